@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/* qfz.h - exact quasi-flat zones of rasters of any size.
+ *
+ * The answer never depends on tile size, thread count, memory or engine.  Nothing here prints,
+ * exits, or keeps state between calls.  A function that can fail returns a qfz_status and writes
+ * the reason into the caller's qfz_error; its results are then untouched.
+ *
+ * Two ways in: a job (files to files, streamed, section 1) and a session (one image that is in
+ * memory, section 2). */
+#ifndef QFZ_H
+#define QFZ_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define QFZ_VERSION "0.1.0"
+#define QFZ_API __attribute__((visibility("default")))
+#define QFZ_CHECKED __attribute__((warn_unused_result))
+
+typedef enum qfz_status {
+    QFZ_OK = 0,
+    QFZ_EARG,    /* a parameter is out of range or contradicts another; the message names it */
+    QFZ_ENOMEM,  /* host or device memory ran out; a smaller tile may succeed */
+    QFZ_EIO,     /* a raster or table could not be opened, read or written */
+    QFZ_EGPU,    /* no usable device, or a kernel failed */
+    QFZ_ECANCEL  /* the progress function asked to stop */
+} qfz_status;
+
+/* Filled by the function that failed: one line, no newline, with the file and the numbers in it. */
+typedef struct qfz_error {
+    qfz_status status;
+    char message[1024];
+} qfz_error;
+
+typedef enum qfz_type {
+    QFZ_U8 = 0,
+    QFZ_I8,
+    QFZ_U16,
+    QFZ_I16,
+    QFZ_U32,
+    QFZ_I32,
+    QFZ_F32
+} qfz_type;
+
+/* Dissimilarity of two pixels over all bands; integers exactly, floats in IEEE single. */
+typedef enum qfz_distance { QFZ_L1 = 0, QFZ_L2, QFZ_LINF } qfz_distance;
+
+typedef enum qfz_engine_choice { QFZ_ENGINE_AUTO = 0, QFZ_ENGINE_CPU, QFZ_ENGINE_CUDA } qfz_engine_choice;
+
+/* What joins pixels. */
+typedef struct qfz_method {
+    int connectivity;      /* 4 or 8 */
+    qfz_distance distance; /* over all bands, never divided by their number */
+    bool has_alpha;        /* false: label joins equal values; simplify and tree have no limit */
+    double alpha;          /* largest level of an edge that joins, >= 0; infinity is allowed */
+    const double *omega;   /* largest max - min of a region per band; NULL: no limit */
+    int n_omega;           /* 1 (for every band), or the number of bands */
+} qfz_method;
+
+/* ---------------------------------------------------------------------------------------------
+ * 1. Jobs: raster files in, raster files out
+ * ------------------------------------------------------------------------------------------- */
+typedef enum qfz_task {
+    QFZ_LABEL = 0, /* dst: labels of zones of equal values, or of alpha-components */
+    QFZ_SIMPLIFY,  /* dst: the mean of each (alpha, omega)-component (Soille, TPAMI 2008) */
+    QFZ_SALIENCY,  /* dst: the level at which the two pixels of each edge meet: the hierarchy */
+    QFZ_CUT        /* dst: labels of the alpha-components, src being a saliency raster */
+} qfz_task;
+
+typedef enum qfz_layout { QFZ_EDGES = 0, QFZ_PIXEL, QFZ_KHALIMSKY } qfz_layout;
+
+typedef enum qfz_nodata_rule { QFZ_NODATA_ALL = 0, QFZ_NODATA_ANY } qfz_nodata_rule;
+
+/* Called by one thread at a time with the share of the whole job that is done, 0..1, never
+ * falling.  A return value other than 0 ends the job with QFZ_ECANCEL. */
+typedef int (*qfz_progress_fn)(double done, void *arg);
+
+/* A job borrows everything it points to.  Start from qfz_job_default().  String lists are arrays
+ * of "KEY=VALUE" that end with NULL; NULL is an empty list. */
+typedef struct qfz_job {
+    qfz_task task;
+    const char *src; /* any GDAL dataset name */
+    const char *dst;
+
+    const char *labels;  /* simplify: labels too, into this raster; else NULL */
+    const char *regions; /* label, simplify, cut: one row per region into this table; else NULL */
+
+    const int *bands; /* 1-based; NULL: all that are no alpha band */
+    int n_bands;
+    const char *const *open_options;
+    const char *const *config; /* GDAL configuration options; they hold for the whole process */
+    const char *mask;          /* name of a raster of the same size, 0 = invalid; or NULL */
+    bool has_nodata;           /* nodata replaces what src declares */
+    double nodata;
+    qfz_nodata_rule nodata_rule;
+    bool has_background; /* label: pixels of this value in every band get label 0 */
+    double background;
+
+    qfz_method method;
+    qfz_layout layout; /* saliency */
+
+    const char *format; /* GDAL driver of dst and labels; NULL: by extension, else GTiff */
+    const char *type;   /* -ot, a GDAL type name; NULL: the smallest that holds the result */
+    const char *const *creation_options;
+    bool overwrite;
+
+    int32_t tile_px;      /* tile side, 0: chosen from the memory */
+    int64_t memory_bytes; /* peak of the process, 0: half of the machine's */
+    int n_threads;        /* 0: one per processor */
+    qfz_engine_choice engine;
+
+    qfz_progress_fn progress; /* may be NULL */
+    void *progress_arg;
+} qfz_job;
+
+QFZ_API qfz_job qfz_job_default(qfz_task task);
+
+typedef struct qfz_report {
+    uint64_t regions; /* saliency: 0 */
+    uint64_t pixels;  /* valid ones */
+    int64_t width, height;
+    int64_t tiles;
+    char engine[16];
+    double seconds;
+    int64_t peak_rss_bytes; /* of this process so far */
+} qfz_report;
+
+/* Run a job.  An output appears under its name when it is complete, and not before; after a
+ * failure there is none, and nothing temporary stays behind. */
+QFZ_API QFZ_CHECKED qfz_status qfz_job_run(const qfz_job *job, qfz_report *report, qfz_error *err);
+
+enum { QFZ_PLAN_OUTPUTS = 3 };
+
+/* What qfz_job_run() would do.  Nothing is computed or written. */
+typedef struct qfz_plan {
+    int64_t width, height;
+    int n_bands;
+    qfz_type type;
+    int64_t tile_w, tile_h;
+    int64_t tiles_x, tiles_y;
+    int passes; /* over the pixels of src */
+    int n_threads;
+    char engine[16];
+    int64_t memory_bytes;  /* the budget */
+    int64_t tile_bytes;    /* for the tiles in flight, all threads */
+    int64_t cache_bytes;   /* for GDAL's block cache */
+    int64_t border_bytes;  /* for summaries; above store_bytes they go to a temporary file */
+    int64_t store_bytes;   /* memory kept for summaries */
+    int n_outputs;
+    struct {
+        const char *path;  /* borrowed from the job */
+        char format[32];
+        char type[16];     /* for labels: the type if they fit UInt32 */
+        int n_bands;
+        int64_t width, height;
+    } outputs[QFZ_PLAN_OUTPUTS];
+} qfz_plan;
+
+QFZ_API QFZ_CHECKED qfz_status qfz_job_plan(const qfz_job *job, qfz_plan *plan, qfz_error *err);
+
+/* ---------------------------------------------------------------------------------------------
+ * 2. Sessions: one image in memory
+ * ------------------------------------------------------------------------------------------- */
+
+/* Band b, row y, column x is at element (b * h + y) * w + x of pixels. */
+typedef struct qfz_image {
+    int64_t h, w;
+    int n_bands;
+    qfz_type type;
+    const void *pixels;
+    const uint8_t *valid; /* h * w, 0 = invalid; NULL: all are valid */
+} qfz_image;
+
+typedef enum qfz_part {
+    QFZ_PART_LABEL = 0,   /* labels of equal values, or of alpha-components */
+    QFZ_PART_TREE,        /* canonical alpha-tree */
+    QFZ_PART_SALIENCY,    /* saliency of every edge */
+    QFZ_PART_ALPHA_OMEGA, /* labels of (alpha, omega)-components */
+    QFZ_PART_SUMMARISE,   /* what a tile tells of its border for the saliency of its surroundings */
+    QFZ_PART_RESOLVE      /* saliency of a tile, its border's answers being known */
+} qfz_part;
+
+typedef struct qfz_session qfz_session;
+
+/* Borrows the image and omega until qfz_session_close().  h * w is at most 2^30. */
+QFZ_API QFZ_CHECKED qfz_status qfz_session_open(qfz_session **session, const qfz_image *image,
+                                                const qfz_method *method, qfz_engine_choice engine,
+                                                int n_threads, qfz_error *err);
+QFZ_API void qfz_session_close(qfz_session *session);
+QFZ_API const char *qfz_session_engine(const qfz_session *session);
+
+/* Computes one part; *ms is what the engine took, without input or output of pixels. */
+QFZ_API QFZ_CHECKED qfz_status qfz_session_run(qfz_session *session, qfz_part part, double *ms,
+                                               qfz_error *err);
+
+/* Results of the last run of the part named; owned by the session, valid until its next call. */
+
+/* After LABEL or ALPHA_OMEGA: h * w labels 1..*n_regions by first pixel, 0 = invalid. */
+QFZ_API const uint32_t *qfz_session_labels(const qfz_session *session, uint32_t *n_regions);
+
+/* After SALIENCY or RESOLVE: level keys of the edges right, below (8-connected: also below right,
+ * below left), one plane of h * w each; see qfz_session_level().  Where there is no edge, 2^32 - 1. */
+QFZ_API const uint32_t *qfz_session_saliency(const qfz_session *session);
+
+/* After TREE: node p < h * w is pixel p, of level 0; the others are inner nodes.  parent[i] == i
+ * at a root.  A node's level is above its children's, but for flat zones: inner nodes of level 0
+ * whose children are all pixels.  Nodes that are not in use have parent[i] == i and no children. */
+typedef struct qfz_tree {
+    int64_t n_nodes; /* slots of parent and level, at most 2 * h * w */
+    const uint32_t *parent;
+    const uint32_t *level; /* keys */
+} qfz_tree;
+QFZ_API qfz_tree qfz_session_tree(const qfz_session *session);
+
+/* A level key as a number, in units of the pixels. */
+QFZ_API double qfz_session_level(const qfz_session *session, uint32_t key);
+
+QFZ_API const char *qfz_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* engine.h - the one seam between the pipeline and the processors.
+ *
+ * An engine is a table of functions.  A worker is what one thread needs to process tiles: all
+ * memory is taken when it opens.  The calls on a tile, in order:
+ *
+ *   components          load, partition, summarise        | load, partition, labels ...
+ *   saliency            load, summarise                    | load, saliency
+ *   (alpha, omega)      load, summarise   | load, partition | load, partition, labels, paint ...
+ *
+ * A tile may be asked again in another run or by another engine, so everything that comes out is
+ * canonical: regions are numbered by first pixel, slots by first appearance on the ring. */
+#ifndef QFZ_ENGINE_H
+#define QFZ_ENGINE_H
+
+#include "exact.h"
+#include "summary.h"
+
+typedef struct qfz_worker qfz_worker; /* each engine has its own */
+
+/* The regions of one tile; owned by the worker until the next partition(). */
+typedef struct qfz_partition {
+    uint32_t n_regions;
+    const uint32_t *first;       /* first pixel of each, y * w + x in the tile, ascending */
+    const uint32_t *count;       /* pixels of each */
+    uint32_t n_slots;            /* regions that touch the ring; a region may fill several */
+    const uint32_t *slot_region; /* slot -> region */
+} qfz_partition;
+
+typedef struct qfz_engine {
+    const char *name;
+
+    /* Tiles of up to max_h x max_w.  n_threads is how many the worker may use for one tile. */
+    qfz_status (*open)(qfz_worker **worker, const qfz_rule *rule, qfz_kind kind, int32_t max_h,
+                       int32_t max_w, int n_threads, qfz_error *err);
+    void (*close)(qfz_worker *worker); /* NULL is allowed */
+
+    /* Memory of a worker beside the tile's pixels, bytes per pixel at the most. */
+    int64_t (*bytes_per_px)(const qfz_rule *rule, qfz_kind kind);
+
+    /* The tile that the next calls are about; borrowed until the next load(). */
+    qfz_status (*load)(qfz_worker *worker, const qfz_image *tile, qfz_error *err);
+
+    /* Fills a summary that qfz_summary_init() made for the tile's box. */
+    qfz_status (*summarise)(qfz_worker *worker, qfz_summary *summary, qfz_error *err);
+
+    /* Regions of the tile.  answer: QFZ_OMEGA only, else NULL; for QFZ_COMPONENTS the slots are
+     * the summary's. */
+    qfz_status (*partition)(qfz_worker *worker, const qfz_answer *answer, qfz_partition *partition,
+                            qfz_error *err);
+
+    /* out[px] = lut[region], 0 where invalid; uint32_t, or uint64_t if wide. */
+    qfz_status (*labels)(qfz_worker *worker, const uint64_t *lut, bool wide, void *out,
+                         qfz_error *err);
+
+    /* sums[region] = exact sum of one band (exact.h), n_regions * qfz_sum_words() words. */
+    qfz_status (*sums)(qfz_worker *worker, int band, uint64_t *sums, qfz_error *err);
+
+    /* out[px] = lut[region], *invalid where invalid; lut and out have the raster's type. */
+    qfz_status (*paint)(qfz_worker *worker, const void *lut, const void *invalid, void *out,
+                        qfz_error *err);
+
+    /* Keys of every edge: n_dirs planes of h * w, QFZ_NONE where there is none.
+     * answer: from stitching, NULL if the tile is the whole raster. */
+    qfz_status (*saliency)(qfz_worker *worker, const qfz_answer *answer, uint32_t *keys,
+                           qfz_error *err);
+
+    /* The canonical alpha-tree, as in qfz_tree; parent and level have room for 2 * h * w. */
+    qfz_status (*tree)(qfz_worker *worker, uint32_t *parent, uint32_t *level, int64_t *n_nodes,
+                       qfz_error *err);
+} qfz_engine;
+
+extern const qfz_engine qfz_engine_cpu;
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* exact.h - sums of pixels that do not depend on the order of addition.
+ *
+ * A sum is a two's-complement integer of several 64-bit words, the lowest first.  Its unit is 1
+ * for integer rasters and the least single, 2^-149, for floating ones; so every pixel is a whole
+ * number of units and every addition is exact.  Squares have the unit's square as unit.  The
+ * words suffice for 2^62 pixels.  Infinities and NaN cannot be added: infinities are counted
+ * beside (see qfz_sum_add_f32). */
+#ifndef QFZ_EXACT_H
+#define QFZ_EXACT_H
+
+#include "rule.h"
+
+enum { QFZ_SUM_WORDS_MAX = 6, QFZ_SQUARE_WORDS_MAX = 10 };
+
+int qfz_sum_words(qfz_type type);    /* 2 for integers, 6 for floats */
+int qfz_square_words(qfz_type type); /* 2 for integers, 10 for floats */
+
+/* sum += pixel i of a plane. */
+void qfz_sum_add_pixel(uint64_t *sum, qfz_type type, const void *plane, int64_t i);
+void qfz_square_add_pixel(uint64_t *sum, qfz_type type, const void *plane, int64_t i);
+
+/* a += b, both of n words. */
+void qfz_words_add(uint64_t *a, const uint64_t *b, int n);
+
+/* The sum rounded once to a double (to nearest, ties to even), in units of the pixels. */
+double qfz_sum_value(const uint64_t *sum, qfz_type type);
+double qfz_square_value(const uint64_t *sum, qfz_type type);
+
+/* *out (of the raster's type) = sum / count, count > 0: integers exactly, rounded to nearest,
+ * halves up; floats: the sum as a double, divided in double, rounded to single. */
+void qfz_sum_mean(const uint64_t *sum, uint64_t count, qfz_type type, void *out);
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* raster.h - rasters and tables on disk, through GDAL and PROJ; the only room that knows them.
+ *
+ * Messages of GDAL never reach a terminal from here: the first one of a failed call becomes part
+ * of the qfz_error.  Every read and write looks at its return value. */
+#ifndef QFZ_RASTER_H
+#define QFZ_RASTER_H
+
+#include "box.h"
+#include "rule.h"
+
+/* Call once per job, before anything else: registers drivers, silences GDAL's own printing, sets
+ * job->config and GDAL's block cache. */
+qfz_status qfz_raster_setup(const qfz_job *job, int64_t cache_bytes, qfz_error *err);
+
+/* ------------------------------------------------------------------------------------- source */
+typedef struct qfz_source qfz_source; /* a raster that is read; one thread at a time */
+
+typedef struct qfz_source_info {
+    int64_t w, h;
+    int n_bands;   /* the bands in use */
+    qfz_type type; /* one for all bands; the smallest that holds each band's own type */
+    int64_t block_w, block_h;
+    bool may_be_invalid; /* false: no pixel can be invalid, reads give valid = all 1 */
+    bool has_nodata;     /* one value for the bands in use; what painted outputs put there */
+    double nodata;
+} qfz_source_info;
+
+/* Opens job->src with the job's bands, mask, nodata and background.
+ *
+ * Refused with QFZ_EARG or QFZ_EIO: no such dataset, no bands, a band that does not exist,
+ * Float64, complex and 64-bit integer bands (the message says how to convert), a mask of another
+ * size.  For QFZ_CUT, src is a saliency raster of layout edges; see qfz_source_read(). */
+qfz_status qfz_source_open(qfz_source **source, const qfz_job *job, qfz_error *err);
+void qfz_source_close(qfz_source *source); /* NULL is allowed */
+const qfz_source_info *qfz_source_get_info(const qfz_source *source);
+
+/* QFZ_CUT: 4 or 8, as the saliency raster says. */
+int qfz_source_connectivity(const qfz_source *source);
+
+/* Reads a box: n_bands planes of h * w pixels of info.type, and h * w bytes of validity, 0 or 1.
+ *
+ * For QFZ_CUT, one band of U8: bit d says that the edge in direction d (rule.h) exists and its
+ * level, as stored, is <= job->method.alpha.  Negative zeros are read as zero.  On QFZ_EIO the
+ * message names the file and the box. */
+qfz_status qfz_source_read(qfz_source *source, qfz_box box, void *pixels, uint8_t *valid,
+                           qfz_error *err);
+
+/* ----------------------------------------------------------------------------------- tile plan */
+typedef struct qfz_tiling {
+    int64_t w, h;           /* raster */
+    int64_t tile_w, tile_h; /* the last column and row may be smaller */
+    int64_t n_x, n_y;
+} qfz_tiling;
+
+/* tile_px > 0: square tiles of that side.  0: at most max_px pixels, of the shape that fits the
+ * source's blocks best: multiples of blocks (and of 256, where it can), whole rows for strips. */
+qfz_status qfz_tiling_choose(qfz_tiling *tiling, const qfz_source_info *info, int32_t tile_px,
+                             int64_t max_px, qfz_error *err);
+qfz_box qfz_tiling_box(const qfz_tiling *tiling, int64_t tile_y, int64_t tile_x);
+
+/* --------------------------------------------------------------------------------------- sink */
+typedef struct qfz_sink qfz_sink; /* a raster that is written; any thread, calls are serialised */
+
+/* What the pixels mean; it decides nodata, metadata and georeference. */
+typedef enum qfz_content {
+    QFZ_CONTENT_LABELS = 0, /* UInt32 or UInt64, nodata 0 */
+    QFZ_CONTENT_PAINTED,    /* the source's type, bands and nodata */
+    QFZ_CONTENT_SALIENCY    /* of the layout named in the job */
+} qfz_content;
+
+/* Pixel type of an output; wider than qfz_type. */
+typedef enum qfz_out_type {
+    QFZ_OUT_U8 = 0,
+    QFZ_OUT_I8,
+    QFZ_OUT_U16,
+    QFZ_OUT_I16,
+    QFZ_OUT_U32,
+    QFZ_OUT_I32,
+    QFZ_OUT_U64,
+    QFZ_OUT_F32,
+    QFZ_OUT_F64
+} qfz_out_type;
+size_t qfz_out_type_bytes(qfz_out_type type);
+qfz_out_type qfz_out_type_of(qfz_type type);
+
+typedef struct qfz_sink_spec {
+    const char *path;
+    qfz_content content;
+    int64_t w, h;
+    int n_bands;
+    qfz_out_type type;   /* of the pixels that qfz_sink_write() is given */
+    double max_value;    /* largest value that will be written; a job->type that cannot hold it
+                            is refused (QFZ_EARG) before anything is created */
+    bool has_nodata;
+    double nodata;       /* NaN is allowed */
+    bool has_mask;       /* the writer gives validity, which is kept in a mask band */
+    qfz_layout layout;   /* QFZ_CONTENT_SALIENCY: written as metadata, with the connectivity ... */
+    int connectivity;
+    qfz_distance distance;
+} qfz_sink_spec;
+
+/* Checks that need no pixels: format known and able to write, name free or overwrite asked for,
+ * not the source itself or one of its files, folder writable, type able to hold max_value.  Run
+ * before the first pass, so that a job does not fail after hours. */
+qfz_status qfz_sink_check(const qfz_source *source, const qfz_job *job, const qfz_sink_spec *spec,
+                          qfz_error *err);
+
+/* Creates a raster beside spec->path under a temporary name.  CRS, geotransform, GCPs, area or
+ * point are the source's (for khalimsky half its pixel size).  job gives format, type and
+ * creation options; default GTiff: tiled, ZSTD if there, BIGTIFF=IF_SAFER, SPARSE_OK.  Drivers
+ * that can only copy (COG, PNG) get a temporary GTiff that commit() copies. */
+qfz_status qfz_sink_create(qfz_sink **sink, const qfz_source *source, const qfz_job *job,
+                           const qfz_sink_spec *spec, qfz_error *err);
+
+/* Writes a box: n_bands planes of h * w, of spec->type.  valid (h * w, or NULL: all valid) is
+ * looked at only if spec->has_mask. */
+qfz_status qfz_sink_write(qfz_sink *sink, qfz_box box, const void *pixels, const uint8_t *valid,
+                          qfz_error *err);
+
+/* Flushes, closes, checks for late errors, renames to the final name (with side files). */
+qfz_status qfz_sink_commit(qfz_sink *sink, qfz_error *err);
+
+/* Closes; deletes what is not committed.  NULL is allowed. */
+void qfz_sink_close(qfz_sink *sink);
+
+/* Reads back a box that is written already, before or after commit (layouts other than edges are
+ * derived from a raster of edges).  Same planes and type as qfz_sink_write(). */
+qfz_status qfz_sink_read(qfz_sink *sink, qfz_box box, void *pixels, uint8_t *valid, qfz_error *err);
+
+/* -------------------------------------------------------------------------------------- table */
+typedef struct qfz_table qfz_table; /* one row per region; one thread at a time */
+
+typedef struct qfz_region_band {
+    double mean, min, max, stddev; /* population standard deviation */
+} qfz_region_band;
+
+typedef struct qfz_region_row {
+    uint64_t label;
+    uint64_t pixels;
+    double area;                 /* square metres; square units of the raster without a CRS */
+    double x, y;                 /* centroid in pixels: 0.5 is the middle of the first one */
+    int64_t x0, y0, x1, y1;      /* bounding box in pixels, half-open */
+    const qfz_region_band *bands; /* n_bands of them */
+} qfz_region_row;
+
+/* The driver follows from the extension (.gpkg, .csv, .parquet, .geojson ... any OGR driver that
+ * can create).  Columns: label, pixels, area, x, y (centroid in the CRS of the raster), lon, lat
+ * (WGS 84, where there is a CRS), bounding box in the CRS and in pixels, mean_b, min_b, max_b,
+ * stddev_b per band used.  Geometry, where the format has one: the centroid as a point. */
+qfz_status qfz_table_check(const qfz_source *source, const qfz_job *job, const char *path,
+                           int n_bands, qfz_error *err);
+qfz_status qfz_table_create(qfz_table **table, const qfz_source *source, const qfz_job *job,
+                            const char *path, int n_bands, qfz_error *err);
+qfz_status qfz_table_write(qfz_table *table, const qfz_region_row *row, qfz_error *err);
+qfz_status qfz_table_commit(qfz_table *table, qfz_error *err);
+void qfz_table_close(qfz_table *table);
+
+/* weights[i] = area of a pixel in raster row y0 + i, in units of qfz_area_unit(), as whole
+ * numbers, so that areas add exactly.  Geodesic (on the CRS's ellipsoid) for a geographic CRS,
+ * else |determinant of the geotransform| times the unit squared. */
+qfz_status qfz_source_row_areas(const qfz_source *source, int64_t y0, int64_t n, uint64_t *weights,
+                                qfz_error *err);
+double qfz_source_area_unit(const qfz_source *source);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* summary.h - what a box of pixels tells of its border, and what it is told back.
+ *
+ * Only pixels on a box's ring have neighbours outside it, so a summary on the ring stands for the
+ * whole box, a tile or a group of tiles alike.  Vertices are numbers of ring pixels (box.h). */
+#ifndef QFZ_SUMMARY_H
+#define QFZ_SUMMARY_H
+
+#include "box.h"
+#include "rule.h"
+
+/* Which question is asked; it selects the members of summary and answer that are in use. */
+typedef enum qfz_kind {
+    QFZ_COMPONENTS = 0, /* zones of equal values, alpha-components, cuts */
+    QFZ_LEVELS,         /* saliency */
+    QFZ_OMEGA           /* (alpha, omega)-components */
+} qfz_kind;
+
+/* Edges u[i] - v[i] of key level[i], ascending by level. */
+typedef struct qfz_links {
+    int64_t n;
+    uint32_t *u, *v, *level;
+} qfz_links;
+
+/* At level[i], the component of at[i] takes in pixels with values in lo..hi; ascending by level.
+ * Band b of event i is lo[i * n_bands + b], in the raster's type. */
+typedef struct qfz_absorbs {
+    int64_t n;
+    uint32_t *at, *level;
+    void *lo, *hi;
+} qfz_absorbs;
+
+typedef struct qfz_summary {
+    qfz_box box;
+    int64_t n_ring;
+    void *values;   /* n_bands planes of n_ring */
+    uint8_t *valid; /* n_ring, 0 or 1 */
+
+    /* QFZ_COMPONENTS: component of each ring pixel, numbered from 0 by first appearance on the
+     * ring, QFZ_NONE where invalid. */
+    uint32_t n_slots;
+    uint32_t *slot;
+
+    qfz_links links;     /* QFZ_LEVELS, QFZ_OMEGA */
+    qfz_absorbs absorbs; /* QFZ_OMEGA */
+} qfz_summary;
+
+typedef struct qfz_answer {
+    int64_t n_ring;
+
+    /* QFZ_LEVELS: edges through the outside, and the keys of the edges that leave the box. */
+    qfz_links ghosts;
+    uint32_t *cross;    /* n_dirs planes of n_ring */
+    uint8_t *cross_has; /* n_ring; bit d: there is an edge in direction d that leaves the box */
+
+    /* QFZ_OMEGA: the region of each ring pixel, numbered from 0 by first appearance on the ring,
+     * and the largest key up to which the pixel's component keeps within omega. */
+    uint32_t n_slots;
+    uint32_t *slot;
+    uint32_t *holds_to;
+} qfz_answer;
+
+/* An empty summary of a box: ring values and validity allocated, nothing else. */
+qfz_status qfz_summary_init(qfz_summary *summary, qfz_box box, const qfz_rule *rule, qfz_error *err);
+void qfz_summary_fini(qfz_summary *summary);
+void qfz_answer_fini(qfz_answer *answer);
+
+/* Room for n links or events; what is there already is kept. */
+qfz_status qfz_links_reserve(qfz_links *links, int64_t n, qfz_error *err);
+qfz_status qfz_absorbs_reserve(qfz_absorbs *absorbs, int64_t n, const qfz_rule *rule, qfz_error *err);
+void qfz_links_fini(qfz_links *links);
+void qfz_absorbs_fini(qfz_absorbs *absorbs);
+
+/* Copies the ring's values and validity out of a tile's image. */
+void qfz_summary_take_ring(qfz_summary *summary, const qfz_image *tile);
+
+#endif
