@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE /* O_TMPFILE */
 #include "stitch/store.h"
 
 #include <errno.h>
