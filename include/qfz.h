@@ -187,7 +187,7 @@ typedef enum qfz_part {
 
 typedef struct qfz_session qfz_session;
 
-/* Borrows the image and omega until qfz_session_close().  h * w is at most 2^30. */
+/* Borrows the image and omega until qfz_session_close().  h * w is at most 2^29. */
 QFZ_API QFZ_CHECKED qfz_status qfz_session_open(qfz_session **session, const qfz_image *image,
                                                 const qfz_method *method, qfz_engine_choice engine,
                                                 int n_threads, qfz_error *err);
@@ -219,6 +219,12 @@ QFZ_API qfz_tree qfz_session_tree(const qfz_session *session);
 
 /* A level key as a number, in units of the pixels. */
 QFZ_API double qfz_session_level(const qfz_session *session, uint32_t key);
+
+/* A whole raster in memory, as an image: bands (1-based) or, with NULL, all that are no alpha band.
+ * qfz_image_free() releases what was read. */
+QFZ_API QFZ_CHECKED qfz_status qfz_image_read(const char *src, const int *bands, int n_bands,
+                                              qfz_image *image, qfz_error *err);
+QFZ_API void qfz_image_free(qfz_image *image);
 
 QFZ_API const char *qfz_version(void);
 

@@ -3,18 +3,18 @@
  *
  * A sum is a two's-complement integer of several 64-bit words, the lowest first.  Its unit is 1
  * for integer rasters and the least single, 2^-149, for floating ones; so every pixel is a whole
- * number of units and every addition is exact.  Squares have the unit's square as unit.  The
- * words suffice for 2^62 pixels.  Infinities and NaN cannot be added: infinities are counted
- * beside (see qfz_sum_add_f32). */
+ * number of units and every addition is exact.  Squares have the unit's square as unit.  The words
+ * suffice for 2^40 pixels that are infinite and 2^62 that are not.  An infinity is a number beyond
+ * every finite sum, so that sums with one in them are infinite, and opposite ones cancel. */
 #ifndef QFZ_EXACT_H
 #define QFZ_EXACT_H
 
 #include "rule.h"
 
-enum { QFZ_SUM_WORDS_MAX = 6, QFZ_SQUARE_WORDS_MAX = 10 };
+enum { QFZ_SUM_WORDS_MAX = 6, QFZ_SQUARE_WORDS_MAX = 11 };
 
 int qfz_sum_words(qfz_type type);    /* 2 for integers, 6 for floats */
-int qfz_square_words(qfz_type type); /* 2 for integers, 10 for floats */
+int qfz_square_words(qfz_type type); /* 2 for integers, 11 for floats */
 
 /* sum += pixel i of a plane. */
 void qfz_sum_add_pixel(uint64_t *sum, qfz_type type, const void *plane, int64_t i);

@@ -20,7 +20,7 @@ static qfz_status out_of_memory(size_t bytes, qfz_error *err)
 
 qfz_status qfz_alloc(void **ptr, int64_t n, size_t item_bytes, qfz_error *err)
 {
-    size_t bytes;
+    size_t bytes = 0;
     QFZ_TRY(size_of(n, item_bytes, &bytes, err));
     void *const got = malloc(bytes);
     if (!got) return out_of_memory(bytes, err);
@@ -30,7 +30,7 @@ qfz_status qfz_alloc(void **ptr, int64_t n, size_t item_bytes, qfz_error *err)
 
 qfz_status qfz_alloc_zero(void **ptr, int64_t n, size_t item_bytes, qfz_error *err)
 {
-    size_t bytes;
+    size_t bytes = 0;
     QFZ_TRY(size_of(n, item_bytes, &bytes, err));
     void *const got = calloc(1, bytes);
     if (!got) return out_of_memory(bytes, err);
@@ -40,7 +40,7 @@ qfz_status qfz_alloc_zero(void **ptr, int64_t n, size_t item_bytes, qfz_error *e
 
 qfz_status qfz_realloc(void **ptr, int64_t n, size_t item_bytes, qfz_error *err)
 {
-    size_t bytes;
+    size_t bytes = 0;
     QFZ_TRY(size_of(n, item_bytes, &bytes, err));
     void *const got = realloc(*ptr, bytes);
     if (!got) return out_of_memory(bytes, err);
