@@ -3,6 +3,7 @@
  *
  * The file is made beside its place under a temporary name, whose stem no other file has; files
  * that drivers put beside it (.aux.xml, .msk, .ovr, .dbf ...) begin with the same stem. */
+#define _LARGEFILE64_SOURCE /* GDAL's VSIStatBufL is made of it */
 #include "raster/private.h"
 
 #include <cpl_conv.h>
