@@ -99,7 +99,7 @@ static void cut_strips(label_job *job)
 
 /* ---- The forest of runs ---------------------------------------------------------------------- */
 
-static uint32_t find_root(uint32_t *parent, uint32_t run)
+QFZ_INLINE uint32_t find_root(uint32_t *parent, uint32_t run)
 {
     while (parent[run] != run) {
         parent[run] = parent[parent[run]];
@@ -108,7 +108,7 @@ static uint32_t find_root(uint32_t *parent, uint32_t run)
     return run;
 }
 
-static void join_runs(uint32_t *parent, uint32_t a, uint32_t b)
+QFZ_INLINE void join_runs(uint32_t *parent, uint32_t a, uint32_t b)
 {
     a = find_root(parent, a);
     b = find_root(parent, b);
@@ -121,13 +121,13 @@ static void join_runs(uint32_t *parent, uint32_t a, uint32_t b)
 /* ---- First pass: runs and their links -------------------------------------------------------- */
 
 /* Number of runs that start at or before column x of a word. */
-static uint32_t runs_up_to(uint64_t start, int x)
+QFZ_INLINE uint32_t runs_up_to(uint64_t start, int x)
 {
     return (uint32_t)__builtin_popcountll(start & (((uint64_t)2 << x) - 1));
 }
 
 /* Finds the runs of row y; returns how many. */
-static uint32_t find_runs(const label_job *job, int64_t y, uint64_t *joined)
+QFZ_CLONES static uint32_t find_runs(const label_job *job, int64_t y, uint64_t *joined)
 {
     const int64_t w = job->image->w, p = y * w;
     row_word *const row = job->rows + y * job->words;
@@ -148,7 +148,7 @@ static uint32_t find_runs(const label_job *job, int64_t y, uint64_t *joined)
     return n;
 }
 
-static void found_runs(uint32_t *parent, uint32_t begin, uint32_t end)
+QFZ_CLONES static void found_runs(uint32_t *parent, uint32_t begin, uint32_t end)
 {
     for (uint32_t run = begin; run < end; run++)
         parent[run] = run;
@@ -178,7 +178,7 @@ typedef struct around {
     uint64_t before, at, after; /* bit x: column x - 1, x, x + 1 */
 } around;
 
-static around look_around(uint64_t before, uint64_t at, uint64_t after)
+QFZ_INLINE around look_around(uint64_t before, uint64_t at, uint64_t after)
 {
     return (around){at << 1 | before >> 63, at, at >> 1 | after << 63};
 }
@@ -186,7 +186,7 @@ static around look_around(uint64_t before, uint64_t at, uint64_t after)
 /* Of the pixels that have a link upwards, those that are the first such of their run.  *open: the
  * run that reaches into this word has had none yet.  A carry that is let loose at the start of a
  * run ripples through pixels that neither have links nor start runs, and stops at one that does. */
-static uint64_t first_of_runs(uint64_t start, uint64_t linked, uint64_t *open)
+QFZ_INLINE uint64_t first_of_runs(uint64_t start, uint64_t linked, uint64_t *open)
 {
     const uint64_t passing = ~(start | linked);
     const uint64_t seek = start & ~linked;
@@ -199,7 +199,7 @@ static uint64_t first_of_runs(uint64_t start, uint64_t linked, uint64_t *open)
 
 /* Links the runs of row y to those of the row above.  The runs of row y must be roots still, but
  * for those that were linked to row y - 1 here: the first link of a run is then but a copy. */
-static void link_row(const label_job *job, const row_strip *strip, int64_t y, bool copy_first)
+QFZ_CLONES static void link_row(const label_job *job, const row_strip *strip, int64_t y, bool copy_first)
 {
     const row_word *const above = job->rows + (y - 1) * job->words;
     const row_word *const below = above + job->words;
