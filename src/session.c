@@ -42,6 +42,9 @@ static qfz_status check_image(const qfz_image *image, const qfz_method *method, 
         return qfz_fail(err, QFZ_EARG, "alpha is %g; it must be at least 0", method->alpha);
     if (method->omega && method->n_omega != 1 && method->n_omega != image->n_bands)
         return qfz_fail(err, QFZ_EARG, "%d values of omega for %d bands", method->n_omega, image->n_bands);
+    for (int b = 0; method->omega && b < method->n_omega; b++)
+        if (!(method->omega[b] >= 0))
+            return qfz_fail(err, QFZ_EARG, "omega is %g; it must be at least 0", method->omega[b]);
     return QFZ_OK;
 }
 
