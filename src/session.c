@@ -149,6 +149,7 @@ static qfz_status prepare(qfz_session *s, qfz_part part, qfz_error *err)
         if (!s->lut) QFZ_TRY(QFZ_NEW_ZERO(&s->lut, n_px(s), err));
         return need_worker(s, QFZ_OMEGA, &rule, err);
     case QFZ_PART_TREE:
+        rule.alpha_key = UINT32_MAX;
         QFZ_TRY(need_words(&s->parent, 2 * n_px(s), err));
         QFZ_TRY(need_words(&s->level, 2 * n_px(s), err));
         return need_worker(s, QFZ_TREE, &rule, err);
