@@ -23,7 +23,7 @@ enum { WATER, FOREST, ROAD, STREET, GARDEN, HEDGE, ROOF, CROPS, N_CROPS = 9 };
 /* Reflectance in percent. */
 static const spectrum covers[CROPS + N_CROPS] = {
     [WATER] = {{5.5f, 5.0f, 3.2f, 1.6f, 0.9f, 0.6f}},
-    [FOREST] = {{2.6f, 4.2f, 2.9f, 24.0f, 12.0f, 5.5f}},
+    [FOREST] = {{3.1f, 5.3f, 3.9f, 25.0f, 12.0f, 5.5f}},
     [ROAD] = {{12.0f, 13.0f, 14.0f, 17.0f, 19.0f, 18.0f}},
     [STREET] = {{10.0f, 10.5f, 11.0f, 14.0f, 16.0f, 15.0f}},
     [GARDEN] = {{4.5f, 7.0f, 6.0f, 27.0f, 17.0f, 10.0f}},
@@ -344,7 +344,7 @@ static void in_field(const district *d, float x, float y, ground *g)
     const float wave = rows * 0.26f - floorf(rows * 0.26f);
     g->cover = (int16_t)(CROPS + crop);
     g->gain = (0.86f + 0.28f * part(key, 6)) * (1 + stripes * (wave < 0.5f ? 1.0f : -1.0f));
-    g->tint = 0.5f * (part(key, 7) - 0.5f);
+    g->tint = 0.3f * (part(key, 7) - 0.5f);
 }
 
 static const district *nearest_district(const scenery *s, float x, float y, float *lead)
