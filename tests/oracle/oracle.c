@@ -387,14 +387,14 @@ void oracle_khalimsky_layout(const oracle *o, const double *planes, double *out)
 typedef struct exact {
     double parts[64];
     int n;
-    double special; /* infinities are added here */
+    int64_t infinities; /* the positive ones less the negative ones */
 } exact;
 
 static void exact_add(exact *e, double x)
 {
     int kept = 0;
     if (isinf(x)) {
-        e->special += x;
+        e->infinities += x > 0 ? 1 : -1;
         return;
     }
     for (int i = 0; i < e->n; i++) {
@@ -416,7 +416,7 @@ static void exact_add(exact *e, double x)
 
 static double exact_value(const exact *e)
 {
-    if (e->special != 0) return e->special; /* NaN: of both signs */
+    if (e->infinities) return e->infinities > 0 ? INFINITY : -INFINITY; /* opposite ones cancel */
     int n = e->n;
     if (!n) return 0;
     double high = e->parts[--n], low = 0;
@@ -432,6 +432,13 @@ static double exact_value(const exact *e)
         if (y == x - high) high = x;
     }
     return high;
+}
+
+double oracle_sum(const double *values, int64_t n)
+{
+    exact e = {.n = 0};
+    for (int64_t i = 0; i < n; i++) exact_add(&e, values[i]);
+    return exact_value(&e);
 }
 
 static i128 floor_half_up(i128 sum, i128 n)
