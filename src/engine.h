@@ -13,7 +13,7 @@
 #ifndef QFZ_ENGINE_H
 #define QFZ_ENGINE_H
 
-#include "exact.h"
+#include "record.h"
 #include "summary.h"
 
 typedef struct qfz_worker qfz_worker; /* each engine has its own */
@@ -55,6 +55,11 @@ typedef struct qfz_engine {
 
     /* sums[region] = exact sum of one band (exact.h), n_regions * qfz_sum_words() words. */
     qfz_status (*sums)(qfz_worker *worker, int band, uint64_t *sums, qfz_error *err);
+
+    /* records[i] = features of region first_region + i, 0 <= i < n (record.h), labels left 0.
+     * row_area: weight of a pixel in each row of the tile. */
+    qfz_status (*features)(qfz_worker *worker, qfz_box box, const uint64_t *row_area,
+                           uint32_t first_region, uint32_t n, uint64_t *records, qfz_error *err);
 
     /* out[px] = lut[region], *invalid where invalid; lut and out have the raster's type. */
     qfz_status (*paint)(qfz_worker *worker, const void *lut, const void *invalid, void *out,

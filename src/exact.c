@@ -98,6 +98,35 @@ void qfz_sum_add_pixel(uint64_t *sum, qfz_type type, const void *plane, int64_t 
     add_shifted(sum, QFZ_SUM_WORDS_MAX, mantissa, shift, negative);
 }
 
+/* The carry of a signed addition: the sign's word takes the overflow of the first. */
+#define ADD_REGIONS(TYPE)                                                                          \
+    for (int64_t i = 0; i < n; i++) {                                                              \
+        if (!label[i]) continue;                                                                   \
+        uint64_t *const sum = sums + (int64_t)INTEGER_WORDS * (label[i] - 1);                      \
+        const int64_t value = ((const TYPE *)plane)[i];                                            \
+        const uint64_t was = sum[0];                                                               \
+        sum[0] += (uint64_t)value;                                                                 \
+        sum[1] += (uint64_t)(value >> 63) + (sum[0] < was);                                        \
+    }
+
+void qfz_sum_add_regions(uint64_t *sums, qfz_type type, const void *plane, const uint32_t *label,
+                         int64_t n)
+{
+    switch (type) {
+    case QFZ_U8: ADD_REGIONS(uint8_t) break;
+    case QFZ_I8: ADD_REGIONS(int8_t) break;
+    case QFZ_U16: ADD_REGIONS(uint16_t) break;
+    case QFZ_I16: ADD_REGIONS(int16_t) break;
+    case QFZ_U32: ADD_REGIONS(uint32_t) break;
+    case QFZ_I32: ADD_REGIONS(int32_t) break;
+    case QFZ_F32:
+        for (int64_t i = 0; i < n; i++)
+            if (label[i])
+                qfz_sum_add_pixel(sums + (int64_t)QFZ_SUM_WORDS_MAX * (label[i] - 1), type, plane, i);
+        break;
+    }
+}
+
 void qfz_square_add_pixel(uint64_t *sum, qfz_type type, const void *plane, int64_t i)
 {
     if (!qfz_type_is_float(type)) {
@@ -158,15 +187,22 @@ static double magnitude(const uint64_t *words, int n, int exponent)
     return ldexp((double)rounded, exponent + from + 2);
 }
 
-static double value_of(const uint64_t *sum, int n, int exponent, int infinity)
+/* words = |sum|; true if the sum is negative. */
+static bool absolute(const uint64_t *sum, int n, uint64_t *words)
 {
-    uint64_t words[QFZ_SQUARE_WORDS_MAX];
     const bool negative = sum[n - 1] >> 63;
     unsigned carry = negative;
     for (int i = 0; i < n; i++) {
         words[i] = (negative ? ~sum[i] : sum[i]) + carry;
         carry = carry && words[i] == 0;
     }
+    return negative;
+}
+
+static double value_of(const uint64_t *sum, int n, int exponent, int infinity)
+{
+    uint64_t words[QFZ_SQUARE_WORDS_MAX];
+    const bool negative = absolute(sum, n, words);
     /* a finite sum of the other sign may have borrowed from an infinity, never half of it */
     const bool infinite = exponent != 0 && top_bit(words, n) >= infinity - 1;
     const double size = infinite ? INFINITY : magnitude(words, n, exponent);
@@ -205,4 +241,39 @@ void qfz_sum_mean(const uint64_t *sum, uint64_t count, qfz_type type, void *out)
     case 2: *(uint16_t *)out = (uint16_t)mean; break;
     default: *(uint32_t *)out = (uint32_t)mean; break;
     }
+}
+
+/* product (n_a + n_b words) = a * b. */
+static void multiply(const uint64_t *a, int n_a, const uint64_t *b, int n_b, uint64_t *product)
+{
+    memset(product, 0, (size_t)(n_a + n_b) * sizeof *product);
+    for (int i = 0; i < n_a; i++) {
+        uint64_t carry = 0;
+        for (int j = 0; j < n_b; j++) {
+            const qfz_u128 term = (qfz_u128)a[i] * b[j] + product[i + j] + carry;
+            product[i + j] = (uint64_t)term;
+            carry = (uint64_t)(term >> 64);
+        }
+        product[i + n_b] = carry;
+    }
+}
+
+/* (count * sum of squares - square of the sum) / count^2. */
+double qfz_variance(const uint64_t *sum, const uint64_t *square, uint64_t count, qfz_type type)
+{
+    enum { WORDS = 2 * QFZ_SUM_WORDS_MAX };
+    const int n = qfz_sum_words(type), n_square = qfz_square_words(type);
+    const int exponent = qfz_type_is_float(type) ? -2 * SINGLE_BIAS : 0;
+    if (isinf(qfz_sum_value(sum, type)) || isinf(qfz_square_value(square, type))) return INFINITY;
+    uint64_t size[QFZ_SUM_WORDS_MAX], squared[WORDS] = {0}, times[WORDS] = {0};
+    (void)absolute(sum, n, size);
+    multiply(size, n, size, n, squared);
+    multiply(square, n_square, &count, 1, times);
+    unsigned borrow = 0;
+    for (int i = 0; i < WORDS; i++) {
+        const qfz_u128 difference = (qfz_u128)times[i] - squared[i] - borrow;
+        times[i] = (uint64_t)difference;
+        borrow = (unsigned)(difference >> 64) & 1;
+    }
+    return magnitude(times, WORDS, exponent) / (double)count / (double)count;
 }

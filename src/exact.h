@@ -20,6 +20,10 @@ int qfz_square_words(qfz_type type); /* 2 for integers, 11 for floats */
 void qfz_sum_add_pixel(uint64_t *sum, qfz_type type, const void *plane, int64_t i);
 void qfz_square_add_pixel(uint64_t *sum, qfz_type type, const void *plane, int64_t i);
 
+/* sums[r - 1] += pixel i for every pixel i of region r = label[i]; 0 is no region. */
+void qfz_sum_add_regions(uint64_t *sums, qfz_type type, const void *plane, const uint32_t *label,
+                         int64_t n);
+
 /* a += b, both of n words. */
 void qfz_words_add(uint64_t *a, const uint64_t *b, int n);
 
@@ -30,5 +34,8 @@ double qfz_square_value(const uint64_t *sum, qfz_type type);
 /* *out (of the raster's type) = sum / count, count > 0: integers exactly, rounded to nearest,
  * halves up; floats: the sum as a double, divided in double, rounded to single. */
 void qfz_sum_mean(const uint64_t *sum, uint64_t count, qfz_type type, void *out);
+
+/* The population variance of count > 0 pixels; the difference that cancels is taken exactly. */
+double qfz_variance(const uint64_t *sum, const uint64_t *square, uint64_t count, qfz_type type);
 
 #endif

@@ -13,19 +13,20 @@
 typedef enum qfz_kind {
     QFZ_COMPONENTS = 0, /* zones of equal values, alpha-components, cuts */
     QFZ_LEVELS,         /* saliency */
-    QFZ_OMEGA           /* (alpha, omega)-components */
+    QFZ_OMEGA,          /* (alpha, omega)-components */
+    QFZ_TREE            /* the alpha-tree of one image; nothing is stitched */
 } qfz_kind;
 
 /* Edges u[i] - v[i] of key level[i], ascending by level. */
 typedef struct qfz_links {
-    int64_t n;
+    int64_t n, room;
     uint32_t *u, *v, *level;
 } qfz_links;
 
 /* At level[i], the component of at[i] takes in pixels with values in lo..hi; ascending by level.
  * Band b of event i is lo[i * n_bands + b], in the raster's type. */
 typedef struct qfz_absorbs {
-    int64_t n;
+    int64_t n, room;
     uint32_t *at, *level;
     void *lo, *hi;
 } qfz_absorbs;

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* components_bits.h - rows of pixels and of edges as bits: column x is bit x % 64 of word x / 64.
+ *
+ * Pixel types and distances stop here: the code that finds components sees bits only.  Bits past
+ * the last column of a row are 0. */
+#ifndef QFZ_CPU_COMPONENTS_BITS_H
+#define QFZ_CPU_COMPONENTS_BITS_H
+
+#include "rule.h"
+
+enum { QFZ_WORD_PX = 64 };
+
+/* For hot loops: compiled twice, the loader takes the one that the processor can run. */
+#if defined(__x86_64__) && defined(__linux__)
+#define QFZ_CLONES __attribute__((target_clones("default", "avx2")))
+#else
+#define QFZ_CLONES
+#endif
+
+/* For what such loops call: it has to become part of each of the two. */
+#define QFZ_INLINE static inline __attribute__((always_inline))
+
+QFZ_INLINE int64_t qfz_words(int64_t w)
+{
+    return (w + QFZ_WORD_PX - 1) / QFZ_WORD_PX;
+}
+
+/* The first n bits of a word, 0 <= n. */
+QFZ_INLINE uint64_t qfz_low_bits(int64_t n)
+{
+    return n < QFZ_WORD_PX ? ((uint64_t)1 << n) - 1 : UINT64_MAX;
+}
+
+/* Bit i: is pixel p + i valid?  0 <= i < n. */
+void qfz_valid_bits(const qfz_image *image, int64_t p, int64_t n, uint64_t *bits);
+
+/* Bit i: does the rule join pixels p + i and q + i, q lying in direction dir?  0 <= i < n.
+ * Validity is not looked at. */
+void qfz_join_bits(const qfz_image *image, const qfz_rule *rule, int dir, int64_t p, int64_t q,
+                   int64_t n, uint64_t *bits);
+
+#endif

@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: MIT */
+/* engine_cpu.c - the engine on processor cores; the definition of right. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cpu/cpu.h"
+#include "cpu/graph.h"
+#include "cpu/omega.h"
+#include "engine.h"
+#include "memory.h"
+
+struct qfz_worker {
+    const qfz_rule *rule;
+    qfz_kind kind;
+    int n_threads;
+    qfz_image tile; /* borrowed pixels */
+
+    void *scratch; /* of components and tree */
+
+    /* QFZ_LEVELS, QFZ_OMEGA */
+    qfz_graph graph;
+    void *rows;
+    qfz_forest forest;
+    qfz_spans spans;
+    uint32_t *per_pixel; /* marks while summarising, what is known while resolving */
+
+    /* QFZ_COMPONENTS, QFZ_OMEGA: regions */
+    uint32_t n_regions, n_slots;
+    uint32_t *label; /* 1.., 0 invalid */
+    uint32_t *first, *count;
+    uint32_t *slot_region;
+    uint32_t *slot_of; /* per region; QFZ_NONE: not on the ring */
+};
+
+static void worker_close(qfz_worker *worker)
+{
+    if (!worker) return;
+    free(worker->scratch);
+    free(worker->rows);
+    qfz_graph_fini(&worker->graph);
+    qfz_forest_fini(&worker->forest);
+    qfz_spans_fini(&worker->spans);
+    free(worker->per_pixel);
+    free(worker->label);
+    free(worker->first);
+    free(worker->count);
+    free(worker->slot_region);
+    free(worker->slot_of);
+    free(worker);
+}
+
+/* The longest ring of any tile that fits into h x w. */
+static int64_t most_ring(int64_t h, int64_t w)
+{
+    return 2 * (h + w);
+}
+
+static qfz_status open_regions(qfz_worker *worker, int64_t h, int64_t w, qfz_error *err)
+{
+    QFZ_TRY(QFZ_NEW(&worker->label, h * w, err));
+    QFZ_TRY(QFZ_NEW(&worker->first, h * w, err));
+    QFZ_TRY(QFZ_NEW(&worker->count, h * w, err));
+    QFZ_TRY(QFZ_NEW(&worker->slot_of, h * w, err));
+    return QFZ_NEW(&worker->slot_region, most_ring(h, w), err);
+}
+
+static qfz_status open_forest(qfz_worker *worker, int64_t h, int64_t w, qfz_error *err)
+{
+    const int64_t edges = qfz_graph_grid_edges(worker->rule->connectivity, h, w) + most_ring(h, w);
+    QFZ_TRY(qfz_graph_init(&worker->graph, edges, err));
+    QFZ_TRY(qfz_alloc(&worker->rows, 1, qfz_graph_row_bytes(w), err));
+    QFZ_TRY(qfz_forest_init(&worker->forest, h * w, err));
+    return QFZ_NEW(&worker->per_pixel, h * w, err);
+}
+
+static qfz_status open_kind(qfz_worker *worker, int64_t h, int64_t w, qfz_error *err)
+{
+    const int n_threads = worker->n_threads;
+    switch (worker->kind) {
+    case QFZ_COMPONENTS:
+        QFZ_TRY(qfz_alloc(&worker->scratch, 1, qfz_components_bytes(worker->rule, h, w, n_threads), err));
+        return open_regions(worker, h, w, err);
+    case QFZ_LEVELS: return open_forest(worker, h, w, err);
+    case QFZ_OMEGA:
+        QFZ_TRY(open_forest(worker, h, w, err));
+        QFZ_TRY(qfz_spans_init(&worker->spans, h * w, worker->rule, err));
+        return open_regions(worker, h, w, err);
+    case QFZ_TREE:
+        return qfz_alloc(&worker->scratch, 1, qfz_tree_bytes(worker->rule, h, w, n_threads), err);
+    }
+    return QFZ_OK;
+}
+
+static qfz_status worker_open(qfz_worker **out, const qfz_rule *rule, qfz_kind kind, int32_t max_h,
+                              int32_t max_w, int n_threads, qfz_error *err)
+{
+    qfz_worker *worker = NULL;
+    QFZ_TRY(QFZ_NEW_ZERO(&worker, 1, err));
+    worker->rule = rule;
+    worker->kind = kind;
+    worker->n_threads = n_threads;
+    const qfz_status st = open_kind(worker, max_h, max_w, err);
+    if (st != QFZ_OK) {
+        worker_close(worker);
+        return st;
+    }
+    *out = worker;
+    return QFZ_OK;
+}
+
+static int64_t bytes_per_px(const qfz_rule *rule, qfz_kind kind)
+{
+    const int64_t side = 1024; /* big enough that the borders' share is small */
+    const int64_t regions = 4 * 4;
+    const int64_t edges = qfz_graph_grid_edges(rule->connectivity, side, side) * 16 / (side * side) + 1;
+    const int64_t forest = edges + 3 * 4 + 4;
+    const int64_t spans = 4 + 2 * (int64_t)qfz_type_bytes(rule->type) * rule->n_bands;
+    const int64_t pixels = side * side;
+    switch (kind) {
+    case QFZ_COMPONENTS:
+        return regions + (int64_t)qfz_components_bytes(rule, side, side, 1) / pixels + 1;
+    case QFZ_LEVELS: return forest;
+    case QFZ_OMEGA: return forest + spans + regions;
+    case QFZ_TREE: return 16 + (int64_t)qfz_tree_bytes(rule, side, side, 1) / pixels + 1;
+    }
+    return 0;
+}
+
+static qfz_status load(qfz_worker *worker, const qfz_image *tile, qfz_error *err)
+{
+    (void)err;
+    worker->tile = *tile;
+    return QFZ_OK;
+}
+
+/* ---------------------------------------------------------------------------------- summaries */
+static void set_ring(const qfz_image *tile, uint32_t *per_pixel, const uint32_t *ring, int64_t n_ring)
+{
+    for (int64_t i = 0; i < n_ring; i++) {
+        int64_t y, x;
+        qfz_ring_place(tile->h, tile->w, i, &y, &x);
+        per_pixel[y * tile->w + x] = ring ? ring[i] : (uint32_t)i;
+    }
+}
+
+static void clear_pixels(qfz_worker *worker)
+{
+    memset(worker->per_pixel, 0xff, (size_t)(worker->tile.h * worker->tile.w) * sizeof(uint32_t));
+}
+
+static qfz_status summarise_components(qfz_worker *worker, qfz_summary *summary, qfz_error *err)
+{
+    const qfz_image *const tile = &worker->tile;
+    QFZ_TRY(QFZ_NEW(&summary->slot, summary->n_ring, err));
+    for (int64_t i = 0; i < summary->n_ring; i++) {
+        int64_t y, x;
+        qfz_ring_place(tile->h, tile->w, i, &y, &x);
+        const uint32_t region = worker->label[y * tile->w + x];
+        summary->slot[i] = region ? worker->slot_of[region - 1] : QFZ_NONE;
+    }
+    summary->n_slots = worker->n_slots;
+    return QFZ_OK;
+}
+
+static void make_graph(qfz_worker *worker)
+{
+    qfz_graph_set_image(&worker->graph, &worker->tile, worker->rule, worker->rows);
+}
+
+static qfz_status summarise(qfz_worker *worker, qfz_summary *summary, qfz_error *err)
+{
+    qfz_summary_take_ring(summary, &worker->tile);
+    if (worker->kind == QFZ_COMPONENTS) return summarise_components(worker, summary, err);
+    QFZ_TRY(qfz_links_reserve(&summary->links, summary->n_ring, err));
+    make_graph(worker);
+    qfz_graph_sort(&worker->graph);
+    clear_pixels(worker);
+    set_ring(&worker->tile, worker->per_pixel, NULL, summary->n_ring);
+    if (worker->kind == QFZ_LEVELS) {
+        qfz_forest_summarise(&worker->forest, &worker->graph, worker->per_pixel, &summary->links);
+        return QFZ_OK;
+    }
+    const qfz_omega_input input = {.values = &worker->tile};
+    return qfz_omega_summarise(&worker->forest, &worker->spans, &worker->graph, worker->rule, &input,
+                               worker->per_pixel, &summary->links, &summary->absorbs, err);
+}
+
+/* ------------------------------------------------------------------------------------ regions */
+/* Regions that touch the ring, in the order in which they appear there, are the slots. */
+static void number_slots(qfz_worker *worker)
+{
+    const qfz_image *const tile = &worker->tile;
+    const int64_t n_ring = qfz_ring_size(tile->h, tile->w);
+    memset(worker->slot_of, 0xff, worker->n_regions * sizeof *worker->slot_of);
+    worker->n_slots = 0;
+    for (int64_t i = 0; i < n_ring; i++) {
+        int64_t y, x;
+        qfz_ring_place(tile->h, tile->w, i, &y, &x);
+        const uint32_t region = worker->label[y * tile->w + x];
+        if (!region || worker->slot_of[region - 1] != QFZ_NONE) continue;
+        worker->slot_of[region - 1] = worker->n_slots;
+        worker->slot_region[worker->n_slots++] = region - 1;
+    }
+}
+
+static void find_components(qfz_worker *worker)
+{
+    qfz_components(&worker->tile, worker->rule, worker->n_threads, worker->scratch, worker->label,
+                   worker->first, worker->count, &worker->n_regions);
+    number_slots(worker);
+}
+
+/* label[px] = the vertex that stands for px's region. */
+static void find_tops(qfz_worker *worker)
+{
+    const qfz_image *const tile = &worker->tile;
+    for (int64_t px = 0; px < tile->h * tile->w; px++) {
+        uint32_t holds;
+        worker->label[px] = qfz_omega_top(&worker->forest, &worker->spans, (uint32_t)px, &holds);
+    }
+}
+
+/* Tops become region numbers, in order of first pixels; tops of one slot are one region.
+ * at_top holds a region, or, marked by the high bit, a slot. */
+static void number_tops(qfz_worker *worker, uint32_t *at_top)
+{
+    const uint32_t is_slot = 1u << 31;
+    const qfz_image *const tile = &worker->tile;
+    uint32_t n = 0;
+    for (int64_t px = 0; px < tile->h * tile->w; px++) {
+        if (tile->valid && !tile->valid[px]) {
+            worker->label[px] = 0;
+            continue;
+        }
+        uint32_t *at = &at_top[worker->label[px]];
+        if (*at != QFZ_NONE && (*at & is_slot)) at = &worker->slot_region[*at & ~is_slot];
+        if (*at == QFZ_NONE) {
+            worker->first[n] = (uint32_t)px;
+            worker->count[n] = 0;
+            *at = n++;
+        }
+        worker->count[*at]++;
+        worker->label[px] = *at + 1;
+    }
+    worker->n_regions = n;
+}
+
+static void find_omega_regions(qfz_worker *worker, const qfz_answer *answer)
+{
+    const qfz_image *const tile = &worker->tile;
+    clear_pixels(worker);
+    if (answer) set_ring(tile, worker->per_pixel, answer->holds_to, answer->n_ring);
+    make_graph(worker);
+    qfz_graph_sort(&worker->graph);
+    const qfz_omega_input input = {.values = tile, .known_holds = worker->per_pixel};
+    qfz_omega_grow(&worker->forest, &worker->spans, &worker->graph, worker->rule, &input);
+    find_tops(worker);
+
+    uint32_t *const at_top = worker->forest.find; /* shortcuts are of no more use */
+    memset(at_top, 0xff, (size_t)(tile->h * tile->w) * sizeof *at_top);
+    worker->n_slots = answer ? answer->n_slots : 0;
+    memset(worker->slot_region, 0xff, worker->n_slots * sizeof *worker->slot_region);
+    for (int64_t i = 0; answer && i < answer->n_ring; i++) {
+        int64_t y, x;
+        qfz_ring_place(tile->h, tile->w, i, &y, &x);
+        if (answer->slot[i] != QFZ_NONE)
+            at_top[worker->label[y * tile->w + x]] = answer->slot[i] | 1u << 31;
+    }
+    number_tops(worker, at_top);
+}
+
+static qfz_status partition(qfz_worker *worker, const qfz_answer *answer, qfz_partition *out,
+                            qfz_error *err)
+{
+    (void)err;
+    if (worker->kind == QFZ_COMPONENTS)
+        find_components(worker);
+    else
+        find_omega_regions(worker, answer);
+    *out = (qfz_partition){.n_regions = worker->n_regions,
+                           .first = worker->first,
+                           .count = worker->count,
+                           .n_slots = worker->n_slots,
+                           .slot_region = worker->slot_region};
+    return QFZ_OK;
+}
+
+/* ------------------------------------------------------------------------------------ results */
+static qfz_status labels(qfz_worker *worker, const uint64_t *lut, bool wide, void *out, qfz_error *err)
+{
+    (void)err;
+    const int64_t n = worker->tile.h * worker->tile.w;
+    const uint32_t *const label = worker->label;
+    uint32_t *const narrow_out = out;
+    uint64_t *const wide_out = out;
+    for (int64_t i = 0; i < n; i++) {
+        const uint64_t value = label[i] ? lut[label[i] - 1] : 0;
+        if (wide)
+            wide_out[i] = value;
+        else
+            narrow_out[i] = (uint32_t)value;
+    }
+    return QFZ_OK;
+}
+
+static qfz_status sums(qfz_worker *worker, int band, uint64_t *out, qfz_error *err)
+{
+    (void)err;
+    const qfz_image *const tile = &worker->tile;
+    const int64_t n = tile->h * tile->w;
+    const size_t band_bytes = (size_t)n * qfz_type_bytes(tile->type);
+    const size_t words = worker->n_regions * (size_t)qfz_sum_words(tile->type);
+    memset(out, 0, words * sizeof *out);
+    qfz_sum_add_regions(out, tile->type, (const char *)tile->pixels + (size_t)band * band_bytes,
+                        worker->label, n);
+    return QFZ_OK;
+}
+
+static qfz_status features(qfz_worker *worker, qfz_box box, const uint64_t *row_area,
+                           uint32_t first_region, uint32_t n, uint64_t *records, qfz_error *err)
+{
+    (void)err;
+    const qfz_image *const tile = &worker->tile;
+    const int words = qfz_record_words(tile->type, tile->n_bands);
+    for (uint32_t r = 0; r < n; r++)
+        qfz_record_clear(qfz_record_at(records, words, r), tile->type, tile->n_bands);
+    for (int64_t i = 0; i < tile->h * tile->w; i++) {
+        const uint32_t region = worker->label[i] - 1; /* 0, invalid, becomes the greatest */
+        if (region < first_region || region - first_region >= n) continue;
+        const int64_t y = i / tile->w, x = i % tile->w;
+        qfz_record_add_pixel(qfz_record_at(records, words, region - first_region), tile, i,
+                             box.y0 + y, box.x0 + x, row_area[y]);
+    }
+    return QFZ_OK;
+}
+
+#define PAINT(TYPE)                                                                                \
+    for (int64_t i = 0; i < n; i++)                                                                \
+        ((TYPE *)out)[i] = label[i] ? ((const TYPE *)lut)[label[i] - 1] : *(const TYPE *)invalid
+
+static qfz_status paint(qfz_worker *worker, const void *lut, const void *invalid, void *out,
+                        qfz_error *err)
+{
+    (void)err;
+    const int64_t n = worker->tile.h * worker->tile.w;
+    const uint32_t *const label = worker->label;
+    switch (qfz_type_bytes(worker->tile.type)) {
+    case 1: PAINT(uint8_t); break;
+    case 2: PAINT(uint16_t); break;
+    default: PAINT(uint32_t); break;
+    }
+    return QFZ_OK;
+}
+
+/* Is there an edge inside the tile? */
+static bool has_edge(const qfz_image *tile, int64_t y, int64_t x, int dir)
+{
+    const int64_t v = y + qfz_dir_dy[dir], u = x + qfz_dir_dx[dir];
+    if (v >= tile->h || u < 0 || u >= tile->w) return false;
+    return !tile->valid || (tile->valid[y * tile->w + x] && tile->valid[v * tile->w + u]);
+}
+
+static void query_inside(const qfz_worker *worker, uint32_t *keys)
+{
+    const qfz_image *const tile = &worker->tile;
+    for (int d = 0; d < qfz_n_dirs(worker->rule); d++)
+        for (int64_t y = 0; y < tile->h; y++)
+            for (int64_t x = 0; x < tile->w; x++, keys++) {
+                const int64_t p = y * tile->w + x;
+                const int64_t q = p + qfz_dir_dy[d] * tile->w + qfz_dir_dx[d];
+                *keys = has_edge(tile, y, x, d)
+                            ? qfz_forest_minimax(&worker->forest, (uint32_t)p, (uint32_t)q)
+                            : QFZ_NONE;
+            }
+}
+
+static void place_crossing(const qfz_worker *worker, const qfz_answer *answer, uint32_t *keys)
+{
+    const qfz_image *const tile = &worker->tile;
+    for (int64_t i = 0; i < answer->n_ring; i++) {
+        int64_t y, x;
+        qfz_ring_place(tile->h, tile->w, i, &y, &x);
+        for (int d = 0; d < qfz_n_dirs(worker->rule); d++)
+            if (answer->cross_has[i] >> d & 1)
+                keys[(d * tile->h + y) * tile->w + x] = answer->cross[d * answer->n_ring + i];
+    }
+}
+
+/* Links between ring pixels as links between pixels of the tile. */
+static qfz_status place_ghosts(const qfz_image *tile, const qfz_links *ghosts, qfz_links *out, qfz_error *err)
+{
+    QFZ_TRY(qfz_links_reserve(out, ghosts->n, err));
+    for (int64_t i = 0; i < ghosts->n; i++) {
+        int64_t y, x;
+        qfz_ring_place(tile->h, tile->w, ghosts->u[i], &y, &x);
+        out->u[i] = (uint32_t)(y * tile->w + x);
+        qfz_ring_place(tile->h, tile->w, ghosts->v[i], &y, &x);
+        out->v[i] = (uint32_t)(y * tile->w + x);
+    }
+    return QFZ_OK;
+}
+
+static qfz_status saliency(qfz_worker *worker, const qfz_answer *answer, uint32_t *keys, qfz_error *err)
+{
+    qfz_links ghosts = {0};
+    qfz_status st = QFZ_OK;
+    make_graph(worker);
+    if (answer) {
+        QFZ_TRY_OR(st, cleanup, place_ghosts(&worker->tile, &answer->ghosts, &ghosts, err));
+        qfz_graph_add_links(&worker->graph, answer->ghosts.n, ghosts.u, ghosts.v,
+                            answer->ghosts.level, worker->rule->alpha_key);
+    }
+    qfz_graph_sort(&worker->graph);
+    qfz_forest_grow(&worker->forest, &worker->graph);
+    query_inside(worker, keys);
+    if (answer) place_crossing(worker, answer, keys);
+
+cleanup:
+    qfz_links_fini(&ghosts);
+    return st;
+}
+
+static qfz_status tree(qfz_worker *worker, uint32_t *parent, uint32_t *level, int64_t *n_nodes,
+                       qfz_error *err)
+{
+    (void)err;
+    qfz_tree_build(&worker->tile, worker->rule, worker->n_threads, worker->scratch, parent, level,
+                   n_nodes);
+    return QFZ_OK;
+}
+
+const qfz_engine qfz_engine_cpu = {
+    .name = "cpu",
+    .open = worker_open,
+    .close = worker_close,
+    .bytes_per_px = bytes_per_px,
+    .load = load,
+    .summarise = summarise,
+    .partition = partition,
+    .labels = labels,
+    .sums = sums,
+    .features = features,
+    .paint = paint,
+    .saliency = saliency,
+    .tree = tree,
+};

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+#include "cpu/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory.h"
+
+int64_t qfz_graph_grid_edges(int connectivity, int64_t h, int64_t w)
+{
+    const int64_t most = connectivity == 4 ? h * w + h * w / 2 : 2 * h * w + h * w / 2;
+    return most + 2 * (h + w);
+}
+
+qfz_status qfz_graph_init(qfz_graph *graph, int64_t capacity, qfz_error *err)
+{
+    *graph = (qfz_graph){.capacity = capacity};
+    qfz_status st;
+    QFZ_TRY_OR(st, failed, QFZ_NEW(&graph->key, capacity, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW(&graph->id, capacity, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW(&graph->spare_key, capacity, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW(&graph->spare_id, capacity, err));
+    return QFZ_OK;
+
+failed:
+    qfz_graph_fini(graph);
+    return st;
+}
+
+void qfz_graph_fini(qfz_graph *graph)
+{
+    free(graph->key);
+    free(graph->id);
+    free(graph->spare_key);
+    free(graph->spare_id);
+    *graph = (qfz_graph){0};
+}
+
+qfz_status qfz_forest_init(qfz_forest *forest, int64_t n, qfz_error *err)
+{
+    *forest = (qfz_forest){0};
+    qfz_status st;
+    QFZ_TRY_OR(st, failed, QFZ_NEW(&forest->up, n, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW(&forest->key, n, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW(&forest->find, n, err));
+    return QFZ_OK;
+
+failed:
+    qfz_forest_fini(forest);
+    return st;
+}
+
+void qfz_forest_fini(qfz_forest *forest)
+{
+    free(forest->up);
+    free(forest->key);
+    free(forest->find);
+    *forest = (qfz_forest){0};
+}
+
+void qfz_graph_set_empty(qfz_graph *graph, uint32_t n)
+{
+    graph->n = n;
+    graph->n_codes = 0;
+    graph->n_edges = 0;
+}
+
+void qfz_graph_add_links(qfz_graph *graph, int64_t n, const uint32_t *u, const uint32_t *v,
+                         const uint32_t *key, uint32_t alpha_key)
+{
+    graph->u = u;
+    graph->v = v;
+    for (int64_t i = 0; i < n; i++) {
+        if (key[i] > alpha_key) continue;
+        graph->key[graph->n_edges] = key[i];
+        graph->id[graph->n_edges++] = graph->n_codes + (uint32_t)i;
+    }
+}
+
+/* ------------------------------------------------------------------------------------- sort */
+enum { MAX_DIGIT_BITS = 11 };
+
+static bool sort_pass(qfz_graph *graph, int shift, int bits)
+{
+    int64_t at[1 << MAX_DIGIT_BITS] = {0};
+    const uint32_t mask = (1u << bits) - 1;
+    const int64_t n = graph->n_edges;
+    for (int64_t i = 0; i < n; i++)
+        at[graph->key[i] >> shift & mask]++;
+    if (at[graph->key[0] >> shift & mask] == n) return false;
+    int64_t sum = 0;
+    for (uint32_t d = 0; d <= mask; d++) {
+        const int64_t count = at[d];
+        at[d] = sum;
+        sum += count;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t to = at[graph->key[i] >> shift & mask]++;
+        graph->spare_key[to] = graph->key[i];
+        graph->spare_id[to] = graph->id[i];
+    }
+    return true;
+}
+
+static void swap(uint32_t **a, uint32_t **b)
+{
+    uint32_t *const was = *a;
+    *a = *b;
+    *b = was;
+}
+
+/* Stable, by digits, the lowest first: as many as the largest key has. */
+void qfz_graph_sort(qfz_graph *graph)
+{
+    uint32_t any = 0;
+    for (int64_t i = 0; i < graph->n_edges; i++)
+        any |= graph->key[i];
+    const int width = any ? 32 - __builtin_clz(any) : 0;
+    const int passes = width <= 16 ? (width + 7) / 8 : (width + MAX_DIGIT_BITS - 1) / MAX_DIGIT_BITS;
+    const int bits = width <= 16 ? 8 : MAX_DIGIT_BITS;
+    for (int pass = 0; pass < passes; pass++) {
+        if (!sort_pass(graph, pass * bits, bits)) continue;
+        swap(&graph->key, &graph->spare_key);
+        swap(&graph->id, &graph->spare_id);
+    }
+}
+
+/* ------------------------------------------------------------------------------------- forest */
+void qfz_forest_reset(qfz_forest *forest, uint32_t n)
+{
+    forest->n = n;
+    for (uint32_t v = 0; v < n; v++) {
+        forest->up[v] = v;
+        forest->find[v] = v;
+        forest->key[v] = 1;
+    }
+}
+
+/* Climbs on the side of the lower key; at a root the other side is the only one left. */
+uint32_t qfz_forest_minimax(const qfz_forest *forest, uint32_t u, uint32_t v)
+{
+    uint32_t key = 0;
+    while (u != v) {
+        const bool u_root = forest->up[u] == u, v_root = forest->up[v] == v;
+        if (u_root && v_root) return QFZ_NONE;
+        if (v_root || (!u_root && forest->key[u] <= forest->key[v])) {
+            key = forest->key[u];
+            u = forest->up[u];
+        } else {
+            key = forest->key[v];
+            v = forest->up[v];
+        }
+    }
+    return key;
+}
+
+void qfz_forest_grow(qfz_forest *forest, const qfz_graph *graph)
+{
+    qfz_forest_reset(forest, graph->n);
+    for (int64_t i = 0; i < graph->n_edges; i++) {
+        uint32_t u, v;
+        qfz_graph_ends(graph, graph->id[i], &u, &v);
+        const uint32_t a = qfz_forest_root(forest, u), b = qfz_forest_root(forest, v);
+        if (a != b) (void)qfz_forest_hook(forest, a, b, graph->key[i]);
+    }
+}
+
+void qfz_forest_summarise(qfz_forest *forest, const qfz_graph *graph, uint32_t *mark,
+                          qfz_links *links)
+{
+    qfz_forest_reset(forest, graph->n);
+    links->n = 0;
+    for (int64_t i = 0; i < graph->n_edges; i++) {
+        uint32_t u, v;
+        qfz_graph_ends(graph, graph->id[i], &u, &v);
+        const uint32_t a = qfz_forest_root(forest, u), b = qfz_forest_root(forest, v);
+        if (a == b) continue;
+        const uint32_t mark_a = mark[a], mark_b = mark[b];
+        if (mark_a != QFZ_NONE && mark_b != QFZ_NONE) {
+            links->u[links->n] = mark_a;
+            links->v[links->n] = mark_b;
+            links->level[links->n++] = graph->key[i];
+        }
+        const uint32_t root = qfz_forest_hook(forest, a, b, graph->key[i]);
+        mark[root] = mark_a != QFZ_NONE ? mark_a : mark_b;
+    }
+}

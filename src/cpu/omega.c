@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+#include "cpu/omega.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory.h"
+
+/* What one pass over the events of a graph carries along. */
+typedef struct pass {
+    qfz_forest *forest;
+    qfz_spans *spans;
+    const qfz_rule *rule;
+    size_t span_bytes; /* of one end of one vertex's range */
+    uint32_t *mark;    /* NULL: nobody asks for a summary */
+    qfz_links *links;
+    qfz_absorbs *absorbs;
+    qfz_error *err;
+} pass;
+
+qfz_status qfz_spans_init(qfz_spans *spans, int64_t n, const qfz_rule *rule, qfz_error *err)
+{
+    const size_t span_bytes = qfz_type_bytes(rule->type) * (size_t)rule->n_bands;
+    *spans = (qfz_spans){.capacity = n};
+    qfz_status st;
+    QFZ_TRY_OR(st, failed, QFZ_NEW(&spans->holds, n, err));
+    QFZ_TRY_OR(st, failed, qfz_alloc(&spans->lo, n, span_bytes, err));
+    QFZ_TRY_OR(st, failed, qfz_alloc(&spans->hi, n, span_bytes, err));
+    return QFZ_OK;
+
+failed:
+    qfz_spans_fini(spans);
+    return st;
+}
+
+void qfz_spans_fini(qfz_spans *spans)
+{
+    free(spans->holds);
+    free(spans->lo);
+    free(spans->hi);
+    *spans = (qfz_spans){0};
+}
+
+#define SPREAD_BAND(TYPE)                                                                          \
+    for (uint32_t v = 0; v < n; v++)                                                               \
+        ((TYPE *)to)[(int64_t)v * n_bands + b] = ((const TYPE *)values->pixels)[b * (int64_t)n + v]
+
+/* Every vertex's range is its own value: planes become one group of bands a vertex. */
+static void start_spans(qfz_spans *spans, const qfz_image *values, uint32_t n, const uint32_t *known)
+{
+    const int64_t n_bands = values->n_bands;
+    void *const to = spans->lo;
+    for (int64_t b = 0; b < n_bands; b++) {
+        switch (qfz_type_bytes(values->type)) {
+        case 1: SPREAD_BAND(uint8_t); break;
+        case 2: SPREAD_BAND(uint16_t); break;
+        default: SPREAD_BAND(uint32_t); break;
+        }
+    }
+    memcpy(spans->hi, spans->lo, (size_t)n * (size_t)n_bands * qfz_type_bytes(values->type));
+    for (uint32_t v = 0; v < n; v++)
+        spans->holds[v] = known ? known[v] : UINT32_MAX;
+}
+
+static void *lo_of(const pass *p, uint32_t v)
+{
+    return (char *)p->spans->lo + (size_t)v * p->span_bytes;
+}
+
+static void *hi_of(const pass *p, uint32_t v)
+{
+    return (char *)p->spans->hi + (size_t)v * p->span_bytes;
+}
+
+static bool broken(const pass *p, uint32_t root, uint32_t level)
+{
+    return p->spans->holds[root] < level;
+}
+
+/* The root's component has the range it has at this level; level 0 is never too much. */
+static void check_width(const pass *p, uint32_t root, uint32_t level)
+{
+    if (level > 0 && !broken(p, root, level) && qfz_too_wide(p->rule, lo_of(p, root), hi_of(p, root)))
+        p->spans->holds[root] = level - 1;
+}
+
+static qfz_status tell_absorb(const pass *p, uint32_t root, uint32_t level)
+{
+    qfz_absorbs *const out = p->absorbs;
+    QFZ_TRY(qfz_absorbs_reserve(out, out->n + 1, p->rule, p->err));
+    out->at[out->n] = p->mark[root];
+    out->level[out->n] = level;
+    memcpy((char *)out->lo + (size_t)out->n * p->span_bytes, lo_of(p, root), p->span_bytes);
+    memcpy((char *)out->hi + (size_t)out->n * p->span_bytes, hi_of(p, root), p->span_bytes);
+    out->n++;
+    return QFZ_OK;
+}
+
+static void tell_link(const pass *p, uint32_t a, uint32_t b, uint32_t level)
+{
+    qfz_links *const out = p->links;
+    out->u[out->n] = p->mark[a];
+    out->v[out->n] = p->mark[b];
+    out->level[out->n++] = level;
+}
+
+/* The root's component takes in values lo..hi from outside the graph's vertices. */
+static qfz_status absorb(const pass *p, uint32_t root, uint32_t level, const void *lo, const void *hi)
+{
+    if (broken(p, root, level)) return QFZ_OK;
+    const bool grew = qfz_widen(p->rule, lo_of(p, root), hi_of(p, root), lo, hi);
+    if (grew && p->mark && p->mark[root] != QFZ_NONE) QFZ_TRY(tell_absorb(p, root, level));
+    check_width(p, root, level);
+    return QFZ_OK;
+}
+
+/* Two components become one, which holds as long as both do. */
+static qfz_status join(const pass *p, uint32_t a, uint32_t b, uint32_t level)
+{
+    uint32_t *const holds = p->spans->holds;
+    const bool broken_a = broken(p, a, level), broken_b = broken(p, b, level);
+    const uint32_t mark_a = p->mark ? p->mark[a] : QFZ_NONE, mark_b = p->mark ? p->mark[b] : QFZ_NONE;
+    const bool both = mark_a != QFZ_NONE && mark_b != QFZ_NONE;
+    if (both && !(broken_a && broken_b)) tell_link(p, a, b, level);
+
+    const uint32_t root = qfz_forest_hook(p->forest, a, b, level), other = root == a ? b : a;
+    const bool marked_broken = mark_a != QFZ_NONE ? broken_a : broken_b;
+    const bool root_grew =
+        qfz_widen(p->rule, lo_of(p, root), hi_of(p, root), lo_of(p, other), hi_of(p, other));
+    /* did the marked one grow?  If it is the other, compare it with what both are together */
+    const bool root_marked = p->mark && p->mark[root] != QFZ_NONE;
+    const bool marked_grew =
+        root_marked ? root_grew
+                    : qfz_widen(p->rule, lo_of(p, other), hi_of(p, other), lo_of(p, root), hi_of(p, root));
+    if (p->mark) p->mark[root] = mark_a != QFZ_NONE ? mark_a : mark_b;
+    if (!both && (mark_a != QFZ_NONE || mark_b != QFZ_NONE) && !marked_broken && marked_grew)
+        QFZ_TRY(tell_absorb(p, root, level));
+
+    if (holds[root] >= level) {
+        const uint32_t at_least = level > 0 ? level - 1 : 0;
+        const uint32_t others = holds[other] > at_least ? holds[other] : at_least;
+        if (others < holds[root]) holds[root] = others;
+    }
+    check_width(p, root, level);
+    return QFZ_OK;
+}
+
+static qfz_status run(const pass *p, const qfz_graph *graph, const qfz_absorbs *in)
+{
+    int64_t next = 0;
+    for (int64_t i = 0; i <= graph->n_edges; i++) {
+        const uint32_t level = i < graph->n_edges ? graph->key[i] : p->rule->alpha_key;
+        for (; in && next < in->n && in->level[next] <= level; next++)
+            QFZ_TRY(absorb(p, qfz_forest_root(p->forest, in->at[next]), in->level[next],
+                           (const char *)in->lo + (size_t)next * p->span_bytes,
+                           (const char *)in->hi + (size_t)next * p->span_bytes));
+        if (i == graph->n_edges) break;
+        uint32_t u, v;
+        qfz_graph_ends(graph, graph->id[i], &u, &v);
+        const uint32_t a = qfz_forest_root(p->forest, u), b = qfz_forest_root(p->forest, v);
+        if (a != b) QFZ_TRY(join(p, a, b, level));
+    }
+    return QFZ_OK;
+}
+
+void qfz_omega_grow(qfz_forest *forest, qfz_spans *spans, const qfz_graph *graph,
+                    const qfz_rule *rule, const qfz_omega_input *input)
+{
+    const pass p = {.forest = forest,
+                    .spans = spans,
+                    .rule = rule,
+                    .span_bytes = qfz_type_bytes(rule->type) * (size_t)rule->n_bands};
+    qfz_forest_reset(forest, graph->n);
+    start_spans(spans, input->values, graph->n, input->known_holds);
+    const qfz_status st = run(&p, graph, input->absorbs);
+    (void)st; /* only telling a summary can fail */
+}
+
+qfz_status qfz_omega_summarise(qfz_forest *forest, qfz_spans *spans, const qfz_graph *graph,
+                               const qfz_rule *rule, const qfz_omega_input *input, uint32_t *mark,
+                               qfz_links *links, qfz_absorbs *absorbs, qfz_error *err)
+{
+    const pass p = {.forest = forest,
+                    .spans = spans,
+                    .rule = rule,
+                    .span_bytes = qfz_type_bytes(rule->type) * (size_t)rule->n_bands,
+                    .mark = mark,
+                    .links = links,
+                    .absorbs = absorbs,
+                    .err = err};
+    qfz_forest_reset(forest, graph->n);
+    start_spans(spans, input->values, graph->n, input->known_holds);
+    links->n = 0;
+    absorbs->n = 0;
+    return run(&p, graph, input->absorbs);
+}
+
+/* A hook at level l leads on if the component that all hooks of level l make holds at l. */
+uint32_t qfz_omega_top(const qfz_forest *forest, const qfz_spans *spans, uint32_t v, uint32_t *holds)
+{
+    for (;;) {
+        *holds = spans->holds[v];
+        if (forest->up[v] == v || *holds < forest->key[v]) return v;
+        const uint32_t level = forest->key[v];
+        uint32_t top = v;
+        while (forest->up[top] != top && forest->key[top] == level)
+            top = forest->up[top];
+        if (spans->holds[top] < level) {
+            *holds = level - 1;
+            return v;
+        }
+        v = top;
+    }
+}

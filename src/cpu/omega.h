@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* omega.h - (alpha, omega)-components of a graph (Soille, TPAMI 2008), by Kruskal's algorithm.
+ *
+ * Components grow in order of level and know the range of their values.  holds[root] is the
+ * largest key up to which the component that the root stands for keeps within omega; once it is
+ * below the current level, the component has broken omega, and whoever joins it later breaks with
+ * it.  A vertex belongs to the largest component on its way up the forest that still holds.
+ * Components of level 0 always qualify. */
+#ifndef QFZ_CPU_OMEGA_H
+#define QFZ_CPU_OMEGA_H
+
+#include "cpu/graph.h"
+
+typedef struct qfz_spans {
+    int64_t capacity; /* vertices */
+    uint32_t *holds;
+    void *lo, *hi; /* band b of vertex v is at [v * n_bands + b] */
+} qfz_spans;
+
+qfz_status qfz_spans_init(qfz_spans *spans, int64_t n, const qfz_rule *rule, qfz_error *err);
+void qfz_spans_fini(qfz_spans *spans);
+
+/* The vertices of a graph: values, what they absorb, and what is known of them. */
+typedef struct qfz_omega_input {
+    const qfz_image *values;     /* pixel v of it is vertex v */
+    const qfz_absorbs *absorbs;  /* NULL: none */
+    const uint32_t *known_holds; /* per vertex, UINT32_MAX = nothing known; NULL: nothing at all */
+} qfz_omega_input;
+
+/* Grows the forest; qfz_omega_top() then tells each vertex's region. */
+void qfz_omega_grow(qfz_forest *forest, qfz_spans *spans, const qfz_graph *graph,
+                    const qfz_rule *rule, const qfz_omega_input *input);
+
+/* The same, and what the marks have to know of it: links and absorbs between marks that break
+ * omega at the same levels.  mark[] as in qfz_forest_summarise(). */
+qfz_status qfz_omega_summarise(qfz_forest *forest, qfz_spans *spans, const qfz_graph *graph,
+                               const qfz_rule *rule, const qfz_omega_input *input, uint32_t *mark,
+                               qfz_links *links, qfz_absorbs *absorbs, qfz_error *err);
+
+/* The vertex that stands for v's region, and the largest key up to which v's component holds. */
+uint32_t qfz_omega_top(const qfz_forest *forest, const qfz_spans *spans, uint32_t v, uint32_t *holds);
+
+#endif

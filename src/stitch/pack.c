@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/* pack.c - one list of members serves counting, writing and reading: a walk visits every array
+ * with its length and does to it what its mode says. */
+#include "stitch/pack.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory.h"
+
+typedef enum mode { MEASURE, WRITE, READ } mode;
+
+typedef struct walk {
+    mode mode;
+    char *data;
+    int64_t at, bytes;
+    qfz_status st;
+    qfz_error *err;
+} walk;
+
+static void visit_bytes(walk *w, void *member, int64_t bytes)
+{
+    if (w->st != QFZ_OK) return;
+    if (w->mode != MEASURE && w->at + bytes > w->bytes) {
+        w->st = qfz_fail(w->err, QFZ_EIO, "a stored summary is damaged: %lld of %lld bytes",
+                         (long long)w->bytes, (long long)(w->at + bytes));
+        return;
+    }
+    if (w->mode == WRITE && bytes) memcpy(w->data + w->at, member, (size_t)bytes);
+    if (w->mode == READ && bytes) memcpy(member, w->data + w->at, (size_t)bytes);
+    w->at += bytes;
+}
+
+/* An array of n items; whether it is there at all is kept too. */
+static void visit_array(walk *w, void **array, int64_t n, size_t item_bytes)
+{
+    uint8_t there = *array != NULL;
+    visit_bytes(w, &there, 1);
+    if (!there || w->st != QFZ_OK) return;
+    if (w->mode == READ) w->st = qfz_alloc(array, n, item_bytes, w->err);
+    if (w->st == QFZ_OK) visit_bytes(w, *array, n * (int64_t)item_bytes);
+}
+
+static void visit_words(walk *w, uint32_t **array, int64_t n)
+{
+    visit_array(w, (void **)array, n, sizeof **array);
+}
+
+static void visit_links(walk *w, qfz_links *links)
+{
+    visit_bytes(w, &links->n, sizeof links->n);
+    visit_words(w, &links->u, links->n);
+    visit_words(w, &links->v, links->n);
+    visit_words(w, &links->level, links->n);
+    if (w->mode == READ) links->room = links->n;
+}
+
+static void visit_summary(walk *w, qfz_summary *s, const qfz_rule *rule)
+{
+    const size_t bytes = qfz_type_bytes(rule->type);
+    const size_t span_bytes = bytes * (size_t)rule->n_bands;
+    visit_bytes(w, &s->box, sizeof s->box);
+    visit_bytes(w, &s->n_ring, sizeof s->n_ring);
+    visit_array(w, &s->values, s->n_ring * rule->n_bands, bytes);
+    visit_array(w, (void **)&s->valid, s->n_ring, 1);
+    visit_bytes(w, &s->n_slots, sizeof s->n_slots);
+    visit_words(w, &s->slot, s->n_ring);
+    visit_links(w, &s->links);
+    qfz_absorbs *const a = &s->absorbs;
+    visit_bytes(w, &a->n, sizeof a->n);
+    visit_words(w, &a->at, a->n);
+    visit_words(w, &a->level, a->n);
+    visit_array(w, &a->lo, a->n, span_bytes);
+    visit_array(w, &a->hi, a->n, span_bytes);
+    if (w->mode == READ) a->room = a->n;
+}
+
+static void visit_answer(walk *w, qfz_answer *a, const qfz_rule *rule)
+{
+    visit_bytes(w, &a->n_ring, sizeof a->n_ring);
+    visit_links(w, &a->ghosts);
+    visit_words(w, &a->cross, a->n_ring * qfz_n_dirs(rule));
+    visit_array(w, (void **)&a->cross_has, a->n_ring, 1);
+    visit_bytes(w, &a->n_slots, sizeof a->n_slots);
+    visit_words(w, &a->slot, a->n_ring);
+    visit_words(w, &a->holds_to, a->n_ring);
+}
+
+typedef void (*visit_fn)(walk *w, void *item, const qfz_rule *rule);
+
+static void visit_as_summary(walk *w, void *item, const qfz_rule *rule)
+{
+    visit_summary(w, item, rule);
+}
+
+static void visit_as_answer(walk *w, void *item, const qfz_rule *rule)
+{
+    visit_answer(w, item, rule);
+}
+
+/* item is a copy of the struct, whose arrays are only read. */
+static qfz_status pack(visit_fn visit, void *item, const qfz_rule *rule, void **data, int64_t *bytes,
+                       qfz_error *err)
+{
+    walk w = {.mode = MEASURE, .err = err};
+    visit(&w, item, rule);
+    void *room = NULL;
+    QFZ_TRY(qfz_alloc(&room, w.at, 1, err));
+    w = (walk){.mode = WRITE, .data = room, .bytes = w.at, .err = err};
+    visit(&w, item, rule);
+    *data = room;
+    *bytes = w.at;
+    return w.st;
+}
+
+qfz_status qfz_pack_summary(const qfz_summary *summary, const qfz_rule *rule, void **data,
+                            int64_t *bytes, qfz_error *err)
+{
+    qfz_summary copy = *summary;
+    return pack(visit_as_summary, &copy, rule, data, bytes, err);
+}
+
+qfz_status qfz_pack_answer(const qfz_answer *answer, const qfz_rule *rule, void **data,
+                           int64_t *bytes, qfz_error *err)
+{
+    qfz_answer copy = *answer;
+    return pack(visit_as_answer, &copy, rule, data, bytes, err);
+}
+
+static walk reading(const void *data, int64_t bytes, qfz_error *err)
+{
+    /* the walk writes to data in no other mode than WRITE */
+    return (walk){.mode = READ, .data = (char *)(uintptr_t)data, .bytes = bytes, .err = err};
+}
+
+qfz_status qfz_unpack_summary(qfz_summary *summary, const qfz_rule *rule, const void *data,
+                              int64_t bytes, qfz_error *err)
+{
+    walk w = reading(data, bytes, err);
+    qfz_summary got = {0};
+    visit_summary(&w, &got, rule);
+    if (w.st != QFZ_OK)
+        qfz_summary_fini(&got);
+    else
+        *summary = got;
+    return w.st;
+}
+
+qfz_status qfz_unpack_answer(qfz_answer *answer, const qfz_rule *rule, const void *data,
+                             int64_t bytes, qfz_error *err)
+{
+    walk w = reading(data, bytes, err);
+    qfz_answer got = {0};
+    visit_answer(&w, &got, rule);
+    if (w.st != QFZ_OK)
+        qfz_answer_fini(&got);
+    else
+        *answer = got;
+    return w.st;
+}

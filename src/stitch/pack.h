@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* pack.h - summaries and answers as flat bytes, for the store and whatever carries them. */
+#ifndef QFZ_STITCH_PACK_H
+#define QFZ_STITCH_PACK_H
+
+#include "summary.h"
+
+/* *data is new memory that the caller frees. */
+qfz_status qfz_pack_summary(const qfz_summary *summary, const qfz_rule *rule, void **data,
+                            int64_t *bytes, qfz_error *err);
+qfz_status qfz_pack_answer(const qfz_answer *answer, const qfz_rule *rule, void **data,
+                           int64_t *bytes, qfz_error *err);
+
+/* The result owns its arrays; qfz_summary_fini(), qfz_answer_fini(). */
+qfz_status qfz_unpack_summary(qfz_summary *summary, const qfz_rule *rule, const void *data,
+                              int64_t bytes, qfz_error *err);
+qfz_status qfz_unpack_answer(qfz_answer *answer, const qfz_rule *rule, const void *data,
+                             int64_t bytes, qfz_error *err);
+
+#endif

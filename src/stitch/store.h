@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* store.h - numbered pieces of bytes, in memory up to a limit, beyond it in a temporary file.
+ *
+ * Any thread may call; pieces of different numbers do not disturb each other. */
+#ifndef QFZ_STITCH_STORE_H
+#define QFZ_STITCH_STORE_H
+
+#include "status.h"
+
+typedef struct qfz_store qfz_store;
+
+/* Pieces 0..n_pieces-1, all absent.  The file has no name and lies in folder; it is made when it
+ * is needed and goes with the store. */
+qfz_status qfz_store_open(qfz_store **store, int64_t n_pieces, int64_t memory_bytes,
+                          const char *folder, qfz_error *err);
+void qfz_store_close(qfz_store *store);
+
+/* Copies bytes in; what the piece held before is dropped. */
+qfz_status qfz_store_put(qfz_store *store, int64_t piece, const void *data, int64_t bytes,
+                         qfz_error *err);
+
+/* Copies a piece out, into new memory that the caller frees; *data = NULL if it is absent. */
+qfz_status qfz_store_get(qfz_store *store, int64_t piece, void **data, int64_t *bytes,
+                         qfz_error *err);
+
+void qfz_store_drop(qfz_store *store, int64_t piece);
+
+/* Bytes that lie in the file. */
+int64_t qfz_store_spilled(const qfz_store *store);
+
+#endif

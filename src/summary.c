@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+#include "summary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory.h"
+
+qfz_status qfz_summary_init(qfz_summary *summary, qfz_box box, const qfz_rule *rule, qfz_error *err)
+{
+    const int64_t n = qfz_ring_size(qfz_box_h(box), qfz_box_w(box));
+    *summary = (qfz_summary){.box = box, .n_ring = n};
+    qfz_status st;
+    QFZ_TRY_OR(st, failed, qfz_alloc(&summary->values, n * rule->n_bands, qfz_type_bytes(rule->type), err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW(&summary->valid, n, err));
+    return QFZ_OK;
+
+failed:
+    qfz_summary_fini(summary);
+    return st;
+}
+
+void qfz_summary_fini(qfz_summary *summary)
+{
+    free(summary->values);
+    free(summary->valid);
+    free(summary->slot);
+    qfz_links_fini(&summary->links);
+    qfz_absorbs_fini(&summary->absorbs);
+    *summary = (qfz_summary){0};
+}
+
+void qfz_answer_fini(qfz_answer *answer)
+{
+    qfz_links_fini(&answer->ghosts);
+    free(answer->cross);
+    free(answer->cross_has);
+    free(answer->slot);
+    free(answer->holds_to);
+    *answer = (qfz_answer){0};
+}
+
+/* Room grows by doubling, so that adding one by one costs a constant each. */
+static int64_t room_for(int64_t n)
+{
+    int64_t room = 16;
+    while (room < n)
+        room *= 2;
+    return room;
+}
+
+qfz_status qfz_links_reserve(qfz_links *links, int64_t n, qfz_error *err)
+{
+    if (n <= links->room) return QFZ_OK;
+    const int64_t room = room_for(n);
+    QFZ_TRY(qfz_realloc((void **)&links->u, room, sizeof *links->u, err));
+    QFZ_TRY(qfz_realloc((void **)&links->v, room, sizeof *links->v, err));
+    QFZ_TRY(qfz_realloc((void **)&links->level, room, sizeof *links->level, err));
+    links->room = room;
+    return QFZ_OK;
+}
+
+qfz_status qfz_absorbs_reserve(qfz_absorbs *absorbs, int64_t n, const qfz_rule *rule, qfz_error *err)
+{
+    if (n <= absorbs->room) return QFZ_OK;
+    const int64_t room = room_for(n);
+    const size_t span_bytes = qfz_type_bytes(rule->type) * (size_t)rule->n_bands;
+    QFZ_TRY(qfz_realloc((void **)&absorbs->at, room, sizeof *absorbs->at, err));
+    QFZ_TRY(qfz_realloc((void **)&absorbs->level, room, sizeof *absorbs->level, err));
+    QFZ_TRY(qfz_realloc(&absorbs->lo, room, span_bytes, err));
+    QFZ_TRY(qfz_realloc(&absorbs->hi, room, span_bytes, err));
+    absorbs->room = room;
+    return QFZ_OK;
+}
+
+void qfz_links_fini(qfz_links *links)
+{
+    free(links->u);
+    free(links->v);
+    free(links->level);
+    *links = (qfz_links){0};
+}
+
+void qfz_absorbs_fini(qfz_absorbs *absorbs)
+{
+    free(absorbs->at);
+    free(absorbs->level);
+    free(absorbs->lo);
+    free(absorbs->hi);
+    *absorbs = (qfz_absorbs){0};
+}
+
+static void copy_pixel(char *to, const char *from, size_t bytes)
+{
+    switch (bytes) {
+    case 1: *to = *from; break;
+    case 2: memcpy(to, from, 2); break;
+    default: memcpy(to, from, 4); break;
+    }
+}
+
+void qfz_summary_take_ring(qfz_summary *summary, const qfz_image *tile)
+{
+    const size_t bytes = qfz_type_bytes(tile->type);
+    const int64_t n_px = tile->h * tile->w;
+    for (int64_t i = 0; i < summary->n_ring; i++) {
+        int64_t y, x;
+        qfz_ring_place(tile->h, tile->w, i, &y, &x);
+        const int64_t px = y * tile->w + x;
+        summary->valid[i] = tile->valid ? tile->valid[px] : 1;
+        for (int64_t b = 0; b < tile->n_bands; b++)
+            copy_pixel((char *)summary->values + (size_t)(b * summary->n_ring + i) * bytes,
+                       (const char *)tile->pixels + (size_t)(b * n_px + px) * bytes, bytes);
+    }
+}

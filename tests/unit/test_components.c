@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT */
+/* test_components.c - labels against a breadth-first flood fill that looks at one edge at a time. */
+#include "cpu/cpu.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t random_next(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state >> 11;
+}
+
+static int random_below(uint64_t *state, int n)
+{
+    return (int)(random_next(state) % (uint64_t)n);
+}
+
+static void *room(size_t n, size_t size)
+{
+    void *const ptr = calloc(n ? n : 1, size);
+    assert_non_null(ptr);
+    return ptr;
+}
+
+/* ---- The truth ------------------------------------------------------------------------------- */
+
+typedef struct answers {
+    uint32_t *label, *first, *count;
+    uint32_t n;
+} answers;
+
+static answers answer_create(size_t n_px)
+{
+    return (answers){room(n_px, sizeof(uint32_t)), room(n_px, sizeof(uint32_t)),
+                    room(n_px, sizeof(uint32_t)), 0};
+}
+
+static void answer_destroy(answers *answer)
+{
+    free(answer->label);
+    free(answer->first);
+    free(answer->count);
+}
+
+static bool is_valid(const qfz_image *image, int64_t p)
+{
+    return !image->valid || image->valid[p];
+}
+
+/* Does the edge that starts at pixel p join it to pixel q? */
+static bool edge_joins(const qfz_image *image, const qfz_rule *rule, int dir, int64_t p, int64_t q)
+{
+    if (!is_valid(image, p) || !is_valid(image, q)) return false;
+    if (rule->edge_bits) return ((const uint8_t *)image->pixels)[p] >> dir & 1;
+    uint32_t key;
+    qfz_levels(image, rule->distance, p, q, 1, &key);
+    return key <= rule->alpha_key;
+}
+
+/* Pixel p's neighbour in direction dir (of sign 1) or from there (-1); -1: none, or not joined. */
+static int64_t joined_neighbour(const qfz_image *image, const qfz_rule *rule, int64_t p, int dir,
+                                int sign)
+{
+    const int64_t y = p / image->w + sign * qfz_dir_dy[dir];
+    const int64_t x = p % image->w + sign * qfz_dir_dx[dir];
+    if (y < 0 || y >= image->h || x < 0 || x >= image->w) return -1;
+    const int64_t q = y * image->w + x;
+    const bool joins =
+        sign > 0 ? edge_joins(image, rule, dir, p, q) : edge_joins(image, rule, dir, q, p);
+    return joins ? q : -1;
+}
+
+static void flood(const qfz_image *image, const qfz_rule *rule, int64_t seed, int64_t *queue,
+                  answers *out)
+{
+    int64_t head = 0, tail = 0;
+    out->first[out->n++] = (uint32_t)seed;
+    out->label[seed] = out->n;
+    queue[tail++] = seed;
+    while (head < tail) {
+        const int64_t p = queue[head++];
+        for (int turn = 0; turn < 2 * qfz_n_dirs(rule); turn++) {
+            const int64_t q = joined_neighbour(image, rule, p, turn / 2, turn % 2 ? -1 : 1);
+            if (q < 0 || out->label[q]) continue;
+            out->label[q] = out->n;
+            queue[tail++] = q;
+        }
+    }
+    out->count[out->n - 1] = (uint32_t)tail;
+}
+
+static void flood_all(const qfz_image *image, const qfz_rule *rule, answers *out)
+{
+    const int64_t n_px = image->h * image->w;
+    int64_t *const queue = room((size_t)n_px, sizeof *queue);
+    for (int64_t p = 0; p < n_px; p++)
+        if (is_valid(image, p) && !out->label[p]) flood(image, rule, p, queue, out);
+    free(queue);
+}
+
+/* ---- Comparison ------------------------------------------------------------------------------ */
+
+/* Scratch and results have the sizes promised, and nothing in them that could help. */
+static void check_threads(const qfz_image *image, const qfz_rule *rule, const answers *want,
+                          int n_threads, bool want_tables)
+{
+    const size_t n_px = (size_t)(image->h * image->w);
+    const size_t bytes = qfz_components_bytes(rule, image->h, image->w, n_threads);
+    void *const scratch = room(1, bytes);
+    memset(scratch, 0xa5, bytes);
+    answers got = answer_create(n_px);
+    memset(got.label, 0x5a, n_px * sizeof *got.label);
+    memset(got.count, 0x5a, n_px * sizeof *got.count);
+    qfz_components(image, rule, n_threads, scratch, got.label, want_tables ? got.first : NULL,
+                   want_tables ? got.count : NULL, &got.n);
+    assert_int_equal(got.n, want->n);
+    assert_memory_equal(got.label, want->label, n_px * sizeof *got.label);
+    if (want_tables && want->n) {
+        assert_memory_equal(got.first, want->first, want->n * sizeof *got.first);
+        assert_memory_equal(got.count, want->count, want->n * sizeof *got.count);
+    }
+    answer_destroy(&got);
+    free(scratch);
+}
+
+static void check(const qfz_image *image, qfz_rule rule)
+{
+    for (rule.connectivity = 4; rule.connectivity <= 8; rule.connectivity += 4) {
+        answers want = answer_create((size_t)(image->h * image->w));
+        flood_all(image, &rule, &want);
+        for (int n_threads = 1; n_threads <= 5; n_threads++)
+            check_threads(image, &rule, &want, n_threads, n_threads != 2);
+        check_threads(image, &rule, &want, 1, false);
+        answer_destroy(&want);
+    }
+}
+
+/* ---- Random rasters -------------------------------------------------------------------------- */
+
+static const int sides[] = {1, 2, 3, 5, 8, 17, 31, 62, 63, 64, 65, 66, 70, 127, 128, 129, 130};
+enum { N_SIDES = sizeof sides / sizeof *sides };
+
+/* Value 0..n_values-1 of pixel i, spread over the type's range so that signs and wraps matter. */
+static void put_value(void *pixels, qfz_type type, size_t i, int value, int step)
+{
+    switch (type) {
+    case QFZ_U8: ((uint8_t *)pixels)[i] = (uint8_t)(value * step); break;
+    case QFZ_I8: ((int8_t *)pixels)[i] = (int8_t)(value * step - 100); break;
+    case QFZ_U16: ((uint16_t *)pixels)[i] = (uint16_t)(value * step * 250); break;
+    case QFZ_I16: ((int16_t *)pixels)[i] = (int16_t)(value * step * 250 - 32000); break;
+    case QFZ_U32: ((uint32_t *)pixels)[i] = (uint32_t)value * (uint32_t)step * 16000000u; break;
+    case QFZ_I32: ((int32_t *)pixels)[i] = (value * step - 120) * 16000000; break;
+    case QFZ_F32: ((float *)pixels)[i] = (float)(value * step - 100) / 16.0f; break;
+    }
+}
+
+/* The difference of two values whose numbers differ by one. */
+static double value_step(qfz_type type, int step)
+{
+    switch (type) {
+    case QFZ_U8:
+    case QFZ_I8: return step;
+    case QFZ_U16:
+    case QFZ_I16: return step * 250.0;
+    case QFZ_U32:
+    case QFZ_I32: return step * 16000000.0;
+    default: return step / 16.0;
+    }
+}
+
+static void check_random(uint64_t *state, qfz_type type, int n_bands, qfz_distance distance)
+{
+    const int64_t h = sides[random_below(state, N_SIDES - 4)];
+    const int64_t w = sides[random_below(state, N_SIDES)];
+    const int n_values = 2 + random_below(state, 4), step = 1 + random_below(state, 60);
+    const size_t n_px = (size_t)(h * w);
+    void *const pixels = room(n_px * (size_t)n_bands, qfz_type_bytes(type));
+    uint8_t *const valid = room(n_px, 1);
+    const int few = 1 + random_below(state, 4); /* share of pixels that take another value */
+    int value = 0;
+    for (size_t i = 0; i < n_px * (size_t)n_bands; i++) {
+        if (random_below(state, 4) < few) value = random_below(state, n_values);
+        put_value(pixels, type, i, value, step);
+    }
+    const int holes = 1 + random_below(state, 9);
+    for (size_t i = 0; i < n_px; i++)
+        valid[i] = (uint8_t)(random_below(state, 10) >= holes ? 1 + random_below(state, 255) : 0);
+
+    static const double alphas[] = {0, 0.5, 1, 1.5, 2, INFINITY};
+    const double alpha = value_step(type, step) * alphas[random_below(state, 6)];
+    const bool all_valid = random_below(state, 3) == 0;
+    const qfz_image image = {h, w, n_bands, type, pixels, all_valid ? NULL : valid};
+    const qfz_rule rule = {.distance = distance,
+                           .type = type,
+                           .n_bands = n_bands,
+                           .alpha_key = qfz_key_of_alpha(type, distance, alpha)};
+    check(&image, rule);
+    free(valid);
+    free(pixels);
+}
+
+static void labels_rasters_of_every_type_and_distance(void **state)
+{
+    (void)state;
+    uint64_t seed = 20240607;
+    for (int round = 0; round < 6; round++)
+        for (qfz_type type = QFZ_U8; type <= QFZ_F32; type++)
+            for (qfz_distance distance = QFZ_L1; distance <= QFZ_LINF; distance++)
+                for (int n_bands = 1; n_bands <= 4; n_bands++)
+                    check_random(&seed, type, n_bands, distance);
+}
+
+static void labels_stored_edges(void **state)
+{
+    (void)state;
+    uint64_t seed = 4711;
+    for (int round = 0; round < 60; round++) {
+        const int64_t h = sides[random_below(&seed, N_SIDES)];
+        const int64_t w = sides[random_below(&seed, N_SIDES)];
+        uint8_t *const pixels = room((size_t)(h * w), 1), *const valid = room((size_t)(h * w), 1);
+        const int holes = random_below(&seed, 10);
+        for (int64_t i = 0; i < h * w; i++) {
+            pixels[i] = (uint8_t)(random_next(&seed) & random_next(&seed));
+            valid[i] = random_below(&seed, 10) >= holes;
+        }
+        const qfz_image image = {h, w, 1, QFZ_U8, pixels, holes ? valid : NULL};
+        check(&image, (qfz_rule){.type = QFZ_U8, .n_bands = 1, .edge_bits = true});
+        free(pixels);
+        free(valid);
+    }
+}
+
+/* ---- Hostile shapes -------------------------------------------------------------------------- */
+
+typedef int shape_fn(int y, int x, int h, int w);
+
+static int constant(int y, int x, int h, int w)
+{
+    (void)y, (void)x, (void)h, (void)w;
+    return 1;
+}
+
+static int checkerboard(int y, int x, int h, int w)
+{
+    (void)h, (void)w;
+    return (x + y) % 2;
+}
+
+static int falling_stripes(int y, int x, int h, int w)
+{
+    (void)h, (void)w;
+    return (x - y + 1024) / 2 % 2;
+}
+
+static int rising_stripes(int y, int x, int h, int w)
+{
+    (void)h, (void)w;
+    return (x + y) % 3 == 0;
+}
+
+/* Teeth that only the last row joins: every union comes late, and at once. */
+static int comb(int y, int x, int h, int w)
+{
+    (void)w;
+    return x % 2 == 0 || y == h - 1;
+}
+
+static int hanging_comb(int y, int x, int h, int w)
+{
+    (void)h, (void)w;
+    return x % 2 == 0 || y == 0;
+}
+
+/* V shapes within each other: chains of unions in the order that makes trees deep. */
+static int chevrons(int y, int x, int h, int w)
+{
+    (void)h;
+    return ((x < w / 2 ? x : w - 1 - x) - y + 1024) % 2 && x % 4 != 3;
+}
+
+/* Squares within squares, each open towards the next at its top left corner. */
+static int spiral(int y, int x, int h, int w)
+{
+    const int right = w - 1 - x, low = h - 1 - y;
+    int ring = y < low ? y : low;
+    if (x < ring) ring = x;
+    if (right < ring) ring = right;
+    return (ring % 2 == 0) != (x == ring && y == ring + 1 && ring < h / 2 && ring < w / 2);
+}
+
+static int all_different(int y, int x, int h, int w)
+{
+    (void)h, (void)w;
+    return (y % 16) * 16 + x % 16;
+}
+
+static void check_shape(shape_fn *shape, int h, int w)
+{
+    uint8_t *const pixels = room((size_t)(h * w), 1);
+    for (int i = 0; i < h * w; i++)
+        pixels[i] = (uint8_t)shape(i / w, i % w, h, w);
+    const qfz_rule equal = {.distance = QFZ_L1, .type = QFZ_U8, .n_bands = 1};
+    const qfz_image classes = {h, w, 1, QFZ_U8, pixels, NULL};
+    const qfz_image masked = {h, w, 1, QFZ_U8, pixels, pixels};
+    check(&classes, equal);
+    check(&masked, equal);
+    free(pixels);
+}
+
+static void labels_hostile_shapes(void **state)
+{
+    (void)state;
+    static shape_fn *const shapes[] = {constant, checkerboard, falling_stripes, rising_stripes, comb,
+                                    hanging_comb, chevrons, spiral, all_different};
+    static const int sizes[][2] = {{1, 1},   {1, 130}, {70, 1},  {2, 2},   {3, 63},
+                                   {5, 64},  {17, 65}, {40, 127}, {64, 128}, {70, 129}, {66, 200}};
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+            check_shape(shapes[s], sizes[i][0], sizes[i][1]);
+}
+
+static void gives_no_label_where_nothing_is_valid(void **state)
+{
+    (void)state;
+    static const uint8_t pixels[9 * 67], valid[9 * 67];
+    const qfz_image image = {9, 67, 1, QFZ_U8, pixels, valid};
+    check(&image, (qfz_rule){.type = QFZ_U8, .n_bands = 1});
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(labels_rasters_of_every_type_and_distance),
+        cmocka_unit_test(labels_stored_edges),
+        cmocka_unit_test(labels_hostile_shapes),
+        cmocka_unit_test(gives_no_label_where_nothing_is_valid),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
