@@ -270,17 +270,18 @@ static void find_within(const oracle *o, const uint32_t *labels, uint32_t n_regi
     }
 }
 
-/* Any marks, 0 = none, -> labels by first pixel. */
-static uint32_t in_raster_order(const uint64_t *marks, int64_t n, uint32_t *labels)
+/* Marks (partition, label), label 0 = none, -> labels by first pixel. */
+static uint32_t in_raster_order(const uint64_t *marks, int64_t n, uint64_t n_partitions,
+                                uint32_t *labels)
 {
     uint32_t n_regions = 0;
-    memset(labels, 0, (size_t)n * sizeof *labels);
+    uint32_t *given = room((int64_t)n_partitions * (n + 1), sizeof *given);
     for (int64_t p = 0; p < n; p++) {
-        if (!marks[p] || labels[p]) continue;
-        n_regions++;
-        for (int64_t q = p; q < n; q++)
-            if (marks[q] == marks[p]) labels[q] = n_regions;
+        uint32_t *label = &given[(int64_t)(marks[p] >> 32) * (n + 1) + (uint32_t)marks[p]];
+        if (marks[p] && !*label) *label = ++n_regions;
+        labels[p] = marks[p] ? *label : 0;
     }
+    free(given);
     return n_regions;
 }
 
@@ -298,7 +299,7 @@ uint32_t oracle_alpha_omega(const oracle *o, double alpha, const double *omega, 
         for (int64_t p = 0; p < n; p++)
             if (at[p] && within[at[p] - 1]) best[p] = (step << 32) + at[p];
     }
-    const uint32_t n_regions = in_raster_order(best, n, labels);
+    const uint32_t n_regions = in_raster_order(best, n, step, labels);
     free(best);
     free(at);
     free(within);

@@ -85,6 +85,7 @@ static inline char **files_options(qfz_type type)
     } else {
         options = CSLSetNameValue(options, "BLOCKYSIZE", check_chance(50) ? "1" : "3");
     }
+    options = CSLSetNameValue(options, "PHOTOMETRIC", "MINISBLACK"); /* else band 4 may be alpha */
     options = CSLSetNameValue(options, "INTERLEAVE", check_chance(50) ? "PIXEL" : "BAND");
     options = CSLSetNameValue(options, "COMPRESS", compressions[check_pick(3)]);
     if (type == QFZ_I8 && !HAS_GDT_INT8)

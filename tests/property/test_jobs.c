@@ -115,7 +115,6 @@ static void write_source(problem *p)
     const int in_file = place_bands(p);
     const bool alpha = !strcmp(p->hiding, "alpha band");
     char **options = files_options(p->r.image.type);
-    if (alpha) options = CSLSetNameValue(options, "ALPHA", "YES");
     snprintf(p->src, sizeof p->src, "%s/src.tif", p->in_memory ? "/vsimem" : files_.folder);
     snprintf(p->mask, sizeof p->mask, "%s/mask.tif", p->in_memory ? "/vsimem" : files_.folder);
     GDALDatasetH d = GDALCreate(GDALGetDriverByName("GTiff"), p->src, w, h, in_file + alpha,
