@@ -42,6 +42,9 @@ static qfz_status check_image(const qfz_image *image, const qfz_method *method, 
         return qfz_fail(err, QFZ_EARG, "alpha is %g; it must be at least 0", method->alpha);
     if (method->omega && method->n_omega != 1 && method->n_omega != image->n_bands)
         return qfz_fail(err, QFZ_EARG, "%d values of omega for %d bands", method->n_omega, image->n_bands);
+    for (int b = 0; method->omega && b < method->n_omega; b++)
+        if (!(method->omega[b] >= 0))
+            return qfz_fail(err, QFZ_EARG, "omega is %g; it must be at least 0", method->omega[b]);
     return QFZ_OK;
 }
 
@@ -146,6 +149,7 @@ static qfz_status prepare(qfz_session *s, qfz_part part, qfz_error *err)
         if (!s->lut) QFZ_TRY(QFZ_NEW_ZERO(&s->lut, n_px(s), err));
         return need_worker(s, QFZ_OMEGA, &rule, err);
     case QFZ_PART_TREE:
+        rule.alpha_key = UINT32_MAX;
         QFZ_TRY(need_words(&s->parent, 2 * n_px(s), err));
         QFZ_TRY(need_words(&s->level, 2 * n_px(s), err));
         return need_worker(s, QFZ_TREE, &rule, err);

@@ -79,7 +79,7 @@ static size_t lay_out(label_job *job, char *scratch, int64_t h, int64_t w, int n
     job->strips = take(scratch, &used, (size_t)job->n_strips, sizeof *job->strips);
     job->rows = take(scratch, &used, (size_t)h * words, sizeof *job->rows);
     job->row_run = take(scratch, &used, (size_t)h, sizeof *job->row_run);
-    job->parent = take(scratch, &used, (size_t)h * (size_t)w, sizeof *job->parent);
+    job->parent = take(scratch, &used, (size_t)h * (size_t)w + 1, sizeof *job->parent);
     job->bits = take(scratch, &used, (size_t)job->n_strips * 3 * words, sizeof *job->bits);
     return used;
 }
@@ -99,7 +99,7 @@ static void cut_strips(label_job *job)
 
 /* ---- The forest of runs ---------------------------------------------------------------------- */
 
-static uint32_t find_root(uint32_t *parent, uint32_t run)
+QFZ_INLINE uint32_t find_root(uint32_t *parent, uint32_t run)
 {
     while (parent[run] != run) {
         parent[run] = parent[parent[run]];
@@ -108,7 +108,7 @@ static uint32_t find_root(uint32_t *parent, uint32_t run)
     return run;
 }
 
-static void join_runs(uint32_t *parent, uint32_t a, uint32_t b)
+QFZ_INLINE void join_runs(uint32_t *parent, uint32_t a, uint32_t b)
 {
     a = find_root(parent, a);
     b = find_root(parent, b);
@@ -121,13 +121,13 @@ static void join_runs(uint32_t *parent, uint32_t a, uint32_t b)
 /* ---- First pass: runs and their links -------------------------------------------------------- */
 
 /* Number of runs that start at or before column x of a word. */
-static uint32_t runs_up_to(uint64_t start, int x)
+QFZ_INLINE uint32_t runs_up_to(uint64_t start, int x)
 {
     return (uint32_t)__builtin_popcountll(start & (((uint64_t)2 << x) - 1));
 }
 
 /* Finds the runs of row y; returns how many. */
-static uint32_t find_runs(const label_job *job, int64_t y, uint64_t *joined)
+QFZ_CLONES static uint32_t find_runs(const label_job *job, int64_t y, uint64_t *joined)
 {
     const int64_t w = job->image->w, p = y * w;
     row_word *const row = job->rows + y * job->words;
@@ -148,7 +148,7 @@ static uint32_t find_runs(const label_job *job, int64_t y, uint64_t *joined)
     return n;
 }
 
-static void found_runs(uint32_t *parent, uint32_t begin, uint32_t end)
+QFZ_CLONES static void found_runs(uint32_t *parent, uint32_t begin, uint32_t end)
 {
     for (uint32_t run = begin; run < end; run++)
         parent[run] = run;
@@ -178,7 +178,7 @@ typedef struct around {
     uint64_t before, at, after; /* bit x: column x - 1, x, x + 1 */
 } around;
 
-static around look_around(uint64_t before, uint64_t at, uint64_t after)
+QFZ_INLINE around look_around(uint64_t before, uint64_t at, uint64_t after)
 {
     return (around){at << 1 | before >> 63, at, at >> 1 | after << 63};
 }
@@ -186,7 +186,7 @@ static around look_around(uint64_t before, uint64_t at, uint64_t after)
 /* Of the pixels that have a link upwards, those that are the first such of their run.  *open: the
  * run that reaches into this word has had none yet.  A carry that is let loose at the start of a
  * run ripples through pixels that neither have links nor start runs, and stops at one that does. */
-static uint64_t first_of_runs(uint64_t start, uint64_t linked, uint64_t *open)
+QFZ_INLINE uint64_t first_of_runs(uint64_t start, uint64_t linked, uint64_t *open)
 {
     const uint64_t passing = ~(start | linked);
     const uint64_t seek = start & ~linked;
@@ -199,7 +199,7 @@ static uint64_t first_of_runs(uint64_t start, uint64_t linked, uint64_t *open)
 
 /* Links the runs of row y to those of the row above.  The runs of row y must be roots still, but
  * for those that were linked to row y - 1 here: the first link of a run is then but a copy. */
-static void link_row(const label_job *job, const row_strip *strip, int64_t y, bool copy_first)
+QFZ_CLONES static void link_row(const label_job *job, const row_strip *strip, int64_t y, bool copy_first)
 {
     const row_word *const above = job->rows + (y - 1) * job->words;
     const row_word *const below = above + job->words;
@@ -298,49 +298,111 @@ static void number_roots(const label_job *job, const row_strip *strip)
     }
 }
 
-/* The region of a run, all roots being numbered.  Other threads write parents meanwhile, but only
- * replace a number of a run by that of its region, and both lead to the same region. */
-static uint32_t region_of(uint32_t *parent, uint32_t run, bool *is_root)
+/* parent[run] becomes the run's region, all roots being numbered.  Other threads write parents
+ * meanwhile, but only replace a number of a run by that of its region, and both lead to the same
+ * region.  Runs above in the same strip are done already: one look suffices. */
+QFZ_CLONES static void resolve_runs(uint32_t *parent, uint32_t begin, uint32_t end)
 {
-    uint32_t at = __atomic_load_n(&parent[run], __ATOMIC_RELAXED);
-    *is_root = at & ROOT;
-    if (*is_root) return at & REGION;
-    while (!(at & (ROOT | DONE)))
-        at = __atomic_load_n(&parent[at], __ATOMIC_RELAXED);
-    __atomic_store_n(&parent[run], (at & REGION) | DONE, __ATOMIC_RELAXED);
-    return at & REGION;
+    for (uint32_t run = begin; run < end; run++) {
+        const uint32_t at = __atomic_load_n(&parent[run], __ATOMIC_RELAXED);
+        uint32_t next = __atomic_load_n(&parent[at & ROOT ? run : at], __ATOMIC_RELAXED);
+        while (!(next & (ROOT | DONE)))
+            next = __atomic_load_n(&parent[next], __ATOMIC_RELAXED);
+        __atomic_store_n(&parent[run], (at & ROOT) | DONE | (next & REGION), __ATOMIC_RELAXED);
+    }
 }
 
-static void add_pixels(const label_job *job, uint32_t label, int n)
+typedef uint32_t label_vector __attribute__((vector_size(64), aligned(4)));
+enum { VECTOR_PX = sizeof(label_vector) / sizeof(uint32_t) };
+
+/* State of a row that is being painted from the left to the right. */
+typedef struct row_brush {
+    const uint32_t *run; /* the next one */
+    uint32_t label;
+} row_brush;
+
+/* Paints a word of pixels, and up to VECTOR_PX more, which are painted over later. */
+QFZ_INLINE void paint_word(row_brush *brush, uint64_t start, uint64_t gap, uint32_t *out)
 {
-    if (!job->count || label == 0) return;
-    __atomic_fetch_add(&job->count[label - 1], (uint32_t)n, __ATOMIC_RELAXED);
+    uint64_t turns = start | gap;
+    for (int x = 0;;) {
+        const int end = turns ? __builtin_ctzll(turns) : QFZ_WORD_PX;
+        const label_vector paint = (label_vector){0} + brush->label;
+        do {
+            memcpy(out + x, &paint, sizeof paint);
+            x += VECTOR_PX;
+        } while (x < end);
+        if (!turns) return;
+        const uint32_t is_run = (uint32_t)(start >> end & 1);
+        brush->label = ((*brush->run & REGION) + 1) & -is_run;
+        brush->run += is_run;
+        turns &= turns - 1;
+        x = end;
+    }
 }
 
-static void fill_row(const label_job *job, int64_t y)
+/* Writes the labels of row y.  What a word paints past its end must not reach past the row's: the
+ * next row may belong to another thread. */
+QFZ_CLONES static void paint_row(const label_job *job, int64_t y)
 {
     const row_word *const row = job->rows + y * job->words;
-    uint32_t run = job->row_run[y], label = 0;
+    const int64_t w = job->image->w;
+    uint32_t *const out = job->label + y * w;
+    row_brush brush = {.run = job->parent + job->row_run[y]};
     uint64_t valid_before = 1;
     for (int64_t k = 0; k < job->words; k++) {
-        const int64_t p = y * job->image->w + k * QFZ_WORD_PX;
-        const int64_t left = job->image->w - k * QFZ_WORD_PX;
-        const int px = left < QFZ_WORD_PX ? (int)left : QFZ_WORD_PX;
         const uint64_t gap = ~row[k].valid & (row[k].valid << 1 | valid_before);
-        uint64_t turns = (row[k].start | gap) & qfz_low_bits(px);
+        const int64_t at = k * QFZ_WORD_PX;
         valid_before = row[k].valid >> 63;
-        for (int x = 0; x < px;) {
-            if (turns >> x & 1) {
-                bool is_root = false;
-                label = row[k].start >> x & 1 ? region_of(job->parent, run++, &is_root) + 1 : 0;
-                if (is_root && job->first) job->first[label - 1] = (uint32_t)(p + x);
-                turns &= turns - 1;
-            }
-            const int end = turns ? __builtin_ctzll(turns) : px;
-            add_pixels(job, label, end - x);
-            for (; x < end; x++)
-                job->label[p + x] = label;
+        if (at + QFZ_WORD_PX + VECTOR_PX <= w) {
+            paint_word(&brush, row[k].start, gap, out + at);
+        } else {
+            uint32_t last[QFZ_WORD_PX + VECTOR_PX];
+            const int64_t px = w - at < QFZ_WORD_PX ? w - at : QFZ_WORD_PX;
+            paint_word(&brush, row[k].start, gap & qfz_low_bits(px), last);
+            memcpy(out + at, last, (size_t)px * sizeof *last);
         }
+    }
+}
+
+/* Adds the runs of row y to the regions' pixel counts, and notes where regions begin. */
+static void tabulate_row(const label_job *job, int64_t y)
+{
+    const row_word *const row = job->rows + y * job->words;
+    const int64_t p = y * job->image->w;
+    const uint32_t *run = job->parent + job->row_run[y] - 1;
+    for (int64_t k = 0; k < job->words; k++) {
+        if (job->first)
+            for (uint64_t start = row[k].start; start; start &= start - 1)
+                if (*++run & ROOT)
+                    job->first[*run & REGION] =
+                        (uint32_t)(p + k * QFZ_WORD_PX + __builtin_ctzll(start));
+    }
+    if (!job->count) return;
+    run = job->parent + job->row_run[y] - 1;
+    for (int64_t k = 0; k < job->words; k++) {
+        uint64_t start = row[k].start, valid = row[k].valid;
+        while (valid) {
+            if (start & valid & -valid) {
+                run++;
+                start &= start - 1;
+            }
+            const uint64_t upto = start ? (start & -start) - 1 : UINT64_MAX;
+            __atomic_fetch_add(&job->count[*run & REGION],
+                               (uint32_t)__builtin_popcountll(valid & upto), __ATOMIC_RELAXED);
+            valid &= ~upto;
+        }
+    }
+}
+
+static void finish_strip(const label_job *job, const row_strip *strip)
+{
+    const uint32_t end = end_of_runs(job, strip);
+    for (int64_t y = strip->y0; y < strip->y1; y++) {
+        const bool last = y + 1 == strip->y1;
+        resolve_runs(job->parent, job->row_run[y], last ? end : job->row_run[y + 1]);
+        paint_row(job, y);
+        if (job->first || job->count) tabulate_row(job, y);
     }
 }
 
@@ -385,6 +447,5 @@ void qfz_components(const qfz_image *image, const qfz_rule *rule, int n_threads,
     if (count) memset(count, 0, *n_regions * sizeof *count);
 #pragma omp parallel for num_threads(job.n_strips) schedule(static, 1)
     for (int s = 0; s < job.n_strips; s++)
-        for (int64_t y = job.strips[s].y0; y < job.strips[s].y1; y++)
-            fill_row(&job, y);
+        finish_strip(&job, &job.strips[s]);
 }

@@ -10,13 +10,23 @@
 
 enum { QFZ_WORD_PX = 64 };
 
-static inline int64_t qfz_words(int64_t w)
+/* For hot loops: compiled twice, the loader takes the one that the processor can run. */
+#if defined(__x86_64__) && defined(__linux__)
+#define QFZ_CLONES __attribute__((target_clones("default", "avx2")))
+#else
+#define QFZ_CLONES
+#endif
+
+/* For what such loops call: it has to become part of each of the two. */
+#define QFZ_INLINE static inline __attribute__((always_inline))
+
+QFZ_INLINE int64_t qfz_words(int64_t w)
 {
     return (w + QFZ_WORD_PX - 1) / QFZ_WORD_PX;
 }
 
 /* The first n bits of a word, 0 <= n. */
-static inline uint64_t qfz_low_bits(int64_t n)
+QFZ_INLINE uint64_t qfz_low_bits(int64_t n)
 {
     return n < QFZ_WORD_PX ? ((uint64_t)1 << n) - 1 : UINT64_MAX;
 }
