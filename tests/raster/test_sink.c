@@ -227,7 +227,6 @@ static void other_formats_are_written(void **state)
             assert_true(strncmp(*name, "a", 1) == 0);
         CSLDestroy(names);
         const GDALDatasetH made = GDALOpen(cases[i].path, GA_ReadOnly);
-        print_message("%s %s\n", cases[i].path, CPLGetLastErrorMsg());
         assert_int_equal(GDALRasterIO(GDALGetRasterBand(made, 1), GF_Read, 0, 0, 600, 600, got, 600,
                                       600, GDT_UInt32, 0, 0),
                          CE_None);
