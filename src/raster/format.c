@@ -241,16 +241,24 @@ static bool is_rgb(const qfz_source *source, const qfz_sink_spec *spec)
     return true;
 }
 
+/* Tiles should be whole blocks: a block that is written twice leaves a hole in the file. */
+static const char *block_side(const qfz_job *job)
+{
+    if (job->tile_px % 512 == 0) return "512";
+    if (job->tile_px % 256 == 0) return "256";
+    return job->tile_px % 128 == 0 ? "128" : "512";
+}
+
 static char **add_gtiff(char **options, GDALDriverH driver, const qfz_source *source,
-                        const qfz_sink_spec *spec)
+                        const qfz_job *job, const qfz_sink_spec *spec)
 {
     const char *const tiled = CSLFetchNameValue(options, "TILED");
     const char *const compress = CSLFetchNameValue(options, "COMPRESS");
     const bool is_jpeg = compress && EQUAL(compress, "JPEG");
     if (!tiled || CPLTestBool(tiled)) {
         options = add_default(options, driver, "TILED", "YES");
-        options = add_default(options, driver, "BLOCKXSIZE", "512");
-        options = add_default(options, driver, "BLOCKYSIZE", "512");
+        options = add_default(options, driver, "BLOCKXSIZE", block_side(job));
+        options = add_default(options, driver, "BLOCKYSIZE", block_side(job));
     }
     if (!CSLFetchNameValue(options, "PHOTOMETRIC") && !is_jpeg) {
         options = add_default(options, driver, "INTERLEAVE", "BAND");
@@ -278,7 +286,7 @@ static char **with_defaults(char **options, GDALDriverH driver, const qfz_format
     options = add_default(options, driver, "SPARSE_OK", "TRUE");
     options = add_default(options, driver, "NUM_THREADS", threads);
     options = add_default(options, driver, "RESAMPLING", "NEAREST"); /* COG: of overviews */
-    if (is_gtiff) options = add_gtiff(options, driver, source, spec);
+    if (is_gtiff) options = add_gtiff(options, driver, source, job, spec);
     if (is_gtiff && spec->type == QFZ_OUT_I8 && qfz_gdal_type(QFZ_OUT_I8) == GDT_Byte)
         options = CSLSetNameValue(options, "PIXELTYPE", "SIGNEDBYTE");
     return options;

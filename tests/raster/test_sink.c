@@ -209,8 +209,10 @@ static void other_formats_are_written(void **state)
     } cases[] = {{"/vsimem/out/a.png", NULL, "UInt16"},
                  {"/vsimem/out/a.tif", "COG", NULL},
                  {"/vsimem/out/a.img", NULL, NULL},
+                 {"/vsimem/out/a.img", "HFA", NULL}, /* in two files */
                  {"/vsimem/out/a", NULL, NULL},
                  {"/vsimem/out/a.bin", "ENVI", NULL}};
+    const char *const spill[] = {"USE_SPILL=YES", NULL};
     static uint32_t px[600 * 600], got[600 * 600];
     qfz_source *const source = plain_source(600, 600);
     for (uint32_t i = 0; i < 600 * 600; i++)
@@ -220,6 +222,7 @@ static void other_formats_are_written(void **state)
         job.dst = cases[i].path;
         job.format = cases[i].format;
         job.type = cases[i].type;
+        if (job.format && strcmp(job.format, "HFA") == 0) job.creation_options = spill;
         const qfz_sink_spec spec = labels(job.dst, 600, 600, 60000);
         write_commit(source, &job, &spec, px, NULL);
         char **const names = VSIReadDir("/vsimem/out");

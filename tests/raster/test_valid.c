@@ -138,6 +138,28 @@ static void masks_inside_and_beside_the_file_count(void **state)
     VSIUnlink("/vsimem/valid.tif.msk");
 }
 
+static void a_mask_of_one_band_counts_for_all(void **state)
+{
+    (void)state;
+    static const uint8_t px[6] = {1, 2, 3, 4, 5, 6}, mask[3] = {255, 0, 255};
+    CPLSetConfigOption("GDAL_TIFF_INTERNAL_MASK", "NO");
+    const GDALDatasetH made = make(src, 3, 1, 2, GDT_Byte, px);
+    const GDALRasterBandH second = GDALGetRasterBand(made, 2);
+    assert_int_equal(GDALCreateMaskBand(second, 0), CE_None);
+    assert_int_equal(GDALRasterIO(GDALGetMaskBand(second), GF_Write, 0, 0, 3, 1,
+                                  (void *)(uintptr_t)mask, 3, 1, GDT_Byte, 0, 0),
+                     CE_None);
+    GDALClose(made);
+    CPLSetConfigOption("GDAL_TIFF_INTERNAL_MASK", NULL);
+    qfz_job job = job_on(QFZ_LABEL, src);
+    const int second_only[] = {2};
+    check_valid(&job, (const uint8_t *)"\1\0\1", 3);
+    job.bands = second_only;
+    job.n_bands = 1;
+    check_valid(&job, (const uint8_t *)"\1\0\1", 3);
+    VSIUnlink("/vsimem/valid.tif.msk");
+}
+
 static void a_mask_of_its_own_file_counts(void **state)
 {
     (void)state;
@@ -224,6 +246,7 @@ int main(void)
         cmocka_unit_test(nan_in_any_band_is_invalid),
         cmocka_unit_test(transparent_pixels_are_invalid),
         cmocka_unit_test(masks_inside_and_beside_the_file_count),
+        cmocka_unit_test(a_mask_of_one_band_counts_for_all),
         cmocka_unit_test(a_mask_of_its_own_file_counts),
         cmocka_unit_test(nodata_values_are_nodata_together),
         cmocka_unit_test(background_is_every_bands_value),
