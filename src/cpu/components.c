@@ -287,29 +287,36 @@ static void count_roots(const label_job *job, row_strip *strip)
     strip->n_regions = n;
 }
 
+/* Which runs are roots is anyone's guess: no branches on it. */
 static void number_roots(const label_job *job, const row_strip *strip)
 {
     const uint32_t end = end_of_runs(job, strip);
     uint32_t n = strip->regions_before;
     for (uint32_t run = job->row_run[strip->y0]; run < end; run++) {
-        const uint32_t up = job->parent[run];
-        job->parent[run] = up == run ? ROOT | n : up;
-        n += up == run;
+        const uint32_t up = job->parent[run], is_root = up == run;
+        job->parent[run] = up ^ ((up ^ (ROOT | n)) & -is_root);
+        n += is_root;
     }
 }
 
-/* parent[run] becomes the run's region, all roots being numbered.  Other threads write parents
+/* parent[run] becomes the run's region.  Roots that have no number yet are numbered from n on;
+ * returns the next number.  Parents outside the strip have numbers.  Other threads write parents
  * meanwhile, but only replace a number of a run by that of its region, and both lead to the same
  * region.  Runs above in the same strip are done already: one look suffices. */
-QFZ_CLONES static void resolve_runs(uint32_t *parent, uint32_t begin, uint32_t end)
+QFZ_CLONES static uint32_t resolve_runs(uint32_t *parent, uint32_t begin, uint32_t end, uint32_t n)
 {
     for (uint32_t run = begin; run < end; run++) {
         const uint32_t at = __atomic_load_n(&parent[run], __ATOMIC_RELAXED);
-        uint32_t next = __atomic_load_n(&parent[at & ROOT ? run : at], __ATOMIC_RELAXED);
+        const uint32_t is_new = at == run;
+        const uint32_t new_root = -is_new & (ROOT | DONE | n);
+        uint32_t next = __atomic_load_n(&parent[at & ROOT ? run : at], __ATOMIC_RELAXED) | new_root;
         while (!(next & (ROOT | DONE)))
             next = __atomic_load_n(&parent[next], __ATOMIC_RELAXED);
-        __atomic_store_n(&parent[run], (at & ROOT) | DONE | (next & REGION), __ATOMIC_RELAXED);
+        next = is_new ? new_root : (at & ROOT) | DONE | (next & REGION);
+        __atomic_store_n(&parent[run], next, __ATOMIC_RELAXED);
+        n += is_new;
     }
+    return n;
 }
 
 typedef uint32_t label_vector __attribute__((vector_size(64), aligned(4)));
@@ -365,49 +372,58 @@ QFZ_CLONES static void paint_row(const label_job *job, int64_t y)
     }
 }
 
+/* A run of n pixels, the first being p; value is what has become of its parent.  A single strip
+ * meets a region's root before its other runs. */
+QFZ_INLINE void tabulate_run(const label_job *job, uint32_t value, uint32_t p, uint32_t n)
+{
+    const uint32_t region = value & REGION;
+    uint32_t none;
+    *(job->first && value & ROOT ? &job->first[region] : &none) = p;
+    if (!job->count) return;
+    if (job->n_strips > 1)
+        __atomic_fetch_add(&job->count[region], n, __ATOMIC_RELAXED);
+    else
+        job->count[region] = (value & ROOT ? 0 : job->count[region]) + n;
+}
+
 /* Adds the runs of row y to the regions' pixel counts, and notes where regions begin. */
-static void tabulate_row(const label_job *job, int64_t y)
+QFZ_CLONES static void tabulate_row(const label_job *job, int64_t y)
 {
     const row_word *const row = job->rows + y * job->words;
-    const int64_t p = y * job->image->w;
-    const uint32_t *run = job->parent + job->row_run[y] - 1;
+    const uint32_t p = (uint32_t)(y * job->image->w);
+    const uint32_t *run = job->parent + job->row_run[y];
+    uint32_t begin = 0;
     for (int64_t k = 0; k < job->words; k++) {
-        if (job->first)
-            for (uint64_t start = row[k].start; start; start &= start - 1)
-                if (*++run & ROOT)
-                    job->first[*run & REGION] =
-                        (uint32_t)(p + k * QFZ_WORD_PX + __builtin_ctzll(start));
-    }
-    if (!job->count) return;
-    run = job->parent + job->row_run[y] - 1;
-    for (int64_t k = 0; k < job->words; k++) {
-        uint64_t start = row[k].start, valid = row[k].valid;
-        while (valid) {
-            if (start & valid & -valid) {
-                run++;
-                start &= start - 1;
-            }
-            const uint64_t upto = start ? (start & -start) - 1 : UINT64_MAX;
-            __atomic_fetch_add(&job->count[*run & REGION],
-                               (uint32_t)__builtin_popcountll(valid & upto), __ATOMIC_RELAXED);
-            valid &= ~upto;
+        const row_word next = k + 1 < job->words ? row[k + 1] : (row_word){0, 0};
+        const uint64_t stays = row[k].valid >> 1 | next.valid << 63;
+        const uint64_t starts = row[k].start >> 1 | next.start << 63;
+        const uint32_t at = p + (uint32_t)k * QFZ_WORD_PX;
+        for (uint64_t ends = row[k].valid & (starts | ~stays); ends; ends &= ends - 1) {
+            const int x = __builtin_ctzll(ends);
+            const uint64_t before = row[k].start & (((uint64_t)2 << x) - 1);
+            if (before) begin = at + 63 - (uint32_t)__builtin_clzll(before);
+            tabulate_run(job, *run++, begin, at + (uint32_t)x + 1 - begin);
         }
+        if (row[k].start) begin = at + 63 - (uint32_t)__builtin_clzll(row[k].start);
     }
 }
 
-static void finish_strip(const label_job *job, const row_strip *strip)
+static void finish_strip(const label_job *job, row_strip *strip)
 {
     const uint32_t end = end_of_runs(job, strip);
+    uint32_t n = 0;
     for (int64_t y = strip->y0; y < strip->y1; y++) {
         const bool last = y + 1 == strip->y1;
-        resolve_runs(job->parent, job->row_run[y], last ? end : job->row_run[y + 1]);
+        n = resolve_runs(job->parent, job->row_run[y], last ? end : job->row_run[y + 1], n);
         paint_row(job, y);
         if (job->first || job->count) tabulate_row(job, y);
     }
+    if (job->n_strips == 1) strip->n_regions = n;
 }
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
+/* Numbers the roots of several strips. */
 static uint32_t number_regions(const label_job *job)
 {
     uint32_t n = 0;
@@ -443,9 +459,10 @@ void qfz_components(const qfz_image *image, const qfz_rule *rule, int n_threads,
     for (int s = 1; s < job.n_strips; s++)
         link_row(&job, &job.strips[s], job.strips[s].y0, false);
 
-    *n_regions = number_regions(&job);
-    if (count) memset(count, 0, *n_regions * sizeof *count);
+    const uint32_t n = job.n_strips > 1 ? number_regions(&job) : 0;
+    if (count) memset(count, 0, n * sizeof *count);
 #pragma omp parallel for num_threads(job.n_strips) schedule(static, 1)
     for (int s = 0; s < job.n_strips; s++)
         finish_strip(&job, &job.strips[s]);
+    *n_regions = job.n_strips > 1 ? n : job.strips[0].n_regions;
 }
