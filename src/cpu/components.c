@@ -17,11 +17,9 @@
 
 #include <string.h>
 
-/* What becomes of parent[run] in the end: the run's region, counted from 0, and one of these.
- * Runs and regions are fewer than 2^30 + 1, so that a number never reaches the flags. */
-#define ROOT 0x80000000u
-#define DONE 0x40000000u
-#define REGION 0x3fffffffu
+/* parent[run] becomes the label of the run's region with this flag.  Runs are numbered below 2^30,
+ * labels go up to 2^30. */
+#define LABELLED 0x80000000u
 
 typedef struct row_word {
     uint64_t start; /* first pixels of runs */
@@ -91,6 +89,7 @@ static void cut_strips(label_job *job)
         row_strip *const strip = &job->strips[s];
         strip->y0 = h * s / job->n_strips;
         strip->y1 = h * (s + 1) / job->n_strips;
+        strip->regions_before = 0;
         strip->left = job->bits + 3 * s * job->words;
         strip->up = strip->left + job->words;
         strip->right = strip->up + job->words;
@@ -287,36 +286,37 @@ static void count_roots(const label_job *job, row_strip *strip)
     strip->n_regions = n;
 }
 
-/* Which runs are roots is anyone's guess: no branches on it. */
+/* Which runs are roots is anyone's guess: no branches on it here and below. */
 static void number_roots(const label_job *job, const row_strip *strip)
 {
     const uint32_t end = end_of_runs(job, strip);
-    uint32_t n = strip->regions_before;
+    uint32_t label = strip->regions_before + 1;
     for (uint32_t run = job->row_run[strip->y0]; run < end; run++) {
         const uint32_t up = job->parent[run], is_root = up == run;
-        job->parent[run] = up ^ ((up ^ (ROOT | n)) & -is_root);
-        n += is_root;
+        job->parent[run] = up ^ ((up ^ (LABELLED | label)) & -is_root);
+        label += is_root;
     }
 }
 
-/* parent[run] becomes the run's region.  Roots that have no number yet are numbered from n on;
- * returns the next number.  Parents outside the strip have numbers.  Other threads write parents
- * meanwhile, but only replace a number of a run by that of its region, and both lead to the same
- * region.  Runs above in the same strip are done already: one look suffices. */
-QFZ_CLONES static uint32_t resolve_runs(uint32_t *parent, uint32_t begin, uint32_t end, uint32_t n)
+/* Labels runs; roots that have no label yet get those from *label on.  Parents outside the strip
+ * have labels.  Other threads write parents meanwhile, but only replace a number of a run by the
+ * label of its region, and both lead to the same label.  Runs before these in the strip are done
+ * already: one look suffices. */
+QFZ_CLONES static void resolve_runs(uint32_t *parent, uint32_t begin, uint32_t end,
+                                    uint32_t *label)
 {
+    uint32_t fresh = *label;
     for (uint32_t run = begin; run < end; run++) {
-        const uint32_t at = __atomic_load_n(&parent[run], __ATOMIC_RELAXED);
-        const uint32_t is_new = at == run;
-        const uint32_t new_root = -is_new & (ROOT | DONE | n);
-        uint32_t next = __atomic_load_n(&parent[at & ROOT ? run : at], __ATOMIC_RELAXED) | new_root;
-        while (!(next & (ROOT | DONE)))
-            next = __atomic_load_n(&parent[next], __ATOMIC_RELAXED);
-        next = is_new ? new_root : (at & ROOT) | DONE | (next & REGION);
-        __atomic_store_n(&parent[run], next, __ATOMIC_RELAXED);
-        n += is_new;
+        const uint32_t up = __atomic_load_n(&parent[run], __ATOMIC_RELAXED), is_root = up == run;
+        const uint32_t at = up & LABELLED ? run : up;
+        uint32_t found = __atomic_load_n(&parent[at], __ATOMIC_RELAXED);
+        found ^= (found ^ (LABELLED | fresh)) & -is_root;
+        while (!(found & LABELLED))
+            found = __atomic_load_n(&parent[found], __ATOMIC_RELAXED);
+        __atomic_store_n(&parent[run], found, __ATOMIC_RELAXED);
+        fresh += is_root;
     }
-    return n;
+    *label = fresh;
 }
 
 typedef uint32_t label_vector __attribute__((vector_size(64), aligned(4)));
@@ -341,7 +341,7 @@ QFZ_INLINE void paint_word(row_brush *brush, uint64_t start, uint64_t gap, uint3
         } while (x < end);
         if (!turns) return;
         const uint32_t is_run = (uint32_t)(start >> end & 1);
-        brush->label = ((*brush->run & REGION) + 1) & -is_run;
+        brush->label = *brush->run & ~LABELLED & -is_run;
         brush->run += is_run;
         turns &= turns - 1;
         x = end;
@@ -372,22 +372,24 @@ QFZ_CLONES static void paint_row(const label_job *job, int64_t y)
     }
 }
 
-/* A run of n pixels, the first being p; value is what has become of its parent.  A single strip
- * meets a region's root before its other runs. */
-QFZ_INLINE void tabulate_run(const label_job *job, uint32_t value, uint32_t p, uint32_t n)
+/* A run of n pixels, the first being p.  *seen regions have begun before it: the next one that
+ * begins in this strip is recognised by its label. */
+QFZ_INLINE void tabulate_run(const label_job *job, uint32_t label, uint32_t p, uint32_t n,
+                             uint32_t *seen)
 {
-    const uint32_t region = value & REGION;
+    const bool begins = label == *seen + 1;
     uint32_t none;
-    *(job->first && value & ROOT ? &job->first[region] : &none) = p;
+    *(job->first && begins ? &job->first[label - 1] : &none) = p;
+    *seen += begins;
     if (!job->count) return;
     if (job->n_strips > 1)
-        __atomic_fetch_add(&job->count[region], n, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&job->count[label - 1], n, __ATOMIC_RELAXED);
     else
-        job->count[region] = (value & ROOT ? 0 : job->count[region]) + n;
+        job->count[label - 1] = (begins ? 0 : job->count[label - 1]) + n;
 }
 
 /* Adds the runs of row y to the regions' pixel counts, and notes where regions begin. */
-QFZ_CLONES static void tabulate_row(const label_job *job, int64_t y)
+QFZ_CLONES static void tabulate_row(const label_job *job, int64_t y, uint32_t *seen)
 {
     const row_word *const row = job->rows + y * job->words;
     const uint32_t p = (uint32_t)(y * job->image->w);
@@ -402,7 +404,7 @@ QFZ_CLONES static void tabulate_row(const label_job *job, int64_t y)
             const int x = __builtin_ctzll(ends);
             const uint64_t before = row[k].start & (((uint64_t)2 << x) - 1);
             if (before) begin = at + 63 - (uint32_t)__builtin_clzll(before);
-            tabulate_run(job, *run++, begin, at + (uint32_t)x + 1 - begin);
+            tabulate_run(job, *run++ & ~LABELLED, begin, at + (uint32_t)x + 1 - begin, seen);
         }
         if (row[k].start) begin = at + 63 - (uint32_t)__builtin_clzll(row[k].start);
     }
@@ -411,14 +413,14 @@ QFZ_CLONES static void tabulate_row(const label_job *job, int64_t y)
 static void finish_strip(const label_job *job, row_strip *strip)
 {
     const uint32_t end = end_of_runs(job, strip);
-    uint32_t n = 0;
+    uint32_t label = strip->regions_before + 1, seen = strip->regions_before;
     for (int64_t y = strip->y0; y < strip->y1; y++) {
         const bool last = y + 1 == strip->y1;
-        n = resolve_runs(job->parent, job->row_run[y], last ? end : job->row_run[y + 1], n);
+        resolve_runs(job->parent, job->row_run[y], last ? end : job->row_run[y + 1], &label);
         paint_row(job, y);
-        if (job->first || job->count) tabulate_row(job, y);
+        if (job->first || job->count) tabulate_row(job, y, &seen);
     }
-    if (job->n_strips == 1) strip->n_regions = n;
+    if (job->n_strips == 1) strip->n_regions = label - 1;
 }
 
 /* ---- The whole ------------------------------------------------------------------------------- */

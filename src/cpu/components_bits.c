@@ -13,21 +13,28 @@ typedef struct answers {
     uint8_t yes[QFZ_WORD_PX];
 } answers;
 
-/* Bytes 0..7, 0 or 1, of each eight become bits 0..7 (little-endian). */
+/* Turns bit j of byte i into bit i of byte j (Warren, Hacker's Delight, 7-3). */
+QFZ_INLINE uint64_t transpose(uint64_t x)
+{
+    uint64_t t = (x ^ x >> 7) & 0x00aa00aa00aa00aau;
+    x ^= t ^ t << 7;
+    t = (x ^ x >> 14) & 0x0000cccc0000ccccu;
+    x ^= t ^ t << 14;
+    t = (x ^ x >> 28) & 0x00000000f0f0f0f0u;
+    return x ^ t ^ t << 28;
+}
+
+/* 64 bytes, each 0 or 1, become bits: byte i of eight j goes to bit j of byte i, and from there to
+ * where it belongs (little-endian). */
 QFZ_INLINE uint64_t pack(const answers *a)
 {
-    uint64_t eights[8], word;
-    uint8_t packed[8];
+    uint64_t eights[8];
     memcpy(eights, a->yes, sizeof eights);
-    for (int i = 0; i < 8; i++) {
-        eights[i] |= eights[i] >> 7;
-        eights[i] |= eights[i] >> 14;
-        eights[i] |= eights[i] >> 28;
-    }
-    for (int i = 0; i < 8; i++)
-        packed[i] = (uint8_t)eights[i];
-    memcpy(&word, packed, sizeof word);
-    return word;
+    for (int j = 0; j < 4; j++)
+        eights[j] |= eights[j + 4] << 4;
+    for (int j = 0; j < 2; j++)
+        eights[j] |= eights[j + 2] << 2;
+    return transpose(eights[0] | eights[1] << 1);
 }
 
 QFZ_INLINE int block_px(int64_t at, int64_t n)
