@@ -1,41 +1,47 @@
 /* SPDX-License-Identifier: MIT */
 /* components_bits.c - comparisons of rows of pixels, as bits.
  *
- * 64 pixels at a time: a comparison leaves one byte, 0 or 1, per pixel; the bytes become a word.
+ * 64 pixels at a time: a comparison leaves one byte per pixel; the bytes become a word.
  * Loops have constant lengths, so that the compiler makes vectors of them; what is left at the end
  * of a row is copied to a block of full length. */
 #include "cpu/components_bits.h"
 
 #include <math.h>
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
+#define YES UINT8_MAX
+
+/* One byte per pixel, YES or 0. */
 typedef struct answers {
-    uint8_t yes[QFZ_WORD_PX];
+    uint8_t of[QFZ_WORD_PX];
 } answers;
 
-/* Turns bit j of byte i into bit i of byte j (Warren, Hacker's Delight, 7-3). */
-QFZ_INLINE uint64_t transpose(uint64_t x)
-{
-    uint64_t t = (x ^ x >> 7) & 0x00aa00aa00aa00aau;
-    x ^= t ^ t << 7;
-    t = (x ^ x >> 14) & 0x0000cccc0000ccccu;
-    x ^= t ^ t << 14;
-    t = (x ^ x >> 28) & 0x00000000f0f0f0f0u;
-    return x ^ t ^ t << 28;
-}
-
-/* 64 bytes, each 0 or 1, become bits: byte i of eight j goes to bit j of byte i, and from there to
- * where it belongs (little-endian). */
+#ifdef __SSE2__ /* a third of the time of what follows, and no less plain */
 QFZ_INLINE uint64_t pack(const answers *a)
 {
-    uint64_t eights[8];
-    memcpy(eights, a->yes, sizeof eights);
-    for (int j = 0; j < 4; j++)
-        eights[j] |= eights[j + 4] << 4;
-    for (int j = 0; j < 2; j++)
-        eights[j] |= eights[j + 2] << 2;
-    return transpose(eights[0] | eights[1] << 1);
+    uint64_t word = 0;
+    for (int i = 0; i < 4; i++) {
+        const __m128i part = _mm_loadu_si128((const __m128i *)(a->of + 16 * i));
+        word |= (uint64_t)(uint32_t)_mm_movemask_epi8(part) << 16 * i;
+    }
+    return word;
 }
+#else
+/* The product moves the lowest bit of byte i of eight to bit i of the highest (little-endian). */
+QFZ_INLINE uint64_t pack(const answers *a)
+{
+    uint64_t word = 0;
+    for (int i = 0; i < 8; i++) {
+        uint64_t eight;
+        memcpy(&eight, a->of + 8 * i, sizeof eight);
+        word |= (eight & 0x0101010101010101u) * 0x0102040810204080u >> 56 << 8 * i;
+    }
+    return word;
+}
+#endif
 
 QFZ_INLINE int block_px(int64_t at, int64_t n)
 {
@@ -48,7 +54,7 @@ QFZ_INLINE uint64_t nonzero_word(const uint8_t *bytes, uint8_t mask)
 {
     answers a;
     for (int i = 0; i < QFZ_WORD_PX; i++)
-        a.yes[i] = (bytes[i] & mask) != 0;
+        a.of[i] = bytes[i] & mask ? YES : 0;
     return pack(&a);
 }
 
@@ -87,7 +93,7 @@ void qfz_valid_bits(const qfz_image *image, int64_t p, int64_t n, uint64_t *bits
     {                                                                                              \
         answers near;                                                                              \
         for (int i = 0; i < QFZ_WORD_PX; i++)                                                      \
-            near.yes[i] = NEAR(a[i], b[i], limit, LIMIT);                                          \
+            near.of[i] = NEAR(a[i], b[i], limit, LIMIT) ? YES : 0;                                        \
         return pack(&near);                                                                        \
     }                                                                                              \
     QFZ_CLONES static void name(const void *plane, int64_t p, int64_t q, int64_t n, LIMIT limit,   \
@@ -156,7 +162,7 @@ static void level_bits(const qfz_image *image, const qfz_rule *rule, int64_t p, 
         answers a = {0};
         qfz_levels(image, rule->distance, p + at, q + at, px, keys);
         for (int i = 0; i < px; i++)
-            a.yes[i] = keys[i] <= rule->alpha_key;
+            a.of[i] = keys[i] <= rule->alpha_key ? YES : 0;
         bits[at / QFZ_WORD_PX] = pack(&a);
     }
 }
