@@ -111,10 +111,8 @@ QFZ_INLINE void join_runs(uint32_t *parent, uint32_t a, uint32_t b)
 {
     a = find_root(parent, a);
     b = find_root(parent, b);
-    if (a < b)
-        parent[b] = a;
-    else
-        parent[a] = b;
+    const uint32_t low = a < b ? a : b, high = a < b ? b : a;
+    parent[high] = low;
 }
 
 /* ---- First pass: runs and their links -------------------------------------------------------- */
@@ -228,7 +226,7 @@ QFZ_CLONES static void link_row(const label_job *job, const row_strip *strip, in
             const uint32_t back = (uint32_t)((left & sa) >> x & 1);
             const uint32_t forth = (uint32_t)((~left & ~up & sa_after) >> x & 1);
             parent[run_below + runs_up_to(sb, x)] =
-                parent[run_above + runs_up_to(sa, x) - back + forth];
+                parent[parent[run_above + runs_up_to(sa, x) - back + forth]];
         }
         uint64_t more_left = left & ~first & ~(ups.before & ~sb) & ~(up & ~sa);
         uint64_t more_up = up & ~(first & ~(left & sa)) & ~(ups.before & ~sa & ~sb);
