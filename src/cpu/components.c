@@ -21,6 +21,9 @@
  * labels go up to 2^30. */
 #define LABELLED 0x80000000u
 
+/* Parents before the first run and after the last one that may be read. */
+enum { SLACK = 16 };
+
 typedef struct row_word {
     uint64_t start; /* first pixels of runs */
     uint64_t valid;
@@ -77,7 +80,8 @@ static size_t lay_out(label_job *job, char *scratch, int64_t h, int64_t w, int n
     job->strips = take(scratch, &used, (size_t)job->n_strips, sizeof *job->strips);
     job->rows = take(scratch, &used, (size_t)h * words, sizeof *job->rows);
     job->row_run = take(scratch, &used, (size_t)h, sizeof *job->row_run);
-    job->parent = take(scratch, &used, (size_t)h * (size_t)w + 1, sizeof *job->parent);
+    job->parent = take(scratch, &used, (size_t)h * (size_t)w + 2 * SLACK, sizeof *job->parent);
+    if (scratch) job->parent += SLACK;
     job->bits = take(scratch, &used, (size_t)job->n_strips * 3 * words, sizeof *job->bits);
     return used;
 }
@@ -317,56 +321,58 @@ QFZ_CLONES static void resolve_runs(uint32_t *parent, uint32_t begin, uint32_t e
     *label = fresh;
 }
 
-typedef uint32_t label_vector __attribute__((vector_size(64), aligned(4)));
-enum { VECTOR_PX = sizeof(label_vector) / sizeof(uint32_t) };
+/* Labels are painted by eights of pixels, without a look at where runs begin and end: pixel i of
+ * eight has the label of the run so many runs further as there are starts in its bits 0..i. */
+enum { EIGHT = 8 };
+typedef uint32_t eight_labels __attribute__((vector_size(EIGHT * sizeof(uint32_t))));
 
-/* State of a row that is being painted from the left to the right. */
-typedef struct row_brush {
-    const uint32_t *run; /* the next one */
-    uint32_t label;
-} row_brush;
+/* For each pattern of eight starts and each of its bits i, the number of those among 1..i. */
+typedef struct rank_table {
+    eight_labels of[1 << EIGHT];
+} rank_table;
 
-/* Paints a word of pixels, and up to VECTOR_PX more, which are painted over later. */
-QFZ_INLINE void paint_word(row_brush *brush, uint64_t start, uint64_t gap, uint32_t *out)
+static void rank_table_init(rank_table *ranks)
 {
-    uint64_t turns = start | gap;
-    for (int x = 0;;) {
-        const int end = turns ? __builtin_ctzll(turns) : QFZ_WORD_PX;
-        const label_vector paint = (label_vector){0} + brush->label;
-        do {
-            memcpy(out + x, &paint, sizeof paint);
-            x += VECTOR_PX;
-        } while (x < end);
-        if (!turns) return;
-        const uint32_t is_run = (uint32_t)(start >> end & 1);
-        brush->label = *brush->run & ~LABELLED & -is_run;
-        brush->run += is_run;
-        turns &= turns - 1;
-        x = end;
+    for (uint32_t starts = 0; starts < 1 << EIGHT; starts++) {
+        uint32_t rank = 0;
+        for (int i = 0; i < EIGHT; i++) {
+            rank += i > 0 && starts >> i & 1;
+            ranks->of[starts][i] = rank;
+        }
     }
 }
 
-/* Writes the labels of row y.  What a word paints past its end must not reach past the row's: the
- * next row may belong to another thread. */
-QFZ_CLONES static void paint_row(const label_job *job, int64_t y)
+/* Paints 64 pixels; *run is the last run that began before.  Labels of runs that are to come, and
+ * of none, are read and not used. */
+QFZ_INLINE const uint32_t *paint_word(const rank_table *ranks, const uint32_t *run, row_word word,
+                                      uint32_t *out)
+{
+    const eight_labels bit = {1, 2, 4, 8, 16, 32, 64, 128};
+    for (int x = 0; x < QFZ_WORD_PX; x += EIGHT) {
+        const unsigned starts = word.start >> x & 0xff;
+        const uint32_t valid = word.valid >> x & 0xff;
+        eight_labels labels;
+        memcpy(&labels, run + (starts & 1), sizeof labels);
+        labels = __builtin_shuffle(labels, ranks->of[starts]) & ~LABELLED;
+        labels &= (eight_labels)((valid & bit) != 0);
+        memcpy(out + x, &labels, sizeof labels);
+        run += __builtin_popcount(starts);
+    }
+    return run;
+}
+
+QFZ_CLONES static void paint_row(const label_job *job, const rank_table *ranks, int64_t y)
 {
     const row_word *const row = job->rows + y * job->words;
-    const int64_t w = job->image->w;
+    const int64_t w = job->image->w, whole = w / QFZ_WORD_PX;
+    const uint32_t *run = job->parent + job->row_run[y] - 1;
     uint32_t *const out = job->label + y * w;
-    row_brush brush = {.run = job->parent + job->row_run[y]};
-    uint64_t valid_before = 1;
-    for (int64_t k = 0; k < job->words; k++) {
-        const uint64_t gap = ~row[k].valid & (row[k].valid << 1 | valid_before);
-        const int64_t at = k * QFZ_WORD_PX;
-        valid_before = row[k].valid >> 63;
-        if (at + QFZ_WORD_PX + VECTOR_PX <= w) {
-            paint_word(&brush, row[k].start, gap, out + at);
-        } else {
-            uint32_t last[QFZ_WORD_PX + VECTOR_PX];
-            const int64_t px = w - at < QFZ_WORD_PX ? w - at : QFZ_WORD_PX;
-            paint_word(&brush, row[k].start, gap & qfz_low_bits(px), last);
-            memcpy(out + at, last, (size_t)px * sizeof *last);
-        }
+    for (int64_t k = 0; k < whole; k++)
+        run = paint_word(ranks, run, row[k], out + k * QFZ_WORD_PX);
+    if (w % QFZ_WORD_PX) {
+        uint32_t last[QFZ_WORD_PX];
+        paint_word(ranks, run, row[whole], last);
+        memcpy(out + whole * QFZ_WORD_PX, last, (size_t)(w % QFZ_WORD_PX) * sizeof *last);
     }
 }
 
@@ -411,11 +417,13 @@ QFZ_CLONES static void tabulate_row(const label_job *job, int64_t y, uint32_t *s
 static void finish_strip(const label_job *job, row_strip *strip)
 {
     const uint32_t end = end_of_runs(job, strip);
+    rank_table ranks;
+    rank_table_init(&ranks);
     uint32_t label = strip->regions_before + 1, seen = strip->regions_before;
     for (int64_t y = strip->y0; y < strip->y1; y++) {
         const bool last = y + 1 == strip->y1;
         resolve_runs(job->parent, job->row_run[y], last ? end : job->row_run[y + 1], &label);
-        paint_row(job, y);
+        paint_row(job, &ranks, y);
         if (job->first || job->count) tabulate_row(job, y, &seen);
     }
     if (job->n_strips == 1) strip->n_regions = label - 1;
