@@ -376,42 +376,48 @@ QFZ_CLONES static void paint_row(const label_job *job, const rank_table *ranks, 
     }
 }
 
-/* A run of n pixels, the first being p.  *seen regions have begun before it: the next one that
- * begins in this strip is recognised by its label. */
-QFZ_INLINE void tabulate_run(const label_job *job, uint32_t label, uint32_t p, uint32_t n,
-                             uint32_t *seen)
+/* Where regions begin and how large they are. */
+typedef struct region_tables {
+    uint32_t *first, *count; /* either may be NULL */
+    bool shared;             /* with other threads */
+    uint32_t seen;           /* number of regions that began before */
+} region_tables;
+
+/* n pixels of a region, the first being p.  The next region that begins in this strip is known by
+ * its label. */
+QFZ_INLINE void tabulate_run(region_tables *tables, uint32_t label, uint32_t p, uint32_t n)
 {
-    const bool begins = label == *seen + 1;
+    const bool begins = label == tables->seen + 1;
     uint32_t none;
-    *(job->first && begins ? &job->first[label - 1] : &none) = p;
-    *seen += begins;
-    if (!job->count) return;
-    if (job->n_strips > 1)
-        __atomic_fetch_add(&job->count[label - 1], n, __ATOMIC_RELAXED);
+    *(tables->first && begins ? &tables->first[label - 1] : &none) = p;
+    tables->seen += begins;
+    if (!tables->count) return;
+    if (tables->shared)
+        __atomic_fetch_add(&tables->count[label - 1], n, __ATOMIC_RELAXED);
     else
-        job->count[label - 1] = (begins ? 0 : job->count[label - 1]) + n;
+        tables->count[label - 1] = (begins ? 0 : tables->count[label - 1]) + n;
 }
 
-/* Adds the runs of row y to the regions' pixel counts, and notes where regions begin. */
-QFZ_CLONES static void tabulate_row(const label_job *job, int64_t y, uint32_t *seen)
+/* Word by word: a run that goes on from one to the next counts as two. */
+QFZ_CLONES static uint32_t tabulate_row(const label_job *job, int64_t y, uint32_t seen)
 {
     const row_word *const row = job->rows + y * job->words;
-    const uint32_t p = (uint32_t)(y * job->image->w);
     const uint32_t *run = job->parent + job->row_run[y];
-    uint32_t begin = 0;
-    for (int64_t k = 0; k < job->words; k++) {
-        const row_word next = k + 1 < job->words ? row[k + 1] : (row_word){0, 0};
-        const uint64_t stays = row[k].valid >> 1 | next.valid << 63;
-        const uint64_t starts = row[k].start >> 1 | next.start << 63;
-        const uint32_t at = p + (uint32_t)k * QFZ_WORD_PX;
-        for (uint64_t ends = row[k].valid & (starts | ~stays); ends; ends &= ends - 1) {
-            const int x = __builtin_ctzll(ends);
-            const uint64_t before = row[k].start & (((uint64_t)2 << x) - 1);
-            if (before) begin = at + 63 - (uint32_t)__builtin_clzll(before);
-            tabulate_run(job, *run++ & ~LABELLED, begin, at + (uint32_t)x + 1 - begin, seen);
+    const int64_t words = job->words;
+    uint32_t p = (uint32_t)(y * job->image->w);
+    region_tables tables = {job->first, job->count, job->n_strips > 1, seen};
+    for (int64_t k = 0; k < words; k++, p += QFZ_WORD_PX) {
+        const uint64_t valid = row[k].valid;
+        uint64_t starts = row[k].start | (valid & 1);
+        uint64_t ends = valid & (starts >> 1 | ~(valid >> 1));
+        run -= starts != row[k].start;
+        for (; starts; starts &= starts - 1, ends &= ends - 1) {
+            const uint32_t x = (uint32_t)__builtin_ctzll(starts);
+            const uint32_t n = (uint32_t)__builtin_ctzll(ends) + 1 - x;
+            tabulate_run(&tables, *run++ & ~LABELLED, p + x, n);
         }
-        if (row[k].start) begin = at + 63 - (uint32_t)__builtin_clzll(row[k].start);
     }
+    return tables.seen;
 }
 
 static void finish_strip(const label_job *job, row_strip *strip)
@@ -424,7 +430,7 @@ static void finish_strip(const label_job *job, row_strip *strip)
         const bool last = y + 1 == strip->y1;
         resolve_runs(job->parent, job->row_run[y], last ? end : job->row_run[y + 1], &label);
         paint_row(job, &ranks, y);
-        if (job->first || job->count) tabulate_row(job, y, &seen);
+        if (job->first || job->count) seen = tabulate_row(job, y, seen);
     }
     if (job->n_strips == 1) strip->n_regions = label - 1;
 }
