@@ -83,11 +83,16 @@ void qfz_valid_bits(const qfz_image *image, int64_t p, int64_t n, uint64_t *bits
 
 /* ---- Levels that are a sum or maximum of differences ----------------------------------------- */
 
-/* Equal values differ by 0, infinite ones too. */
+/* Equal values differ by 0, infinite ones too.  By mask: the compiler makes no vector of a choice
+ * between floats. */
 QFZ_INLINE float float_difference(float a, float b)
 {
-    const float difference = fabsf(a - b); /* unconditionally: a vector has no branches */
-    return a == b ? 0.0f : difference;
+    float difference = fabsf(a - b);
+    uint32_t bits;
+    memcpy(&bits, &difference, sizeof bits);
+    bits &= -(uint32_t)(a != b);
+    memcpy(&difference, &bits, sizeof bits);
+    return difference;
 }
 
 /* A stretch of pixels and their neighbours: band b's begin at element b * band_px. */
