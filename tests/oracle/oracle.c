@@ -270,17 +270,18 @@ static void find_within(const oracle *o, const uint32_t *labels, uint32_t n_regi
     }
 }
 
-/* Any marks, 0 = none, -> labels by first pixel. */
-static uint32_t in_raster_order(const uint64_t *marks, int64_t n, uint32_t *labels)
+/* Marks (partition, label), label 0 = none, -> labels by first pixel. */
+static uint32_t in_raster_order(const uint64_t *marks, int64_t n, uint64_t n_partitions,
+                                uint32_t *labels)
 {
     uint32_t n_regions = 0;
-    memset(labels, 0, (size_t)n * sizeof *labels);
+    uint32_t *given = room((int64_t)n_partitions * (n + 1), sizeof *given);
     for (int64_t p = 0; p < n; p++) {
-        if (!marks[p] || labels[p]) continue;
-        n_regions++;
-        for (int64_t q = p; q < n; q++)
-            if (marks[q] == marks[p]) labels[q] = n_regions;
+        uint32_t *label = &given[(int64_t)(marks[p] >> 32) * (n + 1) + (uint32_t)marks[p]];
+        if (marks[p] && !*label) *label = ++n_regions;
+        labels[p] = marks[p] ? *label : 0;
     }
+    free(given);
     return n_regions;
 }
 
@@ -298,7 +299,7 @@ uint32_t oracle_alpha_omega(const oracle *o, double alpha, const double *omega, 
         for (int64_t p = 0; p < n; p++)
             if (at[p] && within[at[p] - 1]) best[p] = (step << 32) + at[p];
     }
-    const uint32_t n_regions = in_raster_order(best, n, labels);
+    const uint32_t n_regions = in_raster_order(best, n, step, labels);
     free(best);
     free(at);
     free(within);
@@ -387,14 +388,14 @@ void oracle_khalimsky_layout(const oracle *o, const double *planes, double *out)
 typedef struct exact {
     double parts[64];
     int n;
-    double special; /* infinities are added here */
+    int64_t infinities; /* the positive ones less the negative ones */
 } exact;
 
 static void exact_add(exact *e, double x)
 {
     int kept = 0;
     if (isinf(x)) {
-        e->special += x;
+        e->infinities += x > 0 ? 1 : -1;
         return;
     }
     for (int i = 0; i < e->n; i++) {
@@ -416,7 +417,7 @@ static void exact_add(exact *e, double x)
 
 static double exact_value(const exact *e)
 {
-    if (e->special != 0) return e->special; /* NaN: of both signs */
+    if (e->infinities) return e->infinities > 0 ? INFINITY : -INFINITY; /* opposite ones cancel */
     int n = e->n;
     if (!n) return 0;
     double high = e->parts[--n], low = 0;
@@ -432,6 +433,13 @@ static double exact_value(const exact *e)
         if (y == x - high) high = x;
     }
     return high;
+}
+
+double oracle_sum(const double *values, int64_t n)
+{
+    exact e = {.n = 0};
+    for (int64_t i = 0; i < n; i++) exact_add(&e, values[i]);
+    return exact_value(&e);
 }
 
 static i128 floor_half_up(i128 sum, i128 n)

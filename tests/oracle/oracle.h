@@ -46,6 +46,9 @@ void oracle_saliency(const oracle *o, double *planes);
 void oracle_pixel_layout(const oracle *o, const double *planes, double *out);     /* h * w */
 void oracle_khalimsky_layout(const oracle *o, const double *planes, double *out); /* (2h-1)(2w-1) */
 
+/* The sum without any error, then rounded once; opposite infinities cancel. */
+double oracle_sum(const double *values, int64_t n);
+
 /* Means of regions, in the image's type: planes of h * w; untouched where label is 0. */
 void oracle_paint(const qfz_image *image, const uint32_t *labels, uint32_t n, void *out);
 

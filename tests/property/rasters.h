@@ -172,7 +172,8 @@ static inline double raster_alpha(const oracle *o, const raster *r)
 {
     const int64_t n = r->image.h * r->image.w;
     const int64_t p = check_pick(n), q = check_pick(n);
-    const double level = oracle_level(o, p, q);
+    double level = oracle_level(o, p, q);
+    if (isnan(level)) level = 2; /* of an invalid pixel */
     switch (check_pick(10)) {
     case 0: return 0;
     case 1: return INFINITY;
