@@ -259,6 +259,49 @@ static void labels_stored_edges(void **state)
     }
 }
 
+/* ---- Levels at the limits of numbers --------------------------------------------------------- */
+
+static void sums_more_bands_than_16_bits_hold(void **state)
+{
+    (void)state;
+    enum { SIDE = 66, BANDS = 300 }; /* two rows; differences of up to 300 * 255 */
+    const size_t n_px = 2 * SIDE;
+    uint8_t *const pixels = room(n_px * BANDS, 1);
+    for (size_t i = 0; i < n_px * BANDS; i++)
+        pixels[i] = i % n_px % 3 == 1 ? 255 : (uint8_t)(i % n_px / 7);
+    const qfz_image image = {2, SIDE, BANDS, QFZ_U8, pixels, NULL};
+    check(&image,
+          (qfz_rule){.distance = QFZ_L1, .type = QFZ_U8, .n_bands = BANDS, .alpha_key = 20000});
+    free(pixels);
+}
+
+/* Squares of such differences are 0. */
+static void joins_floats_whose_level_vanishes(void **state)
+{
+    (void)state;
+    float pixels[3 * 65];
+    for (int i = 0; i < 3 * 65; i++)
+        pixels[i] = (float)(i % 5) * (i % 2 ? 1e-30f : 1.0f);
+    const qfz_image image = {3, 65, 1, QFZ_F32, pixels, NULL};
+    for (qfz_distance distance = QFZ_L1; distance <= QFZ_LINF; distance++)
+        check(&image, (qfz_rule){.distance = distance, .type = QFZ_F32, .n_bands = 1});
+}
+
+static void joins_infinite_floats(void **state)
+{
+    (void)state;
+    float pixels[3 * 65];
+    for (int i = 0; i < 3 * 65; i++)
+        pixels[i] = i % 7 < 3 ? INFINITY : i % 7 == 3 ? -INFINITY : (float)(i % 3);
+    const qfz_image image = {3, 65, 1, QFZ_F32, pixels, NULL};
+    static const uint32_t limits[] = {0, 0x3f800000u, 0x7f7fffffu, 0x7f800000u, UINT32_MAX};
+    for (qfz_distance distance = QFZ_L1; distance <= QFZ_LINF; distance++)
+        for (int i = 0; i < 5; i++)
+            check(&image,
+                  (qfz_rule){
+                      .distance = distance, .type = QFZ_F32, .n_bands = 1, .alpha_key = limits[i]});
+}
+
 /* ---- Hostile shapes -------------------------------------------------------------------------- */
 
 typedef int shape_fn(int y, int x, int h, int w);
@@ -362,6 +405,9 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(labels_rasters_of_every_type_and_distance),
         cmocka_unit_test(labels_stored_edges),
+        cmocka_unit_test(sums_more_bands_than_16_bits_hold),
+        cmocka_unit_test(joins_floats_whose_level_vanishes),
+        cmocka_unit_test(joins_infinite_floats),
         cmocka_unit_test(labels_hostile_shapes),
         cmocka_unit_test(gives_no_label_where_nothing_is_valid),
     };
