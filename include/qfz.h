@@ -56,8 +56,9 @@ typedef enum qfz_engine_choice { QFZ_ENGINE_AUTO = 0, QFZ_ENGINE_CPU, QFZ_ENGINE
 typedef struct qfz_method {
     int connectivity;      /* 4 or 8 */
     qfz_distance distance; /* over all bands, never divided by their number */
-    bool has_alpha;        /* false: label joins equal values; simplify and tree have no limit */
-    double alpha;          /* largest level of an edge that joins, >= 0; infinity is allowed */
+    bool has_alpha;        /* false: label joins equal values, simplify has no limit */
+    double alpha;          /* largest level of an edge that joins, >= 0; infinity is allowed.
+                              The hierarchy itself, tree and saliency, takes no notice of it */
     const double *omega;   /* largest max - min of a region per band; NULL: no limit */
     int n_omega;           /* 1 (for every band), or the number of bands */
 } qfz_method;

@@ -386,22 +386,27 @@ static void place_crossing(const qfz_worker *worker, const qfz_answer *answer, u
     }
 }
 
+/* Links between ring pixels as links between pixels of the tile. */
+static qfz_status place_ghosts(const qfz_image *tile, const qfz_links *ghosts, qfz_links *out, qfz_error *err)
+{
+    QFZ_TRY(qfz_links_reserve(out, ghosts->n, err));
+    for (int64_t i = 0; i < ghosts->n; i++) {
+        int64_t y, x;
+        qfz_ring_place(tile->h, tile->w, ghosts->u[i], &y, &x);
+        out->u[i] = (uint32_t)(y * tile->w + x);
+        qfz_ring_place(tile->h, tile->w, ghosts->v[i], &y, &x);
+        out->v[i] = (uint32_t)(y * tile->w + x);
+    }
+    return QFZ_OK;
+}
+
 static qfz_status saliency(qfz_worker *worker, const qfz_answer *answer, uint32_t *keys, qfz_error *err)
 {
-    const qfz_image *const tile = &worker->tile;
-    qfz_links ghosts = {0}; /* on pixels instead of ring pixels */
+    qfz_links ghosts = {0};
     qfz_status st = QFZ_OK;
     make_graph(worker);
     if (answer) {
-        QFZ_TRY_OR(st, cleanup, qfz_links_reserve(&ghosts, answer->ghosts.n, err));
-        clear_pixels(worker);
-        for (int64_t i = 0; i < answer->ghosts.n; i++) {
-            int64_t y, x;
-            qfz_ring_place(tile->h, tile->w, answer->ghosts.u[i], &y, &x);
-            ghosts.u[i] = (uint32_t)(y * tile->w + x);
-            qfz_ring_place(tile->h, tile->w, answer->ghosts.v[i], &y, &x);
-            ghosts.v[i] = (uint32_t)(y * tile->w + x);
-        }
+        QFZ_TRY_OR(st, cleanup, place_ghosts(&worker->tile, &answer->ghosts, &ghosts, err));
         qfz_graph_add_links(&worker->graph, answer->ghosts.n, ghosts.u, ghosts.v,
                             answer->ghosts.level, worker->rule->alpha_key);
     }

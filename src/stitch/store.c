@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "stitch/store.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "memory.h"
+#include "temp_file.h"
 
 typedef struct piece {
     void *data;     /* NULL: in the file, or absent */
@@ -64,55 +62,6 @@ void qfz_store_close(qfz_store *store)
     free(store);
 }
 
-/* A file without a name; where the file system knows no such thing, one that loses it at once. */
-static qfz_status open_file(qfz_store *store, qfz_error *err)
-{
-    if (store->file >= 0) return QFZ_OK;
-    store->file = open(store->folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (store->file >= 0) return QFZ_OK;
-    char name[4096];
-    const int length = snprintf(name, sizeof name, "%s/.qfz-XXXXXX", store->folder);
-    if (length > 0 && (size_t)length < sizeof name) {
-        store->file = mkstemp(name);
-        if (store->file >= 0) (void)unlink(name);
-    }
-    if (store->file >= 0) return QFZ_OK;
-    return qfz_fail(err, QFZ_EIO, "%s: no temporary file can be made there for what exceeds --memory: %s",
-                    store->folder, strerror(errno));
-}
-
-static qfz_status write_all(const qfz_store *store, const char *data, int64_t bytes, int64_t offset,
-                            qfz_error *err)
-{
-    while (bytes > 0) {
-        const ssize_t wrote = pwrite(store->file, data, (size_t)bytes, offset);
-        if (wrote < 0 && errno == EINTR) continue;
-        if (wrote <= 0)
-            return qfz_fail(err, QFZ_EIO, "%s: writing the temporary file failed: %s", store->folder,
-                            strerror(errno));
-        data += wrote;
-        offset += wrote;
-        bytes -= wrote;
-    }
-    return QFZ_OK;
-}
-
-static qfz_status read_all(const qfz_store *store, char *data, int64_t bytes, int64_t offset,
-                           qfz_error *err)
-{
-    while (bytes > 0) {
-        const ssize_t got = pread(store->file, data, (size_t)bytes, offset);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0)
-            return qfz_fail(err, QFZ_EIO, "%s: reading the temporary file failed: %s", store->folder,
-                            got < 0 ? strerror(errno) : "it is too short");
-        data += got;
-        offset += got;
-        bytes -= got;
-    }
-    return QFZ_OK;
-}
-
 void qfz_store_drop(qfz_store *store, int64_t number)
 {
     (void)pthread_mutex_lock(&store->lock);
@@ -132,7 +81,7 @@ static qfz_status place(qfz_store *store, int64_t bytes, void **data, int64_t *o
         st = qfz_alloc(data, bytes, 1, err);
         if (st == QFZ_OK) store->used_bytes += bytes;
     } else {
-        st = open_file(store, err);
+        if (store->file < 0) st = qfz_temp_open(store->folder, &store->file, err);
         *offset = store->file_bytes;
         if (st == QFZ_OK) store->file_bytes += bytes;
     }
@@ -149,7 +98,7 @@ qfz_status qfz_store_put(qfz_store *store, int64_t number, const void *data, int
     if (p.data)
         memcpy(p.data, data, (size_t)bytes);
     else
-        QFZ_TRY(write_all(store, data, bytes, p.offset, err));
+        QFZ_TRY(qfz_temp_write(store->file, store->folder, data, bytes, p.offset, err));
     (void)pthread_mutex_lock(&store->lock);
     store->pieces[number] = p;
     (void)pthread_mutex_unlock(&store->lock);
@@ -169,7 +118,7 @@ qfz_status qfz_store_get(qfz_store *store, int64_t number, void **data, int64_t 
     if (p.data) {
         memcpy(copy, p.data, (size_t)p.bytes);
     } else {
-        const qfz_status st = read_all(store, copy, p.bytes, p.offset, err);
+        const qfz_status st = qfz_temp_read(store->file, store->folder, copy, p.bytes, p.offset, err);
         if (st != QFZ_OK) {
             free(copy);
             return st;

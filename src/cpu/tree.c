@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* tree.c - the canonical alpha-tree of an image: trees of blocks, joined two by two.
+ *
+ * Groups of blocks are halved down to single blocks, and their trees joined on the way up, as
+ * soon as both halves are there: what is joined has just been in the cache.  Halves are tasks. */
+#include <omp.h>
+#include <string.h>
+
+#include "cpu/cpu.h"
+#include "cpu/tree_parts.h"
+
+typedef struct build {
+    qfz_tree_work t;
+    char *block_scratch; /* qfz_tree_block_bytes() for each thread */
+    size_t bytes;
+} build;
+
+static void *take(char *scratch, size_t *at, size_t bytes)
+{
+    void *const here = scratch ? scratch + *at : NULL;
+    *at += (bytes + 63) / 64 * 64;
+    return here;
+}
+
+/* Crossing edges that a block of h x w can have. */
+static uint32_t max_crossing(int connectivity, int64_t h, int64_t w, bool right, bool below)
+{
+    const int64_t kinds = connectivity == 4 ? 1 : 3;
+    return (uint32_t)(kinds * ((right ? h : 0) + (below ? w : 0)));
+}
+
+/* As many as all blocks together can have. */
+static int64_t max_crossing_of_all(int connectivity, const qfz_tree_work *t)
+{
+    const int64_t kinds = connectivity == 4 ? 1 : 3;
+    return kinds * ((t->blocks_x - 1) * t->h + (t->blocks_y - 1) * t->w);
+}
+
+static build slice(char *scratch, const qfz_rule *rule, int64_t h, int64_t w, int n_threads)
+{
+    build b = {.t = {.rule = rule, .h = h, .w = w}};
+    qfz_tree_work *const t = &b.t;
+    t->blocks_y = (h + QFZ_BLOCK_H - 1) / QFZ_BLOCK_H;
+    t->blocks_x = (w + QFZ_BLOCK_W - 1) / QFZ_BLOCK_W;
+    const size_t crossing = (size_t)max_crossing_of_all(rule->connectivity, t);
+    const size_t slots = (size_t)(h * w) + crossing;
+    size_t at = (size_t)((64 - (uintptr_t)scratch % 64) % 64);
+    if (!scratch) at = 64;
+    t->blocks = take(scratch, &at, (size_t)(t->blocks_y * t->blocks_x) * sizeof *t->blocks);
+    t->node = take(scratch, &at, slots * sizeof *t->node);
+    t->seam = take(scratch, &at, crossing * sizeof *t->seam);
+    b.block_scratch = take(scratch, &at, (size_t)n_threads * qfz_tree_block_bytes());
+    b.bytes = at;
+    return b;
+}
+
+size_t qfz_tree_bytes(const qfz_rule *rule, int64_t h, int64_t w, int n_threads)
+{
+    return slice(NULL, rule, h, w, n_threads).bytes;
+}
+
+/* Gives every block its slots. */
+static void lay_out(const qfz_tree_work *t)
+{
+    uint32_t slot = 0, seam = 0;
+    for (int64_t by = 0; by < t->blocks_y; by++) {
+        for (int64_t bx = 0; bx < t->blocks_x; bx++) {
+            const qfz_box box = qfz_tree_block_box(t, by, bx);
+            const int64_t h = qfz_box_h(box), w = qfz_box_w(box);
+            const uint32_t crossing = max_crossing(t->rule->connectivity, h, w,
+                                                   box.x1 < t->w, box.y1 < t->h);
+            t->blocks[by * t->blocks_x + bx] = (qfz_tree_block){.slot = slot, .seam = seam};
+            slot += (uint32_t)(h * w) + crossing;
+            seam += crossing;
+        }
+    }
+}
+
+/* The tree of a group of blocks. */
+static void build_group(const build *b, qfz_box group)
+{
+    const int64_t h = qfz_box_h(group), w = qfz_box_w(group);
+    if (h == 1 && w == 1) {
+        char *const scratch =
+            b->block_scratch + (size_t)omp_get_thread_num() * qfz_tree_block_bytes();
+        qfz_tree_build_block(&b->t, group.y0, group.x0, scratch);
+        return;
+    }
+    qfz_box one = group, other = group;
+    if (w >= h)
+        one.x1 = other.x0 = group.x0 + w / 2;
+    else
+        one.y1 = other.y0 = group.y0 + h / 2;
+#pragma omp task firstprivate(one) if (h * w > 16)
+    build_group(b, one);
+    build_group(b, other);
+#pragma omp taskwait
+    if (w >= h)
+        qfz_tree_join_columns(&b->t, group, one.x1);
+    else
+        qfz_tree_join_rows(&b->t, group, one.y1);
+}
+
+void qfz_tree_build(const qfz_image *image, const qfz_rule *rule, int n_threads, void *scratch,
+                    uint32_t *parent, uint32_t *level, int64_t *n_nodes)
+{
+    build b = slice(scratch, rule, image->h, image->w, n_threads);
+    b.t.image = image;
+    b.t.leaf = parent;
+    b.t.children = level;
+    lay_out(&b.t);
+#pragma omp parallel num_threads(n_threads)
+#pragma omp single
+    build_group(&b, (qfz_box){0, 0, b.t.blocks_y, b.t.blocks_x});
+    qfz_tree_number(&b.t, n_threads, parent, level, n_nodes);
+}

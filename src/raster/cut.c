@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* cut.c - a saliency raster as input: which of its edges are there and low enough.
+ *
+ * Such a raster has one band per direction (rule.h).  An edge whose level is the largest of an
+ * integer type, NaN, or the declared nodata does not exist. */
+#include "raster/private.h"
+
+#include <cpl_string.h>
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+static qfz_status check_metadata(qfz_source *source, bool *known, qfz_error *err)
+{
+    const char *const content = GDALGetMetadataItem(source->dataset, "QFZ_CONTENT", NULL);
+    const char *const layout = GDALGetMetadataItem(source->dataset, "QFZ_LAYOUT", NULL);
+    const char *const way = GDALGetMetadataItem(source->dataset, "QFZ_CONNECTIVITY", NULL);
+    *known = content != NULL;
+    if (content && !EQUAL(content, "saliency"))
+        return qfz_fail(err, QFZ_EARG, "%s: it holds %s, but a saliency raster is cut",
+                        source->name, content);
+    if (layout && !EQUAL(layout, "edges"))
+        return qfz_fail(err, QFZ_EARG,
+                        "%s: a saliency raster of layout %s cannot be cut; layout edges can",
+                        source->name, layout);
+    source->connectivity = way ? atoi(way) : 2 * source->n_bands;
+    return QFZ_OK;
+}
+
+qfz_status qfz_cut_init(qfz_source *source, const qfz_job *job, qfz_error *err)
+{
+    static const char *const allowed[] = {"Byte", "UInt16", "UInt32", "UInt64", "Float32"};
+    const GDALDataType type = GDALGetRasterDataType(source->bands[0].handle);
+    bool known = false, ok = false;
+    if (job->bands)
+        return qfz_fail(err, QFZ_EARG, "%s: a cut uses every band of a saliency raster",
+                        source->name);
+    QFZ_TRY(check_metadata(source, &known, err));
+    if ((source->connectivity != 4 && source->connectivity != 8) ||
+        source->n_bands != source->connectivity / 2)
+        return qfz_fail(err, QFZ_EARG,
+                        "%s: it has %d bands%s; a saliency raster of edges has 2 (4-connected) or "
+                        "4 (8-connected)",
+                        source->name, source->n_bands, known ? "" : " and no metadata of qfz");
+    for (size_t i = 0; i < sizeof allowed / sizeof allowed[0]; i++)
+        if (strcmp(GDALGetDataTypeName(type), allowed[i]) == 0) ok = true;
+    if (!ok)
+        return qfz_fail(err, QFZ_EARG, "%s: saliency levels of type %s are not supported",
+                        source->name, GDALGetDataTypeName(type));
+    source->alpha = job->method.alpha;
+    return QFZ_OK;
+}
+
+/* -------------------------------------------------------------------------------------- reading */
+typedef struct cut {
+    bool any;       /* false: alpha is below every level */
+    uint64_t limit; /* integers: largest level that joins */
+    double alpha;
+    bool has_nodata;
+    double nodata;
+} cut;
+
+static cut cut_of(const qfz_source *source, const qfz_band *band)
+{
+    int has = 0;
+    cut c = {.alpha = source->alpha};
+    c.any = source->alpha >= 0;
+    if (c.any) c.limit = c.alpha >= 0x1p64 ? UINT64_MAX : (uint64_t)floor(c.alpha);
+    c.nodata = GDALGetRasterNoDataValue(band->handle, &has);
+    c.has_nodata = has != 0;
+    return c;
+}
+
+#define QFZ_MARK(ctype, exists_and_joins)                                                          \
+    do {                                                                                           \
+        const ctype *const px = plane;                                                             \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            const ctype p = px[i];                                                                 \
+            if (exists_and_joins) bits[i] |= bit;                                                  \
+        }                                                                                          \
+    } while (0)
+
+#define QFZ_MARK_INTEGER(ctype, no_edge)                                                           \
+    QFZ_MARK(ctype, p != (no_edge) && p <= c->limit && !(c->has_nodata && (double)p == c->nodata))
+
+static void mark(GDALDataType type, const void *plane, int64_t n, const cut *c, uint8_t bit,
+                 uint8_t *bits)
+{
+    if (!c->any) return;
+    if (type == GDT_Byte)
+        QFZ_MARK_INTEGER(uint8_t, UINT8_MAX);
+    else if (type == GDT_UInt16)
+        QFZ_MARK_INTEGER(uint16_t, UINT16_MAX);
+    else if (type == GDT_UInt32)
+        QFZ_MARK_INTEGER(uint32_t, UINT32_MAX);
+    else if (type == GDT_Float32)
+        QFZ_MARK(float, (double)p <= c->alpha && !(c->has_nodata && p == (float)c->nodata));
+    else
+        QFZ_MARK_INTEGER(uint64_t, UINT64_MAX);
+}
+
+static qfz_status read_part(qfz_source *source, const qfz_band *band, qfz_box box, qfz_error *err)
+{
+    const int h = (int)qfz_box_h(box), w = (int)qfz_box_w(box);
+    qfz_trap trap;
+    QFZ_TRY(qfz_source_scratch(source, (int64_t)h * w, sizeof(uint64_t), err));
+    qfz_trap_begin(&trap);
+    const CPLErr done =
+        GDALRasterIOEx(band->handle, GF_Read, (int)box.x0, (int)box.y0, w, h, source->scratch, w, h,
+                       GDALGetRasterDataType(source->bands[0].handle), 0, 0, NULL);
+    qfz_trap_end(&trap);
+    if (done != CE_None || trap.failed) return qfz_trap_fail_box(&trap, err, source->name, box);
+    return QFZ_OK;
+}
+
+qfz_status qfz_cut_read(qfz_source *source, qfz_box box, uint8_t *pixels, qfz_error *err)
+{
+    const GDALDataType type = GDALGetRasterDataType(source->bands[0].handle);
+    const int64_t n_rows = qfz_source_chunk_rows(box), w = qfz_box_w(box);
+    memset(pixels, 0, (size_t)(qfz_box_h(box) * w));
+    for (int b = 0; b < source->n_bands; b++) {
+        const cut c = cut_of(source, &source->bands[b]);
+        for (qfz_box part = box; part.y0 < box.y1; part.y0 += n_rows) {
+            part.y1 = part.y0 + n_rows < box.y1 ? part.y0 + n_rows : box.y1;
+            QFZ_TRY(read_part(source, &source->bands[b], part, err));
+            mark(type, source->scratch, qfz_box_h(part) * w, &c, (uint8_t)(1 << b),
+                 pixels + (part.y0 - box.y0) * w);
+        }
+    }
+    return QFZ_OK;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* georef.c - where pixels are: what a source says of it, and how it passes to outputs.
+ *
+ * Pixel (y, x) of an image is centred on cell (2y, 2x) of its khalimsky grid: a place p of the
+ * image, in pixels from the corner, is 2 p - 1/2 there. */
+#include "raster/private.h"
+
+#include <cpl_conv.h>
+#include <cpl_string.h>
+#include <string.h>
+
+static void find_units(qfz_georef *g)
+{
+    OGRErr bad = OGRERR_NONE;
+    g->unit = 1;
+    if (!g->srs) return;
+    g->is_geographic = OSRIsGeographic(g->srs) != 0;
+    if (!g->is_geographic) {
+        g->unit = OSRGetLinearUnits(g->srs, NULL);
+        return;
+    }
+    g->unit = OSRGetAngularUnits(g->srs, NULL);
+    g->a = OSRGetSemiMajor(g->srs, &bad);
+    const double inverse = OSRGetInvFlattening(g->srs, &bad);
+    g->flattening = inverse > 0 ? 1 / inverse : 0;
+}
+
+qfz_status qfz_georef_init(qfz_georef *georef, GDALDatasetH dataset, qfz_error *err)
+{
+    static const double identity[6] = {0, 1, 0, 0, 0, 1};
+    qfz_georef g = {0};
+    memcpy(g.transform, identity, sizeof identity);
+    g.has_transform = GDALGetGeoTransform(dataset, g.transform) == CE_None;
+    if (!g.has_transform) memcpy(g.transform, identity, sizeof identity);
+    const OGRSpatialReferenceH srs = g.has_transform ? GDALGetSpatialRef(dataset) : NULL;
+    if (srs) {
+        g.srs = OSRClone(srs);
+        if (!g.srs) return qfz_fail(err, QFZ_ENOMEM, "out of memory: a CRS could not be copied");
+        OSRSetAxisMappingStrategy(g.srs, OAMS_TRADITIONAL_GIS_ORDER);
+    }
+    find_units(&g);
+    *georef = g;
+    return QFZ_OK;
+}
+
+void qfz_georef_fini(qfz_georef *georef)
+{
+    if (georef->srs) OSRDestroySpatialReference(georef->srs);
+    georef->srs = NULL;
+}
+
+static bool copy_transform(GDALDatasetH from, GDALDatasetH to, bool khalimsky, bool *found)
+{
+    double t[6];
+    *found = GDALGetGeoTransform(from, t) == CE_None;
+    if (!*found) return true;
+    if (khalimsky) {
+        t[0] += (t[1] + t[2]) / 4;
+        t[3] += (t[4] + t[5]) / 4;
+        t[1] /= 2, t[2] /= 2, t[4] /= 2, t[5] /= 2;
+    }
+    return GDALSetGeoTransform(to, t) == CE_None;
+}
+
+static bool copy_gcps(GDALDatasetH from, GDALDatasetH to, bool khalimsky)
+{
+    const int n = GDALGetGCPCount(from);
+    if (n == 0) return true;
+    GDAL_GCP *const gcps = GDALDuplicateGCPs(n, GDALGetGCPs(from));
+    for (int i = 0; khalimsky && i < n; i++) {
+        gcps[i].dfGCPPixel = 2 * gcps[i].dfGCPPixel - 0.5;
+        gcps[i].dfGCPLine = 2 * gcps[i].dfGCPLine - 0.5;
+    }
+    const CPLErr done = GDALSetGCPs2(to, n, gcps, GDALGetGCPSpatialRef(from));
+    GDALDeinitGCPs(n, gcps);
+    CPLFree(gcps);
+    return done == CE_None;
+}
+
+/* RPCs count from the middle of the first pixel, so khalimsky only doubles offsets and scales. */
+static bool copy_rpc(GDALDatasetH from, GDALDatasetH to, bool khalimsky)
+{
+    static const char *const in_pixels[] = {"LINE_OFF", "SAMP_OFF", "LINE_SCALE", "SAMP_SCALE"};
+    char **rpc = CSLDuplicate(GDALGetMetadata(from, "RPC"));
+    if (!rpc) return true;
+    for (int i = 0; khalimsky && i < 4; i++) {
+        const char *const value = CSLFetchNameValue(rpc, in_pixels[i]);
+        char doubled[40];
+        if (!value) continue;
+        (void)CPLsnprintf(doubled, sizeof doubled, "%.17g", 2 * CPLAtof(value));
+        rpc = CSLSetNameValue(rpc, in_pixels[i], doubled);
+    }
+    const CPLErr done = GDALSetMetadata(to, rpc, "RPC");
+    CSLDestroy(rpc);
+    return done == CE_None;
+}
+
+qfz_status qfz_georef_copy(GDALDatasetH from, GDALDatasetH to, bool khalimsky, const char *name,
+                           qfz_error *err)
+{
+    qfz_trap trap;
+    bool done = true, found = false;
+    qfz_trap_begin(&trap);
+    const char *const convention = GDALGetMetadataItem(from, "AREA_OR_POINT", NULL);
+    if (convention) done = GDALSetMetadataItem(to, "AREA_OR_POINT", convention, NULL) == CE_None;
+    const OGRSpatialReferenceH srs = GDALGetSpatialRef(from);
+    if (srs) done = GDALSetSpatialRef(to, srs) == CE_None && done;
+    done = copy_transform(from, to, khalimsky, &found) && done;
+    if (!found) done = copy_gcps(from, to, khalimsky) && done;
+    done = copy_rpc(from, to, khalimsky) && done;
+    qfz_trap_end(&trap);
+    if (!done)
+        return qfz_trap_fail(&trap, err, QFZ_EIO, name, "the georeference could not be written");
+    return QFZ_OK;
+}

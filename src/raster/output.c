@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* output.c - names of outputs: may they be written, and how they appear only when complete.
+ *
+ * The file is made beside its place under a temporary name, whose stem no other file has; files
+ * that drivers put beside it (.aux.xml, .msk, .ovr, .dbf ...) begin with the same stem. */
+#define _LARGEFILE64_SOURCE /* GDAL's VSIStatBufL is made of it */
+#include "raster/private.h"
+
+#include <cpl_conv.h>
+#include <cpl_string.h>
+#include <cpl_vsi.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MARK ".qfz-" /* then process and kind, then the extension */
+
+/* -------------------------------------------------------------------------------------- checks */
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat sa, sb;
+    if (strcmp(a, b) == 0) return true;
+    if (strncmp(a, "/vsi", 4) == 0 || strncmp(b, "/vsi", 4) == 0) return false;
+    if (stat(a, &sa) != 0 || stat(b, &sb) != 0) return false;
+    return sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
+}
+
+static qfz_status check_not_of(GDALDatasetH dataset, const char *path, qfz_error *err)
+{
+    bool same = false;
+    if (!dataset) return QFZ_OK;
+    char **const files = GDALGetFileList(dataset);
+    for (char **file = files; file && *file && !same; file++)
+        same = is_same_file(path, *file);
+    CSLDestroy(files);
+    if (same || strcmp(path, GDALGetDescription(dataset)) == 0)
+        return qfz_fail(err, QFZ_EARG, "%s: the output would replace an input", path);
+    return QFZ_OK;
+}
+
+static qfz_status check_named_once(const qfz_job *job, const char *path, qfz_error *err)
+{
+    const char *const names[] = {job->dst, job->labels, job->regions};
+    int n = 0;
+    for (int i = 0; i < 3; i++)
+        if (names[i] && strcmp(names[i], path) == 0) n++;
+    if (n > 1) return qfz_fail(err, QFZ_EARG, "%s: two outputs have this name", path);
+    return QFZ_OK;
+}
+
+static qfz_status check_free(const qfz_job *job, const char *path, qfz_error *err)
+{
+    VSIStatBufL found;
+    if (VSIStatExL(path, &found, VSI_STAT_EXISTS_FLAG | VSI_STAT_NATURE_FLAG) != 0) return QFZ_OK;
+    if (VSI_ISDIR(found.st_mode))
+        return qfz_fail(err, QFZ_EARG, "%s: there is a folder of this name", path);
+    if (!job->overwrite)
+        return qfz_fail(err, QFZ_EARG, "%s: it exists already, and overwriting is not asked for",
+                        path);
+    return QFZ_OK;
+}
+
+static qfz_status check_writable(const char *path, qfz_error *err)
+{
+    char *temp = NULL;
+    qfz_trap trap;
+    QFZ_TRY(qfz_temp_name(&temp, path, "tmp", NULL, err));
+    qfz_trap_begin(&trap);
+    errno = 0;
+    VSILFILE *const file = VSIFOpenL(temp, "wb");
+    const int why = errno;
+    const bool ok = file && VSIFCloseL(file) == 0;
+    if (file) (void)VSIUnlink(temp);
+    qfz_trap_end(&trap);
+    free(temp);
+    if (ok) return QFZ_OK;
+    return qfz_trap_fail(&trap, err, QFZ_EIO, path,
+                         why ? strerror(why) : "no file can be made in its folder");
+}
+
+qfz_status qfz_output_check(const qfz_source *source, const qfz_job *job, const char *path,
+                            qfz_error *err)
+{
+    if (!path || !path[0]) return qfz_fail(err, QFZ_EARG, "an output has no name");
+    QFZ_TRY(check_named_once(job, path, err));
+    QFZ_TRY(check_not_of(source->dataset, path, err));
+    QFZ_TRY(check_not_of(source->mask_dataset, path, err));
+    QFZ_TRY(check_free(job, path, err));
+    return check_writable(path, err);
+}
+
+/* ------------------------------------------------------------------------------ temporary names */
+
+/* Length of the folder's part of a path, with the slash. */
+static size_t folder_length(const char *path)
+{
+    const char *const slash = strrchr(path, '/');
+    return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+/* Length of a path without its extension. */
+static size_t stem_length(const char *path)
+{
+    const char *const name = path + folder_length(path);
+    const char *const dot = strrchr(name, '.');
+    return dot && dot != name ? (size_t)(dot - path) : strlen(path);
+}
+
+/* Length of a temporary name up to its extension, if it has one. */
+static size_t temp_stem_length(const char *temp)
+{
+    const char *mark = temp;
+    for (const char *next = temp; (next = strstr(next, MARK)) != NULL; next++)
+        mark = next;
+    return (size_t)(mark + 1 - temp) + strcspn(mark + 1, ".");
+}
+
+qfz_status qfz_temp_name(char **temp, const char *path, const char *kind, const char *extension,
+                         qfz_error *err)
+{
+    const size_t folder = folder_length(path);
+    const char *const own = path + stem_length(path);
+    return qfz_text_print(temp, err, "%.*s.%s" MARK "%ld-%s%s", (int)folder, path, path + folder,
+                          (long)getpid(), kind, extension ? extension : own);
+}
+
+typedef int (*visit_fn)(const char *found, const char *suffix, const void *arg);
+
+/* Calls visit for every file of temp's stem, temp itself last; stops when it fails. */
+static int each_of_stem(const char *temp, visit_fn visit, const void *arg)
+{
+    const size_t folder_n = folder_length(temp), stem_n = temp_stem_length(temp);
+    char *const folder = CPLStrdup(folder_n > 0 ? temp : "./");
+    if (folder_n > 0) folder[folder_n > 1 ? folder_n - 1 : 1] = '\0';
+    char **const names = VSIReadDir(folder);
+    const char *const stem = temp + folder_n;
+    int bad = 0;
+    for (char **name = names; name && *name && bad == 0; name++) {
+        if (strncmp(*name, stem, stem_n - folder_n) != 0 || strcmp(*name, stem) == 0) continue;
+        char *const full = CPLStrdup(CPLSPrintf("%.*s%s", (int)folder_n, temp, *name));
+        bad = visit(full, full + stem_n, arg);
+        CPLFree(full);
+    }
+    CSLDestroy(names);
+    CPLFree(folder);
+    return bad != 0 ? bad : visit(temp, temp + stem_n, arg);
+}
+
+static int move_to(const char *found, const char *suffix, const void *arg)
+{
+    const char *const path = arg;
+    char *const target = CPLStrdup(CPLSPrintf("%.*s%s", (int)stem_length(path), path, suffix));
+    const int bad = VSIRename(found, target);
+    CPLFree(target);
+    return bad;
+}
+
+static int delete_it(const char *found, const char *suffix, const void *arg)
+{
+    (void)suffix;
+    (void)arg;
+    (void)VSIUnlink(found);
+    return 0;
+}
+
+/* What an older file of this name left beside it would be taken for the new one's. */
+static void delete_stale(const char *path)
+{
+    static const char *const beside[] = {".aux.xml", ".msk", ".ovr", ".msk.ovr"};
+    for (size_t i = 0; i < sizeof beside / sizeof beside[0]; i++)
+        (void)VSIUnlink(CPLSPrintf("%s%s", path, beside[i]));
+}
+
+qfz_status qfz_temp_rename(const char *temp, const char *path, qfz_error *err)
+{
+    qfz_trap trap;
+    qfz_trap_begin(&trap);
+    delete_stale(path);
+    errno = 0;
+    const bool ok = each_of_stem(temp, move_to, path) == 0;
+    const int why = errno;
+    qfz_trap_end(&trap);
+    if (ok) return QFZ_OK;
+    return qfz_fail(err, QFZ_EIO, "%s: the finished file could not be given its name: %s", path,
+                    why ? strerror(why) : "GDAL gives no reason");
+}
+
+void qfz_temp_delete(const char *temp)
+{
+    qfz_trap trap;
+    if (!temp) return;
+    qfz_trap_begin(&trap);
+    (void)each_of_stem(temp, delete_it, NULL);
+    qfz_trap_end(&trap);
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* private.h - what the files of this room share: errors of GDAL, the insides of a source,
+ * output formats, temporary names. */
+#ifndef QFZ_RASTER_PRIVATE_H
+#define QFZ_RASTER_PRIVATE_H
+
+#include "raster/raster.h"
+
+#include <gdal.h>
+#include <ogr_srs_api.h>
+
+/* Types and functions that not every supported GDAL has are looked up by name at run time. */
+
+/* ------------------------------------------------------------------ errors of GDAL (trap.c) */
+
+/* Keeps the first failure and the first warning of this thread between begin and end. */
+typedef struct qfz_trap {
+    bool failed;
+    char failure[640];
+    char warning[640];
+} qfz_trap;
+
+void qfz_trap_begin(qfz_trap *trap); /* trap stays where it is until end */
+void qfz_trap_end(qfz_trap *trap);
+
+/* Fails with "name: reason", reason being the failure, or the warning, or `otherwise`. */
+qfz_status qfz_trap_fail(const qfz_trap *trap, qfz_error *err, qfz_status st, const char *name,
+                         const char *otherwise);
+/* The same with the box in the message. */
+qfz_status qfz_trap_fail_box(const qfz_trap *trap, qfz_error *err, const char *name, qfz_box box);
+
+/* *copy = text, to be freed with free(). */
+qfz_status qfz_text_copy(char **copy, const char *text, qfz_error *err);
+/* *text = what printf would give; free(). */
+qfz_status qfz_text_print(char **text, qfz_error *err, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* ------------------------------------------------------------- georeference (georef.c, area.c) */
+typedef struct qfz_georef {
+    bool has_transform;
+    double transform[6];      /* the identity where there is none */
+    OGRSpatialReferenceH srs; /* owned, x before y; NULL: none that the transform leads to */
+    bool is_geographic;
+    double unit;          /* of the axes: radians if geographic, else metres; 1 without a CRS */
+    double a, flattening; /* ellipsoid, if geographic */
+} qfz_georef;
+
+qfz_status qfz_georef_init(qfz_georef *georef, GDALDatasetH dataset, qfz_error *err);
+void qfz_georef_fini(qfz_georef *georef);
+
+/* CRS, geotransform or GCPs, pixel convention and RPC of one raster pass to another. */
+qfz_status qfz_georef_copy(GDALDatasetH from, GDALDatasetH to, bool khalimsky, const char *name,
+                           qfz_error *err);
+
+/* ------------------------------------------------------------------------- source (source.c) */
+typedef struct qfz_band {
+    GDALRasterBandH handle;
+    int number;        /* 1-based */
+    qfz_type type;     /* its own */
+    bool signed_bytes; /* GDAL calls it Byte, but it is signed */
+    bool has_nodata, has_background;
+    double nodata, background; /* exactly a value of the type, or NaN for has_nodata */
+} qfz_band;
+
+struct qfz_source {
+    qfz_source_info info;
+    char *name;
+    GDALDatasetH dataset;
+    GDALDatasetH mask_dataset; /* job->mask, or NULL */
+    qfz_georef georef;
+
+    qfz_band *bands; /* in use; for QFZ_CUT those of the saliency raster */
+    int n_bands;
+    int *numbers; /* of bands, as GDAL wants them */
+
+    GDALRasterBandH *masks; /* 0 = invalid; alpha bands among them */
+    int n_masks;
+    qfz_nodata_rule rule;
+
+    bool is_cut;
+    int connectivity;
+    double alpha;
+
+    void *scratch;
+    int64_t scratch_bytes;
+};
+
+/* Rows of a box that are processed at once where scratch is needed. */
+int64_t qfz_source_chunk_rows(qfz_box box);
+qfz_status qfz_source_scratch(qfz_source *source, int64_t n, size_t item_bytes, qfz_error *err);
+
+/* Validity (valid.c): what open finds out, and what read does with it. */
+qfz_status qfz_valid_init(qfz_source *source, const qfz_job *job, qfz_error *err);
+qfz_status qfz_valid_read(qfz_source *source, qfz_box box, const void *pixels, uint8_t *valid,
+                          qfz_error *err);
+
+/* The saliency raster behind QFZ_CUT (cut.c). */
+qfz_status qfz_cut_init(qfz_source *source, const qfz_job *job, qfz_error *err);
+qfz_status qfz_cut_read(qfz_source *source, qfz_box box, uint8_t *pixels, qfz_error *err);
+
+/* --------------------------------------------------------------------- outputs (format.c) */
+
+/* GDAL's type for a buffer of ours; GDT_Unknown: this GDAL has none. */
+GDALDataType qfz_gdal_type(qfz_out_type type);
+
+/* How a raster will be written. */
+typedef struct qfz_format {
+    GDALDriverH driver;
+    bool copies;            /* the driver can only copy: write a GTiff first */
+    GDALDataType file_type; /* of the bands */
+    char file_type_name[16];
+    GDALDataType buffer_type; /* of what qfz_sink_write() is given */
+    char **options;           /* of driver; owned */
+    char **work_options;      /* copies: of the GTiff; owned */
+} qfz_format;
+
+qfz_status qfz_format_init(qfz_format *format, const qfz_source *source, const qfz_job *job,
+                           const qfz_sink_spec *spec, qfz_error *err);
+void qfz_format_fini(qfz_format *format);
+
+/* The driver that writes files of path's extension; vector or raster. */
+qfz_status qfz_driver_find(GDALDriverH *driver, const char *path, bool vector, qfz_error *err);
+
+/* -------------------------------------------------------------------- outputs (output.c) */
+
+/* Name free or overwrite asked for, no file of the source, named once in the job, folder
+ * writable. */
+qfz_status qfz_output_check(const qfz_source *source, const qfz_job *job, const char *path,
+                            qfz_error *err);
+
+/* *temp = a name beside path, with path's extension (or `extension`, if given). */
+qfz_status qfz_temp_name(char **temp, const char *path, const char *kind, const char *extension,
+                         qfz_error *err);
+/* Moves the temporary file and the files beside it that share its stem to path's. */
+qfz_status qfz_temp_rename(const char *temp, const char *path, qfz_error *err);
+/* Deletes them. */
+void qfz_temp_delete(const char *temp);
+
+#endif

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: MIT */
+/* sink.c - a raster that is written, box by box, and appears under its name when complete. */
+#include "raster/private.h"
+
+#include "memory.h"
+
+#include <cpl_conv.h>
+#include <cpl_string.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct qfz_sink {
+    qfz_sink_spec spec; /* path is ours */
+    qfz_format format;
+    char *path;
+    char *temp;           /* becomes path */
+    char *work;           /* format.copies: the GTiff that is copied; else NULL */
+    GDALDatasetH dataset; /* being written; after commit path, opened when it is read */
+    GDALRasterBandH mask;
+    uint8_t *mask_rows; /* one chunk of mask values */
+    int64_t mask_px;
+    bool is_locked_up; /* lock exists */
+    bool failed, committed;
+    pthread_mutex_t lock;
+};
+
+qfz_status qfz_sink_check(const qfz_source *source, const qfz_job *job, const qfz_sink_spec *spec,
+                          qfz_error *err)
+{
+    qfz_format format;
+    if (spec->w < 1 || spec->h < 1 || spec->w > INT32_MAX || spec->h > INT32_MAX)
+        return qfz_fail(err, QFZ_EARG, "%s: %lld x %lld pixels are more than GDAL can hold",
+                        spec->path, (long long)spec->w, (long long)spec->h);
+    QFZ_TRY(qfz_output_check(source, job, spec->path, err));
+    QFZ_TRY(qfz_format_init(&format, source, job, spec, err));
+    qfz_format_fini(&format);
+    return QFZ_OK;
+}
+
+/* ------------------------------------------------------------------------------------- creation */
+
+/* A double cannot say 2^64 - 1. */
+static CPLErr set_nodata(GDALRasterBandH band, double nodata)
+{
+#if GDAL_VERSION_NUM >= GDAL_COMPUTE_VERSION(3, 5, 0)
+    if (GDALGetRasterDataType(band) == GDT_UInt64) {
+        const uint64_t value = nodata >= 0x1p64 ? UINT64_MAX : (uint64_t)nodata;
+        return GDALSetRasterNoDataValueAsUInt64(band, value);
+    }
+#endif
+    return GDALSetRasterNoDataValue(band, nodata);
+}
+
+static void describe(GDALRasterBandH band, const qfz_sink_spec *spec, int b)
+{
+    static const char *const directions[] = {"right", "below", "below right", "below left"};
+    if (spec->content == QFZ_CONTENT_LABELS)
+        GDALSetDescription(band, "labels");
+    else if (spec->layout == QFZ_EDGES && b < 4)
+        GDALSetDescription(band, directions[b]);
+    else
+        GDALSetDescription(band, "saliency");
+}
+
+/* Painted bands are called, coloured and scaled like the source's. */
+static void copy_band_facts(GDALRasterBandH from, GDALRasterBandH to)
+{
+    int has_scale = 0, has_offset = 0;
+    const GDALColorInterp colour = GDALGetRasterColorInterpretation(from);
+    const double scale = GDALGetRasterScale(from, &has_scale);
+    const double offset = GDALGetRasterOffset(from, &has_offset);
+    const char *const unit = GDALGetRasterUnitType(from);
+    if (GDALGetDescription(from)[0]) GDALSetDescription(to, GDALGetDescription(from));
+    if (colour != GCI_PaletteIndex && colour != GCI_AlphaBand &&
+        colour != GDALGetRasterColorInterpretation(to))
+        (void)GDALSetRasterColorInterpretation(to, colour);
+    if (has_scale && scale != 1) (void)GDALSetRasterScale(to, scale);
+    if (has_offset && offset != 0) (void)GDALSetRasterOffset(to, offset);
+    if (unit && unit[0]) (void)GDALSetRasterUnitType(to, unit);
+}
+
+static bool set_bands(qfz_sink *sink, const qfz_source *source)
+{
+    const qfz_sink_spec *const spec = &sink->spec;
+    for (int b = 0; b < spec->n_bands; b++) {
+        const GDALRasterBandH band = GDALGetRasterBand(sink->dataset, b + 1);
+        if (spec->content == QFZ_CONTENT_PAINTED && b < source->n_bands)
+            copy_band_facts(source->bands[b].handle, band);
+        else if (spec->content != QFZ_CONTENT_PAINTED)
+            describe(band, spec, b);
+        if (spec->has_nodata && set_nodata(band, spec->nodata) != CE_None) return false;
+    }
+    return true;
+}
+
+static void set_item(GDALDatasetH dataset, const char *key, const char *value)
+{
+    (void)GDALSetMetadataItem(dataset, key, value, NULL);
+}
+
+static void set_metadata(GDALDatasetH dataset, const qfz_sink_spec *spec)
+{
+    static const char *const contents[] = {"labels", "painted", "saliency"};
+    static const char *const layouts[] = {"edges", "pixel", "khalimsky"};
+    static const char *const distances[] = {"l1", "l2", "linf"};
+    set_item(dataset, "QFZ_CONTENT", contents[spec->content]);
+    if (spec->content != QFZ_CONTENT_SALIENCY) return;
+    set_item(dataset, "QFZ_LAYOUT", layouts[spec->layout]);
+    set_item(dataset, "QFZ_CONNECTIVITY", spec->connectivity == 8 ? "8" : "4");
+    set_item(dataset, "QFZ_DISTANCE", distances[spec->distance]);
+}
+
+/* Inside a GTiff, not beside it. */
+static bool add_mask(qfz_sink *sink)
+{
+    static const char option[] = "GDAL_TIFF_INTERNAL_MASK";
+    const char *const before = CPLGetThreadLocalConfigOption(option, NULL);
+    char *const kept = before ? CPLStrdup(before) : NULL;
+    CPLSetThreadLocalConfigOption(option, "YES");
+    const CPLErr done = GDALCreateDatasetMaskBand(sink->dataset, GMF_PER_DATASET);
+    CPLSetThreadLocalConfigOption(option, kept);
+    CPLFree(kept);
+    if (done == CE_None) sink->mask = GDALGetMaskBand(GDALGetRasterBand(sink->dataset, 1));
+    return sink->mask != NULL;
+}
+
+static qfz_status create_file(qfz_sink *sink, qfz_error *err)
+{
+    const qfz_format *const f = &sink->format;
+    const qfz_sink_spec *const spec = &sink->spec;
+    const GDALDriverH driver = f->copies ? GDALGetDriverByName("GTiff") : f->driver;
+    qfz_trap trap;
+    qfz_trap_begin(&trap);
+    sink->dataset =
+        GDALCreate(driver, f->copies ? sink->work : sink->temp, (int)spec->w, (int)spec->h,
+                   spec->n_bands, f->file_type, f->copies ? f->work_options : f->options);
+    qfz_trap_end(&trap);
+    if (!sink->dataset || trap.failed)
+        return qfz_trap_fail(&trap, err, QFZ_EIO, sink->path, "it could not be created");
+    return QFZ_OK;
+}
+
+static qfz_status fill_header(qfz_sink *sink, const qfz_source *source, qfz_error *err)
+{
+    const qfz_sink_spec *const spec = &sink->spec;
+    const bool khalimsky = spec->content == QFZ_CONTENT_SALIENCY && spec->layout == QFZ_KHALIMSKY;
+    qfz_trap trap;
+    QFZ_TRY(qfz_georef_copy(source->dataset, sink->dataset, khalimsky, sink->path, err));
+    qfz_trap_begin(&trap);
+    set_metadata(sink->dataset, spec);
+    const bool ok = set_bands(sink, source) && (!spec->has_mask || add_mask(sink));
+    qfz_trap_end(&trap);
+    if (!ok) return qfz_trap_fail(&trap, err, QFZ_EIO, sink->path, "nodata or mask was refused");
+    return QFZ_OK;
+}
+
+static qfz_status create(qfz_sink *sink, const qfz_source *source, const qfz_sink_spec *spec,
+                         qfz_error *err)
+{
+    sink->spec = *spec;
+    QFZ_TRY(qfz_text_copy(&sink->path, spec->path, err));
+    sink->spec.path = sink->path;
+    if (pthread_mutex_init(&sink->lock, NULL) != 0)
+        return qfz_fail(err, QFZ_ENOMEM, "%s: no lock could be made", sink->path);
+    sink->is_locked_up = true;
+    QFZ_TRY(qfz_temp_name(&sink->temp, sink->path, "tmp", NULL, err));
+    if (sink->format.copies) QFZ_TRY(qfz_temp_name(&sink->work, sink->path, "work", ".tif", err));
+    QFZ_TRY(create_file(sink, err));
+    return fill_header(sink, source, err);
+}
+
+qfz_status qfz_sink_create(qfz_sink **sink, const qfz_source *source, const qfz_job *job,
+                           const qfz_sink_spec *spec, qfz_error *err)
+{
+    qfz_sink *made = NULL;
+    QFZ_TRY(QFZ_NEW_ZERO(&made, 1, err));
+    qfz_status st = qfz_format_init(&made->format, source, job, spec, err);
+    if (st == QFZ_OK) st = create(made, source, spec, err);
+    if (st != QFZ_OK) {
+        qfz_sink_close(made);
+        return st;
+    }
+    *sink = made;
+    return QFZ_OK;
+}
+
+/* -------------------------------------------------------------------------------------- pixels */
+static CPLErr move_pixels(const qfz_sink *sink, GDALRWFlag way, qfz_box box, void *pixels)
+{
+    const int h = (int)qfz_box_h(box), w = (int)qfz_box_w(box);
+    return GDALDatasetRasterIOEx(sink->dataset, way, (int)box.x0, (int)box.y0, w, h, pixels, w, h,
+                                 sink->format.buffer_type, sink->spec.n_bands, NULL, 0, 0, 0, NULL);
+}
+
+static CPLErr move_mask(const qfz_sink *sink, GDALRWFlag way, qfz_box box, void *values)
+{
+    const int h = (int)qfz_box_h(box), w = (int)qfz_box_w(box);
+    return GDALRasterIOEx(sink->mask, way, (int)box.x0, (int)box.y0, w, h, values, w, h, GDT_Byte,
+                          0, 0, NULL);
+}
+
+static qfz_status check_box(const qfz_sink *sink, qfz_box box, qfz_error *err)
+{
+    const qfz_sink_spec *const spec = &sink->spec;
+    if (box.y0 >= 0 && box.x0 >= 0 && box.y1 <= spec->h && box.x1 <= spec->w && box.y0 < box.y1 &&
+        box.x0 < box.x1)
+        return QFZ_OK;
+    return qfz_fail(err, QFZ_EARG, "%s: rows %lld..%lld, columns %lld..%lld are not in it",
+                    sink->path, (long long)box.y0, (long long)(box.y1 - 1), (long long)box.x0,
+                    (long long)(box.x1 - 1));
+}
+
+/* GDAL's masks say 255 where we say 1. */
+static qfz_status write_mask(qfz_sink *sink, qfz_box box, const uint8_t *valid, CPLErr *done,
+                             qfz_error *err)
+{
+    const int64_t n_rows = qfz_source_chunk_rows(box), w = qfz_box_w(box);
+    *done = CE_None;
+    for (qfz_box part = box; part.y0 < box.y1 && *done == CE_None; part.y0 += n_rows) {
+        part.y1 = part.y0 + n_rows < box.y1 ? part.y0 + n_rows : box.y1;
+        const int64_t n = qfz_box_h(part) * w;
+        if (n > sink->mask_px) {
+            QFZ_TRY(qfz_realloc((void **)&sink->mask_rows, n, 1, err));
+            sink->mask_px = n;
+        }
+        const uint8_t *const from = valid ? valid + (part.y0 - box.y0) * w : NULL;
+        for (int64_t i = 0; i < n; i++)
+            sink->mask_rows[i] = !from || from[i] ? 255 : 0;
+        *done = move_mask(sink, GF_Write, part, sink->mask_rows);
+    }
+    return QFZ_OK;
+}
+
+static qfz_status write_locked(qfz_sink *sink, qfz_box box, const void *pixels,
+                               const uint8_t *valid, qfz_error *err)
+{
+    qfz_trap trap;
+    qfz_status st = QFZ_OK;
+    if (sink->committed || sink->failed)
+        return qfz_fail(err, QFZ_EIO, "%s: it is complete, or failed before", sink->path);
+    qfz_trap_begin(&trap);
+    CPLErr done = move_pixels(sink, GF_Write, box, (void *)(uintptr_t)pixels);
+    if (done == CE_None && sink->mask) st = write_mask(sink, box, valid, &done, err);
+    qfz_trap_end(&trap);
+    if (st == QFZ_OK && (done != CE_None || trap.failed))
+        st = qfz_trap_fail_box(&trap, err, sink->path, box);
+    sink->failed = st != QFZ_OK;
+    return st;
+}
+
+qfz_status qfz_sink_write(qfz_sink *sink, qfz_box box, const void *pixels, const uint8_t *valid,
+                          qfz_error *err)
+{
+    QFZ_TRY(check_box(sink, box, err));
+    (void)pthread_mutex_lock(&sink->lock);
+    const qfz_status st = write_locked(sink, box, pixels, valid, err);
+    (void)pthread_mutex_unlock(&sink->lock);
+    return st;
+}
+
+static qfz_status reopen(qfz_sink *sink, qfz_error *err)
+{
+    qfz_trap trap;
+    if (sink->dataset) return QFZ_OK;
+    qfz_trap_begin(&trap);
+    sink->dataset =
+        GDALOpenEx(sink->path, GDAL_OF_RASTER | GDAL_OF_VERBOSE_ERROR, NULL, NULL, NULL);
+    if (sink->dataset && sink->spec.has_mask)
+        sink->mask = GDALGetMaskBand(GDALGetRasterBand(sink->dataset, 1));
+    qfz_trap_end(&trap);
+    if (!sink->dataset)
+        return qfz_trap_fail(&trap, err, QFZ_EIO, sink->path, "it cannot be read back");
+    return QFZ_OK;
+}
+
+static qfz_status read_locked(qfz_sink *sink, qfz_box box, void *pixels, uint8_t *valid,
+                              qfz_error *err)
+{
+    const int64_t n = qfz_box_h(box) * qfz_box_w(box);
+    qfz_trap trap;
+    if (sink->committed) QFZ_TRY(reopen(sink, err));
+    if (!sink->dataset) return qfz_fail(err, QFZ_EIO, "%s: it failed before", sink->path);
+    qfz_trap_begin(&trap);
+    CPLErr done = move_pixels(sink, GF_Read, box, pixels);
+    if (done == CE_None && valid && sink->mask) done = move_mask(sink, GF_Read, box, valid);
+    qfz_trap_end(&trap);
+    if (done != CE_None || trap.failed) return qfz_trap_fail_box(&trap, err, sink->path, box);
+    for (int64_t i = 0; valid && i < n; i++)
+        valid[i] = !sink->mask || valid[i] != 0;
+    return QFZ_OK;
+}
+
+qfz_status qfz_sink_read(qfz_sink *sink, qfz_box box, void *pixels, uint8_t *valid, qfz_error *err)
+{
+    QFZ_TRY(check_box(sink, box, err));
+    (void)pthread_mutex_lock(&sink->lock);
+    const qfz_status st = read_locked(sink, box, pixels, valid, err);
+    (void)pthread_mutex_unlock(&sink->lock);
+    return st;
+}
+
+/* ------------------------------------------------------------------------------------ the end */
+
+/* Errors of writing may come as late as here. */
+static qfz_status close_dataset(qfz_sink *sink, qfz_error *err)
+{
+    qfz_trap trap;
+    if (!sink->dataset) return QFZ_OK;
+    qfz_trap_begin(&trap);
+    GDALFlushCache(sink->dataset);
+    GDALClose(sink->dataset);
+    qfz_trap_end(&trap);
+    sink->dataset = NULL;
+    sink->mask = NULL;
+    if (trap.failed) return qfz_trap_fail(&trap, err, QFZ_EIO, sink->path, "");
+    return QFZ_OK;
+}
+
+static qfz_status copy_work(qfz_sink *sink, qfz_error *err)
+{
+    GDALDatasetH copy = NULL;
+    qfz_trap trap;
+    if (!sink->format.copies) return QFZ_OK;
+    qfz_trap_begin(&trap);
+    const GDALDatasetH work =
+        GDALOpenEx(sink->work, GDAL_OF_RASTER | GDAL_OF_VERBOSE_ERROR, NULL, NULL, NULL);
+    if (work)
+        copy = GDALCreateCopy(sink->format.driver, sink->temp, work, TRUE, sink->format.options,
+                              NULL, NULL);
+    if (copy) GDALClose(copy);
+    if (work) GDALClose(work);
+    qfz_trap_end(&trap);
+    if (!copy || trap.failed)
+        return qfz_trap_fail(&trap, err, QFZ_EIO, sink->path, "the format could not be written");
+    return QFZ_OK;
+}
+
+/* HFA's files name each other, so its driver must rename them. */
+static qfz_status rename_temp(qfz_sink *sink, qfz_error *err)
+{
+    qfz_trap trap;
+    const GDALDriverH driver = sink->format.driver;
+    if (!EQUAL(GDALGetDriverShortName(driver), "HFA"))
+        return qfz_temp_rename(sink->temp, sink->path, err);
+    qfz_trap_begin(&trap);
+    const CPLErr done = GDALRenameDataset(driver, sink->path, sink->temp);
+    qfz_trap_end(&trap);
+    if (done != CE_None)
+        return qfz_trap_fail(&trap, err, QFZ_EIO, sink->path, "it could not be given its name");
+    return QFZ_OK;
+}
+
+static qfz_status commit_locked(qfz_sink *sink, qfz_error *err)
+{
+    if (sink->committed) return QFZ_OK;
+    if (sink->failed) return qfz_fail(err, QFZ_EIO, "%s: writing failed before", sink->path);
+    QFZ_TRY(close_dataset(sink, err));
+    QFZ_TRY(copy_work(sink, err));
+    QFZ_TRY(rename_temp(sink, err));
+    qfz_temp_delete(sink->work);
+    return QFZ_OK;
+}
+
+qfz_status qfz_sink_commit(qfz_sink *sink, qfz_error *err)
+{
+    (void)pthread_mutex_lock(&sink->lock);
+    const qfz_status st = commit_locked(sink, err);
+    sink->committed = st == QFZ_OK;
+    sink->failed = st != QFZ_OK;
+    (void)pthread_mutex_unlock(&sink->lock);
+    return st;
+}
+
+void qfz_sink_close(qfz_sink *sink)
+{
+    if (!sink) return;
+    (void)close_dataset(sink, NULL);
+    if (!sink->committed) {
+        qfz_temp_delete(sink->temp);
+        qfz_temp_delete(sink->work);
+    }
+    if (sink->is_locked_up) (void)pthread_mutex_destroy(&sink->lock);
+    qfz_format_fini(&sink->format);
+    free(sink->mask_rows);
+    free(sink->work);
+    free(sink->temp);
+    free(sink->path);
+    free(sink);
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+/* source.c - a raster that is read: which bands, as what type, box by box. */
+#include "raster/private.h"
+
+#include "memory.h"
+
+#include <cpl_string.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK_PX = 1 << 20 };
+
+int64_t qfz_source_chunk_rows(qfz_box box)
+{
+    const int64_t rows = CHUNK_PX / qfz_box_w(box);
+    return rows < 1 ? 1 : rows;
+}
+
+qfz_status qfz_source_scratch(qfz_source *source, int64_t n, size_t item_bytes, qfz_error *err)
+{
+    const int64_t bytes = n * (int64_t)item_bytes;
+    if (bytes <= source->scratch_bytes) return QFZ_OK;
+    QFZ_TRY(qfz_realloc(&source->scratch, bytes, 1, err));
+    source->scratch_bytes = bytes;
+    return QFZ_OK;
+}
+
+/* ----------------------------------------------------------------------------------- opening */
+static qfz_status open_dataset(GDALDatasetH *dataset, const char *name, const char *const *options,
+                               qfz_error *err)
+{
+    qfz_trap trap;
+    qfz_trap_begin(&trap);
+    *dataset = GDALOpenEx(name, GDAL_OF_RASTER | GDAL_OF_READONLY | GDAL_OF_VERBOSE_ERROR, NULL,
+                          options, NULL);
+    qfz_trap_end(&trap);
+    if (!*dataset) return qfz_trap_fail(&trap, err, QFZ_EIO, name, "it is no raster known to GDAL");
+    return QFZ_OK;
+}
+
+static qfz_status check_has_bands(const qfz_source *source, qfz_error *err)
+{
+    if (GDALGetRasterCount(source->dataset) > 0) return QFZ_OK;
+    char **const list = GDALGetMetadata(source->dataset, "SUBDATASETS");
+    const char *const first = CSLFetchNameValue(list, "SUBDATASET_1_NAME");
+    if (first)
+        return qfz_fail(err, QFZ_EIO,
+                        "%s: it has no bands, but subdatasets, of which the first is %s",
+                        source->name, first);
+    return qfz_fail(err, QFZ_EIO, "%s: it has no bands", source->name);
+}
+
+static qfz_status find_type(const qfz_source *source, qfz_band *band, qfz_error *err)
+{
+    const GDALDataType type = GDALGetRasterDataType(band->handle);
+    const char *const name = GDALGetDataTypeName(type);
+    static const struct {
+        const char *name;
+        qfz_type type;
+    } known[] = {{"Byte", QFZ_U8},    {"UInt8", QFZ_U8},    {"Int8", QFZ_I8},
+                 {"UInt16", QFZ_U16}, {"Int16", QFZ_I16},   {"UInt32", QFZ_U32},
+                 {"Int32", QFZ_I32},  {"Float16", QFZ_F32}, {"Float32", QFZ_F32}};
+    for (size_t i = 0; name && i < sizeof known / sizeof known[0]; i++) {
+        if (strcmp(name, known[i].name) != 0) continue;
+        const char *const sign = GDALGetMetadataItem(band->handle, "PIXELTYPE", "IMAGE_STRUCTURE");
+        band->signed_bytes = type == GDT_Byte && sign && EQUAL(sign, "SIGNEDBYTE");
+        band->type = band->signed_bytes ? QFZ_I8 : known[i].type;
+        return QFZ_OK;
+    }
+    const bool is_complex = GDALDataTypeIsComplex(type) != 0;
+    return qfz_fail(err, QFZ_EARG, "%s: band %d is of type %s, which is not supported; %s",
+                    source->name, band->number, name ? name : "unknown",
+                    is_complex ? "make a raster of its amplitude first"
+                               : "convert it first, e.g. gdal_translate -ot Float32 (or Int32)");
+}
+
+static bool is_alpha(GDALDatasetH dataset, int number)
+{
+    const GDALRasterBandH band = GDALGetRasterBand(dataset, number);
+    return GDALGetRasterColorInterpretation(band) == GCI_AlphaBand;
+}
+
+/* The numbers of the bands in use, checked. */
+static qfz_status choose_bands(qfz_source *source, const qfz_job *job, qfz_error *err)
+{
+    const int n_all = GDALGetRasterCount(source->dataset);
+    const int n_wanted = job->bands ? job->n_bands : n_all;
+    QFZ_TRY(QFZ_NEW_ZERO(&source->numbers, n_wanted, err));
+    for (int i = 0; i < n_wanted; i++) {
+        const int number = job->bands ? job->bands[i] : i + 1;
+        if (number < 1 || number > n_all)
+            return qfz_fail(err, QFZ_EARG, "%s: there is no band %d; it has %d", source->name,
+                            number, n_all);
+        for (int j = 0; j < source->n_bands; j++)
+            if (source->numbers[j] == number)
+                return qfz_fail(err, QFZ_EARG, "%s: band %d is asked for twice", source->name,
+                                number);
+        if (job->bands || job->task == QFZ_CUT || !is_alpha(source->dataset, number))
+            source->numbers[source->n_bands++] = number;
+    }
+    if (source->n_bands < 1)
+        return qfz_fail(err, QFZ_EARG, "%s: no band is left to use", source->name);
+    if (source->n_bands > QFZ_MAX_BANDS)
+        return qfz_fail(err, QFZ_EARG, "%s: %d bands are more than the %d supported", source->name,
+                        source->n_bands, (int)QFZ_MAX_BANDS);
+    return QFZ_OK;
+}
+
+/* The smallest type that holds every band's own type. */
+static qfz_status find_common_type(qfz_source *source, qfz_error *err)
+{
+    static const qfz_type of_signed[] = {QFZ_I8, QFZ_I16, QFZ_I32},
+                          of_unsigned[] = {QFZ_U8, QFZ_U16, QFZ_U32};
+    int bits_signed = 0, bits_unsigned = 0;
+    bool is_float = false;
+    for (int b = 0; b < source->n_bands; b++) {
+        const qfz_type type = source->bands[b].type;
+        const int bits = 8 * (int)qfz_type_bytes(type);
+        const bool is_signed = type == QFZ_I8 || type == QFZ_I16 || type == QFZ_I32;
+        if (qfz_type_is_float(type))
+            is_float = true;
+        else if (is_signed)
+            bits_signed = bits > bits_signed ? bits : bits_signed;
+        else
+            bits_unsigned = bits > bits_unsigned ? bits : bits_unsigned;
+    }
+    if (bits_signed > 0 && bits_unsigned >= bits_signed) bits_signed = 2 * bits_unsigned;
+    const int bits = bits_signed > 0 ? bits_signed : bits_unsigned;
+    if (bits > (is_float ? 16 : 32))
+        return qfz_fail(err, QFZ_EARG,
+                        "%s: no supported type holds all of its bands exactly; convert them to "
+                        "one type first, e.g. gdal_translate -ot Int32 (or Float32)",
+                        source->name);
+    const int rank = bits == 8 ? 0 : bits == 16 ? 1 : 2;
+    source->info.type = is_float ? QFZ_F32 : bits_signed > 0 ? of_signed[rank] : of_unsigned[rank];
+    return QFZ_OK;
+}
+
+static qfz_status open_bands(qfz_source *source, const qfz_job *job, qfz_error *err)
+{
+    QFZ_TRY(choose_bands(source, job, err));
+    QFZ_TRY(QFZ_NEW_ZERO(&source->bands, source->n_bands, err));
+    for (int b = 0; b < source->n_bands; b++) {
+        source->bands[b].number = source->numbers[b];
+        source->bands[b].handle = GDALGetRasterBand(source->dataset, source->numbers[b]);
+        if (!source->is_cut) QFZ_TRY(find_type(source, &source->bands[b], err));
+    }
+    return source->is_cut ? QFZ_OK : find_common_type(source, err);
+}
+
+static qfz_status open_mask(qfz_source *source, const qfz_job *job, qfz_error *err)
+{
+    if (!job->mask) return QFZ_OK;
+    QFZ_TRY(open_dataset(&source->mask_dataset, job->mask, NULL, err));
+    const int w = GDALGetRasterXSize(source->mask_dataset);
+    const int h = GDALGetRasterYSize(source->mask_dataset);
+    if (GDALGetRasterCount(source->mask_dataset) < 1)
+        return qfz_fail(err, QFZ_EIO, "%s: the mask has no bands", job->mask);
+    if (w != source->info.w || h != source->info.h)
+        return qfz_fail(err, QFZ_EARG, "%s: the mask has %d x %d pixels, but %s has %lld x %lld",
+                        job->mask, w, h, source->name, (long long)source->info.w,
+                        (long long)source->info.h);
+    return QFZ_OK;
+}
+
+static void fill_info(qfz_source *source)
+{
+    qfz_source_info *const info = &source->info;
+    int block_w = 0, block_h = 0;
+    GDALGetBlockSize(source->bands[0].handle, &block_w, &block_h);
+    info->block_w = block_w < 1 ? info->w : block_w;
+    info->block_h = block_h < 1 ? 1 : block_h;
+    info->n_bands = source->is_cut ? 1 : source->n_bands;
+    if (source->is_cut) info->type = QFZ_U8;
+}
+
+static qfz_status open_source(qfz_source *source, const qfz_job *job, qfz_error *err)
+{
+    if (!job->src || !job->src[0]) return qfz_fail(err, QFZ_EARG, "no input raster is named");
+    QFZ_TRY(qfz_text_copy(&source->name, job->src, err));
+    QFZ_TRY(open_dataset(&source->dataset, job->src, job->open_options, err));
+    QFZ_TRY(check_has_bands(source, err));
+    source->is_cut = job->task == QFZ_CUT;
+    source->info.w = GDALGetRasterXSize(source->dataset);
+    source->info.h = GDALGetRasterYSize(source->dataset);
+    QFZ_TRY(open_bands(source, job, err));
+    fill_info(source);
+    QFZ_TRY(open_mask(source, job, err));
+    if (source->is_cut) QFZ_TRY(qfz_cut_init(source, job, err));
+    QFZ_TRY(qfz_valid_init(source, job, err));
+    return qfz_georef_init(&source->georef, source->dataset, err);
+}
+
+qfz_status qfz_source_open(qfz_source **source, const qfz_job *job, qfz_error *err)
+{
+    qfz_source *made = NULL;
+    qfz_trap trap;
+    QFZ_TRY(QFZ_NEW_ZERO(&made, 1, err));
+    qfz_trap_begin(&trap);
+    const qfz_status st = open_source(made, job, err);
+    qfz_trap_end(&trap);
+    if (st != QFZ_OK) {
+        qfz_source_close(made);
+        return st;
+    }
+    *source = made;
+    return QFZ_OK;
+}
+
+void qfz_source_close(qfz_source *source)
+{
+    qfz_trap trap;
+    if (!source) return;
+    qfz_trap_begin(&trap);
+    qfz_georef_fini(&source->georef);
+    if (source->mask_dataset) GDALClose(source->mask_dataset);
+    if (source->dataset) GDALClose(source->dataset);
+    qfz_trap_end(&trap);
+    free(source->scratch);
+    free(source->masks);
+    free(source->bands);
+    free(source->numbers);
+    free(source->name);
+    free(source);
+}
+
+const qfz_source_info *qfz_source_get_info(const qfz_source *source)
+{
+    return &source->info;
+}
+
+int qfz_source_connectivity(const qfz_source *source)
+{
+    return source->connectivity;
+}
+
+/* ----------------------------------------------------------------------------------- reading */
+
+/* Values of signed bytes that were read as if unsigned: 128..255 stand for -128..-1. */
+#define QFZ_MAKE_SIGNED(ctype)                                                                     \
+    do {                                                                                           \
+        ctype *const px = plane;                                                                   \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            if (px[i] > 127) px[i] = (ctype)(px[i] - 256);                                         \
+    } while (0)
+
+static void make_signed(qfz_type type, void *plane, int64_t n)
+{
+    if (type == QFZ_I16)
+        QFZ_MAKE_SIGNED(int16_t);
+    else if (type == QFZ_I32)
+        QFZ_MAKE_SIGNED(int32_t);
+    else if (type == QFZ_F32)
+        QFZ_MAKE_SIGNED(float);
+}
+
+static void drop_negative_zeros(float *px, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        px[i] += 0.0f;
+}
+
+static qfz_status read_pixels(qfz_source *source, qfz_box box, void *pixels, qfz_error *err)
+{
+    const int64_t n = qfz_box_h(box) * qfz_box_w(box);
+    const qfz_type type = source->info.type;
+    const int h = (int)qfz_box_h(box), w = (int)qfz_box_w(box);
+    qfz_trap trap;
+    qfz_trap_begin(&trap);
+    GDALDataType gdal_type = qfz_gdal_type(qfz_out_type_of(type));
+    if (type == QFZ_I8 && source->bands[0].signed_bytes) gdal_type = GDT_Byte;
+    const CPLErr done =
+        GDALDatasetRasterIOEx(source->dataset, GF_Read, (int)box.x0, (int)box.y0, w, h, pixels, w,
+                              h, gdal_type, source->n_bands, source->numbers, 0, 0, 0, NULL);
+    qfz_trap_end(&trap);
+    if (done != CE_None || trap.failed) return qfz_trap_fail_box(&trap, err, source->name, box);
+    for (int b = 0; b < source->n_bands; b++) {
+        void *const plane = (char *)pixels + (size_t)b * (size_t)n * qfz_type_bytes(type);
+        if (source->bands[b].signed_bytes) make_signed(type, plane, n);
+        if (type == QFZ_F32) drop_negative_zeros(plane, n);
+    }
+    return QFZ_OK;
+}
+
+qfz_status qfz_source_read(qfz_source *source, qfz_box box, void *pixels, uint8_t *valid,
+                           qfz_error *err)
+{
+    if (box.y0 < 0 || box.x0 < 0 || box.y1 > source->info.h || box.x1 > source->info.w ||
+        box.y0 >= box.y1 || box.x0 >= box.x1)
+        return qfz_fail(err, QFZ_EARG, "%s: rows %lld..%lld, columns %lld..%lld are not in it",
+                        source->name, (long long)box.y0, (long long)(box.y1 - 1), (long long)box.x0,
+                        (long long)(box.x1 - 1));
+    if (source->is_cut)
+        QFZ_TRY(qfz_cut_read(source, box, pixels, err));
+    else
+        QFZ_TRY(read_pixels(source, box, pixels, err));
+    return qfz_valid_read(source, box, pixels, valid, err);
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT */
+/* table.c - one row per region, in any vector format of GDAL that can be created.
+ *
+ * Numbers go into text formats with as many digits as bring the same double back, whatever the
+ * locale; so columns of CSV are handed over as text that is not quoted. */
+#include "raster/private.h"
+
+#include "memory.h"
+
+#include <cpl_conv.h>
+#include <cpl_string.h>
+#include <math.h>
+#include <ogr_api.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS_PER_TRANSACTION = 20000, NAME_BYTES = 32 };
+
+struct qfz_table {
+    char *path, *temp;
+    GDALDatasetH dataset;
+    OGRLayerH layer;
+    OGRFeatureH feature;                     /* used again and again */
+    OGRCoordinateTransformationH to_lon_lat; /* NULL: no such columns */
+    double transform[6];
+    int n_bands;
+    bool is_text, has_transactions, in_transaction, committed;
+    int64_t n_rows;
+    int column; /* the next one of the row being filled */
+};
+
+qfz_status qfz_table_check(const qfz_source *source, const qfz_job *job, const char *path,
+                           int n_bands, qfz_error *err)
+{
+    GDALDriverH driver = NULL;
+    (void)n_bands;
+    QFZ_TRY(qfz_output_check(source, job, path, err));
+    return qfz_driver_find(&driver, path, true, err);
+}
+
+/* ------------------------------------------------------------------------------------- creation */
+static bool add_column(qfz_table *table, const char *name, OGRFieldType type)
+{
+    const OGRFieldDefnH column = OGR_Fld_Create(name, table->is_text ? OFTString : type);
+    const OGRErr done = OGR_L_CreateField(table->layer, column, FALSE);
+    OGR_Fld_Destroy(column);
+    return done == OGRERR_NONE;
+}
+
+static bool add_band_columns(qfz_table *table, int number)
+{
+    static const char *const what[] = {"mean", "min", "max", "stddev"};
+    bool ok = true;
+    for (int i = 0; i < 4 && ok; i++) {
+        char name[NAME_BYTES];
+        (void)snprintf(name, sizeof name, "%s_%d", what[i], number);
+        ok = add_column(table, name, OFTReal);
+    }
+    return ok;
+}
+
+static bool add_columns(qfz_table *table, const qfz_source *source)
+{
+    static const char *const reals[] = {"area", "x", "y"}, *const place[] = {"lon", "lat"};
+    static const char *const box[] = {"xmin", "ymin", "xmax", "ymax"};
+    static const char *const pixels[] = {"px_x0", "px_y0", "px_x1", "px_y1"};
+    bool ok = add_column(table, "label", OFTInteger64) && add_column(table, "pixels", OFTInteger64);
+    for (int i = 0; i < 3 && ok; i++)
+        ok = add_column(table, reals[i], OFTReal);
+    for (int i = 0; i < 2 && ok && table->to_lon_lat; i++)
+        ok = add_column(table, place[i], OFTReal);
+    for (int i = 0; i < 4 && ok; i++)
+        ok = add_column(table, box[i], OFTReal);
+    for (int i = 0; i < 4 && ok; i++)
+        ok = add_column(table, pixels[i], OFTInteger64);
+    for (int b = 0; b < table->n_bands && ok; b++)
+        ok = add_band_columns(table, b < source->n_bands ? source->bands[b].number : b + 1);
+    return ok;
+}
+
+static OGRCoordinateTransformationH make_lon_lat(const qfz_source *source)
+{
+    if (!source->georef.srs) return NULL;
+    const OGRSpatialReferenceH wgs84 = OSRNewSpatialReference(NULL);
+    OGRCoordinateTransformationH made = NULL;
+    if (wgs84 && OSRImportFromEPSG(wgs84, 4326) == OGRERR_NONE) {
+        OSRSetAxisMappingStrategy(wgs84, OAMS_TRADITIONAL_GIS_ORDER);
+        made = OCTNewCoordinateTransformation(source->georef.srs, wgs84);
+    }
+    OSRDestroySpatialReference(wgs84);
+    return made;
+}
+
+static bool has_geometry(GDALDriverH driver)
+{
+    static const char *const without[] = {"CSV", "XLSX", "ODS"};
+    for (size_t i = 0; i < sizeof without / sizeof without[0]; i++)
+        if (EQUAL(GDALGetDriverShortName(driver), without[i])) return false;
+    return true;
+}
+
+static bool create_layer(qfz_table *table, const qfz_source *source, GDALDriverH driver)
+{
+    const bool points = has_geometry(driver);
+    char **options = NULL;
+    table->dataset = GDALCreate(driver, table->temp, 0, 0, 0, GDT_Unknown, NULL);
+    if (!table->dataset) return false;
+    table->has_transactions = GDALDatasetTestCapability(table->dataset, ODsCTransactions) != 0;
+    if (table->is_text) options = CSLSetNameValue(options, "STRING_QUOTING", "IF_NEEDED");
+    table->layer = GDALDatasetCreateLayer(table->dataset, CPLGetBasename(table->path),
+                                          points ? source->georef.srs : NULL,
+                                          points ? wkbPoint : wkbNone, options);
+    CSLDestroy(options);
+    if (!table->layer) return false;
+    table->to_lon_lat = make_lon_lat(source);
+    if (!add_columns(table, source)) return false;
+    table->feature = OGR_F_Create(OGR_L_GetLayerDefn(table->layer));
+    return table->feature != NULL;
+}
+
+static qfz_status create(qfz_table *table, const qfz_source *source, const char *path,
+                         qfz_error *err)
+{
+    GDALDriverH driver = NULL;
+    qfz_trap trap;
+    QFZ_TRY(qfz_driver_find(&driver, path, true, err));
+    QFZ_TRY(qfz_text_copy(&table->path, path, err));
+    QFZ_TRY(qfz_temp_name(&table->temp, path, "tmp", NULL, err));
+    qfz_temp_delete(table->temp);
+    memcpy(table->transform, source->georef.transform, sizeof table->transform);
+    table->is_text = EQUAL(GDALGetDriverShortName(driver), "CSV");
+    qfz_trap_begin(&trap);
+    const bool ok = create_layer(table, source, driver);
+    qfz_trap_end(&trap);
+    if (!ok) return qfz_trap_fail(&trap, err, QFZ_EIO, path, "the table could not be created");
+    return QFZ_OK;
+}
+
+qfz_status qfz_table_create(qfz_table **table, const qfz_source *source, const qfz_job *job,
+                            const char *path, int n_bands, qfz_error *err)
+{
+    qfz_table *made = NULL;
+    (void)job;
+    QFZ_TRY(QFZ_NEW_ZERO(&made, 1, err));
+    made->n_bands = n_bands;
+    const qfz_status st = create(made, source, path, err);
+    if (st != QFZ_OK) {
+        qfz_table_close(made);
+        return st;
+    }
+    *table = made;
+    return QFZ_OK;
+}
+
+/* ----------------------------------------------------------------------------------------- rows */
+static void set_real(qfz_table *table, double value)
+{
+    const int column = table->column++;
+    char text[40];
+    if (isnan(value)) {
+        OGR_F_SetFieldNull(table->feature, column);
+        return;
+    }
+    if (!table->is_text) {
+        OGR_F_SetFieldDouble(table->feature, column, value);
+        return;
+    }
+    for (int digits = 15; digits <= 17; digits++) {
+        (void)CPLsnprintf(text, sizeof text, "%.*g", digits, value);
+        if (CPLAtof(text) == value) break;
+    }
+    OGR_F_SetFieldString(table->feature, column, text);
+}
+
+static void set_whole(qfz_table *table, int64_t value)
+{
+    const int column = table->column++;
+    char text[24];
+    (void)snprintf(text, sizeof text, "%lld", (long long)value);
+    if (table->is_text)
+        OGR_F_SetFieldString(table->feature, column, text);
+    else
+        OGR_F_SetFieldInteger64(table->feature, column, (GIntBig)value);
+}
+
+static void to_crs(const qfz_table *table, double px, double py, double *x, double *y)
+{
+    const double *const t = table->transform;
+    *x = t[0] + px * t[1] + py * t[2];
+    *y = t[3] + px * t[4] + py * t[5];
+}
+
+static void set_box(qfz_table *table, const qfz_region_row *row)
+{
+    double lo[2] = {INFINITY, INFINITY}, hi[2] = {-INFINITY, -INFINITY};
+    for (int corner = 0; corner < 4; corner++) {
+        double at[2];
+        to_crs(table, (double)(corner & 1 ? row->x1 : row->x0),
+               (double)(corner & 2 ? row->y1 : row->y0), &at[0], &at[1]);
+        for (int i = 0; i < 2; i++) {
+            lo[i] = fmin(lo[i], at[i]);
+            hi[i] = fmax(hi[i], at[i]);
+        }
+    }
+    set_real(table, lo[0]);
+    set_real(table, lo[1]);
+    set_real(table, hi[0]);
+    set_real(table, hi[1]);
+    set_whole(table, row->x0);
+    set_whole(table, row->y0);
+    set_whole(table, row->x1);
+    set_whole(table, row->y1);
+}
+
+static void set_place(qfz_table *table, const qfz_region_row *row)
+{
+    double x, y;
+    to_crs(table, row->x, row->y, &x, &y);
+    set_real(table, x);
+    set_real(table, y);
+    if (OGR_FD_GetGeomFieldCount(OGR_L_GetLayerDefn(table->layer)) > 0) {
+        const OGRGeometryH point = OGR_G_CreateGeometry(wkbPoint);
+        OGR_G_SetPoint_2D(point, 0, x, y);
+        (void)OGR_F_SetGeometryDirectly(table->feature, point);
+    }
+    if (!table->to_lon_lat) return;
+    if (!OCTTransform(table->to_lon_lat, 1, &x, &y, NULL) || !isfinite(x) || !isfinite(y))
+        x = y = NAN;
+    set_real(table, x);
+    set_real(table, y);
+}
+
+static void fill(qfz_table *table, const qfz_region_row *row)
+{
+    table->column = 0;
+    (void)OGR_F_SetFID(table->feature, OGRNullFID);
+    set_whole(table, (int64_t)row->label);
+    set_whole(table, (int64_t)row->pixels);
+    set_real(table, row->area);
+    set_place(table, row);
+    set_box(table, row);
+    for (int b = 0; b < table->n_bands; b++) {
+        set_real(table, row->bands[b].mean);
+        set_real(table, row->bands[b].min);
+        set_real(table, row->bands[b].max);
+        set_real(table, row->bands[b].stddev);
+    }
+}
+
+static bool begin_or_end(qfz_table *table, bool begin)
+{
+    if (!table->has_transactions || table->in_transaction == begin) return true;
+    table->in_transaction = begin;
+    if (begin) return GDALDatasetStartTransaction(table->dataset, FALSE) == OGRERR_NONE;
+    return GDALDatasetCommitTransaction(table->dataset) == OGRERR_NONE;
+}
+
+qfz_status qfz_table_write(qfz_table *table, const qfz_region_row *row, qfz_error *err)
+{
+    qfz_trap trap;
+    if (!table->dataset) return qfz_fail(err, QFZ_EIO, "%s: it is complete already", table->path);
+    if (row->label > INT64_MAX || row->pixels > INT64_MAX)
+        return qfz_fail(err, QFZ_EARG, "%s: a label or count passes 2^63 - 1", table->path);
+    qfz_trap_begin(&trap);
+    fill(table, row);
+    qfz_trap_end(&trap); /* a place without longitude and latitude is no failure */
+    qfz_trap_begin(&trap);
+    bool ok = begin_or_end(table, true);
+    ok = ok && OGR_L_CreateFeature(table->layer, table->feature) == OGRERR_NONE;
+    table->n_rows++;
+    if (ok && table->n_rows % ROWS_PER_TRANSACTION == 0) ok = begin_or_end(table, false);
+    qfz_trap_end(&trap);
+    if (!ok || trap.failed)
+        return qfz_trap_fail(&trap, err, QFZ_EIO, table->path, "a row could not be written");
+    return QFZ_OK;
+}
+
+/* ------------------------------------------------------------------------------------- the end */
+static void release(qfz_table *table)
+{
+    if (table->feature) OGR_F_Destroy(table->feature);
+    if (table->to_lon_lat) OCTDestroyCoordinateTransformation(table->to_lon_lat);
+    if (table->dataset) GDALClose(table->dataset);
+    table->feature = NULL;
+    table->to_lon_lat = NULL;
+    table->dataset = NULL;
+}
+
+qfz_status qfz_table_commit(qfz_table *table, qfz_error *err)
+{
+    qfz_trap trap;
+    if (table->committed) return QFZ_OK;
+    if (!table->dataset) return qfz_fail(err, QFZ_EIO, "%s: writing failed before", table->path);
+    qfz_trap_begin(&trap);
+    const bool ok = begin_or_end(table, false);
+    release(table);
+    qfz_trap_end(&trap);
+    if (!ok || trap.failed)
+        return qfz_trap_fail(&trap, err, QFZ_EIO, table->path, "the table could not be closed");
+    QFZ_TRY(qfz_temp_rename(table->temp, table->path, err));
+    table->committed = true;
+    return QFZ_OK;
+}
+
+void qfz_table_close(qfz_table *table)
+{
+    qfz_trap trap;
+    if (!table) return;
+    qfz_trap_begin(&trap);
+    release(table);
+    qfz_trap_end(&trap);
+    if (!table->committed) qfz_temp_delete(table->temp);
+    free(table->temp);
+    free(table->path);
+    free(table);
+}

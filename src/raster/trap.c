@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* trap.c - GDAL's errors become ours: nothing is printed, the first failure is kept. */
+#include "raster/private.h"
+
+#include "memory.h"
+
+#include <cpl_conv.h>
+#include <cpl_string.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void keep_first(char *kept, size_t bytes, const char *message)
+{
+    if (kept[0] != '\0') return;
+    (void)snprintf(kept, bytes, "%s", message);
+    for (char *c = kept; *c != '\0'; c++)
+        if (*c == '\n' || *c == '\r') *c = ' ';
+    for (size_t n = strlen(kept); n > 0 && kept[n - 1] == ' '; n--)
+        kept[n - 1] = '\0';
+}
+
+static void CPL_STDCALL on_error(CPLErr level, CPLErrorNum number, const char *message)
+{
+    qfz_trap *const trap = CPLGetErrorHandlerUserData();
+    (void)number;
+    if (!trap) return;
+    if (level >= CE_Failure) {
+        trap->failed = true;
+        keep_first(trap->failure, sizeof trap->failure, message);
+    } else if (level == CE_Warning) {
+        keep_first(trap->warning, sizeof trap->warning, message);
+    }
+}
+
+void qfz_trap_begin(qfz_trap *trap)
+{
+    memset(trap, 0, sizeof *trap);
+    CPLErrorReset();
+    CPLPushErrorHandlerEx(on_error, trap);
+}
+
+void qfz_trap_end(qfz_trap *trap)
+{
+    (void)trap;
+    CPLPopErrorHandler();
+    CPLErrorReset();
+}
+
+static const char *reason(const qfz_trap *trap, const char *name, const char *otherwise)
+{
+    const char *text = trap->failure[0] ? trap->failure : trap->warning;
+    const size_t n = strlen(name);
+    if (!text[0]) return otherwise;
+    if (strncmp(text, name, n) == 0 && text[n] == ':') /* GDAL named the file itself */
+        text += n + strspn(text + n, ": ");
+    return text[0] ? text : otherwise;
+}
+
+qfz_status qfz_trap_fail(const qfz_trap *trap, qfz_error *err, qfz_status st, const char *name,
+                         const char *otherwise)
+{
+    return qfz_fail(err, st, "%s: %s", name, reason(trap, name, otherwise));
+}
+
+qfz_status qfz_trap_fail_box(const qfz_trap *trap, qfz_error *err, const char *name, qfz_box box)
+{
+    return qfz_fail(err, QFZ_EIO, "%s: rows %lld..%lld, columns %lld..%lld: %s", name,
+                    (long long)box.y0, (long long)(box.y1 - 1), (long long)box.x0,
+                    (long long)(box.x1 - 1), reason(trap, name, "GDAL failed without a reason"));
+}
+
+qfz_status qfz_text_copy(char **copy, const char *text, qfz_error *err)
+{
+    char *made = NULL;
+    const size_t bytes = strlen(text) + 1;
+    QFZ_TRY(QFZ_NEW(&made, (int64_t)bytes, err));
+    memcpy(made, text, bytes);
+    *copy = made;
+    return QFZ_OK;
+}
+
+qfz_status qfz_text_print(char **text, qfz_error *err, const char *format, ...)
+{
+    char *made = NULL;
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    const int n = vsnprintf(NULL, 0, format, args);
+    qfz_status st = n < 0 ? qfz_fail(err, QFZ_EARG, "a name cannot be made") : QFZ_OK;
+    if (st == QFZ_OK) st = QFZ_NEW(&made, (int64_t)n + 1, err);
+    if (st == QFZ_OK) {
+        (void)vsnprintf(made, (size_t)n + 1, format, again);
+        *text = made;
+    }
+    va_end(again);
+    va_end(args);
+    return st;
+}
+
+static qfz_status set_config(const char *item, bool *has_cache, qfz_error *err)
+{
+    char *key = NULL;
+    const char *const value = CPLParseNameValue(item, &key);
+    if (!key || !value) {
+        CPLFree(key);
+        return qfz_fail(err, QFZ_EARG, "configuration option '%s' is not KEY=VALUE", item);
+    }
+    if (EQUAL(key, "GDAL_CACHEMAX")) *has_cache = true;
+    CPLSetConfigOption(key, value);
+    CPLFree(key);
+    return QFZ_OK;
+}
+
+qfz_status qfz_raster_setup(const qfz_job *job, int64_t cache_bytes, qfz_error *err)
+{
+    bool has_cache = false;
+    CPLSetErrorHandler(CPLQuietErrorHandler); /* also for threads that GDAL starts */
+    /* Sources of one thread's VRT would be shared with another's; a source must be its own. */
+    CPLSetConfigOption("VRT_SHARED_SOURCE", "0");
+    for (const char *const *item = job->config; item && *item; item++)
+        QFZ_TRY(set_config(*item, &has_cache, err));
+    GDALAllRegister();
+    if (!has_cache && cache_bytes > 0) GDALSetCacheMax64(cache_bytes);
+    return QFZ_OK;
+}

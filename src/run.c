@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+#include "run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "memory.h"
+#include "parallel.h"
+
+static int64_t tile_px(const qfz_setup *setup)
+{
+    return setup->tiling.tile_w * setup->tiling.tile_h;
+}
+
+/* ----------------------------------------------------------------------------------- open, close */
+static void hand_close(qfz_hand *hand, const qfz_engine *engine)
+{
+    qfz_source_close(hand->source);
+    engine->close(hand->worker);
+    free(hand->pixels);
+    free(hand->valid);
+    free(hand->out);
+    free(hand->lut);
+    free(hand->sums);
+    free(hand->records);
+}
+
+/* Bytes of the widest output of a task, a pixel. */
+static size_t out_bytes(const qfz_setup *setup)
+{
+    const size_t labels = sizeof(uint64_t);
+    const size_t painted = qfz_type_bytes(setup->info.type) * (size_t)setup->info.n_bands;
+    switch (setup->kind) {
+    case QFZ_OMEGA: return painted > labels ? painted : labels;
+    case QFZ_LEVELS: return (size_t)qfz_n_dirs(&setup->rule) * (sizeof(uint32_t) + sizeof(uint64_t));
+    default: return labels;
+    }
+}
+
+static qfz_status hand_open(qfz_hand *hand, const qfz_setup *setup, qfz_error *err)
+{
+    const qfz_source_info *const info = &setup->info;
+    const int64_t px = tile_px(setup);
+    const bool regions = setup->kind != QFZ_LEVELS;
+    QFZ_TRY(qfz_source_open(&hand->source, setup->job, err));
+    QFZ_TRY(setup->engine->open(&hand->worker, &setup->rule, setup->kind,
+                                (int32_t)setup->tiling.tile_h, (int32_t)setup->tiling.tile_w, 1, err));
+    QFZ_TRY(qfz_alloc(&hand->pixels, px * info->n_bands, qfz_type_bytes(info->type), err));
+    QFZ_TRY(QFZ_NEW(&hand->valid, px, err));
+    QFZ_TRY(qfz_alloc(&hand->out, px, out_bytes(setup), err));
+    if (regions) QFZ_TRY(QFZ_NEW(&hand->lut, px, err));
+    if (setup->kind == QFZ_OMEGA) QFZ_TRY(QFZ_NEW(&hand->sums, px * qfz_sum_words(info->type), err));
+    if (!setup->job->regions) return QFZ_OK;
+    const int words = qfz_record_words(info->type, info->n_bands);
+    hand->records_n = QFZ_RECORDS_BYTES / (words * (int64_t)sizeof(uint64_t)) + 1;
+    return QFZ_NEW(&hand->records, hand->records_n * words, err);
+}
+
+/* The output's folder if there is such a folder (dst may be no file at all), else the current. */
+void qfz_run_folder(const qfz_job *job, char *folder, size_t size)
+{
+    const char *const slash = strrchr(job->dst, '/');
+    struct stat status;
+    const int length = slash ? snprintf(folder, size, "%.*s", (int)(slash - job->dst + 1), job->dst) : 0;
+    if (length > 0 && (size_t)length < size && stat(folder, &status) == 0 && S_ISDIR(status.st_mode)) return;
+    (void)snprintf(folder, size, ".");
+}
+
+qfz_status qfz_run_open(qfz_run *run, const qfz_setup *setup, qfz_source *source, qfz_error *err)
+{
+    const qfz_tiling *const t = &setup->tiling;
+    const qfz_grid grid = {
+        .w = t->w, .h = t->h, .tile_w = t->tile_w, .tile_h = t->tile_h, .n_x = t->n_x, .n_y = t->n_y};
+    char folder[4096];
+    *run = (qfz_run){.setup = setup, .source = source, .n_tiles = t->n_x * t->n_y};
+    qfz_run_folder(setup->job, folder, sizeof folder);
+    const int n_hands = run->n_tiles < setup->n_threads ? (int)run->n_tiles : setup->n_threads;
+    qfz_status st;
+    QFZ_TRY_OR(st, failed, QFZ_NEW_ZERO(&run->hands, n_hands, err));
+    for (run->n_hands = 0; run->n_hands < n_hands;)
+        QFZ_TRY_OR(st, failed, hand_open(&run->hands[run->n_hands++], setup, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW_ZERO(&run->kept, run->n_tiles, err));
+    QFZ_TRY_OR(st, failed, qfz_stitch_open(&run->stitch, &setup->rule, setup->kind, &grid, n_hands,
+                                           setup->store_bytes, folder, err));
+    return QFZ_OK;
+
+failed:
+    qfz_run_close(run);
+    return st;
+}
+
+void qfz_run_close(qfz_run *run)
+{
+    for (int i = 0; i < run->n_hands; i++)
+        hand_close(&run->hands[i], run->setup->engine);
+    for (int64_t i = 0; run->kept && i < run->n_tiles; i++) {
+        free(run->kept[i].pixels);
+        free(run->kept[i].valid);
+    }
+    qfz_stitch_close(run->stitch);
+    free(run->hands);
+    free(run->kept);
+    *run = (qfz_run){0};
+}
+
+/* --------------------------------------------------------------------------------------- progress */
+/* Any thread; the job's own function is called by one at a time. */
+static qfz_status tell(qfz_run *run, double part, qfz_error *err)
+{
+    const qfz_job *const job = run->setup->job;
+    int stop = 0;
+    if (job->progress) {
+#pragma omp critical(qfz_run_progress)
+        stop = job->progress(run->done + run->share * part, job->progress_arg);
+    }
+    return stop ? qfz_fail(err, QFZ_ECANCEL, "stopped on request; no output was written") : QFZ_OK;
+}
+
+static qfz_status tell_item(qfz_run *run, qfz_error *err)
+{
+    int64_t done;
+#pragma omp atomic capture
+    done = ++run->items_done;
+    return tell(run, (double)done / (double)run->items, err);
+}
+
+static void begin(qfz_run *run, double share, int64_t items)
+{
+    run->done += run->share;
+    run->share = share;
+    run->items = items;
+    run->items_done = 0;
+}
+
+/* ------------------------------------------------------------------------------------------ tiles */
+/* A tile stays in memory if the budget has room for it; then it is read only once. */
+static qfz_status keep_tile(qfz_run *run, int64_t tile, int64_t px, qfz_error *err)
+{
+    const qfz_source_info *const info = &run->setup->info;
+    const int64_t bytes = px * ((int64_t)qfz_type_bytes(info->type) * info->n_bands + 1);
+    int64_t kept;
+#pragma omp atomic capture
+    kept = run->kept_bytes += bytes;
+    if (kept > run->setup->keep_bytes) {
+#pragma omp atomic
+        run->kept_bytes -= bytes;
+        return QFZ_OK;
+    }
+    kept_tile *const k = &run->kept[tile];
+    QFZ_TRY(qfz_alloc(&k->pixels, px * info->n_bands, qfz_type_bytes(info->type), err));
+    return QFZ_NEW(&k->valid, px, err);
+}
+
+static qfz_status load_tile(qfz_run *run, qfz_hand *hand, int64_t tile, qfz_error *err)
+{
+    const qfz_setup *const setup = run->setup;
+    const qfz_tiling *const t = &setup->tiling;
+    const qfz_box box = qfz_tiling_box(t, tile / t->n_x, tile % t->n_x);
+    const int64_t h = qfz_box_h(box), w = qfz_box_w(box);
+    kept_tile *const kept = &run->kept[tile];
+    const bool there = kept->pixels != NULL;
+    if (!there) QFZ_TRY(keep_tile(run, tile, h * w, err));
+    void *const pixels = kept->pixels ? kept->pixels : hand->pixels;
+    uint8_t *const valid = kept->pixels ? kept->valid : hand->valid;
+    hand->box = box;
+    hand->tile = (qfz_image){.h = h,
+                             .w = w,
+                             .n_bands = setup->info.n_bands,
+                             .type = setup->info.type,
+                             .pixels = pixels,
+                             .valid = setup->info.may_be_invalid ? valid : NULL};
+    if (!there) QFZ_TRY(qfz_source_read(hand->source, box, pixels, valid, err));
+    return setup->engine->load(hand->worker, &hand->tile, err);
+}
+
+typedef struct visit {
+    qfz_run *run;
+    qfz_visit_fn fn;
+    void *arg;
+} visit;
+
+static qfz_status visit_tile(void *arg, int64_t tile, int worker, qfz_error *err)
+{
+    const visit *const v = arg;
+    qfz_hand *const hand = &v->run->hands[worker];
+    QFZ_TRY(load_tile(v->run, hand, tile, err));
+    QFZ_TRY(v->fn(v->run, hand, tile, v->arg, err));
+    return tell_item(v->run, err);
+}
+
+qfz_status qfz_run_visit(qfz_run *run, double share, qfz_visit_fn fn, void *arg, qfz_error *err)
+{
+    visit v = {.run = run, .fn = fn, .arg = arg};
+    begin(run, share, run->n_tiles);
+    QFZ_TRY(tell(run, 0, err));
+    return qfz_parallel_for(run->n_hands, run->n_tiles, visit_tile, &v, err);
+}
+
+static int solve_progress(double done, void *arg)
+{
+    qfz_run *const run = arg;
+    qfz_error ignored = {.status = QFZ_OK};
+    return tell(run, done, &ignored) != QFZ_OK;
+}
+
+qfz_status qfz_run_solve(qfz_run *run, double share, qfz_error *err)
+{
+    begin(run, share, 1);
+    return qfz_stitch_solve(run->stitch, solve_progress, run, err);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* run.h - a job that is under way: what is decided once, and what each thread works with. */
+#ifndef QFZ_RUN_H
+#define QFZ_RUN_H
+
+#include "engine.h"
+#include "raster/raster.h"
+#include "stitch/stitch.h"
+
+enum { QFZ_RECORDS_BYTES = 8 << 20 }; /* region records that a thread gathers at a time */
+
+/* What a job will be done with; nothing of it depends on pixels. */
+typedef struct qfz_setup {
+    const qfz_job *job;
+    qfz_kind kind;
+    qfz_rule rule;
+    double *omega; /* what rule.omega points to, or NULL */
+    uint32_t max_key;
+    qfz_source_info info;
+    qfz_tiling tiling;
+    const qfz_engine *engine;
+    int n_threads;
+    int passes;          /* over the pixels of the source */
+    int64_t memory_bytes;
+    int64_t worker_bytes; /* one thread's tile and all that goes with it */
+    int64_t cache_bytes;  /* GDAL's block cache */
+    int64_t store_bytes;  /* summaries in memory */
+    int64_t keep_bytes;   /* tiles that are kept so that they are read once only */
+} qfz_setup;
+
+/* Checks the job, looks at the source, and decides.  *source stays open. */
+qfz_status qfz_setup_init(qfz_setup *setup, const qfz_job *job, qfz_source **source, qfz_error *err);
+void qfz_setup_fini(qfz_setup *setup);
+
+/* How each output would be made; max_value as far as it is known. */
+qfz_sink_spec qfz_spec_labels(const qfz_setup *setup, const char *path, uint64_t n_regions);
+qfz_sink_spec qfz_spec_painted(const qfz_setup *setup, const char *path);
+qfz_sink_spec qfz_spec_saliency(const qfz_setup *setup, const char *path, qfz_layout layout);
+
+/* What one thread works with. */
+typedef struct qfz_hand {
+    qfz_source *source;
+    qfz_worker *worker;
+    void *pixels; /* of a tile that is not kept */
+    uint8_t *valid;
+    qfz_image tile; /* the one that is loaded */
+    qfz_box box;
+    uint64_t n_valid; /* of all tiles of the first pass */
+    void *out;        /* room for one tile of output */
+    uint64_t *lut;    /* one word a pixel: labels of regions, or their painted values */
+    uint64_t *sums;   /* simplify: qfz_sum_words() words a pixel */
+    uint64_t *records; /* with a region table: records_n of them */
+    int64_t records_n;
+} qfz_hand;
+
+typedef struct kept_tile {
+    void *pixels;
+    uint8_t *valid;
+} kept_tile;
+
+typedef struct qfz_run {
+    const qfz_setup *setup;
+    qfz_source *source; /* for what is asked once */
+    qfz_stitch *stitch;
+    int n_hands;
+    qfz_hand *hands;
+    int64_t n_tiles;
+    kept_tile *kept;
+    int64_t kept_bytes;
+    double done, share; /* progress before this phase, and this phase's part */
+    int64_t items_done, items;
+    uint64_t n_regions;
+} qfz_run;
+
+qfz_status qfz_run_open(qfz_run *run, const qfz_setup *setup, qfz_source *source, qfz_error *err);
+void qfz_run_close(qfz_run *run);
+
+/* Where temporary files go: the folder of the output, if it is one. */
+void qfz_run_folder(const qfz_job *job, char *folder, size_t size);
+
+/* Visits every tile: loads it, then calls fn.  share is this pass's part of the whole job. */
+typedef qfz_status (*qfz_visit_fn)(qfz_run *run, qfz_hand *hand, int64_t tile, void *arg,
+                                   qfz_error *err);
+qfz_status qfz_run_visit(qfz_run *run, double share, qfz_visit_fn fn, void *arg, qfz_error *err);
+
+/* Stitches what the first pass has put. */
+qfz_status qfz_run_solve(qfz_run *run, double share, qfz_error *err);
+
+/* The tasks (label.c, simplify.c, saliency.c). */
+qfz_status qfz_run_label(qfz_run *run, qfz_error *err); /* and cut */
+qfz_status qfz_run_simplify(qfz_run *run, qfz_error *err);
+qfz_status qfz_run_saliency(qfz_run *run, qfz_error *err);
+
+#endif

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* session.c - the public way in for one image in memory. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "engine.h"
+#include "memory.h"
+
+struct qfz_session {
+    qfz_image image;
+    qfz_rule rule;
+    double *omega;
+    bool equal; /* LABEL joins equal values only */
+    int n_threads;
+    const qfz_engine *engine;
+
+    qfz_worker *worker;
+    qfz_kind kind;        /* of the worker */
+    qfz_rule worker_rule; /* what the worker borrows */
+
+    uint32_t n_regions;
+    uint64_t *lut;
+    uint32_t *labels;
+    uint32_t *keys;
+    uint32_t *parent, *level;
+    int64_t n_nodes;
+};
+
+static const int64_t px_max = (int64_t)1 << 29;
+
+static qfz_status check_image(const qfz_image *image, const qfz_method *method, qfz_error *err)
+{
+    if (image->h < 1 || image->w < 1 || image->h > px_max / image->w)
+        return qfz_fail(err, QFZ_EARG, "an image of %lld x %lld pixels; 1 to 2^29 in all are allowed",
+                        (long long)image->w, (long long)image->h);
+    if (image->n_bands < 1 || image->n_bands > QFZ_MAX_BANDS)
+        return qfz_fail(err, QFZ_EARG, "%d bands; 1 to %d are allowed", image->n_bands, QFZ_MAX_BANDS);
+    if (method->connectivity != 4 && method->connectivity != 8)
+        return qfz_fail(err, QFZ_EARG, "connectivity is %d; it must be 4 or 8", method->connectivity);
+    if (method->has_alpha && !(method->alpha >= 0))
+        return qfz_fail(err, QFZ_EARG, "alpha is %g; it must be at least 0", method->alpha);
+    if (method->omega && method->n_omega != 1 && method->n_omega != image->n_bands)
+        return qfz_fail(err, QFZ_EARG, "%d values of omega for %d bands", method->n_omega, image->n_bands);
+    for (int b = 0; method->omega && b < method->n_omega; b++)
+        if (!(method->omega[b] >= 0))
+            return qfz_fail(err, QFZ_EARG, "omega is %g; it must be at least 0", method->omega[b]);
+    return QFZ_OK;
+}
+
+static qfz_status set_rule(qfz_session *s, const qfz_method *method, qfz_error *err)
+{
+    const qfz_image *const image = &s->image;
+    uint32_t max_key;
+    s->rule = (qfz_rule){.connectivity = method->connectivity,
+                         .distance = method->distance,
+                         .type = image->type,
+                         .n_bands = image->n_bands,
+                         .alpha_key = UINT32_MAX};
+    QFZ_TRY(qfz_max_key(image->type, image->n_bands, method->distance, &max_key, err));
+    s->equal = !method->has_alpha;
+    if (method->has_alpha)
+        s->rule.alpha_key = qfz_key_of_alpha(image->type, method->distance, method->alpha);
+    if (!method->omega) return QFZ_OK;
+    QFZ_TRY(QFZ_NEW(&s->omega, image->n_bands, err));
+    for (int b = 0; b < image->n_bands; b++)
+        s->omega[b] = method->omega[method->n_omega == 1 ? 0 : b];
+    s->rule.omega = s->omega;
+    return QFZ_OK;
+}
+
+qfz_status qfz_session_open(qfz_session **out, const qfz_image *image, const qfz_method *method,
+                            qfz_engine_choice engine, int n_threads, qfz_error *err)
+{
+    qfz_session *s = NULL;
+    err->status = QFZ_OK;
+    QFZ_TRY(check_image(image, method, err));
+    if (engine == QFZ_ENGINE_CUDA)
+        return qfz_fail(err, QFZ_EGPU, "this build has no CUDA engine; use --engine cpu");
+    QFZ_TRY(QFZ_NEW_ZERO(&s, 1, err));
+    s->image = *image;
+    s->engine = &qfz_engine_cpu;
+    s->n_threads = n_threads > 0 ? n_threads : 1;
+    const qfz_status st = set_rule(s, method, err);
+    if (st != QFZ_OK) {
+        qfz_session_close(s);
+        return st;
+    }
+    *out = s;
+    return QFZ_OK;
+}
+
+void qfz_session_close(qfz_session *s)
+{
+    if (!s) return;
+    s->engine->close(s->worker);
+    free(s->omega);
+    free(s->lut);
+    free(s->labels);
+    free(s->keys);
+    free(s->parent);
+    free(s->level);
+    free(s);
+}
+
+const char *qfz_session_engine(const qfz_session *s)
+{
+    return s->engine->name;
+}
+
+/* One worker at a time, kept as long as the same kind of part is asked for. */
+static qfz_status need_worker(qfz_session *s, qfz_kind kind, const qfz_rule *rule, qfz_error *err)
+{
+    if (s->worker && s->kind == kind) return QFZ_OK;
+    s->engine->close(s->worker);
+    s->worker = NULL;
+    s->kind = kind;
+    s->worker_rule = *rule;
+    QFZ_TRY(s->engine->open(&s->worker, &s->worker_rule, kind, (int32_t)s->image.h, (int32_t)s->image.w,
+                            s->n_threads, err));
+    return s->engine->load(s->worker, &s->image, err);
+}
+
+static qfz_status need_words(uint32_t **words, int64_t n, qfz_error *err)
+{
+    return *words ? QFZ_OK : QFZ_NEW_ZERO(words, n, err);
+}
+
+static int64_t n_px(const qfz_session *s)
+{
+    return s->image.h * s->image.w;
+}
+
+/* Memory for a part, taken before its time is measured. */
+static qfz_status prepare(qfz_session *s, qfz_part part, qfz_error *err)
+{
+    qfz_rule rule = s->rule;
+    switch (part) {
+    case QFZ_PART_LABEL:
+        if (s->equal) {
+            rule.distance = QFZ_LINF;
+            rule.alpha_key = 0;
+        }
+        QFZ_TRY(need_words(&s->labels, n_px(s), err));
+        if (!s->lut) QFZ_TRY(QFZ_NEW_ZERO(&s->lut, n_px(s), err));
+        return need_worker(s, QFZ_COMPONENTS, &rule, err);
+    case QFZ_PART_ALPHA_OMEGA:
+        QFZ_TRY(need_words(&s->labels, n_px(s), err));
+        if (!s->lut) QFZ_TRY(QFZ_NEW_ZERO(&s->lut, n_px(s), err));
+        return need_worker(s, QFZ_OMEGA, &rule, err);
+    case QFZ_PART_TREE:
+        rule.alpha_key = UINT32_MAX;
+        QFZ_TRY(need_words(&s->parent, 2 * n_px(s), err));
+        QFZ_TRY(need_words(&s->level, 2 * n_px(s), err));
+        return need_worker(s, QFZ_TREE, &rule, err);
+    case QFZ_PART_SALIENCY:
+    case QFZ_PART_RESOLVE:
+    case QFZ_PART_SUMMARISE:
+        rule.alpha_key = UINT32_MAX;
+        QFZ_TRY(need_words(&s->keys, qfz_n_dirs(&rule) * n_px(s), err));
+        return need_worker(s, QFZ_LEVELS, &rule, err);
+    }
+    return qfz_fail(err, QFZ_EARG, "no such part: %d", (int)part);
+}
+
+static qfz_status run_labels(qfz_session *s, qfz_error *err)
+{
+    qfz_partition partition;
+    QFZ_TRY(s->engine->partition(s->worker, NULL, &partition, err));
+    s->n_regions = partition.n_regions;
+    for (uint32_t r = 0; r < partition.n_regions; r++)
+        s->lut[r] = (uint64_t)r + 1;
+    return s->engine->labels(s->worker, s->lut, false, s->labels, err);
+}
+
+static qfz_status run_summary(qfz_session *s, qfz_error *err)
+{
+    const qfz_box box = {.y1 = s->image.h, .x1 = s->image.w};
+    qfz_summary summary = {0};
+    QFZ_TRY(qfz_summary_init(&summary, box, &s->worker_rule, err));
+    const qfz_status st = s->engine->summarise(s->worker, &summary, err);
+    qfz_summary_fini(&summary);
+    return st;
+}
+
+static qfz_status run_part(qfz_session *s, qfz_part part, qfz_error *err)
+{
+    switch (part) {
+    case QFZ_PART_LABEL:
+    case QFZ_PART_ALPHA_OMEGA: return run_labels(s, err);
+    case QFZ_PART_TREE: return s->engine->tree(s->worker, s->parent, s->level, &s->n_nodes, err);
+    case QFZ_PART_SALIENCY:
+    case QFZ_PART_RESOLVE: return s->engine->saliency(s->worker, NULL, s->keys, err);
+    case QFZ_PART_SUMMARISE: return run_summary(s, err);
+    }
+    return QFZ_OK;
+}
+
+static double milliseconds_now(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
+}
+
+qfz_status qfz_session_run(qfz_session *s, qfz_part part, double *ms, qfz_error *err)
+{
+    err->status = QFZ_OK;
+    QFZ_TRY(prepare(s, part, err));
+    const double started = milliseconds_now();
+    QFZ_TRY(run_part(s, part, err));
+    *ms = milliseconds_now() - started;
+    return QFZ_OK;
+}
+
+const uint32_t *qfz_session_labels(const qfz_session *s, uint32_t *n_regions)
+{
+    *n_regions = s->n_regions;
+    return s->labels;
+}
+
+const uint32_t *qfz_session_saliency(const qfz_session *s)
+{
+    return s->keys;
+}
+
+qfz_tree qfz_session_tree(const qfz_session *s)
+{
+    return (qfz_tree){.n_nodes = s->n_nodes, .parent = s->parent, .level = s->level};
+}
+
+double qfz_session_level(const qfz_session *s, uint32_t key)
+{
+    return qfz_level_of_key(s->rule.type, s->rule.distance, key);
+}

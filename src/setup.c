@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/* setup.c - from a job and a look at its source to everything that is decided beforehand. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "memory.h"
+#include "run.h"
+
+static const int64_t mebi = 1 << 20;
+enum { TILE_PX_MAX = 1 << 22 }; /* larger tiles gain nothing */
+
+/* ---------------------------------------------------------------------------------------- checks */
+static qfz_status check_alpha(const qfz_job *job, qfz_error *err)
+{
+    const qfz_method *const m = &job->method;
+    if (m->has_alpha && !(m->alpha >= 0))
+        return qfz_fail(err, QFZ_EARG, "alpha is %g; it must be a number that is at least 0", m->alpha);
+    if (job->task == QFZ_CUT && !m->has_alpha)
+        return qfz_fail(err, QFZ_EARG, "a cut needs alpha");
+    for (int i = 0; i < m->n_omega; i++)
+        if (!(m->omega[i] >= 0))
+            return qfz_fail(err, QFZ_EARG, "omega is %g; it must be a number that is at least 0",
+                            m->omega[i]);
+    return QFZ_OK;
+}
+
+static bool wants_omega(const qfz_job *job)
+{
+    return job->task == QFZ_SIMPLIFY;
+}
+
+static qfz_status check_job(const qfz_job *job, qfz_error *err)
+{
+    const qfz_method *const m = &job->method;
+    if (!job->src || !job->dst) return qfz_fail(err, QFZ_EARG, "source and output must be named");
+    if (m->connectivity != 4 && m->connectivity != 8)
+        return qfz_fail(err, QFZ_EARG, "connectivity is %d; it must be 4 or 8", m->connectivity);
+    if (job->tile_px < 0) return qfz_fail(err, QFZ_EARG, "tile side is %d", job->tile_px);
+    if (job->n_threads < 0) return qfz_fail(err, QFZ_EARG, "thread count is %d", job->n_threads);
+    if (job->memory_bytes < 0) return qfz_fail(err, QFZ_EARG, "memory is negative");
+    if (m->omega && !wants_omega(job))
+        return qfz_fail(err, QFZ_EARG, "omega belongs to simplify only");
+    if (job->labels && !wants_omega(job))
+        return qfz_fail(err, QFZ_EARG, "a second raster of labels belongs to simplify only");
+    if (job->regions && job->task == QFZ_SALIENCY)
+        return qfz_fail(err, QFZ_EARG, "a saliency raster has no regions to list");
+    if (job->labels && strcmp(job->labels, job->dst) == 0)
+        return qfz_fail(err, QFZ_EARG, "%s: named for two outputs", job->dst);
+    if (job->has_background && job->task != QFZ_LABEL)
+        return qfz_fail(err, QFZ_EARG, "background belongs to label only");
+    return check_alpha(job, err);
+}
+
+/* -------------------------------------------------------------------------------------- the rule */
+static qfz_status spread_omega(qfz_setup *setup, qfz_error *err)
+{
+    const qfz_method *const m = &setup->job->method;
+    const int n_bands = setup->info.n_bands;
+    if (!m->omega) return QFZ_OK;
+    if (m->n_omega != 1 && m->n_omega != n_bands)
+        return qfz_fail(err, QFZ_EARG, "%d values of omega for %d bands; give one, or one per band",
+                        m->n_omega, n_bands);
+    QFZ_TRY(QFZ_NEW(&setup->omega, n_bands, err));
+    for (int b = 0; b < n_bands; b++)
+        setup->omega[b] = m->omega[m->n_omega == 1 ? 0 : b];
+    setup->rule.omega = setup->omega;
+    return QFZ_OK;
+}
+
+static qfz_status make_rule(qfz_setup *setup, const qfz_source *source, qfz_error *err)
+{
+    const qfz_job *const job = setup->job;
+    const bool equal = job->task == QFZ_LABEL && !job->method.has_alpha;
+    qfz_rule *const rule = &setup->rule;
+    *rule = (qfz_rule){
+        .connectivity = job->task == QFZ_CUT ? qfz_source_connectivity(source) : job->method.connectivity,
+        .distance = equal ? QFZ_LINF : job->method.distance,
+        .type = setup->info.type,
+        .n_bands = setup->info.n_bands,
+        .edge_bits = job->task == QFZ_CUT,
+        .alpha_key = UINT32_MAX,
+    };
+    QFZ_TRY(qfz_max_key(rule->type, rule->n_bands, rule->distance, &setup->max_key, err));
+    if (equal)
+        rule->alpha_key = 0;
+    else if (job->method.has_alpha && job->task != QFZ_SALIENCY && job->task != QFZ_CUT)
+        rule->alpha_key = qfz_key_of_alpha(rule->type, rule->distance, job->method.alpha);
+    return spread_omega(setup, err);
+}
+
+static qfz_kind kind_of(qfz_task task)
+{
+    switch (task) {
+    case QFZ_LABEL:
+    case QFZ_CUT: return QFZ_COMPONENTS;
+    case QFZ_SIMPLIFY: return QFZ_OMEGA;
+    case QFZ_SALIENCY: return QFZ_LEVELS;
+    }
+    return QFZ_COMPONENTS;
+}
+
+/* ------------------------------------------------------------------------------------- the memory */
+static int64_t source_px_bytes(const qfz_setup *setup)
+{
+    return (int64_t)qfz_type_bytes(setup->info.type) * setup->info.n_bands + 1;
+}
+
+static int64_t out_px_bytes(const qfz_setup *setup)
+{
+    const int64_t labels = 8, lut = 8;
+    switch (setup->kind) {
+    case QFZ_COMPONENTS: return labels + lut;
+    case QFZ_OMEGA:
+        return (source_px_bytes(setup) > labels ? source_px_bytes(setup) : labels) + lut +
+               8 * qfz_sum_words(setup->info.type);
+    case QFZ_LEVELS: return qfz_n_dirs(&setup->rule) * (int64_t)(sizeof(uint32_t) + 8);
+    case QFZ_TREE: break;
+    }
+    return 0;
+}
+
+static int64_t machine_memory(void)
+{
+    return (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGESIZE);
+}
+
+static int64_t clamp(int64_t value, int64_t low, int64_t high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+/* Shares of the budget: 3/8 tiles, 1/8 GDAL's blocks, 1/8 summaries, 1/4 tiles kept; the last 1/8
+ * is for the groups that are stitched, the program itself, and what libraries take. */
+static qfz_status plan_memory(qfz_setup *setup, qfz_error *err)
+{
+    const qfz_job *const job = setup->job;
+    const int64_t least = 64 * mebi;
+    setup->memory_bytes = job->memory_bytes ? job->memory_bytes : machine_memory() / 2;
+    if (setup->memory_bytes < least)
+        return qfz_fail(err, QFZ_EARG, "memory of %lld bytes; at least %lld are needed",
+                        (long long)setup->memory_bytes, (long long)least);
+    const int64_t px_bytes =
+        source_px_bytes(setup) + setup->engine->bytes_per_px(&setup->rule, setup->kind) + out_px_bytes(setup);
+    const int64_t tiles_bytes = setup->memory_bytes / 8 * 3;
+    const int64_t extra = job->regions ? QFZ_RECORDS_BYTES : 0;
+    const int64_t max_px = (tiles_bytes / setup->n_threads - extra) / px_bytes;
+    setup->cache_bytes = clamp(setup->memory_bytes / 8, 8 * mebi, 512 * mebi);
+    setup->store_bytes = setup->memory_bytes / 8;
+    setup->keep_bytes = setup->memory_bytes / 4;
+    QFZ_TRY(qfz_tiling_choose(&setup->tiling, &setup->info, job->tile_px, clamp(max_px, 1, TILE_PX_MAX), err));
+    const int64_t tile_px = setup->tiling.tile_w * setup->tiling.tile_h;
+    setup->worker_bytes = tile_px * px_bytes + extra;
+    if (tile_px > (int64_t)1 << 29)
+        return qfz_fail(err, QFZ_EARG, "tiles of %lld x %lld pixels are too large; 2^29 pixels are the most",
+                        (long long)setup->tiling.tile_w, (long long)setup->tiling.tile_h);
+    return QFZ_OK;
+}
+
+static qfz_status choose_engine(qfz_setup *setup, qfz_error *err)
+{
+    if (setup->job->engine == QFZ_ENGINE_CUDA)
+        return qfz_fail(err, QFZ_EGPU, "this build has no CUDA engine; use --engine cpu");
+    setup->engine = &qfz_engine_cpu;
+    return QFZ_OK;
+}
+
+/* A GDAL cache is needed before the source says how large its blocks are. */
+static int64_t first_cache(const qfz_job *job)
+{
+    return job->memory_bytes ? clamp(job->memory_bytes / 8, 8 * mebi, 512 * mebi) : 512 * mebi;
+}
+
+qfz_status qfz_setup_init(qfz_setup *setup, const qfz_job *job, qfz_source **source, qfz_error *err)
+{
+    *setup = (qfz_setup){.job = job, .kind = kind_of(job->task)};
+    qfz_source *opened = NULL;
+    qfz_status st;
+    QFZ_TRY(check_job(job, err));
+    QFZ_TRY(qfz_raster_setup(job, first_cache(job), err));
+    QFZ_TRY_OR(st, failed, qfz_source_open(&opened, job, err));
+    setup->info = *qfz_source_get_info(opened);
+    setup->n_threads = job->n_threads ? job->n_threads : (int)sysconf(_SC_NPROCESSORS_ONLN);
+    setup->passes = setup->kind == QFZ_OMEGA ? 3 : 2;
+    QFZ_TRY_OR(st, failed, choose_engine(setup, err));
+    QFZ_TRY_OR(st, failed, make_rule(setup, opened, err));
+    QFZ_TRY_OR(st, failed, plan_memory(setup, err));
+    *source = opened;
+    return QFZ_OK;
+
+failed:
+    qfz_source_close(opened);
+    qfz_setup_fini(setup);
+    return st;
+}
+
+void qfz_setup_fini(qfz_setup *setup)
+{
+    free(setup->omega);
+    *setup = (qfz_setup){0};
+}
+
+/* ------------------------------------------------------------------------------------ the outputs */
+static qfz_sink_spec spec_of(const qfz_setup *setup, const char *path, qfz_content content)
+{
+    return (qfz_sink_spec){.path = path,
+                           .content = content,
+                           .w = setup->info.w,
+                           .h = setup->info.h,
+                           .n_bands = 1,
+                           .connectivity = setup->rule.connectivity,
+                           .distance = setup->rule.distance};
+}
+
+qfz_sink_spec qfz_spec_labels(const qfz_setup *setup, const char *path, uint64_t n_regions)
+{
+    qfz_sink_spec spec = spec_of(setup, path, QFZ_CONTENT_LABELS);
+    spec.type = n_regions <= UINT32_MAX ? QFZ_OUT_U32 : QFZ_OUT_U64;
+    spec.max_value = (double)n_regions;
+    spec.has_nodata = true;
+    return spec;
+}
+
+static double type_max(qfz_type type)
+{
+    switch (type) {
+    case QFZ_U8: return UINT8_MAX;
+    case QFZ_I8: return INT8_MAX;
+    case QFZ_U16: return UINT16_MAX;
+    case QFZ_I16: return INT16_MAX;
+    case QFZ_U32: return UINT32_MAX;
+    case QFZ_I32: return INT32_MAX;
+    case QFZ_F32: break;
+    }
+    return (double)3.402823466e38f;
+}
+
+qfz_sink_spec qfz_spec_painted(const qfz_setup *setup, const char *path)
+{
+    const qfz_source_info *const info = &setup->info;
+    qfz_sink_spec spec = spec_of(setup, path, QFZ_CONTENT_PAINTED);
+    spec.n_bands = info->n_bands;
+    spec.type = qfz_out_type_of(info->type);
+    spec.max_value = type_max(info->type);
+    spec.has_nodata = info->has_nodata || (info->may_be_invalid && qfz_type_is_float(info->type));
+    spec.nodata = info->has_nodata ? info->nodata : NAN;
+    spec.has_mask = info->may_be_invalid && !spec.has_nodata;
+    return spec;
+}
+
+qfz_sink_spec qfz_spec_saliency(const qfz_setup *setup, const char *path, qfz_layout layout)
+{
+    qfz_sink_spec spec = spec_of(setup, path, QFZ_CONTENT_SALIENCY);
+    const bool wide = layout == QFZ_KHALIMSKY;
+    spec.layout = layout;
+    spec.w = wide ? 2 * setup->info.w - 1 : setup->info.w;
+    spec.h = wide ? 2 * setup->info.h - 1 : setup->info.h;
+    spec.n_bands = layout == QFZ_EDGES ? qfz_n_dirs(&setup->rule) : 1;
+    spec.has_nodata = true;
+    spec.has_mask = layout == QFZ_EDGES && setup->info.may_be_invalid;
+    if (qfz_keys_are_float(setup->rule.type, setup->rule.distance)) {
+        spec.type = QFZ_OUT_F32;
+        spec.max_value = INFINITY;
+        spec.nodata = NAN;
+        return spec;
+    }
+    spec.type = setup->max_key < UINT16_MAX ? QFZ_OUT_U16
+                : setup->max_key < UINT32_MAX ? QFZ_OUT_U32
+                                              : QFZ_OUT_U64;
+    spec.nodata = spec.type == QFZ_OUT_U16   ? (double)UINT16_MAX
+                  : spec.type == QFZ_OUT_U32 ? (double)UINT32_MAX
+                                             : (double)UINT64_MAX;
+    spec.max_value = spec.nodata;
+    return spec;
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* simplify.c - (alpha, omega)-components: three passes.  Which regions a tile has is known only
+ * when its answer is, and their numbers and means only when all tiles have counted theirs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory.h"
+#include "regions.h"
+#include "visits.h"
+
+/* A slot's value: the number of pixels, then the sum of each band (exact.h). */
+static int value_words(const qfz_setup *setup)
+{
+    return 1 + setup->info.n_bands * qfz_sum_words(setup->info.type);
+}
+
+static void add_integer_sums(uint64_t *into, const uint64_t *from, int words)
+{
+    const int n = qfz_sum_words(QFZ_U8);
+    into[0] += from[0];
+    for (int at = 1; at < words; at += n)
+        qfz_words_add(into + at, from + at, n);
+}
+
+static void add_float_sums(uint64_t *into, const uint64_t *from, int words)
+{
+    const int n = qfz_sum_words(QFZ_F32);
+    into[0] += from[0];
+    for (int at = 1; at < words; at += n)
+        qfz_words_add(into + at, from + at, n);
+}
+
+/* The regions of the loaded tile. */
+static qfz_status partition_tile(qfz_run *run, qfz_hand *hand, int64_t tile, qfz_partition *partition,
+                                 qfz_error *err)
+{
+    qfz_answer answer = {0};
+    QFZ_TRY(qfz_stitch_answer(run->stitch, tile, &answer, err));
+    const qfz_status st =
+        run->setup->engine->partition(hand->worker, answer.n_ring ? &answer : NULL, partition, err);
+    qfz_answer_fini(&answer);
+    return st;
+}
+
+/* The sums of those regions that other tiles may have parts of. */
+static qfz_status put_sums(qfz_run *run, qfz_hand *hand, int64_t tile, const qfz_partition *partition,
+                           qfz_error *err)
+{
+    const qfz_setup *const setup = run->setup;
+    const int words = value_words(setup), sum_words = qfz_sum_words(setup->info.type);
+    uint64_t *values = NULL;
+    qfz_status st;
+    QFZ_TRY_OR(st, cleanup, QFZ_NEW(&values, (int64_t)partition->n_slots * words, err));
+    for (uint32_t s = 0; s < partition->n_slots; s++)
+        values[(int64_t)s * words] = partition->count[partition->slot_region[s]];
+    for (int b = 0; b < setup->info.n_bands; b++) {
+        QFZ_TRY_OR(st, cleanup, setup->engine->sums(hand->worker, b, hand->sums, err));
+        for (uint32_t s = 0; s < partition->n_slots; s++)
+            memcpy(values + (int64_t)s * words + 1 + b * sum_words,
+                   hand->sums + (int64_t)partition->slot_region[s] * sum_words,
+                   (size_t)sum_words * sizeof *values);
+    }
+    st = qfz_stitch_put_values(run->stitch, QFZ_SET_SUMS, tile, values,
+                               (int64_t)partition->n_slots * words, err);
+
+cleanup:
+    free(values);
+    return st;
+}
+
+static qfz_status count(qfz_run *run, qfz_hand *hand, int64_t tile, void *arg, qfz_error *err)
+{
+    (void)arg;
+    qfz_partition partition;
+    QFZ_TRY(partition_tile(run, hand, tile, &partition, err));
+    QFZ_TRY(qfz_stitch_put_partition(run->stitch, tile, &partition, err));
+    return put_sums(run, hand, tile, &partition, err);
+}
+
+/* --------------------------------------------------------------------------------------- painting */
+typedef struct outputs {
+    qfz_sink *painted, *labels;
+    bool wide;
+    qfz_sink_spec painted_spec;
+    uint8_t invalid[4]; /* what invalid pixels get, in the raster's type */
+    qfz_regions *regions;
+    qfz_table *table;
+} outputs;
+
+/* A nodata value that the type cannot hold occurs in no pixel; 0 stands for it, as without one. */
+static void set_invalid(outputs *out, qfz_type type)
+{
+    const double nodata = out->painted_spec.has_nodata ? out->painted_spec.nodata : 0;
+    const float single = (float)nodata;
+    const int64_t whole = nodata >= -2147483648.0 && nodata <= 4294967295.0 ? (int64_t)nodata : 0;
+    const uint32_t bits = (uint32_t)whole; /* the low bytes are the value in any narrower type */
+    if (qfz_type_is_float(type))
+        memcpy(out->invalid, &single, sizeof single);
+    else
+        memcpy(out->invalid, &bits, sizeof bits);
+}
+
+/* hand->lut[...] = the mean of each region in one band, in the raster's type: from the tile's own
+ * sums, and for regions that span tiles from what all tiles have put together. */
+static void find_means(const qfz_setup *setup, qfz_hand *hand, const qfz_partition *partition, int band,
+                       const uint64_t *spanning)
+{
+    const qfz_type type = setup->info.type;
+    const int words = value_words(setup), sum_words = qfz_sum_words(type);
+    const size_t bytes = qfz_type_bytes(type);
+    char *const lut = (char *)hand->lut;
+    for (uint32_t r = 0; r < partition->n_regions; r++)
+        qfz_sum_mean(hand->sums + (int64_t)r * sum_words, partition->count[r], type, lut + r * bytes);
+    for (uint32_t s = 0; s < partition->n_slots; s++) {
+        const uint64_t *const value = spanning + (int64_t)s * words;
+        qfz_sum_mean(value + 1 + band * sum_words, value[0], type,
+                     lut + partition->slot_region[s] * bytes);
+    }
+}
+
+static qfz_status paint(qfz_run *run, qfz_hand *hand, int64_t tile, const qfz_partition *partition,
+                        const outputs *out, qfz_error *err)
+{
+    const qfz_setup *const setup = run->setup;
+    const size_t plane_bytes = (size_t)(hand->tile.h * hand->tile.w) * qfz_type_bytes(setup->info.type);
+    uint64_t *spanning = NULL;
+    int64_t n;
+    qfz_status st;
+    QFZ_TRY(qfz_stitch_get_values(run->stitch, QFZ_SET_SUMS, tile, &spanning, &n, err));
+    for (int b = 0; b < setup->info.n_bands; b++) {
+        QFZ_TRY_OR(st, cleanup, setup->engine->sums(hand->worker, b, hand->sums, err));
+        find_means(setup, hand, partition, b, spanning);
+        QFZ_TRY_OR(st, cleanup, setup->engine->paint(hand->worker, hand->lut, out->invalid,
+                                                     (char *)hand->out + (size_t)b * plane_bytes, err));
+    }
+    st = qfz_sink_write(out->painted, hand->box, hand->out, hand->tile.valid, err);
+
+cleanup:
+    free(spanning);
+    return st;
+}
+
+static qfz_status resolve(qfz_run *run, qfz_hand *hand, int64_t tile, void *arg, qfz_error *err)
+{
+    const outputs *const out = arg;
+    qfz_partition partition;
+    QFZ_TRY(partition_tile(run, hand, tile, &partition, err));
+    QFZ_TRY(paint(run, hand, tile, &partition, out, err));
+    if (!out->labels && !out->regions) return QFZ_OK;
+    QFZ_TRY(qfz_stitch_labels(run->stitch, tile, &partition, hand->lut, err));
+    if (out->labels) {
+        QFZ_TRY(run->setup->engine->labels(hand->worker, hand->lut, out->wide, hand->out, err));
+        QFZ_TRY(qfz_sink_write(out->labels, hand->box, hand->out, NULL, err));
+    }
+    return qfz_regions_add(out->regions, run, hand, &partition, hand->lut, err);
+}
+
+static qfz_status create_outputs(qfz_run *run, outputs *out, qfz_error *err)
+{
+    const qfz_setup *const setup = run->setup;
+    const qfz_job *const job = setup->job;
+    out->painted_spec = qfz_spec_painted(setup, job->dst);
+    set_invalid(out, setup->info.type);
+    QFZ_TRY(qfz_sink_create(&out->painted, run->source, job, &out->painted_spec, err));
+    if (job->labels) {
+        const qfz_sink_spec spec = qfz_spec_labels(setup, job->labels, run->n_regions);
+        out->wide = spec.type == QFZ_OUT_U64;
+        QFZ_TRY(qfz_sink_create(&out->labels, run->source, job, &spec, err));
+    }
+    return qfz_regions_open(&out->regions, run, err);
+}
+
+static qfz_status commit_outputs(qfz_run *run, outputs *out, qfz_error *err)
+{
+    QFZ_TRY(qfz_regions_write(out->regions, run, &out->table, err));
+    QFZ_TRY(qfz_sink_commit(out->painted, err));
+    if (out->labels) QFZ_TRY(qfz_sink_commit(out->labels, err));
+    return out->table ? qfz_table_commit(out->table, err) : QFZ_OK;
+}
+
+qfz_status qfz_run_simplify(qfz_run *run, qfz_error *err)
+{
+    const qfz_setup *const setup = run->setup;
+    const qfz_combine add =
+        qfz_type_is_float(setup->info.type) ? add_float_sums : add_integer_sums;
+    outputs out = {0};
+    qfz_status st;
+    QFZ_TRY_OR(st, cleanup, qfz_run_visit(run, 0.3, qfz_visit_summarise, NULL, err));
+    QFZ_TRY_OR(st, cleanup, qfz_run_solve(run, 0.05, err));
+    QFZ_TRY_OR(st, cleanup, qfz_run_visit(run, 0.3, count, NULL, err));
+    QFZ_TRY_OR(st, cleanup, qfz_stitch_number(run->stitch, &run->n_regions, err));
+    QFZ_TRY_OR(st, cleanup, qfz_stitch_reduce(run->stitch, QFZ_SET_SUMS, value_words(setup), add, err));
+    QFZ_TRY_OR(st, cleanup, create_outputs(run, &out, err));
+    QFZ_TRY_OR(st, cleanup, qfz_run_visit(run, 0.3, resolve, &out, err));
+    st = commit_outputs(run, &out, err);
+
+cleanup:
+    qfz_sink_close(out.painted);
+    qfz_sink_close(out.labels);
+    qfz_table_close(out.table);
+    qfz_regions_close(out.regions);
+    return st;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* group.h - the members of a group side by side: the pixels of their rings are one list of
+ * vertices, and the edges that cross between members are found. */
+#ifndef QFZ_STITCH_GROUP_H
+#define QFZ_STITCH_GROUP_H
+
+#include "stitch/grid.h"
+#include "summary.h"
+
+typedef struct qfz_group {
+    const qfz_rule *rule;
+    qfz_box box;
+    int n_members;
+    qfz_summary members[QFZ_MAX_CHILDREN];
+    uint32_t offset[QFZ_MAX_CHILDREN + 1]; /* a member's first vertex; the last entry: all */
+    qfz_image ring;                        /* 1 x vertices: values and validity */
+
+    qfz_links cross; /* edges between members, in no order of level */
+    uint8_t *cross_dir;
+} qfz_group;
+
+/* Takes the members' summaries over (they are released by qfz_group_fini()). */
+qfz_status qfz_group_init(qfz_group *group, const qfz_rule *rule, qfz_box box, int n_members,
+                          qfz_summary *take_members, qfz_error *err);
+void qfz_group_fini(qfz_group *group);
+
+/* The vertex of each pixel of the group's own ring; the caller frees. */
+qfz_status qfz_group_ring(const qfz_group *group, uint32_t **vertex, int64_t *n, qfz_error *err);
+
+/* A summary of the group's box with the ring's values and validity, and nothing else. */
+qfz_status qfz_group_start_summary(const qfz_group *group, const uint32_t *ring_vertex,
+                                   qfz_summary *summary, qfz_error *err);
+
+/* All links of the group on its vertices: the members', then the crossing edges, then `extra` (on
+ * the pixels of the group's ring; may be NULL). */
+qfz_status qfz_group_links(const qfz_group *group, const qfz_links *extra, const uint32_t *ring_vertex,
+                           qfz_links *links, qfz_error *err);
+
+#endif

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/* numbering.c - labels 1..N in raster order of first pixels, without a sort over the raster.
+ *
+ * A tile knows all about its inner regions.  Of a region that spans tiles it knows its own part's
+ * first pixel; the least of those, found by a reduction, is the region's, and the tile that it
+ * lies in owns the region.  A census keeps, of a tile, how many inner regions begin in each row,
+ * and of each slot where its part begins and how many inner regions begin before it in that row. */
+#define _GNU_SOURCE /* qsort_r */
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory.h"
+#include "stitch/state.h"
+
+/* All of 64-bit words, so that it is stored as it is. */
+typedef struct census {
+    int64_t h;
+    int64_t n_slots;
+    uint64_t *inner; /* h: inner regions that begin in the row */
+    uint64_t *first; /* n_slots: number in the raster of the part's first pixel */
+    uint64_t *before; /* n_slots: inner regions that begin before it in its row */
+    uint64_t *words; /* all of the above */
+} census;
+
+static census census_on(uint64_t *words, int64_t h, int64_t n_slots)
+{
+    return (census){.h = h,
+                    .n_slots = n_slots,
+                    .inner = words,
+                    .first = words + h,
+                    .before = words + h + n_slots,
+                    .words = words};
+}
+
+static qfz_box tile_box(const qfz_stitch *stitch, int64_t tile)
+{
+    return qfz_hierarchy_box(&stitch->hierarchy, 0, tile);
+}
+
+/* The number in the raster of pixel `first` of a tile. */
+static uint64_t raster_number(const qfz_stitch *stitch, qfz_box box, uint32_t first)
+{
+    const int64_t w = qfz_box_w(box);
+    return (uint64_t)((box.y0 + first / w) * stitch->hierarchy.grid.w + box.x0 + first % w);
+}
+
+/* slot_of[region], QFZ_NONE for inner ones; the caller frees. */
+static qfz_status invert_slots(const qfz_partition *partition, uint32_t **slot_of, qfz_error *err)
+{
+    uint32_t *of = NULL;
+    QFZ_TRY(QFZ_NEW(&of, partition->n_regions, err));
+    memset(of, 0xff, partition->n_regions * sizeof *of);
+    for (uint32_t s = 0; s < partition->n_slots; s++)
+        of[partition->slot_region[s]] = s;
+    *slot_of = of;
+    return QFZ_OK;
+}
+
+static void take_census(const qfz_stitch *stitch, qfz_box box, const qfz_partition *partition,
+                        const uint32_t *slot_of, census *c)
+{
+    memset(c->inner, 0, (size_t)c->h * sizeof *c->inner);
+    for (uint32_t r = 0; r < partition->n_regions; r++) {
+        const int64_t row = partition->first[r] / qfz_box_w(box);
+        const uint32_t slot = slot_of[r];
+        if (slot == QFZ_NONE) {
+            c->inner[row]++;
+            continue;
+        }
+        c->first[slot] = raster_number(stitch, box, partition->first[r]);
+        c->before[slot] = c->inner[row];
+    }
+}
+
+qfz_status qfz_stitch_put_partition(qfz_stitch *stitch, int64_t tile, const qfz_partition *partition,
+                                    qfz_error *err)
+{
+    const qfz_box box = tile_box(stitch, tile);
+    const int64_t h = qfz_box_h(box), n_slots = partition->n_slots;
+    uint64_t *words = NULL;
+    uint32_t *slot_of = NULL;
+    qfz_status st;
+    QFZ_TRY_OR(st, cleanup, QFZ_NEW(&words, h + 2 * n_slots, err));
+    QFZ_TRY_OR(st, cleanup, invert_slots(partition, &slot_of, err));
+    census c = census_on(words, h, n_slots);
+    take_census(stitch, box, partition, slot_of, &c);
+    QFZ_TRY_OR(st, cleanup, qfz_store_put(stitch->store, qfz_piece(stitch, PIECE_CENSUS, tile), words,
+                                          (h + 2 * n_slots) * (int64_t)sizeof *words, err));
+    st = qfz_stitch_put_values(stitch, QFZ_SET_FIRST, tile, c.first, n_slots, err);
+
+cleanup:
+    free(words);
+    free(slot_of);
+    return st;
+}
+
+/* ----------------------------------------------------------------------- one row of tiles at a time */
+typedef struct numbered_tile {
+    census census;
+    uint64_t *region_first; /* n_slots: of the whole region */
+    uint64_t *label;        /* n_slots: of the regions that the tile owns; else 0 */
+    int64_t *owned;         /* n_owned slots that own their region, by first pixel */
+    int64_t n_owned;
+    uint64_t *start; /* h: the labels given before the row's first */
+} numbered_tile;
+
+static void tile_fini(numbered_tile *t)
+{
+    free(t->census.words);
+    free(t->region_first);
+    free(t->label);
+    free(t->owned);
+    free(t->start);
+    *t = (numbered_tile){0};
+}
+
+static int by_first(const void *a, const void *b, void *arg)
+{
+    const uint64_t *const first = arg;
+    const uint64_t i = first[*(const int64_t *)a], j = first[*(const int64_t *)b];
+    return (i > j) - (i < j);
+}
+
+static qfz_status tile_load(numbered_tile *t, qfz_stitch *stitch, int64_t tile, qfz_error *err)
+{
+    void *words = NULL;
+    int64_t bytes, n_slots;
+    const int64_t h = qfz_box_h(tile_box(stitch, tile));
+    QFZ_TRY(qfz_store_get(stitch->store, qfz_piece(stitch, PIECE_CENSUS, tile), &words, &bytes, err));
+    t->census = census_on(words, h, (bytes / (int64_t)sizeof(uint64_t) - h) / 2);
+    QFZ_TRY(qfz_stitch_get_values(stitch, QFZ_SET_FIRST, tile, &t->region_first, &n_slots, err));
+    QFZ_TRY(QFZ_NEW_ZERO(&t->label, n_slots, err));
+    QFZ_TRY(QFZ_NEW(&t->owned, n_slots, err));
+    QFZ_TRY(QFZ_NEW(&t->start, h, err));
+    for (int64_t s = 0; s < n_slots; s++)
+        if (t->census.first[s] == t->region_first[s]) t->owned[t->n_owned++] = s;
+    qsort_r(t->owned, (size_t)t->n_owned, sizeof *t->owned, by_first, t->census.first);
+    return QFZ_OK;
+}
+
+/* Gives the labels of one row of one tile; *next is the first slot that is not yet labelled. */
+static uint64_t number_row(numbered_tile *t, int64_t row, uint64_t row_end, uint64_t given,
+                           int64_t *next)
+{
+    uint64_t owned_before = 0;
+    t->start[row] = given;
+    for (; *next < t->n_owned; (*next)++) {
+        const int64_t s = t->owned[*next];
+        if (t->census.first[s] >= row_end) break;
+        t->label[s] = given + t->census.before[s] + owned_before++ + 1;
+    }
+    return given + t->census.inner[row] + owned_before;
+}
+
+static qfz_status save_tile(qfz_stitch *stitch, int64_t tile, const numbered_tile *t, qfz_error *err)
+{
+    QFZ_TRY(qfz_store_put(stitch->store, qfz_piece(stitch, PIECE_ROWS, tile), t->start,
+                          t->census.h * (int64_t)sizeof *t->start, err));
+    return qfz_stitch_put_values(stitch, QFZ_SET_LABEL, tile, t->label, t->census.n_slots, err);
+}
+
+static qfz_status number_tile_row(qfz_stitch *stitch, int64_t tile_y, uint64_t *given, qfz_error *err)
+{
+    const qfz_grid *const grid = &stitch->hierarchy.grid;
+    const int64_t first_tile = tile_y * grid->n_x;
+    const qfz_box box = tile_box(stitch, first_tile);
+    numbered_tile *tiles = NULL;
+    int64_t *next = NULL;
+    qfz_status st;
+    QFZ_TRY_OR(st, cleanup, QFZ_NEW_ZERO(&tiles, grid->n_x, err));
+    QFZ_TRY_OR(st, cleanup, QFZ_NEW_ZERO(&next, grid->n_x, err));
+    for (int64_t x = 0; x < grid->n_x; x++)
+        QFZ_TRY_OR(st, cleanup, tile_load(&tiles[x], stitch, first_tile + x, err));
+    for (int64_t row = 0; row < qfz_box_h(box); row++)
+        for (int64_t x = 0; x < grid->n_x; x++)
+            *given = number_row(&tiles[x], row, (uint64_t)((box.y0 + row + 1) * grid->w), *given, &next[x]);
+    for (int64_t x = 0; x < grid->n_x; x++)
+        QFZ_TRY_OR(st, cleanup, save_tile(stitch, first_tile + x, &tiles[x], err));
+
+cleanup:
+    for (int64_t x = 0; tiles && x < grid->n_x; x++)
+        tile_fini(&tiles[x]);
+    free(tiles);
+    free(next);
+    return st;
+}
+
+qfz_status qfz_stitch_number(qfz_stitch *stitch, uint64_t *n_regions, qfz_error *err)
+{
+    QFZ_TRY(qfz_stitch_reduce(stitch, QFZ_SET_FIRST, 1, qfz_combine_min, err));
+    uint64_t given = 0;
+    for (int64_t y = 0; y < stitch->hierarchy.grid.n_y; y++)
+        QFZ_TRY(number_tile_row(stitch, y, &given, err));
+    QFZ_TRY(qfz_stitch_reduce(stitch, QFZ_SET_LABEL, 1, qfz_combine_max, err));
+    *n_regions = given;
+    return QFZ_OK;
+}
+
+/* ------------------------------------------------------------------------------------------ labels */
+typedef struct told {
+    uint64_t *start, *first, *label;
+} told;
+
+static qfz_status told_load(told *t, qfz_stitch *stitch, int64_t tile, qfz_error *err)
+{
+    void *rows = NULL;
+    int64_t n;
+    QFZ_TRY(qfz_store_get(stitch->store, qfz_piece(stitch, PIECE_ROWS, tile), &rows, &n, err));
+    t->start = rows;
+    QFZ_TRY(qfz_stitch_get_values(stitch, QFZ_SET_FIRST, tile, &t->first, &n, err));
+    return qfz_stitch_get_values(stitch, QFZ_SET_LABEL, tile, &t->label, &n, err);
+}
+
+qfz_status qfz_stitch_labels(qfz_stitch *stitch, int64_t tile, const qfz_partition *partition,
+                             uint64_t *lut, qfz_error *err)
+{
+    const qfz_box box = tile_box(stitch, tile);
+    told t = {0};
+    uint32_t *slot_of = NULL;
+    qfz_status st;
+    QFZ_TRY_OR(st, cleanup, told_load(&t, stitch, tile, err));
+    QFZ_TRY_OR(st, cleanup, invert_slots(partition, &slot_of, err));
+    for (uint32_t r = 0; r < partition->n_regions; r++) {
+        const int64_t row = partition->first[r] / qfz_box_w(box);
+        const uint32_t slot = slot_of[r];
+        const bool owned = slot == QFZ_NONE ||
+                           t.first[slot] == raster_number(stitch, box, partition->first[r]);
+        lut[r] = owned ? ++t.start[row] : t.label[slot];
+    }
+
+cleanup:
+    free(t.start);
+    free(t.first);
+    free(t.label);
+    free(slot_of);
+    return st;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* stitch.h - from the summaries of all tiles to the answers for each, exactly.
+ *
+ * Tiles are grouped two by two, groups again, until one holds the raster.  A group's summary comes
+ * from its members' and from the edges that cross between them; on the way back down a group's
+ * answer gives its members theirs.  The work is proportional to the length of the borders and
+ * halves with every level; what is in memory at a time is one group, the largest of which has the
+ * raster's own outline and one seam each way.  Everything else is in the store.
+ *
+ * Sources: Götz et al. 2018, Gazagnes and Wilkinson 2021 (component trees in blocks), Lefèvre,
+ * Cousty, Perret et al. 2022 (out-of-core hierarchies), Anderson et al. 2020 (path compression). */
+#ifndef QFZ_STITCH_H
+#define QFZ_STITCH_H
+
+#include "engine.h"
+#include "stitch/grid.h"
+
+typedef struct qfz_stitch qfz_stitch;
+
+/* The rule is borrowed.  Beyond memory_bytes, what is known is kept in a file in folder. */
+qfz_status qfz_stitch_open(qfz_stitch **stitch, const qfz_rule *rule, qfz_kind kind,
+                           const qfz_grid *grid, int n_threads, int64_t memory_bytes,
+                           const char *folder, qfz_error *err);
+void qfz_stitch_close(qfz_stitch *stitch);
+
+/* Called after each group with the share of groups done; may be NULL; other than 0 cancels. */
+typedef int (*qfz_stitch_progress)(double done, void *arg);
+
+/* ---- summaries in, answers out.  put and answer may be called by several threads at a time. */
+qfz_status qfz_stitch_put(qfz_stitch *stitch, int64_t tile, const qfz_summary *summary,
+                          qfz_error *err);
+qfz_status qfz_stitch_solve(qfz_stitch *stitch, qfz_stitch_progress progress, void *arg,
+                            qfz_error *err);
+
+/* A tile's answer, to be released by qfz_answer_fini().  All zero for QFZ_COMPONENTS. */
+qfz_status qfz_stitch_answer(qfz_stitch *stitch, int64_t tile, qfz_answer *answer, qfz_error *err);
+
+/* ---- regions that span tiles.
+ *
+ * Each tile has slots: its regions that touch its border (engine.h).  Slots of one region, in
+ * whatever tiles, get the same value: the combination of all that was put for them. */
+typedef void (*qfz_combine)(uint64_t *into, const uint64_t *from, int words);
+void qfz_combine_min(uint64_t *into, const uint64_t *from, int words);
+void qfz_combine_max(uint64_t *into, const uint64_t *from, int words);
+
+/* Values of a tile's slots, n_slots * words; several sets are kept apart by `set`. */
+typedef enum qfz_value_set { QFZ_SET_FIRST = 0, QFZ_SET_LABEL, QFZ_SET_SUMS } qfz_value_set;
+qfz_status qfz_stitch_put_values(qfz_stitch *stitch, qfz_value_set set, int64_t tile,
+                                 const uint64_t *values, int64_t n, qfz_error *err);
+qfz_status qfz_stitch_get_values(qfz_stitch *stitch, qfz_value_set set, int64_t tile,
+                                 uint64_t **values, int64_t *n, qfz_error *err);
+qfz_status qfz_stitch_reduce(qfz_stitch *stitch, qfz_value_set set, int words, qfz_combine combine,
+                             qfz_error *err);
+
+/* ---- numbering: 1..N in raster order of first pixels, without gaps.
+ *
+ * A region belongs to the tile and row of its first pixel.  Tiles count theirs per row; sums over
+ * rows and tiles give each (row, tile) the number that comes before it. */
+qfz_status qfz_stitch_put_partition(qfz_stitch *stitch, int64_t tile,
+                                    const qfz_partition *partition, qfz_error *err);
+qfz_status qfz_stitch_number(qfz_stitch *stitch, uint64_t *n_regions, qfz_error *err);
+
+/* lut[r] = the label of a tile's region r; partition as it was put. */
+qfz_status qfz_stitch_labels(qfz_stitch *stitch, int64_t tile, const qfz_partition *partition,
+                             uint64_t *lut, qfz_error *err);
+
+#endif

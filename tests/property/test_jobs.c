@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: MIT */
+/* test_jobs.c - random rasters as files through whole jobs: every output equals the oracle's,
+ * whatever the tile size, the number of threads and the memory; tables are the same text. */
+#include "files.h"
+
+enum { SIDE = 23, VARIANTS = 3, TABLE_ROOM = 1 << 20 };
+
+typedef struct problem {
+    raster r; /* what the job must see: bands in use, valid = what is left of all masks */
+    oracle *o;
+    qfz_job base;
+    double omega[RASTER_BANDS];
+    int bands[RASTER_BANDS];
+    const char *hiding; /* how pixels are made invalid */
+    double nodata;
+    bool in_memory;
+    char src[PATH_ROOM], mask[PATH_ROOM];
+    char table[TABLE_ROOM];
+} problem;
+
+static int64_t n_pixels(const problem *p)
+{
+    return p->r.image.h * p->r.image.w;
+}
+
+/* -------------------------------------------------------------------------------- the source */
+
+static double pick_nodata(qfz_type type)
+{
+    static const double floats[] = {-9999, NAN, -1e34, -3.4028234663852886e38, 0};
+    double lo, hi;
+    raster_range(type, &lo, &hi);
+    if (type == QFZ_F32) return floats[check_pick(5)];
+    return check_chance(50) ? lo : hi;
+}
+
+/* Writes nodata into the pixels that the raster has as holes, then finds who is valid. */
+static void hide_by_nodata(problem *p, bool any)
+{
+    const int64_t n = n_pixels(p);
+    const bool floats = p->r.image.type == QFZ_F32;
+    for (int64_t i = 0; i < n; i++)
+        for (int b = 0; b < p->r.image.n_bands; b++)
+            if (!p->r.valid[i] && (!any || b == 0)) raster_set(&p->r, b, i, p->nodata);
+    for (int64_t i = 0; i < n; i++) {
+        int held = 0;
+        bool nan = false;
+        for (int b = 0; b < p->r.image.n_bands; b++) {
+            const double v = oracle_value(&p->r.image, b, i);
+            held += v == (floats ? (double)(float)p->nodata : p->nodata);
+            nan |= isnan(v);
+        }
+        p->r.valid[i] = !nan && (any ? held == 0 : held < p->r.image.n_bands);
+    }
+}
+
+static void hide_by_nan(problem *p)
+{
+    for (int64_t i = 0; i < n_pixels(p); i++)
+        if (!p->r.valid[i]) raster_set(&p->r, (int)check_pick(p->r.image.n_bands), i, NAN);
+}
+
+static void choose_hiding(problem *p)
+{
+    static const char *const ways[] = {"nothing", "nodata", "nodata", "nodata any", "given nodata",
+                                       "mask band", "mask file", "alpha band", "nan"};
+    p->hiding = ways[check_pick(sizeof ways / sizeof *ways)];
+    const bool floats = p->r.image.type == QFZ_F32;
+    if (!strcmp(p->hiding, "nan") && !floats) p->hiding = "nodata";
+    if (!strcmp(p->hiding, "alpha band") && p->r.image.type != QFZ_U8 && p->r.image.type != QFZ_U16)
+        p->hiding = "mask band";
+    p->nodata = pick_nodata(p->r.image.type);
+    if (!strcmp(p->hiding, "nothing")) memset(p->r.valid, 1, (size_t)n_pixels(p));
+    if (strstr(p->hiding, "nodata")) hide_by_nodata(p, !strcmp(p->hiding, "nodata any"));
+    if (!strcmp(p->hiding, "nan")) hide_by_nan(p);
+}
+
+static void write_band(const problem *p, GDALDatasetH d, int file_band, int band)
+{
+    const int h = (int)p->r.image.h, w = (int)p->r.image.w;
+    const size_t plane = (size_t)n_pixels(p) * oracle_type_bytes(p->r.image.type);
+    files_must(GDALRasterIO(GDALGetRasterBand(d, file_band), GF_Write, 0, 0, w, h,
+                            (char *)p->r.pixels + (size_t)band * plane, w, h,
+                            files_type(p->r.image.type), 0, 0) == CE_None);
+}
+
+static void write_validity(const problem *p, GDALRasterBandH band, GDALDataType type)
+{
+    const int h = (int)p->r.image.h, w = (int)p->r.image.w;
+    uint16_t *values = calloc((size_t)n_pixels(p), sizeof *values);
+    files_must(values != NULL);
+    for (int64_t i = 0; i < n_pixels(p); i++)
+        values[i] = (uint16_t)(!p->r.valid[i] ? 0 : type != GDT_Byte ? 65535 : i % 5 ? 255 : 1);
+    files_must(GDALRasterIO(band, GF_Write, 0, 0, w, h, values, w, h, GDT_UInt16, 0, 0) == CE_None);
+    free(values);
+}
+
+/* The bands in use are in the file in any order, between others. */
+static int place_bands(problem *p)
+{
+    const int n = p->r.image.n_bands;
+    const bool shuffled = check_chance(25);
+    for (int b = 0; b < n; b++) p->bands[b] = shuffled ? n + 1 - b : b + 1;
+    if (shuffled || check_chance(20)) {
+        p->base.bands = p->bands;
+        p->base.n_bands = n;
+    }
+    return shuffled ? n + 2 : n;
+}
+
+static void write_source(problem *p)
+{
+    static double transform[6] = {100, 2, 0, 500, 0, -3};
+    const int h = (int)p->r.image.h, w = (int)p->r.image.w;
+    const int in_file = place_bands(p);
+    const bool alpha = !strcmp(p->hiding, "alpha band");
+    char **options = files_options(p->r.image.type);
+    snprintf(p->src, sizeof p->src, "%s/src.tif", p->in_memory ? "/vsimem" : files_.folder);
+    snprintf(p->mask, sizeof p->mask, "%s/mask.tif", p->in_memory ? "/vsimem" : files_.folder);
+    GDALDatasetH d = GDALCreate(GDALGetDriverByName("GTiff"), p->src, w, h, in_file + alpha,
+                                files_type(p->r.image.type), options);
+    CSLDestroy(options);
+    files_must(d != NULL);
+    GDALSetGeoTransform(d, transform);
+    if (alpha) GDALSetRasterColorInterpretation(GDALGetRasterBand(d, in_file + 1), GCI_AlphaBand);
+    if (!strcmp(p->hiding, "nodata") || !strcmp(p->hiding, "nodata any"))
+        for (int b = 1; b <= in_file; b++)
+            GDALSetRasterNoDataValue(GDALGetRasterBand(d, b), p->nodata);
+    for (int b = 0; b < p->r.image.n_bands; b++) write_band(p, d, p->bands[b], b);
+    if (alpha) write_validity(p, GDALGetRasterBand(d, in_file + 1), files_type(p->r.image.type));
+    if (!strcmp(p->hiding, "mask band")) {
+        CPLSetThreadLocalConfigOption("GDAL_TIFF_INTERNAL_MASK", check_chance(50) ? "YES" : "NO");
+        files_must(GDALCreateDatasetMaskBand(d, GMF_PER_DATASET) == CE_None);
+        write_validity(p, GDALGetMaskBand(GDALGetRasterBand(d, 1)), GDT_Byte);
+        CPLSetThreadLocalConfigOption("GDAL_TIFF_INTERNAL_MASK", NULL);
+    }
+    GDALClose(d);
+    if (!strcmp(p->hiding, "mask file")) files_write_bytes(p->mask, p->r.valid, h, w);
+}
+
+static void make(problem *p)
+{
+    raster_make(&p->r, check_chance(70) ? 9 : SIDE, -1, RASTER_BANDS);
+    p->in_memory = check_chance(25);
+    p->base = qfz_job_default(QFZ_LABEL);
+    choose_hiding(p);
+    qfz_method *m = &p->base.method;
+    m->connectivity = check_chance(50) ? 4 : 8;
+    m->distance = (qfz_distance)check_pick(3);
+    if (raster_levels_overflow(&p->r.image, m->distance)) m->distance = QFZ_LINF;
+    p->o = oracle_open(&p->r.image, m->connectivity, m->distance);
+    write_source(p);
+    p->base.src = p->src;
+    p->base.engine = QFZ_ENGINE_CPU;
+    p->base.overwrite = true;
+    if (!strcmp(p->hiding, "mask file")) p->base.mask = p->mask;
+    if (!strcmp(p->hiding, "nodata any")) p->base.nodata_rule = QFZ_NODATA_ANY;
+    if (!strcmp(p->hiding, "given nodata")) {
+        p->base.has_nodata = true;
+        p->base.nodata = p->nodata;
+    }
+    for (int b = 0; b < p->r.image.n_bands; b++) p->omega[b] = raster_omega(&p->r, b);
+    check_describe("%dx%d, %d bands %s, %s in %s, %s hidden by %s, %d-connected, %s%s",
+                   (int)p->r.image.h, (int)p->r.image.w, p->r.image.n_bands,
+                   raster_types[p->r.image.type], p->r.shape, p->r.palette, p->r.holes, p->hiding,
+                   m->connectivity, raster_distances[m->distance],
+                   p->base.bands ? ", chosen bands" : "");
+}
+
+/* --------------------------------------------------------------------------------- variants */
+
+static const char *variant(qfz_job *job, int i)
+{
+    static const int32_t tiles[] = {1, 2, 3, 5, 7, 16, 0};
+    static char text[128];
+    job->tile_px = i == 0 ? 0 : tiles[check_pick(7)];
+    job->n_threads = (int)(1 + check_pick(3));
+    job->memory_bytes = check_chance(25) ? INT64_C(64) << 20 : 0;
+    snprintf(text, sizeof text, "tile %d, %d threads%s", job->tile_px, job->n_threads,
+             job->memory_bytes ? ", little memory" : "");
+    return text;
+}
+
+static bool runs(const problem *p, const qfz_job *job, const char *what, uint64_t regions)
+{
+    qfz_report report = {0};
+    qfz_error err = {0};
+    uint64_t valid = 0;
+    for (int64_t i = 0; i < n_pixels(p); i++) valid += p->r.valid[i];
+    const qfz_status st = qfz_job_run(job, &report, &err);
+    if (!CHECK(st == QFZ_OK, "%s: %s", what, err.message)) return false;
+    CHECK(report.regions == regions, "%s: reports %" PRIu64 " regions, not %" PRIu64, what,
+          report.regions, regions);
+    CHECK(report.width == p->r.image.w && report.height == p->r.image.h, "%s: reported size", what);
+    CHECK(report.pixels == valid, "%s: reports %" PRIu64 " pixels, not %" PRIu64, what,
+          report.pixels, valid);
+    return true;
+}
+
+static void labels_are(const problem *p, const char *path, const char *what, const uint32_t *want)
+{
+    grid g;
+    if (!grid_read(&g, path)) return;
+    CHECK(g.h == p->r.image.h && g.w == p->r.image.w && g.n_bands == 1, "%s: size", what);
+    CHECK(g.type == GDT_UInt32 && g.has_nodata && g.nodata == 0, "%s: type %d, nodata %g", what,
+          (int)g.type, g.nodata);
+    for (int64_t i = 0; i < n_pixels(p) && i < g.h * g.w; i++)
+        if (!CHECK(g.values[i] == want[i], "%s: pixel %d has label %.0f, not %u", what, (int)i,
+                   g.values[i], want[i]))
+            break;
+    grid_free(&g);
+}
+
+/* ---------------------------------------------------------------------------------- regions */
+
+/* The number in the column of that name in a line, NaN if there is none. */
+static double column(char **head, char **line, const char *name)
+{
+    const int i = CSLFindString(head, name);
+    return i < 0 || i >= CSLCount(line) ? NAN : CPLAtof(line[i]);
+}
+
+static bool close_to(double a, double b, double scale)
+{
+    return a == b || (isnan(a) && isnan(b)) || fabs(a - b) <= 1e-11 * (fabs(b) + scale);
+}
+
+static void row_is(const problem *p, char **head, char **line, uint32_t label,
+                   const oracle_region *r)
+{
+    CHECK(column(head, line, "label") == label, "label %g in row %u", column(head, line, "label"),
+          label);
+    CHECK(column(head, line, "pixels") == (double)r->pixels, "pixels of %u", label);
+    CHECK(close_to(column(head, line, "area"), 6.0 * (double)r->pixels, 0), "area of %u: %g", label,
+          column(head, line, "area"));
+    CHECK(close_to(column(head, line, "x"), 100 + 2 * r->x, 1), "x of %u: %.15g, not %.15g", label,
+          column(head, line, "x"), 100 + 2 * r->x);
+    CHECK(close_to(column(head, line, "y"), 500 - 3 * r->y, 1), "y of %u: %.15g, not %.15g", label,
+          column(head, line, "y"), 500 - 3 * r->y);
+    for (int b = 0; b < p->r.image.n_bands; b++) {
+        static const char *const kinds[] = {"mean", "min", "max", "stddev"};
+        const double want[] = {r->bands[b].mean, r->bands[b].min, r->bands[b].max,
+                               r->bands[b].stddev};
+        const double size = fmax(fabs(want[1]), fabs(want[2]));
+        for (int k = 0; k < 4; k++) {
+            char name[32];
+            snprintf(name, sizeof name, "%s_%d", kinds[k], p->bands[b]);
+            if (!isfinite(size) && k == 3) continue; /* no deviation from an infinite mean */
+            const double got = column(head, line, name);
+            CHECK(close_to(got, want[k], k == 3 ? 1e4 * size : size * 1e-3),
+                  "%s of %u: %.17g, not %.17g", name, label, got, want[k]);
+        }
+    }
+}
+
+static void table_is(const problem *p, const char *path, const uint32_t *labels, uint32_t n)
+{
+    oracle_region *regions = calloc(n + 1u, sizeof *regions);
+    char **lines = CSLLoad(path);
+    files_must(regions != NULL);
+    oracle_regions(&p->r.image, labels, n, regions);
+    char **head = lines ? CSLTokenizeString2(lines[0], ",", CSLT_ALLOWEMPTYTOKENS | CSLT_HONOURSTRINGS) : NULL;
+    CHECK(CSLCount(lines) == (int)n + 1, "table of %d lines for %u regions", CSLCount(lines), n);
+    for (uint32_t i = 0; i < n && (int)i + 1 < CSLCount(lines); i++) {
+        char **line = CSLTokenizeString2(lines[i + 1], ",", CSLT_ALLOWEMPTYTOKENS | CSLT_HONOURSTRINGS);
+        row_is(p, head, line, i + 1, &regions[i]);
+        CSLDestroy(line);
+    }
+    CSLDestroy(head);
+    CSLDestroy(lines);
+    free(regions);
+}
+
+/* The first variant's text is kept; the others' must be the same. */
+static void table_is_same(problem *p, const char *path, const char *what, bool first)
+{
+    GByte *text = NULL;
+    vsi_l_offset size = 0;
+    if (!CHECK(VSIIngestFile(NULL, path, &text, &size, TABLE_ROOM - 1), "%s: no table", what)) return;
+    if (first) {
+        memcpy(p->table, text, (size_t)size);
+        p->table[size] = 0;
+    } else {
+        CHECK(strlen(p->table) == size && !memcmp(p->table, text, (size_t)size),
+              "%s: another table", what);
+    }
+    VSIFree(text);
+}
+
+/* -------------------------------------------------------------------------------------- jobs */
+
+static void label_variants(problem *p, qfz_job job, const char *name, const uint32_t *want,
+                           uint32_t n)
+{
+    char what[256];
+    const bool table = check_chance(40);
+    job.dst = scratch("labels.tif");
+    job.regions = table ? scratch("regions.csv") : NULL;
+    for (int i = 0; i < VARIANTS; i++) {
+        snprintf(what, sizeof what, "%s, %s", name, variant(&job, i));
+        if (!runs(p, &job, what, n)) continue;
+        labels_are(p, job.dst, what, want);
+        if (!table) continue;
+        if (i == 0) table_is(p, job.regions, want, n);
+        table_is_same(p, job.regions, what, i == 0);
+    }
+}
+
+static void labels_equal(problem *p, uint32_t *want)
+{
+    qfz_job job = p->base;
+    job.task = QFZ_LABEL;
+    const uint32_t n = oracle_flat(p->o, want);
+    label_variants(p, job, "flat zones", want, n);
+    job.method.has_alpha = true;
+    job.method.alpha = raster_alpha(p->o, &p->r);
+    char name[64];
+    snprintf(name, sizeof name, "alpha %.17g", job.method.alpha);
+    label_variants(p, job, name, want, oracle_alpha(p->o, job.method.alpha, want));
+}
+
+/* Pixels of the background in every band are no part of any zone. */
+static void background_is_left_out(problem *p, uint32_t *want)
+{
+    qfz_job job = p->base;
+    problem q = *p;
+    const int64_t n = n_pixels(p);
+    const double background = oracle_value(&p->r.image, 0, check_pick(n));
+    if (!isfinite(background)) return;
+    q.r.valid = malloc((size_t)n);
+    files_must(q.r.valid != NULL);
+    for (int64_t i = 0; i < n; i++) {
+        bool all = true;
+        for (int b = 0; b < p->r.image.n_bands; b++)
+            all &= oracle_value(&p->r.image, b, i) == background;
+        q.r.valid[i] = p->r.valid[i] && !all;
+    }
+    q.r.image.valid = q.r.valid;
+    q.o = oracle_open(&q.r.image, p->base.method.connectivity, p->base.method.distance);
+    job.task = QFZ_LABEL;
+    job.has_background = true;
+    job.background = background;
+    const uint32_t n_regions = oracle_flat(q.o, want);
+    char name[64];
+    snprintf(name, sizeof name, "background %.17g", background);
+    label_variants(&q, job, name, want, n_regions);
+    oracle_close(q.o);
+    free(q.r.valid);
+}
+
+static void painted_is(const problem *p, const char *path, const char *what, const void *want)
+{
+    grid g;
+    const int64_t n = n_pixels(p);
+    qfz_image image = p->r.image;
+    image.pixels = want;
+    if (!grid_read(&g, path)) return;
+    CHECK(g.h == image.h && g.w == image.w && g.n_bands == image.n_bands, "%s: size", what);
+    CHECK(g.type == files_type(image.type), "%s: painted in another type", what);
+    for (int64_t i = 0; i < n * image.n_bands && i < g.h * g.w * g.n_bands; i++) {
+        const int b = (int)(i / n);
+        const double value = oracle_value(&image, b, i % n);
+        if (!p->r.valid[i % n]) {
+            if (!CHECK(g.has_nodata ? same_value(g.values[i], g.type == GDT_Float32
+                                                                  ? (double)(float)g.nodata
+                                                                  : g.nodata)
+                                    : g.mask[i % n] == 0,
+                       "%s: invalid pixel %d is painted %.9g", what, (int)i, g.values[i]))
+                break;
+        } else if (!CHECK(same_value(g.values[i], value), "%s: band %d of pixel %d is %.9g, not %.9g",
+                          what, b + 1, (int)(i % n), g.values[i], value)) {
+            break;
+        }
+    }
+    grid_free(&g);
+}
+
+static void simplify_equals(problem *p, uint32_t *want)
+{
+    qfz_job job = p->base;
+    char what[256];
+    void *painted = calloc((size_t)(n_pixels(p) * p->r.image.n_bands), 4);
+    files_must(painted != NULL);
+    job.task = QFZ_SIMPLIFY;
+    job.method.has_alpha = check_chance(80);
+    job.method.alpha = job.method.has_alpha ? raster_alpha(p->o, &p->r) : 0;
+    if (check_chance(90)) {
+        job.method.omega = p->omega;
+        job.method.n_omega = check_chance(50) ? 1 : p->r.image.n_bands;
+        for (int b = 1; b < p->r.image.n_bands && job.method.n_omega == 1; b++)
+            p->omega[b] = p->omega[0];
+    }
+    const uint32_t n = oracle_alpha_omega(p->o, job.method.has_alpha ? job.method.alpha : INFINITY,
+                                          job.method.omega, want);
+    oracle_paint(&p->r.image, want, n, painted);
+    job.dst = scratch("painted.tif");
+    for (int i = 0; i < VARIANTS; i++) {
+        job.labels = check_chance(70) ? scratch("labels.tif") : NULL;
+        job.regions = i == 0 || check_chance(40) ? scratch("regions.csv") : NULL;
+        snprintf(what, sizeof what, "simplify alpha %.17g omega %.17g (%d), %s",
+                 job.method.has_alpha ? job.method.alpha : INFINITY,
+                 job.method.omega ? p->omega[0] : INFINITY, job.method.n_omega, variant(&job, i));
+        if (!runs(p, &job, what, n)) continue;
+        painted_is(p, job.dst, what, painted);
+        if (job.labels) labels_are(p, job.labels, what, want);
+        if (i == 0) table_is(p, job.regions, want, n);
+        if (job.regions) table_is_same(p, job.regions, what, i == 0);
+    }
+    free(painted);
+}
+
+/* The smallest unsigned type with room above every level that could be, else Float32. */
+static GDALDataType saliency_type(const problem *p)
+{
+    static const double widths[] = {255, 255, 65535, 65535, 4294967295.0, 4294967295.0};
+    if (p->r.image.type == QFZ_F32 || p->base.method.distance == QFZ_L2) return GDT_Float32;
+    const double most = widths[p->r.image.type] *
+                        (p->base.method.distance == QFZ_L1 ? p->r.image.n_bands : 1);
+    return most < 255 ? GDT_Byte : most < 65535 ? GDT_UInt16 : most < 4294967295.0 ? GDT_UInt32 : GDT_UInt64;
+}
+
+/* want: levels; negative where there is none. */
+static void levels_are(const problem *p, const char *path, const char *what, int64_t h, int64_t w,
+                       int n_bands, const double *want)
+{
+    grid g;
+    if (!grid_read(&g, path)) return;
+    CHECK(g.h == h && g.w == w && g.n_bands == n_bands, "%s: %dx%d, %d bands", what, (int)g.h,
+          (int)g.w, g.n_bands);
+    CHECK(g.type == saliency_type(p), "%s: type %s, not %s", what, GDALGetDataTypeName(g.type),
+          GDALGetDataTypeName(saliency_type(p)));
+    CHECK(g.has_nodata, "%s: no nodata value", what);
+    if (g.type == GDT_Float32) CHECK(isnan(g.nodata), "%s: nodata %g", what, g.nodata);
+    for (int64_t i = 0; i < h * w * n_bands && i < g.h * g.w * g.n_bands; i++)
+        if (!CHECK(same_value(g.values[i], want[i] < 0 ? g.nodata : want[i]),
+                   "%s: band %d, pixel %d is %.9g, not %.9g", what, (int)(i / (h * w)) + 1,
+                   (int)(i % (h * w)), g.values[i], want[i]))
+            break;
+    grid_free(&g);
+}
+
+static void cut_equals(problem *p, const char *saliency, uint32_t *want)
+{
+    qfz_job job = qfz_job_default(QFZ_CUT);
+    char what[256];
+    job.src = saliency;
+    job.dst = scratch("cut.tif");
+    job.overwrite = true;
+    job.engine = QFZ_ENGINE_CPU;
+    job.method.has_alpha = true;
+    for (int i = 0; i < VARIANTS; i++) {
+        job.method.alpha = raster_alpha(p->o, &p->r);
+        const uint32_t n = oracle_alpha(p->o, job.method.alpha, want);
+        snprintf(what, sizeof what, "cut at %.17g, %s", job.method.alpha, variant(&job, 1));
+        if (runs(p, &job, what, n)) labels_are(p, job.dst, what, want);
+    }
+}
+
+static void saliency_equals(problem *p, uint32_t *labels)
+{
+    static const char *const names[] = {"edges", "pixel", "khalimsky"};
+    const int64_t h = p->r.image.h, w = p->r.image.w;
+    const int n_dirs = p->base.method.connectivity / 2;
+    double *want[3];
+    char what[256], edges[PATH_ROOM];
+    for (int i = 0; i < 3; i++) files_must((want[i] = calloc((size_t)(4 * h * w), sizeof(double))));
+    oracle_saliency(p->o, want[0]);
+    oracle_pixel_layout(p->o, want[0], want[1]);
+    oracle_khalimsky_layout(p->o, want[0], want[2]);
+    qfz_job job = p->base;
+    job.task = QFZ_SALIENCY;
+    snprintf(edges, sizeof edges, "%s", scratch("saliency.tif"));
+    for (int layout = QFZ_KHALIMSKY; layout >= 0; layout--)
+        for (int i = 0; i < (layout ? 2 : VARIANTS); i++) {
+            job.layout = (qfz_layout)layout;
+            job.dst = layout ? scratch("layout.tif") : edges;
+            snprintf(what, sizeof what, "saliency %s, %s", names[layout], variant(&job, i));
+            if (!runs(p, &job, what, 0)) continue;
+            if (layout == QFZ_KHALIMSKY) levels_are(p, job.dst, what, 2 * h - 1, 2 * w - 1, 1, want[2]);
+            else levels_are(p, job.dst, what, h, w, layout ? 1 : n_dirs, want[layout]);
+        }
+    cut_equals(p, edges, labels);
+    for (int i = 0; i < 3; i++) free(want[i]);
+}
+
+static void one_case(int64_t number)
+{
+    static problem p;
+    static const char *const outputs[] = {
+        "src.tif", "src.tif.msk", "mask.tif", "labels.tif", "regions.csv", "painted.tif",
+        "saliency.tif", "layout.tif", "cut.tif", NULL};
+    memset(&p, 0, sizeof p);
+    check_case(number, "making it");
+    make(&p);
+    uint32_t *labels = calloc((size_t)n_pixels(&p), sizeof *labels);
+    files_must(labels != NULL);
+    labels_equal(&p, labels);
+    if (check_chance(50)) background_is_left_out(&p, labels);
+    simplify_equals(&p, labels);
+    saliency_equals(&p, labels);
+    files_only(outputs);
+    files_clear();
+    if (p.in_memory) {
+        VSIUnlink("/vsimem/src.tif");
+        VSIUnlink("/vsimem/src.tif.msk");
+        VSIUnlink("/vsimem/mask.tif");
+    }
+    oracle_close(p.o);
+    raster_free(&p.r);
+    free(labels);
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(argc, argv, 300);
+    files_begin();
+    for (int64_t c = check_.first; c < check_.cases; c++) one_case(c);
+    files_end();
+    return check_end();
+}

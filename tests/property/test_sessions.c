@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/* test_sessions.c - random and hostile images in memory: every part equals the oracle. */
+#include "rasters.h"
+
+typedef struct problem {
+    raster r;
+    oracle *o;
+    qfz_method method;
+    double omega[RASTER_BANDS];
+    int n_threads;
+} problem;
+
+static int64_t n_pixels(const problem *p)
+{
+    return p->r.image.h * p->r.image.w;
+}
+
+static void make(problem *p, int64_t side)
+{
+    raster_make(&p->r, side, -1, RASTER_BANDS);
+    if (!strcmp(p->r.holes, "none") && check_chance(50)) p->r.image.valid = NULL;
+    p->method = (qfz_method){.connectivity = check_chance(50) ? 4 : 8,
+                             .distance = (qfz_distance)check_pick(3)};
+    if (raster_levels_overflow(&p->r.image, p->method.distance)) p->method.distance = QFZ_LINF;
+    p->o = oracle_open(&p->r.image, p->method.connectivity, p->method.distance);
+    p->method.has_alpha = check_chance(75);
+    p->method.alpha = p->method.has_alpha ? raster_alpha(p->o, &p->r) : 0;
+    for (int b = 0; b < RASTER_BANDS; b++)
+        p->omega[b] = raster_omega(&p->r, b % p->r.image.n_bands);
+    if (check_chance(80)) {
+        p->method.omega = p->omega;
+        p->method.n_omega = check_chance(50) ? 1 : p->r.image.n_bands;
+        for (int b = 1; b < RASTER_BANDS && p->method.n_omega == 1; b++) p->omega[b] = p->omega[0];
+    }
+    p->n_threads = check_chance(50) ? 1 : 2;
+    check_describe("%dx%d, %d bands %s, %s in %s, holes %s, %d-connected, %s, alpha %s %.17g, "
+                   "omega %.17g (%d), %d threads",
+                   (int)p->r.image.h, (int)p->r.image.w, p->r.image.n_bands,
+                   raster_types[p->r.image.type], p->r.shape, p->r.palette, p->r.holes,
+                   p->method.connectivity, raster_distances[p->method.distance],
+                   p->method.has_alpha ? "at most" : "none", p->method.alpha, p->omega[0],
+                   p->method.n_omega, p->n_threads);
+}
+
+static void same_labels(const char *name, qfz_session *s, const uint32_t *want, uint32_t n_want,
+                        int64_t n)
+{
+    uint32_t n_got = 0;
+    const uint32_t *got = qfz_session_labels(s, &n_got);
+    CHECK(n_got == n_want, "%s: %u regions, not %u", name, n_got, n_want);
+    for (int64_t i = 0; i < n; i++)
+        if (!CHECK(got[i] == want[i], "%s: pixel %d has label %u, not %u", name, (int)i, got[i],
+                   want[i]))
+            return;
+}
+
+static bool runs(qfz_session *s, qfz_part part, const char *name)
+{
+    qfz_error err = {0};
+    double ms = -1;
+    const qfz_status st = qfz_session_run(s, part, &ms, &err);
+    CHECK(st != QFZ_OK || ms >= 0, "%s: took %g ms", name, ms);
+    return CHECK(st == QFZ_OK, "%s: %s", name, err.message);
+}
+
+static void labels_equal(const problem *p, qfz_session *s)
+{
+    uint32_t *want = calloc((size_t)n_pixels(p), sizeof *want);
+    if (!want) abort();
+    if (runs(s, QFZ_PART_LABEL, "label"))
+        same_labels("label", s, want,
+                    p->method.has_alpha ? oracle_alpha(p->o, p->method.alpha, want)
+                                        : oracle_flat(p->o, want),
+                    n_pixels(p));
+    if (runs(s, QFZ_PART_ALPHA_OMEGA, "alpha-omega"))
+        same_labels("alpha-omega", s, want,
+                    oracle_alpha_omega(p->o, p->method.has_alpha ? p->method.alpha : INFINITY,
+                                       p->method.omega ? p->omega : NULL, want),
+                    n_pixels(p));
+    free(want);
+}
+
+static void saliency_equals(const problem *p, qfz_session *s, qfz_part part, const double *want)
+{
+    const char *name = part == QFZ_PART_RESOLVE ? "resolve" : "saliency";
+    const int64_t n = p->method.connectivity / 2 * n_pixels(p);
+    if (!runs(s, part, name)) return;
+    const uint32_t *keys = qfz_session_saliency(s);
+    for (int64_t i = 0; i < n; i++) {
+        const bool none = keys[i] == UINT32_MAX;
+        const double got = none ? ORACLE_NO_EDGE : qfz_session_level(s, keys[i]);
+        if (want[i] == 4294967295.0 && none) continue; /* that level shares its key with "none" */
+        if (!CHECK(got == want[i], "%s: direction %d of pixel %d is %.9g, not %.9g", name,
+                   (int)(i / n_pixels(p)), (int)(i % n_pixels(p)), got, want[i]))
+            return;
+    }
+}
+
+/* The level of the lowest common ancestor of two pixels, or -1. */
+static double meeting_level(qfz_session *s, const qfz_tree *t, uint32_t a, uint32_t b,
+                            uint8_t *seen)
+{
+    double level = -1;
+    memset(seen, 0, (size_t)t->n_nodes);
+    for (uint32_t i = a;; i = t->parent[i]) {
+        seen[i] = 1;
+        if (t->parent[i] == i) break;
+    }
+    for (uint32_t i = b;; i = t->parent[i]) {
+        if (seen[i]) {
+            level = qfz_session_level(s, t->level[i]);
+            break;
+        }
+        if (t->parent[i] == i) break;
+    }
+    return level;
+}
+
+/* Parents are above their children, inner nodes have two of them at least, chains end. */
+static bool tree_is_canonical(const problem *p, qfz_session *s, const qfz_tree *t)
+{
+    const int64_t n = n_pixels(p);
+    const int64_t before = (int64_t)check_.failures;
+    uint32_t *children = calloc((size_t)t->n_nodes + 1, sizeof *children);
+    if (!children) abort();
+    CHECK(t->n_nodes >= n && t->n_nodes <= 2 * n, "tree: %d nodes", (int)t->n_nodes);
+    for (int64_t i = 0; i < t->n_nodes; i++) {
+        const uint32_t up = t->parent[i];
+        if (!CHECK(up < t->n_nodes && (up == i || up >= n), "tree: parent %u of %d", up, (int)i))
+            break;
+        if (i < n) CHECK(t->level[i] == 0, "tree: pixel %d has level %u", (int)i, t->level[i]);
+        if (up == i) continue;
+        children[up]++;
+        CHECK(i < n || t->level[up] > t->level[i], "tree: node %d of key %u under %u", (int)i,
+              t->level[i], t->level[up]);
+        if (i < n) CHECK(oracle_is_valid(p->o, i), "tree: invalid pixel %d has a parent", (int)i);
+    }
+    for (int64_t i = n; i < t->n_nodes; i++)
+        CHECK(children[i] != 1 && (children[i] || t->parent[i] == i), "tree: node %d has %u children",
+              (int)i, children[i]);
+    (void)s;
+    free(children);
+    return (int64_t)check_.failures == before;
+}
+
+static void tree_equals(const problem *p, qfz_session *s, const double *want)
+{
+    const int64_t n = n_pixels(p), w = p->r.image.w;
+    static const int64_t dy[] = {0, 1, 1, 1}, dx[] = {1, 0, 1, -1};
+    if (!runs(s, QFZ_PART_TREE, "tree")) return;
+    const qfz_tree t = qfz_session_tree(s);
+    if (!tree_is_canonical(p, s, &t)) return;
+    uint8_t *seen = malloc((size_t)t.n_nodes);
+    if (!seen) abort();
+    for (int64_t i = 0; i < p->method.connectivity / 2 * n; i++) {
+        const int64_t a = i % n, b = a + dy[i / n] * w + dx[i / n];
+        if (want[i] == ORACLE_NO_EDGE) continue;
+        const double got = meeting_level(s, &t, (uint32_t)a, (uint32_t)b, seen);
+        if (!CHECK(got == want[i], "tree: pixels %d and %d meet at %.9g, not %.9g", (int)a, (int)b,
+                   got, want[i]))
+            break;
+    }
+    free(seen);
+}
+
+static void one_case(int64_t number)
+{
+    problem p;
+    qfz_session *s = NULL;
+    qfz_error err = {0};
+    double ms;
+    check_case(number, "making it");
+    make(&p, number % 4 == 3 ? 24 : 9);
+    double *want = calloc((size_t)(4 * n_pixels(&p)), sizeof *want);
+    if (!want) abort();
+    oracle_saliency(p.o, want);
+    const qfz_status st = qfz_session_open(&s, &p.r.image, &p.method, QFZ_ENGINE_CPU, p.n_threads,
+                                           &err);
+    if (CHECK(st == QFZ_OK, "open: %s", err.message)) {
+        CHECK(!strcmp(qfz_session_engine(s), "cpu"), "engine %s", qfz_session_engine(s));
+        labels_equal(&p, s);
+        saliency_equals(&p, s, QFZ_PART_SALIENCY, want);
+        tree_equals(&p, s, want);
+        CHECK(qfz_session_run(s, QFZ_PART_SUMMARISE, &ms, &err) == QFZ_OK, "summarise: %s",
+              err.message);
+        saliency_equals(&p, s, QFZ_PART_RESOLVE, want);
+        labels_equal(&p, s); /* a session's parts may be run again, in any order */
+    }
+    qfz_session_close(s);
+    oracle_close(p.o);
+    raster_free(&p.r);
+    free(want);
+}
+
+static void refused(const char *what, const qfz_image *image, const qfz_method *method)
+{
+    qfz_session *s = NULL;
+    qfz_error err = {0};
+    const qfz_status st = qfz_session_open(&s, image, method, QFZ_ENGINE_CPU, 1, &err);
+    CHECK(st == QFZ_EARG && !s, "%s: status %d", what, (int)st);
+    CHECK(err.status == st && err.message[0] && !strchr(err.message, '\n'), "%s: message \"%s\"",
+          what, err.message);
+    if (st == QFZ_OK) qfz_session_close(s);
+}
+
+static void refuses_what_makes_no_sense(void)
+{
+    const uint32_t pixels[4] = {0, 1, 2, 3};
+    const double negative = -1, not_a_number = NAN, fine = 3;
+    const qfz_image image = {.h = 1, .w = 2, .n_bands = 1, .type = QFZ_U32, .pixels = pixels};
+    qfz_image i = image;
+    const qfz_method method = {.connectivity = 4, .has_alpha = true, .alpha = 1};
+    qfz_method m = method;
+    check_case(-1, "methods that are refused");
+    m.connectivity = 6, refused("6-connected", &image, &m), m = method;
+    m.alpha = -0.5, refused("alpha < 0", &image, &m), m = method;
+    m.alpha = NAN, refused("alpha NaN", &image, &m), m = method;
+    m.omega = &negative, m.n_omega = 1, refused("omega < 0", &image, &m), m = method;
+    m.omega = &not_a_number, m.n_omega = 1, refused("omega NaN", &image, &m), m = method;
+    m.omega = &fine, m.n_omega = 2, refused("2 omegas for 1 band", &image, &m), m = method;
+    i.n_bands = 2, refused("l1 of 2 bands UInt32", &i, &m), i = image;
+    i.h = 0, refused("no rows", &i, &m), i = image;
+    i.h = (int64_t)1 << 20, i.w = (int64_t)1 << 20, refused("2^40 pixels", &i, &m), i = image;
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(argc, argv, 1500);
+    refuses_what_makes_no_sense();
+    for (int64_t c = check_.first; c < check_.cases; c++) one_case(c);
+    return check_end();
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/* test_stitch.c - tiles in memory, summarised, stitched and resolved through the engine's table,
+ * equal the oracle's answer for the whole image, whatever the tile's shape. */
+#include "engine.h"
+#include "rasters.h"
+#include "stitch/stitch.h"
+
+typedef struct problem {
+    raster r;
+    oracle *o;
+    qfz_rule rule;
+    double omega[RASTER_BANDS];
+    double alpha;
+    qfz_grid grid;
+    int64_t memory_bytes;
+} problem;
+
+static void make(problem *p)
+{
+    raster_make(&p->r, 14, -1, RASTER_BANDS);
+    const qfz_image *const image = &p->r.image;
+    qfz_distance distance = (qfz_distance)check_pick(3);
+    if (raster_levels_overflow(image, distance)) distance = QFZ_LINF;
+    p->rule = (qfz_rule){.connectivity = check_chance(50) ? 4 : 8,
+                         .distance = distance,
+                         .type = image->type,
+                         .n_bands = image->n_bands};
+    p->o = oracle_open(image, p->rule.connectivity, distance);
+    p->alpha = check_chance(30) ? INFINITY : raster_alpha(p->o, &p->r);
+    for (int b = 0; b < RASTER_BANDS; b++)
+        p->omega[b] = raster_omega(&p->r, b % image->n_bands);
+    const int64_t tile_w = 1 + check_pick(6), tile_h = 1 + check_pick(6);
+    p->grid = (qfz_grid){.w = image->w,
+                         .h = image->h,
+                         .tile_w = tile_w,
+                         .tile_h = tile_h,
+                         .n_x = (image->w + tile_w - 1) / tile_w,
+                         .n_y = (image->h + tile_h - 1) / tile_h};
+    p->memory_bytes = check_chance(50) ? 0 : 1 << 30; /* 0: everything is spilled */
+    check_describe("%dx%d in tiles of %dx%d, %d bands %s, %s in %s, holes %s, %d-connected, %s, "
+                   "alpha %.17g, omega %.17g",
+                   (int)image->h, (int)image->w, (int)tile_h, (int)tile_w, image->n_bands,
+                   raster_types[image->type], p->r.shape, p->r.palette, p->r.holes,
+                   p->rule.connectivity, raster_distances[distance], p->alpha, p->omega[0]);
+}
+
+static qfz_box box_of(const problem *p, int64_t tile)
+{
+    const qfz_hierarchy hierarchy = qfz_hierarchy_of(&p->grid);
+    return qfz_hierarchy_box(&hierarchy, 0, tile);
+}
+
+/* A tile's own image, cut out of the whole. */
+static qfz_image cut_tile(const problem *p, qfz_box box, uint8_t *pixels, uint8_t *valid)
+{
+    const qfz_image *const image = &p->r.image;
+    const size_t bytes = qfz_type_bytes(image->type);
+    const int64_t h = qfz_box_h(box), w = qfz_box_w(box);
+    for (int64_t y = 0; y < h; y++)
+        for (int64_t x = 0; x < w; x++) {
+            const int64_t from = (box.y0 + y) * image->w + box.x0 + x, to = y * w + x;
+            valid[to] = image->valid ? image->valid[from] : 1;
+            for (int64_t b = 0; b < image->n_bands; b++)
+                memcpy(pixels + (size_t)(b * h * w + to) * bytes,
+                       (const uint8_t *)image->pixels +
+                           (size_t)(b * image->h * image->w + from) * bytes,
+                       bytes);
+        }
+    return (qfz_image){
+        .h = h, .w = w, .n_bands = image->n_bands, .type = image->type, .pixels = pixels, .valid = valid};
+}
+
+typedef struct bench {
+    qfz_worker *worker;
+    qfz_stitch *stitch;
+    uint8_t pixels[64 * RASTER_BANDS * 4], valid[64];
+    qfz_image tile;
+} bench;
+
+static bool ok(qfz_status st, const qfz_error *err)
+{
+    return CHECK(st == QFZ_OK, "status %d: %s", (int)st, err->message);
+}
+
+static void open_bench(bench *b, const problem *p, qfz_kind kind)
+{
+    qfz_error err = {0};
+    ok(qfz_engine_cpu.open(&b->worker, &p->rule, kind, (int32_t)p->grid.tile_h,
+                           (int32_t)p->grid.tile_w, 1, &err), &err);
+    ok(qfz_stitch_open(&b->stitch, &p->rule, kind, &p->grid, 2, p->memory_bytes, ".", &err), &err);
+}
+
+static void close_bench(bench *b)
+{
+    qfz_engine_cpu.close(b->worker);
+    qfz_stitch_close(b->stitch);
+}
+
+static qfz_box load(bench *b, const problem *p, int64_t tile)
+{
+    qfz_error err = {0};
+    const qfz_box box = box_of(p, tile);
+    b->tile = cut_tile(p, box, b->pixels, b->valid);
+    ok(qfz_engine_cpu.load(b->worker, &b->tile, &err), &err);
+    return box;
+}
+
+static void summarise(bench *b, const problem *p, qfz_kind kind)
+{
+    for (int64_t t = 0; t < p->grid.n_x * p->grid.n_y; t++) {
+        qfz_error err = {0};
+        const qfz_box box = load(b, p, t);
+        qfz_summary summary;
+        qfz_partition partition;
+        if (kind == QFZ_COMPONENTS) {
+            ok(qfz_engine_cpu.partition(b->worker, NULL, &partition, &err), &err);
+            ok(qfz_stitch_put_partition(b->stitch, t, &partition, &err), &err);
+        }
+        ok(qfz_summary_init(&summary, box, &p->rule, &err), &err);
+        ok(qfz_engine_cpu.summarise(b->worker, &summary, &err), &err);
+        CHECK(summary.links.n < summary.n_ring || summary.n_ring == 0, "%d links for %d ring pixels",
+              (int)summary.links.n, (int)summary.n_ring);
+        ok(qfz_stitch_put(b->stitch, t, &summary, &err), &err);
+        qfz_summary_fini(&summary);
+    }
+    qfz_error err = {0};
+    ok(qfz_stitch_solve(b->stitch, NULL, NULL, &err), &err);
+}
+
+static void partition_tile(bench *b, int64_t t, qfz_partition *partition)
+{
+    qfz_error err = {0};
+    qfz_answer answer;
+    ok(qfz_stitch_answer(b->stitch, t, &answer, &err), &err);
+    ok(qfz_engine_cpu.partition(b->worker, answer.n_ring ? &answer : NULL, partition, &err), &err);
+    qfz_answer_fini(&answer);
+}
+
+static void check_labels(bench *b, const problem *p, qfz_kind kind, const uint32_t *want, uint32_t n_want)
+{
+    qfz_error err = {0};
+    qfz_partition partition;
+    uint64_t n = 0, lut[64];
+    const int64_t n_tiles = p->grid.n_x * p->grid.n_y;
+    for (int64_t t = 0; kind == QFZ_OMEGA && t < n_tiles; t++) {
+        load(b, p, t);
+        partition_tile(b, t, &partition);
+        ok(qfz_stitch_put_partition(b->stitch, t, &partition, &err), &err);
+    }
+    ok(qfz_stitch_number(b->stitch, &n, &err), &err);
+    CHECK(n == n_want, "%d regions, not %d", (int)n, (int)n_want);
+    for (int64_t t = 0; t < n_tiles; t++) {
+        uint32_t got[64];
+        const qfz_box box = load(b, p, t);
+        partition_tile(b, t, &partition);
+        ok(qfz_stitch_labels(b->stitch, t, &partition, lut, &err), &err);
+        ok(qfz_engine_cpu.labels(b->worker, lut, false, got, &err), &err);
+        for (int64_t i = 0; i < b->tile.h * b->tile.w; i++) {
+            const int64_t y = box.y0 + i / b->tile.w, x = box.x0 + i % b->tile.w;
+            if (!CHECK(got[i] == want[y * p->grid.w + x], "pixel %d %d has label %u, not %u", (int)y,
+                       (int)x, got[i], want[y * p->grid.w + x]))
+                return;
+        }
+    }
+}
+
+static void check_saliency(bench *b, const problem *p, const double *want)
+{
+    qfz_error err = {0};
+    const int64_t n_px = p->grid.w * p->grid.h;
+    for (int64_t t = 0; t < p->grid.n_x * p->grid.n_y; t++) {
+        uint32_t keys[64 * QFZ_MAX_DIRS];
+        qfz_answer answer;
+        const qfz_box box = load(b, p, t);
+        const int64_t n = b->tile.h * b->tile.w;
+        ok(qfz_stitch_answer(b->stitch, t, &answer, &err), &err);
+        ok(qfz_engine_cpu.saliency(b->worker, answer.n_ring ? &answer : NULL, keys, &err), &err);
+        for (int64_t i = 0; i < n * qfz_n_dirs(&p->rule); i++) {
+            const int64_t y = box.y0 + i % n / b->tile.w, x = box.x0 + i % n % b->tile.w;
+            const double level = want[i / n * n_px + y * p->grid.w + x];
+            const double got = qfz_level_of_key(p->rule.type, p->rule.distance, keys[i]);
+            if (!CHECK(level == ORACLE_NO_EDGE ? keys[i] == QFZ_NONE : got == level,
+                       "edge %d of pixel %d %d has level %.17g, not %.17g", (int)(i / n), (int)y,
+                       (int)x, got, level)) {
+                qfz_answer_fini(&answer);
+                return;
+            }
+        }
+        qfz_answer_fini(&answer);
+    }
+}
+
+static void test_case(void)
+{
+    problem p;
+    bench b;
+    make(&p);
+    const int64_t n_px = p.grid.w * p.grid.h;
+    uint32_t *const labels = malloc((size_t)n_px * sizeof *labels);
+    double *const planes = malloc((size_t)(n_px * QFZ_MAX_DIRS) * sizeof *planes);
+
+    p.rule.alpha_key = qfz_key_of_alpha(p.rule.type, p.rule.distance, p.alpha);
+    uint32_t n = oracle_alpha(p.o, p.alpha, labels);
+    open_bench(&b, &p, QFZ_COMPONENTS);
+    summarise(&b, &p, QFZ_COMPONENTS);
+    check_labels(&b, &p, QFZ_COMPONENTS, labels, n);
+    close_bench(&b);
+
+    p.rule.omega = p.omega;
+    n = oracle_alpha_omega(p.o, p.alpha, p.omega, labels);
+    open_bench(&b, &p, QFZ_OMEGA);
+    summarise(&b, &p, QFZ_OMEGA);
+    check_labels(&b, &p, QFZ_OMEGA, labels, n);
+    close_bench(&b);
+
+    p.rule.alpha_key = UINT32_MAX;
+    oracle_saliency(p.o, planes);
+    open_bench(&b, &p, QFZ_LEVELS);
+    summarise(&b, &p, QFZ_LEVELS);
+    check_saliency(&b, &p, planes);
+    close_bench(&b);
+
+    free(labels);
+    free(planes);
+    oracle_close(p.o);
+    raster_free(&p.r);
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(argc, argv, 1500);
+    for (int64_t i = check_.first; i < check_.cases; i++) {
+        check_case(i, "making the case");
+        test_case();
+    }
+    return check_end();
+}
