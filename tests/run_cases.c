@@ -54,15 +54,15 @@ static double *read_grid(const problem *p, FILE *f)
 {
     char word[MOST_WORD];
     const int64_t n = p->r.image.h * p->r.image.w;
-    double *grid = calloc(MOST_PX, sizeof *grid);
-    files_must(grid && n > 0 && n <= MOST_PX);
+    double *cells = calloc(MOST_PX, sizeof *cells);
+    files_must(cells && n > 0 && n <= MOST_PX);
     for (int64_t i = 0; i < n; i++) {
         if (!next_word(f, word)) bad(p, "end of file");
-        if (!strcmp(word, ".")) grid[i] = NAN; /* of pixels: masked */
-        else if (!strcmp(word, "-")) grid[i] = ORACLE_NO_EDGE;
-        else grid[i] = CPLAtof(word);
+        if (!strcmp(word, ".")) cells[i] = NAN; /* of pixels: masked */
+        else if (!strcmp(word, "-")) cells[i] = ORACLE_NO_EDGE;
+        else cells[i] = CPLAtof(word);
     }
-    return grid;
+    return cells;
 }
 
 static void read_pixels(problem *p, FILE *f)
