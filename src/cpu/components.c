@@ -17,11 +17,12 @@
 
 #include <string.h>
 
-/* What becomes of parent[run] in the end: the run's region, counted from 0, and one of these.
- * Runs and regions are fewer than 2^30 + 1, so that a number never reaches the flags. */
-#define ROOT 0x80000000u
-#define DONE 0x40000000u
-#define REGION 0x3fffffffu
+/* parent[run] becomes the label of the run's region with this flag.  Runs are numbered below 2^30,
+ * labels go up to 2^30. */
+#define LABELLED 0x80000000u
+
+/* Parents before the first run and after the last one that may be read. */
+enum { SLACK = 16 };
 
 typedef struct row_word {
     uint64_t start; /* first pixels of runs */
@@ -79,7 +80,8 @@ static size_t lay_out(label_job *job, char *scratch, int64_t h, int64_t w, int n
     job->strips = take(scratch, &used, (size_t)job->n_strips, sizeof *job->strips);
     job->rows = take(scratch, &used, (size_t)h * words, sizeof *job->rows);
     job->row_run = take(scratch, &used, (size_t)h, sizeof *job->row_run);
-    job->parent = take(scratch, &used, (size_t)h * (size_t)w + 1, sizeof *job->parent);
+    job->parent = take(scratch, &used, (size_t)h * (size_t)w + 2 * SLACK, sizeof *job->parent);
+    if (scratch) job->parent += SLACK;
     job->bits = take(scratch, &used, (size_t)job->n_strips * 3 * words, sizeof *job->bits);
     return used;
 }
@@ -91,6 +93,7 @@ static void cut_strips(label_job *job)
         row_strip *const strip = &job->strips[s];
         strip->y0 = h * s / job->n_strips;
         strip->y1 = h * (s + 1) / job->n_strips;
+        strip->regions_before = 0;
         strip->left = job->bits + 3 * s * job->words;
         strip->up = strip->left + job->words;
         strip->right = strip->up + job->words;
@@ -112,10 +115,8 @@ QFZ_INLINE void join_runs(uint32_t *parent, uint32_t a, uint32_t b)
 {
     a = find_root(parent, a);
     b = find_root(parent, b);
-    if (a < b)
-        parent[b] = a;
-    else
-        parent[a] = b;
+    const uint32_t low = a < b ? a : b, high = a < b ? b : a;
+    parent[high] = low;
 }
 
 /* ---- First pass: runs and their links -------------------------------------------------------- */
@@ -229,7 +230,7 @@ QFZ_CLONES static void link_row(const label_job *job, const row_strip *strip, in
             const uint32_t back = (uint32_t)((left & sa) >> x & 1);
             const uint32_t forth = (uint32_t)((~left & ~up & sa_after) >> x & 1);
             parent[run_below + runs_up_to(sb, x)] =
-                parent[run_above + runs_up_to(sa, x) - back + forth];
+                parent[parent[run_above + runs_up_to(sa, x) - back + forth]];
         }
         uint64_t more_left = left & ~first & ~(ups.before & ~sb) & ~(up & ~sa);
         uint64_t more_up = up & ~(first & ~(left & sa)) & ~(ups.before & ~sa & ~sb);
@@ -287,127 +288,156 @@ static void count_roots(const label_job *job, row_strip *strip)
     strip->n_regions = n;
 }
 
+/* Which runs are roots is anyone's guess: no branches on it here and below. */
 static void number_roots(const label_job *job, const row_strip *strip)
 {
     const uint32_t end = end_of_runs(job, strip);
-    uint32_t n = strip->regions_before;
+    uint32_t label = strip->regions_before + 1;
     for (uint32_t run = job->row_run[strip->y0]; run < end; run++) {
-        const uint32_t up = job->parent[run];
-        job->parent[run] = up == run ? ROOT | n : up;
-        n += up == run;
+        const uint32_t up = job->parent[run], is_root = up == run;
+        job->parent[run] = up ^ ((up ^ (LABELLED | label)) & -is_root);
+        label += is_root;
     }
 }
 
-/* parent[run] becomes the run's region, all roots being numbered.  Other threads write parents
- * meanwhile, but only replace a number of a run by that of its region, and both lead to the same
- * region.  Runs above in the same strip are done already: one look suffices. */
-QFZ_CLONES static void resolve_runs(uint32_t *parent, uint32_t begin, uint32_t end)
+/* Labels runs; roots that have no label yet get those from *label on.  Parents outside the strip
+ * have labels.  Other threads write parents meanwhile, but only replace a number of a run by the
+ * label of its region, and both lead to the same label.  Runs before these in the strip are done
+ * already: one look suffices. */
+QFZ_CLONES static void resolve_runs(uint32_t *parent, uint32_t begin, uint32_t end,
+                                    uint32_t *label)
 {
+    uint32_t fresh = *label;
     for (uint32_t run = begin; run < end; run++) {
-        const uint32_t at = __atomic_load_n(&parent[run], __ATOMIC_RELAXED);
-        uint32_t next = __atomic_load_n(&parent[at & ROOT ? run : at], __ATOMIC_RELAXED);
-        while (!(next & (ROOT | DONE)))
-            next = __atomic_load_n(&parent[next], __ATOMIC_RELAXED);
-        __atomic_store_n(&parent[run], (at & ROOT) | DONE | (next & REGION), __ATOMIC_RELAXED);
+        const uint32_t up = __atomic_load_n(&parent[run], __ATOMIC_RELAXED), is_root = up == run;
+        const uint32_t at = up & LABELLED ? run : up;
+        uint32_t found = __atomic_load_n(&parent[at], __ATOMIC_RELAXED);
+        found ^= (found ^ (LABELLED | fresh)) & -is_root;
+        while (!(found & LABELLED))
+            found = __atomic_load_n(&parent[found], __ATOMIC_RELAXED);
+        __atomic_store_n(&parent[run], found, __ATOMIC_RELAXED);
+        fresh += is_root;
     }
+    *label = fresh;
 }
 
-typedef uint32_t label_vector __attribute__((vector_size(64), aligned(4)));
-enum { VECTOR_PX = sizeof(label_vector) / sizeof(uint32_t) };
+/* Labels are painted by eights of pixels, without a look at where runs begin and end: pixel i of
+ * eight has the label of the run so many runs further as there are starts in its bits 0..i. */
+enum { EIGHT = 8 };
+typedef uint32_t eight_labels __attribute__((vector_size(EIGHT * sizeof(uint32_t))));
 
-/* State of a row that is being painted from the left to the right. */
-typedef struct row_brush {
-    const uint32_t *run; /* the next one */
-    uint32_t label;
-} row_brush;
+/* For each pattern of eight starts and each of its bits i, the number of those among 1..i. */
+typedef struct rank_table {
+    eight_labels of[1 << EIGHT];
+} rank_table;
 
-/* Paints a word of pixels, and up to VECTOR_PX more, which are painted over later. */
-QFZ_INLINE void paint_word(row_brush *brush, uint64_t start, uint64_t gap, uint32_t *out)
+static void rank_table_init(rank_table *ranks)
 {
-    uint64_t turns = start | gap;
-    for (int x = 0;;) {
-        const int end = turns ? __builtin_ctzll(turns) : QFZ_WORD_PX;
-        const label_vector paint = (label_vector){0} + brush->label;
-        do {
-            memcpy(out + x, &paint, sizeof paint);
-            x += VECTOR_PX;
-        } while (x < end);
-        if (!turns) return;
-        const uint32_t is_run = (uint32_t)(start >> end & 1);
-        brush->label = ((*brush->run & REGION) + 1) & -is_run;
-        brush->run += is_run;
-        turns &= turns - 1;
-        x = end;
-    }
-}
-
-/* Writes the labels of row y.  What a word paints past its end must not reach past the row's: the
- * next row may belong to another thread. */
-QFZ_CLONES static void paint_row(const label_job *job, int64_t y)
-{
-    const row_word *const row = job->rows + y * job->words;
-    const int64_t w = job->image->w;
-    uint32_t *const out = job->label + y * w;
-    row_brush brush = {.run = job->parent + job->row_run[y]};
-    uint64_t valid_before = 1;
-    for (int64_t k = 0; k < job->words; k++) {
-        const uint64_t gap = ~row[k].valid & (row[k].valid << 1 | valid_before);
-        const int64_t at = k * QFZ_WORD_PX;
-        valid_before = row[k].valid >> 63;
-        if (at + QFZ_WORD_PX + VECTOR_PX <= w) {
-            paint_word(&brush, row[k].start, gap, out + at);
-        } else {
-            uint32_t last[QFZ_WORD_PX + VECTOR_PX];
-            const int64_t px = w - at < QFZ_WORD_PX ? w - at : QFZ_WORD_PX;
-            paint_word(&brush, row[k].start, gap & qfz_low_bits(px), last);
-            memcpy(out + at, last, (size_t)px * sizeof *last);
+    for (uint32_t starts = 0; starts < 1 << EIGHT; starts++) {
+        uint32_t rank = 0;
+        for (int i = 0; i < EIGHT; i++) {
+            rank += i > 0 && starts >> i & 1;
+            ranks->of[starts][i] = rank;
         }
     }
 }
 
-/* Adds the runs of row y to the regions' pixel counts, and notes where regions begin. */
-static void tabulate_row(const label_job *job, int64_t y)
+/* Paints 64 pixels; *run is the last run that began before.  Labels of runs that are to come, and
+ * of none, are read and not used. */
+QFZ_INLINE const uint32_t *paint_word(const rank_table *ranks, const uint32_t *run, row_word word,
+                                      uint32_t *out)
+{
+    const eight_labels bit = {1, 2, 4, 8, 16, 32, 64, 128};
+    for (int x = 0; x < QFZ_WORD_PX; x += EIGHT) {
+        const unsigned starts = word.start >> x & 0xff;
+        const uint32_t valid = word.valid >> x & 0xff;
+        eight_labels labels;
+        memcpy(&labels, run + (starts & 1), sizeof labels);
+        labels = __builtin_shuffle(labels, ranks->of[starts]) & ~LABELLED;
+        labels &= (eight_labels)((valid & bit) != 0);
+        memcpy(out + x, &labels, sizeof labels);
+        run += __builtin_popcount(starts);
+    }
+    return run;
+}
+
+QFZ_CLONES static void paint_row(const label_job *job, const rank_table *ranks, int64_t y)
 {
     const row_word *const row = job->rows + y * job->words;
-    const int64_t p = y * job->image->w;
+    const int64_t w = job->image->w, whole = w / QFZ_WORD_PX;
     const uint32_t *run = job->parent + job->row_run[y] - 1;
-    for (int64_t k = 0; k < job->words; k++) {
-        if (job->first)
-            for (uint64_t start = row[k].start; start; start &= start - 1)
-                if (*++run & ROOT)
-                    job->first[*run & REGION] =
-                        (uint32_t)(p + k * QFZ_WORD_PX + __builtin_ctzll(start));
-    }
-    if (!job->count) return;
-    run = job->parent + job->row_run[y] - 1;
-    for (int64_t k = 0; k < job->words; k++) {
-        uint64_t start = row[k].start, valid = row[k].valid;
-        while (valid) {
-            if (start & valid & -valid) {
-                run++;
-                start &= start - 1;
-            }
-            const uint64_t upto = start ? (start & -start) - 1 : UINT64_MAX;
-            __atomic_fetch_add(&job->count[*run & REGION],
-                               (uint32_t)__builtin_popcountll(valid & upto), __ATOMIC_RELAXED);
-            valid &= ~upto;
-        }
+    uint32_t *const out = job->label + y * w;
+    for (int64_t k = 0; k < whole; k++)
+        run = paint_word(ranks, run, row[k], out + k * QFZ_WORD_PX);
+    if (w % QFZ_WORD_PX) {
+        uint32_t last[QFZ_WORD_PX];
+        paint_word(ranks, run, row[whole], last);
+        memcpy(out + whole * QFZ_WORD_PX, last, (size_t)(w % QFZ_WORD_PX) * sizeof *last);
     }
 }
 
-static void finish_strip(const label_job *job, const row_strip *strip)
+/* Where regions begin and how large they are. */
+typedef struct region_tables {
+    uint32_t *first, *count; /* either may be NULL */
+    bool shared;             /* with other threads */
+    uint32_t seen;           /* number of regions that began before */
+} region_tables;
+
+/* n pixels of a region, the first being p.  The next region that begins in this strip is known by
+ * its label. */
+QFZ_INLINE void tabulate_run(region_tables *tables, uint32_t label, uint32_t p, uint32_t n)
+{
+    const bool begins = label == tables->seen + 1;
+    uint32_t none;
+    *(tables->first && begins ? &tables->first[label - 1] : &none) = p;
+    tables->seen += begins;
+    if (!tables->count) return;
+    if (tables->shared)
+        __atomic_fetch_add(&tables->count[label - 1], n, __ATOMIC_RELAXED);
+    else
+        tables->count[label - 1] = (begins ? 0 : tables->count[label - 1]) + n;
+}
+
+/* Word by word: a run that goes on from one to the next counts as two. */
+QFZ_CLONES static uint32_t tabulate_row(const label_job *job, int64_t y, uint32_t seen)
+{
+    const row_word *const row = job->rows + y * job->words;
+    const uint32_t *run = job->parent + job->row_run[y];
+    const int64_t words = job->words;
+    uint32_t p = (uint32_t)(y * job->image->w);
+    region_tables tables = {job->first, job->count, job->n_strips > 1, seen};
+    for (int64_t k = 0; k < words; k++, p += QFZ_WORD_PX) {
+        const uint64_t valid = row[k].valid;
+        uint64_t starts = row[k].start | (valid & 1);
+        uint64_t ends = valid & (starts >> 1 | ~(valid >> 1));
+        run -= starts != row[k].start;
+        for (; starts; starts &= starts - 1, ends &= ends - 1) {
+            const uint32_t x = (uint32_t)__builtin_ctzll(starts);
+            const uint32_t n = (uint32_t)__builtin_ctzll(ends) + 1 - x;
+            tabulate_run(&tables, *run++ & ~LABELLED, p + x, n);
+        }
+    }
+    return tables.seen;
+}
+
+static void finish_strip(const label_job *job, row_strip *strip)
 {
     const uint32_t end = end_of_runs(job, strip);
+    rank_table ranks;
+    rank_table_init(&ranks);
+    uint32_t label = strip->regions_before + 1, seen = strip->regions_before;
     for (int64_t y = strip->y0; y < strip->y1; y++) {
         const bool last = y + 1 == strip->y1;
-        resolve_runs(job->parent, job->row_run[y], last ? end : job->row_run[y + 1]);
-        paint_row(job, y);
-        if (job->first || job->count) tabulate_row(job, y);
+        resolve_runs(job->parent, job->row_run[y], last ? end : job->row_run[y + 1], &label);
+        paint_row(job, &ranks, y);
+        if (job->first || job->count) seen = tabulate_row(job, y, seen);
     }
+    if (job->n_strips == 1) strip->n_regions = label - 1;
 }
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
+/* Numbers the roots of several strips. */
 static uint32_t number_regions(const label_job *job)
 {
     uint32_t n = 0;
@@ -443,9 +473,10 @@ void qfz_components(const qfz_image *image, const qfz_rule *rule, int n_threads,
     for (int s = 1; s < job.n_strips; s++)
         link_row(&job, &job.strips[s], job.strips[s].y0, false);
 
-    *n_regions = number_regions(&job);
-    if (count) memset(count, 0, *n_regions * sizeof *count);
+    const uint32_t n = job.n_strips > 1 ? number_regions(&job) : 0;
+    if (count) memset(count, 0, n * sizeof *count);
 #pragma omp parallel for num_threads(job.n_strips) schedule(static, 1)
     for (int s = 0; s < job.n_strips; s++)
         finish_strip(&job, &job.strips[s]);
+    *n_regions = job.n_strips > 1 ? n : job.strips[0].n_regions;
 }

@@ -1,146 +1,116 @@
 /* SPDX-License-Identifier: MIT */
-/* tree.c - the canonical alpha-tree of an image, by Kruskal's algorithm on its thinned edges.
+/* tree.c - the canonical alpha-tree of an image: trees of blocks, joined two by two.
  *
- * top[root] is the node that stands for a component.  Two components that meet at a level become
- * children of one node of that level: of a top that has it already, else of a new one.  If both
- * tops have it, one becomes an alias of the other, to be looked through at the end. */
-#include <stdlib.h>
+ * Groups of blocks are halved down to single blocks, and their trees joined on the way up, as
+ * soon as both halves are there: what is joined has just been in the cache.  Halves are tasks. */
+#include <omp.h>
 #include <string.h>
 
 #include "cpu/cpu.h"
-#include "cpu/graph.h"
+#include "cpu/tree_parts.h"
 
 typedef struct build {
-    uint32_t n_px;
-    uint32_t n_nodes;
-    uint32_t *parent, *level;
-    uint32_t *find, *top;
-    uint8_t *is_alias; /* of inner nodes */
-} build;
-
-/* The parts of the scratch memory, one after the other. */
-typedef struct parts {
-    qfz_graph graph;
-    void *rows;
-    uint32_t *find, *top;
-    uint8_t *is_alias;
+    qfz_tree_work t;
+    char *block_scratch; /* qfz_tree_block_bytes() for each thread */
     size_t bytes;
-} parts;
+} build;
 
 static void *take(char *scratch, size_t *at, size_t bytes)
 {
     void *const here = scratch ? scratch + *at : NULL;
-    *at += (bytes + 15) / 16 * 16;
+    *at += (bytes + 63) / 64 * 64;
     return here;
 }
 
-static parts slice(char *scratch, const qfz_rule *rule, int64_t h, int64_t w)
+/* Crossing edges that a block of h x w can have. */
+static uint32_t max_crossing(int connectivity, int64_t h, int64_t w, bool right, bool below)
 {
-    const size_t n = (size_t)(h * w);
-    parts p = {.graph.capacity = qfz_graph_grid_edges(rule->connectivity, h, w)};
-    const size_t edges = (size_t)p.graph.capacity * sizeof(uint32_t);
-    size_t at = 0;
-    p.graph.key = take(scratch, &at, edges);
-    p.graph.id = take(scratch, &at, edges);
-    p.graph.spare_key = take(scratch, &at, edges);
-    p.graph.spare_id = take(scratch, &at, edges);
-    p.rows = take(scratch, &at, qfz_graph_row_bytes(w));
-    p.find = take(scratch, &at, n * sizeof(uint32_t));
-    p.top = take(scratch, &at, n * sizeof(uint32_t));
-    p.is_alias = take(scratch, &at, n);
-    p.bytes = at;
-    return p;
+    const int64_t kinds = connectivity == 4 ? 1 : 3;
+    return (uint32_t)(kinds * ((right ? h : 0) + (below ? w : 0)));
+}
+
+/* As many as all blocks together can have. */
+static int64_t max_crossing_of_all(int connectivity, const qfz_tree_work *t)
+{
+    const int64_t kinds = connectivity == 4 ? 1 : 3;
+    return kinds * ((t->blocks_x - 1) * t->h + (t->blocks_y - 1) * t->w);
+}
+
+static build slice(char *scratch, const qfz_rule *rule, int64_t h, int64_t w, int n_threads)
+{
+    build b = {.t = {.rule = rule, .h = h, .w = w}};
+    qfz_tree_work *const t = &b.t;
+    t->blocks_y = (h + QFZ_BLOCK_H - 1) / QFZ_BLOCK_H;
+    t->blocks_x = (w + QFZ_BLOCK_W - 1) / QFZ_BLOCK_W;
+    const size_t crossing = (size_t)max_crossing_of_all(rule->connectivity, t);
+    const size_t slots = (size_t)(h * w) + crossing;
+    size_t at = (size_t)((64 - (uintptr_t)scratch % 64) % 64);
+    if (!scratch) at = 64;
+    t->blocks = take(scratch, &at, (size_t)(t->blocks_y * t->blocks_x) * sizeof *t->blocks);
+    t->node = take(scratch, &at, slots * sizeof *t->node);
+    t->seam = take(scratch, &at, crossing * sizeof *t->seam);
+    b.block_scratch = take(scratch, &at, (size_t)n_threads * qfz_tree_block_bytes());
+    b.bytes = at;
+    return b;
 }
 
 size_t qfz_tree_bytes(const qfz_rule *rule, int64_t h, int64_t w, int n_threads)
 {
-    (void)n_threads;
-    return slice(NULL, rule, h, w).bytes;
+    return slice(NULL, rule, h, w, n_threads).bytes;
 }
 
-static uint32_t root_of(uint32_t *find, uint32_t v)
+/* Gives every block its slots. */
+static void lay_out(const qfz_tree_work *t)
 {
-    while (find[v] != v) {
-        find[v] = find[find[v]];
-        v = find[v];
-    }
-    return v;
-}
-
-static bool has_level(const build *b, uint32_t node, uint32_t level)
-{
-    return node >= b->n_px && b->level[node] == level;
-}
-
-/* The node of this level over two tops. */
-static uint32_t node_over(build *b, uint32_t s, uint32_t t, uint32_t level)
-{
-    const bool s_has = has_level(b, s, level), t_has = has_level(b, t, level);
-    if (s_has) {
-        b->parent[t] = s;
-        if (t_has) b->is_alias[t - b->n_px] = 1;
-        return s;
-    }
-    if (t_has) {
-        b->parent[s] = t;
-        return t;
-    }
-    const uint32_t node = b->n_nodes++;
-    b->parent[node] = node;
-    b->level[node] = level;
-    b->is_alias[node - b->n_px] = 0;
-    b->parent[s] = node;
-    b->parent[t] = node;
-    return node;
-}
-
-static void join_all(build *b, const qfz_graph *graph)
-{
-    for (int64_t i = 0; i < graph->n_edges; i++) {
-        uint32_t u, v;
-        qfz_graph_ends(graph, graph->id[i], &u, &v);
-        const uint32_t p = root_of(b->find, u), q = root_of(b->find, v);
-        if (p == q) continue;
-        const uint32_t node = node_over(b, b->top[p], b->top[q], graph->key[i]);
-        const uint32_t root = p < q ? p : q;
-        b->find[p < q ? q : p] = root;
-        b->top[root] = node;
+    uint32_t slot = 0, seam = 0;
+    for (int64_t by = 0; by < t->blocks_y; by++) {
+        for (int64_t bx = 0; bx < t->blocks_x; bx++) {
+            const qfz_box box = qfz_tree_block_box(t, by, bx);
+            const int64_t h = qfz_box_h(box), w = qfz_box_w(box);
+            const uint32_t crossing = max_crossing(t->rule->connectivity, h, w,
+                                                   box.x1 < t->w, box.y1 < t->h);
+            t->blocks[by * t->blocks_x + bx] = (qfz_tree_block){.slot = slot, .seam = seam};
+            slot += (uint32_t)(h * w) + crossing;
+            seam += crossing;
+        }
     }
 }
 
-/* Parents that are aliases give way to what they stand for; an alias itself is left unused. */
-static void look_through_aliases(build *b)
+/* The tree of a group of blocks. */
+static void build_group(const build *b, qfz_box group)
 {
-    for (uint32_t i = 0; i < b->n_nodes; i++) {
-        uint32_t parent = b->parent[i];
-        while (parent >= b->n_px && b->is_alias[parent - b->n_px])
-            parent = b->parent[parent];
-        if (i < b->n_px || !b->is_alias[i - b->n_px]) b->parent[i] = parent;
+    const int64_t h = qfz_box_h(group), w = qfz_box_w(group);
+    if (h == 1 && w == 1) {
+        char *const scratch =
+            b->block_scratch + (size_t)omp_get_thread_num() * qfz_tree_block_bytes();
+        qfz_tree_build_block(&b->t, group.y0, group.x0, scratch);
+        return;
     }
-    for (uint32_t i = b->n_px; i < b->n_nodes; i++)
-        if (b->is_alias[i - b->n_px]) b->parent[i] = i;
+    qfz_box one = group, other = group;
+    if (w >= h)
+        one.x1 = other.x0 = group.x0 + w / 2;
+    else
+        one.y1 = other.y0 = group.y0 + h / 2;
+#pragma omp task firstprivate(one) if (h * w > 16)
+    build_group(b, one);
+    build_group(b, other);
+#pragma omp taskwait
+    if (w >= h)
+        qfz_tree_join_columns(&b->t, group, one.x1);
+    else
+        qfz_tree_join_rows(&b->t, group, one.y1);
 }
 
 void qfz_tree_build(const qfz_image *image, const qfz_rule *rule, int n_threads, void *scratch,
                     uint32_t *parent, uint32_t *level, int64_t *n_nodes)
 {
-    (void)n_threads;
-    parts p = slice(scratch, rule, image->h, image->w);
-    const uint32_t n = (uint32_t)(image->h * image->w);
-    build b = {.n_px = n,
-               .n_nodes = n,
-               .parent = parent,
-               .level = level,
-               .find = p.find,
-               .top = p.top,
-               .is_alias = p.is_alias};
-    for (uint32_t i = 0; i < n; i++) {
-        parent[i] = b.find[i] = b.top[i] = i;
-        level[i] = 0;
-    }
-    qfz_graph_set_image(&p.graph, image, rule, p.rows);
-    qfz_graph_sort(&p.graph);
-    join_all(&b, &p.graph);
-    look_through_aliases(&b);
-    *n_nodes = b.n_nodes;
+    build b = slice(scratch, rule, image->h, image->w, n_threads);
+    b.t.image = image;
+    b.t.leaf = parent;
+    b.t.children = level;
+    lay_out(&b.t);
+#pragma omp parallel num_threads(n_threads)
+#pragma omp single
+    build_group(&b, (qfz_box){0, 0, b.t.blocks_y, b.t.blocks_x});
+    qfz_tree_number(&b.t, n_threads, parent, level, n_nodes);
 }

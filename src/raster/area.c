@@ -4,10 +4,9 @@
  * A pixel of a geographic raster lies between two meridians and two parallels, and the area of
  * such a cell on an ellipsoid has a closed form (Snyder 1987, equations 3-11 and 3-12).  The unit
  * is the power of two that keeps the whole raster below 2^62: no sum of areas overflows 64 bits.
- * Where the geotransform is rotated, a row's latitude is taken at the middle of the row. */
+ * Where the geotransform is rotated, a row crosses parallels, and its pixels share their mean. */
 #include "raster/private.h"
 
-#include <float.h>
 #include <math.h>
 
 /* Area between the equator and a latitude, per radian of longitude. */
@@ -21,39 +20,51 @@ static long double zone_area(const qfz_georef *g, long double latitude)
     return a * a * (1 - e2) / 2 * (s / (1 - e2 * s * s) + atanhl(e * s) / e);
 }
 
-/* Latitude of the upper edge of row y, in radians. */
-static long double latitude_of(const qfz_source *source, long double y)
+/* Latitude of a place of the raster, in radians. */
+static long double latitude_of(const qfz_georef *g, long double x, long double y)
 {
-    const double *const t = source->georef.transform;
-    const long double middle = (long double)source->info.w / 2;
-    return (t[3] + t[4] * middle + t[5] * y) * (long double)source->georef.unit;
+    return (g->transform[3] + g->transform[4] * x + g->transform[5] * y) * (long double)g->unit;
 }
 
-static long double pixel_width(const qfz_source *source)
+/* Of one pixel, by the formula for planes, in the square of the CRS's unit. */
+static long double plane_area(const qfz_georef *g)
 {
-    return fabsl((long double)source->georef.transform[1] * source->georef.unit);
+    const double *const t = g->transform;
+    return fabsl((long double)t[1] * t[5] - (long double)t[2] * t[4]) * g->unit * g->unit;
 }
 
-static bool is_graded(const qfz_source *source)
+static bool is_rotated(const qfz_georef *g)
+{
+    return g->transform[2] != 0 || g->transform[4] != 0;
+}
+
+/* Area of one column's pixels in rows y0..y1-1 between parallels. */
+static long double area_of_column(const qfz_georef *g, int64_t y0, int64_t y1)
+{
+    const long double top = zone_area(g, latitude_of(g, 0, y0));
+    const long double bottom = zone_area(g, latitude_of(g, 0, y1));
+    return fabsl(top - bottom) * fabsl((long double)g->transform[1] * g->unit);
+}
+
+/* Mean area of the pixels of a row that crosses parallels. */
+static long double mean_area_of_row(const qfz_source *source, int64_t y)
 {
     const qfz_georef *const g = &source->georef;
-    return g->is_geographic && g->transform[1] != 0 && g->transform[5] != 0;
-}
-
-static long double area_of_rows(const qfz_source *source, int64_t y0, int64_t y1)
-{
-    const long double top = zone_area(&source->georef, latitude_of(source, y0));
-    const long double bottom = zone_area(&source->georef, latitude_of(source, y1));
-    return fabsl(top - bottom) * pixel_width(source);
+    const long double middle = y + 0.5L, step = 1e-6L;
+    const long double left = latitude_of(g, 0, middle),
+                      right = latitude_of(g, source->info.w, middle);
+    const long double lo = fminl(left, right) - step, hi = fmaxl(left, right) + step;
+    return (zone_area(g, hi) - zone_area(g, lo)) / (hi - lo) * plane_area(g);
 }
 
 double qfz_source_area_unit(const qfz_source *source)
 {
     const qfz_georef *const g = &source->georef;
-    const double *const t = g->transform;
-    if (!is_graded(source)) return fabs(t[1] * t[5] - t[2] * t[4]) * g->unit * g->unit;
-    const long double all = area_of_rows(source, 0, source->info.h) * source->info.w;
+    const long double equator = 1.02L * g->a * g->a, n = (long double)source->info.w;
     int exponent = 0;
+    if (!g->is_geographic) return (double)plane_area(g);
+    const long double all = is_rotated(g) ? plane_area(g) * equator * n * source->info.h
+                                          : area_of_column(g, 0, source->info.h) * n;
     (void)frexpl(all, &exponent);
     return ldexp(1, exponent - 62);
 }
@@ -64,11 +75,13 @@ qfz_status qfz_source_row_areas(const qfz_source *source, int64_t y0, int64_t n,
     if (y0 < 0 || n < 0 || y0 + n > source->info.h)
         return qfz_fail(err, QFZ_EARG, "%s: areas of rows %lld..%lld of %lld", source->name,
                         (long long)y0, (long long)(y0 + n - 1), (long long)source->info.h);
+    const qfz_georef *const g = &source->georef;
     const long double unit = qfz_source_area_unit(source);
-    for (int64_t i = 0; i < n; i++) {
-        const long double area =
-            is_graded(source) ? area_of_rows(source, y0 + i, y0 + i + 1) : unit;
-        weights[i] = is_graded(source) ? (uint64_t)llrintl(area / unit) : 1;
+    for (int64_t y = y0; y < y0 + n; y++) {
+        long double area = unit;
+        if (g->is_geographic)
+            area = is_rotated(g) ? mean_area_of_row(source, y) : area_of_column(g, y, y + 1);
+        weights[y - y0] = (uint64_t)llrintl(area / unit);
     }
     return QFZ_OK;
 }

@@ -210,11 +210,16 @@ static char **add_default(char **options, GDALDriverH driver, const char *key, c
     return CSLSetNameValue(options, key, value);
 }
 
-static char **add_compression(char **options, GDALDriverH driver, const qfz_sink_spec *spec)
+/* Differences between neighbours compress labels and images better, saliency worse; libtiff knows
+ * none of 64 bits before 4.4. */
+static char **add_compression(char **options, GDALDriverH driver, const qfz_format *f,
+                              const qfz_sink_spec *spec)
 {
     const char *const list = GDALGetMetadataItem(driver, GDAL_DMD_CREATIONOPTIONLIST, NULL);
     const bool zstd = list && strstr(list, "<Value>ZSTD</Value>");
-    const bool is_float = facts_of[spec->type].is_float;
+    const bool differs = spec->content != QFZ_CONTENT_SALIENCY &&
+                         !GDALDataTypeIsFloating(f->file_type) &&
+                         GDALGetDataTypeSizeBytes(f->file_type) < 8;
     if (CSLFetchNameValue(options, "COMPRESS")) return options;
     options = add_default(options, driver, "COMPRESS", zstd ? "ZSTD" : "DEFLATE");
     if (is_driver(driver, "COG")) return add_default(options, driver, "LEVEL", zstd ? "9" : "6");
@@ -222,8 +227,7 @@ static char **add_compression(char **options, GDALDriverH driver, const qfz_sink
         options = add_default(options, driver, "ZSTD_LEVEL", "1");
     else
         options = add_default(options, driver, "ZLEVEL", "1");
-    if (is_float || spec->content == QFZ_CONTENT_SALIENCY) return options;
-    return add_default(options, driver, "PREDICTOR", "2");
+    return differs ? add_default(options, driver, "PREDICTOR", "2") : options;
 }
 
 static bool is_rgb(const qfz_source *source, const qfz_sink_spec *spec)
@@ -237,16 +241,24 @@ static bool is_rgb(const qfz_source *source, const qfz_sink_spec *spec)
     return true;
 }
 
+/* Tiles should be whole blocks: a block that is written twice leaves a hole in the file. */
+static const char *block_side(const qfz_job *job)
+{
+    if (job->tile_px % 512 == 0) return "512";
+    if (job->tile_px % 256 == 0) return "256";
+    return job->tile_px % 128 == 0 ? "128" : "512";
+}
+
 static char **add_gtiff(char **options, GDALDriverH driver, const qfz_source *source,
-                        const qfz_sink_spec *spec)
+                        const qfz_job *job, const qfz_sink_spec *spec)
 {
     const char *const tiled = CSLFetchNameValue(options, "TILED");
     const char *const compress = CSLFetchNameValue(options, "COMPRESS");
     const bool is_jpeg = compress && EQUAL(compress, "JPEG");
     if (!tiled || CPLTestBool(tiled)) {
         options = add_default(options, driver, "TILED", "YES");
-        options = add_default(options, driver, "BLOCKXSIZE", "512");
-        options = add_default(options, driver, "BLOCKYSIZE", "512");
+        options = add_default(options, driver, "BLOCKXSIZE", block_side(job));
+        options = add_default(options, driver, "BLOCKYSIZE", block_side(job));
     }
     if (!CSLFetchNameValue(options, "PHOTOMETRIC") && !is_jpeg) {
         options = add_default(options, driver, "INTERLEAVE", "BAND");
@@ -257,8 +269,8 @@ static char **add_gtiff(char **options, GDALDriverH driver, const qfz_source *so
     return options;
 }
 
-static char **with_defaults(char **options, GDALDriverH driver, const qfz_source *source,
-                            const qfz_job *job, const qfz_sink_spec *spec)
+static char **with_defaults(char **options, GDALDriverH driver, const qfz_format *f,
+                            const qfz_source *source, const qfz_job *job, const qfz_sink_spec *spec)
 {
     char threads[16] = "ALL_CPUS";
     const bool is_gtiff = is_driver(driver, "GTiff");
@@ -269,12 +281,12 @@ static char **with_defaults(char **options, GDALDriverH driver, const qfz_source
     }
     if (is_driver(driver, "WEBP")) return add_default(options, driver, "LOSSLESS", "TRUE");
     if (!is_gtiff && !is_driver(driver, "COG")) return options;
-    options = add_compression(options, driver, spec);
+    options = add_compression(options, driver, f, spec);
     options = add_default(options, driver, "BIGTIFF", "IF_SAFER");
     options = add_default(options, driver, "SPARSE_OK", "TRUE");
     options = add_default(options, driver, "NUM_THREADS", threads);
     options = add_default(options, driver, "RESAMPLING", "NEAREST"); /* COG: of overviews */
-    if (is_gtiff) options = add_gtiff(options, driver, source, spec);
+    if (is_gtiff) options = add_gtiff(options, driver, source, job, spec);
     if (is_gtiff && spec->type == QFZ_OUT_I8 && qfz_gdal_type(QFZ_OUT_I8) == GDT_Byte)
         options = CSLSetNameValue(options, "PIXELTYPE", "SIGNEDBYTE");
     return options;
@@ -302,9 +314,9 @@ qfz_status qfz_format_init(qfz_format *format, const qfz_source *source, const q
         qfz_format_fini(&f);
         return st;
     }
-    f.options = with_defaults(f.options, f.driver, source, job, spec);
+    f.options = with_defaults(f.options, f.driver, &f, source, job, spec);
     if (f.copies)
-        f.work_options = with_defaults(NULL, GDALGetDriverByName("GTiff"), source, job, spec);
+        f.work_options = with_defaults(NULL, GDALGetDriverByName("GTiff"), &f, source, job, spec);
     *format = f;
     return QFZ_OK;
 }

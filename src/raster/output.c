@@ -16,6 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define MARK ".qfz-" /* then process and kind, then the extension */
+
 /* -------------------------------------------------------------------------------------- checks */
 static bool is_same_file(const char *a, const char *b)
 {
@@ -107,12 +109,21 @@ static size_t stem_length(const char *path)
     return dot && dot != name ? (size_t)(dot - path) : strlen(path);
 }
 
+/* Length of a temporary name up to its extension, if it has one. */
+static size_t temp_stem_length(const char *temp)
+{
+    const char *mark = temp;
+    for (const char *next = temp; (next = strstr(next, MARK)) != NULL; next++)
+        mark = next;
+    return (size_t)(mark + 1 - temp) + strcspn(mark + 1, ".");
+}
+
 qfz_status qfz_temp_name(char **temp, const char *path, const char *kind, const char *extension,
                          qfz_error *err)
 {
     const size_t folder = folder_length(path);
     const char *const own = path + stem_length(path);
-    return qfz_text_print(temp, err, "%.*s.%s.qfz-%ld.%s%s", (int)folder, path, path + folder,
+    return qfz_text_print(temp, err, "%.*s.%s" MARK "%ld-%s%s", (int)folder, path, path + folder,
                           (long)getpid(), kind, extension ? extension : own);
 }
 
@@ -121,7 +132,7 @@ typedef int (*visit_fn)(const char *found, const char *suffix, const void *arg);
 /* Calls visit for every file of temp's stem, temp itself last; stops when it fails. */
 static int each_of_stem(const char *temp, visit_fn visit, const void *arg)
 {
-    const size_t folder_n = folder_length(temp), stem_n = stem_length(temp);
+    const size_t folder_n = folder_length(temp), stem_n = temp_stem_length(temp);
     char *const folder = CPLStrdup(folder_n > 0 ? temp : "./");
     if (folder_n > 0) folder[folder_n > 1 ? folder_n - 1 : 1] = '\0';
     char **const names = VSIReadDir(folder);

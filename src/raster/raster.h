@@ -147,7 +147,8 @@ typedef struct qfz_region_row {
 /* The driver follows from the extension (.gpkg, .csv, .parquet, .geojson ... any OGR driver that
  * can create).  Columns: label, pixels, area, x, y (centroid in the CRS of the raster), lon, lat
  * (WGS 84, where there is a CRS), bounding box in the CRS and in pixels, mean_b, min_b, max_b,
- * stddev_b per band used.  Geometry, where the format has one: the centroid as a point. */
+ * stddev_b per band used, b being its number in the source.  Geometry, where the format has one:
+ * the centroid as a point.  A NaN is written as null. */
 qfz_status qfz_table_check(const qfz_source *source, const qfz_job *job, const char *path,
                            int n_bands, qfz_error *err);
 qfz_status qfz_table_create(qfz_table **table, const qfz_source *source, const qfz_job *job,
@@ -157,8 +158,9 @@ qfz_status qfz_table_commit(qfz_table *table, qfz_error *err);
 void qfz_table_close(qfz_table *table);
 
 /* weights[i] = area of a pixel in raster row y0 + i, in units of qfz_area_unit(), as whole
- * numbers, so that areas add exactly.  Geodesic (on the CRS's ellipsoid) for a geographic CRS,
- * else |determinant of the geotransform| times the unit squared. */
+ * numbers, so that areas add exactly; those of the whole raster stay below 2^63.  On the CRS's
+ * ellipsoid for a geographic CRS (the mean of a row, if the geotransform is rotated), else
+ * |determinant of the geotransform| times the unit squared. */
 qfz_status qfz_source_row_areas(const qfz_source *source, int64_t y0, int64_t n, uint64_t *weights,
                                 qfz_error *err);
 double qfz_source_area_unit(const qfz_source *source);

@@ -338,13 +338,28 @@ static qfz_status copy_work(qfz_sink *sink, qfz_error *err)
     return QFZ_OK;
 }
 
+/* HFA's files name each other, so its driver must rename them. */
+static qfz_status rename_temp(qfz_sink *sink, qfz_error *err)
+{
+    qfz_trap trap;
+    const GDALDriverH driver = sink->format.driver;
+    if (!EQUAL(GDALGetDriverShortName(driver), "HFA"))
+        return qfz_temp_rename(sink->temp, sink->path, err);
+    qfz_trap_begin(&trap);
+    const CPLErr done = GDALRenameDataset(driver, sink->path, sink->temp);
+    qfz_trap_end(&trap);
+    if (done != CE_None)
+        return qfz_trap_fail(&trap, err, QFZ_EIO, sink->path, "it could not be given its name");
+    return QFZ_OK;
+}
+
 static qfz_status commit_locked(qfz_sink *sink, qfz_error *err)
 {
     if (sink->committed) return QFZ_OK;
     if (sink->failed) return qfz_fail(err, QFZ_EIO, "%s: writing failed before", sink->path);
     QFZ_TRY(close_dataset(sink, err));
     QFZ_TRY(copy_work(sink, err));
-    QFZ_TRY(qfz_temp_rename(sink->temp, sink->path, err));
+    QFZ_TRY(rename_temp(sink, err));
     qfz_temp_delete(sink->work);
     return QFZ_OK;
 }

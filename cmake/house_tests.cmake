@@ -1,0 +1,17 @@
+# Tests of the house itself: who may include whom, headers that stand alone, format, what the
+# libraries export, and a program built against an installed qfz.
+
+function(qfz_add_house_test name)
+    add_test(NAME ${name} COMMAND ${ARGN})
+    set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77)
+endfunction()
+
+qfz_add_house_test(layers ${CMAKE_SOURCE_DIR}/tests/layers.sh)
+qfz_add_house_test(format ${CMAKE_SOURCE_DIR}/tests/format.sh)
+qfz_add_house_test(header ${CMAKE_SOURCE_DIR}/tests/header/alone.sh ${CMAKE_C_COMPILER})
+qfz_add_house_test(exports ${CMAKE_SOURCE_DIR}/tests/install/exports.sh
+    $<TARGET_FILE:qfz_shared> ${CMAKE_SOURCE_DIR}/include/qfz.h)
+qfz_add_house_test(install ${CMAKE_SOURCE_DIR}/tests/install/install.sh
+    ${CMAKE_COMMAND} ${CMAKE_BINARY_DIR} ${CMAKE_BINARY_DIR}/tests/install
+    ${CMAKE_C_COMPILER} "${CMAKE_C_FLAGS}")
+qfz_add_house_test(scene ${CMAKE_SOURCE_DIR}/tests/install/scene.sh $<TARGET_FILE:make_scene>)

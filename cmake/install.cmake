@@ -1,0 +1,26 @@
+# What `cmake --install` leaves: the command, both libraries, the header, and the two ways for
+# others to find them (CMake package, pkg-config).
+include(CMakePackageConfigHelpers)
+
+set(QFZ_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/qfz)
+
+if(TARGET qfz)
+    install(TARGETS qfz RUNTIME)
+endif()
+install(FILES include/qfz.h TYPE INCLUDE)
+install(TARGETS qfz_shared EXPORT qfz_shared LIBRARY ARCHIVE)
+install(TARGETS qfz_static EXPORT qfz_static ARCHIVE)
+install(EXPORT qfz_shared NAMESPACE qfz:: FILE qfz-shared.cmake DESTINATION ${QFZ_CMAKE_DIR})
+install(EXPORT qfz_static NAMESPACE qfz:: FILE qfz-static.cmake DESTINATION ${QFZ_CMAKE_DIR})
+
+write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/qfz-config-version.cmake
+    COMPATIBILITY SameMinorVersion)
+install(FILES cmake/qfz-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/qfz-config-version.cmake
+    DESTINATION ${QFZ_CMAKE_DIR})
+
+# The file stays true when the whole tree is moved: its prefix is where it lies.
+file(RELATIVE_PATH QFZ_PC_TO_PREFIX
+    ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+configure_file(cmake/qfz.pc.in qfz.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/qfz.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

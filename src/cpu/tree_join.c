@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* tree_join.c - inserting edges into finished trees: CONNECT of Carlinet, Kaci and Blin, An
+ * alpha-tree algorithm for massively parallel architectures (2025).
+ *
+ * From both ends of an edge, climb to the component at the edge's level.  If they differ, join
+ * them there, then merge their two chains of ancestors by level until they meet.  Where they meet,
+ * a node loses a child; it may be left with one, which tree_number.c looks for. */
+#include "cpu/tree_parts.h"
+
+/* The largest component of a pixel below some level: an inner node, or the pixel itself if slot is
+ * QFZ_NONE; and its parent, QFZ_NONE at a root. */
+typedef struct branch {
+    uint32_t slot, up;
+} branch;
+
+/* The node that an alias stands for. */
+static inline uint32_t stands_for(const qfz_tree_node *node, uint32_t slot)
+{
+    for (;;) {
+        const uint32_t up = node[slot].parent;
+        if (up == slot || node[up].level != node[slot].level) return slot;
+        slot = up;
+    }
+}
+
+static inline uint32_t parent_of(const qfz_tree_node *node, uint32_t slot)
+{
+    const uint32_t up = node[slot].parent;
+    return up == slot ? QFZ_NONE : stands_for(node, up);
+}
+
+static branch climb(const qfz_tree_work *t, uint32_t px, uint32_t key)
+{
+    const qfz_tree_node *const node = t->node;
+    uint32_t slot = QFZ_NONE, up = t->leaf[px];
+    while (up != QFZ_NONE && node[up].level <= key) {
+        slot = up;
+        up = node[slot].parent;
+        if (up == slot) up = QFZ_NONE;
+    }
+    if (up != QFZ_NONE) up = stands_for(node, up);
+    return (branch){slot, up};
+}
+
+static void put_under(const qfz_tree_work *t, branch b, uint32_t px, uint32_t over)
+{
+    if (b.slot == QFZ_NONE)
+        t->leaf[px] = over;
+    else
+        t->node[b.slot].parent = over;
+    t->children[over]++;
+}
+
+/* The node of an edge's level over its two branches; spare is the edge's own slot. */
+static uint32_t join_branches(const qfz_tree_work *t, uint32_t p, branch bp, uint32_t q, branch bq,
+                              uint32_t key, uint32_t spare)
+{
+    qfz_tree_node *const node = t->node;
+    const bool p_has = bp.slot != QFZ_NONE && node[bp.slot].level == key;
+    const bool q_has = bq.slot != QFZ_NONE && node[bq.slot].level == key;
+    if (p_has && q_has) {
+        node[bq.slot].parent = bp.slot;
+        t->children[bp.slot] += t->children[bq.slot];
+        return bp.slot;
+    }
+    if (p_has) {
+        put_under(t, bq, q, bp.slot);
+        return bp.slot;
+    }
+    if (q_has) {
+        put_under(t, bp, p, bq.slot);
+        return bq.slot;
+    }
+    node[spare].level = key;
+    t->children[spare] = 0;
+    put_under(t, bp, p, spare);
+    put_under(t, bq, q, spare);
+    return spare;
+}
+
+/* slot's ancestors are to be the union of two chains. */
+static void merge_chains(const qfz_tree_work *t, uint32_t slot, uint32_t p, uint32_t q)
+{
+    qfz_tree_node *const node = t->node;
+    while (p != q && p != QFZ_NONE && q != QFZ_NONE) {
+        if (node[p].level > node[q].level) {
+            const uint32_t other = p;
+            p = q;
+            q = other;
+        }
+        const uint32_t next = parent_of(node, p);
+        node[slot].parent = p;
+        slot = p;
+        if (node[p].level == node[q].level) {
+            const uint32_t next_q = parent_of(node, q);
+            node[q].parent = p;
+            t->children[p] += t->children[q] - 1;
+            q = next_q;
+        }
+        p = next;
+    }
+    if (p == q && p != QFZ_NONE) t->children[p]--;
+    const uint32_t last = p == QFZ_NONE ? q : p;
+    node[slot].parent = last == QFZ_NONE ? slot : last;
+}
+
+static void insert(const qfz_tree_work *t, uint32_t p, uint32_t q, uint32_t key, uint32_t spare)
+{
+    const branch bp = climb(t, p, key), bq = climb(t, q, key);
+    if (bp.slot == bq.slot && bp.slot != QFZ_NONE) return;
+    merge_chains(t, join_branches(t, p, bp, q, bq, key, spare), bp.up, bq.up);
+}
+
+/* Inserts n crossing edges of a block, from number `first` of them on. */
+static void insert_some(const qfz_tree_work *t, const qfz_tree_block *block, uint32_t first,
+                        uint32_t n)
+{
+    const uint32_t w = (uint32_t)t->w;
+    const uint32_t to[QFZ_EDGE_KINDS] = {1, w, w + 1, w};
+    for (uint32_t i = first; i < first + n; i++) {
+        const qfz_seam_edge edge = t->seam[block->seam + i];
+        const uint32_t kind = edge.id % QFZ_EDGE_KINDS, a = edge.id / QFZ_EDGE_KINDS;
+        insert(t, a + (kind == QFZ_EDGE_RISE), a + to[kind], edge.key,
+               block->slot + block->n_nodes + i);
+    }
+}
+
+static void insert_corner(const qfz_tree_work *t, const qfz_tree_block *block)
+{
+    insert_some(t, block, block->n_right + block->n_below, block->n_corner);
+}
+
+void qfz_tree_join_columns(const qfz_tree_work *t, qfz_box blocks, int64_t at)
+{
+    for (int64_t by = blocks.y0; by < blocks.y1; by++) {
+        const qfz_tree_block *const block = &t->blocks[by * t->blocks_x + at - 1];
+        insert_some(t, block, 0, block->n_right);
+        if (by + 1 < blocks.y1) insert_corner(t, block);
+    }
+}
+
+void qfz_tree_join_rows(const qfz_tree_work *t, qfz_box blocks, int64_t at)
+{
+    for (int64_t bx = blocks.x0; bx < blocks.x1; bx++) {
+        const qfz_tree_block *const block = &t->blocks[(at - 1) * t->blocks_x + bx];
+        insert_some(t, block, block->n_right, block->n_below);
+        if (bx + 1 < blocks.x1) insert_corner(t, block);
+    }
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* scene.h - small rasters made for a test, and the few lines that every test of this room needs. */
+#ifndef QFZ_TESTS_SCENE_H
+#define QFZ_TESTS_SCENE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <cpl_conv.h>
+#include <cpl_string.h>
+#include <cpl_vsi.h>
+#include <gdal.h>
+#include <math.h>
+
+#include "raster/raster.h"
+
+#define UNUSED __attribute__((unused))
+
+#define OK(expr)                                                                                   \
+    do {                                                                                           \
+        qfz_error err = {0};                                                                       \
+        if ((expr) != QFZ_OK) fail_msg("%s", err.message);                                         \
+    } while (0)
+
+/* The call fails with this status, and says `words`. */
+#define FAILS(expr, code, words)                                                                   \
+    do {                                                                                           \
+        qfz_error err = {0};                                                                       \
+        const qfz_status got_ = (expr);                                                            \
+        if (got_ != (code) || !strstr(err.message, (words)) || strchr(err.message, '\n'))          \
+            fail_msg("status %d, message '%s'", (int)got_, err.message);                           \
+    } while (0)
+
+UNUSED static int set_up(void **state)
+{
+    const qfz_job job = {0};
+    qfz_error err = {0};
+    (void)state;
+    return qfz_raster_setup(&job, (int64_t)64 << 20, &err) == QFZ_OK ? 0 : -1;
+}
+
+/* A file of the folder of test rasters; skips the test where it is missing. */
+UNUSED static const char *data_file(const char *name)
+{
+    static char path[1024];
+    const char *const folder = getenv("QFZ_TEST_DATA");
+    (void)snprintf(path, sizeof path, "%s/%s", folder ? folder : QFZ_TEST_DATA, name);
+    FILE *const file = fopen(path, "rb");
+    if (!file) {
+        print_message("skipped: %s is missing\n", path);
+        skip();
+        return path;
+    }
+    (void)fclose(file);
+    return path;
+}
+
+UNUSED static bool exists(const char *path)
+{
+    FILE *const file = strncmp(path, "/vsi", 4) == 0 ? NULL : fopen(path, "rb");
+    if (file) return fclose(file) == 0;
+    VSILFILE *const other = strncmp(path, "/vsi", 4) == 0 ? VSIFOpenL(path, "rb") : NULL;
+    if (other) (void)VSIFCloseL(other);
+    return other != NULL;
+}
+
+/* Files of a folder, . and .. left out. */
+UNUSED static int count_files(const char *folder)
+{
+    char **const names = VSIReadDir(folder);
+    int n = 0;
+    for (char **name = names; name && *name; name++)
+        if (strcmp(*name, ".") != 0 && strcmp(*name, "..") != 0) n++;
+    CSLDestroy(names);
+    return n;
+}
+
+UNUSED static qfz_job job_on(qfz_task task, const char *src)
+{
+    const qfz_job job = {.task = task, .src = src, .dst = "/vsimem/dst.tif", .n_threads = 1};
+    return job;
+}
+
+/* A new GTiff, open for update; pixels are planes of `type`, or NULL. */
+UNUSED static GDALDatasetH make_with(const char *path, int w, int h, int n_bands, GDALDataType type,
+                                     const void *pixels, char **options)
+{
+    const GDALDatasetH made =
+        GDALCreate(GDALGetDriverByName("GTiff"), path, w, h, n_bands, type, options);
+    assert_non_null(made);
+    if (pixels)
+        assert_int_equal(GDALDatasetRasterIO(made, GF_Write, 0, 0, w, h, (void *)(uintptr_t)pixels,
+                                             w, h, type, n_bands, NULL, 0, 0, 0),
+                         CE_None);
+    return made;
+}
+
+UNUSED static GDALDatasetH make(const char *path, int w, int h, int n_bands, GDALDataType type,
+                                const void *pixels)
+{
+    return make_with(path, w, h, n_bands, type, pixels, NULL);
+}
+
+UNUSED static qfz_source *open_it(const qfz_job *job)
+{
+    qfz_source *source = NULL;
+    OK(qfz_source_open(&source, job, &err));
+    return source;
+}
+
+UNUSED static qfz_box whole(const qfz_source *source)
+{
+    const qfz_source_info *const info = qfz_source_get_info(source);
+    const qfz_box box = {0, 0, info->h, info->w};
+    return box;
+}
+
+/* Opens, reads everything, compares the validity, closes. */
+UNUSED static void check_valid(const qfz_job *job, const uint8_t *expected, size_t n)
+{
+    qfz_source *const source = open_it(job);
+    uint8_t valid[256], pixels[8192];
+    assert_true(n <= sizeof valid);
+    OK(qfz_source_read(source, whole(source), pixels, valid, &err));
+    assert_memory_equal(valid, expected, n);
+    qfz_source_close(source);
+}
+
+#endif

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: MIT */
+/* What is written is what is read back, and appears when it is complete. */
+#include "scene.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+static const char src[] = "/vsimem/in/source.tif", dst[] = "/vsimem/out/dst.tif";
+
+static qfz_source *plain_source(int w, int h)
+{
+    const qfz_job job = job_on(QFZ_LABEL, src);
+    GDALClose(make(src, w, h, 1, GDT_Byte, NULL));
+    return open_it(&job);
+}
+
+static qfz_sink_spec labels(const char *path, int64_t w, int64_t h, double n)
+{
+    const qfz_sink_spec spec = {.path = path,
+                                .w = w,
+                                .h = h,
+                                .n_bands = 1,
+                                .type = QFZ_OUT_U32,
+                                .max_value = n,
+                                .has_nodata = true};
+    return spec;
+}
+
+static void write_commit(const qfz_source *source, const qfz_job *job, const qfz_sink_spec *spec,
+                         const void *pixels, const uint8_t *valid)
+{
+    qfz_sink *sink = NULL;
+    const qfz_box all = {0, 0, spec->h, spec->w};
+    OK(qfz_sink_check(source, job, spec, &err));
+    OK(qfz_sink_create(&sink, source, job, spec, &err));
+    OK(qfz_sink_write(sink, all, pixels, valid, &err));
+    assert_false(exists(spec->path) && !job->overwrite);
+    OK(qfz_sink_commit(sink, &err));
+    qfz_sink_close(sink);
+}
+
+static void labels_appear_when_complete(void **state)
+{
+    (void)state;
+    static const uint32_t px[6] = {1, 1, 2, 0, 2, UINT32_MAX};
+    uint32_t got[6];
+    qfz_source *const source = plain_source(3, 2);
+    qfz_job job = job_on(QFZ_LABEL, src);
+    job.dst = dst;
+    const qfz_sink_spec spec = labels(dst, 3, 2, UINT32_MAX);
+    write_commit(source, &job, &spec, px, NULL);
+    assert_int_equal(count_files("/vsimem/out"), 1);
+    const GDALDatasetH made = GDALOpen(dst, GA_ReadOnly);
+    const GDALRasterBandH band = GDALGetRasterBand(made, 1);
+    assert_int_equal(GDALGetRasterDataType(band), GDT_UInt32);
+    assert_true(GDALGetRasterNoDataValue(band, NULL) == 0);
+    assert_string_equal(GDALGetMetadataItem(made, "QFZ_CONTENT", NULL), "labels");
+    assert_int_equal(GDALRasterIO(band, GF_Read, 0, 0, 3, 2, got, 3, 2, GDT_UInt32, 0, 0), CE_None);
+    assert_memory_equal(got, px, sizeof px);
+    GDALClose(made);
+    FAILS(qfz_sink_check(source, &job, &spec, &err), QFZ_EARG, "exists already");
+    job.overwrite = true;
+    write_commit(source, &job, &spec, px, NULL);
+    qfz_source_close(source);
+    VSIUnlink(dst);
+}
+
+static void nothing_stays_of_what_is_not_committed(void **state)
+{
+    (void)state;
+    qfz_sink *sink = NULL;
+    qfz_source *const source = plain_source(600, 600);
+    qfz_job job = job_on(QFZ_LABEL, src);
+    job.dst = dst;
+    qfz_sink_spec spec = labels(dst, 600, 600, 9);
+    spec.has_mask = true;
+    OK(qfz_sink_create(&sink, source, &job, &spec, &err));
+    assert_true(count_files("/vsimem/out") > 0);
+    qfz_sink_close(sink);
+    assert_int_equal(count_files("/vsimem/out"), 0);
+    qfz_source_close(source);
+}
+
+static void reads_back_before_and_after_commit(void **state)
+{
+    (void)state;
+    enum { W = 700, H = 600 };
+    static uint32_t px[H * W], got[H * W];
+    static uint8_t valid[H * W], got_valid[H * W];
+    qfz_sink *sink = NULL;
+    qfz_source *const source = plain_source(W, H);
+    qfz_job job = job_on(QFZ_LABEL, src);
+    job.dst = dst;
+    qfz_sink_spec spec = labels(dst, W, H, 1e6);
+    spec.has_mask = true;
+    for (uint32_t i = 0; i < H * W; i++) {
+        px[i] = i * 7;
+        valid[i] = i % 3 != 0;
+    }
+    OK(qfz_sink_create(&sink, source, &job, &spec, &err));
+    const qfz_box top = {0, 0, 100, W}, rest = {100, 0, H, W}, all = {0, 0, H, W};
+    OK(qfz_sink_write(sink, rest, px + 100 * W, valid + 100 * W, &err));
+    OK(qfz_sink_read(sink, rest, got + 100 * W, got_valid + 100 * W, &err));
+    assert_memory_equal(got + 100 * W, px + 100 * W, sizeof px - 400 * W);
+    OK(qfz_sink_write(sink, top, px, valid, &err));
+    OK(qfz_sink_commit(sink, &err));
+    memset(got, 0, sizeof got);
+    memset(got_valid, 0, sizeof got_valid);
+    OK(qfz_sink_read(sink, all, got, got_valid, &err));
+    assert_memory_equal(got, px, sizeof px);
+    assert_memory_equal(got_valid, valid, sizeof valid);
+    FAILS(qfz_sink_write(sink, all, px, valid, &err), QFZ_EIO, "complete");
+    qfz_sink_close(sink);
+    assert_int_equal(count_files("/vsimem/out"), 1);
+    VSIUnlink(dst);
+    qfz_source_close(source);
+}
+
+static void every_type_goes_out_and_comes_back(void **state)
+{
+    (void)state;
+    qfz_source *const source = plain_source(2, 1);
+    qfz_job job = job_on(QFZ_SIMPLIFY, src);
+    job.dst = dst;
+    job.overwrite = true;
+    for (int type = QFZ_OUT_U8; type <= QFZ_OUT_F64; type++) {
+        static const uint8_t px[16] = {0x81, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+        uint8_t got[16] = {0};
+        qfz_sink *sink = NULL;
+        const qfz_box all = {0, 0, 1, 2};
+        qfz_sink_spec spec = labels(dst, 2, 1, 0);
+        spec.type = (qfz_out_type)type;
+        spec.content = QFZ_CONTENT_PAINTED;
+        OK(qfz_sink_create(&sink, source, &job, &spec, &err));
+        OK(qfz_sink_write(sink, all, px, NULL, &err));
+        OK(qfz_sink_commit(sink, &err));
+        OK(qfz_sink_read(sink, all, got, NULL, &err));
+        assert_memory_equal(got, px, 2 * qfz_out_type_bytes(spec.type));
+        qfz_sink_close(sink);
+    }
+    VSIUnlink(dst);
+    qfz_source_close(source);
+}
+
+static void a_type_that_is_too_small_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *type;
+        double n;
+        bool fits;
+    } cases[] = {
+        {"Byte", 255, true},          {"Byte", 256, false},          {"UInt16", 65536, false},
+        {"Float32", 16777216, true},  {"Float32", 16777217, false},  {"Int32", 2147483647, true},
+        {"Int32", 2147483648, false}, {"Float64", 4294967295, true}, {"uint32", 4294967295, true}};
+    qfz_source *const source = plain_source(3, 2);
+    qfz_job job = job_on(QFZ_LABEL, src);
+    job.dst = dst;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        qfz_sink *sink = NULL;
+        const qfz_sink_spec spec = labels(dst, 3, 2, cases[i].n);
+        job.type = cases[i].type;
+        if (cases[i].fits) {
+            OK(qfz_sink_check(source, &job, &spec, &err));
+        } else {
+            char number[32];
+            (void)snprintf(number, sizeof number, "%.0f", cases[i].n);
+            FAILS(qfz_sink_check(source, &job, &spec, &err), QFZ_EARG, number);
+            FAILS(qfz_sink_create(&sink, source, &job, &spec, &err), QFZ_EARG, cases[i].type);
+        }
+    }
+    const qfz_sink_spec spec = labels(dst, 3, 2, 1);
+    job.type = "CFloat32";
+    FAILS(qfz_sink_check(source, &job, &spec, &err), QFZ_EARG, "CFloat32");
+    assert_int_equal(count_files("/vsimem/out"), 0);
+    qfz_source_close(source);
+}
+
+static void formats_follow_from_names(void **state)
+{
+    (void)state;
+    qfz_source *const source = plain_source(3, 2);
+    qfz_job job = job_on(QFZ_LABEL, src);
+    qfz_sink_spec spec = labels("/vsimem/out/x.qqq", 3, 2, 9);
+    FAILS(qfz_sink_check(source, &job, &spec, &err), QFZ_EARG, ".qqq");
+    job.format = "NoSuch";
+    FAILS(qfz_sink_check(source, &job, &spec, &err), QFZ_EARG, "NoSuch");
+    job.format = NULL;
+    spec.path = job.dst = "/vsimem/out/x.png";
+    FAILS(qfz_sink_check(source, &job, &spec, &err), QFZ_EARG, "PNG cannot hold UInt32");
+    job.type = "UInt16";
+    OK(qfz_sink_check(source, &job, &spec, &err));
+    const char *const options[] = {"COMPRESS=NONSENSE", NULL};
+    spec.path = job.dst = dst;
+    job.type = NULL;
+    job.creation_options = options;
+    FAILS(qfz_sink_check(source, &job, &spec, &err), QFZ_EARG, "NONSENSE");
+    const char *const key[] = {"NO_SUCH_KEY=1", NULL};
+    job.creation_options = key;
+    FAILS(qfz_sink_check(source, &job, &spec, &err), QFZ_EARG, "NO_SUCH_KEY");
+    qfz_source_close(source);
+}
+
+static void other_formats_are_written(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path, *format, *type;
+    } cases[] = {{"/vsimem/out/a.png", NULL, "UInt16"},
+                 {"/vsimem/out/a.tif", "COG", NULL},
+                 {"/vsimem/out/a.img", NULL, NULL},
+                 {"/vsimem/out/a.img", "HFA", NULL}, /* in two files */
+                 {"/vsimem/out/a", NULL, NULL},
+                 {"/vsimem/out/a.bin", "ENVI", NULL}};
+    const char *const spill[] = {"USE_SPILL=YES", NULL};
+    static uint32_t px[600 * 600], got[600 * 600];
+    qfz_source *const source = plain_source(600, 600);
+    for (uint32_t i = 0; i < 600 * 600; i++)
+        px[i] = i % 60000;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        qfz_job job = job_on(QFZ_LABEL, src);
+        job.dst = cases[i].path;
+        job.format = cases[i].format;
+        job.type = cases[i].type;
+        if (job.format && strcmp(job.format, "HFA") == 0) job.creation_options = spill;
+        const qfz_sink_spec spec = labels(job.dst, 600, 600, 60000);
+        write_commit(source, &job, &spec, px, NULL);
+        char **const names = VSIReadDir("/vsimem/out");
+        for (char **name = names; name && *name; name++)
+            assert_true(strncmp(*name, "a", 1) == 0);
+        CSLDestroy(names);
+        const GDALDatasetH made = GDALOpen(cases[i].path, GA_ReadOnly);
+        assert_int_equal(GDALRasterIO(GDALGetRasterBand(made, 1), GF_Read, 0, 0, 600, 600, got, 600,
+                                      600, GDT_UInt32, 0, 0),
+                         CE_None);
+        GDALClose(made);
+        assert_memory_equal(got, px, sizeof px);
+        VSIRmdirRecursive("/vsimem/out");
+    }
+    qfz_source_close(source);
+}
+
+static void user_options_come_before_ours(void **state)
+{
+    (void)state;
+    static const uint32_t px[6] = {1, 1, 2, 2, 2, 3};
+    const char *const options[] = {"compress=LZW", "TILED=NO", NULL};
+    qfz_source *const source = plain_source(3, 2);
+    qfz_job job = job_on(QFZ_LABEL, src);
+    job.dst = dst;
+    job.creation_options = options;
+    const qfz_sink_spec spec = labels(dst, 3, 2, 9);
+    write_commit(source, &job, &spec, px, NULL);
+    const GDALDatasetH made = GDALOpen(dst, GA_ReadOnly);
+    assert_string_equal(GDALGetMetadataItem(made, "COMPRESSION", "IMAGE_STRUCTURE"), "LZW");
+    GDALClose(made);
+    VSIUnlink(dst);
+    qfz_source_close(source);
+}
+
+static void inputs_are_never_replaced(void **state)
+{
+    (void)state;
+    qfz_source *const source = plain_source(3, 2);
+    qfz_job job = job_on(QFZ_LABEL, src);
+    job.dst = src;
+    job.overwrite = true;
+    const qfz_sink_spec spec = labels(src, 3, 2, 9);
+    FAILS(qfz_sink_check(source, &job, &spec, &err), QFZ_EARG, "replace an input");
+    qfz_source_close(source);
+}
+
+static void bands_keep_names_and_colours_when_painted(void **state)
+{
+    (void)state;
+    static const uint8_t px[4] = {1, 2, 3, 4};
+    GDALDatasetH made = make(src, 1, 1, 4, GDT_Byte, px);
+    static const GDALColorInterp colours[] = {GCI_RedBand, GCI_GreenBand, GCI_BlueBand,
+                                              GCI_Undefined};
+    for (int b = 0; b < 4; b++)
+        GDALSetRasterColorInterpretation(GDALGetRasterBand(made, b + 1), colours[b]);
+    GDALSetDescription(GDALGetRasterBand(made, 4), "near infrared");
+    GDALClose(made);
+    qfz_job job = job_on(QFZ_SIMPLIFY, src);
+    job.dst = dst;
+    qfz_source *const source = open_it(&job);
+    assert_int_equal(qfz_source_get_info(source)->n_bands, 4);
+    const qfz_sink_spec spec = {.path = dst,
+                                .content = QFZ_CONTENT_PAINTED,
+                                .w = 1,
+                                .h = 1,
+                                .n_bands = 4,
+                                .type = QFZ_OUT_U8,
+                                .max_value = 255};
+    write_commit(source, &job, &spec, px, NULL);
+    made = GDALOpen(dst, GA_ReadOnly);
+    for (int b = 0; b < 4; b++)
+        assert_int_equal(GDALGetRasterColorInterpretation(GDALGetRasterBand(made, b + 1)),
+                         colours[b]);
+    assert_string_equal(GDALGetDescription(GDALGetRasterBand(made, 4)), "near infrared");
+    GDALClose(made);
+    VSIUnlink(dst);
+    qfz_source_close(source);
+}
+
+/* Two bands of levels with a mask: edges come from levels, validity from the mask alone. */
+static void a_cut_reads_what_saliency_wrote(void **state)
+{
+    (void)state;
+    static const uint16_t px[8] = {3, 65535, 5, 65535, 4, 9, 65535, 65535};
+    static const uint8_t valid[4] = {1, 1, 1, 0}, expected[4] = {3, 0, 1, 0};
+    uint8_t got[4], got_valid[4];
+    qfz_source *source = plain_source(2, 2);
+    qfz_job job = job_on(QFZ_SALIENCY, src);
+    job.dst = dst;
+    const qfz_sink_spec spec = {.path = dst,
+                                .content = QFZ_CONTENT_SALIENCY,
+                                .w = 2,
+                                .h = 2,
+                                .n_bands = 2,
+                                .type = QFZ_OUT_U16,
+                                .max_value = 65535,
+                                .has_nodata = true,
+                                .nodata = 65535,
+                                .has_mask = true,
+                                .connectivity = 4};
+    write_commit(source, &job, &spec, px, valid);
+    qfz_source_close(source);
+    job = job_on(QFZ_CUT, dst);
+    job.method.alpha = 5;
+    source = open_it(&job);
+    assert_int_equal(qfz_source_connectivity(source), 4);
+    assert_int_equal(qfz_source_get_info(source)->n_bands, 1);
+    assert_int_equal(qfz_source_get_info(source)->type, QFZ_U8);
+    OK(qfz_source_read(source, whole(source), got, got_valid, &err));
+    assert_memory_equal(got, expected, 4);
+    assert_memory_equal(got_valid, valid, 4);
+    qfz_source_close(source);
+    VSIUnlink(dst);
+}
+
+static void a_cut_refuses_what_is_no_hierarchy(void **state)
+{
+    (void)state;
+    static const float px[2] = {NAN, 1.5f};
+    uint8_t got, valid;
+    qfz_source *source = NULL;
+    qfz_job job = job_on(QFZ_CUT, src);
+    GDALClose(make(src, 1, 1, 3, GDT_UInt16, NULL));
+    FAILS(qfz_source_open(&source, &job, &err), QFZ_EARG, "3 bands");
+    GDALClose(make(src, 1, 1, 2, GDT_Int16, NULL));
+    FAILS(qfz_source_open(&source, &job, &err), QFZ_EARG, "Int16");
+    const GDALDatasetH made = make(src, 1, 1, 1, GDT_UInt16, NULL);
+    GDALSetMetadataItem(made, "QFZ_CONTENT", "saliency", NULL);
+    GDALSetMetadataItem(made, "QFZ_LAYOUT", "khalimsky", NULL);
+    GDALClose(made);
+    FAILS(qfz_source_open(&source, &job, &err), QFZ_EARG, "khalimsky");
+    GDALClose(make(src, 1, 1, 2, GDT_Float32, px));
+    job.method.alpha = INFINITY;
+    source = open_it(&job);
+    OK(qfz_source_read(source, whole(source), &got, &valid, &err));
+    assert_int_equal(got, 2);
+    assert_int_equal(valid, 1);
+    qfz_source_close(source);
+}
+
+typedef struct writer {
+    qfz_sink *sink;
+    int first;
+    qfz_status st;
+} writer;
+
+static void *write_rows(void *arg)
+{
+    writer *const w = arg;
+    uint32_t row[256];
+    for (int y = w->first; y < 256 && w->st == QFZ_OK; y += 2) {
+        const qfz_box box = {y, 0, y + 1, 256};
+        for (int x = 0; x < 256; x++)
+            row[x] = (uint32_t)(y * 256 + x);
+        w->st = qfz_sink_write(w->sink, box, row, NULL, NULL);
+    }
+    return NULL;
+}
+
+static void threads_may_write_at_once(void **state)
+{
+    (void)state;
+    static uint32_t got[256 * 256];
+    const qfz_box all = {0, 0, 256, 256};
+    pthread_t threads[2];
+    writer writers[2] = {{.first = 0}, {.first = 1}};
+    qfz_source *const source = plain_source(256, 256);
+    qfz_job job = job_on(QFZ_LABEL, src);
+    job.dst = dst;
+    const qfz_sink_spec spec = labels(dst, 256, 256, 65536);
+    qfz_sink *sink = NULL;
+    OK(qfz_sink_create(&sink, source, &job, &spec, &err));
+    for (int i = 0; i < 2; i++) {
+        writers[i].sink = sink;
+        pthread_create(&threads[i], NULL, write_rows, &writers[i]);
+    }
+    for (int i = 0; i < 2; i++) {
+        pthread_join(threads[i], NULL);
+        assert_int_equal(writers[i].st, QFZ_OK);
+    }
+    OK(qfz_sink_commit(sink, &err));
+    OK(qfz_sink_read(sink, all, got, NULL, &err));
+    for (uint32_t i = 0; i < 256 * 256; i++)
+        assert_true(got[i] == i);
+    qfz_sink_close(sink);
+    VSIUnlink(dst);
+    qfz_source_close(source);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(labels_appear_when_complete),
+        cmocka_unit_test(nothing_stays_of_what_is_not_committed),
+        cmocka_unit_test(reads_back_before_and_after_commit),
+        cmocka_unit_test(every_type_goes_out_and_comes_back),
+        cmocka_unit_test(a_type_that_is_too_small_is_refused),
+        cmocka_unit_test(formats_follow_from_names),
+        cmocka_unit_test(other_formats_are_written),
+        cmocka_unit_test(user_options_come_before_ours),
+        cmocka_unit_test(inputs_are_never_replaced),
+        cmocka_unit_test(bands_keep_names_and_colours_when_painted),
+        cmocka_unit_test(a_cut_reads_what_saliency_wrote),
+        cmocka_unit_test(a_cut_refuses_what_is_no_hierarchy),
+        cmocka_unit_test(threads_may_write_at_once),
+    };
+    return cmocka_run_group_tests(tests, set_up, NULL);
+}

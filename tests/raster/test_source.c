@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+/* Which bands of which type come out of a source, and what is refused. */
+#include "scene.h"
+
+static const char src[] = "/vsimem/source.tif";
+
+static void reads_a_box_of_every_band(void **state)
+{
+    (void)state;
+    static const uint16_t px[2 * 6] = {1, 2, 3, 4, 5, 6, 10, 20, 30, 40, 50, 60};
+    static const uint16_t expected[2 * 4] = {2, 3, 5, 6, 20, 30, 50, 60};
+    uint16_t got[8];
+    uint8_t valid[4] = {9, 9, 9, 9};
+    const qfz_box box = {0, 1, 2, 3};
+    GDALClose(make(src, 3, 2, 2, GDT_UInt16, px));
+    const qfz_job job = job_on(QFZ_LABEL, src);
+    qfz_source *const source = open_it(&job);
+    const qfz_source_info *const info = qfz_source_get_info(source);
+    assert_int_equal(info->w, 3);
+    assert_int_equal(info->h, 2);
+    assert_int_equal(info->n_bands, 2);
+    assert_int_equal(info->type, QFZ_U16);
+    assert_false(info->may_be_invalid);
+    OK(qfz_source_read(source, box, got, valid, &err));
+    assert_memory_equal(got, expected, sizeof expected);
+    assert_memory_equal(valid, "\1\1\1\1", 4);
+    const qfz_box outside = {0, 1, 3, 3};
+    FAILS(qfz_source_read(source, outside, got, valid, &err), QFZ_EARG, "not in it");
+    qfz_source_close(source);
+}
+
+static void takes_the_bands_asked_for(void **state)
+{
+    (void)state;
+    static const uint8_t px[3] = {7, 8, 9};
+    const int chosen[] = {3, 1}, twice[] = {2, 2}, none[] = {4};
+    uint8_t got[2], valid;
+    GDALClose(make(src, 1, 1, 3, GDT_Byte, px));
+    qfz_job job = job_on(QFZ_LABEL, src);
+    job.bands = chosen;
+    job.n_bands = 2;
+    qfz_source *source = open_it(&job);
+    OK(qfz_source_read(source, whole(source), got, &valid, &err));
+    assert_int_equal(got[0], 9);
+    assert_int_equal(got[1], 7);
+    qfz_source_close(source);
+    job.bands = twice;
+    FAILS(qfz_source_open(&source, &job, &err), QFZ_EARG, "band 2 is asked for twice");
+    job.bands = none;
+    job.n_bands = 1;
+    FAILS(qfz_source_open(&source, &job, &err), QFZ_EARG, "no band 4; it has 3");
+}
+
+static void make_mixed(GDALDataType a, GDALDataType b)
+{
+    GDALClose(make("/vsimem/a.tif", 2, 1, 1, a, NULL));
+    GDALClose(make("/vsimem/b.tif", 2, 1, 1, b, NULL));
+    char xml[1024];
+    (void)snprintf(xml, sizeof xml,
+                   "<VRTDataset rasterXSize='2' rasterYSize='1'>"
+                   "<VRTRasterBand dataType='%s' band='1'><SimpleSource>"
+                   "<SourceFilename>/vsimem/a.tif</SourceFilename></SimpleSource></VRTRasterBand>"
+                   "<VRTRasterBand dataType='%s' band='2'><SimpleSource>"
+                   "<SourceFilename>/vsimem/b.tif</SourceFilename></SimpleSource></VRTRasterBand>"
+                   "</VRTDataset>",
+                   GDALGetDataTypeName(a), GDALGetDataTypeName(b));
+    VSILFILE *const file = VSIFOpenL("/vsimem/mixed.vrt", "wb");
+    VSIFWriteL(xml, 1, strlen(xml), file);
+    VSIFCloseL(file);
+}
+
+static void reads_mixed_bands_as_the_smallest_type_that_holds_both(void **state)
+{
+    (void)state;
+    static const struct {
+        GDALDataType a, b;
+        int type; /* -1: refused */
+    } cases[] = {{GDT_Byte, GDT_UInt16, QFZ_U16},   {GDT_Byte, GDT_Int16, QFZ_I16},
+                 {GDT_UInt16, GDT_Int16, QFZ_I32},  {GDT_UInt16, GDT_Int32, QFZ_I32},
+                 {GDT_UInt32, GDT_Int32, -1},       {GDT_UInt32, GDT_Int16, -1},
+                 {GDT_Int16, GDT_Float32, QFZ_F32}, {GDT_UInt16, GDT_Float32, QFZ_F32},
+                 {GDT_UInt32, GDT_Float32, -1},     {GDT_Int32, GDT_Float32, -1}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        qfz_source *source = NULL;
+        make_mixed(cases[i].a, cases[i].b);
+        const qfz_job job = job_on(QFZ_LABEL, "/vsimem/mixed.vrt");
+        if (cases[i].type < 0) {
+            FAILS(qfz_source_open(&source, &job, &err), QFZ_EARG, "no supported type holds all");
+            continue;
+        }
+        source = open_it(&job);
+        assert_int_equal(qfz_source_get_info(source)->type, cases[i].type);
+        qfz_source_close(source);
+    }
+}
+
+/* GDAL before 3.7 calls such a band Byte. */
+static void reads_signed_bytes(void **state)
+{
+    (void)state;
+    static const int8_t px[4] = {-128, -1, 0, 127};
+    int8_t got[4];
+    uint8_t valid[4];
+    const GDALDataType int8 = GDALGetDataTypeByName("Int8");
+    char *options[] = {"PIXELTYPE=SIGNEDBYTE", NULL};
+    const GDALDatasetH made = make_with(src, 4, 1, 1, int8 == GDT_Unknown ? GDT_Byte : int8, px,
+                                        int8 == GDT_Unknown ? options : NULL);
+    GDALSetRasterNoDataValue(GDALGetRasterBand(made, 1), -128);
+    GDALClose(made);
+    const qfz_job job = job_on(QFZ_LABEL, src);
+    qfz_source *const source = open_it(&job);
+    assert_int_equal(qfz_source_get_info(source)->type, QFZ_I8);
+    OK(qfz_source_read(source, whole(source), got, valid, &err));
+    assert_memory_equal(got, px, 4);
+    assert_memory_equal(valid, "\0\1\1\1", 4);
+    qfz_source_close(source);
+}
+
+static void widens_signed_bytes_beside_other_bands(void **state)
+{
+    (void)state;
+    static const uint8_t signed_px[4] = {0x80, 0xff, 0, 127}, plain_px[4] = {128, 255, 0, 127};
+    static const int16_t expected[8] = {128, 255, 0, 127, -128, -1, 0, 127};
+    int16_t got[8];
+    uint8_t valid[4];
+    if (GDALGetDataTypeByName("Int8") != GDT_Unknown) skip();
+    char *options[] = {"PIXELTYPE=SIGNEDBYTE", NULL};
+    GDALClose(make("/vsimem/plain.tif", 4, 1, 1, GDT_Byte, plain_px));
+    GDALClose(make_with("/vsimem/signed.tif", 4, 1, 1, GDT_Byte, signed_px, options));
+    const char xml[] =
+        "<VRTDataset rasterXSize='4' rasterYSize='1'>"
+        "<VRTRasterBand dataType='Byte' band='1'><SimpleSource><SourceFilename>/vsimem/plain.tif"
+        "</SourceFilename></SimpleSource></VRTRasterBand>"
+        "<VRTRasterBand dataType='Byte' band='2'><Metadata domain='IMAGE_STRUCTURE'>"
+        "<MDI key='PIXELTYPE'>SIGNEDBYTE</MDI></Metadata><SimpleSource><SourceFilename>"
+        "/vsimem/signed.tif</SourceFilename></SimpleSource></VRTRasterBand></VRTDataset>";
+    const qfz_job job = job_on(QFZ_LABEL, xml);
+    qfz_source *const source = open_it(&job);
+    assert_int_equal(qfz_source_get_info(source)->type, QFZ_I16);
+    OK(qfz_source_read(source, whole(source), got, valid, &err));
+    assert_memory_equal(got, expected, sizeof expected);
+    qfz_source_close(source);
+}
+
+static void reads_negative_zero_as_zero(void **state)
+{
+    (void)state;
+    static const float px[2] = {-0.0f, -1.5f};
+    float got[2];
+    uint8_t valid[2];
+    GDALClose(make(src, 2, 1, 1, GDT_Float32, px));
+    const qfz_job job = job_on(QFZ_LABEL, src);
+    qfz_source *const source = open_it(&job);
+    OK(qfz_source_read(source, whole(source), got, valid, &err));
+    assert_int_equal(signbit(got[0]), 0);
+    assert_true(got[1] == -1.5f);
+    qfz_source_close(source);
+}
+
+static void refuses_types_with_the_remedy(void **state)
+{
+    (void)state;
+    static const GDALDataType types[] = {GDT_Float64, GDT_CInt16, GDT_CFloat32};
+    static const char *const words[] = {"gdal_translate -ot Float32", "amplitude", "amplitude"};
+    qfz_source *source = NULL;
+    const qfz_job job = job_on(QFZ_LABEL, src);
+    for (int i = 0; i < 3; i++) {
+        GDALClose(make(src, 2, 2, 1, types[i], NULL));
+        FAILS(qfz_source_open(&source, &job, &err), QFZ_EARG, words[i]);
+    }
+    const GDALDataType wide = GDALGetDataTypeByName("UInt64");
+    if (wide == GDT_Unknown) return;
+    GDALClose(make(src, 2, 2, 1, wide, NULL));
+    FAILS(qfz_source_open(&source, &job, &err), QFZ_EARG, "UInt64");
+}
+
+static void says_what_cannot_be_opened(void **state)
+{
+    (void)state;
+    qfz_source *source = NULL;
+    qfz_job job = job_on(QFZ_LABEL, "/vsimem/there_is_none.tif");
+    FAILS(qfz_source_open(&source, &job, &err), QFZ_EIO, "/vsimem/there_is_none.tif");
+    job.src = "";
+    FAILS(qfz_source_open(&source, &job, &err), QFZ_EARG, "no input");
+    GDALClose(make(src, 2, 2, 1, GDT_Byte, NULL));
+    GDALClose(make("/vsimem/mask.tif", 3, 2, 1, GDT_Byte, NULL));
+    job.src = src;
+    job.mask = "/vsimem/mask.tif";
+    FAILS(qfz_source_open(&source, &job, &err), QFZ_EARG, "3 x 2");
+    assert_null(source);
+}
+
+static void names_the_first_subdataset_where_there_are_no_bands(void **state)
+{
+    (void)state;
+    qfz_source *source = NULL;
+    const qfz_job job = job_on(QFZ_LABEL, data_file("torture/rasterio_no_band.h5"));
+    FAILS(qfz_source_open(&source, &job, &err), QFZ_EIO, "of which the first is HDF5:");
+}
+
+static uint64_t sum_of_tiles(const qfz_job *job, int64_t step)
+{
+    qfz_source *const source = open_it(job);
+    const qfz_source_info *const info = qfz_source_get_info(source);
+    assert_int_equal(info->type, QFZ_U8);
+    uint8_t *const px = malloc((size_t)(step * step * info->n_bands));
+    uint8_t *const valid = malloc((size_t)(step * step));
+    uint64_t sum = 0;
+    for (int64_t y = 0; y < info->h; y += step)
+        for (int64_t x = 0; x < info->w; x += step) {
+            const qfz_box box = {y, x, y + step < info->h ? y + step : info->h,
+                                 x + step < info->w ? x + step : info->w};
+            const int64_t n = qfz_box_h(box) * qfz_box_w(box);
+            OK(qfz_source_read(source, box, px, valid, &err));
+            for (int64_t i = 0; i < n * info->n_bands; i++)
+                sum += px[i] * (uint64_t)(1 + i / n) + valid[i % n];
+        }
+    free(px);
+    free(valid);
+    qfz_source_close(source);
+    return sum;
+}
+
+static void reads_a_mosaic_like_its_scene(void **state)
+{
+    (void)state;
+    char scene[1024];
+    (void)snprintf(scene, sizeof scene, "%s", data_file("demo/landsat7_bahamas_rgb_u8_nd0.tif"));
+    const qfz_job one = job_on(QFZ_LABEL, scene);
+    const uint64_t sum = sum_of_tiles(&one, 800);
+    assert_true(sum_of_tiles(&one, 97) == sum);
+    const qfz_job four = job_on(QFZ_LABEL, data_file("mosaic/rasterio_rgb4.vrt"));
+    assert_true(sum_of_tiles(&four, 800) == sum);
+    assert_true(sum_of_tiles(&four, 131) == sum);
+}
+
+static void reads_odd_but_sound_files(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"oddsize1bit.tif",
+                                        "sparse_tiled_separate.tif",
+                                        "non_standard_tiled_blockysize_one.tif",
+                                        "byte_gcp.tif",
+                                        "tiled_blockysize_larger_than_rasterysize.tif",
+                                        "bigtiff_four_strip_be_short.tif",
+                                        "twoimages.tif"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char name[128];
+        (void)snprintf(name, sizeof name, "torture/%s", names[i]);
+        const qfz_job job = job_on(QFZ_LABEL, data_file(name));
+        const uint64_t sum = sum_of_tiles(&job, 128);
+        assert_true(sum > 0);
+    }
+}
+
+static void fails_on_damage_and_names_the_file(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"real_landsat_truncated_half.tif",
+                                        "byte_zstd_corrupted.tif",
+                                        "tiled_bad_offset.tif",
+                                        "self_reference.vrt",
+                                        "rasterio_corrupt.tif",
+                                        "lzw_corrupted.tif"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char name[128];
+        qfz_source *source = NULL;
+        (void)snprintf(name, sizeof name, "torture/%s", names[i]);
+        const qfz_job job = job_on(QFZ_LABEL, data_file(name));
+        qfz_error opening = {0};
+        if (qfz_source_open(&source, &job, &opening) != QFZ_OK) {
+            assert_non_null(strstr(opening.message, names[i]));
+            continue;
+        }
+        const qfz_box box = whole(source);
+        const size_t n = (size_t)(box.y1 * box.x1);
+        void *const px = malloc(n * 4 * 4);
+        uint8_t *const valid = malloc(n);
+        FAILS(qfz_source_read(source, box, px, valid, &err), QFZ_EIO, names[i]);
+        FAILS(qfz_source_read(source, box, px, valid, &err), QFZ_EIO, "rows 0..");
+        free(px);
+        free(valid);
+        qfz_source_close(source);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_a_box_of_every_band),
+        cmocka_unit_test(takes_the_bands_asked_for),
+        cmocka_unit_test(reads_mixed_bands_as_the_smallest_type_that_holds_both),
+        cmocka_unit_test(reads_signed_bytes),
+        cmocka_unit_test(widens_signed_bytes_beside_other_bands),
+        cmocka_unit_test(reads_negative_zero_as_zero),
+        cmocka_unit_test(refuses_types_with_the_remedy),
+        cmocka_unit_test(says_what_cannot_be_opened),
+        cmocka_unit_test(names_the_first_subdataset_where_there_are_no_bands),
+        cmocka_unit_test(reads_a_mosaic_like_its_scene),
+        cmocka_unit_test(reads_odd_but_sound_files),
+        cmocka_unit_test(fails_on_damage_and_names_the_file),
+    };
+    return cmocka_run_group_tests(tests, set_up, NULL);
+}
