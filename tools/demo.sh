@@ -43,7 +43,7 @@ refresh_lists() {
     if [ "$(id -u)" -eq 0 ]; then
         apt-get update -q >update.log 2>&1
     else
-        sudo apt-get update -q >update.log 2>&1
+        sudo apt-get update -q | cat >update.log
     fi
 }
 

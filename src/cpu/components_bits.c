@@ -188,27 +188,13 @@ static key_limits limits_of_key(uint32_t key)
 static bool max_bits(qfz_type type, const pixel_pairs *pairs, key_limits limit, uint64_t *bits)
 {
     switch (type) {
-    case QFZ_U8:
-        max_u8(pairs, limit.u8, bits);
-        return true;
-    case QFZ_I8:
-        max_i8(pairs, limit.u8, bits);
-        return true;
-    case QFZ_U16:
-        max_u16(pairs, limit.u16, bits);
-        return true;
-    case QFZ_I16:
-        max_i16(pairs, limit.u16, bits);
-        return true;
-    case QFZ_U32:
-        max_u32(pairs, limit.u32, bits);
-        return true;
-    case QFZ_I32:
-        max_i32(pairs, limit.u32, bits);
-        return true;
-    case QFZ_F32:
-        max_f32(pairs, limit.f32, bits);
-        return true;
+    case QFZ_U8: max_u8(pairs, limit.u8, bits); return true;
+    case QFZ_I8: max_i8(pairs, limit.u8, bits); return true;
+    case QFZ_U16: max_u16(pairs, limit.u16, bits); return true;
+    case QFZ_I16: max_i16(pairs, limit.u16, bits); return true;
+    case QFZ_U32: max_u32(pairs, limit.u32, bits); return true;
+    case QFZ_I32: max_i32(pairs, limit.u32, bits); return true;
+    case QFZ_F32: max_f32(pairs, limit.f32, bits); return true;
     }
     return false;
 }
@@ -217,23 +203,12 @@ static bool sum_bits(qfz_type type, const pixel_pairs *pairs, key_limits limit, 
 {
     if (pairs->n_bands > MAX_SUM_BANDS) return false;
     switch (type) {
-    case QFZ_U8:
-        sum_u8(pairs, limit.u16, bits);
-        return true;
-    case QFZ_I8:
-        sum_i8(pairs, limit.u16, bits);
-        return true;
-    case QFZ_U16:
-        sum_u16(pairs, limit.u32, bits);
-        return true;
-    case QFZ_I16:
-        sum_i16(pairs, limit.u32, bits);
-        return true;
-    case QFZ_F32:
-        sum_f32(pairs, limit.f32, bits);
-        return true;
-    default:
-        return false;
+    case QFZ_U8: sum_u8(pairs, limit.u16, bits); return true;
+    case QFZ_I8: sum_i8(pairs, limit.u16, bits); return true;
+    case QFZ_U16: sum_u16(pairs, limit.u32, bits); return true;
+    case QFZ_I16: sum_i16(pairs, limit.u32, bits); return true;
+    case QFZ_F32: sum_f32(pairs, limit.f32, bits); return true;
+    default: return false;
     }
 }
 
