@@ -162,7 +162,7 @@ refused "an unknown option" 'frobnicate' "$qfz" label --frobnicate "$in" "$out"
 refused "an unknown subcommand" 'frobnicate' "$qfz" frobnicate "$in" "$out"
 refused "no DST" 'DST|argument' "$qfz" label "$in"
 refused "no SRC" 'SRC|argument' "$qfz" label
-refused "one name too many" 'argument|third' "$qfz" label "$in" "$out" third
+refused "one name too many" 'argument|third' "$qfz" label "$in" "$out" "$T/out/third"
 refused "an option without its value" 'alpha' "$qfz" label "$in" "$out" --alpha
 refused "a creation option without =" 'co|creation|COMPRESS' "$qfz" label -co COMPRESS "$in" "$out"
 refused "cut without alpha" 'alpha' "$qfz" cut "$in" "$out"
