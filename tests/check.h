@@ -74,9 +74,8 @@ __attribute__((unused, format(printf, 1, 2))) static void check_describe(const c
     va_end(args);
 }
 
-__attribute__((format(printf, 4, 5))) static inline bool check_one(bool good, const char *file,
-                                                                   int line, const char *format,
-                                                                   ...)
+__attribute__((format(printf, 4, 5))) static inline bool
+check_one(bool good, const char *file, int line, const char *format, ...)
 {
     va_list args;
     check_.checks++;

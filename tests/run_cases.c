@@ -33,13 +33,16 @@ static bool next_word(FILE *f, char *word)
 {
     int c, n = 0;
     for (;;) {
-        do c = getc(f);
+        do
+            c = getc(f);
         while (isspace(c));
         if (c != '#') break;
-        do c = getc(f);
+        do
+            c = getc(f);
         while (c != '\n' && c != EOF);
     }
-    for (; c != EOF && !isspace(c) && n < MOST_WORD - 1; c = getc(f)) word[n++] = (char)c;
+    for (; c != EOF && !isspace(c) && n < MOST_WORD - 1; c = getc(f))
+        word[n++] = (char)c;
     word[n] = 0;
     return n > 0;
 }
@@ -58,9 +61,12 @@ static double *read_grid(const problem *p, FILE *f)
     files_must(cells && n > 0 && n <= MOST_PX);
     for (int64_t i = 0; i < n; i++) {
         if (!next_word(f, word)) bad(p, "end of file");
-        if (!strcmp(word, ".")) cells[i] = NAN; /* of pixels: masked */
-        else if (!strcmp(word, "-")) cells[i] = ORACLE_NO_EDGE;
-        else cells[i] = CPLAtof(word);
+        if (!strcmp(word, "."))
+            cells[i] = NAN; /* of pixels: masked */
+        else if (!strcmp(word, "-"))
+            cells[i] = ORACLE_NO_EDGE;
+        else
+            cells[i] = CPLAtof(word);
     }
     return cells;
 }
@@ -86,11 +92,14 @@ static int find(const problem *p, const char *const *names, int n, const char *w
 
 static void read_option(problem *p, const char *key, const char *value)
 {
-    if (!strcmp(key, "op")) strcpy(p->op, value);
-    else if (!strcmp(key, "connectivity")) p->method.connectivity = atoi(value);
+    if (!strcmp(key, "op"))
+        strcpy(p->op, value);
+    else if (!strcmp(key, "connectivity"))
+        p->method.connectivity = atoi(value);
     else if (!strcmp(key, "distance"))
         p->method.distance = (qfz_distance)find(p, raster_distances, 3, value);
-    else if (!strcmp(key, "type")) p->r.image.type = (qfz_type)find(p, raster_types, 7, value);
+    else if (!strcmp(key, "type"))
+        p->r.image.type = (qfz_type)find(p, raster_types, 7, value);
     else if (!strcmp(key, "alpha")) {
         p->method.has_alpha = true;
         p->method.alpha = CPLAtof(value);
@@ -101,7 +110,8 @@ static void read_option(problem *p, const char *key, const char *value)
     } else if (!strcmp(key, "background")) {
         p->has_background = true;
         p->background = CPLAtof(value);
-    } else bad(p, key);
+    } else
+        bad(p, key);
 }
 
 static void read_case(problem *p, const char *path)
@@ -114,17 +124,22 @@ static void read_case(problem *p, const char *path)
     p->method.connectivity = 4;
     if (!f) bad(p, path);
     while (next_word(f, word)) {
-        if (!strcmp(word, "pixels")) read_pixels(p, f);
+        if (!strcmp(word, "pixels"))
+            read_pixels(p, f);
         else if (!strcmp(word, "labels")) {
             double *labels = read_grid(p, f);
-            for (int64_t i = 0; i < MOST_PX; i++) p->labels[i] = (uint32_t)labels[i];
+            for (int64_t i = 0; i < MOST_PX; i++)
+                p->labels[i] = (uint32_t)labels[i];
             p->has_labels = true;
             free(labels);
-        } else if (!strcmp(word, "painted")) p->painted[p->n_painted++] = read_grid(p, f);
+        } else if (!strcmp(word, "painted"))
+            p->painted[p->n_painted++] = read_grid(p, f);
         else if (!strcmp(word, "right") || !strncmp(word, "below", 5))
             p->planes[find(p, planes, N_PLANES, word)] = read_grid(p, f);
-        else if (next_word(f, value)) read_option(p, word, value);
-        else bad(p, word);
+        else if (next_word(f, value))
+            read_option(p, word, value);
+        else
+            bad(p, word);
     }
     fclose(f);
 }
@@ -139,8 +154,10 @@ static void make_image(problem *p)
     memset(p->r.valid, 1, (size_t)n);
     for (int b = 0; b < p->r.image.n_bands; b++)
         for (int64_t i = 0; i < n; i++) {
-            if (isnan(p->bands[b][i])) p->r.valid[i] = 0;
-            else raster_set(&p->r, b, i, p->bands[b][i]);
+            if (isnan(p->bands[b][i]))
+                p->r.valid[i] = 0;
+            else
+                raster_set(&p->r, b, i, p->bands[b][i]);
             if (p->has_background && p->bands[b][i] == p->background && p->r.image.n_bands == 1)
                 p->r.valid[i] = 0; /* a session knows no background */
         }
@@ -150,8 +167,10 @@ static void make_image(problem *p)
 
 static void free_case(problem *p)
 {
-    for (int b = 0; b < RASTER_BANDS; b++) free(p->bands[b]), free(p->painted[b]);
-    for (int d = 0; d < N_PLANES; d++) free(p->planes[d]);
+    for (int b = 0; b < RASTER_BANDS; b++)
+        free(p->bands[b]), free(p->painted[b]);
+    for (int d = 0; d < N_PLANES; d++)
+        free(p->planes[d]);
     raster_free(&p->r);
 }
 
@@ -186,15 +205,18 @@ static void session_levels(const problem *p, qfz_session *s)
 static void run_session(const problem *p, int n_threads)
 {
     const bool levels = !strcmp(p->op, "saliency");
-    const qfz_part part = levels ? QFZ_PART_SALIENCY
-                          : !strcmp(p->op, "alpha_omega") ? QFZ_PART_ALPHA_OMEGA : QFZ_PART_LABEL;
+    const qfz_part part = levels                          ? QFZ_PART_SALIENCY
+                          : !strcmp(p->op, "alpha_omega") ? QFZ_PART_ALPHA_OMEGA
+                                                          : QFZ_PART_LABEL;
     qfz_session *s = NULL;
     qfz_error err = {0};
     double ms;
     if (qfz_session_open(&s, &p->r.image, &p->method, QFZ_ENGINE_CPU, n_threads, &err) == QFZ_OK &&
         qfz_session_run(s, part, &ms, &err) == QFZ_OK) {
-        if (levels) session_levels(p, s);
-        else session_labels(p, s);
+        if (levels)
+            session_levels(p, s);
+        else
+            session_labels(p, s);
     }
     CHECK(err.status == QFZ_OK, "session: %s", err.message);
     qfz_session_close(s);
@@ -231,8 +253,8 @@ static void values_are(const problem *p, const char *path, int band, const doubl
             const double whole = levels && want[i] < 0 ? g.nodata : want[i];
             const double value = g.type == GDT_Float32 ? (double)(float)whole : whole;
             if (!levels && !p->r.valid[i]) continue;
-            if (!CHECK(same_value(g.values[band * n + i], value), "%s: pixel %d is %g, not %g", what,
-                       (int)i, g.values[band * n + i], value))
+            if (!CHECK(same_value(g.values[band * n + i], value), "%s: pixel %d is %g, not %g",
+                       what, (int)i, g.values[band * n + i], value))
                 break;
         }
     grid_free(&g);
@@ -256,13 +278,15 @@ static void outputs_are(const problem *p, const qfz_job *job, const char *what)
             values_are(p, job->dst, d, p->planes[d], true, what);
     if (job->task == QFZ_LABEL) labels_are(p, job->dst, what);
     if (job->labels && p->has_labels) labels_are(p, job->labels, what);
-    for (int b = 0; b < p->n_painted; b++) values_are(p, job->dst, b, p->painted[b], false, what);
+    for (int b = 0; b < p->n_painted; b++)
+        values_are(p, job->dst, b, p->painted[b], false, what);
 }
 
 static void run_job(const problem *p, int32_t tile, int n_threads)
 {
     qfz_job job = qfz_job_default(!strcmp(p->op, "saliency")      ? QFZ_SALIENCY
-                                  : !strcmp(p->op, "alpha_omega") ? QFZ_SIMPLIFY : QFZ_LABEL);
+                                  : !strcmp(p->op, "alpha_omega") ? QFZ_SIMPLIFY
+                                                                  : QFZ_LABEL);
     qfz_error err = {0};
     qfz_report report;
     char what[64];
@@ -289,11 +313,13 @@ static void one_case(int64_t number, const char *path)
     check_case(number, "%s", path);
     read_case(&p, path);
     make_image(&p);
-    for (int n_threads = 1; n_threads <= 2; n_threads++) run_session(&p, n_threads);
+    for (int n_threads = 1; n_threads <= 2; n_threads++)
+        run_session(&p, n_threads);
     write_source(&p, scratch("src.tif"));
     files_write_bytes(scratch("mask.tif"), p.r.valid, p.r.image.h, p.r.image.w);
     for (int i = 0; i < 5; i++)
-        for (int n_threads = 1; n_threads <= 2; n_threads++) run_job(&p, tiles[i], n_threads);
+        for (int n_threads = 1; n_threads <= 2; n_threads++)
+            run_job(&p, tiles[i], n_threads);
     files_clear();
     free_case(&p);
 }
@@ -302,7 +328,8 @@ int main(int argc, char **argv)
 {
     check_begin(0, argv, 0);
     files_begin();
-    for (int i = 1; i < argc; i++) one_case(i, argv[i]);
+    for (int i = 1; i < argc; i++)
+        one_case(i, argv[i]);
     files_end();
     printf("%d cases; ", argc - 1);
     return check_end();

@@ -16,6 +16,7 @@ done
 
 T=$(mktemp -d "${TMPDIR:-/tmp}/qfz_cli_XXXXXX") || exit 1
 trap 'rm -rf "$T"' EXIT
+trap 'exit 1' INT TERM HUP # so that the trap above is run
 mkdir "$T/out"
 checks=0
 failures=0

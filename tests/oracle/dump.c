@@ -13,14 +13,16 @@ enum { SIDE = 9, MOST = SIDE * SIDE, BANDS = 3 };
 static void print_labels(const char *name, const uint32_t *labels, int64_t n)
 {
     printf("%s", name);
-    for (int64_t p = 0; p < n; p++) printf(" %" PRIu32, labels[p]);
+    for (int64_t p = 0; p < n; p++)
+        printf(" %" PRIu32, labels[p]);
     printf("\n");
 }
 
 static void print_doubles(const char *name, const double *values, int64_t n)
 {
     printf("%s", name);
-    for (int64_t p = 0; p < n; p++) printf(" %.17g", values[p]);
+    for (int64_t p = 0; p < n; p++)
+        printf(" %.17g", values[p]);
     printf("\n");
 }
 
@@ -47,17 +49,23 @@ int main(int argc, char **argv)
             real[i] = (float)whole[i] / 4;
             values[i] = floats ? (double)real[i] : whole[i];
         }
-        for (int64_t p = 0; p < n; p++) valid[p] = check_chance(88);
-        for (int b = 0; b < bands; b++) omega[b] = (double)check_pick(spread);
-        const qfz_image image = {.h = h, .w = w, .n_bands = bands,
+        for (int64_t p = 0; p < n; p++)
+            valid[p] = check_chance(88);
+        for (int b = 0; b < bands; b++)
+            omega[b] = (double)check_pick(spread);
+        const qfz_image image = {.h = h,
+                                 .w = w,
+                                 .n_bands = bands,
                                  .type = floats ? QFZ_F32 : QFZ_I32,
-                                 .pixels = floats ? (void *)real : (void *)whole, .valid = valid};
+                                 .pixels = floats ? (void *)real : (void *)whole,
+                                 .valid = valid};
         oracle *o = oracle_open(&image, conn, distance);
         printf("case %d %d %d %d %s %.17g\n", (int)h, (int)w, bands, conn, distances[distance],
                alpha);
         print_doubles("omega", omega, bands);
         print_doubles("values", values, bands * n);
-        for (int64_t p = 0; p < n; p++) labels[p] = valid[p];
+        for (int64_t p = 0; p < n; p++)
+            labels[p] = valid[p];
         print_labels("valid", labels, n);
         oracle_flat(o, labels);
         print_labels("flat", labels, n);

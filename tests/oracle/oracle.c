@@ -87,12 +87,13 @@ static float root_of_square(u128 s)
         int e;
         const double fraction = frexp((double)guess, &e); /* guess = fraction * 2^e, 0.5 <= . < 1 */
         const uint64_t m = (uint64_t)ldexp(fraction, 25); /* twice the 24-bit mantissa: even */
-        /* middles: below m - 1 (m - 1/2 at a power of two, taken at twice the scale), above m + 1 */
+        /* middles: below m - 1 (m - 1/2 at a power of two, taken at twice the scale), above m + 1
+         */
         const bool even = m % 4 == 0;
         const bool power = m == (1u << 24);
         const int above = compare_square(s, m + 1, e - 25);
-        const int below = power ? compare_square(s, 2 * m - 1, e - 26)
-                                : compare_square(s, m - 1, e - 25);
+        const int below =
+            power ? compare_square(s, 2 * m - 1, e - 26) : compare_square(s, m - 1, e - 25);
         if (above > 0 || (above == 0 && !even)) {
             guess = nextafterf(guess, INFINITY);
         } else if (below < 0 || (below == 0 && !even && !power)) {
@@ -250,7 +251,8 @@ static void find_within(const oracle *o, const uint32_t *labels, uint32_t n_regi
                         const double *omega, bool *within)
 {
     const int64_t n = o->image->h * o->image->w;
-    for (uint32_t r = 0; r < n_regions; r++) within[r] = true;
+    for (uint32_t r = 0; r < n_regions; r++)
+        within[r] = true;
     for (int b = 0; omega && b < o->image->n_bands; b++) {
         double *lo = room(n_regions, sizeof *lo), *hi = room(n_regions, sizeof *hi);
         for (uint32_t r = 0; r < n_regions; r++) {
@@ -310,7 +312,8 @@ void oracle_saliency(const oracle *o, double *planes)
 {
     const int64_t n = o->image->h * o->image->w;
     uint32_t *at = room(n, sizeof *at);
-    for (int64_t i = 0; i < o->n_dirs * n; i++) planes[i] = ORACLE_NO_EDGE;
+    for (int64_t i = 0; i < o->n_dirs * n; i++)
+        planes[i] = ORACLE_NO_EDGE;
     for (double level = 0; level >= 0; level = next_level(o, level)) {
         flood(o, level, at);
         for (int d = 0; d < o->n_dirs; d++)
@@ -438,7 +441,8 @@ static double exact_value(const exact *e)
 double oracle_sum(const double *values, int64_t n)
 {
     exact e = {.n = 0};
-    for (int64_t i = 0; i < n; i++) exact_add(&e, values[i]);
+    for (int64_t i = 0; i < n; i++)
+        exact_add(&e, values[i]);
     return exact_value(&e);
 }
 
@@ -471,20 +475,25 @@ static void paint_one(const qfz_image *image, const uint32_t *labels, uint32_t l
     for (int64_t p = 0; p < n; p++) {
         if (labels[p] != label) continue;
         count++;
-        if (whole) whole_sum += whole_value(image, band, p);
-        else exact_add(&sum, oracle_value(image, band, p));
+        if (whole)
+            whole_sum += whole_value(image, band, p);
+        else
+            exact_add(&sum, oracle_value(image, band, p));
     }
     for (int64_t p = 0; p < n; p++) {
         if (labels[p] != label) continue;
-        if (whole) store_whole(image, band * n + p, floor_half_up(whole_sum, count), out);
-        else ((float *)out)[band * n + p] = (float)(exact_value(&sum) / (double)count);
+        if (whole)
+            store_whole(image, band * n + p, floor_half_up(whole_sum, count), out);
+        else
+            ((float *)out)[band * n + p] = (float)(exact_value(&sum) / (double)count);
     }
 }
 
 void oracle_paint(const qfz_image *image, const uint32_t *labels, uint32_t n, void *out)
 {
     for (uint32_t label = 1; label <= n; label++)
-        for (int b = 0; b < image->n_bands; b++) paint_one(image, labels, label, b, out);
+        for (int b = 0; b < image->n_bands; b++)
+            paint_one(image, labels, label, b, out);
 }
 
 static void measure(const qfz_image *image, const uint32_t *labels, uint32_t label, int band,
@@ -533,6 +542,7 @@ void oracle_regions(const qfz_image *image, const uint32_t *labels, uint32_t n,
         }
         r->x = sum_x / (double)r->pixels;
         r->y = sum_y / (double)r->pixels;
-        for (int b = 0; b < image->n_bands; b++) measure(image, labels, label, b, r);
+        for (int b = 0; b < image->n_bands; b++)
+            measure(image, labels, label, b, r);
     }
 }

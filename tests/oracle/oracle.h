@@ -15,8 +15,8 @@
 
 enum { ORACLE_MAX_BANDS = 16 };
 
-#define ORACLE_NO_EDGE (-1.0)    /* in planes of levels: there is no edge */
-#define ORACLE_INVALID (-2.0)    /* in layouts: nodata */
+#define ORACLE_NO_EDGE (-1.0) /* in planes of levels: there is no edge */
+#define ORACLE_INVALID (-2.0) /* in layouts: nodata */
 
 typedef struct oracle oracle; /* an image and what its neighbours are */
 

@@ -18,9 +18,12 @@ static void expect_labels(int line, const qfz_image *image, int connectivity, do
 {
     uint32_t got[MOST];
     oracle *o = oracle_open(image, connectivity, QFZ_L1);
-    if (alpha < 0) oracle_flat(o, got);
-    else if (omega < 0) oracle_alpha(o, alpha, got);
-    else oracle_alpha_omega(o, alpha, &omega, got);
+    if (alpha < 0)
+        oracle_flat(o, got);
+    else if (omega < 0)
+        oracle_alpha(o, alpha, got);
+    else
+        oracle_alpha_omega(o, alpha, &omega, got);
     CHECK(!memcmp(got, want, (size_t)(image->h * image->w) * sizeof *got), "line %d", line);
     oracle_close(o);
 }

@@ -57,7 +57,8 @@ static inline void files_only(const char *const *expected)
     char **names = VSIReadDir(files_.folder);
     for (int i = 0; names && names[i]; i++) {
         bool known = !strcmp(names[i], ".") || !strcmp(names[i], "..");
-        for (int k = 0; expected[k]; k++) known |= !strcmp(names[i], expected[k]);
+        for (int k = 0; expected[k]; k++)
+            known |= !strcmp(names[i], expected[k]);
         CHECK(known, "left behind: %s", names[i]);
     }
     CSLDestroy(names);
@@ -103,8 +104,8 @@ static inline void files_must(bool good)
 /* One band of bytes, e.g. a mask. */
 static inline void files_write_bytes(const char *path, const uint8_t *bytes, int64_t h, int64_t w)
 {
-    GDALDatasetH d = GDALCreate(GDALGetDriverByName("GTiff"), path, (int)w, (int)h, 1, GDT_Byte,
-                                NULL);
+    GDALDatasetH d =
+        GDALCreate(GDALGetDriverByName("GTiff"), path, (int)w, (int)h, 1, GDT_Byte, NULL);
     files_must(d && GDALRasterIO(GDALGetRasterBand(d, 1), GF_Write, 0, 0, (int)w, (int)h,
                                  (void *)bytes, (int)w, (int)h, GDT_Byte, 0, 0) == CE_None);
     GDALClose(d);

@@ -58,7 +58,8 @@ static inline double raster_colour(qfz_type type, const char *palette, int k, in
     if (!strcmp(palette, "small")) return floor(share * 12) * (type == QFZ_F32 ? 0.1 : 1);
     if (!strcmp(palette, "ends")) return k % 3 == 0 ? lo : k % 3 == 1 ? hi : floor(lo / 2 + hi / 2);
     if (!strcmp(palette, "tiny")) /* subnormal singles, and squares that vanish */
-        return type == QFZ_F32 ? ldexp(share - 0.5, check_chance(50) ? -140 : -90) : floor(share * 3);
+        return type == QFZ_F32 ? ldexp(share - 0.5, check_chance(50) ? -140 : -90)
+                               : floor(share * 3);
     if (!strcmp(palette, "exponents"))
         return type == QFZ_F32 ? ldexp(share - 0.5, (int)check_pick(250) - 125)
                                : fmin(hi, floor(ldexp(share, (int)check_pick(32))));
@@ -109,8 +110,8 @@ static inline int raster_shape(const char *shape, int64_t h, int64_t w, int64_t 
 
 static inline void raster_dig(raster *r)
 {
-    static const char *const kinds[] = {"none", "none", "few", "half", "border", "all", "column",
-                                        "checkerboard", "isolated"};
+    static const char *const kinds[] = {"none", "none",   "few",          "half",    "border",
+                                        "all",  "column", "checkerboard", "isolated"};
     const int64_t h = r->image.h, w = r->image.w;
     r->holes = kinds[check_pick(sizeof kinds / sizeof *kinds)];
     if (!strcmp(r->holes, "all") && check_chance(80)) r->holes = "few";
@@ -132,16 +133,18 @@ static inline void raster_dig(raster *r)
 static inline void raster_make(raster *r, int64_t side, int type, int max_bands)
 {
     static const char *const shapes[] = {
-        "noise", "noise", "noise", "patches", "patches", "patches", "binary", "constant",
-        "checkerboard", "spiral", "comb", "lying comb", "distinct", "ramp", "snake", "stairs",
-        "cross"};
-    static const char *const palettes[] = {"steps", "steps", "small", "small", "whole", "ends",
-                                           "tiny", "exponents", "infinite", "ramp"};
+        "noise",    "noise",    "noise",        "patches", "patches", "patches",
+        "binary",   "constant", "checkerboard", "spiral",  "comb",    "lying comb",
+        "distinct", "ramp",     "snake",        "stairs",  "cross"};
+    static const char *const palettes[] = {"steps", "steps", "small",     "small",    "whole",
+                                           "ends",  "tiny",  "exponents", "infinite", "ramp"};
     int64_t seeds[12];
     int64_t h = 1 + check_pick(side), w = 1 + check_pick(side);
     if (check_chance(6)) h = 1;
     if (check_chance(6)) w = 1;
-    r->image = (qfz_image){.h = h, .w = w, .n_bands = (int)(1 + check_pick(max_bands)),
+    r->image = (qfz_image){.h = h,
+                           .w = w,
+                           .n_bands = (int)(1 + check_pick(max_bands)),
                            .type = (qfz_type)(type < 0 ? check_pick(7) : type)};
     r->pixels = calloc((size_t)(h * w * r->image.n_bands), 4);
     r->valid = calloc((size_t)(h * w), 1);
@@ -150,11 +153,11 @@ static inline void raster_make(raster *r, int64_t side, int type, int max_bands)
     r->image.valid = r->valid;
     r->shape = shapes[check_pick(sizeof shapes / sizeof *shapes)];
     r->palette = palettes[check_pick(sizeof palettes / sizeof *palettes)];
-    for (int i = 0; i < 12; i++) seeds[i] = check_pick(1000);
+    for (int i = 0; i < 12; i++)
+        seeds[i] = check_pick(1000);
     for (int b = 0; b < r->image.n_bands; b++) {
         for (int k = 0; k < RASTER_COLOURS; k++)
-            r->colours[b][k] =
-                raster_colour(r->image.type, r->palette, k, RASTER_COLOURS);
+            r->colours[b][k] = raster_colour(r->image.type, r->palette, k, RASTER_COLOURS);
         for (int64_t p = 0; p < h * w; p++)
             raster_set(r, b, p, r->colours[b][raster_shape(r->shape, h, w, p / w, p % w, seeds)]);
     }

@@ -37,7 +37,8 @@ static void check_floats(const char *name, float *values, int64_t n)
     qfz_sum_mean(s.sum, (uint64_t)n, QFZ_F32, &mean);
     CHECK(mean == (float)(sum / (double)n), "%s: mean %.9g", name, (double)mean);
 
-    for (int64_t i = n - 1; i >= 0; i--) add_all(&back, QFZ_F32, values + i, 1);
+    for (int64_t i = n - 1; i >= 0; i--)
+        add_all(&back, QFZ_F32, values + i, 1);
     CHECK(!memcmp(&s, &back, sizeof s), "%s: backwards", name);
     add_all(&left, QFZ_F32, values, n / 2);
     add_all(&right, QFZ_F32, values + n / 2, n - n / 2);
@@ -45,7 +46,8 @@ static void check_floats(const char *name, float *values, int64_t n)
     qfz_words_add(left.square, right.square, qfz_square_words(QFZ_F32));
     CHECK(!memcmp(&s, &left, sizeof s), "%s: in two halves", name);
 
-    for (int64_t i = 0; i < n; i++) values[i] = -values[i];
+    for (int64_t i = 0; i < n; i++)
+        values[i] = -values[i];
     add_all(&s, QFZ_F32, values, n);
     for (int i = 0; i < qfz_sum_words(QFZ_F32); i++)
         CHECK(s.sum[i] == 0, "%s: with all signs turned, word %d is not 0", name, i);
@@ -108,8 +110,10 @@ static int64_t mean_by_search(__int128 sum, int64_t n)
     int64_t low = INT64_C(-3000000000), high = INT64_C(6000000000);
     while (high - low > 1) {
         const int64_t middle = low + (high - low) / 2;
-        if ((__int128)2 * n * middle <= 2 * sum + n) low = middle;
-        else high = middle;
+        if ((__int128)2 * n * middle <= 2 * sum + n)
+            low = middle;
+        else
+            high = middle;
     }
     return low;
 }
@@ -168,7 +172,8 @@ static void long_sums_do_not_wrap(void)
     CHECK(qfz_sum_value(i.sum, QFZ_I32) == n * -2147483648.0, "Int32");
     CHECK(qfz_square_value(i.square, QFZ_I32) == n * 0x1p62, "its squares");
     CHECK(qfz_sum_value(f.sum, QFZ_F32) == n * (double)large, "Float32");
-    CHECK(qfz_square_value(f.square, QFZ_F32) == n * ((double)large * (double)large), "its squares");
+    CHECK(qfz_square_value(f.square, QFZ_F32) == n * ((double)large * (double)large),
+          "its squares");
     uint32_t mean_u;
     int32_t mean_i;
     float mean_f;
@@ -186,7 +191,9 @@ int main(int argc, char **argv)
     infinities_win();
     long_sums_do_not_wrap();
     for (int64_t c = check_.first; c < check_.cases; c++)
-        if (c % 3) random_singles(c);
-        else random_integers(c);
+        if (c % 3)
+            random_singles(c);
+        else
+            random_integers(c);
     return check_end();
 }

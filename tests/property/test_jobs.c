@@ -62,8 +62,9 @@ static void hide_by_nan(problem *p)
 
 static void choose_hiding(problem *p)
 {
-    static const char *const ways[] = {"nothing", "nodata", "nodata", "nodata any", "given nodata",
-                                       "mask band", "mask file", "alpha band", "nan"};
+    static const char *const ways[] = {"nothing",    "nodata",       "nodata",
+                                       "nodata any", "given nodata", "mask band",
+                                       "mask file",  "alpha band",   "nan"};
     p->hiding = ways[check_pick(sizeof ways / sizeof *ways)];
     const bool floats = p->r.image.type == QFZ_F32;
     if (!strcmp(p->hiding, "nan") && !floats) p->hiding = "nodata";
@@ -100,7 +101,8 @@ static int place_bands(problem *p)
 {
     const int n = p->r.image.n_bands;
     const bool shuffled = check_chance(25);
-    for (int b = 0; b < n; b++) p->bands[b] = shuffled ? n + 1 - b : b + 1;
+    for (int b = 0; b < n; b++)
+        p->bands[b] = shuffled ? n + 1 - b : b + 1;
     if (shuffled || check_chance(20)) {
         p->base.bands = p->bands;
         p->base.n_bands = n;
@@ -126,7 +128,8 @@ static void write_source(problem *p)
     if (!strcmp(p->hiding, "nodata") || !strcmp(p->hiding, "nodata any"))
         for (int b = 1; b <= in_file; b++)
             GDALSetRasterNoDataValue(GDALGetRasterBand(d, b), p->nodata);
-    for (int b = 0; b < p->r.image.n_bands; b++) write_band(p, d, p->bands[b], b);
+    for (int b = 0; b < p->r.image.n_bands; b++)
+        write_band(p, d, p->bands[b], b);
     if (alpha) write_validity(p, GDALGetRasterBand(d, in_file + 1), files_type(p->r.image.type));
     if (!strcmp(p->hiding, "mask band")) {
         CPLSetThreadLocalConfigOption("GDAL_TIFF_INTERNAL_MASK", check_chance(50) ? "YES" : "NO");
@@ -159,7 +162,8 @@ static void make(problem *p)
         p->base.has_nodata = true;
         p->base.nodata = p->nodata;
     }
-    for (int b = 0; b < p->r.image.n_bands; b++) p->omega[b] = raster_omega(&p->r, b);
+    for (int b = 0; b < p->r.image.n_bands; b++)
+        p->omega[b] = raster_omega(&p->r, b);
     check_describe("%dx%d, %d bands %s, %s in %s, %s hidden by %s, %d-connected, %s%s",
                    (int)p->r.image.h, (int)p->r.image.w, p->r.image.n_bands,
                    raster_types[p->r.image.type], p->r.shape, p->r.palette, p->r.holes, p->hiding,
@@ -186,7 +190,8 @@ static bool runs(const problem *p, const qfz_job *job, const char *what, uint64_
     qfz_report report = {0};
     qfz_error err = {0};
     uint64_t valid = 0;
-    for (int64_t i = 0; i < n_pixels(p); i++) valid += p->r.valid[i];
+    for (int64_t i = 0; i < n_pixels(p); i++)
+        valid += p->r.valid[i];
     const qfz_status st = qfz_job_run(job, &report, &err);
     if (!CHECK(st == QFZ_OK, "%s: %s", what, err.message)) return false;
     CHECK(report.regions == regions, "%s: reports %" PRIu64 " regions, not %" PRIu64, what,
@@ -259,10 +264,13 @@ static void table_is(const problem *p, const char *path, const uint32_t *labels,
     char **lines = CSLLoad(path);
     files_must(regions != NULL);
     oracle_regions(&p->r.image, labels, n, regions);
-    char **head = lines ? CSLTokenizeString2(lines[0], ",", CSLT_ALLOWEMPTYTOKENS | CSLT_HONOURSTRINGS) : NULL;
+    char **head =
+        lines ? CSLTokenizeString2(lines[0], ",", CSLT_ALLOWEMPTYTOKENS | CSLT_HONOURSTRINGS)
+              : NULL;
     CHECK(CSLCount(lines) == (int)n + 1, "table of %d lines for %u regions", CSLCount(lines), n);
     for (uint32_t i = 0; i < n && (int)i + 1 < CSLCount(lines); i++) {
-        char **line = CSLTokenizeString2(lines[i + 1], ",", CSLT_ALLOWEMPTYTOKENS | CSLT_HONOURSTRINGS);
+        char **line =
+            CSLTokenizeString2(lines[i + 1], ",", CSLT_ALLOWEMPTYTOKENS | CSLT_HONOURSTRINGS);
         row_is(p, head, line, i + 1, &regions[i]);
         CSLDestroy(line);
     }
@@ -276,7 +284,8 @@ static void table_is_same(problem *p, const char *path, const char *what, bool f
 {
     GByte *text = NULL;
     vsi_l_offset size = 0;
-    if (!CHECK(VSIIngestFile(NULL, path, &text, &size, TABLE_ROOM - 1), "%s: no table", what)) return;
+    if (!CHECK(VSIIngestFile(NULL, path, &text, &size, TABLE_ROOM - 1), "%s: no table", what))
+        return;
     if (first) {
         memcpy(p->table, text, (size_t)size);
         p->table[size] = 0;
@@ -361,14 +370,15 @@ static void painted_is(const problem *p, const char *path, const char *what, con
         const int b = (int)(i / n);
         const double value = oracle_value(&image, b, i % n);
         if (!p->r.valid[i % n]) {
-            if (!CHECK(g.has_nodata ? same_value(g.values[i], g.type == GDT_Float32
-                                                                  ? (double)(float)g.nodata
-                                                                  : g.nodata)
-                                    : g.mask[i % n] == 0,
+            if (!CHECK(g.has_nodata
+                           ? same_value(g.values[i],
+                                        g.type == GDT_Float32 ? (double)(float)g.nodata : g.nodata)
+                           : g.mask[i % n] == 0,
                        "%s: invalid pixel %d is painted %.9g", what, (int)i, g.values[i]))
                 break;
-        } else if (!CHECK(same_value(g.values[i], value), "%s: band %d of pixel %d is %.9g, not %.9g",
-                          what, b + 1, (int)(i % n), g.values[i], value)) {
+        } else if (!CHECK(same_value(g.values[i], value),
+                          "%s: band %d of pixel %d is %.9g, not %.9g", what, b + 1, (int)(i % n),
+                          g.values[i], value)) {
             break;
         }
     }
@@ -414,9 +424,12 @@ static GDALDataType saliency_type(const problem *p)
 {
     static const double widths[] = {255, 255, 65535, 65535, 4294967295.0, 4294967295.0};
     if (p->r.image.type == QFZ_F32 || p->base.method.distance == QFZ_L2) return GDT_Float32;
-    const double most = widths[p->r.image.type] *
-                        (p->base.method.distance == QFZ_L1 ? p->r.image.n_bands : 1);
-    return most < 255 ? GDT_Byte : most < 65535 ? GDT_UInt16 : most < 4294967295.0 ? GDT_UInt32 : GDT_UInt64;
+    const double most =
+        widths[p->r.image.type] * (p->base.method.distance == QFZ_L1 ? p->r.image.n_bands : 1);
+    return most < 255            ? GDT_Byte
+           : most < 65535        ? GDT_UInt16
+           : most < 4294967295.0 ? GDT_UInt32
+                                 : GDT_UInt64;
 }
 
 /* want: levels; negative where there is none. */
@@ -463,7 +476,8 @@ static void saliency_equals(problem *p, uint32_t *labels)
     const int n_dirs = p->base.method.connectivity / 2;
     double *want[3];
     char what[256], edges[PATH_ROOM];
-    for (int i = 0; i < 3; i++) files_must((want[i] = calloc((size_t)(4 * h * w), sizeof(double))));
+    for (int i = 0; i < 3; i++)
+        files_must((want[i] = calloc((size_t)(4 * h * w), sizeof(double))));
     oracle_saliency(p->o, want[0]);
     oracle_pixel_layout(p->o, want[0], want[1]);
     oracle_khalimsky_layout(p->o, want[0], want[2]);
@@ -476,19 +490,22 @@ static void saliency_equals(problem *p, uint32_t *labels)
             job.dst = layout ? scratch("layout.tif") : edges;
             snprintf(what, sizeof what, "saliency %s, %s", names[layout], variant(&job, i));
             if (!runs(p, &job, what, 0)) continue;
-            if (layout == QFZ_KHALIMSKY) levels_are(p, job.dst, what, 2 * h - 1, 2 * w - 1, 1, want[2]);
-            else levels_are(p, job.dst, what, h, w, layout ? 1 : n_dirs, want[layout]);
+            if (layout == QFZ_KHALIMSKY)
+                levels_are(p, job.dst, what, 2 * h - 1, 2 * w - 1, 1, want[2]);
+            else
+                levels_are(p, job.dst, what, h, w, layout ? 1 : n_dirs, want[layout]);
         }
     cut_equals(p, edges, labels);
-    for (int i = 0; i < 3; i++) free(want[i]);
+    for (int i = 0; i < 3; i++)
+        free(want[i]);
 }
 
 static void one_case(int64_t number)
 {
     static problem p;
     static const char *const outputs[] = {
-        "src.tif", "src.tif.msk", "mask.tif", "labels.tif", "regions.csv", "painted.tif",
-        "saliency.tif", "layout.tif", "cut.tif", NULL};
+        "src.tif",     "src.tif.msk",  "mask.tif",   "labels.tif", "regions.csv",
+        "painted.tif", "saliency.tif", "layout.tif", "cut.tif",    NULL};
     memset(&p, 0, sizeof p);
     check_case(number, "making it");
     make(&p);
@@ -516,7 +533,8 @@ static void summaries_spill(int64_t number, qfz_task task)
 {
     enum { H = 512, W = 500 };
     static problem p;
-    static const char *const outputs[] = {"src.tif", "painted.tif", "labels.tif", "saliency.tif", NULL};
+    static const char *const outputs[] = {"src.tif", "painted.tif", "labels.tif", "saliency.tif",
+                                          NULL};
     memset(&p, 0, sizeof p);
     check_case(number, "512 x 500 in tiles of 2, little memory, task %d", (int)task);
     p.r.image = (qfz_image){.h = H, .w = W, .n_bands = 1, .type = QFZ_U8};
@@ -544,7 +562,9 @@ static void summaries_spill(int64_t number, qfz_task task)
     job.tile_px = 2;
     job.n_threads = 2;
     job.memory_bytes = INT64_C(64) << 20;
-    job.dst = scratch(task == QFZ_SALIENCY ? "saliency.tif" : task == QFZ_LABEL ? "labels.tif" : "painted.tif");
+    job.dst = scratch(task == QFZ_SALIENCY ? "saliency.tif"
+                      : task == QFZ_LABEL  ? "labels.tif"
+                                           : "painted.tif");
     if (task == QFZ_LABEL) n = oracle_flat(p.o, labels);
     if (task == QFZ_SALIENCY) oracle_saliency(p.o, planes);
     if (task == QFZ_SIMPLIFY) {
@@ -558,8 +578,9 @@ static void summaries_spill(int64_t number, qfz_task task)
     qfz_plan plan = {0};
     qfz_error err = {0};
     CHECK(qfz_job_plan(&job, &plan, &err) == QFZ_OK, "plan: %s", err.message);
-    CHECK(plan.border_bytes > plan.store_bytes, "nothing to spill: %" PRId64 " of %" PRId64 " bytes",
-          plan.border_bytes, plan.store_bytes);
+    CHECK(plan.border_bytes > plan.store_bytes,
+          "nothing to spill: %" PRId64 " of %" PRId64 " bytes", plan.border_bytes,
+          plan.store_bytes);
     if (runs(&p, &job, "little memory", n)) {
         if (task == QFZ_SALIENCY) levels_are(&p, job.dst, "little memory", H, W, 4, planes);
         if (task == QFZ_LABEL) labels_are(&p, job.dst, "little memory", labels);
@@ -575,11 +596,13 @@ static void summaries_spill(int64_t number, qfz_task task)
 
 int main(int argc, char **argv)
 {
-    check_begin(argc, argv, 120);
+    check_begin(argc, argv, 80);
     files_begin();
     if (check_.first == 0)
-        for (int task = QFZ_LABEL; task <= QFZ_SALIENCY; task++) summaries_spill(-1 - task, (qfz_task)task);
-    for (int64_t c = check_.first; c < check_.cases; c++) one_case(c);
+        for (int task = QFZ_LABEL; task <= QFZ_SALIENCY; task++)
+            summaries_spill(-1 - task, (qfz_task)task);
+    for (int64_t c = check_.first; c < check_.cases; c++)
+        one_case(c);
     files_end();
     return check_end();
 }

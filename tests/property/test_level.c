@@ -38,8 +38,8 @@ static void random_rows(int64_t number)
     if (!r.pixels) abort();
     for (int b = 0; b < n_bands; b++)
         for (int64_t p = 0; p < w; p++)
-            raster_set(&r, b, p, r.colours[b % r.image.n_bands % RASTER_BANDS]
-                                          [check_pick(RASTER_COLOURS)]);
+            raster_set(&r, b, p,
+                       r.colours[b % r.image.n_bands % RASTER_BANDS][check_pick(RASTER_COLOURS)]);
     for (int d = 0; d < 3; d++) {
         uint32_t key;
         qfz_error err = {0};
@@ -58,9 +58,10 @@ static void random_rows(int64_t number)
 /* Every pair of 16 awkward singles, one band and two. */
 static void awkward_singles(void)
 {
-    static const float v[] = {0.0f, -0.0f, 1.0f, -1.0f, 0x1p-149f, -0x1p-149f, 0x1p-126f, 1e-30f,
-                              1e30f, -1e30f, 0x1.fffffep127f, -0x1.fffffep127f, INFINITY, -INFINITY,
-                              16777216.0f, 16777217.0f};
+    static const float v[] = {
+        0.0f,      -0.0f,     1.0f,        -1.0f,      0x1p-149f,       -0x1p-149f,
+        0x1p-126f, 1e-30f,    1e30f,       -1e30f,     0x1.fffffep127f, -0x1.fffffep127f,
+        INFINITY,  -INFINITY, 16777216.0f, 16777217.0f};
     enum { N = sizeof v / sizeof *v };
     float a[N * N * 2], b[N * N * 2];
     for (int i = 0; i < N * N; i++) {
@@ -142,7 +143,7 @@ static void alphas_at_boundaries(void)
             CHECK(qfz_key_of_alpha(type, distance, 5e-324) == 0, "least alpha");
             CHECK(qfz_level_of_key(type, distance, 0) == 0, "level 0");
             for (int i = 0; i < 3000; i++) {
-                const uint32_t key = i < 40 ? (uint32_t)i + 1
+                const uint32_t key = i < 40   ? (uint32_t)i + 1
                                      : i < 80 ? top - (uint32_t)(i - 40) - (single ? 1 : 0)
                                               : 1 + (uint32_t)check_pick((int64_t)top - 1);
                 const double level = qfz_level_of_key(type, distance, key);
@@ -231,6 +232,7 @@ int main(int argc, char **argv)
     alphas_at_boundaries();
     refuses_levels_beyond_32_bits();
     widths_against_omega();
-    for (int64_t c = check_.first; c < check_.cases; c++) random_rows(c);
+    for (int64_t c = check_.first; c < check_.cases; c++)
+        random_rows(c);
     return check_end();
 }

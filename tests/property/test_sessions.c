@@ -30,7 +30,8 @@ static void make(problem *p, int64_t side)
     if (check_chance(80)) {
         p->method.omega = p->omega;
         p->method.n_omega = check_chance(50) ? 1 : p->r.image.n_bands;
-        for (int b = 1; b < RASTER_BANDS && p->method.n_omega == 1; b++) p->omega[b] = p->omega[0];
+        for (int b = 1; b < RASTER_BANDS && p->method.n_omega == 1; b++)
+            p->omega[b] = p->omega[0];
     }
     p->n_threads = check_chance(50) ? 1 : 2;
     check_describe("%dx%d, %d bands %s, %s in %s, holes %s, %d-connected, %s, alpha %s %.17g, "
@@ -136,8 +137,8 @@ static bool tree_is_canonical(const problem *p, qfz_session *s, const qfz_tree *
         if (i < n) CHECK(oracle_is_valid(p->o, i), "tree: invalid pixel %d has a parent", (int)i);
     }
     for (int64_t i = n; i < t->n_nodes; i++)
-        CHECK(children[i] != 1 && (children[i] || t->parent[i] == i), "tree: node %d has %u children",
-              (int)i, children[i]);
+        CHECK(children[i] != 1 && (children[i] || t->parent[i] == i),
+              "tree: node %d has %u children", (int)i, children[i]);
     (void)s;
     free(children);
     return (int64_t)check_.failures == before;
@@ -174,8 +175,8 @@ static void one_case(int64_t number)
     double *want = calloc((size_t)(4 * n_pixels(&p)), sizeof *want);
     if (!want) abort();
     oracle_saliency(p.o, want);
-    const qfz_status st = qfz_session_open(&s, &p.r.image, &p.method, QFZ_ENGINE_CPU, p.n_threads,
-                                           &err);
+    const qfz_status st =
+        qfz_session_open(&s, &p.r.image, &p.method, QFZ_ENGINE_CPU, p.n_threads, &err);
     if (CHECK(st == QFZ_OK, "open: %s", err.message)) {
         CHECK(!strcmp(qfz_session_engine(s), "cpu"), "engine %s", qfz_session_engine(s));
         labels_equal(&p, s);
@@ -227,6 +228,7 @@ int main(int argc, char **argv)
 {
     check_begin(argc, argv, 1500);
     refuses_what_makes_no_sense();
-    for (int64_t c = check_.first; c < check_.cases; c++) one_case(c);
+    for (int64_t c = check_.first; c < check_.cases; c++)
+        one_case(c);
     return check_end();
 }

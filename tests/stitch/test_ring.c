@@ -26,8 +26,8 @@ static void numbers_are_a_bijection(int64_t h, int64_t w)
             CHECK(!seen[i], "number %d twice", (int)i);
             seen[i] = true;
             qfz_ring_place(h, w, i, &back_y, &back_x);
-            CHECK(back_y == y && back_x == x, "number %d of (%d, %d) is at (%d, %d)", (int)i, (int)y,
-                  (int)x, (int)back_y, (int)back_x);
+            CHECK(back_y == y && back_x == x, "number %d of (%d, %d) is at (%d, %d)", (int)i,
+                  (int)y, (int)x, (int)back_y, (int)back_x);
         }
     CHECK(on == n, "%d pixels on the ring, not %d", (int)on, (int)n);
 }
