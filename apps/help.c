@@ -6,7 +6,7 @@
 
 #include "options.h"
 
-enum { WIDTH = 90, HELP_COLUMN = 28 };
+enum { WIDTH = 90, HELP_COLUMN = 28, MAN_WIDTH = 72 };
 
 /* Words of one paragraph, wrapped; the cursor is at column. */
 static void wrap(const char *text, size_t n, int column, int indent)
@@ -81,12 +81,11 @@ void help_print_all(const command *const *commands, int count)
 /* ------------------------------------------------------------------------------------- man pages
  */
 
-/* Text for roff: dashes that can be copied, no line that starts with a control character. */
+/* Text for roff: dashes that can be copied, no control character first. */
 static void roff(const char *text, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        const bool starts = i == 0 || text[i - 1] == '\n';
-        if (starts && (text[i] == '.' || text[i] == '\'')) printf("\\&");
+        if (i == 0 && (text[i] == '.' || text[i] == '\'')) printf("\\&");
         if (text[i] == '-')
             printf("\\-");
         else if (text[i] == '\\')
@@ -96,16 +95,27 @@ static void roff(const char *text, size_t n)
     }
 }
 
-/* Every sentence on a line of its own, as roff wants it. */
+/* Lines of at most MAN_WIDTH characters, and a new one for every sentence, as roff wants it. */
 static void roff_text(const char *text, size_t n)
 {
-    while (n > 0) {
-        size_t line = 0;
-        while (line < n && !(line > 0 && text[line] == ' ' && text[line - 1] == '.'))
-            line++;
-        roff(text, line);
-        putchar('\n');
-        const size_t step = line < n ? line + 1 : line;
+    for (size_t column = 0; n > 0;) {
+        size_t word = 0;
+        while (word < n && text[word] != ' ')
+            word++;
+        if (column > 0 && column + 1 + word > MAN_WIDTH) {
+            putchar('\n');
+            column = 0;
+        }
+        if (column > 0) putchar(' ');
+        column += word + (column > 0);
+        roff(text, word);
+        if (text[word - 1] == '.') {
+            putchar('\n');
+            column = 0;
+        } else if (word == n) {
+            putchar('\n');
+        }
+        const size_t step = word < n ? word + 1 : word;
         text += step;
         n -= step;
     }

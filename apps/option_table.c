@@ -85,8 +85,8 @@ const option option_table[] = {
      .help = "GDAL driver of the output rasters. Default: by the extension of DST, else GTiff.",
      .set = set_text, .at = AT(job.format)},
     {"-ot", TAKES("TYPE"), .commands = FOR_JOBS | FOR_INFO, .section = output,
-     .help = "Type of the output's values, as UInt32; refused if it cannot hold them. Default: the "
-             "smallest that does.",
+     .help = "Type of the output's values, as UInt32; refused if it cannot hold them. "
+             "Default: by the result; labels are UInt32, or UInt64 where they need it.",
      .set = set_text, .at = AT(job.type)},
     {"-co", TAKES("KEY=VALUE"), .repeats = true, .commands = FOR_JOBS | FOR_INFO, .section = output,
      .help = "Creation option of the driver. Repeatable. Default for GTiff: tiled, ZSTD.",
