@@ -14,16 +14,16 @@
 enum { DISTRICT = 420, TOWN = 1100, RIVER = 1700, MAX_SITES = 25, MAX_ROADS = 64 };
 enum { N_WAVES = 6 }; /* blue, green, red, near infrared, two of the short-wave infrared */
 
-typedef struct cover {
+typedef struct spectrum {
     float at[N_WAVES];
-} cover;
+} spectrum;
 
 enum { WATER, FOREST, ROAD, STREET, GARDEN, HEDGE, ROOF, CROPS, N_CROPS = 9 };
 
 /* Reflectance in percent. */
-static const cover covers[CROPS + N_CROPS] = {
+static const spectrum covers[CROPS + N_CROPS] = {
     [WATER] = {{5.5f, 5.0f, 3.2f, 1.6f, 0.9f, 0.6f}},
-    [FOREST] = {{2.6f, 4.2f, 2.9f, 24.0f, 12.0f, 5.5f}},
+    [FOREST] = {{3.1f, 5.3f, 3.9f, 25.0f, 12.0f, 5.5f}},
     [ROAD] = {{12.0f, 13.0f, 14.0f, 17.0f, 19.0f, 18.0f}},
     [STREET] = {{10.0f, 10.5f, 11.0f, 14.0f, 16.0f, 15.0f}},
     [GARDEN] = {{4.5f, 7.0f, 6.0f, 27.0f, 17.0f, 10.0f}},
@@ -92,7 +92,7 @@ static uint64_t key_at(uint64_t seed, int64_t x, int64_t y)
 /* The n-th number in [0, 1) of a key. */
 static float part(uint64_t key, int n)
 {
-    return (float)((mix(key + (uint64_t)n * 0xa0761d6478bd642fu) >> 40) * 0x1p-24);
+    return (float)(mix(key + (uint64_t)n * 0xa0761d6478bd642fu) >> 40) * 0x1p-24f;
 }
 
 static int64_t cell_of(int64_t v, int64_t size)
@@ -344,7 +344,7 @@ static void in_field(const district *d, float x, float y, ground *g)
     const float wave = rows * 0.26f - floorf(rows * 0.26f);
     g->cover = (int16_t)(CROPS + crop);
     g->gain = (0.86f + 0.28f * part(key, 6)) * (1 + stripes * (wave < 0.5f ? 1.0f : -1.0f));
-    g->tint = 0.5f * (part(key, 7) - 0.5f);
+    g->tint = 0.3f * (part(key, 7) - 0.5f);
 }
 
 static const district *nearest_district(const scenery *s, float x, float y, float *lead)
@@ -366,11 +366,11 @@ static const district *nearest_district(const scenery *s, float x, float y, floa
     return nearest;
 }
 
-typedef struct weather {
+typedef struct climate {
     lattice relief, woods, woods_edge, soil, moist;
-} weather;
+} climate;
 
-static ground ground_at(const scenery *s, const weather *w, uint64_t seed, int64_t x0, int64_t y0,
+static ground ground_at(const scenery *s, const climate *w, uint64_t seed, int64_t x0, int64_t y0,
                         int col, int row)
 {
     ground g = {.cover = WATER, .gain = 1, .tint = 0};
@@ -420,8 +420,8 @@ static float reflectance(int cover, int b, int n)
     return at[i] + (at[i + 1] - at[i]) * (wave - (float)i);
 }
 
-static void paint(const land *land, int band, const ground *grounds, int64_t x0, int64_t y0, int w,
-                  int h, uint16_t *plane, int64_t stride)
+static void paint(const landscape *land, int band, const ground *grounds, int64_t x0, int64_t y0,
+                  int w, int h, uint16_t *plane, int64_t stride)
 {
     const float scale = land->max_value == 255 ? 4.0f : 100.0f;
     const float sigma = land->max_value == 255 ? 0.35f : 8.0f; /* of the sensor */
@@ -450,15 +450,15 @@ static void paint(const land *land, int band, const ground *grounds, int64_t x0,
     }
 }
 
-void land_block(const land *land, int64_t x0, int64_t y0, int w, int h, uint16_t *const *planes,
-                int64_t stride)
+void land_block(const landscape *land, int64_t x0, int64_t y0, int w, int h,
+                uint16_t *const *planes, int64_t stride)
 {
     const uint64_t seed = mix(land->seed);
     scenery s;
     find_districts(&s, seed, x0, y0);
     find_towns(&s, seed, x0, y0);
     find_streams(&s, seed, x0, y0);
-    const weather weather = {.relief = lattice_at(seed ^ 1, x0, y0, 1024),
+    const climate weather = {.relief = lattice_at(seed ^ 1, x0, y0, 1024),
                              .woods = lattice_at(seed ^ 2, x0, y0, 512),
                              .woods_edge = lattice_at(seed ^ 3, x0, y0, 64),
                              .soil = lattice_at(seed ^ 4, x0, y0, 128),

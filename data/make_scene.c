@@ -128,7 +128,7 @@ static void cut_collar(const options *o, int y0, int h, uint16_t *const *planes)
 
 static bool write_rows(const options *o, GDALDatasetH raster, uint16_t *pixels)
 {
-    const land land = {
+    const landscape land = {
         .seed = o->seed, .n_bands = o->n_bands, .max_value = o->bits == 8 ? 255 : 65535};
     const size_t plane = (size_t)o->w * TILE;
     const int n_across = (o->w + LAND_BLOCK - 1) / LAND_BLOCK;

@@ -251,7 +251,7 @@ static bool suggest(GDALDatasetH src)
     const int sw = w < SAMPLE ? w : SAMPLE, sh = h < SAMPLE ? h : SAMPLE;
     float *steps = room((size_t)sw * (size_t)sh, sizeof *steps);
     const size_t n = sample(src, (w - sw) / 2, (h - sh) / 2, sw, sh, steps);
-    const float step = quantile(steps, n, 0.4);
+    const float step = quantile(steps, n, 0.6);
     const bool real = GDALGetRasterDataType(GDALGetRasterBand(src, 1)) >= GDT_Float32 &&
                       GDALGetRasterDataType(GDALGetRasterBand(src, 1)) <= GDT_Float64;
     const double alpha = real ? (double)step : ceil((double)step);

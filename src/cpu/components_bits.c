@@ -179,8 +179,8 @@ typedef struct key_limits {
 static key_limits limits_of_key(uint32_t key)
 {
     key_limits limits = {.u8 = key < UINT8_MAX ? (uint8_t)key : UINT8_MAX,
-                     .u16 = key < UINT16_MAX ? (uint16_t)key : UINT16_MAX,
-                     .u32 = key};
+                         .u16 = key < UINT16_MAX ? (uint16_t)key : UINT16_MAX,
+                         .u32 = key};
     memcpy(&limits.f32, &key, sizeof limits.f32);
     return limits;
 }
@@ -214,8 +214,8 @@ static bool sum_bits(qfz_type type, const pixel_pairs *pairs, key_limits limit, 
 
 /* False if there is no short way.  A level of 0 means equal values under every distance of
  * integers; of floats, the square of a difference may vanish. */
-static bool short_way(const qfz_image *image, const qfz_rule *rule, int64_t p, int64_t q,
-                      int64_t n, uint64_t *bits)
+static bool short_way(const qfz_image *image, const qfz_rule *rule, int64_t p, int64_t q, int64_t n,
+                      uint64_t *bits)
 {
     const uint32_t infinity_key = 0x7f800000u;
     const size_t bytes = qfz_type_bytes(image->type);
@@ -235,8 +235,8 @@ static bool short_way(const qfz_image *image, const qfz_rule *rule, int64_t p, i
 
 /* ---- The general way ------------------------------------------------------------------------- */
 
-static void level_bits(const qfz_image *image, const qfz_rule *rule, int64_t p, int64_t q, int64_t n,
-                       uint64_t *bits)
+static void level_bits(const qfz_image *image, const qfz_rule *rule, int64_t p, int64_t q,
+                       int64_t n, uint64_t *bits)
 {
     for (int64_t at = 0; at < n; at += QFZ_WORD_PX) {
         const int px = block_px(at, n);

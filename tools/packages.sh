@@ -1,0 +1,54 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+# packages.sh - what a build needs, and its installation by apt where it is missing; sourced.
+
+say() { printf '%s\n' "$*" >&2; }
+fail() {
+    say "quickstart: $*"
+    exit 1
+}
+
+# The Debian and Ubuntu packages whose commands or libraries are not here, whoever installed them.
+missing_packages() {
+    local pair
+    for pair in cmake:cmake gcc:gcc g++:g++ make:make pkg-config:pkg-config gdalinfo:gdal-bin \
+        nm:binutils; do
+        command -v "${pair%%:*}" >/dev/null || echo "${pair##*:}"
+    done
+    for pair in gdal:libgdal-dev proj:libproj-dev cmocka:libcmocka-dev; do
+        pkg-config --exists "${pair%%:*}" 2>/dev/null || echo "${pair##*:}"
+    done
+}
+
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then
+        "$@"
+    elif command -v sudo >/dev/null; then
+        sudo "$@"
+    else
+        fail "need root, or sudo, for: $*"
+    fi
+}
+
+# Does nothing, and asks nobody, when everything is there.
+install_missing() {
+    local missing
+    mapfile -t missing < <(missing_packages)
+    [ "${#missing[@]}" -gt 0 ] || return 0
+    command -v apt-get >/dev/null ||
+        fail "missing: ${missing[*]} (names of Debian packages); there is no apt-get to install them"
+    say "installing ${missing[*]}"
+    as_root apt-get update -q >&2 || fail "apt-get update failed"
+    as_root env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y -q --no-install-recommends "${missing[@]}" libc6-dev >&2 ||
+        fail "apt-get could not install ${missing[*]}"
+    mapfile -t missing < <(missing_packages)
+    [ "${#missing[@]}" -eq 0 ] || fail "still missing after installation: ${missing[*]}"
+}
+
+# build PRESET: configures and builds it in the repository that is the current folder.
+build() {
+    say "building ($1)"
+    cmake --preset "$1" >/dev/null || fail "cmake --preset $1 failed"
+    cmake --build --preset "$1" -j "$(nproc)" >&2 || fail "the build failed"
+}
