@@ -34,18 +34,10 @@ int command_main(const command *c, int argc, char **argv)
         return EXIT_USAGE;
     }
     switch (r.wish) {
-    case WISH_HELP:
-        help_print(c);
-        break;
-    case WISH_MAN:
-        man_print(c);
-        break;
-    case WISH_VERSION:
-        printf("qfz %s\n", qfz_version());
-        break;
-    case WISH_RUN:
-        status = c->run(&r);
-        break;
+    case WISH_HELP: help_print(c); break;
+    case WISH_MAN: man_print(c); break;
+    case WISH_VERSION: printf("qfz %s\n", qfz_version()); break;
+    case WISH_RUN: status = c->run(&r); break;
     }
     request_fini(&r);
     return end_of_output(c, status);

@@ -56,12 +56,18 @@ static double mb(int64_t bytes)
     return (double)bytes / 1e6;
 }
 
+static const char *plural(int n)
+{
+    return n == 1 ? "" : "s";
+}
+
 static void print_text(const request *r, const qfz_plan *plan)
 {
-    printf("source   %s: %" PRId64 " x %" PRId64 " pixels, %d bands, %s\n", r->job.src, plan->width,
-           plan->height, plan->n_bands, type_names[plan->type]);
-    printf("task     %s, %d passes over the pixels\n", task_names[r->job.task], plan->passes);
-    printf("engine   %s, %d threads\n", plan->engine, plan->n_threads);
+    printf("source   %s: %" PRId64 " x %" PRId64 " pixels, %d band%s, %s\n", r->job.src,
+           plan->width, plan->height, plan->n_bands, plural(plan->n_bands), type_names[plan->type]);
+    printf("task     %s, %d pass%s over the pixels\n", task_names[r->job.task], plan->passes,
+           plan->passes == 1 ? "" : "es");
+    printf("engine   %s, %d thread%s\n", plan->engine, plan->n_threads, plural(plan->n_threads));
     printf("tiles    %" PRId64 " x %" PRId64 " of %" PRId64 " x %" PRId64 " pixels\n",
            plan->tiles_x, plan->tiles_y, plan->tile_w, plan->tile_h);
     printf("memory   %.0f MB: %.0f MB for tiles, %.0f MB for GDAL's blocks, %.0f MB for borders\n",
@@ -72,8 +78,9 @@ static void print_text(const request *r, const qfz_plan *plan)
     for (int i = 0; i < plan->n_outputs; i++) {
         printf("output   %s: %s", plan->outputs[i].path, plan->outputs[i].format);
         if (plan->outputs[i].n_bands > 0)
-            printf(", %" PRId64 " x %" PRId64 " pixels, %d bands, %s", plan->outputs[i].width,
-                   plan->outputs[i].height, plan->outputs[i].n_bands, plan->outputs[i].type);
+            printf(", %" PRId64 " x %" PRId64 " pixels, %d band%s, %s", plan->outputs[i].width,
+                   plan->outputs[i].height, plan->outputs[i].n_bands,
+                   plural(plan->outputs[i].n_bands), plan->outputs[i].type);
         printf("\n");
     }
 }

@@ -33,10 +33,10 @@ const option option_table[] = {
      .help = "Difference of two pixels over all bands: sum of absolute differences, Euclidean, or "
              "the largest absolute difference. Default: l1.",
      .set = set_choice, .at = AT(job.method.distance)},
-    {"--alpha", TAKES("A"), .commands = FOR_REGIONS | FOR_INFO | FOR_BENCH, .section = joins,
-     .help =
-         "Neighbours that differ by at most A join; A is at least 0, or inf. Default: label joins "
-         "equal values, simplify has no limit, cut needs it.",
+    {"--alpha", TAKES("A"), .commands = FOR_ALL, .section = joins,
+     .help = "Neighbours that differ by at most A join; A is at least 0, or inf. Default: label "
+             "joins equal values, simplify has no limit; cut needs it, saliency holds every A and "
+             "takes no notice.",
      .set = set_number, .at = AT(job.method.alpha), .at_has = AT(job.method.has_alpha)},
     {"--omega", TAKES("W[,W...]"), .commands = FOR_SIMPLIFY | FOR_INFO | FOR_BENCH,
      .section = joins,

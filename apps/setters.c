@@ -174,7 +174,7 @@ const char *add_band(const option *o, request *r, const char *const *values)
 {
     int64_t band;
     const char *const wrong = read_integer(o, r, values[0], &band);
-    if (wrong) return wrong;
+    if (wrong) return wrong == r->why ? "must be a band, counted from 1" : wrong;
     int *const bands = realloc(r->bands, ((size_t)r->job.n_bands + 1) * sizeof *bands);
     if (!bands) return no_memory;
     bands[r->job.n_bands++] = (int)band;
