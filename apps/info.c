@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* info.c - qfz info: what a job would do. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "json.h"
+#include "options.h"
+
+static const char *const task_names[] = {"label", "simplify", "saliency", "cut"};
+static const char *const type_names[] = {"UInt8",  "Int8",  "UInt16", "Int16",
+                                         "UInt32", "Int32", "Float32"};
+
+static void print_json(const request *r, const qfz_plan *plan)
+{
+    json j = json_to(stdout);
+    json_open(&j, NULL, '{');
+    json_text(&j, "command", "info");
+    json_text(&j, "task", task_names[r->job.task]);
+    json_text(&j, "src", r->job.src);
+    json_integer(&j, "width", plan->width);
+    json_integer(&j, "height", plan->height);
+    json_integer(&j, "bands", plan->n_bands);
+    json_text(&j, "type", type_names[plan->type]);
+    json_integer(&j, "tiles", plan->tiles_x * plan->tiles_y);
+    json_integer(&j, "tiles_x", plan->tiles_x);
+    json_integer(&j, "tiles_y", plan->tiles_y);
+    json_integer(&j, "tile_width", plan->tile_w);
+    json_integer(&j, "tile_height", plan->tile_h);
+    json_integer(&j, "passes", plan->passes);
+    json_text(&j, "engine", plan->engine);
+    json_integer(&j, "threads", plan->n_threads);
+    json_integer(&j, "memory_bytes", plan->memory_bytes);
+    json_integer(&j, "tile_bytes", plan->tile_bytes);
+    json_integer(&j, "cache_bytes", plan->cache_bytes);
+    json_integer(&j, "border_bytes", plan->border_bytes);
+    json_integer(&j, "store_bytes", plan->store_bytes);
+    json_open(&j, "outputs", '[');
+    for (int i = 0; i < plan->n_outputs; i++) {
+        json_open(&j, NULL, '{');
+        json_text(&j, "path", plan->outputs[i].path);
+        json_text(&j, "format", plan->outputs[i].format);
+        if (plan->outputs[i].n_bands > 0) {
+            json_text(&j, "type", plan->outputs[i].type);
+            json_integer(&j, "bands", plan->outputs[i].n_bands);
+            json_integer(&j, "width", plan->outputs[i].width);
+            json_integer(&j, "height", plan->outputs[i].height);
+        }
+        json_close(&j, '}');
+    }
+    json_close(&j, ']');
+    json_close(&j, '}');
+}
+
+static double mb(int64_t bytes)
+{
+    return (double)bytes / 1e6;
+}
+
+static const char *plural(int n)
+{
+    return n == 1 ? "" : "s";
+}
+
+static void print_text(const request *r, const qfz_plan *plan)
+{
+    printf("source   %s: %" PRId64 " x %" PRId64 " pixels, %d band%s, %s\n", r->job.src,
+           plan->width, plan->height, plan->n_bands, plural(plan->n_bands), type_names[plan->type]);
+    printf("task     %s, %d pass%s over the pixels\n", task_names[r->job.task], plan->passes,
+           plan->passes == 1 ? "" : "es");
+    printf("engine   %s, %d thread%s\n", plan->engine, plan->n_threads, plural(plan->n_threads));
+    printf("tiles    %" PRId64 " x %" PRId64 " of %" PRId64 " x %" PRId64 " pixels\n",
+           plan->tiles_x, plan->tiles_y, plan->tile_w, plan->tile_h);
+    printf("memory   %.0f MB: %.0f MB for tiles, %.0f MB for GDAL's blocks, %.0f MB for borders\n",
+           mb(plan->memory_bytes), mb(plan->tile_bytes), mb(plan->cache_bytes),
+           mb(plan->store_bytes));
+    printf("borders  %.1f MB%s\n", mb(plan->border_bytes),
+           plan->border_bytes > plan->store_bytes ? ", what is too much in a temporary file" : "");
+    for (int i = 0; i < plan->n_outputs; i++) {
+        printf("output   %s: %s", plan->outputs[i].path, plan->outputs[i].format);
+        if (plan->outputs[i].n_bands > 0)
+            printf(", %" PRId64 " x %" PRId64 " pixels, %d band%s, %s", plan->outputs[i].width,
+                   plan->outputs[i].height, plan->outputs[i].n_bands,
+                   plural(plan->outputs[i].n_bands), plan->outputs[i].type);
+        printf("\n");
+    }
+}
+
+static int run(request *r)
+{
+    qfz_plan plan;
+    qfz_error err = {0};
+    r->job.src = r->operands[0];
+    r->job.dst = r->n_operands > 1 ? r->operands[1] : "DST";
+    if (qfz_job_plan(&r->job, &plan, &err) != QFZ_OK) {
+        complain(r->command, "%s", err.message);
+        return EXIT_FAILED;
+    }
+    if (r->json)
+        print_json(r, &plan);
+    else
+        print_text(r, &plan);
+    return EXIT_OK;
+}
+
+static const char *check(const request *r)
+{
+    if (r->job.task == QFZ_CUT) return cut_command.check(r);
+    return r->job.task == QFZ_SIMPLIFY ? simplify_command.check(r) : NULL;
+}
+
+const command info_command = {
+    .name = "qfz info",
+    .page = "qfz-info",
+    .bit = FOR_INFO,
+    .operands = "SRC [DST]",
+    .min_operands = 1,
+    .max_operands = 2,
+    .summary = "what a command would do: tiles, passes, memory, outputs; runs nothing",
+    .description = "Shows the plan of a command: its tiles, passes over the pixels, memory, engine "
+                   "and outputs. "
+                   "Nothing is computed or written. Every option of that command may be given.",
+    .example = "qfz info --task saliency --memory 2GB --json mosaic.vrt",
+    .check = check,
+    .run = run,
+};

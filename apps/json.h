@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* json.h - a writer of JSON on one stream: names, values, commas and escapes.
+ *
+ * In an object every value has a name, in an array it is NULL. */
+#ifndef JSON_H
+#define JSON_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+typedef struct json {
+    FILE *out;
+    int depth;
+    int follows; /* the next value stands behind another one */
+} json;
+
+json json_to(FILE *out);
+
+void json_open(json *j, const char *name, char bracket); /* '{' or '[' */
+void json_close(json *j, char bracket);                  /* '}' or ']'; a newline after the last */
+void json_text(json *j, const char *name, const char *text);
+void json_integer(json *j, const char *name, int64_t value);
+void json_count(json *j, const char *name, uint64_t value);
+void json_number(json *j, const char *name, double value); /* null if it is not finite */
+
+#endif

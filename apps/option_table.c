@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* option_table.c - the one table of options. */
+#include <limits.h>
+#include <math.h>
+
+#include "setters.h"
+
+#define FOR_REGIONS (FOR_LABEL | FOR_SIMPLIFY | FOR_CUT)
+#define FOR_IMAGES (FOR_LABEL | FOR_SIMPLIFY | FOR_SALIENCY)
+#define FOR_JOBS (FOR_IMAGES | FOR_CUT)
+#define FOR_ALL (FOR_JOBS | FOR_INFO | FOR_BENCH)
+
+#define AT(member) offsetof(request, member)
+#define FLAG(member) .set = set_flag, .at = AT(member)
+#define TAKES(word) .argument = word, .n_values = 1
+
+static const char joins[] = "What joins pixels";
+static const char pixels[] = "Pixels that count";
+static const char output[] = "Output";
+static const char running[] = "Running";
+static const char images[] = "Images";
+
+const option option_table[] = {
+    {"--task", TAKES("label|simplify|saliency|cut"), .commands = FOR_INFO, .section = "Task",
+     .help = "The command whose plan is shown; its options may be given too. Default: label.",
+     .set = set_choice, .at = AT(job.task)},
+
+    {"--connectivity", TAKES("4|8"), .commands = FOR_IMAGES | FOR_INFO | FOR_BENCH,
+     .section = joins, .help = "Neighbours by edges only, or by corners too. Default: 4.",
+     .set = set_chosen_int, .at = AT(job.method.connectivity)},
+    {"--distance", TAKES("l1|l2|linf"), .commands = FOR_IMAGES | FOR_INFO | FOR_BENCH,
+     .section = joins,
+     .help = "Difference of two pixels over all bands: sum of absolute differences, Euclidean, or "
+             "the largest absolute difference. Default: l1.",
+     .set = set_choice, .at = AT(job.method.distance)},
+    {"--alpha", TAKES("A"), .commands = FOR_ALL, .section = joins,
+     .help = "Neighbours that differ by at most A join; A is at least 0, or inf. Default: label "
+             "joins equal values, simplify has no limit; cut needs it, saliency holds every A and "
+             "takes no notice.",
+     .set = set_number, .at = AT(job.method.alpha), .at_has = AT(job.method.has_alpha)},
+    {"--omega", TAKES("W[,W...]"), .commands = FOR_SIMPLIFY | FOR_INFO | FOR_BENCH,
+     .section = joins,
+     .help = "In a region the values of a band span at most W (maximum - minimum); one W for every "
+             "band, or one for each. Default: no limit.",
+     .set = set_omega},
+    {"--background", TAKES("V"), .commands = FOR_LABEL | FOR_INFO, .section = joins,
+     .help = "Pixels that are V in every band are background, label 0. Default: nodata only.",
+     .set = set_number, .low = -INFINITY, .at = AT(job.background),
+     .at_has = AT(job.has_background)},
+
+    {"-b", TAKES("BAND"), .repeats = true, .commands = FOR_IMAGES | FOR_INFO | FOR_BENCH,
+     .section = pixels,
+     .help = "Use this band, counted from 1. Repeatable. Default: all that are no alpha band.",
+     .set = add_band, .low = 1, .high = INT_MAX},
+    {"--mask", TAKES("FILE"), .commands = FOR_JOBS | FOR_INFO, .section = pixels,
+     .help =
+         "A raster of the size of SRC; pixels where it is 0 are left out. Default: the mask and "
+         "alpha bands of SRC.",
+     .set = set_text, .at = AT(job.mask)},
+    {"--nodata", TAKES("V"), .commands = FOR_JOBS | FOR_INFO, .section = pixels,
+     .help = "Value of pixels without data, nan included. Default: what SRC declares.",
+     .set = set_any_number, .at = AT(job.nodata), .at_has = AT(job.has_nodata)},
+    {"--nodata-rule", TAKES("all|any"), .commands = FOR_IMAGES | FOR_INFO, .section = pixels,
+     .help = "A pixel is without data when all bands say so, or when any does. Default: all.",
+     .set = set_choice, .at = AT(job.nodata_rule)},
+    {"-oo", TAKES("KEY=VALUE"), .repeats = true, .commands = FOR_JOBS | FOR_INFO, .section = pixels,
+     .help = "Open option of the driver of SRC. Repeatable.", .set = add_key_value,
+     .at = AT(open_options)},
+
+    {"--layout", TAKES("edges|pixel|khalimsky"), .commands = FOR_SALIENCY | FOR_INFO,
+     .section = output,
+     .help =
+         "edges: a band per direction of neighbours, what qfz cut reads; pixel: the largest level "
+         "around each pixel; khalimsky: pixels and the lines between them. Default: edges.",
+     .set = set_choice, .at = AT(job.layout)},
+    {"--labels", TAKES("FILE"), .commands = FOR_SIMPLIFY | FOR_INFO, .section = output,
+     .help = "Write the labels of the regions too, into this raster.", .set = set_text,
+     .at = AT(job.labels)},
+    {"--regions", TAKES("FILE"), .commands = FOR_REGIONS | FOR_INFO, .section = output,
+     .help =
+         "Write one row per region (size, area, box, statistics) into this table: .gpkg, .csv or "
+         "any other vector format of GDAL.",
+     .set = set_text, .at = AT(job.regions)},
+    {"-of", TAKES("FORMAT"), .commands = FOR_JOBS | FOR_INFO, .section = output,
+     .help = "GDAL driver of the output rasters. Default: by the extension of DST, else GTiff.",
+     .set = set_text, .at = AT(job.format)},
+    {"-ot", TAKES("TYPE"), .commands = FOR_JOBS | FOR_INFO, .section = output,
+     .help = "Type of the output's values, as UInt32; refused if it cannot hold them. "
+             "Default: by the result; labels are UInt32, or UInt64 where they need it.",
+     .set = set_text, .at = AT(job.type)},
+    {"-co", TAKES("KEY=VALUE"), .repeats = true, .commands = FOR_JOBS | FOR_INFO, .section = output,
+     .help = "Creation option of the driver. Repeatable. Default for GTiff: tiled, ZSTD.",
+     .set = add_key_value, .at = AT(creation_options)},
+    {"--overwrite", .commands = FOR_JOBS | FOR_INFO, .section = output,
+     .help = "Replace outputs that exist. Default: refuse.", FLAG(job.overwrite)},
+
+    {"--generate", TAKES("binary|white|fractal|flat|ramp"), .commands = FOR_BENCH,
+     .section = images,
+     .help =
+         "Make an image instead of reading FILE: random blocks of 0 and 1; uniform noise; a sum "
+         "of octaves, like land; the same in wide flat zones; steps of 1.",
+     .set = set_chosen_text, .at = AT(bench.kind)},
+    {"--size", TAKES("N"), .commands = FOR_BENCH, .section = images,
+     .help = "Generated images have N x N pixels. Default: 4096.", .set = set_int,
+     .at = AT(bench.size_px), .low = 1, .high = 32768},
+    {"--bits", TAKES("8|16"), .commands = FOR_BENCH, .section = images,
+     .help = "Bits of generated values. Default: 8.", .set = set_chosen_int, .at = AT(bench.bits)},
+    {"--bands", TAKES("B"), .commands = FOR_BENCH, .section = images,
+     .help = "Bands of generated images. Default: 1.", .set = set_int, .at = AT(bench.bands),
+     .low = 1, .high = 64},
+    {"--granularity", TAKES("G"), .commands = FOR_BENCH, .section = images,
+     .help = "binary: side of its blocks in pixels. Default: 4.", .set = set_int,
+     .at = AT(bench.granularity_px), .low = 1, .high = 32768},
+    {"--density", TAKES("P"), .commands = FOR_BENCH, .section = images,
+     .help = "binary: percentage of blocks that are 1. Default: 50.", .set = set_int,
+     .at = AT(bench.density_percent), .low = 0, .high = 100},
+    {"--seed", TAKES("S"), .commands = FOR_BENCH, .section = images,
+     .help = "Another seed, another image; the same one, the same image everywhere. Default: 1.",
+     .set = set_int64, .at = AT(bench.seed), .low = 0, .high = 9e15},
+    {"--mirror", TAKES("N"), .commands = FOR_BENCH, .section = images,
+     .help = "Make the image N x N pixels, by reflecting it at its edges or by leaving off what is "
+             "too much. Default: as it is.",
+     .set = set_int, .at = AT(bench.mirror_px), .low = 1, .high = 32768},
+
+    {"--runs", TAKES("R"), .commands = FOR_BENCH, .section = running,
+     .help = "Measure R runs, after one that is not measured. Default: 7.", .set = set_int,
+     .at = AT(bench.runs), .low = 1, .high = 100000},
+    {"--method", TAKES("auto"), .commands = FOR_BENCH, .section = running,
+     .help = "How the engine computes a part. Default: auto.", .set = set_choice,
+     .at = AT(bench.method)},
+    {"--tile", TAKES("N"), .commands = FOR_JOBS | FOR_INFO, .section = running,
+     .help = "Work in tiles of N x N pixels; no result depends on it. Default: by the memory.",
+     .set = set_int, .at = AT(job.tile_px), .low = 1, .high = INT_MAX},
+    {"--memory", TAKES("SIZE"), .commands = FOR_JOBS | FOR_INFO, .section = running,
+     .help =
+         "Stay below this peak: 2GB, 512MiB, 50% (of the machine's); KB, MB, GB, TB are powers of "
+         "1000, KiB and so on of 1024. Default: 50%.",
+     .set = set_memory, .at = AT(job.memory_bytes)},
+    {"-j", TAKES("N"), .commands = FOR_ALL, .section = running,
+     .help = "Threads. Default: one per processor.", .set = set_int, .at = AT(job.n_threads),
+     .low = 1, .high = 4096},
+    {"--engine", TAKES("auto|cpu|cuda"), .commands = FOR_ALL, .section = running,
+     .help = "Who computes; no result depends on it. Default: auto.", .set = set_choice,
+     .at = AT(job.engine)},
+    {"--config", .argument = "KEY VALUE", .n_values = 2, .repeats = true,
+     .commands = FOR_JOBS | FOR_INFO, .section = running,
+     .help = "Configuration option of GDAL. Repeatable.", .set = add_pair, .at = AT(config)},
+    {"-q", .commands = FOR_JOBS | FOR_INFO, .section = running,
+     .help = "No progress and no summary on stderr; errors still are.", FLAG(quiet)},
+    {"--json", .commands = FOR_ALL, .section = running,
+     .help = "Print the result on stdout as JSON.", FLAG(json)},
+    {"--help", .commands = FOR_ALL, .section = running, .help = "Print this help."},
+    {"--version", .commands = FOR_ALL, .section = running, .help = "Print the version."},
+};
+
+const int n_options = sizeof option_table / sizeof *option_table;
+_Static_assert(sizeof option_table / sizeof *option_table <= OPTIONS_MAX,
+               "given[] has too little room");

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+#include "run_job.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "json.h"
+#include "progress.h"
+
+static void print_summary(const request *r, const qfz_report *report)
+{
+    const double mpx = (double)report->width * (double)report->height / 1e6;
+    (void)fprintf(stderr, "%s: ", r->job.dst);
+    if (r->job.task != QFZ_SALIENCY)
+        (void)fprintf(stderr, "%" PRIu64 " regions, ", report->regions);
+    (void)fprintf(
+        stderr,
+        "%" PRId64 " x %" PRId64 " pixels, %" PRId64 " tiles, %s, %.2f s, %.1f Mpx/s, %.0f MB\n",
+        report->width, report->height, report->tiles, report->engine, report->seconds,
+        report->seconds > 0 ? mpx / report->seconds : 0, (double)report->peak_rss_bytes / 1e6);
+}
+
+static void print_json(const request *r, const qfz_report *report)
+{
+    json j = json_to(stdout);
+    json_open(&j, NULL, '{');
+    json_text(&j, "command", strrchr(r->command->name, ' ') + 1);
+    json_text(&j, "src", r->job.src);
+    json_text(&j, "dst", r->job.dst);
+    if (r->job.labels) json_text(&j, "labels", r->job.labels);
+    if (r->job.regions) json_text(&j, "table", r->job.regions);
+    json_count(&j, "regions", report->regions);
+    json_count(&j, "pixels", report->pixels);
+    json_integer(&j, "width", report->width);
+    json_integer(&j, "height", report->height);
+    json_integer(&j, "tiles", report->tiles);
+    json_text(&j, "engine", report->engine);
+    json_number(&j, "seconds", report->seconds);
+    json_integer(&j, "peak_rss_bytes", report->peak_rss_bytes);
+    json_close(&j, '}');
+}
+
+static int failed(const request *r, const qfz_error *err)
+{
+    const int number = progress_signal();
+    if (err->status != QFZ_ECANCEL || number == 0) {
+        complain(r->command, "%s", err->message);
+        return EXIT_FAILED;
+    }
+    complain(r->command, "stopped by %s; nothing was written",
+             number == SIGINT ? "Ctrl-C" : "SIGTERM");
+    return EXIT_SIGNAL + number;
+}
+
+int run_job(request *r)
+{
+    qfz_report report;
+    qfz_error err = {0};
+    progress bar = progress_start(r->quiet);
+    r->job.src = r->operands[0];
+    r->job.dst = r->operands[1];
+    r->job.progress = progress_report;
+    r->job.progress_arg = &bar;
+    const qfz_status status = qfz_job_run(&r->job, &report, &err);
+    progress_end(&bar);
+    if (status != QFZ_OK) return failed(r, &err);
+    if (!r->quiet) print_summary(r, &report);
+    if (r->json) print_json(r, &report);
+    return EXIT_OK;
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+#include "setters.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "values.h"
+
+static const char *const no_memory = "out of memory";
+
+static void *place(const option *o, request *r)
+{
+    return (char *)r + o->at;
+}
+
+static void mark(const option *o, request *r)
+{
+    if (o->at_has) *(bool *)((char *)r + o->at_has) = true;
+}
+
+const char *set_flag(const option *o, request *r, const char *const *values)
+{
+    (void)values;
+    *(bool *)place(o, r) = true;
+    return NULL;
+}
+
+const char *set_text(const option *o, request *r, const char *const *values)
+{
+    if (values[0][0] == '\0') return "must not be empty";
+    *(const char **)place(o, r) = values[0];
+    return NULL;
+}
+
+/* -------------------------------------------------------------------------------------- numbers */
+static const char *read_integer(const option *o, request *r, const char *text, int64_t *number)
+{
+    if (!value_integer(text, number)) return "must be a whole number";
+    if ((double)*number >= o->low && (double)*number <= o->high) return NULL;
+    (void)snprintf(r->why, sizeof r->why, "must be %.0f to %.0f", o->low, o->high);
+    return r->why;
+}
+
+const char *set_int(const option *o, request *r, const char *const *values)
+{
+    int64_t number;
+    const char *const wrong = read_integer(o, r, values[0], &number);
+    if (wrong) return wrong;
+    *(int *)place(o, r) = (int)number;
+    mark(o, r);
+    return NULL;
+}
+
+const char *set_int64(const option *o, request *r, const char *const *values)
+{
+    int64_t number;
+    const char *const wrong = read_integer(o, r, values[0], &number);
+    if (wrong) return wrong;
+    *(int64_t *)place(o, r) = number;
+    mark(o, r);
+    return NULL;
+}
+
+const char *set_any_number(const option *o, request *r, const char *const *values)
+{
+    double number;
+    if (!value_number(values[0], &number)) return "must be a number";
+    *(double *)place(o, r) = number;
+    mark(o, r);
+    return NULL;
+}
+
+static const char *read_limit(const option *o, request *r, const char *text, double *number)
+{
+    if (!value_number(text, number)) return "must be a number";
+    if (isnan(*number)) return "must be a number, not NaN";
+    if (*number >= o->low) return NULL;
+    (void)snprintf(r->why, sizeof r->why, "must be at least %g", o->low);
+    return r->why;
+}
+
+const char *set_number(const option *o, request *r, const char *const *values)
+{
+    double number;
+    const char *const wrong = read_limit(o, r, values[0], &number);
+    if (wrong) return wrong;
+    *(double *)place(o, r) = number;
+    mark(o, r);
+    return NULL;
+}
+
+const char *set_memory(const option *o, request *r, const char *const *values)
+{
+    if (!value_memory(values[0], place(o, r)))
+        return "must be a size as 2GB or 512MiB, or a share of the machine's memory as 50%";
+    return NULL;
+}
+
+/* --------------------------------------------------------------------------------- alternatives */
+
+/* "a|b|c" as "must be a, b or c". */
+static const char *must_be(const option *o, request *r)
+{
+    const char *const last = strrchr(o->argument, '|');
+    size_t n = (size_t)snprintf(r->why, sizeof r->why, "must be ");
+    for (const char *c = o->argument; *c && n + 8 < sizeof r->why; c++) {
+        if (*c != '|')
+            r->why[n++] = *c;
+        else
+            n += (size_t)snprintf(r->why + n, sizeof r->why - n, c == last ? " or " : ", ");
+    }
+    r->why[n] = '\0';
+    return r->why;
+}
+
+const char *set_choice(const option *o, request *r, const char *const *values)
+{
+    const int choice = value_choice(values[0], o->argument);
+    if (choice < 0) return must_be(o, r);
+    *(int *)place(o, r) = choice;
+    return NULL;
+}
+
+const char *set_chosen_int(const option *o, request *r, const char *const *values)
+{
+    int64_t number;
+    if (value_choice(values[0], o->argument) < 0) return must_be(o, r);
+    if (!value_integer(values[0], &number)) return "must be a whole number";
+    *(int *)place(o, r) = (int)number;
+    return NULL;
+}
+
+const char *set_chosen_text(const option *o, request *r, const char *const *values)
+{
+    if (value_choice(values[0], o->argument) < 0) return must_be(o, r);
+    *(const char **)place(o, r) = values[0];
+    return NULL;
+}
+
+/* ---------------------------------------------------------------------------------------- lists */
+static const char *push(string_list *list, const char *key, const char *between, const char *value)
+{
+    const size_t size = strlen(key) + strlen(between) + strlen(value) + 1;
+    char *const item = malloc(size);
+    char **const items = realloc(list->items, ((size_t)list->n + 2) * sizeof *items);
+    if (items) list->items = items;
+    if (!item || !items) {
+        free(item);
+        return no_memory;
+    }
+    (void)snprintf(item, size, "%s%s%s", key, between, value);
+    list->items[list->n++] = item;
+    list->items[list->n] = NULL;
+    return NULL;
+}
+
+const char *add_key_value(const option *o, request *r, const char *const *values)
+{
+    const char *const equals = strchr(values[0], '=');
+    if (!equals || equals == values[0]) return "must be KEY=VALUE";
+    return push(place(o, r), values[0], "", "");
+}
+
+const char *add_pair(const option *o, request *r, const char *const *values)
+{
+    if (values[0][0] == '\0' || strchr(values[0], '='))
+        return "must be a KEY and a VALUE, two words";
+    return push(place(o, r), values[0], "=", values[1]);
+}
+
+const char *add_band(const option *o, request *r, const char *const *values)
+{
+    int64_t band;
+    const char *const wrong = read_integer(o, r, values[0], &band);
+    if (wrong) return wrong == r->why ? "must be a band, counted from 1" : wrong;
+    int *const bands = realloc(r->bands, ((size_t)r->job.n_bands + 1) * sizeof *bands);
+    if (!bands) return no_memory;
+    bands[r->job.n_bands++] = (int)band;
+    r->bands = bands;
+    r->job.bands = bands;
+    return NULL;
+}
+
+static int count_commas(const char *text)
+{
+    int n = 0;
+    for (; *text; text++)
+        n += *text == ',';
+    return n;
+}
+
+const char *set_omega(const option *o, request *r, const char *const *values)
+{
+    const int n = count_commas(values[0]) + 1;
+    const char *wrong = NULL;
+    char *const words = strdup(values[0]);
+    double *const omega = malloc((size_t)n * sizeof *omega);
+    if (!words || !omega) wrong = no_memory;
+    char *rest = words;
+    for (int i = 0; !wrong && i < n; i++)
+        wrong = read_limit(o, r, strsep(&rest, ","), &omega[i]);
+    free(words);
+    if (wrong) {
+        free(omega);
+        return wrong;
+    }
+    free(r->omega);
+    r->omega = omega;
+    r->job.method.omega = omega;
+    r->job.method.n_omega = n;
+    return NULL;
+}

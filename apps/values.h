@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* values.h - strict readers of option values.
+ *
+ * The whole string counts.  Nothing here calls setlocale(), so that a point is a point everywhere.
+ */
+#ifndef VALUES_H
+#define VALUES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A decimal number, inf or nan, with or without a sign; no hexadecimal, no white space. */
+bool value_number(const char *text, double *number);
+
+/* A decimal whole number. */
+bool value_integer(const char *text, int64_t *number);
+
+/* 2GB, 1.5GiB, 500000000, 50% (of physical memory); at least one byte. */
+bool value_memory(const char *text, int64_t *bytes);
+
+/* The position of text among the alternatives "a|b|c", or -1. */
+int value_choice(const char *text, const char *alternatives);
+
+#endif

@@ -1,0 +1,169 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# usage.sh QFZ BENCH - command lines that are wrong: exit status 2, one line on stderr that names the
+# option and the reason, nothing on stdout; and those that only ask: 0, nothing on stderr.
+# A case is: exit status | arguments | pattern (extended) of the line.
+set -u
+qfz=$1 bench=$2
+scratch=$(mktemp -d) || exit 2
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 2
+bad=0 n=0
+
+fail() {
+    echo "$*"
+    bad=1
+}
+
+# check PROGRAM STATUS ARGUMENTS PATTERN
+check() {
+    program=$1 want=$2 arguments=$3 pattern=$4
+    n=$((n + 1))
+    # shellcheck disable=SC2086 # several words
+    "$program" $arguments >out 2>err
+    got=$?
+    [ "$got" = "$want" ] || fail "$arguments: exit status $got, not $want"
+    if [ "$want" = 0 ]; then
+        grep -qE -e "$pattern" out || fail "$arguments: stdout has no '$pattern'"
+        [ ! -s err ] || fail "$arguments: stderr has $(cat err)"
+    else
+        [ "$(wc -l <err)" = 1 ] || fail "$arguments: $(wc -l <err) lines on stderr, not 1"
+        grep -qE -e "$pattern" err || fail "$arguments: stderr is '$(cat err)', not '$pattern'"
+        [ ! -s out ] || fail "$arguments: stdout is not empty"
+    fi
+}
+
+while IFS='|' read -r want arguments pattern; do
+    case $want in '' | '#'*) continue ;; esac
+    arguments=${arguments# }
+    pattern=${pattern# }
+    check "$qfz" "${want% }" "${arguments% }" "$pattern"
+done <<'CASES'
+0 | --version | ^qfz [0-9]+\.[0-9]+\.[0-9]+$
+0 | --help | ^  simplify
+0 | label --help | ^Usage: qfz label
+0 | label --alpha 1 --help | ^  --alpha A
+0 | simplify --help | ^  qfz simplify .*--omega
+0 | saliency --help | --layout edges
+0 | cut --help | SALIENCY DST
+0 | info --help | --task label
+0 | info --version | ^qfz [0-9]
+
+2 |  | ^qfz: needs a command
+2 | frobnicate | ^qfz: frobnicate: no such command
+2 | label | ^qfz label: needs SRC DST
+2 | label -q | ^qfz label: needs SRC DST
+2 | label a.tif | ^qfz label: needs SRC DST
+2 | label a.tif b.tif c.tif | ^qfz label: c.tif: one name too many
+2 | label --frob a.tif b.tif | ^qfz label: --frob: no such option
+2 | label --frob=1 a.tif b.tif | ^qfz label: --frob=1: no such option
+2 | label -- -a -b -c | ^qfz label: -c: one name too many
+
+2 | label --alpha -1 a.tif b.tif | ^qfz label: --alpha -1: must be at least 0$
+2 | label --alpha=-1 a.tif b.tif | ^qfz label: --alpha -1: must be at least 0$
+2 | label --alpha nan a.tif b.tif | --alpha nan: must be a number, not NaN
+2 | label --alpha NaN a.tif b.tif | --alpha NaN: must be a number, not NaN
+2 | label --alpha -inf a.tif b.tif | --alpha -inf: must be at least 0
+2 | label --alpha 1x a.tif b.tif | --alpha 1x: must be a number
+2 | label --alpha 0x10 a.tif b.tif | --alpha 0x10: must be a number
+2 | label --alpha 1,5 a.tif b.tif | --alpha 1,5: must be a number
+2 | label --alpha 1e999 a.tif b.tif | --alpha 1e999: must be a number
+2 | label --alpha= a.tif b.tif | --alpha : must be a number
+2 | label --alpha - a.tif b.tif | --alpha -: must be a number
+2 | label --alpha --json a.tif b.tif | ^qfz label: --alpha: needs A$
+2 | label a.tif b.tif --alpha | ^qfz label: --alpha: needs A$
+2 | label --alpha 1 --alpha 2 a.tif b.tif | --alpha 2: given twice
+2 | label --json=yes a.tif b.tif | ^qfz label: --json=yes: takes no value
+
+2 | label --connectivity 6 a.tif b.tif | --connectivity 6: must be 4 or 8$
+2 | label --connectivity 04 a.tif b.tif | --connectivity 04: must be 4 or 8$
+2 | label --distance l3 a.tif b.tif | --distance l3: must be l1, l2 or linf$
+2 | label --distance l a.tif b.tif | --distance l: must be l1, l2 or linf$
+2 | label --engine gpu a.tif b.tif | --engine gpu: must be auto, cpu or cuda$
+2 | label --nodata-rule some a.tif b.tif | must be all or any$
+2 | label --nodata none a.tif b.tif | --nodata none: must be a number
+2 | label --background nan a.tif b.tif | --background nan: must be a number
+2 | label -b 0 a.tif b.tif | -b 0: must be a band, counted from 1
+2 | label -b -1 a.tif b.tif | -b -1: must be a band, counted from 1
+2 | label -b 1.5 a.tif b.tif | -b 1.5: must be a whole number
+2 | label -b 1,2 a.tif b.tif | -b 1,2: must be a whole number
+2 | label -b 99999999999999999999 a.tif b.tif | must be a whole number
+2 | label --tile 0 a.tif b.tif | --tile 0: must be 1 to
+2 | label --tile 4294967297 a.tif b.tif | --tile 4294967297: must be 1 to
+2 | label -j 0 a.tif b.tif | -j 0: must be 1 to
+2 | label --memory 2XB a.tif b.tif | --memory 2XB: must be a size
+2 | label --memory 0 a.tif b.tif | --memory 0: must be a size
+2 | label --memory -1GB a.tif b.tif | --memory -1GB: must be a size
+2 | label --memory 101% a.tif b.tif | --memory 101%: must be a size
+2 | label --memory GB a.tif b.tif | --memory GB: must be a size
+2 | label --memory 99999999TB a.tif b.tif | must be a size
+2 | label -co TILED a.tif b.tif | -co TILED: must be KEY=VALUE
+2 | label -co =YES a.tif b.tif | -co =YES: must be KEY=VALUE
+2 | label -oo X a.tif b.tif | -oo X: must be KEY=VALUE
+2 | label --config GDAL_NUM_THREADS | --config: needs KEY VALUE
+2 | label --config A=B C a.tif b.tif | --config A=B C: must be a KEY and a VALUE
+2 | label --config=A=B a.tif b.tif | takes two words
+2 | label --mask= a.tif b.tif | --mask : must not be empty
+
+2 | label --omega 3 a.tif b.tif | ^qfz label: --omega: not an option of qfz label, but of simplify
+2 | label --labels l.tif a.tif b.tif | --labels: not an option of qfz label, but of simplify
+2 | label --layout pixel a.tif b.tif | --layout: not an option of qfz label, but of saliency
+2 | simplify --background 0 --omega 1 a.tif b.tif | --background: not an option of qfz simplify, but of label
+2 | simplify a.tif b.tif | ^qfz simplify: needs --omega, --alpha or both
+2 | simplify --omega -3 a.tif b.tif | --omega -3: must be at least 0
+2 | simplify --omega 1,nan a.tif b.tif | --omega 1,nan: must be a number, not NaN
+2 | simplify --omega 1,,2 a.tif b.tif | --omega 1,,2: must be a number
+2 | simplify --omega 1, a.tif b.tif | --omega 1,: must be a number
+2 | saliency --omega 1 a.tif b.tif | --omega: not an option of qfz saliency
+2 | saliency --regions r.csv a.tif b.tif | --regions: not an option of qfz saliency
+2 | saliency --layout rows a.tif b.tif | must be edges, pixel or khalimsky$
+2 | cut a.tif b.tif | ^qfz cut: needs --alpha
+2 | cut --alpha 1 --connectivity 8 a.tif b.tif | --connectivity: not an option of qfz cut
+2 | cut --alpha 1 | ^qfz cut: needs SALIENCY DST
+2 | info | ^qfz info: needs SRC
+2 | info --task all a.tif | must be label, simplify, saliency or cut$
+2 | info --omega 1 a.tif | --omega: not an option of this task, but of simplify
+2 | info --task saliency --omega 1 a.tif | --omega: not an option of this task
+2 | info --task cut a.tif | ^qfz info: needs --alpha
+
+# Command lines that are right: what fails is the job.
+1 | label none.tif out.tif | ^qfz label: .*none.tif
+1 | label none.tif --alpha inf out.tif | ^qfz label: .*none.tif
+1 | label --nodata -9999 --background -1 none.tif out.tif | ^qfz label: .*none.tif
+1 | label --nodata=nan -co A=B -co C=D -b 1 -b 2 none.tif out.tif | ^qfz label: .*none.tif
+1 | label --memory 1.5GiB -j 2 -- none.tif out.tif | ^qfz label: .*none.tif
+1 | label --memory 50% --config A B none.tif out.tif | ^qfz label: .*none.tif
+1 | label -- -none.tif -out.tif | ^qfz label: .*-none.tif
+1 | info none.tif | ^qfz info: .*none.tif
+CASES
+
+while IFS='|' read -r want arguments pattern; do
+    case $want in '' | '#'*) continue ;; esac
+    arguments=${arguments# }
+    check "$bench" "${want% }" "${arguments% }" "${pattern# }"
+done <<'CASES'
+0 | --help | ^Usage: qfz-bench
+0 | label --generate binary --size 64 --runs 1 -j 1 | ^label +cpu +1 +4 +8 +1 +64x64
+0 | tree --generate ramp --size 33 --bits 16 --runs 2 --json | "median_ms":
+2 |  | ^qfz-bench: needs PART
+2 | frob --generate white | ^qfz-bench: PART must be label
+2 | tree | ^qfz-bench: needs FILE or --generate
+2 | tree a.tif --generate white | not both
+2 | tree a.tif --size 10 | with --generate only
+2 | tree --generate white -b 1 | -b is for FILE
+2 | tree --generate black | must be binary, white, fractal, flat or ramp$
+2 | tree --generate white --size 0 | --size 0: must be 1 to
+2 | tree --generate white --bits 12 | must be 8 or 16$
+2 | tree --generate white --density 101 | --density 101: must be 0 to 100
+2 | tree --generate white --method ha4 | --method ha4: must be auto$
+2 | tree --generate white --runs 0 | --runs 0: must be 1 to
+1 | tree none.tif | ^qfz-bench: .*none.tif
+CASES
+
+if [ -c /dev/full ]; then
+    "$qfz" label --version >/dev/full 2>err
+    [ $? = 1 ] && grep -q 'stdout' err || fail "a full disk behind stdout was not noticed"
+fi
+
+echo "$n command lines"
+exit $bad
