@@ -135,8 +135,31 @@ static int64_t clamp(int64_t value, int64_t low, int64_t high)
     return value < low ? low : value > high ? high : value;
 }
 
+/* Every thread has blocks of its own in GDAL's cache, at least one of each band at a time.  Where
+ * blocks are huge, fewer threads must do. */
+static qfz_status plan_cache(qfz_setup *setup, qfz_error *err)
+{
+    const qfz_source_info *const info = &setup->info;
+    const int64_t px = info->block_w * info->block_h;
+    const int64_t block_bytes = px * (int64_t)qfz_type_bytes(info->type) * info->n_bands;
+    while (setup->n_threads > 1 && block_bytes * (setup->n_threads + 1) > setup->memory_bytes / 2)
+        setup->n_threads--;
+    const int64_t needed = 2 * block_bytes * setup->n_threads;
+    setup->cache_bytes = clamp(setup->memory_bytes / 8, 8 * mebi, 512 * mebi);
+    if (needed > setup->cache_bytes) setup->cache_bytes = needed;
+    if (needed > setup->memory_bytes / 4 * 3)
+        return qfz_fail(
+            err, QFZ_ENOMEM,
+            "%s: its blocks of %lld x %lld pixels do not fit into %lld bytes of memory; "
+            "allow more, or rewrite it in tiles (gdal_translate -co TILED=YES)",
+            setup->job->src, (long long)info->block_w, (long long)info->block_h,
+            (long long)setup->memory_bytes);
+    return QFZ_OK;
+}
+
 /* Shares of the budget: 3/8 tiles, 1/8 GDAL's blocks, 1/8 summaries, 1/4 tiles kept; the last 1/8
- * is for the groups that are stitched, the program itself, and what libraries take. */
+ * is for the groups that are stitched, the program itself, and what libraries take.  Blocks that
+ * need more than their share take it from the others. */
 static qfz_status plan_memory(qfz_setup *setup, qfz_error *err)
 {
     const qfz_job *const job = setup->job;
@@ -145,15 +168,16 @@ static qfz_status plan_memory(qfz_setup *setup, qfz_error *err)
     if (setup->memory_bytes < least)
         return qfz_fail(err, QFZ_EARG, "memory of %lld bytes; at least %lld are needed",
                         (long long)setup->memory_bytes, (long long)least);
+    QFZ_TRY(plan_cache(setup, err));
     const int64_t px_bytes = source_px_bytes(setup) +
                              setup->engine->bytes_per_px(&setup->rule, setup->kind) +
                              out_px_bytes(setup);
-    const int64_t tiles_bytes = setup->memory_bytes / 8 * 3;
+    const int64_t shared = setup->memory_bytes - setup->cache_bytes;
+    const int64_t tiles_bytes = shared / 7 * 3;
     const int64_t extra = job->regions ? QFZ_RECORDS_BYTES : 0;
     const int64_t max_px = (tiles_bytes / setup->n_threads - extra) / px_bytes;
-    setup->cache_bytes = clamp(setup->memory_bytes / 8, 8 * mebi, 512 * mebi);
-    setup->store_bytes = setup->memory_bytes / 8;
-    setup->keep_bytes = setup->memory_bytes / 4;
+    setup->store_bytes = shared / 7;
+    setup->keep_bytes = shared / 7 * 2;
     QFZ_TRY(qfz_tiling_choose(&setup->tiling, &setup->info, job->tile_px,
                               clamp(max_px, 1, TILE_PX_MAX), err));
     const int64_t tile_px = setup->tiling.tile_w * setup->tiling.tile_h;
@@ -193,6 +217,7 @@ qfz_status qfz_setup_init(qfz_setup *setup, const qfz_job *job, qfz_source **sou
     QFZ_TRY_OR(st, failed, choose_engine(setup, err));
     QFZ_TRY_OR(st, failed, make_rule(setup, opened, err));
     QFZ_TRY_OR(st, failed, plan_memory(setup, err));
+    QFZ_TRY_OR(st, failed, qfz_raster_setup(job, setup->cache_bytes, err));
     *source = opened;
     return QFZ_OK;
 

@@ -51,12 +51,23 @@ static qfz_status check_named_once(const qfz_job *job, const char *path, qfz_err
     return QFZ_OK;
 }
 
-static qfz_status check_free(const qfz_job *job, const char *path, qfz_error *err)
+/* A rename would put a file in the place of a device, a pipe or a socket. */
+static qfz_status check_replaceable(const char *path, qfz_error *err)
 {
     VSIStatBufL found;
     if (VSIStatExL(path, &found, VSI_STAT_EXISTS_FLAG | VSI_STAT_NATURE_FLAG) != 0) return QFZ_OK;
-    if (VSI_ISDIR(found.st_mode))
-        return qfz_fail(err, QFZ_EARG, "%s: there is a folder of this name", path);
+    const mode_t mode = found.st_mode;
+    if (S_ISDIR(mode)) return qfz_fail(err, QFZ_EARG, "%s: there is a folder of this name", path);
+    if (S_ISCHR(mode) || S_ISBLK(mode) || S_ISFIFO(mode) || S_ISSOCK(mode))
+        return qfz_fail(err, QFZ_EARG, "%s: this is no regular file; it is not replaced", path);
+    return QFZ_OK;
+}
+
+static qfz_status check_free(const qfz_job *job, const char *path, qfz_error *err)
+{
+    VSIStatBufL found;
+    QFZ_TRY(check_replaceable(path, err));
+    if (VSIStatExL(path, &found, VSI_STAT_EXISTS_FLAG) != 0) return QFZ_OK;
     if (!job->overwrite)
         return qfz_fail(err, QFZ_EARG, "%s: it exists already, and overwriting is not asked for",
                         path);
@@ -177,6 +188,7 @@ static void delete_stale(const char *path)
 qfz_status qfz_temp_rename(const char *temp, const char *path, qfz_error *err)
 {
     qfz_trap trap;
+    QFZ_TRY(check_replaceable(path, err));
     qfz_trap_begin(&trap);
     delete_stale(path);
     errno = 0;

@@ -155,27 +155,13 @@ enum { N_SIDES = sizeof sides / sizeof *sides };
 static void put_value(void *pixels, qfz_type type, size_t i, int value, int step)
 {
     switch (type) {
-    case QFZ_U8:
-        ((uint8_t *)pixels)[i] = (uint8_t)(value * step);
-        break;
-    case QFZ_I8:
-        ((int8_t *)pixels)[i] = (int8_t)(value * step - 100);
-        break;
-    case QFZ_U16:
-        ((uint16_t *)pixels)[i] = (uint16_t)(value * step * 250);
-        break;
-    case QFZ_I16:
-        ((int16_t *)pixels)[i] = (int16_t)(value * step * 250 - 32000);
-        break;
-    case QFZ_U32:
-        ((uint32_t *)pixels)[i] = (uint32_t)value * (uint32_t)step * 16000000u;
-        break;
-    case QFZ_I32:
-        ((int32_t *)pixels)[i] = (value * step - 120) * 16000000;
-        break;
-    case QFZ_F32:
-        ((float *)pixels)[i] = (float)(value * step - 100) / 16.0f;
-        break;
+    case QFZ_U8: ((uint8_t *)pixels)[i] = (uint8_t)(value * step); break;
+    case QFZ_I8: ((int8_t *)pixels)[i] = (int8_t)(value * step - 100); break;
+    case QFZ_U16: ((uint16_t *)pixels)[i] = (uint16_t)(value * step * 250); break;
+    case QFZ_I16: ((int16_t *)pixels)[i] = (int16_t)(value * step * 250 - 32000); break;
+    case QFZ_U32: ((uint32_t *)pixels)[i] = (uint32_t)value * (uint32_t)step * 16000000u; break;
+    case QFZ_I32: ((int32_t *)pixels)[i] = (value * step - 120) * 16000000; break;
+    case QFZ_F32: ((float *)pixels)[i] = (float)(value * step - 100) / 16.0f; break;
     }
 }
 
@@ -184,16 +170,12 @@ static double value_step(qfz_type type, int step)
 {
     switch (type) {
     case QFZ_U8:
-    case QFZ_I8:
-        return step;
+    case QFZ_I8: return step;
     case QFZ_U16:
-    case QFZ_I16:
-        return step * 250.0;
+    case QFZ_I16: return step * 250.0;
     case QFZ_U32:
-    case QFZ_I32:
-        return step * 16000000.0;
-    default:
-        return step / 16.0;
+    case QFZ_I32: return step * 16000000.0;
+    default: return step / 16.0;
     }
 }
 
