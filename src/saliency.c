@@ -80,7 +80,7 @@ cleanup:
     return st;
 }
 
-/* Edges that are not the result itself lie beside it in a file that never gets a name. */
+/* Edges that are not the result itself lie beside it in a file that never gets its final name. */
 static qfz_status create_edges(qfz_run *run, outputs *out, qfz_error *err)
 {
     const qfz_job *const job = run->setup->job;

@@ -9,7 +9,11 @@
 #include "run.h"
 
 static const int64_t mebi = 1 << 20;
-enum { TILE_PX_MAX = 1 << 22 }; /* larger tiles gain nothing */
+enum {
+    TILE_PX_MIN = 1 << 18, /* smaller tiles have too much border */
+    TILE_PX_MAX = 1 << 22, /* larger tiles gain nothing */
+    STRIP_ROWS = 64
+};
 
 /* ---------------------------------------------------------------------------------------- checks
  */
@@ -135,6 +139,17 @@ static int64_t clamp(int64_t value, int64_t low, int64_t high)
     return value < low ? low : value > high ? high : value;
 }
 
+/* Tiles small enough that all threads have some, and not larger than what gains by it; but where
+ * blocks are rows of the whole width, tiles are too, and need a few of them. */
+static int64_t preferred_px(const qfz_setup *setup)
+{
+    const qfz_source_info *const info = &setup->info;
+    const int64_t share = info->w * info->h / (4 * setup->n_threads);
+    const int64_t most =
+        info->block_w < info->w ? TILE_PX_MAX : clamp(STRIP_ROWS * info->w, TILE_PX_MAX, INT32_MAX);
+    return clamp(share, TILE_PX_MIN, most);
+}
+
 /* Every thread has blocks of its own in GDAL's cache, at least one of each band at a time.  Where
  * blocks are huge, fewer threads must do. */
 static qfz_status plan_cache(qfz_setup *setup, qfz_error *err)
@@ -178,8 +193,14 @@ static qfz_status plan_memory(qfz_setup *setup, qfz_error *err)
     const int64_t max_px = (tiles_bytes / setup->n_threads - extra) / px_bytes;
     setup->store_bytes = shared / 7;
     setup->keep_bytes = shared / 7 * 2;
+    if (max_px < 1)
+        return qfz_fail(err, QFZ_EARG,
+                        "%lld bytes of memory are too few for %d threads; allow more, or fewer "
+                        "threads",
+                        (long long)setup->memory_bytes, setup->n_threads);
+    const int64_t wanted_px = preferred_px(setup);
     QFZ_TRY(qfz_tiling_choose(&setup->tiling, &setup->info, job->tile_px,
-                              clamp(max_px, 1, TILE_PX_MAX), err));
+                              max_px < wanted_px ? max_px : wanted_px, err));
     const int64_t tile_px = setup->tiling.tile_w * setup->tiling.tile_h;
     setup->worker_bytes = tile_px * px_bytes + extra;
     if (tile_px > (int64_t)1 << 29)

@@ -89,6 +89,7 @@ static void check_width(const pass *p, uint32_t root, uint32_t level)
 static qfz_status tell_absorb(const pass *p, uint32_t root, uint32_t level)
 {
     qfz_absorbs *const out = p->absorbs;
+    if (!p->rule->omega) return QFZ_OK; /* no range is too wide */
     QFZ_TRY(qfz_absorbs_reserve(out, out->n + 1, p->rule, p->err));
     out->at[out->n] = p->mark[root];
     out->level[out->n] = level;
@@ -117,6 +118,12 @@ static qfz_status absorb(const pass *p, uint32_t root, uint32_t level, const voi
     return QFZ_OK;
 }
 
+/* Is the range of b not all in that of a?  a is a root no more, so that its range may change. */
+static bool widens(const pass *p, uint32_t a, uint32_t b)
+{
+    return qfz_widen(p->rule, lo_of(p, a), hi_of(p, a), lo_of(p, b), hi_of(p, b));
+}
+
 /* Two components become one, which holds as long as both do. */
 static qfz_status join(const pass *p, uint32_t a, uint32_t b, uint32_t level)
 {
@@ -128,17 +135,14 @@ static qfz_status join(const pass *p, uint32_t a, uint32_t b, uint32_t level)
     if (both && !(broken_a && broken_b)) tell_link(p, a, b, level);
 
     const uint32_t root = qfz_forest_hook(p->forest, a, b, level), other = root == a ? b : a;
-    const bool marked_broken = mark_a != QFZ_NONE ? broken_a : broken_b;
     const bool root_grew =
         qfz_widen(p->rule, lo_of(p, root), hi_of(p, root), lo_of(p, other), hi_of(p, other));
-    /* did the marked one grow?  If it is the other, compare it with what both are together */
-    const bool root_marked = p->mark && p->mark[root] != QFZ_NONE;
-    const bool marked_grew = root_marked ? root_grew
-                                         : qfz_widen(p->rule, lo_of(p, other), hi_of(p, other),
-                                                     lo_of(p, root), hi_of(p, root));
-    if (p->mark) p->mark[root] = mark_a != QFZ_NONE ? mark_a : mark_b;
-    if (!both && (mark_a != QFZ_NONE || mark_b != QFZ_NONE) && !marked_broken && marked_grew)
-        QFZ_TRY(tell_absorb(p, root, level));
+    if (p->mark && (mark_a != QFZ_NONE) != (mark_b != QFZ_NONE)) {
+        const bool marked_broken = mark_a != QFZ_NONE ? broken_a : broken_b;
+        const bool marked_grew = p->mark[root] != QFZ_NONE ? root_grew : widens(p, other, root);
+        p->mark[root] = mark_a != QFZ_NONE ? mark_a : mark_b;
+        if (!marked_broken && marked_grew) QFZ_TRY(tell_absorb(p, root, level));
+    }
 
     if (holds[root] >= level) {
         const uint32_t at_least = level > 0 ? level - 1 : 0;

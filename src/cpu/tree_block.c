@@ -162,24 +162,34 @@ static void filter_row(const builder *b, square_row *row, const square_row *belo
         drop_of_six(row, below->h);
 }
 
-/* keep[i]: 1 << kind of each edge of pixel a that exists, is needed and may join. */
+/* keep[i]: 1 << kind of each edge of pixel a that exists and is needed. */
+static void needed_of_row(const square_row *above, const square_row *row, uint8_t *restrict keep)
+{
+    for (int i = 1; i < ROW - 1; i++) {
+        const uint8_t in_row = row->drop[i];
+        const uint8_t h = (in_row & TOP) | (above->drop[i] & BOTTOM) >> 1;
+        const uint8_t v = (in_row & LEFT) >> 1 | (row->drop[i - 1] & RIGHT) >> 2;
+        const uint8_t diagonals = (in_row & (FALL | RISE)) >> 2;
+        keep[i] = row->exists[i] & ALL_EDGES & (uint8_t) ~(h | v | diagonals);
+    }
+}
+
+static void drop_above_alpha(uint32_t alpha, const square_row *row, uint8_t *restrict keep)
+{
+    for (int i = 1; i < ROW - 1; i++) {
+        const int joins = (row->h[i] <= alpha) << QFZ_EDGE_H | (row->v[i] <= alpha) << QFZ_EDGE_V |
+                          (row->fall[i] <= alpha) << QFZ_EDGE_FALL |
+                          (row->rise[i] <= alpha) << QFZ_EDGE_RISE;
+        keep[i] &= (uint8_t)joins;
+    }
+}
+
 static void keep_of_row(const builder *b, const square_row *above, const square_row *row,
                         uint8_t *restrict keep)
 {
     const uint32_t alpha = b->t->rule->alpha_key;
-    for (int i = 1; i < ROW - 1; i++) {
-        const int drop_h = (row->drop[i] & TOP) | (above->drop[i] & BOTTOM);
-        const int drop_v = (row->drop[i] & LEFT) | (row->drop[i - 1] & RIGHT);
-        const int have = row->exists[i];
-        const int h = (have >> QFZ_EDGE_H & 1) & (drop_h == 0) & (row->h[i] <= alpha);
-        const int v = (have >> QFZ_EDGE_V & 1) & (drop_v == 0) & (row->v[i] <= alpha);
-        const int f =
-            (have >> QFZ_EDGE_FALL & 1) & !(row->drop[i] & FALL) & (row->fall[i] <= alpha);
-        const int g =
-            (have >> QFZ_EDGE_RISE & 1) & !(row->drop[i] & RISE) & (row->rise[i] <= alpha);
-        keep[i] =
-            (uint8_t)(h << QFZ_EDGE_H | v << QFZ_EDGE_V | f << QFZ_EDGE_FALL | g << QFZ_EDGE_RISE);
-    }
+    needed_of_row(above, row, keep);
+    if (alpha < UINT32_MAX) drop_above_alpha(alpha, row, keep);
 }
 
 /* ---- Edges that stay: within the block, or across one of its seams. */

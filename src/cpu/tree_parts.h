@@ -15,7 +15,7 @@
 
 /* A block's pixels and its nodes together have 16-bit numbers: at most 2^14 pixels, two bits
  * being left for the kind of an edge. */
-enum { QFZ_BLOCK_H = 64, QFZ_BLOCK_W = 64, QFZ_BLOCK_PX = QFZ_BLOCK_H * QFZ_BLOCK_W };
+enum { QFZ_BLOCK_H = 128, QFZ_BLOCK_W = 128, QFZ_BLOCK_PX = QFZ_BLOCK_H * QFZ_BLOCK_W };
 
 /* Edges as sides and diagonals of unit squares a b / c d, named by the square's pixel a; so the
  * falling diagonal is a-d and the rising one b-c. */

@@ -45,11 +45,10 @@ static void choose_shape(qfz_tiling *t, const qfz_source_info *info, int64_t max
 {
     const int64_t rows = max_px / info->w; /* of whole ones */
     const bool strips = info->block_w >= info->w;
-    const int64_t enough = info->block_h > FEWEST_ROWS ? FEWEST_ROWS : info->block_h;
     if (rows >= info->h) {
         t->tile_w = info->w;
         t->tile_h = info->h;
-    } else if (rows >= 1 && (info->w <= square_root(max_px) || (strips && rows >= enough))) {
+    } else if (rows >= 1 && (info->w <= square_root(max_px) || (strips && rows >= FEWEST_ROWS))) {
         t->tile_w = info->w;
         t->tile_h = round_to_blocks(rows, info->block_h);
     } else {

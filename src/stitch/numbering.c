@@ -180,8 +180,10 @@ static qfz_status number_tile_row(qfz_stitch *stitch, int64_t tile_y, uint64_t *
         for (int64_t x = 0; x < grid->n_x; x++)
             *given = number_row(&tiles[x], row, (uint64_t)((box.y0 + row + 1) * grid->w), *given,
                                 &next[x]);
-    for (int64_t x = 0; x < grid->n_x; x++)
+    for (int64_t x = 0; x < grid->n_x; x++) {
         QFZ_TRY_OR(st, cleanup, save_tile(stitch, first_tile + x, &tiles[x], err));
+        qfz_store_drop(stitch->store, qfz_piece(stitch, PIECE_CENSUS, first_tile + x));
+    }
 
 cleanup:
     for (int64_t x = 0; tiles && x < grid->n_x; x++)

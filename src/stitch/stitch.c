@@ -170,7 +170,8 @@ static qfz_status go_up(void *arg, int64_t item, int worker, qfz_error *err)
     QFZ_TRY_OR(st, cleanup, load_group(stitch, s->level, node, members, n_members, &group, err));
     QFZ_TRY_OR(st, cleanup, stitch->solver->up(&group, &summary, &map, err));
     QFZ_TRY_OR(st, cleanup, put_map(stitch, node, &map, err));
-    QFZ_TRY_OR(st, cleanup, put_summary(stitch, node, &summary, err));
+    if (s->level + 1 < stitch->hierarchy.n_levels) /* nobody asks the raster itself */
+        QFZ_TRY_OR(st, cleanup, put_summary(stitch, node, &summary, err));
     for (int m = 0; !stitch->solver->down && m < n_members; m++)
         qfz_store_drop(stitch->store, qfz_piece(stitch, PIECE_SUMMARY, members[m]));
     st = report(s, err);
@@ -201,7 +202,8 @@ static qfz_status go_down(void *arg, int64_t item, int worker, qfz_error *err)
     for (int m = 0; m < n_members; m++)
         QFZ_TRY_OR(st, cleanup, put_answer(stitch, members[m], &answers[m], err));
     qfz_store_drop(stitch->store, qfz_piece(stitch, PIECE_ANSWER, node));
-    qfz_store_drop(stitch->store, qfz_piece(stitch, PIECE_SUMMARY, node));
+    for (int m = 0; m < n_members; m++)
+        qfz_store_drop(stitch->store, qfz_piece(stitch, PIECE_SUMMARY, members[m]));
     st = report(s, err);
 
 cleanup:
