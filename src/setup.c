@@ -10,8 +10,9 @@
 
 static const int64_t mebi = 1 << 20;
 enum {
-    TILE_PX_MIN = 1 << 18, /* smaller tiles have too much border */
-    TILE_PX_MAX = 1 << 22, /* larger tiles gain nothing */
+    TILE_PX_LEAST = 1 << 14, /* rather fewer threads than smaller tiles */
+    TILE_PX_MIN = 1 << 18,   /* smaller tiles have too much border */
+    TILE_PX_MAX = 1 << 22,   /* larger tiles gain nothing */
     STRIP_ROWS = 64
 };
 
@@ -172,7 +173,9 @@ static qfz_status plan_cache(qfz_setup *setup, qfz_error *err)
     return QFZ_OK;
 }
 
-/* Shares of the budget: 3/8 tiles, 1/8 GDAL's blocks, 1/8 summaries, 1/4 tiles kept; the last 1/8
+/* What does not fit is done by fewer threads, not refused.
+ *
+ * Shares of the budget: 3/8 tiles, 1/8 GDAL's blocks, 1/8 summaries, 1/4 tiles kept; the last 1/8
  * is for the groups that are stitched, the program itself, and what libraries take.  Blocks that
  * need more than their share take it from the others. */
 static qfz_status plan_memory(qfz_setup *setup, qfz_error *err)
@@ -190,14 +193,12 @@ static qfz_status plan_memory(qfz_setup *setup, qfz_error *err)
     const int64_t shared = setup->memory_bytes - setup->cache_bytes;
     const int64_t tiles_bytes = shared / 7 * 3;
     const int64_t extra = job->regions ? QFZ_RECORDS_BYTES : 0;
-    const int64_t max_px = (tiles_bytes / setup->n_threads - extra) / px_bytes;
+    while (setup->n_threads > 1 &&
+           tiles_bytes / setup->n_threads - extra < TILE_PX_LEAST * px_bytes)
+        setup->n_threads--;
+    const int64_t max_px = clamp((tiles_bytes / setup->n_threads - extra) / px_bytes, 1, INT32_MAX);
     setup->store_bytes = shared / 7;
     setup->keep_bytes = shared / 7 * 2;
-    if (max_px < 1)
-        return qfz_fail(err, QFZ_EARG,
-                        "%lld bytes of memory are too few for %d threads; allow more, or fewer "
-                        "threads",
-                        (long long)setup->memory_bytes, setup->n_threads);
     const int64_t wanted_px = preferred_px(setup);
     QFZ_TRY(qfz_tiling_choose(&setup->tiling, &setup->info, job->tile_px,
                               max_px < wanted_px ? max_px : wanted_px, err));
