@@ -24,11 +24,11 @@ extern "C" {
 
 typedef enum qfz_status {
     QFZ_OK = 0,
-    QFZ_EARG,    /* a parameter is out of range or contradicts another; the message names it */
-    QFZ_ENOMEM,  /* host or device memory ran out; a smaller tile may succeed */
-    QFZ_EIO,     /* a raster or table could not be opened, read or written */
-    QFZ_EGPU,    /* no usable device, or a kernel failed */
-    QFZ_ECANCEL  /* the progress function asked to stop */
+    QFZ_EARG,   /* a parameter is out of range or contradicts another; the message names it */
+    QFZ_ENOMEM, /* host or device memory ran out; a smaller tile may succeed */
+    QFZ_EIO,    /* a raster or table could not be opened, read or written */
+    QFZ_EGPU,   /* no usable device, or a kernel failed */
+    QFZ_ECANCEL /* the progress function asked to stop */
 } qfz_status;
 
 /* Filled by the function that failed: one line, no newline, with the file and the numbers in it. */
@@ -37,20 +37,16 @@ typedef struct qfz_error {
     char message[1024];
 } qfz_error;
 
-typedef enum qfz_type {
-    QFZ_U8 = 0,
-    QFZ_I8,
-    QFZ_U16,
-    QFZ_I16,
-    QFZ_U32,
-    QFZ_I32,
-    QFZ_F32
-} qfz_type;
+typedef enum qfz_type { QFZ_U8 = 0, QFZ_I8, QFZ_U16, QFZ_I16, QFZ_U32, QFZ_I32, QFZ_F32 } qfz_type;
 
 /* Dissimilarity of two pixels over all bands; integers exactly, floats in IEEE single. */
 typedef enum qfz_distance { QFZ_L1 = 0, QFZ_L2, QFZ_LINF } qfz_distance;
 
-typedef enum qfz_engine_choice { QFZ_ENGINE_AUTO = 0, QFZ_ENGINE_CPU, QFZ_ENGINE_CUDA } qfz_engine_choice;
+typedef enum qfz_engine_choice {
+    QFZ_ENGINE_AUTO = 0,
+    QFZ_ENGINE_CPU,
+    QFZ_ENGINE_CUDA
+} qfz_engine_choice;
 
 /* What joins pixels. */
 typedef struct qfz_method {
@@ -147,16 +143,16 @@ typedef struct qfz_plan {
     int passes; /* over the pixels of src */
     int n_threads;
     char engine[16];
-    int64_t memory_bytes;  /* the budget */
-    int64_t tile_bytes;    /* for the tiles in flight, all threads */
-    int64_t cache_bytes;   /* for GDAL's block cache */
-    int64_t border_bytes;  /* for summaries; above store_bytes they go to a temporary file */
-    int64_t store_bytes;   /* memory kept for summaries */
+    int64_t memory_bytes; /* the budget */
+    int64_t tile_bytes;   /* for the tiles in flight, all threads */
+    int64_t cache_bytes;  /* for GDAL's block cache */
+    int64_t border_bytes; /* for summaries; above store_bytes they go to a temporary file */
+    int64_t store_bytes;  /* memory kept for summaries */
     int n_outputs;
     struct {
-        const char *path;  /* borrowed from the job */
+        const char *path; /* borrowed from the job */
         char format[32];
-        char type[16];     /* for labels: the type if they fit UInt32 */
+        char type[16]; /* for labels: the type if they fit UInt32 */
         int n_bands;
         int64_t width, height;
     } outputs[QFZ_PLAN_OUTPUTS];
@@ -205,7 +201,8 @@ QFZ_API QFZ_CHECKED qfz_status qfz_session_run(qfz_session *session, qfz_part pa
 QFZ_API const uint32_t *qfz_session_labels(const qfz_session *session, uint32_t *n_regions);
 
 /* After SALIENCY or RESOLVE: level keys of the edges right, below (8-connected: also below right,
- * below left), one plane of h * w each; see qfz_session_level().  Where there is no edge, 2^32 - 1. */
+ * below left), one plane of h * w each; see qfz_session_level().  Where there is no edge, 2^32 - 1.
+ */
 QFZ_API const uint32_t *qfz_session_saliency(const qfz_session *session);
 
 /* After TREE: node p < h * w is pixel p, of level 0; the others are inner nodes.  parent[i] == i

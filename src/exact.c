@@ -122,7 +122,8 @@ void qfz_sum_add_regions(uint64_t *sums, qfz_type type, const void *plane, const
     case QFZ_F32:
         for (int64_t i = 0; i < n; i++)
             if (label[i])
-                qfz_sum_add_pixel(sums + (int64_t)QFZ_SUM_WORDS_MAX * (label[i] - 1), type, plane, i);
+                qfz_sum_add_pixel(sums + (int64_t)QFZ_SUM_WORDS_MAX * (label[i] - 1), type, plane,
+                                  i);
         break;
     }
 }

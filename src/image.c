@@ -5,7 +5,8 @@
 #include "memory.h"
 #include "raster/raster.h"
 
-qfz_status qfz_image_read(const char *src, const int *bands, int n_bands, qfz_image *image, qfz_error *err)
+qfz_status qfz_image_read(const char *src, const int *bands, int n_bands, qfz_image *image,
+                          qfz_error *err)
 {
     qfz_job job = qfz_job_default(QFZ_LABEL);
     qfz_source *source = NULL;
@@ -20,7 +21,9 @@ qfz_status qfz_image_read(const char *src, const int *bands, int n_bands, qfz_im
     QFZ_TRY_OR(st, cleanup, qfz_source_open(&source, &job, err));
     const qfz_source_info *const info = qfz_source_get_info(source);
     const qfz_box all = {.y1 = info->h, .x1 = info->w};
-    QFZ_TRY_OR(st, cleanup, qfz_alloc(&pixels, info->h * info->w * info->n_bands, qfz_type_bytes(info->type), err));
+    QFZ_TRY_OR(
+        st, cleanup,
+        qfz_alloc(&pixels, info->h * info->w * info->n_bands, qfz_type_bytes(info->type), err));
     QFZ_TRY_OR(st, cleanup, QFZ_NEW(&valid, info->h * info->w, err));
     QFZ_TRY_OR(st, cleanup, qfz_source_read(source, all, pixels, valid, err));
     *image = (qfz_image){.h = info->h,

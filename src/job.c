@@ -33,7 +33,8 @@ static qfz_status check_outputs(const qfz_setup *setup, const qfz_source *source
         QFZ_TRY(qfz_sink_check(source, job, &spec, err));
     }
     if (!job->regions) return QFZ_OK;
-    return qfz_table_check(source, job, job->regions, job->task == QFZ_CUT ? 0 : setup->info.n_bands, err);
+    return qfz_table_check(source, job, job->regions,
+                           job->task == QFZ_CUT ? 0 : setup->info.n_bands, err);
 }
 
 static qfz_status run_task(qfz_run *run, qfz_error *err)
@@ -95,7 +96,8 @@ cleanup:
     return st;
 }
 
-/* ------------------------------------------------------------------------------------------- plan */
+/* ------------------------------------------------------------------------------------------- plan
+ */
 static const char *out_type_name(qfz_out_type type)
 {
     switch (type) {
@@ -119,7 +121,8 @@ static void plan_raster(qfz_plan *plan, const qfz_job *job, const qfz_sink_spec 
     plan->outputs[i].n_bands = spec->n_bands;
     plan->outputs[i].width = spec->w;
     plan->outputs[i].height = spec->h;
-    strncpy(plan->outputs[i].format, job->format ? job->format : "by name", sizeof plan->outputs[i].format - 1);
+    strncpy(plan->outputs[i].format, job->format ? job->format : "by name",
+            sizeof plan->outputs[i].format - 1);
     strncpy(plan->outputs[i].type, job->type ? job->type : out_type_name(spec->type),
             sizeof plan->outputs[i].type - 1);
 }

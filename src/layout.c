@@ -16,10 +16,10 @@ enum { STRIP_BYTES = 16 << 20 };
 typedef struct strip {
     qfz_out_type type;
     int n_dirs;
-    int64_t w, h;       /* of the raster */
-    int64_t y0, y1;     /* rows that are wanted */
+    int64_t w, h;        /* of the raster */
+    int64_t y0, y1;      /* rows that are wanted */
     int64_t top, bottom; /* rows that are there */
-    uint64_t *level;    /* n_dirs planes of (bottom - top) rows */
+    uint64_t *level;     /* n_dirs planes of (bottom - top) rows */
     uint8_t *valid;
     void *raw;
     uint64_t *cells; /* one row of output */
@@ -143,7 +143,8 @@ static qfz_status write_row(const strip *s, qfz_sink *to, const qfz_sink_spec *s
     return qfz_sink_write(to, box, s->raw_cells, NULL, err);
 }
 
-static qfz_status write_strip(const strip *s, qfz_sink *to, const qfz_sink_spec *spec, qfz_error *err)
+static qfz_status write_strip(const strip *s, qfz_sink *to, const qfz_sink_spec *spec,
+                              qfz_error *err)
 {
     const bool wide = spec->layout == QFZ_KHALIMSKY;
     const int64_t end = wide && s->y1 == s->h ? 2 * s->h - 1 : s->y1 * (wide ? 2 : 1);

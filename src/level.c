@@ -67,6 +67,7 @@ static uint32_t bits_of(float value)
 
 uint32_t qfz_key_of_alpha(qfz_type type, qfz_distance distance, double alpha)
 {
+    if (alpha == 0) return 0; /* negative zero too */
     if (!qfz_keys_are_float(type, distance))
         return alpha >= (double)UINT32_MAX ? UINT32_MAX : (uint32_t)alpha;
     if (isinf(alpha)) return infinity_key;
@@ -103,7 +104,8 @@ static uint32_t root_key(qfz_u128 square)
 }
 
 /* |a - b| of two values, exactly; differences of 32-bit values are taken modulo 2^32. */
-#define INTEGER_DIFFERENCE(a, b) ((a) > (b) ? (uint32_t)(a) - (uint32_t)(b) : (uint32_t)(b) - (uint32_t)(a))
+#define INTEGER_DIFFERENCE(a, b)                                                                   \
+    ((a) > (b) ? (uint32_t)(a) - (uint32_t)(b) : (uint32_t)(b) - (uint32_t)(a))
 
 /* acc[i] = what FOLD makes of acc[i] and the difference d of values p + i and q + i. */
 #define FOLD_BAND(TYPE, DIFF, DIFFERENCE, FOLD)                                                    \

@@ -14,8 +14,8 @@ static qfz_status size_of(int64_t n, size_t item_bytes, size_t *bytes, qfz_error
 
 static qfz_status out_of_memory(size_t bytes, qfz_error *err)
 {
-    return qfz_fail(err, QFZ_ENOMEM, "out of memory: %zu bytes were refused (smaller tiles need less)",
-                    bytes);
+    return qfz_fail(err, QFZ_ENOMEM,
+                    "out of memory: %zu bytes were refused (smaller tiles need less)", bytes);
 }
 
 qfz_status qfz_alloc(void **ptr, int64_t n, size_t item_bytes, qfz_error *err)

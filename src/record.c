@@ -72,8 +72,8 @@ static void widen_ends(uint64_t *ends, double least, double greatest)
     if (greatest > get_double(ends + 1)) put_double(ends + 1, greatest);
 }
 
-void qfz_record_add_pixel(qfz_record *record, const qfz_image *image, int64_t i, int64_t y, int64_t x,
-                          uint64_t area)
+void qfz_record_add_pixel(qfz_record *record, const qfz_image *image, int64_t i, int64_t y,
+                          int64_t x, uint64_t area)
 {
     const uint64_t more[2] = {area, 0};
     const int64_t plane = image->h * image->w;

@@ -29,8 +29,8 @@ static inline qfz_record *qfz_record_at(uint64_t *records, int words, int64_t i)
 void qfz_record_clear(qfz_record *record, qfz_type type, int n_bands);
 
 /* Pixel i of an image, at (y, x) of the raster, whose row has the weight area. */
-void qfz_record_add_pixel(qfz_record *record, const qfz_image *image, int64_t i, int64_t y, int64_t x,
-                          uint64_t area);
+void qfz_record_add_pixel(qfz_record *record, const qfz_image *image, int64_t i, int64_t y,
+                          int64_t x, uint64_t area);
 
 /* into += part; the label stays. */
 void qfz_record_merge(qfz_record *into, const qfz_record *part, qfz_type type, int n_bands);

@@ -31,7 +31,8 @@ qfz_status qfz_regions_open(qfz_regions **out, const qfz_run *run, qfz_error *er
     qfz_run_folder(setup->job, regions->folder, sizeof regions->folder);
     qfz_status st = qfz_temp_open(regions->folder, &regions->file, err);
     /* a hole reads as zeros: a record without pixels */
-    if (st == QFZ_OK && ftruncate(regions->file, (off_t)((int64_t)run->n_regions * regions->bytes)) != 0)
+    if (st == QFZ_OK &&
+        ftruncate(regions->file, (off_t)((int64_t)run->n_regions * regions->bytes)) != 0)
         st = qfz_fail(err, QFZ_EIO, "%s: no room for the records of %llu regions", regions->folder,
                       (unsigned long long)run->n_regions);
     if (st != QFZ_OK) {
@@ -97,16 +98,19 @@ qfz_status qfz_regions_add(qfz_regions *regions, qfz_run *run, qfz_hand *hand,
     QFZ_TRY_OR(st, cleanup, QFZ_NEW_ZERO(&shared, partition->n_regions, err));
     QFZ_TRY_OR(st, cleanup, QFZ_NEW(&scratch, regions->words, err));
     QFZ_TRY_OR(st, cleanup, QFZ_NEW(&row_area, hand->tile.h, err));
-    QFZ_TRY_OR(st, cleanup, qfz_source_row_areas(hand->source, hand->box.y0, hand->tile.h, row_area, err));
+    QFZ_TRY_OR(st, cleanup,
+               qfz_source_row_areas(hand->source, hand->box.y0, hand->tile.h, row_area, err));
     for (uint32_t s = 0; s < partition->n_slots; s++)
         shared[partition->slot_region[s]] = 1;
     for (int64_t first = 0; first < partition->n_regions; first += hand->records_n) {
         const int64_t left = partition->n_regions - first;
         const uint32_t n = (uint32_t)(left < hand->records_n ? left : hand->records_n);
-        QFZ_TRY_OR(st, cleanup, setup->engine->features(hand->worker, hand->box, row_area, (uint32_t)first,
-                                                        n, hand->records, err));
-        QFZ_TRY_OR(st, cleanup, add_some(regions, setup, hand, shared, lut, (uint32_t)first, n,
-                                         qfz_record_at(scratch, regions->words, 0), err));
+        QFZ_TRY_OR(st, cleanup,
+                   setup->engine->features(hand->worker, hand->box, row_area, (uint32_t)first, n,
+                                           hand->records, err));
+        QFZ_TRY_OR(st, cleanup,
+                   add_some(regions, setup, hand, shared, lut, (uint32_t)first, n,
+                            qfz_record_at(scratch, regions->words, 0), err));
     }
 
 cleanup:
@@ -116,7 +120,8 @@ cleanup:
     return st;
 }
 
-/* ------------------------------------------------------------------------------------------- rows */
+/* ------------------------------------------------------------------------------------------- rows
+ */
 static double area_of(const qfz_record *record, double unit)
 {
     return qfz_sum_value(record->area, QFZ_U32) * unit;
@@ -163,15 +168,18 @@ qfz_status qfz_regions_write(qfz_regions *regions, qfz_run *run, qfz_table **out
     qfz_status st;
     QFZ_TRY_OR(st, cleanup, QFZ_NEW(&records, some * regions->words, err));
     QFZ_TRY_OR(st, cleanup, QFZ_NEW(&bands, setup->info.n_bands, err));
-    QFZ_TRY_OR(st, cleanup, qfz_table_create(&table, run->source, setup->job, setup->job->regions,
-                                             table_bands(setup), err));
+    QFZ_TRY_OR(st, cleanup,
+               qfz_table_create(&table, run->source, setup->job, setup->job->regions,
+                                table_bands(setup), err));
     for (int64_t first = 0; first < n; first += some) {
         const int64_t count = n - first < some ? n - first : some;
-        QFZ_TRY_OR(st, cleanup, qfz_temp_read(regions->file, regions->folder, records,
-                                              count * regions->bytes, first * regions->bytes, err));
+        QFZ_TRY_OR(st, cleanup,
+                   qfz_temp_read(regions->file, regions->folder, records, count * regions->bytes,
+                                 first * regions->bytes, err));
         for (int64_t i = 0; i < count; i++)
-            QFZ_TRY_OR(st, cleanup, write_row(table, setup, qfz_record_at(records, regions->words, i),
-                                              unit, bands, err));
+            QFZ_TRY_OR(st, cleanup,
+                       write_row(table, setup, qfz_record_at(records, regions->words, i), unit,
+                                 bands, err));
     }
     *out = table;
     table = NULL;

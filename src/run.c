@@ -14,7 +14,8 @@ static int64_t tile_px(const qfz_setup *setup)
     return setup->tiling.tile_w * setup->tiling.tile_h;
 }
 
-/* ----------------------------------------------------------------------------------- open, close */
+/* ----------------------------------------------------------------------------------- open, close
+ */
 static void hand_close(qfz_hand *hand, const qfz_engine *engine)
 {
     qfz_source_close(hand->source);
@@ -34,7 +35,8 @@ static size_t out_bytes(const qfz_setup *setup)
     const size_t painted = qfz_type_bytes(setup->info.type) * (size_t)setup->info.n_bands;
     switch (setup->kind) {
     case QFZ_OMEGA: return painted > labels ? painted : labels;
-    case QFZ_LEVELS: return (size_t)qfz_n_dirs(&setup->rule) * (sizeof(uint32_t) + sizeof(uint64_t));
+    case QFZ_LEVELS:
+        return (size_t)qfz_n_dirs(&setup->rule) * (sizeof(uint32_t) + sizeof(uint64_t));
     default: return labels;
     }
 }
@@ -46,12 +48,14 @@ static qfz_status hand_open(qfz_hand *hand, const qfz_setup *setup, qfz_error *e
     const bool regions = setup->kind != QFZ_LEVELS;
     QFZ_TRY(qfz_source_open(&hand->source, setup->job, err));
     QFZ_TRY(setup->engine->open(&hand->worker, &setup->rule, setup->kind,
-                                (int32_t)setup->tiling.tile_h, (int32_t)setup->tiling.tile_w, 1, err));
+                                (int32_t)setup->tiling.tile_h, (int32_t)setup->tiling.tile_w, 1,
+                                err));
     QFZ_TRY(qfz_alloc(&hand->pixels, px * info->n_bands, qfz_type_bytes(info->type), err));
     QFZ_TRY(QFZ_NEW(&hand->valid, px, err));
     QFZ_TRY(qfz_alloc(&hand->out, px, out_bytes(setup), err));
     if (regions) QFZ_TRY(QFZ_NEW(&hand->lut, px, err));
-    if (setup->kind == QFZ_OMEGA) QFZ_TRY(QFZ_NEW(&hand->sums, px * qfz_sum_words(info->type), err));
+    if (setup->kind == QFZ_OMEGA)
+        QFZ_TRY(QFZ_NEW(&hand->sums, px * qfz_sum_words(info->type), err));
     if (!setup->job->regions) return QFZ_OK;
     const int words = qfz_record_words(info->type, info->n_bands);
     hand->records_n = QFZ_RECORDS_BYTES / (words * (int64_t)sizeof(uint64_t)) + 1;
@@ -63,16 +67,23 @@ void qfz_run_folder(const qfz_job *job, char *folder, size_t size)
 {
     const char *const slash = strrchr(job->dst, '/');
     struct stat status;
-    const int length = slash ? snprintf(folder, size, "%.*s", (int)(slash - job->dst + 1), job->dst) : 0;
-    if (length > 0 && (size_t)length < size && stat(folder, &status) == 0 && S_ISDIR(status.st_mode)) return;
+    const int length =
+        slash ? snprintf(folder, size, "%.*s", (int)(slash - job->dst + 1), job->dst) : 0;
+    if (length > 0 && (size_t)length < size && stat(folder, &status) == 0 &&
+        S_ISDIR(status.st_mode))
+        return;
     (void)snprintf(folder, size, ".");
 }
 
 qfz_status qfz_run_open(qfz_run *run, const qfz_setup *setup, qfz_source *source, qfz_error *err)
 {
     const qfz_tiling *const t = &setup->tiling;
-    const qfz_grid grid = {
-        .w = t->w, .h = t->h, .tile_w = t->tile_w, .tile_h = t->tile_h, .n_x = t->n_x, .n_y = t->n_y};
+    const qfz_grid grid = {.w = t->w,
+                           .h = t->h,
+                           .tile_w = t->tile_w,
+                           .tile_h = t->tile_h,
+                           .n_x = t->n_x,
+                           .n_y = t->n_y};
     char folder[4096];
     *run = (qfz_run){.setup = setup, .source = source, .n_tiles = t->n_x * t->n_y};
     qfz_run_folder(setup->job, folder, sizeof folder);
@@ -82,8 +93,9 @@ qfz_status qfz_run_open(qfz_run *run, const qfz_setup *setup, qfz_source *source
     for (run->n_hands = 0; run->n_hands < n_hands;)
         QFZ_TRY_OR(st, failed, hand_open(&run->hands[run->n_hands++], setup, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_ZERO(&run->kept, run->n_tiles, err));
-    QFZ_TRY_OR(st, failed, qfz_stitch_open(&run->stitch, &setup->rule, setup->kind, &grid, n_hands,
-                                           setup->store_bytes, folder, err));
+    QFZ_TRY_OR(st, failed,
+               qfz_stitch_open(&run->stitch, &setup->rule, setup->kind, &grid, n_hands,
+                               setup->store_bytes, folder, err));
     return QFZ_OK;
 
 failed:
@@ -105,7 +117,8 @@ void qfz_run_close(qfz_run *run)
     *run = (qfz_run){0};
 }
 
-/* --------------------------------------------------------------------------------------- progress */
+/* --------------------------------------------------------------------------------------- progress
+ */
 /* Any thread; the job's own function is called by one at a time. */
 static qfz_status tell(qfz_run *run, double part, qfz_error *err)
 {
@@ -134,7 +147,8 @@ static void begin(qfz_run *run, double share, int64_t items)
     run->items_done = 0;
 }
 
-/* ------------------------------------------------------------------------------------------ tiles */
+/* ------------------------------------------------------------------------------------------ tiles
+ */
 /* A tile stays in memory if the budget has room for it; then it is read only once. */
 static qfz_status keep_tile(qfz_run *run, int64_t tile, int64_t px, qfz_error *err)
 {

@@ -20,7 +20,7 @@ typedef struct qfz_setup {
     qfz_tiling tiling;
     const qfz_engine *engine;
     int n_threads;
-    int passes;          /* over the pixels of the source */
+    int passes; /* over the pixels of the source */
     int64_t memory_bytes;
     int64_t worker_bytes; /* one thread's tile and all that goes with it */
     int64_t cache_bytes;  /* GDAL's block cache */
@@ -29,7 +29,8 @@ typedef struct qfz_setup {
 } qfz_setup;
 
 /* Checks the job, looks at the source, and decides.  *source stays open. */
-qfz_status qfz_setup_init(qfz_setup *setup, const qfz_job *job, qfz_source **source, qfz_error *err);
+qfz_status qfz_setup_init(qfz_setup *setup, const qfz_job *job, qfz_source **source,
+                          qfz_error *err);
 void qfz_setup_fini(qfz_setup *setup);
 
 /* How each output would be made; max_value as far as it is known. */
@@ -45,10 +46,10 @@ typedef struct qfz_hand {
     uint8_t *valid;
     qfz_image tile; /* the one that is loaded */
     qfz_box box;
-    uint64_t n_valid; /* of all tiles of the first pass */
-    void *out;        /* room for one tile of output */
-    uint64_t *lut;    /* one word a pixel: labels of regions, or their painted values */
-    uint64_t *sums;   /* simplify: qfz_sum_words() words a pixel */
+    uint64_t n_valid;  /* of all tiles of the first pass */
+    void *out;         /* room for one tile of output */
+    uint64_t *lut;     /* one word a pixel: labels of regions, or their painted values */
+    uint64_t *sums;    /* simplify: qfz_sum_words() words a pixel */
     uint64_t *records; /* with a region table: records_n of them */
     int64_t records_n;
 } qfz_hand;

@@ -15,7 +15,8 @@ typedef struct outputs {
 } outputs;
 
 /* Is there an edge from pixel i of the tile?  Only asked where a level could be taken for none. */
-static bool edge_exists(const qfz_hand *hand, const qfz_answer *answer, int dir, int64_t y, int64_t x)
+static bool edge_exists(const qfz_hand *hand, const qfz_answer *answer, int dir, int64_t y,
+                        int64_t x)
 {
     const qfz_image *const tile = &hand->tile;
     const int64_t v = y + qfz_dir_dy[dir], u = x + qfz_dir_dx[dir];
@@ -25,8 +26,8 @@ static bool edge_exists(const qfz_hand *hand, const qfz_answer *answer, int dir,
     return answer->cross_has[qfz_ring_index(tile->h, tile->w, y, x)] >> dir & 1;
 }
 
-static void widen_keys(const qfz_hand *hand, const qfz_answer *answer, int n_dirs, const uint32_t *keys,
-                       uint64_t *out)
+static void widen_keys(const qfz_hand *hand, const qfz_answer *answer, int n_dirs,
+                       const uint32_t *keys, uint64_t *out)
 {
     const int64_t n = hand->tile.h * hand->tile.w;
     for (int d = 0; d < n_dirs; d++)
@@ -50,7 +51,8 @@ static void convert_keys(const qfz_hand *hand, const qfz_answer *answer, const q
         break;
     case QFZ_OUT_F32:
         for (int64_t i = 0; i < n; i++)
-            memcpy((float *)out + i, keys[i] == QFZ_NONE ? (const void *)&nothing : keys + i, sizeof nothing);
+            memcpy((float *)out + i, keys[i] == QFZ_NONE ? (const void *)&nothing : keys + i,
+                   sizeof nothing);
         break;
     case QFZ_OUT_U64: widen_keys(hand, answer, spec->n_bands, keys, out); break;
     default: memcpy(out, keys, (size_t)n * sizeof *keys); break;
@@ -62,12 +64,14 @@ static qfz_status resolve(qfz_run *run, qfz_hand *hand, int64_t tile, void *arg,
     const outputs *const out = arg;
     const int64_t n_px = hand->tile.h * hand->tile.w;
     uint32_t *const keys = hand->out;
-    void *const values = keys + n_px * out->edges_spec.n_bands; /* an even number: aligned for 8 bytes */
+    void *const values =
+        keys + n_px * out->edges_spec.n_bands; /* an even number: aligned for 8 bytes */
     qfz_answer answer = {0};
     qfz_status st;
     QFZ_TRY(qfz_stitch_answer(run->stitch, tile, &answer, err));
-    QFZ_TRY_OR(st, cleanup, run->setup->engine->saliency(hand->worker, answer.n_ring ? &answer : NULL,
-                                                         keys, err));
+    QFZ_TRY_OR(
+        st, cleanup,
+        run->setup->engine->saliency(hand->worker, answer.n_ring ? &answer : NULL, keys, err));
     convert_keys(hand, &answer, &out->edges_spec, keys, values);
     st = qfz_sink_write(out->edges, hand->box, values, hand->tile.valid, err);
 
@@ -107,9 +111,11 @@ qfz_status qfz_run_saliency(qfz_run *run, qfz_error *err)
     QFZ_TRY_OR(st, cleanup, qfz_run_visit(run, 0.45, resolve, &out, err));
     if (job->layout != QFZ_EDGES) {
         out.layout_spec = qfz_spec_saliency(run->setup, job->dst, job->layout);
-        QFZ_TRY_OR(st, cleanup, qfz_sink_create(&out.layout, run->source, job, &out.layout_spec, err));
-        QFZ_TRY_OR(st, cleanup, qfz_layout_convert(out.edges, &out.edges_spec, out.layout,
-                                                   &out.layout_spec, err));
+        QFZ_TRY_OR(st, cleanup,
+                   qfz_sink_create(&out.layout, run->source, job, &out.layout_spec, err));
+        QFZ_TRY_OR(
+            st, cleanup,
+            qfz_layout_convert(out.edges, &out.edges_spec, out.layout, &out.layout_spec, err));
     }
     st = qfz_sink_commit(out.layout ? out.layout : out.edges, err);
 

@@ -32,16 +32,20 @@ static const int64_t px_max = (int64_t)1 << 29;
 static qfz_status check_image(const qfz_image *image, const qfz_method *method, qfz_error *err)
 {
     if (image->h < 1 || image->w < 1 || image->h > px_max / image->w)
-        return qfz_fail(err, QFZ_EARG, "an image of %lld x %lld pixels; 1 to 2^29 in all are allowed",
+        return qfz_fail(err, QFZ_EARG,
+                        "an image of %lld x %lld pixels; 1 to 2^29 in all are allowed",
                         (long long)image->w, (long long)image->h);
     if (image->n_bands < 1 || image->n_bands > QFZ_MAX_BANDS)
-        return qfz_fail(err, QFZ_EARG, "%d bands; 1 to %d are allowed", image->n_bands, QFZ_MAX_BANDS);
+        return qfz_fail(err, QFZ_EARG, "%d bands; 1 to %d are allowed", image->n_bands,
+                        QFZ_MAX_BANDS);
     if (method->connectivity != 4 && method->connectivity != 8)
-        return qfz_fail(err, QFZ_EARG, "connectivity is %d; it must be 4 or 8", method->connectivity);
+        return qfz_fail(err, QFZ_EARG, "connectivity is %d; it must be 4 or 8",
+                        method->connectivity);
     if (method->has_alpha && !(method->alpha >= 0))
         return qfz_fail(err, QFZ_EARG, "alpha is %g; it must be at least 0", method->alpha);
     if (method->omega && method->n_omega != 1 && method->n_omega != image->n_bands)
-        return qfz_fail(err, QFZ_EARG, "%d values of omega for %d bands", method->n_omega, image->n_bands);
+        return qfz_fail(err, QFZ_EARG, "%d values of omega for %d bands", method->n_omega,
+                        image->n_bands);
     for (int b = 0; method->omega && b < method->n_omega; b++)
         if (!(method->omega[b] >= 0))
             return qfz_fail(err, QFZ_EARG, "omega is %g; it must be at least 0", method->omega[b]);
@@ -116,8 +120,8 @@ static qfz_status need_worker(qfz_session *s, qfz_kind kind, const qfz_rule *rul
     s->worker = NULL;
     s->kind = kind;
     s->worker_rule = *rule;
-    QFZ_TRY(s->engine->open(&s->worker, &s->worker_rule, kind, (int32_t)s->image.h, (int32_t)s->image.w,
-                            s->n_threads, err));
+    QFZ_TRY(s->engine->open(&s->worker, &s->worker_rule, kind, (int32_t)s->image.h,
+                            (int32_t)s->image.w, s->n_threads, err));
     return s->engine->load(s->worker, &s->image, err);
 }
 

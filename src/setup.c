@@ -11,14 +11,15 @@
 static const int64_t mebi = 1 << 20;
 enum { TILE_PX_MAX = 1 << 22 }; /* larger tiles gain nothing */
 
-/* ---------------------------------------------------------------------------------------- checks */
+/* ---------------------------------------------------------------------------------------- checks
+ */
 static qfz_status check_alpha(const qfz_job *job, qfz_error *err)
 {
     const qfz_method *const m = &job->method;
     if (m->has_alpha && !(m->alpha >= 0))
-        return qfz_fail(err, QFZ_EARG, "alpha is %g; it must be a number that is at least 0", m->alpha);
-    if (job->task == QFZ_CUT && !m->has_alpha)
-        return qfz_fail(err, QFZ_EARG, "a cut needs alpha");
+        return qfz_fail(err, QFZ_EARG, "alpha is %g; it must be a number that is at least 0",
+                        m->alpha);
+    if (job->task == QFZ_CUT && !m->has_alpha) return qfz_fail(err, QFZ_EARG, "a cut needs alpha");
     for (int i = 0; i < m->n_omega; i++)
         if (!(m->omega[i] >= 0))
             return qfz_fail(err, QFZ_EARG, "omega is %g; it must be a number that is at least 0",
@@ -53,7 +54,8 @@ static qfz_status check_job(const qfz_job *job, qfz_error *err)
     return check_alpha(job, err);
 }
 
-/* -------------------------------------------------------------------------------------- the rule */
+/* -------------------------------------------------------------------------------------- the rule
+ */
 static qfz_status spread_omega(qfz_setup *setup, qfz_error *err)
 {
     const qfz_method *const m = &setup->job->method;
@@ -75,7 +77,8 @@ static qfz_status make_rule(qfz_setup *setup, const qfz_source *source, qfz_erro
     const bool equal = job->task == QFZ_LABEL && !job->method.has_alpha;
     qfz_rule *const rule = &setup->rule;
     *rule = (qfz_rule){
-        .connectivity = job->task == QFZ_CUT ? qfz_source_connectivity(source) : job->method.connectivity,
+        .connectivity =
+            job->task == QFZ_CUT ? qfz_source_connectivity(source) : job->method.connectivity,
         .distance = equal ? QFZ_LINF : job->method.distance,
         .type = setup->info.type,
         .n_bands = setup->info.n_bands,
@@ -101,7 +104,8 @@ static qfz_kind kind_of(qfz_task task)
     return QFZ_COMPONENTS;
 }
 
-/* ------------------------------------------------------------------------------------- the memory */
+/* ------------------------------------------------------------------------------------- the memory
+ */
 static int64_t source_px_bytes(const qfz_setup *setup)
 {
     return (int64_t)qfz_type_bytes(setup->info.type) * setup->info.n_bands + 1;
@@ -141,19 +145,22 @@ static qfz_status plan_memory(qfz_setup *setup, qfz_error *err)
     if (setup->memory_bytes < least)
         return qfz_fail(err, QFZ_EARG, "memory of %lld bytes; at least %lld are needed",
                         (long long)setup->memory_bytes, (long long)least);
-    const int64_t px_bytes =
-        source_px_bytes(setup) + setup->engine->bytes_per_px(&setup->rule, setup->kind) + out_px_bytes(setup);
+    const int64_t px_bytes = source_px_bytes(setup) +
+                             setup->engine->bytes_per_px(&setup->rule, setup->kind) +
+                             out_px_bytes(setup);
     const int64_t tiles_bytes = setup->memory_bytes / 8 * 3;
     const int64_t extra = job->regions ? QFZ_RECORDS_BYTES : 0;
     const int64_t max_px = (tiles_bytes / setup->n_threads - extra) / px_bytes;
     setup->cache_bytes = clamp(setup->memory_bytes / 8, 8 * mebi, 512 * mebi);
     setup->store_bytes = setup->memory_bytes / 8;
     setup->keep_bytes = setup->memory_bytes / 4;
-    QFZ_TRY(qfz_tiling_choose(&setup->tiling, &setup->info, job->tile_px, clamp(max_px, 1, TILE_PX_MAX), err));
+    QFZ_TRY(qfz_tiling_choose(&setup->tiling, &setup->info, job->tile_px,
+                              clamp(max_px, 1, TILE_PX_MAX), err));
     const int64_t tile_px = setup->tiling.tile_w * setup->tiling.tile_h;
     setup->worker_bytes = tile_px * px_bytes + extra;
     if (tile_px > (int64_t)1 << 29)
-        return qfz_fail(err, QFZ_EARG, "tiles of %lld x %lld pixels are too large; 2^29 pixels are the most",
+        return qfz_fail(err, QFZ_EARG,
+                        "tiles of %lld x %lld pixels are too large; 2^29 pixels are the most",
                         (long long)setup->tiling.tile_w, (long long)setup->tiling.tile_h);
     return QFZ_OK;
 }
@@ -201,7 +208,8 @@ void qfz_setup_fini(qfz_setup *setup)
     *setup = (qfz_setup){0};
 }
 
-/* ------------------------------------------------------------------------------------ the outputs */
+/* ------------------------------------------------------------------------------------ the outputs
+ */
 static qfz_sink_spec spec_of(const qfz_setup *setup, const char *path, qfz_content content)
 {
     return (qfz_sink_spec){.path = path,
@@ -265,7 +273,7 @@ qfz_sink_spec qfz_spec_saliency(const qfz_setup *setup, const char *path, qfz_la
         spec.nodata = NAN;
         return spec;
     }
-    spec.type = setup->max_key < UINT16_MAX ? QFZ_OUT_U16
+    spec.type = setup->max_key < UINT16_MAX   ? QFZ_OUT_U16
                 : setup->max_key < UINT32_MAX ? QFZ_OUT_U32
                                               : QFZ_OUT_U64;
     spec.nodata = spec.type == QFZ_OUT_U16   ? (double)UINT16_MAX

@@ -31,8 +31,8 @@ static void add_float_sums(uint64_t *into, const uint64_t *from, int words)
 }
 
 /* The regions of the loaded tile. */
-static qfz_status partition_tile(qfz_run *run, qfz_hand *hand, int64_t tile, qfz_partition *partition,
-                                 qfz_error *err)
+static qfz_status partition_tile(qfz_run *run, qfz_hand *hand, int64_t tile,
+                                 qfz_partition *partition, qfz_error *err)
 {
     qfz_answer answer = {0};
     QFZ_TRY(qfz_stitch_answer(run->stitch, tile, &answer, err));
@@ -43,8 +43,8 @@ static qfz_status partition_tile(qfz_run *run, qfz_hand *hand, int64_t tile, qfz
 }
 
 /* The sums of those regions that other tiles may have parts of. */
-static qfz_status put_sums(qfz_run *run, qfz_hand *hand, int64_t tile, const qfz_partition *partition,
-                           qfz_error *err)
+static qfz_status put_sums(qfz_run *run, qfz_hand *hand, int64_t tile,
+                           const qfz_partition *partition, qfz_error *err)
 {
     const qfz_setup *const setup = run->setup;
     const int words = value_words(setup), sum_words = qfz_sum_words(setup->info.type);
@@ -77,7 +77,8 @@ static qfz_status count(qfz_run *run, qfz_hand *hand, int64_t tile, void *arg, q
     return put_sums(run, hand, tile, &partition, err);
 }
 
-/* --------------------------------------------------------------------------------------- painting */
+/* --------------------------------------------------------------------------------------- painting
+ */
 typedef struct outputs {
     qfz_sink *painted, *labels;
     bool wide;
@@ -102,15 +103,16 @@ static void set_invalid(outputs *out, qfz_type type)
 
 /* hand->lut[...] = the mean of each region in one band, in the raster's type: from the tile's own
  * sums, and for regions that span tiles from what all tiles have put together. */
-static void find_means(const qfz_setup *setup, qfz_hand *hand, const qfz_partition *partition, int band,
-                       const uint64_t *spanning)
+static void find_means(const qfz_setup *setup, qfz_hand *hand, const qfz_partition *partition,
+                       int band, const uint64_t *spanning)
 {
     const qfz_type type = setup->info.type;
     const int words = value_words(setup), sum_words = qfz_sum_words(type);
     const size_t bytes = qfz_type_bytes(type);
     char *const lut = (char *)hand->lut;
     for (uint32_t r = 0; r < partition->n_regions; r++)
-        qfz_sum_mean(hand->sums + (int64_t)r * sum_words, partition->count[r], type, lut + r * bytes);
+        qfz_sum_mean(hand->sums + (int64_t)r * sum_words, partition->count[r], type,
+                     lut + r * bytes);
     for (uint32_t s = 0; s < partition->n_slots; s++) {
         const uint64_t *const value = spanning + (int64_t)s * words;
         qfz_sum_mean(value + 1 + band * sum_words, value[0], type,
@@ -122,7 +124,8 @@ static qfz_status paint(qfz_run *run, qfz_hand *hand, int64_t tile, const qfz_pa
                         const outputs *out, qfz_error *err)
 {
     const qfz_setup *const setup = run->setup;
-    const size_t plane_bytes = (size_t)(hand->tile.h * hand->tile.w) * qfz_type_bytes(setup->info.type);
+    const size_t plane_bytes =
+        (size_t)(hand->tile.h * hand->tile.w) * qfz_type_bytes(setup->info.type);
     uint64_t *spanning = NULL;
     int64_t n;
     qfz_status st;
@@ -130,8 +133,9 @@ static qfz_status paint(qfz_run *run, qfz_hand *hand, int64_t tile, const qfz_pa
     for (int b = 0; b < setup->info.n_bands; b++) {
         QFZ_TRY_OR(st, cleanup, setup->engine->sums(hand->worker, b, hand->sums, err));
         find_means(setup, hand, partition, b, spanning);
-        QFZ_TRY_OR(st, cleanup, setup->engine->paint(hand->worker, hand->lut, out->invalid,
-                                                     (char *)hand->out + (size_t)b * plane_bytes, err));
+        QFZ_TRY_OR(st, cleanup,
+                   setup->engine->paint(hand->worker, hand->lut, out->invalid,
+                                        (char *)hand->out + (size_t)b * plane_bytes, err));
     }
     st = qfz_sink_write(out->painted, hand->box, hand->out, hand->tile.valid, err);
 
@@ -181,15 +185,15 @@ static qfz_status commit_outputs(qfz_run *run, outputs *out, qfz_error *err)
 qfz_status qfz_run_simplify(qfz_run *run, qfz_error *err)
 {
     const qfz_setup *const setup = run->setup;
-    const qfz_combine add =
-        qfz_type_is_float(setup->info.type) ? add_float_sums : add_integer_sums;
+    const qfz_combine add = qfz_type_is_float(setup->info.type) ? add_float_sums : add_integer_sums;
     outputs out = {0};
     qfz_status st;
     QFZ_TRY_OR(st, cleanup, qfz_run_visit(run, 0.3, qfz_visit_summarise, NULL, err));
     QFZ_TRY_OR(st, cleanup, qfz_run_solve(run, 0.05, err));
     QFZ_TRY_OR(st, cleanup, qfz_run_visit(run, 0.3, count, NULL, err));
     QFZ_TRY_OR(st, cleanup, qfz_stitch_number(run->stitch, &run->n_regions, err));
-    QFZ_TRY_OR(st, cleanup, qfz_stitch_reduce(run->stitch, QFZ_SET_SUMS, value_words(setup), add, err));
+    QFZ_TRY_OR(st, cleanup,
+               qfz_stitch_reduce(run->stitch, QFZ_SET_SUMS, value_words(setup), add, err));
     QFZ_TRY_OR(st, cleanup, create_outputs(run, &out, err));
     QFZ_TRY_OR(st, cleanup, qfz_run_visit(run, 0.3, resolve, &out, err));
     st = commit_outputs(run, &out, err);

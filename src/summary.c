@@ -11,7 +11,8 @@ qfz_status qfz_summary_init(qfz_summary *summary, qfz_box box, const qfz_rule *r
     const int64_t n = qfz_ring_size(qfz_box_h(box), qfz_box_w(box));
     *summary = (qfz_summary){.box = box, .n_ring = n};
     qfz_status st;
-    QFZ_TRY_OR(st, failed, qfz_alloc(&summary->values, n * rule->n_bands, qfz_type_bytes(rule->type), err));
+    QFZ_TRY_OR(st, failed,
+               qfz_alloc(&summary->values, n * rule->n_bands, qfz_type_bytes(rule->type), err));
     QFZ_TRY_OR(st, failed, QFZ_NEW(&summary->valid, n, err));
     return QFZ_OK;
 
@@ -60,7 +61,8 @@ qfz_status qfz_links_reserve(qfz_links *links, int64_t n, qfz_error *err)
     return QFZ_OK;
 }
 
-qfz_status qfz_absorbs_reserve(qfz_absorbs *absorbs, int64_t n, const qfz_rule *rule, qfz_error *err)
+qfz_status qfz_absorbs_reserve(qfz_absorbs *absorbs, int64_t n, const qfz_rule *rule,
+                               qfz_error *err)
 {
     if (n <= absorbs->room) return QFZ_OK;
     const int64_t room = room_for(n);

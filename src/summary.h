@@ -62,13 +62,15 @@ typedef struct qfz_answer {
 } qfz_answer;
 
 /* An empty summary of a box: ring values and validity allocated, nothing else. */
-qfz_status qfz_summary_init(qfz_summary *summary, qfz_box box, const qfz_rule *rule, qfz_error *err);
+qfz_status qfz_summary_init(qfz_summary *summary, qfz_box box, const qfz_rule *rule,
+                            qfz_error *err);
 void qfz_summary_fini(qfz_summary *summary);
 void qfz_answer_fini(qfz_answer *answer);
 
 /* Room for n links or events; what is there already is kept. */
 qfz_status qfz_links_reserve(qfz_links *links, int64_t n, qfz_error *err);
-qfz_status qfz_absorbs_reserve(qfz_absorbs *absorbs, int64_t n, const qfz_rule *rule, qfz_error *err);
+qfz_status qfz_absorbs_reserve(qfz_absorbs *absorbs, int64_t n, const qfz_rule *rule,
+                               qfz_error *err);
 void qfz_links_fini(qfz_links *links);
 void qfz_absorbs_fini(qfz_absorbs *absorbs);
 

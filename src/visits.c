@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "visits.h"
 
-qfz_status qfz_visit_summarise(qfz_run *run, qfz_hand *hand, int64_t tile, void *arg, qfz_error *err)
+qfz_status qfz_visit_summarise(qfz_run *run, qfz_hand *hand, int64_t tile, void *arg,
+                               qfz_error *err)
 {
     (void)arg;
     qfz_summary summary = {0};

@@ -18,6 +18,7 @@ static inline void qfz_count_valid(qfz_hand *hand)
 }
 
 /* A tile's summary for the kinds whose engines need nothing else for it: made and put. */
-qfz_status qfz_visit_summarise(qfz_run *run, qfz_hand *hand, int64_t tile, void *arg, qfz_error *err);
+qfz_status qfz_visit_summarise(qfz_run *run, qfz_hand *hand, int64_t tile, void *arg,
+                               qfz_error *err);
 
 #endif

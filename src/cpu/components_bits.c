@@ -179,8 +179,8 @@ typedef struct key_limits {
 static key_limits limits_of_key(uint32_t key)
 {
     key_limits limits = {.u8 = key < UINT8_MAX ? (uint8_t)key : UINT8_MAX,
-                     .u16 = key < UINT16_MAX ? (uint16_t)key : UINT16_MAX,
-                     .u32 = key};
+                         .u16 = key < UINT16_MAX ? (uint16_t)key : UINT16_MAX,
+                         .u32 = key};
     memcpy(&limits.f32, &key, sizeof limits.f32);
     return limits;
 }
@@ -188,13 +188,27 @@ static key_limits limits_of_key(uint32_t key)
 static bool max_bits(qfz_type type, const pixel_pairs *pairs, key_limits limit, uint64_t *bits)
 {
     switch (type) {
-    case QFZ_U8: max_u8(pairs, limit.u8, bits); return true;
-    case QFZ_I8: max_i8(pairs, limit.u8, bits); return true;
-    case QFZ_U16: max_u16(pairs, limit.u16, bits); return true;
-    case QFZ_I16: max_i16(pairs, limit.u16, bits); return true;
-    case QFZ_U32: max_u32(pairs, limit.u32, bits); return true;
-    case QFZ_I32: max_i32(pairs, limit.u32, bits); return true;
-    case QFZ_F32: max_f32(pairs, limit.f32, bits); return true;
+    case QFZ_U8:
+        max_u8(pairs, limit.u8, bits);
+        return true;
+    case QFZ_I8:
+        max_i8(pairs, limit.u8, bits);
+        return true;
+    case QFZ_U16:
+        max_u16(pairs, limit.u16, bits);
+        return true;
+    case QFZ_I16:
+        max_i16(pairs, limit.u16, bits);
+        return true;
+    case QFZ_U32:
+        max_u32(pairs, limit.u32, bits);
+        return true;
+    case QFZ_I32:
+        max_i32(pairs, limit.u32, bits);
+        return true;
+    case QFZ_F32:
+        max_f32(pairs, limit.f32, bits);
+        return true;
     }
     return false;
 }
@@ -203,19 +217,30 @@ static bool sum_bits(qfz_type type, const pixel_pairs *pairs, key_limits limit, 
 {
     if (pairs->n_bands > MAX_SUM_BANDS) return false;
     switch (type) {
-    case QFZ_U8: sum_u8(pairs, limit.u16, bits); return true;
-    case QFZ_I8: sum_i8(pairs, limit.u16, bits); return true;
-    case QFZ_U16: sum_u16(pairs, limit.u32, bits); return true;
-    case QFZ_I16: sum_i16(pairs, limit.u32, bits); return true;
-    case QFZ_F32: sum_f32(pairs, limit.f32, bits); return true;
-    default: return false;
+    case QFZ_U8:
+        sum_u8(pairs, limit.u16, bits);
+        return true;
+    case QFZ_I8:
+        sum_i8(pairs, limit.u16, bits);
+        return true;
+    case QFZ_U16:
+        sum_u16(pairs, limit.u32, bits);
+        return true;
+    case QFZ_I16:
+        sum_i16(pairs, limit.u32, bits);
+        return true;
+    case QFZ_F32:
+        sum_f32(pairs, limit.f32, bits);
+        return true;
+    default:
+        return false;
     }
 }
 
 /* False if there is no short way.  A level of 0 means equal values under every distance of
  * integers; of floats, the square of a difference may vanish. */
-static bool short_way(const qfz_image *image, const qfz_rule *rule, int64_t p, int64_t q,
-                      int64_t n, uint64_t *bits)
+static bool short_way(const qfz_image *image, const qfz_rule *rule, int64_t p, int64_t q, int64_t n,
+                      uint64_t *bits)
 {
     const uint32_t infinity_key = 0x7f800000u;
     const size_t bytes = qfz_type_bytes(image->type);
@@ -235,8 +260,8 @@ static bool short_way(const qfz_image *image, const qfz_rule *rule, int64_t p, i
 
 /* ---- The general way ------------------------------------------------------------------------- */
 
-static void level_bits(const qfz_image *image, const qfz_rule *rule, int64_t p, int64_t q, int64_t n,
-                       uint64_t *bits)
+static void level_bits(const qfz_image *image, const qfz_rule *rule, int64_t p, int64_t q,
+                       int64_t n, uint64_t *bits)
 {
     for (int64_t at = 0; at < n; at += QFZ_WORD_PX) {
         const int px = block_px(at, n);

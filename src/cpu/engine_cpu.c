@@ -78,7 +78,8 @@ static qfz_status open_kind(qfz_worker *worker, int64_t h, int64_t w, qfz_error 
     const int n_threads = worker->n_threads;
     switch (worker->kind) {
     case QFZ_COMPONENTS:
-        QFZ_TRY(qfz_alloc(&worker->scratch, 1, qfz_components_bytes(worker->rule, h, w, n_threads), err));
+        QFZ_TRY(qfz_alloc(&worker->scratch, 1, qfz_components_bytes(worker->rule, h, w, n_threads),
+                          err));
         return open_regions(worker, h, w, err);
     case QFZ_LEVELS: return open_forest(worker, h, w, err);
     case QFZ_OMEGA:
@@ -112,7 +113,8 @@ static int64_t bytes_per_px(const qfz_rule *rule, qfz_kind kind)
 {
     const int64_t side = 1024; /* big enough that the borders' share is small */
     const int64_t regions = 4 * 4;
-    const int64_t edges = qfz_graph_grid_edges(rule->connectivity, side, side) * 16 / (side * side) + 1;
+    const int64_t edges =
+        qfz_graph_grid_edges(rule->connectivity, side, side) * 16 / (side * side) + 1;
     const int64_t forest = edges + 3 * 4 + 4;
     const int64_t spans = 4 + 2 * (int64_t)qfz_type_bytes(rule->type) * rule->n_bands;
     const int64_t pixels = side * side;
@@ -134,7 +136,8 @@ static qfz_status load(qfz_worker *worker, const qfz_image *tile, qfz_error *err
 }
 
 /* ---------------------------------------------------------------------------------- summaries */
-static void set_ring(const qfz_image *tile, uint32_t *per_pixel, const uint32_t *ring, int64_t n_ring)
+static void set_ring(const qfz_image *tile, uint32_t *per_pixel, const uint32_t *ring,
+                     int64_t n_ring)
 {
     for (int64_t i = 0; i < n_ring; i++) {
         int64_t y, x;
@@ -181,8 +184,8 @@ static qfz_status summarise(qfz_worker *worker, qfz_summary *summary, qfz_error 
         return QFZ_OK;
     }
     const qfz_omega_input input = {.values = &worker->tile};
-    return qfz_omega_summarise(&worker->forest, &worker->spans, &worker->graph, worker->rule, &input,
-                               worker->per_pixel, &summary->links, &summary->absorbs, err);
+    return qfz_omega_summarise(&worker->forest, &worker->spans, &worker->graph, worker->rule,
+                               &input, worker->per_pixel, &summary->links, &summary->absorbs, err);
 }
 
 /* ------------------------------------------------------------------------------------ regions */
@@ -286,7 +289,8 @@ static qfz_status partition(qfz_worker *worker, const qfz_answer *answer, qfz_pa
 }
 
 /* ------------------------------------------------------------------------------------ results */
-static qfz_status labels(qfz_worker *worker, const uint64_t *lut, bool wide, void *out, qfz_error *err)
+static qfz_status labels(qfz_worker *worker, const uint64_t *lut, bool wide, void *out,
+                         qfz_error *err)
 {
     (void)err;
     const int64_t n = worker->tile.h * worker->tile.w;
@@ -336,7 +340,7 @@ static qfz_status features(qfz_worker *worker, qfz_box box, const uint64_t *row_
 
 #define PAINT(TYPE)                                                                                \
     for (int64_t i = 0; i < n; i++)                                                                \
-        ((TYPE *)out)[i] = label[i] ? ((const TYPE *)lut)[label[i] - 1] : *(const TYPE *)invalid
+    ((TYPE *)out)[i] = label[i] ? ((const TYPE *)lut)[label[i] - 1] : *(const TYPE *)invalid
 
 static qfz_status paint(qfz_worker *worker, const void *lut, const void *invalid, void *out,
                         qfz_error *err)
@@ -387,7 +391,8 @@ static void place_crossing(const qfz_worker *worker, const qfz_answer *answer, u
 }
 
 /* Links between ring pixels as links between pixels of the tile. */
-static qfz_status place_ghosts(const qfz_image *tile, const qfz_links *ghosts, qfz_links *out, qfz_error *err)
+static qfz_status place_ghosts(const qfz_image *tile, const qfz_links *ghosts, qfz_links *out,
+                               qfz_error *err)
 {
     QFZ_TRY(qfz_links_reserve(out, ghosts->n, err));
     for (int64_t i = 0; i < ghosts->n; i++) {
@@ -400,7 +405,8 @@ static qfz_status place_ghosts(const qfz_image *tile, const qfz_links *ghosts, q
     return QFZ_OK;
 }
 
-static qfz_status saliency(qfz_worker *worker, const qfz_answer *answer, uint32_t *keys, qfz_error *err)
+static qfz_status saliency(qfz_worker *worker, const qfz_answer *answer, uint32_t *keys,
+                           qfz_error *err)
 {
     qfz_links ghosts = {0};
     qfz_status st = QFZ_OK;

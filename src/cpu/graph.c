@@ -116,7 +116,8 @@ void qfz_graph_sort(qfz_graph *graph)
     for (int64_t i = 0; i < graph->n_edges; i++)
         any |= graph->key[i];
     const int width = any ? 32 - __builtin_clz(any) : 0;
-    const int passes = width <= 16 ? (width + 7) / 8 : (width + MAX_DIGIT_BITS - 1) / MAX_DIGIT_BITS;
+    const int passes =
+        width <= 16 ? (width + 7) / 8 : (width + MAX_DIGIT_BITS - 1) / MAX_DIGIT_BITS;
     const int bits = width <= 16 ? 8 : MAX_DIGIT_BITS;
     for (int pass = 0; pass < passes; pass++) {
         if (!sort_pass(graph, pass * bits, bits)) continue;

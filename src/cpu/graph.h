@@ -48,7 +48,8 @@ void qfz_forest_fini(qfz_forest *forest);
 /* Makes the graph an image's: its pixels as vertices, its thinned edges of a key <= alpha_key.
  * rows: scratch of qfz_graph_row_bytes(). */
 size_t qfz_graph_row_bytes(int64_t w);
-void qfz_graph_set_image(qfz_graph *graph, const qfz_image *image, const qfz_rule *rule, void *rows);
+void qfz_graph_set_image(qfz_graph *graph, const qfz_image *image, const qfz_rule *rule,
+                         void *rows);
 
 /* Makes the graph one of n vertices without edges. */
 void qfz_graph_set_empty(qfz_graph *graph, uint32_t n);
@@ -87,7 +88,8 @@ static inline uint32_t qfz_forest_root(qfz_forest *forest, uint32_t v)
 /* Hooks the smaller of two roots to the larger; returns the root that stays. */
 static inline uint32_t qfz_forest_hook(qfz_forest *forest, uint32_t a, uint32_t b, uint32_t key)
 {
-    const bool a_stays = forest->key[a] > forest->key[b] || (forest->key[a] == forest->key[b] && a < b);
+    const bool a_stays =
+        forest->key[a] > forest->key[b] || (forest->key[a] == forest->key[b] && a < b);
     const uint32_t winner = a_stays ? a : b, loser = a_stays ? b : a;
     forest->key[winner] += forest->key[loser];
     forest->up[loser] = winner;

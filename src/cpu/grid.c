@@ -16,11 +16,11 @@ enum { PLACES = 8 };
 enum { TOP = 0, LEFT, DIAGONAL, RIGHT, ANTIDIAGONAL, BOTTOM };
 
 typedef struct rows {
-    uint32_t *key[QFZ_MAX_DIRS];      /* of the edges that start in row y */
-    uint32_t *next_right;             /* rightward keys of row y + 1 */
-    uint8_t *has;                     /* bit d: the pixel of row y has an edge in direction d */
-    uint8_t *drop;                    /* bit d: it is dropped */
-    uint8_t *next_drop;               /* what the squares above say of row y + 1 */
+    uint32_t *key[QFZ_MAX_DIRS]; /* of the edges that start in row y */
+    uint32_t *next_right;        /* rightward keys of row y + 1 */
+    uint8_t *has;                /* bit d: the pixel of row y has an edge in direction d */
+    uint8_t *drop;               /* bit d: it is dropped */
+    uint8_t *next_drop;          /* what the squares above say of row y + 1 */
     uint8_t *next_has;
 } rows;
 
@@ -50,7 +50,8 @@ static void find_edges(const qfz_image *image, int n_dirs, int64_t y, uint8_t *h
     const uint8_t *const valid = image->valid;
     const bool last = y + 1 == image->h;
     const uint8_t below = last ? 0 : 1u << QFZ_BELOW;
-    const uint8_t diagonals = last || n_dirs == 2 ? 0 : 1u << QFZ_BELOW_RIGHT | 1u << QFZ_BELOW_LEFT;
+    const uint8_t diagonals =
+        last || n_dirs == 2 ? 0 : 1u << QFZ_BELOW_RIGHT | 1u << QFZ_BELOW_LEFT;
     memset(has, 1u << QFZ_RIGHT | below | diagonals, (size_t)w);
     has[0] &= (uint8_t) ~(1u << QFZ_BELOW_LEFT);
     has[w - 1] &= (uint8_t) ~(1u << QFZ_RIGHT | 1u << QFZ_BELOW_RIGHT);
@@ -66,7 +67,8 @@ static void find_edges(const qfz_image *image, int n_dirs, int64_t y, uint8_t *h
 }
 
 /* Keys of the edges of row y in one direction, at the pixels that they start from. */
-static void find_keys(const qfz_image *image, qfz_distance distance, int64_t y, int dir, uint32_t *key)
+static void find_keys(const qfz_image *image, qfz_distance distance, int64_t y, int dir,
+                      uint32_t *key)
 {
     const int64_t skip = dir == QFZ_BELOW_LEFT ? 1 : 0;
     const int64_t n = image->w - (qfz_dir_dx[dir] != 0 ? 1 : 0);
@@ -92,7 +94,8 @@ static bool heaviest(weight e, weight a, weight b, weight c, weight d, weight m)
     return over(e, a, b) || over(e, c, d) || (e > m && (over(e, a, d) || over(e, c, b)));
 }
 
-/* What the square of pixels x and x + 1 drops, of 4-connected edges: the heaviest, if it has all. */
+/* What the square of pixels x and x + 1 drops, of 4-connected edges: the heaviest, if it has all.
+ */
 static void drop_side(const weight e[6], int64_t x, rows *r)
 {
     const weight top = e[TOP], left = e[LEFT], right = e[RIGHT], bottom = e[BOTTOM];
@@ -112,8 +115,8 @@ static void drop_any(const weight e[6], int64_t x, rows *r)
     r->drop[x] |= (uint8_t)(heaviest(t, l, a, d, v, b) << QFZ_RIGHT |
                             heaviest(l, t, a, d, b, v) << QFZ_BELOW |
                             heaviest(d, t, v, l, b, a) << QFZ_BELOW_RIGHT);
-    r->drop[x + 1] |= (uint8_t)(heaviest(v, t, d, a, b, l) << QFZ_BELOW |
-                                heaviest(a, t, l, v, b, d) << QFZ_BELOW_LEFT);
+    r->drop[x + 1] |= (uint8_t)(heaviest(v, t, d, a, b, l) << QFZ_BELOW | heaviest(a, t, l, v, b, d)
+                                                                              << QFZ_BELOW_LEFT);
     r->next_drop[x] |= (uint8_t)(heaviest(b, l, d, a, v, t) << QFZ_RIGHT);
 }
 
@@ -153,7 +156,8 @@ static void emit(qfz_graph *graph, const rows *r, int64_t y, int64_t w, uint32_t
     graph->n_edges = n;
 }
 
-void qfz_graph_set_image(qfz_graph *graph, const qfz_image *image, const qfz_rule *rule, void *scratch)
+void qfz_graph_set_image(qfz_graph *graph, const qfz_image *image, const qfz_rule *rule,
+                         void *scratch)
 {
     const int64_t h = image->h, w = image->w;
     const int n_dirs = qfz_n_dirs(rule);

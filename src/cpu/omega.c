@@ -43,10 +43,11 @@ void qfz_spans_fini(qfz_spans *spans)
 
 #define SPREAD_BAND(TYPE)                                                                          \
     for (uint32_t v = 0; v < n; v++)                                                               \
-        ((TYPE *)to)[(int64_t)v * n_bands + b] = ((const TYPE *)values->pixels)[b * (int64_t)n + v]
+    ((TYPE *)to)[(int64_t)v * n_bands + b] = ((const TYPE *)values->pixels)[b * (int64_t)n + v]
 
 /* Every vertex's range is its own value: planes become one group of bands a vertex. */
-static void start_spans(qfz_spans *spans, const qfz_image *values, uint32_t n, const uint32_t *known)
+static void start_spans(qfz_spans *spans, const qfz_image *values, uint32_t n,
+                        const uint32_t *known)
 {
     const int64_t n_bands = values->n_bands;
     void *const to = spans->lo;
@@ -80,7 +81,8 @@ static bool broken(const pass *p, uint32_t root, uint32_t level)
 /* The root's component has the range it has at this level; level 0 is never too much. */
 static void check_width(const pass *p, uint32_t root, uint32_t level)
 {
-    if (level > 0 && !broken(p, root, level) && qfz_too_wide(p->rule, lo_of(p, root), hi_of(p, root)))
+    if (level > 0 && !broken(p, root, level) &&
+        qfz_too_wide(p->rule, lo_of(p, root), hi_of(p, root)))
         p->spans->holds[root] = level - 1;
 }
 
@@ -105,7 +107,8 @@ static void tell_link(const pass *p, uint32_t a, uint32_t b, uint32_t level)
 }
 
 /* The root's component takes in values lo..hi from outside the graph's vertices. */
-static qfz_status absorb(const pass *p, uint32_t root, uint32_t level, const void *lo, const void *hi)
+static qfz_status absorb(const pass *p, uint32_t root, uint32_t level, const void *lo,
+                         const void *hi)
 {
     if (broken(p, root, level)) return QFZ_OK;
     const bool grew = qfz_widen(p->rule, lo_of(p, root), hi_of(p, root), lo, hi);
@@ -119,7 +122,8 @@ static qfz_status join(const pass *p, uint32_t a, uint32_t b, uint32_t level)
 {
     uint32_t *const holds = p->spans->holds;
     const bool broken_a = broken(p, a, level), broken_b = broken(p, b, level);
-    const uint32_t mark_a = p->mark ? p->mark[a] : QFZ_NONE, mark_b = p->mark ? p->mark[b] : QFZ_NONE;
+    const uint32_t mark_a = p->mark ? p->mark[a] : QFZ_NONE,
+                   mark_b = p->mark ? p->mark[b] : QFZ_NONE;
     const bool both = mark_a != QFZ_NONE && mark_b != QFZ_NONE;
     if (both && !(broken_a && broken_b)) tell_link(p, a, b, level);
 
@@ -129,9 +133,9 @@ static qfz_status join(const pass *p, uint32_t a, uint32_t b, uint32_t level)
         qfz_widen(p->rule, lo_of(p, root), hi_of(p, root), lo_of(p, other), hi_of(p, other));
     /* did the marked one grow?  If it is the other, compare it with what both are together */
     const bool root_marked = p->mark && p->mark[root] != QFZ_NONE;
-    const bool marked_grew =
-        root_marked ? root_grew
-                    : qfz_widen(p->rule, lo_of(p, other), hi_of(p, other), lo_of(p, root), hi_of(p, root));
+    const bool marked_grew = root_marked ? root_grew
+                                         : qfz_widen(p->rule, lo_of(p, other), hi_of(p, other),
+                                                     lo_of(p, root), hi_of(p, root));
     if (p->mark) p->mark[root] = mark_a != QFZ_NONE ? mark_a : mark_b;
     if (!both && (mark_a != QFZ_NONE || mark_b != QFZ_NONE) && !marked_broken && marked_grew)
         QFZ_TRY(tell_absorb(p, root, level));
@@ -196,7 +200,8 @@ qfz_status qfz_omega_summarise(qfz_forest *forest, qfz_spans *spans, const qfz_g
 }
 
 /* A hook at level l leads on if the component that all hooks of level l make holds at l. */
-uint32_t qfz_omega_top(const qfz_forest *forest, const qfz_spans *spans, uint32_t v, uint32_t *holds)
+uint32_t qfz_omega_top(const qfz_forest *forest, const qfz_spans *spans, uint32_t v,
+                       uint32_t *holds)
 {
     for (;;) {
         *holds = spans->holds[v];

@@ -38,6 +38,7 @@ qfz_status qfz_omega_summarise(qfz_forest *forest, qfz_spans *spans, const qfz_g
                                qfz_links *links, qfz_absorbs *absorbs, qfz_error *err);
 
 /* The vertex that stands for v's region, and the largest key up to which v's component holds. */
-uint32_t qfz_omega_top(const qfz_forest *forest, const qfz_spans *spans, uint32_t v, uint32_t *holds);
+uint32_t qfz_omega_top(const qfz_forest *forest, const qfz_spans *spans, uint32_t v,
+                       uint32_t *holds);
 
 #endif

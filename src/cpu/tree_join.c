@@ -13,17 +13,19 @@ typedef struct branch {
     uint32_t slot, up;
 } branch;
 
-/* The node that an alias stands for. */
-static inline uint32_t stands_for(const qfz_tree_node *node, uint32_t slot)
+/* The node that an alias stands for.  Aliases on the way skip one another from now on. */
+static inline uint32_t stands_for(qfz_tree_node *node, uint32_t slot)
 {
     for (;;) {
         const uint32_t up = node[slot].parent;
         if (up == slot || node[up].level != node[slot].level) return slot;
+        const uint32_t over = node[up].parent;
+        if (node[over].level == node[slot].level) node[slot].parent = over;
         slot = up;
     }
 }
 
-static inline uint32_t parent_of(const qfz_tree_node *node, uint32_t slot)
+static inline uint32_t parent_of(qfz_tree_node *node, uint32_t slot)
 {
     const uint32_t up = node[slot].parent;
     return up == slot ? QFZ_NONE : stands_for(node, up);
@@ -31,7 +33,7 @@ static inline uint32_t parent_of(const qfz_tree_node *node, uint32_t slot)
 
 static branch climb(const qfz_tree_work *t, uint32_t px, uint32_t key)
 {
-    const qfz_tree_node *const node = t->node;
+    qfz_tree_node *const node = t->node;
     uint32_t slot = QFZ_NONE, up = t->leaf[px];
     while (up != QFZ_NONE && node[up].level <= key) {
         slot = up;

@@ -18,35 +18,40 @@ static bool stays(const qfz_tree_work *t, uint32_t slot)
     return me.parent == slot || t->node[me.parent].level != me.level;
 }
 
-/* Numbers the slots of a block that stay from 0, and marks the others. */
-static void number_block(const qfz_tree_work *t, qfz_tree_block *block)
+/* Counts the slots of a block that stay, and marks the others. */
+static void mark_block(const qfz_tree_work *t, qfz_tree_block *block)
 {
     uint32_t n = 0;
     const uint32_t end = block->slot + qfz_tree_block_slots(block);
     for (uint32_t i = block->slot; i < end; i++) {
         if (stays(t, i))
-            t->children[i] = n++;
+            n++;
         else
             t->node[i].parent |= GONE;
     }
     block->number = n;
 }
 
-static void add_number(const qfz_tree_work *t, const qfz_tree_block *block)
+static void number_block(const qfz_tree_work *t, const qfz_tree_block *block)
 {
+    uint32_t number = block->number;
     const uint32_t end = block->slot + qfz_tree_block_slots(block);
     for (uint32_t i = block->slot; i < end; i++)
-        t->children[i] += block->number;
+        if (!(t->node[i].parent & GONE)) t->children[i] = number++;
 }
 
-/* The number of the first node from slot up that stays, or `otherwise` if there is none. */
-static inline uint32_t number_from(const qfz_tree_work *t, uint32_t slot, uint32_t otherwise)
+/* A slot that does not stay gets the number of the first above it that does, or QFZ_NONE. */
+static void number_gone(const qfz_tree_work *t, const qfz_tree_block *block)
 {
-    for (;;) {
-        const uint32_t parent = t->node[slot].parent;
-        if (!(parent & GONE)) return t->children[slot];
-        if ((parent & ~GONE) == slot) return otherwise;
-        slot = parent & ~GONE;
+    const uint32_t end = block->slot + qfz_tree_block_slots(block);
+    for (uint32_t i = block->slot; i < end; i++) {
+        uint32_t slot = i, parent = t->node[i].parent;
+        if (!(parent & GONE) || parent == QFZ_NONE) continue;
+        while (parent & GONE && (parent & ~GONE) != slot) {
+            slot = parent & ~GONE;
+            parent = t->node[slot].parent;
+        }
+        t->children[i] = parent & GONE ? QFZ_NONE : t->children[slot];
     }
 }
 
@@ -54,8 +59,9 @@ static void write_leaf_parents(const qfz_tree_work *t, qfz_box box, uint32_t *pa
 {
     for (int64_t y = box.y0; y < box.y1; y++) {
         for (int64_t x = box.x0; x < box.x1; x++) {
-            const uint32_t px = (uint32_t)(y * t->w + x), up = parent[px];
-            parent[px] = up == QFZ_NONE ? px : number_from(t, up, px);
+            const uint32_t px = (uint32_t)(y * t->w + x), slot = parent[px];
+            const uint32_t up = slot == QFZ_NONE ? QFZ_NONE : t->children[slot];
+            parent[px] = up == QFZ_NONE ? px : up;
         }
     }
 }
@@ -63,12 +69,14 @@ static void write_leaf_parents(const qfz_tree_work *t, qfz_box box, uint32_t *pa
 static void write_node_parents(const qfz_tree_work *t, const qfz_tree_block *block,
                                uint32_t *parent)
 {
+    uint32_t me = block->number;
     const uint32_t end = block->slot + qfz_tree_block_slots(block);
     for (uint32_t i = block->slot; i < end; i++) {
-        const uint32_t up = t->node[i].parent;
-        if (up & GONE) continue;
-        const uint32_t me = t->children[i];
-        parent[me] = up == i ? me : number_from(t, up, me);
+        const uint32_t slot = t->node[i].parent;
+        if (slot & GONE) continue;
+        const uint32_t up = t->children[slot];
+        parent[me] = up == QFZ_NONE ? me : up;
+        me++;
     }
 }
 
@@ -100,12 +108,15 @@ void qfz_tree_number(const qfz_tree_work *t, int n_threads, uint32_t *parent, ui
     {
 #pragma omp for
         for (int64_t i = 0; i < n_blocks; i++)
-            number_block(t, &t->blocks[i]);
+            mark_block(t, &t->blocks[i]);
 #pragma omp single
         *n_nodes = sum_counts(t);
 #pragma omp for
         for (int64_t i = 0; i < n_blocks; i++)
-            add_number(t, &t->blocks[i]);
+            number_block(t, &t->blocks[i]);
+#pragma omp for
+        for (int64_t i = 0; i < n_blocks; i++)
+            number_gone(t, &t->blocks[i]);
 #pragma omp for
         for (int64_t i = 0; i < n_blocks; i++) {
             const int64_t by = i / t->blocks_x, bx = i % t->blocks_x;

@@ -36,12 +36,16 @@ qfz_status qfz_cut_init(qfz_source *source, const qfz_job *job, qfz_error *err)
         return qfz_fail(err, QFZ_EARG, "%s: a cut uses every band of a saliency raster",
                         source->name);
     QFZ_TRY(check_metadata(source, &known, err));
+    for (int b = 0; b < source->n_bands; b++)
+        if (GDALGetRasterColorInterpretation(source->bands[b].handle) == GCI_AlphaBand)
+            return qfz_fail(err, QFZ_EARG, "%s: it has an alpha band, so it is no saliency raster",
+                            source->name);
     if ((source->connectivity != 4 && source->connectivity != 8) ||
         source->n_bands != source->connectivity / 2)
         return qfz_fail(err, QFZ_EARG,
-                        "%s: it has %d bands%s; a saliency raster of edges has 2 (4-connected) or "
+                        "%s: bands: %d%s; a saliency raster of edges has 2 (4-connected) or "
                         "4 (8-connected)",
-                        source->name, source->n_bands, known ? "" : " and no metadata of qfz");
+                        source->name, source->n_bands, known ? "" : ", without metadata of qfz");
     for (size_t i = 0; i < sizeof allowed / sizeof allowed[0]; i++)
         if (strcmp(GDALGetDataTypeName(type), allowed[i]) == 0) ok = true;
     if (!ok)

@@ -89,13 +89,13 @@ typedef struct qfz_sink_spec {
     qfz_content content;
     int64_t w, h;
     int n_bands;
-    qfz_out_type type;   /* of the pixels that qfz_sink_write() is given */
-    double max_value;    /* largest value that will be written; a job->type that cannot hold it
-                            is refused (QFZ_EARG) before anything is created */
+    qfz_out_type type; /* of the pixels that qfz_sink_write() is given */
+    double max_value;  /* largest value that will be written; a job->type that cannot hold it
+                          is refused (QFZ_EARG) before anything is created */
     bool has_nodata;
-    double nodata;       /* NaN is allowed */
-    bool has_mask;       /* the writer gives validity, which is kept in a mask band */
-    qfz_layout layout;   /* QFZ_CONTENT_SALIENCY: written as metadata, with the connectivity ... */
+    double nodata;     /* NaN is allowed */
+    bool has_mask;     /* the writer gives validity, which is kept in a mask band */
+    qfz_layout layout; /* QFZ_CONTENT_SALIENCY: written as metadata, with the connectivity ... */
     int connectivity;
     qfz_distance distance;
 } qfz_sink_spec;
@@ -138,9 +138,9 @@ typedef struct qfz_region_band {
 typedef struct qfz_region_row {
     uint64_t label;
     uint64_t pixels;
-    double area;                 /* square metres; square units of the raster without a CRS */
-    double x, y;                 /* centroid in pixels: 0.5 is the middle of the first one */
-    int64_t x0, y0, x1, y1;      /* bounding box in pixels, half-open */
+    double area;                  /* square metres; square units of the raster without a CRS */
+    double x, y;                  /* centroid in pixels: 0.5 is the middle of the first one */
+    int64_t x0, y0, x1, y1;       /* bounding box in pixels, half-open */
     const qfz_region_band *bands; /* n_bands of them */
 } qfz_region_row;
 

@@ -154,6 +154,21 @@ qfz_status qfz_table_create(qfz_table **table, const qfz_source *source, const q
 }
 
 /* ----------------------------------------------------------------------------------------- rows */
+/* Enough digits to come back; whatever the locale puts between them becomes a point. */
+static void print_real(char *text, size_t bytes, double value)
+{
+    char *to = text;
+    (void)snprintf(text, bytes, "%.15g", value);
+    if (strtod(text, NULL) != value) (void)snprintf(text, bytes, "%.17g", value);
+    for (const char *from = text; *from != '\0'; from++) {
+        if (strchr("0123456789+-einf", *from))
+            *to++ = *from;
+        else if (to > text && to[-1] != '.')
+            *to++ = '.';
+    }
+    *to = '\0';
+}
+
 static void set_real(qfz_table *table, double value)
 {
     const int column = table->column++;
@@ -166,9 +181,10 @@ static void set_real(qfz_table *table, double value)
         OGR_F_SetFieldDouble(table->feature, column, value);
         return;
     }
-    for (int digits = 15; digits <= 17; digits++) {
-        (void)CPLsnprintf(text, sizeof text, "%.*g", digits, value);
-        if (CPLAtof(text) == value) break;
+    if (value == floor(value) && fabs(value) < 1e15) {
+        (void)snprintf(text, sizeof text, "%lld", (long long)value);
+    } else {
+        print_real(text, sizeof text, value);
     }
     OGR_F_SetFieldString(table->feature, column, text);
 }

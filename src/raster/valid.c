@@ -136,27 +136,13 @@ static void keep_by_equality(qfz_type type, const void *plane, int64_t n, double
                              uint8_t where_true, uint8_t where_false, uint8_t *valid)
 {
     switch (type) {
-    case QFZ_U8:
-        QFZ_KEEP(uint8_t, p == (uint8_t)value);
-        break;
-    case QFZ_I8:
-        QFZ_KEEP(int8_t, p == (int8_t)value);
-        break;
-    case QFZ_U16:
-        QFZ_KEEP(uint16_t, p == (uint16_t)value);
-        break;
-    case QFZ_I16:
-        QFZ_KEEP(int16_t, p == (int16_t)value);
-        break;
-    case QFZ_U32:
-        QFZ_KEEP(uint32_t, p == (uint32_t)value);
-        break;
-    case QFZ_I32:
-        QFZ_KEEP(int32_t, p == (int32_t)value);
-        break;
-    case QFZ_F32:
-        QFZ_KEEP(float, p == (float)value);
-        break;
+    case QFZ_U8: QFZ_KEEP(uint8_t, p == (uint8_t)value); break;
+    case QFZ_I8: QFZ_KEEP(int8_t, p == (int8_t)value); break;
+    case QFZ_U16: QFZ_KEEP(uint16_t, p == (uint16_t)value); break;
+    case QFZ_I16: QFZ_KEEP(int16_t, p == (int16_t)value); break;
+    case QFZ_U32: QFZ_KEEP(uint32_t, p == (uint32_t)value); break;
+    case QFZ_I32: QFZ_KEEP(int32_t, p == (int32_t)value); break;
+    case QFZ_F32: QFZ_KEEP(float, p == (float)value); break;
     }
 }
 

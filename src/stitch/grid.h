@@ -26,6 +26,7 @@ qfz_hierarchy qfz_hierarchy_of(const qfz_grid *grid);
 qfz_box qfz_hierarchy_box(const qfz_hierarchy *hierarchy, int level, int64_t node);
 
 /* The members of a node of level > 0, at most QFZ_MAX_CHILDREN of level - 1; returns how many. */
-int qfz_hierarchy_children(const qfz_hierarchy *hierarchy, int level, int64_t node, int64_t *children);
+int qfz_hierarchy_children(const qfz_hierarchy *hierarchy, int level, int64_t node,
+                           int64_t *children);
 
 #endif

@@ -31,8 +31,11 @@ static qfz_status gather_ring(qfz_group *group, qfz_error *err)
     void *values = NULL;
     uint8_t *valid = NULL;
     QFZ_TRY(qfz_alloc(&values, n * group->rule->n_bands, bytes, err));
-    group->ring = (qfz_image){
-        .h = 1, .w = n, .n_bands = group->rule->n_bands, .type = group->rule->type, .pixels = values};
+    group->ring = (qfz_image){.h = 1,
+                              .w = n,
+                              .n_bands = group->rule->n_bands,
+                              .type = group->rule->type,
+                              .pixels = values};
     QFZ_TRY(QFZ_NEW(&valid, n, err));
     group->ring.valid = valid;
     for (int m = 0; m < group->n_members; m++) {
@@ -84,7 +87,8 @@ static qfz_status find_cross(qfz_group *group, int m, qfz_error *err)
         for (int d = 0; d < qfz_n_dirs(group->rule); d++) {
             const int64_t v = box.y0 + y + qfz_dir_dy[d], u = box.x0 + x + qfz_dir_dx[d];
             if (qfz_box_has(box, v, u) || !qfz_box_has(group->box, v, u)) continue;
-            QFZ_TRY(add_cross(group, group->offset[m] + (uint32_t)i, vertex_at(group, v, u), d, err));
+            QFZ_TRY(
+                add_cross(group, group->offset[m] + (uint32_t)i, vertex_at(group, v, u), d, err));
         }
     }
     return QFZ_OK;
@@ -103,7 +107,8 @@ qfz_status qfz_group_init(qfz_group *group, const qfz_rule *rule, qfz_box box, i
     }
     qfz_status st = QFZ_OK;
     if (n >= INT32_MAX)
-        st = qfz_fail(err, QFZ_EARG, "a group of tiles has a border of %lld pixels; 2^31 are the most",
+        st = qfz_fail(err, QFZ_EARG,
+                      "a group of tiles has a border of %lld pixels; 2^31 are the most",
                       (long long)n);
     if (st == QFZ_OK) st = gather_ring(group, err);
     for (int m = 0; m < n_members && st == QFZ_OK; m++)
@@ -163,8 +168,8 @@ static void append(qfz_links *to, const qfz_links *from, uint32_t offset)
     }
 }
 
-qfz_status qfz_group_links(const qfz_group *group, const qfz_links *extra, const uint32_t *ring_vertex,
-                           qfz_links *links, qfz_error *err)
+qfz_status qfz_group_links(const qfz_group *group, const qfz_links *extra,
+                           const uint32_t *ring_vertex, qfz_links *links, qfz_error *err)
 {
     int64_t n = group->cross.n + (extra ? extra->n : 0);
     for (int m = 0; m < group->n_members; m++)

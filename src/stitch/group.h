@@ -33,7 +33,7 @@ qfz_status qfz_group_start_summary(const qfz_group *group, const uint32_t *ring_
 
 /* All links of the group on its vertices: the members', then the crossing edges, then `extra` (on
  * the pixels of the group's ring; may be NULL). */
-qfz_status qfz_group_links(const qfz_group *group, const qfz_links *extra, const uint32_t *ring_vertex,
-                           qfz_links *links, qfz_error *err);
+qfz_status qfz_group_links(const qfz_group *group, const qfz_links *extra,
+                           const uint32_t *ring_vertex, qfz_links *links, qfz_error *err);
 
 #endif

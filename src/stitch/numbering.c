@@ -16,10 +16,10 @@
 typedef struct census {
     int64_t h;
     int64_t n_slots;
-    uint64_t *inner; /* h: inner regions that begin in the row */
-    uint64_t *first; /* n_slots: number in the raster of the part's first pixel */
+    uint64_t *inner;  /* h: inner regions that begin in the row */
+    uint64_t *first;  /* n_slots: number in the raster of the part's first pixel */
     uint64_t *before; /* n_slots: inner regions that begin before it in its row */
-    uint64_t *words; /* all of the above */
+    uint64_t *words;  /* all of the above */
 } census;
 
 static census census_on(uint64_t *words, int64_t h, int64_t n_slots)
@@ -72,8 +72,8 @@ static void take_census(const qfz_stitch *stitch, qfz_box box, const qfz_partiti
     }
 }
 
-qfz_status qfz_stitch_put_partition(qfz_stitch *stitch, int64_t tile, const qfz_partition *partition,
-                                    qfz_error *err)
+qfz_status qfz_stitch_put_partition(qfz_stitch *stitch, int64_t tile,
+                                    const qfz_partition *partition, qfz_error *err)
 {
     const qfz_box box = tile_box(stitch, tile);
     const int64_t h = qfz_box_h(box), n_slots = partition->n_slots;
@@ -84,8 +84,9 @@ qfz_status qfz_stitch_put_partition(qfz_stitch *stitch, int64_t tile, const qfz_
     QFZ_TRY_OR(st, cleanup, invert_slots(partition, &slot_of, err));
     census c = census_on(words, h, n_slots);
     take_census(stitch, box, partition, slot_of, &c);
-    QFZ_TRY_OR(st, cleanup, qfz_store_put(stitch->store, qfz_piece(stitch, PIECE_CENSUS, tile), words,
-                                          (h + 2 * n_slots) * (int64_t)sizeof *words, err));
+    QFZ_TRY_OR(st, cleanup,
+               qfz_store_put(stitch->store, qfz_piece(stitch, PIECE_CENSUS, tile), words,
+                             (h + 2 * n_slots) * (int64_t)sizeof *words, err));
     st = qfz_stitch_put_values(stitch, QFZ_SET_FIRST, tile, c.first, n_slots, err);
 
 cleanup:
@@ -94,7 +95,8 @@ cleanup:
     return st;
 }
 
-/* ----------------------------------------------------------------------- one row of tiles at a time */
+/* ----------------------------------------------------------------------- one row of tiles at a
+ * time */
 typedef struct numbered_tile {
     census census;
     uint64_t *region_first; /* n_slots: of the whole region */
@@ -126,7 +128,8 @@ static qfz_status tile_load(numbered_tile *t, qfz_stitch *stitch, int64_t tile, 
     void *words = NULL;
     int64_t bytes, n_slots;
     const int64_t h = qfz_box_h(tile_box(stitch, tile));
-    QFZ_TRY(qfz_store_get(stitch->store, qfz_piece(stitch, PIECE_CENSUS, tile), &words, &bytes, err));
+    QFZ_TRY(
+        qfz_store_get(stitch->store, qfz_piece(stitch, PIECE_CENSUS, tile), &words, &bytes, err));
     t->census = census_on(words, h, (bytes / (int64_t)sizeof(uint64_t) - h) / 2);
     QFZ_TRY(qfz_stitch_get_values(stitch, QFZ_SET_FIRST, tile, &t->region_first, &n_slots, err));
     QFZ_TRY(QFZ_NEW_ZERO(&t->label, n_slots, err));
@@ -152,14 +155,16 @@ static uint64_t number_row(numbered_tile *t, int64_t row, uint64_t row_end, uint
     return given + t->census.inner[row] + owned_before;
 }
 
-static qfz_status save_tile(qfz_stitch *stitch, int64_t tile, const numbered_tile *t, qfz_error *err)
+static qfz_status save_tile(qfz_stitch *stitch, int64_t tile, const numbered_tile *t,
+                            qfz_error *err)
 {
     QFZ_TRY(qfz_store_put(stitch->store, qfz_piece(stitch, PIECE_ROWS, tile), t->start,
                           t->census.h * (int64_t)sizeof *t->start, err));
     return qfz_stitch_put_values(stitch, QFZ_SET_LABEL, tile, t->label, t->census.n_slots, err);
 }
 
-static qfz_status number_tile_row(qfz_stitch *stitch, int64_t tile_y, uint64_t *given, qfz_error *err)
+static qfz_status number_tile_row(qfz_stitch *stitch, int64_t tile_y, uint64_t *given,
+                                  qfz_error *err)
 {
     const qfz_grid *const grid = &stitch->hierarchy.grid;
     const int64_t first_tile = tile_y * grid->n_x;
@@ -173,7 +178,8 @@ static qfz_status number_tile_row(qfz_stitch *stitch, int64_t tile_y, uint64_t *
         QFZ_TRY_OR(st, cleanup, tile_load(&tiles[x], stitch, first_tile + x, err));
     for (int64_t row = 0; row < qfz_box_h(box); row++)
         for (int64_t x = 0; x < grid->n_x; x++)
-            *given = number_row(&tiles[x], row, (uint64_t)((box.y0 + row + 1) * grid->w), *given, &next[x]);
+            *given = number_row(&tiles[x], row, (uint64_t)((box.y0 + row + 1) * grid->w), *given,
+                                &next[x]);
     for (int64_t x = 0; x < grid->n_x; x++)
         QFZ_TRY_OR(st, cleanup, save_tile(stitch, first_tile + x, &tiles[x], err));
 
@@ -196,7 +202,8 @@ qfz_status qfz_stitch_number(qfz_stitch *stitch, uint64_t *n_regions, qfz_error 
     return QFZ_OK;
 }
 
-/* ------------------------------------------------------------------------------------------ labels */
+/* ------------------------------------------------------------------------------------------ labels
+ */
 typedef struct told {
     uint64_t *start, *first, *label;
 } told;
@@ -223,8 +230,8 @@ qfz_status qfz_stitch_labels(qfz_stitch *stitch, int64_t tile, const qfz_partiti
     for (uint32_t r = 0; r < partition->n_regions; r++) {
         const int64_t row = partition->first[r] / qfz_box_w(box);
         const uint32_t slot = slot_of[r];
-        const bool owned = slot == QFZ_NONE ||
-                           t.first[slot] == raster_number(stitch, box, partition->first[r]);
+        const bool owned =
+            slot == QFZ_NONE || t.first[slot] == raster_number(stitch, box, partition->first[r]);
         lut[r] = owned ? ++t.start[row] : t.label[slot];
     }
 

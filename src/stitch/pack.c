@@ -99,8 +99,8 @@ static void visit_as_answer(walk *w, void *item, const qfz_rule *rule)
 }
 
 /* item is a copy of the struct, whose arrays are only read. */
-static qfz_status pack(visit_fn visit, void *item, const qfz_rule *rule, void **data, int64_t *bytes,
-                       qfz_error *err)
+static qfz_status pack(visit_fn visit, void *item, const qfz_rule *rule, void **data,
+                       int64_t *bytes, qfz_error *err)
 {
     walk w = {.mode = MEASURE, .err = err};
     visit(&w, item, rule);

@@ -59,7 +59,8 @@ static qfz_status frame_load(frame *f, const reduction *r, int64_t node, qfz_err
 {
     void *map = NULL;
     int64_t bytes = 0;
-    QFZ_TRY(qfz_store_get(r->stitch->store, qfz_piece(r->stitch, PIECE_MAP, node), &map, &bytes, err));
+    QFZ_TRY(
+        qfz_store_get(r->stitch->store, qfz_piece(r->stitch, PIECE_MAP, node), &map, &bytes, err));
     f->map = map;
     f->n_regions = f->map[0];
     f->n_members = qfz_hierarchy_children(&r->stitch->hierarchy, r->level, node, f->members);
@@ -95,7 +96,8 @@ static qfz_status hand_out(const reduction *r, int64_t node, const uint32_t *reg
     for (uint32_t s = 0; s < n; s++)
         memcpy(out + (int64_t)s * r->words, values + (int64_t)region[s] * r->words,
                (size_t)r->words * sizeof *out);
-    const qfz_status st = qfz_stitch_put_values(r->stitch, r->set, node, out, (int64_t)n * r->words, err);
+    const qfz_status st =
+        qfz_stitch_put_values(r->stitch, r->set, node, out, (int64_t)n * r->words, err);
     free(out);
     return st;
 }
@@ -151,8 +153,9 @@ static qfz_status go_down(void *arg, int64_t item, int worker, qfz_error *err)
     int64_t bytes, n_told;
     qfz_status st;
     QFZ_TRY_OR(st, cleanup, frame_load(&f, r, node, err));
-    QFZ_TRY_OR(st, cleanup, qfz_store_get(stitch->store, qfz_piece(stitch, PIECE_REGIONS, node),
-                                          &values, &bytes, err));
+    QFZ_TRY_OR(
+        st, cleanup,
+        qfz_store_get(stitch->store, qfz_piece(stitch, PIECE_REGIONS, node), &values, &bytes, err));
     QFZ_TRY_OR(st, cleanup, qfz_stitch_get_values(stitch, r->set, node, &told, &n_told, err));
     int64_t at = 1;
     uint32_t n_own, n;
@@ -177,8 +180,8 @@ qfz_status qfz_stitch_reduce(qfz_stitch *stitch, qfz_value_set set, int words, q
     const qfz_hierarchy *const h = &stitch->hierarchy;
     reduction r = {.stitch = stitch, .set = set, .words = words, .combine = combine};
     for (r.level = 1; r.level < h->n_levels; r.level++)
-        QFZ_TRY(qfz_parallel_for(stitch->n_threads, h->first[r.level + 1] - h->first[r.level], go_up,
-                                 &r, err));
+        QFZ_TRY(qfz_parallel_for(stitch->n_threads, h->first[r.level + 1] - h->first[r.level],
+                                 go_up, &r, err));
     for (r.level = h->n_levels - 1; r.level > 0; r.level--)
         QFZ_TRY(qfz_parallel_for(stitch->n_threads, h->first[r.level + 1] - h->first[r.level],
                                  go_down, &r, err));

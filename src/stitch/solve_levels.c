@@ -27,7 +27,8 @@ static void work_fini(work *w)
     qfz_forest_fini(&w->forest);
 }
 
-static qfz_status work_init(work *w, const qfz_group *group, const qfz_links *ghosts, qfz_error *err)
+static qfz_status work_init(work *w, const qfz_group *group, const qfz_links *ghosts,
+                            qfz_error *err)
 {
     const int64_t n = group->ring.w;
     QFZ_TRY(qfz_group_ring(group, &w->ring_vertex, &w->n_ring, err));
@@ -106,8 +107,9 @@ static qfz_status down(const qfz_group *group, const qfz_answer *own, qfz_answer
     qfz_status st;
     QFZ_TRY_OR(st, cleanup, work_init(&w, group, &own->ghosts, err));
     for (int m = 0; m < group->n_members; m++)
-        QFZ_TRY_OR(st, cleanup, start_answer(&members[m], group->members[m].n_ring,
-                                             qfz_n_dirs(group->rule), err));
+        QFZ_TRY_OR(
+            st, cleanup,
+            start_answer(&members[m], group->members[m].n_ring, qfz_n_dirs(group->rule), err));
     qfz_forest_grow(&w.forest, &w.graph);
     hand_down_cross(group, own, &w, members);
     for (int m = 0; m < group->n_members; m++) {

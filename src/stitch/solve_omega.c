@@ -35,10 +35,10 @@ static void append_absorb(qfz_absorbs *to, const qfz_absorbs *from, int64_t i, u
 {
     to->at[to->n] = from->at[i] + offset;
     to->level[to->n] = from->level[i];
-    memcpy((char *)to->lo + (size_t)to->n * span_bytes, (const char *)from->lo + (size_t)i * span_bytes,
-           span_bytes);
-    memcpy((char *)to->hi + (size_t)to->n * span_bytes, (const char *)from->hi + (size_t)i * span_bytes,
-           span_bytes);
+    memcpy((char *)to->lo + (size_t)to->n * span_bytes,
+           (const char *)from->lo + (size_t)i * span_bytes, span_bytes);
+    memcpy((char *)to->hi + (size_t)to->n * span_bytes,
+           (const char *)from->hi + (size_t)i * span_bytes, span_bytes);
     to->n++;
 }
 
@@ -55,9 +55,11 @@ static qfz_status merge_absorbs(const qfz_group *group, qfz_absorbs *to, qfz_err
         for (int m = 0; m < group->n_members; m++) {
             const qfz_absorbs *const a = &group->members[m].absorbs;
             if (head[m] == a->n) continue;
-            if (best < 0 || a->level[head[m]] < group->members[best].absorbs.level[head[best]]) best = m;
+            if (best < 0 || a->level[head[m]] < group->members[best].absorbs.level[head[best]])
+                best = m;
         }
-        append_absorb(to, &group->members[best].absorbs, head[best]++, group->offset[best], span_bytes);
+        append_absorb(to, &group->members[best].absorbs, head[best]++, group->offset[best],
+                      span_bytes);
     }
     return QFZ_OK;
 }
@@ -91,8 +93,9 @@ static qfz_status up(const qfz_group *group, qfz_summary *summary, qfz_map *map,
     for (int64_t i = 0; i < w.n_ring; i++)
         w.per_vertex[w.ring_vertex[i]] = (uint32_t)i;
     const qfz_omega_input input = {.values = &group->ring, .absorbs = &w.absorbs};
-    QFZ_TRY_OR(st, cleanup, qfz_omega_summarise(&w.forest, &w.spans, &w.graph, group->rule, &input,
-                                                w.per_vertex, &summary->links, &summary->absorbs, err));
+    QFZ_TRY_OR(st, cleanup,
+               qfz_omega_summarise(&w.forest, &w.spans, &w.graph, group->rule, &input, w.per_vertex,
+                                   &summary->links, &summary->absorbs, err));
 
 cleanup:
     work_fini(&w);
@@ -147,7 +150,8 @@ static qfz_status answer_member(const qfz_group *group, int m, const work *w, ui
 }
 
 static qfz_status answer_members(const qfz_group *group, const qfz_answer *own, const work *w,
-                                 uint32_t n_regions, qfz_answer *members, qfz_map *map, qfz_error *err)
+                                 uint32_t n_regions, qfz_answer *members, qfz_map *map,
+                                 qfz_error *err)
 {
     uint32_t *slot_of = NULL, *list = NULL, *to;
     qfz_status st;

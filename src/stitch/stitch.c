@@ -32,7 +32,8 @@ qfz_status qfz_stitch_open(qfz_stitch **out, const qfz_rule *rule, qfz_kind kind
     stitch->n_threads = n_threads;
     stitch->hierarchy = qfz_hierarchy_of(grid);
     stitch->n_nodes = stitch->hierarchy.first[stitch->hierarchy.n_levels];
-    const qfz_status st = qfz_store_open(&stitch->store, PIECES * stitch->n_nodes, memory_bytes, folder, err);
+    const qfz_status st =
+        qfz_store_open(&stitch->store, PIECES * stitch->n_nodes, memory_bytes, folder, err);
     if (st != QFZ_OK) {
         qfz_stitch_close(stitch);
         return st;
@@ -49,32 +50,38 @@ void qfz_stitch_close(qfz_stitch *stitch)
 }
 
 /* -------------------------------------------------------------------------- pieces of the store */
-static qfz_status put_summary(qfz_stitch *stitch, int64_t node, const qfz_summary *summary, qfz_error *err)
+static qfz_status put_summary(qfz_stitch *stitch, int64_t node, const qfz_summary *summary,
+                              qfz_error *err)
 {
     void *data = NULL;
     int64_t bytes = 0;
     QFZ_TRY(qfz_pack_summary(summary, stitch->rule, &data, &bytes, err));
-    const qfz_status st = qfz_store_put(stitch->store, qfz_piece(stitch, PIECE_SUMMARY, node), data, bytes, err);
+    const qfz_status st =
+        qfz_store_put(stitch->store, qfz_piece(stitch, PIECE_SUMMARY, node), data, bytes, err);
     free(data);
     return st;
 }
 
-static qfz_status get_summary(qfz_stitch *stitch, int64_t node, qfz_summary *summary, qfz_error *err)
+static qfz_status get_summary(qfz_stitch *stitch, int64_t node, qfz_summary *summary,
+                              qfz_error *err)
 {
     void *data = NULL;
     int64_t bytes = 0;
-    QFZ_TRY(qfz_store_get(stitch->store, qfz_piece(stitch, PIECE_SUMMARY, node), &data, &bytes, err));
+    QFZ_TRY(
+        qfz_store_get(stitch->store, qfz_piece(stitch, PIECE_SUMMARY, node), &data, &bytes, err));
     const qfz_status st = qfz_unpack_summary(summary, stitch->rule, data, bytes, err);
     free(data);
     return st;
 }
 
-static qfz_status put_answer(qfz_stitch *stitch, int64_t node, const qfz_answer *answer, qfz_error *err)
+static qfz_status put_answer(qfz_stitch *stitch, int64_t node, const qfz_answer *answer,
+                             qfz_error *err)
 {
     void *data = NULL;
     int64_t bytes = 0;
     QFZ_TRY(qfz_pack_answer(answer, stitch->rule, &data, &bytes, err));
-    const qfz_status st = qfz_store_put(stitch->store, qfz_piece(stitch, PIECE_ANSWER, node), data, bytes, err);
+    const qfz_status st =
+        qfz_store_put(stitch->store, qfz_piece(stitch, PIECE_ANSWER, node), data, bytes, err);
     free(data);
     return st;
 }
@@ -85,7 +92,8 @@ static qfz_status get_answer(qfz_stitch *stitch, int64_t node, qfz_answer *answe
     void *data = NULL;
     int64_t bytes = 0;
     *answer = (qfz_answer){0};
-    QFZ_TRY(qfz_store_get(stitch->store, qfz_piece(stitch, PIECE_ANSWER, node), &data, &bytes, err));
+    QFZ_TRY(
+        qfz_store_get(stitch->store, qfz_piece(stitch, PIECE_ANSWER, node), &data, &bytes, err));
     if (!data) return QFZ_OK;
     const qfz_status st = qfz_unpack_answer(answer, stitch->rule, data, bytes, err);
     free(data);
@@ -99,7 +107,8 @@ static qfz_status put_map(qfz_stitch *stitch, int64_t node, const qfz_map *map, 
                          map->n * (int64_t)sizeof *map->words, err);
 }
 
-qfz_status qfz_stitch_put(qfz_stitch *stitch, int64_t tile, const qfz_summary *summary, qfz_error *err)
+qfz_status qfz_stitch_put(qfz_stitch *stitch, int64_t tile, const qfz_summary *summary,
+                          qfz_error *err)
 {
     return put_summary(stitch, tile, summary, err);
 }
@@ -109,7 +118,8 @@ qfz_status qfz_stitch_answer(qfz_stitch *stitch, int64_t tile, qfz_answer *answe
     return get_answer(stitch, tile, answer, err);
 }
 
-/* ----------------------------------------------------------------------------------- up and down */
+/* ----------------------------------------------------------------------------------- up and down
+ */
 typedef struct step {
     qfz_stitch *stitch;
     int level;
@@ -208,7 +218,8 @@ static int64_t nodes_of(const qfz_hierarchy *h, int level)
     return h->first[level + 1] - h->first[level];
 }
 
-qfz_status qfz_stitch_solve(qfz_stitch *stitch, qfz_stitch_progress progress, void *arg, qfz_error *err)
+qfz_status qfz_stitch_solve(qfz_stitch *stitch, qfz_stitch_progress progress, void *arg,
+                            qfz_error *err)
 {
     const qfz_hierarchy *const h = &stitch->hierarchy;
     const bool both_ways = stitch->solver->down != NULL;

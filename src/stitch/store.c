@@ -73,7 +73,8 @@ void qfz_store_drop(qfz_store *store, int64_t number)
 }
 
 /* Decides where a piece goes: into memory (*data is allocated) or into the file (*offset). */
-static qfz_status place(qfz_store *store, int64_t bytes, void **data, int64_t *offset, qfz_error *err)
+static qfz_status place(qfz_store *store, int64_t bytes, void **data, int64_t *offset,
+                        qfz_error *err)
 {
     qfz_status st = QFZ_OK;
     (void)pthread_mutex_lock(&store->lock);
@@ -105,7 +106,8 @@ qfz_status qfz_store_put(qfz_store *store, int64_t number, const void *data, int
     return QFZ_OK;
 }
 
-qfz_status qfz_store_get(qfz_store *store, int64_t number, void **data, int64_t *bytes, qfz_error *err)
+qfz_status qfz_store_get(qfz_store *store, int64_t number, void **data, int64_t *bytes,
+                         qfz_error *err)
 {
     (void)pthread_mutex_lock(&store->lock);
     const piece p = store->pieces[number];
@@ -118,7 +120,8 @@ qfz_status qfz_store_get(qfz_store *store, int64_t number, void **data, int64_t 
     if (p.data) {
         memcpy(copy, p.data, (size_t)p.bytes);
     } else {
-        const qfz_status st = qfz_temp_read(store->file, store->folder, copy, p.bytes, p.offset, err);
+        const qfz_status st =
+            qfz_temp_read(store->file, store->folder, copy, p.bytes, p.offset, err);
         if (st != QFZ_OK) {
             free(copy);
             return st;

@@ -347,7 +347,7 @@ static void a_cut_refuses_what_is_no_hierarchy(void **state)
     qfz_source *source = NULL;
     qfz_job job = job_on(QFZ_CUT, src);
     GDALClose(make(src, 1, 1, 3, GDT_UInt16, NULL));
-    FAILS(qfz_source_open(&source, &job, &err), QFZ_EARG, "3 bands");
+    FAILS(qfz_source_open(&source, &job, &err), QFZ_EARG, "bands: 3");
     GDALClose(make(src, 1, 1, 2, GDT_Int16, NULL));
     FAILS(qfz_source_open(&source, &job, &err), QFZ_EARG, "Int16");
     const GDALDatasetH made = make(src, 1, 1, 1, GDT_UInt16, NULL);

@@ -64,7 +64,7 @@ static void csv_has_a_header_and_every_digit(void **state)
     static const char header[] = "label,pixels,area,x,y,lon,lat,xmin,ymin,xmax,ymax,px_x0,px_y0,"
                                  "px_x1,px_y1,mean_1,min_1,max_1,stddev_1,mean_2,min_2,max_2,"
                                  "stddev_2\n8589934593,1099511627776,100.1,500005,4499995,";
-    static const char tail[] = ",500000,4499970,500020,4500000,0,0,2,3,0.1,0,0.3333333333333333,"
+    static const char tail[] = ",500000,4499970,500020,4500000,0,0,2,3,0.1,0,0.33333333333333331,"
                                "1e-300,,-1,255,2.5\n";
     vsi_l_offset n = 0;
     (void)setlocale(LC_ALL, "de_DE.UTF-8");

@@ -66,8 +66,12 @@ static qfz_image cut_tile(const problem *p, qfz_box box, uint8_t *pixels, uint8_
                            (size_t)(b * image->h * image->w + from) * bytes,
                        bytes);
         }
-    return (qfz_image){
-        .h = h, .w = w, .n_bands = image->n_bands, .type = image->type, .pixels = pixels, .valid = valid};
+    return (qfz_image){.h = h,
+                       .w = w,
+                       .n_bands = image->n_bands,
+                       .type = image->type,
+                       .pixels = pixels,
+                       .valid = valid};
 }
 
 typedef struct bench {
@@ -86,7 +90,8 @@ static void open_bench(bench *b, const problem *p, qfz_kind kind)
 {
     qfz_error err = {0};
     ok(qfz_engine_cpu.open(&b->worker, &p->rule, kind, (int32_t)p->grid.tile_h,
-                           (int32_t)p->grid.tile_w, 1, &err), &err);
+                           (int32_t)p->grid.tile_w, 1, &err),
+       &err);
     ok(qfz_stitch_open(&b->stitch, &p->rule, kind, &p->grid, 2, p->memory_bytes, ".", &err), &err);
 }
 
@@ -118,8 +123,8 @@ static void summarise(bench *b, const problem *p, qfz_kind kind)
         }
         ok(qfz_summary_init(&summary, box, &p->rule, &err), &err);
         ok(qfz_engine_cpu.summarise(b->worker, &summary, &err), &err);
-        CHECK(summary.links.n < summary.n_ring || summary.n_ring == 0, "%d links for %d ring pixels",
-              (int)summary.links.n, (int)summary.n_ring);
+        CHECK(summary.links.n < summary.n_ring || summary.n_ring == 0,
+              "%d links for %d ring pixels", (int)summary.links.n, (int)summary.n_ring);
         ok(qfz_stitch_put(b->stitch, t, &summary, &err), &err);
         qfz_summary_fini(&summary);
     }
@@ -136,7 +141,8 @@ static void partition_tile(bench *b, int64_t t, qfz_partition *partition)
     qfz_answer_fini(&answer);
 }
 
-static void check_labels(bench *b, const problem *p, qfz_kind kind, const uint32_t *want, uint32_t n_want)
+static void check_labels(bench *b, const problem *p, qfz_kind kind, const uint32_t *want,
+                         uint32_t n_want)
 {
     qfz_error err = {0};
     qfz_partition partition;
@@ -157,8 +163,8 @@ static void check_labels(bench *b, const problem *p, qfz_kind kind, const uint32
         ok(qfz_engine_cpu.labels(b->worker, lut, false, got, &err), &err);
         for (int64_t i = 0; i < b->tile.h * b->tile.w; i++) {
             const int64_t y = box.y0 + i / b->tile.w, x = box.x0 + i % b->tile.w;
-            if (!CHECK(got[i] == want[y * p->grid.w + x], "pixel %d %d has label %u, not %u", (int)y,
-                       (int)x, got[i], want[y * p->grid.w + x]))
+            if (!CHECK(got[i] == want[y * p->grid.w + x], "pixel %d %d has label %u, not %u",
+                       (int)y, (int)x, got[i], want[y * p->grid.w + x]))
                 return;
         }
     }

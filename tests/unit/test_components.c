@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_components.c - labels against a breadth-first flood fill that looks at one edge at a time. */
+/* test_components.c - labels against a breadth-first flood fill that looks at one edge at a time.
+ */
 #include "cpu/cpu.h"
 
 #include <setjmp.h>
@@ -42,7 +43,7 @@ typedef struct answers {
 static answers answer_create(size_t n_px)
 {
     return (answers){room(n_px, sizeof(uint32_t)), room(n_px, sizeof(uint32_t)),
-                    room(n_px, sizeof(uint32_t)), 0};
+                     room(n_px, sizeof(uint32_t)), 0};
 }
 
 static void answer_destroy(answers *answer)
@@ -154,13 +155,27 @@ enum { N_SIDES = sizeof sides / sizeof *sides };
 static void put_value(void *pixels, qfz_type type, size_t i, int value, int step)
 {
     switch (type) {
-    case QFZ_U8: ((uint8_t *)pixels)[i] = (uint8_t)(value * step); break;
-    case QFZ_I8: ((int8_t *)pixels)[i] = (int8_t)(value * step - 100); break;
-    case QFZ_U16: ((uint16_t *)pixels)[i] = (uint16_t)(value * step * 250); break;
-    case QFZ_I16: ((int16_t *)pixels)[i] = (int16_t)(value * step * 250 - 32000); break;
-    case QFZ_U32: ((uint32_t *)pixels)[i] = (uint32_t)value * (uint32_t)step * 16000000u; break;
-    case QFZ_I32: ((int32_t *)pixels)[i] = (value * step - 120) * 16000000; break;
-    case QFZ_F32: ((float *)pixels)[i] = (float)(value * step - 100) / 16.0f; break;
+    case QFZ_U8:
+        ((uint8_t *)pixels)[i] = (uint8_t)(value * step);
+        break;
+    case QFZ_I8:
+        ((int8_t *)pixels)[i] = (int8_t)(value * step - 100);
+        break;
+    case QFZ_U16:
+        ((uint16_t *)pixels)[i] = (uint16_t)(value * step * 250);
+        break;
+    case QFZ_I16:
+        ((int16_t *)pixels)[i] = (int16_t)(value * step * 250 - 32000);
+        break;
+    case QFZ_U32:
+        ((uint32_t *)pixels)[i] = (uint32_t)value * (uint32_t)step * 16000000u;
+        break;
+    case QFZ_I32:
+        ((int32_t *)pixels)[i] = (value * step - 120) * 16000000;
+        break;
+    case QFZ_F32:
+        ((float *)pixels)[i] = (float)(value * step - 100) / 16.0f;
+        break;
     }
 }
 
@@ -169,12 +184,16 @@ static double value_step(qfz_type type, int step)
 {
     switch (type) {
     case QFZ_U8:
-    case QFZ_I8: return step;
+    case QFZ_I8:
+        return step;
     case QFZ_U16:
-    case QFZ_I16: return step * 250.0;
+    case QFZ_I16:
+        return step * 250.0;
     case QFZ_U32:
-    case QFZ_I32: return step * 16000000.0;
-    default: return step / 16.0;
+    case QFZ_I32:
+        return step * 16000000.0;
+    default:
+        return step / 16.0;
     }
 }
 
@@ -238,6 +257,49 @@ static void labels_stored_edges(void **state)
         free(pixels);
         free(valid);
     }
+}
+
+/* ---- Levels at the limits of numbers --------------------------------------------------------- */
+
+static void sums_more_bands_than_16_bits_hold(void **state)
+{
+    (void)state;
+    enum { SIDE = 66, BANDS = 300 }; /* two rows; differences of up to 300 * 255 */
+    const size_t n_px = 2 * SIDE;
+    uint8_t *const pixels = room(n_px * BANDS, 1);
+    for (size_t i = 0; i < n_px * BANDS; i++)
+        pixels[i] = i % n_px % 3 == 1 ? 255 : (uint8_t)(i % n_px / 7);
+    const qfz_image image = {2, SIDE, BANDS, QFZ_U8, pixels, NULL};
+    check(&image,
+          (qfz_rule){.distance = QFZ_L1, .type = QFZ_U8, .n_bands = BANDS, .alpha_key = 20000});
+    free(pixels);
+}
+
+/* Squares of such differences are 0. */
+static void joins_floats_whose_level_vanishes(void **state)
+{
+    (void)state;
+    float pixels[3 * 65];
+    for (int i = 0; i < 3 * 65; i++)
+        pixels[i] = (float)(i % 5) * (i % 2 ? 1e-30f : 1.0f);
+    const qfz_image image = {3, 65, 1, QFZ_F32, pixels, NULL};
+    for (qfz_distance distance = QFZ_L1; distance <= QFZ_LINF; distance++)
+        check(&image, (qfz_rule){.distance = distance, .type = QFZ_F32, .n_bands = 1});
+}
+
+static void joins_infinite_floats(void **state)
+{
+    (void)state;
+    float pixels[3 * 65];
+    for (int i = 0; i < 3 * 65; i++)
+        pixels[i] = i % 7 < 3 ? INFINITY : i % 7 == 3 ? -INFINITY : (float)(i % 3);
+    const qfz_image image = {3, 65, 1, QFZ_F32, pixels, NULL};
+    static const uint32_t limits[] = {0, 0x3f800000u, 0x7f7fffffu, 0x7f800000u, UINT32_MAX};
+    for (qfz_distance distance = QFZ_L1; distance <= QFZ_LINF; distance++)
+        for (int i = 0; i < 5; i++)
+            check(&image,
+                  (qfz_rule){
+                      .distance = distance, .type = QFZ_F32, .n_bands = 1, .alpha_key = limits[i]});
 }
 
 /* ---- Hostile shapes -------------------------------------------------------------------------- */
@@ -320,10 +382,11 @@ static void check_shape(shape_fn *shape, int h, int w)
 static void labels_hostile_shapes(void **state)
 {
     (void)state;
-    static shape_fn *const shapes[] = {constant, checkerboard, falling_stripes, rising_stripes, comb,
-                                    hanging_comb, chevrons, spiral, all_different};
-    static const int sizes[][2] = {{1, 1},   {1, 130}, {70, 1},  {2, 2},   {3, 63},
-                                   {5, 64},  {17, 65}, {40, 127}, {64, 128}, {70, 129}, {66, 200}};
+    static shape_fn *const shapes[] = {constant,       checkerboard, falling_stripes,
+                                       rising_stripes, comb,         hanging_comb,
+                                       chevrons,       spiral,       all_different};
+    static const int sizes[][2] = {{1, 1},   {1, 130},  {70, 1},   {2, 2},    {3, 63},  {5, 64},
+                                   {17, 65}, {40, 127}, {64, 128}, {70, 129}, {66, 200}};
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
             check_shape(shapes[s], sizes[i][0], sizes[i][1]);
@@ -342,6 +405,9 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(labels_rasters_of_every_type_and_distance),
         cmocka_unit_test(labels_stored_edges),
+        cmocka_unit_test(sums_more_bands_than_16_bits_hold),
+        cmocka_unit_test(joins_floats_whose_level_vanishes),
+        cmocka_unit_test(joins_infinite_floats),
         cmocka_unit_test(labels_hostile_shapes),
         cmocka_unit_test(gives_no_label_where_nothing_is_valid),
     };

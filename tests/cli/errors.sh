@@ -1,0 +1,166 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# errors.sh QFZ - bad input: one line on stderr that names file and reason, exit status not 0, no
+# output under the final name, nothing temporary.
+. "$(dirname "$0")/lib.sh"
+
+out=$T/out/dst.tif
+in=$T/in.tif
+grid "$in" <<'ROWS'
+1 1 2
+3 1 2
+ROWS
+gdal_create -q -of GTiff -outsize 40 40 -bands 3 -burn 7 "$T/rgb.tif"
+all="label simplify saliency cut"
+
+# --- sources
+echo "this is no raster" >"$T/text.tif"
+: >"$T/empty.tif"
+for task in $all; do
+    refused "$task: no such file" 'missing\.tif' "$qfz" $task --alpha 1 "$T/missing.tif" "$out"
+    refused "$task: not a raster" 'text\.tif' "$qfz" $task --alpha 1 "$T/text.tif" "$out"
+    refused "$task: empty file" 'empty\.tif' "$qfz" $task --alpha 1 "$T/empty.tif" "$out"
+    refused "$task: a folder" 'qfz_cli' "$qfz" $task --alpha 1 "$T" "$out"
+done
+refused "cut: an image is no hierarchy" 'in\.tif' "$qfz" cut --alpha 1 "$in" "$out"
+refused "info: no such file" 'missing\.tif' "$qfz" info "$T/missing.tif"
+
+# --- damage in the middle
+python3 - "$T" <<'PYTHON'
+import random, struct, sys
+folder = sys.argv[1]
+random.seed(3)
+rows = [[random.randrange(256) for _ in range(600)] for _ in range(600)]
+open(folder + "/noise.pgm", "wb").write(b"P5 600 600 255\n" + bytes(v for r in rows for v in r))
+PYTHON
+for co in DEFLATE LZW; do
+    gdal_translate -q -co COMPRESS=$co -co TILED=YES -co BLOCKXSIZE=64 -co BLOCKYSIZE=64 \
+        "$T/noise.pgm" "$T/whole_$co.tif"
+    size=$(wc -c <"$T/whole_$co.tif")
+    head -c $((size / 2)) "$T/whole_$co.tif" >"$T/truncated_$co.tif"
+    cp "$T/whole_$co.tif" "$T/corrupt_$co.tif"
+    dd if=/dev/urandom of="$T/corrupt_$co.tif" bs=1 seek=$((size / 2)) count=9000 conv=notrunc 2>/dev/null
+done
+for task in label simplify saliency; do
+    for tile in 64 100 600; do
+        refused "$task: truncated, tile $tile" 'truncated_DEFLATE\.tif' \
+            "$qfz" $task --alpha 1 --tile $tile "$T/truncated_DEFLATE.tif" "$out"
+        refused "$task: corrupt blocks, tile $tile" 'corrupt_DEFLATE\.tif' \
+            "$qfz" $task --alpha 1 --tile $tile "$T/corrupt_DEFLATE.tif" "$out"
+    done
+    refused "$task: truncated LZW" 'truncated_LZW\.tif' \
+        "$qfz" $task --alpha 1 "$T/truncated_LZW.tif" "$out"
+done
+refused "simplify: a corrupt source leaves no labels, no table" 'corrupt_DEFLATE\.tif' "$qfz" simplify \
+    --alpha 1 --omega 2 --labels "$T/out/l.tif" --regions "$T/out/r.csv" "$T/corrupt_DEFLATE.tif" "$out"
+
+# --- bands and types
+refused "band 4 of 3" 'rgb\.tif|band' "$qfz" label -b 4 "$T/rgb.tif" "$out"
+refused "band 0" 'band' "$qfz" label -b 0 "$T/rgb.tif" "$out"
+refused "band -1" 'band' "$qfz" label -b -1 "$T/rgb.tif" "$out"
+refused "a band that is no number" 'band|-b' "$qfz" label -b red "$T/rgb.tif" "$out"
+for type in Float64 CFloat32 CInt16 Int64 UInt64; do
+    gdal_create -q -of GTiff -ot $type -outsize 3 3 -bands 1 -burn 1 "$T/$type.tif" 2>/dev/null || continue
+    for task in label simplify saliency; do
+        refused "$task: $type" "$type" "$qfz" $task --alpha 1 "$T/$type.tif" "$out"
+    done
+done
+cat >"$T/none.vrt" <<'VRT'
+<VRTDataset rasterXSize="5" rasterYSize="5"></VRTDataset>
+VRT
+refused "no bands" 'band' "$qfz" label "$T/none.vrt" "$out"
+gdal_create -q -of GTiff -outsize 4 4 -bands 1 -burn 1 "$T/small.tif"
+refused "a mask of another size" 'small\.tif' "$qfz" label --mask "$T/small.tif" "$in" "$out"
+refused "a mask that is missing" 'nomask\.tif' "$qfz" label --mask "$T/nomask.tif" "$in" "$out"
+
+# --- targets
+refused "a folder that is missing" 'nowhere' "$qfz" label "$in" "$T/nowhere/dst.tif"
+refused "the target is a folder" 'qfz_cli' "$qfz" label "$in" "$T"
+refused "an unknown format" 'nonsense|NoSuch' "$qfz" label -of NoSuchFormat "$in" "$out"
+refused "an unknown extension of a table" 'regions\.nonsense' \
+    "$qfz" simplify --alpha 1 --regions "$T/out/regions.nonsense" "$in" "$out"
+cp "$in" "$T/same.tif"
+refused "SRC = DST" 'same\.tif' "$qfz" label --overwrite "$T/same.tif" "$T/same.tif"
+ln -s same.tif "$T/link.tif"
+refused "SRC = DST by a link" '(same|link)\.tif' "$qfz" label --overwrite "$T/same.tif" "$T/link.tif"
+check "the source is whole" cmp "$in" "$T/same.tif"
+cp "$in" "$T/there.tif"
+refused "DST is there" 'there\.tif' "$qfz" label "$in" "$T/there.tif"
+check "what was there is whole" cmp "$in" "$T/there.tif"
+echo old >"$T/there.csv"
+refused "the table is there" 'there\.csv' "$qfz" label --regions "$T/there.csv" "$in" "$out"
+check "the table is whole" grep -q old "$T/there.csv"
+refused "two outputs of one name" 'dst\.tif|same' \
+    "$qfz" simplify --alpha 1 --labels "$out" "$in" "$out"
+accepted "--overwrite replaces" "$qfz" label -q --overwrite "$in" "$T/there.tif"
+if cmp -s "$in" "$T/there.tif"; then wrong "--overwrite did nothing"; fi
+# A failed job does not harm what was there.
+cp "$in" "$T/keep.tif"
+refused "overwriting with a corrupt source" 'corrupt_DEFLATE\.tif' \
+    "$qfz" label --overwrite "$T/corrupt_DEFLATE.tif" "$T/keep.tif"
+check "what was to be overwritten is whole" cmp "$in" "$T/keep.tif"
+if [ -c /dev/full ]; then
+    checks=$((checks + 1))
+    run "$qfz" label --overwrite "$T/whole_LZW.tif" /dev/full
+    if [ "$rc" -eq 0 ] || [ "$rc" -ge 124 ]; then wrong "/dev/full: exit status $rc"; fi
+    if [ "$(wc -l <"$T/stderr")" -ne 1 ]; then wrong "/dev/full: not one line"; fi
+    if [ ! -c /dev/full ]; then wrong "/dev/full is gone"; fi
+fi
+if [ "$(id -u)" -ne 0 ]; then
+    mkdir "$T/locked" && chmod a-w "$T/locked"
+    refused "a folder without leave to write" 'locked' "$qfz" label "$in" "$T/locked/dst.tif"
+fi
+mkdir "$T/tiny"
+if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=64k none "$T/tiny" 2>/dev/null; then
+    trap 'umount "$T/tiny"; rm -rf "$T"' EXIT
+    for task in label saliency simplify; do
+        refused "$task: a full disk" 'tiny/dst\.tif|No space|space' \
+            "$qfz" $task --alpha 3 "$T/whole_LZW.tif" "$T/tiny/dst.tif"
+        if [ -n "$(ls -A "$T/tiny")" ]; then
+            wrong "$task: a full disk: left behind: $(ls -A "$T/tiny")"
+            rm -rf "$T/tiny/"*
+        fi
+    done
+    refused "a full disk for the table" 'tiny/r\.csv|space' \
+        "$qfz" label --regions "$T/tiny/r.csv" "$T/whole_LZW.tif" "$out"
+    if [ -n "$(ls -A "$T/tiny")" ]; then wrong "full disk, table: left $(ls -A "$T/tiny")"; fi
+else
+    echo "not tried: a full disk (no leave to mount one)"
+fi
+
+# --- arguments
+refused "more labels than Byte holds" 'Byte' "$qfz" label -ot Byte "$T/whole_LZW.tif" "$out"
+accepted "few labels in Byte" "$qfz" label -q -ot Byte "$in" "$out"
+rm -f "$out"
+for bad in -1 -0.001 nan -inf one '' 1x; do
+    for task in label simplify saliency cut; do
+        if [ $task = saliency ]; then continue; fi
+        refused "$task --alpha '$bad'" 'alpha' "$qfz" $task --alpha "$bad" "$in" "$out"
+    done
+    refused "--omega '$bad'" 'omega' "$qfz" simplify --alpha 1 --omega "$bad" "$in" "$out"
+done
+refused "2 omegas for 3 bands" 'omega' "$qfz" simplify --alpha 1 --omega 1,2 "$T/rgb.tif" "$out"
+refused "connectivity 6" 'connectivity' "$qfz" label --connectivity 6 "$in" "$out"
+refused "an unknown distance" 'distance' "$qfz" label --alpha 1 --distance l3 "$in" "$out"
+refused "an unknown layout" 'layout' "$qfz" saliency --layout round "$in" "$out"
+refused "an unknown engine" 'engine' "$qfz" label --engine steam "$in" "$out"
+refused "an unknown rule" 'nodata' "$qfz" label --nodata-rule some "$in" "$out"
+refused "tile -1" 'tile' "$qfz" label --tile -1 "$in" "$out"
+refused "tile of words" 'tile' "$qfz" label --tile big "$in" "$out"
+refused "memory of words" 'memory' "$qfz" label --memory much "$in" "$out"
+refused "memory 0" 'memory' "$qfz" label --memory 0 "$in" "$out"
+refused "memory 200%" 'memory' "$qfz" label --memory 200% "$in" "$out"
+refused "-j -2" '-j|thread' "$qfz" label -j -2 "$in" "$out"
+refused "a threshold and a background" 'alpha|background' \
+    "$qfz" label --alpha 1 --background abc "$in" "$out"
+refused "an unknown option" 'frobnicate' "$qfz" label --frobnicate "$in" "$out"
+refused "an unknown subcommand" 'frobnicate' "$qfz" frobnicate "$in" "$out"
+refused "no DST" 'DST|argument' "$qfz" label "$in"
+refused "no SRC" 'SRC|argument' "$qfz" label
+refused "one name too many" 'argument|third' "$qfz" label "$in" "$out" third
+refused "an option without its value" 'alpha' "$qfz" label "$in" "$out" --alpha
+refused "a creation option without =" 'co|creation|COMPRESS' "$qfz" label -co COMPRESS "$in" "$out"
+refused "cut without alpha" 'alpha' "$qfz" cut "$in" "$out"
+gdal_create -q -of GTiff -ot UInt32 -outsize 3 3 -bands 2 -burn 1 "$T/u32.tif"
+refused "levels beyond 32 bits" 'linf|l2' "$qfz" saliency --distance l1 "$T/u32.tif" "$out"
+finish

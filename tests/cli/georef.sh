@@ -1,0 +1,56 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# georef.sh QFZ - CRS, rotated geotransform, GCPs and pixel convention arrive in every output.
+. "$(dirname "$0")/lib.sh"
+
+grid "$T/in.tif" <<'ROWS'
+1 1 2 9
+3 1 2 9
+3 4 4 9
+ROWS
+here=$(dirname "$0")
+
+# georef SRC: all subcommands; the outputs' georeference is the source's.
+georef() {
+    src=$1
+    name=$(basename "$src")
+    rm -rf "$T/out"
+    mkdir "$T/out"
+    accepted "$name: label" "$qfz" label -q "$src" "$T/out/label.tif"
+    accepted "$name: simplify" "$qfz" simplify -q --alpha 1 --omega 2 \
+        --labels "$T/out/labels.tif" "$src" "$T/out/simplify.tif"
+    accepted "$name: saliency" "$qfz" saliency -q "$src" "$T/out/saliency.tif"
+    accepted "$name: cut" "$qfz" cut -q --alpha 1 "$T/out/saliency.tif" "$T/out/cut.tif"
+    accepted "$name: pixel" "$qfz" saliency -q --layout pixel "$src" "$T/out/pixel.tif"
+    accepted "$name: khalimsky" "$qfz" saliency -q --layout khalimsky "$src" "$T/out/khalimsky.tif"
+    for f in label labels simplify saliency cut pixel khalimsky; do
+        checks=$((checks + 1))
+        python3 "$here/same_place.py" "$src" "$T/out/$f.tif" 2>"$T/stderr" || wrong "$name: $f.tif"
+    done
+    checks=$((checks + 1))
+    if [ "$(ls "$T/out" | grep -vc '\.tif')" -ne 0 ]; then wrong "$name: left: $(ls "$T/out")"; fi
+}
+
+gdal_translate -q -a_srs EPSG:32618 -a_ullr 100000 2700000 100040 2699970 "$T/in.tif" "$T/utm.tif"
+georef "$T/utm.tif"
+gdal_translate -q -a_srs EPSG:4326 -a_ullr -10 50 -6 47 -mo AREA_OR_POINT=Point "$T/in.tif" "$T/point.tif"
+georef "$T/point.tif"
+gdal_translate -q -a_srs EPSG:32632+5773 -a_ullr 0 30 40 0 "$T/in.tif" "$T/compound.tif"
+georef "$T/compound.tif"
+gdal_translate -q -a_srs '+proj=laea +lat_0=33 +lon_0=11.5 +x_0=17 +datum=WGS84' -a_ullr 0 30 40 0 \
+    "$T/in.tif" "$T/custom.tif"
+georef "$T/custom.tif"
+gdal_translate -q -a_srs EPSG:4326 -gcp 0 0 10 50 -gcp 4 0 11 50.5 -gcp 0 3 9.5 48 -gcp 4 3 10.5 48.25 \
+    "$T/in.tif" "$T/gcps.tif"
+georef "$T/gcps.tif"
+cat >"$T/rotated.vrt" <<VRT
+<VRTDataset rasterXSize="4" rasterYSize="3">
+<SRS>EPSG:3857</SRS><GeoTransform>1000, 8, 3, 2000, 2.5, -7</GeoTransform>
+<VRTRasterBand dataType="Byte" band="1"><SimpleSource>
+<SourceFilename relativeToVRT="1">in.tif</SourceFilename><SourceBand>1</SourceBand>
+</SimpleSource></VRTRasterBand></VRTDataset>
+VRT
+georef "$T/rotated.vrt"
+gdal_create -q -of GTiff -outsize 4 3 -bands 1 -burn 5 "$T/nowhere.tif"
+georef "$T/nowhere.tif"
+finish

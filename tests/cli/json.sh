@@ -1,0 +1,74 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# json.sh QFZ - what goes to stdout: one JSON object with --json, nothing without; version, help.
+. "$(dirname "$0")/lib.sh"
+
+grid "$T/in.tif" <<'ROWS'
+1 1 2
+3 1 2
+ROWS
+"$qfz" saliency -q "$T/in.tif" "$T/hierarchy.tif" || wrong "saliency"
+
+# has KEYS...: $T/stdout is one object with these keys.
+has() {
+    checks=$((checks + 1))
+    python3 - "$T/stdout" "$@" <<'PYTHON' || wrong "JSON of $what"
+import json, sys
+text = open(sys.argv[1]).read()
+found = json.loads(text)
+assert isinstance(found, dict), found
+for pair in sys.argv[2:]:
+    key, _, value = pair.partition("=")
+    assert key in found, (key, found)
+    assert not value or str(found[key]) == value, (key, found[key], value)
+PYTHON
+}
+
+what=label
+run "$qfz" label --json "$T/in.tif" "$T/label.tif"
+has regions=3 pixels=6 width=3 height=2 tiles engine=cpu seconds peak_rss_bytes
+what=simplify
+run "$qfz" simplify --json --alpha 1 --omega 1 "$T/in.tif" "$T/simplify.tif"
+has regions=2 pixels=6 width=3 height=2 tiles engine=cpu seconds peak_rss_bytes
+what=saliency
+run "$qfz" saliency --json "$T/in.tif" "$T/saliency.tif"
+has regions=0 pixels=6 width=3 height=2 tiles engine=cpu seconds peak_rss_bytes
+what=cut
+run "$qfz" cut --json --alpha 1 "$T/hierarchy.tif" "$T/cut.tif"
+has regions=2 pixels=6 width=3 height=2 tiles engine=cpu seconds peak_rss_bytes
+what=info
+run "$qfz" info --json "$T/in.tif"
+has
+what="label of a name that needs quoting"
+cp "$T/in.tif" "$T/a \"b\" \\ c.tif"
+run "$qfz" label --json "$T/a \"b\" \\ c.tif" "$T/x \"y\".tif"
+has regions=3
+
+checks=$((checks + 4))
+run "$qfz" label "$T/in.tif" "$T/quiet.tif"
+if [ "$rc" -ne 0 ] || [ -s "$T/stdout" ]; then wrong "label without --json writes to stdout"; fi
+if [ "$(values "$T/quiet.tif")" != "1 1 2 3 1 2 " ]; then wrong "labels: $(values "$T/quiet.tif")"; fi
+if [ "$(values "$T/cut.tif")" != "1 1 1 2 1 1 " ]; then wrong "cut: $(values "$T/cut.tif")"; fi
+run "$qfz" label -q "$T/in.tif" "$T/quieter.tif"
+if [ "$rc" -ne 0 ] || [ -s "$T/stdout" ] || [ -s "$T/stderr" ]; then wrong "-q is not quiet"; fi
+
+checks=$((checks + 2))
+run "$qfz" --version
+if [ "$rc" -ne 0 ] || ! grep -q '[0-9]\.[0-9]' "$T/stdout"; then wrong "--version"; fi
+run "$qfz" --help
+if [ "$rc" -ne 0 ] || ! grep -q simplify "$T/stdout"; then wrong "--help"; fi
+for task in label simplify saliency cut info; do
+    checks=$((checks + 1))
+    run "$qfz" $task --help
+    if [ "$rc" -ne 0 ] || ! grep -q "qfz $task" "$T/stdout"; then wrong "$task --help"; fi
+    if ! grep -qi example "$T/stdout"; then wrong "$task --help has no example"; fi
+done
+
+# A pipe that is closed or full is no crash.
+if [ -c /dev/full ]; then
+    checks=$((checks + 1))
+    rc=0
+    "$qfz" label -q --overwrite --json "$T/in.tif" "$T/label.tif" >/dev/full 2>"$T/stderr" || rc=$?
+    if [ "$rc" -ge 124 ]; then wrong "stdout is full: exit status $rc"; fi
+fi
+finish

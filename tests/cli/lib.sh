@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+# lib.sh - what the command-line tests share.  A test is started as `test.sh QFZ [DATA]`; it works
+# in a scratch folder of its own, counts what is wrong, goes on, and ends with `finish`.
+
+qfz=$1
+if [ ! -x "$qfz" ]; then
+    echo "skipped: no command $qfz"
+    exit 77
+fi
+for tool in gdal_translate gdal_create gdalinfo python3; do
+    if ! command -v $tool >/dev/null; then
+        echo "skipped: needs $tool"
+        exit 77
+    fi
+done
+
+T=$(mktemp -d "${TMPDIR:-/tmp}/qfz_cli_XXXXXX") || exit 1
+trap 'rm -rf "$T"' EXIT
+mkdir "$T/out"
+checks=0
+failures=0
+
+wrong() {
+    failures=$((failures + 1))
+    echo "WRONG: $*"
+    if [ -s "$T/stderr" ]; then sed 's/^/    stderr: /' "$T/stderr" | cut -c1-300 | head -5; fi
+}
+
+# check NAME COMMAND...: the command must succeed.
+check() {
+    name=$1
+    shift
+    checks=$((checks + 1))
+    "$@" >/dev/null 2>&1 || wrong "$name"
+}
+
+# run COMMAND...: sets rc, $T/stdout, $T/stderr.
+run() {
+    rc=0
+    timeout 60 "$@" >"$T/stdout" 2>"$T/stderr" </dev/null || rc=$?
+}
+
+# refused NAME WORD COMMAND...: fails with one line on stderr that holds WORD (a grep pattern), and
+# leaves nothing, on stdout or in the folder of outputs.
+refused() {
+    name=$1
+    word=$2
+    shift 2
+    checks=$((checks + 1))
+    run "$@"
+    if [ "$rc" -eq 0 ]; then wrong "$name: exit status 0"; fi
+    if [ "$rc" -ge 124 ]; then wrong "$name: exit status $rc"; fi
+    if [ "$(wc -l <"$T/stderr")" -ne 1 ]; then wrong "$name: $(wc -l <"$T/stderr") lines on stderr"; fi
+    if ! grep -qiE -- "$word" "$T/stderr"; then wrong "$name: \"$word\" is not in the message"; fi
+    if [ -s "$T/stdout" ]; then wrong "$name: something on stdout"; fi
+    nothing_left "$name"
+}
+
+# The folder of outputs holds nothing.
+nothing_left() {
+    if [ -n "$(ls -A "$T/out")" ]; then
+        wrong "$1: left behind: $(ls -A "$T/out" | tr '\n' ' ')"
+        rm -rf "$T/out"
+        mkdir "$T/out"
+    fi
+}
+
+# accepted NAME COMMAND...: succeeds, with nothing on stdout and stderr (-q is given by the caller).
+accepted() {
+    name=$1
+    shift
+    checks=$((checks + 1))
+    run "$@"
+    if [ "$rc" -ne 0 ]; then wrong "$name: exit status $rc"; fi
+    if [ -s "$T/stdout" ]; then wrong "$name: something on stdout"; fi
+}
+
+# grid FILE: text rows on stdin (an ASCII grid without its head) -> a GeoTIFF.
+grid() {
+    cat >"$T/rows"
+    {
+        echo "ncols $(head -1 "$T/rows" | wc -w)"
+        echo "nrows $(wc -l <"$T/rows")"
+        echo "xllcorner 0"
+        echo "yllcorner 0"
+        echo "cellsize 1"
+        cat "$T/rows"
+    } >"$T/grid.asc"
+    gdal_translate -q -ot "${2:-Byte}" "$T/grid.asc" "$1" || exit 1
+    rm -f "$T/grid.asc" "$T/grid.prj"
+}
+
+# values FILE: all pixels of band 1 as text.
+values() {
+    gdal_translate -q -of XYZ "$1" /vsistdout/ 2>/dev/null | awk '{ printf "%s ", $3 }'
+}
+
+finish() {
+    echo "$checks checks, $failures wrong"
+    [ "$failures" -eq 0 ]
+    exit
+}

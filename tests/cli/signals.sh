@@ -1,0 +1,58 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# signals.sh QFZ - Ctrl-C and SIGTERM in the middle of a run: one line, no output, nothing left.
+. "$(dirname "$0")/lib.sh"
+
+# Noise that cannot be read from disk fast: many small blocks, tile by tile.
+python3 - "$T" <<'PYTHON'
+import random, sys
+random.seed(5)
+n = 3000
+open(sys.argv[1] + "/noise.pgm", "wb").write(b"P5 %d %d 255\n" % (n, n) + random.randbytes(n * n))
+PYTHON
+gdal_translate -q -co TILED=YES -co BLOCKXSIZE=64 -co BLOCKYSIZE=64 "$T/noise.pgm" "$T/noise.tif"
+
+# stopped SIGNAL SECONDS COMMAND...
+stopped() {
+    signal=$1
+    seconds=$2
+    shift 2
+    checks=$((checks + 1))
+    # python: a shell's background job would ignore SIGINT
+    rc=0
+    python3 - "$signal" "$seconds" "$T/stdout" "$T/stderr" "$@" <<'PYTHON' || rc=$?
+import signal, subprocess, sys, time
+number = getattr(signal, "SIG" + sys.argv[1])
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+with open(sys.argv[3], "wb") as out, open(sys.argv[4], "wb") as err:
+    p = subprocess.Popen(sys.argv[5:], stdout=out, stderr=err, stdin=subprocess.DEVNULL)
+    time.sleep(float(sys.argv[2]))
+    if p.poll() is not None:
+        sys.exit(200)  # it was too fast
+    p.send_signal(number)
+    try:
+        p.wait(20)
+    except subprocess.TimeoutExpired:
+        p.kill()
+        sys.exit(201)
+sys.exit(p.returncode if p.returncode >= 0 else 128 - p.returncode)
+PYTHON
+    case $rc in
+    200) echo "too fast to be stopped: $2 after $seconds s" ;;
+    201) wrong "SIG$signal: still running after 20 s: $*" ;;
+    0) wrong "SIG$signal: exit status 0: $*" ;;
+    *) if [ "$(wc -l <"$T/stderr")" -ne 1 ]; then wrong "SIG$signal: not one line on stderr: $*"; fi ;;
+    esac
+    if [ -s "$T/stdout" ]; then wrong "SIG$signal: something on stdout: $*"; fi
+    if [ "$rc" -ne 200 ]; then nothing_left "SIG$signal: $*"; else rm -rf "$T/out/"*; fi
+}
+
+for signal in INT TERM; do
+    for seconds in 0.3 0.8; do
+        stopped $signal $seconds "$qfz" label --alpha 3 --tile 4 "$T/noise.tif" "$T/out/dst.tif"
+        stopped $signal $seconds "$qfz" saliency --tile 8 "$T/noise.tif" "$T/out/dst.tif"
+        stopped $signal $seconds "$qfz" simplify --tile 8 --alpha 20 --omega 60 \
+            --labels "$T/out/labels.tif" --regions "$T/out/r.gpkg" "$T/noise.tif" "$T/out/dst.tif"
+    done
+done
+finish

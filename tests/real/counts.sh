@@ -1,0 +1,79 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# counts.sh QFZ DATA - the numbers of components that SciPy and scikit-image find in real rasters,
+# and two mosaics that must equal their scenes.  Skipped without the folder.
+here=$(dirname "$0")
+qfz=$1
+data=$2
+if [ ! -d "$data/landcover" ]; then
+    echo "skipped: no folder $data/landcover"
+    exit 77
+fi
+. "$here/../cli/lib.sh"
+
+# count FILE CONNECTIVITY REGIONS OPTIONS...
+count() {
+    file=$1
+    connectivity=$2
+    want=$3
+    shift 3
+    if [ ! -f "$data/$file" ]; then
+        echo "skipped: no $file"
+        return
+    fi
+    checks=$((checks + 1))
+    "$qfz" label --json --connectivity "$connectivity" "$@" "$data/$file" "$T/dst.tif" --overwrite \
+        >"$T/stdout" 2>"$T/stderr" || wrong "$file: exit status $?"
+    got=$(python3 -c 'import json, sys; print(json.load(sys.stdin)["regions"])' <"$T/stdout")
+    if [ "$got" = "$want" ]; then echo "$file, $connectivity-connected: $got"
+    else wrong "$file, $connectivity-connected: $got, not $want"; fi
+}
+
+globe=landcover/globe_landmask_43200x21600_1bit.tif
+count $globe 4 25941 --background 0
+count $globe 8 18660 --background 0
+count landcover/GMW_N26W082_2020_v3.tif 4 7172
+count landcover/GMW_N26W082_2020_v3.tif 8 4807
+count demo/nlcd_zion_2013_palette_u8.tif 4 41563
+count demo/nlcd_zion_2013_palette_u8.tif 8 12349
+count landcover/cdl_2016_iowa_test_8000.tif 4 24368
+count landcover/cdl_2016_iowa_test_8000.tif 8 17697
+
+# "band 1 not 0" is one value for all that is not 0: alpha 255 within the valid pixels of band 1.
+count demo/landsat7_bahamas_rgb_u8_nd0.tif 4 9 -b 1 --alpha 255 --nodata 0
+count demo/landsat7_bahamas_rgb_u8_nd0.tif 8 6 -b 1 --alpha 255 --nodata 0
+
+# equal NAME A B OPTIONS: simplify and saliency of A and B are the same pixels.
+equal() {
+    name=$1
+    a=$2
+    b=$3
+    shift 3
+    for task in label saliency; do
+        checks=$((checks + 1))
+        "$qfz" $task -q --overwrite "$@" "$a" "$T/a.tif" 2>"$T/stderr" || wrong "$name: $task"
+        "$qfz" $task -q --overwrite "$@" "$b" "$T/b.tif" 2>"$T/stderr" || wrong "$name: $task"
+        sums_a=$(gdalinfo -checksum "$T/a.tif" | grep Checksum)
+        sums_b=$(gdalinfo -checksum "$T/b.tif" | grep Checksum)
+        if [ -z "$sums_a" ] || [ "$sums_a" != "$sums_b" ]; then wrong "$name: $task differs"; fi
+    done
+}
+mosaic=$data/mosaic
+if [ -f "$mosaic/rasterio_rgb4.vrt" ]; then
+    equal "Bahamas in four parts" "$mosaic/rasterio_rgb4.vrt" \
+        "$data/demo/landsat7_bahamas_rgb_u8_nd0.tif"
+else
+    echo "skipped: no rasterio_rgb4.vrt"
+fi
+if [ -f "$mosaic/s2_aber.vrt" ] && [ -f "$mosaic/s2_aber_overlap.vrt" ]; then
+    # Row 250 differs in the two mosaics: what lies above and below it must not.
+    gdal_translate -q -of VRT -srcwin 0 0 930 250 "$mosaic/s2_aber.vrt" "$T/top1.vrt"
+    gdal_translate -q -of VRT -srcwin 0 0 930 250 "$mosaic/s2_aber_overlap.vrt" "$T/top2.vrt"
+    equal "Aberystwyth above row 250" "$T/top1.vrt" "$T/top2.vrt"
+    gdal_translate -q -of VRT -srcwin 0 251 930 696 "$mosaic/s2_aber.vrt" "$T/low1.vrt"
+    gdal_translate -q -of VRT -srcwin 0 251 930 696 "$mosaic/s2_aber_overlap.vrt" "$T/low2.vrt"
+    equal "Aberystwyth below row 250" "$T/low1.vrt" "$T/low2.vrt"
+else
+    echo "skipped: no s2_aber.vrt beside s2_aber_overlap.vrt"
+fi
+finish
