@@ -91,7 +91,7 @@ show() {
     local name=$1 src=$2 to=$out/$1 alpha omega
     mkdir -p "$to"
     read -r alpha omega < <("$build/tools/quicklook" suggest "$src") ||
-        fail "$src: no raster, or not one pixel of it is valid"
+        fail "$src: GDAL reads no raster from it"
     echo
     echo "$name: $src"
     echo "  steps up to alpha = $alpha join neighbours (largest difference over the bands);" \
