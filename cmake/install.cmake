@@ -1,14 +1,12 @@
-# What `cmake --install` leaves: the commands, both libraries, the header, and the two ways for
+# What `cmake --install` leaves: the command, both libraries, the header, and the two ways for
 # others to find them (CMake package, pkg-config).
 include(CMakePackageConfigHelpers)
 
 set(QFZ_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/qfz)
 
-foreach(command qfz qfz-bench)
-    if(TARGET ${command})
-        install(TARGETS ${command} RUNTIME)
-    endif()
-endforeach()
+if(TARGET qfz)
+    install(TARGETS qfz RUNTIME)
+endif()
 install(FILES include/qfz.h TYPE INCLUDE)
 install(TARGETS qfz_shared EXPORT qfz_shared LIBRARY ARCHIVE)
 install(TARGETS qfz_static EXPORT qfz_static ARCHIVE)
