@@ -15,11 +15,6 @@ QFZ_INLINE uint64_t from_after(uint64_t word, uint64_t after)
     return word >> 1 | after << 63;
 }
 
-QFZ_INLINE qfz_row_word word_or_none(const qfz_row_word *row, int64_t k, int64_t words)
-{
-    return k >= 0 && k < words ? row[k] : (qfz_row_word){0, 0};
-}
-
 /* ---- The forest ------------------------------------------------------------------------------ */
 
 QFZ_INLINE uint32_t find_root(uint32_t *parent, uint32_t run)
@@ -78,7 +73,6 @@ static void find_edges(const qfz_runs *runs, const qfz_strip *strip, int64_t y)
     const int64_t w = runs->image->w, words = runs->words, q = y * w, p = q - w;
     const qfz_row_word *const above = runs->rows + (y - 1) * words, *const below = above + words;
     const bool diagonal = runs->rule->connectivity == 8;
-    uint64_t left_before = 0;
 
     strip->left[words - 1] = strip->right[words - 1] = 0;
     qfz_join_bits(runs->image, runs->rule, QFZ_BELOW, p, q, w, strip->up);
@@ -88,14 +82,15 @@ static void find_edges(const qfz_runs *runs, const qfz_strip *strip, int64_t y)
     }
     for (int64_t k = 0; k < words; k++)
         strip->up[k] &= above[k].valid & below[k].valid;
+    uint64_t valid_before = 0, left_before = 0;
     for (int64_t k = 0; diagonal && k < words; k++) {
-        const uint64_t left = strip->left[k];
-        const uint64_t valid_before = word_or_none(above, k - 1, words).valid;
-        const uint64_t valid_after = word_or_none(above, k + 1, words).valid;
-        strip->left[k] = from_before(left_before, left) & below[k].valid &
-                         from_before(valid_before, above[k].valid);
-        strip->right[k] &= below[k].valid & from_after(above[k].valid, valid_after);
+        const uint64_t left = strip->left[k], valid = above[k].valid;
+        const uint64_t valid_after = k + 1 < words ? above[k + 1].valid : 0;
+        strip->left[k] =
+            from_before(left_before, left) & below[k].valid & from_before(valid_before, valid);
+        strip->right[k] &= below[k].valid & from_after(valid, valid_after);
         left_before = left;
+        valid_before = valid;
     }
 }
 
@@ -113,9 +108,10 @@ QFZ_INLINE link_word read_word(const qfz_runs *runs, const qfz_strip *strip, int
     const qfz_row_word *const above = runs->rows + (y - 1) * runs->words;
     const qfz_row_word *const below = above + runs->words;
     const uint64_t up = strip->up[k];
+    const bool last = k + 1 == runs->words;
     link_word l = {.up = up, .start_above = above[k].start, .start_below = below[k].start};
-    l.starts_after = from_after(l.start_above, word_or_none(above, k + 1, runs->words).start);
-    l.starts_after_below = from_after(l.start_below, word_or_none(below, k + 1, runs->words).start);
+    l.starts_after = from_after(l.start_above, last ? 0 : above[k + 1].start);
+    l.starts_after_below = from_after(l.start_below, last ? 0 : below[k + 1].start);
     l.up_before = from_before(k ? strip->up[k - 1] : 0, up);
     l.up_after = from_after(up, strip->up[k + 1]);
     if (runs->rule->connectivity == 8) {

@@ -67,8 +67,8 @@ static void lay_out(const qfz_tree_work *t)
         for (int64_t bx = 0; bx < t->blocks_x; bx++) {
             const qfz_box box = qfz_tree_block_box(t, by, bx);
             const int64_t h = qfz_box_h(box), w = qfz_box_w(box);
-            const uint32_t crossing = max_crossing(t->rule->connectivity, h, w,
-                                                   box.x1 < t->w, box.y1 < t->h);
+            const uint32_t crossing =
+                max_crossing(t->rule->connectivity, h, w, box.x1 < t->w, box.y1 < t->h);
             t->blocks[by * t->blocks_x + bx] = (qfz_tree_block){.slot = slot, .seam = seam};
             slot += (uint32_t)(h * w) + crossing;
             seam += crossing;

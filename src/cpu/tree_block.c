@@ -33,8 +33,8 @@ typedef struct block_scratch {
     square_row rows[3];
     uint64_t edges[2][MAX_EDGES]; /* key << 32 | kind << PLACE_BITS | place */
     uint32_t starts[DIGITS];
-    uint16_t find[QFZ_BLOCK_PX]; /* disjoint sets of pixels */
-    uint16_t top[QFZ_BLOCK_PX];  /* of a set's root: the node that stands for it */
+    uint16_t find[QFZ_BLOCK_PX];       /* disjoint sets of pixels */
+    uint16_t top[QFZ_BLOCK_PX];        /* of a set's root: the node that stands for it */
     uint16_t parent[2 * QFZ_BLOCK_PX]; /* pixels, then nodes by level */
     uint16_t number[2 * QFZ_BLOCK_PX]; /* of nodes: their place among those that are no aliases */
     uint32_t level[QFZ_BLOCK_PX];
@@ -95,10 +95,9 @@ static void set_existing(const builder *b, int64_t y, square_row *row)
         const uint8_t *const a = valid + y * t->w + b->x_first + i;
         const bool va = a[0], vb = i < n && a[1], vc = has_below && a[t->w];
         const bool vd = i < n && has_below && a[t->w + 1];
-        row->exists[at + i] &=
-            (uint8_t)((va && vb) << QFZ_EDGE_H | (va && vc) << QFZ_EDGE_V |
-                      (va && vd) << QFZ_EDGE_FALL | (vb && vc) << QFZ_EDGE_RISE |
-                      (va && vb && vc && vd ? SQUARE : 0));
+        row->exists[at + i] &= (uint8_t)((va && vb) << QFZ_EDGE_H | (va && vc) << QFZ_EDGE_V |
+                                         (va && vd) << QFZ_EDGE_FALL | (vb && vc) << QFZ_EDGE_RISE |
+                                         (va && vb && vc && vd ? SQUARE : 0));
     }
 }
 
@@ -131,17 +130,18 @@ drop_of_six(square_row *restrict row, const uint32_t *restrict bottom)
         const uint32_t f = row->fall[i], g = row->rise[i];
         const uint32_t dt = (t > max2(r, f)) | (t > max2(l, g)) | (t > max2(max2(r, u), l)) |
                             (t > max2(max2(g, u), f));
-        const uint32_t du = (u > max2(l, f)) | (u > max2(r, g)) |
-                            ((u >= t) & (u > max2(r, l))) | ((u >= t) & (u > max2(g, f)));
+        const uint32_t du = (u > max2(l, f)) | (u > max2(r, g)) | ((u >= t) & (u > max2(r, l))) |
+                            ((u >= t) & (u > max2(g, f)));
         const uint32_t dl = ((l >= u) & (l > f)) | ((l >= t) & (l > g)) |
                             ((l >= max2(t, u)) & (l > r)) | (l > max2(max2(g, r), f));
         const uint32_t dr = ((r >= t) & (r > f)) | ((r >= u) & (r > g)) |
                             (r >= max2(max2(t, u), l)) | ((r > max2(g, f)) & (r >= l));
-        const uint32_t df = (f >= max2(t, r)) | (f >= max2(u, l)) |
-                            ((f >= max2(t, u)) & (f > g)) | ((f >= max2(l, r)) & (f > g));
-        const uint32_t dg = (g >= max2(t, l)) | (g >= max2(u, r)) |
-                            (g >= max2(max2(t, f), u)) | (g >= max2(max2(l, f), r));
-        const uint32_t drop = dt * TOP | du * BOTTOM | dl * LEFT | dr * RIGHT | df * FALL | dg * RISE;
+        const uint32_t df = (f >= max2(t, r)) | (f >= max2(u, l)) | ((f >= max2(t, u)) & (f > g)) |
+                            ((f >= max2(l, r)) & (f > g));
+        const uint32_t dg = (g >= max2(t, l)) | (g >= max2(u, r)) | (g >= max2(max2(t, f), u)) |
+                            (g >= max2(max2(l, f), r));
+        const uint32_t drop =
+            dt * TOP | du * BOTTOM | dl * LEFT | dr * RIGHT | df * FALL | dg * RISE;
         row->drop[i] = row->exists[i] & SQUARE ? (uint8_t)drop : 0;
     }
 }
@@ -173,10 +173,12 @@ static void keep_of_row(const builder *b, const square_row *above, const square_
         const int have = row->exists[i];
         const int h = (have >> QFZ_EDGE_H & 1) & (drop_h == 0) & (row->h[i] <= alpha);
         const int v = (have >> QFZ_EDGE_V & 1) & (drop_v == 0) & (row->v[i] <= alpha);
-        const int f = (have >> QFZ_EDGE_FALL & 1) & !(row->drop[i] & FALL) & (row->fall[i] <= alpha);
-        const int g = (have >> QFZ_EDGE_RISE & 1) & !(row->drop[i] & RISE) & (row->rise[i] <= alpha);
-        keep[i] = (uint8_t)(h << QFZ_EDGE_H | v << QFZ_EDGE_V | f << QFZ_EDGE_FALL |
-                            g << QFZ_EDGE_RISE);
+        const int f =
+            (have >> QFZ_EDGE_FALL & 1) & !(row->drop[i] & FALL) & (row->fall[i] <= alpha);
+        const int g =
+            (have >> QFZ_EDGE_RISE & 1) & !(row->drop[i] & RISE) & (row->rise[i] <= alpha);
+        keep[i] =
+            (uint8_t)(h << QFZ_EDGE_H | v << QFZ_EDGE_V | f << QFZ_EDGE_FALL | g << QFZ_EDGE_RISE);
     }
 }
 
@@ -274,8 +276,8 @@ static uint32_t max_key(const uint64_t *edges, int32_t n)
     return max;
 }
 
-static void sort_by_digit(const uint64_t *restrict from, uint64_t *restrict to, int32_t n, int shift,
-                          uint32_t n_digits, uint32_t *restrict starts)
+static void sort_by_digit(const uint64_t *restrict from, uint64_t *restrict to, int32_t n,
+                          int shift, uint32_t n_digits, uint32_t *restrict starts)
 {
     const uint32_t mask = DIGITS - 1;
     memset(starts, 0, n_digits * sizeof *starts);

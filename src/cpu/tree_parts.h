@@ -33,11 +33,11 @@ typedef struct qfz_seam_edge {
 } qfz_seam_edge;
 
 typedef struct qfz_tree_block {
-    uint32_t slot;     /* its first slot */
-    uint32_t n_nodes;  /* slots in use, those of crossing edges left out */
-    uint32_t seam;     /* its first crossing edge */
+    uint32_t slot;                       /* its first slot */
+    uint32_t n_nodes;                    /* slots in use, those of crossing edges left out */
+    uint32_t seam;                       /* its first crossing edge */
     uint32_t n_right, n_below, n_corner; /* crossing edges, in this order */
-    uint32_t number;   /* final number of its first node that stays */
+    uint32_t number;                     /* final number of its first node that stays */
 } qfz_tree_block;
 
 /* The state of one build; everything is borrowed from the caller. */

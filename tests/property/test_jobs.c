@@ -510,10 +510,75 @@ static void one_case(int64_t number)
     free(labels);
 }
 
+/* Many small tiles in the least memory: more summaries than the store may keep, so that they go
+ * to a temporary file and come back. */
+static void summaries_spill(int64_t number, qfz_task task)
+{
+    enum { H = 512, W = 500 };
+    static problem p;
+    static const char *const outputs[] = {"src.tif", "painted.tif", "labels.tif", "saliency.tif", NULL};
+    memset(&p, 0, sizeof p);
+    check_case(number, "512 x 500 in tiles of 2, little memory, task %d", (int)task);
+    p.r.image = (qfz_image){.h = H, .w = W, .n_bands = 1, .type = QFZ_U8};
+    p.r.image.pixels = p.r.pixels = malloc((size_t)H * W);
+    p.r.image.valid = p.r.valid = malloc((size_t)H * W);
+    files_must(p.r.pixels && p.r.valid);
+    for (int64_t i = 0; i < H * W; i++) {
+        raster_set(&p.r, 0, i, (double)(check_chance(70) ? 3 : check_pick(9)));
+        p.r.valid[i] = 1;
+    }
+    p.hiding = "nothing";
+    p.base = qfz_job_default(task);
+    p.base.method.connectivity = 8;
+    p.base.engine = QFZ_ENGINE_CPU;
+    p.base.overwrite = true;
+    p.o = oracle_open(&p.r.image, 8, QFZ_L1);
+    write_source(&p);
+    qfz_job job = p.base;
+    uint32_t *labels = calloc((size_t)H * W, sizeof *labels);
+    double *planes = calloc((size_t)4 * H * W, sizeof *planes);
+    files_must(labels && planes);
+    const double omega = 4;
+    uint32_t n = 0;
+    job.src = p.src;
+    job.tile_px = 2;
+    job.n_threads = 2;
+    job.memory_bytes = INT64_C(64) << 20;
+    job.dst = scratch(task == QFZ_SALIENCY ? "saliency.tif" : task == QFZ_LABEL ? "labels.tif" : "painted.tif");
+    if (task == QFZ_LABEL) n = oracle_flat(p.o, labels);
+    if (task == QFZ_SALIENCY) oracle_saliency(p.o, planes);
+    if (task == QFZ_SIMPLIFY) {
+        job.method.has_alpha = true;
+        job.method.alpha = 3;
+        job.method.omega = &omega;
+        job.method.n_omega = 1;
+        job.labels = scratch("labels.tif");
+        n = oracle_alpha_omega(p.o, 3, &omega, labels);
+    }
+    qfz_plan plan = {0};
+    qfz_error err = {0};
+    CHECK(qfz_job_plan(&job, &plan, &err) == QFZ_OK, "plan: %s", err.message);
+    CHECK(plan.border_bytes > plan.store_bytes, "nothing to spill: %" PRId64 " of %" PRId64 " bytes",
+          plan.border_bytes, plan.store_bytes);
+    if (runs(&p, &job, "little memory", n)) {
+        if (task == QFZ_SALIENCY) levels_are(&p, job.dst, "little memory", H, W, 4, planes);
+        if (task == QFZ_LABEL) labels_are(&p, job.dst, "little memory", labels);
+        if (task == QFZ_SIMPLIFY) labels_are(&p, job.labels, "little memory", labels);
+    }
+    files_only(outputs);
+    files_clear();
+    oracle_close(p.o);
+    raster_free(&p.r);
+    free(labels);
+    free(planes);
+}
+
 int main(int argc, char **argv)
 {
-    check_begin(argc, argv, 300);
+    check_begin(argc, argv, 120);
     files_begin();
+    if (check_.first == 0)
+        for (int task = QFZ_LABEL; task <= QFZ_SALIENCY; task++) summaries_spill(-1 - task, (qfz_task)task);
     for (int64_t c = check_.first; c < check_.cases; c++) one_case(c);
     files_end();
     return check_end();
