@@ -129,6 +129,6 @@ else
     status=1
 fi
 scene=$(make_big_scene) || fail "the big scene could not be made"
-# Its sensor noise is known: 36 is 3 of the standard deviations between two pixels.
+# The noise of its sensor is known: neighbours differ by 11 (one standard deviation) in each band.
 show scene_4096 "$scene" 36 400
 exit $status
