@@ -17,6 +17,8 @@ enum { SIDE = 1024, SAMPLE = 512 };
 
 static const char usage[] =
     "usage: quicklook image SRC OUT.png [LIKE]   colours; stretched as LIKE, or SRC, asks for\n"
+    "       quicklook rgb SRC OUT.png [LIKE]     the same\n"
+    "       quicklook gray SRC OUT.png [LIKE]    the first band\n"
     "       quicklook labels SRC OUT.png         a colour for each label, 0 black\n"
     "       quicklook saliency SRC OUT.png       dark where regions part late\n"
     "       quicklook suggest SRC                prints alpha and omega (linf)\n";
@@ -104,7 +106,7 @@ static bool stretch_of(GDALDatasetH src, int band, float *low, float *high)
     return ok;
 }
 
-static bool draw_image(GDALDatasetH src, GDALDatasetH like, picture *p)
+static bool draw_image(GDALDatasetH src, GDALDatasetH like, bool gray, picture *p)
 {
     const size_t n = (size_t)p->w * (size_t)p->h;
     float *values = room(n, sizeof *values);
@@ -112,6 +114,7 @@ static bool draw_image(GDALDatasetH src, GDALDatasetH like, picture *p)
     int rgb[3];
     bool ok = true;
     choose_bands(like, rgb);
+    if (gray) rgb[0] = rgb[1] = rgb[2] = 1;
     for (int c = 0; c < 3 && ok; c++) {
         const int band = rgb[c] <= GDALGetRasterCount(src) ? rgb[c] : 1;
         float low, high;
@@ -244,7 +247,8 @@ static size_t sample(GDALDatasetH src, int x0, int y0, int w, int h, float *step
     return kept;
 }
 
-/* alpha: steps within a region are mostly smaller, steps between regions mostly larger. */
+/* alpha: steps within a region are mostly smaller, steps between regions mostly larger.  Where the
+ * sample, the raster's middle, has no two valid neighbours, zones of equal values must do. */
 static bool suggest(GDALDatasetH src)
 {
     const int w = GDALGetRasterXSize(src), h = GDALGetRasterYSize(src);
@@ -257,14 +261,28 @@ static bool suggest(GDALDatasetH src)
     const double alpha = real ? (double)step : ceil((double)step);
     printf("%.9g %.9g\n", alpha, 6 * alpha);
     free(steps);
-    return n > 0;
+    return true;
+}
+
+static bool draw(const char *what, GDALDatasetH src, GDALDatasetH like, picture *p)
+{
+    if (!strcmp(what, "labels")) return draw_labels(src, p);
+    if (!strcmp(what, "saliency")) return draw_saliency(src, p);
+    return draw_image(src, like, !strcmp(what, "gray"), p);
+}
+
+static bool is_picture(const char *what)
+{
+    static const char *const kinds[] = {"image", "rgb", "gray", "labels", "saliency"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (!strcmp(what, kinds[i])) return true;
+    return false;
 }
 
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
-    const bool draws =
-        !strcmp(what, "image") || !strcmp(what, "labels") || !strcmp(what, "saliency");
+    const bool draws = is_picture(what);
     if (!(draws && argc >= 4) && !(!strcmp(what, "suggest") && argc == 3)) {
         fputs(usage, stderr);
         return 2;
@@ -276,13 +294,7 @@ int main(int argc, char **argv)
 
     picture p = picture_for(src);
     GDALDatasetH like = argc > 4 ? GDALOpen(argv[4], GA_ReadOnly) : src;
-    bool ok = like != NULL;
-    if (ok) {
-        ok = what[0] == 'i'   ? draw_image(src, like, &p)
-             : what[0] == 'l' ? draw_labels(src, &p)
-                              : draw_saliency(src, &p);
-    }
-    ok = ok && save(&p, argv[3]);
+    const bool ok = like && draw(what, src, like, &p) && save(&p, argv[3]);
     if (!ok) fprintf(stderr, "quicklook: no picture of %s\n", argv[2]);
     if (like && like != src) GDALClose(like);
     GDALClose(src);
