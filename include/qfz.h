@@ -179,7 +179,7 @@ typedef enum qfz_part {
     QFZ_PART_SALIENCY,    /* saliency of every edge */
     QFZ_PART_ALPHA_OMEGA, /* labels of (alpha, omega)-components */
     QFZ_PART_SUMMARISE,   /* what a tile tells of its border for the saliency of its surroundings */
-    QFZ_PART_RESOLVE      /* saliency of a tile, its border's answers being known */
+    QFZ_PART_RESOLVE /* saliency once more, with links through an outside (which change nothing) */
 } qfz_part;
 
 typedef struct qfz_session qfz_session;

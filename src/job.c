@@ -17,16 +17,22 @@ qfz_job qfz_job_default(qfz_task task)
     return (qfz_job){.task = task, .method = {.connectivity = 4, .distance = QFZ_L1}};
 }
 
+/* What dst will be, as far as it is known before the first pass. */
+static qfz_sink_spec main_spec(const qfz_setup *setup)
+{
+    const qfz_job *const job = setup->job;
+    switch (job->task) {
+    case QFZ_SIMPLIFY: return qfz_spec_painted(setup, job->dst);
+    case QFZ_SALIENCY: return qfz_spec_saliency(setup, job->dst, job->layout);
+    default: return qfz_spec_labels(setup, job->dst, 0);
+    }
+}
+
 /* Everything about the outputs that can be known before the first pass. */
 static qfz_status check_outputs(const qfz_setup *setup, const qfz_source *source, qfz_error *err)
 {
     const qfz_job *const job = setup->job;
-    qfz_sink_spec spec;
-    switch (job->task) {
-    case QFZ_SIMPLIFY: spec = qfz_spec_painted(setup, job->dst); break;
-    case QFZ_SALIENCY: spec = qfz_spec_saliency(setup, job->dst, job->layout); break;
-    default: spec = qfz_spec_labels(setup, job->dst, 0); break;
-    }
+    qfz_sink_spec spec = main_spec(setup);
     QFZ_TRY(qfz_sink_check(source, job, &spec, err));
     if (job->labels) {
         spec = qfz_spec_labels(setup, job->labels, 0);
@@ -130,12 +136,7 @@ static void plan_raster(qfz_plan *plan, const qfz_job *job, const qfz_sink_spec 
 static void plan_outputs(qfz_plan *plan, const qfz_setup *setup)
 {
     const qfz_job *const job = setup->job;
-    qfz_sink_spec spec;
-    switch (job->task) {
-    case QFZ_SIMPLIFY: spec = qfz_spec_painted(setup, job->dst); break;
-    case QFZ_SALIENCY: spec = qfz_spec_saliency(setup, job->dst, job->layout); break;
-    default: spec = qfz_spec_labels(setup, job->dst, 0); break;
-    }
+    qfz_sink_spec spec = main_spec(setup);
     plan_raster(plan, job, &spec);
     if (job->labels) {
         spec = qfz_spec_labels(setup, job->labels, 0);

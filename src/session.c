@@ -19,6 +19,7 @@ struct qfz_session {
     qfz_kind kind;        /* of the worker */
     qfz_rule worker_rule; /* what the worker borrows */
 
+    qfz_answer answer; /* of RESOLVE: the image's own summary, as if it came from outside */
     uint32_t n_regions;
     uint64_t *lut;
     uint32_t *labels;
@@ -98,6 +99,7 @@ void qfz_session_close(qfz_session *s)
 {
     if (!s) return;
     s->engine->close(s->worker);
+    qfz_answer_fini(&s->answer);
     free(s->omega);
     free(s->lut);
     free(s->labels);
@@ -135,6 +137,38 @@ static int64_t n_px(const qfz_session *s)
     return s->image.h * s->image.w;
 }
 
+static qfz_status summarise(qfz_session *s, qfz_summary *summary, qfz_error *err)
+{
+    const qfz_box box = {.y1 = s->image.h, .x1 = s->image.w};
+    QFZ_TRY(qfz_summary_init(summary, box, &s->worker_rule, err));
+    return s->engine->summarise(s->worker, summary, err);
+}
+
+static qfz_status run_summary(qfz_session *s, qfz_error *err)
+{
+    qfz_summary summary = {0};
+    const qfz_status st = summarise(s, &summary, err);
+    qfz_summary_fini(&summary);
+    return st;
+}
+
+/* An answer that changes nothing, as large as a real one: the links that the image has anyhow. */
+static qfz_status prepare_answer(qfz_session *s, qfz_error *err)
+{
+    if (s->answer.n_ring) return QFZ_OK;
+    qfz_summary summary = {0};
+    qfz_status st;
+    QFZ_TRY_OR(st, cleanup, summarise(s, &summary, err));
+    QFZ_TRY_OR(st, cleanup, QFZ_NEW_ZERO(&s->answer.cross_has, summary.n_ring, err));
+    s->answer.n_ring = summary.n_ring;
+    s->answer.ghosts = summary.links;
+    summary.links = (qfz_links){0};
+
+cleanup:
+    qfz_summary_fini(&summary);
+    return st;
+}
+
 /* Memory for a part, taken before its time is measured. */
 static qfz_status prepare(qfz_session *s, qfz_part part, qfz_error *err)
 {
@@ -162,7 +196,8 @@ static qfz_status prepare(qfz_session *s, qfz_part part, qfz_error *err)
     case QFZ_PART_SUMMARISE:
         rule.alpha_key = UINT32_MAX;
         QFZ_TRY(need_words(&s->keys, qfz_n_dirs(&rule) * n_px(s), err));
-        return need_worker(s, QFZ_LEVELS, &rule, err);
+        QFZ_TRY(need_worker(s, QFZ_LEVELS, &rule, err));
+        return part == QFZ_PART_RESOLVE ? prepare_answer(s, err) : QFZ_OK;
     }
     return qfz_fail(err, QFZ_EARG, "no such part: %d", (int)part);
 }
@@ -177,24 +212,14 @@ static qfz_status run_labels(qfz_session *s, qfz_error *err)
     return s->engine->labels(s->worker, s->lut, false, s->labels, err);
 }
 
-static qfz_status run_summary(qfz_session *s, qfz_error *err)
-{
-    const qfz_box box = {.y1 = s->image.h, .x1 = s->image.w};
-    qfz_summary summary = {0};
-    QFZ_TRY(qfz_summary_init(&summary, box, &s->worker_rule, err));
-    const qfz_status st = s->engine->summarise(s->worker, &summary, err);
-    qfz_summary_fini(&summary);
-    return st;
-}
-
 static qfz_status run_part(qfz_session *s, qfz_part part, qfz_error *err)
 {
     switch (part) {
     case QFZ_PART_LABEL:
     case QFZ_PART_ALPHA_OMEGA: return run_labels(s, err);
     case QFZ_PART_TREE: return s->engine->tree(s->worker, s->parent, s->level, &s->n_nodes, err);
-    case QFZ_PART_SALIENCY:
-    case QFZ_PART_RESOLVE: return s->engine->saliency(s->worker, NULL, s->keys, err);
+    case QFZ_PART_SALIENCY: return s->engine->saliency(s->worker, NULL, s->keys, err);
+    case QFZ_PART_RESOLVE: return s->engine->saliency(s->worker, &s->answer, s->keys, err);
     case QFZ_PART_SUMMARISE: return run_summary(s, err);
     }
     return QFZ_OK;

@@ -50,16 +50,32 @@ void qfz_stitch_close(qfz_stitch *stitch)
 }
 
 /* -------------------------------------------------------------------------- pieces of the store */
+/* data is released here, whatever comes of it. */
+static qfz_status put_packed(qfz_stitch *stitch, int what, int64_t node, void *take_data,
+                             int64_t bytes, qfz_error *err)
+{
+    const qfz_status st =
+        qfz_store_put(stitch->store, qfz_piece(stitch, what, node), take_data, bytes, err);
+    free(take_data);
+    return st;
+}
+
 static qfz_status put_summary(qfz_stitch *stitch, int64_t node, const qfz_summary *summary,
                               qfz_error *err)
 {
     void *data = NULL;
     int64_t bytes = 0;
     QFZ_TRY(qfz_pack_summary(summary, stitch->rule, &data, &bytes, err));
-    const qfz_status st =
-        qfz_store_put(stitch->store, qfz_piece(stitch, PIECE_SUMMARY, node), data, bytes, err);
-    free(data);
-    return st;
+    return put_packed(stitch, PIECE_SUMMARY, node, data, bytes, err);
+}
+
+static qfz_status put_answer(qfz_stitch *stitch, int64_t node, const qfz_answer *answer,
+                             qfz_error *err)
+{
+    void *data = NULL;
+    int64_t bytes = 0;
+    QFZ_TRY(qfz_pack_answer(answer, stitch->rule, &data, &bytes, err));
+    return put_packed(stitch, PIECE_ANSWER, node, data, bytes, err);
 }
 
 static qfz_status get_summary(qfz_stitch *stitch, int64_t node, qfz_summary *summary,
@@ -70,18 +86,6 @@ static qfz_status get_summary(qfz_stitch *stitch, int64_t node, qfz_summary *sum
     QFZ_TRY(
         qfz_store_get(stitch->store, qfz_piece(stitch, PIECE_SUMMARY, node), &data, &bytes, err));
     const qfz_status st = qfz_unpack_summary(summary, stitch->rule, data, bytes, err);
-    free(data);
-    return st;
-}
-
-static qfz_status put_answer(qfz_stitch *stitch, int64_t node, const qfz_answer *answer,
-                             qfz_error *err)
-{
-    void *data = NULL;
-    int64_t bytes = 0;
-    QFZ_TRY(qfz_pack_answer(answer, stitch->rule, &data, &bytes, err));
-    const qfz_status st =
-        qfz_store_put(stitch->store, qfz_piece(stitch, PIECE_ANSWER, node), data, bytes, err);
     free(data);
     return st;
 }
