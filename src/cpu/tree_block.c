@@ -22,6 +22,10 @@ enum { TOP = 1, BOTTOM = 2, LEFT = 4, RIGHT = 8, FALL = 16, RISE = 32 };
 /* What exists at a pixel: edges 1 << kind, and the unit square to its lower right. */
 enum { ALL_EDGES = 15, SQUARE = 16 };
 
+/* Edges that end in the row below: straight down, or in another column. */
+enum { VERTICAL = 1 << QFZ_EDGE_V, DIAGONALS = 1 << QFZ_EDGE_FALL | 1 << QFZ_EDGE_RISE };
+enum { DOWN = VERTICAL | DIAGONALS };
+
 /* One row of squares; index 0 is the column before the block. */
 typedef struct square_row {
     uint32_t h[ROW], v[ROW], fall[ROW], rise[ROW];
@@ -229,26 +233,30 @@ static void add_inner(block_scratch *s, const square_row *row, const uint8_t *ke
     s->n_edges = at;
 }
 
-/* Crossing edges are found in the order right, below, corner only if the rows below come last;
- * so those of the last row wait in keep. */
+/* Edges across the right seam, the lower seam and both.  The list must be in this order: only the
+ * last row has more than the first, and it comes last. */
+static void add_crossing_of_row(const builder *b, int64_t y, const square_row *row,
+                                const uint8_t *keep)
+{
+    const int n = (int)qfz_box_w(b->box);
+    const int64_t x_last = b->box.x1 - 1;
+    qfz_tree_block *const block = b->block;
+    const bool last = y + 1 == b->box.y1;
+    add_crossing(b, y, x_last, row, keep[n] & (last ? ~DOWN : ~VERTICAL), &block->n_right);
+    if (!last) return;
+    for (int i = 1; i < n; i++)
+        add_crossing(b, y, b->box.x0 + i - 1, row, keep[i] & DOWN, &block->n_below);
+    add_crossing(b, y, x_last, row, keep[n] & VERTICAL, &block->n_below);
+    add_crossing(b, y, x_last, row, keep[n] & DIAGONALS, &block->n_corner);
+}
+
 static void add_row(const builder *b, int64_t y, const square_row *row, uint8_t *keep)
 {
-    const bool last = y + 1 == b->box.y1;
     const int n = (int)qfz_box_w(b->box);
-    const int down = last ? ALL_EDGES & ~(1 << QFZ_EDGE_H) : 0;
-    const int across = ALL_EDGES & ~(1 << QFZ_EDGE_V);
-    const int at_corner = keep[n];
-    const int64_t x_corner = b->box.x1 - 1;
-    add_crossing(b, y, x_corner, row, at_corner & across & ~(down & across), &b->block->n_right);
-    for (int i = 1; last && i < n; i++)
-        add_crossing(b, y, b->box.x0 + i - 1, row, keep[i] & down, &b->block->n_below);
-    if (last) {
-        add_crossing(b, y, x_corner, row, at_corner & 1 << QFZ_EDGE_V, &b->block->n_below);
-        add_crossing(b, y, x_corner, row, at_corner & across & down, &b->block->n_corner);
-    }
-    keep[n] &= (uint8_t)~across;
-    for (int i = 1; last && i <= n; i++)
-        keep[i] &= (uint8_t)~down;
+    add_crossing_of_row(b, y, row, keep);
+    keep[n] &= VERTICAL;
+    for (int i = 1; y + 1 == b->box.y1 && i <= n; i++)
+        keep[i] &= (uint8_t)~DOWN;
     add_inner(b->s, row, keep, n, (uint32_t)((y - b->box.y0) * QFZ_BLOCK_W),
               b->t->rule->connectivity / 2);
 }
