@@ -42,10 +42,10 @@ row() {
 
 echo '| command | pixels | regions | seconds | peak MB |'
 echo '| --- | ---: | ---: | ---: | ---: |'
-row mosaic/s2_aber_overlap.vrt aber_zones.tif label --distance linf --alpha 60
-row mosaic/s2_aber_overlap.vrt aber_simple.tif simplify --distance linf --alpha 120 --omega 900
+row mosaic/s2_aber_overlap.vrt aber_zones.tif label --distance linf --alpha 40
+row mosaic/s2_aber_overlap.vrt aber_simple.tif simplify --distance linf --alpha 80 --omega 500
 row mosaic/s2_aber_overlap.vrt aber_saliency.tif saliency --distance linf
-row demo/landsat7_bahamas_rgb_u8_nd0.tif bahamas_simple.tif simplify --distance linf --alpha 6 --omega 40
+row demo/landsat7_bahamas_rgb_u8_nd0.tif bahamas_simple.tif simplify --distance linf --connectivity 8 --alpha 12 --omega 60
 row demo/landsat7_bahamas_rgb_u8_nd0.tif bahamas_saliency.tif saliency --distance linf
 row landcover/cdl_2016_iowa_test_8000.tif crops.tif label
 row landcover/cdl_2016_iowa_test_8000.tif crops_8.tif label --connectivity 8
