@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef unsigned __int128 u128;
-typedef __int128 i128;
+__extension__ typedef unsigned __int128 u128;
+__extension__ typedef __int128 i128;
 
 /* The four directions of edges, then the same backwards. */
 enum { N_DIRS = 4 };

@@ -2,6 +2,7 @@
 /* test_exact.c - sums without rounding: against exact sums of doubles, 128-bit integers and
  * hand-made singles (subnormal, huge, cancelling), in any order of addition. */
 #include "exact.h"
+#include "wide.h"
 #include "rasters.h"
 
 enum { MOST = 400 };
@@ -105,12 +106,12 @@ static void random_singles(int64_t number)
 }
 
 /* Mean of whole numbers by definition: the largest m with 2 n m <= 2 s + n. */
-static int64_t mean_by_search(__int128 sum, int64_t n)
+static int64_t mean_by_search(qfz_i128 sum, int64_t n)
 {
     int64_t low = INT64_C(-3000000000), high = INT64_C(6000000000);
     while (high - low > 1) {
         const int64_t middle = low + (high - low) / 2;
-        if ((__int128)2 * n * middle <= 2 * sum + n)
+        if ((qfz_i128)2 * n * middle <= 2 * sum + n)
             low = middle;
         else
             high = middle;
@@ -127,12 +128,12 @@ static void random_integers(int64_t number)
                    (int)r.image.w);
     const int64_t n = r.image.h * r.image.w;
     sums s = {0};
-    __int128 sum = 0, square = 0;
+    qfz_i128 sum = 0, square = 0;
     add_all(&s, r.image.type, r.pixels, n);
     for (int64_t i = 0; i < n; i++) {
         const int64_t v = (int64_t)oracle_value(&r.image, 0, i);
         sum += v;
-        square += (__int128)v * v;
+        square += (qfz_i128)v * v;
     }
     CHECK(qfz_sum_value(s.sum, r.image.type) == (double)sum, "sum");
     CHECK(qfz_square_value(s.square, r.image.type) == (double)square, "squares");

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* test_setup.c - the type of labels follows from their number, that of levels from the pixels'. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "engine.h"
+#include "run.h"
+
+static void labels_are_wide_when_32_bits_are_too_few(void **state)
+{
+    (void)state;
+    const qfz_setup setup = {.rule = {.connectivity = 4}};
+    assert_int_equal(qfz_spec_labels(&setup, "x.tif", 0).type, QFZ_OUT_U32);
+    assert_int_equal(qfz_spec_labels(&setup, "x.tif", UINT32_MAX).type, QFZ_OUT_U32);
+    const qfz_sink_spec wide = qfz_spec_labels(&setup, "x.tif", (uint64_t)UINT32_MAX + 1);
+    assert_int_equal(wide.type, QFZ_OUT_U64);
+    assert_true(wide.max_value == 4294967296.0);
+}
+
+static void wide_labels_keep_their_high_words(void **state)
+{
+    (void)state;
+    const uint8_t pixels[4] = {1, 2, 2, 3};
+    const qfz_image tile = {.h = 1, .w = 4, .n_bands = 1, .type = QFZ_U8, .pixels = pixels};
+    const qfz_rule rule = {
+        .connectivity = 4, .distance = QFZ_LINF, .type = QFZ_U8, .n_bands = 1, .alpha_key = 0};
+    const uint64_t lut[3] = {UINT64_C(1) << 40, UINT64_C(3) << 33 | 7, 5};
+    const uint64_t want[4] = {lut[0], lut[1], lut[1], lut[2]};
+    uint64_t got[4];
+    qfz_error err = {.status = QFZ_OK};
+    qfz_worker *worker;
+    qfz_partition partition;
+    assert_int_equal(qfz_engine_cpu.open(&worker, &rule, QFZ_COMPONENTS, 1, 4, 1, &err), QFZ_OK);
+    assert_int_equal(qfz_engine_cpu.load(worker, &tile, &err), QFZ_OK);
+    assert_int_equal(qfz_engine_cpu.partition(worker, NULL, &partition, &err), QFZ_OK);
+    assert_int_equal(partition.n_regions, 3);
+    assert_int_equal(qfz_engine_cpu.labels(worker, lut, true, got, &err), QFZ_OK);
+    assert_memory_equal(got, want, sizeof want);
+    qfz_engine_cpu.close(worker);
+}
+
+static void levels_get_the_least_type_that_is_larger_than_any(void **state)
+{
+    (void)state;
+    qfz_setup setup = {.rule = {.connectivity = 8, .type = QFZ_U8, .distance = QFZ_L1}};
+    setup.max_key = 255;
+    assert_int_equal(qfz_spec_saliency(&setup, "x.tif", QFZ_EDGES).type, QFZ_OUT_U16);
+    assert_int_equal(qfz_spec_saliency(&setup, "x.tif", QFZ_EDGES).n_bands, 4);
+    setup.max_key = 65535;
+    assert_int_equal(qfz_spec_saliency(&setup, "x.tif", QFZ_EDGES).type, QFZ_OUT_U32);
+    setup.max_key = UINT32_MAX;
+    assert_int_equal(qfz_spec_saliency(&setup, "x.tif", QFZ_EDGES).type, QFZ_OUT_U64);
+    setup.rule.distance = QFZ_L2;
+    assert_int_equal(qfz_spec_saliency(&setup, "x.tif", QFZ_EDGES).type, QFZ_OUT_F32);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(labels_are_wide_when_32_bits_are_too_few),
+        cmocka_unit_test(wide_labels_keep_their_high_words),
+        cmocka_unit_test(levels_get_the_least_type_that_is_larger_than_any),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
