@@ -28,19 +28,6 @@ static void hand_close(qfz_hand *hand, const qfz_engine *engine)
     free(hand->records);
 }
 
-/* Bytes of the widest output of a task, a pixel. */
-static size_t out_bytes(const qfz_setup *setup)
-{
-    const size_t labels = sizeof(uint64_t);
-    const size_t painted = qfz_type_bytes(setup->info.type) * (size_t)setup->info.n_bands;
-    switch (setup->kind) {
-    case QFZ_OMEGA: return painted > labels ? painted : labels;
-    case QFZ_LEVELS:
-        return (size_t)qfz_n_dirs(&setup->rule) * (sizeof(uint32_t) + sizeof(uint64_t));
-    default: return labels;
-    }
-}
-
 static qfz_status hand_open(qfz_hand *hand, const qfz_setup *setup, qfz_error *err)
 {
     const qfz_source_info *const info = &setup->info;
@@ -52,7 +39,7 @@ static qfz_status hand_open(qfz_hand *hand, const qfz_setup *setup, qfz_error *e
                                 err));
     QFZ_TRY(qfz_alloc(&hand->pixels, px * info->n_bands, qfz_type_bytes(info->type), err));
     QFZ_TRY(QFZ_NEW(&hand->valid, px, err));
-    QFZ_TRY(qfz_alloc(&hand->out, px, out_bytes(setup), err));
+    QFZ_TRY(qfz_alloc(&hand->out, px, qfz_setup_out_bytes(setup), err));
     if (regions) QFZ_TRY(QFZ_NEW(&hand->lut, px, err));
     if (setup->kind == QFZ_OMEGA)
         QFZ_TRY(QFZ_NEW(&hand->sums, px * qfz_sum_words(info->type), err));

@@ -33,6 +33,9 @@ qfz_status qfz_setup_init(qfz_setup *setup, const qfz_job *job, qfz_source **sou
                           qfz_error *err);
 void qfz_setup_fini(qfz_setup *setup);
 
+/* Bytes of a task's widest output, a pixel; saliency's with the keys that it is made from. */
+size_t qfz_setup_out_bytes(const qfz_setup *setup);
+
 /* How each output would be made; max_value as far as it is known. */
 qfz_sink_spec qfz_spec_labels(const qfz_setup *setup, const char *path, uint64_t n_regions);
 qfz_sink_spec qfz_spec_painted(const qfz_setup *setup, const char *path);

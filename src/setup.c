@@ -116,18 +116,27 @@ static int64_t source_px_bytes(const qfz_setup *setup)
     return (int64_t)qfz_type_bytes(setup->info.type) * setup->info.n_bands + 1;
 }
 
+size_t qfz_setup_out_bytes(const qfz_setup *setup)
+{
+    const size_t labels = sizeof(uint64_t);
+    const size_t painted = qfz_type_bytes(setup->info.type) * (size_t)setup->info.n_bands;
+    switch (setup->kind) {
+    case QFZ_OMEGA: return painted > labels ? painted : labels;
+    case QFZ_LEVELS:
+        return (size_t)qfz_n_dirs(&setup->rule) * (sizeof(uint32_t) + sizeof(uint64_t));
+    default: return labels;
+    }
+}
+
+/* The output with what it is made from: a word a region, and its sum in one band. */
 static int64_t out_px_bytes(const qfz_setup *setup)
 {
-    const int64_t labels = 8, lut = 8;
+    const int64_t out = (int64_t)qfz_setup_out_bytes(setup), word = sizeof(uint64_t);
     switch (setup->kind) {
-    case QFZ_COMPONENTS: return labels + lut;
-    case QFZ_OMEGA:
-        return (source_px_bytes(setup) > labels ? source_px_bytes(setup) : labels) + lut +
-               8 * qfz_sum_words(setup->info.type);
-    case QFZ_LEVELS: return qfz_n_dirs(&setup->rule) * (int64_t)(sizeof(uint32_t) + 8);
-    case QFZ_TREE: break;
+    case QFZ_LEVELS: return out;
+    case QFZ_OMEGA: return out + word + word * qfz_sum_words(setup->info.type);
+    default: return out + word;
     }
-    return 0;
 }
 
 static int64_t machine_memory(void)

@@ -157,7 +157,7 @@ qfz_status qfz_table_write(qfz_table *table, const qfz_region_row *row, qfz_erro
 qfz_status qfz_table_commit(qfz_table *table, qfz_error *err);
 void qfz_table_close(qfz_table *table);
 
-/* weights[i] = area of a pixel in raster row y0 + i, in units of qfz_area_unit(), as whole
+/* weights[i] = area of a pixel in raster row y0 + i, in units of qfz_source_area_unit(), as whole
  * numbers, so that areas add exactly; those of the whole raster stay below 2^63.  On the CRS's
  * ellipsoid for a geographic CRS (the mean of a row, if the geotransform is rotated), else
  * |determinant of the geotransform| times the unit squared. */

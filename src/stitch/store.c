@@ -131,8 +131,3 @@ qfz_status qfz_store_get(qfz_store *store, int64_t number, void **data, int64_t 
     *bytes = p.bytes;
     return QFZ_OK;
 }
-
-int64_t qfz_store_spilled(const qfz_store *store)
-{
-    return store->file_bytes;
-}

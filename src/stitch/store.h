@@ -25,7 +25,4 @@ qfz_status qfz_store_get(qfz_store *store, int64_t piece, void **data, int64_t *
 
 void qfz_store_drop(qfz_store *store, int64_t piece);
 
-/* Bytes that lie in the file. */
-int64_t qfz_store_spilled(const qfz_store *store);
-
 #endif
