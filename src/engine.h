@@ -16,6 +16,10 @@
 #include "record.h"
 #include "summary.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct qfz_worker qfz_worker; /* each engine has its own */
 
 /* The regions of one tile; owned by the worker until the next partition(). */
@@ -76,5 +80,9 @@ typedef struct qfz_engine {
 } qfz_engine;
 
 extern const qfz_engine qfz_engine_cpu;
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

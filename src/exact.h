@@ -11,6 +11,10 @@
 
 #include "rule.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum { QFZ_SUM_WORDS_MAX = 6, QFZ_SQUARE_WORDS_MAX = 11 };
 
 int qfz_sum_words(qfz_type type);    /* 2 for integers, 6 for floats */
@@ -37,5 +41,9 @@ void qfz_sum_mean(const uint64_t *sum, uint64_t count, qfz_type type, void *out)
 
 /* The population variance of count > 0 pixels; the difference that cancels is taken exactly. */
 double qfz_variance(const uint64_t *sum, const uint64_t *square, uint64_t count, qfz_type type);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

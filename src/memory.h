@@ -5,6 +5,10 @@
 
 #include "status.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* *ptr = room for n items of item_bytes, never NULL on success (n may be 0); free() releases it.
  * Contents are undefined after qfz_alloc(), zero after qfz_alloc_zero(). */
 qfz_status qfz_alloc(void **ptr, int64_t n, size_t item_bytes, qfz_error *err);
@@ -16,5 +20,9 @@ qfz_status qfz_realloc(void **ptr, int64_t n, size_t item_bytes, qfz_error *err)
 /* The typed form: QFZ_NEW(&array, n, err), array being a pointer variable or member. */
 #define QFZ_NEW(array, n, err) qfz_alloc((void **)(array), (n), sizeof **(array), (err))
 #define QFZ_NEW_ZERO(array, n, err) qfz_alloc_zero((void **)(array), (n), sizeof **(array), (err))
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

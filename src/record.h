@@ -9,6 +9,10 @@
 #include "box.h"
 #include "exact.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct qfz_record {
     uint64_t label;
     uint64_t pixels;
@@ -40,5 +44,9 @@ typedef struct qfz_record_band {
     double mean, min, max, stddev;
 } qfz_record_band;
 qfz_record_band qfz_record_get_band(const qfz_record *record, qfz_type type, int band);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -9,6 +9,10 @@
 
 #include "status.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum { QFZ_MAX_BANDS = 1024 };
 
 /* No slot, no pixel, no link. */
@@ -61,5 +65,9 @@ bool qfz_too_wide(const qfz_rule *rule, const void *lo, const void *hi);
 
 /* [lo, hi] grows to hold [lo2, hi2]; true if it grew. */
 bool qfz_widen(const qfz_rule *rule, void *lo, void *hi, const void *lo2, const void *hi2);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

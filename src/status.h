@@ -7,6 +7,10 @@
 
 #include "qfz.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Writes the message, unless err holds one already, and returns st. */
 qfz_status qfz_fail(qfz_error *err, qfz_status st, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -24,5 +28,9 @@ qfz_status qfz_fail(qfz_error *err, qfz_status st, const char *format, ...)
         (st) = (expr);                                                                             \
         if ((st) != QFZ_OK) goto label;                                                            \
     } while (0)
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -9,6 +9,10 @@
 #include "box.h"
 #include "rule.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Which question is asked; it selects the members of summary and answer that are in use. */
 typedef enum qfz_kind {
     QFZ_COMPONENTS = 0, /* zones of equal values, alpha-components, cuts */
@@ -76,5 +80,9 @@ void qfz_absorbs_fini(qfz_absorbs *absorbs);
 
 /* Copies the ring's values and validity out of a tile's image. */
 void qfz_summary_take_ring(qfz_summary *summary, const qfz_image *tile);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
