@@ -1,9 +1,9 @@
 # libqfz.a and libqfz.so, out of the same objects.
 
-set(QFZ_NEEDS GDAL::GDAL ${PROJ_LIBRARY} OpenMP::OpenMP_C Threads::Threads m)
+set(QFZ_NEEDS GDAL::GDAL ${PROJ_LIBRARY} OpenMP::OpenMP_C Threads::Threads ${QFZ_GPU_NEEDS} m)
 
-add_library(qfz_static STATIC $<TARGET_OBJECTS:qfz_objects>)
-add_library(qfz_shared SHARED $<TARGET_OBJECTS:qfz_objects>)
+add_library(qfz_static STATIC $<TARGET_OBJECTS:qfz_objects> $<TARGET_OBJECTS:qfz_gpu_objects>)
+add_library(qfz_shared SHARED $<TARGET_OBJECTS:qfz_objects> $<TARGET_OBJECTS:qfz_gpu_objects>)
 foreach(library qfz_static qfz_shared)
     set_target_properties(${library} PROPERTIES OUTPUT_NAME qfz)
     target_include_directories(${library} INTERFACE

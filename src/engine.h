@@ -31,16 +31,25 @@ typedef struct qfz_partition {
     const uint32_t *slot_region; /* slot -> region */
 } qfz_partition;
 
+typedef struct qfz_worker_spec {
+    const qfz_rule *rule; /* borrowed as long as the worker lives */
+    qfz_kind kind;
+    int32_t max_h, max_w; /* of its tiles */
+    int n_threads;        /* how many it may use for one tile */
+    int device;           /* which of the engine's devices; 0 where there is one */
+    const char *method;   /* a published one by name, or NULL: what is fastest; borrowed */
+} qfz_worker_spec;
+
 typedef struct qfz_engine {
     const char *name;
 
-    /* Tiles of up to max_h x max_w.  n_threads is how many the worker may use for one tile. */
-    qfz_status (*open)(qfz_worker **worker, const qfz_rule *rule, qfz_kind kind, int32_t max_h,
-                       int32_t max_w, int n_threads, qfz_error *err);
+    qfz_status (*open)(qfz_worker **worker, const qfz_worker_spec *spec, qfz_error *err);
     void (*close)(qfz_worker *worker); /* NULL is allowed */
 
-    /* Memory of a worker beside the tile's pixels, bytes per pixel at the most. */
+    /* Memory of a worker beside the tile's pixels, bytes per pixel at the most: the host's, and
+     * the device's, where the engine has one (else NULL). */
     int64_t (*bytes_per_px)(const qfz_rule *rule, qfz_kind kind);
+    int64_t (*device_bytes_per_px)(const qfz_rule *rule, qfz_kind kind);
 
     /* The tile that the next calls are about; borrowed until the next load(). */
     qfz_status (*load)(qfz_worker *worker, const qfz_image *tile, qfz_error *err);

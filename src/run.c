@@ -34,9 +34,12 @@ static qfz_status hand_open(qfz_hand *hand, const qfz_setup *setup, qfz_error *e
     const int64_t px = tile_px(setup);
     const bool regions = setup->kind != QFZ_LEVELS;
     QFZ_TRY(qfz_source_open(&hand->source, setup->job, err));
-    QFZ_TRY(setup->engine->open(&hand->worker, &setup->rule, setup->kind,
-                                (int32_t)setup->tiling.tile_h, (int32_t)setup->tiling.tile_w, 1,
-                                err));
+    const qfz_worker_spec spec = {.rule = &setup->rule,
+                                  .kind = setup->kind,
+                                  .max_h = (int32_t)setup->tiling.tile_h,
+                                  .max_w = (int32_t)setup->tiling.tile_w,
+                                  .n_threads = 1};
+    QFZ_TRY(setup->engine->open(&hand->worker, &spec, err));
     QFZ_TRY(qfz_alloc(&hand->pixels, px * info->n_bands, qfz_type_bytes(info->type), err));
     QFZ_TRY(QFZ_NEW(&hand->valid, px, err));
     QFZ_TRY(qfz_alloc(&hand->out, px, qfz_setup_out_bytes(setup), err));

@@ -122,8 +122,12 @@ static qfz_status need_worker(qfz_session *s, qfz_kind kind, const qfz_rule *rul
     s->worker = NULL;
     s->kind = kind;
     s->worker_rule = *rule;
-    QFZ_TRY(s->engine->open(&s->worker, &s->worker_rule, kind, (int32_t)s->image.h,
-                            (int32_t)s->image.w, s->n_threads, err));
+    const qfz_worker_spec spec = {.rule = &s->worker_rule,
+                                  .kind = kind,
+                                  .max_h = (int32_t)s->image.h,
+                                  .max_w = (int32_t)s->image.w,
+                                  .n_threads = s->n_threads};
+    QFZ_TRY(s->engine->open(&s->worker, &spec, err));
     return s->engine->load(s->worker, &s->image, err);
 }
 

@@ -92,15 +92,16 @@ static qfz_status open_kind(qfz_worker *worker, int64_t h, int64_t w, qfz_error 
     return QFZ_OK;
 }
 
-static qfz_status worker_open(qfz_worker **out, const qfz_rule *rule, qfz_kind kind, int32_t max_h,
-                              int32_t max_w, int n_threads, qfz_error *err)
+static qfz_status worker_open(qfz_worker **out, const qfz_worker_spec *spec, qfz_error *err)
 {
     qfz_worker *worker = NULL;
+    if (spec->method)
+        return qfz_fail(err, QFZ_EARG, "method %s belongs to the CUDA engine", spec->method);
     QFZ_TRY(QFZ_NEW_ZERO(&worker, 1, err));
-    worker->rule = rule;
-    worker->kind = kind;
-    worker->n_threads = n_threads;
-    const qfz_status st = open_kind(worker, max_h, max_w, err);
+    worker->rule = spec->rule;
+    worker->kind = spec->kind;
+    worker->n_threads = spec->n_threads;
+    const qfz_status st = open_kind(worker, spec->max_h, spec->max_w, err);
     if (st != QFZ_OK) {
         worker_close(worker);
         return st;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "gpu/collective.h"
+#include "gpu/collective.cuh"
 
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
@@ -35,10 +35,10 @@ qfz_status qfz_gpu_select(qfz_gpu *gpu, void *d_scratch, const uint32_t *d_in,
                           const uint8_t *d_flags, uint32_t *d_out, uint32_t *d_n_out, int64_t n)
 {
     size_t bytes = qfz_gpu_select_bytes(n);
-    return qfz_gpu_check(gpu->err,
-                         cub::DeviceSelect::Flagged(d_scratch, bytes, d_in, d_flags, d_out,
-                                                    d_n_out, n, gpu->stream),
-                         "selection");
+    return qfz_gpu_check(
+        gpu->err,
+        cub::DeviceSelect::Flagged(d_scratch, bytes, d_in, d_flags, d_out, d_n_out, n, gpu->stream),
+        "selection");
 }
 
 template <typename K> static size_t sort_bytes(int64_t n)

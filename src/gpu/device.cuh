@@ -8,7 +8,7 @@
  * So that every kernel also runs on the host, thread by thread, under a scheduler that looks for
  * races (tests/sim), kernels keep to this: launches by qfz_launch(), dynamic shared memory by
  * QFZ_SHARED(), atomics and votes by CUDA's built-in functions, no inline PTX, no cooperative
- * groups, no CUB inside kernels (collective.h holds what CUB does for whole arrays), and no block
+ * groups, no CUB inside kernels (collective.cuh holds what CUB does for whole arrays), and no block
  * that waits for another block. */
 #ifndef QFZ_GPU_DEVICE_CUH
 #define QFZ_GPU_DEVICE_CUH

@@ -7,7 +7,8 @@
 #include "gpu/device.cuh"
 
 /* kernel<<<grid, block, shared_bytes, gpu->stream>>>(args...), checked.  Beyond 48 KiB of shared
- * memory the kernel opts in first.  Overloaded kernels and templates: qfz_launch(gpu, k<T>, ...). */
+ * memory the kernel opts in first.  Overloaded kernels and templates: qfz_launch(gpu, k<T>, ...).
+ */
 template <typename... P, typename... A>
 static inline qfz_status qfz_launch(qfz_gpu *gpu, void (*kernel)(P...), dim3 grid, dim3 block,
                                     size_t shared_bytes, A... args)

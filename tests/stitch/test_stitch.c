@@ -89,9 +89,12 @@ static bool ok(qfz_status st, const qfz_error *err)
 static void open_bench(bench *b, const problem *p, qfz_kind kind)
 {
     qfz_error err = {0};
-    ok(qfz_engine_cpu.open(&b->worker, &p->rule, kind, (int32_t)p->grid.tile_h,
-                           (int32_t)p->grid.tile_w, 1, &err),
-       &err);
+    const qfz_worker_spec spec = {.rule = &p->rule,
+                                  .kind = kind,
+                                  .max_h = (int32_t)p->grid.tile_h,
+                                  .max_w = (int32_t)p->grid.tile_w,
+                                  .n_threads = 1};
+    ok(qfz_engine_cpu.open(&b->worker, &spec, &err), &err);
     ok(qfz_stitch_open(&b->stitch, &p->rule, kind, &p->grid, 2, p->memory_bytes, ".", &err), &err);
 }
 

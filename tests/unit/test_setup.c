@@ -34,7 +34,9 @@ static void wide_labels_keep_their_high_words(void **state)
     qfz_error err = {.status = QFZ_OK};
     qfz_worker *worker;
     qfz_partition partition;
-    assert_int_equal(qfz_engine_cpu.open(&worker, &rule, QFZ_COMPONENTS, 1, 4, 1, &err), QFZ_OK);
+    const qfz_worker_spec spec = {
+        .rule = &rule, .kind = QFZ_COMPONENTS, .max_h = 1, .max_w = 4, .n_threads = 1};
+    assert_int_equal(qfz_engine_cpu.open(&worker, &spec, &err), QFZ_OK);
     assert_int_equal(qfz_engine_cpu.load(worker, &tile, &err), QFZ_OK);
     assert_int_equal(qfz_engine_cpu.partition(worker, NULL, &partition, &err), QFZ_OK);
     assert_int_equal(partition.n_regions, 3);

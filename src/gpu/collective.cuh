@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* collective.h - operations on whole arrays in device memory, done by CUB.
+/* collective.cuh - operations on whole arrays in device memory, done by CUB.
  *
  * Asynchronous on gpu->stream.  d_scratch has at least the bytes that the matching _bytes()
  * function says for the same n.  Arrays do not overlap unless said otherwise. */
-#ifndef QFZ_GPU_COLLECTIVE_H
-#define QFZ_GPU_COLLECTIVE_H
+#ifndef QFZ_GPU_COLLECTIVE_CUH
+#define QFZ_GPU_COLLECTIVE_CUH
 
 #include "gpu/device.cuh"
 

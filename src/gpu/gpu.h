@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* gpu.h - the CUDA engine, as the pipeline sees it.  In a build without CUDA (none.c) there are no
+ * devices and the engine does not open. */
+#ifndef QFZ_GPU_GPU_H
+#define QFZ_GPU_GPU_H
+
+#include "engine.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { QFZ_GPU_MAX_DEVICES = 64 };
+
+/* *n = devices that CUDA shows this process (CUDA_VISIBLE_DEVICES decides which, numbered from 0)
+ * and *memory_bytes = what the one with the least has free.  QFZ_EGPU where there is none, or one
+ * is older than compute capability 7.5; the message says which and why. */
+qfz_status qfz_gpu_devices(int *n, int64_t *memory_bytes, qfz_error *err);
+
+extern const qfz_engine qfz_engine_cuda;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

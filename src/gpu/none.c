@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* none.c - the GPU room of a build without CUDA. */
+#include "gpu/gpu.h"
+
+static qfz_status no_cuda(qfz_error *err)
+{
+    return qfz_fail(err, QFZ_EGPU, "this build has no CUDA engine; use --engine cpu");
+}
+
+qfz_status qfz_gpu_devices(int *n, int64_t *memory_bytes, qfz_error *err)
+{
+    (void)n;
+    (void)memory_bytes;
+    return no_cuda(err);
+}
+
+static qfz_status no_open(qfz_worker **worker, const qfz_worker_spec *spec, qfz_error *err)
+{
+    (void)worker;
+    (void)spec;
+    return no_cuda(err);
+}
+
+const qfz_engine qfz_engine_cuda = {.name = "cuda", .open = no_open};

@@ -1,0 +1,57 @@
+# Tests of the GPU room.  Each is built twice from the same .cu files: sim_NAME for the simulator of
+# CUDA on the host (sim/sim.h), which runs anywhere, and gpu_NAME for a GPU, which is skipped, with
+# status 77, where there is none.
+
+if(QFZ_HAS_SIM)
+    set(sim_sources ${QFZ_GPU_SOURCES})
+    list(FILTER sim_sources EXCLUDE REGEX "/collective\\.cu$")
+    file(GLOB simulator CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/sim/*.cc
+        ${CMAKE_CURRENT_SOURCE_DIR}/sim/*.S)
+    set_source_files_properties(${sim_sources} PROPERTIES LANGUAGE CXX)
+    add_library(qfz_sim_flags INTERFACE)
+    target_compile_features(qfz_sim_flags INTERFACE cxx_std_17)
+    target_compile_options(qfz_sim_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:
+        -x c++ -Wall -Wextra -Wshadow -Wno-unknown-pragmas -Werror -ffp-contract=off
+        -fno-strict-aliasing>)
+    # Its headers come before those that they stand in for.
+    target_include_directories(qfz_sim_flags BEFORE INTERFACE
+        ${CMAKE_CURRENT_SOURCE_DIR}/sim ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+    add_library(qfz_sim OBJECT ${sim_sources} ${simulator})
+    target_link_libraries(qfz_sim PRIVATE qfz_sim_flags)
+endif()
+
+# qfz_add_gpu_test(NAME SOURCE...): SOURCEs are .cu, or .c files that both builds share.
+function(qfz_add_gpu_test name)
+    set(here ${CMAKE_CURRENT_SOURCE_DIR})
+    set(includes ${here} ${here}/oracle ${here}/property ${here}/gpu)
+    if(QFZ_HAS_SIM)
+        # A file can have one language in a folder: the simulator gets files that include it.
+        set(copies)
+        foreach(source ${ARGN})
+            if(source MATCHES "\\.cu$")
+                get_filename_component(stem ${source} NAME_WE)
+                set(copy ${CMAKE_CURRENT_BINARY_DIR}/sim_${name}_${stem}.cc)
+                file(CONFIGURE OUTPUT ${copy} CONTENT "#include \"${here}/${source}\"\n")
+                list(APPEND copies ${copy})
+            else()
+                list(APPEND copies ${source})
+            endif()
+        endforeach()
+        add_executable(sim_${name} ${copies})
+        target_link_libraries(sim_${name} PRIVATE
+            qfz_sim_flags qfz_objects qfz_sim qfz_flags cmocka)
+        target_include_directories(sim_${name} PRIVATE ${includes})
+        add_test(NAME sim_${name} COMMAND sim_${name})
+    endif()
+    if(QFZ_HAS_CUDA)
+        add_executable(gpu_${name} ${ARGN})
+        target_compile_features(gpu_${name} PRIVATE cuda_std_17)
+        target_link_libraries(gpu_${name} PRIVATE
+            qfz_objects qfz_gpu_objects CUDA::cudart_static qfz_flags cmocka)
+        target_include_directories(gpu_${name} PRIVATE ${includes})
+        add_test(NAME gpu_${name} COMMAND gpu_${name})
+        set_tests_properties(gpu_${name} PROPERTIES LABELS gpu SKIP_RETURN_CODE 77)
+    endif()
+endfunction()
+
+qfz_add_gpu_test(collective gpu/test_collective.cu)

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* collective.cc - stands in for src/gpu/collective.cu when the GPU room is built for the host. */
+#include "gpu/collective.cuh"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+size_t qfz_gpu_scan_bytes(int64_t)
+{
+    return 1;
+}
+
+qfz_status qfz_gpu_scan(qfz_gpu *, void *, const uint32_t *d_in, uint32_t *d_out, int64_t n)
+{
+    uint32_t sum = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const uint32_t item = d_in[i];
+        d_out[i] = sum;
+        sum += item;
+    }
+    return QFZ_OK;
+}
+
+size_t qfz_gpu_select_bytes(int64_t)
+{
+    return 1;
+}
+
+qfz_status qfz_gpu_select(qfz_gpu *, void *, const uint32_t *d_in, const uint8_t *d_flags,
+                          uint32_t *d_out, uint32_t *d_n_out, int64_t n)
+{
+    uint32_t n_out = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (d_flags[i]) d_out[n_out++] = d_in[i];
+    *d_n_out = n_out;
+    return QFZ_OK;
+}
+
+template <typename K>
+static void sort(K *const d_keys[2], uint32_t *const d_values[2], int64_t n, int begin_bit,
+                 int end_bit, int *out)
+{
+    const K mask = end_bit - begin_bit >= (int)sizeof(K) * 8
+                       ? ~(K)0
+                       : (((K)1 << (end_bit - begin_bit)) - 1) << begin_bit;
+    std::vector<int64_t> order((size_t)n);
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+        return (d_keys[0][a] & mask) < (d_keys[0][b] & mask);
+    });
+    for (int64_t i = 0; i < n; i++) {
+        d_keys[1][i] = d_keys[0][order[(size_t)i]];
+        d_values[1][i] = d_values[0][order[(size_t)i]];
+    }
+    *out = 1;
+}
+
+size_t qfz_gpu_sort_pairs_bytes(int64_t)
+{
+    return 1;
+}
+
+qfz_status qfz_gpu_sort_pairs(qfz_gpu *, void *, uint32_t *const d_keys[2],
+                              uint32_t *const d_values[2], int64_t n, int begin_bit, int end_bit,
+                              int *out)
+{
+    sort(d_keys, d_values, n, begin_bit, end_bit, out);
+    return QFZ_OK;
+}
+
+size_t qfz_gpu_sort_wide_bytes(int64_t)
+{
+    return 1;
+}
+
+qfz_status qfz_gpu_sort_wide(qfz_gpu *, void *, uint64_t *const d_keys[2],
+                             uint32_t *const d_values[2], int64_t n, int begin_bit, int end_bit,
+                             int *out)
+{
+    sort(d_keys, d_values, n, begin_bit, end_bit, out);
+    return QFZ_OK;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+#include "sim.h"
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+
+namespace
+{
+enum { MAX_DEVICES = 64 };
+std::atomic<int> n_devices{1};
+std::atomic<int64_t> fail_in{0};
+std::atomic<int64_t> allocated{0};
+thread_local int device = 0;
+thread_local cudaError_t last = cudaSuccess;
+const size_t memory_bytes = (size_t)4 << 30;
+
+cudaError_t tell(cudaError_t error)
+{
+    if (error != cudaSuccess) last = error;
+    return error;
+}
+
+struct header { /* before each allocation */
+    size_t bytes;
+    char fill[248];
+};
+} // namespace
+
+struct sim_stream {
+    int device;
+};
+
+struct sim_event {
+    std::chrono::steady_clock::time_point at;
+};
+
+void sim_set_devices(int n)
+{
+    n_devices = n;
+}
+
+void sim_fail_allocation(int64_t n)
+{
+    fail_in = n;
+}
+
+cudaError_t cudaMalloc(void **p, size_t bytes)
+{
+    if (fail_in > 0 && --fail_in == 0) return tell(cudaErrorMemoryAllocation);
+    if (allocated + (int64_t)bytes > (int64_t)memory_bytes) return tell(cudaErrorMemoryAllocation);
+    header *h = nullptr;
+    if (posix_memalign((void **)&h, 256, sizeof(header) + bytes) != 0)
+        return tell(cudaErrorMemoryAllocation);
+    h->bytes = bytes;
+    allocated += (int64_t)bytes;
+    *p = h + 1;
+    std::memset(*p, 0xa5, bytes);
+    return cudaSuccess;
+}
+
+cudaError_t cudaFree(void *p)
+{
+    if (!p) return cudaSuccess;
+    header *const h = static_cast<header *>(p) - 1;
+    allocated -= (int64_t)h->bytes;
+    free(h);
+    return cudaSuccess;
+}
+
+cudaError_t cudaHostAlloc(void **p, size_t bytes, unsigned)
+{
+    *p = malloc(bytes ? bytes : 1);
+    return *p ? cudaSuccess : tell(cudaErrorMemoryAllocation);
+}
+
+cudaError_t cudaFreeHost(void *p)
+{
+    free(p);
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind)
+{
+    if (bytes) std::memcpy(to, from, bytes);
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t)
+{
+    return cudaMemcpy(to, from, bytes, kind);
+}
+
+cudaError_t cudaMemset(void *p, int value, size_t bytes)
+{
+    if (bytes) std::memset(p, value, bytes);
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemsetAsync(void *p, int value, size_t bytes, cudaStream_t)
+{
+    return cudaMemset(p, value, bytes);
+}
+
+cudaError_t cudaMemGetInfo(size_t *available, size_t *total)
+{
+    *total = memory_bytes;
+    *available = memory_bytes - (size_t)allocated.load();
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)
+{
+    *stream = new sim_stream{device};
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream)
+{
+    delete stream;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t)
+{
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceSynchronize()
+{
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned)
+{
+    *event = new sim_event{};
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t *event)
+{
+    return cudaEventCreateWithFlags(event, 0);
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event)
+{
+    delete event;
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t)
+{
+    event->at = std::chrono::steady_clock::now();
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t)
+{
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to)
+{
+    *ms = std::chrono::duration<float, std::milli>(to->at - from->at).count();
+    return cudaSuccess;
+}
+
+cudaError_t cudaGetLastError()
+{
+    const cudaError_t error = last;
+    last = cudaSuccess;
+    return error;
+}
+
+const char *cudaGetErrorString(cudaError_t error)
+{
+    switch (error) {
+    case cudaSuccess: return "no error";
+    case cudaErrorMemoryAllocation: return "out of memory";
+    case cudaErrorNoDevice: return "no CUDA-capable device is detected";
+    default: return "unknown error";
+    }
+}
+
+cudaError_t cudaGetDeviceCount(int *n)
+{
+    *n = n_devices;
+    return *n > 0 ? cudaSuccess : tell(cudaErrorNoDevice);
+}
+
+cudaError_t cudaSetDevice(int d)
+{
+    if (d < 0 || d >= n_devices) return tell(cudaErrorInvalidDevice);
+    device = d;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGetDevice(int *d)
+{
+    *d = device;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int d)
+{
+    if (d < 0 || d >= n_devices) return tell(cudaErrorInvalidDevice);
+    *properties = cudaDeviceProp{};
+    std::strcpy(properties->name, "simulator");
+    properties->major = 9;
+    properties->multiProcessorCount = 4;
+    properties->totalGlobalMem = memory_bytes;
+    properties->sharedMemPerBlockOptin = 227 << 10;
+    return cudaSuccess;
+}
