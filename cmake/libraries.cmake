@@ -1,6 +1,7 @@
 # libqfz.a and libqfz.so, out of the same objects.
 
-set(QFZ_NEEDS GDAL::GDAL ${PROJ_LIBRARY} OpenMP::OpenMP_C Threads::Threads ${QFZ_GPU_NEEDS} m)
+set(QFZ_NEEDS GDAL::GDAL ${PROJ_LIBRARY} OpenMP::OpenMP_C Threads::Threads ZLIB::ZLIB
+    ${QFZ_TRANSPORT} ${QFZ_GPU_NEEDS} m)
 
 add_library(qfz_static STATIC $<TARGET_OBJECTS:qfz_objects> $<TARGET_OBJECTS:qfz_gpu_objects>)
 add_library(qfz_shared SHARED $<TARGET_OBJECTS:qfz_objects> $<TARGET_OBJECTS:qfz_gpu_objects>)
@@ -16,6 +17,7 @@ target_link_libraries(qfz_static INTERFACE
     "$<BUILD_INTERFACE:${QFZ_NEEDS}>"
     $<INSTALL_INTERFACE:GDAL::GDAL> $<INSTALL_INTERFACE:proj>
     $<INSTALL_INTERFACE:OpenMP::OpenMP_C> $<INSTALL_INTERFACE:Threads::Threads>
+    $<INSTALL_INTERFACE:ZLIB::ZLIB> $<INSTALL_INTERFACE:${QFZ_TRANSPORT}>
     $<INSTALL_INTERFACE:m>)
 set_target_properties(qfz_static PROPERTIES EXPORT_NAME static)
 

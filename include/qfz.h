@@ -77,6 +77,27 @@ typedef enum qfz_nodata_rule { QFZ_NODATA_ALL = 0, QFZ_NODATA_ANY } qfz_nodata_r
  * falling.  A return value other than 0 ends the job with QFZ_ECANCEL. */
 typedef int (*qfz_progress_fn)(double done, void *arg);
 
+/* The processes that share a job: this one's number among all of them, and among those of its
+ * node. */
+typedef struct qfz_ranks {
+    int rank, n;
+    int local_rank, n_local;
+} qfz_ranks;
+
+/* Joins the processes that mpirun, srun or the like started with this one; every one calls it, and
+ * qfz_ranks_leave() at its end.  Where nobody started any, or qfz was built without MPI, there is
+ * one.  The only state that this library keeps is MPI's. */
+QFZ_API QFZ_CHECKED qfz_status qfz_ranks_join(qfz_ranks *ranks, qfz_error *err);
+QFZ_API void qfz_ranks_leave(void);
+
+/* The steps of a job as processes of their own; see qfz_job.phase. */
+typedef enum qfz_phase {
+    QFZ_PHASE_ALL = 0,
+    QFZ_PHASE_SUMMARISE, /* what one part's tiles tell of themselves */
+    QFZ_PHASE_STITCH,    /* what all of them mean together; one process */
+    QFZ_PHASE_RESOLVE    /* one part's tiles once more, into the output */
+} qfz_phase;
+
 /* A job borrows everything it points to.  Start from qfz_job_default().  String lists are arrays
  * of "KEY=VALUE" that end with NULL; NULL is an empty list. */
 typedef struct qfz_job {
@@ -111,6 +132,14 @@ typedef struct qfz_job {
     int n_threads;        /* 0: one per processor */
     qfz_engine_choice engine;
 
+    const qfz_ranks *ranks; /* every one runs the same job; NULL: this process is alone */
+    const char *work;       /* folder of a journal, from which the job can go on after any end of
+                               the process; NULL: none */
+    bool resume;            /* go on with what work holds; false: work must hold no journal */
+    qfz_phase phase;        /* not ALL: this phase only, of part `part` of n_parts, 1-based, through
+                               the folder work; phases that have to run before must be complete */
+    int part, n_parts;
+
     qfz_progress_fn progress; /* may be NULL */
     void *progress_arg;
 } qfz_job;
@@ -125,6 +154,7 @@ typedef struct qfz_report {
     char engine[16];
     double seconds;
     int64_t peak_rss_bytes; /* of this process so far */
+    qfz_phase next;         /* of a job in phases: what is to be run next; ALL: it is complete */
 } qfz_report;
 
 /* Run a job.  An output appears under its name when it is complete, and not before; after a

@@ -5,7 +5,8 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "run.h"
+#include "passes.h"
+#include "work.h"
 
 const char *qfz_version(void)
 {
@@ -43,12 +44,12 @@ static qfz_status check_outputs(const qfz_setup *setup, const qfz_source *source
                            job->task == QFZ_CUT ? 0 : setup->info.n_bands, err);
 }
 
-static qfz_status run_task(qfz_run *run, qfz_error *err)
+static const qfz_passes *passes_of(qfz_task task)
 {
-    switch (run->setup->job->task) {
-    case QFZ_SIMPLIFY: return qfz_run_simplify(run, err);
-    case QFZ_SALIENCY: return qfz_run_saliency(run, err);
-    default: return qfz_run_label(run, err);
+    switch (task) {
+    case QFZ_SIMPLIFY: return &qfz_simplify_passes;
+    case QFZ_SALIENCY: return &qfz_saliency_passes;
+    default: return &qfz_label_passes;
     }
 }
 
@@ -66,39 +67,111 @@ static int64_t peak_rss_bytes(void)
     return (int64_t)usage.ru_maxrss * 1024;
 }
 
-static void fill_report(const qfz_run *run, double started, qfz_report *report)
+static void fill_report(const qfz_setup *setup, double started, qfz_report *report)
 {
-    const qfz_setup *const setup = run->setup;
-    *report = (qfz_report){.regions = run->n_regions,
-                           .width = setup->info.w,
-                           .height = setup->info.h,
-                           .tiles = run->n_tiles,
-                           .seconds = seconds_now() - started,
-                           .peak_rss_bytes = peak_rss_bytes()};
-    for (int i = 0; i < run->n_hands; i++)
-        report->pixels += run->hands[i].n_valid;
+    report->width = setup->info.w;
+    report->height = setup->info.h;
+    report->tiles = setup->tiling.n_x * setup->tiling.n_y;
+    report->seconds = seconds_now() - started;
+    report->peak_rss_bytes = peak_rss_bytes();
     strncpy(report->engine, setup->engine->name, sizeof report->engine - 1);
+}
+
+/* What all ranks have found together. */
+static qfz_status add_up(qfz_run *run, qfz_report *report, qfz_error *err)
+{
+    uint64_t own, before;
+    qfz_status st = qfz_stitch_pixels(run->stitch, &own, err);
+    QFZ_TRY(qfz_ranks_agree(run->ranks, st, err));
+    report->regions = run->count.total;
+    return qfz_ranks_sum(run->ranks, own, &before, &report->pixels, err);
+}
+
+/* ---------------------------------------------------------------------------------------- the run
+ */
+typedef struct context {
+    const qfz_job *job;
+    const qfz_ranks *ranks;
+    qfz_setup setup;
+    qfz_source *source;
+    qfz_work *work;
+    qfz_run run;
+} context;
+
+/* Tiles are the same for all ranks, whatever memory each has. */
+static qfz_status settle_tiles(context *c, qfz_error *err)
+{
+    int64_t sides[2] = {c->setup.tiling.tile_w, c->setup.tiling.tile_h};
+    QFZ_TRY(qfz_ranks_share(c->ranks, sides, sizeof sides, err));
+    const qfz_status st = qfz_setup_retile(&c->setup, sides[0], sides[1], err);
+    return qfz_ranks_agree(c->ranks, st, err);
+}
+
+static qfz_status prepare(context *c, qfz_error *err)
+{
+    const qfz_status st = qfz_setup_init(&c->setup, c->job, &c->source, err);
+    QFZ_TRY(qfz_ranks_agree(c->ranks, st, err));
+    if (c->ranks->n > 1) QFZ_TRY(settle_tiles(c, err));
+    if (c->job->work) QFZ_TRY(qfz_work_open(&c->work, &c->setup, c->ranks, c->source, err));
+    return QFZ_OK;
+}
+
+/* Is this a job that is resumed although it came to its end? */
+static qfz_status look_for_end(context *c, qfz_report *report, bool *done, qfz_error *err)
+{
+    *done = c->work && c->ranks->rank == 0 && qfz_work_is_done(c->work, report) &&
+            qfz_raster_exists(c->job->dst);
+    QFZ_TRY(qfz_ranks_share(c->ranks, done, sizeof *done, err));
+    return qfz_ranks_share(c->ranks, report, sizeof *report, err);
+}
+
+/* What a killed run of this very job has left under its names may be replaced. */
+static qfz_status check_names(context *c, qfz_error *err)
+{
+    qfz_job own = *c->job;
+    qfz_setup setup = c->setup;
+    own.overwrite |= c->work && qfz_work_is_finishing(c->work);
+    setup.job = &own;
+    const qfz_status st = check_outputs(&setup, c->source, err);
+    return qfz_ranks_agree(c->ranks, st, err);
+}
+
+static qfz_status go_through(context *c, qfz_report *report, qfz_error *err)
+{
+    const qfz_status st = qfz_run_open(&c->run, &c->setup, c->ranks, c->source, c->work, err);
+    QFZ_TRY(qfz_ranks_agree(c->ranks, st, err));
+    QFZ_TRY(qfz_passes_run(passes_of(c->job->task), &c->run, &report->next, err));
+    QFZ_TRY(add_up(&c->run, report, err));
+    if (!c->work) return QFZ_OK;
+    if (report->next == QFZ_PHASE_ALL) return qfz_work_end(c->work, report, err);
+    return qfz_work_sync(c->work, err);
 }
 
 qfz_status qfz_job_run(const qfz_job *job, qfz_report *report, qfz_error *err)
 {
+    static const qfz_ranks alone = {.n = 1, .n_local = 1};
     const double started = seconds_now();
-    qfz_setup setup = {0};
-    qfz_source *source = NULL;
-    qfz_run run = {0};
+    context c = {.job = job, .ranks = job->ranks ? job->ranks : &alone};
+    qfz_report found = {0};
+    bool done;
     qfz_status st;
     err->status = QFZ_OK;
-    QFZ_TRY_OR(st, cleanup, qfz_setup_init(&setup, job, &source, err));
-    QFZ_TRY_OR(st, cleanup, check_outputs(&setup, source, err));
-    QFZ_TRY_OR(st, cleanup, qfz_run_open(&run, &setup, source, err));
-    QFZ_TRY_OR(st, cleanup, run_task(&run, err));
+    QFZ_TRY_OR(st, cleanup, prepare(&c, err));
+    QFZ_TRY_OR(st, cleanup, look_for_end(&c, &found, &done, err));
+    if (!done) {
+        QFZ_TRY_OR(st, cleanup, check_names(&c, err));
+        QFZ_TRY_OR(st, cleanup, go_through(&c, &found, err));
+    }
     if (job->progress) (void)job->progress(1, job->progress_arg);
-    fill_report(&run, started, report);
+    fill_report(&c.setup, started, &found);
+    *report = found;
 
 cleanup:
-    qfz_run_close(&run);
-    qfz_source_close(source);
-    qfz_setup_fini(&setup);
+    if (st != QFZ_OK && c.work) (void)qfz_work_sync(c.work, err); /* err holds the reason already */
+    qfz_run_close(&c.run);
+    qfz_work_close(c.work);
+    qfz_source_close(c.source);
+    qfz_setup_fini(&c.setup);
     return st;
 }
 

@@ -10,6 +10,7 @@
 #include "temp_file.h"
 
 struct qfz_regions {
+    const qfz_setup *setup;
     pthread_mutex_t lock; /* of records that several tiles add to */
     int file;
     char folder[4096];
@@ -25,16 +26,17 @@ qfz_status qfz_regions_open(qfz_regions **out, const qfz_run *run, qfz_error *er
     qfz_regions *regions = NULL;
     QFZ_TRY(QFZ_NEW_ZERO(&regions, 1, err));
     (void)pthread_mutex_init(&regions->lock, NULL);
+    regions->setup = setup;
     regions->words = qfz_record_words(setup->info.type, setup->info.n_bands);
-    regions->bytes = regions->words * (int64_t)sizeof(uint64_t);
+    regions->bytes = qfz_region_bytes(setup);
     regions->file = -1;
     qfz_run_folder(setup->job, regions->folder, sizeof regions->folder);
     qfz_status st = qfz_temp_open(regions->folder, &regions->file, err);
     /* a hole reads as zeros: a record without pixels */
     if (st == QFZ_OK &&
-        ftruncate(regions->file, (off_t)((int64_t)run->n_regions * regions->bytes)) != 0)
+        ftruncate(regions->file, (off_t)((int64_t)run->count.total * regions->bytes)) != 0)
         st = qfz_fail(err, QFZ_EIO, "%s: no room for the records of %llu regions", regions->folder,
-                      (unsigned long long)run->n_regions);
+                      (unsigned long long)run->count.total);
     if (st != QFZ_OK) {
         qfz_regions_close(regions);
         return st;
@@ -58,45 +60,51 @@ static qfz_status write_record(const qfz_regions *regions, const qfz_record *rec
 }
 
 /* A part of a region that other tiles have parts of: what is in the file already is added. */
-static qfz_status merge_record(qfz_regions *regions, const qfz_setup *setup, qfz_record *record,
-                               qfz_record *there, qfz_error *err)
+static qfz_status merge_record(qfz_regions *regions, qfz_record *record, qfz_record *there,
+                               qfz_error *err)
 {
+    const qfz_source_info *const info = &regions->setup->info;
     qfz_status st = qfz_temp_read(regions->file, regions->folder, there, regions->bytes,
                                   (int64_t)(record->label - 1) * regions->bytes, err);
     if (st == QFZ_OK && there->pixels)
-        qfz_record_merge(record, there, setup->info.type, setup->info.n_bands);
+        qfz_record_merge(record, there, info->type, info->n_bands);
     return st == QFZ_OK ? write_record(regions, record, err) : st;
 }
 
-static qfz_status add_some(qfz_regions *regions, const qfz_setup *setup, qfz_hand *hand,
-                           const uint8_t *shared, const uint64_t *lut, uint32_t first, uint32_t n,
-                           qfz_record *scratch, qfz_error *err)
+qfz_status qfz_regions_take(qfz_regions *regions, uint64_t *records, int64_t n, qfz_error *err)
 {
-    for (uint32_t i = 0; i < n; i++) {
-        qfz_record *const record = qfz_record_at(hand->records, regions->words, i);
-        record->label = lut[first + i];
-        if (!shared[first + i]) {
-            QFZ_TRY(write_record(regions, record, err));
+    uint64_t *scratch = NULL;
+    qfz_status st = QFZ_NEW(&scratch, regions->words, err);
+    for (int64_t i = 0; i < n && st == QFZ_OK; i++) {
+        qfz_record *const record = qfz_record_at(records, regions->words, i);
+        const bool shared = (record->label & QFZ_REGION_SHARED) != 0;
+        record->label &= ~QFZ_REGION_SHARED;
+        if (!shared) {
+            st = write_record(regions, record, err);
             continue;
         }
         (void)pthread_mutex_lock(&regions->lock);
-        const qfz_status st = merge_record(regions, setup, record, scratch, err);
+        st = merge_record(regions, record, qfz_record_at(scratch, regions->words, 0), err);
         (void)pthread_mutex_unlock(&regions->lock);
-        QFZ_TRY(st);
     }
-    return QFZ_OK;
+    free(scratch);
+    return st;
 }
 
-qfz_status qfz_regions_add(qfz_regions *regions, qfz_run *run, qfz_hand *hand,
-                           const qfz_partition *partition, const uint64_t *lut, qfz_error *err)
+int64_t qfz_region_bytes(const qfz_setup *setup)
 {
-    if (!regions) return QFZ_OK;
+    return qfz_record_words(setup->info.type, setup->info.n_bands) * (int64_t)sizeof(uint64_t);
+}
+
+qfz_status qfz_regions_make(qfz_run *run, qfz_hand *hand, const qfz_partition *partition,
+                            const uint64_t *lut, qfz_records_fn take, void *arg, qfz_error *err)
+{
     const qfz_setup *const setup = run->setup;
+    const int words = qfz_record_words(setup->info.type, setup->info.n_bands);
     uint8_t *shared = NULL; /* regions that touch the tile's border */
-    uint64_t *row_area = NULL, *scratch = NULL;
+    uint64_t *row_area = NULL;
     qfz_status st;
     QFZ_TRY_OR(st, cleanup, QFZ_NEW_ZERO(&shared, partition->n_regions, err));
-    QFZ_TRY_OR(st, cleanup, QFZ_NEW(&scratch, regions->words, err));
     QFZ_TRY_OR(st, cleanup, QFZ_NEW(&row_area, hand->tile.h, err));
     QFZ_TRY_OR(st, cleanup,
                qfz_source_row_areas(hand->source, hand->box.y0, hand->tile.h, row_area, err));
@@ -108,15 +116,15 @@ qfz_status qfz_regions_add(qfz_regions *regions, qfz_run *run, qfz_hand *hand,
         QFZ_TRY_OR(st, cleanup,
                    setup->engine->features(hand->worker, hand->box, row_area, (uint32_t)first, n,
                                            hand->records, err));
-        QFZ_TRY_OR(st, cleanup,
-                   add_some(regions, setup, hand, shared, lut, (uint32_t)first, n,
-                            qfz_record_at(scratch, regions->words, 0), err));
+        for (uint32_t i = 0; i < n; i++)
+            qfz_record_at(hand->records, words, i)->label =
+                lut[first + i] | (shared[first + i] ? QFZ_REGION_SHARED : 0);
+        QFZ_TRY_OR(st, cleanup, take(arg, hand->records, n, err));
     }
 
 cleanup:
     free(shared);
     free(row_area);
-    free(scratch);
     return st;
 }
 
@@ -161,7 +169,7 @@ qfz_status qfz_regions_write(qfz_regions *regions, qfz_run *run, qfz_table **out
     if (!regions) return QFZ_OK;
     const qfz_setup *const setup = run->setup;
     const double unit = qfz_source_area_unit(run->source);
-    const int64_t some = QFZ_RECORDS_BYTES / regions->bytes + 1, n = (int64_t)run->n_regions;
+    const int64_t some = QFZ_RECORDS_BYTES / regions->bytes + 1, n = (int64_t)run->count.total;
     uint64_t *records = NULL;
     qfz_region_band *bands = NULL;
     qfz_table *table = NULL;

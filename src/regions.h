@@ -12,9 +12,16 @@ typedef struct qfz_regions qfz_regions;
 qfz_status qfz_regions_open(qfz_regions **regions, const qfz_run *run, qfz_error *err);
 void qfz_regions_close(qfz_regions *regions);
 
-/* The regions of the tile that a hand has just partitioned; lut[r] = label.  Any thread. */
-qfz_status qfz_regions_add(qfz_regions *regions, qfz_run *run, qfz_hand *hand,
-                           const qfz_partition *partition, const uint64_t *lut, qfz_error *err);
+/* The records of the tile that a hand has just partitioned, some at a time; lut[r] = label.  Labels
+ * of regions that touch the tile's border carry QFZ_REGION_SHARED. */
+#define QFZ_REGION_SHARED (UINT64_C(1) << 63)
+typedef qfz_status (*qfz_records_fn)(void *arg, uint64_t *records, int64_t n, qfz_error *err);
+qfz_status qfz_regions_make(qfz_run *run, qfz_hand *hand, const qfz_partition *partition,
+                            const uint64_t *lut, qfz_records_fn take, void *arg, qfz_error *err);
+int64_t qfz_region_bytes(const qfz_setup *setup); /* of a record */
+
+/* Takes records as they are made; changes their labels.  Any thread. */
+qfz_status qfz_regions_take(qfz_regions *regions, uint64_t *records, int64_t n, qfz_error *err);
 
 /* Writes all rows.  *table is NULL if there is no table; else the caller commits and closes it. */
 qfz_status qfz_regions_write(qfz_regions *regions, qfz_run *run, qfz_table **table, qfz_error *err);

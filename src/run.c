@@ -8,6 +8,7 @@
 
 #include "memory.h"
 #include "parallel.h"
+#include "work.h"
 
 static int64_t tile_px(const qfz_setup *setup)
 {
@@ -52,9 +53,11 @@ static qfz_status hand_open(qfz_hand *hand, const qfz_setup *setup, qfz_error *e
     return QFZ_NEW(&hand->records, hand->records_n * words, err);
 }
 
-/* The output's folder if there is such a folder (dst may be no file at all), else the current. */
+/* The folder of the journal, or of the output if there is such a folder (dst may be no file at
+ * all), else the current. */
 void qfz_run_folder(const qfz_job *job, char *folder, size_t size)
 {
+    if (job->work && (size_t)snprintf(folder, size, "%s", job->work) < size) return;
     const char *const slash = strrchr(job->dst, '/');
     struct stat status;
     const int length =
@@ -65,8 +68,24 @@ void qfz_run_folder(const qfz_job *job, char *folder, size_t size)
     (void)snprintf(folder, size, ".");
 }
 
-qfz_status qfz_run_open(qfz_run *run, const qfz_setup *setup, qfz_source *source, qfz_error *err)
+/* A process that only stitches has all tiles, and visits none. */
+static void take_part(qfz_run *run)
 {
+    const qfz_job *const job = run->setup->job;
+    const qfz_tiling *const t = &run->setup->tiling;
+    run->part = run->ranks->rank;
+    run->n_parts = run->ranks->n;
+    if (job->phase == QFZ_PHASE_SUMMARISE || job->phase == QFZ_PHASE_RESOLVE) {
+        run->part = job->part - 1;
+        run->n_parts = job->n_parts;
+    }
+    run->first_tile = t->n_x * qfz_part_first_row(t->n_y, run->part, run->n_parts);
+    run->end_tile = t->n_x * qfz_part_first_row(t->n_y, run->part + 1, run->n_parts);
+}
+
+static qfz_status open_stitch(qfz_run *run, qfz_error *err)
+{
+    const qfz_setup *const setup = run->setup;
     const qfz_tiling *const t = &setup->tiling;
     const qfz_grid grid = {.w = t->w,
                            .h = t->h,
@@ -75,17 +94,31 @@ qfz_status qfz_run_open(qfz_run *run, const qfz_setup *setup, qfz_source *source
                            .n_x = t->n_x,
                            .n_y = t->n_y};
     char folder[4096];
-    *run = (qfz_run){.setup = setup, .source = source, .n_tiles = t->n_x * t->n_y};
     qfz_run_folder(setup->job, folder, sizeof folder);
-    const int n_hands = run->n_tiles < setup->n_threads ? (int)run->n_tiles : setup->n_threads;
+    QFZ_TRY(qfz_stitch_open(&run->stitch, &setup->rule, setup->kind, &grid, run->ranks,
+                            setup->n_threads, setup->store_bytes, folder, err));
+    return run->work ? qfz_work_attach(run->work, run->stitch, err) : QFZ_OK;
+}
+
+qfz_status qfz_run_open(qfz_run *run, const qfz_setup *setup, const qfz_ranks *ranks,
+                        qfz_source *source, qfz_work *work, qfz_error *err)
+{
+    const qfz_tiling *const t = &setup->tiling;
+    *run = (qfz_run){.setup = setup,
+                     .source = source,
+                     .ranks = ranks,
+                     .work = work,
+                     .main = pthread_self(),
+                     .n_tiles = t->n_x * t->n_y};
+    take_part(run);
+    const int64_t n_own = setup->job->phase == QFZ_PHASE_STITCH ? 0 : run->end_tile - run->first_tile;
+    const int n_hands = n_own < setup->n_threads ? (int)n_own : setup->n_threads;
     qfz_status st;
     QFZ_TRY_OR(st, failed, QFZ_NEW_ZERO(&run->hands, n_hands, err));
     for (run->n_hands = 0; run->n_hands < n_hands;)
         QFZ_TRY_OR(st, failed, hand_open(&run->hands[run->n_hands++], setup, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_ZERO(&run->kept, run->n_tiles, err));
-    QFZ_TRY_OR(st, failed,
-               qfz_stitch_open(&run->stitch, &setup->rule, setup->kind, &grid, n_hands,
-                               setup->store_bytes, folder, err));
+    QFZ_TRY_OR(st, failed, open_stitch(run, err));
     return QFZ_OK;
 
 failed:
@@ -114,6 +147,8 @@ static qfz_status tell(qfz_run *run, double part, qfz_error *err)
 {
     const qfz_job *const job = run->setup->job;
     int stop = 0;
+    if (pthread_equal(pthread_self(), run->main) && qfz_ranks_stopped(run->ranks))
+        return qfz_fail(err, QFZ_ECANCEL, "another rank failed");
     if (job->progress) {
 #pragma omp critical(qfz_run_progress)
         stop = job->progress(run->done + run->share * part, job->progress_arg);
@@ -121,7 +156,7 @@ static qfz_status tell(qfz_run *run, double part, qfz_error *err)
     return stop ? qfz_fail(err, QFZ_ECANCEL, "stopped on request; no output was written") : QFZ_OK;
 }
 
-static qfz_status tell_item(qfz_run *run, qfz_error *err)
+qfz_status qfz_run_tell(qfz_run *run, qfz_error *err)
 {
     int64_t done;
 #pragma omp atomic capture
@@ -129,7 +164,7 @@ static qfz_status tell_item(qfz_run *run, qfz_error *err)
     return tell(run, (double)done / (double)run->items, err);
 }
 
-static void begin(qfz_run *run, double share, int64_t items)
+void qfz_run_begin(qfz_run *run, double share, int64_t items)
 {
     run->done += run->share;
     run->share = share;
@@ -183,23 +218,37 @@ typedef struct visit {
     qfz_run *run;
     qfz_visit_fn fn;
     void *arg;
+    int64_t *tiles; /* that are to be visited */
 } visit;
 
-static qfz_status visit_tile(void *arg, int64_t tile, int worker, qfz_error *err)
+static qfz_status visit_tile(void *arg, int64_t item, int worker, qfz_error *err)
 {
     const visit *const v = arg;
     qfz_hand *const hand = &v->run->hands[worker];
-    QFZ_TRY(load_tile(v->run, hand, tile, err));
-    QFZ_TRY(v->fn(v->run, hand, tile, v->arg, err));
-    return tell_item(v->run, err);
+    QFZ_TRY(load_tile(v->run, hand, v->tiles[item], err));
+    QFZ_TRY(v->fn(v->run, hand, v->tiles[item], v->arg, err));
+    return qfz_run_tell(v->run, err);
 }
 
-qfz_status qfz_run_visit(qfz_run *run, double share, qfz_visit_fn fn, void *arg, qfz_error *err)
+static qfz_status visit_own(qfz_run *run, double share, qfz_tile_fn is_done, visit *v,
+                            qfz_error *err)
+{
+    int64_t n = 0;
+    QFZ_TRY(QFZ_NEW(&v->tiles, run->end_tile - run->first_tile, err));
+    for (int64_t tile = run->first_tile; tile < run->end_tile; tile++)
+        if (!is_done(run, tile, v->arg)) v->tiles[n++] = tile;
+    qfz_run_begin(run, share, n);
+    QFZ_TRY(tell(run, 0, err));
+    return qfz_parallel_for(run->n_hands, n, visit_tile, v, err);
+}
+
+qfz_status qfz_run_visit(qfz_run *run, double share, qfz_tile_fn is_done, qfz_visit_fn fn, void *arg,
+                         qfz_error *err)
 {
     visit v = {.run = run, .fn = fn, .arg = arg};
-    begin(run, share, run->n_tiles);
-    QFZ_TRY(tell(run, 0, err));
-    return qfz_parallel_for(run->n_hands, run->n_tiles, visit_tile, &v, err);
+    const qfz_status st = visit_own(run, share, is_done, &v, err);
+    free(v.tiles);
+    return qfz_ranks_agree(run->ranks, st, err);
 }
 
 static int solve_progress(double done, void *arg)
@@ -211,6 +260,6 @@ static int solve_progress(double done, void *arg)
 
 qfz_status qfz_run_solve(qfz_run *run, double share, qfz_error *err)
 {
-    begin(run, share, 1);
+    qfz_run_begin(run, share, 1);
     return qfz_stitch_solve(run->stitch, solve_progress, run, err);
 }

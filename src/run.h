@@ -3,6 +3,8 @@
 #ifndef QFZ_RUN_H
 #define QFZ_RUN_H
 
+#include <pthread.h>
+
 #include "engine.h"
 #include "raster/raster.h"
 #include "stitch/stitch.h"
@@ -33,6 +35,9 @@ qfz_status qfz_setup_init(qfz_setup *setup, const qfz_job *job, qfz_source **sou
                           qfz_error *err);
 void qfz_setup_fini(qfz_setup *setup);
 
+/* Other tiles than were chosen: those of who began the job. */
+qfz_status qfz_setup_retile(qfz_setup *setup, int64_t tile_w, int64_t tile_h, qfz_error *err);
+
 /* Bytes of a task's widest output, a pixel; saliency's with the keys that it is made from. */
 size_t qfz_setup_out_bytes(const qfz_setup *setup);
 
@@ -49,7 +54,6 @@ typedef struct qfz_hand {
     uint8_t *valid;
     qfz_image tile; /* the one that is loaded */
     qfz_box box;
-    uint64_t n_valid;  /* of all tiles of the first pass */
     void *out;         /* room for one tile of output */
     uint64_t *lut;     /* one word a pixel: labels of regions, or their painted values */
     uint64_t *sums;    /* simplify: qfz_sum_words() words a pixel */
@@ -62,9 +66,16 @@ typedef struct kept_tile {
     uint8_t *valid;
 } kept_tile;
 
+typedef struct qfz_work qfz_work; /* work.h */
+
 typedef struct qfz_run {
     const qfz_setup *setup;
     qfz_source *source; /* for what is asked once */
+    const qfz_ranks *ranks;
+    int part, n_parts; /* the rows of tiles that this process has (grid.h), from 0 */
+    int64_t first_tile, end_tile;
+    qfz_work *work; /* borrowed; NULL: none */
+    pthread_t main; /* the thread that may look for other ranks */
     qfz_stitch *stitch;
     int n_hands;
     qfz_hand *hands;
@@ -73,26 +84,31 @@ typedef struct qfz_run {
     int64_t kept_bytes;
     double done, share; /* progress before this phase, and this phase's part */
     int64_t items_done, items;
-    uint64_t n_regions;
+    qfz_count count; /* of regions; after numbering */
 } qfz_run;
 
-qfz_status qfz_run_open(qfz_run *run, const qfz_setup *setup, qfz_source *source, qfz_error *err);
+/* work may be NULL; with one, what it holds is known. */
+qfz_status qfz_run_open(qfz_run *run, const qfz_setup *setup, const qfz_ranks *ranks,
+                        qfz_source *source, qfz_work *work, qfz_error *err);
 void qfz_run_close(qfz_run *run);
 
 /* Where temporary files go: the folder of the output, if it is one. */
 void qfz_run_folder(const qfz_job *job, char *folder, size_t size);
 
-/* Visits every tile: loads it, then calls fn.  share is this pass's part of the whole job. */
+/* A part of the whole job begins: that many items, that share of the time. */
+void qfz_run_begin(qfz_run *run, double share, int64_t items);
+
+/* One item more is done.  Any thread; QFZ_ECANCEL where the job is to stop. */
+qfz_status qfz_run_tell(qfz_run *run, qfz_error *err);
+
+/* Visits the tiles of this process that are not done: loads each, then calls fn.  Collective. */
 typedef qfz_status (*qfz_visit_fn)(qfz_run *run, qfz_hand *hand, int64_t tile, void *arg,
                                    qfz_error *err);
-qfz_status qfz_run_visit(qfz_run *run, double share, qfz_visit_fn fn, void *arg, qfz_error *err);
+typedef bool (*qfz_tile_fn)(qfz_run *run, int64_t tile, void *arg);
+qfz_status qfz_run_visit(qfz_run *run, double share, qfz_tile_fn is_done, qfz_visit_fn fn, void *arg,
+                         qfz_error *err);
 
-/* Stitches what the first pass has put. */
+/* Stitches all summaries.  Collective. */
 qfz_status qfz_run_solve(qfz_run *run, double share, qfz_error *err);
-
-/* The tasks (label.c, simplify.c, saliency.c). */
-qfz_status qfz_run_label(qfz_run *run, qfz_error *err); /* and cut */
-qfz_status qfz_run_simplify(qfz_run *run, qfz_error *err);
-qfz_status qfz_run_saliency(qfz_run *run, qfz_error *err);
 
 #endif

@@ -2,17 +2,10 @@
 /* saliency.c - the level at which the two pixels of each edge meet: two passes, and one over the
  * result for layouts that are not of edges. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "layout.h"
-#include "memory.h"
+#include "passes.h"
 #include "visits.h"
-
-typedef struct outputs {
-    qfz_sink *edges, *layout;
-    qfz_sink_spec edges_spec, layout_spec;
-} outputs;
 
 /* Is there an edge from pixel i of the tile?  Only asked where a level could be taken for none. */
 static bool edge_exists(const qfz_hand *hand, const qfz_answer *answer, int dir, int64_t y,
@@ -61,66 +54,49 @@ static void convert_keys(const qfz_hand *hand, const qfz_answer *answer, const q
 
 static qfz_status resolve(qfz_run *run, qfz_hand *hand, int64_t tile, void *arg, qfz_error *err)
 {
-    const outputs *const out = arg;
-    const int64_t n_px = hand->tile.h * hand->tile.w;
+    qfz_outputs *const out = arg;
+    const qfz_sink_spec *const spec = &out->specs[QFZ_MAIN];
     uint32_t *const keys = hand->out;
-    void *const values =
-        keys + n_px * out->edges_spec.n_bands; /* an even number: aligned for 8 bytes */
+    /* an even number of keys before: aligned for 8 bytes */
+    void *const values = keys + hand->tile.h * hand->tile.w * spec->n_bands;
     qfz_answer answer = {0};
     qfz_status st;
     QFZ_TRY(qfz_stitch_answer(run->stitch, tile, &answer, err));
     QFZ_TRY_OR(
         st, cleanup,
         run->setup->engine->saliency(hand->worker, answer.n_ring ? &answer : NULL, keys, err));
-    convert_keys(hand, &answer, &out->edges_spec, keys, values);
-    st = qfz_sink_write(out->edges, hand->box, values, hand->tile.valid, err);
+    convert_keys(hand, &answer, spec, keys, values);
+    st = qfz_outputs_write(out, QFZ_MAIN, hand, tile, values, err);
 
 cleanup:
     qfz_answer_fini(&answer);
     return st;
 }
 
-/* Edges that are not the result itself lie beside it in a file that never gets its final name. */
-static qfz_status create_edges(qfz_run *run, outputs *out, qfz_error *err)
+static bool is_stitched(qfz_run *run, int64_t tile, void *arg)
 {
-    const qfz_job *const job = run->setup->job;
-    out->edges_spec = qfz_spec_saliency(run->setup, job->dst, QFZ_EDGES);
-    if (job->layout == QFZ_EDGES)
-        return qfz_sink_create(&out->edges, run->source, job, &out->edges_spec, err);
-    qfz_job plain = *job;
-    char path[4096];
-    if ((size_t)snprintf(path, sizeof path, "%s.edges.tif", job->dst) >= sizeof path)
-        return qfz_fail(err, QFZ_EARG, "%s: the name is too long", job->dst);
-    plain.format = "GTiff";
-    plain.type = NULL;
-    plain.creation_options = NULL;
-    out->edges_spec.path = path;
-    const qfz_status st = qfz_sink_create(&out->edges, run->source, &plain, &out->edges_spec, err);
-    out->edges_spec.path = job->dst;
-    return st;
+    (void)arg;
+    return qfz_stitch_has_answer(run->stitch, tile);
 }
 
-qfz_status qfz_run_saliency(qfz_run *run, qfz_error *err)
+/* Edges, whatever layout is made of them. */
+static void plan(const qfz_run *run, qfz_outputs *out)
 {
-    const qfz_job *const job = run->setup->job;
-    outputs out = {0};
-    qfz_status st;
-    QFZ_TRY_OR(st, cleanup, qfz_run_visit(run, 0.4, qfz_visit_summarise, NULL, err));
-    QFZ_TRY_OR(st, cleanup, qfz_run_solve(run, 0.1, err));
-    QFZ_TRY_OR(st, cleanup, create_edges(run, &out, err));
-    QFZ_TRY_OR(st, cleanup, qfz_run_visit(run, 0.45, resolve, &out, err));
-    if (job->layout != QFZ_EDGES) {
-        out.layout_spec = qfz_spec_saliency(run->setup, job->dst, job->layout);
-        QFZ_TRY_OR(st, cleanup,
-                   qfz_sink_create(&out.layout, run->source, job, &out.layout_spec, err));
-        QFZ_TRY_OR(
-            st, cleanup,
-            qfz_layout_convert(out.edges, &out.edges_spec, out.layout, &out.layout_spec, err));
-    }
-    st = qfz_sink_commit(out.layout ? out.layout : out.edges, err);
-
-cleanup:
-    qfz_sink_close(out.edges);
-    qfz_sink_close(out.layout);
-    return st;
+    out->n_rasters = 1;
+    out->specs[QFZ_MAIN] = qfz_spec_saliency(run->setup, run->setup->job->dst, QFZ_EDGES);
 }
+
+const qfz_passes qfz_saliency_passes = {
+    .steps = {{.phase = QFZ_PHASE_SUMMARISE,
+               .share = 0.4,
+               .is_done = qfz_visit_is_summarised,
+               .visit = qfz_visit_summarise},
+              {.phase = QFZ_PHASE_STITCH,
+               .share = 0.1,
+               .is_done = is_stitched,
+               .together = qfz_run_solve}},
+    .n_steps = 2,
+    .plan = plan,
+    .resolve_share = 0.45,
+    .resolve = resolve,
+};

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* setup.c - from a job and a look at its source to everything that is decided beforehand. */
+#define _GNU_SOURCE /* sched_getaffinity */
 #include <math.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -37,6 +39,19 @@ static bool wants_omega(const qfz_job *job)
     return job->task == QFZ_SIMPLIFY;
 }
 
+static qfz_status check_phase(const qfz_job *job, qfz_error *err)
+{
+    const bool parts = job->phase == QFZ_PHASE_SUMMARISE || job->phase == QFZ_PHASE_RESOLVE;
+    if (job->resume && !job->work) return qfz_fail(err, QFZ_EARG, "nothing to resume without work");
+    if (job->phase == QFZ_PHASE_ALL) return QFZ_OK;
+    if (!job->work) return qfz_fail(err, QFZ_EARG, "phases need a folder of work");
+    if (job->ranks && job->ranks->n > 1)
+        return qfz_fail(err, QFZ_EARG, "a phase is for one process; ranks go through all");
+    if (parts && (job->part < 1 || job->part > job->n_parts))
+        return qfz_fail(err, QFZ_EARG, "part %d of %d", job->part, job->n_parts);
+    return QFZ_OK;
+}
+
 static qfz_status check_job(const qfz_job *job, qfz_error *err)
 {
     const qfz_method *const m = &job->method;
@@ -56,6 +71,7 @@ static qfz_status check_job(const qfz_job *job, qfz_error *err)
         return qfz_fail(err, QFZ_EARG, "%s: named for two outputs", job->dst);
     if (job->has_background && job->task != QFZ_LABEL)
         return qfz_fail(err, QFZ_EARG, "background belongs to label only");
+    QFZ_TRY(check_phase(job, err));
     return check_alpha(job, err);
 }
 
@@ -139,9 +155,25 @@ static int64_t out_px_bytes(const qfz_setup *setup)
     }
 }
 
-static int64_t machine_memory(void)
+/* The ranks of a node share what it has. */
+static int n_local_ranks(const qfz_job *job)
 {
-    return (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGESIZE);
+    return job->ranks ? job->ranks->n_local : 1;
+}
+
+static int64_t machine_memory(const qfz_job *job)
+{
+    return (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGESIZE) / n_local_ranks(job);
+}
+
+/* Where a launcher or a batch system bound the process to some processors, these are its share. */
+static int machine_threads(const qfz_job *job)
+{
+    cpu_set_t set;
+    const int all = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    const int own = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : all;
+    if (own < all) return own;
+    return all > n_local_ranks(job) ? all / n_local_ranks(job) : 1;
 }
 
 static int64_t clamp(int64_t value, int64_t low, int64_t high)
@@ -154,7 +186,8 @@ static int64_t clamp(int64_t value, int64_t low, int64_t high)
 static int64_t preferred_px(const qfz_setup *setup)
 {
     const qfz_source_info *const info = &setup->info;
-    const int64_t share = info->w * info->h / (4 * setup->n_threads);
+    const int n_ranks = setup->job->ranks ? setup->job->ranks->n : 1;
+    const int64_t share = info->w * info->h / (4 * setup->n_threads * n_ranks);
     const int64_t most =
         info->block_w < info->w ? TILE_PX_MAX : clamp(STRIP_ROWS * info->w, TILE_PX_MAX, INT32_MAX);
     return clamp(share, TILE_PX_MIN, most);
@@ -182,6 +215,40 @@ static qfz_status plan_cache(qfz_setup *setup, qfz_error *err)
     return QFZ_OK;
 }
 
+/* Of a tile in the hands of a thread, all in all; a spool holds its output once more. */
+static int64_t px_bytes_of(const qfz_setup *setup)
+{
+    return source_px_bytes(setup) + setup->engine->bytes_per_px(&setup->rule, setup->kind) +
+           out_px_bytes(setup) + (setup->job->work ? (int64_t)qfz_setup_out_bytes(setup) : 0);
+}
+
+static int64_t tiles_bytes(const qfz_setup *setup)
+{
+    return (setup->memory_bytes - setup->cache_bytes) / 7 * 3;
+}
+
+static int64_t worker_bytes_of(const qfz_setup *setup)
+{
+    const int64_t extra = setup->job->regions ? QFZ_RECORDS_BYTES : 0;
+    return setup->tiling.tile_w * setup->tiling.tile_h * px_bytes_of(setup) + extra;
+}
+
+qfz_status qfz_setup_retile(qfz_setup *setup, int64_t tile_w, int64_t tile_h, qfz_error *err)
+{
+    qfz_tiling *const t = &setup->tiling;
+    if (tile_w > t->w || tile_h > t->h || tile_w > INT32_MAX / tile_h)
+        return qfz_fail(err, QFZ_EARG, "tiles of %lld x %lld pixels are not of this job",
+                        (long long)tile_w, (long long)tile_h);
+    t->tile_w = tile_w;
+    t->tile_h = tile_h;
+    t->n_x = (t->w - 1) / tile_w + 1;
+    t->n_y = (t->h - 1) / tile_h + 1;
+    setup->worker_bytes = worker_bytes_of(setup);
+    while (setup->n_threads > 1 && setup->worker_bytes > tiles_bytes(setup) / setup->n_threads)
+        setup->n_threads--;
+    return QFZ_OK;
+}
+
 /* What does not fit is done by fewer threads, not refused.
  *
  * Shares of the budget: 3/8 tiles, 1/8 GDAL's blocks, 1/8 summaries, 1/4 tiles kept; the last 1/8
@@ -191,28 +258,26 @@ static qfz_status plan_memory(qfz_setup *setup, qfz_error *err)
 {
     const qfz_job *const job = setup->job;
     const int64_t least = 64 * mebi;
-    setup->memory_bytes = job->memory_bytes ? job->memory_bytes : machine_memory() / 2;
+    setup->memory_bytes = job->memory_bytes ? job->memory_bytes : machine_memory(job) / 2;
     if (setup->memory_bytes < least)
         return qfz_fail(err, QFZ_EARG, "memory of %lld bytes; at least %lld are needed",
                         (long long)setup->memory_bytes, (long long)least);
     QFZ_TRY(plan_cache(setup, err));
-    const int64_t px_bytes = source_px_bytes(setup) +
-                             setup->engine->bytes_per_px(&setup->rule, setup->kind) +
-                             out_px_bytes(setup);
+    const int64_t px_bytes = px_bytes_of(setup);
     const int64_t shared = setup->memory_bytes - setup->cache_bytes;
-    const int64_t tiles_bytes = shared / 7 * 3;
     const int64_t extra = job->regions ? QFZ_RECORDS_BYTES : 0;
     while (setup->n_threads > 1 &&
-           tiles_bytes / setup->n_threads - extra < TILE_PX_LEAST * px_bytes)
+           tiles_bytes(setup) / setup->n_threads - extra < TILE_PX_LEAST * px_bytes)
         setup->n_threads--;
-    const int64_t max_px = clamp((tiles_bytes / setup->n_threads - extra) / px_bytes, 1, INT32_MAX);
+    const int64_t max_px =
+        clamp((tiles_bytes(setup) / setup->n_threads - extra) / px_bytes, 1, INT32_MAX);
     setup->store_bytes = shared / 7;
     setup->keep_bytes = shared / 7 * 2;
     const int64_t wanted_px = preferred_px(setup);
     QFZ_TRY(qfz_tiling_choose(&setup->tiling, &setup->info, job->tile_px,
                               max_px < wanted_px ? max_px : wanted_px, err));
     const int64_t tile_px = setup->tiling.tile_w * setup->tiling.tile_h;
-    setup->worker_bytes = tile_px * px_bytes + extra;
+    setup->worker_bytes = worker_bytes_of(setup);
     if (tile_px > (int64_t)1 << 29)
         return qfz_fail(err, QFZ_EARG,
                         "tiles of %lld x %lld pixels are too large; 2^29 pixels are the most",
@@ -243,7 +308,7 @@ qfz_status qfz_setup_init(qfz_setup *setup, const qfz_job *job, qfz_source **sou
     QFZ_TRY(qfz_raster_setup(job, first_cache(job), err));
     QFZ_TRY_OR(st, failed, qfz_source_open(&opened, job, err));
     setup->info = *qfz_source_get_info(opened);
-    setup->n_threads = job->n_threads ? job->n_threads : (int)sysconf(_SC_NPROCESSORS_ONLN);
+    setup->n_threads = job->n_threads ? job->n_threads : machine_threads(job);
     setup->passes = setup->kind == QFZ_OMEGA ? 3 : 2;
     QFZ_TRY_OR(st, failed, choose_engine(setup, err));
     QFZ_TRY_OR(st, failed, make_rule(setup, opened, err));

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "memory.h"
-#include "regions.h"
+#include "passes.h"
 #include "visits.h"
 
 /* A slot's value: the number of pixels, then the sum of each band (exact.h). */
@@ -77,28 +77,50 @@ static qfz_status count(qfz_run *run, qfz_hand *hand, int64_t tile, void *arg, q
     return put_sums(run, hand, tile, &partition, err);
 }
 
+static bool is_counted(qfz_run *run, int64_t tile, void *arg)
+{
+    (void)arg;
+    return qfz_stitch_has_partition(run->stitch, tile) &&
+           qfz_stitch_has_values(run->stitch, QFZ_SET_SUMS, tile);
+}
+
+/* ----------------------------------------------------------------------------------- between passes
+ */
+static bool is_solved(qfz_run *run, int64_t tile, void *arg)
+{
+    (void)arg;
+    return qfz_stitch_has_answer(run->stitch, tile);
+}
+
+static qfz_status number(qfz_run *run, double share, qfz_error *err)
+{
+    const qfz_combine add =
+        qfz_type_is_float(run->setup->info.type) ? add_float_sums : add_integer_sums;
+    qfz_run_begin(run, share, 1);
+    QFZ_TRY(qfz_stitch_number(run->stitch, err));
+    return qfz_stitch_reduce(run->stitch, QFZ_SET_SUMS, value_words(run->setup), add, err);
+}
+
+static bool is_numbered(qfz_run *run, int64_t tile, void *arg)
+{
+    (void)arg;
+    return qfz_stitch_is_numbered(run->stitch, tile) &&
+           qfz_stitch_is_reduced(run->stitch, QFZ_SET_SUMS, tile);
+}
+
 /* --------------------------------------------------------------------------------------- painting
  */
-typedef struct outputs {
-    qfz_sink *painted, *labels;
-    bool wide;
-    qfz_sink_spec painted_spec;
-    uint8_t invalid[4]; /* what invalid pixels get, in the raster's type */
-    qfz_regions *regions;
-    qfz_table *table;
-} outputs;
-
 /* A nodata value that the type cannot hold occurs in no pixel; 0 stands for it, as without one. */
-static void set_invalid(outputs *out, qfz_type type)
+static void set_invalid(const qfz_sink_spec *spec, qfz_type type, uint8_t invalid[4])
 {
-    const double nodata = out->painted_spec.has_nodata ? out->painted_spec.nodata : 0;
+    const double nodata = spec->has_nodata ? spec->nodata : 0;
     const float single = (float)nodata;
     const int64_t whole = nodata >= -2147483648.0 && nodata <= 4294967295.0 ? (int64_t)nodata : 0;
     const uint32_t bits = (uint32_t)whole; /* the low bytes are the value in any narrower type */
     if (qfz_type_is_float(type))
-        memcpy(out->invalid, &single, sizeof single);
+        memcpy(invalid, &single, sizeof single);
     else
-        memcpy(out->invalid, &bits, sizeof bits);
+        memcpy(invalid, &bits, sizeof bits);
 }
 
 /* hand->lut[...] = the mean of each region in one band, in the raster's type: from the tile's own
@@ -121,23 +143,25 @@ static void find_means(const qfz_setup *setup, qfz_hand *hand, const qfz_partiti
 }
 
 static qfz_status paint(qfz_run *run, qfz_hand *hand, int64_t tile, const qfz_partition *partition,
-                        const outputs *out, qfz_error *err)
+                        qfz_outputs *out, qfz_error *err)
 {
     const qfz_setup *const setup = run->setup;
-    const size_t plane_bytes =
-        (size_t)(hand->tile.h * hand->tile.w) * qfz_type_bytes(setup->info.type);
+    const qfz_type type = setup->info.type;
+    const size_t plane_bytes = (size_t)(hand->tile.h * hand->tile.w) * qfz_type_bytes(type);
+    uint8_t invalid[4]; /* what invalid pixels get, in the raster's type */
     uint64_t *spanning = NULL;
     int64_t n;
     qfz_status st;
+    set_invalid(&out->specs[QFZ_MAIN], type, invalid);
     QFZ_TRY(qfz_stitch_get_values(run->stitch, QFZ_SET_SUMS, tile, &spanning, &n, err));
     for (int b = 0; b < setup->info.n_bands; b++) {
         QFZ_TRY_OR(st, cleanup, setup->engine->sums(hand->worker, b, hand->sums, err));
         find_means(setup, hand, partition, b, spanning);
         QFZ_TRY_OR(st, cleanup,
-                   setup->engine->paint(hand->worker, hand->lut, out->invalid,
+                   setup->engine->paint(hand->worker, hand->lut, invalid,
                                         (char *)hand->out + (size_t)b * plane_bytes, err));
     }
-    st = qfz_sink_write(out->painted, hand->box, hand->out, hand->tile.valid, err);
+    st = qfz_outputs_write(out, QFZ_MAIN, hand, tile, hand->out, err);
 
 cleanup:
     free(spanning);
@@ -146,62 +170,46 @@ cleanup:
 
 static qfz_status resolve(qfz_run *run, qfz_hand *hand, int64_t tile, void *arg, qfz_error *err)
 {
-    const outputs *const out = arg;
+    const qfz_job *const job = run->setup->job;
+    qfz_outputs *const out = arg;
+    const bool wide = out->specs[QFZ_SECOND].type == QFZ_OUT_U64;
     qfz_partition partition;
     QFZ_TRY(partition_tile(run, hand, tile, &partition, err));
     QFZ_TRY(paint(run, hand, tile, &partition, out, err));
-    if (!out->labels && !out->regions) return QFZ_OK;
+    if (!job->labels && !job->regions) return QFZ_OK;
     QFZ_TRY(qfz_stitch_labels(run->stitch, tile, &partition, hand->lut, err));
-    if (out->labels) {
-        QFZ_TRY(run->setup->engine->labels(hand->worker, hand->lut, out->wide, hand->out, err));
-        QFZ_TRY(qfz_sink_write(out->labels, hand->box, hand->out, NULL, err));
-    }
-    return qfz_regions_add(out->regions, run, hand, &partition, hand->lut, err);
-}
-
-static qfz_status create_outputs(qfz_run *run, outputs *out, qfz_error *err)
-{
-    const qfz_setup *const setup = run->setup;
-    const qfz_job *const job = setup->job;
-    out->painted_spec = qfz_spec_painted(setup, job->dst);
-    set_invalid(out, setup->info.type);
-    QFZ_TRY(qfz_sink_create(&out->painted, run->source, job, &out->painted_spec, err));
     if (job->labels) {
-        const qfz_sink_spec spec = qfz_spec_labels(setup, job->labels, run->n_regions);
-        out->wide = spec.type == QFZ_OUT_U64;
-        QFZ_TRY(qfz_sink_create(&out->labels, run->source, job, &spec, err));
+        QFZ_TRY(run->setup->engine->labels(hand->worker, hand->lut, wide, hand->out, err));
+        QFZ_TRY(qfz_outputs_write(out, QFZ_SECOND, hand, tile, hand->out, err));
     }
-    return qfz_regions_open(&out->regions, run, err);
+    return qfz_outputs_regions(out, hand, tile, &partition, hand->lut, err);
 }
 
-static qfz_status commit_outputs(qfz_run *run, outputs *out, qfz_error *err)
+static void plan(const qfz_run *run, qfz_outputs *out)
 {
-    QFZ_TRY(qfz_regions_write(out->regions, run, &out->table, err));
-    QFZ_TRY(qfz_sink_commit(out->painted, err));
-    if (out->labels) QFZ_TRY(qfz_sink_commit(out->labels, err));
-    return out->table ? qfz_table_commit(out->table, err) : QFZ_OK;
+    const qfz_job *const job = run->setup->job;
+    out->n_rasters = job->labels ? 2 : 1;
+    out->specs[QFZ_MAIN] = qfz_spec_painted(run->setup, job->dst);
+    if (job->labels)
+        out->specs[QFZ_SECOND] = qfz_spec_labels(run->setup, job->labels, run->count.total);
 }
 
-qfz_status qfz_run_simplify(qfz_run *run, qfz_error *err)
-{
-    const qfz_setup *const setup = run->setup;
-    const qfz_combine add = qfz_type_is_float(setup->info.type) ? add_float_sums : add_integer_sums;
-    outputs out = {0};
-    qfz_status st;
-    QFZ_TRY_OR(st, cleanup, qfz_run_visit(run, 0.3, qfz_visit_summarise, NULL, err));
-    QFZ_TRY_OR(st, cleanup, qfz_run_solve(run, 0.05, err));
-    QFZ_TRY_OR(st, cleanup, qfz_run_visit(run, 0.3, count, NULL, err));
-    QFZ_TRY_OR(st, cleanup, qfz_stitch_number(run->stitch, &run->n_regions, err));
-    QFZ_TRY_OR(st, cleanup,
-               qfz_stitch_reduce(run->stitch, QFZ_SET_SUMS, value_words(setup), add, err));
-    QFZ_TRY_OR(st, cleanup, create_outputs(run, &out, err));
-    QFZ_TRY_OR(st, cleanup, qfz_run_visit(run, 0.3, resolve, &out, err));
-    st = commit_outputs(run, &out, err);
-
-cleanup:
-    qfz_sink_close(out.painted);
-    qfz_sink_close(out.labels);
-    qfz_table_close(out.table);
-    qfz_regions_close(out.regions);
-    return st;
-}
+const qfz_passes qfz_simplify_passes = {
+    .steps = {{.phase = QFZ_PHASE_SUMMARISE,
+               .share = 0.3,
+               .is_done = qfz_visit_is_summarised,
+               .visit = qfz_visit_summarise},
+              {.phase = QFZ_PHASE_STITCH,
+               .share = 0.05,
+               .is_done = is_solved,
+               .together = qfz_run_solve},
+              {.phase = QFZ_PHASE_SUMMARISE, .share = 0.3, .is_done = is_counted, .visit = count},
+              {.phase = QFZ_PHASE_STITCH,
+               .share = 0.05,
+               .is_done = is_numbered,
+               .together = number}},
+    .n_steps = 4,
+    .plan = plan,
+    .resolve_share = 0.3,
+    .resolve = resolve,
+};

@@ -1,18 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 #include "visits.h"
 
+static uint64_t count_valid(const qfz_image *tile)
+{
+    const int64_t n = tile->h * tile->w;
+    uint64_t n_valid = 0;
+    if (!tile->valid) return (uint64_t)n;
+    for (int64_t i = 0; i < n; i++)
+        n_valid += tile->valid[i];
+    return n_valid;
+}
+
 qfz_status qfz_visit_summarise(qfz_run *run, qfz_hand *hand, int64_t tile, void *arg,
                                qfz_error *err)
 {
     (void)arg;
     qfz_summary summary = {0};
     qfz_status st;
-    qfz_count_valid(hand);
     QFZ_TRY_OR(st, cleanup, qfz_summary_init(&summary, hand->box, &run->setup->rule, err));
     QFZ_TRY_OR(st, cleanup, run->setup->engine->summarise(hand->worker, &summary, err));
-    st = qfz_stitch_put(run->stitch, tile, &summary, err);
+    QFZ_TRY_OR(st, cleanup, qfz_stitch_put(run->stitch, tile, &summary, err));
+    st = qfz_stitch_put_pixels(run->stitch, tile, count_valid(&hand->tile), err);
 
 cleanup:
     qfz_summary_fini(&summary);
     return st;
+}
+
+bool qfz_visit_is_summarised(qfz_run *run, int64_t tile, void *arg)
+{
+    (void)arg;
+    return qfz_stitch_has_summary(run->stitch, tile);
 }

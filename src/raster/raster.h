@@ -6,6 +6,8 @@
 #ifndef QFZ_RASTER_H
 #define QFZ_RASTER_H
 
+#include <stdio.h>
+
 #include "box.h"
 #include "rule.h"
 
@@ -34,6 +36,13 @@ typedef struct qfz_source_info {
 qfz_status qfz_source_open(qfz_source **source, const qfz_job *job, qfz_error *err);
 void qfz_source_close(qfz_source *source); /* NULL is allowed */
 const qfz_source_info *qfz_source_get_info(const qfz_source *source);
+
+/* Lines "what<tab>which": everything by which another raster would be told from this one, without
+ * reading pixels. */
+void qfz_source_describe(const qfz_source *source, FILE *out);
+
+/* Is there a file of this name? */
+bool qfz_raster_exists(const char *path);
 
 /* QFZ_CUT: 4 or 8, as the saliency raster says. */
 int qfz_source_connectivity(const qfz_source *source);

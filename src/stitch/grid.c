@@ -42,3 +42,43 @@ int qfz_hierarchy_children(const qfz_hierarchy *h, int level, int64_t node, int6
             children[n++] = h->first[level - 1] + y * h->n_x[level - 1] + x;
     return n;
 }
+
+int64_t qfz_hierarchy_parent(const qfz_hierarchy *h, int level, int64_t node)
+{
+    const int64_t i = node - h->first[level];
+    const int64_t y = i / h->n_x[level] / 2, x = i % h->n_x[level] / 2;
+    return h->first[level + 1] + y * h->n_x[level + 1] + x;
+}
+
+/* ----------------------------------------------------------------------------------------- parts
+ */
+int64_t qfz_part_first_row(int64_t n_rows, int part, int n_parts)
+{
+    return part * n_rows / n_parts;
+}
+
+/* The last part whose first row is not behind this one. */
+int qfz_part_of_row(int64_t n_rows, int64_t row, int n_parts)
+{
+    return (int)(((row + 1) * n_parts - 1) / n_rows);
+}
+
+int qfz_hierarchy_owner(const qfz_hierarchy *h, int level, int64_t node, int n_parts)
+{
+    const int64_t row = (node - h->first[level]) / h->n_x[level] << level;
+    return qfz_part_of_row(h->n_y[0], row, n_parts);
+}
+
+/* The rows of a level's nodes whose first row of tiles is not before `row`. */
+static int64_t first_node(const qfz_hierarchy *h, int level, int64_t row)
+{
+    const int64_t y = (row + ((int64_t)1 << level) - 1) >> level;
+    return h->first[level] + least(y, h->n_y[level]) * h->n_x[level];
+}
+
+void qfz_hierarchy_owned(const qfz_hierarchy *h, int level, int part, int n_parts, int64_t *first,
+                         int64_t *end)
+{
+    *first = first_node(h, level, qfz_part_first_row(h->n_y[0], part, n_parts));
+    *end = first_node(h, level, qfz_part_first_row(h->n_y[0], part + 1, n_parts));
+}

@@ -29,4 +29,15 @@ qfz_box qfz_hierarchy_box(const qfz_hierarchy *hierarchy, int level, int64_t nod
 int qfz_hierarchy_children(const qfz_hierarchy *hierarchy, int level, int64_t node,
                            int64_t *children);
 
+/* A raster in parts: part k of n (from 0) has a range of whole rows of tiles, maybe none. */
+int64_t qfz_part_first_row(int64_t n_rows, int part, int n_parts);
+int qfz_part_of_row(int64_t n_rows, int64_t row, int n_parts);
+
+/* A node belongs to the part that has its first tile; those of one part are the range first..end-1
+ * of a level. */
+int qfz_hierarchy_owner(const qfz_hierarchy *hierarchy, int level, int64_t node, int n_parts);
+void qfz_hierarchy_owned(const qfz_hierarchy *hierarchy, int level, int part, int n_parts,
+                         int64_t *first, int64_t *end);
+int64_t qfz_hierarchy_parent(const qfz_hierarchy *hierarchy, int level, int64_t node);
+
 #endif

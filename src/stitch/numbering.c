@@ -95,6 +95,12 @@ cleanup:
     return st;
 }
 
+bool qfz_stitch_has_partition(qfz_stitch *stitch, int64_t tile)
+{
+    return qfz_has(stitch, PIECE_CENSUS, tile) &&
+           qfz_stitch_has_values(stitch, QFZ_SET_FIRST, tile);
+}
+
 /* ----------------------------------------------------------------------- one row of tiles at a
  * time */
 typedef struct numbered_tile {
@@ -123,6 +129,7 @@ static int by_first(const void *a, const void *b, void *arg)
     return (i > j) - (i < j);
 }
 
+/* Census and first pixels, and which of them are the tile's own. */
 static qfz_status tile_load(numbered_tile *t, qfz_stitch *stitch, int64_t tile, qfz_error *err)
 {
     void *words = NULL;
@@ -130,13 +137,21 @@ static qfz_status tile_load(numbered_tile *t, qfz_stitch *stitch, int64_t tile, 
     const int64_t h = qfz_box_h(tile_box(stitch, tile));
     QFZ_TRY(
         qfz_store_get(stitch->store, qfz_piece(stitch, PIECE_CENSUS, tile), &words, &bytes, err));
+    if (!words) return qfz_fail(err, QFZ_EIO, "a census that was stored is not there");
     t->census = census_on(words, h, (bytes / (int64_t)sizeof(uint64_t) - h) / 2);
     QFZ_TRY(qfz_stitch_get_values(stitch, QFZ_SET_FIRST, tile, &t->region_first, &n_slots, err));
-    QFZ_TRY(QFZ_NEW_ZERO(&t->label, n_slots, err));
     QFZ_TRY(QFZ_NEW(&t->owned, n_slots, err));
-    QFZ_TRY(QFZ_NEW(&t->start, h, err));
     for (int64_t s = 0; s < n_slots; s++)
         if (t->census.first[s] == t->region_first[s]) t->owned[t->n_owned++] = s;
+    return QFZ_OK;
+}
+
+static qfz_status tile_load_to_number(numbered_tile *t, qfz_stitch *stitch, int64_t tile,
+                                      qfz_error *err)
+{
+    QFZ_TRY(tile_load(t, stitch, tile, err));
+    QFZ_TRY(QFZ_NEW_ZERO(&t->label, t->census.n_slots, err));
+    QFZ_TRY(QFZ_NEW(&t->start, t->census.h, err));
     qsort_r(t->owned, (size_t)t->n_owned, sizeof *t->owned, by_first, t->census.first);
     return QFZ_OK;
 }
@@ -175,7 +190,7 @@ static qfz_status number_tile_row(qfz_stitch *stitch, int64_t tile_y, uint64_t *
     QFZ_TRY_OR(st, cleanup, QFZ_NEW_ZERO(&tiles, grid->n_x, err));
     QFZ_TRY_OR(st, cleanup, QFZ_NEW_ZERO(&next, grid->n_x, err));
     for (int64_t x = 0; x < grid->n_x; x++)
-        QFZ_TRY_OR(st, cleanup, tile_load(&tiles[x], stitch, first_tile + x, err));
+        QFZ_TRY_OR(st, cleanup, tile_load_to_number(&tiles[x], stitch, first_tile + x, err));
     for (int64_t row = 0; row < qfz_box_h(box); row++)
         for (int64_t x = 0; x < grid->n_x; x++)
             *given = number_row(&tiles[x], row, (uint64_t)((box.y0 + row + 1) * grid->w), *given,
@@ -193,14 +208,96 @@ cleanup:
     return st;
 }
 
-qfz_status qfz_stitch_number(qfz_stitch *stitch, uint64_t *n_regions, qfz_error *err)
+/* How many regions begin in the tiles of this rank? */
+typedef struct counting {
+    qfz_level_walk walk;
+    uint64_t n;
+} counting;
+
+static qfz_status count_tile(void *arg, int64_t item, int worker, qfz_error *err)
 {
-    QFZ_TRY(qfz_stitch_reduce(stitch, QFZ_SET_FIRST, 1, qfz_combine_min, err));
-    uint64_t given = 0;
-    for (int64_t y = 0; y < stitch->hierarchy.grid.n_y; y++)
+    (void)worker;
+    counting *const c = arg;
+    numbered_tile t = {0};
+    uint64_t n = 0;
+    const qfz_status st = tile_load(&t, c->walk.stitch, c->walk.first + item, err);
+    for (int64_t row = 0; row < t.census.h && st == QFZ_OK; row++)
+        n += t.census.inner[row];
+    n += (uint64_t)t.n_owned;
+    tile_fini(&t);
+#pragma omp atomic
+    c->n += n;
+    return st;
+}
+
+static qfz_status count_own(qfz_stitch *stitch, qfz_count *count, qfz_error *err)
+{
+    counting c = {.n = 0};
+    QFZ_TRY(qfz_walk_level(&c.walk, stitch, 0, count_tile, &c, err));
+    count->own = c.n;
+    return qfz_ranks_sum(stitch->ranks, count->own, &count->before, &count->total, err);
+}
+
+static qfz_status number_own(qfz_stitch *stitch, const qfz_count *count, qfz_error *err)
+{
+    const int64_t n_y = stitch->hierarchy.grid.n_y;
+    const int part = stitch->ranks->rank, n_parts = stitch->ranks->n;
+    uint64_t given = count->before;
+    for (int64_t y = qfz_part_first_row(n_y, part, n_parts);
+         y < qfz_part_first_row(n_y, part + 1, n_parts); y++)
         QFZ_TRY(number_tile_row(stitch, y, &given, err));
-    QFZ_TRY(qfz_stitch_reduce(stitch, QFZ_SET_LABEL, 1, qfz_combine_max, err));
-    *n_regions = given;
+    return qfz_store_put(stitch->store, qfz_fact(stitch, FACT_NUMBERED), count, sizeof *count, err);
+}
+
+static bool has_labels(qfz_stitch *stitch, int64_t tile)
+{
+    return qfz_has(stitch, PIECE_ROWS, tile) &&
+           (qfz_stitch_has_values(stitch, QFZ_SET_LABEL, tile) ||
+            qfz_stitch_is_reduced(stitch, QFZ_SET_LABEL, tile));
+}
+
+/* Of a run that is resumed, all ranks may have numbered theirs. */
+static bool is_numbered(qfz_stitch *stitch)
+{
+    int64_t tile, end;
+    qfz_hierarchy_owned(&stitch->hierarchy, 0, stitch->ranks->rank, stitch->ranks->n, &tile, &end);
+    bool done = qfz_store_has(stitch->store, qfz_fact(stitch, FACT_NUMBERED));
+    for (; tile < end && done; tile++)
+        done = has_labels(stitch, tile);
+    return done;
+}
+
+qfz_status qfz_stitch_number(qfz_stitch *stitch, qfz_error *err)
+{
+    qfz_count count = {0};
+    uint64_t before, n_done;
+    QFZ_TRY(qfz_stitch_reduce(stitch, QFZ_SET_FIRST, 1, qfz_combine_min, err));
+    QFZ_TRY(qfz_ranks_sum(stitch->ranks, is_numbered(stitch), &before, &n_done, err));
+    if (n_done < (uint64_t)stitch->ranks->n) {
+        QFZ_TRY(count_own(stitch, &count, err));
+        const qfz_status st = number_own(stitch, &count, err);
+        QFZ_TRY(qfz_ranks_agree(stitch->ranks, st, err));
+    }
+    return qfz_stitch_reduce(stitch, QFZ_SET_LABEL, 1, qfz_combine_max, err);
+}
+
+bool qfz_stitch_is_numbered(qfz_stitch *stitch, int64_t tile)
+{
+    return qfz_store_has(stitch->store, qfz_fact(stitch, FACT_NUMBERED)) &&
+           qfz_has(stitch, PIECE_ROWS, tile) &&
+           qfz_stitch_is_reduced(stitch, QFZ_SET_FIRST, tile) &&
+           qfz_stitch_is_reduced(stitch, QFZ_SET_LABEL, tile);
+}
+
+qfz_status qfz_stitch_count(qfz_stitch *stitch, qfz_count *count, qfz_error *err)
+{
+    void *data;
+    int64_t bytes;
+    QFZ_TRY(
+        qfz_store_get(stitch->store, qfz_fact(stitch, FACT_NUMBERED), &data, &bytes, err));
+    if (!data) return qfz_fail(err, QFZ_EIO, "the number of regions is not there");
+    memcpy(count, data, sizeof *count);
+    free(data);
     return QFZ_OK;
 }
 

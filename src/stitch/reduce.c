@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "memory.h"
-#include "parallel.h"
 #include "stitch/state.h"
 
 void qfz_combine_min(uint64_t *into, const uint64_t *from, int words)
@@ -20,31 +19,59 @@ void qfz_combine_max(uint64_t *into, const uint64_t *from, int words)
         if (from[i] > into[i]) into[i] = from[i];
 }
 
-qfz_status qfz_stitch_put_values(qfz_stitch *stitch, qfz_value_set set, int64_t node,
-                                 const uint64_t *values, int64_t n, qfz_error *err)
+static qfz_status put(qfz_stitch *stitch, int what, int64_t node, const uint64_t *values, int64_t n,
+                      qfz_error *err)
 {
-    return qfz_store_put(stitch->store, qfz_piece(stitch, PIECE_VALUES + (int)set, node), values,
+    return qfz_store_put(stitch->store, qfz_piece(stitch, what, node), values,
                          n * (int64_t)sizeof *values, err);
 }
 
-qfz_status qfz_stitch_get_values(qfz_stitch *stitch, qfz_value_set set, int64_t node,
-                                 uint64_t **values, int64_t *n, qfz_error *err)
+static qfz_status get(qfz_stitch *stitch, int what, int64_t node, uint64_t **values, int64_t *n,
+                      qfz_error *err)
 {
     void *data = NULL;
     int64_t bytes = 0;
-    QFZ_TRY(qfz_store_get(stitch->store, qfz_piece(stitch, PIECE_VALUES + (int)set, node), &data,
-                          &bytes, err));
+    QFZ_TRY(qfz_store_get(stitch->store, qfz_piece(stitch, what, node), &data, &bytes, err));
+    if (!data) return qfz_fail(err, QFZ_EIO, "values that were stored are not there");
     *values = data;
     *n = bytes / (int64_t)sizeof **values;
     return QFZ_OK;
 }
 
+/* What the raster itself gave is what it is told. */
+static int told_by(const qfz_stitch *stitch, qfz_value_set set, int64_t node)
+{
+    return (node + 1 < stitch->n_nodes ? PIECE_TOLD : PIECE_GIVEN) + (int)set;
+}
+
+qfz_status qfz_stitch_put_values(qfz_stitch *stitch, qfz_value_set set, int64_t tile,
+                                 const uint64_t *values, int64_t n, qfz_error *err)
+{
+    return put(stitch, PIECE_GIVEN + (int)set, tile, values, n, err);
+}
+
+bool qfz_stitch_has_values(qfz_stitch *stitch, qfz_value_set set, int64_t tile)
+{
+    return qfz_has(stitch, PIECE_GIVEN + (int)set, tile);
+}
+
+bool qfz_stitch_is_reduced(qfz_stitch *stitch, qfz_value_set set, int64_t tile)
+{
+    return qfz_has(stitch, told_by(stitch, set, tile), tile);
+}
+
+qfz_status qfz_stitch_get_values(qfz_stitch *stitch, qfz_value_set set, int64_t tile,
+                                 uint64_t **values, int64_t *n, qfz_error *err)
+{
+    return get(stitch, told_by(stitch, set, tile), tile, values, n, err);
+}
+
 typedef struct reduction {
+    qfz_level_walk walk;
     qfz_stitch *stitch;
     qfz_value_set set;
     int words;
     qfz_combine combine;
-    int level;
 } reduction;
 
 /* A group's map, its members, and room for one value a region. */
@@ -61,9 +88,10 @@ static qfz_status frame_load(frame *f, const reduction *r, int64_t node, qfz_err
     int64_t bytes = 0;
     QFZ_TRY(
         qfz_store_get(r->stitch->store, qfz_piece(r->stitch, PIECE_MAP, node), &map, &bytes, err));
+    if (!map) return qfz_fail(err, QFZ_EIO, "a list of regions that was stored is not there");
     f->map = map;
     f->n_regions = f->map[0];
-    f->n_members = qfz_hierarchy_children(&r->stitch->hierarchy, r->level, node, f->members);
+    f->n_members = qfz_hierarchy_children(&r->stitch->hierarchy, r->walk.level, node, f->members);
     return QFZ_OK;
 }
 
@@ -73,7 +101,7 @@ static qfz_status collect(const reduction *r, int64_t member, const uint32_t *re
 {
     uint64_t *parts = NULL;
     int64_t n_values;
-    QFZ_TRY(qfz_stitch_get_values(r->stitch, r->set, member, &parts, &n_values, err));
+    QFZ_TRY(get(r->stitch, PIECE_GIVEN + (int)r->set, member, &parts, &n_values, err));
     for (uint32_t s = 0; s < n; s++) {
         uint64_t *const to = values + (int64_t)region[s] * r->words;
         const uint64_t *const from = parts + (int64_t)s * r->words;
@@ -87,17 +115,16 @@ static qfz_status collect(const reduction *r, int64_t member, const uint32_t *re
     return QFZ_OK;
 }
 
-/* The values of n slots, each being its region's. */
-static qfz_status hand_out(const reduction *r, int64_t node, const uint32_t *region, uint32_t n,
-                           const uint64_t *values, qfz_error *err)
+/* The values of n slots, each being its region's, as a piece of a node. */
+static qfz_status hand_out(const reduction *r, int what, int64_t node, const uint32_t *region,
+                           uint32_t n, const uint64_t *values, qfz_error *err)
 {
     uint64_t *out = NULL;
     QFZ_TRY(QFZ_NEW(&out, (int64_t)n * r->words, err));
     for (uint32_t s = 0; s < n; s++)
         memcpy(out + (int64_t)s * r->words, values + (int64_t)region[s] * r->words,
                (size_t)r->words * sizeof *out);
-    const qfz_status st =
-        qfz_stitch_put_values(r->stitch, r->set, node, out, (int64_t)n * r->words, err);
+    const qfz_status st = put(r->stitch, what, node, out, (int64_t)n * r->words, err);
     free(out);
     return st;
 }
@@ -106,11 +133,14 @@ static qfz_status go_up(void *arg, int64_t item, int worker, qfz_error *err)
 {
     (void)worker;
     reduction *const r = arg;
-    const int64_t node = r->stitch->hierarchy.first[r->level] + item;
+    const int64_t node = r->walk.first + item;
+    const int set = (int)r->set;
     frame f = {0};
     uint64_t *values = NULL;
     uint8_t *started = NULL;
     qfz_status st;
+    if (qfz_has(r->stitch, PIECE_GIVEN + set, node) && qfz_has(r->stitch, PIECE_REGIONS + set, node))
+        return QFZ_OK;
     QFZ_TRY_OR(st, cleanup, frame_load(&f, r, node, err));
     QFZ_TRY_OR(st, cleanup, QFZ_NEW_ZERO(&values, (int64_t)f.n_regions * r->words, err));
     QFZ_TRY_OR(st, cleanup, QFZ_NEW_ZERO(&started, f.n_regions, err));
@@ -121,9 +151,12 @@ static qfz_status go_up(void *arg, int64_t item, int worker, qfz_error *err)
         const uint32_t *const list = qfz_map_next(f.map, &at, &n);
         QFZ_TRY_OR(st, cleanup, collect(r, f.members[m], list, n, values, started, err));
     }
-    QFZ_TRY_OR(st, cleanup, hand_out(r, node, own, n_own, values, err));
-    st = qfz_store_put(r->stitch->store, qfz_piece(r->stitch, PIECE_REGIONS, node), values,
-                       (int64_t)f.n_regions * r->words * (int64_t)sizeof *values, err);
+    QFZ_TRY_OR(st, cleanup, hand_out(r, PIECE_GIVEN + set, node, own, n_own, values, err));
+    QFZ_TRY_OR(st, cleanup,
+               put(r->stitch, PIECE_REGIONS + set, node, values, (int64_t)f.n_regions * r->words,
+                   err));
+    for (int m = 0; m < f.n_members; m++)
+        qfz_store_drop(r->stitch->store, qfz_piece(r->stitch, PIECE_GIVEN + set, f.members[m]));
 
 cleanup:
     free(f.map);
@@ -141,31 +174,41 @@ static void take_own(const reduction *r, const uint32_t *region, uint32_t n, con
                (size_t)r->words * sizeof *values);
 }
 
+static bool is_down(const reduction *r, int64_t node)
+{
+    int64_t members[QFZ_MAX_CHILDREN];
+    const int n = qfz_hierarchy_children(&r->stitch->hierarchy, r->walk.level, node, members);
+    for (int m = 0; m < n; m++)
+        if (!qfz_has(r->stitch, PIECE_TOLD + (int)r->set, members[m])) return false;
+    return true;
+}
+
 static qfz_status go_down(void *arg, int64_t item, int worker, qfz_error *err)
 {
     (void)worker;
     reduction *const r = arg;
     qfz_stitch *const stitch = r->stitch;
-    const int64_t node = stitch->hierarchy.first[r->level] + item;
+    const int64_t node = r->walk.first + item;
+    const int set = (int)r->set;
     frame f = {0};
-    void *values = NULL;
-    uint64_t *told = NULL;
-    int64_t bytes, n_told;
+    uint64_t *values = NULL, *told = NULL;
+    int64_t n_values, n_told;
     qfz_status st;
+    if (is_down(r, node)) return QFZ_OK;
     QFZ_TRY_OR(st, cleanup, frame_load(&f, r, node, err));
-    QFZ_TRY_OR(
-        st, cleanup,
-        qfz_store_get(stitch->store, qfz_piece(stitch, PIECE_REGIONS, node), &values, &bytes, err));
-    QFZ_TRY_OR(st, cleanup, qfz_stitch_get_values(stitch, r->set, node, &told, &n_told, err));
+    QFZ_TRY_OR(st, cleanup, get(stitch, PIECE_REGIONS + set, node, &values, &n_values, err));
+    QFZ_TRY_OR(st, cleanup, get(stitch, told_by(stitch, r->set, node), node, &told, &n_told, err));
     int64_t at = 1;
     uint32_t n_own, n;
     const uint32_t *const own = qfz_map_next(f.map, &at, &n_own);
     take_own(r, own, n_own, told, values);
     for (int m = 0; m < f.n_members; m++) {
         const uint32_t *const list = qfz_map_next(f.map, &at, &n);
-        QFZ_TRY_OR(st, cleanup, hand_out(r, f.members[m], list, n, values, err));
+        QFZ_TRY_OR(st, cleanup,
+                   hand_out(r, PIECE_TOLD + set, f.members[m], list, n, values, err));
     }
-    qfz_store_drop(stitch->store, qfz_piece(stitch, PIECE_REGIONS, node));
+    qfz_store_drop(stitch->store, qfz_piece(stitch, PIECE_REGIONS + set, node));
+    qfz_store_drop(stitch->store, qfz_piece(stitch, told_by(stitch, r->set, node), node));
 
 cleanup:
     free(f.map);
@@ -177,13 +220,15 @@ cleanup:
 qfz_status qfz_stitch_reduce(qfz_stitch *stitch, qfz_value_set set, int words, qfz_combine combine,
                              qfz_error *err)
 {
-    const qfz_hierarchy *const h = &stitch->hierarchy;
+    const int n_levels = stitch->hierarchy.n_levels, what = (int)set;
     reduction r = {.stitch = stitch, .set = set, .words = words, .combine = combine};
-    for (r.level = 1; r.level < h->n_levels; r.level++)
-        QFZ_TRY(qfz_parallel_for(stitch->n_threads, h->first[r.level + 1] - h->first[r.level],
-                                 go_up, &r, err));
-    for (r.level = h->n_levels - 1; r.level > 0; r.level--)
-        QFZ_TRY(qfz_parallel_for(stitch->n_threads, h->first[r.level + 1] - h->first[r.level],
-                                 go_down, &r, err));
+    for (int level = 1; level < n_levels; level++) {
+        QFZ_TRY(qfz_stitch_exchange(stitch, PIECE_GIVEN + what, level - 1, QFZ_UP, err));
+        QFZ_TRY(qfz_walk_level(&r.walk, stitch, level, go_up, &r, err));
+    }
+    for (int level = n_levels - 1; level > 0; level--) {
+        QFZ_TRY(qfz_walk_level(&r.walk, stitch, level, go_down, &r, err));
+        QFZ_TRY(qfz_stitch_exchange(stitch, PIECE_TOLD + what, level - 1, QFZ_DOWN, err));
+    }
     return QFZ_OK;
 }

@@ -3,26 +3,35 @@
 #ifndef QFZ_STITCH_STATE_H
 #define QFZ_STITCH_STATE_H
 
+#include "parallel.h"
 #include "stitch/solve.h"
 #include "stitch/stitch.h"
-#include "stitch/store.h"
 
 /* What is kept for a node. */
 enum {
     PIECE_SUMMARY = 0,
     PIECE_ANSWER,
-    PIECE_MAP,     /* of a group: slots to regions */
-    PIECE_REGIONS, /* of a group, during a reduction: values of its regions */
-    PIECE_CENSUS,  /* of a tile: first pixels (numbering.c) */
-    PIECE_ROWS,    /* of a tile: labels before each row's first */
-    PIECE_VALUES,  /* the first of the sets */
-    PIECES = PIECE_VALUES + QFZ_SET_SUMS + 1
+    PIECE_MAP,    /* of a group: slots to regions */
+    PIECE_CENSUS, /* of a tile: first pixels (numbering.c) */
+    PIECE_ROWS,   /* of a tile: labels before each row's first */
+    PIECE_PIXELS, /* of a tile: how many are valid */
+
+    /* Of each set of values: what the slots were given, what a group's regions have on the way up
+     * of a reduction, what the slots are told on the way down. */
+    PIECE_GIVEN,
+    PIECE_REGIONS = PIECE_GIVEN + QFZ_SETS,
+    PIECE_TOLD = PIECE_REGIONS + QFZ_SETS,
+    PIECES = PIECE_TOLD + QFZ_SETS
 };
+
+/* What is kept once, behind the pieces of all nodes. */
+enum { FACT_NUMBERED = 0, FACTS };
 
 struct qfz_stitch {
     const qfz_rule *rule;
     qfz_kind kind;
     const qfz_solver *solver;
+    const qfz_ranks *ranks; /* each has the nodes of its part */
     int n_threads;
     qfz_hierarchy hierarchy;
     int64_t n_nodes;
@@ -33,5 +42,32 @@ static inline int64_t qfz_piece(const qfz_stitch *stitch, int what, int64_t node
 {
     return what * stitch->n_nodes + node;
 }
+
+static inline int64_t qfz_fact(const qfz_stitch *stitch, int fact)
+{
+    return PIECES * stitch->n_nodes + fact;
+}
+
+static inline bool qfz_has(const qfz_stitch *stitch, int what, int64_t node)
+{
+    return qfz_store_has(stitch->store, qfz_piece(stitch, what, node));
+}
+
+/* Calls fn for the nodes of a level that this rank has, and agrees.  Item 0 is the first of them.
+ */
+typedef struct qfz_level_walk {
+    qfz_stitch *stitch;
+    int level;
+    int64_t first; /* node of item 0 */
+} qfz_level_walk;
+
+qfz_status qfz_walk_level(qfz_level_walk *walk, qfz_stitch *stitch, int level, qfz_item_fn fn,
+                          void *arg, qfz_error *err);
+
+/* exchange.c: a piece of every node of a level whose parent another rank has: from the node's rank
+ * to the parent's, or the other way.  Collective. */
+typedef enum qfz_way { QFZ_UP = 0, QFZ_DOWN } qfz_way;
+qfz_status qfz_stitch_exchange(qfz_stitch *stitch, int what, int level, qfz_way way,
+                               qfz_error *err);
 
 #endif

@@ -21,19 +21,20 @@ static const qfz_solver *solver_of(qfz_kind kind)
 }
 
 qfz_status qfz_stitch_open(qfz_stitch **out, const qfz_rule *rule, qfz_kind kind,
-                           const qfz_grid *grid, int n_threads, int64_t memory_bytes,
-                           const char *folder, qfz_error *err)
+                           const qfz_grid *grid, const qfz_ranks *ranks, int n_threads,
+                           int64_t memory_bytes, const char *folder, qfz_error *err)
 {
     qfz_stitch *stitch = NULL;
     QFZ_TRY(QFZ_NEW_ZERO(&stitch, 1, err));
     stitch->rule = rule;
     stitch->kind = kind;
     stitch->solver = solver_of(kind);
+    stitch->ranks = ranks;
     stitch->n_threads = n_threads;
     stitch->hierarchy = qfz_hierarchy_of(grid);
     stitch->n_nodes = stitch->hierarchy.first[stitch->hierarchy.n_levels];
     const qfz_status st =
-        qfz_store_open(&stitch->store, PIECES * stitch->n_nodes, memory_bytes, folder, err);
+        qfz_store_open(&stitch->store, qfz_fact(stitch, FACTS), memory_bytes, folder, err);
     if (st != QFZ_OK) {
         qfz_stitch_close(stitch);
         return st;
@@ -47,6 +48,11 @@ void qfz_stitch_close(qfz_stitch *stitch)
     if (!stitch) return;
     qfz_store_close(stitch->store);
     free(stitch);
+}
+
+qfz_status qfz_stitch_attach(qfz_stitch *stitch, qfz_journal *journal, qfz_error *err)
+{
+    return qfz_store_attach(stitch->store, journal, err);
 }
 
 /* -------------------------------------------------------------------------- pieces of the store */
@@ -90,14 +96,18 @@ static qfz_status get_summary(qfz_stitch *stitch, int64_t node, qfz_summary *sum
     return st;
 }
 
-/* The raster itself has no answer: nothing is outside it. */
+/* The raster itself has no answer: nothing is outside it.  Who stops at summaries has none at all.
+ */
 static qfz_status get_answer(qfz_stitch *stitch, int64_t node, qfz_answer *answer, qfz_error *err)
 {
     void *data = NULL;
     int64_t bytes = 0;
     *answer = (qfz_answer){0};
+    if (!stitch->solver->down) return QFZ_OK;
     QFZ_TRY(
         qfz_store_get(stitch->store, qfz_piece(stitch, PIECE_ANSWER, node), &data, &bytes, err));
+    if (!data && node + 1 < stitch->n_nodes)
+        return qfz_fail(err, QFZ_EIO, "an answer that was stored is not there");
     if (!data) return QFZ_OK;
     const qfz_status st = qfz_unpack_answer(answer, stitch->rule, data, bytes, err);
     free(data);
@@ -117,16 +127,56 @@ qfz_status qfz_stitch_put(qfz_stitch *stitch, int64_t tile, const qfz_summary *s
     return put_summary(stitch, tile, summary, err);
 }
 
+bool qfz_stitch_has_summary(qfz_stitch *stitch, int64_t tile)
+{
+    return qfz_has(stitch, PIECE_SUMMARY, tile) && qfz_has(stitch, PIECE_PIXELS, tile);
+}
+
+bool qfz_stitch_has_answer(qfz_stitch *stitch, int64_t tile)
+{
+    return !stitch->solver->down || stitch->hierarchy.n_levels == 1 ||
+           qfz_has(stitch, PIECE_ANSWER, tile);
+}
+
 qfz_status qfz_stitch_answer(qfz_stitch *stitch, int64_t tile, qfz_answer *answer, qfz_error *err)
 {
     return get_answer(stitch, tile, answer, err);
 }
 
+qfz_status qfz_stitch_put_pixels(qfz_stitch *stitch, int64_t tile, uint64_t n, qfz_error *err)
+{
+    return qfz_store_put(stitch->store, qfz_piece(stitch, PIECE_PIXELS, tile), &n, sizeof n, err);
+}
+
+qfz_status qfz_stitch_pixels(qfz_stitch *stitch, uint64_t *n, qfz_error *err)
+{
+    *n = 0;
+    for (int64_t tile = 0; tile < stitch->hierarchy.first[1]; tile++) {
+        void *data;
+        int64_t bytes;
+        QFZ_TRY(qfz_store_get(stitch->store, qfz_piece(stitch, PIECE_PIXELS, tile), &data, &bytes,
+                              err));
+        if (data) *n += *(const uint64_t *)data;
+        free(data);
+    }
+    return QFZ_OK;
+}
+
 /* ----------------------------------------------------------------------------------- up and down
  */
+qfz_status qfz_walk_level(qfz_level_walk *walk, qfz_stitch *stitch, int level, qfz_item_fn fn,
+                          void *arg, qfz_error *err)
+{
+    int64_t end;
+    *walk = (qfz_level_walk){.stitch = stitch, .level = level};
+    qfz_hierarchy_owned(&stitch->hierarchy, level, stitch->ranks->rank, stitch->ranks->n,
+                        &walk->first, &end);
+    const qfz_status st = qfz_parallel_for(stitch->n_threads, end - walk->first, fn, arg, err);
+    return qfz_ranks_agree(stitch->ranks, st, err);
+}
+
 typedef struct step {
-    qfz_stitch *stitch;
-    int level;
+    qfz_level_walk walk;
     int64_t done; /* groups, of all levels and both ways */
     int64_t n_groups;
     qfz_stitch_progress progress;
@@ -159,22 +209,33 @@ static qfz_status report(step *s, qfz_error *err)
     return stop ? qfz_fail(err, QFZ_ECANCEL, "cancelled") : QFZ_OK;
 }
 
+/* Nobody asks the raster itself for a summary; but its map is wanted, if groups have maps. */
+static bool is_up(const qfz_stitch *stitch, int level, int64_t node)
+{
+    const bool top = level + 1 == stitch->hierarchy.n_levels;
+    const bool maps = stitch->kind == QFZ_COMPONENTS;
+    return (top || qfz_has(stitch, PIECE_SUMMARY, node)) &&
+           (!maps || qfz_has(stitch, PIECE_MAP, node));
+}
+
 static qfz_status go_up(void *arg, int64_t item, int worker, qfz_error *err)
 {
     (void)worker;
     step *const s = arg;
-    qfz_stitch *const stitch = s->stitch;
-    const int64_t node = stitch->hierarchy.first[s->level] + item;
+    qfz_stitch *const stitch = s->walk.stitch;
+    const int level = s->walk.level;
+    const int64_t node = s->walk.first + item;
     int64_t members[QFZ_MAX_CHILDREN];
-    const int n_members = qfz_hierarchy_children(&stitch->hierarchy, s->level, node, members);
+    const int n_members = qfz_hierarchy_children(&stitch->hierarchy, level, node, members);
     qfz_group group = {0};
     qfz_summary summary = {0};
     qfz_map map = {0};
     qfz_status st;
-    QFZ_TRY_OR(st, cleanup, load_group(stitch, s->level, node, members, n_members, &group, err));
+    if (is_up(stitch, level, node)) return report(s, err);
+    QFZ_TRY_OR(st, cleanup, load_group(stitch, level, node, members, n_members, &group, err));
     QFZ_TRY_OR(st, cleanup, stitch->solver->up(&group, &summary, &map, err));
     QFZ_TRY_OR(st, cleanup, put_map(stitch, node, &map, err));
-    if (s->level + 1 < stitch->hierarchy.n_levels) /* nobody asks the raster itself */
+    if (level + 1 < stitch->hierarchy.n_levels)
         QFZ_TRY_OR(st, cleanup, put_summary(stitch, node, &summary, err));
     for (int m = 0; !stitch->solver->down && m < n_members; m++)
         qfz_store_drop(stitch->store, qfz_piece(stitch, PIECE_SUMMARY, members[m]));
@@ -187,19 +248,29 @@ cleanup:
     return st;
 }
 
+static bool is_down(const qfz_stitch *stitch, int64_t node, const int64_t *members, int n_members)
+{
+    if (stitch->kind == QFZ_OMEGA && !qfz_has(stitch, PIECE_MAP, node)) return false;
+    for (int m = 0; m < n_members; m++)
+        if (!qfz_has(stitch, PIECE_ANSWER, members[m])) return false;
+    return true;
+}
+
 static qfz_status go_down(void *arg, int64_t item, int worker, qfz_error *err)
 {
     (void)worker;
     step *const s = arg;
-    qfz_stitch *const stitch = s->stitch;
-    const int64_t node = stitch->hierarchy.first[s->level] + item;
+    qfz_stitch *const stitch = s->walk.stitch;
+    const int level = s->walk.level;
+    const int64_t node = s->walk.first + item;
     int64_t members[QFZ_MAX_CHILDREN];
-    const int n_members = qfz_hierarchy_children(&stitch->hierarchy, s->level, node, members);
+    const int n_members = qfz_hierarchy_children(&stitch->hierarchy, level, node, members);
     qfz_group group = {0};
     qfz_answer own = {0}, answers[QFZ_MAX_CHILDREN] = {0};
     qfz_map map = {0};
     qfz_status st;
-    QFZ_TRY_OR(st, cleanup, load_group(stitch, s->level, node, members, n_members, &group, err));
+    if (is_down(stitch, node, members, n_members)) return report(s, err);
+    QFZ_TRY_OR(st, cleanup, load_group(stitch, level, node, members, n_members, &group, err));
     QFZ_TRY_OR(st, cleanup, get_answer(stitch, node, &own, err));
     QFZ_TRY_OR(st, cleanup, stitch->solver->down(&group, &own, answers, &map, err));
     QFZ_TRY_OR(st, cleanup, put_map(stitch, node, &map, err));
@@ -219,21 +290,36 @@ cleanup:
     return st;
 }
 
-static int64_t nodes_of(const qfz_hierarchy *h, int level)
+/* Groups of this rank. */
+static int64_t count_groups(const qfz_stitch *stitch, int first_level, int end_level)
 {
-    return h->first[level + 1] - h->first[level];
+    int64_t n = 0;
+    for (int level = first_level; level < end_level; level++) {
+        int64_t first, end;
+        qfz_hierarchy_owned(&stitch->hierarchy, level, stitch->ranks->rank, stitch->ranks->n,
+                            &first, &end);
+        n += end - first;
+    }
+    return n;
 }
 
+/* Who goes down again needs no summary of the whole raster. */
 qfz_status qfz_stitch_solve(qfz_stitch *stitch, qfz_stitch_progress progress, void *arg,
                             qfz_error *err)
 {
-    const qfz_hierarchy *const h = &stitch->hierarchy;
+    const int n_levels = stitch->hierarchy.n_levels;
     const bool both_ways = stitch->solver->down != NULL;
-    const int64_t n_groups = (stitch->n_nodes - h->first[1]) * (both_ways ? 2 : 1);
-    step s = {.stitch = stitch, .n_groups = n_groups, .progress = progress, .progress_arg = arg};
-    for (s.level = 1; s.level < h->n_levels; s.level++)
-        QFZ_TRY(qfz_parallel_for(stitch->n_threads, nodes_of(h, s.level), go_up, &s, err));
-    for (s.level = h->n_levels - 1; both_ways && s.level > 0; s.level--)
-        QFZ_TRY(qfz_parallel_for(stitch->n_threads, nodes_of(h, s.level), go_down, &s, err));
+    const int end_up = both_ways ? n_levels - 1 : n_levels;
+    step s = {.n_groups = count_groups(stitch, 1, end_up), .progress = progress,
+              .progress_arg = arg};
+    if (both_ways) s.n_groups += count_groups(stitch, 1, n_levels);
+    for (int level = 1; level < n_levels; level++) {
+        QFZ_TRY(qfz_stitch_exchange(stitch, PIECE_SUMMARY, level - 1, QFZ_UP, err));
+        if (level < end_up) QFZ_TRY(qfz_walk_level(&s.walk, stitch, level, go_up, &s, err));
+    }
+    for (int level = n_levels - 1; both_ways && level > 0; level--) {
+        QFZ_TRY(qfz_walk_level(&s.walk, stitch, level, go_down, &s, err));
+        QFZ_TRY(qfz_stitch_exchange(stitch, PIECE_ANSWER, level - 1, QFZ_DOWN, err));
+    }
     return QFZ_OK;
 }

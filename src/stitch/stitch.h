@@ -15,14 +15,22 @@
 
 #include "engine.h"
 #include "stitch/grid.h"
+#include "stitch/ranks.h"
+#include "stitch/store.h"
 
 typedef struct qfz_stitch qfz_stitch;
 
-/* The rule is borrowed.  Beyond memory_bytes, what is known is kept in a file in folder. */
+/* Rule and ranks are borrowed.  Of several ranks each is asked about the tiles of its own part
+ * (grid.h) only, and solve, reduce and number are collective.  Beyond memory_bytes, what is known
+ * is kept in a file in folder. */
 qfz_status qfz_stitch_open(qfz_stitch **stitch, const qfz_rule *rule, qfz_kind kind,
-                           const qfz_grid *grid, int n_threads, int64_t memory_bytes,
-                           const char *folder, qfz_error *err);
+                           const qfz_grid *grid, const qfz_ranks *ranks, int n_threads,
+                           int64_t memory_bytes, const char *folder, qfz_error *err);
 void qfz_stitch_close(qfz_stitch *stitch);
+
+/* What a journal holds of an earlier run of the same problem is known from here on, and not done
+ * again; if it may append, all that becomes known goes there too.  Borrowed. */
+qfz_status qfz_stitch_attach(qfz_stitch *stitch, qfz_journal *journal, qfz_error *err);
 
 /* Called after each group with the share of groups done; may be NULL; other than 0 cancels. */
 typedef int (*qfz_stitch_progress)(double done, void *arg);
@@ -30,11 +38,18 @@ typedef int (*qfz_stitch_progress)(double done, void *arg);
 /* ---- summaries in, answers out.  put and answer may be called by several threads at a time. */
 qfz_status qfz_stitch_put(qfz_stitch *stitch, int64_t tile, const qfz_summary *summary,
                           qfz_error *err);
+bool qfz_stitch_has_summary(qfz_stitch *stitch, int64_t tile);
 qfz_status qfz_stitch_solve(qfz_stitch *stitch, qfz_stitch_progress progress, void *arg,
                             qfz_error *err);
 
-/* A tile's answer, to be released by qfz_answer_fini().  All zero for QFZ_COMPONENTS. */
+/* A tile's answer, to be released by qfz_answer_fini().  All zero for QFZ_COMPONENTS, and where
+ * there is but one tile. */
+bool qfz_stitch_has_answer(qfz_stitch *stitch, int64_t tile);
 qfz_status qfz_stitch_answer(qfz_stitch *stitch, int64_t tile, qfz_answer *answer, qfz_error *err);
+
+/* ---- how many pixels of a tile are valid, and of all tiles of this rank that were put. */
+qfz_status qfz_stitch_put_pixels(qfz_stitch *stitch, int64_t tile, uint64_t n, qfz_error *err);
+qfz_status qfz_stitch_pixels(qfz_stitch *stitch, uint64_t *n, qfz_error *err);
 
 /* ---- regions that span tiles.
  *
@@ -45,13 +60,22 @@ void qfz_combine_min(uint64_t *into, const uint64_t *from, int words);
 void qfz_combine_max(uint64_t *into, const uint64_t *from, int words);
 
 /* Values of a tile's slots, n_slots * words; several sets are kept apart by `set`. */
-typedef enum qfz_value_set { QFZ_SET_FIRST = 0, QFZ_SET_LABEL, QFZ_SET_SUMS } qfz_value_set;
+typedef enum qfz_value_set {
+    QFZ_SET_FIRST = 0,
+    QFZ_SET_LABEL,
+    QFZ_SET_SUMS,
+    QFZ_SETS
+} qfz_value_set;
 qfz_status qfz_stitch_put_values(qfz_stitch *stitch, qfz_value_set set, int64_t tile,
                                  const uint64_t *values, int64_t n, qfz_error *err);
-qfz_status qfz_stitch_get_values(qfz_stitch *stitch, qfz_value_set set, int64_t tile,
-                                 uint64_t **values, int64_t *n, qfz_error *err);
+bool qfz_stitch_has_values(qfz_stitch *stitch, qfz_value_set set, int64_t tile);
 qfz_status qfz_stitch_reduce(qfz_stitch *stitch, qfz_value_set set, int words, qfz_combine combine,
                              qfz_error *err);
+
+/* After the reduction. */
+bool qfz_stitch_is_reduced(qfz_stitch *stitch, qfz_value_set set, int64_t tile);
+qfz_status qfz_stitch_get_values(qfz_stitch *stitch, qfz_value_set set, int64_t tile,
+                                 uint64_t **values, int64_t *n, qfz_error *err);
 
 /* ---- numbering: 1..N in raster order of first pixels, without gaps.
  *
@@ -59,7 +83,16 @@ qfz_status qfz_stitch_reduce(qfz_stitch *stitch, qfz_value_set set, int words, q
  * rows and tiles give each (row, tile) the number that comes before it. */
 qfz_status qfz_stitch_put_partition(qfz_stitch *stitch, int64_t tile,
                                     const qfz_partition *partition, qfz_error *err);
-qfz_status qfz_stitch_number(qfz_stitch *stitch, uint64_t *n_regions, qfz_error *err);
+bool qfz_stitch_has_partition(qfz_stitch *stitch, int64_t tile);
+qfz_status qfz_stitch_number(qfz_stitch *stitch, qfz_error *err);
+
+/* After numbering.  A rank's own regions, those whose first pixel is in its part, have the labels
+ * before + 1 .. before + own. */
+typedef struct qfz_count {
+    uint64_t before, own, total;
+} qfz_count;
+bool qfz_stitch_is_numbered(qfz_stitch *stitch, int64_t tile);
+qfz_status qfz_stitch_count(qfz_stitch *stitch, qfz_count *count, qfz_error *err);
 
 /* lut[r] = the label of a tile's region r; partition as it was put. */
 qfz_status qfz_stitch_labels(qfz_stitch *stitch, int64_t tile, const qfz_partition *partition,

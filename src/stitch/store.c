@@ -9,10 +9,14 @@
 #include "memory.h"
 #include "temp_file.h"
 
+/* Where a piece lies when it is not in memory: number of a journal, 0 being the temporary file,
+ * and the offset in it. */
+enum { OFFSET_BITS = 48 };
+
 typedef struct piece {
-    void *data;     /* NULL: in the file, or absent */
-    int64_t offset; /* in the file */
-    int64_t bytes;  /* -1: absent */
+    void *data; /* NULL: in a file, or absent */
+    uint64_t place;
+    int64_t bytes; /* -1: absent */
 } piece;
 
 struct qfz_store {
@@ -23,6 +27,9 @@ struct qfz_store {
     char *folder;
     int file; /* -1 until it is needed */
     int64_t file_bytes;
+    qfz_journal **journals;
+    uint64_t n_journals;
+    uint64_t appends; /* 1 + the journal that is written; 0: none */
 };
 
 qfz_status qfz_store_open(qfz_store **out, int64_t n_pieces, int64_t memory_bytes,
@@ -58,33 +65,71 @@ void qfz_store_close(qfz_store *store)
     if (store->file >= 0) (void)close(store->file);
     (void)pthread_mutex_destroy(&store->lock);
     free(store->pieces);
+    free(store->journals);
     free(store->folder);
     free(store);
+}
+
+/* -------------------------------------------------------------------------------------- journals
+ */
+static uint64_t place_of(uint64_t journal, int64_t offset)
+{
+    return journal << OFFSET_BITS | (uint64_t)offset;
+}
+
+static int64_t offset_of(uint64_t place)
+{
+    return (int64_t)(place & ((UINT64_C(1) << OFFSET_BITS) - 1));
+}
+
+/* A key that is no piece of ours is left alone. */
+static void found(int64_t key, int64_t offset, int64_t bytes, void *arg)
+{
+    qfz_store *const store = arg;
+    if (key < 0 || key >= store->n_pieces) return;
+    store->pieces[key] = (piece){.place = place_of(store->n_journals, offset), .bytes = bytes};
+}
+
+qfz_status qfz_store_attach(qfz_store *store, qfz_journal *journal, qfz_error *err)
+{
+    if (store->n_journals == QFZ_STORE_JOURNALS)
+        return qfz_fail(err, QFZ_EARG, "more than %d journals", QFZ_STORE_JOURNALS);
+    QFZ_TRY(qfz_realloc((void **)&store->journals, (int64_t)store->n_journals + 1,
+                        sizeof(qfz_journal *), err));
+    store->journals[store->n_journals++] = journal;
+    if (qfz_journal_appends(journal)) store->appends = store->n_journals;
+    return qfz_journal_scan(journal, qfz_journal_appends(journal), found, store, err);
+}
+
+/* ---------------------------------------------------------------------------------------- pieces
+ */
+static void release(qfz_store *store, piece *p)
+{
+    if (p->data) store->used_bytes -= p->bytes;
+    free(p->data);
+    p->data = NULL;
+    if (p->place >> OFFSET_BITS == 0) *p = (piece){.bytes = -1};
 }
 
 void qfz_store_drop(qfz_store *store, int64_t number)
 {
     (void)pthread_mutex_lock(&store->lock);
-    piece *const p = &store->pieces[number];
-    if (p->data) store->used_bytes -= p->bytes;
-    free(p->data);
-    *p = (piece){.bytes = -1};
+    release(store, &store->pieces[number]);
     (void)pthread_mutex_unlock(&store->lock);
 }
 
-/* Decides where a piece goes: into memory (*data is allocated) or into the file (*offset). */
-static qfz_status place(qfz_store *store, int64_t bytes, void **data, int64_t *offset,
-                        qfz_error *err)
+/* Decides where a piece goes: into memory (p->data is allocated) or into the temporary file. */
+static qfz_status find_room(qfz_store *store, piece *p, qfz_error *err)
 {
     qfz_status st = QFZ_OK;
     (void)pthread_mutex_lock(&store->lock);
-    if (store->used_bytes + bytes <= store->memory_bytes) {
-        st = qfz_alloc(data, bytes, 1, err);
-        if (st == QFZ_OK) store->used_bytes += bytes;
-    } else {
+    if (store->used_bytes + p->bytes <= store->memory_bytes) {
+        st = qfz_alloc(&p->data, p->bytes, 1, err);
+        if (st == QFZ_OK) store->used_bytes += p->bytes;
+    } else if (!store->appends) {
         if (store->file < 0) st = qfz_temp_open(store->folder, &store->file, err);
-        *offset = store->file_bytes;
-        if (st == QFZ_OK) store->file_bytes += bytes;
+        p->place = place_of(0, store->file_bytes);
+        if (st == QFZ_OK) store->file_bytes += p->bytes;
     }
     (void)pthread_mutex_unlock(&store->lock);
     return st;
@@ -93,17 +138,32 @@ static qfz_status place(qfz_store *store, int64_t bytes, void **data, int64_t *o
 qfz_status qfz_store_put(qfz_store *store, int64_t number, const void *data, int64_t bytes,
                          qfz_error *err)
 {
-    qfz_store_drop(store, number);
     piece p = {.bytes = bytes};
-    QFZ_TRY(place(store, bytes, &p.data, &p.offset, err));
+    if (store->appends) {
+        int64_t offset;
+        QFZ_TRY(qfz_journal_append(store->journals[store->appends - 1], number, data, bytes,
+                                   &offset, err));
+        p.place = place_of(store->appends, offset);
+    }
+    qfz_store_drop(store, number);
+    QFZ_TRY(find_room(store, &p, err));
     if (p.data)
         memcpy(p.data, data, (size_t)bytes);
-    else
-        QFZ_TRY(qfz_temp_write(store->file, store->folder, data, bytes, p.offset, err));
+    else if (!store->appends)
+        QFZ_TRY(qfz_temp_write(store->file, store->folder, data, bytes, offset_of(p.place), err));
     (void)pthread_mutex_lock(&store->lock);
     store->pieces[number] = p;
     (void)pthread_mutex_unlock(&store->lock);
     return QFZ_OK;
+}
+
+static qfz_status fetch(qfz_store *store, const piece *p, void *copy, qfz_error *err)
+{
+    const uint64_t journal = p->place >> OFFSET_BITS;
+    if (journal > 0)
+        return qfz_journal_read(store->journals[journal - 1], offset_of(p->place), copy, p->bytes,
+                                err);
+    return qfz_temp_read(store->file, store->folder, copy, p->bytes, offset_of(p->place), err);
 }
 
 qfz_status qfz_store_get(qfz_store *store, int64_t number, void **data, int64_t *bytes,
@@ -117,17 +177,24 @@ qfz_status qfz_store_get(qfz_store *store, int64_t number, void **data, int64_t 
     if (p.bytes < 0) return QFZ_OK;
     void *copy = NULL;
     QFZ_TRY(qfz_alloc(&copy, p.bytes, 1, err));
-    if (p.data) {
+    qfz_status st = QFZ_OK;
+    if (p.data)
         memcpy(copy, p.data, (size_t)p.bytes);
-    } else {
-        const qfz_status st =
-            qfz_temp_read(store->file, store->folder, copy, p.bytes, p.offset, err);
-        if (st != QFZ_OK) {
-            free(copy);
-            return st;
-        }
+    else
+        st = fetch(store, &p, copy, err);
+    if (st != QFZ_OK) {
+        free(copy);
+        return st;
     }
     *data = copy;
     *bytes = p.bytes;
     return QFZ_OK;
+}
+
+bool qfz_store_has(qfz_store *store, int64_t number)
+{
+    (void)pthread_mutex_lock(&store->lock);
+    const bool there = store->pieces[number].bytes >= 0;
+    (void)pthread_mutex_unlock(&store->lock);
+    return there;
 }

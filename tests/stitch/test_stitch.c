@@ -81,6 +81,8 @@ typedef struct bench {
     qfz_image tile;
 } bench;
 
+static const qfz_ranks alone = {.n = 1, .n_local = 1};
+
 static bool ok(qfz_status st, const qfz_error *err)
 {
     return CHECK(st == QFZ_OK, "status %d: %s", (int)st, err->message);
@@ -95,7 +97,9 @@ static void open_bench(bench *b, const problem *p, qfz_kind kind)
                                   .max_w = (int32_t)p->grid.tile_w,
                                   .n_threads = 1};
     ok(qfz_engine_cpu.open(&b->worker, &spec, &err), &err);
-    ok(qfz_stitch_open(&b->stitch, &p->rule, kind, &p->grid, 2, p->memory_bytes, ".", &err), &err);
+    ok(qfz_stitch_open(&b->stitch, &p->rule, kind, &p->grid, &alone, 2, p->memory_bytes, ".",
+                       &err),
+       &err);
 }
 
 static void close_bench(bench *b)
@@ -149,15 +153,17 @@ static void check_labels(bench *b, const problem *p, qfz_kind kind, const uint32
 {
     qfz_error err = {0};
     qfz_partition partition;
-    uint64_t n = 0, lut[64];
+    qfz_count count = {0};
+    uint64_t lut[64];
     const int64_t n_tiles = p->grid.n_x * p->grid.n_y;
     for (int64_t t = 0; kind == QFZ_OMEGA && t < n_tiles; t++) {
         load(b, p, t);
         partition_tile(b, t, &partition);
         ok(qfz_stitch_put_partition(b->stitch, t, &partition, &err), &err);
     }
-    ok(qfz_stitch_number(b->stitch, &n, &err), &err);
-    CHECK(n == n_want, "%d regions, not %d", (int)n, (int)n_want);
+    ok(qfz_stitch_number(b->stitch, &err), &err);
+    ok(qfz_stitch_count(b->stitch, &count, &err), &err);
+    CHECK(count.total == n_want, "%d regions, not %d", (int)count.total, (int)n_want);
     for (int64_t t = 0; t < n_tiles; t++) {
         uint32_t got[64];
         const qfz_box box = load(b, p, t);

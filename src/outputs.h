@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* outputs.h - what a task leaves: one raster or two, and a table.
+ *
+ * Tiles are given in any order.  They go straight into the files; or, where a killed run shall be
+ * able to go on, into a spool first, and at the end from there. */
+#ifndef QFZ_OUTPUTS_H
+#define QFZ_OUTPUTS_H
+
+#include "regions.h"
+#include "spool.h"
+
+enum { QFZ_MAIN = 0, QFZ_SECOND, QFZ_RASTERS };
+
+typedef struct qfz_outputs {
+    qfz_run *run;
+
+    /* Told by the task. */
+    int n_rasters;
+    qfz_sink_spec specs[QFZ_RASTERS];
+
+    qfz_sink *sinks[QFZ_RASTERS];
+    qfz_spool *spool; /* NULL: none */
+    qfz_regions *regions;
+    qfz_table *table;
+} qfz_outputs;
+
+/* specs are set; everything else is zero. */
+qfz_status qfz_outputs_open(qfz_outputs *outputs, qfz_error *err);
+void qfz_outputs_close(qfz_outputs *outputs); /* what is not finished vanishes */
+
+/* Is everything of this tile there, from an earlier run? */
+bool qfz_outputs_have(const qfz_outputs *outputs, int64_t tile);
+
+/* The loaded tile's pixels of raster i; and its regions, as just partitioned, lut[r] = label. */
+qfz_status qfz_outputs_write(qfz_outputs *outputs, int i, const qfz_hand *hand, int64_t tile,
+                             const void *pixels, qfz_error *err);
+qfz_status qfz_outputs_regions(qfz_outputs *outputs, qfz_hand *hand, int64_t tile,
+                               const qfz_partition *partition, const uint64_t *lut,
+                               qfz_error *err);
+
+/* All tiles are in: the files get their names.  Collective. */
+qfz_status qfz_outputs_finish(qfz_outputs *outputs, qfz_error *err);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+#include "passes.h"
+
+#include "work.h"
+
+static const char *const phase_names[] = {"all", "summarise", "stitch", "resolve"};
+
+/* The first tile of this process for which the step is not done; -1: none. */
+static int64_t first_undone(const qfz_step *step, qfz_run *run)
+{
+    for (int64_t tile = run->first_tile; tile < run->end_tile; tile++)
+        if (!step->is_done(run, tile, NULL)) return tile;
+    return -1;
+}
+
+/* The process cannot go on: is that as it should be, or has another not run yet? */
+static qfz_status end_here(qfz_run *run, const qfz_step *missing, int64_t tile, bool did_something,
+                           qfz_error *err)
+{
+    const qfz_job *const job = run->setup->job;
+    const qfz_tiling *const t = &run->setup->tiling;
+    if (did_something || job->phase == QFZ_PHASE_SUMMARISE) return QFZ_OK;
+    if (missing->phase == QFZ_PHASE_STITCH)
+        return qfz_fail(err, QFZ_EARG, "%s: nothing to be resolved yet; run phase stitch first",
+                        job->work);
+    return qfz_fail(err, QFZ_EARG, "%s: part %d of %d is not complete; run its phase %s first",
+                    job->work, 1 + qfz_part_of_row(t->n_y, tile / t->n_x, job->n_parts),
+                    job->n_parts, phase_names[missing->phase]);
+}
+
+static qfz_status do_step(const qfz_step *step, qfz_run *run, qfz_error *err)
+{
+    if (step->visit) return qfz_run_visit(run, step->share, step->is_done, step->visit, NULL, err);
+    return step->together(run, step->share, err);
+}
+
+/* *over: there is nothing to be resolved in this process. */
+static qfz_status do_steps(const qfz_passes *passes, qfz_run *run, qfz_phase *next, bool *over,
+                           qfz_error *err)
+{
+    const qfz_phase phase = run->setup->job->phase;
+    bool did_something = false;
+    *over = true;
+    for (int i = 0; i < passes->n_steps; i++) {
+        const qfz_step *const step = &passes->steps[i];
+        const int64_t undone = first_undone(step, run);
+        *next = step->phase;
+        if (phase != QFZ_PHASE_ALL && step->phase != phase) {
+            if (undone >= 0) return end_here(run, step, undone, did_something, err);
+            continue;
+        }
+        QFZ_TRY(do_step(step, run, err));
+        did_something |= undone >= 0;
+    }
+    *next = QFZ_PHASE_RESOLVE;
+    *over = phase != QFZ_PHASE_ALL && phase != QFZ_PHASE_RESOLVE;
+    return QFZ_OK;
+}
+
+static bool is_resolved(qfz_run *run, int64_t tile, void *arg)
+{
+    (void)run;
+    const qfz_outputs *const outputs = arg;
+    return qfz_outputs_have(outputs, tile);
+}
+
+static qfz_status resolve(const qfz_passes *passes, qfz_run *run, qfz_error *err)
+{
+    qfz_outputs outputs = {.run = run};
+    qfz_status st = QFZ_OK;
+    if (run->setup->kind != QFZ_LEVELS) st = qfz_stitch_count(run->stitch, &run->count, err);
+    passes->plan(run, &outputs);
+    if (st == QFZ_OK) st = qfz_outputs_open(&outputs, err);
+    st = qfz_ranks_agree(run->ranks, st, err);
+    if (st == QFZ_OK)
+        st = qfz_run_visit(run, passes->resolve_share, is_resolved, passes->resolve, &outputs, err);
+    if (st == QFZ_OK) st = qfz_outputs_finish(&outputs, err);
+    qfz_outputs_close(&outputs);
+    return st;
+}
+
+qfz_status qfz_passes_run(const qfz_passes *passes, qfz_run *run, qfz_phase *next, qfz_error *err)
+{
+    bool over;
+    QFZ_TRY(do_steps(passes, run, next, &over, err));
+    if (over) return QFZ_OK;
+    QFZ_TRY(resolve(passes, run, err));
+    *next = QFZ_PHASE_ALL;
+    return QFZ_OK;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* identity.c - which raster is it?  By its facts and its files, without reading a pixel. */
+#define _LARGEFILE64_SOURCE /* GDAL's VSIStatBufL is made of it */
+#include "raster/private.h"
+
+#include <cpl_conv.h>
+#include <cpl_string.h>
+#include <cpl_vsi.h>
+#include <stdlib.h>
+#include <zlib.h>
+
+static uint32_t text_crc(const char *text)
+{
+    return text ? (uint32_t)crc32_z(0, (const Bytef *)text, strlen(text)) : 0;
+}
+
+/* A mosaic has thousands of files: their sizes and times in one line. */
+static void describe_files(GDALDatasetH dataset, const char *name, FILE *out)
+{
+    char **const files = dataset ? GDALGetFileList(dataset) : NULL;
+    long long bytes = 0, newest = 0, n = 0;
+    uint32_t crc = 0;
+    for (char **file = files; file && *file; file++) {
+        VSIStatBufL found;
+        if (VSIStatExL(*file, &found, VSI_STAT_EXISTS_FLAG | VSI_STAT_SIZE_FLAG) != 0) continue;
+        const long long facts[2] = {(long long)found.st_size, (long long)found.st_mtime};
+        crc = (uint32_t)crc32_z(crc, (const Bytef *)*file, strlen(*file));
+        crc = (uint32_t)crc32_z(crc, (const Bytef *)facts, sizeof facts);
+        bytes += facts[0];
+        newest = facts[1] > newest ? facts[1] : newest;
+        n++;
+    }
+    CSLDestroy(files);
+    (void)fprintf(out, "files of %s\t%lld files, %lld bytes, newest of %lld, checksum %08x\n", name,
+                  n, bytes, newest, crc);
+}
+
+static void describe_georeference(GDALDatasetH dataset, FILE *out)
+{
+    double t[6] = {0};
+    const GDAL_GCP *const points = GDALGetGCPs(dataset);
+    const int n = GDALGetGCPCount(dataset);
+    uint32_t crc = 0;
+    (void)GDALGetGeoTransform(dataset, t);
+    for (int i = 0; i < n; i++) {
+        const double place[5] = {points[i].dfGCPPixel, points[i].dfGCPLine, points[i].dfGCPX,
+                                 points[i].dfGCPY, points[i].dfGCPZ};
+        crc = (uint32_t)crc32_z(crc, (const Bytef *)place, sizeof place);
+    }
+    (void)fprintf(out, "geotransform\t%.17g %.17g %.17g %.17g %.17g %.17g\n", t[0], t[1], t[2],
+                  t[3], t[4], t[5]);
+    (void)fprintf(out, "coordinate system\tchecksum %08x\n",
+                  text_crc(GDALGetProjectionRef(dataset)));
+    (void)fprintf(out, "ground control points\t%d, checksum %08x\n", n, crc);
+}
+
+static void describe_bands(const qfz_source *source, FILE *out)
+{
+    (void)fprintf(out, "bands\t");
+    for (int b = 0; b < source->n_bands; b++) {
+        const qfz_band *const band = &source->bands[b];
+        (void)fprintf(out, "%s%d %s", b ? ", " : "", band->number, qfz_type_name(band->type));
+        if (band->has_nodata) (void)fprintf(out, " nodata %.17g", band->nodata);
+        if (band->has_background) (void)fprintf(out, " background %.17g", band->background);
+    }
+    (void)fprintf(out, "\nmasks\t%d\n", source->n_masks);
+}
+
+void qfz_source_describe(const qfz_source *source, FILE *out)
+{
+    qfz_trap trap;
+    qfz_trap_begin(&trap);
+    (void)fprintf(out, "size\t%lld x %lld\n", (long long)source->info.w,
+                  (long long)source->info.h);
+    describe_bands(source, out);
+    describe_georeference(source->dataset, out);
+    describe_files(source->dataset, "source", out);
+    describe_files(source->mask_dataset, "mask", out);
+    qfz_trap_end(&trap);
+}
+
+bool qfz_raster_exists(const char *path)
+{
+    VSIStatBufL found;
+    return VSIStatExL(path, &found, VSI_STAT_EXISTS_FLAG) == 0;
+}
