@@ -90,7 +90,7 @@ static int run(request *r)
     qfz_plan plan;
     qfz_error err = {0};
     r->job.src = r->operands[0];
-    r->job.dst = r->n_operands > 1 ? r->operands[1] : "DST";
+    r->job.dst = r->n_operands > 1 ? r->operands[1] : r->job.count_only ? NULL : "DST";
     if (qfz_job_plan(&r->job, &plan, &err) != QFZ_OK) {
         complain(r->command, "%s", err.message);
         return EXIT_FAILED;

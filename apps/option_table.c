@@ -91,6 +91,9 @@ const option option_table[] = {
     {"-co", TAKES("KEY=VALUE"), .repeats = true, .commands = FOR_JOBS | FOR_INFO, .section = output,
      .help = "Creation option of the driver. Repeatable. Default for GTiff: tiled, ZSTD.",
      .set = add_key_value, .at = AT(creation_options)},
+    {"--count-only", .commands = FOR_REGIONS | FOR_INFO, .section = output,
+     .help = "Write no raster: count the regions, print the result as JSON. Takes no DST.",
+     FLAG(job.count_only)},
     {"--overwrite", .commands = FOR_JOBS | FOR_INFO, .section = output,
      .help = "Replace outputs that exist. Default: refuse.", FLAG(job.overwrite)},
 

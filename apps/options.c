@@ -171,12 +171,29 @@ static bool check_task(const request *r)
     return true;
 }
 
+/* Where regions are only counted, there is no output to name, nor to say anything of. */
+static bool check_count_only(const request *r)
+{
+    static const char *const of_outputs[] = {"--labels", "--regions", "-of",
+                                             "-ot",      "-co",       "--overwrite"};
+    if (!r->job.count_only) return true;
+    if (r->n_operands > 1)
+        complain(r->command, "%s: one name too many; --count-only has no output", r->operands[1]);
+    for (size_t i = 0; i < sizeof of_outputs / sizeof *of_outputs; i++)
+        if (request_has(r, of_outputs[i])) {
+            complain(r->command, "%s: --count-only has no output", of_outputs[i]);
+            return false;
+        }
+    return r->n_operands <= 1;
+}
+
 static bool check(request *r)
 {
-    if (r->n_operands < r->command->min_operands) {
+    if (r->n_operands < (r->job.count_only ? 1 : r->command->min_operands)) {
         complain(r->command, "needs %s; see %s --help", r->command->operands, r->command->name);
         return false;
     }
+    if (!check_count_only(r)) return false;
     if (!check_task(r)) return false;
     const char *const why = r->command->check ? r->command->check(r) : NULL;
     if (why) complain(r->command, "%s", why);

@@ -12,7 +12,7 @@
 static void print_summary(const request *r, const qfz_report *report)
 {
     const double mpx = (double)report->width * (double)report->height / 1e6;
-    (void)fprintf(stderr, "%s: ", r->job.dst);
+    (void)fprintf(stderr, "%s: ", r->job.dst ? r->job.dst : r->job.src);
     if (r->job.task != QFZ_SALIENCY)
         (void)fprintf(stderr, "%" PRIu64 " regions, ", report->regions);
     (void)fprintf(
@@ -28,7 +28,7 @@ static void print_json(const request *r, const qfz_report *report)
     json_open(&j, NULL, '{');
     json_text(&j, "command", strrchr(r->command->name, ' ') + 1);
     json_text(&j, "src", r->job.src);
-    json_text(&j, "dst", r->job.dst);
+    if (r->job.dst) json_text(&j, "dst", r->job.dst);
     if (r->job.labels) json_text(&j, "labels", r->job.labels);
     if (r->job.regions) json_text(&j, "table", r->job.regions);
     json_count(&j, "regions", report->regions);
@@ -67,6 +67,6 @@ int run_job(request *r)
     progress_end(&bar);
     if (status != QFZ_OK) return failed(r, &err);
     if (!r->quiet) print_summary(r, &report);
-    if (r->json) print_json(r, &report);
+    if (r->json || r->job.count_only) print_json(r, &report);
     return EXIT_OK;
 }

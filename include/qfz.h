@@ -104,6 +104,8 @@ typedef struct qfz_job {
     qfz_task task;
     const char *src; /* any GDAL dataset name */
     const char *dst;
+    bool count_only; /* label, simplify, cut: regions and pixels are counted for the report, and
+                        there are no outputs: dst, labels and regions are NULL */
 
     const char *labels;  /* simplify: labels too, into this raster; else NULL */
     const char *regions; /* label, simplify, cut: one row per region into this table; else NULL */

@@ -33,6 +33,7 @@ static qfz_sink_spec main_spec(const qfz_setup *setup)
 static qfz_status check_outputs(const qfz_setup *setup, const qfz_source *source, qfz_error *err)
 {
     const qfz_job *const job = setup->job;
+    if (job->count_only) return QFZ_OK;
     qfz_sink_spec spec = main_spec(setup);
     QFZ_TRY(qfz_sink_check(source, job, &spec, err));
     if (job->labels) {
@@ -209,6 +210,7 @@ static void plan_raster(qfz_plan *plan, const qfz_job *job, const qfz_sink_spec 
 static void plan_outputs(qfz_plan *plan, const qfz_setup *setup)
 {
     const qfz_job *const job = setup->job;
+    if (job->count_only) return;
     qfz_sink_spec spec = main_spec(setup);
     plan_raster(plan, job, &spec);
     if (job->labels) {

@@ -67,10 +67,8 @@ static bool is_resolved(qfz_run *run, int64_t tile, void *arg)
 static qfz_status resolve(const qfz_passes *passes, qfz_run *run, qfz_error *err)
 {
     qfz_outputs outputs = {.run = run};
-    qfz_status st = QFZ_OK;
-    if (run->setup->kind != QFZ_LEVELS) st = qfz_stitch_count(run->stitch, &run->count, err);
     passes->plan(run, &outputs);
-    if (st == QFZ_OK) st = qfz_outputs_open(&outputs, err);
+    qfz_status st = qfz_outputs_open(&outputs, err);
     st = qfz_ranks_agree(run->ranks, st, err);
     if (st == QFZ_OK)
         st = qfz_run_visit(run, passes->resolve_share, is_resolved, passes->resolve, &outputs, err);
@@ -84,7 +82,10 @@ qfz_status qfz_passes_run(const qfz_passes *passes, qfz_run *run, qfz_phase *nex
     bool over;
     QFZ_TRY(do_steps(passes, run, next, &over, err));
     if (over) return QFZ_OK;
-    QFZ_TRY(resolve(passes, run, err));
+    const qfz_status st =
+        run->setup->kind == QFZ_LEVELS ? QFZ_OK : qfz_stitch_count(run->stitch, &run->count, err);
+    QFZ_TRY(qfz_ranks_agree(run->ranks, st, err));
+    if (!run->setup->job->count_only) QFZ_TRY(resolve(passes, run, err));
     *next = QFZ_PHASE_ALL;
     return QFZ_OK;
 }

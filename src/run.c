@@ -53,12 +53,12 @@ static qfz_status hand_open(qfz_hand *hand, const qfz_setup *setup, qfz_error *e
     return QFZ_NEW(&hand->records, hand->records_n * words, err);
 }
 
-/* The folder of the journal, or of the output if there is such a folder (dst may be no file at
- * all), else the current. */
+/* The folder of the journal, or of the output if there is such a folder (dst may be none, or no
+ * file), else the current. */
 void qfz_run_folder(const qfz_job *job, char *folder, size_t size)
 {
     if (job->work && (size_t)snprintf(folder, size, "%s", job->work) < size) return;
-    const char *const slash = strrchr(job->dst, '/');
+    const char *const slash = job->dst ? strrchr(job->dst, '/') : NULL;
     struct stat status;
     const int length =
         slash ? snprintf(folder, size, "%.*s", (int)(slash - job->dst + 1), job->dst) : 0;
@@ -111,7 +111,8 @@ qfz_status qfz_run_open(qfz_run *run, const qfz_setup *setup, const qfz_ranks *r
                      .main = pthread_self(),
                      .n_tiles = t->n_x * t->n_y};
     take_part(run);
-    const int64_t n_own = setup->job->phase == QFZ_PHASE_STITCH ? 0 : run->end_tile - run->first_tile;
+    const int64_t n_own =
+        setup->job->phase == QFZ_PHASE_STITCH ? 0 : run->end_tile - run->first_tile;
     const int n_hands = n_own < setup->n_threads ? (int)n_own : setup->n_threads;
     qfz_status st;
     QFZ_TRY_OR(st, failed, QFZ_NEW_ZERO(&run->hands, n_hands, err));
@@ -242,8 +243,8 @@ static qfz_status visit_own(qfz_run *run, double share, qfz_tile_fn is_done, vis
     return qfz_parallel_for(run->n_hands, n, visit_tile, v, err);
 }
 
-qfz_status qfz_run_visit(qfz_run *run, double share, qfz_tile_fn is_done, qfz_visit_fn fn, void *arg,
-                         qfz_error *err)
+qfz_status qfz_run_visit(qfz_run *run, double share, qfz_tile_fn is_done, qfz_visit_fn fn,
+                         void *arg, qfz_error *err)
 {
     visit v = {.run = run, .fn = fn, .arg = arg};
     const qfz_status st = visit_own(run, share, is_done, &v, err);

@@ -52,10 +52,24 @@ static qfz_status check_phase(const qfz_job *job, qfz_error *err)
     return QFZ_OK;
 }
 
+static qfz_status check_count_only(const qfz_job *job, qfz_error *err)
+{
+    if (!job->count_only) return QFZ_OK;
+    if (job->task == QFZ_SALIENCY)
+        return qfz_fail(err, QFZ_EARG, "a saliency raster has no regions to count");
+    if (job->dst || job->labels || job->regions)
+        return qfz_fail(err, QFZ_EARG, "%s: where regions are only counted, there are no outputs",
+                        job->dst      ? job->dst
+                        : job->labels ? job->labels
+                                      : job->regions);
+    return QFZ_OK;
+}
+
 static qfz_status check_job(const qfz_job *job, qfz_error *err)
 {
     const qfz_method *const m = &job->method;
-    if (!job->src || !job->dst) return qfz_fail(err, QFZ_EARG, "source and output must be named");
+    if (!job->src || (!job->dst && !job->count_only))
+        return qfz_fail(err, QFZ_EARG, "source and output must be named");
     if (m->connectivity != 4 && m->connectivity != 8)
         return qfz_fail(err, QFZ_EARG, "connectivity is %d; it must be 4 or 8", m->connectivity);
     if (job->tile_px < 0) return qfz_fail(err, QFZ_EARG, "tile side is %d", job->tile_px);
@@ -72,6 +86,7 @@ static qfz_status check_job(const qfz_job *job, qfz_error *err)
     if (job->has_background && job->task != QFZ_LABEL)
         return qfz_fail(err, QFZ_EARG, "background belongs to label only");
     QFZ_TRY(check_phase(job, err));
+    QFZ_TRY(check_count_only(job, err));
     return check_alpha(job, err);
 }
 
@@ -272,7 +287,7 @@ static qfz_status plan_memory(qfz_setup *setup, qfz_error *err)
     const int64_t max_px =
         clamp((tiles_bytes(setup) / setup->n_threads - extra) / px_bytes, 1, INT32_MAX);
     setup->store_bytes = shared / 7;
-    setup->keep_bytes = shared / 7 * 2;
+    setup->keep_bytes = setup->passes > 1 ? shared / 7 * 2 : 0;
     const int64_t wanted_px = preferred_px(setup);
     QFZ_TRY(qfz_tiling_choose(&setup->tiling, &setup->info, job->tile_px,
                               max_px < wanted_px ? max_px : wanted_px, err));
@@ -309,7 +324,7 @@ qfz_status qfz_setup_init(qfz_setup *setup, const qfz_job *job, qfz_source **sou
     QFZ_TRY_OR(st, failed, qfz_source_open(&opened, job, err));
     setup->info = *qfz_source_get_info(opened);
     setup->n_threads = job->n_threads ? job->n_threads : machine_threads(job);
-    setup->passes = setup->kind == QFZ_OMEGA ? 3 : 2;
+    setup->passes = (setup->kind == QFZ_OMEGA ? 3 : 2) - (job->count_only ? 1 : 0);
     QFZ_TRY_OR(st, failed, choose_engine(setup, err));
     QFZ_TRY_OR(st, failed, make_rule(setup, opened, err));
     QFZ_TRY_OR(st, failed, plan_memory(setup, err));

@@ -74,17 +74,18 @@ static qfz_status count(qfz_run *run, qfz_hand *hand, int64_t tile, void *arg, q
     qfz_partition partition;
     QFZ_TRY(partition_tile(run, hand, tile, &partition, err));
     QFZ_TRY(qfz_stitch_put_partition(run->stitch, tile, &partition, err));
-    return put_sums(run, hand, tile, &partition, err);
+    return run->setup->job->count_only ? QFZ_OK : put_sums(run, hand, tile, &partition, err);
 }
 
 static bool is_counted(qfz_run *run, int64_t tile, void *arg)
 {
     (void)arg;
     return qfz_stitch_has_partition(run->stitch, tile) &&
-           qfz_stitch_has_values(run->stitch, QFZ_SET_SUMS, tile);
+           (run->setup->job->count_only || qfz_stitch_has_values(run->stitch, QFZ_SET_SUMS, tile));
 }
 
-/* ----------------------------------------------------------------------------------- between passes
+/* ----------------------------------------------------------------------------------- between
+ * passes
  */
 static bool is_solved(qfz_run *run, int64_t tile, void *arg)
 {
@@ -98,6 +99,7 @@ static qfz_status number(qfz_run *run, double share, qfz_error *err)
         qfz_type_is_float(run->setup->info.type) ? add_float_sums : add_integer_sums;
     qfz_run_begin(run, share, 1);
     QFZ_TRY(qfz_stitch_number(run->stitch, err));
+    if (run->setup->job->count_only) return QFZ_OK;
     return qfz_stitch_reduce(run->stitch, QFZ_SET_SUMS, value_words(run->setup), add, err);
 }
 
@@ -105,7 +107,7 @@ static bool is_numbered(qfz_run *run, int64_t tile, void *arg)
 {
     (void)arg;
     return qfz_stitch_is_numbered(run->stitch, tile) &&
-           qfz_stitch_is_reduced(run->stitch, QFZ_SET_SUMS, tile);
+           (run->setup->job->count_only || qfz_stitch_is_reduced(run->stitch, QFZ_SET_SUMS, tile));
 }
 
 /* --------------------------------------------------------------------------------------- painting
@@ -195,19 +197,17 @@ static void plan(const qfz_run *run, qfz_outputs *out)
 }
 
 const qfz_passes qfz_simplify_passes = {
-    .steps = {{.phase = QFZ_PHASE_SUMMARISE,
-               .share = 0.3,
-               .is_done = qfz_visit_is_summarised,
-               .visit = qfz_visit_summarise},
-              {.phase = QFZ_PHASE_STITCH,
-               .share = 0.05,
-               .is_done = is_solved,
-               .together = qfz_run_solve},
-              {.phase = QFZ_PHASE_SUMMARISE, .share = 0.3, .is_done = is_counted, .visit = count},
-              {.phase = QFZ_PHASE_STITCH,
-               .share = 0.05,
-               .is_done = is_numbered,
-               .together = number}},
+    .steps =
+        {{.phase = QFZ_PHASE_SUMMARISE,
+          .share = 0.3,
+          .is_done = qfz_visit_is_summarised,
+          .visit = qfz_visit_summarise},
+         {.phase = QFZ_PHASE_STITCH,
+          .share = 0.05,
+          .is_done = is_solved,
+          .together = qfz_run_solve},
+         {.phase = QFZ_PHASE_SUMMARISE, .share = 0.3, .is_done = is_counted, .visit = count},
+         {.phase = QFZ_PHASE_STITCH, .share = 0.05, .is_done = is_numbered, .together = number}},
     .n_steps = 4,
     .plan = plan,
     .resolve_share = 0.3,

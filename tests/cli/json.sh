@@ -36,6 +36,15 @@ has regions=0 pixels=6 width=3 height=2 tiles engine=cpu seconds peak_rss_bytes
 what=cut
 run "$qfz" cut --json --alpha 1 "$T/hierarchy.tif" "$T/cut.tif"
 has regions=2 pixels=6 width=3 height=2 tiles engine=cpu seconds peak_rss_bytes
+what="label that only counts"
+run "$qfz" label --count-only "$T/in.tif"
+has command=label regions=3 pixels=6 width=3 height=2 tiles engine=cpu seconds peak_rss_bytes
+what="simplify that only counts"
+run "$qfz" simplify --count-only --alpha 1 --omega 1 "$T/in.tif"
+has command=simplify regions=2 pixels=6 width=3 height=2 tiles engine=cpu seconds peak_rss_bytes
+what="cut that only counts"
+run "$qfz" cut --count-only --alpha 1 "$T/hierarchy.tif"
+has command=cut regions=2 pixels=6
 what=info
 run "$qfz" info --json "$T/in.tif"
 has

@@ -120,6 +120,11 @@ done <<'CASES'
 2 | cut a.tif b.tif | ^qfz cut: needs --alpha
 2 | cut --alpha 1 --connectivity 8 a.tif b.tif | --connectivity: not an option of qfz cut
 2 | cut --alpha 1 | ^qfz cut: needs SALIENCY DST
+2 | label --count-only | ^qfz label: needs SRC
+2 | label --count-only a.tif b.tif | b.tif: one name too many; --count-only has no output
+2 | label --count-only --regions r.csv a.tif | --regions: --count-only has no output
+2 | saliency --count-only a.tif | --count-only: not an option of qfz saliency
+2 | info --count-only | ^qfz info: needs SRC
 2 | info | ^qfz info: needs SRC
 2 | info --task all a.tif | must be label, simplify, saliency or cut$
 2 | info --omega 1 a.tif | --omega: not an option of this task, but of simplify
@@ -134,6 +139,7 @@ done <<'CASES'
 1 | label --memory 1.5GiB -j 2 -- none.tif out.tif | ^qfz label: .*none.tif
 1 | label --memory 50% --config A B none.tif out.tif | ^qfz label: .*none.tif
 1 | label -- -none.tif -out.tif | ^qfz label: .*-none.tif
+1 | label --count-only none.tif | ^qfz label: .*none.tif
 1 | info none.tif | ^qfz info: .*none.tif
 CASES
 

@@ -298,6 +298,16 @@ static void table_is_same(problem *p, const char *path, const char *what, bool f
 
 /* -------------------------------------------------------------------------------------- jobs */
 
+/* The same regions and pixels, and no output. */
+static void counts(const problem *p, qfz_job job, const char *name, uint32_t n)
+{
+    char what[256];
+    job.dst = job.labels = job.regions = NULL;
+    job.count_only = true;
+    snprintf(what, sizeof what, "%s, counted, %s", name, variant(&job, 1));
+    (void)runs(p, &job, what, n);
+}
+
 static void label_variants(problem *p, qfz_job job, const char *name, const uint32_t *want,
                            uint32_t n)
 {
@@ -313,6 +323,7 @@ static void label_variants(problem *p, qfz_job job, const char *name, const uint
         if (i == 0) table_is(p, job.regions, want, n);
         table_is_same(p, job.regions, what, i == 0);
     }
+    counts(p, job, name, n);
 }
 
 static void labels_equal(problem *p, uint32_t *want)
@@ -416,6 +427,7 @@ static void simplify_equals(problem *p, uint32_t *want)
         if (i == 0) table_is(p, job.regions, want, n);
         if (job.regions) table_is_same(p, job.regions, what, i == 0);
     }
+    counts(p, job, "simplify", n);
     free(painted);
 }
 
@@ -466,6 +478,7 @@ static void cut_equals(problem *p, const char *saliency, uint32_t *want)
         const uint32_t n = oracle_alpha(p->o, job.method.alpha, want);
         snprintf(what, sizeof what, "cut at %.17g, %s", job.method.alpha, variant(&job, 1));
         if (runs(p, &job, what, n)) labels_are(p, job.dst, what, want);
+        if (i == 0) counts(p, job, "cut", n);
     }
 }
 
