@@ -94,6 +94,11 @@ const option option_table[] = {
     {"--count-only", .commands = FOR_REGIONS | FOR_INFO, .section = output,
      .help = "Write no raster: count the regions, print the result as JSON. Takes no DST.",
      FLAG(job.count_only)},
+    {"--merge", .commands = FOR_JOBS | FOR_INFO, .section = output,
+     .help =
+         "Several processes: make one raster of what each wrote. Default: a VRT over them; then "
+         "DST is a .vrt.",
+     FLAG(job.merge)},
     {"--overwrite", .commands = FOR_JOBS | FOR_INFO, .section = output,
      .help = "Replace outputs that exist. Default: refuse.", FLAG(job.overwrite)},
 

@@ -174,8 +174,8 @@ static bool check_task(const request *r)
 /* Where regions are only counted, there is no output to name, nor to say anything of. */
 static bool check_count_only(const request *r)
 {
-    static const char *const of_outputs[] = {"--labels", "--regions", "-of",
-                                             "-ot",      "-co",       "--overwrite"};
+    static const char *const of_outputs[] = {"--labels", "--regions",   "-of",    "-ot",
+                                             "-co",      "--overwrite", "--merge"};
     if (!r->job.count_only) return true;
     if (r->n_operands > 1)
         complain(r->command, "%s: one name too many; --count-only has no output", r->operands[1]);

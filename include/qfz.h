@@ -127,6 +127,7 @@ typedef struct qfz_job {
     const char *format; /* GDAL driver of dst and labels; NULL: by extension, else GTiff */
     const char *type;   /* -ot, a GDAL type name; NULL: the smallest that holds the result */
     const char *const *creation_options;
+    bool merge; /* several processes write: make one file of their parts, not a VRT over them */
     bool overwrite;
 
     int32_t tile_px;      /* tile side, 0: chosen from the memory */

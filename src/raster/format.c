@@ -181,6 +181,10 @@ qfz_status qfz_driver_find(GDALDriverH *driver, const char *path, bool vector, q
 static qfz_status choose_driver(qfz_format *f, const qfz_job *job, const qfz_sink_spec *spec,
                                 qfz_error *err)
 {
+    if (spec->n_parts > 0) {
+        f->driver = GDALGetDriverByName("GTiff");
+        return f->driver ? QFZ_OK : qfz_fail(err, QFZ_EIO, "GDAL has no GTiff driver");
+    }
     if (job->format) {
         f->driver = GDALGetDriverByName(job->format);
         if (!f->driver || !can(f->driver, GDAL_DCAP_RASTER))
@@ -308,7 +312,9 @@ qfz_status qfz_format_init(qfz_format *format, const qfz_source *source, const q
     qfz_format f = {0};
     QFZ_TRY(choose_driver(&f, job, spec, err));
     QFZ_TRY(choose_type(&f, job, spec, err));
-    f.options = CSLDuplicate((char **)(uintptr_t)job->creation_options);
+    /* those of a merged output are for its own format, not for its parts */
+    if (spec->n_parts == 0 || qfz_output_is_vrt(job, spec->path))
+        f.options = CSLDuplicate((char **)(uintptr_t)job->creation_options);
     const qfz_status st = check_options(&f, spec, err);
     if (st != QFZ_OK) {
         qfz_format_fini(&f);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* georef.c - where pixels are: what a source says of it, and how it passes to outputs.
+/* georef.c - where pixels are: what a source says of it, and how it passes to outputs, or to a part
+ * of an output that begins at row y0.
  *
  * Pixel (y, x) of an image is centred on cell (2y, 2x) of its khalimsky grid: a place p of the
  * image, in pixels from the corner, is 2 p - 1/2 there. */
@@ -49,7 +50,8 @@ void qfz_georef_fini(qfz_georef *georef)
     georef->srs = NULL;
 }
 
-static bool copy_transform(GDALDatasetH from, GDALDatasetH to, bool khalimsky, bool *found)
+static bool copy_transform(GDALDatasetH from, GDALDatasetH to, bool khalimsky, int64_t y0,
+                           bool *found)
 {
     double t[6];
     *found = GDALGetGeoTransform(from, t) == CE_None;
@@ -59,10 +61,12 @@ static bool copy_transform(GDALDatasetH from, GDALDatasetH to, bool khalimsky, b
         t[3] += (t[4] + t[5]) / 4;
         t[1] /= 2, t[2] /= 2, t[4] /= 2, t[5] /= 2;
     }
+    t[0] += (double)y0 * t[2];
+    t[3] += (double)y0 * t[5];
     return GDALSetGeoTransform(to, t) == CE_None;
 }
 
-static bool copy_gcps(GDALDatasetH from, GDALDatasetH to, bool khalimsky)
+static bool copy_gcps(GDALDatasetH from, GDALDatasetH to, bool khalimsky, int64_t y0)
 {
     const int n = GDALGetGCPCount(from);
     if (n == 0) return true;
@@ -71,6 +75,8 @@ static bool copy_gcps(GDALDatasetH from, GDALDatasetH to, bool khalimsky)
         gcps[i].dfGCPPixel = 2 * gcps[i].dfGCPPixel - 0.5;
         gcps[i].dfGCPLine = 2 * gcps[i].dfGCPLine - 0.5;
     }
+    for (int i = 0; i < n; i++)
+        gcps[i].dfGCPLine -= (double)y0;
     const CPLErr done = GDALSetGCPs2(to, n, gcps, GDALGetGCPSpatialRef(from));
     GDALDeinitGCPs(n, gcps);
     CPLFree(gcps);
@@ -78,25 +84,30 @@ static bool copy_gcps(GDALDatasetH from, GDALDatasetH to, bool khalimsky)
 }
 
 /* RPCs count from the middle of the first pixel, so khalimsky only doubles offsets and scales. */
-static bool copy_rpc(GDALDatasetH from, GDALDatasetH to, bool khalimsky)
+static char **change_item(char **rpc, const char *key, double factor, double offset)
+{
+    const char *const value = CSLFetchNameValue(rpc, key);
+    char changed[40];
+    if (!value) return rpc;
+    (void)CPLsnprintf(changed, sizeof changed, "%.17g", factor * CPLAtof(value) + offset);
+    return CSLSetNameValue(rpc, key, changed);
+}
+
+static bool copy_rpc(GDALDatasetH from, GDALDatasetH to, bool khalimsky, int64_t y0)
 {
     static const char *const in_pixels[] = {"LINE_OFF", "SAMP_OFF", "LINE_SCALE", "SAMP_SCALE"};
     char **rpc = CSLDuplicate(GDALGetMetadata(from, "RPC"));
     if (!rpc) return true;
-    for (int i = 0; khalimsky && i < 4; i++) {
-        const char *const value = CSLFetchNameValue(rpc, in_pixels[i]);
-        char doubled[40];
-        if (!value) continue;
-        (void)CPLsnprintf(doubled, sizeof doubled, "%.17g", 2 * CPLAtof(value));
-        rpc = CSLSetNameValue(rpc, in_pixels[i], doubled);
-    }
+    for (int i = 0; khalimsky && i < 4; i++)
+        rpc = change_item(rpc, in_pixels[i], 2, 0);
+    if (y0 > 0) rpc = change_item(rpc, "LINE_OFF", 1, -(double)y0);
     const CPLErr done = GDALSetMetadata(to, rpc, "RPC");
     CSLDestroy(rpc);
     return done == CE_None;
 }
 
-qfz_status qfz_georef_copy(GDALDatasetH from, GDALDatasetH to, bool khalimsky, const char *name,
-                           qfz_error *err)
+qfz_status qfz_georef_copy(GDALDatasetH from, GDALDatasetH to, bool khalimsky, int64_t y0,
+                           const char *name, qfz_error *err)
 {
     qfz_trap trap;
     bool done = true, found = false;
@@ -105,9 +116,9 @@ qfz_status qfz_georef_copy(GDALDatasetH from, GDALDatasetH to, bool khalimsky, c
     if (convention) done = GDALSetMetadataItem(to, "AREA_OR_POINT", convention, NULL) == CE_None;
     const OGRSpatialReferenceH srs = GDALGetSpatialRef(from);
     if (srs) done = GDALSetSpatialRef(to, srs) == CE_None && done;
-    done = copy_transform(from, to, khalimsky, &found) && done;
-    if (!found) done = copy_gcps(from, to, khalimsky) && done;
-    done = copy_rpc(from, to, khalimsky) && done;
+    done = copy_transform(from, to, khalimsky, y0, &found) && done;
+    if (!found) done = copy_gcps(from, to, khalimsky, y0) && done;
+    done = copy_rpc(from, to, khalimsky, y0) && done;
     qfz_trap_end(&trap);
     if (!done)
         return qfz_trap_fail(&trap, err, QFZ_EIO, name, "the georeference could not be written");

@@ -48,9 +48,10 @@ typedef struct qfz_georef {
 qfz_status qfz_georef_init(qfz_georef *georef, GDALDatasetH dataset, qfz_error *err);
 void qfz_georef_fini(qfz_georef *georef);
 
-/* CRS, geotransform or GCPs, pixel convention and RPC of one raster pass to another. */
-qfz_status qfz_georef_copy(GDALDatasetH from, GDALDatasetH to, bool khalimsky, const char *name,
-                           qfz_error *err);
+/* CRS, geotransform or GCPs, pixel convention and RPC of one raster pass to another, whose first
+ * row is row y0 of what the whole output has. */
+qfz_status qfz_georef_copy(GDALDatasetH from, GDALDatasetH to, bool khalimsky, int64_t y0,
+                           const char *name, qfz_error *err);
 
 /* ------------------------------------------------------------------------- source (source.c) */
 typedef struct qfz_band {
@@ -120,6 +121,25 @@ void qfz_format_fini(qfz_format *format);
 
 /* The driver that writes files of path's extension; vector or raster. */
 qfz_status qfz_driver_find(GDALDriverH *driver, const char *path, bool vector, qfz_error *err);
+
+/* -------------------------------------------------------------------- outputs (header.c) */
+
+/* Georeference, metadata, bands and mask of a raster that was just created. */
+qfz_status qfz_header_fill(GDALDatasetH dataset, const qfz_source *source,
+                           const qfz_sink_spec *spec, const char *name, qfz_error *err);
+
+/* ---------------------------------------------------------------- outputs (part.c, vrt.c) */
+
+/* May the output be written in parts, and is the name of their folder free? */
+qfz_status qfz_parts_check(const qfz_job *job, const qfz_sink_spec *spec, qfz_error *err);
+qfz_status qfz_part_make_folder(const qfz_sink_spec *spec, qfz_error *err);
+qfz_status qfz_part_path_in(char **path, const char *folder, const qfz_sink_spec *spec, int part,
+                            qfz_error *err);
+
+/* Writes a VRT over the parts to temp.  Its sources are in a folder beside it; `one` is where one
+ * of them can be looked at now. */
+qfz_status qfz_vrt_write(const char *temp, const qfz_source *source, const qfz_sink_spec *spec,
+                         const int64_t *rows, const char *folder, const char *one, qfz_error *err);
 
 /* -------------------------------------------------------------------- outputs (output.c) */
 

@@ -107,7 +107,14 @@ typedef struct qfz_sink_spec {
     qfz_layout layout; /* QFZ_CONTENT_SALIENCY: written as metadata, with the connectivity ... */
     int connectivity;
     qfz_distance distance;
+
+    int part, n_parts; /* n_parts > 0: only a part, 0 <= part < n_parts, of what path will be ... */
+    int64_t y0, y1;    /* ... its rows y0..y1 of h, y0 < y1; see qfz_parts_join() */
 } qfz_sink_spec;
+
+/* An output is written whole, by one process, or in parts, by one or several: a range of rows each,
+ * as a GTiff in a hidden folder beside path.  A VRT is always in parts, and nothing else can be but
+ * what is merged in the end.  Boxes are counted in the whole raster in either case. */
 
 /* Checks that need no pixels: format known and able to write, name free or overwrite asked for,
  * not the source itself or one of its files, folder writable, type able to hold max_value.  Run
@@ -133,9 +140,35 @@ qfz_status qfz_sink_commit(qfz_sink *sink, qfz_error *err);
 /* Closes; deletes what is not committed.  NULL is allowed. */
 void qfz_sink_close(qfz_sink *sink);
 
+/* Opens an output, or a part of one, that is complete, to be read by qfz_sink_read().  Refused if
+ * it has another size or number of bands than the spec says. */
+qfz_status qfz_sink_open(qfz_sink **sink, const qfz_sink_spec *spec, qfz_error *err);
+
 /* Reads back a box that is written already, before or after commit (layouts other than edges are
  * derived from a raster of edges).  Same planes and type as qfz_sink_write(). */
 qfz_status qfz_sink_read(qfz_sink *sink, qfz_box box, void *pixels, uint8_t *valid, qfz_error *err);
+
+/* -------------------------------------------------------------------------------------- parts */
+
+/* Will path be a VRT over parts?  If not, several processes need job->merge. */
+bool qfz_output_is_vrt(const qfz_job *job, const char *path);
+
+/* *path = where a part is while some are missing: .out.vrt.qfz-parts/out-003-of-016.tif for part 2
+ * of 16 of out.vrt; to be freed with free(). */
+qfz_status qfz_part_path(char **path, const qfz_sink_spec *spec, qfz_error *err);
+
+/* Makes spec->path when all of spec->n_parts parts are committed; part k has rows
+ * rows[k]..rows[k+1] of the output, none if they are equal, and then there is no file of it.
+ *
+ * A VRT: the parts' folder becomes out.parts, and the VRT names its files relative to itself.  Else
+ * (job->merge) one file in the job's format, after which the parts are gone.  Pixels, CRS,
+ * geotransform, nodata, mask, names of bands and metadata are those of an output written whole.  It
+ * appears when complete.  A join that was killed may be called again. */
+qfz_status qfz_parts_join(const qfz_source *source, const qfz_job *job, const qfz_sink_spec *spec,
+                          const int64_t *rows, qfz_error *err);
+
+/* Deletes the parts of an output that will not be joined, and their hidden folder. */
+void qfz_parts_delete(const char *path);
 
 /* -------------------------------------------------------------------------------------- table */
 typedef struct qfz_table qfz_table; /* one row per region; one thread at a time */

@@ -13,9 +13,9 @@
 #include <string.h>
 
 struct qfz_sink {
-    qfz_sink_spec spec; /* path is ours */
+    qfz_sink_spec spec; /* y0 and y1 are always set: the rows that the file holds */
     qfz_format format;
-    char *path;
+    char *path;           /* of the file: spec.path, or a part's own */
     char *temp;           /* becomes path */
     char *work;           /* format.copies: the GTiff that is copied; else NULL */
     GDALDatasetH dataset; /* being written; after commit path, opened when it is read */
@@ -37,95 +37,17 @@ qfz_status qfz_sink_check(const qfz_source *source, const qfz_job *job, const qf
     QFZ_TRY(qfz_output_check(source, job, spec->path, err));
     QFZ_TRY(qfz_format_init(&format, source, job, spec, err));
     qfz_format_fini(&format);
+    if (spec->n_parts == 0) return QFZ_OK;
+    QFZ_TRY(qfz_parts_check(job, spec, err));
+    if (!job->merge) return QFZ_OK;
+    qfz_sink_spec whole = *spec;
+    whole.n_parts = 0;
+    QFZ_TRY(qfz_format_init(&format, source, job, &whole, err));
+    qfz_format_fini(&format);
     return QFZ_OK;
 }
 
 /* ------------------------------------------------------------------------------------- creation */
-
-/* A double cannot say 2^64 - 1. */
-static CPLErr set_nodata(GDALRasterBandH band, double nodata)
-{
-#if GDAL_VERSION_NUM >= GDAL_COMPUTE_VERSION(3, 5, 0)
-    if (GDALGetRasterDataType(band) == GDT_UInt64) {
-        const uint64_t value = nodata >= 0x1p64 ? UINT64_MAX : (uint64_t)nodata;
-        return GDALSetRasterNoDataValueAsUInt64(band, value);
-    }
-#endif
-    return GDALSetRasterNoDataValue(band, nodata);
-}
-
-static void describe(GDALRasterBandH band, const qfz_sink_spec *spec, int b)
-{
-    static const char *const directions[] = {"right", "below", "below right", "below left"};
-    if (spec->content == QFZ_CONTENT_LABELS)
-        GDALSetDescription(band, "labels");
-    else if (spec->layout == QFZ_EDGES && b < 4)
-        GDALSetDescription(band, directions[b]);
-    else
-        GDALSetDescription(band, "saliency");
-}
-
-/* Painted bands are called, coloured and scaled like the source's. */
-static void copy_band_facts(GDALRasterBandH from, GDALRasterBandH to)
-{
-    int has_scale = 0, has_offset = 0;
-    const GDALColorInterp colour = GDALGetRasterColorInterpretation(from);
-    const double scale = GDALGetRasterScale(from, &has_scale);
-    const double offset = GDALGetRasterOffset(from, &has_offset);
-    const char *const unit = GDALGetRasterUnitType(from);
-    if (GDALGetDescription(from)[0]) GDALSetDescription(to, GDALGetDescription(from));
-    if (colour != GCI_PaletteIndex && colour != GCI_AlphaBand &&
-        colour != GDALGetRasterColorInterpretation(to))
-        (void)GDALSetRasterColorInterpretation(to, colour);
-    if (has_scale && scale != 1) (void)GDALSetRasterScale(to, scale);
-    if (has_offset && offset != 0) (void)GDALSetRasterOffset(to, offset);
-    if (unit && unit[0]) (void)GDALSetRasterUnitType(to, unit);
-}
-
-static bool set_bands(qfz_sink *sink, const qfz_source *source)
-{
-    const qfz_sink_spec *const spec = &sink->spec;
-    for (int b = 0; b < spec->n_bands; b++) {
-        const GDALRasterBandH band = GDALGetRasterBand(sink->dataset, b + 1);
-        if (spec->content == QFZ_CONTENT_PAINTED && b < source->n_bands)
-            copy_band_facts(source->bands[b].handle, band);
-        else if (spec->content != QFZ_CONTENT_PAINTED)
-            describe(band, spec, b);
-        if (spec->has_nodata && set_nodata(band, spec->nodata) != CE_None) return false;
-    }
-    return true;
-}
-
-static void set_item(GDALDatasetH dataset, const char *key, const char *value)
-{
-    (void)GDALSetMetadataItem(dataset, key, value, NULL);
-}
-
-static void set_metadata(GDALDatasetH dataset, const qfz_sink_spec *spec)
-{
-    static const char *const contents[] = {"labels", "painted", "saliency"};
-    static const char *const layouts[] = {"edges", "pixel", "khalimsky"};
-    static const char *const distances[] = {"l1", "l2", "linf"};
-    set_item(dataset, "QFZ_CONTENT", contents[spec->content]);
-    if (spec->content != QFZ_CONTENT_SALIENCY) return;
-    set_item(dataset, "QFZ_LAYOUT", layouts[spec->layout]);
-    set_item(dataset, "QFZ_CONNECTIVITY", spec->connectivity == 8 ? "8" : "4");
-    set_item(dataset, "QFZ_DISTANCE", distances[spec->distance]);
-}
-
-/* Inside a GTiff, not beside it. */
-static bool add_mask(qfz_sink *sink)
-{
-    static const char option[] = "GDAL_TIFF_INTERNAL_MASK";
-    const char *const before = CPLGetThreadLocalConfigOption(option, NULL);
-    char *const kept = before ? CPLStrdup(before) : NULL;
-    CPLSetThreadLocalConfigOption(option, "YES");
-    const CPLErr done = GDALCreateDatasetMaskBand(sink->dataset, GMF_PER_DATASET);
-    CPLSetThreadLocalConfigOption(option, kept);
-    CPLFree(kept);
-    if (done == CE_None) sink->mask = GDALGetMaskBand(GDALGetRasterBand(sink->dataset, 1));
-    return sink->mask != NULL;
-}
 
 static qfz_status create_file(qfz_sink *sink, qfz_error *err)
 {
@@ -134,42 +56,49 @@ static qfz_status create_file(qfz_sink *sink, qfz_error *err)
     const GDALDriverH driver = f->copies ? GDALGetDriverByName("GTiff") : f->driver;
     qfz_trap trap;
     qfz_trap_begin(&trap);
-    sink->dataset =
-        GDALCreate(driver, f->copies ? sink->work : sink->temp, (int)spec->w, (int)spec->h,
-                   spec->n_bands, f->file_type, f->copies ? f->work_options : f->options);
+    sink->dataset = GDALCreate(driver, f->copies ? sink->work : sink->temp, (int)spec->w,
+                               (int)(spec->y1 - spec->y0), spec->n_bands, f->file_type,
+                               f->copies ? f->work_options : f->options);
     qfz_trap_end(&trap);
     if (!sink->dataset || trap.failed)
         return qfz_trap_fail(&trap, err, QFZ_EIO, sink->path, "it could not be created");
     return QFZ_OK;
 }
 
-static qfz_status fill_header(qfz_sink *sink, const qfz_source *source, qfz_error *err)
+/* What sinks that are created and those that are opened have in common. */
+static qfz_status name_file(qfz_sink *sink, const qfz_sink_spec *spec, qfz_error *err)
 {
-    const qfz_sink_spec *const spec = &sink->spec;
-    const bool khalimsky = spec->content == QFZ_CONTENT_SALIENCY && spec->layout == QFZ_KHALIMSKY;
-    qfz_trap trap;
-    QFZ_TRY(qfz_georef_copy(source->dataset, sink->dataset, khalimsky, sink->path, err));
-    qfz_trap_begin(&trap);
-    set_metadata(sink->dataset, spec);
-    const bool ok = set_bands(sink, source) && (!spec->has_mask || add_mask(sink));
-    qfz_trap_end(&trap);
-    if (!ok) return qfz_trap_fail(&trap, err, QFZ_EIO, sink->path, "nodata or mask was refused");
+    sink->spec = *spec;
+    if (spec->n_parts > 0) {
+        QFZ_TRY(qfz_part_path(&sink->path, spec, err));
+    } else {
+        sink->spec.y0 = 0;
+        sink->spec.y1 = spec->h;
+        QFZ_TRY(qfz_text_copy(&sink->path, spec->path, err));
+    }
+    sink->spec.path = sink->path;
+    if (pthread_mutex_init(&sink->lock, NULL) != 0)
+        return qfz_fail(err, QFZ_ENOMEM, "%s: no lock could be made", sink->path);
+    sink->is_locked_up = true;
     return QFZ_OK;
+}
+
+static void find_mask(qfz_sink *sink)
+{
+    if (sink->spec.has_mask) sink->mask = GDALGetMaskBand(GDALGetRasterBand(sink->dataset, 1));
 }
 
 static qfz_status create(qfz_sink *sink, const qfz_source *source, const qfz_sink_spec *spec,
                          qfz_error *err)
 {
-    sink->spec = *spec;
-    QFZ_TRY(qfz_text_copy(&sink->path, spec->path, err));
-    sink->spec.path = sink->path;
-    if (pthread_mutex_init(&sink->lock, NULL) != 0)
-        return qfz_fail(err, QFZ_ENOMEM, "%s: no lock could be made", sink->path);
-    sink->is_locked_up = true;
+    QFZ_TRY(name_file(sink, spec, err));
+    if (spec->n_parts > 0) QFZ_TRY(qfz_part_make_folder(spec, err));
     QFZ_TRY(qfz_temp_name(&sink->temp, sink->path, "tmp", NULL, err));
     if (sink->format.copies) QFZ_TRY(qfz_temp_name(&sink->work, sink->path, "work", ".tif", err));
     QFZ_TRY(create_file(sink, err));
-    return fill_header(sink, source, err);
+    QFZ_TRY(qfz_header_fill(sink->dataset, source, &sink->spec, sink->path, err));
+    find_mask(sink);
+    return QFZ_OK;
 }
 
 qfz_status qfz_sink_create(qfz_sink **sink, const qfz_source *source, const qfz_job *job,
@@ -191,22 +120,23 @@ qfz_status qfz_sink_create(qfz_sink **sink, const qfz_source *source, const qfz_
 static CPLErr move_pixels(const qfz_sink *sink, GDALRWFlag way, qfz_box box, void *pixels)
 {
     const int h = (int)qfz_box_h(box), w = (int)qfz_box_w(box);
-    return GDALDatasetRasterIOEx(sink->dataset, way, (int)box.x0, (int)box.y0, w, h, pixels, w, h,
-                                 sink->format.buffer_type, sink->spec.n_bands, NULL, 0, 0, 0, NULL);
+    return GDALDatasetRasterIOEx(sink->dataset, way, (int)box.x0, (int)(box.y0 - sink->spec.y0), w,
+                                 h, pixels, w, h, sink->format.buffer_type, sink->spec.n_bands,
+                                 NULL, 0, 0, 0, NULL);
 }
 
 static CPLErr move_mask(const qfz_sink *sink, GDALRWFlag way, qfz_box box, void *values)
 {
     const int h = (int)qfz_box_h(box), w = (int)qfz_box_w(box);
-    return GDALRasterIOEx(sink->mask, way, (int)box.x0, (int)box.y0, w, h, values, w, h, GDT_Byte,
-                          0, 0, NULL);
+    return GDALRasterIOEx(sink->mask, way, (int)box.x0, (int)(box.y0 - sink->spec.y0), w, h, values,
+                          w, h, GDT_Byte, 0, 0, NULL);
 }
 
 static qfz_status check_box(const qfz_sink *sink, qfz_box box, qfz_error *err)
 {
     const qfz_sink_spec *const spec = &sink->spec;
-    if (box.y0 >= 0 && box.x0 >= 0 && box.y1 <= spec->h && box.x1 <= spec->w && box.y0 < box.y1 &&
-        box.x0 < box.x1)
+    if (box.y0 >= spec->y0 && box.x0 >= 0 && box.y1 <= spec->y1 && box.x1 <= spec->w &&
+        box.y0 < box.y1 && box.x0 < box.x1)
         return QFZ_OK;
     return qfz_fail(err, QFZ_EARG, "%s: rows %lld..%lld, columns %lld..%lld are not in it",
                     sink->path, (long long)box.y0, (long long)(box.y1 - 1), (long long)box.x0,
@@ -268,11 +198,39 @@ static qfz_status reopen(qfz_sink *sink, qfz_error *err)
     qfz_trap_begin(&trap);
     sink->dataset =
         GDALOpenEx(sink->path, GDAL_OF_RASTER | GDAL_OF_VERBOSE_ERROR, NULL, NULL, NULL);
-    if (sink->dataset && sink->spec.has_mask)
-        sink->mask = GDALGetMaskBand(GDALGetRasterBand(sink->dataset, 1));
+    if (sink->dataset) find_mask(sink);
     qfz_trap_end(&trap);
     if (!sink->dataset)
         return qfz_trap_fail(&trap, err, QFZ_EIO, sink->path, "it cannot be read back");
+    return QFZ_OK;
+}
+
+/* Is what is there what the spec says? */
+static qfz_status check_opened(const qfz_sink *sink, qfz_error *err)
+{
+    const qfz_sink_spec *const spec = &sink->spec;
+    const int w = GDALGetRasterXSize(sink->dataset), h = GDALGetRasterYSize(sink->dataset);
+    const int n_bands = GDALGetRasterCount(sink->dataset);
+    if (w == spec->w && h == spec->y1 - spec->y0 && n_bands == spec->n_bands) return QFZ_OK;
+    return qfz_fail(err, QFZ_EIO, "%s: %d x %d pixels, bands: %d; not the %lld x %lld, %d expected",
+                    sink->path, w, h, n_bands, (long long)spec->w, (long long)(spec->y1 - spec->y0),
+                    spec->n_bands);
+}
+
+qfz_status qfz_sink_open(qfz_sink **sink, const qfz_sink_spec *spec, qfz_error *err)
+{
+    qfz_sink *made = NULL;
+    QFZ_TRY(QFZ_NEW_ZERO(&made, 1, err));
+    made->committed = true;
+    made->format.buffer_type = qfz_gdal_type(spec->type);
+    qfz_status st = name_file(made, spec, err);
+    if (st == QFZ_OK) st = reopen(made, err);
+    if (st == QFZ_OK) st = check_opened(made, err);
+    if (st != QFZ_OK) {
+        qfz_sink_close(made);
+        return st;
+    }
+    *sink = made;
     return QFZ_OK;
 }
 

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* header.c - all that an output says of its pixels: georeference, bands, nodata, metadata, mask. */
+#include "raster/private.h"
+
+#include <cpl_conv.h>
+
+/* A double cannot say 2^64 - 1. */
+static CPLErr set_nodata(GDALRasterBandH band, double nodata)
+{
+#if GDAL_VERSION_NUM >= GDAL_COMPUTE_VERSION(3, 5, 0)
+    if (GDALGetRasterDataType(band) == GDT_UInt64) {
+        const uint64_t value = nodata >= 0x1p64 ? UINT64_MAX : (uint64_t)nodata;
+        return GDALSetRasterNoDataValueAsUInt64(band, value);
+    }
+#endif
+    return GDALSetRasterNoDataValue(band, nodata);
+}
+
+static void describe(GDALRasterBandH band, const qfz_sink_spec *spec, int b)
+{
+    static const char *const directions[] = {"right", "below", "below right", "below left"};
+    if (spec->content == QFZ_CONTENT_LABELS)
+        GDALSetDescription(band, "labels");
+    else if (spec->layout == QFZ_EDGES && b < 4)
+        GDALSetDescription(band, directions[b]);
+    else
+        GDALSetDescription(band, "saliency");
+}
+
+/* Painted bands are called, coloured and scaled like the source's. */
+static void copy_band_facts(GDALRasterBandH from, GDALRasterBandH to)
+{
+    int has_scale = 0, has_offset = 0;
+    const GDALColorInterp colour = GDALGetRasterColorInterpretation(from);
+    const double scale = GDALGetRasterScale(from, &has_scale);
+    const double offset = GDALGetRasterOffset(from, &has_offset);
+    const char *const unit = GDALGetRasterUnitType(from);
+    if (GDALGetDescription(from)[0]) GDALSetDescription(to, GDALGetDescription(from));
+    if (colour != GCI_PaletteIndex && colour != GCI_AlphaBand &&
+        colour != GDALGetRasterColorInterpretation(to))
+        (void)GDALSetRasterColorInterpretation(to, colour);
+    if (has_scale && scale != 1) (void)GDALSetRasterScale(to, scale);
+    if (has_offset && offset != 0) (void)GDALSetRasterOffset(to, offset);
+    if (unit && unit[0]) (void)GDALSetRasterUnitType(to, unit);
+}
+
+static bool set_bands(GDALDatasetH dataset, const qfz_source *source, const qfz_sink_spec *spec)
+{
+    for (int b = 0; b < spec->n_bands; b++) {
+        const GDALRasterBandH band = GDALGetRasterBand(dataset, b + 1);
+        if (spec->content == QFZ_CONTENT_PAINTED && b < source->n_bands)
+            copy_band_facts(source->bands[b].handle, band);
+        else if (spec->content != QFZ_CONTENT_PAINTED)
+            describe(band, spec, b);
+        if (spec->has_nodata && set_nodata(band, spec->nodata) != CE_None) return false;
+    }
+    return true;
+}
+
+static void set_item(GDALDatasetH dataset, const char *key, const char *value)
+{
+    (void)GDALSetMetadataItem(dataset, key, value, NULL);
+}
+
+static void set_metadata(GDALDatasetH dataset, const qfz_sink_spec *spec)
+{
+    static const char *const contents[] = {"labels", "painted", "saliency"};
+    static const char *const layouts[] = {"edges", "pixel", "khalimsky"};
+    static const char *const distances[] = {"l1", "l2", "linf"};
+    set_item(dataset, "QFZ_CONTENT", contents[spec->content]);
+    if (spec->content != QFZ_CONTENT_SALIENCY) return;
+    set_item(dataset, "QFZ_LAYOUT", layouts[spec->layout]);
+    set_item(dataset, "QFZ_CONNECTIVITY", spec->connectivity == 8 ? "8" : "4");
+    set_item(dataset, "QFZ_DISTANCE", distances[spec->distance]);
+}
+
+/* Inside a GTiff, not beside it. */
+static bool add_mask(GDALDatasetH dataset)
+{
+    static const char option[] = "GDAL_TIFF_INTERNAL_MASK";
+    const char *const before = CPLGetThreadLocalConfigOption(option, NULL);
+    char *const kept = before ? CPLStrdup(before) : NULL;
+    CPLSetThreadLocalConfigOption(option, "YES");
+    const CPLErr done = GDALCreateDatasetMaskBand(dataset, GMF_PER_DATASET);
+    CPLSetThreadLocalConfigOption(option, kept);
+    CPLFree(kept);
+    return done == CE_None;
+}
+
+qfz_status qfz_header_fill(GDALDatasetH dataset, const qfz_source *source,
+                           const qfz_sink_spec *spec, const char *name, qfz_error *err)
+{
+    const bool khalimsky = spec->content == QFZ_CONTENT_SALIENCY && spec->layout == QFZ_KHALIMSKY;
+    const int64_t y0 = spec->n_parts > 0 ? spec->y0 : 0;
+    qfz_trap trap;
+    QFZ_TRY(qfz_georef_copy(source->dataset, dataset, khalimsky, y0, name, err));
+    qfz_trap_begin(&trap);
+    set_metadata(dataset, spec);
+    const bool ok = set_bands(dataset, source, spec) && (!spec->has_mask || add_mask(dataset));
+    qfz_trap_end(&trap);
+    if (!ok) return qfz_trap_fail(&trap, err, QFZ_EIO, name, "nodata or mask was refused");
+    return QFZ_OK;
+}
