@@ -28,6 +28,8 @@ static void print_json(const request *r, const qfz_plan *plan)
     json_integer(&j, "tile_height", plan->tile_h);
     json_integer(&j, "passes", plan->passes);
     json_text(&j, "engine", plan->engine);
+    json_integer(&j, "gpus", plan->n_gpus);
+    json_integer(&j, "gpu_memory_bytes", plan->gpu_memory_bytes);
     json_integer(&j, "threads", plan->n_threads);
     json_integer(&j, "memory_bytes", plan->memory_bytes);
     json_integer(&j, "tile_bytes", plan->tile_bytes);
@@ -67,7 +69,11 @@ static void print_text(const request *r, const qfz_plan *plan)
            plan->width, plan->height, plan->n_bands, plural(plan->n_bands), type_names[plan->type]);
     printf("task     %s, %d pass%s over the pixels\n", task_names[r->job.task], plan->passes,
            plan->passes == 1 ? "" : "es");
-    printf("engine   %s, %d thread%s\n", plan->engine, plan->n_threads, plural(plan->n_threads));
+    printf("engine   %s, %d thread%s", plan->engine, plan->n_threads, plural(plan->n_threads));
+    if (plan->n_gpus)
+        printf(", %d GPU%s with %.0f MB each", plan->n_gpus, plural(plan->n_gpus),
+               mb(plan->gpu_memory_bytes));
+    printf("\n");
     printf("tiles    %" PRId64 " x %" PRId64 " of %" PRId64 " x %" PRId64 " pixels\n",
            plan->tiles_x, plan->tiles_y, plan->tile_w, plan->tile_h);
     printf("memory   %.0f MB: %.0f MB for tiles, %.0f MB for GDAL's blocks, %.0f MB for borders\n",

@@ -36,6 +36,7 @@ void request_fini(request *r)
     free_list(&r->creation_options);
     free(r->bands);
     free(r->omega);
+    free(r->gpus);
 }
 
 bool request_has(const request *r, const char *name)

@@ -26,7 +26,6 @@ typedef struct bench_request {
     int64_t seed;
     int mirror_px; /* 0: as it is */
     int runs;
-    int method;
 } bench_request;
 
 typedef enum wish { WISH_RUN = 0, WISH_HELP, WISH_VERSION, WISH_MAN } wish;
@@ -43,6 +42,7 @@ typedef struct request {
 
     int *bands;
     double *omega;
+    int *gpus;
     string_list open_options, config, creation_options;
     bool given[OPTIONS_MAX]; /* by position in the table */
     char why[256];           /* room for the reason of a failure */

@@ -37,6 +37,7 @@ static void print_json(const request *r, const qfz_report *report)
     json_integer(&j, "height", report->height);
     json_integer(&j, "tiles", report->tiles);
     json_text(&j, "engine", report->engine);
+    json_integer(&j, "gpus", report->n_gpus);
     json_number(&j, "seconds", report->seconds);
     json_integer(&j, "peak_rss_bytes", report->peak_rss_bytes);
     json_close(&j, '}');
@@ -66,6 +67,7 @@ int run_job(request *r)
     const qfz_status status = qfz_job_run(&r->job, &report, &err);
     progress_end(&bar);
     if (status != QFZ_OK) return failed(r, &err);
+    if (report.warning[0]) complain(r->command, "%s", report.warning);
     if (!r->quiet) print_summary(r, &report);
     if (r->json || r->job.count_only) print_json(r, &report);
     return EXIT_OK;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "setters.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,6 +99,13 @@ const char *set_memory(const option *o, request *r, const char *const *values)
     return NULL;
 }
 
+const char *set_bytes(const option *o, request *r, const char *const *values)
+{
+    if (strchr(values[0], '%') || !value_memory(values[0], place(o, r)))
+        return "must be a size as 2GB or 512MiB";
+    return NULL;
+}
+
 /* --------------------------------------------------------------------------------- alternatives */
 
 /* "a|b|c" as "must be a, b or c". */
@@ -189,6 +197,34 @@ static int count_commas(const char *text)
     for (; *text; text++)
         n += *text == ',';
     return n;
+}
+
+const char *set_gpus(const option *o, request *r, const char *const *values)
+{
+    (void)o;
+    const int n = count_commas(values[0]) + 1;
+    const char *wrong = NULL;
+    char *const words = strdup(values[0]);
+    int *const gpus = malloc((size_t)n * sizeof *gpus);
+    if (!words || !gpus) wrong = no_memory;
+    char *rest = words;
+    for (int i = 0; !wrong && i < n; i++) {
+        int64_t number = -1;
+        if (!value_integer(strsep(&rest, ","), &number) || number < 0 || number > INT_MAX)
+            wrong = "must be numbers of GPUs as 0 or 0,1,2";
+        else
+            gpus[i] = (int)number;
+    }
+    free(words);
+    if (wrong) {
+        free(gpus);
+        return wrong;
+    }
+    free(r->gpus);
+    r->gpus = gpus;
+    r->job.gpus = gpus;
+    r->job.n_gpus = n;
+    return NULL;
 }
 
 const char *set_omega(const option *o, request *r, const char *const *values)

@@ -16,12 +16,14 @@ const char *set_choice(const option *o, request *r, const char *const *values); 
 const char *set_chosen_int(const option *o, request *r, const char *const *values); /* its value */
 const char *set_chosen_text(const option *o, request *r, const char *const *values);
 const char *set_memory(const option *o, request *r, const char *const *values);
+const char *set_bytes(const option *o, request *r, const char *const *values); /* no share */
 
 /* By option.at, a string_list: KEY=VALUE as one word, or as two. */
 const char *add_key_value(const option *o, request *r, const char *const *values);
 const char *add_pair(const option *o, request *r, const char *const *values);
 
 const char *add_band(const option *o, request *r, const char *const *values);
+const char *set_gpus(const option *o, request *r, const char *const *values);
 const char *set_omega(const option *o, request *r, const char *const *values);
 
 #endif

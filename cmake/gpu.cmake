@@ -32,7 +32,7 @@ if(QFZ_HAS_CUDA)
     enable_language(CXX)
     enable_language(CUDA)
     find_package(CUDAToolkit REQUIRED)
-    set(QFZ_GPU_NEEDS CUDA::cudart_static)
+    set(QFZ_GPU_NEEDS CUDA::cudart_static stdc++)
     add_library(qfz_gpu_objects OBJECT ${QFZ_GPU_SOURCES})
     target_compile_features(qfz_gpu_objects PRIVATE cuda_std_17)
     target_compile_options(qfz_gpu_objects PRIVATE --fmad=false -lineinfo -Werror=all-warnings

@@ -15,14 +15,19 @@ install(EXPORT qfz_static NAMESPACE qfz:: FILE qfz-static.cmake DESTINATION ${QF
 
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/qfz-config-version.cmake
     COMPATIBILITY SameMinorVersion)
-configure_file(cmake/qfz-config.cmake qfz-config.cmake @ONLY)
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/qfz-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/qfz-config-version.cmake
+configure_file(cmake/qfz-config.cmake.in qfz-config.cmake @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/qfz-config.cmake
+    ${CMAKE_CURRENT_BINARY_DIR}/qfz-config-version.cmake
     DESTINATION ${QFZ_CMAKE_DIR})
 
 # The file stays true when the whole tree is moved: its prefix is where it lies.
 file(RELATIVE_PATH QFZ_PC_TO_PREFIX
     ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 string(REPLACE ";" " " QFZ_PC_TRANSPORT "${MPI_C_LIBRARIES}")
+set(QFZ_PC_CUDA)
+if(QFZ_HAS_CUDA)
+    set(QFZ_PC_CUDA "-L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -lrt -ldl -lstdc++")
+endif()
 configure_file(cmake/qfz.pc.in qfz.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/qfz.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

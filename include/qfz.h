@@ -134,6 +134,11 @@ typedef struct qfz_job {
     int64_t memory_bytes; /* peak of the process, 0: half of the machine's */
     int n_threads;        /* 0: one per processor */
     qfz_engine_choice engine;
+    const int *gpus; /* CUDA devices, as CUDA numbers those that this process sees; NULL: all */
+    int n_gpus;
+    int64_t gpu_memory_bytes; /* that is used of each GPU, 0: nine tenths of what is free */
+    const char *gpu_method;   /* of the CUDA engine: a published method by its name; NULL or
+                                 "auto": what is fastest.  No result depends on it */
 
     const qfz_ranks *ranks; /* every one runs the same job; NULL: this process is alone */
     const char *work;       /* folder of a journal, from which the job can go on after any end of
@@ -155,6 +160,8 @@ typedef struct qfz_report {
     int64_t width, height;
     int64_t tiles;
     char engine[16];
+    int n_gpus;        /* 0: the CPU did it */
+    char warning[256]; /* what the user should know, one line; or "" */
     double seconds;
     int64_t peak_rss_bytes; /* of this process so far */
     qfz_phase next;         /* of a job in phases: what is to be run next; ALL: it is complete */
@@ -176,11 +183,13 @@ typedef struct qfz_plan {
     int passes; /* over the pixels of src */
     int n_threads;
     char engine[16];
-    int64_t memory_bytes; /* the budget */
-    int64_t tile_bytes;   /* for the tiles in flight, all threads */
-    int64_t cache_bytes;  /* for GDAL's block cache */
-    int64_t border_bytes; /* for summaries; above store_bytes they go to a temporary file */
-    int64_t store_bytes;  /* memory kept for summaries */
+    int n_gpus;               /* 0: the CPU engine */
+    int64_t gpu_memory_bytes; /* the budget on each GPU */
+    int64_t memory_bytes;     /* the budget */
+    int64_t tile_bytes;       /* for the tiles in flight, all threads */
+    int64_t cache_bytes;      /* for GDAL's block cache */
+    int64_t border_bytes;     /* for summaries; above store_bytes they go to a temporary file */
+    int64_t store_bytes;      /* memory kept for summaries */
     int n_outputs;
     struct {
         const char *path; /* borrowed from the job */
@@ -212,21 +221,40 @@ typedef enum qfz_part {
     QFZ_PART_SALIENCY,    /* saliency of every edge */
     QFZ_PART_ALPHA_OMEGA, /* labels of (alpha, omega)-components */
     QFZ_PART_SUMMARISE,   /* what a tile tells of its border for the saliency of its surroundings */
-    QFZ_PART_RESOLVE /* saliency once more, with links through an outside (which change nothing) */
+    QFZ_PART_RESOLVE, /* saliency once more, with links through an outside (which change nothing) */
+    QFZ_PART_FEATURES /* LABEL, and size, box and statistics of every region */
 } qfz_part;
 
 typedef struct qfz_session qfz_session;
 
-/* Borrows the image and omega until qfz_session_close().  h * w is at most 2^29. */
+typedef struct qfz_session_options {
+    qfz_engine_choice engine;
+    int n_threads;          /* 0: 1 */
+    int gpu;                /* of the CUDA engine: which device, from 0 */
+    const char *gpu_method; /* as in qfz_job; borrowed */
+} qfz_session_options;
+
+/* Borrows the image and omega until qfz_session_close().  h * w is at most 2^29.  options may be
+ * NULL: all 0. */
 QFZ_API QFZ_CHECKED qfz_status qfz_session_open(qfz_session **session, const qfz_image *image,
-                                                const qfz_method *method, qfz_engine_choice engine,
-                                                int n_threads, qfz_error *err);
+                                                const qfz_method *method,
+                                                const qfz_session_options *options, qfz_error *err);
 QFZ_API void qfz_session_close(qfz_session *session);
 QFZ_API const char *qfz_session_engine(const qfz_session *session);
 
-/* Computes one part; *ms is what the engine took, without input or output of pixels. */
+/* Computes one part; *ms is what the engine took, without reading or writing files. */
 QFZ_API QFZ_CHECKED qfz_status qfz_session_run(qfz_session *session, qfz_part part, double *ms,
                                                qfz_error *err);
+
+/* Does a part once, and then n_runs times for ms[0 .. n_runs - 1].  For the CUDA engine what the
+ * device took by its own clock, the image and what comes out being in its memory; there are then
+ * no results to be asked for. */
+QFZ_API QFZ_CHECKED qfz_status qfz_session_time(qfz_session *session, qfz_part part, int n_runs,
+                                                double *ms, qfz_error *err);
+
+/* Bytes a second, read and written together, of a large copy within the memory of a GPU: what the
+ * times of its kernels are to be measured against. */
+QFZ_API QFZ_CHECKED qfz_status qfz_gpu_copy_rate(int gpu, double *bytes_per_s, qfz_error *err);
 
 /* Results of the last run of the part named; owned by the session, valid until its next call. */
 

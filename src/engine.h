@@ -86,6 +86,10 @@ typedef struct qfz_engine {
     /* The canonical alpha-tree, as in qfz_tree; parent and level have room for 2 * h * w. */
     qfz_status (*tree)(qfz_worker *worker, uint32_t *parent, uint32_t *level, int64_t *n_nodes,
                        qfz_error *err);
+
+    /* Does a part of the worker's kind n_runs times, after once uncounted, what comes out staying
+     * on the device; ms[i] by the device's clock.  NULL for an engine without a device. */
+    qfz_status (*time)(qfz_worker *worker, qfz_part part, int n_runs, double *ms, qfz_error *err);
 } qfz_engine;
 
 extern const qfz_engine qfz_engine_cpu;

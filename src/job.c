@@ -76,6 +76,8 @@ static void fill_report(const qfz_setup *setup, double started, qfz_report *repo
     report->seconds = seconds_now() - started;
     report->peak_rss_bytes = peak_rss_bytes();
     strncpy(report->engine, setup->engine->name, sizeof report->engine - 1);
+    report->n_gpus = setup->choice.device_memory_bytes ? setup->choice.n_devices : 0;
+    memcpy(report->warning, setup->choice.warning, sizeof report->warning);
 }
 
 /* What all ranks have found together. */
@@ -137,9 +139,19 @@ static qfz_status check_names(context *c, qfz_error *err)
     return qfz_ranks_agree(c->ranks, st, err);
 }
 
+/* What does not fit the devices is done in smaller tiles, or elsewhere. */
+static qfz_status open_run(context *c, qfz_error *err)
+{
+    for (;;) {
+        const qfz_status st = qfz_run_open(&c->run, &c->setup, c->ranks, c->source, c->work, err);
+        if (st != QFZ_ENOMEM) return st;
+        QFZ_TRY(qfz_setup_shrink(&c->setup, err));
+    }
+}
+
 static qfz_status go_through(context *c, qfz_report *report, qfz_error *err)
 {
-    const qfz_status st = qfz_run_open(&c->run, &c->setup, c->ranks, c->source, c->work, err);
+    const qfz_status st = open_run(c, err);
     QFZ_TRY(qfz_ranks_agree(c->ranks, st, err));
     QFZ_TRY(qfz_passes_run(passes_of(c->job->task), &c->run, &report->next, err));
     QFZ_TRY(add_up(&c->run, report, err));
@@ -260,6 +272,8 @@ qfz_status qfz_job_plan(const qfz_job *job, qfz_plan *plan, qfz_error *err)
                                        border_px_bytes(&setup),
                        .store_bytes = setup.store_bytes};
     strncpy(plan->engine, setup.engine->name, sizeof plan->engine - 1);
+    plan->n_gpus = setup.choice.device_memory_bytes ? setup.choice.n_devices : 0;
+    plan->gpu_memory_bytes = setup.choice.device_memory_bytes;
     plan_outputs(plan, &setup);
     qfz_source_close(source);
     qfz_setup_fini(&setup);

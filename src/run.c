@@ -29,7 +29,7 @@ static void hand_close(qfz_hand *hand, const qfz_engine *engine)
     free(hand->records);
 }
 
-static qfz_status hand_open(qfz_hand *hand, const qfz_setup *setup, qfz_error *err)
+static qfz_status hand_open(qfz_hand *hand, const qfz_setup *setup, int device, qfz_error *err)
 {
     const qfz_source_info *const info = &setup->info;
     const int64_t px = tile_px(setup);
@@ -39,7 +39,9 @@ static qfz_status hand_open(qfz_hand *hand, const qfz_setup *setup, qfz_error *e
                                   .kind = setup->kind,
                                   .max_h = (int32_t)setup->tiling.tile_h,
                                   .max_w = (int32_t)setup->tiling.tile_w,
-                                  .n_threads = 1};
+                                  .n_threads = 1,
+                                  .device = device,
+                                  .method = setup->method};
     QFZ_TRY(setup->engine->open(&hand->worker, &spec, err));
     QFZ_TRY(qfz_alloc(&hand->pixels, px * info->n_bands, qfz_type_bytes(info->type), err));
     QFZ_TRY(QFZ_NEW(&hand->valid, px, err));
@@ -116,8 +118,11 @@ qfz_status qfz_run_open(qfz_run *run, const qfz_setup *setup, const qfz_ranks *r
     const int n_hands = n_own < setup->n_threads ? (int)n_own : setup->n_threads;
     qfz_status st;
     QFZ_TRY_OR(st, failed, QFZ_NEW_ZERO(&run->hands, n_hands, err));
-    for (run->n_hands = 0; run->n_hands < n_hands;)
-        QFZ_TRY_OR(st, failed, hand_open(&run->hands[run->n_hands++], setup, err));
+    for (run->n_hands = 0; run->n_hands < n_hands;) {
+        const int i = run->n_hands++;
+        const int device = setup->choice.devices[i % setup->choice.n_devices];
+        QFZ_TRY_OR(st, failed, hand_open(&run->hands[i], setup, device, err));
+    }
     QFZ_TRY_OR(st, failed, QFZ_NEW_ZERO(&run->kept, run->n_tiles, err));
     QFZ_TRY_OR(st, failed, open_stitch(run, err));
     return QFZ_OK;

@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-#include "engine.h"
+#include "choice.h"
 #include "raster/raster.h"
 #include "stitch/stitch.h"
 
@@ -20,7 +20,9 @@ typedef struct qfz_setup {
     uint32_t max_key;
     qfz_source_info info;
     qfz_tiling tiling;
-    const qfz_engine *engine;
+    qfz_choice choice;
+    const qfz_engine *engine; /* choice.engine */
+    const char *method;       /* of the engine, NULL: any */
     int n_threads;
     int passes; /* over the pixels of the source */
     int64_t memory_bytes;
@@ -37,6 +39,9 @@ void qfz_setup_fini(qfz_setup *setup);
 
 /* Other tiles than were chosen: those of who began the job. */
 qfz_status qfz_setup_retile(qfz_setup *setup, int64_t tile_w, int64_t tile_h, qfz_error *err);
+/* After memory ran out: another plan that needs less of the devices' memory, with smaller tiles or
+ * fewer threads, or at last the CPU if the job leaves the choice.  QFZ_ENOMEM if there is none. */
+qfz_status qfz_setup_shrink(qfz_setup *setup, qfz_error *err);
 
 /* Bytes of a task's widest output, a pixel; saliency's with the keys that it is made from. */
 size_t qfz_setup_out_bytes(const qfz_setup *setup);

@@ -4,7 +4,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "engine.h"
+#include "choice.h"
+#include "gpu/gpu.h"
 #include "memory.h"
 
 struct qfz_session {
@@ -14,6 +15,8 @@ struct qfz_session {
     bool equal; /* LABEL joins equal values only */
     int n_threads;
     const qfz_engine *engine;
+    int device;
+    const char *method;
 
     qfz_worker *worker;
     qfz_kind kind;        /* of the worker */
@@ -26,9 +29,12 @@ struct qfz_session {
     uint32_t *keys;
     uint32_t *parent, *level;
     int64_t n_nodes;
+    uint64_t *records, *row_area; /* of FEATURES: as many as fit at a time */
+    int64_t records_n;
 };
 
 static const int64_t px_max = (int64_t)1 << 29;
+enum { RECORDS_BYTES = 64 << 20 };
 
 static qfz_status check_image(const qfz_image *image, const qfz_method *method, qfz_error *err)
 {
@@ -75,17 +81,26 @@ static qfz_status set_rule(qfz_session *s, const qfz_method *method, qfz_error *
 }
 
 qfz_status qfz_session_open(qfz_session **out, const qfz_image *image, const qfz_method *method,
-                            qfz_engine_choice engine, int n_threads, qfz_error *err)
+                            const qfz_session_options *options, qfz_error *err)
 {
+    static const qfz_session_options usual = {0};
+    const qfz_session_options *const o = options ? options : &usual;
     qfz_session *s = NULL;
     err->status = QFZ_OK;
     QFZ_TRY(check_image(image, method, err));
-    if (engine == QFZ_ENGINE_CUDA)
-        return qfz_fail(err, QFZ_EGPU, "this build has no CUDA engine; use --engine cpu");
+    qfz_choice choice;
+    const bool any_gpu = o->engine == QFZ_ENGINE_CPU || (o->gpu == 0 && !o->gpu_method);
+    const qfz_wish wish = {.engine = o->engine,
+                           .gpus = any_gpu ? NULL : &o->gpu,
+                           .n_gpus = any_gpu ? 0 : 1,
+                           .method = o->gpu_method};
+    QFZ_TRY(qfz_choose(&choice, &wish, err));
     QFZ_TRY(QFZ_NEW_ZERO(&s, 1, err));
     s->image = *image;
-    s->engine = &qfz_engine_cpu;
-    s->n_threads = n_threads > 0 ? n_threads : 1;
+    s->engine = choice.engine;
+    s->device = choice.devices[0];
+    s->method = o->gpu_method;
+    s->n_threads = o->n_threads > 0 ? o->n_threads : 1;
     const qfz_status st = set_rule(s, method, err);
     if (st != QFZ_OK) {
         qfz_session_close(s);
@@ -106,6 +121,8 @@ void qfz_session_close(qfz_session *s)
     free(s->keys);
     free(s->parent);
     free(s->level);
+    free(s->records);
+    free(s->row_area);
     free(s);
 }
 
@@ -126,7 +143,9 @@ static qfz_status need_worker(qfz_session *s, qfz_kind kind, const qfz_rule *rul
                                   .kind = kind,
                                   .max_h = (int32_t)s->image.h,
                                   .max_w = (int32_t)s->image.w,
-                                  .n_threads = s->n_threads};
+                                  .n_threads = s->n_threads,
+                                  .device = s->device,
+                                  .method = s->method};
     QFZ_TRY(s->engine->open(&s->worker, &spec, err));
     return s->engine->load(s->worker, &s->image, err);
 }
@@ -173,11 +192,25 @@ cleanup:
     return st;
 }
 
+static qfz_status need_records(qfz_session *s, qfz_error *err)
+{
+    const int words = qfz_record_words(s->image.type, s->image.n_bands);
+    if (s->records) return QFZ_OK;
+    s->records_n = RECORDS_BYTES / (words * (int64_t)sizeof(uint64_t)) + 1;
+    if (s->records_n > n_px(s)) s->records_n = n_px(s);
+    QFZ_TRY(QFZ_NEW(&s->records, s->records_n * words, err));
+    QFZ_TRY(QFZ_NEW(&s->row_area, s->image.h, err));
+    for (int64_t y = 0; y < s->image.h; y++)
+        s->row_area[y] = 1;
+    return QFZ_OK;
+}
+
 /* Memory for a part, taken before its time is measured. */
 static qfz_status prepare(qfz_session *s, qfz_part part, qfz_error *err)
 {
     qfz_rule rule = s->rule;
     switch (part) {
+    case QFZ_PART_FEATURES: QFZ_TRY(need_records(s, err)); /* fall through */
     case QFZ_PART_LABEL:
         if (s->equal) {
             rule.distance = QFZ_LINF;
@@ -216,11 +249,25 @@ static qfz_status run_labels(qfz_session *s, qfz_error *err)
     return s->engine->labels(s->worker, s->lut, false, s->labels, err);
 }
 
+static qfz_status run_features(qfz_session *s, qfz_error *err)
+{
+    const qfz_box box = {.y1 = s->image.h, .x1 = s->image.w};
+    QFZ_TRY(run_labels(s, err));
+    for (int64_t first = 0; first < s->n_regions; first += s->records_n) {
+        const int64_t left = s->n_regions - first;
+        QFZ_TRY(s->engine->features(s->worker, box, s->row_area, (uint32_t)first,
+                                    (uint32_t)(left < s->records_n ? left : s->records_n),
+                                    s->records, err));
+    }
+    return QFZ_OK;
+}
+
 static qfz_status run_part(qfz_session *s, qfz_part part, qfz_error *err)
 {
     switch (part) {
     case QFZ_PART_LABEL:
     case QFZ_PART_ALPHA_OMEGA: return run_labels(s, err);
+    case QFZ_PART_FEATURES: return run_features(s, err);
     case QFZ_PART_TREE: return s->engine->tree(s->worker, s->parent, s->level, &s->n_nodes, err);
     case QFZ_PART_SALIENCY: return s->engine->saliency(s->worker, NULL, s->keys, err);
     case QFZ_PART_RESOLVE: return s->engine->saliency(s->worker, &s->answer, s->keys, err);
@@ -244,6 +291,24 @@ qfz_status qfz_session_run(qfz_session *s, qfz_part part, double *ms, qfz_error 
     QFZ_TRY(run_part(s, part, err));
     *ms = milliseconds_now() - started;
     return QFZ_OK;
+}
+
+qfz_status qfz_session_time(qfz_session *s, qfz_part part, int n_runs, double *ms, qfz_error *err)
+{
+    double warm_ms;
+    err->status = QFZ_OK;
+    QFZ_TRY(prepare(s, part, err));
+    if (s->engine->time) return s->engine->time(s->worker, part, n_runs, ms, err);
+    QFZ_TRY(qfz_session_run(s, part, &warm_ms, err));
+    for (int i = 0; i < n_runs; i++)
+        QFZ_TRY(qfz_session_run(s, part, &ms[i], err));
+    return QFZ_OK;
+}
+
+qfz_status qfz_gpu_copy_rate(int gpu, double *bytes_per_s, qfz_error *err)
+{
+    err->status = QFZ_OK;
+    return qfz_gpu_measure_copy(gpu, bytes_per_s, err);
 }
 
 const uint32_t *qfz_session_labels(const qfz_session *s, uint32_t *n_regions)

@@ -15,6 +15,8 @@ enum {
     TILE_PX_LEAST = 1 << 14, /* rather fewer threads than smaller tiles */
     TILE_PX_MIN = 1 << 18,   /* smaller tiles have too much border */
     TILE_PX_MAX = 1 << 22,   /* larger tiles gain nothing */
+    DEVICE_TILE_PX_MAX = 1 << 24,
+    DEVICE_PX_MIN = 1 << 23, /* the CPU is done with less before a GPU has started */
     STRIP_ROWS = 64
 };
 
@@ -203,8 +205,9 @@ static int64_t preferred_px(const qfz_setup *setup)
     const qfz_source_info *const info = &setup->info;
     const int n_ranks = setup->job->ranks ? setup->job->ranks->n : 1;
     const int64_t share = info->w * info->h / (4 * setup->n_threads * n_ranks);
+    const int64_t usual = setup->choice.device_memory_bytes ? DEVICE_TILE_PX_MAX : TILE_PX_MAX;
     const int64_t most =
-        info->block_w < info->w ? TILE_PX_MAX : clamp(STRIP_ROWS * info->w, TILE_PX_MAX, INT32_MAX);
+        info->block_w < info->w ? usual : clamp(STRIP_ROWS * info->w, usual, INT32_MAX);
     return clamp(share, TILE_PX_MIN, most);
 }
 
@@ -228,6 +231,16 @@ static qfz_status plan_cache(qfz_setup *setup, qfz_error *err)
             setup->job->src, (long long)info->block_w, (long long)info->block_h,
             (long long)setup->memory_bytes);
     return QFZ_OK;
+}
+
+/* The largest tile of which every thread can have one on its device. */
+static int64_t device_tile_px(const qfz_setup *setup)
+{
+    const qfz_choice *const choice = &setup->choice;
+    if (!choice->device_memory_bytes) return INT32_MAX;
+    const int64_t threads = (setup->n_threads + choice->n_devices - 1) / choice->n_devices;
+    const int64_t px_bytes = setup->engine->device_bytes_per_px(&setup->rule, setup->kind);
+    return clamp(choice->device_memory_bytes / threads / px_bytes, 1, INT32_MAX);
 }
 
 /* Of a tile in the hands of a thread, all in all; a spool holds its output once more. */
@@ -259,7 +272,8 @@ qfz_status qfz_setup_retile(qfz_setup *setup, int64_t tile_w, int64_t tile_h, qf
     t->n_x = (t->w - 1) / tile_w + 1;
     t->n_y = (t->h - 1) / tile_h + 1;
     setup->worker_bytes = worker_bytes_of(setup);
-    while (setup->n_threads > 1 && setup->worker_bytes > tiles_bytes(setup) / setup->n_threads)
+    while (setup->n_threads > 1 && (setup->worker_bytes > tiles_bytes(setup) / setup->n_threads ||
+                                    device_tile_px(setup) < tile_w * tile_h))
         setup->n_threads--;
     return QFZ_OK;
 }
@@ -282,10 +296,13 @@ static qfz_status plan_memory(qfz_setup *setup, qfz_error *err)
     const int64_t shared = setup->memory_bytes - setup->cache_bytes;
     const int64_t extra = job->regions ? QFZ_RECORDS_BYTES : 0;
     while (setup->n_threads > 1 &&
-           tiles_bytes(setup) / setup->n_threads - extra < TILE_PX_LEAST * px_bytes)
+           (tiles_bytes(setup) / setup->n_threads - extra < TILE_PX_LEAST * px_bytes ||
+            device_tile_px(setup) < TILE_PX_LEAST))
         setup->n_threads--;
-    const int64_t max_px =
+    int64_t max_px =
         clamp((tiles_bytes(setup) / setup->n_threads - extra) / px_bytes, 1, INT32_MAX);
+    const int64_t device_px = device_tile_px(setup);
+    if (max_px > device_px) max_px = device_px;
     setup->store_bytes = shared / 7;
     setup->keep_bytes = setup->passes > 1 ? shared / 7 * 2 : 0;
     const int64_t wanted_px = preferred_px(setup);
@@ -302,10 +319,42 @@ static qfz_status plan_memory(qfz_setup *setup, qfz_error *err)
 
 static qfz_status choose_engine(qfz_setup *setup, qfz_error *err)
 {
-    if (setup->job->engine == QFZ_ENGINE_CUDA)
-        return qfz_fail(err, QFZ_EGPU, "this build has no CUDA engine; use --engine cpu");
-    setup->engine = &qfz_engine_cpu;
+    const qfz_job *const job = setup->job;
+    if (job->gpu_method && strcmp(job->gpu_method, "auto") != 0) setup->method = job->gpu_method;
+    const int64_t n_px = setup->info.w * setup->info.h;
+    const bool asked = job->gpus || job->gpu_memory_bytes || setup->method;
+    const bool small = job->engine == QFZ_ENGINE_AUTO && !asked && n_px < DEVICE_PX_MIN;
+    const qfz_wish wish = {.engine = small ? QFZ_ENGINE_CPU : job->engine,
+                           .gpus = job->gpus,
+                           .n_gpus = job->n_gpus,
+                           .gpu_memory_bytes = job->gpu_memory_bytes,
+                           .method = setup->method,
+                           .local_rank = job->ranks ? job->ranks->local_rank : 0,
+                           .n_local = job->ranks ? job->ranks->n_local : 0};
+    QFZ_TRY(qfz_choose(&setup->choice, &wish, err));
+    setup->engine = setup->choice.engine;
+    setup->n_threads = job->n_threads ? job->n_threads : machine_threads(job);
+    if (setup->n_threads < setup->choice.n_devices) setup->n_threads = setup->choice.n_devices;
     return QFZ_OK;
+}
+
+qfz_status qfz_setup_shrink(qfz_setup *setup, qfz_error *err)
+{
+    const int64_t least = 16 * mebi;
+    qfz_choice *const choice = &setup->choice;
+    if (choice->device_memory_bytes >= 2 * least) {
+        choice->device_memory_bytes /= 2;
+    } else if (choice->device_memory_bytes && setup->job->engine == QFZ_ENGINE_AUTO) {
+        qfz_choose_cpu(choice, err);
+        setup->method = NULL;
+        setup->engine = choice->engine;
+    } else {
+        return QFZ_ENOMEM; /* err says where it ran out */
+    }
+    err->status = QFZ_OK;
+    if (setup->job->ranks || setup->job->work) /* others have these tiles too */
+        return qfz_setup_retile(setup, setup->tiling.tile_w, setup->tiling.tile_h, err);
+    return plan_memory(setup, err);
 }
 
 /* A GDAL cache is needed before the source says how large its blocks are. */
@@ -323,7 +372,6 @@ qfz_status qfz_setup_init(qfz_setup *setup, const qfz_job *job, qfz_source **sou
     QFZ_TRY(qfz_raster_setup(job, first_cache(job), err));
     QFZ_TRY_OR(st, failed, qfz_source_open(&opened, job, err));
     setup->info = *qfz_source_get_info(opened);
-    setup->n_threads = job->n_threads ? job->n_threads : machine_threads(job);
     setup->passes = (setup->kind == QFZ_OMEGA ? 3 : 2) - (job->count_only ? 1 : 0);
     QFZ_TRY_OR(st, failed, choose_engine(setup, err));
     QFZ_TRY_OR(st, failed, make_rule(setup, opened, err));

@@ -5,6 +5,7 @@
  * background), then blocks: `pixels W H` once for each band (`.` is masked), and the answer as
  * `labels`, `painted` (once for each band), or the levels of edges as `right`, `below`,
  * `below_right`, `below_left` (`-` is no edge). */
+#include "engine_under_test.h"
 #include "files.h"
 
 #include <ctype.h>
@@ -211,7 +212,8 @@ static void run_session(const problem *p, int n_threads)
     qfz_session *s = NULL;
     qfz_error err = {0};
     double ms;
-    if (qfz_session_open(&s, &p->r.image, &p->method, QFZ_ENGINE_CPU, n_threads, &err) == QFZ_OK &&
+    const qfz_session_options options = {.engine = TEST_ENGINE, .n_threads = n_threads};
+    if (qfz_session_open(&s, &p->r.image, &p->method, &options, &err) == QFZ_OK &&
         qfz_session_run(s, part, &ms, &err) == QFZ_OK) {
         if (levels)
             session_levels(p, s);
@@ -300,7 +302,7 @@ static void run_job(const problem *p, int32_t tile, int n_threads)
     job.background = p->background;
     job.tile_px = tile;
     job.n_threads = n_threads;
-    job.engine = QFZ_ENGINE_CPU;
+    job.engine = TEST_ENGINE;
     job.overwrite = true;
     if (CHECK(qfz_job_run(&job, &report, &err) == QFZ_OK, "%s: %s", what, err.message))
         outputs_are(p, &job, what);
@@ -326,6 +328,7 @@ static void one_case(int64_t number, const char *path)
 
 int main(int argc, char **argv)
 {
+    need_engine();
     check_begin(0, argv, 0);
     files_begin();
     for (int i = 1; i < argc; i++)

@@ -12,10 +12,16 @@ extern "C" {
 
 enum { QFZ_GPU_MAX_DEVICES = 64 };
 
+/* Does this build have the CUDA engine? */
+bool qfz_gpu_built(void);
+
 /* *n = devices that CUDA shows this process (CUDA_VISIBLE_DEVICES decides which, numbered from 0)
  * and *memory_bytes = what the one with the least has free.  QFZ_EGPU where there is none, or one
  * is older than compute capability 7.5; the message says which and why. */
 qfz_status qfz_gpu_devices(int *n, int64_t *memory_bytes, qfz_error *err);
+
+/* Bytes a second, read and written together, of a large copy on a device; the median of some. */
+qfz_status qfz_gpu_measure_copy(int device, double *bytes_per_s, qfz_error *err);
 
 extern const qfz_engine qfz_engine_cuda;
 

@@ -2,6 +2,11 @@
 /* none.c - the GPU room of a build without CUDA. */
 #include "gpu/gpu.h"
 
+bool qfz_gpu_built(void)
+{
+    return false;
+}
+
 static qfz_status no_cuda(qfz_error *err)
 {
     return qfz_fail(err, QFZ_EGPU, "this build has no CUDA engine; use --engine cpu");
@@ -11,6 +16,13 @@ qfz_status qfz_gpu_devices(int *n, int64_t *memory_bytes, qfz_error *err)
 {
     (void)n;
     (void)memory_bytes;
+    return no_cuda(err);
+}
+
+qfz_status qfz_gpu_measure_copy(int device, double *bytes_per_s, qfz_error *err)
+{
+    (void)device;
+    (void)bytes_per_s;
     return no_cuda(err);
 }
 

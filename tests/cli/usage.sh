@@ -79,6 +79,8 @@ done <<'CASES'
 2 | label --connectivity 04 a.tif b.tif | --connectivity 04: must be 4 or 8$
 2 | label --distance l3 a.tif b.tif | --distance l3: must be l1, l2 or linf$
 2 | label --distance l a.tif b.tif | --distance l: must be l1, l2 or linf$
+2 | label --gpus 0,x a.tif b.tif | --gpus 0,x: must be numbers of GPUs
+2 | label --gpu-memory 50% a.tif b.tif | --gpu-memory 50%: must be a size as
 2 | label --engine gpu a.tif b.tif | --engine gpu: must be auto, cpu or cuda$
 2 | label --nodata-rule some a.tif b.tif | must be all or any$
 2 | label --nodata none a.tif b.tif | --nodata none: must be a number
@@ -161,7 +163,7 @@ done <<'CASES'
 2 | tree --generate white --size 0 | --size 0: must be 1 to
 2 | tree --generate white --bits 12 | must be 8 or 16$
 2 | tree --generate white --density 101 | --density 101: must be 0 to 100
-2 | tree --generate white --method ha4 | --method ha4: must be auto$
+2 | tree --generate white --method bke | --method bke: must be auto, stava, c2fl, ha4, connect-v1 or connect-v2$
 2 | tree --generate white --runs 0 | --runs 0: must be 1 to
 1 | tree none.tif | ^qfz-bench: .*none.tif
 CASES

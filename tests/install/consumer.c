@@ -12,7 +12,7 @@ int main(void)
     qfz_error err = {0};
     double ms = 0;
     uint32_t n = 0;
-    if (qfz_session_open(&session, &image, &method, QFZ_ENGINE_CPU, 1, &err) ||
+    if (qfz_session_open(&session, &image, &method, NULL, &err) ||
         qfz_session_run(session, QFZ_PART_LABEL, &ms, &err))
         return fprintf(stderr, "%s\n", err.message), 1;
     const uint32_t *labels = qfz_session_labels(session, &n);

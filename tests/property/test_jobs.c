@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_jobs.c - random rasters as files through whole jobs: every output equals the oracle's,
  * whatever the tile size, the number of threads and the memory; tables are the same text. */
+#include "engine_under_test.h"
 #include "files.h"
 
 enum { SIDE = 23, VARIANTS = 3, TABLE_ROOM = 1 << 20 };
@@ -154,7 +155,7 @@ static void make(problem *p)
     p->o = oracle_open(&p->r.image, m->connectivity, m->distance);
     write_source(p);
     p->base.src = p->src;
-    p->base.engine = QFZ_ENGINE_CPU;
+    p->base.engine = TEST_ENGINE;
     p->base.overwrite = true;
     if (!strcmp(p->hiding, "mask file")) p->base.mask = p->mask;
     if (!strcmp(p->hiding, "nodata any")) p->base.nodata_rule = QFZ_NODATA_ANY;
@@ -471,7 +472,7 @@ static void cut_equals(problem *p, const char *saliency, uint32_t *want)
     job.src = saliency;
     job.dst = scratch("cut.tif");
     job.overwrite = true;
-    job.engine = QFZ_ENGINE_CPU;
+    job.engine = TEST_ENGINE;
     job.method.has_alpha = true;
     for (int i = 0; i < VARIANTS; i++) {
         job.method.alpha = raster_alpha(p->o, &p->r);
@@ -561,7 +562,7 @@ static void summaries_spill(int64_t number, qfz_task task)
     p.hiding = "nothing";
     p.base = qfz_job_default(task);
     p.base.method.connectivity = 8;
-    p.base.engine = QFZ_ENGINE_CPU;
+    p.base.engine = TEST_ENGINE;
     p.base.overwrite = true;
     p.o = oracle_open(&p.r.image, 8, QFZ_L1);
     write_source(&p);
@@ -609,6 +610,7 @@ static void summaries_spill(int64_t number, qfz_task task)
 
 int main(int argc, char **argv)
 {
+    need_engine();
     check_begin(argc, argv, 80);
     files_begin();
     if (check_.first == 0)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_sessions.c - random and hostile images in memory: every part equals the oracle. */
+#include "engine_under_test.h"
 #include "rasters.h"
 
 typedef struct problem {
@@ -175,10 +176,10 @@ static void one_case(int64_t number)
     double *want = calloc((size_t)(4 * n_pixels(&p)), sizeof *want);
     if (!want) abort();
     oracle_saliency(p.o, want);
-    const qfz_status st =
-        qfz_session_open(&s, &p.r.image, &p.method, QFZ_ENGINE_CPU, p.n_threads, &err);
+    const qfz_session_options options = {.engine = TEST_ENGINE, .n_threads = p.n_threads};
+    const qfz_status st = qfz_session_open(&s, &p.r.image, &p.method, &options, &err);
     if (CHECK(st == QFZ_OK, "open: %s", err.message)) {
-        CHECK(!strcmp(qfz_session_engine(s), "cpu"), "engine %s", qfz_session_engine(s));
+        CHECK(!strcmp(qfz_session_engine(s), TEST_ENGINE_NAME), "engine %s", qfz_session_engine(s));
         labels_equal(&p, s);
         saliency_equals(&p, s, QFZ_PART_SALIENCY, want);
         tree_equals(&p, s, want);
@@ -197,7 +198,8 @@ static void refused(const char *what, const qfz_image *image, const qfz_method *
 {
     qfz_session *s = NULL;
     qfz_error err = {0};
-    const qfz_status st = qfz_session_open(&s, image, method, QFZ_ENGINE_CPU, 1, &err);
+    const qfz_session_options options = {.engine = TEST_ENGINE};
+    const qfz_status st = qfz_session_open(&s, image, method, &options, &err);
     CHECK(st == QFZ_EARG && !s, "%s: status %d", what, (int)st);
     CHECK(err.status == st && err.message[0] && !strchr(err.message, '\n'), "%s: message \"%s\"",
           what, err.message);
@@ -226,6 +228,7 @@ static void refuses_what_makes_no_sense(void)
 
 int main(int argc, char **argv)
 {
+    need_engine();
     check_begin(argc, argv, 1500);
     refuses_what_makes_no_sense();
     for (int64_t c = check_.first; c < check_.cases; c++)

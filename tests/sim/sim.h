@@ -103,12 +103,6 @@ void sim_maybe_yield();
 /* Runs body once per thread of the grid; returns when all are done. */
 void sim_run(dim3 grid, dim3 block, size_t shared_bytes, void (*body)(void *), void *arg);
 
-/* The seed of everything random in here; and how many devices there seem to be. */
-void sim_seed(uint64_t seed);
-void sim_set_devices(int n);
-/* The n-th allocation of device memory from now on fails, once; 0: none. */
-void sim_fail_allocation(int64_t n);
-
 /* ------------------------------------------------------------------------------------- barriers */
 enum sim_reduce { SIM_OR, SIM_AND, SIM_COUNT };
 int sim_barrier(sim_reduce reduce, int value);
@@ -512,6 +506,7 @@ static inline double __ull2double_rn(unsigned long long x)
 using std::isinf;
 using std::isnan;
 
+#include "sim_control.h"
 #include "sim_runtime.h"
 
 #endif

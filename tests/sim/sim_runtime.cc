@@ -10,6 +10,7 @@ namespace
 enum { MAX_DEVICES = 64 };
 std::atomic<int> n_devices{1};
 std::atomic<int64_t> fail_in{0};
+std::atomic<bool> fail_all{false};
 std::atomic<int64_t> allocated{0};
 thread_local int device = 0;
 thread_local cudaError_t last = cudaSuccess;
@@ -40,14 +41,22 @@ void sim_set_devices(int n)
     n_devices = n;
 }
 
-void sim_fail_allocation(int64_t n)
+void sim_fail_allocation(int64_t n, int all)
 {
     fail_in = n;
+    fail_all = all != 0;
+}
+
+static bool fails()
+{
+    if (fail_in == 0 || --fail_in > 0) return false;
+    if (fail_all) fail_in = 1;
+    return true;
 }
 
 cudaError_t cudaMalloc(void **p, size_t bytes)
 {
-    if (fail_in > 0 && --fail_in == 0) return tell(cudaErrorMemoryAllocation);
+    if (fails()) return tell(cudaErrorMemoryAllocation);
     if (allocated + (int64_t)bytes > (int64_t)memory_bytes) return tell(cudaErrorMemoryAllocation);
     header *h = nullptr;
     if (posix_memalign((void **)&h, 256, sizeof(header) + bytes) != 0)

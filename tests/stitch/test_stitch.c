@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_stitch.c - tiles in memory, summarised, stitched and resolved through the engine's table,
  * equal the oracle's answer for the whole image, whatever the tile's shape. */
-#include "engine.h"
+#include "engine_under_test.h"
 #include "rasters.h"
 #include "stitch/stitch.h"
 
@@ -96,15 +96,14 @@ static void open_bench(bench *b, const problem *p, qfz_kind kind)
                                   .max_h = (int32_t)p->grid.tile_h,
                                   .max_w = (int32_t)p->grid.tile_w,
                                   .n_threads = 1};
-    ok(qfz_engine_cpu.open(&b->worker, &spec, &err), &err);
-    ok(qfz_stitch_open(&b->stitch, &p->rule, kind, &p->grid, &alone, 2, p->memory_bytes, ".",
-                       &err),
+    ok(TEST_ENGINE_TABLE.open(&b->worker, &spec, &err), &err);
+    ok(qfz_stitch_open(&b->stitch, &p->rule, kind, &p->grid, &alone, 2, p->memory_bytes, ".", &err),
        &err);
 }
 
 static void close_bench(bench *b)
 {
-    qfz_engine_cpu.close(b->worker);
+    TEST_ENGINE_TABLE.close(b->worker);
     qfz_stitch_close(b->stitch);
 }
 
@@ -113,7 +112,7 @@ static qfz_box load(bench *b, const problem *p, int64_t tile)
     qfz_error err = {0};
     const qfz_box box = box_of(p, tile);
     b->tile = cut_tile(p, box, b->pixels, b->valid);
-    ok(qfz_engine_cpu.load(b->worker, &b->tile, &err), &err);
+    ok(TEST_ENGINE_TABLE.load(b->worker, &b->tile, &err), &err);
     return box;
 }
 
@@ -125,11 +124,11 @@ static void summarise(bench *b, const problem *p, qfz_kind kind)
         qfz_summary summary;
         qfz_partition partition;
         if (kind == QFZ_COMPONENTS) {
-            ok(qfz_engine_cpu.partition(b->worker, NULL, &partition, &err), &err);
+            ok(TEST_ENGINE_TABLE.partition(b->worker, NULL, &partition, &err), &err);
             ok(qfz_stitch_put_partition(b->stitch, t, &partition, &err), &err);
         }
         ok(qfz_summary_init(&summary, box, &p->rule, &err), &err);
-        ok(qfz_engine_cpu.summarise(b->worker, &summary, &err), &err);
+        ok(TEST_ENGINE_TABLE.summarise(b->worker, &summary, &err), &err);
         CHECK(summary.links.n < summary.n_ring || summary.n_ring == 0,
               "%d links for %d ring pixels", (int)summary.links.n, (int)summary.n_ring);
         ok(qfz_stitch_put(b->stitch, t, &summary, &err), &err);
@@ -144,7 +143,8 @@ static void partition_tile(bench *b, int64_t t, qfz_partition *partition)
     qfz_error err = {0};
     qfz_answer answer;
     ok(qfz_stitch_answer(b->stitch, t, &answer, &err), &err);
-    ok(qfz_engine_cpu.partition(b->worker, answer.n_ring ? &answer : NULL, partition, &err), &err);
+    ok(TEST_ENGINE_TABLE.partition(b->worker, answer.n_ring ? &answer : NULL, partition, &err),
+       &err);
     qfz_answer_fini(&answer);
 }
 
@@ -169,7 +169,7 @@ static void check_labels(bench *b, const problem *p, qfz_kind kind, const uint32
         const qfz_box box = load(b, p, t);
         partition_tile(b, t, &partition);
         ok(qfz_stitch_labels(b->stitch, t, &partition, lut, &err), &err);
-        ok(qfz_engine_cpu.labels(b->worker, lut, false, got, &err), &err);
+        ok(TEST_ENGINE_TABLE.labels(b->worker, lut, false, got, &err), &err);
         for (int64_t i = 0; i < b->tile.h * b->tile.w; i++) {
             const int64_t y = box.y0 + i / b->tile.w, x = box.x0 + i % b->tile.w;
             if (!CHECK(got[i] == want[y * p->grid.w + x], "pixel %d %d has label %u, not %u",
@@ -189,7 +189,7 @@ static void check_saliency(bench *b, const problem *p, const double *want)
         const qfz_box box = load(b, p, t);
         const int64_t n = b->tile.h * b->tile.w;
         ok(qfz_stitch_answer(b->stitch, t, &answer, &err), &err);
-        ok(qfz_engine_cpu.saliency(b->worker, answer.n_ring ? &answer : NULL, keys, &err), &err);
+        ok(TEST_ENGINE_TABLE.saliency(b->worker, answer.n_ring ? &answer : NULL, keys, &err), &err);
         for (int64_t i = 0; i < n * qfz_n_dirs(&p->rule); i++) {
             const int64_t y = box.y0 + i % n / b->tile.w, x = box.x0 + i % n % b->tile.w;
             const double level = want[i / n * n_px + y * p->grid.w + x];
@@ -243,6 +243,7 @@ static void test_case(void)
 
 int main(int argc, char **argv)
 {
+    need_engine();
     check_begin(argc, argv, 1500);
     for (int64_t i = check_.first; i < check_.cases; i++) {
         check_case(i, "making the case");

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench_gpu.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench_images.h"
+
+typedef struct measured { /* a part done by a method */
+    qfz_part part;
+    const char *name, *method; /* NULL: auto */
+    int connectivity;
+    int out_bytes; /* a pixel, of what must be written at least */
+} measured;
+
+static const measured of_binary[] = {
+    {QFZ_PART_LABEL, "label", NULL, 4, 4},       {QFZ_PART_LABEL, "label", "ha4", 4, 4},
+    {QFZ_PART_LABEL, "label", "c2fl", 4, 4},     {QFZ_PART_LABEL, "label", NULL, 8, 4},
+    {QFZ_PART_LABEL, "label", "ha4", 8, 4},      {QFZ_PART_LABEL, "label", "stava", 8, 4},
+    {QFZ_PART_FEATURES, "features", NULL, 4, 4}, {QFZ_PART_FEATURES, "features", "ha4", 4, 4},
+};
+static const measured of_scene[] = {
+    {QFZ_PART_LABEL, "label", NULL, 4, 4},
+    {QFZ_PART_LABEL, "label", NULL, 8, 4},
+    {QFZ_PART_SALIENCY, "saliency", NULL, 4, 8},
+    {QFZ_PART_SALIENCY, "saliency", NULL, 8, 16},
+    {QFZ_PART_SUMMARISE, "summarise", NULL, 4, 0},
+    {QFZ_PART_ALPHA_OMEGA, "alpha-omega", NULL, 4, 4},
+    {QFZ_PART_ALPHA_OMEGA, "alpha-omega", NULL, 8, 4},
+    {QFZ_PART_TREE, "tree", NULL, 4, 16},
+    {QFZ_PART_TREE, "tree", NULL, 8, 16},
+    {QFZ_PART_TREE, "tree", "connect-v1", 4, 16},
+    {QFZ_PART_TREE, "tree", "connect-v2", 4, 16},
+    {QFZ_PART_TREE, "tree", "connect-v1", 8, 16},
+    {QFZ_PART_TREE, "tree", "connect-v2", 8, 16},
+};
+enum {
+    N_OF_BINARY = sizeof of_binary / sizeof *of_binary,
+    N_OF_SCENE = sizeof of_scene / sizeof *of_scene,
+    N_DENSITIES = 9
+};
+
+typedef struct gpu_bench {
+    const request *r;
+    double copy_rate; /* bytes a second */
+    double *ms;       /* room for the runs */
+    qfz_error err;
+} gpu_bench;
+
+static int compare_ms(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Does the request leave this line in?  --method asks for one method only. */
+static bool is_wanted(const request *r, const measured *m)
+{
+    const char *const only = r->job.gpu_method;
+    if (request_has(r, "--connectivity") && m->connectivity != r->job.method.connectivity)
+        return false;
+    return !only || strcmp(only, m->method ? m->method : "auto") == 0;
+}
+
+/* Median of the runs; less than 0 on failure. */
+static double median_ms(gpu_bench *b, const qfz_image *image, const qfz_method *limits,
+                        const measured *m)
+{
+    const int n = b->r->bench.runs;
+    const qfz_session_options options = {.engine = QFZ_ENGINE_CUDA, .gpu_method = m->method};
+    qfz_method method = *limits;
+    qfz_session *session = NULL;
+    method.connectivity = m->connectivity;
+    if (m->part != QFZ_PART_ALPHA_OMEGA) method.omega = NULL;
+    qfz_status st = qfz_session_open(&session, image, &method, &options, &b->err);
+    if (st == QFZ_OK) st = qfz_session_time(session, m->part, n, b->ms, &b->err);
+    qfz_session_close(session);
+    if (st != QFZ_OK) return -1;
+    qsort(b->ms, (size_t)n, sizeof *b->ms, compare_ms);
+    return 0.5 * (b->ms[(n - 1) / 2] + b->ms[n / 2]);
+}
+
+static void print_head(const gpu_bench *b)
+{
+    printf("device memory copies %.2f TB/s (read and written)\n", b->copy_rate / 1e12);
+    printf("%-12s %-11s %4s %-16s %4s %7s %11s %11s %9s %6s %9s\n", "part", "method", "conn",
+           "image", "bits", "size", "median ms", "worst ms", "Gpixel/s", "B/px", "of copy");
+}
+
+/* bytes: what a pixel takes at the least to be read and written once. */
+static void print_line(const gpu_bench *b, const measured *m, const char *image, int bits,
+                       double ms, double worst_ms, int bytes)
+{
+    const double n = (double)b->r->bench.size_px * (double)b->r->bench.size_px;
+    printf("%-12s %-11s %4d %-16s %4d %7d %11.3f %11.3f %9.2f %6d %8.1f%%\n", m->name,
+           m->method ? m->method : "auto", m->connectivity, image, bits, b->r->bench.size_px, ms,
+           worst_ms, n / ms / 1e6, bytes, 100 * n * bytes / (ms * 1e-3) / b->copy_rate);
+    (void)fflush(stdout);
+}
+
+/* ---------------------------------------------------------------------------------------- binary
+ */
+/* Every line for one granularity: the mean over densities of 10 to 90 percent, and the worst. */
+static bool bench_granularity(gpu_bench *b, int granularity)
+{
+    double sum[N_OF_BINARY] = {0}, worst[N_OF_BINARY] = {0};
+    char name[32];
+    for (int d = 1; d <= N_DENSITIES; d++) {
+        bench_request wanted = b->r->bench;
+        wanted.kind = "binary";
+        wanted.bits = 8;
+        wanted.bands = 1;
+        wanted.granularity_px = granularity;
+        wanted.density_percent = 10 * d;
+        uint8_t *const pixels = bench_generate(&wanted);
+        if (!pixels) return false;
+        const qfz_image image = {.h = wanted.size_px,
+                                 .w = wanted.size_px,
+                                 .n_bands = 1,
+                                 .type = QFZ_U8,
+                                 .pixels = pixels,
+                                 .valid = pixels};
+        for (int i = 0; i < N_OF_BINARY; i++) {
+            const qfz_method zones = {.distance = QFZ_L1};
+            if (!is_wanted(b->r, &of_binary[i])) continue;
+            const double ms = median_ms(b, &image, &zones, &of_binary[i]);
+            if (ms < 0) {
+                free(pixels);
+                return false;
+            }
+            sum[i] += ms;
+            if (ms > worst[i]) worst[i] = ms;
+        }
+        free(pixels);
+    }
+    (void)snprintf(name, sizeof name, "binary g%d", granularity);
+    for (int i = 0; i < N_OF_BINARY; i++)
+        if (is_wanted(b->r, &of_binary[i]))
+            print_line(b, &of_binary[i], name, 8, sum[i] / N_DENSITIES, worst[i],
+                       1 + of_binary[i].out_bytes);
+    return true;
+}
+
+static bool bench_binary(gpu_bench *b)
+{
+    static const int granularities[] = {1, 4, 16};
+    for (size_t i = 0; i < sizeof granularities / sizeof *granularities; i++)
+        if (!bench_granularity(b, granularities[i])) return false;
+    return true;
+}
+
+/* ---------------------------------------------------------------------------------------- scenes
+ */
+/* Alpha and omega are 5 % of the type's range; labels of zones take no alpha. */
+static bool bench_scene(gpu_bench *b, const bench_image *image, const char *name)
+{
+    const int bits = bench_image_bits(image);
+    const double limit = bits == 8 ? 12 : 3276;
+    for (int i = 0; i < N_OF_SCENE; i++) {
+        const measured *const m = &of_scene[i];
+        const qfz_method method = {.distance = QFZ_L1,
+                                   .has_alpha = m->part == QFZ_PART_ALPHA_OMEGA,
+                                   .alpha = limit,
+                                   .omega = &limit,
+                                   .n_omega = 1};
+        if (!is_wanted(b->r, m)) continue;
+        const double ms = median_ms(b, &image->image, &method, m);
+        if (ms < 0) return false;
+        print_line(b, m, name, bits, ms, b->ms[b->r->bench.runs - 1],
+                   image->image.n_bands * bits / 8 + m->out_bytes);
+    }
+    return true;
+}
+
+static bool bench_file(gpu_bench *b)
+{
+    request wanted = *b->r;
+    bench_image image = {0};
+    const char *const slash = strrchr(b->r->operands[1], '/');
+    wanted.bench.kind = NULL;
+    wanted.bench.mirror_px = b->r->bench.size_px;
+    if (bench_image_open(&image, &wanted, b->r->operands[1], &b->err) != QFZ_OK) return false;
+    const bool ok = bench_scene(b, &image, slash ? slash + 1 : b->r->operands[1]);
+    bench_image_close(&image);
+    return ok;
+}
+
+static bool bench_generated(gpu_bench *b)
+{
+    request wanted = *b->r;
+    bench_image image = {0};
+    if (bench_image_open(&image, &wanted, NULL, &b->err) != QFZ_OK) return false;
+    const bool ok = bench_scene(b, &image, b->r->bench.kind);
+    bench_image_close(&image);
+    return ok;
+}
+
+int bench_gpu(const request *r)
+{
+    gpu_bench b = {.r = r, .ms = malloc((size_t)r->bench.runs * sizeof *b.ms)};
+    const bool scene = r->n_operands > 1, generated = r->bench.kind != NULL;
+    bool ok = b.ms && qfz_gpu_copy_rate(0, &b.copy_rate, &b.err) == QFZ_OK;
+    if (ok) {
+        print_head(&b);
+        ok = scene ? bench_file(&b) : generated ? bench_generated(&b) : bench_binary(&b);
+    }
+    free(b.ms);
+    if (!ok) complain(r->command, "%s", b.err.message[0] ? b.err.message : "out of memory");
+    return ok ? EXIT_OK : EXIT_FAILED;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* choice.h - which engine does the work, and on which devices. */
+#ifndef QFZ_CHOICE_H
+#define QFZ_CHOICE_H
+
+#include "engine.h"
+
+enum { QFZ_MAX_DEVICES = 64 };
+
+typedef struct qfz_choice {
+    const qfz_engine *engine;
+    int n_devices; /* at least 1; an engine without devices has one, the machine */
+    int devices[QFZ_MAX_DEVICES];
+    int64_t device_memory_bytes; /* that may be used of each; 0: the engine has no devices */
+    char warning[256];           /* why it is not the engine that one could expect; or "" */
+} qfz_choice;
+
+/* What is wished: gpus NULL means all that there are, memory_bytes 0 most of what is free. */
+typedef struct qfz_wish {
+    qfz_engine_choice engine;
+    const int *gpus;
+    int n_gpus;
+    int local_rank, n_local; /* processes of this job on this machine share its GPUs; 0, 0: alone */
+    int64_t gpu_memory_bytes;
+    const char *method; /* as in qfz_worker_spec */
+} qfz_wish;
+
+/* AUTO takes GPUs where they can be used and the CPU, with a warning if GPUs were to be expected,
+ * where not.  A wish that names GPUs or their method wants the CUDA engine. */
+qfz_status qfz_choose(qfz_choice *choice, const qfz_wish *wish, qfz_error *err);
+
+/* The CPU after all, because of what err says. */
+void qfz_choose_cpu(qfz_choice *choice, const qfz_error *err);
+
+#endif

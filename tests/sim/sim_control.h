@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* sim_control.h - what a test may ask of the simulator: from C too. */
+#ifndef QFZ_SIM_CONTROL_H
+#define QFZ_SIM_CONTROL_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The seed of everything random in it. */
+void sim_seed(uint64_t seed);
+
+/* How many devices there seem to be; 1 at first. */
+void sim_set_devices(int n);
+
+/* The n-th allocation of device memory from now on fails, and with `all` every one after it too;
+ * 0: none does. */
+void sim_fail_allocation(int64_t n, int all);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

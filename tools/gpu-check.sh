@@ -1,0 +1,86 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# gpu-check.sh - on a host with a GPU: builds, runs the GPU tests, the small ones again under
+# compute-sanitizer, and the benchmark; prints a short table last.
+#
+#   tools/gpu-check.sh [PART...]     PART: build, test, sanitize, bench, jobs, scale; default: all
+#
+# Environment: OUT      folder for full logs (default: build-gpu/out)
+#              GDAL_BUNDLE  tarball of GDAL and PROJ for hosts that have none; it has an env.sh that
+#                           sets GDAL_BUNDLE_CMAKE
+#              BASELINES    folder of other programs' sources to measure in the same run
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 2
+out=${OUT:-$PWD/build-gpu/out}
+mkdir -p "$out" build-gpu
+declare -a table=()
+
+note() { table+=("$(printf '%-28s %s' "$1" "$2")"); }
+wants() { # PART: was it asked for?
+    local part
+    [ "${#parts[@]}" -eq 0 ] && return 0
+    for part in "${parts[@]}"; do [ "$part" = "$1" ] && return 0; done
+    return 1
+}
+parts=("$@")
+
+if [ -n "${GDAL_BUNDLE-}" ]; then
+    if [ ! -f build-gpu/gdal/env.sh ]; then
+        mkdir -p build-gpu/gdal && tar -C build-gpu/gdal -xJf "$GDAL_BUNDLE" || exit 2
+    fi
+    # shellcheck source=/dev/null
+    . build-gpu/gdal/env.sh
+fi
+
+do_build() {
+    # shellcheck disable=SC2086 # several words
+    cmake -S . -B build-gpu -DQFZ_CUDA=ON ${GDAL_BUNDLE_CMAKE-} >"$out/configure.log" 2>&1 &&
+        cmake --build build-gpu -j "$(nproc)" >"$out/build.log" 2>&1
+    local rc=$?
+    [ $rc -eq 0 ] || tail -40 "$out/configure.log" "$out/build.log"
+    note build "$([ $rc -eq 0 ] && echo ok || echo FAILED)"
+    return $rc
+}
+
+do_test() {
+    ctest --test-dir build-gpu -L gpu -j 4 --timeout 300 --output-on-failure >"$out/test.log" 2>&1
+    grep -E 'tests passed|Failed|Skipped|Timeout|SEGFAULT' "$out/test.log" | tail -20
+    note 'gpu tests' "$(grep -E 'tests passed' "$out/test.log" || echo 'did not run')"
+}
+
+# The programs take SEED CASES; few cases do, since the tools slow kernels down a hundredfold.
+do_sanitize() {
+    local tool program
+    for tool in memcheck racecheck synccheck initcheck; do
+        for program in build-gpu/tests/gpu_*; do
+            [ -x "$program" ] || continue
+            timeout 120 compute-sanitizer --tool "$tool" --error-exitcode 9 "$program" 1 2 \
+                >"$out/$tool-${program##*/}.log" 2>&1
+            case $? in
+            0) note "$tool ${program##*/gpu_}" clean ;;
+            124) note "$tool ${program##*/gpu_}" 'not done in 120 s' ;;
+            *) note "$tool ${program##*/gpu_}" "$(grep -E 'ERROR SUMMARY|hazard' \
+                "$out/$tool-${program##*/}.log" | tail -1)" ;;
+            esac
+        done
+    done
+    cat "$out"/*check-*.log | gzip >"$out/sanitizer-logs.gz"
+    rm -f "$out"/*check-*.log
+}
+
+do_bench() {
+    build-gpu/apps/qfz-bench gpu ${BENCH_OPTIONS-} >"$out/bench.txt" 2>&1
+    note bench "$([ $? -eq 0 ] && echo "see $out/bench.txt" || echo FAILED)"
+    cat "$out/bench.txt"
+}
+
+status=0
+if wants build; then do_build || status=1; fi
+if [ $status -eq 0 ]; then
+    if wants test; then do_test; fi
+    if wants sanitize; then do_sanitize; fi
+    if wants bench; then do_bench; fi
+fi
+printf '%s\n' "${table[@]}" | tee "$out/summary.txt"
+! printf '%s\n' "${table[@]}" | grep -qE 'FAILED|[1-9][0-9]* errors|tests failed out of' && exit $status
+exit 1
