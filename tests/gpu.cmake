@@ -55,3 +55,4 @@ function(qfz_add_gpu_test name)
 endfunction()
 
 qfz_add_gpu_test(collective gpu/test_collective.cu)
+qfz_add_gpu_test(image gpu/test_image.cu gpu/hostile.c)
