@@ -56,3 +56,4 @@ endfunction()
 
 qfz_add_gpu_test(collective gpu/test_collective.cu)
 qfz_add_gpu_test(image gpu/test_image.cu gpu/hostile.c)
+qfz_add_gpu_test(components gpu/test_components.cu gpu/hostile.c)

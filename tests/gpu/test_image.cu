@@ -3,29 +3,11 @@
 #include <cstring>
 
 #include "check.h"
-#include "device_test.h"
 #include "gpu/image.cuh"
 #include "hostile.h"
+#include "uploaded.h"
 
 static qfz_error err;
-
-struct uploaded {
-    qfz_gpu_image image;
-    char *d_pixels;
-    uint8_t *d_valid;
-};
-
-static uploaded upload(const qfz_image *image, bool masked)
-{
-    const int64_t n_px = image->h * image->w;
-    uploaded up = {};
-    up.d_pixels = to_device(static_cast<const char *>(image->pixels),
-                            n_px * image->n_bands * (int64_t)qfz_type_bytes(image->type));
-    up.d_valid = to_device(image->valid, n_px);
-    up.image = qfz_gpu_image{(int32_t)image->h, (int32_t)image->w, image->n_bands,
-                             image->type,       up.d_pixels,       masked ? up.d_valid : NULL};
-    return up;
-}
 
 /* The neighbour of a pixel in direction d that it has an edge to, or -1. */
 static int64_t neighbour(const qfz_image *image, int64_t p, int d)
@@ -98,9 +80,9 @@ static void one_raster(qfz_gpu *gpu, int64_t number)
     check_case(number, "%s", made.what);
     qfz_image *const image = &made.image;
     const bool masked = check_chance(80);
-    const uploaded up = upload(image, masked);
     qfz_image seen = *image;
     if (!masked) seen.valid = NULL;
+    uploaded up = upload(&seen);
     qfz_rule rule = {};
     rule.connectivity = check_chance(50) ? 4 : 8;
     rule.type = image->type;
@@ -118,8 +100,7 @@ static void one_raster(qfz_gpu *gpu, int64_t number)
         joins_are(gpu, &seen, &up, &rule, keys);
         if (!edge_bits) edges_are(gpu, &up, &rule, keys);
     }
-    cudaFree(up.d_pixels);
-    cudaFree(up.d_valid);
+    upload_free(&up);
     hostile_free(&made);
 }
 
