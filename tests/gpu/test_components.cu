@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* Components of tiles on the device, against the CPU engine's: every pixel's first pixel. */
+#include <cstring>
+
+#include "check.h"
+#include "engine.h"
+#include "gpu/components.cuh"
+#include "hostile.h"
+#include "uploaded.h"
+
+static qfz_error err;
+
+/* What the CPU engine says: the first pixel of each pixel's region, QFZ_NONE where invalid. */
+static std::vector<uint32_t> host_roots(const qfz_image *image, const qfz_rule *rule)
+{
+    const size_t n_px = (size_t)(image->h * image->w);
+    std::vector<uint32_t> roots(n_px);
+    qfz_worker_spec spec = {};
+    spec.rule = rule;
+    spec.kind = QFZ_COMPONENTS;
+    spec.max_h = (int32_t)image->h;
+    spec.max_w = (int32_t)image->w;
+    spec.n_threads = 1;
+    qfz_worker *worker = NULL;
+    qfz_partition partition;
+    const qfz_engine *const cpu = &qfz_engine_cpu;
+    const bool done = cpu->open(&worker, &spec, &err) == QFZ_OK &&
+                      cpu->load(worker, image, &err) == QFZ_OK &&
+                      cpu->partition(worker, NULL, &partition, &err) == QFZ_OK;
+    CHECK(done, "CPU engine: %s", err.message);
+    std::vector<uint64_t> lut(partition.first, partition.first + partition.n_regions);
+    for (uint64_t &first : lut)
+        first++;
+    CHECK(cpu->labels(worker, lut.data(), false, roots.data(), &err) == QFZ_OK, "labels");
+    for (uint32_t &root : roots)
+        root--; /* 0 becomes QFZ_NONE */
+    cpu->close(worker);
+    return roots;
+}
+
+static void roots_are(const std::vector<uint32_t> &got, const std::vector<uint32_t> &want,
+                      const char *how)
+{
+    size_t wrong = 0, at = 0;
+    for (size_t p = 0; p < want.size(); p++)
+        if (got[p] != want[p] && wrong++ == 0) at = p;
+    CHECK(wrong == 0, "%s: %zu pixels are wrong; the first, %zu, is %u, not %u", how, wrong, at,
+          got[at], want[at]);
+}
+
+static void components_are(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rule)
+{
+    const int64_t n_px = image->h * image->w;
+    const std::vector<uint32_t> want = host_roots(image, rule);
+    uploaded up = upload(image);
+    const int32_t h = up.image.h, w = up.image.w;
+    char *const d_scratch = device_room<char>((int64_t)qfz_gpu_components_bytes(rule, h, w));
+    uint32_t *const d_root = device_room<uint32_t>(n_px);
+    CHECK(qfz_gpu_components(gpu, &up.image, rule, d_scratch, d_root) == QFZ_OK, "%s", err.message);
+    roots_are(from_device(gpu, d_root, n_px), want, "image");
+
+    uint8_t *const d_joins = device_room<uint8_t>(n_px);
+    MUST(cudaMemset(d_root, 0x11, (size_t)n_px * sizeof *d_root));
+    CHECK(qfz_gpu_joins(gpu, &up.image, rule, d_joins) == QFZ_OK &&
+              qfz_gpu_components_of_joins(gpu, d_joins, h, w, rule->connectivity, d_scratch,
+                                          d_root) == QFZ_OK,
+          "%s", err.message);
+    roots_are(from_device(gpu, d_root, n_px), want, "joins");
+    cudaFree(d_scratch);
+    cudaFree(d_root);
+    cudaFree(d_joins);
+    upload_free(&up);
+}
+
+static void random_raster(qfz_gpu *gpu, int64_t number)
+{
+    hostile made;
+    const bool edge_bits = number % 11 == 0;
+    hostile_make(&made, check_.seed, number, number % 3 ? 150 : 300, edge_bits ? QFZ_U8 : -1,
+                 edge_bits || check_chance(60) ? 1 : 4);
+    check_case(number, "%s", made.what);
+    qfz_image seen = made.image;
+    if (check_chance(25)) seen.valid = NULL;
+    qfz_rule rule = {};
+    rule.type = seen.type;
+    rule.n_bands = seen.n_bands;
+    rule.edge_bits = edge_bits;
+    rule.distance = (qfz_distance)check_pick(3);
+    rule.connectivity = check_chance(50) ? 4 : 8;
+    const int64_t p = check_pick(seen.h * seen.w), q = check_pick(seen.h * seen.w);
+    if (check_chance(60)) qfz_levels(&seen, rule.distance, p, q, 1, &rule.alpha_key);
+    if (edge_bits) rule.alpha_key = UINT32_MAX;
+    uint32_t max_key;
+    qfz_error refused = {};
+    if (qfz_max_key(rule.type, rule.n_bands, rule.distance, &max_key, &refused) != QFZ_OK)
+        rule.distance = QFZ_LINF;
+    components_are(gpu, &seen, &rule);
+    hostile_free(&made);
+}
+
+/* Squares of grain x grain pixels, each set with a probability, and valid where set. */
+static void binary_noise(qfz_gpu *gpu, int64_t h, int64_t w, int grain, int density, int joined)
+{
+    check_case(density, "noise, %lld x %lld, grain %d, density %d, %d-connected", (long long)w,
+               (long long)h, grain, density, joined);
+    std::vector<uint8_t> px((size_t)(h * w)), squares((size_t)(h * w));
+    for (uint8_t &square : squares)
+        square = check_chance(density);
+    for (int64_t p = 0; p < h * w; p++)
+        px[(size_t)p] = squares[(size_t)(p / w / grain * w + p % w / grain)];
+    qfz_image image = {};
+    image.h = h;
+    image.w = w;
+    image.n_bands = 1;
+    image.type = QFZ_U8;
+    image.pixels = px.data();
+    image.valid = px.data();
+    qfz_rule rule = {};
+    rule.type = QFZ_U8;
+    rule.n_bands = 1;
+    rule.connectivity = joined;
+    components_are(gpu, &image, &rule);
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(argc, argv, 150);
+    qfz_gpu gpu = open_gpu(&err);
+    for (int64_t number = check_.first; number < check_.cases; number++)
+        random_raster(&gpu, number);
+    for (int joined = 4; joined <= 8; joined += 4)
+        for (int grain = 1; grain <= 16; grain *= 4)
+            for (int density = 20; density <= 80; density += 20)
+                binary_noise(&gpu, 200, 256, grain, density, joined);
+    return check_end();
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* uploaded.h - an image of the host in device memory. */
+#ifndef QFZ_TEST_UPLOADED_H
+#define QFZ_TEST_UPLOADED_H
+
+#include "device_test.h"
+#include "gpu/image.cuh"
+
+typedef struct uploaded {
+    qfz_gpu_image image;
+    char *d_pixels;
+    uint8_t *d_valid; /* NULL as in the image */
+} uploaded;
+
+static inline uploaded upload(const qfz_image *image)
+{
+    const int64_t n_px = image->h * image->w;
+    const int64_t bytes = n_px * image->n_bands * (int64_t)qfz_type_bytes(image->type);
+    uploaded up = {};
+    up.d_pixels = to_device(static_cast<const char *>(image->pixels), bytes);
+    if (image->valid) up.d_valid = to_device(image->valid, n_px);
+    up.image = qfz_gpu_image{(int32_t)image->h, (int32_t)image->w, image->n_bands,
+                             image->type,       up.d_pixels,       up.d_valid};
+    return up;
+}
+
+static inline void upload_free(uploaded *up)
+{
+    cudaFree(up->d_pixels);
+    cudaFree(up->d_valid);
+}
+
+#endif
