@@ -7,9 +7,33 @@
 #include "help.h"
 #include "options.h"
 
+/* One for the process, as the launcher's other processes are. */
+static qfz_ranks ranks = {.n = 1, .n_local = 1};
+
+bool command_join(void)
+{
+    qfz_error err = {0};
+    if (qfz_ranks_join(&ranks, &err) != QFZ_OK) {
+        (void)fprintf(stderr, "qfz: %s\n", err.message);
+        return false;
+    }
+    return ranks.rank == 0 || freopen("/dev/null", "w", stdout) != NULL;
+}
+
+const qfz_ranks *command_ranks(void)
+{
+    return &ranks;
+}
+
+void command_leave(void)
+{
+    qfz_ranks_leave();
+}
+
 void complain(const command *c, const char *format, ...)
 {
     va_list arguments;
+    if (ranks.rank > 0) return;
     va_start(arguments, format);
     (void)fprintf(stderr, "%s: ", c->name);
     (void)vfprintf(stderr, format, arguments);

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_SIGNAL = 128 };
+enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_RESUMABLE = 75, EXIT_SIGNAL = 128 };
 
 /* Bits of option.commands, too. */
 enum {
@@ -15,8 +15,10 @@ enum {
     FOR_SIMPLIFY = 1 << QFZ_SIMPLIFY,
     FOR_SALIENCY = 1 << QFZ_SALIENCY,
     FOR_CUT = 1 << QFZ_CUT,
+    FOR_TASKS = FOR_LABEL | FOR_SIMPLIFY | FOR_SALIENCY | FOR_CUT,
     FOR_INFO = 1 << 4,
-    FOR_BENCH = 1 << 5
+    FOR_BENCH = 1 << 5,
+    FOR_RUN = 1 << 6
 };
 
 struct request;
@@ -42,10 +44,17 @@ extern const command simplify_command;
 extern const command saliency_command;
 extern const command cut_command;
 extern const command info_command;
+extern const command run_command;
 
 /* Parses, then prints help or version, or runs; to the exit status.  argv starts behind the
  * command's own name. */
 int command_main(const command *c, int argc, char **argv);
+
+/* The other processes of the job; from here on only the first of them speaks.  False: no joining,
+ * and why is on stderr. */
+bool command_join(void);
+const qfz_ranks *command_ranks(void);
+void command_leave(void);
 
 /* One line "NAME: ..." on stderr. */
 void complain(const command *c, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -8,7 +8,7 @@
 
 static const command qfz_itself = {.name = "qfz"};
 static const command *const commands[] = {&label_command, &simplify_command, &saliency_command,
-                                          &cut_command, &info_command};
+                                          &cut_command,   &info_command,     &run_command};
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
 static const command *find(const char *name)
@@ -18,13 +18,29 @@ static const command *find(const char *name)
     return NULL;
 }
 
-int main(int argc, char **argv)
+/* `run` stands before the name of another command; its own options, which take a word each, go to
+ * that one. */
+static int run_other(int argc, char **argv)
+{
+    for (int i = 0; i < argc; i++) {
+        const command *const c = find(argv[i]);
+        if (strncmp(argv[i], "--", 2) == 0 && !strchr(argv[i], '=')) i++;
+        if (!c || !(c->bit & FOR_TASKS)) continue;
+        for (int at = i; at > 0; at--)
+            argv[at] = argv[at - 1];
+        return command_main(c, argc - 1, argv + 1);
+    }
+    return command_main(&run_command, argc, argv);
+}
+
+static int run_qfz(int argc, char **argv)
 {
     if (argc < 2) {
         complain(&qfz_itself, "needs a command; see qfz --help");
         return EXIT_USAGE;
     }
     const command *const c = find(argv[1]);
+    if (c == &run_command) return run_other(argc - 2, argv + 2);
     if (c) return command_main(c, argc - 2, argv + 2);
     if (strcmp(argv[1], "--help") == 0)
         help_print_all(commands, N_COMMANDS);
@@ -37,4 +53,12 @@ int main(int argc, char **argv)
         return EXIT_USAGE;
     }
     return end_of_output(&qfz_itself, EXIT_OK);
+}
+
+int main(int argc, char **argv)
+{
+    if (!command_join()) return EXIT_FAILED;
+    const int status = run_qfz(argc, argv);
+    command_leave();
+    return status;
 }

@@ -9,6 +9,7 @@
 #define FOR_IMAGES (FOR_LABEL | FOR_SIMPLIFY | FOR_SALIENCY)
 #define FOR_JOBS (FOR_IMAGES | FOR_CUT)
 #define FOR_ALL (FOR_JOBS | FOR_INFO | FOR_BENCH)
+#define FOR_PHASES (FOR_JOBS | FOR_INFO | FOR_RUN)
 
 #define AT(member) offsetof(request, member)
 #define FLAG(member) .set = set_flag, .at = AT(member)
@@ -18,6 +19,7 @@ static const char joins[] = "What joins pixels";
 static const char pixels[] = "Pixels that count";
 static const char output[] = "Output";
 static const char running[] = "Running";
+static const char batch[] = "Batch jobs";
 static const char images[] = "Images";
 
 const option option_table[] = {
@@ -102,6 +104,23 @@ const option option_table[] = {
     {"--overwrite", .commands = FOR_JOBS | FOR_INFO, .section = output,
      .help = "Replace outputs that exist. Default: refuse.", FLAG(job.overwrite)},
 
+    {"--work", TAKES("DIR"), .commands = FOR_PHASES, .section = batch,
+     .help =
+         "Keep a journal in this folder, from which the job can go on however it ended; with it "
+         "SIGTERM and SIGUSR1 end the job with status 75. Default: none.",
+     .set = set_text, .at = AT(job.work)},
+    {"--resume", .commands = FOR_JOBS | FOR_INFO, .section = batch,
+     .help = "Go on with what is in the folder of --work, from the beginning if nothing is. "
+             "Default: refuse a folder that holds a journal.",
+     FLAG(job.resume)},
+    {"--phase", TAKES("all|summarise|stitch|resolve"), .commands = FOR_PHASES, .section = batch,
+     .help = "Do this phase of the job only; the folder of --work connects them. Default: all.",
+     .set = set_choice, .at = AT(job.phase)},
+    {"--part", TAKES("K/N"), .commands = FOR_PHASES, .section = batch,
+     .help =
+         "Of N parts of the raster, do this one, counted from 1, in phase summarise or resolve.",
+     .set = set_part},
+
     {"--generate", TAKES("binary|white|fractal|flat|ramp"), .commands = FOR_BENCH,
      .section = images,
      .help =
@@ -166,8 +185,8 @@ const option option_table[] = {
      .help = "No progress and no summary on stderr; errors still are.", FLAG(quiet)},
     {"--json", .commands = FOR_ALL, .section = running,
      .help = "Print the result on stdout as JSON.", FLAG(json)},
-    {"--help", .commands = FOR_ALL, .section = running, .help = "Print this help."},
-    {"--version", .commands = FOR_ALL, .section = running, .help = "Print the version."},
+    {"--help", .commands = FOR_ALL | FOR_RUN, .section = running, .help = "Print this help."},
+    {"--version", .commands = FOR_ALL | FOR_RUN, .section = running, .help = "Print the version."},
 };
 
 const int n_options = sizeof option_table / sizeof *option_table;

@@ -79,7 +79,8 @@ static bool unknown(const request *r, const char *word)
 /* The commands that have this option, for whoever tried it elsewhere. */
 static bool misplaced(const request *r, const option *o, unsigned bit)
 {
-    static const char *const names[] = {"label", "simplify", "saliency", "cut", "info", "bench"};
+    static const char *const names[] = {"label", "simplify", "saliency", "cut",
+                                        "info",  "bench",    "run"};
     char owners[128] = "";
     size_t n = 0;
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {

@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { TICKS = 40 };
+#include "command.h"
+
+enum { TICKS = 40, PATIENCE_S = 12 };
 
 /* A handler can reach nothing but a variable of the file. */
 static volatile sig_atomic_t stop_signal;
@@ -17,12 +19,37 @@ static void on_signal(int number)
     (void)signal(SIGTERM, SIG_DFL);
 }
 
-progress progress_start(bool quiet)
+/* Batch systems do not wait long; a journal can be left at any moment. */
+static void on_resumable_signal(int number)
 {
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    stop_signal = number;
+    (void)signal(number, SIG_IGN);
+    (void)alarm(PATIENCE_S);
+}
+
+static void on_alarm(int number)
+{
+    static const char text[] = "qfz: stopped in the middle of a step; --resume goes on\n";
+    (void)number;
+    (void)!write(STDERR_FILENO, text, sizeof text - 1);
+    _exit(EXIT_RESUMABLE);
+}
+
+static void handle(int number, void (*handler)(int))
+{
+    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
     (void)sigemptyset(&action.sa_mask);
-    (void)sigaction(SIGINT, &action, NULL);
-    (void)sigaction(SIGTERM, &action, NULL);
+    (void)sigaction(number, &action, NULL);
+}
+
+progress progress_start(bool quiet, bool resumable)
+{
+    handle(SIGINT, on_signal);
+    handle(SIGTERM, resumable ? on_resumable_signal : on_signal);
+    if (resumable) {
+        handle(SIGUSR1, on_resumable_signal);
+        handle(SIGALRM, on_alarm);
+    }
     return (progress){.visible = !quiet && isatty(STDERR_FILENO), .ticks = -1};
 }
 

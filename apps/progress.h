@@ -10,8 +10,9 @@ typedef struct progress {
     int ticks; /* drawn so far; -1: none */
 } progress;
 
-/* From here on SIGINT and SIGTERM ask the job to stop; a second one kills. */
-progress progress_start(bool quiet);
+/* From here on SIGINT and SIGTERM ask the job to stop; a second one kills.  resumable: SIGUSR1 does
+ * so too, and what does not stop soon after that or SIGTERM is ended with EXIT_RESUMABLE. */
+progress progress_start(bool quiet, bool resumable);
 
 /* A qfz_progress_fn; arg is the progress. */
 int progress_report(double done, void *arg);

@@ -43,30 +43,55 @@ static void print_json(const request *r, const qfz_report *report)
     json_close(&j, '}');
 }
 
+static const char *name_of(int signal_number)
+{
+    return signal_number == SIGINT ? "Ctrl-C" : signal_number == SIGUSR1 ? "SIGUSR1" : "SIGTERM";
+}
+
+/* A signal may have reached another process of the job, and this one be told. */
 static int failed(const request *r, const qfz_error *err)
 {
     const int number = progress_signal();
+    if (err->status == QFZ_ECANCEL && r->job.work && number != SIGINT) {
+        complain(r->command, "stopped by %s; --resume goes on from %s",
+                 number ? name_of(number) : "another process of the job", r->job.work);
+        return EXIT_RESUMABLE;
+    }
     if (err->status != QFZ_ECANCEL || number == 0) {
         complain(r->command, "%s", err->message);
         return EXIT_FAILED;
     }
-    complain(r->command, "stopped by %s; nothing was written",
-             number == SIGINT ? "Ctrl-C" : "SIGTERM");
+    complain(r->command, "stopped by %s; nothing was written", name_of(number));
     return EXIT_SIGNAL + number;
+}
+
+static void print_next(const request *r, qfz_phase next)
+{
+    static const char *const phases[] = {"all", "summarise", "stitch", "resolve"};
+    (void)fprintf(stderr, "%s: phase %s", r->job.work, phases[r->job.phase]);
+    if (r->job.part) (void)fprintf(stderr, " of part %d/%d", r->job.part, r->job.n_parts);
+    (void)fprintf(stderr, " is done; next, when all parts are: phase %s\n", phases[next]);
 }
 
 int run_job(request *r)
 {
     qfz_report report;
     qfz_error err = {0};
-    progress bar = progress_start(r->quiet);
+    const bool speaks = command_ranks()->rank == 0;
+    progress bar = progress_start(r->quiet || !speaks, r->job.work != NULL);
     r->job.src = r->operands[0];
     r->job.dst = r->operands[1];
+    r->job.ranks = command_ranks();
     r->job.progress = progress_report;
     r->job.progress_arg = &bar;
     const qfz_status status = qfz_job_run(&r->job, &report, &err);
     progress_end(&bar);
     if (status != QFZ_OK) return failed(r, &err);
+    if (!speaks) return EXIT_OK;
+    if (report.next != QFZ_PHASE_ALL) {
+        if (!r->quiet) print_next(r, report.next);
+        return EXIT_OK;
+    }
     if (report.warning[0]) complain(r->command, "%s", report.warning);
     if (!r->quiet) print_summary(r, &report);
     if (r->json || r->job.count_only) print_json(r, &report);

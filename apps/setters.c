@@ -147,6 +147,8 @@ const char *set_chosen_text(const option *o, request *r, const char *const *valu
     return NULL;
 }
 
+enum { PARTS_MAX = 100000 };
+
 /* ---------------------------------------------------------------------------------------- lists */
 static const char *push(string_list *list, const char *key, const char *between, const char *value)
 {
@@ -188,6 +190,23 @@ const char *add_band(const option *o, request *r, const char *const *values)
     bands[r->job.n_bands++] = (int)band;
     r->bands = bands;
     r->job.bands = bands;
+    return NULL;
+}
+
+const char *set_part(const option *o, request *r, const char *const *values)
+{
+    (void)o;
+    int64_t part = 0, n = 0;
+    char *const words = strdup(values[0]);
+    if (!words) return no_memory;
+    char *rest = words;
+    const char *const first = strsep(&rest, "/");
+    const bool good = rest && value_integer(first, &part) && value_integer(rest, &n) && part >= 1 &&
+                      part <= n && n <= PARTS_MAX;
+    free(words);
+    if (!good) return "must be K/N, two whole numbers, 1 <= K <= N";
+    r->job.part = (int)part;
+    r->job.n_parts = (int)n;
     return NULL;
 }
 

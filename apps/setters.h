@@ -22,6 +22,8 @@ const char *set_bytes(const option *o, request *r, const char *const *values); /
 const char *add_key_value(const option *o, request *r, const char *const *values);
 const char *add_pair(const option *o, request *r, const char *const *values);
 
+const char *set_part(const option *o, request *r, const char *const *values); /* K/N */
+
 const char *add_band(const option *o, request *r, const char *const *values);
 const char *set_gpus(const option *o, request *r, const char *const *values);
 const char *set_omega(const option *o, request *r, const char *const *values);

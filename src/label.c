@@ -32,8 +32,7 @@ static bool is_stitched(qfz_run *run, int64_t tile, void *arg)
 static void plan(const qfz_run *run, qfz_outputs *outputs)
 {
     outputs->n_rasters = 1;
-    outputs->specs[QFZ_MAIN] =
-        qfz_spec_labels(run->setup, run->setup->job->dst, run->count.total);
+    outputs->specs[QFZ_MAIN] = qfz_spec_labels(run->setup, run->setup->job->dst, run->count.total);
 }
 
 static qfz_status resolve(qfz_run *run, qfz_hand *hand, int64_t tile, void *arg, qfz_error *err)
@@ -50,14 +49,9 @@ static qfz_status resolve(qfz_run *run, qfz_hand *hand, int64_t tile, void *arg,
 }
 
 const qfz_passes qfz_label_passes = {
-    .steps = {{.phase = QFZ_PHASE_SUMMARISE,
-               .share = 0.4,
-               .is_done = is_summarised,
-               .visit = summarise},
-              {.phase = QFZ_PHASE_STITCH,
-               .share = 0.05,
-               .is_done = is_stitched,
-               .together = stitch}},
+    .steps =
+        {{.phase = QFZ_PHASE_SUMMARISE, .share = 0.4, .is_done = is_summarised, .visit = summarise},
+         {.phase = QFZ_PHASE_STITCH, .share = 0.05, .is_done = is_stitched, .together = stitch}},
     .n_steps = 2,
     .plan = plan,
     .resolve_share = 0.5,

@@ -11,15 +11,21 @@
 
 /* Kinds of records in the spool, behind the rasters. */
 enum { RECORDS = QFZ_RASTERS, KINDS };
+enum { PATH_BYTES = 4096 };
 
 /* ----------------------------------------------------------------------------------- open, close
  */
 /* Edges that are not the result itself lie beside it in a file that never gets its final name. */
+static bool edges_path(const qfz_job *job, char path[PATH_BYTES])
+{
+    return snprintf(path, PATH_BYTES, "%s.edges.tif", job->dst) < PATH_BYTES;
+}
+
 static qfz_status create_edges(qfz_outputs *out, qfz_error *err)
 {
     const qfz_setup *const setup = out->run->setup;
-    char path[4096];
-    if ((size_t)snprintf(path, sizeof path, "%s.edges.tif", setup->job->dst) >= sizeof path)
+    char path[PATH_BYTES];
+    if (!edges_path(setup->job, path))
         return qfz_fail(err, QFZ_EARG, "%s: the name is too long", setup->job->dst);
     qfz_job plain = *setup->job;
     plain.format = "GTiff";
@@ -30,6 +36,17 @@ static qfz_status create_edges(qfz_outputs *out, qfz_error *err)
     return qfz_sink_create(&out->sinks[QFZ_MAIN], out->run->source, &plain, &spec, err);
 }
 
+/* Nobody else is at work on what the journal is of. */
+static void clean(const qfz_outputs *out)
+{
+    const qfz_job *const job = out->run->setup->job;
+    for (int i = 0; i < out->n_rasters; i++)
+        qfz_output_clean(out->specs[i].path);
+    if (job->regions) qfz_output_clean(job->regions);
+    char edges[PATH_BYTES];
+    if (edges_path(job, edges)) qfz_output_clean(edges);
+}
+
 static qfz_status create_files(qfz_outputs *out, qfz_error *err)
 {
     const qfz_run *const run = out->run;
@@ -37,8 +54,8 @@ static qfz_status create_files(qfz_outputs *out, qfz_error *err)
         if (out->specs[i].content == QFZ_CONTENT_SALIENCY && run->setup->job->layout != QFZ_EDGES)
             QFZ_TRY(create_edges(out, err));
         else
-            QFZ_TRY(qfz_sink_create(&out->sinks[i], run->source, run->setup->job, &out->specs[i],
-                                    err));
+            QFZ_TRY(
+                qfz_sink_create(&out->sinks[i], run->source, run->setup->job, &out->specs[i], err));
     }
     return qfz_regions_open(&out->regions, run, err);
 }
@@ -114,8 +131,7 @@ static qfz_status gather_records(void *arg, uint64_t *records, int64_t n, qfz_er
 }
 
 qfz_status qfz_outputs_regions(qfz_outputs *out, qfz_hand *hand, int64_t tile,
-                               const qfz_partition *partition, const uint64_t *lut,
-                               qfz_error *err)
+                               const qfz_partition *partition, const uint64_t *lut, qfz_error *err)
 {
     qfz_run *const run = out->run;
     if (!run->setup->job->regions) return QFZ_OK;
@@ -230,6 +246,7 @@ static qfz_status commit(qfz_outputs *out, qfz_error *err)
 qfz_status qfz_outputs_finish(qfz_outputs *out, qfz_error *err)
 {
     if (!out->spool) return commit(out, err);
+    clean(out);
     QFZ_TRY(create_files(out, err));
     QFZ_TRY(replay(out, err));
     QFZ_TRY(qfz_work_finish(out->run->work, err));

@@ -35,8 +35,7 @@ bool qfz_outputs_have(const qfz_outputs *outputs, int64_t tile);
 qfz_status qfz_outputs_write(qfz_outputs *outputs, int i, const qfz_hand *hand, int64_t tile,
                              const void *pixels, qfz_error *err);
 qfz_status qfz_outputs_regions(qfz_outputs *outputs, qfz_hand *hand, int64_t tile,
-                               const qfz_partition *partition, const uint64_t *lut,
-                               qfz_error *err);
+                               const qfz_partition *partition, const uint64_t *lut, qfz_error *err);
 
 /* All tiles are in: the files get their names.  Collective. */
 qfz_status qfz_outputs_finish(qfz_outputs *outputs, qfz_error *err);

@@ -66,8 +66,7 @@ static qfz_status merge_record(qfz_regions *regions, qfz_record *record, qfz_rec
     const qfz_source_info *const info = &regions->setup->info;
     qfz_status st = qfz_temp_read(regions->file, regions->folder, there, regions->bytes,
                                   (int64_t)(record->label - 1) * regions->bytes, err);
-    if (st == QFZ_OK && there->pixels)
-        qfz_record_merge(record, there, info->type, info->n_bands);
+    if (st == QFZ_OK && there->pixels) qfz_record_merge(record, there, info->type, info->n_bands);
     return st == QFZ_OK ? write_record(regions, record, err) : st;
 }
 

@@ -110,8 +110,8 @@ qfz_status qfz_run_tell(qfz_run *run, qfz_error *err);
 typedef qfz_status (*qfz_visit_fn)(qfz_run *run, qfz_hand *hand, int64_t tile, void *arg,
                                    qfz_error *err);
 typedef bool (*qfz_tile_fn)(qfz_run *run, int64_t tile, void *arg);
-qfz_status qfz_run_visit(qfz_run *run, double share, qfz_tile_fn is_done, qfz_visit_fn fn, void *arg,
-                         qfz_error *err);
+qfz_status qfz_run_visit(qfz_run *run, double share, qfz_tile_fn is_done, qfz_visit_fn fn,
+                         void *arg, qfz_error *err);
 
 /* Stitches all summaries.  Collective. */
 qfz_status qfz_run_solve(qfz_run *run, double share, qfz_error *err);

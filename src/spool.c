@@ -46,8 +46,7 @@ static void found(int64_t key, int64_t offset, int64_t bytes, void *arg)
 {
     qfz_spool *const spool = arg;
     if (key < 0 || key >= spool->n) return;
-    spool->entries[key] =
-        (entry){.journal = spool->scanned, .offset = offset, .bytes = bytes};
+    spool->entries[key] = (entry){.journal = spool->scanned, .offset = offset, .bytes = bytes};
 }
 
 qfz_status qfz_spool_attach(qfz_spool *spool, qfz_journal *journal, qfz_error *err)
@@ -79,8 +78,8 @@ qfz_long_record qfz_spool_begin(qfz_spool *spool, int kind, int64_t tile, int64_
     return qfz_journal_reserve(spool->appends, kind * spool->n_tiles + tile, bytes);
 }
 
-qfz_status qfz_spool_add(qfz_spool *spool, qfz_long_record *record, const void *data,
-                         int64_t bytes, qfz_error *err)
+qfz_status qfz_spool_add(qfz_spool *spool, qfz_long_record *record, const void *data, int64_t bytes,
+                         qfz_error *err)
 {
     return qfz_journal_fill(spool->appends, record, data, bytes, err);
 }
@@ -88,8 +87,8 @@ qfz_status qfz_spool_add(qfz_spool *spool, qfz_long_record *record, const void *
 qfz_status qfz_spool_end(qfz_spool *spool, const qfz_long_record *record, qfz_error *err)
 {
     QFZ_TRY(qfz_journal_seal(spool->appends, record, err));
-    spool->entries[record->key] = (entry){
-        .journal = spool->appends, .offset = record->offset, .bytes = record->bytes};
+    spool->entries[record->key] =
+        (entry){.journal = spool->appends, .offset = record->offset, .bytes = record->bytes};
     return QFZ_OK;
 }
 
@@ -138,8 +137,8 @@ static qfz_status unpack(packed *from, void *data, int64_t bytes, qfz_error *err
         const char *const head = from->data + from->bytes;
         if (left >= 0) memcpy(&packed_n, head, sizeof packed_n);
         if (left < 0 || packed_n > (uLongf)left ||
-            uncompress((Bytef *)data + at, &got, (const Bytef *)head + sizeof packed_n,
-                       packed_n) != Z_OK ||
+            uncompress((Bytef *)data + at, &got, (const Bytef *)head + sizeof packed_n, packed_n) !=
+                Z_OK ||
             got != n)
             return qfz_fail(err, QFZ_EIO, "the output of a tile was stored for another job");
         from->bytes += (int64_t)(sizeof packed_n + packed_n);

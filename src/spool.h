@@ -28,8 +28,8 @@ qfz_status qfz_spool_get(const qfz_spool *spool, int kind, int64_t tile, void *a
 
 /* A record that is made and read bit by bit, as it is. */
 qfz_long_record qfz_spool_begin(qfz_spool *spool, int kind, int64_t tile, int64_t bytes);
-qfz_status qfz_spool_add(qfz_spool *spool, qfz_long_record *record, const void *data,
-                         int64_t bytes, qfz_error *err);
+qfz_status qfz_spool_add(qfz_spool *spool, qfz_long_record *record, const void *data, int64_t bytes,
+                         qfz_error *err);
 qfz_status qfz_spool_end(qfz_spool *spool, const qfz_long_record *record, qfz_error *err);
 int64_t qfz_spool_bytes(const qfz_spool *spool, int kind, int64_t tile);
 qfz_status qfz_spool_read(const qfz_spool *spool, int kind, int64_t tile, int64_t at, void *data,

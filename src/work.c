@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "work.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -65,14 +66,18 @@ static qfz_status read_file(const qfz_work *work, const char *name, char **text,
     return st;
 }
 
-/* The file appears whole or not at all.  new_only: one that is there already stays as it is. */
+/* The file appears whole or not at all.  new_only: one that is there already stays as it is, and
+ * others may be about to make one. */
 static qfz_status write_file(const qfz_work *work, const char *name, const char *text,
                              bool new_only, qfz_error *err)
 {
     char path[PATH_BYTES], temp[PATH_BYTES];
     const size_t n = strlen(text);
     QFZ_TRY(path_of(work, path, err, "%s", name));
-    QFZ_TRY(path_of(work, temp, err, "%s.%ld.tmp", name, (long)getpid()));
+    if (new_only)
+        QFZ_TRY(path_of(work, temp, err, "%s.%ld.tmp", name, (long)getpid()));
+    else
+        QFZ_TRY(path_of(work, temp, err, "%s.tmp", name));
     const int file = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (file < 0) return failed(temp, "making it", err);
     bool ok = write(file, text, n) == (ssize_t)n && fsync(file) == 0;
@@ -92,7 +97,8 @@ static void delete_file(const qfz_work *work, const char *name)
     if (path_of(work, path, &ignored, "%s", name) == QFZ_OK) (void)unlink(path);
 }
 
-/* -------------------------------------------------------------------------------------- whose it is
+/* -------------------------------------------------------------------------------------- whose it
+ * is
  */
 /* Tiles and parts are taken over from who came first, unless this job names its own. */
 static qfz_status take_over(qfz_work *work, const char *there, qfz_setup *setup, qfz_error *err)
@@ -280,6 +286,17 @@ bool qfz_work_is_finishing(const qfz_work *work)
     return work->is_finishing;
 }
 
+/* Of processes that were killed while they made a file. */
+static void delete_temporary(const qfz_work *work)
+{
+    DIR *const folder = opendir(work->folder);
+    for (struct dirent *entry; folder && (entry = readdir(folder)) != NULL;) {
+        const size_t n = strlen(entry->d_name);
+        if (n > 4 && strcmp(entry->d_name + n - 4, ".tmp") == 0) delete_file(work, entry->d_name);
+    }
+    if (folder) (void)closedir(folder);
+}
+
 static void delete_journals(const qfz_work *work)
 {
     char name[128];
@@ -298,7 +315,9 @@ qfz_status qfz_work_end(qfz_work *work, const qfz_report *report, qfz_error *err
     if (work->ranks->rank == 0) st = write_file(work, "done", text, false, err);
     QFZ_TRY(qfz_ranks_agree(work->ranks, st, err));
     delete_journals(work);
-    if (work->ranks->rank == 0) delete_file(work, "finishing");
+    if (work->ranks->rank > 0) return QFZ_OK;
+    delete_file(work, "finishing");
+    delete_temporary(work);
     return QFZ_OK;
 }
 

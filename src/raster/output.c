@@ -208,3 +208,21 @@ void qfz_temp_delete(const char *temp)
     (void)each_of_stem(temp, delete_it, NULL);
     qfz_trap_end(&trap);
 }
+
+void qfz_output_clean(const char *path)
+{
+    const size_t folder_n = folder_length(path);
+    char *const folder = CPLStrdup(folder_n > 1 ? path : folder_n ? "/" : ".");
+    char *const stem = CPLStrdup(CPLSPrintf(".%s" MARK, path + folder_n));
+    qfz_trap trap;
+    qfz_trap_begin(&trap);
+    if (folder_n > 1) folder[folder_n - 1] = '\0';
+    char **const names = VSIReadDir(folder);
+    for (char **name = names; name && *name; name++)
+        if (strncmp(*name, stem, strlen(stem)) == 0)
+            (void)VSIUnlink(CPLSPrintf("%.*s%s", (int)folder_n, path, *name));
+    qfz_trap_end(&trap);
+    CSLDestroy(names);
+    CPLFree(stem);
+    CPLFree(folder);
+}

@@ -144,6 +144,9 @@ void qfz_sink_close(qfz_sink *sink);
  * it has another size or number of bands than the spec says. */
 qfz_status qfz_sink_open(qfz_sink **sink, const qfz_sink_spec *spec, qfz_error *err);
 
+/* Deletes what killed runs of a job have left of an output, under temporary names. */
+void qfz_output_clean(const char *path);
+
 /* Reads back a box that is written already, before or after commit (layouts other than edges are
  * derived from a raster of edges).  Same planes and type as qfz_sink_write(). */
 qfz_status qfz_sink_read(qfz_sink *sink, qfz_box box, void *pixels, uint8_t *valid, qfz_error *err);

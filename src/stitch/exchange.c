@@ -48,8 +48,7 @@ static qfz_status in(void *arg, int64_t key, const void *data, int64_t bytes, qf
     return qfz_store_put(t->stitch->store, key, data, bytes, err);
 }
 
-qfz_status qfz_stitch_exchange(qfz_stitch *stitch, int what, int level, qfz_way way,
-                               qfz_error *err)
+qfz_status qfz_stitch_exchange(qfz_stitch *stitch, int what, int level, qfz_way way, qfz_error *err)
 {
     const qfz_hierarchy *const h = &stitch->hierarchy;
     transfer t = {.stitch = stitch, .what = what};

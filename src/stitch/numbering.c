@@ -293,8 +293,7 @@ qfz_status qfz_stitch_count(qfz_stitch *stitch, qfz_count *count, qfz_error *err
 {
     void *data;
     int64_t bytes;
-    QFZ_TRY(
-        qfz_store_get(stitch->store, qfz_fact(stitch, FACT_NUMBERED), &data, &bytes, err));
+    QFZ_TRY(qfz_store_get(stitch->store, qfz_fact(stitch, FACT_NUMBERED), &data, &bytes, err));
     if (!data) return qfz_fail(err, QFZ_EIO, "the number of regions is not there");
     memcpy(count, data, sizeof *count);
     free(data);

@@ -139,7 +139,8 @@ static qfz_status go_up(void *arg, int64_t item, int worker, qfz_error *err)
     uint64_t *values = NULL;
     uint8_t *started = NULL;
     qfz_status st;
-    if (qfz_has(r->stitch, PIECE_GIVEN + set, node) && qfz_has(r->stitch, PIECE_REGIONS + set, node))
+    if (qfz_has(r->stitch, PIECE_GIVEN + set, node) &&
+        qfz_has(r->stitch, PIECE_REGIONS + set, node))
         return QFZ_OK;
     QFZ_TRY_OR(st, cleanup, frame_load(&f, r, node, err));
     QFZ_TRY_OR(st, cleanup, QFZ_NEW_ZERO(&values, (int64_t)f.n_regions * r->words, err));
@@ -152,9 +153,9 @@ static qfz_status go_up(void *arg, int64_t item, int worker, qfz_error *err)
         QFZ_TRY_OR(st, cleanup, collect(r, f.members[m], list, n, values, started, err));
     }
     QFZ_TRY_OR(st, cleanup, hand_out(r, PIECE_GIVEN + set, node, own, n_own, values, err));
-    QFZ_TRY_OR(st, cleanup,
-               put(r->stitch, PIECE_REGIONS + set, node, values, (int64_t)f.n_regions * r->words,
-                   err));
+    QFZ_TRY_OR(
+        st, cleanup,
+        put(r->stitch, PIECE_REGIONS + set, node, values, (int64_t)f.n_regions * r->words, err));
     for (int m = 0; m < f.n_members; m++)
         qfz_store_drop(r->stitch->store, qfz_piece(r->stitch, PIECE_GIVEN + set, f.members[m]));
 
@@ -204,8 +205,7 @@ static qfz_status go_down(void *arg, int64_t item, int worker, qfz_error *err)
     take_own(r, own, n_own, told, values);
     for (int m = 0; m < f.n_members; m++) {
         const uint32_t *const list = qfz_map_next(f.map, &at, &n);
-        QFZ_TRY_OR(st, cleanup,
-                   hand_out(r, PIECE_TOLD + set, f.members[m], list, n, values, err));
+        QFZ_TRY_OR(st, cleanup, hand_out(r, PIECE_TOLD + set, f.members[m], list, n, values, err));
     }
     qfz_store_drop(stitch->store, qfz_piece(stitch, PIECE_REGIONS + set, node));
     qfz_store_drop(stitch->store, qfz_piece(stitch, told_by(stitch, r->set, node), node));

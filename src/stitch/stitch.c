@@ -310,8 +310,8 @@ qfz_status qfz_stitch_solve(qfz_stitch *stitch, qfz_stitch_progress progress, vo
     const int n_levels = stitch->hierarchy.n_levels;
     const bool both_ways = stitch->solver->down != NULL;
     const int end_up = both_ways ? n_levels - 1 : n_levels;
-    step s = {.n_groups = count_groups(stitch, 1, end_up), .progress = progress,
-              .progress_arg = arg};
+    step s = {
+        .n_groups = count_groups(stitch, 1, end_up), .progress = progress, .progress_arg = arg};
     if (both_ways) s.n_groups += count_groups(stitch, 1, n_levels);
     for (int level = 1; level < n_levels; level++) {
         QFZ_TRY(qfz_stitch_exchange(stitch, PIECE_SUMMARY, level - 1, QFZ_UP, err));

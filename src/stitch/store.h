@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* store.h - numbered pieces of bytes, in memory up to a limit, beyond it in a temporary file; or all
- * of them in a journal too, which another process can take up.
+/* store.h - numbered pieces of bytes, in memory up to a limit, beyond it in a temporary file; or
+ * all of them in a journal too, which another process can take up.
  *
  * Any thread may call; pieces of different numbers do not disturb each other. */
 #ifndef QFZ_STITCH_STORE_H

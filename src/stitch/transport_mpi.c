@@ -13,8 +13,8 @@
 #include "memory.h"
 
 enum { TAG_STOP = 1, TAG_HEAD, TAG_BODY, TAGS };
-enum { CHUNK_BYTES = 1 << 30 };                  /* MPI counts in int */
-static const int64_t afloat_bytes = 64 << 20;    /* on the way from one rank at a time */
+enum { CHUNK_BYTES = 1 << 30 };               /* MPI counts in int */
+static const int64_t afloat_bytes = 64 << 20; /* on the way from one rank at a time */
 
 /* MPI is one for the whole process, and so is what is known of it. */
 static struct {
@@ -39,8 +39,9 @@ static qfz_status check(int code, const char *what, qfz_error *err)
 /* What launchers of Open MPI, MPICH, Slurm and others that speak PMI or PMIx leave behind. */
 static bool is_launched(void)
 {
-    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "PMI_FD",
-                                        "MPI_LOCALNRANKS", "MV2_COMM_WORLD_SIZE"};
+    static const char *const names[] = {
+        "OMPI_COMM_WORLD_SIZE", "PMIX_RANK",          "PMI_RANK", "PMI_FD",
+        "MPI_LOCALNRANKS",      "MV2_COMM_WORLD_SIZE"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (getenv(names[i])) return true;
     return false;
@@ -64,8 +65,8 @@ static int look_around(qfz_ranks *ranks)
     if (code == MPI_SUCCESS) code = MPI_Comm_rank(mpi.all, &ranks->rank);
     if (code == MPI_SUCCESS) code = MPI_Comm_size(mpi.all, &ranks->n);
     if (code == MPI_SUCCESS)
-        code = MPI_Comm_split_type(mpi.all, MPI_COMM_TYPE_SHARED, ranks->rank, MPI_INFO_NULL,
-                                   &local);
+        code =
+            MPI_Comm_split_type(mpi.all, MPI_COMM_TYPE_SHARED, ranks->rank, MPI_INFO_NULL, &local);
     if (code != MPI_SUCCESS) return code;
     code = MPI_Comm_rank(local, &ranks->local_rank);
     if (code == MPI_SUCCESS) code = MPI_Comm_size(local, &ranks->n_local);
@@ -247,9 +248,9 @@ static qfz_status send_next(post *p, qfz_error *err)
     *p->last = it;
     p->last = &it->next;
     p->afloat += bytes;
-    QFZ_TRY(check(MPI_Isend(it->head, 2, MPI_INT64_T, to, TAG_HEAD, mpi.all,
-                            &it->requests[it->n_requests]),
-                  "sending", err));
+    QFZ_TRY(check(
+        MPI_Isend(it->head, 2, MPI_INT64_T, to, TAG_HEAD, mpi.all, &it->requests[it->n_requests]),
+        "sending", err));
     it->n_requests++;
     for (int64_t c = 0; c < chunks_of(bytes); c++) {
         QFZ_TRY(check(MPI_Isend((char *)data + c * CHUNK_BYTES, (int)chunk_bytes(bytes, c),
@@ -267,12 +268,11 @@ static qfz_status clear_arrived(post *p, bool wait, qfz_error *err)
         parcel *const it = p->first;
         int arrived = 1;
         if (wait)
-            QFZ_TRY(check(MPI_Waitall(it->n_requests, it->requests, MPI_STATUSES_IGNORE),
-                          "sending", err));
+            QFZ_TRY(check(MPI_Waitall(it->n_requests, it->requests, MPI_STATUSES_IGNORE), "sending",
+                          err));
         else
-            QFZ_TRY(check(
-                MPI_Testall(it->n_requests, it->requests, &arrived, MPI_STATUSES_IGNORE),
-                "sending", err));
+            QFZ_TRY(check(MPI_Testall(it->n_requests, it->requests, &arrived, MPI_STATUSES_IGNORE),
+                          "sending", err));
         if (!arrived) return QFZ_OK;
         p->afloat -= it->head[1];
         p->first = it->next;

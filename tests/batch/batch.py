@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: MIT
+"""What the tests of batch jobs share: a scratch folder, rasters, runs, kills, comparisons."""
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+SKIP = 77
+
+
+class Test:
+    """Checks are counted; what is wrong is printed, and the test goes on."""
+
+    def __init__(self, qfz, seed):
+        self.qfz = qfz
+        self.random = random.Random(seed)
+        self.checks = self.failures = 0
+        self.folder = tempfile.mkdtemp(prefix="qfz_batch_", dir=os.environ.get("TMPDIR"))
+        os.chdir(self.folder)
+
+    def check(self, good, what):
+        self.checks += 1
+        if not good:
+            self.failures += 1
+            print("WRONG:", what, flush=True)
+        return good
+
+    def finish(self):
+        os.chdir("/")
+        shutil.rmtree(self.folder, ignore_errors=True)
+        print(f"{self.checks} checks, {self.failures} wrong")
+        sys.exit(1 if self.failures or not self.checks else 0)
+
+
+def need(*tools):
+    for tool in tools:
+        if not shutil.which(tool):
+            print("skipped: needs", tool)
+            sys.exit(SKIP)
+
+
+def ranks_of(qfz, n):
+    """The words before a command that start it on n ranks; None where there is no MPI for it."""
+    if n == 1:
+        return []
+    mpirun = shutil.which("mpirun")
+    linked = subprocess.run(["ldd", qfz], capture_output=True, text=True, check=False).stdout
+    if not mpirun or "libmpi" not in linked:
+        return None
+    words = [mpirun, "-n", str(n)]
+    version = subprocess.run([mpirun, "--version"], capture_output=True, text=True, check=False)
+    if "Open MPI" in version.stdout:
+        words[1:1] = ["--oversubscribe", "--bind-to", "none"]
+        if os.geteuid() == 0:
+            words[1:1] = ["--allow-run-as-root"]
+    return words
+
+
+def run(words, limit_s=60):
+    done = subprocess.run(words, capture_output=True, text=True, timeout=limit_s, check=False,
+                          stdin=subprocess.DEVNULL)
+    return done.returncode, done.stdout, done.stderr
+
+
+def start(words):
+    """In a process group of its own, so that all of its processes can be killed."""
+    return subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                            stderr=subprocess.DEVNULL, start_new_session=True)
+
+
+def kill_all(process, number=signal.SIGKILL):
+    try:
+        os.killpg(process.pid, number)
+    except ProcessLookupError:
+        pass
+    process.wait()
+
+
+def write_raster(path, values, width, options=()):
+    """Bytes, row by row, as a GeoTIFF with a georeference."""
+    with open("raster.pgm", "wb") as out:
+        out.write(b"P5 %d %d 255\n" % (width, len(values) // width) + bytes(values))
+    subprocess.run(["gdal_translate", "-q", "-a_srs", "EPSG:32632", "-a_ullr", "500000", "5000000",
+                    str(500000 + 10 * width), str(5000000 - 10 * (len(values) // width)),
+                    *options, "raster.pgm", path], check=True)
+    os.remove("raster.pgm")
+
+
+def patches(rng, width, height):
+    """Regions of all sizes: blocks of a few values, lines through everything, noise, holes."""
+    values = bytearray(width * height)
+    for y in range(height):
+        for x in range(width):
+            values[y * width + x] = 20 + 3 * ((x // 17 + y // 23) % 5)
+    for i in range(0, width * height, 3):
+        if rng.random() < 0.4:
+            values[i] = rng.choice((20, 21, 22, 30))
+    for x in range(5, width, 61):
+        for y in range(height):
+            values[y * width + x] = 90
+    for y in range(7, height, 53):
+        for x in range(width):
+            values[y * width + x] = 90
+    for _ in range(width * height // 50):
+        values[rng.randrange(width * height)] = 0
+    return values
+
+
+def content(path):
+    """Pixels, types, georeference and metadata of a raster; or the text of a table."""
+    if path.endswith(".csv"):
+        with open(path, "rb") as table:
+            return table.read()
+    subprocess.run(["gdal_translate", "-q", "-of", "ENVI", path, "content.bin"], check=True)
+    with open("content.bin", "rb") as pixels:
+        data = pixels.read()
+    info = subprocess.run(["gdalinfo", "-norat", path], capture_output=True, text=True,
+                          check=True).stdout
+    for name in ("content.bin", "content.hdr", "content.bin.aux.xml"):
+        if os.path.exists(name):
+            os.remove(name)
+    kept = [line for line in info.splitlines()
+            if re.search(r"Size is|Origin|Pixel Size|ID\[|Type=|NoData|QFZ_|Mask Flags", line)]
+    kept = [re.sub(r"Block=\S+ ", "", line) for line in kept]
+    return data, kept
+
+
+TASKS = {
+    "label": (["label", "--alpha", "2", "--regions", "{stem}.csv"], ["{stem}.csv"]),
+    "simplify": (["simplify", "--alpha", "3", "--omega", "6", "--connectivity", "8",
+                  "--labels", "{stem}_labels.tif", "--regions", "{stem}.csv"],
+                 ["{stem}_labels.tif", "{stem}.csv"]),
+    "saliency": (["saliency", "--connectivity", "8"], []),
+}
+
+
+def command(qfz, task, src, stem, extension, *options):
+    words, extra = TASKS[task]
+    words = [word.format(stem=stem).replace("_labels.tif", "_labels" + extension)
+             for word in words]
+    outputs = [stem + extension] + [name.format(stem=stem).replace("_labels.tif",
+                                                                   "_labels" + extension)
+                                    for name in extra]
+    return [qfz, words[0], "-q", *words[1:], *options, src, stem + extension], outputs
