@@ -352,7 +352,7 @@ qfz_status qfz_setup_shrink(qfz_setup *setup, qfz_error *err)
         return QFZ_ENOMEM; /* err says where it ran out */
     }
     err->status = QFZ_OK;
-    if (setup->job->ranks || setup->job->work) /* others have these tiles too */
+    if ((setup->job->ranks && setup->job->ranks->n > 1) || setup->job->work) /* others have these */
         return qfz_setup_retile(setup, setup->tiling.tile_w, setup->tiling.tile_h, err);
     return plan_memory(setup, err);
 }

@@ -115,3 +115,15 @@ void qfz_summary_take_ring(qfz_summary *summary, const qfz_image *tile)
                        (const char *)tile->pixels + (size_t)(b * n_px + px) * bytes, bytes);
     }
 }
+
+void qfz_answer_place_cross(const qfz_answer *answer, int64_t h, int64_t w, int n_dirs,
+                            uint32_t *keys)
+{
+    for (int64_t i = 0; i < answer->n_ring; i++) {
+        int64_t y, x;
+        qfz_ring_place(h, w, i, &y, &x);
+        for (int d = 0; d < n_dirs; d++)
+            if (answer->cross_has[i] >> d & 1)
+                keys[(d * h + y) * w + x] = answer->cross[d * answer->n_ring + i];
+    }
+}

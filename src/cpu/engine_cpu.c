@@ -379,18 +379,6 @@ static void query_inside(const qfz_worker *worker, uint32_t *keys)
             }
 }
 
-static void place_crossing(const qfz_worker *worker, const qfz_answer *answer, uint32_t *keys)
-{
-    const qfz_image *const tile = &worker->tile;
-    for (int64_t i = 0; i < answer->n_ring; i++) {
-        int64_t y, x;
-        qfz_ring_place(tile->h, tile->w, i, &y, &x);
-        for (int d = 0; d < qfz_n_dirs(worker->rule); d++)
-            if (answer->cross_has[i] >> d & 1)
-                keys[(d * tile->h + y) * tile->w + x] = answer->cross[d * answer->n_ring + i];
-    }
-}
-
 /* Links between ring pixels as links between pixels of the tile. */
 static qfz_status place_ghosts(const qfz_image *tile, const qfz_links *ghosts, qfz_links *out,
                                qfz_error *err)
@@ -420,7 +408,9 @@ static qfz_status saliency(qfz_worker *worker, const qfz_answer *answer, uint32_
     qfz_graph_sort(&worker->graph);
     qfz_forest_grow(&worker->forest, &worker->graph);
     query_inside(worker, keys);
-    if (answer) place_crossing(worker, answer, keys);
+    if (answer)
+        qfz_answer_place_cross(answer, worker->tile.h, worker->tile.w, qfz_n_dirs(worker->rule),
+                               keys);
 
 cleanup:
     qfz_links_fini(&ghosts);

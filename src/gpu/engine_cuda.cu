@@ -1,12 +1,166 @@
 /* SPDX-License-Identifier: MIT */
-/* engine_cuda.cu - the CUDA engine's table. */
-#include "gpu/gpu.h"
+/* engine_cuda.cu - the CUDA engine: workers, tiles on their way in, and the table. */
+#include <stdio.h>
+#include <stdlib.h>
 
-static qfz_status worker_open(qfz_worker **worker, const qfz_worker_spec *spec, qfz_error *err)
+#include "gpu/worker.cuh"
+#include "memory.h"
+
+/* ------------------------------------------------------------------------------------ workers */
+qfz_status qfz_worker_enter(qfz_worker *worker, qfz_error *err)
 {
-    (void)worker;
-    (void)spec;
-    return qfz_fail(err, QFZ_EGPU, "the CUDA engine cannot do this yet; use --engine cpu");
+    worker->gpu.err = err;
+    QFZ_TRY_CUDA(err, cudaSetDevice(worker->spec.device));
+    return QFZ_OK;
+}
+
+qfz_status qfz_worker_up(qfz_worker *worker, void *d_to, const void *h_from, size_t bytes)
+{
+    return qfz_staging_up(&worker->staging, &worker->gpu, d_to, h_from, bytes);
+}
+
+qfz_status qfz_worker_down(qfz_worker *worker, void *h_to, const void *d_from, size_t bytes)
+{
+    return qfz_staging_down(&worker->staging, &worker->gpu, h_to, d_from, bytes);
+}
+
+/* ----------------------------------------------------------------------------------- the memory */
+static void carve_all(qfz_worker *worker, qfz_carve *carve)
+{
+    const qfz_worker_spec *const spec = &worker->spec;
+    const int64_t n = (int64_t)spec->max_h * spec->max_w;
+    const size_t px_bytes = qfz_type_bytes(spec->rule->type) * (size_t)spec->rule->n_bands;
+    worker->d_pixels = qfz_carve_bytes(carve, (size_t)n * px_bytes);
+    qfz_carve_take(carve, &worker->d_valid, n);
+    if (spec->kind == QFZ_LEVELS)
+        qfz_levels_carve(worker, carve);
+    else
+        qfz_regions_carve(worker, carve);
+}
+
+static qfz_status take_memory(qfz_worker *worker)
+{
+    const qfz_worker_spec *const spec = &worker->spec;
+    char what[128];
+    qfz_carve carve = {NULL, 0};
+    carve_all(worker, &carve);
+    (void)snprintf(what, sizeof what, "%zu bytes for tiles of %d x %d pixels on GPU %d", carve.used,
+                   spec->max_w, spec->max_h, spec->device);
+    QFZ_TRY(
+        qfz_gpu_check(worker->gpu.err, cudaMalloc((void **)&worker->d_memory, carve.used), what));
+    carve = qfz_carve{worker->d_memory, 0};
+    carve_all(worker, &carve);
+    return QFZ_OK;
+}
+
+static int64_t device_bytes_per_px(const qfz_rule *rule, qfz_kind kind)
+{
+    enum { SIDE = 1024 }; /* big enough that what does not grow with the tile is a small share */
+    qfz_worker worker = {};
+    qfz_carve carve = {NULL, 0};
+    worker.spec.rule = rule;
+    worker.spec.kind = kind;
+    worker.spec.max_h = worker.spec.max_w = SIDE;
+    carve_all(&worker, &carve);
+    return (int64_t)carve.used / (SIDE * SIDE) + 1;
+}
+
+/* Regions' first pixels and counts; what is staged does not grow with the tile. */
+static int64_t bytes_per_px(const qfz_rule *rule, qfz_kind kind)
+{
+    (void)rule;
+    return kind == QFZ_LEVELS ? 1 : 2 * (int64_t)sizeof(uint32_t) + 1;
+}
+
+/* --------------------------------------------------------------------------------- open, close */
+static void worker_close(qfz_worker *worker)
+{
+    if (!worker) return;
+    (void)cudaSetDevice(worker->spec.device);
+    qfz_regions_close(worker);
+    qfz_staging_close(&worker->staging);
+    if (worker->from) (void)cudaEventDestroy(worker->from);
+    if (worker->to) (void)cudaEventDestroy(worker->to);
+    if (worker->gpu.stream) (void)cudaStreamDestroy(worker->gpu.stream);
+    (void)cudaFree(worker->d_memory);
+    free(worker);
+}
+
+static qfz_status take_device(qfz_worker *worker)
+{
+    qfz_error *const err = worker->gpu.err;
+    cudaDeviceProp properties;
+    QFZ_TRY_CUDA(err, cudaGetDeviceProperties(&properties, worker->spec.device));
+    worker->gpu.n_sms = properties.multiProcessorCount;
+    worker->gpu.shared_max = properties.sharedMemPerBlockOptin;
+    QFZ_TRY_CUDA(err, cudaStreamCreateWithFlags(&worker->gpu.stream, cudaStreamNonBlocking));
+    QFZ_TRY_CUDA(err, cudaEventCreate(&worker->from));
+    QFZ_TRY_CUDA(err, cudaEventCreate(&worker->to));
+    return qfz_staging_open(&worker->staging, err);
+}
+
+static qfz_status open_parts(qfz_worker *worker, qfz_error *err)
+{
+    QFZ_TRY(qfz_worker_enter(worker, err));
+    QFZ_TRY(take_device(worker));
+    QFZ_TRY(take_memory(worker));
+    return worker->spec.kind == QFZ_LEVELS ? QFZ_OK : qfz_regions_open(worker);
+}
+
+static qfz_status worker_open(qfz_worker **out, const qfz_worker_spec *spec, qfz_error *err)
+{
+    qfz_worker *worker = NULL;
+    QFZ_TRY(QFZ_NEW_ZERO(&worker, 1, err));
+    worker->spec = *spec;
+    const qfz_status st = open_parts(worker, err);
+    if (st != QFZ_OK) {
+        worker_close(worker);
+        return st;
+    }
+    *out = worker;
+    return QFZ_OK;
+}
+
+/* ---------------------------------------------------------------------------------- operations */
+static qfz_status load(qfz_worker *worker, const qfz_image *tile, qfz_error *err)
+{
+    const size_t n = (size_t)(tile->h * tile->w);
+    QFZ_TRY(qfz_worker_enter(worker, err));
+    worker->tile = *tile;
+    worker->image.h = (int32_t)tile->h;
+    worker->image.w = (int32_t)tile->w;
+    worker->image.n_bands = tile->n_bands;
+    worker->image.type = tile->type;
+    worker->image.d_pixels = worker->d_pixels;
+    worker->image.d_valid = tile->valid ? worker->d_valid : NULL;
+    QFZ_TRY(qfz_worker_up(worker, worker->d_pixels, tile->pixels,
+                          n * (size_t)tile->n_bands * qfz_type_bytes(tile->type)));
+    return tile->valid ? qfz_worker_up(worker, worker->d_valid, tile->valid, n) : QFZ_OK;
+}
+
+static qfz_status summarise(qfz_worker *worker, qfz_summary *summary, qfz_error *err)
+{
+    QFZ_TRY(qfz_worker_enter(worker, err));
+    qfz_summary_take_ring(summary, &worker->tile);
+    return worker->spec.kind == QFZ_LEVELS ? qfz_levels_summarise(worker, summary)
+                                           : qfz_regions_summarise(worker, summary);
+}
+
+static qfz_status time_part(qfz_worker *worker, qfz_part part, int n_runs, double *ms,
+                            qfz_error *err)
+{
+    const bool levels = worker->spec.kind == QFZ_LEVELS;
+    QFZ_TRY(qfz_worker_enter(worker, err));
+    for (int i = -1; i < n_runs; i++) { /* the first is not counted */
+        float elapsed = 0;
+        QFZ_TRY_CUDA(err, cudaEventRecord(worker->from, worker->gpu.stream));
+        QFZ_TRY(levels ? qfz_levels_work(worker, part) : qfz_regions_work(worker, part));
+        QFZ_TRY_CUDA(err, cudaEventRecord(worker->to, worker->gpu.stream));
+        QFZ_TRY_CUDA(err, cudaEventSynchronize(worker->to));
+        QFZ_TRY_CUDA(err, cudaEventElapsedTime(&elapsed, worker->from, worker->to));
+        if (i >= 0) ms[i] = (double)elapsed;
+    }
+    return QFZ_OK;
 }
 
 static qfz_engine make_table(void)
@@ -14,6 +168,18 @@ static qfz_engine make_table(void)
     qfz_engine engine = {};
     engine.name = "cuda";
     engine.open = worker_open;
+    engine.close = worker_close;
+    engine.bytes_per_px = bytes_per_px;
+    engine.device_bytes_per_px = device_bytes_per_px;
+    engine.load = load;
+    engine.summarise = summarise;
+    engine.partition = qfz_regions_partition;
+    engine.labels = qfz_regions_labels;
+    engine.sums = qfz_regions_sums;
+    engine.features = qfz_regions_features;
+    engine.paint = qfz_regions_paint;
+    engine.saliency = qfz_levels_saliency;
+    engine.time = time_part;
     return engine;
 }
 

@@ -44,8 +44,9 @@ typedef struct qfz_gpu_edges {
     uint32_t bias;          /* 0, 0x80 or 0x8000 */
     uint32_t max_key;       /* no edge has a greater one */
     const void *d_values;   /* h * w; NULL for QFZ_EDGES_KEYS */
-    const uint8_t *d_valid; /* h * w, or NULL: all are valid; NULL for QFZ_EDGES_KEYS */
-    const uint32_t *d_keys; /* connectivity / 2 planes of h * w, QFZ_NONE where there is no edge */
+    const uint8_t *d_valid; /* h * w, or NULL: all are valid */
+    const uint32_t *d_keys; /* connectivity / 2 planes of h * w, QFZ_NONE where there is no edge;
+                               a real key may be as large: what exists, d_valid says */
 } qfz_gpu_edges;
 
 /* Bytes of key planes that an image needs, 0 where its band is read as it is. */

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/* engine_levels.cu - the CUDA engine's saliency: the tile's forest, what it says of the ring, and
+ * the level of every edge. */
+#include <string.h>
+
+#include "gpu/worker.cuh"
+
+/* Keys that fit 16 bits, with one to spare, cross the link as such. */
+static bool is_narrow(const qfz_gpu_edges *edges)
+{
+    return edges->max_key < UINT16_MAX;
+}
+
+static qfz_gpu_edges largest_edges(const qfz_worker_spec *spec)
+{
+    qfz_gpu_edges edges = {};
+    uint32_t max_key = UINT32_MAX;
+    qfz_error ignored = {};
+    const bool one = spec->rule->n_bands == 1;
+    (void)qfz_max_key(spec->rule->type, spec->rule->n_bands, spec->rule->distance, &max_key,
+                      &ignored);
+    edges.h = spec->max_h;
+    edges.w = spec->max_w;
+    edges.connectivity = spec->rule->connectivity;
+    edges.form = !qfz_gpu_edges_bytes(spec->rule, 1) && one
+                     ? (qfz_type_bytes(spec->rule->type) == 1 ? QFZ_EDGES_U8 : QFZ_EDGES_U16)
+                     : QFZ_EDGES_KEYS;
+    edges.max_key = max_key;
+    return edges;
+}
+
+static void take_links(qfz_carve *carve, int64_t n, qfz_gpu_links *links)
+{
+    qfz_carve_take(carve, &links->d_u, n);
+    qfz_carve_take(carve, &links->d_v, n);
+    qfz_carve_take(carve, &links->d_level, n);
+}
+
+void qfz_levels_carve(qfz_worker *worker, qfz_carve *carve)
+{
+    const qfz_worker_spec *const spec = &worker->spec;
+    qfz_level_room *const room = &worker->levels;
+    const int64_t n = (int64_t)spec->max_h * spec->max_w;
+    const int64_t n_ring = qfz_ring_size(spec->max_h, spec->max_w);
+    const qfz_gpu_edges edges = largest_edges(spec);
+    const size_t saliency_bytes =
+        (size_t)n * (size_t)qfz_n_dirs(spec->rule) * (is_narrow(&edges) ? 2 : 4);
+    const size_t links_bytes = qfz_gpu_border_links_bytes(spec->max_h, spec->max_w);
+    room->d_keys = (uint32_t *)qfz_carve_bytes(carve, qfz_gpu_edges_bytes(spec->rule, n));
+    room->d_forest = qfz_carve_bytes(carve, qfz_gpu_forest_bytes(&edges, n_ring));
+    room->d_saliency =
+        qfz_carve_bytes(carve, saliency_bytes > links_bytes ? saliency_bytes : links_bytes);
+    take_links(carve, n_ring, &room->links);
+    take_links(carve, n_ring, &room->ghosts);
+    qfz_carve_take(carve, &room->d_n_links, 1);
+}
+
+/* --------------------------------------------------------------------------------- operations */
+static qfz_status grow(qfz_worker *worker, bool keep_ring, const qfz_gpu_links *ghosts,
+                       qfz_gpu_edges *edges, qfz_gpu_forest *forest)
+{
+    qfz_level_room *const room = &worker->levels;
+    QFZ_TRY(qfz_gpu_edges_make(&worker->gpu, &worker->image, worker->spec.rule, room->d_keys,
+                               edges));
+    return qfz_gpu_forest_make(&worker->gpu, edges, keep_ring, ghosts, room->d_forest, forest);
+}
+
+static qfz_status find_links(qfz_worker *worker)
+{
+    qfz_level_room *const room = &worker->levels;
+    qfz_gpu_edges edges;
+    qfz_gpu_forest forest;
+    QFZ_TRY(grow(worker, true, NULL, &edges, &forest));
+    return qfz_gpu_border_links(&worker->gpu, &forest, room->d_saliency, &room->links,
+                                room->d_n_links);
+}
+
+qfz_status qfz_levels_summarise(qfz_worker *worker, qfz_summary *summary)
+{
+    qfz_level_room *const room = &worker->levels;
+    qfz_links *const links = &summary->links;
+    uint32_t n = 0;
+    QFZ_TRY(find_links(worker));
+    QFZ_TRY(qfz_worker_down(worker, &n, room->d_n_links, sizeof n));
+    QFZ_TRY(qfz_links_reserve(links, n, worker->gpu.err));
+    QFZ_TRY(qfz_worker_down(worker, links->u, room->links.d_u, n * sizeof *links->u));
+    QFZ_TRY(qfz_worker_down(worker, links->v, room->links.d_v, n * sizeof *links->v));
+    QFZ_TRY(qfz_worker_down(worker, links->level, room->links.d_level, n * sizeof *links->level));
+    links->n = n;
+    return QFZ_OK;
+}
+
+static qfz_status send_ghosts(qfz_worker *worker, const qfz_links *ghosts)
+{
+    qfz_gpu_links *const to = &worker->levels.ghosts;
+    const size_t bytes = (size_t)ghosts->n * sizeof *ghosts->u;
+    to->n = ghosts->n;
+    QFZ_TRY(qfz_worker_up(worker, to->d_u, ghosts->u, bytes));
+    QFZ_TRY(qfz_worker_up(worker, to->d_v, ghosts->v, bytes));
+    return qfz_worker_up(worker, to->d_level, ghosts->level, bytes);
+}
+
+/* n keys of 16 bits that lie in the second half of keys, in place; the greatest is QFZ_NONE.  What
+ * is written at i lies before what is read next. */
+static void widen_keys(uint32_t *keys, size_t n)
+{
+    const char *const from = (const char *)keys + 2 * n;
+    for (size_t i = 0; i < n; i++) {
+        uint16_t key;
+        memcpy(&key, from + 2 * i, sizeof key);
+        keys[i] = key == UINT16_MAX ? QFZ_NONE : key;
+    }
+}
+
+static qfz_status find_saliency(qfz_worker *worker, const qfz_gpu_links *ghosts, bool *narrow)
+{
+    qfz_level_room *const room = &worker->levels;
+    qfz_gpu_edges edges;
+    qfz_gpu_forest forest;
+    QFZ_TRY(grow(worker, ghosts != NULL, ghosts, &edges, &forest));
+    *narrow = is_narrow(&edges);
+    return *narrow
+               ? qfz_gpu_saliency_u16(&worker->gpu, &forest, (uint16_t *)room->d_saliency)
+               : qfz_gpu_saliency_u32(&worker->gpu, &forest, (uint32_t *)room->d_saliency);
+}
+
+qfz_status qfz_levels_saliency(qfz_worker *worker, const qfz_answer *answer, uint32_t *keys,
+                               qfz_error *err)
+{
+    qfz_level_room *const room = &worker->levels;
+    const int n_dirs = qfz_n_dirs(worker->spec.rule);
+    const size_t n = (size_t)n_dirs * (size_t)worker->image.h * (size_t)worker->image.w;
+    bool narrow = false;
+    QFZ_TRY(qfz_worker_enter(worker, err));
+    if (answer) QFZ_TRY(send_ghosts(worker, &answer->ghosts));
+    QFZ_TRY(find_saliency(worker, answer ? &room->ghosts : NULL, &narrow));
+    if (narrow) {
+        QFZ_TRY(qfz_worker_down(worker, (char *)keys + 2 * n, room->d_saliency, 2 * n));
+        widen_keys(keys, n);
+    } else {
+        QFZ_TRY(qfz_worker_down(worker, keys, room->d_saliency, 4 * n));
+    }
+    if (answer)
+        qfz_answer_place_cross(answer, worker->image.h, worker->image.w, n_dirs, keys);
+    return QFZ_OK;
+}
+
+qfz_status qfz_levels_work(qfz_worker *worker, qfz_part part)
+{
+    bool narrow;
+    if (part == QFZ_PART_SUMMARISE) return find_links(worker);
+    return find_saliency(worker, NULL, &narrow);
+}

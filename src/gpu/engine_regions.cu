@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/* engine_regions.cu - the CUDA engine's regions: found, numbered, labelled, painted, added up. */
+#include <stdlib.h>
+
+#include "gpu/components.cuh"
+#include "gpu/gather.cuh"
+#include "gpu/worker.cuh"
+#include "memory.h"
+#include "record.h"
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* What follows the numbering: a table by region and what is made of it, or exact sums. */
+static size_t work_bytes(const qfz_rule *rule, int64_t n)
+{
+    const size_t words = (size_t)(rule->omega || rule->n_bands > 0 ? qfz_sum_words(rule->type) : 2);
+    return (size_t)n * sizeof(uint64_t) * (words > 2 ? words : 2);
+}
+
+void qfz_regions_carve(qfz_worker *worker, qfz_carve *carve)
+{
+    const qfz_worker_spec *const spec = &worker->spec;
+    qfz_region_room *const room = &worker->regions;
+    const int64_t n = (int64_t)spec->max_h * spec->max_w;
+    qfz_gpu_regions_take(carve, spec->max_h, spec->max_w, &room->on_device);
+    qfz_carve_take(carve, &room->d_row_area, spec->max_h);
+    qfz_carve first = *carve, second = *carve;
+    qfz_carve_take(&first, &room->d_root, n);
+    room->d_scratch = qfz_carve_bytes(
+        &first, larger(qfz_gpu_components_bytes(spec->rule, spec->max_h, spec->max_w),
+                       qfz_gpu_regions_bytes(spec->max_h, spec->max_w)));
+    room->work_bytes = work_bytes(spec->rule, n);
+    room->d_work = qfz_carve_bytes(&second, room->work_bytes);
+    carve->used = larger(first.used, second.used);
+}
+
+qfz_status qfz_regions_open(qfz_worker *worker)
+{
+    const qfz_worker_spec *const spec = &worker->spec;
+    qfz_region_room *const room = &worker->regions;
+    qfz_error *const err = worker->gpu.err;
+    const int64_t n = (int64_t)spec->max_h * spec->max_w;
+    QFZ_TRY(QFZ_NEW(&room->first, n, err));
+    QFZ_TRY(QFZ_NEW(&room->count, n, err));
+    return QFZ_NEW(&room->slot_region, qfz_ring_size(spec->max_h, spec->max_w), err);
+}
+
+void qfz_regions_close(qfz_worker *worker)
+{
+    free(worker->regions.first);
+    free(worker->regions.count);
+    free(worker->regions.slot_region);
+}
+
+/* ------------------------------------------------------------------------------ the partition */
+static qfz_status find_regions(qfz_worker *worker)
+{
+    qfz_region_room *const room = &worker->regions;
+    return qfz_gpu_components(&worker->gpu, &worker->image, worker->spec.rule, room->d_scratch,
+                              room->d_root);
+}
+
+static qfz_status number_regions(qfz_worker *worker)
+{
+    qfz_region_room *const room = &worker->regions;
+    room->on_device.h = worker->image.h;
+    room->on_device.w = worker->image.w;
+    QFZ_TRY(
+        qfz_gpu_regions_number(&worker->gpu, room->d_root, room->d_scratch, &room->on_device));
+    return qfz_gpu_regions_slots(&worker->gpu, room->d_scratch, &room->on_device);
+}
+
+static qfz_status fetch_numbers(qfz_worker *worker)
+{
+    qfz_region_room *const room = &worker->regions;
+    uint32_t n[2];
+    QFZ_TRY(qfz_worker_down(worker, n, room->on_device.d_n, sizeof n));
+    room->n_regions = n[0];
+    room->n_slots = n[1];
+    return QFZ_OK;
+}
+
+qfz_status qfz_regions_partition(qfz_worker *worker, const qfz_answer *answer,
+                                 qfz_partition *partition, qfz_error *err)
+{
+    qfz_region_room *const room = &worker->regions;
+    (void)answer;
+    QFZ_TRY(qfz_worker_enter(worker, err));
+    QFZ_TRY(find_regions(worker));
+    QFZ_TRY(number_regions(worker));
+    QFZ_TRY(fetch_numbers(worker));
+    const size_t bytes = room->n_regions * sizeof(uint32_t);
+    QFZ_TRY(qfz_worker_down(worker, room->first, room->on_device.d_first, bytes));
+    QFZ_TRY(qfz_worker_down(worker, room->count, room->on_device.d_count, bytes));
+    QFZ_TRY(qfz_worker_down(worker, room->slot_region, room->on_device.d_slot_region,
+                            room->n_slots * sizeof(uint32_t)));
+    partition->n_regions = room->n_regions;
+    partition->first = room->first;
+    partition->count = room->count;
+    partition->n_slots = room->n_slots;
+    partition->slot_region = room->slot_region;
+    return QFZ_OK;
+}
+
+qfz_status qfz_regions_summarise(qfz_worker *worker, qfz_summary *summary)
+{
+    qfz_region_room *const room = &worker->regions;
+    QFZ_TRY(QFZ_NEW(&summary->slot, summary->n_ring, worker->gpu.err));
+    summary->n_slots = room->n_slots;
+    return qfz_worker_down(worker, summary->slot, room->on_device.d_ring_slot,
+                           (size_t)summary->n_ring * sizeof(uint32_t));
+}
+
+/* ----------------------------------------------------------------------------------- what is made
+ */
+static size_t n_px(const qfz_worker *worker)
+{
+    return (size_t)worker->image.h * (size_t)worker->image.w;
+}
+
+/* The table lies in the first half of the work memory, what is made of it in the second. */
+static char *second_half(const qfz_worker *worker)
+{
+    return (char *)worker->regions.d_work + worker->regions.work_bytes / 2;
+}
+
+qfz_status qfz_regions_labels(qfz_worker *worker, const uint64_t *lut, bool wide, void *out,
+                              qfz_error *err)
+{
+    qfz_region_room *const room = &worker->regions;
+    char *const d_out = second_half(worker);
+    uint64_t *const d_lut = (uint64_t *)room->d_work;
+    QFZ_TRY(qfz_worker_enter(worker, err));
+    QFZ_TRY(qfz_worker_up(worker, d_lut, lut, room->n_regions * sizeof *lut));
+    QFZ_TRY(qfz_gpu_regions_labels(&worker->gpu, &room->on_device, d_lut, wide, d_out));
+    return qfz_worker_down(worker, out, d_out, n_px(worker) * (wide ? 8 : 4));
+}
+
+qfz_status qfz_regions_paint(qfz_worker *worker, const void *lut, const void *invalid, void *out,
+                             qfz_error *err)
+{
+    qfz_region_room *const room = &worker->regions;
+    const size_t bytes = qfz_type_bytes(worker->image.type);
+    char *const d_out = second_half(worker);
+    QFZ_TRY(qfz_worker_enter(worker, err));
+    QFZ_TRY(qfz_worker_up(worker, room->d_work, lut, room->n_regions * bytes));
+    QFZ_TRY(qfz_gpu_regions_paint(&worker->gpu, &room->on_device, room->d_work, bytes, invalid,
+                                  d_out));
+    return qfz_worker_down(worker, out, d_out, n_px(worker) * bytes);
+}
+
+qfz_status qfz_regions_sums(qfz_worker *worker, int band, uint64_t *sums, qfz_error *err)
+{
+    qfz_region_room *const room = &worker->regions;
+    const size_t words = (size_t)qfz_sum_words(worker->image.type);
+    uint64_t *const d_sums = (uint64_t *)room->d_work;
+    QFZ_TRY(qfz_worker_enter(worker, err));
+    QFZ_TRY(qfz_gpu_gather_sums(&worker->gpu, &room->on_device, &worker->image, band,
+                                room->n_regions, d_sums));
+    return qfz_worker_down(worker, sums, d_sums, room->n_regions * words * sizeof *sums);
+}
+
+/* Records come in as many parts as the work memory asks for. */
+static qfz_status gather_records(qfz_worker *worker, qfz_box box, uint32_t first_region, uint32_t n,
+                                 uint64_t *records)
+{
+    qfz_region_room *const room = &worker->regions;
+    const size_t record_bytes =
+        sizeof *records * (size_t)qfz_record_words(worker->image.type, worker->image.n_bands);
+    const size_t most = room->work_bytes / record_bytes;
+    uint64_t *const d_records = (uint64_t *)room->d_work;
+    if (most == 0)
+        return qfz_fail(worker->gpu.err, QFZ_ENOMEM,
+                        "GPU: a record of %zu bytes does not fit a tile's memory", record_bytes);
+    for (uint32_t done = 0; done < n;) {
+        const uint32_t part = n - done < most ? n - done : (uint32_t)most;
+        QFZ_TRY(qfz_gpu_gather_features(&worker->gpu, &room->on_device, &worker->image, box,
+                                        room->d_row_area, first_region + done, part, d_records));
+        if (records)
+            QFZ_TRY(qfz_worker_down(worker, (char *)records + done * record_bytes, d_records,
+                                    part * record_bytes));
+        done += part;
+    }
+    return QFZ_OK;
+}
+
+qfz_status qfz_regions_features(qfz_worker *worker, qfz_box box, const uint64_t *row_area,
+                                uint32_t first_region, uint32_t n, uint64_t *records,
+                                qfz_error *err)
+{
+    QFZ_TRY(qfz_worker_enter(worker, err));
+    QFZ_TRY(qfz_worker_up(worker, worker->regions.d_row_area, row_area,
+                          (size_t)worker->image.h * sizeof *row_area));
+    return gather_records(worker, box, first_region, n, records);
+}
+
+/* --------------------------------------------------------------------------------- what is timed
+ */
+qfz_status qfz_regions_work(qfz_worker *worker, qfz_part part)
+{
+    qfz_box box = {};
+    box.y1 = worker->image.h;
+    box.x1 = worker->image.w;
+    QFZ_TRY(find_regions(worker));
+    if (part == QFZ_PART_LABEL || part == QFZ_PART_ALPHA_OMEGA) return QFZ_OK;
+    QFZ_TRY(number_regions(worker));
+    QFZ_TRY(fetch_numbers(worker));
+    return gather_records(worker, box, 0, worker->regions.n_regions, NULL);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* worker.cuh - the CUDA engine's worker: one stream of one device, and all memory that its tiles
+ * need, taken when it opens. */
+#ifndef QFZ_GPU_WORKER_CUH
+#define QFZ_GPU_WORKER_CUH
+
+#include "gpu/boruvka.cuh"
+#include "gpu/gpu.h"
+#include "gpu/regions.cuh"
+#include "gpu/staging.cuh"
+
+/* Components and (alpha, omega)-components (engine_regions.cu). */
+typedef struct qfz_region_room {
+    qfz_gpu_regions on_device;
+    uint32_t *d_root;    /* these two are of use until regions are numbered, */
+    void *d_scratch;     /* and d_work, which lies in the same place, */
+    void *d_work;        /* from then on */
+    size_t work_bytes;   /* of d_work */
+    uint64_t *d_row_area;
+    uint32_t n_regions, n_slots;
+    uint32_t *first, *count, *slot_region; /* the host's */
+} qfz_region_room;
+
+/* Saliency (engine_levels.cu). */
+typedef struct qfz_level_room {
+    uint32_t *d_keys; /* planes of keys, where edges are not read from the band */
+    void *d_forest;
+    void *d_saliency; /* keys of 2 or 4 bytes, and scratch memory for links */
+    qfz_gpu_links links, ghosts;
+    uint32_t *d_n_links;
+} qfz_level_room;
+
+struct qfz_worker {
+    qfz_worker_spec spec;
+    qfz_gpu gpu;
+    qfz_staging staging;
+    cudaEvent_t from, to; /* around what is timed */
+    char *d_memory;       /* one allocation, sliced */
+    qfz_image tile;       /* the host's, borrowed */
+    qfz_gpu_image image;  /* the same on the device */
+    void *d_pixels;
+    uint8_t *d_valid;
+    qfz_region_room regions; /* one of these is in use, by the worker's kind */
+    qfz_level_room levels;
+};
+
+/* Makes the worker's device current for the calling thread, and err the place of failures. */
+qfz_status qfz_worker_enter(qfz_worker *worker, qfz_error *err);
+
+/* Transfers to and from the device in the order of the stream; down waits. */
+qfz_status qfz_worker_up(qfz_worker *worker, void *d_to, const void *h_from, size_t bytes);
+qfz_status qfz_worker_down(qfz_worker *worker, void *h_to, const void *d_from, size_t bytes);
+
+/* ---- The kinds of work: memory on the device out of a carve, memory of the host, operations of
+ * the engine's table, and what is timed. */
+void qfz_regions_carve(qfz_worker *worker, qfz_carve *carve);
+qfz_status qfz_regions_open(qfz_worker *worker);
+void qfz_regions_close(qfz_worker *worker);
+qfz_status qfz_regions_summarise(qfz_worker *worker, qfz_summary *summary);
+qfz_status qfz_regions_partition(qfz_worker *worker, const qfz_answer *answer,
+                                 qfz_partition *partition, qfz_error *err);
+qfz_status qfz_regions_labels(qfz_worker *worker, const uint64_t *lut, bool wide, void *out,
+                              qfz_error *err);
+qfz_status qfz_regions_sums(qfz_worker *worker, int band, uint64_t *sums, qfz_error *err);
+qfz_status qfz_regions_features(qfz_worker *worker, qfz_box box, const uint64_t *row_area,
+                                uint32_t first_region, uint32_t n, uint64_t *records,
+                                qfz_error *err);
+qfz_status qfz_regions_paint(qfz_worker *worker, const void *lut, const void *invalid, void *out,
+                             qfz_error *err);
+qfz_status qfz_regions_work(qfz_worker *worker, qfz_part part);
+
+void qfz_levels_carve(qfz_worker *worker, qfz_carve *carve);
+qfz_status qfz_levels_summarise(qfz_worker *worker, qfz_summary *summary);
+qfz_status qfz_levels_saliency(qfz_worker *worker, const qfz_answer *answer, uint32_t *keys,
+                               qfz_error *err);
+qfz_status qfz_levels_work(qfz_worker *worker, qfz_part part);
+
+#endif
