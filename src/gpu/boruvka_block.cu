@@ -497,7 +497,7 @@ template <typename WORK> static __device__ __forceinline__ void name_vertices(WO
         const bool is_vertex = is_root && !(w.m.find[c] & ENDED);
         const uint32_t v = qfz_take(&w.m.n_vertices, is_vertex ? 1 : 0);
         if (is_root)
-            w.m.step[c] = (uint16_t)(QFZ_STEP_ROOT << QFZ_STEP_BITS | (is_vertex ? v : QFZ_STEP_MASK));
+            w.m.step[c] = (uint16_t)(QFZ_STEP_ROOT << QFZ_STEP_BITS | (is_vertex ? v : (uint32_t)QFZ_STEP_MASK));
     }
     __syncthreads();
     if (w.thread == 0) {
