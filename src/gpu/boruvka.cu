@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* boruvka.cu - a forest's memory, and the order in which its parts are made. */
+#include "gpu/boruvka_parts.cuh"
+
+static int64_t at_most(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Room for whatever the tile holds; the graph has at most a vertex a rim pixel, and of each block
+ * the edges that leave it and a tree. */
+static qfz_gpu_forest shape_of(const qfz_gpu_edges *edges, int64_t n_ghosts)
+{
+    qfz_gpu_forest f = {};
+    const int64_t side_w = at_most(edges->w, QFZ_SIDE), side_h = at_most(edges->h, QFZ_SIDE);
+    const int64_t n_y = (edges->h + QFZ_SIDE - 1) / QFZ_SIDE, px = side_w * side_h;
+    const int n_dirs = edges->connectivity / 2;
+    const int64_t leaving = n_dirs == 2 ? 2 * QFZ_SIDE : 6 * QFZ_SIDE - 2;
+    f.h = edges->h;
+    f.w = edges->w;
+    f.n_x = (edges->w + QFZ_SIDE - 1) / QFZ_SIDE;
+    f.n_blocks = n_y * f.n_x;
+    f.connectivity = edges->connectivity;
+    f.wide = edges->form == QFZ_EDGES_KEYS;
+    f.rim_room = (int32_t)at_most(QFZ_RIM, px);
+    f.comp_room = f.rim_room + (int32_t)(px / 2);
+    f.vertex_room = f.n_blocks * f.rim_room;
+    f.edge_room = n_ghosts + f.n_blocks * (f.rim_room + at_most(leaving, n_dirs * px));
+    return f;
+}
+
+static void carve(qfz_gpu_forest *f, qfz_carve *room)
+{
+    const int64_t n_px = (int64_t)f->h * f->w, half = f->vertex_room / 2 + 1;
+    const int wide = f->wide ? 2 : 1;
+    f->top = qfz_carve_bytes(room, (size_t)(n_px * 2 * wide));
+    f->hooks = qfz_carve_bytes(room, (size_t)(f->n_blocks * f->comp_room * 4 * wide));
+    qfz_carve_take(room, &f->comp, n_px);
+    qfz_carve_take(room, &f->block, f->n_blocks);
+    qfz_carve_take(room, &f->rim, f->n_blocks * f->rim_room);
+    qfz_carve_take(room, &f->up, f->vertex_room);
+    qfz_carve_take(room, &f->count, QFZ_COUNTERS);
+    for (int i = 0; i < 2; i++) {
+        const int64_t vertices = i == 0 ? f->vertex_room : half;
+        qfz_carve_take(room, &f->ends[i], f->edge_room);
+        qfz_carve_take(room, &f->level[i], f->edge_room);
+        qfz_carve_take(room, &f->best[i], vertices);
+        qfz_carve_take(room, &f->origin[i], half);
+    }
+    qfz_carve_take(room, &f->root, f->vertex_room);
+}
+
+size_t qfz_gpu_forest_bytes(const qfz_gpu_edges *edges, int64_t n_ghosts)
+{
+    qfz_gpu_forest f = shape_of(edges, n_ghosts);
+    qfz_carve room = {};
+    carve(&f, &room);
+    return room.used;
+}
+
+qfz_status qfz_gpu_forest_make(qfz_gpu *gpu, const qfz_gpu_edges *edges, bool keep_ring,
+                               const qfz_gpu_links *ghosts, void *d_scratch,
+                               qfz_gpu_forest *forest)
+{
+    *forest = shape_of(edges, ghosts ? ghosts->n : 0);
+    forest->keeps_ring = keep_ring;
+    if (forest->vertex_room >> (32 - QFZ_UP_BITS))
+        return qfz_fail(gpu->err, QFZ_ENOMEM, "tile of %d x %d pixels: too many for the GPU",
+                        (int)edges->w, (int)edges->h);
+    qfz_carve room = {static_cast<char *>(d_scratch), 0};
+    carve(forest, &room);
+    QFZ_TRY(qfz_boruvka_begin(gpu, forest, ghosts));
+    QFZ_TRY(qfz_boruvka_blocks(gpu, edges, forest));
+    return qfz_boruvka_rounds(gpu, forest);
+}

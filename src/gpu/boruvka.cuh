@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* boruvka.cuh - minimax levels of a tile by Boruvka's algorithm: a forest in device memory out of
+ * which come the saliency of every edge and the links that summarise the tile on its ring.
+ *
+ * In a round every component hooks itself to a neighbour by its lightest edge and remembers that
+ * edge's level.  By King (A simpler minimum spanning tree verification algorithm, Algorithmica
+ * 1997) the greatest level on the way between two pixels in the forest so made is their minimax
+ * level, whatever order breaks ties; and no way is longer than the number of rounds, which is
+ * logarithmic, whatever the bit depth.  A component may sit rounds out: so blocks of 64 x 64 pixels
+ * go on alone as long as a component's lightest edge stays in its block (boruvka_block.cu), and
+ * what is left is contracted to a small graph in global memory (boruvka_global.cu).
+ *
+ * An edge is missing (see image.cuh) only where one of its two pixels is invalid or outside.
+ * Results do not depend on the schedule; which pairs the links name does. */
+#ifndef QFZ_GPU_BORUVKA_CUH
+#define QFZ_GPU_BORUVKA_CUH
+
+#include "box.h"
+#include "gpu/image.cuh"
+
+/* Links between pixels of a tile's ring (their numbers as in box.h), in device memory. */
+typedef struct qfz_gpu_links {
+    int64_t n;
+    uint32_t *d_u, *d_v, *d_level;
+} qfz_gpu_links;
+
+/* A tile's forest; the arrays lie in the scratch memory that it was made in. */
+typedef struct qfz_gpu_forest {
+    int32_t h, w, n_x; /* n_x: blocks in a row of blocks */
+    int64_t n_blocks;
+    int connectivity;
+    bool wide;      /* levels have 32 bits, not 16 */
+    bool keeps_ring; /* every pixel of the tile's ring is a vertex of the global graph */
+    int32_t rim_room, comp_room; /* of a block, at most: pixels of its rim; components */
+
+    /* Of a pixel: the component it hooked itself to in its block, and by which level. */
+    void *top;      /* uint16_t or, wide, uint32_t */
+    uint16_t *comp; /* QFZ_NO_COMP: it has no edge */
+
+    /* Of a block: its components' hooks, comp_room entries; of its rim: vertex and cost. */
+    void *hooks; /* uint32_t or, wide, uint64_t: level << 16 | step (boruvka_parts.cuh) */
+    uint2 *block; /* first vertex, number of components */
+    uint2 *rim;   /* rim_room entries a block: a rim pixel's vertex, greatest level up to it */
+
+    /* The graph of all blocks. */
+    int64_t vertex_room, edge_room;
+    uint2 *up;       /* of a vertex: parent << 5 | round, level */
+    uint32_t *count; /* (boruvka_parts.cuh) */
+    uint2 *ends[2];
+    uint32_t *level[2];
+    unsigned long long *best[2];
+    uint32_t *root, *origin[2];
+} qfz_gpu_forest;
+
+/* A forest of a tile of this size and form takes about 11 bytes a pixel of 16-bit levels, 15 of
+ * 32-bit ones; narrow tiles take more. */
+size_t qfz_gpu_forest_bytes(const qfz_gpu_edges *edges, int64_t n_ghosts);
+
+/* Makes the forest of the tile's edges and, unless NULL, of ghosts: links through the outside of
+ * the tile.  keep_ring: needed for ghosts and for qfz_gpu_border_links().  d_scratch has
+ * qfz_gpu_forest_bytes(). */
+qfz_status qfz_gpu_forest_make(qfz_gpu *gpu, const qfz_gpu_edges *edges, bool keep_ring,
+                               const qfz_gpu_links *ghosts, void *d_scratch,
+                               qfz_gpu_forest *forest);
+
+/* d_saliency: n_dirs planes of h * w, the minimax level of each edge's two pixels, the greatest
+ * value of the type (for 32 bits QFZ_NONE) where there is no edge inside the tile.  16 bits are
+ * for edges whose max_key is below 65535. */
+qfz_status qfz_gpu_saliency_u16(qfz_gpu *gpu, const qfz_gpu_forest *forest, uint16_t *d_saliency);
+qfz_status qfz_gpu_saliency_u32(qfz_gpu *gpu, const qfz_gpu_forest *forest, uint32_t *d_saliency);
+
+/* Links with the same minimax levels between all pixels of the ring as the forest has, ascending
+ * by level; at most n_ring - 1 of them.  links has room for n_ring; links->n is not touched, their
+ * number goes to *d_n.  The forest must keep the ring; only qfz_gpu_saliency_*() may use it
+ * afterwards. */
+size_t qfz_gpu_border_links_bytes(int32_t h, int32_t w);
+qfz_status qfz_gpu_border_links(qfz_gpu *gpu, const qfz_gpu_forest *forest, void *d_scratch,
+                                const qfz_gpu_links *links, uint32_t *d_n);
+
+#endif

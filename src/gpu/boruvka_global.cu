@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/* boruvka_global.cu - Boruvka rounds on the graph that the blocks leave.
+ *
+ * A round is three launches: hook (a vertex picks its lightest edge; of two that picked the same
+ * one the first is root and gets a number in the next round), settle (every vertex learns its
+ * root) and join (edges are renamed, those inside one component go, the others offer themselves to
+ * the next round's vertices).  How many vertices and edges there are is known on the device only;
+ * launches that come too late find none.  When the graph is surely small, one block does what
+ * remains.
+ *
+ * Vertices are numbered anew in each round; origin[] leads back to the number of the first. */
+#include "gpu/boruvka_parts.cuh"
+
+typedef unsigned long long weight; /* level << 32 | edge, of this round's list */
+
+enum { THREADS = 256, TAIL_THREADS = 1024, EACH = 4 };
+
+/* A vertex's word in forest.root: the vertex that it hooked itself to, then ROOT | its root's
+ * number in the next round, or ROOT | ENDED. */
+static const uint32_t ROOT = 1u << 31, ENDED = ROOT - 1;
+
+/* The threads that share a round. */
+struct team {
+    uint32_t first, step; /* of warps */
+    int lane;
+};
+
+static __device__ __forceinline__ team team_of_grid(void)
+{
+    const uint32_t warps = blockDim.x / QFZ_WARP;
+    return team{blockIdx.x * warps + threadIdx.x / QFZ_WARP, gridDim.x * warps,
+                (int)(threadIdx.x % QFZ_WARP)};
+}
+
+/* Every lane of a warp goes through EACH items a step; whole warps stay together. */
+#define EACH_CHUNK(t, n, base)                                                                     \
+    for (uint64_t base = (uint64_t)(t).first * (QFZ_WARP * EACH); base < (n);                      \
+         base += (uint64_t)(t).step * (QFZ_WARP * EACH))
+
+static __device__ __forceinline__ uint32_t n_vertices(const qfz_gpu_forest &f, int round)
+{
+    return qfz_peek(&f.count[QFZ_COUNT_VERTICES + round]);
+}
+
+static __device__ __forceinline__ uint32_t n_edges(const qfz_gpu_forest &f, int round)
+{
+    return qfz_peek(&f.count[QFZ_COUNT_EDGES + round]);
+}
+
+static __device__ __forceinline__ uint32_t origin_of(const qfz_gpu_forest &f, int round, uint32_t v)
+{
+    return round == 0 ? v : f.origin[round % 2][v];
+}
+
+/* Of one edge, to both of its ends. */
+static __device__ __forceinline__ void offer(weight *best, uint2 ends, weight key)
+{
+    qfz_lower(&best[ends.x], key);
+    qfz_lower(&best[ends.y], key);
+}
+
+/* Is v a root?  Else *other is what it hooks itself to. */
+static __device__ __forceinline__ bool is_root(const qfz_gpu_forest &f, int round, uint32_t v,
+                                               weight key, uint32_t *other)
+{
+    const weight *const best = f.best[round % 2];
+    if (key == ~(weight)0) return true;
+    const uint2 ends = f.ends[round % 2][(uint32_t)key];
+    *other = ends.x == v ? ends.y : ends.x;
+    return v < *other && best[*other] == key;
+}
+
+static __device__ __forceinline__ void hook(const qfz_gpu_forest &f, int round, team t)
+{
+    const uint32_t n = n_vertices(f, round);
+    EACH_CHUNK(t, n, base)
+    {
+        bool goes_on[EACH];
+        uint32_t count = 0;
+#pragma unroll
+        for (int j = 0; j < EACH; j++) {
+            const uint64_t v = base + (uint64_t)(j * QFZ_WARP + t.lane);
+            goes_on[j] = false;
+            if (v >= n) continue;
+            const weight key = f.best[round % 2][v];
+            uint32_t other = ROOT | ENDED;
+            goes_on[j] = is_root(f, round, (uint32_t)v, key, &other) && key != ~(weight)0;
+            count += goes_on[j];
+            if (!goes_on[j]) f.root[v] = other;
+        }
+        uint32_t at = qfz_take(&f.count[QFZ_COUNT_VERTICES + round + 1], count);
+#pragma unroll
+        for (int j = 0; j < EACH; j++) {
+            if (!goes_on[j]) continue;
+            const uint32_t v = (uint32_t)base + (uint32_t)(j * QFZ_WARP + t.lane);
+            f.root[v] = ROOT | at;
+            f.origin[(round + 1) % 2][at] = origin_of(f, round, v);
+            f.best[(round + 1) % 2][at] = ~(weight)0;
+            at++;
+        }
+    }
+}
+
+/* A word only moves on towards the root, so whatever is read of it is on the same way; ways end
+ * at a root, since of the vertices on a way each has a lighter edge than the one before. */
+static __device__ __forceinline__ uint32_t settled(uint32_t *root, uint32_t v)
+{
+    uint32_t word = qfz_peek(&root[v]);
+    if (word & ROOT) return word;
+    do {
+        word = qfz_peek(&root[word]);
+        *static_cast<volatile uint32_t *>(&root[v]) = word;
+    } while (!(word & ROOT));
+    return word;
+}
+
+static __device__ __forceinline__ void settle(const qfz_gpu_forest &f, int round, team t)
+{
+    const uint32_t n = n_vertices(f, round);
+    const uint64_t step = (uint64_t)t.step * QFZ_WARP;
+    for (uint64_t v = (uint64_t)t.first * QFZ_WARP + (uint64_t)t.lane; v < n; v += step) {
+        const weight key = f.best[round % 2][v];
+        const bool was_root = qfz_peek(&f.root[v]) & ROOT;
+        const uint32_t word = settled(f.root, (uint32_t)v), number = word & ~ROOT;
+        uint2 up = make_uint2(QFZ_UP_ROOT, 0);
+        if (number != ENDED && was_root) continue; /* its own hook comes in a later round */
+        if (number != ENDED)
+            up = make_uint2(f.origin[(round + 1) % 2][number] << QFZ_UP_BITS | (uint32_t)round,
+                            (uint32_t)(key >> 32));
+        f.up[origin_of(f, round, (uint32_t)v)] = up;
+    }
+}
+
+static __device__ __forceinline__ void join(const qfz_gpu_forest &f, int round, team t)
+{
+    const int now = round % 2, next = 1 - now;
+    const uint32_t n = n_edges(f, round);
+    EACH_CHUNK(t, n, base)
+    {
+        uint2 ends[EACH];
+        uint32_t count = 0;
+#pragma unroll
+        for (int j = 0; j < EACH; j++) {
+            const uint64_t e = base + (uint64_t)(j * QFZ_WARP + t.lane);
+            ends[j] = make_uint2(0, 0);
+            if (e >= n) continue;
+            const uint2 was = f.ends[now][e];
+            ends[j] = make_uint2(f.root[was.x] & ~ROOT, f.root[was.y] & ~ROOT);
+            count += ends[j].x != ends[j].y;
+        }
+        uint32_t at = qfz_take(&f.count[QFZ_COUNT_EDGES + round + 1], count);
+#pragma unroll
+        for (int j = 0; j < EACH; j++) {
+            if (ends[j].x == ends[j].y) continue;
+            const uint32_t level = f.level[now][base + (uint64_t)(j * QFZ_WARP + t.lane)];
+            f.ends[next][at] = ends[j];
+            f.level[next][at] = level;
+            offer(f.best[next], ends[j], (weight)level << 32 | at);
+            at++;
+        }
+    }
+}
+
+/* ---- Kernels --------------------------------------------------------------------------------- */
+
+static __global__ void k_begin(qfz_gpu_forest f, qfz_gpu_links ghosts)
+{
+    const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i < QFZ_COUNTERS) f.count[i] = i == QFZ_COUNT_EDGES ? (uint32_t)ghosts.n : 0;
+    if (i >= ghosts.n) return;
+    const int2 u = qfz_ring_pixel(f.h, f.w, (int32_t)ghosts.d_u[i]);
+    const int2 v = qfz_ring_pixel(f.h, f.w, (int32_t)ghosts.d_v[i]);
+    f.ends[0][i] = make_uint2(QFZ_RIM_REF | qfz_rim_place(f, u.y, u.x),
+                              QFZ_RIM_REF | qfz_rim_place(f, v.y, v.x));
+    f.level[0][i] = ghosts.d_level[i];
+}
+
+static __device__ __forceinline__ uint32_t vertex_of(const qfz_gpu_forest &f, uint32_t end)
+{
+    return end & QFZ_RIM_REF ? f.rim[end & ~QFZ_RIM_REF].x : end;
+}
+
+/* Ends that are places on rims become vertices, and every edge offers itself for the first round. */
+static __global__ void __launch_bounds__(THREADS) k_name(qfz_gpu_forest f)
+{
+    const uint32_t n = n_edges(f, 0);
+    const uint64_t step = (uint64_t)gridDim.x * THREADS;
+    for (uint64_t e = (uint64_t)blockIdx.x * THREADS + threadIdx.x; e < n; e += step) {
+        const uint2 was = f.ends[0][e];
+        const uint2 ends = make_uint2(vertex_of(f, was.x), vertex_of(f, was.y));
+        f.ends[0][e] = ends;
+        if (ends.x != ends.y) offer(f.best[0], ends, (weight)f.level[0][e] << 32 | e);
+    }
+}
+
+static __global__ void __launch_bounds__(THREADS) k_hook(qfz_gpu_forest f, int round)
+{
+    hook(f, round, team_of_grid());
+}
+
+static __global__ void __launch_bounds__(THREADS) k_settle(qfz_gpu_forest f, int round)
+{
+    settle(f, round, team_of_grid());
+}
+
+static __global__ void __launch_bounds__(THREADS) k_join(qfz_gpu_forest f, int round)
+{
+    join(f, round, team_of_grid());
+}
+
+static __global__ void __launch_bounds__(TAIL_THREADS) k_finish(qfz_gpu_forest f, int round)
+{
+    const team t = team_of_grid(); /* of one block */
+    for (; n_vertices(f, round) > 0; round++) {
+        hook(f, round, t);
+        __syncthreads();
+        settle(f, round, t);
+        __syncthreads();
+        join(f, round, t);
+        __syncthreads();
+    }
+}
+
+/* ---- Launchers ------------------------------------------------------------------------------- */
+
+qfz_status qfz_boruvka_begin(qfz_gpu *gpu, const qfz_gpu_forest *forest,
+                             const qfz_gpu_links *ghosts)
+{
+    const qfz_gpu_links none = {}, links = ghosts ? *ghosts : none;
+    const int64_t n = links.n > QFZ_COUNTERS ? links.n : (int64_t)QFZ_COUNTERS;
+    return qfz_launch(gpu, k_begin, dim3(qfz_blocks(n, THREADS)), dim3(THREADS), 0, *forest, links);
+}
+
+/* Blocks for n items, or as many as keep the device busy. */
+static dim3 grid_of(const qfz_gpu *gpu, int64_t n)
+{
+    const unsigned most = (unsigned)gpu->n_sms * 8, wanted = qfz_blocks(n, THREADS * EACH);
+    return dim3(wanted < most ? wanted : most);
+}
+
+/* After so many rounds, each leaving at most half of the vertices and mostly a third, the graph
+ * is small enough for one block; if not, it is only slower. */
+static int rounds_of_grid(int64_t n_vertices)
+{
+    const int64_t small = 256;
+    int halvings = 0;
+    while (n_vertices >> halvings > small)
+        halvings++;
+    return (halvings + 1) / 2;
+}
+
+qfz_status qfz_boruvka_rounds(qfz_gpu *gpu, const qfz_gpu_forest *forest)
+{
+    const int n_rounds = rounds_of_grid(forest->vertex_room);
+    const dim3 block(THREADS);
+    QFZ_TRY(qfz_launch(gpu, k_name, grid_of(gpu, forest->edge_room), block, 0, *forest));
+    for (int round = 0; round < n_rounds; round++) {
+        const dim3 vertices = grid_of(gpu, forest->vertex_room >> round);
+        const dim3 edges = grid_of(gpu, forest->edge_room >> round);
+        QFZ_TRY(qfz_launch(gpu, k_hook, vertices, block, 0, *forest, round));
+        QFZ_TRY(qfz_launch(gpu, k_settle, vertices, block, 0, *forest, round));
+        QFZ_TRY(qfz_launch(gpu, k_join, edges, block, 0, *forest, round));
+    }
+    return qfz_launch(gpu, k_finish, dim3(1), dim3(TAIL_THREADS), 0, *forest, n_rounds);
+}

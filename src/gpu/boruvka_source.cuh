@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* boruvka_source.cuh - the levels of a block's edges, from pixel values or from planes of keys.
+ *
+ * Places are relative to the block.  A missing edge has a level above MOST.
+ *
+ * A source has begin(room), after which the block synchronises, room being ROOM words of shared
+ * memory; then around<EIGHT>() for pixels of the block and square<EIGHT>() for squares whose upper
+ * left pixel is in the block or right before its first row or column. */
+#ifndef QFZ_GPU_BORUVKA_SOURCE_CUH
+#define QFZ_GPU_BORUVKA_SOURCE_CUH
+
+#include "gpu/boruvka_parts.cuh"
+
+/* A pixel's neighbours, in the order of the ids of the edges to them; an edge's id is its first
+ * pixel * number of directions + direction.  4-connected: U, L, R and D. */
+enum { QFZ_UL = 0, QFZ_U, QFZ_UR, QFZ_L, QFZ_R, QFZ_D, QFZ_DR, QFZ_DL, QFZ_AROUND };
+
+static __device__ __forceinline__ int qfz_around_dy(int k)
+{
+    return k <= QFZ_UR ? -1 : k <= QFZ_R ? 0 : 1;
+}
+
+static __device__ __forceinline__ int qfz_around_dx(int k)
+{
+    const bool left = k == QFZ_UL || k == QFZ_L || k == QFZ_DL;
+    return left ? -1 : k == QFZ_U || k == QFZ_D ? 0 : 1;
+}
+
+static __device__ __forceinline__ bool qfz_around_has(bool eight, int k)
+{
+    return eight || k == QFZ_U || k == QFZ_L || k == QFZ_R || k == QFZ_D;
+}
+
+/* The direction (rule.h) of the edges that start at the pixel itself: neighbours R to DL. */
+static __device__ __forceinline__ int qfz_around_dir(int k)
+{
+    return k - QFZ_R;
+}
+
+/* The edges of a square of 2 x 2 pixels, in the order of their ids. */
+enum { QFZ_TOP = 0, QFZ_LEFT, QFZ_DIAGONAL, QFZ_SIDE_RIGHT, QFZ_ANTIDIAGONAL, QFZ_BOTTOM, QFZ_SQUARE };
+
+/* ---- One band of 8 or 16 bits ---------------------------------------------------------------- */
+
+/* The block's values and one pixel around them lie in shared memory.  An invalid pixel has a value
+ * so far from all others, those of other invalid pixels around it too, that the difference says
+ * that the edge is missing. */
+template <typename T> struct qfz_values_source {
+    typedef uint32_t KEY;
+    enum { PITCH = QFZ_SIDE + 2, ROOM = PITCH * PITCH };
+    static const uint32_t MOST = 0xffff;
+
+    const T *pixels;
+    const uint8_t *valid;
+    uint32_t bias;
+    int32_t h, w, y0, x0; /* the image; where the block is */
+    uint32_t *value;
+
+    __device__ __forceinline__ uint32_t read(int32_t y, int32_t x) const
+    {
+        const bool there = y >= 0 && y < h && x >= 0 && x < w;
+        const int64_t p = (int64_t)y * w + x;
+        if (there && (!valid || valid[p])) return (uint32_t)__ldg(pixels + p) ^ bias;
+        return 0x40000u * (1u + (uint32_t)(x & 1) + 2u * (uint32_t)(y & 1));
+    }
+
+    __device__ __forceinline__ void begin(void *room)
+    {
+        value = static_cast<uint32_t *>(room);
+        const int lane = (int)(threadIdx.x % QFZ_WARP);
+        for (int y = (int)(threadIdx.x / QFZ_WARP); y < PITCH; y += (int)(blockDim.x / QFZ_WARP))
+            for (int x = lane; x < PITCH; x += QFZ_WARP)
+                value[y * PITCH + x] = read(y0 + y - 1, x0 + x - 1);
+    }
+
+    __device__ __forceinline__ uint32_t at(int y, int x) const
+    {
+        return value[(y + 1) * PITCH + x + 1];
+    }
+
+    static __device__ __forceinline__ uint32_t between(uint32_t a, uint32_t b)
+    {
+        return (uint32_t)abs((int32_t)(a - b));
+    }
+
+    template <bool EIGHT>
+    __device__ __forceinline__ void around(int y, int x, uint32_t level[QFZ_AROUND]) const
+    {
+        const uint32_t own = at(y, x);
+#pragma unroll
+        for (int k = 0; k < QFZ_AROUND; k++)
+            if (qfz_around_has(EIGHT, k))
+                level[k] = between(own, at(y + qfz_around_dy(k), x + qfz_around_dx(k)));
+    }
+
+    template <bool EIGHT>
+    __device__ __forceinline__ void square(int y, int x, uint32_t level[QFZ_SQUARE]) const
+    {
+        const uint32_t a = at(y, x), b = at(y, x + 1), c = at(y + 1, x), d = at(y + 1, x + 1);
+        level[QFZ_TOP] = between(a, b);
+        level[QFZ_LEFT] = between(a, c);
+        level[QFZ_SIDE_RIGHT] = between(b, d);
+        level[QFZ_BOTTOM] = between(c, d);
+        level[QFZ_DIAGONAL] = EIGHT ? between(a, d) : 0;
+        level[QFZ_ANTIDIAGONAL] = EIGHT ? between(b, c) : 0;
+    }
+};
+
+/* ---- Planes of keys -------------------------------------------------------------------------- */
+
+struct qfz_keys_source {
+    typedef unsigned long long KEY;
+    enum { ROOM = 0 };
+    static const uint32_t MOST = QFZ_NONE - 1;
+
+    const uint32_t *keys;
+    int64_t n_px;
+    int32_t h, w, y0, x0;
+
+    __device__ __forceinline__ void begin(void *)
+    {
+    }
+
+    /* Of the edge that starts at (y, x). */
+    __device__ __forceinline__ uint32_t at(int dir, int y, int x) const
+    {
+        y += y0;
+        x += x0;
+        if (y < 0 || y >= h || x < 0 || x >= w) return QFZ_NONE;
+        return __ldg(keys + dir * n_px + (int64_t)y * w + x);
+    }
+
+    template <bool EIGHT>
+    __device__ __forceinline__ void around(int y, int x, uint32_t level[QFZ_AROUND]) const
+    {
+        level[QFZ_U] = at(QFZ_BELOW, y - 1, x);
+        level[QFZ_L] = at(QFZ_RIGHT, y, x - 1);
+        level[QFZ_R] = at(QFZ_RIGHT, y, x);
+        level[QFZ_D] = at(QFZ_BELOW, y, x);
+        if (!EIGHT) return;
+        level[QFZ_UL] = at(QFZ_BELOW_RIGHT, y - 1, x - 1);
+        level[QFZ_UR] = at(QFZ_BELOW_LEFT, y - 1, x + 1);
+        level[QFZ_DR] = at(QFZ_BELOW_RIGHT, y, x);
+        level[QFZ_DL] = at(QFZ_BELOW_LEFT, y, x);
+    }
+
+    template <bool EIGHT>
+    __device__ __forceinline__ void square(int y, int x, uint32_t level[QFZ_SQUARE]) const
+    {
+        level[QFZ_TOP] = at(QFZ_RIGHT, y, x);
+        level[QFZ_LEFT] = at(QFZ_BELOW, y, x);
+        level[QFZ_SIDE_RIGHT] = at(QFZ_BELOW, y, x + 1);
+        level[QFZ_BOTTOM] = at(QFZ_RIGHT, y + 1, x);
+        level[QFZ_DIAGONAL] = EIGHT ? at(QFZ_BELOW_RIGHT, y, x) : 0;
+        level[QFZ_ANTIDIAGONAL] = EIGHT ? at(QFZ_BELOW_LEFT, y, x + 1) : 0;
+    }
+};
+
+/* ---- Thinning -------------------------------------------------------------------------------- */
+
+/* Bit e: edge e of the square is the heaviest of a cycle in it, edges of one level being ordered
+ * by their ids.  Minimax levels need none of these edges.  It is what remains of the edges, at
+ * most 1.5 (4-connected) or 2.5 a pixel and mostly 1.1 or 1.5, that later rounds go over. */
+struct qfz_square_order {
+    const uint32_t *level;
+
+    template <int E, int A> __device__ __forceinline__ bool over() const
+    {
+        return E > A ? level[E] >= level[A] : level[E] > level[A];
+    }
+
+    /* A and B lead from one end of E to the other by one other corner, C and D by the last one; M
+     * joins those two corners. */
+    template <int E, int A, int B, int C, int D, int M>
+    __device__ __forceinline__ unsigned heaviest() const
+    {
+        const bool a = over<E, A>(), b = over<E, B>(), c = over<E, C>(), d = over<E, D>(),
+                   m = over<E, M>();
+        return (unsigned)((a && b) || (c && d) || (m && ((a && d) || (c && b)))) << E;
+    }
+};
+
+template <bool EIGHT>
+static __device__ __forceinline__ unsigned qfz_square_drops(const uint32_t level[QFZ_SQUARE])
+{
+    enum { T = QFZ_TOP, L = QFZ_LEFT, X = QFZ_DIAGONAL, R = QFZ_SIDE_RIGHT, A = QFZ_ANTIDIAGONAL, B = QFZ_BOTTOM };
+    if (!EIGHT) {
+        const uint32_t two = max(level[T], level[L]), three = max(two, level[R]);
+        if (level[B] >= three) return 1u << B;
+        if (level[R] >= two) return 1u << R;
+        return level[L] >= level[T] ? 1u << L : 1u << T;
+    }
+    const qfz_square_order order = {level};
+    return order.heaviest<T, L, A, X, R, B>() | order.heaviest<L, T, A, X, B, R>() |
+           order.heaviest<X, T, R, L, B, A>() | order.heaviest<R, T, X, A, B, L>() |
+           order.heaviest<A, T, L, R, B, X>() | order.heaviest<B, L, X, A, R, T>();
+}
+
+#endif

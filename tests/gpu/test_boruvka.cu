@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+/* Saliency and border links by Boruvka's algorithm, against the CPU engine. */
+#include <algorithm>
+
+#include "check.h"
+#include "engine.h"
+#include "gpu/boruvka.cuh"
+#include "hostile.h"
+#include "uploaded.h"
+
+static qfz_error err;
+
+/* One raster, on the host and on the device. */
+struct tile {
+    qfz_image image;
+    qfz_rule rule;
+    int64_t n_px, n_ring;
+    qfz_worker *cpu;
+    qfz_gpu *gpu;
+    uploaded up;
+    uint32_t *d_keys;
+    qfz_gpu_edges edges;
+};
+
+static void must(bool good, const char *what)
+{
+    if (good) return;
+    printf("the test itself failed: %s: %s\n", what, err.message);
+    exit(1);
+}
+
+static tile open_tile(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rule)
+{
+    tile t = {};
+    t.image = *image;
+    t.rule = *rule;
+    t.gpu = gpu;
+    t.n_px = image->h * image->w;
+    t.n_ring = qfz_ring_size(image->h, image->w);
+    t.up = upload(image);
+    t.d_keys = device_room<uint32_t>((int64_t)qfz_gpu_edges_bytes(rule, t.n_px) / 4);
+    must(qfz_gpu_edges_make(gpu, &t.up.image, rule, t.d_keys, &t.edges) == QFZ_OK, "edges");
+    qfz_worker_spec spec = {};
+    spec.rule = rule;
+    spec.kind = QFZ_LEVELS;
+    spec.max_h = (int32_t)image->h;
+    spec.max_w = (int32_t)image->w;
+    spec.n_threads = 1;
+    must(qfz_engine_cpu.open(&t.cpu, &spec, &err) == QFZ_OK, "CPU engine");
+    must(qfz_engine_cpu.load(t.cpu, &t.image, &err) == QFZ_OK, "load");
+    return t;
+}
+
+static void close_tile(tile *t)
+{
+    qfz_engine_cpu.close(t->cpu);
+    upload_free(&t->up);
+    cudaFree(t->d_keys);
+}
+
+/* ---- Saliency -------------------------------------------------------------------------------- */
+
+static void same_saliency(const tile *t, const qfz_gpu_forest *forest, const uint32_t *want,
+                          const char *what)
+{
+    const int64_t n = t->n_px * qfz_n_dirs(&t->rule);
+    int64_t wrong = 0, first = -1;
+    uint32_t *const d_keys = device_room<uint32_t>(n);
+    CHECK(qfz_gpu_saliency_u32(t->gpu, forest, d_keys) == QFZ_OK, "%s", err.message);
+    const std::vector<uint32_t> got = from_device(t->gpu, d_keys, n);
+    for (int64_t i = 0; i < n; i++)
+        if (got[(size_t)i] != want[i] && wrong++ == 0) first = i;
+    CHECK(wrong == 0, "%s: %lld of %lld levels differ, first %lld: %u is %u", what,
+          (long long)wrong, (long long)n, (long long)first, first < 0 ? 0 : want[first],
+          first < 0 ? 0 : got[(size_t)first]);
+    cudaFree(d_keys);
+    if (t->edges.max_key >= UINT16_MAX) return;
+
+    uint16_t *const d_narrow = device_room<uint16_t>(n);
+    CHECK(qfz_gpu_saliency_u16(t->gpu, forest, d_narrow) == QFZ_OK, "%s", err.message);
+    const std::vector<uint16_t> narrow = from_device(t->gpu, d_narrow, n);
+    wrong = 0;
+    for (int64_t i = 0; i < n; i++)
+        wrong += narrow[(size_t)i] != (uint16_t)want[i];
+    CHECK(wrong == 0, "%s: %lld levels of 16 bits differ", what, (long long)wrong);
+    cudaFree(d_narrow);
+}
+
+static void check_saliency(const tile *t, bool keep_ring, const qfz_gpu_links *ghosts,
+                           const uint32_t *want, const char *what)
+{
+    qfz_gpu_forest forest;
+    const int64_t bytes = (int64_t)qfz_gpu_forest_bytes(&t->edges, ghosts ? ghosts->n : 0);
+    void *const d_scratch = device_room<char>(bytes);
+    CHECK(qfz_gpu_forest_make(t->gpu, &t->edges, keep_ring, ghosts, d_scratch, &forest) == QFZ_OK,
+          "%s", err.message);
+    same_saliency(t, &forest, want, what);
+    cudaFree(d_scratch);
+}
+
+static std::vector<uint32_t> cpu_saliency(const tile *t, const qfz_answer *answer)
+{
+    std::vector<uint32_t> keys((size_t)(t->n_px * qfz_n_dirs(&t->rule)));
+    must(qfz_engine_cpu.saliency(t->cpu, answer, keys.data(), &err) == QFZ_OK, "saliency");
+    return keys;
+}
+
+/* ---- Ghosts ---------------------------------------------------------------------------------- */
+
+struct host_links {
+    std::vector<uint32_t> u, v, level;
+};
+
+static qfz_gpu_links links_to_device(const host_links &links)
+{
+    qfz_gpu_links d = {(int64_t)links.u.size(), to_device(links.u), to_device(links.v),
+                       to_device(links.level)};
+    return d;
+}
+
+static void links_free(qfz_gpu_links *links)
+{
+    cudaFree(links->d_u);
+    cudaFree(links->d_v);
+    cudaFree(links->d_level);
+}
+
+static bool ring_is_valid(const tile *t, uint32_t i)
+{
+    int64_t y, x;
+    qfz_ring_place(t->image.h, t->image.w, i, &y, &x);
+    return !t->image.valid || t->image.valid[y * t->image.w + x];
+}
+
+/* Links through an outside, many of them lighter than anything inside. */
+static host_links random_ghosts(const tile *t)
+{
+    host_links ghosts;
+    const uint32_t most = check_chance(50) ? 3 : t->edges.max_key;
+    for (int64_t k = check_pick(2 * t->n_ring + 1); k > 0; k--) {
+        const uint32_t u = (uint32_t)check_pick(t->n_ring), v = (uint32_t)check_pick(t->n_ring);
+        if (!ring_is_valid(t, u) || !ring_is_valid(t, v)) continue;
+        ghosts.u.push_back(u);
+        ghosts.v.push_back(v);
+        ghosts.level.push_back((uint32_t)check_pick((int64_t)most));
+    }
+    return ghosts;
+}
+
+static void check_ghosts(const tile *t)
+{
+    host_links ghosts = random_ghosts(t);
+    std::vector<uint32_t> cross((size_t)(t->n_ring * QFZ_MAX_DIRS));
+    std::vector<uint8_t> cross_has((size_t)t->n_ring);
+    qfz_answer answer = {};
+    answer.n_ring = t->n_ring;
+    answer.ghosts.n = (int64_t)ghosts.u.size();
+    answer.ghosts.u = ghosts.u.data();
+    answer.ghosts.v = ghosts.v.data();
+    answer.ghosts.level = ghosts.level.data();
+    answer.cross = cross.data();
+    answer.cross_has = cross_has.data();
+    const std::vector<uint32_t> want = cpu_saliency(t, &answer);
+    qfz_gpu_links on_device = links_to_device(ghosts);
+    check_saliency(t, true, &on_device, want.data(), "with ghosts");
+    links_free(&on_device);
+}
+
+/* ---- Border links ---------------------------------------------------------------------------- */
+
+/* Components of ring pixels after all links up to a level. */
+struct partition {
+    std::vector<uint32_t> label; /* the least member of each one's component */
+    size_t at;
+
+    void advance(const host_links &links, uint32_t level)
+    {
+        for (; at < links.u.size() && links.level[at] <= level; at++) {
+            const uint32_t a = label[links.u[at]], b = label[links.v[at]];
+            for (uint32_t &l : label)
+                if (l == std::max(a, b)) l = std::min(a, b);
+        }
+    }
+};
+
+static partition partition_of(int64_t n)
+{
+    partition p = {std::vector<uint32_t>((size_t)n), 0};
+    for (size_t i = 0; i < p.label.size(); i++)
+        p.label[i] = (uint32_t)i;
+    return p;
+}
+
+static void same_minimax(const tile *t, const host_links &got, const host_links &want)
+{
+    CHECK(std::is_sorted(got.level.begin(), got.level.end()), "links do not ascend");
+    CHECK((int64_t)got.u.size() < t->n_ring, "%zu links of %lld ring pixels", got.u.size(),
+          (long long)t->n_ring);
+    for (size_t i = 0; i < got.u.size(); i++)
+        if (!CHECK(got.u[i] < t->n_ring && got.v[i] < t->n_ring, "link %zu: %u - %u", i, got.u[i],
+                   got.v[i]))
+            return;
+    std::vector<uint32_t> levels = got.level;
+    levels.insert(levels.end(), want.level.begin(), want.level.end());
+    std::sort(levels.begin(), levels.end());
+    levels.erase(std::unique(levels.begin(), levels.end()), levels.end());
+    partition a = partition_of(t->n_ring), b = partition_of(t->n_ring);
+    for (const uint32_t level : levels) {
+        a.advance(got, level);
+        b.advance(want, level);
+        if (!CHECK(a.label == b.label, "up to level %u the ring differs", level)) return;
+    }
+}
+
+static host_links cpu_links(const tile *t)
+{
+    const qfz_image *const image = &t->image;
+    const qfz_box box = {0, 0, image->h, image->w};
+    qfz_summary summary;
+    host_links links;
+    must(qfz_summary_init(&summary, box, &t->rule, &err) == QFZ_OK, "summary");
+    must(qfz_engine_cpu.summarise(t->cpu, &summary, &err) == QFZ_OK, "summarise");
+    for (int64_t i = 0; i < summary.links.n; i++) {
+        links.u.push_back(summary.links.u[i]);
+        links.v.push_back(summary.links.v[i]);
+        links.level.push_back(summary.links.level[i]);
+    }
+    qfz_summary_fini(&summary);
+    return links;
+}
+
+/* Links out of a forest; the forest's saliency is right before and after, and with the links as
+ * ghosts too, since they say nothing new. */
+static void check_border_links(const tile *t, const std::vector<uint32_t> &want)
+{
+    qfz_gpu_forest forest;
+    void *const d_forest = device_room<char>((int64_t)qfz_gpu_forest_bytes(&t->edges, 0));
+    void *const d_scratch = device_room<char>(
+        (int64_t)qfz_gpu_border_links_bytes(t->edges.h, t->edges.w));
+    uint32_t *const d_n = device_room<uint32_t>(1);
+    qfz_gpu_links links = {0, device_room<uint32_t>(t->n_ring), device_room<uint32_t>(t->n_ring),
+                           device_room<uint32_t>(t->n_ring)};
+    CHECK(qfz_gpu_forest_make(t->gpu, &t->edges, true, NULL, d_forest, &forest) == QFZ_OK, "%s",
+          err.message);
+    CHECK(qfz_gpu_border_links(t->gpu, &forest, d_scratch, &links, d_n) == QFZ_OK, "%s",
+          err.message);
+    same_saliency(t, &forest, want.data(), "after links");
+    links.n = from_device(t->gpu, d_n, 1)[0];
+    if (CHECK(links.n < t->n_ring, "%lld links", (long long)links.n)) {
+        const host_links got = {from_device(t->gpu, links.d_u, links.n),
+                                from_device(t->gpu, links.d_v, links.n),
+                                from_device(t->gpu, links.d_level, links.n)};
+        same_minimax(t, got, cpu_links(t));
+        check_saliency(t, true, &links, want.data(), "with its own links");
+    }
+    links_free(&links);
+    cudaFree(d_n);
+    cudaFree(d_scratch);
+    cudaFree(d_forest);
+}
+
+/* ---- Cases ----------------------------------------------------------------------------------- */
+
+static void check_tile(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rule)
+{
+    tile t = open_tile(gpu, image, rule);
+    const std::vector<uint32_t> want = cpu_saliency(&t, NULL);
+    check_saliency(&t, check_chance(30), NULL, want.data(), "alone");
+    check_ghosts(&t);
+    check_border_links(&t, want);
+    close_tile(&t);
+}
+
+static void random_raster(qfz_gpu *gpu, int64_t number)
+{
+    hostile made;
+    const int64_t sides[] = {20, 80, 210};
+    const int type = number % 5 < 3 ? (int)(number % 4) : -1; /* mostly levels of 16 bits */
+    hostile_make(&made, check_.seed, number, sides[number % 3], type, type >= 0 ? 1 : 3);
+    check_case(number, "%s", made.what);
+    qfz_image seen = made.image;
+    if (check_chance(25)) seen.valid = NULL;
+    qfz_rule rule = {};
+    rule.type = seen.type;
+    rule.n_bands = seen.n_bands;
+    rule.distance = check_chance(60) ? QFZ_LINF : QFZ_L2;
+    rule.connectivity = check_chance(50) ? 4 : 8;
+    rule.alpha_key = UINT32_MAX;
+    check_describe("%s; distance %d, connectivity %d", made.what, rule.distance, rule.connectivity);
+    check_tile(gpu, &seen, &rule);
+    hostile_free(&made);
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(argc, argv, 60);
+    qfz_gpu gpu = open_gpu(&err);
+    for (int64_t i = check_.first; i < check_.cases; i++)
+        random_raster(&gpu, i);
+    return check_end();
+}
