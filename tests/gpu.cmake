@@ -88,3 +88,17 @@ function(qfz_add_engine_test name)
         set_tests_properties(gpu_${name} PROPERTIES LABELS gpu)
     endif()
 endfunction()
+
+
+qfz_add_engine_test(sessions property/test_sessions.c oracle/oracle.c ARGS 1 60)
+qfz_add_engine_test(stitch stitch/test_stitch.c oracle/oracle.c ARGS 1 60)
+qfz_add_engine_test(jobs property/test_jobs.c oracle/oracle.c ARGS 1 8)
+qfz_add_engine_test(cases run_cases.c oracle/oracle.c ARGS ${QFZ_CASES})
+if(QFZ_HAS_SIM)
+    # Only the simulator can be told how many devices there are and when their memory runs out.
+    add_executable(sim_devices gpu/test_devices.c oracle/oracle.c)
+    target_link_libraries(sim_devices PRIVATE qfz_objects qfz_sim qfz_flags)
+    target_include_directories(sim_devices PRIVATE . oracle property sim)
+    target_include_directories(sim_devices SYSTEM PRIVATE ${GDAL_INCLUDE_DIRS})
+    add_test(NAME sim_devices COMMAND sim_devices)
+endif()

@@ -101,6 +101,8 @@ static qfz_status take_device(qfz_worker *worker)
 
 static qfz_status open_parts(qfz_worker *worker, qfz_error *err)
 {
+    if (worker->spec.kind == QFZ_OMEGA || worker->spec.kind == QFZ_TREE || worker->spec.method)
+        return qfz_fail(err, QFZ_EGPU, "the CUDA engine cannot do this; use --engine cpu");
     QFZ_TRY(qfz_worker_enter(worker, err));
     QFZ_TRY(take_device(worker));
     QFZ_TRY(take_memory(worker));

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "gpu/components.cuh"
-#include "gpu/gather.cuh"
 #include "gpu/worker.cuh"
 #include "memory.h"
 #include "record.h"
@@ -13,11 +12,15 @@ static size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* What follows the numbering: a table by region and what is made of it, or exact sums. */
+/* What follows the numbering: a table by region and what is made of it, exact sums, or as many
+ * records as there is room for, some at the least. */
 static size_t work_bytes(const qfz_rule *rule, int64_t n)
 {
-    const size_t words = (size_t)(rule->omega || rule->n_bands > 0 ? qfz_sum_words(rule->type) : 2);
-    return (size_t)n * sizeof(uint64_t) * (words > 2 ? words : 2);
+    enum { RECORDS_AT_LEAST = 64 };
+    const size_t words = (size_t)qfz_sum_words(rule->type);
+    const size_t record = (size_t)qfz_record_words(rule->type, rule->n_bands);
+    return sizeof(uint64_t) *
+           larger((size_t)n * (words > 2 ? words : 2), RECORDS_AT_LEAST * record);
 }
 
 void qfz_regions_carve(qfz_worker *worker, qfz_carve *carve)
@@ -178,7 +181,7 @@ static qfz_status gather_records(qfz_worker *worker, qfz_box box, uint32_t first
     for (uint32_t done = 0; done < n;) {
         const uint32_t part = n - done < most ? n - done : (uint32_t)most;
         QFZ_TRY(qfz_gpu_gather_features(&worker->gpu, &room->on_device, &worker->image, box,
-                                        room->d_row_area, first_region + done, part, d_records));
+                                        room->areas, first_region + done, part, d_records));
         if (records)
             QFZ_TRY(qfz_worker_down(worker, (char *)records + done * record_bytes, d_records,
                                     part * record_bytes));
@@ -187,13 +190,25 @@ static qfz_status gather_records(qfz_worker *worker, qfz_box box, uint32_t first
     return QFZ_OK;
 }
 
+/* Rows mostly have one weight. */
+static qfz_status send_areas(qfz_worker *worker, const uint64_t *row_area)
+{
+    qfz_region_room *const room = &worker->regions;
+    const int32_t h = worker->image.h;
+    bool same = true;
+    for (int32_t y = 1; y < h && same; y++)
+        same = row_area[y] == row_area[0];
+    room->areas = qfz_gpu_areas{row_area[0], same ? NULL : room->d_row_area};
+    return same ? QFZ_OK
+                : qfz_worker_up(worker, room->d_row_area, row_area, (size_t)h * sizeof *row_area);
+}
+
 qfz_status qfz_regions_features(qfz_worker *worker, qfz_box box, const uint64_t *row_area,
                                 uint32_t first_region, uint32_t n, uint64_t *records,
                                 qfz_error *err)
 {
     QFZ_TRY(qfz_worker_enter(worker, err));
-    QFZ_TRY(qfz_worker_up(worker, worker->regions.d_row_area, row_area,
-                          (size_t)worker->image.h * sizeof *row_area));
+    QFZ_TRY(send_areas(worker, row_area));
     return gather_records(worker, box, first_region, n, records);
 }
 
@@ -208,5 +223,6 @@ qfz_status qfz_regions_work(qfz_worker *worker, qfz_part part)
     if (part == QFZ_PART_LABEL || part == QFZ_PART_ALPHA_OMEGA) return QFZ_OK;
     QFZ_TRY(number_regions(worker));
     QFZ_TRY(fetch_numbers(worker));
+    worker->regions.areas = qfz_gpu_areas{1, NULL};
     return gather_records(worker, box, 0, worker->regions.n_regions, NULL);
 }

@@ -5,6 +5,7 @@
 #define QFZ_GPU_WORKER_CUH
 
 #include "gpu/boruvka.cuh"
+#include "gpu/gather.cuh"
 #include "gpu/gpu.h"
 #include "gpu/regions.cuh"
 #include "gpu/staging.cuh"
@@ -16,6 +17,7 @@ typedef struct qfz_region_room {
     void *d_scratch;     /* and d_work, which lies in the same place, */
     void *d_work;        /* from then on */
     size_t work_bytes;   /* of d_work */
+    qfz_gpu_areas areas; /* of the features that are gathered */
     uint64_t *d_row_area;
     uint32_t n_regions, n_slots;
     uint32_t *first, *count, *slot_region; /* the host's */
