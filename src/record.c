@@ -44,6 +44,7 @@ void qfz_record_clear(qfz_record *record, qfz_type type, int n_bands)
     }
 }
 
+/* A value; both zeros are one, else the order of pixels would decide which is the least. */
 static double pixel_value(const qfz_image *image, int64_t at)
 {
     switch (image->type) {
@@ -53,7 +54,7 @@ static double pixel_value(const qfz_image *image, int64_t at)
     case QFZ_I16: return ((const int16_t *)image->pixels)[at];
     case QFZ_U32: return ((const uint32_t *)image->pixels)[at];
     case QFZ_I32: return ((const int32_t *)image->pixels)[at];
-    case QFZ_F32: return (double)((const float *)image->pixels)[at];
+    case QFZ_F32: return (double)((const float *)image->pixels)[at] + 0.0;
     }
     return 0;
 }

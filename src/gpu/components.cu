@@ -212,6 +212,18 @@ static __device__ __forceinline__ void unite_runs(const block_words &words, int 
     }
 }
 
+/* Hooks all runs to their roots.  What all do at once halves all paths with each step. */
+static __device__ __forceinline__ void flatten_runs(uint32_t n_runs, uint32_t *parent)
+{
+    for (uint32_t run = threadIdx.x; run < n_runs; run += WORDS) {
+        uint32_t up = qfz_in_shared::read(parent + run), top;
+        while ((top = qfz_in_shared::read(parent + up)) != up) {
+            qfz_in_shared::write(parent + run, top);
+            up = top;
+        }
+    }
+}
+
 /* parent[run] = the first run of its component, for all runs of the block. */
 template <bool EIGHT>
 static __device__ __forceinline__ void solve_runs(const block_words &words, uint32_t n_runs,
@@ -227,15 +239,13 @@ static __device__ __forceinline__ void solve_runs(const block_words &words, uint
     if (EIGHT) links.left = hook_runs<-1>(words, word, links.left, &hooked, parent);
     if (EIGHT) links.right = hook_runs<1>(words, word, links.right, &hooked, parent);
     __syncthreads();
+    flatten_runs(n_runs, parent);
+    __syncthreads();
     unite_runs<0>(words, word, links.above, parent);
     if (EIGHT) unite_runs<-1>(words, word, links.left, parent);
     if (EIGHT) unite_runs<1>(words, word, links.right, parent);
     __syncthreads();
-    /* others may read what is written here: an ancestor either way */
-    for (uint32_t run = threadIdx.x; run < n_runs; run += WORDS) {
-        const uint32_t first = qfz_find<qfz_in_shared>(parent, run);
-        *static_cast<volatile uint32_t *>(parent + run) = first;
-    }
+    flatten_runs(n_runs, parent);
     __syncthreads();
 }
 
@@ -346,13 +356,15 @@ static __device__ __forceinline__ bool seam_has(const layout &at, uint32_t block
     return at.seams[(int64_t)block * 2 * SEAMS + 2 * seam + k / QFZ_WARP] >> k % QFZ_WARP & 1;
 }
 
-/* Joins a pair, unless the lane before has the same: along a border they mostly are. */
-static __device__ __forceinline__ void unite_pair(ring_pair pair, uint32_t *root)
+/* Joins pairs, each that several lanes of a warp have once: along a border most are alike. */
+static __device__ __forceinline__ void unite_pairs(ring_pair pair, uint32_t *root)
 {
-    const uint32_t a = __shfl_up_sync(0xffffffffu, pair.a, 1);
-    const uint32_t b = __shfl_up_sync(0xffffffffu, pair.b, 1);
-    const bool same = threadIdx.x % QFZ_WARP && a == pair.a && b == pair.b;
-    if (pair.a != QFZ_NONE && !same) qfz_unite<qfz_in_global>(root, pair.a, pair.b);
+    const uint32_t have = __ballot_sync(0xffffffffu, pair.a != QFZ_NONE);
+    if (have == 0) return;
+    const unsigned long long both = (unsigned long long)pair.a << 32 | pair.b;
+    const uint32_t alike = __match_any_sync(0xffffffffu, both);
+    const bool first = (int)threadIdx.x % QFZ_WARP == __ffs((int)alike) - 1;
+    if (pair.a != QFZ_NONE && first) qfz_unite<qfz_in_global>(root, pair.a, pair.b);
 }
 
 /* Joins each block to those to its right and below; a thread has a pixel of the right column or
@@ -369,7 +381,7 @@ static __global__ void __launch_bounds__(2 * SIDE) k_link_seams(layout at, uint3
     ring_pair pair = none;
     if (seam_has(at, block, bottom ? SEAM_BELOW : SEAM_RIGHT, k))
         pair = ring_pair{ring_px(at, block, mine + k), ring_px(at, next, other + k)};
-    unite_pair(pair, root);
+    unite_pairs(pair, root);
     if (!EIGHT) return;
 
     ring_pair down = none, up = none;
@@ -378,7 +390,7 @@ static __global__ void __launch_bounds__(2 * SIDE) k_link_seams(layout at, uint3
         down =
             ring_pair{ring_px(at, block, mine + k), k < SIDE - 1 ? ring_px(at, next, other + k + 1)
                                                                  : ring_px(at, below + 1, TOP)};
-    unite_pair(down, root);
+    unite_pairs(down, root);
     if (bottom && seam_has(at, block, SEAM_BELOW_LEFT, k))
         up = ring_pair{ring_px(at, block, BOTTOM + k),
                        k > 0 ? ring_px(at, below, TOP + k - 1)
@@ -386,7 +398,18 @@ static __global__ void __launch_bounds__(2 * SIDE) k_link_seams(layout at, uint3
     const bool has_next = block % (uint32_t)at.blocks_w + 1 < (uint32_t)at.blocks_w;
     if (!bottom && has_next && k < SIDE - 1 && seam_has(at, next, SEAM_LEFT_BELOW, k))
         up = ring_pair{ring_px(at, block, RIGHT + k + 1), ring_px(at, next, LEFT + k)};
-    unite_pair(up, root);
+    unite_pairs(up, root);
+}
+
+/* Hooks what is on a block's ring to its root, so that nobody has far to go from there. */
+static __global__ void __launch_bounds__(RING) k_flatten_ring(layout at, uint32_t *root)
+{
+    const uint32_t place = at.ring[(int64_t)blockIdx.x * RING + threadIdx.x];
+    const uint32_t before = __shfl_up_sync(0xffffffffu, place, 1);
+    if (place == NO_PLACE || (threadIdx.x % QFZ_WARP && place == before)) return;
+    const uint32_t px = px_of(at, place_of(at, blockIdx.x), place);
+    const uint32_t up = qfz_peek(root + px), top = qfz_find<qfz_in_global>(root, up);
+    if (top != up) qfz_in_global::write(root + px, top);
 }
 
 /* ---- Pixels ---------------------------------------------------------------------------------- */
@@ -488,6 +511,7 @@ static qfz_status find_components(qfz_gpu *gpu, const SOURCE &source, const layo
     const bool aligned = at.w % 4 == 0 && reinterpret_cast<uintptr_t>(d_root) % 16 == 0;
     QFZ_TRY(qfz_launch(gpu, k_link_block<EIGHT, SOURCE>, grid, block, 0, source, at, d_root));
     QFZ_TRY(qfz_launch(gpu, k_link_seams<EIGHT>, grid, dim3(2 * SIDE), 0, at, d_root));
+    QFZ_TRY(qfz_launch(gpu, k_flatten_ring, grid, dim3(RING), 0, at, d_root));
     return qfz_launch(gpu, k_write_roots, grid, block, 0, at, aligned, d_root);
 }
 

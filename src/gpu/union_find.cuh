@@ -1,26 +1,38 @@
 /* SPDX-License-Identifier: MIT */
 /* union_find.cuh - lock-free union-find on an array of parents, in shared or global memory.
  *
- * Invariant: parent[a] <= a, and it only ever decreases; so every find ends.  A link that a lower
- * one replaces is joined again by the thread that replaced it (see qfz_unite()); so nothing joined
- * is lost, a stale read still names a member of the same final set, and the final roots are the
- * least members, whatever the schedule. */
+ * Invariant: parent[a] <= a, and parents are of the same final set; so every find ends.  A link
+ * that a lower one replaces is joined again by the thread that replaced it (see qfz_unite()); so
+ * nothing joined is lost, a stale read still names a member of the same final set, and the final
+ * roots are the least members, whatever the schedule.
+ *
+ * Finds shorten the paths they walk: they write an ancestor of a where a parent was.  Where that
+ * undoes another thread's link of a to a lower root (it took a for a root), that thread has been
+ * told a's parent, and goes on to join the two. */
 #ifndef QFZ_GPU_UNION_FIND_CUH
 #define QFZ_GPU_UNION_FIND_CUH
 
 #include "gpu/peek.cuh"
 
-/* How parents are read while others change them. */
+/* How parents are read, and paths shortened, while others change them. */
 struct qfz_in_global {
     static __device__ __forceinline__ uint32_t read(const uint32_t *word)
     {
         return qfz_peek(word);
+    }
+    static __device__ __forceinline__ void write(uint32_t *word, uint32_t value)
+    {
+        __stcg(word, value);
     }
 };
 struct qfz_in_shared {
     static __device__ __forceinline__ uint32_t read(const uint32_t *word)
     {
         return *static_cast<const volatile uint32_t *>(word);
+    }
+    static __device__ __forceinline__ void write(uint32_t *word, uint32_t value)
+    {
+        *static_cast<volatile uint32_t *>(word) = value;
     }
 };
 
@@ -32,12 +44,26 @@ static __device__ __forceinline__ uint32_t qfz_find(const uint32_t *parent, uint
     return a;
 }
 
+/* The same; each node on the way is hooked to its grandparent. */
+template <typename WHERE>
+static __device__ __forceinline__ uint32_t qfz_find_shortening(uint32_t *parent, uint32_t a)
+{
+    for (;;) {
+        const uint32_t up = WHERE::read(parent + a);
+        if (up == a) return a;
+        const uint32_t top = WHERE::read(parent + up);
+        if (top == up) return up;
+        WHERE::write(parent + a, top);
+        a = top;
+    }
+}
+
 template <typename WHERE>
 static __device__ __forceinline__ void qfz_unite(uint32_t *parent, uint32_t a, uint32_t b)
 {
     for (;;) {
-        a = qfz_find<WHERE>(parent, a);
-        b = qfz_find<WHERE>(parent, b);
+        a = qfz_find_shortening<WHERE>(parent, a);
+        b = qfz_find_shortening<WHERE>(parent, b);
         if (a == b) return;
         const uint32_t low = min(a, b), high = max(a, b);
         const uint32_t was = atomicMin(parent + high, low);

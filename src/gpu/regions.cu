@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+#include "gpu/regions.cuh"
+
+#include <string.h>
+
+#include "box.h"
+#include "gpu/collective.cuh"
+#include "gpu/gather.cuh"
+#include "gpu/launch.cuh"
+#include "gpu/peek.cuh"
+
+enum { BLOCK = 256, AT_ONCE = 4, MINE = 16, CHUNK = BLOCK * MINE };
+
+#define EACH(i, n)                                                                                 \
+    for (int64_t i = (int64_t)blockIdx.x * BLOCK + threadIdx.x; i < (n);                           \
+         i += (int64_t)gridDim.x * BLOCK)
+
+static unsigned grid_of(const qfz_gpu *gpu, int64_t n)
+{
+    const int64_t enough = (int64_t)gpu->n_sms * 64, blocks = (n + BLOCK - 1) / BLOCK;
+    return (unsigned)(blocks < enough ? blocks : enough);
+}
+
+/* ---- Numbers --------------------------------------------------------------------------------- */
+
+/* Bit i: pixel p + i is a root. */
+static __device__ __forceinline__ uint32_t roots_at(const uint32_t *root, int64_t p, int64_t n)
+{
+    uint32_t bits = 0;
+    if (p + MINE <= n) {
+#pragma unroll
+        for (int k = 0; k < MINE / AT_ONCE; k++) {
+            const uint4 four = __ldg(reinterpret_cast<const uint4 *>(root + p) + k);
+            const uint32_t at = (uint32_t)p + (uint32_t)(k * AT_ONCE);
+            bits |= (uint32_t)((four.x == at) | (four.y == at + 1) << 1 | (four.z == at + 2) << 2 |
+                               (four.w == at + 3) << 3)
+                    << k * AT_ONCE;
+        }
+        return bits;
+    }
+    for (int i = 0; i < MINE; i++)
+        if (p + i < n && root[p + i] == (uint32_t)p + (uint32_t)i) bits |= 1u << i;
+    return bits;
+}
+
+/* The sum of value over the threads before this one; total over all. */
+static __device__ uint32_t sum_before(uint32_t value, uint32_t *total)
+{
+    __shared__ uint32_t sums[BLOCK / QFZ_WARP];
+    const int lane = (int)threadIdx.x % QFZ_WARP, warp = (int)threadIdx.x / QFZ_WARP;
+    uint32_t sum = value;
+#pragma unroll
+    for (int step = 1; step < QFZ_WARP; step *= 2) {
+        const uint32_t left = __shfl_up_sync(0xffffffffu, sum, step);
+        if (lane >= step) sum += left;
+    }
+    if (lane == QFZ_WARP - 1) sums[warp] = sum;
+    __syncthreads();
+    uint32_t before = sum - value;
+    *total = 0;
+    for (int i = 0; i < BLOCK / QFZ_WARP; i++) {
+        if (i < warp) before += sums[i];
+        *total += sums[i];
+    }
+    return before;
+}
+
+static __global__ void __launch_bounds__(BLOCK)
+    k_count_roots(const uint32_t *__restrict__ root, int64_t n, uint32_t *__restrict__ counts)
+{
+    const int64_t p = ((int64_t)blockIdx.x * BLOCK + threadIdx.x) * MINE;
+    uint32_t total;
+    (void)sum_before((uint32_t)__popc(roots_at(root, p, n)), &total);
+    if (threadIdx.x == 0) counts[blockIdx.x] = total;
+}
+
+/* Roots get their labels; before[] has the roots in earlier chunks. */
+static __global__ void __launch_bounds__(BLOCK)
+    k_number_roots(const uint32_t *__restrict__ root, int64_t n,
+                   const uint32_t *__restrict__ before, qfz_gpu_regions regions)
+{
+    const int64_t p = ((int64_t)blockIdx.x * BLOCK + threadIdx.x) * MINE;
+    const uint32_t roots = roots_at(root, p, n);
+    uint32_t total;
+    uint32_t region = before[blockIdx.x] + sum_before((uint32_t)__popc(roots), &total);
+    for (uint32_t rest = roots; rest; rest &= rest - 1, region++) {
+        const int64_t px = p + __ffs((int)rest) - 1;
+        regions.d_first[region] = (uint32_t)px;
+        regions.d_count[region] = 0;
+        regions.d_label[px] = region + 1;
+    }
+    if (blockIdx.x == gridDim.x - 1 && threadIdx.x == 0)
+        regions.d_n[0] = before[blockIdx.x] + total;
+}
+
+/* All pixels get the label of their root; the root's own is written again as it is. */
+static __device__ __forceinline__ uint32_t label_of(const uint32_t *label, uint32_t root)
+{
+    return root == QFZ_NONE ? 0 : __ldcg(label + root);
+}
+
+static __global__ void __launch_bounds__(BLOCK)
+    k_label(const uint32_t *__restrict__ root, int64_t n, uint32_t *label)
+{
+    const int64_t p = ((int64_t)blockIdx.x * BLOCK + threadIdx.x) * AT_ONCE;
+    if (p + AT_ONCE <= n) {
+        const uint4 four = __ldg(reinterpret_cast<const uint4 *>(root + p));
+        *reinterpret_cast<uint4 *>(label + p) =
+            make_uint4(label_of(label, four.x), label_of(label, four.y), label_of(label, four.z),
+                       label_of(label, four.w));
+        return;
+    }
+    for (int64_t i = p; i < n; i++)
+        label[i] = label_of(label, root[i]);
+}
+
+/* ---- Slots ----------------------------------------------------------------------------------- */
+
+struct ring_view {
+    int64_t n;                    /* ring pixels */
+    uint32_t *first_at;           /* per region that touches the ring: where it does first */
+    uint32_t *is_first, *slot_at; /* per ring pixel */
+};
+
+/* The region of ring pixel i, QFZ_NONE where invalid; places as qfz_ring_place() has them. */
+static __device__ __forceinline__ uint32_t ring_region(const qfz_gpu_regions &regions, int64_t i)
+{
+    const int64_t h = regions.h, w = regions.w;
+    int64_t p = i;
+    if (i >= 2 * w + h - 2 && h > 1)
+        p = (i - 2 * w - h + 4) * w - 1; /* right column: the row's last pixel */
+    else if (i >= 2 * w)
+        p = (i - 2 * w + 1) * w;
+    else if (i >= w)
+        p = (h - 1) * w + i - w;
+    return regions.d_label[p] - 1;
+}
+
+static __global__ void k_clear_ring(qfz_gpu_regions regions, ring_view ring)
+{
+    EACH(i, ring.n)
+    {
+        const uint32_t region = ring_region(regions, i);
+        if (region != QFZ_NONE) ring.first_at[region] = QFZ_NONE;
+    }
+}
+
+static __global__ void k_find_ring(qfz_gpu_regions regions, ring_view ring)
+{
+    EACH(i, ring.n)
+    {
+        const uint32_t region = ring_region(regions, i);
+        if (region != QFZ_NONE && qfz_peek(ring.first_at + region) > (uint32_t)i)
+            atomicMin(ring.first_at + region, (uint32_t)i);
+    }
+}
+
+static __global__ void k_mark_first(qfz_gpu_regions regions, ring_view ring)
+{
+    EACH(i, ring.n)
+    {
+        const uint32_t region = ring_region(regions, i);
+        ring.is_first[i] = region != QFZ_NONE && ring.first_at[region] == (uint32_t)i;
+    }
+}
+
+static __global__ void k_number_slots(qfz_gpu_regions regions, ring_view ring)
+{
+    EACH(i, ring.n)
+    {
+        const uint32_t region = ring_region(regions, i);
+        regions.d_ring_slot[i] =
+            region == QFZ_NONE ? QFZ_NONE : ring.slot_at[ring.first_at[region]];
+        if (ring.is_first[i]) regions.d_slot_region[ring.slot_at[i]] = region;
+        if (i == ring.n - 1) regions.d_n[1] = ring.slot_at[i] + ring.is_first[i];
+    }
+}
+
+/* ---- Paint ----------------------------------------------------------------------------------- */
+
+template <typename IN, typename OUT>
+static __global__ void __launch_bounds__(BLOCK)
+    k_paint(const uint32_t *__restrict__ label, int64_t n, const IN *__restrict__ lut, OUT invalid,
+            OUT *__restrict__ out)
+{
+    union {
+        OUT px[AT_ONCE];
+        uint4 words[sizeof(OUT) * AT_ONCE / 16 + (sizeof(OUT) < 4)];
+        uint32_t word;
+        uint2 pair;
+    } some;
+    const int64_t p = ((int64_t)blockIdx.x * BLOCK + threadIdx.x) * AT_ONCE;
+    if (p + AT_ONCE > n) {
+        for (int64_t i = p; i < n; i++)
+            out[i] = label[i] ? (OUT)lut[label[i] - 1] : invalid;
+        return;
+    }
+    const uint4 four = __ldg(reinterpret_cast<const uint4 *>(label + p));
+    const uint32_t labels[AT_ONCE] = {four.x, four.y, four.z, four.w};
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; k++)
+        some.px[k] = labels[k] ? (OUT)__ldg(lut + labels[k] - 1) : invalid;
+    if (sizeof(OUT) == 1) *reinterpret_cast<uint32_t *>(out + p) = some.word;
+    if (sizeof(OUT) == 2) *reinterpret_cast<uint2 *>(out + p) = some.pair;
+#pragma unroll
+    for (int k = 0; k < (int)(sizeof(OUT) * AT_ONCE / 16); k++)
+        reinterpret_cast<uint4 *>(out + p)[k] = some.words[k];
+}
+
+/* ---- Launches -------------------------------------------------------------------------------- */
+
+static int64_t px_of(const qfz_gpu_regions *regions)
+{
+    return (int64_t)regions->h * regions->w;
+}
+
+void qfz_gpu_regions_take(qfz_carve *carve, int32_t h, int32_t w, qfz_gpu_regions *regions)
+{
+    const int64_t n_px = (int64_t)h * w, n_ring = qfz_ring_size(h, w);
+    regions->h = h;
+    regions->w = w;
+    qfz_carve_take(carve, &regions->d_label, n_px);
+    qfz_carve_take(carve, &regions->d_first, n_px);
+    qfz_carve_take(carve, &regions->d_count, n_px);
+    qfz_carve_take(carve, &regions->d_spans, (n_px + 31) / 32);
+    qfz_carve_take(carve, &regions->d_n, 2);
+    qfz_carve_take(carve, &regions->d_slot_region, n_ring);
+    qfz_carve_take(carve, &regions->d_ring_slot, n_ring);
+}
+
+struct number_scratch {
+    uint32_t *counts; /* per chunk */
+    void *scan;
+};
+
+static int64_t chunks_of(int64_t n_px)
+{
+    return (n_px + CHUNK - 1) / CHUNK;
+}
+
+static number_scratch lay_out_numbers(qfz_carve *carve, int64_t n_px)
+{
+    number_scratch scratch;
+    qfz_carve_take(carve, &scratch.counts, chunks_of(n_px));
+    scratch.scan = qfz_carve_bytes(carve, qfz_gpu_scan_bytes(chunks_of(n_px)));
+    return scratch;
+}
+
+static ring_view lay_out_ring(qfz_carve *carve, int32_t h, int32_t w, void **scan)
+{
+    ring_view ring;
+    ring.n = qfz_ring_size(h, w);
+    qfz_carve_take(carve, &ring.first_at, (int64_t)h * w);
+    qfz_carve_take(carve, &ring.is_first, ring.n);
+    qfz_carve_take(carve, &ring.slot_at, ring.n);
+    *scan = qfz_carve_bytes(carve, qfz_gpu_scan_bytes(ring.n));
+    return ring;
+}
+
+size_t qfz_gpu_regions_bytes(int32_t h, int32_t w)
+{
+    qfz_carve numbers = {}, ring = {};
+    void *scan;
+    (void)lay_out_numbers(&numbers, (int64_t)h * w);
+    (void)lay_out_ring(&ring, h, w, &scan);
+    return numbers.used > ring.used ? numbers.used : ring.used;
+}
+
+qfz_status qfz_gpu_regions_number(qfz_gpu *gpu, const uint32_t *d_root, void *d_scratch,
+                                  const qfz_gpu_regions *regions)
+{
+    const int64_t n_px = px_of(regions), chunks = chunks_of(n_px);
+    qfz_carve carve = {static_cast<char *>(d_scratch), 0};
+    const number_scratch scratch = lay_out_numbers(&carve, n_px);
+    const dim3 grid((unsigned)chunks), block(BLOCK);
+    QFZ_TRY(qfz_launch(gpu, k_count_roots, grid, block, 0, d_root, n_px, scratch.counts));
+    QFZ_TRY(qfz_gpu_scan(gpu, scratch.scan, scratch.counts, scratch.counts, chunks));
+    QFZ_TRY(
+        qfz_launch(gpu, k_number_roots, grid, block, 0, d_root, n_px, scratch.counts, *regions));
+    QFZ_TRY(qfz_launch(gpu, k_label, dim3(qfz_blocks(n_px, BLOCK * AT_ONCE)), block, 0, d_root,
+                       n_px, regions->d_label));
+    return qfz_gpu_gather_counts(gpu, regions);
+}
+
+qfz_status qfz_gpu_regions_slots(qfz_gpu *gpu, void *d_scratch, const qfz_gpu_regions *regions)
+{
+    qfz_carve carve = {static_cast<char *>(d_scratch), 0};
+    void *scan;
+    const ring_view ring = lay_out_ring(&carve, regions->h, regions->w, &scan);
+    const dim3 grid(grid_of(gpu, ring.n)), block(BLOCK);
+    QFZ_TRY(qfz_launch(gpu, k_clear_ring, grid, block, 0, *regions, ring));
+    QFZ_TRY(qfz_launch(gpu, k_find_ring, grid, block, 0, *regions, ring));
+    QFZ_TRY(qfz_launch(gpu, k_mark_first, grid, block, 0, *regions, ring));
+    QFZ_TRY(qfz_gpu_scan(gpu, scan, ring.is_first, ring.slot_at, ring.n));
+    return qfz_launch(gpu, k_number_slots, grid, block, 0, *regions, ring);
+}
+
+template <typename IN, typename OUT>
+static qfz_status paint(qfz_gpu *gpu, const qfz_gpu_regions *regions, const void *d_lut,
+                        const void *invalid, void *d_out)
+{
+    const int64_t n_px = px_of(regions);
+    OUT value = 0;
+    if (invalid) memcpy(&value, invalid, sizeof value);
+    return qfz_launch(gpu, k_paint<IN, OUT>, dim3(qfz_blocks(n_px, BLOCK * AT_ONCE)), dim3(BLOCK),
+                      0, regions->d_label, n_px, static_cast<const IN *>(d_lut), value,
+                      static_cast<OUT *>(d_out));
+}
+
+qfz_status qfz_gpu_regions_labels(qfz_gpu *gpu, const qfz_gpu_regions *regions,
+                                  const uint64_t *d_lut, bool wide, void *d_out)
+{
+    return wide ? paint<uint64_t, uint64_t>(gpu, regions, d_lut, NULL, d_out)
+                : paint<uint64_t, uint32_t>(gpu, regions, d_lut, NULL, d_out);
+}
+
+qfz_status qfz_gpu_regions_paint(qfz_gpu *gpu, const qfz_gpu_regions *regions, const void *d_lut,
+                                 size_t value_bytes, const void *invalid, void *d_out)
+{
+    switch (value_bytes) {
+    case 1: return paint<uint8_t, uint8_t>(gpu, regions, d_lut, invalid, d_out);
+    case 2: return paint<uint16_t, uint16_t>(gpu, regions, d_lut, invalid, d_out);
+    case 4: return paint<uint32_t, uint32_t>(gpu, regions, d_lut, invalid, d_out);
+    }
+    return qfz_fail(gpu->err, QFZ_EARG, "values of %d bytes are not painted", (int)value_bytes);
+}
