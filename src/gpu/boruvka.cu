@@ -59,8 +59,7 @@ size_t qfz_gpu_forest_bytes(const qfz_gpu_edges *edges, int64_t n_ghosts)
 }
 
 qfz_status qfz_gpu_forest_make(qfz_gpu *gpu, const qfz_gpu_edges *edges, bool keep_ring,
-                               const qfz_gpu_links *ghosts, void *d_scratch,
-                               qfz_gpu_forest *forest)
+                               const qfz_gpu_links *ghosts, void *d_scratch, qfz_gpu_forest *forest)
 {
     *forest = shape_of(edges, ghosts ? ghosts->n : 0);
     forest->keeps_ring = keep_ring;

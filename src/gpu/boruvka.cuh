@@ -29,7 +29,7 @@ typedef struct qfz_gpu_forest {
     int32_t h, w, n_x; /* n_x: blocks in a row of blocks */
     int64_t n_blocks;
     int connectivity;
-    bool wide;      /* levels have 32 bits, not 16 */
+    bool wide;       /* levels have 32 bits, not 16 */
     bool keeps_ring; /* every pixel of the tile's ring is a vertex of the global graph */
     int32_t rim_room, comp_room; /* of a block, at most: pixels of its rim; components */
 
@@ -38,7 +38,7 @@ typedef struct qfz_gpu_forest {
     uint16_t *comp; /* QFZ_NO_COMP: it has no edge */
 
     /* Of a block: its components' hooks, comp_room entries; of its rim: vertex and cost. */
-    void *hooks; /* uint32_t or, wide, uint64_t: level << 16 | step (boruvka_parts.cuh) */
+    void *hooks;  /* uint32_t or, wide, uint64_t: level << 16 | step (boruvka_parts.cuh) */
     uint2 *block; /* first vertex, number of components */
     uint2 *rim;   /* rim_room entries a block: a rim pixel's vertex, greatest level up to it */
 

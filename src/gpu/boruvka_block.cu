@@ -50,13 +50,13 @@ template <typename SOURCE, bool EIGHT> struct block_memory {
         LEAVING = EIGHT ? 6 * QFZ_SIDE - 2 : 2 * QFZ_SIDE
     };
     KEY list[LIST];
-    KEY leave[QFZ_RIM];     /* of a rim pixel: lightest edge that leaves the block there */
-    KEY leaving[LEAVING];   /* edges that leave the block and start in it */
+    KEY leave[QFZ_RIM];   /* of a rim pixel: lightest edge that leaves the block there */
+    KEY leaving[LEAVING]; /* edges that leave the block and start in it */
     union {
         uint32_t value[SOURCE::ROOM + 1]; /* until the list is made */
         struct {
-            KEY best[QFZ_COMPS];         /* the edge that a component chooses, then: chose */
-            uint16_t step[QFZ_COMPS];    /* round << QFZ_STEP_BITS | component */
+            KEY best[QFZ_COMPS];      /* the edge that a component chooses, then: chose */
+            uint16_t step[QFZ_COMPS]; /* round << QFZ_STEP_BITS | component */
             uint16_t active[2][QFZ_COMPS / 2];
         };
     };
@@ -98,7 +98,10 @@ template <typename KEY> static __device__ __forceinline__ uint32_t first_end(KEY
 template <typename KEY> static __device__ __forceinline__ uint32_t second_end(KEY key)
 {
     const int dir = (int)((uint32_t)key & 3);
-    const int step = dir == QFZ_RIGHT ? 1 : QFZ_SIDE + (dir == QFZ_BELOW ? 0 : dir == QFZ_BELOW_RIGHT ? 1 : -1);
+    const int step = dir == QFZ_RIGHT ? 1
+                                      : QFZ_SIDE + (dir == QFZ_BELOW         ? 0
+                                                    : dir == QFZ_BELOW_RIGHT ? 1
+                                                                             : -1);
     return (uint32_t)((int)first_end(key) + step);
 }
 
@@ -361,7 +364,8 @@ template <typename WORK> static __device__ __forceinline__ uint32_t root_of(WORK
     return word;
 }
 
-template <typename WORK> static __device__ __forceinline__ uint32_t root_of_pixel(WORK &w, uint32_t p)
+template <typename WORK>
+static __device__ __forceinline__ uint32_t root_of_pixel(WORK &w, uint32_t p)
 {
     return root_of(w, w.m.pixel[p] & ~(uint32_t)SETTLED);
 }
@@ -395,7 +399,8 @@ static __device__ __forceinline__ void sweep(WORK &w, list_part &part, USE use)
     part.n = kept;
 }
 
-template <typename WORK> static __device__ __forceinline__ void offer_edges(WORK &w, list_part &part)
+template <typename WORK>
+static __device__ __forceinline__ void offer_edges(WORK &w, list_part &part)
 {
     typedef typename WORK::KEY KEY;
     sweep(w, part, [&](KEY key) {
@@ -492,12 +497,13 @@ template <typename WORK> static __device__ __forceinline__ void name_vertices(WO
     const uint32_t n = first + (w.m.n_numbers >> 16);
     for (uint32_t base = (uint32_t)w.thread - (uint32_t)w.lane; base < n; base += THREADS) {
         const uint32_t c = base + (uint32_t)w.lane;
-        const bool is_root = c < n && (c < n_waiting || c >= first) &&
-                             w.m.step[c] >> QFZ_STEP_BITS == QFZ_STEP_ROOT;
+        const bool is_root =
+            c < n && (c < n_waiting || c >= first) && w.m.step[c] >> QFZ_STEP_BITS == QFZ_STEP_ROOT;
         const bool is_vertex = is_root && !(w.m.find[c] & ENDED);
         const uint32_t v = qfz_take(&w.m.n_vertices, is_vertex ? 1 : 0);
         if (is_root)
-            w.m.step[c] = (uint16_t)(QFZ_STEP_ROOT << QFZ_STEP_BITS | (is_vertex ? v : (uint32_t)QFZ_STEP_MASK));
+            w.m.step[c] = (uint16_t)(QFZ_STEP_ROOT << QFZ_STEP_BITS |
+                                     (is_vertex ? v : (uint32_t)QFZ_STEP_MASK));
     }
     __syncthreads();
     if (w.thread == 0) {
@@ -632,10 +638,14 @@ static __global__ void __launch_bounds__(THREADS) k_block(qfz_gpu_forest forest,
     QFZ_SHARED(memory, m);
     const int thread = (int)threadIdx.x;
     const qfz_block_box box = qfz_block_of(forest, blockIdx.x);
-    block_work<SOURCE, EIGHT> w = {*m,     forest,
-                                   source, box,
-                                   qfz_ring_count(box.h, box.w), thread,
-                                   thread % QFZ_WARP, thread / QFZ_WARP};
+    block_work<SOURCE, EIGHT> w = {*m,
+                                   forest,
+                                   source,
+                                   box,
+                                   qfz_ring_count(box.h, box.w),
+                                   thread,
+                                   thread % QFZ_WARP,
+                                   thread / QFZ_WARP};
     source.y0 = box.y;
     source.x0 = box.x;
     source.begin(m->value);

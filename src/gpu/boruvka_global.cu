@@ -180,7 +180,8 @@ static __device__ __forceinline__ uint32_t vertex_of(const qfz_gpu_forest &f, ui
     return end & QFZ_RIM_REF ? f.rim[end & ~QFZ_RIM_REF].x : end;
 }
 
-/* Ends that are places on rims become vertices, and every edge offers itself for the first round. */
+/* Ends that are places on rims become vertices, and every edge offers itself for the first round.
+ */
 static __global__ void __launch_bounds__(THREADS) k_name(qfz_gpu_forest f)
 {
     const uint32_t n = n_edges(f, 0);

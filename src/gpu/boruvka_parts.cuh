@@ -11,8 +11,8 @@
 enum {
     QFZ_SIDE = 64,
     QFZ_BLOCK_PX = QFZ_SIDE * QFZ_SIDE,
-    QFZ_RIM = 4 * (QFZ_SIDE - 1),             /* pixels on a full block's ring, its rim */
-    QFZ_COMPS = QFZ_RIM + QFZ_BLOCK_PX / 2,   /* components after the first round */
+    QFZ_RIM = 4 * (QFZ_SIDE - 1),           /* pixels on a full block's ring, its rim */
+    QFZ_COMPS = QFZ_RIM + QFZ_BLOCK_PX / 2, /* components after the first round */
     QFZ_NO_COMP = 0x7fff
 };
 
@@ -52,7 +52,8 @@ static __device__ __forceinline__ qfz_block_box qfz_block_of(const qfz_gpu_fores
 }
 
 /* The numbers of ring pixels, as in box.h. */
-static __device__ __forceinline__ int32_t qfz_ring_number(int32_t h, int32_t w, int32_t y, int32_t x)
+static __device__ __forceinline__ int32_t qfz_ring_number(int32_t h, int32_t w, int32_t y,
+                                                          int32_t x)
 {
     if (y == 0) return x;
     if (y == h - 1) return w + x;
@@ -76,7 +77,8 @@ static __device__ __forceinline__ int2 qfz_ring_pixel(int32_t h, int32_t w, int3
 static __device__ __forceinline__ uint32_t qfz_rim_place(const qfz_gpu_forest &forest, int32_t y,
                                                          int32_t x)
 {
-    const uint32_t block = (uint32_t)(y / QFZ_SIDE) * (uint32_t)forest.n_x + (uint32_t)(x / QFZ_SIDE);
+    const uint32_t block =
+        (uint32_t)(y / QFZ_SIDE) * (uint32_t)forest.n_x + (uint32_t)(x / QFZ_SIDE);
     const qfz_block_box box = qfz_block_of(forest, block);
     return block * (uint32_t)forest.rim_room +
            (uint32_t)qfz_ring_number(box.h, box.w, y - box.y, x - box.x);

@@ -83,19 +83,18 @@ template <typename WORK> static __device__ __forceinline__ void serve(WORK &w, u
     w.n_queued -= n;
     if ((uint32_t)w.lane < n) {
         const uint2 item = w.m.queue[w.warp][w.n_queued + (uint32_t)w.lane];
-        const uint32_t u = w.first_vertex + (item.y >> 8 & 0xff), v = w.first_vertex + (item.y & 0xff);
+        const uint32_t u = w.first_vertex + (item.y >> 8 & 0xff),
+                       v = w.first_vertex + (item.y & 0xff);
         store(w, item.y >> 16, climb(w.forest.up, u, v, item.x));
     }
     __syncwarp();
 }
 
 /* Adds an item of those lanes that have one. */
-template <typename WORK>
-static __device__ __forceinline__ void queue(WORK &w, bool has, uint2 item)
+template <typename WORK> static __device__ __forceinline__ void queue(WORK &w, bool has, uint2 item)
 {
     const unsigned who = __ballot_sync(0xffffffffu, has);
-    if (has)
-        w.m.queue[w.warp][w.n_queued + (uint32_t)__popc(who & ((1u << w.lane) - 1))] = item;
+    if (has) w.m.queue[w.warp][w.n_queued + (uint32_t)__popc(who & ((1u << w.lane) - 1))] = item;
     w.n_queued += (uint32_t)__popc(who);
     if (w.n_queued >= QFZ_WARP) serve(w, QFZ_WARP);
 }
@@ -157,8 +156,7 @@ template <typename WORK, int N_DIRS> static __device__ __forceinline__ void quer
             const bool leaves = !inside && ty < w.forest.h && tx >= 0 && tx < w.forest.w;
             const uint32_t edge = (uint32_t)dir * QFZ_BLOCK_PX + p;
             uint2 item = make_uint2(QFZ_NONE, 0);
-            const bool open =
-                inside && look_up(w, p, (uint32_t)(ny * QFZ_SIDE + nx), edge, &item);
+            const bool open = inside && look_up(w, p, (uint32_t)(ny * QFZ_SIDE + nx), edge, &item);
             if (here && !open && !leaves) store(w, edge, item.x);
             queue(w, open, item);
         }

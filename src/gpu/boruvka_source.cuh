@@ -38,7 +38,15 @@ static __device__ __forceinline__ int qfz_around_dir(int k)
 }
 
 /* The edges of a square of 2 x 2 pixels, in the order of their ids. */
-enum { QFZ_TOP = 0, QFZ_LEFT, QFZ_DIAGONAL, QFZ_SIDE_RIGHT, QFZ_ANTIDIAGONAL, QFZ_BOTTOM, QFZ_SQUARE };
+enum {
+    QFZ_TOP = 0,
+    QFZ_LEFT,
+    QFZ_DIAGONAL,
+    QFZ_SIDE_RIGHT,
+    QFZ_ANTIDIAGONAL,
+    QFZ_BOTTOM,
+    QFZ_SQUARE
+};
 
 /* ---- One band of 8 or 16 bits ---------------------------------------------------------------- */
 
@@ -183,7 +191,14 @@ struct qfz_square_order {
 template <bool EIGHT>
 static __device__ __forceinline__ unsigned qfz_square_drops(const uint32_t level[QFZ_SQUARE])
 {
-    enum { T = QFZ_TOP, L = QFZ_LEFT, X = QFZ_DIAGONAL, R = QFZ_SIDE_RIGHT, A = QFZ_ANTIDIAGONAL, B = QFZ_BOTTOM };
+    enum {
+        T = QFZ_TOP,
+        L = QFZ_LEFT,
+        X = QFZ_DIAGONAL,
+        R = QFZ_SIDE_RIGHT,
+        A = QFZ_ANTIDIAGONAL,
+        B = QFZ_BOTTOM
+    };
     if (!EIGHT) {
         const uint32_t two = max(level[T], level[L]), three = max(two, level[R]);
         if (level[B] >= three) return 1u << B;

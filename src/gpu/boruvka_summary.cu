@@ -79,8 +79,8 @@ static __device__ __forceinline__ bool links_or_moves(const qfz_gpu_forest &f, c
     return false;
 }
 
-static __global__ void __launch_bounds__(THREADS) k_climb(qfz_gpu_forest f, climbers c,
-                                                          uint32_t round)
+static __global__ void __launch_bounds__(THREADS)
+    k_climb(qfz_gpu_forest f, climbers c, uint32_t round)
 {
     const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
     uint32_t other = 0;
@@ -93,8 +93,8 @@ static __global__ void __launch_bounds__(THREADS) k_climb(qfz_gpu_forest f, clim
     c.vertex[i] = QFZ_NONE;
 }
 
-static __global__ void __launch_bounds__(THREADS) k_gather(climbers c, int sorted,
-                                                           qfz_gpu_links links)
+static __global__ void __launch_bounds__(THREADS)
+    k_gather(climbers c, int sorted, qfz_gpu_links links)
 {
     const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
     if (i >= *c.n_links) return;
@@ -132,7 +132,7 @@ qfz_status qfz_gpu_border_links(qfz_gpu *gpu, const qfz_gpu_forest *forest, void
         QFZ_TRY(qfz_launch(gpu, k_climb, grid, block, 0, *forest, c, round++));
     QFZ_TRY(qfz_launch(gpu, k_climb, grid, block, 0, *forest, c, (uint32_t)QFZ_MAX_ROUNDS - 1));
     int sorted = 0;
-    QFZ_TRY(qfz_gpu_sort_pairs(gpu, d_sort, c.level, c.order, n, 0, forest->wide ? 32 : 16,
-                               &sorted));
+    QFZ_TRY(
+        qfz_gpu_sort_pairs(gpu, d_sort, c.level, c.order, n, 0, forest->wide ? 32 : 16, &sorted));
     return qfz_launch(gpu, k_gather, grid, block, 0, c, sorted, *links);
 }
