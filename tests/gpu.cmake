@@ -57,6 +57,7 @@ endfunction()
 qfz_add_gpu_test(collective gpu/test_collective.cu)
 qfz_add_gpu_test(image gpu/test_image.cu gpu/hostile.c)
 qfz_add_gpu_test(components gpu/test_components.cu gpu/hostile.c)
+qfz_add_gpu_test(published gpu/test_published.cu gpu/hostile.c)
 
 # Tests of the CPU engine, once more with the CUDA engine.
 # qfz_add_engine_test(NAME SOURCE... [ARGS argument...])
@@ -87,4 +88,3 @@ function(qfz_add_engine_test name)
         set_tests_properties(gpu_${name} PROPERTIES LABELS gpu)
     endif()
 endfunction()
-qfz_add_gpu_test(published gpu/test_published.cu gpu/hostile.c)

@@ -15,14 +15,6 @@
 
 enum { STRIP = 4, BORDER_WARPS = 4, RELABEL_WARPS = 4, RELABEL_CHUNKS = 4 };
 
-/* Parents read through the multiprocessor's own cache: a stale one is an older parent. */
-struct in_cache {
-    static __device__ __forceinline__ uint32_t read(const uint32_t *word)
-    {
-        return *word;
-    }
-};
-
 /* The start of pixel x's segment, as an index of the image.  base: index of the chunk's first
  * pixel; before: pixels from the start of the segment that was open there to that pixel. */
 template <typename WORD>
@@ -76,8 +68,8 @@ static __device__ __forceinline__ void join_rows(const SOURCE &source, uint32_t 
         const int which = __ffs((int)todo) - 1, at = x + which % LANES;
         const bool left = which / LANES == 1, right = which / LANES == 2;
         todo &= todo - 1;
-        qfz_unite<in_cache>(parent, row.segment(right ? at - 1 : at),
-                            up.segment(left ? at - 1 : at));
+        qfz_unite<qfz_in_cache>(parent, row.segment(right ? at - 1 : at),
+                                up.segment(left ? at - 1 : at));
     }
 }
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-const char *const qfz_gpu_method_names[QFZ_N_METHODS] = {"ha4", "ha4-32"};
+const char *const qfz_gpu_method_names[QFZ_N_METHODS] = {"stava", "c2fl", "ha4", "ha4-32"};
 
 /* Why a labeling method cannot serve a rule, or NULL. */
 static const char *obstacle(const qfz_rule *rule)
@@ -49,6 +49,8 @@ qfz_status qfz_gpu_published(qfz_gpu *gpu, qfz_gpu_method method, const qfz_gpu_
                              uint32_t *d_root)
 {
     switch (method) {
+    case QFZ_METHOD_STAVA: return qfz_gpu_stava(gpu, segments, d_root);
+    case QFZ_METHOD_C2FL: return qfz_gpu_c2fl(gpu, segments, d_root);
     case QFZ_METHOD_HA4: return qfz_gpu_ha4(gpu, segments, d_root);
     case QFZ_METHOD_HA4_32: return qfz_gpu_ha4_32(gpu, segments, d_root);
     case QFZ_N_METHODS: break;

@@ -5,6 +5,9 @@
  * px's region, QFZ_NONE where px is invalid.  A foreground alone (no values) is the papers' binary
  * input: all valid pixels join.
  *
+ *   stava   Stava, Benes, Connected component labeling in CUDA (GPU Computing Gems, 2011)
+ *   c2fl    Chen et al., Efficient parallel connected components labeling with a coarse-to-fine
+ *           strategy (2018)
  *   ha4     Hennequin, Lacassagne, Cabaret, Meunier, A new direct connected component labeling and
  *           analysis algorithms for GPUs (DASIP 2018), two pixels a thread; ha4-32: one
  *
@@ -24,7 +27,13 @@ typedef struct qfz_gpu_segments {
     const uint8_t *d_valid; /* h * w, 0 = invalid; NULL: all are valid; not both NULL */
 } qfz_gpu_segments;
 
-typedef enum qfz_gpu_method { QFZ_METHOD_HA4 = 0, QFZ_METHOD_HA4_32, QFZ_N_METHODS } qfz_gpu_method;
+typedef enum qfz_gpu_method {
+    QFZ_METHOD_STAVA = 0,
+    QFZ_METHOD_C2FL,
+    QFZ_METHOD_HA4,
+    QFZ_METHOD_HA4_32,
+    QFZ_N_METHODS
+} qfz_gpu_method;
 
 extern const char *const qfz_gpu_method_names[QFZ_N_METHODS];
 
@@ -41,6 +50,8 @@ qfz_status qfz_gpu_published(qfz_gpu *gpu, qfz_gpu_method method, const qfz_gpu_
 qfz_status qfz_gpu_segments_check(qfz_gpu *gpu, const qfz_gpu_segments *segments);
 
 /* The methods, one file each. */
+qfz_status qfz_gpu_stava(qfz_gpu *gpu, const qfz_gpu_segments *segments, uint32_t *d_root);
+qfz_status qfz_gpu_c2fl(qfz_gpu *gpu, const qfz_gpu_segments *segments, uint32_t *d_root);
 qfz_status qfz_gpu_ha4(qfz_gpu *gpu, const qfz_gpu_segments *segments, uint32_t *d_root);
 qfz_status qfz_gpu_ha4_32(qfz_gpu *gpu, const qfz_gpu_segments *segments, uint32_t *d_root);
 

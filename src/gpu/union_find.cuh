@@ -17,6 +17,12 @@ struct qfz_in_global {
         return qfz_peek(word);
     }
 };
+struct qfz_in_cache { /* of this multiprocessor: a stale parent is an older one */
+    static __device__ __forceinline__ uint32_t read(const uint32_t *word)
+    {
+        return *word;
+    }
+};
 struct qfz_in_shared {
     static __device__ __forceinline__ uint32_t read(const uint32_t *word)
     {
