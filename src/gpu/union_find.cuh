@@ -25,6 +25,12 @@ struct qfz_in_global {
         __stcg(word, value);
     }
 };
+struct qfz_in_cache { /* of this multiprocessor: a stale parent is an older one */
+    static __device__ __forceinline__ uint32_t read(const uint32_t *word)
+    {
+        return *word;
+    }
+};
 struct qfz_in_shared {
     static __device__ __forceinline__ uint32_t read(const uint32_t *word)
     {

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* The published labeling methods, against a flood from every pixel that has no label yet. */
+#include <cstring>
+
+#include "check.h"
+#include "device_test.h"
+#include "gpu/published.cuh"
+#include "hostile.h"
+
+static qfz_error err;
+
+/* A raster on the host; values in `type`, of which only equality counts. */
+struct scene {
+    int64_t h, w;
+    qfz_type type;
+    std::vector<uint8_t> values; /* bytes; empty: a foreground alone */
+    std::vector<uint8_t> valid;  /* empty: all are */
+};
+
+static bool joined(const scene &s, int64_t p, int64_t q)
+{
+    const size_t bytes = qfz_type_bytes(s.type);
+    if (!s.valid.empty() && (!s.valid[(size_t)p] || !s.valid[(size_t)q])) return false;
+    return s.values.empty() ||
+           !memcmp(&s.values[(size_t)p * bytes], &s.values[(size_t)q * bytes], bytes);
+}
+
+static std::vector<uint32_t> flood(const scene &s, int connectivity)
+{
+    const size_t n_px = (size_t)(s.h * s.w);
+    std::vector<uint32_t> root(n_px, QFZ_NONE);
+    std::vector<int64_t> queue;
+    for (int64_t first = 0; first < s.h * s.w; first++) {
+        if (root[(size_t)first] != QFZ_NONE || !joined(s, first, first)) continue;
+        root[(size_t)first] = (uint32_t)first;
+        queue.assign(1, first);
+        while (!queue.empty()) {
+            const int64_t p = queue.back(), y = p / s.w, x = p % s.w;
+            queue.pop_back();
+            for (int d = 0; d < 9; d++) {
+                const int64_t y2 = y + d / 3 - 1, x2 = x + d % 3 - 1, q = y2 * s.w + x2;
+                if (connectivity == 4 && d % 2 == 0) continue;
+                if (y2 < 0 || x2 < 0 || y2 >= s.h || x2 >= s.w || !joined(s, p, q)) continue;
+                if (root[(size_t)q] != QFZ_NONE) continue;
+                root[(size_t)q] = (uint32_t)first;
+                queue.push_back(q);
+            }
+        }
+    }
+    return root;
+}
+
+static void roots_are(const std::vector<uint32_t> &got, const std::vector<uint32_t> &want,
+                      const char *method, int connectivity)
+{
+    size_t wrong = 0, at = 0;
+    for (size_t p = 0; p < want.size(); p++)
+        if (got[p] != want[p] && wrong++ == 0) at = p;
+    CHECK(wrong == 0, "%s, %d-connected: %zu pixels are wrong; the first, %zu, is %u, not %u",
+          method, connectivity, wrong, at, got[at], want[at]);
+}
+
+static void methods_label(qfz_gpu *gpu, const scene &s, int connectivity)
+{
+    const int64_t n_px = s.h * s.w;
+    const std::vector<uint32_t> want = flood(s, connectivity);
+    uint8_t *const d_values = s.values.empty() ? NULL : to_device(s.values);
+    uint8_t *const d_valid = s.valid.empty() ? NULL : to_device(s.valid);
+    const qfz_gpu_segments segments = {(int32_t)s.h, (int32_t)s.w, connectivity,
+                                       s.type,       d_values,     d_valid};
+    uint32_t *const d_root = device_room<uint32_t>(n_px);
+    for (int m = 0; m < QFZ_N_METHODS; m++) {
+        MUST(cudaMemset(d_root, 0xa5, (size_t)n_px * sizeof *d_root));
+        CHECK(qfz_gpu_published(gpu, (qfz_gpu_method)m, &segments, d_root) == QFZ_OK, "%s",
+              err.message);
+        roots_are(from_device(gpu, d_root, n_px), want, qfz_gpu_method_names[m], connectivity);
+    }
+    cudaFree(d_root);
+    cudaFree(d_values);
+    cudaFree(d_valid);
+}
+
+static void labels_any_raster(qfz_gpu *gpu, int64_t number)
+{
+    hostile made;
+    qfz_type type = (qfz_type)(number % QFZ_F32);
+    hostile_make(&made, check_.seed, number, number % 3 ? 90 : 200, type, 1);
+    check_case(number, "%s", made.what);
+    const size_t n_px = (size_t)(made.image.h * made.image.w);
+    const uint8_t *const values = static_cast<const uint8_t *>(made.image.pixels);
+    scene s = {};
+    s.h = made.image.h;
+    s.w = made.image.w;
+    s.type = made.image.type;
+    s.values.assign(values, values + n_px * qfz_type_bytes(s.type));
+    if (!check_chance(25)) s.valid.assign(made.image.valid, made.image.valid + n_px);
+    methods_label(gpu, s, check_chance(50) ? 4 : 8);
+    hostile_free(&made);
+}
+
+/* Squares of grain x grain pixels, each set with a probability. */
+static void labels_noise(qfz_gpu *gpu, int64_t h, int64_t w, int64_t grain, int density)
+{
+    check_case(density, "noise, %lld x %lld, grain %lld, density %d", (long long)w, (long long)h,
+               (long long)grain, density);
+    std::vector<uint8_t> squares((size_t)(h * w));
+    for (uint8_t &square : squares)
+        square = check_chance(density);
+    scene s = {};
+    s.h = h;
+    s.w = w;
+    s.type = QFZ_U8;
+    s.valid.resize((size_t)(h * w));
+    for (int64_t p = 0; p < h * w; p++)
+        s.valid[(size_t)p] = squares[(size_t)(p / w / grain * w + p % w / grain)];
+    methods_label(gpu, s, 4);
+    methods_label(gpu, s, 8);
+    s.values = s.valid; /* two segments, one of them masked or none */
+    methods_label(gpu, s, 4);
+    s.valid.clear();
+    methods_label(gpu, s, 4);
+    methods_label(gpu, s, 8);
+}
+
+static void refuses_by_name(qfz_gpu *gpu)
+{
+    qfz_gpu_method method = QFZ_N_METHODS;
+    qfz_rule rule = {};
+    rule.n_bands = 1;
+    rule.connectivity = 4;
+    rule.type = QFZ_U16;
+    for (int m = 0; m < QFZ_N_METHODS; m++) {
+        CHECK(qfz_gpu_method_of(qfz_gpu_method_names[m], &rule, &method, gpu->err) == QFZ_OK &&
+                  (int)method == m,
+              "%s", err.message);
+    }
+    qfz_rule refused[4] = {rule, rule, rule, rule};
+    const double omega = 1;
+    refused[0].alpha_key = 1;
+    refused[1].n_bands = 2;
+    refused[2].type = QFZ_F32;
+    refused[3].omega = &omega;
+    for (const qfz_rule &r : refused) {
+        qfz_error why = {};
+        CHECK(qfz_gpu_method_of("ha4", &r, &method, &why) == QFZ_EARG, "rule was taken");
+        CHECK(strstr(why.message, "ha4") != NULL, "message: %s", why.message);
+    }
+    qfz_error why = {};
+    CHECK(qfz_gpu_method_of("ha5", &rule, &method, &why) == QFZ_EARG, "name was taken");
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(argc, argv, 120);
+    qfz_gpu gpu = open_gpu(&err);
+    refuses_by_name(&gpu);
+    for (int64_t number = check_.first; number < check_.cases; number++)
+        labels_any_raster(&gpu, number);
+    for (int64_t grain = 1; grain <= 16; grain *= 4)
+        for (int density = 20; density <= 80; density += 20)
+            labels_noise(&gpu, 70, 259, grain, density);
+    return check_end();
+}
