@@ -123,7 +123,7 @@ static qfz_status prepare(context *c, qfz_error *err)
 static qfz_status look_for_end(context *c, qfz_report *report, bool *done, qfz_error *err)
 {
     *done = c->work && c->ranks->rank == 0 && qfz_work_is_done(c->work, report) &&
-            qfz_raster_exists(c->job->dst);
+            (c->job->count_only || qfz_raster_exists(c->job->dst));
     QFZ_TRY(qfz_ranks_share(c->ranks, done, sizeof *done, err));
     return qfz_ranks_share(c->ranks, report, sizeof *report, err);
 }
