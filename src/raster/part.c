@@ -142,6 +142,18 @@ void qfz_parts_delete(const char *path)
     free(folder);
 }
 
+void qfz_parts_remove(const char *path)
+{
+    char *folder = NULL;
+    qfz_trap trap;
+    if (shown_folder(&folder, path, NULL) != QFZ_OK) return;
+    qfz_trap_begin(&trap);
+    (void)VSIUnlink(path);
+    if (is_folder(folder)) delete_folder(folder, path);
+    qfz_trap_end(&trap);
+    free(folder);
+}
+
 /* --------------------------------------------------------------------------------- one file of all
  */
 

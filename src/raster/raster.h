@@ -173,6 +173,9 @@ qfz_status qfz_parts_join(const qfz_source *source, const qfz_job *job, const qf
 /* Deletes the parts of an output that will not be joined, and their hidden folder. */
 void qfz_parts_delete(const char *path);
 
+/* Deletes a VRT that was joined, with its parts. */
+void qfz_parts_remove(const char *path);
+
 /* -------------------------------------------------------------------------------------- table */
 typedef struct qfz_table qfz_table; /* one row per region; one thread at a time */
 
