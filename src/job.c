@@ -15,7 +15,10 @@ const char *qfz_version(void)
 
 qfz_job qfz_job_default(qfz_task task)
 {
-    return (qfz_job){.task = task, .method = {.connectivity = 4, .distance = QFZ_L1}};
+    return (qfz_job){.task = task,
+                     .method = {.connectivity = 4, .distance = QFZ_L1},
+                     .retries = 3,
+                     .retry_wait_s = 0.01};
 }
 
 /* What dst will be, as far as it is known before the first pass. */

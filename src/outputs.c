@@ -300,7 +300,7 @@ static qfz_status convert_layout(qfz_outputs *out, qfz_error *err)
         qfz_sink_close(out->sinks[QFZ_MAIN]);
         out->sinks[QFZ_MAIN] = NULL;
         edges.n_parts = 0;
-        QFZ_TRY(qfz_sink_open(&out->sinks[QFZ_MAIN], &edges, err));
+        QFZ_TRY(qfz_sink_open(&out->sinks[QFZ_MAIN], &job, &edges, err));
     }
     const bool is_vrt = qfz_output_is_vrt(setup->job, spec.path);
     if (is_vrt) {
