@@ -178,6 +178,11 @@ const option option_table[] = {
      .help = "A published method of the CUDA engine instead of its fastest; refused where it "
              "cannot do what is asked. No result depends on it. Default: auto.",
      .set = set_chosen_text, .at = AT(job.gpu_method)},
+    {"--retries", TAKES("N"), .commands = FOR_JOBS | FOR_INFO, .section = running,
+     .help =
+         "Try a read or a write that failed N times more, after 10 ms, 40 ms, and so on, 10 s at "
+         "most. Default: 3.",
+     .set = set_int, .at = AT(job.retries), .low = 0, .high = 100},
     {"--config", .argument = "KEY VALUE", .n_values = 2, .repeats = true,
      .commands = FOR_JOBS | FOR_INFO, .section = running,
      .help = "Configuration option of GDAL. Repeatable.", .set = add_pair, .at = AT(config)},

@@ -81,7 +81,7 @@ int run_job(request *r)
     progress bar = progress_start(r->quiet || !speaks, r->job.work != NULL);
     r->job.src = r->operands[0];
     r->job.dst = r->operands[1];
-    r->job.ranks = command_ranks();
+    if (command_ranks()->n > 1) r->job.ranks = command_ranks();
     r->job.progress = progress_report;
     r->job.progress_arg = &bar;
     const qfz_status status = qfz_job_run(&r->job, &report, &err);

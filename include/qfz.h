@@ -133,6 +133,9 @@ typedef struct qfz_job {
     int32_t tile_px;      /* tile side, 0: chosen from the memory */
     int64_t memory_bytes; /* peak of the process, 0: half of the machine's */
     int n_threads;        /* 0: one per processor */
+    int retries;          /* of a read or a write that failed; default: 3 */
+    double retry_wait_s;  /* before the first; four times as long before each other one, 10 s at
+                             most; default: 0.01 */
     qfz_engine_choice engine;
     const int *gpus; /* CUDA devices, as CUDA numbers those that this process sees; NULL: all */
     int n_gpus;

@@ -44,6 +44,8 @@ static void write_outputs(FILE *out, const qfz_job *job)
     write_text(out, "format", job->format);
     write_text(out, "type", job->type);
     write_list(out, "creation options", job->creation_options);
+    write_text(out, "merged", job->merge ? "yes" : "no");
+    write_text(out, "counted only", job->count_only ? "yes" : "no");
 }
 
 static void write_all(FILE *out, const qfz_setup *setup, const qfz_source *source, int n_parts)

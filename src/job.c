@@ -15,7 +15,10 @@ const char *qfz_version(void)
 
 qfz_job qfz_job_default(qfz_task task)
 {
-    return (qfz_job){.task = task, .method = {.connectivity = 4, .distance = QFZ_L1}};
+    return (qfz_job){.task = task,
+                     .method = {.connectivity = 4, .distance = QFZ_L1},
+                     .retries = 3,
+                     .retry_wait_s = 0.01};
 }
 
 /* What dst will be, as far as it is known before the first pass. */
@@ -29,15 +32,27 @@ static qfz_sink_spec main_spec(const qfz_setup *setup)
     }
 }
 
-/* Everything about the outputs that can be known before the first pass. */
-static qfz_status check_outputs(const qfz_setup *setup, const qfz_source *source, qfz_error *err)
+/* Processes that write a part each; of a layout, which is made of all edges, one writes all. */
+static int writers_of(const qfz_setup *setup, const qfz_ranks *ranks)
 {
     const qfz_job *const job = setup->job;
-    if (job->count_only) return QFZ_OK;
+    if (job->task == QFZ_SALIENCY && job->layout != QFZ_EDGES) return 1;
+    return job->phase == QFZ_PHASE_ALL ? ranks->n : job->n_parts;
+}
+
+/* Everything about the outputs that can be known before the first pass. */
+static qfz_status check_outputs(const qfz_setup *setup, const qfz_ranks *ranks,
+                                const qfz_source *source, qfz_error *err)
+{
+    const qfz_job *const job = setup->job;
+    const int n_parts = writers_of(setup, ranks);
+    if (job->count_only || job->phase == QFZ_PHASE_STITCH) return QFZ_OK;
     qfz_sink_spec spec = main_spec(setup);
+    qfz_outputs_place(&spec, setup, 0, n_parts);
     QFZ_TRY(qfz_sink_check(source, job, &spec, err));
     if (job->labels) {
         spec = qfz_spec_labels(setup, job->labels, 0);
+        qfz_outputs_place(&spec, setup, 0, n_parts);
         QFZ_TRY(qfz_sink_check(source, job, &spec, err));
     }
     if (!job->regions) return QFZ_OK;
@@ -123,7 +138,7 @@ static qfz_status prepare(context *c, qfz_error *err)
 static qfz_status look_for_end(context *c, qfz_report *report, bool *done, qfz_error *err)
 {
     *done = c->work && c->ranks->rank == 0 && qfz_work_is_done(c->work, report) &&
-            qfz_raster_exists(c->job->dst);
+            (c->job->count_only || qfz_raster_exists(c->job->dst));
     QFZ_TRY(qfz_ranks_share(c->ranks, done, sizeof *done, err));
     return qfz_ranks_share(c->ranks, report, sizeof *report, err);
 }
@@ -135,7 +150,7 @@ static qfz_status check_names(context *c, qfz_error *err)
     qfz_setup setup = c->setup;
     own.overwrite |= c->work && qfz_work_is_finishing(c->work);
     setup.job = &own;
-    const qfz_status st = check_outputs(&setup, c->source, err);
+    const qfz_status st = check_outputs(&setup, c->ranks, c->source, err);
     return qfz_ranks_agree(c->ranks, st, err);
 }
 

@@ -7,57 +7,88 @@
 
 #include "layout.h"
 #include "memory.h"
+#include "region_parts.h"
+#include "region_rows.h"
 #include "work.h"
 
 /* Kinds of records in the spool, behind the rasters. */
 enum { RECORDS = QFZ_RASTERS, KINDS };
-enum { PATH_BYTES = 4096 };
+
+/* ------------------------------------------------------------------------------- whole or in parts
+ */
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Rows of the raster before a part. */
+static int64_t first_row(const qfz_tiling *t, int part, int n_parts)
+{
+    return least(qfz_part_first_row(t->n_y, part, n_parts) * t->tile_h, t->h);
+}
+
+void qfz_outputs_place(qfz_sink_spec *spec, const qfz_setup *setup, int part, int n_parts)
+{
+    if (n_parts == 1 && !qfz_output_is_vrt(setup->job, spec->path)) return;
+    spec->part = part;
+    spec->n_parts = n_parts;
+    spec->y0 = first_row(&setup->tiling, part, n_parts);
+    spec->y1 = first_row(&setup->tiling, part + 1, n_parts);
+}
+
+/* Layouts that are not of edges are made of a raster of edges, which is not the result itself. */
+static bool has_layout(const qfz_outputs *out)
+{
+    const qfz_job *const job = out->run->setup->job;
+    return job->task == QFZ_SALIENCY && job->layout != QFZ_EDGES;
+}
+
+static qfz_job job_of(const qfz_outputs *out)
+{
+    qfz_job job = *out->run->setup->job;
+    if (!has_layout(out)) return job;
+    job.format = out->run->n_parts > 1 ? "VRT" : "GTiff";
+    job.merge = false;
+    job.overwrite = true;
+    job.type = NULL;
+    job.creation_options = NULL;
+    return job;
+}
+
+/* Edges lie beside the result; from a single process, in a file that never gets its final name. */
+static qfz_status place_all(qfz_outputs *out, qfz_error *err)
+{
+    const qfz_run *const run = out->run;
+    const char *const dst = run->setup->job->dst;
+    qfz_setup setup = *run->setup;
+    const qfz_job job = job_of(out);
+    setup.job = &job;
+    if (has_layout(out)) {
+        const char *const extension = run->n_parts > 1 ? "vrt" : "tif";
+        if (snprintf(out->edges, sizeof out->edges, "%s.edges.%s", dst, extension) >=
+            (int)sizeof out->edges)
+            return qfz_fail(err, QFZ_EARG, "%s: the name is too long", dst);
+        out->specs[QFZ_MAIN].path = out->edges;
+    }
+    for (int i = 0; i < out->n_rasters; i++)
+        qfz_outputs_place(&out->specs[i], &setup, run->part, run->n_parts);
+    return QFZ_OK;
+}
+
+static bool is_empty(const qfz_sink_spec *spec)
+{
+    return spec->n_parts > 0 && spec->y0 == spec->y1;
+}
 
 /* ----------------------------------------------------------------------------------- open, close
  */
-/* Edges that are not the result itself lie beside it in a file that never gets its final name. */
-static bool edges_path(const qfz_job *job, char path[PATH_BYTES])
-{
-    return snprintf(path, PATH_BYTES, "%s.edges.tif", job->dst) < PATH_BYTES;
-}
-
-static qfz_status create_edges(qfz_outputs *out, qfz_error *err)
-{
-    const qfz_setup *const setup = out->run->setup;
-    char path[PATH_BYTES];
-    if (!edges_path(setup->job, path))
-        return qfz_fail(err, QFZ_EARG, "%s: the name is too long", setup->job->dst);
-    qfz_job plain = *setup->job;
-    plain.format = "GTiff";
-    plain.type = NULL;
-    plain.creation_options = NULL;
-    qfz_sink_spec spec = out->specs[QFZ_MAIN];
-    spec.path = path;
-    return qfz_sink_create(&out->sinks[QFZ_MAIN], out->run->source, &plain, &spec, err);
-}
-
-/* Nobody else is at work on what the journal is of. */
-static void clean(const qfz_outputs *out)
-{
-    const qfz_job *const job = out->run->setup->job;
-    for (int i = 0; i < out->n_rasters; i++)
-        qfz_output_clean(out->specs[i].path);
-    if (job->regions) qfz_output_clean(job->regions);
-    char edges[PATH_BYTES];
-    if (edges_path(job, edges)) qfz_output_clean(edges);
-}
-
 static qfz_status create_files(qfz_outputs *out, qfz_error *err)
 {
-    const qfz_run *const run = out->run;
-    for (int i = 0; i < out->n_rasters; i++) {
-        if (out->specs[i].content == QFZ_CONTENT_SALIENCY && run->setup->job->layout != QFZ_EDGES)
-            QFZ_TRY(create_edges(out, err));
-        else
-            QFZ_TRY(
-                qfz_sink_create(&out->sinks[i], run->source, run->setup->job, &out->specs[i], err));
-    }
-    return qfz_regions_open(&out->regions, run, err);
+    const qfz_job job = job_of(out);
+    for (int i = 0; i < out->n_rasters; i++)
+        if (!is_empty(&out->specs[i]))
+            QFZ_TRY(qfz_sink_create(&out->sinks[i], out->run->source, &job, &out->specs[i], err));
+    return qfz_regions_open(&out->regions, out->run, err);
 }
 
 static qfz_status open_spool(qfz_outputs *out, qfz_error *err)
@@ -70,6 +101,7 @@ static qfz_status open_spool(qfz_outputs *out, qfz_error *err)
 
 qfz_status qfz_outputs_open(qfz_outputs *out, qfz_error *err)
 {
+    QFZ_TRY(place_all(out, err));
     return out->run->work ? open_spool(out, err) : create_files(out, err);
 }
 
@@ -196,11 +228,28 @@ static qfz_status replay_tile(qfz_outputs *out, int64_t tile, const room *r, qfz
     return out->regions ? replay_records(out, tile, r, err) : QFZ_OK;
 }
 
+/* ------------------------------------------------------------------------------------------- end
+ */
+/* Nobody else is at work on what the journal is of. */
+static qfz_status clean(const qfz_outputs *out, qfz_error *err)
+{
+    for (int i = 0; i < out->n_rasters; i++) {
+        const qfz_sink_spec *const spec = &out->specs[i];
+        char *part = NULL;
+        if (spec->n_parts) QFZ_TRY(qfz_part_path(&part, spec, err));
+        qfz_output_clean(part ? part : spec->path);
+        free(part);
+    }
+    return QFZ_OK;
+}
+
 static qfz_status replay(qfz_outputs *out, qfz_error *err)
 {
     qfz_run *const run = out->run;
     room r = {0};
     qfz_status st;
+    QFZ_TRY_OR(st, cleanup, clean(out, err));
+    QFZ_TRY_OR(st, cleanup, create_files(out, err));
     QFZ_TRY_OR(st, cleanup, room_init(&r, run->setup, err));
     for (int64_t tile = run->first_tile; tile < run->end_tile; tile++) {
         QFZ_TRY_OR(st, cleanup, replay_tile(out, tile, &r, err));
@@ -212,43 +261,99 @@ cleanup:
     return st;
 }
 
-/* ------------------------------------------------------------------------------------------- end
- */
-/* Layouts that are not of edges are made from all edges. */
-static qfz_status convert_layout(qfz_outputs *out, qfz_error *err)
+/* What is in one piece gets its name by qfz_outputs_join(). */
+qfz_status qfz_outputs_finish(qfz_outputs *out, qfz_error *err)
 {
-    const qfz_setup *const setup = out->run->setup;
-    const qfz_sink_spec spec = qfz_spec_saliency(setup, setup->job->dst, setup->job->layout);
-    qfz_sink *layout = NULL;
-    QFZ_TRY(qfz_sink_create(&layout, out->run->source, setup->job, &spec, err));
-    const qfz_status st =
-        qfz_layout_convert(out->sinks[QFZ_MAIN], &out->specs[QFZ_MAIN], layout, &spec, err);
-    if (st != QFZ_OK) {
-        qfz_sink_close(layout);
-        return st;
-    }
-    qfz_sink_close(out->sinks[QFZ_MAIN]);
-    out->sinks[QFZ_MAIN] = layout;
+    if (out->spool) QFZ_TRY(replay(out, err));
+    if (out->run->n_parts > 1) QFZ_TRY(qfz_region_parts_save(out->regions, out->run, err));
+    for (int i = 0; i < out->n_rasters; i++)
+        if (out->sinks[i] && out->specs[i].n_parts > 0)
+            QFZ_TRY(qfz_sink_commit(out->sinks[i], err));
     return QFZ_OK;
 }
 
-static qfz_status commit(qfz_outputs *out, qfz_error *err)
+static qfz_status join_parts(const qfz_outputs *out, const qfz_job *job, const qfz_sink_spec *spec,
+                             qfz_error *err)
 {
-    const qfz_setup *const setup = out->run->setup;
-    if (setup->job->task == QFZ_SALIENCY && setup->job->layout != QFZ_EDGES)
-        QFZ_TRY(convert_layout(out, err));
-    QFZ_TRY(qfz_regions_write(out->regions, out->run, &out->table, err));
-    for (int i = 0; i < out->n_rasters; i++)
-        QFZ_TRY(qfz_sink_commit(out->sinks[i], err));
-    return out->table ? qfz_table_commit(out->table, err) : QFZ_OK;
+    int64_t *rows = NULL;
+    QFZ_TRY(QFZ_NEW(&rows, spec->n_parts + 1, err));
+    for (int part = 0; part <= spec->n_parts; part++)
+        rows[part] = first_row(&out->run->setup->tiling, part, spec->n_parts);
+    rows[spec->n_parts] = spec->h;
+    if (out->spool) qfz_output_clean(spec->path);
+    const qfz_status st = qfz_parts_join(out->run->source, job, spec, rows, err);
+    free(rows);
+    return st;
 }
 
-qfz_status qfz_outputs_finish(qfz_outputs *out, qfz_error *err)
+/* Layouts that are not of edges are made of all edges. */
+static qfz_status convert_layout(qfz_outputs *out, qfz_error *err)
 {
-    if (!out->spool) return commit(out, err);
-    clean(out);
-    QFZ_TRY(create_files(out, err));
-    QFZ_TRY(replay(out, err));
-    QFZ_TRY(qfz_work_finish(out->run->work, err));
-    return commit(out, err);
+    const qfz_setup *const setup = out->run->setup;
+    const qfz_job job = job_of(out);
+    qfz_sink_spec edges = out->specs[QFZ_MAIN];
+    qfz_sink_spec spec = qfz_spec_saliency(setup, setup->job->dst, setup->job->layout);
+    qfz_sink *layout = NULL;
+    qfz_status st;
+    if (edges.n_parts > 0) {
+        QFZ_TRY(join_parts(out, &job, &edges, err));
+        qfz_sink_close(out->sinks[QFZ_MAIN]);
+        out->sinks[QFZ_MAIN] = NULL;
+        edges.n_parts = 0;
+        QFZ_TRY(qfz_sink_open(&out->sinks[QFZ_MAIN], &job, &edges, err));
+    }
+    const bool is_vrt = qfz_output_is_vrt(setup->job, spec.path);
+    if (is_vrt) {
+        spec.n_parts = 1;
+        spec.y1 = spec.h;
+    }
+    if (out->spool) qfz_output_clean(spec.path);
+    QFZ_TRY(qfz_sink_create(&layout, out->run->source, setup->job, &spec, err));
+    QFZ_TRY_OR(st, cleanup, qfz_layout_convert(out->sinks[QFZ_MAIN], &edges, layout, &spec, err));
+    QFZ_TRY_OR(st, cleanup, qfz_sink_commit(layout, err));
+    if (is_vrt) st = join_parts(out, setup->job, &spec, err);
+    qfz_sink_close(out->sinks[QFZ_MAIN]);
+    out->sinks[QFZ_MAIN] = NULL;
+    if (out->specs[QFZ_MAIN].n_parts > 0) qfz_parts_remove(edges.path);
+
+cleanup:
+    qfz_sink_close(layout);
+    return st;
+}
+
+static qfz_status join_rasters(qfz_outputs *out, qfz_error *err)
+{
+    if (has_layout(out)) return convert_layout(out, err);
+    for (int i = 0; i < out->n_rasters; i++) {
+        if (out->specs[i].n_parts > 0)
+            QFZ_TRY(join_parts(out, out->run->setup->job, &out->specs[i], err));
+        else
+            QFZ_TRY(qfz_sink_commit(out->sinks[i], err));
+    }
+    return QFZ_OK;
+}
+
+/* Rasters have their names when the table gets its own. */
+qfz_status qfz_outputs_join(qfz_outputs *out, qfz_error *err)
+{
+    qfz_run *const run = out->run;
+    if (run->work) QFZ_TRY(qfz_work_finish(run->work, err));
+    if (out->spool && run->setup->job->regions) qfz_output_clean(run->setup->job->regions);
+    if (run->n_parts > 1)
+        QFZ_TRY(qfz_region_parts_join(run, &out->table, err));
+    else
+        QFZ_TRY(qfz_regions_write(out->regions, run, &out->table, err));
+    QFZ_TRY(join_rasters(out, err));
+    if (out->table) QFZ_TRY(qfz_table_commit(out->table, err));
+    for (int part = 0; part < run->n_parts; part++)
+        qfz_region_parts_delete(run, part);
+    return QFZ_OK;
+}
+
+void qfz_outputs_abandon(const qfz_outputs *out)
+{
+    for (int i = 0; i < out->n_rasters; i++)
+        if (out->specs[i].n_parts > 0) qfz_parts_delete(out->specs[i].path);
+    for (int part = 0; part < out->run->n_parts; part++)
+        qfz_region_parts_delete(out->run, part);
 }

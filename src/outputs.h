@@ -18,11 +18,16 @@ typedef struct qfz_outputs {
     int n_rasters;
     qfz_sink_spec specs[QFZ_RASTERS];
 
-    qfz_sink *sinks[QFZ_RASTERS];
-    qfz_spool *spool; /* NULL: none */
+    char edges[4096];             /* the path of specs[QFZ_MAIN], if that is not the result */
+    qfz_sink *sinks[QFZ_RASTERS]; /* NULL: this process has no rows */
+    qfz_spool *spool;             /* NULL: none */
     qfz_regions *regions;
     qfz_table *table;
 } qfz_outputs;
+
+/* Gives a spec the part of this process, if the output is written in parts.  n_parts: processes
+ * that write. */
+void qfz_outputs_place(qfz_sink_spec *spec, const qfz_setup *setup, int part, int n_parts);
 
 /* specs are set; everything else is zero. */
 qfz_status qfz_outputs_open(qfz_outputs *outputs, qfz_error *err);
@@ -37,7 +42,13 @@ qfz_status qfz_outputs_write(qfz_outputs *outputs, int i, const qfz_hand *hand, 
 qfz_status qfz_outputs_regions(qfz_outputs *outputs, qfz_hand *hand, int64_t tile,
                                const qfz_partition *partition, const uint64_t *lut, qfz_error *err);
 
-/* All tiles are in: the files get their names.  Collective. */
+/* All tiles of this process are in: its part of the outputs is made. */
 qfz_status qfz_outputs_finish(qfz_outputs *outputs, qfz_error *err);
+
+/* All processes have finished theirs: one of them gives the outputs their names. */
+qfz_status qfz_outputs_join(qfz_outputs *outputs, qfz_error *err);
+
+/* Whatever processes have left of parts that will never be joined; by one of them. */
+void qfz_outputs_abandon(const qfz_outputs *outputs);
 
 #endif

@@ -5,9 +5,12 @@
 
 static const char *const phase_names[] = {"all", "summarise", "stitch", "resolve"};
 
-/* The first tile of this process for which the step is not done; -1: none. */
+/* The first tile of this process for which the step is not done; -1: none.  A part without tiles
+ * sees by any tile whether the stitching is done. */
 static int64_t first_undone(const qfz_step *step, qfz_run *run)
 {
+    if (run->first_tile == run->end_tile && step->phase == QFZ_PHASE_STITCH)
+        return step->is_done(run, 0, NULL) ? -1 : 0;
     for (int64_t tile = run->first_tile; tile < run->end_tile; tile++)
         if (!step->is_done(run, tile, NULL)) return tile;
     return -1;
@@ -64,28 +67,57 @@ static bool is_resolved(qfz_run *run, int64_t tile, void *arg)
     return qfz_outputs_have(outputs, tile);
 }
 
-static qfz_status resolve(const qfz_passes *passes, qfz_run *run, qfz_error *err)
+/* This process's part is made; *last: so are all others, and this process is the one to end it. */
+static qfz_status finish(qfz_run *run, qfz_outputs *outputs, bool *last, qfz_error *err)
+{
+    qfz_status st = qfz_outputs_finish(outputs, err);
+    QFZ_TRY(qfz_ranks_agree(run->ranks, st, err));
+    *last = true;
+    return run->setup->job->phase == QFZ_PHASE_RESOLVE
+               ? qfz_work_part_done(run->work, run->stitch, last, err)
+               : QFZ_OK;
+}
+
+static qfz_status resolve_into(const qfz_passes *passes, qfz_run *run, qfz_outputs *outputs,
+                               bool *last, qfz_error *err)
+{
+    passes->plan(run, outputs);
+    qfz_status st = qfz_outputs_open(outputs, err);
+    QFZ_TRY(qfz_ranks_agree(run->ranks, st, err));
+    QFZ_TRY(qfz_run_visit(run, passes->resolve_share, is_resolved, passes->resolve, outputs, err));
+    QFZ_TRY(finish(run, outputs, last, err));
+    st = *last && run->ranks->rank == 0 ? qfz_outputs_join(outputs, err) : QFZ_OK;
+    return qfz_ranks_agree(run->ranks, st, err);
+}
+
+static qfz_status resolve(const qfz_passes *passes, qfz_run *run, bool *last, qfz_error *err)
 {
     qfz_outputs outputs = {.run = run};
-    passes->plan(run, &outputs);
-    qfz_status st = qfz_outputs_open(&outputs, err);
-    st = qfz_ranks_agree(run->ranks, st, err);
-    if (st == QFZ_OK)
-        st = qfz_run_visit(run, passes->resolve_share, is_resolved, passes->resolve, &outputs, err);
-    if (st == QFZ_OK) st = qfz_outputs_finish(&outputs, err);
+    const qfz_status st = resolve_into(passes, run, &outputs, last, err);
     qfz_outputs_close(&outputs);
+    if (st == QFZ_OK || run->setup->job->phase != QFZ_PHASE_ALL) return st;
+    (void)qfz_ranks_agree(run->ranks, QFZ_OK, err); /* all have closed theirs */
+    if (run->ranks->rank == 0) qfz_outputs_abandon(&outputs);
     return st;
+}
+
+/* Where regions are only counted, numbering them is the end. */
+static qfz_status count(qfz_run *run, qfz_error *err)
+{
+    qfz_status st = QFZ_OK;
+    if (run->setup->kind != QFZ_LEVELS)
+        st = qfz_stitch_count(run->stitch, run->part, run->n_parts, &run->count, err);
+    return qfz_ranks_agree(run->ranks, st, err);
 }
 
 qfz_status qfz_passes_run(const qfz_passes *passes, qfz_run *run, qfz_phase *next, qfz_error *err)
 {
-    bool over;
+    const bool count_only = run->setup->job->count_only;
+    bool over, last = true;
     QFZ_TRY(do_steps(passes, run, next, &over, err));
-    if (over) return QFZ_OK;
-    const qfz_status st =
-        run->setup->kind == QFZ_LEVELS ? QFZ_OK : qfz_stitch_count(run->stitch, &run->count, err);
-    QFZ_TRY(qfz_ranks_agree(run->ranks, st, err));
-    if (!run->setup->job->count_only) QFZ_TRY(resolve(passes, run, err));
-    *next = QFZ_PHASE_ALL;
+    if (over && !(count_only && *next == QFZ_PHASE_RESOLVE)) return QFZ_OK;
+    QFZ_TRY(count(run, err));
+    if (!count_only) QFZ_TRY(resolve(passes, run, &last, err));
+    *next = last ? QFZ_PHASE_ALL : QFZ_PHASE_RESOLVE;
     return QFZ_OK;
 }

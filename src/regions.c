@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "memory.h"
+#include "region_rows.h"
 #include "temp_file.h"
 
 struct qfz_regions {
@@ -15,7 +16,10 @@ struct qfz_regions {
     int file;
     char folder[4096];
     int words;
-    int64_t bytes; /* of a record */
+    int64_t bytes;     /* of a record */
+    uint64_t before;   /* labels of regions that begin in earlier parts: 1..before */
+    uint64_t *foreign; /* those of them that have pixels in this part */
+    int64_t n_foreign, foreign_room;
 };
 
 qfz_status qfz_regions_open(qfz_regions **out, const qfz_run *run, qfz_error *err)
@@ -29,6 +33,7 @@ qfz_status qfz_regions_open(qfz_regions **out, const qfz_run *run, qfz_error *er
     regions->setup = setup;
     regions->words = qfz_record_words(setup->info.type, setup->info.n_bands);
     regions->bytes = qfz_region_bytes(setup);
+    regions->before = run->count.before;
     regions->file = -1;
     qfz_run_folder(setup->job, regions->folder, sizeof regions->folder);
     qfz_status st = qfz_temp_open(regions->folder, &regions->file, err);
@@ -50,6 +55,7 @@ void qfz_regions_close(qfz_regions *regions)
     if (!regions) return;
     if (regions->file >= 0) (void)close(regions->file);
     (void)pthread_mutex_destroy(&regions->lock);
+    free(regions->foreign);
     free(regions);
 }
 
@@ -59,6 +65,17 @@ static qfz_status write_record(const qfz_regions *regions, const qfz_record *rec
                           (int64_t)(record->label - 1) * regions->bytes, err);
 }
 
+static qfz_status note_foreign(qfz_regions *regions, uint64_t label, qfz_error *err)
+{
+    if (regions->n_foreign == regions->foreign_room) {
+        const int64_t room = 2 * regions->foreign_room + 64;
+        QFZ_TRY(qfz_realloc((void **)&regions->foreign, room, sizeof label, err));
+        regions->foreign_room = room;
+    }
+    regions->foreign[regions->n_foreign++] = label;
+    return QFZ_OK;
+}
+
 /* A part of a region that other tiles have parts of: what is in the file already is added. */
 static qfz_status merge_record(qfz_regions *regions, qfz_record *record, qfz_record *there,
                                qfz_error *err)
@@ -66,7 +83,10 @@ static qfz_status merge_record(qfz_regions *regions, qfz_record *record, qfz_rec
     const qfz_source_info *const info = &regions->setup->info;
     qfz_status st = qfz_temp_read(regions->file, regions->folder, there, regions->bytes,
                                   (int64_t)(record->label - 1) * regions->bytes, err);
-    if (st == QFZ_OK && there->pixels) qfz_record_merge(record, there, info->type, info->n_bands);
+    if (st == QFZ_OK && there->pixels)
+        qfz_record_merge(record, there, info->type, info->n_bands);
+    else if (st == QFZ_OK && record->label <= regions->before)
+        st = note_foreign(regions, record->label, err);
     return st == QFZ_OK ? write_record(regions, record, err) : st;
 }
 
@@ -127,73 +147,48 @@ cleanup:
     return st;
 }
 
-/* ------------------------------------------------------------------------------------------- rows
+/* ---------------------------------------------------------------------------------- what is there
  */
-static double area_of(const qfz_record *record, double unit)
+qfz_status qfz_regions_read(const qfz_regions *regions, uint64_t label, int64_t n,
+                            uint64_t *records, qfz_error *err)
 {
-    return qfz_sum_value(record->area, QFZ_U32) * unit;
+    return qfz_temp_read(regions->file, regions->folder, records, n * regions->bytes,
+                         (int64_t)(label - 1) * regions->bytes, err);
 }
 
-static qfz_status write_row(qfz_table *table, const qfz_setup *setup, const qfz_record *record,
-                            double area_unit, qfz_region_band *bands, qfz_error *err)
+static int by_label(const void *a, const void *b)
 {
-    for (int b = 0; b < setup->info.n_bands && setup->job->task != QFZ_CUT; b++) {
-        const qfz_record_band band = qfz_record_get_band(record, setup->info.type, b);
-        bands[b] = (qfz_region_band){
-            .mean = band.mean, .min = band.min, .max = band.max, .stddev = band.stddev};
-    }
-    const double pixels = (double)record->pixels;
-    const qfz_region_row row = {.label = record->label,
-                                .pixels = record->pixels,
-                                .area = area_of(record, area_unit),
-                                .x = (double)record->sum_x / pixels + 0.5,
-                                .y = (double)record->sum_y / pixels + 0.5,
-                                .x0 = record->x0,
-                                .y0 = record->y0,
-                                .x1 = record->x1,
-                                .y1 = record->y1,
-                                .bands = bands};
-    return qfz_table_write(table, &row, err);
+    const uint64_t i = *(const uint64_t *)a, j = *(const uint64_t *)b;
+    return (i > j) - (i < j);
 }
 
-/* A cut has no image: its one band holds the joins of each pixel, which mean nothing in a table. */
-static int table_bands(const qfz_setup *setup)
+const uint64_t *qfz_regions_foreign(qfz_regions *regions, int64_t *n)
 {
-    return setup->job->task == QFZ_CUT ? 0 : setup->info.n_bands;
+    *n = regions->n_foreign;
+    if (*n > 0) qsort(regions->foreign, (size_t)*n, sizeof *regions->foreign, by_label);
+    return regions->foreign;
 }
 
-qfz_status qfz_regions_write(qfz_regions *regions, qfz_run *run, qfz_table **out, qfz_error *err)
+qfz_status qfz_regions_write(qfz_regions *regions, qfz_run *run, qfz_table **table, qfz_error *err)
 {
-    *out = NULL;
+    *table = NULL;
     if (!regions) return QFZ_OK;
-    const qfz_setup *const setup = run->setup;
-    const double unit = qfz_source_area_unit(run->source);
     const int64_t some = QFZ_RECORDS_BYTES / regions->bytes + 1, n = (int64_t)run->count.total;
     uint64_t *records = NULL;
-    qfz_region_band *bands = NULL;
-    qfz_table *table = NULL;
+    qfz_region_rows rows = {0};
     qfz_status st;
     QFZ_TRY_OR(st, cleanup, QFZ_NEW(&records, some * regions->words, err));
-    QFZ_TRY_OR(st, cleanup, QFZ_NEW(&bands, setup->info.n_bands, err));
-    QFZ_TRY_OR(st, cleanup,
-               qfz_table_create(&table, run->source, setup->job, setup->job->regions,
-                                table_bands(setup), err));
+    QFZ_TRY_OR(st, cleanup, qfz_region_rows_open(&rows, run, err));
     for (int64_t first = 0; first < n; first += some) {
         const int64_t count = n - first < some ? n - first : some;
         QFZ_TRY_OR(st, cleanup,
-                   qfz_temp_read(regions->file, regions->folder, records, count * regions->bytes,
-                                 first * regions->bytes, err));
-        for (int64_t i = 0; i < count; i++)
-            QFZ_TRY_OR(st, cleanup,
-                       write_row(table, setup, qfz_record_at(records, regions->words, i), unit,
-                                 bands, err));
+                   qfz_regions_read(regions, (uint64_t)first + 1, count, records, err));
+        QFZ_TRY_OR(st, cleanup, qfz_region_rows_add(&rows, records, count, err));
     }
-    *out = table;
-    table = NULL;
+    *table = qfz_region_rows_take(&rows);
 
 cleanup:
     free(records);
-    free(bands);
-    qfz_table_close(table);
+    qfz_region_rows_close(&rows);
     return st;
 }

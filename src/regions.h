@@ -23,7 +23,15 @@ int64_t qfz_region_bytes(const qfz_setup *setup); /* of a record */
 /* Takes records as they are made; changes their labels.  Any thread. */
 qfz_status qfz_regions_take(qfz_regions *regions, uint64_t *records, int64_t n, qfz_error *err);
 
-/* Writes all rows.  *table is NULL if there is no table; else the caller commits and closes it. */
+/* Gathered records of labels label .. label + n - 1. */
+qfz_status qfz_regions_read(const qfz_regions *regions, uint64_t label, int64_t n,
+                            uint64_t *records, qfz_error *err);
+
+/* Labels of regions that begin in earlier parts and have pixels in this one, ascending. */
+const uint64_t *qfz_regions_foreign(qfz_regions *regions, int64_t *n);
+
+/* Writes all rows, where one process has all regions.  *table is NULL if there is no table; else
+ * the caller commits and closes it. */
 qfz_status qfz_regions_write(qfz_regions *regions, qfz_run *run, qfz_table **table, qfz_error *err);
 
 #endif

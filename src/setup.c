@@ -76,6 +76,8 @@ static qfz_status check_job(const qfz_job *job, qfz_error *err)
         return qfz_fail(err, QFZ_EARG, "connectivity is %d; it must be 4 or 8", m->connectivity);
     if (job->tile_px < 0) return qfz_fail(err, QFZ_EARG, "tile side is %d", job->tile_px);
     if (job->n_threads < 0) return qfz_fail(err, QFZ_EARG, "thread count is %d", job->n_threads);
+    if (job->retries < 0 || !(job->retry_wait_s >= 0))
+        return qfz_fail(err, QFZ_EARG, "%d retries after %g s", job->retries, job->retry_wait_s);
     if (job->memory_bytes < 0) return qfz_fail(err, QFZ_EARG, "memory is negative");
     if (m->omega && !wants_omega(job))
         return qfz_fail(err, QFZ_EARG, "omega belongs to simplify only");

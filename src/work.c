@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,6 +26,7 @@ struct qfz_work {
     qfz_journal **others;
     int n_others;
     bool is_finishing;
+    int lock; /* of the file `job`, by who ends a job in phases; -1: none */
 };
 
 /* ------------------------------------------------------------------------------------ small files
@@ -190,7 +192,7 @@ qfz_status qfz_work_open(qfz_work **out, qfz_setup *setup, const qfz_ranks *rank
     char *here = NULL, *finishing = NULL;
     qfz_status st = QFZ_NEW_ZERO(&work, 1, err);
     if (st == QFZ_OK) {
-        *work = (qfz_work){.folder = setup->job->work, .ranks = ranks};
+        *work = (qfz_work){.folder = setup->job->work, .ranks = ranks, .lock = -1};
         set_part(work, setup->job);
         st = qfz_identity_make(&here, setup, source, work->n_parts, err);
     }
@@ -217,6 +219,7 @@ void qfz_work_close(qfz_work *work)
     for (int i = 0; i < work->n_others; i++)
         qfz_journal_close(work->others[i]);
     free(work->others);
+    if (work->lock >= 0) (void)close(work->lock);
     free(work);
 }
 
@@ -286,6 +289,56 @@ bool qfz_work_is_finishing(const qfz_work *work)
     return work->is_finishing;
 }
 
+/* What the parts say of themselves; *missing: some do not yet. */
+static qfz_status read_parts(const qfz_work *work, uint64_t *pixels, bool *missing, qfz_error *err)
+{
+    *pixels = 0;
+    *missing = false;
+    for (int part = 1; part <= work->n_parts && !*missing; part++) {
+        char name[64], *text = NULL;
+        unsigned long long n = 0;
+        (void)snprintf(name, sizeof name, "part-%d-of-%d.done", part, work->n_parts);
+        QFZ_TRY(read_file(work, name, &text, err));
+        *missing = !text || sscanf(text, "pixels %llu", &n) != 1;
+        *pixels += n;
+        free(text);
+    }
+    return QFZ_OK;
+}
+
+/* Until it is closed; two parts that end at a time come one after the other. */
+static qfz_status lock_job(qfz_work *work, qfz_error *err)
+{
+    char path[PATH_BYTES];
+    QFZ_TRY(path_of(work, path, err, "job"));
+    work->lock = open(path, O_RDWR | O_CLOEXEC);
+    if (work->lock < 0) return failed(path, "opening", err);
+    while (flock(work->lock, LOCK_EX) != 0)
+        if (errno != EINTR) return QFZ_OK; /* a file system without locks is trusted */
+    return QFZ_OK;
+}
+
+qfz_status qfz_work_part_done(qfz_work *work, qfz_stitch *stitch, bool *last, qfz_error *err)
+{
+    char name[64], text[64];
+    uint64_t pixels;
+    bool missing;
+    QFZ_TRY(qfz_stitch_pixels(stitch, &pixels, err));
+    (void)snprintf(name, sizeof name, "part-%d-of-%d.done", work->part, work->n_parts);
+    (void)snprintf(text, sizeof text, "pixels\t%llu\n", (unsigned long long)pixels);
+    QFZ_TRY(write_file(work, name, text, false, err));
+    QFZ_TRY(lock_job(work, err));
+    QFZ_TRY(read_parts(work, &pixels, &missing, err));
+    *last = !missing;
+    return QFZ_OK;
+}
+
+static qfz_status add_pixels(const qfz_work *work, uint64_t *pixels, qfz_error *err)
+{
+    bool missing;
+    return read_parts(work, pixels, &missing, err);
+}
+
 /* Of processes that were killed while they made a file. */
 static void delete_temporary(const qfz_work *work)
 {
@@ -297,25 +350,32 @@ static void delete_temporary(const qfz_work *work)
     if (folder) (void)closedir(folder);
 }
 
-static void delete_journals(const qfz_work *work)
+static void delete_journals(const qfz_work *work, int part)
 {
-    char name[128];
-    (void)snprintf(name, sizeof name, "pixels-%d-of-%d.journal", work->part, work->n_parts);
-    delete_file(work, name);
-    (void)snprintf(name, sizeof name, "part-%d-of-%d.journal", work->part, work->n_parts);
-    delete_file(work, name);
+    static const char *const names[][2] = {
+        {"pixels", "journal"}, {"part", "journal"}, {"part", "done"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char name[128];
+        (void)snprintf(name, sizeof name, "%s-%d-of-%d.%s", names[i][0], part, work->n_parts,
+                       names[i][1]);
+        delete_file(work, name);
+    }
 }
 
-qfz_status qfz_work_end(qfz_work *work, const qfz_report *report, qfz_error *err)
+qfz_status qfz_work_end(qfz_work *work, qfz_report *report, qfz_error *err)
 {
     char text[256];
     qfz_status st = QFZ_OK;
+    if (work->phase == QFZ_PHASE_RESOLVE) QFZ_TRY(add_pixels(work, &report->pixels, err));
     (void)snprintf(text, sizeof text, "regions\t%llu\npixels\t%llu\n",
                    (unsigned long long)report->regions, (unsigned long long)report->pixels);
     if (work->ranks->rank == 0) st = write_file(work, "done", text, false, err);
     QFZ_TRY(qfz_ranks_agree(work->ranks, st, err));
-    delete_journals(work);
+    const bool all = work->phase != QFZ_PHASE_ALL;
+    for (int part = all ? 1 : work->part; part <= (all ? work->n_parts : work->part); part++)
+        delete_journals(work, part);
     if (work->ranks->rank > 0) return QFZ_OK;
+    delete_file(work, "stitch.journal");
     delete_file(work, "finishing");
     delete_temporary(work);
     return QFZ_OK;

@@ -6,6 +6,7 @@
  *   part-K-of-N.journal      what the tiles of a part told, and what they were told
  *   stitch.journal           the same of phase stitch
  *   pixels-K-of-N.journal    finished output of tiles
+ *   part-K-of-N.done         phase resolve of the part is through; how many pixels it has
  *   finishing, done          the outputs are being given their names; they have them */
 #ifndef QFZ_WORK_H
 #define QFZ_WORK_H
@@ -25,13 +26,17 @@ qfz_status qfz_work_attach(qfz_work *work, qfz_stitch *stitch, qfz_error *err);
 /* The journal of this part's output, opened for appending. */
 qfz_status qfz_work_spool(qfz_work *work, qfz_journal **journal, qfz_error *err);
 
+/* Phase resolve of this part is through.  *last: it is that of all parts; then this process is
+ * alone with the job from here on, until the folder is closed. */
+qfz_status qfz_work_part_done(qfz_work *work, qfz_stitch *stitch, bool *last, qfz_error *err);
+
 /* From here on outputs that exist are this job's own. */
 qfz_status qfz_work_finish(qfz_work *work, qfz_error *err);
 bool qfz_work_is_finishing(const qfz_work *work);
 
 /* All is done: what the folder held is not needed any more.  The report is kept, for who resumes
- * once more.  Collective. */
-qfz_status qfz_work_end(qfz_work *work, const qfz_report *report, qfz_error *err);
+ * once more; of a job in phases, its pixels become those of all parts.  Collective. */
+qfz_status qfz_work_end(qfz_work *work, qfz_report *report, qfz_error *err);
 bool qfz_work_is_done(const qfz_work *work, qfz_report *report);
 
 /* Whatever was appended is on the disk. */

@@ -70,8 +70,7 @@ void qfz_source_describe(const qfz_source *source, FILE *out)
 {
     qfz_trap trap;
     qfz_trap_begin(&trap);
-    (void)fprintf(out, "size\t%lld x %lld\n", (long long)source->info.w,
-                  (long long)source->info.h);
+    (void)fprintf(out, "size\t%lld x %lld\n", (long long)source->info.w, (long long)source->info.h);
     describe_bands(source, out);
     describe_georeference(source->dataset, out);
     describe_files(source->dataset, "source", out);

@@ -9,6 +9,7 @@
 #include <cpl_conv.h>
 #include <cpl_string.h>
 #include <cpl_vsi.h>
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -219,7 +220,8 @@ void qfz_output_clean(const char *path)
     if (folder_n > 1) folder[folder_n - 1] = '\0';
     char **const names = VSIReadDir(folder);
     for (char **name = names; name && *name; name++)
-        if (strncmp(*name, stem, strlen(stem)) == 0)
+        if (strncmp(*name, stem, strlen(stem)) == 0 &&
+            isdigit((unsigned char)(*name)[strlen(stem)]))
             (void)VSIUnlink(CPLSPrintf("%.*s%s", (int)folder_n, path, *name));
     qfz_trap_end(&trap);
     CSLDestroy(names);

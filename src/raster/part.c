@@ -142,6 +142,18 @@ void qfz_parts_delete(const char *path)
     free(folder);
 }
 
+void qfz_parts_remove(const char *path)
+{
+    char *folder = NULL;
+    qfz_trap trap;
+    if (shown_folder(&folder, path, NULL) != QFZ_OK) return;
+    qfz_trap_begin(&trap);
+    (void)VSIUnlink(path);
+    if (is_folder(folder)) delete_folder(folder, path);
+    qfz_trap_end(&trap);
+    free(folder);
+}
+
 /* --------------------------------------------------------------------------------- one file of all
  */
 
@@ -172,12 +184,12 @@ static qfz_status copy_rows(qfz_sink *from, qfz_sink *to, const qfz_sink_spec *s
     return QFZ_OK;
 }
 
-static qfz_status copy_part(const qfz_sink_spec *one, qfz_sink *to, int64_t columns, void *pixels,
-                            uint8_t *valid, qfz_error *err)
+static qfz_status copy_part(const qfz_job *job, const qfz_sink_spec *one, qfz_sink *to,
+                            int64_t columns, void *pixels, uint8_t *valid, qfz_error *err)
 {
     qfz_sink *from = NULL;
     qfz_status st;
-    QFZ_TRY(qfz_sink_open(&from, one, err));
+    QFZ_TRY(qfz_sink_open(&from, job, one, err));
     for (qfz_box box = {.y0 = one->y0}; box.y0 < one->y1; box.y0 = box.y1) {
         box.y1 = smaller((box.y0 / COPY_SIDE + 1) * COPY_SIDE, one->y1);
         QFZ_TRY_OR(st, cleanup, copy_rows(from, to, one, box, columns, pixels, valid, err));
@@ -207,7 +219,7 @@ static qfz_status merge(const qfz_source *source, const qfz_job *job, const qfz_
     for (int part = 0; part < spec->n_parts; part++) {
         const qfz_sink_spec one = spec_of_part(spec, rows, part);
         if (one.y0 < one.y1)
-            QFZ_TRY_OR(st, cleanup, copy_part(&one, to, columns, pixels, valid, err));
+            QFZ_TRY_OR(st, cleanup, copy_part(job, &one, to, columns, pixels, valid, err));
     }
     st = qfz_sink_commit(to, err);
 
@@ -221,13 +233,14 @@ cleanup:
 /* ------------------------------------------------------------------------------- a VRT over all */
 
 /* Parts that are not of this job, or not there, are found before the old output is touched. */
-static qfz_status check_all(const qfz_sink_spec *spec, const int64_t *rows, qfz_error *err)
+static qfz_status check_all(const qfz_job *job, const qfz_sink_spec *spec, const int64_t *rows,
+                            qfz_error *err)
 {
     for (int part = 0; part < spec->n_parts; part++) {
         const qfz_sink_spec one = spec_of_part(spec, rows, part);
         qfz_sink *sink = NULL;
         if (one.y0 == one.y1) continue;
-        QFZ_TRY(qfz_sink_open(&sink, &one, err));
+        QFZ_TRY(qfz_sink_open(&sink, job, &one, err));
         qfz_sink_close(sink);
     }
     return QFZ_OK;
@@ -254,8 +267,8 @@ static qfz_status move_folder(const char *from, const char *to, const char *path
     return qfz_trap_fail(&trap, err, QFZ_EIO, to, "the folder of parts could not be named so");
 }
 
-static qfz_status join_as_vrt(const qfz_source *source, const qfz_sink_spec *spec,
-                              const int64_t *rows, qfz_error *err)
+static qfz_status join_as_vrt(const qfz_source *source, const qfz_job *job,
+                              const qfz_sink_spec *spec, const int64_t *rows, qfz_error *err)
 {
     char *temp = NULL, *hidden = NULL, *shown = NULL, *one = NULL;
     qfz_status st;
@@ -265,7 +278,7 @@ static qfz_status join_as_vrt(const qfz_source *source, const qfz_sink_spec *spe
     QFZ_TRY_OR(st, cleanup, qfz_temp_name(&temp, spec->path, "tmp", NULL, err));
     if (!is_folder(hidden) && is_folder(shown)) /* a join was killed between its two renames */
         QFZ_TRY_OR(st, cleanup, move_folder(shown, hidden, spec->path, err));
-    QFZ_TRY_OR(st, cleanup, check_all(spec, rows, err));
+    QFZ_TRY_OR(st, cleanup, check_all(job, spec, rows, err));
     QFZ_TRY_OR(st, cleanup,
                qfz_vrt_write(temp, source, spec, rows, CPLGetFilename(shown), one, err));
     QFZ_TRY_OR(st, cleanup, move_folder(hidden, shown, spec->path, err));
@@ -305,6 +318,6 @@ static qfz_status join_as_file(const qfz_source *source, const qfz_job *job,
 qfz_status qfz_parts_join(const qfz_source *source, const qfz_job *job, const qfz_sink_spec *spec,
                           const int64_t *rows, qfz_error *err)
 {
-    if (qfz_output_is_vrt(job, spec->path)) return join_as_vrt(source, spec, rows, err);
+    if (qfz_output_is_vrt(job, spec->path)) return join_as_vrt(source, job, spec, rows, err);
     return join_as_file(source, job, spec, rows, err);
 }

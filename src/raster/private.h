@@ -4,6 +4,7 @@
 #ifndef QFZ_RASTER_PRIVATE_H
 #define QFZ_RASTER_PRIVATE_H
 
+#include "patience.h"
 #include "raster/raster.h"
 
 #include <gdal.h>
@@ -82,6 +83,10 @@ struct qfz_source {
     int connectivity;
     double alpha;
 
+    const qfz_job *job; /* borrowed, to open it once more */
+    qfz_patience patience;
+    bool has_failed; /* the last read did */
+
     void *scratch;
     int64_t scratch_bytes;
 };
@@ -121,6 +126,13 @@ void qfz_format_fini(qfz_format *format);
 
 /* The driver that writes files of path's extension; vector or raster. */
 qfz_status qfz_driver_find(GDALDriverH *driver, const char *path, bool vector, qfz_error *err);
+
+/* -------------------------------------------------------------------- outputs (steady.c) */
+
+/* The name by which GDAL writes a plain file whose writes are tried again; other files' own. */
+qfz_status qfz_steady_name(char **name, const char *path, const qfz_patience *patience,
+                           qfz_error *err);
+bool qfz_steady_install(void); /* once is enough */
 
 /* -------------------------------------------------------------------- outputs (header.c) */
 

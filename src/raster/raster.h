@@ -28,7 +28,7 @@ typedef struct qfz_source_info {
     double nodata;
 } qfz_source_info;
 
-/* Opens job->src with the job's bands, mask, nodata and background.
+/* Opens job->src with the job's bands, mask, nodata and background; borrows the job.
  *
  * Refused with QFZ_EARG or QFZ_EIO: no such dataset, no bands, a band that does not exist,
  * Float64, complex and 64-bit integer bands (the message says how to convert), a mask of another
@@ -142,7 +142,8 @@ void qfz_sink_close(qfz_sink *sink);
 
 /* Opens an output, or a part of one, that is complete, to be read by qfz_sink_read().  Refused if
  * it has another size or number of bands than the spec says. */
-qfz_status qfz_sink_open(qfz_sink **sink, const qfz_sink_spec *spec, qfz_error *err);
+qfz_status qfz_sink_open(qfz_sink **sink, const qfz_job *job, const qfz_sink_spec *spec,
+                         qfz_error *err);
 
 /* Deletes what killed runs of a job have left of an output, under temporary names. */
 void qfz_output_clean(const char *path);
@@ -172,6 +173,9 @@ qfz_status qfz_parts_join(const qfz_source *source, const qfz_job *job, const qf
 
 /* Deletes the parts of an output that will not be joined, and their hidden folder. */
 void qfz_parts_delete(const char *path);
+
+/* Deletes a VRT that was joined, with its parts. */
+void qfz_parts_remove(const char *path);
 
 /* -------------------------------------------------------------------------------------- table */
 typedef struct qfz_table qfz_table; /* one row per region; one thread at a time */

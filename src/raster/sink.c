@@ -22,6 +22,7 @@ struct qfz_sink {
     GDALRasterBandH mask;
     uint8_t *mask_rows; /* one chunk of mask values */
     int64_t mask_px;
+    qfz_patience patience;
     bool is_locked_up; /* lock exists */
     bool failed, committed;
     pthread_mutex_t lock;
@@ -49,26 +50,41 @@ qfz_status qfz_sink_check(const qfz_source *source, const qfz_job *job, const qf
 
 /* ------------------------------------------------------------------------------------- creation */
 
+/* GTiff and COG are written by name of a file whose writes are tried again. */
+static qfz_status name_for_driver(const qfz_sink *sink, GDALDriverH driver, const char *path,
+                                  char **name, qfz_error *err)
+{
+    const char *const format = GDALGetDriverShortName(driver);
+    if (EQUAL(format, "GTiff") || EQUAL(format, "COG"))
+        return qfz_steady_name(name, path, &sink->patience, err);
+    return qfz_text_copy(name, path, err);
+}
+
 static qfz_status create_file(qfz_sink *sink, qfz_error *err)
 {
     const qfz_format *const f = &sink->format;
     const qfz_sink_spec *const spec = &sink->spec;
     const GDALDriverH driver = f->copies ? GDALGetDriverByName("GTiff") : f->driver;
+    char *name = NULL;
     qfz_trap trap;
+    QFZ_TRY(name_for_driver(sink, driver, f->copies ? sink->work : sink->temp, &name, err));
     qfz_trap_begin(&trap);
-    sink->dataset = GDALCreate(driver, f->copies ? sink->work : sink->temp, (int)spec->w,
-                               (int)(spec->y1 - spec->y0), spec->n_bands, f->file_type,
-                               f->copies ? f->work_options : f->options);
+    sink->dataset =
+        GDALCreate(driver, name, (int)spec->w, (int)(spec->y1 - spec->y0), spec->n_bands,
+                   f->file_type, f->copies ? f->work_options : f->options);
     qfz_trap_end(&trap);
+    free(name);
     if (!sink->dataset || trap.failed)
         return qfz_trap_fail(&trap, err, QFZ_EIO, sink->path, "it could not be created");
     return QFZ_OK;
 }
 
 /* What sinks that are created and those that are opened have in common. */
-static qfz_status name_file(qfz_sink *sink, const qfz_sink_spec *spec, qfz_error *err)
+static qfz_status name_file(qfz_sink *sink, const qfz_job *job, const qfz_sink_spec *spec,
+                            qfz_error *err)
 {
     sink->spec = *spec;
+    sink->patience = qfz_patience_of(job);
     if (spec->n_parts > 0) {
         QFZ_TRY(qfz_part_path(&sink->path, spec, err));
     } else {
@@ -88,10 +104,10 @@ static void find_mask(qfz_sink *sink)
     if (sink->spec.has_mask) sink->mask = GDALGetMaskBand(GDALGetRasterBand(sink->dataset, 1));
 }
 
-static qfz_status create(qfz_sink *sink, const qfz_source *source, const qfz_sink_spec *spec,
-                         qfz_error *err)
+static qfz_status create(qfz_sink *sink, const qfz_source *source, const qfz_job *job,
+                         const qfz_sink_spec *spec, qfz_error *err)
 {
-    QFZ_TRY(name_file(sink, spec, err));
+    QFZ_TRY(name_file(sink, job, spec, err));
     if (spec->n_parts > 0) QFZ_TRY(qfz_part_make_folder(spec, err));
     QFZ_TRY(qfz_temp_name(&sink->temp, sink->path, "tmp", NULL, err));
     if (sink->format.copies) QFZ_TRY(qfz_temp_name(&sink->work, sink->path, "work", ".tif", err));
@@ -107,7 +123,7 @@ qfz_status qfz_sink_create(qfz_sink **sink, const qfz_source *source, const qfz_
     qfz_sink *made = NULL;
     QFZ_TRY(QFZ_NEW_ZERO(&made, 1, err));
     qfz_status st = qfz_format_init(&made->format, source, job, spec, err);
-    if (st == QFZ_OK) st = create(made, source, spec, err);
+    if (st == QFZ_OK) st = create(made, source, job, spec, err);
     if (st != QFZ_OK) {
         qfz_sink_close(made);
         return st;
@@ -191,6 +207,21 @@ qfz_status qfz_sink_write(qfz_sink *sink, qfz_box box, const void *pixels, const
     return st;
 }
 
+/* Errors of writing may come as late as here. */
+static qfz_status close_dataset(qfz_sink *sink, qfz_error *err)
+{
+    qfz_trap trap;
+    if (!sink->dataset) return QFZ_OK;
+    qfz_trap_begin(&trap);
+    GDALFlushCache(sink->dataset);
+    GDALClose(sink->dataset);
+    qfz_trap_end(&trap);
+    sink->dataset = NULL;
+    sink->mask = NULL;
+    if (trap.failed) return qfz_trap_fail(&trap, err, QFZ_EIO, sink->path, "");
+    return QFZ_OK;
+}
+
 static qfz_status reopen(qfz_sink *sink, qfz_error *err)
 {
     qfz_trap trap;
@@ -217,13 +248,14 @@ static qfz_status check_opened(const qfz_sink *sink, qfz_error *err)
                     spec->n_bands);
 }
 
-qfz_status qfz_sink_open(qfz_sink **sink, const qfz_sink_spec *spec, qfz_error *err)
+qfz_status qfz_sink_open(qfz_sink **sink, const qfz_job *job, const qfz_sink_spec *spec,
+                         qfz_error *err)
 {
     qfz_sink *made = NULL;
     QFZ_TRY(QFZ_NEW_ZERO(&made, 1, err));
     made->committed = true;
     made->format.buffer_type = qfz_gdal_type(spec->type);
-    qfz_status st = name_file(made, spec, err);
+    qfz_status st = name_file(made, job, spec, err);
     if (st == QFZ_OK) st = reopen(made, err);
     if (st == QFZ_OK) st = check_opened(made, err);
     if (st != QFZ_OK) {
@@ -245,52 +277,59 @@ static qfz_status read_locked(qfz_sink *sink, qfz_box box, void *pixels, uint8_t
     CPLErr done = move_pixels(sink, GF_Read, box, pixels);
     if (done == CE_None && valid && sink->mask) done = move_mask(sink, GF_Read, box, valid);
     qfz_trap_end(&trap);
-    if (done != CE_None || trap.failed) return qfz_trap_fail_box(&trap, err, sink->path, box);
+    if (done != CE_None || trap.failed) {
+        const qfz_status st = qfz_trap_fail_box(&trap, err, sink->path, box);
+        if (sink->committed) (void)close_dataset(sink, NULL); /* the next try opens it afresh */
+        return st;
+    }
     for (int64_t i = 0; valid && i < n; i++)
         valid[i] = !sink->mask || valid[i] != 0;
     return QFZ_OK;
 }
 
+typedef struct reading {
+    qfz_sink *sink;
+    qfz_box box;
+    void *pixels;
+    uint8_t *valid;
+} reading;
+
+static qfz_status read_once(void *arg, qfz_error *err)
+{
+    const reading *const r = arg;
+    return read_locked(r->sink, r->box, r->pixels, r->valid, err);
+}
+
 qfz_status qfz_sink_read(qfz_sink *sink, qfz_box box, void *pixels, uint8_t *valid, qfz_error *err)
 {
     QFZ_TRY(check_box(sink, box, err));
+    reading r = {.sink = sink, .box = box, .pixels = pixels, .valid = valid};
     (void)pthread_mutex_lock(&sink->lock);
-    const qfz_status st = read_locked(sink, box, pixels, valid, err);
+    const qfz_status st = sink->committed ? qfz_patience_try(&sink->patience, read_once, &r, err)
+                                          : read_once(&r, err);
     (void)pthread_mutex_unlock(&sink->lock);
     return st;
 }
 
 /* ------------------------------------------------------------------------------------ the end */
 
-/* Errors of writing may come as late as here. */
-static qfz_status close_dataset(qfz_sink *sink, qfz_error *err)
-{
-    qfz_trap trap;
-    if (!sink->dataset) return QFZ_OK;
-    qfz_trap_begin(&trap);
-    GDALFlushCache(sink->dataset);
-    GDALClose(sink->dataset);
-    qfz_trap_end(&trap);
-    sink->dataset = NULL;
-    sink->mask = NULL;
-    if (trap.failed) return qfz_trap_fail(&trap, err, QFZ_EIO, sink->path, "");
-    return QFZ_OK;
-}
-
 static qfz_status copy_work(qfz_sink *sink, qfz_error *err)
 {
     GDALDatasetH copy = NULL;
+    char *name = NULL;
     qfz_trap trap;
     if (!sink->format.copies) return QFZ_OK;
+    QFZ_TRY(name_for_driver(sink, sink->format.driver, sink->temp, &name, err));
     qfz_trap_begin(&trap);
     const GDALDatasetH work =
         GDALOpenEx(sink->work, GDAL_OF_RASTER | GDAL_OF_VERBOSE_ERROR, NULL, NULL, NULL);
     if (work)
-        copy = GDALCreateCopy(sink->format.driver, sink->temp, work, TRUE, sink->format.options,
-                              NULL, NULL);
+        copy =
+            GDALCreateCopy(sink->format.driver, name, work, TRUE, sink->format.options, NULL, NULL);
     if (copy) GDALClose(copy);
     if (work) GDALClose(work);
     qfz_trap_end(&trap);
+    free(name);
     if (!copy || trap.failed)
         return qfz_trap_fail(&trap, err, QFZ_EIO, sink->path, "the format could not be written");
     return QFZ_OK;

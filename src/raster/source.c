@@ -181,6 +181,8 @@ static qfz_status open_source(qfz_source *source, const qfz_job *job, qfz_error 
     QFZ_TRY(open_dataset(&source->dataset, job->src, job->open_options, err));
     QFZ_TRY(check_has_bands(source, err));
     source->is_cut = job->task == QFZ_CUT;
+    source->job = job;
+    source->patience = qfz_patience_of(job);
     source->info.w = GDALGetRasterXSize(source->dataset);
     source->info.h = GDALGetRasterYSize(source->dataset);
     QFZ_TRY(open_bands(source, job, err));
@@ -282,6 +284,46 @@ static qfz_status read_pixels(qfz_source *source, qfz_box box, void *pixels, qfz
     return QFZ_OK;
 }
 
+typedef struct reading {
+    qfz_source *source;
+    qfz_box box;
+    void *pixels;
+    uint8_t *valid;
+} reading;
+
+/* What GDAL keeps of a file is not to be trusted after a failure: of a TIFF's list of blocks, those
+ * that could not be read are taken for empty from then on, without an error. */
+static qfz_status reopen(qfz_source *source, qfz_error *err)
+{
+    qfz_source *fresh = NULL;
+    QFZ_TRY(qfz_source_open(&fresh, source->job, err));
+    const bool same = fresh->info.w == source->info.w && fresh->info.h == source->info.h &&
+                      fresh->info.type == source->info.type;
+    const qfz_source old = *source;
+    *source = *fresh;
+    *fresh = old;
+    qfz_source_close(fresh);
+    return same ? QFZ_OK : qfz_fail(err, QFZ_EARG, "%s: it has changed", source->name);
+}
+
+static qfz_status read_box(const reading *r, qfz_error *err)
+{
+    if (r->source->is_cut)
+        QFZ_TRY(qfz_cut_read(r->source, r->box, r->pixels, err));
+    else
+        QFZ_TRY(read_pixels(r->source, r->box, r->pixels, err));
+    return qfz_valid_read(r->source, r->box, r->pixels, r->valid, err);
+}
+
+static qfz_status read_once(void *arg, qfz_error *err)
+{
+    const reading *const r = arg;
+    if (r->source->has_failed) QFZ_TRY(reopen(r->source, err));
+    const qfz_status st = read_box(r, err);
+    r->source->has_failed = st != QFZ_OK;
+    return st;
+}
+
 qfz_status qfz_source_read(qfz_source *source, qfz_box box, void *pixels, uint8_t *valid,
                            qfz_error *err)
 {
@@ -290,9 +332,6 @@ qfz_status qfz_source_read(qfz_source *source, qfz_box box, void *pixels, uint8_
         return qfz_fail(err, QFZ_EARG, "%s: rows %lld..%lld, columns %lld..%lld are not in it",
                         source->name, (long long)box.y0, (long long)(box.y1 - 1), (long long)box.x0,
                         (long long)(box.x1 - 1));
-    if (source->is_cut)
-        QFZ_TRY(qfz_cut_read(source, box, pixels, err));
-    else
-        QFZ_TRY(read_pixels(source, box, pixels, err));
-    return qfz_valid_read(source, box, pixels, valid, err);
+    reading r = {.source = source, .box = box, .pixels = pixels, .valid = valid};
+    return qfz_patience_try(&source->patience, read_once, &r, err);
 }

@@ -122,6 +122,7 @@ qfz_status qfz_raster_setup(const qfz_job *job, int64_t cache_bytes, qfz_error *
     for (const char *const *item = job->config; item && *item; item++)
         QFZ_TRY(set_config(*item, &has_cache, err));
     GDALAllRegister();
+    if (!qfz_steady_install()) return qfz_fail(err, QFZ_EIO, "GDAL takes no file system of ours");
     if (!has_cache && cache_bytes > 0) GDALSetCacheMax64(cache_bytes);
     return QFZ_OK;
 }

@@ -289,14 +289,41 @@ bool qfz_stitch_is_numbered(qfz_stitch *stitch, int64_t tile)
            qfz_stitch_is_reduced(stitch, QFZ_SET_LABEL, tile);
 }
 
-qfz_status qfz_stitch_count(qfz_stitch *stitch, qfz_count *count, qfz_error *err)
+/* Labels given before a row of tiles; all of them behind the last. */
+static qfz_status given_before(qfz_stitch *stitch, int64_t tile_y, uint64_t total, uint64_t *given,
+                               qfz_error *err)
 {
+    const qfz_grid *const grid = &stitch->hierarchy.grid;
+    void *data = NULL;
+    int64_t bytes;
+    *given = total;
+    if (tile_y == grid->n_y) return QFZ_OK;
+    QFZ_TRY(qfz_store_get(stitch->store, qfz_piece(stitch, PIECE_ROWS, tile_y * grid->n_x), &data,
+                          &bytes, err));
+    if (!data) return qfz_fail(err, QFZ_EIO, "the labels of a row that were stored are not there");
+    *given = *(const uint64_t *)data;
+    free(data);
+    return QFZ_OK;
+}
+
+qfz_status qfz_stitch_count(qfz_stitch *stitch, int part, int n_parts, qfz_count *count,
+                            qfz_error *err)
+{
+    const int64_t n_y = stitch->hierarchy.grid.n_y;
     void *data;
     int64_t bytes;
+    uint64_t end;
     QFZ_TRY(qfz_store_get(stitch->store, qfz_fact(stitch, FACT_NUMBERED), &data, &bytes, err));
     if (!data) return qfz_fail(err, QFZ_EIO, "the number of regions is not there");
     memcpy(count, data, sizeof *count);
     free(data);
+    if (n_parts == stitch->ranks->n) return QFZ_OK;
+    /* parts of what one process has numbered */
+    QFZ_TRY(given_before(stitch, qfz_part_first_row(n_y, part, n_parts), count->total,
+                         &count->before, err));
+    QFZ_TRY(
+        given_before(stitch, qfz_part_first_row(n_y, part + 1, n_parts), count->total, &end, err));
+    count->own = end - count->before;
     return QFZ_OK;
 }
 

@@ -86,13 +86,14 @@ qfz_status qfz_stitch_put_partition(qfz_stitch *stitch, int64_t tile,
 bool qfz_stitch_has_partition(qfz_stitch *stitch, int64_t tile);
 qfz_status qfz_stitch_number(qfz_stitch *stitch, qfz_error *err);
 
-/* After numbering.  A rank's own regions, those whose first pixel is in its part, have the labels
- * before + 1 .. before + own. */
+/* After numbering: the regions whose first pixel is in a part have the labels before + 1 .. before
+ * + own.  Of several ranks each knows of its own part only. */
 typedef struct qfz_count {
     uint64_t before, own, total;
 } qfz_count;
 bool qfz_stitch_is_numbered(qfz_stitch *stitch, int64_t tile);
-qfz_status qfz_stitch_count(qfz_stitch *stitch, qfz_count *count, qfz_error *err);
+qfz_status qfz_stitch_count(qfz_stitch *stitch, int part, int n_parts, qfz_count *count,
+                            qfz_error *err);
 
 /* lut[r] = the label of a tile's region r; partition as it was put. */
 qfz_status qfz_stitch_labels(qfz_stitch *stitch, int64_t tile, const qfz_partition *partition,

@@ -72,11 +72,31 @@ def start(words):
                             stderr=subprocess.DEVNULL, start_new_session=True)
 
 
-def kill_all(process, number=signal.SIGKILL):
+def children(pid):
     try:
-        os.killpg(process.pid, number)
-    except ProcessLookupError:
-        pass
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as words:
+            return [int(word) for word in words.read().split()]
+    except OSError:
+        return []
+
+
+def kill(pids, number=signal.SIGKILL):
+    for pid in pids:
+        try:
+            os.kill(pid, number)
+        except ProcessLookupError:
+            pass
+
+
+def kill_job(process, rng, number=signal.SIGKILL):
+    """The process; or, of a launcher, one of its ranks, or all, and the launcher ends by itself."""
+    ranks = children(process.pid)
+    if not ranks:
+        kill([process.pid], number)
+    elif rng.random() < 0.5:
+        kill(ranks, number)
+    else:
+        kill([rng.choice(ranks)], number)
     process.wait()
 
 

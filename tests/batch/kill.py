@@ -1,64 +1,100 @@
 # SPDX-License-Identifier: MIT
-"""kill.py QFZ [SEED [MOMENTS]]: runs that are killed at random moments go on, and end with the
-bytes of one that was not."""
+"""kill.py QFZ [SEED [MOMENTS]]: runs that are killed at random moments, of one process, of ranks and
+in phases, go on and end with the bytes of one that was not."""
 import os
 import shutil
 import sys
 import time
 
-from batch import TASKS, Test, command, content, kill_all, need, patches, run, start, write_raster
+from batch import (TASKS, Test, command, content, kill_job, need, patches, ranks_of, run, start,
+                   write_raster)
 
 need("gdal_translate", "gdalinfo")
 SEED = int(sys.argv[2]) if len(sys.argv) > 2 else 1
-MOMENTS = int(sys.argv[3]) if len(sys.argv) > 3 else 30
+MOMENTS = int(sys.argv[3]) if len(sys.argv) > 3 else 50
+PARTS = 3
 test = Test(sys.argv[1], SEED)
-write_raster("src.tif", patches(test.random, 400, 300), 400, ["-a_nodata", "0"])
+write_raster("src.tif", patches(test.random, 330, 270), 330, ["-a_nodata", "0"])
 TILE = ["--tile", "24", "-j", "2"]
 
 
 def reference(task):
     words, outputs = command(test.qfz, task, "src.tif", "whole_" + task, ".tif", *TILE)
-    began = time.time()
     status, _, err = run(words)
     test.check(status == 0, f"{task}: {err}")
-    return [content(path) for path in outputs], time.time() - began
+    return [content(path) for path in outputs]
 
 
 def clean():
     shutil.rmtree("work", ignore_errors=True)
     for name in os.listdir("."):
         if name.startswith(("out", ".out")):
-            os.remove(name)
+            shutil.rmtree(name) if os.path.isdir(name) else os.remove(name)
 
 
-def killed_run(task, want, seconds):
-    """Killed as often as it takes to get a few, then left to end."""
-    clean()
-    words, outputs = command(test.qfz, task, "src.tif", "out", ".tif", "--work", "work", "--resume",
-                             *TILE)
+def lived(words, most_kills, seconds):
+    """Runs a command that is killed a few times; then it is left to end.  The number of kills."""
     kills = 0
-    while kills < 3:
+    while kills < most_kills:
         process = start(words)
-        time.sleep(test.random.random() * seconds * 1.3)
-        over = process.poll() is not None
-        kill_all(process)
-        kills += 1
-        if over:
+        time.sleep(test.random.random() * seconds)
+        if process.poll() is not None:
             break
+        kill_job(process, test.random)
+        kills += 1
     status, _, err = run(words)
-    test.check(status == 0, f"{task}: status {status} after {kills} kills: {err}")
-    for path, expected in zip(outputs, want):
-        test.check(os.path.exists(path) and content(path) == expected,
-                   f"{task}: {path} differs after {kills} kills")
-    left = os.listdir("work") + [name for name in os.listdir(".") if name.startswith(".out")]
-    test.check(sorted(left) == ["done", "job"], f"{task}: left behind: {left}")
+    test.check(status == 0, f"status {status} after {kills} kills: {err} {' '.join(words)}")
     return kills
 
 
+def single(task):
+    words, outputs = command(test.qfz, task, "src.tif", "out", ".tif", "--work", "work", "--resume",
+                             *TILE)
+    return lived(words, 3, 0.4 if task == "simplify" else 0.2), outputs
+
+
+def on_ranks(task):
+    words, outputs = command(test.qfz, task, "src.tif", "out", ".tif", "--work", "work", "--resume",
+                             "--merge", *TILE)
+    before = ranks_of(test.qfz, PARTS)
+    if before is None:
+        return single(task)
+    return lived(before + words, 3, 0.9), outputs
+
+
+def in_phases(task):
+    words, outputs = command(test.qfz, task, "src.tif", "out", ".vrt", *TILE)
+    kills = 0
+    rounds = ["summarise", "stitch"] * (2 if task == "simplify" else 1) + ["resolve"]
+    for phase in rounds:
+        parts = [0] if phase == "stitch" else list(range(1, PARTS + 1))
+        test.random.shuffle(parts)
+        for part in parts:
+            own = ["--work", "work", "--phase", phase]
+            own += ["--part", f"{part}/{PARTS}"] if part else []
+            kills += lived([words[0], "run", *own, *words[1:]], 1, 0.1)
+    return kills, outputs
+
+
+def killed(name, way, want):
+    clean()
+    n_kills, results = way(name)
+    what = f"{name}, {way.__name__}"
+    for path, expected in zip(results, want):
+        test.check(os.path.exists(path) and content(path) == expected,
+                   f"{what}: {path} differs after {n_kills} kills")
+    left = os.listdir("work") + [found for found in os.listdir(".") if found.startswith(".out")]
+    test.check(sorted(left) == ["done", "job"], f"{what}: left behind: {left}")
+    return n_kills
+
+
 wanted = {task: reference(task) for task in TASKS}
-done = 0
-while done < MOMENTS:
-    for task, (want, seconds) in wanted.items():
-        done += killed_run(task, want, seconds)
-print(done, "kills")
+kinds = [(name, way) for name in TASKS for way in (single, on_ranks, in_phases)]
+done = dict.fromkeys((way.__name__ for _, way in kinds), 0)
+for turn in range(100):
+    task_name, how = kinds[(turn * 4) % len(kinds)]
+    done[how.__name__] += killed(task_name, how, wanted[task_name])
+    if sum(done.values()) >= MOMENTS:
+        break
+print("kills:", done)
 test.finish()

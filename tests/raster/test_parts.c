@@ -503,7 +503,7 @@ static void a_part_has_its_own_rows_only(void **state)
     OK(qfz_sink_write(sink, inside, px, NULL, &err));
     OK(qfz_sink_commit(sink, &err));
     qfz_sink_close(sink);
-    OK(qfz_sink_open(&sink, &spec, &err));
+    OK(qfz_sink_open(&sink, &job, &spec, &err));
     OK(qfz_sink_read(sink, inside, got, NULL, &err));
     assert_memory_equal(got, px, 4 * 6 * sizeof *px);
     qfz_sink_close(sink);

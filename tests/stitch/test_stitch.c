@@ -162,7 +162,7 @@ static void check_labels(bench *b, const problem *p, qfz_kind kind, const uint32
         ok(qfz_stitch_put_partition(b->stitch, t, &partition, &err), &err);
     }
     ok(qfz_stitch_number(b->stitch, &err), &err);
-    ok(qfz_stitch_count(b->stitch, &count, &err), &err);
+    ok(qfz_stitch_count(b->stitch, 0, 1, &count, &err), &err);
     CHECK(count.total == n_want, "%d regions, not %d", (int)count.total, (int)n_want);
     for (int64_t t = 0; t < n_tiles; t++) {
         uint32_t got[64];

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* steady.c - plain files whose writes are tried again, as a file system of GDAL's.
+ *
+ * GDAL writes blocks from its cache when it needs room, and forgets one whose write failed; to
+ * write it again is too late above GDAL.  And behind GDAL's own files is a buffer of the C
+ * library, which forgets too.  So here, between GDAL and the system, each write is tried again
+ * with the same bytes at the same place.  A file's name says how often and after what wait:
+ * /vsiqfz/RETRIES,SECONDS/path. */
+#define _GNU_SOURCE
+#include "raster/private.h"
+
+#include "patience.h"
+
+#include <cpl_conv.h>
+#include <cpl_error.h>
+#include <cpl_string.h>
+#include <cpl_vsi.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PREFIX "/vsiqfz/"
+
+typedef struct steady_file {
+    int file;
+    bool at_end;
+    int64_t at;
+    qfz_patience patience;
+} steady_file;
+
+/* The name behind the patience, which it says; NULL if it says none. */
+static const char *plain_name(const char *name, qfz_patience *patience)
+{
+    const char *const rest = strchr(name, '/');
+    *patience = (qfz_patience){.retries = atoi(name)};
+    const char *const comma = strchr(name, ',');
+    if (!rest || !comma || comma > rest) return NULL;
+    patience->wait_s = CPLAtof(comma + 1);
+    return rest + 1;
+}
+
+/* The modes of fopen(). */
+static int flags_of(const char *access)
+{
+    const int way = strchr(access, '+') ? O_RDWR : access[0] == 'r' ? O_RDONLY : O_WRONLY;
+    return O_CLOEXEC | way |
+           (access[0] == 'w'   ? O_CREAT | O_TRUNC
+            : access[0] == 'a' ? O_CREAT
+                               : 0);
+}
+
+static void *steady_open(void *arg, const char *name, const char *access)
+{
+    qfz_patience patience;
+    const char *const path = plain_name(name, &patience);
+    (void)arg;
+    const int file = path ? open(path, flags_of(access), 0666) : -1;
+    if (file < 0) return NULL;
+    steady_file *const f = calloc(1, sizeof *f);
+    if (!f) {
+        (void)close(file);
+        return NULL;
+    }
+    *f = (steady_file){.file = file, .patience = patience};
+    if (access[0] == 'a') f->at = lseek(file, 0, SEEK_END);
+    return f;
+}
+
+static int steady_close(void *handle)
+{
+    steady_file *const f = handle;
+    const int bad = close(f->file);
+    free(f);
+    return bad;
+}
+
+static vsi_l_offset steady_tell(void *handle)
+{
+    const steady_file *const f = handle;
+    return (vsi_l_offset)f->at;
+}
+
+static int steady_seek(void *handle, vsi_l_offset offset, int whence)
+{
+    steady_file *const f = handle;
+    struct stat found;
+    if (whence == SEEK_END && fstat(f->file, &found) != 0) return -1;
+    f->at = (int64_t)offset + (whence == SEEK_CUR ? f->at : whence == SEEK_END ? found.st_size : 0);
+    f->at_end = false;
+    return 0;
+}
+
+static int steady_eof(void *handle)
+{
+    const steady_file *const f = handle;
+    return f->at_end;
+}
+
+/* One more try?  If not, the reason is told, which GDAL would leave out. */
+static bool again(const steady_file *f, const char *what, int *failures)
+{
+    const int why = errno;
+    if (why == EINTR) return true;
+    ++*failures;
+    if (qfz_errno_may_pass(why) && qfz_patience_again(&f->patience, *failures)) return true;
+    CPLError(CE_Failure, CPLE_FileIO, "%s failed: %s (tried %d time%s)", what, strerror(why),
+             *failures, *failures == 1 ? "" : "s");
+    errno = why;
+    return false;
+}
+
+static size_t steady_read(void *handle, void *buffer, size_t size, size_t count)
+{
+    steady_file *const f = handle;
+    const size_t wanted = size * count;
+    size_t got = 0;
+    for (int failures = 0; got < wanted;) {
+        const ssize_t n = pread(f->file, (char *)buffer + got, wanted - got, f->at);
+        if (n == 0) f->at_end = true;
+        if (n == 0 || (n < 0 && !again(f, "reading", &failures))) break;
+        if (n < 0) continue;
+        got += (size_t)n;
+        f->at += n;
+    }
+    return size > 0 ? got / size : 0;
+}
+
+static size_t steady_write(void *handle, const void *buffer, size_t size, size_t count)
+{
+    steady_file *const f = handle;
+    const size_t wanted = size * count;
+    size_t done = 0;
+    for (int failures = 0; done < wanted;) {
+        errno = EIO; /* of a write of nothing */
+        const ssize_t n = pwrite(f->file, (const char *)buffer + done, wanted - done, f->at);
+        if (n <= 0 && !again(f, "writing", &failures)) break;
+        if (n <= 0) continue;
+        done += (size_t)n;
+        f->at += n;
+    }
+    return size > 0 ? done / size : 0;
+}
+
+static int steady_truncate(void *handle, vsi_l_offset size)
+{
+    const steady_file *const f = handle;
+    return ftruncate(f->file, (off_t)size);
+}
+
+static int steady_flush(void *handle)
+{
+    (void)handle; /* nothing is kept back */
+    return 0;
+}
+
+static int steady_stat(void *arg, const char *name, VSIStatBufL *found, int flags)
+{
+    qfz_patience patience;
+    const char *const path = plain_name(name, &patience);
+    (void)arg;
+    return path ? VSIStatExL(path, found, flags) : -1;
+}
+
+static int steady_unlink(void *arg, const char *name)
+{
+    qfz_patience patience;
+    const char *const path = plain_name(name, &patience);
+    (void)arg;
+    return path ? unlink(path) : -1;
+}
+
+bool qfz_steady_install(void)
+{
+    char **const there = VSIGetFileSystemsPrefixes();
+    bool ok = CSLFindString(there, PREFIX) >= 0;
+    CSLDestroy(there);
+    if (ok) return true;
+    VSIFilesystemPluginCallbacksStruct *const calls = VSIAllocFilesystemPluginCallbacksStruct();
+    calls->open = steady_open;
+    calls->close = steady_close;
+    calls->tell = steady_tell;
+    calls->seek = steady_seek;
+    calls->eof = steady_eof;
+    calls->read = steady_read;
+    calls->write = steady_write;
+    calls->truncate = steady_truncate;
+    calls->flush = steady_flush;
+    calls->stat = steady_stat;
+    calls->unlink = steady_unlink;
+    ok = VSIInstallPluginHandler(PREFIX, calls) == 0;
+    VSIFreeFilesystemPluginCallbacksStruct(calls);
+    return ok;
+}
+
+qfz_status qfz_steady_name(char **name, const char *path, const qfz_patience *patience,
+                           qfz_error *err)
+{
+    char wait[40];
+    if (strncmp(path, "/vsi", 4) == 0 || patience->retries == 0)
+        return qfz_text_copy(name, path, err);
+    (void)CPLsnprintf(wait, sizeof wait, "%.6f", patience->wait_s);
+    return qfz_text_print(name, err, PREFIX "%d,%s/%s", patience->retries, wait, path);
+}

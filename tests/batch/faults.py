@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: MIT
+"""faults.py QFZ [SEED]: signals, full storage, damaged journals, other jobs' journals, lost ranks."""
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+from batch import (TASKS, Test, children, command, content, kill, kill_job, need, patches,
+                   ranks_of, run, start, write_raster)
+
+need("gdal_translate", "gdalinfo")
+test = Test(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 1)
+TILE = ["--tile", "16", "-j", "1"]
+RESUMABLE = 75
+write_raster("src.tif", patches(test.random, 330, 270), 330, ["-a_nodata", "0"])
+WORK = ["--work", "work"]
+
+
+def job(task, *options, stem="out"):
+    return command(test.qfz, task, "src.tif", stem, ".tif", *TILE, *options)
+
+
+def clean():
+    shutil.rmtree("work", ignore_errors=True)
+    for name in os.listdir("."):
+        if name.startswith(("out", ".out")) and not os.path.isdir(name):
+            os.remove(name)
+
+
+def one_line(err):
+    """The launcher has words of its own."""
+    return len([line for line in err.splitlines() if line.startswith("qfz ")]) == 1
+
+
+def ends_well(task, what):
+    words, outputs = job(task, *WORK, "--resume")
+    status, _, err = run(words)
+    test.check(status == 0, f"{what}: resumed: {status}: {err}")
+    for path, want in zip(outputs, wanted[task]):
+        test.check(os.path.exists(path) and content(path) == want, f"{what}: {path} differs")
+
+
+def stopped_early(words, seconds, number, before=()):
+    process = subprocess.Popen([*before, *words], stdin=subprocess.DEVNULL, text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(seconds)
+    began = time.time()
+    kill(children(process.pid) or [process.pid], number)
+    _, err = process.communicate(timeout=30)
+    return process.returncode, err, time.time() - began
+
+
+def signals():
+    clean()
+    for number in (signal.SIGTERM, signal.SIGUSR1, signal.SIGTERM):
+        words, _ = job("simplify", *WORK, "--resume")
+        status, err, seconds = stopped_early(words, 0.15, number)
+        test.check(status == RESUMABLE and one_line(err) and seconds < 20,
+                   f"{number!r}: status {status} after {seconds:.1f} s: {err}")
+    ends_well("simplify", "signals")
+    clean()
+    words, _ = job("label", "--merge", *WORK)
+    before = ranks_of(test.qfz, 3)
+    if before:
+        status, err, seconds = stopped_early(words, 0.6, signal.SIGUSR1, before)
+        test.check(status in (0, RESUMABLE) and seconds < 20, f"ranks: status {status}: {err}")
+        test.check(status == 0 or one_line(err), f"ranks: {err}")
+
+
+def limit_files(most_bytes):
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
+    return limit
+
+
+def run_limited(words, most_bytes):
+    """Files of at most that many bytes; whoever writes more gets an error (not a signal)."""
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60,
+                          restore_signals=False, preexec_fn=limit_files(most_bytes))
+    return done.returncode, done.stdout, done.stderr
+
+
+def full_storage():
+    for task in TASKS:
+        for most in (300, 30000, 150000):
+            clean()
+            words, outputs = job(task, *WORK)
+            status, _, err = run_limited(words, most)
+            test.check(status == 1 and one_line(err), f"{task}, {most} bytes: {status}: {err}")
+            test.check(not os.path.exists(outputs[0]), f"{task}: an output on a full disk")
+            shutil.rmtree("work", ignore_errors=True) if most == 300 else None
+            ends_well(task, f"{task} after a full disk at {most} bytes")
+
+
+def small_tmpfs():
+    os.makedirs("small", exist_ok=True)
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=400k", "none", "small"],
+                             capture_output=True, check=False).returncode == 0
+    if not mounted:
+        print("no tmpfs can be mounted here: not tested")
+        return
+    try:
+        clean()
+        words, _ = job("label", "--work", "small/work")
+        status, _, err = run(words)
+        test.check(status == 1 and one_line(err) and "small/work" in err, f"tmpfs: {status} {err}")
+        subprocess.run(["mount", "-o", "remount,size=64m", "small"], check=True)
+        status, _, err = run([*words, "--resume"])
+        test.check(status == 0, f"tmpfs, resumed: {err}")
+        test.check(content("out.tif") == wanted["label"][0], "tmpfs: out.tif differs")
+    finally:
+        subprocess.run(["umount", "small"], check=False)
+
+
+def damage(path, how):
+    with open(path, "rb") as whole:
+        data = bytearray(whole.read())
+    if len(data) < 100:
+        return
+    at = test.random.randrange(len(data) - 64)
+    n = test.random.randrange(1, 2000)
+    if how == "flipped":
+        for i in range(at, min(at + n, len(data)), 37):
+            data[i] ^= 1 << test.random.randrange(8)
+    elif how == "missing":
+        del data[at:at + n]
+    elif how == "zeroed":
+        data[at:at + n] = bytes(len(data[at:at + n]))
+    elif how == "cut":
+        del data[at:]
+    else:
+        data += data[at:at + n]
+    with open(path, "wb") as whole:
+        whole.write(data)
+
+
+def damaged_journals():
+    for how in ("flipped", "missing", "zeroed", "cut", "longer"):
+        for task in TASKS:
+            clean()
+            words, _ = job(task, *WORK)
+            process = start(words)
+            time.sleep(0.04 + test.random.random() * 0.25)
+            if process.poll() is None:
+                kill_job(process, test.random)
+            for name in os.listdir("work") if os.path.isdir("work") else []:
+                if name.endswith(".journal"):
+                    damage("work/" + name, how)
+            ends_well(task, f"{task}, {how} bytes")
+
+
+def stopped_work(task):
+    """A folder of a run that was killed before its end."""
+    clean()
+    words, _ = job(task, *WORK)
+    for attempt in range(100):
+        process = start(words)
+        time.sleep(0.05 + 0.01 * attempt % 0.1)
+        over = process.poll() is not None
+        kill_job(process, test.random)
+        if not over and os.path.exists("work/job"):
+            return
+        clean()
+
+
+def refused(words, word):
+    status, _, err = run(words)
+    test.check(status == 1 and one_line(err) and word in err, f"{word}: {status}: {err}")
+
+
+def other_jobs():
+    stopped_work("simplify")
+    words, _ = job("simplify", *WORK)
+    refused(words, "resume")
+    again = [*words, "--resume"]
+    for old, new, word in (("3", "4", "alpha"), ("6", "7", "omega"), ("8", "4", "connectivity"),
+                           ("16", "17", "tiles")):
+        other = list(again)
+        other[other.index(old)] = new
+        refused(other, word)
+    refused([*again, "--nodata", "5"], "bands")
+    refused([*again, "-co", "COMPRESS=LZW"], "creation options")
+    refused([*again[:-1], "--phase", "summarise", "--part", "1/2"], "parts")
+    stat = os.stat("src.tif")
+    os.utime("src.tif", ns=(stat.st_atime_ns, stat.st_mtime_ns + 5_000_000_000))
+    refused(again, "files of source")
+    os.utime("src.tif", ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    with open("work/job", encoding="utf-8") as text:
+        lines = text.read()
+    with open("work/job", "w", encoding="utf-8") as text:
+        text.write(lines.replace("version\t", "version\told ", 1))
+    refused(again, "version")
+    with open("work/job", "w", encoding="utf-8") as text:
+        text.write(lines)
+    ends_well("simplify", "after refusals")
+
+
+def two_at_a_time():
+    clean()
+    first = start(job("simplify", *WORK, "--resume")[0])
+    time.sleep(0.1)
+    status, _, err = run(job("simplify", *WORK, "--resume")[0])
+    over = first.poll() is not None
+    first.wait()
+    test.check(over or (status == 1 and "at work" in err), f"two at a time: {status}: {err}")
+
+
+def not_repeated():
+    """What is summarised is not read again: its pixels may change meanwhile, if nobody tells."""
+    clean()
+    words, outputs = command(test.qfz, "label", "src.tif", "out", ".vrt", *TILE)
+
+    def phase(name, *part):
+        status, _, err = run([words[0], "run", "--work", "work", "--phase", name, *part,
+                              *words[1:]])
+        test.check(status == 0, f"{name}: {err}")
+
+    phase("summarise", "--part", "1/2")
+    phase("summarise", "--part", "2/2")
+    stat = os.stat("src.tif")
+    shutil.copy("src.tif", "kept.tif")
+    with open("src.tif", "r+b") as pixels:
+        pixels.seek(stat.st_size // 2)
+        pixels.write(bytes(10000))
+    os.utime("src.tif", ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    phase("summarise", "--part", "1/2")
+    phase("stitch")
+    shutil.copy("kept.tif", "src.tif")
+    os.utime("src.tif", ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    phase("resolve", "--part", "2/2")
+    phase("resolve", "--part", "1/2")
+    test.check(content(outputs[0]) == wanted["label"][0], "not repeated: differs")
+
+
+def a_rank_fails():
+    before = ranks_of(test.qfz, 3)
+    if before is None:
+        return
+    for where in ("work/part-2-of-3.journal", "work/pixels-3-of-3.journal"):
+        clean()
+        os.makedirs(where)
+        words, _ = job("label", "--merge", *WORK, "--resume")
+        status, _, err = run(before + words)
+        test.check(status == 1 and one_line(err) and where in err, f"{where}: {status}: {err}")
+        os.rmdir(where)
+        status, _, err = run(before + words)
+        test.check(status == 0 and content("out.tif") == wanted["label"][0], f"{where}: {err}")
+    status, out, err = run([*before, test.qfz, "label", "--no-such-option"])
+    test.check(status == 2 and one_line(err) and not out, f"usage on ranks: {status} {out} {err}")
+
+
+wanted = {}
+for name in TASKS:
+    line, paths = job(name, stem="whole_" + name)
+    code, _, errors = run(line)
+    test.check(code == 0, f"{name}: {errors}")
+    wanted[name] = [content(path) for path in paths]
+for part in (signals, full_storage, small_tmpfs, damaged_journals, other_jobs, two_at_a_time,
+             not_repeated, a_rank_fails):
+    part()
+test.finish()

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""ranks.py QFZ [SEED]: jobs on 1, 2, 3, 4, 7 ranks, as VRT and merged, and in phases, in parts of any
+order: the bytes of one process."""
+import os
+import sys
+
+from batch import (TASKS, Test, command, content, need, patches, ranks_of, run, write_raster)
+
+need("gdal_translate", "gdalinfo")
+test = Test(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 1)
+write_raster("src.tif", patches(test.random, 330, 290), 330, ["-a_nodata", "0"])
+TILE = ["--tile", "32", "-j", "1"]
+
+
+def runs(words, what):
+    status, out, err = run(words)
+    return test.check(status == 0, f"{what}: status {status}: {err}") and not err.strip()
+
+
+def compare(outputs, wanted, what):
+    for path, want in zip(outputs, wanted):
+        test.check(os.path.exists(path) and content(path) == want, f"{what}: {path} differs")
+
+
+def references():
+    wanted = {}
+    for task in TASKS:
+        words, outputs = command(test.qfz, task, "src.tif", "whole_" + task, ".tif", *TILE)
+        runs(words, task)
+        wanted[task] = [content(path) for path in outputs]
+    return wanted
+
+
+def left_over(expected):
+    found = [name for name in os.listdir(".") if name.startswith((".", "edges", "r"))]
+    test.check(not found, f"{expected}: left behind: {found}")
+
+
+def on_ranks(wanted):
+    for n in (1, 2, 3, 4, 7):
+        before = ranks_of(test.qfz, n)
+        if before is None:
+            print("no MPI: ranks are not tested")
+            return
+        for i, task in enumerate(TASKS):
+            merged = (n + i) % 2 == 0
+            extension, extra = (".tif", ["--merge"]) if merged else (".vrt", [])
+            stem = f"n{n}_{task}"
+            words, outputs = command(test.qfz, task, "src.tif", stem, extension, *extra, *TILE)
+            what = f"{task} on {n} ranks" + (", merged" if merged else "")
+            if runs(before + words, what):
+                compare(outputs, wanted[task], what)
+    left_over("ranks")
+
+
+def layouts():
+    words = [test.qfz, "saliency", "-q", *TILE, "--layout", "khalimsky", "src.tif"]
+    runs(words + ["whole_k.tif"], "khalimsky")
+    want = content("whole_k.tif")
+    before = ranks_of(test.qfz, 3)
+    for out in ("k.vrt", "k.tif"):
+        if before and runs(before + words + [out], "khalimsky on 3 ranks"):
+            test.check(content(out) == want, f"khalimsky on 3 ranks: {out} differs")
+    left_over("layouts")
+
+
+def in_phases(task, n, wanted):
+    """Parts in a random order."""
+    stem = f"p{n}_{task}"
+    words, outputs = command(test.qfz, task, "src.tif", stem, ".vrt", *TILE)
+
+    def phase(name, part=0):
+        own = ["--phase", name, "--work", "work_" + stem]
+        own += ["--part", f"{part}/{n}"] if part else []
+        return [words[0], "run", *own, *words[1:]]
+
+    def all_parts(name):
+        parts = list(range(1, n + 1))
+        test.random.shuffle(parts)
+        for part in parts:
+            runs(phase(name, part), f"{task}: {name} {part}/{n}")
+
+    status, _, err = run(phase("resolve", n))
+    test.check(status == 1 and "summarise" in err, f"{task}: resolve first: {err}")
+    all_parts("summarise")
+    runs(phase("stitch"), f"{task}: stitch")
+    if task == "simplify":
+        status, _, err = run(phase("resolve", n))
+        test.check(status == 1 and "summarise" in err, f"{task}: resolve too early: {err}")
+        all_parts("summarise")
+        runs(phase("stitch"), f"{task}: stitch again")
+    all_parts("resolve")
+    compare(outputs, wanted[task], f"{task} in phases, {n} parts")
+    test.check(sorted(os.listdir("work_" + stem)) == ["done", "job"],
+               f"{task}: {os.listdir('work_' + stem)}")
+    left_over("phases")
+
+
+want = references()
+on_ranks(want)
+layouts()
+for parts in (1, 3, 11):
+    for name in TASKS:
+        in_phases(name, parts, want)
+test.finish()
