@@ -30,6 +30,10 @@ struct qfz_in_cache { /* of this multiprocessor: a stale parent is an older one 
     {
         return *word;
     }
+    static __device__ __forceinline__ void write(uint32_t *word, uint32_t value)
+    {
+        *word = value;
+    }
 };
 struct qfz_in_shared {
     static __device__ __forceinline__ uint32_t read(const uint32_t *word)
