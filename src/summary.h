@@ -54,7 +54,7 @@ typedef struct qfz_answer {
     int64_t n_ring;
 
     /* QFZ_LEVELS: edges through the outside, and the keys of the edges that leave the box. */
-    qfz_links ghosts;
+    qfz_links ghosts;   /* at most n_ring - 1 */
     uint32_t *cross;    /* n_dirs planes of n_ring */
     uint8_t *cross_has; /* n_ring; bit d: there is an edge in direction d that leaves the box */
 

@@ -137,7 +137,7 @@ static host_links random_ghosts(const tile *t)
 {
     host_links ghosts;
     const uint32_t most = check_chance(50) ? 3 : t->edges.max_key;
-    for (int64_t k = check_pick(2 * t->n_ring + 1); k > 0; k--) {
+    for (int64_t k = check_pick(t->n_ring); k > 0; k--) {
         const uint32_t u = (uint32_t)check_pick(t->n_ring), v = (uint32_t)check_pick(t->n_ring);
         if (!ring_is_valid(t, u) || !ring_is_valid(t, v)) continue;
         ghosts.u.push_back(u);
