@@ -1,109 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "gpu/components.cuh"
-
 #include <string.h>
 
+#include "gpu/component_blocks.cuh"
 #include "gpu/join_source.cuh"
 #include "gpu/launch.cuh"
 #include "gpu/union_find.cuh"
 
-/* A block is SIDE x SIDE pixels; a thread has one word, 32 pixels of a row.  Words of a block are
- * numbered row by row, and so are its runs; a run may pass from the first word of a row into the
- * second.  A place is y * SIDE + x within the block. */
-enum {
-    SIDE = 64,
-    WORDS = 2 * SIDE,
-    RUNS = SIDE * SIDE,
-    PIECES = SIDE / QFZ_PIECE,
-    RUN_ROOT = 0x8000,    /* of a run's code: it is its component's first; its place follows */
-    RUN_ON_RING = 0x4000, /* the component touches the block's border */
-    RUN_NUMBER = 0x0fff,
-    NO_PLACE = 0xffff
-};
-
-/* A block's sides: pixels of its top and bottom row, left and right column, in this order. */
-enum { TOP = 0, BOTTOM = SIDE, LEFT = 2 * SIDE, RIGHT = 3 * SIDE, RING = 4 * SIDE };
-
-/* Joins that leave a block, 64 bits each: from its bottom row, from its right column, and into its
- * left column from the right (below_left). */
-enum {
-    SEAM_BELOW = 0,
-    SEAM_BELOW_RIGHT,
-    SEAM_BELOW_LEFT,
-    SEAM_RIGHT,
-    SEAM_RIGHT_BELOW,
-    SEAM_LEFT_BELOW,
-    SEAMS
-};
-
-struct layout {
-    int32_t h, w, blocks_w, n_blocks;
-    uint32_t *starts; /* WORDS a block: pixels that begin a run */
-    uint32_t *valid;  /* WORDS a block */
-    uint32_t *seams;  /* 2 * SEAMS a block */
-    uint16_t *ring;   /* RING a block: the place of the component's first pixel, or NO_PLACE */
-    uint16_t *runs;   /* as many as pixels: codes of runs */
-};
-
-/* Where a block is, and where the codes of its runs are. */
-struct block_place {
-    int32_t y, x;
-    int64_t runs;
-};
-
-static __device__ __forceinline__ block_place place_of(const layout &at, uint32_t block)
-{
-    const int32_t y = (int32_t)(block / (uint32_t)at.blocks_w) * SIDE;
-    const int32_t x = (int32_t)(block % (uint32_t)at.blocks_w) * SIDE;
-    return block_place{y, x, (int64_t)y * at.w + (int64_t)min(SIDE, at.h - y) * x};
-}
-
-static __device__ __forceinline__ uint32_t px_of(const layout &at, const block_place &block,
-                                                 uint32_t place)
-{
-    return (uint32_t)(block.y + (int32_t)(place / SIDE)) * (uint32_t)at.w +
-           (uint32_t)(block.x + (int32_t)(place % SIDE));
-}
-
-/* ---- Bits ------------------------------------------------------------------------------------ */
-
-/* Bits 0 .. x. */
-static __device__ __forceinline__ uint32_t up_to(int x)
-{
-    return (2u << x) - 1;
-}
-
-/* Moves bits one pixel to the right, or left; the neighbouring word's end moves in. */
-static __device__ __forceinline__ uint32_t moved_right(uint32_t word, uint32_t previous)
-{
-    return __funnelshift_l(previous, word, 1);
-}
-static __device__ __forceinline__ uint32_t moved_left(uint32_t word, uint32_t next)
-{
-    return __funnelshift_r(word, next, 1);
-}
-
-/* The sum of value over the threads before this one, and over all; a block of WORDS threads. */
-static __device__ uint32_t sum_before(uint32_t value, uint32_t *sums, uint32_t *total)
-{
-    const int lane = (int)threadIdx.x % QFZ_WARP, warp = (int)threadIdx.x / QFZ_WARP;
-    uint32_t sum = value;
-#pragma unroll
-    for (int step = 1; step < QFZ_WARP; step *= 2) {
-        const uint32_t left = __shfl_up_sync(0xffffffffu, sum, step);
-        if (lane >= step) sum += left;
-    }
-    if (lane == QFZ_WARP - 1) sums[warp] = sum;
-    __syncthreads();
-    uint32_t before = sum - value;
-    *total = 0;
-#pragma unroll
-    for (int i = 0; i < WORDS / QFZ_WARP; i++) {
-        if (i < warp) before += sums[i];
-        *total += sums[i];
-    }
-    return before;
-}
+enum { PIECES = SIDE / QFZ_PIECE };
 
 /* ---- Runs of a block ------------------------------------------------------------------------- */
 
@@ -261,8 +164,7 @@ static __device__ __forceinline__ void place_roots(const block_words &words, uin
 
 /* Marks components that touch the ring, makes them roots in global memory, and tells the ring. */
 static __device__ __forceinline__ void tell_ring(const layout &at, const block_place &block,
-                                                 const block_words &words, uint32_t *parent,
-                                                 uint32_t *root)
+                                                 const block_words &words, uint32_t *parent)
 {
     for (uint32_t i = threadIdx.x; i < RING; i += WORDS) {
         const int side = (int)(i / SIDE) * SIDE, k = (int)(i % SIDE);
@@ -282,7 +184,7 @@ static __device__ __forceinline__ void tell_ring(const layout &at, const block_p
             if (!(code & RUN_ON_RING) &&
                 !(atomicOr(parent + run, (uint32_t)RUN_ON_RING) & RUN_ON_RING)) {
                 const uint32_t px = px_of(at, block, place);
-                root[px] = px;
+                at.parent[px] = px;
             }
         }
         at.ring[(int64_t)blockIdx.x * RING + i] = (uint16_t)place;
@@ -312,8 +214,7 @@ static __device__ __forceinline__ void tell_seams(const layout &at, const block_
 
 /* Components within each block of SIDE x SIDE pixels. */
 template <bool EIGHT, typename SOURCE>
-static __global__ void __launch_bounds__(WORDS)
-    k_link_block(SOURCE source, layout at, uint32_t *__restrict__ root)
+static __global__ void __launch_bounds__(WORDS) k_link_block(SOURCE source, layout at)
 {
     __shared__ block_words words;
     __shared__ uint32_t parent[RUNS];
@@ -329,10 +230,11 @@ static __global__ void __launch_bounds__(WORDS)
     solve_runs<EIGHT>(words, n_runs, parent);
     place_roots(words, parent);
     __syncthreads();
-    tell_ring(at, block, words, parent, root);
+    tell_ring(at, block, words, parent);
     tell_seams<EIGHT>(at, words);
     at.starts[(int64_t)blockIdx.x * WORDS + word] = starts;
     at.valid[(int64_t)blockIdx.x * WORDS + word] = words.valid[word];
+    if (word == 0) at.n_runs[blockIdx.x] = n_runs;
     __syncthreads();
     uint32_t *const runs = reinterpret_cast<uint32_t *>(at.runs + block.runs); /* an even number */
     for (uint32_t i = threadIdx.x; 2 * i < n_runs; i += WORDS)
@@ -357,20 +259,19 @@ static __device__ __forceinline__ bool seam_has(const layout &at, uint32_t block
 }
 
 /* Joins pairs, each that several lanes of a warp have once: along a border most are alike. */
-static __device__ __forceinline__ void unite_pairs(ring_pair pair, uint32_t *root)
+static __device__ __forceinline__ void unite_pairs(ring_pair pair, uint32_t *parent)
 {
     const uint32_t have = __ballot_sync(0xffffffffu, pair.a != QFZ_NONE);
     if (have == 0) return;
     const unsigned long long both = (unsigned long long)pair.a << 32 | pair.b;
     const uint32_t alike = __match_any_sync(0xffffffffu, both);
     const bool first = (int)threadIdx.x % QFZ_WARP == __ffs((int)alike) - 1;
-    if (pair.a != QFZ_NONE && first) qfz_unite<qfz_in_global>(root, pair.a, pair.b);
+    if (pair.a != QFZ_NONE && first) qfz_unite<qfz_in_global>(parent, pair.a, pair.b);
 }
 
 /* Joins each block to those to its right and below; a thread has a pixel of the right column or
  * the bottom row. */
-template <bool EIGHT>
-static __global__ void __launch_bounds__(2 * SIDE) k_link_seams(layout at, uint32_t *root)
+template <bool EIGHT> static __global__ void __launch_bounds__(2 * SIDE) k_link_seams(layout at)
 {
     const ring_pair none = {QFZ_NONE, QFZ_NONE};
     const uint32_t block = blockIdx.x, below = block + (uint32_t)at.blocks_w;
@@ -381,7 +282,7 @@ static __global__ void __launch_bounds__(2 * SIDE) k_link_seams(layout at, uint3
     ring_pair pair = none;
     if (seam_has(at, block, bottom ? SEAM_BELOW : SEAM_RIGHT, k))
         pair = ring_pair{ring_px(at, block, mine + k), ring_px(at, next, other + k)};
-    unite_pairs(pair, root);
+    unite_pairs(pair, at.parent);
     if (!EIGHT) return;
 
     ring_pair down = none, up = none;
@@ -390,7 +291,7 @@ static __global__ void __launch_bounds__(2 * SIDE) k_link_seams(layout at, uint3
         down =
             ring_pair{ring_px(at, block, mine + k), k < SIDE - 1 ? ring_px(at, next, other + k + 1)
                                                                  : ring_px(at, below + 1, TOP)};
-    unite_pairs(down, root);
+    unite_pairs(down, at.parent);
     if (bottom && seam_has(at, block, SEAM_BELOW_LEFT, k))
         up = ring_pair{ring_px(at, block, BOTTOM + k),
                        k > 0 ? ring_px(at, below, TOP + k - 1)
@@ -398,83 +299,17 @@ static __global__ void __launch_bounds__(2 * SIDE) k_link_seams(layout at, uint3
     const bool has_next = block % (uint32_t)at.blocks_w + 1 < (uint32_t)at.blocks_w;
     if (!bottom && has_next && k < SIDE - 1 && seam_has(at, next, SEAM_LEFT_BELOW, k))
         up = ring_pair{ring_px(at, block, RIGHT + k + 1), ring_px(at, next, LEFT + k)};
-    unite_pairs(up, root);
-}
-
-/* Hooks what is on a block's ring to its root, so that nobody has far to go from there. */
-static __global__ void __launch_bounds__(RING) k_flatten_ring(layout at, uint32_t *root)
-{
-    const uint32_t place = at.ring[(int64_t)blockIdx.x * RING + threadIdx.x];
-    const uint32_t before = __shfl_up_sync(0xffffffffu, place, 1);
-    if (place == NO_PLACE || (threadIdx.x % QFZ_WARP && place == before)) return;
-    const uint32_t px = px_of(at, place_of(at, blockIdx.x), place);
-    const uint32_t up = qfz_peek(root + px), top = qfz_find<qfz_in_global>(root, up);
-    if (top != up) qfz_in_global::write(root + px, top);
-}
-
-/* ---- Pixels ---------------------------------------------------------------------------------- */
-
-/* label[run] = the first pixel of its component, all over the image. */
-static __device__ __forceinline__ void label_runs(const layout &at, const block_place &block,
-                                                  uint32_t n_runs, uint32_t *label,
-                                                  const uint32_t *root)
-{
-    const uint16_t *const codes = at.runs + block.runs;
-    for (uint32_t run = threadIdx.x; run < n_runs; run += WORDS) {
-        const uint32_t code = codes[run];
-        if (!(code & RUN_ROOT)) continue;
-        const uint32_t px = px_of(at, block, code & RUN_NUMBER);
-        label[run] = code & RUN_ON_RING ? qfz_find<qfz_in_global>(root, px) : px;
-    }
-    __syncthreads();
-    for (uint32_t run = threadIdx.x; run < n_runs; run += WORDS) {
-        const uint32_t code = codes[run];
-        if (!(code & RUN_ROOT)) label[run] = label[code];
-    }
-    __syncthreads();
-}
-
-/* Writes every pixel.  What other blocks read meanwhile are first pixels of components of a block;
- * what is written there is their root, and all that they need to find. */
-static __global__ void __launch_bounds__(WORDS)
-    k_write_roots(layout at, bool aligned, uint32_t *root)
-{
-    enum { AT_ONCE = 4, LANES = SIDE / AT_ONCE };
-    __shared__ uint32_t label[RUNS];
-    __shared__ uint32_t starts[WORDS], valid[WORDS], before[WORDS], sums[WORDS / QFZ_WARP];
-    const block_place block = place_of(at, blockIdx.x);
-    const int word = (int)threadIdx.x;
-    starts[word] = at.starts[(int64_t)blockIdx.x * WORDS + word];
-    valid[word] = at.valid[(int64_t)blockIdx.x * WORDS + word];
-    uint32_t n_runs;
-    before[word] = sum_before((uint32_t)__popc(starts[word]), sums, &n_runs);
-    label_runs(at, block, n_runs, label, root);
-
-    const int x = AT_ONCE * ((int)threadIdx.x % LANES), shift = x % QFZ_WARP;
-    for (int y = (int)threadIdx.x / LANES; y < SIDE; y += WORDS / LANES) {
-        if (block.y + y >= at.h || block.x + x >= at.w) continue;
-        const int i = 2 * y + x / QFZ_WARP;
-        uint32_t run = before[i] + (uint32_t)__popc(starts[i] & (up_to(shift) >> 1)) - 1;
-        uint32_t px[AT_ONCE];
-#pragma unroll
-        for (int k = 0; k < AT_ONCE; k++) {
-            run += starts[i] >> (shift + k) & 1;
-            px[k] = valid[i] >> (shift + k) & 1 ? label[run] : QFZ_NONE;
-        }
-        uint32_t *const out = root + (int64_t)(block.y + y) * at.w + block.x + x;
-        if (aligned) {
-            *reinterpret_cast<uint4 *>(out) = make_uint4(px[0], px[1], px[2], px[3]);
-        } else {
-#pragma unroll
-            for (int k = 0; k < AT_ONCE; k++)
-                if (block.x + x + k < at.w) out[k] = px[k];
-        }
-    }
+    unite_pairs(up, at.parent);
 }
 
 /* ---- Launches -------------------------------------------------------------------------------- */
 
-static layout lay_out(qfz_carve *carve, int32_t h, int32_t w)
+bool qfz_blocks_read_values(const qfz_rule *rule)
+{
+    return rule->n_bands == 1 && !rule->edge_bits;
+}
+
+layout qfz_blocks_take(qfz_carve *carve, int32_t h, int32_t w)
 {
     layout at = {};
     at.h = h;
@@ -484,45 +319,29 @@ static layout lay_out(qfz_carve *carve, int32_t h, int32_t w)
     qfz_carve_take(carve, &at.starts, (int64_t)at.n_blocks * WORDS);
     qfz_carve_take(carve, &at.valid, (int64_t)at.n_blocks * WORDS);
     qfz_carve_take(carve, &at.seams, (int64_t)at.n_blocks * 2 * SEAMS);
+    qfz_carve_take(carve, &at.n_runs, at.n_blocks);
     qfz_carve_take(carve, &at.ring, (int64_t)at.n_blocks * RING);
     qfz_carve_take(carve, &at.runs, (int64_t)h * w + 1); /* two are written at a time */
     return at;
 }
 
-/* Can the values be compared where they are read? */
-static bool reads_band(const qfz_rule *rule)
-{
-    return rule->n_bands == 1 && !rule->edge_bits;
-}
-
-size_t qfz_gpu_components_bytes(const qfz_rule *rule, int32_t h, int32_t w)
-{
-    qfz_carve carve = {};
-    (void)lay_out(&carve, h, w);
-    if (!reads_band(rule)) (void)qfz_carve_bytes(&carve, (size_t)h * (size_t)w);
-    return carve.used;
-}
-
 template <bool EIGHT, typename SOURCE>
-static qfz_status find_components(qfz_gpu *gpu, const SOURCE &source, const layout &at,
-                                  uint32_t *d_root)
+static qfz_status link_blocks(qfz_gpu *gpu, const SOURCE &source, const layout *at)
 {
-    const dim3 grid((unsigned)at.n_blocks), block(WORDS);
-    const bool aligned = at.w % 4 == 0 && reinterpret_cast<uintptr_t>(d_root) % 16 == 0;
-    QFZ_TRY(qfz_launch(gpu, k_link_block<EIGHT, SOURCE>, grid, block, 0, source, at, d_root));
-    QFZ_TRY(qfz_launch(gpu, k_link_seams<EIGHT>, grid, dim3(2 * SIDE), 0, at, d_root));
-    QFZ_TRY(qfz_launch(gpu, k_flatten_ring, grid, dim3(RING), 0, at, d_root));
-    return qfz_launch(gpu, k_write_roots, grid, block, 0, at, aligned, d_root);
+    const dim3 grid((unsigned)at->n_blocks);
+    QFZ_TRY(qfz_launch(gpu, k_link_block<EIGHT, SOURCE>, grid, dim3(WORDS), 0, source, *at));
+    return qfz_launch(gpu, k_link_seams<EIGHT>, grid, dim3(2 * SIDE), 0, *at);
 }
 
 template <typename SOURCE>
-static qfz_status find_connected(qfz_gpu *gpu, const SOURCE &source, int connectivity,
-                                 void *d_scratch, uint32_t *d_root)
+static qfz_status link_source(qfz_gpu *gpu, const SOURCE &source, int connectivity,
+                              const layout *at)
 {
-    qfz_carve carve = {static_cast<char *>(d_scratch), 0};
-    const layout at = lay_out(&carve, source.h, source.w);
-    return connectivity == 8 ? find_components<true>(gpu, source, at, d_root)
-                             : find_components<false>(gpu, source, at, d_root);
+    if (at->h < 1 || at->w < 1 || (int64_t)at->h * at->w > INT32_MAX)
+        return qfz_fail(gpu->err, QFZ_EARG, "a tile of %d x %d pixels does not fit a GPU's indices",
+                        (int)at->w, (int)at->h);
+    return connectivity == 8 ? link_blocks<true>(gpu, source, at)
+                             : link_blocks<false>(gpu, source, at);
 }
 
 static bool is_aligned(const void *rows, int64_t row_bytes)
@@ -530,24 +349,9 @@ static bool is_aligned(const void *rows, int64_t row_bytes)
     return reinterpret_cast<uintptr_t>(rows) % 16 == 0 && row_bytes % 16 == 0;
 }
 
-static qfz_status check_size(qfz_gpu *gpu, int64_t h, int64_t w)
-{
-    if (h >= 1 && w >= 1 && h * w <= INT32_MAX) return QFZ_OK;
-    return qfz_fail(gpu->err, QFZ_EARG, "a tile of %lld x %lld pixels does not fit a GPU's indices",
-                    (long long)w, (long long)h);
-}
-
-qfz_status qfz_gpu_components_of_joins(qfz_gpu *gpu, const uint8_t *d_joins, int32_t h, int32_t w,
-                                       int connectivity, void *d_scratch, uint32_t *d_root)
-{
-    QFZ_TRY(check_size(gpu, h, w));
-    const qfz_joins_source source = {h, w, is_aligned(d_joins, w), d_joins};
-    return find_connected(gpu, source, connectivity, d_scratch, d_root);
-}
-
 template <typename T, typename NEAR>
-static qfz_status of_band(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
-                          const NEAR &near, void *d_scratch, uint32_t *d_root)
+static qfz_status link_band(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
+                            const layout *at, const NEAR &near)
 {
     const qfz_band_source<T, NEAR> source = {
         image->h,
@@ -557,7 +361,7 @@ static qfz_status of_band(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_ru
         static_cast<const T *>(image->d_pixels),
         image->d_valid,
         near};
-    return find_connected(gpu, source, rule->connectivity, d_scratch, d_root);
+    return link_source(gpu, source, rule->connectivity, at);
 }
 
 /* The largest difference of integers whose key is at most the limit, up to most. */
@@ -565,7 +369,7 @@ static uint32_t difference_limit(const qfz_rule *rule, uint32_t most)
 {
     if (rule->distance != QFZ_L2) return rule->alpha_key < most ? rule->alpha_key : most;
     uint32_t least = 0;
-    while (least < most) { /* keys of difference: singles in the same order */
+    while (least < most) { /* keys of differences: singles in the same order */
         const uint32_t middle = most - (most - least) / 2;
         const float level = (float)middle;
         uint32_t key;
@@ -579,39 +383,36 @@ static uint32_t difference_limit(const qfz_rule *rule, uint32_t most)
 }
 
 template <typename T>
-static qfz_status of_integers(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
-                              uint32_t bias, void *d_scratch, uint32_t *d_root)
+static qfz_status link_integers(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
+                                const layout *at, uint32_t bias)
 {
     const qfz_near_integer<T> near = {difference_limit(rule, (T)-1), bias};
-    return of_band<T>(gpu, image, rule, near, d_scratch, d_root);
+    return link_band<T>(gpu, image, rule, at, near);
 }
 
-qfz_status qfz_gpu_components(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
-                              void *d_scratch, uint32_t *d_root)
+qfz_status qfz_blocks_link(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
+                           const layout *at)
 {
-    QFZ_TRY(check_size(gpu, image->h, image->w));
-    if (!reads_band(rule)) {
-        qfz_carve carve = {static_cast<char *>(d_scratch), 0};
-        (void)lay_out(&carve, image->h, image->w);
-        uint8_t *d_joins;
-        qfz_carve_take(&carve, &d_joins, (int64_t)image->h * image->w);
-        QFZ_TRY(qfz_gpu_joins(gpu, image, rule, d_joins));
-        return qfz_gpu_components_of_joins(gpu, d_joins, image->h, image->w, rule->connectivity,
-                                           d_scratch, d_root);
-    }
     switch (image->type) {
-    case QFZ_U8: return of_integers<uint8_t>(gpu, image, rule, 0, d_scratch, d_root);
-    case QFZ_I8: return of_integers<uint8_t>(gpu, image, rule, 0x80808080u, d_scratch, d_root);
-    case QFZ_U16: return of_integers<uint16_t>(gpu, image, rule, 0, d_scratch, d_root);
-    case QFZ_I16: return of_integers<uint16_t>(gpu, image, rule, 0x8000u, d_scratch, d_root);
-    case QFZ_U32: return of_integers<uint32_t>(gpu, image, rule, 0, d_scratch, d_root);
-    case QFZ_I32: return of_integers<uint32_t>(gpu, image, rule, 0x80000000u, d_scratch, d_root);
+    case QFZ_U8: return link_integers<uint8_t>(gpu, image, rule, at, 0);
+    case QFZ_I8: return link_integers<uint8_t>(gpu, image, rule, at, 0x80808080u);
+    case QFZ_U16: return link_integers<uint16_t>(gpu, image, rule, at, 0);
+    case QFZ_I16: return link_integers<uint16_t>(gpu, image, rule, at, 0x8000u);
+    case QFZ_U32: return link_integers<uint32_t>(gpu, image, rule, at, 0);
+    case QFZ_I32: return link_integers<uint32_t>(gpu, image, rule, at, 0x80000000u);
     case QFZ_F32: break;
     }
     if (rule->distance == QFZ_L2) {
         const qfz_near_float<QFZ_L2> near = {rule->alpha_key};
-        return of_band<float>(gpu, image, rule, near, d_scratch, d_root);
+        return link_band<float>(gpu, image, rule, at, near);
     }
     const qfz_near_float<QFZ_L1> near = {rule->alpha_key};
-    return of_band<float>(gpu, image, rule, near, d_scratch, d_root);
+    return link_band<float>(gpu, image, rule, at, near);
+}
+
+qfz_status qfz_blocks_link_joins(qfz_gpu *gpu, const uint8_t *d_joins, int connectivity,
+                                 const layout *at)
+{
+    const qfz_joins_source source = {at->h, at->w, is_aligned(d_joins, at->w), d_joins};
+    return link_source(gpu, source, connectivity, at);
 }

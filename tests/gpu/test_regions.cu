@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Regions on the device, against the CPU engine's, bit for bit: numbers, counts, slots, labels,
  * paint, sums and features. */
+#include <algorithm>
 #include <cstring>
 
 #include "check.h"
@@ -120,6 +121,13 @@ static void features_are_equal(const both &b, uint32_t first, uint32_t n)
     cudaFree(d_records);
 }
 
+static int64_t most_scratch(const qfz_rule *rule, int32_t h, int32_t w)
+{
+    const size_t bytes[] = {qfz_gpu_regions_bytes(h, w), qfz_gpu_components_bytes(rule, h, w),
+                            qfz_gpu_components_number_bytes(rule, h, w)};
+    return (int64_t)std::max(bytes[0], std::max(bytes[1], bytes[2]));
+}
+
 static void regions_are_equal(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rule)
 {
     both b = {};
@@ -142,10 +150,15 @@ static void regions_are_equal(qfz_gpu *gpu, const qfz_image *image, const qfz_ru
     char *const d_memory = device_room<char>((int64_t)carve.used);
     carve = qfz_carve{d_memory, 0};
     qfz_gpu_regions_take(&carve, spec.max_h, spec.max_w, &b.got);
-    const size_t bytes = qfz_gpu_regions_bytes(spec.max_h, spec.max_w),
-                 more = qfz_gpu_components_bytes(rule, spec.max_h, spec.max_w);
-    char *const d_scratch = device_room<char>((int64_t)(bytes > more ? bytes : more));
+    char *const d_scratch = device_room<char>(most_scratch(rule, spec.max_h, spec.max_w));
     uint32_t *const d_root = device_room<uint32_t>(b.n_px);
+    MUST_DO(qfz_gpu_components_number(gpu, &b.up.image, rule, d_scratch, &b.got));
+    MUST_DO(qfz_gpu_regions_slots(gpu, d_scratch, &b.got));
+    partitions_are_equal(b);
+    labels_are_equal(b);
+    features_are_equal(b, 0, b.want.n_regions);
+
+    MUST(cudaMemset(d_memory, 0x33, carve.used));
     MUST_DO(qfz_gpu_components(gpu, &b.up.image, rule, d_scratch, d_root));
     MUST_DO(qfz_gpu_regions_number(gpu, d_root, d_scratch, &b.got));
     MUST_DO(qfz_gpu_regions_slots(gpu, d_scratch, &b.got));

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* component_blocks.cuh - what components.cu leaves of an image's blocks for component_labels.cu,
+ * which makes roots or labels of pixels out of it; of no use to others. */
+#ifndef QFZ_GPU_COMPONENT_BLOCKS_CUH
+#define QFZ_GPU_COMPONENT_BLOCKS_CUH
+
+#include "gpu/image.cuh"
+
+/* A block is SIDE x SIDE pixels; a thread has one word, 32 pixels of a row.  Words of a block are
+ * numbered row by row, and so are its runs; a run may pass from the first word of a row into the
+ * second.  A place is y * SIDE + x within the block. */
+enum {
+    SIDE = 64,
+    WORDS = 2 * SIDE,
+    RUNS = SIDE * SIDE,
+    RUN_ROOT = 0x8000,    /* of a run's code: it is its component's first; its place follows */
+    RUN_ON_RING = 0x4000, /* the component touches the block's border */
+    RUN_NUMBER = 0x0fff,
+    NO_PLACE = 0xffff
+};
+
+/* A block's sides: pixels of its top and bottom row, left and right column, in this order. */
+enum { TOP = 0, BOTTOM = SIDE, LEFT = 2 * SIDE, RIGHT = 3 * SIDE, RING = 4 * SIDE };
+
+/* Joins that leave a block, 64 bits each: from its bottom row, from its right column, and into its
+ * left column from the right (below_left). */
+enum {
+    SEAM_BELOW = 0,
+    SEAM_BELOW_RIGHT,
+    SEAM_BELOW_LEFT,
+    SEAM_RIGHT,
+    SEAM_RIGHT_BELOW,
+    SEAM_LEFT_BELOW,
+    SEAMS
+};
+
+struct layout {
+    int32_t h, w, blocks_w, n_blocks;
+    uint32_t *parent; /* h * w: the forest of first pixels of components that touch a ring */
+    uint32_t *starts; /* WORDS a block: pixels that begin a run */
+    uint32_t *valid;  /* WORDS a block */
+    uint32_t *seams;  /* 2 * SEAMS a block */
+    uint32_t *n_runs; /* 1 a block */
+    uint16_t *ring;   /* RING a block: the place of the component's first pixel, or NO_PLACE */
+    uint16_t *runs;   /* as many as pixels: codes of runs */
+};
+
+/* Where a block is, and where the codes of its runs are. */
+struct block_place {
+    int32_t y, x;
+    int64_t runs;
+};
+
+static __device__ __forceinline__ block_place place_of(const layout &at, uint32_t block)
+{
+    const int32_t y = (int32_t)(block / (uint32_t)at.blocks_w) * SIDE;
+    const int32_t x = (int32_t)(block % (uint32_t)at.blocks_w) * SIDE;
+    return block_place{y, x, (int64_t)y * at.w + (int64_t)min(SIDE, at.h - y) * x};
+}
+
+static __device__ __forceinline__ uint32_t px_of(const layout &at, const block_place &block,
+                                                 uint32_t place)
+{
+    return (uint32_t)(block.y + (int32_t)(place / SIDE)) * (uint32_t)at.w +
+           (uint32_t)(block.x + (int32_t)(place % SIDE));
+}
+
+/* Carves it, parent apart, which stays NULL. */
+layout qfz_blocks_take(qfz_carve *carve, int32_t h, int32_t w);
+
+/* Can an image's values be compared where they are read? */
+bool qfz_blocks_read_values(const qfz_rule *rule);
+
+/* Fills it, out of such an image or of a plane of joins.  In at->parent the components that touch
+ * rings are joined across blocks; its other words stay as they are. */
+qfz_status qfz_blocks_link(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
+                           const layout *at);
+qfz_status qfz_blocks_link_joins(qfz_gpu *gpu, const uint8_t *d_joins, int connectivity,
+                                 const layout *at);
+
+/* ---- Bits ------------------------------------------------------------------------------------ */
+
+/* Bits 0 .. x. */
+static __device__ __forceinline__ uint32_t up_to(int x)
+{
+    return (2u << x) - 1;
+}
+
+/* Moves bits one pixel to the right, or left; the neighbouring word's end moves in. */
+static __device__ __forceinline__ uint32_t moved_right(uint32_t word, uint32_t previous)
+{
+    return __funnelshift_l(previous, word, 1);
+}
+static __device__ __forceinline__ uint32_t moved_left(uint32_t word, uint32_t next)
+{
+    return __funnelshift_r(word, next, 1);
+}
+
+/* The sum of value over the threads before this one, and over all; a block of WORDS threads. */
+static __device__ uint32_t sum_before(uint32_t value, uint32_t *sums, uint32_t *total)
+{
+    const int lane = (int)threadIdx.x % QFZ_WARP, warp = (int)threadIdx.x / QFZ_WARP;
+    uint32_t sum = value;
+#pragma unroll
+    for (int step = 1; step < QFZ_WARP; step *= 2) {
+        const uint32_t left = __shfl_up_sync(0xffffffffu, sum, step);
+        if (lane >= step) sum += left;
+    }
+    if (lane == QFZ_WARP - 1) sums[warp] = sum;
+    __syncthreads();
+    uint32_t before = sum - value;
+    *total = 0;
+#pragma unroll
+    for (int i = 0; i < WORDS / QFZ_WARP; i++) {
+        if (i < warp) before += sums[i];
+        *total += sums[i];
+    }
+    return before;
+}
+
+#endif
