@@ -40,7 +40,8 @@ static __device__ __forceinline__ bool offer_to_sets(WORK &w, list_part &part)
 template <typename WORK> static __device__ __forceinline__ void span(WORK &w, list_part &part)
 {
     typedef typename WORK::KEY KEY;
-    const uint32_t v = (uint32_t)w.thread, n = w.m.n_vertices; /* at most QFZ_RIM < THREADS */
+    const uint32_t v = (uint32_t)w.thread,
+                   n = w.m.n_vertices; /* at most QFZ_RIM, fewer than threads */
     if (v < n) {
         w.m.set[v] = (uint16_t)v;
         w.m.lightest[v] = ~(KEY)0;
@@ -77,7 +78,7 @@ template <typename WORK> static __device__ __forceinline__ void store_edges(WORK
     const uint32_t n_leaving = w.m.n_leaving, n = n_leaving + w.m.n_tree;
     if (w.thread == 0) w.m.first_edge = atomicAdd(&w.forest.count[QFZ_COUNT_EDGES], n);
     __syncthreads();
-    for (uint32_t i = (uint32_t)w.thread; i < n; i += THREADS) {
+    for (uint32_t i = (uint32_t)w.thread; i < n; i += w.THREADS) {
         const bool leaves = i < n_leaving;
         const KEY key = leaves ? w.m.leaving[i] : w.m.tree[i - n_leaving];
         const uint32_t p = first_end(key);
@@ -98,7 +99,8 @@ template <typename WORK> static __device__ __forceinline__ void store_edges(WORK
 /* ---- The kernel ------------------------------------------------------------------------------ */
 
 template <typename SOURCE, bool EIGHT>
-static __global__ void __launch_bounds__(THREADS) k_block(qfz_gpu_forest forest, SOURCE source)
+static __global__ void __launch_bounds__(block_work<SOURCE, EIGHT>::THREADS)
+    k_block(qfz_gpu_forest forest, SOURCE source)
 {
     typedef block_memory<SOURCE, EIGHT> memory;
     QFZ_SHARED(memory, m);
@@ -128,7 +130,7 @@ static __global__ void __launch_bounds__(THREADS) k_block(qfz_gpu_forest forest,
     collect_leaving(w);
     __syncthreads();
     const uint32_t warp = (uint32_t)w.warp, n = m->n_list;
-    list_part part = {warp * n / WARPS, (warp + 1) * n / WARPS - warp * n / WARPS};
+    list_part part = {warp * n / w.WARPS, (warp + 1) * n / w.WARPS - warp * n / w.WARPS};
     rounds(w, part);
     name_vertices(w);
     store_forest(w);
@@ -136,15 +138,19 @@ static __global__ void __launch_bounds__(THREADS) k_block(qfz_gpu_forest forest,
     store_edges(w);
 }
 
+template <typename SOURCE, bool EIGHT>
+static qfz_status launch(qfz_gpu *gpu, const qfz_gpu_forest *forest, const SOURCE &source)
+{
+    const dim3 grid((unsigned)forest->n_blocks), block(block_work<SOURCE, EIGHT>::THREADS);
+    return qfz_launch(gpu, k_block<SOURCE, EIGHT>, grid, block, sizeof(block_memory<SOURCE, EIGHT>),
+                      *forest, source);
+}
+
 template <typename SOURCE>
 static qfz_status launch(qfz_gpu *gpu, const qfz_gpu_forest *forest, const SOURCE &source)
 {
-    const dim3 grid((unsigned)forest->n_blocks);
-    if (forest->connectivity == 4)
-        return qfz_launch(gpu, k_block<SOURCE, false>, grid, dim3(THREADS),
-                          sizeof(block_memory<SOURCE, false>), *forest, source);
-    return qfz_launch(gpu, k_block<SOURCE, true>, grid, dim3(THREADS),
-                      sizeof(block_memory<SOURCE, true>), *forest, source);
+    return forest->connectivity == 4 ? launch<SOURCE, false>(gpu, forest, source)
+                                     : launch<SOURCE, true>(gpu, forest, source);
 }
 
 template <typename T>

@@ -6,8 +6,6 @@
 #include "gpu/boruvka_source.cuh"
 
 enum {
-    THREADS = 256,
-    WARPS = THREADS / QFZ_WARP,
     SQUARES = QFZ_SIDE + 1, /* a side of squares that touch the block */
     PITCH = SQUARES + 1
 };
@@ -34,23 +32,23 @@ template <typename SOURCE, bool EIGHT> struct block_memory {
         LEAVING = EIGHT ? 6 * QFZ_SIDE - 2 : 2 * QFZ_SIDE
     };
     union {
-        __align__(16) uint32_t value[SOURCE::ROOM + 1]; /* until the list is made */
+        __align__(16) uint32_t value[SOURCE::ROOM]; /* until the list is made */
         struct {
             KEY best[QFZ_COMPS];      /* the edge that a component chooses, then: chose */
             uint16_t step[QFZ_COMPS]; /* round << QFZ_STEP_BITS | component */
-            uint16_t active[2][QFZ_BLOCK_PX / 4];
         };
     };
     KEY list[LIST];
-    KEY leave[QFZ_RIM];   /* of a rim pixel: lightest edge that leaves the block there */
     KEY leaving[LEAVING]; /* edges that leave the block and start in it */
     union {
-        uint8_t drops[SQUARES * PITCH]; /* until the list is made */
+        uint8_t drops[SQUARES * PITCH];       /* until the list is made */
+        uint16_t active[2][QFZ_BLOCK_PX / 4]; /* roots of components that do not wait */
         struct {
             KEY lightest[QFZ_RIM], tree[QFZ_RIM]; /* of the spanning tree */
             uint16_t set[QFZ_RIM], hook[QFZ_RIM];
         };
     };
+    uint32_t leave[QFZ_RIM]; /* of a rim pixel: level of the lightest edge that leaves the block */
     uint16_t pixel[QFZ_BLOCK_PX];
     uint16_t find[QFZ_COMPS];
     uint32_t n_numbers; /* components after the first round: active << 16 | waiting */
@@ -61,6 +59,8 @@ template <typename SOURCE, bool EIGHT> struct block_memory {
 template <typename SOURCE, bool EIGHT> struct block_work {
     typedef typename SOURCE::KEY KEY;
     typedef typename qfz_top_of<KEY>::type TOP;
+    /* As many blocks as shared memory holds keep some 32 warps on a multiprocessor. */
+    enum { THREADS = sizeof(KEY) == 8 ? 512 : 256, WARPS = THREADS / QFZ_WARP };
     block_memory<SOURCE, EIGHT> &m;
     const qfz_gpu_forest &forest;
     const SOURCE &source;

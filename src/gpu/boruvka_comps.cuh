@@ -96,12 +96,12 @@ static __device__ __forceinline__ void offer_again(WORK &w, list_part &part)
 template <typename WORK> static __device__ __forceinline__ void offer_leaving(WORK &w)
 {
     typedef typename WORK::KEY KEY;
-    for (int i = w.thread; i < w.rim; i += THREADS) {
-        const KEY key = w.m.leave[i];
-        if (key == ~(KEY)0) continue;
+    for (int i = w.thread; i < w.rim; i += w.THREADS) {
+        const uint32_t level = w.m.leave[i];
+        if (level == QFZ_NONE) continue;
         const int2 place = qfz_ring_pixel(w.box.h, w.box.w, i);
         const uint32_t c = root_of_pixel(w, (uint32_t)(place.y * QFZ_SIDE + place.x));
-        if (!(c & WAITS)) qfz_lower(&w.m.best[c], key);
+        if (!(c & WAITS)) qfz_lower(&w.m.best[c], (KEY)level << 16 | LEAVES);
     }
 }
 
@@ -148,7 +148,7 @@ template <typename WORK> static __device__ __forceinline__ void rounds(WORK &w, 
     typedef typename WORK::KEY KEY;
     const uint32_t first = (uint32_t)w.forest.rim_room;
     uint32_t n = w.m.n_numbers >> 16;
-    for (uint32_t c = (uint32_t)w.thread; c < first + n; c += THREADS) {
+    for (uint32_t c = (uint32_t)w.thread; c < first + n; c += w.THREADS) {
         w.m.best[c] = ~(KEY)0;
         w.m.step[c] = (uint16_t)(QFZ_STEP_ROOT << QFZ_STEP_BITS | c);
     }
@@ -163,10 +163,10 @@ template <typename WORK> static __device__ __forceinline__ void rounds(WORK &w, 
         offer_leaving(w);
         __syncthreads();
         if (w.thread == 0) w.m.n_next = 0;
-        for (uint32_t i = (uint32_t)w.thread; i < n; i += THREADS)
+        for (uint32_t i = (uint32_t)w.thread; i < n; i += w.THREADS)
             choose_component(w, round == 0 ? first + i : active[i], round);
         __syncthreads();
-        for (uint32_t base = (uint32_t)w.thread - (uint32_t)w.lane; base < n; base += THREADS) {
+        for (uint32_t base = (uint32_t)w.thread - (uint32_t)w.lane; base < n; base += w.THREADS) {
             const uint32_t i = base + (uint32_t)w.lane;
             const uint32_t c = i >= n ? 0 : round == 0 ? first + i : active[i];
             const bool goes_on = i < n && hook_component(w, c, round);
@@ -185,7 +185,7 @@ template <typename WORK> static __device__ __forceinline__ void name_vertices(WO
 {
     const uint32_t first = (uint32_t)w.forest.rim_room, n_waiting = w.m.n_numbers & 0xffff;
     const uint32_t n = first + (w.m.n_numbers >> 16);
-    for (uint32_t base = (uint32_t)w.thread - (uint32_t)w.lane; base < n; base += THREADS) {
+    for (uint32_t base = (uint32_t)w.thread - (uint32_t)w.lane; base < n; base += w.THREADS) {
         const uint32_t c = base + (uint32_t)w.lane;
         const bool is_root =
             c < n && (c < n_waiting || c >= first) && w.m.step[c] >> QFZ_STEP_BITS == QFZ_STEP_ROOT;
@@ -233,12 +233,12 @@ template <typename WORK> static __device__ __forceinline__ void store_forest(WOR
     const uint32_t n = (uint32_t)w.forest.rim_room + (w.m.n_numbers >> 16);
     KEY *const hooks =
         static_cast<KEY *>(w.forest.hooks) + (int64_t)blockIdx.x * w.forest.comp_room;
-    for (uint32_t c = (uint32_t)w.thread; c < n; c += THREADS)
+    for (uint32_t c = (uint32_t)w.thread; c < n; c += w.THREADS)
         hooks[c] = w.m.best[c] >> 16 << 16 | w.m.step[c];
-    for (uint32_t v = (uint32_t)w.thread; v < w.m.n_vertices; v += THREADS)
+    for (uint32_t v = (uint32_t)w.thread; v < w.m.n_vertices; v += w.THREADS)
         w.forest.best[0][w.m.first_vertex + v] = ~0ull;
     uint2 *const rim = w.forest.rim + (int64_t)blockIdx.x * w.forest.rim_room;
-    for (int i = w.thread; i < w.rim; i += THREADS)
+    for (int i = w.thread; i < w.rim; i += w.THREADS)
         rim[i] = rim_entry(w, i);
 }
 

@@ -9,23 +9,27 @@
 
 #include "gpu/boruvka_block.cuh"
 
-enum {
-    ROWS = 4,
-    COLUMNS = QFZ_SIDE / QFZ_WARP,  /* of warps */
-    STRIP = WARPS / COLUMNS * ROWS, /* rows of the block that all warps do at once */
-    STRIPS = QFZ_SIDE / STRIP,
-    OWN = STRIPS * ROWS /* pixels of a thread */
+enum { ROWS = 4 };
+
+template <typename WORK> struct pixel_layout {
+    enum {
+        COLUMNS = QFZ_SIDE / QFZ_WARP,        /* of warps */
+        STRIP = WORK::WARPS / COLUMNS * ROWS, /* rows of the block that all warps do at once */
+        STRIPS = QFZ_SIDE / STRIP,
+        OWN = STRIPS * ROWS /* pixels of a thread */
+    };
 };
 
 template <typename WORK> static __device__ __forceinline__ int own_x(const WORK &w)
 {
-    return w.lane + w.warp % COLUMNS * QFZ_WARP;
+    return w.lane + w.warp % pixel_layout<WORK>::COLUMNS * QFZ_WARP;
 }
 
 /* The first row of a thread's part of a strip. */
 template <typename WORK> static __device__ __forceinline__ int own_y(const WORK &w, int strip)
 {
-    return strip * STRIP + w.warp / COLUMNS * ROWS;
+    typedef pixel_layout<WORK> layout;
+    return strip * (int)layout::STRIP + w.warp / layout::COLUMNS * ROWS;
 }
 
 /* Which neighbours are outside the block? */
@@ -101,10 +105,11 @@ template <typename SOURCE, bool EIGHT>
 static __device__ __forceinline__ void choose(block_work<SOURCE, EIGHT> &w)
 {
     typedef typename block_work<SOURCE, EIGHT>::TOP TOP;
+    enum { STRIPS = pixel_layout<block_work<SOURCE, EIGHT>>::STRIPS };
     TOP *const tops = static_cast<TOP *>(w.forest.top);
     const int x = own_x(w);
 #pragma unroll 1
-    for (int strip = 0; strip < STRIPS; strip++) {
+    for (int strip = 0; strip < (int)STRIPS; strip++) {
         const int y = own_y(w, strip);
         uint32_t word[ROWS], top[ROWS];
         unsigned drops[ROWS];
@@ -121,7 +126,7 @@ static __device__ __forceinline__ void choose(block_work<SOURCE, EIGHT> &w)
             if (in_image(w, y + j, x)) out[(int64_t)j * w.forest.w] = (TOP)top[j];
         }
     }
-    for (int i = w.thread; i < 2 * SQUARES - 1; i += THREADS) {
+    for (int i = w.thread; i < 2 * SQUARES - 1; i += w.THREADS) {
         const int y = i < SQUARES ? -1 : i - SQUARES, left = i < SQUARES ? i - 1 : -1;
         w.m.drops[(y + 1) * PITCH + left + 1] = (uint8_t)drops_of<SOURCE, EIGHT>(w.source, y, left);
     }
@@ -140,10 +145,11 @@ template <typename WORK> static __device__ __forceinline__ uint32_t own_pixel(co
  * makes the test true. */
 template <typename WORK> static __device__ __forceinline__ void number(WORK &w)
 {
+    enum { OWN = pixel_layout<WORK>::OWN };
     volatile uint16_t *const pixel = w.m.pixel;
     uint32_t waits = 0, roots = 0; /* bit i: the thread's i-th pixel */
 #pragma unroll
-    for (int i = 0; i < OWN; i++) {
+    for (int i = 0; i < (int)OWN; i++) {
         const uint32_t p = own_pixel(w, i), q = pixel[p];
         if (q == p) waits |= 1u << i;
         if (q < QFZ_BLOCK_PX && p < q && pixel[q] == p) roots |= 1u << i;
@@ -165,15 +171,16 @@ template <typename WORK> static __device__ __forceinline__ void number(WORK &w)
  * pixels move at the same time, ways get shorter by half. */
 template <typename WORK> static __device__ __forceinline__ void settle(WORK &w)
 {
+    enum { OWN = pixel_layout<WORK>::OWN };
     volatile uint16_t *const pixel = w.m.pixel;
     uint32_t word[OWN];
 #pragma unroll
-    for (int i = 0; i < OWN; i++)
+    for (int i = 0; i < (int)OWN; i++)
         word[i] = pixel[own_pixel(w, i)];
     for (bool again = true; again;) {
         again = false;
 #pragma unroll
-        for (int i = 0; i < OWN; i++) {
+        for (int i = 0; i < (int)OWN; i++) {
             if (word[i] & SETTLED) continue;
             word[i] = pixel[word[i]];
             pixel[own_pixel(w, i)] = (uint16_t)word[i];
@@ -182,7 +189,7 @@ template <typename WORK> static __device__ __forceinline__ void settle(WORK &w)
     }
     const int x = own_x(w);
 #pragma unroll
-    for (int i = 0; i < OWN; i++) {
+    for (int i = 0; i < (int)OWN; i++) {
         const int y = own_y(w, i / ROWS) + i % ROWS;
         if (in_image(w, y, x))
             w.forest.comp[pixel_of(w, y, x)] = (uint16_t)(word[i] & ~(uint32_t)SETTLED);
@@ -214,10 +221,10 @@ template <typename SOURCE, bool EIGHT>
 static __device__ __forceinline__ void collect(block_work<SOURCE, EIGHT> &w)
 {
     typedef typename SOURCE::KEY KEY;
-    enum { N_DIRS = EIGHT ? 4 : 2 };
+    enum { N_DIRS = EIGHT ? 4 : 2, STRIPS = pixel_layout<block_work<SOURCE, EIGHT>>::STRIPS };
     const int x = own_x(w);
 #pragma unroll 1
-    for (int strip = 0; strip < STRIPS; strip++) {
+    for (int strip = 0; strip < (int)STRIPS; strip++) {
         const int y = own_y(w, strip);
         const uint16_t *const pixel = w.m.pixel + y * QFZ_SIDE + x;
         uint32_t level[ROWS][QFZ_AROUND], open = 0;
@@ -251,19 +258,19 @@ template <typename SOURCE, bool EIGHT>
 static __device__ __forceinline__ void collect_leaving(block_work<SOURCE, EIGHT> &w)
 {
     typedef typename SOURCE::KEY KEY;
-    for (int i = w.thread; i < w.rim; i += THREADS) {
+    for (int i = w.thread; i < w.rim; i += w.THREADS) {
         const int2 place = qfz_ring_pixel(w.box.h, w.box.w, i);
         const int y = place.y, x = place.x;
         const frame edge = {y == 0, y == QFZ_SIDE - 1, x == 0, x == QFZ_SIDE - 1};
         const KEY p = (KEY)(y * QFZ_SIDE + x);
         uint32_t level[QFZ_AROUND];
-        KEY least = ~(KEY)0;
+        uint32_t least = QFZ_NONE;
         w.source.template around<EIGHT>(y, x, level);
 #pragma unroll
         for (int k = 0; k < QFZ_AROUND; k++) {
             if (!qfz_around_has(EIGHT, k) || !edge.is_out(k)) continue;
             if (level[k] > SOURCE::MOST || is_dropped(w, y, x, k)) continue;
-            least = min(least, (KEY)level[k] << 16 | LEAVES);
+            least = min(least, level[k]);
             if (k >= QFZ_R)
                 w.m.leaving[atomicAdd(&w.m.n_leaving, 1u)] =
                     (KEY)level[k] << 16 | p << 2 | (KEY)qfz_around_dir(k);

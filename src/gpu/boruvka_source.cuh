@@ -4,8 +4,9 @@
  * Places are relative to the block.  A missing edge has a level above MOST.
  *
  * A source has begin(room), after which the block synchronises, room being ROOM words of shared
- * memory; then around<EIGHT>() for pixels of the block and square<EIGHT>() for squares whose upper
- * left pixel is in the block or right before its first row or column. */
+ * memory, at a multiple of 16 bytes; then around<EIGHT>() for pixels of the block and
+ * square<EIGHT>() for squares whose upper left pixel is in the block or right before its first row
+ * or column. */
 #ifndef QFZ_GPU_BORUVKA_SOURCE_CUH
 #define QFZ_GPU_BORUVKA_SOURCE_CUH
 
@@ -57,9 +58,9 @@ template <typename T> struct qfz_values_source {
     typedef uint32_t KEY;
     enum {
         BEFORE = 4, /* words in front of a row's first, so that 16 bytes can be stored at once */
-        PITCH = BEFORE + QFZ_SIDE + BEFORE,
+        PITCH = BEFORE + QFZ_SIDE, /* the pixel after a row's last lies before the next row */
         ROWS_READ = QFZ_SIDE + 2,
-        ROOM = PITCH * ROWS_READ,
+        ROOM = PITCH * ROWS_READ + 1,
         AT_ONCE = 16 / sizeof(T),
         PARTS = QFZ_SIDE / AT_ONCE
     };
@@ -164,7 +165,7 @@ template <typename T> struct qfz_values_source {
 
 struct qfz_keys_source {
     typedef unsigned long long KEY;
-    enum { ROOM = 0 };
+    enum { ROOM = 1 };
     static const uint32_t MOST = QFZ_NONE - 1;
 
     const uint32_t *keys;
