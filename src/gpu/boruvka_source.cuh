@@ -4,8 +4,9 @@
  * Places are relative to the block.  A missing edge has a level above MOST.
  *
  * A source has begin(room), after which the block synchronises, room being ROOM words of shared
- * memory; then around<EIGHT>() for pixels of the block and square<EIGHT>() for squares whose upper
- * left pixel is in the block or right before its first row or column. */
+ * memory, at a multiple of 16 bytes; then around<EIGHT>() for pixels of the block and
+ * square<EIGHT>() for squares whose upper left pixel is in the block or right before its first row
+ * or column. */
 #ifndef QFZ_GPU_BORUVKA_SOURCE_CUH
 #define QFZ_GPU_BORUVKA_SOURCE_CUH
 
@@ -55,35 +56,81 @@ enum {
  * that the edge is missing. */
 template <typename T> struct qfz_values_source {
     typedef uint32_t KEY;
-    enum { PITCH = QFZ_SIDE + 2, ROOM = PITCH * PITCH };
+    enum {
+        BEFORE = 4, /* words in front of a row's first, so that 16 bytes can be stored at once */
+        PITCH = BEFORE + QFZ_SIDE, /* the pixel after a row's last lies before the next row */
+        ROWS_READ = QFZ_SIDE + 2,
+        ROOM = PITCH * ROWS_READ + 1,
+        AT_ONCE = 16 / sizeof(T),
+        PARTS = QFZ_SIDE / AT_ONCE
+    };
     static const uint32_t MOST = 0xffff;
 
     const T *pixels;
     const uint8_t *valid;
     uint32_t bias;
     int32_t h, w, y0, x0; /* the image; where the block is */
+    bool aligned;         /* rows begin at multiples of 16 bytes */
     uint32_t *value;
+
+    static __device__ __forceinline__ uint32_t nothing(int32_t y, int32_t x)
+    {
+        return 0x40000u * (1u + (uint32_t)(x & 1) + 2u * (uint32_t)(y & 1));
+    }
 
     __device__ __forceinline__ uint32_t read(int32_t y, int32_t x) const
     {
         const bool there = y >= 0 && y < h && x >= 0 && x < w;
         const int64_t p = (int64_t)y * w + x;
         if (there && (!valid || valid[p])) return (uint32_t)__ldg(pixels + p) ^ bias;
-        return 0x40000u * (1u + (uint32_t)(x & 1) + 2u * (uint32_t)(y & 1));
+        return nothing(y, x);
+    }
+
+    /* Row y of the block from x on, AT_ONCE pixels. */
+    __device__ __forceinline__ void read_many(int y, int x) const
+    {
+        union {
+            uint4 words;
+            T px[AT_ONCE];
+        } some;
+        const int32_t ty = y0 + y, tx = x0 + x;
+        const bool there = ty >= 0 && ty < h;
+        const int64_t p = (int64_t)ty * w + tx;
+        some.words = make_uint4(0, 0, 0, 0);
+        if (there) some.words = __ldg(reinterpret_cast<const uint4 *>(pixels + p));
+        uint32_t v[AT_ONCE];
+#pragma unroll
+        for (int i = 0; i < (int)AT_ONCE; i++) {
+            const bool good = there && (!valid || valid[p + i]);
+            v[i] = good ? (uint32_t)some.px[i] ^ bias : nothing(ty, tx + i);
+        }
+        uint4 *const out = reinterpret_cast<uint4 *>(&value[(y + 1) * PITCH + BEFORE + x]);
+#pragma unroll
+        for (int i = 0; i < (int)AT_ONCE; i += 4)
+            out[i / 4] = make_uint4(v[i], v[i + 1], v[i + 2], v[i + 3]);
     }
 
     __device__ __forceinline__ void begin(void *room)
     {
         value = static_cast<uint32_t *>(room);
-        const int lane = (int)(threadIdx.x % QFZ_WARP);
-        for (int y = (int)(threadIdx.x / QFZ_WARP); y < PITCH; y += (int)(blockDim.x / QFZ_WARP))
-            for (int x = lane; x < PITCH; x += QFZ_WARP)
-                value[y * PITCH + x] = read(y0 + y - 1, x0 + x - 1);
+        const int thread = (int)threadIdx.x, threads = (int)blockDim.x;
+        if (!aligned || x0 + QFZ_SIDE > w) {
+            for (int y = thread / QFZ_WARP; y < ROWS_READ; y += threads / QFZ_WARP)
+                for (int x = thread % QFZ_WARP - 1; x < QFZ_SIDE + 1; x += QFZ_WARP)
+                    value[y * PITCH + BEFORE + x] = read(y0 + y - 1, x0 + x);
+            return;
+        }
+        for (int i = thread; i < ROWS_READ * PARTS; i += threads)
+            read_many(i / PARTS - 1, i % PARTS * (int)AT_ONCE);
+        for (int i = thread; i < 2 * ROWS_READ; i += threads) {
+            const int y = i / 2 - 1, x = i % 2 ? (int)QFZ_SIDE : -1;
+            value[(y + 1) * PITCH + BEFORE + x] = read(y0 + y, x0 + x);
+        }
     }
 
     __device__ __forceinline__ uint32_t at(int y, int x) const
     {
-        return value[(y + 1) * PITCH + x + 1];
+        return value[(y + 1) * PITCH + BEFORE + x];
     }
 
     static __device__ __forceinline__ uint32_t between(uint32_t a, uint32_t b)
@@ -118,7 +165,7 @@ template <typename T> struct qfz_values_source {
 
 struct qfz_keys_source {
     typedef unsigned long long KEY;
-    enum { ROOM = 0 };
+    enum { ROOM = 1 };
     static const uint32_t MOST = QFZ_NONE - 1;
 
     const uint32_t *keys;

@@ -292,11 +292,40 @@ static void random_raster(qfz_gpu *gpu, int64_t number)
     hostile_free(&made);
 }
 
+/* White noise, whose rows begin at multiples of 16 bytes, over several whole blocks. */
+static void noise(qfz_gpu *gpu, int64_t number)
+{
+    qfz_image image = {};
+    image.h = 40 + check_pick(160);
+    image.w = 64 * (1 + check_pick(4));
+    image.n_bands = 1;
+    image.type = number % 2 ? QFZ_U16 : QFZ_I8;
+    const size_t n = (size_t)(image.h * image.w);
+    std::vector<uint16_t> pixels(n);
+    std::vector<uint8_t> valid(n);
+    for (size_t i = 0; i < n; i++) {
+        pixels[i] = (uint16_t)check_random();
+        valid[i] = !check_chance(5);
+    }
+    image.pixels = pixels.data();
+    if (check_chance(50)) image.valid = valid.data();
+    qfz_rule rule = {};
+    rule.type = image.type;
+    rule.n_bands = 1;
+    rule.connectivity = check_chance(50) ? 4 : 8;
+    rule.alpha_key = UINT32_MAX;
+    check_describe("noise, %d x %d, connectivity %d, %s", (int)image.w, (int)image.h,
+                   rule.connectivity, image.valid ? "mask" : "no mask");
+    check_tile(gpu, &image, &rule);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(argc, argv, 100);
     qfz_gpu gpu = open_gpu(&err);
-    for (int64_t i = check_.first; i < check_.cases; i++)
+    for (int64_t i = check_.first; i < check_.cases; i++) {
         random_raster(&gpu, i);
+        if (i % 10 == 9) noise(&gpu, i / 10);
+    }
     return check_end();
 }
