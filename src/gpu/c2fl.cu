@@ -72,9 +72,9 @@ static __global__ void __launch_bounds__(QFZ_TILE_SIDE *QFZ_TILE_ROWS)
 /* Algorithm 2. */
 template <bool EIGHT, typename SOURCE>
 static __global__ void __launch_bounds__(LINE_BLOCK)
-    k_join_tiles(SOURCE source, qfz_lines lines, int64_t n, uint32_t *parent)
+    k_join_tiles(SOURCE source, qfz_lines lines, uint32_t n, uint32_t *parent)
 {
-    const int64_t i = (int64_t)blockIdx.x * LINE_BLOCK + threadIdx.x;
+    const uint32_t i = blockIdx.x * LINE_BLOCK + threadIdx.x;
     if (i < n) qfz_join_facing<EIGHT>(source, parent, qfz_facing_at(lines, i));
 }
 
@@ -87,7 +87,8 @@ template <bool EIGHT, typename SOURCE>
 static qfz_status launch(qfz_gpu *gpu, const SOURCE &source, uint32_t *d_root)
 {
     const qfz_lines lines = {source.h, source.w, QFZ_TILE_SIDE, QFZ_TILE_SIDE, false};
-    const int64_t n_px = (int64_t)source.h * source.w, n = lines.size();
+    const int64_t n_px = (int64_t)source.h * source.w;
+    const uint32_t n = (uint32_t)lines.size();
     QFZ_TRY(qfz_launch(gpu, k_solve_tiles<EIGHT, SOURCE>, qfz_tile_grid(source.h, source.w),
                        dim3(QFZ_TILE_SIDE, QFZ_TILE_ROWS), 0, source, d_root));
     QFZ_TRY(qfz_launch(gpu, k_join_tiles<EIGHT, SOURCE>, dim3(qfz_blocks(n, LINE_BLOCK)),

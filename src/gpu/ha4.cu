@@ -6,35 +6,36 @@
  * first pixels of chunks inside one, have a parent; it is a pixel of the same region with a lower
  * index.  Joining by minimum (union_find.cuh) makes each region's first pixel its root.
  *
- * Bytes a pixel: the input twice and a half, one parent a segment written, one read, 4 written. */
+ * The bits that the first kernel finds are kept for the others, which theirs find anew, and the
+ * last one gives every lane four pixels; so the input is read once, and roots are written 16 bytes
+ * at a time.  Bytes a pixel: the input, a quarter written and read for the bits, a parent a segment
+ * written and some read, 4 written. */
 #include "gpu/published.cuh"
 
 #include "gpu/launch.cuh"
 #include "gpu/segments.cuh"
 #include "gpu/union_find.cuh"
 
-enum { STRIP = 4, BORDER_WARPS = 4, RELABEL_WARPS = 4, RELABEL_CHUNKS = 4 };
-
-/* The start of pixel x's segment, as an index of the image.  base: index of the chunk's first
- * pixel; before: pixels from the start of the segment that was open there to that pixel. */
-template <typename WORD>
-static __device__ __forceinline__ uint32_t segment_of(WORD starts, int x, uint32_t base,
-                                                      uint32_t before)
-{
-    const int distance = x < 0 ? 0 : qfz_start_distance(starts, x);
-    return x < 0 || distance > x ? base - before : base + (uint32_t)(x - distance);
-}
+enum { STRIP = 4, BORDER_WARPS = 4, RELABEL_WARPS = 4, RELABEL_PX = 4 };
 
 /* A chunk of a row, as its segments are named. */
 template <typename WORD> struct chunk {
     qfz_row_bits<WORD> bits;
     WORD starts;
-    uint32_t base;
-    uint32_t before; /* 0: the pixel before the chunk is invalid */
+    uint32_t base;   /* index of its first pixel */
+    uint32_t before; /* pixels from the start of the segment that is open there to it; 0: none is */
 
+    __device__ __forceinline__ chunk(qfz_row_bits<WORD> of, WORD start_bits, uint32_t at,
+                                     uint32_t open_px)
+        : bits(of), starts(start_bits), base(at), before(open_px)
+    {
+    }
+
+    /* The start of pixel x's segment, as an index of the image; x = -1 is the pixel before. */
     __device__ __forceinline__ uint32_t segment(int x) const
     {
-        return segment_of(starts, x, base, before);
+        const int distance = x < 0 ? 0 : qfz_start_distance(starts, x);
+        return x < 0 || distance > x ? base - before : base + (uint32_t)(x - distance);
     }
 
     /* `before` of the chunk that follows. */
@@ -47,7 +48,18 @@ template <typename WORD> struct chunk {
     }
 };
 
-/* Joins what meets between a chunk and the one above it; every lane looks at one or two pixels. */
+/* The bits of this lane's pixels, of which it has one or two. */
+static __device__ __forceinline__ unsigned own_bits(uint32_t word)
+{
+    return word >> threadIdx.x & 1;
+}
+static __device__ __forceinline__ unsigned own_bits(uint64_t word)
+{
+    const uint32_t half = (uint32_t)(threadIdx.x & 16 ? word >> 32 : word);
+    return half >> (2 * threadIdx.x & 31) & 3;
+}
+
+/* Joins what meets between a chunk and the one above it. */
 template <bool EIGHT, typename WORD, typename SOURCE>
 static __device__ __forceinline__ void join_rows(const SOURCE &source, uint32_t *parent, int32_t y,
                                                  int32_t x0, const chunk<WORD> &row,
@@ -57,178 +69,220 @@ static __device__ __forceinline__ void join_rows(const SOURCE &source, uint32_t 
     const qfz_meetings<WORD> first = qfz_first_meetings(
         source.template meetings<EIGHT>(y, x0, row.bits, up.bits, row.before > 0, up.before > 0),
         row.bits, up.bits);
-    const int x = (int)threadIdx.x * LANES;
-    const unsigned own = (1u << LANES) - 1;
-    unsigned todo = (unsigned)(first.up >> x) & own;
-    if (EIGHT) {
-        todo |= ((unsigned)(first.left >> x) & own) << LANES;
-        todo |= ((unsigned)(first.right >> x) & own) << 2 * LANES;
-    }
+    unsigned todo = own_bits(first.up);
+    if (EIGHT) todo |= own_bits(first.left) << LANES | own_bits(first.right) << 2 * LANES;
     while (todo) {
-        const int which = __ffs((int)todo) - 1, at = x + which % LANES;
+        const int which = __ffs((int)todo) - 1, x = (int)threadIdx.x * LANES + which % LANES;
         const bool left = which / LANES == 1, right = which / LANES == 2;
         todo &= todo - 1;
-        qfz_unite<qfz_in_cache>(parent, row.segment(right ? at - 1 : at),
-                                up.segment(left ? at - 1 : at));
+        qfz_unite<qfz_in_cache>(parent, row.segment(right ? x - 1 : x),
+                                up.segment(left ? x - 1 : x));
     }
 }
+
+/* What a row's warp tells the one below. */
+template <typename WORD> struct told {
+    qfz_row_bits<WORD> bits;
+    uint32_t before;
+};
 
 /* Algorithm 3.  A block walks along its strip; what is open at the end of a chunk is carried. */
 template <typename WORD, bool EIGHT, typename SOURCE>
 static __global__ void __launch_bounds__(QFZ_WARP *STRIP)
-    k_label_strips(SOURCE source, uint32_t *parent)
+    k_label_strips(SOURCE source, qfz_row_bits<WORD> *bits, uint32_t *parent)
 {
     enum { BITS = qfz_word<WORD>::BITS, LANES = qfz_word<WORD>::LANES };
-    __shared__ qfz_row_bits<WORD> shared[2][STRIP];
+    __shared__ told<WORD> shared[2][STRIP];
     const int ty = (int)threadIdx.y;
     const int32_t y = (int32_t)blockIdx.x * STRIP + ty;
-    uint32_t before = 0, up_before = 0;
+    uint32_t before = 0;
+    if (y < source.h) bits += (int64_t)y * qfz_n_chunks<WORD>(source.w);
     auto next = source.template fetch<WORD>(y, 0);
     for (int32_t x0 = 0, turn = 0; x0 < source.w; x0 += BITS, turn ^= 1) {
-        chunk<WORD> row, up;
-        row.bits = source.template bits<WORD>(next, before > 0);
-        row.starts = row.bits.valid & ~row.bits.joined;
-        row.base = (uint32_t)y * (uint32_t)source.w + (uint32_t)x0;
-        row.before = before;
-#pragma unroll
-        for (int i = 0; i < LANES; i++) {
-            const int x = (int)threadIdx.x * LANES + i;
-            if (row.starts >> x & 1) parent[row.base + (uint32_t)x] = row.base + (uint32_t)x;
+        const qfz_row_bits<WORD> own = source.template bits<WORD>(next, before > 0);
+        const chunk<WORD> row(own, (WORD)(own.valid & ~own.joined),
+                              (uint32_t)y * (uint32_t)source.w + (uint32_t)x0, before);
+        const unsigned starts = own_bits(row.starts);
+        const uint32_t first = row.base + threadIdx.x * LANES;
+        if (starts & 1) parent[first] = first;
+        if (starts & 2) parent[first + 1] = first + 1;
+        if (threadIdx.x == 0) {
+            if (own.joined & 1) parent[row.base] = row.base - before;
+            if (y < source.h) bits[x0 / BITS] = own;
+            /* Those of this turn are written again after the next turn's barrier only. */
+            shared[turn][ty] = {own, before};
         }
-        if (threadIdx.x == 0 && (row.bits.joined & 1)) parent[row.base] = row.base - before;
-        /* Those of this turn are written again after the next turn's barrier only. */
-        if (threadIdx.x == 0) shared[turn][ty] = row.bits;
         __syncthreads();
-        up.bits = ty > 0 ? shared[turn][ty - 1] : qfz_row_bits<WORD>{0, 0};
-        up.starts = up.bits.valid & ~up.bits.joined;
-        up.base = row.base - (uint32_t)source.w;
-        up.before = up_before;
         next = source.template fetch<WORD>(y, x0 + BITS);
-        join_rows<EIGHT>(source, parent, y, x0, row, up);
+        if (ty > 0) {
+            const told<WORD> above = shared[turn][ty - 1];
+            const chunk<WORD> up(above.bits, (WORD)(above.bits.valid & ~above.bits.joined),
+                                 row.base - (uint32_t)source.w, above.before);
+            join_rows<EIGHT>(source, parent, y, x0, row, up);
+        }
         before = row.open();
-        up_before = up.open();
     }
 }
 
 /* A chunk by itself: its first pixel counts as a start, since it has a parent. */
-template <typename WORD, typename SOURCE>
-static __device__ __forceinline__ chunk<WORD> lone_chunk(const SOURCE &source, int32_t y,
-                                                         int32_t x0)
+template <typename WORD>
+static __device__ __forceinline__ chunk<WORD>
+lone_chunk(const qfz_row_bits<WORD> *bits, int32_t n_chunks, int32_t y, int32_t x0, int32_t w)
 {
-    chunk<WORD> row;
-    row.bits =
-        source.template bits<WORD>(source.template fetch<WORD>(y, x0), source.is_open(y, x0));
-    row.starts = row.bits.valid & (WORD)(~row.bits.joined | 1);
-    row.base = (uint32_t)y * (uint32_t)source.w + (uint32_t)x0;
-    row.before = 0;
-    return row;
+    const qfz_row_bits<WORD> own = bits[(int64_t)y * n_chunks + x0 / qfz_word<WORD>::BITS];
+    return chunk<WORD>(own, (WORD)(own.valid & (~own.joined | 1)),
+                       (uint32_t)y * (uint32_t)w + (uint32_t)x0, 0);
 }
 
 /* Algorithm 4: one warp a chunk of the first row of a strip, but the first strip. */
 template <typename WORD, bool EIGHT, typename SOURCE>
 static __global__ void __launch_bounds__(QFZ_WARP *BORDER_WARPS)
-    k_join_strips(SOURCE source, int32_t n_chunks, int64_t n_warps, uint32_t *parent)
+    k_join_strips(SOURCE source, const qfz_row_bits<WORD> *__restrict__ bits, uint32_t n_warps,
+                  uint32_t *parent)
 {
     enum { BITS = qfz_word<WORD>::BITS };
-    const int64_t at = (int64_t)blockIdx.x * BORDER_WARPS + threadIdx.y;
+    const uint32_t at = blockIdx.x * BORDER_WARPS + threadIdx.y;
     if (at >= n_warps) return;
-    const int32_t y = (int32_t)(at / n_chunks + 1) * STRIP;
-    const int32_t x0 = (int32_t)(at % n_chunks) * BITS;
-    chunk<WORD> row = lone_chunk<WORD>(source, y, x0);
-    chunk<WORD> up = lone_chunk<WORD>(source, y - 1, x0);
+    const int32_t n_chunks = qfz_n_chunks<WORD>(source.w);
+    const int32_t y = (int32_t)(at / (uint32_t)n_chunks + 1) * STRIP;
+    const int32_t x0 = (int32_t)(at % (uint32_t)n_chunks) * BITS;
+    chunk<WORD> row = lone_chunk(bits, n_chunks, y, x0, source.w);
+    chunk<WORD> up = lone_chunk(bits, n_chunks, y - 1, x0, source.w);
     if (EIGHT && x0 > 0) {
-        row.before = lone_chunk<WORD>(source, y, x0 - BITS).open();
-        up.before = lone_chunk<WORD>(source, y - 1, x0 - BITS).open();
+        row.before = lone_chunk(bits, n_chunks, y, x0 - BITS, source.w).open();
+        up.before = lone_chunk(bits, n_chunks, y - 1, x0 - BITS, source.w).open();
     }
     join_rows<EIGHT>(source, parent, y, x0, row, up);
 }
 
-/* Algorithm 5.  Chunks are taken some at a time, so that several walks to a root overlap.  A walk
- * goes over starts only; another warp may meanwhile have put a root there, which ends it sooner. */
-template <typename WORD, typename SOURCE>
-static __global__ void __launch_bounds__(QFZ_WARP *RELABEL_WARPS)
-    k_relabel(SOURCE source, int32_t n_pieces, int64_t n_warps, uint32_t *root)
+/* Four pixels in a row, as this lane has them: those that begin a run, whose roots it looks for,
+ * and those that continue one. */
+struct four_px {
+    unsigned starts, joined;
+};
+
+template <typename WORD>
+static __device__ __forceinline__ four_px read_four(const qfz_row_bits<WORD> *bits, int32_t y,
+                                                    int32_t x, int32_t w)
 {
-    enum { BITS = qfz_word<WORD>::BITS, LANES = qfz_word<WORD>::LANES };
-    const int64_t at = (int64_t)blockIdx.x * RELABEL_WARPS + threadIdx.y;
+    enum { BITS = qfz_word<WORD>::BITS };
+    if (x >= w) return {0, 0};
+    const qfz_row_bits<WORD> row = bits[(int64_t)y * qfz_n_chunks<WORD>(w) + x / BITS];
+    const unsigned valid = (unsigned)(row.valid >> x % BITS) & 15;
+    unsigned joined = (unsigned)(row.joined >> x % BITS) & 15;
+    if (x % BITS == 0) joined &= 14; /* the first pixel of a chunk has a parent of its own */
+    return {valid & ~joined, joined};
+}
+
+/* Algorithm 5.  SLOTS: how many of four pixels can begin a run, 2 of a foreground.  A walk goes
+ * over starts only; another warp may meanwhile have put a root there, which ends it sooner. */
+template <typename WORD, int SLOTS>
+static __global__ void __launch_bounds__(QFZ_WARP *RELABEL_WARPS)
+    k_relabel(const qfz_row_bits<WORD> *__restrict__ bits, int32_t w, uint32_t n_pieces,
+              uint32_t n_warps, bool aligned, uint32_t *root)
+{
+    enum { EACH = RELABEL_PX / SLOTS };
+    const uint32_t at = blockIdx.x * RELABEL_WARPS + threadIdx.y;
     if (at >= n_warps) return;
-    const int lane = (int)threadIdx.x;
     const int32_t y = (int32_t)(at / n_pieces);
-    const int32_t piece_x0 = (int32_t)(at % n_pieces) * (RELABEL_CHUNKS * BITS);
-    chunk<WORD> row[RELABEL_CHUNKS];
-    uint32_t found[RELABEL_CHUNKS][LANES];
+    const int32_t x = (int32_t)((at % n_pieces * QFZ_WARP + threadIdx.x) * RELABEL_PX);
+    const four_px px = read_four(bits, y, x, w);
+    uint32_t *const out = root + ((int64_t)y * w + x);
+    uint32_t found[SLOTS];
 #pragma unroll
-    for (int c = 0; c < RELABEL_CHUNKS; c++)
-        row[c] = lone_chunk<WORD>(source, y, piece_x0 + c * BITS);
-#pragma unroll
-    for (int c = 0; c < RELABEL_CHUNKS; c++)
-#pragma unroll
-        for (int i = 0; i < LANES; i++) {
-            const int x = lane + i * QFZ_WARP;
-            found[c][i] = row[c].starts >> x & 1 ? row[c].base + (uint32_t)x : QFZ_NONE;
-        }
+    for (int i = 0; i < SLOTS; i++) {
+        const unsigned here = px.starts >> i * EACH & ((1u << EACH) - 1);
+        found[i] =
+            here ? (uint32_t)y * (uint32_t)w + (uint32_t)(x + i * EACH) + (here >> 1) : QFZ_NONE;
+    }
     for (bool more = true; more;) {
         more = false;
 #pragma unroll
-        for (int c = 0; c < RELABEL_CHUNKS; c++)
+        for (int i = 0; i < SLOTS; i++) {
+            if (found[i] == QFZ_NONE) continue;
+            const uint32_t up = root[found[i]];
+            more |= up != found[i];
+            found[i] = up;
+        }
+    }
+    /* The root that comes in from the left is that of the last pixel of the nearest lane whose
+     * pixels are not all of one run that began before it; lane 0 is one. */
+    uint32_t last = QFZ_NONE;
 #pragma unroll
-            for (int i = 0; i < LANES; i++) {
-                if (found[c][i] == QFZ_NONE) continue;
-                const uint32_t up = root[found[c][i]];
-                more |= up != found[c][i];
-                found[c][i] = up;
-            }
+    for (int i = 0; i < RELABEL_PX; i++)
+        if (!(px.joined >> i & 1)) last = px.starts >> i & 1 ? found[i / EACH] : QFZ_NONE;
+    const unsigned stops = __ballot_sync(QFZ_ALL_LANES, px.joined != 15);
+    const unsigned left = stops & ((1u << threadIdx.x) - 1);
+    uint32_t label = __shfl_sync(QFZ_ALL_LANES, last, left ? 31 - __clz((int)left) : 0);
+    uint32_t labels[RELABEL_PX];
+#pragma unroll
+    for (int i = 0; i < RELABEL_PX; i++) {
+        if (!(px.joined >> i & 1)) label = px.starts >> i & 1 ? found[i / EACH] : QFZ_NONE;
+        labels[i] = label;
+    }
+    if (aligned && x < w) {
+        *reinterpret_cast<uint4 *>(out) = make_uint4(labels[0], labels[1], labels[2], labels[3]);
+        return;
     }
 #pragma unroll
-    for (int c = 0; c < RELABEL_CHUNKS; c++)
-#pragma unroll
-        for (int i = 0; i < LANES; i++) {
-            const int x = lane + i * QFZ_WARP;
-            const int start = x - min(x, qfz_start_distance(row[c].starts, x));
-            uint32_t label = __shfl_sync(QFZ_ALL_LANES, found[c][0], start % QFZ_WARP);
-            if (i > 0) {
-                const uint32_t high = __shfl_sync(QFZ_ALL_LANES, found[c][i], start % QFZ_WARP);
-                if (start >= QFZ_WARP) label = high;
-            }
-            if (!(row[c].bits.valid >> x & 1)) label = QFZ_NONE;
-            if (piece_x0 + c * BITS + x < source.w) root[row[c].base + (uint32_t)x] = label;
-        }
+    for (int i = 0; i < RELABEL_PX; i++)
+        if (x + i < w) out[i] = labels[i];
 }
 
 /* ---- Launches -------------------------------------------------------------------------------- */
 
 template <typename WORD, bool EIGHT, typename SOURCE>
-static qfz_status launch(qfz_gpu *gpu, const SOURCE &source, uint32_t *d_root)
+static qfz_status launch(qfz_gpu *gpu, const SOURCE &source, void *d_scratch, uint32_t *d_root)
 {
-    enum { BITS = qfz_word<WORD>::BITS, PIECE = RELABEL_CHUNKS * BITS };
-    const int32_t n_chunks = (source.w + BITS - 1) / BITS,
-                  n_pieces = (source.w + PIECE - 1) / PIECE;
-    const int64_t n_strips = ((int64_t)source.h + STRIP - 1) / STRIP;
-    const int64_t n_border = (n_strips - 1) * n_chunks, n_relabel = (int64_t)source.h * n_pieces;
-    QFZ_TRY(qfz_launch(gpu, k_label_strips<WORD, EIGHT, SOURCE>, dim3((unsigned)n_strips),
-                       dim3(QFZ_WARP, STRIP), 0, source, d_root));
+    enum { PIECE = QFZ_WARP * RELABEL_PX, SLOTS = SOURCE::SEGMENTS_TOUCH ? 4 : 2 };
+    qfz_row_bits<WORD> *const d_bits = static_cast<qfz_row_bits<WORD> *>(d_scratch);
+    const uint32_t n_strips = qfz_blocks(source.h, STRIP), n_pieces = qfz_blocks(source.w, PIECE);
+    const uint32_t n_border = (n_strips - 1) * (uint32_t)qfz_n_chunks<WORD>(source.w);
+    const uint32_t n_relabel = (uint32_t)source.h * n_pieces;
+    const bool aligned = source.w % RELABEL_PX == 0 && (uintptr_t)d_root % sizeof(uint4) == 0;
+    QFZ_TRY(qfz_launch(gpu, k_label_strips<WORD, EIGHT, SOURCE>, dim3(n_strips),
+                       dim3(QFZ_WARP, STRIP), 0, source, d_bits, d_root));
     QFZ_TRY(qfz_launch(gpu, k_join_strips<WORD, EIGHT, SOURCE>,
                        dim3(qfz_blocks(n_border, BORDER_WARPS)), dim3(QFZ_WARP, BORDER_WARPS), 0,
-                       source, n_chunks, n_border, d_root));
-    return qfz_launch(gpu, k_relabel<WORD, SOURCE>, dim3(qfz_blocks(n_relabel, RELABEL_WARPS)),
-                      dim3(QFZ_WARP, RELABEL_WARPS), 0, source, n_pieces, n_relabel, d_root);
+                       source, d_bits, n_border, d_root));
+    return qfz_launch(gpu, k_relabel<WORD, SLOTS>, dim3(qfz_blocks(n_relabel, RELABEL_WARPS)),
+                      dim3(QFZ_WARP, RELABEL_WARPS), 0, d_bits, source.w, n_pieces, n_relabel,
+                      aligned, d_root);
 }
 
 template <typename WORD>
-static qfz_status launch_any(qfz_gpu *gpu, const qfz_gpu_segments *in, uint32_t *d_root)
+static qfz_status launch_any(qfz_gpu *gpu, const qfz_gpu_segments *in, void *d_scratch,
+                             uint32_t *d_root)
 {
     return qfz_label_source(gpu, in, [&](const auto &source) {
-        return in->connectivity == 8 ? launch<WORD, true>(gpu, source, d_root)
-                                     : launch<WORD, false>(gpu, source, d_root);
+        return in->connectivity == 8 ? launch<WORD, true>(gpu, source, d_scratch, d_root)
+                                     : launch<WORD, false>(gpu, source, d_scratch, d_root);
     });
 }
 
-qfz_status qfz_gpu_ha4(qfz_gpu *gpu, const qfz_gpu_segments *segments, uint32_t *d_root)
+template <typename WORD> static size_t scratch_bytes(int32_t h, int32_t w)
 {
-    return launch_any<uint64_t>(gpu, segments, d_root);
+    return (size_t)h * (size_t)qfz_n_chunks<WORD>(w) * sizeof(qfz_row_bits<WORD>);
 }
 
-qfz_status qfz_gpu_ha4_32(qfz_gpu *gpu, const qfz_gpu_segments *segments, uint32_t *d_root)
+size_t qfz_gpu_ha4_bytes(int32_t h, int32_t w)
 {
-    return launch_any<uint32_t>(gpu, segments, d_root);
+    return scratch_bytes<uint64_t>(h, w);
+}
+
+qfz_status qfz_gpu_ha4(qfz_gpu *gpu, const qfz_gpu_segments *segments, void *d_scratch,
+                       uint32_t *d_root)
+{
+    return launch_any<uint64_t>(gpu, segments, d_scratch, d_root);
+}
+
+size_t qfz_gpu_ha4_32_bytes(int32_t h, int32_t w)
+{
+    return scratch_bytes<uint32_t>(h, w);
+}
+
+qfz_status qfz_gpu_ha4_32(qfz_gpu *gpu, const qfz_gpu_segments *segments, void *d_scratch,
+                          uint32_t *d_root)
+{
+    return launch_any<uint32_t>(gpu, segments, d_scratch, d_root);
 }

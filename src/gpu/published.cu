@@ -45,14 +45,23 @@ qfz_status qfz_gpu_segments_check(qfz_gpu *gpu, const qfz_gpu_segments *in)
     return QFZ_OK;
 }
 
+size_t qfz_gpu_published_bytes(qfz_gpu_method method, int32_t h, int32_t w)
+{
+    switch (method) {
+    case QFZ_METHOD_HA4: return qfz_gpu_ha4_bytes(h, w);
+    case QFZ_METHOD_HA4_32: return qfz_gpu_ha4_32_bytes(h, w);
+    default: return 0;
+    }
+}
+
 qfz_status qfz_gpu_published(qfz_gpu *gpu, qfz_gpu_method method, const qfz_gpu_segments *segments,
-                             uint32_t *d_root)
+                             void *d_scratch, uint32_t *d_root)
 {
     switch (method) {
     case QFZ_METHOD_STAVA: return qfz_gpu_stava(gpu, segments, d_root);
     case QFZ_METHOD_C2FL: return qfz_gpu_c2fl(gpu, segments, d_root);
-    case QFZ_METHOD_HA4: return qfz_gpu_ha4(gpu, segments, d_root);
-    case QFZ_METHOD_HA4_32: return qfz_gpu_ha4_32(gpu, segments, d_root);
+    case QFZ_METHOD_HA4: return qfz_gpu_ha4(gpu, segments, d_scratch, d_root);
+    case QFZ_METHOD_HA4_32: return qfz_gpu_ha4_32(gpu, segments, d_scratch, d_root);
     case QFZ_N_METHODS: break;
     }
     return qfz_fail(gpu->err, QFZ_EARG, "labeling method %d", (int)method);

@@ -42,9 +42,11 @@ extern const char *const qfz_gpu_method_names[QFZ_N_METHODS];
 qfz_status qfz_gpu_method_of(const char *name, const qfz_rule *rule, qfz_gpu_method *method,
                              qfz_error *err);
 
-/* Labels by a method.  Asynchronous; no scratch memory: the equivalences are kept in d_root. */
+/* Labels by a method.  Asynchronous.  Where the equivalences are kept is d_root; d_scratch has the
+ * bytes that the function before says for the method, none for some. */
+size_t qfz_gpu_published_bytes(qfz_gpu_method method, int32_t h, int32_t w);
 qfz_status qfz_gpu_published(qfz_gpu *gpu, qfz_gpu_method method, const qfz_gpu_segments *segments,
-                             uint32_t *d_root);
+                             void *d_scratch, uint32_t *d_root);
 
 /* Can a kernel be started on it?  QFZ_EARG and why not. */
 qfz_status qfz_gpu_segments_check(qfz_gpu *gpu, const qfz_gpu_segments *segments);
@@ -52,7 +54,11 @@ qfz_status qfz_gpu_segments_check(qfz_gpu *gpu, const qfz_gpu_segments *segments
 /* The methods, one file each. */
 qfz_status qfz_gpu_stava(qfz_gpu *gpu, const qfz_gpu_segments *segments, uint32_t *d_root);
 qfz_status qfz_gpu_c2fl(qfz_gpu *gpu, const qfz_gpu_segments *segments, uint32_t *d_root);
-qfz_status qfz_gpu_ha4(qfz_gpu *gpu, const qfz_gpu_segments *segments, uint32_t *d_root);
-qfz_status qfz_gpu_ha4_32(qfz_gpu *gpu, const qfz_gpu_segments *segments, uint32_t *d_root);
+size_t qfz_gpu_ha4_bytes(int32_t h, int32_t w);
+qfz_status qfz_gpu_ha4(qfz_gpu *gpu, const qfz_gpu_segments *segments, void *d_scratch,
+                       uint32_t *d_root);
+size_t qfz_gpu_ha4_32_bytes(int32_t h, int32_t w);
+qfz_status qfz_gpu_ha4_32(qfz_gpu *gpu, const qfz_gpu_segments *segments, void *d_scratch,
+                          uint32_t *d_root);
 
 #endif

@@ -14,13 +14,20 @@ static constexpr unsigned QFZ_ALL_LANES = 0xffffffffu;
 
 /* Bit i is of pixel i of the chunk.  joined: to the pixel on the left, also to that of the chunk
  * before. */
-template <typename WORD> struct qfz_row_bits {
+template <typename WORD> struct __align__(2 * sizeof(WORD)) qfz_row_bits
+{
     WORD valid, joined;
 };
 
 template <typename WORD> struct qfz_word {
     enum { BITS = 8 * sizeof(WORD), LANES = sizeof(WORD) / sizeof(uint32_t) };
 };
+
+/* Words of a row. */
+template <typename WORD> static inline __host__ __device__ int32_t qfz_n_chunks(int32_t w)
+{
+    return (w - 1) / (int32_t)qfz_word<WORD>::BITS + 1;
+}
 
 static __device__ __forceinline__ int qfz_leading_zeros(uint32_t word)
 {
@@ -75,14 +82,16 @@ template <typename WORD> struct qfz_meetings {
 
 /* ---- Sources.
  *
- * h, w; is_valid(p); value(p), of a valid pixel; joins(p, q): of two pixels of the image.
- * fetch(y, x): what this lane reads of the chunk at pixel x of row y, nothing outside the image.
- * bits(fetched, open): the chunk's bits; open: is the pixel before it valid?  is_open(y, x) says.
- * meetings<EIGHT>(y, x, row, up, row_open, up_open): of the chunk and the one above, the last two
- * saying whether the pixels before them are valid.  All lanes call these. */
+ * h, w; SEGMENTS_TOUCH: can a segment begin where another ends?  is_valid(p); value(p), of a valid
+ * pixel; joins(p, q): of two pixels of the image. fetch(y, x): what this lane reads of the chunk at
+ * pixel x of row y, nothing outside the image. bits(fetched, open): the chunk's bits; open: is the
+ * pixel before it valid? meetings<EIGHT>(y, x, row, up, row_open, up_open): of the chunk and the
+ * one above, the last two saying whether the pixels before them are valid.  All lanes call these.
+ */
 
 /* A foreground: its pixels join. */
 struct qfz_foreground {
+    enum { SEGMENTS_TOUCH = false };
     int32_t h, w;
     const uint8_t *valid;
 
@@ -128,11 +137,6 @@ struct qfz_foreground {
         return {word, (WORD)(word & (word << 1 | (WORD)open))};
     }
 
-    __device__ __forceinline__ bool is_open(int32_t y, int32_t x0) const
-    {
-        return x0 > 0 && is_valid((int64_t)y * w + x0 - 1);
-    }
-
     template <bool EIGHT, typename WORD>
     __device__ __forceinline__ qfz_meetings<WORD> meetings(int32_t, int32_t, qfz_row_bits<WORD> row,
                                                            qfz_row_bits<WORD> up, bool row_open,
@@ -149,6 +153,7 @@ struct qfz_foreground {
 
 /* Values: equal ones join. */
 template <typename T> struct qfz_values {
+    enum { SEGMENTS_TOUCH = true };
     int32_t h, w;
     const uint8_t *valid; /* NULL: all are */
     const T *values;
@@ -195,11 +200,6 @@ template <typename T> struct qfz_values {
     __device__ __forceinline__ qfz_row_bits<WORD> bits(const fetched<WORD> &got, bool) const
     {
         return {qfz_ballot<WORD>(got.valid), qfz_ballot<WORD>(got.joined)};
-    }
-
-    __device__ __forceinline__ bool is_open(int32_t y, int32_t x0) const
-    {
-        return x0 > 0 && is_valid((int64_t)y * w + x0 - 1);
     }
 
     /* Which of the pixels of `pairs` have equal values, with pixel p + from and p + to. */

@@ -90,18 +90,18 @@ static __global__ void __launch_bounds__(QFZ_TILE_SIDE *QFZ_TILE_ROWS)
 /* Kernel 2: the lines inside the groups of a level. */
 template <bool EIGHT, typename SOURCE>
 static __global__ void __launch_bounds__(LINE_BLOCK)
-    k_join_tiles(SOURCE source, qfz_lines lines, int64_t n, uint32_t *parent)
+    k_join_tiles(SOURCE source, qfz_lines lines, uint32_t n, uint32_t *parent)
 {
-    const int64_t i = (int64_t)blockIdx.x * LINE_BLOCK + threadIdx.x;
+    const uint32_t i = blockIdx.x * LINE_BLOCK + threadIdx.x;
     if (i < n) qfz_join_facing<EIGHT>(source, parent, qfz_facing_at(lines, i));
 }
 
 /* Kernel 3: the pixels at the next level's lines.  A root that another thread reads instead of what
  * it replaces is an ancestor too. */
 static __global__ void __launch_bounds__(LINE_BLOCK)
-    k_flatten(qfz_lines lines, int64_t n, uint32_t *parent)
+    k_flatten(qfz_lines lines, uint32_t n, uint32_t *parent)
 {
-    const int64_t i = (int64_t)blockIdx.x * LINE_BLOCK + threadIdx.x;
+    const uint32_t i = blockIdx.x * LINE_BLOCK + threadIdx.x;
     if (i >= n) return;
     const qfz_facing f = qfz_facing_at(lines, i);
     for (int64_t p = f.near;; p = f.near + f.across) {
@@ -124,7 +124,7 @@ static qfz_status join_levels(qfz_gpu *gpu, const SOURCE &source, uint32_t *d_ro
     const int64_t longest = max(source.h, source.w);
     for (int64_t side = QFZ_TILE_SIDE; side < longest; side *= GROUP) {
         const qfz_lines lines = {source.h, source.w, (int32_t)side, (int32_t)side, true};
-        const int64_t n = lines.size();
+        const uint32_t n = (uint32_t)lines.size();
         const dim3 grid(qfz_blocks(n, LINE_BLOCK)), block(LINE_BLOCK);
         if (side > QFZ_TILE_SIDE)
             QFZ_TRY(qfz_launch(gpu, k_flatten, grid, block, 0, lines, n, d_root));

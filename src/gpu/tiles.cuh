@@ -112,7 +112,7 @@ struct qfz_lines {
         return by_four ? n - n / 4 : n;
     }
 
-    /* Pairs of pixels that face each other. */
+    /* Pairs of pixels that face each other, fewer than pixels. */
     __host__ __device__ int64_t size() const
     {
         return count(h, step_y) * w + count(w, step_x) * h;
@@ -127,13 +127,13 @@ struct qfz_facing {
     bool is_last;  /* of its line */
 };
 
-static __device__ __forceinline__ qfz_facing qfz_facing_at(const qfz_lines &lines, int64_t i)
+static __device__ __forceinline__ qfz_facing qfz_facing_at(const qfz_lines &lines, uint32_t i)
 {
-    const int64_t n_level = lines.count(lines.h, lines.step_y) * lines.w;
+    const uint32_t n_level = (uint32_t)(lines.count(lines.h, lines.step_y) * lines.w);
     const bool level = i < n_level;
     if (!level) i -= n_level;
     const int32_t length = level ? lines.w : lines.h, step = level ? lines.step_y : lines.step_x;
-    const int32_t line = (int32_t)(i / length), at = (int32_t)(i % length);
+    const int32_t line = (int32_t)(i / (uint32_t)length), at = (int32_t)(i % (uint32_t)length);
     const int32_t k = (lines.by_four ? line + line / 3 : line) + 1;
     const int32_t edge = k * step - 1;
     qfz_facing f;

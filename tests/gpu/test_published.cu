@@ -70,10 +70,14 @@ static void methods_label(qfz_gpu *gpu, const scene &s, int connectivity)
                                        s.type,       d_values,     d_valid};
     uint32_t *const d_root = device_room<uint32_t>(n_px);
     for (int m = 0; m < QFZ_N_METHODS; m++) {
+        const qfz_gpu_method method = (qfz_gpu_method)m;
+        char *const d_scratch =
+            device_room<char>((int64_t)qfz_gpu_published_bytes(method, segments.h, segments.w));
         MUST(cudaMemset(d_root, 0xa5, (size_t)n_px * sizeof *d_root));
-        CHECK(qfz_gpu_published(gpu, (qfz_gpu_method)m, &segments, d_root) == QFZ_OK, "%s",
+        CHECK(qfz_gpu_published(gpu, method, &segments, d_scratch, d_root) == QFZ_OK, "%s",
               err.message);
         roots_are(from_device(gpu, d_root, n_px), want, qfz_gpu_method_names[m], connectivity);
+        cudaFree(d_scratch);
     }
     cudaFree(d_root);
     cudaFree(d_values);
