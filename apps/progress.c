@@ -3,11 +3,10 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "command.h"
-
-enum { TICKS = 40, PATIENCE_S = 12 };
+enum { TICKS = 40, PATIENCE_S = 12, LOG_EVERY_S = 60 };
 
 /* A handler can reach nothing but a variable of the file. */
 static volatile sig_atomic_t stop_signal;
@@ -42,7 +41,7 @@ static void handle(int number, void (*handler)(int))
     (void)sigaction(number, &action, NULL);
 }
 
-progress progress_start(bool quiet, bool resumable)
+progress progress_start(const command *c, bool quiet, bool resumable)
 {
     handle(SIGINT, on_signal);
     handle(SIGTERM, resumable ? on_resumable_signal : on_signal);
@@ -50,14 +49,18 @@ progress progress_start(bool quiet, bool resumable)
         handle(SIGUSR1, on_resumable_signal);
         handle(SIGALRM, on_alarm);
     }
-    return (progress){.visible = !quiet && isatty(STDERR_FILENO), .ticks = -1};
+    const bool terminal = isatty(STDERR_FILENO);
+    return (progress){.command = c,
+                      .visible = !quiet && terminal,
+                      .ticks = -1,
+                      .logs = !quiet && !terminal,
+                      .log = {.every_s = LOG_EVERY_S}};
 }
 
-int progress_report(double done, void *arg)
+static void draw_bar(progress *p, double done)
 {
-    progress *const p = arg;
     const int ticks = done >= 1 ? TICKS : done > 0 ? (int)(done * TICKS) : 0;
-    while (p->visible && p->ticks < ticks) {
+    while (p->ticks < ticks) {
         p->ticks++;
         if (p->ticks % 4 == 0)
             (void)fprintf(stderr, "%d", p->ticks / 4 * 10);
@@ -65,6 +68,23 @@ int progress_report(double done, void *arg)
             (void)fputc('.', stderr);
         if (p->ticks == TICKS) (void)fputs(" - done.\n", stderr);
     }
+}
+
+static void write_line(progress *p, const qfz_progress *state)
+{
+    struct timespec now;
+    char line[256];
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    const double now_s = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    if (progress_log_line(&p->log, state, now_s, time(NULL), line, sizeof line))
+        complain(p->command, "%s", line);
+}
+
+int progress_report(const qfz_progress *state, void *arg)
+{
+    progress *const p = arg;
+    if (p->visible) draw_bar(p, state->done);
+    if (p->logs) write_line(p, state);
     return stop_signal != 0;
 }
 

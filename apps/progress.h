@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* progress.h - GDAL's progress bar, 0...10...20, on a terminal, and the wish to stop. */
+/* progress.h - how far a job is, on stderr: GDAL's bar, 0...10...20, on a terminal, else a line a
+ * minute; and the wish to stop. */
 #ifndef PROGRESS_H
 #define PROGRESS_H
 
-#include <stdbool.h>
+#include "command.h"
+#include "progress_log.h"
 
 typedef struct progress {
-    bool visible;
-    int ticks; /* drawn so far; -1: none */
+    const command *command;
+    bool visible; /* the bar */
+    int ticks;    /* drawn so far; -1: none */
+    bool logs;    /* lines */
+    progress_log log;
 } progress;
 
 /* From here on SIGINT and SIGTERM ask the job to stop; a second one kills.  resumable: SIGUSR1 does
  * so too, and what does not stop soon after that or SIGTERM is ended with EXIT_RESUMABLE. */
-progress progress_start(bool quiet, bool resumable);
+progress progress_start(const command *c, bool quiet, bool resumable);
 
 /* A qfz_progress_fn; arg is the progress. */
-int progress_report(double done, void *arg);
+int progress_report(const qfz_progress *state, void *arg);
 
 /* Ends the line if one was begun. */
 void progress_end(progress *p);

@@ -78,7 +78,7 @@ int run_job(request *r)
     qfz_report report;
     qfz_error err = {0};
     const bool speaks = command_ranks()->rank == 0;
-    progress bar = progress_start(r->quiet || !speaks, r->job.work != NULL);
+    progress bar = progress_start(r->command, r->quiet || !speaks, r->job.work != NULL);
     r->job.src = r->operands[0];
     r->job.dst = r->operands[1];
     if (command_ranks()->n > 1) r->job.ranks = command_ranks();

@@ -73,9 +73,15 @@ typedef enum qfz_layout { QFZ_EDGES = 0, QFZ_PIXEL, QFZ_KHALIMSKY } qfz_layout;
 
 typedef enum qfz_nodata_rule { QFZ_NODATA_ALL = 0, QFZ_NODATA_ANY } qfz_nodata_rule;
 
-/* Called by one thread at a time with the share of the whole job that is done, 0..1, never
- * falling.  A return value other than 0 ends the job with QFZ_ECANCEL. */
-typedef int (*qfz_progress_fn)(double done, void *arg);
+/* How far a job is. */
+typedef struct qfz_progress {
+    double done;               /* share of the whole job, 0..1, never falling */
+    const char *step;          /* what is being done: "pass 1 of 2", "stitching" ...; borrowed */
+    int64_t tiles_done, tiles; /* of the step, in this process; 0 of 0 where it has no tiles */
+} qfz_progress;
+
+/* Called by one thread at a time.  A return value other than 0 ends the job with QFZ_ECANCEL. */
+typedef int (*qfz_progress_fn)(const qfz_progress *progress, void *arg);
 
 /* The processes that share a job: this one's number among all of them, and among those of its
  * node. */

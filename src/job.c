@@ -190,7 +190,8 @@ qfz_status qfz_job_run(const qfz_job *job, qfz_report *report, qfz_error *err)
         QFZ_TRY_OR(st, cleanup, check_names(&c, err));
         QFZ_TRY_OR(st, cleanup, go_through(&c, &found, err));
     }
-    if (job->progress) (void)job->progress(1, job->progress_arg);
+    const qfz_progress all = {.done = 1, .step = "end"};
+    if (job->progress) (void)job->progress(&all, job->progress_arg);
     fill_report(&c.setup, started, &found);
     *report = found;
 

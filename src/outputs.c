@@ -251,6 +251,7 @@ static qfz_status replay(qfz_outputs *out, qfz_error *err)
     QFZ_TRY_OR(st, cleanup, clean(out, err));
     QFZ_TRY_OR(st, cleanup, create_files(out, err));
     QFZ_TRY_OR(st, cleanup, room_init(&r, run->setup, err));
+    qfz_run_begin(run, "writing", 0.05, run->end_tile - run->first_tile);
     for (int64_t tile = run->first_tile; tile < run->end_tile; tile++) {
         QFZ_TRY_OR(st, cleanup, replay_tile(out, tile, &r, err));
         QFZ_TRY_OR(st, cleanup, qfz_run_tell(run, err));

@@ -157,7 +157,15 @@ static qfz_status tell(qfz_run *run, double part, qfz_error *err)
         return qfz_fail(err, QFZ_ECANCEL, "another rank failed");
     if (job->progress) {
 #pragma omp critical(qfz_run_progress)
-        stop = job->progress(run->done + run->share * part, job->progress_arg);
+        {
+            const double done = run->done + run->share * part;
+            if (done > run->told) run->told = done < 1 ? done : 1;
+            const qfz_progress progress = {.done = run->told,
+                                           .step = run->step,
+                                           .tiles_done = run->has_tiles ? run->items_done : 0,
+                                           .tiles = run->has_tiles ? run->items : 0};
+            stop = job->progress(&progress, job->progress_arg);
+        }
     }
     return stop ? qfz_fail(err, QFZ_ECANCEL, "stopped on request; no output was written") : QFZ_OK;
 }
@@ -170,12 +178,24 @@ qfz_status qfz_run_tell(qfz_run *run, qfz_error *err)
     return tell(run, (double)done / (double)run->items, err);
 }
 
-void qfz_run_begin(qfz_run *run, double share, int64_t items)
+void qfz_run_begin(qfz_run *run, const char *step, double share, int64_t tiles)
 {
+    (void)snprintf(run->step, sizeof run->step, "%s", step);
+    run->has_tiles = tiles > 0;
     run->done += run->share;
     run->share = share;
-    run->items = items;
+    run->items = tiles > 0 ? tiles : 1;
     run->items_done = 0;
+}
+
+/* The visits of a process are passes; one that only resolves makes the last one. */
+static void begin_pass(qfz_run *run, double share, int64_t tiles)
+{
+    char step[sizeof run->step];
+    run->pass++;
+    if (run->setup->job->phase == QFZ_PHASE_RESOLVE) run->pass = run->setup->passes;
+    (void)snprintf(step, sizeof step, "pass %d of %d", run->pass, run->setup->passes);
+    qfz_run_begin(run, step, share, tiles);
 }
 
 /* ------------------------------------------------------------------------------------------ tiles
@@ -243,7 +263,7 @@ static qfz_status visit_own(qfz_run *run, double share, qfz_tile_fn is_done, vis
     QFZ_TRY(QFZ_NEW(&v->tiles, run->end_tile - run->first_tile, err));
     for (int64_t tile = run->first_tile; tile < run->end_tile; tile++)
         if (!is_done(run, tile, v->arg)) v->tiles[n++] = tile;
-    qfz_run_begin(run, share, n);
+    begin_pass(run, share, n);
     QFZ_TRY(tell(run, 0, err));
     return qfz_parallel_for(run->n_hands, n, visit_tile, v, err);
 }
@@ -266,6 +286,6 @@ static int solve_progress(double done, void *arg)
 
 qfz_status qfz_run_solve(qfz_run *run, double share, qfz_error *err)
 {
-    qfz_run_begin(run, share, 1);
+    qfz_run_begin(run, "stitching", share, 0);
     return qfz_stitch_solve(run->stitch, solve_progress, run, err);
 }

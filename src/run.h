@@ -87,7 +87,11 @@ typedef struct qfz_run {
     int64_t n_tiles;
     kept_tile *kept;
     int64_t kept_bytes;
-    double done, share; /* progress before this phase, and this phase's part */
+    char step[32];      /* that is being done */
+    int pass;           /* over the pixels, from 1 */
+    double done, share; /* progress before this step, and this step's part */
+    double told;
+    bool has_tiles; /* the step's items are tiles */
     int64_t items_done, items;
     qfz_count count; /* of regions; after numbering */
 } qfz_run;
@@ -100,8 +104,8 @@ void qfz_run_close(qfz_run *run);
 /* Where temporary files go: the folder of the output, if it is one. */
 void qfz_run_folder(const qfz_job *job, char *folder, size_t size);
 
-/* A part of the whole job begins: that many items, that share of the time. */
-void qfz_run_begin(qfz_run *run, double share, int64_t items);
+/* A step of the job begins: its name, its share of the time, and how many tiles it has, if any. */
+void qfz_run_begin(qfz_run *run, const char *step, double share, int64_t tiles);
 
 /* One item more is done.  Any thread; QFZ_ECANCEL where the job is to stop. */
 qfz_status qfz_run_tell(qfz_run *run, qfz_error *err);

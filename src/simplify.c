@@ -97,7 +97,7 @@ static qfz_status number(qfz_run *run, double share, qfz_error *err)
 {
     const qfz_combine add =
         qfz_type_is_float(run->setup->info.type) ? add_float_sums : add_integer_sums;
-    qfz_run_begin(run, share, 1);
+    qfz_run_begin(run, "numbering", share, 0);
     QFZ_TRY(qfz_stitch_number(run->stitch, err));
     if (run->setup->job->count_only) return QFZ_OK;
     return qfz_stitch_reduce(run->stitch, QFZ_SET_SUMS, value_words(run->setup), add, err);
@@ -210,6 +210,6 @@ const qfz_passes qfz_simplify_passes = {
          {.phase = QFZ_PHASE_STITCH, .share = 0.05, .is_done = is_numbered, .together = number}},
     .n_steps = 4,
     .plan = plan,
-    .resolve_share = 0.3,
+    .resolve_share = 0.25,
     .resolve = resolve,
 };

@@ -61,6 +61,13 @@ if [ "$(values "$T/cut.tif")" != "1 1 1 2 1 1 " ]; then wrong "cut: $(values "$T
 run "$qfz" label -q "$T/in.tif" "$T/quieter.tif"
 if [ "$rc" -ne 0 ] || [ -s "$T/stdout" ] || [ -s "$T/stderr" ]; then wrong "-q is not quiet"; fi
 
+# A log has no bar, and no control characters.
+checks=$((checks + 1))
+run "$qfz" label --overwrite --tile 1 "$T/in.tif" "$T/quieter.tif"
+if [ "$(wc -l <"$T/stderr")" -ne 1 ] || LC_ALL=C grep -q '[[:cntrl:]]\|0\.\.\.10' "$T/stderr"; then
+    wrong "a log is not one line of text: $(cat "$T/stderr")"
+fi
+
 checks=$((checks + 2))
 run "$qfz" --version
 if [ "$rc" -ne 0 ] || ! grep -q '[0-9]\.[0-9]' "$T/stdout"; then wrong "--version"; fi

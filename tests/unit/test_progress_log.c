@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* test_progress_log.c - what a batch job writes of its progress, by a clock that the test turns. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "progress_log.h"
+
+enum { WALL = 1795252620 }; /* 2026-11-21 09:17:00 UTC */
+
+static char line[256];
+
+static bool line_at(progress_log *log, const char *step, int64_t tiles_done, int64_t tiles,
+                    double done, double seconds)
+{
+    const qfz_progress state = {
+        .done = done, .step = step, .tiles_done = tiles_done, .tiles = tiles};
+    return progress_log_line(log, &state, 1000 + seconds, WALL + (time_t)seconds, line,
+                             sizeof line);
+}
+
+static void writes_a_line_a_minute(void **state)
+{
+    (void)state;
+    progress_log log = {.every_s = 60};
+    int n = 0;
+    for (int i = 0; i < 600; i++)
+        n += line_at(&log, "pass 1 of 2", i, 1200, 0.0005 * i, i);
+    assert_int_equal(n, 9);
+}
+
+static void says_tiles_rate_and_end(void **state)
+{
+    (void)state;
+    progress_log log = {.every_s = 60};
+    assert_false(line_at(&log, "pass 1 of 2", 0, 1000, 0, 0));
+    assert_false(line_at(&log, "pass 1 of 2", 90, 1000, 0.05, 59));
+    assert_true(line_at(&log, "pass 1 of 2", 100, 1000, 0.05, 60));
+    assert_string_equal(line, "2026-11-21 09:18:00 pass 1 of 2, 100 of 1000 tiles, 1.67 tiles/s, "
+                              "5.0 % of all, end about 2026-11-21 09:37");
+    assert_false(line_at(&log, "stitching", 0, 0, 0.5, 119));
+    assert_true(line_at(&log, "stitching", 0, 0, 0.5, 120));
+    assert_string_equal(line, "2026-11-21 09:19:00 stitching, 50.0 % of all, end about "
+                              "2026-11-21 09:21");
+}
+
+/* What an earlier run has done counts for nothing in the rate. */
+static void a_resumed_run_is_as_fast_as_it_is_now(void **state)
+{
+    (void)state;
+    progress_log log = {.every_s = 60};
+    assert_false(line_at(&log, "pass 2 of 2", 0, 400, 0.8, 0));
+    assert_true(line_at(&log, "pass 2 of 2", 100, 400, 0.85, 60));
+    assert_string_equal(line, "2026-11-21 09:18:00 pass 2 of 2, 100 of 400 tiles, 1.67 tiles/s, "
+                              "85.0 % of all, end about 2026-11-21 09:21");
+}
+
+static void says_no_end_where_nothing_moves(void **state)
+{
+    (void)state;
+    progress_log log = {.every_s = 60};
+    assert_false(line_at(&log, "stitching", 0, 0, 0.4, 0));
+    assert_true(line_at(&log, "stitching", 0, 0, 0.4, 300));
+    assert_string_equal(line, "2026-11-21 09:22:00 stitching, 40.0 % of all");
+    assert_false(line_at(&log, "end", 0, 0, 1, 900)); /* the summary follows */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(writes_a_line_a_minute),
+        cmocka_unit_test(says_tiles_rate_and_end),
+        cmocka_unit_test(a_resumed_run_is_as_fast_as_it_is_now),
+        cmocka_unit_test(says_no_end_where_nothing_moves),
+    };
+    (void)setenv("TZ", "UTC", 1);
+    tzset();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
