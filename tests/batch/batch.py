@@ -97,7 +97,11 @@ def kill_job(process, rng, number=signal.SIGKILL):
         kill(ranks, number)
     else:
         kill([rng.choice(ranks)], number)
-    process.wait()
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired: # a launcher may not notice while it is launching
+        kill(children(process.pid) + [process.pid])
+        process.wait()
 
 
 def write_raster(path, values, width, options=()):
