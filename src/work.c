@@ -62,8 +62,8 @@ static qfz_status read_file(const qfz_work *work, const char *name, char **text,
     if (!in && errno == ENOENT) return QFZ_OK;
     if (!in) return failed(path, "opening", err);
     qfz_status st = QFZ_NEW_ZERO(text, TEXT_BYTES, err);
-    if (st == QFZ_OK) (void)fread(*text, 1, TEXT_BYTES - 1, in);
-    if (st == QFZ_OK && ferror(in)) st = failed(path, "reading", err);
+    if (st == QFZ_OK && fread(*text, 1, TEXT_BYTES - 1, in) == 0 && ferror(in))
+        st = failed(path, "reading", err);
     (void)fclose(in);
     return st;
 }
