@@ -58,6 +58,7 @@ qfz_add_gpu_test(collective gpu/test_collective.cu)
 qfz_add_gpu_test(image gpu/test_image.cu gpu/hostile.c)
 qfz_add_gpu_test(components gpu/test_components.cu gpu/hostile.c)
 qfz_add_gpu_test(regions gpu/test_regions.cu gpu/hostile.c)
+qfz_add_gpu_test(union_find gpu/test_union_find.cu)
 
 # Tests of the CPU engine, once more with the CUDA engine.
 # qfz_add_engine_test(NAME SOURCE... [ARGS argument...])
