@@ -59,6 +59,7 @@ qfz_add_gpu_test(image gpu/test_image.cu gpu/hostile.c)
 qfz_add_gpu_test(components gpu/test_components.cu gpu/hostile.c)
 qfz_add_gpu_test(published gpu/test_published.cu gpu/hostile.c)
 qfz_add_gpu_test(regions gpu/test_regions.cu gpu/hostile.c)
+qfz_add_gpu_test(union_find gpu/test_union_find.cu)
 qfz_add_gpu_test(boruvka gpu/test_boruvka.cu gpu/hostile.c)
 
 # Tests of the CPU engine, once more with the CUDA engine.
