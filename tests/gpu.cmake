@@ -58,6 +58,7 @@ qfz_add_gpu_test(collective gpu/test_collective.cu)
 qfz_add_gpu_test(image gpu/test_image.cu gpu/hostile.c)
 qfz_add_gpu_test(components gpu/test_components.cu gpu/hostile.c)
 qfz_add_gpu_test(published gpu/test_published.cu gpu/hostile.c)
+qfz_add_gpu_test(ha4_features gpu/test_ha4_features.cu gpu/hostile.c)
 qfz_add_gpu_test(regions gpu/test_regions.cu gpu/hostile.c)
 qfz_add_gpu_test(boruvka gpu/test_boruvka.cu gpu/hostile.c)
 
