@@ -232,32 +232,46 @@ static __global__ void __launch_bounds__(QFZ_WARP *RELABEL_WARPS)
 /* ---- Launches -------------------------------------------------------------------------------- */
 
 template <typename WORD, bool EIGHT, typename SOURCE>
-static qfz_status launch(qfz_gpu *gpu, const SOURCE &source, void *d_scratch, uint32_t *d_root)
+static qfz_status join_segments(qfz_gpu *gpu, const SOURCE &source, qfz_row_bits<WORD> *d_bits,
+                                uint32_t *d_parent)
 {
-    enum { PIECE = QFZ_WARP * RELABEL_PX, SLOTS = SOURCE::SEGMENTS_TOUCH ? 4 : 2 };
-    qfz_row_bits<WORD> *const d_bits = static_cast<qfz_row_bits<WORD> *>(d_scratch);
-    const uint32_t n_strips = qfz_blocks(source.h, STRIP), n_pieces = qfz_blocks(source.w, PIECE);
+    const uint32_t n_strips = qfz_blocks(source.h, STRIP);
     const uint32_t n_border = (n_strips - 1) * (uint32_t)qfz_n_chunks<WORD>(source.w);
-    const uint32_t n_relabel = (uint32_t)source.h * n_pieces;
-    const bool aligned = source.w % RELABEL_PX == 0 && (uintptr_t)d_root % sizeof(uint4) == 0;
     QFZ_TRY(qfz_launch(gpu, k_label_strips<WORD, EIGHT, SOURCE>, dim3(n_strips),
-                       dim3(QFZ_WARP, STRIP), 0, source, d_bits, d_root));
-    QFZ_TRY(qfz_launch(gpu, k_join_strips<WORD, EIGHT, SOURCE>,
-                       dim3(qfz_blocks(n_border, BORDER_WARPS)), dim3(QFZ_WARP, BORDER_WARPS), 0,
-                       source, d_bits, n_border, d_root));
-    return qfz_launch(gpu, k_relabel<WORD, SLOTS>, dim3(qfz_blocks(n_relabel, RELABEL_WARPS)),
-                      dim3(QFZ_WARP, RELABEL_WARPS), 0, d_bits, source.w, n_pieces, n_relabel,
-                      aligned, d_root);
+                       dim3(QFZ_WARP, STRIP), 0, source, d_bits, d_parent));
+    return qfz_launch(gpu, k_join_strips<WORD, EIGHT, SOURCE>,
+                      dim3(qfz_blocks(n_border, BORDER_WARPS)), dim3(QFZ_WARP, BORDER_WARPS), 0,
+                      source, d_bits, n_border, d_parent);
 }
 
 template <typename WORD>
-static qfz_status launch_any(qfz_gpu *gpu, const qfz_gpu_segments *in, void *d_scratch,
-                             uint32_t *d_root)
+static qfz_status make_forest(qfz_gpu *gpu, const qfz_gpu_segments *in, qfz_row_bits<WORD> *d_bits,
+                              uint32_t *d_parent)
 {
     return qfz_label_source(gpu, in, [&](const auto &source) {
-        return in->connectivity == 8 ? launch<WORD, true>(gpu, source, d_scratch, d_root)
-                                     : launch<WORD, false>(gpu, source, d_scratch, d_root);
+        return in->connectivity == 8 ? join_segments<WORD, true>(gpu, source, d_bits, d_parent)
+                                     : join_segments<WORD, false>(gpu, source, d_bits, d_parent);
     });
+}
+
+template <typename WORD, int SLOTS>
+static qfz_status relabel(qfz_gpu *gpu, int32_t h, int32_t w, const qfz_row_bits<WORD> *d_bits,
+                          uint32_t *d_root)
+{
+    const uint32_t n_pieces = qfz_blocks(w, QFZ_WARP * RELABEL_PX);
+    const uint32_t n = (uint32_t)h * n_pieces;
+    const bool aligned = w % RELABEL_PX == 0 && (uintptr_t)d_root % sizeof(uint4) == 0;
+    return qfz_launch(gpu, k_relabel<WORD, SLOTS>, dim3(qfz_blocks(n, RELABEL_WARPS)),
+                      dim3(QFZ_WARP, RELABEL_WARPS), 0, d_bits, w, n_pieces, n, aligned, d_root);
+}
+
+template <typename WORD>
+static qfz_status label(qfz_gpu *gpu, const qfz_gpu_segments *in, void *d_scratch, uint32_t *d_root)
+{
+    qfz_row_bits<WORD> *const d_bits = static_cast<qfz_row_bits<WORD> *>(d_scratch);
+    QFZ_TRY(make_forest<WORD>(gpu, in, d_bits, d_root));
+    if (in->d_values) return relabel<WORD, 4>(gpu, in->h, in->w, d_bits, d_root);
+    return relabel<WORD, 2>(gpu, in->h, in->w, d_bits, d_root);
 }
 
 template <typename WORD> static size_t scratch_bytes(int32_t h, int32_t w)
@@ -273,7 +287,7 @@ size_t qfz_gpu_ha4_bytes(int32_t h, int32_t w)
 qfz_status qfz_gpu_ha4(qfz_gpu *gpu, const qfz_gpu_segments *segments, void *d_scratch,
                        uint32_t *d_root)
 {
-    return launch_any<uint64_t>(gpu, segments, d_scratch, d_root);
+    return label<uint64_t>(gpu, segments, d_scratch, d_root);
 }
 
 size_t qfz_gpu_ha4_32_bytes(int32_t h, int32_t w)
@@ -284,5 +298,11 @@ size_t qfz_gpu_ha4_32_bytes(int32_t h, int32_t w)
 qfz_status qfz_gpu_ha4_32(qfz_gpu *gpu, const qfz_gpu_segments *segments, void *d_scratch,
                           uint32_t *d_root)
 {
-    return launch_any<uint32_t>(gpu, segments, d_scratch, d_root);
+    return label<uint32_t>(gpu, segments, d_scratch, d_root);
+}
+
+qfz_status qfz_gpu_ha4_forest(qfz_gpu *gpu, const qfz_gpu_segments *segments,
+                              qfz_row_bits<uint64_t> *d_bits, uint32_t *d_parent)
+{
+    return make_forest<uint64_t>(gpu, segments, d_bits, d_parent);
 }

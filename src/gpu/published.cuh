@@ -61,4 +61,10 @@ size_t qfz_gpu_ha4_32_bytes(int32_t h, int32_t w);
 qfz_status qfz_gpu_ha4_32(qfz_gpu *gpu, const qfz_gpu_segments *segments, void *d_scratch,
                           uint32_t *d_root);
 
+/* HA4's first two kernels: d_bits gets two words for each 64 pixels of a row (segments.cuh), and
+ * d_parent what leads from the start of each segment to the first pixel of its region. */
+template <typename WORD> struct qfz_row_bits;
+qfz_status qfz_gpu_ha4_forest(qfz_gpu *gpu, const qfz_gpu_segments *segments,
+                              qfz_row_bits<uint64_t> *d_bits, uint32_t *d_parent);
+
 #endif

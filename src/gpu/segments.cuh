@@ -82,16 +82,15 @@ template <typename WORD> struct qfz_meetings {
 
 /* ---- Sources.
  *
- * h, w; SEGMENTS_TOUCH: can a segment begin where another ends?  is_valid(p); value(p), of a valid
- * pixel; joins(p, q): of two pixels of the image. fetch(y, x): what this lane reads of the chunk at
- * pixel x of row y, nothing outside the image. bits(fetched, open): the chunk's bits; open: is the
- * pixel before it valid? meetings<EIGHT>(y, x, row, up, row_open, up_open): of the chunk and the
- * one above, the last two saying whether the pixels before them are valid.  All lanes call these.
- */
+ * Members: h, w;
+ * is_valid(p); value(p) of a valid pixel; joins(p, q), of two pixels of the image;
+ * fetch(y, x): what this lane reads of the chunk at pixel x of row y, nothing outside the image;
+ * bits(fetched, open): the chunk's bits; open: is the pixel before it valid?
+ * meetings<EIGHT>(y, x, row, up, row_open, up_open): of the chunk and the one above; the last two:
+ * are the pixels before them valid?  All lanes call the last three. */
 
 /* A foreground: its pixels join. */
 struct qfz_foreground {
-    enum { SEGMENTS_TOUCH = false };
     int32_t h, w;
     const uint8_t *valid;
 
@@ -153,7 +152,6 @@ struct qfz_foreground {
 
 /* Values: equal ones join. */
 template <typename T> struct qfz_values {
-    enum { SEGMENTS_TOUCH = true };
     int32_t h, w;
     const uint8_t *valid; /* NULL: all are */
     const T *values;

@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: MIT */
+/* ha4_features.cu - one warp walks along a piece of a row; at the end of every segment, or where it
+ * is cut by 32 pixels, one lane has what the segment adds up to: its place from the bits, its
+ * values from a sum that starts anew with each segment.  Lanes keep what is the warp's favourite
+ * region's to themselves until the walk ends or another region becomes it; so a region that is
+ * large gets a few additions from each warp, not one from each segment. */
+#include "gpu/ha4_features.cuh"
+
+#include <stddef.h>
+
+#include "gpu/collective.cuh"
+#include "gpu/launch.cuh"
+#include "gpu/segments.cuh"
+#include "gpu/warp.cuh"
+#include "record.h"
+
+typedef unsigned long long counter; /* what CUDA's atomics call 64 bits */
+typedef qfz_row_bits<uint64_t> row_bits;
+
+/* A numbered root's parent is its region and this bit. */
+static constexpr uint32_t NUMBERED = 0x80000000u;
+
+enum { BITS = 64, BLOCK = 256, WARPS = 4, PIECE_CHUNKS = 16, PIECE = PIECE_CHUNKS * BITS };
+
+/* Places in a record, and of a band in its bands. */
+enum {
+    PIXELS = offsetof(qfz_record, pixels) / 8,
+    SUM_Y = offsetof(qfz_record, sum_y) / 8,
+    SUM_X = offsetof(qfz_record, sum_x) / 8,
+    Y0 = offsetof(qfz_record, y0) / 8,
+    X0 = offsetof(qfz_record, x0) / 8,
+    Y1 = offsetof(qfz_record, y1) / 8,
+    X1 = offsetof(qfz_record, x1) / 8,
+    AREA = offsetof(qfz_record, area) / 8,
+    BANDS = offsetof(qfz_record, bands) / 8,
+    SUM = 0, /* two words, as of all integers */
+    SQUARE = 2,
+    LEAST = 4, /* while it is gathered, an order_of() */
+    GREATEST = 5,
+    BAND_WORDS = 6
+};
+
+/* ---- Regions --------------------------------------------------------------------------------- */
+
+struct region_room {
+    row_bits *bits;   /* of the rows */
+    uint64_t *roots;  /* those of them that are roots */
+    uint32_t *counts; /* of roots, then of those before */
+    void *scan;
+};
+
+static int64_t n_words(int32_t h, int32_t w)
+{
+    return (int64_t)h * qfz_n_chunks<uint64_t>(w);
+}
+
+static void take_room(qfz_carve *carve, int32_t h, int32_t w, region_room *room)
+{
+    const int64_t n = n_words(h, w);
+    qfz_carve_take(carve, &room->bits, n);
+    qfz_carve_take(carve, &room->roots, n);
+    qfz_carve_take(carve, &room->counts, n);
+    room->scan = qfz_carve_bytes(carve, qfz_gpu_scan_bytes(n));
+}
+
+/* One thread a word. */
+static __global__ void __launch_bounds__(BLOCK)
+    k_find_roots(int32_t w, int64_t n, const row_bits *__restrict__ bits,
+                 const uint32_t *__restrict__ parent, uint64_t *roots, uint32_t *counts)
+{
+    const int64_t i = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
+    if (i >= n) return;
+    const uint32_t n_chunks = (uint32_t)qfz_n_chunks<uint64_t>(w);
+    const uint32_t base =
+        (uint32_t)i / n_chunks * (uint32_t)w + (uint32_t)i % n_chunks * (uint32_t)BITS;
+    uint64_t found = 0;
+    for (uint64_t left = bits[i].valid & ~bits[i].joined; left; left &= left - 1) {
+        const int x = qfz_first_bit(left) - 1;
+        if (parent[base + (uint32_t)x] == base + (uint32_t)x) found |= (uint64_t)1 << x;
+    }
+    roots[i] = found;
+    counts[i] = (uint32_t)__popcll(found);
+}
+
+static __global__ void __launch_bounds__(BLOCK)
+    k_number_roots(int32_t w, int64_t n, const uint64_t *__restrict__ roots,
+                   const uint32_t *__restrict__ before, uint32_t *parent, uint32_t *n_regions)
+{
+    const int64_t i = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
+    if (i >= n) return;
+    const uint32_t n_chunks = (uint32_t)qfz_n_chunks<uint64_t>(w);
+    const uint32_t base =
+        (uint32_t)i / n_chunks * (uint32_t)w + (uint32_t)i % n_chunks * (uint32_t)BITS;
+    uint32_t number = before[i];
+    for (uint64_t left = roots[i]; left; left &= left - 1)
+        parent[base + (uint32_t)(qfz_first_bit(left) - 1)] = NUMBERED | number++;
+    if (i == n - 1) *n_regions = number;
+}
+
+static __device__ __forceinline__ uint32_t region_of(const uint32_t *parent, uint32_t start)
+{
+    for (;;) {
+        start = __ldg(parent + start);
+        if (start & NUMBERED) return start & ~NUMBERED;
+    }
+}
+
+/* ---- Values ---------------------------------------------------------------------------------- */
+
+/* Unsigned numbers in the order of the values, and back. */
+template <typename T> static __device__ __forceinline__ uint32_t order_of(T value)
+{
+    return (T)-1 < (T)0 ? (uint32_t)value ^ 0x80000000u : (uint32_t)value;
+}
+template <typename T> static __device__ __forceinline__ double value_of(uint32_t order)
+{
+    return (T)-1 < (T)0 ? (double)(int32_t)(order ^ 0x80000000u) : (double)order;
+}
+
+/* Sums of 32 values and of their squares; squares of 32 bits in two halves, low and high. */
+template <int BYTES> struct sums_of {
+    typedef int32_t sum;
+    typedef uint64_t square;
+};
+template <> struct sums_of<1> {
+    typedef int32_t sum;
+    typedef uint32_t square;
+};
+template <> struct sums_of<4> {
+    typedef int64_t sum;
+    typedef uint64_t square;
+};
+
+/* From the start of a pixel's segment to the pixel; distance: how many pixels that is less one. */
+template <typename V, typename JOIN>
+static __device__ __forceinline__ V since_start(V value, int distance, const JOIN &join)
+{
+#pragma unroll
+    for (int step = 1; step < QFZ_WARP; step *= 2) {
+        const V other = __shfl_up_sync(QFZ_ALL_LANES, value, (unsigned)step);
+        if (distance >= step) value = join(value, other);
+    }
+    return value;
+}
+
+/* What is gathered at once. */
+enum { PLACE = 1, VALUES = 2 };
+
+/* What some pixels of one row add up to; columns counted from the piece's first. */
+template <typename T, int WHAT> struct part {
+    uint32_t count, sum_x, x0, x1;
+    uint64_t sum, square[2];
+    uint32_t least, greatest;
+
+    __device__ __forceinline__ void clear()
+    {
+        count = sum_x = x1 = greatest = 0;
+        x0 = least = UINT32_MAX;
+        sum = square[0] = square[1] = 0;
+    }
+
+    __device__ __forceinline__ void join(const part &other)
+    {
+        count += other.count;
+        if (WHAT & PLACE) {
+            sum_x += other.sum_x;
+            x0 = min(x0, other.x0);
+            x1 = max(x1, other.x1);
+        }
+        if (!(WHAT & VALUES)) return;
+        sum += other.sum;
+        square[0] += other.square[0];
+        if (sizeof(T) == 4) square[1] += other.square[1];
+        least = min(least, other.least);
+        greatest = max(greatest, other.greatest);
+    }
+
+    /* The pixels first .. first + count - 1. */
+    __device__ __forceinline__ void set_place(uint32_t first, uint32_t n)
+    {
+        count = n;
+        sum_x = n * first + n * (n - 1) / 2;
+        x0 = first;
+        x1 = first + n;
+    }
+
+    /* Those from the start of the segment of the lane's value to it.  All lanes call. */
+    __device__ __forceinline__ void set_values(T value, int distance)
+    {
+        typedef typename sums_of<sizeof(T)>::sum sum_type;
+        typedef typename sums_of<sizeof(T)>::square square_type;
+        const auto add = [](auto a, auto b) { return a + b; };
+        const uint32_t order = order_of(value);
+        sum = (uint64_t)(int64_t)since_start((sum_type)value, distance, add);
+        const uint64_t wide = (uint64_t)(int64_t)value, own = wide * wide;
+        if (sizeof(T) == 4) {
+            square[0] = since_start(own & UINT32_MAX, distance, add);
+            square[1] = since_start(own >> 32, distance, add);
+        } else {
+            square[0] = since_start((square_type)own, distance, add);
+        }
+        least = since_start(order, distance, [](uint32_t a, uint32_t b) { return min(a, b); });
+        greatest = since_start(order, distance, [](uint32_t a, uint32_t b) { return max(a, b); });
+    }
+};
+
+static __device__ __forceinline__ uint64_t warp_add(uint64_t value)
+{
+#pragma unroll
+    for (int lanes = QFZ_WARP / 2; lanes > 0; lanes /= 2)
+        value += __shfl_xor_sync(QFZ_ALL_LANES, value, lanes);
+    return value;
+}
+
+/* All lanes' parts as one. */
+template <typename T, int WHAT>
+static __device__ __forceinline__ part<T, WHAT> warp_part(const part<T, WHAT> &own)
+{
+    part<T, WHAT> all = own;
+    all.count = qfz_warp_add(own.count);
+    if (WHAT & PLACE) {
+        all.sum_x = qfz_warp_add(own.sum_x);
+        all.x0 = qfz_warp_min(own.x0);
+        all.x1 = qfz_warp_max(own.x1);
+    }
+    if (WHAT & VALUES) {
+        all.sum = warp_add(own.sum);
+        all.square[0] = warp_add(own.square[0]);
+        if (sizeof(T) == 4) all.square[1] = warp_add(own.square[1]);
+        all.least = qfz_warp_min(own.least);
+        all.greatest = qfz_warp_max(own.greatest);
+    }
+    return all;
+}
+
+/* ---- Records --------------------------------------------------------------------------------- */
+
+struct record_room {
+    uint64_t *words;
+    int record_words, band; /* the band that is added up */
+    uint32_t first, n;      /* regions */
+    int64_t y0, x0;         /* of the tile */
+    qfz_gpu_areas areas;
+};
+
+static __device__ __forceinline__ void add(uint64_t *word, uint64_t value)
+{
+    atomicAdd(reinterpret_cast<counter *>(word), (counter)value);
+}
+
+/* What was read before may be stale: then it is no better than what is there. */
+static __device__ __forceinline__ void lower(uint64_t *word, uint64_t value)
+{
+    if (value < *word) atomicMin(reinterpret_cast<counter *>(word), (counter)value);
+}
+static __device__ __forceinline__ void raise(uint64_t *word, uint64_t value)
+{
+    if (value > *word) atomicMax(reinterpret_cast<counter *>(word), (counter)value);
+}
+
+/* Two words, the lower first. */
+static __device__ __forceinline__ void add_wide(uint64_t *words, uint64_t low, uint64_t high)
+{
+    const uint64_t was = atomicAdd(reinterpret_cast<counter *>(words), (counter)low);
+    high += was + low < was;
+    if (high) add(words + 1, high);
+}
+
+/* Gives a region a part that lies in row y, from column x on. */
+template <typename T, int WHAT>
+static __device__ __forceinline__ void give(const record_room &room, uint32_t region, int32_t y,
+                                            int32_t x, const part<T, WHAT> &own)
+{
+    if (region - room.first >= room.n) return;
+    uint64_t *const record = room.words + (int64_t)(region - room.first) * room.record_words;
+    if (WHAT & PLACE) {
+        const uint64_t row = (uint64_t)(room.y0 + y), column = (uint64_t)(room.x0 + x);
+        add(record + PIXELS, own.count);
+        add(record + SUM_Y, row * own.count);
+        add(record + SUM_X, column * own.count + own.sum_x);
+        lower(record + Y0, row);
+        lower(record + X0, column + own.x0);
+        raise(record + Y1, row + 1);
+        raise(record + X1, column + own.x1);
+        if (room.areas.d_row) add(record + AREA, room.areas.d_row[y] * own.count);
+    }
+    if (WHAT & VALUES) {
+        uint64_t *const band = record + BANDS + room.band * BAND_WORDS;
+        add(band + SUM, own.sum); /* below 2^63 in a tile */
+        if (sizeof(T) == 4)
+            add_wide(band + SQUARE, own.square[0] + (own.square[1] << 32),
+                     (own.square[1] >> 32) +
+                         (own.square[0] + (own.square[1] << 32) < own.square[0]));
+        else
+            add(band + SQUARE, own.square[0]);
+        lower(band + LEAST, own.least);
+        raise(band + GREATEST, own.greatest);
+    }
+}
+
+static __global__ void __launch_bounds__(BLOCK) k_clear(record_room room, int n_bands)
+{
+    const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;
+    if (i >= room.n) return;
+    uint64_t *const record = room.words + (int64_t)i * room.record_words;
+    for (int k = 0; k < room.record_words; k++)
+        record[k] = 0;
+    record[Y0] = record[X0] = INT64_MAX;
+    for (int b = 0; b < n_bands; b++)
+        record[BANDS + b * BAND_WORDS + LEAST] = UINT32_MAX;
+}
+
+/* Everything that is known when all is added. */
+template <typename T>
+static __global__ void __launch_bounds__(BLOCK) k_finish(record_room room, int n_bands)
+{
+    const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;
+    if (i >= room.n) return;
+    uint64_t *const record = room.words + (int64_t)i * room.record_words;
+    if (!room.areas.d_row) record[AREA] = room.areas.same * record[PIXELS];
+    for (int b = 0; b < n_bands; b++) {
+        uint64_t *const band = record + BANDS + b * BAND_WORDS;
+        band[SUM + 1] = (T)-1 < (T)0 && band[SUM] >> 63 ? UINT64_MAX : 0;
+        for (int k = LEAST; k <= GREATEST; k++)
+            band[k] = (uint64_t)__double_as_longlong(value_of<T>((uint32_t)band[k]));
+    }
+}
+
+/* ---- The walk -------------------------------------------------------------------------------- */
+
+/* A warp's favourite region, and what each lane has of it. */
+template <typename T, int WHAT> struct favourite {
+    uint32_t region; /* QFZ_NONE: none yet */
+    part<T, WHAT> own;
+
+    /* Gives it what the lanes have, if any; all lanes call. */
+    __device__ __forceinline__ void leave(const record_room &room, int32_t y, int32_t x)
+    {
+        if (region == QFZ_NONE) return;
+        const part<T, WHAT> all = warp_part(own);
+        if (threadIdx.x == 0) give(room, region, y, x, all);
+        own.clear();
+    }
+
+    /* Takes the parts of lanes that have one; all lanes call.  Where none of them is of the region,
+     * the first one's becomes the favourite. */
+    __device__ __forceinline__ void take(const record_room &room, int32_t y, int32_t x, bool has,
+                                         uint32_t of, const part<T, WHAT> &some)
+    {
+        const unsigned all = __ballot_sync(QFZ_ALL_LANES, has);
+        if (!all) return;
+        if (!__any_sync(QFZ_ALL_LANES, has && of == region)) {
+            leave(room, y, x);
+            region = __shfl_sync(QFZ_ALL_LANES, of, __ffs((int)all) - 1);
+        }
+        if (!has) return;
+        if (of == region)
+            own.join(some);
+        else
+            give(room, of, y, x, some);
+    }
+};
+
+/* Regions of this lane's two pixels of a chunk: those at which a segment or the chunk begins look
+ * for theirs, the others are told. */
+static __device__ __forceinline__ void regions_of(const row_bits &row, uint32_t base,
+                                                  const uint32_t *parent, uint32_t region[2])
+{
+    const uint64_t starts = row.valid & (~row.joined | 1);
+    uint32_t found[2];
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        const uint32_t x = threadIdx.x + (uint32_t)(i * QFZ_WARP);
+        found[i] = starts >> x & 1 ? region_of(parent, base + x) : QFZ_NONE;
+    }
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        const int x = (int)threadIdx.x + i * QFZ_WARP;
+        const int start = x - min(x, qfz_start_distance(starts, x));
+        region[i] = __shfl_sync(QFZ_ALL_LANES, found[0], start % QFZ_WARP);
+        if (i == 0) continue;
+        const uint32_t high = __shfl_sync(QFZ_ALL_LANES, found[1], start % QFZ_WARP);
+        if (start >= QFZ_WARP) region[i] = high;
+    }
+}
+
+template <typename T, int WHAT>
+static __global__ void __launch_bounds__(QFZ_WARP *WARPS)
+    k_gather(int32_t w, uint32_t n_pieces, uint32_t n_warps, const row_bits *__restrict__ bits,
+             const uint32_t *__restrict__ parent, const T *__restrict__ plane, record_room room)
+{
+    const uint32_t at = blockIdx.x * WARPS + threadIdx.y;
+    if (at >= n_warps) return;
+    const int32_t y = (int32_t)(at / n_pieces), piece_x = (int32_t)(at % n_pieces) * PIECE;
+    const int32_t n_chunks = qfz_n_chunks<uint64_t>(w), from = piece_x / BITS;
+    favourite<T, WHAT> best;
+    best.region = QFZ_NONE;
+    best.own.clear();
+    for (int32_t c = from; c < n_chunks && c < from + PIECE_CHUNKS; c++) {
+        const row_bits row = bits[(int64_t)y * n_chunks + c];
+        if (!row.valid) continue;
+        const int64_t base = (int64_t)y * w + c * BITS;
+        uint32_t region[2];
+        regions_of(row, (uint32_t)base, parent, region);
+#pragma unroll
+        for (int i = 0; i < 2; i++) {
+            const uint32_t valid = (uint32_t)(row.valid >> i * QFZ_WARP);
+            const uint32_t joined = (uint32_t)(row.joined >> i * QFZ_WARP);
+            const int lane = (int)threadIdx.x;
+            const int distance = min(lane, qfz_start_distance(valid & ~joined, lane));
+            const bool is_valid = valid >> lane & 1;
+            const bool ends = is_valid && !(joined >> lane >> 1 & 1);
+            const int32_t x = c * BITS + i * QFZ_WARP + lane;
+            part<T, WHAT> some;
+            some.set_place((uint32_t)(x - piece_x - distance), (uint32_t)distance + 1);
+            if (WHAT & VALUES)
+                some.set_values(is_valid ? plane[base + i * QFZ_WARP + lane] : (T)0, distance);
+            best.take(room, y, piece_x, ends, region[i], some);
+        }
+    }
+    best.leave(room, y, piece_x);
+}
+
+/* ---- Launches -------------------------------------------------------------------------------- */
+
+size_t qfz_gpu_ha4_regions_bytes(int32_t h, int32_t w)
+{
+    qfz_carve carve = {};
+    region_room room;
+    take_room(&carve, h, w, &room);
+    return carve.used;
+}
+
+qfz_status qfz_gpu_ha4_regions(qfz_gpu *gpu, const qfz_gpu_segments *segments, void *d_scratch,
+                               uint32_t *d_parent, uint32_t *d_n)
+{
+    const int32_t h = segments->h, w = segments->w;
+    QFZ_TRY(qfz_gpu_segments_check(gpu, segments));
+    qfz_carve carve = {static_cast<char *>(d_scratch), 0};
+    region_room room;
+    take_room(&carve, h, w, &room);
+    const int64_t n = n_words(h, w);
+    const dim3 grid(qfz_blocks(n, BLOCK)), block(BLOCK);
+    QFZ_TRY(qfz_gpu_ha4_forest(gpu, segments, room.bits, d_parent));
+    QFZ_TRY(qfz_launch(gpu, k_find_roots, grid, block, 0, w, n, room.bits, d_parent, room.roots,
+                       room.counts));
+    QFZ_TRY(qfz_gpu_scan(gpu, room.scan, room.counts, room.counts, n));
+    return qfz_launch(gpu, k_number_roots, grid, block, 0, w, n, room.roots, room.counts, d_parent,
+                      d_n);
+}
+
+template <typename T, int WHAT>
+static qfz_status gather(qfz_gpu *gpu, const qfz_gpu_image *image, const row_bits *d_bits,
+                         const uint32_t *d_parent, const record_room &room)
+{
+    const uint32_t n_pieces = qfz_blocks(image->w, PIECE), n = n_pieces * (uint32_t)image->h;
+    const T *const plane =
+        static_cast<const T *>(image->d_pixels) + (int64_t)room.band * image->h * image->w;
+    return qfz_launch(gpu, k_gather<T, WHAT>, dim3(qfz_blocks(n, WARPS)), dim3(QFZ_WARP, WARPS), 0,
+                      image->w, n_pieces, n, d_bits, d_parent, plane, room);
+}
+
+template <typename T>
+static qfz_status features(qfz_gpu *gpu, const qfz_gpu_image *image, const row_bits *d_bits,
+                           const uint32_t *d_parent, record_room room)
+{
+    const int n_bands = image->n_bands;
+    const dim3 grid(qfz_blocks(room.n, BLOCK)), block(BLOCK);
+    QFZ_TRY(qfz_launch(gpu, k_clear, grid, block, 0, room, n_bands));
+    if (n_bands == 0) QFZ_TRY((gather<T, PLACE>(gpu, image, d_bits, d_parent, room)));
+    for (; room.band < n_bands; room.band++) {
+        if (room.band == 0)
+            QFZ_TRY((gather<T, PLACE | VALUES>(gpu, image, d_bits, d_parent, room)));
+        else
+            QFZ_TRY((gather<T, VALUES>(gpu, image, d_bits, d_parent, room)));
+    }
+    return qfz_launch(gpu, k_finish<T>, grid, block, 0, room, n_bands);
+}
+
+qfz_status qfz_gpu_ha4_features(qfz_gpu *gpu, const qfz_gpu_image *image, qfz_box box,
+                                qfz_gpu_areas areas, uint32_t first_region, uint32_t n,
+                                const void *d_scratch, const uint32_t *d_parent,
+                                uint64_t *d_records)
+{
+    if (n == 0) return QFZ_OK;
+    const row_bits *const d_bits = static_cast<const row_bits *>(d_scratch); /* its first part */
+    const record_room room = {d_records, qfz_record_words(image->type, image->n_bands),
+                              0,         first_region,
+                              n,         box.y0,
+                              box.x0,    areas};
+    switch (image->type) {
+    case QFZ_U8: return features<uint8_t>(gpu, image, d_bits, d_parent, room);
+    case QFZ_I8: return features<int8_t>(gpu, image, d_bits, d_parent, room);
+    case QFZ_U16: return features<uint16_t>(gpu, image, d_bits, d_parent, room);
+    case QFZ_I16: return features<int16_t>(gpu, image, d_bits, d_parent, room);
+    case QFZ_U32: return features<uint32_t>(gpu, image, d_bits, d_parent, room);
+    case QFZ_I32: return features<int32_t>(gpu, image, d_bits, d_parent, room);
+    case QFZ_F32: break;
+    }
+    return qfz_fail(gpu->err, QFZ_EARG, "HA4's features are not for floating-point rasters");
+}
