@@ -55,6 +55,7 @@ function(qfz_add_gpu_test name)
 endfunction()
 
 qfz_add_gpu_test(collective gpu/test_collective.cu)
+qfz_add_gpu_test(connect gpu/test_connect.cu)
 qfz_add_gpu_test(image gpu/test_image.cu gpu/hostile.c)
 qfz_add_gpu_test(components gpu/test_components.cu gpu/hostile.c)
 qfz_add_gpu_test(published gpu/test_published.cu gpu/hostile.c)

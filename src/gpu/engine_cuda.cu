@@ -32,10 +32,12 @@ static void carve_all(qfz_worker *worker, qfz_carve *carve)
     const size_t px_bytes = qfz_type_bytes(spec->rule->type) * (size_t)spec->rule->n_bands;
     worker->d_pixels = qfz_carve_bytes(carve, (size_t)n * px_bytes);
     qfz_carve_take(carve, &worker->d_valid, n);
-    if (spec->kind == QFZ_LEVELS)
-        qfz_levels_carve(worker, carve);
-    else
-        qfz_regions_carve(worker, carve);
+    switch (spec->kind) {
+    case QFZ_COMPONENTS:
+    case QFZ_OMEGA: qfz_regions_carve(worker, carve); break;
+    case QFZ_LEVELS: qfz_levels_carve(worker, carve); break;
+    case QFZ_TREE: qfz_trees_carve(worker, carve); break;
+    }
 }
 
 static qfz_status take_memory(qfz_worker *worker)
@@ -69,7 +71,8 @@ static int64_t device_bytes_per_px(const qfz_rule *rule, qfz_kind kind)
 static int64_t bytes_per_px(const qfz_rule *rule, qfz_kind kind)
 {
     (void)rule;
-    return kind == QFZ_LEVELS ? 1 : 2 * (int64_t)sizeof(uint32_t) + 1;
+    const bool regions = kind == QFZ_COMPONENTS || kind == QFZ_OMEGA;
+    return regions ? 2 * (int64_t)sizeof(uint32_t) + 1 : 1;
 }
 
 /* --------------------------------------------------------------------------------- open, close */
@@ -99,14 +102,28 @@ static qfz_status take_device(qfz_worker *worker)
     return qfz_staging_open(&worker->staging, err);
 }
 
+/* A method by name is for the kind of work that it was published for. */
+static qfz_status choose_method(qfz_worker *worker)
+{
+    const qfz_worker_spec *const spec = &worker->spec;
+    if (spec->kind == QFZ_COMPONENTS) return qfz_regions_choose(worker);
+    if (spec->kind == QFZ_TREE) return qfz_trees_choose(worker);
+    if (!spec->method) return QFZ_OK;
+    return qfz_fail(worker->gpu.err, QFZ_EARG, "method %s does not make %s", spec->method,
+                    spec->kind == QFZ_LEVELS ? "saliency" : "(alpha, omega)-components");
+}
+
 static qfz_status open_parts(qfz_worker *worker, qfz_error *err)
 {
-    if (worker->spec.kind == QFZ_OMEGA || worker->spec.kind == QFZ_TREE || worker->spec.method)
+    const qfz_kind kind = worker->spec.kind;
+    const bool regions = kind == QFZ_COMPONENTS || kind == QFZ_OMEGA;
+    if (kind == QFZ_OMEGA)
         return qfz_fail(err, QFZ_EGPU, "the CUDA engine cannot do this; use --engine cpu");
     QFZ_TRY(qfz_worker_enter(worker, err));
+    QFZ_TRY(choose_method(worker));
     QFZ_TRY(take_device(worker));
     QFZ_TRY(take_memory(worker));
-    return worker->spec.kind == QFZ_LEVELS ? QFZ_OK : qfz_regions_open(worker);
+    return regions ? qfz_regions_open(worker) : QFZ_OK;
 }
 
 static qfz_status worker_open(qfz_worker **out, const qfz_worker_spec *spec, qfz_error *err)
@@ -135,6 +152,7 @@ static qfz_status load(qfz_worker *worker, const qfz_image *tile, qfz_error *err
     worker->image.type = tile->type;
     worker->image.d_pixels = worker->d_pixels;
     worker->image.d_valid = tile->valid ? worker->d_valid : NULL;
+    qfz_regions_load(worker);
     QFZ_TRY(qfz_worker_up(worker, worker->d_pixels, tile->pixels,
                           n * (size_t)tile->n_bands * qfz_type_bytes(tile->type)));
     return tile->valid ? qfz_worker_up(worker, worker->d_valid, tile->valid, n) : QFZ_OK;
@@ -148,15 +166,23 @@ static qfz_status summarise(qfz_worker *worker, qfz_summary *summary, qfz_error 
                                            : qfz_regions_summarise(worker, summary);
 }
 
+static qfz_status work(qfz_worker *worker, qfz_part part)
+{
+    switch (worker->spec.kind) {
+    case QFZ_LEVELS: return qfz_levels_work(worker, part);
+    case QFZ_TREE: return qfz_trees_work(worker);
+    default: return qfz_regions_work(worker, part);
+    }
+}
+
 static qfz_status time_part(qfz_worker *worker, qfz_part part, int n_runs, double *ms,
                             qfz_error *err)
 {
-    const bool levels = worker->spec.kind == QFZ_LEVELS;
     QFZ_TRY(qfz_worker_enter(worker, err));
     for (int i = -1; i < n_runs; i++) { /* the first is not counted */
         float elapsed = 0;
         QFZ_TRY_CUDA(err, cudaEventRecord(worker->from, worker->gpu.stream));
-        QFZ_TRY(levels ? qfz_levels_work(worker, part) : qfz_regions_work(worker, part));
+        QFZ_TRY(work(worker, part));
         QFZ_TRY_CUDA(err, cudaEventRecord(worker->to, worker->gpu.stream));
         QFZ_TRY_CUDA(err, cudaEventSynchronize(worker->to));
         QFZ_TRY_CUDA(err, cudaEventElapsedTime(&elapsed, worker->from, worker->to));
@@ -181,6 +207,7 @@ static qfz_engine make_table(void)
     engine.features = qfz_regions_features;
     engine.paint = qfz_regions_paint;
     engine.saliency = qfz_levels_saliency;
+    engine.tree = qfz_trees_build;
     engine.time = time_part;
     return engine;
 }

@@ -60,8 +60,8 @@ static qfz_status grow(qfz_worker *worker, bool keep_ring, const qfz_gpu_links *
                        qfz_gpu_edges *edges, qfz_gpu_forest *forest)
 {
     qfz_level_room *const room = &worker->levels;
-    QFZ_TRY(qfz_gpu_edges_make(&worker->gpu, &worker->image, worker->spec.rule, room->d_keys,
-                               edges));
+    QFZ_TRY(
+        qfz_gpu_edges_make(&worker->gpu, &worker->image, worker->spec.rule, room->d_keys, edges));
     return qfz_gpu_forest_make(&worker->gpu, edges, keep_ring, ghosts, room->d_forest, forest);
 }
 
@@ -119,9 +119,8 @@ static qfz_status find_saliency(qfz_worker *worker, const qfz_gpu_links *ghosts,
     qfz_gpu_forest forest;
     QFZ_TRY(grow(worker, ghosts != NULL, ghosts, &edges, &forest));
     *narrow = is_narrow(&edges);
-    return *narrow
-               ? qfz_gpu_saliency_u16(&worker->gpu, &forest, (uint16_t *)room->d_saliency)
-               : qfz_gpu_saliency_u32(&worker->gpu, &forest, (uint32_t *)room->d_saliency);
+    return *narrow ? qfz_gpu_saliency_u16(&worker->gpu, &forest, (uint16_t *)room->d_saliency)
+                   : qfz_gpu_saliency_u32(&worker->gpu, &forest, (uint32_t *)room->d_saliency);
 }
 
 qfz_status qfz_levels_saliency(qfz_worker *worker, const qfz_answer *answer, uint32_t *keys,
@@ -140,8 +139,7 @@ qfz_status qfz_levels_saliency(qfz_worker *worker, const qfz_answer *answer, uin
     } else {
         QFZ_TRY(qfz_worker_down(worker, keys, room->d_saliency, 4 * n));
     }
-    if (answer)
-        qfz_answer_place_cross(answer, worker->image.h, worker->image.w, n_dirs, keys);
+    if (answer) qfz_answer_place_cross(answer, worker->image.h, worker->image.w, n_dirs, keys);
     return QFZ_OK;
 }
 

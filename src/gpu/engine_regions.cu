@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* engine_regions.cu - the CUDA engine's regions: found, numbered, labelled, painted, added up. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "gpu/components.cuh"
 #include "gpu/worker.cuh"
@@ -23,6 +24,17 @@ static size_t work_bytes(const qfz_rule *rule, int64_t n)
            larger((size_t)n * (words > 2 ? words : 2), RECORDS_AT_LEAST * record);
 }
 
+static size_t scratch_bytes(const qfz_worker *worker)
+{
+    const qfz_worker_spec *const spec = &worker->spec;
+    const qfz_region_room *const room = &worker->regions;
+    const int32_t h = spec->max_h, w = spec->max_w;
+    size_t bytes = larger(qfz_gpu_components_number_bytes(spec->rule, h, w),
+                          qfz_gpu_components_bytes(spec->rule, h, w));
+    bytes = larger(bytes, qfz_gpu_regions_bytes(h, w));
+    return room->published ? larger(bytes, qfz_gpu_published_bytes(room->method, h, w)) : bytes;
+}
+
 void qfz_regions_carve(qfz_worker *worker, qfz_carve *carve)
 {
     const qfz_worker_spec *const spec = &worker->spec;
@@ -30,11 +42,11 @@ void qfz_regions_carve(qfz_worker *worker, qfz_carve *carve)
     const int64_t n = (int64_t)spec->max_h * spec->max_w;
     qfz_gpu_regions_take(carve, spec->max_h, spec->max_w, &room->on_device);
     qfz_carve_take(carve, &room->d_row_area, spec->max_h);
+    if (room->published)
+        room->d_kept = qfz_carve_bytes(carve, qfz_gpu_ha4_regions_bytes(spec->max_h, spec->max_w));
     qfz_carve first = *carve, second = *carve;
     qfz_carve_take(&first, &room->d_root, n);
-    room->d_scratch = qfz_carve_bytes(
-        &first, larger(qfz_gpu_components_bytes(spec->rule, spec->max_h, spec->max_w),
-                       qfz_gpu_regions_bytes(spec->max_h, spec->max_w)));
+    room->d_scratch = qfz_carve_bytes(&first, scratch_bytes(worker));
     room->work_bytes = work_bytes(spec->rule, n);
     room->d_work = qfz_carve_bytes(&second, room->work_bytes);
     carve->used = larger(first.used, second.used);
@@ -58,10 +70,51 @@ void qfz_regions_close(qfz_worker *worker)
     free(worker->regions.slot_region);
 }
 
+/* ---------------------------------------------------------------------------- published methods
+ */
+qfz_status qfz_regions_choose(qfz_worker *worker)
+{
+    const qfz_worker_spec *const spec = &worker->spec;
+    worker->regions.published = spec->method != NULL;
+    return spec->method ? qfz_gpu_method_of(spec->method, spec->rule, &worker->regions.method,
+                                            worker->gpu.err)
+                        : QFZ_OK;
+}
+
+/* Do all valid pixels have one value, so that validity alone says what joins? */
+static bool is_foreground(const qfz_image *tile)
+{
+    const size_t bytes = qfz_type_bytes(tile->type);
+    const char *const px = (const char *)tile->pixels;
+    const char *one = NULL;
+    if (!tile->valid) return false;
+    for (int64_t i = 0; i < tile->h * tile->w; i++) {
+        if (!tile->valid[i]) continue;
+        if (!one) one = px + (size_t)i * bytes;
+        if (memcmp(one, px + (size_t)i * bytes, bytes) != 0) return false;
+    }
+    return true;
+}
+
+void qfz_regions_load(qfz_worker *worker)
+{
+    qfz_gpu_segments *const segments = &worker->regions.segments;
+    if (!worker->regions.published) return;
+    segments->h = worker->image.h;
+    segments->w = worker->image.w;
+    segments->connectivity = worker->spec.rule->connectivity;
+    segments->type = worker->image.type;
+    segments->d_values = is_foreground(&worker->tile) ? NULL : worker->image.d_pixels;
+    segments->d_valid = worker->image.d_valid;
+}
+
 /* ------------------------------------------------------------------------------ the partition */
-static qfz_status find_regions(qfz_worker *worker)
+static qfz_status find_roots(qfz_worker *worker)
 {
     qfz_region_room *const room = &worker->regions;
+    if (room->published)
+        return qfz_gpu_published(&worker->gpu, room->method, &room->segments, room->d_scratch,
+                                 room->d_root);
     return qfz_gpu_components(&worker->gpu, &worker->image, worker->spec.rule, room->d_scratch,
                               room->d_root);
 }
@@ -69,11 +122,14 @@ static qfz_status find_regions(qfz_worker *worker)
 static qfz_status number_regions(qfz_worker *worker)
 {
     qfz_region_room *const room = &worker->regions;
-    room->on_device.h = worker->image.h;
-    room->on_device.w = worker->image.w;
-    QFZ_TRY(
-        qfz_gpu_regions_number(&worker->gpu, room->d_root, room->d_scratch, &room->on_device));
-    return qfz_gpu_regions_slots(&worker->gpu, room->d_scratch, &room->on_device);
+    qfz_gpu_regions *const regions = &room->on_device;
+    regions->h = worker->image.h;
+    regions->w = worker->image.w;
+    if (!room->published)
+        return qfz_gpu_components_number(&worker->gpu, &worker->image, worker->spec.rule,
+                                         room->d_scratch, regions);
+    QFZ_TRY(find_roots(worker));
+    return qfz_gpu_regions_number(&worker->gpu, room->d_root, room->d_scratch, regions);
 }
 
 static qfz_status fetch_numbers(qfz_worker *worker)
@@ -92,8 +148,8 @@ qfz_status qfz_regions_partition(qfz_worker *worker, const qfz_answer *answer,
     qfz_region_room *const room = &worker->regions;
     (void)answer;
     QFZ_TRY(qfz_worker_enter(worker, err));
-    QFZ_TRY(find_regions(worker));
     QFZ_TRY(number_regions(worker));
+    QFZ_TRY(qfz_gpu_regions_slots(&worker->gpu, room->d_scratch, &room->on_device));
     QFZ_TRY(fetch_numbers(worker));
     const size_t bytes = room->n_regions * sizeof(uint32_t);
     QFZ_TRY(qfz_worker_down(worker, room->first, room->on_device.d_first, bytes));
@@ -150,8 +206,8 @@ qfz_status qfz_regions_paint(qfz_worker *worker, const void *lut, const void *in
     char *const d_out = second_half(worker);
     QFZ_TRY(qfz_worker_enter(worker, err));
     QFZ_TRY(qfz_worker_up(worker, room->d_work, lut, room->n_regions * bytes));
-    QFZ_TRY(qfz_gpu_regions_paint(&worker->gpu, &room->on_device, room->d_work, bytes, invalid,
-                                  d_out));
+    QFZ_TRY(
+        qfz_gpu_regions_paint(&worker->gpu, &room->on_device, room->d_work, bytes, invalid, d_out));
     return qfz_worker_down(worker, out, d_out, n_px(worker) * bytes);
 }
 
@@ -214,15 +270,36 @@ qfz_status qfz_regions_features(qfz_worker *worker, qfz_box box, const uint64_t 
 
 /* --------------------------------------------------------------------------------- what is timed
  */
+/* HA4's own way, without labels; what leads from segments to regions lies in their place. */
+static qfz_status ha4_features(qfz_worker *worker, qfz_box box)
+{
+    qfz_region_room *const room = &worker->regions;
+    qfz_gpu_regions *const regions = &room->on_device;
+    const size_t record_bytes =
+        sizeof(uint64_t) * (size_t)qfz_record_words(worker->image.type, worker->image.n_bands);
+    const uint32_t most = (uint32_t)(room->work_bytes / record_bytes);
+    QFZ_TRY(qfz_gpu_ha4_regions(&worker->gpu, &room->segments, room->d_kept, regions->d_label,
+                                regions->d_n));
+    QFZ_TRY(qfz_worker_down(worker, &room->n_regions, regions->d_n, sizeof room->n_regions));
+    for (uint32_t done = 0; done < room->n_regions; done += most) {
+        const uint32_t left = room->n_regions - done;
+        QFZ_TRY(qfz_gpu_ha4_features(&worker->gpu, &worker->image, box, room->areas, done,
+                                     left < most ? left : most, room->d_kept, regions->d_label,
+                                     (uint64_t *)room->d_work));
+    }
+    return QFZ_OK;
+}
+
 qfz_status qfz_regions_work(qfz_worker *worker, qfz_part part)
 {
     qfz_box box = {};
     box.y1 = worker->image.h;
     box.x1 = worker->image.w;
-    QFZ_TRY(find_regions(worker));
-    if (part == QFZ_PART_LABEL || part == QFZ_PART_ALPHA_OMEGA) return QFZ_OK;
+    if (part != QFZ_PART_FEATURES) return find_roots(worker);
+    worker->regions.areas = qfz_gpu_areas{1, NULL};
+    if (worker->regions.published && worker->regions.method == QFZ_METHOD_HA4)
+        return ha4_features(worker, box);
     QFZ_TRY(number_regions(worker));
     QFZ_TRY(fetch_numbers(worker));
-    worker->regions.areas = qfz_gpu_areas{1, NULL};
     return gather_records(worker, box, 0, worker->regions.n_regions, NULL);
 }

@@ -7,11 +7,17 @@
 #include "gpu/boruvka.cuh"
 #include "gpu/gather.cuh"
 #include "gpu/gpu.h"
+#include "gpu/ha4_features.cuh"
 #include "gpu/regions.cuh"
 #include "gpu/staging.cuh"
+#include "gpu/tree.cuh"
 
 /* Components and (alpha, omega)-components (engine_regions.cu). */
 typedef struct qfz_region_room {
+    bool published; /* label by this method, not by what is fastest */
+    qfz_gpu_method method;
+    qfz_gpu_segments segments; /* the tile as such methods see it */
+    void *d_kept;              /* HA4's features: between its two steps */
     qfz_gpu_regions on_device;
     uint32_t *d_root;    /* these two are of use until regions are numbered, */
     void *d_scratch;     /* and d_work, which lies in the same place, */
@@ -32,6 +38,14 @@ typedef struct qfz_level_room {
     uint32_t *d_n_links;
 } qfz_level_room;
 
+/* The alpha-tree (engine_tree.cu). */
+typedef struct qfz_tree_room {
+    qfz_gpu_connect version;
+    uint32_t *d_keys; /* as above */
+    void *d_scratch;
+    uint32_t *d_parent, *d_level, *d_n_nodes;
+} qfz_tree_room;
+
 struct qfz_worker {
     qfz_worker_spec spec;
     qfz_gpu gpu;
@@ -44,6 +58,7 @@ struct qfz_worker {
     uint8_t *d_valid;
     qfz_region_room regions; /* one of these is in use, by the worker's kind */
     qfz_level_room levels;
+    qfz_tree_room trees;
 };
 
 /* Makes the worker's device current for the calling thread, and err the place of failures. */
@@ -55,6 +70,8 @@ qfz_status qfz_worker_down(qfz_worker *worker, void *h_to, const void *d_from, s
 
 /* ---- The kinds of work: memory on the device out of a carve, memory of the host, operations of
  * the engine's table, and what is timed. */
+qfz_status qfz_regions_choose(qfz_worker *worker); /* the method; before its memory is carved */
+void qfz_regions_load(qfz_worker *worker);         /* another tile has come */
 void qfz_regions_carve(qfz_worker *worker, qfz_carve *carve);
 qfz_status qfz_regions_open(qfz_worker *worker);
 void qfz_regions_close(qfz_worker *worker);
@@ -76,5 +93,11 @@ qfz_status qfz_levels_summarise(qfz_worker *worker, qfz_summary *summary);
 qfz_status qfz_levels_saliency(qfz_worker *worker, const qfz_answer *answer, uint32_t *keys,
                                qfz_error *err);
 qfz_status qfz_levels_work(qfz_worker *worker, qfz_part part);
+
+qfz_status qfz_trees_choose(qfz_worker *worker); /* the method */
+void qfz_trees_carve(qfz_worker *worker, qfz_carve *carve);
+qfz_status qfz_trees_build(qfz_worker *worker, uint32_t *parent, uint32_t *level, int64_t *n_nodes,
+                           qfz_error *err);
+qfz_status qfz_trees_work(qfz_worker *worker);
 
 #endif
