@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* (alpha, omega)-components, against the CPU engine: of whole rasters, and of tiles with the answers
+ * that stitching gives. */
+#include <algorithm>
+#include <map>
+
+#include "check.h"
+#include "engine.h"
+#include "gpu/omega.cuh"
+#include "hostile.h"
+#include "uploaded.h"
+
+static qfz_error err;
+
+static void must(bool good, const char *what)
+{
+    if (good) return;
+    printf("the test itself failed: %s: %s\n", what, err.message);
+    exit(1);
+}
+
+/* ---- The CPU's answers ----------------------------------------------------------------------- */
+
+static qfz_worker *cpu_worker(const qfz_image *image, const qfz_rule *rule)
+{
+    qfz_worker *cpu = NULL;
+    qfz_worker_spec spec = {};
+    spec.rule = rule;
+    spec.kind = QFZ_OMEGA;
+    spec.max_h = (int32_t)image->h;
+    spec.max_w = (int32_t)image->w;
+    spec.n_threads = 1;
+    must(qfz_engine_cpu.open(&cpu, &spec, &err) == QFZ_OK, "CPU engine");
+    must(qfz_engine_cpu.load(cpu, image, &err) == QFZ_OK, "load");
+    return cpu;
+}
+
+/* First pixels of regions, QFZ_NONE where invalid. */
+static std::vector<uint32_t> cpu_roots(qfz_worker *cpu, const qfz_image *image,
+                                       const qfz_answer *answer)
+{
+    const size_t n = (size_t)(image->h * image->w);
+    qfz_partition partition = {};
+    must(qfz_engine_cpu.partition(cpu, answer, &partition, &err) == QFZ_OK, "partition");
+    std::vector<uint64_t> lut(partition.first, partition.first + partition.n_regions);
+    for (uint64_t &first : lut)
+        first++;
+    std::vector<uint32_t> roots(n);
+    must(qfz_engine_cpu.labels(cpu, lut.data(), false, roots.data(), &err) == QFZ_OK, "labels");
+    for (uint32_t &root : roots)
+        root--;
+    return roots;
+}
+
+/* ---- The device's ---------------------------------------------------------------------------- */
+
+static void same_roots(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rule,
+                       const qfz_answer *answer, const std::vector<uint32_t> &want,
+                       const char *what)
+{
+    const int64_t n = image->h * image->w;
+    uploaded up = upload(image);
+    void *const d_scratch =
+        device_room<char>((int64_t)qfz_gpu_omega_bytes(rule, (int32_t)image->h, (int32_t)image->w));
+    uint32_t *const d_root = device_room<uint32_t>(n);
+    qfz_gpu_omega_answer on_device = {};
+    uint32_t *d_slot = NULL, *d_holds_to = NULL;
+    if (answer) {
+        d_slot = to_device(answer->slot, answer->n_ring);
+        d_holds_to = to_device(answer->holds_to, answer->n_ring);
+        on_device = qfz_gpu_omega_answer{d_slot, d_holds_to};
+    }
+    CHECK(qfz_gpu_omega(gpu, &up.image, rule, answer ? &on_device : NULL, d_scratch, d_root) ==
+              QFZ_OK,
+          "%s", err.message);
+    const std::vector<uint32_t> got = from_device(gpu, d_root, n);
+    int64_t wrong = 0, first = -1;
+    for (int64_t i = 0; i < n; i++)
+        if (got[(size_t)i] != want[(size_t)i] && wrong++ == 0) first = i;
+    CHECK(wrong == 0, "%s: %lld of %lld pixels differ, first (%lld, %lld): %d is %d", what,
+          (long long)wrong, (long long)n, (long long)(first % image->w),
+          (long long)(first / image->w), first < 0 ? 0 : (int)want[(size_t)first],
+          first < 0 ? 0 : (int)got[(size_t)first]);
+    for (void *d : {(void *)d_slot, (void *)d_holds_to, (void *)d_root, d_scratch})
+        cudaFree(d);
+    upload_free(&up);
+}
+
+/* ---- Cases ----------------------------------------------------------------------------------- */
+
+/* One value of the image as a number, exactly. */
+static double value_of(const qfz_image *image, int64_t i)
+{
+    switch (image->type) {
+    case QFZ_U8: return static_cast<const uint8_t *>(image->pixels)[i];
+    case QFZ_I8: return static_cast<const int8_t *>(image->pixels)[i];
+    case QFZ_U16: return static_cast<const uint16_t *>(image->pixels)[i];
+    case QFZ_I16: return static_cast<const int16_t *>(image->pixels)[i];
+    case QFZ_U32: return static_cast<const uint32_t *>(image->pixels)[i];
+    case QFZ_I32: return static_cast<const int32_t *>(image->pixels)[i];
+    case QFZ_F32: return (double)static_cast<const float *>(image->pixels)[i];
+    }
+    return 0;
+}
+
+/* A limit that matters: some pair's difference, or a little less, or one of the ends. */
+static double some_omega(const qfz_image *image, int band)
+{
+    const int64_t n = image->h * image->w;
+    const double width = std::fabs(value_of(image, band * n + check_pick(n)) -
+                                   value_of(image, band * n + check_pick(n)));
+    switch (check_pick(8)) {
+    case 0: return 0;
+    case 1: return INFINITY;
+    case 2: return (double)check_pick(8);
+    case 3: return std::max(0.0, std::nextafter(width, 0));
+    default: return std::isfinite(width) ? width : 1;
+    }
+}
+
+static uint32_t some_alpha(const qfz_image *image, const qfz_rule *rule, uint32_t max_key)
+{
+    const int64_t n = image->h * image->w;
+    uint32_t key;
+    if (check_chance(35)) return check_chance(50) ? UINT32_MAX : max_key;
+    if (check_chance(15)) return 0;
+    qfz_levels(image, rule->distance, check_pick(n), check_pick(n), 1, &key);
+    return key;
+}
+
+static void check_tile(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rule)
+{
+    qfz_worker *const cpu = cpu_worker(image, rule);
+    same_roots(gpu, image, rule, NULL, cpu_roots(cpu, image, NULL), "alone");
+    qfz_engine_cpu.close(cpu);
+}
+
+static void random_raster(qfz_gpu *gpu, int64_t number)
+{
+    hostile made;
+    const int64_t sides[] = {20, 80, 210};
+    const int type = number % 5 < 3 ? (int)(number % 4) : -1; /* mostly levels of 16 bits */
+    hostile_make(&made, check_.seed, number, sides[number % 3], type, type >= 0 ? 1 : 3);
+    check_case(number, "%s", made.what);
+    qfz_image seen = made.image;
+    double omega[4];
+    if (check_chance(25)) seen.valid = NULL;
+    qfz_rule rule = {};
+    rule.type = seen.type;
+    rule.n_bands = seen.n_bands;
+    rule.distance = check_chance(60) ? QFZ_LINF : QFZ_L2;
+    rule.connectivity = check_chance(50) ? 4 : 8;
+    uint32_t max_key;
+    must(qfz_max_key(rule.type, rule.n_bands, rule.distance, &max_key, &err) == QFZ_OK, "keys");
+    rule.alpha_key = some_alpha(&seen, &rule, max_key);
+    for (int b = 0; b < seen.n_bands; b++)
+        omega[b] = some_omega(&seen, b);
+    if (!check_chance(5)) rule.omega = omega;
+    check_describe("%s; distance %d, connectivity %d, alpha %u, omega %g", made.what, rule.distance,
+                   rule.connectivity, rule.alpha_key, rule.omega ? omega[0] : -1.0);
+    check_tile(gpu, &seen, &rule);
+    hostile_free(&made);
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(argc, argv, 60);
+    qfz_gpu gpu = open_gpu(&err);
+    for (int64_t i = check_.first; i < check_.cases; i++)
+        random_raster(&gpu, i);
+    return check_end();
+}
