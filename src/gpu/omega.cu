@@ -34,7 +34,7 @@ static int64_t vertex_room(int32_t h, int32_t w)
 {
     const int64_t n_blocks = (int64_t)qfz_blocks(h, QFZ_SIDE) * qfz_blocks(w, QFZ_SIDE);
     const int64_t px = (int64_t)(h < QFZ_SIDE ? h : QFZ_SIDE) * (w < QFZ_SIDE ? w : QFZ_SIDE);
-    return n_blocks * (px < QFZ_RIM ? px : QFZ_RIM);
+    return n_blocks * (px < QFZ_RIM ? px : (int64_t)QFZ_RIM);
 }
 
 static void carve_graph(qfz_omega_graph *g, const qfz_rule *rule, int64_t n_px, int64_t n_ring,

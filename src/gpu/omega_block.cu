@@ -80,7 +80,8 @@ template <typename KEY> static __device__ __forceinline__ void load_components(o
         const bool waited = is_root && c < (uint32_t)w.forest.rim_room;
         w.m.level[c] = waited ? (TOP)0 : (TOP)(hook >> 16);
         w.m.up[c] = (uint16_t)(is_root ? c : step & QFZ_STEP_MASK);
-        w.m.kind[c] = (uint8_t)(!is_root ? round : step == QFZ_STEP_ENDED ? ENDED : VERTEX);
+        const uint32_t root_kind = step == QFZ_STEP_ENDED ? ENDED : VERTEX;
+        w.m.kind[c] = (uint8_t)(is_root ? root_kind : round);
         w.m.breaks[c] = w.graph.after;
         if (!is_root) qfz_raise(&w.m.n_rounds, round + 1);
     }

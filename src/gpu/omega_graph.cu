@@ -259,7 +259,7 @@ qfz_status qfz_omega_begin(qfz_gpu *gpu, const qfz_gpu_forest *forest, const qfz
 static int n_passes(uint32_t after)
 {
     int n = 1;
-    while (after >> n > 0)
+    while ((uint64_t)after >> n > 0)
         n++;
     return n;
 }
