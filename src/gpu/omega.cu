@@ -4,20 +4,12 @@
  * A region is named by the vertex that it ends at, or, with an answer, by its slot.  Its first pixel
  * is the least of those of its vertices and records; they stand for the first pixels of their own
  * parts in d_root, and all other pixels of a part point there. */
+#include "gpu/collective.cuh"
 #include "gpu/omega_parts.cuh"
 
 enum { THREADS = 256, LIMITS = 64 };
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
-
-/* What the scratch memory is cut into. */
-struct omega_room {
-    void *d_forest;
-    uint32_t *d_keys;
-    double *d_limit;
-    uint32_t *d_slot_of; /* of a vertex that a region is named by */
-    qfz_omega_graph graph;
-};
 
 static qfz_gpu_edges edges_of(const qfz_rule *rule, int32_t h, int32_t w)
 {
@@ -37,8 +29,7 @@ static int64_t vertex_room(int32_t h, int32_t w)
     return n_blocks * (px < QFZ_RIM ? px : (int64_t)QFZ_RIM);
 }
 
-static void carve_graph(qfz_omega_graph *g, const qfz_rule *rule, int64_t n_px, int64_t n_ring,
-                        qfz_carve *carve)
+static void carve_graph(qfz_omega_graph *g, const qfz_rule *rule, int64_t n_ring, qfz_carve *carve)
 {
     const int64_t bytes = (int64_t)qfz_type_bytes(rule->type) * rule->n_bands;
     uint32_t **const records[] = {&g->first, &g->at, &g->level};
@@ -56,10 +47,31 @@ static void carve_graph(qfz_omega_graph *g, const qfz_rule *rule, int64_t n_px, 
     qfz_carve_take(carve, &g->region_first, g->vertex_room + n_ring);
     qfz_carve_take(carve, &g->is_active, QFZ_OMEGA_PASSES);
     qfz_carve_take(carve, &g->n_records, 1);
-    (void)n_px;
 }
 
-static void carve(omega_room *room, const qfz_rule *rule, int32_t h, int32_t w, qfz_carve *c)
+static void carve_summary(qfz_omega_room *room, const qfz_rule *rule, int32_t h, int32_t w,
+                          qfz_carve *c)
+{
+    const int64_t n = room->graph.record_room + 2 * room->graph.vertex_room;
+    const int64_t n_ring = qfz_ring_size(h, w);
+    const size_t bytes = (size_t)n * qfz_type_bytes(rule->type) * (size_t)rule->n_bands;
+    uint32_t **const links[] = {&room->links.d_u, &room->links.d_v, &room->links.d_level};
+    room->event_room = n;
+    for (uint32_t **part : links)
+        qfz_carve_take(c, part, n_ring);
+    for (int i = 0; i < 2; i++) {
+        qfz_carve_take(c, &room->d_level[i], n);
+        qfz_carve_take(c, &room->d_source[i], n);
+    }
+    qfz_carve_take(c, &room->d_envoys, room->graph.vertex_room);
+    qfz_carve_take(c, &room->d_counts, 4);
+    room->d_lo = qfz_carve_bytes(c, bytes);
+    room->d_hi = qfz_carve_bytes(c, bytes);
+    room->d_links_scratch = qfz_carve_bytes(c, qfz_gpu_border_links_bytes(h, w));
+    room->d_sort = qfz_carve_bytes(c, qfz_gpu_sort_pairs_bytes(n));
+}
+
+static void carve(qfz_omega_room *room, const qfz_rule *rule, int32_t h, int32_t w, qfz_carve *c)
 {
     const qfz_gpu_edges edges = edges_of(rule, h, w);
     const int64_t n_px = (int64_t)h * w;
@@ -69,12 +81,13 @@ static void carve(omega_room *room, const qfz_rule *rule, int32_t h, int32_t w, 
     room->d_forest = qfz_carve_bytes(c, qfz_gpu_forest_bytes(&edges, 0));
     qfz_carve_take(c, &room->d_limit, rule->n_bands);
     qfz_carve_take(c, &room->d_slot_of, room->graph.vertex_room);
-    carve_graph(&room->graph, rule, n_px, qfz_ring_size(h, w), c);
+    carve_graph(&room->graph, rule, qfz_ring_size(h, w), c);
+    carve_summary(room, rule, h, w, c);
 }
 
 size_t qfz_gpu_omega_bytes(const qfz_rule *rule, int32_t h, int32_t w)
 {
-    omega_room room = {};
+    qfz_omega_room room = {};
     qfz_carve c = {};
     carve(&room, rule, h, w, &c);
     return c.used;
@@ -141,9 +154,9 @@ static __global__ void __launch_bounds__(THREADS)
          i += (uint64_t)gridDim.x * THREADS)
 
 static __global__ void __launch_bounds__(THREADS)
-    k_find_regions(qfz_gpu_forest f, qfz_omega_graph g, uint32_t *slot_of)
+    k_find_regions(qfz_omega_graph g, uint32_t *slot_of)
 {
-    const uint32_t n = f.count[QFZ_COUNT_VERTICES];
+    const uint32_t n = *g.n_vertices;
     EACH_ITEM(v, n)
     {
         uint32_t at = (uint32_t)v;
@@ -185,10 +198,10 @@ static __device__ __forceinline__ uint32_t *first_of(const qfz_omega_graph &g,
 /* Calls use(first pixel of a part, where that of its region is kept) for all parts that are not
  * known to be a region of their own. */
 template <typename USE>
-static __device__ __forceinline__ void each_part(const qfz_gpu_forest &f, const qfz_omega_graph &g,
-                                                 const uint32_t *slot_of, USE use)
+static __device__ __forceinline__ void each_part(const qfz_omega_graph &g, const uint32_t *slot_of,
+                                                 USE use)
 {
-    const uint64_t n = f.count[QFZ_COUNT_VERTICES], n_all = n + *g.n_records;
+    const uint64_t n = *g.n_vertices, n_all = n + *g.n_records;
     EACH_ITEM(i, n_all)
     {
         if (i < n) {
@@ -201,16 +214,16 @@ static __device__ __forceinline__ void each_part(const qfz_gpu_forest &f, const 
 }
 
 static __global__ void __launch_bounds__(THREADS)
-    k_find_firsts(qfz_gpu_forest f, qfz_omega_graph g, const uint32_t *__restrict__ slot_of)
+    k_find_firsts(qfz_omega_graph g, const uint32_t *__restrict__ slot_of)
 {
-    each_part(f, g, slot_of, [](uint32_t pixel, uint32_t *first) { qfz_lower(first, pixel); });
+    each_part(g, slot_of, [](uint32_t pixel, uint32_t *first) { qfz_lower(first, pixel); });
 }
 
 static __global__ void __launch_bounds__(THREADS)
-    k_name_parts(qfz_gpu_forest f, qfz_omega_graph g, const uint32_t *__restrict__ slot_of,
+    k_name_parts(qfz_omega_graph g, const uint32_t *__restrict__ slot_of,
                  uint32_t *root)
 {
-    each_part(f, g, slot_of, [=](uint32_t pixel, uint32_t *first) { root[pixel] = *first; });
+    each_part(g, slot_of, [=](uint32_t pixel, uint32_t *first) { root[pixel] = *first; });
 }
 
 /* The first pixel of a part points at that of its region, which points at itself; so a word that is
@@ -229,19 +242,20 @@ static dim3 grid_of(const qfz_gpu *gpu, int64_t n)
     return dim3(wanted < most ? wanted : most);
 }
 
-static qfz_status name_regions(qfz_gpu *gpu, const qfz_gpu_forest *forest, const omega_room *room,
-                               const uint32_t *d_slot, uint32_t *d_root)
+static qfz_status name_regions(qfz_gpu *gpu, const qfz_omega_room *room, const uint32_t *d_slot,
+                               uint32_t *d_root)
 {
+    const qfz_gpu_forest *const forest = &room->forest;
     const qfz_omega_graph *const g = &room->graph;
     const int64_t n_px = (int64_t)forest->h * forest->w;
     const dim3 block(THREADS), vertices = grid_of(gpu, g->vertex_room),
                all = grid_of(gpu, g->vertex_room + g->record_room);
-    QFZ_TRY(qfz_launch(gpu, k_find_regions, vertices, block, 0, *forest, *g, room->d_slot_of));
+    QFZ_TRY(qfz_launch(gpu, k_find_regions, vertices, block, 0, *g, room->d_slot_of));
     if (d_slot)
         QFZ_TRY(qfz_launch(gpu, k_find_slots, grid_of(gpu, qfz_ring_size(forest->h, forest->w)),
                            block, 0, *forest, *g, d_slot, room->d_slot_of));
-    QFZ_TRY(qfz_launch(gpu, k_find_firsts, all, block, 0, *forest, *g, room->d_slot_of));
-    QFZ_TRY(qfz_launch(gpu, k_name_parts, all, block, 0, *forest, *g, room->d_slot_of, d_root));
+    QFZ_TRY(qfz_launch(gpu, k_find_firsts, all, block, 0, *g, room->d_slot_of));
+    QFZ_TRY(qfz_launch(gpu, k_name_parts, all, block, 0, *g, room->d_slot_of, d_root));
     return qfz_launch(gpu, k_name_pixels, dim3(qfz_blocks(n_px, THREADS)), block, 0, n_px, d_root);
 }
 
@@ -264,7 +278,7 @@ static qfz_omega_values values_of(const qfz_gpu_image *image, const qfz_rule *ru
 }
 
 static qfz_status make_forest(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
-                              bool keep_ring, omega_room *room, qfz_gpu_forest *forest)
+                              bool keep_ring, qfz_omega_room *room)
 {
     const int64_t n_px = (int64_t)image->h * image->w;
     qfz_gpu_edges edges;
@@ -272,23 +286,39 @@ static qfz_status make_forest(qfz_gpu *gpu, const qfz_gpu_image *image, const qf
     if (has_greatest_key(rule, edges.max_key))
         QFZ_TRY(qfz_launch(gpu, k_lower_greatest, dim3(qfz_blocks(n_px, THREADS)), dim3(THREADS), 0,
                            *image, qfz_n_dirs(rule), room->d_keys));
-    const uint32_t alpha = rule->alpha_key < edges.max_key ? rule->alpha_key : edges.max_key;
+    return qfz_gpu_forest_make(gpu, &edges, keep_ring, NULL, room->d_forest, &room->forest);
+}
+
+qfz_status qfz_omega_cut(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
+                         void *d_scratch, qfz_omega_room *room)
+{
+    qfz_carve c = {static_cast<char *>(d_scratch), 0};
+    uint32_t max_key;
+    QFZ_TRY(qfz_max_key(rule->type, rule->n_bands, rule->distance, &max_key, gpu->err));
+    const uint32_t alpha = rule->alpha_key < max_key ? rule->alpha_key : max_key;
+    carve(room, rule, image->h, image->w, &c);
     room->graph.after = alpha < QFZ_NONE ? alpha + 1 : QFZ_NONE;
-    return qfz_gpu_forest_make(gpu, &edges, keep_ring, NULL, room->d_forest, forest);
+    room->values = values_of(image, rule, room->d_limit);
+    return QFZ_OK;
+}
+
+qfz_status qfz_omega_prepare(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
+                             bool keep_ring, qfz_omega_room *room)
+{
+    QFZ_TRY(make_forest(gpu, image, rule, keep_ring, room));
+    room->graph.n_vertices = room->forest.count + QFZ_COUNT_VERTICES;
+    if (rule->omega) QFZ_TRY(send_limits(gpu, rule, room->d_limit));
+    return qfz_omega_begin(gpu, &room->forest, &room->graph, rule->n_bands);
 }
 
 qfz_status qfz_gpu_omega(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
                          const qfz_gpu_omega_answer *answer, void *d_scratch, uint32_t *d_root)
 {
-    omega_room room = {};
-    qfz_carve c = {static_cast<char *>(d_scratch), 0};
-    qfz_gpu_forest forest;
-    carve(&room, rule, image->h, image->w, &c);
-    QFZ_TRY(make_forest(gpu, image, rule, answer != NULL, &room, &forest));
-    if (rule->omega) QFZ_TRY(send_limits(gpu, rule, room.d_limit));
-    const qfz_omega_values values = values_of(image, rule, room.d_limit);
-    QFZ_TRY(qfz_omega_begin(gpu, &forest, &room.graph, rule->n_bands));
-    QFZ_TRY(qfz_omega_blocks(gpu, &forest, &values, &room.graph, d_root));
-    QFZ_TRY(qfz_omega_solve(gpu, &forest, &values, &room.graph, answer ? answer->d_holds_to : NULL));
-    return name_regions(gpu, &forest, &room, answer ? answer->d_slot : NULL, d_root);
+    qfz_omega_room room = {};
+    QFZ_TRY(qfz_omega_cut(gpu, image, rule, d_scratch, &room));
+    QFZ_TRY(qfz_omega_prepare(gpu, image, rule, answer != NULL, &room));
+    QFZ_TRY(qfz_omega_blocks(gpu, &room.forest, &room.values, &room.graph, d_root));
+    QFZ_TRY(qfz_omega_solve(gpu, &room.forest, &room.values, &room.graph,
+                            answer ? answer->d_holds_to : NULL));
+    return name_regions(gpu, &room, answer ? answer->d_slot : NULL, d_root);
 }

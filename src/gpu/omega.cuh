@@ -42,4 +42,18 @@ size_t qfz_gpu_omega_bytes(const qfz_rule *rule, int32_t h, int32_t w);
 qfz_status qfz_gpu_omega(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
                          const qfz_gpu_omega_answer *answer, void *d_scratch, uint32_t *d_root);
 
+/* What a tile tells of its ring: links and absorbs as in qfz_summary.  It comes in two steps, since
+ * how many absorbs there are must be known on the host before they can be sorted: after the first,
+ * d_n[0] is the number of links, d_n[1] that of absorbs.  Everything lies in the scratch memory,
+ * which nothing else may use in between. */
+typedef struct qfz_gpu_absorbs {
+    uint32_t *d_at, *d_level;
+    void *d_lo, *d_hi; /* band b of absorb i at [i * n_bands + b], in the raster's type */
+} qfz_gpu_absorbs;
+
+qfz_status qfz_gpu_omega_links(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
+                               void *d_scratch, qfz_gpu_links *links, uint32_t **d_n);
+qfz_status qfz_gpu_omega_absorbs(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
+                                 void *d_scratch, uint32_t n, qfz_gpu_absorbs *absorbs);
+
 #endif

@@ -9,11 +9,6 @@
 
 enum { THREADS = 256 };
 
-static __device__ __forceinline__ uint32_t n_vertices(const qfz_gpu_forest &f)
-{
-    return f.count[QFZ_COUNT_VERTICES];
-}
-
 #define EACH_ITEM(i, n)                                                                            \
     for (uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x; i < (n);                       \
          i += (uint64_t)gridDim.x * THREADS)
@@ -39,7 +34,7 @@ static __device__ __forceinline__ uint32_t first_after(const qfz_omega_graph &g,
 static __global__ void __launch_bounds__(THREADS)
     k_begin(qfz_gpu_forest f, qfz_omega_graph g, int n_bands)
 {
-    const uint32_t n = n_vertices(f);
+    const uint32_t n = *g.n_vertices;
     if (blockIdx.x == 0 && threadIdx.x == 0) *g.n_records = 0;
     EACH_ITEM(v, n)
     {
@@ -79,9 +74,9 @@ static __device__ __forceinline__ void tell_at(const qfz_omega_graph &g, uint32_
     if (level < g.after) tell(g, first_after(g, v, level), level);
 }
 
-static __global__ void __launch_bounds__(THREADS) k_tell_blocks(qfz_gpu_forest f, qfz_omega_graph g)
+static __global__ void __launch_bounds__(THREADS) k_tell_blocks(qfz_omega_graph g)
 {
-    const uint32_t n = n_vertices(f);
+    const uint32_t n = *g.n_vertices;
     EACH_ITEM(v, n) tell_at(g, (uint32_t)v, g.block_breaks[v]);
 }
 
@@ -126,9 +121,9 @@ static __device__ __forceinline__ void reset_range(const qfz_omega_graph &g, con
 }
 
 static __global__ void __launch_bounds__(THREADS)
-    k_start_band(qfz_gpu_forest f, qfz_omega_graph g, band_view b)
+    k_start_band(qfz_omega_graph g, band_view b)
 {
-    const uint32_t n = n_vertices(f);
+    const uint32_t n = *g.n_vertices;
     if (blockIdx.x == 0 && threadIdx.x < QFZ_OMEGA_PASSES) g.is_active[threadIdx.x] = 0;
     EACH_ITEM(v, n) reset_range(g, b, v);
 }
@@ -155,10 +150,10 @@ static __device__ __forceinline__ void spread(const qfz_omega_graph &g,
 }
 
 static __global__ void __launch_bounds__(THREADS)
-    k_spread(qfz_gpu_forest f, qfz_omega_values values, qfz_omega_graph g, band_view b)
+    k_spread(qfz_omega_values values, qfz_omega_graph g, band_view b)
 {
     const double limit = values.limit[b.band];
-    const uint64_t n = n_vertices(f), n_all = n + *g.n_records;
+    const uint64_t n = *g.n_vertices, n_all = n + *g.n_records;
     EACH_ITEM(i, n_all)
     {
         if (i < n) {
@@ -172,10 +167,10 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 static __global__ void __launch_bounds__(THREADS)
-    k_mark_wide(qfz_gpu_forest f, qfz_omega_values values, qfz_omega_graph g, band_view b)
+    k_mark_wide(qfz_omega_values values, qfz_omega_graph g, band_view b)
 {
     const double limit = values.limit[b.band];
-    const uint32_t n = n_vertices(f);
+    const uint32_t n = *g.n_vertices;
     EACH_ITEM(v, n)
     {
         const bool wide = is_too_wide(g, values, limit, (uint32_t)v);
@@ -209,10 +204,10 @@ static __device__ __forceinline__ bool is_over(const qfz_omega_graph &g, int pas
 }
 
 static __global__ void __launch_bounds__(THREADS)
-    k_try(qfz_gpu_forest f, qfz_omega_values values, qfz_omega_graph g, band_view b, int pass)
+    k_try(qfz_omega_values values, qfz_omega_graph g, band_view b, int pass)
 {
     if (is_over(g, pass)) return;
-    const uint64_t n = n_vertices(f), n_all = n + *g.n_records;
+    const uint64_t n = *g.n_vertices, n_all = n + *g.n_records;
     bool open = false;
     EACH_ITEM(i, n_all)
     {
@@ -229,11 +224,11 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 static __global__ void __launch_bounds__(THREADS)
-    k_judge(qfz_gpu_forest f, qfz_omega_values values, qfz_omega_graph g, band_view b, int pass)
+    k_judge(qfz_omega_values values, qfz_omega_graph g, band_view b, int pass)
 {
     if (!g.is_active[pass]) return;
     const double limit = values.limit[b.band];
-    const uint32_t n = n_vertices(f);
+    const uint32_t n = *g.n_vertices;
     EACH_ITEM(v, n)
     {
         if (g.holds[v] == QFZ_NONE) continue;
@@ -264,18 +259,27 @@ static int n_passes(uint32_t after)
     return n;
 }
 
-static qfz_status solve_band(qfz_gpu *gpu, const qfz_gpu_forest *forest,
-                             const qfz_omega_values *values, const qfz_omega_graph *graph, int band)
+qfz_status qfz_omega_spread(qfz_gpu *gpu, const qfz_omega_values *values,
+                            const qfz_omega_graph *graph, int band)
 {
     const band_view b = view_of(values, graph, band);
     const dim3 block(THREADS), vertices = grid_of(gpu, graph->vertex_room),
                all = grid_of(gpu, graph->vertex_room + graph->record_room);
-    QFZ_TRY(qfz_launch(gpu, k_start_band, vertices, block, 0, *forest, *graph, b));
-    QFZ_TRY(qfz_launch(gpu, k_spread, all, block, 0, *forest, *values, *graph, b));
-    QFZ_TRY(qfz_launch(gpu, k_mark_wide, vertices, block, 0, *forest, *values, *graph, b));
+    QFZ_TRY(qfz_launch(gpu, k_start_band, vertices, block, 0, *graph, b));
+    return qfz_launch(gpu, k_spread, all, block, 0, *values, *graph, b);
+}
+
+static qfz_status solve_band(qfz_gpu *gpu, const qfz_omega_values *values,
+                             const qfz_omega_graph *graph, int band)
+{
+    const band_view b = view_of(values, graph, band);
+    const dim3 block(THREADS), vertices = grid_of(gpu, graph->vertex_room),
+               all = grid_of(gpu, graph->vertex_room + graph->record_room);
+    QFZ_TRY(qfz_omega_spread(gpu, values, graph, band));
+    QFZ_TRY(qfz_launch(gpu, k_mark_wide, vertices, block, 0, *values, *graph, b));
     for (int pass = 0; pass < n_passes(graph->after); pass++) {
-        QFZ_TRY(qfz_launch(gpu, k_try, all, block, 0, *forest, *values, *graph, b, pass));
-        QFZ_TRY(qfz_launch(gpu, k_judge, vertices, block, 0, *forest, *values, *graph, b, pass));
+        QFZ_TRY(qfz_launch(gpu, k_try, all, block, 0, *values, *graph, b, pass));
+        QFZ_TRY(qfz_launch(gpu, k_judge, vertices, block, 0, *values, *graph, b, pass));
     }
     return QFZ_OK;
 }
@@ -285,13 +289,12 @@ qfz_status qfz_omega_solve(qfz_gpu *gpu, const qfz_gpu_forest *forest,
                            const uint32_t *d_holds_to)
 {
     const dim3 block(THREADS);
-    QFZ_TRY(qfz_launch(gpu, k_tell_blocks, grid_of(gpu, graph->vertex_room), block, 0, *forest,
-                       *graph));
+    QFZ_TRY(qfz_launch(gpu, k_tell_blocks, grid_of(gpu, graph->vertex_room), block, 0, *graph));
     if (d_holds_to)
         QFZ_TRY(qfz_launch(gpu, k_tell_ring, grid_of(gpu, qfz_ring_size(forest->h, forest->w)),
                            block, 0, *forest, *graph, d_holds_to));
     QFZ_TRY(qfz_launch(gpu, k_hang_records, grid_of(gpu, graph->record_room), block, 0, *graph));
     for (int band = 0; values->limit && band < values->n_bands; band++)
-        QFZ_TRY(solve_band(gpu, forest, values, graph, band));
+        QFZ_TRY(solve_band(gpu, values, graph, band));
     return QFZ_OK;
 }

@@ -47,6 +47,17 @@ struct qfz_omega_values {
         return word >> 31 ? word & ~(1u << 31) : ~word;
     }
 
+    /* No value is less, or greater. */
+    __device__ __forceinline__ uint32_t least() const
+    {
+        return is_float ? ~0xff800000u : 0;
+    }
+
+    __device__ __forceinline__ uint32_t greatest() const
+    {
+        return is_float ? 0xff800000u : 0xffffffffu >> (32 - 8 * bytes);
+    }
+
     /* As qfz_too_wide() in src/level.c, of one band. */
     __device__ __forceinline__ bool too_wide(uint32_t lo, uint32_t hi, double most) const
     {
@@ -62,6 +73,7 @@ struct qfz_omega_values {
 struct qfz_omega_graph {
     uint32_t after; /* the level from which on nothing joins: alpha's + 1 */
     int64_t record_room, vertex_room;
+    const uint32_t *n_vertices;
     uint32_t *n_records;
     uint32_t *first, *at, *level; /* of a record: first pixel, vertex it hangs on, level */
     void *lo, *hi;                /* n_bands planes of record_room, in the raster's type */
@@ -72,8 +84,8 @@ struct qfz_omega_graph {
     uint32_t *block_breaks;           /* the level at which its block saw it break, or after */
     uint32_t *breaks, *holds;         /* s; the greatest level that is known to hold, QFZ_NONE: not wide */
     uint32_t *range_lo, *range_hi;    /* of T, in one band; where T is too wide, of what was tried */
-    uint32_t *region, *region_first;  /* of a vertex: the vertex its region is named by, its slot;
-                                         first pixels by region, then by slot */
+    uint32_t *region;                 /* the vertex that names a vertex's region */
+    uint32_t *region_first;           /* first pixels by region, then by slot */
     uint32_t *is_active;              /* by pass: is there anything left to search for? */
 };
 
@@ -94,9 +106,40 @@ static __device__ __forceinline__ void qfz_omega_widen(uint32_t *lo, uint32_t *h
     qfz_raise(hi, high);
 }
 
+/* Everything that lies in the scratch memory. */
+struct qfz_omega_room {
+    qfz_gpu_forest forest;
+    qfz_omega_values values;
+    qfz_omega_graph graph;
+    void *d_forest;
+    uint32_t *d_keys;
+    double *d_limit;
+    uint32_t *d_slot_of; /* of a vertex that a region is named by */
+
+    /* Summaries (omega_summary.cu). */
+    int64_t event_room;
+    unsigned long long *d_envoys;
+    uint32_t *d_level[2], *d_source[2];
+    uint32_t *d_counts; /* (omega_summary.cu) */
+    void *d_lo, *d_hi, *d_links_scratch, *d_sort;
+    qfz_gpu_links links;
+};
+
+/* Cuts the scratch memory. */
+qfz_status qfz_omega_cut(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
+                         void *d_scratch, qfz_omega_room *room);
+
+/* Then makes the forest and empties the graph. */
+qfz_status qfz_omega_prepare(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
+                             bool keep_ring, qfz_omega_room *room);
+
 /* Empties vertices, records and counters; the forest is made. */
 qfz_status qfz_omega_begin(qfz_gpu *gpu, const qfz_gpu_forest *forest, const qfz_omega_graph *graph,
                            int n_bands);
+
+/* T of all vertices that are not too wide, once more, in one band. */
+qfz_status qfz_omega_spread(qfz_gpu *gpu, const qfz_omega_values *values,
+                            const qfz_omega_graph *graph, int band);
 
 /* Regions inside blocks: d_root of every pixel as far as its block knows; records; of every vertex
  * what is the vertex itself. */

@@ -2,12 +2,12 @@
 /* (alpha, omega)-components, against the CPU engine: of whole rasters, and of tiles with the answers
  * that stitching gives. */
 #include <algorithm>
-#include <map>
 
 #include "check.h"
 #include "engine.h"
 #include "gpu/omega.cuh"
 #include "hostile.h"
+#include "stitched.h"
 #include "uploaded.h"
 
 static qfz_error err;
@@ -128,11 +128,120 @@ static uint32_t some_alpha(const qfz_image *image, const qfz_rule *rule, uint32_
     return key;
 }
 
-static void check_tile(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rule)
+static void check_alone(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rule)
 {
     qfz_worker *const cpu = cpu_worker(image, rule);
     same_roots(gpu, image, rule, NULL, cpu_roots(cpu, image, NULL), "alone");
     qfz_engine_cpu.close(cpu);
+}
+
+/* ---- Tiles ----------------------------------------------------------------------------------- */
+
+static void cpu_summary(const qfz_image *tile, const qfz_rule *rule, qfz_summary *summary)
+{
+    qfz_worker *const cpu = cpu_worker(tile, rule);
+    must(qfz_engine_cpu.summarise(cpu, summary, &err) == QFZ_OK, "summarise");
+    qfz_engine_cpu.close(cpu);
+}
+
+template <typename T>
+static void fetch(const qfz_gpu *gpu, void *to, const void *d_from, int64_t n)
+{
+    const std::vector<T> h = from_device(gpu, static_cast<const T *>(d_from), n);
+    std::copy(h.begin(), h.end(), static_cast<T *>(to));
+}
+
+static void gpu_summary(qfz_gpu *gpu, const qfz_image *tile, const qfz_rule *rule,
+                        qfz_summary *summary)
+{
+    uploaded up = upload(tile);
+    void *const d_scratch =
+        device_room<char>((int64_t)qfz_gpu_omega_bytes(rule, (int32_t)tile->h, (int32_t)tile->w));
+    qfz_gpu_links d_links;
+    qfz_gpu_absorbs d_absorbs;
+    uint32_t *d_n = NULL;
+    qfz_links *const links = &summary->links;
+    qfz_absorbs *const absorbs = &summary->absorbs;
+    const int64_t bytes = (int64_t)qfz_type_bytes(rule->type) * rule->n_bands;
+    qfz_summary_take_ring(summary, tile);
+    CHECK(qfz_gpu_omega_links(gpu, &up.image, rule, d_scratch, &d_links, &d_n) == QFZ_OK, "%s",
+          err.message);
+    const std::vector<uint32_t> n = from_device(gpu, d_n, 2);
+    must(qfz_links_reserve(links, n[0], &err) == QFZ_OK, "links");
+    must(qfz_absorbs_reserve(absorbs, n[1], rule, &err) == QFZ_OK, "absorbs");
+    CHECK(qfz_gpu_omega_absorbs(gpu, &up.image, rule, d_scratch, n[1], &d_absorbs) == QFZ_OK, "%s",
+          err.message);
+    links->n = n[0];
+    absorbs->n = n[1];
+    fetch<uint32_t>(gpu, links->u, d_links.d_u, links->n);
+    fetch<uint32_t>(gpu, links->v, d_links.d_v, links->n);
+    fetch<uint32_t>(gpu, links->level, d_links.d_level, links->n);
+    fetch<uint32_t>(gpu, absorbs->at, d_absorbs.d_at, absorbs->n);
+    fetch<uint32_t>(gpu, absorbs->level, d_absorbs.d_level, absorbs->n);
+    fetch<char>(gpu, absorbs->lo, d_absorbs.d_lo, absorbs->n * bytes);
+    fetch<char>(gpu, absorbs->hi, d_absorbs.d_hi, absorbs->n * bytes);
+    cudaFree(d_scratch);
+    upload_free(&up);
+}
+
+/* Lists ascend, name ring pixels, and tell nothing above alpha. */
+static void is_sound(const qfz_summary *summary, const qfz_rule *rule)
+{
+    const qfz_links *const l = &summary->links;
+    const qfz_absorbs *const a = &summary->absorbs;
+    bool good = std::is_sorted(l->level, l->level + l->n) && std::is_sorted(a->level, a->level + a->n);
+    good = good && (l->n == 0 || l->level[l->n - 1] <= rule->alpha_key);
+    good = good && (a->n == 0 || a->level[a->n - 1] <= rule->alpha_key);
+    for (int64_t i = 0; i < l->n; i++)
+        good = good && l->u[i] < summary->n_ring && l->v[i] < summary->n_ring;
+    for (int64_t i = 0; i < a->n; i++)
+        good = good && a->at[i] < summary->n_ring;
+    CHECK(good, "%lld links, %lld absorbs that no summary may have", (long long)l->n,
+          (long long)a->n);
+}
+
+/* Tiles' regions with the answers that come from the device's summaries are those with the answers
+ * from the CPU's. */
+static void check_tiles(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rule)
+{
+    const int64_t tile_h = 1 + check_pick(image->h), tile_w = 1 + check_pick(image->w);
+    stitched *const by_cpu = stitched_open(image, rule, QFZ_OMEGA, tile_h, tile_w);
+    stitched *const by_gpu = stitched_open(image, rule, QFZ_OMEGA, tile_h, tile_w);
+    const int64_t n_tiles = stitched_tiles(by_cpu);
+    for (int64_t t = 0; n_tiles <= 60 && t < n_tiles; t++) {
+        qfz_summary summary;
+        must(qfz_summary_init(&summary, stitched_box(by_cpu, t), rule, &err) == QFZ_OK, "summary");
+        cpu_summary(stitched_tile(by_cpu, t), rule, &summary);
+        stitched_put(by_cpu, t, &summary);
+        qfz_summary_fini(&summary);
+        must(qfz_summary_init(&summary, stitched_box(by_gpu, t), rule, &err) == QFZ_OK, "summary");
+        gpu_summary(gpu, stitched_tile(by_gpu, t), rule, &summary);
+        is_sound(&summary, rule);
+        stitched_put(by_gpu, t, &summary);
+        qfz_summary_fini(&summary);
+    }
+    if (n_tiles <= 60) {
+        stitched_solve(by_cpu);
+        stitched_solve(by_gpu);
+    }
+    for (int64_t t = 0; n_tiles <= 60 && t < n_tiles; t++) {
+        const qfz_image *const tile = stitched_tile(by_cpu, t);
+        qfz_answer want = {}, got = {};
+        stitched_answer(by_cpu, t, &want);
+        stitched_answer(by_gpu, t, &got);
+        qfz_worker *const cpu = cpu_worker(tile, rule);
+        const std::vector<uint32_t> roots = cpu_roots(cpu, tile, want.n_ring ? &want : NULL);
+        same_roots(gpu, tile, rule, want.n_ring ? &want : NULL, roots, "a tile");
+        CHECK(cpu_roots(cpu, tile, got.n_ring ? &got : NULL) == roots,
+              "tile %lld has other regions by the device's summaries", (long long)t);
+        CHECK(got.n_ring == want.n_ring && std::equal(want.slot, want.slot + want.n_ring, got.slot),
+              "tile %lld has other slots", (long long)t);
+        qfz_engine_cpu.close(cpu);
+        qfz_answer_fini(&want);
+        qfz_answer_fini(&got);
+    }
+    stitched_close(by_cpu);
+    stitched_close(by_gpu);
 }
 
 static void random_raster(qfz_gpu *gpu, int64_t number)
@@ -158,7 +267,8 @@ static void random_raster(qfz_gpu *gpu, int64_t number)
     if (!check_chance(5)) rule.omega = omega;
     check_describe("%s; distance %d, connectivity %d, alpha %u, omega %g", made.what, rule.distance,
                    rule.connectivity, rule.alpha_key, rule.omega ? omega[0] : -1.0);
-    check_tile(gpu, &seen, &rule);
+    check_alone(gpu, &seen, &rule);
+    check_tiles(gpu, &seen, &rule);
     hostile_free(&made);
 }
 
