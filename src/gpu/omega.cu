@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT */
+/* omega.cu - memory of (alpha, omega)-components, the order of their parts, and regions in the end.
+ *
+ * A region is named by the vertex that it ends at, or, with an answer, by its slot.  Its first pixel
+ * is the least of those of its vertices and records; they stand for the first pixels of their own
+ * parts in d_root, and all other pixels of a part point there. */
+#include "gpu/collective.cuh"
+#include "gpu/omega_parts.cuh"
+
+enum { THREADS = 256, LIMITS = 64 };
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+static qfz_gpu_edges edges_of(const qfz_rule *rule, int32_t h, int32_t w)
+{
+    qfz_gpu_edges edges = {};
+    edges.h = h;
+    edges.w = w;
+    edges.connectivity = rule->connectivity;
+    edges.form = qfz_gpu_edges_bytes(rule, 1) ? QFZ_EDGES_KEYS : QFZ_EDGES_U16;
+    return edges;
+}
+
+/* No vertex but for a pixel on a block's rim. */
+static int64_t vertex_room(int32_t h, int32_t w)
+{
+    const int64_t n_blocks = (int64_t)qfz_blocks(h, QFZ_SIDE) * qfz_blocks(w, QFZ_SIDE);
+    const int64_t px = (int64_t)(h < QFZ_SIDE ? h : QFZ_SIDE) * (w < QFZ_SIDE ? w : QFZ_SIDE);
+    return n_blocks * (px < QFZ_RIM ? px : (int64_t)QFZ_RIM);
+}
+
+static void carve_graph(qfz_omega_graph *g, const qfz_rule *rule, int64_t n_ring, qfz_carve *carve)
+{
+    const int64_t bytes = (int64_t)qfz_type_bytes(rule->type) * rule->n_bands;
+    uint32_t **const records[] = {&g->first, &g->at, &g->level};
+    uint32_t **const vertices[] = {&g->up,    &g->up_level, &g->own_first, &g->block_breaks,
+                                   &g->breaks, &g->holds,   &g->range_lo,  &g->range_hi,
+                                   &g->region};
+    for (uint32_t **part : records)
+        qfz_carve_take(carve, part, g->record_room);
+    for (uint32_t **part : vertices)
+        qfz_carve_take(carve, part, g->vertex_room);
+    g->lo = qfz_carve_bytes(carve, (size_t)(g->record_room * bytes));
+    g->hi = qfz_carve_bytes(carve, (size_t)(g->record_room * bytes));
+    qfz_carve_take(carve, &g->own_lo, g->vertex_room * rule->n_bands);
+    qfz_carve_take(carve, &g->own_hi, g->vertex_room * rule->n_bands);
+    qfz_carve_take(carve, &g->region_first, g->vertex_room + n_ring);
+    qfz_carve_take(carve, &g->is_active, QFZ_OMEGA_PASSES);
+    qfz_carve_take(carve, &g->n_records, 1);
+}
+
+static void carve_summary(qfz_omega_room *room, const qfz_rule *rule, int32_t h, int32_t w,
+                          qfz_carve *c)
+{
+    const int64_t n = room->graph.record_room + 2 * room->graph.vertex_room;
+    const int64_t n_ring = qfz_ring_size(h, w);
+    const size_t bytes = (size_t)n * qfz_type_bytes(rule->type) * (size_t)rule->n_bands;
+    uint32_t **const links[] = {&room->links.d_u, &room->links.d_v, &room->links.d_level};
+    room->event_room = n;
+    for (uint32_t **part : links)
+        qfz_carve_take(c, part, n_ring);
+    for (int i = 0; i < 2; i++) {
+        qfz_carve_take(c, &room->d_level[i], n);
+        qfz_carve_take(c, &room->d_source[i], n);
+    }
+    qfz_carve_take(c, &room->d_envoys, room->graph.vertex_room);
+    qfz_carve_take(c, &room->d_counts, 4);
+    room->d_lo = qfz_carve_bytes(c, bytes);
+    room->d_hi = qfz_carve_bytes(c, bytes);
+    room->d_links_scratch = qfz_carve_bytes(c, qfz_gpu_border_links_bytes(h, w));
+    room->d_sort = qfz_carve_bytes(c, qfz_gpu_sort_pairs_bytes(n));
+}
+
+static void carve(qfz_omega_room *room, const qfz_rule *rule, int32_t h, int32_t w, qfz_carve *c)
+{
+    const qfz_gpu_edges edges = edges_of(rule, h, w);
+    const int64_t n_px = (int64_t)h * w;
+    room->graph.record_room = n_px;
+    room->graph.vertex_room = vertex_room(h, w);
+    room->d_keys = (uint32_t *)qfz_carve_bytes(c, qfz_gpu_edges_bytes(rule, n_px));
+    room->d_forest = qfz_carve_bytes(c, qfz_gpu_forest_bytes(&edges, 0));
+    qfz_carve_take(c, &room->d_limit, rule->n_bands);
+    qfz_carve_take(c, &room->d_slot_of, room->graph.vertex_room);
+    carve_graph(&room->graph, rule, qfz_ring_size(h, w), c);
+    carve_summary(room, rule, h, w, c);
+}
+
+size_t qfz_gpu_omega_bytes(const qfz_rule *rule, int32_t h, int32_t w)
+{
+    qfz_omega_room room = {};
+    qfz_carve c = {};
+    carve(&room, rule, h, w, &c);
+    return c.used;
+}
+
+/* ---- Limits ---------------------------------------------------------------------------------- */
+
+struct some_limits {
+    double omega[LIMITS];
+};
+
+static __global__ void k_set_limits(some_limits some, int n, double *limit)
+{
+    if ((int)threadIdx.x < n) limit[threadIdx.x] = some.omega[threadIdx.x];
+}
+
+/* omega travels as arguments of kernels. */
+static qfz_status send_limits(qfz_gpu *gpu, const qfz_rule *rule, double *d_limit)
+{
+    for (int done = 0; done < rule->n_bands; done += LIMITS) {
+        some_limits some = {};
+        const int n = rule->n_bands - done < LIMITS ? rule->n_bands - done : (int)LIMITS;
+        for (int i = 0; i < n; i++)
+            some.omega[i] = rule->omega[done + i];
+        QFZ_TRY(qfz_launch(gpu, k_set_limits, dim3(1), dim3(LIMITS), 0, some, n, d_limit + done));
+    }
+    return QFZ_OK;
+}
+
+/* ---- Keys that look like missing edges ------------------------------------------------------- */
+
+/* A key of 2^32 - 1 says that there is no edge, but 32-bit integers have real ones.  Where omega
+ * bounds the band, such an edge only breaks what it joins, so that it may as well be missing.  Where
+ * nothing is bounded no level matters but whether it is above alpha's, and the key may be one less.
+ */
+static bool has_greatest_key(const qfz_rule *rule, uint32_t max_key)
+{
+    if (rule->alpha_key < QFZ_NONE || max_key < QFZ_NONE) return false;
+    for (int b = 0; rule->omega && b < rule->n_bands; b++)
+        if (rule->omega[b] < (double)UINT32_MAX) return false;
+    return true;
+}
+
+static __global__ void __launch_bounds__(THREADS)
+    k_lower_greatest(qfz_gpu_image image, int n_dirs, uint32_t *keys)
+{
+    const int64_t n_px = (int64_t)image.h * image.w;
+    const int64_t p = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (p >= n_px || (image.d_valid && !image.d_valid[p])) return;
+    for (int d = 0; d < n_dirs; d++) {
+        const int dy = d == QFZ_RIGHT ? 0 : 1;
+        const int dx = d == QFZ_BELOW ? 0 : d == QFZ_BELOW_LEFT ? -1 : 1;
+        const int64_t y = p / image.w + dy, x = p % image.w + dx;
+        if (y >= image.h || x < 0 || x >= image.w) continue;
+        if (image.d_valid && !image.d_valid[y * image.w + x]) continue;
+        if (keys[d * n_px + p] == QFZ_NONE) keys[d * n_px + p] = QFZ_NONE - 1;
+    }
+}
+
+/* ---- Regions --------------------------------------------------------------------------------- */
+
+#define EACH_ITEM(i, n)                                                                            \
+    for (uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x; i < (n);                       \
+         i += (uint64_t)gridDim.x * THREADS)
+
+static __global__ void __launch_bounds__(THREADS)
+    k_find_regions(qfz_omega_graph g, uint32_t *slot_of)
+{
+    const uint32_t n = *g.n_vertices;
+    EACH_ITEM(v, n)
+    {
+        uint32_t at = (uint32_t)v;
+        while (g.up[at] != QFZ_NONE && qfz_omega_joins(g, g.up[at], g.up_level[at]))
+            at = g.up[at];
+        g.region[v] = at;
+        g.region_first[v] = QFZ_NONE;
+        slot_of[v] = QFZ_NONE;
+    }
+}
+
+static __device__ __forceinline__ uint32_t ring_vertex(const qfz_gpu_forest &f, int64_t i)
+{
+    const int2 place = qfz_ring_pixel(f.h, f.w, (int32_t)i);
+    return f.rim[qfz_rim_place(f, place.y, place.x)].x;
+}
+
+/* All ring pixels of a region have one slot. */
+static __global__ void __launch_bounds__(THREADS)
+    k_find_slots(qfz_gpu_forest f, qfz_omega_graph g, const uint32_t *__restrict__ slot,
+                 uint32_t *slot_of)
+{
+    const int64_t n = qfz_ring_count(f.h, f.w);
+    EACH_ITEM(i, (uint64_t)n)
+    {
+        g.region_first[g.vertex_room + (int64_t)i] = QFZ_NONE;
+        if (slot[i] != QFZ_NONE) slot_of[g.region[ring_vertex(f, (int64_t)i)]] = slot[i];
+    }
+}
+
+/* Where the first pixel of v's region is kept. */
+static __device__ __forceinline__ uint32_t *first_of(const qfz_omega_graph &g,
+                                                     const uint32_t *slot_of, uint32_t v)
+{
+    const uint32_t region = g.region[v], slot = slot_of[region];
+    return g.region_first + (slot == QFZ_NONE ? region : g.vertex_room + (int64_t)slot);
+}
+
+/* Calls use(first pixel of a part, where that of its region is kept) for all parts that are not
+ * known to be a region of their own. */
+template <typename USE>
+static __device__ __forceinline__ void each_part(const qfz_omega_graph &g, const uint32_t *slot_of,
+                                                 USE use)
+{
+    const uint64_t n = *g.n_vertices, n_all = n + *g.n_records;
+    EACH_ITEM(i, n_all)
+    {
+        if (i < n) {
+            if (g.own_first[i] != QFZ_NONE)
+                use(g.own_first[i], first_of(g, slot_of, (uint32_t)i));
+        } else if (qfz_omega_joins(g, g.at[i - n], g.level[i - n])) {
+            use(g.first[i - n], first_of(g, slot_of, g.at[i - n]));
+        }
+    }
+}
+
+static __global__ void __launch_bounds__(THREADS)
+    k_find_firsts(qfz_omega_graph g, const uint32_t *__restrict__ slot_of)
+{
+    each_part(g, slot_of, [](uint32_t pixel, uint32_t *first) { qfz_lower(first, pixel); });
+}
+
+static __global__ void __launch_bounds__(THREADS)
+    k_name_parts(qfz_omega_graph g, const uint32_t *__restrict__ slot_of,
+                 uint32_t *root)
+{
+    each_part(g, slot_of, [=](uint32_t pixel, uint32_t *first) { root[pixel] = *first; });
+}
+
+/* The first pixel of a part points at that of its region, which points at itself; so a word that is
+ * read after it changed leads to the same pixel. */
+static __global__ void __launch_bounds__(THREADS) k_name_pixels(int64_t n_px, uint32_t *root)
+{
+    const int64_t p = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (p >= n_px) return;
+    const uint32_t part = root[p];
+    if (part != QFZ_NONE) root[p] = *static_cast<const volatile uint32_t *>(&root[part]);
+}
+
+static dim3 grid_of(const qfz_gpu *gpu, int64_t n)
+{
+    const unsigned most = (unsigned)gpu->n_sms * 8, wanted = qfz_blocks(n, THREADS);
+    return dim3(wanted < most ? wanted : most);
+}
+
+static qfz_status name_regions(qfz_gpu *gpu, const qfz_omega_room *room, const uint32_t *d_slot,
+                               uint32_t *d_root)
+{
+    const qfz_gpu_forest *const forest = &room->forest;
+    const qfz_omega_graph *const g = &room->graph;
+    const int64_t n_px = (int64_t)forest->h * forest->w;
+    const dim3 block(THREADS), vertices = grid_of(gpu, g->vertex_room),
+               all = grid_of(gpu, g->vertex_room + g->record_room);
+    QFZ_TRY(qfz_launch(gpu, k_find_regions, vertices, block, 0, *g, room->d_slot_of));
+    if (d_slot)
+        QFZ_TRY(qfz_launch(gpu, k_find_slots, grid_of(gpu, qfz_ring_size(forest->h, forest->w)),
+                           block, 0, *forest, *g, d_slot, room->d_slot_of));
+    QFZ_TRY(qfz_launch(gpu, k_find_firsts, all, block, 0, *g, room->d_slot_of));
+    QFZ_TRY(qfz_launch(gpu, k_name_parts, all, block, 0, *g, room->d_slot_of, d_root));
+    return qfz_launch(gpu, k_name_pixels, dim3(qfz_blocks(n_px, THREADS)), block, 0, n_px, d_root);
+}
+
+/* ---- Launchers ------------------------------------------------------------------------------- */
+
+static qfz_omega_values values_of(const qfz_gpu_image *image, const qfz_rule *rule, double *d_limit)
+{
+    qfz_omega_values values = {};
+    values.pixels = image->d_pixels;
+    values.valid = image->d_valid;
+    values.limit = rule->omega ? d_limit : NULL;
+    values.n_px = (int64_t)image->h * image->w;
+    values.n_bands = image->n_bands;
+    values.bytes = (int)qfz_type_bytes(image->type);
+    values.is_float = qfz_type_is_float(image->type);
+    const bool is_signed =
+        image->type == QFZ_I8 || image->type == QFZ_I16 || image->type == QFZ_I32;
+    values.flip = is_signed ? 1u << (8 * values.bytes - 1) : 0;
+    return values;
+}
+
+static qfz_status make_forest(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
+                              bool keep_ring, qfz_omega_room *room)
+{
+    const int64_t n_px = (int64_t)image->h * image->w;
+    qfz_gpu_edges edges;
+    QFZ_TRY(qfz_gpu_edges_make(gpu, image, rule, room->d_keys, &edges));
+    if (has_greatest_key(rule, edges.max_key))
+        QFZ_TRY(qfz_launch(gpu, k_lower_greatest, dim3(qfz_blocks(n_px, THREADS)), dim3(THREADS), 0,
+                           *image, qfz_n_dirs(rule), room->d_keys));
+    return qfz_gpu_forest_make(gpu, &edges, keep_ring, NULL, room->d_forest, &room->forest);
+}
+
+qfz_status qfz_omega_cut(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
+                         void *d_scratch, qfz_omega_room *room)
+{
+    qfz_carve c = {static_cast<char *>(d_scratch), 0};
+    uint32_t max_key;
+    QFZ_TRY(qfz_max_key(rule->type, rule->n_bands, rule->distance, &max_key, gpu->err));
+    const uint32_t alpha = rule->alpha_key < max_key ? rule->alpha_key : max_key;
+    carve(room, rule, image->h, image->w, &c);
+    room->graph.after = alpha < QFZ_NONE ? alpha + 1 : QFZ_NONE;
+    room->values = values_of(image, rule, room->d_limit);
+    return QFZ_OK;
+}
+
+qfz_status qfz_omega_prepare(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
+                             bool keep_ring, qfz_omega_room *room)
+{
+    QFZ_TRY(make_forest(gpu, image, rule, keep_ring, room));
+    room->graph.n_vertices = room->forest.count + QFZ_COUNT_VERTICES;
+    if (rule->omega) QFZ_TRY(send_limits(gpu, rule, room->d_limit));
+    return qfz_omega_begin(gpu, &room->forest, &room->graph, rule->n_bands);
+}
+
+qfz_status qfz_gpu_omega(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
+                         const qfz_gpu_omega_answer *answer, void *d_scratch, uint32_t *d_root)
+{
+    qfz_omega_room room = {};
+    QFZ_TRY(qfz_omega_cut(gpu, image, rule, d_scratch, &room));
+    QFZ_TRY(qfz_omega_prepare(gpu, image, rule, answer != NULL, &room));
+    QFZ_TRY(qfz_omega_blocks(gpu, &room.forest, &room.values, &room.graph, d_root));
+    QFZ_TRY(qfz_omega_solve(gpu, &room.forest, &room.values, &room.graph,
+                            answer ? answer->d_holds_to : NULL));
+    return name_regions(gpu, &room, answer ? answer->d_slot : NULL, d_root);
+}

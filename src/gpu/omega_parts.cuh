@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* omega_parts.cuh - what the parts of omega.cuh share: ranges of values, nodes, records. */
+#ifndef QFZ_GPU_OMEGA_PARTS_CUH
+#define QFZ_GPU_OMEGA_PARTS_CUH
+
+#include "gpu/boruvka_parts.cuh"
+#include "gpu/omega.cuh"
+
+/* ---- Values: as unsigned words of the same order, so that ranges grow by atomic operations.  An
+ * empty range has lo > hi. */
+struct qfz_omega_values {
+    const void *pixels; /* planes of n_px */
+    const uint8_t *valid;
+    const double *limit; /* omega of each band, in device memory; NULL: none */
+    int64_t n_px;
+    int n_bands, bytes; /* of a value */
+    bool is_float;
+    uint32_t flip; /* what turns signed values into unsigned ones */
+
+    /* i-th value of an array of the raster's type. */
+    __device__ __forceinline__ uint32_t read(const void *array, int64_t i) const
+    {
+        if (bytes == 1) return static_cast<const uint8_t *>(array)[i] ^ flip;
+        if (bytes == 2) return static_cast<const uint16_t *>(array)[i] ^ flip;
+        const uint32_t raw = static_cast<const uint32_t *>(array)[i];
+        if (!is_float) return raw ^ flip;
+        return raw >> 31 ? ~raw : raw | 1u << 31;
+    }
+
+    __device__ __forceinline__ void write(void *array, int64_t i, uint32_t word) const
+    {
+        if (bytes == 1)
+            static_cast<uint8_t *>(array)[i] = (uint8_t)(word ^ flip);
+        else if (bytes == 2)
+            static_cast<uint16_t *>(array)[i] = (uint16_t)(word ^ flip);
+        else
+            static_cast<uint32_t *>(array)[i] = is_float ? to_bits(word) : word ^ flip;
+    }
+
+    __device__ __forceinline__ uint32_t pixel(int band, int64_t p) const
+    {
+        return read(static_cast<const char *>(pixels) + band * n_px * bytes, p);
+    }
+
+    static __device__ __forceinline__ uint32_t to_bits(uint32_t word)
+    {
+        return word >> 31 ? word & ~(1u << 31) : ~word;
+    }
+
+    /* No value is less, or greater. */
+    __device__ __forceinline__ uint32_t least() const
+    {
+        return is_float ? ~0xff800000u : 0;
+    }
+
+    __device__ __forceinline__ uint32_t greatest() const
+    {
+        return is_float ? 0xff800000u : 0xffffffffu >> (32 - 8 * bytes);
+    }
+
+    /* As qfz_too_wide() in src/level.c, of one band. */
+    __device__ __forceinline__ bool too_wide(uint32_t lo, uint32_t hi, double most) const
+    {
+        if (lo >= hi) return false;
+        if (!is_float) return (double)(hi - lo) > most;
+        const float low = __uint_as_float(to_bits(lo)), high = __uint_as_float(to_bits(hi));
+        return low < high && (double)high - (double)low > most;
+    }
+};
+
+/* ---- The graph of all blocks.  A record is what hangs on a block's waiting component; it is named
+ * by its first pixel. */
+struct qfz_omega_graph {
+    uint32_t after; /* the level from which on nothing joins: alpha's + 1 */
+    int64_t record_room, vertex_room;
+    const uint32_t *n_vertices;
+    uint32_t *n_records;
+    uint32_t *first, *at, *level; /* of a record: first pixel, vertex it hangs on, level */
+    void *lo, *hi;                /* n_bands planes of record_room, in the raster's type */
+
+    uint32_t *up, *up_level;          /* of a vertex: what it hangs on, QFZ_NONE at a root; its L */
+    uint32_t *own_first;              /* first pixel of those that are the vertex itself, QFZ_NONE: none */
+    uint32_t *own_lo, *own_hi;        /* their range, n_bands planes of vertex_room */
+    uint32_t *block_breaks;           /* the level at which its block saw it break, or after */
+    uint32_t *breaks, *holds;         /* s; the greatest level that is known to hold, QFZ_NONE: not wide */
+    uint32_t *range_lo, *range_hi;    /* of T, in one band; where T is too wide, of what was tried */
+    uint32_t *region;                 /* the vertex that names a vertex's region */
+    uint32_t *region_first;           /* first pixels by region, then by slot */
+    uint32_t *is_active;              /* by pass: is there anything left to search for? */
+};
+
+enum { QFZ_OMEGA_PASSES = 33 };
+
+/* *word = max(*word, value); as qfz_lower(). */
+static __device__ __forceinline__ void qfz_raise(uint32_t *word, uint32_t value)
+{
+    if (value > *static_cast<volatile uint32_t *>(word)) atomicMax(word, value);
+}
+
+/* The range [*lo, *hi] takes in [low, high].  Most calls change nothing: what is read may be stale,
+ * but ranges only grow. */
+static __device__ __forceinline__ void qfz_omega_widen(uint32_t *lo, uint32_t *hi, uint32_t low,
+                                                       uint32_t high)
+{
+    qfz_lower(lo, low);
+    qfz_raise(hi, high);
+}
+
+/* Everything that lies in the scratch memory. */
+struct qfz_omega_room {
+    qfz_gpu_forest forest;
+    qfz_omega_values values;
+    qfz_omega_graph graph;
+    void *d_forest;
+    uint32_t *d_keys;
+    double *d_limit;
+    uint32_t *d_slot_of; /* of a vertex that a region is named by */
+
+    /* Summaries (omega_summary.cu). */
+    int64_t event_room;
+    unsigned long long *d_envoys;
+    uint32_t *d_level[2], *d_source[2];
+    uint32_t *d_counts; /* (omega_summary.cu) */
+    void *d_lo, *d_hi, *d_links_scratch, *d_sort;
+    qfz_gpu_links links;
+};
+
+/* Cuts the scratch memory. */
+qfz_status qfz_omega_cut(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
+                         void *d_scratch, qfz_omega_room *room);
+
+/* Then makes the forest and empties the graph. */
+qfz_status qfz_omega_prepare(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
+                             bool keep_ring, qfz_omega_room *room);
+
+/* Empties vertices, records and counters; the forest is made. */
+qfz_status qfz_omega_begin(qfz_gpu *gpu, const qfz_gpu_forest *forest, const qfz_omega_graph *graph,
+                           int n_bands);
+
+/* T of all vertices that are not too wide, once more, in one band. */
+qfz_status qfz_omega_spread(qfz_gpu *gpu, const qfz_omega_values *values,
+                            const qfz_omega_graph *graph, int band);
+
+/* Regions inside blocks: d_root of every pixel as far as its block knows; records; of every vertex
+ * what is the vertex itself. */
+qfz_status qfz_omega_blocks(qfz_gpu *gpu, const qfz_gpu_forest *forest,
+                            const qfz_omega_values *values, const qfz_omega_graph *graph,
+                            uint32_t *d_root);
+
+/* The level at which each vertex breaks; records then hang on the vertices that they belong to. */
+qfz_status qfz_omega_solve(qfz_gpu *gpu, const qfz_gpu_forest *forest,
+                           const qfz_omega_values *values, const qfz_omega_graph *graph,
+                           const uint32_t *d_holds_to);
+
+/* Whether a record or a vertex belongs to the region of what it hangs on. */
+static __device__ __forceinline__ bool qfz_omega_joins(const qfz_omega_graph &g, uint32_t at,
+                                                       uint32_t level)
+{
+    return level < g.breaks[at];
+}
+
+#endif

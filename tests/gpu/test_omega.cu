@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+/* (alpha, omega)-components, against the CPU engine: of whole rasters, and of tiles with the answers
+ * that stitching gives. */
+#include <algorithm>
+
+#include "check.h"
+#include "engine.h"
+#include "gpu/omega.cuh"
+#include "hostile.h"
+#include "stitched.h"
+#include "uploaded.h"
+
+static qfz_error err;
+
+static void must(bool good, const char *what)
+{
+    if (good) return;
+    printf("the test itself failed: %s: %s\n", what, err.message);
+    exit(1);
+}
+
+/* ---- The CPU's answers ----------------------------------------------------------------------- */
+
+static qfz_worker *cpu_worker(const qfz_image *image, const qfz_rule *rule)
+{
+    qfz_worker *cpu = NULL;
+    qfz_worker_spec spec = {};
+    spec.rule = rule;
+    spec.kind = QFZ_OMEGA;
+    spec.max_h = (int32_t)image->h;
+    spec.max_w = (int32_t)image->w;
+    spec.n_threads = 1;
+    must(qfz_engine_cpu.open(&cpu, &spec, &err) == QFZ_OK, "CPU engine");
+    must(qfz_engine_cpu.load(cpu, image, &err) == QFZ_OK, "load");
+    return cpu;
+}
+
+/* First pixels of regions, QFZ_NONE where invalid. */
+static std::vector<uint32_t> cpu_roots(qfz_worker *cpu, const qfz_image *image,
+                                       const qfz_answer *answer)
+{
+    const size_t n = (size_t)(image->h * image->w);
+    qfz_partition partition = {};
+    must(qfz_engine_cpu.partition(cpu, answer, &partition, &err) == QFZ_OK, "partition");
+    std::vector<uint64_t> lut(partition.first, partition.first + partition.n_regions);
+    for (uint64_t &first : lut)
+        first++;
+    std::vector<uint32_t> roots(n);
+    must(qfz_engine_cpu.labels(cpu, lut.data(), false, roots.data(), &err) == QFZ_OK, "labels");
+    for (uint32_t &root : roots)
+        root--;
+    return roots;
+}
+
+/* ---- The device's ---------------------------------------------------------------------------- */
+
+static void same_roots(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rule,
+                       const qfz_answer *answer, const std::vector<uint32_t> &want,
+                       const char *what)
+{
+    const int64_t n = image->h * image->w;
+    uploaded up = upload(image);
+    void *const d_scratch =
+        device_room<char>((int64_t)qfz_gpu_omega_bytes(rule, (int32_t)image->h, (int32_t)image->w));
+    uint32_t *const d_root = device_room<uint32_t>(n);
+    qfz_gpu_omega_answer on_device = {};
+    uint32_t *d_slot = NULL, *d_holds_to = NULL;
+    if (answer) {
+        d_slot = to_device(answer->slot, answer->n_ring);
+        d_holds_to = to_device(answer->holds_to, answer->n_ring);
+        on_device = qfz_gpu_omega_answer{d_slot, d_holds_to};
+    }
+    CHECK(qfz_gpu_omega(gpu, &up.image, rule, answer ? &on_device : NULL, d_scratch, d_root) ==
+              QFZ_OK,
+          "%s", err.message);
+    const std::vector<uint32_t> got = from_device(gpu, d_root, n);
+    int64_t wrong = 0, first = -1;
+    for (int64_t i = 0; i < n; i++)
+        if (got[(size_t)i] != want[(size_t)i] && wrong++ == 0) first = i;
+    CHECK(wrong == 0, "%s: %lld of %lld pixels differ, first (%lld, %lld): %d is %d", what,
+          (long long)wrong, (long long)n, (long long)(first % image->w),
+          (long long)(first / image->w), first < 0 ? 0 : (int)want[(size_t)first],
+          first < 0 ? 0 : (int)got[(size_t)first]);
+    for (void *d : {(void *)d_slot, (void *)d_holds_to, (void *)d_root, d_scratch})
+        cudaFree(d);
+    upload_free(&up);
+}
+
+/* ---- Cases ----------------------------------------------------------------------------------- */
+
+/* One value of the image as a number, exactly. */
+static double value_of(const qfz_image *image, int64_t i)
+{
+    switch (image->type) {
+    case QFZ_U8: return static_cast<const uint8_t *>(image->pixels)[i];
+    case QFZ_I8: return static_cast<const int8_t *>(image->pixels)[i];
+    case QFZ_U16: return static_cast<const uint16_t *>(image->pixels)[i];
+    case QFZ_I16: return static_cast<const int16_t *>(image->pixels)[i];
+    case QFZ_U32: return static_cast<const uint32_t *>(image->pixels)[i];
+    case QFZ_I32: return static_cast<const int32_t *>(image->pixels)[i];
+    case QFZ_F32: return (double)static_cast<const float *>(image->pixels)[i];
+    }
+    return 0;
+}
+
+/* A limit that matters: some pair's difference, or a little less, or one of the ends. */
+static double some_omega(const qfz_image *image, int band)
+{
+    const int64_t n = image->h * image->w;
+    const double width = std::fabs(value_of(image, band * n + check_pick(n)) -
+                                   value_of(image, band * n + check_pick(n)));
+    switch (check_pick(8)) {
+    case 0: return 0;
+    case 1: return INFINITY;
+    case 2: return (double)check_pick(8);
+    case 3: return std::max(0.0, std::nextafter(width, 0));
+    default: return std::isfinite(width) ? width : 1;
+    }
+}
+
+static uint32_t some_alpha(const qfz_image *image, const qfz_rule *rule, uint32_t max_key)
+{
+    const int64_t n = image->h * image->w;
+    uint32_t key;
+    if (check_chance(35)) return check_chance(50) ? UINT32_MAX : max_key;
+    if (check_chance(15)) return 0;
+    qfz_levels(image, rule->distance, check_pick(n), check_pick(n), 1, &key);
+    return key;
+}
+
+static void check_alone(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rule)
+{
+    qfz_worker *const cpu = cpu_worker(image, rule);
+    same_roots(gpu, image, rule, NULL, cpu_roots(cpu, image, NULL), "alone");
+    qfz_engine_cpu.close(cpu);
+}
+
+/* ---- Tiles ----------------------------------------------------------------------------------- */
+
+static void cpu_summary(const qfz_image *tile, const qfz_rule *rule, qfz_summary *summary)
+{
+    qfz_worker *const cpu = cpu_worker(tile, rule);
+    must(qfz_engine_cpu.summarise(cpu, summary, &err) == QFZ_OK, "summarise");
+    qfz_engine_cpu.close(cpu);
+}
+
+template <typename T>
+static void fetch(const qfz_gpu *gpu, void *to, const void *d_from, int64_t n)
+{
+    const std::vector<T> h = from_device(gpu, static_cast<const T *>(d_from), n);
+    std::copy(h.begin(), h.end(), static_cast<T *>(to));
+}
+
+static void gpu_summary(qfz_gpu *gpu, const qfz_image *tile, const qfz_rule *rule,
+                        qfz_summary *summary)
+{
+    uploaded up = upload(tile);
+    void *const d_scratch =
+        device_room<char>((int64_t)qfz_gpu_omega_bytes(rule, (int32_t)tile->h, (int32_t)tile->w));
+    qfz_gpu_links d_links;
+    qfz_gpu_absorbs d_absorbs;
+    uint32_t *d_n = NULL;
+    qfz_links *const links = &summary->links;
+    qfz_absorbs *const absorbs = &summary->absorbs;
+    const int64_t bytes = (int64_t)qfz_type_bytes(rule->type) * rule->n_bands;
+    qfz_summary_take_ring(summary, tile);
+    CHECK(qfz_gpu_omega_links(gpu, &up.image, rule, d_scratch, &d_links, &d_n) == QFZ_OK, "%s",
+          err.message);
+    const std::vector<uint32_t> n = from_device(gpu, d_n, 2);
+    must(qfz_links_reserve(links, n[0], &err) == QFZ_OK, "links");
+    must(qfz_absorbs_reserve(absorbs, n[1], rule, &err) == QFZ_OK, "absorbs");
+    CHECK(qfz_gpu_omega_absorbs(gpu, &up.image, rule, d_scratch, n[1], &d_absorbs) == QFZ_OK, "%s",
+          err.message);
+    links->n = n[0];
+    absorbs->n = n[1];
+    fetch<uint32_t>(gpu, links->u, d_links.d_u, links->n);
+    fetch<uint32_t>(gpu, links->v, d_links.d_v, links->n);
+    fetch<uint32_t>(gpu, links->level, d_links.d_level, links->n);
+    fetch<uint32_t>(gpu, absorbs->at, d_absorbs.d_at, absorbs->n);
+    fetch<uint32_t>(gpu, absorbs->level, d_absorbs.d_level, absorbs->n);
+    fetch<char>(gpu, absorbs->lo, d_absorbs.d_lo, absorbs->n * bytes);
+    fetch<char>(gpu, absorbs->hi, d_absorbs.d_hi, absorbs->n * bytes);
+    cudaFree(d_scratch);
+    upload_free(&up);
+}
+
+/* Lists ascend, name ring pixels, and tell nothing above alpha. */
+static void is_sound(const qfz_summary *summary, const qfz_rule *rule)
+{
+    const qfz_links *const l = &summary->links;
+    const qfz_absorbs *const a = &summary->absorbs;
+    bool good = std::is_sorted(l->level, l->level + l->n) && std::is_sorted(a->level, a->level + a->n);
+    good = good && (l->n == 0 || l->level[l->n - 1] <= rule->alpha_key);
+    good = good && (a->n == 0 || a->level[a->n - 1] <= rule->alpha_key);
+    for (int64_t i = 0; i < l->n; i++)
+        good = good && l->u[i] < summary->n_ring && l->v[i] < summary->n_ring;
+    for (int64_t i = 0; i < a->n; i++)
+        good = good && a->at[i] < summary->n_ring;
+    CHECK(good, "%lld links, %lld absorbs that no summary may have", (long long)l->n,
+          (long long)a->n);
+}
+
+/* Tiles' regions with the answers that come from the device's summaries are those with the answers
+ * from the CPU's. */
+static void check_tiles(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rule)
+{
+    const int64_t tile_h = 1 + check_pick(image->h), tile_w = 1 + check_pick(image->w);
+    stitched *const by_cpu = stitched_open(image, rule, QFZ_OMEGA, tile_h, tile_w);
+    stitched *const by_gpu = stitched_open(image, rule, QFZ_OMEGA, tile_h, tile_w);
+    const int64_t n_tiles = stitched_tiles(by_cpu);
+    for (int64_t t = 0; n_tiles <= 60 && t < n_tiles; t++) {
+        qfz_summary summary;
+        must(qfz_summary_init(&summary, stitched_box(by_cpu, t), rule, &err) == QFZ_OK, "summary");
+        cpu_summary(stitched_tile(by_cpu, t), rule, &summary);
+        stitched_put(by_cpu, t, &summary);
+        qfz_summary_fini(&summary);
+        must(qfz_summary_init(&summary, stitched_box(by_gpu, t), rule, &err) == QFZ_OK, "summary");
+        gpu_summary(gpu, stitched_tile(by_gpu, t), rule, &summary);
+        is_sound(&summary, rule);
+        stitched_put(by_gpu, t, &summary);
+        qfz_summary_fini(&summary);
+    }
+    if (n_tiles <= 60) {
+        stitched_solve(by_cpu);
+        stitched_solve(by_gpu);
+    }
+    for (int64_t t = 0; n_tiles <= 60 && t < n_tiles; t++) {
+        const qfz_image *const tile = stitched_tile(by_cpu, t);
+        qfz_answer want = {}, got = {};
+        stitched_answer(by_cpu, t, &want);
+        stitched_answer(by_gpu, t, &got);
+        qfz_worker *const cpu = cpu_worker(tile, rule);
+        const std::vector<uint32_t> roots = cpu_roots(cpu, tile, want.n_ring ? &want : NULL);
+        same_roots(gpu, tile, rule, want.n_ring ? &want : NULL, roots, "a tile");
+        CHECK(cpu_roots(cpu, tile, got.n_ring ? &got : NULL) == roots,
+              "tile %lld has other regions by the device's summaries", (long long)t);
+        CHECK(got.n_ring == want.n_ring && std::equal(want.slot, want.slot + want.n_ring, got.slot),
+              "tile %lld has other slots", (long long)t);
+        qfz_engine_cpu.close(cpu);
+        qfz_answer_fini(&want);
+        qfz_answer_fini(&got);
+    }
+    stitched_close(by_cpu);
+    stitched_close(by_gpu);
+}
+
+static void random_raster(qfz_gpu *gpu, int64_t number)
+{
+    hostile made;
+    const int64_t sides[] = {20, 80, 210};
+    const int type = number % 5 < 3 ? (int)(number % 4) : -1; /* mostly levels of 16 bits */
+    hostile_make(&made, check_.seed, number, sides[number % 3], type, type >= 0 ? 1 : 3);
+    check_case(number, "%s", made.what);
+    qfz_image seen = made.image;
+    double omega[4];
+    if (check_chance(25)) seen.valid = NULL;
+    qfz_rule rule = {};
+    rule.type = seen.type;
+    rule.n_bands = seen.n_bands;
+    rule.distance = check_chance(60) ? QFZ_LINF : QFZ_L2;
+    rule.connectivity = check_chance(50) ? 4 : 8;
+    uint32_t max_key;
+    must(qfz_max_key(rule.type, rule.n_bands, rule.distance, &max_key, &err) == QFZ_OK, "keys");
+    rule.alpha_key = some_alpha(&seen, &rule, max_key);
+    for (int b = 0; b < seen.n_bands; b++)
+        omega[b] = some_omega(&seen, b);
+    if (!check_chance(5)) rule.omega = omega;
+    check_describe("%s; distance %d, connectivity %d, alpha %u, omega %g", made.what, rule.distance,
+                   rule.connectivity, rule.alpha_key, rule.omega ? omega[0] : -1.0);
+    check_alone(gpu, &seen, &rule);
+    check_tiles(gpu, &seen, &rule);
+    hostile_free(&made);
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(argc, argv, 60);
+    qfz_gpu gpu = open_gpu(&err);
+    for (int64_t i = check_.first; i < check_.cases; i++)
+        random_raster(&gpu, i);
+    return check_end();
+}
