@@ -6,6 +6,7 @@
 #include "gpu/components.cuh"
 #include "gpu/launch.cuh"
 #include "gpu/union_find.cuh"
+#include "gpu/warp.cuh"
 
 /* Hooks what is on a block's ring to its root, so that nobody has far to go from there. */
 static __global__ void __launch_bounds__(RING) k_flatten_ring(layout at)
@@ -68,14 +69,6 @@ static __device__ __forceinline__ uint32_t region_of(const layout &at, const fir
     return region + (uint32_t)__popc(bits[word] & (up_to((int)(place % QFZ_WARP)) >> 1));
 }
 
-static __device__ __forceinline__ uint32_t region_of_px(const layout &at, const firsts_view &firsts,
-                                                        uint32_t px)
-{
-    const uint32_t y = px / (uint32_t)at.w, x = px % (uint32_t)at.w;
-    return region_of(at, firsts, y / SIDE * (uint32_t)at.blocks_w + x / SIDE,
-                     y % SIDE * SIDE + x % SIDE);
-}
-
 /* Regions get their first pixels, and no pixels so far. */
 static __global__ void __launch_bounds__(WORDS)
     k_number_firsts(layout at, firsts_view firsts, qfz_gpu_regions regions)
@@ -99,21 +92,41 @@ struct block_runs {
     uint32_t starts[WORDS], valid[WORDS];
     uint32_t before[WORDS]; /* runs that start in earlier words */
     uint32_t sums[WORDS / QFZ_WARP];
-    uint32_t label[RUNS];
+    alignas(16) uint32_t label[RUNS]; /* first codes, and counts of pixels above COUNT_SHIFT */
 };
+
+enum { COUNT_SHIFT = 16, CODE_MASK = 0xffff };
+
+/* The root of a component of a block that touches the ring: k_flatten_ring left one step. */
+static __device__ __forceinline__ uint32_t ring_root(const layout &at, uint32_t px)
+{
+    return qfz_peek(at.parent + px);
+}
+
+/* The pixel, of a block and its place there. */
+struct block_px {
+    uint32_t block, place;
+};
+
+static __device__ __forceinline__ block_px block_px_of(const layout &at, uint32_t px)
+{
+    const uint32_t y = px / (uint32_t)at.w, x = px % (uint32_t)at.w;
+    return block_px{y / SIDE * (uint32_t)at.blocks_w + x / SIDE, y % SIDE * SIDE + x % SIDE};
+}
 
 /* Roots: the first pixel of its region, over all blocks.  They are written where the forest is:
  * what other blocks read of it meanwhile are first pixels of components that touch a ring, and
- * these get their root, which is all that there is to find. */
+ * what is written there is what they have already. */
 struct roots_out {
     static const bool counts = false;
     enum { INVALID = -1 };
 
-    __device__ __forceinline__ uint32_t put(const layout &at, uint32_t, const block_place &block,
-                                            uint32_t code, uint32_t) const
+    __device__ __forceinline__ uint32_t label_of(const layout &, uint32_t root, block_px) const
     {
-        const uint32_t px = px_of(at, block, code & RUN_NUMBER);
-        return code & RUN_ON_RING ? qfz_find<qfz_in_global>(at.parent, px) : px;
+        return root;
+    }
+    __device__ __forceinline__ void count_px(uint32_t, uint32_t, bool) const
+    {
     }
 };
 
@@ -124,76 +137,121 @@ struct labels_out {
     firsts_view firsts;
     uint32_t *count, *spans;
 
-    __device__ __forceinline__ uint32_t put(const layout &at, uint32_t block_number,
-                                            const block_place &block, uint32_t code,
-                                            uint32_t n) const
+    __device__ __forceinline__ uint32_t label_of(const layout &at, uint32_t, block_px first) const
     {
-        const uint32_t place = code & RUN_NUMBER;
-        if (!(code & RUN_ON_RING)) {
-            const uint32_t region = region_of(at, firsts, block_number, place);
+        return region_of(at, firsts, first.block, first.place) + 1;
+    }
+    __device__ __forceinline__ void count_px(uint32_t label, uint32_t n, bool on_ring) const
+    {
+        const uint32_t region = label - 1, bit = 1u << region % 32;
+        if (!on_ring)
             count[region] = n;
-            return region + 1;
-        }
-        const uint32_t px = qfz_find<qfz_in_global>(at.parent, px_of(at, block, place));
-        const uint32_t region = region_of_px(at, firsts, px), bit = 1u << region % 32;
-        if (atomicAdd(count + region, n) && !(qfz_peek(spans + region / 32) & bit))
+        else if (atomicAdd(count + region, n) && !(qfz_peek(spans + region / 32) & bit))
             atomicOr(spans + region / 32, bit);
-        return region + 1;
     }
 };
 
-static __device__ __forceinline__ uint32_t root_of(const uint16_t *codes, uint32_t run)
+/* runs->label[run] = code of the run; eight at a time, of which the last may be of no run. */
+static __device__ __forceinline__ void load_codes(const uint16_t *codes, uint32_t n_runs,
+                                                  block_runs *runs)
 {
-    const uint32_t code = codes[run];
+    const bool aligned = reinterpret_cast<uintptr_t>(codes) % sizeof(uint4) == 0;
+    for (uint32_t i = threadIdx.x; aligned && 8 * i + 8 <= n_runs; i += WORDS) {
+        const uint4 eight = __ldg(reinterpret_cast<const uint4 *>(codes) + i);
+        uint4 *const to = reinterpret_cast<uint4 *>(runs->label) + 2 * i;
+        to[0] = make_uint4(eight.x & CODE_MASK, eight.x >> 16, eight.y & CODE_MASK, eight.y >> 16);
+        to[1] = make_uint4(eight.z & CODE_MASK, eight.z >> 16, eight.w & CODE_MASK, eight.w >> 16);
+    }
+    for (uint32_t i = (aligned ? n_runs & ~7u : 0) + threadIdx.x; i < n_runs; i += WORDS)
+        runs->label[i] = codes[i];
+}
+
+static __device__ __forceinline__ uint32_t root_of(const block_runs &runs, uint32_t run)
+{
+    /* counts may come meanwhile, codes stay */
+    const uint32_t code = qfz_in_shared::read(runs.label + run) & CODE_MASK;
     return code & RUN_ROOT ? run : code;
 }
 
-/* runs->label[run] = the number of pixels of its component, where run is its root. */
-static __device__ __forceinline__ void count_pixels(const uint16_t *codes, uint32_t n_runs,
-                                                    block_runs *runs)
+/* Adds to the roots' words the numbers of pixels of their components. */
+static __device__ __forceinline__ void count_pixels(block_runs *runs)
 {
-    for (uint32_t run = threadIdx.x; run < n_runs; run += WORDS)
-        runs->label[run] = 0;
-    __syncthreads();
     const uint32_t starts = runs->starts[threadIdx.x], valid = runs->valid[threadIdx.x];
     const uint32_t ends = starts | ~valid; /* of the run before, each */
     uint32_t run = runs->before[threadIdx.x] - 1, root = QFZ_NONE, n = 0;
     if (!(ends & 1)) { /* a run came in from the left */
-        root = root_of(codes, run);
+        root = root_of(*runs, run);
         n = ends ? (uint32_t)__ffs((int)ends) - 1 : (uint32_t)QFZ_WARP;
     }
     for (uint32_t rest = starts; rest; rest &= rest - 1) {
         const int x = __ffs((int)rest) - 1;
-        const uint32_t next = ends & ~up_to(x), to = root_of(codes, ++run);
+        const uint32_t next = ends & ~up_to(x), to = root_of(*runs, ++run);
         if (to != root) {
-            if (n) atomicAdd(runs->label + root, n);
+            if (n) atomicAdd(runs->label + root, n << COUNT_SHIFT);
             root = to;
             n = 0;
         }
         n += next ? (uint32_t)(__ffs((int)next) - 1 - x) : (uint32_t)(QFZ_WARP - x);
     }
-    if (n) atomicAdd(runs->label + root, n);
-    __syncthreads();
+    const uint32_t first = __shfl_sync(0xffffffffu, root, 0);
+    if (__all_sync(0xffffffffu, root == first)) { /* one big component has all of it, often */
+        n = qfz_warp_add(n);
+        if (threadIdx.x % QFZ_WARP) n = 0;
+    }
+    if (n) atomicAdd(runs->label + root, n << COUNT_SHIFT);
 }
 
-/* Labels of all runs of a block: roots first. */
+/* The labels of a block's roots among AT_ONCE runs, from `run` on in steps of WORDS; what is read
+ * of global memory is waited for together.  Bit k of the result: the k-th is a root. */
+enum { AT_ONCE = 4 };
+
+template <typename OUT>
+static __device__ __forceinline__ uint32_t label_roots(const layout &at, const block_place &block,
+                                                       uint32_t first, uint32_t n_runs,
+                                                       const OUT &out, block_runs *runs)
+{
+    uint32_t word[AT_ONCE], root[AT_ONCE], roots = 0;
+    block_px px[AT_ONCE];
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; k++) {
+        const uint32_t run = first + (uint32_t)k * WORDS;
+        word[k] = run < n_runs ? runs->label[run] : 0;
+        if (word[k] & RUN_ROOT) roots |= 1u << k;
+        px[k] = block_px{blockIdx.x, word[k] & RUN_NUMBER};
+        root[k] = px_of(at, block, px[k].place);
+        if (word[k] & RUN_ON_RING) root[k] = ring_root(at, root[k]);
+    }
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; k++) {
+        if (OUT::counts && (word[k] & RUN_ON_RING)) px[k] = block_px_of(at, root[k]);
+        root[k] = out.label_of(at, root[k], px[k]);
+    }
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; k++) {
+        if (!(roots >> k & 1)) continue;
+        out.count_px(root[k], word[k] >> COUNT_SHIFT, word[k] & RUN_ON_RING);
+        runs->label[first + (uint32_t)k * WORDS] = root[k];
+    }
+    return roots;
+}
+
+/* Labels of all runs of a block: those of roots, then the others'. */
 template <typename OUT>
 static __device__ __forceinline__ void label_runs(const layout &at, const block_place &block,
                                                   uint32_t n_runs, const OUT &out, block_runs *runs)
 {
-    const uint16_t *const codes = at.runs + block.runs;
-    if (OUT::counts) count_pixels(codes, n_runs, runs);
-    for (uint32_t run = threadIdx.x; run < n_runs; run += WORDS) {
-        const uint32_t code = codes[run];
-        if (code & RUN_ROOT)
-            runs->label[run] =
-                out.put(at, blockIdx.x, block, code, OUT::counts ? runs->label[run] : 0);
-    }
+    uint32_t roots = 0; /* bit k: the k-th run of this thread is one */
+    load_codes(at.runs + block.runs, n_runs, runs);
     __syncthreads();
-    for (uint32_t run = threadIdx.x; run < n_runs; run += WORDS) {
-        const uint32_t code = codes[run];
-        if (!(code & RUN_ROOT)) runs->label[run] = runs->label[code];
+    if (OUT::counts) {
+        count_pixels(runs);
+        __syncthreads();
     }
+    for (uint32_t k = 0; k * WORDS < n_runs; k += AT_ONCE)
+        roots |= label_roots(at, block, k * WORDS + threadIdx.x, n_runs, out, runs) << k;
+    __syncthreads();
+    for (uint32_t run = threadIdx.x; run < n_runs; run += WORDS, roots >>= 1)
+        if (!(roots & 1)) runs->label[run] = runs->label[runs->label[run] & CODE_MASK];
     __syncthreads();
 }
 
@@ -202,7 +260,7 @@ template <typename OUT>
 static __global__ void __launch_bounds__(WORDS)
     k_write_px(layout at, bool aligned, OUT out, uint32_t *d_px)
 {
-    enum { AT_ONCE = 4, LANES = SIDE / AT_ONCE };
+    enum { LANES = SIDE / AT_ONCE };
     __shared__ block_runs runs;
     const block_place block = place_of(at, blockIdx.x);
     const int word = (int)threadIdx.x;

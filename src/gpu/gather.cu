@@ -8,7 +8,13 @@
 #include "record.h"
 
 /* A block has SIDE x SIDE pixels, a thread PATCH x PATCH of them. */
-enum { SIDE = 64, PATCH = 4, LANES = SIDE / PATCH, THREADS = LANES * LANES };
+enum {
+    SIDE = 64,
+    PATCH = 4,
+    PATCH_PX = PATCH * PATCH,
+    LANES = SIDE / PATCH,
+    THREADS = LANES * LANES
+};
 
 /* What is gathered of a region, any of: */
 enum {
@@ -146,54 +152,91 @@ static __device__ __forceinline__ void put_part(const table &t, int slot, const 
             atomicMin(word, some.word[i]);
         else if (P::is_greatest(i))
             atomicMax(word, some.word[i]);
+        else if (!some.word[i])
+            continue;
         else if (P::is_bits(i))
             atomicOr(word, some.word[i]);
-        else if (i < P::SUM || some.word[i])
+        else
             atomicAdd(word, some.word[i]);
     }
 }
 
-/* The same where all lanes of a warp have a part of one region. */
+/* Puts one part a lane, none where the slot is NO_SLOT.  Parts of the first lane's region become
+ * one before, where there are several: a large region is what most lanes have. */
 template <typename T, int WHAT>
-static __device__ __forceinline__ void put_parts_of_warp(const table &t, int slot,
-                                                         part<T, WHAT> some)
+static __device__ __forceinline__ void put_parts(const table &t, int slot, part<T, WHAT> some)
 {
     typedef part<T, WHAT> P;
+    enum { MANY = 4 };
+    const uint32_t have = __ballot_sync(full_warp, slot != NO_SLOT);
+    if (!have) return;
+    const int leader = __ffs((int)have) - 1;
+    const bool same = slot == __shfl_sync(full_warp, slot, leader);
+    if (__popc(__ballot_sync(full_warp, same)) >= MANY) {
+        const bool leads = (int)threadIdx.x % QFZ_WARP == leader;
 #pragma unroll
-    for (int i = 0; i < P::WORDS; i++) {
-        if (P::is_direct(i)) continue;
-        some.word[i] = P::is_least(i)      ? qfz_warp_min(some.word[i])
-                       : P::is_greatest(i) ? qfz_warp_max(some.word[i])
-                       : P::is_bits(i)     ? qfz_warp_or(some.word[i])
-                                           : qfz_warp_add(some.word[i]);
+        for (int i = 0; i < P::WORDS; i++) {
+            if (P::is_direct(i)) continue;
+            const uint32_t mine = same ? some.word[i] : P::nothing(i);
+            const uint32_t all = P::is_least(i)      ? qfz_warp_min(mine)
+                                 : P::is_greatest(i) ? qfz_warp_max(mine)
+                                 : P::is_bits(i)     ? qfz_warp_or(mine)
+                                                     : qfz_warp_add(mine);
+            if (leads) some.word[i] = all;
+        }
+        if (same && !leads) slot = NO_SLOT;
     }
-    if (threadIdx.x % QFZ_WARP == 0) put_part(t, slot, some);
+    if (slot != NO_SLOT) put_part(t, slot, some);
 }
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
+/* Sums of the values of a patch, before they become digits. */
+template <size_t BYTES> struct sums_of_bytes {
+    typedef int64_t sum;
+    typedef uint64_t square;
+};
+template <> struct sums_of_bytes<1> {
+    typedef int32_t sum;
+    typedef uint32_t square;
+};
+
+enum { DIGIT = (1 << DIGIT_BITS) - 1 };
+
+/* The values of a patch that are in the mask, of any integer type.  The last digit of a sum takes
+ * what is left, and the sign. */
 template <typename T, int WHAT>
-static __device__ __forceinline__ void add_value(const table &, int, T value, part<T, WHAT> *some)
+static __device__ __forceinline__ void add_values(const table &, int, const T *values,
+                                                  uint32_t mask, part<T, WHAT> *some)
 {
     typedef part<T, WHAT> P;
-    const uint32_t mask = (1u << DIGIT_BITS) - 1;
-    if (WHAT & HAS_SUM) {
-        if (sizeof(T) < 4) {
-            some->word[P::SUM] += (uint32_t)value;
-        } else { /* the upper digit has the sign */
-            some->word[P::SUM] += (uint32_t)value & mask;
-            some->word[P::SQUARE - 1] += (uint32_t)((int64_t)value >> DIGIT_BITS);
-        }
-    }
-    if (WHAT & HAS_SPREAD) {
-        const int64_t wide = (int64_t)value;
-        const uint64_t square = (uint64_t)(wide * wide);
-        const int n = sizeof(T) == 1 ? 1 : (int)digits_of<T>::SQUARE;
+    typename sums_of_bytes<sizeof(T)>::sum sum = 0;
+    typename sums_of_bytes<sizeof(T)>::square square = 0;
 #pragma unroll
-        for (int k = 0; k < n; k++)
-            some->word[P::SQUARE + k] += (uint32_t)(square >> k * DIGIT_BITS) & mask;
-        some->word[P::LEAST] = min(some->word[P::LEAST], order_of(value));
-        some->word[P::GREATEST] = max(some->word[P::GREATEST], order_of(value));
+    for (int i = 0; i < PATCH_PX; i++) {
+        if (!(mask >> i & 1)) continue;
+        if (WHAT & HAS_SUM) sum += values[i];
+        if (!(WHAT & HAS_SPREAD)) continue;
+        some->word[P::LEAST] = min(some->word[P::LEAST], order_of(values[i]));
+        some->word[P::GREATEST] = max(some->word[P::GREATEST], order_of(values[i]));
+        const int64_t wide = (int64_t)values[i];
+        if (sizeof(T) < 4)
+            square += (decltype(square))(wide * wide);
+        else
+#pragma unroll
+            for (int k = 0; k < digits_of<T>::SQUARE; k++)
+                some->word[P::SQUARE + k] +=
+                    (uint32_t)((uint64_t)(wide * wide) >> k * DIGIT_BITS) & DIGIT;
+    }
+    if (WHAT & HAS_SUM) {
+        const int last = digits_of<T>::SUM - 1;
+        if (last) some->word[P::SUM] += (uint32_t)sum & DIGIT;
+        some->word[P::SUM + last] += (uint32_t)(sum >> last * DIGIT_BITS);
+    }
+    if ((WHAT & HAS_SPREAD) && sizeof(T) < 4) {
+        const int last = digits_of<T>::SQUARE - 1;
+        if (last) some->word[P::SQUARE] += (uint32_t)square & DIGIT;
+        some->word[P::SQUARE + last] += (uint32_t)(square >> last * DIGIT_BITS);
     }
 }
 
@@ -201,11 +244,10 @@ static __device__ __forceinline__ void add_value(const table &, int, T value, pa
 static __device__ __forceinline__ void add_digits(const table &t, int slot, int first, uint64_t m,
                                                   int shift, int n, bool negative)
 {
-    const uint32_t mask = (1u << DIGIT_BITS) - 1;
     const uint64_t digits = m << shift % DIGIT_BITS;
     uint32_t *word = t.words + (uint32_t)(first + shift / DIGIT_BITS) * t.slots + (uint32_t)slot;
     for (int k = 0; k < n; k++, word += t.slots) {
-        const uint32_t digit = (uint32_t)(digits >> k * DIGIT_BITS) & mask;
+        const uint32_t digit = (uint32_t)(digits >> k * DIGIT_BITS) & DIGIT;
         if (digit) atomicAdd(word, negative ? 0u - digit : digit);
     }
 }
@@ -227,6 +269,21 @@ static __device__ __forceinline__ void add_value(const table &t, int slot, float
         add_digits(t, slot, P::SQUARE, infinite ? 1 : m * m, infinite ? 660 : 2 * shift, 4, false);
         some->word[P::LEAST] = min(some->word[P::LEAST], order_of(value));
         some->word[P::GREATEST] = max(some->word[P::GREATEST], order_of(value));
+    }
+}
+
+template <int WHAT>
+static __device__ __forceinline__ void add_values(const table &t, int slot, const float *values,
+                                                  uint32_t mask, part<float, WHAT> *some)
+{
+#pragma unroll 1
+    for (; mask; mask &= mask - 1) {
+        const int at = __ffs((int)mask) - 1;
+        float value = 0;
+#pragma unroll
+        for (int i = 0; i < PATCH_PX; i++) /* registers have no index */
+            if (i == at) value = values[i];
+        add_value(t, slot, value, some);
     }
 }
 
@@ -270,67 +327,104 @@ static __device__ __forceinline__ void load_four(const T *at, int32_t n, bool al
         four[i] = i < n ? at[i] : T(0);
 }
 
+/* A thread's patch: bit PATCH * row + column of a mask is one of its pixels. */
+template <typename T> struct patch {
+    int y, x; /* of its first pixel in the block */
+    uint32_t labels[PATCH_PX];
+    T values[PATCH_PX];
+    uint64_t area[PATCH]; /* of rows */
+};
+
 template <typename T, int WHAT>
-static __device__ __forceinline__ void add_pixel(const table &t, int slot, int y, int x, T value,
-                                                 uint64_t area, part<T, WHAT> *some)
+static __device__ __forceinline__ void load_patch(const tile_view &tile, const T *plane,
+                                                  int32_t block_y, int32_t block_x, patch<T> *px)
+{
+    px->x = (int)threadIdx.x % LANES * PATCH;
+    px->y = (int)threadIdx.x / LANES * PATCH;
+#pragma unroll
+    for (int row = 0; row < PATCH; row++) {
+        const int32_t y = block_y + px->y + row, x = block_x + px->x;
+        const int32_t there = y < tile.h ? tile.w - x : 0;
+        const int64_t p = (int64_t)y * tile.w + x;
+        load_four(tile.label + p, there, tile.aligned, px->labels + row * PATCH);
+        if (WHAT & (HAS_SUM | HAS_SPREAD))
+            load_four(plane + p, there, tile.aligned, px->values + row * PATCH);
+        px->area[row] = (WHAT & HAS_AREA) && y < tile.h ? tile.areas.d_row[y] : 0;
+    }
+}
+
+static __device__ __forceinline__ uint32_t row_bits(uint32_t mask, int row)
+{
+    return mask >> row * PATCH & ((1u << PATCH) - 1);
+}
+static __device__ __forceinline__ uint32_t column_bits(uint32_t mask, int column)
+{
+    return mask >> column & 0x1111u;
+}
+
+/* The pixels of a patch that are in the mask, as a part of their region. */
+template <typename T, int WHAT>
+static __device__ __forceinline__ void add_pixels(const table &t, int slot, const patch<T> &px,
+                                                  uint32_t mask, part<T, WHAT> *some)
 {
     typedef part<T, WHAT> P;
-    if (WHAT & HAS_COUNT) some->word[P::COUNT] += 1u + ((uint32_t)y << COUNT_BITS);
+    const uint32_t n = (uint32_t)__popc(mask);
+    uint32_t sum_y = n * (uint32_t)px.y, sum_x = n * (uint32_t)px.x, rows = 0, columns = 0;
+#pragma unroll
+    for (int i = 0; i < PATCH; i++) {
+        sum_y += (uint32_t)(i * __popc(row_bits(mask, i)));
+        sum_x += (uint32_t)(i * __popc(column_bits(mask, i)));
+        rows |= (row_bits(mask, i) ? 1u : 0) << (px.y + i) % 32;
+        columns |= (column_bits(mask, i) ? 1u : 0) << (px.x + i) % 32;
+    }
+    if (WHAT & HAS_COUNT) some->word[P::COUNT] = n | sum_y << COUNT_BITS;
     if (WHAT & HAS_PLACE) {
-        some->word[P::SUM_X] += (uint32_t)x;
-        const uint32_t row = 1u << y % 32, column = 1u << x % 32;
-        some->word[P::ROWS] |= y < 32 ? row : 0;
-        some->word[P::ROWS + 1] |= y < 32 ? 0 : row;
-        some->word[P::COLUMNS] |= x < 32 ? column : 0;
-        some->word[P::COLUMNS + 1] |= x < 32 ? 0 : column;
+        some->word[P::SUM_X] = sum_x;
+        some->word[P::ROWS] = px.y < 32 ? rows : 0;
+        some->word[P::ROWS + 1] = px.y < 32 ? 0 : rows;
+        some->word[P::COLUMNS] = px.x < 32 ? columns : 0;
+        some->word[P::COLUMNS + 1] = px.x < 32 ? 0 : columns;
     }
     if (WHAT & HAS_AREA)
 #pragma unroll
-        for (int k = 0; k < AREA_DIGITS; k++)
-            some->word[P::AREA + k] += (uint32_t)(area >> k * DIGIT_BITS) & 0xffffu;
-    if (WHAT & (HAS_SUM | HAS_SPREAD)) add_value(t, slot, value, some);
+        for (int i = 0; i < PATCH * AREA_DIGITS; i++)
+            some->word[P::AREA + i % AREA_DIGITS] +=
+                (uint32_t)__popc(row_bits(mask, i / AREA_DIGITS)) *
+                ((uint32_t)(px.area[i / AREA_DIGITS] >> i % AREA_DIGITS * DIGIT_BITS) & DIGIT);
+    if (WHAT & (HAS_SUM | HAS_SPREAD)) add_values(t, slot, px.values, mask, some);
 }
 
-/* Puts a thread's pixels into the table; false if there was no room for a region.  Pixels that
- * follow each other in one region are put as one part. */
+/* Puts a thread's pixels into the table, region by region; false if there was no room for one. */
 template <typename T, int WHAT>
-static __device__ __forceinline__ bool gather_patch(const tile_view &tile, const T *plane,
-                                                    int32_t block_y, int32_t block_x,
-                                                    const selection &wanted, const table &t)
+static __device__ __forceinline__ bool gather_patch(const patch<T> &px, const selection &wanted,
+                                                    const table &t)
 {
-    const int x0 = (int)threadIdx.x % LANES * PATCH, y0 = (int)threadIdx.x / LANES * PATCH;
-    const int32_t there = tile.w - block_x - x0;
-    part<T, WHAT> some;
-    uint32_t open = 0; /* label of the part */
-    int slot = NO_SLOT;
+    uint32_t rest = 0;
     bool fits = true;
-    some.clear();
-#pragma unroll 1
-    for (int y = y0; y < y0 + PATCH && block_y + y < tile.h; y++) {
-        const int64_t p = (int64_t)(block_y + y) * tile.w + block_x + x0;
-        const uint64_t area = WHAT & HAS_AREA ? tile.areas.d_row[block_y + y] : 0;
-        uint32_t labels[PATCH];
-        T values[PATCH] = {};
-        load_four(tile.label + p, there, tile.aligned, labels);
-        if (WHAT & (HAS_SUM | HAS_SPREAD)) load_four(plane + p, there, tile.aligned, values);
 #pragma unroll
-        for (int i = 0; i < PATCH; i++) {
-            if (labels[i] != open) {
-                if (slot != NO_SLOT) put_part(t, slot, some);
-                some.clear();
-                open = labels[i];
-                slot = open && is_selected(wanted, open) ? slot_of(t, open) : NO_SLOT;
-                fits = fits && (slot != NO_SLOT || !open || !is_selected(wanted, open));
-            }
-            if (slot != NO_SLOT) add_pixel(t, slot, y, x0 + i, values[i], area, &some);
+    for (int i = 0; i < PATCH_PX; i++)
+        rest |= (px.labels[i] ? 1u : 0) << i;
+    while (__any_sync(full_warp, rest != 0)) {
+        part<T, WHAT> some;
+        int slot = NO_SLOT;
+        uint32_t label = 0, mask = 0;
+        some.clear();
+#pragma unroll
+        for (int i = PATCH_PX - 1; i >= 0; i--)
+            if (rest >> i & 1) label = px.labels[i];
+#pragma unroll
+        for (int i = 0; i < PATCH_PX; i++)
+            mask |= (px.labels[i] == label ? 1u : 0) << i;
+        if (rest && is_selected(wanted, label)) {
+            slot = slot_of(t, label);
+            if (slot == NO_SLOT)
+                fits = false;
+            else
+                add_pixels(t, slot, px, mask, &some);
         }
+        rest &= ~mask;
+        put_parts(t, slot, some);
     }
-    __syncwarp();
-    const int first = __shfl_sync(full_warp, slot, 0);
-    if (__all_sync(full_warp, slot == first && slot != NO_SLOT))
-        put_parts_of_warp(t, slot, some);
-    else if (slot != NO_SLOT)
-        put_part(t, slot, some);
     return fits;
 }
 
@@ -404,7 +498,9 @@ struct count_out {
                                         int32_t) const
     {
         const uint32_t n = t.words[slot] & ((1u << COUNT_BITS) - 1);
-        if (atomicAdd(count + region, n)) atomicOr(spans + region / 32, 1u << region % 32);
+        const uint32_t bit = 1u << region % 32;
+        if (atomicAdd(count + region, n) && !(qfz_peek(spans + region / 32) & bit))
+            atomicOr(spans + region / 32, bit);
     }
 };
 
@@ -483,10 +579,13 @@ template <typename T, int WHAT> struct features_out {
     {
         for (int i = WORD_PIXELS; i <= WORD_SUM_X; i++)
             atomicAdd(wide(to + i), (unsigned long long)record[i]);
+        /* most parts of a large region do not widen its box: a look tells, a stale one too */
         for (int i = WORD_Y0; i <= WORD_X0; i++)
-            atomicMin(wide(to + i), (unsigned long long)record[i]);
+            if (qfz_peek(to + i) > record[i])
+                atomicMin(wide(to + i), (unsigned long long)record[i]);
         for (int i = WORD_Y1; i <= WORD_X1; i++)
-            atomicMax(wide(to + i), (unsigned long long)record[i]);
+            if (qfz_peek(to + i) < record[i])
+                atomicMax(wide(to + i), (unsigned long long)record[i]);
         atomicAdd(wide(to + WORD_AREA), (unsigned long long)record[WORD_AREA]);
     }
 
@@ -542,7 +641,7 @@ static __device__ __forceinline__ bool next_class(selection *s)
 }
 
 template <typename T, int WHAT, typename OUT>
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(THREADS, 3)
     k_gather(tile_view tile, const T *__restrict__ plane, const uint32_t *__restrict__ first_px,
              uint32_t first_region, uint32_t n, uint32_t slots, OUT out)
 {
@@ -556,6 +655,8 @@ static __global__ void __launch_bounds__(THREADS)
     /* before its first pixel a region has none */
     const int64_t last_px = (int64_t)min(block_y + SIDE, tile.h) * tile.w;
     if (first_region && last_px <= (int64_t)first_px[first_region]) return;
+    patch<T> px;
+    load_patch<T, WHAT>(tile, plane, block_y, block_x, &px);
     for (;;) {
         for (uint32_t i = threadIdx.x; i < slots; i += THREADS) {
             t.label[i] = 0;
@@ -564,7 +665,7 @@ static __global__ void __launch_bounds__(THREADS)
                 t.words[(uint32_t)k * slots + i] = P::nothing(k);
         }
         __syncthreads();
-        const bool fits = gather_patch<T, WHAT>(tile, plane, block_y, block_x, wanted, t);
+        const bool fits = gather_patch<T, WHAT>(px, wanted, t);
         if (__syncthreads_or(!fits)) {
             wanted.classes *= 4; /* ends: no two labels have all bits of their hashes in common */
             continue;
