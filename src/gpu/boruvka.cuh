@@ -39,7 +39,7 @@ typedef struct qfz_gpu_forest {
 
     /* Of a block: its components' hooks, comp_room entries; of its rim: vertex and cost. */
     void *hooks;  /* uint32_t or, wide, uint64_t: level << 16 | step (boruvka_parts.cuh) */
-    uint2 *block; /* first vertex, number of components */
+    uint2 *block; /* first vertex; rounds << 16 | components, with a gap in their numbers */
     uint2 *rim;   /* rim_room entries a block: a rim pixel's vertex, greatest level up to it */
 
     /* The graph of all blocks. */

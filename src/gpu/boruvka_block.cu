@@ -131,8 +131,8 @@ static __global__ void __launch_bounds__(block_work<SOURCE, EIGHT>::THREADS)
     __syncthreads();
     const uint32_t warp = (uint32_t)w.warp, n = m->n_list;
     list_part part = {warp * n / w.WARPS, (warp + 1) * n / w.WARPS - warp * n / w.WARPS};
-    rounds(w, part);
-    name_vertices(w);
+    const uint32_t n_rounds = rounds(w, part);
+    name_vertices(w, n_rounds);
     store_forest(w);
     span(w, part);
     store_edges(w);

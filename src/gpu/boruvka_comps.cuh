@@ -143,7 +143,8 @@ static __device__ __forceinline__ bool hook_component(WORK &w, uint32_t c, uint3
     return false;
 }
 
-template <typename WORK> static __device__ __forceinline__ void rounds(WORK &w, list_part &part)
+/* Returns how many there were. */
+template <typename WORK> static __device__ __forceinline__ uint32_t rounds(WORK &w, list_part &part)
 {
     typedef typename WORK::KEY KEY;
     const uint32_t first = (uint32_t)w.forest.rim_room;
@@ -153,7 +154,8 @@ template <typename WORK> static __device__ __forceinline__ void rounds(WORK &w, 
         w.m.step[c] = (uint16_t)(QFZ_STEP_ROOT << QFZ_STEP_BITS | c);
     }
     __syncthreads();
-    for (uint32_t round = 0; n > 0; round++) {
+    uint32_t round = 0;
+    for (; n > 0; round++) {
         const uint16_t *const active = w.m.active[round % 2];
         uint16_t *const next = w.m.active[(round + 1) % 2];
         if (round == 0)
@@ -176,12 +178,14 @@ template <typename WORK> static __device__ __forceinline__ void rounds(WORK &w, 
         __syncthreads();
         n = w.m.n_next;
     }
+    return round;
 }
 
 /* ---- Name ------------------------------------------------------------------------------------ */
 
 /* Numbers the waiting components; their steps then tell their vertices. */
-template <typename WORK> static __device__ __forceinline__ void name_vertices(WORK &w)
+template <typename WORK>
+static __device__ __forceinline__ void name_vertices(WORK &w, uint32_t n_rounds)
 {
     const uint32_t first = (uint32_t)w.forest.rim_room, n_waiting = w.m.n_numbers & 0xffff;
     const uint32_t n = first + (w.m.n_numbers >> 16);
@@ -198,7 +202,7 @@ template <typename WORK> static __device__ __forceinline__ void name_vertices(WO
     __syncthreads();
     if (w.thread == 0) {
         w.m.first_vertex = atomicAdd(&w.forest.count[QFZ_COUNT_VERTICES], w.m.n_vertices);
-        w.forest.block[blockIdx.x] = make_uint2(w.m.first_vertex, n);
+        w.forest.block[blockIdx.x] = make_uint2(w.m.first_vertex, n | n_rounds << 16);
     }
     __syncthreads();
 }

@@ -1,54 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* boruvka_pixels.cuh - a block's first round, in which every pixel is a component, and the list of
  * edges that it leaves open.
- *
- * A thread has one column and, in STRIPS strips, ROWS rows below each other, so that what is read
- * for one row serves the next. */
+ */
 #ifndef QFZ_GPU_BORUVKA_PIXELS_CUH
 #define QFZ_GPU_BORUVKA_PIXELS_CUH
 
 #include "gpu/boruvka_block.cuh"
-
-enum { ROWS = 4 };
-
-template <typename WORK> struct pixel_layout {
-    enum {
-        COLUMNS = QFZ_SIDE / QFZ_WARP,        /* of warps */
-        STRIP = WORK::WARPS / COLUMNS * ROWS, /* rows of the block that all warps do at once */
-        STRIPS = QFZ_SIDE / STRIP,
-        OWN = STRIPS * ROWS /* pixels of a thread */
-    };
-};
-
-template <typename WORK> static __device__ __forceinline__ int own_x(const WORK &w)
-{
-    return w.lane + w.warp % pixel_layout<WORK>::COLUMNS * QFZ_WARP;
-}
-
-/* The first row of a thread's part of a strip. */
-template <typename WORK> static __device__ __forceinline__ int own_y(const WORK &w, int strip)
-{
-    typedef pixel_layout<WORK> layout;
-    return strip * (int)layout::STRIP + w.warp / layout::COLUMNS * ROWS;
-}
-
-/* Which neighbours are outside the block? */
-struct frame {
-    bool top, bottom, left, right;
-
-    __device__ __forceinline__ bool is_out(int k) const
-    {
-        const int dy = qfz_around_dy(k), dx = qfz_around_dx(k);
-        return (dy < 0 && top) || (dy > 0 && bottom) || (dx < 0 && left) || (dx > 0 && right);
-    }
-};
-
-/* Of row j of the strip part that starts at (y, x). */
-static __device__ __forceinline__ frame frame_of(int y, int x, int j)
-{
-    return frame{j == 0 && y == 0, j == ROWS - 1 && y == QFZ_SIDE - ROWS, x == 0,
-                 x == QFZ_SIDE - 1};
-}
 
 /* ---- Choose ---------------------------------------------------------------------------------- */
 

@@ -1,48 +1,127 @@
 /* SPDX-License-Identifier: MIT */
 /* boruvka_query.cu - the saliency of every edge of a tile, out of its forest.
  *
- * The way between two pixels leads up from both to where the ways meet.  Of two components the one
- * that hooked itself in an earlier round cannot lie on the other's way, so it is the one to climb
- * from.  A block's ways lie in shared memory; edges whose ways do not meet in the block are queued
- * until a warp has one a lane, and then climb on in the graph of all blocks. */
-#include "gpu/boruvka_parts.cuh"
+ * The level of an edge is the greatest on the ways of its two pixels up to where these meet.  Half
+ * of the edges lie in one component of the first round and are done at a glance.  The others are
+ * queued, so that all lanes of a warp have one, and walk up round by round: state r holds, for
+ * each component, what it belongs to after rounds 0 .. r of the block, and the greatest level up to
+ * there.  Where states end, the ways are climbed hook by hook: of two components (or, further up,
+ * vertices of the graph of all blocks) the one that hooked itself in an earlier round cannot lie on
+ * the other's way, so it is the one to climb from. */
+#include "gpu/boruvka_layout.cuh"
 
-enum { THREADS = 256, WARPS = THREADS / QFZ_WARP, QUEUE = 2 * QFZ_WARP };
+enum { MAX_STATES = 4 };
 
-template <typename KEY> struct query_memory {
-    typedef typename qfz_top_of<KEY>::type TOP;
-    KEY hooks[QFZ_COMPS];
-    uint2 queue[WARPS][QUEUE]; /* level so far; edge << 16 | vertex << 8 | vertex */
-    TOP top[QFZ_BLOCK_PX];
-    uint16_t comp[QFZ_BLOCK_PX];
+template <typename KEY, int N_DIRS> struct query_memory {
+    enum {
+        WIDE = sizeof(KEY) == 8,
+        THREADS = WIDE ? 512 : 256, /* see block_work */
+        WARPS = THREADS / QFZ_WARP,
+        TODO = QFZ_WARP * ROWS * N_DIRS,
+        OPEN = 2 * QFZ_WARP,
+        STATE_ROOM = WIDE ? 3072 : 5120
+    };
+    KEY word[QFZ_BLOCK_PX];     /* of a pixel: level << 16 | component */
+    KEY hooks[QFZ_COMPS];       /* level << 16 | step */
+    KEY state[STATE_ROOM];      /* level << 16 | component, all of a round after each other */
+    uint2 open[WARPS][OPEN];    /* level; edge << 16 | vertex << 8 | vertex */
+    uint16_t todo[WARPS][TODO]; /* edge: direction * QFZ_BLOCK_PX + pixel */
 };
 
 /* What the functions of one block share. */
-template <typename T, typename KEY> struct query_work {
-    query_memory<KEY> &m;
+template <typename T, typename KEY_, int N_DIRS_> struct query_work {
+    typedef KEY_ KEY;
+    typedef query_memory<KEY, N_DIRS_> memory;
+    enum { N_DIRS = N_DIRS_, THREADS = memory::THREADS, WARPS = memory::WARPS };
+    memory &m;
     const qfz_gpu_forest &forest;
-    T *saliency;
+    T *saliency; /* at the block's first pixel */
+    int64_t n_px;
     qfz_block_box box;
-    uint32_t first_vertex;
-    int lane, warp;
-    uint32_t n_queued;
+    uint32_t first_vertex, n_comps, n_states;
+    uint32_t n_open;
+    int thread, lane, warp;
 };
+
+/* ---- Load ------------------------------------------------------------------------------------ */
+
+/* Eight pixels of row y from x on, all of them inside the image or none. */
+template <typename WORK> static __device__ __forceinline__ void load_many(WORK &w, int y, int x)
+{
+    typedef typename WORK::KEY KEY;
+    typedef typename qfz_top_of<KEY>::type TOP;
+    enum { N = 8, TOP_WORDS = N * sizeof(TOP) / sizeof(uint4) };
+    union {
+        uint4 words;
+        uint16_t px[N];
+    } comp;
+    union {
+        uint4 words[TOP_WORDS];
+        TOP px[N];
+    } top;
+    const bool there = y < w.box.h && x < w.box.w;
+    const int64_t p = (int64_t)(w.box.y + y) * w.forest.w + w.box.x + x;
+    if (there) {
+        const TOP *const tops = static_cast<const TOP *>(w.forest.top) + p;
+        comp.words = *reinterpret_cast<const uint4 *>(w.forest.comp + p);
+#pragma unroll
+        for (int i = 0; i < (int)TOP_WORDS; i++)
+            top.words[i] = reinterpret_cast<const uint4 *>(tops)[i];
+    }
+    KEY *const out = &w.m.word[y * QFZ_SIDE + x];
+#pragma unroll
+    for (int i = 0; i < (int)N; i++)
+        out[i] = there ? (KEY)top.px[i] << 16 | comp.px[i] : (KEY)QFZ_NO_COMP;
+}
+
+template <typename WORK> static __device__ __forceinline__ void load_one(WORK &w, int y, int x)
+{
+    typedef typename WORK::KEY KEY;
+    typedef typename qfz_top_of<KEY>::type TOP;
+    KEY word = QFZ_NO_COMP;
+    if (y < w.box.h && x < w.box.w) {
+        const int64_t p = (int64_t)(w.box.y + y) * w.forest.w + w.box.x + x;
+        word = (KEY) static_cast<const TOP *>(w.forest.top)[p] << 16 | w.forest.comp[p];
+    }
+    w.m.word[y * QFZ_SIDE + x] = word;
+}
 
 template <typename WORK> static __device__ __forceinline__ void load(WORK &w)
 {
-    typedef decltype(+w.m.hooks[0]) KEY;
-    typedef typename qfz_top_of<KEY>::type TOP;
+    typedef typename WORK::KEY KEY;
     const qfz_gpu_forest &f = w.forest;
-    const uint32_t n = f.block[blockIdx.x].y;
     const KEY *const hooks = static_cast<const KEY *>(f.hooks) + (int64_t)blockIdx.x * f.comp_room;
-    for (uint32_t c = threadIdx.x; c < n; c += THREADS)
+    for (uint32_t c = (uint32_t)w.thread; c < w.n_comps; c += WORK::THREADS)
         w.m.hooks[c] = hooks[c];
-    for (int y = w.warp; y < w.box.h; y += WARPS)
-        for (int x = w.lane; x < w.box.w; x += QFZ_WARP) {
-            const int64_t p = (int64_t)(w.box.y + y) * f.w + w.box.x + x;
-            w.m.top[y * QFZ_SIDE + x] = static_cast<const TOP *>(f.top)[p];
-            w.m.comp[y * QFZ_SIDE + x] = f.comp[p];
+    if (f.w % 8 == 0) /* so that rows begin at multiples of 16 bytes */
+        for (int i = w.thread; i < QFZ_BLOCK_PX / 8; i += WORK::THREADS)
+            load_many(w, i / (QFZ_SIDE / 8), i % (QFZ_SIDE / 8) * 8);
+    else
+        for (int i = w.thread; i < QFZ_BLOCK_PX; i += WORK::THREADS)
+            load_one(w, i / QFZ_SIDE, i % QFZ_SIDE);
+}
+
+template <typename WORK> static __device__ __forceinline__ void make_states(WORK &w)
+{
+    typedef typename WORK::KEY KEY;
+    for (uint32_t c = (uint32_t)w.thread; c < w.n_comps; c += WORK::THREADS) {
+        KEY state = c;
+        for (uint32_t round = 0; round < w.n_states; round++) {
+            const KEY hook = w.m.hooks[(uint32_t)state & 0xffff];
+            if (((uint32_t)hook >> QFZ_STEP_BITS & QFZ_STEP_ROOT) == round)
+                state = max(state >> 16, hook >> 16) << 16 | ((uint32_t)hook & QFZ_STEP_MASK);
+            w.m.state[round * w.n_comps + c] = state;
         }
+    }
+}
+
+/* ---- Climb ----------------------------------------------------------------------------------- */
+
+template <typename N> static __device__ __forceinline__ void swap(N &a, N &b)
+{
+    const N was = a;
+    a = b;
+    b = was;
 }
 
 /* The greatest level between two vertices, and at least `level`; QFZ_NONE if no way joins them. */
@@ -50,171 +129,269 @@ static __device__ __forceinline__ uint32_t climb(const uint2 *__restrict__ up, u
                                                  uint32_t v, uint32_t level)
 {
     if (u == v) return level;
-    uint2 a = __ldg(&up[u]), b = __ldg(&up[v]);
-    do {
-        const uint32_t round_a = a.x & QFZ_UP_ROOT, round_b = b.x & QFZ_UP_ROOT;
-        if (min(round_a, round_b) == QFZ_UP_ROOT) return QFZ_NONE;
-        const bool climbs_a = round_a <= round_b;
-        const uint2 at = climbs_a ? a : b;
-        level = max(level, at.y);
-        const uint32_t next = at.x >> QFZ_UP_BITS;
-        (climbs_a ? u : v) = next;
-        if (u == v) break;
-        (climbs_a ? a : b) = __ldg(&up[next]);
-    } while (true);
-    return level;
+    uint2 from_u = __ldg(&up[u]), from_v = __ldg(&up[v]);
+    for (;;) {
+        if ((from_v.x & QFZ_UP_ROOT) < (from_u.x & QFZ_UP_ROOT)) {
+            swap(u, v);
+            swap(from_u, from_v);
+        }
+        if ((from_u.x & QFZ_UP_ROOT) == QFZ_UP_ROOT) return QFZ_NONE;
+        level = max(level, from_u.y);
+        u = from_u.x >> QFZ_UP_BITS;
+        if (u == v) return level;
+        from_u = __ldg(&up[u]);
+    }
 }
 
-/* Where the level of an edge goes: its number is direction * QFZ_BLOCK_PX + pixel of the block. */
+/* The same of components of the block.  If their ways do not meet in it, *open is true and they
+ * become their roots' steps. */
 template <typename WORK>
-static __device__ __forceinline__ void store(WORK &w, uint32_t edge, uint32_t level)
+static __device__ __forceinline__ uint32_t climb_block(const WORK &w, uint32_t &a, uint32_t &b,
+                                                       uint32_t level, bool *open)
 {
-    const qfz_gpu_forest &f = w.forest;
-    const int32_t y = w.box.y + (int32_t)(edge % QFZ_BLOCK_PX / QFZ_SIDE);
-    const int32_t x = w.box.x + (int32_t)(edge % QFZ_SIDE);
-    const int64_t plane = (int64_t)(edge / QFZ_BLOCK_PX) * f.h * f.w;
-    w.saliency[plane + (int64_t)y * f.w + x] = (decltype(+w.saliency[0]))level;
+    typedef typename WORK::KEY KEY;
+    KEY from_a = w.m.hooks[a], from_b = w.m.hooks[b];
+    for (;;) {
+        if (((uint32_t)from_b & 0xffff) < ((uint32_t)from_a & 0xffff)) {
+            swap(a, b);
+            swap(from_a, from_b);
+        }
+        const uint32_t step = (uint32_t)from_a & 0xffff;
+        if (step >> QFZ_STEP_BITS == QFZ_STEP_ROOT) {
+            a = step;
+            b = (uint32_t)from_b & 0xffff;
+            *open = true;
+            return level;
+        }
+        level = max(level, (uint32_t)(from_a >> 16));
+        a = step & QFZ_STEP_MASK;
+        if (a == b) return level;
+        from_a = w.m.hooks[a];
+    }
+}
+
+/* ---- Edges that leave the block's ways ------------------------------------------------------- */
+
+/* Edges are numbered direction * QFZ_BLOCK_PX + pixel. */
+template <typename WORK>
+static __device__ __forceinline__ void store(const WORK &w, uint32_t edge, uint32_t level)
+{
+    const uint32_t y = edge / QFZ_SIDE % QFZ_SIDE, x = edge % QFZ_SIDE;
+    const int64_t plane = (int64_t)(edge / QFZ_BLOCK_PX) * w.n_px;
+    w.saliency[plane + (int64_t)y * w.forest.w + x] = (decltype(+w.saliency[0]))level;
 }
 
 /* The last n of the warp's queue, one a lane. */
-template <typename WORK> static __device__ __forceinline__ void serve(WORK &w, uint32_t n)
+template <typename WORK> static __device__ __forceinline__ void serve_open(WORK &w, uint32_t n)
 {
     __syncwarp();
-    w.n_queued -= n;
+    w.n_open -= n;
     if ((uint32_t)w.lane < n) {
-        const uint2 item = w.m.queue[w.warp][w.n_queued + (uint32_t)w.lane];
-        const uint32_t u = w.first_vertex + (item.y >> 8 & 0xff),
-                       v = w.first_vertex + (item.y & 0xff);
+        const uint2 item = w.m.open[w.warp][w.n_open + (uint32_t)w.lane];
+        const uint32_t u = w.first_vertex + (item.y >> 8 & 0xff);
+        const uint32_t v = w.first_vertex + (item.y & 0xff);
         store(w, item.y >> 16, climb(w.forest.up, u, v, item.x));
     }
     __syncwarp();
 }
 
-/* Adds an item of those lanes that have one. */
-template <typename WORK> static __device__ __forceinline__ void queue(WORK &w, bool has, uint2 item)
+/* Queues an item of those lanes that have one. */
+template <typename WORK>
+static __device__ __forceinline__ void queue_open(WORK &w, bool has, uint2 item)
 {
     const unsigned who = __ballot_sync(0xffffffffu, has);
-    if (has) w.m.queue[w.warp][w.n_queued + (uint32_t)__popc(who & ((1u << w.lane) - 1))] = item;
-    w.n_queued += (uint32_t)__popc(who);
-    if (w.n_queued >= QFZ_WARP) serve(w, QFZ_WARP);
+    if (has) w.m.open[w.warp][w.n_open + (uint32_t)__popc(who & ((1u << w.lane) - 1))] = item;
+    w.n_open += (uint32_t)__popc(who);
+    if (w.n_open >= QFZ_WARP) serve_open(w, QFZ_WARP);
 }
 
-/* The edge between pixels p and q of the block.  True if the ways do not meet in it; *item then is
- * what to queue, else its x is the level. */
+/* ---- Edges between components ---------------------------------------------------------------- */
+
+/* From a pixel's number to that of its neighbour in a direction. */
+static __device__ __forceinline__ uint32_t step_along(uint32_t dir)
+{
+    return __byte_perm(0x3f414001u, 0, 0x4440u | dir);
+}
+
+/* The level of an edge, or *open and what to queue. */
 template <typename WORK>
-static __device__ __forceinline__ bool look_up(const WORK &w, uint32_t p, uint32_t q, uint32_t edge,
-                                               uint2 *item)
+static __device__ __forceinline__ uint32_t look_up(const WORK &w, uint32_t edge, bool *open,
+                                                   uint2 *item)
 {
-    uint32_t a = w.m.comp[p], b = w.m.comp[q];
-    uint32_t level = max((uint32_t)w.m.top[p], (uint32_t)w.m.top[q]);
-    item->x = QFZ_NONE;
-    if (a == QFZ_NO_COMP || b == QFZ_NO_COMP) return false;
-    if (a != b) {
-        auto at_a = w.m.hooks[a], at_b = w.m.hooks[b];
-        do {
-            const uint32_t step_a = (uint32_t)at_a & 0xffff, step_b = (uint32_t)at_b & 0xffff;
-            const uint32_t round_a = step_a >> QFZ_STEP_BITS, round_b = step_b >> QFZ_STEP_BITS;
-            if (min(round_a, round_b) == QFZ_STEP_ROOT) {
-                if (max(step_a, step_b) == QFZ_STEP_ENDED) return false;
-                *item = make_uint2(level, edge << 16 | (step_a & 0xff) << 8 | (step_b & 0xff));
-                return true;
-            }
-            const bool climbs_a = round_a <= round_b;
-            level = max(level, (uint32_t)((climbs_a ? at_a : at_b) >> 16));
-            const uint32_t next = (climbs_a ? step_a : step_b) & QFZ_STEP_MASK;
-            (climbs_a ? a : b) = next;
-            if (a == b) break;
-            (climbs_a ? at_a : at_b) = w.m.hooks[next];
-        } while (true);
+    typedef typename WORK::KEY KEY;
+    const uint32_t p = edge % QFZ_BLOCK_PX, q = p + step_along(edge / QFZ_BLOCK_PX);
+    const KEY at_p = w.m.word[p], at_q = w.m.word[q];
+    uint32_t a = (uint32_t)at_p & 0xffff, b = (uint32_t)at_q & 0xffff;
+    uint32_t level = (uint32_t)(max(at_p, at_q) >> 16);
+    if (max(a, b) == QFZ_NO_COMP) return QFZ_NONE;
+    KEY state_a = a, state_b = b;
+    const KEY *state = w.m.state;
+    for (uint32_t round = 0; round < w.n_states; round++, state += w.n_comps) {
+        state_a = state[a];
+        state_b = state[b];
+        if ((((uint32_t)state_a ^ (uint32_t)state_b) & 0xffff) == 0) break;
     }
-    item->x = level;
-    return false;
+    level = max(level, (uint32_t)(max(state_a, state_b) >> 16));
+    a = (uint32_t)state_a & 0xffff;
+    b = (uint32_t)state_b & 0xffff;
+    if (a == b) return level;
+    level = climb_block(w, a, b, level, open);
+    if (*open && max(a, b) == QFZ_STEP_ENDED) {
+        *open = false;
+        return QFZ_NONE;
+    }
+    *item = make_uint2(level, edge << 16 | (a & 0xff) << 8 | (b & 0xff));
+    return level;
 }
 
-static __device__ __forceinline__ int dy_of(int dir)
+template <typename WORK> static __device__ __forceinline__ void serve_todo(WORK &w, uint32_t n)
 {
-    return dir == QFZ_RIGHT ? 0 : 1;
-}
-
-static __device__ __forceinline__ int dx_of(int dir)
-{
-    return dir == QFZ_BELOW ? 0 : dir == QFZ_BELOW_LEFT ? -1 : 1;
-}
-
-/* Edges inside the block, and places of edges that would leave the image. */
-template <typename WORK, int N_DIRS> static __device__ __forceinline__ void query_inside(WORK &w)
-{
-    for (int i = w.warp; i < 2 * w.box.h; i += WARPS) {
-        const int y = i / 2, x = w.lane + i % 2 * QFZ_WARP;
-        const uint32_t p = (uint32_t)(y * QFZ_SIDE + x);
-#pragma unroll
-        for (int dir = 0; dir < N_DIRS; dir++) {
-            const int ny = y + dy_of(dir), nx = x + dx_of(dir);
-            const int32_t ty = w.box.y + ny, tx = w.box.x + nx;
-            const bool here = x < w.box.w;
-            const bool inside = here && ny < w.box.h && nx >= 0 && nx < w.box.w;
-            const bool leaves = !inside && ty < w.forest.h && tx >= 0 && tx < w.forest.w;
-            const uint32_t edge = (uint32_t)dir * QFZ_BLOCK_PX + p;
-            uint2 item = make_uint2(QFZ_NONE, 0);
-            const bool open = inside && look_up(w, p, (uint32_t)(ny * QFZ_SIDE + nx), edge, &item);
-            if (here && !open && !leaves) store(w, edge, item.x);
-            queue(w, open, item);
+    __syncwarp();
+    for (uint32_t base = 0; base < n; base += QFZ_WARP) {
+        const uint32_t i = base + (uint32_t)w.lane;
+        bool open = false;
+        uint2 item = make_uint2(0, 0);
+        if (i < n) {
+            const uint32_t edge = w.m.todo[w.warp][i];
+            const uint32_t level = look_up(w, edge, &open, &item);
+            if (!open) store(w, edge, level);
         }
+        queue_open(w, open, item);
     }
-    serve(w, w.n_queued);
+    __syncwarp();
 }
 
-/* Edges to other blocks: their rims tell how far it is up to the vertices. */
-template <typename WORK, int N_DIRS> static __device__ __forceinline__ void query_leaving(WORK &w)
+/* ---- All edges ------------------------------------------------------------------------------- */
+
+/* Puts the edges whose bits are set into the warp's queue; returns how many there are of all
+ * lanes.  Bit j * N_DIRS + dir: row j of the strip part that starts at p. */
+template <typename WORK>
+static __device__ __forceinline__ uint32_t queue_todo(WORK &w, uint32_t bits, uint32_t p)
+{
+    const unsigned all = 0xffffffffu;
+    uint32_t sum = (uint32_t)__popc(bits);
+#pragma unroll
+    for (unsigned step = 1; step < QFZ_WARP; step *= 2) {
+        const uint32_t before = __shfl_up_sync(all, sum, step);
+        if (w.lane >= (int)step) sum += before;
+    }
+    uint16_t *to = &w.m.todo[w.warp][sum - (uint32_t)__popc(bits)];
+#pragma unroll
+    for (uint32_t j = 0; j < ROWS; j++)
+#pragma unroll
+        for (uint32_t dir = 0; dir < (uint32_t)WORK::N_DIRS; dir++)
+            if (bits >> (j * WORK::N_DIRS + dir) & 1)
+                *to++ = (uint16_t)(dir * QFZ_BLOCK_PX + p + j * QFZ_SIDE);
+    return __shfl_sync(all, sum, QFZ_WARP - 1);
+}
+
+/* Edges between two pixels of the block. */
+template <typename WORK> static __device__ __forceinline__ void query_inside(WORK &w)
+{
+    enum { N_DIRS = WORK::N_DIRS, STRIPS = pixel_layout<WORK>::STRIPS };
+    const int x = own_x(w);
+    const bool in_row = x < w.box.w;
+    for (int strip = 0; strip < (int)STRIPS; strip++) {
+        const int y = own_y(w, strip), p = y * QFZ_SIDE + x;
+        const auto *const word = w.m.word + p;
+        auto *const out = w.saliency + (int64_t)y * w.forest.w + x;
+        uint32_t todo = 0;
+#pragma unroll
+        for (int j = 0; j < ROWS; j++) {
+            const frame edge = frame_of(y, x, j);
+            const auto own = word[j * QFZ_SIDE];
+#pragma unroll
+            for (int dir = 0; dir < (int)N_DIRS; dir++) {
+                const int k = QFZ_R + dir;
+                if (edge.is_out(k) || !in_row || y + j >= w.box.h) continue;
+                const auto other = word[(j + qfz_around_dy(k)) * QFZ_SIDE + qfz_around_dx(k)];
+                uint32_t level = (uint32_t)(max(own, other) >> 16);
+                if (((uint32_t)own & 0xffff) == QFZ_NO_COMP) level = QFZ_NONE;
+                if ((((uint32_t)own ^ (uint32_t)other) & 0xffff) == 0)
+                    out[dir * w.n_px + (int64_t)j * w.forest.w] = (decltype(+out[0]))level;
+                else
+                    todo |= 1u << (j * N_DIRS + dir);
+            }
+        }
+        serve_todo(w, queue_todo(w, todo, (uint32_t)p));
+    }
+    serve_open(w, w.n_open);
+}
+
+/* Edges to other blocks, whose rims tell how far it is up to the vertices; and those that would
+ * leave the image. */
+template <typename WORK> static __device__ __forceinline__ void query_leaving(WORK &w)
 {
     const qfz_gpu_forest &f = w.forest;
     const int rim = qfz_ring_count(w.box.h, w.box.w);
-    for (int i = (int)threadIdx.x; i < rim; i += THREADS) {
+    for (int i = w.thread; i < rim; i += WORK::THREADS) {
         const int2 place = qfz_ring_pixel(w.box.h, w.box.w, i);
+        const int y = place.y, x = place.x;
+        const frame edge = {y == 0, y == QFZ_SIDE - 1, x == 0, x == QFZ_SIDE - 1};
         const uint2 own = f.rim[(int64_t)blockIdx.x * f.rim_room + i];
-        for (int dir = 0; dir < N_DIRS; dir++) {
-            const int ny = place.y + dy_of(dir), nx = place.x + dx_of(dir);
-            const int32_t ty = w.box.y + ny, tx = w.box.x + nx;
-            if (ny < w.box.h && nx >= 0 && nx < w.box.w) continue;
-            if (ty >= f.h || tx < 0 || tx >= f.w) continue;
-            const uint2 other = f.rim[qfz_rim_place(f, ty, tx)];
-            const bool ends = own.x == QFZ_NONE || other.x == QFZ_NONE;
-            const uint32_t level =
-                ends ? QFZ_NONE : climb(f.up, own.x, other.x, max(own.y, other.y));
-            store(w, (uint32_t)(dir * QFZ_BLOCK_PX + place.y * QFZ_SIDE + place.x), level);
+        for (int dir = 0; dir < (int)WORK::N_DIRS; dir++) {
+            const int k = QFZ_R + dir;
+            if (!edge.is_out(k)) continue;
+            const int32_t ty = w.box.y + y + qfz_around_dy(k), tx = w.box.x + x + qfz_around_dx(k);
+            uint32_t level = QFZ_NONE;
+            if (ty < f.h && tx >= 0 && tx < f.w) {
+                const uint2 other = f.rim[qfz_rim_place(f, ty, tx)];
+                if (own.x != QFZ_NONE && other.x != QFZ_NONE)
+                    level = climb(f.up, own.x, other.x, max(own.y, other.y));
+            }
+            store(w, (uint32_t)(dir * QFZ_BLOCK_PX + y * QFZ_SIDE + x), level);
         }
     }
 }
 
+/* ---- The kernel ------------------------------------------------------------------------------ */
+
 template <typename T, typename KEY, int N_DIRS>
-static __global__ void __launch_bounds__(THREADS) k_query(qfz_gpu_forest forest, T *saliency)
+static __global__ void __launch_bounds__(query_work<T, KEY, N_DIRS>::THREADS)
+    k_query(qfz_gpu_forest forest, T *saliency)
 {
-    typedef query_memory<KEY> memory;
-    typedef query_work<T, KEY> work;
+    typedef query_memory<KEY, N_DIRS> memory;
+    typedef query_work<T, KEY, N_DIRS> work;
     QFZ_SHARED(memory, m);
     const int thread = (int)threadIdx.x;
+    const qfz_block_box box = qfz_block_of(forest, blockIdx.x);
+    const uint2 block = forest.block[blockIdx.x];
+    const uint32_t n_comps = block.y & 0xffff, n_rounds = block.y >> 16;
+    const uint32_t n_states =
+        min(n_rounds, min(memory::STATE_ROOM / n_comps, (uint32_t)MAX_STATES));
     work w = {*m,
               forest,
-              saliency,
-              qfz_block_of(forest, blockIdx.x),
-              forest.block[blockIdx.x].x,
+              saliency + (int64_t)box.y * forest.w + box.x,
+              (int64_t)forest.h * forest.w,
+              box,
+              block.x,
+              n_comps,
+              n_states,
+              0,
+              thread,
               thread % QFZ_WARP,
-              thread / QFZ_WARP,
-              0};
+              thread / QFZ_WARP};
     load(w);
     __syncthreads();
-    query_inside<work, N_DIRS>(w);
-    query_leaving<work, N_DIRS>(w);
+    make_states(w);
+    __syncthreads();
+    query_inside(w);
+    query_leaving(w);
+}
+
+template <typename T, typename KEY, int N_DIRS>
+static qfz_status query(qfz_gpu *gpu, const qfz_gpu_forest *forest, T *d_saliency)
+{
+    const dim3 grid((unsigned)forest->n_blocks), block(query_work<T, KEY, N_DIRS>::THREADS);
+    return qfz_launch(gpu, k_query<T, KEY, N_DIRS>, grid, block, sizeof(query_memory<KEY, N_DIRS>),
+                      *forest, d_saliency);
 }
 
 template <typename T, typename KEY>
 static qfz_status query(qfz_gpu *gpu, const qfz_gpu_forest *forest, T *d_saliency)
 {
-    const dim3 grid((unsigned)forest->n_blocks);
-    const size_t bytes = sizeof(query_memory<KEY>);
-    if (forest->connectivity == 4)
-        return qfz_launch(gpu, k_query<T, KEY, 2>, grid, dim3(THREADS), bytes, *forest, d_saliency);
-    return qfz_launch(gpu, k_query<T, KEY, 4>, grid, dim3(THREADS), bytes, *forest, d_saliency);
+    return forest->connectivity == 4 ? query<T, KEY, 2>(gpu, forest, d_saliency)
+                                     : query<T, KEY, 4>(gpu, forest, d_saliency);
 }
 
 qfz_status qfz_gpu_saliency_u16(qfz_gpu *gpu, const qfz_gpu_forest *forest, uint16_t *d_saliency)

@@ -10,33 +10,7 @@
 #ifndef QFZ_GPU_BORUVKA_SOURCE_CUH
 #define QFZ_GPU_BORUVKA_SOURCE_CUH
 
-#include "gpu/boruvka_parts.cuh"
-
-/* A pixel's neighbours, in the order of the ids of the edges to them; an edge's id is its first
- * pixel * number of directions + direction.  4-connected: U, L, R and D. */
-enum { QFZ_UL = 0, QFZ_U, QFZ_UR, QFZ_L, QFZ_R, QFZ_D, QFZ_DR, QFZ_DL, QFZ_AROUND };
-
-static __device__ __forceinline__ int qfz_around_dy(int k)
-{
-    return k <= QFZ_UR ? -1 : k <= QFZ_R ? 0 : 1;
-}
-
-static __device__ __forceinline__ int qfz_around_dx(int k)
-{
-    const bool left = k == QFZ_UL || k == QFZ_L || k == QFZ_DL;
-    return left ? -1 : k == QFZ_U || k == QFZ_D ? 0 : 1;
-}
-
-static __device__ __forceinline__ bool qfz_around_has(bool eight, int k)
-{
-    return eight || k == QFZ_U || k == QFZ_L || k == QFZ_R || k == QFZ_D;
-}
-
-/* The direction (rule.h) of the edges that start at the pixel itself: neighbours R to DL. */
-static __device__ __forceinline__ int qfz_around_dir(int k)
-{
-    return k - QFZ_R;
-}
+#include "gpu/boruvka_layout.cuh"
 
 /* The edges of a square of 2 x 2 pixels, in the order of their ids. */
 enum {
