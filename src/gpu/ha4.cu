@@ -77,14 +77,14 @@ static __device__ __forceinline__ void unite(uint32_t *parent, const qfz_meeting
     }
 }
 
-template <bool EIGHT, typename WORD, typename SOURCE>
+template <bool EIGHT, typename WORD, typename SOURCE, typename FETCHED>
 static __device__ __forceinline__ qfz_meetings<WORD>
-first_meetings(const SOURCE &source, int32_t y, int32_t x0, const chunk<WORD> &row,
-               const chunk<WORD> &up)
+first_meetings(const SOURCE &source, int32_t y, int32_t x0, const FETCHED &got,
+               const chunk<WORD> &row, const chunk<WORD> &up)
 {
-    return qfz_first_meetings(
-        source.template meetings<EIGHT>(y, x0, row.bits, up.bits, row.before > 0, up.before > 0),
-        row.bits, up.bits);
+    const qfz_meetings<WORD> all = source.template meetings<EIGHT>(y, x0, got, row.bits, up.bits,
+                                                                   row.before > 0, up.before > 0);
+    return qfz_first_meetings(all, row.bits, up.bits);
 }
 
 /* The segment above that a segment is hooked to when it begins, at pixel s: the one at its upper
@@ -154,7 +154,8 @@ static __global__ void __launch_bounds__(QFZ_WARP *STRIP)
     if (y < source.h) bits += (int64_t)y * qfz_n_chunks<WORD>(source.w);
     auto next = source.template fetch<WORD>(y, 0);
     for (int32_t x0 = 0; x0 < source.w; x0 += BITS) {
-        const qfz_row_bits<WORD> own = source.template bits<WORD>(next, before > 0);
+        const auto got = next;
+        const qfz_row_bits<WORD> own = source.template bits<WORD>(got, before > 0);
         if (threadIdx.x == 0) {
             shared[ty] = {own, before};
             if (y < source.h) bits[x0 / BITS] = own;
@@ -166,7 +167,7 @@ static __global__ void __launch_bounds__(QFZ_WARP *STRIP)
                               (uint32_t)y * (uint32_t)source.w + (uint32_t)x0, before);
         const chunk<WORD> up(above.bits, (WORD)(above.bits.valid & ~above.bits.joined),
                              row.base - (uint32_t)source.w, above.before);
-        const qfz_meetings<WORD> first = first_meetings<EIGHT>(source, y, x0, row, up);
+        const qfz_meetings<WORD> first = first_meetings<EIGHT>(source, y, x0, got, row, up);
         const unsigned done = hook<EIGHT>(parent, first, row, up);
         __syncthreads(); /* every segment has a parent, and what was told has been heard */
         unite<EIGHT>(parent, first, done, row, up);
@@ -202,7 +203,8 @@ static __global__ void __launch_bounds__(QFZ_WARP *BORDER_WARPS)
         row.before = lone_chunk(bits, n_chunks, y, x0 - BITS, source.w).open();
         up.before = lone_chunk(bits, n_chunks, y - 1, x0 - BITS, source.w).open();
     }
-    unite<EIGHT>(parent, first_meetings<EIGHT>(source, y, x0, row, up), 0, row, up);
+    const auto got = source.template fetch<WORD>(y, x0);
+    unite<EIGHT>(parent, first_meetings<EIGHT>(source, y, x0, got, row, up), 0, row, up);
 }
 
 /* Four pixels in a row, as this lane has them: those that begin a run, whose roots it looks for,
