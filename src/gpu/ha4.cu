@@ -59,25 +59,78 @@ static __device__ __forceinline__ unsigned own_bits(uint64_t word)
     return half >> (2 * threadIdx.x & 31) & 3;
 }
 
-/* Joins what meets between a chunk and the one above it. */
-template <bool EIGHT, typename WORD, typename SOURCE>
-static __device__ __forceinline__ void join_rows(const SOURCE &source, uint32_t *parent, int32_t y,
-                                                 int32_t x0, const chunk<WORD> &row,
-                                                 const chunk<WORD> &up)
+/* Joins pairs of segments of a chunk and the one above it: those that first names, but not those of
+ * done. */
+template <bool EIGHT, typename WORD>
+static __device__ __forceinline__ void unite(uint32_t *parent, const qfz_meetings<WORD> &first,
+                                             unsigned done, const chunk<WORD> &row,
+                                             const chunk<WORD> &up)
 {
     enum { LANES = qfz_word<WORD>::LANES };
-    const qfz_meetings<WORD> first = qfz_first_meetings(
-        source.template meetings<EIGHT>(y, x0, row.bits, up.bits, row.before > 0, up.before > 0),
-        row.bits, up.bits);
     unsigned todo = own_bits(first.up);
     if (EIGHT) todo |= own_bits(first.left) << LANES | own_bits(first.right) << 2 * LANES;
-    while (todo) {
+    for (todo &= ~done; todo; todo &= todo - 1) {
         const int which = __ffs((int)todo) - 1, x = (int)threadIdx.x * LANES + which % LANES;
         const bool left = which / LANES == 1, right = which / LANES == 2;
-        todo &= todo - 1;
         qfz_unite<qfz_in_cache>(parent, row.segment(right ? x - 1 : x),
                                 up.segment(left ? x - 1 : x));
     }
+}
+
+template <bool EIGHT, typename WORD, typename SOURCE, typename FETCHED>
+static __device__ __forceinline__ qfz_meetings<WORD>
+first_meetings(const SOURCE &source, int32_t y, int32_t x0, const FETCHED &got,
+               const chunk<WORD> &row, const chunk<WORD> &up)
+{
+    const qfz_meetings<WORD> all = source.template meetings<EIGHT>(y, x0, got, row.bits, up.bits,
+                                                                   row.before > 0, up.before > 0);
+    return qfz_first_meetings(all, row.bits, up.bits);
+}
+
+/* The segment above that a segment is hooked to when it begins, at pixel s: the one at its upper
+ * left, or the first that it meets in this chunk; or itself. */
+template <bool EIGHT, typename WORD>
+static __device__ __forceinline__ uint32_t first_parent(const qfz_meetings<WORD> &first, int s,
+                                                        const chunk<WORD> &row,
+                                                        const chunk<WORD> &up)
+{
+    if (EIGHT && (first.left >> s & 1)) return up.segment(s - 1);
+    const int more = qfz_first_bit((WORD)(first.up >> s));
+    if (more == 0) return row.base + (uint32_t)s;
+    const int x = s + more - 1;
+    return qfz_start_distance(row.starts, x) == x - s ? up.segment(x) : row.base + (uint32_t)s;
+}
+
+/* Is the meeting with pixel x's upper neighbour the one that first_parent() took? */
+template <bool EIGHT, typename WORD>
+static __device__ __forceinline__ bool is_taken(const qfz_meetings<WORD> &first, int x,
+                                                const chunk<WORD> &row)
+{
+    const int distance = qfz_start_distance(row.starts, x);
+    if (distance > x) return false;
+    if (EIGHT && (first.left >> (x - distance) & 1)) return false;
+    const WORD before = (WORD)(first.up << (qfz_word<WORD>::BITS - 1 - x)) << 1;
+    return qfz_leading_zeros(before) >= distance;
+}
+
+/* Gives the segments that begin in a chunk, and one that goes on in it, their first parents.  The
+ * meetings that this settles come back, as unite() counts them. */
+template <bool EIGHT, typename WORD>
+static __device__ __forceinline__ unsigned hook(uint32_t *parent, const qfz_meetings<WORD> &first,
+                                                const chunk<WORD> &row, const chunk<WORD> &up)
+{
+    enum { LANES = qfz_word<WORD>::LANES };
+    const unsigned starts = own_bits(row.starts), above = own_bits(first.up);
+    unsigned done = EIGHT ? (own_bits(first.left) & starts) << LANES : 0;
+#pragma unroll
+    for (int i = 0; i < LANES; i++) {
+        const int x = (int)threadIdx.x * LANES + i;
+        if (starts >> i & 1)
+            parent[row.base + (uint32_t)x] = first_parent<EIGHT>(first, x, row, up);
+        if ((above >> i & 1) && is_taken<EIGHT>(first, x, row)) done |= 1u << i;
+    }
+    if (threadIdx.x == 0 && (row.bits.joined & 1)) parent[row.base] = row.base - row.before;
+    return done;
 }
 
 /* What a row's warp tells the one below. */
@@ -86,40 +139,38 @@ template <typename WORD> struct told {
     uint32_t before;
 };
 
-/* Algorithm 3.  A block walks along its strip; what is open at the end of a chunk is carried. */
+/* Algorithm 3.  A block walks along its strip; what is open at the end of a chunk is carried.  In
+ * the paper every segment begins as a root and is then joined to what it meets above; here it
+ * begins as a child of the first one, which leaves little to join. */
 template <typename WORD, bool EIGHT, typename SOURCE>
 static __global__ void __launch_bounds__(QFZ_WARP *STRIP)
     k_label_strips(SOURCE source, qfz_row_bits<WORD> *bits, uint32_t *parent)
 {
-    enum { BITS = qfz_word<WORD>::BITS, LANES = qfz_word<WORD>::LANES };
-    __shared__ told<WORD> shared[2][STRIP];
+    enum { BITS = qfz_word<WORD>::BITS };
+    __shared__ told<WORD> shared[STRIP];
     const int ty = (int)threadIdx.y;
     const int32_t y = (int32_t)blockIdx.x * STRIP + ty;
     uint32_t before = 0;
     if (y < source.h) bits += (int64_t)y * qfz_n_chunks<WORD>(source.w);
     auto next = source.template fetch<WORD>(y, 0);
-    for (int32_t x0 = 0, turn = 0; x0 < source.w; x0 += BITS, turn ^= 1) {
-        const qfz_row_bits<WORD> own = source.template bits<WORD>(next, before > 0);
-        const chunk<WORD> row(own, (WORD)(own.valid & ~own.joined),
-                              (uint32_t)y * (uint32_t)source.w + (uint32_t)x0, before);
-        const unsigned starts = own_bits(row.starts);
-        const uint32_t first = row.base + threadIdx.x * LANES;
-        if (starts & 1) parent[first] = first;
-        if (starts & 2) parent[first + 1] = first + 1;
+    for (int32_t x0 = 0; x0 < source.w; x0 += BITS) {
+        const auto got = next;
+        const qfz_row_bits<WORD> own = source.template bits<WORD>(got, before > 0);
         if (threadIdx.x == 0) {
-            if (own.joined & 1) parent[row.base] = row.base - before;
+            shared[ty] = {own, before};
             if (y < source.h) bits[x0 / BITS] = own;
-            /* Those of this turn are written again after the next turn's barrier only. */
-            shared[turn][ty] = {own, before};
         }
         __syncthreads();
         next = source.template fetch<WORD>(y, x0 + BITS);
-        if (ty > 0) {
-            const told<WORD> above = shared[turn][ty - 1];
-            const chunk<WORD> up(above.bits, (WORD)(above.bits.valid & ~above.bits.joined),
-                                 row.base - (uint32_t)source.w, above.before);
-            join_rows<EIGHT>(source, parent, y, x0, row, up);
-        }
+        const told<WORD> above = ty > 0 ? shared[ty - 1] : told<WORD>{{0, 0}, 0};
+        const chunk<WORD> row(own, (WORD)(own.valid & ~own.joined),
+                              (uint32_t)y * (uint32_t)source.w + (uint32_t)x0, before);
+        const chunk<WORD> up(above.bits, (WORD)(above.bits.valid & ~above.bits.joined),
+                             row.base - (uint32_t)source.w, above.before);
+        const qfz_meetings<WORD> first = first_meetings<EIGHT>(source, y, x0, got, row, up);
+        const unsigned done = hook<EIGHT>(parent, first, row, up);
+        __syncthreads(); /* every segment has a parent, and what was told has been heard */
+        unite<EIGHT>(parent, first, done, row, up);
         before = row.open();
     }
 }
@@ -152,7 +203,8 @@ static __global__ void __launch_bounds__(QFZ_WARP *BORDER_WARPS)
         row.before = lone_chunk(bits, n_chunks, y, x0 - BITS, source.w).open();
         up.before = lone_chunk(bits, n_chunks, y - 1, x0 - BITS, source.w).open();
     }
-    join_rows<EIGHT>(source, parent, y, x0, row, up);
+    const auto got = source.template fetch<WORD>(y, x0);
+    unite<EIGHT>(parent, first_meetings<EIGHT>(source, y, x0, got, row, up), 0, row, up);
 }
 
 /* Four pixels in a row, as this lane has them: those that begin a run, whose roots it looks for,

@@ -86,8 +86,9 @@ template <typename WORD> struct qfz_meetings {
  * is_valid(p); value(p) of a valid pixel; joins(p, q), of two pixels of the image;
  * fetch(y, x): what this lane reads of the chunk at pixel x of row y, nothing outside the image;
  * bits(fetched, open): the chunk's bits; open: is the pixel before it valid?
- * meetings<EIGHT>(y, x, row, up, row_open, up_open): of the chunk and the one above; the last two:
- * are the pixels before them valid?  All lanes call the last three. */
+ * meetings<EIGHT>(y, x, fetched, row, up, row_open, up_open): of the chunk and the one above, at
+ * least those that qfz_first_meetings() keeps; the last two: are the pixels before them valid?
+ * All lanes call the last three. */
 
 /* A foreground: its pixels join. */
 struct qfz_foreground {
@@ -137,9 +138,9 @@ struct qfz_foreground {
     }
 
     template <bool EIGHT, typename WORD>
-    __device__ __forceinline__ qfz_meetings<WORD> meetings(int32_t, int32_t, qfz_row_bits<WORD> row,
-                                                           qfz_row_bits<WORD> up, bool row_open,
-                                                           bool up_open) const
+    __device__ __forceinline__ qfz_meetings<WORD>
+    meetings(int32_t, int32_t, const fetched<WORD> &, qfz_row_bits<WORD> row, qfz_row_bits<WORD> up,
+             bool row_open, bool up_open) const
     {
         qfz_meetings<WORD> all = {(WORD)(row.valid & up.valid), 0, 0};
         if (EIGHT) {
@@ -166,65 +167,84 @@ template <typename T> struct qfz_values {
         return __ldg(values + p);
     }
 
-    __device__ __forceinline__ bool is_same(int64_t p, int64_t q) const
-    {
-        return value(p) == value(q);
-    }
-
     __device__ __forceinline__ bool joins(int64_t p, int64_t q) const
     {
-        return is_valid(p) && is_valid(q) && is_same(p, q);
+        return is_valid(p) && is_valid(q) && value(p) == value(q);
     }
 
     template <typename WORD> struct fetched {
-        bool valid[qfz_word<WORD>::LANES], joined[qfz_word<WORD>::LANES];
+        bool valid[qfz_word<WORD>::LANES];
+        T value[qfz_word<WORD>::LANES];
+        T left; /* the value before the chunk, in lane 0 */
     };
 
     template <typename WORD>
     __device__ __forceinline__ fetched<WORD> fetch(int32_t y, int32_t x0) const
     {
         fetched<WORD> got;
+        const int64_t p = (int64_t)y * w + x0;
 #pragma unroll
         for (int i = 0; i < qfz_word<WORD>::LANES; i++) {
-            const int32_t x = x0 + (int32_t)threadIdx.x + i * QFZ_WARP;
-            const int64_t p = (int64_t)y * w + x;
-            got.valid[i] = y < h && x < w && is_valid(p);
-            got.joined[i] = got.valid[i] && x > 0 && joins(p, p - 1);
+            const int32_t x = (int32_t)threadIdx.x + i * QFZ_WARP;
+            const bool inside = y < h && x0 + x < w;
+            got.valid[i] = inside && is_valid(p + x);
+            got.value[i] = inside ? __ldg(values + p + x) : (T)0;
         }
+        const bool reads = threadIdx.x == 0 && x0 > 0 && x0 < w && y < h;
+        got.left = reads ? __ldg(values + p - 1) : (T)0;
         return got;
     }
 
     template <typename WORD>
-    __device__ __forceinline__ qfz_row_bits<WORD> bits(const fetched<WORD> &got, bool) const
+    __device__ __forceinline__ qfz_row_bits<WORD> bits(const fetched<WORD> &got, bool open) const
     {
-        return {qfz_ballot<WORD>(got.valid), qfz_ballot<WORD>(got.joined)};
+        enum { LANES = qfz_word<WORD>::LANES };
+        const WORD all = qfz_ballot<WORD>(got.valid);
+        bool same[LANES];
+#pragma unroll
+        for (int i = 0; i < LANES; i++) {
+            const uint32_t own = got.value[i];
+            uint32_t left = __shfl_up_sync(QFZ_ALL_LANES, own, 1);
+            const uint32_t before =
+                i == 0 ? got.left
+                       : __shfl_sync(QFZ_ALL_LANES, (uint32_t)got.value[0], QFZ_WARP - 1);
+            if (threadIdx.x == 0) left = before;
+            same[i] = own == left;
+        }
+        return {all, (WORD)(all & (all << 1 | (WORD)open) & qfz_ballot<WORD>(same))};
     }
 
-    /* Which of the pixels of `pairs` have equal values, with pixel p + from and p + to. */
+    /* Which of the pixels of `pairs` have, dx columns on in their row, the value of the one up_dx
+     * columns on in the row above. */
     template <typename WORD>
-    __device__ __forceinline__ WORD same(WORD pairs, int64_t p0, int64_t from, int64_t to) const
+    __device__ __forceinline__ WORD same(WORD pairs, int64_t p, const fetched<WORD> &got, int dx,
+                                         int up_dx) const
     {
         bool equal[qfz_word<WORD>::LANES];
 #pragma unroll
         for (int i = 0; i < qfz_word<WORD>::LANES; i++) {
             const int x = (int)threadIdx.x + i * QFZ_WARP;
-            equal[i] = (pairs >> x & 1) && is_same(p0 + x + from, p0 + x + to);
+            equal[i] = pairs >> x & 1;
+            if (!equal[i]) continue;
+            const uint32_t own = dx == 0 ? got.value[i] : value(p + x + dx);
+            equal[i] = own == value(p + x - w + up_dx);
         }
         return qfz_ballot<WORD>(equal);
     }
 
     template <bool EIGHT, typename WORD>
     __device__ __forceinline__ qfz_meetings<WORD>
-    meetings(int32_t y, int32_t x0, qfz_row_bits<WORD> row, qfz_row_bits<WORD> up, bool row_open,
-             bool up_open) const
+    meetings(int32_t y, int32_t x0, const fetched<WORD> &got, qfz_row_bits<WORD> row,
+             qfz_row_bits<WORD> up, bool row_open, bool up_open) const
     {
         const int64_t p = (int64_t)y * w + x0;
-        qfz_meetings<WORD> all = {same<WORD>(row.valid & up.valid, p, 0, -w), 0, 0};
+        qfz_meetings<WORD> all = {same<WORD>(row.valid & up.valid, p, got, 0, 0), 0, 0};
         if (EIGHT) {
-            const WORD left = row.valid & (WORD)(up.valid << 1 | (WORD)up_open);
-            const WORD right = up.valid & (WORD)(row.valid << 1 | (WORD)row_open);
-            all.left = same<WORD>(left, p, 0, -w - 1);
-            all.right = same<WORD>(right, p, -1, -w);
+            const WORD either = row.joined | up.joined; /* no others are asked for */
+            const WORD left = row.valid & (WORD)(up.valid << 1 | (WORD)up_open) & ~either;
+            const WORD right = up.valid & (WORD)(row.valid << 1 | (WORD)row_open) & ~either;
+            all.left = same<WORD>(left, p, got, 0, -1);
+            all.right = same<WORD>(right, p, got, -1, 0);
         }
         return all;
     }
