@@ -36,6 +36,14 @@ static void print_json(const request *r, const qfz_plan *plan)
     json_integer(&j, "cache_bytes", plan->cache_bytes);
     json_integer(&j, "border_bytes", plan->border_bytes);
     json_integer(&j, "store_bytes", plan->store_bytes);
+    json_integer(&j, "ranks", plan->n_ranks);
+    json_integer(&j, "ranks_per_node", plan->n_local_ranks);
+    json_integer(&j, "tiles_per_rank", plan->rank_tiles);
+    json_integer(&j, "pixels_per_rank", plan->rank_pixels);
+    json_integer(&j, "border_bytes_per_rank", plan->rank_border_bytes);
+    json_integer(&j, "memory_bytes_per_node", plan->memory_bytes * plan->n_local_ranks);
+    json_integer(&j, "work_bytes", plan->work_bytes);
+    json_integer(&j, "record_bytes", plan->record_bytes);
     json_open(&j, "outputs", '[');
     for (int i = 0; i < plan->n_outputs; i++) {
         json_open(&j, NULL, '{');
@@ -63,6 +71,28 @@ static const char *plural(int n)
     return n == 1 ? "" : "s";
 }
 
+/* What to ask a batch system for. */
+static void print_ranks(const qfz_plan *plan)
+{
+    if (plan->n_ranks == 1) return;
+    printf("ranks    %d, %d on a node; each at most %" PRId64 " tiles, %.0f Mpx in a pass, "
+           "%.1f MB of borders\n",
+           plan->n_ranks, plan->n_local_ranks, plan->rank_tiles, (double)plan->rank_pixels / 1e6,
+           mb(plan->rank_border_bytes));
+    if (plan->n_ranks > plan->tiles_y)
+        printf("         only %" PRId64 " have anything to do: a row of tiles is the least\n",
+               plan->tiles_y);
+    printf("node     %.0f MB of memory\n", mb(plan->memory_bytes * plan->n_local_ranks));
+}
+
+static void print_work(const qfz_plan *plan)
+{
+    printf("work     at most %.0f MB, with --work, before compression", mb(plan->work_bytes));
+    if (plan->record_bytes > 0)
+        printf(", and %" PRId64 " bytes per region and tile", plan->record_bytes);
+    printf("\n");
+}
+
 static void print_text(const request *r, const qfz_plan *plan)
 {
     printf("source   %s: %" PRId64 " x %" PRId64 " pixels, %d band%s, %s\n", r->job.src,
@@ -80,7 +110,10 @@ static void print_text(const request *r, const qfz_plan *plan)
            mb(plan->memory_bytes), mb(plan->tile_bytes), mb(plan->cache_bytes),
            mb(plan->store_bytes));
     printf("borders  %.1f MB%s\n", mb(plan->border_bytes),
-           plan->border_bytes > plan->store_bytes ? ", what is too much in a temporary file" : "");
+           plan->rank_border_bytes > plan->store_bytes ? ", what is too much in a temporary file"
+                                                       : "");
+    print_ranks(plan);
+    print_work(plan);
     for (int i = 0; i < plan->n_outputs; i++) {
         printf("output   %s: %s", plan->outputs[i].path, plan->outputs[i].format);
         if (plan->outputs[i].n_bands > 0)

@@ -121,6 +121,10 @@ const option option_table[] = {
          "Of N parts of the raster, do this one, counted from 1, in phase summarise or resolve.",
      .set = set_part},
 
+    {"--ranks", TAKES("N[,M]"), .commands = FOR_INFO, .section = batch,
+     .help = "The plan of a job of N processes, M of them on each node. Default: 1.",
+     .set = set_ranks},
+
     {"--generate", TAKES("binary|white|fractal|flat|ramp"), .commands = FOR_BENCH,
      .section = images,
      .help =

@@ -37,6 +37,7 @@ typedef struct request {
     const char *operands[OPERANDS_MAX];
     int n_operands;
     qfz_job job;
+    qfz_ranks ranks; /* that info asks about */
     bool quiet, json;
     bench_request bench;
 

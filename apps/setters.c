@@ -246,6 +246,22 @@ const char *set_gpus(const option *o, request *r, const char *const *values)
     return NULL;
 }
 
+const char *set_ranks(const option *o, request *r, const char *const *values)
+{
+    (void)o;
+    static const char wrong[] = "must be a number of processes, or that and those of a node: 64,4";
+    char first[16], *const comma = strchr(values[0], ',');
+    const size_t length = comma ? (size_t)(comma - values[0]) : strlen(values[0]);
+    int64_t n = 0, n_local = 1;
+    if (length >= sizeof first) return wrong;
+    (void)snprintf(first, sizeof first, "%.*s", (int)length, values[0]);
+    if (!value_integer(first, &n) || (comma && !value_integer(comma + 1, &n_local))) return wrong;
+    if (n < 1 || n > 1000000 || n_local < 1 || n_local > n) return wrong;
+    r->ranks = (qfz_ranks){.n = (int)n, .n_local = (int)n_local};
+    r->job.ranks = &r->ranks;
+    return NULL;
+}
+
 const char *set_omega(const option *o, request *r, const char *const *values)
 {
     const int n = count_commas(values[0]) + 1;

@@ -28,4 +28,6 @@ const char *add_band(const option *o, request *r, const char *const *values);
 const char *set_gpus(const option *o, request *r, const char *const *values);
 const char *set_omega(const option *o, request *r, const char *const *values);
 
+const char *set_ranks(const option *o, request *r, const char *const *values);
+
 #endif

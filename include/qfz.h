@@ -182,7 +182,8 @@ QFZ_API QFZ_CHECKED qfz_status qfz_job_run(const qfz_job *job, qfz_report *repor
 
 enum { QFZ_PLAN_OUTPUTS = 3 };
 
-/* What qfz_job_run() would do.  Nothing is computed or written. */
+/* What qfz_job_run() would do.  Nothing is computed or written.  job->ranks may be any number of
+ * processes, which need not be there. */
 typedef struct qfz_plan {
     int64_t width, height;
     int n_bands;
@@ -199,6 +200,14 @@ typedef struct qfz_plan {
     int64_t cache_bytes;      /* for GDAL's block cache */
     int64_t border_bytes;     /* for summaries; above store_bytes they go to a temporary file */
     int64_t store_bytes;      /* memory kept for summaries */
+
+    int n_ranks, n_local_ranks; /* processes of the job, and of a node */
+    int64_t rank_tiles;         /* at most, of one process */
+    int64_t rank_pixels;        /* of those tiles, in one pass */
+    int64_t rank_border_bytes;  /* of their summaries */
+    int64_t work_bytes;         /* of summaries and of output before it is compressed, in the folder
+                                   work if there is one; without what a table takes ... */
+    int64_t record_bytes;       /* ... for each region of each tile; 0: no table */
     int n_outputs;
     struct {
         const char *path; /* borrowed from the job */

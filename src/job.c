@@ -264,6 +264,50 @@ static int64_t border_px_bytes(const qfz_setup *setup)
     }
 }
 
+static int64_t border_bytes(const qfz_setup *setup, int64_t n_tiles)
+{
+    const qfz_tiling *const t = &setup->tiling;
+    return n_tiles * qfz_ring_size(t->tile_h, t->tile_w) * border_px_bytes(setup);
+}
+
+/* Processes have whole rows of tiles; some have one row more than others. */
+static void plan_ranks(qfz_plan *plan, const qfz_setup *setup)
+{
+    const qfz_ranks alone = {.n = 1, .n_local = 1};
+    const qfz_ranks *const ranks = setup->job->ranks ? setup->job->ranks : &alone;
+    const qfz_tiling *const t = &setup->tiling;
+    const int64_t rows = (t->n_y - 1) / ranks->n + 1, h = rows * t->tile_h;
+    plan->n_ranks = ranks->n;
+    plan->n_local_ranks = ranks->n_local;
+    plan->rank_tiles = rows * t->n_x;
+    plan->rank_pixels = (h < t->h ? h : t->h) * t->w;
+    plan->rank_border_bytes = border_bytes(setup, plan->rank_tiles);
+}
+
+static int64_t spec_bytes(const qfz_sink_spec *spec)
+{
+    const int64_t px_bytes = (int64_t)qfz_out_type_bytes(spec->type) * spec->n_bands;
+    return spec->w * spec->h * (px_bytes + (spec->has_mask ? 1 : 0));
+}
+
+/* Layouts of saliency are made of edges, which are what the folder holds. */
+static void plan_work(qfz_plan *plan, const qfz_setup *setup)
+{
+    const qfz_job *const job = setup->job;
+    plan->work_bytes = plan->border_bytes;
+    if (job->count_only) return;
+    qfz_sink_spec spec = job->task == QFZ_SALIENCY ? qfz_spec_saliency(setup, job->dst, QFZ_EDGES)
+                                                   : main_spec(setup);
+    plan->work_bytes += spec_bytes(&spec);
+    if (job->labels) {
+        spec = qfz_spec_labels(setup, job->labels, 0);
+        plan->work_bytes += spec_bytes(&spec);
+    }
+    if (job->regions)
+        plan->record_bytes =
+            qfz_record_words(setup->info.type, setup->info.n_bands) * (int64_t)sizeof(uint64_t);
+}
+
 qfz_status qfz_job_plan(const qfz_job *job, qfz_plan *plan, qfz_error *err)
 {
     qfz_setup setup = {0};
@@ -284,13 +328,14 @@ qfz_status qfz_job_plan(const qfz_job *job, qfz_plan *plan, qfz_error *err)
                        .memory_bytes = setup.memory_bytes,
                        .tile_bytes = setup.worker_bytes * setup.n_threads,
                        .cache_bytes = setup.cache_bytes,
-                       .border_bytes = t->n_x * t->n_y * qfz_ring_size(t->tile_h, t->tile_w) *
-                                       border_px_bytes(&setup),
+                       .border_bytes = border_bytes(&setup, t->n_x * t->n_y),
                        .store_bytes = setup.store_bytes};
     strncpy(plan->engine, setup.engine->name, sizeof plan->engine - 1);
     plan->n_gpus = setup.choice.device_memory_bytes ? setup.choice.n_devices : 0;
     plan->gpu_memory_bytes = setup.choice.device_memory_bytes;
     plan_outputs(plan, &setup);
+    plan_ranks(plan, &setup);
+    plan_work(plan, &setup);
     qfz_source_close(source);
     qfz_setup_fini(&setup);
     return QFZ_OK;

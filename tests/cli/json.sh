@@ -48,6 +48,16 @@ has command=cut regions=2 pixels=6
 what=info
 run "$qfz" info --json "$T/in.tif"
 has
+# 3 x 2 pixels in tiles of 1: rows of 3 tiles; of 2 ranks each has one, of 5 three have none.
+what="info of ranks"
+run "$qfz" info --json --tile 1 --memory 100MB --ranks 2,2 "$T/in.tif"
+has ranks=2 ranks_per_node=2 tiles_per_rank=3 pixels_per_rank=3 memory_bytes_per_node=200000000 \
+    record_bytes=0 work_bytes
+run "$qfz" info --json --tile 1 --ranks 5 "$T/in.tif"
+has ranks=5 ranks_per_node=1 tiles_per_rank=3
+run "$qfz" info --tile 1 --ranks 5 "$T/in.tif"
+checks=$((checks + 1))
+if ! grep -q 'only 2 have anything to do' "$T/stdout"; then wrong "info says nothing of idle ranks"; fi
 what="label of a name that needs quoting"
 cp "$T/in.tif" "$T/a \"b\" \\ c.tif"
 run "$qfz" label --json "$T/a \"b\" \\ c.tif" "$T/x \"y\".tif"

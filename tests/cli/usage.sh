@@ -126,6 +126,10 @@ done <<'CASES'
 2 | label --count-only a.tif b.tif | b.tif: one name too many; --count-only has no output
 2 | label --count-only --regions r.csv a.tif | --regions: --count-only has no output
 2 | saliency --count-only a.tif | --count-only: not an option of qfz saliency
+2 | info --ranks 0 a.tif | --ranks 0: must be a number of processes
+2 | info --ranks 4,8 a.tif | --ranks 4,8: must be
+2 | info --ranks 4,x a.tif | --ranks 4,x: must be
+2 | label --ranks 4 a.tif b.tif | --ranks: not an option of qfz label
 2 | info --count-only | ^qfz info: needs SRC
 2 | info | ^qfz info: needs SRC
 2 | info --task all a.tif | must be label, simplify, saliency or cut$

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: MIT
+"""docs.py QFZ HPC_MD [SEED]: the batch scripts of docs/hpc.md, run as they stand, with stand-ins for
+Slurm's commands, make what one process makes."""
+import os
+import re
+import subprocess
+import sys
+
+from batch import Test, content, need, patches, ranks_of, write_raster
+
+need("bash", "gdal_translate", "gdalinfo")
+test = Test(sys.argv[1], int(sys.argv[3]) if len(sys.argv) > 3 else 1)
+SCRATCH = os.getcwd()
+
+# Options of srun are one word each; --mpi=none is a single process.
+SRUN = """#!/bin/bash
+launch="{launch}"
+while [ "${{1#-}}" != "$1" ]; do
+    if [ "$1" = --mpi=none ]; then launch=; fi
+    shift
+done
+exec $launch "$@"
+"""
+
+# Runs a script at once, the tasks of an array one after the other, and prints the number of the job.
+SBATCH = """#!/bin/bash
+tasks=
+while [ "${{1#-}}" != "$1" ]; do
+    case $1 in --array=1-*) tasks=$(seq "${{1#--array=1-}}" | shuf) ;; esac
+    shift
+done
+if [ -z "$tasks" ]; then bash "$@" || exit; fi
+for task in $tasks; do SLURM_ARRAY_TASK_ID=$task bash "$@" || exit; done >>{scratch}/log 2>&1
+echo 1234
+"""
+
+SCONTROL = """#!/bin/bash
+echo "$@" >>{scratch}/requeued
+"""
+
+# Small tiles, so that every rank has some; and, where a file says so, an early end.
+QFZ = """#!/bin/bash
+if [ -e {scratch}/preempt ]; then rm -f {scratch}/preempt; exit 75; fi
+exec {qfz} "$@" --tile 48
+"""
+
+
+def stand_in(name, text):
+    launch = " ".join(ranks_of(test.qfz, 2) or [])
+    os.makedirs("bin", exist_ok=True)
+    with open("bin/" + name, "w", encoding="ascii") as out:
+        out.write(text.format(scratch=SCRATCH, qfz=test.qfz, launch=launch))
+    os.chmod("bin/" + name, 0o755)
+
+
+def scripts_of(page):
+    """name -> text, with this test's folder for /scratch/me."""
+    with open(page, encoding="utf-8") as lines:
+        blocks = re.findall(r"```bash\n(.*?)```", lines.read(), re.S)
+    found = {}
+    for block in blocks:
+        name = re.match(r"#!/bin/bash\n# (\w+\.sh) - ", block)
+        if test.check(name is not None, "a script without a name: " + block[:60]):
+            found[name[1]] = (block.replace("/scratch/me", SCRATCH)
+                              .replace("--engine cuda", "--engine cpu").replace("=32", "=5"))
+    return found
+
+
+def run_script(name):
+    environment = dict(os.environ, PATH=SCRATCH + "/bin:" + os.environ["PATH"],
+                       SLURM_CPUS_PER_TASK="1", SLURM_JOB_ID="77")
+    done = subprocess.run(["bash", name], capture_output=True, text=True, timeout=300, check=False,
+                          env=environment, stdin=subprocess.DEVNULL)
+    return done.returncode, done.stdout + done.stderr
+
+
+def compare(pairs, what):
+    for path, want in pairs:
+        test.check(os.path.exists(path) and content(path) == content(want), f"{what}: {path} differs")
+
+
+def reference(*words):
+    subprocess.run([test.qfz, *words[:1], "-q", *words[1:]], check=True)
+
+
+for stub, body in (("srun", SRUN), ("sbatch", SBATCH), ("scontrol", SCONTROL), ("qfz", QFZ)):
+    stand_in(stub, body)
+write_raster("mosaic.tif", patches(test.random, 330, 290), 330, ["-a_nodata", "0"])
+subprocess.run(["gdal_translate", "-q", "mosaic.tif", "mosaic.vrt"], check=True)
+scripts = scripts_of(sys.argv[2])
+for file, script in scripts.items():
+    with open(file, "w", encoding="utf-8") as sink:
+        sink.write(script)
+
+reference("saliency", "--distance", "linf", "mosaic.vrt", "want_hierarchy.tif")
+reference("simplify", "--distance", "linf", "--alpha", "9", "--omega", "60", "--labels",
+          "want_zones.tif", "mosaic.vrt", "want_simple.tif")
+reference("label", "--alpha", "4", "mosaic.vrt", "want_cheap.tif")
+reference("simplify", "--alpha", "9", "--omega", "60", "--regions", "want_array.csv", "mosaic.vrt",
+          "want_array.tif")
+
+status, said = run_script("one_node.sh")
+test.check(status == 0, "one_node.sh: " + said)
+compare([("hierarchy.vrt", "want_hierarchy.tif")], "one_node.sh")
+
+status, said = run_script("sixteen_nodes.sh")
+test.check(status == 0 and os.path.exists("zones.gpkg"), "sixteen_nodes.sh: " + said)
+compare([("simple.vrt", "want_simple.tif"), ("zones.vrt", "want_zones.tif")], "sixteen_nodes.sh")
+
+status, said = run_script("submit.sh")
+test.check(status == 0, "submit.sh: " + said)
+compare([("array.vrt", "want_array.tif"), ("array.csv", "want_array.csv")], "submit.sh")
+
+with open("preempt", "w", encoding="ascii"):
+    pass
+status, said = run_script("preemptible.sh")
+test.check(status == 75, f"preemptible.sh, pre-empted: status {status}: {said}")
+with open("requeued", encoding="ascii") as requeued:
+    test.check(requeued.read() == "requeue 77\n", "preemptible.sh: not in the queue again")
+status, said = run_script("preemptible.sh")
+test.check(status == 0, "preemptible.sh: " + said)
+compare([("cheap.vrt", "want_cheap.tif")], "preemptible.sh")
+test.check(len(scripts) == 5, f"{len(scripts)} scripts in the page, 5 in this test")
+test.finish()
