@@ -113,23 +113,16 @@ static bool is_sound(const head *h)
            h->head_crc == crc_of(0, h, offsetof(head, head_crc));
 }
 
-/* Is h, found at `at`, the head of a record that the file is long enough for? */
-static bool fits(const qfz_journal *journal, const head *h, int64_t at)
-{
-    return is_sound(h) && h->bytes <= journal->end - at - (int64_t)sizeof *h;
-}
-
 /* Looks for a head in n bytes that were read from `at` on.  Returns where it lies, or where to go
  * on reading. */
-static int64_t search(const qfz_journal *journal, const char *buffer, int64_t n, int64_t at,
-                      head *h, bool *there)
+static int64_t search(const char *buffer, int64_t n, int64_t at, head *h, bool *there)
 {
     const char *const end = buffer + n;
     const char *from = buffer;
     while ((from = memmem(from, (size_t)(end - from), magic, sizeof magic)) != NULL) {
         if (end - from < (int64_t)sizeof *h) return at + (from - buffer);
         memcpy(h, from, sizeof *h);
-        *there = fits(journal, h, at + (from - buffer));
+        *there = is_sound(h);
         if (*there) return at + (from - buffer);
         from++;
     }
@@ -141,11 +134,11 @@ static qfz_status next_head(const qfz_journal *journal, char *buffer, int64_t *a
                             bool *there, qfz_error *err)
 {
     int64_t n = read_some(journal, h, (int64_t)sizeof *h, *at);
-    *there = n == (int64_t)sizeof *h && fits(journal, h, *at);
+    *there = n == (int64_t)sizeof *h && is_sound(h);
     while (n >= 0 && !*there && *at + (int64_t)sizeof *h <= journal->end) {
         n = read_some(journal, buffer, SCAN_BYTES, *at);
         if (n < (int64_t)sizeof *h) break;
-        *at = search(journal, buffer, n, *at, h, there);
+        *at = search(buffer, n, *at, h, there);
     }
     return n < 0 ? failed(journal, "reading", err) : QFZ_OK;
 }
@@ -166,21 +159,31 @@ static qfz_status payload_is_sound(const qfz_journal *journal, char *buffer, int
     return QFZ_OK;
 }
 
+/* Who takes lengths on trust would miss what lies behind a damaged record. */
+static void forget(const qfz_journal *journal, int64_t at)
+{
+    static const char nothing[sizeof magic];
+    if (journal->append) (void)!pwrite(journal->file, nothing, sizeof nothing, (off_t)at);
+}
+
 static qfz_status scan(qfz_journal *journal, bool check, char *buffer, qfz_journal_found found,
                        void *arg, qfz_error *err)
 {
     head h;
-    bool there, sound = true;
     int64_t at = 0, whole_end = 0;
     for (;;) {
+        bool there;
         QFZ_TRY(next_head(journal, buffer, &at, &h, &there, err));
         if (!there) break;
         const int64_t offset = at + (int64_t)sizeof h;
-        if (check) QFZ_TRY(payload_is_sound(journal, buffer, offset, &h, &sound, err));
-        at = sound ? offset + h.bytes : at + 1;
-        if (!sound) continue;
+        bool sound = h.bytes <= journal->end - offset;
+        if (check && sound) QFZ_TRY(payload_is_sound(journal, buffer, offset, &h, &sound, err));
+        if (!sound) {
+            forget(journal, at++);
+            continue;
+        }
         found(h.key, offset, h.bytes, arg);
-        whole_end = at;
+        at = whole_end = offset + h.bytes;
     }
     if (!journal->append || !check || whole_end == journal->end) return QFZ_OK;
     if (ftruncate(journal->file, (off_t)whole_end) != 0) return failed(journal, "cutting", err);

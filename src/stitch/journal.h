@@ -19,8 +19,9 @@ void qfz_journal_close(qfz_journal *journal); /* NULL is allowed */
 bool qfz_journal_appends(const qfz_journal *journal);
 
 /* Calls found for every record in the order of the file; of two with one key the later counts.
- * check: records whose bytes are damaged are left out; else qfz_journal_read() finds them.  What is
- * torn at the end of a file that is checked and appended to is cut off. */
+ * check: records whose bytes are damaged are left out.  Without, qfz_journal_read() finds them, and
+ * records behind them may be missed; so whoever may append and checks puts damaged records out of
+ * the way, and cuts off what is torn at the end. */
 typedef void (*qfz_journal_found)(int64_t key, int64_t offset, int64_t bytes, void *arg);
 qfz_status qfz_journal_scan(qfz_journal *journal, bool check, qfz_journal_found found, void *arg,
                             qfz_error *err);
