@@ -195,6 +195,7 @@ static __device__ __forceinline__ void name_vertices(WORK &w, uint32_t n_rounds)
             c < n && (c < n_waiting || c >= first) && w.m.step[c] >> QFZ_STEP_BITS == QFZ_STEP_ROOT;
         const bool is_vertex = is_root && !(w.m.find[c] & ENDED);
         const uint32_t v = qfz_take(&w.m.n_vertices, is_vertex ? 1 : 0);
+        if (c >= n_waiting && c < first) w.m.step[c] = QFZ_STEP_ENDED; /* no component */
         if (is_root)
             w.m.step[c] = (uint16_t)(QFZ_STEP_ROOT << QFZ_STEP_BITS |
                                      (is_vertex ? v : (uint32_t)QFZ_STEP_MASK));

@@ -24,6 +24,17 @@ qfz_status qfz_worker_down(qfz_worker *worker, void *h_to, const void *d_from, s
     return qfz_staging_down(&worker->staging, &worker->gpu, h_to, d_from, bytes);
 }
 
+qfz_status qfz_worker_down_links(qfz_worker *worker, const qfz_gpu_links *from, uint32_t n,
+                                 qfz_links *links)
+{
+    QFZ_TRY(qfz_links_reserve(links, n, worker->gpu.err));
+    QFZ_TRY(qfz_worker_down(worker, links->u, from->d_u, n * sizeof *links->u));
+    QFZ_TRY(qfz_worker_down(worker, links->v, from->d_v, n * sizeof *links->v));
+    QFZ_TRY(qfz_worker_down(worker, links->level, from->d_level, n * sizeof *links->level));
+    links->n = n;
+    return QFZ_OK;
+}
+
 /* ----------------------------------------------------------------------------------- the memory */
 static void carve_all(qfz_worker *worker, qfz_carve *carve)
 {
@@ -117,8 +128,6 @@ static qfz_status open_parts(qfz_worker *worker, qfz_error *err)
 {
     const qfz_kind kind = worker->spec.kind;
     const bool regions = kind == QFZ_COMPONENTS || kind == QFZ_OMEGA;
-    if (kind == QFZ_OMEGA)
-        return qfz_fail(err, QFZ_EGPU, "the CUDA engine cannot do this; use --engine cpu");
     QFZ_TRY(qfz_worker_enter(worker, err));
     QFZ_TRY(choose_method(worker));
     QFZ_TRY(take_device(worker));

@@ -78,16 +78,10 @@ static qfz_status find_links(qfz_worker *worker)
 qfz_status qfz_levels_summarise(qfz_worker *worker, qfz_summary *summary)
 {
     qfz_level_room *const room = &worker->levels;
-    qfz_links *const links = &summary->links;
     uint32_t n = 0;
     QFZ_TRY(find_links(worker));
     QFZ_TRY(qfz_worker_down(worker, &n, room->d_n_links, sizeof n));
-    QFZ_TRY(qfz_links_reserve(links, n, worker->gpu.err));
-    QFZ_TRY(qfz_worker_down(worker, links->u, room->links.d_u, n * sizeof *links->u));
-    QFZ_TRY(qfz_worker_down(worker, links->v, room->links.d_v, n * sizeof *links->v));
-    QFZ_TRY(qfz_worker_down(worker, links->level, room->links.d_level, n * sizeof *links->level));
-    links->n = n;
-    return QFZ_OK;
+    return qfz_worker_down_links(worker, &room->links, n, &summary->links);
 }
 
 static qfz_status send_ghosts(qfz_worker *worker, const qfz_links *ghosts)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "gpu/components.cuh"
+#include "gpu/omega.cuh"
 #include "gpu/worker.cuh"
 #include "memory.h"
 #include "record.h"
@@ -29,6 +30,8 @@ static size_t scratch_bytes(const qfz_worker *worker)
     const qfz_worker_spec *const spec = &worker->spec;
     const qfz_region_room *const room = &worker->regions;
     const int32_t h = spec->max_h, w = spec->max_w;
+    if (spec->kind == QFZ_OMEGA)
+        return larger(qfz_gpu_omega_bytes(spec->rule, h, w), qfz_gpu_regions_bytes(h, w));
     size_t bytes = larger(qfz_gpu_components_number_bytes(spec->rule, h, w),
                           qfz_gpu_components_bytes(spec->rule, h, w));
     bytes = larger(bytes, qfz_gpu_regions_bytes(h, w));
@@ -42,6 +45,11 @@ void qfz_regions_carve(qfz_worker *worker, qfz_carve *carve)
     const int64_t n = (int64_t)spec->max_h * spec->max_w;
     qfz_gpu_regions_take(carve, spec->max_h, spec->max_w, &room->on_device);
     qfz_carve_take(carve, &room->d_row_area, spec->max_h);
+    if (spec->kind == QFZ_OMEGA) {
+        const int64_t n_ring = qfz_ring_size(spec->max_h, spec->max_w);
+        qfz_carve_take(carve, &room->d_slot, n_ring);
+        qfz_carve_take(carve, &room->d_holds_to, n_ring);
+    }
     if (room->published)
         room->d_kept = qfz_carve_bytes(carve, qfz_gpu_ha4_regions_bytes(spec->max_h, spec->max_w));
     qfz_carve first = *carve, second = *carve;
@@ -109,9 +117,12 @@ void qfz_regions_load(qfz_worker *worker)
 }
 
 /* ------------------------------------------------------------------------------ the partition */
-static qfz_status find_roots(qfz_worker *worker)
+static qfz_status find_roots(qfz_worker *worker, const qfz_gpu_omega_answer *answer)
 {
     qfz_region_room *const room = &worker->regions;
+    if (worker->spec.kind == QFZ_OMEGA)
+        return qfz_gpu_omega(&worker->gpu, &worker->image, worker->spec.rule, answer,
+                             room->d_scratch, room->d_root);
     if (room->published)
         return qfz_gpu_published(&worker->gpu, room->method, &room->segments, room->d_scratch,
                                  room->d_root);
@@ -119,16 +130,16 @@ static qfz_status find_roots(qfz_worker *worker)
                               room->d_root);
 }
 
-static qfz_status number_regions(qfz_worker *worker)
+static qfz_status number_regions(qfz_worker *worker, const qfz_gpu_omega_answer *answer)
 {
     qfz_region_room *const room = &worker->regions;
     qfz_gpu_regions *const regions = &room->on_device;
     regions->h = worker->image.h;
     regions->w = worker->image.w;
-    if (!room->published)
+    if (worker->spec.kind == QFZ_COMPONENTS && !room->published)
         return qfz_gpu_components_number(&worker->gpu, &worker->image, worker->spec.rule,
                                          room->d_scratch, regions);
-    QFZ_TRY(find_roots(worker));
+    QFZ_TRY(find_roots(worker, answer));
     return qfz_gpu_regions_number(&worker->gpu, room->d_root, room->d_scratch, regions);
 }
 
@@ -142,15 +153,37 @@ static qfz_status fetch_numbers(qfz_worker *worker)
     return QFZ_OK;
 }
 
+static qfz_status send_answer(qfz_worker *worker, const qfz_answer *answer)
+{
+    qfz_region_room *const room = &worker->regions;
+    const size_t bytes = (size_t)answer->n_ring * sizeof *answer->slot;
+    QFZ_TRY(qfz_worker_up(worker, room->d_slot, answer->slot, bytes));
+    return qfz_worker_up(worker, room->d_holds_to, answer->holds_to, bytes);
+}
+
+/* Regions on the ring come in the order of the answer's slots; a tile that is the whole raster has
+ * none. */
+static qfz_status check_slots(qfz_worker *worker, const qfz_answer *answer)
+{
+    qfz_region_room *const room = &worker->regions;
+    if (!answer) room->n_slots = 0;
+    if (!answer || room->n_slots == answer->n_slots) return QFZ_OK;
+    return qfz_fail(worker->gpu.err, QFZ_EGPU,
+                    "GPU: %u regions on a tile's ring where its answer has %u", room->n_slots,
+                    answer->n_slots);
+}
+
 qfz_status qfz_regions_partition(qfz_worker *worker, const qfz_answer *answer,
                                  qfz_partition *partition, qfz_error *err)
 {
     qfz_region_room *const room = &worker->regions;
-    (void)answer;
+    const qfz_gpu_omega_answer on_device = {room->d_slot, room->d_holds_to};
     QFZ_TRY(qfz_worker_enter(worker, err));
-    QFZ_TRY(number_regions(worker));
+    if (answer) QFZ_TRY(send_answer(worker, answer));
+    QFZ_TRY(number_regions(worker, answer ? &on_device : NULL));
     QFZ_TRY(qfz_gpu_regions_slots(&worker->gpu, room->d_scratch, &room->on_device));
     QFZ_TRY(fetch_numbers(worker));
+    if (worker->spec.kind == QFZ_OMEGA) QFZ_TRY(check_slots(worker, answer));
     const size_t bytes = room->n_regions * sizeof(uint32_t);
     QFZ_TRY(qfz_worker_down(worker, room->first, room->on_device.d_first, bytes));
     QFZ_TRY(qfz_worker_down(worker, room->count, room->on_device.d_count, bytes));
@@ -164,9 +197,37 @@ qfz_status qfz_regions_partition(qfz_worker *worker, const qfz_answer *answer,
     return QFZ_OK;
 }
 
+static qfz_status fetch_absorbs(qfz_worker *worker, uint32_t n, qfz_absorbs *absorbs)
+{
+    const qfz_rule *const rule = worker->spec.rule;
+    const size_t value_bytes = qfz_type_bytes(rule->type) * (size_t)rule->n_bands;
+    qfz_gpu_absorbs from;
+    QFZ_TRY(qfz_gpu_omega_absorbs(&worker->gpu, &worker->image, rule, worker->regions.d_scratch, n,
+                                  &from));
+    QFZ_TRY(qfz_absorbs_reserve(absorbs, n, rule, worker->gpu.err));
+    QFZ_TRY(qfz_worker_down(worker, absorbs->at, from.d_at, n * sizeof *absorbs->at));
+    QFZ_TRY(qfz_worker_down(worker, absorbs->level, from.d_level, n * sizeof *absorbs->level));
+    QFZ_TRY(qfz_worker_down(worker, absorbs->lo, from.d_lo, n * value_bytes));
+    QFZ_TRY(qfz_worker_down(worker, absorbs->hi, from.d_hi, n * value_bytes));
+    absorbs->n = n;
+    return QFZ_OK;
+}
+
+static qfz_status summarise_omega(qfz_worker *worker, qfz_summary *summary)
+{
+    qfz_gpu_links links;
+    uint32_t *d_n, n[2];
+    QFZ_TRY(qfz_gpu_omega_links(&worker->gpu, &worker->image, worker->spec.rule,
+                                worker->regions.d_scratch, &links, &d_n));
+    QFZ_TRY(qfz_worker_down(worker, n, d_n, sizeof n));
+    QFZ_TRY(qfz_worker_down_links(worker, &links, n[0], &summary->links));
+    return fetch_absorbs(worker, n[1], &summary->absorbs);
+}
+
 qfz_status qfz_regions_summarise(qfz_worker *worker, qfz_summary *summary)
 {
     qfz_region_room *const room = &worker->regions;
+    if (worker->spec.kind == QFZ_OMEGA) return summarise_omega(worker, summary);
     QFZ_TRY(QFZ_NEW(&summary->slot, summary->n_ring, worker->gpu.err));
     summary->n_slots = room->n_slots;
     return qfz_worker_down(worker, summary->slot, room->on_device.d_ring_slot,
@@ -295,11 +356,11 @@ qfz_status qfz_regions_work(qfz_worker *worker, qfz_part part)
     qfz_box box = {};
     box.y1 = worker->image.h;
     box.x1 = worker->image.w;
-    if (part != QFZ_PART_FEATURES) return find_roots(worker);
+    if (part != QFZ_PART_FEATURES) return find_roots(worker, NULL);
     worker->regions.areas = qfz_gpu_areas{1, NULL};
     if (worker->regions.published && worker->regions.method == QFZ_METHOD_HA4)
         return ha4_features(worker, box);
-    QFZ_TRY(number_regions(worker));
+    QFZ_TRY(number_regions(worker, NULL));
     QFZ_TRY(fetch_numbers(worker));
     return gather_records(worker, box, 0, worker->regions.n_regions, NULL);
 }

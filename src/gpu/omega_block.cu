@@ -374,7 +374,7 @@ static __global__ void __launch_bounds__(THREADS)
     typedef omega_memory<KEY> memory;
     QFZ_SHARED(memory, m);
     omega_work<KEY> w = {
-        *m, forest, values, graph, root, qfz_block_of(forest, blockIdx.x), forest.block[blockIdx.x].y,
+        *m, forest, values, graph, root, qfz_block_of(forest, blockIdx.x), forest.block[blockIdx.x].y & 0xffff,
         {}, {},     {}};
     if (threadIdx.x == 0) m->n_rounds = m->n_records = 0;
     __syncthreads();

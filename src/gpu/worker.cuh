@@ -25,6 +25,7 @@ typedef struct qfz_region_room {
     size_t work_bytes;   /* of d_work */
     qfz_gpu_areas areas; /* of the features that are gathered */
     uint64_t *d_row_area;
+    uint32_t *d_slot, *d_holds_to; /* an answer's, of ring pixels */
     uint32_t n_regions, n_slots;
     uint32_t *first, *count, *slot_region; /* the host's */
 } qfz_region_room;
@@ -67,6 +68,10 @@ qfz_status qfz_worker_enter(qfz_worker *worker, qfz_error *err);
 /* Transfers to and from the device in the order of the stream; down waits. */
 qfz_status qfz_worker_up(qfz_worker *worker, void *d_to, const void *h_from, size_t bytes);
 qfz_status qfz_worker_down(qfz_worker *worker, void *h_to, const void *d_from, size_t bytes);
+
+/* The first n of links on the device, into links that are empty. */
+qfz_status qfz_worker_down_links(qfz_worker *worker, const qfz_gpu_links *from, uint32_t n,
+                                 qfz_links *links);
 
 /* ---- The kinds of work: memory on the device out of a carve, memory of the host, operations of
  * the engine's table, and what is timed. */
