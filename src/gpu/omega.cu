@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* omega.cu - memory of (alpha, omega)-components, the order of their parts, and regions in the end.
  *
- * A region is named by the vertex that it ends at, or, with an answer, by its slot.  Its first pixel
- * is the least of those of its vertices and records; they stand for the first pixels of their own
- * parts in d_root, and all other pixels of a part point there. */
+ * A region is named by the vertex that it ends at, or, with an answer, by its slot.  Its first
+ * pixel is the least of those of its vertices and records; they stand for the first pixels of their
+ * own parts in d_root, and all other pixels of a part point there. */
 #include "gpu/collective.cuh"
 #include "gpu/omega_parts.cuh"
 
@@ -33,9 +33,9 @@ static void carve_graph(qfz_omega_graph *g, const qfz_rule *rule, int64_t n_ring
 {
     const int64_t bytes = (int64_t)qfz_type_bytes(rule->type) * rule->n_bands;
     uint32_t **const records[] = {&g->first, &g->at, &g->level};
-    uint32_t **const vertices[] = {&g->up,    &g->up_level, &g->own_first, &g->block_breaks,
-                                   &g->breaks, &g->holds,   &g->range_lo,  &g->range_hi,
-                                   &g->region};
+    uint32_t **const vertices[] = {&g->up,           &g->up_level, &g->own_first,
+                                   &g->block_breaks, &g->breaks,   &g->holds,
+                                   &g->range_lo,     &g->range_hi, &g->region};
     for (uint32_t **part : records)
         qfz_carve_take(carve, part, g->record_room);
     for (uint32_t **part : vertices)
@@ -120,7 +120,7 @@ static qfz_status send_limits(qfz_gpu *gpu, const qfz_rule *rule, double *d_limi
 /* ---- Keys that look like missing edges ------------------------------------------------------- */
 
 /* A key of 2^32 - 1 says that there is no edge, but 32-bit integers have real ones.  Where omega
- * bounds the band, such an edge only breaks what it joins, so that it may as well be missing.  Where
+ * bounds the band, such an edge only breaks what it joins, so that it may as well be missing. Where
  * nothing is bounded no level matters but whether it is above alpha's, and the key may be one less.
  */
 static bool has_greatest_key(const qfz_rule *rule, uint32_t max_key)
@@ -205,8 +205,7 @@ static __device__ __forceinline__ void each_part(const qfz_omega_graph &g, const
     EACH_ITEM(i, n_all)
     {
         if (i < n) {
-            if (g.own_first[i] != QFZ_NONE)
-                use(g.own_first[i], first_of(g, slot_of, (uint32_t)i));
+            if (g.own_first[i] != QFZ_NONE) use(g.own_first[i], first_of(g, slot_of, (uint32_t)i));
         } else if (qfz_omega_joins(g, g.at[i - n], g.level[i - n])) {
             use(g.first[i - n], first_of(g, slot_of, g.at[i - n]));
         }
@@ -220,8 +219,7 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 static __global__ void __launch_bounds__(THREADS)
-    k_name_parts(qfz_omega_graph g, const uint32_t *__restrict__ slot_of,
-                 uint32_t *root)
+    k_name_parts(qfz_omega_graph g, const uint32_t *__restrict__ slot_of, uint32_t *root)
 {
     each_part(g, slot_of, [=](uint32_t pixel, uint32_t *first) { root[pixel] = *first; });
 }
@@ -249,7 +247,7 @@ static qfz_status name_regions(qfz_gpu *gpu, const qfz_omega_room *room, const u
     const qfz_omega_graph *const g = &room->graph;
     const int64_t n_px = (int64_t)forest->h * forest->w;
     const dim3 block(THREADS), vertices = grid_of(gpu, g->vertex_room),
-               all = grid_of(gpu, g->vertex_room + g->record_room);
+                               all = grid_of(gpu, g->vertex_room + g->record_room);
     QFZ_TRY(qfz_launch(gpu, k_find_regions, vertices, block, 0, *g, room->d_slot_of));
     if (d_slot)
         QFZ_TRY(qfz_launch(gpu, k_find_slots, grid_of(gpu, qfz_ring_size(forest->h, forest->w)),

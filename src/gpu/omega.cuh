@@ -17,9 +17,9 @@
  *
  * Components of level 0 always qualify.  With several bands s is the least of the bands' s.
  *
- * With an answer from stitching: a component that reaches a ring pixel holds as long as that pixel's
- * component does in the whole raster, and never breaks omega by what is in the tile before.  So the
- * only thing to add is that ring pixel r breaks at holds_to(r) + 1.
+ * With an answer from stitching: a component that reaches a ring pixel holds as long as that
+ * pixel's component does in the whole raster, and never breaks omega by what is in the tile before.
+ * So the only thing to add is that ring pixel r breaks at holds_to(r) + 1.
  *
  * First in the blocks of the forest, in shared memory (omega_block.cu); what hangs on a component
  * that goes on outside becomes a record, and all blocks' records and vertices are solved in global

@@ -11,9 +11,9 @@
  *   record    what hangs on components that go on outside the block
  *
  * A waiting component x, a vertex of the graph of all blocks, joins others at level n or later, n
- * being its lightest edge out of the block.  What hangs on it by a lower level is the vertex itself.
- * Anything else may in truth hang on what x joins, and becomes a record, unless x is broken by then
- * by what it has in the block. */
+ * being its lightest edge out of the block.  What hangs on it by a lower level is the vertex
+ * itself. Anything else may in truth hang on what x joins, and becomes a record, unless x is broken
+ * by then by what it has in the block. */
 #include "gpu/omega_parts.cuh"
 
 enum { THREADS = 512, EACH = QFZ_BLOCK_PX / THREADS };
@@ -46,7 +46,8 @@ template <typename KEY> struct omega_work {
     uint32_t up[EACH], level[EACH], value[EACH];
 };
 
-template <typename WORK> static __device__ __forceinline__ int64_t pixel_of(const WORK &w, uint32_t p)
+template <typename WORK>
+static __device__ __forceinline__ int64_t pixel_of(const WORK &w, uint32_t p)
 {
     return (int64_t)(w.box.y + (int32_t)(p / QFZ_SIDE)) * w.forest.w + w.box.x +
            (int32_t)(p % QFZ_SIDE);
@@ -157,7 +158,8 @@ template <typename WORK> static __device__ __forceinline__ void gather(WORK &w, 
 /* ---- Bisect ---------------------------------------------------------------------------------- */
 
 /* The level that is tried next. */
-template <typename WORK> static __device__ __forceinline__ uint32_t middle(const WORK &w, uint32_t c)
+template <typename WORK>
+static __device__ __forceinline__ uint32_t middle(const WORK &w, uint32_t c)
 {
     return w.m.holds[c] + (w.m.breaks[c] - w.m.holds[c]) / 2;
 }
@@ -195,8 +197,8 @@ template <typename WORK> static __device__ __forceinline__ void mark_wide(WORK &
     EACH_COMPONENT(w, c)
     {
         const bool joins = w.m.kind[c] < ENDED;
-        const bool wide = (!joins || w.m.level[c] > 1) &&
-                          w.values.too_wide(w.m.lo[c], w.m.hi[c], limit);
+        const bool wide =
+            (!joins || w.m.level[c] > 1) && w.values.too_wide(w.m.lo[c], w.m.hi[c], limit);
         w.m.holds[c] = wide ? 0 : QFZ_NONE;
         if (!wide) continue;
         empty(w, c);
@@ -215,7 +217,8 @@ template <typename WORK> static __device__ __forceinline__ void bisect(WORK &w, 
         {
             if (!is_wide(w, c)) continue;
             if (w.m.breaks[c] > w.m.holds[c] + 1) {
-                uint32_t *const end = w.values.too_wide(w.m.lo[c], w.m.hi[c], limit) ? w.m.breaks : w.m.holds;
+                uint32_t *const end =
+                    w.values.too_wide(w.m.lo[c], w.m.hi[c], limit) ? w.m.breaks : w.m.holds;
                 end[c] = middle(w, c);
             }
             empty(w, c);
@@ -348,7 +351,8 @@ template <typename WORK> static __device__ __forceinline__ void gather_own(WORK 
 }
 
 /* Vertices have been told to be empty; some numbers of components were not given to any. */
-template <typename WORK> static __device__ __forceinline__ void store_vertices(const WORK &w, int band)
+template <typename WORK>
+static __device__ __forceinline__ void store_vertices(const WORK &w, int band)
 {
     const qfz_omega_graph &g = w.graph;
     EACH_COMPONENT(w, c)
@@ -373,9 +377,16 @@ static __global__ void __launch_bounds__(THREADS)
 {
     typedef omega_memory<KEY> memory;
     QFZ_SHARED(memory, m);
-    omega_work<KEY> w = {
-        *m, forest, values, graph, root, qfz_block_of(forest, blockIdx.x), forest.block[blockIdx.x].y & 0xffff,
-        {}, {},     {}};
+    omega_work<KEY> w = {*m,
+                         forest,
+                         values,
+                         graph,
+                         root,
+                         qfz_block_of(forest, blockIdx.x),
+                         forest.block[blockIdx.x].y & 0xffff,
+                         {},
+                         {},
+                         {}};
     if (threadIdx.x == 0) m->n_rounds = m->n_records = 0;
     __syncthreads();
     load_components(w);
@@ -404,7 +415,8 @@ qfz_status qfz_omega_blocks(qfz_gpu *gpu, const qfz_gpu_forest *forest,
     const dim3 grid((unsigned)forest->n_blocks), block(THREADS);
     if (forest->wide)
         return qfz_launch(gpu, k_block<unsigned long long>, grid, block,
-                          sizeof(omega_memory<unsigned long long>), *forest, *values, *graph, d_root);
+                          sizeof(omega_memory<unsigned long long>), *forest, *values, *graph,
+                          d_root);
     return qfz_launch(gpu, k_block<uint32_t>, grid, block, sizeof(omega_memory<uint32_t>), *forest,
                       *values, *graph, d_root);
 }

@@ -120,8 +120,7 @@ static __device__ __forceinline__ void reset_range(const qfz_omega_graph &g, con
     g.range_hi[v] = b.own_hi[v];
 }
 
-static __global__ void __launch_bounds__(THREADS)
-    k_start_band(qfz_omega_graph g, band_view b)
+static __global__ void __launch_bounds__(THREADS) k_start_band(qfz_omega_graph g, band_view b)
 {
     const uint32_t n = *g.n_vertices;
     if (blockIdx.x == 0 && threadIdx.x < QFZ_OMEGA_PASSES) g.is_active[threadIdx.x] = 0;
@@ -129,9 +128,8 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 /* Is T of v too wide? */
-static __device__ __forceinline__ bool is_too_wide(const qfz_omega_graph &g,
-                                                   const qfz_omega_values &values, double limit,
-                                                   uint32_t v)
+static __device__ __forceinline__ bool
+is_too_wide(const qfz_omega_graph &g, const qfz_omega_values &values, double limit, uint32_t v)
 {
     return g.up_level[v] > 1 &&
            values.too_wide(qfz_peek(&g.range_lo[v]), qfz_peek(&g.range_hi[v]), limit);
@@ -264,7 +262,7 @@ qfz_status qfz_omega_spread(qfz_gpu *gpu, const qfz_omega_values *values,
 {
     const band_view b = view_of(values, graph, band);
     const dim3 block(THREADS), vertices = grid_of(gpu, graph->vertex_room),
-               all = grid_of(gpu, graph->vertex_room + graph->record_room);
+                               all = grid_of(gpu, graph->vertex_room + graph->record_room);
     QFZ_TRY(qfz_launch(gpu, k_start_band, vertices, block, 0, *graph, b));
     return qfz_launch(gpu, k_spread, all, block, 0, *values, *graph, b);
 }
@@ -274,7 +272,7 @@ static qfz_status solve_band(qfz_gpu *gpu, const qfz_omega_values *values,
 {
     const band_view b = view_of(values, graph, band);
     const dim3 block(THREADS), vertices = grid_of(gpu, graph->vertex_room),
-               all = grid_of(gpu, graph->vertex_room + graph->record_room);
+                               all = grid_of(gpu, graph->vertex_room + graph->record_room);
     QFZ_TRY(qfz_omega_spread(gpu, values, graph, band));
     QFZ_TRY(qfz_launch(gpu, k_mark_wide, vertices, block, 0, *values, *graph, b));
     for (int pass = 0; pass < n_passes(graph->after); pass++) {

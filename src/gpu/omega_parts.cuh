@@ -78,15 +78,15 @@ struct qfz_omega_graph {
     uint32_t *first, *at, *level; /* of a record: first pixel, vertex it hangs on, level */
     void *lo, *hi;                /* n_bands planes of record_room, in the raster's type */
 
-    uint32_t *up, *up_level;          /* of a vertex: what it hangs on, QFZ_NONE at a root; its L */
-    uint32_t *own_first;              /* first pixel of those that are the vertex itself, QFZ_NONE: none */
-    uint32_t *own_lo, *own_hi;        /* their range, n_bands planes of vertex_room */
-    uint32_t *block_breaks;           /* the level at which its block saw it break, or after */
-    uint32_t *breaks, *holds;         /* s; the greatest level that is known to hold, QFZ_NONE: not wide */
-    uint32_t *range_lo, *range_hi;    /* of T, in one band; where T is too wide, of what was tried */
-    uint32_t *region;                 /* the vertex that names a vertex's region */
-    uint32_t *region_first;           /* first pixels by region, then by slot */
-    uint32_t *is_active;              /* by pass: is there anything left to search for? */
+    uint32_t *up, *up_level;   /* of a vertex: what it hangs on, QFZ_NONE at a root; its L */
+    uint32_t *own_first;       /* first pixel of those that are the vertex itself, QFZ_NONE: none */
+    uint32_t *own_lo, *own_hi; /* their range, n_bands planes of vertex_room */
+    uint32_t *block_breaks;    /* the level at which its block saw it break, or after */
+    uint32_t *breaks, *holds;  /* s; the greatest level that is known to hold, QFZ_NONE: not wide */
+    uint32_t *range_lo, *range_hi; /* of T, in one band; where T is too wide, of what was tried */
+    uint32_t *region;              /* the vertex that names a vertex's region */
+    uint32_t *region_first;        /* first pixels by region, then by slot */
+    uint32_t *is_active;           /* by pass: is there anything left to search for? */
 };
 
 enum { QFZ_OMEGA_PASSES = 33 };

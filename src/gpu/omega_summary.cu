@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* omega_summary.cu - what a tile has to tell of its ring for (alpha, omega)-components.
  *
- * Links are those of the forest.  Absorbs: a vertex y with a ring pixel in its T reaches the ring at
- * some level, the least by which a part of it with a ring pixel joins it; its envoy is such a pixel.
- * Whatever else hangs on y is taken in by the envoy when both have come to y, T of it as a whole,
- * since none of it reaches the ring before.  At any level the ranges that the pixels of a ring
- * component have taken in are then those of all that is in it.
+ * Links are those of the forest.  Absorbs: a vertex y with a ring pixel in its T reaches the ring
+ * at some level, the least by which a part of it with a ring pixel joins it; its envoy is such a
+ * pixel. Whatever else hangs on y is taken in by the envoy when both have come to y, T of it as a
+ * whole, since none of it reaches the ring before.  At any level the ranges that the pixels of a
+ * ring component have taken in are then those of all that is in it.
  *
  * Once y breaks nothing more is told of it, but for one range of all values there are, which breaks
  * any omega that y can have broken. */
@@ -40,8 +40,8 @@ static __global__ void __launch_bounds__(THREADS) k_begin(qfz_omega_graph g, sum
     EACH_ITEM(v, n) s.envoys[v] = ~(envoy)0;
 }
 
-/* A ring pixel reaches its vertex at level 0, and what that joins by and by.  Where another has been
- * before, it has gone on. */
+/* A ring pixel reaches its vertex at level 0, and what that joins by and by.  Where another has
+ * been before, it has gone on. */
 static __global__ void __launch_bounds__(THREADS)
     k_send_envoys(qfz_gpu_forest f, qfz_omega_graph g, const uint8_t *valid, summary_view s)
 {
@@ -92,16 +92,14 @@ static __device__ __forceinline__ uint32_t level_of_event(const qfz_omega_graph 
     return at < g.after ? at : QFZ_NONE;
 }
 
-static __global__ void __launch_bounds__(THREADS)
-    k_collect(qfz_omega_graph g, summary_view s)
+static __global__ void __launch_bounds__(THREADS) k_collect(qfz_omega_graph g, summary_view s)
 {
     const uint32_t n_vertices = *g.n_vertices, n_records = *g.n_records;
     const uint64_t n = n_records + 2 * (uint64_t)n_vertices;
     const uint64_t step = (uint64_t)gridDim.x * THREADS;
     const uint64_t end = (n + QFZ_WARP - 1) / QFZ_WARP * QFZ_WARP; /* whole warps stay together */
     for (uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x; i < end; i += step) {
-        const uint32_t level =
-            i < n ? level_of_event(g, s, n_records, n_vertices, i) : QFZ_NONE;
+        const uint32_t level = i < n ? level_of_event(g, s, n_records, n_vertices, i) : QFZ_NONE;
         const uint32_t at = qfz_take(&s.counts[N_EVENTS], level != QFZ_NONE ? 1 : 0);
         if (level == QFZ_NONE) continue;
         s.level[0][at] = level;
@@ -122,8 +120,8 @@ static __device__ __forceinline__ uint32_t teller_of(const qfz_omega_graph &g,
 
 /* Band `band` of the events' ranges; in the first band their ring pixels too. */
 static __global__ void __launch_bounds__(THREADS)
-    k_store(qfz_omega_values values, qfz_omega_graph g, summary_view s, int band,
-            int sorted, qfz_gpu_absorbs absorbs)
+    k_store(qfz_omega_values values, qfz_omega_graph g, summary_view s, int band, int sorted,
+            qfz_gpu_absorbs absorbs)
 {
     const uint32_t n_vertices = *g.n_vertices, n_records = *g.n_records;
     const uint32_t n = s.counts[N_EVENTS];
@@ -144,8 +142,7 @@ static __global__ void __launch_bounds__(THREADS)
         values.write(absorbs.d_lo, (int64_t)e * values.n_bands + band, lo);
         values.write(absorbs.d_hi, (int64_t)e * values.n_bands + band, hi);
         if (band == 0)
-            absorbs.d_at[e] =
-                (uint32_t)s.envoys[teller_of(g, s, n_records, n_vertices, i)];
+            absorbs.d_at[e] = (uint32_t)s.envoys[teller_of(g, s, n_records, n_vertices, i)];
     }
 }
 
@@ -222,7 +219,8 @@ qfz_status qfz_gpu_omega_absorbs(qfz_gpu *gpu, const qfz_gpu_image *image, const
     if (n > 0)
         QFZ_TRY(qfz_gpu_sort_pairs(gpu, room.d_sort, room.d_level, room.d_source, n, 0,
                                    bits_of(room.graph.after), &sorted));
-    *absorbs = qfz_gpu_absorbs{room.d_source[1 - sorted], room.d_level[sorted], room.d_lo, room.d_hi};
+    *absorbs =
+        qfz_gpu_absorbs{room.d_source[1 - sorted], room.d_level[sorted], room.d_lo, room.d_hi};
     for (int band = 0; band < rule->n_bands; band++) {
         if (rule->omega && rule->n_bands > 1)
             QFZ_TRY(qfz_omega_spread(gpu, &room.values, &room.graph, band));

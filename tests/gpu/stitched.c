@@ -76,7 +76,8 @@ const qfz_image *stitched_tile(stitched *s, int64_t tile)
         const int64_t from = (box.y0 + y) * image->w + box.x0;
         for (int64_t b = 0; b < image->n_bands; b++)
             memcpy(s->pixels + (size_t)(b * h + y) * (size_t)w * bytes,
-                   (const uint8_t *)image->pixels + (size_t)(b * image->h * image->w + from) * bytes,
+                   (const uint8_t *)image->pixels +
+                       (size_t)(b * image->h * image->w + from) * bytes,
                    (size_t)w * bytes);
         if (image->valid)
             memcpy(s->valid + y * w, image->valid + from, (size_t)w);

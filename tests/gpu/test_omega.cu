@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* (alpha, omega)-components, against the CPU engine: of whole rasters, and of tiles with the answers
- * that stitching gives. */
+/* (alpha, omega)-components, against the CPU engine: of whole rasters, and of tiles with the
+ * answers that stitching gives. */
 #include <algorithm>
 
 #include "check.h"
@@ -144,8 +144,7 @@ static void cpu_summary(const qfz_image *tile, const qfz_rule *rule, qfz_summary
     qfz_engine_cpu.close(cpu);
 }
 
-template <typename T>
-static void fetch(const qfz_gpu *gpu, void *to, const void *d_from, int64_t n)
+template <typename T> static void fetch(const qfz_gpu *gpu, void *to, const void *d_from, int64_t n)
 {
     const std::vector<T> h = from_device(gpu, static_cast<const T *>(d_from), n);
     std::copy(h.begin(), h.end(), static_cast<T *>(to));
@@ -189,7 +188,8 @@ static void is_sound(const qfz_summary *summary, const qfz_rule *rule)
 {
     const qfz_links *const l = &summary->links;
     const qfz_absorbs *const a = &summary->absorbs;
-    bool good = std::is_sorted(l->level, l->level + l->n) && std::is_sorted(a->level, a->level + a->n);
+    bool good =
+        std::is_sorted(l->level, l->level + l->n) && std::is_sorted(a->level, a->level + a->n);
     good = good && (l->n == 0 || l->level[l->n - 1] <= rule->alpha_key);
     good = good && (a->n == 0 || a->level[a->n - 1] <= rule->alpha_key);
     for (int64_t i = 0; i < l->n; i++)
