@@ -255,12 +255,48 @@ static __device__ __forceinline__ void label_runs(const layout &at, const block_
     __syncthreads();
 }
 
-/* Writes every pixel once. */
+/* Writes the pixels of a block, four at a time; rows begin at multiples of 16 bytes. */
+template <typename OUT>
+static __device__ __forceinline__ void write_fours(const layout &at, const block_place &block,
+                                                   const block_runs &runs, uint32_t *d_px)
+{
+    enum { FOUR = 4, LANES = SIDE / FOUR };
+    const int x = FOUR * ((int)threadIdx.x % LANES), shift = x % QFZ_WARP;
+    if (block.x + x >= at.w) return;
+    for (int y = (int)threadIdx.x / LANES; y < SIDE && block.y + y < at.h; y += WORDS / LANES) {
+        const int i = 2 * y + x / QFZ_WARP;
+        const uint32_t starts = runs.starts[i] >> shift, valid = runs.valid[i] >> shift;
+        uint32_t run = runs.before[i] + (uint32_t)__popc(runs.starts[i] & (up_to(shift) >> 1)) - 1;
+        uint32_t px[FOUR];
+#pragma unroll
+        for (int k = 0; k < FOUR; k++) {
+            run += starts >> k & 1;
+            px[k] = valid >> k & 1 ? runs.label[run] : (uint32_t)OUT::INVALID;
+        }
+        *reinterpret_cast<uint4 *>(d_px + (int64_t)(block.y + y) * at.w + block.x + x) =
+            make_uint4(px[0], px[1], px[2], px[3]);
+    }
+}
+
+/* The same, a lane a pixel. */
+template <typename OUT>
+static __device__ __forceinline__ void write_ones(const layout &at, const block_place &block,
+                                                  const block_runs &runs, uint32_t *d_px)
+{
+    const int lane = (int)threadIdx.x % QFZ_WARP;
+    for (int i = (int)threadIdx.x / QFZ_WARP; i < WORDS; i += WORDS / QFZ_WARP) {
+        const int y = block.y + i / 2, x = block.x + i % 2 * QFZ_WARP + lane;
+        if (y >= at.h || x >= at.w) continue;
+        const uint32_t run = runs.before[i] + (uint32_t)__popc(runs.starts[i] & up_to(lane)) - 1;
+        d_px[(int64_t)y * at.w + x] =
+            runs.valid[i] >> lane & 1 ? runs.label[run] : (uint32_t)OUT::INVALID;
+    }
+}
+
 template <typename OUT>
 static __global__ void __launch_bounds__(WORDS)
     k_write_px(layout at, bool aligned, OUT out, uint32_t *d_px)
 {
-    enum { LANES = SIDE / AT_ONCE };
     __shared__ block_runs runs;
     const block_place block = place_of(at, blockIdx.x);
     const int word = (int)threadIdx.x;
@@ -269,28 +305,10 @@ static __global__ void __launch_bounds__(WORDS)
     uint32_t n_runs;
     runs.before[word] = sum_before((uint32_t)__popc(runs.starts[word]), runs.sums, &n_runs);
     label_runs(at, block, n_runs, out, &runs);
-
-    const int x = AT_ONCE * ((int)threadIdx.x % LANES), shift = x % QFZ_WARP;
-    for (int y = (int)threadIdx.x / LANES; y < SIDE; y += WORDS / LANES) {
-        if (block.y + y >= at.h || block.x + x >= at.w) continue;
-        const int i = 2 * y + x / QFZ_WARP;
-        const uint32_t starts = runs.starts[i] >> shift, valid = runs.valid[i] >> shift;
-        uint32_t run = runs.before[i] + (uint32_t)__popc(runs.starts[i] & (up_to(shift) >> 1)) - 1;
-        uint32_t px[AT_ONCE];
-#pragma unroll
-        for (int k = 0; k < AT_ONCE; k++) {
-            run += starts >> k & 1;
-            px[k] = valid >> k & 1 ? runs.label[run] : (uint32_t)OUT::INVALID;
-        }
-        uint32_t *const to = d_px + (int64_t)(block.y + y) * at.w + block.x + x;
-        if (aligned) {
-            *reinterpret_cast<uint4 *>(to) = make_uint4(px[0], px[1], px[2], px[3]);
-        } else {
-#pragma unroll
-            for (int k = 0; k < AT_ONCE; k++)
-                if (block.x + x + k < at.w) to[k] = px[k];
-        }
-    }
+    if (aligned)
+        write_fours<OUT>(at, block, runs, d_px);
+    else
+        write_ones<OUT>(at, block, runs, d_px);
 }
 
 /* ---- Launches -------------------------------------------------------------------------------- */

@@ -38,16 +38,48 @@ static __device__ __forceinline__ uint32_t qfz_nonzero_bytes(uint32_t bytes)
     return (((bytes & 0x7f7f7f7fu) + 0x7f7f7f7fu) | bytes) & 0x80808080u;
 }
 
+/* N words from any address that is a multiple of PX_BYTES, of which the bytes around may be read as
+ * far as words that have bytes of these go; aligned: a multiple of 16. */
+template <int N, int PX_BYTES>
+static __device__ __forceinline__ void qfz_load_words(const void *at, bool aligned,
+                                                      uint32_t words[N])
+{
+    if (aligned) {
+#pragma unroll
+        for (int k = 0; k < N / 4; k++) {
+            const uint4 four = __ldg(static_cast<const uint4 *>(at) + k);
+            words[4 * k] = four.x;
+            words[4 * k + 1] = four.y;
+            words[4 * k + 2] = four.z;
+            words[4 * k + 3] = four.w;
+        }
+        return;
+    }
+    const uint32_t beyond = PX_BYTES == 4 ? 0 : reinterpret_cast<uintptr_t>(at) % 4;
+    const uint32_t *const from =
+        reinterpret_cast<const uint32_t *>(static_cast<const char *>(at) - beyond);
+    uint32_t word = __ldg(from);
+#pragma unroll
+    for (int k = 0; k < N; k++) {
+        const uint32_t next = k + 1 < N || beyond ? __ldg(from + k + 1) : 0;
+        words[k] = __funnelshift_r(word, next, 8 * beyond);
+        word = next;
+    }
+}
+
+/* May a piece be read as words, of a row that goes on for n pixels?  Of narrow pixels the word of
+ * the last may have some that follow. */
+template <typename T> static __device__ __forceinline__ bool qfz_is_whole(int32_t n, bool aligned)
+{
+    return n >= QFZ_PIECE + (aligned || sizeof(T) == 4 ? 0 : 3);
+}
+
 /* 16 bytes of which n are there; the others become 0. */
 static __device__ __forceinline__ void qfz_load_bytes(const uint8_t *at, int32_t n, bool aligned,
                                                       uint32_t bytes[4])
 {
-    if (aligned && n >= QFZ_PIECE) {
-        const uint4 all = __ldg(reinterpret_cast<const uint4 *>(at));
-        bytes[0] = all.x;
-        bytes[1] = all.y;
-        bytes[2] = all.z;
-        bytes[3] = all.w;
+    if (qfz_is_whole<uint8_t>(n, aligned)) {
+        qfz_load_words<4, 1>(at, aligned, bytes);
         return;
     }
 #pragma unroll
@@ -94,21 +126,18 @@ template <typename T> struct qfz_window {
 
     __device__ __forceinline__ void load(const T *at, int32_t x, int32_t n, bool aligned)
     {
-        enum { AT_ONCE = 16 / sizeof(T) };
         px[0] = n > 0 && x > 0 ? __ldg(at - 1) : T(0);
         px[QFZ_PIECE + 1] = n > QFZ_PIECE ? __ldg(at + QFZ_PIECE) : T(0);
-        if (aligned && n >= QFZ_PIECE) {
+        if (qfz_is_whole<T>(n, aligned)) {
             union {
-                uint4 words;
-                T px[AT_ONCE];
-            } some;
+                uint32_t words[QFZ_PIECE * sizeof(T) / 4];
+                T px[QFZ_PIECE];
+            } all;
+            qfz_load_words<(int)(QFZ_PIECE * sizeof(T) / 4), (int)sizeof(T)>(at, aligned,
+                                                                             all.words);
 #pragma unroll
-            for (int k = 0; k < QFZ_PIECE / AT_ONCE; k++) {
-                some.words = __ldg(reinterpret_cast<const uint4 *>(at) + k);
-#pragma unroll
-                for (int i = 0; i < AT_ONCE; i++)
-                    px[1 + k * AT_ONCE + i] = some.px[i];
-            }
+            for (int i = 0; i < QFZ_PIECE; i++)
+                px[1 + i] = all.px[i];
             return;
         }
 #pragma unroll

@@ -71,7 +71,10 @@ static __device__ __forceinline__ uint32_t qfz_find_shortening(uint32_t *parent,
 template <typename WHERE>
 static __device__ __forceinline__ void qfz_unite(uint32_t *parent, uint32_t a, uint32_t b)
 {
-    for (;;) {
+    /* most that meet have met before, and are one step from their root */
+    a = WHERE::read(parent + a);
+    b = WHERE::read(parent + b);
+    while (a != b) {
         a = qfz_find_shortening<WHERE>(parent, a);
         b = qfz_find_shortening<WHERE>(parent, b);
         if (a == b) return;
