@@ -46,7 +46,7 @@ static __device__ __forceinline__ uint32_t least_around(const uint32_t *label, i
  * are joined have equal labels, and the least index of a component, which nothing can lower, is
  * its label. */
 template <bool EIGHT, typename SOURCE>
-static __global__ void __launch_bounds__(QFZ_TILE_SIDE *QFZ_TILE_ROWS, 5)
+static __global__ void __launch_bounds__(QFZ_TILE_SIDE *QFZ_TILE_ROWS, 4)
     k_solve_tiles(SOURCE source, uint32_t *parent)
 {
     __shared__ qfz_tile tile;
