@@ -3,6 +3,9 @@
 
 #include <errno.h>
 #include <time.h>
+#include <unistd.h>
+
+const qfz_patience qfz_patience_default = {.retries = 3, .wait_s = 0.01};
 
 static const double longest_wait_s = 10; /* a signal is heard only between tries */
 
@@ -24,13 +27,55 @@ bool qfz_patience_again(const qfz_patience *patience, int failures)
     return true;
 }
 
-bool qfz_errno_may_pass(int number)
+/* After a call that failed: is it worth another try?  One that was only interrupted is no failure.
+ */
+static bool again(const qfz_patience *patience, int *failures)
 {
     static const int for_good[] = {ENOSPC, EDQUOT, EFBIG, EROFS,  EBADF,   EACCES,
                                    EPERM,  EINVAL, EPIPE, ENOENT, ENOTDIR, EISDIR};
-    for (size_t i = 0; i < sizeof for_good / sizeof for_good[0]; i++)
-        if (number == for_good[i]) return false;
-    return true;
+    const int why = errno;
+    bool yes = why == EINTR;
+    if (!yes) {
+        ++*failures;
+        yes = true;
+        for (size_t i = 0; i < sizeof for_good / sizeof for_good[0]; i++)
+            yes &= why != for_good[i];
+        yes = yes && qfz_patience_again(patience, *failures);
+    }
+    errno = why;
+    return yes;
+}
+
+int64_t qfz_patient_read(const qfz_patience *patience, int file, void *data, int64_t bytes,
+                         int64_t offset, int *failures)
+{
+    int64_t done = 0;
+    for (*failures = 0; done < bytes;) {
+        const ssize_t n =
+            pread(file, (char *)data + done, (size_t)(bytes - done), (off_t)(offset + done));
+        if (n < 0 && again(patience, failures)) continue;
+        if (n < 0) return done;
+        *failures = 0;
+        if (n == 0) break;
+        done += n;
+    }
+    return done;
+}
+
+int64_t qfz_patient_write(const qfz_patience *patience, int file, const void *data, int64_t bytes,
+                          int64_t offset, int *failures)
+{
+    int64_t done = 0;
+    for (*failures = 0; done < bytes;) {
+        errno = EIO; /* of a write of nothing */
+        const ssize_t n =
+            pwrite(file, (const char *)data + done, (size_t)(bytes - done), (off_t)(offset + done));
+        if (n <= 0 && again(patience, failures)) continue;
+        if (n <= 0) return done;
+        *failures = 0;
+        done += n;
+    }
+    return done;
 }
 
 qfz_status qfz_patience_try(const qfz_patience *patience, qfz_try_fn fn, void *arg, qfz_error *err)

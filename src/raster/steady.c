@@ -100,49 +100,34 @@ static int steady_eof(void *handle)
     return f->at_end;
 }
 
-/* One more try?  If not, the reason is told, which GDAL would leave out. */
-static bool again(const steady_file *f, const char *what, int *failures)
+/* GDAL would leave the reason out. */
+static void tell(const char *what, int failures)
 {
-    const int why = errno;
-    if (why == EINTR) return true;
-    ++*failures;
-    if (qfz_errno_may_pass(why) && qfz_patience_again(&f->patience, *failures)) return true;
-    CPLError(CE_Failure, CPLE_FileIO, "%s failed: %s (tried %d time%s)", what, strerror(why),
-             *failures, *failures == 1 ? "" : "s");
-    errno = why;
-    return false;
+    CPLError(CE_Failure, CPLE_FileIO, "%s failed: %s (tried %d time%s)", what, strerror(errno),
+             failures, failures == 1 ? "" : "s");
 }
 
 static size_t steady_read(void *handle, void *buffer, size_t size, size_t count)
 {
     steady_file *const f = handle;
-    const size_t wanted = size * count;
-    size_t got = 0;
-    for (int failures = 0; got < wanted;) {
-        const ssize_t n = pread(f->file, (char *)buffer + got, wanted - got, f->at);
-        if (n == 0) f->at_end = true;
-        if (n == 0 || (n < 0 && !again(f, "reading", &failures))) break;
-        if (n < 0) continue;
-        got += (size_t)n;
-        f->at += n;
-    }
-    return size > 0 ? got / size : 0;
+    const int64_t wanted = (int64_t)(size * count);
+    int failures;
+    const int64_t got = qfz_patient_read(&f->patience, f->file, buffer, wanted, f->at, &failures);
+    if (failures) tell("reading", failures);
+    f->at_end = got < wanted && !failures;
+    f->at += got;
+    return size > 0 ? (size_t)got / size : 0;
 }
 
 static size_t steady_write(void *handle, const void *buffer, size_t size, size_t count)
 {
     steady_file *const f = handle;
-    const size_t wanted = size * count;
-    size_t done = 0;
-    for (int failures = 0; done < wanted;) {
-        errno = EIO; /* of a write of nothing */
-        const ssize_t n = pwrite(f->file, (const char *)buffer + done, wanted - done, f->at);
-        if (n <= 0 && !again(f, "writing", &failures)) break;
-        if (n <= 0) continue;
-        done += (size_t)n;
-        f->at += n;
-    }
-    return size > 0 ? done / size : 0;
+    int failures;
+    const int64_t done =
+        qfz_patient_write(&f->patience, f->file, buffer, (int64_t)(size * count), f->at, &failures);
+    if (failures) tell("writing", failures);
+    f->at += done;
+    return size > 0 ? (size_t)done / size : 0;
 }
 
 static int steady_truncate(void *handle, vsi_l_offset size)

@@ -13,6 +13,7 @@
 #include <zlib.h>
 
 #include "memory.h"
+#include "patience.h"
 
 /* In the byte order of the machine: a journal does not travel between kinds of machines. */
 typedef struct head {
@@ -90,16 +91,10 @@ bool qfz_journal_appends(const qfz_journal *journal)
 /* Up to `bytes` bytes, fewer at the end of the file; -1: an error. */
 static int64_t read_some(const qfz_journal *journal, void *data, int64_t bytes, int64_t offset)
 {
-    int64_t done = 0;
-    while (done < bytes) {
-        const ssize_t got =
-            pread(journal->file, (char *)data + done, (size_t)(bytes - done), offset + done);
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return -1;
-        if (got == 0) break;
-        done += got;
-    }
-    return done;
+    int failures;
+    const int64_t got =
+        qfz_patient_read(&qfz_patience_default, journal->file, data, bytes, offset, &failures);
+    return failures ? -1 : got;
 }
 
 static uint32_t crc_of(uint32_t crc, const void *data, int64_t bytes)
@@ -228,14 +223,10 @@ qfz_status qfz_journal_read(qfz_journal *journal, int64_t offset, void *data, in
 static qfz_status write_all(const qfz_journal *journal, const void *data, int64_t bytes,
                             int64_t offset, qfz_error *err)
 {
-    for (int64_t done = 0; done < bytes;) {
-        const ssize_t wrote = pwrite(journal->file, (const char *)data + done,
-                                     (size_t)(bytes - done), (off_t)(offset + done));
-        if (wrote < 0 && errno == EINTR) continue;
-        if (wrote < 0) return failed(journal, "writing", err);
-        done += wrote;
-    }
-    return QFZ_OK;
+    int failures;
+    const int64_t done =
+        qfz_patient_write(&qfz_patience_default, journal->file, data, bytes, offset, &failures);
+    return done == bytes ? QFZ_OK : failed(journal, "writing", err);
 }
 
 qfz_long_record qfz_journal_reserve(qfz_journal *journal, int64_t key, int64_t bytes)

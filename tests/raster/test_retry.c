@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "temp_file.h"
+
 enum { SIDE = 600 };
 
 /* ------------------------------------------------------ reading: a file system of GDAL's that
@@ -250,6 +252,27 @@ static void reports_writes_that_never_succeed(void **state)
     VSIRmdirRecursive(folder);
 }
 
+/* What is kept beside the outputs is written in the same way. */
+static void temporary_files_are_tried_again_too(void **state)
+{
+    (void)state;
+    static const char data[] = "0123456789abcdef";
+    char there[sizeof data] = "";
+    int file = -1;
+    OK(qfz_temp_open("/tmp", &file, &err));
+    writes = (typeof(writes)){.number = EIO, .every = 1, .in_a_row = 1};
+    OK(qfz_temp_write(file, "/tmp", data, sizeof data, 100, &err));
+    assert_true(writes.failed >= 3);
+    writes = (typeof(writes)){.number = ENOSPC, .every = 1, .in_a_row = 1 << 30};
+    FAILS(qfz_temp_write(file, "/tmp", data, sizeof data, 200, &err), QFZ_EIO, "No space left");
+    assert_int_equal(writes.failed, 1);
+    writes.number = 0;
+    OK(qfz_temp_read(file, "/tmp", there, sizeof there, 100, &err));
+    assert_string_equal(there, data);
+    FAILS(qfz_temp_read(file, "/tmp", there, sizeof there, 300, &err), QFZ_EIO, "too short");
+    (void)close(file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -258,6 +281,7 @@ int main(void)
         cmocka_unit_test(a_wrong_box_is_not_tried_again),
         cmocka_unit_test(writes_all_in_spite_of_failures),
         cmocka_unit_test(reports_writes_that_never_succeed),
+        cmocka_unit_test(temporary_files_are_tried_again_too),
     };
     return cmocka_run_group_tests(tests, install, NULL);
 }
