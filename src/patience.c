@@ -33,6 +33,15 @@ bool qfz_errno_may_pass(int number)
     return true;
 }
 
+bool qfz_patience_with_call(const qfz_patience *patience, int *failures)
+{
+    const int why = errno;
+    const bool again =
+        why == EINTR || (qfz_errno_may_pass(why) && qfz_patience_again(patience, ++*failures));
+    errno = why;
+    return again;
+}
+
 qfz_status qfz_patience_try(const qfz_patience *patience, qfz_try_fn fn, void *arg, qfz_error *err)
 {
     qfz_error first = {.status = QFZ_OK};

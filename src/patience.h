@@ -23,6 +23,10 @@ bool qfz_patience_again(const qfz_patience *patience, int failures);
 /* May the same call do better later, having failed with this number? */
 bool qfz_errno_may_pass(int number);
 
+/* A call of the system has just failed with errno: true, after a wait, if it is to be made again.
+ * *failures counts; a call that was only interrupted is no failure. */
+bool qfz_patience_with_call(const qfz_patience *patience, int *failures);
+
 /* Calls fn until it does not fail with QFZ_EIO, or patience ends; then the message is the first
  * one, with the number of tries behind it. */
 typedef qfz_status (*qfz_try_fn)(void *arg, qfz_error *err);

@@ -13,16 +13,6 @@
 
 static const qfz_patience patience = {.retries = 3, .wait_s = 0.01};
 
-/* Is it worth another try?  A call that was only interrupted is no failure. */
-static bool again(int *failures)
-{
-    const int why = errno;
-    const bool yes =
-        why == EINTR || (qfz_errno_may_pass(why) && qfz_patience_again(&patience, ++*failures));
-    errno = why;
-    return yes;
-}
-
 /* Where the file system knows no nameless files, one that loses its name at once. */
 qfz_status qfz_temp_open(const char *folder, int *out, qfz_error *err)
 {
@@ -47,7 +37,7 @@ qfz_status qfz_temp_write(int file, const char *folder, const void *data, int64_
     const char *from = data;
     for (int failures = 0; bytes > 0;) {
         const ssize_t wrote = pwrite(file, from, (size_t)bytes, offset);
-        if (wrote < 0 && again(&failures)) continue;
+        if (wrote < 0 && qfz_patience_with_call(&patience, &failures)) continue;
         if (wrote <= 0)
             return qfz_fail(err, QFZ_EIO, "%s: writing a temporary file there failed: %s", folder,
                             strerror(errno));
@@ -64,7 +54,7 @@ qfz_status qfz_temp_read(int file, const char *folder, void *data, int64_t bytes
     char *to = data;
     for (int failures = 0; bytes > 0;) {
         const ssize_t got = pread(file, to, (size_t)bytes, offset);
-        if (got < 0 && again(&failures)) continue;
+        if (got < 0 && qfz_patience_with_call(&patience, &failures)) continue;
         if (got <= 0)
             return qfz_fail(err, QFZ_EIO, "%s: reading a temporary file there failed: %s", folder,
                             got < 0 ? strerror(errno) : "it is too short");

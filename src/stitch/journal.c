@@ -13,6 +13,7 @@
 #include <zlib.h>
 
 #include "memory.h"
+#include "patience.h"
 
 /* In the byte order of the machine: a journal does not travel between kinds of machines. */
 typedef struct head {
@@ -25,6 +26,9 @@ typedef struct head {
 
 static const char magic[8] = {'q', 'f', 'z', '\x1b', 'r', 'e', 'c', '\n'};
 enum { SCAN_BYTES = 1 << 20 };
+
+/* A folder that several nodes see may be busy for a moment. */
+static const qfz_patience patience = {.retries = 4, .wait_s = 0.02};
 
 struct qfz_journal {
     char *path;
@@ -91,10 +95,10 @@ bool qfz_journal_appends(const qfz_journal *journal)
 static int64_t read_some(const qfz_journal *journal, void *data, int64_t bytes, int64_t offset)
 {
     int64_t done = 0;
-    while (done < bytes) {
+    for (int failures = 0; done < bytes;) {
         const ssize_t got =
             pread(journal->file, (char *)data + done, (size_t)(bytes - done), offset + done);
-        if (got < 0 && errno == EINTR) continue;
+        if (got < 0 && qfz_patience_with_call(&patience, &failures)) continue;
         if (got < 0) return -1;
         if (got == 0) break;
         done += got;
@@ -228,10 +232,11 @@ qfz_status qfz_journal_read(qfz_journal *journal, int64_t offset, void *data, in
 static qfz_status write_all(const qfz_journal *journal, const void *data, int64_t bytes,
                             int64_t offset, qfz_error *err)
 {
+    int failures = 0;
     for (int64_t done = 0; done < bytes;) {
         const ssize_t wrote = pwrite(journal->file, (const char *)data + done,
                                      (size_t)(bytes - done), (off_t)(offset + done));
-        if (wrote < 0 && errno == EINTR) continue;
+        if (wrote < 0 && qfz_patience_with_call(&patience, &failures)) continue;
         if (wrote < 0) return failed(journal, "writing", err);
         done += wrote;
     }
