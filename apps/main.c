@@ -55,9 +55,11 @@ static int run_qfz(int argc, char **argv)
     return end_of_output(&qfz_itself, EXIT_OK);
 }
 
+/* A phase is for one process, whoever started it. */
 int main(int argc, char **argv)
 {
-    if (!command_join()) return EXIT_FAILED;
+    const bool alone = argc > 1 && find(argv[1]) == &run_command;
+    if (!alone && !command_join()) return EXIT_FAILED;
     const int status = run_qfz(argc, argv);
     command_leave();
     return status;

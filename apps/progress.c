@@ -30,7 +30,7 @@ static void on_alarm(int number)
 {
     static const char text[] = "qfz: stopped in the middle of a step; --resume goes on\n";
     (void)number;
-    (void)!write(STDERR_FILENO, text, sizeof text - 1);
+    if (command_ranks()->rank == 0) (void)!write(STDERR_FILENO, text, sizeof text - 1);
     _exit(EXIT_RESUMABLE);
 }
 

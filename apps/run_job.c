@@ -70,7 +70,11 @@ static void print_next(const request *r, qfz_phase next)
     static const char *const phases[] = {"all", "summarise", "stitch", "resolve"};
     (void)fprintf(stderr, "%s: phase %s", r->job.work, phases[r->job.phase]);
     if (r->job.part) (void)fprintf(stderr, " of part %d/%d", r->job.part, r->job.n_parts);
-    (void)fprintf(stderr, " is done; next, when all parts are: phase %s\n", phases[next]);
+    if (r->job.phase == next)
+        (void)fputs(" is done; other parts are not yet\n", stderr);
+    else
+        (void)fprintf(stderr, " is done; next%s: phase %s\n",
+                      r->job.part ? ", when all parts are" : "", phases[next]);
 }
 
 int run_job(request *r)
@@ -88,11 +92,11 @@ int run_job(request *r)
     progress_end(&bar);
     if (status != QFZ_OK) return failed(r, &err);
     if (!speaks) return EXIT_OK;
+    if (report.warning[0]) complain(r->command, "%s", report.warning);
     if (report.next != QFZ_PHASE_ALL) {
         if (!r->quiet) print_next(r, report.next);
         return EXIT_OK;
     }
-    if (report.warning[0]) complain(r->command, "%s", report.warning);
     if (!r->quiet) print_summary(r, &report);
     if (r->json || r->job.count_only) print_json(r, &report);
     return EXIT_OK;

@@ -18,7 +18,7 @@ missing_packages() {
     # Any python3 with NumPy will do: tests look at Debian's and at the first in PATH.
     { python3 -c 'import numpy' || /usr/bin/python3 -c 'import numpy'; } 2>/dev/null ||
         echo python3-numpy
-    for pair in gdal:libgdal-dev proj:libproj-dev cmocka:libcmocka-dev; do
+    for pair in gdal:libgdal-dev proj:libproj-dev zlib:zlib1g-dev cmocka:libcmocka-dev; do
         pkg-config --exists "${pair%%:*}" 2>/dev/null || echo "${pair##*:}"
     done
 }

@@ -171,7 +171,7 @@ def stopped_work(task):
         time.sleep(0.05 + 0.01 * attempt % 0.1)
         over = process.poll() is not None
         kill_job(process, test.random)
-        if not over and os.path.exists("work/job"):
+        if not over and os.path.exists("work/job") and not os.path.exists("work/done"):
             return
         clean()
 
