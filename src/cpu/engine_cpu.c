@@ -382,7 +382,7 @@ static qfz_status saliency(qfz_worker *worker, const qfz_answer *answer, uint32_
     if (answer) qfz_contraction_add_ghosts(c, &answer->ghosts);
     qfz_graph_sort(&c->graph);
     qfz_forest_grow(&c->forest, &c->graph);
-    qfz_contraction_saliency(c, &worker->tile, keys);
+    qfz_contraction_saliency(c, keys);
     if (answer)
         qfz_answer_place_cross(answer, worker->tile.h, worker->tile.w, qfz_n_dirs(worker->rule),
                                keys);
