@@ -98,7 +98,7 @@ endfunction()
 
 qfz_add_engine_test(sessions property/test_sessions.c oracle/oracle.c ARGS 1 60)
 qfz_add_engine_test(stitch stitch/test_stitch.c oracle/oracle.c ARGS 1 60)
-qfz_add_engine_test(jobs property/test_jobs.c oracle/oracle.c ARGS 1 8)
+qfz_add_engine_test(jobs property/test_jobs.c oracle/oracle.c ARGS 1 4)
 qfz_add_engine_test(cases run_cases.c oracle/oracle.c ARGS ${QFZ_CASES})
 if(QFZ_HAS_SIM)
     # Only the simulator can be told how many devices there are and when their memory runs out.
