@@ -65,7 +65,7 @@ struct qfz_wide_links {
     {
         return (unsigned long long)link.level << 32 | link.parent;
     }
-    static __device__ __forceinline__ qfz_link unpack(unsigned long long word)
+    static __host__ __device__ __forceinline__ qfz_link unpack(unsigned long long word)
     {
         return qfz_link{(uint32_t)word, (uint32_t)(word >> 32)};
     }

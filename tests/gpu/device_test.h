@@ -48,6 +48,7 @@ template <typename T> static inline T *device_room(int64_t n)
     T *d = NULL;
     MUST(cudaMalloc(&d, (size_t)(n > 0 ? n : 1) * sizeof(T)));
     MUST(cudaMemset(d, 0xa5, (size_t)(n > 0 ? n : 1) * sizeof(T)));
+    MUST(cudaDeviceSynchronize()); /* streams of tests do not wait for the default one */
     return d;
 }
 
@@ -55,6 +56,7 @@ template <typename T> static inline T *to_device(const T *h, int64_t n)
 {
     T *const d = device_room<T>(n);
     MUST(cudaMemcpy(d, h, (size_t)n * sizeof(T), cudaMemcpyHostToDevice));
+    MUST(cudaDeviceSynchronize());
     return d;
 }
 
