@@ -19,65 +19,68 @@ template <typename T> struct tree_view {
     qfz_wide_links links;
     uint32_t *children; /* counted up to 2; then 1 for what stays; then, by a scan, numbers */
 
-    /* Is there such a node?  level: its own. */
-    __device__ __forceinline__ bool exists(uint64_t node, uint32_t *level) const
-    {
-        *level = 0;
-        if (node < n_px) return true;
-        const uint32_t d = (uint32_t)(node / n_px) - 1, p = (uint32_t)(node % n_px);
-        return reader.read((int32_t)(p / (uint32_t)reader.w), (int32_t)(p % (uint32_t)reader.w),
-                           (int)d, level);
-    }
-
     __device__ __forceinline__ bool stays(uint32_t node) const
     {
         return children[(size_t)node + 1] != children[node];
     }
 };
 
-/* Parents become the last of their level. */
-static __global__ void __launch_bounds__(BLOCK) k_flatten(qfz_wide_links links, int64_t n)
-{
-    const int64_t k = n - 1 - ((int64_t)blockIdx.x * BLOCK + threadIdx.x);
-    if (k < 0) return;
-    const uint32_t node = (uint32_t)k;
-    qfz_climber at = qfz_start(links, node, 0);
-    const qfz_link link = at.link;
-    if (link.parent == node) return;
-    qfz_step(links, &at);
-    qfz_climb(links, &at, link.level);
-    if (at.node != link.parent) links.put(node, qfz_link{at.node, link.level});
-}
+/* A thread's node: blockIdx.y says of which kind, a pixel or the edge of one direction. */
+struct tree_place {
+    uint32_t px, node;
+    bool is_pixel, is_there;
+};
 
 template <typename T>
-static __global__ void __launch_bounds__(BLOCK) k_count(tree_view<T> tree, int64_t n)
+static __device__ __forceinline__ tree_place place_of(const tree_view<T> &tree)
 {
-    const int64_t k = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
+    const uint32_t px = blockIdx.x * BLOCK + threadIdx.x;
+    return tree_place{px, blockIdx.y * tree.n_px + px, blockIdx.y == 0, px < tree.n_px};
+}
+
+/* Is there such a node?  level: its own. */
+template <typename T>
+static __device__ __forceinline__ bool exists(const tree_view<T> &tree, const tree_place &at,
+                                              uint32_t *level)
+{
+    const uint32_t w = (uint32_t)tree.reader.w;
+    *level = 0;
+    if (at.is_pixel) return true;
+    return tree.reader.read((int32_t)(at.px / w), (int32_t)(at.px % w), (int)blockIdx.y - 1, level);
+}
+
+/* Parents become the last of their level, and count their children: pixels, be they aliases, and
+ * edges that are none. */
+template <typename T> static __global__ void __launch_bounds__(BLOCK) k_count(tree_view<T> tree)
+{
+    const tree_place at = place_of(tree);
+    if (!at.is_there) return;
+    qfz_climber up = qfz_start(tree.links, at.node, 0);
+    const qfz_link link = up.link;
+    if (link.parent == at.node) return;
+    qfz_step(tree.links, &up);
+    qfz_climb(tree.links, &up, link.level);
+    if (up.node != link.parent) tree.links.put(at.node, qfz_link{up.node, link.level});
     uint32_t level;
-    if (k >= n || !tree.exists((uint64_t)k, &level)) return;
-    const qfz_link link = tree.links.get((uint32_t)k);
-    const bool is_alias = link.level == level;
-    if (link.parent == (uint32_t)k || (is_alias && k >= tree.n_px)) return;
+    if (!exists(tree, at, &level) || (!at.is_pixel && link.level == level)) return;
     /* Two are as good as more; a stale count only costs an addition. */
-    uint32_t *const count = tree.children + link.parent;
-    if (*static_cast<volatile uint32_t *>(count) < 2) atomicAdd(count, 1u);
+    uint32_t *const count = tree.children + up.node;
+    if (*count < 2) atomicAdd(count, 1u);
 }
 
 /* An edge that is nobody's alias stays if it has two children; a pixel, as its zone's name, if it
  * has an alias, since it is a child of the zone itself. */
-template <typename T>
-static __global__ void __launch_bounds__(BLOCK) k_choose(tree_view<T> tree, int64_t n)
+template <typename T> static __global__ void __launch_bounds__(BLOCK) k_choose(tree_view<T> tree)
 {
-    const int64_t k = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
+    const tree_place at = place_of(tree);
     uint32_t level;
-    if (k > n) return;
-    bool stays = false;
-    if (k < n && tree.exists((uint64_t)k, &level)) {
-        const qfz_link link = tree.links.get((uint32_t)k);
-        const bool is_alias = link.parent != (uint32_t)k && link.level == level;
-        stays = !is_alias && tree.children[k] >= (k < tree.n_px ? 1u : 2u);
+    if (!at.is_there) return;
+    bool stays = tree.children[at.node] >= (at.is_pixel ? 1u : 2u);
+    if (stays && exists(tree, at, &level)) {
+        const qfz_link link = tree.links.get(at.node);
+        stays = link.parent == at.node || link.level != level;
     }
-    tree.children[k] = stays ? 1 : 0;
+    tree.children[at.node] = stays ? 1 : 0;
 }
 
 /* The first of a node's ancestors that stays, itself excluded; false: there is none. */
@@ -97,23 +100,22 @@ template <typename T>
 static __global__ void __launch_bounds__(BLOCK)
     k_write(tree_view<T> tree, int64_t n, uint32_t *parent, uint32_t *level, uint32_t *n_nodes)
 {
-    const int64_t k = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
-    if (k == 0) *n_nodes = tree.n_px + tree.children[n];
-    if (k >= n) return;
-    const uint32_t node = (uint32_t)k;
-    const bool stays = tree.stays(node);
-    if (k >= tree.n_px && !stays) return;
-    uint32_t above = node, own_level;
+    const tree_place at = place_of(tree);
+    if (at.node == 0) *n_nodes = tree.n_px + tree.children[n];
+    if (!at.is_there) return;
+    const bool stays = tree.stays(at.node);
+    if (!at.is_pixel && !stays) return;
+    uint32_t above = at.node, own_level;
     const bool has_above = find_staying(tree, &above);
-    const uint32_t over = tree.n_px + tree.children[above], id = tree.n_px + tree.children[node];
+    const uint32_t over = tree.n_px + tree.children[above], id = tree.n_px + tree.children[at.node];
     if (stays) {
-        (void)tree.exists((uint64_t)k, &own_level);
+        (void)exists(tree, at, &own_level);
         parent[id] = has_above ? over : id;
         level[id] = own_level;
     }
-    if (k < tree.n_px) {
-        parent[node] = stays ? id : has_above ? over : node;
-        level[node] = 0;
+    if (at.is_pixel) {
+        parent[at.node] = stays ? id : has_above ? over : at.node;
+        level[at.node] = 0;
     }
 }
 
@@ -157,12 +159,11 @@ static qfz_status canonical(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint32_t a
     tree.n_px = (uint32_t)n_px;
     tree.links.words = (unsigned long long *)d_links;
     tree.children = room.children;
-    const dim3 grid(qfz_blocks(n + 1, BLOCK));
+    const dim3 grid(qfz_blocks(n_px, BLOCK), 1 + (unsigned)edges->connectivity / 2);
     QFZ_TRY_CUDA(gpu->err, cudaMemsetAsync(room.children, 0, (size_t)(n + 1) * sizeof(uint32_t),
                                            gpu->stream));
-    QFZ_TRY(qfz_launch(gpu, k_flatten, grid, BLOCK, 0, tree.links, n));
-    QFZ_TRY(qfz_launch(gpu, k_count<T>, grid, BLOCK, 0, tree, n));
-    QFZ_TRY(qfz_launch(gpu, k_choose<T>, grid, BLOCK, 0, tree, n));
+    QFZ_TRY(qfz_launch(gpu, k_count<T>, grid, BLOCK, 0, tree));
+    QFZ_TRY(qfz_launch(gpu, k_choose<T>, grid, BLOCK, 0, tree));
     QFZ_TRY(qfz_gpu_scan(gpu, room.scan, room.children, room.children, n + 1));
     return qfz_launch(gpu, k_write<T>, grid, BLOCK, 0, tree, n, d_parent, d_level, d_n_nodes);
 }

@@ -7,10 +7,10 @@
 qfz_status qfz_trees_choose(qfz_worker *worker)
 {
     const char *const name = worker->spec.method;
+    worker->trees.version = QFZ_CONNECT_V1; /* the faster in most cases */
+    if (!name || strcmp(name, "connect-v1") == 0) return QFZ_OK;
     worker->trees.version = QFZ_CONNECT_V2;
-    if (!name || strcmp(name, "connect-v2") == 0) return QFZ_OK;
-    worker->trees.version = QFZ_CONNECT_V1;
-    if (strcmp(name, "connect-v1") == 0) return QFZ_OK;
+    if (strcmp(name, "connect-v2") == 0) return QFZ_OK;
     return qfz_fail(worker->gpu.err, QFZ_EARG,
                     "method %s does not make alpha-trees; connect-v1 and connect-v2 do", name);
 }
