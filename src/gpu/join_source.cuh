@@ -214,7 +214,8 @@ template <int DISTANCE> struct qfz_near_float {
 
     __device__ __forceinline__ bool operator()(float a, float b) const
     {
-        return qfz_level<float, DISTANCE>::key(a, b) <= limit;
+        typedef qfz_level<float, DISTANCE> level;
+        return level::end(level::fold(0, a, b)) <= limit;
     }
 };
 

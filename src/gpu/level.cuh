@@ -9,17 +9,6 @@
 #include "rule.h"
 #include "wide.h"
 
-/* A sum of squares: 64 bits hold 1024 squares of 16 bits, not of 32. */
-template <typename T> struct qfz_square_of {
-    typedef uint64_t type;
-};
-template <> struct qfz_square_of<uint32_t> {
-    typedef qfz_u128 type;
-};
-template <> struct qfz_square_of<int32_t> {
-    typedef qfz_u128 type;
-};
-
 /* |a - b| exactly; differences of 32-bit values are taken modulo 2^32. */
 template <typename T> static __device__ __forceinline__ uint32_t qfz_difference(T a, T b)
 {
@@ -55,60 +44,76 @@ static __device__ __forceinline__ uint32_t qfz_root_key(qfz_u128 square)
     return near;
 }
 
-/* Keys of pixels of type T.  key() is of one band's two values; planes() of pixels p and q of
- * n_bands planes of n_px.  Both are the same for one band. */
+/* Levels of pairs of pixels of type T, band by band: level = fold(level, a, b) from 0 on, and
+ * end(level) is the key.  The type is wide enough for QFZ_MAX_BANDS bands. */
 template <typename T, int DISTANCE> struct qfz_level {
-    static __device__ __forceinline__ uint32_t key(T a, T b)
+    typedef uint32_t type;
+
+    static __device__ __forceinline__ uint32_t fold(uint32_t level, T a, T b)
     {
         const uint32_t d = qfz_difference(a, b);
-        return DISTANCE == QFZ_L2 ? __float_as_uint((float)d) : d; /* the root of a square */
+        return DISTANCE == QFZ_L1 ? level + d : max(level, d);
     }
-
-    static __device__ __forceinline__ uint32_t planes(const T *pixels, int64_t n_px, int n_bands,
-                                                      int64_t p, int64_t q)
+    static __device__ __forceinline__ uint32_t end(uint32_t level)
     {
-        uint32_t level = 0;
-        typename qfz_square_of<T>::type square = 0;
-        for (int b = 0; b < n_bands; b++) {
-            const uint32_t d = qfz_difference(pixels[b * n_px + p], pixels[b * n_px + q]);
-            if (DISTANCE == QFZ_L1)
-                level += d;
-            else if (DISTANCE == QFZ_LINF)
-                level = max(level, d);
-            else
-                square += (uint64_t)d * d;
-        }
-        return DISTANCE == QFZ_L2 ? qfz_root_key(square) : level;
+        return level;
     }
 };
 
-/* The order of operations is src/level.c's; nothing may be contracted (--fmad=false). */
-template <int DISTANCE> struct qfz_level<float, DISTANCE> {
-    static __device__ __forceinline__ float fold(float level, float d)
+/* Squares of 16 bits and sums of them fit 64, of 32 bits they need more. */
+template <typename T> struct qfz_level<T, QFZ_L2> {
+    typedef uint64_t type;
+
+    static __device__ __forceinline__ uint64_t fold(uint64_t level, T a, T b)
     {
+        const uint32_t d = qfz_difference(a, b);
+        return level + (uint64_t)d * d;
+    }
+    static __device__ __forceinline__ uint32_t end(uint64_t level)
+    {
+        return qfz_root_key(level);
+    }
+};
+
+template <typename T> struct qfz_wide_squares {
+    typedef qfz_u128 type;
+
+    static __device__ __forceinline__ qfz_u128 fold(qfz_u128 level, T a, T b)
+    {
+        const uint32_t d = qfz_difference(a, b);
+        return level + (uint64_t)d * d;
+    }
+    static __device__ __forceinline__ uint32_t end(qfz_u128 level)
+    {
+        return qfz_root_key(level);
+    }
+};
+template <> struct qfz_level<uint32_t, QFZ_L2> : qfz_wide_squares<uint32_t> {
+};
+template <> struct qfz_level<int32_t, QFZ_L2> : qfz_wide_squares<int32_t> {
+};
+
+/* The order of operations is src/level.c's; nothing may be contracted (--fmad=false). */
+template <int DISTANCE> struct qfz_float_level {
+    typedef float type;
+
+    static __device__ __forceinline__ float fold(float level, float a, float b)
+    {
+        const float d = qfz_difference(a, b);
         if (DISTANCE == QFZ_L1) return level + d;
         if (DISTANCE == QFZ_L2) return level + d * d;
         return level > d ? level : d;
     }
-
     static __device__ __forceinline__ uint32_t end(float level)
     {
         return __float_as_uint(DISTANCE == QFZ_L2 ? __fsqrt_rn(level) : level);
     }
-
-    static __device__ __forceinline__ uint32_t key(float a, float b)
-    {
-        return end(fold(0, qfz_difference(a, b)));
-    }
-
-    static __device__ __forceinline__ uint32_t planes(const float *pixels, int64_t n_px,
-                                                      int n_bands, int64_t p, int64_t q)
-    {
-        float level = 0;
-        for (int b = 0; b < n_bands; b++)
-            level = fold(level, qfz_difference(pixels[b * n_px + p], pixels[b * n_px + q]));
-        return end(level);
-    }
+};
+template <> struct qfz_level<float, QFZ_L1> : qfz_float_level<QFZ_L1> {
+};
+template <> struct qfz_level<float, QFZ_L2> : qfz_float_level<QFZ_L2> {
+};
+template <> struct qfz_level<float, QFZ_LINF> : qfz_float_level<QFZ_LINF> {
 };
 
 #endif
