@@ -24,7 +24,7 @@ template <typename KEY, int N_DIRS> struct query_memory {
     KEY word[QFZ_BLOCK_PX];     /* of a pixel: level << 16 | component */
     KEY hooks[QFZ_COMPS];       /* level << 16 | step */
     KEY state[STATE_ROOM];      /* level << 16 | component, all of a round after each other */
-    uint2 open[WARPS][OPEN];    /* level; edge << 16 | vertex << 8 | vertex */
+    uint2 open[WARPS][OPEN];    /* level; edge << 18 | vertex << 9 | vertex */
     uint16_t todo[WARPS][TODO]; /* edge: direction * QFZ_BLOCK_PX + pixel */
 };
 
@@ -188,9 +188,9 @@ template <typename WORK> static __device__ __forceinline__ void serve_open(WORK 
     w.n_open -= n;
     if ((uint32_t)w.lane < n) {
         const uint2 item = w.m.open[w.warp][w.n_open + (uint32_t)w.lane];
-        const uint32_t u = w.first_vertex + (item.y >> 8 & 0xff);
-        const uint32_t v = w.first_vertex + (item.y & 0xff);
-        store(w, item.y >> 16, climb(w.forest.up, u, v, item.x));
+        const uint32_t u = w.first_vertex + (item.y >> 9 & 0x1ff);
+        const uint32_t v = w.first_vertex + (item.y & 0x1ff);
+        store(w, item.y >> 18, climb(w.forest.up, u, v, item.x));
     }
     __syncwarp();
 }
@@ -240,7 +240,7 @@ static __device__ __forceinline__ uint32_t look_up(const WORK &w, uint32_t edge,
         *open = false;
         return QFZ_NONE;
     }
-    *item = make_uint2(level, edge << 16 | (a & 0xff) << 8 | (b & 0xff));
+    *item = make_uint2(level, edge << 18 | (a & 0x1ff) << 9 | (b & 0x1ff));
     return level;
 }
 
