@@ -21,8 +21,8 @@ template <typename KEY, int N_DIRS> struct query_memory {
         OPEN = 2 * QFZ_WARP,
         STATE_ROOM = WIDE ? 3072 : 5120
     };
-    KEY word[QFZ_BLOCK_PX];     /* of a pixel: level << 16 | component */
-    KEY hooks[QFZ_COMPS];       /* level << 16 | step */
+    __align__(16) KEY word[QFZ_BLOCK_PX]; /* of a pixel: level << 16 | component */
+    KEY hooks[QFZ_COMPS];                 /* level << 16 | step */
     KEY state[STATE_ROOM];      /* level << 16 | component, all of a round after each other */
     uint2 open[WARPS][OPEN];    /* level; edge << 18 | vertex << 9 | vertex */
     uint16_t todo[WARPS][TODO]; /* edge: direction * QFZ_BLOCK_PX + pixel */
@@ -68,10 +68,17 @@ template <typename WORK> static __device__ __forceinline__ void load_many(WORK &
         for (int i = 0; i < (int)TOP_WORDS; i++)
             top.words[i] = reinterpret_cast<const uint4 *>(tops)[i];
     }
-    KEY *const out = &w.m.word[y * QFZ_SIDE + x];
+    union {
+        uint4 words[N * sizeof(KEY) / sizeof(uint4)];
+        KEY px[N];
+    } word;
 #pragma unroll
     for (int i = 0; i < (int)N; i++)
-        out[i] = there ? (KEY)top.px[i] << 16 | comp.px[i] : (KEY)QFZ_NO_COMP;
+        word.px[i] = there ? (KEY)top.px[i] << 16 | comp.px[i] : (KEY)QFZ_NO_COMP;
+    uint4 *const out = reinterpret_cast<uint4 *>(&w.m.word[y * QFZ_SIDE + x]);
+#pragma unroll
+    for (int i = 0; i < (int)(N * sizeof(KEY) / sizeof(uint4)); i++)
+        out[i] = word.words[i];
 }
 
 template <typename WORK> static __device__ __forceinline__ void load_one(WORK &w, int y, int x)
@@ -299,18 +306,20 @@ template <typename WORK> static __device__ __forceinline__ void query_inside(WOR
 #pragma unroll
         for (int j = 0; j < ROWS; j++) {
             const frame edge = frame_of(y, x, j);
+            const bool here = in_row & (y + j < w.box.h);
             const auto own = word[j * QFZ_SIDE];
+            const bool none = ((uint32_t)own & 0xffff) == QFZ_NO_COMP;
 #pragma unroll
             for (int dir = 0; dir < (int)N_DIRS; dir++) {
                 const int k = QFZ_R + dir;
-                if (edge.is_out(k) || !in_row || y + j >= w.box.h) continue;
+                /* Beyond the block something else is read, and not used. */
                 const auto other = word[(j + qfz_around_dy(k)) * QFZ_SIDE + qfz_around_dx(k)];
-                uint32_t level = (uint32_t)(max(own, other) >> 16);
-                if (((uint32_t)own & 0xffff) == QFZ_NO_COMP) level = QFZ_NONE;
-                if ((((uint32_t)own ^ (uint32_t)other) & 0xffff) == 0)
+                const bool inside = here & !edge.is_out(k);
+                const bool differ = (((uint32_t)own ^ (uint32_t)other) & 0xffff) != 0;
+                const uint32_t level = none ? QFZ_NONE : (uint32_t)(max(own, other) >> 16);
+                todo |= (inside & differ ? 1u : 0u) << (j * N_DIRS + dir);
+                if (inside & !differ)
                     out[dir * w.n_px + (int64_t)j * w.forest.w] = (decltype(+out[0]))level;
-                else
-                    todo |= 1u << (j * N_DIRS + dir);
             }
         }
         serve_todo(w, queue_todo(w, todo, (uint32_t)p));
