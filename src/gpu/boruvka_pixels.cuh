@@ -160,16 +160,18 @@ template <typename WORK> static __device__ __forceinline__ void settle(WORK &w)
 #pragma unroll
     for (uint32_t i = 0; i < (uint32_t)OWN; i++)
         word[i] = pixel[first + own_step<WORK>(i)];
-    for (bool again = true; again;) {
-        again = false;
+    uint32_t all;
+    do { /* mostly twice */
+        all = SETTLED;
 #pragma unroll
         for (uint32_t i = 0; i < (uint32_t)OWN; i++) {
             if (word[i] & SETTLED) continue;
             word[i] = pixel[word[i]];
+            if (!(word[i] & SETTLED)) word[i] = pixel[word[i]];
             pixel[first + own_step<WORK>(i)] = (uint16_t)word[i];
-            again = true;
+            all &= word[i];
         }
-    }
+    } while (!(all & SETTLED));
 #pragma unroll
     for (int i = 0; i < (int)OWN; i += ROWS) {
 #pragma unroll
