@@ -7,8 +7,8 @@ static int64_t at_most(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Room for whatever the tile holds; the graph has at most a vertex a rim pixel, and of each block
- * the edges that leave it and a tree. */
+/* Room for whatever the tile holds; the graph has at most a vertex a rim pixel and some more, and
+ * of each block the edges that leave it and a tree. */
 static qfz_gpu_forest shape_of(const qfz_gpu_edges *edges, int64_t n_ghosts)
 {
     qfz_gpu_forest f = {};
@@ -24,8 +24,9 @@ static qfz_gpu_forest shape_of(const qfz_gpu_edges *edges, int64_t n_ghosts)
     f.wide = edges->form == QFZ_EDGES_KEYS;
     f.rim_room = (int32_t)at_most(QFZ_RIM, px);
     f.comp_room = f.rim_room + (int32_t)(px / 2);
-    f.vertex_room = f.n_blocks * f.rim_room;
-    f.edge_room = n_ghosts + f.n_blocks * (f.rim_room + at_most(leaving, n_dirs * px));
+    const int64_t vertices = f.rim_room + at_most(QFZ_SPARE, px / 2);
+    f.vertex_room = f.n_blocks * vertices;
+    f.edge_room = n_ghosts + f.n_blocks * (vertices + at_most(leaving, n_dirs * px));
     return f;
 }
 

@@ -6,10 +6,10 @@
  *   number,   of two pixels that chose the same edge the first is the root of a component; the
  *   settle    components are numbered and every pixel learns its own
  *   collect   the edges that are not marked and join two components become a list
- *   rounds    on that list, until every component waits: until its lightest edge leaves the block
- *   name      the components that remain become vertices of the graph of all blocks
- *   span      a minimum spanning tree of them inside the block; its edges and those that leave the
- *             block are all that can matter outside it
+ *   rounds    on that list, until (almost) every component waits: its lightest edge leaves the
+ * block name      the components that remain become vertices of the graph of all blocks span      a
+ * minimum spanning tree of them inside the block; its edges and those that leave the block are all
+ * that can matter outside it
  *
  * A component whose lightest edge leaves the block waits; whoever hooks to it makes it no lighter,
  * so it waits for good, and at the end each waiting component has a pixel on the rim.  Between
@@ -35,32 +35,39 @@ static __device__ __forceinline__ bool offer_to_sets(WORK &w, list_part &part)
     return part.n > 0;
 }
 
+/* What the set of vertices v takes: the set at the other end of its lightest edge, or, if the
+ * other took the same edge and comes later, or there is none, itself. */
+template <typename WORK> static __device__ __forceinline__ uint32_t taken_by(WORK &w, uint32_t v)
+{
+    typedef typename WORK::KEY KEY;
+    const KEY key = w.m.lightest[v];
+    if (key == ~(KEY)0) return v;
+    const uint32_t a = w.m.set[vertex_of_pixel(w, first_end(key))];
+    const uint32_t b = w.m.set[vertex_of_pixel(w, second_end(key))];
+    const uint32_t other = a == v ? b : a;
+    return v < other && w.m.lightest[other] == key ? v : other;
+}
+
 /* Boruvka once more, between vertices, edges that leave the block put aside: tree[] gets the edges
  * of the minimum spanning forest. */
 template <typename WORK> static __device__ __forceinline__ void span(WORK &w, list_part &part)
 {
     typedef typename WORK::KEY KEY;
-    const uint32_t v = (uint32_t)w.thread,
-                   n = w.m.n_vertices; /* at most QFZ_RIM, fewer than threads */
-    if (v < n) {
+    const uint32_t first = (uint32_t)w.thread, n = w.m.n_vertices, step = w.THREADS;
+    for (uint32_t v = first; v < n; v += step) {
         w.m.set[v] = (uint16_t)v;
         w.m.lightest[v] = ~(KEY)0;
     }
     __syncthreads();
     while (__syncthreads_or(offer_to_sets(w, part))) {
-        if (v < n && w.m.set[v] == v) {
-            const KEY key = w.m.lightest[v];
-            uint32_t other = v;
-            if (key != ~(KEY)0) {
-                const uint32_t a = w.m.set[vertex_of_pixel(w, first_end(key))];
-                other = a == v ? w.m.set[vertex_of_pixel(w, second_end(key))] : a;
-            }
-            const bool stays = other == v || (v < other && w.m.lightest[other] == key);
-            w.m.hook[v] = (uint16_t)(stays ? v : other);
-            if (!stays) w.m.tree[atomicAdd(&w.m.n_tree, 1u)] = key;
+        for (uint32_t v = first; v < n; v += step) {
+            if (w.m.set[v] != v) continue;
+            const uint32_t other = taken_by(w, v);
+            w.m.hook[v] = (uint16_t)other;
+            if (other != v) w.m.tree[atomicAdd(&w.m.n_tree, 1u)] = w.m.lightest[v];
         }
         __syncthreads();
-        if (v < n) {
+        for (uint32_t v = first; v < n; v += step) {
             uint32_t root = w.m.set[v];
             while (w.m.hook[root] != root)
                 root = w.m.hook[root];
@@ -122,6 +129,10 @@ static __global__ void __launch_bounds__(block_work<SOURCE, EIGHT>::THREADS)
     __syncthreads();
     choose(w);
     __syncthreads();
+    if (forest.keeps_ring) {
+        keep_ring(w);
+        __syncthreads();
+    }
     number(w);
     __syncthreads();
     settle(w);

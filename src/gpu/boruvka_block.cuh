@@ -44,11 +44,11 @@ template <typename SOURCE, bool EIGHT> struct block_memory {
         uint8_t drops[SQUARES * PITCH];       /* until the list is made */
         uint16_t active[2][QFZ_BLOCK_PX / 4]; /* roots of components that do not wait */
         struct {
-            KEY lightest[QFZ_RIM], tree[QFZ_RIM]; /* of the spanning tree */
-            uint16_t set[QFZ_RIM], hook[QFZ_RIM];
+            KEY lightest[QFZ_VERTICES], tree[QFZ_VERTICES]; /* of the spanning tree */
+            uint16_t set[QFZ_VERTICES], hook[QFZ_VERTICES];
         };
     };
-    uint32_t leave[QFZ_RIM]; /* of a rim pixel: level of the lightest edge that leaves the block */
+    KEY leave[QFZ_RIM]; /* of a rim pixel: level << 16 | pixel, of its lightest edge that leaves */
     uint16_t pixel[QFZ_BLOCK_PX];
     uint16_t find[QFZ_COMPS];
     uint32_t n_numbers; /* components after the first round: active << 16 | waiting */

@@ -97,11 +97,10 @@ template <typename WORK> static __device__ __forceinline__ void offer_leaving(WO
 {
     typedef typename WORK::KEY KEY;
     for (int i = w.thread; i < w.rim; i += w.THREADS) {
-        const uint32_t level = w.m.leave[i];
-        if (level == QFZ_NONE) continue;
-        const int2 place = qfz_ring_pixel(w.box.h, w.box.w, i);
-        const uint32_t c = root_of_pixel(w, (uint32_t)(place.y * QFZ_SIDE + place.x));
-        if (!(c & WAITS)) qfz_lower(&w.m.best[c], (KEY)level << 16 | LEAVES);
+        const KEY key = w.m.leave[i];
+        if (key == ~(KEY)0) continue;
+        const uint32_t c = root_of_pixel(w, (uint32_t)key & 0xffff);
+        if (!(c & WAITS)) qfz_lower(&w.m.best[c], key | 0xffff);
     }
 }
 
@@ -155,7 +154,7 @@ template <typename WORK> static __device__ __forceinline__ uint32_t rounds(WORK 
     }
     __syncthreads();
     uint32_t round = 0;
-    for (; n > 0; round++) {
+    for (; n > QFZ_SPARE; round++) {
         const uint16_t *const active = w.m.active[round % 2];
         uint16_t *const next = w.m.active[(round + 1) % 2];
         if (round == 0)
@@ -183,7 +182,7 @@ template <typename WORK> static __device__ __forceinline__ uint32_t rounds(WORK 
 
 /* ---- Name ------------------------------------------------------------------------------------ */
 
-/* Numbers the waiting components; their steps then tell their vertices. */
+/* Numbers the components that remain; their steps then tell their vertices. */
 template <typename WORK>
 static __device__ __forceinline__ void name_vertices(WORK &w, uint32_t n_rounds)
 {

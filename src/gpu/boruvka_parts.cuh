@@ -13,6 +13,8 @@ enum {
     QFZ_BLOCK_PX = QFZ_SIDE * QFZ_SIDE,
     QFZ_RIM = 4 * (QFZ_SIDE - 1),           /* pixels on a full block's ring, its rim */
     QFZ_COMPS = QFZ_RIM + QFZ_BLOCK_PX / 2, /* components after the first round */
+    QFZ_SPARE = 16, /* so few that do not wait are not worth another round in the block */
+    QFZ_VERTICES = QFZ_RIM + QFZ_SPARE, /* components after the last, each a vertex */
     QFZ_NO_COMP = 0x7fff
 };
 

@@ -15,14 +15,6 @@ static __device__ __forceinline__ uint32_t step_to(uint32_t k)
     return (uint32_t)(int32_t)(int8_t)__byte_perm(0xffc1c0bfu, 0x3f414001u, k);
 }
 
-/* Must this pixel stay a component of its own, so that it becomes a vertex? */
-template <typename WORK> static __device__ __forceinline__ bool is_kept(const WORK &w, int y, int x)
-{
-    if (!w.forest.keeps_ring || !in_image(w, y, x)) return false;
-    const int32_t ty = w.box.y + y, tx = w.box.x + x;
-    return ty == 0 || ty == w.forest.h - 1 || tx == 0 || tx == w.forest.w - 1;
-}
-
 /* The pixel's word, and its level in *top.  Of edges of one level those inside the block come
  * first, then the order is that of ids: so only pixels on the rim choose an edge that is marked. */
 template <typename SOURCE, bool EIGHT>
@@ -40,14 +32,12 @@ static __device__ __forceinline__ uint32_t choose_one(const block_work<SOURCE, E
         const unsigned code = (unsigned)k | (edge.is_out(k) ? (unsigned)OUT : 0u);
         least = min(least, (KEY)level[k] << CODE_BITS | code);
     }
-    const uint32_t p = (uint32_t)(y * QFZ_SIDE + x), code = (uint32_t)least % (2 * OUT);
+    const uint32_t p = (uint32_t)(y * QFZ_SIDE + x), code = (uint32_t)least % OUT;
     const bool none = (least >> CODE_BITS) > SOURCE::MOST;
-    *top = 0;
-    if (is_kept(w, y, x)) return p;
-    if (none) return NO_EDGE;
-    if (code & OUT) return p;
-    *top = (uint32_t)(least >> CODE_BITS);
-    return p + step_to(code);
+    const bool waits = (uint32_t)least & OUT;
+    *top = none | waits ? 0 : (uint32_t)(least >> CODE_BITS);
+    const uint32_t word = waits ? p : p + step_to(code);
+    return none ? (uint32_t)NO_EDGE : word;
 }
 
 template <typename SOURCE, bool EIGHT>
@@ -56,6 +46,24 @@ static __device__ __forceinline__ unsigned drops_of(const SOURCE &source, int y,
     uint32_t level[QFZ_SQUARE];
     source.template square<EIGHT>(y, x, level);
     return qfz_square_drops<EIGHT>(level);
+}
+
+/* value[j] of row y + j, where that is in the image. */
+template <typename WORK, typename OUT>
+static __device__ __forceinline__ void store_rows(const WORK &w, OUT *plane, int y, int x,
+                                                  const uint32_t value[ROWS])
+{
+    OUT *const out = plane + pixel_of(w, y, x);
+    const int32_t pitch = w.forest.w;
+    if (w.box.h == QFZ_SIDE && w.box.w == QFZ_SIDE) {
+#pragma unroll
+        for (int j = 0; j < ROWS; j++)
+            out[(int64_t)j * pitch] = (OUT)value[j];
+        return;
+    }
+#pragma unroll
+    for (int j = 0; j < ROWS; j++)
+        if (in_image(w, y + j, x)) out[(int64_t)j * pitch] = (OUT)value[j];
 }
 
 template <typename SOURCE, bool EIGHT>
@@ -75,13 +83,12 @@ static __device__ __forceinline__ void choose(block_work<SOURCE, EIGHT> &w)
             word[j] = choose_one(w, y + j, x, frame_of(y, x, j), &top[j]);
             drops[j] = drops_of<SOURCE, EIGHT>(w.source, y + j, x);
         }
-        TOP *const out = tops + pixel_of(w, y, x);
 #pragma unroll
         for (int j = 0; j < ROWS; j++) {
             w.m.pixel[(y + j) * QFZ_SIDE + x] = (uint16_t)word[j];
             w.m.drops[(y + j + 1) * PITCH + x + 1] = (uint8_t)drops[j];
-            if (in_image(w, y + j, x)) out[(int64_t)j * w.forest.w] = (TOP)top[j];
         }
+        store_rows(w, tops, y, x, top);
     }
     for (int i = w.thread; i < 2 * SQUARES - 1; i += w.THREADS) {
         const int y = i < SQUARES ? -1 : i - SQUARES, left = i < SQUARES ? i - 1 : -1;
@@ -89,12 +96,26 @@ static __device__ __forceinline__ void choose(block_work<SOURCE, EIGHT> &w)
     }
 }
 
+/* Pixels of the tile's ring wait from the first round on, so that each becomes a vertex. */
+template <typename WORK> static __device__ __forceinline__ void keep_ring(WORK &w)
+{
+    typedef typename WORK::TOP TOP;
+    for (int i = w.thread; i < w.rim; i += w.THREADS) {
+        const int2 place = qfz_ring_pixel(w.box.h, w.box.w, i);
+        const int32_t y = w.box.y + place.y, x = w.box.x + place.x;
+        if (y != 0 && y != w.forest.h - 1 && x != 0 && x != w.forest.w - 1) continue;
+        const int p = place.y * QFZ_SIDE + place.x;
+        w.m.pixel[p] = (uint16_t)p;
+        static_cast<TOP *>(w.forest.top)[pixel_of(w, place.y, place.x)] = 0;
+    }
+}
+
 /* ---- Number, settle -------------------------------------------------------------------------- */
 
-/* The number of a thread's i-th pixel. */
-template <typename WORK> static __device__ __forceinline__ uint32_t own_pixel(const WORK &w, int i)
+/* From a thread's first pixel to its i-th. */
+template <typename WORK> static __device__ __forceinline__ uint32_t own_step(uint32_t i)
 {
-    return (uint32_t)((own_y(w, i / ROWS) + i % ROWS) * QFZ_SIDE + own_x(w));
+    return (i / ROWS * (uint32_t)pixel_layout<WORK>::STRIP + i % ROWS) * QFZ_SIDE;
 }
 
 /* While roots' words change, the test for a root reads no word that changes: that of the pixel
@@ -103,23 +124,27 @@ template <typename WORK> static __device__ __forceinline__ uint32_t own_pixel(co
 template <typename WORK> static __device__ __forceinline__ void number(WORK &w)
 {
     enum { OWN = pixel_layout<WORK>::OWN };
+    const uint32_t first = (uint32_t)(own_y(w, 0) * QFZ_SIDE + own_x(w));
     volatile uint16_t *const pixel = w.m.pixel;
     uint32_t waits = 0, roots = 0; /* bit i: the thread's i-th pixel */
 #pragma unroll
-    for (int i = 0; i < (int)OWN; i++) {
-        const uint32_t p = own_pixel(w, i), q = pixel[p];
-        if (q == p) waits |= 1u << i;
-        if (q < QFZ_BLOCK_PX && p < q && pixel[q] == p) roots |= 1u << i;
+    for (uint32_t i = 0; i < (uint32_t)OWN; i++) {
+        const uint32_t p = first + own_step<WORK>(i), q = pixel[p];
+        const bool there = q < QFZ_BLOCK_PX && p < q;
+        waits |= (q == p ? 1u : 0u) << i;
+        roots |= (there && pixel[q] == p ? 1u : 0u) << i;
     }
     const uint32_t counts = (uint32_t)__popc(roots) << 16 | (uint32_t)__popc(waits);
-    const uint32_t first = qfz_take(&w.m.n_numbers, counts);
-    uint32_t waiting = first & 0xffff, active = (uint32_t)w.forest.rim_room + (first >> 16);
+    const uint32_t before = qfz_take(&w.m.n_numbers, counts);
+    uint32_t waiting = before & 0xffff, active = (uint32_t)w.forest.rim_room + (before >> 16);
     for (; roots; roots &= roots - 1, active++) {
-        pixel[own_pixel(w, __ffs((int)roots) - 1)] = (uint16_t)(SETTLED | active);
+        pixel[first + own_step<WORK>((uint32_t)__ffs((int)roots) - 1)] =
+            (uint16_t)(SETTLED | active);
         w.m.find[active] = (uint16_t)active;
     }
     for (; waits; waits &= waits - 1, waiting++) {
-        pixel[own_pixel(w, __ffs((int)waits) - 1)] = (uint16_t)(SETTLED | waiting);
+        pixel[first + own_step<WORK>((uint32_t)__ffs((int)waits) - 1)] =
+            (uint16_t)(SETTLED | waiting);
         w.m.find[waiting] = (uint16_t)(waiting | WAITS);
     }
 }
@@ -129,49 +154,50 @@ template <typename WORK> static __device__ __forceinline__ void number(WORK &w)
 template <typename WORK> static __device__ __forceinline__ void settle(WORK &w)
 {
     enum { OWN = pixel_layout<WORK>::OWN };
+    const uint32_t first = (uint32_t)(own_y(w, 0) * QFZ_SIDE + own_x(w));
     volatile uint16_t *const pixel = w.m.pixel;
     uint32_t word[OWN];
 #pragma unroll
-    for (int i = 0; i < (int)OWN; i++)
-        word[i] = pixel[own_pixel(w, i)];
-    for (bool again = true; again;) {
-        again = false;
+    for (uint32_t i = 0; i < (uint32_t)OWN; i++)
+        word[i] = pixel[first + own_step<WORK>(i)];
+    uint32_t all;
+    do { /* mostly twice */
+        all = SETTLED;
 #pragma unroll
-        for (int i = 0; i < (int)OWN; i++) {
+        for (uint32_t i = 0; i < (uint32_t)OWN; i++) {
             if (word[i] & SETTLED) continue;
             word[i] = pixel[word[i]];
-            pixel[own_pixel(w, i)] = (uint16_t)word[i];
-            again = true;
+            if (!(word[i] & SETTLED)) word[i] = pixel[word[i]];
+            pixel[first + own_step<WORK>(i)] = (uint16_t)word[i];
+            all &= word[i];
         }
-    }
-    const int x = own_x(w);
+    } while (!(all & SETTLED));
 #pragma unroll
-    for (int i = 0; i < (int)OWN; i++) {
-        const int y = own_y(w, i / ROWS) + i % ROWS;
-        if (in_image(w, y, x))
-            w.forest.comp[pixel_of(w, y, x)] = (uint16_t)(word[i] & ~(uint32_t)SETTLED);
+    for (int i = 0; i < (int)OWN; i += ROWS) {
+#pragma unroll
+        for (int j = 0; j < ROWS; j++)
+            word[i + j] &= ~(uint32_t)SETTLED;
+        store_rows(w, w.forest.comp, own_y(w, i / ROWS), own_x(w), &word[i]);
     }
 }
 
 /* ---- Collect --------------------------------------------------------------------------------- */
 
-/* Is the edge from (y, x) to neighbour k marked by one of its squares? */
+/* Bit k: the edge from (y, x) to neighbour k is marked by one of its squares. */
 template <typename WORK>
-static __device__ __forceinline__ bool is_dropped(const WORK &w, int y, int x, int k)
+static __device__ __forceinline__ unsigned dropped_around(const WORK &w, int y, int x)
 {
     const uint8_t *const here = w.m.drops + (y + 1) * PITCH + x + 1; /* square below right */
     const unsigned below = here[0], above = here[-PITCH], below_left = here[-1],
                    above_left = here[-PITCH - 1];
-    switch (k) {
-    case QFZ_UL: return above_left >> QFZ_DIAGONAL & 1;
-    case QFZ_U: return (above >> QFZ_LEFT | above_left >> QFZ_SIDE_RIGHT) & 1;
-    case QFZ_UR: return above >> QFZ_ANTIDIAGONAL & 1;
-    case QFZ_L: return (below_left >> QFZ_TOP | above_left >> QFZ_BOTTOM) & 1;
-    case QFZ_R: return (below >> QFZ_TOP | above >> QFZ_BOTTOM) & 1;
-    case QFZ_D: return (below >> QFZ_LEFT | below_left >> QFZ_SIDE_RIGHT) & 1;
-    case QFZ_DR: return below >> QFZ_DIAGONAL & 1;
-    default: return below_left >> QFZ_ANTIDIAGONAL & 1;
-    }
+    const unsigned up = above >> QFZ_LEFT | above_left >> QFZ_SIDE_RIGHT;
+    const unsigned left = below_left >> QFZ_TOP | above_left >> QFZ_BOTTOM;
+    const unsigned right = below >> QFZ_TOP | above >> QFZ_BOTTOM;
+    const unsigned down = below >> QFZ_LEFT | below_left >> QFZ_SIDE_RIGHT;
+    return (above_left >> QFZ_DIAGONAL & 1) << QFZ_UL | (up & 1) << QFZ_U |
+           (above >> QFZ_ANTIDIAGONAL & 1) << QFZ_UR | (left & 1) << QFZ_L | (right & 1) << QFZ_R |
+           (down & 1) << QFZ_D | (below >> QFZ_DIAGONAL & 1) << QFZ_DR |
+           (below_left >> QFZ_ANTIDIAGONAL & 1) << QFZ_DL;
 }
 
 template <typename SOURCE, bool EIGHT>
@@ -188,13 +214,16 @@ static __device__ __forceinline__ void collect(block_work<SOURCE, EIGHT> &w)
 #pragma unroll
         for (int j = 0; j < ROWS; j++) {
             const frame edge = frame_of(y, x, j);
+            const unsigned dropped = dropped_around(w, y + j, x);
             w.source.template around<EIGHT>(y + j, x, level[j]);
 #pragma unroll
             for (int k = QFZ_R; k < QFZ_R + N_DIRS; k++) {
                 const int step = qfz_around_dy(k) * QFZ_SIDE + qfz_around_dx(k);
-                if (!edge.is_out(k) && pixel[j * QFZ_SIDE] != pixel[j * QFZ_SIDE + step] &&
-                    level[j][k] <= SOURCE::MOST && !is_dropped(w, y + j, x, k))
-                    open |= 1u << (j * N_DIRS + k - QFZ_R);
+                /* Beyond the block some other word is read, and not used. */
+                const bool differ = pixel[j * QFZ_SIDE] != pixel[j * QFZ_SIDE + step];
+                const bool is_open =
+                    differ & !edge.is_out(k) & (level[j][k] <= SOURCE::MOST) & !(dropped >> k & 1);
+                open |= (is_open ? 1u : 0u) << (j * N_DIRS + k - QFZ_R);
             }
         }
         uint32_t at = qfz_take(&w.m.n_list, (uint32_t)__popc(open));
@@ -221,13 +250,14 @@ static __device__ __forceinline__ void collect_leaving(block_work<SOURCE, EIGHT>
         const frame edge = {y == 0, y == QFZ_SIDE - 1, x == 0, x == QFZ_SIDE - 1};
         const KEY p = (KEY)(y * QFZ_SIDE + x);
         uint32_t level[QFZ_AROUND];
-        uint32_t least = QFZ_NONE;
+        const unsigned dropped = dropped_around(w, y, x);
+        KEY least = ~(KEY)0;
         w.source.template around<EIGHT>(y, x, level);
 #pragma unroll
         for (int k = 0; k < QFZ_AROUND; k++) {
             if (!qfz_around_has(EIGHT, k) || !edge.is_out(k)) continue;
-            if (level[k] > SOURCE::MOST || is_dropped(w, y, x, k)) continue;
-            least = min(least, level[k]);
+            if (level[k] > SOURCE::MOST || (dropped >> k & 1)) continue;
+            least = min(least, (KEY)level[k] << 16 | p);
             if (k >= QFZ_R)
                 w.m.leaving[atomicAdd(&w.m.n_leaving, 1u)] =
                     (KEY)level[k] << 16 | p << 2 | (KEY)qfz_around_dir(k);

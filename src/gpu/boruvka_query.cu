@@ -2,12 +2,12 @@
 /* boruvka_query.cu - the saliency of every edge of a tile, out of its forest.
  *
  * The level of an edge is the greatest on the ways of its two pixels up to where these meet.  Half
- * of the edges lie in one component of the first round and are done at a glance.  The others are
- * queued, so that all lanes of a warp have one, and walk up round by round: state r holds, for
- * each component, what it belongs to after rounds 0 .. r of the block, and the greatest level up to
- * there.  Where states end, the ways are climbed hook by hook: of two components (or, further up,
- * vertices of the graph of all blocks) the one that hooked itself in an earlier round cannot lie on
- * the other's way, so it is the one to climb from. */
+ * of the edges lie in one component of the first round, more in one of the second, and these are
+ * done at a glance.  The others are queued, so that all lanes of a warp have one, and walk up round
+ * by round: state r holds, for each component, what it belongs to after rounds 0 .. r of the block,
+ * and the greatest level up to there.  Where states end, the ways are climbed hook by hook: of two
+ * components (or, further up, vertices of the graph of all blocks) the one that hooked itself in an
+ * earlier round cannot lie on the other's way, so it is the one to climb from. */
 #include "gpu/boruvka_layout.cuh"
 
 enum { MAX_STATES = 4 };
@@ -19,12 +19,12 @@ template <typename KEY, int N_DIRS> struct query_memory {
         WARPS = THREADS / QFZ_WARP,
         TODO = QFZ_WARP * ROWS * N_DIRS,
         OPEN = 2 * QFZ_WARP,
-        STATE_ROOM = WIDE ? 3072 : 5120
+        STATE_ROOM = WIDE ? 3072 : 5120 /* one state of QFZ_COMPS at least */
     };
-    KEY word[QFZ_BLOCK_PX];     /* of a pixel: level << 16 | component */
-    KEY hooks[QFZ_COMPS];       /* level << 16 | step */
+    __align__(16) KEY word[QFZ_BLOCK_PX]; /* of a pixel: level << 16 | component */
+    KEY hooks[QFZ_COMPS];                 /* level << 16 | step */
     KEY state[STATE_ROOM];      /* level << 16 | component, all of a round after each other */
-    uint2 open[WARPS][OPEN];    /* level; edge << 16 | vertex << 8 | vertex */
+    uint2 open[WARPS][OPEN];    /* level; edge << 18 | vertex << 9 | vertex */
     uint16_t todo[WARPS][TODO]; /* edge: direction * QFZ_BLOCK_PX + pixel */
 };
 
@@ -35,8 +35,8 @@ template <typename T, typename KEY_, int N_DIRS_> struct query_work {
     enum { N_DIRS = N_DIRS_, THREADS = memory::THREADS, WARPS = memory::WARPS };
     memory &m;
     const qfz_gpu_forest &forest;
-    T *saliency; /* at the block's first pixel */
-    int64_t n_px;
+    T *saliency;
+    uint32_t n_px, at; /* of the tile; its number of the block's first pixel */
     qfz_block_box box;
     uint32_t first_vertex, n_comps, n_states;
     uint32_t n_open;
@@ -68,10 +68,17 @@ template <typename WORK> static __device__ __forceinline__ void load_many(WORK &
         for (int i = 0; i < (int)TOP_WORDS; i++)
             top.words[i] = reinterpret_cast<const uint4 *>(tops)[i];
     }
-    KEY *const out = &w.m.word[y * QFZ_SIDE + x];
+    union {
+        uint4 words[N * sizeof(KEY) / sizeof(uint4)];
+        KEY px[N];
+    } word;
 #pragma unroll
     for (int i = 0; i < (int)N; i++)
-        out[i] = there ? (KEY)top.px[i] << 16 | comp.px[i] : (KEY)QFZ_NO_COMP;
+        word.px[i] = there ? (KEY)top.px[i] << 16 | comp.px[i] : (KEY)QFZ_NO_COMP;
+    uint4 *const out = reinterpret_cast<uint4 *>(&w.m.word[y * QFZ_SIDE + x]);
+#pragma unroll
+    for (int i = 0; i < (int)(N * sizeof(KEY) / sizeof(uint4)); i++)
+        out[i] = word.words[i];
 }
 
 template <typename WORK> static __device__ __forceinline__ void load_one(WORK &w, int y, int x)
@@ -177,8 +184,8 @@ template <typename WORK>
 static __device__ __forceinline__ void store(const WORK &w, uint32_t edge, uint32_t level)
 {
     const uint32_t y = edge / QFZ_SIDE % QFZ_SIDE, x = edge % QFZ_SIDE;
-    const int64_t plane = (int64_t)(edge / QFZ_BLOCK_PX) * w.n_px;
-    w.saliency[plane + (int64_t)y * w.forest.w + x] = (decltype(+w.saliency[0]))level;
+    const uint32_t plane = edge / QFZ_BLOCK_PX * w.n_px;
+    w.saliency[plane + w.at + y * (uint32_t)w.forest.w + x] = (decltype(+w.saliency[0]))level;
 }
 
 /* The last n of the warp's queue, one a lane. */
@@ -188,9 +195,9 @@ template <typename WORK> static __device__ __forceinline__ void serve_open(WORK 
     w.n_open -= n;
     if ((uint32_t)w.lane < n) {
         const uint2 item = w.m.open[w.warp][w.n_open + (uint32_t)w.lane];
-        const uint32_t u = w.first_vertex + (item.y >> 8 & 0xff);
-        const uint32_t v = w.first_vertex + (item.y & 0xff);
-        store(w, item.y >> 16, climb(w.forest.up, u, v, item.x));
+        const uint32_t u = w.first_vertex + (item.y >> 9 & 0x1ff);
+        const uint32_t v = w.first_vertex + (item.y & 0x1ff);
+        store(w, item.y >> 18, climb(w.forest.up, u, v, item.x));
     }
     __syncwarp();
 }
@@ -206,6 +213,11 @@ static __device__ __forceinline__ void queue_open(WORK &w, bool has, uint2 item)
 }
 
 /* ---- Edges between components ---------------------------------------------------------------- */
+
+template <typename KEY> static __device__ __forceinline__ bool same_comp(KEY a, KEY b)
+{
+    return (((uint32_t)a ^ (uint32_t)b) & 0xffff) == 0;
+}
 
 /* From a pixel's number to that of its neighbour in a direction. */
 static __device__ __forceinline__ uint32_t step_along(uint32_t dir)
@@ -223,13 +235,13 @@ static __device__ __forceinline__ uint32_t look_up(const WORK &w, uint32_t edge,
     const KEY at_p = w.m.word[p], at_q = w.m.word[q];
     uint32_t a = (uint32_t)at_p & 0xffff, b = (uint32_t)at_q & 0xffff;
     uint32_t level = (uint32_t)(max(at_p, at_q) >> 16);
-    if (max(a, b) == QFZ_NO_COMP) return QFZ_NONE;
-    KEY state_a = a, state_b = b;
     const KEY *state = w.m.state;
-    for (uint32_t round = 0; round < w.n_states; round++, state += w.n_comps) {
+    KEY state_a = state[a], state_b = state[b]; /* seen to differ */
+    for (uint32_t round = 1; round < w.n_states; round++) {
+        state += w.n_comps;
         state_a = state[a];
         state_b = state[b];
-        if ((((uint32_t)state_a ^ (uint32_t)state_b) & 0xffff) == 0) break;
+        if (same_comp(state_a, state_b)) break;
     }
     level = max(level, (uint32_t)(max(state_a, state_b) >> 16));
     a = (uint32_t)state_a & 0xffff;
@@ -240,7 +252,7 @@ static __device__ __forceinline__ uint32_t look_up(const WORK &w, uint32_t edge,
         *open = false;
         return QFZ_NONE;
     }
-    *item = make_uint2(level, edge << 16 | (a & 0xff) << 8 | (b & 0xff));
+    *item = make_uint2(level, edge << 18 | (a & 0x1ff) << 9 | (b & 0x1ff));
     return level;
 }
 
@@ -285,32 +297,50 @@ static __device__ __forceinline__ uint32_t queue_todo(WORK &w, uint32_t bits, ui
     return __shfl_sync(all, sum, QFZ_WARP - 1);
 }
 
+/* What a pixel belongs to after the first round in the block that has a state. */
+template <typename WORK>
+static __device__ __forceinline__ typename WORK::KEY state_of(const WORK &w,
+                                                              typename WORK::KEY word)
+{
+    /* Where the pixel has no component, something else is read, and not used. */
+    return w.m.state[(uint32_t)word & QFZ_STEP_MASK];
+}
+
 /* Edges between two pixels of the block. */
 template <typename WORK> static __device__ __forceinline__ void query_inside(WORK &w)
 {
+    typedef typename WORK::KEY KEY;
     enum { N_DIRS = WORK::N_DIRS, STRIPS = pixel_layout<WORK>::STRIPS };
     const int x = own_x(w);
     const bool in_row = x < w.box.w;
     for (int strip = 0; strip < (int)STRIPS; strip++) {
         const int y = own_y(w, strip), p = y * QFZ_SIDE + x;
-        const auto *const word = w.m.word + p;
-        auto *const out = w.saliency + (int64_t)y * w.forest.w + x;
+        const KEY *const word = w.m.word + p;
+        const uint32_t out = w.at + (uint32_t)y * (uint32_t)w.forest.w + (uint32_t)x;
         uint32_t todo = 0;
 #pragma unroll
         for (int j = 0; j < ROWS; j++) {
             const frame edge = frame_of(y, x, j);
-            const auto own = word[j * QFZ_SIDE];
+            const bool here = in_row & (y + j < w.box.h);
+            const KEY own = word[j * QFZ_SIDE], own_state = state_of(w, own);
+            const bool none = ((uint32_t)own & 0xffff) == QFZ_NO_COMP;
 #pragma unroll
             for (int dir = 0; dir < (int)N_DIRS; dir++) {
                 const int k = QFZ_R + dir;
-                if (edge.is_out(k) || !in_row || y + j >= w.box.h) continue;
-                const auto other = word[(j + qfz_around_dy(k)) * QFZ_SIDE + qfz_around_dx(k)];
-                uint32_t level = (uint32_t)(max(own, other) >> 16);
-                if (((uint32_t)own & 0xffff) == QFZ_NO_COMP) level = QFZ_NONE;
-                if ((((uint32_t)own ^ (uint32_t)other) & 0xffff) == 0)
-                    out[dir * w.n_px + (int64_t)j * w.forest.w] = (decltype(+out[0]))level;
-                else
-                    todo |= 1u << (j * N_DIRS + dir);
+                /* Beyond the block something else is read, and not used. */
+                const KEY other = word[(j + qfz_around_dy(k)) * QFZ_SIDE + qfz_around_dx(k)];
+                const KEY other_state = state_of(w, other);
+                const KEY level = max(own, other), state_level = max(own_state, other_state);
+                const bool first = same_comp(own, other);
+                const bool valid = !none & (((uint32_t)other & 0xffff) != QFZ_NO_COMP);
+                const bool done = first | !valid | same_comp(own_state, other_state);
+                const bool inside = here & !edge.is_out(k);
+                uint32_t result = (uint32_t)((first ? level : max(level, state_level)) >> 16);
+                if (!valid) result = QFZ_NONE;
+                todo |= (inside & !done ? 1u : 0u) << (j * N_DIRS + dir);
+                const uint32_t at =
+                    (uint32_t)dir * w.n_px + out + (uint32_t)j * (uint32_t)w.forest.w;
+                if (inside & done) w.saliency[at] = (decltype(+w.saliency[0]))result;
             }
         }
         serve_todo(w, queue_todo(w, todo, (uint32_t)p));
@@ -357,12 +387,13 @@ static __global__ void __launch_bounds__(query_work<T, KEY, N_DIRS>::THREADS)
     const qfz_block_box box = qfz_block_of(forest, blockIdx.x);
     const uint2 block = forest.block[blockIdx.x];
     const uint32_t n_comps = block.y & 0xffff, n_rounds = block.y >> 16;
-    const uint32_t n_states =
-        min(n_rounds, min(memory::STATE_ROOM / n_comps, (uint32_t)MAX_STATES));
+    const uint32_t most = min(memory::STATE_ROOM / n_comps, (uint32_t)MAX_STATES);
+    const uint32_t n_states = max(min(n_rounds, most), 1u);
     work w = {*m,
               forest,
-              saliency + (int64_t)box.y * forest.w + box.x,
-              (int64_t)forest.h * forest.w,
+              saliency,
+              (uint32_t)forest.h * (uint32_t)forest.w,
+              (uint32_t)box.y * (uint32_t)forest.w + (uint32_t)box.x,
               box,
               block.x,
               n_comps,

@@ -75,8 +75,8 @@ template <typename T> struct qfz_values_source {
         uint32_t v[AT_ONCE];
 #pragma unroll
         for (int i = 0; i < (int)AT_ONCE; i++) {
-            const bool good = there && (!valid || valid[p + i]);
-            v[i] = good ? (uint32_t)some.px[i] ^ bias : nothing(ty, tx + i);
+            v[i] = there ? (uint32_t)some.px[i] ^ bias : nothing(ty, tx + i);
+            if (valid && there && !valid[p + i]) v[i] = nothing(ty, tx + i);
         }
         uint4 *const out = reinterpret_cast<uint4 *>(&value[(y + 1) * PITCH + BEFORE + x]);
 #pragma unroll
@@ -107,6 +107,7 @@ template <typename T> struct qfz_values_source {
         return value[(y + 1) * PITCH + BEFORE + x];
     }
 
+    /* a being the pixel that the edge starts from, so that the same edge is one expression. */
     static __device__ __forceinline__ uint32_t between(uint32_t a, uint32_t b)
     {
         return (uint32_t)abs((int32_t)(a - b));
@@ -117,9 +118,11 @@ template <typename T> struct qfz_values_source {
     {
         const uint32_t own = at(y, x);
 #pragma unroll
-        for (int k = 0; k < QFZ_AROUND; k++)
-            if (qfz_around_has(EIGHT, k))
-                level[k] = between(own, at(y + qfz_around_dy(k), x + qfz_around_dx(k)));
+        for (int k = 0; k < QFZ_AROUND; k++) {
+            if (!qfz_around_has(EIGHT, k)) continue;
+            const uint32_t other = at(y + qfz_around_dy(k), x + qfz_around_dx(k));
+            level[k] = k < QFZ_R ? between(other, own) : between(own, other);
+        }
     }
 
     template <bool EIGHT>
@@ -205,7 +208,7 @@ struct qfz_square_order {
     {
         const bool a = over<E, A>(), b = over<E, B>(), c = over<E, C>(), d = over<E, D>(),
                    m = over<E, M>();
-        return (unsigned)((a && b) || (c && d) || (m && ((a && d) || (c && b)))) << E;
+        return (unsigned)((a & b) | (c & d) | (m & ((a & d) | (c & b)))) << E;
     }
 };
 
@@ -222,9 +225,9 @@ static __device__ __forceinline__ unsigned qfz_square_drops(const uint32_t level
     };
     if (!EIGHT) {
         const uint32_t two = max(level[T], level[L]), three = max(two, level[R]);
-        if (level[B] >= three) return 1u << B;
-        if (level[R] >= two) return 1u << R;
-        return level[L] >= level[T] ? 1u << L : 1u << T;
+        const unsigned of_two = level[L] >= level[T] ? 1u << L : 1u << T;
+        const unsigned of_three = level[R] >= two ? 1u << R : of_two;
+        return level[B] >= three ? 1u << B : of_three;
     }
     const qfz_square_order order = {level};
     return order.heaviest<T, L, A, X, R, B>() | order.heaviest<L, T, A, X, B, R>() |
