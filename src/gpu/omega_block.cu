@@ -196,13 +196,11 @@ template <typename WORK> static __device__ __forceinline__ void mark_wide(WORK &
 {
     EACH_COMPONENT(w, c)
     {
-        const bool joins = w.m.kind[c] < ENDED;
-        const bool wide =
-            (!joins || w.m.level[c] > 1) && w.values.too_wide(w.m.lo[c], w.m.hi[c], limit);
+        const bool wide = w.values.too_wide(w.m.lo[c], w.m.hi[c], limit);
         w.m.holds[c] = wide ? 0 : QFZ_NONE;
         if (!wide) continue;
         empty(w, c);
-        if (joins) qfz_lower(&w.m.breaks[w.m.up[c]], (uint32_t)w.m.level[c]);
+        if (w.m.kind[c] < ENDED) qfz_lower(&w.m.breaks[w.m.up[c]], (uint32_t)w.m.level[c]);
     }
 }
 

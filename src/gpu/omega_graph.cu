@@ -131,8 +131,7 @@ static __global__ void __launch_bounds__(THREADS) k_start_band(qfz_omega_graph g
 static __device__ __forceinline__ bool
 is_too_wide(const qfz_omega_graph &g, const qfz_omega_values &values, double limit, uint32_t v)
 {
-    return g.up_level[v] > 1 &&
-           values.too_wide(qfz_peek(&g.range_lo[v]), qfz_peek(&g.range_hi[v]), limit);
+    return values.too_wide(qfz_peek(&g.range_lo[v]), qfz_peek(&g.range_hi[v]), limit);
 }
 
 /* A range goes into T of v and of all that v hangs on. */
