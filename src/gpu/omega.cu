@@ -33,9 +33,9 @@ static void carve_graph(qfz_omega_graph *g, const qfz_rule *rule, int64_t n_ring
 {
     const int64_t bytes = (int64_t)qfz_type_bytes(rule->type) * rule->n_bands;
     uint32_t **const records[] = {&g->first, &g->at, &g->level};
-    uint32_t **const vertices[] = {&g->up,           &g->up_level, &g->own_first,
-                                   &g->block_breaks, &g->breaks,   &g->holds,
-                                   &g->range_lo,     &g->range_hi, &g->region};
+    uint32_t **const vertices[] = {&g->up,      &g->up_level, &g->own_first, &g->block_breaks,
+                                   &g->breaks,  &g->holds,    &g->range_lo,  &g->range_hi,
+                                   &g->held_lo, &g->held_hi,  &g->region};
     for (uint32_t **part : records)
         qfz_carve_take(carve, part, g->record_room);
     for (uint32_t **part : vertices)
@@ -45,7 +45,7 @@ static void carve_graph(qfz_omega_graph *g, const qfz_rule *rule, int64_t n_ring
     qfz_carve_take(carve, &g->own_lo, g->vertex_room * rule->n_bands);
     qfz_carve_take(carve, &g->own_hi, g->vertex_room * rule->n_bands);
     qfz_carve_take(carve, &g->region_first, g->vertex_room + n_ring);
-    qfz_carve_take(carve, &g->is_active, QFZ_OMEGA_PASSES);
+    qfz_carve_take(carve, &g->n_listed, QFZ_OMEGA_PASSES + 1);
     qfz_carve_take(carve, &g->n_records, 1);
 }
 
@@ -61,6 +61,7 @@ static void carve_summary(qfz_omega_room *room, const qfz_rule *rule, int32_t h,
         qfz_carve_take(c, part, n_ring);
     for (int i = 0; i < 2; i++) {
         qfz_carve_take(c, &room->d_level[i], n);
+        room->graph.list[i] = room->d_level[i]; /* never needed at the same time */
         qfz_carve_take(c, &room->d_source[i], n);
     }
     qfz_carve_take(c, &room->d_envoys, room->graph.vertex_room);

@@ -113,18 +113,15 @@ static band_view view_of(const qfz_omega_values *values, const qfz_omega_graph *
                      (const char *)g->hi + of_record};
 }
 
-static __device__ __forceinline__ void reset_range(const qfz_omega_graph &g, const band_view &b,
-                                                   uint64_t v)
-{
-    g.range_lo[v] = b.own_lo[v];
-    g.range_hi[v] = b.own_hi[v];
-}
-
 static __global__ void __launch_bounds__(THREADS) k_start_band(qfz_omega_graph g, band_view b)
 {
     const uint32_t n = *g.n_vertices;
-    if (blockIdx.x == 0 && threadIdx.x < QFZ_OMEGA_PASSES) g.is_active[threadIdx.x] = 0;
-    EACH_ITEM(v, n) reset_range(g, b, v);
+    if (blockIdx.x == 0 && threadIdx.x <= QFZ_OMEGA_PASSES) g.n_listed[threadIdx.x] = 0;
+    EACH_ITEM(v, n)
+    {
+        g.range_lo[v] = b.own_lo[v];
+        g.range_hi[v] = b.own_hi[v];
+    }
 }
 
 /* Is T of v too wide? */
@@ -173,68 +170,124 @@ static __global__ void __launch_bounds__(THREADS)
         const bool wide = is_too_wide(g, values, limit, (uint32_t)v);
         g.holds[v] = wide ? 0 : QFZ_NONE;
         if (!wide) continue;
-        reset_range(g, b, v);
+        g.held_lo[v] = b.own_lo[v];
+        g.held_hi[v] = b.own_hi[v];
+        g.range_lo[v] = QFZ_NONE;
+        g.range_hi[v] = 0;
         if (g.up[v] != QFZ_NONE) tell(g, g.up[v], g.up_level[v]);
     }
 }
 
-/* ---- Bisection, as in omega_block.cu --------------------------------------------------------- */
+/* ---- Bisection, as in omega_block.cu.  What it is open for whether a vertex holds with it is
+ * listed; in each pass what has been decided leaves the list. */
+
+/* One of them, by its number: vertices first. */
+struct item {
+    uint32_t v, level; /* what it hangs on, and by which level */
+    int64_t record;    /* below 0: it is a vertex */
+};
+
+static __device__ __forceinline__ item item_of(const qfz_omega_graph &g, uint32_t n, uint64_t i)
+{
+    const int64_t r = (int64_t)i - (int64_t)n;
+    return r < 0 ? item{g.up[i], g.up_level[i], r} : item{g.at[r], g.level[r], r};
+}
+
+static __device__ __forceinline__ void join_item(const qfz_omega_graph &g,
+                                                 const qfz_omega_values &values, const band_view &b,
+                                                 uint64_t i, const item &it, uint32_t *lo,
+                                                 uint32_t *hi)
+{
+    const bool is_vertex = it.record < 0;
+    qfz_omega_widen(&lo[it.v], &hi[it.v], is_vertex ? g.range_lo[i] : values.read(b.lo, it.record),
+                    is_vertex ? g.range_hi[i] : values.read(b.hi, it.record));
+}
+
+/* Is it open whether what it hangs on holds with it?  What is too wide itself is known to break
+ * that. */
+static __device__ __forceinline__ bool is_open(const qfz_omega_graph &g, const item &it)
+{
+    return it.level > g.holds[it.v] && it.level < g.breaks[it.v];
+}
+
+/* Calls use(i) for each i of the thread's below n, which says whether to append it to *list; whole
+ * warps stay together. */
+template <typename USE>
+static __device__ __forceinline__ void append(uint64_t n, uint32_t *list, uint32_t *n_listed,
+                                              USE use)
+{
+    enum { EACH = 4 };
+    const uint64_t step = (uint64_t)gridDim.x * THREADS * EACH;
+    const uint32_t lane = threadIdx.x % QFZ_WARP;
+    for (uint64_t base = ((uint64_t)blockIdx.x * THREADS + threadIdx.x - lane) * EACH; base < n;
+         base += step) {
+        uint32_t found[EACH], count = 0;
+#pragma unroll
+        for (int j = 0; j < EACH; j++) {
+            const uint64_t at = base + lane + (uint64_t)j * QFZ_WARP;
+            found[j] = at < n ? use(at) : QFZ_NONE;
+            count += found[j] != QFZ_NONE;
+        }
+        uint32_t to = qfz_take(n_listed, count);
+#pragma unroll
+        for (int j = 0; j < EACH; j++)
+            if (found[j] != QFZ_NONE) list[to++] = found[j];
+    }
+}
+
+/* The first list; what joins at level 0 is there from the start. */
+static __global__ void __launch_bounds__(THREADS)
+    k_list(qfz_omega_values values, qfz_omega_graph g, band_view b)
+{
+    const uint32_t n = *g.n_vertices;
+    append((uint64_t)n + *g.n_records, g.list[0], &g.n_listed[0], [&](uint64_t i) {
+        const item it = item_of(g, n, i);
+        if (it.v == QFZ_NONE || g.holds[it.v] == QFZ_NONE) return QFZ_NONE;
+        if (it.record < 0 && g.holds[i] != QFZ_NONE) return QFZ_NONE;
+        if (it.level == 0) join_item(g, values, b, i, it, g.held_lo, g.held_hi);
+        return is_open(g, it) ? (uint32_t)i : QFZ_NONE;
+    });
+}
 
 static __device__ __forceinline__ uint32_t middle(const qfz_omega_graph &g, uint32_t v)
 {
     return g.holds[v] + (g.breaks[v] - g.holds[v]) / 2;
 }
 
-/* Would what joins v at `level` have to be looked at?  Then *open tells if it is still open whether
- * v holds with it. */
-static __device__ __forceinline__ bool is_tried(const qfz_omega_graph &g, uint32_t v,
-                                                uint32_t level, bool *open)
-{
-    if (v == QFZ_NONE || g.holds[v] == QFZ_NONE || level >= g.breaks[v]) return false;
-    *open |= level > g.holds[v];
-    return level <= middle(g, v);
-}
-
-static __device__ __forceinline__ bool is_over(const qfz_omega_graph &g, int pass)
-{
-    return pass > 0 && !g.is_active[pass - 1];
-}
-
 static __global__ void __launch_bounds__(THREADS)
     k_try(qfz_omega_values values, qfz_omega_graph g, band_view b, int pass)
 {
-    if (is_over(g, pass)) return;
-    const uint64_t n = *g.n_vertices, n_all = n + *g.n_records;
-    bool open = false;
-    EACH_ITEM(i, n_all)
-    {
-        const bool is_record = i >= n;
-        const int64_t r = (int64_t)(i - n);
-        if (!is_record && g.holds[i] != QFZ_NONE) continue;
-        const uint32_t v = is_record ? g.at[r] : g.up[i];
-        if (!is_tried(g, v, is_record ? g.level[r] : g.up_level[i], &open)) continue;
-        const uint32_t lo = is_record ? values.read(b.lo, r) : g.range_lo[i];
-        const uint32_t hi = is_record ? values.read(b.hi, r) : g.range_hi[i];
-        qfz_omega_widen(&g.range_lo[v], &g.range_hi[v], lo, hi);
-    }
-    if (__syncthreads_or(open) && threadIdx.x == 0) atomicOr(&g.is_active[pass], 1u);
+    const uint32_t n = *g.n_vertices;
+    const uint32_t *const list = g.list[pass % 2];
+    append(g.n_listed[pass], g.list[(pass + 1) % 2], &g.n_listed[pass + 1], [&](uint64_t at) {
+        const uint32_t i = list[at];
+        const item it = item_of(g, n, i);
+        if (!is_open(g, it)) return QFZ_NONE;
+        if (it.level <= middle(g, it.v)) join_item(g, values, b, i, it, g.range_lo, g.range_hi);
+        return i;
+    });
 }
 
 static __global__ void __launch_bounds__(THREADS)
     k_judge(qfz_omega_values values, qfz_omega_graph g, band_view b, int pass)
 {
-    if (!g.is_active[pass]) return;
+    if (!g.n_listed[pass + 1]) return;
     const double limit = values.limit[b.band];
     const uint32_t n = *g.n_vertices;
     EACH_ITEM(v, n)
     {
-        if (g.holds[v] == QFZ_NONE) continue;
-        if (g.breaks[v] > g.holds[v] + 1) {
-            uint32_t *const end =
-                values.too_wide(g.range_lo[v], g.range_hi[v], limit) ? g.breaks : g.holds;
-            end[v] = middle(g, (uint32_t)v);
+        if (g.holds[v] == QFZ_NONE || g.breaks[v] <= g.holds[v] + 1) continue;
+        const uint32_t lo = min(g.range_lo[v], g.held_lo[v]), hi = max(g.range_hi[v], g.held_hi[v]);
+        const uint32_t tried = middle(g, (uint32_t)v);
+        g.range_lo[v] = QFZ_NONE;
+        g.range_hi[v] = 0;
+        if (values.too_wide(lo, hi, limit)) {
+            g.breaks[v] = tried;
+        } else {
+            g.holds[v] = tried;
+            g.held_lo[v] = lo;
+            g.held_hi[v] = hi;
         }
-        reset_range(g, b, v);
     }
 }
 
@@ -274,6 +327,7 @@ static qfz_status solve_band(qfz_gpu *gpu, const qfz_omega_values *values,
                                all = grid_of(gpu, graph->vertex_room + graph->record_room);
     QFZ_TRY(qfz_omega_spread(gpu, values, graph, band));
     QFZ_TRY(qfz_launch(gpu, k_mark_wide, vertices, block, 0, *values, *graph, b));
+    QFZ_TRY(qfz_launch(gpu, k_list, all, block, 0, *values, *graph, b));
     for (int pass = 0; pass < n_passes(graph->after); pass++) {
         QFZ_TRY(qfz_launch(gpu, k_try, all, block, 0, *values, *graph, b, pass));
         QFZ_TRY(qfz_launch(gpu, k_judge, vertices, block, 0, *values, *graph, b, pass));

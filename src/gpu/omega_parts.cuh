@@ -83,10 +83,11 @@ struct qfz_omega_graph {
     uint32_t *own_lo, *own_hi; /* their range, n_bands planes of vertex_room */
     uint32_t *block_breaks;    /* the level at which its block saw it break, or after */
     uint32_t *breaks, *holds;  /* s; the greatest level that is known to hold, QFZ_NONE: not wide */
-    uint32_t *range_lo, *range_hi; /* of T, in one band; where T is too wide, of what was tried */
+    uint32_t *range_lo, *range_hi; /* of T, in one band; where T is too wide, of what is tried */
+    uint32_t *held_lo, *held_hi;   /* where T is too wide, of what holds */
     uint32_t *region;              /* the vertex that names a vertex's region */
     uint32_t *region_first;        /* first pixels by region, then by slot */
-    uint32_t *is_active;           /* by pass: is there anything left to search for? */
+    uint32_t *list[2], *n_listed;  /* what it is open for whether a vertex holds with it; by pass */
 };
 
 enum { QFZ_OMEGA_PASSES = 33 };
