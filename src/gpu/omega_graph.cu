@@ -7,19 +7,6 @@
  * before is something that is not too wide itself, from which every climb gets on to it. */
 #include "gpu/omega_parts.cuh"
 
-enum { THREADS = 256 };
-
-#define EACH_ITEM(i, n)                                                                            \
-    for (uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x; i < (n);                       \
-         i += (uint64_t)gridDim.x * THREADS)
-
-/* Blocks that go on until as many items are done as the device knows of, at most n. */
-static dim3 grid_of(const qfz_gpu *gpu, int64_t n)
-{
-    const unsigned most = (unsigned)gpu->n_sms * 8, wanted = qfz_blocks(n, THREADS);
-    return dim3(wanted < most ? wanted : most);
-}
-
 /* The first vertex from v on that joins another after `level`. */
 static __device__ __forceinline__ uint32_t first_after(const qfz_omega_graph &g, uint32_t v,
                                                        uint32_t level)
@@ -31,12 +18,12 @@ static __device__ __forceinline__ uint32_t first_after(const qfz_omega_graph &g,
 
 /* ---- Begin ----------------------------------------------------------------------------------- */
 
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_begin(qfz_gpu_forest f, qfz_omega_graph g, int n_bands)
 {
     const uint32_t n = *g.n_vertices;
     if (blockIdx.x == 0 && threadIdx.x == 0) *g.n_records = 0;
-    EACH_ITEM(v, n)
+    QFZ_OMEGA_EACH(v, n)
     {
         const uint2 up = f.up[v];
         const bool is_root = (up.x & QFZ_UP_ROOT) == QFZ_UP_ROOT;
@@ -74,27 +61,26 @@ static __device__ __forceinline__ void tell_at(const qfz_omega_graph &g, uint32_
     if (level < g.after) tell(g, first_after(g, v, level), level);
 }
 
-static __global__ void __launch_bounds__(THREADS) k_tell_blocks(qfz_omega_graph g)
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_tell_blocks(qfz_omega_graph g)
 {
     const uint32_t n = *g.n_vertices;
-    EACH_ITEM(v, n) tell_at(g, (uint32_t)v, g.block_breaks[v]);
+    QFZ_OMEGA_EACH(v, n) tell_at(g, (uint32_t)v, g.block_breaks[v]);
 }
 
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_tell_ring(qfz_gpu_forest f, qfz_omega_graph g, const uint32_t *__restrict__ holds_to)
 {
-    EACH_ITEM(i, (uint64_t)qfz_ring_count(f.h, f.w))
+    QFZ_OMEGA_EACH(i, qfz_ring_count(f.h, f.w))
     {
         if (holds_to[i] == QFZ_NONE) continue;
-        const int2 place = qfz_ring_pixel(f.h, f.w, (int32_t)i);
-        tell_at(g, f.rim[qfz_rim_place(f, place.y, place.x)].x, holds_to[i] + 1);
+        tell_at(g, qfz_omega_ring_vertex(f, i), holds_to[i] + 1);
     }
 }
 
-static __global__ void __launch_bounds__(THREADS) k_hang_records(qfz_omega_graph g)
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_hang_records(qfz_omega_graph g)
 {
     const uint32_t n = *g.n_records;
-    EACH_ITEM(i, n) g.at[i] = first_after(g, g.at[i], g.level[i]);
+    QFZ_OMEGA_EACH(i, n) g.at[i] = first_after(g, g.at[i], g.level[i]);
 }
 
 /* ---- One band -------------------------------------------------------------------------------- */
@@ -113,11 +99,12 @@ static band_view view_of(const qfz_omega_values *values, const qfz_omega_graph *
                      (const char *)g->hi + of_record};
 }
 
-static __global__ void __launch_bounds__(THREADS) k_start_band(qfz_omega_graph g, band_view b)
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
+    k_start_band(qfz_omega_graph g, band_view b)
 {
     const uint32_t n = *g.n_vertices;
     if (blockIdx.x == 0 && threadIdx.x <= QFZ_OMEGA_PASSES) g.n_listed[threadIdx.x] = 0;
-    EACH_ITEM(v, n)
+    QFZ_OMEGA_EACH(v, n)
     {
         g.range_lo[v] = b.own_lo[v];
         g.range_hi[v] = b.own_hi[v];
@@ -143,12 +130,12 @@ static __device__ __forceinline__ void spread(const qfz_omega_graph &g,
     }
 }
 
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_spread(qfz_omega_values values, qfz_omega_graph g, band_view b)
 {
     const double limit = values.limit[b.band];
     const uint64_t n = *g.n_vertices, n_all = n + *g.n_records;
-    EACH_ITEM(i, n_all)
+    QFZ_OMEGA_EACH(i, n_all)
     {
         if (i < n) {
             if (b.own_lo[i] <= b.own_hi[i])
@@ -160,12 +147,12 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_mark_wide(qfz_omega_values values, qfz_omega_graph g, band_view b)
 {
     const double limit = values.limit[b.band];
     const uint32_t n = *g.n_vertices;
-    EACH_ITEM(v, n)
+    QFZ_OMEGA_EACH(v, n)
     {
         const bool wide = is_too_wide(g, values, limit, (uint32_t)v);
         g.holds[v] = wide ? 0 : QFZ_NONE;
@@ -217,10 +204,10 @@ static __device__ __forceinline__ void append(uint64_t n, uint32_t *list, uint32
                                               USE use)
 {
     enum { EACH = 4 };
-    const uint64_t step = (uint64_t)gridDim.x * THREADS * EACH;
+    const uint64_t step = (uint64_t)gridDim.x * QFZ_OMEGA_THREADS * EACH;
     const uint32_t lane = threadIdx.x % QFZ_WARP;
-    for (uint64_t base = ((uint64_t)blockIdx.x * THREADS + threadIdx.x - lane) * EACH; base < n;
-         base += step) {
+    for (uint64_t base = ((uint64_t)blockIdx.x * QFZ_OMEGA_THREADS + threadIdx.x - lane) * EACH;
+         base < n; base += step) {
         uint32_t found[EACH], count = 0;
 #pragma unroll
         for (int j = 0; j < EACH; j++) {
@@ -236,7 +223,7 @@ static __device__ __forceinline__ void append(uint64_t n, uint32_t *list, uint32
 }
 
 /* The first list; what joins at level 0 is there from the start. */
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_list(qfz_omega_values values, qfz_omega_graph g, band_view b)
 {
     const uint32_t n = *g.n_vertices;
@@ -254,7 +241,7 @@ static __device__ __forceinline__ uint32_t middle(const qfz_omega_graph &g, uint
     return g.holds[v] + (g.breaks[v] - g.holds[v]) / 2;
 }
 
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_try(qfz_omega_values values, qfz_omega_graph g, band_view b, int pass)
 {
     const uint32_t n = *g.n_vertices;
@@ -268,13 +255,13 @@ static __global__ void __launch_bounds__(THREADS)
     });
 }
 
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_judge(qfz_omega_values values, qfz_omega_graph g, band_view b, int pass)
 {
     if (!g.n_listed[pass + 1]) return;
     const double limit = values.limit[b.band];
     const uint32_t n = *g.n_vertices;
-    EACH_ITEM(v, n)
+    QFZ_OMEGA_EACH(v, n)
     {
         if (g.holds[v] == QFZ_NONE || g.breaks[v] <= g.holds[v] + 1) continue;
         const uint32_t lo = min(g.range_lo[v], g.held_lo[v]), hi = max(g.range_hi[v], g.held_hi[v]);
@@ -296,8 +283,8 @@ static __global__ void __launch_bounds__(THREADS)
 qfz_status qfz_omega_begin(qfz_gpu *gpu, const qfz_gpu_forest *forest, const qfz_omega_graph *graph,
                            int n_bands)
 {
-    return qfz_launch(gpu, k_begin, grid_of(gpu, graph->vertex_room), dim3(THREADS), 0, *forest,
-                      *graph, n_bands);
+    return qfz_launch(gpu, k_begin, qfz_omega_grid(gpu, graph->vertex_room),
+                      dim3(QFZ_OMEGA_THREADS), 0, *forest, *graph, n_bands);
 }
 
 /* After so many halvings of 0 .. after there is nothing between its ends. */
@@ -313,8 +300,9 @@ qfz_status qfz_omega_spread(qfz_gpu *gpu, const qfz_omega_values *values,
                             const qfz_omega_graph *graph, int band)
 {
     const band_view b = view_of(values, graph, band);
-    const dim3 block(THREADS), vertices = grid_of(gpu, graph->vertex_room),
-                               all = grid_of(gpu, graph->vertex_room + graph->record_room);
+    const dim3 block(QFZ_OMEGA_THREADS),
+        vertices = qfz_omega_grid(gpu, graph->vertex_room),
+        all = qfz_omega_grid(gpu, graph->vertex_room + graph->record_room);
     QFZ_TRY(qfz_launch(gpu, k_start_band, vertices, block, 0, *graph, b));
     return qfz_launch(gpu, k_spread, all, block, 0, *values, *graph, b);
 }
@@ -323,8 +311,9 @@ static qfz_status solve_band(qfz_gpu *gpu, const qfz_omega_values *values,
                              const qfz_omega_graph *graph, int band)
 {
     const band_view b = view_of(values, graph, band);
-    const dim3 block(THREADS), vertices = grid_of(gpu, graph->vertex_room),
-                               all = grid_of(gpu, graph->vertex_room + graph->record_room);
+    const dim3 block(QFZ_OMEGA_THREADS),
+        vertices = qfz_omega_grid(gpu, graph->vertex_room),
+        all = qfz_omega_grid(gpu, graph->vertex_room + graph->record_room);
     QFZ_TRY(qfz_omega_spread(gpu, values, graph, band));
     QFZ_TRY(qfz_launch(gpu, k_mark_wide, vertices, block, 0, *values, *graph, b));
     QFZ_TRY(qfz_launch(gpu, k_list, all, block, 0, *values, *graph, b));
@@ -339,12 +328,15 @@ qfz_status qfz_omega_solve(qfz_gpu *gpu, const qfz_gpu_forest *forest,
                            const qfz_omega_values *values, const qfz_omega_graph *graph,
                            const uint32_t *d_holds_to)
 {
-    const dim3 block(THREADS);
-    QFZ_TRY(qfz_launch(gpu, k_tell_blocks, grid_of(gpu, graph->vertex_room), block, 0, *graph));
+    const dim3 block(QFZ_OMEGA_THREADS);
+    QFZ_TRY(
+        qfz_launch(gpu, k_tell_blocks, qfz_omega_grid(gpu, graph->vertex_room), block, 0, *graph));
     if (d_holds_to)
-        QFZ_TRY(qfz_launch(gpu, k_tell_ring, grid_of(gpu, qfz_ring_size(forest->h, forest->w)),
-                           block, 0, *forest, *graph, d_holds_to));
-    QFZ_TRY(qfz_launch(gpu, k_hang_records, grid_of(gpu, graph->record_room), block, 0, *graph));
+        QFZ_TRY(qfz_launch(gpu, k_tell_ring,
+                           qfz_omega_grid(gpu, qfz_ring_size(forest->h, forest->w)), block, 0,
+                           *forest, *graph, d_holds_to));
+    QFZ_TRY(
+        qfz_launch(gpu, k_hang_records, qfz_omega_grid(gpu, graph->record_room), block, 0, *graph));
     for (int band = 0; values->limit && band < values->n_bands; band++)
         QFZ_TRY(solve_band(gpu, values, graph, band));
     return QFZ_OK;

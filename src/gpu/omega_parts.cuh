@@ -68,6 +68,28 @@ struct qfz_omega_values {
     }
 };
 
+/* ---- Kernels over items: blocks that go on until as many are done as the device knows of, at most
+ * n. */
+enum { QFZ_OMEGA_THREADS = 256 };
+
+#define QFZ_OMEGA_EACH(i, n)                                                                       \
+    for (uint64_t i = (uint64_t)blockIdx.x * QFZ_OMEGA_THREADS + threadIdx.x; i < (uint64_t)(n);   \
+         i += (uint64_t)gridDim.x * QFZ_OMEGA_THREADS)
+
+static inline dim3 qfz_omega_grid(const qfz_gpu *gpu, int64_t n)
+{
+    const unsigned most = (unsigned)gpu->n_sms * 8, wanted = qfz_blocks(n, QFZ_OMEGA_THREADS);
+    return dim3(wanted < most ? wanted : most);
+}
+
+/* The vertex of a ring pixel, in a forest that keeps the ring. */
+static __device__ __forceinline__ uint32_t qfz_omega_ring_vertex(const qfz_gpu_forest &f,
+                                                                 uint64_t i)
+{
+    const int2 place = qfz_ring_pixel(f.h, f.w, (int32_t)i);
+    return f.rim[qfz_rim_place(f, place.y, place.x)].x;
+}
+
 /* ---- The graph of all blocks.  A record is what hangs on a block's waiting component; it is named
  * by its first pixel. */
 struct qfz_omega_graph {

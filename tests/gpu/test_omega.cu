@@ -350,7 +350,7 @@ static void greatest_levels(qfz_gpu *gpu)
 
 int main(int argc, char **argv)
 {
-    check_begin(argc, argv, 60);
+    check_begin(argc, argv, 36);
     qfz_gpu gpu = open_gpu(&err);
     if (check_.first == 0) greatest_levels(&gpu);
     for (int64_t i = check_.first; i < check_.cases; i++)
