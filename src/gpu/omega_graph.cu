@@ -197,43 +197,20 @@ static __device__ __forceinline__ bool is_open(const qfz_omega_graph &g, const i
     return it.level > g.holds[it.v] && it.level < g.breaks[it.v];
 }
 
-/* Calls use(i) for each i of the thread's below n, which says whether to append it to *list; whole
- * warps stay together. */
-template <typename USE>
-static __device__ __forceinline__ void append(uint64_t n, uint32_t *list, uint32_t *n_listed,
-                                              USE use)
-{
-    enum { EACH = 4 };
-    const uint64_t step = (uint64_t)gridDim.x * QFZ_OMEGA_THREADS * EACH;
-    const uint32_t lane = threadIdx.x % QFZ_WARP;
-    for (uint64_t base = ((uint64_t)blockIdx.x * QFZ_OMEGA_THREADS + threadIdx.x - lane) * EACH;
-         base < n; base += step) {
-        uint32_t found[EACH], count = 0;
-#pragma unroll
-        for (int j = 0; j < EACH; j++) {
-            const uint64_t at = base + lane + (uint64_t)j * QFZ_WARP;
-            found[j] = at < n ? use(at) : QFZ_NONE;
-            count += found[j] != QFZ_NONE;
-        }
-        uint32_t to = qfz_take(n_listed, count);
-#pragma unroll
-        for (int j = 0; j < EACH; j++)
-            if (found[j] != QFZ_NONE) list[to++] = found[j];
-    }
-}
-
 /* The first list; what joins at level 0 is there from the start. */
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_list(qfz_omega_values values, qfz_omega_graph g, band_view b)
 {
     const uint32_t n = *g.n_vertices;
-    append((uint64_t)n + *g.n_records, g.list[0], &g.n_listed[0], [&](uint64_t i) {
+    const auto is_listed = [&](uint64_t i) {
         const item it = item_of(g, n, i);
         if (it.v == QFZ_NONE || g.holds[it.v] == QFZ_NONE) return QFZ_NONE;
         if (it.record < 0 && g.holds[i] != QFZ_NONE) return QFZ_NONE;
         if (it.level == 0) join_item(g, values, b, i, it, g.held_lo, g.held_hi);
         return is_open(g, it) ? (uint32_t)i : QFZ_NONE;
-    });
+    };
+    qfz_omega_append((uint64_t)n + *g.n_records, &g.n_listed[0], is_listed,
+                     [&](uint32_t to, uint64_t, uint32_t i) { g.list[0][to] = i; });
 }
 
 static __device__ __forceinline__ uint32_t middle(const qfz_omega_graph &g, uint32_t v)
@@ -246,13 +223,16 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
 {
     const uint32_t n = *g.n_vertices;
     const uint32_t *const list = g.list[pass % 2];
-    append(g.n_listed[pass], g.list[(pass + 1) % 2], &g.n_listed[pass + 1], [&](uint64_t at) {
+    uint32_t *const next = g.list[(pass + 1) % 2];
+    const auto stays = [&](uint64_t at) {
         const uint32_t i = list[at];
         const item it = item_of(g, n, i);
         if (!is_open(g, it)) return QFZ_NONE;
         if (it.level <= middle(g, it.v)) join_item(g, values, b, i, it, g.range_lo, g.range_hi);
         return i;
-    });
+    };
+    qfz_omega_append(g.n_listed[pass], &g.n_listed[pass + 1], stays,
+                     [&](uint32_t to, uint64_t, uint32_t i) { next[to] = i; });
 }
 
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)

@@ -82,6 +82,31 @@ static inline dim3 qfz_omega_grid(const qfz_gpu *gpu, int64_t n)
     return dim3(wanted < most ? wanted : most);
 }
 
+/* For each i below n: calls word(i), and unless that is QFZ_NONE, put(its place in a list, i,
+ * word). Warps take places for several items at a time. */
+template <typename WORD, typename PUT>
+static __device__ __forceinline__ void qfz_omega_append(uint64_t n, uint32_t *counter, WORD word,
+                                                        PUT put)
+{
+    enum { EACH = 4 };
+    const uint64_t step = (uint64_t)gridDim.x * QFZ_OMEGA_THREADS * EACH;
+    const uint32_t lane = threadIdx.x % QFZ_WARP;
+    const uint64_t first = (uint64_t)blockIdx.x * QFZ_OMEGA_THREADS + threadIdx.x - lane;
+    for (uint64_t base = first * EACH; base < n; base += step) {
+        uint32_t found[EACH], count = 0;
+#pragma unroll
+        for (int j = 0; j < EACH; j++) {
+            const uint64_t i = base + lane + (uint64_t)j * QFZ_WARP;
+            found[j] = i < n ? word(i) : QFZ_NONE;
+            count += found[j] != QFZ_NONE;
+        }
+        uint32_t to = qfz_take(counter, count);
+#pragma unroll
+        for (int j = 0; j < EACH; j++)
+            if (found[j] != QFZ_NONE) put(to++, base + lane + (uint64_t)j * QFZ_WARP, found[j]);
+    }
+}
+
 /* The vertex of a ring pixel, in a forest that keeps the ring. */
 static __device__ __forceinline__ uint32_t qfz_omega_ring_vertex(const qfz_gpu_forest &f,
                                                                  uint64_t i)

@@ -91,16 +91,13 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_collect(qfz_omega_graph g, summary_view s)
 {
     const uint32_t n_vertices = *g.n_vertices, n_records = *g.n_records;
-    const uint64_t n = n_records + 2 * (uint64_t)n_vertices;
-    const uint64_t step = (uint64_t)gridDim.x * QFZ_OMEGA_THREADS;
-    const uint64_t end = (n + QFZ_WARP - 1) / QFZ_WARP * QFZ_WARP; /* whole warps stay together */
-    for (uint64_t i = (uint64_t)blockIdx.x * QFZ_OMEGA_THREADS + threadIdx.x; i < end; i += step) {
-        const uint32_t level = i < n ? level_of_event(g, s, n_records, n_vertices, i) : QFZ_NONE;
-        const uint32_t at = qfz_take(&s.counts[N_EVENTS], level != QFZ_NONE ? 1 : 0);
-        if (level == QFZ_NONE) continue;
-        s.level[0][at] = level;
-        s.source[0][at] = (uint32_t)i;
-    }
+    qfz_omega_append(
+        n_records + 2 * (uint64_t)n_vertices, &s.counts[N_EVENTS],
+        [&](uint64_t i) { return level_of_event(g, s, n_records, n_vertices, i); },
+        [&](uint32_t to, uint64_t i, uint32_t level) {
+            s.level[0][to] = level;
+            s.source[0][to] = (uint32_t)i;
+        });
 }
 
 /* The vertex whose envoy tells of an item. */
