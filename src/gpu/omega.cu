@@ -7,7 +7,7 @@
 #include "gpu/collective.cuh"
 #include "gpu/omega_parts.cuh"
 
-enum { THREADS = 256, LIMITS = 64 };
+enum { LIMITS = 64 };
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
@@ -33,9 +33,9 @@ static void carve_graph(qfz_omega_graph *g, const qfz_rule *rule, int64_t n_ring
 {
     const int64_t bytes = (int64_t)qfz_type_bytes(rule->type) * rule->n_bands;
     uint32_t **const records[] = {&g->first, &g->at, &g->level};
-    uint32_t **const vertices[] = {&g->up,           &g->up_level, &g->own_first,
-                                   &g->block_breaks, &g->breaks,   &g->holds,
-                                   &g->range_lo,     &g->range_hi, &g->region};
+    uint32_t **const vertices[] = {&g->up,      &g->up_level, &g->own_first, &g->block_breaks,
+                                   &g->breaks,  &g->holds,    &g->range_lo,  &g->range_hi,
+                                   &g->held_lo, &g->held_hi,  &g->region};
     for (uint32_t **part : records)
         qfz_carve_take(carve, part, g->record_room);
     for (uint32_t **part : vertices)
@@ -45,7 +45,7 @@ static void carve_graph(qfz_omega_graph *g, const qfz_rule *rule, int64_t n_ring
     qfz_carve_take(carve, &g->own_lo, g->vertex_room * rule->n_bands);
     qfz_carve_take(carve, &g->own_hi, g->vertex_room * rule->n_bands);
     qfz_carve_take(carve, &g->region_first, g->vertex_room + n_ring);
-    qfz_carve_take(carve, &g->is_active, QFZ_OMEGA_PASSES);
+    qfz_carve_take(carve, &g->n_listed, QFZ_OMEGA_PASSES + 1);
     qfz_carve_take(carve, &g->n_records, 1);
 }
 
@@ -61,6 +61,7 @@ static void carve_summary(qfz_omega_room *room, const qfz_rule *rule, int32_t h,
         qfz_carve_take(c, part, n_ring);
     for (int i = 0; i < 2; i++) {
         qfz_carve_take(c, &room->d_level[i], n);
+        room->graph.list[i] = room->d_level[i]; /* never needed at the same time */
         qfz_carve_take(c, &room->d_source[i], n);
     }
     qfz_carve_take(c, &room->d_envoys, room->graph.vertex_room);
@@ -131,11 +132,11 @@ static bool has_greatest_key(const qfz_rule *rule, uint32_t max_key)
     return true;
 }
 
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_lower_greatest(qfz_gpu_image image, int n_dirs, uint32_t *keys)
 {
     const int64_t n_px = (int64_t)image.h * image.w;
-    const int64_t p = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    const int64_t p = (int64_t)blockIdx.x * QFZ_OMEGA_THREADS + threadIdx.x;
     if (p >= n_px || (image.d_valid && !image.d_valid[p])) return;
     for (int d = 0; d < n_dirs; d++) {
         const int dy = d == QFZ_RIGHT ? 0 : 1;
@@ -149,15 +150,11 @@ static __global__ void __launch_bounds__(THREADS)
 
 /* ---- Regions --------------------------------------------------------------------------------- */
 
-#define EACH_ITEM(i, n)                                                                            \
-    for (uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x; i < (n);                       \
-         i += (uint64_t)gridDim.x * THREADS)
-
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_find_regions(qfz_omega_graph g, uint32_t *slot_of)
 {
     const uint32_t n = *g.n_vertices;
-    EACH_ITEM(v, n)
+    QFZ_OMEGA_EACH(v, n)
     {
         uint32_t at = (uint32_t)v;
         while (g.up[at] != QFZ_NONE && qfz_omega_joins(g, g.up[at], g.up_level[at]))
@@ -168,22 +165,16 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-static __device__ __forceinline__ uint32_t ring_vertex(const qfz_gpu_forest &f, int64_t i)
-{
-    const int2 place = qfz_ring_pixel(f.h, f.w, (int32_t)i);
-    return f.rim[qfz_rim_place(f, place.y, place.x)].x;
-}
-
 /* All ring pixels of a region have one slot. */
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_find_slots(qfz_gpu_forest f, qfz_omega_graph g, const uint32_t *__restrict__ slot,
                  uint32_t *slot_of)
 {
     const int64_t n = qfz_ring_count(f.h, f.w);
-    EACH_ITEM(i, (uint64_t)n)
+    QFZ_OMEGA_EACH(i, n)
     {
         g.region_first[g.vertex_room + (int64_t)i] = QFZ_NONE;
-        if (slot[i] != QFZ_NONE) slot_of[g.region[ring_vertex(f, (int64_t)i)]] = slot[i];
+        if (slot[i] != QFZ_NONE) slot_of[g.region[qfz_omega_ring_vertex(f, i)]] = slot[i];
     }
 }
 
@@ -202,7 +193,7 @@ static __device__ __forceinline__ void each_part(const qfz_omega_graph &g, const
                                                  USE use)
 {
     const uint64_t n = *g.n_vertices, n_all = n + *g.n_records;
-    EACH_ITEM(i, n_all)
+    QFZ_OMEGA_EACH(i, n_all)
     {
         if (i < n) {
             if (g.own_first[i] != QFZ_NONE) use(g.own_first[i], first_of(g, slot_of, (uint32_t)i));
@@ -212,13 +203,13 @@ static __device__ __forceinline__ void each_part(const qfz_omega_graph &g, const
     }
 }
 
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_find_firsts(qfz_omega_graph g, const uint32_t *__restrict__ slot_of)
 {
     each_part(g, slot_of, [](uint32_t pixel, uint32_t *first) { qfz_lower(first, pixel); });
 }
 
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_name_parts(qfz_omega_graph g, const uint32_t *__restrict__ slot_of, uint32_t *root)
 {
     each_part(g, slot_of, [=](uint32_t pixel, uint32_t *first) { root[pixel] = *first; });
@@ -226,18 +217,13 @@ static __global__ void __launch_bounds__(THREADS)
 
 /* The first pixel of a part points at that of its region, which points at itself; so a word that is
  * read after it changed leads to the same pixel. */
-static __global__ void __launch_bounds__(THREADS) k_name_pixels(int64_t n_px, uint32_t *root)
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
+    k_name_pixels(int64_t n_px, uint32_t *root)
 {
-    const int64_t p = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    const int64_t p = (int64_t)blockIdx.x * QFZ_OMEGA_THREADS + threadIdx.x;
     if (p >= n_px) return;
     const uint32_t part = root[p];
     if (part != QFZ_NONE) root[p] = *static_cast<const volatile uint32_t *>(&root[part]);
-}
-
-static dim3 grid_of(const qfz_gpu *gpu, int64_t n)
-{
-    const unsigned most = (unsigned)gpu->n_sms * 8, wanted = qfz_blocks(n, THREADS);
-    return dim3(wanted < most ? wanted : most);
 }
 
 static qfz_status name_regions(qfz_gpu *gpu, const qfz_omega_room *room, const uint32_t *d_slot,
@@ -246,15 +232,17 @@ static qfz_status name_regions(qfz_gpu *gpu, const qfz_omega_room *room, const u
     const qfz_gpu_forest *const forest = &room->forest;
     const qfz_omega_graph *const g = &room->graph;
     const int64_t n_px = (int64_t)forest->h * forest->w;
-    const dim3 block(THREADS), vertices = grid_of(gpu, g->vertex_room),
-                               all = grid_of(gpu, g->vertex_room + g->record_room);
+    const dim3 block(QFZ_OMEGA_THREADS), vertices = qfz_omega_grid(gpu, g->vertex_room),
+                                         all = qfz_omega_grid(gpu, g->vertex_room + g->record_room);
     QFZ_TRY(qfz_launch(gpu, k_find_regions, vertices, block, 0, *g, room->d_slot_of));
     if (d_slot)
-        QFZ_TRY(qfz_launch(gpu, k_find_slots, grid_of(gpu, qfz_ring_size(forest->h, forest->w)),
-                           block, 0, *forest, *g, d_slot, room->d_slot_of));
+        QFZ_TRY(qfz_launch(gpu, k_find_slots,
+                           qfz_omega_grid(gpu, qfz_ring_size(forest->h, forest->w)), block, 0,
+                           *forest, *g, d_slot, room->d_slot_of));
     QFZ_TRY(qfz_launch(gpu, k_find_firsts, all, block, 0, *g, room->d_slot_of));
     QFZ_TRY(qfz_launch(gpu, k_name_parts, all, block, 0, *g, room->d_slot_of, d_root));
-    return qfz_launch(gpu, k_name_pixels, dim3(qfz_blocks(n_px, THREADS)), block, 0, n_px, d_root);
+    return qfz_launch(gpu, k_name_pixels, dim3(qfz_blocks(n_px, QFZ_OMEGA_THREADS)), block, 0, n_px,
+                      d_root);
 }
 
 /* ---- Launchers ------------------------------------------------------------------------------- */
@@ -282,8 +270,8 @@ static qfz_status make_forest(qfz_gpu *gpu, const qfz_gpu_image *image, const qf
     qfz_gpu_edges edges;
     QFZ_TRY(qfz_gpu_edges_make(gpu, image, rule, room->d_keys, &edges));
     if (has_greatest_key(rule, edges.max_key))
-        QFZ_TRY(qfz_launch(gpu, k_lower_greatest, dim3(qfz_blocks(n_px, THREADS)), dim3(THREADS), 0,
-                           *image, qfz_n_dirs(rule), room->d_keys));
+        QFZ_TRY(qfz_launch(gpu, k_lower_greatest, dim3(qfz_blocks(n_px, QFZ_OMEGA_THREADS)),
+                           dim3(QFZ_OMEGA_THREADS), 0, *image, qfz_n_dirs(rule), room->d_keys));
     return qfz_gpu_forest_make(gpu, &edges, keep_ring, NULL, room->d_forest, &room->forest);
 }
 

@@ -15,7 +15,8 @@
  * for is s of the nodes whose T is too wide, by bisection over the levels of what hangs on them;
  * no tree of components is ever made, and the number of launches does not depend on the data.
  *
- * Components of level 0 always qualify.  With several bands s is the least of the bands' s.
+ * Components of level 0 always qualify, so that no s is less than 1.  With several bands s is the
+ * least of the bands' s.
  *
  * With an answer from stitching: a component that reaches a ring pixel holds as long as that
  * pixel's component does in the whole raster, and never breaks omega by what is in the tile before.

@@ -26,6 +26,7 @@ enum { NOWHERE = 0xffff }; /* of a pixel: it hangs on nothing */
 template <typename KEY> struct omega_memory {
     typedef typename qfz_top_of<KEY>::type TOP;
     uint32_t lo[QFZ_COMPS], hi[QFZ_COMPS]; /* of T; where that is too wide, of what is tried */
+    uint32_t held_lo[QFZ_COMPS], held_hi[QFZ_COMPS]; /* where T is too wide, of what holds */
     uint32_t breaks[QFZ_COMPS];
     uint32_t holds[QFZ_COMPS]; /* known to hold, QFZ_NONE: T is not too wide; then: first pixel */
     TOP level[QFZ_COMPS];      /* L; of a vertex: n */
@@ -169,26 +170,52 @@ template <typename WORK> static __device__ __forceinline__ bool is_wide(const WO
     return w.m.holds[c] != QFZ_NONE;
 }
 
-/* Joins what is tried, if it comes in by then.  Is it still open whether a holds with it? */
+/* Is it open whether a holds with what joins it at `level`?  Then that is tried, if it comes in by
+ * the level that is. */
 template <typename WORK>
 static __device__ __forceinline__ bool try_item(WORK &w, uint32_t a, uint32_t level, uint32_t lo,
                                                 uint32_t hi)
 {
-    if (!is_wide(w, a) || level >= w.m.breaks[a]) return false;
+    if (level <= w.m.holds[a] || level >= w.m.breaks[a]) return false;
     if (level <= middle(w, a)) widen(w, a, lo, hi);
-    return level > w.m.holds[a];
+    return true;
 }
 
-template <typename WORK> static __device__ __forceinline__ bool try_all(WORK &w)
+/* What joins at level 0 holds from the start.  Is there more? */
+template <typename WORK>
+static __device__ __forceinline__ bool start_item(WORK &w, uint32_t a, uint32_t level, uint32_t lo,
+                                                  uint32_t hi)
 {
-    bool open = false;
+    if (!is_wide(w, a)) return false;
+    if (level == 0) qfz_omega_widen(&w.m.held_lo[a], &w.m.held_hi[a], lo, hi);
+    return level > 0;
+}
+
+/* Which of the thread's pixels are open yet. */
+template <typename WORK> static __device__ __forceinline__ unsigned start_all(WORK &w)
+{
+    unsigned open = 0;
 #pragma unroll
     for (int k = 0; k < EACH; k++)
-        if (w.up[k] != NOWHERE) open |= try_item(w, w.up[k], w.level[k], w.value[k], w.value[k]);
+        if (w.up[k] != NOWHERE && start_item(w, w.up[k], w.level[k], w.value[k], w.value[k]))
+            open |= 1u << k;
     EACH_COMPONENT(w, c)
     if (w.m.kind[c] < ENDED && !is_wide(w, c))
-        open |= try_item(w, w.m.up[c], w.m.level[c], w.m.lo[c], w.m.hi[c]);
+        (void)start_item(w, w.m.up[c], w.m.level[c], w.m.lo[c], w.m.hi[c]);
     return open;
+}
+
+template <typename WORK> static __device__ __forceinline__ bool try_all(WORK &w, unsigned *open)
+{
+    bool any = false;
+#pragma unroll
+    for (int k = 0; k < EACH; k++)
+        if ((*open >> k & 1) && !try_item(w, w.up[k], w.level[k], w.value[k], w.value[k]))
+            *open &= ~(1u << k);
+    EACH_COMPONENT(w, c)
+    if (w.m.kind[c] < ENDED && !is_wide(w, c) && is_wide(w, w.m.up[c]))
+        any |= try_item(w, w.m.up[c], w.m.level[c], w.m.lo[c], w.m.hi[c]);
+    return any || *open;
 }
 
 /* Marks components that are too wide; such a one breaks what it joins. */
@@ -196,13 +223,29 @@ template <typename WORK> static __device__ __forceinline__ void mark_wide(WORK &
 {
     EACH_COMPONENT(w, c)
     {
-        const bool joins = w.m.kind[c] < ENDED;
-        const bool wide =
-            (!joins || w.m.level[c] > 1) && w.values.too_wide(w.m.lo[c], w.m.hi[c], limit);
+        const bool wide = w.values.too_wide(w.m.lo[c], w.m.hi[c], limit);
         w.m.holds[c] = wide ? 0 : QFZ_NONE;
         if (!wide) continue;
         empty(w, c);
-        if (joins) qfz_lower(&w.m.breaks[w.m.up[c]], (uint32_t)w.m.level[c]);
+        w.m.held_lo[c] = QFZ_NONE;
+        w.m.held_hi[c] = 0;
+        if (w.m.kind[c] < ENDED) qfz_lower(&w.m.breaks[w.m.up[c]], (uint32_t)w.m.level[c]);
+    }
+}
+
+/* Does c hold at the level that was tried? */
+template <typename WORK>
+static __device__ __forceinline__ void judge(WORK &w, uint32_t c, double limit)
+{
+    const uint32_t lo = min(w.m.lo[c], w.m.held_lo[c]), hi = max(w.m.hi[c], w.m.held_hi[c]);
+    const uint32_t tried = middle(w, c);
+    empty(w, c);
+    if (w.values.too_wide(lo, hi, limit)) {
+        w.m.breaks[c] = tried;
+    } else {
+        w.m.holds[c] = tried;
+        w.m.held_lo[c] = lo;
+        w.m.held_hi[c] = hi;
     }
 }
 
@@ -212,17 +255,10 @@ template <typename WORK> static __device__ __forceinline__ void bisect(WORK &w, 
     const double limit = w.values.limit[band];
     mark_wide(w, limit);
     __syncthreads();
-    while (__syncthreads_or(try_all(w))) {
+    unsigned open = start_all(w);
+    while (__syncthreads_or(try_all(w, &open))) {
         EACH_COMPONENT(w, c)
-        {
-            if (!is_wide(w, c)) continue;
-            if (w.m.breaks[c] > w.m.holds[c] + 1) {
-                uint32_t *const end =
-                    w.values.too_wide(w.m.lo[c], w.m.hi[c], limit) ? w.m.breaks : w.m.holds;
-                end[c] = middle(w, c);
-            }
-            empty(w, c);
-        }
+        if (is_wide(w, c) && w.m.breaks[c] > w.m.holds[c] + 1) judge(w, c, limit);
         __syncthreads();
     }
 }
@@ -372,7 +408,7 @@ static __device__ __forceinline__ void store_vertices(const WORK &w, int band)
 /* ---- The kernel ------------------------------------------------------------------------------ */
 
 template <typename KEY>
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(THREADS, 2)
     k_block(qfz_gpu_forest forest, qfz_omega_values values, qfz_omega_graph graph, uint32_t *root)
 {
     typedef omega_memory<KEY> memory;

@@ -7,19 +7,6 @@
  * before is something that is not too wide itself, from which every climb gets on to it. */
 #include "gpu/omega_parts.cuh"
 
-enum { THREADS = 256 };
-
-#define EACH_ITEM(i, n)                                                                            \
-    for (uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x; i < (n);                       \
-         i += (uint64_t)gridDim.x * THREADS)
-
-/* Blocks that go on until as many items are done as the device knows of, at most n. */
-static dim3 grid_of(const qfz_gpu *gpu, int64_t n)
-{
-    const unsigned most = (unsigned)gpu->n_sms * 8, wanted = qfz_blocks(n, THREADS);
-    return dim3(wanted < most ? wanted : most);
-}
-
 /* The first vertex from v on that joins another after `level`. */
 static __device__ __forceinline__ uint32_t first_after(const qfz_omega_graph &g, uint32_t v,
                                                        uint32_t level)
@@ -31,12 +18,12 @@ static __device__ __forceinline__ uint32_t first_after(const qfz_omega_graph &g,
 
 /* ---- Begin ----------------------------------------------------------------------------------- */
 
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_begin(qfz_gpu_forest f, qfz_omega_graph g, int n_bands)
 {
     const uint32_t n = *g.n_vertices;
     if (blockIdx.x == 0 && threadIdx.x == 0) *g.n_records = 0;
-    EACH_ITEM(v, n)
+    QFZ_OMEGA_EACH(v, n)
     {
         const uint2 up = f.up[v];
         const bool is_root = (up.x & QFZ_UP_ROOT) == QFZ_UP_ROOT;
@@ -74,27 +61,26 @@ static __device__ __forceinline__ void tell_at(const qfz_omega_graph &g, uint32_
     if (level < g.after) tell(g, first_after(g, v, level), level);
 }
 
-static __global__ void __launch_bounds__(THREADS) k_tell_blocks(qfz_omega_graph g)
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_tell_blocks(qfz_omega_graph g)
 {
     const uint32_t n = *g.n_vertices;
-    EACH_ITEM(v, n) tell_at(g, (uint32_t)v, g.block_breaks[v]);
+    QFZ_OMEGA_EACH(v, n) tell_at(g, (uint32_t)v, g.block_breaks[v]);
 }
 
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_tell_ring(qfz_gpu_forest f, qfz_omega_graph g, const uint32_t *__restrict__ holds_to)
 {
-    EACH_ITEM(i, (uint64_t)qfz_ring_count(f.h, f.w))
+    QFZ_OMEGA_EACH(i, qfz_ring_count(f.h, f.w))
     {
         if (holds_to[i] == QFZ_NONE) continue;
-        const int2 place = qfz_ring_pixel(f.h, f.w, (int32_t)i);
-        tell_at(g, f.rim[qfz_rim_place(f, place.y, place.x)].x, holds_to[i] + 1);
+        tell_at(g, qfz_omega_ring_vertex(f, i), holds_to[i] + 1);
     }
 }
 
-static __global__ void __launch_bounds__(THREADS) k_hang_records(qfz_omega_graph g)
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_hang_records(qfz_omega_graph g)
 {
     const uint32_t n = *g.n_records;
-    EACH_ITEM(i, n) g.at[i] = first_after(g, g.at[i], g.level[i]);
+    QFZ_OMEGA_EACH(i, n) g.at[i] = first_after(g, g.at[i], g.level[i]);
 }
 
 /* ---- One band -------------------------------------------------------------------------------- */
@@ -113,26 +99,23 @@ static band_view view_of(const qfz_omega_values *values, const qfz_omega_graph *
                      (const char *)g->hi + of_record};
 }
 
-static __device__ __forceinline__ void reset_range(const qfz_omega_graph &g, const band_view &b,
-                                                   uint64_t v)
-{
-    g.range_lo[v] = b.own_lo[v];
-    g.range_hi[v] = b.own_hi[v];
-}
-
-static __global__ void __launch_bounds__(THREADS) k_start_band(qfz_omega_graph g, band_view b)
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
+    k_start_band(qfz_omega_graph g, band_view b)
 {
     const uint32_t n = *g.n_vertices;
-    if (blockIdx.x == 0 && threadIdx.x < QFZ_OMEGA_PASSES) g.is_active[threadIdx.x] = 0;
-    EACH_ITEM(v, n) reset_range(g, b, v);
+    if (blockIdx.x == 0 && threadIdx.x <= QFZ_OMEGA_PASSES) g.n_listed[threadIdx.x] = 0;
+    QFZ_OMEGA_EACH(v, n)
+    {
+        g.range_lo[v] = b.own_lo[v];
+        g.range_hi[v] = b.own_hi[v];
+    }
 }
 
 /* Is T of v too wide? */
 static __device__ __forceinline__ bool
 is_too_wide(const qfz_omega_graph &g, const qfz_omega_values &values, double limit, uint32_t v)
 {
-    return g.up_level[v] > 1 &&
-           values.too_wide(qfz_peek(&g.range_lo[v]), qfz_peek(&g.range_hi[v]), limit);
+    return values.too_wide(qfz_peek(&g.range_lo[v]), qfz_peek(&g.range_hi[v]), limit);
 }
 
 /* A range goes into T of v and of all that v hangs on. */
@@ -147,12 +130,12 @@ static __device__ __forceinline__ void spread(const qfz_omega_graph &g,
     }
 }
 
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_spread(qfz_omega_values values, qfz_omega_graph g, band_view b)
 {
     const double limit = values.limit[b.band];
     const uint64_t n = *g.n_vertices, n_all = n + *g.n_records;
-    EACH_ITEM(i, n_all)
+    QFZ_OMEGA_EACH(i, n_all)
     {
         if (i < n) {
             if (b.own_lo[i] <= b.own_hi[i])
@@ -164,78 +147,114 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_mark_wide(qfz_omega_values values, qfz_omega_graph g, band_view b)
 {
     const double limit = values.limit[b.band];
     const uint32_t n = *g.n_vertices;
-    EACH_ITEM(v, n)
+    QFZ_OMEGA_EACH(v, n)
     {
         const bool wide = is_too_wide(g, values, limit, (uint32_t)v);
         g.holds[v] = wide ? 0 : QFZ_NONE;
         if (!wide) continue;
-        reset_range(g, b, v);
+        g.held_lo[v] = b.own_lo[v];
+        g.held_hi[v] = b.own_hi[v];
+        g.range_lo[v] = QFZ_NONE;
+        g.range_hi[v] = 0;
         if (g.up[v] != QFZ_NONE) tell(g, g.up[v], g.up_level[v]);
     }
 }
 
-/* ---- Bisection, as in omega_block.cu --------------------------------------------------------- */
+/* ---- Bisection, as in omega_block.cu.  What it is open for whether a vertex holds with it is
+ * listed; in each pass what has been decided leaves the list. */
+
+/* One of them, by its number: vertices first. */
+struct item {
+    uint32_t v, level; /* what it hangs on, and by which level */
+    int64_t record;    /* below 0: it is a vertex */
+};
+
+static __device__ __forceinline__ item item_of(const qfz_omega_graph &g, uint32_t n, uint64_t i)
+{
+    const int64_t r = (int64_t)i - (int64_t)n;
+    return r < 0 ? item{g.up[i], g.up_level[i], r} : item{g.at[r], g.level[r], r};
+}
+
+static __device__ __forceinline__ void join_item(const qfz_omega_graph &g,
+                                                 const qfz_omega_values &values, const band_view &b,
+                                                 uint64_t i, const item &it, uint32_t *lo,
+                                                 uint32_t *hi)
+{
+    const bool is_vertex = it.record < 0;
+    qfz_omega_widen(&lo[it.v], &hi[it.v], is_vertex ? g.range_lo[i] : values.read(b.lo, it.record),
+                    is_vertex ? g.range_hi[i] : values.read(b.hi, it.record));
+}
+
+/* Is it open whether what it hangs on holds with it?  What is too wide itself is known to break
+ * that. */
+static __device__ __forceinline__ bool is_open(const qfz_omega_graph &g, const item &it)
+{
+    return it.level > g.holds[it.v] && it.level < g.breaks[it.v];
+}
+
+/* The first list; what joins at level 0 is there from the start. */
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
+    k_list(qfz_omega_values values, qfz_omega_graph g, band_view b)
+{
+    const uint32_t n = *g.n_vertices;
+    const auto is_listed = [&](uint64_t i) {
+        const item it = item_of(g, n, i);
+        if (it.v == QFZ_NONE || g.holds[it.v] == QFZ_NONE) return QFZ_NONE;
+        if (it.record < 0 && g.holds[i] != QFZ_NONE) return QFZ_NONE;
+        if (it.level == 0) join_item(g, values, b, i, it, g.held_lo, g.held_hi);
+        return is_open(g, it) ? (uint32_t)i : QFZ_NONE;
+    };
+    qfz_omega_append((uint64_t)n + *g.n_records, &g.n_listed[0], is_listed,
+                     [&](uint32_t to, uint64_t, uint32_t i) { g.list[0][to] = i; });
+}
 
 static __device__ __forceinline__ uint32_t middle(const qfz_omega_graph &g, uint32_t v)
 {
     return g.holds[v] + (g.breaks[v] - g.holds[v]) / 2;
 }
 
-/* Would what joins v at `level` have to be looked at?  Then *open tells if it is still open whether
- * v holds with it. */
-static __device__ __forceinline__ bool is_tried(const qfz_omega_graph &g, uint32_t v,
-                                                uint32_t level, bool *open)
-{
-    if (v == QFZ_NONE || g.holds[v] == QFZ_NONE || level >= g.breaks[v]) return false;
-    *open |= level > g.holds[v];
-    return level <= middle(g, v);
-}
-
-static __device__ __forceinline__ bool is_over(const qfz_omega_graph &g, int pass)
-{
-    return pass > 0 && !g.is_active[pass - 1];
-}
-
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_try(qfz_omega_values values, qfz_omega_graph g, band_view b, int pass)
 {
-    if (is_over(g, pass)) return;
-    const uint64_t n = *g.n_vertices, n_all = n + *g.n_records;
-    bool open = false;
-    EACH_ITEM(i, n_all)
-    {
-        const bool is_record = i >= n;
-        const int64_t r = (int64_t)(i - n);
-        if (!is_record && g.holds[i] != QFZ_NONE) continue;
-        const uint32_t v = is_record ? g.at[r] : g.up[i];
-        if (!is_tried(g, v, is_record ? g.level[r] : g.up_level[i], &open)) continue;
-        const uint32_t lo = is_record ? values.read(b.lo, r) : g.range_lo[i];
-        const uint32_t hi = is_record ? values.read(b.hi, r) : g.range_hi[i];
-        qfz_omega_widen(&g.range_lo[v], &g.range_hi[v], lo, hi);
-    }
-    if (__syncthreads_or(open) && threadIdx.x == 0) atomicOr(&g.is_active[pass], 1u);
+    const uint32_t n = *g.n_vertices;
+    const uint32_t *const list = g.list[pass % 2];
+    uint32_t *const next = g.list[(pass + 1) % 2];
+    const auto stays = [&](uint64_t at) {
+        const uint32_t i = list[at];
+        const item it = item_of(g, n, i);
+        if (!is_open(g, it)) return QFZ_NONE;
+        if (it.level <= middle(g, it.v)) join_item(g, values, b, i, it, g.range_lo, g.range_hi);
+        return i;
+    };
+    qfz_omega_append(g.n_listed[pass], &g.n_listed[pass + 1], stays,
+                     [&](uint32_t to, uint64_t, uint32_t i) { next[to] = i; });
 }
 
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_judge(qfz_omega_values values, qfz_omega_graph g, band_view b, int pass)
 {
-    if (!g.is_active[pass]) return;
+    if (!g.n_listed[pass + 1]) return;
     const double limit = values.limit[b.band];
     const uint32_t n = *g.n_vertices;
-    EACH_ITEM(v, n)
+    QFZ_OMEGA_EACH(v, n)
     {
-        if (g.holds[v] == QFZ_NONE) continue;
-        if (g.breaks[v] > g.holds[v] + 1) {
-            uint32_t *const end =
-                values.too_wide(g.range_lo[v], g.range_hi[v], limit) ? g.breaks : g.holds;
-            end[v] = middle(g, (uint32_t)v);
+        if (g.holds[v] == QFZ_NONE || g.breaks[v] <= g.holds[v] + 1) continue;
+        const uint32_t lo = min(g.range_lo[v], g.held_lo[v]), hi = max(g.range_hi[v], g.held_hi[v]);
+        const uint32_t tried = middle(g, (uint32_t)v);
+        g.range_lo[v] = QFZ_NONE;
+        g.range_hi[v] = 0;
+        if (values.too_wide(lo, hi, limit)) {
+            g.breaks[v] = tried;
+        } else {
+            g.holds[v] = tried;
+            g.held_lo[v] = lo;
+            g.held_hi[v] = hi;
         }
-        reset_range(g, b, v);
     }
 }
 
@@ -244,8 +263,8 @@ static __global__ void __launch_bounds__(THREADS)
 qfz_status qfz_omega_begin(qfz_gpu *gpu, const qfz_gpu_forest *forest, const qfz_omega_graph *graph,
                            int n_bands)
 {
-    return qfz_launch(gpu, k_begin, grid_of(gpu, graph->vertex_room), dim3(THREADS), 0, *forest,
-                      *graph, n_bands);
+    return qfz_launch(gpu, k_begin, qfz_omega_grid(gpu, graph->vertex_room),
+                      dim3(QFZ_OMEGA_THREADS), 0, *forest, *graph, n_bands);
 }
 
 /* After so many halvings of 0 .. after there is nothing between its ends. */
@@ -261,8 +280,9 @@ qfz_status qfz_omega_spread(qfz_gpu *gpu, const qfz_omega_values *values,
                             const qfz_omega_graph *graph, int band)
 {
     const band_view b = view_of(values, graph, band);
-    const dim3 block(THREADS), vertices = grid_of(gpu, graph->vertex_room),
-                               all = grid_of(gpu, graph->vertex_room + graph->record_room);
+    const dim3 block(QFZ_OMEGA_THREADS),
+        vertices = qfz_omega_grid(gpu, graph->vertex_room),
+        all = qfz_omega_grid(gpu, graph->vertex_room + graph->record_room);
     QFZ_TRY(qfz_launch(gpu, k_start_band, vertices, block, 0, *graph, b));
     return qfz_launch(gpu, k_spread, all, block, 0, *values, *graph, b);
 }
@@ -271,10 +291,12 @@ static qfz_status solve_band(qfz_gpu *gpu, const qfz_omega_values *values,
                              const qfz_omega_graph *graph, int band)
 {
     const band_view b = view_of(values, graph, band);
-    const dim3 block(THREADS), vertices = grid_of(gpu, graph->vertex_room),
-                               all = grid_of(gpu, graph->vertex_room + graph->record_room);
+    const dim3 block(QFZ_OMEGA_THREADS),
+        vertices = qfz_omega_grid(gpu, graph->vertex_room),
+        all = qfz_omega_grid(gpu, graph->vertex_room + graph->record_room);
     QFZ_TRY(qfz_omega_spread(gpu, values, graph, band));
     QFZ_TRY(qfz_launch(gpu, k_mark_wide, vertices, block, 0, *values, *graph, b));
+    QFZ_TRY(qfz_launch(gpu, k_list, all, block, 0, *values, *graph, b));
     for (int pass = 0; pass < n_passes(graph->after); pass++) {
         QFZ_TRY(qfz_launch(gpu, k_try, all, block, 0, *values, *graph, b, pass));
         QFZ_TRY(qfz_launch(gpu, k_judge, vertices, block, 0, *values, *graph, b, pass));
@@ -286,12 +308,15 @@ qfz_status qfz_omega_solve(qfz_gpu *gpu, const qfz_gpu_forest *forest,
                            const qfz_omega_values *values, const qfz_omega_graph *graph,
                            const uint32_t *d_holds_to)
 {
-    const dim3 block(THREADS);
-    QFZ_TRY(qfz_launch(gpu, k_tell_blocks, grid_of(gpu, graph->vertex_room), block, 0, *graph));
+    const dim3 block(QFZ_OMEGA_THREADS);
+    QFZ_TRY(
+        qfz_launch(gpu, k_tell_blocks, qfz_omega_grid(gpu, graph->vertex_room), block, 0, *graph));
     if (d_holds_to)
-        QFZ_TRY(qfz_launch(gpu, k_tell_ring, grid_of(gpu, qfz_ring_size(forest->h, forest->w)),
-                           block, 0, *forest, *graph, d_holds_to));
-    QFZ_TRY(qfz_launch(gpu, k_hang_records, grid_of(gpu, graph->record_room), block, 0, *graph));
+        QFZ_TRY(qfz_launch(gpu, k_tell_ring,
+                           qfz_omega_grid(gpu, qfz_ring_size(forest->h, forest->w)), block, 0,
+                           *forest, *graph, d_holds_to));
+    QFZ_TRY(
+        qfz_launch(gpu, k_hang_records, qfz_omega_grid(gpu, graph->record_room), block, 0, *graph));
     for (int band = 0; values->limit && band < values->n_bands; band++)
         QFZ_TRY(solve_band(gpu, values, graph, band));
     return QFZ_OK;

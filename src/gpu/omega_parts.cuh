@@ -68,6 +68,53 @@ struct qfz_omega_values {
     }
 };
 
+/* ---- Kernels over items: blocks that go on until as many are done as the device knows of, at most
+ * n. */
+enum { QFZ_OMEGA_THREADS = 256 };
+
+#define QFZ_OMEGA_EACH(i, n)                                                                       \
+    for (uint64_t i = (uint64_t)blockIdx.x * QFZ_OMEGA_THREADS + threadIdx.x; i < (uint64_t)(n);   \
+         i += (uint64_t)gridDim.x * QFZ_OMEGA_THREADS)
+
+static inline dim3 qfz_omega_grid(const qfz_gpu *gpu, int64_t n)
+{
+    const unsigned most = (unsigned)gpu->n_sms * 8, wanted = qfz_blocks(n, QFZ_OMEGA_THREADS);
+    return dim3(wanted < most ? wanted : most);
+}
+
+/* For each i below n: calls word(i), and unless that is QFZ_NONE, put(its place in a list, i,
+ * word). Warps take places for several items at a time. */
+template <typename WORD, typename PUT>
+static __device__ __forceinline__ void qfz_omega_append(uint64_t n, uint32_t *counter, WORD word,
+                                                        PUT put)
+{
+    enum { EACH = 4 };
+    const uint64_t step = (uint64_t)gridDim.x * QFZ_OMEGA_THREADS * EACH;
+    const uint32_t lane = threadIdx.x % QFZ_WARP;
+    const uint64_t first = (uint64_t)blockIdx.x * QFZ_OMEGA_THREADS + threadIdx.x - lane;
+    for (uint64_t base = first * EACH; base < n; base += step) {
+        uint32_t found[EACH], count = 0;
+#pragma unroll
+        for (int j = 0; j < EACH; j++) {
+            const uint64_t i = base + lane + (uint64_t)j * QFZ_WARP;
+            found[j] = i < n ? word(i) : QFZ_NONE;
+            count += found[j] != QFZ_NONE;
+        }
+        uint32_t to = qfz_take(counter, count);
+#pragma unroll
+        for (int j = 0; j < EACH; j++)
+            if (found[j] != QFZ_NONE) put(to++, base + lane + (uint64_t)j * QFZ_WARP, found[j]);
+    }
+}
+
+/* The vertex of a ring pixel, in a forest that keeps the ring. */
+static __device__ __forceinline__ uint32_t qfz_omega_ring_vertex(const qfz_gpu_forest &f,
+                                                                 uint64_t i)
+{
+    const int2 place = qfz_ring_pixel(f.h, f.w, (int32_t)i);
+    return f.rim[qfz_rim_place(f, place.y, place.x)].x;
+}
+
 /* ---- The graph of all blocks.  A record is what hangs on a block's waiting component; it is named
  * by its first pixel. */
 struct qfz_omega_graph {
@@ -83,10 +130,11 @@ struct qfz_omega_graph {
     uint32_t *own_lo, *own_hi; /* their range, n_bands planes of vertex_room */
     uint32_t *block_breaks;    /* the level at which its block saw it break, or after */
     uint32_t *breaks, *holds;  /* s; the greatest level that is known to hold, QFZ_NONE: not wide */
-    uint32_t *range_lo, *range_hi; /* of T, in one band; where T is too wide, of what was tried */
+    uint32_t *range_lo, *range_hi; /* of T, in one band; where T is too wide, of what is tried */
+    uint32_t *held_lo, *held_hi;   /* where T is too wide, of what holds */
     uint32_t *region;              /* the vertex that names a vertex's region */
     uint32_t *region_first;        /* first pixels by region, then by slot */
-    uint32_t *is_active;           /* by pass: is there anything left to search for? */
+    uint32_t *list[2], *n_listed;  /* what it is open for whether a vertex holds with it; by pass */
 };
 
 enum { QFZ_OMEGA_PASSES = 33 };

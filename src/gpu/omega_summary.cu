@@ -12,8 +12,6 @@
 #include "gpu/collective.cuh"
 #include "gpu/omega_parts.cuh"
 
-enum { THREADS = 256 };
-
 typedef unsigned long long envoy; /* level << 32 | ring pixel */
 
 struct summary_view {
@@ -26,30 +24,27 @@ struct summary_view {
 /* d_counts: links below after, events, links of any level, vertices. */
 enum { N_LINKS = 0, N_EVENTS, N_ALL_LINKS, N_VERTICES, COUNTS };
 
-#define EACH_ITEM(i, n)                                                                            \
-    for (uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x; i < (n);                       \
-         i += (uint64_t)gridDim.x * THREADS)
-
-static __global__ void __launch_bounds__(THREADS) k_begin(qfz_omega_graph g, summary_view s)
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
+    k_begin(qfz_omega_graph g, summary_view s)
 {
     const uint32_t n = *g.n_vertices;
     if (blockIdx.x == 0 && threadIdx.x == 0) {
         s.counts[N_VERTICES] = n;
         s.counts[N_LINKS] = s.counts[N_EVENTS] = 0;
     }
-    EACH_ITEM(v, n) s.envoys[v] = ~(envoy)0;
+    QFZ_OMEGA_EACH(v, n) s.envoys[v] = ~(envoy)0;
 }
 
 /* A ring pixel reaches its vertex at level 0, and what that joins by and by.  Where another has
  * been before, it has gone on. */
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_send_envoys(qfz_gpu_forest f, qfz_omega_graph g, const uint8_t *valid, summary_view s)
 {
-    EACH_ITEM(i, (uint64_t)qfz_ring_count(f.h, f.w))
+    QFZ_OMEGA_EACH(i, qfz_ring_count(f.h, f.w))
     {
         const int2 place = qfz_ring_pixel(f.h, f.w, (int32_t)i);
         if (valid && !valid[(int64_t)place.y * f.w + place.x]) continue;
-        uint32_t v = f.rim[qfz_rim_place(f, place.y, place.x)].x, level = 0;
+        uint32_t v = qfz_omega_ring_vertex(f, i), level = 0;
         while (v != QFZ_NONE && level < g.after) {
             if (atomicMin(&s.envoys[v], (envoy)level << 32 | i) != ~(envoy)0) break;
             level = g.up_level[v];
@@ -92,19 +87,17 @@ static __device__ __forceinline__ uint32_t level_of_event(const qfz_omega_graph 
     return at < g.after ? at : QFZ_NONE;
 }
 
-static __global__ void __launch_bounds__(THREADS) k_collect(qfz_omega_graph g, summary_view s)
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
+    k_collect(qfz_omega_graph g, summary_view s)
 {
     const uint32_t n_vertices = *g.n_vertices, n_records = *g.n_records;
-    const uint64_t n = n_records + 2 * (uint64_t)n_vertices;
-    const uint64_t step = (uint64_t)gridDim.x * THREADS;
-    const uint64_t end = (n + QFZ_WARP - 1) / QFZ_WARP * QFZ_WARP; /* whole warps stay together */
-    for (uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x; i < end; i += step) {
-        const uint32_t level = i < n ? level_of_event(g, s, n_records, n_vertices, i) : QFZ_NONE;
-        const uint32_t at = qfz_take(&s.counts[N_EVENTS], level != QFZ_NONE ? 1 : 0);
-        if (level == QFZ_NONE) continue;
-        s.level[0][at] = level;
-        s.source[0][at] = (uint32_t)i;
-    }
+    qfz_omega_append(
+        n_records + 2 * (uint64_t)n_vertices, &s.counts[N_EVENTS],
+        [&](uint64_t i) { return level_of_event(g, s, n_records, n_vertices, i); },
+        [&](uint32_t to, uint64_t i, uint32_t level) {
+            s.level[0][to] = level;
+            s.source[0][to] = (uint32_t)i;
+        });
 }
 
 /* The vertex whose envoy tells of an item. */
@@ -119,13 +112,13 @@ static __device__ __forceinline__ uint32_t teller_of(const qfz_omega_graph &g,
 }
 
 /* Band `band` of the events' ranges; in the first band their ring pixels too. */
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_store(qfz_omega_values values, qfz_omega_graph g, summary_view s, int band, int sorted,
             qfz_gpu_absorbs absorbs)
 {
     const uint32_t n_vertices = *g.n_vertices, n_records = *g.n_records;
     const uint32_t n = s.counts[N_EVENTS];
-    EACH_ITEM(e, n)
+    QFZ_OMEGA_EACH(e, n)
     {
         const uint32_t i = s.source[sorted][e], v = i - n_records;
         uint32_t lo = 0, hi = values.greatest();
@@ -147,11 +140,11 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 /* Links ascend; those above alpha are not told. */
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_count_links(qfz_omega_graph g, summary_view s, const uint32_t *__restrict__ level)
 {
     const uint32_t n = s.counts[N_ALL_LINKS];
-    EACH_ITEM(i, n)
+    QFZ_OMEGA_EACH(i, n)
     if (level[i] < g.after && (i + 1 == n || level[i + 1] >= g.after))
         s.counts[N_LINKS] = (uint32_t)i + 1;
 }
@@ -170,28 +163,22 @@ static summary_view view_of(const qfz_omega_room *room)
     return s;
 }
 
-static dim3 grid_of(const qfz_gpu *gpu, int64_t n)
-{
-    const unsigned most = (unsigned)gpu->n_sms * 8, wanted = qfz_blocks(n, THREADS);
-    return dim3(wanted < most ? wanted : most);
-}
-
 qfz_status qfz_gpu_omega_links(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
                                void *d_scratch, qfz_gpu_links *links, uint32_t **d_n)
 {
     qfz_omega_room room = {};
     const int64_t n_ring = qfz_ring_size(image->h, image->w);
-    const dim3 block(THREADS), ring = grid_of(gpu, n_ring);
+    const dim3 block(QFZ_OMEGA_THREADS), ring = qfz_omega_grid(gpu, n_ring);
     QFZ_TRY(qfz_omega_cut(gpu, image, rule, d_scratch, &room));
     QFZ_TRY(qfz_omega_prepare(gpu, image, rule, true, &room));
     QFZ_TRY(qfz_omega_blocks(gpu, &room.forest, &room.values, &room.graph, room.d_source[0]));
     QFZ_TRY(qfz_omega_solve(gpu, &room.forest, &room.values, &room.graph, NULL));
     const summary_view s = view_of(&room);
     const qfz_omega_graph *const g = &room.graph;
-    QFZ_TRY(qfz_launch(gpu, k_begin, grid_of(gpu, g->vertex_room), block, 0, *g, s));
+    QFZ_TRY(qfz_launch(gpu, k_begin, qfz_omega_grid(gpu, g->vertex_room), block, 0, *g, s));
     QFZ_TRY(qfz_launch(gpu, k_send_envoys, ring, block, 0, room.forest, *g, image->d_valid, s));
     if (rule->omega)
-        QFZ_TRY(qfz_launch(gpu, k_collect, grid_of(gpu, room.event_room), block, 0, *g, s));
+        QFZ_TRY(qfz_launch(gpu, k_collect, qfz_omega_grid(gpu, room.event_room), block, 0, *g, s));
     QFZ_TRY(qfz_gpu_border_links(gpu, &room.forest, room.d_links_scratch, &room.links,
                                  room.d_counts + N_ALL_LINKS));
     QFZ_TRY(qfz_launch(gpu, k_count_links, ring, block, 0, *g, s, room.links.d_level));
@@ -224,8 +211,8 @@ qfz_status qfz_gpu_omega_absorbs(qfz_gpu *gpu, const qfz_gpu_image *image, const
     for (int band = 0; band < rule->n_bands; band++) {
         if (rule->omega && rule->n_bands > 1)
             QFZ_TRY(qfz_omega_spread(gpu, &room.values, &room.graph, band));
-        QFZ_TRY(qfz_launch(gpu, k_store, grid_of(gpu, n), dim3(THREADS), 0, room.values, room.graph,
-                           s, band, sorted, *absorbs));
+        QFZ_TRY(qfz_launch(gpu, k_store, qfz_omega_grid(gpu, n), dim3(QFZ_OMEGA_THREADS), 0,
+                           room.values, room.graph, s, band, sorted, *absorbs));
     }
     return QFZ_OK;
 }

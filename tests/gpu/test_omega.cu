@@ -244,39 +244,118 @@ static void check_tiles(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *ru
     stitched_close(by_gpu);
 }
 
+/* Alone and in tiles, by random limits. */
+static void check_raster(qfz_gpu *gpu, const qfz_image *image, qfz_distance distance,
+                         const char *what)
+{
+    double omega[4];
+    qfz_rule rule = {};
+    uint32_t max_key;
+    rule.type = image->type;
+    rule.n_bands = image->n_bands;
+    rule.distance = distance;
+    rule.connectivity = check_chance(50) ? 4 : 8;
+    must(qfz_max_key(rule.type, rule.n_bands, rule.distance, &max_key, &err) == QFZ_OK, "keys");
+    rule.alpha_key = some_alpha(image, &rule, max_key);
+    for (int b = 0; b < image->n_bands; b++)
+        omega[b] = some_omega(image, b);
+    if (!check_chance(5)) rule.omega = omega;
+    check_describe("%s; distance %d, connectivity %d, alpha %u, omega %g", what, rule.distance,
+                   rule.connectivity, rule.alpha_key, rule.omega ? omega[0] : -1.0);
+    check_alone(gpu, image, &rule);
+    check_tiles(gpu, image, &rule);
+}
+
 static void random_raster(qfz_gpu *gpu, int64_t number)
 {
     hostile made;
     const int64_t sides[] = {20, 80, 210};
-    const int type = number % 5 < 3 ? (int)(number % 4) : -1; /* mostly levels of 16 bits */
+    const int type = number % 7 == 6  ? (int)QFZ_F32 /* squares vanish */
+                     : number % 5 < 3 ? (int)(number % 4)
+                                      : -1; /* mostly levels of 16 bits */
     hostile_make(&made, check_.seed, number, sides[number % 3], type, type >= 0 ? 1 : 3);
     check_case(number, "%s", made.what);
     qfz_image seen = made.image;
-    double omega[4];
     if (check_chance(25)) seen.valid = NULL;
-    qfz_rule rule = {};
-    rule.type = seen.type;
-    rule.n_bands = seen.n_bands;
-    rule.distance = check_chance(60) ? QFZ_LINF : QFZ_L2;
-    rule.connectivity = check_chance(50) ? 4 : 8;
-    uint32_t max_key;
-    must(qfz_max_key(rule.type, rule.n_bands, rule.distance, &max_key, &err) == QFZ_OK, "keys");
-    rule.alpha_key = some_alpha(&seen, &rule, max_key);
-    for (int b = 0; b < seen.n_bands; b++)
-        omega[b] = some_omega(&seen, b);
-    if (!check_chance(5)) rule.omega = omega;
-    check_describe("%s; distance %d, connectivity %d, alpha %u, omega %g", made.what, rule.distance,
-                   rule.connectivity, rule.alpha_key, rule.omega ? omega[0] : -1.0);
-    check_alone(gpu, &seen, &rule);
-    check_tiles(gpu, &seen, &rule);
+    check_raster(gpu, &seen, check_chance(60) && number % 7 != 6 ? QFZ_LINF : QFZ_L2, made.what);
     hostile_free(&made);
+}
+
+/* Hills on hills: zones inside zones, over many blocks and many levels. */
+static std::vector<uint16_t> hills(int64_t side)
+{
+    std::vector<uint16_t> px((size_t)(side * side), 20000);
+    std::vector<int> at((size_t)(side * side));
+    for (int64_t step = 128; step >= 1; step /= 2) {
+        const int64_t n = side / step + 2;
+        for (int64_t i = 0; i < n * n; i++)
+            at[(size_t)i % at.size()] = (int)check_pick(step * 40 + 20);
+        for (int64_t p = 0; p < side * side; p++)
+            px[(size_t)p] =
+                (uint16_t)(px[(size_t)p] + at[(size_t)((p / side / step * n + p % side / step) %
+                                                       (int64_t)at.size())]);
+    }
+    return px;
+}
+
+static void hilly_raster(qfz_gpu *gpu, int64_t number)
+{
+    check_case(number, "hills");
+    const int64_t side = 150 + check_pick(120);
+    const std::vector<uint16_t> px = hills(side);
+    qfz_image image = {};
+    image.h = image.w = side;
+    image.n_bands = 1;
+    image.type = QFZ_U16;
+    image.pixels = px.data();
+    for (const double omega : {300.0, 1500.0, 4000.0, 8000.0}) {
+        qfz_rule rule = {};
+        rule.type = QFZ_U16;
+        rule.n_bands = 1;
+        rule.distance = QFZ_LINF;
+        rule.connectivity = check_chance(50) ? 4 : 8;
+        rule.alpha_key = check_chance(50) ? UINT32_MAX : (uint32_t)omega / 2;
+        rule.omega = &omega;
+        check_describe("hills, omega %g, alpha %u", omega, rule.alpha_key);
+        check_alone(gpu, &image, &rule);
+        check_tiles(gpu, &image, &rule);
+    }
+}
+
+/* Levels of 2^32 - 1 join, too, where nothing forbids it. */
+static void greatest_levels(qfz_gpu *gpu)
+{
+    const uint32_t values[] = {0, UINT32_MAX, 1, UINT32_MAX, 0, 0, 5, UINT32_MAX - 1, 0, 7};
+    const double omegas[] = {INFINITY, 4294967295.0, 4294967294.0, 5.0};
+    qfz_image image = {};
+    image.h = 1;
+    image.w = sizeof values / sizeof *values;
+    image.n_bands = 1;
+    image.type = QFZ_U32;
+    image.pixels = values;
+    for (const double &omega : omegas)
+        for (const uint32_t alpha : {UINT32_MAX, UINT32_MAX - 1}) {
+            qfz_rule rule = {};
+            rule.type = QFZ_U32;
+            rule.n_bands = 1;
+            rule.distance = QFZ_LINF;
+            rule.connectivity = 4;
+            rule.alpha_key = alpha;
+            rule.omega = &omega;
+            check_case(0, "greatest levels, omega %.17g, alpha %u", omega, alpha);
+            check_alone(gpu, &image, &rule);
+            check_tiles(gpu, &image, &rule);
+        }
 }
 
 int main(int argc, char **argv)
 {
-    check_begin(argc, argv, 60);
+    check_begin(argc, argv, 36);
     qfz_gpu gpu = open_gpu(&err);
+    if (check_.first == 0) greatest_levels(&gpu);
     for (int64_t i = check_.first; i < check_.cases; i++)
         random_raster(&gpu, i);
+    for (int64_t i = check_.first; i < check_.cases; i += 12)
+        hilly_raster(&gpu, i);
     return check_end();
 }
