@@ -7,6 +7,7 @@
 #include "choice.h"
 #include "gpu/gpu.h"
 #include "memory.h"
+#include "method.h"
 
 struct qfz_session {
     qfz_image image;
@@ -45,18 +46,7 @@ static qfz_status check_image(const qfz_image *image, const qfz_method *method, 
     if (image->n_bands < 1 || image->n_bands > QFZ_MAX_BANDS)
         return qfz_fail(err, QFZ_EARG, "%d bands; 1 to %d are allowed", image->n_bands,
                         QFZ_MAX_BANDS);
-    if (method->connectivity != 4 && method->connectivity != 8)
-        return qfz_fail(err, QFZ_EARG, "connectivity is %d; it must be 4 or 8",
-                        method->connectivity);
-    if (method->has_alpha && !(method->alpha >= 0))
-        return qfz_fail(err, QFZ_EARG, "alpha is %g; it must be at least 0", method->alpha);
-    if (method->omega && method->n_omega != 1 && method->n_omega != image->n_bands)
-        return qfz_fail(err, QFZ_EARG, "%d values of omega for %d bands", method->n_omega,
-                        image->n_bands);
-    for (int b = 0; method->omega && b < method->n_omega; b++)
-        if (!(method->omega[b] >= 0))
-            return qfz_fail(err, QFZ_EARG, "omega is %g; it must be at least 0", method->omega[b]);
-    return QFZ_OK;
+    return qfz_method_check(method, err);
 }
 
 static qfz_status set_rule(qfz_session *s, const qfz_method *method, qfz_error *err)
@@ -72,10 +62,7 @@ static qfz_status set_rule(qfz_session *s, const qfz_method *method, qfz_error *
     s->equal = !method->has_alpha;
     if (method->has_alpha)
         s->rule.alpha_key = qfz_key_of_alpha(image->type, method->distance, method->alpha);
-    if (!method->omega) return QFZ_OK;
-    QFZ_TRY(QFZ_NEW(&s->omega, image->n_bands, err));
-    for (int b = 0; b < image->n_bands; b++)
-        s->omega[b] = method->omega[method->n_omega == 1 ? 0 : b];
+    QFZ_TRY(qfz_method_spread_omega(method, image->n_bands, &s->omega, err));
     s->rule.omega = s->omega;
     return QFZ_OK;
 }

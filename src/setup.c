@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "memory.h"
+#include "method.h"
 #include "run.h"
 
 static const int64_t mebi = 1 << 20;
@@ -22,20 +23,6 @@ enum {
 
 /* ---------------------------------------------------------------------------------------- checks
  */
-static qfz_status check_alpha(const qfz_job *job, qfz_error *err)
-{
-    const qfz_method *const m = &job->method;
-    if (m->has_alpha && !(m->alpha >= 0))
-        return qfz_fail(err, QFZ_EARG, "alpha is %g; it must be a number that is at least 0",
-                        m->alpha);
-    if (job->task == QFZ_CUT && !m->has_alpha) return qfz_fail(err, QFZ_EARG, "a cut needs alpha");
-    for (int i = 0; i < m->n_omega; i++)
-        if (!(m->omega[i] >= 0))
-            return qfz_fail(err, QFZ_EARG, "omega is %g; it must be a number that is at least 0",
-                            m->omega[i]);
-    return QFZ_OK;
-}
-
 static bool wants_omega(const qfz_job *job)
 {
     return job->task == QFZ_SIMPLIFY;
@@ -72,8 +59,8 @@ static qfz_status check_job(const qfz_job *job, qfz_error *err)
     const qfz_method *const m = &job->method;
     if (!job->src || (!job->dst && !job->count_only))
         return qfz_fail(err, QFZ_EARG, "source and output must be named");
-    if (m->connectivity != 4 && m->connectivity != 8)
-        return qfz_fail(err, QFZ_EARG, "connectivity is %d; it must be 4 or 8", m->connectivity);
+    QFZ_TRY(qfz_method_check(m, err));
+    QFZ_TRY(check_count_only(job, err));
     if (job->tile_px < 0) return qfz_fail(err, QFZ_EARG, "tile side is %d", job->tile_px);
     if (job->n_threads < 0) return qfz_fail(err, QFZ_EARG, "thread count is %d", job->n_threads);
     if (job->retries < 0 || !(job->retry_wait_s >= 0))
@@ -89,28 +76,12 @@ static qfz_status check_job(const qfz_job *job, qfz_error *err)
         return qfz_fail(err, QFZ_EARG, "%s: named for two outputs", job->dst);
     if (job->has_background && job->task != QFZ_LABEL)
         return qfz_fail(err, QFZ_EARG, "background belongs to label only");
-    QFZ_TRY(check_phase(job, err));
-    QFZ_TRY(check_count_only(job, err));
-    return check_alpha(job, err);
+    if (job->task == QFZ_CUT && !m->has_alpha) return qfz_fail(err, QFZ_EARG, "a cut needs alpha");
+    return check_phase(job, err);
 }
 
 /* -------------------------------------------------------------------------------------- the rule
  */
-static qfz_status spread_omega(qfz_setup *setup, qfz_error *err)
-{
-    const qfz_method *const m = &setup->job->method;
-    const int n_bands = setup->info.n_bands;
-    if (!m->omega) return QFZ_OK;
-    if (m->n_omega != 1 && m->n_omega != n_bands)
-        return qfz_fail(err, QFZ_EARG, "%d values of omega for %d bands; give one, or one per band",
-                        m->n_omega, n_bands);
-    QFZ_TRY(QFZ_NEW(&setup->omega, n_bands, err));
-    for (int b = 0; b < n_bands; b++)
-        setup->omega[b] = m->omega[m->n_omega == 1 ? 0 : b];
-    setup->rule.omega = setup->omega;
-    return QFZ_OK;
-}
-
 static qfz_status make_rule(qfz_setup *setup, const qfz_source *source, qfz_error *err)
 {
     const qfz_job *const job = setup->job;
@@ -130,7 +101,9 @@ static qfz_status make_rule(qfz_setup *setup, const qfz_source *source, qfz_erro
         rule->alpha_key = 0;
     else if (job->method.has_alpha && job->task != QFZ_SALIENCY && job->task != QFZ_CUT)
         rule->alpha_key = qfz_key_of_alpha(rule->type, rule->distance, job->method.alpha);
-    return spread_omega(setup, err);
+    QFZ_TRY(qfz_method_spread_omega(&job->method, rule->n_bands, &setup->omega, err));
+    rule->omega = setup->omega;
+    return QFZ_OK;
 }
 
 static qfz_kind kind_of(qfz_task task)

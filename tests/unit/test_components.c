@@ -3,35 +3,10 @@
  */
 #include "cpu/cpu.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-static uint64_t random_next(uint64_t *state)
-{
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    return *state >> 11;
-}
-
-static int random_below(uint64_t *state, int n)
-{
-    return (int)(random_next(state) % (uint64_t)n);
-}
-
-static void *room(size_t n, size_t size)
-{
-    void *const ptr = calloc(n ? n : 1, size);
-    assert_non_null(ptr);
-    return ptr;
-}
+#include "small.h"
 
 /* ---- The truth ------------------------------------------------------------------------------- */
 
@@ -51,11 +26,6 @@ static void answer_destroy(answers *answer)
     free(answer->label);
     free(answer->first);
     free(answer->count);
-}
-
-static bool is_valid(const qfz_image *image, int64_t p)
-{
-    return !image->valid || image->valid[p];
 }
 
 /* Does the edge that starts at pixel p join it to pixel q? */

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <string.h>
 
 #include "engine.h"
 #include "run.h"
@@ -60,12 +61,33 @@ static void levels_get_the_least_type_that_is_larger_than_any(void **state)
     assert_int_equal(qfz_spec_saliency(&setup, "x.tif", QFZ_EDGES).type, QFZ_OUT_F32);
 }
 
+/* Born from a bug: with labels asked for and no other output, a name that was not there was read.
+ */
+static void counting_takes_no_outputs(void **state)
+{
+    (void)state;
+    qfz_job job = qfz_job_default(QFZ_SIMPLIFY);
+    qfz_plan plan;
+    qfz_error err = {.status = QFZ_OK};
+    job.src = "none.tif";
+    job.count_only = true;
+    job.labels = "labels.tif";
+    assert_int_equal(qfz_job_plan(&job, &plan, &err), QFZ_EARG);
+    assert_non_null(strstr(err.message, "labels.tif: where regions are only counted"));
+    job.labels = NULL;
+    job.task = QFZ_SALIENCY;
+    err = (qfz_error){.status = QFZ_OK};
+    assert_int_equal(qfz_job_plan(&job, &plan, &err), QFZ_EARG);
+    assert_non_null(strstr(err.message, "no regions to count"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(labels_are_wide_when_32_bits_are_too_few),
         cmocka_unit_test(wide_labels_keep_their_high_words),
         cmocka_unit_test(levels_get_the_least_type_that_is_larger_than_any),
+        cmocka_unit_test(counting_takes_no_outputs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

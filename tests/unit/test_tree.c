@@ -6,38 +6,13 @@
  * of one level are disjoint, so equal lists are equal trees. */
 #include "cpu/cpu.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "small.h"
+
 enum { MAX_BANDS = 3 };
-
-static uint64_t random_next(uint64_t *state)
-{
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    return *state >> 11;
-}
-
-static int random_below(uint64_t *state, int n)
-{
-    return (int)(random_next(state) % (uint64_t)n);
-}
-
-static void *room(size_t n, size_t size)
-{
-    void *const ptr = calloc(n ? n : 1, size);
-    assert_non_null(ptr);
-    return ptr;
-}
 
 /* ---- Images ---------------------------------------------------------------------------------- */
 
@@ -94,11 +69,6 @@ static int by_key(const void *a, const void *b)
 {
     const uint32_t x = ((const edge *)a)->key, y = ((const edge *)b)->key;
     return (x > y) - (x < y);
-}
-
-static bool is_valid(const qfz_image *image, int64_t p)
-{
-    return !image->valid || image->valid[p];
 }
 
 /* All edges that may join, by key. */
