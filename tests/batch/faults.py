@@ -258,6 +258,11 @@ def a_rank_fails():
         os.rmdir(where)
         status, _, err = run(before + words)
         test.check(status == 0 and content("out.tif") == wanted["label"][0], f"{where}: {err}")
+    shutil.copy("src.tif", "other.tif")
+    split = 'exec "$@" $([ "$OMPI_COMM_WORLD_RANK$PMI_RANK" = 0 ] && echo src || echo other).tif x.vrt'
+    status, _, err = run([*before, "sh", "-c", split, "sh", test.qfz, "label", "-q"])
+    test.check(status == 1 and one_line(err) and "other.tif" in err, f"two jobs: {status}: {err}")
+    test.check(not os.path.exists("x.vrt"), "two jobs: an output")
     status, out, err = run([*before, test.qfz, "label", "--no-such-option"])
     test.check(status == 2 and one_line(err) and not out, f"usage on ranks: {status} {out} {err}")
 
