@@ -56,7 +56,7 @@ static void write_all(FILE *out, const qfz_setup *setup, const qfz_source *sourc
     (void)fprintf(out, "version\t%s, journal %d\n", QFZ_VERSION, FORMAT);
     write_text(out, "task", tasks[job->task]);
     write_text(out, "source", job->src);
-    qfz_source_describe(source, out);
+    if (source) qfz_source_describe(source, out);
     write_text(out, "mask", job->mask);
     write_text(out, "nodata rule", rules[job->nodata_rule]);
     write_list(out, "open options", job->open_options);

@@ -6,7 +6,7 @@
 
 #include "run.h"
 
-/* *text is released by free(). */
+/* *text is released by free().  source NULL: without what the source itself and its files tell. */
 qfz_status qfz_identity_make(char **text, const qfz_setup *setup, const qfz_source *source,
                              int n_parts, qfz_error *err);
 

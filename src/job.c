@@ -5,6 +5,8 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "identity.h"
+#include "memory.h"
 #include "passes.h"
 #include "work.h"
 
@@ -125,11 +127,50 @@ static qfz_status settle_tiles(context *c, qfz_error *err)
     return qfz_ranks_agree(c->ranks, st, err);
 }
 
+static qfz_status compare_with_first(context *c, const char *here, const char *first,
+                                     bool first_works, qfz_error *err)
+{
+    qfz_difference d;
+    if (qfz_identity_differs(first, here, &d))
+        return qfz_fail(err, QFZ_EARG,
+                        "the processes of one job were given different ones: the %s of rank 0 is "
+                        "\"%s\", that of rank %d is \"%s\"",
+                        d.what, d.there, c->ranks->rank, d.here);
+    if (first_works == (c->job->work != NULL)) return QFZ_OK;
+    return qfz_fail(err, QFZ_EARG, "a folder of work must be named to all processes of a job");
+}
+
+/* A launcher may have been used to start many jobs at a time; these would wait for each other. */
+static qfz_status check_same_job(context *c, qfz_error *err)
+{
+    char *here = NULL, *first = NULL;
+    bool first_works = c->job->work != NULL;
+    qfz_status st = qfz_identity_make(&here, &c->setup, NULL, c->ranks->n, err);
+    QFZ_TRY_OR(st, cleanup, qfz_ranks_agree(c->ranks, st, err));
+    int64_t bytes = (int64_t)strlen(here) + 1;
+    QFZ_TRY_OR(st, cleanup, qfz_ranks_share(c->ranks, &bytes, sizeof bytes, err));
+    st = QFZ_NEW(&first, bytes, err);
+    QFZ_TRY_OR(st, cleanup, qfz_ranks_agree(c->ranks, st, err));
+    if (c->ranks->rank == 0) memcpy(first, here, (size_t)bytes);
+    QFZ_TRY_OR(st, cleanup, qfz_ranks_share(c->ranks, first, bytes, err));
+    QFZ_TRY_OR(st, cleanup, qfz_ranks_share(c->ranks, &first_works, sizeof first_works, err));
+    st = compare_with_first(c, here, first, first_works, err);
+    st = qfz_ranks_agree(c->ranks, st, err);
+
+cleanup:
+    free(here);
+    free(first);
+    return st;
+}
+
 static qfz_status prepare(context *c, qfz_error *err)
 {
     const qfz_status st = qfz_setup_init(&c->setup, c->job, &c->source, err);
     QFZ_TRY(qfz_ranks_agree(c->ranks, st, err));
-    if (c->ranks->n > 1) QFZ_TRY(settle_tiles(c, err));
+    if (c->ranks->n > 1) {
+        QFZ_TRY(check_same_job(c, err));
+        QFZ_TRY(settle_tiles(c, err));
+    }
     if (c->job->work) QFZ_TRY(qfz_work_open(&c->work, &c->setup, c->ranks, c->source, err));
     return QFZ_OK;
 }

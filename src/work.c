@@ -125,6 +125,7 @@ static qfz_status take_over(qfz_work *work, const char *there, qfz_setup *setup,
     return qfz_setup_retile(setup, w, h, err);
 }
 
+/* here NULL: it is known that this is the job of rank 0, which has compared. */
 static qfz_status compare(qfz_work *work, const char *here, qfz_setup *setup, qfz_error *err)
 {
     qfz_difference d;
@@ -133,7 +134,7 @@ static qfz_status compare(qfz_work *work, const char *here, qfz_setup *setup, qf
     qfz_status st;
     if (!there)
         st = qfz_fail(err, QFZ_EARG, "%s: nothing there to go on with", work->folder);
-    else if (qfz_identity_differs(there, here, &d))
+    else if (here && qfz_identity_differs(there, here, &d))
         st = qfz_fail(err, QFZ_EARG,
                       "%s: it holds another job: its %s was \"%s\", and is \"%s\" now",
                       work->folder, d.what, d.there, d.here);
@@ -159,7 +160,7 @@ static qfz_status check_fresh(const qfz_work *work, qfz_error *err)
 static qfz_status enter(qfz_work *work, const char *here, qfz_setup *setup, qfz_error *err)
 {
     const qfz_job *const job = setup->job;
-    if (work->ranks->rank == 0 && job->phase != QFZ_PHASE_STITCH) {
+    if (job->phase != QFZ_PHASE_STITCH) {
         if (mkdir(work->folder, 0777) != 0 && errno != EEXIST)
             return failed(work->folder, "making the folder", err);
         if (!job->resume && job->phase == QFZ_PHASE_ALL) QFZ_TRY(check_fresh(work, err));
@@ -174,7 +175,7 @@ static qfz_status enter_all(qfz_work *work, const char *here, qfz_setup *setup, 
     const bool first = work->ranks->rank == 0;
     qfz_status st = first ? enter(work, here, setup, err) : QFZ_OK;
     QFZ_TRY(qfz_ranks_agree(work->ranks, st, err));
-    st = first ? QFZ_OK : enter(work, here, setup, err);
+    st = first ? QFZ_OK : compare(work, NULL, setup, err);
     return qfz_ranks_agree(work->ranks, st, err);
 }
 
@@ -194,7 +195,7 @@ qfz_status qfz_work_open(qfz_work **out, qfz_setup *setup, const qfz_ranks *rank
     if (st == QFZ_OK) {
         *work = (qfz_work){.folder = setup->job->work, .ranks = ranks, .lock = -1};
         set_part(work, setup->job);
-        st = qfz_identity_make(&here, setup, source, work->n_parts, err);
+        if (ranks->rank == 0) st = qfz_identity_make(&here, setup, source, work->n_parts, err);
     }
     QFZ_TRY_OR(st, cleanup, qfz_ranks_agree(ranks, st, err));
     QFZ_TRY_OR(st, cleanup, enter_all(work, here, setup, err));

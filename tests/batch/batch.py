@@ -140,11 +140,11 @@ def content(path):
         with open(path, "rb") as table:
             return table.read()
     subprocess.run(["gdal_translate", "-q", "-of", "ENVI", path, "content.bin"], check=True)
-    with open("content.bin", "rb") as pixels:
-        data = pixels.read()
+    data = [open(name, "rb").read() for name in ("content.bin", "content.bin.msk")
+            if os.path.exists(name)]
     info = subprocess.run(["gdalinfo", "-norat", path], capture_output=True, text=True,
                           check=True).stdout
-    for name in ("content.bin", "content.hdr", "content.bin.aux.xml"):
+    for name in ("content.bin", "content.hdr", "content.bin.aux.xml", "content.bin.msk"):
         if os.path.exists(name):
             os.remove(name)
     kept = [line for line in info.splitlines()

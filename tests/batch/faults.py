@@ -44,8 +44,13 @@ def ends_well(task, what):
 
 
 def journal_bytes():
-    names = os.listdir("work") if os.path.isdir("work") else []
-    return sum(os.path.getsize("work/" + name) for name in names if name.endswith(".journal"))
+    total = 0
+    for name in os.listdir("work") if os.path.isdir("work") else []:
+        try:
+            total += os.path.getsize("work/" + name) if name.endswith(".journal") else 0
+        except OSError: # it was deleted meanwhile
+            pass
+    return total
 
 
 def stopped_early(words, number, before):
@@ -153,9 +158,10 @@ def damaged_journals():
             clean()
             words, _ = job(task, *WORK)
             process = start(words)
-            time.sleep(0.04 + test.random.random() * 0.25)
-            if process.poll() is None:
-                kill_job(process, test.random)
+            most = test.random.randrange(600000)
+            while journal_bytes() < most and process.poll() is None:
+                time.sleep(0.001)
+            kill_job(process, test.random)
             for name in os.listdir("work") if os.path.isdir("work") else []:
                 if name.endswith(".journal"):
                     damage("work/" + name, how)
@@ -166,12 +172,12 @@ def stopped_work(task):
     """A folder of a run that was killed before its end."""
     clean()
     words, _ = job(task, *WORK)
-    for attempt in range(100):
+    while True:
         process = start(words)
-        time.sleep(0.05 + 0.01 * attempt % 0.1)
-        over = process.poll() is not None
+        while journal_bytes() < 20000 and process.poll() is None:
+            time.sleep(0.001)
         kill_job(process, test.random)
-        if not over and os.path.exists("work/job") and not os.path.exists("work/done"):
+        if os.path.exists("work/job") and not os.path.exists("work/done"):
             return
         clean()
 
@@ -211,11 +217,29 @@ def other_jobs():
 def two_at_a_time():
     clean()
     first = start(job("simplify", *WORK, "--resume")[0])
-    time.sleep(0.1)
+    while journal_bytes() == 0 and first.poll() is None:
+        time.sleep(0.001)
     status, _, err = run(job("simplify", *WORK, "--resume")[0])
     over = first.poll() is not None
     first.wait()
     test.check(over or (status == 1 and "at work" in err), f"two at a time: {status}: {err}")
+
+
+def other_resources():
+    """Tiles depend on threads and memory, where --tile says nothing: who resumes takes them over."""
+    words, outputs = command(test.qfz, "label", "big.tif", "out", ".tif", *WORK, "--resume")
+    wholes = command(test.qfz, "label", "big.tif", "whole_big", ".tif")
+    status, _, err = run(wholes[0])
+    test.check(status == 0, f"whole: {err}")
+    clean()
+    process = start([*words, "-j", "1"])
+    while journal_bytes() < 20000 and process.poll() is None:
+        time.sleep(0.001)
+    kill_job(process, test.random)
+    status, _, err = run([*words, "-j", "4", "--memory", "200MB"])
+    test.check(status == 0, f"other resources: {err}")
+    for path, whole in zip(outputs, wholes[1]):
+        test.check(content(path) == content(whole), f"other resources: {path} differs")
 
 
 def not_repeated():
@@ -258,6 +282,11 @@ def a_rank_fails():
         os.rmdir(where)
         status, _, err = run(before + words)
         test.check(status == 0 and content("out.tif") == wanted["label"][0], f"{where}: {err}")
+    shutil.copy("src.tif", "other.tif")
+    split = 'exec "$@" $([ "$OMPI_COMM_WORLD_RANK$PMI_RANK" = 0 ] && echo src || echo other).tif x.vrt'
+    status, _, err = run([*before, "sh", "-c", split, "sh", test.qfz, "label", "-q"])
+    test.check(status == 1 and one_line(err) and "other.tif" in err, f"two jobs: {status}: {err}")
+    test.check(not os.path.exists("x.vrt"), "two jobs: an output")
     status, out, err = run([*before, test.qfz, "label", "--no-such-option"])
     test.check(status == 2 and one_line(err) and not out, f"usage on ranks: {status} {out} {err}")
 
@@ -268,7 +297,7 @@ for name in TASKS:
     code, _, errors = run(line)
     test.check(code == 0, f"{name}: {errors}")
     wanted[name] = [content(path) for path in paths]
-for part in (signals, full_storage, small_tmpfs, damaged_journals, other_jobs, two_at_a_time,
-             not_repeated, a_rank_fails):
+for part in (signals, full_storage, small_tmpfs, damaged_journals, other_jobs, other_resources,
+             two_at_a_time, not_repeated, a_rank_fails):
     part()
 test.finish()
