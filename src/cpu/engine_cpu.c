@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu/contract.h"
 #include "cpu/cpu.h"
 #include "cpu/graph.h"
 #include "cpu/omega.h"
@@ -17,7 +18,11 @@ struct qfz_worker {
 
     void *scratch; /* of components and tree */
 
-    /* QFZ_LEVELS, QFZ_OMEGA */
+    /* QFZ_LEVELS */
+    qfz_contraction contraction;
+    uint32_t *mark; /* of its vertices */
+
+    /* QFZ_OMEGA */
     qfz_graph graph;
     void *rows;
     qfz_forest forest;
@@ -37,6 +42,8 @@ static void worker_close(qfz_worker *worker)
     if (!worker) return;
     free(worker->scratch);
     free(worker->rows);
+    qfz_contraction_fini(&worker->contraction);
+    free(worker->mark);
     qfz_graph_fini(&worker->graph);
     qfz_forest_fini(&worker->forest);
     qfz_spans_fini(&worker->spans);
@@ -73,6 +80,13 @@ static qfz_status open_forest(qfz_worker *worker, int64_t h, int64_t w, qfz_erro
     return QFZ_NEW(&worker->per_pixel, h * w, err);
 }
 
+static qfz_status open_contraction(qfz_worker *worker, int64_t h, int64_t w, qfz_error *err)
+{
+    QFZ_TRY(qfz_contraction_init(&worker->contraction, worker->rule, h, w, QFZ_BLOCK_SIDE,
+                                 worker->n_threads, err));
+    return QFZ_NEW(&worker->mark, worker->contraction.max_vertices, err);
+}
+
 static qfz_status open_kind(qfz_worker *worker, int64_t h, int64_t w, qfz_error *err)
 {
     const int n_threads = worker->n_threads;
@@ -81,7 +95,7 @@ static qfz_status open_kind(qfz_worker *worker, int64_t h, int64_t w, qfz_error 
         QFZ_TRY(qfz_alloc(&worker->scratch, 1, qfz_components_bytes(worker->rule, h, w, n_threads),
                           err));
         return open_regions(worker, h, w, err);
-    case QFZ_LEVELS: return open_forest(worker, h, w, err);
+    case QFZ_LEVELS: return open_contraction(worker, h, w, err);
     case QFZ_OMEGA:
         QFZ_TRY(open_forest(worker, h, w, err));
         QFZ_TRY(qfz_spans_init(&worker->spans, h * w, worker->rule, err));
@@ -122,7 +136,7 @@ static int64_t bytes_per_px(const qfz_rule *rule, qfz_kind kind)
     switch (kind) {
     case QFZ_COMPONENTS:
         return regions + (int64_t)qfz_components_bytes(rule, side, side, 1) / pixels + 1;
-    case QFZ_LEVELS: return forest;
+    case QFZ_LEVELS: return qfz_contraction_bytes(rule, side, side) / pixels + 2;
     case QFZ_OMEGA: return forest + spans + regions;
     case QFZ_TREE: return 16 + (int64_t)qfz_tree_bytes(rule, side, side, 1) / pixels + 1;
     }
@@ -176,14 +190,16 @@ static qfz_status summarise(qfz_worker *worker, qfz_summary *summary, qfz_error 
     qfz_summary_take_ring(summary, &worker->tile);
     if (worker->kind == QFZ_COMPONENTS) return summarise_components(worker, summary, err);
     QFZ_TRY(qfz_links_reserve(&summary->links, summary->n_ring, err));
+    if (worker->kind == QFZ_LEVELS) {
+        qfz_contract(&worker->contraction, &worker->tile, true);
+        qfz_contraction_summarise(&worker->contraction, summary->valid, worker->mark,
+                                  &summary->links);
+        return QFZ_OK;
+    }
     make_graph(worker);
     qfz_graph_sort(&worker->graph);
     clear_pixels(worker);
     set_ring(&worker->tile, worker->per_pixel, NULL, summary->n_ring);
-    if (worker->kind == QFZ_LEVELS) {
-        qfz_forest_summarise(&worker->forest, &worker->graph, worker->per_pixel, &summary->links);
-        return QFZ_OK;
-    }
     const qfz_omega_input input = {.values = &worker->tile};
     return qfz_omega_summarise(&worker->forest, &worker->spans, &worker->graph, worker->rule,
                                &input, worker->per_pixel, &summary->links, &summary->absorbs, err);
@@ -357,28 +373,6 @@ static qfz_status paint(qfz_worker *worker, const void *lut, const void *invalid
     return QFZ_OK;
 }
 
-/* Is there an edge inside the tile? */
-static bool has_edge(const qfz_image *tile, int64_t y, int64_t x, int dir)
-{
-    const int64_t v = y + qfz_dir_dy[dir], u = x + qfz_dir_dx[dir];
-    if (v >= tile->h || u < 0 || u >= tile->w) return false;
-    return !tile->valid || (tile->valid[y * tile->w + x] && tile->valid[v * tile->w + u]);
-}
-
-static void query_inside(const qfz_worker *worker, uint32_t *keys)
-{
-    const qfz_image *const tile = &worker->tile;
-    for (int d = 0; d < qfz_n_dirs(worker->rule); d++)
-        for (int64_t y = 0; y < tile->h; y++)
-            for (int64_t x = 0; x < tile->w; x++, keys++) {
-                const int64_t p = y * tile->w + x;
-                const int64_t q = p + qfz_dir_dy[d] * tile->w + qfz_dir_dx[d];
-                *keys = has_edge(tile, y, x, d)
-                            ? qfz_forest_minimax(&worker->forest, (uint32_t)p, (uint32_t)q)
-                            : QFZ_NONE;
-            }
-}
-
 static void place_crossing(const qfz_worker *worker, const qfz_answer *answer, uint32_t *keys)
 {
     const qfz_image *const tile = &worker->tile;
@@ -391,40 +385,18 @@ static void place_crossing(const qfz_worker *worker, const qfz_answer *answer, u
     }
 }
 
-/* Links between ring pixels as links between pixels of the tile. */
-static qfz_status place_ghosts(const qfz_image *tile, const qfz_links *ghosts, qfz_links *out,
-                               qfz_error *err)
-{
-    QFZ_TRY(qfz_links_reserve(out, ghosts->n, err));
-    for (int64_t i = 0; i < ghosts->n; i++) {
-        int64_t y, x;
-        qfz_ring_place(tile->h, tile->w, ghosts->u[i], &y, &x);
-        out->u[i] = (uint32_t)(y * tile->w + x);
-        qfz_ring_place(tile->h, tile->w, ghosts->v[i], &y, &x);
-        out->v[i] = (uint32_t)(y * tile->w + x);
-    }
-    return QFZ_OK;
-}
-
 static qfz_status saliency(qfz_worker *worker, const qfz_answer *answer, uint32_t *keys,
                            qfz_error *err)
 {
-    qfz_links ghosts = {0};
-    qfz_status st = QFZ_OK;
-    make_graph(worker);
-    if (answer) {
-        QFZ_TRY_OR(st, cleanup, place_ghosts(&worker->tile, &answer->ghosts, &ghosts, err));
-        qfz_graph_add_links(&worker->graph, answer->ghosts.n, ghosts.u, ghosts.v,
-                            answer->ghosts.level, worker->rule->alpha_key);
-    }
-    qfz_graph_sort(&worker->graph);
-    qfz_forest_grow(&worker->forest, &worker->graph);
-    query_inside(worker, keys);
+    (void)err;
+    qfz_contraction *const c = &worker->contraction;
+    qfz_contract(c, &worker->tile, answer != NULL);
+    if (answer) qfz_contraction_add_ghosts(c, &answer->ghosts);
+    qfz_graph_sort(&c->graph);
+    qfz_forest_grow(&c->forest, &c->graph);
+    qfz_contraction_saliency(c, &worker->tile, keys);
     if (answer) place_crossing(worker, answer, keys);
-
-cleanup:
-    qfz_links_fini(&ghosts);
-    return st;
+    return QFZ_OK;
 }
 
 static qfz_status tree(qfz_worker *worker, uint32_t *parent, uint32_t *level, int64_t *n_nodes,

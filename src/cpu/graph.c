@@ -58,22 +58,23 @@ void qfz_forest_fini(qfz_forest *forest)
     *forest = (qfz_forest){0};
 }
 
-void qfz_graph_set_empty(qfz_graph *graph, uint32_t n)
+void qfz_graph_set_links(qfz_graph *graph, uint32_t n, const uint32_t *u, const uint32_t *v,
+                         const uint32_t *link_key)
 {
     graph->n = n;
     graph->n_codes = 0;
     graph->n_edges = 0;
-}
-
-void qfz_graph_add_links(qfz_graph *graph, int64_t n, const uint32_t *u, const uint32_t *v,
-                         const uint32_t *key, uint32_t alpha_key)
-{
     graph->u = u;
     graph->v = v;
-    for (int64_t i = 0; i < n; i++) {
-        if (key[i] > alpha_key) continue;
-        graph->key[graph->n_edges] = key[i];
-        graph->id[graph->n_edges++] = graph->n_codes + (uint32_t)i;
+    graph->link_key = link_key;
+}
+
+void qfz_graph_add_links(qfz_graph *graph, int64_t first, int64_t n, uint32_t alpha_key)
+{
+    for (int64_t i = first; i < first + n; i++) {
+        if (graph->link_key[i] > alpha_key) continue;
+        graph->key[graph->n_edges] = graph->link_key[i];
+        graph->id[graph->n_edges++] = (uint32_t)i;
     }
 }
 
@@ -170,7 +171,6 @@ void qfz_forest_summarise(qfz_forest *forest, const qfz_graph *graph, uint32_t *
                           qfz_links *links)
 {
     qfz_forest_reset(forest, graph->n);
-    links->n = 0;
     for (int64_t i = 0; i < graph->n_edges; i++) {
         uint32_t u, v;
         qfz_graph_ends(graph, graph->id[i], &u, &v);

@@ -22,7 +22,7 @@ typedef struct qfz_graph {
     uint32_t n_codes;
     int n_dirs;
     int32_t w;
-    const uint32_t *u, *v; /* ends of the links */
+    const uint32_t *u, *v, *link_key; /* of the links */
 
     int64_t n_edges; /* ascending by key */
     uint32_t *key, *id;
@@ -51,12 +51,12 @@ size_t qfz_graph_row_bytes(int64_t w);
 void qfz_graph_set_image(qfz_graph *graph, const qfz_image *image, const qfz_rule *rule,
                          void *rows);
 
-/* Makes the graph one of n vertices without edges. */
-void qfz_graph_set_empty(qfz_graph *graph, uint32_t n);
+/* Makes the graph one of n vertices, without edges yet, whose links will be of these (borrowed). */
+void qfz_graph_set_links(qfz_graph *graph, uint32_t n, const uint32_t *u, const uint32_t *v,
+                         const uint32_t *link_key);
 
-/* Adds links (borrowed) whose keys are <= alpha_key; at most one call a graph. */
-void qfz_graph_add_links(qfz_graph *graph, int64_t n, const uint32_t *u, const uint32_t *v,
-                         const uint32_t *key, uint32_t alpha_key);
+/* Adds those of n links, from number first on, whose keys are <= alpha_key. */
+void qfz_graph_add_links(qfz_graph *graph, int64_t first, int64_t n, uint32_t alpha_key);
 
 void qfz_graph_sort(qfz_graph *graph);
 
@@ -104,7 +104,7 @@ uint32_t qfz_forest_minimax(const qfz_forest *forest, uint32_t u, uint32_t v);
 /* Joins a sorted graph's vertices into the forest, which is reset first. */
 void qfz_forest_grow(qfz_forest *forest, const qfz_graph *graph);
 
-/* The same, and *links = links between marks with the same minimax levels between all of them.
+/* The same, and links gets links between marks with the same minimax levels between all of them.
  * mark[v] is a vertex's number among the marks, or QFZ_NONE; it is overwritten.  links has room
  * for as many links as there are marks. */
 void qfz_forest_summarise(qfz_forest *forest, const qfz_graph *graph, uint32_t *mark,

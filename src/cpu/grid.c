@@ -161,7 +161,7 @@ void qfz_graph_set_image(qfz_graph *graph, const qfz_image *image, const qfz_rul
 {
     const int64_t h = image->h, w = image->w;
     const int n_dirs = qfz_n_dirs(rule);
-    qfz_graph_set_empty(graph, (uint32_t)(h * w));
+    qfz_graph_set_links(graph, (uint32_t)(h * w), NULL, NULL, NULL);
     graph->n_codes = (uint32_t)(h * w * n_dirs);
     graph->n_dirs = n_dirs;
     graph->w = (int32_t)w;

@@ -22,34 +22,28 @@ static void *take(char *scratch, size_t *at, size_t bytes)
     return here;
 }
 
-/* Crossing edges that a block of h x w can have. */
-static uint32_t max_crossing(int connectivity, int64_t h, int64_t w, bool right, bool below)
-{
-    const int64_t kinds = connectivity == 4 ? 1 : 3;
-    return (uint32_t)(kinds * ((right ? h : 0) + (below ? w : 0)));
-}
-
 /* As many as all blocks together can have. */
 static int64_t max_crossing_of_all(int connectivity, const qfz_tree_work *t)
 {
     const int64_t kinds = connectivity == 4 ? 1 : 3;
-    return kinds * ((t->blocks_x - 1) * t->h + (t->blocks_y - 1) * t->w);
+    return kinds *
+           ((t->in_blocks.n_x - 1) * t->in_blocks.h + (t->in_blocks.n_y - 1) * t->in_blocks.w);
 }
 
 static build slice(char *scratch, const qfz_rule *rule, int64_t h, int64_t w, int n_threads)
 {
-    build b = {.t = {.rule = rule, .h = h, .w = w}};
+    build b = {.t = {.rule = rule, .in_blocks = qfz_blocks_of(h, w, QFZ_BLOCK_SIDE)}};
     qfz_tree_work *const t = &b.t;
-    t->blocks_y = (h + QFZ_BLOCK_H - 1) / QFZ_BLOCK_H;
-    t->blocks_x = (w + QFZ_BLOCK_W - 1) / QFZ_BLOCK_W;
     const size_t crossing = (size_t)max_crossing_of_all(rule->connectivity, t);
     const size_t slots = (size_t)(h * w) + crossing;
     size_t at = (size_t)((64 - (uintptr_t)scratch % 64) % 64);
     if (!scratch) at = 64;
-    t->blocks = take(scratch, &at, (size_t)(t->blocks_y * t->blocks_x) * sizeof *t->blocks);
+    t->blocks =
+        take(scratch, &at, (size_t)(t->in_blocks.n_y * t->in_blocks.n_x) * sizeof *t->blocks);
     t->node = take(scratch, &at, slots * sizeof *t->node);
     t->seam = take(scratch, &at, crossing * sizeof *t->seam);
-    b.block_scratch = take(scratch, &at, (size_t)n_threads * qfz_tree_block_bytes());
+    b.block_scratch =
+        take(scratch, &at, (size_t)n_threads * qfz_tree_block_bytes(rule->connectivity));
     b.bytes = at;
     return b;
 }
@@ -63,14 +57,14 @@ size_t qfz_tree_bytes(const qfz_rule *rule, int64_t h, int64_t w, int n_threads)
 static void lay_out(const qfz_tree_work *t)
 {
     uint32_t slot = 0, seam = 0;
-    for (int64_t by = 0; by < t->blocks_y; by++) {
-        for (int64_t bx = 0; bx < t->blocks_x; bx++) {
-            const qfz_box box = qfz_tree_block_box(t, by, bx);
-            const int64_t h = qfz_box_h(box), w = qfz_box_w(box);
+    for (int64_t by = 0; by < t->in_blocks.n_y; by++) {
+        for (int64_t bx = 0; bx < t->in_blocks.n_x; bx++) {
+            const qfz_box box = qfz_blocks_box(&t->in_blocks, by, bx);
+            const int64_t n_px = qfz_box_h(box) * qfz_box_w(box);
             const uint32_t crossing =
-                max_crossing(t->rule->connectivity, h, w, box.x1 < t->w, box.y1 < t->h);
-            t->blocks[by * t->blocks_x + bx] = (qfz_tree_block){.slot = slot, .seam = seam};
-            slot += (uint32_t)(h * w) + crossing;
+                qfz_blocks_max_crossing(&t->in_blocks, t->rule->connectivity, box);
+            t->blocks[by * t->in_blocks.n_x + bx] = (qfz_tree_block){.slot = slot, .seam = seam};
+            slot += (uint32_t)n_px + crossing;
             seam += crossing;
         }
     }
@@ -81,8 +75,8 @@ static void build_group(const build *b, qfz_box group)
 {
     const int64_t h = qfz_box_h(group), w = qfz_box_w(group);
     if (h == 1 && w == 1) {
-        char *const scratch =
-            b->block_scratch + (size_t)omp_get_thread_num() * qfz_tree_block_bytes();
+        char *const scratch = b->block_scratch + (size_t)omp_get_thread_num() *
+                                                     qfz_tree_block_bytes(b->t.rule->connectivity);
         qfz_tree_build_block(&b->t, group.y0, group.x0, scratch);
         return;
     }
@@ -111,6 +105,6 @@ void qfz_tree_build(const qfz_image *image, const qfz_rule *rule, int n_threads,
     lay_out(&b.t);
 #pragma omp parallel num_threads(n_threads)
 #pragma omp single
-    build_group(&b, (qfz_box){0, 0, b.t.blocks_y, b.t.blocks_x});
+    build_group(&b, (qfz_box){0, 0, b.t.in_blocks.n_y, b.t.in_blocks.n_x});
     qfz_tree_number(&b.t, n_threads, parent, level, n_nodes);
 }

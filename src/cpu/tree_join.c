@@ -117,7 +117,7 @@ static void insert(const qfz_tree_work *t, uint32_t p, uint32_t q, uint32_t key,
 static void insert_some(const qfz_tree_work *t, const qfz_tree_block *block, uint32_t first,
                         uint32_t n)
 {
-    const uint32_t w = (uint32_t)t->w;
+    const uint32_t w = (uint32_t)t->in_blocks.w;
     const uint32_t to[QFZ_EDGE_KINDS] = {1, w, w + 1, w};
     for (uint32_t i = first; i < first + n; i++) {
         const qfz_seam_edge edge = t->seam[block->seam + i];
@@ -135,7 +135,7 @@ static void insert_corner(const qfz_tree_work *t, const qfz_tree_block *block)
 void qfz_tree_join_columns(const qfz_tree_work *t, qfz_box blocks, int64_t at)
 {
     for (int64_t by = blocks.y0; by < blocks.y1; by++) {
-        const qfz_tree_block *const block = &t->blocks[by * t->blocks_x + at - 1];
+        const qfz_tree_block *const block = &t->blocks[by * t->in_blocks.n_x + at - 1];
         insert_some(t, block, 0, block->n_right);
         if (by + 1 < blocks.y1) insert_corner(t, block);
     }
@@ -144,7 +144,7 @@ void qfz_tree_join_columns(const qfz_tree_work *t, qfz_box blocks, int64_t at)
 void qfz_tree_join_rows(const qfz_tree_work *t, qfz_box blocks, int64_t at)
 {
     for (int64_t bx = blocks.x0; bx < blocks.x1; bx++) {
-        const qfz_tree_block *const block = &t->blocks[(at - 1) * t->blocks_x + bx];
+        const qfz_tree_block *const block = &t->blocks[(at - 1) * t->in_blocks.n_x + bx];
         insert_some(t, block, block->n_right, block->n_below);
         if (bx + 1 < blocks.x1) insert_corner(t, block);
     }

@@ -59,7 +59,7 @@ static void write_leaf_parents(const qfz_tree_work *t, qfz_box box, uint32_t *pa
 {
     for (int64_t y = box.y0; y < box.y1; y++) {
         for (int64_t x = box.x0; x < box.x1; x++) {
-            const uint32_t px = (uint32_t)(y * t->w + x), slot = parent[px];
+            const uint32_t px = (uint32_t)(y * t->in_blocks.w + x), slot = parent[px];
             const uint32_t up = slot == QFZ_NONE ? QFZ_NONE : t->children[slot];
             parent[px] = up == QFZ_NONE ? px : up;
         }
@@ -91,8 +91,8 @@ static void write_levels(const qfz_tree_work *t, const qfz_tree_block *block, ui
 /* Counts become first numbers; returns the number of all nodes. */
 static int64_t sum_counts(const qfz_tree_work *t)
 {
-    uint32_t at = (uint32_t)(t->h * t->w);
-    for (int64_t i = 0; i < t->blocks_y * t->blocks_x; i++) {
+    uint32_t at = (uint32_t)(t->in_blocks.h * t->in_blocks.w);
+    for (int64_t i = 0; i < t->in_blocks.n_y * t->in_blocks.n_x; i++) {
         const uint32_t n = t->blocks[i].number;
         t->blocks[i].number = at;
         at += n;
@@ -103,7 +103,7 @@ static int64_t sum_counts(const qfz_tree_work *t)
 void qfz_tree_number(const qfz_tree_work *t, int n_threads, uint32_t *parent, uint32_t *level,
                      int64_t *n_nodes)
 {
-    const int64_t n_blocks = t->blocks_y * t->blocks_x;
+    const int64_t n_blocks = t->in_blocks.n_y * t->in_blocks.n_x;
 #pragma omp parallel num_threads(n_threads)
     {
 #pragma omp for
@@ -119,15 +119,15 @@ void qfz_tree_number(const qfz_tree_work *t, int n_threads, uint32_t *parent, ui
             number_gone(t, &t->blocks[i]);
 #pragma omp for
         for (int64_t i = 0; i < n_blocks; i++) {
-            const int64_t by = i / t->blocks_x, bx = i % t->blocks_x;
-            write_leaf_parents(t, qfz_tree_block_box(t, by, bx), parent);
+            const int64_t by = i / t->in_blocks.n_x, bx = i % t->in_blocks.n_x;
+            write_leaf_parents(t, qfz_blocks_box(&t->in_blocks, by, bx), parent);
             write_node_parents(t, &t->blocks[i], parent);
         }
 #pragma omp for
         for (int64_t i = 0; i < n_blocks; i++)
             write_levels(t, &t->blocks[i], level);
 #pragma omp for
-        for (int64_t y = 0; y < t->h; y++)
-            memset(level + y * t->w, 0, (size_t)t->w * sizeof *level);
+        for (int64_t y = 0; y < t->in_blocks.h; y++)
+            memset(level + y * t->in_blocks.w, 0, (size_t)t->in_blocks.w * sizeof *level);
     }
 }

@@ -11,26 +11,14 @@
 #ifndef QFZ_TREE_PARTS_H
 #define QFZ_TREE_PARTS_H
 
+#include "cpu/block.h"
 #include "cpu/cpu.h"
-
-/* A block's pixels and its nodes together have 16-bit numbers: at most 2^14 pixels, two bits
- * being left for the kind of an edge. */
-enum { QFZ_BLOCK_H = 128, QFZ_BLOCK_W = 128, QFZ_BLOCK_PX = QFZ_BLOCK_H * QFZ_BLOCK_W };
-
-/* Edges as sides and diagonals of unit squares a b / c d, named by the square's pixel a; so the
- * falling diagonal is a-d and the rising one b-c. */
-enum { QFZ_EDGE_H = 0, QFZ_EDGE_V, QFZ_EDGE_FALL, QFZ_EDGE_RISE, QFZ_EDGE_KINDS };
 
 /* An inner node.  A root is its own parent.  A node whose parent has its own level is an alias of
  * that parent.  A slot whose parent is QFZ_NONE is not in use. */
 typedef struct qfz_tree_node {
     uint32_t parent, level;
 } qfz_tree_node;
-
-/* An edge between two blocks: 4 * (its square's pixel a) + kind. */
-typedef struct qfz_seam_edge {
-    uint32_t id, key;
-} qfz_seam_edge;
 
 typedef struct qfz_tree_block {
     uint32_t slot;                       /* its first slot */
@@ -44,8 +32,7 @@ typedef struct qfz_tree_block {
 typedef struct qfz_tree_work {
     const qfz_image *image;
     const qfz_rule *rule;
-    int64_t h, w;
-    int64_t blocks_y, blocks_x;
+    qfz_blocks in_blocks;
     qfz_tree_block *blocks;
     qfz_tree_node *node;
     qfz_seam_edge *seam;
@@ -53,20 +40,13 @@ typedef struct qfz_tree_work {
     uint32_t *children; /* of each node; exact */
 } qfz_tree_work;
 
-static inline qfz_box qfz_tree_block_box(const qfz_tree_work *t, int64_t by, int64_t bx)
-{
-    const int64_t y1 = (by + 1) * QFZ_BLOCK_H, x1 = (bx + 1) * QFZ_BLOCK_W;
-    return (qfz_box){by * QFZ_BLOCK_H, bx * QFZ_BLOCK_W, y1 < t->h ? y1 : t->h,
-                     x1 < t->w ? x1 : t->w};
-}
-
 static inline uint32_t qfz_tree_block_slots(const qfz_tree_block *block)
 {
     return block->n_nodes + block->n_right + block->n_below + block->n_corner;
 }
 
 /* ---- tree_block.c: scratch of qfz_tree_block_bytes() bytes, for one thread. */
-size_t qfz_tree_block_bytes(void);
+size_t qfz_tree_block_bytes(int connectivity);
 void qfz_tree_build_block(const qfz_tree_work *t, int64_t by, int64_t bx, void *scratch);
 
 /* ---- tree_join.c: the tree of two groups of blocks that touch.

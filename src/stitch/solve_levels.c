@@ -36,9 +36,8 @@ static qfz_status work_init(work *w, const qfz_group *group, const qfz_links *gh
     QFZ_TRY(qfz_graph_init(&w->graph, w->links.n, err));
     QFZ_TRY(qfz_forest_init(&w->forest, n, err));
     QFZ_TRY(QFZ_NEW(&w->mark, n, err));
-    qfz_graph_set_empty(&w->graph, (uint32_t)n);
-    qfz_graph_add_links(&w->graph, w->links.n, w->links.u, w->links.v, w->links.level,
-                        group->rule->alpha_key);
+    qfz_graph_set_links(&w->graph, (uint32_t)n, w->links.u, w->links.v, w->links.level);
+    qfz_graph_add_links(&w->graph, 0, w->links.n, group->rule->alpha_key);
     qfz_graph_sort(&w->graph);
     return QFZ_OK;
 }

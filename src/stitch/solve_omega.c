@@ -75,9 +75,8 @@ static qfz_status work_init(work *w, const qfz_group *group, qfz_error *err)
     QFZ_TRY(qfz_spans_init(&w->spans, n, group->rule, err));
     QFZ_TRY(QFZ_NEW(&w->per_vertex, n, err));
     memset(w->per_vertex, 0xff, (size_t)n * sizeof *w->per_vertex);
-    qfz_graph_set_empty(&w->graph, (uint32_t)n);
-    qfz_graph_add_links(&w->graph, w->links.n, w->links.u, w->links.v, w->links.level,
-                        group->rule->alpha_key);
+    qfz_graph_set_links(&w->graph, (uint32_t)n, w->links.u, w->links.v, w->links.level);
+    qfz_graph_add_links(&w->graph, 0, w->links.n, group->rule->alpha_key);
     qfz_graph_sort(&w->graph);
     return QFZ_OK;
 }

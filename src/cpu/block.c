@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: MIT */
+#include "cpu/block.h"
+
+#include <string.h>
+
+enum {
+    ROW = QFZ_BLOCK_SIDE + 2, /* one column more on either side: squares across the seams */
+    DIGIT_BITS = 11,
+    DIGITS = 1 << DIGIT_BITS
+};
+
+/* Bits of an edge in its square: its two horizontal sides, its two vertical ones, its diagonals. */
+enum { TOP = 1, BOTTOM = 2, LEFT = 4, RIGHT = 8, FALL = 16, RISE = 32 };
+
+/* What exists at a pixel: edges 1 << kind, and the unit square to its lower right. */
+enum { ALL_EDGES = 15, SQUARE = 16 };
+
+/* Edges that end in the row below: straight down, or in another column. */
+enum { VERTICAL = 1 << QFZ_EDGE_V, DIAGONALS = 1 << QFZ_EDGE_FALL | 1 << QFZ_EDGE_RISE };
+enum { DOWN = VERTICAL | DIAGONALS };
+
+/* One row of squares; index 0 is the column before the block. */
+typedef struct square_row {
+    uint32_t h[ROW], v[ROW], fall[ROW], rise[ROW];
+    uint8_t exists[ROW]; /* of pixel a: 1 << kind, SQUARE */
+    uint8_t drop[ROW];
+} square_row;
+
+struct qfz_block_edges {
+    square_row rows[3];
+    uint32_t starts[DIGITS];
+    int32_t n_edges;
+    uint64_t *edges[2];
+};
+
+/* The block that is looked at. */
+typedef struct view {
+    const qfz_image *image;
+    const qfz_rule *rule;
+    qfz_box box;
+    int64_t x_first, x_last; /* columns whose pixels are looked at, both included */
+    qfz_block_edges *s;
+    qfz_seam *seam;
+    uint64_t *open;
+} view;
+
+/* Others are added to what the squares leave. */
+static size_t max_edges(int connectivity)
+{
+    return QFZ_BLOCK_PX * (size_t)(connectivity / 2) + 4 * QFZ_BLOCK_SIDE;
+}
+
+static size_t struct_bytes(void)
+{
+    return (sizeof(qfz_block_edges) + 63) / 64 * 64;
+}
+
+size_t qfz_block_edges_bytes(int connectivity)
+{
+    return struct_bytes() + 2 * max_edges(connectivity) * sizeof(uint64_t);
+}
+
+/* ---- Keys of the edges of one row of squares. */
+
+static void horizontal_keys(const view *b, int64_t y, square_row *row)
+{
+    const int64_t p = y * b->image->w + b->x_first;
+    qfz_levels(b->image, b->rule->distance, p, p + 1, b->x_last - b->x_first,
+               row->h + (b->x_first - b->box.x0 + 1));
+}
+
+static void downward_keys(const view *b, int64_t y, square_row *row)
+{
+    const qfz_image *const image = b->image;
+    const qfz_distance distance = b->rule->distance;
+    const int64_t w = b->image->w, p = y * w + b->x_first, n = b->x_last - b->x_first;
+    const int64_t at = b->x_first - b->box.x0 + 1;
+    qfz_levels(image, distance, p, p + w, n + 1, row->v + at);
+    if (b->rule->connectivity == 4) return;
+    qfz_levels(image, distance, p, p + w + 1, n, row->fall + at);
+    qfz_levels(image, distance, p + 1, p + w, n, row->rise + at);
+}
+
+static void set_existing(const view *b, int64_t y, square_row *row)
+{
+    const int64_t w = b->image->w;
+    const uint8_t *const valid = b->image->valid;
+    const int64_t at = b->x_first - b->box.x0 + 1, n = b->x_last - b->x_first;
+    const bool has_below = y + 1 < b->image->h;
+    const uint8_t wanted = b->rule->connectivity == 4 ? 1 << QFZ_EDGE_H | 1 << QFZ_EDGE_V | SQUARE
+                                                      : ALL_EDGES | SQUARE;
+    const uint8_t inside = has_below ? wanted : 1 << QFZ_EDGE_H;
+    memset(row->exists, 0, sizeof row->exists);
+    memset(row->exists + at, inside, (size_t)n);
+    row->exists[at + n] = has_below ? 1 << QFZ_EDGE_V : 0;
+    if (!valid) return;
+    for (int64_t i = 0; i <= n; i++) {
+        const uint8_t *const a = valid + y * w + b->x_first + i;
+        const bool va = a[0], vb = i < n && a[1], vc = has_below && a[w];
+        const bool vd = i < n && has_below && a[w + 1];
+        row->exists[at + i] &= (uint8_t)((va && vb) << QFZ_EDGE_H | (va && vc) << QFZ_EDGE_V |
+                                         (va && vd) << QFZ_EDGE_FALL | (vb && vc) << QFZ_EDGE_RISE |
+                                         (va && vb && vc && vd ? SQUARE : 0));
+    }
+}
+
+/* ---- The filter.  Ties fall to the later of top, bottom, left, right, falling, rising: that is
+ * the order of (kind, place), whichever squares an edge is seen in. */
+
+__attribute__((target_clones("default", "avx2"))) static void
+drop_of_four(square_row *restrict row, const uint32_t *restrict bottom)
+{
+    for (int i = 0; i < ROW - 1; i++) {
+        const uint32_t t = row->h[i], u = bottom[i], l = row->v[i], r = row->v[i + 1];
+        const uint32_t tu = t > u ? t : u, lr = l > r ? l : r;
+        const uint32_t heaviest = lr >= tu ? (r >= l ? RIGHT : LEFT) : (u >= t ? BOTTOM : TOP);
+        row->drop[i] = row->exists[i] & SQUARE ? (uint8_t)heaviest : 0;
+    }
+}
+
+static inline uint32_t max2(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
+/* An edge is dropped if it is the heaviest of one of its two triangles or two four-cycles
+ * (outer sides; the other diagonal and two opposite sides). */
+__attribute__((target_clones("default", "avx2"))) static void
+drop_of_six(square_row *restrict row, const uint32_t *restrict bottom)
+{
+    for (int i = 0; i < ROW - 1; i++) {
+        const uint32_t t = row->h[i], u = bottom[i], l = row->v[i], r = row->v[i + 1];
+        const uint32_t f = row->fall[i], g = row->rise[i];
+        const uint32_t dt = (t > max2(r, f)) | (t > max2(l, g)) | (t > max2(max2(r, u), l)) |
+                            (t > max2(max2(g, u), f));
+        const uint32_t du = (u > max2(l, f)) | (u > max2(r, g)) | ((u >= t) & (u > max2(r, l))) |
+                            ((u >= t) & (u > max2(g, f)));
+        const uint32_t dl = ((l >= u) & (l > f)) | ((l >= t) & (l > g)) |
+                            ((l >= max2(t, u)) & (l > r)) | (l > max2(max2(g, r), f));
+        const uint32_t dr = ((r >= t) & (r > f)) | ((r >= u) & (r > g)) |
+                            (r >= max2(max2(t, u), l)) | ((r > max2(g, f)) & (r >= l));
+        const uint32_t df = (f >= max2(t, r)) | (f >= max2(u, l)) | ((f >= max2(t, u)) & (f > g)) |
+                            ((f >= max2(l, r)) & (f > g));
+        const uint32_t dg = (g >= max2(t, l)) | (g >= max2(u, r)) | (g >= max2(max2(t, f), u)) |
+                            (g >= max2(max2(l, f), r));
+        const uint32_t drop =
+            dt * TOP | du * BOTTOM | dl * LEFT | dr * RIGHT | df * FALL | dg * RISE;
+        row->drop[i] = row->exists[i] & SQUARE ? (uint8_t)drop : 0;
+    }
+}
+
+/* Fills a row of squares but for its drop, which needs the keys of the row below. */
+static void fill_row(const view *b, int64_t y, square_row *row)
+{
+    horizontal_keys(b, y, row);
+    if (y + 1 < b->image->h) downward_keys(b, y, row);
+    set_existing(b, y, row);
+}
+
+static void filter_row(const view *b, square_row *row, const square_row *below)
+{
+    if (b->rule->connectivity == 4)
+        drop_of_four(row, below->h);
+    else
+        drop_of_six(row, below->h);
+}
+
+/* keep[i]: 1 << kind of each edge of pixel a that exists and is needed.  What the squares before
+ * index 0 say of its vertical edge is not known: nobody asks. */
+static void needed_of_row(const square_row *above, const square_row *row, uint8_t *restrict keep)
+{
+    keep[0] = row->exists[0] & ALL_EDGES &
+              (uint8_t) ~((row->drop[0] & TOP) | (above->drop[0] & BOTTOM) >> 1 |
+                          (row->drop[0] & (FALL | RISE)) >> 2);
+    for (int i = 1; i < ROW - 1; i++) {
+        const uint8_t in_row = row->drop[i];
+        const uint8_t h = (in_row & TOP) | (above->drop[i] & BOTTOM) >> 1;
+        const uint8_t v = (in_row & LEFT) >> 1 | (row->drop[i - 1] & RIGHT) >> 2;
+        const uint8_t diagonals = (in_row & (FALL | RISE)) >> 2;
+        keep[i] = row->exists[i] & ALL_EDGES & (uint8_t) ~(h | v | diagonals);
+    }
+}
+
+static void drop_above_alpha(uint32_t alpha, const square_row *row, uint8_t *restrict keep)
+{
+    for (int i = 0; i < ROW - 1; i++) {
+        const int joins = (row->h[i] <= alpha) << QFZ_EDGE_H | (row->v[i] <= alpha) << QFZ_EDGE_V |
+                          (row->fall[i] <= alpha) << QFZ_EDGE_FALL |
+                          (row->rise[i] <= alpha) << QFZ_EDGE_RISE;
+        keep[i] &= (uint8_t)joins;
+    }
+}
+
+static void keep_of_row(const view *b, const square_row *above, const square_row *row,
+                        uint8_t *restrict keep)
+{
+    const uint32_t alpha = b->rule->alpha_key;
+    needed_of_row(above, row, keep);
+    if (alpha < UINT32_MAX) drop_above_alpha(alpha, row, keep);
+}
+
+/* ---- Edges that stay: within the block, or across one of its seams. */
+
+static const uint32_t *keys_of(const square_row *row, int kind)
+{
+    const uint32_t *const keys[QFZ_EDGE_KINDS] = {row->h, row->v, row->fall, row->rise};
+    return keys[kind];
+}
+
+static void open_end(const view *b, int64_t y, int64_t x, uint32_t key)
+{
+    if (!qfz_box_has(b->box, y, x)) return;
+    const int64_t h = qfz_box_h(b->box), w = qfz_box_w(b->box);
+    uint64_t *const open = &b->open[qfz_ring_index(h, w, y - b->box.y0, x - b->box.x0)];
+    if (key < *open) *open = key;
+}
+
+/* Edges of pixel a = (y, x) that cross a seam; the end that lies in the block is open. */
+static void open_ends(const view *b, int64_t y, int64_t x, const square_row *row, int keep)
+{
+    static const int from[QFZ_EDGE_KINDS] = {0, 0, 0, 1}, to_x[QFZ_EDGE_KINDS] = {1, 0, 1, 0};
+    static const int to_y[QFZ_EDGE_KINDS] = {0, 1, 1, 1};
+    for (int kind = 0; b->open && kind < QFZ_EDGE_KINDS; kind++) {
+        if (!(keep >> kind & 1)) continue;
+        const uint32_t key = keys_of(row, kind)[x - b->box.x0 + 1];
+        open_end(b, y, x + from[kind], key);
+        open_end(b, y + to_y[kind], x + to_x[kind], key);
+    }
+}
+
+static void add_crossing(const view *b, int64_t y, int64_t x, const square_row *row, int keep,
+                         uint32_t *count)
+{
+    qfz_seam *const seam = b->seam;
+    for (int kind = 0; kind < QFZ_EDGE_KINDS; kind++) {
+        if (!(keep >> kind & 1)) continue;
+        const uint32_t at = seam->n_right + seam->n_below + seam->n_corner;
+        const uint32_t place = (uint32_t)(y * b->image->w + x);
+        seam->edges[at] = (qfz_seam_edge){place * QFZ_EDGE_KINDS + (uint32_t)kind,
+                                          keys_of(row, kind)[x - b->box.x0 + 1]};
+        ++*count;
+    }
+    open_ends(b, y, x, row, keep);
+}
+
+static void add_inner(qfz_block_edges *s, const square_row *row, const uint8_t *keep, int n,
+                      uint32_t place, int kinds)
+{
+    uint64_t *const edges = s->edges[0];
+    int32_t at = s->n_edges;
+    for (int i = 1; i <= n; i++, place++) {
+        for (int kind = 0; kind < kinds; kind++) {
+            const uint32_t id = place | (uint32_t)kind << QFZ_PLACE_BITS;
+            edges[at] = (uint64_t)keys_of(row, kind)[i] << 32 | id;
+            at += keep[i] >> kind & 1;
+        }
+    }
+    s->n_edges = at;
+}
+
+/* Edges across the right seam, the lower seam and both.  The list must be in this order: only the
+ * last row has more than the first, and it comes last. */
+static void add_crossing_of_row(const view *b, int64_t y, const square_row *row,
+                                const uint8_t *keep)
+{
+    const int n = (int)qfz_box_w(b->box);
+    const int64_t x_last = b->box.x1 - 1;
+    qfz_seam *const seam = b->seam;
+    const bool last = y + 1 == b->box.y1;
+    open_ends(b, y, b->box.x0 - 1, row, keep[0] & ~VERTICAL);
+    add_crossing(b, y, x_last, row, keep[n] & (last ? ~DOWN : ~VERTICAL), &seam->n_right);
+    if (!last) return;
+    for (int i = 1; i < n; i++)
+        add_crossing(b, y, b->box.x0 + i - 1, row, keep[i] & DOWN, &seam->n_below);
+    add_crossing(b, y, x_last, row, keep[n] & VERTICAL, &seam->n_below);
+    add_crossing(b, y, x_last, row, keep[n] & DIAGONALS, &seam->n_corner);
+}
+
+static void add_row(const view *b, int64_t y, const square_row *row, uint8_t *keep)
+{
+    const int n = (int)qfz_box_w(b->box);
+    add_crossing_of_row(b, y, row, keep);
+    keep[n] &= VERTICAL;
+    for (int i = 1; y + 1 == b->box.y1 && i <= n; i++)
+        keep[i] &= (uint8_t)~DOWN;
+    add_inner(b->s, row, keep, n, (uint32_t)((y - b->box.y0) * n), b->rule->connectivity / 2);
+}
+
+/* Edges from the row above the block. */
+static void open_top(const view *b, const square_row *above)
+{
+    uint8_t keep[ROW];
+    keep_of_row(b, above, above, keep); /* but for horizontal ones, right without one row more */
+    open_ends(b, b->box.y0 - 1, b->box.x0 - 1, above, keep[0] & DIAGONALS);
+    for (int i = 1; i <= qfz_box_w(b->box); i++)
+        open_ends(b, b->box.y0 - 1, b->box.x0 + i - 1, above, keep[i] & DOWN);
+}
+
+static void find_edges(const view *b)
+{
+    square_row *const rows = b->s->rows;
+    square_row *above = &rows[0], *row = &rows[1], *below = &rows[2];
+    uint8_t keep[ROW];
+    memset(above->drop, 0, sizeof above->drop);
+    fill_row(b, b->box.y0, row);
+    if (b->box.y0 > 0) {
+        fill_row(b, b->box.y0 - 1, above);
+        filter_row(b, above, row);
+        if (b->open) open_top(b, above);
+    }
+    for (int64_t y = b->box.y0; y < b->box.y1; y++) {
+        if (y + 1 < b->image->h) fill_row(b, y + 1, below);
+        filter_row(b, row, below);
+        keep_of_row(b, above, row, keep);
+        add_row(b, y, row, keep);
+        square_row *const free_row = above;
+        above = row;
+        row = below;
+        below = free_row;
+    }
+}
+
+void qfz_block_find(qfz_block_edges *scratch, const qfz_image *image, const qfz_rule *rule,
+                    qfz_box box, qfz_seam *seam, uint64_t *open)
+{
+    const view b = {.image = image,
+                    .rule = rule,
+                    .box = box,
+                    .x_first = box.x0 > 0 ? box.x0 - 1 : 0,
+                    .x_last = box.x1 < image->w ? box.x1 : image->w - 1,
+                    .s = scratch,
+                    .seam = seam,
+                    .open = open};
+    scratch->n_edges = 0;
+    scratch->edges[0] = (uint64_t *)(void *)((char *)scratch + struct_bytes());
+    scratch->edges[1] = scratch->edges[0] + max_edges(rule->connectivity);
+    seam->n_right = seam->n_below = seam->n_corner = 0;
+    find_edges(&b);
+}
+
+void qfz_block_add_other(qfz_block_edges *scratch, uint32_t key, uint32_t place)
+{
+    scratch->edges[0][scratch->n_edges++] =
+        (uint64_t)key << 32 | (uint32_t)QFZ_EDGE_OTHER << QFZ_PLACE_BITS | place;
+}
+
+/* ---- Sorting by key. */
+
+static uint32_t max_key(const uint64_t *edges, int32_t n)
+{
+    uint32_t max = 0;
+    for (int32_t i = 0; i < n; i++)
+        max = max2(max, (uint32_t)(edges[i] >> 32));
+    return max;
+}
+
+static void sort_by_digit(const uint64_t *restrict from, uint64_t *restrict to, int32_t n,
+                          int shift, uint32_t n_digits, uint32_t *restrict starts)
+{
+    const uint32_t mask = DIGITS - 1;
+    memset(starts, 0, n_digits * sizeof *starts);
+    for (int32_t i = 0; i < n; i++)
+        starts[from[i] >> shift & mask]++;
+    uint32_t sum = 0;
+    for (uint32_t digit = 0; digit < n_digits; digit++) {
+        const uint32_t count = starts[digit];
+        starts[digit] = sum;
+        sum += count;
+    }
+    for (int32_t i = 0; i < n; i++)
+        to[starts[from[i] >> shift & mask]++] = from[i];
+}
+
+/* Radix sort, lowest digit first; only digits that the largest key has. */
+const uint64_t *qfz_block_sort(qfz_block_edges *s, int32_t *n)
+{
+    uint64_t *from = s->edges[0], *to = s->edges[1];
+    const uint32_t max = max_key(from, s->n_edges);
+    for (int shift = 0; shift < 32 && max >> shift > 0; shift += DIGIT_BITS) {
+        const uint32_t top = max >> shift;
+        sort_by_digit(from, to, s->n_edges, 32 + shift, top < DIGITS ? top + 1 : DIGITS, s->starts);
+        uint64_t *const other = from;
+        from = to;
+        to = other;
+    }
+    *n = s->n_edges;
+    return from;
+}

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT */
+#include "cpu/contract.h"
+
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory.h"
+
+enum {
+    MAX_RING = 4 * QFZ_BLOCK_SIDE,
+    MAX_SEAM = 6 * QFZ_BLOCK_SIDE,
+    OPEN = 0x8000 /* in a component's state, over its size */
+};
+
+typedef struct scratch {
+    uint16_t find[QFZ_BLOCK_PX];
+    uint16_t state[QFZ_BLOCK_PX]; /* of a root */
+    uint64_t open[MAX_RING];      /* ring pixel -> least key that leaves the block */
+    qfz_seam_edge seam[MAX_SEAM];
+} scratch;
+
+/* One block that is contracted. */
+typedef struct block_work {
+    const qfz_contraction *c;
+    const qfz_image *image;
+    qfz_contracted_block *block;
+    qfz_box box;
+    scratch *s;
+    qfz_block_edges *edges;
+    uint32_t *hook, *level;
+} block_work;
+
+static size_t scratch_bytes(void)
+{
+    return (sizeof(scratch) + 63) / 64 * 64;
+}
+
+static size_t thread_bytes(const qfz_rule *rule)
+{
+    return scratch_bytes() + qfz_block_edges_bytes(rule->connectivity);
+}
+
+/* Gives every block its pixels, vertices and links. */
+typedef struct sizes {
+    int64_t n_blocks, n_vertices, n_links;
+} sizes;
+
+static sizes lay_out(const qfz_blocks *in, int connectivity, qfz_contracted_block *blocks)
+{
+    sizes n = {0};
+    uint32_t px = 0;
+    for (int64_t by = 0; by < in->n_y; by++) {
+        for (int64_t bx = 0; bx < in->n_x; bx++, n.n_blocks++) {
+            const qfz_box box = qfz_blocks_box(in, by, bx);
+            const int64_t h = qfz_box_h(box), w = qfz_box_w(box);
+            if (blocks)
+                blocks[n.n_blocks] = (qfz_contracted_block){
+                    .px = px, .vertex = (uint32_t)n.n_vertices, .link = (uint32_t)n.n_links};
+            px += (uint32_t)(h * w);
+            n.n_vertices += qfz_ring_size(h, w);
+            n.n_links += qfz_blocks_max_crossing(in, connectivity, box) + qfz_ring_size(h, w);
+        }
+    }
+    return n;
+}
+
+qfz_status qfz_contraction_init(qfz_contraction *c, const qfz_rule *rule, int64_t h, int64_t w,
+                                int64_t side, int n_threads, qfz_error *err)
+{
+    const qfz_blocks in = qfz_blocks_of(h, w, side);
+    const sizes n = lay_out(&in, rule->connectivity, NULL);
+    const int64_t ghosts = 2 * (h + w);
+    *c = (qfz_contraction){
+        .rule = rule, .n_threads = n_threads, .in_blocks = in, .max_vertices = n.n_vertices};
+    qfz_status st;
+    c->link_room = n.n_links + ghosts;
+    QFZ_TRY_OR(st, failed, QFZ_NEW(&c->blocks, n.n_blocks, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW(&c->hook, h * w, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW(&c->level, h * w, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW(&c->u, c->link_room, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW(&c->v, c->link_room, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW(&c->key, c->link_room, err));
+    QFZ_TRY_OR(st, failed, qfz_graph_init(&c->graph, c->link_room, err));
+    QFZ_TRY_OR(st, failed, qfz_forest_init(&c->forest, n.n_vertices, err));
+    QFZ_TRY_OR(st, failed, qfz_alloc(&c->scratch, n_threads, thread_bytes(rule), err));
+    return QFZ_OK;
+
+failed:
+    qfz_contraction_fini(c);
+    return st;
+}
+
+void qfz_contraction_fini(qfz_contraction *c)
+{
+    free(c->blocks);
+    free(c->hook);
+    free(c->level);
+    free(c->u);
+    free(c->v);
+    free(c->key);
+    qfz_graph_fini(&c->graph);
+    qfz_forest_fini(&c->forest);
+    free(c->scratch);
+    *c = (qfz_contraction){0};
+}
+
+int64_t qfz_contraction_bytes(const qfz_rule *rule, int64_t h, int64_t w)
+{
+    const qfz_blocks in = qfz_blocks_of(h, w, QFZ_BLOCK_SIDE);
+    const sizes n = lay_out(&in, rule->connectivity, NULL);
+    const int64_t word = sizeof(uint32_t);
+    return 2 * word * h * w + 7 * word * (n.n_links + 2 * (h + w)) + 3 * word * n.n_vertices +
+           (int64_t)sizeof(qfz_contracted_block) * n.n_blocks;
+}
+
+/* ---- One block. */
+
+/* Ring pixels of the block from which edges leave it, or that are on the image's own ring. */
+static void open_block(const block_work *b, bool open_ring)
+{
+    const int64_t h = qfz_box_h(b->box), w = qfz_box_w(b->box);
+    const qfz_image *const image = b->image;
+    const bool at_border =
+        b->box.y0 == 0 || b->box.x0 == 0 || b->box.y1 == image->h || b->box.x1 == image->w;
+    for (int64_t i = 0; i < qfz_ring_size(h, w); i++) {
+        int64_t y, x;
+        qfz_ring_place(h, w, i, &y, &x);
+        uint64_t key = b->s->open[i];
+        if (open_ring && at_border) {
+            const int64_t at_y = y + b->box.y0, at_x = x + b->box.x0;
+            if (qfz_on_ring(image->h, image->w, at_y, at_x) &&
+                (!image->valid || image->valid[at_y * image->w + at_x]))
+                key = 0;
+        }
+        if (key != UINT64_MAX) qfz_block_add_other(b->edges, (uint32_t)key, (uint32_t)(y * w + x));
+    }
+}
+
+static void find_edges(const block_work *b, bool open_ring)
+{
+    qfz_contracted_block *const block = b->block;
+    qfz_seam seam = {.edges = b->s->seam};
+    memset(b->s->open, 0xff, sizeof b->s->open);
+    qfz_block_find(b->edges, b->image, b->c->rule, b->box, &seam, b->s->open);
+    block->n_seam = seam.n_right + seam.n_below + seam.n_corner;
+    for (uint32_t i = 0; i < block->n_seam; i++) {
+        b->c->u[block->link + i] = seam.edges[i].id; /* until join_seams() */
+        b->c->key[block->link + i] = seam.edges[i].key;
+    }
+    open_block(b, open_ring);
+}
+
+static void start_components(const block_work *b)
+{
+    const int64_t n = qfz_box_h(b->box) * qfz_box_w(b->box);
+    for (int64_t i = 0; i < n; i++) {
+        b->s->find[i] = (uint16_t)i;
+        b->s->state[i] = 1;
+        b->hook[i] = (QFZ_ROOT | QFZ_CLOSED) << QFZ_HOOK_BITS | (uint32_t)i;
+    }
+}
+
+static uint32_t vertex_at(const block_work *b, uint32_t root)
+{
+    return b->block->vertex + (b->hook[root] >> QFZ_HOOK_BITS & ~QFZ_ROOT);
+}
+
+static void link_vertices(const block_work *b, uint32_t p, uint32_t q, uint32_t key)
+{
+    qfz_contracted_block *const block = b->block;
+    const uint32_t at = block->link + block->n_seam + block->n_inside++;
+    b->c->u[at] = vertex_at(b, p);
+    b->c->v[at] = vertex_at(b, q);
+    b->c->key[at] = key;
+}
+
+/* An open component counts as larger than any closed one, so that the smaller is the one to hook.
+ * Open ones that have met are one set, each with its own root for those that are hooked to it: all
+ * of them are as near to it as the current level. */
+static void join_all(const block_work *b)
+{
+    const qfz_edge_offsets offsets = qfz_edge_offsets_of(qfz_box_w(b->box));
+    uint16_t *const find = b->s->find, *const state = b->s->state;
+    uint32_t n_hooks = 0, n_open = 0;
+    int32_t n_edges;
+    const uint64_t *const edges = qfz_block_sort(b->edges, &n_edges);
+    for (int32_t i = 0; i < n_edges; i++) {
+        const uint32_t id = (uint32_t)edges[i], key = (uint32_t)(edges[i] >> 32);
+        const uint32_t place = id & (QFZ_BLOCK_PX - 1), kind = id >> QFZ_PLACE_BITS;
+        if (kind == QFZ_EDGE_OTHER) {
+            const uint16_t root = qfz_block_root(find, (uint16_t)place);
+            if (state[root] & OPEN) continue;
+            state[root] |= OPEN;
+            b->hook[root] = (QFZ_ROOT | n_open++) << QFZ_HOOK_BITS | root;
+            continue;
+        }
+        const uint16_t p = qfz_block_root(find, (uint16_t)(place + offsets.from[kind]));
+        const uint16_t q = qfz_block_root(find, (uint16_t)(place + offsets.to[kind]));
+        if (p == q) continue;
+        const bool p_stays = state[p] > state[q];
+        const uint16_t root = p_stays ? p : q, other = p_stays ? q : p;
+        find[other] = root;
+        if (state[other] & OPEN) {
+            link_vertices(b, root, other, key);
+        } else {
+            b->hook[other] = n_hooks << QFZ_HOOK_BITS | root;
+            b->level[n_hooks++] = key;
+        }
+        state[root] = (uint16_t)(state[root] + (state[other] & ~OPEN));
+    }
+}
+
+static void contract_block(const qfz_contraction *c, const qfz_image *image, int64_t i,
+                           bool open_ring)
+{
+    char *const own = (char *)c->scratch + (size_t)omp_get_thread_num() * thread_bytes(c->rule);
+    const block_work b = {
+        .c = c,
+        .image = image,
+        .block = &c->blocks[i],
+        .box = qfz_blocks_box(&c->in_blocks, i / c->in_blocks.n_x, i % c->in_blocks.n_x),
+        .s = (scratch *)(void *)own,
+        .edges = (qfz_block_edges *)(void *)(own + scratch_bytes()),
+        .hook = c->hook + c->blocks[i].px,
+        .level = c->level + c->blocks[i].px};
+    find_edges(&b, open_ring);
+    start_components(&b);
+    join_all(&b);
+}
+
+/* ---- The graph. */
+
+uint32_t qfz_contraction_vertex(const qfz_contraction *c, int64_t y, int64_t x)
+{
+    const int64_t by = y / c->in_blocks.side, bx = x / c->in_blocks.side;
+    const qfz_box box = qfz_blocks_box(&c->in_blocks, by, bx);
+    const qfz_contracted_block *const block = &c->blocks[by * c->in_blocks.n_x + bx];
+    const uint32_t *const hook = c->hook + block->px;
+    uint32_t at = hook[(y - box.y0) * qfz_box_w(box) + x - box.x0];
+    while (at < QFZ_ROOT_HOOK)
+        at = hook[at & QFZ_HOOK_PLACE];
+    const uint32_t vertex = at >> QFZ_HOOK_BITS & ~QFZ_ROOT;
+    return vertex == QFZ_CLOSED ? QFZ_NONE : block->vertex + vertex;
+}
+
+/* Edges across seams become links.  The climb from such an edge's end to its vertex meets no level
+ * above its own, because the edge had opened the component by then. */
+static void join_seams(const qfz_contraction *c, const qfz_contracted_block *block)
+{
+    static const int from[QFZ_EDGE_KINDS] = {0, 0, 0, 1}, to_x[QFZ_EDGE_KINDS] = {1, 0, 1, 0};
+    static const int to_y[QFZ_EDGE_KINDS] = {0, 1, 1, 1};
+    for (uint32_t i = block->link; i < block->link + block->n_seam; i++) {
+        const uint32_t id = c->u[i], kind = id % QFZ_EDGE_KINDS;
+        const int64_t a = id / QFZ_EDGE_KINDS, y = a / c->in_blocks.w, x = a % c->in_blocks.w;
+        c->u[i] = qfz_contraction_vertex(c, y, x + from[kind]);
+        c->v[i] = qfz_contraction_vertex(c, y + to_y[kind], x + to_x[kind]);
+    }
+}
+
+void qfz_contract(qfz_contraction *c, const qfz_image *image, bool open_ring)
+{
+    c->in_blocks = qfz_blocks_of(image->h, image->w, c->in_blocks.side);
+    const sizes n = lay_out(&c->in_blocks, c->rule->connectivity, c->blocks);
+    c->n_vertices = (uint32_t)n.n_vertices;
+    c->ghost = n.n_links;
+#pragma omp parallel num_threads(c->n_threads)
+    {
+#pragma omp for schedule(dynamic, 1)
+        for (int64_t i = 0; i < n.n_blocks; i++)
+            contract_block(c, image, i, open_ring);
+#pragma omp for
+        for (int64_t i = 0; i < n.n_blocks; i++)
+            join_seams(c, &c->blocks[i]);
+    }
+    qfz_graph_set_links(&c->graph, c->n_vertices, c->u, c->v, c->key);
+    for (int64_t i = 0; i < n.n_blocks; i++)
+        qfz_graph_add_links(&c->graph, c->blocks[i].link,
+                            c->blocks[i].n_seam + c->blocks[i].n_inside, c->rule->alpha_key);
+}
+
+void qfz_contraction_add_ghosts(qfz_contraction *c, const qfz_links *ghosts)
+{
+    const int64_t h = c->in_blocks.h, w = c->in_blocks.w;
+    for (int64_t i = 0; i < ghosts->n; i++) {
+        int64_t y, x;
+        qfz_ring_place(h, w, ghosts->u[i], &y, &x);
+        c->u[c->ghost + i] = qfz_contraction_vertex(c, y, x);
+        qfz_ring_place(h, w, ghosts->v[i], &y, &x);
+        c->v[c->ghost + i] = qfz_contraction_vertex(c, y, x);
+        c->key[c->ghost + i] = ghosts->level[i];
+    }
+    qfz_graph_add_links(&c->graph, (uint32_t)c->ghost, (uint32_t)ghosts->n, c->rule->alpha_key);
+}
+
+/* Ring pixels of one vertex are joined by level 0. */
+static void mark_ring(const qfz_contraction *c, const uint8_t *ring_valid, uint32_t *mark,
+                      qfz_links *links)
+{
+    const int64_t h = c->in_blocks.h, w = c->in_blocks.w;
+    memset(mark, 0xff, c->n_vertices * sizeof *mark);
+    for (int64_t i = 0; i < qfz_ring_size(h, w); i++) {
+        int64_t y, x;
+        if (!ring_valid[i]) continue;
+        qfz_ring_place(h, w, i, &y, &x);
+        uint32_t *const first = &mark[qfz_contraction_vertex(c, y, x)];
+        if (*first == QFZ_NONE) {
+            *first = (uint32_t)i;
+            continue;
+        }
+        links->u[links->n] = *first;
+        links->v[links->n] = (uint32_t)i;
+        links->level[links->n++] = 0;
+    }
+}
+
+void qfz_contraction_summarise(qfz_contraction *c, const uint8_t *ring_valid, uint32_t *mark,
+                               qfz_links *links)
+{
+    links->n = 0;
+    qfz_graph_sort(&c->graph);
+    mark_ring(c, ring_valid, mark, links);
+    qfz_forest_summarise(&c->forest, &c->graph, mark, links);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* contract.h - an image contracted, block by block, to a small graph of the same minimax levels.
+ *
+ * Kruskal's algorithm runs inside each block.  A component is open once an edge that leaves the
+ * block, and is no heavier than the current level, starts from it; the others are closed.  A
+ * closed component's lightest way out lies in the block, so that it is hooked to its neighbour for
+ * good (King, 1997: every component remembers the level it was hooked by, and the minimax level of
+ * two pixels is the largest on the path between them).  Where two open ones meet, nobody can tell
+ * yet: that is a link between two vertices of the small graph.  Its other links are the edges
+ * between blocks.  It has one vertex for each open component, so never more than blocks have
+ * pixels on their rings.
+ *
+ * Whoever climbs from a pixel meets ascending levels; no climb is longer than 15 hooks. */
+#ifndef QFZ_CPU_CONTRACT_H
+#define QFZ_CPU_CONTRACT_H
+
+#include "cpu/block.h"
+#include "cpu/graph.h"
+
+typedef struct qfz_contracted_block {
+    uint32_t px;               /* its first pixel, counted block after block */
+    uint32_t vertex;           /* its first vertex */
+    uint32_t link;             /* its first link: across its seams, then inside */
+    uint32_t n_seam, n_inside; /* links */
+} qfz_contracted_block;
+
+typedef struct qfz_contraction {
+    const qfz_rule *rule;
+    int n_threads;
+    qfz_blocks in_blocks;
+    qfz_contracted_block *blocks;
+
+    /* A pixel's hook, block after block, row by row within.  The place of the pixel that it is
+     * hooked to is in the low 16 bits, the number of the hook in its block in the others; at a root
+     * its own place, and QFZ_ROOT | number of the vertex in the block, QFZ_CLOSED if it is none. */
+    uint32_t *hook;
+    uint32_t *level; /* of a block's hooks, by number */
+
+    int64_t max_vertices;     /* of the largest image */
+    uint32_t n_vertices;      /* numbers given; some stay unused */
+    uint32_t *u, *v, *key;    /* links; some rooms stay empty */
+    int64_t link_room, ghost; /* the first room for links from outside */
+    qfz_graph graph;          /* of these links, once qfz_contract() is through */
+    qfz_forest forest;
+
+    void *scratch; /* for each thread */
+} qfz_contraction;
+
+enum { QFZ_HOOK_BITS = 16, QFZ_HOOK_PLACE = (1 << QFZ_HOOK_BITS) - 1, QFZ_CLOSED = 0x7fff };
+#define QFZ_ROOT 0x8000u
+#define QFZ_ROOT_HOOK (QFZ_ROOT << QFZ_HOOK_BITS)
+
+/* Memory for images up to h x w, in blocks of the given side; rule is borrowed. */
+qfz_status qfz_contraction_init(qfz_contraction *c, const qfz_rule *rule, int64_t h, int64_t w,
+                                int64_t side, int n_threads, qfz_error *err);
+void qfz_contraction_fini(qfz_contraction *c);
+
+/* As many bytes as qfz_contraction_init() takes, but for the part that the threads share out. */
+int64_t qfz_contraction_bytes(const qfz_rule *rule, int64_t h, int64_t w);
+
+/* Contracts an image; the graph is not sorted yet.  open_ring: every pixel on the image's ring is
+ * to be found at a vertex by level 0. */
+void qfz_contract(qfz_contraction *c, const qfz_image *image, bool open_ring);
+
+/* Adds links between ring pixels of the image, whose ring must be open. */
+void qfz_contraction_add_ghosts(qfz_contraction *c, const qfz_links *ghosts);
+
+/* The vertex at which a pixel's climb ends, QFZ_NONE if its component reaches no other block. */
+uint32_t qfz_contraction_vertex(const qfz_contraction *c, int64_t y, int64_t x);
+
+/* The links between ring pixels that stand for the image; its ring must be open.  The graph is
+ * sorted and joined.  mark: scratch for n_vertices. */
+void qfz_contraction_summarise(qfz_contraction *c, const uint8_t *ring_valid, uint32_t *mark,
+                               qfz_links *links);
+
+/* keys as in engine.h, of the edges inside the image.  The forest must have been grown. */
+void qfz_contraction_saliency(const qfz_contraction *c, const qfz_image *image, uint32_t *keys);
+
+#endif
