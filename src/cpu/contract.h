@@ -74,6 +74,6 @@ void qfz_contraction_summarise(qfz_contraction *c, const uint8_t *ring_valid, ui
                                qfz_links *links);
 
 /* keys as in engine.h, of the edges inside the image.  The forest must have been grown. */
-void qfz_contraction_saliency(const qfz_contraction *c, const qfz_image *image, uint32_t *keys);
+void qfz_contraction_saliency(const qfz_contraction *c, uint32_t *keys);
 
 #endif

@@ -394,7 +394,7 @@ static qfz_status saliency(qfz_worker *worker, const qfz_answer *answer, uint32_
     if (answer) qfz_contraction_add_ghosts(c, &answer->ghosts);
     qfz_graph_sort(&c->graph);
     qfz_forest_grow(&c->forest, &c->graph);
-    qfz_contraction_saliency(c, &worker->tile, keys);
+    qfz_contraction_saliency(c, keys);
     if (answer) place_crossing(worker, answer, keys);
     return QFZ_OK;
 }
