@@ -85,22 +85,38 @@ int64_t qfz_omega_contraction_bytes(const qfz_rule *rule, int64_t h, int64_t w)
 
 /* ---- Joining the components of a block. */
 
+#define SPREAD_ROW(TYPE)                                                                           \
+    for (int64_t x = 0; x < w; x++)                                                                \
+    ((TYPE *)to)[x * n_bands] = ((const TYPE *)from)[x]
+
+/* Planes become one group of bands a pixel. */
+static void spread_row(size_t bytes, int64_t n_bands, const void *from, int64_t w, void *to)
+{
+    if (n_bands == 1) {
+        memcpy(to, from, (size_t)w * bytes);
+        return;
+    }
+    switch (bytes) {
+    case 1: SPREAD_ROW(uint8_t); break;
+    case 2: SPREAD_ROW(uint16_t); break;
+    default: SPREAD_ROW(uint32_t); break;
+    }
+}
+
 static void start_spans(const builder *u)
 {
     const qfz_block_work *const b = u->b;
-    const size_t bytes = qfz_type_bytes(b->image->type), n_bands = (size_t)b->image->n_bands;
-    const int64_t w = qfz_box_w(b->box);
-    for (size_t band = 0; band < n_bands; band++) {
-        const char *const plane =
-            (const char *)b->image->pixels + band * bytes * (size_t)(b->image->h * b->image->w);
-        char *to = u->lo + band * bytes;
-        for (int64_t y = b->box.y0; y < b->box.y1; y++) {
-            const char *from = plane + bytes * (size_t)(y * b->image->w + b->box.x0);
-            for (int64_t x = 0; x < w; x++, from += bytes, to += u->span_bytes)
-                memcpy(to, from, bytes);
+    const qfz_image *const image = b->image;
+    const size_t bytes = qfz_type_bytes(image->type);
+    const int64_t w = qfz_box_w(b->box), h = qfz_box_h(b->box);
+    for (int64_t y = 0; y < h; y++) {
+        for (int64_t band = 0; band < image->n_bands; band++) {
+            const int64_t from = (band * image->h + b->box.y0 + y) * image->w + b->box.x0;
+            spread_row(bytes, image->n_bands, (const char *)image->pixels + bytes * (size_t)from, w,
+                       u->lo + u->span_bytes * (size_t)(y * w) + bytes * (size_t)band);
         }
     }
-    memcpy(u->hi, u->lo, u->span_bytes * (size_t)(qfz_box_h(b->box) * w));
+    memcpy(u->hi, u->lo, u->span_bytes * (size_t)(h * w));
     memset(u->s->holds, 0xff, sizeof u->s->holds);
 }
 
@@ -155,13 +171,10 @@ static void take_in(const builder *u, uint32_t root, uint32_t other, uint32_t le
     if (!rule->omega || holds[root] < level) return;
     const bool grew =
         qfz_widen(rule, lo_of(u, root), hi_of(u, root), lo_of(u, other), hi_of(u, other));
-    if (grew && is_news) tell(u, root, level);
-    const uint32_t at_least = level > 0 ? level - 1 : 0;
-    const uint32_t others = holds[other] > at_least ? holds[other] : at_least;
-    if (others < holds[root]) holds[root] = others;
-    if (level > 0 && grew && holds[root] >= level &&
-        qfz_too_wide(rule, lo_of(u, root), hi_of(u, root)))
-        holds[root] = level - 1;
+    if (!grew) return; /* the other one holds, having no wider range */
+    if (is_news) tell(u, root, level);
+    const bool breaks = holds[other] < level || qfz_too_wide(rule, lo_of(u, root), hi_of(u, root));
+    if (level > 0 && breaks) holds[root] = level - 1;
 }
 
 static void join_two(builder *u, uint32_t p, uint32_t q, uint32_t key)
