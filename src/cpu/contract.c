@@ -88,7 +88,7 @@ int64_t qfz_contraction_bytes(const qfz_rule *rule, int64_t h, int64_t w)
     const sizes n = lay_out(&in, rule->connectivity, NULL);
     const int64_t word = sizeof(uint32_t);
     return 2 * word * h * w + 7 * word * (n.n_links + 2 * (h + w)) + 3 * word * n.n_vertices +
-           (int64_t)sizeof(qfz_contracted_block) * n.n_blocks;
+           (int64_t)sizeof(qfz_contracted_block) * n.n_blocks + (int64_t)thread_bytes(rule);
 }
 
 /* ---- One block. */

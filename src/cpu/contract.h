@@ -55,7 +55,7 @@ qfz_status qfz_contraction_init(qfz_contraction *c, const qfz_rule *rule, int64_
                                 int64_t side, int n_threads, qfz_error *err);
 void qfz_contraction_fini(qfz_contraction *c);
 
-/* As many bytes as qfz_contraction_init() takes, but for the part that the threads share out. */
+/* As many bytes as qfz_contraction_init() takes for one thread. */
 int64_t qfz_contraction_bytes(const qfz_rule *rule, int64_t h, int64_t w);
 
 /* Contracts an image; the graph is not sorted yet.  open_ring: every pixel on the image's ring is

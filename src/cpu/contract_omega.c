@@ -80,7 +80,7 @@ int64_t qfz_omega_contraction_bytes(const qfz_rule *rule, int64_t h, int64_t w)
 {
     const int64_t vertices = h * w / (QFZ_BLOCK_SIDE / 4);
     return qfz_contraction_bytes(rule, h, w) + 4 * h * w +
-           vertices * (int64_t)(8 + 2 * span_bytes(rule));
+           vertices * (int64_t)(8 + 2 * span_bytes(rule)) + (int64_t)scratch_bytes(rule);
 }
 
 /* ---- Joining the components of a block. */

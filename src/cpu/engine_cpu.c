@@ -238,20 +238,41 @@ static qfz_status partition(qfz_worker *worker, const qfz_answer *answer, qfz_pa
 }
 
 /* ------------------------------------------------------------------------------------ results */
+/* Is lut what the regions of a whole raster have, 1, 2, 3 ...? */
+static bool keeps_numbers(const uint64_t *lut, uint32_t n)
+{
+    for (uint32_t r = 0; r < n; r++)
+        if (lut[r] != (uint64_t)r + 1) return false;
+    return true;
+}
+
+static void copy_labels(const uint32_t *label, int64_t n, const uint64_t *lut, uint32_t *out)
+{
+    for (int64_t i = 0; i < n; i++)
+        out[i] = label[i] ? (uint32_t)lut[label[i] - 1] : 0;
+}
+
+static void copy_wide_labels(const uint32_t *label, int64_t n, const uint64_t *lut, uint64_t *out)
+{
+    for (int64_t i = 0; i < n; i++)
+        out[i] = label[i] ? lut[label[i] - 1] : 0;
+}
+
 static qfz_status labels(qfz_worker *worker, const uint64_t *lut, bool wide, void *out,
                          qfz_error *err)
 {
     (void)err;
-    const int64_t n = worker->tile.h * worker->tile.w;
+    const int64_t h = worker->tile.h, w = worker->tile.w;
     const uint32_t *const label = worker->label;
-    uint32_t *const narrow_out = out;
-    uint64_t *const wide_out = out;
-    for (int64_t i = 0; i < n; i++) {
-        const uint64_t value = label[i] ? lut[label[i] - 1] : 0;
+    const bool keeps = !wide && keeps_numbers(lut, worker->n_regions);
+#pragma omp parallel for num_threads(worker->n_threads)
+    for (int64_t y = 0; y < h; y++) {
         if (wide)
-            wide_out[i] = value;
+            copy_wide_labels(label + y * w, w, lut, (uint64_t *)out + y * w);
+        else if (keeps)
+            memcpy((uint32_t *)out + y * w, label + y * w, (size_t)w * sizeof *label);
         else
-            narrow_out[i] = (uint32_t)value;
+            copy_labels(label + y * w, w, lut, (uint32_t *)out + y * w);
     }
     return QFZ_OK;
 }
