@@ -5,35 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu/contract_parts.h"
 #include "memory.h"
-
-enum {
-    MAX_RING = 4 * QFZ_BLOCK_SIDE,
-    MAX_SEAM = 6 * QFZ_BLOCK_SIDE,
-    OPEN = 0x8000 /* in a component's state, over its size */
-};
-
-typedef struct scratch {
-    uint16_t find[QFZ_BLOCK_PX];
-    uint16_t state[QFZ_BLOCK_PX]; /* of a root */
-    uint64_t open[MAX_RING];      /* ring pixel -> least key that leaves the block */
-    qfz_seam_edge seam[MAX_SEAM];
-} scratch;
-
-/* One block that is contracted. */
-typedef struct block_work {
-    const qfz_contraction *c;
-    const qfz_image *image;
-    qfz_contracted_block *block;
-    qfz_box box;
-    scratch *s;
-    qfz_block_edges *edges;
-    uint32_t *hook, *level;
-} block_work;
 
 static size_t scratch_bytes(void)
 {
-    return (sizeof(scratch) + 63) / 64 * 64;
+    return (sizeof(qfz_contract_scratch) + 63) / 64 * 64;
 }
 
 static size_t thread_bytes(const qfz_rule *rule)
@@ -111,13 +88,13 @@ int64_t qfz_contraction_bytes(const qfz_rule *rule, int64_t h, int64_t w)
     const sizes n = lay_out(&in, rule->connectivity, NULL);
     const int64_t word = sizeof(uint32_t);
     return 2 * word * h * w + 7 * word * (n.n_links + 2 * (h + w)) + 3 * word * n.n_vertices +
-           (int64_t)sizeof(qfz_contracted_block) * n.n_blocks;
+           (int64_t)sizeof(qfz_contracted_block) * n.n_blocks + (int64_t)thread_bytes(rule);
 }
 
 /* ---- One block. */
 
 /* Ring pixels of the block from which edges leave it, or that are on the image's own ring. */
-static void open_block(const block_work *b, bool open_ring)
+static void open_block(const qfz_block_work *b, bool open_ring)
 {
     const int64_t h = qfz_box_h(b->box), w = qfz_box_w(b->box);
     const qfz_image *const image = b->image;
@@ -137,7 +114,7 @@ static void open_block(const block_work *b, bool open_ring)
     }
 }
 
-static void find_edges(const block_work *b, bool open_ring)
+static void find_edges(const qfz_block_work *b, bool open_ring)
 {
     qfz_contracted_block *const block = b->block;
     qfz_seam seam = {.edges = b->s->seam};
@@ -151,7 +128,7 @@ static void find_edges(const block_work *b, bool open_ring)
     open_block(b, open_ring);
 }
 
-static void start_components(const block_work *b)
+static void start_components(const qfz_block_work *b)
 {
     const int64_t n = qfz_box_h(b->box) * qfz_box_w(b->box);
     for (int64_t i = 0; i < n; i++) {
@@ -161,25 +138,21 @@ static void start_components(const block_work *b)
     }
 }
 
-static uint32_t vertex_at(const block_work *b, uint32_t root)
-{
-    return b->block->vertex + (b->hook[root] >> QFZ_HOOK_BITS & ~QFZ_ROOT);
-}
-
-static void link_vertices(const block_work *b, uint32_t p, uint32_t q, uint32_t key)
+void qfz_block_link(const qfz_block_work *b, uint32_t p, uint32_t q, uint32_t key)
 {
     qfz_contracted_block *const block = b->block;
     const uint32_t at = block->link + block->n_seam + block->n_inside++;
-    b->c->u[at] = vertex_at(b, p);
-    b->c->v[at] = vertex_at(b, q);
+    b->c->u[at] = qfz_root_vertex(block, b->hook[p]);
+    b->c->v[at] = qfz_root_vertex(block, b->hook[q]);
     b->c->key[at] = key;
 }
 
 /* An open component counts as larger than any closed one, so that the smaller is the one to hook.
  * Open ones that have met are one set, each with its own root for those that are hooked to it: all
  * of them are as near to it as the current level. */
-static void join_all(const block_work *b)
+static void join_levels(const qfz_block_work *b, void *arg)
 {
+    (void)arg;
     const qfz_edge_offsets offsets = qfz_edge_offsets_of(qfz_box_w(b->box));
     uint16_t *const find = b->s->find, *const state = b->s->state;
     uint32_t n_hooks = 0, n_open = 0;
@@ -190,8 +163,8 @@ static void join_all(const block_work *b)
         const uint32_t place = id & (QFZ_BLOCK_PX - 1), kind = id >> QFZ_PLACE_BITS;
         if (kind == QFZ_EDGE_OTHER) {
             const uint16_t root = qfz_block_root(find, (uint16_t)place);
-            if (state[root] & OPEN) continue;
-            state[root] |= OPEN;
+            if (state[root] & QFZ_OPEN) continue;
+            state[root] |= QFZ_OPEN;
             b->hook[root] = (QFZ_ROOT | n_open++) << QFZ_HOOK_BITS | root;
             continue;
         }
@@ -201,32 +174,30 @@ static void join_all(const block_work *b)
         const bool p_stays = state[p] > state[q];
         const uint16_t root = p_stays ? p : q, other = p_stays ? q : p;
         find[other] = root;
-        if (state[other] & OPEN) {
-            link_vertices(b, root, other, key);
+        if (state[other] & QFZ_OPEN) {
+            qfz_block_link(b, root, other, key);
         } else {
             b->hook[other] = n_hooks << QFZ_HOOK_BITS | root;
             b->level[n_hooks++] = key;
         }
-        state[root] = (uint16_t)(state[root] + (state[other] & ~OPEN));
+        state[root] = (uint16_t)(state[root] + (state[other] & ~QFZ_OPEN));
     }
 }
 
-static void contract_block(const qfz_contraction *c, const qfz_image *image, int64_t i,
-                           bool open_ring)
+static qfz_block_work work_on(const qfz_contraction *c, const qfz_image *image, int64_t i)
 {
-    char *const own = (char *)c->scratch + (size_t)omp_get_thread_num() * thread_bytes(c->rule);
-    const block_work b = {
+    const int thread = omp_get_thread_num();
+    char *const own = (char *)c->scratch + (size_t)thread * thread_bytes(c->rule);
+    return (qfz_block_work){
         .c = c,
         .image = image,
         .block = &c->blocks[i],
         .box = qfz_blocks_box(&c->in_blocks, i / c->in_blocks.n_x, i % c->in_blocks.n_x),
-        .s = (scratch *)(void *)own,
+        .thread = thread,
+        .s = (qfz_contract_scratch *)(void *)own,
         .edges = (qfz_block_edges *)(void *)(own + scratch_bytes()),
         .hook = c->hook + c->blocks[i].px,
         .level = c->level + c->blocks[i].px};
-    find_edges(&b, open_ring);
-    start_components(&b);
-    join_all(&b);
 }
 
 /* ---- The graph. */
@@ -258,7 +229,8 @@ static void join_seams(const qfz_contraction *c, const qfz_contracted_block *blo
     }
 }
 
-void qfz_contract(qfz_contraction *c, const qfz_image *image, bool open_ring)
+void qfz_contract_by(qfz_contraction *c, const qfz_image *image, bool open_ring, qfz_join_fn join,
+                     void *arg)
 {
     c->in_blocks = qfz_blocks_of(image->h, image->w, c->in_blocks.side);
     const sizes n = lay_out(&c->in_blocks, c->rule->connectivity, c->blocks);
@@ -267,8 +239,12 @@ void qfz_contract(qfz_contraction *c, const qfz_image *image, bool open_ring)
 #pragma omp parallel num_threads(c->n_threads)
     {
 #pragma omp for schedule(dynamic, 1)
-        for (int64_t i = 0; i < n.n_blocks; i++)
-            contract_block(c, image, i, open_ring);
+        for (int64_t i = 0; i < n.n_blocks; i++) {
+            const qfz_block_work b = work_on(c, image, i);
+            find_edges(&b, open_ring);
+            start_components(&b);
+            join(&b, arg);
+        }
 #pragma omp for
         for (int64_t i = 0; i < n.n_blocks; i++)
             join_seams(c, &c->blocks[i]);
@@ -277,6 +253,11 @@ void qfz_contract(qfz_contraction *c, const qfz_image *image, bool open_ring)
     for (int64_t i = 0; i < n.n_blocks; i++)
         qfz_graph_add_links(&c->graph, c->blocks[i].link,
                             c->blocks[i].n_seam + c->blocks[i].n_inside, c->rule->alpha_key);
+}
+
+void qfz_contract(qfz_contraction *c, const qfz_image *image, bool open_ring)
+{
+    qfz_contract_by(c, image, open_ring, join_levels, NULL);
 }
 
 void qfz_contraction_add_ghosts(qfz_contraction *c, const qfz_links *ghosts)
@@ -293,9 +274,8 @@ void qfz_contraction_add_ghosts(qfz_contraction *c, const qfz_links *ghosts)
     qfz_graph_add_links(&c->graph, (uint32_t)c->ghost, (uint32_t)ghosts->n, c->rule->alpha_key);
 }
 
-/* Ring pixels of one vertex are joined by level 0. */
-static void mark_ring(const qfz_contraction *c, const uint8_t *ring_valid, uint32_t *mark,
-                      qfz_links *links)
+void qfz_contraction_mark_ring(const qfz_contraction *c, const uint8_t *ring_valid, uint32_t *mark,
+                               qfz_links *links)
 {
     const int64_t h = c->in_blocks.h, w = c->in_blocks.w;
     memset(mark, 0xff, c->n_vertices * sizeof *mark);
@@ -319,6 +299,6 @@ void qfz_contraction_summarise(qfz_contraction *c, const uint8_t *ring_valid, ui
 {
     links->n = 0;
     qfz_graph_sort(&c->graph);
-    mark_ring(c, ring_valid, mark, links);
+    qfz_contraction_mark_ring(c, ring_valid, mark, links);
     qfz_forest_summarise(&c->forest, &c->graph, mark, links);
 }

@@ -55,7 +55,7 @@ qfz_status qfz_contraction_init(qfz_contraction *c, const qfz_rule *rule, int64_
                                 int64_t side, int n_threads, qfz_error *err);
 void qfz_contraction_fini(qfz_contraction *c);
 
-/* As many bytes as qfz_contraction_init() takes, but for the part that the threads share out. */
+/* As many bytes as qfz_contraction_init() takes for one thread. */
 int64_t qfz_contraction_bytes(const qfz_rule *rule, int64_t h, int64_t w);
 
 /* Contracts an image; the graph is not sorted yet.  open_ring: every pixel on the image's ring is
@@ -67,6 +67,11 @@ void qfz_contraction_add_ghosts(qfz_contraction *c, const qfz_links *ghosts);
 
 /* The vertex at which a pixel's climb ends, QFZ_NONE if its component reaches no other block. */
 uint32_t qfz_contraction_vertex(const qfz_contraction *c, int64_t y, int64_t x);
+
+/* Gives each vertex one of the ring's pixels, if it has any: mark[vertex] = its number, QFZ_NONE.
+ * The others of its pixels are as near as level 0, which links, appended, tell. */
+void qfz_contraction_mark_ring(const qfz_contraction *c, const uint8_t *ring_valid, uint32_t *mark,
+                               qfz_links *links);
 
 /* The links between ring pixels that stand for the image; its ring must be open.  The graph is
  * sorted and joined.  mark: scratch for n_vertices. */

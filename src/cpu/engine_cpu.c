@@ -3,10 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cpu/contract.h"
+#include "cpu/contract_omega.h"
 #include "cpu/cpu.h"
-#include "cpu/graph.h"
-#include "cpu/omega.h"
 #include "engine.h"
 #include "memory.h"
 
@@ -18,16 +16,9 @@ struct qfz_worker {
 
     void *scratch; /* of components and tree */
 
-    /* QFZ_LEVELS */
-    qfz_contraction contraction;
-    uint32_t *mark; /* of its vertices */
-
-    /* QFZ_OMEGA */
-    qfz_graph graph;
-    void *rows;
-    qfz_forest forest;
-    qfz_spans spans;
-    uint32_t *per_pixel; /* marks while summarising, what is known while resolving */
+    qfz_contraction contraction; /* QFZ_LEVELS */
+    qfz_omega_contraction omega; /* QFZ_OMEGA */
+    uint32_t *mark;              /* of vertices */
 
     /* QFZ_COMPONENTS, QFZ_OMEGA: regions */
     uint32_t n_regions, n_slots;
@@ -41,13 +32,9 @@ static void worker_close(qfz_worker *worker)
 {
     if (!worker) return;
     free(worker->scratch);
-    free(worker->rows);
     qfz_contraction_fini(&worker->contraction);
+    qfz_omega_contraction_fini(&worker->omega);
     free(worker->mark);
-    qfz_graph_fini(&worker->graph);
-    qfz_forest_fini(&worker->forest);
-    qfz_spans_fini(&worker->spans);
-    free(worker->per_pixel);
     free(worker->label);
     free(worker->first);
     free(worker->count);
@@ -71,15 +58,6 @@ static qfz_status open_regions(qfz_worker *worker, int64_t h, int64_t w, qfz_err
     return QFZ_NEW(&worker->slot_region, most_ring(h, w), err);
 }
 
-static qfz_status open_forest(qfz_worker *worker, int64_t h, int64_t w, qfz_error *err)
-{
-    const int64_t edges = qfz_graph_grid_edges(worker->rule->connectivity, h, w) + most_ring(h, w);
-    QFZ_TRY(qfz_graph_init(&worker->graph, edges, err));
-    QFZ_TRY(qfz_alloc(&worker->rows, 1, qfz_graph_row_bytes(w), err));
-    QFZ_TRY(qfz_forest_init(&worker->forest, h * w, err));
-    return QFZ_NEW(&worker->per_pixel, h * w, err);
-}
-
 static qfz_status open_contraction(qfz_worker *worker, int64_t h, int64_t w, qfz_error *err)
 {
     QFZ_TRY(qfz_contraction_init(&worker->contraction, worker->rule, h, w, QFZ_BLOCK_SIDE,
@@ -97,8 +75,9 @@ static qfz_status open_kind(qfz_worker *worker, int64_t h, int64_t w, qfz_error 
         return open_regions(worker, h, w, err);
     case QFZ_LEVELS: return open_contraction(worker, h, w, err);
     case QFZ_OMEGA:
-        QFZ_TRY(open_forest(worker, h, w, err));
-        QFZ_TRY(qfz_spans_init(&worker->spans, h * w, worker->rule, err));
+        QFZ_TRY(qfz_omega_contraction_init(&worker->omega, worker->rule, h, w, QFZ_BLOCK_SIDE,
+                                           n_threads, err));
+        QFZ_TRY(QFZ_NEW(&worker->mark, worker->omega.c.max_vertices, err));
         return open_regions(worker, h, w, err);
     case QFZ_TREE:
         return qfz_alloc(&worker->scratch, 1, qfz_tree_bytes(worker->rule, h, w, n_threads), err);
@@ -128,16 +107,12 @@ static int64_t bytes_per_px(const qfz_rule *rule, qfz_kind kind)
 {
     const int64_t side = 1024; /* big enough that the borders' share is small */
     const int64_t regions = 4 * 4;
-    const int64_t edges =
-        qfz_graph_grid_edges(rule->connectivity, side, side) * 16 / (side * side) + 1;
-    const int64_t forest = edges + 3 * 4 + 4;
-    const int64_t spans = 4 + 2 * (int64_t)qfz_type_bytes(rule->type) * rule->n_bands;
     const int64_t pixels = side * side;
     switch (kind) {
     case QFZ_COMPONENTS:
         return regions + (int64_t)qfz_components_bytes(rule, side, side, 1) / pixels + 1;
     case QFZ_LEVELS: return qfz_contraction_bytes(rule, side, side) / pixels + 2;
-    case QFZ_OMEGA: return forest + spans + regions;
+    case QFZ_OMEGA: return qfz_omega_contraction_bytes(rule, side, side) / pixels + 2 + regions;
     case QFZ_TREE: return 16 + (int64_t)qfz_tree_bytes(rule, side, side, 1) / pixels + 1;
     }
     return 0;
@@ -151,21 +126,6 @@ static qfz_status load(qfz_worker *worker, const qfz_image *tile, qfz_error *err
 }
 
 /* ---------------------------------------------------------------------------------- summaries */
-static void set_ring(const qfz_image *tile, uint32_t *per_pixel, const uint32_t *ring,
-                     int64_t n_ring)
-{
-    for (int64_t i = 0; i < n_ring; i++) {
-        int64_t y, x;
-        qfz_ring_place(tile->h, tile->w, i, &y, &x);
-        per_pixel[y * tile->w + x] = ring ? ring[i] : (uint32_t)i;
-    }
-}
-
-static void clear_pixels(qfz_worker *worker)
-{
-    memset(worker->per_pixel, 0xff, (size_t)(worker->tile.h * worker->tile.w) * sizeof(uint32_t));
-}
-
 static qfz_status summarise_components(qfz_worker *worker, qfz_summary *summary, qfz_error *err)
 {
     const qfz_image *const tile = &worker->tile;
@@ -180,29 +140,17 @@ static qfz_status summarise_components(qfz_worker *worker, qfz_summary *summary,
     return QFZ_OK;
 }
 
-static void make_graph(qfz_worker *worker)
-{
-    qfz_graph_set_image(&worker->graph, &worker->tile, worker->rule, worker->rows);
-}
-
 static qfz_status summarise(qfz_worker *worker, qfz_summary *summary, qfz_error *err)
 {
     qfz_summary_take_ring(summary, &worker->tile);
     if (worker->kind == QFZ_COMPONENTS) return summarise_components(worker, summary, err);
     QFZ_TRY(qfz_links_reserve(&summary->links, summary->n_ring, err));
-    if (worker->kind == QFZ_LEVELS) {
-        qfz_contract(&worker->contraction, &worker->tile, true);
-        qfz_contraction_summarise(&worker->contraction, summary->valid, worker->mark,
-                                  &summary->links);
-        return QFZ_OK;
-    }
-    make_graph(worker);
-    qfz_graph_sort(&worker->graph);
-    clear_pixels(worker);
-    set_ring(&worker->tile, worker->per_pixel, NULL, summary->n_ring);
-    const qfz_omega_input input = {.values = &worker->tile};
-    return qfz_omega_summarise(&worker->forest, &worker->spans, &worker->graph, worker->rule,
-                               &input, worker->per_pixel, &summary->links, &summary->absorbs, err);
+    if (worker->kind == QFZ_OMEGA)
+        return qfz_omega_contraction_summarise(&worker->omega, &worker->tile, worker->mark, summary,
+                                               err);
+    qfz_contract(&worker->contraction, &worker->tile, true);
+    qfz_contraction_summarise(&worker->contraction, summary->valid, worker->mark, &summary->links);
+    return QFZ_OK;
 }
 
 /* ------------------------------------------------------------------------------------ regions */
@@ -230,19 +178,9 @@ static void find_components(qfz_worker *worker)
     number_slots(worker);
 }
 
-/* label[px] = the vertex that stands for px's region. */
-static void find_tops(qfz_worker *worker)
-{
-    const qfz_image *const tile = &worker->tile;
-    for (int64_t px = 0; px < tile->h * tile->w; px++) {
-        uint32_t holds;
-        worker->label[px] = qfz_omega_top(&worker->forest, &worker->spans, (uint32_t)px, &holds);
-    }
-}
-
-/* Tops become region numbers, in order of first pixels; tops of one slot are one region.
- * at_top holds a region, or, marked by the high bit, a slot. */
-static void number_tops(qfz_worker *worker, uint32_t *at_top)
+/* What labels name become region numbers, in order of first pixels; names of one slot are one
+ * region.  at_name holds a region, or, marked by the high bit, a slot. */
+static void number_regions(qfz_worker *worker, uint32_t *at_name)
 {
     const uint32_t is_slot = 1u << 31;
     const qfz_image *const tile = &worker->tile;
@@ -252,7 +190,7 @@ static void number_tops(qfz_worker *worker, uint32_t *at_top)
             worker->label[px] = 0;
             continue;
         }
-        uint32_t *at = &at_top[worker->label[px]];
+        uint32_t *at = &at_name[worker->label[px]];
         if (*at != QFZ_NONE && (*at & is_slot)) at = &worker->slot_region[*at & ~is_slot];
         if (*at == QFZ_NONE) {
             worker->first[n] = (uint32_t)px;
@@ -265,38 +203,32 @@ static void number_tops(qfz_worker *worker, uint32_t *at_top)
     worker->n_regions = n;
 }
 
-static void find_omega_regions(qfz_worker *worker, const qfz_answer *answer)
+static qfz_status find_omega_regions(qfz_worker *worker, const qfz_answer *answer, qfz_error *err)
 {
     const qfz_image *const tile = &worker->tile;
-    clear_pixels(worker);
-    if (answer) set_ring(tile, worker->per_pixel, answer->holds_to, answer->n_ring);
-    make_graph(worker);
-    qfz_graph_sort(&worker->graph);
-    const qfz_omega_input input = {.values = tile, .known_holds = worker->per_pixel};
-    qfz_omega_grow(&worker->forest, &worker->spans, &worker->graph, worker->rule, &input);
-    find_tops(worker);
-
-    uint32_t *const at_top = worker->forest.find; /* shortcuts are of no more use */
-    memset(at_top, 0xff, (size_t)(tile->h * tile->w) * sizeof *at_top);
+    QFZ_TRY(qfz_omega_contraction_regions(&worker->omega, tile, answer ? answer->holds_to : NULL,
+                                          worker->label, err));
+    uint32_t *const at_name = worker->omega.stop; /* of no more use */
+    memset(at_name, 0xff, (size_t)(tile->h * tile->w) * sizeof *at_name);
     worker->n_slots = answer ? answer->n_slots : 0;
     memset(worker->slot_region, 0xff, worker->n_slots * sizeof *worker->slot_region);
     for (int64_t i = 0; answer && i < answer->n_ring; i++) {
         int64_t y, x;
         qfz_ring_place(tile->h, tile->w, i, &y, &x);
         if (answer->slot[i] != QFZ_NONE)
-            at_top[worker->label[y * tile->w + x]] = answer->slot[i] | 1u << 31;
+            at_name[worker->label[y * tile->w + x]] = answer->slot[i] | 1u << 31;
     }
-    number_tops(worker, at_top);
+    number_regions(worker, at_name);
+    return QFZ_OK;
 }
 
 static qfz_status partition(qfz_worker *worker, const qfz_answer *answer, qfz_partition *out,
                             qfz_error *err)
 {
-    (void)err;
     if (worker->kind == QFZ_COMPONENTS)
         find_components(worker);
     else
-        find_omega_regions(worker, answer);
+        QFZ_TRY(find_omega_regions(worker, answer, err));
     *out = (qfz_partition){.n_regions = worker->n_regions,
                            .first = worker->first,
                            .count = worker->count,
@@ -306,20 +238,41 @@ static qfz_status partition(qfz_worker *worker, const qfz_answer *answer, qfz_pa
 }
 
 /* ------------------------------------------------------------------------------------ results */
+/* Is lut what the regions of a whole raster have, 1, 2, 3 ...? */
+static bool keeps_numbers(const uint64_t *lut, uint32_t n)
+{
+    for (uint32_t r = 0; r < n; r++)
+        if (lut[r] != (uint64_t)r + 1) return false;
+    return true;
+}
+
+static void copy_labels(const uint32_t *label, int64_t n, const uint64_t *lut, uint32_t *out)
+{
+    for (int64_t i = 0; i < n; i++)
+        out[i] = label[i] ? (uint32_t)lut[label[i] - 1] : 0;
+}
+
+static void copy_wide_labels(const uint32_t *label, int64_t n, const uint64_t *lut, uint64_t *out)
+{
+    for (int64_t i = 0; i < n; i++)
+        out[i] = label[i] ? lut[label[i] - 1] : 0;
+}
+
 static qfz_status labels(qfz_worker *worker, const uint64_t *lut, bool wide, void *out,
                          qfz_error *err)
 {
     (void)err;
-    const int64_t n = worker->tile.h * worker->tile.w;
+    const int64_t h = worker->tile.h, w = worker->tile.w;
     const uint32_t *const label = worker->label;
-    uint32_t *const narrow_out = out;
-    uint64_t *const wide_out = out;
-    for (int64_t i = 0; i < n; i++) {
-        const uint64_t value = label[i] ? lut[label[i] - 1] : 0;
+    const bool keeps = !wide && keeps_numbers(lut, worker->n_regions);
+#pragma omp parallel for num_threads(worker->n_threads)
+    for (int64_t y = 0; y < h; y++) {
         if (wide)
-            wide_out[i] = value;
+            copy_wide_labels(label + y * w, w, lut, (uint64_t *)out + y * w);
+        else if (keeps)
+            memcpy((uint32_t *)out + y * w, label + y * w, (size_t)w * sizeof *label);
         else
-            narrow_out[i] = (uint32_t)value;
+            copy_labels(label + y * w, w, lut, (uint32_t *)out + y * w);
     }
     return QFZ_OK;
 }

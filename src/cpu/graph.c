@@ -6,12 +6,6 @@
 
 #include "memory.h"
 
-int64_t qfz_graph_grid_edges(int connectivity, int64_t h, int64_t w)
-{
-    const int64_t most = connectivity == 4 ? h * w + h * w / 2 : 2 * h * w + h * w / 2;
-    return most + 2 * (h + w);
-}
-
 qfz_status qfz_graph_init(qfz_graph *graph, int64_t capacity, qfz_error *err)
 {
     *graph = (qfz_graph){.capacity = capacity};
@@ -62,7 +56,6 @@ void qfz_graph_set_links(qfz_graph *graph, uint32_t n, const uint32_t *u, const 
                          const uint32_t *link_key)
 {
     graph->n = n;
-    graph->n_codes = 0;
     graph->n_edges = 0;
     graph->u = u;
     graph->v = v;
@@ -160,9 +153,9 @@ void qfz_forest_grow(qfz_forest *forest, const qfz_graph *graph)
 {
     qfz_forest_reset(forest, graph->n);
     for (int64_t i = 0; i < graph->n_edges; i++) {
-        uint32_t u, v;
-        qfz_graph_ends(graph, graph->id[i], &u, &v);
-        const uint32_t a = qfz_forest_root(forest, u), b = qfz_forest_root(forest, v);
+        const uint32_t link = graph->id[i];
+        const uint32_t a = qfz_forest_root(forest, graph->u[link]);
+        const uint32_t b = qfz_forest_root(forest, graph->v[link]);
         if (a != b) (void)qfz_forest_hook(forest, a, b, graph->key[i]);
     }
 }
@@ -172,9 +165,9 @@ void qfz_forest_summarise(qfz_forest *forest, const qfz_graph *graph, uint32_t *
 {
     qfz_forest_reset(forest, graph->n);
     for (int64_t i = 0; i < graph->n_edges; i++) {
-        uint32_t u, v;
-        qfz_graph_ends(graph, graph->id[i], &u, &v);
-        const uint32_t a = qfz_forest_root(forest, u), b = qfz_forest_root(forest, v);
+        const uint32_t link = graph->id[i];
+        const uint32_t a = qfz_forest_root(forest, graph->u[link]);
+        const uint32_t b = qfz_forest_root(forest, graph->v[link]);
         if (a == b) continue;
         const uint32_t mark_a = mark[a], mark_b = mark[b];
         if (mark_a != QFZ_NONE && mark_b != QFZ_NONE) {

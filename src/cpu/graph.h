@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* graph.h - minimax paths in a weighted graph, by Kruskal's algorithm.
  *
- * A graph's edges are those of an image (thinned), or given as links, or both.  Joined in order of
- * their keys, by size and without compression, they make a forest in which each vertex knows the
- * key by which its component was hooked to a larger one.  Keys grow upwards and no path is longer
- * than log2(n), so the minimax level of two vertices is one short climb.
- *
- * Thinning: an edge that is the heaviest of a cycle is in no minimum spanning tree; looking at the
- * cycles inside one square of 2 x 2 pixels leaves at most 1.5 of 2 edges a pixel (4-connected) or
- * 2.5 of 4 (8-connected), ties broken by place. */
+ * Joined in order of their keys, by size and without compression, links make a forest in which each
+ * vertex knows the key by which its component was hooked to a larger one.  Keys grow upwards and no
+ * path is longer than log2(n), so the minimax level of two vertices is one short climb. */
 #ifndef QFZ_CPU_GRAPH_H
 #define QFZ_CPU_GRAPH_H
 
@@ -17,15 +12,10 @@
 typedef struct qfz_graph {
     uint32_t n; /* vertices */
 
-    /* An edge's id, if below n_codes, is pixel * n_dirs + direction in an image of width w; else
-     * it is n_codes + number of a link. */
-    uint32_t n_codes;
-    int n_dirs;
-    int32_t w;
-    const uint32_t *u, *v, *link_key; /* of the links */
+    const uint32_t *u, *v, *link_key; /* borrowed */
 
-    int64_t n_edges; /* ascending by key */
-    uint32_t *key, *id;
+    int64_t n_edges;                /* ascending by key */
+    uint32_t *key, *id;             /* id: number of a link */
     uint32_t *spare_key, *spare_id; /* room for the sort */
     int64_t capacity;
 } qfz_graph;
@@ -37,19 +27,10 @@ typedef struct qfz_forest {
     uint32_t *find; /* shortcuts to the root */
 } qfz_forest;
 
-/* The most edges that an image of h x w can leave. */
-int64_t qfz_graph_grid_edges(int connectivity, int64_t h, int64_t w);
-
 qfz_status qfz_graph_init(qfz_graph *graph, int64_t capacity, qfz_error *err);
 void qfz_graph_fini(qfz_graph *graph);
 qfz_status qfz_forest_init(qfz_forest *forest, int64_t n, qfz_error *err);
 void qfz_forest_fini(qfz_forest *forest);
-
-/* Makes the graph an image's: its pixels as vertices, its thinned edges of a key <= alpha_key.
- * rows: scratch of qfz_graph_row_bytes(). */
-size_t qfz_graph_row_bytes(int64_t w);
-void qfz_graph_set_image(qfz_graph *graph, const qfz_image *image, const qfz_rule *rule,
-                         void *rows);
 
 /* Makes the graph one of n vertices, without edges yet, whose links will be of these (borrowed). */
 void qfz_graph_set_links(qfz_graph *graph, uint32_t n, const uint32_t *u, const uint32_t *v,
@@ -59,18 +40,6 @@ void qfz_graph_set_links(qfz_graph *graph, uint32_t n, const uint32_t *u, const 
 void qfz_graph_add_links(qfz_graph *graph, int64_t first, int64_t n, uint32_t alpha_key);
 
 void qfz_graph_sort(qfz_graph *graph);
-
-static inline void qfz_graph_ends(const qfz_graph *graph, uint32_t id, uint32_t *u, uint32_t *v)
-{
-    if (id >= graph->n_codes) {
-        *u = graph->u[id - graph->n_codes];
-        *v = graph->v[id - graph->n_codes];
-        return;
-    }
-    const uint32_t n_dirs = (uint32_t)graph->n_dirs, dir = id % n_dirs;
-    *u = id / n_dirs;
-    *v = (uint32_t)((int64_t)*u + (int64_t)qfz_dir_dy[dir] * graph->w + qfz_dir_dx[dir]);
-}
 
 /* Every vertex alone. */
 void qfz_forest_reset(qfz_forest *forest, uint32_t n);

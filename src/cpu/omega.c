@@ -163,9 +163,9 @@ static qfz_status run(const pass *p, const qfz_graph *graph, const qfz_absorbs *
                            (const char *)in->lo + (size_t)next * p->span_bytes,
                            (const char *)in->hi + (size_t)next * p->span_bytes));
         if (i == graph->n_edges) break;
-        uint32_t u, v;
-        qfz_graph_ends(graph, graph->id[i], &u, &v);
-        const uint32_t a = qfz_forest_root(p->forest, u), b = qfz_forest_root(p->forest, v);
+        const uint32_t link = graph->id[i];
+        const uint32_t a = qfz_forest_root(p->forest, graph->u[link]);
+        const uint32_t b = qfz_forest_root(p->forest, graph->v[link]);
         if (a != b) QFZ_TRY(join(p, a, b, level));
     }
     return QFZ_OK;
@@ -179,7 +179,7 @@ void qfz_omega_grow(qfz_forest *forest, qfz_spans *spans, const qfz_graph *graph
                     .rule = rule,
                     .span_bytes = qfz_type_bytes(rule->type) * (size_t)rule->n_bands};
     qfz_forest_reset(forest, graph->n);
-    start_spans(spans, input->values, graph->n, input->known_holds);
+    if (input->values) start_spans(spans, input->values, graph->n, input->known_holds);
     const qfz_status st = run(&p, graph, input->absorbs);
     (void)st; /* only telling a summary can fail */
 }
@@ -197,9 +197,7 @@ qfz_status qfz_omega_summarise(qfz_forest *forest, qfz_spans *spans, const qfz_g
                     .absorbs = absorbs,
                     .err = err};
     qfz_forest_reset(forest, graph->n);
-    start_spans(spans, input->values, graph->n, input->known_holds);
-    links->n = 0;
-    absorbs->n = 0;
+    if (input->values) start_spans(spans, input->values, graph->n, input->known_holds);
     return run(&p, graph, input->absorbs);
 }
 

@@ -22,7 +22,7 @@ void qfz_spans_fini(qfz_spans *spans);
 
 /* The vertices of a graph: values, what they absorb, and what is known of them. */
 typedef struct qfz_omega_input {
-    const qfz_image *values;     /* pixel v of it is vertex v */
+    const qfz_image *values;     /* pixel v of it is vertex v; NULL: spans are set already */
     const qfz_absorbs *absorbs;  /* NULL: none */
     const uint32_t *known_holds; /* per vertex, UINT32_MAX = nothing known; NULL: nothing at all */
 } qfz_omega_input;
@@ -31,8 +31,8 @@ typedef struct qfz_omega_input {
 void qfz_omega_grow(qfz_forest *forest, qfz_spans *spans, const qfz_graph *graph,
                     const qfz_rule *rule, const qfz_omega_input *input);
 
-/* The same, and what the marks have to know of it: links and absorbs between marks that break
- * omega at the same levels.  mark[] as in qfz_forest_summarise(). */
+/* The same, and what the marks have to know of it: links and absorbs, appended, between marks that
+ * break omega at the same levels.  mark[] as in qfz_forest_summarise(). */
 qfz_status qfz_omega_summarise(qfz_forest *forest, qfz_spans *spans, const qfz_graph *graph,
                                const qfz_rule *rule, const qfz_omega_input *input, uint32_t *mark,
                                qfz_links *links, qfz_absorbs *absorbs, qfz_error *err);

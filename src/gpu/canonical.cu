@@ -49,23 +49,33 @@ static __device__ __forceinline__ bool exists(const tree_view<T> &tree, const tr
     return tree.reader.read((int32_t)(at.px / w), (int32_t)(at.px % w), (int)blockIdx.y - 1, level);
 }
 
-/* Parents become the last of their level, and count their children: pixels, be they aliases, and
- * edges that are none. */
+/* Parents become the last of their level.  Later nodes first: so most parents are done before. */
+static __global__ void __launch_bounds__(BLOCK) k_flatten(qfz_wide_links links, int64_t n)
+{
+    const int64_t k = n - 1 - ((int64_t)blockIdx.x * BLOCK + threadIdx.x);
+    if (k < 0) return;
+    const uint32_t node = (uint32_t)k;
+    qfz_climber at = qfz_start(links, node, 0);
+    const qfz_link link = at.link;
+    if (link.parent == node) return;
+    qfz_step(links, &at);
+    qfz_climb(links, &at, link.level);
+    if (at.node != link.parent) links.put(node, qfz_link{at.node, link.level});
+}
+
+/* Nodes count their children: pixels, be they aliases, and edges that are none. */
 template <typename T> static __global__ void __launch_bounds__(BLOCK) k_count(tree_view<T> tree)
 {
     const tree_place at = place_of(tree);
-    if (!at.is_there) return;
-    qfz_climber up = qfz_start(tree.links, at.node, 0);
-    const qfz_link link = up.link;
-    if (link.parent == at.node) return;
-    qfz_step(tree.links, &up);
-    qfz_climb(tree.links, &up, link.level);
-    if (up.node != link.parent) tree.links.put(at.node, qfz_link{up.node, link.level});
     uint32_t level;
-    if (!exists(tree, at, &level) || (!at.is_pixel && link.level == level)) return;
-    /* Two are as good as more; a stale count only costs an addition. */
-    uint32_t *const count = tree.children + up.node;
-    if (*count < 2) atomicAdd(count, 1u);
+    if (!at.is_there) return;
+    const qfz_link link = tree.links.get(at.node);
+    if (link.parent == at.node || !exists(tree, at, &level)) return;
+    if (!at.is_pixel && link.level == level) return;
+    /* Two are as good as more; a stale count only costs an addition, but a root has millions of
+     * children: past the cache, therefore. */
+    uint32_t *const count = tree.children + link.parent;
+    if (__ldcg(count) < 2) atomicAdd(count, 1u);
 }
 
 /* An edge that is nobody's alias stays if it has two children; a pixel, as its zone's name, if it
@@ -162,6 +172,7 @@ static qfz_status canonical(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint32_t a
     const dim3 grid(qfz_blocks(n_px, BLOCK), 1 + (unsigned)edges->connectivity / 2);
     QFZ_TRY_CUDA(gpu->err, cudaMemsetAsync(room.children, 0, (size_t)(n + 1) * sizeof(uint32_t),
                                            gpu->stream));
+    QFZ_TRY(qfz_launch(gpu, k_flatten, dim3(qfz_blocks(n, BLOCK)), BLOCK, 0, tree.links, n));
     QFZ_TRY(qfz_launch(gpu, k_count<T>, grid, BLOCK, 0, tree));
     QFZ_TRY(qfz_launch(gpu, k_choose<T>, grid, BLOCK, 0, tree));
     QFZ_TRY(qfz_gpu_scan(gpu, room.scan, room.children, room.children, n + 1));

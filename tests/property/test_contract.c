@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* test_contract.c - images cut into small blocks and contracted: levels equal the oracle's, and
- * summaries keep every minimax level between ring pixels.
+ * summaries keep every minimax level between ring pixels; (alpha, omega)-regions equal the
+ * oracle's, and summaries tell of ring pixels how far they hold.
  *
  * The engine's blocks are larger than rasters that brute force can do; here they have sides of 1 to
  * 9 pixels. */
-#include "cpu/contract.h"
+#include "cpu/contract_omega.h"
 #include "rasters.h"
 
 typedef struct problem {
@@ -130,6 +131,154 @@ static void summary_keeps_levels(const problem *p, const qfz_links *links)
     qfz_forest_fini(&forest);
 }
 
+/* ---- (alpha, omega) -------------------------------------------------------------------------- */
+
+typedef struct limits {
+    double alpha, omega[RASTER_BANDS];
+} limits;
+
+static limits choose_limits(problem *p)
+{
+    limits l;
+    l.alpha = check_chance(25) ? INFINITY : raster_alpha(p->o, &p->r);
+    p->rule.alpha_key = qfz_key_of_alpha(p->rule.type, p->rule.distance, l.alpha);
+    for (int b = 0; b < RASTER_BANDS; b++)
+        l.omega[b] = raster_omega(&p->r, b % p->r.image.n_bands);
+    return l;
+}
+
+/* The same partition, whatever the names. */
+static void same_regions(const problem *p, const char *what, const uint32_t *got,
+                         const uint32_t *want)
+{
+    const int64_t n = p->r.image.h * p->r.image.w;
+    int64_t *const first = room(n + 1, sizeof *first); /* of a name; of a label */
+    int64_t *const first_want = room(n + 1, sizeof *first_want);
+    for (int64_t i = 0; i < n; i++)
+        first[i] = first_want[i] = first_want[n] = -1;
+    for (int64_t i = 0; i < n; i++) {
+        if (!want[i]) continue;
+        if (first[got[i]] < 0) first[got[i]] = i;
+        if (first_want[want[i]] < 0) first_want[want[i]] = i;
+        if (!CHECK(first[got[i]] == first_want[want[i]], "%s: pixel %d is with %d, not %d", what,
+                   (int)i, (int)first[got[i]], (int)first_want[want[i]]))
+            break;
+    }
+    free(first);
+    free(first_want);
+}
+
+/* A graph of vertices that have values, grown. */
+typedef struct grown {
+    qfz_graph graph;
+    qfz_forest forest;
+    qfz_spans spans;
+} grown;
+
+static grown grow(const problem *p, const qfz_image *values, const qfz_links *links,
+                  const qfz_absorbs *absorbs)
+{
+    grown g;
+    qfz_error err = {0};
+    const int64_t n = values->h * values->w;
+    const qfz_omega_input input = {.values = values, .absorbs = absorbs};
+    must(qfz_graph_init(&g.graph, links->n, &err));
+    must(qfz_forest_init(&g.forest, n, &err));
+    must(qfz_spans_init(&g.spans, n, &p->rule, &err));
+    qfz_graph_set_links(&g.graph, (uint32_t)n, links->u, links->v, links->level);
+    qfz_graph_add_links(&g.graph, 0, links->n, p->rule.alpha_key);
+    qfz_graph_sort(&g.graph);
+    qfz_omega_grow(&g.forest, &g.spans, &g.graph, &p->rule, &input);
+    return g;
+}
+
+static void grown_fini(grown *g)
+{
+    qfz_graph_fini(&g->graph);
+    qfz_forest_fini(&g->forest);
+    qfz_spans_fini(&g->spans);
+}
+
+/* Every edge of the image, pixels being vertices. */
+static qfz_links all_edges(const problem *p)
+{
+    const int64_t h = p->r.image.h, w = p->r.image.w;
+    qfz_links links = {0};
+    qfz_error err = {0};
+    must(qfz_links_reserve(&links, 4 * h * w, &err));
+    for (int64_t a = 0; a < h * w; a++) {
+        for (int d = 0; d < p->rule.connectivity / 2; d++) {
+            const int64_t y = a / w + qfz_dir_dy[d], x = a % w + qfz_dir_dx[d], b = y * w + x;
+            if (y >= h || x < 0 || x >= w) continue;
+            if (!oracle_is_valid(p->o, a) || !oracle_is_valid(p->o, b)) continue;
+            links.u[links.n] = (uint32_t)a;
+            links.v[links.n] = (uint32_t)b;
+            qfz_levels(&p->r.image, p->rule.distance, a, b, 1, &links.level[links.n++]);
+        }
+    }
+    return links;
+}
+
+/* How far each ring pixel holds, by all edges of the image and by its summary. */
+static void summary_keeps_omega(const problem *p, const qfz_summary *summary, uint32_t *holds_to)
+{
+    const int64_t h = p->r.image.h, w = p->r.image.w;
+    const qfz_image ring = {.h = 1,
+                            .w = summary->n_ring,
+                            .n_bands = p->rule.n_bands,
+                            .type = p->rule.type,
+                            .pixels = summary->values};
+    qfz_links edges = all_edges(p);
+    grown whole = grow(p, &p->r.image, &edges, NULL);
+    grown told = grow(p, &ring, &summary->links, &summary->absorbs);
+    for (int64_t i = 0; i < summary->n_ring; i++) {
+        int64_t y, x;
+        uint32_t got;
+        qfz_ring_place(h, w, i, &y, &x);
+        holds_to[i] = UINT32_MAX;
+        if (!summary->valid[i]) continue;
+        (void)qfz_omega_top(&whole.forest, &whole.spans, (uint32_t)(y * w + x), &holds_to[i]);
+        (void)qfz_omega_top(&told.forest, &told.spans, (uint32_t)i, &got);
+        if (!CHECK(got == holds_to[i], "ring pixel %d holds up to %u, not %u", (int)i, got,
+                   holds_to[i]))
+            break;
+    }
+    grown_fini(&whole);
+    grown_fini(&told);
+    qfz_links_fini(&edges);
+}
+
+static void omega_equals(problem *p)
+{
+    const int64_t h = p->r.image.h, w = p->r.image.w;
+    const limits l = choose_limits(p);
+    qfz_omega_contraction o;
+    qfz_summary summary = {0};
+    qfz_error err = {0};
+    if (check_chance(80)) p->rule.omega = l.omega;
+    must(qfz_omega_contraction_init(&o, &p->rule, h + check_pick(5), w + check_pick(5), p->side,
+                                    p->n_threads, &err));
+    must(qfz_summary_init(&summary, (qfz_box){.y1 = h, .x1 = w}, &p->rule, &err));
+    must(qfz_links_reserve(&summary.links, p->n_ring, &err));
+    uint32_t *got = room(h * w, sizeof *got), *want = room(h * w, sizeof *want);
+    uint32_t *mark = room(o.c.max_vertices, sizeof *mark);
+    uint32_t *holds_to = room(p->n_ring, sizeof *holds_to);
+    (void)oracle_alpha_omega(p->o, l.alpha, p->rule.omega, want);
+    must(qfz_omega_contraction_regions(&o, &p->r.image, NULL, got, &err));
+    same_regions(p, "alone", got, want);
+    qfz_summary_take_ring(&summary, &p->r.image);
+    must(qfz_omega_contraction_summarise(&o, &p->r.image, mark, &summary, &err));
+    summary_keeps_omega(p, &summary, holds_to);
+    must(qfz_omega_contraction_regions(&o, &p->r.image, holds_to, got, &err));
+    same_regions(p, "knowing its ring", got, want);
+    qfz_summary_fini(&summary);
+    qfz_omega_contraction_fini(&o);
+    free(got);
+    free(want);
+    free(mark);
+    free(holds_to);
+}
+
 static void one_case(int64_t number)
 {
     check_case(number, "making it");
@@ -159,6 +308,7 @@ static void one_case(int64_t number)
     levels_equal(&p, &c, want, &links);
     qfz_links_fini(&links);
     qfz_contraction_fini(&c);
+    omega_equals(&p);
     oracle_close(p.o);
     raster_free(&p.r);
     free(want);

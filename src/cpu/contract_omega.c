@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: MIT */
+#include "cpu/contract_omega.h"
+
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cpu/contract_parts.h"
+#include "memory.h"
+
+struct qfz_told {
+    qfz_absorbs absorbs;
+    qfz_error err; /* the first failure; nothing is told after it */
+};
+
+/* Beside what every contraction needs for a block. */
+typedef struct scratch {
+    uint32_t holds[QFZ_BLOCK_PX]; /* as qfz_spans; in resolve_block(): regions of stops */
+    uint16_t loser[QFZ_BLOCK_PX]; /* hook -> the place that it starts from */
+    uint16_t top[QFZ_BLOCK_PX];   /* where all hooks of one level lead */
+    uint16_t stop[QFZ_BLOCK_PX];
+} scratch;
+
+/* The components of one block. */
+typedef struct builder {
+    const qfz_block_work *b;
+    qfz_omega_contraction *o;
+    qfz_told *told;
+    scratch *s;
+    char *lo, *hi; /* ranges of components, by root */
+    size_t span_bytes;
+    uint32_t n_hooks, n_open;
+} builder;
+
+static size_t span_bytes(const qfz_rule *rule)
+{
+    return qfz_type_bytes(rule->type) * (size_t)rule->n_bands;
+}
+
+static size_t scratch_bytes(const qfz_rule *rule)
+{
+    return (sizeof(scratch) + 63) / 64 * 64 + 2 * QFZ_BLOCK_PX * span_bytes(rule);
+}
+
+qfz_status qfz_omega_contraction_init(qfz_omega_contraction *o, const qfz_rule *rule, int64_t h,
+                                      int64_t w, int64_t side, int n_threads, qfz_error *err)
+{
+    *o = (qfz_omega_contraction){0};
+    qfz_status st;
+    QFZ_TRY(qfz_contraction_init(&o->c, rule, h, w, side, n_threads, err));
+    const int64_t n = o->c.max_vertices;
+    QFZ_TRY_OR(st, failed, qfz_spans_init(&o->spans, n, rule, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW(&o->vertex_px, n, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW(&o->stop, h * w, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW_ZERO(&o->told, n_threads, err));
+    QFZ_TRY_OR(st, failed, qfz_alloc(&o->scratch, n_threads, scratch_bytes(rule), err));
+    return QFZ_OK;
+
+failed:
+    qfz_omega_contraction_fini(o);
+    return st;
+}
+
+void qfz_omega_contraction_fini(qfz_omega_contraction *o)
+{
+    for (int i = 0; o->told && i < o->c.n_threads; i++)
+        qfz_absorbs_fini(&o->told[i].absorbs);
+    free(o->told);
+    qfz_spans_fini(&o->spans);
+    free(o->vertex_px);
+    free(o->stop);
+    free(o->scratch);
+    qfz_absorbs_fini(&o->absorbs);
+    qfz_contraction_fini(&o->c);
+    *o = (qfz_omega_contraction){0};
+}
+
+/* Events are too few to count: each widens a range that still holds. */
+int64_t qfz_omega_contraction_bytes(const qfz_rule *rule, int64_t h, int64_t w)
+{
+    const int64_t vertices = h * w / (QFZ_BLOCK_SIDE / 4);
+    return qfz_contraction_bytes(rule, h, w) + 4 * h * w +
+           vertices * (int64_t)(8 + 2 * span_bytes(rule)) + (int64_t)scratch_bytes(rule);
+}
+
+/* ---- Joining the components of a block. */
+
+#define SPREAD_ROW(TYPE)                                                                           \
+    for (int64_t x = 0; x < w; x++)                                                                \
+    ((TYPE *)to)[x * n_bands] = ((const TYPE *)from)[x]
+
+/* Planes become one group of bands a pixel. */
+static void spread_row(size_t bytes, int64_t n_bands, const void *from, int64_t w, void *to)
+{
+    if (n_bands == 1) {
+        memcpy(to, from, (size_t)w * bytes);
+        return;
+    }
+    switch (bytes) {
+    case 1: SPREAD_ROW(uint8_t); break;
+    case 2: SPREAD_ROW(uint16_t); break;
+    default: SPREAD_ROW(uint32_t); break;
+    }
+}
+
+static void start_spans(const builder *u)
+{
+    const qfz_block_work *const b = u->b;
+    const qfz_image *const image = b->image;
+    const size_t bytes = qfz_type_bytes(image->type);
+    const int64_t w = qfz_box_w(b->box), h = qfz_box_h(b->box);
+    for (int64_t y = 0; y < h; y++) {
+        for (int64_t band = 0; band < image->n_bands; band++) {
+            const int64_t from = (band * image->h + b->box.y0 + y) * image->w + b->box.x0;
+            spread_row(bytes, image->n_bands, (const char *)image->pixels + bytes * (size_t)from, w,
+                       u->lo + u->span_bytes * (size_t)(y * w) + bytes * (size_t)band);
+        }
+    }
+    memcpy(u->hi, u->lo, u->span_bytes * (size_t)(h * w));
+    memset(u->s->holds, 0xff, sizeof u->s->holds);
+}
+
+static void *lo_of(const builder *u, uint32_t root)
+{
+    return u->lo + root * u->span_bytes;
+}
+
+static void *hi_of(const builder *u, uint32_t root)
+{
+    return u->hi + root * u->span_bytes;
+}
+
+static uint32_t vertex_at(const builder *u, uint32_t root)
+{
+    return qfz_root_vertex(u->b->block, u->b->hook[root]);
+}
+
+/* The component of a root becomes a vertex as it stands. */
+static void open_root(builder *u, uint32_t root)
+{
+    qfz_spans *const spans = &u->o->spans;
+    u->b->s->state[root] |= QFZ_OPEN;
+    u->b->hook[root] = (QFZ_ROOT | u->n_open++) << QFZ_HOOK_BITS | root;
+    const uint32_t vertex = vertex_at(u, root);
+    u->o->vertex_px[vertex] = u->b->block->px + root;
+    spans->holds[vertex] = u->s->holds[root];
+    memcpy((char *)spans->lo + vertex * u->span_bytes, lo_of(u, root), u->span_bytes);
+    memcpy((char *)spans->hi + vertex * u->span_bytes, hi_of(u, root), u->span_bytes);
+}
+
+/* The vertex of an open root has the root's range from this level on. */
+static void tell(const builder *u, uint32_t root, uint32_t level)
+{
+    qfz_absorbs *const out = &u->told->absorbs;
+    qfz_error *const err = &u->told->err;
+    if (err->status != QFZ_OK || qfz_absorbs_reserve(out, out->n + 1, u->b->c->rule, err) != QFZ_OK)
+        return;
+    out->at[out->n] = vertex_at(u, root);
+    out->level[out->n] = level;
+    memcpy((char *)out->lo + (size_t)out->n * u->span_bytes, lo_of(u, root), u->span_bytes);
+    memcpy((char *)out->hi + (size_t)out->n * u->span_bytes, hi_of(u, root), u->span_bytes);
+    out->n++;
+}
+
+/* The root takes in another one's range, and holds as long as both do; what has broken has a range
+ * that is too wide, for whoever joins it. */
+static void take_in(const builder *u, uint32_t root, uint32_t other, uint32_t level, bool is_news)
+{
+    const qfz_rule *const rule = u->b->c->rule;
+    uint32_t *const holds = u->s->holds;
+    if (!rule->omega || holds[root] < level) return;
+    const bool grew =
+        qfz_widen(rule, lo_of(u, root), hi_of(u, root), lo_of(u, other), hi_of(u, other));
+    if (!grew) return; /* the other one holds, having no wider range */
+    if (is_news) tell(u, root, level);
+    const bool breaks = holds[other] < level || qfz_too_wide(rule, lo_of(u, root), hi_of(u, root));
+    if (level > 0 && breaks) holds[root] = level - 1;
+}
+
+static void join_two(builder *u, uint32_t p, uint32_t q, uint32_t key)
+{
+    const qfz_block_work *const b = u->b;
+    uint16_t *const state = b->s->state;
+    const bool p_stays = state[p] > state[q];
+    const uint32_t root = p_stays ? p : q, other = p_stays ? q : p;
+    b->s->find[other] = (uint16_t)root;
+    if (state[other] & QFZ_OPEN) {
+        const bool silent = u->s->holds[p] < key && u->s->holds[q] < key;
+        if (!silent) qfz_block_link(b, root, other, key);
+        take_in(u, root, other, key, false);
+    } else {
+        u->s->loser[u->n_hooks] = (uint16_t)other;
+        b->hook[other] = u->n_hooks << QFZ_HOOK_BITS | root;
+        b->level[u->n_hooks++] = key;
+        take_in(u, root, other, key, state[root] & QFZ_OPEN);
+    }
+    state[root] = (uint16_t)(state[root] + (state[other] & ~QFZ_OPEN));
+}
+
+/* Where each pixel's climb stops: at a component that breaks with its next hook, at an open root,
+ * or short of one, because whether that one holds is not known yet.  Later hooks come first. */
+static void find_stops(const builder *u)
+{
+    const qfz_block_work *const b = u->b;
+    const uint32_t *const hook = b->hook, *const level = b->level;
+    const int64_t h = qfz_box_h(b->box), w = qfz_box_w(b->box);
+    scratch *const s = u->s;
+    for (int64_t i = 0; i < h * w; i++)
+        s->stop[i] = (uint16_t)i;
+    for (uint32_t i = u->n_hooks; i-- > 0;) {
+        const uint32_t v = s->loser[i], up = hook[v] & QFZ_HOOK_PLACE;
+        const bool same = hook[up] < QFZ_ROOT_HOOK && level[hook[up] >> QFZ_HOOK_BITS] == level[i];
+        const uint16_t top = same ? s->top[up] : (uint16_t)up;
+        s->top[v] = top;
+        if (!qfz_is_open_root(hook[top]) && s->holds[top] >= level[i]) s->stop[v] = s->stop[top];
+    }
+    uint32_t *const stop = u->o->stop + b->block->px;
+    for (int64_t i = 0; i < h * w; i++)
+        stop[i] = b->block->px + s->stop[i];
+}
+
+static void join_block(const qfz_block_work *b, void *arg)
+{
+    qfz_omega_contraction *const o = arg;
+    const qfz_rule *const rule = b->c->rule;
+    char *const own = (char *)o->scratch + (size_t)b->thread * scratch_bytes(rule);
+    char *const lo = own + (sizeof(scratch) + 63) / 64 * 64;
+    builder u = {.b = b,
+                 .o = o,
+                 .told = &o->told[b->thread],
+                 .s = (scratch *)(void *)own,
+                 .lo = lo,
+                 .hi = lo + QFZ_BLOCK_PX * span_bytes(rule),
+                 .span_bytes = span_bytes(rule)};
+    const qfz_edge_offsets offsets = qfz_edge_offsets_of(qfz_box_w(b->box));
+    uint16_t *const find = b->s->find;
+    int32_t n_edges;
+    const uint64_t *const edges = qfz_block_sort(b->edges, &n_edges);
+    start_spans(&u);
+    for (int32_t i = 0; i < n_edges; i++) {
+        const uint32_t id = (uint32_t)edges[i], key = (uint32_t)(edges[i] >> 32);
+        const uint32_t place = id & (QFZ_BLOCK_PX - 1), kind = id >> QFZ_PLACE_BITS;
+        if (kind == QFZ_EDGE_OTHER) {
+            const uint32_t root = qfz_block_root(find, (uint16_t)place);
+            if (!(b->s->state[root] & QFZ_OPEN)) open_root(&u, root);
+            continue;
+        }
+        const uint32_t p = qfz_block_root(find, (uint16_t)(place + offsets.from[kind]));
+        const uint32_t q = qfz_block_root(find, (uint16_t)(place + offsets.to[kind]));
+        if (p != q) join_two(&u, p, q, key);
+    }
+    find_stops(&u);
+}
+
+/* ---- The graph. */
+
+static void append_absorb(qfz_absorbs *to, const qfz_absorbs *from, int64_t i, size_t bytes)
+{
+    to->at[to->n] = from->at[i];
+    to->level[to->n] = from->level[i];
+    memcpy((char *)to->lo + (size_t)to->n * bytes, (const char *)from->lo + (size_t)i * bytes,
+           bytes);
+    memcpy((char *)to->hi + (size_t)to->n * bytes, (const char *)from->hi + (size_t)i * bytes,
+           bytes);
+    to->n++;
+}
+
+/* What the threads told, in order of levels: each list is sorted by way of a graph of its own. */
+static qfz_status collect_absorbs(qfz_omega_contraction *o, qfz_error *err)
+{
+    const size_t bytes = span_bytes(o->c.rule);
+    qfz_absorbs all = {0};
+    qfz_graph order = {0};
+    qfz_status st = QFZ_OK;
+    int64_t n = 0;
+    for (int t = 0; t < o->c.n_threads; t++)
+        n += o->told[t].absorbs.n;
+    o->absorbs.n = 0;
+    if (n == 0) return QFZ_OK;
+    QFZ_TRY_OR(st, cleanup, qfz_absorbs_reserve(&all, n, o->c.rule, err));
+    QFZ_TRY_OR(st, cleanup, qfz_absorbs_reserve(&o->absorbs, n, o->c.rule, err));
+    QFZ_TRY_OR(st, cleanup, qfz_graph_init(&order, n, err));
+    for (int t = 0; t < o->c.n_threads; t++)
+        for (int64_t i = 0; i < o->told[t].absorbs.n; i++)
+            append_absorb(&all, &o->told[t].absorbs, i, bytes);
+    qfz_graph_set_links(&order, 0, NULL, NULL, all.level);
+    qfz_graph_add_links(&order, 0, n, UINT32_MAX);
+    qfz_graph_sort(&order);
+    for (int64_t i = 0; i < n; i++)
+        append_absorb(&o->absorbs, &all, order.id[i], bytes);
+
+cleanup:
+    qfz_absorbs_fini(&all);
+    qfz_graph_fini(&order);
+    return st;
+}
+
+static qfz_status contract(qfz_omega_contraction *o, const qfz_image *image, bool open_ring,
+                           qfz_error *err)
+{
+    for (int t = 0; t < o->c.n_threads; t++) {
+        o->told[t].absorbs.n = 0;
+        o->told[t].err.status = QFZ_OK;
+    }
+    qfz_contract_by(&o->c, image, open_ring, join_block, o);
+    for (int t = 0; t < o->c.n_threads; t++)
+        if (o->told[t].err.status != QFZ_OK)
+            return qfz_fail(err, o->told[t].err.status, "%s", o->told[t].err.message);
+    qfz_graph_sort(&o->c.graph);
+    return collect_absorbs(o, err);
+}
+
+/* ---- Regions. */
+
+/* What is known from outside of the ring's vertices. */
+static void know(qfz_omega_contraction *o, const qfz_image *image, const uint32_t *holds_to)
+{
+    for (int64_t i = 0; i < qfz_ring_size(image->h, image->w); i++) {
+        int64_t y, x;
+        qfz_ring_place(image->h, image->w, i, &y, &x);
+        const uint32_t vertex = qfz_contraction_vertex(&o->c, y, x);
+        if (vertex == QFZ_NONE) continue;
+        uint32_t *const holds = &o->spans.holds[vertex];
+        if (holds_to[i] < *holds) *holds = holds_to[i];
+    }
+}
+
+static uint32_t region_of_vertex(const qfz_omega_contraction *o, uint32_t vertex)
+{
+    uint32_t holds;
+    return o->vertex_px[qfz_omega_top(&o->c.forest, &o->spans, vertex, &holds)];
+}
+
+/* A climb that stopped short of an open root goes on if the root's component, as large as it is at
+ * that level, holds. */
+static uint32_t region_of_stop(const qfz_omega_contraction *o, const qfz_contracted_block *block,
+                               uint32_t place)
+{
+    const uint32_t *const hook = o->c.hook + block->px, *const level = o->c.level + block->px;
+    const qfz_forest *const forest = &o->c.forest;
+    if (qfz_is_open_root(hook[place]))
+        return region_of_vertex(o, qfz_root_vertex(block, hook[place]));
+    if (hook[place] >= QFZ_ROOT_HOOK) return block->px + place;
+    const uint32_t at = level[hook[place] >> QFZ_HOOK_BITS];
+    uint32_t top = hook[place] & QFZ_HOOK_PLACE;
+    while (hook[top] < QFZ_ROOT_HOOK && level[hook[top] >> QFZ_HOOK_BITS] == at)
+        top = hook[top] & QFZ_HOOK_PLACE;
+    if (!qfz_is_open_root(hook[top])) return block->px + place;
+    uint32_t vertex = qfz_root_vertex(block, hook[top]);
+    while (forest->up[vertex] != vertex && forest->key[vertex] <= at)
+        vertex = forest->up[vertex];
+    return o->spans.holds[vertex] >= at ? region_of_vertex(o, vertex) : block->px + place;
+}
+
+static void resolve_block(const qfz_omega_contraction *o, int64_t i, uint32_t *label)
+{
+    const qfz_blocks *const in = &o->c.in_blocks;
+    const qfz_contracted_block *const block = &o->c.blocks[i];
+    const qfz_box box = qfz_blocks_box(in, i / in->n_x, i % in->n_x);
+    scratch *const s = (scratch *)(void *)((char *)o->scratch +
+                                           (size_t)omp_get_thread_num() * scratch_bytes(o->c.rule));
+    uint32_t *const region = s->holds;
+    const uint32_t *stop = o->stop + block->px;
+    memset(region, 0xff, sizeof s->holds);
+    for (int64_t y = box.y0; y < box.y1; y++) {
+        for (int64_t x = box.x0; x < box.x1; x++) {
+            const uint32_t place = *stop++ - block->px;
+            if (region[place] == QFZ_NONE) region[place] = region_of_stop(o, block, place);
+            label[y * in->w + x] = region[place];
+        }
+    }
+}
+
+qfz_status qfz_omega_contraction_regions(qfz_omega_contraction *o, const qfz_image *image,
+                                         const uint32_t *holds_to, uint32_t *label, qfz_error *err)
+{
+    QFZ_TRY(contract(o, image, holds_to != NULL, err));
+    if (holds_to) know(o, image, holds_to);
+    const qfz_omega_input input = {.absorbs = &o->absorbs};
+    qfz_omega_grow(&o->c.forest, &o->spans, &o->c.graph, o->c.rule, &input);
+    const int64_t n_blocks = o->c.in_blocks.n_y * o->c.in_blocks.n_x;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(o->c.n_threads)
+    for (int64_t i = 0; i < n_blocks; i++)
+        resolve_block(o, i, label);
+    return QFZ_OK;
+}
+
+/* ---- Summaries. */
+
+/* Level 0 may be more than equal values, if small differences vanish. */
+static qfz_status tell_start(const qfz_omega_contraction *o, uint32_t vertex, uint32_t at,
+                             qfz_summary *summary, qfz_error *err)
+{
+    const qfz_rule *const rule = o->c.rule;
+    const size_t bytes = qfz_type_bytes(rule->type), all = span_bytes(rule);
+    const char *const lo = (const char *)o->spans.lo + vertex * all;
+    const char *const hi = (const char *)o->spans.hi + vertex * all;
+    qfz_absorbs *const out = &summary->absorbs;
+    bool same = true;
+    for (size_t b = 0; b < (size_t)rule->n_bands; b++) {
+        const char *const own =
+            (const char *)summary->values + (b * (size_t)summary->n_ring + at) * bytes;
+        same = same && memcmp(own, lo + b * bytes, bytes) == 0 &&
+               memcmp(own, hi + b * bytes, bytes) == 0;
+    }
+    if (same || !rule->omega) return QFZ_OK;
+    QFZ_TRY(qfz_absorbs_reserve(out, out->n + 1, rule, err));
+    out->at[out->n] = at;
+    out->level[out->n] = 0;
+    memcpy((char *)out->lo + (size_t)out->n * all, lo, all);
+    memcpy((char *)out->hi + (size_t)out->n * all, hi, all);
+    out->n++;
+    return QFZ_OK;
+}
+
+qfz_status qfz_omega_contraction_summarise(qfz_omega_contraction *o, const qfz_image *image,
+                                           uint32_t *mark, qfz_summary *summary, qfz_error *err)
+{
+    QFZ_TRY(contract(o, image, true, err));
+    summary->links.n = 0;
+    summary->absorbs.n = 0;
+    qfz_contraction_mark_ring(&o->c, summary->valid, mark, &summary->links);
+    for (uint32_t v = 0; v < o->c.n_vertices; v++)
+        if (mark[v] != QFZ_NONE) QFZ_TRY(tell_start(o, v, mark[v], summary, err));
+    const qfz_omega_input input = {.absorbs = &o->absorbs};
+    return qfz_omega_summarise(&o->c.forest, &o->spans, &o->c.graph, o->c.rule, &input, mark,
+                               &summary->links, &summary->absorbs, err);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* contract_omega.h - an image contracted as in contract.h, for (alpha, omega)-components (omega.h).
+ *
+ * A closed component's range is known within its block, and so is whether it holds.  An open one
+ * starts as a vertex with the range that it has by then; what it takes in later inside the block
+ * is an absorb event of its vertex.  A component that has broken omega falls silent. */
+#ifndef QFZ_CPU_CONTRACT_OMEGA_H
+#define QFZ_CPU_CONTRACT_OMEGA_H
+
+#include "cpu/contract.h"
+#include "cpu/omega.h"
+
+typedef struct qfz_told qfz_told; /* the events of one thread */
+
+typedef struct qfz_omega_contraction {
+    qfz_contraction c;
+    qfz_spans spans;     /* of the vertices */
+    uint32_t *vertex_px; /* the pixel that a vertex is named after */
+    qfz_absorbs absorbs; /* of the vertices */
+    uint32_t *stop;      /* pixel -> the pixel where its climb inside the block stops */
+
+    qfz_told *told;
+    void *scratch;
+} qfz_omega_contraction;
+
+/* As the functions of contract.h. */
+qfz_status qfz_omega_contraction_init(qfz_omega_contraction *o, const qfz_rule *rule, int64_t h,
+                                      int64_t w, int64_t side, int n_threads, qfz_error *err);
+void qfz_omega_contraction_fini(qfz_omega_contraction *o);
+int64_t qfz_omega_contraction_bytes(const qfz_rule *rule, int64_t h, int64_t w);
+
+/* stop, label: pixels are numbered block after block (qfz_contracted_block.px), label itself is
+ * in the image's order.  label[px] = one pixel of px's region, the same for all of them; that of
+ * an invalid pixel is itself.
+ * holds_to: of the image's ring pixels as in qfz_answer, NULL: the image is all there is. */
+qfz_status qfz_omega_contraction_regions(qfz_omega_contraction *o, const qfz_image *image,
+                                         const uint32_t *holds_to, uint32_t *label, qfz_error *err);
+
+/* Fills links and absorbs of the image's summary, whose ring is there.  mark: scratch for
+ * c.max_vertices. */
+qfz_status qfz_omega_contraction_summarise(qfz_omega_contraction *o, const qfz_image *image,
+                                           uint32_t *mark, qfz_summary *summary, qfz_error *err);
+
+#endif
