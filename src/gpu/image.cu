@@ -315,7 +315,6 @@ qfz_status qfz_gpu_edges_make(qfz_gpu *gpu, const qfz_gpu_image *image, const qf
     if (made.form == QFZ_EDGES_KEYS) {
         QFZ_TRY(launch_any(gpu, image, rule, planes_out{0, NULL, d_keys}));
         made.d_keys = d_keys;
-        made.d_valid = image->d_valid;
     } else {
         QFZ_TRY(check_size(gpu, image));
         made.bias = bias_of(rule->type);
