@@ -125,22 +125,40 @@ static void store(const row *r, int bits, void *pixels, size_t at)
     }
 }
 
+/* Every row is its own; threads share them out. */
+static bool make_band(const bench_request *bench, row_maker make, int band, void *pixels)
+{
+    const size_t n = (size_t)bench->size_px;
+    bool good = true;
+#pragma omp parallel reduction(&& : good)
+    {
+        row r = {.bench = bench,
+                 .seed = mix((uint64_t)bench->seed) + (uint64_t)band,
+                 .max = bench->bits == 8 ? 0xff : 0xffff,
+                 .n = bench->size_px,
+                 .values = malloc(n * sizeof *r.values)};
+        good = r.values != NULL;
+#pragma omp for schedule(static)
+        for (int y = 0; y < bench->size_px; y++) {
+            if (!good) continue;
+            r.y = y;
+            make(&r);
+            store(&r, bench->bits, pixels, ((size_t)band * n + (size_t)y) * n);
+        }
+        free(r.values);
+    }
+    return good;
+}
+
 void *bench_generate(const bench_request *bench)
 {
     const size_t n = (size_t)bench->size_px;
     const row_maker make = maker_of(bench->kind);
-    row r = {.bench = bench, .n = bench->size_px, .max = bench->bits == 8 ? 0xff : 0xffff};
     void *const pixels = malloc(n * n * (size_t)bench->bands * (size_t)bench->bits / 8);
-    r.values = malloc(n * sizeof *r.values);
-    for (int b = 0; pixels && r.values && b < bench->bands; b++) {
-        r.seed = mix((uint64_t)bench->seed) + (uint64_t)b;
-        for (r.y = 0; r.y < r.n; r.y++) {
-            make(&r);
-            store(&r, bench->bits, pixels, ((size_t)b * n + (size_t)r.y) * n);
-        }
-    }
-    free(r.values);
-    if (r.values) return pixels;
+    bool good = pixels != NULL;
+    for (int band = 0; good && band < bench->bands; band++)
+        good = make_band(bench, make, band, pixels);
+    if (good) return pixels;
     free(pixels);
     return NULL;
 }

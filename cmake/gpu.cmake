@@ -19,14 +19,14 @@ file(GLOB QFZ_GPU_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/gpu/*.cu)
 set(QFZ_GPU_NEEDS)
 
 if(QFZ_HAS_CUDA)
-    # The machine's own GPU; where there is none, the H100's and H200's, and the oldest that is
-    # supported from its portable form.
+    # The machine's own GPU; where there is none, the H100's and H200's.  For others that are to be
+    # served, from 75 on, name them: -DCMAKE_CUDA_ARCHITECTURES=75;90.
     if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
         execute_process(COMMAND nvidia-smi -L OUTPUT_VARIABLE gpus ERROR_QUIET)
         if(gpus)
             set(CMAKE_CUDA_ARCHITECTURES native)
         else()
-            set(CMAKE_CUDA_ARCHITECTURES 75-virtual 90-real)
+            set(CMAKE_CUDA_ARCHITECTURES 90)
         endif()
     endif()
     enable_language(CXX)
