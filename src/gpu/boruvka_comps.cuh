@@ -100,7 +100,7 @@ template <typename WORK> static __device__ __forceinline__ void offer_leaving(WO
         const KEY key = w.m.leave[i];
         if (key == ~(KEY)0) continue;
         const uint32_t c = root_of_pixel(w, (uint32_t)key & 0xffff);
-        if (!(c & WAITS)) qfz_lower(&w.m.best[c], key | 0xffff);
+        if (!(c & WAITS)) qfz_lower(&w.m.best[c], key >> 16 << 16 | LEAVES);
     }
 }
 
