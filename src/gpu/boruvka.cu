@@ -7,6 +7,13 @@ static int64_t at_most(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+int64_t qfz_gpu_forest_vertices(int32_t h, int32_t w)
+{
+    const int64_t n_blocks = (int64_t)qfz_blocks(h, QFZ_SIDE) * qfz_blocks(w, QFZ_SIDE);
+    const int64_t px = at_most(h, QFZ_SIDE) * at_most(w, QFZ_SIDE);
+    return n_blocks * (at_most(QFZ_RIM, px) + at_most(QFZ_SPARE, px / 2));
+}
+
 /* Room for whatever the tile holds; the graph has at most a vertex a rim pixel and some more, and
  * of each block the edges that leave it and a tree. */
 static qfz_gpu_forest shape_of(const qfz_gpu_edges *edges, int64_t n_ghosts)
@@ -24,9 +31,8 @@ static qfz_gpu_forest shape_of(const qfz_gpu_edges *edges, int64_t n_ghosts)
     f.wide = edges->form == QFZ_EDGES_KEYS;
     f.rim_room = (int32_t)at_most(QFZ_RIM, px);
     f.comp_room = f.rim_room + (int32_t)(px / 2);
-    const int64_t vertices = f.rim_room + at_most(QFZ_SPARE, px / 2);
-    f.vertex_room = f.n_blocks * vertices;
-    f.edge_room = n_ghosts + f.n_blocks * (vertices + at_most(leaving, n_dirs * px));
+    f.vertex_room = qfz_gpu_forest_vertices(f.h, f.w);
+    f.edge_room = n_ghosts + f.vertex_room + f.n_blocks * at_most(leaving, n_dirs * px);
     return f;
 }
 

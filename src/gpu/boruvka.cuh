@@ -56,6 +56,9 @@ typedef struct qfz_gpu_forest {
  * 32-bit ones; narrow tiles take more. */
 size_t qfz_gpu_forest_bytes(const qfz_gpu_edges *edges, int64_t n_ghosts);
 
+/* The most vertices that the graph of all blocks of a tile can have. */
+int64_t qfz_gpu_forest_vertices(int32_t h, int32_t w);
+
 /* Makes the forest of the tile's edges and, unless NULL, of ghosts: links through the outside of
  * the tile.  keep_ring: needed for ghosts and for qfz_gpu_border_links().  d_scratch has
  * qfz_gpu_forest_bytes(). */

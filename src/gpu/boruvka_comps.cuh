@@ -100,7 +100,7 @@ template <typename WORK> static __device__ __forceinline__ void offer_leaving(WO
         const KEY key = w.m.leave[i];
         if (key == ~(KEY)0) continue;
         const uint32_t c = root_of_pixel(w, (uint32_t)key & 0xffff);
-        if (!(c & WAITS)) qfz_lower(&w.m.best[c], key | 0xffff);
+        if (!(c & WAITS)) qfz_lower(&w.m.best[c], key >> 16 << 16 | LEAVES);
     }
 }
 
@@ -231,6 +231,17 @@ template <typename WORK> static __device__ __forceinline__ uint2 rim_entry(WORK 
     return make_uint2(v == QFZ_STEP_MASK ? QFZ_NONE : w.m.first_vertex + v, cost);
 }
 
+/* Of a root: the level of its lightest edge, or, where it did not look for that, 0. */
+template <typename WORK>
+static __device__ __forceinline__ typename WORK::KEY hook_of(const WORK &w, uint32_t c)
+{
+    typedef typename WORK::KEY KEY;
+    const KEY best = w.m.best[c];
+    const uint32_t step = w.m.step[c];
+    const bool looked = best != ~(KEY)0 || step == QFZ_STEP_ENDED;
+    return (looked ? best >> 16 << 16 : 0) | step;
+}
+
 template <typename WORK> static __device__ __forceinline__ void store_forest(WORK &w)
 {
     typedef typename WORK::KEY KEY;
@@ -238,7 +249,7 @@ template <typename WORK> static __device__ __forceinline__ void store_forest(WOR
     KEY *const hooks =
         static_cast<KEY *>(w.forest.hooks) + (int64_t)blockIdx.x * w.forest.comp_room;
     for (uint32_t c = (uint32_t)w.thread; c < n; c += w.THREADS)
-        hooks[c] = w.m.best[c] >> 16 << 16 | w.m.step[c];
+        hooks[c] = hook_of(w, c);
     for (uint32_t v = (uint32_t)w.thread; v < w.m.n_vertices; v += w.THREADS)
         w.forest.best[0][w.m.first_vertex + v] = ~0ull;
     uint2 *const rim = w.forest.rim + (int64_t)blockIdx.x * w.forest.rim_room;

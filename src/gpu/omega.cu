@@ -21,14 +21,6 @@ static qfz_gpu_edges edges_of(const qfz_rule *rule, int32_t h, int32_t w)
     return edges;
 }
 
-/* No vertex but for a pixel on a block's rim. */
-static int64_t vertex_room(int32_t h, int32_t w)
-{
-    const int64_t n_blocks = (int64_t)qfz_blocks(h, QFZ_SIDE) * qfz_blocks(w, QFZ_SIDE);
-    const int64_t px = (int64_t)(h < QFZ_SIDE ? h : QFZ_SIDE) * (w < QFZ_SIDE ? w : QFZ_SIDE);
-    return n_blocks * (px < QFZ_RIM ? px : (int64_t)QFZ_RIM);
-}
-
 static void carve_graph(qfz_omega_graph *g, const qfz_rule *rule, int64_t n_ring, qfz_carve *carve)
 {
     const int64_t bytes = (int64_t)qfz_type_bytes(rule->type) * rule->n_bands;
@@ -77,7 +69,7 @@ static void carve(qfz_omega_room *room, const qfz_rule *rule, int32_t h, int32_t
     const qfz_gpu_edges edges = edges_of(rule, h, w);
     const int64_t n_px = (int64_t)h * w;
     room->graph.record_room = n_px;
-    room->graph.vertex_room = vertex_room(h, w);
+    room->graph.vertex_room = qfz_gpu_forest_vertices(h, w);
     room->d_keys = (uint32_t *)qfz_carve_bytes(c, qfz_gpu_edges_bytes(rule, n_px));
     room->d_forest = qfz_carve_bytes(c, qfz_gpu_forest_bytes(&edges, 0));
     qfz_carve_take(c, &room->d_limit, rule->n_bands);

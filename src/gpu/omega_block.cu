@@ -78,9 +78,7 @@ template <typename KEY> static __device__ __forceinline__ void load_components(o
         const KEY hook = hooks[c];
         const uint32_t step = (uint32_t)hook & 0xffff, round = step >> QFZ_STEP_BITS;
         const bool is_root = round == QFZ_STEP_ROOT;
-        /* Components that waited from the start have not looked for an edge. */
-        const bool waited = is_root && c < (uint32_t)w.forest.rim_room;
-        w.m.level[c] = waited ? (TOP)0 : (TOP)(hook >> 16);
+        w.m.level[c] = (TOP)(hook >> 16);
         w.m.up[c] = (uint16_t)(is_root ? c : step & QFZ_STEP_MASK);
         const uint32_t root_kind = step == QFZ_STEP_ENDED ? ENDED : VERTEX;
         w.m.kind[c] = (uint8_t)(is_root ? root_kind : round);
