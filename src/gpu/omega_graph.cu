@@ -49,6 +49,7 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
 static __device__ __forceinline__ void tell(const qfz_omega_graph &g, uint32_t v, uint32_t level)
 {
     while (level < g.after) {
+        if (qfz_peek(&g.breaks[v]) <= level) return;
         if (atomicMin(&g.breaks[v], level) < g.after || g.up[v] == QFZ_NONE) return;
         level = g.up_level[v];
         v = g.up[v];
