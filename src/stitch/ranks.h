@@ -26,9 +26,6 @@ qfz_status qfz_ranks_share(const qfz_ranks *ranks, void *data, int64_t bytes, qf
 qfz_status qfz_ranks_sum(const qfz_ranks *ranks, uint64_t mine, uint64_t *before, uint64_t *total,
                          qfz_error *err);
 
-/* from[r] = what rank r has in to[of this rank]; n_ranks entries each. */
-qfz_status qfz_ranks_swap(const qfz_ranks *ranks, const int64_t *to, int64_t *from, qfz_error *err);
-
 /* Pieces of bytes from rank to rank, each under a key.  Both sides know how many; those of one
  * rank come in the order in which it sends them. */
 typedef struct qfz_mail {

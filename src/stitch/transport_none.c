@@ -2,8 +2,6 @@
 /* transport_none.c - without MPI every process is alone. */
 #include "stitch/ranks.h"
 
-#include <string.h>
-
 qfz_status qfz_ranks_join(qfz_ranks *ranks, qfz_error *err)
 {
     (void)err;
@@ -49,13 +47,6 @@ qfz_status qfz_ranks_sum(const qfz_ranks *ranks, uint64_t mine, uint64_t *before
     (void)err;
     *before = 0;
     *total = mine;
-    return QFZ_OK;
-}
-
-qfz_status qfz_ranks_swap(const qfz_ranks *ranks, const int64_t *to, int64_t *from, qfz_error *err)
-{
-    (void)err;
-    memcpy(from, to, (size_t)ranks->n * sizeof *from);
     return QFZ_OK;
 }
 

@@ -72,12 +72,14 @@ def start(words):
                             stderr=subprocess.DEVNULL, start_new_session=True)
 
 
-def children(pid):
+def ranks_under(pid):
+    """The processes that a launcher has started, behind whatever it put in between; or none."""
     try:
         with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as words:
-            return [int(word) for word in words.read().split()]
+            below = [int(word) for word in words.read().split()]
     except OSError:
         return []
+    return [rank for child in below for rank in ranks_under(child) or [child]]
 
 
 def kill(pids, number=signal.SIGKILL):
@@ -90,7 +92,7 @@ def kill(pids, number=signal.SIGKILL):
 
 def kill_job(process, rng, number=signal.SIGKILL):
     """The process; or, of a launcher, one of its ranks, or all, and the launcher ends by itself."""
-    ranks = children(process.pid)
+    ranks = ranks_under(process.pid)
     if not ranks:
         kill([process.pid], number)
     elif rng.random() < 0.5:
@@ -100,7 +102,7 @@ def kill_job(process, rng, number=signal.SIGKILL):
     try:
         process.wait(10)
     except subprocess.TimeoutExpired: # a launcher may not notice while it is launching
-        kill(children(process.pid) + [process.pid])
+        kill(ranks_under(process.pid) + [process.pid])
         process.wait()
 
 

@@ -8,8 +8,8 @@ import subprocess
 import sys
 import time
 
-from batch import (TASKS, Test, children, command, content, kill, kill_job, need, patches,
-                   ranks_of, run, start, write_raster)
+from batch import (TASKS, Test, command, content, kill, kill_job, need, patches, ranks_of,
+                   ranks_under, run, start, write_raster)
 
 need("gdal_translate", "gdalinfo")
 test = Test(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 1)
@@ -61,7 +61,7 @@ def stopped_early(words, number, before):
     while journal_bytes() < had + 30000 and process.poll() is None:
         time.sleep(0.002)
     began = time.time()
-    kill(children(process.pid) or [process.pid], number)
+    kill(ranks_under(process.pid) or [process.pid], number)
     _, err = process.communicate(timeout=30)
     return process.returncode, err, time.time() - began
 
