@@ -61,6 +61,7 @@ static void components_are(qfz_gpu *gpu, const qfz_image *image, const qfz_rule 
 
     uint8_t *const d_joins = device_room<uint8_t>(n_px);
     MUST(cudaMemset(d_root, 0x11, (size_t)n_px * sizeof *d_root));
+    MUST(cudaDeviceSynchronize());
     CHECK(qfz_gpu_joins(gpu, &up.image, rule, d_joins) == QFZ_OK &&
               qfz_gpu_components_of_joins(gpu, d_joins, h, w, rule->connectivity, d_scratch,
                                           d_root) == QFZ_OK,

@@ -34,6 +34,7 @@ static void methods_label(qfz_gpu *gpu, const scene &s, int connectivity)
         char *const d_scratch =
             device_room<char>((int64_t)qfz_gpu_published_bytes(method, segments.h, segments.w));
         MUST(cudaMemset(d_root, 0xa5, (size_t)n_px * sizeof *d_root));
+        MUST(cudaDeviceSynchronize());
         CHECK(qfz_gpu_published(gpu, method, &segments, d_scratch, d_root) == QFZ_OK, "%s",
               err.message);
         roots_are(from_device(gpu, d_root, n_px), want, qfz_gpu_method_names[m], connectivity);

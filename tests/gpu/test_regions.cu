@@ -159,6 +159,7 @@ static void regions_are_equal(qfz_gpu *gpu, const qfz_image *image, const qfz_ru
     features_are_equal(b, 0, b.want.n_regions);
 
     MUST(cudaMemset(d_memory, 0x33, carve.used));
+    MUST(cudaDeviceSynchronize());
     MUST_DO(qfz_gpu_components(gpu, &b.up.image, rule, d_scratch, d_root));
     MUST_DO(qfz_gpu_regions_number(gpu, d_root, d_scratch, &b.got));
     MUST_DO(qfz_gpu_regions_slots(gpu, d_scratch, &b.got));
