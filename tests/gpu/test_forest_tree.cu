@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* Trees out of the forest against the CPU engine's, which is tested against slow truths.  A tree is
+ * compared as the sorted list of its zones: level, first pixel, number of pixels. */
+#include <algorithm>
+#include <tuple>
+
+#include "check.h"
+#include "engine.h"
+#include "gpu/forest_tree.cuh"
+#include "hostile.h"
+#include "uploaded.h"
+
+static qfz_error err;
+
+struct tree {
+    int64_t n_px;
+    std::vector<uint32_t> parent, level;
+};
+
+typedef std::tuple<uint32_t, uint32_t, uint32_t> zone; /* level, first pixel, pixels */
+
+/* Contract of qfz_tree. */
+static void check_canonical(const tree &t, const uint8_t *valid)
+{
+    const int64_t n = (int64_t)t.parent.size();
+    std::vector<uint32_t> children((size_t)n);
+    CHECK(n >= t.n_px && n <= 2 * t.n_px, "%lld nodes", (long long)n);
+    for (int64_t i = 0; i < n; i++) {
+        const uint32_t up = t.parent[i];
+        const bool right = up < n && (up == i || up >= t.n_px);
+        if (!CHECK(right, "parent %u of %lld", up, (long long)i)) continue;
+        if (i < t.n_px) CHECK(t.level[i] == 0, "level of pixel %lld", (long long)i);
+        if (i < t.n_px && valid && !valid[i]) CHECK(up == i, "invalid pixel %lld", (long long)i);
+        if (i >= t.n_px && up != i)
+            CHECK(t.level[up] > t.level[i], "node %lld of level %u under %u", (long long)i,
+                  t.level[i], t.level[up]);
+        if (up != i) children[up]++;
+    }
+    for (int64_t i = t.n_px; i < n; i++)
+        CHECK(children[i] != 1 && (children[i] > 0 || t.parent[i] == i),
+              "node %lld has %u children", (long long)i, children[i]);
+}
+
+static std::vector<zone> zones_of(const tree &t)
+{
+    const size_t n = t.parent.size();
+    std::vector<uint32_t> first(n, UINT32_MAX), size(n), order;
+    std::vector<zone> zones;
+    const auto give = [&](uint32_t i) {
+        const uint32_t up = t.parent[i];
+        if (up == i) return;
+        first[up] = std::min(first[up], first[i]);
+        size[up] += size[i];
+    };
+    for (uint32_t i = 0; i < n; i++) {
+        if (i >= t.n_px) {
+            order.push_back(i);
+            continue;
+        }
+        first[i] = i;
+        size[i] = 1;
+        give(i);
+    }
+    std::sort(order.begin(), order.end(),
+              [&](uint32_t a, uint32_t b) { return t.level[a] < t.level[b]; });
+    for (uint32_t i : order) {
+        give(i);
+        if (size[i] > 0) zones.push_back(zone(t.level[i], first[i], size[i]));
+    }
+    std::sort(zones.begin(), zones.end());
+    return zones;
+}
+
+static tree by_cpu(const qfz_image *image, const qfz_rule *rule)
+{
+    qfz_worker_spec spec = {};
+    qfz_worker *worker = NULL;
+    spec.rule = rule;
+    spec.kind = QFZ_TREE;
+    spec.max_h = (int32_t)image->h;
+    spec.max_w = (int32_t)image->w;
+    spec.n_threads = 1;
+    tree t = {};
+    int64_t n = 0;
+    t.n_px = image->h * image->w;
+    t.parent.resize((size_t)(2 * t.n_px));
+    t.level.resize((size_t)(2 * t.n_px));
+    CHECK(qfz_engine_cpu.open(&worker, &spec, &err) == QFZ_OK &&
+              qfz_engine_cpu.load(worker, image, &err) == QFZ_OK &&
+              qfz_engine_cpu.tree(worker, t.parent.data(), t.level.data(), &n, &err) == QFZ_OK,
+          "%s", err.message);
+    qfz_engine_cpu.close(worker);
+    t.parent.resize((size_t)n);
+    t.level.resize((size_t)n);
+    return t;
+}
+
+static tree by_forest(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rule)
+{
+    const int64_t n_px = image->h * image->w;
+    uploaded up = upload(image);
+    qfz_gpu_edges edges;
+    qfz_gpu_forest_tree making;
+    uint32_t *const d_parent = device_room<uint32_t>(2 * n_px);
+    uint32_t *const d_level = device_room<uint32_t>(2 * n_px), *const d_n = device_room<uint32_t>(1);
+    uint32_t *const d_keys =
+        device_room<uint32_t>((int64_t)qfz_gpu_edges_bytes(rule, n_px) / 4);
+    CHECK(qfz_gpu_edges_make(gpu, &up.image, rule, d_keys, &edges) == QFZ_OK, "%s", err.message);
+    char *const d_scratch = device_room<char>((int64_t)qfz_gpu_forest_tree_bytes(&edges));
+    CHECK(qfz_gpu_forest_tree_begin(gpu, &edges, rule->alpha_key, d_scratch, d_parent, d_level,
+                                    &making) == QFZ_OK,
+          "%s", err.message);
+    const std::vector<uint32_t> counts = from_device(gpu, making.d_counts, 2);
+    CHECK(qfz_gpu_forest_tree_end(gpu, &making, counts.data(), d_n) == QFZ_OK, "%s", err.message);
+    tree t = {};
+    t.n_px = n_px;
+    const int64_t n = std::min((int64_t)from_device(gpu, d_n, 1)[0], 2 * n_px);
+    t.parent = from_device(gpu, d_parent, n);
+    t.level = from_device(gpu, d_level, n);
+    for (void *d : {(void *)d_parent, (void *)d_level, (void *)d_n, (void *)d_keys, (void *)d_scratch})
+        cudaFree(d);
+    upload_free(&up);
+    return t;
+}
+
+static void compare(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rule)
+{
+    const tree want = by_cpu(image, rule), got = by_forest(gpu, image, rule);
+    check_canonical(got, image->valid);
+    const std::vector<zone> wanted = zones_of(want), zones = zones_of(got);
+    size_t i = 0;
+    while (i < wanted.size() && i < zones.size() && wanted[i] == zones[i])
+        i++;
+    CHECK(wanted == zones, "%zu zones, not %zu; the first that differs is %zu", zones.size(),
+          wanted.size(), i);
+}
+
+/* A random way to measure what the image's type allows. */
+static qfz_rule pick_rule(const qfz_image *image)
+{
+    qfz_rule rule = {};
+    uint32_t max_key;
+    rule.connectivity = check_chance(50) ? 4 : 8;
+    rule.type = image->type;
+    rule.n_bands = image->n_bands;
+    rule.distance = check_chance(60) ? QFZ_L1 : check_chance(50) ? QFZ_L2 : QFZ_LINF;
+    rule.alpha_key = QFZ_NONE;
+    if (qfz_max_key(rule.type, rule.n_bands, rule.distance, &max_key, &err) != QFZ_OK)
+        rule.distance = QFZ_LINF;
+    if (check_chance(30))
+        rule.alpha_key = qfz_key_of_alpha(rule.type, rule.distance, (double)check_pick(40));
+    return rule;
+}
+
+static void check_hostile(qfz_gpu *gpu, int64_t number)
+{
+    const int64_t side = number % 6 == 5 ? 200 : number % 3 == 0 ? 20 : 90;
+    const int type = number % 2 == 0 ? QFZ_U8 : number % 4 == 1 ? QFZ_U16 : -1;
+    hostile made;
+    hostile_make(&made, check_.seed, number, side, type, number % 4 == 3 ? 3 : 1);
+    check_case(number, "%s", made.what);
+    const qfz_rule rule = pick_rule(&made.image);
+    check_describe("%s; %d-connected, distance %d, alpha %u", made.what, rule.connectivity,
+                   (int)rule.distance, rule.alpha_key);
+    compare(gpu, &made.image, &rule);
+    hostile_free(&made);
+}
+
+/* All levels different along a row, so that one chain has all of its pairs; rows agree. */
+static void check_long_chain(qfz_gpu *gpu, int64_t number, int32_t h, int32_t w, bool falls)
+{
+    std::vector<uint16_t> pixels((size_t)h * (size_t)w);
+    qfz_image image = {};
+    qfz_rule rule = {};
+    check_case(number, "%d x %d, steps that %s", (int)w, (int)h, falls ? "fall" : "grow");
+    for (int32_t y = 0; y < h; y++)
+        for (int32_t x = 0, at = 0; x < w; x++) {
+            pixels[(size_t)(y * w + x)] = (uint16_t)at;
+            at += falls ? w - x : x + 1;
+        }
+    image.h = h;
+    image.w = w;
+    image.n_bands = 1;
+    image.type = QFZ_U16;
+    image.pixels = pixels.data();
+    rule.type = QFZ_U16;
+    rule.n_bands = 1;
+    rule.alpha_key = QFZ_NONE;
+    for (rule.connectivity = 4; rule.connectivity <= 8; rule.connectivity += 4)
+        compare(gpu, &image, &rule);
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(argc, argv, 60);
+    qfz_gpu gpu = open_gpu(&err);
+    for (int64_t c = check_.first; c < check_.cases; c++)
+        check_hostile(&gpu, c);
+    check_long_chain(&gpu, check_.cases, 3, 300, false);
+    check_long_chain(&gpu, check_.cases, 70, 130, true);
+    return check_end();
+}
