@@ -11,7 +11,7 @@ static bool is_narrow(const qfz_gpu_edges *edges)
     return edges->max_key < UINT16_MAX;
 }
 
-static qfz_gpu_edges largest_edges(const qfz_worker_spec *spec)
+qfz_gpu_edges qfz_largest_edges(const qfz_worker_spec *spec)
 {
     qfz_gpu_edges edges = {};
     uint32_t max_key = UINT32_MAX;
@@ -42,7 +42,7 @@ void qfz_levels_carve(qfz_worker *worker, qfz_carve *carve)
     qfz_level_room *const room = &worker->levels;
     const int64_t n = (int64_t)spec->max_h * spec->max_w;
     const int64_t n_ring = qfz_ring_size(spec->max_h, spec->max_w);
-    const qfz_gpu_edges edges = largest_edges(spec);
+    const qfz_gpu_edges edges = qfz_largest_edges(spec);
     const size_t saliency_bytes =
         (size_t)n * (size_t)qfz_n_dirs(spec->rule) * (is_narrow(&edges) ? 2 : 4);
     const size_t links_bytes = qfz_gpu_border_links_bytes(spec->max_h, spec->max_w);

@@ -21,8 +21,7 @@ static __global__ void __launch_bounds__(THREADS) k_name_vertices(qfz_gpu_forest
     if (v >= n) return;
     const uint2 up = tree.forest.up[v];
     const bool is_root = (up.x & QFZ_UP_ROOT) == QFZ_UP_ROOT || up.y > tree.alpha_key;
-    const uint32_t top =
-        is_root ? n : qfz_top_of_vertex(tree.forest, up.x >> QFZ_UP_BITS, up.y);
+    const uint32_t top = is_root ? n : qfz_top_of_vertex(tree.forest, up.x >> QFZ_UP_BITS, up.y);
     qfz_put_pair(tree, v, top, is_root ? 0 : up.y);
     tree.d_first_node[v] = QFZ_NONE;
 }

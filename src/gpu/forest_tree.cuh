@@ -45,9 +45,10 @@ typedef struct qfz_gpu_forest_tree {
 size_t qfz_gpu_forest_tree_bytes(const qfz_gpu_edges *edges);
 
 /* In two steps, since a sort wants to be told how many items there are: between them the caller
- * reads the two words at tree->d_counts.  Edges of keys above alpha_key are left out.  d_parent and
- * d_level have room for 2 * h * w and become, in the second step, a qfz_tree (qfz.h) of *d_n_nodes
- * nodes.  d_scratch has qfz_gpu_forest_tree_bytes(). */
+ * reads the two words at tree->d_counts.  Edges of keys above alpha_key are left out;
+ * edges->max_key is below QFZ_NONE.  d_parent and d_level have room for 2 * h * w and become, in
+ * the second step, a qfz_tree (qfz.h) of *d_n_nodes nodes.  d_scratch has
+ * qfz_gpu_forest_tree_bytes(). */
 qfz_status qfz_gpu_forest_tree_begin(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint32_t alpha_key,
                                      void *d_scratch, uint32_t *d_parent, uint32_t *d_level,
                                      qfz_gpu_forest_tree *tree);

@@ -11,8 +11,8 @@
 
 enum {
     THREADS = 512,
-    EACH = QFZ_BLOCK_PX / THREADS,                         /* pixels of a thread */
-    EACH_COMP = (QFZ_COMPS + THREADS - 1) / THREADS,       /* components */
+    EACH = QFZ_BLOCK_PX / THREADS,                   /* pixels of a thread */
+    EACH_COMP = (QFZ_COMPS + THREADS - 1) / THREADS, /* components */
     TABLE_BITS = 13, /* at most half of the places are taken: a block has fewer pairs than pixels */
     TABLE = 1 << TABLE_BITS,
     EACH_SLOT = TABLE / THREADS
@@ -49,9 +49,10 @@ template <typename KEY> struct pair_of {
 
 template <typename KEY> struct tree_memory {
     typedef typename qfz_top_of<KEY>::type TOP;
-    KEY table[TABLE];          /* pairs, then their numbers */
-    uint32_t chain[QFZ_COMPS]; /* pairs << 16 | where they are in the list; filled, where they end */
-    uint16_t up[QFZ_COMPS];    /* IS_ROOT | the block's vertex */
+    KEY table[TABLE]; /* pairs, then their numbers */
+    uint32_t
+        chain[QFZ_COMPS];   /* pairs << 16 | where they are in the list; filled, where they end */
+    uint16_t up[QFZ_COMPS]; /* IS_ROOT | the block's vertex */
     uint16_t named[QFZ_COMPS]; /* the place in the table of what the hook names */
     TOP level[QFZ_COMPS];      /* of the hook */
     TOP list_level[QFZ_BLOCK_PX];
@@ -65,8 +66,8 @@ template <typename KEY> struct tree_work {
     tree_memory<KEY> &m;
     const qfz_gpu_forest_tree &tree;
     qfz_block_box box;
-    uint32_t n; /* components */
-    uint32_t open; /* the thread's first pair of a vertex, counted from the block's */
+    uint32_t n;           /* components */
+    uint32_t open;        /* the thread's first pair of a vertex, counted from the block's */
     uint32_t named[EACH]; /* a place in the table, or a number of a node */
 };
 

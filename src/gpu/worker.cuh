@@ -41,6 +41,7 @@ typedef struct qfz_level_room {
 
 /* The alpha-tree (engine_tree.cu). */
 typedef struct qfz_tree_room {
+    bool by_forest; /* not by CONNECT: what is fastest */
     qfz_gpu_connect version;
     uint32_t *d_keys; /* as above */
     void *d_scratch;
@@ -92,6 +93,9 @@ qfz_status qfz_regions_features(qfz_worker *worker, qfz_box box, const uint64_t 
 qfz_status qfz_regions_paint(qfz_worker *worker, const void *lut, const void *invalid, void *out,
                              qfz_error *err);
 qfz_status qfz_regions_work(qfz_worker *worker, qfz_part part);
+
+/* What the edges of the worker's largest tile will be like. */
+qfz_gpu_edges qfz_largest_edges(const qfz_worker_spec *spec);
 
 void qfz_levels_carve(qfz_worker *worker, qfz_carve *carve);
 qfz_status qfz_levels_summarise(qfz_worker *worker, qfz_summary *summary);
