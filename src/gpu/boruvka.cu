@@ -36,9 +36,10 @@ static qfz_gpu_forest shape_of(const qfz_gpu_edges *edges, int64_t n_ghosts)
     return f;
 }
 
-static void carve(qfz_gpu_forest *f, qfz_carve *room)
+/* What is of use when the forest is made. */
+static void carve_kept(qfz_gpu_forest *f, qfz_carve *room)
 {
-    const int64_t n_px = (int64_t)f->h * f->w, half = f->vertex_room / 2 + 1;
+    const int64_t n_px = (int64_t)f->h * f->w;
     const int wide = f->wide ? 2 : 1;
     f->top = qfz_carve_bytes(room, (size_t)(n_px * 2 * wide));
     f->hooks = qfz_carve_bytes(room, (size_t)(f->n_blocks * f->comp_room * 4 * wide));
@@ -47,6 +48,12 @@ static void carve(qfz_gpu_forest *f, qfz_carve *room)
     qfz_carve_take(room, &f->rim, f->n_blocks * f->rim_room);
     qfz_carve_take(room, &f->up, f->vertex_room);
     qfz_carve_take(room, &f->count, QFZ_COUNTERS);
+}
+
+static void carve(qfz_gpu_forest *f, qfz_carve *room)
+{
+    const int64_t half = f->vertex_room / 2 + 1;
+    carve_kept(f, room);
     for (int i = 0; i < 2; i++) {
         const int64_t vertices = i == 0 ? f->vertex_room : half;
         qfz_carve_take(room, &f->ends[i], f->edge_room);
@@ -62,6 +69,14 @@ size_t qfz_gpu_forest_bytes(const qfz_gpu_edges *edges, int64_t n_ghosts)
     qfz_gpu_forest f = shape_of(edges, n_ghosts);
     qfz_carve room = {};
     carve(&f, &room);
+    return room.used;
+}
+
+size_t qfz_gpu_forest_kept_bytes(const qfz_gpu_edges *edges)
+{
+    qfz_gpu_forest f = shape_of(edges, 0);
+    qfz_carve room = {};
+    carve_kept(&f, &room);
     return room.used;
 }
 

@@ -56,6 +56,9 @@ typedef struct qfz_gpu_forest {
  * 32-bit ones; narrow tiles take more. */
 size_t qfz_gpu_forest_bytes(const qfz_gpu_edges *edges, int64_t n_ghosts);
 
+/* Those of them, the first, that saliencies need when the forest is made: arrays up to count. */
+size_t qfz_gpu_forest_kept_bytes(const qfz_gpu_edges *edges);
+
 /* The most vertices that the graph of all blocks of a tile can have. */
 int64_t qfz_gpu_forest_vertices(int32_t h, int32_t w);
 

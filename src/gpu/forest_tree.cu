@@ -126,39 +126,31 @@ static size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* A block's pairs and its vertices are together at most as many as its pixels. */
-static void carve(qfz_gpu_forest_tree *tree, int64_t n_px, int64_t n_blocks, int64_t vertex_room,
-                  qfz_carve *room)
+/* The memory behind the forest.  A block's pairs and its vertices are together at most as many as
+ * its pixels. */
+static void carve(qfz_gpu_forest_tree *tree, const qfz_gpu_edges *edges, qfz_carve *room)
 {
+    const int64_t n_px = (int64_t)edges->h * edges->w;
+    const int64_t n_y = (edges->h + QFZ_SIDE - 1) / QFZ_SIDE;
+    const int64_t n_blocks = n_y * ((edges->w + QFZ_SIDE - 1) / QFZ_SIDE);
     const size_t sums = larger(qfz_gpu_scan_bytes(n_px + 1), qfz_gpu_scan_bytes(n_blocks + 1));
+    (void)qfz_carve_bytes(room, qfz_gpu_forest_kept_bytes(edges));
     qfz_carve_take(room, &tree->d_who[0], n_px + 1);
     qfz_carve_take(room, &tree->d_who[1], n_px + 1);
     qfz_carve_take(room, &tree->d_node, n_px);
-    qfz_carve_take(room, &tree->d_first_node, vertex_room);
+    qfz_carve_take(room, &tree->d_first_node, qfz_gpu_forest_vertices(edges->h, edges->w));
     qfz_carve_take(room, &tree->d_n_local, n_blocks + 1);
     qfz_carve_take(room, &tree->d_first_pair, n_blocks);
     qfz_carve_take(room, &tree->d_counts, 2);
     tree->d_sort = qfz_carve_bytes(room, larger(sums, qfz_gpu_sort_wide_bytes(n_px)));
 }
 
-/* How many blocks and vertices there may be. */
-static void shape(const qfz_gpu_edges *edges, int64_t *n_blocks, int64_t *vertex_room)
-{
-    const int64_t n_y = (edges->h + QFZ_SIDE - 1) / QFZ_SIDE;
-    const int64_t n_x = (edges->w + QFZ_SIDE - 1) / QFZ_SIDE;
-    *n_blocks = n_y * n_x;
-    *vertex_room = *n_blocks * QFZ_RIM;
-}
-
 size_t qfz_gpu_forest_tree_bytes(const qfz_gpu_edges *edges)
 {
     qfz_gpu_forest_tree tree = {};
     qfz_carve room = {};
-    int64_t n_blocks, vertex_room;
-    shape(edges, &n_blocks, &vertex_room);
-    (void)qfz_carve_bytes(&room, qfz_gpu_forest_bytes(edges, 0));
-    carve(&tree, (int64_t)edges->h * edges->w, n_blocks, vertex_room, &room);
-    return room.used;
+    carve(&tree, edges, &room);
+    return larger(room.used, qfz_gpu_forest_bytes(edges, 0));
 }
 
 qfz_status qfz_gpu_forest_tree_begin(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint32_t alpha_key,
@@ -166,18 +158,15 @@ qfz_status qfz_gpu_forest_tree_begin(qfz_gpu *gpu, const qfz_gpu_edges *edges, u
                                      qfz_gpu_forest_tree *tree)
 {
     qfz_carve room = {static_cast<char *>(d_scratch), 0};
-    int64_t n_blocks, vertex_room;
-    shape(edges, &n_blocks, &vertex_room);
     *tree = qfz_gpu_forest_tree{};
-    void *const d_forest = qfz_carve_bytes(&room, qfz_gpu_forest_bytes(edges, 0));
-    carve(tree, (int64_t)edges->h * edges->w, n_blocks, vertex_room, &room);
+    carve(tree, edges, &room);
     tree->alpha_key = alpha_key;
     tree->level_bits = bits_of(edges->max_key < alpha_key ? edges->max_key : alpha_key);
     tree->d_parent = d_parent;
     tree->d_level = d_level;
     tree->d_pairs[0] = reinterpret_cast<uint64_t *>(d_level);
     tree->d_pairs[1] = reinterpret_cast<uint64_t *>(d_parent);
-    QFZ_TRY(qfz_gpu_forest_make(gpu, edges, false, NULL, d_forest, &tree->forest));
+    QFZ_TRY(qfz_gpu_forest_make(gpu, edges, false, NULL, d_scratch, &tree->forest));
     const dim3 grid(qfz_blocks(tree->forest.vertex_room, THREADS)), block(THREADS);
     QFZ_TRY(qfz_launch(gpu, k_name_vertices, grid, block, 0, *tree));
     return qfz_forest_tree_blocks(gpu, tree);
