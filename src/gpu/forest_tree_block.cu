@@ -4,18 +4,16 @@
  *
  *   load      what each component hooked itself to
  *   name      pixels and components find the pairs of their links; a table makes pairs unique
- *   count,    pairs of one component lie together in a list: its chain; other pairs, whose top is a
- *   order     vertex, become the tree's
+ *   order     pairs of one component lie together in a list: its chain; other pairs, whose top is a
+ *             vertex, become the tree's
  *   link      each of a chain finds the next */
 #include "gpu/forest_tree_parts.cuh"
 
 enum {
     THREADS = 512,
-    EACH = QFZ_BLOCK_PX / THREADS,                   /* pixels of a thread */
-    EACH_COMP = (QFZ_COMPS + THREADS - 1) / THREADS, /* components */
+    EACH = QFZ_BLOCK_PX / THREADS, /* pixels of a thread */
     TABLE_BITS = 13, /* at most half of the places are taken: a block has fewer pairs than pixels */
-    TABLE = 1 << TABLE_BITS,
-    EACH_SLOT = TABLE / THREADS
+    TABLE = 1 << TABLE_BITS
 };
 
 /* A component's word in tree_memory::up. */
@@ -23,6 +21,14 @@ enum { IS_ROOT = 0x8000, NO_VERTEX = IS_ROOT | QFZ_STEP_MASK };
 
 /* Number of a node: none; or, with this bit, the lowest of a vertex, counted from the block's. */
 enum { NOWHERE = 0xffff, LOWEST_OF = 0x8000 };
+
+/* Of a place in the table: what is there was put there by this link, the first of its name. */
+enum { FIRST = TABLE };
+
+static __device__ __forceinline__ bool is_first(uint32_t named)
+{
+    return (named & (LOWEST_OF | FIRST)) == FIRST;
+}
 
 /* Pairs in the table: component << LEVEL_BITS | level. */
 template <typename KEY> struct pair_of {
@@ -49,10 +55,9 @@ template <typename KEY> struct pair_of {
 
 template <typename KEY> struct tree_memory {
     typedef typename qfz_top_of<KEY>::type TOP;
-    KEY table[TABLE]; /* pairs, then their numbers */
-    uint32_t
-        chain[QFZ_COMPS];   /* pairs << 16 | where they are in the list; filled, where they end */
-    uint16_t up[QFZ_COMPS]; /* IS_ROOT | the block's vertex */
+    KEY table[TABLE];          /* pairs, then their numbers */
+    uint32_t chain[QFZ_COMPS]; /* pairs << 16 | where they are in the list, then where they end */
+    uint16_t up[QFZ_COMPS];    /* IS_ROOT | the block's vertex */
     uint16_t named[QFZ_COMPS]; /* the place in the table of what the hook names */
     TOP level[QFZ_COMPS];      /* of the hook */
     TOP list_level[QFZ_BLOCK_PX];
@@ -66,8 +71,9 @@ template <typename KEY> struct tree_work {
     tree_memory<KEY> &m;
     const qfz_gpu_forest_tree &tree;
     qfz_block_box box;
-    uint32_t n;           /* components */
-    uint32_t open;        /* the thread's first pair of a vertex, counted from the block's */
+    uint32_t n; /* components */
+    uint32_t first_vertex;
+    uint32_t open; /* the thread's pairs of vertices; then the next of them, among the block's */
     uint32_t named[EACH]; /* a place in the table, or a number of a node */
 };
 
@@ -134,20 +140,34 @@ template <typename KEY> static __device__ __forceinline__ void load(tree_work<KE
 
 /* ---- Name ------------------------------------------------------------------------------------ */
 
-/* The place of a pair in the table, where it is put unless another thread did so.  A place once
- * taken stays as it is, so a stale look at one that was free only costs the exchange that fails. */
-template <typename WORK, typename KEY>
-static __device__ __forceinline__ uint32_t put_into_table(WORK &w, KEY pair)
+template <typename WORK> static __device__ __forceinline__ bool is_vertex(const WORK &w, uint32_t c)
 {
+    return w.m.up[c] & IS_ROOT && w.m.up[c] != NO_VERTEX;
+}
+
+/* The place in the table of component c's node at a level, and FIRST if it was put there now, and
+ * counted.  A place once taken stays as it is, so a stale look at one that was free only costs the
+ * exchange that fails. */
+template <typename KEY>
+static __device__ __forceinline__ uint32_t put_into_table(tree_work<KEY> &w, uint32_t c,
+                                                          uint32_t level)
+{
+    const KEY pair = pair_of<KEY>::make(c, level), none = ~(KEY)0;
     uint32_t i = pair_of<KEY>::place(pair);
     for (;; i = (i + 1) % TABLE) {
         KEY was = *static_cast<volatile KEY *>(&w.m.table[i]);
-        if (was == ~(KEY)0) was = atomicCAS(&w.m.table[i], ~(KEY)0, pair);
-        if (was == ~(KEY)0 || was == pair) return i;
+        if (was == none) was = atomicCAS(&w.m.table[i], none, pair);
+        if (was == pair) return i;
+        if (was == none) break;
     }
+    if (is_vertex(w, c))
+        w.open++;
+    else
+        atomicAdd(&w.m.chain[c], 1u << 16);
+    return i | FIRST;
 }
 
-/* The place of the node of component c's piece at a level. */
+/* The same for the node of component c's piece at a level. */
 template <typename KEY>
 static __device__ __forceinline__ uint32_t name(tree_work<KEY> &w, uint32_t c, uint32_t level)
 {
@@ -156,7 +176,7 @@ static __device__ __forceinline__ uint32_t name(tree_work<KEY> &w, uint32_t c, u
         c = up;
         up = w.m.up[c];
     }
-    return put_into_table(w, pair_of<KEY>::make(c, level));
+    return put_into_table(w, c, level);
 }
 
 /* Of a thread's pixels.  One that waited from the start, since its lightest edge leaves the block,
@@ -195,28 +215,13 @@ template <typename KEY> static __device__ __forceinline__ void name_components(t
     }
 }
 
-/* ---- Count, order ---------------------------------------------------------------------------- */
+/* ---- Order ----------------------------------------------------------------------------------- */
 
-template <typename WORK> static __device__ __forceinline__ bool is_vertex(const WORK &w, uint32_t c)
+/* Places for chains in the list, and for the pairs of vertices among the tree's. */
+template <typename KEY> static __device__ __forceinline__ void take_places(tree_work<KEY> &w)
 {
-    return w.m.up[c] & IS_ROOT && w.m.up[c] != NO_VERTEX;
-}
-
-template <typename KEY> static __device__ __forceinline__ void count(tree_work<KEY> &w)
-{
-    uint32_t n_open = 0;
-    for (int k = 0; k < EACH_SLOT; k++) {
-        const KEY pair = w.m.table[place_of(k)];
-        if (pair == ~(KEY)0) continue;
-        const uint32_t c = pair_of<KEY>::comp(pair);
-        if (is_vertex(w, c))
-            n_open++;
-        else
-            atomicAdd(&w.m.chain[c], 1u << 16);
-    }
-    w.open = qfz_take(&w.m.n_open, n_open);
-    __syncthreads();
     uint32_t n_local = 0;
+    w.open = qfz_take(&w.m.n_open, w.open);
     EACH_COMPONENT(w, c) n_local += w.m.chain[c] >> 16;
     uint32_t at = qfz_take(&w.m.n_local, n_local);
     EACH_COMPONENT(w, c)
@@ -225,37 +230,45 @@ template <typename KEY> static __device__ __forceinline__ void count(tree_work<K
         w.m.chain[c] = n << 16 | at;
         at += n;
     }
+    __syncthreads();
     if (threadIdx.x == 0) {
         w.m.first_pair = atomicAdd(&w.tree.d_counts[1], w.m.n_open);
         w.tree.d_first_pair[blockIdx.x] = w.m.first_pair;
+        w.tree.d_n_local[blockIdx.x] = w.m.n_local;
     }
     __syncthreads();
-    if (threadIdx.x == 0) w.tree.d_n_local[blockIdx.x] = w.m.n_local;
 }
 
-/* Words of the table become numbers. */
-template <typename KEY> static __device__ __forceinline__ void order(tree_work<KEY> &w)
+/* A pair that the thread put into the table first gets its number. */
+template <typename KEY>
+static __device__ __forceinline__ void number(tree_work<KEY> &w, uint32_t place)
 {
     typedef typename tree_work<KEY>::TOP TOP;
-    const uint32_t first_vertex = w.tree.forest.block[blockIdx.x].x, n_local = w.m.n_local;
-    for (int k = 0; k < EACH_SLOT; k++) {
-        const KEY pair = w.m.table[place_of(k)];
-        if (pair == ~(KEY)0) continue;
-        const uint32_t c = pair_of<KEY>::comp(pair), level = pair_of<KEY>::level(pair);
-        uint32_t number;
-        if (is_vertex(w, c)) {
-            const uint32_t vertex = first_vertex + (w.m.up[c] & QFZ_STEP_MASK);
-            number = n_local + w.open;
-            qfz_put_pair(w.tree, w.m.first_pair + w.open,
-                         qfz_top_of_vertex(w.tree.forest, vertex, level), level);
-            w.open++;
-        } else {
-            number = atomicAdd(&w.m.chain[c], 1u) & 0xffff;
-            w.m.list_level[number] = (TOP)level;
-            w.m.list_comp[number] = (uint16_t)c;
-        }
-        w.m.table[place_of(k)] = number;
+    const KEY pair = w.m.table[place];
+    const uint32_t c = pair_of<KEY>::comp(pair), level = pair_of<KEY>::level(pair);
+    uint32_t at;
+    if (is_vertex(w, c)) {
+        const uint32_t vertex = w.first_vertex + (w.m.up[c] & QFZ_STEP_MASK);
+        at = w.m.n_local + w.open;
+        qfz_put_pair(w.tree, w.m.first_pair + w.open,
+                     qfz_top_of_vertex(w.tree.forest, vertex, level), level);
+        w.open++;
+    } else {
+        at = atomicAdd(&w.m.chain[c], 1u) & 0xffff;
+        w.m.list_level[at] = (TOP)level;
+        w.m.list_comp[at] = (uint16_t)c;
     }
+    w.m.table[place] = at;
+}
+
+template <typename KEY> static __device__ __forceinline__ void order(tree_work<KEY> &w)
+{
+    take_places(w);
+#pragma unroll
+    for (int k = 0; k < EACH; k++)
+        if (is_first(w.named[k])) number(w, w.named[k] % TABLE);
+    EACH_COMPONENT(w, c)
+    if (is_first(w.m.named[c])) number(w, w.m.named[c] % TABLE);
 }
 
 /* ---- Link ------------------------------------------------------------------------------------ */
@@ -276,7 +289,8 @@ template <typename KEY> static __device__ __forceinline__ void link(tree_work<KE
             next = i;
             next_level = other;
         }
-        if (next == NOWHERE && w.m.named[c] != NOWHERE) next = (uint32_t)w.m.table[w.m.named[c]];
+        if (next == NOWHERE && w.m.named[c] != NOWHERE)
+            next = (uint32_t)w.m.table[w.m.named[c] % TABLE];
         static_cast<TOP *>(forest.top)[kth_pixel(forest, w.box, k)] = (TOP)level;
         parents[k] = (uint16_t)next;
     }
@@ -285,7 +299,7 @@ template <typename KEY> static __device__ __forceinline__ void link(tree_work<KE
         if (!in_box(w.box, place_of(k))) continue;
         const uint32_t named = w.named[k];
         forest.comp[pixel_of(forest, w.box, place_of(k))] =
-            (uint16_t)(named & LOWEST_OF ? named : (uint32_t)w.m.table[named]);
+            (uint16_t)(named & LOWEST_OF ? named : (uint32_t)w.m.table[named % TABLE]);
     }
 }
 
@@ -294,14 +308,14 @@ static __global__ void __launch_bounds__(THREADS) k_nodes(qfz_gpu_forest_tree tr
 {
     typedef tree_memory<KEY> memory;
     QFZ_SHARED(memory, m);
-    const uint32_t n = tree.forest.block[blockIdx.x].y & 0xffff;
-    tree_work<KEY> w = {*m, tree, qfz_block_of(tree.forest, blockIdx.x), n, 0, {}};
+    const uint2 block = tree.forest.block[blockIdx.x];
+    tree_work<KEY> w = {*m, tree, qfz_block_of(tree.forest, blockIdx.x), block.y & 0xffff, block.x,
+                        0,  {}};
     load(w);
     __syncthreads();
     name_pixels(w);
     name_components(w);
     __syncthreads();
-    count(w);
     order(w);
     __syncthreads();
     link(w);
