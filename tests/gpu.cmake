@@ -63,7 +63,7 @@ qfz_add_gpu_test(ha4_features gpu/test_ha4_features.cu gpu/hostile.c)
 qfz_add_gpu_test(regions gpu/test_regions.cu gpu/hostile.c)
 qfz_add_gpu_test(union_find gpu/test_union_find.cu)
 qfz_add_gpu_test(boruvka gpu/test_boruvka.cu gpu/hostile.c)
-qfz_add_gpu_test(forest_tree gpu/test_forest_tree.cu gpu/hostile.c)
+qfz_add_gpu_test(tree gpu/test_tree.cu gpu/hostile.c)
 qfz_add_gpu_test(omega gpu/test_omega.cu gpu/hostile.c gpu/stitched.c)
 
 # Tests of the CPU engine, once more with the CUDA engine.
