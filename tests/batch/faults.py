@@ -187,6 +187,18 @@ def refused(words, word):
     test.check(status == 1 and one_line(err) and word in err, f"{word}: {status}: {err}")
 
 
+def senseless():
+    words, _ = job("label")
+    refused([*words, "--resume"], "folder of work")
+    refused([*words, "--phase", "stitch"], "folder of work")
+    refused([*words, "--part", "1/2"], "belongs to a phase")
+    refused([*words, "--phase", "resolve", *WORK], "name it")
+    refused([*words, "--phase", "stitch", "--work", "never_begun"], "nothing there")
+    for wrong in ("0/3", "4/3", "x/3", "3", "1/"):
+        status, _, err = run([*words, "--phase", "resolve", "--part", wrong, *WORK])
+        test.check(status == 2 and one_line(err), f"--part {wrong}: {status}: {err}")
+
+
 def other_jobs():
     stopped_work("simplify")
     words, _ = job("simplify", *WORK)
@@ -297,7 +309,7 @@ for name in TASKS:
     code, _, errors = run(line)
     test.check(code == 0, f"{name}: {errors}")
     wanted[name] = [content(path) for path in paths]
-for part in (signals, full_storage, small_tmpfs, damaged_journals, other_jobs, other_resources,
+for part in (signals, full_storage, small_tmpfs, damaged_journals, senseless, other_jobs, other_resources,
              two_at_a_time, not_repeated, a_rank_fails):
     part()
 test.finish()
