@@ -118,7 +118,8 @@ static void find_edges(const qfz_block_work *b, bool open_ring)
 {
     qfz_contracted_block *const block = b->block;
     qfz_seam seam = {.edges = b->s->seam};
-    memset(b->s->open, 0xff, sizeof b->s->open);
+    const int64_t n_ring = qfz_ring_size(qfz_box_h(b->box), qfz_box_w(b->box));
+    memset(b->s->open, 0xff, (size_t)n_ring * sizeof *b->s->open);
     qfz_block_find(b->edges, b->image, b->c->rule, b->box, &seam, b->s->open);
     block->n_seam = seam.n_right + seam.n_below + seam.n_corner;
     for (uint32_t i = 0; i < block->n_seam; i++) {
@@ -236,7 +237,7 @@ void qfz_contract_by(qfz_contraction *c, const qfz_image *image, bool open_ring,
     const sizes n = lay_out(&c->in_blocks, c->rule->connectivity, c->blocks);
     c->n_vertices = (uint32_t)n.n_vertices;
     c->ghost = n.n_links;
-#pragma omp parallel num_threads(c->n_threads)
+#pragma omp parallel num_threads(qfz_contraction_threads(c))
     {
 #pragma omp for schedule(dynamic, 1)
         for (int64_t i = 0; i < n.n_blocks; i++) {

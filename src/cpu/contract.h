@@ -26,7 +26,7 @@ typedef struct qfz_contracted_block {
 
 typedef struct qfz_contraction {
     const qfz_rule *rule;
-    int n_threads;
+    int n_threads; /* the most */
     qfz_blocks in_blocks;
     qfz_contracted_block *blocks;
 
@@ -57,6 +57,13 @@ void qfz_contraction_fini(qfz_contraction *c);
 
 /* As many bytes as qfz_contraction_init() takes for one thread. */
 int64_t qfz_contraction_bytes(const qfz_rule *rule, int64_t h, int64_t w);
+
+/* How many threads the image's blocks are worth. */
+static inline int qfz_contraction_threads(const qfz_contraction *c)
+{
+    const int64_t n_blocks = c->in_blocks.n_y * c->in_blocks.n_x;
+    return n_blocks < c->n_threads ? (int)n_blocks : c->n_threads;
+}
 
 /* Contracts an image; the graph is not sorted yet.  open_ring: every pixel on the image's ring is
  * to be found at a vertex by level 0. */

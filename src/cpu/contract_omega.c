@@ -117,7 +117,7 @@ static void start_spans(const builder *u)
         }
     }
     memcpy(u->hi, u->lo, u->span_bytes * (size_t)(h * w));
-    memset(u->s->holds, 0xff, sizeof u->s->holds);
+    memset(u->s->holds, 0xff, (size_t)(h * w) * sizeof *u->s->holds);
 }
 
 static void *lo_of(const builder *u, uint32_t root)
@@ -361,7 +361,7 @@ static void resolve_block(const qfz_omega_contraction *o, int64_t i, uint32_t *l
                                            (size_t)omp_get_thread_num() * scratch_bytes(o->c.rule));
     uint32_t *const region = s->holds;
     const uint32_t *stop = o->stop + block->px;
-    memset(region, 0xff, sizeof s->holds);
+    memset(region, 0xff, (size_t)(qfz_box_h(box) * qfz_box_w(box)) * sizeof *region);
     for (int64_t y = box.y0; y < box.y1; y++) {
         for (int64_t x = box.x0; x < box.x1; x++) {
             const uint32_t place = *stop++ - block->px;
@@ -379,7 +379,7 @@ qfz_status qfz_omega_contraction_regions(qfz_omega_contraction *o, const qfz_ima
     const qfz_omega_input input = {.absorbs = &o->absorbs};
     qfz_omega_grow(&o->c.forest, &o->spans, &o->c.graph, o->c.rule, &input);
     const int64_t n_blocks = o->c.in_blocks.n_y * o->c.in_blocks.n_x;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(o->c.n_threads)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(qfz_contraction_threads(&o->c))
     for (int64_t i = 0; i < n_blocks; i++)
         resolve_block(o, i, label);
     return QFZ_OK;

@@ -265,7 +265,8 @@ static qfz_status labels(qfz_worker *worker, const uint64_t *lut, bool wide, voi
     const int64_t h = worker->tile.h, w = worker->tile.w;
     const uint32_t *const label = worker->label;
     const bool keeps = !wide && keeps_numbers(lut, worker->n_regions);
-#pragma omp parallel for num_threads(worker->n_threads)
+    const int n_threads = h * w < QFZ_BLOCK_PX ? 1 : worker->n_threads;
+#pragma omp parallel for num_threads(n_threads)
     for (int64_t y = 0; y < h; y++) {
         if (wide)
             copy_wide_labels(label + y * w, w, lut, (uint64_t *)out + y * w);

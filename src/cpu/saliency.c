@@ -305,9 +305,10 @@ static void ask_block(const view *s)
 void qfz_contraction_saliency(const qfz_contraction *c, uint32_t *keys)
 {
     const bool gathers = __builtin_cpu_supports("avx2");
-#pragma omp parallel for schedule(dynamic, 1) num_threads(c->n_threads)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(qfz_contraction_threads(c))
     for (int64_t i = 0; i < c->in_blocks.n_y * c->in_blocks.n_x; i++) {
-        doubts in_doubt = {.n = 0};
+        doubts in_doubt;
+        in_doubt.n = 0;
         view s = view_of(c, i / c->in_blocks.n_x, i % c->in_blocks.n_x);
         s.doubts = &in_doubt;
         s.keys = keys;
