@@ -16,19 +16,21 @@ static int64_t first_undone(const qfz_step *step, qfz_run *run)
     return -1;
 }
 
-/* The process cannot go on: is that as it should be, or has another not run yet? */
-static qfz_status end_here(qfz_run *run, const qfz_step *missing, int64_t tile, bool did_something,
+/* The process cannot go on.  That is as it should be if it has come past steps of its own, now or
+ * in an earlier run that was killed as it ended; else another has not run yet. */
+static qfz_status end_here(qfz_run *run, const qfz_step *missing, int64_t tile, bool has_own,
                            qfz_error *err)
 {
     const qfz_job *const job = run->setup->job;
     const qfz_tiling *const t = &run->setup->tiling;
-    if (did_something || job->phase == QFZ_PHASE_SUMMARISE) return QFZ_OK;
+    const int n_parts = qfz_work_n_parts(run->work);
+    if (has_own || job->phase == QFZ_PHASE_SUMMARISE) return QFZ_OK;
     if (missing->phase == QFZ_PHASE_STITCH)
         return qfz_fail(err, QFZ_EARG, "%s: nothing to be resolved yet; run phase stitch first",
                         job->work);
     return qfz_fail(err, QFZ_EARG, "%s: part %d of %d is not complete; run its phase %s first",
-                    job->work, 1 + qfz_part_of_row(t->n_y, tile / t->n_x, job->n_parts),
-                    job->n_parts, phase_names[missing->phase]);
+                    job->work, 1 + qfz_part_of_row(t->n_y, tile / t->n_x, n_parts), n_parts,
+                    phase_names[missing->phase]);
 }
 
 static qfz_status do_step(const qfz_step *step, qfz_run *run, qfz_error *err)
@@ -42,18 +44,18 @@ static qfz_status do_steps(const qfz_passes *passes, qfz_run *run, qfz_phase *ne
                            qfz_error *err)
 {
     const qfz_phase phase = run->setup->job->phase;
-    bool did_something = false;
+    bool has_own = false;
     *over = true;
     for (int i = 0; i < passes->n_steps; i++) {
         const qfz_step *const step = &passes->steps[i];
-        const int64_t undone = first_undone(step, run);
         *next = step->phase;
         if (phase != QFZ_PHASE_ALL && step->phase != phase) {
-            if (undone >= 0) return end_here(run, step, undone, did_something, err);
+            const int64_t undone = first_undone(step, run);
+            if (undone >= 0) return end_here(run, step, undone, has_own, err);
             continue;
         }
         QFZ_TRY(do_step(step, run, err));
-        did_something |= undone >= 0;
+        has_own = true;
     }
     *next = QFZ_PHASE_RESOLVE;
     *over = phase != QFZ_PHASE_ALL && phase != QFZ_PHASE_RESOLVE;

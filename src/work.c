@@ -224,6 +224,11 @@ void qfz_work_close(qfz_work *work)
     free(work);
 }
 
+int qfz_work_n_parts(const qfz_work *work)
+{
+    return work->n_parts;
+}
+
 /* --------------------------------------------------------------------------------------- journals
  */
 /* Another process's journal, if it is there. */

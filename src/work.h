@@ -19,6 +19,7 @@
 qfz_status qfz_work_open(qfz_work **work, qfz_setup *setup, const qfz_ranks *ranks,
                          const qfz_source *source, qfz_error *err);
 void qfz_work_close(qfz_work *work); /* NULL is allowed */
+int qfz_work_n_parts(const qfz_work *work);
 
 /* All that the journals of this process's phase know is known to stitch from here on. */
 qfz_status qfz_work_attach(qfz_work *work, qfz_stitch *stitch, qfz_error *err);
