@@ -39,6 +39,14 @@ static void print_json(const request *r, const qfz_report *report)
     json_text(&j, "engine", report->engine);
     json_integer(&j, "gpus", report->n_gpus);
     json_number(&j, "seconds", report->seconds);
+    json_open(&j, "steps", '[');
+    for (int i = 0; i < report->n_steps; i++) {
+        json_open(&j, NULL, '{');
+        json_text(&j, "name", report->steps[i].name);
+        json_number(&j, "seconds", report->steps[i].seconds);
+        json_close(&j, '}');
+    }
+    json_close(&j, ']');
     json_integer(&j, "peak_rss_bytes", report->peak_rss_bytes);
     json_close(&j, '}');
 }

@@ -163,6 +163,13 @@ typedef struct qfz_job {
 
 QFZ_API qfz_job qfz_job_default(qfz_task task);
 
+enum { QFZ_STEPS = 16 };
+
+typedef struct qfz_step_time {
+    char name[32]; /* as qfz_progress has it; before these "start", and "end" closes outputs */
+    double seconds;
+} qfz_step_time;
+
 typedef struct qfz_report {
     uint64_t regions; /* saliency: 0 */
     uint64_t pixels;  /* valid ones */
@@ -172,6 +179,8 @@ typedef struct qfz_report {
     int n_gpus;        /* 0: the CPU did it */
     char warning[256]; /* what the user should know, one line; or "" */
     double seconds;
+    int n_steps; /* of these the seconds are made up, in this process */
+    qfz_step_time steps[QFZ_STEPS];
     int64_t peak_rss_bytes; /* of this process so far */
     qfz_phase next;         /* of a job in phases: what is to be run next; ALL: it is complete */
 } qfz_report;

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include "identity.h"
 #include "memory.h"
@@ -71,13 +70,6 @@ static const qfz_passes *passes_of(qfz_task task)
     }
 }
 
-static double seconds_now(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static int64_t peak_rss_bytes(void)
 {
     struct rusage usage;
@@ -85,12 +77,15 @@ static int64_t peak_rss_bytes(void)
     return (int64_t)usage.ru_maxrss * 1024;
 }
 
-static void fill_report(const qfz_setup *setup, double started, qfz_report *report)
+static void fill_report(const qfz_setup *setup, qfz_steps *steps, qfz_report *report)
 {
     report->width = setup->info.w;
     report->height = setup->info.h;
     report->tiles = setup->tiling.n_x * setup->tiling.n_y;
-    report->seconds = seconds_now() - started;
+    qfz_steps_end(steps, report);
+    report->seconds = 0;
+    for (int i = 0; i < report->n_steps; i++)
+        report->seconds += report->steps[i].seconds;
     report->peak_rss_bytes = peak_rss_bytes();
     strncpy(report->engine, setup->engine->name, sizeof report->engine - 1);
     report->n_gpus = setup->choice.device_memory_bytes ? setup->choice.n_devices : 0;
@@ -116,6 +111,7 @@ typedef struct context {
     qfz_source *source;
     qfz_work *work;
     qfz_run run;
+    qfz_steps steps;
 } context;
 
 /* Tiles are the same for all ranks, whatever memory each has. */
@@ -209,6 +205,7 @@ static qfz_status go_through(context *c, qfz_report *report, qfz_error *err)
 {
     const qfz_status st = open_run(c, err);
     QFZ_TRY(qfz_ranks_agree(c->ranks, st, err));
+    c->run.steps = &c->steps;
     QFZ_TRY(qfz_passes_run(passes_of(c->job->task), &c->run, &report->next, err));
     QFZ_TRY(add_up(&c->run, report, err));
     if (!c->work) return QFZ_OK;
@@ -219,12 +216,12 @@ static qfz_status go_through(context *c, qfz_report *report, qfz_error *err)
 qfz_status qfz_job_run(const qfz_job *job, qfz_report *report, qfz_error *err)
 {
     static const qfz_ranks alone = {.n = 1, .n_local = 1};
-    const double started = seconds_now();
     context c = {.job = job, .ranks = job->ranks ? job->ranks : &alone};
     qfz_report found = {0};
     bool done;
     qfz_status st;
     err->status = QFZ_OK;
+    qfz_steps_begin(&c.steps, "start");
     QFZ_TRY_OR(st, cleanup, prepare(&c, err));
     QFZ_TRY_OR(st, cleanup, look_for_end(&c, &found, &done, err));
     if (!done) {
@@ -233,7 +230,7 @@ qfz_status qfz_job_run(const qfz_job *job, qfz_report *report, qfz_error *err)
     }
     const qfz_progress all = {.done = 1, .step = "end"};
     if (job->progress) (void)job->progress(&all, job->progress_arg);
-    fill_report(&c.setup, started, &found);
+    fill_report(&c.setup, &c.steps, &found);
     *report = found;
 
 cleanup:

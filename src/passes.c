@@ -72,6 +72,7 @@ static bool is_resolved(qfz_run *run, int64_t tile, void *arg)
 /* This process's part is made; *last: so are all others, and this process is the one to end it. */
 static qfz_status finish(qfz_run *run, qfz_outputs *outputs, bool *last, qfz_error *err)
 {
+    qfz_steps_begin(run->steps, "end");
     qfz_status st = qfz_outputs_finish(outputs, err);
     QFZ_TRY(qfz_ranks_agree(run->ranks, st, err));
     *last = true;

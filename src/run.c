@@ -181,6 +181,7 @@ qfz_status qfz_run_tell(qfz_run *run, qfz_error *err)
 void qfz_run_begin(qfz_run *run, const char *step, double share, int64_t tiles)
 {
     (void)snprintf(run->step, sizeof run->step, "%s", step);
+    qfz_steps_begin(run->steps, step);
     run->has_tiles = tiles > 0;
     run->done += run->share;
     run->share = share;

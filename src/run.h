@@ -7,6 +7,7 @@
 
 #include "choice.h"
 #include "raster/raster.h"
+#include "steps.h"
 #include "stitch/stitch.h"
 
 enum { QFZ_RECORDS_BYTES = 8 << 20 }; /* region records that a thread gathers at a time */
@@ -87,6 +88,7 @@ typedef struct qfz_run {
     int64_t n_tiles;
     kept_tile *kept;
     int64_t kept_bytes;
+    qfz_steps *steps;   /* borrowed; where their times go */
     char step[32];      /* that is being done */
     int pass;           /* over the pixels, from 1 */
     double done, share; /* progress before this step, and this step's part */

@@ -27,6 +27,15 @@ PYTHON
 what=label
 run "$qfz" label --json "$T/in.tif" "$T/label.tif"
 has regions=3 pixels=6 width=3 height=2 tiles engine=cpu seconds peak_rss_bytes
+checks=$((checks + 1))
+python3 - "$T/stdout" <<'PYTHON' || wrong "steps of label"
+import json, sys
+found = json.load(open(sys.argv[1]))
+names = [step["name"] for step in found["steps"]]
+assert names == ["start", "pass 1 of 2", "stitching", "pass 2 of 2", "end"], names
+total = sum(step["seconds"] for step in found["steps"])
+assert abs(total - found["seconds"]) < 1e-9, (total, found["seconds"])
+PYTHON
 what=simplify
 run "$qfz" simplify --json --alpha 1 --omega 1 "$T/in.tif" "$T/simplify.tif"
 has regions=2 pixels=6 width=3 height=2 tiles engine=cpu seconds peak_rss_bytes
