@@ -3,7 +3,9 @@
 # gpu-check.sh - on a host with a GPU: builds, runs the GPU tests, the small ones again under
 # compute-sanitizer, and the benchmark; prints a short table last.
 #
-#   tools/gpu-check.sh [PART...]     PART: build, test, sanitize, bench, jobs, scale; default: all
+#   tools/gpu-check.sh [PART...]     PART: build, test, sanitize, bench, commands, scale; default: all
+#
+# commands and scale are those of tools/measure-jobs.py, by all GPUs that this host has.
 #
 # Environment: OUT      folder for full logs (default: build-gpu/out)
 #              GDAL_BUNDLE  tarball of GDAL and PROJ for hosts that have none; it has an env.sh that
@@ -30,6 +32,14 @@ if [ -n "${GDAL_BUNDLE-}" ]; then
     fi
     # shellcheck source=/dev/null
     . build-gpu/gdal/env.sh
+    # Its programs find its libraries, and no other program does.
+    mkdir -p build-gpu/bin
+    for program in "$PWD"/build-gpu/gdal/bin/*; do
+        printf '#!/bin/sh\nLD_LIBRARY_PATH=%s exec %s "$@"\n' "$PWD/build-gpu/gdal/lib" "$program" \
+            >"build-gpu/bin/${program##*/}"
+        chmod +x "build-gpu/bin/${program##*/}"
+    done
+    PATH=$PWD/build-gpu/bin:$PATH
 fi
 
 do_build() {
@@ -74,12 +84,25 @@ do_bench() {
     cat "$out/bench.txt"
 }
 
+# measure PART OPTIONS...: whole jobs; they need GDAL's programs.
+measure() {
+    if ! command -v gdal_translate >/dev/null; then
+        note "$1" 'skipped: no gdal_translate'
+        return
+    fi
+    tools/measure-jobs.py build-gpu "$@" >"$out/$1.txt" 2>&1
+    note "$1" "$([ $? -eq 0 ] && echo "see $out/$1.txt" || echo FAILED)"
+    cat "$out/$1.txt"
+}
+
 status=0
 if wants build; then do_build || status=1; fi
 if [ $status -eq 0 ]; then
     if wants test; then do_test; fi
     if wants sanitize; then do_sanitize; fi
     if wants bench; then do_bench; fi
+    if wants commands; then measure commands --engines cuda,cpu; fi
+    if wants scale; then measure scale --engines cuda --units "$(nvidia-smi -L | wc -l)"; fi
 fi
 printf '%s\n' "${table[@]}" | tee "$out/summary.txt"
 ! printf '%s\n' "${table[@]}" | grep -qE 'FAILED|[1-9][0-9]* errors|tests failed out of' && exit $status
