@@ -67,9 +67,12 @@ qfz_add_gpu_test(tree gpu/test_tree.cu gpu/hostile.c)
 qfz_add_gpu_test(omega gpu/test_omega.cu gpu/hostile.c gpu/stitched.c)
 
 # Tests of the CPU engine, once more with the CUDA engine.
-# qfz_add_engine_test(NAME SOURCE... [ARGS argument...])
+# qfz_add_engine_test(NAME SOURCE... [ARGS argument...] [SIM_ARGS argument...]); the simulator, which
+# is slow, gets SIM_ARGS too.
 function(qfz_add_engine_test name)
-    cmake_parse_arguments(PARSE_ARGV 1 test "" "" "ARGS")
+    cmake_parse_arguments(PARSE_ARGV 1 test "" "" "ARGS;SIM_ARGS")
+    set(arguments_gpu ${test_ARGS})
+    set(arguments_sim ${test_ARGS} ${test_SIM_ARGS})
     set(kinds)
     if(QFZ_HAS_SIM)
         list(APPEND kinds sim)
@@ -84,7 +87,7 @@ function(qfz_add_engine_test name)
         target_include_directories(${kind}_${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}
             ${CMAKE_CURRENT_SOURCE_DIR}/oracle ${CMAKE_CURRENT_SOURCE_DIR}/property)
         target_include_directories(${kind}_${name} SYSTEM PRIVATE ${GDAL_INCLUDE_DIRS})
-        add_test(NAME ${kind}_${name} COMMAND ${kind}_${name} ${test_ARGS})
+        add_test(NAME ${kind}_${name} COMMAND ${kind}_${name} ${arguments_${kind}})
         set_tests_properties(${kind}_${name} PROPERTIES SKIP_RETURN_CODE 77)
     endforeach()
     if(QFZ_HAS_SIM)
@@ -101,6 +104,7 @@ qfz_add_engine_test(sessions property/test_sessions.c oracle/oracle.c ARGS 1 60)
 qfz_add_engine_test(stitch stitch/test_stitch.c oracle/oracle.c ARGS 1 60)
 qfz_add_engine_test(jobs property/test_jobs.c oracle/oracle.c ARGS 1 4)
 qfz_add_engine_test(cases run_cases.c oracle/oracle.c ARGS ${QFZ_CASES})
+qfz_add_engine_test(large gpu/test_large.c SIM_ARGS 160)
 if(QFZ_HAS_SIM)
     # Only the simulator can be told how many devices there are and when their memory runs out.
     add_executable(sim_devices gpu/test_devices.c oracle/oracle.c)
