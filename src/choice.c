@@ -60,6 +60,21 @@ static qfz_status choose_cuda(qfz_choice *choice, const qfz_wish *wish, qfz_erro
     return QFZ_OK;
 }
 
+qfz_status qfz_choice_settle(qfz_choice *choice, qfz_engine_choice wished, const qfz_rule *rule,
+                             qfz_kind kind, qfz_error *err)
+{
+    if (!choice->device_memory_bytes) return QFZ_OK;
+    for (int i = 0; i < choice->n_devices; i++) {
+        const qfz_status st = qfz_gpu_can(choice->devices[i], rule, kind, err);
+        if (st == QFZ_OK) continue;
+        if (wished != QFZ_ENGINE_AUTO) return st;
+        qfz_choose_cpu(choice, err);
+        err->status = QFZ_OK;
+        return QFZ_OK;
+    }
+    return QFZ_OK;
+}
+
 qfz_status qfz_choose(qfz_choice *choice, const qfz_wish *wish, qfz_error *err)
 {
     const bool needs_gpu = wish->gpus || wish->gpu_memory_bytes || wish->method;

@@ -29,6 +29,11 @@ typedef struct qfz_wish {
  * where not.  A wish that names GPUs or their method wants the CUDA engine. */
 qfz_status qfz_choose(qfz_choice *choice, const qfz_wish *wish, qfz_error *err);
 
+/* A choice stands if its devices can do this kind of work by this rule; if not, and only AUTO was
+ * wished, the CPU does it. */
+qfz_status qfz_choice_settle(qfz_choice *choice, qfz_engine_choice wished, const qfz_rule *rule,
+                             qfz_kind kind, qfz_error *err);
+
 /* The CPU after all, because of what err says. */
 void qfz_choose_cpu(qfz_choice *choice, const qfz_error *err);
 

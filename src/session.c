@@ -15,8 +15,9 @@ struct qfz_session {
     double *omega;
     bool equal; /* LABEL joins equal values only */
     int n_threads;
-    const qfz_engine *engine;
-    int device;
+    qfz_choice choice;
+    qfz_engine_choice wished;
+    const qfz_engine *engine; /* of the worker: what was chosen, if it can do this kind of work */
     const char *method;
 
     qfz_worker *worker;
@@ -75,17 +76,18 @@ qfz_status qfz_session_open(qfz_session **out, const qfz_image *image, const qfz
     qfz_session *s = NULL;
     err->status = QFZ_OK;
     QFZ_TRY(check_image(image, method, err));
-    qfz_choice choice;
     const bool any_gpu = o->engine == QFZ_ENGINE_CPU || (o->gpu == 0 && !o->gpu_method);
     const qfz_wish wish = {.engine = o->engine,
                            .gpus = any_gpu ? NULL : &o->gpu,
                            .n_gpus = any_gpu ? 0 : 1,
                            .method = o->gpu_method};
+    qfz_choice choice;
     QFZ_TRY(qfz_choose(&choice, &wish, err));
     QFZ_TRY(QFZ_NEW_ZERO(&s, 1, err));
     s->image = *image;
+    s->choice = choice;
+    s->wished = any_gpu ? o->engine : QFZ_ENGINE_CUDA;
     s->engine = choice.engine;
-    s->device = choice.devices[0];
     s->method = o->gpu_method;
     s->n_threads = o->n_threads > 0 ? o->n_threads : 1;
     const qfz_status st = set_rule(s, method, err);
@@ -124,6 +126,9 @@ static qfz_status need_worker(qfz_session *s, qfz_kind kind, const qfz_rule *rul
     if (s->worker && s->kind == kind) return QFZ_OK;
     s->engine->close(s->worker);
     s->worker = NULL;
+    qfz_choice choice = s->choice;
+    QFZ_TRY(qfz_choice_settle(&choice, s->wished, rule, kind, err));
+    s->engine = choice.engine;
     s->kind = kind;
     s->worker_rule = *rule;
     const qfz_worker_spec spec = {.rule = &s->worker_rule,
@@ -131,7 +136,7 @@ static qfz_status need_worker(qfz_session *s, qfz_kind kind, const qfz_rule *rul
                                   .max_h = (int32_t)s->image.h,
                                   .max_w = (int32_t)s->image.w,
                                   .n_threads = s->n_threads,
-                                  .device = s->device,
+                                  .device = choice.devices[0],
                                   .method = s->method};
     QFZ_TRY(s->engine->open(&s->worker, &spec, err));
     return s->engine->load(s->worker, &s->image, err);

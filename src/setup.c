@@ -298,13 +298,17 @@ static qfz_status plan_memory(qfz_setup *setup, qfz_error *err)
     return QFZ_OK;
 }
 
+static bool wants_gpu(const qfz_setup *setup)
+{
+    return setup->job->gpus || setup->job->gpu_memory_bytes || setup->method;
+}
+
 static qfz_status choose_engine(qfz_setup *setup, qfz_error *err)
 {
     const qfz_job *const job = setup->job;
     if (job->gpu_method && strcmp(job->gpu_method, "auto") != 0) setup->method = job->gpu_method;
     const int64_t n_px = setup->info.w * setup->info.h;
-    const bool asked = job->gpus || job->gpu_memory_bytes || setup->method;
-    const bool small = job->engine == QFZ_ENGINE_AUTO && !asked && n_px < DEVICE_PX_MIN;
+    const bool small = job->engine == QFZ_ENGINE_AUTO && !wants_gpu(setup) && n_px < DEVICE_PX_MIN;
     const qfz_wish wish = {.engine = small ? QFZ_ENGINE_CPU : job->engine,
                            .gpus = job->gpus,
                            .n_gpus = job->n_gpus,
@@ -316,6 +320,16 @@ static qfz_status choose_engine(qfz_setup *setup, qfz_error *err)
     setup->engine = setup->choice.engine;
     setup->n_threads = job->n_threads ? job->n_threads : machine_threads(job);
     if (setup->n_threads < setup->choice.n_devices) setup->n_threads = setup->choice.n_devices;
+    return QFZ_OK;
+}
+
+/* What was chosen may not be able to do it. */
+static qfz_status settle_engine(qfz_setup *setup, qfz_error *err)
+{
+    const qfz_job *const job = setup->job;
+    const qfz_engine_choice wished = wants_gpu(setup) ? QFZ_ENGINE_CUDA : job->engine;
+    QFZ_TRY(qfz_choice_settle(&setup->choice, wished, &setup->rule, setup->kind, err));
+    setup->engine = setup->choice.engine;
     return QFZ_OK;
 }
 
@@ -356,6 +370,7 @@ qfz_status qfz_setup_init(qfz_setup *setup, const qfz_job *job, qfz_source **sou
     setup->passes = (setup->kind == QFZ_OMEGA ? 3 : 2) - (job->count_only ? 1 : 0);
     QFZ_TRY_OR(st, failed, choose_engine(setup, err));
     QFZ_TRY_OR(st, failed, make_rule(setup, opened, err));
+    QFZ_TRY_OR(st, failed, settle_engine(setup, err));
     QFZ_TRY_OR(st, failed, plan_memory(setup, err));
     QFZ_TRY_OR(st, failed, qfz_raster_setup(job, setup->cache_bytes, err));
     *source = opened;

@@ -62,6 +62,10 @@ size_t qfz_gpu_forest_kept_bytes(const qfz_gpu_edges *edges);
 /* The most vertices that the graph of all blocks of a tile can have. */
 int64_t qfz_gpu_forest_vertices(int32_t h, int32_t w);
 
+/* Shared memory that the blocks of threads below need: not every GPU has as much. */
+size_t qfz_gpu_forest_shared(const qfz_gpu_edges *edges);
+size_t qfz_gpu_saliency_shared(const qfz_gpu_edges *edges);
+
 /* Makes the forest of the tile's edges and, unless NULL, of ghosts: links through the outside of
  * the tile.  keep_ring: needed for ghosts and for qfz_gpu_border_links().  d_scratch has
  * qfz_gpu_forest_bytes(). */

@@ -179,6 +179,19 @@ static qfz_status launch_values(qfz_gpu *gpu, const qfz_gpu_edges *edges,
     return launch(gpu, forest, source);
 }
 
+template <typename SOURCE> static size_t shared_of(bool eight)
+{
+    return eight ? sizeof(block_memory<SOURCE, true>) : sizeof(block_memory<SOURCE, false>);
+}
+
+size_t qfz_gpu_forest_shared(const qfz_gpu_edges *edges)
+{
+    const bool eight = edges->connectivity == 8;
+    if (edges->form == QFZ_EDGES_U8) return shared_of<qfz_values_source<uint8_t>>(eight);
+    if (edges->form == QFZ_EDGES_U16) return shared_of<qfz_values_source<uint16_t>>(eight);
+    return shared_of<qfz_keys_source>(eight);
+}
+
 qfz_status qfz_boruvka_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
                               const qfz_gpu_forest *forest)
 {

@@ -410,6 +410,18 @@ static __global__ void __launch_bounds__(query_work<T, KEY, N_DIRS>::THREADS)
     query_leaving(w);
 }
 
+template <typename KEY> static size_t shared_of(bool eight)
+{
+    return eight ? sizeof(query_memory<KEY, 4>) : sizeof(query_memory<KEY, 2>);
+}
+
+size_t qfz_gpu_saliency_shared(const qfz_gpu_edges *edges)
+{
+    const bool eight = edges->connectivity == 8;
+    return edges->form == QFZ_EDGES_KEYS ? shared_of<unsigned long long>(eight)
+                                         : shared_of<uint32_t>(eight);
+}
+
 template <typename T, typename KEY, int N_DIRS>
 static qfz_status query(qfz_gpu *gpu, const qfz_gpu_forest *forest, T *d_saliency)
 {

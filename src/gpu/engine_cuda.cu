@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "gpu/omega.cuh"
 #include "gpu/worker.cuh"
 #include "memory.h"
 
@@ -86,6 +87,36 @@ static int64_t bytes_per_px(const qfz_rule *rule, qfz_kind kind)
     return regions ? 2 * (int64_t)sizeof(uint32_t) + 1 : 1;
 }
 
+/* ------------------------------------------------------------------------------- what it can do */
+/* Shared memory that a block of threads needs for this kind of work; trees have another way where
+ * there is less.  Components always fit. */
+static size_t shared_needed(const qfz_rule *rule, qfz_kind kind)
+{
+    qfz_worker_spec spec = {};
+    spec.rule = rule;
+    spec.max_h = spec.max_w = 1;
+    const qfz_gpu_edges edges = qfz_largest_edges(&spec);
+    const size_t forest = qfz_gpu_forest_shared(&edges);
+    size_t then = 0;
+    if (kind == QFZ_COMPONENTS || kind == QFZ_TREE) return 0;
+    if (kind == QFZ_LEVELS) then = qfz_gpu_saliency_shared(&edges);
+    if (kind == QFZ_OMEGA) then = qfz_gpu_omega_shared(&edges);
+    return then > forest ? then : forest;
+}
+
+qfz_status qfz_gpu_can(int device, const qfz_rule *rule, qfz_kind kind, qfz_error *err)
+{
+    const size_t needed = shared_needed(rule, kind);
+    int there = 0;
+    QFZ_TRY_CUDA(err,
+                 cudaDeviceGetAttribute(&there, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+    if (needed <= (size_t)there) return QFZ_OK;
+    return qfz_fail(
+        err, QFZ_EGPU,
+        "GPU %d: its blocks have %d bytes of shared memory; %s of such pixels takes %zu", device,
+        there, kind == QFZ_LEVELS ? "saliency" : "simplify", needed);
+}
+
 /* --------------------------------------------------------------------------------- open, close */
 static void worker_close(qfz_worker *worker)
 {
@@ -103,10 +134,13 @@ static void worker_close(qfz_worker *worker)
 static qfz_status take_device(qfz_worker *worker)
 {
     qfz_error *const err = worker->gpu.err;
-    cudaDeviceProp properties;
-    QFZ_TRY_CUDA(err, cudaGetDeviceProperties(&properties, worker->spec.device));
-    worker->gpu.n_sms = properties.multiProcessorCount;
-    worker->gpu.shared_max = properties.sharedMemPerBlockOptin;
+    const int device = worker->spec.device;
+    int shared_max = 0;
+    QFZ_TRY_CUDA(
+        err, cudaDeviceGetAttribute(&worker->gpu.n_sms, cudaDevAttrMultiProcessorCount, device));
+    QFZ_TRY_CUDA(
+        err, cudaDeviceGetAttribute(&shared_max, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+    worker->gpu.shared_max = (size_t)shared_max;
     QFZ_TRY_CUDA(err, cudaStreamCreateWithFlags(&worker->gpu.stream, cudaStreamNonBlocking));
     QFZ_TRY_CUDA(err, cudaEventCreate(&worker->from));
     QFZ_TRY_CUDA(err, cudaEventCreate(&worker->to));
@@ -129,8 +163,8 @@ static qfz_status open_parts(qfz_worker *worker, qfz_error *err)
     const qfz_kind kind = worker->spec.kind;
     const bool regions = kind == QFZ_COMPONENTS || kind == QFZ_OMEGA;
     QFZ_TRY(qfz_worker_enter(worker, err));
-    QFZ_TRY(choose_method(worker));
     QFZ_TRY(take_device(worker));
+    QFZ_TRY(choose_method(worker));
     QFZ_TRY(take_memory(worker));
     return regions ? qfz_regions_open(worker) : QFZ_OK;
 }

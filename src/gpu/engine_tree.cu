@@ -5,12 +5,19 @@
 #include "gpu/forest_tree.cuh"
 #include "gpu/worker.cuh"
 
+/* A forest knows no edges of the greatest key that there is, and takes much shared memory. */
+static bool forest_can(const qfz_worker *worker)
+{
+    const qfz_gpu_edges edges = qfz_largest_edges(&worker->spec);
+    return edges.max_key != QFZ_NONE && qfz_gpu_forest_shared(&edges) <= worker->gpu.shared_max &&
+           qfz_gpu_forest_tree_shared(&edges) <= worker->gpu.shared_max;
+}
+
 qfz_status qfz_trees_choose(qfz_worker *worker)
 {
     const char *const name = worker->spec.method;
     qfz_tree_room *const room = &worker->trees;
-    /* A forest knows no edges of the greatest key that there is. */
-    room->by_forest = !name && qfz_largest_edges(&worker->spec).max_key != QFZ_NONE;
+    room->by_forest = !name && forest_can(worker);
     room->version = QFZ_CONNECT_V1; /* the faster in most cases */
     if (!name || strcmp(name, "connect-v1") == 0) return QFZ_OK;
     room->version = QFZ_CONNECT_V2;

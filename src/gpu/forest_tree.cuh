@@ -44,6 +44,9 @@ typedef struct qfz_gpu_forest_tree {
 
 size_t qfz_gpu_forest_tree_bytes(const qfz_gpu_edges *edges);
 
+/* Shared memory that its blocks of threads need, beside those that make the forest. */
+size_t qfz_gpu_forest_tree_shared(const qfz_gpu_edges *edges);
+
 /* In two steps, since a sort wants to be told how many items there are: between them the caller
  * reads the two words at tree->d_counts.  Edges of keys above alpha_key are left out;
  * edges->max_key is below QFZ_NONE.  d_parent and d_level have room for 2 * h * w and become, in

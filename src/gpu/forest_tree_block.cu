@@ -372,6 +372,12 @@ static __global__ void __launch_bounds__(THREADS) k_write(qfz_gpu_forest_tree tr
 
 /* ---- Launchers ------------------------------------------------------------------------------- */
 
+size_t qfz_gpu_forest_tree_shared(const qfz_gpu_edges *edges)
+{
+    return edges->form == QFZ_EDGES_KEYS ? sizeof(tree_memory<unsigned long long>)
+                                         : sizeof(tree_memory<uint32_t>);
+}
+
 qfz_status qfz_forest_tree_blocks(qfz_gpu *gpu, const qfz_gpu_forest_tree *tree)
 {
     typedef unsigned long long wide;

@@ -304,8 +304,9 @@ static dim3 grid_of_regions(const qfz_gpu *gpu, uint32_t n)
  * 550 regions in 64 x 64 pixels. */
 template <typename P> static uint32_t slots_for(void)
 {
+    const uint32_t least = 192; /* less than 64 KiB, which every GPU has, with the largest words */
     const uint32_t by_size = (36u << 10) / ((uint32_t)(P::WORDS + 1) * sizeof(uint32_t));
-    return by_size < 256 ? 256 : by_size > 2048 ? 2048 : by_size;
+    return by_size < least ? least : by_size > 2048 ? 2048 : by_size;
 }
 
 template <typename T, int WHAT, typename OUT>

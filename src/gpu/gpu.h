@@ -20,6 +20,9 @@ bool qfz_gpu_built(void);
  * is older than compute capability 7.5; the message says which and why. */
 qfz_status qfz_gpu_devices(int *n, int64_t *memory_bytes, qfz_error *err);
 
+/* Can a device do work of this kind by this rule?  QFZ_EGPU if not, with what it lacks. */
+qfz_status qfz_gpu_can(int device, const qfz_rule *rule, qfz_kind kind, qfz_error *err);
+
 /* Bytes a second, read and written together, of a large copy on a device; the median of some. */
 qfz_status qfz_gpu_measure_copy(int device, double *bytes_per_s, qfz_error *err);
 

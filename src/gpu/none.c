@@ -19,6 +19,14 @@ qfz_status qfz_gpu_devices(int *n, int64_t *memory_bytes, qfz_error *err)
     return no_cuda(err);
 }
 
+qfz_status qfz_gpu_can(int device, const qfz_rule *rule, qfz_kind kind, qfz_error *err)
+{
+    (void)device;
+    (void)rule;
+    (void)kind;
+    return no_cuda(err);
+}
+
 qfz_status qfz_gpu_measure_copy(int device, double *bytes_per_s, qfz_error *err)
 {
     (void)device;

@@ -442,6 +442,12 @@ static __global__ void __launch_bounds__(THREADS, 2)
     }
 }
 
+size_t qfz_gpu_omega_shared(const qfz_gpu_edges *edges)
+{
+    return edges->form == QFZ_EDGES_KEYS ? sizeof(omega_memory<unsigned long long>)
+                                         : sizeof(omega_memory<uint32_t>);
+}
+
 qfz_status qfz_omega_blocks(qfz_gpu *gpu, const qfz_gpu_forest *forest,
                             const qfz_omega_values *values, const qfz_omega_graph *graph,
                             uint32_t *d_root)

@@ -33,7 +33,7 @@ static bool same_pixels(const char *a, const char *b)
     if (!grid_read(&x, a) || !grid_read(&y, b)) return false;
     bool same = x.h == y.h && x.w == y.w;
     for (int64_t i = 0; same && i < x.h * x.w; i++)
-        same = x.values[i] == y.values[i];
+        same = same_value(x.values[i], y.values[i]);
     grid_free(&x);
     grid_free(&y);
     return same;
@@ -133,6 +133,96 @@ static void keeps_to_its_memory(void)
     equals_reference(&job, "cuda", 1);
 }
 
+static qfz_job saliency_job(qfz_engine_choice engine, const char *dst)
+{
+    qfz_job job = qfz_job_default(QFZ_SALIENCY);
+    job.src = scratch("wide.tif");
+    job.dst = dst;
+    job.overwrite = true;
+    job.engine = engine;
+    job.n_threads = 2;
+    job.tile_px = 40;
+    return job;
+}
+
+static void make_wide_source(int side)
+{
+    const GDALDatasetH d = GDALCreate(GDALGetDriverByName("GTiff"), scratch("wide.tif"), side, side,
+                                      1, GDT_Float32, NULL);
+    files_must(d != NULL);
+    GDALRasterBandH band = GDALGetRasterBand(d, 1);
+    for (int y = 0; y < side; y++) {
+        float row[SIDE];
+        for (int x = 0; x < side; x++)
+            row[x] = (float)check_pick(50) / 4;
+        files_must(GDALRasterIO(band, GF_Write, 0, y, side, 1, row, side, 1, GDT_Float32, 0, 0) ==
+                   CE_None);
+    }
+    GDALClose(d);
+}
+
+/* Levels of 32 bits take more shared memory than some GPUs have, those of 8 bits do not. */
+static void knows_what_a_device_can_do(void)
+{
+    enum { TURING = 64 << 10 };
+    qfz_job job = saliency_job(QFZ_ENGINE_CUDA, scratch("cuda.tif"));
+    qfz_job reference = saliency_job(QFZ_ENGINE_CPU, scratch("cpu.tif"));
+    qfz_report report;
+    qfz_error err = {0};
+    check_describe("blocks of little shared memory");
+    make_wide_source(SIDE);
+    CHECK(qfz_job_run(&reference, &report, &err) == QFZ_OK, "%s", err.message);
+    equals_reference(&job, "cuda", 1);
+    sim_set_shared(TURING);
+    refused(&job, QFZ_EGPU, "shared memory");
+    reference.src = job.src = scratch("in.tif");
+    CHECK(qfz_job_run(&reference, &report, &err) == QFZ_OK, "%s", err.message);
+    equals_reference(&job, "cuda", 1);
+    sim_set_shared(227 << 10);
+}
+
+/* The CPU instead, with a warning, where nobody has asked for a GPU. */
+static void leaves_to_the_cpu_what_a_device_cannot_do(void)
+{
+    enum { LARGE = 3000 }; /* as many pixels as a GPU is worth starting for */
+    qfz_job job = saliency_job(QFZ_ENGINE_AUTO, scratch("cuda.tif"));
+    qfz_report report;
+    qfz_error err = {0};
+    check_describe("a large raster, blocks of little shared memory");
+    uint8_t *const large = calloc((size_t)LARGE * LARGE, 1);
+    files_must(large != NULL);
+    files_write_bytes(scratch("large.tif"), large, LARGE, LARGE);
+    free(large);
+    job.src = scratch("large.tif");
+    job.tile_px = 0;
+    sim_set_shared(16 << 10);
+    CHECK(qfz_job_run(&job, &report, &err) == QFZ_OK, "%s", err.message);
+    CHECK(!strcmp(report.engine, "cpu") && strstr(report.warning, "shared memory"), "%s, %s",
+          report.engine, report.warning);
+    sim_set_shared(227 << 10);
+}
+
+/* Trees and labels have ways for every device. */
+static void has_a_way_for_every_tree(void)
+{
+    static const qfz_part parts[] = {QFZ_PART_TREE, QFZ_PART_LABEL, QFZ_PART_FEATURES};
+    const qfz_image image = {.h = SIDE, .w = SIDE, .n_bands = 1, .type = QFZ_U8, .pixels = pixels};
+    const qfz_method method = qfz_job_default(QFZ_LABEL).method;
+    const qfz_session_options options = {.engine = QFZ_ENGINE_CUDA};
+    check_describe("parts of a session with little shared memory");
+    sim_set_shared(64 << 10);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        qfz_session *session = NULL;
+        qfz_error err = {0};
+        double ms;
+        CHECK(qfz_session_open(&session, &image, &method, &options, &err) == QFZ_OK &&
+                  qfz_session_run(session, parts[i], &ms, &err) == QFZ_OK,
+              "part %d: %s", (int)parts[i], err.message);
+        qfz_session_close(session);
+    }
+    sim_set_shared(227 << 10);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(argc, argv, 1);
@@ -146,6 +236,9 @@ int main(int argc, char **argv)
     shrinks_when_memory_runs_out();
     falls_back_when_memory_never_suffices();
     keeps_to_its_memory();
+    knows_what_a_device_can_do();
+    leaves_to_the_cpu_what_a_device_cannot_do();
+    has_a_way_for_every_tree();
     files_end();
     return check_end();
 }

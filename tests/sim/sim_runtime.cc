@@ -9,6 +9,8 @@ namespace
 {
 enum { MAX_DEVICES = 64 };
 std::atomic<int> n_devices{1};
+std::atomic<int> shared_bytes{227 << 10};
+constexpr int n_multiprocessors = 4;
 std::atomic<int64_t> fail_in{0};
 std::atomic<bool> fail_all{false};
 std::atomic<int64_t> allocated{0};
@@ -39,6 +41,11 @@ struct sim_event {
 void sim_set_devices(int n)
 {
     n_devices = n;
+}
+
+void sim_set_shared(int64_t bytes)
+{
+    shared_bytes = (int)bytes;
 }
 
 void sim_fail_allocation(int64_t n, int all)
@@ -217,8 +224,16 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int d)
     *properties = cudaDeviceProp{};
     std::strcpy(properties->name, "simulator");
     properties->major = 9;
-    properties->multiProcessorCount = 4;
+    properties->multiProcessorCount = n_multiprocessors;
     properties->totalGlobalMem = memory_bytes;
-    properties->sharedMemPerBlockOptin = 227 << 10;
+    properties->sharedMemPerBlockOptin = (size_t)shared_bytes;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int d)
+{
+    if (d < 0 || d >= n_devices) return tell(cudaErrorInvalidDevice);
+    *value = attribute == cudaDevAttrMaxSharedMemoryPerBlockOptin ? shared_bytes.load()
+                                                                  : n_multiprocessors;
     return cudaSuccess;
 }
