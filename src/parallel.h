@@ -5,11 +5,19 @@
 
 #include "status.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Item i, done by worker number 0..n_threads - 1. */
 typedef qfz_status (*qfz_item_fn)(void *arg, int64_t item, int worker, qfz_error *err);
 
 /* Calls fn for 0 <= item < n, in about that order, on n_threads threads.  After a failure no more
  * items are begun; the first failure is returned. */
 qfz_status qfz_parallel_for(int n_threads, int64_t n, qfz_item_fn fn, void *arg, qfz_error *err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -55,6 +55,15 @@ static qfz_status hand_open(qfz_hand *hand, const qfz_setup *setup, int device, 
     return QFZ_NEW(&hand->records, hand->records_n * words, err);
 }
 
+/* An item of a loop: where there are many threads, and devices, it takes long one by one. */
+static qfz_status open_hand(void *arg, int64_t item, int worker, qfz_error *err)
+{
+    (void)worker;
+    const qfz_run *const run = arg;
+    const qfz_choice *const choice = &run->setup->choice;
+    return hand_open(&run->hands[item], run->setup, choice->devices[item % choice->n_devices], err);
+}
+
 /* The folder of the journal, or of the output if there is such a folder (dst may be none, or no
  * file), else the current. */
 void qfz_run_folder(const qfz_job *job, char *folder, size_t size)
@@ -118,11 +127,8 @@ qfz_status qfz_run_open(qfz_run *run, const qfz_setup *setup, const qfz_ranks *r
     const int n_hands = n_own < setup->n_threads ? (int)n_own : setup->n_threads;
     qfz_status st;
     QFZ_TRY_OR(st, failed, QFZ_NEW_ZERO(&run->hands, n_hands, err));
-    for (run->n_hands = 0; run->n_hands < n_hands;) {
-        const int i = run->n_hands++;
-        const int device = setup->choice.devices[i % setup->choice.n_devices];
-        QFZ_TRY_OR(st, failed, hand_open(&run->hands[i], setup, device, err));
-    }
+    run->n_hands = n_hands;
+    QFZ_TRY_OR(st, failed, qfz_parallel_for(n_hands, n_hands, open_hand, run, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_ZERO(&run->kept, run->n_tiles, err));
     QFZ_TRY_OR(st, failed, open_stitch(run, err));
     return QFZ_OK;

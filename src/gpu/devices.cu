@@ -1,43 +1,64 @@
 /* SPDX-License-Identifier: MIT */
-/* devices.cu - which devices there are. */
+/* devices.cu - which devices there are, and what they have. */
 #include <stdlib.h>
 
 #include "gpu/device.cuh"
 #include "gpu/gpu.h"
+#include "parallel.h"
 
 bool qfz_gpu_built(void)
 {
     return true;
 }
 
-static qfz_status look_at(int device, int64_t *free_bytes, qfz_error *err)
+static qfz_status check_age(int device, qfz_error *err)
 {
-    cudaDeviceProp properties;
-    size_t available = 0, total = 0;
-    QFZ_TRY_CUDA(err, cudaGetDeviceProperties(&properties, device));
-    if (properties.major < 7 || (properties.major == 7 && properties.minor < 5))
-        return qfz_fail(err, QFZ_EGPU, "GPU %d (%s) has compute capability %d.%d; 7.5 is the least",
-                        device, properties.name, properties.major, properties.minor);
-    QFZ_TRY_CUDA(err, cudaSetDevice(device));
-    QFZ_TRY_CUDA(err, cudaMemGetInfo(&available, &total));
-    *free_bytes = (int64_t)available;
-    return QFZ_OK;
+    int major = 0, minor = 0;
+    QFZ_TRY_CUDA(err, cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+    QFZ_TRY_CUDA(err, cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
+    if (10 * major + minor >= 75) return QFZ_OK;
+    return qfz_fail(err, QFZ_EGPU, "GPU %d has compute capability %d.%d; 7.5 is the least", device,
+                    major, minor);
 }
 
-qfz_status qfz_gpu_devices(int *n, int64_t *memory_bytes, qfz_error *err)
+qfz_status qfz_gpu_devices(int *n, qfz_error *err)
 {
     int n_devices = 0;
-    int64_t least_bytes = INT64_MAX;
     QFZ_TRY_CUDA(err, cudaGetDeviceCount(&n_devices));
     if (n_devices < 1) return qfz_fail(err, QFZ_EGPU, "GPU: CUDA shows no device");
     if (n_devices > QFZ_GPU_MAX_DEVICES) n_devices = QFZ_GPU_MAX_DEVICES;
-    for (int device = 0; device < n_devices; device++) {
-        int64_t free_bytes = 0;
-        QFZ_TRY(look_at(device, &free_bytes, err));
-        if (free_bytes < least_bytes) least_bytes = free_bytes;
-    }
+    for (int device = 0; device < n_devices; device++)
+        QFZ_TRY(check_age(device, err));
     *n = n_devices;
-    *memory_bytes = least_bytes;
+    return QFZ_OK;
+}
+
+/* A device starts at the first call that needs it, which takes a tenth of a second or more; as an
+ * item of a loop, so that several start side by side. */
+typedef struct starting {
+    const int *devices;
+    int64_t *free_bytes;
+} starting;
+
+static qfz_status start_device(void *arg, int64_t item, int worker, qfz_error *err)
+{
+    (void)worker;
+    const starting *const s = (const starting *)arg;
+    size_t available = 0, total = 0;
+    QFZ_TRY_CUDA(err, cudaSetDevice(s->devices[item]));
+    QFZ_TRY_CUDA(err, cudaMemGetInfo(&available, &total));
+    s->free_bytes[item] = (int64_t)available;
+    return QFZ_OK;
+}
+
+qfz_status qfz_gpu_memory(const int *devices, int n, int64_t *bytes, qfz_error *err)
+{
+    int64_t free_bytes[QFZ_GPU_MAX_DEVICES];
+    starting s = {devices, free_bytes};
+    QFZ_TRY(qfz_parallel_for(n, n, start_device, &s, err));
+    *bytes = free_bytes[0];
+    for (int i = 1; i < n; i++)
+        if (free_bytes[i] < *bytes) *bytes = free_bytes[i];
     return QFZ_OK;
 }
 

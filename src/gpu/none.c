@@ -12,10 +12,17 @@ static qfz_status no_cuda(qfz_error *err)
     return qfz_fail(err, QFZ_EGPU, "this build has no CUDA engine; use --engine cpu");
 }
 
-qfz_status qfz_gpu_devices(int *n, int64_t *memory_bytes, qfz_error *err)
+qfz_status qfz_gpu_devices(int *n, qfz_error *err)
 {
     (void)n;
-    (void)memory_bytes;
+    return no_cuda(err);
+}
+
+qfz_status qfz_gpu_memory(const int *devices, int n, int64_t *bytes, qfz_error *err)
+{
+    (void)devices;
+    (void)n;
+    (void)bytes;
     return no_cuda(err);
 }
 

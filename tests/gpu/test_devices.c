@@ -101,6 +101,11 @@ static void says_when_there_is_no_device(void)
     sim_set_devices(0);
     refused(&job, QFZ_EGPU, "no CUDA-capable device");
     sim_set_devices(1);
+    sim_set_compute_capability(70);
+    refused(&job, QFZ_EGPU, "7.0; 7.5 is the least");
+    sim_set_compute_capability(75);
+    equals_reference(&job, "cuda", 1);
+    sim_set_compute_capability(90);
 }
 
 /* However early memory runs out, smaller tiles or fewer threads get the same answer. */

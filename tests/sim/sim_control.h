@@ -19,6 +19,9 @@ void sim_set_devices(int n);
  * 0: none does. */
 void sim_fail_allocation(int64_t n, int all);
 
+/* Of every device: 75 is 7.5; 90 at first. */
+void sim_set_compute_capability(int times_ten);
+
 /* Shared memory that a block may have, of every device; 227 KiB at first. */
 void sim_set_shared(int64_t bytes);
 

@@ -10,6 +10,7 @@ namespace
 enum { MAX_DEVICES = 64 };
 std::atomic<int> n_devices{1};
 std::atomic<int> shared_bytes{227 << 10};
+std::atomic<int> compute_capability{90};
 constexpr int n_multiprocessors = 4;
 std::atomic<int64_t> fail_in{0};
 std::atomic<bool> fail_all{false};
@@ -46,6 +47,11 @@ void sim_set_devices(int n)
 void sim_set_shared(int64_t bytes)
 {
     shared_bytes = (int)bytes;
+}
+
+void sim_set_compute_capability(int times_ten)
+{
+    compute_capability = times_ten;
 }
 
 void sim_fail_allocation(int64_t n, int all)
@@ -223,7 +229,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int d)
     if (d < 0 || d >= n_devices) return tell(cudaErrorInvalidDevice);
     *properties = cudaDeviceProp{};
     std::strcpy(properties->name, "simulator");
-    properties->major = 9;
+    properties->major = compute_capability / 10;
+    properties->minor = compute_capability % 10;
     properties->multiProcessorCount = n_multiprocessors;
     properties->totalGlobalMem = memory_bytes;
     properties->sharedMemPerBlockOptin = (size_t)shared_bytes;
@@ -233,7 +240,11 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int d)
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int d)
 {
     if (d < 0 || d >= n_devices) return tell(cudaErrorInvalidDevice);
-    *value = attribute == cudaDevAttrMaxSharedMemoryPerBlockOptin ? shared_bytes.load()
-                                                                  : n_multiprocessors;
+    switch (attribute) {
+    case cudaDevAttrMultiProcessorCount: *value = n_multiprocessors; break;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = shared_bytes; break;
+    case cudaDevAttrComputeCapabilityMajor: *value = compute_capability / 10; break;
+    case cudaDevAttrComputeCapabilityMinor: *value = compute_capability % 10; break;
+    }
     return cudaSuccess;
 }
