@@ -4,9 +4,13 @@
  * An engine is a table of functions.  A worker is what one thread needs to process tiles: all
  * memory is taken when it opens.  The calls on a tile, in order:
  *
- *   components          load, partition, summarise        | load, partition, labels ...
- *   saliency            load, summarise                    | load, saliency
- *   (alpha, omega)      load, summarise   | load, partition | load, partition, labels, paint ...
+ *   components          load, partition, summarise | load, partition, number, labels, features
+ *   saliency            load, summarise            | load, saliency
+ *   (alpha, omega)      load, summarise | load, partition, slot_sums
+ *                                       | load, partition, paint, number, labels, features
+ *
+ * What a tile has by pixel or by region stays with the worker; what its ring touches, and a number
+ * a row, is all that others learn before there are labels.
  *
  * A tile may be asked again in another run or by another engine, so everything that comes out is
  * canonical: regions are numbered by first pixel, slots by first appearance on the ring. */
@@ -22,14 +26,28 @@ extern "C" {
 
 typedef struct qfz_worker qfz_worker; /* each engine has its own */
 
-/* The regions of one tile; owned by the worker until the next partition(). */
+/* A region that touches the tile's ring. */
+typedef struct qfz_slot {
+    uint32_t first;  /* its first pixel, y * w + x in the tile */
+    uint32_t before; /* inner regions, those that are no slots, that begin before it in its row */
+    uint32_t pixels;
+} qfz_slot;
+
+/* What others must know of the regions of one tile; owned by the worker until the next
+ * partition(). */
 typedef struct qfz_partition {
     uint32_t n_regions;
-    const uint32_t *first;       /* first pixel of each, y * w + x in the tile, ascending */
-    const uint32_t *count;       /* pixels of each */
-    uint32_t n_slots;            /* regions that touch the ring; a region may fill several */
-    const uint32_t *slot_region; /* slot -> region */
+    const uint32_t *row_inner; /* per row: inner regions that begin in it */
+    uint32_t n_slots;
+    const qfz_slot *slots;
 } qfz_partition;
+
+/* What the regions of one tile are called.  Those that it owns, all inner ones among them, get
+ * row_start[y] + 1, row_start[y] + 2 ... by first pixel, y being its row. */
+typedef struct qfz_numbers {
+    uint64_t *row_start;
+    uint64_t *slot_label; /* 0: the tile owns it */
+} qfz_numbers;
 
 typedef struct qfz_worker_spec {
     const qfz_rule *rule; /* borrowed as long as the worker lives */
@@ -62,21 +80,25 @@ typedef struct qfz_engine {
     qfz_status (*partition)(qfz_worker *worker, const qfz_answer *answer, qfz_partition *partition,
                             qfz_error *err);
 
-    /* out[px] = lut[region], 0 where invalid; uint32_t, or uint64_t if wide. */
-    qfz_status (*labels)(qfz_worker *worker, const uint64_t *lut, bool wide, void *out,
-                         qfz_error *err);
+    /* The labels of the regions of the last partition(); NULL: the tile is the whole raster, and
+     * they are 1, 2, 3 ...  Copies what it needs. */
+    qfz_status (*number)(qfz_worker *worker, const qfz_numbers *numbers, qfz_error *err);
 
-    /* sums[region] = exact sum of one band (exact.h), n_regions * qfz_sum_words() words. */
-    qfz_status (*sums)(qfz_worker *worker, int band, uint64_t *sums, qfz_error *err);
+    /* out[px] = label, 0 where invalid; uint32_t, or uint64_t if wide. */
+    qfz_status (*labels)(qfz_worker *worker, bool wide, void *out, qfz_error *err);
 
-    /* records[i] = features of region first_region + i, 0 <= i < n (record.h), labels left 0.
-     * row_area: weight of a pixel in each row of the tile. */
+    /* sums[slot] = exact sum of one band (exact.h), n_slots * qfz_sum_words() words. */
+    qfz_status (*slot_sums)(qfz_worker *worker, int band, uint64_t *sums, qfz_error *err);
+
+    /* records[i] = features of region first_region + i, 0 <= i < n (record.h), with its label, and
+     * QFZ_RECORD_SHARED if it is a slot.  row_area: weight of a pixel in each row of the tile. */
     qfz_status (*features)(qfz_worker *worker, qfz_box box, const uint64_t *row_area,
                            uint32_t first_region, uint32_t n, uint64_t *records, qfz_error *err);
 
-    /* out[px] = lut[region], *invalid where invalid; lut and out have the raster's type. */
-    qfz_status (*paint)(qfz_worker *worker, const void *lut, const void *invalid, void *out,
-                        qfz_error *err);
+    /* out[px] = the mean of its region in one band (qfz_sum_mean()), of slots the one that is
+     * given; *invalid where invalid; all of the raster's type. */
+    qfz_status (*paint)(qfz_worker *worker, int band, const void *slot_mean, const void *invalid,
+                        void *out, qfz_error *err);
 
     /* Keys of every edge: n_dirs planes of h * w, QFZ_NONE where there is none.
      * answer: from stitching, NULL if the tile is the whole raster. */

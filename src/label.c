@@ -42,10 +42,10 @@ static qfz_status resolve(qfz_run *run, qfz_hand *hand, int64_t tile, void *arg,
     const qfz_engine *const engine = run->setup->engine;
     qfz_partition partition;
     QFZ_TRY(engine->partition(hand->worker, NULL, &partition, err));
-    QFZ_TRY(qfz_stitch_labels(run->stitch, tile, &partition, hand->lut, err));
-    QFZ_TRY(engine->labels(hand->worker, hand->lut, wide, hand->out, err));
+    QFZ_TRY(qfz_visit_number(run, hand, tile, &partition, err));
+    QFZ_TRY(engine->labels(hand->worker, wide, hand->out, err));
     QFZ_TRY(qfz_outputs_write(out, QFZ_MAIN, hand, tile, hand->out, err));
-    return qfz_outputs_regions(out, hand, tile, &partition, hand->lut, err);
+    return qfz_outputs_regions(out, hand, tile, partition.n_regions, err);
 }
 
 const qfz_passes qfz_label_passes = {

@@ -162,16 +162,15 @@ static qfz_status gather_records(void *arg, uint64_t *records, int64_t n, qfz_er
     return qfz_spool_add(g->spool, &g->record, records, n * g->record_bytes, err);
 }
 
-qfz_status qfz_outputs_regions(qfz_outputs *out, qfz_hand *hand, int64_t tile,
-                               const qfz_partition *partition, const uint64_t *lut, qfz_error *err)
+qfz_status qfz_outputs_regions(qfz_outputs *out, qfz_hand *hand, int64_t tile, uint32_t n_regions,
+                               qfz_error *err)
 {
     qfz_run *const run = out->run;
     if (!run->setup->job->regions) return QFZ_OK;
-    if (!out->spool)
-        return qfz_regions_make(run, hand, partition, lut, take_records, out->regions, err);
+    if (!out->spool) return qfz_regions_make(run, hand, n_regions, take_records, out->regions, err);
     gathering g = {.spool = out->spool, .record_bytes = qfz_region_bytes(run->setup)};
-    g.record = qfz_spool_begin(out->spool, RECORDS, tile, partition->n_regions * g.record_bytes);
-    QFZ_TRY(qfz_regions_make(run, hand, partition, lut, gather_records, &g, err));
+    g.record = qfz_spool_begin(out->spool, RECORDS, tile, n_regions * g.record_bytes);
+    QFZ_TRY(qfz_regions_make(run, hand, n_regions, gather_records, &g, err));
     return qfz_spool_end(out->spool, &g.record, err);
 }
 

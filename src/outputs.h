@@ -36,11 +36,11 @@ void qfz_outputs_close(qfz_outputs *outputs); /* what is not finished vanishes *
 /* Is everything of this tile there, from an earlier run? */
 bool qfz_outputs_have(const qfz_outputs *outputs, int64_t tile);
 
-/* The loaded tile's pixels of raster i; and its regions, as just partitioned, lut[r] = label. */
+/* The loaded tile's pixels of raster i; and its regions, as just numbered. */
 qfz_status qfz_outputs_write(qfz_outputs *outputs, int i, const qfz_hand *hand, int64_t tile,
                              const void *pixels, qfz_error *err);
 qfz_status qfz_outputs_regions(qfz_outputs *outputs, qfz_hand *hand, int64_t tile,
-                               const qfz_partition *partition, const uint64_t *lut, qfz_error *err);
+                               uint32_t n_regions, qfz_error *err);
 
 /* All tiles of this process are in: its part of the outputs is made. */
 qfz_status qfz_outputs_finish(qfz_outputs *outputs, qfz_error *err);

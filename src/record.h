@@ -13,6 +13,9 @@
 extern "C" {
 #endif
 
+/* In a label: other tiles may have parts of the region. */
+#define QFZ_RECORD_SHARED (UINT64_C(1) << 63)
+
 typedef struct qfz_record {
     uint64_t label;
     uint64_t pixels;

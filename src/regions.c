@@ -96,8 +96,8 @@ qfz_status qfz_regions_take(qfz_regions *regions, uint64_t *records, int64_t n, 
     qfz_status st = QFZ_NEW(&scratch, regions->words, err);
     for (int64_t i = 0; i < n && st == QFZ_OK; i++) {
         qfz_record *const record = qfz_record_at(records, regions->words, i);
-        const bool shared = (record->label & QFZ_REGION_SHARED) != 0;
-        record->label &= ~QFZ_REGION_SHARED;
+        const bool shared = (record->label & QFZ_RECORD_SHARED) != 0;
+        record->label &= ~QFZ_RECORD_SHARED;
         if (!shared) {
             st = write_record(regions, record, err);
             continue;
@@ -115,34 +115,24 @@ int64_t qfz_region_bytes(const qfz_setup *setup)
     return qfz_record_words(setup->info.type, setup->info.n_bands) * (int64_t)sizeof(uint64_t);
 }
 
-qfz_status qfz_regions_make(qfz_run *run, qfz_hand *hand, const qfz_partition *partition,
-                            const uint64_t *lut, qfz_records_fn take, void *arg, qfz_error *err)
+qfz_status qfz_regions_make(qfz_run *run, qfz_hand *hand, uint32_t n_regions, qfz_records_fn take,
+                            void *arg, qfz_error *err)
 {
-    const qfz_setup *const setup = run->setup;
-    const int words = qfz_record_words(setup->info.type, setup->info.n_bands);
-    uint8_t *shared = NULL; /* regions that touch the tile's border */
     uint64_t *row_area = NULL;
     qfz_status st;
-    QFZ_TRY_OR(st, cleanup, QFZ_NEW_ZERO(&shared, partition->n_regions, err));
     QFZ_TRY_OR(st, cleanup, QFZ_NEW(&row_area, hand->tile.h, err));
     QFZ_TRY_OR(st, cleanup,
                qfz_source_row_areas(hand->source, hand->box.y0, hand->tile.h, row_area, err));
-    for (uint32_t s = 0; s < partition->n_slots; s++)
-        shared[partition->slot_region[s]] = 1;
-    for (int64_t first = 0; first < partition->n_regions; first += hand->records_n) {
-        const int64_t left = partition->n_regions - first;
+    for (int64_t first = 0; first < n_regions; first += hand->records_n) {
+        const int64_t left = n_regions - first;
         const uint32_t n = (uint32_t)(left < hand->records_n ? left : hand->records_n);
         QFZ_TRY_OR(st, cleanup,
-                   setup->engine->features(hand->worker, hand->box, row_area, (uint32_t)first, n,
-                                           hand->records, err));
-        for (uint32_t i = 0; i < n; i++)
-            qfz_record_at(hand->records, words, i)->label =
-                lut[first + i] | (shared[first + i] ? QFZ_REGION_SHARED : 0);
+                   run->setup->engine->features(hand->worker, hand->box, row_area, (uint32_t)first,
+                                                n, hand->records, err));
         QFZ_TRY_OR(st, cleanup, take(arg, hand->records, n, err));
     }
 
 cleanup:
-    free(shared);
     free(row_area);
     return st;
 }

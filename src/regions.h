@@ -12,12 +12,10 @@ typedef struct qfz_regions qfz_regions;
 qfz_status qfz_regions_open(qfz_regions **regions, const qfz_run *run, qfz_error *err);
 void qfz_regions_close(qfz_regions *regions);
 
-/* The records of the tile that a hand has just partitioned, some at a time; lut[r] = label.  Labels
- * of regions that touch the tile's border carry QFZ_REGION_SHARED. */
-#define QFZ_REGION_SHARED (UINT64_C(1) << 63)
+/* The records of the tile that a hand has just numbered, n_regions of them, some at a time. */
 typedef qfz_status (*qfz_records_fn)(void *arg, uint64_t *records, int64_t n, qfz_error *err);
-qfz_status qfz_regions_make(qfz_run *run, qfz_hand *hand, const qfz_partition *partition,
-                            const uint64_t *lut, qfz_records_fn take, void *arg, qfz_error *err);
+qfz_status qfz_regions_make(qfz_run *run, qfz_hand *hand, uint32_t n_regions, qfz_records_fn take,
+                            void *arg, qfz_error *err);
 int64_t qfz_region_bytes(const qfz_setup *setup); /* of a record */
 
 /* Takes records as they are made; changes their labels.  Any thread. */

@@ -24,8 +24,6 @@ static void hand_close(qfz_hand *hand, const qfz_engine *engine)
     free(hand->pixels);
     free(hand->valid);
     free(hand->out);
-    free(hand->lut);
-    free(hand->sums);
     free(hand->records);
 }
 
@@ -33,7 +31,6 @@ static qfz_status hand_open(qfz_hand *hand, const qfz_setup *setup, int device, 
 {
     const qfz_source_info *const info = &setup->info;
     const int64_t px = tile_px(setup);
-    const bool regions = setup->kind != QFZ_LEVELS;
     QFZ_TRY(qfz_source_open(&hand->source, setup->job, err));
     const qfz_worker_spec spec = {.rule = &setup->rule,
                                   .kind = setup->kind,
@@ -44,11 +41,9 @@ static qfz_status hand_open(qfz_hand *hand, const qfz_setup *setup, int device, 
                                   .method = setup->method};
     QFZ_TRY(setup->engine->open(&hand->worker, &spec, err));
     QFZ_TRY(qfz_alloc(&hand->pixels, px * info->n_bands, qfz_type_bytes(info->type), err));
-    QFZ_TRY(QFZ_NEW(&hand->valid, px, err));
-    QFZ_TRY(qfz_alloc(&hand->out, px, qfz_setup_out_bytes(setup), err));
-    if (regions) QFZ_TRY(QFZ_NEW(&hand->lut, px, err));
-    if (setup->kind == QFZ_OMEGA)
-        QFZ_TRY(QFZ_NEW(&hand->sums, px * qfz_sum_words(info->type), err));
+    if (info->may_be_invalid) QFZ_TRY(QFZ_NEW(&hand->valid, px, err));
+    if (qfz_setup_out_bytes(setup) > 0)
+        QFZ_TRY(qfz_alloc(&hand->out, px, qfz_setup_out_bytes(setup), err));
     if (!setup->job->regions) return QFZ_OK;
     const int words = qfz_record_words(info->type, info->n_bands);
     hand->records_n = QFZ_RECORDS_BYTES / (words * (int64_t)sizeof(uint64_t)) + 1;
@@ -211,7 +206,7 @@ static void begin_pass(qfz_run *run, double share, int64_t tiles)
 static qfz_status keep_tile(qfz_run *run, int64_t tile, int64_t px, qfz_error *err)
 {
     const qfz_source_info *const info = &run->setup->info;
-    const int64_t bytes = px * ((int64_t)qfz_type_bytes(info->type) * info->n_bands + 1);
+    const int64_t bytes = px * qfz_setup_source_bytes(run->setup);
     int64_t kept;
 #pragma omp atomic capture
     kept = run->kept_bytes += bytes;
@@ -222,7 +217,7 @@ static qfz_status keep_tile(qfz_run *run, int64_t tile, int64_t px, qfz_error *e
     }
     kept_tile *const k = &run->kept[tile];
     QFZ_TRY(qfz_alloc(&k->pixels, px * info->n_bands, qfz_type_bytes(info->type), err));
-    return QFZ_NEW(&k->valid, px, err);
+    return info->may_be_invalid ? QFZ_NEW(&k->valid, px, err) : QFZ_OK;
 }
 
 static qfz_status load_tile(qfz_run *run, qfz_hand *hand, int64_t tile, qfz_error *err)
@@ -242,7 +237,7 @@ static qfz_status load_tile(qfz_run *run, qfz_hand *hand, int64_t tile, qfz_erro
                              .n_bands = setup->info.n_bands,
                              .type = setup->info.type,
                              .pixels = pixels,
-                             .valid = setup->info.may_be_invalid ? valid : NULL};
+                             .valid = valid};
     if (!there) QFZ_TRY(qfz_source_read(hand->source, box, pixels, valid, err));
     return setup->engine->load(hand->worker, &hand->tile, err);
 }

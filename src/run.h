@@ -44,7 +44,11 @@ qfz_status qfz_setup_retile(qfz_setup *setup, int64_t tile_w, int64_t tile_h, qf
  * fewer threads, or at last the CPU if the job leaves the choice.  QFZ_ENOMEM if there is none. */
 qfz_status qfz_setup_shrink(qfz_setup *setup, qfz_error *err);
 
-/* Bytes of a task's widest output, a pixel; saliency's with the keys that it is made from. */
+/* Bytes of the source, a pixel, with its validity. */
+int64_t qfz_setup_source_bytes(const qfz_setup *setup);
+
+/* Bytes of a task's widest output, a pixel; saliency's with the keys that it is made from; 0 where
+ * regions are only counted. */
 size_t qfz_setup_out_bytes(const qfz_setup *setup);
 
 /* How each output would be made; max_value as far as it is known. */
@@ -56,13 +60,11 @@ qfz_sink_spec qfz_spec_saliency(const qfz_setup *setup, const char *path, qfz_la
 typedef struct qfz_hand {
     qfz_source *source;
     qfz_worker *worker;
-    void *pixels; /* of a tile that is not kept */
-    uint8_t *valid;
+    void *pixels;   /* of a tile that is not kept */
+    uint8_t *valid; /* NULL: all are */
     qfz_image tile; /* the one that is loaded */
     qfz_box box;
-    void *out;         /* room for one tile of output */
-    uint64_t *lut;     /* one word a pixel: labels of regions, or their painted values */
-    uint64_t *sums;    /* simplify: qfz_sum_words() words a pixel */
+    void *out;         /* room for one tile of output; NULL: there is none */
     uint64_t *records; /* with a region table: records_n of them */
     int64_t records_n;
 } qfz_hand;

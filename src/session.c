@@ -26,7 +26,6 @@ struct qfz_session {
 
     qfz_answer answer; /* of RESOLVE: the image's own summary, as if it came from outside */
     uint32_t n_regions;
-    uint64_t *lut;
     uint32_t *labels;
     uint32_t *keys;
     uint32_t *parent, *level;
@@ -105,7 +104,6 @@ void qfz_session_close(qfz_session *s)
     s->engine->close(s->worker);
     qfz_answer_fini(&s->answer);
     free(s->omega);
-    free(s->lut);
     free(s->labels);
     free(s->keys);
     free(s->parent);
@@ -209,11 +207,9 @@ static qfz_status prepare(qfz_session *s, qfz_part part, qfz_error *err)
             rule.alpha_key = 0;
         }
         QFZ_TRY(need_words(&s->labels, n_px(s), err));
-        if (!s->lut) QFZ_TRY(QFZ_NEW_ZERO(&s->lut, n_px(s), err));
         return need_worker(s, QFZ_COMPONENTS, &rule, err);
     case QFZ_PART_ALPHA_OMEGA:
         QFZ_TRY(need_words(&s->labels, n_px(s), err));
-        if (!s->lut) QFZ_TRY(QFZ_NEW_ZERO(&s->lut, n_px(s), err));
         return need_worker(s, QFZ_OMEGA, &rule, err);
     case QFZ_PART_TREE:
         rule.alpha_key = UINT32_MAX;
@@ -236,9 +232,8 @@ static qfz_status run_labels(qfz_session *s, qfz_error *err)
     qfz_partition partition;
     QFZ_TRY(s->engine->partition(s->worker, NULL, &partition, err));
     s->n_regions = partition.n_regions;
-    for (uint32_t r = 0; r < partition.n_regions; r++)
-        s->lut[r] = (uint64_t)r + 1;
-    return s->engine->labels(s->worker, s->lut, false, s->labels, err);
+    QFZ_TRY(s->engine->number(s->worker, NULL, err));
+    return s->engine->labels(s->worker, false, s->labels, err);
 }
 
 static qfz_status run_features(qfz_session *s, qfz_error *err)

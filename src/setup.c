@@ -125,31 +125,22 @@ static qfz_kind kind_of(qfz_task task)
 
 /* ------------------------------------------------------------------------------------- the memory
  */
-static int64_t source_px_bytes(const qfz_setup *setup)
+int64_t qfz_setup_source_bytes(const qfz_setup *setup)
 {
-    return (int64_t)qfz_type_bytes(setup->info.type) * setup->info.n_bands + 1;
+    const qfz_source_info *const info = &setup->info;
+    return (int64_t)qfz_type_bytes(info->type) * info->n_bands + (info->may_be_invalid ? 1 : 0);
 }
 
 size_t qfz_setup_out_bytes(const qfz_setup *setup)
 {
     const size_t labels = sizeof(uint64_t);
     const size_t painted = qfz_type_bytes(setup->info.type) * (size_t)setup->info.n_bands;
+    if (setup->job->count_only) return 0;
     switch (setup->kind) {
     case QFZ_OMEGA: return painted > labels ? painted : labels;
     case QFZ_LEVELS:
         return (size_t)qfz_n_dirs(&setup->rule) * (sizeof(uint32_t) + sizeof(uint64_t));
     default: return labels;
-    }
-}
-
-/* The output with what it is made from: a word a region, and its sum in one band. */
-static int64_t out_px_bytes(const qfz_setup *setup)
-{
-    const int64_t out = (int64_t)qfz_setup_out_bytes(setup), word = sizeof(uint64_t);
-    switch (setup->kind) {
-    case QFZ_LEVELS: return out;
-    case QFZ_OMEGA: return out + word + word * qfz_sum_words(setup->info.type);
-    default: return out + word;
     }
 }
 
@@ -227,8 +218,9 @@ static int64_t device_tile_px(const qfz_setup *setup)
 /* Of a tile in the hands of a thread, all in all; a spool holds its output once more. */
 static int64_t px_bytes_of(const qfz_setup *setup)
 {
-    return source_px_bytes(setup) + setup->engine->bytes_per_px(&setup->rule, setup->kind) +
-           out_px_bytes(setup) + (setup->job->work ? (int64_t)qfz_setup_out_bytes(setup) : 0);
+    const int64_t out = (int64_t)qfz_setup_out_bytes(setup);
+    return qfz_setup_source_bytes(setup) + setup->engine->bytes_per_px(&setup->rule, setup->kind) +
+           (setup->job->work ? 2 * out : out);
 }
 
 static int64_t tiles_bytes(const qfz_setup *setup)

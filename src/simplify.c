@@ -48,23 +48,24 @@ static qfz_status put_sums(qfz_run *run, qfz_hand *hand, int64_t tile,
 {
     const qfz_setup *const setup = run->setup;
     const int words = value_words(setup), sum_words = qfz_sum_words(setup->info.type);
-    uint64_t *values = NULL;
+    const int64_t n = partition->n_slots;
+    uint64_t *values = NULL, *sums = NULL;
     qfz_status st;
-    QFZ_TRY_OR(st, cleanup, QFZ_NEW(&values, (int64_t)partition->n_slots * words, err));
-    for (uint32_t s = 0; s < partition->n_slots; s++)
-        values[(int64_t)s * words] = partition->count[partition->slot_region[s]];
+    QFZ_TRY_OR(st, cleanup, QFZ_NEW(&values, n * words, err));
+    QFZ_TRY_OR(st, cleanup, QFZ_NEW(&sums, n * sum_words, err));
+    for (int64_t s = 0; s < n; s++)
+        values[s * words] = partition->slots[s].pixels;
     for (int b = 0; b < setup->info.n_bands; b++) {
-        QFZ_TRY_OR(st, cleanup, setup->engine->sums(hand->worker, b, hand->sums, err));
-        for (uint32_t s = 0; s < partition->n_slots; s++)
-            memcpy(values + (int64_t)s * words + 1 + b * sum_words,
-                   hand->sums + (int64_t)partition->slot_region[s] * sum_words,
+        QFZ_TRY_OR(st, cleanup, setup->engine->slot_sums(hand->worker, b, sums, err));
+        for (int64_t s = 0; s < n; s++)
+            memcpy(values + s * words + 1 + b * sum_words, sums + s * sum_words,
                    (size_t)sum_words * sizeof *values);
     }
-    st = qfz_stitch_put_values(run->stitch, QFZ_SET_SUMS, tile, values,
-                               (int64_t)partition->n_slots * words, err);
+    st = qfz_stitch_put_values(run->stitch, QFZ_SET_SUMS, tile, values, n * words, err);
 
 cleanup:
     free(values);
+    free(sums);
     return st;
 }
 
@@ -125,22 +126,16 @@ static void set_invalid(const qfz_sink_spec *spec, qfz_type type, uint8_t invali
         memcpy(invalid, &bits, sizeof bits);
 }
 
-/* hand->lut[...] = the mean of each region in one band, in the raster's type: from the tile's own
- * sums, and for regions that span tiles from what all tiles have put together. */
-static void find_means(const qfz_setup *setup, qfz_hand *hand, const qfz_partition *partition,
-                       int band, const uint64_t *spanning)
+/* means[slot], in the raster's type, from what all tiles have put together. */
+static void find_slot_means(const qfz_setup *setup, const uint64_t *values, uint32_t n_slots,
+                            int band, char *means)
 {
     const qfz_type type = setup->info.type;
     const int words = value_words(setup), sum_words = qfz_sum_words(type);
-    const size_t bytes = qfz_type_bytes(type);
-    char *const lut = (char *)hand->lut;
-    for (uint32_t r = 0; r < partition->n_regions; r++)
-        qfz_sum_mean(hand->sums + (int64_t)r * sum_words, partition->count[r], type,
-                     lut + r * bytes);
-    for (uint32_t s = 0; s < partition->n_slots; s++) {
-        const uint64_t *const value = spanning + (int64_t)s * words;
+    for (uint32_t s = 0; s < n_slots; s++) {
+        const uint64_t *const value = values + (int64_t)s * words;
         qfz_sum_mean(value + 1 + band * sum_words, value[0], type,
-                     lut + partition->slot_region[s] * bytes);
+                     means + s * qfz_type_bytes(type));
     }
 }
 
@@ -151,22 +146,25 @@ static qfz_status paint(qfz_run *run, qfz_hand *hand, int64_t tile, const qfz_pa
     const qfz_type type = setup->info.type;
     const size_t plane_bytes = (size_t)(hand->tile.h * hand->tile.w) * qfz_type_bytes(type);
     uint8_t invalid[4]; /* what invalid pixels get, in the raster's type */
-    uint64_t *spanning = NULL;
+    uint64_t *values = NULL;
+    void *means = NULL;
     int64_t n;
     qfz_status st;
     set_invalid(&out->specs[QFZ_MAIN], type, invalid);
-    QFZ_TRY(qfz_stitch_get_values(run->stitch, QFZ_SET_SUMS, tile, &spanning, &n, err));
+    QFZ_TRY_OR(st, cleanup,
+               qfz_stitch_get_values(run->stitch, QFZ_SET_SUMS, tile, &values, &n, err));
+    QFZ_TRY_OR(st, cleanup, qfz_alloc(&means, partition->n_slots, qfz_type_bytes(type), err));
     for (int b = 0; b < setup->info.n_bands; b++) {
-        QFZ_TRY_OR(st, cleanup, setup->engine->sums(hand->worker, b, hand->sums, err));
-        find_means(setup, hand, partition, b, spanning);
+        find_slot_means(setup, values, partition->n_slots, b, means);
         QFZ_TRY_OR(st, cleanup,
-                   setup->engine->paint(hand->worker, hand->lut, invalid,
+                   setup->engine->paint(hand->worker, b, means, invalid,
                                         (char *)hand->out + (size_t)b * plane_bytes, err));
     }
     st = qfz_outputs_write(out, QFZ_MAIN, hand, tile, hand->out, err);
 
 cleanup:
-    free(spanning);
+    free(values);
+    free(means);
     return st;
 }
 
@@ -179,12 +177,12 @@ static qfz_status resolve(qfz_run *run, qfz_hand *hand, int64_t tile, void *arg,
     QFZ_TRY(partition_tile(run, hand, tile, &partition, err));
     QFZ_TRY(paint(run, hand, tile, &partition, out, err));
     if (!job->labels && !job->regions) return QFZ_OK;
-    QFZ_TRY(qfz_stitch_labels(run->stitch, tile, &partition, hand->lut, err));
+    QFZ_TRY(qfz_visit_number(run, hand, tile, &partition, err));
     if (job->labels) {
-        QFZ_TRY(run->setup->engine->labels(hand->worker, hand->lut, wide, hand->out, err));
+        QFZ_TRY(run->setup->engine->labels(hand->worker, wide, hand->out, err));
         QFZ_TRY(qfz_outputs_write(out, QFZ_SECOND, hand, tile, hand->out, err));
     }
-    return qfz_outputs_regions(out, hand, tile, &partition, hand->lut, err);
+    return qfz_outputs_regions(out, hand, tile, partition.n_regions, err);
 }
 
 static void plan(const qfz_run *run, qfz_outputs *out)

@@ -32,3 +32,13 @@ bool qfz_visit_is_summarised(qfz_run *run, int64_t tile, void *arg)
     (void)arg;
     return qfz_stitch_has_summary(run->stitch, tile);
 }
+
+qfz_status qfz_visit_number(qfz_run *run, qfz_hand *hand, int64_t tile,
+                            const qfz_partition *partition, qfz_error *err)
+{
+    qfz_numbers numbers;
+    QFZ_TRY(qfz_stitch_numbers(run->stitch, tile, partition, &numbers, err));
+    const qfz_status st = run->setup->engine->number(hand->worker, &numbers, err);
+    qfz_numbers_fini(&numbers);
+    return st;
+}

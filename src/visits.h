@@ -13,4 +13,8 @@ qfz_status qfz_visit_summarise(qfz_run *run, qfz_hand *hand, int64_t tile, void 
 /* Is that known already? */
 bool qfz_visit_is_summarised(qfz_run *run, int64_t tile, void *arg);
 
+/* Gives the regions of the loaded tile, as partitioned, their labels. */
+qfz_status qfz_visit_number(qfz_run *run, qfz_hand *hand, int64_t tile,
+                            const qfz_partition *partition, qfz_error *err);
+
 #endif

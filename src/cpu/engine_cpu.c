@@ -24,8 +24,13 @@ struct qfz_worker {
     uint32_t n_regions, n_slots;
     uint32_t *label; /* 1.., 0 invalid */
     uint32_t *first, *count;
-    uint32_t *slot_region;
     uint32_t *slot_of; /* per region; QFZ_NONE: not on the ring */
+    uint32_t *slot_region;
+    uint32_t *row_inner; /* these two are what a qfz_partition shows */
+    qfz_slot *slots;
+    uint64_t *name;     /* of each region, its label */
+    bool keeps_numbers; /* are names 1, 2, 3 ...? */
+    uint64_t *sums;     /* QFZ_OMEGA: of each region, in one band */
 };
 
 static void worker_close(qfz_worker *worker)
@@ -38,8 +43,12 @@ static void worker_close(qfz_worker *worker)
     free(worker->label);
     free(worker->first);
     free(worker->count);
-    free(worker->slot_region);
     free(worker->slot_of);
+    free(worker->slot_region);
+    free(worker->row_inner);
+    free(worker->slots);
+    free(worker->name);
+    free(worker->sums);
     free(worker);
 }
 
@@ -55,7 +64,10 @@ static qfz_status open_regions(qfz_worker *worker, int64_t h, int64_t w, qfz_err
     QFZ_TRY(QFZ_NEW(&worker->first, h * w, err));
     QFZ_TRY(QFZ_NEW(&worker->count, h * w, err));
     QFZ_TRY(QFZ_NEW(&worker->slot_of, h * w, err));
-    return QFZ_NEW(&worker->slot_region, most_ring(h, w), err);
+    QFZ_TRY(QFZ_NEW(&worker->name, h * w, err));
+    QFZ_TRY(QFZ_NEW(&worker->row_inner, h, err));
+    QFZ_TRY(QFZ_NEW(&worker->slot_region, most_ring(h, w), err));
+    return QFZ_NEW(&worker->slots, most_ring(h, w), err);
 }
 
 static qfz_status open_contraction(qfz_worker *worker, int64_t h, int64_t w, qfz_error *err)
@@ -78,6 +90,7 @@ static qfz_status open_kind(qfz_worker *worker, int64_t h, int64_t w, qfz_error 
         QFZ_TRY(qfz_omega_contraction_init(&worker->omega, worker->rule, h, w, QFZ_BLOCK_SIDE,
                                            n_threads, err));
         QFZ_TRY(QFZ_NEW(&worker->mark, worker->omega.c.max_vertices, err));
+        QFZ_TRY(QFZ_NEW(&worker->sums, h * w * qfz_sum_words(worker->rule->type), err));
         return open_regions(worker, h, w, err);
     case QFZ_TREE:
         return qfz_alloc(&worker->scratch, 1, qfz_tree_bytes(worker->rule, h, w, n_threads), err);
@@ -106,13 +119,16 @@ static qfz_status worker_open(qfz_worker **out, const qfz_worker_spec *spec, qfz
 static int64_t bytes_per_px(const qfz_rule *rule, qfz_kind kind)
 {
     const int64_t side = 1024; /* big enough that the borders' share is small */
-    const int64_t regions = 4 * 4;
+    const int64_t word = sizeof(uint64_t);
+    const int64_t regions = 4 * (int64_t)sizeof(uint32_t) + word;
     const int64_t pixels = side * side;
     switch (kind) {
     case QFZ_COMPONENTS:
         return regions + (int64_t)qfz_components_bytes(rule, side, side, 1) / pixels + 1;
     case QFZ_LEVELS: return qfz_contraction_bytes(rule, side, side) / pixels + 2;
-    case QFZ_OMEGA: return qfz_omega_contraction_bytes(rule, side, side) / pixels + 2 + regions;
+    case QFZ_OMEGA:
+        return qfz_omega_contraction_bytes(rule, side, side) / pixels + 2 + regions +
+               word * qfz_sum_words(rule->type);
     case QFZ_TREE: return 16 + (int64_t)qfz_tree_bytes(rule, side, side, 1) / pixels + 1;
     }
     return 0;
@@ -203,6 +219,13 @@ static void number_regions(qfz_worker *worker, uint32_t *at_name)
     worker->n_regions = n;
 }
 
+static void invert_slots(qfz_worker *worker)
+{
+    memset(worker->slot_of, 0xff, worker->n_regions * sizeof *worker->slot_of);
+    for (uint32_t s = 0; s < worker->n_slots; s++)
+        worker->slot_of[worker->slot_region[s]] = s;
+}
+
 static qfz_status find_omega_regions(qfz_worker *worker, const qfz_answer *answer, qfz_error *err)
 {
     const qfz_image *const tile = &worker->tile;
@@ -219,7 +242,27 @@ static qfz_status find_omega_regions(qfz_worker *worker, const qfz_answer *answe
             at_name[worker->label[y * tile->w + x]] = answer->slot[i] | 1u << 31;
     }
     number_regions(worker, at_name);
+    invert_slots(worker);
     return QFZ_OK;
+}
+
+static void take_census(qfz_worker *worker)
+{
+    const uint32_t h = (uint32_t)worker->tile.h, w = (uint32_t)worker->tile.w;
+    uint32_t row = 0, row_end = w;
+    memset(worker->row_inner, 0, h * sizeof *worker->row_inner);
+    for (uint32_t r = 0; r < worker->n_regions; r++) {
+        const uint32_t slot = worker->slot_of[r];
+        for (; worker->first[r] >= row_end; row_end += w)
+            row++;
+        if (slot == QFZ_NONE) {
+            worker->row_inner[row]++;
+            continue;
+        }
+        worker->slots[slot] = (qfz_slot){.first = worker->first[r],
+                                         .before = worker->row_inner[row],
+                                         .pixels = worker->count[r]};
+    }
 }
 
 static qfz_status partition(qfz_worker *worker, const qfz_answer *answer, qfz_partition *out,
@@ -229,65 +272,83 @@ static qfz_status partition(qfz_worker *worker, const qfz_answer *answer, qfz_pa
         find_components(worker);
     else
         QFZ_TRY(find_omega_regions(worker, answer, err));
+    take_census(worker);
     *out = (qfz_partition){.n_regions = worker->n_regions,
-                           .first = worker->first,
-                           .count = worker->count,
+                           .row_inner = worker->row_inner,
                            .n_slots = worker->n_slots,
-                           .slot_region = worker->slot_region};
+                           .slots = worker->slots};
     return QFZ_OK;
 }
 
 /* ------------------------------------------------------------------------------------ results */
-/* Is lut what the regions of a whole raster have, 1, 2, 3 ...? */
-static bool keeps_numbers(const uint64_t *lut, uint32_t n)
-{
-    for (uint32_t r = 0; r < n; r++)
-        if (lut[r] != (uint64_t)r + 1) return false;
-    return true;
-}
-
-static void copy_labels(const uint32_t *label, int64_t n, const uint64_t *lut, uint32_t *out)
-{
-    for (int64_t i = 0; i < n; i++)
-        out[i] = label[i] ? (uint32_t)lut[label[i] - 1] : 0;
-}
-
-static void copy_wide_labels(const uint32_t *label, int64_t n, const uint64_t *lut, uint64_t *out)
-{
-    for (int64_t i = 0; i < n; i++)
-        out[i] = label[i] ? lut[label[i] - 1] : 0;
-}
-
-static qfz_status labels(qfz_worker *worker, const uint64_t *lut, bool wide, void *out,
-                         qfz_error *err)
+/* Regions of a whole raster keep the numbers that they have. */
+static qfz_status number(qfz_worker *worker, const qfz_numbers *numbers, qfz_error *err)
 {
     (void)err;
-    const int64_t h = worker->tile.h, w = worker->tile.w;
-    const uint32_t *const label = worker->label;
-    const bool keeps = !wide && keeps_numbers(lut, worker->n_regions);
-    const int n_threads = h * w < QFZ_BLOCK_PX ? 1 : worker->n_threads;
-#pragma omp parallel for num_threads(n_threads)
-    for (int64_t y = 0; y < h; y++) {
-        if (wide)
-            copy_wide_labels(label + y * w, w, lut, (uint64_t *)out + y * w);
-        else if (keeps)
-            memcpy((uint32_t *)out + y * w, label + y * w, (size_t)w * sizeof *label);
-        else
-            copy_labels(label + y * w, w, lut, (uint32_t *)out + y * w);
+    const uint32_t w = (uint32_t)worker->tile.w;
+    uint32_t row = 0, row_end = w;
+    uint64_t given = numbers ? numbers->row_start[0] : 0;
+    worker->keeps_numbers = true;
+    for (uint32_t r = 0; r < worker->n_regions; r++) {
+        const uint32_t slot = worker->slot_of[r];
+        for (; numbers && worker->first[r] >= row_end; row_end += w)
+            given = numbers->row_start[++row];
+        const uint64_t foreign = numbers && slot != QFZ_NONE ? numbers->slot_label[slot] : 0;
+        worker->name[r] = foreign ? foreign : ++given;
+        worker->keeps_numbers &= worker->name[r] == (uint64_t)r + 1;
     }
     return QFZ_OK;
 }
 
-static qfz_status sums(qfz_worker *worker, int band, uint64_t *out, qfz_error *err)
+static void copy_labels(const uint32_t *label, int64_t n, const uint64_t *name, uint32_t *out)
+{
+    for (int64_t i = 0; i < n; i++)
+        out[i] = label[i] ? (uint32_t)name[label[i] - 1] : 0;
+}
+
+static void copy_wide_labels(const uint32_t *label, int64_t n, const uint64_t *name, uint64_t *out)
+{
+    for (int64_t i = 0; i < n; i++)
+        out[i] = label[i] ? name[label[i] - 1] : 0;
+}
+
+static qfz_status labels(qfz_worker *worker, bool wide, void *out, qfz_error *err)
 {
     (void)err;
+    const int64_t h = worker->tile.h, w = worker->tile.w;
+    const uint32_t *const label = worker->label;
+    const int n_threads = h * w < QFZ_BLOCK_PX ? 1 : worker->n_threads;
+#pragma omp parallel for num_threads(n_threads)
+    for (int64_t y = 0; y < h; y++) {
+        if (wide)
+            copy_wide_labels(label + y * w, w, worker->name, (uint64_t *)out + y * w);
+        else if (worker->keeps_numbers)
+            memcpy((uint32_t *)out + y * w, label + y * w, (size_t)w * sizeof *label);
+        else
+            copy_labels(label + y * w, w, worker->name, (uint32_t *)out + y * w);
+    }
+    return QFZ_OK;
+}
+
+static void add_up(qfz_worker *worker, int band)
+{
     const qfz_image *const tile = &worker->tile;
     const int64_t n = tile->h * tile->w;
     const size_t band_bytes = (size_t)n * qfz_type_bytes(tile->type);
     const size_t words = worker->n_regions * (size_t)qfz_sum_words(tile->type);
-    memset(out, 0, words * sizeof *out);
-    qfz_sum_add_regions(out, tile->type, (const char *)tile->pixels + (size_t)band * band_bytes,
-                        worker->label, n);
+    memset(worker->sums, 0, words * sizeof *worker->sums);
+    qfz_sum_add_regions(worker->sums, tile->type,
+                        (const char *)tile->pixels + (size_t)band * band_bytes, worker->label, n);
+}
+
+static qfz_status slot_sums(qfz_worker *worker, int band, uint64_t *sums, qfz_error *err)
+{
+    (void)err;
+    const int words = qfz_sum_words(worker->tile.type);
+    add_up(worker, band);
+    for (uint32_t s = 0; s < worker->n_slots; s++)
+        memcpy(sums + (int64_t)s * words, worker->sums + (int64_t)worker->slot_region[s] * words,
+               (size_t)words * sizeof *sums);
     return QFZ_OK;
 }
 
@@ -297,8 +358,12 @@ static qfz_status features(qfz_worker *worker, qfz_box box, const uint64_t *row_
     (void)err;
     const qfz_image *const tile = &worker->tile;
     const int words = qfz_record_words(tile->type, tile->n_bands);
-    for (uint32_t r = 0; r < n; r++)
-        qfz_record_clear(qfz_record_at(records, words, r), tile->type, tile->n_bands);
+    for (uint32_t r = 0; r < n; r++) {
+        const bool shared = worker->slot_of[first_region + r] != QFZ_NONE;
+        qfz_record *const record = qfz_record_at(records, words, r);
+        qfz_record_clear(record, tile->type, tile->n_bands);
+        record->label = worker->name[first_region + r] | (shared ? QFZ_RECORD_SHARED : 0);
+    }
     for (int64_t i = 0; i < tile->h * tile->w; i++) {
         const uint32_t region = worker->label[i] - 1; /* 0, invalid, becomes the greatest */
         if (region < first_region || region - first_region >= n) continue;
@@ -309,16 +374,32 @@ static qfz_status features(qfz_worker *worker, qfz_box box, const uint64_t *row_
     return QFZ_OK;
 }
 
+/* The mean of each region in one band, as dense as the raster's type is. */
+static const void *find_means(qfz_worker *worker, int band, const void *slot_mean)
+{
+    const qfz_type type = worker->tile.type;
+    const int words = qfz_sum_words(type);
+    const size_t bytes = qfz_type_bytes(type);
+    add_up(worker, band);
+    char *const means = (char *)worker->sums; /* a sum is longer than its mean */
+    for (uint32_t r = 0; r < worker->n_regions; r++)
+        qfz_sum_mean(worker->sums + (int64_t)r * words, worker->count[r], type, means + r * bytes);
+    for (uint32_t s = 0; s < worker->n_slots; s++)
+        memcpy(means + worker->slot_region[s] * bytes, (const char *)slot_mean + s * bytes, bytes);
+    return means;
+}
+
 #define PAINT(TYPE)                                                                                \
     for (int64_t i = 0; i < n; i++)                                                                \
-    ((TYPE *)out)[i] = label[i] ? ((const TYPE *)lut)[label[i] - 1] : *(const TYPE *)invalid
+    ((TYPE *)out)[i] = label[i] ? ((const TYPE *)means)[label[i] - 1] : *(const TYPE *)invalid
 
-static qfz_status paint(qfz_worker *worker, const void *lut, const void *invalid, void *out,
-                        qfz_error *err)
+static qfz_status paint(qfz_worker *worker, int band, const void *slot_mean, const void *invalid,
+                        void *out, qfz_error *err)
 {
     (void)err;
     const int64_t n = worker->tile.h * worker->tile.w;
     const uint32_t *const label = worker->label;
+    const void *const means = find_means(worker, band, slot_mean);
     switch (qfz_type_bytes(worker->tile.type)) {
     case 1: PAINT(uint8_t); break;
     case 2: PAINT(uint16_t); break;
@@ -360,8 +441,9 @@ const qfz_engine qfz_engine_cpu = {
     .load = load,
     .summarise = summarise,
     .partition = partition,
+    .number = number,
     .labels = labels,
-    .sums = sums,
+    .slot_sums = slot_sums,
     .features = features,
     .paint = paint,
     .saliency = saliency,

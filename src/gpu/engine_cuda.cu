@@ -79,12 +79,12 @@ static int64_t device_bytes_per_px(const qfz_rule *rule, qfz_kind kind)
     return (int64_t)carve.used / (SIDE * SIDE) + 1;
 }
 
-/* Regions' first pixels and counts; what is staged does not grow with the tile. */
+/* Of the host nothing that grows with the tile but by its border. */
 static int64_t bytes_per_px(const qfz_rule *rule, qfz_kind kind)
 {
     (void)rule;
-    const bool regions = kind == QFZ_COMPONENTS || kind == QFZ_OMEGA;
-    return regions ? 2 * (int64_t)sizeof(uint32_t) + 1 : 1;
+    (void)kind;
+    return 1;
 }
 
 /* ------------------------------------------------------------------------------- what it can do */
@@ -245,8 +245,9 @@ static qfz_engine make_table(void)
     engine.load = load;
     engine.summarise = summarise;
     engine.partition = qfz_regions_partition;
+    engine.number = qfz_regions_number;
     engine.labels = qfz_regions_labels;
-    engine.sums = qfz_regions_sums;
+    engine.slot_sums = qfz_regions_slot_sums;
     engine.features = qfz_regions_features;
     engine.paint = qfz_regions_paint;
     engine.saliency = qfz_levels_saliency;

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* engine_regions.cu - the CUDA engine's regions: found, numbered, labelled, painted, added up. */
+/* engine_regions.cu - the CUDA engine's regions: found, numbered, labelled, painted, added up.
+ *
+ * What there is by region stays on the device; to the host go slots, and a count a row. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "gpu/components.cuh"
+#include "gpu/means.cuh"
 #include "gpu/omega.cuh"
 #include "gpu/worker.cuh"
 #include "memory.h"
@@ -14,15 +17,15 @@ static size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* What follows the numbering: a table by region and what is made of it, exact sums, or as many
- * records as there is room for, some at the least. */
-static size_t work_bytes(const qfz_rule *rule, int64_t n)
+/* What follows the numbering: labels of all pixels, exact sums, or as many records as there is room
+ * for, some at the least. */
+static size_t work_bytes(const qfz_worker_spec *spec, int64_t n)
 {
     enum { RECORDS_AT_LEAST = 64 };
-    const size_t words = (size_t)qfz_sum_words(rule->type);
+    const qfz_rule *const rule = spec->rule;
+    const size_t words = spec->kind == QFZ_OMEGA ? (size_t)qfz_sum_words(rule->type) : 1;
     const size_t record = (size_t)qfz_record_words(rule->type, rule->n_bands);
-    return sizeof(uint64_t) *
-           larger((size_t)n * (words > 2 ? words : 2), RECORDS_AT_LEAST * record);
+    return sizeof(uint64_t) * larger((size_t)n * words, RECORDS_AT_LEAST * record);
 }
 
 static size_t scratch_bytes(const qfz_worker *worker)
@@ -38,25 +41,46 @@ static size_t scratch_bytes(const qfz_worker *worker)
     return room->published ? larger(bytes, qfz_gpu_published_bytes(room->method, h, w)) : bytes;
 }
 
-void qfz_regions_carve(qfz_worker *worker, qfz_carve *carve)
+/* One pixel's value, at the most. */
+enum { VALUE_BYTES = 4 };
+
+static void carve_border(qfz_worker *worker, qfz_carve *carve)
+{
+    const qfz_worker_spec *const spec = &worker->spec;
+    qfz_region_room *const room = &worker->regions;
+    const int64_t n_ring = qfz_ring_size(spec->max_h, spec->max_w);
+    qfz_carve_take(carve, &room->d_row_area, spec->max_h);
+    qfz_carve_take(carve, &room->d_row_start, spec->max_h);
+    qfz_carve_take(carve, &room->d_slot_label, n_ring);
+    if (spec->kind != QFZ_OMEGA) return;
+    qfz_carve_take(carve, &room->d_slot_sums, n_ring * qfz_sum_words(spec->rule->type));
+    qfz_carve_take(carve, &room->d_slot, n_ring);
+    qfz_carve_take(carve, &room->d_holds_to, n_ring);
+}
+
+static void carve_work(qfz_worker *worker, qfz_carve *carve)
 {
     const qfz_worker_spec *const spec = &worker->spec;
     qfz_region_room *const room = &worker->regions;
     const int64_t n = (int64_t)spec->max_h * spec->max_w;
+    qfz_carve_take(carve, &room->d_name, n);
+    room->work_bytes = work_bytes(spec, n);
+    room->d_work = qfz_carve_bytes(carve, room->work_bytes);
+    if (spec->kind == QFZ_OMEGA) room->d_means = qfz_carve_bytes(carve, (size_t)n * VALUE_BYTES);
+}
+
+void qfz_regions_carve(qfz_worker *worker, qfz_carve *carve)
+{
+    const qfz_worker_spec *const spec = &worker->spec;
+    qfz_region_room *const room = &worker->regions;
     qfz_gpu_regions_take(carve, spec->max_h, spec->max_w, &room->on_device);
-    qfz_carve_take(carve, &room->d_row_area, spec->max_h);
-    if (spec->kind == QFZ_OMEGA) {
-        const int64_t n_ring = qfz_ring_size(spec->max_h, spec->max_w);
-        qfz_carve_take(carve, &room->d_slot, n_ring);
-        qfz_carve_take(carve, &room->d_holds_to, n_ring);
-    }
+    carve_border(worker, carve);
     if (room->published)
         room->d_kept = qfz_carve_bytes(carve, qfz_gpu_ha4_regions_bytes(spec->max_h, spec->max_w));
     qfz_carve first = *carve, second = *carve;
-    qfz_carve_take(&first, &room->d_root, n);
+    qfz_carve_take(&first, &room->d_root, (int64_t)spec->max_h * spec->max_w);
     room->d_scratch = qfz_carve_bytes(&first, scratch_bytes(worker));
-    room->work_bytes = work_bytes(spec->rule, n);
-    room->d_work = qfz_carve_bytes(&second, room->work_bytes);
+    carve_work(worker, &second);
     carve->used = larger(first.used, second.used);
 }
 
@@ -65,17 +89,14 @@ qfz_status qfz_regions_open(qfz_worker *worker)
     const qfz_worker_spec *const spec = &worker->spec;
     qfz_region_room *const room = &worker->regions;
     qfz_error *const err = worker->gpu.err;
-    const int64_t n = (int64_t)spec->max_h * spec->max_w;
-    QFZ_TRY(QFZ_NEW(&room->first, n, err));
-    QFZ_TRY(QFZ_NEW(&room->count, n, err));
-    return QFZ_NEW(&room->slot_region, qfz_ring_size(spec->max_h, spec->max_w), err);
+    QFZ_TRY(QFZ_NEW(&room->n_and_rows, 2 + spec->max_h, err));
+    return QFZ_NEW(&room->slots, qfz_ring_size(spec->max_h, spec->max_w), err);
 }
 
 void qfz_regions_close(qfz_worker *worker)
 {
-    free(worker->regions.first);
-    free(worker->regions.count);
-    free(worker->regions.slot_region);
+    free(worker->regions.n_and_rows);
+    free(worker->regions.slots);
 }
 
 /* ---------------------------------------------------------------------------- published methods
@@ -143,13 +164,14 @@ static qfz_status number_regions(qfz_worker *worker, const qfz_gpu_omega_answer 
     return qfz_gpu_regions_number(&worker->gpu, room->d_root, room->d_scratch, regions);
 }
 
-static qfz_status fetch_numbers(qfz_worker *worker)
+/* How many regions and slots there are, and of the first n_rows rows, what begins there. */
+static qfz_status fetch_numbers(qfz_worker *worker, int32_t n_rows)
 {
     qfz_region_room *const room = &worker->regions;
-    uint32_t n[2];
-    QFZ_TRY(qfz_worker_down(worker, n, room->on_device.d_n, sizeof n));
-    room->n_regions = n[0];
-    room->n_slots = n[1];
+    QFZ_TRY(qfz_worker_down(worker, room->n_and_rows, room->on_device.d_n,
+                            (size_t)(2 + n_rows) * sizeof *room->n_and_rows));
+    room->n_regions = room->n_and_rows[0];
+    room->n_slots = room->n_and_rows[1];
     return QFZ_OK;
 }
 
@@ -161,16 +183,13 @@ static qfz_status send_answer(qfz_worker *worker, const qfz_answer *answer)
     return qfz_worker_up(worker, room->d_holds_to, answer->holds_to, bytes);
 }
 
-/* Regions on the ring come in the order of the answer's slots; a tile that is the whole raster has
- * none. */
-static qfz_status check_slots(qfz_worker *worker, const qfz_answer *answer)
+/* Regions on the ring come in the order of the answer's slots. */
+static qfz_status check_slots(const qfz_worker *worker, const qfz_answer *answer)
 {
-    qfz_region_room *const room = &worker->regions;
-    if (!answer) room->n_slots = 0;
-    if (!answer || room->n_slots == answer->n_slots) return QFZ_OK;
+    const uint32_t n = worker->regions.n_slots;
+    if (!answer || n == answer->n_slots) return QFZ_OK;
     return qfz_fail(worker->gpu.err, QFZ_EGPU,
-                    "GPU: %u regions on a tile's ring where its answer has %u", room->n_slots,
-                    answer->n_slots);
+                    "GPU: %u regions on a tile's ring where its answer has %u", n, answer->n_slots);
 }
 
 qfz_status qfz_regions_partition(qfz_worker *worker, const qfz_answer *answer,
@@ -178,22 +197,19 @@ qfz_status qfz_regions_partition(qfz_worker *worker, const qfz_answer *answer,
 {
     qfz_region_room *const room = &worker->regions;
     const qfz_gpu_omega_answer on_device = {room->d_slot, room->d_holds_to};
+    const bool has_outside = answer || worker->spec.kind == QFZ_COMPONENTS;
     QFZ_TRY(qfz_worker_enter(worker, err));
     if (answer) QFZ_TRY(send_answer(worker, answer));
     QFZ_TRY(number_regions(worker, answer ? &on_device : NULL));
-    QFZ_TRY(qfz_gpu_regions_slots(&worker->gpu, room->d_scratch, &room->on_device));
-    QFZ_TRY(fetch_numbers(worker));
-    if (worker->spec.kind == QFZ_OMEGA) QFZ_TRY(check_slots(worker, answer));
-    const size_t bytes = room->n_regions * sizeof(uint32_t);
-    QFZ_TRY(qfz_worker_down(worker, room->first, room->on_device.d_first, bytes));
-    QFZ_TRY(qfz_worker_down(worker, room->count, room->on_device.d_count, bytes));
-    QFZ_TRY(qfz_worker_down(worker, room->slot_region, room->on_device.d_slot_region,
-                            room->n_slots * sizeof(uint32_t)));
+    QFZ_TRY(qfz_gpu_regions_slots(&worker->gpu, has_outside, room->d_scratch, &room->on_device));
+    QFZ_TRY(fetch_numbers(worker, worker->image.h));
+    QFZ_TRY(check_slots(worker, answer));
+    QFZ_TRY(qfz_worker_down(worker, room->slots, room->on_device.d_slots,
+                            room->n_slots * sizeof *room->slots));
     partition->n_regions = room->n_regions;
-    partition->first = room->first;
-    partition->count = room->count;
+    partition->row_inner = room->n_and_rows + 2;
     partition->n_slots = room->n_slots;
-    partition->slot_region = room->slot_region;
+    partition->slots = room->slots;
     return QFZ_OK;
 }
 
@@ -241,49 +257,78 @@ static size_t n_px(const qfz_worker *worker)
     return (size_t)worker->image.h * (size_t)worker->image.w;
 }
 
-/* The table lies in the first half of the work memory, what is made of it in the second. */
-static char *second_half(const qfz_worker *worker)
-{
-    return (char *)worker->regions.d_work + worker->regions.work_bytes / 2;
-}
-
-qfz_status qfz_regions_labels(qfz_worker *worker, const uint64_t *lut, bool wide, void *out,
-                              qfz_error *err)
+qfz_status qfz_regions_number(qfz_worker *worker, const qfz_numbers *numbers, qfz_error *err)
 {
     qfz_region_room *const room = &worker->regions;
-    char *const d_out = second_half(worker);
-    uint64_t *const d_lut = (uint64_t *)room->d_work;
+    const size_t h = (size_t)worker->image.h;
     QFZ_TRY(qfz_worker_enter(worker, err));
-    QFZ_TRY(qfz_worker_up(worker, d_lut, lut, room->n_regions * sizeof *lut));
-    QFZ_TRY(qfz_gpu_regions_labels(&worker->gpu, &room->on_device, d_lut, wide, d_out));
-    return qfz_worker_down(worker, out, d_out, n_px(worker) * (wide ? 8 : 4));
+    if (numbers) {
+        QFZ_TRY(qfz_worker_up(worker, room->d_row_start, numbers->row_start,
+                              h * sizeof *numbers->row_start));
+        QFZ_TRY(qfz_worker_up(worker, room->d_slot_label, numbers->slot_label,
+                              room->n_slots * sizeof *numbers->slot_label));
+    }
+    return qfz_gpu_regions_name(&worker->gpu, &room->on_device, room->n_slots,
+                                numbers ? room->d_row_start : NULL,
+                                numbers ? room->d_slot_label : NULL, room->d_name);
 }
 
-qfz_status qfz_regions_paint(qfz_worker *worker, const void *lut, const void *invalid, void *out,
-                             qfz_error *err)
+qfz_status qfz_regions_labels(qfz_worker *worker, bool wide, void *out, qfz_error *err)
+{
+    qfz_region_room *const room = &worker->regions;
+    QFZ_TRY(qfz_worker_enter(worker, err));
+    QFZ_TRY(
+        qfz_gpu_regions_labels(&worker->gpu, &room->on_device, room->d_name, wide, room->d_work));
+    return qfz_worker_down(worker, out, room->d_work, n_px(worker) * (wide ? 8 : 4));
+}
+
+static qfz_status add_up(qfz_worker *worker, int band)
+{
+    qfz_region_room *const room = &worker->regions;
+    return qfz_gpu_gather_sums(&worker->gpu, &room->on_device, &worker->image, band,
+                               room->n_regions, (uint64_t *)room->d_work);
+}
+
+qfz_status qfz_regions_slot_sums(qfz_worker *worker, int band, uint64_t *sums, qfz_error *err)
+{
+    qfz_region_room *const room = &worker->regions;
+    const int words = qfz_sum_words(worker->image.type);
+    QFZ_TRY(qfz_worker_enter(worker, err));
+    QFZ_TRY(add_up(worker, band));
+    QFZ_TRY(qfz_gpu_slot_sums(&worker->gpu, &room->on_device, room->n_slots, words,
+                              (const uint64_t *)room->d_work, room->d_slot_sums));
+    return qfz_worker_down(worker, sums, room->d_slot_sums,
+                           room->n_slots * (size_t)words * sizeof *sums);
+}
+
+qfz_status qfz_regions_paint(qfz_worker *worker, int band, const void *slot_mean,
+                             const void *invalid, void *out, qfz_error *err)
 {
     qfz_region_room *const room = &worker->regions;
     const size_t bytes = qfz_type_bytes(worker->image.type);
-    char *const d_out = second_half(worker);
     QFZ_TRY(qfz_worker_enter(worker, err));
-    QFZ_TRY(qfz_worker_up(worker, room->d_work, lut, room->n_regions * bytes));
-    QFZ_TRY(
-        qfz_gpu_regions_paint(&worker->gpu, &room->on_device, room->d_work, bytes, invalid, d_out));
-    return qfz_worker_down(worker, out, d_out, n_px(worker) * bytes);
+    QFZ_TRY(add_up(worker, band));
+    QFZ_TRY(qfz_worker_up(worker, room->d_slot_sums, slot_mean, room->n_slots * bytes));
+    QFZ_TRY(qfz_gpu_means(&worker->gpu, &room->on_device, worker->image.type, room->n_regions,
+                          room->n_slots, (const uint64_t *)room->d_work, room->d_slot_sums,
+                          room->d_means));
+    QFZ_TRY(qfz_gpu_regions_paint(&worker->gpu, &room->on_device, room->d_means, bytes, invalid,
+                                  room->d_work));
+    return qfz_worker_down(worker, out, room->d_work, n_px(worker) * bytes);
 }
 
-qfz_status qfz_regions_sums(qfz_worker *worker, int band, uint64_t *sums, qfz_error *err)
+static qfz_status fetch_records(qfz_worker *worker, uint32_t first_region, uint32_t n,
+                                uint64_t *records)
 {
     qfz_region_room *const room = &worker->regions;
-    const size_t words = (size_t)qfz_sum_words(worker->image.type);
-    uint64_t *const d_sums = (uint64_t *)room->d_work;
-    QFZ_TRY(qfz_worker_enter(worker, err));
-    QFZ_TRY(qfz_gpu_gather_sums(&worker->gpu, &room->on_device, &worker->image, band,
-                                room->n_regions, d_sums));
-    return qfz_worker_down(worker, sums, d_sums, room->n_regions * words * sizeof *sums);
+    const int words = qfz_record_words(worker->image.type, worker->image.n_bands);
+    uint64_t *const d_records = (uint64_t *)room->d_work;
+    QFZ_TRY(qfz_gpu_regions_name_records(&worker->gpu, &room->on_device, room->n_slots,
+                                         room->d_name, first_region, n, words, d_records));
+    return qfz_worker_down(worker, records, d_records, n * (size_t)words * sizeof *records);
 }
 
-/* Records come in as many parts as the work memory asks for. */
+/* Records come in as many parts as the work memory asks for; they stay there if records is NULL. */
 static qfz_status gather_records(qfz_worker *worker, qfz_box box, uint32_t first_region, uint32_t n,
                                  uint64_t *records)
 {
@@ -300,8 +345,8 @@ static qfz_status gather_records(qfz_worker *worker, qfz_box box, uint32_t first
         QFZ_TRY(qfz_gpu_gather_features(&worker->gpu, &room->on_device, &worker->image, box,
                                         room->areas, first_region + done, part, d_records));
         if (records)
-            QFZ_TRY(qfz_worker_down(worker, (char *)records + done * record_bytes, d_records,
-                                    part * record_bytes));
+            QFZ_TRY(fetch_records(worker, first_region + done, part,
+                                  records + done * (record_bytes / sizeof *records)));
         done += part;
     }
     return QFZ_OK;
@@ -361,6 +406,6 @@ qfz_status qfz_regions_work(qfz_worker *worker, qfz_part part)
     if (worker->regions.published && worker->regions.method == QFZ_METHOD_HA4)
         return ha4_features(worker, box);
     QFZ_TRY(number_regions(worker, NULL));
-    QFZ_TRY(fetch_numbers(worker));
+    QFZ_TRY(fetch_numbers(worker, 0));
     return gather_records(worker, box, 0, worker->regions.n_regions, NULL);
 }

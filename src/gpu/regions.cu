@@ -8,6 +8,7 @@
 #include "gpu/gather.cuh"
 #include "gpu/launch.cuh"
 #include "gpu/peek.cuh"
+#include "record.h"
 
 enum { BLOCK = 256, AT_ONCE = 4, MINE = 16, CHUNK = BLOCK * MINE };
 
@@ -171,8 +172,118 @@ static __global__ void k_number_slots(qfz_gpu_regions regions, ring_view ring)
         const uint32_t region = ring_region(regions, i);
         regions.d_ring_slot[i] =
             region == QFZ_NONE ? QFZ_NONE : ring.slot_at[ring.first_at[region]];
-        if (ring.is_first[i]) regions.d_slot_region[ring.slot_at[i]] = region;
+        if (ring.is_first[i]) {
+            regions.d_slot_region[ring.slot_at[i]] = region;
+            atomicOr(regions.d_marks + region / 32, 1u << region % 32);
+        }
         if (i == ring.n - 1) regions.d_n[1] = ring.slot_at[i] + ring.is_first[i];
+    }
+}
+
+/* ---- Census ---------------------------------------------------------------------------------- */
+
+/* Regions come by first pixel, so those that begin in a row are a range. */
+static __global__ void k_find_rows(qfz_gpu_regions regions)
+{
+    EACH(y, regions.h + 1)
+    {
+        const uint32_t start = (uint32_t)y * (uint32_t)regions.w;
+        uint32_t low = 0, high = regions.d_n[0];
+        while (low < high) {
+            const uint32_t middle = low + (high - low) / 2;
+            if (regions.d_first[middle] < start)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        regions.d_row_first[y] = low;
+    }
+}
+
+/* Marks of from .. to - 1. */
+static __device__ uint32_t count_marks(const uint32_t *marks, uint32_t from, uint32_t to)
+{
+    uint32_t n = 0;
+    for (uint32_t word = from / 32; word * 32 < to; word++) {
+        uint32_t bits = marks[word];
+        if (word == from / 32) bits &= ~0u << from % 32;
+        if (word == to / 32) bits &= (1u << to % 32) - 1;
+        n += (uint32_t)__popc(bits);
+    }
+    return n;
+}
+
+static __global__ void k_take_census(qfz_gpu_regions regions)
+{
+    EACH(i, regions.h + (int64_t)regions.d_n[1])
+    {
+        if (i < regions.h) {
+            const uint32_t from = regions.d_row_first[i], to = regions.d_row_first[i + 1];
+            regions.d_n[2 + i] = to - from - count_marks(regions.d_marks, from, to);
+            continue;
+        }
+        const uint32_t region = regions.d_slot_region[i - regions.h];
+        const uint32_t first = regions.d_first[region];
+        const uint32_t from = regions.d_row_first[first / (uint32_t)regions.w];
+        regions.d_slots[i - regions.h] =
+            qfz_slot{first, region - from - count_marks(regions.d_marks, from, region),
+                     regions.d_count[region]};
+    }
+}
+
+/* ---- Names ----------------------------------------------------------------------------------- */
+
+/* Slots that others have named are marked from here on, the other ones are not. */
+static __global__ void k_name_slots(qfz_gpu_regions regions, uint32_t n_slots,
+                                    const uint64_t *__restrict__ slot_label,
+                                    uint64_t *__restrict__ name)
+{
+    EACH(s, n_slots)
+    {
+        const uint32_t region = regions.d_slot_region[s], bit = 1u << region % 32;
+        const uint64_t label = slot_label ? slot_label[s] : 0;
+        if (label) {
+            name[region] = label;
+            atomicOr(regions.d_marks + region / 32, bit);
+        } else {
+            atomicAnd(regions.d_marks + region / 32, ~bit);
+        }
+    }
+}
+
+/* A warp has a row, 32 regions at a time: those whose marks are one word. */
+static __global__ void __launch_bounds__(BLOCK)
+    k_name_rows(qfz_gpu_regions regions, const uint64_t *__restrict__ row_start,
+                uint64_t *__restrict__ name)
+{
+    const uint32_t lane = threadIdx.x % QFZ_WARP;
+    const int64_t y = ((int64_t)blockIdx.x * BLOCK + threadIdx.x) / QFZ_WARP;
+    if (y >= regions.h) return;
+    const uint32_t from = regions.d_row_first[y], to = regions.d_row_first[y + 1];
+    uint64_t given = row_start ? row_start[y] : from;
+    for (uint32_t base = from & ~31u; base < to; base += QFZ_WARP) {
+        uint32_t own = ~regions.d_marks[base / 32];
+        if (base < from) own &= ~0u << from % 32;
+        if (to - base < QFZ_WARP) own &= (1u << to % 32) - 1;
+        if (own >> lane & 1) name[base + lane] = given + (uint32_t)__popc(own & ((2u << lane) - 1));
+        given += (uint32_t)__popc(own);
+    }
+}
+
+static __global__ void k_name_records(const uint64_t *__restrict__ name, uint32_t n,
+                                      int record_words, uint64_t *__restrict__ records)
+{
+    EACH(i, n) records[i * record_words] = name[i];
+}
+
+static __global__ void k_share_records(qfz_gpu_regions regions, uint32_t n_slots,
+                                       uint32_t first_region, uint32_t n, int record_words,
+                                       uint64_t *__restrict__ records)
+{
+    EACH(s, n_slots)
+    {
+        const uint32_t i = regions.d_slot_region[s] - first_region; /* great if it is before */
+        if (i < n) records[(int64_t)i * record_words] |= QFZ_RECORD_SHARED;
     }
 }
 
@@ -214,6 +325,11 @@ static int64_t px_of(const qfz_gpu_regions *regions)
     return (int64_t)regions->h * regions->w;
 }
 
+static int64_t mark_words(int64_t n_px)
+{
+    return (n_px + 31) / 32;
+}
+
 void qfz_gpu_regions_take(qfz_carve *carve, int32_t h, int32_t w, qfz_gpu_regions *regions)
 {
     const int64_t n_px = (int64_t)h * w, n_ring = qfz_ring_size(h, w);
@@ -222,10 +338,13 @@ void qfz_gpu_regions_take(qfz_carve *carve, int32_t h, int32_t w, qfz_gpu_region
     qfz_carve_take(carve, &regions->d_label, n_px);
     qfz_carve_take(carve, &regions->d_first, n_px);
     qfz_carve_take(carve, &regions->d_count, n_px);
-    qfz_carve_take(carve, &regions->d_spans, (n_px + 31) / 32);
-    qfz_carve_take(carve, &regions->d_n, 2);
+    qfz_carve_take(carve, &regions->d_spans, mark_words(n_px));
+    qfz_carve_take(carve, &regions->d_n, 2 + h);
     qfz_carve_take(carve, &regions->d_slot_region, n_ring);
     qfz_carve_take(carve, &regions->d_ring_slot, n_ring);
+    qfz_carve_take(carve, &regions->d_slots, n_ring);
+    qfz_carve_take(carve, &regions->d_row_first, (int64_t)h + 1);
+    qfz_carve_take(carve, &regions->d_marks, mark_words(n_px));
 }
 
 struct number_scratch {
@@ -282,7 +401,7 @@ qfz_status qfz_gpu_regions_number(qfz_gpu *gpu, const uint32_t *d_root, void *d_
     return qfz_gpu_gather_counts(gpu, regions);
 }
 
-qfz_status qfz_gpu_regions_slots(qfz_gpu *gpu, void *d_scratch, const qfz_gpu_regions *regions)
+static qfz_status find_slots(qfz_gpu *gpu, void *d_scratch, const qfz_gpu_regions *regions)
 {
     qfz_carve carve = {static_cast<char *>(d_scratch), 0};
     void *scan;
@@ -293,6 +412,43 @@ qfz_status qfz_gpu_regions_slots(qfz_gpu *gpu, void *d_scratch, const qfz_gpu_re
     QFZ_TRY(qfz_launch(gpu, k_mark_first, grid, block, 0, *regions, ring));
     QFZ_TRY(qfz_gpu_scan(gpu, scan, ring.is_first, ring.slot_at, ring.n));
     return qfz_launch(gpu, k_number_slots, grid, block, 0, *regions, ring);
+}
+
+qfz_status qfz_gpu_regions_slots(qfz_gpu *gpu, bool has_outside, void *d_scratch,
+                                 const qfz_gpu_regions *regions)
+{
+    const size_t mark_bytes = (size_t)mark_words(px_of(regions)) * sizeof(uint32_t);
+    const int64_t most = regions->h + qfz_ring_size(regions->h, regions->w);
+    QFZ_TRY_CUDA(gpu->err, cudaMemsetAsync(regions->d_marks, 0, mark_bytes, gpu->stream));
+    if (has_outside)
+        QFZ_TRY(find_slots(gpu, d_scratch, regions));
+    else
+        QFZ_TRY_CUDA(gpu->err,
+                     cudaMemsetAsync(regions->d_n + 1, 0, sizeof *regions->d_n, gpu->stream));
+    QFZ_TRY(qfz_launch(gpu, k_find_rows, dim3(qfz_blocks(regions->h + 1, BLOCK)), dim3(BLOCK), 0,
+                       *regions));
+    return qfz_launch(gpu, k_take_census, dim3(qfz_blocks(most, BLOCK)), dim3(BLOCK), 0, *regions);
+}
+
+qfz_status qfz_gpu_regions_name(qfz_gpu *gpu, const qfz_gpu_regions *regions, uint32_t n_slots,
+                                const uint64_t *d_row_start, const uint64_t *d_slot_label,
+                                uint64_t *d_name)
+{
+    QFZ_TRY(qfz_launch(gpu, k_name_slots, dim3(qfz_blocks(n_slots, BLOCK)), dim3(BLOCK), 0,
+                       *regions, n_slots, d_slot_label, d_name));
+    return qfz_launch(gpu, k_name_rows, dim3(qfz_blocks((int64_t)regions->h * QFZ_WARP, BLOCK)),
+                      dim3(BLOCK), 0, *regions, d_row_start, d_name);
+}
+
+qfz_status qfz_gpu_regions_name_records(qfz_gpu *gpu, const qfz_gpu_regions *regions,
+                                        uint32_t n_slots, const uint64_t *d_name,
+                                        uint32_t first_region, uint32_t n, int record_words,
+                                        uint64_t *d_records)
+{
+    QFZ_TRY(qfz_launch(gpu, k_name_records, dim3(qfz_blocks(n, BLOCK)), dim3(BLOCK), 0,
+                       d_name + first_region, n, record_words, d_records));
+    return qfz_launch(gpu, k_share_records, dim3(qfz_blocks(n_slots, BLOCK)), dim3(BLOCK), 0,
+                      *regions, n_slots, first_region, n, record_words, d_records);
 }
 
 template <typename IN, typename OUT>
@@ -308,10 +464,10 @@ static qfz_status paint(qfz_gpu *gpu, const qfz_gpu_regions *regions, const void
 }
 
 qfz_status qfz_gpu_regions_labels(qfz_gpu *gpu, const qfz_gpu_regions *regions,
-                                  const uint64_t *d_lut, bool wide, void *d_out)
+                                  const uint64_t *d_name, bool wide, void *d_out)
 {
-    return wide ? paint<uint64_t, uint64_t>(gpu, regions, d_lut, NULL, d_out)
-                : paint<uint64_t, uint32_t>(gpu, regions, d_lut, NULL, d_out);
+    return wide ? paint<uint64_t, uint64_t>(gpu, regions, d_name, NULL, d_out)
+                : paint<uint64_t, uint32_t>(gpu, regions, d_name, NULL, d_out);
 }
 
 qfz_status qfz_gpu_regions_paint(qfz_gpu *gpu, const qfz_gpu_regions *regions, const void *d_lut,

@@ -20,14 +20,19 @@ typedef struct qfz_region_room {
     void *d_kept;              /* HA4's features: between its two steps */
     qfz_gpu_regions on_device;
     uint32_t *d_root;    /* these two are of use until regions are numbered, */
-    void *d_scratch;     /* and d_work, which lies in the same place, */
-    void *d_work;        /* from then on */
+    void *d_scratch;     /* and the next three, which lie in the same place, */
+    void *d_work;        /* from then on: records, sums, what is made for all pixels */
+    uint64_t *d_name;    /* of regions, their labels */
+    void *d_means;       /* QFZ_OMEGA: of regions, in one band */
     size_t work_bytes;   /* of d_work */
     qfz_gpu_areas areas; /* of the features that are gathered */
     uint64_t *d_row_area;
-    uint32_t *d_slot, *d_holds_to; /* an answer's, of ring pixels */
+    uint64_t *d_row_start, *d_slot_label; /* qfz_numbers */
+    uint64_t *d_slot_sums;                /* of slots; and their means */
+    uint32_t *d_slot, *d_holds_to;        /* an answer's, of ring pixels */
     uint32_t n_regions, n_slots;
-    uint32_t *first, *count, *slot_region; /* the host's */
+    uint32_t *n_and_rows; /* the host's copy of regions' d_n */
+    qfz_slot *slots;      /* and of d_slots */
 } qfz_region_room;
 
 /* Saliency (engine_levels.cu). */
@@ -84,14 +89,14 @@ void qfz_regions_close(qfz_worker *worker);
 qfz_status qfz_regions_summarise(qfz_worker *worker, qfz_summary *summary);
 qfz_status qfz_regions_partition(qfz_worker *worker, const qfz_answer *answer,
                                  qfz_partition *partition, qfz_error *err);
-qfz_status qfz_regions_labels(qfz_worker *worker, const uint64_t *lut, bool wide, void *out,
-                              qfz_error *err);
-qfz_status qfz_regions_sums(qfz_worker *worker, int band, uint64_t *sums, qfz_error *err);
+qfz_status qfz_regions_number(qfz_worker *worker, const qfz_numbers *numbers, qfz_error *err);
+qfz_status qfz_regions_labels(qfz_worker *worker, bool wide, void *out, qfz_error *err);
+qfz_status qfz_regions_slot_sums(qfz_worker *worker, int band, uint64_t *sums, qfz_error *err);
 qfz_status qfz_regions_features(qfz_worker *worker, qfz_box box, const uint64_t *row_area,
                                 uint32_t first_region, uint32_t n, uint64_t *records,
                                 qfz_error *err);
-qfz_status qfz_regions_paint(qfz_worker *worker, const void *lut, const void *invalid, void *out,
-                             qfz_error *err);
+qfz_status qfz_regions_paint(qfz_worker *worker, int band, const void *slot_mean,
+                             const void *invalid, void *out, qfz_error *err);
 qfz_status qfz_regions_work(qfz_worker *worker, qfz_part part);
 
 /* What the edges of the worker's largest tile will be like. */

@@ -47,7 +47,8 @@ bool qfz_raster_exists(const char *path);
 /* QFZ_CUT: 4 or 8, as the saliency raster says. */
 int qfz_source_connectivity(const qfz_source *source);
 
-/* Reads a box: n_bands planes of h * w pixels of info.type, and h * w bytes of validity, 0 or 1.
+/* Reads a box: n_bands planes of h * w pixels of info.type, and h * w bytes of validity, 0 or 1;
+ * valid may be NULL where info.may_be_invalid says that all are.
  *
  * For QFZ_CUT, one band of U8: bit d says that the edge in direction d (rule.h) exists and its
  * level, as stored, is <= job->method.alpha.  Negative zeros are read as zero.  On QFZ_EIO the

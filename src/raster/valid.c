@@ -227,6 +227,7 @@ qfz_status qfz_valid_read(qfz_source *source, qfz_box box, const void *pixels, u
                           qfz_error *err)
 {
     const int64_t n = qfz_box_h(box) * qfz_box_w(box);
+    if (!valid) return QFZ_OK;
     if (source->is_cut || !source->info.may_be_invalid)
         memset(valid, 1, (size_t)n);
     else

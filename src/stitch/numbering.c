@@ -44,31 +44,14 @@ static uint64_t raster_number(const qfz_stitch *stitch, qfz_box box, uint32_t fi
     return (uint64_t)((box.y0 + first / w) * stitch->hierarchy.grid.w + box.x0 + first % w);
 }
 
-/* slot_of[region], QFZ_NONE for inner ones; the caller frees. */
-static qfz_status invert_slots(const qfz_partition *partition, uint32_t **slot_of, qfz_error *err)
-{
-    uint32_t *of = NULL;
-    QFZ_TRY(QFZ_NEW(&of, partition->n_regions, err));
-    memset(of, 0xff, partition->n_regions * sizeof *of);
-    for (uint32_t s = 0; s < partition->n_slots; s++)
-        of[partition->slot_region[s]] = s;
-    *slot_of = of;
-    return QFZ_OK;
-}
-
 static void take_census(const qfz_stitch *stitch, qfz_box box, const qfz_partition *partition,
-                        const uint32_t *slot_of, census *c)
+                        census *c)
 {
-    memset(c->inner, 0, (size_t)c->h * sizeof *c->inner);
-    for (uint32_t r = 0; r < partition->n_regions; r++) {
-        const int64_t row = partition->first[r] / qfz_box_w(box);
-        const uint32_t slot = slot_of[r];
-        if (slot == QFZ_NONE) {
-            c->inner[row]++;
-            continue;
-        }
-        c->first[slot] = raster_number(stitch, box, partition->first[r]);
-        c->before[slot] = c->inner[row];
+    for (int64_t row = 0; row < c->h; row++)
+        c->inner[row] = partition->row_inner[row];
+    for (int64_t s = 0; s < c->n_slots; s++) {
+        c->first[s] = raster_number(stitch, box, partition->slots[s].first);
+        c->before[s] = partition->slots[s].before;
     }
 }
 
@@ -78,12 +61,10 @@ qfz_status qfz_stitch_put_partition(qfz_stitch *stitch, int64_t tile,
     const qfz_box box = tile_box(stitch, tile);
     const int64_t h = qfz_box_h(box), n_slots = partition->n_slots;
     uint64_t *words = NULL;
-    uint32_t *slot_of = NULL;
     qfz_status st;
     QFZ_TRY_OR(st, cleanup, QFZ_NEW(&words, h + 2 * n_slots, err));
-    QFZ_TRY_OR(st, cleanup, invert_slots(partition, &slot_of, err));
     census c = census_on(words, h, n_slots);
-    take_census(stitch, box, partition, slot_of, &c);
+    take_census(stitch, box, partition, &c);
     QFZ_TRY_OR(st, cleanup,
                qfz_store_put(stitch->store, qfz_piece(stitch, PIECE_CENSUS, tile), words,
                              (h + 2 * n_slots) * (int64_t)sizeof *words, err));
@@ -91,7 +72,6 @@ qfz_status qfz_stitch_put_partition(qfz_stitch *stitch, int64_t tile,
 
 cleanup:
     free(words);
-    free(slot_of);
     return st;
 }
 
@@ -289,20 +269,27 @@ bool qfz_stitch_is_numbered(qfz_stitch *stitch, int64_t tile)
            qfz_stitch_is_reduced(stitch, QFZ_SET_LABEL, tile);
 }
 
+static qfz_status load_rows(qfz_stitch *stitch, int64_t tile, uint64_t **start, qfz_error *err)
+{
+    void *rows = NULL;
+    int64_t bytes;
+    QFZ_TRY(qfz_store_get(stitch->store, qfz_piece(stitch, PIECE_ROWS, tile), &rows, &bytes, err));
+    if (!rows) return qfz_fail(err, QFZ_EIO, "the labels of a row that were stored are not there");
+    *start = rows;
+    return QFZ_OK;
+}
+
 /* Labels given before a row of tiles; all of them behind the last. */
 static qfz_status given_before(qfz_stitch *stitch, int64_t tile_y, uint64_t total, uint64_t *given,
                                qfz_error *err)
 {
     const qfz_grid *const grid = &stitch->hierarchy.grid;
-    void *data = NULL;
-    int64_t bytes;
+    uint64_t *start = NULL;
     *given = total;
     if (tile_y == grid->n_y) return QFZ_OK;
-    QFZ_TRY(qfz_store_get(stitch->store, qfz_piece(stitch, PIECE_ROWS, tile_y * grid->n_x), &data,
-                          &bytes, err));
-    if (!data) return qfz_fail(err, QFZ_EIO, "the labels of a row that were stored are not there");
-    *given = *(const uint64_t *)data;
-    free(data);
+    QFZ_TRY(load_rows(stitch, tile_y * grid->n_x, &start, err));
+    *given = start[0];
+    free(start);
     return QFZ_OK;
 }
 
@@ -329,41 +316,33 @@ qfz_status qfz_stitch_count(qfz_stitch *stitch, int part, int n_parts, qfz_count
 
 /* ------------------------------------------------------------------------------------------ labels
  */
-typedef struct told {
-    uint64_t *start, *first, *label;
-} told;
-
-static qfz_status told_load(told *t, qfz_stitch *stitch, int64_t tile, qfz_error *err)
-{
-    void *rows = NULL;
-    int64_t n;
-    QFZ_TRY(qfz_store_get(stitch->store, qfz_piece(stitch, PIECE_ROWS, tile), &rows, &n, err));
-    t->start = rows;
-    QFZ_TRY(qfz_stitch_get_values(stitch, QFZ_SET_FIRST, tile, &t->first, &n, err));
-    return qfz_stitch_get_values(stitch, QFZ_SET_LABEL, tile, &t->label, &n, err);
-}
-
-qfz_status qfz_stitch_labels(qfz_stitch *stitch, int64_t tile, const qfz_partition *partition,
-                             uint64_t *lut, qfz_error *err)
+qfz_status qfz_stitch_numbers(qfz_stitch *stitch, int64_t tile, const qfz_partition *partition,
+                              qfz_numbers *numbers, qfz_error *err)
 {
     const qfz_box box = tile_box(stitch, tile);
-    told t = {0};
-    uint32_t *slot_of = NULL;
+    qfz_numbers found = {0};
+    uint64_t *first = NULL;
+    int64_t n;
     qfz_status st;
-    QFZ_TRY_OR(st, cleanup, told_load(&t, stitch, tile, err));
-    QFZ_TRY_OR(st, cleanup, invert_slots(partition, &slot_of, err));
-    for (uint32_t r = 0; r < partition->n_regions; r++) {
-        const int64_t row = partition->first[r] / qfz_box_w(box);
-        const uint32_t slot = slot_of[r];
-        const bool owned =
-            slot == QFZ_NONE || t.first[slot] == raster_number(stitch, box, partition->first[r]);
-        lut[r] = owned ? ++t.start[row] : t.label[slot];
-    }
+    QFZ_TRY_OR(st, cleanup, load_rows(stitch, tile, &found.row_start, err));
+    QFZ_TRY_OR(st, cleanup, qfz_stitch_get_values(stitch, QFZ_SET_FIRST, tile, &first, &n, err));
+    QFZ_TRY_OR(st, cleanup,
+               qfz_stitch_get_values(stitch, QFZ_SET_LABEL, tile, &found.slot_label, &n, err));
+    for (uint32_t s = 0; s < partition->n_slots; s++)
+        if (first[s] == raster_number(stitch, box, partition->slots[s].first))
+            found.slot_label[s] = 0;
+    *numbers = found;
+    found = (qfz_numbers){0};
 
 cleanup:
-    free(t.start);
-    free(t.first);
-    free(t.label);
-    free(slot_of);
+    free(first);
+    qfz_numbers_fini(&found);
     return st;
+}
+
+void qfz_numbers_fini(qfz_numbers *numbers)
+{
+    free(numbers->row_start);
+    free(numbers->slot_label);
+    *numbers = (qfz_numbers){0};
 }

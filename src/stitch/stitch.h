@@ -95,8 +95,10 @@ bool qfz_stitch_is_numbered(qfz_stitch *stitch, int64_t tile);
 qfz_status qfz_stitch_count(qfz_stitch *stitch, int part, int n_parts, qfz_count *count,
                             qfz_error *err);
 
-/* lut[r] = the label of a tile's region r; partition as it was put. */
-qfz_status qfz_stitch_labels(qfz_stitch *stitch, int64_t tile, const qfz_partition *partition,
-                             uint64_t *lut, qfz_error *err);
+/* What a tile's regions are called, to be released by qfz_numbers_fini(); partition as it was put.
+ */
+qfz_status qfz_stitch_numbers(qfz_stitch *stitch, int64_t tile, const qfz_partition *partition,
+                              qfz_numbers *numbers, qfz_error *err);
+void qfz_numbers_fini(qfz_numbers *numbers);
 
 #endif

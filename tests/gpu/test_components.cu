@@ -26,14 +26,11 @@ static std::vector<uint32_t> host_roots(const qfz_image *image, const qfz_rule *
     const qfz_engine *const cpu = &qfz_engine_cpu;
     const bool done = cpu->open(&worker, &spec, &err) == QFZ_OK &&
                       cpu->load(worker, image, &err) == QFZ_OK &&
-                      cpu->partition(worker, NULL, &partition, &err) == QFZ_OK;
+                      cpu->partition(worker, NULL, &partition, &err) == QFZ_OK &&
+                      cpu->number(worker, NULL, &err) == QFZ_OK &&
+                      cpu->labels(worker, false, roots.data(), &err) == QFZ_OK;
     CHECK(done, "CPU engine: %s", err.message);
-    std::vector<uint64_t> lut(partition.first, partition.first + partition.n_regions);
-    for (uint64_t &first : lut)
-        first++;
-    CHECK(cpu->labels(worker, lut.data(), false, roots.data(), &err) == QFZ_OK, "labels");
-    for (uint32_t &root : roots)
-        root--; /* 0 becomes QFZ_NONE */
+    roots_of_labels(&roots);
     cpu->close(worker);
     return roots;
 }

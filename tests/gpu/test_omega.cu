@@ -42,13 +42,10 @@ static std::vector<uint32_t> cpu_roots(qfz_worker *cpu, const qfz_image *image,
     const size_t n = (size_t)(image->h * image->w);
     qfz_partition partition = {};
     must(qfz_engine_cpu.partition(cpu, answer, &partition, &err) == QFZ_OK, "partition");
-    std::vector<uint64_t> lut(partition.first, partition.first + partition.n_regions);
-    for (uint64_t &first : lut)
-        first++;
     std::vector<uint32_t> roots(n);
-    must(qfz_engine_cpu.labels(cpu, lut.data(), false, roots.data(), &err) == QFZ_OK, "labels");
-    for (uint32_t &root : roots)
-        root--;
+    must(qfz_engine_cpu.number(cpu, NULL, &err) == QFZ_OK, "numbers");
+    must(qfz_engine_cpu.labels(cpu, false, roots.data(), &err) == QFZ_OK, "labels");
+    roots_of_labels(&roots);
     return roots;
 }
 

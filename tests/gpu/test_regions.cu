@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Regions on the device, against the CPU engine's, bit for bit: numbers, counts, slots, labels,
- * paint, sums and features. */
+ * sums, means, paint and features. */
 #include <algorithm>
 #include <cstring>
 
 #include "check.h"
 #include "engine.h"
 #include "gpu/components.cuh"
+#include "exact.h"
 #include "gpu/gather.cuh"
+#include "gpu/means.cuh"
 #include "gpu/regions.cuh"
 #include "hostile.h"
 #include "uploaded.h"
@@ -45,9 +47,9 @@ static void partitions_are_equal(const both &b)
     const std::vector<uint32_t> n = from_device(b.gpu, b.got.d_n, 2);
     CHECK(n[0] == b.want.n_regions, "%u regions, not %u", n[0], b.want.n_regions);
     CHECK(n[1] == b.want.n_slots, "%u slots, not %u", n[1], b.want.n_slots);
-    are_equal(b, b.got.d_first, b.want.first, b.want.n_regions, "first pixels");
-    are_equal(b, b.got.d_count, b.want.count, b.want.n_regions, "counts");
-    are_equal(b, b.got.d_slot_region, b.want.slot_region, b.want.n_slots, "regions of slots");
+    are_equal(b, b.got.d_n + 2, b.want.row_inner, b.image->h, "inner regions of rows");
+    are_equal(b, (const uint32_t *)b.got.d_slots, (const uint32_t *)b.want.slots,
+              3 * (int64_t)b.want.n_slots, "words of slots");
     qfz_summary summary = {};
     qfz_box box = {};
     box.y1 = b.image->h;
@@ -61,41 +63,108 @@ static void partitions_are_equal(const both &b)
     qfz_summary_fini(&summary);
 }
 
+/* Regions as the pixels say, by the numbers that they have in a raster of their own. */
+static void counts_are_equal(const both &b)
+{
+    std::vector<uint32_t> labels((size_t)b.n_px), first(b.want.n_regions), count(b.want.n_regions);
+    MUST_DO(cpu->number(b.worker, NULL, &err));
+    MUST_DO(cpu->labels(b.worker, false, labels.data(), &err));
+    for (int64_t i = b.n_px - 1; i >= 0; i--) {
+        if (!labels[(size_t)i]) continue;
+        first[labels[(size_t)i] - 1] = (uint32_t)i;
+        count[labels[(size_t)i] - 1]++;
+    }
+    are_equal(b, b.got.d_first, first.data(), b.want.n_regions, "first pixels");
+    are_equal(b, b.got.d_count, count.data(), b.want.n_regions, "counts");
+    uint64_t *const d_name = device_room<uint64_t>(b.want.n_regions);
+    uint32_t *const d_narrow = device_room<uint32_t>(b.n_px);
+    MUST_DO(qfz_gpu_regions_name(b.gpu, &b.got, b.want.n_slots, NULL, NULL, d_name));
+    MUST_DO(qfz_gpu_regions_labels(b.gpu, &b.got, d_name, false, d_narrow));
+    are_equal(b, d_narrow, labels.data(), b.n_px, "labels of a whole raster");
+    cudaFree(d_name);
+    cudaFree(d_narrow);
+}
+
+/* Both sides have these labels from here on; the device's names are returned. */
+static uint64_t *give_names(const both &b)
+{
+    std::vector<uint64_t> row_start((size_t)b.image->h), slot_label(b.want.n_slots + 1u);
+    for (uint64_t &start : row_start)
+        start = check_random() >> 8;
+    for (uint64_t &label : slot_label)
+        label = check_chance(50) ? 0 : check_random() >> 8;
+    uint64_t *const d_row_start = to_device(row_start), *const d_slot_label = to_device(slot_label);
+    uint64_t *const d_name = device_room<uint64_t>(b.want.n_regions);
+    const qfz_numbers numbers = {row_start.data(), slot_label.data()};
+    MUST_DO(cpu->number(b.worker, &numbers, &err));
+    MUST_DO(qfz_gpu_regions_name(b.gpu, &b.got, b.want.n_slots, d_row_start, d_slot_label, d_name));
+    MUST(cudaStreamSynchronize(b.gpu->stream));
+    cudaFree(d_row_start);
+    cudaFree(d_slot_label);
+    return d_name;
+}
+
 static void labels_are_equal(const both &b)
 {
-    std::vector<uint64_t> lut(b.want.n_regions + 1u), wide((size_t)b.n_px);
+    std::vector<uint64_t> wide((size_t)b.n_px);
     std::vector<uint32_t> narrow((size_t)b.n_px);
-    for (uint64_t &value : lut)
-        value = check_random();
-    uint64_t *const d_lut = to_device(lut), *const d_wide = device_room<uint64_t>(b.n_px);
+    uint64_t *const d_name = give_names(b), *const d_wide = device_room<uint64_t>(b.n_px);
     uint32_t *const d_narrow = device_room<uint32_t>(b.n_px);
-    MUST_DO(cpu->labels(b.worker, lut.data(), true, wide.data(), &err));
-    MUST_DO(cpu->labels(b.worker, lut.data(), false, narrow.data(), &err));
-    MUST_DO(qfz_gpu_regions_labels(b.gpu, &b.got, d_lut, true, d_wide));
-    MUST_DO(qfz_gpu_regions_labels(b.gpu, &b.got, d_lut, false, d_narrow));
+    MUST_DO(cpu->labels(b.worker, true, wide.data(), &err));
+    MUST_DO(cpu->labels(b.worker, false, narrow.data(), &err));
+    MUST_DO(qfz_gpu_regions_labels(b.gpu, &b.got, d_name, true, d_wide));
+    MUST_DO(qfz_gpu_regions_labels(b.gpu, &b.got, d_name, false, d_narrow));
     are_equal(b, d_wide, wide.data(), b.n_px, "wide labels");
     are_equal(b, d_narrow, narrow.data(), b.n_px, "labels");
-    const size_t bytes = qfz_type_bytes(b.image->type);
-    uint8_t *const d_painted = device_room<uint8_t>(b.n_px * 4);
-    std::vector<uint8_t> painted((size_t)b.n_px * bytes);
-    const uint32_t invalid = (uint32_t)check_random();
-    MUST_DO(cpu->paint(b.worker, lut.data(), &invalid, painted.data(), &err));
-    MUST_DO(qfz_gpu_regions_paint(b.gpu, &b.got, d_lut, bytes, &invalid, d_painted));
-    are_equal(b, d_painted, painted.data(), (int64_t)painted.size(), "painted bytes");
-    for (void *d : {(void *)d_lut, (void *)d_wide, (void *)d_narrow, (void *)d_painted})
+    for (void *d : {(void *)d_name, (void *)d_wide, (void *)d_narrow})
         cudaFree(d);
 }
 
-static void sums_are_equal(const both &b)
+/* Of every region, by what the host makes of the sums of its pixels. */
+static void means_are_equal(const both &b)
 {
-    const int64_t n = (int64_t)b.want.n_regions * qfz_sum_words(b.image->type);
-    std::vector<uint64_t> want((size_t)n);
-    uint64_t *const d_sums = device_room<uint64_t>(n);
-    const int band = (int)check_pick(b.image->n_bands);
-    MUST_DO(cpu->sums(b.worker, band, want.data(), &err));
-    MUST_DO(qfz_gpu_gather_sums(b.gpu, &b.got, &b.up.image, band, b.want.n_regions, d_sums));
-    are_equal(b, d_sums, want.data(), n, "words of sums");
-    cudaFree(d_sums);
+    const qfz_type type = b.image->type;
+    const size_t bytes = qfz_type_bytes(type);
+    const int words = qfz_sum_words(type), band = (int)check_pick(b.image->n_bands);
+    const int64_t n = b.want.n_regions, n_slots = b.want.n_slots;
+    const char *const plane = (const char *)b.image->pixels + (size_t)band * (size_t)b.n_px * bytes;
+    const std::vector<uint32_t> labels = from_device(b.gpu, b.got.d_label, b.n_px);
+    const std::vector<uint32_t> count = from_device(b.gpu, b.got.d_count, n);
+    const std::vector<uint32_t> slots = from_device(b.gpu, b.got.d_slot_region, n_slots);
+    std::vector<uint64_t> sums((size_t)(n * words)), of_slots;
+    std::vector<uint8_t> means((size_t)n * bytes), slot_mean((size_t)n_slots * bytes + 1);
+    qfz_sum_add_regions(sums.data(), type, plane, labels.data(), b.n_px);
+    for (int64_t r = 0; r < n; r++)
+        qfz_sum_mean(sums.data() + r * words, count[(size_t)r], type,
+                     means.data() + (size_t)r * bytes);
+    for (uint8_t &byte : slot_mean)
+        byte = (uint8_t)check_random();
+    for (size_t s = 0; s < slots.size(); s++) {
+        const auto sum = sums.begin() + (int64_t)slots[s] * words;
+        of_slots.insert(of_slots.end(), sum, sum + words);
+        memcpy(&means[slots[s] * bytes], &slot_mean[s * bytes], bytes);
+    }
+    uint64_t *const d_sums = device_room<uint64_t>(n * words);
+    uint64_t *const d_of_slots = device_room<uint64_t>(n_slots * words);
+    uint8_t *const d_slot_mean = to_device(slot_mean), *const d_means = device_room<uint8_t>(n * 4);
+    uint8_t *const d_painted = device_room<uint8_t>(b.n_px * 4);
+    MUST_DO(qfz_gpu_gather_sums(b.gpu, &b.got, &b.up.image, band, (uint32_t)n, d_sums));
+    are_equal(b, d_sums, sums.data(), n * words, "words of sums");
+    MUST_DO(qfz_gpu_slot_sums(b.gpu, &b.got, (uint32_t)n_slots, words, d_sums, d_of_slots));
+    are_equal(b, d_of_slots, of_slots.data(), n_slots * words, "words of slots' sums");
+    MUST_DO(qfz_gpu_means(b.gpu, &b.got, type, (uint32_t)n, (uint32_t)n_slots, d_sums, d_slot_mean,
+                          d_means));
+    are_equal(b, d_means, means.data(), n * (int64_t)bytes, "bytes of means");
+    const uint32_t invalid = (uint32_t)check_random();
+    std::vector<uint8_t> painted((size_t)b.n_px * bytes);
+    for (size_t i = 0; i < labels.size(); i++)
+        memcpy(&painted[i * bytes],
+               labels[i] ? (const void *)&means[(labels[i] - 1) * bytes] : &invalid, bytes);
+    MUST_DO(qfz_gpu_regions_paint(b.gpu, &b.got, d_means, bytes, &invalid, d_painted));
+    are_equal(b, d_painted, painted.data(), (int64_t)painted.size(), "painted bytes");
+    for (void *d : {(void *)d_sums, (void *)d_of_slots, (void *)d_slot_mean, (void *)d_means,
+                    (void *)d_painted})
+        cudaFree(d);
 }
 
 static void features_are_equal(const both &b, uint32_t first, uint32_t n)
@@ -113,10 +182,15 @@ static void features_are_equal(const both &b, uint32_t first, uint32_t n)
     for (int64_t y = 0; y < h; y++)
         weights[(size_t)y] = same && y ? weights[0] : check_random() % most;
     uint64_t *const d_weights = to_device(weights), *const d_records = device_room<uint64_t>(words);
+    uint64_t *const d_name = give_names(b);
     const qfz_gpu_areas areas = {weights[0], same ? NULL : d_weights};
     MUST_DO(cpu->features(b.worker, box, weights.data(), first, n, want.data(), &err));
     MUST_DO(qfz_gpu_gather_features(b.gpu, &b.got, &b.up.image, box, areas, first, n, d_records));
+    MUST_DO(qfz_gpu_regions_name_records(b.gpu, &b.got, b.want.n_slots, d_name, first, n,
+                                         qfz_record_words(b.image->type, b.image->n_bands),
+                                         d_records));
     are_equal(b, d_records, want.data(), words, "words of features");
+    cudaFree(d_name);
     cudaFree(d_weights);
     cudaFree(d_records);
 }
@@ -153,8 +227,9 @@ static void regions_are_equal(qfz_gpu *gpu, const qfz_image *image, const qfz_ru
     char *const d_scratch = device_room<char>(most_scratch(rule, spec.max_h, spec.max_w));
     uint32_t *const d_root = device_room<uint32_t>(b.n_px);
     MUST_DO(qfz_gpu_components_number(gpu, &b.up.image, rule, d_scratch, &b.got));
-    MUST_DO(qfz_gpu_regions_slots(gpu, d_scratch, &b.got));
+    MUST_DO(qfz_gpu_regions_slots(gpu, true, d_scratch, &b.got));
     partitions_are_equal(b);
+    counts_are_equal(b);
     labels_are_equal(b);
     features_are_equal(b, 0, b.want.n_regions);
 
@@ -162,10 +237,11 @@ static void regions_are_equal(qfz_gpu *gpu, const qfz_image *image, const qfz_ru
     MUST(cudaDeviceSynchronize());
     MUST_DO(qfz_gpu_components(gpu, &b.up.image, rule, d_scratch, d_root));
     MUST_DO(qfz_gpu_regions_number(gpu, d_root, d_scratch, &b.got));
-    MUST_DO(qfz_gpu_regions_slots(gpu, d_scratch, &b.got));
+    MUST_DO(qfz_gpu_regions_slots(gpu, true, d_scratch, &b.got));
     partitions_are_equal(b);
+    counts_are_equal(b);
     labels_are_equal(b);
-    sums_are_equal(b);
+    means_are_equal(b);
     features_are_equal(b, 0, b.want.n_regions);
     if (b.want.n_regions > 1) {
         const uint32_t first = (uint32_t)check_pick(b.want.n_regions);

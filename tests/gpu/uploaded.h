@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* uploaded.h - an image of the host in device memory. */
+/* uploaded.h - an image of the host in device memory; first pixels of its regions. */
 #ifndef QFZ_TEST_UPLOADED_H
 #define QFZ_TEST_UPLOADED_H
 
@@ -28,6 +28,17 @@ static inline void upload_free(uploaded *up)
 {
     cudaFree(up->d_pixels);
     cudaFree(up->d_valid);
+}
+
+/* Labels 1, 2, 3 ... by first pixel become first pixels, 0 becomes QFZ_NONE. */
+static inline void roots_of_labels(std::vector<uint32_t> *labels)
+{
+    std::vector<uint32_t> first(1, QFZ_NONE);
+    for (size_t i = 0; i < labels->size(); i++) {
+        uint32_t &label = (*labels)[i];
+        if (label == first.size()) first.push_back((uint32_t)i);
+        label = first[label];
+    }
 }
 
 #endif

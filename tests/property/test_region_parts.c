@@ -63,7 +63,7 @@ static void add_piece(scene *s, int part, uint64_t label, bool shared)
 {
     piece *const p = &s->pieces[s->n_pieces++];
     p->part = part;
-    p->record = make_record(s, label | (shared ? QFZ_REGION_SHARED : 0));
+    p->record = make_record(s, label | (shared ? QFZ_RECORD_SHARED : 0));
 }
 
 static void invent(scene *s)

@@ -116,6 +116,97 @@ static qfz_box load(bench *b, const problem *p, int64_t tile)
     return box;
 }
 
+/* ---- What a partition says, and labels by random numbers, counted anew out of the labels 1, 2, 3
+ * that the tile's regions have if it is the whole raster. */
+typedef struct census {
+    uint32_t region[64]; /* of each pixel, from 0; QFZ_NONE: invalid */
+    uint32_t n_regions, first[64], count[64];
+    uint32_t slot[64]; /* of each region; QFZ_NONE: inner */
+    uint32_t n_slots;
+} census;
+
+static census take_census(bench *b, bool has_slots)
+{
+    qfz_error err = {0};
+    census c = {0};
+    const int64_t h = b->tile.h, w = b->tile.w;
+    memset(c.slot, 0xff, sizeof c.slot);
+    ok(TEST_ENGINE_TABLE.number(b->worker, NULL, &err), &err);
+    ok(TEST_ENGINE_TABLE.labels(b->worker, false, c.region, &err), &err);
+    for (int64_t i = 0; i < h * w; i++) {
+        if (c.region[i]-- == 0) continue;
+        CHECK(c.region[i] <= c.n_regions, "pixel %d has region %u, after %u", (int)i, c.region[i],
+              c.n_regions);
+        if (c.region[i] == c.n_regions) c.first[c.n_regions++] = (uint32_t)i;
+        c.count[c.region[i]]++;
+    }
+    for (int64_t i = 0; has_slots && i < qfz_ring_size(h, w); i++) {
+        int64_t y, x;
+        qfz_ring_place(h, w, i, &y, &x);
+        const uint32_t region = c.region[y * w + x];
+        if (region != QFZ_NONE && c.slot[region] == QFZ_NONE) c.slot[region] = c.n_slots++;
+    }
+    return c;
+}
+
+static void check_partition(const bench *b, const census *c, const qfz_partition *got)
+{
+    const uint32_t w = (uint32_t)b->tile.w;
+    uint32_t row_inner[64] = {0};
+    CHECK(got->n_regions == c->n_regions && got->n_slots == c->n_slots,
+          "%u regions and %u slots, not %u and %u", got->n_regions, got->n_slots, c->n_regions,
+          c->n_slots);
+    for (uint32_t r = 0; r < c->n_regions; r++) {
+        const uint32_t s = c->slot[r], row = c->first[r] / w;
+        if (s == QFZ_NONE) {
+            row_inner[row]++;
+            continue;
+        }
+        const qfz_slot *const slot = &got->slots[s];
+        CHECK(slot->first == c->first[r] && slot->before == row_inner[row] &&
+                  slot->pixels == c->count[r],
+              "slot %u: from %u, behind %u, %u pixels; not %u, %u, %u", s, slot->first,
+              slot->before, slot->pixels, c->first[r], row_inner[row], c->count[r]);
+    }
+    CHECK(memcmp(got->row_inner, row_inner, (size_t)b->tile.h * sizeof *row_inner) == 0,
+          "regions that begin in rows are miscounted; the first: %u, not %u", got->row_inner[0],
+          row_inner[0]);
+}
+
+static void check_numbers(bench *b, const census *c)
+{
+    qfz_error err = {0};
+    uint64_t start[64], slot_label[64], name[64], wide[64];
+    uint32_t narrow[64];
+    const int64_t n = b->tile.h * b->tile.w;
+    for (int i = 0; i < 64; i++) {
+        start[i] = check_random() >> 4;
+        slot_label[i] = check_chance(50) ? 0 : check_random();
+    }
+    qfz_numbers numbers = {.row_start = start, .slot_label = slot_label};
+    ok(TEST_ENGINE_TABLE.number(b->worker, &numbers, &err), &err);
+    ok(TEST_ENGINE_TABLE.labels(b->worker, true, wide, &err), &err);
+    ok(TEST_ENGINE_TABLE.labels(b->worker, false, narrow, &err), &err);
+    for (uint32_t r = 0; r < c->n_regions; r++) {
+        const uint64_t foreign = c->slot[r] == QFZ_NONE ? 0 : slot_label[c->slot[r]];
+        name[r] = foreign ? foreign : ++start[c->first[r] / b->tile.w];
+    }
+    for (int64_t i = 0; i < n; i++) {
+        const uint64_t want = c->region[i] == QFZ_NONE ? 0 : name[c->region[i]];
+        if (!CHECK(wide[i] == want && narrow[i] == (uint32_t)want,
+                   "pixel %d has labels %llx and %x, not %llx", (int)i, (unsigned long long)wide[i],
+                   narrow[i], (unsigned long long)want))
+            return;
+    }
+}
+
+static void check_regions(bench *b, const qfz_partition *partition, bool has_slots)
+{
+    const census c = take_census(b, has_slots);
+    check_partition(b, &c, partition);
+    check_numbers(b, &c);
+}
+
 static void summarise(bench *b, const problem *p, qfz_kind kind)
 {
     for (int64_t t = 0; t < p->grid.n_x * p->grid.n_y; t++) {
@@ -126,6 +217,7 @@ static void summarise(bench *b, const problem *p, qfz_kind kind)
         if (kind == QFZ_COMPONENTS) {
             ok(TEST_ENGINE_TABLE.partition(b->worker, NULL, &partition, &err), &err);
             ok(qfz_stitch_put_partition(b->stitch, t, &partition, &err), &err);
+            check_regions(b, &partition, true);
         }
         ok(qfz_summary_init(&summary, box, &p->rule, &err), &err);
         ok(TEST_ENGINE_TABLE.summarise(b->worker, &summary, &err), &err);
@@ -154,12 +246,13 @@ static void check_labels(bench *b, const problem *p, qfz_kind kind, const uint32
     qfz_error err = {0};
     qfz_partition partition;
     qfz_count count = {0};
-    uint64_t lut[64];
+    qfz_numbers numbers = {0};
     const int64_t n_tiles = p->grid.n_x * p->grid.n_y;
     for (int64_t t = 0; kind == QFZ_OMEGA && t < n_tiles; t++) {
         load(b, p, t);
         partition_tile(b, t, &partition);
         ok(qfz_stitch_put_partition(b->stitch, t, &partition, &err), &err);
+        check_regions(b, &partition, n_tiles > 1);
     }
     ok(qfz_stitch_number(b->stitch, &err), &err);
     ok(qfz_stitch_count(b->stitch, 0, 1, &count, &err), &err);
@@ -168,8 +261,10 @@ static void check_labels(bench *b, const problem *p, qfz_kind kind, const uint32
         uint32_t got[64];
         const qfz_box box = load(b, p, t);
         partition_tile(b, t, &partition);
-        ok(qfz_stitch_labels(b->stitch, t, &partition, lut, &err), &err);
-        ok(TEST_ENGINE_TABLE.labels(b->worker, lut, false, got, &err), &err);
+        ok(qfz_stitch_numbers(b->stitch, t, &partition, &numbers, &err), &err);
+        ok(TEST_ENGINE_TABLE.number(b->worker, &numbers, &err), &err);
+        ok(TEST_ENGINE_TABLE.labels(b->worker, false, got, &err), &err);
+        qfz_numbers_fini(&numbers);
         for (int64_t i = 0; i < b->tile.h * b->tile.w; i++) {
             const int64_t y = box.y0 + i / b->tile.w, x = box.x0 + i % b->tile.w;
             if (!CHECK(got[i] == want[y * p->grid.w + x], "pixel %d %d has label %u, not %u",

@@ -29,8 +29,9 @@ static void wide_labels_keep_their_high_words(void **state)
     const qfz_image tile = {.h = 1, .w = 4, .n_bands = 1, .type = QFZ_U8, .pixels = pixels};
     const qfz_rule rule = {
         .connectivity = 4, .distance = QFZ_LINF, .type = QFZ_U8, .n_bands = 1, .alpha_key = 0};
-    const uint64_t lut[3] = {UINT64_C(1) << 40, UINT64_C(3) << 33 | 7, 5};
-    const uint64_t want[4] = {lut[0], lut[1], lut[1], lut[2]};
+    uint64_t row_start[1] = {UINT64_C(3) << 33 | 7}, slot_label[3] = {UINT64_C(1) << 40, 0, 5};
+    const qfz_numbers numbers = {.row_start = row_start, .slot_label = slot_label};
+    const uint64_t want[4] = {slot_label[0], row_start[0] + 1, row_start[0] + 1, 5};
     uint64_t got[4];
     qfz_error err = {.status = QFZ_OK};
     qfz_worker *worker;
@@ -41,7 +42,8 @@ static void wide_labels_keep_their_high_words(void **state)
     assert_int_equal(qfz_engine_cpu.load(worker, &tile, &err), QFZ_OK);
     assert_int_equal(qfz_engine_cpu.partition(worker, NULL, &partition, &err), QFZ_OK);
     assert_int_equal(partition.n_regions, 3);
-    assert_int_equal(qfz_engine_cpu.labels(worker, lut, true, got, &err), QFZ_OK);
+    assert_int_equal(qfz_engine_cpu.number(worker, &numbers, &err), QFZ_OK);
+    assert_int_equal(qfz_engine_cpu.labels(worker, true, got, &err), QFZ_OK);
     assert_memory_equal(got, want, sizeof want);
     qfz_engine_cpu.close(worker);
 }
