@@ -227,7 +227,7 @@ template <typename WORK> static __device__ __forceinline__ void mark_wide(WORK &
         empty(w, c);
         w.m.held_lo[c] = QFZ_NONE;
         w.m.held_hi[c] = 0;
-        if (w.m.kind[c] < ENDED) qfz_lower(&w.m.breaks[w.m.up[c]], (uint32_t)w.m.level[c]);
+        if (w.m.kind[c] < ENDED) qfz_lower(&w.m.breaks[w.m.up[c]], max((uint32_t)w.m.level[c], 1u));
     }
 }
 

@@ -162,7 +162,7 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
         g.held_hi[v] = b.own_hi[v];
         g.range_lo[v] = QFZ_NONE;
         g.range_hi[v] = 0;
-        if (g.up[v] != QFZ_NONE) tell(g, g.up[v], g.up_level[v]);
+        if (g.up[v] != QFZ_NONE) tell(g, g.up[v], max(g.up_level[v], 1u)); /* zones always hold */
     }
 }
 

@@ -345,11 +345,46 @@ static void greatest_levels(qfz_gpu *gpu)
         }
 }
 
+/* Squares of small differences vanish, so that zones hold unlike pixels: they hold all the same.
+ * Stripes of such zones, slanted across many blocks, between steps that are seen. */
+static void vanishing_squares(qfz_gpu *gpu)
+{
+    enum { H = 70, W = 210 };
+    static const double omega = 0;
+    std::vector<float> px(H * W);
+    for (int i = 0; i < H * W; i++) {
+        const int stripe = i / W + i % W;
+        px[(size_t)i] = (stripe / 6 % 2 ? 1.0f : 0.0f) * (float)(1 << stripe / 24) +
+                        (stripe % 2 ? 1e-26f : 0.0f);
+    }
+    qfz_image image = {};
+    image.h = H;
+    image.w = W;
+    image.n_bands = 1;
+    image.type = QFZ_F32;
+    image.pixels = px.data();
+    for (const int connectivity : {4, 8}) {
+        qfz_rule rule = {};
+        rule.type = QFZ_F32;
+        rule.n_bands = 1;
+        rule.distance = QFZ_L2;
+        rule.connectivity = connectivity;
+        rule.alpha_key = UINT32_MAX;
+        rule.omega = &omega;
+        check_case(0, "vanishing squares, %d-connected", connectivity);
+        check_alone(gpu, &image, &rule);
+        check_tiles(gpu, &image, &rule);
+    }
+}
+
 int main(int argc, char **argv)
 {
     check_begin(argc, argv, 36);
     qfz_gpu gpu = open_gpu(&err);
-    if (check_.first == 0) greatest_levels(&gpu);
+    if (check_.first == 0) {
+        greatest_levels(&gpu);
+        vanishing_squares(&gpu);
+    }
     for (int64_t i = check_.first; i < check_.cases; i++)
         random_raster(&gpu, i);
     for (int64_t i = check_.first; i < check_.cases; i += 12)
