@@ -293,17 +293,23 @@ static qfz_status given_before(qfz_stitch *stitch, int64_t tile_y, uint64_t tota
     return QFZ_OK;
 }
 
-qfz_status qfz_stitch_count(qfz_stitch *stitch, int part, int n_parts, qfz_count *count,
-                            qfz_error *err)
+qfz_status qfz_stitch_get_count(qfz_stitch *stitch, qfz_count *count, qfz_error *err)
 {
-    const int64_t n_y = stitch->hierarchy.grid.n_y;
     void *data;
     int64_t bytes;
-    uint64_t end;
     QFZ_TRY(qfz_store_get(stitch->store, qfz_fact(stitch, FACT_NUMBERED), &data, &bytes, err));
     if (!data) return qfz_fail(err, QFZ_EIO, "the number of regions is not there");
     memcpy(count, data, sizeof *count);
     free(data);
+    return QFZ_OK;
+}
+
+qfz_status qfz_stitch_count(qfz_stitch *stitch, int part, int n_parts, qfz_count *count,
+                            qfz_error *err)
+{
+    const int64_t n_y = stitch->hierarchy.grid.n_y;
+    uint64_t end;
+    QFZ_TRY(qfz_stitch_get_count(stitch, count, err));
     if (n_parts == stitch->ranks->n) return QFZ_OK;
     /* parts of what one process has numbered */
     QFZ_TRY(given_before(stitch, qfz_part_first_row(n_y, part, n_parts), count->total,
