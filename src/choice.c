@@ -30,6 +30,7 @@ static qfz_status take_devices(qfz_choice *choice, const qfz_wish *wish, int n_t
     const int n = wish->n_gpus;
     if (!wish->gpus) {
         share_devices(choice, wish, n_there);
+        if (n > 0 && n < choice->n_devices) choice->n_devices = n;
         return QFZ_OK;
     }
     if (n < 1 || n > QFZ_MAX_DEVICES)

@@ -15,7 +15,8 @@ typedef struct qfz_choice {
     char warning[256];           /* why it is not the engine that one could expect; or "" */
 } qfz_choice;
 
-/* What is wished: gpus NULL means all that there are, memory_bytes 0 most of what is free. */
+/* What is wished: gpus NULL means all that there are, or the first n_gpus of them if that is not 0;
+ * memory_bytes 0 most of what is free. */
 typedef struct qfz_wish {
     qfz_engine_choice engine;
     const int *gpus;

@@ -8,25 +8,25 @@ static qfz_status summarise(qfz_run *run, qfz_hand *hand, int64_t tile, void *ar
     const qfz_engine *const engine = run->setup->engine;
     qfz_partition partition;
     QFZ_TRY(engine->partition(hand->worker, NULL, &partition, err));
-    QFZ_TRY(qfz_stitch_put_partition(run->stitch, tile, &partition, err));
+    QFZ_TRY(qfz_visit_put_regions(run, tile, &partition, err));
     return qfz_visit_summarise(run, hand, tile, arg, err);
 }
 
 static bool is_summarised(qfz_run *run, int64_t tile, void *arg)
 {
-    return qfz_visit_is_summarised(run, tile, arg) && qfz_stitch_has_partition(run->stitch, tile);
+    return qfz_visit_is_summarised(run, tile, arg) && qfz_visit_has_regions(run, tile);
 }
 
 static qfz_status stitch(qfz_run *run, double share, qfz_error *err)
 {
     QFZ_TRY(qfz_run_solve(run, share, err));
-    return qfz_stitch_number(run->stitch, err);
+    return qfz_visit_number_all(run, err);
 }
 
 static bool is_stitched(qfz_run *run, int64_t tile, void *arg)
 {
     (void)arg;
-    return qfz_stitch_is_numbered(run->stitch, tile);
+    return qfz_visit_is_numbered(run, tile);
 }
 
 static void plan(const qfz_run *run, qfz_outputs *outputs)

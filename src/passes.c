@@ -104,11 +104,12 @@ static qfz_status resolve(const qfz_passes *passes, qfz_run *run, bool *last, qf
     return st;
 }
 
-/* Where regions are only counted, numbering them is the end. */
 static qfz_status count(qfz_run *run, qfz_error *err)
 {
     qfz_status st = QFZ_OK;
-    if (run->setup->kind != QFZ_LEVELS)
+    if (run->setup->job->count_only)
+        st = qfz_stitch_total(run->stitch, &run->count.total, err);
+    else if (run->setup->kind != QFZ_LEVELS)
         st = qfz_stitch_count(run->stitch, run->part, run->n_parts, &run->count, err);
     return qfz_ranks_agree(run->ranks, st, err);
 }

@@ -59,6 +59,15 @@ static qfz_status open_hand(void *arg, int64_t item, int worker, qfz_error *err)
     return hand_open(&run->hands[item], run->setup, choice->devices[item % choice->n_devices], err);
 }
 
+static qfz_status close_hand(void *arg, int64_t item, int worker, qfz_error *err)
+{
+    (void)worker;
+    (void)err;
+    const qfz_run *const run = arg;
+    hand_close(&run->hands[item], run->setup->engine);
+    return QFZ_OK;
+}
+
 /* The folder of the journal, or of the output if there is such a folder (dst may be none, or no
  * file), else the current. */
 void qfz_run_folder(const qfz_job *job, char *folder, size_t size)
@@ -135,8 +144,9 @@ failed:
 
 void qfz_run_close(qfz_run *run)
 {
-    for (int i = 0; i < run->n_hands; i++)
-        hand_close(&run->hands[i], run->setup->engine);
+    qfz_error none = {.status = QFZ_OK};
+    if (run->n_hands > 0)
+        (void)qfz_parallel_for(run->n_hands, run->n_hands, close_hand, run, &none);
     for (int64_t i = 0; run->kept && i < run->n_tiles; i++) {
         free(run->kept[i].pixels);
         free(run->kept[i].valid);

@@ -78,7 +78,7 @@ qfz_status qfz_session_open(qfz_session **out, const qfz_image *image, const qfz
     const bool any_gpu = o->engine == QFZ_ENGINE_CPU || (o->gpu == 0 && !o->gpu_method);
     const qfz_wish wish = {.engine = o->engine,
                            .gpus = any_gpu ? NULL : &o->gpu,
-                           .n_gpus = any_gpu ? 0 : 1,
+                           .n_gpus = 1,
                            .method = o->gpu_method};
     qfz_choice choice;
     QFZ_TRY(qfz_choose(&choice, &wish, err));

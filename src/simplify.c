@@ -74,14 +74,14 @@ static qfz_status count(qfz_run *run, qfz_hand *hand, int64_t tile, void *arg, q
     (void)arg;
     qfz_partition partition;
     QFZ_TRY(partition_tile(run, hand, tile, &partition, err));
-    QFZ_TRY(qfz_stitch_put_partition(run->stitch, tile, &partition, err));
+    QFZ_TRY(qfz_visit_put_regions(run, tile, &partition, err));
     return run->setup->job->count_only ? QFZ_OK : put_sums(run, hand, tile, &partition, err);
 }
 
 static bool is_counted(qfz_run *run, int64_t tile, void *arg)
 {
     (void)arg;
-    return qfz_stitch_has_partition(run->stitch, tile) &&
+    return qfz_visit_has_regions(run, tile) &&
            (run->setup->job->count_only || qfz_stitch_has_values(run->stitch, QFZ_SET_SUMS, tile));
 }
 
@@ -99,7 +99,7 @@ static qfz_status number(qfz_run *run, double share, qfz_error *err)
     const qfz_combine add =
         qfz_type_is_float(run->setup->info.type) ? add_float_sums : add_integer_sums;
     qfz_run_begin(run, "numbering", share, 0);
-    QFZ_TRY(qfz_stitch_number(run->stitch, err));
+    QFZ_TRY(qfz_visit_number_all(run, err));
     if (run->setup->job->count_only) return QFZ_OK;
     return qfz_stitch_reduce(run->stitch, QFZ_SET_SUMS, value_words(run->setup), add, err);
 }
@@ -107,7 +107,7 @@ static qfz_status number(qfz_run *run, double share, qfz_error *err)
 static bool is_numbered(qfz_run *run, int64_t tile, void *arg)
 {
     (void)arg;
-    return qfz_stitch_is_numbered(run->stitch, tile) &&
+    return qfz_visit_is_numbered(run, tile) &&
            (run->setup->job->count_only || qfz_stitch_is_reduced(run->stitch, QFZ_SET_SUMS, tile));
 }
 

@@ -33,6 +33,32 @@ bool qfz_visit_is_summarised(qfz_run *run, int64_t tile, void *arg)
     return qfz_stitch_has_summary(run->stitch, tile);
 }
 
+qfz_status qfz_visit_put_regions(qfz_run *run, int64_t tile, const qfz_partition *partition,
+                                 qfz_error *err)
+{
+    return run->setup->job->count_only
+               ? qfz_stitch_put_count(run->stitch, tile, partition, err)
+               : qfz_stitch_put_partition(run->stitch, tile, partition, err);
+}
+
+bool qfz_visit_has_regions(qfz_run *run, int64_t tile)
+{
+    return run->setup->job->count_only ? qfz_stitch_has_count(run->stitch, tile)
+                                       : qfz_stitch_has_partition(run->stitch, tile);
+}
+
+qfz_status qfz_visit_number_all(qfz_run *run, qfz_error *err)
+{
+    return run->setup->job->count_only ? qfz_stitch_add_counts(run->stitch, err)
+                                       : qfz_stitch_number(run->stitch, err);
+}
+
+bool qfz_visit_is_numbered(qfz_run *run, int64_t tile)
+{
+    return run->setup->job->count_only ? qfz_stitch_is_counted(run->stitch)
+                                       : qfz_stitch_is_numbered(run->stitch, tile);
+}
+
 qfz_status qfz_visit_number(qfz_run *run, qfz_hand *hand, int64_t tile,
                             const qfz_partition *partition, qfz_error *err)
 {

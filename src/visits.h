@@ -13,6 +13,14 @@ qfz_status qfz_visit_summarise(qfz_run *run, qfz_hand *hand, int64_t tile, void 
 /* Is that known already? */
 bool qfz_visit_is_summarised(qfz_run *run, int64_t tile, void *arg);
 
+/* A tile's regions: put, as partitioned; numbered with those of all tiles, collective; and what of
+ * that is known.  Where the job asks for their number only, they are counted instead. */
+qfz_status qfz_visit_put_regions(qfz_run *run, int64_t tile, const qfz_partition *partition,
+                                 qfz_error *err);
+bool qfz_visit_has_regions(qfz_run *run, int64_t tile);
+qfz_status qfz_visit_number_all(qfz_run *run, qfz_error *err);
+bool qfz_visit_is_numbered(qfz_run *run, int64_t tile);
+
 /* Gives the regions of the loaded tile, as partitioned, their labels. */
 qfz_status qfz_visit_number(qfz_run *run, qfz_hand *hand, int64_t tile,
                             const qfz_partition *partition, qfz_error *err);

@@ -26,6 +26,7 @@ struct qfz_worker {
     uint32_t *first, *count;
     uint32_t *slot_of; /* per region; QFZ_NONE: not on the ring */
     uint32_t *slot_region;
+    uint64_t *marks;     /* bits of regions: the slots */
     uint32_t *row_inner; /* these two are what a qfz_partition shows */
     qfz_slot *slots;
     uint64_t *name;     /* of each region, its label */
@@ -45,6 +46,7 @@ static void worker_close(qfz_worker *worker)
     free(worker->count);
     free(worker->slot_of);
     free(worker->slot_region);
+    free(worker->marks);
     free(worker->row_inner);
     free(worker->slots);
     free(worker->name);
@@ -65,6 +67,7 @@ static qfz_status open_regions(qfz_worker *worker, int64_t h, int64_t w, qfz_err
     QFZ_TRY(QFZ_NEW(&worker->count, h * w, err));
     QFZ_TRY(QFZ_NEW(&worker->slot_of, h * w, err));
     QFZ_TRY(QFZ_NEW(&worker->name, h * w, err));
+    QFZ_TRY(QFZ_NEW(&worker->marks, h * w / 64 + 1, err));
     QFZ_TRY(QFZ_NEW(&worker->row_inner, h, err));
     QFZ_TRY(QFZ_NEW(&worker->slot_region, most_ring(h, w), err));
     return QFZ_NEW(&worker->slots, most_ring(h, w), err);
@@ -246,22 +249,48 @@ static qfz_status find_omega_regions(qfz_worker *worker, const qfz_answer *answe
     return QFZ_OK;
 }
 
+/* The first region that begins at pixel px or later. */
+static uint32_t region_from(const qfz_worker *worker, uint32_t low, uint64_t px)
+{
+    uint32_t step = 1, high;
+    for (high = low; high < worker->n_regions && worker->first[high] < px; high += step, step *= 2)
+        low = high + 1;
+    if (high > worker->n_regions) high = worker->n_regions;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (worker->first[middle] < px)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Regions come by first pixel, so those that begin in a row are a range, and few are slots: they
+ * alone are looked at, the ones of a row in their order. */
 static void take_census(qfz_worker *worker)
 {
     const uint32_t h = (uint32_t)worker->tile.h, w = (uint32_t)worker->tile.w;
-    uint32_t row = 0, row_end = w;
-    memset(worker->row_inner, 0, h * sizeof *worker->row_inner);
-    for (uint32_t r = 0; r < worker->n_regions; r++) {
-        const uint32_t slot = worker->slot_of[r];
-        for (; worker->first[r] >= row_end; row_end += w)
-            row++;
-        if (slot == QFZ_NONE) {
-            worker->row_inner[row]++;
-            continue;
+    uint64_t *const marks = worker->marks;
+    memset(marks, 0, (worker->n_regions / 64 + 1) * sizeof *marks);
+    for (uint32_t s = 0; s < worker->n_slots; s++)
+        marks[worker->slot_region[s] / 64] |= UINT64_C(1) << worker->slot_region[s] % 64;
+    for (uint32_t y = 0, from = 0; y < h; y++) {
+        const uint32_t to = region_from(worker, from, (uint64_t)(y + 1) * w);
+        uint32_t n_slots = 0;
+        for (uint32_t r = from; r < to; r = (r | 63) + 1) {
+            uint64_t bits = marks[r / 64] >> r % 64 << r % 64;
+            for (; bits; bits &= bits - 1) {
+                const uint32_t region = (r & ~63u) + (uint32_t)__builtin_ctzll(bits);
+                if (region >= to) break;
+                worker->slots[worker->slot_of[region]] =
+                    (qfz_slot){.first = worker->first[region],
+                               .before = region - from - n_slots++,
+                               .pixels = worker->count[region]};
+            }
         }
-        worker->slots[slot] = (qfz_slot){.first = worker->first[r],
-                                         .before = worker->row_inner[row],
-                                         .pixels = worker->count[r]};
+        worker->row_inner[y] = to - from - n_slots;
+        from = to;
     }
 }
 

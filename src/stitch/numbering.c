@@ -158,33 +158,55 @@ static qfz_status save_tile(qfz_stitch *stitch, int64_t tile, const numbered_til
     return qfz_stitch_put_values(stitch, QFZ_SET_LABEL, tile, t->label, t->census.n_slots, err);
 }
 
+/* Tiles are loaded, which sorts their slots, and saved by all threads; in between the rows of
+ * pixels are gone through by one. */
+typedef struct tile_row {
+    qfz_stitch *stitch;
+    int64_t first_tile;
+    numbered_tile *tiles;
+    int64_t *next; /* of number_row() */
+} tile_row;
+
+static qfz_status load_in_row(void *arg, int64_t item, int worker, qfz_error *err)
+{
+    (void)worker;
+    const tile_row *const r = arg;
+    return tile_load_to_number(&r->tiles[item], r->stitch, r->first_tile + item, err);
+}
+
+static qfz_status save_in_row(void *arg, int64_t item, int worker, qfz_error *err)
+{
+    (void)worker;
+    const tile_row *const r = arg;
+    const int64_t tile = r->first_tile + item;
+    QFZ_TRY(save_tile(r->stitch, tile, &r->tiles[item], err));
+    qfz_store_drop(r->stitch->store, qfz_piece(r->stitch, PIECE_CENSUS, tile));
+    tile_fini(&r->tiles[item]);
+    return QFZ_OK;
+}
+
 static qfz_status number_tile_row(qfz_stitch *stitch, int64_t tile_y, uint64_t *given,
                                   qfz_error *err)
 {
     const qfz_grid *const grid = &stitch->hierarchy.grid;
-    const int64_t first_tile = tile_y * grid->n_x;
-    const qfz_box box = tile_box(stitch, first_tile);
-    numbered_tile *tiles = NULL;
-    int64_t *next = NULL;
+    tile_row r = {.stitch = stitch, .first_tile = tile_y * grid->n_x};
+    const qfz_box box = tile_box(stitch, r.first_tile);
+    const int n_threads = stitch->n_threads;
     qfz_status st;
-    QFZ_TRY_OR(st, cleanup, QFZ_NEW_ZERO(&tiles, grid->n_x, err));
-    QFZ_TRY_OR(st, cleanup, QFZ_NEW_ZERO(&next, grid->n_x, err));
-    for (int64_t x = 0; x < grid->n_x; x++)
-        QFZ_TRY_OR(st, cleanup, tile_load_to_number(&tiles[x], stitch, first_tile + x, err));
+    QFZ_TRY_OR(st, cleanup, QFZ_NEW_ZERO(&r.tiles, grid->n_x, err));
+    QFZ_TRY_OR(st, cleanup, QFZ_NEW_ZERO(&r.next, grid->n_x, err));
+    QFZ_TRY_OR(st, cleanup, qfz_parallel_for(n_threads, grid->n_x, load_in_row, &r, err));
     for (int64_t row = 0; row < qfz_box_h(box); row++)
         for (int64_t x = 0; x < grid->n_x; x++)
-            *given = number_row(&tiles[x], row, (uint64_t)((box.y0 + row + 1) * grid->w), *given,
-                                &next[x]);
-    for (int64_t x = 0; x < grid->n_x; x++) {
-        QFZ_TRY_OR(st, cleanup, save_tile(stitch, first_tile + x, &tiles[x], err));
-        qfz_store_drop(stitch->store, qfz_piece(stitch, PIECE_CENSUS, first_tile + x));
-    }
+            *given = number_row(&r.tiles[x], row, (uint64_t)((box.y0 + row + 1) * grid->w), *given,
+                                &r.next[x]);
+    st = qfz_parallel_for(n_threads, grid->n_x, save_in_row, &r, err);
 
 cleanup:
-    for (int64_t x = 0; tiles && x < grid->n_x; x++)
-        tile_fini(&tiles[x]);
-    free(tiles);
-    free(next);
+    for (int64_t x = 0; r.tiles && x < grid->n_x; x++)
+        tile_fini(&r.tiles[x]);
+    free(r.tiles);
+    free(r.next);
     return st;
 }
 
@@ -293,17 +315,23 @@ static qfz_status given_before(qfz_stitch *stitch, int64_t tile_y, uint64_t tota
     return QFZ_OK;
 }
 
-qfz_status qfz_stitch_count(qfz_stitch *stitch, int part, int n_parts, qfz_count *count,
-                            qfz_error *err)
+qfz_status qfz_stitch_get_count(qfz_stitch *stitch, qfz_count *count, qfz_error *err)
 {
-    const int64_t n_y = stitch->hierarchy.grid.n_y;
     void *data;
     int64_t bytes;
-    uint64_t end;
     QFZ_TRY(qfz_store_get(stitch->store, qfz_fact(stitch, FACT_NUMBERED), &data, &bytes, err));
     if (!data) return qfz_fail(err, QFZ_EIO, "the number of regions is not there");
     memcpy(count, data, sizeof *count);
     free(data);
+    return QFZ_OK;
+}
+
+qfz_status qfz_stitch_count(qfz_stitch *stitch, int part, int n_parts, qfz_count *count,
+                            qfz_error *err)
+{
+    const int64_t n_y = stitch->hierarchy.grid.n_y;
+    uint64_t end;
+    QFZ_TRY(qfz_stitch_get_count(stitch, count, err));
     if (n_parts == stitch->ranks->n) return QFZ_OK;
     /* parts of what one process has numbered */
     QFZ_TRY(given_before(stitch, qfz_part_first_row(n_y, part, n_parts), count->total,

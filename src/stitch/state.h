@@ -12,7 +12,7 @@ enum {
     PIECE_SUMMARY = 0,
     PIECE_ANSWER,
     PIECE_MAP,    /* of a group: slots to regions */
-    PIECE_CENSUS, /* of a tile: first pixels (numbering.c) */
+    PIECE_CENSUS, /* of a tile: first pixels (numbering.c), or how many regions (counting.c) */
     PIECE_ROWS,   /* of a tile: labels before each row's first */
     PIECE_PIXELS, /* of a tile: how many are valid */
 
@@ -63,6 +63,9 @@ typedef struct qfz_level_walk {
 
 qfz_status qfz_walk_level(qfz_level_walk *walk, qfz_stitch *stitch, int level, qfz_item_fn fn,
                           void *arg, qfz_error *err);
+
+/* numbering.c: what is kept as FACT_NUMBERED. */
+qfz_status qfz_stitch_get_count(qfz_stitch *stitch, qfz_count *count, qfz_error *err);
 
 /* exchange.c: a piece of every node of a level whose parent another rank has: from the node's rank
  * to the parent's, or the other way.  Collective. */

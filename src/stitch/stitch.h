@@ -101,4 +101,12 @@ qfz_status qfz_stitch_numbers(qfz_stitch *stitch, int64_t tile, const qfz_partit
                               qfz_numbers *numbers, qfz_error *err);
 void qfz_numbers_fini(qfz_numbers *numbers);
 
+/* ---- counting, where nobody will ask for labels: needs less than numbering does. */
+qfz_status qfz_stitch_put_count(qfz_stitch *stitch, int64_t tile, const qfz_partition *partition,
+                                qfz_error *err);
+bool qfz_stitch_has_count(qfz_stitch *stitch, int64_t tile);
+qfz_status qfz_stitch_add_counts(qfz_stitch *stitch, qfz_error *err); /* after solve; collective */
+bool qfz_stitch_is_counted(qfz_stitch *stitch);
+qfz_status qfz_stitch_total(qfz_stitch *stitch, uint64_t *n, qfz_error *err);
+
 #endif

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """ranks.py QFZ [SEED]: jobs on 1, 2, 3, 4, 7 ranks, as VRT and merged, and in phases, in parts of any
 order: the bytes of one process."""
+import json
 import os
 import sys
 
@@ -53,6 +54,31 @@ def on_ranks(wanted):
     left_over("ranks")
 
 
+def counted():
+    """Regions by number only, on ranks and in phases: as many as the table has rows."""
+    for task in ("label", "simplify"):
+        with open(f"whole_{task}.csv", encoding="utf-8") as rows:
+            want = len(rows.readlines()) - 1
+        own = [word for word in TASKS[task][0][1:] if "{stem}" not in word]
+        own = [word for word in own if word not in ("--regions", "--labels")]
+        words = [task, "-q", *own, *TILE, "--count-only", "src.tif"]
+
+        def check(before, what):
+            status, out, err = run([*before, *words])
+            good = status == 0 and json.loads(out)["regions"] == want
+            test.check(good, f"{task}, {what}: status {status}, not {want}: {out} {err}")
+
+        for n in (1, 2, 7):
+            before = ranks_of(test.qfz, n)
+            if before is not None:
+                check([*before, test.qfz], f"counted on {n} ranks")
+        in_parts = [test.qfz, "run", "--work", f"count_{task}", "--phase"]
+        for name in ("summarise", "stitch") * (2 if task == "simplify" else 1):
+            for part in ("2/3", "1/3", "3/3") if name == "summarise" else ("",):
+                run([*in_parts, name, *(["--part", part] if part else []), *words])
+        check([*in_parts, "resolve", "--part", "2/3"], "counted in phases")
+
+
 def layouts():
     words = [test.qfz, "saliency", "-q", *TILE, "--layout", "khalimsky", "src.tif"]
     runs(words + ["whole_k.tif"], "khalimsky")
@@ -102,6 +128,7 @@ def in_phases(task, n, wanted, times=1):
 
 want = references()
 on_ranks(want)
+counted()
 layouts()
 for parts in (1, 3, 11):
     for name in TASKS:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_devices.c - which devices a job takes, and what it does when they, or their memory, are not
  * there; in the simulator, which can be told to have any number of them. */
+#include "choice.h"
 #include "files.h"
 #include "sim_control.h"
 
@@ -86,12 +87,25 @@ static void takes_the_devices_named(void)
     job.gpus = two;
     job.n_gpus = 2;
     equals_reference(&job, "cuda", 2);
+    CHECK(sim_was_used(0) && sim_was_used(2) && !sim_was_used(1), "GPU 1 was used");
     job.gpus = far;
     refused(&job, QFZ_EARG, "no GPU 4");
     job.gpus = twice;
     refused(&job, QFZ_EARG, "twice");
     job.engine = QFZ_ENGINE_CPU;
     refused(&job, QFZ_EARG, "CPU");
+}
+
+static void shares_the_devices_among_ranks(void)
+{
+    const qfz_wish wish = {.engine = QFZ_ENGINE_CUDA, .local_rank = 1, .n_local = 2};
+    qfz_choice choice;
+    qfz_error err = {0};
+    check_describe("the second of two ranks");
+    sim_set_devices(4);
+    CHECK(qfz_choose(&choice, &wish, &err) == QFZ_OK && choice.n_devices == 2, "%s", err.message);
+    for (int i = 0; i < 4; i++)
+        CHECK(sim_was_used(i) == i % 2, "GPU %d", i);
 }
 
 static void says_when_there_is_no_device(void)
@@ -237,6 +251,7 @@ int main(int argc, char **argv)
     run_reference();
     takes_as_many_devices_as_there_are();
     takes_the_devices_named();
+    shares_the_devices_among_ranks();
     says_when_there_is_no_device();
     shrinks_when_memory_runs_out();
     falls_back_when_memory_never_suffices();

@@ -209,7 +209,7 @@ static void refused(const char *what, const qfz_image *image, const qfz_method *
 static void refuses_what_makes_no_sense(void)
 {
     const uint32_t pixels[4] = {0, 1, 2, 3};
-    const double negative = -1, not_a_number = NAN, fine = 3;
+    const double negative = -1, not_a_number = NAN, fine[2] = {3, 3};
     const qfz_image image = {.h = 1, .w = 2, .n_bands = 1, .type = QFZ_U32, .pixels = pixels};
     qfz_image i = image;
     const qfz_method method = {.connectivity = 4, .has_alpha = true, .alpha = 1};
@@ -220,7 +220,7 @@ static void refuses_what_makes_no_sense(void)
     m.alpha = NAN, refused("alpha NaN", &image, &m), m = method;
     m.omega = &negative, m.n_omega = 1, refused("omega < 0", &image, &m), m = method;
     m.omega = &not_a_number, m.n_omega = 1, refused("omega NaN", &image, &m), m = method;
-    m.omega = &fine, m.n_omega = 2, refused("2 omegas for 1 band", &image, &m), m = method;
+    m.omega = fine, m.n_omega = 2, refused("2 omegas for 1 band", &image, &m), m = method;
     i.n_bands = 2, refused("l1 of 2 bands UInt32", &i, &m), i = image;
     i.h = 0, refused("no rows", &i, &m), i = image;
     i.h = (int64_t)1 << 20, i.w = (int64_t)1 << 20, refused("2^40 pixels", &i, &m), i = image;

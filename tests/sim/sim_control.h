@@ -12,8 +12,11 @@ extern "C" {
 /* The seed of everything random in it. */
 void sim_seed(uint64_t seed);
 
-/* How many devices there seem to be; 1 at first. */
+/* How many devices there seem to be; 1 at first.  None was used yet. */
 void sim_set_devices(int n);
+
+/* Was the device made current by any thread since sim_set_devices()? */
+int sim_was_used(int device);
 
 /* The n-th allocation of device memory from now on fails, and with `all` every one after it too;
  * 0: none does. */

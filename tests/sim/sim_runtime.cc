@@ -9,6 +9,7 @@ namespace
 {
 enum { MAX_DEVICES = 64 };
 std::atomic<int> n_devices{1};
+std::atomic<bool> was_used[MAX_DEVICES];
 std::atomic<int> shared_bytes{227 << 10};
 std::atomic<int> compute_capability{90};
 constexpr int n_multiprocessors = 4;
@@ -42,6 +43,13 @@ struct sim_event {
 void sim_set_devices(int n)
 {
     n_devices = n;
+    for (std::atomic<bool> &used : was_used)
+        used = false;
+}
+
+int sim_was_used(int d)
+{
+    return was_used[d];
 }
 
 void sim_set_shared(int64_t bytes)
@@ -215,6 +223,7 @@ cudaError_t cudaSetDevice(int d)
 {
     if (d < 0 || d >= n_devices) return tell(cudaErrorInvalidDevice);
     device = d;
+    was_used[d] = true;
     return cudaSuccess;
 }
 

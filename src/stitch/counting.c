@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* counting.c - how many regions there are, without numbers.
+ *
+ * Every region is counted once, where it ends: by the tile, or the group, inside of which it lies
+ * without touching the border; those that touch the raster's own are counted at the top. */
+#include <stdlib.h>
+
+#include "memory.h"
+#include "stitch/state.h"
+
+/* What a tile says. */
+typedef struct tally {
+    uint64_t inner, slots;
+} tally;
+
+qfz_status qfz_stitch_put_count(qfz_stitch *stitch, int64_t tile, const qfz_partition *partition,
+                                qfz_error *err)
+{
+    const tally t = {.inner = partition->n_regions - partition->n_slots,
+                     .slots = partition->n_slots};
+    return qfz_store_put(stitch->store, qfz_piece(stitch, PIECE_CENSUS, tile), &t, sizeof t, err);
+}
+
+bool qfz_stitch_has_count(qfz_stitch *stitch, int64_t tile)
+{
+    return qfz_has(stitch, PIECE_CENSUS, tile);
+}
+
+typedef struct adding {
+    qfz_level_walk walk;
+    uint64_t n;
+} adding;
+
+static tally tally_of_group(const uint32_t *map)
+{
+    int64_t at = 1;
+    uint32_t n_own;
+    (void)qfz_map_next(map, &at, &n_own);
+    return (tally){.inner = map[0] - n_own, .slots = n_own};
+}
+
+static qfz_status add_node(void *arg, int64_t item, int worker, qfz_error *err)
+{
+    (void)worker;
+    adding *const a = arg;
+    const qfz_stitch *const stitch = a->walk.stitch;
+    const int64_t node = a->walk.first + item;
+    const bool is_tile = a->walk.level == 0, is_top = node + 1 == stitch->n_nodes;
+    void *data = NULL;
+    int64_t bytes;
+    QFZ_TRY(qfz_store_get(stitch->store,
+                          qfz_piece(stitch, is_tile ? PIECE_CENSUS : PIECE_MAP, node), &data,
+                          &bytes, err));
+    if (!data) return qfz_fail(err, QFZ_EIO, "a count that was stored is not there");
+    const tally t = is_tile ? *(const tally *)data : tally_of_group(data);
+    free(data);
+#pragma omp atomic
+    a->n += t.inner + (is_top ? t.slots : 0);
+    return QFZ_OK;
+}
+
+qfz_status qfz_stitch_add_counts(qfz_stitch *stitch, qfz_error *err)
+{
+    adding a = {.n = 0};
+    qfz_count count = {0};
+    for (int level = 0; level < stitch->hierarchy.n_levels; level++)
+        QFZ_TRY(qfz_walk_level(&a.walk, stitch, level, add_node, &a, err));
+    count.own = a.n;
+    QFZ_TRY(qfz_ranks_sum(stitch->ranks, count.own, &count.before, &count.total, err));
+    const qfz_status st =
+        qfz_store_put(stitch->store, qfz_fact(stitch, FACT_NUMBERED), &count, sizeof count, err);
+    return qfz_ranks_agree(stitch->ranks, st, err);
+}
+
+bool qfz_stitch_is_counted(qfz_stitch *stitch)
+{
+    return qfz_store_has(stitch->store, qfz_fact(stitch, FACT_NUMBERED));
+}
+
+qfz_status qfz_stitch_total(qfz_stitch *stitch, uint64_t *n, qfz_error *err)
+{
+    qfz_count count;
+    QFZ_TRY(qfz_stitch_get_count(stitch, &count, err));
+    *n = count.total;
+    return QFZ_OK;
+}
