@@ -105,7 +105,11 @@ typedef struct qfz_engine {
     qfz_status (*saliency)(qfz_worker *worker, const qfz_answer *answer, uint32_t *keys,
                            qfz_error *err);
 
-    /* The canonical alpha-tree, as in qfz_tree; parent and level have room for 2 * h * w. */
+    /* Words that tree() wants for parent, and for level, of a tile of h x w: those of the largest
+     * result and some to work in.  NULL: 2 * h * w. */
+    int64_t (*tree_room)(const qfz_rule *rule, int64_t h, int64_t w);
+
+    /* The canonical alpha-tree, as in qfz_tree. */
     qfz_status (*tree)(qfz_worker *worker, uint32_t *parent, uint32_t *level, int64_t *n_nodes,
                        qfz_error *err);
 

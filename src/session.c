@@ -195,6 +195,11 @@ static qfz_status need_records(qfz_session *s, qfz_error *err)
     return QFZ_OK;
 }
 
+static int64_t tree_room(const qfz_session *s, const qfz_rule *rule)
+{
+    return s->engine->tree_room ? s->engine->tree_room(rule, s->image.h, s->image.w) : 2 * n_px(s);
+}
+
 /* Memory for a part, taken before its time is measured. */
 static qfz_status prepare(qfz_session *s, qfz_part part, qfz_error *err)
 {
@@ -213,8 +218,8 @@ static qfz_status prepare(qfz_session *s, qfz_part part, qfz_error *err)
         return need_worker(s, QFZ_OMEGA, &rule, err);
     case QFZ_PART_TREE:
         rule.alpha_key = UINT32_MAX;
-        QFZ_TRY(need_words(&s->parent, 2 * n_px(s), err));
-        QFZ_TRY(need_words(&s->level, 2 * n_px(s), err));
+        QFZ_TRY(need_words(&s->parent, tree_room(s, &rule), err));
+        QFZ_TRY(need_words(&s->level, tree_room(s, &rule), err));
         return need_worker(s, QFZ_TREE, &rule, err);
     case QFZ_PART_SALIENCY:
     case QFZ_PART_RESOLVE:

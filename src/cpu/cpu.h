@@ -21,8 +21,10 @@ void qfz_components(const qfz_image *image, const qfz_rule *rule, int n_threads,
 
 /* ---- tree.c: the canonical alpha-tree of one image.
  *
- * parent and level have room for 2 * h * w nodes; the result is a qfz_tree (qfz.h), of *n_nodes
- * slots.  Edges above rule->alpha_key are left out, so that there may be many roots. */
+ * parent and level have room for qfz_tree_room() words each, where the tree also grows; the result
+ * is a qfz_tree (qfz.h), of *n_nodes slots, at most 2 * h * w.  Edges above rule->alpha_key are
+ * left out, so that there may be many roots. */
+int64_t qfz_tree_room(const qfz_rule *rule, int64_t h, int64_t w);
 size_t qfz_tree_bytes(const qfz_rule *rule, int64_t h, int64_t w, int n_threads);
 void qfz_tree_build(const qfz_image *image, const qfz_rule *rule, int n_threads, void *scratch,
                     uint32_t *parent, uint32_t *level, int64_t *n_nodes);

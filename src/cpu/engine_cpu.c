@@ -132,7 +132,11 @@ static int64_t bytes_per_px(const qfz_rule *rule, qfz_kind kind)
     case QFZ_OMEGA:
         return qfz_omega_contraction_bytes(rule, side, side) / pixels + 2 + regions +
                word * qfz_sum_words(rule->type);
-    case QFZ_TREE: return 16 + (int64_t)qfz_tree_bytes(rule, side, side, 1) / pixels + 1;
+    case QFZ_TREE:
+        return (8 * qfz_tree_room(rule, side, side) +
+                (int64_t)qfz_tree_bytes(rule, side, side, 1)) /
+                   pixels +
+               1;
     }
     return 0;
 }
@@ -476,5 +480,6 @@ const qfz_engine qfz_engine_cpu = {
     .features = features,
     .paint = paint,
     .saliency = saliency,
+    .tree_room = qfz_tree_room,
     .tree = tree,
 };

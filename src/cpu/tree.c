@@ -23,24 +23,27 @@ static void *take(char *scratch, size_t *at, size_t bytes)
 }
 
 /* As many as all blocks together can have. */
-static int64_t max_crossing_of_all(int connectivity, const qfz_tree_work *t)
+static int64_t max_crossing_of_all(int connectivity, const qfz_blocks *in)
 {
     const int64_t kinds = connectivity == 4 ? 1 : 3;
-    return kinds *
-           ((t->in_blocks.n_x - 1) * t->in_blocks.h + (t->in_blocks.n_y - 1) * t->in_blocks.w);
+    return kinds * ((in->n_x - 1) * in->h + (in->n_y - 1) * in->w);
+}
+
+int64_t qfz_tree_room(const qfz_rule *rule, int64_t h, int64_t w)
+{
+    const qfz_blocks in = qfz_blocks_of(h, w, QFZ_BLOCK_SIDE);
+    return 2 * (h * w + max_crossing_of_all(rule->connectivity, &in));
 }
 
 static build slice(char *scratch, const qfz_rule *rule, int64_t h, int64_t w, int n_threads)
 {
     build b = {.t = {.rule = rule, .in_blocks = qfz_blocks_of(h, w, QFZ_BLOCK_SIDE)}};
     qfz_tree_work *const t = &b.t;
-    const size_t crossing = (size_t)max_crossing_of_all(rule->connectivity, t);
-    const size_t slots = (size_t)(h * w) + crossing;
+    const size_t crossing = (size_t)max_crossing_of_all(rule->connectivity, &t->in_blocks);
     size_t at = (size_t)((64 - (uintptr_t)scratch % 64) % 64);
     if (!scratch) at = 64;
     t->blocks =
-        take(scratch, &at, (size_t)(t->in_blocks.n_y * t->in_blocks.n_x) * sizeof *t->blocks);
-    t->node = take(scratch, &at, slots * sizeof *t->node);
+        take(scratch, &at, (size_t)(t->in_blocks.n_y * t->in_blocks.n_x + 1) * sizeof *t->blocks);
     t->seam = take(scratch, &at, crossing * sizeof *t->seam);
     b.block_scratch =
         take(scratch, &at, (size_t)n_threads * qfz_tree_block_bytes(rule->connectivity));
@@ -101,7 +104,8 @@ void qfz_tree_build(const qfz_image *image, const qfz_rule *rule, int n_threads,
     build b = slice(scratch, rule, image->h, image->w, n_threads);
     b.t.image = image;
     b.t.leaf = parent;
-    b.t.children = level;
+    b.t.children = parent + image->h * image->w;
+    b.t.node = (qfz_tree_node *)(void *)level;
     lay_out(&b.t);
 #pragma omp parallel num_threads(n_threads)
 #pragma omp single

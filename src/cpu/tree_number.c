@@ -2,8 +2,10 @@
 /* tree_number.c - from slots to the canonical tree: aliases and nodes with one child give way to
  * the next node above that stays; those that stay are numbered by block.
  *
- * Both results double as scratch until they are written: numbers of nodes are kept where the
- * children were counted, in level, whose own values come last. */
+ * Everything happens in the room of the result.  Numbers of slots take the place of their counts of
+ * children, final parents that of the parents in the nodes.  Then numbers are of no use any more,
+ * and the parents of nodes are written over them; levels, which are left in nodes, move to
+ * their places last. */
 #include <string.h>
 
 #include "cpu/tree_parts.h"
@@ -66,8 +68,8 @@ static void write_leaf_parents(const qfz_tree_work *t, qfz_box box, uint32_t *pa
     }
 }
 
-static void write_node_parents(const qfz_tree_work *t, const qfz_tree_block *block,
-                               uint32_t *parent)
+/* The nodes of a block that stay get the numbers of their parents. */
+static void resolve_node_parents(const qfz_tree_work *t, const qfz_tree_block *block)
 {
     uint32_t me = block->number;
     const uint32_t end = block->slot + qfz_tree_block_slots(block);
@@ -75,29 +77,68 @@ static void write_node_parents(const qfz_tree_work *t, const qfz_tree_block *blo
         const uint32_t slot = t->node[i].parent;
         if (slot & GONE) continue;
         const uint32_t up = t->children[slot];
-        parent[me] = up == QFZ_NONE ? me : up;
+        t->node[i].parent = up == QFZ_NONE ? me : up;
         me++;
     }
 }
 
-static void write_levels(const qfz_tree_work *t, const qfz_tree_block *block, uint32_t *level)
+/* Parents to their places; levels close together, to where the block's nodes begin. */
+static void write_nodes(const qfz_tree_work *t, const qfz_tree_block *block, uint32_t *parent,
+                        uint32_t *level)
 {
+    uint32_t *up = parent + block->number, *packed = level + 2 * (size_t)block->slot;
     const uint32_t end = block->slot + qfz_tree_block_slots(block);
-    uint32_t at = block->number;
-    for (uint32_t i = block->slot; i < end; i++)
-        if (!(t->node[i].parent & GONE)) level[at++] = t->node[i].level;
+    for (uint32_t i = block->slot; i < end; i++) {
+        const qfz_tree_node me = t->node[i];
+        if (me.parent & GONE) continue;
+        *up++ = me.parent;
+        *packed++ = me.level;
+    }
 }
 
-/* Counts become first numbers; returns the number of all nodes. */
-static int64_t sum_counts(const qfz_tree_work *t)
+static void move_levels(const qfz_tree_block *block, uint32_t *level)
+{
+    const uint32_t n = block[1].number - block->number;
+    memmove(level + block->number, level + 2 * (size_t)block->slot, n * sizeof *level);
+}
+
+/* The first block whose levels are not in front of their places.  Nodes take more room than levels,
+ * so from there on none are. */
+static int64_t first_behind(const qfz_tree_work *t, int64_t n_blocks)
+{
+    int64_t i = 0;
+    while (i < n_blocks && 2 * (size_t)t->blocks[i].slot < t->blocks[i].number)
+        i++;
+    return i;
+}
+
+/* Counts become first numbers, with one more after the last; returns the number of all nodes. */
+static int64_t sum_counts(const qfz_tree_work *t, int64_t n_blocks)
 {
     uint32_t at = (uint32_t)(t->in_blocks.h * t->in_blocks.w);
-    for (int64_t i = 0; i < t->in_blocks.n_y * t->in_blocks.n_x; i++) {
+    for (int64_t i = 0; i < n_blocks; i++) {
         const uint32_t n = t->blocks[i].number;
         t->blocks[i].number = at;
         at += n;
     }
+    t->blocks[n_blocks].number = at;
     return at;
+}
+
+/* Within a thread team.  Those that move up go last to first, those that move down first to last:
+ * so none is written over, and neither kind gets in the other's way. */
+static void move_all_levels(const qfz_tree_work *t, int64_t n_blocks, uint32_t *level)
+{
+    const int64_t behind = first_behind(t, n_blocks);
+#pragma omp sections
+    {
+#pragma omp section
+        for (int64_t i = behind; i-- > 0;)
+            move_levels(&t->blocks[i], level);
+#pragma omp section
+        for (int64_t i = behind; i < n_blocks; i++)
+            move_levels(&t->blocks[i], level);
+    }
 }
 
 void qfz_tree_number(const qfz_tree_work *t, int n_threads, uint32_t *parent, uint32_t *level,
@@ -110,7 +151,7 @@ void qfz_tree_number(const qfz_tree_work *t, int n_threads, uint32_t *parent, ui
         for (int64_t i = 0; i < n_blocks; i++)
             mark_block(t, &t->blocks[i]);
 #pragma omp single
-        *n_nodes = sum_counts(t);
+        *n_nodes = sum_counts(t, n_blocks);
 #pragma omp for
         for (int64_t i = 0; i < n_blocks; i++)
             number_block(t, &t->blocks[i]);
@@ -121,11 +162,12 @@ void qfz_tree_number(const qfz_tree_work *t, int n_threads, uint32_t *parent, ui
         for (int64_t i = 0; i < n_blocks; i++) {
             const int64_t by = i / t->in_blocks.n_x, bx = i % t->in_blocks.n_x;
             write_leaf_parents(t, qfz_blocks_box(&t->in_blocks, by, bx), parent);
-            write_node_parents(t, &t->blocks[i], parent);
+            resolve_node_parents(t, &t->blocks[i]);
         }
 #pragma omp for
         for (int64_t i = 0; i < n_blocks; i++)
-            write_levels(t, &t->blocks[i], level);
+            write_nodes(t, &t->blocks[i], parent, level);
+        move_all_levels(t, n_blocks, level);
 #pragma omp for
         for (int64_t y = 0; y < t->in_blocks.h; y++)
             memset(level + y * t->in_blocks.w, 0, (size_t)t->in_blocks.w * sizeof *level);

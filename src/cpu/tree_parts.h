@@ -5,9 +5,14 @@
  * tree_join.c inserts the edges that cross the seams between blocks, tree_number.c makes the
  * result canonical and numbers its nodes.
  *
- * While the tree grows, its inner nodes are in an array of their own.  Every block owns a run of
- * slots there: its own nodes first (fewer than it has pixels), then one slot for each of its
- * crossing edges, so that inserting an edge never looks for room. */
+ * While the tree grows, its inner nodes have slots.  Every block owns a run of them: its own nodes
+ * first (fewer than it has pixels), then one slot for each of its crossing edges, so that inserting
+ * an edge never looks for room.
+ *
+ * All of this lies in the room of the result, n being the number of pixels:
+ *
+ *   parent    0 .. n: leaf     n ..: children of each slot, later the slot's final number
+ *   level     two words for each slot: its node */
 #ifndef QFZ_TREE_PARTS_H
 #define QFZ_TREE_PARTS_H
 
@@ -33,7 +38,7 @@ typedef struct qfz_tree_work {
     const qfz_image *image;
     const qfz_rule *rule;
     qfz_blocks in_blocks;
-    qfz_tree_block *blocks;
+    qfz_tree_block *blocks; /* and one more, for where the last one's nodes end */
     qfz_tree_node *node;
     qfz_seam_edge *seam;
     uint32_t *leaf;     /* slot of each pixel's parent, QFZ_NONE: the pixel is alone */
@@ -56,9 +61,7 @@ void qfz_tree_build_block(const qfz_tree_work *t, int64_t by, int64_t bx, void *
 void qfz_tree_join_columns(const qfz_tree_work *t, qfz_box blocks, int64_t at);
 void qfz_tree_join_rows(const qfz_tree_work *t, qfz_box blocks, int64_t at);
 
-/* ---- tree_number.c: from slots to the canonical tree of cpu.h.
- *
- * parent is also t->leaf, level also t->children. */
+/* ---- tree_number.c: from slots to the canonical tree of cpu.h, in the room of both. */
 void qfz_tree_number(const qfz_tree_work *t, int n_threads, uint32_t *parent, uint32_t *level,
                      int64_t *n_nodes);
 

@@ -84,8 +84,9 @@ static tree by_cpu(const qfz_image *image, const qfz_rule *rule)
     tree t = {};
     int64_t n = 0;
     t.n_px = image->h * image->w;
-    t.parent.resize((size_t)(2 * t.n_px));
-    t.level.resize((size_t)(2 * t.n_px));
+    const size_t room = (size_t)qfz_engine_cpu.tree_room(rule, image->h, image->w);
+    t.parent.resize(room);
+    t.level.resize(room);
     CHECK(qfz_engine_cpu.open(&worker, &spec, &err) == QFZ_OK &&
               qfz_engine_cpu.load(worker, image, &err) == QFZ_OK &&
               qfz_engine_cpu.tree(worker, t.parent.data(), t.level.data(), &n, &err) == QFZ_OK,

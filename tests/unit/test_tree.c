@@ -231,12 +231,13 @@ static tree build(const problem *p, int n_threads)
     tree t = {.n_px = n};
     const size_t bytes = qfz_tree_bytes(&p->rule, p->image.h, p->image.w, n_threads);
     char *const scratch = malloc(bytes);
-    t.parent = malloc((size_t)(2 * n) * sizeof *t.parent);
-    t.level = malloc((size_t)(2 * n) * sizeof *t.level);
+    const size_t words = (size_t)qfz_tree_room(&p->rule, p->image.h, p->image.w);
+    t.parent = malloc(words * sizeof *t.parent);
+    t.level = malloc(words * sizeof *t.level);
     assert_true(scratch && t.parent && t.level);
     memset(scratch, 0xa5, bytes);
-    memset(t.parent, 0x5a, (size_t)(2 * n) * sizeof *t.parent);
-    memset(t.level, 0xa5, (size_t)(2 * n) * sizeof *t.level);
+    memset(t.parent, 0x5a, words * sizeof *t.parent);
+    memset(t.level, 0xa5, words * sizeof *t.level);
     qfz_tree_build(&p->image, &p->rule, n_threads, scratch, t.parent, t.level, &t.n_nodes);
     free(scratch);
     return t;
@@ -523,6 +524,18 @@ static void leaves_invalid_pixels_alone(void **state)
     destroy(&p);
 }
 
+/* Result and all. */
+static void takes_less_than_18_bytes_a_pixel(void **state)
+{
+    (void)state;
+    for (int connectivity = 4; connectivity <= 8; connectivity += 4) {
+        const qfz_rule rule = {.connectivity = connectivity, .type = QFZ_U16, .n_bands = 1};
+        const int64_t side = 4096, words = 2 * qfz_tree_room(&rule, side, side);
+        const int64_t bytes = 4 * words + (int64_t)qfz_tree_bytes(&rule, side, side, 1);
+        assert_in_range(bytes, 16 * side * side, 18 * side * side - 1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -531,6 +544,7 @@ int main(void)
         cmocka_unit_test(equals_kruskal_whatever_the_threads),
         cmocka_unit_test(survives_hostile_images),
         cmocka_unit_test(leaves_invalid_pixels_alone),
+        cmocka_unit_test(takes_less_than_18_bytes_a_pixel),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
