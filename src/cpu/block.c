@@ -81,10 +81,21 @@ static void downward_keys(const view *b, int64_t y, square_row *row)
     qfz_levels(image, distance, p + 1, p + w, n, row->rise + at);
 }
 
+/* Takes away what an invalid pixel is part of; the row below has the pixels c and d. */
+static void drop_invalid(const uint8_t *restrict a, const uint8_t *restrict c, int64_t n,
+                         uint8_t *restrict exists)
+{
+    for (int64_t i = 0; i < n; i++) {
+        const int va = a[i] != 0, vb = a[i + 1] != 0, vc = c[i] != 0, vd = c[i + 1] != 0;
+        exists[i] &= (uint8_t)((va & vb) << QFZ_EDGE_H | (va & vc) << QFZ_EDGE_V |
+                               (va & vd) << QFZ_EDGE_FALL | (vb & vc) << QFZ_EDGE_RISE |
+                               (va & vb & vc & vd) * SQUARE);
+    }
+}
+
 static void set_existing(const view *b, int64_t y, square_row *row)
 {
     const int64_t w = b->image->w;
-    const uint8_t *const valid = b->image->valid;
     const int64_t at = b->x_first - b->box.x0 + 1, n = b->x_last - b->x_first;
     const bool has_below = y + 1 < b->image->h;
     const uint8_t wanted = b->rule->connectivity == 4 ? 1 << QFZ_EDGE_H | 1 << QFZ_EDGE_V | SQUARE
@@ -93,15 +104,11 @@ static void set_existing(const view *b, int64_t y, square_row *row)
     memset(row->exists, 0, sizeof row->exists);
     memset(row->exists + at, inside, (size_t)n);
     row->exists[at + n] = has_below ? 1 << QFZ_EDGE_V : 0;
-    if (!valid) return;
-    for (int64_t i = 0; i <= n; i++) {
-        const uint8_t *const a = valid + y * w + b->x_first + i;
-        const bool va = a[0], vb = i < n && a[1], vc = has_below && a[w];
-        const bool vd = i < n && has_below && a[w + 1];
-        row->exists[at + i] &= (uint8_t)((va && vb) << QFZ_EDGE_H | (va && vc) << QFZ_EDGE_V |
-                                         (va && vd) << QFZ_EDGE_FALL | (vb && vc) << QFZ_EDGE_RISE |
-                                         (va && vb && vc && vd ? SQUARE : 0));
-    }
+    if (!b->image->valid) return;
+    const uint8_t *const valid = b->image->valid + y * w + b->x_first;
+    const uint8_t *const below = has_below ? valid + w : valid; /* of which nothing is wanted */
+    drop_invalid(valid, below, n, row->exists + at);
+    if (!valid[n] || !below[n]) row->exists[at + n] = 0;
 }
 
 /* ---- The filter.  Ties fall to the later of top, bottom, left, right, falling, rising: that is
