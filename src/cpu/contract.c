@@ -32,8 +32,10 @@ static sizes lay_out(const qfz_blocks *in, int connectivity, qfz_contracted_bloc
             const qfz_box box = qfz_blocks_box(in, by, bx);
             const int64_t h = qfz_box_h(box), w = qfz_box_w(box);
             if (blocks)
-                blocks[n.n_blocks] = (qfz_contracted_block){
-                    .px = px, .vertex = (uint32_t)n.n_vertices, .link = (uint32_t)n.n_links};
+                blocks[n.n_blocks] = (qfz_contracted_block){.px = px,
+                                                            .n_px = (uint32_t)(h * w),
+                                                            .vertex = (uint32_t)n.n_vertices,
+                                                            .link = (uint32_t)n.n_links};
             px += (uint32_t)(h * w);
             n.n_vertices += qfz_ring_size(h, w);
             n.n_links += qfz_blocks_max_crossing(in, connectivity, box) + qfz_ring_size(h, w);
@@ -53,7 +55,8 @@ qfz_status qfz_contraction_init(qfz_contraction *c, const qfz_rule *rule, int64_
     qfz_status st;
     c->link_room = n.n_links + ghosts;
     QFZ_TRY_OR(st, failed, QFZ_NEW(&c->blocks, n.n_blocks, err));
-    QFZ_TRY_OR(st, failed, QFZ_NEW(&c->hook, h * w, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW(&c->number, h * w, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW(&c->up, h * w + 1, err)); /* looked up two at a time */
     QFZ_TRY_OR(st, failed, QFZ_NEW(&c->level, h * w, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW(&c->u, c->link_room, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW(&c->v, c->link_room, err));
@@ -71,7 +74,8 @@ failed:
 void qfz_contraction_fini(qfz_contraction *c)
 {
     free(c->blocks);
-    free(c->hook);
+    free(c->number);
+    free(c->up);
     free(c->level);
     free(c->u);
     free(c->v);
@@ -129,60 +133,72 @@ static void find_edges(const qfz_block_work *b, bool open_ring)
     open_block(b, open_ring);
 }
 
+/* Its own number says of a pixel that it has none yet. */
+enum { UNNUMBERED = UINT16_MAX };
+
 static void start_components(const qfz_block_work *b)
 {
-    const int64_t n = qfz_box_h(b->box) * qfz_box_w(b->box);
-    for (int64_t i = 0; i < n; i++) {
-        b->s->find[i] = (uint16_t)i;
-        b->s->state[i] = 1;
-        b->hook[i] = (QFZ_ROOT | QFZ_CLOSED) << QFZ_HOOK_BITS | (uint32_t)i;
-    }
+    const int64_t n = b->block->n_px;
+    memset(b->number, 0xff, (size_t)n * sizeof *b->number);
+    for (int64_t i = 0; i < n; i++)
+        b->s->set[i] = QFZ_SET_ROOT;
+}
+
+static uint32_t vertex_at(const qfz_block_work *b, uint32_t root)
+{
+    return qfz_contracted_vertex(b->block, b->number[root]);
 }
 
 void qfz_block_link(const qfz_block_work *b, uint32_t p, uint32_t q, uint32_t key)
 {
     qfz_contracted_block *const block = b->block;
     const uint32_t at = block->link + block->n_seam + block->n_inside++;
-    b->c->u[at] = qfz_root_vertex(block, b->hook[p]);
-    b->c->v[at] = qfz_root_vertex(block, b->hook[q]);
+    b->c->u[at] = vertex_at(b, p);
+    b->c->v[at] = vertex_at(b, q);
     b->c->key[at] = key;
 }
 
-/* An open component counts as larger than any closed one, so that the smaller is the one to hook.
- * Open ones that have met are one set, each with its own root for those that are hooked to it: all
- * of them are as near to it as the current level. */
+void qfz_block_number_rest(const qfz_block_work *b)
+{
+    const qfz_contracted_block *const block = b->block;
+    const uint32_t first_open = block->n_px - block->n_open;
+    uint32_t number = block->n_hooks;
+    for (uint32_t i = 0; number < first_open; i++)
+        if (b->number[i] == UNNUMBERED) b->number[i] = (uint16_t)number++;
+    for (uint32_t i = 0; i < block->n_hooks; i++)
+        b->up[i] = b->number[b->up[i]];
+    for (uint32_t i = block->n_hooks; i < block->n_px; i++)
+        b->up[i] = (uint16_t)i;
+}
+
+/* Open components that have met are one set, each with its own root for those that are hooked to
+ * it: all of them are as near to it as the current level. */
 static void join_levels(const qfz_block_work *b, void *arg)
 {
     (void)arg;
     const qfz_edge_offsets offsets = qfz_edge_offsets_of(qfz_box_w(b->box));
-    uint16_t *const find = b->s->find, *const state = b->s->state;
-    uint32_t n_hooks = 0, n_open = 0;
+    uint16_t *const set = b->s->set;
     int32_t n_edges;
     const uint64_t *const edges = qfz_block_sort(b->edges, &n_edges);
     for (int32_t i = 0; i < n_edges; i++) {
         const uint32_t id = (uint32_t)edges[i], key = (uint32_t)(edges[i] >> 32);
         const uint32_t place = id & (QFZ_BLOCK_PX - 1), kind = id >> QFZ_PLACE_BITS;
         if (kind == QFZ_EDGE_OTHER) {
-            const uint16_t root = qfz_block_root(find, (uint16_t)place);
-            if (state[root] & QFZ_OPEN) continue;
-            state[root] |= QFZ_OPEN;
-            b->hook[root] = (QFZ_ROOT | n_open++) << QFZ_HOOK_BITS | root;
+            const uint32_t root = qfz_set_root(set, place);
+            if (!(set[root] & QFZ_SET_OPEN)) qfz_block_open(b, root);
             continue;
         }
-        const uint16_t p = qfz_block_root(find, (uint16_t)(place + offsets.from[kind]));
-        const uint16_t q = qfz_block_root(find, (uint16_t)(place + offsets.to[kind]));
-        if (p == q) continue;
-        const bool p_stays = state[p] > state[q];
-        const uint16_t root = p_stays ? p : q, other = p_stays ? q : p;
-        find[other] = root;
-        if (state[other] & QFZ_OPEN) {
+        uint32_t root = qfz_set_root(set, place + offsets.from[kind]);
+        const uint32_t q = qfz_set_root(set, place + offsets.to[kind]);
+        if (root == q) continue;
+        const bool both_open = set[root] & set[q] & QFZ_SET_OPEN;
+        const uint32_t other = qfz_set_join(set, &root, q);
+        if (both_open)
             qfz_block_link(b, root, other, key);
-        } else {
-            b->hook[other] = n_hooks << QFZ_HOOK_BITS | root;
-            b->level[n_hooks++] = key;
-        }
-        state[root] = (uint16_t)(state[root] + (state[other] & ~QFZ_OPEN));
+        else
+            qfz_block_hook(b, other, root, key);
     }
+    qfz_block_number_rest(b);
 }
 
 static qfz_block_work work_on(const qfz_contraction *c, const qfz_image *image, int64_t i)
@@ -197,7 +213,8 @@ static qfz_block_work work_on(const qfz_contraction *c, const qfz_image *image, 
         .thread = thread,
         .s = (qfz_contract_scratch *)(void *)own,
         .edges = (qfz_block_edges *)(void *)(own + scratch_bytes()),
-        .hook = c->hook + c->blocks[i].px,
+        .number = c->number + c->blocks[i].px,
+        .up = c->up + c->blocks[i].px,
         .level = c->level + c->blocks[i].px};
 }
 
@@ -208,12 +225,11 @@ uint32_t qfz_contraction_vertex(const qfz_contraction *c, int64_t y, int64_t x)
     const int64_t by = y / c->in_blocks.side, bx = x / c->in_blocks.side;
     const qfz_box box = qfz_blocks_box(&c->in_blocks, by, bx);
     const qfz_contracted_block *const block = &c->blocks[by * c->in_blocks.n_x + bx];
-    const uint32_t *const hook = c->hook + block->px;
-    uint32_t at = hook[(y - box.y0) * qfz_box_w(box) + x - box.x0];
-    while (at < QFZ_ROOT_HOOK)
-        at = hook[at & QFZ_HOOK_PLACE];
-    const uint32_t vertex = at >> QFZ_HOOK_BITS & ~QFZ_ROOT;
-    return vertex == QFZ_CLOSED ? QFZ_NONE : block->vertex + vertex;
+    const uint16_t *const up = c->up + block->px;
+    uint32_t at = c->number[block->px + (y - box.y0) * qfz_box_w(box) + x - box.x0];
+    while (up[at] != at)
+        at = up[at];
+    return qfz_contracted_vertex(block, at);
 }
 
 /* Edges across seams become links.  The climb from such an edge's end to its vertex meets no level

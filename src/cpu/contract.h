@@ -10,7 +10,10 @@
  * between blocks.  It has one vertex for each open component, so never more than blocks have
  * pixels on their rings.
  *
- * Whoever climbs from a pixel meets ascending levels; no climb is longer than 15 hooks. */
+ * The hooks of a block are numbered as they came, by ascending level, and a pixel has the number of
+ * its hook; so whoever climbs from a pixel meets ascending numbers, and where two climbs meet is
+ * found by moving the lower one.  Roots have the highest numbers: first those of closed components,
+ * then the vertices, from the last down.  No climb is longer than 15 hooks. */
 #ifndef QFZ_CPU_CONTRACT_H
 #define QFZ_CPU_CONTRACT_H
 
@@ -22,6 +25,7 @@ typedef struct qfz_contracted_block {
     uint32_t vertex;           /* its first vertex */
     uint32_t link;             /* its first link: across its seams, then inside */
     uint32_t n_seam, n_inside; /* links */
+    uint32_t n_px, n_hooks, n_open;
 } qfz_contracted_block;
 
 typedef struct qfz_contraction {
@@ -30,11 +34,9 @@ typedef struct qfz_contraction {
     qfz_blocks in_blocks;
     qfz_contracted_block *blocks;
 
-    /* A pixel's hook, block after block, row by row within.  The place of the pixel that it is
-     * hooked to is in the low 16 bits, the number of the hook in its block in the others; at a root
-     * its own place, and QFZ_ROOT | number of the vertex in the block, QFZ_CLOSED if it is none. */
-    uint32_t *hook;
-    uint32_t *level; /* of a block's hooks, by number */
+    uint16_t *number; /* of each pixel, block after block, row by row within */
+    uint16_t *up;     /* of a block's pixels by number: what it is hooked to; itself at a root */
+    uint32_t *level;  /* of a block's hooks by number */
 
     int64_t max_vertices;     /* of the largest image */
     uint32_t n_vertices;      /* numbers given; some stay unused */
@@ -46,9 +48,12 @@ typedef struct qfz_contraction {
     void *scratch; /* for each thread */
 } qfz_contraction;
 
-enum { QFZ_HOOK_BITS = 16, QFZ_HOOK_PLACE = (1 << QFZ_HOOK_BITS) - 1, QFZ_CLOSED = 0x7fff };
-#define QFZ_ROOT 0x8000u
-#define QFZ_ROOT_HOOK (QFZ_ROOT << QFZ_HOOK_BITS)
+/* The vertex of a block's pixel by number, QFZ_NONE if it is none. */
+static inline uint32_t qfz_contracted_vertex(const qfz_contracted_block *block, uint32_t number)
+{
+    const uint32_t from_last = block->n_px - 1 - number;
+    return from_last < block->n_open ? block->vertex + from_last : QFZ_NONE;
+}
 
 /* Memory for images up to h x w, in blocks of the given side; rule is borrowed. */
 qfz_status qfz_contraction_init(qfz_contraction *c, const qfz_rule *rule, int64_t h, int64_t w,

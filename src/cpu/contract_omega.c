@@ -15,10 +15,9 @@ struct qfz_told {
 
 /* Beside what every contraction needs for a block. */
 typedef struct scratch {
-    uint32_t holds[QFZ_BLOCK_PX]; /* as qfz_spans; in resolve_block(): regions of stops */
-    uint16_t loser[QFZ_BLOCK_PX]; /* hook -> the place that it starts from */
+    uint32_t holds[QFZ_BLOCK_PX]; /* as qfz_spans, by root */
+    uint32_t held[QFZ_BLOCK_PX];  /* the same by number; in resolve_block(): regions by number */
     uint16_t top[QFZ_BLOCK_PX];   /* where all hooks of one level lead */
-    uint16_t stop[QFZ_BLOCK_PX];
 } scratch;
 
 /* The components of one block. */
@@ -29,7 +28,6 @@ typedef struct builder {
     scratch *s;
     char *lo, *hi; /* ranges of components, by root */
     size_t span_bytes;
-    uint32_t n_hooks, n_open;
 } builder;
 
 static size_t span_bytes(const qfz_rule *rule)
@@ -50,7 +48,7 @@ qfz_status qfz_omega_contraction_init(qfz_omega_contraction *o, const qfz_rule *
     QFZ_TRY(qfz_contraction_init(&o->c, rule, h, w, side, n_threads, err));
     const int64_t n = o->c.max_vertices;
     QFZ_TRY_OR(st, failed, qfz_spans_init(&o->spans, n, rule, err));
-    QFZ_TRY_OR(st, failed, QFZ_NEW(&o->vertex_px, n, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW(&o->vertex_name, n, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW(&o->stop, h * w, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_ZERO(&o->told, n_threads, err));
     QFZ_TRY_OR(st, failed, qfz_alloc(&o->scratch, n_threads, scratch_bytes(rule), err));
@@ -67,7 +65,7 @@ void qfz_omega_contraction_fini(qfz_omega_contraction *o)
         qfz_absorbs_fini(&o->told[i].absorbs);
     free(o->told);
     qfz_spans_fini(&o->spans);
-    free(o->vertex_px);
+    free(o->vertex_name);
     free(o->stop);
     free(o->scratch);
     qfz_absorbs_fini(&o->absorbs);
@@ -79,7 +77,7 @@ void qfz_omega_contraction_fini(qfz_omega_contraction *o)
 int64_t qfz_omega_contraction_bytes(const qfz_rule *rule, int64_t h, int64_t w)
 {
     const int64_t vertices = h * w / (QFZ_BLOCK_SIDE / 4);
-    return qfz_contraction_bytes(rule, h, w) + 4 * h * w +
+    return qfz_contraction_bytes(rule, h, w) + 2 * h * w +
            vertices * (int64_t)(8 + 2 * span_bytes(rule)) + (int64_t)scratch_bytes(rule);
 }
 
@@ -132,17 +130,16 @@ static void *hi_of(const builder *u, uint32_t root)
 
 static uint32_t vertex_at(const builder *u, uint32_t root)
 {
-    return qfz_root_vertex(u->b->block, u->b->hook[root]);
+    return qfz_contracted_vertex(u->b->block, u->b->number[root]);
 }
 
 /* The component of a root becomes a vertex as it stands. */
 static void open_root(builder *u, uint32_t root)
 {
     qfz_spans *const spans = &u->o->spans;
-    u->b->s->state[root] |= QFZ_OPEN;
-    u->b->hook[root] = (QFZ_ROOT | u->n_open++) << QFZ_HOOK_BITS | root;
+    qfz_block_open(u->b, root);
     const uint32_t vertex = vertex_at(u, root);
-    u->o->vertex_px[vertex] = u->b->block->px + root;
+    u->o->vertex_name[vertex] = u->b->block->px + u->b->number[root];
     spans->holds[vertex] = u->s->holds[root];
     memcpy((char *)spans->lo + vertex * u->span_bytes, lo_of(u, root), u->span_bytes);
     memcpy((char *)spans->hi + vertex * u->span_bytes, hi_of(u, root), u->span_bytes);
@@ -180,43 +177,44 @@ static void take_in(const builder *u, uint32_t root, uint32_t other, uint32_t le
 static void join_two(builder *u, uint32_t p, uint32_t q, uint32_t key)
 {
     const qfz_block_work *const b = u->b;
-    uint16_t *const state = b->s->state;
-    const bool p_stays = state[p] > state[q];
-    const uint32_t root = p_stays ? p : q, other = p_stays ? q : p;
-    b->s->find[other] = (uint16_t)root;
-    if (state[other] & QFZ_OPEN) {
+    uint16_t *const set = b->s->set;
+    const bool both_open = set[p] & set[q] & QFZ_SET_OPEN,
+               one_open = (set[p] | set[q]) & QFZ_SET_OPEN;
+    uint32_t root = p;
+    const uint32_t other = qfz_set_join(set, &root, q);
+    if (both_open) {
         const bool silent = u->s->holds[p] < key && u->s->holds[q] < key;
         if (!silent) qfz_block_link(b, root, other, key);
         take_in(u, root, other, key, false);
     } else {
-        u->s->loser[u->n_hooks] = (uint16_t)other;
-        b->hook[other] = u->n_hooks << QFZ_HOOK_BITS | root;
-        b->level[u->n_hooks++] = key;
-        take_in(u, root, other, key, state[root] & QFZ_OPEN);
+        u->s->held[b->block->n_hooks] = u->s->holds[other];
+        qfz_block_hook(b, other, root, key);
+        take_in(u, root, other, key, one_open);
     }
-    state[root] = (uint16_t)(state[root] + (state[other] & ~QFZ_OPEN));
 }
 
-/* Where each pixel's climb stops: at a component that breaks with its next hook, at an open root,
+/* By number: where a climb stops, at a component that breaks with its next hook, at an open root,
  * or short of one, because whether that one holds is not known yet.  Later hooks come first. */
 static void find_stops(const builder *u)
 {
     const qfz_block_work *const b = u->b;
-    const uint32_t *const hook = b->hook, *const level = b->level;
-    const int64_t h = qfz_box_h(b->box), w = qfz_box_w(b->box);
+    const qfz_contracted_block *const block = b->block;
+    const uint32_t *const level = b->level;
+    const uint32_t n_hooks = block->n_hooks, first_open = block->n_px - block->n_open;
     scratch *const s = u->s;
-    for (int64_t i = 0; i < h * w; i++)
-        s->stop[i] = (uint16_t)i;
-    for (uint32_t i = u->n_hooks; i-- > 0;) {
-        const uint32_t v = s->loser[i], up = hook[v] & QFZ_HOOK_PLACE;
-        const bool same = hook[up] < QFZ_ROOT_HOOK && level[hook[up] >> QFZ_HOOK_BITS] == level[i];
-        const uint16_t top = same ? s->top[up] : (uint16_t)up;
-        s->top[v] = top;
-        if (!qfz_is_open_root(hook[top]) && s->holds[top] >= level[i]) s->stop[v] = s->stop[top];
+    uint16_t *const stop = u->o->stop + block->px;
+    for (uint32_t i = n_hooks; i < block->n_px; i++)
+        stop[i] = (uint16_t)i;
+    for (uint32_t i = 0; n_hooks < first_open && i < block->n_px; i++)
+        if (b->number[i] >= n_hooks) s->held[b->number[i]] = s->holds[i];
+    for (uint32_t i = n_hooks; i-- > 0;) {
+        const uint32_t up = b->up[i];
+        const bool same = up < n_hooks && level[up] == level[i];
+        const uint32_t top = same ? s->top[up] : up;
+        s->top[i] = (uint16_t)top;
+        const bool leads_on = top < first_open && s->held[top] >= level[i];
+        stop[i] = leads_on ? stop[top] : (uint16_t)i;
     }
-    uint32_t *const stop = u->o->stop + b->block->px;
-    for (int64_t i = 0; i < h * w; i++)
-        stop[i] = b->block->px + s->stop[i];
 }
 
 static void join_block(const qfz_block_work *b, void *arg)
@@ -233,7 +231,7 @@ static void join_block(const qfz_block_work *b, void *arg)
                  .hi = lo + QFZ_BLOCK_PX * span_bytes(rule),
                  .span_bytes = span_bytes(rule)};
     const qfz_edge_offsets offsets = qfz_edge_offsets_of(qfz_box_w(b->box));
-    uint16_t *const find = b->s->find;
+    uint16_t *const set = b->s->set;
     int32_t n_edges;
     const uint64_t *const edges = qfz_block_sort(b->edges, &n_edges);
     start_spans(&u);
@@ -241,14 +239,15 @@ static void join_block(const qfz_block_work *b, void *arg)
         const uint32_t id = (uint32_t)edges[i], key = (uint32_t)(edges[i] >> 32);
         const uint32_t place = id & (QFZ_BLOCK_PX - 1), kind = id >> QFZ_PLACE_BITS;
         if (kind == QFZ_EDGE_OTHER) {
-            const uint32_t root = qfz_block_root(find, (uint16_t)place);
-            if (!(b->s->state[root] & QFZ_OPEN)) open_root(&u, root);
+            const uint32_t root = qfz_set_root(set, place);
+            if (!(set[root] & QFZ_SET_OPEN)) open_root(&u, root);
             continue;
         }
-        const uint32_t p = qfz_block_root(find, (uint16_t)(place + offsets.from[kind]));
-        const uint32_t q = qfz_block_root(find, (uint16_t)(place + offsets.to[kind]));
+        const uint32_t p = qfz_set_root(set, place + offsets.from[kind]);
+        const uint32_t q = qfz_set_root(set, place + offsets.to[kind]);
         if (p != q) join_two(&u, p, q, key);
     }
+    qfz_block_number_rest(b);
     find_stops(&u);
 }
 
@@ -328,28 +327,31 @@ static void know(qfz_omega_contraction *o, const qfz_image *image, const uint32_
 static uint32_t region_of_vertex(const qfz_omega_contraction *o, uint32_t vertex)
 {
     uint32_t holds;
-    return o->vertex_px[qfz_omega_top(&o->c.forest, &o->spans, vertex, &holds)];
+    return o->vertex_name[qfz_omega_top(&o->c.forest, &o->spans, vertex, &holds)];
 }
 
 /* A climb that stopped short of an open root goes on if the root's component, as large as it is at
  * that level, holds. */
 static uint32_t region_of_stop(const qfz_omega_contraction *o, const qfz_contracted_block *block,
-                               uint32_t place)
+                               uint32_t number)
 {
-    const uint32_t *const hook = o->c.hook + block->px, *const level = o->c.level + block->px;
+    const uint16_t *const up = o->c.up + block->px;
+    const uint32_t *const level = o->c.level + block->px;
     const qfz_forest *const forest = &o->c.forest;
-    if (qfz_is_open_root(hook[place]))
-        return region_of_vertex(o, qfz_root_vertex(block, hook[place]));
-    if (hook[place] >= QFZ_ROOT_HOOK) return block->px + place;
-    const uint32_t at = level[hook[place] >> QFZ_HOOK_BITS];
-    uint32_t top = hook[place] & QFZ_HOOK_PLACE;
-    while (hook[top] < QFZ_ROOT_HOOK && level[hook[top] >> QFZ_HOOK_BITS] == at)
-        top = hook[top] & QFZ_HOOK_PLACE;
-    if (!qfz_is_open_root(hook[top])) return block->px + place;
-    uint32_t vertex = qfz_root_vertex(block, hook[top]);
+    const uint32_t own = block->px + number;
+    if (number >= block->n_hooks) {
+        const uint32_t at_root = qfz_contracted_vertex(block, number);
+        return at_root == QFZ_NONE ? own : region_of_vertex(o, at_root);
+    }
+    const uint32_t at = level[number];
+    uint32_t top = up[number];
+    while (top < block->n_hooks && level[top] == at)
+        top = up[top];
+    uint32_t vertex = qfz_contracted_vertex(block, top);
+    if (vertex == QFZ_NONE) return own;
     while (forest->up[vertex] != vertex && forest->key[vertex] <= at)
         vertex = forest->up[vertex];
-    return o->spans.holds[vertex] >= at ? region_of_vertex(o, vertex) : block->px + place;
+    return o->spans.holds[vertex] >= at ? region_of_vertex(o, vertex) : own;
 }
 
 static void resolve_block(const qfz_omega_contraction *o, int64_t i, uint32_t *label)
@@ -359,16 +361,13 @@ static void resolve_block(const qfz_omega_contraction *o, int64_t i, uint32_t *l
     const qfz_box box = qfz_blocks_box(in, i / in->n_x, i % in->n_x);
     scratch *const s = (scratch *)(void *)((char *)o->scratch +
                                            (size_t)omp_get_thread_num() * scratch_bytes(o->c.rule));
-    uint32_t *const region = s->holds;
-    const uint32_t *stop = o->stop + block->px;
-    memset(region, 0xff, (size_t)(qfz_box_h(box) * qfz_box_w(box)) * sizeof *region);
-    for (int64_t y = box.y0; y < box.y1; y++) {
-        for (int64_t x = box.x0; x < box.x1; x++) {
-            const uint32_t place = *stop++ - block->px;
-            if (region[place] == QFZ_NONE) region[place] = region_of_stop(o, block, place);
-            label[y * in->w + x] = region[place];
-        }
-    }
+    const uint16_t *const stop = o->stop + block->px, *number = o->c.number + block->px;
+    uint32_t *const region = s->held;
+    for (uint32_t n = block->n_px; n-- > 0;)
+        region[n] = stop[n] == n ? region_of_stop(o, block, n) : region[stop[n]];
+    for (int64_t y = box.y0; y < box.y1; y++)
+        for (int64_t x = box.x0; x < box.x1; x++)
+            label[y * in->w + x] = region[*number++];
 }
 
 qfz_status qfz_omega_contraction_regions(qfz_omega_contraction *o, const qfz_image *image,

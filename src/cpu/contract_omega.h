@@ -14,10 +14,10 @@ typedef struct qfz_told qfz_told; /* the events of one thread */
 
 typedef struct qfz_omega_contraction {
     qfz_contraction c;
-    qfz_spans spans;     /* of the vertices */
-    uint32_t *vertex_px; /* the pixel that a vertex is named after */
+    qfz_spans spans; /* of the vertices */
+    uint32_t *vertex_name;
     qfz_absorbs absorbs; /* of the vertices */
-    uint32_t *stop;      /* pixel -> the pixel where its climb inside the block stops */
+    uint16_t *stop; /* of a block's pixels by number: where their climbs inside the block stop */
 
     qfz_told *told;
     void *scratch;
@@ -29,9 +29,8 @@ qfz_status qfz_omega_contraction_init(qfz_omega_contraction *o, const qfz_rule *
 void qfz_omega_contraction_fini(qfz_omega_contraction *o);
 int64_t qfz_omega_contraction_bytes(const qfz_rule *rule, int64_t h, int64_t w);
 
-/* stop, label: pixels are numbered block after block (qfz_contracted_block.px), label itself is
- * in the image's order.  label[px] = one pixel of px's region, the same for all of them; that of
- * an invalid pixel is itself.
+/* label[px] = the name of px's region, which is below h * w: the first pixel of a block, counted
+ * block after block, and the number of one of the region's pixels in the block.
  * holds_to: of the image's ring pixels as in qfz_answer, NULL: the image is all there is. */
 qfz_status qfz_omega_contraction_regions(qfz_omega_contraction *o, const qfz_image *image,
                                          const uint32_t *holds_to, uint32_t *label, qfz_error *err);

@@ -6,15 +6,15 @@
 
 #include "cpu/contract.h"
 
-enum {
-    QFZ_BLOCK_MAX_RING = 4 * QFZ_BLOCK_SIDE,
-    QFZ_BLOCK_MAX_SEAM = 6 * QFZ_BLOCK_SIDE,
-    QFZ_OPEN = 0x8000 /* in a component's state, over its size */
-};
+enum { QFZ_BLOCK_MAX_RING = 4 * QFZ_BLOCK_SIDE, QFZ_BLOCK_MAX_SEAM = 6 * QFZ_BLOCK_SIDE };
+
+/* Sets of a block's pixels, one word each: what a pixel has been put under, or at a root
+ * QFZ_SET_ROOT, QFZ_SET_OPEN if the component is open, and its size - 1.  So an open component
+ * counts as larger than any closed one. */
+enum { QFZ_SET_ROOT = 0x8000, QFZ_SET_OPEN = 0x4000 };
 
 typedef struct qfz_contract_scratch {
-    uint16_t find[QFZ_BLOCK_PX];       /* sets of pixels */
-    uint16_t state[QFZ_BLOCK_PX];      /* of a set's root: its size, QFZ_OPEN */
+    uint16_t set[QFZ_BLOCK_PX];
     uint64_t open[QFZ_BLOCK_MAX_RING]; /* ring pixel -> least key that leaves the block */
     qfz_seam_edge seam[QFZ_BLOCK_MAX_SEAM];
 } qfz_contract_scratch;
@@ -27,7 +27,8 @@ typedef struct qfz_block_work {
     int thread;
     qfz_contract_scratch *s;
     qfz_block_edges *edges;
-    uint32_t *hook, *level; /* the block's */
+    uint16_t *number, *up; /* the block's; until it is through, up is the place of a pixel */
+    uint32_t *level;
 } qfz_block_work;
 
 /* Joins the components of a block whose edges have been found, in the order of qfz_block_sort(). */
@@ -36,18 +37,57 @@ typedef void (*qfz_join_fn)(const qfz_block_work *b, void *arg);
 void qfz_contract_by(qfz_contraction *c, const qfz_image *image, bool open_ring, qfz_join_fn join,
                      void *arg);
 
-/* The vertex of an open root. */
-static inline uint32_t qfz_root_vertex(const qfz_contracted_block *block, uint32_t root_hook)
+/* What a pixel is put under, itself at a root; data decides at random, so there is no branch. */
+static inline uint32_t qfz_set_up(const uint16_t *set, uint32_t v)
 {
-    return block->vertex + (root_hook >> QFZ_HOOK_BITS & ~QFZ_ROOT);
+    const uint32_t word = set[v], is_root = 0u - (word >> 15);
+    return (word & ~is_root) | (v & is_root);
 }
 
-static inline bool qfz_is_open_root(uint32_t hook)
+/* Two steps at a time: few pixels are farther from their root. */
+static inline uint32_t qfz_set_root(uint16_t *set, uint32_t v)
 {
-    return hook >= QFZ_ROOT_HOOK && (hook >> QFZ_HOOK_BITS & ~QFZ_ROOT) != QFZ_CLOSED;
+    for (;;) {
+        const uint32_t over = qfz_set_up(set, qfz_set_up(set, v));
+        if (set[over] & QFZ_SET_ROOT) return over;
+        set[v] = (uint16_t)over;
+        v = over;
+    }
 }
 
-/* A link between two of the block's vertices. */
+/* Two roots become one; the other one, which is returned, is put under it. */
+static inline uint32_t qfz_set_join(uint16_t *set, uint32_t *root, uint32_t other)
+{
+    const uint32_t p = *root, q = other, of_p = set[p], of_q = set[q];
+    const bool p_stays = of_p > of_q;
+    const uint32_t larger = p_stays ? of_p : of_q, smaller = p_stays ? of_q : of_p;
+    const uint32_t under = p_stays ? q : p;
+    *root = p_stays ? p : q;
+    set[*root] = (uint16_t)(larger + (smaller & (QFZ_SET_OPEN - 1)) + 1);
+    set[under] = (uint16_t)*root;
+    return under;
+}
+
+static inline void qfz_block_hook(const qfz_block_work *b, uint32_t other, uint32_t root,
+                                  uint32_t key)
+{
+    const uint32_t number = b->block->n_hooks++;
+    b->number[other] = (uint16_t)number;
+    b->up[number] = (uint16_t)root;
+    b->level[number] = key;
+}
+
+/* A root's component becomes a vertex. */
+static inline void qfz_block_open(const qfz_block_work *b, uint32_t root)
+{
+    b->s->set[root] |= QFZ_SET_OPEN;
+    b->number[root] = (uint16_t)(b->block->n_px - ++b->block->n_open);
+}
+
+/* A link between two of the block's vertices, by their roots. */
 void qfz_block_link(const qfz_block_work *b, uint32_t p, uint32_t q, uint32_t key);
+
+/* The last thing to do with a block: numbers for what is closed and not hooked. */
+void qfz_block_number_rest(const qfz_block_work *b);
 
 #endif

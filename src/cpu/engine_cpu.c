@@ -238,7 +238,7 @@ static qfz_status find_omega_regions(qfz_worker *worker, const qfz_answer *answe
     const qfz_image *const tile = &worker->tile;
     QFZ_TRY(qfz_omega_contraction_regions(&worker->omega, tile, answer ? answer->holds_to : NULL,
                                           worker->label, err));
-    uint32_t *const at_name = worker->omega.stop; /* of no more use */
+    uint32_t *const at_name = worker->omega.c.level; /* of no more use */
     memset(at_name, 0xff, (size_t)(tile->h * tile->w) * sizeof *at_name);
     worker->n_slots = answer ? answer->n_slots : 0;
     memset(worker->slot_region, 0xff, worker->n_slots * sizeof *worker->slot_region);

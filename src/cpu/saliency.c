@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* saliency.c - the minimax level of every edge of a contracted image.
  *
- * From both ends of an edge, whichever stands at the lower hook climbs, until they meet: the last
+ * From both ends of an edge, whichever stands at the lower number climbs, until they meet: the last
  * hook has the level.  How far is at random, so eight pairs climb in step where the processor can
  * gather.  Invalid pixels are roots that reach nothing, and need no look. */
 #include <immintrin.h>
@@ -14,13 +14,14 @@ enum { LANES = 8, GROUPS = 4, MAX_DOUBTS = 1024 };
 #define CLONES __attribute__((target_clones("default", "avx2")))
 
 /* Nothing has been climbed yet. */
-#define NO_HOOK QFZ_ROOT_HOOK
+#define NO_HOOK UINT32_MAX
 
 /* Pairs that are asked later, many at a time; what comes out goes to *at[i]. */
 typedef struct doubts {
     int64_t n;
     uint32_t *at[MAX_DOUBTS];
-    uint32_t a[MAX_DOUBTS], b[MAX_DOUBTS], key[MAX_DOUBTS];
+    uint16_t a[MAX_DOUBTS], b[MAX_DOUBTS];
+    uint32_t key[MAX_DOUBTS];
 } doubts;
 
 /* A block that is asked. */
@@ -28,7 +29,8 @@ typedef struct view {
     const qfz_contraction *c;
     const qfz_contracted_block *block;
     qfz_box box;
-    const uint32_t *hook, *level;
+    const uint16_t *number, *up;
+    const uint32_t *level;
     bool gathers;   /* does the processor? */
     uint32_t *keys; /* what is asked for */
     doubts *doubts;
@@ -40,19 +42,19 @@ static view view_of(const qfz_contraction *c, int64_t by, int64_t bx)
     return (view){.c = c,
                   .block = block,
                   .box = qfz_blocks_box(&c->in_blocks, by, bx),
-                  .hook = c->hook + block->px,
+                  .number = c->number + block->px,
+                  .up = c->up + block->px,
                   .level = c->level + block->px};
 }
 
 static uint32_t vertex_of(const view *s, uint32_t root)
 {
-    const uint32_t vertex = root >> QFZ_HOOK_BITS & ~QFZ_ROOT;
-    return vertex == QFZ_CLOSED ? QFZ_NONE : s->block->vertex + vertex;
+    return qfz_contracted_vertex(s->block, root);
 }
 
 static uint32_t level_of(const view *s, uint32_t hook)
 {
-    return hook == NO_HOOK ? 0 : s->level[hook >> QFZ_HOOK_BITS];
+    return hook == NO_HOOK ? 0 : s->level[hook];
 }
 
 /* The minimax level of what has climbed to two different roots, by levels up to key. */
@@ -72,16 +74,16 @@ static uint32_t meeting_key(const view *s, uint32_t a, uint32_t b, uint32_t last
     return a == b ? key : between(s->c, vertex_of(s, a), vertex_of(s, b), key);
 }
 
-static void query_each(const view *s, const uint32_t *starts_a, const uint32_t *starts_b, int64_t n,
+static void query_each(const view *s, const uint16_t *starts_a, const uint16_t *starts_b, int64_t n,
                        uint32_t *keys)
 {
     for (int64_t i = 0; i < n; i++) {
         uint32_t a = starts_a[i], b = starts_b[i], last = NO_HOOK;
         while (a != b) {
             const uint32_t low = a < b ? a : b, high = a < b ? b : a;
-            if (low >= QFZ_ROOT_HOOK) break;
+            if (s->up[low] == low) break;
             last = low;
-            a = s->hook[low & QFZ_HOOK_PLACE];
+            a = s->up[low];
             b = high;
         }
         keys[i] = meeting_key(s, a, b, last);
@@ -93,35 +95,29 @@ typedef struct lanes {
     __m256i a, b, last;
 } lanes;
 
-/* -1 where both climbs stand at roots that differ, or that are one: nothing moves any more. */
-__attribute__((target("avx2"))) static inline __m256i at_roots(const lanes *l)
+/* One step of those that have not met; returns -1 for those that had, or that both stand at roots:
+ * where a root has the lower number, nothing moves any more. */
+__attribute__((target("avx2"))) static inline __m256i step(lanes *l, const uint16_t *up)
 {
-    const __m256i root = _mm256_set1_epi32((int)QFZ_ROOT_HOOK);
-    const __m256i low = _mm256_min_epu32(l->a, l->b);
-    return _mm256_cmpeq_epi32(_mm256_max_epu32(low, root), low);
-}
-
-/* One step of those that have not met; returns -1 for those that had. */
-__attribute__((target("avx2"))) static inline __m256i step(lanes *l, const int *hook)
-{
-    const __m256i place = _mm256_set1_epi32(QFZ_HOOK_PLACE), all = _mm256_set1_epi32(-1);
+    const __m256i number = _mm256_set1_epi32(UINT16_MAX);
     const __m256i low = _mm256_min_epu32(l->a, l->b), high = _mm256_max_epu32(l->a, l->b);
-    const __m256i done = _mm256_or_si256(at_roots(l), _mm256_cmpeq_epi32(l->a, l->b));
-    const __m256i goes = _mm256_andnot_si256(done, all);
-    l->a = _mm256_mask_i32gather_epi32(l->a, hook, _mm256_and_si256(low, place), goes, 4);
-    l->b = _mm256_blendv_epi8(high, l->b, done);
+    const __m256i two = _mm256_i32gather_epi32((const int *)(const void *)up, low, 2);
+    const __m256i over = _mm256_and_si256(two, number);
+    const __m256i met = _mm256_cmpeq_epi32(low, high);
+    const __m256i done = _mm256_or_si256(met, _mm256_cmpeq_epi32(low, over));
+    l->a = _mm256_blendv_epi8(over, low, met);
+    l->b = high;
     l->last = _mm256_blendv_epi8(low, l->last, done);
     return done;
 }
 
 __attribute__((target("avx2"))) static void finish(const view *s, const lanes *l, uint32_t *keys)
 {
-    const __m256i all = _mm256_set1_epi32(-1), roots = at_roots(l);
-    const __m256i number = _mm256_srli_epi32(l->last, QFZ_HOOK_BITS);
-    const __m256i key = _mm256_mask_i32gather_epi32(all, (const int *)s->level, number,
-                                                    _mm256_andnot_si256(roots, all), 4);
+    const __m256i met = _mm256_cmpeq_epi32(l->a, l->b);
+    const __m256i key = _mm256_mask_i32gather_epi32(
+        _mm256_setzero_si256(), (const int *)(const void *)s->level, l->last, met, 4);
     _mm256_storeu_si256((__m256i *)(void *)keys, key);
-    const int apart = _mm256_movemask_ps(_mm256_castsi256_ps(roots));
+    const int apart = ~_mm256_movemask_ps(_mm256_castsi256_ps(met)) & ((1 << LANES) - 1);
     if (!apart) return;
     uint32_t a[LANES], b[LANES], last[LANES];
     _mm256_storeu_si256((__m256i *)(void *)a, l->a);
@@ -133,29 +129,33 @@ __attribute__((target("avx2"))) static void finish(const view *s, const lanes *l
     }
 }
 
-/* Four times eight at a time: one waits for memory while the others climb. */
-__attribute__((target("avx2"))) static void query_lanes(const view *s, const uint32_t *a,
-                                                        const uint32_t *b, uint32_t *keys)
+__attribute__((target("avx2"))) static inline __m256i numbers_at(const uint16_t *number)
 {
-    const int *const hook = (const int *)s->hook;
+    return _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(const void *)number));
+}
+
+/* Four times eight at a time: one waits for memory while the others climb. */
+__attribute__((target("avx2"))) static void query_lanes(const view *s, const uint16_t *a,
+                                                        const uint16_t *b, uint32_t *keys)
+{
     lanes l[GROUPS];
     for (int g = 0; g < GROUPS; g++) {
-        l[g].a = _mm256_loadu_si256((const __m256i *)(const void *)(a + g * LANES));
-        l[g].b = _mm256_loadu_si256((const __m256i *)(const void *)(b + g * LANES));
+        l[g].a = numbers_at(a + g * LANES);
+        l[g].b = numbers_at(b + g * LANES);
         l[g].last = _mm256_set1_epi32((int)NO_HOOK);
     }
     __m256i done;
     do {
         done = _mm256_set1_epi32(-1);
         for (int g = 0; g < GROUPS; g++)
-            done = _mm256_and_si256(done, step(&l[g], hook));
+            done = _mm256_and_si256(done, step(&l[g], s->up));
     } while (_mm256_movemask_epi8(done) != -1);
     for (int g = 0; g < GROUPS; g++)
         finish(s, &l[g], keys + g * LANES);
 }
 
 /* The last pairs of a row are asked twice rather than one by one. */
-static void query(const view *s, const uint32_t *a, const uint32_t *b, int64_t n, uint32_t *keys)
+static void query(const view *s, const uint16_t *a, const uint16_t *b, int64_t n, uint32_t *keys)
 {
     const int64_t some = (int64_t)LANES * GROUPS;
     if (!s->gathers || n < some) {
@@ -174,8 +174,8 @@ static void query(const view *s, const uint32_t *a, const uint32_t *b, int64_t n
 static uint32_t climb(const qfz_contraction *c, int64_t y, int64_t x, uint32_t *key)
 {
     const view s = view_of(c, y / c->in_blocks.side, x / c->in_blocks.side);
-    uint32_t at = s.hook[(y - s.box.y0) * qfz_box_w(s.box) + x - s.box.x0], last = NO_HOOK;
-    for (; at < QFZ_ROOT_HOOK; at = s.hook[at & QFZ_HOOK_PLACE])
+    uint32_t at = s.number[(y - s.box.y0) * qfz_box_w(s.box) + x - s.box.x0], last = NO_HOOK;
+    for (; s.up[at] != at; at = s.up[at])
         last = at;
     const uint32_t own = level_of(&s, last);
     if (own > *key) *key = own;
@@ -200,9 +200,9 @@ static uint32_t *row_of(const view *s, int dir, int64_t y)
     return s->keys + (dir * s->c->in_blocks.h + y) * s->c->in_blocks.w + s->box.x0;
 }
 
-static const uint32_t *hooks_of(const view *s, int64_t y)
+static const uint16_t *numbers_of(const view *s, int64_t y)
 {
-    return s->hook + (y - s->box.y0) * qfz_box_w(s->box);
+    return s->number + (y - s->box.y0) * qfz_box_w(s->box);
 }
 
 /* Of some pixels of a row, all neighbours lie in another block. */
@@ -216,8 +216,8 @@ static void ask_across(const view *s, int64_t y, int dir, int64_t from, int64_t 
 static void ask_right(const view *s, int64_t y)
 {
     const int64_t w = qfz_box_w(s->box);
-    const uint32_t *const hook = hooks_of(s, y);
-    query(s, hook, hook + 1, w - 1, row_of(s, QFZ_RIGHT, y));
+    const uint16_t *const number = numbers_of(s, y);
+    query(s, number, number + 1, w - 1, row_of(s, QFZ_RIGHT, y));
     ask_across(s, y, QFZ_RIGHT, w - 1, w);
 }
 
@@ -231,8 +231,8 @@ static void answer_doubts(const view *s)
 }
 
 /* Those of a row's keys that are in doubt will be asked: between pixels a[x] and b[x]. */
-static void add_doubts(const view *s, uint32_t *row, const uint8_t *doubt, const uint32_t *a,
-                       const uint32_t *b, int64_t n)
+static void add_doubts(const view *s, uint32_t *row, const uint8_t *doubt, const uint16_t *a,
+                       const uint16_t *b, int64_t n)
 {
     doubts *const d = s->doubts;
     if (d->n + n > MAX_DOUBTS) answer_doubts(s);
@@ -268,23 +268,23 @@ static void ask_diagonals(const view *s, int64_t y, int dir)
     const uint32_t *const top = row_of(s, QFZ_RIGHT, y), *const bottom =
                                                              row_of(s, QFZ_RIGHT, y + 1);
     const uint32_t *const left = row_of(s, QFZ_BELOW, y), *const right = left + 1;
-    const uint32_t *const hook = hooks_of(s, y), *const next = hooks_of(s, y + 1);
+    const uint16_t *const number = numbers_of(s, y), *const next = numbers_of(s, y + 1);
     uint32_t *const row = row_of(s, dir, y);
     uint8_t doubt[QFZ_BLOCK_SIDE];
     if (rises) {
         tell_diagonals(top, left, bottom, right, n, row + 1, doubt);
-        add_doubts(s, row + 1, doubt, hook + 1, next, n);
+        add_doubts(s, row + 1, doubt, number + 1, next, n);
         ask_across(s, y, dir, 0, 1);
     } else {
         tell_diagonals(top, right, bottom, left, n, row, doubt);
-        add_doubts(s, row, doubt, hook, next + 1, n);
+        add_doubts(s, row, doubt, number, next + 1, n);
         ask_across(s, y, dir, n, n + 1);
     }
 }
 
 static void ask_below(const view *s, int64_t y)
 {
-    query(s, hooks_of(s, y), hooks_of(s, y + 1), qfz_box_w(s->box), row_of(s, QFZ_BELOW, y));
+    query(s, numbers_of(s, y), numbers_of(s, y + 1), qfz_box_w(s->box), row_of(s, QFZ_BELOW, y));
 }
 
 static void ask_block(const view *s)
