@@ -6,7 +6,9 @@
 enum {
     ROW = QFZ_BLOCK_SIDE + 2, /* one column more on either side: squares across the seams */
     DIGIT_BITS = 11,
-    DIGITS = 1 << DIGIT_BITS
+    DIGITS = 1 << DIGIT_BITS,
+    CACHE_LINE = 64,
+    AHEAD = 6 /* rows */
 };
 
 /* Bits of an edge in its square: its two horizontal sides, its two vertical ones, its diagonals. */
@@ -156,9 +158,28 @@ drop_of_six(square_row *restrict row, const uint32_t *restrict bottom)
     }
 }
 
+static void fetch(const void *from, int64_t bytes)
+{
+    for (int64_t at = 0; at < bytes; at += CACHE_LINE)
+        __builtin_prefetch((const char *)from + at);
+}
+
+/* Rows of a block lie pages apart, where a processor does not look ahead by itself. */
+static void fetch_row(const view *b, int64_t y)
+{
+    const qfz_image *const image = b->image;
+    const int64_t bytes = (int64_t)qfz_type_bytes(image->type), n = b->x_last - b->x_first + 1;
+    if (y >= b->box.y1) return;
+    const int64_t p = y * image->w + b->x_first;
+    for (int band = 0; band < image->n_bands; band++)
+        fetch((const char *)image->pixels + (band * image->h * image->w + p) * bytes, n * bytes);
+    if (image->valid) fetch(image->valid + p, n);
+}
+
 /* Fills a row of squares but for its drop, which needs the keys of the row below. */
 static void fill_row(const view *b, int64_t y, square_row *row)
 {
+    fetch_row(b, y + AHEAD);
     horizontal_keys(b, y, row);
     if (y + 1 < b->image->h) downward_keys(b, y, row);
     set_existing(b, y, row);

@@ -78,9 +78,10 @@ static void join_all(block_scratch *s, const uint64_t *edges, int32_t n_edges, i
 /* Parents come after their children, so going down meets an alias after what it stands for. */
 static void write_nodes(const builder *b)
 {
-    const qfz_tree_work *const t = b->t;
     block_scratch *const s = b->s;
     const uint32_t base = b->block->slot;
+    qfz_tree_node *const node = b->t->node + base;
+    uint32_t *const children = b->t->children + base;
     uint32_t n = 0;
     for (int32_t i = s->n_nodes - 1; i >= 0; i--) {
         const uint32_t me = (uint32_t)i + QFZ_BLOCK_PX, up = s->parent[me];
@@ -89,27 +90,33 @@ static void write_nodes(const builder *b)
             continue;
         }
         s->number[me] = (uint16_t)n;
-        t->node[base + n] = (qfz_tree_node){base + s->number[up], s->level[i]};
-        t->children[base + n] = 0;
-        if (up != me) t->children[base + s->number[up]]++;
+        node[n] = (qfz_tree_node){base + s->number[up], s->level[i]};
+        children[n] = 0;
+        if (up != me) children[s->number[up]]++;
         n++;
     }
     b->block->n_nodes = n;
 }
 
+/* A row's leaves; number: of nodes, children: of the block's first. */
+static void write_row(const uint16_t *restrict parent, int n, const uint16_t *restrict number,
+                      uint32_t base, uint32_t *restrict leaf, uint32_t *restrict children)
+{
+    for (int i = 0; i < n; i++) {
+        const bool alone = parent[i] < QFZ_BLOCK_PX;
+        const uint32_t up = number[parent[i]];
+        leaf[i] = alone ? QFZ_NONE : base + up;
+        if (!alone) children[up]++;
+    }
+}
+
 static void write_leaves(const builder *b)
 {
     const uint32_t base = b->block->slot;
-    for (int64_t y = b->box.y0; y < b->box.y1; y++) {
-        uint32_t *const leaf = b->t->leaf + y * b->t->in_blocks.w + b->box.x0;
-        const int n = (int)qfz_box_w(b->box);
-        const uint16_t *const parent = b->s->parent + (y - b->box.y0) * n;
-        for (int i = 0; i < n; i++) {
-            const bool alone = parent[i] < QFZ_BLOCK_PX;
-            leaf[i] = alone ? QFZ_NONE : base + b->s->number[parent[i]];
-            if (!alone) b->t->children[leaf[i]]++;
-        }
-    }
+    const int n = (int)qfz_box_w(b->box);
+    for (int64_t y = b->box.y0; y < b->box.y1; y++)
+        write_row(b->s->parent + (y - b->box.y0) * n, n, b->s->number, base,
+                  b->t->leaf + y * b->t->in_blocks.w + b->box.x0, b->t->children + base);
 }
 
 static void clear_crossing_slots(const qfz_tree_work *t, const qfz_tree_block *block)

@@ -13,33 +13,38 @@
 /* A parent with this bit belongs to a slot that does not stay. */
 #define GONE 0x80000000u
 
-static bool stays(const qfz_tree_work *t, uint32_t slot)
+static bool stays(const qfz_tree_node *node, uint32_t children, uint32_t slot)
 {
-    const qfz_tree_node me = t->node[slot];
-    if (me.parent == QFZ_NONE || t->children[slot] < 2) return false;
-    return me.parent == slot || t->node[me.parent].level != me.level;
+    const qfz_tree_node me = node[slot];
+    if (me.parent == QFZ_NONE || children < 2) return false;
+    return me.parent == slot || node[me.parent].level != me.level;
 }
 
 /* Counts the slots of a block that stay, and marks the others. */
 static void mark_block(const qfz_tree_work *t, qfz_tree_block *block)
 {
+    qfz_tree_node *const node = t->node;
+    const uint32_t *const children = t->children;
     uint32_t n = 0;
     const uint32_t end = block->slot + qfz_tree_block_slots(block);
     for (uint32_t i = block->slot; i < end; i++) {
-        if (stays(t, i))
-            n++;
-        else
-            t->node[i].parent |= GONE;
+        const bool stay = stays(node, children[i], i);
+        node[i].parent |= stay ? 0 : GONE;
+        n += stay;
     }
     block->number = n;
 }
 
 static void number_block(const qfz_tree_work *t, const qfz_tree_block *block)
 {
+    const qfz_tree_node *const node = t->node;
+    uint32_t *const children = t->children;
     uint32_t number = block->number;
     const uint32_t end = block->slot + qfz_tree_block_slots(block);
-    for (uint32_t i = block->slot; i < end; i++)
-        if (!(t->node[i].parent & GONE)) t->children[i] = number++;
+    for (uint32_t i = block->slot; i < end; i++) {
+        children[i] = number;
+        number += !(node[i].parent & GONE);
+    }
 }
 
 /* A slot that does not stay gets the number of the first above it that does, or QFZ_NONE. */
@@ -59,10 +64,13 @@ static void number_gone(const qfz_tree_work *t, const qfz_tree_block *block)
 
 static void write_leaf_parents(const qfz_tree_work *t, qfz_box box, uint32_t *parent)
 {
+    const uint32_t *const number = t->children;
     for (int64_t y = box.y0; y < box.y1; y++) {
-        for (int64_t x = box.x0; x < box.x1; x++) {
-            const uint32_t px = (uint32_t)(y * t->in_blocks.w + x), slot = parent[px];
-            const uint32_t up = slot == QFZ_NONE ? QFZ_NONE : t->children[slot];
+        const uint32_t first = (uint32_t)(y * t->in_blocks.w + box.x0);
+        const uint32_t end = first + (uint32_t)qfz_box_w(box);
+        for (uint32_t px = first; px < end; px++) {
+            const uint32_t slot = parent[px];
+            const uint32_t up = slot == QFZ_NONE ? QFZ_NONE : number[slot];
             parent[px] = up == QFZ_NONE ? px : up;
         }
     }
@@ -71,13 +79,15 @@ static void write_leaf_parents(const qfz_tree_work *t, qfz_box box, uint32_t *pa
 /* The nodes of a block that stay get the numbers of their parents. */
 static void resolve_node_parents(const qfz_tree_work *t, const qfz_tree_block *block)
 {
+    qfz_tree_node *const node = t->node;
+    const uint32_t *const number = t->children;
     uint32_t me = block->number;
     const uint32_t end = block->slot + qfz_tree_block_slots(block);
     for (uint32_t i = block->slot; i < end; i++) {
-        const uint32_t slot = t->node[i].parent;
+        const uint32_t slot = node[i].parent;
         if (slot & GONE) continue;
-        const uint32_t up = t->children[slot];
-        t->node[i].parent = up == QFZ_NONE ? me : up;
+        const uint32_t up = number[slot];
+        node[i].parent = up == QFZ_NONE ? me : up;
         me++;
     }
 }
@@ -86,10 +96,11 @@ static void resolve_node_parents(const qfz_tree_work *t, const qfz_tree_block *b
 static void write_nodes(const qfz_tree_work *t, const qfz_tree_block *block, uint32_t *parent,
                         uint32_t *level)
 {
+    const qfz_tree_node *const node = t->node;
     uint32_t *up = parent + block->number, *packed = level + 2 * (size_t)block->slot;
     const uint32_t end = block->slot + qfz_tree_block_slots(block);
     for (uint32_t i = block->slot; i < end; i++) {
-        const qfz_tree_node me = t->node[i];
+        const qfz_tree_node me = node[i];
         if (me.parent & GONE) continue;
         *up++ = me.parent;
         *packed++ = me.level;
