@@ -58,6 +58,7 @@ qfz_status qfz_contraction_init(qfz_contraction *c, const qfz_rule *rule, int64_
     QFZ_TRY_OR(st, failed, QFZ_NEW(&c->number, h * w, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW(&c->up, h * w + 1, err)); /* looked up two at a time */
     QFZ_TRY_OR(st, failed, QFZ_NEW(&c->level, h * w, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW(&c->gate, n.n_vertices, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW(&c->u, c->link_room, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW(&c->v, c->link_room, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW(&c->key, c->link_room, err));
@@ -77,6 +78,7 @@ void qfz_contraction_fini(qfz_contraction *c)
     free(c->number);
     free(c->up);
     free(c->level);
+    free(c->gate);
     free(c->u);
     free(c->v);
     free(c->key);
@@ -91,7 +93,7 @@ int64_t qfz_contraction_bytes(const qfz_rule *rule, int64_t h, int64_t w)
     const qfz_blocks in = qfz_blocks_of(h, w, QFZ_BLOCK_SIDE);
     const sizes n = lay_out(&in, rule->connectivity, NULL);
     const int64_t word = sizeof(uint32_t);
-    return 2 * word * h * w + 7 * word * (n.n_links + 2 * (h + w)) + 3 * word * n.n_vertices +
+    return 2 * word * h * w + 7 * word * (n.n_links + 2 * (h + w)) + 5 * word * n.n_vertices +
            (int64_t)sizeof(qfz_contracted_block) * n.n_blocks + (int64_t)thread_bytes(rule);
 }
 
@@ -158,7 +160,7 @@ void qfz_block_link(const qfz_block_work *b, uint32_t p, uint32_t q, uint32_t ke
     b->c->key[at] = key;
 }
 
-void qfz_block_number_rest(const qfz_block_work *b)
+static void number_rest(const qfz_block_work *b)
 {
     const qfz_contracted_block *const block = b->block;
     const uint32_t first_open = block->n_px - block->n_open;
@@ -169,6 +171,27 @@ void qfz_block_number_rest(const qfz_block_work *b)
         b->up[i] = b->number[b->up[i]];
     for (uint32_t i = block->n_hooks; i < block->n_px; i++)
         b->up[i] = (uint16_t)i;
+}
+
+/* While the block is in the cache; its neighbours will ask when it no longer is. */
+static void find_gates(const qfz_block_work *b)
+{
+    const int64_t h = qfz_box_h(b->box), w = qfz_box_w(b->box);
+    qfz_gate *const gate = b->c->gate + b->block->vertex;
+    for (int64_t i = 0; i < qfz_ring_size(h, w); i++) {
+        int64_t y, x;
+        qfz_ring_place(h, w, i, &y, &x);
+        uint32_t at = b->number[y * w + x], level = 0;
+        for (; b->up[at] != at; at = b->up[at])
+            level = b->level[at];
+        gate[i] = (qfz_gate){qfz_contracted_vertex(b->block, at), level};
+    }
+}
+
+void qfz_block_finish(const qfz_block_work *b)
+{
+    number_rest(b);
+    find_gates(b);
 }
 
 /* Open components that have met are one set, each with its own root for those that are hooked to
@@ -198,7 +221,7 @@ static void join_levels(const qfz_block_work *b, void *arg)
         else
             qfz_block_hook(b, other, root, key);
     }
-    qfz_block_number_rest(b);
+    qfz_block_finish(b);
 }
 
 static qfz_block_work work_on(const qfz_contraction *c, const qfz_image *image, int64_t i)
@@ -220,16 +243,12 @@ static qfz_block_work work_on(const qfz_contraction *c, const qfz_image *image, 
 
 /* ---- The graph. */
 
-uint32_t qfz_contraction_vertex(const qfz_contraction *c, int64_t y, int64_t x)
+qfz_gate qfz_contraction_gate(const qfz_contraction *c, int64_t y, int64_t x)
 {
     const int64_t by = y / c->in_blocks.side, bx = x / c->in_blocks.side;
     const qfz_box box = qfz_blocks_box(&c->in_blocks, by, bx);
-    const qfz_contracted_block *const block = &c->blocks[by * c->in_blocks.n_x + bx];
-    const uint16_t *const up = c->up + block->px;
-    uint32_t at = c->number[block->px + (y - box.y0) * qfz_box_w(box) + x - box.x0];
-    while (up[at] != at)
-        at = up[at];
-    return qfz_contracted_vertex(block, at);
+    const int64_t i = qfz_ring_index(qfz_box_h(box), qfz_box_w(box), y - box.y0, x - box.x0);
+    return c->gate[c->blocks[by * c->in_blocks.n_x + bx].vertex + i];
 }
 
 /* Edges across seams become links.  The climb from such an edge's end to its vertex meets no level
@@ -241,8 +260,8 @@ static void join_seams(const qfz_contraction *c, const qfz_contracted_block *blo
     for (uint32_t i = block->link; i < block->link + block->n_seam; i++) {
         const uint32_t id = c->u[i], kind = id % QFZ_EDGE_KINDS;
         const int64_t a = id / QFZ_EDGE_KINDS, y = a / c->in_blocks.w, x = a % c->in_blocks.w;
-        c->u[i] = qfz_contraction_vertex(c, y, x + from[kind]);
-        c->v[i] = qfz_contraction_vertex(c, y + to_y[kind], x + to_x[kind]);
+        c->u[i] = qfz_contraction_gate(c, y, x + from[kind]).vertex;
+        c->v[i] = qfz_contraction_gate(c, y + to_y[kind], x + to_x[kind]).vertex;
     }
 }
 
@@ -283,9 +302,9 @@ void qfz_contraction_add_ghosts(qfz_contraction *c, const qfz_links *ghosts)
     for (int64_t i = 0; i < ghosts->n; i++) {
         int64_t y, x;
         qfz_ring_place(h, w, ghosts->u[i], &y, &x);
-        c->u[c->ghost + i] = qfz_contraction_vertex(c, y, x);
+        c->u[c->ghost + i] = qfz_contraction_gate(c, y, x).vertex;
         qfz_ring_place(h, w, ghosts->v[i], &y, &x);
-        c->v[c->ghost + i] = qfz_contraction_vertex(c, y, x);
+        c->v[c->ghost + i] = qfz_contraction_gate(c, y, x).vertex;
         c->key[c->ghost + i] = ghosts->level[i];
     }
     qfz_graph_add_links(&c->graph, (uint32_t)c->ghost, (uint32_t)ghosts->n, c->rule->alpha_key);
@@ -300,7 +319,7 @@ void qfz_contraction_mark_ring(const qfz_contraction *c, const uint8_t *ring_val
         int64_t y, x;
         if (!ring_valid[i]) continue;
         qfz_ring_place(h, w, i, &y, &x);
-        uint32_t *const first = &mark[qfz_contraction_vertex(c, y, x)];
+        uint32_t *const first = &mark[qfz_contraction_gate(c, y, x).vertex];
         if (*first == QFZ_NONE) {
             *first = (uint32_t)i;
             continue;

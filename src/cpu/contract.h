@@ -28,6 +28,12 @@ typedef struct qfz_contracted_block {
     uint32_t n_px, n_hooks, n_open;
 } qfz_contracted_block;
 
+/* Where the climb from a pixel on a block's ring ends: its vertex, QFZ_NONE if its component
+ * reaches no other block, and the last level on the way, 0 if there is none. */
+typedef struct qfz_gate {
+    uint32_t vertex, level;
+} qfz_gate;
+
 typedef struct qfz_contraction {
     const qfz_rule *rule;
     int n_threads; /* the most */
@@ -37,6 +43,8 @@ typedef struct qfz_contraction {
     uint16_t *number; /* of each pixel, block after block, row by row within */
     uint16_t *up;     /* of a block's pixels by number: what it is hooked to; itself at a root */
     uint32_t *level;  /* of a block's hooks by number */
+
+    qfz_gate *gate; /* of a block's ring, as many as it may have vertices, beginning alike */
 
     int64_t max_vertices;     /* of the largest image */
     uint32_t n_vertices;      /* numbers given; some stay unused */
@@ -77,8 +85,8 @@ void qfz_contract(qfz_contraction *c, const qfz_image *image, bool open_ring);
 /* Adds links between ring pixels of the image, whose ring must be open. */
 void qfz_contraction_add_ghosts(qfz_contraction *c, const qfz_links *ghosts);
 
-/* The vertex at which a pixel's climb ends, QFZ_NONE if its component reaches no other block. */
-uint32_t qfz_contraction_vertex(const qfz_contraction *c, int64_t y, int64_t x);
+/* The gate of a pixel on the ring of its block. */
+qfz_gate qfz_contraction_gate(const qfz_contraction *c, int64_t y, int64_t x);
 
 /* Gives each vertex one of the ring's pixels, if it has any: mark[vertex] = its number, QFZ_NONE.
  * The others of its pixels are as near as level 0, which links, appended, tell. */

@@ -247,7 +247,7 @@ static void join_block(const qfz_block_work *b, void *arg)
         const uint32_t q = qfz_set_root(set, place + offsets.to[kind]);
         if (p != q) join_two(&u, p, q, key);
     }
-    qfz_block_number_rest(b);
+    qfz_block_finish(b);
     find_stops(&u);
 }
 
@@ -317,7 +317,7 @@ static void know(qfz_omega_contraction *o, const qfz_image *image, const uint32_
     for (int64_t i = 0; i < qfz_ring_size(image->h, image->w); i++) {
         int64_t y, x;
         qfz_ring_place(image->h, image->w, i, &y, &x);
-        const uint32_t vertex = qfz_contraction_vertex(&o->c, y, x);
+        const uint32_t vertex = qfz_contraction_gate(&o->c, y, x).vertex;
         if (vertex == QFZ_NONE) continue;
         uint32_t *const holds = &o->spans.holds[vertex];
         if (holds_to[i] < *holds) *holds = holds_to[i];

@@ -87,7 +87,7 @@ static inline void qfz_block_open(const qfz_block_work *b, uint32_t root)
 /* A link between two of the block's vertices, by their roots. */
 void qfz_block_link(const qfz_block_work *b, uint32_t p, uint32_t q, uint32_t key);
 
-/* The last thing to do with a block: numbers for what is closed and not hooked. */
-void qfz_block_number_rest(const qfz_block_work *b);
+/* After the last join: numbers for what is closed and not hooked, and gates. */
+void qfz_block_finish(const qfz_block_work *b);
 
 #endif

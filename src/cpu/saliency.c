@@ -170,26 +170,13 @@ static void query(const view *s, const uint16_t *a, const uint16_t *b, int64_t n
 
 /* ---- Across seams. */
 
-/* The vertex that a pixel's climb ends at; *key grows to the last level on its way. */
-static uint32_t climb(const qfz_contraction *c, int64_t y, int64_t x, uint32_t *key)
-{
-    const view s = view_of(c, y / c->in_blocks.side, x / c->in_blocks.side);
-    uint32_t at = s.number[(y - s.box.y0) * qfz_box_w(s.box) + x - s.box.x0], last = NO_HOOK;
-    for (; s.up[at] != at; at = s.up[at])
-        last = at;
-    const uint32_t own = level_of(&s, last);
-    if (own > *key) *key = own;
-    return vertex_of(&s, at);
-}
-
 /* Of an edge that leaves its block, or the image. */
 static uint32_t across(const qfz_contraction *c, int64_t y, int64_t x, int dir)
 {
     const int64_t v = y + qfz_dir_dy[dir], u = x + qfz_dir_dx[dir];
-    uint32_t key = 0;
     if (v >= c->in_blocks.h || u < 0 || u >= c->in_blocks.w) return QFZ_NONE;
-    const uint32_t p = climb(c, y, x, &key), q = climb(c, v, u, &key);
-    return between(c, p, q, key);
+    const qfz_gate p = qfz_contraction_gate(c, y, x), q = qfz_contraction_gate(c, v, u);
+    return between(c, p.vertex, q.vertex, p.level > q.level ? p.level : q.level);
 }
 
 /* ---- All edges of a block. */
