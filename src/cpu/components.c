@@ -72,42 +72,64 @@ static void cut_strips(qfz_runs *runs)
 
 /* ---- Several strips -------------------------------------------------------------------------- */
 
-static void count_roots(const uint32_t *parent, qfz_strip *strip)
+/* row_before[y + 1] = roots in row y of the strip. */
+static void count_roots(const qfz_runs *runs, const qfz_strip *strip)
 {
-    uint32_t n = 0;
-    for (uint32_t run = strip->begin; run < strip->end; run++)
-        n += parent[run] == run;
-    strip->n_regions = n;
-}
-
-static void label_roots(const qfz_runs *runs, const qfz_strip *strip)
-{
-    uint32_t *const parent = runs->parent, label = strip->regions_before + 1;
     for (int64_t y = strip->y0; y < strip->y1; y++) {
-        runs->row_before[y] = label - 1;
-        for (uint32_t run = runs->row_run[y]; run < runs->row_end[y]; run++) {
-            const uint32_t up = parent[run], is_root = up == run;
-            parent[run] = up ^ ((up ^ (QFZ_LABELLED | label)) & -is_root);
-            label += is_root;
-        }
+        uint32_t n = 0;
+        for (uint32_t run = runs->row_run[y]; run < runs->row_end[y]; run++)
+            n += runs->parent[run] == run;
+        runs->row_before[y + 1] = n;
     }
 }
 
-/* Labels the roots of several strips; returns how many there are. */
-static uint32_t number_regions(const qfz_runs *runs)
+/* The row that a run is in: the last one that begins no later, rows without runs beginning where
+ * the next one does. */
+static int64_t row_of(const qfz_runs *runs, uint32_t run)
 {
-    uint32_t n = 0;
-#pragma omp parallel for num_threads(runs->n_strips) schedule(static, 1)
-    for (int s = 0; s < runs->n_strips; s++)
-        count_roots(runs->parent, &runs->strips[s]);
-    for (int s = 0; s < runs->n_strips; s++) {
-        runs->strips[s].regions_before = n;
-        n += runs->strips[s].n_regions;
+    int64_t low = 0, high = runs->h;
+    while (high - low > 1) {
+        const int64_t middle = low + (high - low) / 2;
+        if (runs->row_run[middle] <= run)
+            low = middle;
+        else
+            high = middle;
     }
+    return low;
+}
+
+static void label_roots_of_row(const qfz_runs *runs, int64_t y)
+{
+    uint32_t label = runs->row_before[y] + 1;
+    for (uint32_t run = runs->row_run[y]; run < runs->row_end[y]; run++)
+        if (runs->parent[run] == run) runs->parent[run] = QFZ_LABELLED | label++;
+}
+
+/* Labels the roots above the strip that its runs lead to: all such runs lead through the first row.
+ * The other roots of those rows get theirs as well; so do few rows, regions being compact. */
+static void label_roots_above(const qfz_runs *runs, const qfz_strip *strip)
+{
+    for (uint32_t run = runs->row_run[strip->y0]; run < runs->row_end[strip->y0]; run++) {
+        uint32_t root = run;
+        while (!(runs->parent[root] & QFZ_LABELLED) && runs->parent[root] != root)
+            root = runs->parent[root];
+        const bool labelled = runs->parent[root] & QFZ_LABELLED;
+        if (root < strip->begin && !labelled) label_roots_of_row(runs, row_of(runs, root));
+    }
+}
+
+/* Counts the regions of several strips, by rows; what one strip has to know of others gets labels.
+ */
+static void number_rows(const qfz_runs *runs)
+{
 #pragma omp parallel for num_threads(runs->n_strips) schedule(static, 1)
     for (int s = 0; s < runs->n_strips; s++)
-        label_roots(runs, &runs->strips[s]);
-    return n;
+        count_roots(runs, &runs->strips[s]);
+    runs->row_before[0] = 0;
+    for (int64_t y = 0; y < runs->h; y++)
+        runs->row_before[y + 1] += runs->row_before[y];
+    for (int s = 1; s < runs->n_strips; s++)
+        label_roots_above(runs, &runs->strips[s]);
 }
 
 /* ---- The whole ------------------------------------------------------------------------------- */
@@ -133,10 +155,9 @@ qfz_runs *qfz_components_find(const qfz_image *image, const qfz_rule *rule, int 
     for (int s = 1; s < runs->n_strips; s++)
         qfz_runs_link_seam(runs, &runs->strips[s]);
 
-    const uint32_t n = runs->n_strips > 1 ? number_regions(runs) : 0;
+    if (runs->n_strips > 1) number_rows(runs);
 #pragma omp parallel for num_threads(runs->n_strips) schedule(static, 1)
     for (int s = 0; s < runs->n_strips; s++)
         qfz_runs_label(runs, &runs->strips[s]);
-    row_before[runs->h] = runs->n_strips > 1 ? n : runs->strips[0].n_regions;
     return runs;
 }

@@ -27,8 +27,6 @@ typedef struct qfz_row_word {
 typedef struct qfz_strip {
     int64_t y0, y1;
     uint32_t begin, end; /* its runs; end is known after the first pass */
-    uint32_t n_regions;  /* that have their first pixel here */
-    uint32_t regions_before;
     uint64_t *left, *up, *right; /* a row of bits and a word 0 each, for the thread at work */
     uint32_t *numbers;           /* of a row's pixels or runs, for the thread at work */
 } qfz_strip;
@@ -52,8 +50,8 @@ void qfz_runs_link(const qfz_runs *runs, qfz_strip *strip);
 /* Joins the components of a strip to those of the one above. */
 void qfz_runs_link_seam(const qfz_runs *runs, const qfz_strip *strip);
 
-/* Second pass: every run gets the label of its region, and row_before is set.  Roots have labels
- * already if there are several strips, else get them here, and strip->n_regions is set. */
-void qfz_runs_label(const qfz_runs *runs, qfz_strip *strip);
+/* Second pass: every run gets the label of its region.  If there are several strips, row_before is
+ * set, and roots that other strips lead to have labels; else row_before is set here. */
+void qfz_runs_label(const qfz_runs *runs, const qfz_strip *strip);
 
 #endif
