@@ -26,7 +26,7 @@ typedef struct qfz_row_word {
 /* Rows y0..y1-1 belong to one thread. */
 typedef struct qfz_strip {
     int64_t y0, y1;
-    uint32_t begin, end; /* its runs; end is known after the first pass */
+    uint32_t begin, end;         /* its runs; end is known after the first pass */
     uint64_t *left, *up, *right; /* a row of bits and a word 0 each, for the thread at work */
     uint32_t *numbers;           /* of a row's pixels or runs, for the thread at work */
 } qfz_strip;
