@@ -30,7 +30,7 @@ typedef struct qfz_worker qfz_worker; /* each engine has its own */
 typedef struct qfz_slot {
     uint32_t first;  /* its first pixel, y * w + x in the tile */
     uint32_t before; /* inner regions, those that are no slots, that begin before it in its row */
-    uint32_t pixels;
+    uint32_t pixels; /* QFZ_OMEGA only */
 } qfz_slot;
 
 /* What others must know of the regions of one tile; owned by the worker until the next

@@ -11,7 +11,6 @@
  * Runs as the units of labelling: He, Chao, Suzuki, A run-based two-scan labeling algorithm (IEEE
  * TIP 2008); Lacassagne, Zavidovique, Light speed labeling (J. Real-Time Image Processing 2011). */
 #include "cpu/components_runs.h"
-#include "cpu/cpu.h"
 
 #include <string.h>
 
@@ -33,106 +32,132 @@ static void *take(char *scratch, size_t *used, size_t n, size_t size)
     return taken;
 }
 
-/* Gives every array its place, bits for all threads being the last; returns the bytes used:
- * 4.3 per pixel of wide images, at most 24 (of a single column). */
-static size_t lay_out(qfz_runs *runs, uint64_t **bits, char *scratch, int64_t h, int64_t w,
-                      int n_threads)
+/* Gives every array its place, of use to one thread being the last; returns the bytes used: 4.3 per
+ * pixel of wide images, at most 36 (of a single column). */
+static size_t lay_out(qfz_runs *runs, char *scratch, int64_t h, int64_t w, int n_threads)
 {
     size_t used = 0;
-    const size_t words = (size_t)qfz_words(w);
-    const size_t n_strips = (size_t)count_strips(h, n_threads);
+    const size_t words = (size_t)qfz_words(w), n_strips = (size_t)count_strips(h, n_threads);
     const size_t n_runs = (size_t)h * (size_t)w + (n_strips + 1) * QFZ_RUN_SLACK;
-    runs->words = (int64_t)words;
-    runs->n_strips = (int)n_strips;
+    (void)take(scratch, &used, 1, sizeof *runs);
+    *runs = (qfz_runs){.h = h, .w = w, .words = (int64_t)words, .n_strips = (int)n_strips};
     runs->strips = take(scratch, &used, n_strips, sizeof *runs->strips);
     runs->rows = take(scratch, &used, (size_t)h * words, sizeof *runs->rows);
     runs->row_run = take(scratch, &used, (size_t)h, sizeof *runs->row_run);
+    runs->row_end = take(scratch, &used, (size_t)h, sizeof *runs->row_end);
     runs->parent = take(scratch, &used, n_runs, sizeof *runs->parent);
-    *bits = take(scratch, &used, n_strips * BIT_ROWS * (words + 1), sizeof **bits);
+    for (size_t s = 0; s < n_strips; s++) {
+        uint64_t *const bits = take(scratch, &used, BIT_ROWS * (words + 1), sizeof *bits);
+        uint32_t *const numbers =
+            take(scratch, &used, words * QFZ_WORD_PX + 2 * QFZ_RUN_SLACK, sizeof *numbers);
+        if (!scratch) continue;
+        memset(bits, 0, BIT_ROWS * (words + 1) * sizeof *bits);
+        runs->strips[s] = (qfz_strip){.left = bits,
+                                      .up = bits + words + 1,
+                                      .right = bits + 2 * (words + 1),
+                                      .numbers = numbers};
+    }
     return used;
 }
 
-static void cut_strips(qfz_runs *runs, uint64_t *bits)
+static void cut_strips(qfz_runs *runs)
 {
-    const int64_t h = runs->image->h, w = runs->image->w;
-    memset(bits, 0, (size_t)(runs->n_strips * BIT_ROWS * (runs->words + 1)) * sizeof *bits);
     for (int s = 0; s < runs->n_strips; s++) {
         qfz_strip *const strip = &runs->strips[s];
-        *strip = (qfz_strip){.y0 = h * s / runs->n_strips, .y1 = h * (s + 1) / runs->n_strips};
-        strip->begin = (uint32_t)(strip->y0 * w + (s + 1) * QFZ_RUN_SLACK);
-        strip->left = bits + s * BIT_ROWS * (runs->words + 1);
-        strip->up = strip->left + runs->words + 1;
-        strip->right = strip->up + runs->words + 1;
+        strip->y0 = runs->h * s / runs->n_strips;
+        strip->y1 = runs->h * (s + 1) / runs->n_strips;
+        strip->begin = (uint32_t)(strip->y0 * runs->w + (s + 1) * QFZ_RUN_SLACK);
     }
 }
 
 /* ---- Several strips -------------------------------------------------------------------------- */
 
-static void count_roots(const uint32_t *parent, qfz_strip *strip)
+/* row_before[y + 1] = roots in row y of the strip. */
+static void count_roots(const qfz_runs *runs, const qfz_strip *strip)
 {
-    uint32_t n = 0;
-    for (uint32_t run = strip->begin; run < strip->end; run++)
-        n += parent[run] == run;
-    strip->n_regions = n;
-}
-
-static void label_roots(uint32_t *parent, const qfz_strip *strip)
-{
-    uint32_t label = strip->regions_before + 1;
-    for (uint32_t run = strip->begin; run < strip->end; run++) {
-        const uint32_t up = parent[run], is_root = up == run;
-        parent[run] = up ^ ((up ^ (QFZ_LABELLED | label)) & -is_root);
-        label += is_root;
+    for (int64_t y = strip->y0; y < strip->y1; y++) {
+        uint32_t n = 0;
+        for (uint32_t run = runs->row_run[y]; run < runs->row_end[y]; run++)
+            n += runs->parent[run] == run;
+        runs->row_before[y + 1] = n;
     }
 }
 
-/* Labels the roots of several strips; returns how many there are. */
-static uint32_t number_regions(const qfz_runs *runs)
+/* The row that a run is in: the last one that begins no later, rows without runs beginning where
+ * the next one does. */
+static int64_t row_of(const qfz_runs *runs, uint32_t run)
 {
-    uint32_t n = 0;
-#pragma omp parallel for num_threads(runs->n_strips) schedule(static, 1)
-    for (int s = 0; s < runs->n_strips; s++)
-        count_roots(runs->parent, &runs->strips[s]);
-    for (int s = 0; s < runs->n_strips; s++) {
-        runs->strips[s].regions_before = n;
-        n += runs->strips[s].n_regions;
+    int64_t low = 0, high = runs->h;
+    while (high - low > 1) {
+        const int64_t middle = low + (high - low) / 2;
+        if (runs->row_run[middle] <= run)
+            low = middle;
+        else
+            high = middle;
     }
+    return low;
+}
+
+static void label_roots_of_row(const qfz_runs *runs, int64_t y)
+{
+    uint32_t label = runs->row_before[y] + 1;
+    for (uint32_t run = runs->row_run[y]; run < runs->row_end[y]; run++)
+        if (runs->parent[run] == run) runs->parent[run] = QFZ_LABELLED | label++;
+}
+
+/* Labels the roots above the strip that its runs lead to: all such runs lead through the first row.
+ * The other roots of those rows get theirs as well; so do few rows, regions being compact. */
+static void label_roots_above(const qfz_runs *runs, const qfz_strip *strip)
+{
+    for (uint32_t run = runs->row_run[strip->y0]; run < runs->row_end[strip->y0]; run++) {
+        uint32_t root = run;
+        while (!(runs->parent[root] & QFZ_LABELLED) && runs->parent[root] != root)
+            root = runs->parent[root];
+        const bool labelled = runs->parent[root] & QFZ_LABELLED;
+        if (root < strip->begin && !labelled) label_roots_of_row(runs, row_of(runs, root));
+    }
+}
+
+/* Counts the regions of several strips, by rows; what one strip has to know of others gets labels.
+ */
+static void number_rows(const qfz_runs *runs)
+{
 #pragma omp parallel for num_threads(runs->n_strips) schedule(static, 1)
     for (int s = 0; s < runs->n_strips; s++)
-        label_roots(runs->parent, &runs->strips[s]);
-    return n;
+        count_roots(runs, &runs->strips[s]);
+    runs->row_before[0] = 0;
+    for (int64_t y = 0; y < runs->h; y++)
+        runs->row_before[y + 1] += runs->row_before[y];
+    for (int s = 1; s < runs->n_strips; s++)
+        label_roots_above(runs, &runs->strips[s]);
 }
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
-size_t qfz_components_bytes(const qfz_rule *rule, int64_t h, int64_t w, int n_threads)
+size_t qfz_components_bytes(int64_t h, int64_t w, int n_threads)
 {
-    (void)rule;
     qfz_runs runs;
-    uint64_t *bits;
-    return lay_out(&runs, &bits, NULL, h, w, n_threads);
+    return lay_out(&runs, NULL, h, w, n_threads);
 }
 
-void qfz_components(const qfz_image *image, const qfz_rule *rule, int n_threads, void *scratch,
-                    uint32_t *label, uint32_t *first, uint32_t *count, uint32_t *n_regions)
+qfz_runs *qfz_components_find(const qfz_image *image, const qfz_rule *rule, int n_threads,
+                              void *scratch, uint32_t *row_before)
 {
-    qfz_runs runs = {.image = image, .rule = rule};
-    uint64_t *bits;
-    lay_out(&runs, &bits, scratch, image->h, image->w, n_threads);
-    cut_strips(&runs, bits);
-#pragma omp parallel for num_threads(runs.n_strips) schedule(static, 1)
-    for (int s = 0; s < runs.n_strips; s++)
-        qfz_runs_link(&runs, &runs.strips[s]);
-    for (int s = 1; s < runs.n_strips; s++)
-        qfz_runs_link_seam(&runs, &runs.strips[s]);
+    qfz_runs *const runs = scratch;
+    lay_out(runs, scratch, image->h, image->w, n_threads);
+    cut_strips(runs);
+    runs->image = image;
+    runs->rule = rule;
+    runs->row_before = row_before;
+#pragma omp parallel for num_threads(runs->n_strips) schedule(static, 1)
+    for (int s = 0; s < runs->n_strips; s++)
+        qfz_runs_link(runs, &runs->strips[s]);
+    for (int s = 1; s < runs->n_strips; s++)
+        qfz_runs_link_seam(runs, &runs->strips[s]);
 
-    uint32_t n = 0;
-    if (runs.n_strips > 1) {
-        n = number_regions(&runs);
-        if (count) memset(count, 0, n * sizeof *count);
-    }
-#pragma omp parallel for num_threads(runs.n_strips) schedule(static, 1)
-    for (int s = 0; s < runs.n_strips; s++)
-        qfz_runs_paint(&runs, &runs.strips[s], label, first, count);
-    *n_regions = runs.n_strips > 1 ? n : runs.strips[0].n_regions;
+    if (runs->n_strips > 1) number_rows(runs);
+#pragma omp parallel for num_threads(runs->n_strips) schedule(static, 1)
+    for (int s = 0; s < runs->n_strips; s++)
+        qfz_runs_label(runs, &runs->strips[s]);
+    return runs;
 }

@@ -39,7 +39,7 @@ QFZ_INLINE void join(uint32_t *parent, uint32_t a, uint32_t b)
 /* Cuts the valid pixels of row y into runs; returns how many. */
 QFZ_CLONES static uint32_t cut_row(const qfz_runs *runs, const qfz_strip *strip, int64_t y)
 {
-    const int64_t w = runs->image->w, p = y * w;
+    const int64_t w = runs->w, p = y * w;
     qfz_row_word *const row = runs->rows + y * runs->words;
     uint64_t *const joined = strip->left, *const valid = strip->up;
     uint64_t before = 0;
@@ -70,7 +70,7 @@ QFZ_CLONES static void plant(uint32_t *parent, uint32_t begin, uint32_t end)
  * x - 1, x or x + 1? */
 static void find_edges(const qfz_runs *runs, const qfz_strip *strip, int64_t y)
 {
-    const int64_t w = runs->image->w, words = runs->words, q = y * w, p = q - w;
+    const int64_t w = runs->w, words = runs->words, q = y * w, p = q - w;
     const qfz_row_word *const above = runs->rows + (y - 1) * words, *const below = above + words;
     const bool diagonal = runs->rule->connectivity == 8;
 
@@ -216,6 +216,7 @@ void qfz_runs_link(const qfz_runs *runs, qfz_strip *strip)
         plant(runs->parent, run, run + n);
         runs->row_run[y] = run;
         run += n;
+        runs->row_end[y] = run;
         if (y > strip->y0) link_row(runs, strip, y, true);
     }
     strip->end = run;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* components_runs.h - what the two passes of components.c share: runs, and the forest of them.
+/* components_runs.h - what the passes of components.c share: runs, and the forest of them.
  *
  * A run is a maximal stretch of valid pixels of a row, each joined to the next.  Runs are numbered
  * in raster order, without gaps within a strip of rows.  The forest has one rule,
@@ -8,6 +8,7 @@
 #define QFZ_CPU_COMPONENTS_RUNS_H
 
 #include "cpu/components_bits.h"
+#include "cpu/cpu.h"
 
 /* A parent with this flag is the label of the run's region.  Both fit the bits below: there are at
  * most 2^30 pixels. */
@@ -25,22 +26,23 @@ typedef struct qfz_row_word {
 /* Rows y0..y1-1 belong to one thread. */
 typedef struct qfz_strip {
     int64_t y0, y1;
-    uint32_t begin, end; /* its runs; end is known after the first pass */
-    uint32_t n_regions;  /* that have their first pixel here */
-    uint32_t regions_before;
+    uint32_t begin, end;         /* its runs; end is known after the first pass */
     uint64_t *left, *up, *right; /* a row of bits and a word 0 each, for the thread at work */
+    uint32_t *numbers;           /* of a row's pixels or runs, for the thread at work */
 } qfz_strip;
 
-typedef struct qfz_runs {
-    const qfz_image *image;
+struct qfz_runs {
+    const qfz_image *image; /* these two are there in the first pass only */
     const qfz_rule *rule;
+    int64_t h, w;
     int64_t words; /* per row */
     int n_strips;
     qfz_strip *strips;
     qfz_row_word *rows;
-    uint32_t *row_run; /* number of each row's first run */
+    uint32_t *row_run, *row_end; /* number of each row's first run, and past its last */
+    uint32_t *row_before;        /* of a qfz_components_find() */
     uint32_t *parent;
-} qfz_runs;
+};
 
 /* First pass: finds the runs of a strip and links each to those above that it is joined to. */
 void qfz_runs_link(const qfz_runs *runs, qfz_strip *strip);
@@ -48,10 +50,8 @@ void qfz_runs_link(const qfz_runs *runs, qfz_strip *strip);
 /* Joins the components of a strip to those of the one above. */
 void qfz_runs_link_seam(const qfz_runs *runs, const qfz_strip *strip);
 
-/* Second pass: labels of a strip's pixels.  Roots have labels already if there are several strips,
- * else get them here, and strip->n_regions is set.  first and count, which may be NULL, as in
- * qfz_components(); count must be 0 if there are several strips. */
-void qfz_runs_paint(const qfz_runs *runs, qfz_strip *strip, uint32_t *label, uint32_t *first,
-                    uint32_t *count);
+/* Second pass: every run gets the label of its region.  If there are several strips, row_before is
+ * set, and roots that other strips lead to have labels; else row_before is set here. */
+void qfz_runs_label(const qfz_runs *runs, const qfz_strip *strip);
 
 #endif

@@ -20,18 +20,26 @@ struct qfz_worker {
     qfz_omega_contraction omega; /* QFZ_OMEGA */
     uint32_t *mark;              /* of vertices */
 
-    /* QFZ_COMPONENTS, QFZ_OMEGA: regions */
+    /* QFZ_COMPONENTS, QFZ_OMEGA: regions, numbered from 0 on */
     uint32_t n_regions, n_slots;
-    uint32_t *label; /* 1.., 0 invalid */
-    uint32_t *first, *count;
-    uint32_t *slot_of; /* per region; QFZ_NONE: not on the ring */
+    uint32_t *row_before; /* h + 1: regions that begin in rows before */
+    uint64_t *is_slot;    /* bit r % 64 of word r / 64 */
+    uint32_t *slot_of;    /* of regions that are slots */
     uint32_t *slot_region;
-    uint64_t *marks;     /* bits of regions: the slots */
     uint32_t *row_inner; /* these two are what a qfz_partition shows */
     qfz_slot *slots;
     uint64_t *name;     /* of each region, its label */
-    bool keeps_numbers; /* are names 1, 2, 3 ...? */
-    uint64_t *sums;     /* QFZ_OMEGA: of each region, in one band */
+    bool keeps_numbers; /* are names 1, 2, 3 ...?  Then the table may be missing. */
+    uint32_t *row;      /* of the tile: 1 + region of each pixel, 0 where invalid */
+
+    /* QFZ_COMPONENTS */
+    qfz_runs *runs;
+    uint32_t *ring; /* 1 + region of each ring pixel, 0 where invalid */
+
+    /* QFZ_OMEGA */
+    uint32_t *label; /* 1 + region of each pixel, 0 where invalid */
+    uint32_t *first, *count;
+    uint64_t *sums; /* of each region, in one band */
 };
 
 static void worker_close(qfz_worker *worker)
@@ -41,15 +49,18 @@ static void worker_close(qfz_worker *worker)
     qfz_contraction_fini(&worker->contraction);
     qfz_omega_contraction_fini(&worker->omega);
     free(worker->mark);
-    free(worker->label);
-    free(worker->first);
-    free(worker->count);
+    free(worker->row_before);
+    free(worker->is_slot);
     free(worker->slot_of);
     free(worker->slot_region);
-    free(worker->marks);
     free(worker->row_inner);
     free(worker->slots);
     free(worker->name);
+    free(worker->row);
+    free(worker->ring);
+    free(worker->label);
+    free(worker->first);
+    free(worker->count);
     free(worker->sums);
     free(worker);
 }
@@ -60,17 +71,41 @@ static int64_t most_ring(int64_t h, int64_t w)
     return 2 * (h + w);
 }
 
+/* Words of a list of bits, one a region. */
+static int64_t slot_words(int64_t n_regions)
+{
+    return n_regions / 64 + 1;
+}
+
 static qfz_status open_regions(qfz_worker *worker, int64_t h, int64_t w, qfz_error *err)
 {
+    QFZ_TRY(QFZ_NEW(&worker->row_before, h + 1, err));
+    QFZ_TRY(QFZ_NEW(&worker->is_slot, slot_words(h * w), err));
+    QFZ_TRY(QFZ_NEW(&worker->slot_of, h * w, err));
+    QFZ_TRY(QFZ_NEW(&worker->slot_region, most_ring(h, w), err));
+    QFZ_TRY(QFZ_NEW(&worker->row_inner, h, err));
+    QFZ_TRY(QFZ_NEW(&worker->slots, most_ring(h, w), err));
+    QFZ_TRY(QFZ_NEW(&worker->name, h * w, err));
+    return QFZ_NEW(&worker->row, w, err);
+}
+
+static qfz_status open_components(qfz_worker *worker, int64_t h, int64_t w, qfz_error *err)
+{
+    QFZ_TRY(qfz_alloc(&worker->scratch, 1, qfz_components_bytes(h, w, worker->n_threads), err));
+    QFZ_TRY(QFZ_NEW(&worker->ring, most_ring(h, w), err));
+    return open_regions(worker, h, w, err);
+}
+
+static qfz_status open_omega(qfz_worker *worker, int64_t h, int64_t w, qfz_error *err)
+{
+    QFZ_TRY(qfz_omega_contraction_init(&worker->omega, worker->rule, h, w, QFZ_BLOCK_SIDE,
+                                       worker->n_threads, err));
+    QFZ_TRY(QFZ_NEW(&worker->mark, worker->omega.c.max_vertices, err));
     QFZ_TRY(QFZ_NEW(&worker->label, h * w, err));
     QFZ_TRY(QFZ_NEW(&worker->first, h * w, err));
     QFZ_TRY(QFZ_NEW(&worker->count, h * w, err));
-    QFZ_TRY(QFZ_NEW(&worker->slot_of, h * w, err));
-    QFZ_TRY(QFZ_NEW(&worker->name, h * w, err));
-    QFZ_TRY(QFZ_NEW(&worker->marks, h * w / 64 + 1, err));
-    QFZ_TRY(QFZ_NEW(&worker->row_inner, h, err));
-    QFZ_TRY(QFZ_NEW(&worker->slot_region, most_ring(h, w), err));
-    return QFZ_NEW(&worker->slots, most_ring(h, w), err);
+    QFZ_TRY(QFZ_NEW(&worker->sums, h * w * qfz_sum_words(worker->rule->type), err));
+    return open_regions(worker, h, w, err);
 }
 
 static qfz_status open_contraction(qfz_worker *worker, int64_t h, int64_t w, qfz_error *err)
@@ -84,17 +119,9 @@ static qfz_status open_kind(qfz_worker *worker, int64_t h, int64_t w, qfz_error 
 {
     const int n_threads = worker->n_threads;
     switch (worker->kind) {
-    case QFZ_COMPONENTS:
-        QFZ_TRY(qfz_alloc(&worker->scratch, 1, qfz_components_bytes(worker->rule, h, w, n_threads),
-                          err));
-        return open_regions(worker, h, w, err);
+    case QFZ_COMPONENTS: return open_components(worker, h, w, err);
     case QFZ_LEVELS: return open_contraction(worker, h, w, err);
-    case QFZ_OMEGA:
-        QFZ_TRY(qfz_omega_contraction_init(&worker->omega, worker->rule, h, w, QFZ_BLOCK_SIDE,
-                                           n_threads, err));
-        QFZ_TRY(QFZ_NEW(&worker->mark, worker->omega.c.max_vertices, err));
-        QFZ_TRY(QFZ_NEW(&worker->sums, h * w * qfz_sum_words(worker->rule->type), err));
-        return open_regions(worker, h, w, err);
+    case QFZ_OMEGA: return open_omega(worker, h, w, err);
     case QFZ_TREE:
         return qfz_alloc(&worker->scratch, 1, qfz_tree_bytes(worker->rule, h, w, n_threads), err);
     }
@@ -122,15 +149,14 @@ static qfz_status worker_open(qfz_worker **out, const qfz_worker_spec *spec, qfz
 static int64_t bytes_per_px(const qfz_rule *rule, qfz_kind kind)
 {
     const int64_t side = 1024; /* big enough that the borders' share is small */
-    const int64_t word = sizeof(uint64_t);
-    const int64_t regions = 4 * (int64_t)sizeof(uint32_t) + word;
+    const int64_t narrow = sizeof(uint32_t), word = sizeof(uint64_t);
+    const int64_t regions = narrow + word; /* slot_of and name */
     const int64_t pixels = side * side;
     switch (kind) {
-    case QFZ_COMPONENTS:
-        return regions + (int64_t)qfz_components_bytes(rule, side, side, 1) / pixels + 1;
+    case QFZ_COMPONENTS: return regions + (int64_t)qfz_components_bytes(side, side, 1) / pixels + 1;
     case QFZ_LEVELS: return qfz_contraction_bytes(rule, side, side) / pixels + 2;
     case QFZ_OMEGA:
-        return qfz_omega_contraction_bytes(rule, side, side) / pixels + 2 + regions +
+        return qfz_omega_contraction_bytes(rule, side, side) / pixels + 2 + regions + 3 * narrow +
                word * qfz_sum_words(rule->type);
     case QFZ_TREE:
         return (8 * qfz_tree_room(rule, side, side) +
@@ -151,14 +177,9 @@ static qfz_status load(qfz_worker *worker, const qfz_image *tile, qfz_error *err
 /* ---------------------------------------------------------------------------------- summaries */
 static qfz_status summarise_components(qfz_worker *worker, qfz_summary *summary, qfz_error *err)
 {
-    const qfz_image *const tile = &worker->tile;
     QFZ_TRY(QFZ_NEW(&summary->slot, summary->n_ring, err));
-    for (int64_t i = 0; i < summary->n_ring; i++) {
-        int64_t y, x;
-        qfz_ring_place(tile->h, tile->w, i, &y, &x);
-        const uint32_t region = worker->label[y * tile->w + x];
-        summary->slot[i] = region ? worker->slot_of[region - 1] : QFZ_NONE;
-    }
+    for (int64_t i = 0; i < summary->n_ring; i++)
+        summary->slot[i] = worker->ring[i] ? worker->slot_of[worker->ring[i] - 1] : QFZ_NONE;
     summary->n_slots = worker->n_slots;
     return QFZ_OK;
 }
@@ -180,24 +201,24 @@ static qfz_status summarise(qfz_worker *worker, qfz_summary *summary, qfz_error 
 /* Regions that touch the ring, in the order in which they appear there, are the slots. */
 static void number_slots(qfz_worker *worker)
 {
-    const qfz_image *const tile = &worker->tile;
-    const int64_t n_ring = qfz_ring_size(tile->h, tile->w);
-    memset(worker->slot_of, 0xff, worker->n_regions * sizeof *worker->slot_of);
+    const int64_t n_ring = qfz_ring_size(worker->tile.h, worker->tile.w);
+    for (int64_t i = 0; i < n_ring; i++)
+        if (worker->ring[i]) worker->slot_of[worker->ring[i] - 1] = QFZ_NONE;
     worker->n_slots = 0;
     for (int64_t i = 0; i < n_ring; i++) {
-        int64_t y, x;
-        qfz_ring_place(tile->h, tile->w, i, &y, &x);
-        const uint32_t region = worker->label[y * tile->w + x];
-        if (!region || worker->slot_of[region - 1] != QFZ_NONE) continue;
-        worker->slot_of[region - 1] = worker->n_slots;
-        worker->slot_region[worker->n_slots++] = region - 1;
+        const uint32_t region = worker->ring[i] - 1;
+        if (!worker->ring[i] || worker->slot_of[region] != QFZ_NONE) continue;
+        worker->slot_of[region] = worker->n_slots;
+        worker->slot_region[worker->n_slots++] = region;
     }
 }
 
 static void find_components(qfz_worker *worker)
 {
-    qfz_components(&worker->tile, worker->rule, worker->n_threads, worker->scratch, worker->label,
-                   worker->first, worker->count, &worker->n_regions);
+    worker->runs = qfz_components_find(&worker->tile, worker->rule, worker->n_threads,
+                                       worker->scratch, worker->row_before);
+    worker->n_regions = worker->row_before[worker->tile.h];
+    qfz_components_ring(worker->runs, worker->ring);
     number_slots(worker);
 }
 
@@ -208,7 +229,8 @@ static void number_regions(qfz_worker *worker, uint32_t *at_name)
     const uint32_t is_slot = 1u << 31;
     const qfz_image *const tile = &worker->tile;
     uint32_t n = 0;
-    for (int64_t px = 0; px < tile->h * tile->w; px++) {
+    for (int64_t px = 0, y = 0; px < tile->h * tile->w; px++) {
+        if (px == y * tile->w) worker->row_before[y++] = n;
         if (tile->valid && !tile->valid[px]) {
             worker->label[px] = 0;
             continue;
@@ -223,14 +245,8 @@ static void number_regions(qfz_worker *worker, uint32_t *at_name)
         worker->count[*at]++;
         worker->label[px] = *at + 1;
     }
+    worker->row_before[tile->h] = n;
     worker->n_regions = n;
-}
-
-static void invert_slots(qfz_worker *worker)
-{
-    memset(worker->slot_of, 0xff, worker->n_regions * sizeof *worker->slot_of);
-    for (uint32_t s = 0; s < worker->n_slots; s++)
-        worker->slot_of[worker->slot_region[s]] = s;
 }
 
 static qfz_status find_omega_regions(qfz_worker *worker, const qfz_answer *answer, qfz_error *err)
@@ -249,53 +265,48 @@ static qfz_status find_omega_regions(qfz_worker *worker, const qfz_answer *answe
             at_name[worker->label[y * tile->w + x]] = answer->slot[i] | 1u << 31;
     }
     number_regions(worker, at_name);
-    invert_slots(worker);
+    for (uint32_t slot = 0; slot < worker->n_slots; slot++)
+        worker->slot_of[worker->slot_region[slot]] = slot;
     return QFZ_OK;
 }
 
-/* The first region that begins at pixel px or later. */
-static uint32_t region_from(const qfz_worker *worker, uint32_t low, uint64_t px)
+static void mark_slots(qfz_worker *worker)
 {
-    uint32_t step = 1, high;
-    for (high = low; high < worker->n_regions && worker->first[high] < px; high += step, step *= 2)
-        low = high + 1;
-    if (high > worker->n_regions) high = worker->n_regions;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (worker->first[middle] < px)
-            low = middle + 1;
-        else
-            high = middle;
+    memset(worker->is_slot, 0, (size_t)slot_words(worker->n_regions) * sizeof *worker->is_slot);
+    for (uint32_t slot = 0; slot < worker->n_slots; slot++) {
+        const uint32_t r = worker->slot_region[slot];
+        worker->is_slot[r / 64] |= (uint64_t)1 << r % 64;
     }
-    return low;
 }
 
-/* Regions come by first pixel, so those that begin in a row are a range, and few are slots: they
- * alone are looked at, the ones of a row in their order. */
+static bool is_slot(const qfz_worker *worker, uint32_t region)
+{
+    return worker->is_slot[region / 64] >> region % 64 & 1;
+}
+
+/* Slots in the order of their first pixels: which is the first, and what is inner before it. */
 static void take_census(qfz_worker *worker)
 {
-    const uint32_t h = (uint32_t)worker->tile.h, w = (uint32_t)worker->tile.w;
-    uint64_t *const marks = worker->marks;
-    memset(marks, 0, (worker->n_regions / 64 + 1) * sizeof *marks);
-    for (uint32_t s = 0; s < worker->n_slots; s++)
-        marks[worker->slot_region[s] / 64] |= UINT64_C(1) << worker->slot_region[s] % 64;
-    for (uint32_t y = 0, from = 0; y < h; y++) {
-        const uint32_t to = region_from(worker, from, (uint64_t)(y + 1) * w);
-        uint32_t n_slots = 0;
-        for (uint32_t r = from; r < to; r = (r | 63) + 1) {
-            uint64_t bits = marks[r / 64] >> r % 64 << r % 64;
-            for (; bits; bits &= bits - 1) {
-                const uint32_t region = (r & ~63u) + (uint32_t)__builtin_ctzll(bits);
-                if (region >= to) break;
-                worker->slots[worker->slot_of[region]] =
-                    (qfz_slot){.first = worker->first[region],
-                               .before = region - from - n_slots++,
-                               .pixels = worker->count[region]};
-            }
+    const bool by_runs = worker->kind == QFZ_COMPONENTS;
+    const uint32_t *const before = worker->row_before;
+    qfz_components_seek seek = {0};
+    int64_t y = 0;
+    uint32_t in_row = 0; /* slots that begin in row y so far */
+    mark_slots(worker);
+    for (int64_t row = 0; row < worker->tile.h; row++)
+        worker->row_inner[row] = before[row + 1] - before[row];
+    for (int64_t k = 0; k < slot_words(worker->n_regions); k++)
+        for (uint64_t bits = worker->is_slot[k]; bits; bits &= bits - 1) {
+            const uint32_t r = (uint32_t)(64 * k + __builtin_ctzll(bits));
+            for (; r >= before[y + 1]; in_row = 0)
+                y++;
+            worker->slots[worker->slot_of[r]] =
+                (qfz_slot){.first = by_runs ? qfz_components_first(worker->runs, &seek, y, r + 1)
+                                            : worker->first[r],
+                           .before = r - before[y] - in_row++,
+                           .pixels = by_runs ? 0 : worker->count[r]};
+            worker->row_inner[y]--;
         }
-        worker->row_inner[y] = to - from - n_slots;
-        from = to;
-    }
 }
 
 static qfz_status partition(qfz_worker *worker, const qfz_answer *answer, qfz_partition *out,
@@ -318,47 +329,61 @@ static qfz_status partition(qfz_worker *worker, const qfz_answer *answer, qfz_pa
 static qfz_status number(qfz_worker *worker, const qfz_numbers *numbers, qfz_error *err)
 {
     (void)err;
-    const uint32_t w = (uint32_t)worker->tile.w;
-    uint32_t row = 0, row_end = w;
-    uint64_t given = numbers ? numbers->row_start[0] : 0;
     worker->keeps_numbers = true;
-    for (uint32_t r = 0; r < worker->n_regions; r++) {
-        const uint32_t slot = worker->slot_of[r];
-        for (; numbers && worker->first[r] >= row_end; row_end += w)
-            given = numbers->row_start[++row];
-        const uint64_t foreign = numbers && slot != QFZ_NONE ? numbers->slot_label[slot] : 0;
-        worker->name[r] = foreign ? foreign : ++given;
-        worker->keeps_numbers &= worker->name[r] == (uint64_t)r + 1;
+    for (int64_t y = 0; numbers && y < worker->tile.h; y++) {
+        uint64_t given = numbers->row_start[y];
+        for (uint32_t r = worker->row_before[y]; r < worker->row_before[y + 1]; r++) {
+            const uint64_t foreign =
+                is_slot(worker, r) ? numbers->slot_label[worker->slot_of[r]] : 0;
+            worker->name[r] = foreign ? foreign : ++given;
+            worker->keeps_numbers &= worker->name[r] == (uint64_t)r + 1;
+        }
     }
     return QFZ_OK;
+}
+
+/* NULL: regions keep their numbers. */
+static const uint64_t *names(const qfz_worker *worker)
+{
+    return worker->keeps_numbers ? NULL : worker->name;
+}
+
+/* 1 + region of each pixel of a row of the tile. */
+static const uint32_t *regions_of_row(qfz_worker *worker, int64_t y)
+{
+    if (worker->kind != QFZ_COMPONENTS) return worker->label + y * worker->tile.w;
+    qfz_components_row(worker->runs, y, worker->row);
+    return worker->row;
 }
 
 static void copy_labels(const uint32_t *label, int64_t n, const uint64_t *name, uint32_t *out)
 {
     for (int64_t i = 0; i < n; i++)
-        out[i] = label[i] ? (uint32_t)name[label[i] - 1] : 0;
+        out[i] = label[i] && name ? (uint32_t)name[label[i] - 1] : label[i];
 }
 
 static void copy_wide_labels(const uint32_t *label, int64_t n, const uint64_t *name, uint64_t *out)
 {
     for (int64_t i = 0; i < n; i++)
-        out[i] = label[i] ? name[label[i] - 1] : 0;
+        out[i] = label[i] && name ? name[label[i] - 1] : label[i];
 }
 
 static qfz_status labels(qfz_worker *worker, bool wide, void *out, qfz_error *err)
 {
     (void)err;
     const int64_t h = worker->tile.h, w = worker->tile.w;
-    const uint32_t *const label = worker->label;
+    const uint64_t *const name = names(worker);
     const int n_threads = h * w < QFZ_BLOCK_PX ? 1 : worker->n_threads;
+    if (worker->kind == QFZ_COMPONENTS) {
+        qfz_components_labels(worker->runs, name, wide, out);
+        return QFZ_OK;
+    }
 #pragma omp parallel for num_threads(n_threads)
     for (int64_t y = 0; y < h; y++) {
         if (wide)
-            copy_wide_labels(label + y * w, w, worker->name, (uint64_t *)out + y * w);
-        else if (worker->keeps_numbers)
-            memcpy((uint32_t *)out + y * w, label + y * w, (size_t)w * sizeof *label);
+            copy_wide_labels(worker->label + y * w, w, name, (uint64_t *)out + y * w);
         else
-            copy_labels(label + y * w, w, worker->name, (uint32_t *)out + y * w);
+            copy_labels(worker->label + y * w, w, name, (uint32_t *)out + y * w);
     }
     return QFZ_OK;
 }
@@ -391,18 +416,22 @@ static qfz_status features(qfz_worker *worker, qfz_box box, const uint64_t *row_
     (void)err;
     const qfz_image *const tile = &worker->tile;
     const int words = qfz_record_words(tile->type, tile->n_bands);
-    for (uint32_t r = 0; r < n; r++) {
-        const bool shared = worker->slot_of[first_region + r] != QFZ_NONE;
-        qfz_record *const record = qfz_record_at(records, words, r);
+    const uint64_t *const name = names(worker);
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t r = first_region + i;
+        qfz_record *const record = qfz_record_at(records, words, i);
         qfz_record_clear(record, tile->type, tile->n_bands);
-        record->label = worker->name[first_region + r] | (shared ? QFZ_RECORD_SHARED : 0);
+        record->label =
+            (name ? name[r] : (uint64_t)r + 1) | (is_slot(worker, r) ? QFZ_RECORD_SHARED : 0);
     }
-    for (int64_t i = 0; i < tile->h * tile->w; i++) {
-        const uint32_t region = worker->label[i] - 1; /* 0, invalid, becomes the greatest */
-        if (region < first_region || region - first_region >= n) continue;
-        const int64_t y = i / tile->w, x = i % tile->w;
-        qfz_record_add_pixel(qfz_record_at(records, words, region - first_region), tile, i,
-                             box.y0 + y, box.x0 + x, row_area[y]);
+    for (int64_t y = 0; y < tile->h; y++) {
+        const uint32_t *const row = regions_of_row(worker, y);
+        for (int64_t x = 0; x < tile->w; x++) {
+            const uint32_t region = row[x] - 1; /* 0, invalid, becomes the greatest */
+            if (region < first_region || region - first_region >= n) continue;
+            qfz_record_add_pixel(qfz_record_at(records, words, region - first_region), tile,
+                                 y * tile->w + x, box.y0 + y, box.x0 + x, row_area[y]);
+        }
     }
     return QFZ_OK;
 }

@@ -48,8 +48,11 @@ static void partitions_are_equal(const both &b)
     CHECK(n[0] == b.want.n_regions, "%u regions, not %u", n[0], b.want.n_regions);
     CHECK(n[1] == b.want.n_slots, "%u slots, not %u", n[1], b.want.n_slots);
     are_equal(b, b.got.d_n + 2, b.want.row_inner, b.image->h, "inner regions of rows");
-    are_equal(b, (const uint32_t *)b.got.d_slots, (const uint32_t *)b.want.slots,
-              3 * (int64_t)b.want.n_slots, "words of slots");
+    const std::vector<qfz_slot> slots = from_device(b.gpu, b.got.d_slots, b.want.n_slots);
+    for (uint32_t s = 0; s < b.want.n_slots; s++)
+        CHECK(slots[s].first == b.want.slots[s].first && slots[s].before == b.want.slots[s].before,
+              "slot %u begins at %u after %u, not at %u after %u", s, slots[s].first,
+              slots[s].before, b.want.slots[s].first, b.want.slots[s].before);
     qfz_summary summary = {};
     qfz_box box = {};
     box.y1 = b.image->h;
@@ -76,6 +79,9 @@ static void counts_are_equal(const both &b)
     }
     are_equal(b, b.got.d_first, first.data(), b.want.n_regions, "first pixels");
     are_equal(b, b.got.d_count, count.data(), b.want.n_regions, "counts");
+    for (const qfz_slot &slot : from_device(b.gpu, b.got.d_slots, b.want.n_slots))
+        CHECK(slot.pixels == count[labels[slot.first] - 1], "the slot from %u has %u pixels",
+              slot.first, slot.pixels);
     uint64_t *const d_name = device_room<uint64_t>(b.want.n_regions);
     uint32_t *const d_narrow = device_room<uint32_t>(b.n_px);
     MUST_DO(qfz_gpu_regions_name(b.gpu, &b.got, b.want.n_slots, NULL, NULL, d_name));

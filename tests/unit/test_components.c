@@ -6,26 +6,25 @@
 #include <math.h>
 #include <string.h>
 
+#include "box.h"
 #include "small.h"
 
 /* ---- The truth ------------------------------------------------------------------------------- */
 
 typedef struct answers {
-    uint32_t *label, *first, *count;
+    uint32_t *label, *first;
     uint32_t n;
 } answers;
 
 static answers answer_create(size_t n_px)
 {
-    return (answers){room(n_px, sizeof(uint32_t)), room(n_px, sizeof(uint32_t)),
-                     room(n_px, sizeof(uint32_t)), 0};
+    return (answers){room(n_px, sizeof(uint32_t)), room(n_px, sizeof(uint32_t)), 0};
 }
 
 static void answer_destroy(answers *answer)
 {
     free(answer->label);
     free(answer->first);
-    free(answer->count);
 }
 
 /* Does the edge that starts at pixel p join it to pixel q? */
@@ -67,7 +66,6 @@ static void flood(const qfz_image *image, const qfz_rule *rule, int64_t seed, in
             queue[tail++] = q;
         }
     }
-    out->count[out->n - 1] = (uint32_t)tail;
 }
 
 static void flood_all(const qfz_image *image, const qfz_rule *rule, answers *out)
@@ -81,26 +79,83 @@ static void flood_all(const qfz_image *image, const qfz_rule *rule, answers *out
 
 /* ---- Comparison ------------------------------------------------------------------------------ */
 
-/* Scratch and results have the sizes promised, and nothing in them that could help. */
-static void check_threads(const qfz_image *image, const qfz_rule *rule, const answers *want,
-                          int n_threads, bool want_tables)
+/* Everything here has the size promised, and nothing in it that could help. */
+static void *filled_room(size_t n, size_t size)
 {
-    const size_t n_px = (size_t)(image->h * image->w);
-    const size_t bytes = qfz_components_bytes(rule, image->h, image->w, n_threads);
-    void *const scratch = room(1, bytes);
-    memset(scratch, 0xa5, bytes);
-    answers got = answer_create(n_px);
-    memset(got.label, 0x5a, n_px * sizeof *got.label);
-    memset(got.count, 0x5a, n_px * sizeof *got.count);
-    qfz_components(image, rule, n_threads, scratch, got.label, want_tables ? got.first : NULL,
-                   want_tables ? got.count : NULL, &got.n);
-    assert_int_equal(got.n, want->n);
-    assert_memory_equal(got.label, want->label, n_px * sizeof *got.label);
-    if (want_tables && want->n) {
-        assert_memory_equal(got.first, want->first, want->n * sizeof *got.first);
-        assert_memory_equal(got.count, want->count, want->n * sizeof *got.count);
+    void *const got = room(n, size);
+    memset(got, 0xa5, n * size);
+    return got;
+}
+
+static void check_labels(const qfz_runs *runs, const answers *want, size_t n_px)
+{
+    uint32_t *const narrow = filled_room(n_px, sizeof *narrow);
+    uint64_t *const wide = filled_room(n_px, sizeof *wide);
+    qfz_components_labels(runs, NULL, false, narrow);
+    assert_memory_equal(narrow, want->label, n_px * sizeof *narrow);
+
+    uint64_t *const name = room(want->n + 1u, sizeof *name);
+    for (uint32_t r = 0; r < want->n; r++)
+        name[r] = UINT64_C(0x9e3779b97f4a7c15) * (r + 1); /* all bits are in use */
+    qfz_components_labels(runs, name, false, narrow);
+    qfz_components_labels(runs, name, true, wide);
+    for (size_t i = 0; i < n_px; i++) {
+        const uint64_t label = want->label[i] ? name[want->label[i] - 1] : 0;
+        assert_true(narrow[i] == (uint32_t)label && wide[i] == label);
     }
-    answer_destroy(&got);
+    free(name);
+    free(narrow);
+    free(wide);
+}
+
+static void check_rows_and_ring(const qfz_runs *runs, const answers *want, int64_t h, int64_t w)
+{
+    const int64_t n_ring = qfz_ring_size(h, w);
+    uint32_t *const row = filled_room((size_t)w, sizeof *row);
+    uint32_t *const ring = filled_room((size_t)n_ring, sizeof *ring);
+    for (int64_t y = 0; y < h; y++) {
+        qfz_components_row(runs, y, row);
+        assert_memory_equal(row, want->label + y * w, (size_t)w * sizeof *row);
+    }
+    qfz_components_ring(runs, ring);
+    for (int64_t i = 0; i < n_ring; i++) {
+        int64_t y, x;
+        qfz_ring_place(h, w, i, &y, &x);
+        assert_int_equal(ring[i], want->label[y * w + x]);
+    }
+    free(row);
+    free(ring);
+}
+
+/* Asks for the first pixel of each step-th region. */
+static void check_first(const qfz_runs *runs, const uint32_t *row_before, const answers *want,
+                        int64_t h, uint32_t step)
+{
+    qfz_components_seek seek = {0};
+    for (int64_t y = 0; y < h; y++)
+        for (uint32_t r = row_before[y]; r < row_before[y + 1]; r++)
+            if (r % step == step - 1)
+                assert_int_equal(qfz_components_first(runs, &seek, y, r + 1), want->first[r]);
+}
+
+static void check_threads(const qfz_image *image, const qfz_rule *rule, const answers *want,
+                          int n_threads)
+{
+    const int64_t h = image->h, w = image->w;
+    void *const scratch = filled_room(1, qfz_components_bytes(h, w, n_threads));
+    uint32_t *const row_before = filled_room((size_t)h + 1, sizeof *row_before);
+    const qfz_runs *const runs = qfz_components_find(image, rule, n_threads, scratch, row_before);
+    assert_int_equal(row_before[h], want->n);
+    for (int64_t y = 0, n = 0; y < h; y++) {
+        while (n < want->n && want->first[n] < y * w)
+            n++;
+        assert_int_equal(row_before[y], n);
+    }
+    check_labels(runs, want, (size_t)(h * w));
+    check_rows_and_ring(runs, want, h, w);
+    for (uint32_t step = 1; step <= 3; step++)
+        check_first(runs, row_before, want, h, step);
+    free(row_before);
     free(scratch);
 }
 
@@ -110,8 +165,7 @@ static void check(const qfz_image *image, qfz_rule rule)
         answers want = answer_create((size_t)(image->h * image->w));
         flood_all(image, &rule, &want);
         for (int n_threads = 1; n_threads <= 5; n_threads++)
-            check_threads(image, &rule, &want, n_threads, n_threads != 2);
-        check_threads(image, &rule, &want, 1, false);
+            check_threads(image, &rule, &want, n_threads);
         answer_destroy(&want);
     }
 }
