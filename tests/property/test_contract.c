@@ -3,8 +3,8 @@
  * summaries keep every minimax level between ring pixels; (alpha, omega)-regions equal the
  * oracle's, and summaries tell of ring pixels how far they hold.
  *
- * The engine's blocks are larger than rasters that brute force can do; here they have sides of 1 to
- * 9 pixels. */
+ * The engine's blocks are larger than most rasters that brute force can do; here they have sides of
+ * 1 to 9 pixels, but now and then up to 48: rows of 32 pixels are asked by vectors. */
 #include "cpu/contract_omega.h"
 #include "rasters.h"
 
@@ -30,7 +30,8 @@ static void *room(int64_t n, size_t size)
 
 static void make(problem *p)
 {
-    raster_make(&p->r, 24, -1, RASTER_BANDS);
+    const bool wide = check_chance(5);
+    raster_make(&p->r, wide ? 64 : 24, -1, RASTER_BANDS);
     const qfz_image *const image = &p->r.image;
     if (!strcmp(p->r.holes, "none") && check_chance(50)) p->r.image.valid = NULL;
     p->rule = (qfz_rule){.connectivity = check_chance(50) ? 4 : 8,
@@ -40,7 +41,7 @@ static void make(problem *p)
                          .alpha_key = UINT32_MAX};
     if (raster_levels_overflow(image, p->rule.distance)) p->rule.distance = QFZ_LINF;
     p->o = oracle_open(image, p->rule.connectivity, p->rule.distance);
-    p->side = 1 + check_pick(9);
+    p->side = wide ? 33 + check_pick(16) : 1 + check_pick(9);
     p->n_threads = 1 + (int)check_pick(3);
     p->n_ring = qfz_ring_size(image->h, image->w);
     check_describe("%dx%d, %d bands %s, %s in %s, holes %s, %d-connected, %s, blocks of %d, %d "
