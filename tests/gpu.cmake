@@ -7,6 +7,7 @@ if(QFZ_HAS_SIM)
     list(FILTER sim_sources EXCLUDE REGEX "/collective\\.cu$")
     file(GLOB simulator CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/sim/*.cc
         ${CMAKE_CURRENT_SOURCE_DIR}/sim/*.S)
+    list(FILTER simulator EXCLUDE REGEX "/races\\.cc$")
     set_source_files_properties(${sim_sources} PROPERTIES LANGUAGE CXX)
     add_library(qfz_sim_flags INTERFACE)
     target_compile_features(qfz_sim_flags INTERFACE cxx_std_17)
@@ -18,6 +19,18 @@ if(QFZ_HAS_SIM)
         ${CMAKE_CURRENT_SOURCE_DIR}/sim ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
     add_library(qfz_sim OBJECT ${sim_sources} ${simulator})
     target_link_libraries(qfz_sim PRIVATE qfz_sim_flags)
+endif()
+
+# The same with every access to memory looked at, for races in shared memory (sim/races.cc).
+if(QFZ_HAS_SIM AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    set(QFZ_HAS_RACES ON)
+    add_library(qfz_races_flags INTERFACE)
+    target_compile_options(qfz_races_flags INTERFACE
+        $<$<COMPILE_LANGUAGE:CXX>:-O1 -g1 -fsanitize=thread -Wno-tsan>)
+    add_library(qfz_races OBJECT ${sim_sources})
+    target_link_libraries(qfz_races PRIVATE qfz_sim_flags qfz_races_flags)
+    add_library(qfz_races_host OBJECT ${simulator} ${CMAKE_CURRENT_SOURCE_DIR}/sim/races.cc)
+    target_link_libraries(qfz_races_host PRIVATE qfz_sim_flags)
 endif()
 
 # qfz_add_gpu_test(NAME SOURCE...): SOURCEs are .cu, or .c files that both builds share.
@@ -54,6 +67,20 @@ function(qfz_add_gpu_test name)
     endif()
 endfunction()
 
+# qfz_add_races_test(NAME CASES): a test of above, a few cases; published and omega would take
+# minutes.
+function(qfz_add_races_test name cases)
+    if(QFZ_HAS_RACES)
+        get_target_property(sources sim_${name} SOURCES)
+        add_executable(races_${name} ${sources})
+        target_link_libraries(races_${name} PRIVATE qfz_sim_flags qfz_races_flags qfz_objects
+            qfz_races qfz_races_host qfz_flags qfz_cmocka)
+        target_include_directories(races_${name} PRIVATE
+            $<TARGET_PROPERTY:sim_${name},INCLUDE_DIRECTORIES>)
+        add_test(NAME races_${name} COMMAND races_${name} 1 ${cases})
+    endif()
+endfunction()
+
 qfz_add_gpu_test(collective gpu/test_collective.cu)
 qfz_add_gpu_test(connect gpu/test_connect.cu)
 qfz_add_gpu_test(image gpu/test_image.cu gpu/hostile.c)
@@ -65,6 +92,21 @@ qfz_add_gpu_test(union_find gpu/test_union_find.cu)
 qfz_add_gpu_test(boruvka gpu/test_boruvka.cu gpu/hostile.c)
 qfz_add_gpu_test(tree gpu/test_tree.cu gpu/hostile.c)
 qfz_add_gpu_test(omega gpu/test_omega.cu gpu/hostile.c gpu/stitched.c)
+
+if(QFZ_HAS_RACES)
+    add_executable(races_racing gpu/racing.cc)
+    target_link_libraries(races_racing PRIVATE qfz_sim_flags qfz_races_flags qfz_objects
+        qfz_races qfz_races_host qfz_flags)
+    target_include_directories(races_racing PRIVATE .)
+    add_test(NAME races_racing COMMAND races_racing)
+    set_tests_properties(races_racing PROPERTIES PASS_REGULAR_EXPRESSION "race: write at")
+endif()
+qfz_add_races_test(components 3)
+qfz_add_races_test(connect 60)
+qfz_add_races_test(ha4_features 4)
+qfz_add_races_test(regions 6)
+qfz_add_races_test(boruvka 4)
+qfz_add_races_test(tree 4)
 
 # Tests of the CPU engine, once more with the CUDA engine.
 # qfz_add_engine_test(NAME SOURCE... [ARGS argument...] [SIM_ARGS argument...]); the simulator, which

@@ -136,7 +136,6 @@ static __global__ void __launch_bounds__(block_work<SOURCE, EIGHT>::THREADS)
     number(w);
     __syncthreads();
     settle(w);
-    __syncthreads();
     collect(w);
     collect_leaving(w);
     __syncthreads();

@@ -11,17 +11,12 @@
 
 /* ---- Rounds ---------------------------------------------------------------------------------- */
 
-/* The root of a component, with its flags.  Words on the way only move on towards the root. */
-template <typename WORK> static __device__ __forceinline__ uint32_t root_of(WORK &w, uint32_t c)
+/* The root of a component, with its flags; each knows its root. */
+template <typename WORK>
+static __device__ __forceinline__ uint32_t root_of(const WORK &w, uint32_t c)
 {
-    volatile uint16_t *const find = w.m.find;
-    uint32_t word = find[c], up = word & NUMBER;
-    if (up == c) return word;
-    for (word = find[up]; (word & NUMBER) != up; word = find[up]) {
-        up = word & NUMBER;
-        find[c] = (uint16_t)up;
-    }
-    return word;
+    const uint32_t word = w.m.find[c], up = word & NUMBER;
+    return up == c ? word : w.m.find[up];
 }
 
 template <typename WORK>
@@ -31,7 +26,7 @@ static __device__ __forceinline__ uint32_t comp_of_pixel(const WORK &w, uint32_t
 }
 
 template <typename WORK>
-static __device__ __forceinline__ uint32_t root_of_pixel(WORK &w, uint32_t p)
+static __device__ __forceinline__ uint32_t root_of_pixel(const WORK &w, uint32_t p)
 {
     return root_of(w, comp_of_pixel(w, p));
 }
@@ -42,7 +37,7 @@ struct list_part {
 };
 
 /* Keeps those edges of the part of which keeps(key) is true.  A warp's writes never pass its
- * reads. */
+ * reads, and lanes wait for each other between the two. */
 template <typename WORK, typename KEEPS>
 static __device__ __forceinline__ void sweep(WORK &w, list_part &part, KEEPS keeps)
 {
@@ -58,6 +53,7 @@ static __device__ __forceinline__ void sweep(WORK &w, list_part &part, KEEPS kee
             stays = keeps(key);
         }
         const unsigned mask = __ballot_sync(0xffffffffu, stays);
+        __syncwarp();
         if (stays) list[kept + (uint32_t)__popc(mask & ((1u << w.lane) - 1))] = key;
         kept += (uint32_t)__popc(mask);
     }
@@ -111,10 +107,7 @@ static __device__ __forceinline__ void choose_component(WORK &w, uint32_t c, uin
 {
     typedef typename WORK::KEY KEY;
     const KEY key = w.m.best[c];
-    if ((uint32_t)key & LEAVES) {
-        w.m.find[c] = (uint16_t)(c | WAITS | (key == ~(KEY)0 ? ENDED : 0));
-        return;
-    }
+    if ((uint32_t)key & LEAVES) return;
     const uint32_t a = root_of_pixel(w, first_end(key)) & NUMBER;
     const uint32_t b = root_of_pixel(w, second_end(key)) & NUMBER;
     const uint32_t other = a == c ? b : a;
@@ -122,24 +115,44 @@ static __device__ __forceinline__ void choose_component(WORK &w, uint32_t c, uin
     w.m.step[c] = (uint16_t)(round << QFZ_STEP_BITS | other);
 }
 
-/* Points c at its round's root; true if c is a root that goes on.  A step that another thread
- * shortens meanwhile still leads to the same root. */
+/* Where a step of this round leads in the end. */
+template <typename WORK>
+static __device__ __forceinline__ uint32_t end_of_step(const WORK &w, uint32_t step, uint32_t round)
+{
+    for (uint32_t up = step; up >> QFZ_STEP_BITS == round; up = w.m.step[step & QFZ_STEP_MASK])
+        step = up;
+    return step & QFZ_STEP_MASK;
+}
+
+/* Points c at its round's root; true if c is a root that goes on. */
 template <typename WORK>
 static __device__ __forceinline__ bool hook_component(WORK &w, uint32_t c, uint32_t round)
 {
     typedef typename WORK::KEY KEY;
-    volatile uint16_t *const step = w.m.step;
-    uint32_t up = step[c];
-    if (up >> QFZ_STEP_BITS != round) {
-        const bool goes_on = !(w.m.find[c] & WAITS);
-        if (goes_on) w.m.best[c] = ~(KEY)0;
-        return goes_on;
+    const uint32_t step = w.m.step[c];
+    if (step >> QFZ_STEP_BITS == round) {
+        w.m.find[c] = (uint16_t)end_of_step(w, step, round);
+        return false;
     }
-    for (uint32_t next; (next = step[up & QFZ_STEP_MASK]) >> QFZ_STEP_BITS == round;)
-        up = next;
-    step[c] = (uint16_t)up;
-    w.m.find[c] = (uint16_t)(up & QFZ_STEP_MASK);
-    return false;
+    const KEY key = w.m.best[c];
+    const bool waits = (uint32_t)key & LEAVES;
+    if (waits)
+        w.m.find[c] = (uint16_t)(c | WAITS | (key == ~(KEY)0 ? ENDED : 0));
+    else
+        w.m.best[c] = ~(KEY)0;
+    return !waits;
+}
+
+/* Those that were hooked earlier follow their roots. */
+template <typename WORK>
+static __device__ __forceinline__ void follow_roots(WORK &w, uint32_t first, uint32_t end,
+                                                    uint32_t round)
+{
+    for (uint32_t c = first + (uint32_t)w.thread; c < end; c += w.THREADS) {
+        if (w.m.step[c] >> QFZ_STEP_BITS >= round) continue;
+        const uint32_t step = w.m.step[w.m.find[c]];
+        if (step >> QFZ_STEP_BITS == round) w.m.find[c] = (uint16_t)end_of_step(w, step, round);
+    }
 }
 
 /* Returns how many there were. */
@@ -148,7 +161,8 @@ template <typename WORK> static __device__ __forceinline__ uint32_t rounds(WORK 
     typedef typename WORK::KEY KEY;
     const uint32_t first = (uint32_t)w.forest.rim_room;
     uint32_t n = w.m.n_numbers >> 16;
-    for (uint32_t c = (uint32_t)w.thread; c < first + n; c += w.THREADS) {
+    const uint32_t end = first + n;
+    for (uint32_t c = (uint32_t)w.thread; c < end; c += w.THREADS) {
         w.m.best[c] = ~(KEY)0;
         w.m.step[c] = (uint16_t)(QFZ_STEP_ROOT << QFZ_STEP_BITS | c);
     }
@@ -167,6 +181,7 @@ template <typename WORK> static __device__ __forceinline__ uint32_t rounds(WORK 
         for (uint32_t i = (uint32_t)w.thread; i < n; i += w.THREADS)
             choose_component(w, round == 0 ? first + i : active[i], round);
         __syncthreads();
+        follow_roots(w, first, end, round);
         for (uint32_t base = (uint32_t)w.thread - (uint32_t)w.lane; base < n; base += w.THREADS) {
             const uint32_t i = base + (uint32_t)w.lane;
             const uint32_t c = i >= n ? 0 : round == 0 ? first + i : active[i];
@@ -175,8 +190,14 @@ template <typename WORK> static __device__ __forceinline__ uint32_t rounds(WORK 
             if (goes_on) next[at] = (uint16_t)c;
         }
         __syncthreads();
+        for (uint32_t i = (uint32_t)w.thread; i < n; i += w.THREADS) {
+            const uint32_t c = round == 0 ? first + i : active[i];
+            if (w.m.step[c] >> QFZ_STEP_BITS == round)
+                w.m.step[c] = (uint16_t)(round << QFZ_STEP_BITS | w.m.find[c]);
+        }
         n = w.m.n_next;
     }
+    __syncthreads();
     return round;
 }
 

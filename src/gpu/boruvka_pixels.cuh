@@ -118,14 +118,12 @@ template <typename WORK> static __device__ __forceinline__ uint32_t own_step(uin
     return (i / ROWS * (uint32_t)pixel_layout<WORK>::STRIP + i % ROWS) * QFZ_SIDE;
 }
 
-/* While roots' words change, the test for a root reads no word that changes: that of the pixel
- * that a root chose, which is no root itself; where it reads another, no value that this may have
- * makes the test true. */
+/* All threads look before any changes a word. */
 template <typename WORK> static __device__ __forceinline__ void number(WORK &w)
 {
     enum { OWN = pixel_layout<WORK>::OWN };
     const uint32_t first = (uint32_t)(own_y(w, 0) * QFZ_SIDE + own_x(w));
-    volatile uint16_t *const pixel = w.m.pixel;
+    uint16_t *const pixel = w.m.pixel;
     uint32_t waits = 0, roots = 0; /* bit i: the thread's i-th pixel */
 #pragma unroll
     for (uint32_t i = 0; i < (uint32_t)OWN; i++) {
@@ -137,6 +135,7 @@ template <typename WORK> static __device__ __forceinline__ void number(WORK &w)
     const uint32_t counts = (uint32_t)__popc(roots) << 16 | (uint32_t)__popc(waits);
     const uint32_t before = qfz_take(&w.m.n_numbers, counts);
     uint32_t waiting = before & 0xffff, active = (uint32_t)w.forest.rim_room + (before >> 16);
+    __syncthreads();
     for (; roots; roots &= roots - 1, active++) {
         pixel[first + own_step<WORK>((uint32_t)__ffs((int)roots) - 1)] =
             (uint16_t)(SETTLED | active);
@@ -149,29 +148,33 @@ template <typename WORK> static __device__ __forceinline__ void number(WORK &w)
     }
 }
 
-/* Every word only moves on along its way, so whatever is read is further on that way; as all
- * pixels move at the same time, ways get shorter by half. */
+/* All pixels go a few steps, which is enough mostly; where it is not, each then begins where those
+ * it meets have got to, so that ways get shorter several times over. */
 template <typename WORK> static __device__ __forceinline__ void settle(WORK &w)
 {
-    enum { OWN = pixel_layout<WORK>::OWN };
+    enum { OWN = pixel_layout<WORK>::OWN, STEPS = 4 };
     const uint32_t first = (uint32_t)(own_y(w, 0) * QFZ_SIDE + own_x(w));
-    volatile uint16_t *const pixel = w.m.pixel;
-    uint32_t word[OWN];
+    uint16_t *const pixel = w.m.pixel;
+    uint32_t word[OWN], all;
 #pragma unroll
     for (uint32_t i = 0; i < (uint32_t)OWN; i++)
         word[i] = pixel[first + own_step<WORK>(i)];
-    uint32_t all;
-    do { /* mostly twice */
-        all = SETTLED;
+    do {
+        for (int step = 0; step < STEPS; step++) {
+            all = SETTLED;
 #pragma unroll
-        for (uint32_t i = 0; i < (uint32_t)OWN; i++) {
-            if (word[i] & SETTLED) continue;
-            word[i] = pixel[word[i]];
-            if (!(word[i] & SETTLED)) word[i] = pixel[word[i]];
-            pixel[first + own_step<WORK>(i)] = (uint16_t)word[i];
-            all &= word[i];
+            for (uint32_t i = 0; i < (uint32_t)OWN; i++) {
+                if (!(word[i] & SETTLED)) word[i] = pixel[word[i]];
+                all &= word[i];
+            }
+            if (all) break;
         }
-    } while (!(all & SETTLED));
+        all = (uint32_t)__syncthreads_and((int)all);
+#pragma unroll
+        for (uint32_t i = 0; i < (uint32_t)OWN; i++)
+            pixel[first + own_step<WORK>(i)] = (uint16_t)word[i];
+        __syncthreads();
+    } while (!all);
 #pragma unroll
     for (int i = 0; i < (int)OWN; i += ROWS) {
 #pragma unroll

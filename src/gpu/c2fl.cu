@@ -56,7 +56,8 @@ static __global__ void __launch_bounds__(QFZ_TILE_SIDE *QFZ_TILE_ROWS)
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < QFZ_TILE_EACH; k++)
-        label[at.index(k)] = qfz_find<qfz_in_shared>(label, (uint32_t)at.index(k));
+        qfz_in_shared::write(label + at.index(k),
+                             qfz_find<qfz_in_shared>(label, (uint32_t)at.index(k)));
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < QFZ_TILE_EACH; k++) {

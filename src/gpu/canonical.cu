@@ -10,32 +10,41 @@
 #include "gpu/launch.cuh"
 #include "gpu/tree.cuh"
 
-enum { BLOCK = 256 };
+enum { BLOCK = 256, WORD_BITS = 32 };
 
-/* What kernels see: links and, after counting, numbers of the nodes that stay. */
+/* What kernels see: links, and bits of nodes. */
 template <typename T> struct tree_view {
     qfz_edge_reader<T> reader;
     uint32_t n_px;
     qfz_wide_links links;
-    uint32_t *children; /* counted up to 2; then 1 for what stays; then, by a scan, numbers */
+    uint32_t *has_child; /* of edges */
+    uint32_t *stays;     /* of edges: has two; of pixels: has one */
+    uint32_t *before;    /* of a word: how many stay in earlier ones */
 
-    __device__ __forceinline__ bool stays(uint32_t node) const
+    __device__ __forceinline__ bool does_stay(uint32_t node) const
     {
-        return children[(size_t)node + 1] != children[node];
+        return __ldg(stays + node / WORD_BITS) >> node % WORD_BITS & 1;
+    }
+    /* The canonical number of a node that stays. */
+    __device__ __forceinline__ uint32_t number_of(uint32_t node) const
+    {
+        const uint32_t earlier = __ldg(stays + node / WORD_BITS) & ((1u << node % WORD_BITS) - 1);
+        return n_px + __ldg(before + node / WORD_BITS) + (uint32_t)__popc(earlier);
     }
 };
 
-/* A thread's node: blockIdx.y says of which kind, a pixel or the edge of one direction. */
+/* A thread's node: of a pixel, or of its edge in one direction. */
 struct tree_place {
-    uint32_t px, node;
+    uint32_t px, node, kind;
     bool is_pixel, is_there;
 };
 
 template <typename T>
-static __device__ __forceinline__ tree_place place_of(const tree_view<T> &tree)
+static __device__ __forceinline__ tree_place place_of(const tree_view<T> &tree, uint32_t block,
+                                                      uint32_t kind)
 {
-    const uint32_t px = blockIdx.x * BLOCK + threadIdx.x;
-    return tree_place{px, blockIdx.y * tree.n_px + px, blockIdx.y == 0, px < tree.n_px};
+    const uint32_t px = block * BLOCK + threadIdx.x;
+    return tree_place{px, kind * tree.n_px + px, kind, kind == 0, px < tree.n_px};
 }
 
 /* Is there such a node?  level: its own. */
@@ -46,51 +55,45 @@ static __device__ __forceinline__ bool exists(const tree_view<T> &tree, const tr
     const uint32_t w = (uint32_t)tree.reader.w;
     *level = 0;
     if (at.is_pixel) return true;
-    return tree.reader.read((int32_t)(at.px / w), (int32_t)(at.px % w), (int)blockIdx.y - 1, level);
+    return tree.reader.read((int32_t)(at.px / w), (int32_t)(at.px % w), (int)at.kind - 1, level);
 }
 
-/* Parents become the last of their level.  Later nodes first: so most parents are done before. */
-static __global__ void __launch_bounds__(BLOCK) k_flatten(qfz_wide_links links, int64_t n)
+/* One child is enough for a pixel to stay, as its zone's name: it is a child of the zone itself.
+ * An edge needs two.  A look before tells of most that have enough already: a root has millions of
+ * children; it goes past the cache, for in there it would not. */
+template <typename T>
+static __device__ __forceinline__ void count_child(const tree_view<T> &tree, uint32_t parent)
 {
-    const int64_t k = n - 1 - ((int64_t)blockIdx.x * BLOCK + threadIdx.x);
-    if (k < 0) return;
-    const uint32_t node = (uint32_t)k;
-    qfz_climber at = qfz_start(links, node, 0);
-    const qfz_link link = at.link;
-    if (link.parent == node) return;
-    qfz_step(links, &at);
-    qfz_climb(links, &at, link.level);
-    if (at.node != link.parent) links.put(node, qfz_link{at.node, link.level});
+    uint32_t *const stays = tree.stays + parent / WORD_BITS;
+    const uint32_t bit = 1u << parent % WORD_BITS;
+    if (__ldcg(stays) & bit) return;
+    if (parent < tree.n_px || atomicOr(tree.has_child + parent / WORD_BITS, bit) & bit)
+        atomicOr(stays, bit);
 }
 
-/* Nodes count their children: pixels, be they aliases, and edges that are none. */
-template <typename T> static __global__ void __launch_bounds__(BLOCK) k_count(tree_view<T> tree)
+/* Parents become the last of their level, and learn of their children: pixels, be they aliases, and
+ * edges that are none.  An alias is no one's parent then, and does not stay.  Later nodes first: so
+ * most parents are done before. */
+template <typename T> static __global__ void __launch_bounds__(BLOCK) k_flatten(tree_view<T> tree)
 {
-    const tree_place at = place_of(tree);
+    const tree_place at = place_of(tree, gridDim.x - 1 - blockIdx.x, gridDim.y - 1 - blockIdx.y);
     uint32_t level;
     if (!at.is_there) return;
-    const qfz_link link = tree.links.get(at.node);
-    if (link.parent == at.node || !exists(tree, at, &level)) return;
-    if (!at.is_pixel && link.level == level) return;
-    /* Two are as good as more; a stale count only costs an addition, but a root has millions of
-     * children: past the cache, therefore. */
-    uint32_t *const count = tree.children + link.parent;
-    if (__ldcg(count) < 2) atomicAdd(count, 1u);
+    qfz_climber up = qfz_start(tree.links, at.node, 0);
+    const qfz_link link = up.link;
+    if (link.parent == at.node) return;
+    qfz_step(tree.links, &up);
+    qfz_climb(tree.links, &up, link.level);
+    if (up.node != link.parent) tree.links.put(at.node, qfz_link{up.node, link.level});
+    if (at.is_pixel || (exists(tree, at, &level) && level != link.level))
+        count_child(tree, up.node);
 }
 
-/* An edge that is nobody's alias stays if it has two children; a pixel, as its zone's name, if it
- * has an alias, since it is a child of the zone itself. */
-template <typename T> static __global__ void __launch_bounds__(BLOCK) k_choose(tree_view<T> tree)
+static __global__ void __launch_bounds__(BLOCK)
+    k_count_words(const uint32_t *__restrict__ stays, int64_t n_words, uint32_t *counts)
 {
-    const tree_place at = place_of(tree);
-    uint32_t level;
-    if (!at.is_there) return;
-    bool stays = tree.children[at.node] >= (at.is_pixel ? 1u : 2u);
-    if (stays && exists(tree, at, &level)) {
-        const qfz_link link = tree.links.get(at.node);
-        stays = link.parent == at.node || link.level != level;
-    }
-    tree.children[at.node] = stays ? 1 : 0;
+    const int64_t i = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
+    if (i <= n_words) counts[i] = i < n_words ? (uint32_t)__popc(stays[i]) : 0;
 }
 
 /* The first of a node's ancestors that stays, itself excluded; false: there is none. */
@@ -101,37 +104,41 @@ static __device__ __forceinline__ bool find_staying(const tree_view<T> &tree, ui
         const uint32_t up = tree.links.get(*node).parent;
         if (up == *node) return false;
         *node = up;
-        if (tree.stays(up)) return true;
+        if (tree.does_stay(up)) return true;
     }
 }
 
 /* A node of one child is climbed from that child alone, so all climbs together are linear. */
 template <typename T>
 static __global__ void __launch_bounds__(BLOCK)
-    k_write(tree_view<T> tree, int64_t n, uint32_t *parent, uint32_t *level, uint32_t *n_nodes)
+    k_write(tree_view<T> tree, int64_t n_words, uint32_t *parent, uint32_t *level,
+            uint32_t *n_nodes)
 {
-    const tree_place at = place_of(tree);
-    if (at.node == 0) *n_nodes = tree.n_px + tree.children[n];
+    const tree_place at = place_of(tree, blockIdx.x, blockIdx.y);
+    if (at.node == 0) *n_nodes = tree.n_px + tree.before[n_words];
     if (!at.is_there) return;
-    const bool stays = tree.stays(at.node);
+    const bool stays = tree.does_stay(at.node);
     if (!at.is_pixel && !stays) return;
     uint32_t above = at.node, own_level;
     const bool has_above = find_staying(tree, &above);
-    const uint32_t over = tree.n_px + tree.children[above], id = tree.n_px + tree.children[at.node];
+    const uint32_t over = has_above ? tree.number_of(above) : at.node;
     if (stays) {
+        const uint32_t id = tree.number_of(at.node);
         (void)exists(tree, at, &own_level);
         parent[id] = has_above ? over : id;
         level[id] = own_level;
+        if (at.is_pixel) parent[at.node] = id;
+    } else {
+        parent[at.node] = over;
     }
-    if (at.is_pixel) {
-        parent[at.node] = stays ? id : has_above ? over : at.node;
-        level[at.node] = 0;
-    }
+    if (at.is_pixel) level[at.node] = 0;
 }
 
 /* ------------------------------------------------------------------------------------ launchers */
 typedef struct canonical_room {
-    uint32_t *children; /* a word a node and one more */
+    int64_t n_words;
+    uint32_t *has_child, *stays; /* one after the other */
+    uint32_t *before;            /* of words, and of all */
     void *scan;
 } canonical_room;
 
@@ -142,8 +149,11 @@ static int64_t n_nodes_of(int connectivity, int64_t n_px)
 
 static void take_room(qfz_carve *carve, int64_t n, canonical_room *room)
 {
-    qfz_carve_take(carve, &room->children, n + 1);
-    room->scan = qfz_carve_bytes(carve, qfz_gpu_scan_bytes(n + 1));
+    room->n_words = (n + WORD_BITS - 1) / WORD_BITS;
+    qfz_carve_take(carve, &room->has_child, 2 * room->n_words);
+    room->stays = room->has_child ? room->has_child + room->n_words : NULL;
+    qfz_carve_take(carve, &room->before, room->n_words + 1);
+    room->scan = qfz_carve_bytes(carve, qfz_gpu_scan_bytes(room->n_words + 1));
 }
 
 size_t qfz_gpu_canonical_bytes(int connectivity, int64_t n_px)
@@ -160,23 +170,26 @@ static qfz_status canonical(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint32_t a
                             uint32_t *d_level, uint32_t *d_n_nodes)
 {
     const int64_t n_px = (int64_t)edges->h * edges->w;
-    const int64_t n = n_nodes_of(edges->connectivity, n_px);
     qfz_carve carve = {(char *)d_scratch, 0};
     canonical_room room;
-    take_room(&carve, n, &room);
+    take_room(&carve, n_nodes_of(edges->connectivity, n_px), &room);
     tree_view<T> tree = {};
     tree.reader = qfz_read_edges<T>(edges, alpha_key);
     tree.n_px = (uint32_t)n_px;
     tree.links.words = (unsigned long long *)d_links;
-    tree.children = room.children;
+    tree.has_child = room.has_child;
+    tree.stays = room.stays;
+    tree.before = room.before;
     const dim3 grid(qfz_blocks(n_px, BLOCK), 1 + (unsigned)edges->connectivity / 2);
-    QFZ_TRY_CUDA(gpu->err, cudaMemsetAsync(room.children, 0, (size_t)(n + 1) * sizeof(uint32_t),
-                                           gpu->stream));
-    QFZ_TRY(qfz_launch(gpu, k_flatten, dim3(qfz_blocks(n, BLOCK)), BLOCK, 0, tree.links, n));
-    QFZ_TRY(qfz_launch(gpu, k_count<T>, grid, BLOCK, 0, tree));
-    QFZ_TRY(qfz_launch(gpu, k_choose<T>, grid, BLOCK, 0, tree));
-    QFZ_TRY(qfz_gpu_scan(gpu, room.scan, room.children, room.children, n + 1));
-    return qfz_launch(gpu, k_write<T>, grid, BLOCK, 0, tree, n, d_parent, d_level, d_n_nodes);
+    QFZ_TRY_CUDA(gpu->err,
+                 cudaMemsetAsync(room.has_child, 0, (size_t)room.n_words * 2 * sizeof(uint32_t),
+                                 gpu->stream));
+    QFZ_TRY(qfz_launch(gpu, k_flatten<T>, grid, BLOCK, 0, tree));
+    QFZ_TRY(qfz_launch(gpu, k_count_words, dim3(qfz_blocks(room.n_words + 1, BLOCK)), BLOCK, 0,
+                       room.stays, room.n_words, room.before));
+    QFZ_TRY(qfz_gpu_scan(gpu, room.scan, room.before, room.before, room.n_words + 1));
+    return qfz_launch(gpu, k_write<T>, grid, BLOCK, 0, tree, room.n_words, d_parent, d_level,
+                      d_n_nodes);
 }
 
 qfz_status qfz_gpu_canonical(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint32_t alpha_key,

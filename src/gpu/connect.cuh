@@ -26,7 +26,7 @@ struct qfz_climber {
 };
 
 /* ---- Where links are kept.  swap() puts a new link where *link was expected; else *link becomes
- * what is there. */
+ * what is there.  shorten() puts one while others read. */
 
 /* Levels of 8 bits in shared memory, fewer than 2^16 nodes: 32 bits. */
 struct qfz_packed_links {
@@ -47,6 +47,10 @@ struct qfz_packed_links {
     __device__ __forceinline__ void put(uint32_t node, qfz_link link) const
     {
         words[node] = pack(link);
+    }
+    __device__ __forceinline__ void shorten(uint32_t node, qfz_link link) const
+    {
+        (void)atomicExch(words + node, pack(link));
     }
     __device__ __forceinline__ bool swap(uint32_t node, qfz_link *link, qfz_link to) const
     {
@@ -76,6 +80,10 @@ struct qfz_wide_links {
     __device__ __forceinline__ void put(uint32_t node, qfz_link link) const
     {
         words[node] = pack(link);
+    }
+    __device__ __forceinline__ void shorten(uint32_t node, qfz_link link) const
+    {
+        (void)atomicExch(words + node, pack(link));
     }
     __device__ __forceinline__ bool swap(uint32_t node, qfz_link *link, qfz_link to) const
     {

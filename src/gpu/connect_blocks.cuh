@@ -77,7 +77,23 @@ static __device__ __forceinline__ void qfz_put_roots(const LINKS &links, uint32_
     }
 }
 
-/* A block's links, with nodes numbered in the block, leave for global memory. */
+/* A node's link, its parent the last of its level.  As all nodes go on at the same time, ways get
+ * shorter by half with every step. */
+template <typename LINKS>
+static __device__ __forceinline__ qfz_link qfz_shortened(const LINKS &links, uint32_t node)
+{
+    qfz_link link = links.get(node);
+    while (link.parent != node) {
+        const qfz_link up = links.get(link.parent);
+        if (up.parent == link.parent || up.level != link.level) break;
+        link = up;
+        links.shorten(node, link);
+    }
+    return link;
+}
+
+/* A block's links, with nodes numbered in the block, leave for global memory; later nodes first,
+ * since parents are later. */
 template <int N_DIRS, typename LINKS>
 static __device__ __forceinline__ void
 qfz_put_out(const LINKS &links, const qfz_pixel_edges<N_DIRS> &edges, int32_t block_h, int32_t h,
@@ -90,18 +106,10 @@ qfz_put_out(const LINKS &links, const qfz_pixel_edges<N_DIRS> &edges, int32_t bl
     const uint32_t p = (y0 + threadIdx.y) * (uint32_t)w + x0 + threadIdx.x;
     if (y0 + threadIdx.y >= (uint32_t)h || x0 + threadIdx.x >= (uint32_t)w) return;
 #pragma unroll
-    for (int k = 0; k <= N_DIRS; k++) {
+    for (int k = N_DIRS; k >= 0; k--) {
         const uint32_t node = (uint32_t)k * n_local + i;
         qfz_link link = {node, 0};
-        if (k == 0 || edges.there >> (k - 1) & 1) {
-            qfz_climber at = qfz_start(links, node, 0);
-            link = at.link;
-            if (link.parent != node) { /* its level's last */
-                qfz_step(links, &at);
-                qfz_climb(links, &at, link.level);
-                link.parent = at.node;
-            }
-        }
+        if (k == 0 || edges.there >> (k - 1) & 1) link = qfz_shortened(links, node);
         const uint32_t kind = link.parent / n_local, r = link.parent % n_local;
         link.parent = kind * n + (y0 + r / QFZ_TREE_W) * (uint32_t)w + x0 + r % QFZ_TREE_W;
         out[(size_t)k * n + p] = qfz_wide_links::pack(link);

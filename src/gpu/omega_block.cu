@@ -87,22 +87,25 @@ template <typename KEY> static __device__ __forceinline__ void load_components(o
     }
 }
 
-/* The first component from a on that joins another after `level`.  Words of up[] that others change
- * meanwhile only skip what would be passed. */
+/* The first component from a on that joins another after `level`. */
 template <typename WORK>
 static __device__ __forceinline__ uint32_t first_after(const WORK &w, uint32_t a, uint32_t level)
 {
-    const volatile uint16_t *const up = w.m.up;
     while (w.m.kind[a] < ENDED && w.m.level[a] <= level)
-        a = up[a];
+        a = w.m.up[a];
     return a;
 }
 
 template <typename KEY> static __device__ __forceinline__ void hang(omega_work<KEY> &w)
 {
     typedef typename qfz_top_of<KEY>::type TOP;
-    EACH_COMPONENT(w, c)
-    if (w.m.kind[c] < ENDED) w.m.up[c] = (uint16_t)first_after(w, w.m.up[c], w.m.level[c]);
+    enum { EACH_COMPS = (QFZ_COMPS + THREADS - 1) / THREADS };
+    uint32_t comp_up[EACH_COMPS]; /* all look before any changes a word */
+#pragma unroll
+    for (int k = 0; k < EACH_COMPS; k++) {
+        const uint32_t c = place_of(k);
+        if (c < w.n && w.m.kind[c] < ENDED) comp_up[k] = first_after(w, w.m.up[c], w.m.level[c]);
+    }
 #pragma unroll
     for (int k = 0; k < EACH; k++) {
         const uint32_t p = place_of(k);
@@ -118,6 +121,12 @@ template <typename KEY> static __device__ __forceinline__ void hang(omega_work<K
         }
         w.level[k] = static_cast<const TOP *>(w.forest.top)[at];
         w.up[k] = first_after(w, comp, w.level[k]);
+    }
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < EACH_COMPS; k++) {
+        const uint32_t c = place_of(k);
+        if (c < w.n && w.m.kind[c] < ENDED) w.m.up[c] = (uint16_t)comp_up[k];
     }
 }
 

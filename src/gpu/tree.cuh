@@ -8,7 +8,7 @@
  * not find residual (their pixels are joined already) or redundant (a node of their level is
  * there).  Then aliases and nodes of one child give way, and what stays is numbered.
  *
- * 8 bytes a node while the tree grows: 24 a pixel 4-connected, 40 8-connected; half as much again
+ * 8 bytes a node while the tree grows: 24 a pixel 4-connected, 40 8-connected; 3 bits a node more
  * for the numbering. */
 #ifndef QFZ_GPU_TREE_CUH
 #define QFZ_GPU_TREE_CUH

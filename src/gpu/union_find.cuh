@@ -40,9 +40,11 @@ struct qfz_in_shared {
     {
         return *static_cast<const volatile uint32_t *>(word);
     }
+    /* Others of the block read and lower it meanwhile: what is written without a barrier before
+     * them is atomic, and value is an ancestor, lower therefore. */
     static __device__ __forceinline__ void write(uint32_t *word, uint32_t value)
     {
-        *static_cast<volatile uint32_t *>(word) = value;
+        atomicMin(word, value);
     }
 };
 

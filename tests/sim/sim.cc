@@ -3,6 +3,7 @@
  *
  * A fiber runs until it waits (barrier, warp operation), hands over at random, or ends.  When a
  * whole round over the fibers of a block finds none that can run, the block can never go on. */
+#include "races.h"
 #include "sim.h"
 
 #include <sys/mman.h>
@@ -46,7 +47,8 @@ struct worker { /* one host thread and the block that it runs */
     fiber *current = nullptr;
     int n_fibers = 0, n_alive = 0;
     int n_at_barrier = 0, barrier_sum = 0, barrier_result = 0;
-    uint64_t barriers = 0;
+    uint64_t barriers = 0; /* and starts of blocks */
+    uint64_t warp_barriers[MAX_FIBERS / WARP] = {};
     void (*body)(void *) = nullptr;
     void *arg = nullptr;
     std::vector<uint64_t> shared;
@@ -106,6 +108,7 @@ void prepare(worker *w, dim3 grid, dim3 block_size, dim3 block)
 {
     w->n_fibers = w->n_alive = (int)(block_size.x * block_size.y * block_size.z);
     w->n_at_barrier = w->barrier_sum = 0;
+    w->barriers++;
     for (int i = 0; i < w->n_fibers; i++) {
         fiber *const f = &w->fibers[i];
         const unsigned x = (unsigned)i % block_size.x, yz = (unsigned)i / block_size.x;
@@ -189,6 +192,17 @@ void sim_seed(uint64_t s)
     seed = s * 2654435761u + 88172645463325252ull;
 }
 
+bool sim_now(sim_moment *now)
+{
+    const worker *const w = me;
+    if (!w) return false;
+    const int thread = (int)(w->current - w->fibers);
+    const char *const shared = (const char *)w->shared.data();
+    *now = {thread, w->barriers, w->warp_barriers[thread / WARP], shared,
+            shared + w->shared.size() * sizeof(uint64_t)};
+    return true;
+}
+
 void *sim_dynamic_shared()
 {
     return me->shared.data();
@@ -250,6 +264,7 @@ uint64_t sim_warp(sim_vote vote, unsigned mask, uint64_t value, int from)
             if (mask >> i & 1) warp[i].wait.result = outcome(warp, &warp[i]);
         for (int i = 0; i < n_lanes; i++)
             if (mask >> i & 1) warp[i].in_warp_wait = warp[i].waits = false;
+        w->warp_barriers[index / WARP] += vote == SIM_SYNC;
         if (next_random(w) % 4 == 0) leave(w);
     } else {
         leave(w);
