@@ -29,7 +29,7 @@ struct qfz_worker {
     uint32_t *row_inner; /* these two are what a qfz_partition shows */
     qfz_slot *slots;
     uint64_t *name;     /* of each region, its label */
-    bool keeps_numbers; /* are names 1, 2, 3 ...?  Then the table may be missing. */
+    bool keeps_numbers; /* names are 1, 2, 3 ..., and not in the table */
     uint32_t *row;      /* of the tile: 1 + region of each pixel, 0 where invalid */
 
     /* QFZ_COMPONENTS */
@@ -325,18 +325,27 @@ static qfz_status partition(qfz_worker *worker, const qfz_answer *answer, qfz_pa
 }
 
 /* ------------------------------------------------------------------------------------ results */
-/* Regions of a whole raster keep the numbers that they have. */
+/* Are labels the regions' own numbers, as in a raster of one tile? */
+static bool keeps_numbers(const qfz_worker *worker, const qfz_numbers *numbers)
+{
+    if (!numbers) return true;
+    for (int64_t y = 0; y < worker->tile.h; y++)
+        if (numbers->row_start[y] != worker->row_before[y]) return false;
+    for (uint32_t slot = 0; slot < worker->n_slots; slot++)
+        if (numbers->slot_label[slot]) return false;
+    return true;
+}
+
 static qfz_status number(qfz_worker *worker, const qfz_numbers *numbers, qfz_error *err)
 {
     (void)err;
-    worker->keeps_numbers = true;
-    for (int64_t y = 0; numbers && y < worker->tile.h; y++) {
+    worker->keeps_numbers = keeps_numbers(worker, numbers);
+    for (int64_t y = 0; !worker->keeps_numbers && y < worker->tile.h; y++) {
         uint64_t given = numbers->row_start[y];
         for (uint32_t r = worker->row_before[y]; r < worker->row_before[y + 1]; r++) {
             const uint64_t foreign =
                 is_slot(worker, r) ? numbers->slot_label[worker->slot_of[r]] : 0;
             worker->name[r] = foreign ? foreign : ++given;
-            worker->keeps_numbers &= worker->name[r] == (uint64_t)r + 1;
         }
     }
     return QFZ_OK;
