@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* worker.h - what a worker of the CPU engine is, and what it does with regions. */
+#ifndef QFZ_CPU_WORKER_H
+#define QFZ_CPU_WORKER_H
+
+#include "cpu/contract_omega.h"
+#include "cpu/cpu.h"
+#include "engine.h"
+
+struct qfz_worker {
+    const qfz_rule *rule;
+    qfz_kind kind;
+    int n_threads;
+    qfz_image tile; /* borrowed pixels */
+
+    void *scratch; /* of components and tree */
+
+    qfz_contraction contraction; /* QFZ_LEVELS */
+    qfz_omega_contraction omega; /* QFZ_OMEGA */
+    uint32_t *mark;              /* of vertices */
+
+    /* QFZ_COMPONENTS, QFZ_OMEGA: regions, numbered from 0 on */
+    uint32_t n_regions, n_slots;
+    uint32_t *row_before; /* h + 1: regions that begin in rows before */
+    uint64_t *is_slot;    /* bit r % 64 of word r / 64 */
+    uint32_t *slot_of;    /* of regions that are slots */
+    uint32_t *slot_region;
+    uint32_t *row_inner; /* these two are what a qfz_partition shows */
+    qfz_slot *slots;
+    uint64_t *name;     /* of each region, its label */
+    bool keeps_numbers; /* names are 1, 2, 3 ..., and not in the table */
+    uint32_t *row;      /* of the tile: 1 + region of each pixel, 0 where invalid */
+
+    /* QFZ_COMPONENTS */
+    qfz_runs *runs;
+    uint32_t *ring; /* 1 + region of each ring pixel, 0 where invalid */
+
+    /* QFZ_OMEGA */
+    uint32_t *label; /* 1 + region of each pixel, 0 where invalid */
+    uint32_t *first, *count;
+    uint64_t *sums; /* of each region, in one band */
+};
+
+/* Memory for tiles of at most h x w pixels. */
+qfz_status qfz_cpu_components_open(qfz_worker *worker, int64_t h, int64_t w, qfz_error *err);
+qfz_status qfz_cpu_omega_open(qfz_worker *worker, int64_t h, int64_t w, qfz_error *err);
+void qfz_cpu_regions_close(qfz_worker *worker);
+
+/* What the ring touches, of a tile that has been partitioned. */
+qfz_status qfz_cpu_components_summarise(qfz_worker *worker, qfz_summary *summary, qfz_error *err);
+
+/* As in the engine's table. */
+qfz_status qfz_cpu_partition(qfz_worker *worker, const qfz_answer *answer, qfz_partition *partition,
+                             qfz_error *err);
+qfz_status qfz_cpu_number(qfz_worker *worker, const qfz_numbers *numbers, qfz_error *err);
+qfz_status qfz_cpu_labels(qfz_worker *worker, bool wide, void *out, qfz_error *err);
+qfz_status qfz_cpu_slot_sums(qfz_worker *worker, int band, uint64_t *sums, qfz_error *err);
+qfz_status qfz_cpu_features(qfz_worker *worker, qfz_box box, const uint64_t *row_area,
+                            uint32_t first_region, uint32_t n, uint64_t *records, qfz_error *err);
+qfz_status qfz_cpu_paint(qfz_worker *worker, int band, const void *slot_mean, const void *invalid,
+                         void *out, qfz_error *err);
+
+#endif
