@@ -2,12 +2,12 @@
 /* session.c - the public way in for one image in memory. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "choice.h"
 #include "gpu/gpu.h"
 #include "memory.h"
 #include "method.h"
+#include "steps.h"
 
 struct qfz_session {
     qfz_image image;
@@ -268,20 +268,13 @@ static qfz_status run_part(qfz_session *s, qfz_part part, qfz_error *err)
     return QFZ_OK;
 }
 
-static double milliseconds_now(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
-}
-
 qfz_status qfz_session_run(qfz_session *s, qfz_part part, double *ms, qfz_error *err)
 {
     err->status = QFZ_OK;
     QFZ_TRY(prepare(s, part, err));
-    const double started = milliseconds_now();
+    const double started = qfz_seconds_now();
     QFZ_TRY(run_part(s, part, err));
-    *ms = milliseconds_now() - started;
+    *ms = 1e3 * (qfz_seconds_now() - started);
     return QFZ_OK;
 }
 

@@ -63,6 +63,13 @@ static void take_room(qfz_carve *carve, int32_t h, int32_t w, region_room *room)
     room->scan = qfz_carve_bytes(carve, qfz_gpu_scan_bytes(n));
 }
 
+/* Of word i. */
+static __device__ __forceinline__ uint32_t first_pixel(int32_t w, int64_t i)
+{
+    const uint32_t n_chunks = (uint32_t)qfz_n_chunks<uint64_t>(w);
+    return (uint32_t)i / n_chunks * (uint32_t)w + (uint32_t)i % n_chunks * (uint32_t)BITS;
+}
+
 /* One thread a word. */
 static __global__ void __launch_bounds__(BLOCK)
     k_find_roots(int32_t w, int64_t n, const row_bits *__restrict__ bits,
@@ -70,9 +77,7 @@ static __global__ void __launch_bounds__(BLOCK)
 {
     const int64_t i = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
     if (i >= n) return;
-    const uint32_t n_chunks = (uint32_t)qfz_n_chunks<uint64_t>(w);
-    const uint32_t base =
-        (uint32_t)i / n_chunks * (uint32_t)w + (uint32_t)i % n_chunks * (uint32_t)BITS;
+    const uint32_t base = first_pixel(w, i);
     uint64_t found = 0;
     for (uint64_t left = bits[i].valid & ~bits[i].joined; left; left &= left - 1) {
         const int x = qfz_first_bit(left) - 1;
@@ -88,9 +93,7 @@ static __global__ void __launch_bounds__(BLOCK)
 {
     const int64_t i = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
     if (i >= n) return;
-    const uint32_t n_chunks = (uint32_t)qfz_n_chunks<uint64_t>(w);
-    const uint32_t base =
-        (uint32_t)i / n_chunks * (uint32_t)w + (uint32_t)i % n_chunks * (uint32_t)BITS;
+    const uint32_t base = first_pixel(w, i);
     uint32_t number = before[i];
     for (uint64_t left = roots[i]; left; left &= left - 1)
         parent[base + (uint32_t)(qfz_first_bit(left) - 1)] = NUMBERED | number++;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "check.h"
+#include "cpu_worker.h"
 #include "engine.h"
 #include "gpu/boruvka.cuh"
 #include "hostile.h"
@@ -40,14 +41,7 @@ static tile open_tile(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rule
     t.up = upload(image);
     t.d_keys = device_room<uint32_t>((int64_t)qfz_gpu_edges_bytes(rule, t.n_px) / 4);
     must(qfz_gpu_edges_make(gpu, &t.up.image, rule, t.d_keys, &t.edges) == QFZ_OK, "edges");
-    qfz_worker_spec spec = {};
-    spec.rule = rule;
-    spec.kind = QFZ_LEVELS;
-    spec.max_h = (int32_t)image->h;
-    spec.max_w = (int32_t)image->w;
-    spec.n_threads = 1;
-    must(qfz_engine_cpu.open(&t.cpu, &spec, &err) == QFZ_OK, "CPU engine");
-    must(qfz_engine_cpu.load(t.cpu, &t.image, &err) == QFZ_OK, "load");
+    t.cpu = cpu_worker(&t.image, rule, QFZ_LEVELS);
     return t;
 }
 

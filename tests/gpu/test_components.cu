@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "check.h"
+#include "cpu_worker.h"
 #include "engine.h"
 #include "gpu/components.cuh"
 #include "hostile.h"
@@ -15,18 +16,10 @@ static std::vector<uint32_t> host_roots(const qfz_image *image, const qfz_rule *
 {
     const size_t n_px = (size_t)(image->h * image->w);
     std::vector<uint32_t> roots(n_px);
-    qfz_worker_spec spec = {};
-    spec.rule = rule;
-    spec.kind = QFZ_COMPONENTS;
-    spec.max_h = (int32_t)image->h;
-    spec.max_w = (int32_t)image->w;
-    spec.n_threads = 1;
-    qfz_worker *worker = NULL;
+    qfz_worker *const worker = cpu_worker(image, rule, QFZ_COMPONENTS);
     qfz_partition partition;
     const qfz_engine *const cpu = &qfz_engine_cpu;
-    const bool done = cpu->open(&worker, &spec, &err) == QFZ_OK &&
-                      cpu->load(worker, image, &err) == QFZ_OK &&
-                      cpu->partition(worker, NULL, &partition, &err) == QFZ_OK &&
+    const bool done = cpu->partition(worker, NULL, &partition, &err) == QFZ_OK &&
                       cpu->number(worker, NULL, &err) == QFZ_OK &&
                       cpu->labels(worker, false, roots.data(), &err) == QFZ_OK;
     CHECK(done, "CPU engine: %s", err.message);

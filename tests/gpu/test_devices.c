@@ -16,16 +16,27 @@ static void make_source(void)
     files_write_bytes(scratch("in.tif"), pixels, SIDE, SIDE);
 }
 
-static qfz_job label_job(qfz_engine_choice engine, const char *dst)
+static qfz_job job_of(qfz_task task, const char *src, int32_t tile, qfz_engine_choice engine,
+                      const char *dst)
 {
-    qfz_job job = qfz_job_default(QFZ_LABEL);
-    job.src = scratch("in.tif");
+    qfz_job job = qfz_job_default(task);
+    job.src = scratch(src);
     job.dst = dst;
     job.overwrite = true;
     job.engine = engine;
     job.n_threads = 3;
-    job.tile_px = 16;
+    job.tile_px = tile;
     return job;
+}
+
+static qfz_job label_job(qfz_engine_choice engine, const char *dst)
+{
+    return job_of(QFZ_LABEL, "in.tif", 16, engine, dst);
+}
+
+static qfz_job saliency_job(qfz_engine_choice engine, const char *dst)
+{
+    return job_of(QFZ_SALIENCY, "wide.tif", 40, engine, dst);
 }
 
 static bool same_pixels(const char *a, const char *b)
@@ -150,18 +161,6 @@ static void keeps_to_its_memory(void)
     job.tile_px = 0;
     job.gpu_memory_bytes = 1000000;
     equals_reference(&job, "cuda", 1);
-}
-
-static qfz_job saliency_job(qfz_engine_choice engine, const char *dst)
-{
-    qfz_job job = qfz_job_default(QFZ_SALIENCY);
-    job.src = scratch("wide.tif");
-    job.dst = dst;
-    job.overwrite = true;
-    job.engine = engine;
-    job.n_threads = 2;
-    job.tile_px = 40;
-    return job;
 }
 
 static void make_wide_source(int side)

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "check.h"
+#include "cpu_worker.h"
 #include "engine.h"
 #include "gpu/omega.cuh"
 #include "hostile.h"
@@ -20,20 +21,6 @@ static void must(bool good, const char *what)
 }
 
 /* ---- The CPU's answers ----------------------------------------------------------------------- */
-
-static qfz_worker *cpu_worker(const qfz_image *image, const qfz_rule *rule)
-{
-    qfz_worker *cpu = NULL;
-    qfz_worker_spec spec = {};
-    spec.rule = rule;
-    spec.kind = QFZ_OMEGA;
-    spec.max_h = (int32_t)image->h;
-    spec.max_w = (int32_t)image->w;
-    spec.n_threads = 1;
-    must(qfz_engine_cpu.open(&cpu, &spec, &err) == QFZ_OK, "CPU engine");
-    must(qfz_engine_cpu.load(cpu, image, &err) == QFZ_OK, "load");
-    return cpu;
-}
 
 /* First pixels of regions, QFZ_NONE where invalid. */
 static std::vector<uint32_t> cpu_roots(qfz_worker *cpu, const qfz_image *image,
@@ -127,7 +114,7 @@ static uint32_t some_alpha(const qfz_image *image, const qfz_rule *rule, uint32_
 
 static void check_alone(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rule)
 {
-    qfz_worker *const cpu = cpu_worker(image, rule);
+    qfz_worker *const cpu = cpu_worker(image, rule, QFZ_OMEGA);
     same_roots(gpu, image, rule, NULL, cpu_roots(cpu, image, NULL), "alone");
     qfz_engine_cpu.close(cpu);
 }
@@ -136,7 +123,7 @@ static void check_alone(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *ru
 
 static void cpu_summary(const qfz_image *tile, const qfz_rule *rule, qfz_summary *summary)
 {
-    qfz_worker *const cpu = cpu_worker(tile, rule);
+    qfz_worker *const cpu = cpu_worker(tile, rule, QFZ_OMEGA);
     must(qfz_engine_cpu.summarise(cpu, summary, &err) == QFZ_OK, "summarise");
     qfz_engine_cpu.close(cpu);
 }
@@ -226,7 +213,7 @@ static void check_tiles(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *ru
         qfz_answer want = {}, got = {};
         stitched_answer(by_cpu, t, &want);
         stitched_answer(by_gpu, t, &got);
-        qfz_worker *const cpu = cpu_worker(tile, rule);
+        qfz_worker *const cpu = cpu_worker(tile, rule, QFZ_OMEGA);
         const std::vector<uint32_t> roots = cpu_roots(cpu, tile, want.n_ring ? &want : NULL);
         same_roots(gpu, tile, rule, want.n_ring ? &want : NULL, roots, "a tile");
         CHECK(cpu_roots(cpu, tile, got.n_ring ? &got : NULL) == roots,

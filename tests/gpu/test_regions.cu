@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "check.h"
+#include "cpu_worker.h"
 #include "engine.h"
 #include "gpu/components.cuh"
 #include "exact.h"
@@ -215,22 +216,15 @@ static void regions_are_equal(qfz_gpu *gpu, const qfz_image *image, const qfz_ru
     b.image = image;
     b.n_px = image->h * image->w;
     b.up = upload(image);
-    qfz_worker_spec spec = {};
-    spec.rule = rule;
-    spec.kind = QFZ_COMPONENTS;
-    spec.max_h = b.up.image.h;
-    spec.max_w = b.up.image.w;
-    spec.n_threads = 1;
-    MUST_DO(cpu->open(&b.worker, &spec, &err));
-    MUST_DO(cpu->load(b.worker, image, &err));
+    b.worker = cpu_worker(image, rule, QFZ_COMPONENTS);
     MUST_DO(cpu->partition(b.worker, NULL, &b.want, &err));
 
     qfz_carve carve = {};
-    qfz_gpu_regions_take(&carve, spec.max_h, spec.max_w, &b.got);
+    qfz_gpu_regions_take(&carve, b.up.image.h, b.up.image.w, &b.got);
     char *const d_memory = device_room<char>((int64_t)carve.used);
     carve = qfz_carve{d_memory, 0};
-    qfz_gpu_regions_take(&carve, spec.max_h, spec.max_w, &b.got);
-    char *const d_scratch = device_room<char>(most_scratch(rule, spec.max_h, spec.max_w));
+    qfz_gpu_regions_take(&carve, b.up.image.h, b.up.image.w, &b.got);
+    char *const d_scratch = device_room<char>(most_scratch(rule, b.up.image.h, b.up.image.w));
     uint32_t *const d_root = device_room<uint32_t>(b.n_px);
     MUST_DO(qfz_gpu_components_number(gpu, &b.up.image, rule, d_scratch, &b.got));
     MUST_DO(qfz_gpu_regions_slots(gpu, true, d_scratch, &b.got));

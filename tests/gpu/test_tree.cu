@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "check.h"
+#include "cpu_worker.h"
 #include "engine.h"
 #include "gpu/forest_tree.cuh"
 #include "gpu/tree.cuh"
@@ -74,23 +75,15 @@ static std::vector<zone> zones_of(const tree &t)
 
 static tree by_cpu(const qfz_image *image, const qfz_rule *rule)
 {
-    qfz_worker_spec spec = {};
-    qfz_worker *worker = NULL;
-    spec.rule = rule;
-    spec.kind = QFZ_TREE;
-    spec.max_h = (int32_t)image->h;
-    spec.max_w = (int32_t)image->w;
-    spec.n_threads = 1;
+    qfz_worker *const worker = cpu_worker(image, rule, QFZ_TREE);
     tree t = {};
     int64_t n = 0;
     t.n_px = image->h * image->w;
     const size_t room = (size_t)qfz_engine_cpu.tree_room(rule, image->h, image->w);
     t.parent.resize(room);
     t.level.resize(room);
-    CHECK(qfz_engine_cpu.open(&worker, &spec, &err) == QFZ_OK &&
-              qfz_engine_cpu.load(worker, image, &err) == QFZ_OK &&
-              qfz_engine_cpu.tree(worker, t.parent.data(), t.level.data(), &n, &err) == QFZ_OK,
-          "%s", err.message);
+    CHECK(qfz_engine_cpu.tree(worker, t.parent.data(), t.level.data(), &n, &err) == QFZ_OK, "%s",
+          err.message);
     qfz_engine_cpu.close(worker);
     t.parent.resize((size_t)n);
     t.level.resize((size_t)n);
