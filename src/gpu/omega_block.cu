@@ -44,7 +44,7 @@ template <typename KEY> struct omega_work {
     uint32_t *root;
     qfz_block_box box;
     uint32_t n; /* components */
-    uint32_t up[EACH], level[EACH], value[EACH];
+    uint32_t up[EACH], level[EACH], value[EACH], region[EACH];
 };
 
 template <typename WORK>
@@ -304,24 +304,16 @@ static __device__ __forceinline__ uint32_t region_of(const WORK &w, uint32_t a, 
 /* holds[] gives way to first pixels, in the block. */
 template <typename WORK> static __device__ __forceinline__ void settle(WORK &w)
 {
-    uint32_t region[EACH];
     EACH_COMPONENT(w, c) w.m.holds[c] = QFZ_NONE;
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < EACH; k++) {
-        region[k] = NOWHERE;
+        w.region[k] = NOWHERE;
         if (w.up[k] == NOWHERE) continue;
-        region[k] = region_of(w, w.up[k], w.level[k]);
-        if (region[k] != NOWHERE) qfz_lower(&w.m.holds[region[k]], place_of(k));
+        w.region[k] = region_of(w, w.up[k], w.level[k]);
+        if (w.region[k] != NOWHERE) qfz_lower(&w.m.holds[w.region[k]], place_of(k));
     }
     __syncthreads();
-#pragma unroll
-    for (int k = 0; k < EACH; k++) {
-        if (w.up[k] == NOWHERE) continue;
-        const uint32_t p = place_of(k);
-        const uint32_t first = region[k] == NOWHERE ? p : w.m.holds[region[k]];
-        w.root[pixel_of(w, p)] = (uint32_t)pixel_of(w, first);
-    }
 }
 
 /* ---- Record ---------------------------------------------------------------------------------- */
@@ -365,14 +357,44 @@ static __device__ __forceinline__ void store_records(const WORK &w, int band, ui
     const qfz_omega_graph &g = w.graph;
     each_record(w, [&](uint32_t a, uint32_t level, uint32_t first, uint32_t lo, uint32_t hi) {
         if (band == 0) {
-            g.first[at] = (uint32_t)pixel_of(w, first);
-            g.at[at] = vertex_of(w, a);
-            g.level[at] = level;
+            g.first[*g.n_vertices + at] = (uint32_t)pixel_of(w, first);
+            g.hang[at] = make_uint2(vertex_of(w, a), level);
         }
         w.values.write(g.lo, band * g.record_room + at, lo);
         w.values.write(g.hi, band * g.record_room + at, hi);
         at++;
     });
+}
+
+/* Pixels' words: regions that end in the block are named by their first pixels, others are parts of
+ * what the graph finds.  held_lo[] gives way to the words of components. */
+template <typename WORK> static __device__ __forceinline__ void name(WORK &w, uint32_t at)
+{
+    const uint32_t records = QFZ_OMEGA_PART | *w.graph.n_vertices;
+    uint32_t part[EACH]; /* of pixels that are records */
+#pragma unroll
+    for (int k = 0; k < EACH; k++) {
+        part[k] = QFZ_NONE;
+        if (w.up[k] != NOWHERE && is_open(w, w.up[k], w.level[k])) part[k] = records + at++;
+    }
+    EACH_COMPONENT(w, c)
+    {
+        if (w.m.holds[c] == QFZ_NONE) continue;
+        uint32_t word = (uint32_t)pixel_of(w, w.m.holds[c]);
+        if (w.m.kind[c] == VERTEX)
+            word = QFZ_OMEGA_PART | vertex_of(w, c);
+        else if (w.m.kind[c] < ENDED && is_open(w, w.m.up[c], w.m.level[c]))
+            word = records + at++;
+        w.m.held_lo[c] = word;
+    }
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < EACH; k++) {
+        if (w.up[k] == NOWHERE) continue;
+        const int64_t own = pixel_of(w, place_of(k));
+        const uint32_t word = w.region[k] == NOWHERE ? part[k] : w.m.held_lo[w.region[k]];
+        w.root[own] = word == QFZ_NONE ? (uint32_t)own : word;
+    }
 }
 
 /* The range of what is a vertex itself. */
@@ -404,7 +426,7 @@ static __device__ __forceinline__ void store_vertices(const WORK &w, int band)
         if (w.m.kind[c] != VERTEX || (first == QFZ_NONE && w.m.breaks[c] == g.after)) continue;
         const uint32_t v = vertex_of(w, c);
         if (band == 0) {
-            g.own_first[v] = first == QFZ_NONE ? QFZ_NONE : (uint32_t)pixel_of(w, first);
+            g.first[v] = first == QFZ_NONE ? QFZ_NONE : (uint32_t)pixel_of(w, first);
             g.block_breaks[v] = w.m.breaks[c];
         }
         g.own_lo[band * g.vertex_room + v] = w.m.lo[c];
@@ -429,6 +451,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
                          forest.block[blockIdx.x].y & 0xffff,
                          {},
                          {},
+                         {},
                          {}};
     if (threadIdx.x == 0) m->n_rounds = m->n_records = 0;
     __syncthreads();
@@ -442,6 +465,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
     }
     settle(w);
     const uint32_t at = take_records(w);
+    name(w, at);
     for (int band = 0; band < values.n_bands; band++) {
         if (values.n_bands > 1) gather(w, band);
         store_records(w, band, at);
