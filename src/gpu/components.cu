@@ -72,46 +72,67 @@ static __device__ __forceinline__ links_up links_of(const block_words &words, in
     return links;
 }
 
-/* The run above that pixel x of a word is linked to, DX to its side. */
-template <int DX>
-static __device__ __forceinline__ uint32_t run_above(const block_words &words, int word, int x)
+/* The run above that pixel x of a word is linked to, dx to its side. */
+static __device__ __forceinline__ uint32_t run_above(const block_words &words, int word, int x,
+                                                     int dx)
 {
     const int up = word - 2;
-    if (DX == 0) return run_at(words, up, x);
-    const uint32_t starts = words.starts[up];
-    if (DX < 0) return words.before[up] + (uint32_t)__popc(starts & (up_to(x) >> 1)) - 1;
-    const uint32_t beyond = x == QFZ_WARP - 1 ? words.starts[up + 1] & 1 : 0;
-    return words.before[up] + (uint32_t)__popc(starts & (up_to(x) << 1 | 1)) + beyond - 1;
+    const uint32_t till = (1u << x << (1 + dx)) - 1; /* all bits where that shifts out */
+    uint32_t run = words.before[up] + (uint32_t)__popc(words.starts[up] & till) - 1;
+    if (dx > 0 && x == QFZ_WARP - 1) run += words.starts[up + 1] & 1;
+    return run;
+}
+
+/* Takes the first link at one of some pixels, of which there is one: its other end. */
+template <bool EIGHT>
+static __device__ __forceinline__ uint32_t take_link(const block_words &words, int word,
+                                                     uint32_t pixels, links_up *links, int *x)
+{
+    const uint32_t bit = pixels & (0u - pixels);
+    *x = __ffs((int)pixels) - 1;
+    int dx = 0;
+    if (!EIGHT || (links->above & bit)) {
+        links->above &= ~bit;
+    } else if (links->left & bit) {
+        links->left &= ~bit;
+        dx = -1;
+    } else {
+        links->right &= ~bit;
+        dx = 1;
+    }
+    return run_above(words, word, *x, dx);
+}
+
+template <bool EIGHT> static __device__ __forceinline__ uint32_t linked(const links_up &links)
+{
+    return EIGHT ? links.above | links.left | links.right : links.above;
 }
 
 /* Hooks every run that starts in this word to the first run above that it is linked to: no other
- * thread has this run, and so far nothing else is known of it.  Returns the links that are left. */
-template <int DX>
-static __device__ __forceinline__ uint32_t hook_runs(const block_words &words, int word,
-                                                     uint32_t links, uint32_t *hooked,
-                                                     uint32_t *parent)
+ * thread has this run, and so far nothing else is known of it.  The other links are left. */
+template <bool EIGHT>
+static __device__ __forceinline__ void hook_runs(const block_words &words, int word,
+                                                 links_up *links, uint32_t *parent)
 {
-    uint32_t left = 0;
-    for (uint32_t rest = links; rest; rest &= rest - 1) {
-        const int x = __ffs((int)rest) - 1;
-        const int k = __popc(words.starts[word] & up_to(x)) - 1; /* -1: it came from the left */
-        if (k < 0 || (*hooked >> k & 1)) {
-            left |= rest & (0u - rest);
-            continue;
-        }
-        *hooked |= 1u << k;
-        parent[words.before[word] + (uint32_t)k] = run_above<DX>(words, word, x);
+    uint32_t *own = parent + words.before[word];
+    for (uint32_t rest = words.starts[word]; rest; own++) {
+        const uint32_t from = rest & (0u - rest);
+        rest ^= from;
+        const uint32_t till = rest & (0u - rest); /* 0: the end, and then all bits from `from` */
+        const uint32_t pixels = linked<EIGHT>(*links) & (till - from);
+        int x;
+        if (pixels) *own = take_link<EIGHT>(words, word, pixels, links, &x);
     }
-    return left;
 }
 
-template <int DX>
+template <bool EIGHT>
 static __device__ __forceinline__ void unite_runs(const block_words &words, int word,
-                                                  uint32_t links, uint32_t *parent)
+                                                  links_up links, uint32_t *parent)
 {
-    for (; links; links &= links - 1) {
-        const int x = __ffs((int)links) - 1;
-        qfz_unite<qfz_in_shared>(parent, run_at(words, word, x), run_above<DX>(words, word, x));
+    for (uint32_t pixels; (pixels = linked<EIGHT>(links)) != 0;) {
+        int x;
+        const uint32_t above = take_link<EIGHT>(words, word, pixels, &links, &x);
+        qfz_unite<qfz_in_shared>(parent, run_at(words, word, x), above);
     }
 }
 
@@ -137,16 +158,11 @@ static __device__ __forceinline__ void solve_runs(const block_words &words, uint
         parent[run] = run;
     __syncthreads();
     links_up links = links_of<EIGHT>(words, word);
-    uint32_t hooked = 0;
-    links.above = hook_runs<0>(words, word, links.above, &hooked, parent);
-    if (EIGHT) links.left = hook_runs<-1>(words, word, links.left, &hooked, parent);
-    if (EIGHT) links.right = hook_runs<1>(words, word, links.right, &hooked, parent);
+    hook_runs<EIGHT>(words, word, &links, parent);
     __syncthreads();
     flatten_runs(n_runs, parent);
     __syncthreads();
-    unite_runs<0>(words, word, links.above, parent);
-    if (EIGHT) unite_runs<-1>(words, word, links.left, parent);
-    if (EIGHT) unite_runs<1>(words, word, links.right, parent);
+    unite_runs<EIGHT>(words, word, links, parent);
     __syncthreads();
     flatten_runs(n_runs, parent);
     __syncthreads();
