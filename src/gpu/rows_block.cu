@@ -45,13 +45,13 @@ static __device__ __forceinline__ void begin(rows_work &w)
         best[i] = make_uint4(NO_KEY, NO_KEY, NO_KEY, NO_KEY);
 }
 
-/* Hooks of components that wait from the first round on, and of so few others that there will be
+/* Names of components that wait from the first round on, and of so few others that there will be
  * no second. */
-static __device__ __forceinline__ void begin_hooks(rows_work &w)
+static __device__ __forceinline__ void begin_names(rows_work &w)
 {
     const uint32_t c = (uint32_t)w.thread, n_waiting = w.m.n_numbers & 0xffff;
-    w.m.hook[c] = (uint16_t)(ROOT | WAITS | (c < n_waiting ? 0 : ENDED));
-    if (c < QFZ_SPARE) w.m.hook[ACTIVE + c] = (uint16_t)ROOT;
+    w.m.name[c] = (uint16_t)(c * 4 | WAITS | (c < n_waiting ? 0 : ENDED));
+    if (c < QFZ_SPARE) w.m.name[ACTIVE + c] = (uint16_t)((ACTIVE + c) * 4);
 }
 
 /* From pixels to the list, all in registers.  *rim: the word that store_rim() begins with. */
@@ -81,7 +81,7 @@ static __device__ __forceinline__ void make_list(rows_work &w, const rows_image<
         s.top[j] = p.top[j];
     number(w, p);
     __syncthreads();
-    begin_hooks(w);
+    begin_names(w);
     settle(w, p, s.comp);
     *rim |= w.m.pixel[on_ring];
     w.m.leave_comp[w.thread] = w.m.pixel[leaving_pixel(w.thread)] & 0x7fff;

@@ -38,15 +38,14 @@ enum { TOP = 0, LEFT = QFZ_SIDE, RIGHT = 2 * QFZ_SIDE, BOTTOM = 3 * QFZ_SIDE };
 
 struct rows_memory {
     uint32_t best[COMPS]; /* the key that a component chose; level << 16 | hook at last */
-    uint16_t
-        hook[COMPS]; /* round << QFZ_STEP_BITS | that round's root, or ROOT | flags or vertex */
+    uint16_t name[COMPS];              /* of a component that went on: its root * 4 | flags */
     uint32_t leave[4 * QFZ_SIDE];      /* keys of edges out of the block */
     uint16_t leave_comp[4 * QFZ_SIDE]; /* the component * 4 that such an edge starts at */
     uint2 chose_up[WARPS];             /* in a warp's first row, by column: bits of lanes */
     union {
-        uint16_t pixel[QFZ_BLOCK_PX]; /* settled */
+        uint16_t pixel[QFZ_BLOCK_PX]; /* words, settled in the end */
         struct {
-            uint16_t step[COMPS]; /* as hook, of this round: not yet to its root */
+            uint16_t step[COMPS]; /* round << QFZ_STEP_BITS | component, or ROOT | flags */
             uint16_t even[QFZ_BLOCK_PX / 8], odd[QFZ_BLOCK_PX / 4]; /* roots that go on */
         };
         struct { /* of the spanning tree */
@@ -56,7 +55,7 @@ struct rows_memory {
     };
     union {
         struct {
-            uint16_t way[QFZ_BLOCK_PX], top[QFZ_BLOCK_PX]; /* of pixels: their words; levels */
+            uint16_t further[QFZ_BLOCK_PX], top[QFZ_BLOCK_PX]; /* words; levels */
         };
         struct {
             uint32_t ends[LIST]; /* two components * 4, or vertices */

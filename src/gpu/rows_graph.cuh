@@ -9,36 +9,29 @@
 
 /* ---- Vertices -------------------------------------------------------------------------------- */
 
-/* Numbers the roots that have edges left: their hooks tell their vertices.  best[] becomes
- * level << 16 | hook. */
+/* Numbers the roots that have edges left: best[] tells their vertices. */
 static __device__ __forceinline__ void name_vertices(rows_work &w)
 {
     const uint32_t n = ACTIVE + (w.m.n_numbers >> 16);
     uint32_t vertices = 0; /* bit k: the thread's k-th component */
     for (uint32_t c = (uint32_t)w.thread, bit = 1; c < n; c += THREADS, bit *= 2) {
-        const uint32_t hook = w.m.hook[c];
-        if (hook < ROOT) {
-            w.m.best[c] = (w.m.best[c] & 0xffff0000u) | hook;
-        } else if (hook & ENDED) {
-            w.m.hook[c] = QFZ_STEP_ENDED;
+        const uint32_t name = w.m.name[c];
+        if (name / 4 != c) continue;
+        if (name & ENDED)
             w.m.best[c] = QFZ_STEP_ENDED;
-        } else {
+        else
             vertices |= bit;
-        }
     }
     uint32_t v = qfz_take(&w.m.n_vertices, (uint32_t)__popc(vertices));
     for (; vertices; vertices &= vertices - 1, v++) {
         const uint32_t c = (uint32_t)w.thread + ((uint32_t)__ffs((int)vertices) - 1) * THREADS;
-        w.m.hook[c] = (uint16_t)(ROOT | v);
         w.m.best[c] = ROOT | v;
     }
 }
 
 static __device__ __forceinline__ uint32_t vertex_of(const rows_work &w, uint32_t comp4)
 {
-    uint32_t hook;
-    (void)root_of(w, comp4, &hook);
-    return hook & QFZ_STEP_MASK;
+    return of_comp(w.m.best, name_of(w, comp4) & ~3u) & QFZ_STEP_MASK;
 }
 
 /* ---- Span: Boruvka once more, between vertices, edges that leave put aside ------------------- */

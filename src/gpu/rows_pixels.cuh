@@ -222,12 +222,12 @@ static __device__ __forceinline__ void choose(const rows_work &w, const rows_lev
 /* Shows what other threads need to see. */
 static __device__ __forceinline__ void publish(rows_work &w, const rows_chosen &p)
 {
-    uint32_t *const way = reinterpret_cast<uint32_t *>(w.m.way);
+    uint32_t *const pixel = reinterpret_cast<uint32_t *>(w.m.pixel);
     uint32_t *const top = reinterpret_cast<uint32_t *>(w.m.top);
 #pragma unroll
     for (int j = 0; j < OWN_ROWS; j++) {
         const int at = (w.warp * OWN_ROWS + j) * (QFZ_SIDE / 2) + w.lane;
-        way[at] = p.to[j];
+        pixel[at] = p.to[j];
         top[at] = p.top[j];
     }
     const unsigned up0 = __ballot_sync(ALL_LANES, p.up & 1);
@@ -257,27 +257,27 @@ static __device__ __forceinline__ void number(rows_work &w, const rows_chosen &p
     const uint32_t counts = (uint32_t)__popc(roots) << 16 | (uint32_t)__popc(waits);
     const uint32_t before = qfz_take(&w.m.n_numbers, counts);
     uint32_t active = SETTLED | (ACTIVE + (before >> 16)) * 4;
-    uint16_t *const way = w.m.way + w.warp * OWN_ROWS * QFZ_SIDE + 2 * w.lane;
+    uint16_t *const pixel = w.m.pixel + w.warp * OWN_ROWS * QFZ_SIDE + 2 * w.lane;
 #pragma unroll
     for (int k = 0; k < 2 * OWN_ROWS; k++) {
         const int j = k / 2, c = k % 2;
         if (!(roots >> (2 * j + 16 * c) & 1)) continue;
-        way[j * QFZ_SIDE + c] = (uint16_t)active;
+        pixel[j * QFZ_SIDE + c] = (uint16_t)active;
         active += 4;
     }
     uint32_t waiting = SETTLED | (before & 0xffff) * 4;
     for (uint32_t left = p.waits; left; left &= left - 1) {
         const uint32_t k = (uint32_t)__ffs((int)left) - 1;
         const bool number = waits >> k & 1;
-        way[k % 16 / 2 * QFZ_SIDE + k / 16] = (uint16_t)(number ? waiting : (uint32_t)NO_EDGE);
+        pixel[k % 16 / 2 * QFZ_SIDE + k / 16] = (uint16_t)(number ? waiting : (uint32_t)NO_EDGE);
         if (number) waiting += 4;
     }
 }
 
 /* A few steps on each way, of words in `from`; are all at their ends? */
+template <int STEPS>
 static __device__ __forceinline__ bool walk(const uint16_t *from, int32_t word[2 * OWN_ROWS])
 {
-    enum { STEPS = 4 };
     const char *const bytes = reinterpret_cast<const char *>(from);
     int32_t all = -1; /* words that are settled are negative */
 #pragma unroll 1
@@ -312,25 +312,25 @@ static __device__ __forceinline__ int below(const rows_work &w)
     return y * (QFZ_SIDE / 2) + w.lane;
 }
 
-/* Every pixel's component, to pixel[]; a thread's and those below also to comp[], * 4.  A few steps
- * are enough mostly; where they are not, each pixel goes on from where those it meets have got to,
- * so that ways get shorter several times over.  No words are written that others still read. */
+/* Every pixel's component, to pixel[]; a thread's and those below also to comp[], * 4.  After a few
+ * steps each pixel goes on from where those it meets have got to, so that ways get shorter several
+ * times over; once is enough mostly.  No words are written that others still read. */
 static __device__ __forceinline__ void settle(rows_work &w, const rows_chosen &p,
                                               uint32_t comp[OWN_ROWS + 1])
 {
+    enum { FIRST = 3, THEN = 4 };
     int32_t word[2 * OWN_ROWS];
+    bool done;
 #pragma unroll
     for (int k = 0; k < 2 * OWN_ROWS; k++)
         word[k] = (int32_t)(k % 2 ? p.to[k / 2] >> 16 : p.to[k / 2] & 0xffff);
-    bool done = walk(w.m.way, word);
-    show(w, w.m.pixel, word);
-    while (!__syncthreads_and(done)) {
-        (void)walk(w.m.pixel, word);
-        show(w, w.m.way, word);
+    do {
+        (void)walk<FIRST>(w.m.pixel, word);
+        show(w, w.m.further, word);
         __syncthreads();
-        done = walk(w.m.way, word);
+        done = walk<THEN>(w.m.further, word);
         show(w, w.m.pixel, word);
-    }
+    } while (!__syncthreads_and(done));
 #pragma unroll
     for (int j = 0; j < OWN_ROWS; j++)
         comp[j] = low_halves((uint32_t)word[2 * j], (uint32_t)word[2 * j + 1]) & 0x7fff7fffu;
