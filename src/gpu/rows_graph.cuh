@@ -101,38 +101,30 @@ static __device__ __forceinline__ void span(rows_work &w, list_part &part)
 
 /* ---- Store ----------------------------------------------------------------------------------- */
 
-/* The edges to the right and down that leave the block come in the order of the side, before the
- * tree's: this thread's, or -1. */
-static __device__ __forceinline__ int leaving_of(const rows_work &w)
-{
-    const int i = RIGHT + w.thread;
-    if (w.thread >= 2 * QFZ_SIDE) return -1;
-    const uint32_t key = w.m.leave[i];
-    return key == NO_KEY || (key & DROPPED) ? -1 : i;
-}
-
-/* Once n_leaving and n_tree are known, for one thread. */
-static __device__ __forceinline__ void claim_edges(rows_work &w)
-{
-    w.m.first_edge = atomicAdd(&w.forest.count[QFZ_COUNT_EDGES], w.m.n_leaving + w.m.n_tree);
-}
-
-/* Vertices and edges to the graph; at: the place that the thread's leaving edge took. */
-static __device__ __forceinline__ void store_graph(rows_work &w, uint32_t at)
+/* Vertices and edges to the graph: edges to the right and down out of the block in the order of
+ * the side, then the tree. */
+static __device__ __forceinline__ void store_graph(rows_work &w)
 {
     const qfz_gpu_forest &f = w.forest;
+    const bool ours = w.thread < 2 * QFZ_SIDE;
+    const int i = RIGHT + (ours ? w.thread : 0);
+    const uint32_t key = w.m.leave[i];
+    const bool leaves = ours && key != NO_KEY && !(key & DROPPED);
+    const uint32_t at = qfz_take_one(&w.m.n_leaving, leaves);
+    __syncthreads();
+    const uint32_t n_leaving = w.m.n_leaving, n_tree = w.m.n_tree;
+    if (w.thread == 0) w.m.first_edge = atomicAdd(&f.count[QFZ_COUNT_EDGES], n_leaving + n_tree);
+    __syncthreads();
     const uint32_t v = w.m.first_vertex, e = w.m.first_edge;
-    const int i = leaving_of(w);
-    if (i >= 0) {
+    if (leaves) {
         const bool right = i < BOTTOM;
         const int32_t y = w.box.y + (right ? i - RIGHT : (int)QFZ_SIDE);
         const int32_t x = w.box.x + (right ? (int)QFZ_SIDE : i - BOTTOM);
         f.ends[0][e + at] =
             make_uint2(v + vertex_of(w, w.m.leave_comp[i]), QFZ_RIM_REF | qfz_rim_place(f, y, x));
-        f.level[0][e + at] = w.m.leave[i] >> 16;
+        f.level[0][e + at] = key >> 16;
     }
-    const uint32_t n_leaving = w.m.n_leaving;
-    for (uint32_t t = (uint32_t)w.thread; t < w.m.n_tree; t += THREADS) {
+    for (uint32_t t = (uint32_t)w.thread; t < n_tree; t += THREADS) {
         const uint32_t ends = w.m.tree_ends[t];
         f.ends[0][e + n_leaving + t] = make_uint2(v + (ends & 0xffff), v + (ends >> 16));
         f.level[0][e + n_leaving + t] = w.m.tree_level[t];
