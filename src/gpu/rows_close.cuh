@@ -106,11 +106,10 @@ static __device__ __forceinline__ void close_by_pixels(const rows_settled &s, ro
 static __device__ __forceinline__ void list_open(rows_work &w, const rows_there &there,
                                                  const uint32_t vertex[OWN_ROWS + 1])
 {
-    uint32_t inside_r, inside_d, open_r = 0, open_d = 0, right[OWN_ROWS];
+    uint32_t inside_r, inside_d, open_r = 0, open_d = 0;
 #pragma unroll
     for (int j = 0; j < OWN_ROWS; j++) {
-        right[j] = shifted(vertex[j], of_next_lane(vertex[j]));
-        open_r += ones_of(vertex[j] ^ right[j]) << (2 * j);
+        open_r += ones_of(vertex[j] ^ shifted(vertex[j], of_next_lane(vertex[j]))) << (2 * j);
         open_d += ones_of(vertex[j] ^ vertex[j + 1]) << (2 * j);
     }
     edges_inside(w, there, &inside_r, &inside_d);
@@ -118,7 +117,7 @@ static __device__ __forceinline__ void list_open(rows_work &w, const rows_there 
     open_d &= inside_d;
     const uint32_t n = (uint32_t)(__popc(open_r) + __popc(open_d));
     const uint32_t place = qfz_take(&w.m.n_open, n);
-    if (place + n > QFZ_OPEN_ROOM) return;
+    if (__any_sync(ALL_LANES, place + n > QFZ_OPEN_ROOM)) return;
     uint32_t *to = w.m.open + place;
     auto append = [&](uint32_t is_open, uint32_t item) {
         if (!is_open) return;
@@ -131,8 +130,9 @@ static __device__ __forceinline__ void list_open(rows_work &w, const rows_there 
     for (int j = 0; j < OWN_ROWS; j++) {
         const uint32_t r = first + ((uint32_t)j << QFZ_OPEN_Y), d = r | QFZ_OPEN_DOWN;
         const uint32_t own = vertex[j], under = vertex[j + 1];
+        const uint32_t right = shifted(own, of_next_lane(own));
         append(open_r >> (2 * j) & 1, r + own);
-        append(open_r >> (2 * j + 16) & 1, r + next + right[j]);
+        append(open_r >> (2 * j + 16) & 1, r + next + right);
         append(open_d >> (2 * j) & 1, d + low_halves(own, under));
         append(open_d >> (2 * j + 16) & 1, d + next + high_halves(own, under));
     }
@@ -143,19 +143,19 @@ static __device__ __forceinline__ void begin_closing(rows_work &w, const rows_th
                                                      uint32_t *table, const rows_settled &s,
                                                      rows_closing &e)
 {
-    uint32_t vertex[OWN_ROWS + 1];
-    rows_now now = look_up<true>(table, s.comp[0]);
-    vertex[0] = now.comp;
+    uint32_t vertex[OWN_ROWS + 1], level[OWN_ROWS + 1];
 #pragma unroll
-    for (int j = 0; j < OWN_ROWS; j++) {
-        const rows_now under = j < OWN_ROWS - 1 ? look_up<true>(table, s.comp[j + 1])
-                                                : look_up<false>(table, s.comp[j + 1]);
-        e.right[j] = __vmaxu2(now.top, now.right_top);
-        e.down[j] = __vmaxu2(now.top, under.top);
-        vertex[j + 1] = under.comp;
-        now = under;
+    for (int j = 0; j <= OWN_ROWS; j++) {
+        const rows_now now = look_up<false>(table, s.comp[j]);
+        vertex[j] = now.comp;
+        level[j] = now.top;
     }
     list_open(w, there, vertex);
+#pragma unroll
+    for (int j = 0; j < OWN_ROWS; j++) {
+        e.right[j] = __vmaxu2(level[j], shifted(level[j], of_next_lane(level[j])));
+        e.down[j] = __vmaxu2(level[j], level[j + 1]);
+    }
 }
 
 /* The list, or, if that has no room, every pixel's vertex. */
