@@ -131,10 +131,16 @@ static __device__ __forceinline__ uint32_t ones_of(uint32_t word)
 
 /* ---- Components ------------------------------------------------------------------------------ */
 
-/* table[component], that being counted in bytes. */
+/* array[offset], that being counted in bytes. */
+template <typename T> static __device__ __forceinline__ T &at_byte(T *array, uint32_t offset)
+{
+    return *reinterpret_cast<T *>(reinterpret_cast<char *>(array) + offset);
+}
+
+/* Of a table of words: a component * 4. */
 static __device__ __forceinline__ uint32_t &of_comp(uint32_t *table, uint32_t comp4)
 {
-    return *reinterpret_cast<uint32_t *>(reinterpret_cast<char *>(table) + comp4);
+    return at_byte(table, comp4);
 }
 
 /* Edges between two pixels of the block that exist. */

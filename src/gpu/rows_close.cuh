@@ -118,10 +118,11 @@ static __device__ __forceinline__ void list_open(rows_work &w, const rows_there 
     const uint32_t n = (uint32_t)(__popc(open_r) + __popc(open_d));
     const uint32_t place = qfz_take(&w.m.n_open, n);
     if (__any_sync(ALL_LANES, place + n > QFZ_OPEN_ROOM)) return;
-    uint32_t *to = w.m.open + place;
+    uint32_t at4 = 4 * place;
     auto append = [&](uint32_t is_open, uint32_t item) {
         if (!is_open) return;
-        *to++ = item;
+        at_byte(w.m.open, at4) = item;
+        at4 += 4;
     };
     const uint32_t first = (uint32_t)(2 * w.lane) << QFZ_OPEN_X | (uint32_t)(w.warp * OWN_ROWS)
                                                                       << QFZ_OPEN_Y;

@@ -114,13 +114,12 @@ static __device__ __forceinline__ void collect(rows_work &w, const rows_edges &e
     }
     open_r &= edges.needed_r;
     open_d &= edges.needed_d;
-    const uint32_t at = qfz_take(&w.m.n_list, (uint32_t)(__popc(open_r) + __popc(open_d)));
-    uint32_t *to_ends = w.m.ends + at;
-    uint16_t *to_level = w.m.level + at;
+    uint32_t at2 = 2 * qfz_take(&w.m.n_list, (uint32_t)(__popc(open_r) + __popc(open_d)));
     auto append = [&](uint32_t is_open, uint32_t ends, uint32_t level) {
         if (!is_open) return;
-        *to_ends++ = ends;
-        *to_level++ = (uint16_t)level;
+        at_byte(w.m.ends, 2 * at2) = ends;
+        at_byte(w.m.level, at2) = (uint16_t)level;
+        at2 += 2;
     };
 #pragma unroll
     for (int j = 0; j < OWN_ROWS; j++) {
