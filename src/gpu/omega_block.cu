@@ -85,14 +85,16 @@ template <> struct value_kind<any_value> {
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
 template <typename VALUE> struct omega_memory {
-    typename value_kind<VALUE>::KEY hook[QFZ_COMPS];   /* level << 16 | step (boruvka_parts.cuh) */
-    typename value_kind<VALUE>::RANGE held[QFZ_COMPS]; /* where T is too wide, of what holds */
+    typename value_kind<VALUE>::KEY hook[QFZ_COMPS]; /* level << 16 | step (boruvka_parts.cuh) */
     uint2 range[QFZ_COMPS];  /* least and greatest of T; where T is too wide, of what is tried */
     uint2 bounds[QFZ_COMPS]; /* the level that breaks it; the greatest known to hold, or NOT_WIDE */
     union {
+        typename value_kind<VALUE>::RANGE held[QFZ_COMPS]; /* where T is too wide, of what holds */
+        uint32_t word[QFZ_COMPS];                          /* what its region has in root */
+    };
+    union {
         uint32_t tried[QFZ_COMPS];  /* as in qfz_omega_vertex */
         uint32_t region[QFZ_COMPS]; /* the component that stands for its region in the block */
-        uint32_t word[QFZ_COMPS];   /* what its pixels have in root */
     };
     union {
         uint32_t left[QFZ_COMPS];  /* as in qfz_omega_vertex */
@@ -109,11 +111,13 @@ template <typename VALUE> struct omega_work {
     const qfz_omega_values &values;
     const qfz_omega_graph &graph;
     uint32_t *root;
-    uint32_t n;    /* components */
-    int64_t pixel; /* the first of the thread's */
-    int n_px;      /* of them in the image */
-    uint32_t up[EACH], level[EACH], value[EACH], region[EACH];
-    uint32_t records, record_comps;
+    uint32_t n;                        /* components */
+    uint32_t first_vertex, n_vertices; /* of the block's; of the graph */
+    int64_t pixel;                     /* the first of the thread's */
+    int n_px;                          /* of them in the image */
+    uint32_t up[EACH], level[EACH], value[EACH];
+    uint32_t joined, records,
+        record_comps; /* pixels that are in a region with others, or records */
 };
 
 #define EACH_COMPONENT(w, c) for (uint32_t c = threadIdx.x; c < (w).n; c += THREADS)
@@ -274,7 +278,8 @@ template <typename VALUE> static __device__ __forceinline__ void load_pixels(ome
     }
 }
 
-template <typename VALUE> struct value_loader {
+/* The thread's values of a band; one value of an array. */
+template <typename VALUE> struct value_io {
     template <typename WORK> static __device__ __forceinline__ void load(WORK &w, int)
     {
         load_row(w, static_cast<const VALUE *>(w.values.pixels), w.value);
@@ -282,14 +287,26 @@ template <typename VALUE> struct value_loader {
         for (int k = 0; k < EACH; k++)
             w.value[k] ^= w.values.flip;
     }
+    template <typename WORK>
+    static __device__ __forceinline__ void store(const WORK &w, void *array, int64_t i,
+                                                 uint32_t word)
+    {
+        static_cast<VALUE *>(array)[i] = (VALUE)(word ^ w.values.flip);
+    }
 };
 
-template <> struct value_loader<any_value> {
+template <> struct value_io<any_value> {
     template <typename WORK> static __device__ __forceinline__ void load(WORK &w, int band)
     {
 #pragma unroll
         for (int k = 0; k < EACH; k++)
             if (w.up[k] != NOWHERE) w.value[k] = w.values.pixel(band, w.pixel + k);
+    }
+    template <typename WORK>
+    static __device__ __forceinline__ void store(const WORK &w, void *array, int64_t i,
+                                                 uint32_t word)
+    {
+        w.values.write(array, i, word);
     }
 };
 
@@ -319,7 +336,7 @@ template <typename VALUE>
 static __device__ __forceinline__ void gather(omega_work<VALUE> &w, int band)
 {
     EACH_COMPONENT(w, c) w.m.range[c] = make_uint2(QFZ_NONE, 0);
-    value_loader<VALUE>::load(w, band);
+    value_io<VALUE>::load(w, band);
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < EACH; k++)
@@ -459,7 +476,7 @@ static __device__ __forceinline__ uint32_t region_of(const WORK &w, uint32_t c)
 /* Regions, their first pixels in the block, and what becomes a record. */
 template <typename WORK> static __device__ __forceinline__ void settle(WORK &w)
 {
-    w.records = w.record_comps = 0;
+    w.joined = w.records = w.record_comps = 0;
     EACH_COMPONENT(w, c)
     {
         w.m.region[c] = region_of(w, c);
@@ -469,14 +486,13 @@ template <typename WORK> static __device__ __forceinline__ void settle(WORK &w)
 #pragma unroll
     for (int k = 0; k < EACH; k++) {
         const uint32_t a = w.up[k], level = w.level[k];
-        w.region[k] = NOWHERE;
         if (a == NOWHERE || level >= w.m.bounds[a].x) continue;
         if (is_outer(w.m.hook[a], level)) {
             w.records |= 1u << k;
             continue;
         }
-        w.region[k] = w.m.region[a];
-        qfz_lower(&w.m.first[w.region[k]], place_of(k));
+        w.joined |= 1u << k;
+        qfz_lower(&w.m.first[w.m.region[a]], place_of(k));
     }
     __syncthreads();
     EACH_COMPONENT(w, c)
@@ -493,7 +509,7 @@ template <typename WORK> static __device__ __forceinline__ void settle(WORK &w)
 template <typename WORK>
 static __device__ __forceinline__ uint32_t vertex_of(const WORK &w, uint32_t c)
 {
-    return w.forest.block[blockIdx.x].x + target_of(w.m.hook[c]);
+    return w.first_vertex + target_of(w.m.hook[c]);
 }
 
 /* The thread's first record. */
@@ -538,7 +554,7 @@ static __device__ __forceinline__ void store_row(const WORK &w, uint32_t word[EA
  * others are parts of what the graph finds. */
 template <typename WORK> static __device__ __forceinline__ void name(WORK &w, uint32_t at)
 {
-    const uint32_t records = QFZ_OMEGA_PART | (*w.graph.n_vertices + at);
+    const uint32_t records = QFZ_OMEGA_PART | (w.n_vertices + at);
     uint32_t comp_record = records + (uint32_t)__popc(w.records), word[EACH];
     EACH_COMPONENT(w, c)
     {
@@ -554,22 +570,23 @@ template <typename WORK> static __device__ __forceinline__ void name(WORK &w, ui
     for (int k = 0; k < EACH; k++) {
         const uint32_t before = (uint32_t)__popc(w.records & ((1u << k) - 1));
         word[k] = w.records >> k & 1 ? records + before : (uint32_t)w.pixel + (uint32_t)k;
-        if (w.region[k] != NOWHERE) word[k] = w.m.word[w.region[k]];
+        if (w.joined >> k & 1) word[k] = w.m.word[w.m.region[w.up[k]]];
     }
     store_row(w, word);
 }
 
-template <typename WORK>
-static __device__ __forceinline__ void store_records(const WORK &w, int band, uint32_t at)
+template <typename VALUE>
+static __device__ __forceinline__ void store_records(const omega_work<VALUE> &w, int band,
+                                                     uint32_t at)
 {
     const qfz_omega_graph &g = w.graph;
     const auto store = [&](uint32_t a, uint32_t level, uint32_t first, uint2 range) {
         if (band == 0) {
-            g.first[*g.n_vertices + at] = first;
+            g.first[w.n_vertices + at] = first;
             g.hang[at] = make_uint2(vertex_of(w, a), level);
         }
-        w.values.write(g.lo, band * g.record_room + at, range.x);
-        w.values.write(g.hi, band * g.record_room + at, range.y);
+        value_io<VALUE>::store(w, g.lo, band * g.record_room + at, range.x);
+        value_io<VALUE>::store(w, g.hi, band * g.record_room + at, range.y);
         at++;
     };
 #pragma unroll
@@ -590,7 +607,7 @@ template <typename WORK> static __device__ __forceinline__ void gather_own(WORK 
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < EACH; k++)
-        if (w.region[k] != NOWHERE && w.region[k] == w.up[k] && is_vertex(w.m.hook[w.up[k]]))
+        if ((w.joined >> k & 1) && is_vertex(w.m.hook[w.up[k]]))
             widen(w, w.up[k], value_range(w, k));
     EACH_COMPONENT(w, c)
     {
@@ -631,19 +648,22 @@ static __global__ void __launch_bounds__(THREADS, value_kind<VALUE>::BLOCKS)
     typedef omega_memory<VALUE> memory;
     QFZ_SHARED(memory, m);
     const qfz_block_box box = qfz_block_of(forest, blockIdx.x);
+    const uint2 block = forest.block[blockIdx.x];
     const int32_t y = (int32_t)place_of(0) / QFZ_SIDE, x = (int32_t)place_of(0) % QFZ_SIDE;
     omega_work<VALUE> w = {*m,
                            forest,
                            values,
                            graph,
                            root,
-                           forest.block[blockIdx.x].y & 0xffff,
+                           block.y & 0xffff,
+                           block.x,
+                           *graph.n_vertices,
                            (int64_t)(box.y + y) * forest.w + box.x + x,
                            y < box.h ? max(0, min((int)EACH, box.w - x)) : 0,
                            {},
                            {},
                            {},
-                           {},
+                           0,
                            0,
                            0};
     if (threadIdx.x == 0) m->n_rounds = m->n_records = 0;
