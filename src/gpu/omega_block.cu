@@ -93,12 +93,11 @@ template <typename VALUE> struct omega_memory {
         uint32_t word[QFZ_COMPS];                          /* what its region has in root */
     };
     union {
-        uint32_t tried[QFZ_COMPS];  /* as in qfz_omega_vertex */
-        uint32_t region[QFZ_COMPS]; /* the component that stands for its region in the block */
-    };
-    union {
-        uint32_t left[QFZ_COMPS];  /* as in qfz_omega_vertex */
-        uint32_t first[QFZ_COMPS]; /* of a region: its first pixel in the block, QFZ_NONE: none */
+        uint2 marks[QFZ_COMPS]; /* tried and left, as in qfz_omega_vertex */
+        struct {
+            uint32_t region[QFZ_COMPS]; /* the component that stands for its region in the block */
+            uint32_t first[QFZ_COMPS];  /* of a region: first pixel in the block, QFZ_NONE: none */
+        };
     };
     uint32_t n_rounds, n_records, first_record;
 };
@@ -318,12 +317,13 @@ static __device__ __forceinline__ uint2 peek_pair(const uint2 *pair)
     return make_uint2((uint32_t)word, (uint32_t)(word >> 32));
 }
 
-/* Most calls change nothing; ranges only grow, so that a stale one costs an atomic operation. */
+/* Most calls change nothing; ranges only grow, so that a stale one costs atomic operations. */
 template <typename WORK> static __device__ __forceinline__ void widen(WORK &w, uint32_t a, uint2 by)
 {
     const uint2 seen = peek_pair(&w.m.range[a]);
-    if (by.x < seen.x) atomicMin(&w.m.range[a].x, by.x);
-    if (by.y > seen.y) atomicMax(&w.m.range[a].y, by.y);
+    if ((by.x >= seen.x) & (by.y <= seen.y)) return;
+    atomicMin(&w.m.range[a].x, by.x);
+    atomicMax(&w.m.range[a].y, by.y);
 }
 
 template <typename WORK> static __device__ __forceinline__ uint2 value_range(const WORK &w, int k)
@@ -369,8 +369,7 @@ static __device__ __forceinline__ uint32_t mark_wide(WORK &w, const LIMIT &is_to
         if (!is_wide) continue;
         wide |= bit_of(c);
         w.m.range[c] = make_uint2(QFZ_NONE, 0);
-        w.m.tried[c] = 0;
-        w.m.left[c] = QFZ_NONE;
+        w.m.marks[c] = make_uint2(0, QFZ_NONE);
         const auto hook = w.m.hook[c];
         if (joins(hook))
             qfz_lower(&w.m.bounds[target_of(hook)].x, max(level_of(hook), 1u)); /* zones hold */
@@ -378,35 +377,62 @@ static __device__ __forceinline__ uint32_t mark_wide(WORK &w, const LIMIT &is_to
     return wide;
 }
 
-/* Is it open whether a holds with what joins it at `level`?  If so that is tried, if it comes in by
- * the level that is; at first only what joins at level 0 is. */
-template <bool FIRST, typename WORK>
-static __device__ __forceinline__ bool try_part(WORK &w, uint32_t a, uint32_t level, uint2 range)
+/* Is it open whether a holds with what joins it at `level`? */
+static __device__ __forceinline__ bool is_open(uint2 bounds, uint32_t level)
+{
+    return (level > bounds.y) & (level < bounds.x); /* never where a is not too wide */
+}
+
+/* What joins at level 0 is there from the start; the rest is left. */
+template <typename WORK>
+static __device__ __forceinline__ bool start_part(WORK &w, uint32_t a, uint32_t level, uint2 range)
 {
     const uint2 bounds = w.m.bounds[a];
-    const bool open = level > bounds.y && level < bounds.x; /* never where it is not wide */
-    const bool enters = FIRST ? level == 0 && bounds.y == 0
-                              : open && level - bounds.y - 1 <= (bounds.x - bounds.y - 2) / 2;
-    if (enters) {
+    const bool open = is_open(bounds, level);
+    if (open)
+        qfz_lower(&w.m.marks[a].y, level);
+    else if (level == 0 && bounds.y == 0)
         widen(w, a, range);
-        qfz_raise(&w.m.tried[a], level);
-    } else if (open) {
-        qfz_lower(&w.m.left[a], level);
-    }
     return open;
 }
 
-template <bool FIRST, typename WORK>
-static __device__ __forceinline__ bool try_all(WORK &w, undecided &u)
+/* If it is open, what joins by the middle of the levels in question is tried, the rest is left. */
+template <typename WORK>
+static __device__ __forceinline__ bool try_part(WORK &w, uint32_t a, uint32_t level, uint2 range)
+{
+    const uint2 bounds = w.m.bounds[a], marks = peek_pair(&w.m.marks[a]),
+                seen = peek_pair(&w.m.range[a]);
+    if (!is_open(bounds, level)) return false;
+    if (level - bounds.y - 1 > (bounds.x - bounds.y - 2) / 2) {
+        if (level < marks.y) atomicMin(&w.m.marks[a].y, level);
+    } else if ((range.x < seen.x) | (range.y > seen.y) | (level > marks.x)) { /* few are */
+        atomicMin(&w.m.range[a].x, range.x);
+        atomicMax(&w.m.range[a].y, range.y);
+        atomicMax(&w.m.marks[a].x, level);
+    }
+    return true;
+}
+
+/* Calls use(what it hangs on, level, range) for all that the thread has not decided; what it is
+ * true of stays so. */
+template <typename WORK, typename USE>
+static __device__ __forceinline__ void each_open(WORK &w, undecided &u, USE use)
 {
 #pragma unroll
     for (int k = 0; k < EACH; k++)
-        if ((u.pixels >> k & 1) && !try_part<FIRST>(w, w.up[k], w.level[k], value_range(w, k)))
+        if ((u.pixels >> k & 1) && !use(w.up[k], w.level[k], value_range(w, k)))
             u.pixels &= ~(1u << k);
     each_of(u.parts, [&](uint32_t c) {
         const auto hook = w.m.hook[c];
-        if (!try_part<FIRST>(w, target_of(hook), level_of(hook), w.m.range[c]))
-            u.parts &= ~bit_of(c);
+        if (!use(target_of(hook), level_of(hook), w.m.range[c])) u.parts &= ~bit_of(c);
+    });
+}
+
+/* Is anything open? */
+template <typename WORK> static __device__ __forceinline__ bool try_all(WORK &w, undecided &u)
+{
+    each_open(w, u, [&](uint32_t a, uint32_t level, uint2 range) {
+        return try_part(w, a, level, range);
     });
     return u.pixels | u.parts;
 }
@@ -419,20 +445,19 @@ static __device__ __forceinline__ void judge(omega_work<VALUE> &w, undecided &u,
 {
     typedef value_kind<VALUE> kind;
     each_of(u.wide, [&](uint32_t c) {
-        const uint32_t tried = w.m.tried[c];
-        if (!FIRST && tried == 0) { /* nothing was open */
+        const uint2 marks = w.m.marks[c];
+        if (!FIRST && marks.x == 0) { /* nothing was open */
             u.wide &= ~bit_of(c);
             return;
         }
         if (!is_too_wide(w.values, w.m.range[c])) {
-            w.m.bounds[c].y = min(w.m.left[c], w.m.bounds[c].x) - 1;
+            w.m.bounds[c].y = min(marks.y, w.m.bounds[c].x) - 1;
             w.m.held[c] = kind::pack(w.m.range[c]);
         } else {
-            w.m.bounds[c].x = FIRST ? 1 : tried;
+            w.m.bounds[c].x = FIRST ? 1 : marks.x;
             if (!FIRST) w.m.range[c] = kind::unpack(w.m.held[c]);
         }
-        w.m.tried[c] = 0;
-        w.m.left[c] = QFZ_NONE;
+        w.m.marks[c] = make_uint2(0, QFZ_NONE);
     });
 }
 
@@ -449,11 +474,13 @@ static __device__ __forceinline__ void bisect(omega_work<VALUE> &w, int band)
         u.pixels |= (w.up[k] != NOWHERE ? 1u : 0u) << k;
     EACH_COMPONENT(w, c)
     if (joins(w.m.hook[c]) && w.m.bounds[c].y == NOT_WIDE) u.parts |= bit_of(c);
-    (void)try_all<true>(w, u);
+    each_open(w, u, [&](uint32_t a, uint32_t level, uint2 range) {
+        return start_part(w, a, level, range);
+    });
     __syncthreads();
     judge<true>(w, u, is_too_wide);
     __syncthreads();
-    while (__syncthreads_or(try_all<false>(w, u))) {
+    while (__syncthreads_or(try_all(w, u))) {
         judge<false>(w, u, is_too_wide);
         __syncthreads();
     }
