@@ -407,6 +407,12 @@ static inline unsigned __byte_perm(unsigned a, unsigned b, unsigned selector)
         r |= (unsigned)(both >> 8 * (selector >> 4 * i & 7) & 255) << 8 * i;
     return r;
 }
+static inline unsigned __dp4a(unsigned a, unsigned b, unsigned sum)
+{
+    for (int i = 0; i < 32; i += 8)
+        sum += (a >> i & 255) * (b >> i & 255);
+    return sum;
+}
 template <typename F> static inline unsigned sim_bytes(unsigned a, unsigned b, F f)
 {
     unsigned r = 0;
