@@ -49,12 +49,18 @@ typedef struct qfz_numbers {
     uint64_t *slot_label; /* 0: the tile owns it */
 } qfz_numbers;
 
+/* One of an engine's devices. */
+typedef struct qfz_device {
+    int index;  /* from 0 */
+    int number; /* by which the user knows it */
+} qfz_device;
+
 typedef struct qfz_worker_spec {
     const qfz_rule *rule; /* borrowed as long as the worker lives */
     qfz_kind kind;
     int32_t max_h, max_w; /* of its tiles */
     int n_threads;        /* how many it may use for one tile */
-    int device;           /* which of the engine's devices; 0 where there is one */
+    qfz_device device;    /* index 0 where there is one */
     const char *method;   /* a published one by name, or NULL: what is fastest; borrowed */
 } qfz_worker_spec;
 

@@ -27,7 +27,8 @@ static void hand_close(qfz_hand *hand, const qfz_engine *engine)
     free(hand->records);
 }
 
-static qfz_status hand_open(qfz_hand *hand, const qfz_setup *setup, int device, qfz_error *err)
+static qfz_status hand_open(qfz_hand *hand, const qfz_setup *setup, qfz_device device,
+                            qfz_error *err)
 {
     const qfz_source_info *const info = &setup->info;
     const int64_t px = tile_px(setup);

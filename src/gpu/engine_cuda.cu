@@ -11,7 +11,7 @@
 qfz_status qfz_worker_enter(qfz_worker *worker, qfz_error *err)
 {
     worker->gpu.err = err;
-    QFZ_TRY_CUDA(err, cudaSetDevice(worker->spec.device));
+    QFZ_TRY_CUDA(err, cudaSetDevice(worker->spec.device.index));
     return QFZ_OK;
 }
 
@@ -59,7 +59,7 @@ static qfz_status take_memory(qfz_worker *worker)
     qfz_carve carve = {NULL, 0};
     carve_all(worker, &carve);
     (void)snprintf(what, sizeof what, "%zu bytes for tiles of %d x %d pixels on GPU %d", carve.used,
-                   spec->max_w, spec->max_h, spec->device);
+                   spec->max_w, spec->max_h, spec->device.number);
     QFZ_TRY(
         qfz_gpu_check(worker->gpu.err, cudaMalloc((void **)&worker->d_memory, carve.used), what));
     carve = qfz_carve{worker->d_memory, 0};
@@ -104,24 +104,24 @@ static size_t shared_needed(const qfz_rule *rule, qfz_kind kind)
     return then > forest ? then : forest;
 }
 
-qfz_status qfz_gpu_can(int device, const qfz_rule *rule, qfz_kind kind, qfz_error *err)
+qfz_status qfz_gpu_can(qfz_device device, const qfz_rule *rule, qfz_kind kind, qfz_error *err)
 {
     const size_t needed = shared_needed(rule, kind);
     int there = 0;
-    QFZ_TRY_CUDA(err,
-                 cudaDeviceGetAttribute(&there, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+    QFZ_TRY_CUDA(
+        err, cudaDeviceGetAttribute(&there, cudaDevAttrMaxSharedMemoryPerBlockOptin, device.index));
     if (needed <= (size_t)there) return QFZ_OK;
     return qfz_fail(
         err, QFZ_EGPU,
-        "GPU %d: its blocks have %d bytes of shared memory; %s of such pixels takes %zu", device,
-        there, kind == QFZ_LEVELS ? "saliency" : "simplify", needed);
+        "GPU %d: its blocks have %d bytes of shared memory; %s of such pixels takes %zu",
+        device.number, there, kind == QFZ_LEVELS ? "saliency" : "simplify", needed);
 }
 
 /* --------------------------------------------------------------------------------- open, close */
 static void worker_close(qfz_worker *worker)
 {
     if (!worker) return;
-    (void)cudaSetDevice(worker->spec.device);
+    (void)cudaSetDevice(worker->spec.device.index);
     qfz_regions_close(worker);
     qfz_staging_close(&worker->staging);
     if (worker->from) (void)cudaEventDestroy(worker->from);
@@ -134,7 +134,7 @@ static void worker_close(qfz_worker *worker)
 static qfz_status take_device(qfz_worker *worker)
 {
     qfz_error *const err = worker->gpu.err;
-    const int device = worker->spec.device;
+    const int device = worker->spec.device.index;
     int shared_max = 0;
     QFZ_TRY_CUDA(
         err, cudaDeviceGetAttribute(&worker->gpu.n_sms, cudaDevAttrMultiProcessorCount, device));
