@@ -180,6 +180,28 @@ static qfz_status write_mask(qfz_sink *sink, qfz_box box, const uint8_t *valid, 
     return QFZ_OK;
 }
 
+/* Whole blocks of a TIFF are compressed from here on, beside all else that the job does, and not
+ * when the file is closed; a block of which a part is missing waits for it. */
+static CPLErr pass_on(const qfz_sink *sink, GDALRasterBandH band, qfz_box box)
+{
+    const int64_t y0 = sink->spec.y0, h = sink->spec.y1 - y0;
+    int block_w = 0, block_h = 0;
+    GDALGetBlockSize(band, &block_w, &block_h);
+    const bool whole = box.x0 % block_w == 0 && (box.x1 % block_w == 0 || box.x1 == sink->spec.w) &&
+                       (box.y0 - y0) % block_h == 0 &&
+                       ((box.y1 - y0) % block_h == 0 || box.y1 - y0 == h);
+    return whole ? GDALFlushRasterCache(band) : CE_None;
+}
+
+static CPLErr pass_all_on(const qfz_sink *sink, qfz_box box)
+{
+    CPLErr done = CE_None;
+    if (!EQUAL(GDALGetDriverShortName(GDALGetDatasetDriver(sink->dataset)), "GTiff")) return done;
+    for (int b = 1; b <= sink->spec.n_bands && done == CE_None; b++)
+        done = pass_on(sink, GDALGetRasterBand(sink->dataset, b), box);
+    return done == CE_None && sink->mask ? pass_on(sink, sink->mask, box) : done;
+}
+
 static qfz_status write_locked(qfz_sink *sink, qfz_box box, const void *pixels,
                                const uint8_t *valid, qfz_error *err)
 {
@@ -190,6 +212,7 @@ static qfz_status write_locked(qfz_sink *sink, qfz_box box, const void *pixels,
     qfz_trap_begin(&trap);
     CPLErr done = move_pixels(sink, GF_Write, box, (void *)(uintptr_t)pixels);
     if (done == CE_None && sink->mask) st = write_mask(sink, box, valid, &done, err);
+    if (done == CE_None && st == QFZ_OK) done = pass_all_on(sink, box);
     qfz_trap_end(&trap);
     if (st == QFZ_OK && (done != CE_None || trap.failed))
         st = qfz_trap_fail_box(&trap, err, sink->path, box);
