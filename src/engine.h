@@ -67,8 +67,10 @@ typedef struct qfz_worker_spec {
 typedef struct qfz_engine {
     const char *name;
 
-    qfz_status (*open)(qfz_worker **worker, const qfz_worker_spec *spec, qfz_error *err);
-    void (*close)(qfz_worker *worker); /* NULL is allowed */
+    /* Workers that are alike, one for each thread of a device: what they need is taken for all at
+     * once.  They are closed together, too; NULLs are allowed. */
+    qfz_status (*open)(qfz_worker **workers, int n, const qfz_worker_spec *spec, qfz_error *err);
+    void (*close)(qfz_worker *const *workers, int n);
 
     /* Memory of a worker beside the tile's pixels, bytes per pixel at the most: the host's, and
      * the device's, where the engine has one (else NULL). */

@@ -41,9 +41,10 @@ qfz_status qfz_gpu_measure_copy(int device, double *bytes_per_s, qfz_error *err)
     return no_cuda(err);
 }
 
-static qfz_status no_open(qfz_worker **worker, const qfz_worker_spec *spec, qfz_error *err)
+static qfz_status no_open(qfz_worker **workers, int n, const qfz_worker_spec *spec, qfz_error *err)
 {
-    (void)worker;
+    (void)workers;
+    (void)n;
     (void)spec;
     return no_cuda(err);
 }
