@@ -47,7 +47,7 @@ static tile open_tile(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rule
 
 static void close_tile(tile *t)
 {
-    qfz_engine_cpu.close(t->cpu);
+    qfz_engine_cpu.close(&t->cpu, 1);
     upload_free(&t->up);
     cudaFree(t->d_keys);
 }

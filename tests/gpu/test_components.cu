@@ -24,7 +24,7 @@ static std::vector<uint32_t> host_roots(const qfz_image *image, const qfz_rule *
                       cpu->labels(worker, false, roots.data(), &err) == QFZ_OK;
     CHECK(done, "CPU engine: %s", err.message);
     roots_of_labels(&roots);
-    cpu->close(worker);
+    cpu->close(&worker, 1);
     return roots;
 }
 

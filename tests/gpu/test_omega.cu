@@ -116,7 +116,7 @@ static void check_alone(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *ru
 {
     qfz_worker *const cpu = cpu_worker(image, rule, QFZ_OMEGA);
     same_roots(gpu, image, rule, NULL, cpu_roots(cpu, image, NULL), "alone");
-    qfz_engine_cpu.close(cpu);
+    qfz_engine_cpu.close(&cpu, 1);
 }
 
 /* ---- Tiles ----------------------------------------------------------------------------------- */
@@ -125,7 +125,7 @@ static void cpu_summary(const qfz_image *tile, const qfz_rule *rule, qfz_summary
 {
     qfz_worker *const cpu = cpu_worker(tile, rule, QFZ_OMEGA);
     must(qfz_engine_cpu.summarise(cpu, summary, &err) == QFZ_OK, "summarise");
-    qfz_engine_cpu.close(cpu);
+    qfz_engine_cpu.close(&cpu, 1);
 }
 
 template <typename T> static void fetch(const qfz_gpu *gpu, void *to, const void *d_from, int64_t n)
@@ -220,7 +220,7 @@ static void check_tiles(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *ru
               "tile %lld has other regions by the device's summaries", (long long)t);
         CHECK(got.n_ring == want.n_ring && std::equal(want.slot, want.slot + want.n_ring, got.slot),
               "tile %lld has other slots", (long long)t);
-        qfz_engine_cpu.close(cpu);
+        qfz_engine_cpu.close(&cpu, 1);
         qfz_answer_fini(&want);
         qfz_answer_fini(&got);
     }
