@@ -171,7 +171,9 @@ qfz_status qfz_walk_level(qfz_level_walk *walk, qfz_stitch *stitch, int level, q
     *walk = (qfz_level_walk){.stitch = stitch, .level = level};
     qfz_hierarchy_owned(&stitch->hierarchy, level, stitch->ranks->rank, stitch->ranks->n,
                         &walk->first, &end);
-    const qfz_status st = qfz_parallel_for(stitch->n_threads, end - walk->first, fn, arg, err);
+    const int64_t n = end - walk->first;
+    walk->n_threads_each = n > 0 && n < stitch->n_threads ? stitch->n_threads / (int)n : 1;
+    const qfz_status st = qfz_parallel_for(stitch->n_threads, n, fn, arg, err);
     return qfz_ranks_agree(stitch->ranks, st, err);
 }
 
@@ -183,16 +185,18 @@ typedef struct step {
     void *progress_arg;
 } step;
 
-static qfz_status load_group(qfz_stitch *stitch, int level, int64_t node, const int64_t *members,
+static qfz_status load_group(const qfz_level_walk *walk, int64_t node, const int64_t *members,
                              int n_members, qfz_group *group, qfz_error *err)
 {
+    qfz_stitch *const stitch = walk->stitch;
     qfz_summary summaries[QFZ_MAX_CHILDREN] = {0};
     qfz_status st = QFZ_OK;
     for (int m = 0; m < n_members && st == QFZ_OK; m++)
         st = get_summary(stitch, members[m], &summaries[m], err);
     if (st == QFZ_OK)
-        st = qfz_group_init(group, stitch->rule, qfz_hierarchy_box(&stitch->hierarchy, level, node),
-                            n_members, summaries, err);
+        st = qfz_group_init(group, stitch->rule, walk->n_threads_each,
+                            qfz_hierarchy_box(&stitch->hierarchy, walk->level, node), n_members,
+                            summaries, err);
     for (int m = 0; m < n_members; m++)
         qfz_summary_fini(&summaries[m]);
     return st;
@@ -232,7 +236,7 @@ static qfz_status go_up(void *arg, int64_t item, int worker, qfz_error *err)
     qfz_map map = {0};
     qfz_status st;
     if (is_up(stitch, level, node)) return report(s, err);
-    QFZ_TRY_OR(st, cleanup, load_group(stitch, level, node, members, n_members, &group, err));
+    QFZ_TRY_OR(st, cleanup, load_group(&s->walk, node, members, n_members, &group, err));
     QFZ_TRY_OR(st, cleanup, stitch->solver->up(&group, &summary, &map, err));
     QFZ_TRY_OR(st, cleanup, put_map(stitch, node, &map, err));
     if (level + 1 < stitch->hierarchy.n_levels)
@@ -270,7 +274,7 @@ static qfz_status go_down(void *arg, int64_t item, int worker, qfz_error *err)
     qfz_map map = {0};
     qfz_status st;
     if (is_down(stitch, node, members, n_members)) return report(s, err);
-    QFZ_TRY_OR(st, cleanup, load_group(stitch, level, node, members, n_members, &group, err));
+    QFZ_TRY_OR(st, cleanup, load_group(&s->walk, node, members, n_members, &group, err));
     QFZ_TRY_OR(st, cleanup, get_answer(stitch, node, &own, err));
     QFZ_TRY_OR(st, cleanup, stitch->solver->down(&group, &own, answers, &map, err));
     QFZ_TRY_OR(st, cleanup, put_map(stitch, node, &map, err));
