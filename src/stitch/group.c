@@ -185,7 +185,8 @@ static qfz_status add_cross(qfz_group *group, const strip *t, int64_t p, int64_t
             cross->v[cross->n] = t->vertex[to + i];
             cross->level[cross->n] = key[i];
             group->cross_dir[cross->n] = (uint8_t)dir;
-            cross->n += t->valid[from + i] & t->valid[to + i] & joined;
+            cross->n +=
+                t->valid[from + i] & t->valid[to + i] & joined & (key[i] <= rule->alpha_key);
         }
     }
     return QFZ_OK;

@@ -27,7 +27,7 @@ typedef struct qfz_group {
     int n_stretches; /* all of the group's ring; a corner may come twice */
     qfz_stretch stretches[QFZ_MAX_STRETCHES];
 
-    qfz_links cross; /* edges between members, in no order of level */
+    qfz_links cross; /* edges between members up to alpha_key, in no order of level */
     uint8_t *cross_dir;
 } qfz_group;
 

@@ -6,14 +6,13 @@
 #include "stitch/parts.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "memory.h"
 #include "parallel.h"
 
 enum {
     PARTS_A_THREAD = 4,     /* so that threads which are done find more */
-    PART_VERTICES = 1 << 9, /* fewer are not worth a part */
+    PART_VERTICES = 1 << 4, /* fewer are not worth a part */
     MAX_PARTS = 1 << 12
 };
 
@@ -28,24 +27,35 @@ typedef struct splitting {
     int64_t *events;
 } splitting;
 
-typedef struct source {
+typedef struct piece {
     const qfz_links *links;
-    const qfz_absorbs *absorbs; /* NULL: none */
-    uint32_t offset;
-} source;
+    const qfz_absorbs *absorbs;
+    int64_t link, end_link, event, end_event;
+    uint32_t offset; /* of the source's first vertex */
+} piece;
 
-/* The members, then what crosses. */
-static source source_of(const qfz_group *group, int i)
+/* Where piece i of n begins. */
+static int64_t bound(int64_t n_items, int64_t i, int n)
 {
-    if (i == group->n_members) return (source){.links = &group->cross};
-    const qfz_summary *const s = &group->members[i];
-    return (source){.links = &s->links, .absorbs = &s->absorbs, .offset = group->offset[i]};
+    return n_items * i / n;
 }
 
-/* The range of a piece. */
-static int64_t bound(int64_t n, int64_t piece, int n_pieces)
+/* The sources are the members, then what crosses. */
+static piece piece_of(const splitting *s, int64_t item)
 {
-    return n * piece / n_pieces;
+    static const qfz_absorbs none = {0};
+    const qfz_group *const group = s->group;
+    const int m = (int)(item / s->n_pieces);
+    const int64_t i = item % s->n_pieces;
+    const bool crosses = m == group->n_members;
+    piece it = {.links = crosses ? &group->cross : &group->members[m].links,
+                .absorbs = crosses ? &none : &group->members[m].absorbs,
+                .offset = crosses ? 0 : group->offset[m]};
+    it.link = bound(it.links->n, i, s->n_pieces);
+    it.end_link = bound(it.links->n, i + 1, s->n_pieces);
+    it.event = bound(it.absorbs->n, i, s->n_pieces);
+    it.end_event = bound(it.absorbs->n, i + 1, s->n_pieces);
+    return it;
 }
 
 /* ------------------------------------------------------------------------------------ components
@@ -93,11 +103,9 @@ static qfz_status unite_piece(void *arg, int64_t item, int worker, qfz_error *er
     (void)worker;
     (void)err;
     const splitting *const s = arg;
-    const source from = source_of(s->group, (int)(item / s->n_pieces));
-    const int64_t piece = item % s->n_pieces, end = bound(from.links->n, piece + 1, s->n_pieces);
-    for (int64_t i = bound(from.links->n, piece, s->n_pieces); i < end; i++)
-        if (from.links->level[i] <= s->group->rule->alpha_key)
-            unite(s->parent, from.links->u[i] + from.offset, from.links->v[i] + from.offset);
+    const piece it = piece_of(s, item);
+    for (int64_t i = it.link; i < it.end_link; i++)
+        unite(s->parent, it.links->u[i] + it.offset, it.links->v[i] + it.offset);
     return QFZ_OK;
 }
 
@@ -127,28 +135,23 @@ static qfz_status find_components(splitting *s, qfz_error *err)
 
 /* ------------------------------------------------------------------------------------------ parts
  */
-static int part_at(const splitting *s, uint32_t vertex)
-{
-    return s->part ? s->part[vertex] : 0;
-}
-
 static qfz_status count_piece(void *arg, int64_t item, int worker, qfz_error *err)
 {
     (void)worker;
     (void)err;
     const splitting *const s = arg;
-    const source from = source_of(s->group, (int)(item / s->n_pieces));
-    const int64_t piece = item % s->n_pieces, n_links = from.links->n;
-    int64_t *const links = s->links + item * s->parts->n, *const events =
-                                                              s->events + item * s->parts->n;
-    for (int64_t i = bound(n_links, piece, s->n_pieces); i < bound(n_links, piece + 1, s->n_pieces);
-         i++)
-        links[part_at(s, from.links->u[i] + from.offset)] +=
-            from.links->level[i] <= s->group->rule->alpha_key;
-    const int64_t n_events = from.absorbs ? from.absorbs->n : 0;
-    for (int64_t i = bound(n_events, piece, s->n_pieces);
-         i < bound(n_events, piece + 1, s->n_pieces); i++)
-        events[part_at(s, from.absorbs->at[i] + from.offset)]++;
+    const piece it = piece_of(s, item);
+    int64_t *const links = s->links + item * s->parts->n;
+    int64_t *const events = s->events + item * s->parts->n;
+    if (!s->part) {
+        *links = it.end_link - it.link;
+        *events = it.end_event - it.event;
+        return QFZ_OK;
+    }
+    for (int64_t i = it.link; i < it.end_link; i++)
+        links[s->part[it.links->u[i] + it.offset]]++;
+    for (int64_t i = it.event; i < it.end_event; i++)
+        events[s->part[it.absorbs->at[i] + it.offset]]++;
     return QFZ_OK;
 }
 
@@ -167,33 +170,30 @@ static void place(int64_t *counts, int64_t n_pieces, int n_parts, int64_t *first
     first[n_parts] = sum;
 }
 
-static void put_links(const splitting *s, const source *from, int64_t i, int64_t end, int64_t *next)
+static void put_links(const splitting *s, const piece *it, int64_t *next)
 {
-    const uint32_t alpha_key = s->group->rule->alpha_key;
     qfz_links *const to = &s->parts->links;
-    for (; i < end; i++) {
-        const uint32_t level = from->links->level[i], u = from->links->u[i] + from->offset;
-        if (level > alpha_key) continue;
-        const int64_t at = next[part_at(s, u)]++;
+    for (int64_t i = it->link; i < it->end_link; i++) {
+        const uint32_t u = it->links->u[i] + it->offset;
+        const int64_t at = next[s->part ? s->part[u] : 0]++;
         to->u[at] = u;
-        to->v[at] = from->links->v[i] + from->offset;
-        to->level[at] = level;
+        to->v[at] = it->links->v[i] + it->offset;
+        to->level[at] = it->links->level[i];
     }
 }
 
-static void put_events(const splitting *s, const source *from, int64_t i, int64_t end,
-                       int64_t *next)
+static void put_events(const splitting *s, const piece *it, int64_t *next)
 {
     const size_t bytes = qfz_type_bytes(s->group->rule->type) * (size_t)s->group->rule->n_bands;
-    const qfz_absorbs *const in = from->absorbs;
+    const qfz_absorbs *const in = it->absorbs;
     qfz_absorbs *const to = &s->parts->absorbs;
-    for (; i < end; i++) {
-        const uint32_t vertex = in->at[i] + from->offset;
-        const size_t at = (size_t)next[part_at(s, vertex)]++;
+    for (int64_t i = it->event; i < it->end_event; i++) {
+        const uint32_t vertex = in->at[i] + it->offset;
+        const size_t from = (size_t)i, at = (size_t)next[s->part ? s->part[vertex] : 0]++;
         to->at[at] = vertex;
         to->level[at] = in->level[i];
-        memcpy((char *)to->lo + at * bytes, (const char *)in->lo + (size_t)i * bytes, bytes);
-        memcpy((char *)to->hi + at * bytes, (const char *)in->hi + (size_t)i * bytes, bytes);
+        qfz_copy_span((char *)to->lo + at * bytes, (const char *)in->lo + from * bytes, bytes);
+        qfz_copy_span((char *)to->hi + at * bytes, (const char *)in->hi + from * bytes, bytes);
     }
 }
 
@@ -202,13 +202,9 @@ static qfz_status put_piece(void *arg, int64_t item, int worker, qfz_error *err)
     (void)worker;
     (void)err;
     const splitting *const s = arg;
-    const source from = source_of(s->group, (int)(item / s->n_pieces));
-    const int64_t piece = item % s->n_pieces, n_links = from.links->n,
-                  n_events = from.absorbs ? from.absorbs->n : 0;
-    put_links(s, &from, bound(n_links, piece, s->n_pieces), bound(n_links, piece + 1, s->n_pieces),
-              s->links + item * s->parts->n);
-    put_events(s, &from, bound(n_events, piece, s->n_pieces),
-               bound(n_events, piece + 1, s->n_pieces), s->events + item * s->parts->n);
+    const piece it = piece_of(s, item);
+    put_links(s, &it, s->links + item * s->parts->n);
+    put_events(s, &it, s->events + item * s->parts->n);
     return QFZ_OK;
 }
 

@@ -100,7 +100,7 @@ static qfz_status join_sorted(work *w, int p, const qfz_links *links, const qfz_
     QFZ_TRY(qfz_graph_init(graph, links->n, err));
     QFZ_TRY(qfz_graph_init(order, absorbs->n, err));
     qfz_graph_set_links(graph, n, links->u, links->v, links->level);
-    qfz_graph_add_links(graph, 0, links->n, UINT32_MAX);
+    qfz_graph_add_links(graph, 0, links->n, w->group->rule->alpha_key);
     qfz_graph_sort(graph);
     qfz_graph_set_links(order, n, NULL, NULL, absorbs->level);
     qfz_graph_add_links(order, 0, absorbs->n, UINT32_MAX);

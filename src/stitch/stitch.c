@@ -56,23 +56,13 @@ qfz_status qfz_stitch_attach(qfz_stitch *stitch, qfz_journal *journal, qfz_error
 }
 
 /* -------------------------------------------------------------------------- pieces of the store */
-/* data is released here, whatever comes of it. */
-static qfz_status put_packed(qfz_stitch *stitch, int what, int64_t node, void *take_data,
-                             int64_t bytes, qfz_error *err)
-{
-    const qfz_status st =
-        qfz_store_put(stitch->store, qfz_piece(stitch, what, node), take_data, bytes, err);
-    free(take_data);
-    return st;
-}
-
 static qfz_status put_summary(qfz_stitch *stitch, int64_t node, const qfz_summary *summary,
                               qfz_error *err)
 {
     void *data = NULL;
     int64_t bytes = 0;
     QFZ_TRY(qfz_pack_summary(summary, stitch->rule, &data, &bytes, err));
-    return put_packed(stitch, PIECE_SUMMARY, node, data, bytes, err);
+    return qfz_store_give(stitch->store, qfz_piece(stitch, PIECE_SUMMARY, node), data, bytes, err);
 }
 
 static qfz_status put_answer(qfz_stitch *stitch, int64_t node, const qfz_answer *answer,
@@ -81,18 +71,21 @@ static qfz_status put_answer(qfz_stitch *stitch, int64_t node, const qfz_answer 
     void *data = NULL;
     int64_t bytes = 0;
     QFZ_TRY(qfz_pack_answer(answer, stitch->rule, &data, &bytes, err));
-    return put_packed(stitch, PIECE_ANSWER, node, data, bytes, err);
+    return qfz_store_give(stitch->store, qfz_piece(stitch, PIECE_ANSWER, node), data, bytes, err);
 }
 
-static qfz_status get_summary(qfz_stitch *stitch, int64_t node, qfz_summary *summary,
-                              qfz_error *err)
+/* Of what is in memory a view, until it is dropped. */
+static qfz_status view_summary(qfz_stitch *stitch, int64_t node, qfz_summary *summary,
+                               qfz_error *err)
 {
-    void *data = NULL;
-    int64_t bytes = 0;
-    QFZ_TRY(
-        qfz_store_get(stitch->store, qfz_piece(stitch, PIECE_SUMMARY, node), &data, &bytes, err));
-    const qfz_status st = qfz_unpack_summary(summary, stitch->rule, data, bytes, err);
-    free(data);
+    const void *data;
+    void *own;
+    int64_t bytes;
+    QFZ_TRY(qfz_store_view(stitch->store, qfz_piece(stitch, PIECE_SUMMARY, node), &data, &bytes,
+                           &own, err));
+    if (!data) return qfz_fail(err, QFZ_EIO, "a summary that was stored is not there");
+    const qfz_status st = qfz_unpack_summary(summary, stitch->rule, data, own, bytes, err);
+    if (st != QFZ_OK) free(own);
     return st;
 }
 
@@ -110,7 +103,7 @@ static qfz_status get_answer(qfz_stitch *stitch, int64_t node, qfz_answer *answe
         return qfz_fail(err, QFZ_EIO, "an answer that was stored is not there");
     if (!data) return QFZ_OK;
     const qfz_status st = qfz_unpack_answer(answer, stitch->rule, data, bytes, err);
-    free(data);
+    if (st != QFZ_OK) free(data);
     return st;
 }
 
@@ -192,7 +185,7 @@ static qfz_status load_group(const qfz_level_walk *walk, int64_t node, const int
     qfz_summary summaries[QFZ_MAX_CHILDREN] = {0};
     qfz_status st = QFZ_OK;
     for (int m = 0; m < n_members && st == QFZ_OK; m++)
-        st = get_summary(stitch, members[m], &summaries[m], err);
+        st = view_summary(stitch, members[m], &summaries[m], err);
     if (st == QFZ_OK)
         st = qfz_group_init(group, stitch->rule, walk->n_threads_each,
                             qfz_hierarchy_box(&stitch->hierarchy, walk->level, node), n_members,
