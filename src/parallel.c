@@ -21,11 +21,19 @@ static void do_item(qfz_item_fn fn, void *arg, int64_t i, qfz_status *first, qfz
     }
 }
 
+static qfz_status one_by_one(int64_t n, qfz_item_fn fn, void *arg, qfz_error *err)
+{
+    qfz_status st = QFZ_OK;
+    for (int64_t i = 0; i < n && st == QFZ_OK; i++)
+        st = fn(arg, i, omp_get_thread_num(), err);
+    return st;
+}
+
 /* Threads that a smaller team has no use for would end, and be started anew by the next one. */
 qfz_status qfz_parallel_for(int n_threads, int64_t n, qfz_item_fn fn, void *arg, qfz_error *err)
 {
     qfz_status first = QFZ_OK;
-    if (n == 0) return QFZ_OK;
+    if (n < 2 || n_threads < 2) return one_by_one(n, fn, arg, err);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(n_threads)
     for (int64_t i = 0; i < n; i++)
         do_item(fn, arg, i, &first, err);
@@ -35,11 +43,8 @@ qfz_status qfz_parallel_for(int n_threads, int64_t n, qfz_item_fn fn, void *arg,
 qfz_status qfz_parallel_within(int n_threads, int64_t n, qfz_item_fn fn, void *arg, qfz_error *err)
 {
     qfz_status first = QFZ_OK;
-    if (n_threads < 2) {
-        for (int64_t i = 0; i < n && first == QFZ_OK; i++)
-            first = fn(arg, i, omp_get_thread_num(), err);
-        return first;
-    }
+    if (n_threads < 2) return one_by_one(n, fn, arg, err);
+    if (!omp_in_parallel()) return qfz_parallel_for(n_threads, n, fn, arg, err);
 #pragma omp taskloop grainsize(1) shared(first)
     for (int64_t i = 0; i < n; i++)
         do_item(fn, arg, i, &first, err);

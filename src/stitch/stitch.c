@@ -157,16 +157,16 @@ qfz_status qfz_stitch_pixels(qfz_stitch *stitch, uint64_t *n, qfz_error *err)
 
 /* ----------------------------------------------------------------------------------- up and down
  */
-qfz_status qfz_walk_level(qfz_level_walk *walk, qfz_stitch *stitch, int level, qfz_item_fn fn,
-                          void *arg, qfz_error *err)
+qfz_status qfz_walk_level(qfz_level_walk *walk, qfz_stitch *stitch, int n_threads, int level,
+                          qfz_item_fn fn, void *arg, qfz_error *err)
 {
     int64_t end;
     *walk = (qfz_level_walk){.stitch = stitch, .level = level};
     qfz_hierarchy_owned(&stitch->hierarchy, level, stitch->ranks->rank, stitch->ranks->n,
                         &walk->first, &end);
     const int64_t n = end - walk->first;
-    walk->n_threads_each = n > 0 && n < stitch->n_threads ? stitch->n_threads / (int)n : 1;
-    const qfz_status st = qfz_parallel_for(stitch->n_threads, n, fn, arg, err);
+    walk->n_threads_each = n > 0 && n < n_threads ? n_threads / (int)n : 1;
+    const qfz_status st = qfz_parallel_for(n_threads, n, fn, arg, err);
     return qfz_ranks_agree(stitch->ranks, st, err);
 }
 
@@ -312,10 +312,11 @@ qfz_status qfz_stitch_solve(qfz_stitch *stitch, qfz_stitch_progress progress, vo
     if (both_ways) s.n_groups += count_groups(stitch, 1, n_levels);
     for (int level = 1; level < n_levels; level++) {
         QFZ_TRY(qfz_stitch_exchange(stitch, PIECE_SUMMARY, level - 1, QFZ_UP, err));
-        if (level < end_up) QFZ_TRY(qfz_walk_level(&s.walk, stitch, level, go_up, &s, err));
+        if (level < end_up)
+            QFZ_TRY(qfz_walk_level(&s.walk, stitch, stitch->n_threads, level, go_up, &s, err));
     }
     for (int level = n_levels - 1; both_ways && level > 0; level--) {
-        QFZ_TRY(qfz_walk_level(&s.walk, stitch, level, go_down, &s, err));
+        QFZ_TRY(qfz_walk_level(&s.walk, stitch, stitch->n_threads, level, go_down, &s, err));
         QFZ_TRY(qfz_stitch_exchange(stitch, PIECE_ANSWER, level - 1, QFZ_DOWN, err));
     }
     return QFZ_OK;
