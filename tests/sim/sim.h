@@ -298,6 +298,11 @@ template <typename T> static inline T __ldcg(const T *p)
     sim_maybe_yield();
     return *(const volatile T *)p;
 }
+static inline uint4 __ldcg(const uint4 *p)
+{
+    const unsigned *const word = (const unsigned *)p;
+    return uint4{__ldcg(word), __ldcg(word + 1), __ldcg(word + 2), __ldcg(word + 3)};
+}
 template <typename T> static inline void __stcs(T *p, T value)
 {
     *p = value;
