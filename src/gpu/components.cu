@@ -72,24 +72,22 @@ static __device__ __forceinline__ links_up links_of(const block_words &words, in
     return links;
 }
 
-/* The run above that pixel x of a word is linked to, dx to its side. */
-static __device__ __forceinline__ uint32_t run_above(const block_words &words, int word, int x,
-                                                     int dx)
+/* The run above that a word's pixel, as a bit, is linked to, dx to its side. */
+static __device__ __forceinline__ uint32_t run_above(const block_words &words, int word,
+                                                     uint32_t bit, int dx)
 {
     const int up = word - 2;
-    const uint32_t till = (1u << x << (1 + dx)) - 1; /* all bits where that shifts out */
+    const uint32_t till = (bit << (1 + dx)) - 1; /* all bits where that shifts out */
     uint32_t run = words.before[up] + (uint32_t)__popc(words.starts[up] & till) - 1;
-    if (dx > 0 && x == QFZ_WARP - 1) run += words.starts[up + 1] & 1;
+    if (dx > 0 && bit >> (QFZ_WARP - 1)) run += words.starts[up + 1] & 1;
     return run;
 }
 
-/* Takes the first link at one of some pixels, of which there is one: its other end. */
+/* Takes a link of a pixel that has one: its other end. */
 template <bool EIGHT>
 static __device__ __forceinline__ uint32_t take_link(const block_words &words, int word,
-                                                     uint32_t pixels, links_up *links, int *x)
+                                                     uint32_t bit, links_up *links)
 {
-    const uint32_t bit = pixels & (0u - pixels);
-    *x = __ffs((int)pixels) - 1;
     int dx = 0;
     if (!EIGHT || (links->above & bit)) {
         links->above &= ~bit;
@@ -100,7 +98,7 @@ static __device__ __forceinline__ uint32_t take_link(const block_words &words, i
         links->right &= ~bit;
         dx = 1;
     }
-    return run_above(words, word, *x, dx);
+    return run_above(words, word, bit, dx);
 }
 
 template <bool EIGHT> static __device__ __forceinline__ uint32_t linked(const links_up &links)
@@ -121,22 +119,29 @@ struct in_block {
     }
 };
 
-/* Hooks every run that starts in this word to the first run above that it is linked to: no other
- * thread has this run, and so far nothing else is known of it.  The other links are left; a run
- * without any is a root. */
+/* Every run that starts in this word is its own component's first. */
+static __device__ __forceinline__ void begin_runs(const block_words &words, int word,
+                                                  uint32_t *parent)
+{
+    uint32_t *own = parent + words.before[word];
+    for (uint32_t rest = words.starts[word]; rest; rest &= rest - 1)
+        *own++ = (uint32_t)(RUN_ROOT | word * QFZ_WARP) | index_of(lowest(rest));
+}
+
+/* Hooks every run that starts in this word to the first run above that it is linked to, if any: no
+ * other thread has this run, and so far nothing else is known of it.  The other links are left. */
 template <bool EIGHT>
 static __device__ __forceinline__ void hook_runs(const block_words &words, int word,
                                                  links_up *links, uint32_t *parent)
 {
-    uint32_t *own = parent + words.before[word];
-    for (uint32_t rest = words.starts[word]; rest; own++) {
-        const uint32_t from = rest & (0u - rest);
-        const uint32_t place = (uint32_t)(word * QFZ_WARP + __ffs((int)rest) - 1);
-        rest ^= from;
-        const uint32_t till = rest & (0u - rest); /* 0: the end, and then all bits from `from` */
-        const uint32_t pixels = linked<EIGHT>(*links) & (till - from);
-        int x;
-        *own = pixels ? take_link<EIGHT>(words, word, pixels, links, &x) : RUN_ROOT | place;
+    const uint32_t starts = words.starts[word];
+    uint32_t *const last = parent + words.before[word] - 1;
+    uint32_t pixels = linked<EIGHT>(*links) & (0u - lowest(starts)); /* of such runs */
+    while (pixels) {
+        const uint32_t bit = lowest(pixels);
+        last[__popc(starts & (2 * bit - 1))] = take_link<EIGHT>(words, word, bit, links);
+        const uint32_t next = lowest(starts & (0u - 2 * bit)); /* 0: there is none */
+        pixels &= 0u - next;
     }
 }
 
@@ -144,10 +149,11 @@ template <bool EIGHT>
 static __device__ __forceinline__ void unite_runs(const block_words &words, int word,
                                                   links_up links, uint32_t *parent)
 {
+    const uint32_t starts = words.starts[word], last = words.before[word] - 1;
     for (uint32_t pixels; (pixels = linked<EIGHT>(links)) != 0;) {
-        int x;
-        const uint32_t above = take_link<EIGHT>(words, word, pixels, &links, &x);
-        qfz_unite<in_block>(parent, run_at(words, word, x), above);
+        const uint32_t bit = lowest(pixels);
+        const uint32_t above = take_link<EIGHT>(words, word, bit, &links);
+        qfz_unite<in_block>(parent, last + (uint32_t)__popc(starts & (2 * bit - 1)), above);
     }
 }
 
@@ -172,6 +178,7 @@ static __device__ __forceinline__ void solve_runs(const block_words &words, uint
 {
     const int word = (int)threadIdx.x;
     links_up links = links_of<EIGHT>(words, word);
+    begin_runs(words, word, parent);
     hook_runs<EIGHT>(words, word, &links, parent);
     __syncthreads();
     flatten_runs(n_runs, parent);
@@ -225,18 +232,18 @@ static __device__ __forceinline__ void tell_seams(const layout &at, const block_
     uint32_t *const seams = at.seams + (int64_t)blockIdx.x * 2 * SEAMS + warp;
     if ((int)threadIdx.x >= SIDE) return; /* two whole warps go on */
     const uint32_t right = column_bits(words.right, 1, RIGHTMOST);
-    const uint32_t along_left = column_bits(words.below, 0, LEFTMOST);
-    const uint32_t along_right = column_bits(words.below, 1, RIGHTMOST);
+    const uint32_t along_left = EIGHT ? column_bits(words.below, 0, LEFTMOST) : 0;
+    const uint32_t along_right = EIGHT ? column_bits(words.below, 1, RIGHTMOST) : 0;
     const uint32_t right_below = EIGHT ? column_bits(words.below_right, 1, RIGHTMOST) : 0;
     const uint32_t left_below = EIGHT ? column_bits(words.below_left, 0, LEFTMOST) : 0;
     if (threadIdx.x % QFZ_WARP) return;
     seams[2 * SEAM_RIGHT] = right;
     seams[2 * SEAM_BELOW] = words.below[below];
+    if (!EIGHT) return;
     seams[2 * SEAM_ALONG_TOP] = words.right[warp];
     seams[2 * SEAM_ALONG_BOTTOM] = words.right[below];
     seams[2 * SEAM_ALONG_LEFT] = along_left;
     seams[2 * SEAM_ALONG_RIGHT] = along_right;
-    if (!EIGHT) return;
     seams[2 * SEAM_RIGHT_BELOW] = right_below;
     seams[2 * SEAM_LEFT_BELOW] = left_below;
     seams[2 * SEAM_BELOW_RIGHT] = words.below_right[below];
@@ -290,13 +297,13 @@ static __device__ __forceinline__ uint32_t seam_word(const layout &at, uint32_t 
     return k < SIDE ? at.seams[((int64_t)block * SEAMS + seam) * 2 + k / QFZ_WARP] : 0;
 }
 
-/* Joins pairs, each that several lanes of a warp have once: along a border most are alike. */
+/* Joins pairs; not those that the lane before has too: along a border many are alike. */
 static __device__ __forceinline__ void unite_pairs(ring_pair pair, uint32_t *parent)
 {
-    const unsigned long long both = (unsigned long long)pair.a << 32 | pair.b;
-    const uint32_t alike = __match_any_sync(0xffffffffu, both);
-    const bool first = (int)threadIdx.x % QFZ_WARP == __ffs((int)alike) - 1;
-    if (pair.a != QFZ_NONE && first) qfz_unite<qfz_in_global>(parent, pair.a, pair.b);
+    const uint32_t a = __shfl_up_sync(0xffffffffu, pair.a, 1);
+    const uint32_t b = __shfl_up_sync(0xffffffffu, pair.b, 1);
+    const bool same = threadIdx.x % QFZ_WARP && pair.a == a && pair.b == b;
+    if (pair.a != QFZ_NONE && !same) qfz_unite<qfz_in_global>(parent, pair.a, pair.b);
 }
 
 /* Which joins across a seam are needed at the places k .. k + 31 of it, seen from the block at its
@@ -312,12 +319,10 @@ static __device__ __forceinline__ seam_joins seam_joins_at(const layout &at, uin
 {
     const int across_seam = bottom ? SEAM_BELOW : SEAM_RIGHT;
     const uint32_t across = seam_word(at, block, across_seam, k);
+    if (!EIGHT) return seam_joins{across, 0, 0};
+
     const uint32_t along = seam_word(at, block, bottom ? SEAM_ALONG_BOTTOM : SEAM_ALONG_RIGHT, k);
     const uint32_t next_along = seam_word(at, next, bottom ? SEAM_ALONG_TOP : SEAM_ALONG_LEFT, k);
-    /* both sides go on: what is across the place joins what is across the next one */
-    const uint32_t same = across & along & next_along;
-    if (!EIGHT) return seam_joins{across & ~(same << 1), 0, 0};
-
     const uint32_t after = moved_left(across, seam_word(at, block, across_seam, k + QFZ_WARP));
     uint32_t ahead = seam_word(at, block, bottom ? SEAM_BELOW_RIGHT : SEAM_RIGHT_BELOW, k), back;
     if (bottom) {
@@ -332,6 +337,8 @@ static __device__ __forceinline__ seam_joins seam_joins_at(const layout &at, uin
         back = seam_word(at, next, SEAM_LEFT_BELOW, k) & own;
         ahead &= own;
     }
+    /* both sides go on: what is across the place joins what is across the next one */
+    const uint32_t same = across & along & next_along;
     /* a diagonal adds nothing where a straight join and one along a side lead to the same pixel */
     return seam_joins{across & ~(same << 1), ahead & ~(across & next_along) & ~(along & after),
                       back & ~(across & along) & ~(after & next_along)};
@@ -347,20 +354,27 @@ template <bool EIGHT> static __global__ void __launch_bounds__(2 * SIDE) k_link_
     const uint32_t next = bottom ? below : block + 1;
     const int mine = bottom ? BOTTOM : RIGHT, other = bottom ? TOP : LEFT;
     if (bottom ? below >= (uint32_t)at.n_blocks : next % (uint32_t)at.blocks_w == 0) return;
+    const uint32_t a = ring_px(at, block, mine + k), b = ring_px(at, next, other + k);
     const seam_joins joins = seam_joins_at<EIGHT>(at, block, next, bottom, k - lane);
-    uint32_t rest =
-        (joins.across >> lane & 1) | (joins.ahead >> lane & 1) << 1 | (joins.back >> lane & 1) << 2;
-    while (__any_sync(0xffffffffu, rest)) {
+    bool across = joins.across >> lane & 1;
+    bool ahead = joins.ahead >> lane & 1, back = joins.back >> lane & 1;
+    /* beyond the seam's end come the first pixels of the blocks to the right */
+    const uint32_t more = (uint32_t)((k + 1) / SIDE);
+    const int after = (k + 1) % SIDE;
+    do {
         ring_pair pair = {QFZ_NONE, QFZ_NONE};
-        if (rest) {
-            /* beyond the seam's end: the first pixels of the blocks to the right */
-            const int from = k + (rest & 3 ? 0 : 1), to = k + ((rest & 3) == 2 ? 1 : 0);
-            pair.a = ring_px(at, block + (uint32_t)(from / SIDE), mine + from % SIDE);
-            pair.b = ring_px(at, next + (uint32_t)(to / SIDE), other + to % SIDE);
-            rest &= rest - 1;
+        if (across) {
+            pair = ring_pair{a, b};
+            across = false;
+        } else if (ahead) {
+            pair = ring_pair{a, ring_px(at, next + more, other + after)};
+            ahead = false;
+        } else if (back) {
+            pair = ring_pair{ring_px(at, block + more, mine + after), b};
+            back = false;
         }
         unite_pairs(pair, at.parent);
-    }
+    } while (EIGHT && __any_sync(0xffffffffu, ahead || back));
 }
 
 /* ---- Launches -------------------------------------------------------------------------------- */
