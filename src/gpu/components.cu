@@ -106,9 +106,9 @@ template <bool EIGHT> static __device__ __forceinline__ uint32_t linked(const li
     return EIGHT ? links.above | links.left | links.right : links.above;
 }
 
-/* The parents of a block's runs.  What roots have are their codes already. */
+/* The parents of a block's runs.  What roots have, the mark apart, are their codes already. */
 struct in_block {
-    enum : uint32_t { MARK = RUN_ROOT };
+    enum : uint32_t { MARK = 0x80000000u };
     static __device__ __forceinline__ uint32_t read(const uint32_t *word)
     {
         return qfz_in_shared::read(word);
@@ -123,9 +123,10 @@ struct in_block {
 static __device__ __forceinline__ void begin_runs(const block_words &words, int word,
                                                   uint32_t *parent)
 {
+    const uint32_t first = in_block::MARK | RUN_ROOT | (uint32_t)(word * QFZ_WARP);
     uint32_t *own = parent + words.before[word];
     for (uint32_t rest = words.starts[word]; rest; rest &= rest - 1)
-        *own++ = (uint32_t)(RUN_ROOT | word * QFZ_WARP) | index_of(lowest(rest));
+        *own++ = first | index_of(lowest(rest));
 }
 
 /* Hooks every run that starts in this word to the first run above that it is linked to, if any: no
@@ -162,8 +163,8 @@ static __device__ __forceinline__ void flatten_runs(uint32_t n_runs, uint32_t *p
 {
     for (uint32_t run = threadIdx.x; run < n_runs; run += WORDS) {
         uint32_t up = in_block::read(parent + run), top;
-        if (up & RUN_ROOT) continue;
-        while (!((top = in_block::read(parent + up)) & RUN_ROOT)) {
+        if (up & in_block::MARK) continue;
+        while (!((top = in_block::read(parent + up)) & in_block::MARK)) {
             in_block::write(parent + run, top);
             up = top;
         }
@@ -275,7 +276,7 @@ static __global__ void __launch_bounds__(WORDS) k_link_block(SOURCE source, layo
     __syncthreads();
     uint32_t *const runs = reinterpret_cast<uint32_t *>(at.runs + block.runs); /* an even number */
     for (uint32_t i = threadIdx.x; 2 * i < n_runs; i += WORDS)
-        runs[i] = parent[2 * i] | parent[(2 * i + 1) % RUNS] << 16;
+        runs[i] = __byte_perm(parent[2 * i], parent[(2 * i + 1) % RUNS], 0x5410); /* low halves */
 }
 
 /* ---- Seams between blocks -------------------------------------------------------------------- */
