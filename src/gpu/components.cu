@@ -10,22 +10,35 @@ enum { PIECES = SIDE / QFZ_PIECE };
 
 /* ---- Runs of a block ------------------------------------------------------------------------- */
 
-struct block_words {
-    uint32_t valid[WORDS], right[WORDS], below[WORDS], below_right[WORDS], below_left[WORDS];
-    uint32_t starts[WORDS];
-    uint32_t before[WORDS]; /* runs that start in earlier words */
-    uint32_t sums[WORDS / QFZ_WARP];
+/* Where runs start, and how many do in earlier words. */
+struct run_words {
+    uint32_t starts[WORDS], before[WORDS];
+};
+
+/* What pixels are joined to (join_source.cuh). */
+template <bool EIGHT> struct join_words {
+    enum { DIAGONAL = EIGHT ? WORDS : 1 };
+    uint32_t right[WORDS], below[WORDS], below_right[DIAGONAL], below_left[DIAGONAL];
+};
+
+/* Runs come into the memory of the joins, once these have told the seams and the links. */
+template <bool EIGHT> struct block_words {
+    uint32_t valid[WORDS], sums[WORDS / QFZ_WARP];
+    union {
+        join_words<EIGHT> joins;
+        run_words runs;
+    };
 };
 
 /* The number of the run that has valid pixel x of a word. */
-static __device__ __forceinline__ uint32_t run_at(const block_words &words, int word, int x)
+static __device__ __forceinline__ uint32_t run_at(const run_words &runs, int word, int x)
 {
-    return words.before[word] + (uint32_t)__popc(words.starts[word] & up_to(x)) - 1;
+    return runs.before[word] + (uint32_t)__popc(runs.starts[word] & up_to(x)) - 1;
 }
 
 template <bool EIGHT, typename SOURCE>
 static __device__ __forceinline__ void read_words(const SOURCE &source, const block_place &block,
-                                                  block_words *words)
+                                                  block_words<EIGHT> *words)
 {
     const int row = 2 * ((int)threadIdx.x / PIECES), column = (int)threadIdx.x % PIECES;
     qfz_piece pieces[2];
@@ -34,11 +47,11 @@ static __device__ __forceinline__ void read_words(const SOURCE &source, const bl
     for (int k = 0; k < 2; k++) {
         const int i = (row + k) * PIECES + column;
         reinterpret_cast<uint16_t *>(words->valid)[i] = (uint16_t)pieces[k].valid;
-        reinterpret_cast<uint16_t *>(words->right)[i] = (uint16_t)pieces[k].right;
-        reinterpret_cast<uint16_t *>(words->below)[i] = (uint16_t)pieces[k].below;
+        reinterpret_cast<uint16_t *>(words->joins.right)[i] = (uint16_t)pieces[k].right;
+        reinterpret_cast<uint16_t *>(words->joins.below)[i] = (uint16_t)pieces[k].below;
         if (!EIGHT) continue;
-        reinterpret_cast<uint16_t *>(words->below_right)[i] = (uint16_t)pieces[k].below_right;
-        reinterpret_cast<uint16_t *>(words->below_left)[i] = (uint16_t)pieces[k].below_left;
+        reinterpret_cast<uint16_t *>(words->joins.below_right)[i] = (uint16_t)pieces[k].below_right;
+        reinterpret_cast<uint16_t *>(words->joins.below_left)[i] = (uint16_t)pieces[k].below_left;
     }
 }
 
@@ -49,44 +62,44 @@ struct links_up {
 };
 
 template <bool EIGHT>
-static __device__ __forceinline__ links_up links_of(const block_words &words, int word)
+static __device__ __forceinline__ links_up links_of(const join_words<EIGHT> &joins, int word)
 {
     const int up = word - 2;
     const bool second = word % 2;
     if (up < 0) return links_up{0, 0, 0};
-    const uint32_t below = words.below[up], right = words.right[word], up_right = words.right[up];
-    const uint32_t before = second ? words.below[up - 1] : 0;
-    const uint32_t before_right = second ? words.right[word - 1] : 0;
-    const uint32_t before_up_right = second ? words.right[up - 1] : 0;
+    const uint32_t below = joins.below[up], right = joins.right[word], up_right = joins.right[up];
+    const uint32_t before = second ? joins.below[up - 1] : 0;
+    const uint32_t before_right = second ? joins.right[word - 1] : 0;
+    const uint32_t before_up_right = second ? joins.right[up - 1] : 0;
     links_up links = {0, 0, 0};
     links.above =
         below & ~moved_right(below & right & up_right, before & before_right & before_up_right);
     if (!EIGHT) return links;
     /* a diagonal join adds nothing where a vertical one joins the same two runs */
-    const uint32_t after = second ? 0 : words.below[up + 1];
-    links.left = moved_right(words.below_right[up], second ? words.below_right[up - 1] : 0) &
+    const uint32_t after = second ? 0 : joins.below[up + 1];
+    links.left = moved_right(joins.below_right[up], second ? joins.below_right[up - 1] : 0) &
                  ~(below & moved_right(up_right, before_up_right)) &
                  ~moved_right(below & right, before & before_right);
-    links.right = moved_left(words.below_left[up], second ? 0 : words.below_left[up + 1]) &
+    links.right = moved_left(joins.below_left[up], second ? 0 : joins.below_left[up + 1]) &
                   ~(below & up_right) & ~(moved_left(below, after) & right);
     return links;
 }
 
 /* The run above that a word's pixel, as a bit, is linked to, dx to its side. */
-static __device__ __forceinline__ uint32_t run_above(const block_words &words, int word,
-                                                     uint32_t bit, int dx)
+static __device__ __forceinline__ uint32_t run_above(const run_words &runs, int word, uint32_t bit,
+                                                     int dx)
 {
     const int up = word - 2;
     const uint32_t till = (bit << (1 + dx)) - 1; /* all bits where that shifts out */
-    uint32_t run = words.before[up] + (uint32_t)__popc(words.starts[up] & till) - 1;
-    if (dx > 0 && bit >> (QFZ_WARP - 1)) run += words.starts[up + 1] & 1;
+    uint32_t run = runs.before[up] + (uint32_t)__popc(runs.starts[up] & till) - 1;
+    if (dx > 0 && bit >> (QFZ_WARP - 1)) run += runs.starts[up + 1] & 1;
     return run;
 }
 
 /* Takes a link of a pixel that has one: its other end. */
 template <bool EIGHT>
-static __device__ __forceinline__ uint32_t take_link(const block_words &words, int word,
-                                                     uint32_t bit, links_up *links)
+static __device__ __forceinline__ uint32_t take_link(const run_words &runs, int word, uint32_t bit,
+                                                     links_up *links)
 {
     int dx = 0;
     if (!EIGHT || (links->above & bit)) {
@@ -98,7 +111,7 @@ static __device__ __forceinline__ uint32_t take_link(const block_words &words, i
         links->right &= ~bit;
         dx = 1;
     }
-    return run_above(words, word, bit, dx);
+    return run_above(runs, word, bit, dx);
 }
 
 template <bool EIGHT> static __device__ __forceinline__ uint32_t linked(const links_up &links)
@@ -120,40 +133,39 @@ struct in_block {
 };
 
 /* Every run that starts in this word is its own component's first. */
-static __device__ __forceinline__ void begin_runs(const block_words &words, int word,
-                                                  uint32_t *parent)
+static __device__ __forceinline__ void begin_runs(const run_words &runs, int word, uint32_t *parent)
 {
     const uint32_t first = in_block::MARK | RUN_ROOT | (uint32_t)(word * QFZ_WARP);
-    uint32_t *own = parent + words.before[word];
-    for (uint32_t rest = words.starts[word]; rest; rest &= rest - 1)
+    uint32_t *own = parent + runs.before[word];
+    for (uint32_t rest = runs.starts[word]; rest; rest &= rest - 1)
         *own++ = first | index_of(lowest(rest));
 }
 
 /* Hooks every run that starts in this word to the first run above that it is linked to, if any: no
  * other thread has this run, and so far nothing else is known of it.  The other links are left. */
 template <bool EIGHT>
-static __device__ __forceinline__ void hook_runs(const block_words &words, int word,
-                                                 links_up *links, uint32_t *parent)
+static __device__ __forceinline__ void hook_runs(const run_words &runs, int word, links_up *links,
+                                                 uint32_t *parent)
 {
-    const uint32_t starts = words.starts[word];
-    uint32_t *const last = parent + words.before[word] - 1;
+    const uint32_t starts = runs.starts[word];
+    uint32_t *const last = parent + runs.before[word] - 1;
     uint32_t pixels = linked<EIGHT>(*links) & (0u - lowest(starts)); /* of such runs */
     while (pixels) {
         const uint32_t bit = lowest(pixels);
-        last[__popc(starts & (2 * bit - 1))] = take_link<EIGHT>(words, word, bit, links);
+        last[__popc(starts & (2 * bit - 1))] = take_link<EIGHT>(runs, word, bit, links);
         const uint32_t next = lowest(starts & (0u - 2 * bit)); /* 0: there is none */
         pixels &= 0u - next;
     }
 }
 
 template <bool EIGHT>
-static __device__ __forceinline__ void unite_runs(const block_words &words, int word,
-                                                  links_up links, uint32_t *parent)
+static __device__ __forceinline__ void unite_runs(const run_words &runs, int word, links_up links,
+                                                  uint32_t *parent)
 {
-    const uint32_t starts = words.starts[word], last = words.before[word] - 1;
+    const uint32_t starts = runs.starts[word], last = runs.before[word] - 1;
     for (uint32_t pixels; (pixels = linked<EIGHT>(links)) != 0;) {
         const uint32_t bit = lowest(pixels);
-        const uint32_t above = take_link<EIGHT>(words, word, bit, &links);
+        const uint32_t above = take_link<EIGHT>(runs, word, bit, &links);
         qfz_unite<in_block>(parent, last + (uint32_t)__popc(starts & (2 * bit - 1)), above);
     }
 }
@@ -174,25 +186,25 @@ static __device__ __forceinline__ void flatten_runs(uint32_t n_runs, uint32_t *p
 /* parent[run] = the run's code, for all runs of the block: those that are not the first of their
  * component have its number. */
 template <bool EIGHT>
-static __device__ __forceinline__ void solve_runs(const block_words &words, uint32_t n_runs,
-                                                  uint32_t *parent)
+static __device__ __forceinline__ void solve_runs(const run_words &runs, links_up links,
+                                                  uint32_t n_runs, uint32_t *parent)
 {
     const int word = (int)threadIdx.x;
-    links_up links = links_of<EIGHT>(words, word);
-    begin_runs(words, word, parent);
-    hook_runs<EIGHT>(words, word, &links, parent);
+    begin_runs(runs, word, parent);
+    hook_runs<EIGHT>(runs, word, &links, parent);
     __syncthreads();
     flatten_runs(n_runs, parent);
     __syncthreads();
-    unite_runs<EIGHT>(words, word, links, parent);
+    unite_runs<EIGHT>(runs, word, links, parent);
     __syncthreads();
     flatten_runs(n_runs, parent);
     __syncthreads();
 }
 
 /* Marks components that touch the ring, makes them roots in global memory, and tells the ring. */
+template <bool EIGHT>
 static __device__ __forceinline__ void tell_ring(const layout &at, const block_place &block,
-                                                 const block_words &words, uint32_t *parent)
+                                                 const block_words<EIGHT> &words, uint32_t *parent)
 {
     for (uint32_t i = threadIdx.x; i < RING; i += WORDS) {
         const int side = (int)(i / SIDE) * SIDE, k = (int)(i % SIDE);
@@ -202,7 +214,7 @@ static __device__ __forceinline__ void tell_ring(const layout &at, const block_p
         uint32_t place = NO_PLACE;
         if (words.valid[word] >> x % QFZ_WARP & 1) {
             /* marks may come meanwhile, nothing else changes */
-            uint32_t run = run_at(words, word, x % QFZ_WARP);
+            uint32_t run = run_at(words.runs, word, x % QFZ_WARP);
             uint32_t code = qfz_in_shared::read(parent + run);
             if (!(code & RUN_ROOT)) {
                 run = code;
@@ -226,52 +238,53 @@ static __device__ __forceinline__ uint32_t column_bits(const uint32_t *words, in
 }
 
 template <bool EIGHT>
-static __device__ __forceinline__ void tell_seams(const layout &at, const block_words &words)
+static __device__ __forceinline__ void tell_seams(const layout &at, const join_words<EIGHT> &joins)
 {
     enum { LEFTMOST = 0, RIGHTMOST = QFZ_WARP - 1 };
     const int warp = (int)threadIdx.x / QFZ_WARP, below = WORDS - 2 + warp;
     uint32_t *const seams = at.seams + (int64_t)blockIdx.x * 2 * SEAMS + warp;
     if ((int)threadIdx.x >= SIDE) return; /* two whole warps go on */
-    const uint32_t right = column_bits(words.right, 1, RIGHTMOST);
-    const uint32_t along_left = EIGHT ? column_bits(words.below, 0, LEFTMOST) : 0;
-    const uint32_t along_right = EIGHT ? column_bits(words.below, 1, RIGHTMOST) : 0;
-    const uint32_t right_below = EIGHT ? column_bits(words.below_right, 1, RIGHTMOST) : 0;
-    const uint32_t left_below = EIGHT ? column_bits(words.below_left, 0, LEFTMOST) : 0;
+    const uint32_t right = column_bits(joins.right, 1, RIGHTMOST);
+    const uint32_t along_left = EIGHT ? column_bits(joins.below, 0, LEFTMOST) : 0;
+    const uint32_t along_right = EIGHT ? column_bits(joins.below, 1, RIGHTMOST) : 0;
+    const uint32_t right_below = EIGHT ? column_bits(joins.below_right, 1, RIGHTMOST) : 0;
+    const uint32_t left_below = EIGHT ? column_bits(joins.below_left, 0, LEFTMOST) : 0;
     if (threadIdx.x % QFZ_WARP) return;
     seams[2 * SEAM_RIGHT] = right;
-    seams[2 * SEAM_BELOW] = words.below[below];
+    seams[2 * SEAM_BELOW] = joins.below[below];
     if (!EIGHT) return;
-    seams[2 * SEAM_ALONG_TOP] = words.right[warp];
-    seams[2 * SEAM_ALONG_BOTTOM] = words.right[below];
+    seams[2 * SEAM_ALONG_TOP] = joins.right[warp];
+    seams[2 * SEAM_ALONG_BOTTOM] = joins.right[below];
     seams[2 * SEAM_ALONG_LEFT] = along_left;
     seams[2 * SEAM_ALONG_RIGHT] = along_right;
     seams[2 * SEAM_RIGHT_BELOW] = right_below;
     seams[2 * SEAM_LEFT_BELOW] = left_below;
-    seams[2 * SEAM_BELOW_RIGHT] = words.below_right[below];
-    seams[2 * SEAM_BELOW_LEFT] = words.below_left[below];
+    seams[2 * SEAM_BELOW_RIGHT] = joins.below_right[below];
+    seams[2 * SEAM_BELOW_LEFT] = joins.below_left[below];
 }
 
 /* Components within each block of SIDE x SIDE pixels. */
 template <bool EIGHT, typename SOURCE>
 static __global__ void __launch_bounds__(WORDS) k_link_block(SOURCE source, layout at)
 {
-    __shared__ block_words words;
+    __shared__ block_words<EIGHT> words;
     __shared__ uint32_t parent[RUNS];
     const int word = (int)threadIdx.x;
     const block_place block = place_of(at, blockIdx.x);
     read_words<EIGHT>(source, block, &words);
     __syncthreads();
-    const uint32_t starts =
-        words.valid[word] & ~moved_right(words.right[word], word % 2 ? words.right[word - 1] : 0);
-    words.starts[word] = starts;
+    tell_seams<EIGHT>(at, words.joins);
+    const links_up links = links_of<EIGHT>(words.joins, word);
+    const uint32_t valid = words.valid[word], right = words.joins.right[word];
+    const uint32_t starts = valid & ~moved_right(right, word % 2 ? words.joins.right[word - 1] : 0);
     uint32_t n_runs;
-    words.before[word] = sum_before((uint32_t)__popc(starts), words.sums, &n_runs);
+    words.runs.before[word] = sum_before((uint32_t)__popc(starts), words.sums, &n_runs);
+    words.runs.starts[word] = starts;
     __syncthreads();
-    solve_runs<EIGHT>(words, n_runs, parent);
+    solve_runs<EIGHT>(words.runs, links, n_runs, parent);
     tell_ring(at, block, words, parent);
-    tell_seams<EIGHT>(at, words);
     at.starts[(int64_t)blockIdx.x * WORDS + word] = starts;
-    at.valid[(int64_t)blockIdx.x * WORDS + word] = words.valid[word];
+    at.valid[(int64_t)blockIdx.x * WORDS + word] = valid;
     if (word == 0) at.n_runs[blockIdx.x] = n_runs;
     __syncthreads();
     uint32_t *const runs = reinterpret_cast<uint32_t *>(at.runs + block.runs); /* an even number */
