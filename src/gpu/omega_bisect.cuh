@@ -20,15 +20,15 @@ static __device__ __forceinline__ uint32_t mark_wide(WORK &w, const LIMIT &is_to
     uint32_t wide = 0;
     EACH_COMPONENT(w, c)
     {
-        const bool is_wide = is_too_wide(w.values, w.range[c]);
-        w.bounds[c].y = is_wide ? 0 : NOT_WIDE;
+        const bool is_wide = is_too_wide(w.values, w.m.range[c]);
+        w.m.bounds[c].y = is_wide ? 0 : NOT_WIDE;
         if (!is_wide) continue;
         wide |= bit_of(c);
-        w.range[c] = make_uint2(QFZ_NONE, 0);
-        w.marks[c] = make_uint2(0, QFZ_NONE);
+        w.m.range[c] = make_uint2(QFZ_NONE, 0);
+        w.m.marks[c] = make_uint2(0, QFZ_NONE);
         const auto hook = w.m.hook[c];
         if (joins(hook))
-            qfz_lower(&w.bounds[target_of(hook)].x, max(level_of(hook), 1u)); /* zones hold */
+            qfz_lower(&w.m.bounds[target_of(hook)].x, max(level_of(hook), 1u)); /* zones hold */
     }
     return wide;
 }
@@ -43,10 +43,10 @@ static __device__ __forceinline__ bool is_open(uint2 bounds, uint32_t level)
 template <typename WORK>
 static __device__ __forceinline__ bool start_part(WORK &w, uint32_t a, uint32_t level, uint2 range)
 {
-    const uint2 bounds = w.bounds[a];
+    const uint2 bounds = w.m.bounds[a];
     const bool open = is_open(bounds, level);
     if (open)
-        qfz_lower(&w.marks[a].y, level);
+        qfz_lower(&w.m.marks[a].y, level);
     else if (level == 0 && bounds.y == 0)
         widen(w, a, range);
     return open;
@@ -56,14 +56,15 @@ static __device__ __forceinline__ bool start_part(WORK &w, uint32_t a, uint32_t 
 template <typename WORK>
 static __device__ __forceinline__ bool try_part(WORK &w, uint32_t a, uint32_t level, uint2 range)
 {
-    const uint2 bounds = w.bounds[a], marks = peek_pair(&w.marks[a]), seen = peek_pair(&w.range[a]);
+    const uint2 bounds = w.m.bounds[a], marks = peek_pair(&w.m.marks[a]),
+                seen = peek_pair(&w.m.range[a]);
     if (!is_open(bounds, level)) return false;
     if (level - bounds.y - 1 > (bounds.x - bounds.y - 2) / 2) {
-        if (level < marks.y) atomicMin(&w.marks[a].y, level);
+        if (level < marks.y) atomicMin(&w.m.marks[a].y, level);
     } else if ((range.x < seen.x) | (range.y > seen.y) | (level > marks.x)) { /* few are */
-        atomicMin(&w.range[a].x, range.x);
-        atomicMax(&w.range[a].y, range.y);
-        atomicMax(&w.marks[a].x, level);
+        atomicMin(&w.m.range[a].x, range.x);
+        atomicMax(&w.m.range[a].y, range.y);
+        atomicMax(&w.m.marks[a].x, level);
     }
     return true;
 }
@@ -79,76 +80,17 @@ static __device__ __forceinline__ void each_open(WORK &w, undecided &u, USE use)
             u.pixels &= ~(1u << k);
     each_of(u.parts, [&](uint32_t c) {
         const auto hook = w.m.hook[c];
-        if (!use(target_of(hook), level_of(hook), w.range[c])) u.parts &= ~bit_of(c);
+        if (!use(target_of(hook), level_of(hook), w.m.range[c])) u.parts &= ~bit_of(c);
     });
-}
-
-/* ---- The list: level << 16 | component, range; two words where levels have 16 bits.  What finds
- * no room stays with the thread that has it. */
-
-/* Puts what is open on the list; the places before list_end are taken then. */
-template <typename VALUE>
-static __device__ __forceinline__ void list_open(omega_work<VALUE> &w, undecided &u)
-{
-    const uint32_t n = (uint32_t)(__popc(u.pixels) + __popc(u.parts));
-    uint32_t at = qfz_take(&w.m.n_list, n);
-    if (at + n > w.room) {
-        atomicMin(&w.m.list_end, at);
-        return;
-    }
-    each_open(w, u, [&](uint32_t a, uint32_t level, uint2 range) {
-        w.list[at++] = make_uint2(level << 16 | a, value_kind<VALUE>::pack(range));
-        return false;
-    });
-}
-
-/* The entries of a warp. */
-struct list_part {
-    uint2 *entry;
-    uint32_t n;
-};
-
-template <typename WORK> static __device__ __forceinline__ list_part part_of_list(const WORK &w)
-{
-    enum { WARPS = THREADS / QFZ_WARP };
-    const uint32_t warp = threadIdx.x / QFZ_WARP, n = min(w.m.n_list, w.m.list_end);
-    const uint32_t first = warp * n / WARPS;
-    return list_part{w.list + first, (warp + 1) * n / WARPS - first};
-}
-
-/* Tries all of the part; what is not open goes.  A warp's writes never pass its reads, and lanes
- * wait for each other between the two. */
-template <typename VALUE>
-static __device__ __forceinline__ void try_list(omega_work<VALUE> &w, list_part &part)
-{
-    const uint32_t lane = threadIdx.x % QFZ_WARP;
-    uint32_t kept = 0;
-    for (uint32_t base = 0; base < part.n; base += QFZ_WARP) {
-        uint2 entry = make_uint2(0, 0);
-        bool stays = base + lane < part.n;
-        if (stays) {
-            entry = part.entry[base + lane];
-            stays =
-                try_part(w, entry.x & 0xffff, entry.x >> 16, value_kind<VALUE>::unpack(entry.y));
-        }
-        const unsigned mask = __ballot_sync(0xffffffffu, stays);
-        __syncwarp();
-        if (stays) part.entry[kept + (uint32_t)__popc(mask & ((1u << lane) - 1))] = entry;
-        kept += (uint32_t)__popc(mask);
-    }
-    part.n = kept;
 }
 
 /* Is anything open? */
-template <typename VALUE>
-static __device__ __forceinline__ bool try_all(omega_work<VALUE> &w, undecided &u, list_part &part)
+template <typename WORK> static __device__ __forceinline__ bool try_all(WORK &w, undecided &u)
 {
-    if constexpr (value_kind<VALUE>::LISTS) try_list(w, part);
-    if (u.pixels | u.parts)
-        each_open(w, u, [&](uint32_t a, uint32_t level, uint2 range) {
-            return try_part(w, a, level, range);
-        });
-    return part.n | u.pixels | u.parts;
+    each_open(w, u, [&](uint32_t a, uint32_t level, uint2 range) {
+        return try_part(w, a, level, range);
+    });
+    return u.pixels | u.parts;
 }
 
 /* What was tried holds, and so does all before what is left; or it breaks by the last of it.  Zones
@@ -159,19 +101,19 @@ static __device__ __forceinline__ void judge(omega_work<VALUE> &w, undecided &u,
 {
     typedef value_kind<VALUE> kind;
     each_of(u.wide, [&](uint32_t c) {
-        const uint2 marks = w.marks[c];
+        const uint2 marks = w.m.marks[c];
         if (!FIRST && marks.x == 0) { /* nothing was open */
             u.wide &= ~bit_of(c);
             return;
         }
-        if (!is_too_wide(w.values, w.range[c])) {
-            w.bounds[c].y = min(marks.y, w.bounds[c].x) - 1;
-            w.m.held[c] = kind::pack(w.range[c]);
+        if (!is_too_wide(w.values, w.m.range[c])) {
+            w.m.bounds[c].y = min(marks.y, w.m.bounds[c].x) - 1;
+            w.m.held[c] = kind::pack(w.m.range[c]);
         } else {
-            w.bounds[c].x = FIRST ? 1 : marks.x;
-            if (!FIRST) w.range[c] = kind::unpack(w.m.held[c]);
+            w.m.bounds[c].x = FIRST ? 1 : marks.x;
+            if (!FIRST) w.m.range[c] = kind::unpack(w.m.held[c]);
         }
-        w.marks[c] = make_uint2(0, QFZ_NONE);
+        w.m.marks[c] = make_uint2(0, QFZ_NONE);
     });
 }
 
@@ -187,17 +129,14 @@ static __device__ __forceinline__ void bisect(omega_work<VALUE> &w, int band)
     for (int k = 0; k < EACH; k++)
         u.pixels |= (w.px.up(k) != NOWHERE ? 1u : 0u) << k;
     EACH_COMPONENT(w, c)
-    if (joins(w.m.hook[c]) && w.bounds[c].y == NOT_WIDE) u.parts |= bit_of(c);
+    if (joins(w.m.hook[c]) && w.m.bounds[c].y == NOT_WIDE) u.parts |= bit_of(c);
     each_open(w, u, [&](uint32_t a, uint32_t level, uint2 range) {
         return start_part(w, a, level, range);
     });
     __syncthreads();
-    if constexpr (value_kind<VALUE>::LISTS) list_open(w, u);
     judge<true>(w, u, is_too_wide);
     __syncthreads();
-    list_part part = {w.list, 0};
-    if constexpr (value_kind<VALUE>::LISTS) part = part_of_list(w);
-    while (__syncthreads_or(try_all(w, u, part))) {
+    while (__syncthreads_or(try_all(w, u))) {
         judge<false>(w, u, is_too_wide);
         __syncthreads();
     }

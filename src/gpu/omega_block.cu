@@ -26,7 +26,7 @@ static __device__ __forceinline__ uint32_t region_of(const WORK &w, uint32_t c)
     for (;;) {
         const auto hook = w.m.hook[c];
         const uint32_t a = target_of(hook), level = level_of(hook);
-        if (!joins(hook) || level >= w.bounds[a].x || is_outer(w.m.hook[a], level)) return c;
+        if (!joins(hook) || level >= w.m.bounds[a].x || is_outer(w.m.hook[a], level)) return c;
         c = a;
     }
 }
@@ -36,25 +36,26 @@ template <typename WORK> static __device__ __forceinline__ void settle(WORK &w)
 {
     EACH_COMPONENT(w, c)
     {
-        w.settled[c] = make_uint2(region_of(w, c), QFZ_NONE);
+        w.m.region[c] = region_of(w, c);
+        w.m.first[c] = QFZ_NONE;
     }
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < EACH; k++) {
         const uint32_t a = w.px.up(k), level = w.px.level(k);
-        if (a == NOWHERE || level >= w.bounds[a].x) continue;
+        if (a == NOWHERE || level >= w.m.bounds[a].x) continue;
         if (is_outer(w.m.hook[a], level)) {
             w.records |= 1u << k;
             continue;
         }
         w.joined |= 1u << k;
-        qfz_lower(&w.settled[w.settled[a].x].y, place_of(k));
+        qfz_lower(&w.m.first[w.m.region[a]], place_of(k));
     }
     __syncthreads();
     EACH_COMPONENT(w, c)
     {
         const auto hook = w.m.hook[c];
-        if (joins(hook) && w.settled[c].y != QFZ_NONE &&
+        if (joins(hook) && w.m.first[c] != QFZ_NONE &&
             is_record(w, target_of(hook), level_of(hook)))
             w.record_comps |= bit_of(c);
     }
@@ -114,7 +115,7 @@ template <typename WORK> static __device__ __forceinline__ void name(WORK &w, ui
     uint32_t comp_record = records + (uint32_t)__popc(w.records), word[EACH];
     EACH_COMPONENT(w, c)
     {
-        const uint32_t first = w.settled[c].y;
+        const uint32_t first = w.m.first[c];
         if (first == QFZ_NONE) continue;
         uint32_t part = (uint32_t)pixel_at(w, first);
         if (is_vertex(w.m.hook[c])) part = QFZ_OMEGA_PART | vertex_of(w, c);
@@ -126,7 +127,7 @@ template <typename WORK> static __device__ __forceinline__ void name(WORK &w, ui
     for (int k = 0; k < EACH; k++) {
         const uint32_t before = (uint32_t)__popc(w.records & ((1u << k) - 1));
         word[k] = w.records >> k & 1 ? records + before : (uint32_t)w.pixel + (uint32_t)k;
-        if (w.joined >> k & 1) word[k] = w.m.word[w.settled[w.px.up(k)].x];
+        if (w.joined >> k & 1) word[k] = w.m.word[w.m.region[w.px.up(k)]];
     }
     store_row(w, word);
 }
@@ -151,7 +152,7 @@ static __device__ __forceinline__ void store_records(const omega_work<VALUE> &w,
             store(w.px.up(k), w.px.level(k), (uint32_t)w.pixel + (uint32_t)k, value_range(w, k));
     each_of(w.record_comps, [&](uint32_t c) {
         const auto hook = w.m.hook[c];
-        store(target_of(hook), level_of(hook), (uint32_t)pixel_at(w, w.settled[c].y), w.range[c]);
+        store(target_of(hook), level_of(hook), (uint32_t)pixel_at(w, w.m.first[c]), w.m.range[c]);
     });
 }
 
@@ -159,7 +160,7 @@ static __device__ __forceinline__ void store_records(const omega_work<VALUE> &w,
 template <typename WORK> static __device__ __forceinline__ void gather_own(WORK &w)
 {
     EACH_COMPONENT(w, c)
-    if (is_vertex(w.m.hook[c])) w.range[c] = make_uint2(QFZ_NONE, 0);
+    if (is_vertex(w.m.hook[c])) w.m.range[c] = make_uint2(QFZ_NONE, 0);
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < EACH; k++)
@@ -169,9 +170,9 @@ template <typename WORK> static __device__ __forceinline__ void gather_own(WORK 
     {
         const auto hook = w.m.hook[c];
         const uint32_t a = target_of(hook), level = level_of(hook);
-        if (joins(hook) && is_vertex(w.m.hook[a]) && level < w.bounds[a].x &&
+        if (joins(hook) && is_vertex(w.m.hook[a]) && level < w.m.bounds[a].x &&
             !is_outer(w.m.hook[a], level))
-            widen(w, a, w.range[c]);
+            widen(w, a, w.m.range[c]);
     }
     __syncthreads();
 }
@@ -183,15 +184,15 @@ static __device__ __forceinline__ void store_vertices(const WORK &w, int band)
     const qfz_omega_graph &g = w.graph;
     EACH_COMPONENT(w, c)
     {
-        const uint32_t first = w.settled[c].y, breaks = w.bounds[c].x;
+        const uint32_t first = w.m.first[c], breaks = w.m.bounds[c].x;
         if (!is_vertex(w.m.hook[c]) || (first == QFZ_NONE && breaks == g.after)) continue;
         const uint32_t v = vertex_of(w, c);
         if (band == 0) {
             g.first[v] = first == QFZ_NONE ? QFZ_NONE : (uint32_t)pixel_at(w, first);
             g.block_breaks[v] = breaks;
         }
-        g.own_lo[band * g.vertex_room + v] = w.range[c].x;
-        g.own_hi[band * g.vertex_room + v] = w.range[c].y;
+        g.own_lo[band * g.vertex_room + v] = w.m.range[c].x;
+        g.own_hi[band * g.vertex_room + v] = w.m.range[c].y;
     }
 }
 
@@ -204,10 +205,7 @@ static __global__ void __launch_bounds__(THREADS, value_kind<VALUE>::BLOCKS)
     typedef omega_memory<VALUE> memory;
     QFZ_SHARED(memory, m);
     omega_work<VALUE> w(m, forest, values, graph, root);
-    if (threadIdx.x == 0) {
-        m->n_rounds = m->n_list = m->n_records = 0;
-        m->list_end = QFZ_NONE;
-    }
+    if (threadIdx.x == 0) m->n_rounds = m->n_records = 0;
     __syncthreads();
     load_components(w);
     __syncthreads();

@@ -5,11 +5,11 @@
 #define QFZ_GPU_OMEGA_BLOCK_CUH
 
 #include "gpu/omega_parts.cuh"
+#include "gpu/warp.cuh"
 
 enum {
     THREADS = 512,
     EACH = QFZ_BLOCK_PX / THREADS, /* pixels of a thread */
-    PAIRS = 3,                     /* of words that a component has */
     NOWHERE = 0xffff               /* instead of a component */
 };
 
@@ -17,7 +17,8 @@ static const uint32_t NOT_WIDE = QFZ_NONE;
 
 /* ---- Pixels of a thread: what each hangs on, by which level; its value ----------------------- */
 
-/* Unpacked before it is needed, a word would take two registers, of which there are too few. */
+/* Unpacked before it is needed, a word would take two registers, of which there are too few. (There
+ * is no instruction here.) */
 static __device__ __forceinline__ uint32_t as_late(uint32_t word)
 {
     asm volatile("" : "+r"(word));
@@ -84,10 +85,7 @@ struct any_value {
 template <typename VALUE> struct value_kind {
     typedef uint32_t KEY, RANGE;
     typedef short_pixels PIXELS;
-    enum {
-        BLOCKS = 3,  /* on a multiprocessor */
-        LISTS = true /* are open parts listed? */
-    };
+    enum { BLOCKS = QFZ_SM_THREADS / THREADS }; /* on a multiprocessor */
 
     /* Is a range too wide?  Differences are integers. */
     struct limit {
@@ -116,7 +114,7 @@ template <> struct value_kind<any_value> {
     typedef unsigned long long KEY;
     typedef uint2 RANGE;
     typedef word_pixels PIXELS;
-    enum { BLOCKS = 2, LISTS = false };
+    enum { BLOCKS = 2 };
 
     struct limit {
         double most;
@@ -145,12 +143,20 @@ template <> struct value_kind<any_value> {
 
 template <typename VALUE> struct omega_memory {
     typename value_kind<VALUE>::KEY hook[QFZ_COMPS]; /* level << 16 | step (boruvka_parts.cuh) */
+    uint2 range[QFZ_COMPS];  /* least and greatest of T; where T is too wide, of what is tried */
+    uint2 bounds[QFZ_COMPS]; /* the level that breaks it; the greatest known to hold, or NOT_WIDE */
     union {
         typename value_kind<VALUE>::RANGE held[QFZ_COMPS]; /* where T is too wide, of what holds */
         uint32_t word[QFZ_COMPS];                          /* what its region has in root */
     };
-    uint2 pairs[PAIRS * QFZ_COMPS]; /* those of the components that there are; then a list */
-    uint32_t n_rounds, n_list, list_end, n_records, first_record;
+    union {
+        uint2 marks[QFZ_COMPS]; /* tried and left, as in qfz_omega_vertex */
+        struct {
+            uint32_t region[QFZ_COMPS]; /* the component that stands for its region in the block */
+            uint32_t first[QFZ_COMPS];  /* of a region: first pixel in the block, QFZ_NONE: none */
+        };
+    };
+    uint32_t n_rounds, n_records, first_record;
 };
 
 /* What the functions of one block share.  A thread has EACH pixels in a row and the components
@@ -166,16 +172,8 @@ template <typename VALUE> struct omega_work {
     int64_t pixel;                     /* the first of the thread's */
     int n_px;                          /* of them in the image */
 
-    /* Of components: */
-    uint2 *range;     /* least and greatest of T; where T is too wide, of what is tried */
-    uint2 *bounds;    /* the level that breaks it; the greatest known to hold, or NOT_WIDE */
-    uint2 *marks;     /* tried and left, as in qfz_omega_vertex */
-    uint2 *settled;   /* instead of them: the component that stands for its region in the block;
-                         a region's first pixel in the block, QFZ_NONE: none */
-    uint2 *list;      /* (omega_bisect.cuh) */
-    uint32_t room;    /* of the list */
-    uint32_t joined;  /* pixels that are in a region with others */
-    uint32_t records; /* pixels that are records */
+    uint32_t joined;       /* pixels that are in a region with others */
+    uint32_t records;      /* pixels that are records */
     uint32_t record_comps; /* components that are */
     typename value_kind<VALUE>::PIXELS px;
 
@@ -192,11 +190,6 @@ template <typename VALUE> struct omega_work {
         n_vertices = *g.n_vertices;
         pixel = (int64_t)(box.y + y) * f.w + box.x + x;
         n_px = y < box.h ? max(0, min((int)EACH, box.w - x)) : 0;
-        range = m.pairs;
-        bounds = range + n;
-        marks = settled = bounds + n;
-        list = marks + n;
-        room = PAIRS * (QFZ_COMPS - n);
         joined = records = record_comps = 0;
     }
 };
@@ -268,7 +261,7 @@ template <typename KEY> static __device__ __forceinline__ bool is_outer(KEY hook
 template <typename WORK>
 static __device__ __forceinline__ bool is_record(const WORK &w, uint32_t a, uint32_t level)
 {
-    return level < w.bounds[a].x && is_outer(w.m.hook[a], level);
+    return level < w.m.bounds[a].x && is_outer(w.m.hook[a], level);
 }
 
 /* ---- Ranges ---------------------------------------------------------------------------------- */
@@ -282,10 +275,10 @@ static __device__ __forceinline__ uint2 peek_pair(const uint2 *pair)
 /* Most calls change nothing; ranges only grow, so that a stale one costs atomic operations. */
 template <typename WORK> static __device__ __forceinline__ void widen(WORK &w, uint32_t a, uint2 by)
 {
-    const uint2 seen = peek_pair(&w.range[a]);
+    const uint2 seen = peek_pair(&w.m.range[a]);
     if ((by.x >= seen.x) & (by.y <= seen.y)) return;
-    atomicMin(&w.range[a].x, by.x);
-    atomicMax(&w.range[a].y, by.y);
+    atomicMin(&w.m.range[a].x, by.x);
+    atomicMax(&w.m.range[a].y, by.y);
 }
 
 template <typename WORK> static __device__ __forceinline__ uint2 value_range(const WORK &w, int k)

@@ -20,7 +20,7 @@ static __device__ __forceinline__ void load_components(omega_work<VALUE> &w)
         if (joins(hook) && level_of(hook) >= w.graph.after) hook = QFZ_STEP_ENDED;
         if (joins(hook)) qfz_raise(&w.m.n_rounds, round_of(hook) + 1);
         w.m.hook[c] = hook;
-        w.bounds[c] = make_uint2(w.graph.after, NOT_WIDE);
+        w.m.bounds[c] = make_uint2(w.graph.after, NOT_WIDE);
     }
 }
 
@@ -132,7 +132,7 @@ template <> struct value_io<any_value> {
 template <typename VALUE>
 static __device__ __forceinline__ void gather(omega_work<VALUE> &w, int band)
 {
-    EACH_COMPONENT(w, c) w.range[c] = make_uint2(QFZ_NONE, 0);
+    EACH_COMPONENT(w, c) w.m.range[c] = make_uint2(QFZ_NONE, 0);
     value_io<VALUE>::load(w, band);
     __syncthreads();
 #pragma unroll
@@ -141,7 +141,7 @@ static __device__ __forceinline__ void gather(omega_work<VALUE> &w, int band)
     __syncthreads();
     for (uint32_t round = 0; round < w.m.n_rounds; round++) {
         EACH_COMPONENT(w, c)
-        if (round_of(w.m.hook[c]) == round) widen(w, target_of(w.m.hook[c]), w.range[c]);
+        if (round_of(w.m.hook[c]) == round) widen(w, target_of(w.m.hook[c]), w.m.range[c]);
         __syncthreads();
     }
 }

@@ -365,7 +365,7 @@ static void vanishing_squares(qfz_gpu *gpu)
 }
 
 /* Pairs of equal pixels: as many components as a block can have, most of them parts of few that are
- * too wide, so that a block's list of open parts finds no room for them. */
+ * too wide. */
 static void dominoes(qfz_gpu *gpu)
 {
     enum { SIDE = 130 };
