@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* warp.cuh - one number out of those of a warp's 32 lanes, all of which take part; every lane gets
- * it.  Devices from compute capability 8.0 on have an instruction for it. */
+ * it.  Devices from compute capability 8.0 on have an instruction for it, and run more threads. */
 #ifndef QFZ_GPU_WARP_CUH
 #define QFZ_GPU_WARP_CUH
 
 #include "gpu/device.cuh"
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+enum { QFZ_SM_THREADS = 1024 }; /* a multiprocessor runs at least as many at a time */
 #define QFZ_WARP_REDUCE(NAME, BUILT_IN, JOIN)                                                      \
     static __device__ __forceinline__ uint32_t NAME(uint32_t value)                                \
     {                                                                                              \
@@ -17,6 +18,7 @@
         return value;                                                                              \
     }
 #else
+enum { QFZ_SM_THREADS = 1536 };
 #define QFZ_WARP_REDUCE(NAME, BUILT_IN, JOIN)                                                      \
     static __device__ __forceinline__ uint32_t NAME(uint32_t value)                                \
     {                                                                                              \

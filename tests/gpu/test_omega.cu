@@ -364,6 +364,34 @@ static void vanishing_squares(qfz_gpu *gpu)
     }
 }
 
+/* Pairs of equal pixels: as many components as a block can have, most of them parts of few that are
+ * too wide. */
+static void dominoes(qfz_gpu *gpu)
+{
+    enum { SIDE = 130 };
+    std::vector<uint8_t> px(SIDE * SIDE);
+    for (size_t i = 0; i < px.size(); i++)
+        px[i] = i % 2 ? px[i - 1] : (uint8_t)(check_pick(20) * 3);
+    qfz_image image = {};
+    image.h = image.w = SIDE;
+    image.n_bands = 1;
+    image.type = QFZ_U8;
+    image.pixels = px.data();
+    for (const double omega : {20.0, 40.0, 56.0})
+        for (const int connectivity : {4, 8}) {
+            qfz_rule rule = {};
+            rule.type = QFZ_U8;
+            rule.n_bands = 1;
+            rule.distance = QFZ_LINF;
+            rule.connectivity = connectivity;
+            rule.alpha_key = UINT32_MAX;
+            rule.omega = &omega;
+            check_case(0, "dominoes, %d-connected, omega %g", connectivity, omega);
+            check_alone(gpu, &image, &rule);
+            check_tiles(gpu, &image, &rule);
+        }
+}
+
 /* Parts of regions have 31 bits. */
 static void refuses_too_many_parts(qfz_gpu *gpu)
 {
@@ -386,6 +414,7 @@ int main(int argc, char **argv)
     if (check_.first == 0) {
         greatest_levels(&gpu);
         vanishing_squares(&gpu);
+        dominoes(&gpu);
         refuses_too_many_parts(&gpu);
     }
     for (int64_t i = check_.first; i < check_.cases; i++)
