@@ -172,12 +172,14 @@ static __device__ __forceinline__ void load_codes(const uint16_t *codes, uint32_
                                                   block_runs *runs)
 {
     const bool aligned = reinterpret_cast<uintptr_t>(codes) % sizeof(uint4) == 0;
+#pragma unroll 1
     for (uint32_t i = threadIdx.x; aligned && 8 * i + 8 <= n_runs; i += WORDS) {
         const uint4 eight = __ldg(reinterpret_cast<const uint4 *>(codes) + i);
         uint4 *const to = reinterpret_cast<uint4 *>(runs->label) + 2 * i;
         to[0] = make_uint4(eight.x & CODE_MASK, eight.x >> 16, eight.y & CODE_MASK, eight.y >> 16);
         to[1] = make_uint4(eight.z & CODE_MASK, eight.z >> 16, eight.w & CODE_MASK, eight.w >> 16);
     }
+#pragma unroll 1
     for (uint32_t i = (aligned ? n_runs & ~7u : 0) + threadIdx.x; i < n_runs; i += WORDS)
         runs->label[i] = codes[i];
 }
@@ -309,8 +311,12 @@ static __device__ __forceinline__ void write_ones(const layout &at, const block_
     }
 }
 
+/* Blocks that a multiprocessor's shared memory has room for; unrolled loops would take registers
+ * that they need. */
+enum { WRITE_BLOCKS = 12 };
+
 template <typename OUT>
-static __global__ void __launch_bounds__(WORDS)
+static __global__ void __launch_bounds__(WORDS, WRITE_BLOCKS)
     k_write_px(layout at, bool aligned, OUT out, uint32_t *d_px)
 {
     __shared__ block_runs runs;
