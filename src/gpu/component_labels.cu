@@ -167,17 +167,20 @@ struct labels_out {
     }
 };
 
-/* runs->label[run] = code of the run; eight at a time, of which the last may be of no run. */
+/* runs->label[run] = code of the run; eight at a time, of which the last may be of no run.
+ * Unrolled, the loops would take registers that are dear: fewer blocks at a time write pixels. */
 static __device__ __forceinline__ void load_codes(const uint16_t *codes, uint32_t n_runs,
                                                   block_runs *runs)
 {
     const bool aligned = reinterpret_cast<uintptr_t>(codes) % sizeof(uint4) == 0;
+#pragma unroll 1
     for (uint32_t i = threadIdx.x; aligned && 8 * i + 8 <= n_runs; i += WORDS) {
         const uint4 eight = __ldg(reinterpret_cast<const uint4 *>(codes) + i);
         uint4 *const to = reinterpret_cast<uint4 *>(runs->label) + 2 * i;
         to[0] = make_uint4(eight.x & CODE_MASK, eight.x >> 16, eight.y & CODE_MASK, eight.y >> 16);
         to[1] = make_uint4(eight.z & CODE_MASK, eight.z >> 16, eight.w & CODE_MASK, eight.w >> 16);
     }
+#pragma unroll 1
     for (uint32_t i = (aligned ? n_runs & ~7u : 0) + threadIdx.x; i < n_runs; i += WORDS)
         runs->label[i] = codes[i];
 }

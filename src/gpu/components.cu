@@ -158,6 +158,32 @@ static __device__ __forceinline__ void hook_runs(const run_words &runs, int word
     }
 }
 
+template <bool EIGHT> static __device__ __forceinline__ uint32_t count_links(const links_up &links)
+{
+    const int straight = __popc(links.above);
+    return (uint32_t)(EIGHT ? straight + __popc(links.left) + __popc(links.right) : straight);
+}
+
+/* Joins what links lead to, evenly dealt out: n_links of this thread.  They pass through the memory
+ * behind the runs' parents; those for which there is no room are left. */
+template <bool EIGHT>
+static __device__ __forceinline__ void deal_links(const run_words &runs, int word, uint32_t n_runs,
+                                                  uint32_t n_links, links_up *links, uint32_t *sums,
+                                                  uint32_t *parent)
+{
+    const uint32_t starts = runs.starts[word], last = runs.before[word] - 1;
+    uint32_t total, i = n_runs + sum_before(n_links, sums, &total);
+    for (uint32_t pixels; (pixels = linked<EIGHT>(*links)) != 0 && i < RUNS; i++) {
+        const uint32_t bit = lowest(pixels);
+        const uint32_t above = take_link<EIGHT>(runs, word, bit, links);
+        parent[i] = (last + (uint32_t)__popc(starts & (2 * bit - 1))) << 16 | above;
+    }
+    __syncthreads();
+    const uint32_t end = min(n_runs + total, (uint32_t)RUNS);
+    for (i = n_runs + threadIdx.x; i < end; i += WORDS)
+        qfz_unite<in_block>(parent, parent[i] >> 16, parent[i] & 0xffff);
+}
+
 template <bool EIGHT>
 static __device__ __forceinline__ void unite_runs(const run_words &runs, int word, links_up links,
                                                   uint32_t *parent)
@@ -184,17 +210,22 @@ static __device__ __forceinline__ void flatten_runs(uint32_t n_runs, uint32_t *p
 }
 
 /* parent[run] = the run's code, for all runs of the block: those that are not the first of their
- * component have its number. */
+ * component have its number.  Where a thread has more than FEW links left, a warp would wait for
+ * it, and links are dealt out. */
+enum { FEW = 3 };
+
 template <bool EIGHT>
 static __device__ __forceinline__ void solve_runs(const run_words &runs, links_up links,
-                                                  uint32_t n_runs, uint32_t *parent)
+                                                  uint32_t n_runs, uint32_t *sums, uint32_t *parent)
 {
     const int word = (int)threadIdx.x;
     begin_runs(runs, word, parent);
     hook_runs<EIGHT>(runs, word, &links, parent);
     __syncthreads();
     flatten_runs(n_runs, parent);
-    __syncthreads();
+    const uint32_t n_links = count_links<EIGHT>(links);
+    if (__syncthreads_or(n_links > FEW))
+        deal_links<EIGHT>(runs, word, n_runs, n_links, &links, sums, parent);
     unite_runs<EIGHT>(runs, word, links, parent);
     __syncthreads();
     flatten_runs(n_runs, parent);
@@ -281,7 +312,7 @@ static __global__ void __launch_bounds__(WORDS) k_link_block(SOURCE source, layo
     words.runs.before[word] = sum_before((uint32_t)__popc(starts), words.sums, &n_runs);
     words.runs.starts[word] = starts;
     __syncthreads();
-    solve_runs<EIGHT>(words.runs, links, n_runs, parent);
+    solve_runs<EIGHT>(words.runs, links, n_runs, words.sums, parent);
     tell_ring(at, block, words, parent);
     at.starts[(int64_t)blockIdx.x * WORDS + word] = starts;
     at.valid[(int64_t)blockIdx.x * WORDS + word] = valid;

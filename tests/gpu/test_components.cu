@@ -135,6 +135,22 @@ static void levels_noise(qfz_gpu *gpu, int64_t h, int64_t w, int levels)
     bytes_are(gpu, h, w, px, NULL, &rule);
 }
 
+/* Every pixel is a run of its own and is linked to two of the row above: links for which a block
+ * has no room beside its runs. */
+static void crowded_links(qfz_gpu *gpu, int64_t h, int64_t w)
+{
+    check_case(0, "crowded links, %lld x %lld", (long long)w, (long long)h);
+    std::vector<uint8_t> px((size_t)(h * w));
+    for (int64_t p = 0; p < h * w; p++)
+        px[(size_t)p] = (uint8_t)(p / w % 2 + 2 * (p % w % 2));
+    qfz_rule rule = {};
+    rule.type = QFZ_U8;
+    rule.n_bands = 1;
+    rule.connectivity = 8;
+    rule.alpha_key = 1;
+    bytes_are(gpu, h, w, px, NULL, &rule);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(argc, argv, 150);
@@ -147,5 +163,6 @@ int main(int argc, char **argv)
                 binary_noise(&gpu, 200, 256, grain, density, joined);
     for (int levels = 10; levels <= 22; levels += 6)
         levels_noise(&gpu, 256, 320, levels);
+    crowded_links(&gpu, 130, 200);
     return check_end();
 }
