@@ -41,6 +41,12 @@ static inline uint32_t qfz_group_n(const qfz_group *group)
     return group->offset[group->n_members];
 }
 
+/* In how many pieces threads share a member: together the members have one for each thread. */
+static inline int qfz_group_pieces(const qfz_group *group)
+{
+    return (group->n_threads + QFZ_MAX_CHILDREN - 1) / QFZ_MAX_CHILDREN;
+}
+
 /* The member that a vertex belongs to. */
 static inline int qfz_group_member(const qfz_group *group, uint32_t vertex)
 {

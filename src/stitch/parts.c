@@ -11,7 +11,7 @@
 #include "parallel.h"
 
 enum {
-    PARTS_A_THREAD = 4,     /* so that threads which are done find more */
+    PARTS_A_THREAD = 2,     /* so that threads which are done find more */
     PART_VERTICES = 1 << 4, /* fewer are not worth a part */
     MAX_PARTS = 1 << 12
 };
@@ -92,8 +92,8 @@ static qfz_status start_piece(void *arg, int64_t item, int worker, qfz_error *er
     (void)err;
     const splitting *const s = arg;
     const uint32_t n = qfz_group_n(s->group);
-    const int64_t end = bound(n, item + 1, s->n_pieces);
-    for (int64_t v = bound(n, item, s->n_pieces); v < end; v++)
+    const int64_t end = bound(n, item + 1, s->group->n_threads);
+    for (int64_t v = bound(n, item, s->group->n_threads); v < end; v++)
         s->parent[v] = (uint32_t)v;
     return QFZ_OK;
 }
@@ -115,8 +115,8 @@ static qfz_status name_piece(void *arg, int64_t item, int worker, qfz_error *err
     (void)err;
     const splitting *const s = arg;
     const uint32_t n = qfz_group_n(s->group);
-    const int64_t end = bound(n, item + 1, s->n_pieces);
-    for (int64_t v = bound(n, item, s->n_pieces); v < end; v++)
+    const int64_t end = bound(n, item + 1, s->group->n_threads);
+    for (int64_t v = bound(n, item, s->group->n_threads); v < end; v++)
         s->part[v] =
             (uint16_t)((uint64_t)root_of(s->parent, (uint32_t)v) * (uint64_t)s->parts->n / n);
     return QFZ_OK;
@@ -128,9 +128,9 @@ static qfz_status find_components(splitting *s, qfz_error *err)
     const int64_t n_sources = s->group->n_members + 1;
     QFZ_TRY(QFZ_NEW(&s->parent, qfz_group_n(s->group), err));
     QFZ_TRY(QFZ_NEW(&s->part, qfz_group_n(s->group), err));
-    QFZ_TRY(qfz_parallel_within(n_threads, s->n_pieces, start_piece, s, err));
+    QFZ_TRY(qfz_parallel_within(n_threads, n_threads, start_piece, s, err));
     QFZ_TRY(qfz_parallel_within(n_threads, n_sources * s->n_pieces, unite_piece, s, err));
-    return qfz_parallel_within(n_threads, s->n_pieces, name_piece, s, err);
+    return qfz_parallel_within(n_threads, n_threads, name_piece, s, err);
 }
 
 /* ------------------------------------------------------------------------------------------ parts
@@ -237,7 +237,7 @@ static int parts_for(const qfz_group *group)
 qfz_status qfz_parts_init(qfz_parts *parts, const qfz_group *group, qfz_error *err)
 {
     *parts = (qfz_parts){.n = parts_for(group)};
-    splitting s = {.group = group, .parts = parts, .n_pieces = (group->n_threads + 1) / 2};
+    splitting s = {.group = group, .parts = parts, .n_pieces = qfz_group_pieces(group)};
     qfz_status st = QFZ_OK;
     if (parts->n > 1) st = find_components(&s, err);
     if (st == QFZ_OK) st = sort_by_part(&s, err);

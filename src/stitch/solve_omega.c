@@ -190,7 +190,7 @@ cleanup:
 
 /* ------------------------------------------------------------------------------------------- down
  *
- * The vertices of each member are gone through in as many pieces as there are threads. */
+ * The vertices are gone through in pieces, each of one member. */
 typedef struct piece {
     int member;
     uint32_t first, end; /* vertices */
@@ -198,17 +198,21 @@ typedef struct piece {
 
 static piece piece_of(const qfz_group *group, int64_t item)
 {
-    const int m = (int)(item / group->n_threads);
-    const int64_t i = item % group->n_threads, n = group->members[m].n_ring;
+    const int n_pieces = qfz_group_pieces(group), m = (int)(item / n_pieces);
+    const int64_t i = item % n_pieces, n = group->members[m].n_ring;
     return (piece){.member = m,
-                   .first = group->offset[m] + (uint32_t)(n * i / group->n_threads),
-                   .end = group->offset[m] + (uint32_t)(n * (i + 1) / group->n_threads)};
+                   .first = group->offset[m] + (uint32_t)(n * i / n_pieces),
+                   .end = group->offset[m] + (uint32_t)(n * (i + 1) / n_pieces)};
+}
+
+static int64_t n_pieces_of(const qfz_group *group)
+{
+    return group->n_members * (int64_t)qfz_group_pieces(group);
 }
 
 static qfz_status each_piece(work *w, qfz_item_fn fn, qfz_error *err)
 {
-    const int n_threads = w->group->n_threads;
-    return qfz_parallel_within(n_threads, w->group->n_members * (int64_t)n_threads, fn, w, err);
+    return qfz_parallel_within(w->group->n_threads, n_pieces_of(w->group), fn, w, err);
 }
 
 static qfz_status find_tops(void *arg, int64_t item, int worker, qfz_error *err)
@@ -261,7 +265,7 @@ static qfz_status number_new(void *arg, int64_t item, int worker, qfz_error *err
 static qfz_status number_regions(work *w, const qfz_answer *own, qfz_error *err)
 {
     const int64_t n = qfz_group_n(w->group);
-    const int64_t n_pieces = w->group->n_members * (int64_t)w->group->n_threads;
+    const int64_t n_pieces = n_pieces_of(w->group);
     QFZ_TRY(QFZ_NEW(&w->top, n, err));
     QFZ_TRY(QFZ_NEW(&w->holds, n, err));
     QFZ_TRY(QFZ_NEW(&w->region, n, err));

@@ -8,6 +8,7 @@
 #include "parallel.h"
 #include "stitch/pack.h"
 #include "stitch/state.h"
+#include "stitch/thin.h"
 
 static const qfz_solver *solver_of(qfz_kind kind)
 {
@@ -117,7 +118,12 @@ static qfz_status put_map(qfz_stitch *stitch, int64_t node, const qfz_map *map, 
 qfz_status qfz_stitch_put(qfz_stitch *stitch, int64_t tile, const qfz_summary *summary,
                           qfz_error *err)
 {
-    return put_summary(stitch, tile, summary, err);
+    if (summary->absorbs.n == 0) return put_summary(stitch, tile, summary, err);
+    qfz_summary thinned = *summary;
+    QFZ_TRY(qfz_thin_absorbs(summary, stitch->rule, &thinned.absorbs, err));
+    const qfz_status st = put_summary(stitch, tile, &thinned, err);
+    qfz_absorbs_fini(&thinned.absorbs);
+    return st;
 }
 
 bool qfz_stitch_has_summary(qfz_stitch *stitch, int64_t tile)

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* thin.h - a tile's events without those that say nothing new.
+ *
+ * Whatever joins a ring pixel's component later has all that the pixel has taken in before.  So of
+ * one pixel those events count that widen its own range, and of one level they are one event. */
+#ifndef QFZ_STITCH_THIN_H
+#define QFZ_STITCH_THIN_H
+
+#include "summary.h"
+
+/* *absorbs: new ones in the summary's place, to be released by qfz_absorbs_fini(). */
+qfz_status qfz_thin_absorbs(const qfz_summary *summary, const qfz_rule *rule, qfz_absorbs *absorbs,
+                            qfz_error *err);
+
+#endif
