@@ -16,7 +16,7 @@ typedef unsigned long long weight; /* level << 32 | edge, of this round's list *
 enum { THREADS = 256, TAIL_THREADS = 1024, EACH = 4 };
 
 /* A graph of so many vertices is left to the last launch, which has room for all pairs of them. */
-enum { FEW = 120, PAIRS = FEW * (FEW - 1) / 2 };
+enum { FEW = 104, PAIRS = FEW * (FEW - 1) / 2 };
 
 /* A vertex's word in forest.root: the vertex that it hooked itself to, then ROOT | its root's
  * number in the next round, or ROOT | ENDED. */
@@ -220,6 +220,7 @@ struct last_memory {
     weight best[FEW];
     uint32_t hook[FEW], name[FEW]; /* what a component hooked itself to; of a vertex, its own */
 };
+static_assert(sizeof(last_memory) <= 48u << 10, "as much as every launch may have");
 
 /* All pairs of n vertices in two components, of which there is an edge: use(pair, a, b). */
 template <typename USE>
