@@ -15,8 +15,9 @@ typedef unsigned long long weight; /* level << 32 | edge, of this round's list *
 
 enum { THREADS = 256, TAIL_THREADS = 1024, EACH = 4 };
 
-/* A graph of so many vertices is left to the last launch, which has room for all pairs of them. */
-enum { FEW = 104, PAIRS = FEW * (FEW - 1) / 2 };
+/* A graph of so many vertices, which has room for all pairs of them, and so many edges is left to
+ * the last launch. */
+enum { FEW = 104, PAIRS = FEW * (FEW - 1) / 2, EDGES_AT_LAST = 1 << 17 };
 
 /* A vertex's word in forest.root: the vertex that it hooked itself to, then ROOT | its root's
  * number in the next round, or ROOT | ENDED. */
@@ -197,19 +198,25 @@ static __global__ void __launch_bounds__(THREADS) k_name(qfz_gpu_forest f)
     }
 }
 
+/* Then no round of the grid comes after. */
+static __device__ __forceinline__ bool is_left(const qfz_gpu_forest &f, int round)
+{
+    return n_vertices(f, round) <= FEW && n_edges(f, round) <= EDGES_AT_LAST;
+}
+
 static __global__ void __launch_bounds__(THREADS) k_hook(qfz_gpu_forest f, int round)
 {
-    if (n_vertices(f, round) > FEW) hook(f, round, team_of_grid());
+    if (!is_left(f, round)) hook(f, round, team_of_grid());
 }
 
 static __global__ void __launch_bounds__(THREADS) k_settle(qfz_gpu_forest f, int round)
 {
-    if (n_vertices(f, round) > FEW) settle(f, round, team_of_grid());
+    if (!is_left(f, round)) settle(f, round, team_of_grid());
 }
 
 static __global__ void __launch_bounds__(THREADS) k_join(qfz_gpu_forest f, int round)
 {
-    if (n_vertices(f, round) > FEW) join(f, round, team_of_grid());
+    if (!is_left(f, round)) join(f, round, team_of_grid());
 }
 
 /* ---- The last vertices ----------------------------------------------------------------------- */
@@ -304,7 +311,7 @@ static __global__ void __launch_bounds__(TAIL_THREADS) k_finish(qfz_gpu_forest f
     QFZ_SHARED(last_memory, m);
     const team t = team_of_grid(); /* of one block */
     int round = 0;
-    while (round < n_rounds && n_vertices(f, round) > FEW)
+    while (round < n_rounds && !is_left(f, round))
         round++;
     for (; n_vertices(f, round) > FEW; round++) {
         hook(f, round, t);
