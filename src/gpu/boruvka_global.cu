@@ -5,8 +5,8 @@
  * one the first is root and gets a number in the next round), settle (every vertex learns its
  * root) and join (edges are renamed, those inside one component go, the others offer themselves to
  * the next round's vertices).  How many vertices and edges there are is known on the device only;
- * launches that come too late find none.  When the graph is surely small, one block does what
- * remains.
+ * launches that come too late find none.  What remains when vertices are few is done by one block:
+ * of the edges, thousands for each pair of vertices by then, it keeps the lightest of a pair.
  *
  * Vertices are numbered anew in each round; origin[] leads back to the number of the first. */
 #include "gpu/boruvka_parts.cuh"
@@ -14,6 +14,10 @@
 typedef unsigned long long weight; /* level << 32 | edge, of this round's list */
 
 enum { THREADS = 256, TAIL_THREADS = 1024, EACH = 4 };
+
+/* A graph of so many vertices, which has room for all pairs of them, and so many edges is left to
+ * the last launch. */
+enum { FEW = 104, PAIRS = FEW * (FEW - 1) / 2, EDGES_AT_LAST = 1 << 17 };
 
 /* A vertex's word in forest.root: the vertex that it hooked itself to, then ROOT | its root's
  * number in the next round, or ROOT | ENDED. */
@@ -194,25 +198,122 @@ static __global__ void __launch_bounds__(THREADS) k_name(qfz_gpu_forest f)
     }
 }
 
+/* Then no round of the grid comes after. */
+static __device__ __forceinline__ bool is_left(const qfz_gpu_forest &f, int round)
+{
+    return n_vertices(f, round) <= FEW && n_edges(f, round) <= EDGES_AT_LAST;
+}
+
 static __global__ void __launch_bounds__(THREADS) k_hook(qfz_gpu_forest f, int round)
 {
-    hook(f, round, team_of_grid());
+    if (!is_left(f, round)) hook(f, round, team_of_grid());
 }
 
 static __global__ void __launch_bounds__(THREADS) k_settle(qfz_gpu_forest f, int round)
 {
-    settle(f, round, team_of_grid());
+    if (!is_left(f, round)) settle(f, round, team_of_grid());
 }
 
 static __global__ void __launch_bounds__(THREADS) k_join(qfz_gpu_forest f, int round)
 {
-    join(f, round, team_of_grid());
+    if (!is_left(f, round)) join(f, round, team_of_grid());
 }
 
-static __global__ void __launch_bounds__(TAIL_THREADS) k_finish(qfz_gpu_forest f, int round)
+/* ---- The last vertices ----------------------------------------------------------------------- */
+
+/* Vertices keep their numbers of the round in which they became few. */
+struct last_memory {
+    weight pair[PAIRS]; /* level << 32 | greater vertex << 8 | lesser, the lightest; or all bits */
+    weight best[FEW];
+    uint32_t hook[FEW], name[FEW]; /* what a component hooked itself to; of a vertex, its own */
+};
+static_assert(sizeof(last_memory) <= 48u << 10, "as much as every launch may have");
+
+/* All pairs of n vertices in two components, of which there is an edge: use(pair, a, b). */
+template <typename USE>
+static __device__ __forceinline__ void each_pair(last_memory &m, uint32_t n, USE use)
 {
+    for (uint32_t u = threadIdx.x / QFZ_WARP; u < n; u += TAIL_THREADS / QFZ_WARP)
+        for (uint32_t v = threadIdx.x % QFZ_WARP; v < u; v += QFZ_WARP) {
+            const weight pair = m.pair[u * (u - 1) / 2 + v];
+            if (pair != ~(weight)0 && m.name[u] != m.name[v]) use(pair, m.name[u], m.name[v]);
+        }
+}
+
+static __device__ __forceinline__ void find_pairs(const qfz_gpu_forest &f, last_memory &m,
+                                                  int round, uint32_t n)
+{
+    for (uint32_t i = threadIdx.x; i < PAIRS; i += TAIL_THREADS)
+        m.pair[i] = ~(weight)0;
+    for (uint32_t v = threadIdx.x; v < n; v += TAIL_THREADS)
+        m.name[v] = v;
+    __syncthreads();
+    const uint32_t n_e = n_edges(f, round);
+#pragma unroll EACH
+    for (uint32_t e = threadIdx.x; e < n_e; e += TAIL_THREADS) {
+        const uint2 ends = f.ends[round % 2][e];
+        const uint32_t u = max(ends.x, ends.y), v = min(ends.x, ends.y);
+        if (u == v) continue; /* in the first round there may be such */
+        qfz_lower(&m.pair[u * (u - 1) / 2 + v], (weight)f.level[round % 2][e] << 32 | u << 8 | v);
+    }
+}
+
+/* What component c hooks itself to: the one at the other end of its lightest edge, or, if the
+ * other has the same and comes later, or there is none, itself. */
+static __device__ __forceinline__ uint32_t last_hook(const last_memory &m, uint32_t c)
+{
+    const weight key = m.best[c];
+    if (key == ~(weight)0) return c;
+    const uint32_t a = m.name[(uint32_t)key >> 8], b = m.name[(uint32_t)key & 0xff];
+    const uint32_t other = a == c ? b : a;
+    return c < other && m.best[other] == key ? c : other;
+}
+
+/* Rounds as above, until no pair is in two components. */
+static __device__ __forceinline__ void finish(const qfz_gpu_forest &f, last_memory &m, int round,
+                                              uint32_t n)
+{
+    const uint32_t c = threadIdx.x; /* a component, if there is one of that name */
+    const uint32_t *const origin = f.origin[round % 2];
+    auto vertex = [&](uint32_t v) { return round == 0 ? v : origin[v]; };
+    find_pairs(f, m, round, n);
+    for (uint32_t at = (uint32_t)round;; at++) {
+        bool more = false;
+        if (c < n) m.best[c] = ~(weight)0;
+        __syncthreads();
+        each_pair(m, n, [&](weight pair, uint32_t a, uint32_t b) {
+            qfz_lower(&m.best[a], pair);
+            qfz_lower(&m.best[b], pair);
+            more = true;
+        });
+        if (!__syncthreads_or(more)) break;
+        if (c < n) m.hook[c] = last_hook(m, c);
+        __syncthreads();
+        uint32_t root = c;
+        if (c < n) {
+            while (m.hook[root] != root)
+                root = m.hook[root];
+            if (root != c)
+                f.up[vertex(c)] =
+                    make_uint2(vertex(root) << QFZ_UP_BITS | at, (uint32_t)(m.best[c] >> 32));
+        }
+        __syncthreads();
+        if (c < n) m.hook[c] = root;
+        __syncthreads();
+        if (c < n) m.name[c] = m.hook[m.name[c]];
+    }
+    if (c < n && m.name[c] == c) f.up[vertex(c)] = make_uint2(QFZ_UP_ROOT, 0);
+}
+
+/* n_rounds have been launched. */
+static __global__ void __launch_bounds__(TAIL_THREADS) k_finish(qfz_gpu_forest f, int n_rounds)
+{
+    QFZ_SHARED(last_memory, m);
     const team t = team_of_grid(); /* of one block */
-    for (; n_vertices(f, round) > 0; round++) {
+    int round = 0;
+    while (round < n_rounds && !is_left(f, round))
+        round++;
+    for (; n_vertices(f, round) > FEW; round++) {
         hook(f, round, t);
         __syncthreads();
         settle(f, round, t);
@@ -220,6 +321,7 @@ static __global__ void __launch_bounds__(TAIL_THREADS) k_finish(qfz_gpu_forest f
         join(f, round, t);
         __syncthreads();
     }
+    finish(f, *m, round, n_vertices(f, round));
 }
 
 /* ---- Launchers ------------------------------------------------------------------------------- */
@@ -243,9 +345,8 @@ static dim3 grid_of(const qfz_gpu *gpu, int64_t n)
  * is small enough for one block; if not, it is only slower. */
 static int rounds_of_grid(int64_t n_vertices)
 {
-    const int64_t small = 256;
     int halvings = 0;
-    while (n_vertices >> halvings > small)
+    while (n_vertices >> halvings > FEW)
         halvings++;
     return (halvings + 1) / 2;
 }
@@ -262,5 +363,6 @@ qfz_status qfz_boruvka_rounds(qfz_gpu *gpu, const qfz_gpu_forest *forest)
         QFZ_TRY(qfz_launch(gpu, k_settle, vertices, block, 0, *forest, round));
         QFZ_TRY(qfz_launch(gpu, k_join, edges, block, 0, *forest, round));
     }
-    return qfz_launch(gpu, k_finish, dim3(1), dim3(TAIL_THREADS), 0, *forest, n_rounds);
+    return qfz_launch(gpu, k_finish, dim3(1), dim3(TAIL_THREADS), sizeof(last_memory), *forest,
+                      n_rounds);
 }

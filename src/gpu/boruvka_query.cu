@@ -7,7 +7,10 @@
  * by round: state r holds, for each component, what it belongs to after rounds 0 .. r of the block,
  * and the greatest level up to there.  Where states end, the ways are climbed hook by hook: of two
  * components (or, further up, vertices of the graph of all blocks) the one that hooked itself in an
- * earlier round cannot lie on the other's way, so it is the one to climb from. */
+ * earlier round cannot lie on the other's way, so it is the one to climb from.
+ *
+ * Of the levels of a triangle of pixels no one is above the two others; so where those of two sides
+ * of a unit square differ, the diagonal between them has the greater one, and is not asked for. */
 #include "gpu/boruvka_climb.cuh"
 #include "gpu/boruvka_layout.cuh"
 
@@ -18,7 +21,8 @@ template <typename KEY, int N_DIRS> struct query_memory {
         WIDE = sizeof(KEY) == 8,
         THREADS = WIDE ? 512 : 256, /* see block_work */
         WARPS = THREADS / QFZ_WARP,
-        TODO = QFZ_WARP * ROWS * N_DIRS,
+        SIDES = N_DIRS == 4 && !WIDE, /* wide ones would take too much memory */
+        TODO = QFZ_WARP * ROWS * (SIDES ? 2 : N_DIRS),
         OPEN = 2 * QFZ_WARP,
         STATE_ROOM = WIDE ? 3072 : 5120 /* one state of QFZ_COMPS at least */
     };
@@ -27,13 +31,19 @@ template <typename KEY, int N_DIRS> struct query_memory {
     KEY state[STATE_ROOM];      /* level << 16 | component, all of a round after each other */
     uint2 open[WARPS][OPEN];    /* level; edge << 18 | vertex << 9 | vertex */
     uint16_t todo[WARPS][TODO]; /* edge: direction * QFZ_BLOCK_PX + pixel */
+    uint16_t side[SIDES ? 2 * QFZ_BLOCK_PX : 1]; /* levels of edges to the right and down */
 };
 
 /* What the functions of one block share. */
 template <typename T, typename KEY_, int N_DIRS_> struct query_work {
     typedef KEY_ KEY;
     typedef query_memory<KEY, N_DIRS_> memory;
-    enum { N_DIRS = N_DIRS_, THREADS = memory::THREADS, WARPS = memory::WARPS };
+    enum {
+        N_DIRS = N_DIRS_,
+        THREADS = memory::THREADS,
+        WARPS = memory::WARPS,
+        SIDES = memory::SIDES
+    };
     memory &m;
     const qfz_gpu_forest &forest;
     T *saliency;
@@ -161,6 +171,7 @@ static __device__ __forceinline__ void store(const WORK &w, uint32_t edge, uint3
     const uint32_t y = edge / QFZ_SIDE % QFZ_SIDE, x = edge % QFZ_SIDE;
     const uint32_t plane = edge / QFZ_BLOCK_PX * w.n_px;
     w.saliency[plane + w.at + y * (uint32_t)w.forest.w + x] = (decltype(+w.saliency[0]))level;
+    if (WORK::SIDES && edge < 2 * QFZ_BLOCK_PX) w.m.side[edge] = (uint16_t)level;
 }
 
 /* The last n of the warp's queue, one a lane. */
@@ -251,8 +262,8 @@ template <typename WORK> static __device__ __forceinline__ void serve_todo(WORK 
 /* ---- All edges ------------------------------------------------------------------------------- */
 
 /* Puts the edges whose bits are set into the warp's queue; returns how many there are of all
- * lanes.  Bit j * N_DIRS + dir: row j of the strip part that starts at p. */
-template <typename WORK>
+ * lanes.  Bit j * (END - FIRST) + dir - FIRST: row j of the strip part that starts at p. */
+template <int FIRST, int END, typename WORK>
 static __device__ __forceinline__ uint32_t queue_todo(WORK &w, uint32_t bits, uint32_t p)
 {
     const unsigned all = 0xffffffffu;
@@ -266,8 +277,8 @@ static __device__ __forceinline__ uint32_t queue_todo(WORK &w, uint32_t bits, ui
 #pragma unroll
     for (uint32_t j = 0; j < ROWS; j++)
 #pragma unroll
-        for (uint32_t dir = 0; dir < (uint32_t)WORK::N_DIRS; dir++)
-            if (bits >> (j * WORK::N_DIRS + dir) & 1)
+        for (uint32_t dir = FIRST; dir < (uint32_t)END; dir++)
+            if (bits >> (j * (END - FIRST) + dir - FIRST) & 1)
                 *to++ = (uint16_t)(dir * QFZ_BLOCK_PX + p + j * QFZ_SIDE);
     return __shfl_sync(all, sum, QFZ_WARP - 1);
 }
@@ -281,11 +292,31 @@ static __device__ __forceinline__ typename WORK::KEY state_of(const WORK &w,
     return w.m.state[(uint32_t)word & QFZ_STEP_MASK];
 }
 
-/* Edges between two pixels of the block. */
-template <typename WORK> static __device__ __forceinline__ void query_inside(WORK &w)
+/* The greater of two levels if they differ and are levels; else it is unknown (QFZ_NONE). */
+static __device__ __forceinline__ uint32_t third_side(uint32_t a, uint32_t b)
+{
+    return a == b || max(a, b) == UINT16_MAX ? QFZ_NONE : max(a, b);
+}
+
+/* The level of the diagonal from pixel p, by the sides of its square, or QFZ_NONE. */
+template <typename WORK>
+static __device__ __forceinline__ uint32_t by_sides(const WORK &w, int p, int dir)
+{
+    const uint16_t *const right = w.m.side, *const down = w.m.side + QFZ_BLOCK_PX;
+    const int left = dir == QFZ_BELOW_RIGHT ? p : p - 1; /* the square's first pixel */
+    const uint32_t above = right[left], under = right[left + QFZ_SIDE];
+    const uint32_t at_p = down[p], beside = down[dir == QFZ_BELOW_RIGHT ? p + 1 : left];
+    const uint32_t level = third_side(above, beside);
+    return level != QFZ_NONE ? level : third_side(at_p, under);
+}
+
+/* Edges between two pixels of the block, in the directions from FIRST on before END; sides come
+ * before diagonals. */
+template <int FIRST, int END, typename WORK>
+static __device__ __forceinline__ void query_inside(WORK &w)
 {
     typedef typename WORK::KEY KEY;
-    enum { N_DIRS = WORK::N_DIRS, STRIPS = pixel_layout<WORK>::STRIPS };
+    enum { N_DIRS = END - FIRST, STRIPS = pixel_layout<WORK>::STRIPS };
     const int x = own_x(w);
     const bool in_row = x < w.box.w;
     for (int strip = 0; strip < (int)STRIPS; strip++) {
@@ -300,7 +331,7 @@ template <typename WORK> static __device__ __forceinline__ void query_inside(WOR
             const KEY own = word[j * QFZ_SIDE], own_state = state_of(w, own);
             const bool none = ((uint32_t)own & 0xffff) == QFZ_NO_COMP;
 #pragma unroll
-            for (int dir = 0; dir < (int)N_DIRS; dir++) {
+            for (int dir = FIRST; dir < END; dir++) {
                 const int k = QFZ_R + dir;
                 /* Beyond the block something else is read, and not used. */
                 const KEY other = word[(j + qfz_around_dy(k)) * QFZ_SIDE + qfz_around_dx(k)];
@@ -308,17 +339,24 @@ template <typename WORK> static __device__ __forceinline__ void query_inside(WOR
                 const KEY level = max(own, other), state_level = max(own_state, other_state);
                 const bool first = same_comp(own, other);
                 const bool valid = !none & (((uint32_t)other & 0xffff) != QFZ_NO_COMP);
-                const bool done = first | !valid | same_comp(own_state, other_state);
                 const bool inside = here & !edge.is_out(k);
+                bool done = first | !valid | same_comp(own_state, other_state);
                 uint32_t result = (uint32_t)((first ? level : max(level, state_level)) >> 16);
                 if (!valid) result = QFZ_NONE;
-                todo |= (inside & !done ? 1u : 0u) << (j * N_DIRS + dir);
+                if (WORK::SIDES && FIRST > 0 && inside && !done) {
+                    result = by_sides(w, p + j * QFZ_SIDE, dir);
+                    done = result != QFZ_NONE;
+                }
+                todo |= (inside & !done ? 1u : 0u) << (j * N_DIRS + dir - FIRST);
                 const uint32_t at =
                     (uint32_t)dir * w.n_px + out + (uint32_t)j * (uint32_t)w.forest.w;
-                if (inside & done) w.saliency[at] = (decltype(+w.saliency[0]))result;
+                if (!(inside & done)) continue;
+                w.saliency[at] = (decltype(+w.saliency[0]))result;
+                if (WORK::SIDES && FIRST == 0)
+                    w.m.side[dir * QFZ_BLOCK_PX + p + j * QFZ_SIDE] = (uint16_t)result;
             }
         }
-        serve_todo(w, queue_todo(w, todo, (uint32_t)p));
+        serve_todo(w, queue_todo<FIRST, END>(w, todo, (uint32_t)p));
     }
     serve_open(w, w.n_open);
 }
@@ -381,7 +419,13 @@ static __global__ void __launch_bounds__(query_work<T, KEY, N_DIRS>::THREADS)
     __syncthreads();
     make_states(w);
     __syncthreads();
-    query_inside(w);
+    if constexpr (work::SIDES) {
+        query_inside<0, 2>(w);
+        __syncthreads();
+        query_inside<2, N_DIRS>(w);
+    } else {
+        query_inside<0, N_DIRS>(w);
+    }
     query_leaving(w);
 }
 

@@ -112,6 +112,20 @@ static __device__ __forceinline__ void block(rows_work &w, const rows_image<T> &
 
 /* ---- The kernel ------------------------------------------------------------------------------ */
 
+/* Is all that the block looks at valid, and can it be loaded by twos?  All threads ask. */
+template <typename T>
+static __device__ __forceinline__ bool is_full(const rows_work &w, const rows_image<T> &image)
+{
+    const qfz_gpu_forest &f = w.forest;
+    const bool inside =
+        w.box.y > 0 && w.box.x > 0 && w.box.y + QFZ_SIDE < f.h && w.box.x + QFZ_SIDE < f.w;
+    const uintptr_t pixels = reinterpret_cast<uintptr_t>(image.pixels);
+    const uintptr_t valid = reinterpret_cast<uintptr_t>(image.valid);
+    const bool even = f.w % 2 == 0 && pixels % (2 * sizeof(T)) == 0 && valid % 2 == 0;
+    if (!inside || !even || image.bias != 0) return false;
+    return !image.valid || __syncthreads_and(all_valid(w, image));
+}
+
 /* Four blocks a multiprocessor. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS, 4)
@@ -121,11 +135,7 @@ static __global__ void __launch_bounds__(THREADS, 4)
     const int thread = (int)threadIdx.x;
     const qfz_block_box box = qfz_block_of(forest, blockIdx.x);
     rows_work w = {*m, forest, box, thread, thread % QFZ_WARP, thread / QFZ_WARP};
-    const bool inside =
-        box.y > 0 && box.x > 0 && box.y + QFZ_SIDE < forest.h && box.x + QFZ_SIDE < forest.w;
-    const bool even =
-        forest.w % 2 == 0 && reinterpret_cast<uintptr_t>(image.pixels) % (2 * sizeof(T)) == 0;
-    if (inside && even && !image.valid && image.bias == 0)
+    if (is_full(w, image))
         block<true>(w, image, open, saliency);
     else
         block<false>(w, image, open, saliency);

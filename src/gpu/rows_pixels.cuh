@@ -55,6 +55,24 @@ static __device__ __forceinline__ void load_full(const rows_work &w, const rows_
         in.side = __ldg(image.pixels + (int64_t)side.y * w.forest.w + side.x);
 }
 
+/* Are a thread's pixels of a block inside the tile, and what is beside, valid? */
+template <typename T>
+static __device__ __forceinline__ bool all_valid(const rows_work &w, const rows_image<T> &image)
+{
+    const int32_t y0 = w.box.y + w.warp * OWN_ROWS - 1, x0 = w.box.x + 2 * w.lane;
+    const uint8_t *row = image.valid + (int64_t)y0 * w.forest.w + x0;
+    const int2 side = side_pixel(w);
+    uint32_t zero = 0; /* the highest bit of each byte: it was 0 in a row */
+#pragma unroll
+    for (int i = 0; i < SEEN_ROWS; i++, row += w.forest.w) {
+        const uint32_t two = __ldg(reinterpret_cast<const uint16_t *>(row));
+        zero |= (two - 0x0101u) & ~two;
+    }
+    bool all = (zero & 0x8080u) == 0;
+    if (w.lane < 2 * SEEN_ROWS) all &= image.valid[(int64_t)side.y * w.forest.w + side.x] != 0;
+    return all;
+}
+
 /* A pixel; *valid gets that bit where there is one. */
 template <typename T>
 static __device__ __forceinline__ uint32_t load_pixel(const rows_work &w,

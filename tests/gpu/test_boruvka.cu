@@ -295,11 +295,12 @@ static void noise(qfz_gpu *gpu, int64_t number)
     image.type = number % 2 ? QFZ_U16 : QFZ_I8;
     const size_t n = (size_t)(image.h * image.w);
     const bool ends = check_chance(25); /* the greatest level that 16 bits hold is common */
+    const int64_t holes = check_chance(50) ? 0 : 5, hole = check_pick((int64_t)n); /* % ; one */
     std::vector<uint16_t> pixels(n);
     std::vector<uint8_t> valid(n);
     for (size_t i = 0; i < n; i++) {
         pixels[i] = (uint16_t)(ends ? 0 - check_random() % 2 : check_random());
-        valid[i] = !check_chance(5);
+        valid[i] = !check_chance(holes) && (int64_t)i != hole;
     }
     image.pixels = pixels.data();
     if (check_chance(50)) image.valid = valid.data();
