@@ -83,7 +83,7 @@ do_sanitize() {
             *) [ -x "$program" ] && printf '%s\0%s\0' "$tool" "$program" ;;
             esac
         done
-    done | xargs -0 -n 2 -P 6 bash -c 'sanitize_one "$@"' _
+    done | xargs -0 -n 2 -P $(($(nproc) / 3 + 1)) bash -c 'sanitize_one "$@"' _
     while read -r line; do table+=("$line"); done < <(sort "$out/sanitize.txt")
     cat "$out"/*check-*.log | gzip >"$out/sanitizer-logs.gz"
     rm -f "$out"/*check-*.log

@@ -8,15 +8,31 @@
 #include "gpu/union_find.cuh"
 #include "gpu/warp.cuh"
 
-/* Hooks what is on a block's ring to its root, so that nobody has far to go from there. */
-static __global__ void __launch_bounds__(RING) k_flatten_ring(layout at)
+/* Hooks what is on a block's ring to its root, so that nobody has far to go from there.  A thread
+ * has some places of the ring, so that their parents are waited for together. */
+enum { RING_EACH = 4, RING_LANES = RING / RING_EACH };
+
+static __global__ void __launch_bounds__(RING_LANES) k_flatten_ring(layout at)
 {
-    const uint32_t place = at.ring[(int64_t)blockIdx.x * RING + threadIdx.x];
-    const uint32_t before = __shfl_up_sync(0xffffffffu, place, 1);
-    if (place == NO_PLACE || (threadIdx.x % QFZ_WARP && place == before)) return;
-    const uint32_t px = px_of(at, place_of(at, blockIdx.x), place);
-    const uint32_t up = qfz_peek(at.parent + px), top = qfz_find<qfz_in_global>(at.parent, up);
-    if (top != up) qfz_in_global::write(at.parent + px, top);
+    const ushort4 *const ring = reinterpret_cast<const ushort4 *>(at.ring);
+    const ushort4 four = ring[(int64_t)blockIdx.x * RING_LANES + threadIdx.x];
+    const uint32_t place[RING_EACH] = {four.x, four.y, four.z, four.w};
+    const block_place block = place_of(at, blockIdx.x);
+    uint32_t before = __shfl_up_sync(0xffffffffu, place[RING_EACH - 1], 1);
+    uint32_t px[RING_EACH], up[RING_EACH];
+    if (threadIdx.x % QFZ_WARP == 0) before = NO_PLACE;
+#pragma unroll
+    for (int k = 0; k < RING_EACH; k++) {
+        px[k] = place[k] == NO_PLACE || place[k] == before ? QFZ_NONE : px_of(at, block, place[k]);
+        up[k] = px[k] == QFZ_NONE ? QFZ_NONE : qfz_peek(at.parent + px[k]);
+        before = place[k];
+    }
+#pragma unroll
+    for (int k = 0; k < RING_EACH; k++) {
+        if (up[k] == px[k]) continue;
+        const uint32_t top = qfz_find<qfz_in_global>(at.parent, up[k]);
+        if (top != up[k]) qfz_in_global::write(at.parent + px[k], top);
+    }
 }
 
 /* ---- First pixels of regions ----------------------------------------------------------------- */
@@ -323,7 +339,7 @@ static qfz_status write_px(qfz_gpu *gpu, const layout &at, const OUT &out, uint3
 
 static qfz_status write_roots(qfz_gpu *gpu, const layout &at, uint32_t *d_root)
 {
-    QFZ_TRY(qfz_launch(gpu, k_flatten_ring, dim3((unsigned)at.n_blocks), dim3(RING), 0, at));
+    QFZ_TRY(qfz_launch(gpu, k_flatten_ring, dim3((unsigned)at.n_blocks), dim3(RING_LANES), 0, at));
     return write_px(gpu, at, roots_out{}, d_root);
 }
 
@@ -408,7 +424,7 @@ qfz_status qfz_gpu_components_number(qfz_gpu *gpu, const qfz_gpu_image *image, c
     QFZ_TRY(link_image(gpu, image, rule, d_joins, &at));
     QFZ_TRY_CUDA(gpu->err,
                  cudaMemsetAsync(regions->d_spans, 0, span_words * sizeof(uint32_t), gpu->stream));
-    QFZ_TRY(qfz_launch(gpu, k_flatten_ring, grid, dim3(RING), 0, at));
+    QFZ_TRY(qfz_launch(gpu, k_flatten_ring, grid, dim3(RING_LANES), 0, at));
     QFZ_TRY(qfz_launch(gpu, k_find_firsts, grid, block, 0, at, firsts));
     QFZ_TRY(qfz_gpu_scan(gpu, scan, firsts.counts, firsts.before, firsts.n + 1));
     QFZ_TRY(qfz_launch(gpu, k_number_firsts, grid, block, 0, at, firsts, *regions));

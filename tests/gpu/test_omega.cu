@@ -364,6 +364,21 @@ static void vanishing_squares(qfz_gpu *gpu)
     }
 }
 
+/* Parts of regions have 31 bits. */
+static void refuses_too_many_parts(qfz_gpu *gpu)
+{
+    static const double omega = 1;
+    qfz_rule rule = {};
+    const qfz_gpu_image image = {45000, 45000, 1, QFZ_U8, NULL, NULL};
+    rule.type = QFZ_U8;
+    rule.n_bands = 1;
+    rule.distance = QFZ_LINF;
+    rule.connectivity = 4;
+    rule.omega = &omega;
+    check_case(0, "a tile of 2 Gpixel");
+    CHECK(qfz_gpu_omega(gpu, &image, &rule, NULL, NULL, NULL) == QFZ_EARG, "taken");
+}
+
 int main(int argc, char **argv)
 {
     check_begin(argc, argv, 36);
@@ -371,6 +386,7 @@ int main(int argc, char **argv)
     if (check_.first == 0) {
         greatest_levels(&gpu);
         vanishing_squares(&gpu);
+        refuses_too_many_parts(&gpu);
     }
     for (int64_t i = check_.first; i < check_.cases; i++)
         random_raster(&gpu, i);
