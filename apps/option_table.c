@@ -175,7 +175,7 @@ const option option_table[] = {
              "leaves. Default: all.",
      .set = set_gpus},
     {"--gpu-memory", TAKES("SIZE"), .commands = FOR_JOBS | FOR_INFO, .section = running,
-     .help = "Stay below this on each GPU, as 20GB. Default: nine tenths of what is free.",
+     .help = "Stay below this on each GPU, as 20GB. Default: nine tenths of what it has.",
      .set = set_bytes, .at = AT(job.gpu_memory_bytes)},
     {"--method", TAKES("auto|stava|c2fl|ha4|connect-v1|connect-v2"), .commands = FOR_ALL,
      .section = running,

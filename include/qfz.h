@@ -148,7 +148,7 @@ typedef struct qfz_job {
     const int *gpus_shown; /* what qfz_job_gpus() said, where the program has let CUDA see only
                               these, in this order; NULL: it sees all */
     int n_gpus_shown;
-    int64_t gpu_memory_bytes; /* that is used of each GPU, 0: nine tenths of what is free */
+    int64_t gpu_memory_bytes; /* that is used of each GPU, 0: nine tenths of what it has */
     const char *gpu_method;   /* of the CUDA engine: a published method by its name; NULL or
                                  "auto": what is fastest.  No result depends on it */
 

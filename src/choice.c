@@ -71,13 +71,13 @@ static qfz_status take_devices(qfz_choice *choice, const qfz_wish *wish, int n_t
 static qfz_status choose_cuda(qfz_choice *choice, const qfz_wish *wish, qfz_error *err)
 {
     int n_there = 0;
-    int64_t free_bytes = 0;
+    int64_t all_bytes = 0;
     QFZ_TRY(qfz_gpu_count(&n_there, err));
     *choice = (qfz_choice){.engine = &qfz_engine_cuda};
     QFZ_TRY(take_devices(choice, wish, n_there, err));
-    QFZ_TRY(qfz_gpu_start(choice->devices, choice->n_devices, &free_bytes, err));
+    QFZ_TRY(qfz_gpu_memory(choice->devices, choice->n_devices, &all_bytes, err));
     choice->device_memory_bytes =
-        wish->gpu_memory_bytes ? wish->gpu_memory_bytes : free_bytes / 10 * 9;
+        wish->gpu_memory_bytes ? wish->gpu_memory_bytes : all_bytes / 10 * 9;
     return QFZ_OK;
 }
 

@@ -191,13 +191,13 @@ static qfz_status check_names(context *c, qfz_error *err)
     return qfz_ranks_agree(c->ranks, st, err);
 }
 
-/* What does not fit the devices is done in smaller tiles, or elsewhere. */
+/* What does not fit the devices, or does not start, is done in smaller tiles, or elsewhere. */
 static qfz_status open_run(context *c, qfz_error *err)
 {
     for (;;) {
         const qfz_status st = qfz_run_open(&c->run, &c->setup, c->ranks, c->source, c->work, err);
-        if (st != QFZ_ENOMEM) return st;
-        QFZ_TRY(qfz_setup_shrink(&c->setup, err));
+        if (st != QFZ_ENOMEM && st != QFZ_EGPU) return st;
+        QFZ_TRY(qfz_setup_shrink(&c->setup, st, err));
     }
 }
 

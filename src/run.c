@@ -69,14 +69,75 @@ static void workers_close(qfz_run *run, int64_t device)
         run->setup->engine->close(run->workers + first, end - first);
 }
 
-/* Items of one loop: devices' workers, which take longest, then hands. */
+/* A tile stays in memory if the budget has room for it; then it is read only once. */
+static qfz_status keep_tile(qfz_run *run, int64_t tile, int64_t px, qfz_error *err)
+{
+    const qfz_source_info *const info = &run->setup->info;
+    const int64_t bytes = px * qfz_setup_source_bytes(run->setup);
+    int64_t kept;
+#pragma omp atomic capture
+    kept = run->kept_bytes += bytes;
+    if (kept > run->setup->keep_bytes) {
+#pragma omp atomic
+        run->kept_bytes -= bytes;
+        return QFZ_OK;
+    }
+    kept_tile *const k = &run->kept[tile];
+    QFZ_TRY(qfz_alloc(&k->pixels, px * info->n_bands, qfz_type_bytes(info->type), err));
+    return info->may_be_invalid ? QFZ_NEW(&k->valid, px, err) : QFZ_OK;
+}
+
+static void read_one_ahead(qfz_run *run, qfz_hand *hand, int64_t tile, bool *more)
+{
+    const qfz_tiling *const t = &run->setup->tiling;
+    const qfz_box box = qfz_tiling_box(t, tile / t->n_x, tile % t->n_x);
+    kept_tile *const kept = &run->kept[tile];
+    qfz_error ignored = {.status = QFZ_OK};
+    *more = keep_tile(run, tile, qfz_box_h(box) * qfz_box_w(box), &ignored) == QFZ_OK &&
+            kept->pixels &&
+            qfz_source_read(hand->source, box, kept->pixels, kept->valid, &ignored) == QFZ_OK;
+    if (*more || !kept->pixels) return;
+#pragma omp atomic
+    run->kept_bytes -= qfz_box_h(box) * qfz_box_w(box) * qfz_setup_source_bytes(run->setup);
+    free(kept->pixels);
+    free(kept->valid);
+    *kept = (kept_tile){0};
+}
+
+/* Devices take longer to start than all else that comes before the first pass, and meanwhile tiles
+ * are read, as many as may be kept.  One that cannot be read is left to the pass, which says why.
+ */
+static void read_ahead(qfz_run *run, qfz_hand *hand)
+{
+    bool more = run->setup->choice.device_memory_bytes > 0 && !run->work;
+    while (more) {
+        int n_waiting;
+        int64_t tile;
+#pragma omp atomic read
+        n_waiting = run->n_waiting;
+        if (n_waiting <= 0) return;
+#pragma omp atomic capture
+        tile = run->next_ahead++;
+        if (tile >= run->end_tile) return;
+        read_one_ahead(run, hand, tile, &more);
+    }
+}
+
+/* Items of one loop: devices' workers, then hands.  Nobody waits for devices after a failure. */
 static qfz_status open_item(void *arg, int64_t item, int thread, qfz_error *err)
 {
     (void)thread;
     qfz_run *const run = arg;
     const int n_devices = run->setup->choice.n_devices;
-    return item < n_devices ? workers_open(run, item, err)
-                            : hand_open(&run->hands[item - n_devices], run->setup, err);
+    const bool is_device = item < n_devices;
+    qfz_hand *const hand = is_device ? NULL : &run->hands[item - n_devices];
+    const qfz_status st =
+        is_device ? workers_open(run, item, err) : hand_open(hand, run->setup, err);
+    const int done = st != QFZ_OK ? n_devices : is_device ? 1 : 0;
+#pragma omp atomic
+    run->n_waiting -= done;
+    if (hand && st == QFZ_OK) read_ahead(run, hand);
+    return st;
 }
 
 static qfz_status close_item(void *arg, int64_t item, int thread, qfz_error *err)
@@ -98,6 +159,8 @@ static qfz_status open_hands(qfz_run *run, int n_hands, qfz_error *err)
     QFZ_TRY(QFZ_NEW_ZERO(&run->workers, n_hands, err));
     QFZ_TRY(QFZ_NEW_ZERO(&run->hands, n_hands, err));
     run->n_hands = n_hands;
+    run->n_waiting = run->setup->choice.n_devices;
+    run->next_ahead = run->first_tile;
     QFZ_TRY(qfz_parallel_for(n, n, open_item, run, err));
     for (int i = 0; i < n_hands; i++)
         run->hands[i].worker = run->workers[i];
@@ -175,8 +238,8 @@ qfz_status qfz_run_open(qfz_run *run, const qfz_setup *setup, const qfz_ranks *r
         setup->job->phase == QFZ_PHASE_STITCH ? 0 : run->end_tile - run->first_tile;
     const int n_hands = n_own < setup->n_threads ? (int)n_own : setup->n_threads;
     qfz_status st;
-    QFZ_TRY_OR(st, failed, open_hands(run, n_hands, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_ZERO(&run->kept, run->n_tiles, err));
+    QFZ_TRY_OR(st, failed, open_hands(run, n_hands, err));
     QFZ_TRY_OR(st, failed, open_stitch(run, err));
     return QFZ_OK;
 
@@ -252,24 +315,6 @@ static void begin_pass(qfz_run *run, double share, int64_t tiles)
 
 /* ------------------------------------------------------------------------------------------ tiles
  */
-/* A tile stays in memory if the budget has room for it; then it is read only once. */
-static qfz_status keep_tile(qfz_run *run, int64_t tile, int64_t px, qfz_error *err)
-{
-    const qfz_source_info *const info = &run->setup->info;
-    const int64_t bytes = px * qfz_setup_source_bytes(run->setup);
-    int64_t kept;
-#pragma omp atomic capture
-    kept = run->kept_bytes += bytes;
-    if (kept > run->setup->keep_bytes) {
-#pragma omp atomic
-        run->kept_bytes -= bytes;
-        return QFZ_OK;
-    }
-    kept_tile *const k = &run->kept[tile];
-    QFZ_TRY(qfz_alloc(&k->pixels, px * info->n_bands, qfz_type_bytes(info->type), err));
-    return info->may_be_invalid ? QFZ_NEW(&k->valid, px, err) : QFZ_OK;
-}
-
 static qfz_status load_tile(qfz_run *run, qfz_hand *hand, int64_t tile, qfz_error *err)
 {
     const qfz_setup *const setup = run->setup;

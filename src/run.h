@@ -40,9 +40,10 @@ void qfz_setup_fini(qfz_setup *setup);
 
 /* Other tiles than were chosen: those of who began the job. */
 qfz_status qfz_setup_retile(qfz_setup *setup, int64_t tile_w, int64_t tile_h, qfz_error *err);
-/* After memory ran out: another plan that needs less of the devices' memory, with smaller tiles or
- * fewer threads, or at last the CPU if the job leaves the choice.  QFZ_ENOMEM if there is none. */
-qfz_status qfz_setup_shrink(qfz_setup *setup, qfz_error *err);
+/* After workers did not open: if memory ran out, QFZ_ENOMEM, another plan that needs less of the
+ * devices', with smaller tiles or fewer threads; then, and if a device did not start, QFZ_EGPU, the
+ * CPU if the job leaves the choice.  The same status if there is no other plan. */
+qfz_status qfz_setup_shrink(qfz_setup *setup, qfz_status why, qfz_error *err);
 
 /* Bytes of the source, a pixel, with its validity. */
 int64_t qfz_setup_source_bytes(const qfz_setup *setup);
@@ -91,6 +92,8 @@ typedef struct qfz_run {
     int64_t n_tiles;
     kept_tile *kept;
     int64_t kept_bytes;
+    int n_waiting;      /* devices whose workers are not open yet */
+    int64_t next_ahead; /* the tile to be read until they are */
     qfz_steps *steps;   /* borrowed; where their times go */
     char step[32];      /* that is being done */
     int pass;           /* over the pixels, from 1 */

@@ -124,25 +124,36 @@ const char *qfz_session_engine(const qfz_session *s)
     return s->engine->name;
 }
 
-/* One worker at a time, kept as long as the same kind of part is asked for. */
+static qfz_status open_worker(qfz_session *s, qfz_choice *choice, qfz_error *err)
+{
+    const qfz_worker_spec spec = {.rule = &s->worker_rule,
+                                  .kind = s->kind,
+                                  .max_h = (int32_t)s->image.h,
+                                  .max_w = (int32_t)s->image.w,
+                                  .n_threads = s->n_threads,
+                                  .device = choice->devices[0],
+                                  .method = s->method};
+    s->engine = choice->engine;
+    return s->engine->open(&s->worker, 1, &spec, err);
+}
+
+/* One worker at a time, kept as long as the same kind of part is asked for.  A device may not start
+ * when it comes to that. */
 static qfz_status need_worker(qfz_session *s, qfz_kind kind, const qfz_rule *rule, qfz_error *err)
 {
     if (s->worker && s->kind == kind) return QFZ_OK;
     close_worker(s);
     qfz_choice choice = s->choice;
     QFZ_TRY(qfz_choice_settle(&choice, s->wished, rule, kind, err));
-    s->engine = choice.engine;
     s->kind = kind;
     s->worker_rule = *rule;
-    const qfz_worker_spec spec = {.rule = &s->worker_rule,
-                                  .kind = kind,
-                                  .max_h = (int32_t)s->image.h,
-                                  .max_w = (int32_t)s->image.w,
-                                  .n_threads = s->n_threads,
-                                  .device = choice.devices[0],
-                                  .method = s->method};
-    QFZ_TRY(s->engine->open(&s->worker, 1, &spec, err));
-    return s->engine->load(s->worker, &s->image, err);
+    qfz_status st = open_worker(s, &choice, err);
+    if (st == QFZ_EGPU && s->wished == QFZ_ENGINE_AUTO) {
+        qfz_choose_cpu(&choice, err);
+        err->status = QFZ_OK;
+        st = open_worker(s, &choice, err);
+    }
+    return st == QFZ_OK ? s->engine->load(s->worker, &s->image, err) : st;
 }
 
 static qfz_status need_words(uint32_t **words, int64_t n, qfz_error *err)

@@ -344,18 +344,19 @@ static qfz_status settle_engine(qfz_setup *setup, qfz_error *err)
     return QFZ_OK;
 }
 
-qfz_status qfz_setup_shrink(qfz_setup *setup, qfz_error *err)
+qfz_status qfz_setup_shrink(qfz_setup *setup, qfz_status why, qfz_error *err)
 {
     const int64_t least = 16 * mebi;
     qfz_choice *const choice = &setup->choice;
-    if (choice->device_memory_bytes >= 2 * least) {
+    if (why == QFZ_ENOMEM && choice->device_memory_bytes >= 2 * least) {
         choice->device_memory_bytes /= 2;
-    } else if (choice->device_memory_bytes && setup->job->engine == QFZ_ENGINE_AUTO) {
+    } else if (choice->device_memory_bytes && setup->job->engine == QFZ_ENGINE_AUTO &&
+               (why == QFZ_ENOMEM || !wants_gpu(setup))) {
         qfz_choose_cpu(choice, err);
         setup->method = NULL;
         setup->engine = choice->engine;
     } else {
-        return QFZ_ENOMEM; /* err says where it ran out */
+        return why; /* err says it */
     }
     err->status = QFZ_OK;
     if ((setup->job->ranks && setup->job->ranks->n > 1) || setup->job->work) /* others have these */

@@ -4,7 +4,6 @@
 
 #include "gpu/device.cuh"
 #include "gpu/gpu.h"
-#include "parallel.h"
 
 bool qfz_gpu_built(void)
 {
@@ -20,45 +19,18 @@ qfz_status qfz_gpu_count(int *n, qfz_error *err)
     return QFZ_OK;
 }
 
-static qfz_status check_age(qfz_device device, qfz_error *err)
+qfz_status qfz_gpu_memory(const qfz_device *devices, int n, int64_t *bytes, qfz_error *err)
 {
-    int major = 0, minor = 0;
-    QFZ_TRY_CUDA(err,
-                 cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device.index));
-    QFZ_TRY_CUDA(err,
-                 cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device.index));
-    if (10 * major + minor >= 75) return QFZ_OK;
-    return qfz_fail(err, QFZ_EGPU, "GPU %d has compute capability %d.%d; 7.5 is the least",
-                    device.number, major, minor);
-}
-
-/* A device starts at the first call that needs it, which takes a tenth of a second or more; as an
- * item of a loop, so that several start side by side. */
-typedef struct starting {
-    const qfz_device *devices;
-    int64_t *free_bytes;
-} starting;
-
-static qfz_status start_device(void *arg, int64_t item, int worker, qfz_error *err)
-{
-    (void)worker;
-    const starting *const s = (const starting *)arg;
-    size_t available = 0, total = 0;
-    QFZ_TRY(check_age(s->devices[item], err));
-    QFZ_TRY_CUDA(err, cudaSetDevice(s->devices[item].index));
-    QFZ_TRY_CUDA(err, cudaMemGetInfo(&available, &total));
-    s->free_bytes[item] = (int64_t)available;
-    return QFZ_OK;
-}
-
-qfz_status qfz_gpu_start(const qfz_device *devices, int n, int64_t *bytes, qfz_error *err)
-{
-    int64_t free_bytes[QFZ_GPUS_MAX];
-    starting s = {devices, free_bytes};
-    QFZ_TRY(qfz_parallel_for(n, n, start_device, &s, err));
-    *bytes = free_bytes[0];
-    for (int i = 1; i < n; i++)
-        if (free_bytes[i] < *bytes) *bytes = free_bytes[i];
+    int64_t least = INT64_MAX;
+    for (int i = 0; i < n; i++) {
+        cudaDeviceProp device;
+        QFZ_TRY_CUDA(err, cudaGetDeviceProperties(&device, devices[i].index));
+        if (10 * device.major + device.minor < 75)
+            return qfz_fail(err, QFZ_EGPU, "GPU %d has compute capability %d.%d; 7.5 is the least",
+                            devices[i].number, device.major, device.minor);
+        if ((int64_t)device.totalGlobalMem < least) least = (int64_t)device.totalGlobalMem;
+    }
+    *bytes = least;
     return QFZ_OK;
 }
 

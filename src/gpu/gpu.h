@@ -17,9 +17,10 @@ bool qfz_gpu_built(void);
  * QFZ_EGPU where there is none. */
 qfz_status qfz_gpu_count(int *n, qfz_error *err);
 
-/* Starts these devices; *bytes = what the one with the least memory has free.  QFZ_EGPU where one
- * is older than compute capability 7.5; the message says which. */
-qfz_status qfz_gpu_start(const qfz_device *devices, int n, int64_t *bytes, qfz_error *err);
+/* *bytes = the memory of that of these devices that has the least.  QFZ_EGPU where one is older
+ * than compute capability 7.5; the message says which.  None of them is started: that takes a tenth
+ * of a second, and is done when their workers open. */
+qfz_status qfz_gpu_memory(const qfz_device *devices, int n, int64_t *bytes, qfz_error *err);
 
 /* Can a device do work of this kind by this rule?  QFZ_EGPU if not, with what it lacks. */
 qfz_status qfz_gpu_can(qfz_device device, const qfz_rule *rule, qfz_kind kind, qfz_error *err);

@@ -18,7 +18,7 @@ qfz_status qfz_gpu_count(int *n, qfz_error *err)
     return no_cuda(err);
 }
 
-qfz_status qfz_gpu_start(const qfz_device *devices, int n, int64_t *bytes, qfz_error *err)
+qfz_status qfz_gpu_memory(const qfz_device *devices, int n, int64_t *bytes, qfz_error *err)
 {
     (void)devices;
     (void)n;

@@ -107,6 +107,19 @@ static void takes_the_devices_named(void)
     refused(&job, QFZ_EARG, "CPU");
 }
 
+/* Tiles are read meanwhile, by other threads than those whose they will be. */
+static void waits_for_slow_devices(void)
+{
+    qfz_job job = label_job(QFZ_ENGINE_CUDA, scratch("cuda.tif"));
+    check_describe("devices that start slowly");
+    sim_set_devices(2);
+    sim_slow_start(30);
+    equals_reference(&job, "cuda", 2);
+    job.memory_bytes = 64 << 20;
+    equals_reference(&job, "cuda", 2);
+    sim_slow_start(0);
+}
+
 static void shares_the_devices_among_ranks(void)
 {
     const qfz_wish wish = {.engine = QFZ_ENGINE_CUDA, .local_rank = 1, .n_local = 2};
@@ -115,8 +128,8 @@ static void shares_the_devices_among_ranks(void)
     check_describe("the second of two ranks");
     sim_set_devices(4);
     CHECK(qfz_choose(&choice, &wish, &err) == QFZ_OK && choice.n_devices == 2, "%s", err.message);
-    for (int i = 0; i < 4; i++)
-        CHECK(sim_was_used(i) == i % 2, "GPU %d", i);
+    for (int i = 0; i < 2; i++)
+        CHECK(choice.devices[i].index == 2 * i + 1, "GPU %d", choice.devices[i].index);
 }
 
 /* CUDA shows two GPUs of several as its first two, or, started too early, all as they are. */
@@ -267,6 +280,32 @@ static void leaves_to_the_cpu_what_a_device_cannot_do(void)
     sim_set_shared(227 << 10);
 }
 
+/* What is found out only when workers open. */
+static void leaves_to_the_cpu_what_does_not_start(void)
+{
+    qfz_job job = saliency_job(QFZ_ENGINE_AUTO, scratch("cuda.tif"));
+    const qfz_image image = {.h = SIDE, .w = SIDE, .n_bands = 1, .type = QFZ_U8, .pixels = pixels};
+    qfz_session *session = NULL;
+    qfz_report report;
+    qfz_error err = {0};
+    double ms;
+    check_describe("a device that does not start");
+    job.src = scratch("large.tif");
+    job.tile_px = 0;
+    sim_fail_start(1);
+    CHECK(qfz_job_run(&job, &report, &err) == QFZ_OK, "%s", err.message);
+    CHECK(!strcmp(report.engine, "cpu") && strstr(report.warning, "GPU"), "%s, %s", report.engine,
+          report.warning);
+    CHECK(qfz_session_open(&session, &image, &job.method, NULL, &err) == QFZ_OK &&
+              qfz_session_run(session, QFZ_PART_SALIENCY, &ms, &err) == QFZ_OK,
+          "%s", err.message);
+    CHECK(!strcmp(qfz_session_engine(session), "cpu"), "%s", qfz_session_engine(session));
+    qfz_session_close(session);
+    job.engine = QFZ_ENGINE_CUDA;
+    refused(&job, QFZ_EGPU, "cudaStreamCreate");
+    sim_fail_start(0);
+}
+
 /* Trees and labels have ways for every device. */
 static void has_a_way_for_every_tree(void)
 {
@@ -297,6 +336,7 @@ int main(int argc, char **argv)
     run_reference();
     takes_as_many_devices_as_there_are();
     takes_the_devices_named();
+    waits_for_slow_devices();
     shares_the_devices_among_ranks();
     finds_the_devices_that_are_shown();
     says_which_gpus_a_job_takes();
@@ -306,6 +346,7 @@ int main(int argc, char **argv)
     keeps_to_its_memory();
     knows_what_a_device_can_do();
     leaves_to_the_cpu_what_a_device_cannot_do();
+    leaves_to_the_cpu_what_does_not_start();
     has_a_way_for_every_tree();
     files_end();
     return check_end();

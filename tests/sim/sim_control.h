@@ -22,6 +22,10 @@ int sim_was_used(int device);
  * 0: none does. */
 void sim_fail_allocation(int64_t n, int all);
 
+/* Does a device that is to start fail?  Or take so long? */
+void sim_fail_start(int fails);
+void sim_slow_start(int ms);
+
 /* Of every device: 75 is 7.5; 90 at first. */
 void sim_set_compute_capability(int times_ten);
 

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <thread>
 
 namespace
 {
@@ -15,6 +16,8 @@ std::atomic<int> compute_capability{90};
 constexpr int n_multiprocessors = 4;
 std::atomic<int64_t> fail_in{0};
 std::atomic<bool> fail_all{false};
+std::atomic<bool> start_fails{false};
+std::atomic<int> start_ms{0};
 std::atomic<int64_t> allocated{0};
 thread_local int device = 0;
 thread_local cudaError_t last = cudaSuccess;
@@ -60,6 +63,16 @@ void sim_set_shared(int64_t bytes)
 void sim_set_compute_capability(int times_ten)
 {
     compute_capability = times_ten;
+}
+
+void sim_fail_start(int fails)
+{
+    start_fails = fails != 0;
+}
+
+void sim_slow_start(int ms)
+{
+    start_ms = ms;
 }
 
 void sim_fail_allocation(int64_t n, int all)
@@ -134,15 +147,10 @@ cudaError_t cudaMemsetAsync(void *p, int value, size_t bytes, cudaStream_t)
     return cudaMemset(p, value, bytes);
 }
 
-cudaError_t cudaMemGetInfo(size_t *available, size_t *total)
-{
-    *total = memory_bytes;
-    *available = memory_bytes - (size_t)allocated.load();
-    return cudaSuccess;
-}
-
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)
 {
+    if (start_fails) return tell(cudaErrorDevicesUnavailable);
+    std::this_thread::sleep_for(std::chrono::milliseconds(start_ms));
     *stream = new sim_stream{device};
     return cudaSuccess;
 }
