@@ -73,12 +73,14 @@ void qfz_regions_carve(qfz_worker *worker, qfz_carve *carve)
 {
     const qfz_worker_spec *const spec = &worker->spec;
     qfz_region_room *const room = &worker->regions;
-    qfz_gpu_regions_take(carve, spec->max_h, spec->max_w, &room->on_device);
+    const int32_t h = spec->max_h, w = spec->max_w;
+    const bool by_blocks = spec->kind == QFZ_COMPONENTS && !room->published;
+    qfz_gpu_regions_take(carve, h, w, !by_blocks, &room->on_device);
     carve_border(worker, carve);
-    if (room->published)
-        room->d_kept = qfz_carve_bytes(carve, qfz_gpu_ha4_regions_bytes(spec->max_h, spec->max_w));
+    if (by_blocks) room->d_kept = qfz_carve_bytes(carve, qfz_gpu_components_kept_bytes(h, w));
+    if (room->published) room->d_kept = qfz_carve_bytes(carve, qfz_gpu_ha4_regions_bytes(h, w));
     qfz_carve first = *carve, second = *carve;
-    qfz_carve_take(&first, &room->d_root, (int64_t)spec->max_h * spec->max_w);
+    qfz_carve_take(&first, &room->d_root, (int64_t)h * w);
     room->d_scratch = qfz_carve_bytes(&first, scratch_bytes(worker));
     carve_work(worker, &second);
     carve->used = larger(first.used, second.used);
@@ -159,7 +161,7 @@ static qfz_status number_regions(qfz_worker *worker, const qfz_gpu_omega_answer 
     regions->w = worker->image.w;
     if (worker->spec.kind == QFZ_COMPONENTS && !room->published)
         return qfz_gpu_components_number(&worker->gpu, &worker->image, worker->spec.rule,
-                                         room->d_scratch, regions);
+                                         room->d_kept, room->d_scratch, regions);
     QFZ_TRY(find_roots(worker, answer));
     return qfz_gpu_regions_number(&worker->gpu, room->d_root, room->d_scratch, regions);
 }

@@ -17,7 +17,7 @@ typedef struct qfz_region_room {
     bool published; /* label by this method, not by what is fastest */
     qfz_gpu_method method;
     qfz_gpu_segments segments; /* the tile as such methods see it */
-    void *d_kept;              /* HA4's features: between its two steps */
+    void *d_kept;              /* for features: blocks' runs, or what HA4's two steps share */
     qfz_gpu_regions on_device;
     uint32_t *d_root;    /* these two are of use until regions are numbered, */
     void *d_scratch;     /* and the next three, which lie in the same place, */
