@@ -25,6 +25,8 @@ typedef struct qfz_region_room {
     uint64_t *d_name;    /* of regions, their labels */
     void *d_means;       /* QFZ_OMEGA: of regions, in one band */
     size_t work_bytes;   /* of d_work */
+    uint64_t *d_records; /* where d_work has flat zones: some of their records */
+    size_t records_bytes;
     qfz_gpu_areas areas; /* of the features that are gathered */
     uint64_t *d_row_area;
     uint64_t *d_row_start, *d_slot_label; /* qfz_numbers */
