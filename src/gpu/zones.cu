@@ -3,7 +3,6 @@
 
 #include "gpu/component_blocks.cuh"
 #include "gpu/launch.cuh"
-#include "gpu/peek.cuh"
 #include "gpu/warp.cuh"
 #include "record.h"
 
@@ -220,21 +219,18 @@ static __device__ __forceinline__ void add_to(uint64_t *word, uint64_t more)
     atomicAdd(reinterpret_cast<unsigned long long *>(word), (unsigned long long)more);
 }
 
-/* The same as in shared memory: a look first. */
-static __device__ __forceinline__ void raise(uint32_t *word, uint32_t value)
-{
-    if (qfz_peek(word) < value) atomicMax(word, value);
-}
-
 static __device__ __forceinline__ void add_head(const uint64_t words[PART_WORDS], uint64_t *to)
 {
     qfz_gpu_zone *const zone = reinterpret_cast<qfz_gpu_zone *>(to);
+    const uint32_t x0 = (uint32_t)(words[0] >> 32);
+    const uint32_t y1 = (uint32_t)words[1], x1 = (uint32_t)(words[1] >> 32);
+    const uint4 there = __ldcg(reinterpret_cast<const uint4 *>(to)); /* as in widen() */
     atomicAdd(&zone->pixels, (uint32_t)words[0]);
-    raise(&zone->x0_below_max, (uint32_t)(words[0] >> 32));
-    raise(&zone->y1, (uint32_t)words[1]);
-    raise(&zone->x1, (uint32_t)(words[1] >> 32));
     add_to(&zone->sum_y, words[2]);
     add_to(&zone->sum_x, words[3]);
+    if (there.y < x0) atomicMax(&zone->x0_below_max, x0);
+    if (there.z < y1) atomicMax(&zone->y1, y1);
+    if (there.w < x1) atomicMax(&zone->x1, x1);
 }
 
 /* A zone's parts all have the same value. */

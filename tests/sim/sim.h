@@ -298,6 +298,11 @@ template <typename T> static inline T __ldcg(const T *p)
     sim_maybe_yield();
     return *(const volatile T *)p;
 }
+static inline uint4 __ldcg(const uint4 *p)
+{
+    const uint32_t *const words = &p->x;
+    return uint4{__ldcg(words), __ldcg(words + 1), __ldcg(words + 2), __ldcg(words + 3)};
+}
 template <typename T> static inline void __stcs(T *p, T value)
 {
     *p = value;
