@@ -14,7 +14,6 @@ struct block_words {
     uint32_t valid[WORDS], right[WORDS], below[WORDS], below_right[WORDS], below_left[WORDS];
     uint32_t starts[WORDS];
     uint32_t before[WORDS]; /* runs that start in earlier words */
-    uint32_t inner[WORDS];  /* first pixels of components, those that touch the ring taken away */
     uint32_t sums[WORDS / QFZ_WARP];
 };
 
@@ -154,21 +153,18 @@ static __device__ __forceinline__ void solve_runs(const block_words &words, uint
 }
 
 /* Codes of the runs that are first of their component: their place instead of their number. */
-static __device__ __forceinline__ void place_roots(block_words *words, uint32_t *parent)
+static __device__ __forceinline__ void place_roots(const block_words &words, uint32_t *parent)
 {
     const int word = (int)threadIdx.x;
-    uint32_t run = words->before[word], firsts = 0;
-    for (uint32_t rest = words->starts[word]; rest; rest &= rest - 1, run++) {
-        if (parent[run] != run) continue;
-        parent[run] = RUN_ROOT | ((uint32_t)word * QFZ_WARP + (uint32_t)__ffs((int)rest) - 1);
-        firsts |= rest & (0u - rest);
-    }
-    words->inner[word] = firsts;
+    uint32_t run = words.before[word];
+    for (uint32_t rest = words.starts[word]; rest; rest &= rest - 1, run++)
+        if (parent[run] == run)
+            parent[run] = RUN_ROOT | ((uint32_t)word * QFZ_WARP + (uint32_t)__ffs((int)rest) - 1);
 }
 
 /* Marks components that touch the ring, makes them roots in global memory, and tells the ring. */
 static __device__ __forceinline__ void tell_ring(const layout &at, const block_place &block,
-                                                 block_words *words, uint32_t *parent)
+                                                 const block_words &words, uint32_t *parent)
 {
     for (uint32_t i = threadIdx.x; i < RING; i += WORDS) {
         const int side = (int)(i / SIDE) * SIDE, k = (int)(i % SIDE);
@@ -176,9 +172,9 @@ static __device__ __forceinline__ void tell_ring(const layout &at, const block_p
         const int x = side == LEFT ? 0 : side == RIGHT ? SIDE - 1 : k;
         const int word = 2 * y + x / QFZ_WARP;
         uint32_t place = NO_PLACE;
-        if (words->valid[word] >> x % QFZ_WARP & 1) {
+        if (words.valid[word] >> x % QFZ_WARP & 1) {
             /* marks may come meanwhile, nothing else changes */
-            uint32_t run = run_at(*words, word, x % QFZ_WARP);
+            uint32_t run = run_at(words, word, x % QFZ_WARP);
             uint32_t code = qfz_in_shared::read(parent + run);
             if (!(code & RUN_ROOT)) {
                 run = code;
@@ -189,7 +185,6 @@ static __device__ __forceinline__ void tell_ring(const layout &at, const block_p
                 !(atomicOr(parent + run, (uint32_t)RUN_ON_RING) & RUN_ON_RING)) {
                 const uint32_t px = px_of(at, block, place);
                 at.parent[px] = px;
-                atomicAnd(words->inner + place / QFZ_WARP, ~(1u << place % QFZ_WARP));
             }
         }
         at.ring[(int64_t)blockIdx.x * RING + i] = (uint16_t)place;
@@ -217,6 +212,16 @@ static __device__ __forceinline__ void tell_seams(const layout &at, const block_
     seams[2 * SEAM_BELOW_LEFT + warp] = words.below_left[WORDS - 2 + warp];
 }
 
+/* First pixels, of a thread's word, of components that do not touch the ring. */
+static __device__ __forceinline__ uint32_t inner_firsts(const block_words &words,
+                                                        const uint32_t *parent)
+{
+    uint32_t run = words.before[threadIdx.x], firsts = 0;
+    for (uint32_t rest = words.starts[threadIdx.x]; rest; rest &= rest - 1, run++)
+        if ((parent[run] & (RUN_ROOT | RUN_ON_RING)) == RUN_ROOT) firsts |= rest & (0u - rest);
+    return firsts;
+}
+
 /* Components within each block of SIDE x SIDE pixels. */
 template <bool EIGHT, typename SOURCE>
 static __global__ void __launch_bounds__(WORDS) k_link_block(SOURCE source, layout at)
@@ -233,15 +238,15 @@ static __global__ void __launch_bounds__(WORDS) k_link_block(SOURCE source, layo
     uint32_t n_runs;
     words.before[word] = sum_before((uint32_t)__popc(starts), words.sums, &n_runs);
     solve_runs<EIGHT>(words, n_runs, parent);
-    place_roots(&words, parent);
+    place_roots(words, parent);
     __syncthreads();
-    tell_ring(at, block, &words, parent);
+    tell_ring(at, block, words, parent);
     tell_seams<EIGHT>(at, words);
     at.starts[(int64_t)blockIdx.x * WORDS + word] = starts;
     at.valid[(int64_t)blockIdx.x * WORDS + word] = words.valid[word];
     if (word == 0) at.n_runs[blockIdx.x] = n_runs;
     __syncthreads();
-    if (at.inner) at.inner[(int64_t)blockIdx.x * WORDS + word] = words.inner[word];
+    if (at.inner) at.inner[(int64_t)blockIdx.x * WORDS + word] = inner_firsts(words, parent);
     uint32_t *const runs = reinterpret_cast<uint32_t *>(at.runs + block.runs); /* an even number */
     for (uint32_t i = threadIdx.x; 2 * i < n_runs; i += WORDS)
         runs[i] = parent[2 * i] | parent[(2 * i + 1) % RUNS] << 16;
