@@ -75,79 +75,11 @@ struct block_runs {
     alignas(16) uint32_t label[RUNS]; /* first codes */
 };
 
-/* The root of a component of a block that touches the ring: k_flatten_ring left one step. */
-static __device__ __forceinline__ uint32_t ring_root(const layout &at, uint32_t px)
+/* The number of the run that has valid pixel x of a word. */
+static __device__ __forceinline__ uint32_t run_at(const block_runs &runs, uint32_t word, int x)
 {
-    return qfz_peek(at.parent + px);
+    return runs.before[word] + (uint32_t)__popc(runs.starts[word] & up_to(x)) - 1;
 }
-
-/* A component of a block: its first pixel, its place in the block, and the first pixel of its
- * region, over all blocks. */
-struct component {
-    uint32_t px, place, root;
-    bool on_ring;
-};
-
-/* Roots.  They are written where the forest is: what other blocks read of it meanwhile are first
- * pixels of components that touch a ring, and what is written there is what they have already. */
-struct roots_out {
-    enum { INVALID = -1 };
-    struct in_block {
-    };
-
-    __device__ __forceinline__ void begin(const layout &, const block_place &, in_block *) const
-    {
-    }
-    __device__ __forceinline__ uint32_t label_of(const layout &, const in_block &,
-                                                 const component &c) const
-    {
-        return c.root;
-    }
-    __device__ __forceinline__ void tell(const component &, uint32_t) const
-    {
-    }
-};
-
-/* Labels; and regions get their first pixels. */
-struct labels_out {
-    enum { INVALID = 0 };
-    struct in_block {
-        uint32_t firsts[WORDS], before[WORDS]; /* first pixels, and how many are before each word */
-    };
-    firsts_view firsts;
-    uint32_t *first_px, *spans, *n_regions;
-
-    __device__ __forceinline__ void begin(const layout &at, const block_place &block,
-                                          in_block *own) const
-    {
-        const uint32_t word = threadIdx.x;
-        const uint32_t bits = firsts.bits[(int64_t)blockIdx.x * WORDS + word];
-        const uint32_t left = __shfl_up_sync(0xffffffffu, (uint32_t)__popc(bits), 1);
-        own->firsts[word] = bits;
-        own->before[word] = firsts.before[row_of(at, block, word / 2)] + (word % 2 ? left : 0);
-        if (blockIdx.x == 0 && word == 0) *n_regions = firsts.before[firsts.n];
-    }
-    __device__ __forceinline__ uint32_t label_of(const layout &at, const in_block &own,
-                                                 const component &c) const
-    {
-        if (c.root != c.px) {
-            const uint32_t y = c.root / (uint32_t)at.w, x = c.root % (uint32_t)at.w;
-            return region_of(at, firsts, y / SIDE * (uint32_t)at.blocks_w + x / SIDE,
-                             y % SIDE * SIDE + x % SIDE) +
-                   1;
-        }
-        const uint32_t word = c.place / QFZ_WARP;
-        return own.before[word] +
-               (uint32_t)__popc(own.firsts[word] & up_to((int)(c.place % QFZ_WARP)));
-    }
-    __device__ __forceinline__ void tell(const component &c, uint32_t label) const
-    {
-        const uint32_t region = label - 1;
-        if (c.root != c.px) return;
-        first_px[region] = c.px;
-        if (c.on_ring) atomicOr(spans + region / 32, 1u << region % 32);
-    }
-};
 
 enum { CODE_MASK = 0xffff };
 
@@ -166,52 +98,127 @@ static __device__ __forceinline__ void load_codes(const uint16_t *codes, uint32_
         runs->label[i] = codes[i];
 }
 
-/* The labels of a block's roots among AT_ONCE runs, from `run` on in steps of WORDS; what is read
- * of global memory is waited for together.  Bit k of the result: the k-th is a root. */
-enum { AT_ONCE = 4 };
-
-template <typename OUT>
-static __device__ __forceinline__ uint32_t label_roots(const layout &at, const block_place &block,
-                                                       uint32_t first, uint32_t n_runs,
-                                                       const OUT &out,
-                                                       const typename OUT::in_block &own,
-                                                       block_runs *runs)
+/* The root of a component of a block that touches the ring: k_flatten_ring left one step. */
+static __device__ __forceinline__ uint32_t ring_root(const layout &at, uint32_t px)
 {
-    uint32_t label[AT_ONCE], roots = 0;
-    component c[AT_ONCE];
-#pragma unroll
-    for (int k = 0; k < AT_ONCE; k++) {
-        const uint32_t run = first + (uint32_t)k * WORDS;
-        const uint32_t code = run < n_runs ? runs->label[run] : 0;
-        if (code & RUN_ROOT) roots |= 1u << k;
-        c[k].place = code & RUN_NUMBER;
-        c[k].px = c[k].root = px_of(at, block, c[k].place);
-        c[k].on_ring = code & RUN_ON_RING;
-        if (c[k].on_ring) c[k].root = ring_root(at, c[k].px);
-    }
-#pragma unroll
-    for (int k = 0; k < AT_ONCE; k++)
-        label[k] = out.label_of(at, own, c[k]);
-#pragma unroll
-    for (int k = 0; k < AT_ONCE; k++) {
-        if (!(roots >> k & 1)) continue;
-        out.tell(c[k], label[k]);
-        runs->label[first + (uint32_t)k * WORDS] = label[k];
-    }
-    return roots;
+    return qfz_peek(at.parent + px);
 }
+
+/* Roots.  They are written where the forest is: what other blocks read of it meanwhile are first
+ * pixels of components that touch a ring, and what is written there is what they have already. */
+struct roots_out {
+    enum { INVALID = -1 };
+    struct in_thread {
+    };
+
+    __device__ __forceinline__ void begin(const layout &, const block_place &, in_thread *) const
+    {
+    }
+
+    /* What is read of global memory for AT_ONCE runs is waited for together. */
+    __device__ __forceinline__ uint32_t label_roots(const layout &at, const block_place &block,
+                                                    uint32_t n_runs, const in_thread &,
+                                                    block_runs *runs) const
+    {
+        enum { AT_ONCE = 4 };
+        uint32_t roots = 0;
+        for (uint32_t i = 0; i * WORDS < n_runs; i += AT_ONCE) {
+            const uint32_t first = i * WORDS + threadIdx.x;
+            uint32_t code[AT_ONCE], root[AT_ONCE];
+#pragma unroll
+            for (uint32_t k = 0; k < AT_ONCE; k++) {
+                const uint32_t run = first + k * WORDS;
+                code[k] = run < n_runs ? runs->label[run] : 0;
+                root[k] = px_of(at, block, code[k] & RUN_NUMBER);
+                if (code[k] & RUN_ON_RING) root[k] = ring_root(at, root[k]);
+            }
+#pragma unroll
+            for (uint32_t k = 0; k < AT_ONCE; k++) {
+                if (!(code[k] & RUN_ROOT)) continue;
+                runs->label[first + k * WORDS] = root[k];
+                roots |= 1u << (i + k);
+            }
+        }
+        return roots;
+    }
+};
+
+/* Labels; and regions get their first pixels.  First pixels have consecutive numbers, so only
+ * components on the ring that begin in other blocks must look for theirs. */
+struct labels_out {
+    enum { INVALID = 0, RING_EACH = RING / WORDS };
+    struct in_thread {
+        uint32_t firsts, region;                     /* in its word, and the number of the first */
+        uint32_t place[RING_EACH], label[RING_EACH]; /* of such components, or NO_PLACE */
+    };
+    firsts_view firsts;
+    uint32_t *first_px, *spans, *n_regions;
+
+    __device__ __forceinline__ void begin(const layout &at, const block_place &block,
+                                          in_thread *own) const
+    {
+        const uint32_t word = threadIdx.x;
+        uint32_t px[RING_EACH], root[RING_EACH];
+#pragma unroll
+        for (uint32_t k = 0; k < RING_EACH; k++) {
+            own->place[k] = at.ring[(int64_t)blockIdx.x * RING + k * WORDS + word];
+            const uint32_t before = __shfl_up_sync(0xffffffffu, own->place[k], 1);
+            if (word % QFZ_WARP && own->place[k] == before) own->place[k] = NO_PLACE;
+            px[k] = px_of(at, block, own->place[k]);
+            root[k] = own->place[k] != NO_PLACE ? ring_root(at, px[k]) : 0;
+        }
+        own->firsts = firsts.bits[(int64_t)blockIdx.x * WORDS + word];
+        const uint32_t left = __shfl_up_sync(0xffffffffu, (uint32_t)__popc(own->firsts), 1);
+        own->region = firsts.before[row_of(at, block, word / 2)] + (word % 2 ? left : 0);
+#pragma unroll
+        for (uint32_t k = 0; k < RING_EACH; k++) {
+            if (own->place[k] == NO_PLACE) continue;
+            const uint32_t y = root[k] / (uint32_t)at.w, x = root[k] % (uint32_t)at.w;
+            const uint32_t region =
+                region_of(at, firsts, y / SIDE * (uint32_t)at.blocks_w + x / SIDE,
+                          y % SIDE * SIDE + x % SIDE);
+            own->label[k] = region + 1;
+            if (root[k] != px[k]) continue;
+            own->place[k] = NO_PLACE;
+            atomicOr(spans + region / 32, 1u << region % 32);
+        }
+        if (blockIdx.x == 0 && word == 0) *n_regions = firsts.before[firsts.n];
+    }
+
+    __device__ __forceinline__ uint32_t label_roots(const layout &at, const block_place &block,
+                                                    uint32_t n_runs, const in_thread &own,
+                                                    block_runs *runs) const
+    {
+        const uint32_t word = threadIdx.x;
+        uint32_t region = own.region, roots = 0;
+        for (uint32_t k = 0; k * WORDS + word < n_runs; k++)
+            roots |= (runs->label[k * WORDS + word] & RUN_ROOT ? 1u : 0) << k;
+        __syncthreads(); /* codes of roots have been read */
+        for (uint32_t rest = own.firsts; rest; rest &= rest - 1, region++) {
+            const int x = __ffs((int)rest) - 1;
+            runs->label[run_at(*runs, word, x)] = region + 1;
+            first_px[region] = px_of(at, block, word * QFZ_WARP + (uint32_t)x);
+        }
+#pragma unroll
+        for (int k = 0; k < RING_EACH; k++) {
+            const uint32_t place = own.place[k];
+            if (place == NO_PLACE) continue; /* several threads may have the same one */
+            atomicExch(runs->label + run_at(*runs, place / QFZ_WARP, (int)(place % QFZ_WARP)),
+                       own.label[k]);
+        }
+        return roots;
+    }
+};
 
 /* Labels of all runs of a block: those of roots, then the others'. */
 template <typename OUT>
 static __device__ __forceinline__ void
 label_runs(const layout &at, const block_place &block, uint32_t n_runs, const OUT &out,
-           const typename OUT::in_block &own, block_runs *runs)
+           const typename OUT::in_thread &own, block_runs *runs)
 {
-    uint32_t roots = 0; /* bit k: the k-th run of this thread is one */
     load_codes(at.runs + block.runs, n_runs, runs);
     __syncthreads();
-    for (uint32_t k = 0; k * WORDS < n_runs; k += AT_ONCE)
-        roots |= label_roots(at, block, k * WORDS + threadIdx.x, n_runs, out, own, runs) << k;
+    uint32_t roots = out.label_roots(at, block, n_runs, own, runs); /* bit k: the thread's k-th */
     __syncthreads();
     for (uint32_t run = threadIdx.x; run < n_runs; run += WORDS, roots >>= 1)
         if (!(roots & 1)) runs->label[run] = runs->label[runs->label[run]];
@@ -261,14 +268,14 @@ static __global__ void __launch_bounds__(WORDS)
     k_write_px(layout at, bool aligned, OUT out, uint32_t *d_px)
 {
     __shared__ block_runs runs;
-    __shared__ typename OUT::in_block own;
+    typename OUT::in_thread own;
     const block_place block = place_of(at, blockIdx.x);
     const int word = (int)threadIdx.x;
+    out.begin(at, block, &own);
     runs.starts[word] = at.starts[(int64_t)blockIdx.x * WORDS + word];
     runs.valid[word] = at.valid[(int64_t)blockIdx.x * WORDS + word];
     uint32_t n_runs;
     runs.before[word] = sum_before((uint32_t)__popc(runs.starts[word]), runs.sums, &n_runs);
-    out.begin(at, block, &own);
     label_runs(at, block, n_runs, out, own, &runs);
     if (aligned)
         write_fours<OUT>(at, block, runs, d_px);
