@@ -80,6 +80,7 @@ static void carve_work(qfz_worker *worker, qfz_carve *carve)
     const int64_t n = (int64_t)spec->max_h * spec->max_w;
     qfz_carve_take(carve, &room->d_name, n);
     room->work_bytes = work_bytes(spec, n);
+    if (has_zones(worker)) room->work_bytes += (size_t)n; /* so that all of noise's fit, mostly */
     room->d_work = qfz_carve_bytes(carve, room->work_bytes);
     if (has_zones(worker)) {
         room->records_bytes = larger((size_t)n, RECORDS_AT_LEAST * record_bytes(spec->rule));

@@ -6,24 +6,35 @@
 #include "gpu/warp.cuh"
 #include "record.h"
 
+enum { PART_WORDS = 4 };
+static_assert(sizeof(qfz_gpu_zone) == PART_WORDS * sizeof(uint64_t) &&
+                  sizeof(qfz_gpu_zone_band) == PART_WORDS * sizeof(uint64_t),
+              "32 bytes are written at once");
+
 /* ---- Components of a block ------------------------------------------------------------------- */
 
-/* SLOTS components are added up at a time: noise at its worst has some 500 in a block, and ten
+/* SLOTS components are added up at a time: noise at its worst has some 550 in a block, and ten
  * blocks fit a multiprocessor of 228 KiB. */
-enum { SLOTS = 576, NO_RUN = RUNS, COUNT_BITS = 13, COUNT_MASK = (1 << COUNT_BITS) - 1 };
+enum { SLOTS = 576, NO_SLOT = 0xffff, COUNT_BITS = 13, COUNT_MASK = (1 << COUNT_BITS) - 1 };
 static const uint32_t full_warp = 0xffffffffu;
 
-/* Components are numbered by first run.  What a slot has: places in the block. */
+/* What pixels add up to, of components or of some: places in the block. */
+template <int N> struct sums_of {
+    uint32_t count_y[N]; /* pixels; above COUNT_BITS, the sum of their rows */
+    uint32_t sum_x[N];
+    uint32_t columns[2][N]; /* which there are, a bit each */
+    uint32_t y1[N];
+};
+
+/* Components are numbered by first run. */
 struct block_zones {
-    alignas(16) uint16_t codes[RUNS];
-    uint32_t roots[WORDS];  /* runs that are first of their component, a bit each */
-    uint32_t before[WORDS]; /* how many are before each word of them */
+    alignas(16) uint16_t codes[RUNS]; /* of first runs, the component's number for their place */
+    uint32_t roots[WORDS];            /* runs that are first of their component, a bit each */
     uint32_t sums[WORDS / QFZ_WARP];
-    uint16_t first[SLOTS];   /* the first run's code */
-    uint32_t count_y[SLOTS]; /* pixels; above COUNT_BITS, the sum of their rows */
-    uint32_t sum_x[SLOTS];
-    uint32_t columns[2][SLOTS]; /* which there are, a bit each */
-    uint32_t y1[SLOTS];
+    uint32_t largest;      /* of those on the ring: pixels, then, in 16 bits, its slot; 0: none */
+    uint16_t first[SLOTS]; /* the component's first pixel, and RUN_ON_RING */
+    sums_of<SLOTS> of;
+    sums_of<1> common; /* components of the largest one's zone */
 };
 
 /* Two codes' root bits. */
@@ -55,17 +66,16 @@ static __device__ __forceinline__ void load_codes(const uint16_t *codes, uint32_
     }
 }
 
-static __device__ __forceinline__ uint32_t root_of(const block_zones &zones, uint32_t run)
+/* Components get their numbers. */
+static __device__ __forceinline__ uint32_t number_zones(block_zones *zones)
 {
-    const uint32_t code = zones.codes[run];
-    return code & RUN_ROOT ? run : code;
-}
-
-static __device__ __forceinline__ uint32_t slot_of(const block_zones &zones, uint32_t root)
-{
-    const uint32_t word = root / QFZ_WARP;
-    return zones.before[word] +
-           (uint32_t)__popc(zones.roots[word] & (up_to((int)(root % QFZ_WARP)) >> 1));
+    const uint32_t roots = zones->roots[threadIdx.x];
+    uint32_t n_zones, number = sum_before((uint32_t)__popc(roots), zones->sums, &n_zones);
+    for (uint32_t rest = roots; rest; rest &= rest - 1, number++) {
+        uint16_t *const code = zones->codes + threadIdx.x * QFZ_WARP + __ffs((int)rest) - 1;
+        *code = (uint16_t)((*code & ~RUN_NUMBER) | number);
+    }
+    return n_zones;
 }
 
 /* ---- Adding up ------------------------------------------------------------------------------- */
@@ -76,24 +86,15 @@ struct word_view {
     uint32_t run;                   /* the last one that starts in earlier words */
 };
 
-/* Pixels of a word, one after the other. */
-struct piece {
-    uint32_t mask, run;
-};
-
-/* Those from the first of `rest` on, which is taken away. */
-static __device__ __forceinline__ piece next_piece(const word_view &word, uint32_t *rest,
-                                                   uint32_t *run)
-{
-    const uint32_t bit = *rest & (0u - *rest), later = word.ends & (0u - bit) & ~bit;
-    *rest &= ~bit;
-    if (word.starts & bit) ++*run;
-    return piece{(later & (0u - later)) - bit, *run};
-}
-
 static __device__ __forceinline__ uint32_t first_pixels(const word_view &word)
 {
     return word.starts | (~word.ends & 1); /* the first may be of a run that came from the left */
+}
+
+static __device__ __forceinline__ uint32_t zone_code(const block_zones &zones, uint32_t run)
+{
+    const uint32_t code = zones.codes[run];
+    return code & RUN_ROOT ? code : zones.codes[code];
 }
 
 /* The sum of the numbers of bits. */
@@ -104,77 +105,78 @@ static __device__ __forceinline__ uint32_t sum_of_bits(uint32_t mask)
                       16 * __popc(mask & 0xffff0000u));
 }
 
-/* Looks first: most parts widen nothing, and a stale look only costs an atomic operation. */
-static __device__ __forceinline__ void widen(block_zones *zones, uint32_t slot, uint32_t half,
-                                             uint32_t columns, uint32_t y1)
-{
-    uint32_t *const there = zones->columns[half] + slot, *const last = zones->y1 + slot;
-    if (columns & ~*static_cast<volatile uint32_t *>(there)) atomicOr(there, columns);
-    if (y1 > *static_cast<volatile uint32_t *>(last)) atomicMax(last, y1);
-}
-
+/* Pixels of a word, one after the other. */
 static __device__ __forceinline__ void add_piece(block_zones *zones, uint32_t slot,
                                                  const word_view &word, uint32_t mask)
 {
     const uint32_t n = (uint32_t)__popc(mask);
     const uint32_t x = word.half * QFZ_WARP + (uint32_t)__ffs((int)mask) - 1;
-    atomicAdd(zones->count_y + slot, n | n * word.y << COUNT_BITS);
-    atomicAdd(zones->sum_x + slot, n * x + n * (n - 1) / 2);
-    widen(zones, slot, word.half, mask, word.y + 1);
+    atomicAdd(zones->of.count_y + slot, n | n * word.y << COUNT_BITS);
+    atomicAdd(zones->of.sum_x + slot, n * x + n * (n - 1) / 2);
+    atomicOr(zones->of.columns[word.half] + slot, mask);
+    atomicMax(zones->of.y1 + slot, word.y + 1);
 }
 
-/* The root that most lanes' words begin with, NO_RUN if few do: large components have pieces in
- * most words, and all lanes would wait for each other at its slot. */
-static __device__ __forceinline__ uint32_t common_root(const block_zones &zones,
-                                                       const word_view &word)
+/* Adds what a warp's lanes have of one component or of one zone. */
+template <int N>
+static __device__ __forceinline__ void add_warp(sums_of<N> *to, uint32_t slot,
+                                                const sums_of<1> &own)
+{
+    const uint32_t count_y = qfz_warp_add(own.count_y[0]), sum_x = qfz_warp_add(own.sum_x[0]);
+    const uint32_t left = qfz_warp_or(own.columns[0][0]), right = qfz_warp_or(own.columns[1][0]);
+    const uint32_t y1 = qfz_warp_max(own.y1[0]);
+    if (threadIdx.x % QFZ_WARP || !count_y) return;
+    atomicAdd(to->count_y + slot, count_y);
+    atomicAdd(to->sum_x + slot, sum_x);
+    atomicOr(to->columns[0] + slot, left);
+    atomicOr(to->columns[1] + slot, right);
+    atomicMax(to->y1 + slot, y1);
+}
+
+/* The slot of the component that most lanes' words begin with, NO_SLOT if few do: large components
+ * have pieces in most words, and all lanes would wait for each other there. */
+static __device__ __forceinline__ uint32_t common_slot(const block_zones &zones,
+                                                       const word_view &word, uint32_t base)
 {
     enum { MANY = 4 };
-    uint32_t rest = first_pixels(word), run = word.run;
-    const uint32_t root =
-        rest ? root_of(zones, next_piece(word, &rest, &run).run) : (uint32_t)NO_RUN;
-    const uint32_t n = (uint32_t)__popc(__match_any_sync(full_warp, root));
-    const uint32_t best = qfz_warp_max(root == NO_RUN ? 0 : n << 16 | root);
-    return best >> 16 >= MANY ? best & 0xffff : (uint32_t)NO_RUN;
-}
-
-/* Adds what a warp's lanes have of one component, in one row each. */
-static __device__ __forceinline__ void add_common(block_zones *zones, uint32_t slot,
-                                                  const word_view &word, uint32_t mask)
-{
-    const uint32_t n = (uint32_t)__popc(mask);
-    const uint32_t count_y = qfz_warp_add(n | n * word.y << COUNT_BITS);
-    const uint32_t sum_x = qfz_warp_add(n * word.half * QFZ_WARP + sum_of_bits(mask));
-    const uint32_t left = qfz_warp_or(word.half ? 0 : mask);
-    const uint32_t right = qfz_warp_or(word.half ? mask : 0);
-    const uint32_t y1 = qfz_warp_max(n ? word.y + 1 : 0);
-    if (threadIdx.x % QFZ_WARP || !count_y) return;
-    atomicAdd(zones->count_y + slot, count_y);
-    atomicAdd(zones->sum_x + slot, sum_x);
-    widen(zones, slot, 0, left, y1);
-    widen(zones, slot, 1, right, y1);
+    const uint32_t pixels = first_pixels(word), first = pixels & (0u - pixels);
+    uint32_t slot = NO_SLOT;
+    if (first)
+        slot = (zone_code(zones, word.run + (word.starts & first ? 1 : 0)) & RUN_NUMBER) - base;
+    const uint32_t n = (uint32_t)__popc(__match_any_sync(full_warp, slot));
+    const uint32_t best = qfz_warp_max(slot < SLOTS ? n << 16 | slot : 0);
+    return best >> 16 >= MANY ? best & 0xffff : (uint32_t)NO_SLOT;
 }
 
 /* Adds the block's pixels of components from number `base` on, as many as there are slots. */
 static __device__ __forceinline__ void add_runs(block_zones *zones, const word_view &word,
                                                 uint32_t base)
 {
-    const uint32_t common = common_root(*zones, word);
-    uint32_t rest = first_pixels(word), run = word.run, in_common = 0;
-    while (rest) {
-        const piece some = next_piece(word, &rest, &run);
-        const uint32_t code = zones->codes[some.run];
-        const uint32_t root = code & RUN_ROOT ? some.run : code;
-        const uint32_t slot = slot_of(*zones, root) - base;
+    const uint32_t common = common_slot(*zones, word, base);
+    uint32_t run = word.run, in_common = 0;
+    for (uint32_t rest = first_pixels(word); rest; rest &= rest - 1) {
+        const uint32_t bit = rest & (0u - rest), later = word.ends & ~(bit | (bit - 1));
+        const uint32_t mask = (later & (0u - later)) - bit;
+        const bool starts = word.starts & bit;
+        if (starts) run++;
+        const uint32_t own = zones->codes[run], code = own & RUN_ROOT ? own : zones->codes[own];
+        const uint32_t slot = (code & RUN_NUMBER) - base;
         if (slot >= SLOTS) continue;
-        if (code & RUN_ROOT && some.run != word.run) zones->first[slot] = (uint16_t)code;
-        if (root == common)
-            in_common |= some.mask;
+        if (starts && own & RUN_ROOT)
+            zones->first[slot] = (uint16_t)((code & RUN_ON_RING) | threadIdx.x * QFZ_WARP |
+                                            ((uint32_t)__ffs((int)bit) - 1));
+        if (slot == common)
+            in_common |= mask;
         else
-            add_piece(zones, slot, word, some.mask);
+            add_piece(zones, slot, word, mask);
     }
-    if (common == NO_RUN) return;
-    const uint32_t slot = slot_of(*zones, common) - base;
-    if (slot < SLOTS) add_common(zones, slot, word, in_common);
+    if (common == NO_SLOT) return;
+    const uint32_t n = (uint32_t)__popc(in_common);
+    const sums_of<1> all = {{n | n * word.y << COUNT_BITS},
+                            {n * word.half * QFZ_WARP + sum_of_bits(in_common)},
+                            {{word.half ? 0 : in_common}, {word.half ? in_common : 0}},
+                            {n ? word.y + 1 : 0}};
+    add_warp(&zones->of, common, all);
 }
 
 /* ---- What becomes of a component ------------------------------------------------------------- */
@@ -184,34 +186,44 @@ struct zones_out {
     uint32_t first_region, n;
     int n_bands;
     uint64_t *zones;
-};
 
-enum { PART_WORDS = 4 };
-static_assert(sizeof(qfz_gpu_zone) == PART_WORDS * sizeof(uint64_t) &&
-                  sizeof(qfz_gpu_zone_band) == PART_WORDS * sizeof(uint64_t),
-              "32 bytes are written at once");
+    __device__ __forceinline__ uint64_t *zone(uint32_t i) const
+    {
+        return zones + (int64_t)i * (1 + n_bands) * PART_WORDS;
+    }
+};
 
 static __device__ __forceinline__ uint64_t pair(uint32_t low, uint32_t high)
 {
     return low | (uint64_t)high << 32;
 }
 
-/* Stores four words a lane, where it has a place for them, aligned to 32 bytes: two lanes store
- * those of one, then of the other, which memory takes at once. */
-static __device__ __forceinline__ void store_four(const uint64_t words[PART_WORDS], uint64_t *to)
+/* What two lanes, an even one and the next, have to store; none: NULL. */
+struct lane_pair {
+    ulonglong2 *even, *odd;
+};
+
+static __device__ __forceinline__ lane_pair pair_lanes(const zones_out &out, uint32_t i)
+{
+    const uint32_t others = __shfl_xor_sync(full_warp, i, 1);
+    const uint32_t even = threadIdx.x % 2 ? others : i, odd = threadIdx.x % 2 ? i : others;
+    return lane_pair{
+        even == QFZ_NONE ? NULL : reinterpret_cast<ulonglong2 *>(out.zone(even)) + threadIdx.x % 2,
+        odd == QFZ_NONE ? NULL : reinterpret_cast<ulonglong2 *>(out.zone(odd)) + threadIdx.x % 2};
+}
+
+/* Stores four words of each lane's zone: two lanes store 32 bytes of one, then of the other, which
+ * memory takes at once. */
+static __device__ __forceinline__ void store_part(const lane_pair &to, int part,
+                                                  const uint64_t words[PART_WORDS])
 {
     const bool odd = threadIdx.x % 2;
-    uint64_t *const others = reinterpret_cast<uint64_t *>(
-        __shfl_xor_sync(full_warp, reinterpret_cast<unsigned long long>(to), 1));
     const uint64_t got0 = __shfl_xor_sync(full_warp, odd ? words[0] : words[2], 1);
     const uint64_t got1 = __shfl_xor_sync(full_warp, odd ? words[1] : words[3], 1);
-    uint64_t *const first = odd ? others : to, *const second = odd ? to : others;
-    const ulonglong2 in_first =
-        odd ? make_ulonglong2(got0, got1) : make_ulonglong2(words[0], words[1]);
-    const ulonglong2 in_second =
-        odd ? make_ulonglong2(words[2], words[3]) : make_ulonglong2(got0, got1);
-    if (first) reinterpret_cast<ulonglong2 *>(first)[odd] = in_first;
-    if (second) reinterpret_cast<ulonglong2 *>(second)[odd] = in_second;
+    if (to.even)
+        to.even[2 * part] = odd ? make_ulonglong2(got0, got1) : make_ulonglong2(words[0], words[1]);
+    if (to.odd)
+        to.odd[2 * part] = odd ? make_ulonglong2(words[2], words[3]) : make_ulonglong2(got0, got1);
 }
 
 static __device__ __forceinline__ void add_to(uint64_t *word, uint64_t more)
@@ -224,7 +236,8 @@ static __device__ __forceinline__ void add_head(const uint64_t words[PART_WORDS]
     qfz_gpu_zone *const zone = reinterpret_cast<qfz_gpu_zone *>(to);
     const uint32_t x0 = (uint32_t)(words[0] >> 32);
     const uint32_t y1 = (uint32_t)words[1], x1 = (uint32_t)(words[1] >> 32);
-    const uint4 there = __ldcg(reinterpret_cast<const uint4 *>(to)); /* as in widen() */
+    /* most parts do not widen a zone: a look tells, a stale one too */
+    const uint4 there = __ldcg(reinterpret_cast<const uint4 *>(to));
     atomicAdd(&zone->pixels, (uint32_t)words[0]);
     add_to(&zone->sum_y, words[2]);
     add_to(&zone->sum_x, words[3]);
@@ -233,88 +246,136 @@ static __device__ __forceinline__ void add_head(const uint64_t words[PART_WORDS]
     if (there.w < x1) atomicMax(&zone->x1, x1);
 }
 
-/* A zone's parts all have the same value. */
-static __device__ __forceinline__ void add_band(const uint64_t words[PART_WORDS], uint64_t *to)
+template <int N>
+static __device__ __forceinline__ void
+make_head(const sums_of<N> &of, uint32_t slot, const block_place &block, uint64_t words[PART_WORDS])
 {
-    add_to(to, words[0]);
-    const uint64_t was =
-        atomicAdd(reinterpret_cast<unsigned long long *>(to + 1), (unsigned long long)words[1]);
-    const uint64_t high = words[2] + (was + words[1] < was);
-    if (high) add_to(to + 2, high);
-    __stcg(to + 3, words[3]);
-}
-
-/* A component's part of its zone, or none: to is NULL then. */
-template <void (*ADD)(const uint64_t *, uint64_t *)>
-static __device__ __forceinline__ void put(const uint64_t words[PART_WORDS], bool adds,
-                                           uint64_t *to)
-{
-    store_four(words, adds ? NULL : to);
-    if (to && adds) ADD(words, to);
-}
-
-static __device__ __forceinline__ void put_head(const block_zones &zones, const block_place &block,
-                                                uint32_t slot, uint64_t *to)
-{
-    const uint32_t y = (uint32_t)block.y, x = (uint32_t)block.x, count_y = zones.count_y[slot];
-    const uint64_t columns = pair(zones.columns[0][slot], zones.columns[1][slot]);
+    const uint32_t y = (uint32_t)block.y, x = (uint32_t)block.x, count_y = of.count_y[slot];
+    const uint64_t columns = pair(of.columns[0][slot], of.columns[1][slot]);
     const uint32_t n = count_y & COUNT_MASK;
-    const uint64_t words[PART_WORDS] = {
-        pair(n, UINT32_MAX - (x + (uint32_t)__ffsll((long long)columns) - 1)),
-        pair(y + zones.y1[slot], x + 64 - (uint32_t)__clzll((long long)columns)),
-        (uint64_t)n * y + (count_y >> COUNT_BITS), (uint64_t)n * x + zones.sum_x[slot]};
-    put<add_head>(words, zones.first[slot] & RUN_ON_RING, to);
+    words[0] = pair(n, UINT32_MAX - (x + (uint32_t)__ffsll((long long)columns) - 1));
+    words[1] = pair(y + of.y1[slot], x + 64 - (uint32_t)__clzll((long long)columns));
+    words[2] = (uint64_t)n * y + (count_y >> COUNT_BITS);
+    words[3] = (uint64_t)n * x + of.sum_x[slot];
 }
 
 template <typename T>
-static __device__ __forceinline__ void put_band(const block_zones &zones, uint32_t slot, T value,
-                                                uint64_t *to)
+static __device__ __forceinline__ void make_band(uint64_t n, T value, uint64_t words[PART_WORDS])
 {
     const int64_t wide = (int64_t)value;
     const uint64_t square = (uint64_t)wide * (uint64_t)wide;
-    const uint64_t n = zones.count_y[slot] & COUNT_MASK;
-    uint64_t words[PART_WORDS] = {n * (uint64_t)wide, n * square, 0, (uint64_t)wide};
-    if (sizeof(T) == 4) words[2] = (n * (square >> 32) + (n * (square & UINT32_MAX) >> 32)) >> 32;
-    put<add_band>(words, zones.first[slot] & RUN_ON_RING, to);
+    words[0] = n * (uint64_t)wide;
+    words[1] = n * square;
+    words[2] = 0;
+    if (sizeof(T) == 4) { /* the carries of n * square, n being below 2^32 */
+        const uint64_t low = n * (square & UINT32_MAX);
+        words[2] = (n * (square >> 32) + (low >> 32)) >> 32;
+    }
+    words[3] = (uint64_t)wide;
+}
+
+/* The largest component on the ring: much of the rest of the ring is often of its zone, and so is
+ * that of other blocks; what the block has of it is added at once. */
+static __device__ __forceinline__ void find_largest(block_zones *zones, uint32_t n_slots)
+{
+    uint32_t own = 0;
+    for (uint32_t slot = threadIdx.x; slot < n_slots; slot += WORDS)
+        if (zones->first[slot] & RUN_ON_RING)
+            own = max(own, (zones->of.count_y[slot] & COUNT_MASK) << 16 | slot);
+    own = qfz_warp_max(own);
+    if (threadIdx.x % QFZ_WARP == 0) atomicMax(&zones->largest, own);
+}
+
+/* A slot's component as a part of the common zone. */
+static __device__ __forceinline__ void join_common(const block_zones &zones, uint32_t slot,
+                                                   sums_of<1> *common)
+{
+    common->count_y[0] += zones.of.count_y[slot];
+    common->sum_x[0] += zones.of.sum_x[slot];
+    common->columns[0][0] |= zones.of.columns[0][slot];
+    common->columns[1][0] |= zones.of.columns[1][slot];
+    common->y1[0] = max(common->y1[0], zones.of.y1[slot]);
+}
+
+/* What a thread does with a slot; region: QFZ_NONE if it is not wanted. */
+template <typename T>
+static __device__ __forceinline__ void
+put_zone(const block_zones &zones, const block_place &block, uint32_t slot, uint32_t region,
+         T value, const T *__restrict__ px, int64_t n_px, const zones_out &out)
+{
+    uint64_t words[PART_WORDS] = {};
+    const bool on_ring = region != QFZ_NONE && zones.first[slot] & RUN_ON_RING;
+    const lane_pair to = pair_lanes(out, on_ring ? QFZ_NONE : region);
+    if (region != QFZ_NONE) make_head(zones.of, slot, block, words);
+    const uint32_t n = (uint32_t)words[0];
+    if (on_ring) add_head(words, out.zone(region));
+    store_part(to, 0, words);
+    for (int band = 0; band < out.n_bands; band++) {
+        if (band && region != QFZ_NONE) value = __ldg(px + band * n_px);
+        make_band(n, value, words);
+        store_part(to, 1 + band, words);
+    }
 }
 
 /* Hands out the components that have slots.  What several of them need of global memory is waited
  * for together. */
 template <typename T>
 static __device__ __forceinline__ void put_zones(const layout &at, const block_place &block,
-                                                 const block_zones &zones, uint32_t n_slots,
+                                                 block_zones *zones, uint32_t n_slots,
                                                  const T *__restrict__ planes, const zones_out &out)
 {
     enum { AT_ONCE = 3 };
+    const uint32_t lane = threadIdx.x % QFZ_WARP, largest = zones->largest;
     const int64_t n_px = (int64_t)at.h * at.w;
-    for (uint32_t first = threadIdx.x; first - threadIdx.x < n_slots; first += AT_ONCE * WORDS) {
-        uint32_t region[AT_ONCE]; /* counted from the first that is wanted */
+    const uint32_t largest_px = px_of(at, block, zones->first[largest & 0xffff] & RUN_NUMBER);
+    const uint32_t common_label = largest ? __ldg(out.label + largest_px) : 0;
+    sums_of<1> common = {};
+    for (uint32_t first = threadIdx.x; first - lane < n_slots; first += AT_ONCE * WORDS) {
+        uint32_t label[AT_ONCE]; /* 0: of none */
         T value[AT_ONCE] = {};
 #pragma unroll
         for (uint32_t k = 0; k < AT_ONCE; k++) {
             const uint32_t slot = first + k * WORDS;
-            region[k] = UINT32_MAX;
+            label[k] = 0;
             if (slot >= n_slots) continue;
-            const uint32_t px = px_of(at, block, zones.first[slot] & RUN_NUMBER);
-            region[k] = __ldg(out.label + px) - 1 - out.first_region;
+            const uint32_t px = px_of(at, block, zones->first[slot] & RUN_NUMBER);
+            label[k] = __ldg(out.label + px);
             value[k] = __ldg(planes + px);
         }
 #pragma unroll
         for (uint32_t k = 0; k < AT_ONCE; k++) {
-            const bool wanted = region[k] < out.n;
-            const uint32_t slot = wanted ? first + k * WORDS : 0;
-            uint64_t *to =
-                wanted ? out.zones + (int64_t)region[k] * (1 + out.n_bands) * PART_WORDS : NULL;
-            put_head(zones, block, slot, to);
-            for (int band = 0; band < out.n_bands; band++) {
-                if (to) to += PART_WORDS;
-                if (band && to)
-                    value[k] = __ldg(planes + band * n_px +
-                                     px_of(at, block, zones.first[slot] & RUN_NUMBER));
-                put_band(zones, slot, value[k], to);
+            const uint32_t slot = first + k * WORDS;
+            if (slot - lane >= n_slots) break; /* the whole warp */
+            if (label[k] && label[k] == common_label && zones->first[slot] & RUN_ON_RING) {
+                join_common(*zones, slot, &common);
+                label[k] = 0;
             }
+            const uint32_t region = label[k] - 1 - out.first_region;
+            const bool wanted = label[k] && region < out.n;
+            const uint32_t place = wanted ? zones->first[slot] & RUN_NUMBER : 0;
+            put_zone(*zones, block, wanted ? slot : 0, wanted ? region : QFZ_NONE, value[k],
+                     planes + px_of(at, block, place), n_px, out);
         }
     }
+    if (!largest) return; /* all threads */
+    add_warp(&zones->common, 0, common);
+    __syncthreads();
+    const uint32_t region = common_label - 1 - out.first_region;
+    if (threadIdx.x || region >= out.n) return;
+    uint64_t words[PART_WORDS];
+    make_head(zones->common, 0, block, words);
+    add_head(words, out.zone(region));
+}
+
+static __device__ __forceinline__ void clear_slots(block_zones *zones, uint32_t n_slots)
+{
+    for (uint32_t slot = threadIdx.x; slot < n_slots; slot += WORDS) {
+        zones->of.count_y[slot] = zones->of.sum_x[slot] = zones->of.y1[slot] = 0;
+        zones->of.columns[0][slot] = zones->of.columns[1][slot] = 0;
+    }
+    if (threadIdx.x) return;
+    zones->largest = 0;
+    zones->common = sums_of<1>{};
 }
 
 template <typename T>
@@ -329,22 +390,21 @@ static __global__ void __launch_bounds__(WORDS, 10)
     const int64_t last_px = (int64_t)min(block.y + SIDE, at.h) * at.w;
     if (out.first_region && last_px <= (int64_t)first_px[out.first_region]) return;
     const uint32_t starts = at.starts[i], valid = at.valid[i];
-    uint32_t n_runs, n_zones;
+    uint32_t n_runs;
     const uint32_t before = sum_before((uint32_t)__popc(starts), zones.sums, &n_runs);
     const word_view word = {threadIdx.x / 2, threadIdx.x % 2, starts, starts | ~valid, before - 1};
     load_codes(at.runs + block.runs, n_runs, &zones);
     __syncthreads();
-    zones.before[threadIdx.x] =
-        sum_before((uint32_t)__popc(zones.roots[threadIdx.x]), zones.sums, &n_zones);
+    const uint32_t n_zones = number_zones(&zones);
     for (uint32_t base = 0; base < n_zones; base += SLOTS) {
         const uint32_t n_slots = min(n_zones - base, (uint32_t)SLOTS);
-        for (uint32_t slot = threadIdx.x; slot < n_slots; slot += WORDS)
-            zones.count_y[slot] = zones.sum_x[slot] = zones.columns[0][slot] =
-                zones.columns[1][slot] = zones.y1[slot] = 0;
+        clear_slots(&zones, n_slots);
         __syncthreads();
         add_runs(&zones, word, base);
         __syncthreads();
-        put_zones(at, block, zones, n_slots, planes, out);
+        find_largest(&zones, n_slots);
+        __syncthreads();
+        put_zones(at, block, &zones, n_slots, planes, out);
         __syncthreads();
     }
 }
@@ -355,14 +415,29 @@ enum { THREADS = 256 };
 
 /* Zones that blocks add to are empty before. */
 static __global__ void __launch_bounds__(THREADS)
-    k_clear_zones(const uint32_t *__restrict__ spans, uint32_t first_region, uint32_t n, int parts,
-                  ulonglong2 *__restrict__ zones)
+    k_clear_zones(const uint32_t *__restrict__ spans, zones_out out)
 {
-    for (uint32_t i = blockIdx.x * THREADS + threadIdx.x; i < n; i += gridDim.x * THREADS) {
-        const uint32_t region = first_region + i;
+    for (uint32_t i = blockIdx.x * THREADS + threadIdx.x; i < out.n; i += gridDim.x * THREADS) {
+        const uint32_t region = out.first_region + i;
         if (!(spans[region / 32] >> region % 32 & 1)) continue;
-        for (int k = 0; k < 2 * parts; k++)
-            zones[(int64_t)i * 2 * parts + k] = make_ulonglong2(0, 0);
+        ulonglong2 *const head = reinterpret_cast<ulonglong2 *>(out.zone(i));
+        head[0] = head[1] = make_ulonglong2(0, 0);
+    }
+}
+
+/* Then their bands are made. */
+template <typename T>
+static __global__ void __launch_bounds__(THREADS)
+    k_finish_zones(const uint32_t *__restrict__ spans, const uint32_t *__restrict__ first_px,
+                   const T *__restrict__ planes, int64_t n_px, zones_out out)
+{
+    for (uint32_t i = blockIdx.x * THREADS + threadIdx.x; i < out.n; i += gridDim.x * THREADS) {
+        const uint32_t region = out.first_region + i;
+        if (!(spans[region / 32] >> region % 32 & 1)) continue;
+        uint64_t *const zone = out.zone(i);
+        for (int band = 0; band < out.n_bands; band++)
+            make_band((uint32_t)zone[0], planes[band * n_px + first_px[region]],
+                      zone + (1 + band) * PART_WORDS);
     }
 }
 
@@ -422,8 +497,14 @@ template <typename T>
 static qfz_status gather(qfz_gpu *gpu, const qfz_gpu_image *image, const layout &at,
                          const qfz_gpu_regions *regions, const zones_out &out)
 {
-    return qfz_launch(gpu, k_gather_zones<T>, dim3((unsigned)at.n_blocks), dim3(WORDS), 0, at,
-                      regions->d_first, static_cast<const T *>(image->d_pixels), out);
+    const T *const d_planes = static_cast<const T *>(image->d_pixels);
+    QFZ_TRY(qfz_launch(gpu, k_clear_zones, grid_of_zones(gpu, out.n), dim3(THREADS), 0,
+                       regions->d_spans, out));
+    QFZ_TRY(qfz_launch(gpu, k_gather_zones<T>, dim3((unsigned)at.n_blocks), dim3(WORDS), 0, at,
+                       regions->d_first, d_planes, out));
+    return qfz_launch(gpu, k_finish_zones<T>, grid_of_zones(gpu, out.n), dim3(THREADS), 0,
+                      regions->d_spans, regions->d_first, d_planes, (int64_t)image->h * image->w,
+                      out);
 }
 
 qfz_status qfz_gpu_zones_gather(qfz_gpu *gpu, const qfz_gpu_image *image, void *d_kept,
@@ -434,9 +515,6 @@ qfz_status qfz_gpu_zones_gather(qfz_gpu *gpu, const qfz_gpu_image *image, void *
     const layout at = qfz_blocks_take(&kept, &none, image->h, image->w);
     const zones_out out = {regions->d_label, first_region, n, image->n_bands,
                            static_cast<uint64_t *>(d_zones)};
-    QFZ_TRY(qfz_launch(gpu, k_clear_zones, grid_of_zones(gpu, n), dim3(THREADS), 0,
-                       regions->d_spans, first_region, n, 1 + image->n_bands,
-                       static_cast<ulonglong2 *>(d_zones)));
     switch (image->type) {
     case QFZ_U8: return gather<uint8_t>(gpu, image, at, regions, out);
     case QFZ_I8: return gather<int8_t>(gpu, image, at, regions, out);
