@@ -122,7 +122,7 @@ qfz_status qfz_regions_make(qfz_run *run, qfz_hand *hand, uint32_t n_regions, qf
     qfz_status st;
     QFZ_TRY_OR(st, cleanup, QFZ_NEW(&row_area, hand->tile.h, err));
     QFZ_TRY_OR(st, cleanup,
-               qfz_source_row_areas(hand->source, hand->box.y0, hand->tile.h, row_area, err));
+               qfz_source_row_areas(run->source, hand->box.y0, hand->tile.h, row_area, err));
     for (int64_t first = 0; first < n_regions; first += hand->records_n) {
         const int64_t left = n_regions - first;
         const uint32_t n = (uint32_t)(left < hand->records_n ? left : hand->records_n);

@@ -31,7 +31,7 @@ static qfz_status hand_open(qfz_hand *hand, const qfz_setup *setup, int device, 
 {
     const qfz_source_info *const info = &setup->info;
     const int64_t px = tile_px(setup);
-    QFZ_TRY(qfz_source_open(&hand->source, setup->job, err));
+    QFZ_TRY(qfz_source_open_reader(&hand->source, setup->job, err));
     const qfz_worker_spec spec = {.rule = &setup->rule,
                                   .kind = setup->kind,
                                   .max_h = (int32_t)setup->tiling.tile_h,

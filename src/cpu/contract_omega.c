@@ -375,8 +375,9 @@ qfz_status qfz_omega_contraction_regions(qfz_omega_contraction *o, const qfz_ima
 {
     QFZ_TRY(contract(o, image, holds_to != NULL, err));
     if (holds_to) know(o, image, holds_to);
-    const qfz_omega_input input = {.absorbs = &o->absorbs};
-    qfz_omega_grow(&o->c.forest, &o->spans, &o->c.graph, o->c.rule, &input);
+    const qfz_omega_input input = {.graph = &o->c.graph, .absorbs = &o->absorbs};
+    qfz_forest_reset(&o->c.forest, o->c.graph.n);
+    QFZ_TRY(qfz_omega_join(&o->c.forest, &o->spans, o->c.rule, &input, NULL, err));
     const int64_t n_blocks = o->c.in_blocks.n_y * o->c.in_blocks.n_x;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(qfz_contraction_threads(&o->c))
     for (int64_t i = 0; i < n_blocks; i++)
@@ -421,7 +422,9 @@ qfz_status qfz_omega_contraction_summarise(qfz_omega_contraction *o, const qfz_i
     qfz_contraction_mark_ring(&o->c, summary->valid, mark, &summary->links);
     for (uint32_t v = 0; v < o->c.n_vertices; v++)
         if (mark[v] != QFZ_NONE) QFZ_TRY(tell_start(o, v, mark[v], summary, err));
-    const qfz_omega_input input = {.absorbs = &o->absorbs};
-    return qfz_omega_summarise(&o->c.forest, &o->spans, &o->c.graph, o->c.rule, &input, mark,
-                               &summary->links, &summary->absorbs, err);
+    const qfz_omega_input input = {.graph = &o->c.graph, .absorbs = &o->absorbs};
+    const qfz_omega_told told = {
+        .mark = mark, .links = &summary->links, .absorbs = &summary->absorbs};
+    qfz_forest_reset(&o->c.forest, o->c.graph.n);
+    return qfz_omega_join(&o->c.forest, &o->spans, o->c.rule, &input, &told, err);
 }

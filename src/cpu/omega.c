@@ -42,15 +42,14 @@ void qfz_spans_fini(qfz_spans *spans)
 }
 
 #define SPREAD_BAND(TYPE)                                                                          \
-    for (uint32_t v = 0; v < n; v++)                                                               \
-    ((TYPE *)to)[(int64_t)v * n_bands + b] = ((const TYPE *)values->pixels)[b * (int64_t)n + v]
+    for (int64_t p = 0; p < n; p++)                                                                \
+    ((TYPE *)spans->lo)[(first + p) * n_bands + b] = ((const TYPE *)values->pixels)[b * n + p]
 
-/* Every vertex's range is its own value: planes become one group of bands a vertex. */
-static void start_spans(qfz_spans *spans, const qfz_image *values, uint32_t n,
-                        const uint32_t *known)
+/* Planes become one group of bands a vertex. */
+void qfz_spans_start(qfz_spans *spans, uint32_t first, const qfz_image *values)
 {
-    const int64_t n_bands = values->n_bands;
-    void *const to = spans->lo;
+    const int64_t n = values->h * values->w, n_bands = values->n_bands;
+    const size_t bytes = qfz_type_bytes(values->type) * (size_t)n_bands;
     for (int64_t b = 0; b < n_bands; b++) {
         switch (qfz_type_bytes(values->type)) {
         case 1: SPREAD_BAND(uint8_t); break;
@@ -58,9 +57,9 @@ static void start_spans(qfz_spans *spans, const qfz_image *values, uint32_t n,
         default: SPREAD_BAND(uint32_t); break;
         }
     }
-    memcpy(spans->hi, spans->lo, (size_t)n * (size_t)n_bands * qfz_type_bytes(values->type));
-    for (uint32_t v = 0; v < n; v++)
-        spans->holds[v] = known ? known[v] : UINT32_MAX;
+    memcpy((char *)spans->hi + first * bytes, (const char *)spans->lo + first * bytes,
+           (size_t)n * bytes);
+    memset(spans->holds + first, 0xff, (size_t)n * sizeof *spans->holds);
 }
 
 static void *lo_of(const pass *p, uint32_t v)
@@ -153,15 +152,26 @@ static qfz_status join(const pass *p, uint32_t a, uint32_t b, uint32_t level)
     return QFZ_OK;
 }
 
-static qfz_status run(const pass *p, const qfz_graph *graph, const qfz_absorbs *in)
+static qfz_status absorb_event(const pass *p, const qfz_absorbs *in, uint32_t i)
 {
+    return absorb(p, qfz_forest_root(p->forest, in->at[i]), in->level[i],
+                  (const char *)in->lo + i * p->span_bytes,
+                  (const char *)in->hi + i * p->span_bytes);
+}
+
+static qfz_status run(const pass *p, const qfz_omega_input *input)
+{
+    const qfz_graph *const graph = input->graph, *const order = input->order;
+    const qfz_absorbs *const in = input->absorbs;
+    const int64_t n_events = order ? order->n_edges : in ? in->n : 0;
     int64_t next = 0;
     for (int64_t i = 0; i <= graph->n_edges; i++) {
         const uint32_t level = i < graph->n_edges ? graph->key[i] : p->rule->alpha_key;
-        for (; in && next < in->n && in->level[next] <= level; next++)
-            QFZ_TRY(absorb(p, qfz_forest_root(p->forest, in->at[next]), in->level[next],
-                           (const char *)in->lo + (size_t)next * p->span_bytes,
-                           (const char *)in->hi + (size_t)next * p->span_bytes));
+        for (; next < n_events; next++) {
+            const uint32_t event = order ? order->id[next] : (uint32_t)next;
+            if (in->level[event] > level) break;
+            QFZ_TRY(absorb_event(p, in, event));
+        }
         if (i == graph->n_edges) break;
         const uint32_t link = graph->id[i];
         const uint32_t a = qfz_forest_root(p->forest, graph->u[link]);
@@ -171,34 +181,18 @@ static qfz_status run(const pass *p, const qfz_graph *graph, const qfz_absorbs *
     return QFZ_OK;
 }
 
-void qfz_omega_grow(qfz_forest *forest, qfz_spans *spans, const qfz_graph *graph,
-                    const qfz_rule *rule, const qfz_omega_input *input)
-{
-    const pass p = {.forest = forest,
-                    .spans = spans,
-                    .rule = rule,
-                    .span_bytes = qfz_type_bytes(rule->type) * (size_t)rule->n_bands};
-    qfz_forest_reset(forest, graph->n);
-    if (input->values) start_spans(spans, input->values, graph->n, input->known_holds);
-    const qfz_status st = run(&p, graph, input->absorbs);
-    (void)st; /* only telling a summary can fail */
-}
-
-qfz_status qfz_omega_summarise(qfz_forest *forest, qfz_spans *spans, const qfz_graph *graph,
-                               const qfz_rule *rule, const qfz_omega_input *input, uint32_t *mark,
-                               qfz_links *links, qfz_absorbs *absorbs, qfz_error *err)
+qfz_status qfz_omega_join(qfz_forest *forest, qfz_spans *spans, const qfz_rule *rule,
+                          const qfz_omega_input *input, const qfz_omega_told *told, qfz_error *err)
 {
     const pass p = {.forest = forest,
                     .spans = spans,
                     .rule = rule,
                     .span_bytes = qfz_type_bytes(rule->type) * (size_t)rule->n_bands,
-                    .mark = mark,
-                    .links = links,
-                    .absorbs = absorbs,
+                    .mark = told ? told->mark : NULL,
+                    .links = told ? told->links : NULL,
+                    .absorbs = told ? told->absorbs : NULL,
                     .err = err};
-    qfz_forest_reset(forest, graph->n);
-    if (input->values) start_spans(spans, input->values, graph->n, input->known_holds);
-    return run(&p, graph, input->absorbs);
+    return run(&p, input);
 }
 
 /* A hook at level l leads on if the component that all hooks of level l make holds at l. */

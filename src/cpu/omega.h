@@ -20,22 +20,28 @@ typedef struct qfz_spans {
 qfz_status qfz_spans_init(qfz_spans *spans, int64_t n, const qfz_rule *rule, qfz_error *err);
 void qfz_spans_fini(qfz_spans *spans);
 
-/* The vertices of a graph: values, what they absorb, and what is known of them. */
+/* Vertex first + p has the value of pixel p, and holds as far as is known. */
+void qfz_spans_start(qfz_spans *spans, uint32_t first, const qfz_image *values);
+
 typedef struct qfz_omega_input {
-    const qfz_image *values;     /* pixel v of it is vertex v; NULL: spans are set already */
-    const qfz_absorbs *absorbs;  /* NULL: none */
-    const uint32_t *known_holds; /* per vertex, UINT32_MAX = nothing known; NULL: nothing at all */
+    const qfz_graph *graph;     /* sorted */
+    const qfz_absorbs *absorbs; /* NULL: none */
+    const qfz_graph *order;     /* their numbers by level, sorted; NULL: they are listed so */
 } qfz_omega_input;
 
-/* Grows the forest; qfz_omega_top() then tells each vertex's region. */
-void qfz_omega_grow(qfz_forest *forest, qfz_spans *spans, const qfz_graph *graph,
-                    const qfz_rule *rule, const qfz_omega_input *input);
+/* What the marks have to know of it: links and absorbs, appended, between marks that break omega at
+ * the same levels.  mark[] as in qfz_forest_summarise(). */
+typedef struct qfz_omega_told {
+    uint32_t *mark;
+    qfz_links *links;
+    qfz_absorbs *absorbs;
+} qfz_omega_told;
 
-/* The same, and what the marks have to know of it: links and absorbs, appended, between marks that
- * break omega at the same levels.  mark[] as in qfz_forest_summarise(). */
-qfz_status qfz_omega_summarise(qfz_forest *forest, qfz_spans *spans, const qfz_graph *graph,
-                               const qfz_rule *rule, const qfz_omega_input *input, uint32_t *mark,
-                               qfz_links *links, qfz_absorbs *absorbs, qfz_error *err);
+/* Joins vertices of a forest that was reset, and whose spans are set; qfz_omega_top() then tells
+ * each vertex's region.  Parts of a graph that share no vertex may be joined at the same time.
+ * told: NULL if nobody asks; then it cannot fail. */
+qfz_status qfz_omega_join(qfz_forest *forest, qfz_spans *spans, const qfz_rule *rule,
+                          const qfz_omega_input *input, const qfz_omega_told *told, qfz_error *err);
 
 /* The vertex that stands for v's region, and the largest key up to which v's component holds. */
 uint32_t qfz_omega_top(const qfz_forest *forest, const qfz_spans *spans, uint32_t v,

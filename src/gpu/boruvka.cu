@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* boruvka.cu - a forest's memory, and the order in which its parts are made. */
-#include "gpu/boruvka_parts.cuh"
+#include "gpu/rows.cuh"
 
 static int64_t at_most(int64_t a, int64_t b)
 {
@@ -36,24 +36,29 @@ static qfz_gpu_forest shape_of(const qfz_gpu_edges *edges, int64_t n_ghosts)
     return f;
 }
 
-/* What is of use when the forest is made. */
-static void carve_kept(qfz_gpu_forest *f, qfz_carve *room)
+/* What blocks say of their pixels. */
+static void carve_pixels(qfz_gpu_forest *f, qfz_carve *room)
 {
     const int64_t n_px = (int64_t)f->h * f->w;
     const int wide = f->wide ? 2 : 1;
     f->top = qfz_carve_bytes(room, (size_t)(n_px * 2 * wide));
     f->hooks = qfz_carve_bytes(room, (size_t)(f->n_blocks * f->comp_room * 4 * wide));
     qfz_carve_take(room, &f->comp, n_px);
+}
+
+/* What is of use when the graph is done. */
+static void carve_vertices(qfz_gpu_forest *f, qfz_carve *room)
+{
     qfz_carve_take(room, &f->block, f->n_blocks);
     qfz_carve_take(room, &f->rim, f->n_blocks * f->rim_room);
     qfz_carve_take(room, &f->up, f->vertex_room);
     qfz_carve_take(room, &f->count, QFZ_COUNTERS);
 }
 
-static void carve(qfz_gpu_forest *f, qfz_carve *room)
+static void carve_graph(qfz_gpu_forest *f, qfz_carve *room)
 {
     const int64_t half = f->vertex_room / 2 + 1;
-    carve_kept(f, room);
+    carve_vertices(f, room);
     for (int i = 0; i < 2; i++) {
         const int64_t vertices = i == 0 ? f->vertex_room : half;
         qfz_carve_take(room, &f->ends[i], f->edge_room);
@@ -62,6 +67,18 @@ static void carve(qfz_gpu_forest *f, qfz_carve *room)
         qfz_carve_take(room, &f->origin[i], half);
     }
     qfz_carve_take(room, &f->root, f->vertex_room);
+}
+
+static void carve(qfz_gpu_forest *f, qfz_carve *room)
+{
+    carve_pixels(f, room);
+    carve_graph(f, room);
+}
+
+static void carve_rows(qfz_rows *rows, qfz_carve *room)
+{
+    qfz_carve_take(room, &rows->open, rows->forest.n_blocks * QFZ_OPEN_ROOM);
+    carve_graph(&rows->forest, room);
 }
 
 size_t qfz_gpu_forest_bytes(const qfz_gpu_edges *edges, int64_t n_ghosts)
@@ -76,21 +93,69 @@ size_t qfz_gpu_forest_kept_bytes(const qfz_gpu_edges *edges)
 {
     qfz_gpu_forest f = shape_of(edges, 0);
     qfz_carve room = {};
-    carve_kept(&f, &room);
+    carve_pixels(&f, &room);
+    carve_vertices(&f, &room);
     return room.used;
+}
+
+static qfz_status begin(qfz_gpu *gpu, const qfz_gpu_edges *edges, bool keep_ring,
+                        const qfz_gpu_links *ghosts, qfz_gpu_forest *forest)
+{
+    *forest = shape_of(edges, ghosts ? ghosts->n : 0);
+    forest->keeps_ring = keep_ring;
+    if (forest->vertex_room >> (32 - QFZ_UP_BITS) == 0) return QFZ_OK;
+    return qfz_fail(gpu->err, QFZ_ENOMEM, "tile of %d x %d pixels: too many for the GPU",
+                    (int)edges->w, (int)edges->h);
 }
 
 qfz_status qfz_gpu_forest_make(qfz_gpu *gpu, const qfz_gpu_edges *edges, bool keep_ring,
                                const qfz_gpu_links *ghosts, void *d_scratch, qfz_gpu_forest *forest)
 {
-    *forest = shape_of(edges, ghosts ? ghosts->n : 0);
-    forest->keeps_ring = keep_ring;
-    if (forest->vertex_room >> (32 - QFZ_UP_BITS))
-        return qfz_fail(gpu->err, QFZ_ENOMEM, "tile of %d x %d pixels: too many for the GPU",
-                        (int)edges->w, (int)edges->h);
     qfz_carve room = {static_cast<char *>(d_scratch), 0};
+    QFZ_TRY(begin(gpu, edges, keep_ring, ghosts, forest));
     carve(forest, &room);
     QFZ_TRY(qfz_boruvka_begin(gpu, forest, ghosts));
     QFZ_TRY(qfz_boruvka_blocks(gpu, edges, forest));
     return qfz_boruvka_rounds(gpu, forest);
+}
+
+/* ---- Saliency -------------------------------------------------------------------------------- */
+
+size_t qfz_gpu_saliency_shared(const qfz_gpu_edges *edges)
+{
+    if (qfz_rows_fit(edges)) return qfz_rows_shared();
+    const size_t blocks = qfz_gpu_forest_shared(edges), query = qfz_boruvka_query_shared(edges);
+    return blocks > query ? blocks : query;
+}
+
+size_t qfz_gpu_saliency_bytes(const qfz_gpu_edges *edges, int64_t n_ghosts)
+{
+    qfz_rows rows = {};
+    qfz_carve room = {};
+    if (!qfz_rows_fit(edges)) return qfz_gpu_forest_bytes(edges, n_ghosts);
+    rows.forest = shape_of(edges, n_ghosts);
+    carve_rows(&rows, &room);
+    return room.used;
+}
+
+static qfz_status saliency_by_rows(qfz_gpu *gpu, const qfz_gpu_edges *edges,
+                                   const qfz_gpu_links *ghosts, void *d_scratch, void *d_saliency)
+{
+    qfz_rows rows = {};
+    qfz_carve room = {static_cast<char *>(d_scratch), 0};
+    QFZ_TRY(begin(gpu, edges, ghosts != NULL, ghosts, &rows.forest));
+    carve_rows(&rows, &room);
+    QFZ_TRY(qfz_boruvka_begin(gpu, &rows.forest, ghosts));
+    QFZ_TRY(qfz_rows_blocks(gpu, edges, &rows, d_saliency));
+    QFZ_TRY(qfz_boruvka_rounds(gpu, &rows.forest));
+    return qfz_rows_query(gpu, edges, &rows, d_saliency);
+}
+
+qfz_status qfz_gpu_saliency(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_gpu_links *ghosts,
+                            void *d_scratch, void *d_saliency)
+{
+    qfz_gpu_forest forest;
+    if (qfz_rows_fit(edges)) return saliency_by_rows(gpu, edges, ghosts, d_scratch, d_saliency);
+    QFZ_TRY(qfz_gpu_forest_make(gpu, edges, ghosts != NULL, ghosts, d_scratch, &forest));
+    return qfz_boruvka_query(gpu, edges, &forest, d_saliency);
 }

@@ -56,7 +56,7 @@ typedef struct qfz_gpu_forest {
  * 32-bit ones; narrow tiles take more. */
 size_t qfz_gpu_forest_bytes(const qfz_gpu_edges *edges, int64_t n_ghosts);
 
-/* Those of them, the first, that saliencies need when the forest is made: arrays up to count. */
+/* Those of them, the first, that are of use when the forest is made: arrays up to count. */
 size_t qfz_gpu_forest_kept_bytes(const qfz_gpu_edges *edges);
 
 /* The most vertices that the graph of all blocks of a tile can have. */
@@ -73,16 +73,21 @@ qfz_status qfz_gpu_forest_make(qfz_gpu *gpu, const qfz_gpu_edges *edges, bool ke
                                const qfz_gpu_links *ghosts, void *d_scratch,
                                qfz_gpu_forest *forest);
 
-/* d_saliency: n_dirs planes of h * w, the minimax level of each edge's two pixels, the greatest
- * value of the type (for 32 bits QFZ_NONE) where there is no edge inside the tile.  16 bits are
- * for edges whose max_key is below 65535. */
-qfz_status qfz_gpu_saliency_u16(qfz_gpu *gpu, const qfz_gpu_forest *forest, uint16_t *d_saliency);
-qfz_status qfz_gpu_saliency_u32(qfz_gpu *gpu, const qfz_gpu_forest *forest, uint32_t *d_saliency);
+/* The saliency of every edge, out of a forest that does not remain.  ghosts: as above, or NULL.
+ * d_saliency: n_dirs planes of h * w, the minimax level of each edge's two pixels, the greatest
+ * value of the type where there is no edge inside the tile; of uint16_t for narrow edges, else of
+ * uint32_t (QFZ_NONE).  d_scratch has qfz_gpu_saliency_bytes(), about as many as the forest. */
+static inline bool qfz_gpu_is_narrow(const qfz_gpu_edges *edges)
+{
+    return edges->max_key < UINT16_MAX;
+}
+size_t qfz_gpu_saliency_bytes(const qfz_gpu_edges *edges, int64_t n_ghosts);
+qfz_status qfz_gpu_saliency(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_gpu_links *ghosts,
+                            void *d_scratch, void *d_saliency);
 
 /* Links with the same minimax levels between all pixels of the ring as the forest has, ascending
  * by level; at most n_ring - 1 of them.  links has room for n_ring; links->n is not touched, their
- * number goes to *d_n.  The forest must keep the ring; only qfz_gpu_saliency_*() may use it
- * afterwards. */
+ * number goes to *d_n.  The forest must keep the ring; it is of no use afterwards. */
 size_t qfz_gpu_border_links_bytes(int32_t h, int32_t w);
 qfz_status qfz_gpu_border_links(qfz_gpu *gpu, const qfz_gpu_forest *forest, void *d_scratch,
                                 const qfz_gpu_links *links, uint32_t *d_n);

@@ -186,7 +186,7 @@ template <typename WORK> static __device__ __forceinline__ uint32_t rounds(WORK 
             const uint32_t i = base + (uint32_t)w.lane;
             const uint32_t c = i >= n ? 0 : round == 0 ? first + i : active[i];
             const bool goes_on = i < n && hook_component(w, c, round);
-            const uint32_t at = qfz_take(&w.m.n_next, goes_on ? 1 : 0);
+            const uint32_t at = qfz_take_one(&w.m.n_next, goes_on);
             if (goes_on) next[at] = (uint16_t)c;
         }
         __syncthreads();
@@ -214,7 +214,7 @@ static __device__ __forceinline__ void name_vertices(WORK &w, uint32_t n_rounds)
         const bool is_root =
             c < n && (c < n_waiting || c >= first) && w.m.step[c] >> QFZ_STEP_BITS == QFZ_STEP_ROOT;
         const bool is_vertex = is_root && !(w.m.find[c] & ENDED);
-        const uint32_t v = qfz_take(&w.m.n_vertices, is_vertex ? 1 : 0);
+        const uint32_t v = qfz_take_one(&w.m.n_vertices, is_vertex);
         if (c >= n_waiting && c < first) w.m.step[c] = QFZ_STEP_ENDED; /* no component */
         if (is_root)
             w.m.step[c] = (uint16_t)(QFZ_STEP_ROOT << QFZ_STEP_BITS |

@@ -108,6 +108,13 @@ template <typename KEY> static __device__ __forceinline__ void qfz_lower(KEY *wo
 
 /* ---- Places in a list ------------------------------------------------------------------------ */
 
+/* atomicAdd() by one lane.  threadIdx.y is 0, which the compiler does not know: where it sees that
+ * all lanes have one address, it gathers what there is nothing to gather of. */
+static __device__ __forceinline__ uint32_t qfz_add(uint32_t *counter, uint32_t n)
+{
+    return atomicAdd(counter + threadIdx.y, n);
+}
+
 /* Every lane of a warp asks for n places after *counter; returns its first. */
 static __device__ __forceinline__ uint32_t qfz_take(uint32_t *counter, uint32_t n)
 {
@@ -120,8 +127,18 @@ static __device__ __forceinline__ uint32_t qfz_take(uint32_t *counter, uint32_t 
         if (lane >= step) sum += before;
     }
     uint32_t first = 0;
-    if (lane == QFZ_WARP - 1 && sum > 0) first = atomicAdd(counter, sum);
+    if (lane == QFZ_WARP - 1 && sum > 0) first = qfz_add(counter, sum);
     return __shfl_sync(all, first, QFZ_WARP - 1) + sum - n;
+}
+
+/* The same of one place or none. */
+static __device__ __forceinline__ uint32_t qfz_take_one(uint32_t *counter, bool wants)
+{
+    const unsigned who = __ballot_sync(0xffffffffu, wants);
+    const unsigned lane = threadIdx.x % QFZ_WARP;
+    uint32_t first = 0;
+    if (lane == 0 && who != 0) first = qfz_add(counter, (uint32_t)__popc(who));
+    return __shfl_sync(0xffffffffu, first, 0) + (uint32_t)__popc(who & ((1u << lane) - 1));
 }
 
 /* ---- The parts ------------------------------------------------------------------------------- */
@@ -136,5 +153,10 @@ qfz_status qfz_boruvka_begin(qfz_gpu *gpu, const qfz_gpu_forest *forest,
 
 /* Rounds on the graph. */
 qfz_status qfz_boruvka_rounds(qfz_gpu *gpu, const qfz_gpu_forest *forest);
+
+/* Saliency out of the forest, and the shared memory that its blocks of threads need. */
+qfz_status qfz_boruvka_query(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_gpu_forest *forest,
+                             void *d_saliency);
+size_t qfz_boruvka_query_shared(const qfz_gpu_edges *edges);
 
 #endif

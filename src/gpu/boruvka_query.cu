@@ -8,6 +8,7 @@
  * and the greatest level up to there.  Where states end, the ways are climbed hook by hook: of two
  * components (or, further up, vertices of the graph of all blocks) the one that hooked itself in an
  * earlier round cannot lie on the other's way, so it is the one to climb from. */
+#include "gpu/boruvka_climb.cuh"
 #include "gpu/boruvka_layout.cuh"
 
 enum { MAX_STATES = 4 };
@@ -124,34 +125,8 @@ template <typename WORK> static __device__ __forceinline__ void make_states(WORK
 
 /* ---- Climb ----------------------------------------------------------------------------------- */
 
-template <typename N> static __device__ __forceinline__ void swap(N &a, N &b)
-{
-    const N was = a;
-    a = b;
-    b = was;
-}
-
-/* The greatest level between two vertices, and at least `level`; QFZ_NONE if no way joins them. */
-static __device__ __forceinline__ uint32_t climb(const uint2 *__restrict__ up, uint32_t u,
-                                                 uint32_t v, uint32_t level)
-{
-    if (u == v) return level;
-    uint2 from_u = __ldg(&up[u]), from_v = __ldg(&up[v]);
-    for (;;) {
-        if ((from_v.x & QFZ_UP_ROOT) < (from_u.x & QFZ_UP_ROOT)) {
-            swap(u, v);
-            swap(from_u, from_v);
-        }
-        if ((from_u.x & QFZ_UP_ROOT) == QFZ_UP_ROOT) return QFZ_NONE;
-        level = max(level, from_u.y);
-        u = from_u.x >> QFZ_UP_BITS;
-        if (u == v) return level;
-        from_u = __ldg(&up[u]);
-    }
-}
-
-/* The same of components of the block.  If their ways do not meet in it, *open is true and they
- * become their roots' steps. */
+/* The greatest level between two components of the block, and at least `level`.  If their ways do
+ * not meet in it, *open is true and they become their roots' steps. */
 template <typename WORK>
 static __device__ __forceinline__ uint32_t climb_block(const WORK &w, uint32_t &a, uint32_t &b,
                                                        uint32_t level, bool *open)
@@ -410,41 +385,33 @@ static __global__ void __launch_bounds__(query_work<T, KEY, N_DIRS>::THREADS)
     query_leaving(w);
 }
 
-template <typename KEY> static size_t shared_of(bool eight)
+size_t qfz_boruvka_query_shared(const qfz_gpu_edges *edges)
 {
-    return eight ? sizeof(query_memory<KEY, 4>) : sizeof(query_memory<KEY, 2>);
-}
-
-size_t qfz_gpu_saliency_shared(const qfz_gpu_edges *edges)
-{
-    const bool eight = edges->connectivity == 8;
-    return edges->form == QFZ_EDGES_KEYS ? shared_of<unsigned long long>(eight)
-                                         : shared_of<uint32_t>(eight);
+    if (edges->form != QFZ_EDGES_KEYS) return sizeof(query_memory<uint32_t, 4>);
+    return edges->connectivity == 8 ? sizeof(query_memory<unsigned long long, 4>)
+                                    : sizeof(query_memory<unsigned long long, 2>);
 }
 
 template <typename T, typename KEY, int N_DIRS>
-static qfz_status query(qfz_gpu *gpu, const qfz_gpu_forest *forest, T *d_saliency)
+static qfz_status query(qfz_gpu *gpu, const qfz_gpu_forest *forest, void *d_saliency)
 {
     const dim3 grid((unsigned)forest->n_blocks), block(query_work<T, KEY, N_DIRS>::THREADS);
     return qfz_launch(gpu, k_query<T, KEY, N_DIRS>, grid, block, sizeof(query_memory<KEY, N_DIRS>),
-                      *forest, d_saliency);
+                      *forest, static_cast<T *>(d_saliency));
 }
 
-template <typename T, typename KEY>
-static qfz_status query(qfz_gpu *gpu, const qfz_gpu_forest *forest, T *d_saliency)
+/* One band of 8 or 16 bits comes with eight neighbours only: with four there is rows.cuh. */
+qfz_status qfz_boruvka_query(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_gpu_forest *forest,
+                             void *d_saliency)
 {
-    return forest->connectivity == 4 ? query<T, KEY, 2>(gpu, forest, d_saliency)
-                                     : query<T, KEY, 4>(gpu, forest, d_saliency);
-}
-
-qfz_status qfz_gpu_saliency_u16(qfz_gpu *gpu, const qfz_gpu_forest *forest, uint16_t *d_saliency)
-{
-    return forest->wide ? query<uint16_t, unsigned long long>(gpu, forest, d_saliency)
-                        : query<uint16_t, uint32_t>(gpu, forest, d_saliency);
-}
-
-qfz_status qfz_gpu_saliency_u32(qfz_gpu *gpu, const qfz_gpu_forest *forest, uint32_t *d_saliency)
-{
-    return forest->wide ? query<uint32_t, unsigned long long>(gpu, forest, d_saliency)
-                        : query<uint32_t, uint32_t>(gpu, forest, d_saliency);
+    typedef unsigned long long wide;
+    const bool narrow = qfz_gpu_is_narrow(edges), eight = edges->connectivity == 8;
+    if (!forest->wide)
+        return narrow ? query<uint16_t, uint32_t, 4>(gpu, forest, d_saliency)
+                      : query<uint32_t, uint32_t, 4>(gpu, forest, d_saliency);
+    if (narrow)
+        return eight ? query<uint16_t, wide, 4>(gpu, forest, d_saliency)
+                     : query<uint16_t, wide, 2>(gpu, forest, d_saliency);
+    return eight ? query<uint32_t, wide, 4>(gpu, forest, d_saliency)
+                 : query<uint32_t, wide, 2>(gpu, forest, d_saliency);
 }

@@ -10,7 +10,8 @@
 #include "gpu/launch.cuh"
 #include "gpu/tree.cuh"
 
-enum { BLOCK = 256, WORD_BITS = 32 };
+/* A thread has some nodes, so that what is read for one is waited for together with the others'. */
+enum { BLOCK = 256, EACH = 4, WORD_BITS = 32 };
 
 /* What kernels see: links, and bits of nodes. */
 template <typename T> struct tree_view {
@@ -33,42 +34,52 @@ template <typename T> struct tree_view {
     }
 };
 
-/* A thread's node: of a pixel, or of its edge in one direction. */
-struct tree_place {
-    uint32_t px, node, kind;
-    bool is_pixel, is_there;
-};
-
-template <typename T>
-static __device__ __forceinline__ tree_place place_of(const tree_view<T> &tree, uint32_t block,
-                                                      uint32_t kind)
+/* The pixel of a thread's k-th node; its node is kind * n_px further. */
+static __device__ __forceinline__ uint32_t px_of(uint32_t block, int k)
 {
-    const uint32_t px = block * BLOCK + threadIdx.x;
-    return tree_place{px, kind * tree.n_px + px, kind, kind == 0, px < tree.n_px};
+    return (block * EACH + (uint32_t)k) * BLOCK + threadIdx.x;
 }
 
-/* Is there such a node?  level: its own. */
+/* Levels of a thread's nodes: of pixels (kind 0), or of their edges in direction kind - 1, of those
+ * that exist. */
 template <typename T>
-static __device__ __forceinline__ bool exists(const tree_view<T> &tree, const tree_place &at,
-                                              uint32_t *level)
+static __device__ __forceinline__ void
+levels_of(const tree_view<T> &tree, const uint32_t node[EACH], uint32_t kind, uint32_t level[EACH])
 {
-    const uint32_t w = (uint32_t)tree.reader.w;
-    *level = 0;
-    if (at.is_pixel) return true;
-    return tree.reader.read((int32_t)(at.px / w), (int32_t)(at.px % w), (int)at.kind - 1, level);
+#pragma unroll
+    for (int k = 0; k < EACH; k++)
+        level[k] = 0;
+    if (kind == 0) return;
+#pragma unroll
+    for (int k = 0; k < EACH; k++)
+        level[k] = tree.reader.key(node[k] - kind * tree.n_px, (int)kind - 1);
 }
 
 /* One child is enough for a pixel to stay, as its zone's name: it is a child of the zone itself.
  * An edge needs two.  A look before tells of most that have enough already: a root has millions of
- * children; it goes past the cache, for in there it would not. */
+ * children; it goes past the cache, for in there it would not.  parent[k] counts if bit k of
+ * children is set. */
 template <typename T>
-static __device__ __forceinline__ void count_child(const tree_view<T> &tree, uint32_t parent)
+static __device__ __forceinline__ void count_children(const tree_view<T> &tree, uint32_t children,
+                                                      const uint32_t parent[EACH])
 {
-    uint32_t *const stays = tree.stays + parent / WORD_BITS;
-    const uint32_t bit = 1u << parent % WORD_BITS;
-    if (__ldcg(stays) & bit) return;
-    if (parent < tree.n_px || atomicOr(tree.has_child + parent / WORD_BITS, bit) & bit)
-        atomicOr(stays, bit);
+    uint32_t has[EACH];
+#pragma unroll
+    for (int k = 0; k < EACH; k++)
+        has[k] = children >> k & 1 ? __ldcg(tree.stays + parent[k] / WORD_BITS) : ~0u;
+#pragma unroll
+    for (int k = 0; k < EACH; k++) {
+        const uint32_t bit = 1u << parent[k] % WORD_BITS;
+        if (has[k] & bit)
+            has[k] = 0;
+        else
+            has[k] = parent[k] < tree.n_px
+                         ? bit
+                         : atomicOr(tree.has_child + parent[k] / WORD_BITS, bit) & bit;
+    }
+#pragma unroll
+    for (int k = 0; k < EACH; k++)
+        if (has[k]) atomicOr(tree.stays + parent[k] / WORD_BITS, has[k]);
 }
 
 /* Parents become the last of their level, and learn of their children: pixels, be they aliases, and
@@ -76,17 +87,31 @@ static __device__ __forceinline__ void count_child(const tree_view<T> &tree, uin
  * most parents are done before. */
 template <typename T> static __global__ void __launch_bounds__(BLOCK) k_flatten(tree_view<T> tree)
 {
-    const tree_place at = place_of(tree, gridDim.x - 1 - blockIdx.x, gridDim.y - 1 - blockIdx.y);
-    uint32_t level;
-    if (!at.is_there) return;
-    qfz_climber up = qfz_start(tree.links, at.node, 0);
-    const qfz_link link = up.link;
-    if (link.parent == at.node) return;
-    qfz_step(tree.links, &up);
-    qfz_climb(tree.links, &up, link.level);
-    if (up.node != link.parent) tree.links.put(at.node, qfz_link{up.node, link.level});
-    if (at.is_pixel || (exists(tree, at, &level) && level != link.level))
-        count_child(tree, up.node);
+    const uint32_t block = gridDim.x - 1 - blockIdx.x, kind = gridDim.y - 1 - blockIdx.y;
+    qfz_link link[EACH];
+    qfz_climber up[EACH];
+    uint32_t node[EACH], parent[EACH], level[EACH], is_root = 0, children = 0;
+#pragma unroll
+    for (int k = 0; k < EACH; k++) {
+        node[k] = kind * tree.n_px + min(px_of(block, k), tree.n_px - 1);
+        link[k] = tree.links.get(node[k]);
+    }
+#pragma unroll
+    for (int k = 0; k < EACH; k++) {
+        up[k] = qfz_start(tree.links, link[k].parent, link[k].level);
+        if (px_of(block, k) >= tree.n_px || link[k].parent == node[k]) is_root |= 1u << k;
+    }
+    levels_of(tree, node, kind, level);
+#pragma unroll
+    for (int k = 0; k < EACH; k++) {
+        if (is_root >> k & 1) continue;
+        qfz_climb(tree.links, up + k, link[k].level);
+        parent[k] = up[k].node;
+        if (parent[k] != link[k].parent)
+            tree.links.put(node[k], qfz_link{parent[k], link[k].level});
+        if (kind == 0 || level[k] != link[k].level) children |= 1u << k;
+    }
+    count_children(tree, children, parent);
 }
 
 static __global__ void __launch_bounds__(BLOCK)
@@ -96,42 +121,62 @@ static __global__ void __launch_bounds__(BLOCK)
     if (i <= n_words) counts[i] = i < n_words ? (uint32_t)__popc(stays[i]) : 0;
 }
 
-/* The first of a node's ancestors that stays, itself excluded; false: there is none. */
+/* The first of a node's ancestors that stays, from its parent on; QFZ_NONE: there is none.  A node
+ * of one child is climbed from that child alone, so all climbs together are linear. */
 template <typename T>
-static __device__ __forceinline__ bool find_staying(const tree_view<T> &tree, uint32_t *node)
+static __device__ __forceinline__ uint32_t find_staying(const tree_view<T> &tree, uint32_t node,
+                                                        uint32_t parent)
 {
-    for (;;) {
-        const uint32_t up = tree.links.get(*node).parent;
-        if (up == *node) return false;
-        *node = up;
-        if (tree.does_stay(up)) return true;
+    while (parent != node) {
+        if (tree.does_stay(parent)) return parent;
+        node = parent;
+        parent = tree.links.get(node).parent;
     }
+    return QFZ_NONE;
 }
 
-/* A node of one child is climbed from that child alone, so all climbs together are linear. */
 template <typename T>
 static __global__ void __launch_bounds__(BLOCK)
     k_write(tree_view<T> tree, int64_t n_words, uint32_t *parent, uint32_t *level,
             uint32_t *n_nodes)
 {
-    const tree_place at = place_of(tree, blockIdx.x, blockIdx.y);
-    if (at.node == 0) *n_nodes = tree.n_px + tree.before[n_words];
-    if (!at.is_there) return;
-    const bool stays = tree.does_stay(at.node);
-    if (!at.is_pixel && !stays) return;
-    uint32_t above = at.node, own_level;
-    const bool has_above = find_staying(tree, &above);
-    const uint32_t over = has_above ? tree.number_of(above) : at.node;
-    if (stays) {
-        const uint32_t id = tree.number_of(at.node);
-        (void)exists(tree, at, &own_level);
-        parent[id] = has_above ? over : id;
-        level[id] = own_level;
-        if (at.is_pixel) parent[at.node] = id;
-    } else {
-        parent[at.node] = over;
+    const uint32_t kind = blockIdx.y;
+    uint32_t node[EACH], above[EACH], own[EACH], id[EACH], stays = 0, is_written = 0, is_found = 0;
+    if (blockIdx.x == 0 && kind == 0 && threadIdx.x == 0)
+        *n_nodes = tree.n_px + tree.before[n_words];
+#pragma unroll
+    for (int k = 0; k < EACH; k++) {
+        const uint32_t px = px_of(blockIdx.x, k);
+        node[k] = kind * tree.n_px + min(px, tree.n_px - 1);
+        if (px < tree.n_px && tree.does_stay(node[k])) stays |= 1u << k;
+        if (px < tree.n_px && kind == 0) is_written |= 1u << k;
     }
-    if (at.is_pixel) level[at.node] = 0;
+    is_written |= stays;
+    if (!is_written) return;
+#pragma unroll
+    for (int k = 0; k < EACH; k++)
+        above[k] = is_written >> k & 1 ? tree.links.get(node[k]).parent : node[k];
+#pragma unroll
+    for (int k = 0; k < EACH; k++)
+        if (above[k] != node[k] && tree.does_stay(above[k])) is_found |= 1u << k;
+#pragma unroll
+    for (int k = 0; k < EACH; k++)
+        if (!(is_found >> k & 1)) above[k] = find_staying(tree, node[k], above[k]);
+    levels_of(tree, node, kind, own);
+#pragma unroll
+    for (int k = 0; k < EACH; k++) {
+        id[k] = stays >> k & 1 ? tree.number_of(node[k]) : node[k];
+        above[k] = above[k] == QFZ_NONE ? id[k] : tree.number_of(above[k]);
+    }
+#pragma unroll
+    for (int k = 0; k < EACH; k++) {
+        if (!(is_written >> k & 1)) continue;
+        parent[id[k]] = above[k];
+        level[id[k]] = own[k];
+        if (kind != 0 || id[k] == node[k]) continue;
+        parent[node[k]] = id[k];
+        level[node[k]] = 0;
+    }
 }
 
 /* ------------------------------------------------------------------------------------ launchers */
@@ -180,7 +225,7 @@ static qfz_status canonical(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint32_t a
     tree.has_child = room.has_child;
     tree.stays = room.stays;
     tree.before = room.before;
-    const dim3 grid(qfz_blocks(n_px, BLOCK), 1 + (unsigned)edges->connectivity / 2);
+    const dim3 grid(qfz_blocks(n_px, BLOCK * EACH), 1 + (unsigned)edges->connectivity / 2);
     QFZ_TRY_CUDA(gpu->err,
                  cudaMemsetAsync(room.has_child, 0, (size_t)room.n_words * 2 * sizeof(uint32_t),
                                  gpu->stream));

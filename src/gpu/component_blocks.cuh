@@ -22,8 +22,9 @@ enum {
 /* A block's sides: pixels of its top and bottom row, left and right column, in this order. */
 enum { TOP = 0, BOTTOM = SIDE, LEFT = 2 * SIDE, RIGHT = 3 * SIDE, RING = 4 * SIDE };
 
-/* Joins that leave a block, 64 bits each: from its bottom row, from its right column, and into its
- * left column from the right (below_left). */
+/* Joins at a block's border, 64 bits each: those that leave it, from its bottom row and its right
+ * column, those into its left column from the right (below_left); and those along its sides, from
+ * each pixel to the next. */
 enum {
     SEAM_BELOW = 0,
     SEAM_BELOW_RIGHT,
@@ -31,6 +32,10 @@ enum {
     SEAM_RIGHT,
     SEAM_RIGHT_BELOW,
     SEAM_LEFT_BELOW,
+    SEAM_ALONG_TOP,
+    SEAM_ALONG_BOTTOM,
+    SEAM_ALONG_LEFT,
+    SEAM_ALONG_RIGHT,
     SEAMS
 };
 

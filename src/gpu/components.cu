@@ -72,46 +72,82 @@ static __device__ __forceinline__ links_up links_of(const block_words &words, in
     return links;
 }
 
-/* The run above that pixel x of a word is linked to, DX to its side. */
-template <int DX>
-static __device__ __forceinline__ uint32_t run_above(const block_words &words, int word, int x)
+/* The run above that pixel x of a word is linked to, dx to its side. */
+static __device__ __forceinline__ uint32_t run_above(const block_words &words, int word, int x,
+                                                     int dx)
 {
     const int up = word - 2;
-    if (DX == 0) return run_at(words, up, x);
-    const uint32_t starts = words.starts[up];
-    if (DX < 0) return words.before[up] + (uint32_t)__popc(starts & (up_to(x) >> 1)) - 1;
-    const uint32_t beyond = x == QFZ_WARP - 1 ? words.starts[up + 1] & 1 : 0;
-    return words.before[up] + (uint32_t)__popc(starts & (up_to(x) << 1 | 1)) + beyond - 1;
+    const uint32_t till = (1u << x << (1 + dx)) - 1; /* all bits where that shifts out */
+    uint32_t run = words.before[up] + (uint32_t)__popc(words.starts[up] & till) - 1;
+    if (dx > 0 && x == QFZ_WARP - 1) run += words.starts[up + 1] & 1;
+    return run;
 }
+
+/* Takes the first link at one of some pixels, of which there is one: its other end. */
+template <bool EIGHT>
+static __device__ __forceinline__ uint32_t take_link(const block_words &words, int word,
+                                                     uint32_t pixels, links_up *links, int *x)
+{
+    const uint32_t bit = pixels & (0u - pixels);
+    *x = __ffs((int)pixels) - 1;
+    int dx = 0;
+    if (!EIGHT || (links->above & bit)) {
+        links->above &= ~bit;
+    } else if (links->left & bit) {
+        links->left &= ~bit;
+        dx = -1;
+    } else {
+        links->right &= ~bit;
+        dx = 1;
+    }
+    return run_above(words, word, *x, dx);
+}
+
+template <bool EIGHT> static __device__ __forceinline__ uint32_t linked(const links_up &links)
+{
+    return EIGHT ? links.above | links.left | links.right : links.above;
+}
+
+/* The parents of a block's runs.  What roots have are their codes already. */
+struct in_block {
+    enum : uint32_t { MARK = RUN_ROOT };
+    static __device__ __forceinline__ uint32_t read(const uint32_t *word)
+    {
+        return qfz_in_shared::read(word);
+    }
+    static __device__ __forceinline__ void write(uint32_t *word, uint32_t value)
+    {
+        qfz_in_shared::write(word, value);
+    }
+};
 
 /* Hooks every run that starts in this word to the first run above that it is linked to: no other
- * thread has this run, and so far nothing else is known of it.  Returns the links that are left. */
-template <int DX>
-static __device__ __forceinline__ uint32_t hook_runs(const block_words &words, int word,
-                                                     uint32_t links, uint32_t *hooked,
-                                                     uint32_t *parent)
+ * thread has this run, and so far nothing else is known of it.  The other links are left; a run
+ * without any is a root. */
+template <bool EIGHT>
+static __device__ __forceinline__ void hook_runs(const block_words &words, int word,
+                                                 links_up *links, uint32_t *parent)
 {
-    uint32_t left = 0;
-    for (uint32_t rest = links; rest; rest &= rest - 1) {
-        const int x = __ffs((int)rest) - 1;
-        const int k = __popc(words.starts[word] & up_to(x)) - 1; /* -1: it came from the left */
-        if (k < 0 || (*hooked >> k & 1)) {
-            left |= rest & (0u - rest);
-            continue;
-        }
-        *hooked |= 1u << k;
-        parent[words.before[word] + (uint32_t)k] = run_above<DX>(words, word, x);
+    uint32_t *own = parent + words.before[word];
+    for (uint32_t rest = words.starts[word]; rest; own++) {
+        const uint32_t from = rest & (0u - rest);
+        const uint32_t place = (uint32_t)(word * QFZ_WARP + __ffs((int)rest) - 1);
+        rest ^= from;
+        const uint32_t till = rest & (0u - rest); /* 0: the end, and then all bits from `from` */
+        const uint32_t pixels = linked<EIGHT>(*links) & (till - from);
+        int x;
+        *own = pixels ? take_link<EIGHT>(words, word, pixels, links, &x) : RUN_ROOT | place;
     }
-    return left;
 }
 
-template <int DX>
+template <bool EIGHT>
 static __device__ __forceinline__ void unite_runs(const block_words &words, int word,
-                                                  uint32_t links, uint32_t *parent)
+                                                  links_up links, uint32_t *parent)
 {
-    for (; links; links &= links - 1) {
-        const int x = __ffs((int)links) - 1;
-        qfz_unite<qfz_in_shared>(parent, run_at(words, word, x), run_above<DX>(words, word, x));
+    for (uint32_t pixels; (pixels = linked<EIGHT>(links)) != 0;) {
+        int x;
+        const uint32_t above = take_link<EIGHT>(words, word, pixels, &links, &x);
+        qfz_unite<in_block>(parent, run_at(words, word, x), above);
     }
 }
 
@@ -119,47 +155,31 @@ static __device__ __forceinline__ void unite_runs(const block_words &words, int 
 static __device__ __forceinline__ void flatten_runs(uint32_t n_runs, uint32_t *parent)
 {
     for (uint32_t run = threadIdx.x; run < n_runs; run += WORDS) {
-        uint32_t up = qfz_in_shared::read(parent + run), top;
-        while ((top = qfz_in_shared::read(parent + up)) != up) {
-            qfz_in_shared::write(parent + run, top);
+        uint32_t up = in_block::read(parent + run), top;
+        if (up & RUN_ROOT) continue;
+        while (!((top = in_block::read(parent + up)) & RUN_ROOT)) {
+            in_block::write(parent + run, top);
             up = top;
         }
     }
 }
 
-/* parent[run] = the first run of its component, for all runs of the block. */
+/* parent[run] = the run's code, for all runs of the block: those that are not the first of their
+ * component have its number. */
 template <bool EIGHT>
 static __device__ __forceinline__ void solve_runs(const block_words &words, uint32_t n_runs,
                                                   uint32_t *parent)
 {
     const int word = (int)threadIdx.x;
-    for (uint32_t run = threadIdx.x; run < n_runs; run += WORDS)
-        parent[run] = run;
-    __syncthreads();
     links_up links = links_of<EIGHT>(words, word);
-    uint32_t hooked = 0;
-    links.above = hook_runs<0>(words, word, links.above, &hooked, parent);
-    if (EIGHT) links.left = hook_runs<-1>(words, word, links.left, &hooked, parent);
-    if (EIGHT) links.right = hook_runs<1>(words, word, links.right, &hooked, parent);
+    hook_runs<EIGHT>(words, word, &links, parent);
     __syncthreads();
     flatten_runs(n_runs, parent);
     __syncthreads();
-    unite_runs<0>(words, word, links.above, parent);
-    if (EIGHT) unite_runs<-1>(words, word, links.left, parent);
-    if (EIGHT) unite_runs<1>(words, word, links.right, parent);
+    unite_runs<EIGHT>(words, word, links, parent);
     __syncthreads();
     flatten_runs(n_runs, parent);
     __syncthreads();
-}
-
-/* Codes of the runs that are first of their component: their place instead of their number. */
-static __device__ __forceinline__ void place_roots(const block_words &words, uint32_t *parent)
-{
-    const int word = (int)threadIdx.x;
-    uint32_t run = words.before[word];
-    for (uint32_t rest = words.starts[word]; rest; rest &= rest - 1, run++)
-        if (parent[run] == run)
-            parent[run] = RUN_ROOT | ((uint32_t)word * QFZ_WARP + (uint32_t)__ffs((int)rest) - 1);
 }
 
 /* Marks components that touch the ring, makes them roots in global memory, and tells the ring. */
@@ -191,25 +211,36 @@ static __device__ __forceinline__ void tell_ring(const layout &at, const block_p
     }
 }
 
+/* Bit k of 64: bit `bit` of word 2 * k + `second`; the 32 of this warp, one of two. */
+static __device__ __forceinline__ uint32_t column_bits(const uint32_t *words, int second, int bit)
+{
+    return __ballot_sync(0xffffffffu, words[2 * threadIdx.x + second] >> bit & 1);
+}
+
 template <bool EIGHT>
 static __device__ __forceinline__ void tell_seams(const layout &at, const block_words &words)
 {
-    uint32_t *const seams = at.seams + (int64_t)blockIdx.x * 2 * SEAMS;
-    const int row = (int)threadIdx.x, warp = row / QFZ_WARP;
-    if (row >= SIDE) return; /* two whole warps go on */
-    const int last = 2 * row + 1, first = 2 * row;
-    const uint32_t right = __ballot_sync(0xffffffffu, words.right[last] >> 31);
-    const uint32_t right_below =
-        EIGHT ? __ballot_sync(0xffffffffu, words.below_right[last] >> 31) : 0;
-    const uint32_t left_below = EIGHT ? __ballot_sync(0xffffffffu, words.below_left[first] & 1) : 0;
-    if (row % QFZ_WARP) return;
-    seams[2 * SEAM_RIGHT + warp] = right;
-    seams[2 * SEAM_BELOW + warp] = words.below[WORDS - 2 + warp];
+    enum { LEFTMOST = 0, RIGHTMOST = QFZ_WARP - 1 };
+    const int warp = (int)threadIdx.x / QFZ_WARP, below = WORDS - 2 + warp;
+    uint32_t *const seams = at.seams + (int64_t)blockIdx.x * 2 * SEAMS + warp;
+    if ((int)threadIdx.x >= SIDE) return; /* two whole warps go on */
+    const uint32_t right = column_bits(words.right, 1, RIGHTMOST);
+    const uint32_t along_left = column_bits(words.below, 0, LEFTMOST);
+    const uint32_t along_right = column_bits(words.below, 1, RIGHTMOST);
+    const uint32_t right_below = EIGHT ? column_bits(words.below_right, 1, RIGHTMOST) : 0;
+    const uint32_t left_below = EIGHT ? column_bits(words.below_left, 0, LEFTMOST) : 0;
+    if (threadIdx.x % QFZ_WARP) return;
+    seams[2 * SEAM_RIGHT] = right;
+    seams[2 * SEAM_BELOW] = words.below[below];
+    seams[2 * SEAM_ALONG_TOP] = words.right[warp];
+    seams[2 * SEAM_ALONG_BOTTOM] = words.right[below];
+    seams[2 * SEAM_ALONG_LEFT] = along_left;
+    seams[2 * SEAM_ALONG_RIGHT] = along_right;
     if (!EIGHT) return;
-    seams[2 * SEAM_RIGHT_BELOW + warp] = right_below;
-    seams[2 * SEAM_LEFT_BELOW + warp] = left_below;
-    seams[2 * SEAM_BELOW_RIGHT + warp] = words.below_right[WORDS - 2 + warp];
-    seams[2 * SEAM_BELOW_LEFT + warp] = words.below_left[WORDS - 2 + warp];
+    seams[2 * SEAM_RIGHT_BELOW] = right_below;
+    seams[2 * SEAM_LEFT_BELOW] = left_below;
+    seams[2 * SEAM_BELOW_RIGHT] = words.below_right[below];
+    seams[2 * SEAM_BELOW_LEFT] = words.below_left[below];
 }
 
 /* First pixels, of a thread's word, of components that do not touch the ring. */
@@ -237,9 +268,8 @@ static __global__ void __launch_bounds__(WORDS) k_link_block(SOURCE source, layo
     words.starts[word] = starts;
     uint32_t n_runs;
     words.before[word] = sum_before((uint32_t)__popc(starts), words.sums, &n_runs);
-    solve_runs<EIGHT>(words, n_runs, parent);
-    place_roots(words, parent);
     __syncthreads();
+    solve_runs<EIGHT>(words, n_runs, parent);
     tell_ring(at, block, words, parent);
     tell_seams<EIGHT>(at, words);
     at.starts[(int64_t)blockIdx.x * WORDS + word] = starts;
@@ -264,53 +294,84 @@ static __device__ __forceinline__ uint32_t ring_px(const layout &at, uint32_t bl
     return px_of(at, place_of(at, block), at.ring[(int64_t)block * RING + i]);
 }
 
-static __device__ __forceinline__ bool seam_has(const layout &at, uint32_t block, int seam, int k)
+/* Bits k .. k + 31 of a block's seam, k a multiple of 32; 0 beyond it. */
+static __device__ __forceinline__ uint32_t seam_word(const layout &at, uint32_t block, int seam,
+                                                     int k)
 {
-    return at.seams[(int64_t)block * 2 * SEAMS + 2 * seam + k / QFZ_WARP] >> k % QFZ_WARP & 1;
+    return k < SIDE ? at.seams[((int64_t)block * SEAMS + seam) * 2 + k / QFZ_WARP] : 0;
 }
 
 /* Joins pairs, each that several lanes of a warp have once: along a border most are alike. */
 static __device__ __forceinline__ void unite_pairs(ring_pair pair, uint32_t *parent)
 {
-    const uint32_t have = __ballot_sync(0xffffffffu, pair.a != QFZ_NONE);
-    if (have == 0) return;
     const unsigned long long both = (unsigned long long)pair.a << 32 | pair.b;
     const uint32_t alike = __match_any_sync(0xffffffffu, both);
     const bool first = (int)threadIdx.x % QFZ_WARP == __ffs((int)alike) - 1;
     if (pair.a != QFZ_NONE && first) qfz_unite<qfz_in_global>(parent, pair.a, pair.b);
 }
 
-/* Joins each block to those to its right and below; a thread has a pixel of the right column or
- * the bottom row. */
+/* Which joins across a seam are needed at the places k .. k + 31 of it, seen from the block at its
+ * upper or left side, `next` at the other: of a place's pixel to that across it, to the one after
+ * that, and of the pixel after it to that across. */
+struct seam_joins {
+    uint32_t across, ahead, back;
+};
+
+template <bool EIGHT>
+static __device__ __forceinline__ seam_joins seam_joins_at(const layout &at, uint32_t block,
+                                                           uint32_t next, bool bottom, int k)
+{
+    const int across_seam = bottom ? SEAM_BELOW : SEAM_RIGHT;
+    const uint32_t across = seam_word(at, block, across_seam, k);
+    const uint32_t along = seam_word(at, block, bottom ? SEAM_ALONG_BOTTOM : SEAM_ALONG_RIGHT, k);
+    const uint32_t next_along = seam_word(at, next, bottom ? SEAM_ALONG_TOP : SEAM_ALONG_LEFT, k);
+    /* both sides go on: what is across the place joins what is across the next one */
+    const uint32_t same = across & along & next_along;
+    if (!EIGHT) return seam_joins{across & ~(same << 1), 0, 0};
+
+    const uint32_t after = moved_left(across, seam_word(at, block, across_seam, k + QFZ_WARP));
+    uint32_t ahead = seam_word(at, block, bottom ? SEAM_BELOW_RIGHT : SEAM_RIGHT_BELOW, k), back;
+    if (bottom) {
+        const bool has_right = block % (uint32_t)at.blocks_w + 1 < (uint32_t)at.blocks_w;
+        const uint32_t more = k + QFZ_WARP < SIDE ? seam_word(at, block, SEAM_BELOW_LEFT, QFZ_WARP)
+                              : has_right         ? seam_word(at, block + 1, SEAM_BELOW_LEFT, 0)
+                                                  : 0;
+        back = moved_left(seam_word(at, block, SEAM_BELOW_LEFT, k), more);
+    } else {
+        /* where four blocks meet, the seam below has the diagonals */
+        const uint32_t own = k + QFZ_WARP < SIDE ? ~0u : ~0u >> 1;
+        back = seam_word(at, next, SEAM_LEFT_BELOW, k) & own;
+        ahead &= own;
+    }
+    /* a diagonal adds nothing where a straight join and one along a side lead to the same pixel */
+    return seam_joins{across & ~(same << 1), ahead & ~(across & next_along) & ~(along & after),
+                      back & ~(across & along) & ~(after & next_along)};
+}
+
+/* Joins each block to those to its right and below; a thread has a place of the right column or
+ * the bottom row.  Of equal values, a place has one join at most. */
 template <bool EIGHT> static __global__ void __launch_bounds__(2 * SIDE) k_link_seams(layout at)
 {
-    const ring_pair none = {QFZ_NONE, QFZ_NONE};
     const uint32_t block = blockIdx.x, below = block + (uint32_t)at.blocks_w;
-    const int k = (int)threadIdx.x % SIDE;
+    const int k = (int)threadIdx.x % SIDE, lane = k % QFZ_WARP;
     const bool bottom = (int)threadIdx.x < SIDE;
     const uint32_t next = bottom ? below : block + 1;
     const int mine = bottom ? BOTTOM : RIGHT, other = bottom ? TOP : LEFT;
-    ring_pair pair = none;
-    if (seam_has(at, block, bottom ? SEAM_BELOW : SEAM_RIGHT, k))
-        pair = ring_pair{ring_px(at, block, mine + k), ring_px(at, next, other + k)};
-    unite_pairs(pair, at.parent);
-    if (!EIGHT) return;
-
-    ring_pair down = none, up = none;
-    if (seam_has(at, block, bottom ? SEAM_BELOW_RIGHT : SEAM_RIGHT_BELOW, k) &&
-        (bottom || k < SIDE - 1))
-        down =
-            ring_pair{ring_px(at, block, mine + k), k < SIDE - 1 ? ring_px(at, next, other + k + 1)
-                                                                 : ring_px(at, below + 1, TOP)};
-    unite_pairs(down, at.parent);
-    if (bottom && seam_has(at, block, SEAM_BELOW_LEFT, k))
-        up = ring_pair{ring_px(at, block, BOTTOM + k),
-                       k > 0 ? ring_px(at, below, TOP + k - 1)
-                             : ring_px(at, below - 1, TOP + SIDE - 1)};
-    const bool has_next = block % (uint32_t)at.blocks_w + 1 < (uint32_t)at.blocks_w;
-    if (!bottom && has_next && k < SIDE - 1 && seam_has(at, next, SEAM_LEFT_BELOW, k))
-        up = ring_pair{ring_px(at, block, RIGHT + k + 1), ring_px(at, next, LEFT + k)};
-    unite_pairs(up, at.parent);
+    if (bottom ? below >= (uint32_t)at.n_blocks : next % (uint32_t)at.blocks_w == 0) return;
+    const seam_joins joins = seam_joins_at<EIGHT>(at, block, next, bottom, k - lane);
+    uint32_t rest =
+        (joins.across >> lane & 1) | (joins.ahead >> lane & 1) << 1 | (joins.back >> lane & 1) << 2;
+    while (__any_sync(0xffffffffu, rest)) {
+        ring_pair pair = {QFZ_NONE, QFZ_NONE};
+        if (rest) {
+            /* beyond the seam's end: the first pixels of the blocks to the right */
+            const int from = k + (rest & 3 ? 0 : 1), to = k + ((rest & 3) == 2 ? 1 : 0);
+            pair.a = ring_px(at, block + (uint32_t)(from / SIDE), mine + from % SIDE);
+            pair.b = ring_px(at, next + (uint32_t)(to / SIDE), other + to % SIDE);
+            rest &= rest - 1;
+        }
+        unite_pairs(pair, at.parent);
+    }
 }
 
 /* ---- Launches -------------------------------------------------------------------------------- */
@@ -367,8 +428,8 @@ static qfz_status link_band(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_
     const qfz_band_source<T, NEAR> source = {
         image->h,
         image->w,
-        is_aligned(image->d_pixels, image->w * (int64_t)sizeof(T)),
-        is_aligned(image->d_valid, image->w),
+        is_aligned(image->d_pixels, image->w * (int64_t)sizeof(T)) &&
+            is_aligned(image->d_valid, image->w),
         static_cast<const T *>(image->d_pixels),
         image->d_valid,
         near};

@@ -5,12 +5,6 @@
 
 #include "gpu/worker.cuh"
 
-/* Keys that fit 16 bits, with one to spare, cross the link as such. */
-static bool is_narrow(const qfz_gpu_edges *edges)
-{
-    return edges->max_key < UINT16_MAX;
-}
-
 qfz_gpu_edges qfz_largest_edges(const qfz_worker_spec *spec)
 {
     qfz_gpu_edges edges = {};
@@ -29,6 +23,11 @@ qfz_gpu_edges qfz_largest_edges(const qfz_worker_spec *spec)
     return edges;
 }
 
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
 static void take_links(qfz_carve *carve, int64_t n, qfz_gpu_links *links)
 {
     qfz_carve_take(carve, &links->d_u, n);
@@ -44,35 +43,27 @@ void qfz_levels_carve(qfz_worker *worker, qfz_carve *carve)
     const int64_t n_ring = qfz_ring_size(spec->max_h, spec->max_w);
     const qfz_gpu_edges edges = qfz_largest_edges(spec);
     const size_t saliency_bytes =
-        (size_t)n * (size_t)qfz_n_dirs(spec->rule) * (is_narrow(&edges) ? 2 : 4);
+        (size_t)n * (size_t)qfz_n_dirs(spec->rule) * (qfz_gpu_is_narrow(&edges) ? 2 : 4);
     const size_t links_bytes = qfz_gpu_border_links_bytes(spec->max_h, spec->max_w);
     room->d_keys = (uint32_t *)qfz_carve_bytes(carve, qfz_gpu_edges_bytes(spec->rule, n));
-    room->d_forest = qfz_carve_bytes(carve, qfz_gpu_forest_bytes(&edges, n_ring));
-    room->d_saliency =
-        qfz_carve_bytes(carve, saliency_bytes > links_bytes ? saliency_bytes : links_bytes);
+    room->d_forest = qfz_carve_bytes(
+        carve, larger(qfz_gpu_forest_bytes(&edges, 0), qfz_gpu_saliency_bytes(&edges, n_ring)));
+    room->d_saliency = qfz_carve_bytes(carve, larger(saliency_bytes, links_bytes));
     take_links(carve, n_ring, &room->links);
     take_links(carve, n_ring, &room->ghosts);
     qfz_carve_take(carve, &room->d_n_links, 1);
 }
 
 /* --------------------------------------------------------------------------------- operations */
-static qfz_status grow(qfz_worker *worker, bool keep_ring, const qfz_gpu_links *ghosts,
-                       qfz_gpu_edges *edges, qfz_gpu_forest *forest)
-{
-    qfz_level_room *const room = &worker->levels;
-    QFZ_TRY(
-        qfz_gpu_edges_make(&worker->gpu, &worker->image, worker->spec.rule, room->d_keys, edges));
-    return qfz_gpu_forest_make(&worker->gpu, edges, keep_ring, ghosts, room->d_forest, forest);
-}
-
 static qfz_status find_links(qfz_worker *worker)
 {
     qfz_level_room *const room = &worker->levels;
+    qfz_gpu *const gpu = &worker->gpu;
     qfz_gpu_edges edges;
     qfz_gpu_forest forest;
-    QFZ_TRY(grow(worker, true, NULL, &edges, &forest));
-    return qfz_gpu_border_links(&worker->gpu, &forest, room->d_saliency, &room->links,
-                                room->d_n_links);
+    QFZ_TRY(qfz_gpu_edges_make(gpu, &worker->image, worker->spec.rule, room->d_keys, &edges));
+    QFZ_TRY(qfz_gpu_forest_make(gpu, &edges, true, NULL, room->d_forest, &forest));
+    return qfz_gpu_border_links(gpu, &forest, room->d_saliency, &room->links, room->d_n_links);
 }
 
 qfz_status qfz_levels_summarise(qfz_worker *worker, qfz_summary *summary)
@@ -109,12 +100,11 @@ static void widen_keys(uint32_t *keys, size_t n)
 static qfz_status find_saliency(qfz_worker *worker, const qfz_gpu_links *ghosts, bool *narrow)
 {
     qfz_level_room *const room = &worker->levels;
+    qfz_gpu *const gpu = &worker->gpu;
     qfz_gpu_edges edges;
-    qfz_gpu_forest forest;
-    QFZ_TRY(grow(worker, ghosts != NULL, ghosts, &edges, &forest));
-    *narrow = is_narrow(&edges);
-    return *narrow ? qfz_gpu_saliency_u16(&worker->gpu, &forest, (uint16_t *)room->d_saliency)
-                   : qfz_gpu_saliency_u32(&worker->gpu, &forest, (uint32_t *)room->d_saliency);
+    QFZ_TRY(qfz_gpu_edges_make(gpu, &worker->image, worker->spec.rule, room->d_keys, &edges));
+    *narrow = qfz_gpu_is_narrow(&edges);
+    return qfz_gpu_saliency(gpu, &edges, ghosts, room->d_forest, room->d_saliency);
 }
 
 qfz_status qfz_levels_saliency(qfz_worker *worker, const qfz_answer *answer, uint32_t *keys,

@@ -19,17 +19,23 @@ struct qfz_piece {
 
 /* ---- Bytes as bits --------------------------------------------------------------------------- */
 
-/* Bits 0, 8, 16, 24 as bits 0 .. 3: the factor brings each to the top, and no two meet. */
-static __device__ __forceinline__ uint32_t qfz_low_bits(uint32_t bytes)
+/* The highest bits of 16 bytes whose other bits are 0: such a byte counts 128 times the weight of
+ * its bit. */
+static __device__ __forceinline__ uint32_t qfz_top_bits(const uint32_t bytes[4])
 {
-    return ((bytes & 0x01010101u) * 0x10204080u) >> 28;
+    const uint32_t low = 0x08040201u, high = 0x80402010u;
+    const uint32_t last = __dp4a(bytes[3], high, __dp4a(bytes[2], low, 0u));
+    return __dp4a(bytes[1], high, __dp4a(bytes[0], low, last << 8)) >> 7;
 }
 
 /* Bit b of each of 16 bytes. */
 static __device__ __forceinline__ uint32_t qfz_bits_of(const uint32_t bytes[4], int b)
 {
-    return qfz_low_bits(bytes[0] >> b) | qfz_low_bits(bytes[1] >> b) << 4 |
-           qfz_low_bits(bytes[2] >> b) << 8 | qfz_low_bits(bytes[3] >> b) << 12;
+    uint32_t top[4];
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+        top[k] = bytes[k] << (7 - b) & 0x80808080u;
+    return qfz_top_bits(top);
 }
 
 /* The highest bit of each byte that is not 0. */
@@ -38,23 +44,27 @@ static __device__ __forceinline__ uint32_t qfz_nonzero_bytes(uint32_t bytes)
     return (((bytes & 0x7f7f7f7fu) + 0x7f7f7f7fu) | bytes) & 0x80808080u;
 }
 
-/* N words from any address that is a multiple of PX_BYTES, of which the bytes around may be read as
- * far as words that have bytes of these go; aligned: a multiple of 16. */
-template <int N, int PX_BYTES>
-static __device__ __forceinline__ void qfz_load_words(const void *at, bool aligned,
-                                                      uint32_t words[N])
+/* ---- Sixteen pixels -------------------------------------------------------------------------- */
+
+/* N words from an address that is a multiple of 16. */
+template <int N>
+static __device__ __forceinline__ void qfz_load_fours(const void *at, uint32_t words[N])
 {
-    if (aligned) {
 #pragma unroll
-        for (int k = 0; k < N / 4; k++) {
-            const uint4 four = __ldg(static_cast<const uint4 *>(at) + k);
-            words[4 * k] = four.x;
-            words[4 * k + 1] = four.y;
-            words[4 * k + 2] = four.z;
-            words[4 * k + 3] = four.w;
-        }
-        return;
+    for (int k = 0; k < N / 4; k++) {
+        const uint4 four = __ldg(static_cast<const uint4 *>(at) + k);
+        words[4 * k] = four.x;
+        words[4 * k + 1] = four.y;
+        words[4 * k + 2] = four.z;
+        words[4 * k + 3] = four.w;
     }
+}
+
+/* N words from any address that is a multiple of PX_BYTES, of which the bytes around may be read as
+ * far as words that have bytes of these go. */
+template <int N, int PX_BYTES>
+static __device__ __forceinline__ void qfz_load_words(const void *at, uint32_t words[N])
+{
     const uint32_t beyond = PX_BYTES == 4 ? 0 : reinterpret_cast<uintptr_t>(at) % 4;
     const uint32_t *const from =
         reinterpret_cast<const uint32_t *>(static_cast<const char *>(at) - beyond);
@@ -67,27 +77,34 @@ static __device__ __forceinline__ void qfz_load_words(const void *at, bool align
     }
 }
 
-/* May a piece be read as words, of a row that goes on for n pixels?  Of narrow pixels the word of
- * the last may have some that follow. */
-template <typename T> static __device__ __forceinline__ bool qfz_is_whole(int32_t n, bool aligned)
+template <typename T> static __device__ __forceinline__ uint32_t qfz_px_bits(T px)
 {
-    return n >= QFZ_PIECE + (aligned || sizeof(T) == 4 ? 0 : 3);
+    return px;
+}
+static __device__ __forceinline__ uint32_t qfz_px_bits(float px)
+{
+    return __float_as_uint(px);
 }
 
-/* 16 bytes of which n are there; the others become 0. */
-static __device__ __forceinline__ void qfz_load_bytes(const uint8_t *at, int32_t n, bool aligned,
-                                                      uint32_t bytes[4])
+/* The pixels of a piece, packed into words, of a row that goes on for n; those beyond are 0.
+ * ALIGNED: the piece begins at a multiple of 16 bytes, and n >= QFZ_PIECE or n <= 0. */
+template <bool ALIGNED, typename T>
+static __device__ __forceinline__ void qfz_load_piece(const T *at, int32_t n, uint32_t *words)
 {
-    if (qfz_is_whole<uint8_t>(n, aligned)) {
-        qfz_load_words<4, 1>(at, aligned, bytes);
-        return;
-    }
+    enum { N = QFZ_PIECE * sizeof(T) / 4, EACH = 4 / sizeof(T) };
+    /* of narrow pixels the word of the last may have some that follow */
+    const int32_t whole = QFZ_PIECE + (EACH == 1 ? 0 : 3);
 #pragma unroll
-    for (int k = 0; k < 4; k++) {
-        bytes[k] = 0;
+    for (int k = 0; k < N; k++)
+        words[k] = 0;
+    if (ALIGNED) {
+        if (n > 0) qfz_load_fours<N>(at, words);
+    } else if (n >= whole) {
+        qfz_load_words<N, (int)sizeof(T)>(at, words);
+    } else {
 #pragma unroll
-        for (int i = 0; i < 4; i++)
-            if (4 * k + i < n) bytes[k] |= (uint32_t)__ldg(at + 4 * k + i) << 8 * i;
+        for (int i = 0; i < QFZ_PIECE; i++)
+            if (i < n) words[i / EACH] |= qfz_px_bits(__ldg(at + i)) << 8 * sizeof(T) * (i % EACH);
     }
 }
 
@@ -98,14 +115,23 @@ struct qfz_joins_source {
     bool aligned; /* rows begin at multiples of 16 bytes */
     const uint8_t *joins;
 
+    template <bool ALIGNED>
+    __device__ __forceinline__ void load(int32_t y, int32_t x, uint32_t bytes[2][4]) const
+    {
+#pragma unroll
+        for (int k = 0; k < 2; k++)
+            qfz_load_piece<ALIGNED>(joins + (int64_t)(y + k) * w + x, y + k < h ? w - x : 0,
+                                    bytes[k]);
+    }
+
     template <bool EIGHT>
     __device__ __forceinline__ void read(int32_t y, int32_t x, qfz_piece pieces[2]) const
     {
         uint32_t bytes[2][4];
-#pragma unroll
-        for (int k = 0; k < 2; k++)
-            qfz_load_bytes(joins + (int64_t)(y + k) * w + x, y + k < h ? w - x : 0, aligned,
-                           bytes[k]);
+        if (aligned)
+            load<true>(y, x, bytes);
+        else
+            load<false>(y, x, bytes);
 #pragma unroll
         for (int k = 0; k < 2; k++) {
             pieces[k].valid = qfz_bits_of(bytes[k], 7);
@@ -119,30 +145,25 @@ struct qfz_joins_source {
 
 /* ---- The values of one band ------------------------------------------------------------------ */
 
-/* Pixels x - 1 .. x + 16 of a row, and whether pairs of two rows join: bit i of near<DX>(a, b):
- * pixel x + i of a and pixel x + i + DX of b. */
+/* Pixels x - 1 (0 unless EIGHT) .. x + 16 of a row that goes on for n from x, those outside 0; and
+ * whether pairs of two rows join: bit i of near<DX>(a, b): pixel x + i of a and pixel x + i + DX of
+ * b. */
 template <typename T> struct qfz_window {
     T px[QFZ_PIECE + 2];
 
-    __device__ __forceinline__ void load(const T *at, int32_t x, int32_t n, bool aligned)
+    template <bool ALIGNED, bool EIGHT>
+    __device__ __forceinline__ void load(const T *at, int32_t x, int32_t n)
     {
-        px[0] = n > 0 && x > 0 ? __ldg(at - 1) : T(0);
+        union {
+            uint32_t words[QFZ_PIECE * sizeof(T) / 4];
+            T px[QFZ_PIECE];
+        } all;
+        px[0] = EIGHT && n > 0 && x > 0 ? __ldg(at - 1) : T(0);
         px[QFZ_PIECE + 1] = n > QFZ_PIECE ? __ldg(at + QFZ_PIECE) : T(0);
-        if (qfz_is_whole<T>(n, aligned)) {
-            union {
-                uint32_t words[QFZ_PIECE * sizeof(T) / 4];
-                T px[QFZ_PIECE];
-            } all;
-            qfz_load_words<(int)(QFZ_PIECE * sizeof(T) / 4), (int)sizeof(T)>(at, aligned,
-                                                                             all.words);
-#pragma unroll
-            for (int i = 0; i < QFZ_PIECE; i++)
-                px[1 + i] = all.px[i];
-            return;
-        }
+        qfz_load_piece<ALIGNED>(at, n, all.words);
 #pragma unroll
         for (int i = 0; i < QFZ_PIECE; i++)
-            px[1 + i] = i < n ? __ldg(at + i) : T(0);
+            px[1 + i] = all.px[i];
     }
 
     template <int DX, typename NEAR>
@@ -159,13 +180,14 @@ template <typename T> struct qfz_window {
 
 /* The same for bytes, four at a time. */
 template <> struct qfz_window<uint8_t> {
-    uint32_t before, word[4], after;
+    uint32_t before, word[4], after; /* before: the highest byte */
 
-    __device__ __forceinline__ void load(const uint8_t *at, int32_t x, int32_t n, bool aligned)
+    template <bool ALIGNED, bool EIGHT>
+    __device__ __forceinline__ void load(const uint8_t *at, int32_t x, int32_t n)
     {
-        before = n > 0 && x > 0 ? (uint32_t)__ldg(at - 1) << 24 : 0;
+        before = EIGHT && n > 0 && x > 0 ? (uint32_t)__ldg(at - 1) << 24 : 0;
         after = n > QFZ_PIECE ? __ldg(at + QFZ_PIECE) : 0;
-        qfz_load_bytes(at, n, aligned, word);
+        qfz_load_piece<ALIGNED>(at, n, word);
     }
 
     template <int DX> __device__ __forceinline__ uint32_t shifted(int k) const
@@ -179,11 +201,21 @@ template <> struct qfz_window<uint8_t> {
     static __device__ __forceinline__ uint32_t near(const qfz_window &a, const qfz_window &b,
                                                     const NEAR &is_near)
     {
-        uint32_t bits = 0;
+        uint32_t near[4];
 #pragma unroll
         for (int k = 0; k < 4; k++)
-            bits |= qfz_low_bits(is_near.four(a.word[k], b.template shifted<DX>(k))) << 4 * k;
-        return bits;
+            near[k] = is_near.four(a.word[k], b.template shifted<DX>(k));
+        return qfz_top_bits(near);
+    }
+
+    /* Bit 1 + i: pixel x + i is not 0. */
+    __device__ __forceinline__ uint32_t nonzero() const
+    {
+        uint32_t bytes[4];
+#pragma unroll
+        for (int k = 0; k < 4; k++)
+            bytes[k] = qfz_nonzero_bytes(word[k]);
+        return (before ? 1u : 0) | qfz_top_bits(bytes) << 1 | (after ? 2u << QFZ_PIECE : 0);
     }
 };
 
@@ -197,15 +229,16 @@ template <typename T> struct qfz_near_integer {
         return qfz_difference((uint32_t)a ^ bias, (uint32_t)b ^ bias) <= limit;
     }
 
-    /* The lowest bit of each byte says so of the four bytes of a and b.  A byte d is above a limit
+    /* The highest bit of each byte says so of the four bytes of a and b.  A byte d is above a limit
      * l < 128 if it is above 127 or its low bits and 127 - l pass 127; above l >= 128, if both it
-     * is above 127 and its low bits and 255 - l pass 127. */
+     * is above 127 and its low bits and 255 - l pass 127: the majority of the two and of l < 128.
+     */
     __device__ __forceinline__ uint32_t four(uint32_t a, uint32_t b) const
     {
-        const uint32_t d = __vabsdiffu4(a ^ bias, b ^ bias);
+        const uint32_t d = __vabsdiffu4(a ^ bias, b ^ bias), narrow = limit < 128 ? ~0u : 0;
         const uint32_t low = (d & 0x7f7f7f7fu) + 0x01010101u * ((limit ^ 0x7fu) & 0x7fu);
-        const uint32_t above = limit < 128 ? low | d : low & d;
-        return ~above >> 7;
+        const uint32_t above = (low & d) | (narrow & (low | d));
+        return ~above & 0x80808080u;
     }
 };
 
@@ -221,51 +254,60 @@ template <int DISTANCE> struct qfz_near_float {
 
 template <typename T, typename NEAR> struct qfz_band_source {
     int32_t h, w;
-    bool aligned, valid_aligned; /* rows begin at multiples of 16 bytes */
+    bool aligned; /* rows of pixels and of valid begin at multiples of 16 bytes */
     const T *pixels;
     const uint8_t *valid; /* NULL: all are */
     NEAR is_near;
 
-    /* Bit 1 + i: pixel x + i of row y is there and valid; bits 0 and 17 of its neighbours. */
-    __device__ __forceinline__ uint32_t read_valid(int32_t y, int32_t x) const
+    /* All that is read of three rows is asked for before any of it is looked at. */
+    struct rows {
+        qfz_window<T> px[3];
+        qfz_window<uint8_t> mask[3];
+    };
+
+    template <bool ALIGNED, bool EIGHT>
+    __device__ __forceinline__ void load(int32_t y, int32_t x, rows *from) const
     {
-        const int32_t n = y < h ? w - x : 0;
-        if (n <= 0) return 0;
-        const uint32_t there = (n > QFZ_PIECE ? (4u << QFZ_PIECE) - 1 : (2u << n) - 1) - (x == 0);
-        if (!valid) return there;
-        const uint8_t *const at = valid + (int64_t)y * w + x;
-        uint32_t bytes[4];
-        qfz_load_bytes(at, n, valid_aligned, bytes);
 #pragma unroll
-        for (int k = 0; k < 4; k++)
-            bytes[k] = qfz_nonzero_bytes(bytes[k]);
-        uint32_t bits = qfz_bits_of(bytes, 7) << 1;
-        if (x > 0 && __ldg(at - 1)) bits |= 1;
-        if (n > QFZ_PIECE && __ldg(at + QFZ_PIECE)) bits |= 2u << QFZ_PIECE;
-        return bits & there;
+        for (int k = 0; k < 3; k++) {
+            const int64_t p = (int64_t)(y + k) * w + x;
+            const int32_t n = y + k < h ? w - x : 0;
+            from->px[k].template load<ALIGNED, EIGHT>(pixels + p, x, n);
+            if (valid) from->mask[k].template load<ALIGNED, EIGHT>(valid + p, x, n);
+        }
+    }
+
+    /* Bit 1 + i: pixel x + i of a row is there, n being what is left of it; bits 0 and 17: of its
+     * neighbours. */
+    static __device__ __forceinline__ uint32_t inside(int32_t x, int32_t n)
+    {
+        if (n <= 0) return 0;
+        return (n > QFZ_PIECE ? (4u << QFZ_PIECE) - 1 : (2u << n) - 1) - (x == 0);
     }
 
     template <bool EIGHT>
     __device__ __forceinline__ void read(int32_t y, int32_t x, qfz_piece pieces[2]) const
     {
         const uint32_t all = (1u << QFZ_PIECE) - 1;
-        qfz_window<T> row[3];
+        rows from;
         uint32_t there[3];
+        if (aligned)
+            load<true, EIGHT>(y, x, &from);
+        else
+            load<false, EIGHT>(y, x, &from);
 #pragma unroll
-        for (int k = 0; k < 3; k++) {
-            row[k].load(pixels + (int64_t)(y + k) * w + x, x, y + k < h ? w - x : 0, aligned);
-            there[k] = read_valid(y + k, x);
-        }
+        for (int k = 0; k < 3; k++)
+            there[k] = valid ? from.mask[k].nonzero() : inside(x, y + k < h ? w - x : 0);
 #pragma unroll
         for (int k = 0; k < 2; k++) {
-            const qfz_window<T> &a = row[k], &b = row[k + 1];
-            const uint32_t from = there[k] >> 1 & all, to = there[k + 1];
-            pieces[k].valid = from;
-            pieces[k].right = from & there[k] >> 2 & a.template near<1>(a, a, is_near);
-            pieces[k].below = from & to >> 1 & a.template near<0>(a, b, is_near);
+            const qfz_window<T> &a = from.px[k], &b = from.px[k + 1];
+            const uint32_t own = there[k] >> 1 & all, to = there[k + 1];
+            pieces[k].valid = own;
+            pieces[k].right = own & there[k] >> 2 & a.template near<1>(a, a, is_near);
+            pieces[k].below = own & to >> 1 & a.template near<0>(a, b, is_near);
             if (!EIGHT) continue;
-            pieces[k].below_right = from & to >> 2 & a.template near<1>(a, b, is_near);
-            pieces[k].below_left = from & to & a.template near<-1>(a, b, is_near);
+            pieces[k].below_right = own & to >> 2 & a.template near<1>(a, b, is_near);
+            pieces[k].below_left = own & to & a.template near<-1>(a, b, is_near);
         }
     }
 };

@@ -2,8 +2,8 @@
 /* omega.cu - memory of (alpha, omega)-components, the order of their parts, and regions in the end.
  *
  * A region is named by the vertex that it ends at, or, with an answer, by its slot.  Its first
- * pixel is the least of those of its vertices and records; they stand for the first pixels of their
- * own parts in d_root, and all other pixels of a part point there. */
+ * pixel is the least of those of its parts.  Blocks leave in d_root what part a pixel is of, or the
+ * first pixel where the region is theirs alone. */
 #include "gpu/collective.cuh"
 #include "gpu/omega_parts.cuh"
 
@@ -24,20 +24,20 @@ static qfz_gpu_edges edges_of(const qfz_rule *rule, int32_t h, int32_t w)
 static void carve_graph(qfz_omega_graph *g, const qfz_rule *rule, int64_t n_ring, qfz_carve *carve)
 {
     const int64_t bytes = (int64_t)qfz_type_bytes(rule->type) * rule->n_bands;
-    uint32_t **const records[] = {&g->first, &g->at, &g->level};
-    uint32_t **const vertices[] = {&g->up,      &g->up_level, &g->own_first, &g->block_breaks,
-                                   &g->breaks,  &g->holds,    &g->range_lo,  &g->range_hi,
-                                   &g->held_lo, &g->held_hi,  &g->region};
-    for (uint32_t **part : records)
-        qfz_carve_take(carve, part, g->record_room);
-    for (uint32_t **part : vertices)
-        qfz_carve_take(carve, part, g->vertex_room);
+    qfz_carve_take(carve, &g->vertex, g->vertex_room);
+    qfz_carve_take(carve, &g->first, g->vertex_room + g->record_room);
+    qfz_carve_take(carve, &g->hang, g->record_room);
+    qfz_carve_take(carve, &g->block_breaks, g->vertex_room);
+    qfz_carve_take(carve, &g->wide, g->vertex_room);
+    qfz_carve_take(carve, &g->held, g->vertex_room);
+    qfz_carve_take(carve, &g->region, g->vertex_room);
     g->lo = qfz_carve_bytes(carve, (size_t)(g->record_room * bytes));
     g->hi = qfz_carve_bytes(carve, (size_t)(g->record_room * bytes));
     qfz_carve_take(carve, &g->own_lo, g->vertex_room * rule->n_bands);
     qfz_carve_take(carve, &g->own_hi, g->vertex_room * rule->n_bands);
     qfz_carve_take(carve, &g->region_first, g->vertex_room + n_ring);
-    qfz_carve_take(carve, &g->n_listed, QFZ_OMEGA_PASSES + 1);
+    qfz_carve_take(carve, &g->n_listed, QFZ_OMEGA_PASSES + 2);
+    g->n_wide = g->n_listed + QFZ_OMEGA_PASSES + 1;
     qfz_carve_take(carve, &g->n_records, 1);
 }
 
@@ -149,8 +149,9 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     QFZ_OMEGA_EACH(v, n)
     {
         uint32_t at = (uint32_t)v;
-        while (g.up[at] != QFZ_NONE && qfz_omega_joins(g, g.up[at], g.up_level[at]))
-            at = g.up[at];
+        for (uint32_t up;
+             (up = g.vertex[at].up) != QFZ_NONE && qfz_omega_joins(g, up, g.vertex[at].up_level);)
+            at = up;
         g.region[v] = at;
         g.region_first[v] = QFZ_NONE;
         slot_of[v] = QFZ_NONE;
@@ -178,8 +179,8 @@ static __device__ __forceinline__ uint32_t *first_of(const qfz_omega_graph &g,
     return g.region_first + (slot == QFZ_NONE ? region : g.vertex_room + (int64_t)slot);
 }
 
-/* Calls use(first pixel of a part, where that of its region is kept) for all parts that are not
- * known to be a region of their own. */
+/* Calls use(part, where the first pixel of its region is kept) for all parts that are not known to
+ * be a region of their own. */
 template <typename USE>
 static __device__ __forceinline__ void each_part(const qfz_omega_graph &g, const uint32_t *slot_of,
                                                  USE use)
@@ -188,34 +189,42 @@ static __device__ __forceinline__ void each_part(const qfz_omega_graph &g, const
     QFZ_OMEGA_EACH(i, n_all)
     {
         if (i < n) {
-            if (g.own_first[i] != QFZ_NONE) use(g.own_first[i], first_of(g, slot_of, (uint32_t)i));
-        } else if (qfz_omega_joins(g, g.at[i - n], g.level[i - n])) {
-            use(g.first[i - n], first_of(g, slot_of, g.at[i - n]));
+            if (g.first[i] != QFZ_NONE) use(i, first_of(g, slot_of, (uint32_t)i));
+            continue;
         }
+        const uint2 hang = g.hang[i - n];
+        if (qfz_omega_joins(g, hang.x, hang.y)) use(i, first_of(g, slot_of, hang.x));
     }
 }
 
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_find_firsts(qfz_omega_graph g, const uint32_t *__restrict__ slot_of)
 {
-    each_part(g, slot_of, [](uint32_t pixel, uint32_t *first) { qfz_lower(first, pixel); });
+    each_part(g, slot_of, [&](uint64_t i, uint32_t *first) { qfz_lower(first, g.first[i]); });
 }
 
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
-    k_name_parts(qfz_omega_graph g, const uint32_t *__restrict__ slot_of, uint32_t *root)
+    k_name_parts(qfz_omega_graph g, const uint32_t *__restrict__ slot_of)
 {
-    each_part(g, slot_of, [=](uint32_t pixel, uint32_t *first) { root[pixel] = *first; });
+    each_part(g, slot_of, [&](uint64_t i, const uint32_t *first) { g.first[i] = *first; });
 }
 
-/* The first pixel of a part points at that of its region, which points at itself; so a word that is
- * read after it changed leads to the same pixel. */
+enum { NAME_EACH = 4 }; /* pixels of a thread, so that their parts are looked up together */
+
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
-    k_name_pixels(int64_t n_px, uint32_t *root)
+    k_name_pixels(qfz_omega_graph g, int64_t n_px, uint32_t *root)
 {
-    const int64_t p = (int64_t)blockIdx.x * QFZ_OMEGA_THREADS + threadIdx.x;
-    if (p >= n_px) return;
-    const uint32_t part = root[p];
-    if (part != QFZ_NONE) root[p] = *static_cast<const volatile uint32_t *>(&root[part]);
+    const int64_t first = (int64_t)blockIdx.x * (NAME_EACH * QFZ_OMEGA_THREADS) + threadIdx.x;
+    uint32_t word[NAME_EACH];
+#pragma unroll
+    for (int j = 0; j < NAME_EACH; j++) {
+        const int64_t p = first + j * QFZ_OMEGA_THREADS;
+        word[j] = p < n_px ? root[p] : QFZ_NONE;
+    }
+#pragma unroll
+    for (int j = 0; j < NAME_EACH; j++)
+        if (word[j] != QFZ_NONE && word[j] & QFZ_OMEGA_PART)
+            root[first + j * QFZ_OMEGA_THREADS] = __ldg(&g.first[word[j] & ~QFZ_OMEGA_PART]);
 }
 
 static qfz_status name_regions(qfz_gpu *gpu, const qfz_omega_room *room, const uint32_t *d_slot,
@@ -232,9 +241,9 @@ static qfz_status name_regions(qfz_gpu *gpu, const qfz_omega_room *room, const u
                            qfz_omega_grid(gpu, qfz_ring_size(forest->h, forest->w)), block, 0,
                            *forest, *g, d_slot, room->d_slot_of));
     QFZ_TRY(qfz_launch(gpu, k_find_firsts, all, block, 0, *g, room->d_slot_of));
-    QFZ_TRY(qfz_launch(gpu, k_name_parts, all, block, 0, *g, room->d_slot_of, d_root));
-    return qfz_launch(gpu, k_name_pixels, dim3(qfz_blocks(n_px, QFZ_OMEGA_THREADS)), block, 0, n_px,
-                      d_root);
+    QFZ_TRY(qfz_launch(gpu, k_name_parts, all, block, 0, *g, room->d_slot_of));
+    return qfz_launch(gpu, k_name_pixels, dim3(qfz_blocks(n_px, NAME_EACH * QFZ_OMEGA_THREADS)),
+                      block, 0, *g, n_px, d_root);
 }
 
 /* ---- Launchers ------------------------------------------------------------------------------- */
@@ -275,6 +284,9 @@ qfz_status qfz_omega_cut(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rul
     QFZ_TRY(qfz_max_key(rule->type, rule->n_bands, rule->distance, &max_key, gpu->err));
     const uint32_t alpha = rule->alpha_key < max_key ? rule->alpha_key : max_key;
     carve(room, rule, image->h, image->w, &c);
+    const int64_t n_parts = room->graph.record_room + room->graph.vertex_room;
+    if (n_parts > (int64_t)QFZ_OMEGA_PART)
+        return qfz_fail(gpu->err, QFZ_EARG, "tile of %d x %d pixels", image->w, image->h);
     room->graph.after = alpha < QFZ_NONE ? alpha + 1 : QFZ_NONE;
     room->values = values_of(image, rule, room->d_limit);
     return QFZ_OK;

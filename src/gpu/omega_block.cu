@@ -4,7 +4,7 @@
  * The nodes of a block are its pixels and its components (boruvka_parts.cuh).  Pixels have nothing
  * that hangs on them; components have no value of their own.
  *
- *   load      what each node hangs on
+ *   load      what each node hangs on; what joins nothing by alpha ends there
  *   gather    T of every component, one round after the other
  *   bisect    where components whose T is too wide break
  *   settle    the region of every pixel as far as the block knows it
@@ -18,72 +18,190 @@
 
 enum { THREADS = 512, EACH = QFZ_BLOCK_PX / THREADS };
 
-/* A component's kind: the round in which it joined another, or one of these. */
-enum { ENDED = 14, VERTEX = 15 };
+enum { NOWHERE = 0xffff }; /* instead of a component */
 
-enum { NOWHERE = 0xffff }; /* of a pixel: it hangs on nothing */
+static const uint32_t NOT_WIDE = QFZ_NONE;
 
-template <typename KEY> struct omega_memory {
-    typedef typename qfz_top_of<KEY>::type TOP;
-    uint32_t lo[QFZ_COMPS], hi[QFZ_COMPS]; /* of T; where that is too wide, of what is tried */
-    uint32_t held_lo[QFZ_COMPS], held_hi[QFZ_COMPS]; /* where T is too wide, of what holds */
-    uint32_t breaks[QFZ_COMPS];
-    uint32_t holds[QFZ_COMPS]; /* known to hold, QFZ_NONE: T is not too wide; then: first pixel */
-    TOP level[QFZ_COMPS];      /* L; of a vertex: n */
-    uint16_t up[QFZ_COMPS];
-    uint8_t kind[QFZ_COMPS];
+/* ---- Values: VALUE is the type of the raster's only band where levels have 16 bits, else
+ * any_value. */
+struct any_value {
+};
+
+template <typename VALUE> struct value_kind {
+    typedef uint32_t KEY, RANGE;
+    enum { BLOCKS = 3 }; /* on a multiprocessor */
+
+    /* Is a range too wide?  Differences are integers. */
+    struct limit {
+        uint32_t most;
+
+        __device__ explicit limit(double omega) : most((uint32_t)min(omega, 65535.0))
+        {
+        }
+        __device__ __forceinline__ bool operator()(const qfz_omega_values &, uint2 range) const
+        {
+            return range.x < range.y && range.y - range.x > most;
+        }
+    };
+
+    static __device__ __forceinline__ RANGE pack(uint2 range)
+    {
+        return range.y << 16 | (range.x & 0xffff);
+    }
+    static __device__ __forceinline__ uint2 unpack(RANGE range)
+    {
+        return make_uint2(range & 0xffff, range >> 16);
+    }
+};
+
+template <> struct value_kind<any_value> {
+    typedef unsigned long long KEY;
+    typedef uint2 RANGE;
+    enum { BLOCKS = 2 };
+
+    struct limit {
+        double most;
+
+        __device__ explicit limit(double omega) : most(omega)
+        {
+        }
+        __device__ __forceinline__ bool operator()(const qfz_omega_values &values,
+                                                   uint2 range) const
+        {
+            return values.too_wide(range.x, range.y, most);
+        }
+    };
+
+    static __device__ __forceinline__ RANGE pack(uint2 range)
+    {
+        return range;
+    }
+    static __device__ __forceinline__ uint2 unpack(RANGE range)
+    {
+        return range;
+    }
+};
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+template <typename VALUE> struct omega_memory {
+    typename value_kind<VALUE>::KEY hook[QFZ_COMPS];   /* level << 16 | step (boruvka_parts.cuh) */
+    typename value_kind<VALUE>::RANGE held[QFZ_COMPS]; /* where T is too wide, of what holds */
+    uint2 range[QFZ_COMPS];  /* least and greatest of T; where T is too wide, of what is tried */
+    uint2 bounds[QFZ_COMPS]; /* the level that breaks it; the greatest known to hold, or NOT_WIDE */
+    union {
+        uint32_t tried[QFZ_COMPS];  /* as in qfz_omega_vertex */
+        uint32_t region[QFZ_COMPS]; /* the component that stands for its region in the block */
+        uint32_t word[QFZ_COMPS];   /* what its pixels have in root */
+    };
+    union {
+        uint32_t left[QFZ_COMPS];  /* as in qfz_omega_vertex */
+        uint32_t first[QFZ_COMPS]; /* of a region: its first pixel in the block, QFZ_NONE: none */
+    };
     uint32_t n_rounds, n_records, first_record;
 };
 
-/* What the functions of one block share; the arrays are of the thread's pixels. */
-template <typename KEY> struct omega_work {
-    omega_memory<KEY> &m;
+/* What the functions of one block share.  A thread has EACH pixels in a row and the components
+ * threadIdx.x + j * THREADS; sets of either are masks. */
+template <typename VALUE> struct omega_work {
+    omega_memory<VALUE> &m;
     const qfz_gpu_forest &forest;
     const qfz_omega_values &values;
     const qfz_omega_graph &graph;
     uint32_t *root;
-    qfz_block_box box;
-    uint32_t n; /* components */
-    uint32_t up[EACH], level[EACH], value[EACH];
+    uint32_t n;    /* components */
+    int64_t pixel; /* the first of the thread's */
+    int n_px;      /* of them in the image */
+    uint32_t up[EACH], level[EACH], value[EACH], region[EACH];
+    uint32_t records, record_comps;
 };
-
-template <typename WORK>
-static __device__ __forceinline__ int64_t pixel_of(const WORK &w, uint32_t p)
-{
-    return (int64_t)(w.box.y + (int32_t)(p / QFZ_SIDE)) * w.forest.w + w.box.x +
-           (int32_t)(p % QFZ_SIDE);
-}
-
-static __device__ __forceinline__ uint32_t place_of(int k)
-{
-    return threadIdx.x + (uint32_t)k * THREADS;
-}
-
-template <typename WORK> static __device__ __forceinline__ bool in_image(const WORK &w, uint32_t p)
-{
-    return (int32_t)(p / QFZ_SIDE) < w.box.h && (int32_t)(p % QFZ_SIDE) < w.box.w;
-}
 
 #define EACH_COMPONENT(w, c) for (uint32_t c = threadIdx.x; c < (w).n; c += THREADS)
 
+/* Calls use(c) for the thread's components of the set. */
+template <typename USE> static __device__ __forceinline__ void each_of(uint32_t comps, USE use)
+{
+    for (; comps; comps &= comps - 1)
+        use(threadIdx.x + ((uint32_t)__ffs((int)comps) - 1) * THREADS);
+}
+
+static __device__ __forceinline__ uint32_t bit_of(uint32_t c)
+{
+    return 1u << c / THREADS;
+}
+
+/* Pixels of the block are numbered row by row. */
+static __device__ __forceinline__ uint32_t place_of(int k)
+{
+    return threadIdx.x * EACH + (uint32_t)k;
+}
+
+template <typename WORK>
+static __device__ __forceinline__ int64_t pixel_at(const WORK &w, uint32_t p)
+{
+    const uint32_t own = place_of(0);
+    return w.pixel + (int64_t)((int32_t)(p / QFZ_SIDE) - (int32_t)(own / QFZ_SIDE)) * w.forest.w +
+           (int32_t)(p % QFZ_SIDE) - (int32_t)(own % QFZ_SIDE);
+}
+
+/* ---- Hooks ----------------------------------------------------------------------------------- */
+
+template <typename KEY> static __device__ __forceinline__ uint32_t level_of(KEY hook)
+{
+    return (uint32_t)(hook >> 16);
+}
+
+/* The component that it hangs on, or the vertex that it is. */
+template <typename KEY> static __device__ __forceinline__ uint32_t target_of(KEY hook)
+{
+    return (uint32_t)hook & QFZ_STEP_MASK;
+}
+
+template <typename KEY> static __device__ __forceinline__ uint32_t round_of(KEY hook)
+{
+    return ((uint32_t)hook & 0xffff) >> QFZ_STEP_BITS;
+}
+
+/* Does it hang on another component of the block? */
+template <typename KEY> static __device__ __forceinline__ bool joins(KEY hook)
+{
+    return round_of(hook) != QFZ_STEP_ROOT;
+}
+
+template <typename KEY> static __device__ __forceinline__ bool is_vertex(KEY hook)
+{
+    return !joins(hook) && ((uint32_t)hook & 0xffff) != QFZ_STEP_ENDED;
+}
+
+/* Does what hangs on a vertex by `level` become a record, if the vertex holds with it?  Else it is
+ * the vertex itself. */
+template <typename KEY> static __device__ __forceinline__ bool is_outer(KEY hook, uint32_t level)
+{
+    return is_vertex(hook) && level >= max(level_of(hook), 1u);
+}
+
+template <typename WORK>
+static __device__ __forceinline__ bool is_record(const WORK &w, uint32_t a, uint32_t level)
+{
+    return level < w.m.bounds[a].x && is_outer(w.m.hook[a], level);
+}
+
 /* ---- Load ------------------------------------------------------------------------------------ */
 
-template <typename KEY> static __device__ __forceinline__ void load_components(omega_work<KEY> &w)
+/* A component that joins others above alpha only has ended. */
+template <typename VALUE>
+static __device__ __forceinline__ void load_components(omega_work<VALUE> &w)
 {
-    typedef typename qfz_top_of<KEY>::type TOP;
+    typedef typename value_kind<VALUE>::KEY KEY;
     const KEY *const hooks =
         static_cast<const KEY *>(w.forest.hooks) + (int64_t)blockIdx.x * w.forest.comp_room;
     EACH_COMPONENT(w, c)
     {
-        const KEY hook = hooks[c];
-        const uint32_t step = (uint32_t)hook & 0xffff, round = step >> QFZ_STEP_BITS;
-        const bool is_root = round == QFZ_STEP_ROOT;
-        w.m.level[c] = (TOP)(hook >> 16);
-        w.m.up[c] = (uint16_t)(is_root ? c : step & QFZ_STEP_MASK);
-        const uint32_t root_kind = step == QFZ_STEP_ENDED ? ENDED : VERTEX;
-        w.m.kind[c] = (uint8_t)(is_root ? root_kind : round);
-        w.m.breaks[c] = w.graph.after;
-        if (!is_root) qfz_raise(&w.m.n_rounds, round + 1);
+        KEY hook = hooks[c];
+        if (joins(hook) && level_of(hook) >= w.graph.after) hook = QFZ_STEP_ENDED;
+        if (joins(hook)) qfz_raise(&w.m.n_rounds, round_of(hook) + 1);
+        w.m.hook[c] = hook;
+        w.m.bounds[c] = make_uint2(w.graph.after, NOT_WIDE);
     }
 }
 
@@ -91,267 +209,297 @@ template <typename KEY> static __device__ __forceinline__ void load_components(o
 template <typename WORK>
 static __device__ __forceinline__ uint32_t first_after(const WORK &w, uint32_t a, uint32_t level)
 {
-    while (w.m.kind[a] < ENDED && w.m.level[a] <= level)
-        a = w.m.up[a];
+    auto hook = w.m.hook[a];
+    while (joins(hook) && level_of(hook) <= level) {
+        a = target_of(hook);
+        hook = w.m.hook[a];
+    }
     return a;
 }
 
-template <typename KEY> static __device__ __forceinline__ void hang(omega_work<KEY> &w)
+/* All look before any changes a word. */
+template <typename VALUE>
+static __device__ __forceinline__ void hang_components(omega_work<VALUE> &w)
 {
-    typedef typename qfz_top_of<KEY>::type TOP;
     enum { EACH_COMPS = (QFZ_COMPS + THREADS - 1) / THREADS };
-    uint32_t comp_up[EACH_COMPS]; /* all look before any changes a word */
+    uint32_t up[EACH_COMPS];
 #pragma unroll
-    for (int k = 0; k < EACH_COMPS; k++) {
-        const uint32_t c = place_of(k);
-        if (c < w.n && w.m.kind[c] < ENDED) comp_up[k] = first_after(w, w.m.up[c], w.m.level[c]);
-    }
-#pragma unroll
-    for (int k = 0; k < EACH; k++) {
-        const uint32_t p = place_of(k);
-        w.up[k] = NOWHERE;
-        w.level[k] = 0;
-        if (!in_image(w, p)) continue;
-        const int64_t at = pixel_of(w, p);
-        const bool valid = !w.values.valid || w.values.valid[at];
-        const uint32_t comp = w.forest.comp[at];
-        if (!valid || comp == QFZ_NO_COMP) {
-            w.root[at] = valid ? (uint32_t)at : QFZ_NONE;
-            continue;
-        }
-        w.level[k] = static_cast<const TOP *>(w.forest.top)[at];
-        w.up[k] = first_after(w, comp, w.level[k]);
+    for (uint32_t j = 0; j < (uint32_t)EACH_COMPS; j++) {
+        const uint32_t c = threadIdx.x + j * THREADS;
+        if (c < w.n && joins(w.m.hook[c]))
+            up[j] = first_after(w, target_of(w.m.hook[c]), level_of(w.m.hook[c]));
     }
     __syncthreads();
 #pragma unroll
-    for (int k = 0; k < EACH_COMPS; k++) {
-        const uint32_t c = place_of(k);
-        if (c < w.n && w.m.kind[c] < ENDED) w.m.up[c] = (uint16_t)comp_up[k];
+    for (uint32_t j = 0; j < (uint32_t)EACH_COMPS; j++) {
+        const uint32_t c = threadIdx.x + j * THREADS;
+        if (c < w.n && joins(w.m.hook[c]))
+            w.m.hook[c] = (w.m.hook[c] & ~(typename value_kind<VALUE>::KEY)QFZ_STEP_MASK) | up[j];
     }
 }
+
+/* EACH items of a plane, those of the thread's pixels; 0 outside the image. */
+template <typename T, typename WORK>
+static __device__ __forceinline__ void load_row(const WORK &w, const T *plane, uint32_t out[EACH])
+{
+    struct __align__(EACH * sizeof(T) < 16 ? EACH * sizeof(T) : 16) many
+    {
+        T item[EACH];
+    };
+    const T *const row = plane + w.pixel;
+    if (w.n_px == EACH && (uintptr_t)row % sizeof(many) == 0) {
+        const many all = *reinterpret_cast<const many *>(row);
+#pragma unroll
+        for (int k = 0; k < EACH; k++)
+            out[k] = all.item[k];
+        return;
+    }
+#pragma unroll
+    for (int k = 0; k < EACH; k++)
+        out[k] = k < w.n_px ? row[k] : 0;
+}
+
+/* Invalid pixels of the tile's ring may have components. */
+template <typename VALUE> static __device__ __forceinline__ void load_pixels(omega_work<VALUE> &w)
+{
+    typedef typename qfz_top_of<typename value_kind<VALUE>::KEY>::type TOP;
+    uint32_t comp[EACH];
+    load_row(w, w.forest.comp, comp);
+    load_row(w, static_cast<const TOP *>(w.forest.top), w.level);
+#pragma unroll
+    for (int k = 0; k < EACH; k++) {
+        const bool valid = k < w.n_px && (!w.values.valid || w.values.valid[w.pixel + k]);
+        const bool hangs = valid && comp[k] != QFZ_NO_COMP && w.level[k] < w.graph.after;
+        w.up[k] = hangs ? first_after(w, comp[k], w.level[k]) : (uint32_t)NOWHERE;
+    }
+}
+
+template <typename VALUE> struct value_loader {
+    template <typename WORK> static __device__ __forceinline__ void load(WORK &w, int)
+    {
+        load_row(w, static_cast<const VALUE *>(w.values.pixels), w.value);
+#pragma unroll
+        for (int k = 0; k < EACH; k++)
+            w.value[k] ^= w.values.flip;
+    }
+};
+
+template <> struct value_loader<any_value> {
+    template <typename WORK> static __device__ __forceinline__ void load(WORK &w, int band)
+    {
+#pragma unroll
+        for (int k = 0; k < EACH; k++)
+            if (w.up[k] != NOWHERE) w.value[k] = w.values.pixel(band, w.pixel + k);
+    }
+};
 
 /* ---- Gather ---------------------------------------------------------------------------------- */
 
-template <typename WORK>
-static __device__ __forceinline__ void widen(WORK &w, uint32_t a, uint32_t lo, uint32_t hi)
+static __device__ __forceinline__ uint2 peek_pair(const uint2 *pair)
 {
-    qfz_omega_widen(&w.m.lo[a], &w.m.hi[a], lo, hi);
+    const unsigned long long word = *reinterpret_cast<const volatile unsigned long long *>(pair);
+    return make_uint2((uint32_t)word, (uint32_t)(word >> 32));
 }
 
-template <typename WORK> static __device__ __forceinline__ void empty(WORK &w, uint32_t c)
+/* Most calls change nothing; ranges only grow, so that a stale one costs an atomic operation. */
+template <typename WORK> static __device__ __forceinline__ void widen(WORK &w, uint32_t a, uint2 by)
 {
-    w.m.lo[c] = QFZ_NONE;
-    w.m.hi[c] = 0;
+    const uint2 seen = peek_pair(&w.m.range[a]);
+    if (by.x < seen.x) atomicMin(&w.m.range[a].x, by.x);
+    if (by.y > seen.y) atomicMax(&w.m.range[a].y, by.y);
+}
+
+template <typename WORK> static __device__ __forceinline__ uint2 value_range(const WORK &w, int k)
+{
+    return make_uint2(w.value[k], w.value[k]);
 }
 
 /* T of every component in one band, and the thread's pixels' values. */
-template <typename WORK> static __device__ __forceinline__ void gather(WORK &w, int band)
+template <typename VALUE>
+static __device__ __forceinline__ void gather(omega_work<VALUE> &w, int band)
 {
-    EACH_COMPONENT(w, c) empty(w, c);
+    EACH_COMPONENT(w, c) w.m.range[c] = make_uint2(QFZ_NONE, 0);
+    value_loader<VALUE>::load(w, band);
     __syncthreads();
 #pragma unroll
-    for (int k = 0; k < EACH; k++) {
-        if (w.up[k] == NOWHERE) continue;
-        w.value[k] = w.values.pixel(band, pixel_of(w, place_of(k)));
-        widen(w, w.up[k], w.value[k], w.value[k]);
-    }
+    for (int k = 0; k < EACH; k++)
+        if (w.up[k] != NOWHERE) widen(w, w.up[k], value_range(w, k));
     __syncthreads();
     for (uint32_t round = 0; round < w.m.n_rounds; round++) {
         EACH_COMPONENT(w, c)
-        if (w.m.kind[c] == round) widen(w, w.m.up[c], w.m.lo[c], w.m.hi[c]);
+        if (round_of(w.m.hook[c]) == round) widen(w, target_of(w.m.hook[c]), w.m.range[c]);
         __syncthreads();
     }
 }
 
 /* ---- Bisect ---------------------------------------------------------------------------------- */
 
-/* The level that is tried next. */
-template <typename WORK>
-static __device__ __forceinline__ uint32_t middle(const WORK &w, uint32_t c)
-{
-    return w.m.holds[c] + (w.m.breaks[c] - w.m.holds[c]) / 2;
-}
+/* What the thread has not decided: pixels and components of which it is open whether what they hang
+ * on holds with them, and components whose T is too wide. */
+struct undecided {
+    uint32_t pixels, parts, wide;
+};
 
-template <typename WORK> static __device__ __forceinline__ bool is_wide(const WORK &w, uint32_t c)
+/* Marks components that are too wide; such a one breaks what it joins. */
+template <typename WORK, typename LIMIT>
+static __device__ __forceinline__ uint32_t mark_wide(WORK &w, const LIMIT &is_too_wide)
 {
-    return w.m.holds[c] != QFZ_NONE;
-}
-
-/* Is it open whether a holds with what joins it at `level`?  Then that is tried, if it comes in by
- * the level that is. */
-template <typename WORK>
-static __device__ __forceinline__ bool try_item(WORK &w, uint32_t a, uint32_t level, uint32_t lo,
-                                                uint32_t hi)
-{
-    if (level <= w.m.holds[a] || level >= w.m.breaks[a]) return false;
-    if (level <= middle(w, a)) widen(w, a, lo, hi);
-    return true;
-}
-
-/* What joins at level 0 holds from the start.  Is there more? */
-template <typename WORK>
-static __device__ __forceinline__ bool start_item(WORK &w, uint32_t a, uint32_t level, uint32_t lo,
-                                                  uint32_t hi)
-{
-    if (!is_wide(w, a)) return false;
-    if (level == 0) qfz_omega_widen(&w.m.held_lo[a], &w.m.held_hi[a], lo, hi);
-    return level > 0;
-}
-
-/* Which of the thread's pixels are open yet. */
-template <typename WORK> static __device__ __forceinline__ unsigned start_all(WORK &w)
-{
-    unsigned open = 0;
-#pragma unroll
-    for (int k = 0; k < EACH; k++)
-        if (w.up[k] != NOWHERE && start_item(w, w.up[k], w.level[k], w.value[k], w.value[k]))
-            open |= 1u << k;
+    uint32_t wide = 0;
     EACH_COMPONENT(w, c)
-    if (w.m.kind[c] < ENDED && !is_wide(w, c))
-        (void)start_item(w, w.m.up[c], w.m.level[c], w.m.lo[c], w.m.hi[c]);
+    {
+        const bool is_wide = is_too_wide(w.values, w.m.range[c]);
+        w.m.bounds[c].y = is_wide ? 0 : NOT_WIDE;
+        if (!is_wide) continue;
+        wide |= bit_of(c);
+        w.m.range[c] = make_uint2(QFZ_NONE, 0);
+        w.m.tried[c] = 0;
+        w.m.left[c] = QFZ_NONE;
+        const auto hook = w.m.hook[c];
+        if (joins(hook))
+            qfz_lower(&w.m.bounds[target_of(hook)].x, max(level_of(hook), 1u)); /* zones hold */
+    }
+    return wide;
+}
+
+/* Is it open whether a holds with what joins it at `level`?  If so that is tried, if it comes in by
+ * the level that is; at first only what joins at level 0 is. */
+template <bool FIRST, typename WORK>
+static __device__ __forceinline__ bool try_part(WORK &w, uint32_t a, uint32_t level, uint2 range)
+{
+    const uint2 bounds = w.m.bounds[a];
+    const bool open = level > bounds.y && level < bounds.x; /* never where it is not wide */
+    const bool enters = FIRST ? level == 0 && bounds.y == 0
+                              : open && level - bounds.y - 1 <= (bounds.x - bounds.y - 2) / 2;
+    if (enters) {
+        widen(w, a, range);
+        qfz_raise(&w.m.tried[a], level);
+    } else if (open) {
+        qfz_lower(&w.m.left[a], level);
+    }
     return open;
 }
 
-template <typename WORK> static __device__ __forceinline__ bool try_all(WORK &w, unsigned *open)
+template <bool FIRST, typename WORK>
+static __device__ __forceinline__ bool try_all(WORK &w, undecided &u)
 {
-    bool any = false;
 #pragma unroll
     for (int k = 0; k < EACH; k++)
-        if ((*open >> k & 1) && !try_item(w, w.up[k], w.level[k], w.value[k], w.value[k]))
-            *open &= ~(1u << k);
-    EACH_COMPONENT(w, c)
-    if (w.m.kind[c] < ENDED && !is_wide(w, c) && is_wide(w, w.m.up[c]))
-        any |= try_item(w, w.m.up[c], w.m.level[c], w.m.lo[c], w.m.hi[c]);
-    return any || *open;
+        if ((u.pixels >> k & 1) && !try_part<FIRST>(w, w.up[k], w.level[k], value_range(w, k)))
+            u.pixels &= ~(1u << k);
+    each_of(u.parts, [&](uint32_t c) {
+        const auto hook = w.m.hook[c];
+        if (!try_part<FIRST>(w, target_of(hook), level_of(hook), w.m.range[c]))
+            u.parts &= ~bit_of(c);
+    });
+    return u.pixels | u.parts;
 }
 
-/* Marks components that are too wide; such a one breaks what it joins. */
-template <typename WORK> static __device__ __forceinline__ void mark_wide(WORK &w, double limit)
+/* What was tried holds, and so does all before what is left; or it breaks by the last of it.  Zones
+ * hold, but one that is too wide breaks by whatever joins it. */
+template <bool FIRST, typename VALUE, typename LIMIT>
+static __device__ __forceinline__ void judge(omega_work<VALUE> &w, undecided &u,
+                                             const LIMIT &is_too_wide)
 {
-    EACH_COMPONENT(w, c)
-    {
-        const bool wide = w.values.too_wide(w.m.lo[c], w.m.hi[c], limit);
-        w.m.holds[c] = wide ? 0 : QFZ_NONE;
-        if (!wide) continue;
-        empty(w, c);
-        w.m.held_lo[c] = QFZ_NONE;
-        w.m.held_hi[c] = 0;
-        if (w.m.kind[c] < ENDED) qfz_lower(&w.m.breaks[w.m.up[c]], max((uint32_t)w.m.level[c], 1u));
-    }
+    typedef value_kind<VALUE> kind;
+    each_of(u.wide, [&](uint32_t c) {
+        const uint32_t tried = w.m.tried[c];
+        if (!FIRST && tried == 0) { /* nothing was open */
+            u.wide &= ~bit_of(c);
+            return;
+        }
+        if (!is_too_wide(w.values, w.m.range[c])) {
+            w.m.bounds[c].y = min(w.m.left[c], w.m.bounds[c].x) - 1;
+            w.m.held[c] = kind::pack(w.m.range[c]);
+        } else {
+            w.m.bounds[c].x = FIRST ? 1 : tried;
+            if (!FIRST) w.m.range[c] = kind::unpack(w.m.held[c]);
+        }
+        w.m.tried[c] = 0;
+        w.m.left[c] = QFZ_NONE;
+    });
 }
 
-/* Does c hold at the level that was tried? */
-template <typename WORK>
-static __device__ __forceinline__ void judge(WORK &w, uint32_t c, double limit)
+/* Levels between those known to hold and to break remain, at least halved in each turn; some part
+ * is open at the first of them, so that something is decided. */
+template <typename VALUE>
+static __device__ __forceinline__ void bisect(omega_work<VALUE> &w, int band)
 {
-    const uint32_t lo = min(w.m.lo[c], w.m.held_lo[c]), hi = max(w.m.hi[c], w.m.held_hi[c]);
-    const uint32_t tried = middle(w, c);
-    empty(w, c);
-    if (w.values.too_wide(lo, hi, limit)) {
-        w.m.breaks[c] = tried;
-    } else {
-        w.m.holds[c] = tried;
-        w.m.held_lo[c] = lo;
-        w.m.held_hi[c] = hi;
-    }
-}
-
-/* Levels between holds and breaks remain; when nothing comes in at any of them, breaks is s. */
-template <typename WORK> static __device__ __forceinline__ void bisect(WORK &w, int band)
-{
-    const double limit = w.values.limit[band];
-    mark_wide(w, limit);
+    const typename value_kind<VALUE>::limit is_too_wide(w.values.limit[band]);
+    undecided u = {0, 0, mark_wide(w, is_too_wide)};
     __syncthreads();
-    unsigned open = start_all(w);
-    while (__syncthreads_or(try_all(w, &open))) {
-        EACH_COMPONENT(w, c)
-        if (is_wide(w, c) && w.m.breaks[c] > w.m.holds[c] + 1) judge(w, c, limit);
+#pragma unroll
+    for (int k = 0; k < EACH; k++)
+        u.pixels |= (w.up[k] != NOWHERE ? 1u : 0u) << k;
+    EACH_COMPONENT(w, c)
+    if (joins(w.m.hook[c]) && w.m.bounds[c].y == NOT_WIDE) u.parts |= bit_of(c);
+    (void)try_all<true>(w, u);
+    __syncthreads();
+    judge<true>(w, u, is_too_wide);
+    __syncthreads();
+    while (__syncthreads_or(try_all<false>(w, u))) {
+        judge<false>(w, u, is_too_wide);
         __syncthreads();
     }
 }
 
 /* ---- Settle ---------------------------------------------------------------------------------- */
 
-/* Is this part of the vertex a itself, if it joins it at all? */
+/* The component that stands for the region of c, as far as the block knows it. */
 template <typename WORK>
-static __device__ __forceinline__ bool is_own(const WORK &w, uint32_t a, uint32_t level)
+static __device__ __forceinline__ uint32_t region_of(const WORK &w, uint32_t c)
 {
-    return level < max((uint32_t)w.m.level[a], 1u);
-}
-
-/* Does what hangs on a by `level` become a record, if there is anything? */
-template <typename WORK>
-static __device__ __forceinline__ bool is_open(const WORK &w, uint32_t a, uint32_t level)
-{
-    return level < w.m.breaks[a] && w.m.kind[a] == VERTEX && !is_own(w, a, level);
-}
-
-/* The component that stands for the region, in this block, of what hangs on a by `level`; NOWHERE:
- * it is alone. */
-template <typename WORK>
-static __device__ __forceinline__ uint32_t region_of(const WORK &w, uint32_t a, uint32_t level)
-{
-    uint32_t c = NOWHERE;
-    while (level < w.m.breaks[a] && !is_open(w, a, level)) {
+    for (;;) {
+        const auto hook = w.m.hook[c];
+        const uint32_t a = target_of(hook), level = level_of(hook);
+        if (!joins(hook) || level >= w.m.bounds[a].x || is_outer(w.m.hook[a], level)) return c;
         c = a;
-        if (w.m.kind[c] >= ENDED) break;
-        level = w.m.level[c];
-        a = w.m.up[c];
     }
-    return c;
 }
 
-/* holds[] gives way to first pixels, in the block. */
+/* Regions, their first pixels in the block, and what becomes a record. */
 template <typename WORK> static __device__ __forceinline__ void settle(WORK &w)
 {
-    uint32_t region[EACH];
-    EACH_COMPONENT(w, c) w.m.holds[c] = QFZ_NONE;
-    __syncthreads();
-#pragma unroll
-    for (int k = 0; k < EACH; k++) {
-        region[k] = NOWHERE;
-        if (w.up[k] == NOWHERE) continue;
-        region[k] = region_of(w, w.up[k], w.level[k]);
-        if (region[k] != NOWHERE) qfz_lower(&w.m.holds[region[k]], place_of(k));
+    w.records = w.record_comps = 0;
+    EACH_COMPONENT(w, c)
+    {
+        w.m.region[c] = region_of(w, c);
+        w.m.first[c] = QFZ_NONE;
     }
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < EACH; k++) {
-        if (w.up[k] == NOWHERE) continue;
-        const uint32_t p = place_of(k);
-        const uint32_t first = region[k] == NOWHERE ? p : w.m.holds[region[k]];
-        w.root[pixel_of(w, p)] = (uint32_t)pixel_of(w, first);
+        const uint32_t a = w.up[k], level = w.level[k];
+        w.region[k] = NOWHERE;
+        if (a == NOWHERE || level >= w.m.bounds[a].x) continue;
+        if (is_outer(w.m.hook[a], level)) {
+            w.records |= 1u << k;
+            continue;
+        }
+        w.region[k] = w.m.region[a];
+        qfz_lower(&w.m.first[w.region[k]], place_of(k));
+    }
+    __syncthreads();
+    EACH_COMPONENT(w, c)
+    {
+        const auto hook = w.m.hook[c];
+        if (joins(hook) && w.m.first[c] != QFZ_NONE &&
+            is_record(w, target_of(hook), level_of(hook)))
+            w.record_comps |= bit_of(c);
     }
 }
 
 /* ---- Record ---------------------------------------------------------------------------------- */
 
-template <typename KEY>
-static __device__ __forceinline__ uint32_t vertex_of(const omega_work<KEY> &w, uint32_t c)
+template <typename WORK>
+static __device__ __forceinline__ uint32_t vertex_of(const WORK &w, uint32_t c)
 {
-    const KEY *const hooks =
-        static_cast<const KEY *>(w.forest.hooks) + (int64_t)blockIdx.x * w.forest.comp_room;
-    return w.forest.block[blockIdx.x].x + ((uint32_t)hooks[c] & QFZ_STEP_MASK);
-}
-
-/* Calls use(a, level, first pixel, lo, hi) for all of the thread's that becomes a record. */
-template <typename WORK, typename USE>
-static __device__ __forceinline__ void each_record(const WORK &w, USE use)
-{
-#pragma unroll
-    for (int k = 0; k < EACH; k++)
-        if (w.up[k] != NOWHERE && is_open(w, w.up[k], w.level[k]))
-            use(w.up[k], w.level[k], place_of(k), w.value[k], w.value[k]);
-    EACH_COMPONENT(w, c)
-    if (w.m.kind[c] < ENDED && w.m.holds[c] != QFZ_NONE && is_open(w, w.m.up[c], w.m.level[c]))
-        use(w.m.up[c], w.m.level[c], w.m.holds[c], w.m.lo[c], w.m.hi[c]);
+    return w.forest.block[blockIdx.x].x + target_of(w.m.hook[c]);
 }
 
 /* The thread's first record. */
 template <typename WORK> static __device__ __forceinline__ uint32_t take_records(WORK &w)
 {
-    uint32_t n = 0;
-    each_record(w, [&](uint32_t, uint32_t, uint32_t, uint32_t, uint32_t) { n++; });
+    const uint32_t n = (uint32_t)(__popc(w.records) + __popc(w.record_comps));
     const uint32_t at = qfz_take(&w.m.n_records, n);
     __syncthreads();
     if (threadIdx.x == 0) w.m.first_record = atomicAdd(w.graph.n_records, w.m.n_records);
@@ -360,18 +508,77 @@ template <typename WORK> static __device__ __forceinline__ uint32_t take_records
 }
 
 template <typename WORK>
+static __device__ __forceinline__ void store_row(const WORK &w, uint32_t word[EACH])
+{
+    struct __align__(16) many
+    {
+        uint32_t item[EACH];
+    };
+    uint32_t *const row = w.root + w.pixel;
+    if (w.values.valid) {
+#pragma unroll
+        for (int k = 0; k < EACH; k++)
+            if (k < w.n_px && w.up[k] == NOWHERE && !w.values.valid[w.pixel + k])
+                word[k] = QFZ_NONE;
+    }
+    if (w.n_px == EACH && (uintptr_t)row % sizeof(many) == 0) {
+        many all;
+#pragma unroll
+        for (int k = 0; k < EACH; k++)
+            all.item[k] = word[k];
+        *reinterpret_cast<many *>(row) = all;
+        return;
+    }
+#pragma unroll
+    for (int k = 0; k < EACH; k++)
+        if (k < w.n_px) row[k] = word[k];
+}
+
+/* What each pixel has in root: regions that end in the block are named by their first pixels,
+ * others are parts of what the graph finds. */
+template <typename WORK> static __device__ __forceinline__ void name(WORK &w, uint32_t at)
+{
+    const uint32_t records = QFZ_OMEGA_PART | (*w.graph.n_vertices + at);
+    uint32_t comp_record = records + (uint32_t)__popc(w.records), word[EACH];
+    EACH_COMPONENT(w, c)
+    {
+        const uint32_t first = w.m.first[c];
+        if (first == QFZ_NONE) continue;
+        uint32_t part = (uint32_t)pixel_at(w, first);
+        if (is_vertex(w.m.hook[c])) part = QFZ_OMEGA_PART | vertex_of(w, c);
+        if (w.record_comps & bit_of(c)) part = comp_record++;
+        w.m.word[c] = part;
+    }
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < EACH; k++) {
+        const uint32_t before = (uint32_t)__popc(w.records & ((1u << k) - 1));
+        word[k] = w.records >> k & 1 ? records + before : (uint32_t)w.pixel + (uint32_t)k;
+        if (w.region[k] != NOWHERE) word[k] = w.m.word[w.region[k]];
+    }
+    store_row(w, word);
+}
+
+template <typename WORK>
 static __device__ __forceinline__ void store_records(const WORK &w, int band, uint32_t at)
 {
     const qfz_omega_graph &g = w.graph;
-    each_record(w, [&](uint32_t a, uint32_t level, uint32_t first, uint32_t lo, uint32_t hi) {
+    const auto store = [&](uint32_t a, uint32_t level, uint32_t first, uint2 range) {
         if (band == 0) {
-            g.first[at] = (uint32_t)pixel_of(w, first);
-            g.at[at] = vertex_of(w, a);
-            g.level[at] = level;
+            g.first[*g.n_vertices + at] = first;
+            g.hang[at] = make_uint2(vertex_of(w, a), level);
         }
-        w.values.write(g.lo, band * g.record_room + at, lo);
-        w.values.write(g.hi, band * g.record_room + at, hi);
+        w.values.write(g.lo, band * g.record_room + at, range.x);
+        w.values.write(g.hi, band * g.record_room + at, range.y);
         at++;
+    };
+#pragma unroll
+    for (int k = 0; k < EACH; k++)
+        if (w.records >> k & 1)
+            store(w.up[k], w.level[k], (uint32_t)w.pixel + (uint32_t)k, value_range(w, k));
+    each_of(w.record_comps, [&](uint32_t c) {
+        const auto hook = w.m.hook[c];
+        store(target_of(hook), level_of(hook), (uint32_t)pixel_at(w, w.m.first[c]), w.m.range[c]);
     });
 }
 
@@ -379,17 +586,20 @@ static __device__ __forceinline__ void store_records(const WORK &w, int band, ui
 template <typename WORK> static __device__ __forceinline__ void gather_own(WORK &w)
 {
     EACH_COMPONENT(w, c)
-    if (w.m.kind[c] == VERTEX) empty(w, c);
+    if (is_vertex(w.m.hook[c])) w.m.range[c] = make_uint2(QFZ_NONE, 0);
     __syncthreads();
-    const auto offer = [&](uint32_t a, uint32_t level, uint32_t lo, uint32_t hi) {
-        if (w.m.kind[a] == VERTEX && level < w.m.breaks[a] && is_own(w, a, level))
-            widen(w, a, lo, hi);
-    };
 #pragma unroll
     for (int k = 0; k < EACH; k++)
-        if (w.up[k] != NOWHERE) offer(w.up[k], w.level[k], w.value[k], w.value[k]);
+        if (w.region[k] != NOWHERE && w.region[k] == w.up[k] && is_vertex(w.m.hook[w.up[k]]))
+            widen(w, w.up[k], value_range(w, k));
     EACH_COMPONENT(w, c)
-    if (w.m.kind[c] < ENDED) offer(w.m.up[c], w.m.level[c], w.m.lo[c], w.m.hi[c]);
+    {
+        const auto hook = w.m.hook[c];
+        const uint32_t a = target_of(hook), level = level_of(hook);
+        if (joins(hook) && is_vertex(w.m.hook[a]) && level < w.m.bounds[a].x &&
+            !is_outer(w.m.hook[a], level))
+            widen(w, a, w.m.range[c]);
+    }
     __syncthreads();
 }
 
@@ -400,41 +610,48 @@ static __device__ __forceinline__ void store_vertices(const WORK &w, int band)
     const qfz_omega_graph &g = w.graph;
     EACH_COMPONENT(w, c)
     {
-        const uint32_t first = w.m.holds[c];
-        if (w.m.kind[c] != VERTEX || (first == QFZ_NONE && w.m.breaks[c] == g.after)) continue;
+        const uint32_t first = w.m.first[c], breaks = w.m.bounds[c].x;
+        if (!is_vertex(w.m.hook[c]) || (first == QFZ_NONE && breaks == g.after)) continue;
         const uint32_t v = vertex_of(w, c);
         if (band == 0) {
-            g.own_first[v] = first == QFZ_NONE ? QFZ_NONE : (uint32_t)pixel_of(w, first);
-            g.block_breaks[v] = w.m.breaks[c];
+            g.first[v] = first == QFZ_NONE ? QFZ_NONE : (uint32_t)pixel_at(w, first);
+            g.block_breaks[v] = breaks;
         }
-        g.own_lo[band * g.vertex_room + v] = w.m.lo[c];
-        g.own_hi[band * g.vertex_room + v] = w.m.hi[c];
+        g.own_lo[band * g.vertex_room + v] = w.m.range[c].x;
+        g.own_hi[band * g.vertex_room + v] = w.m.range[c].y;
     }
 }
 
 /* ---- The kernel ------------------------------------------------------------------------------ */
 
-template <typename KEY>
-static __global__ void __launch_bounds__(THREADS, 2)
+template <typename VALUE>
+static __global__ void __launch_bounds__(THREADS, value_kind<VALUE>::BLOCKS)
     k_block(qfz_gpu_forest forest, qfz_omega_values values, qfz_omega_graph graph, uint32_t *root)
 {
-    typedef omega_memory<KEY> memory;
+    typedef omega_memory<VALUE> memory;
     QFZ_SHARED(memory, m);
-    omega_work<KEY> w = {*m,
-                         forest,
-                         values,
-                         graph,
-                         root,
-                         qfz_block_of(forest, blockIdx.x),
-                         forest.block[blockIdx.x].y & 0xffff,
-                         {},
-                         {},
-                         {}};
+    const qfz_block_box box = qfz_block_of(forest, blockIdx.x);
+    const int32_t y = (int32_t)place_of(0) / QFZ_SIDE, x = (int32_t)place_of(0) % QFZ_SIDE;
+    omega_work<VALUE> w = {*m,
+                           forest,
+                           values,
+                           graph,
+                           root,
+                           forest.block[blockIdx.x].y & 0xffff,
+                           (int64_t)(box.y + y) * forest.w + box.x + x,
+                           y < box.h ? max(0, min((int)EACH, box.w - x)) : 0,
+                           {},
+                           {},
+                           {},
+                           {},
+                           0,
+                           0};
     if (threadIdx.x == 0) m->n_rounds = m->n_records = 0;
     __syncthreads();
     load_components(w);
     __syncthreads();
-    hang(w);
+    load_pixels(w);
+    hang_components(w);
     __syncthreads();
     for (int band = 0; band < values.n_bands; band++) {
         gather(w, band);
@@ -442,6 +659,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
     }
     settle(w);
     const uint32_t at = take_records(w);
+    name(w, at);
     for (int band = 0; band < values.n_bands; band++) {
         if (values.n_bands > 1) gather(w, band);
         store_records(w, band, at);
@@ -451,21 +669,25 @@ static __global__ void __launch_bounds__(THREADS, 2)
     }
 }
 
+template <typename VALUE>
+static qfz_status launch(qfz_gpu *gpu, const qfz_gpu_forest *forest, const qfz_omega_values *values,
+                         const qfz_omega_graph *graph, uint32_t *d_root)
+{
+    return qfz_launch(gpu, k_block<VALUE>, dim3((unsigned)forest->n_blocks), dim3(THREADS),
+                      sizeof(omega_memory<VALUE>), *forest, *values, *graph, d_root);
+}
+
 size_t qfz_gpu_omega_shared(const qfz_gpu_edges *edges)
 {
-    return edges->form == QFZ_EDGES_KEYS ? sizeof(omega_memory<unsigned long long>)
-                                         : sizeof(omega_memory<uint32_t>);
+    return edges->form == QFZ_EDGES_KEYS ? sizeof(omega_memory<any_value>)
+                                         : sizeof(omega_memory<uint16_t>);
 }
 
 qfz_status qfz_omega_blocks(qfz_gpu *gpu, const qfz_gpu_forest *forest,
                             const qfz_omega_values *values, const qfz_omega_graph *graph,
                             uint32_t *d_root)
 {
-    const dim3 grid((unsigned)forest->n_blocks), block(THREADS);
-    if (forest->wide)
-        return qfz_launch(gpu, k_block<unsigned long long>, grid, block,
-                          sizeof(omega_memory<unsigned long long>), *forest, *values, *graph,
-                          d_root);
-    return qfz_launch(gpu, k_block<uint32_t>, grid, block, sizeof(omega_memory<uint32_t>), *forest,
-                      *values, *graph, d_root);
+    if (forest->wide) return launch<any_value>(gpu, forest, values, graph, d_root);
+    if (values->bytes == 1) return launch<uint8_t>(gpu, forest, values, graph, d_root);
+    return launch<uint16_t>(gpu, forest, values, graph, d_root);
 }

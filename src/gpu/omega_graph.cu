@@ -7,12 +7,18 @@
  * before is something that is not too wide itself, from which every climb gets on to it. */
 #include "gpu/omega_parts.cuh"
 
+/* What v hangs on, and its L. */
+static __device__ __forceinline__ uint2 hook_of(const qfz_omega_graph &g, uint32_t v)
+{
+    return *reinterpret_cast<const uint2 *>(&g.vertex[v]);
+}
+
 /* The first vertex from v on that joins another after `level`. */
 static __device__ __forceinline__ uint32_t first_after(const qfz_omega_graph &g, uint32_t v,
                                                        uint32_t level)
 {
-    while (g.up[v] != QFZ_NONE && g.up_level[v] <= level)
-        v = g.up[v];
+    for (uint2 hook; (hook = hook_of(g, v)).x != QFZ_NONE && hook.y <= level;)
+        v = hook.x;
     return v;
 }
 
@@ -31,10 +37,13 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
         for (uint2 next; !is_root && (next = f.up[at], (next.x & QFZ_UP_ROOT) != QFZ_UP_ROOT) &&
                          next.y <= up.y;)
             at = next.x >> QFZ_UP_BITS;
-        g.up[v] = is_root ? QFZ_NONE : at;
-        g.up_level[v] = is_root ? QFZ_NONE : up.y;
-        g.own_first[v] = QFZ_NONE;
-        g.block_breaks[v] = g.breaks[v] = g.after;
+        qfz_omega_vertex vertex = {};
+        vertex.up = is_root ? QFZ_NONE : at;
+        vertex.up_level = is_root ? QFZ_NONE : up.y;
+        vertex.breaks = g.after;
+        g.vertex[v] = vertex;
+        g.first[v] = QFZ_NONE;
+        g.block_breaks[v] = g.after;
         for (int band = 0; band < n_bands; band++) {
             g.own_lo[band * g.vertex_room + (int64_t)v] = QFZ_NONE;
             g.own_hi[band * g.vertex_room + (int64_t)v] = 0;
@@ -49,10 +58,12 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
 static __device__ __forceinline__ void tell(const qfz_omega_graph &g, uint32_t v, uint32_t level)
 {
     while (level < g.after) {
-        if (qfz_peek(&g.breaks[v]) <= level) return;
-        if (atomicMin(&g.breaks[v], level) < g.after || g.up[v] == QFZ_NONE) return;
-        level = g.up_level[v];
-        v = g.up[v];
+        uint32_t *const breaks = &g.vertex[v].breaks;
+        if (qfz_peek(breaks) <= level || atomicMin(breaks, level) < g.after) return;
+        const uint2 hook = hook_of(g, v);
+        if (hook.x == QFZ_NONE) return;
+        v = hook.x;
+        level = hook.y;
     }
 }
 
@@ -81,7 +92,12 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_hang_records(qfz_omega_graph g)
 {
     const uint32_t n = *g.n_records;
-    QFZ_OMEGA_EACH(i, n) g.at[i] = first_after(g, g.at[i], g.level[i]);
+    QFZ_OMEGA_EACH(i, n)
+    {
+        const uint2 hang = g.hang[i];
+        const uint32_t at = first_after(g, hang.x, hang.y);
+        if (at != hang.x) g.hang[i].x = at;
+    }
 }
 
 /* ---- One band -------------------------------------------------------------------------------- */
@@ -105,29 +121,33 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
 {
     const uint32_t n = *g.n_vertices;
     if (blockIdx.x == 0 && threadIdx.x <= QFZ_OMEGA_PASSES) g.n_listed[threadIdx.x] = 0;
+    if (blockIdx.x == 0 && threadIdx.x == 0) *g.n_wide = 0;
     QFZ_OMEGA_EACH(v, n)
     {
-        g.range_lo[v] = b.own_lo[v];
-        g.range_hi[v] = b.own_hi[v];
+        g.vertex[v].lo = b.own_lo[v];
+        g.vertex[v].hi = b.own_hi[v];
     }
 }
 
-/* Is T of v too wide? */
-static __device__ __forceinline__ bool
-is_too_wide(const qfz_omega_graph &g, const qfz_omega_values &values, double limit, uint32_t v)
+/* Half a vertex, from `word` on; others may be changing it. */
+static __device__ __forceinline__ uint4 peek_half(const uint32_t *word)
 {
-    return values.too_wide(qfz_peek(&g.range_lo[v]), qfz_peek(&g.range_hi[v]), limit);
+    return __ldcg(reinterpret_cast<const uint4 *>(word));
 }
 
-/* A range goes into T of v and of all that v hangs on. */
+/* A range goes into T of v and of all that v hangs on.  What is read of a vertex may be stale, but
+ * ranges only grow: a vertex that looks too wide is. */
 static __device__ __forceinline__ void spread(const qfz_omega_graph &g,
                                               const qfz_omega_values &values, double limit,
                                               uint32_t v, uint32_t lo, uint32_t hi)
 {
     while (v != QFZ_NONE) {
-        qfz_omega_widen(&g.range_lo[v], &g.range_hi[v], lo, hi);
-        if (is_too_wide(g, values, limit, v)) return;
-        v = g.up[v];
+        qfz_omega_vertex *const at = &g.vertex[v];
+        const uint4 seen = peek_half(&at->up);
+        if (lo < seen.z) atomicMin(&at->lo, lo);
+        if (hi > seen.w) atomicMax(&at->hi, hi);
+        if (values.too_wide(min(lo, seen.z), max(hi, seen.w), limit)) return;
+        v = seen.x;
     }
 }
 
@@ -144,32 +164,36 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
             continue;
         }
         const int64_t r = (int64_t)(i - n);
-        spread(g, values, limit, g.at[r], values.read(b.lo, r), values.read(b.hi, r));
+        spread(g, values, limit, g.hang[r].x, values.read(b.lo, r), values.read(b.hi, r));
     }
 }
 
+/* What is the vertex itself holds from the start; nothing is tried yet. */
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_mark_wide(qfz_omega_values values, qfz_omega_graph g, band_view b)
 {
     const double limit = values.limit[b.band];
-    const uint32_t n = *g.n_vertices;
-    QFZ_OMEGA_EACH(v, n)
-    {
-        const bool wide = is_too_wide(g, values, limit, (uint32_t)v);
-        g.holds[v] = wide ? 0 : QFZ_NONE;
-        if (!wide) continue;
-        g.held_lo[v] = b.own_lo[v];
-        g.held_hi[v] = b.own_hi[v];
-        g.range_lo[v] = QFZ_NONE;
-        g.range_hi[v] = 0;
-        if (g.up[v] != QFZ_NONE) tell(g, g.up[v], max(g.up_level[v], 1u)); /* zones always hold */
-    }
+    const auto is_wide = [&](uint64_t v) {
+        qfz_omega_vertex *const at = &g.vertex[v];
+        const qfz_omega_vertex seen = *at;
+        const bool wide = values.too_wide(seen.lo, seen.hi, limit);
+        at->holds = wide ? 0 : QFZ_NONE;
+        if (!wide) return QFZ_NONE;
+        at->lo = b.own_lo[v];
+        at->hi = b.own_hi[v];
+        at->tried = 0;
+        at->left = QFZ_NONE;
+        if (seen.up != QFZ_NONE) tell(g, seen.up, max(seen.up_level, 1u)); /* zones always hold */
+        return (uint32_t)v;
+    };
+    qfz_omega_append(*g.n_vertices, g.n_wide, is_wide,
+                     [&](uint32_t to, uint64_t, uint32_t v) { g.wide[to] = v; });
 }
 
-/* ---- Bisection, as in omega_block.cu.  What it is open for whether a vertex holds with it is
- * listed; in each pass what has been decided leaves the list. */
+/* ---- Bisection, as in omega_block.cu.  Parts of which it is open whether a vertex holds with them
+ * are listed; in each pass what has been decided leaves the list. */
 
-/* One of them, by its number: vertices first. */
+/* A part that hangs on something, or a vertex that does, as a part that stands for all of its T. */
 struct item {
     uint32_t v, level; /* what it hangs on, and by which level */
     int64_t record;    /* below 0: it is a vertex */
@@ -178,45 +202,70 @@ struct item {
 static __device__ __forceinline__ item item_of(const qfz_omega_graph &g, uint32_t n, uint64_t i)
 {
     const int64_t r = (int64_t)i - (int64_t)n;
-    return r < 0 ? item{g.up[i], g.up_level[i], r} : item{g.at[r], g.level[r], r};
+    const uint2 hang = r < 0 ? hook_of(g, (uint32_t)i) : g.hang[r];
+    return item{hang.x, hang.y, r};
 }
 
-static __device__ __forceinline__ void join_item(const qfz_omega_graph &g,
-                                                 const qfz_omega_values &values, const band_view &b,
-                                                 uint64_t i, const item &it, uint32_t *lo,
-                                                 uint32_t *hi)
+/* Of a vertex: what is being tried changes meanwhile, but ranges and levels only grow. */
+struct progress {
+    uint32_t lo, hi, breaks, holds, tried, left;
+};
+
+static __device__ __forceinline__ progress progress_of(const qfz_omega_graph &g, uint32_t v)
 {
+    const uint4 first = peek_half(&g.vertex[v].up), second = peek_half(&g.vertex[v].breaks);
+    return progress{first.z, first.w, second.x, second.y, second.z, second.w};
+}
+
+/* Is it open whether a vertex holds with what joins it at `level`?  What is too wide itself is
+ * known to break that. */
+static __device__ __forceinline__ bool is_open(const progress &at, uint32_t level)
+{
+    return level > at.holds && level < at.breaks;
+}
+
+/* The level up to which parts are tried next: some part is open at the level after `holds`. */
+static __device__ __forceinline__ uint32_t middle(const progress &at)
+{
+    return at.holds + 1 + (at.breaks - at.holds - 2) / 2;
+}
+
+/* Item i is tried, or left for later. */
+static __device__ __forceinline__ void try_item(const qfz_omega_graph &g,
+                                                const qfz_omega_values &values, const band_view &b,
+                                                uint64_t i, const item &it, const progress &seen,
+                                                bool tries)
+{
+    qfz_omega_vertex *const at = &g.vertex[it.v];
+    if (!tries) {
+        if (it.level < seen.left) atomicMin(&at->left, it.level);
+        return;
+    }
     const bool is_vertex = it.record < 0;
-    qfz_omega_widen(&lo[it.v], &hi[it.v], is_vertex ? g.range_lo[i] : values.read(b.lo, it.record),
-                    is_vertex ? g.range_hi[i] : values.read(b.hi, it.record));
+    const uint32_t lo = is_vertex ? g.vertex[i].lo : values.read(b.lo, it.record);
+    const uint32_t hi = is_vertex ? g.vertex[i].hi : values.read(b.hi, it.record);
+    if (lo < seen.lo) atomicMin(&at->lo, lo);
+    if (hi > seen.hi) atomicMax(&at->hi, hi);
+    if (it.level > seen.tried) atomicMax(&at->tried, it.level);
 }
 
-/* Is it open whether what it hangs on holds with it?  What is too wide itself is known to break
- * that. */
-static __device__ __forceinline__ bool is_open(const qfz_omega_graph &g, const item &it)
-{
-    return it.level > g.holds[it.v] && it.level < g.breaks[it.v];
-}
-
-/* The first list; what joins at level 0 is there from the start. */
+/* The first list, and the first try, of what joins at level 0. */
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_list(qfz_omega_values values, qfz_omega_graph g, band_view b)
 {
     const uint32_t n = *g.n_vertices;
     const auto is_listed = [&](uint64_t i) {
         const item it = item_of(g, n, i);
-        if (it.v == QFZ_NONE || g.holds[it.v] == QFZ_NONE) return QFZ_NONE;
-        if (it.record < 0 && g.holds[i] != QFZ_NONE) return QFZ_NONE;
-        if (it.level == 0) join_item(g, values, b, i, it, g.held_lo, g.held_hi);
-        return is_open(g, it) ? (uint32_t)i : QFZ_NONE;
+        if (it.v == QFZ_NONE) return QFZ_NONE;
+        const progress at = progress_of(g, it.v);
+        if (at.holds == QFZ_NONE || (it.record < 0 && g.vertex[i].holds != QFZ_NONE))
+            return QFZ_NONE;
+        const bool open = is_open(at, it.level);
+        if (it.level == 0 || open) try_item(g, values, b, i, it, at, it.level == 0);
+        return open ? (uint32_t)i : QFZ_NONE;
     };
     qfz_omega_append((uint64_t)n + *g.n_records, &g.n_listed[0], is_listed,
                      [&](uint32_t to, uint64_t, uint32_t i) { g.list[0][to] = i; });
-}
-
-static __device__ __forceinline__ uint32_t middle(const qfz_omega_graph &g, uint32_t v)
-{
-    return g.holds[v] + (g.breaks[v] - g.holds[v]) / 2;
 }
 
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
@@ -225,37 +274,44 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     const uint32_t n = *g.n_vertices;
     const uint32_t *const list = g.list[pass % 2];
     uint32_t *const next = g.list[(pass + 1) % 2];
-    const auto stays = [&](uint64_t at) {
-        const uint32_t i = list[at];
+    const auto stays = [&](uint64_t place) {
+        const uint32_t i = list[place];
         const item it = item_of(g, n, i);
-        if (!is_open(g, it)) return QFZ_NONE;
-        if (it.level <= middle(g, it.v)) join_item(g, values, b, i, it, g.range_lo, g.range_hi);
+        const progress at = progress_of(g, it.v);
+        if (!is_open(at, it.level)) return QFZ_NONE;
+        try_item(g, values, b, i, it, at, it.level <= middle(at));
         return i;
     };
     qfz_omega_append(g.n_listed[pass], &g.n_listed[pass + 1], stays,
                      [&](uint32_t to, uint64_t, uint32_t i) { next[to] = i; });
 }
 
+/* What was tried holds, and so does all before what is left; or it breaks by the last of it.  Zones
+ * hold, but one that is too wide breaks by whatever joins it. */
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_judge(qfz_omega_values values, qfz_omega_graph g, band_view b, int pass)
 {
-    if (!g.n_listed[pass + 1]) return;
+    if (pass >= 0 && !g.n_listed[pass + 1]) return;
     const double limit = values.limit[b.band];
-    const uint32_t n = *g.n_vertices;
-    QFZ_OMEGA_EACH(v, n)
+    const uint32_t n = *g.n_wide;
+    QFZ_OMEGA_EACH(i, n)
     {
-        if (g.holds[v] == QFZ_NONE || g.breaks[v] <= g.holds[v] + 1) continue;
-        const uint32_t lo = min(g.range_lo[v], g.held_lo[v]), hi = max(g.range_hi[v], g.held_hi[v]);
-        const uint32_t tried = middle(g, (uint32_t)v);
-        g.range_lo[v] = QFZ_NONE;
-        g.range_hi[v] = 0;
-        if (values.too_wide(lo, hi, limit)) {
-            g.breaks[v] = tried;
+        qfz_omega_vertex *const at = &g.vertex[g.wide[i]];
+        qfz_omega_vertex v = *at;
+        if (pass >= 0 && v.tried == 0) continue; /* nothing was open */
+        if (!values.too_wide(v.lo, v.hi, limit)) {
+            g.held[i] = make_uint2(v.lo, v.hi);
+            v.holds = min(v.left, v.breaks) - 1;
+        } else if (pass < 0) {
+            v.breaks = 1;
         } else {
-            g.holds[v] = tried;
-            g.held_lo[v] = lo;
-            g.held_hi[v] = hi;
+            v.breaks = v.tried;
+            v.lo = g.held[i].x;
+            v.hi = g.held[i].y;
         }
+        v.tried = 0;
+        v.left = QFZ_NONE;
+        *at = v;
     }
 }
 
@@ -268,7 +324,7 @@ qfz_status qfz_omega_begin(qfz_gpu *gpu, const qfz_gpu_forest *forest, const qfz
                       dim3(QFZ_OMEGA_THREADS), 0, *forest, *graph, n_bands);
 }
 
-/* After so many halvings of 0 .. after there is nothing between its ends. */
+/* After so many halvings no level is open. */
 static int n_passes(uint32_t after)
 {
     int n = 1;
@@ -298,6 +354,7 @@ static qfz_status solve_band(qfz_gpu *gpu, const qfz_omega_values *values,
     QFZ_TRY(qfz_omega_spread(gpu, values, graph, band));
     QFZ_TRY(qfz_launch(gpu, k_mark_wide, vertices, block, 0, *values, *graph, b));
     QFZ_TRY(qfz_launch(gpu, k_list, all, block, 0, *values, *graph, b));
+    QFZ_TRY(qfz_launch(gpu, k_judge, vertices, block, 0, *values, *graph, b, -1));
     for (int pass = 0; pass < n_passes(graph->after); pass++) {
         QFZ_TRY(qfz_launch(gpu, k_try, all, block, 0, *values, *graph, b, pass));
         QFZ_TRY(qfz_launch(gpu, k_judge, vertices, block, 0, *values, *graph, b, pass));

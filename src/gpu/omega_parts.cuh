@@ -115,27 +115,45 @@ static __device__ __forceinline__ uint32_t qfz_omega_ring_vertex(const qfz_gpu_f
     return f.rim[qfz_rim_place(f, place.y, place.x)].x;
 }
 
-/* ---- The graph of all blocks.  A record is what hangs on a block's waiting component; it is named
- * by its first pixel. */
+/* ---- The graph of all blocks.  A record is what hangs on a block's waiting component.  The parts
+ * of a region are what is a vertex itself, and records: part i is vertex i or, from *n_vertices on,
+ * a record; it is named by its first pixel. */
+
+/* One sector of memory, for whoever looks at a vertex looks at most of it. */
+struct __align__(16) qfz_omega_vertex
+{
+    uint32_t up, up_level; /* what it hangs on, QFZ_NONE at a root; its L */
+    uint32_t lo, hi;       /* range of T, in one band; where T is too wide, of what is tried */
+    uint32_t breaks;       /* s */
+    uint32_t holds; /* the greatest level that is known to hold, QFZ_NONE: T is not too wide */
+    uint32_t tried, left; /* where it is: the greatest open level that is tried, the least that is
+                             not; 0, QFZ_NONE: none */
+};
+
 struct qfz_omega_graph {
     uint32_t after; /* the level from which on nothing joins: alpha's + 1 */
     int64_t record_room, vertex_room;
     const uint32_t *n_vertices;
     uint32_t *n_records;
-    uint32_t *first, *at, *level; /* of a record: first pixel, vertex it hangs on, level */
-    void *lo, *hi;                /* n_bands planes of record_room, in the raster's type */
+    uint32_t *first; /* first pixel of each part, QFZ_NONE: nothing is the vertex itself */
+    uint2 *hang;     /* of a record: the vertex that it hangs on, level */
+    void *lo, *hi;   /* n_bands planes of record_room, in the raster's type */
 
-    uint32_t *up, *up_level;   /* of a vertex: what it hangs on, QFZ_NONE at a root; its L */
-    uint32_t *own_first;       /* first pixel of those that are the vertex itself, QFZ_NONE: none */
-    uint32_t *own_lo, *own_hi; /* their range, n_bands planes of vertex_room */
-    uint32_t *block_breaks;    /* the level at which its block saw it break, or after */
-    uint32_t *breaks, *holds;  /* s; the greatest level that is known to hold, QFZ_NONE: not wide */
-    uint32_t *range_lo, *range_hi; /* of T, in one band; where T is too wide, of what is tried */
-    uint32_t *held_lo, *held_hi;   /* where T is too wide, of what holds */
-    uint32_t *region;              /* the vertex that names a vertex's region */
-    uint32_t *region_first;        /* first pixels by region, then by slot */
-    uint32_t *list[2], *n_listed;  /* what it is open for whether a vertex holds with it; by pass */
+    qfz_omega_vertex *vertex;
+    uint32_t *own_lo,
+        *own_hi;             /* range of what is the vertex itself, n_bands planes of vertex_room */
+    uint32_t *block_breaks;  /* the level at which its block saw it break, or after */
+    uint32_t *wide, *n_wide; /* the vertices whose T is too wide */
+    uint2 *held;             /* of each of them: the range of what holds */
+    uint32_t *region;        /* the vertex that names a vertex's region */
+    uint32_t *region_first;  /* first pixels by region, then by slot */
+    uint32_t *list[2], *n_listed; /* parts of which it is open whether a vertex holds with them; by
+                                     pass */
 };
+
+/* A word of a pixel's root on the way: the part that the pixel is of, not yet the first pixel of
+ * its region. */
+static const uint32_t QFZ_OMEGA_PART = 1u << 31;
 
 enum { QFZ_OMEGA_PASSES = 33 };
 
@@ -204,7 +222,7 @@ qfz_status qfz_omega_solve(qfz_gpu *gpu, const qfz_gpu_forest *forest,
 static __device__ __forceinline__ bool qfz_omega_joins(const qfz_omega_graph &g, uint32_t at,
                                                        uint32_t level)
 {
-    return level < g.breaks[at];
+    return level < g.vertex[at].breaks;
 }
 
 #endif

@@ -47,8 +47,8 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
         uint32_t v = qfz_omega_ring_vertex(f, i), level = 0;
         while (v != QFZ_NONE && level < g.after) {
             if (atomicMin(&s.envoys[v], (envoy)level << 32 | i) != ~(envoy)0) break;
-            level = g.up_level[v];
-            v = g.up[v];
+            level = g.vertex[v].up_level;
+            v = g.vertex[v].up;
         }
     }
 }
@@ -61,7 +61,7 @@ static __device__ __forceinline__ uint32_t told_at(const qfz_omega_graph &g, con
 {
     if (y == QFZ_NONE || s.envoys[y] == ~(envoy)0) return QFZ_NONE;
     const uint32_t at = max(level, (uint32_t)(s.envoys[y] >> 32));
-    return at < g.breaks[y] ? at : QFZ_NONE;
+    return at < g.vertex[y].breaks ? at : QFZ_NONE;
 }
 
 static __device__ __forceinline__ bool reaches_ring(const summary_view &s, uint32_t v)
@@ -75,15 +75,15 @@ static __device__ __forceinline__ uint32_t level_of_event(const qfz_omega_graph 
                                                           const summary_view &s, uint32_t n_records,
                                                           uint32_t n_vertices, uint64_t i)
 {
-    if (i < n_records) return told_at(g, s, g.at[i], g.level[i]);
+    if (i < n_records) return told_at(g, s, g.hang[i].x, g.hang[i].y);
     uint32_t v = (uint32_t)(i - n_records);
     if (v < n_vertices) {
-        if (!reaches_ring(s, v)) return told_at(g, s, g.up[v], g.up_level[v]);
-        return g.own_first[v] == QFZ_NONE ? QFZ_NONE : told_at(g, s, v, 0);
+        if (!reaches_ring(s, v)) return told_at(g, s, g.vertex[v].up, g.vertex[v].up_level);
+        return g.first[v] == QFZ_NONE ? QFZ_NONE : told_at(g, s, v, 0);
     }
     v -= n_vertices;
     if (!reaches_ring(s, v)) return QFZ_NONE;
-    const uint32_t at = max(g.breaks[v], (uint32_t)(s.envoys[v] >> 32));
+    const uint32_t at = max(g.vertex[v].breaks, (uint32_t)(s.envoys[v] >> 32));
     return at < g.after ? at : QFZ_NONE;
 }
 
@@ -105,10 +105,10 @@ static __device__ __forceinline__ uint32_t teller_of(const qfz_omega_graph &g,
                                                      const summary_view &s, uint32_t n_records,
                                                      uint32_t n_vertices, uint32_t i)
 {
-    if (i < n_records) return g.at[i];
+    if (i < n_records) return g.hang[i].x;
     const uint32_t v = i - n_records;
     if (v >= n_vertices) return v - n_vertices;
-    return reaches_ring(s, v) ? v : g.up[v];
+    return reaches_ring(s, v) ? v : g.vertex[v].up;
 }
 
 /* Band `band` of the events' ranges; in the first band their ring pixels too. */
@@ -127,8 +127,8 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
             hi = values.read(g.hi, band * g.record_room + i);
         } else if (v < n_vertices) {
             const bool own = reaches_ring(s, v);
-            lo = own ? g.own_lo[band * g.vertex_room + v] : g.range_lo[v];
-            hi = own ? g.own_hi[band * g.vertex_room + v] : g.range_hi[v];
+            lo = own ? g.own_lo[band * g.vertex_room + v] : g.vertex[v].lo;
+            hi = own ? g.own_hi[band * g.vertex_room + v] : g.vertex[v].hi;
         } else {
             lo = values.least();
         }

@@ -14,8 +14,10 @@
 
 #include "gpu/peek.cuh"
 
-/* How parents are read, and paths shortened, while others change them. */
+/* How parents are read, and paths shortened, while others change them.  A root is its own parent;
+ * or, where there is a MARK, a bit above all nodes, it has a word of any meaning with that bit. */
 struct qfz_in_global {
+    enum : uint32_t { MARK = 0 };
     static __device__ __forceinline__ uint32_t read(const uint32_t *word)
     {
         return qfz_peek(word);
@@ -26,6 +28,7 @@ struct qfz_in_global {
     }
 };
 struct qfz_in_cache { /* of this multiprocessor: a stale parent is an older one */
+    enum : uint32_t { MARK = 0 };
     static __device__ __forceinline__ uint32_t read(const uint32_t *word)
     {
         return *word;
@@ -36,6 +39,7 @@ struct qfz_in_cache { /* of this multiprocessor: a stale parent is an older one 
     }
 };
 struct qfz_in_shared {
+    enum : uint32_t { MARK = 0 };
     static __device__ __forceinline__ uint32_t read(const uint32_t *word)
     {
         return *static_cast<const volatile uint32_t *>(word);
@@ -49,9 +53,15 @@ struct qfz_in_shared {
 };
 
 template <typename WHERE>
+static __device__ __forceinline__ bool qfz_is_root(uint32_t word, uint32_t node)
+{
+    return WHERE::MARK != 0 ? (word & WHERE::MARK) != 0 : word == node;
+}
+
+template <typename WHERE>
 static __device__ __forceinline__ uint32_t qfz_find(const uint32_t *parent, uint32_t a)
 {
-    for (uint32_t up; (up = WHERE::read(parent + a)) != a;)
+    for (uint32_t up; !qfz_is_root<WHERE>(up = WHERE::read(parent + a), a);)
         a = up;
     return a;
 }
@@ -62,9 +72,9 @@ static __device__ __forceinline__ uint32_t qfz_find_shortening(uint32_t *parent,
 {
     for (;;) {
         const uint32_t up = WHERE::read(parent + a);
-        if (up == a) return a;
+        if (qfz_is_root<WHERE>(up, a)) return a;
         const uint32_t top = WHERE::read(parent + up);
-        if (top == up) return up;
+        if (qfz_is_root<WHERE>(top, up)) return up;
         WHERE::write(parent + a, top);
         a = top;
     }
@@ -74,16 +84,17 @@ template <typename WHERE>
 static __device__ __forceinline__ void qfz_unite(uint32_t *parent, uint32_t a, uint32_t b)
 {
     /* most that meet have met before, and are one step from their root */
-    a = WHERE::read(parent + a);
-    b = WHERE::read(parent + b);
+    const uint32_t up_a = WHERE::read(parent + a), up_b = WHERE::read(parent + b);
+    a = qfz_is_root<WHERE>(up_a, a) ? a : up_a;
+    b = qfz_is_root<WHERE>(up_b, b) ? b : up_b;
     while (a != b) {
         a = qfz_find_shortening<WHERE>(parent, a);
         b = qfz_find_shortening<WHERE>(parent, b);
         if (a == b) return;
         const uint32_t low = min(a, b), high = max(a, b);
         const uint32_t was = atomicMin(parent + high, low);
-        if (was == high) return; /* it was a root still: linked */
-        a = was;                 /* another linked it first: join what it was linked to */
+        if (qfz_is_root<WHERE>(was, high)) return; /* linked */
+        a = was; /* another linked it first: join what it was linked to */
         b = low;
     }
 }

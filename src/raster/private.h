@@ -84,6 +84,8 @@ struct qfz_source {
     double alpha;
 
     const qfz_job *job; /* borrowed, to open it once more */
+    bool is_reader;     /* georef is not known, nor asked for ... */
+    bool is_mosaic;     /* ... and of this one's parts it may not be (mosaic.c) */
     qfz_patience patience;
     bool has_failed; /* the last read did */
 
@@ -103,6 +105,15 @@ qfz_status qfz_valid_read(qfz_source *source, qfz_box box, const void *pixels, u
 /* The saliency raster behind QFZ_CUT (cut.c). */
 qfz_status qfz_cut_init(qfz_source *source, const qfz_job *job, qfz_error *err);
 qfz_status qfz_cut_read(qfz_source *source, qfz_box box, uint8_t *pixels, qfz_error *err);
+
+/* ------------------------------------------------------------------------ source (mosaic.c) */
+
+/* Is this a VRT that lays out parts of TIFFs by pixels, and does nothing else? */
+bool qfz_mosaic_is_plain(GDALDatasetH dataset);
+
+/* In between, GDAL opens files in this thread without looking for their georeferences. */
+void qfz_mosaic_begin_read(void);
+void qfz_mosaic_end_read(void);
 
 /* --------------------------------------------------------------------- outputs (format.c) */
 

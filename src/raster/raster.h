@@ -34,6 +34,10 @@ typedef struct qfz_source_info {
  * Float64, complex and 64-bit integer bands (the message says how to convert), a mask of another
  * size.  For QFZ_CUT, src is a saliency raster of layout edges; see qfz_source_read(). */
 qfz_status qfz_source_open(qfz_source **source, const qfz_job *job, qfz_error *err);
+
+/* The same for a thread that only reads pixels: it does not know where on Earth they are, for what
+ * GDAL and PROJ do to learn a CRS takes some 10 ms in each thread, one thread after the other. */
+qfz_status qfz_source_open_reader(qfz_source **source, const qfz_job *job, qfz_error *err);
 void qfz_source_close(qfz_source *source); /* NULL is allowed */
 const qfz_source_info *qfz_source_get_info(const qfz_source *source);
 

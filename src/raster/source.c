@@ -190,14 +190,16 @@ static qfz_status open_source(qfz_source *source, const qfz_job *job, qfz_error 
     QFZ_TRY(open_mask(source, job, err));
     if (source->is_cut) QFZ_TRY(qfz_cut_init(source, job, err));
     QFZ_TRY(qfz_valid_init(source, job, err));
-    return qfz_georef_init(&source->georef, source->dataset, err);
+    source->is_mosaic = source->is_reader && qfz_mosaic_is_plain(source->dataset);
+    return source->is_reader ? QFZ_OK : qfz_georef_init(&source->georef, source->dataset, err);
 }
 
-qfz_status qfz_source_open(qfz_source **source, const qfz_job *job, qfz_error *err)
+static qfz_status open_new(qfz_source **source, const qfz_job *job, bool is_reader, qfz_error *err)
 {
     qfz_source *made = NULL;
     qfz_trap trap;
     QFZ_TRY(QFZ_NEW_ZERO(&made, 1, err));
+    made->is_reader = is_reader;
     qfz_trap_begin(&trap);
     const qfz_status st = open_source(made, job, err);
     qfz_trap_end(&trap);
@@ -207,6 +209,16 @@ qfz_status qfz_source_open(qfz_source **source, const qfz_job *job, qfz_error *e
     }
     *source = made;
     return QFZ_OK;
+}
+
+qfz_status qfz_source_open(qfz_source **source, const qfz_job *job, qfz_error *err)
+{
+    return open_new(source, job, false, err);
+}
+
+qfz_status qfz_source_open_reader(qfz_source **source, const qfz_job *job, qfz_error *err)
+{
+    return open_new(source, job, true, err);
 }
 
 void qfz_source_close(qfz_source *source)
@@ -296,7 +308,7 @@ typedef struct reading {
 static qfz_status reopen(qfz_source *source, qfz_error *err)
 {
     qfz_source *fresh = NULL;
-    QFZ_TRY(qfz_source_open(&fresh, source->job, err));
+    QFZ_TRY(open_new(&fresh, source->job, source->is_reader, err));
     const bool same = fresh->info.w == source->info.w && fresh->info.h == source->info.h &&
                       fresh->info.type == source->info.type;
     const qfz_source old = *source;
@@ -319,7 +331,9 @@ static qfz_status read_once(void *arg, qfz_error *err)
 {
     const reading *const r = arg;
     if (r->source->has_failed) QFZ_TRY(reopen(r->source, err));
+    if (r->source->is_mosaic) qfz_mosaic_begin_read();
     const qfz_status st = read_box(r, err);
+    if (r->source->is_mosaic) qfz_mosaic_end_read();
     r->source->has_failed = st != QFZ_OK;
     return st;
 }

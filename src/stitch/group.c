@@ -6,94 +6,245 @@
 
 #include "memory.h"
 
-/* Which member holds pixel (y, x)?  There are four at most. */
-static int member_at(const qfz_group *group, int64_t y, int64_t x)
+/* ----------------------------------------------------------------------------------------- sides
+ *
+ * A side's pixels follow each other on the ring, but for its ends, which may lie elsewhere. */
+typedef enum side { TOP, BOTTOM, LEFT, RIGHT, SIDES } side;
+
+enum { PARTS = 3 }; /* of a side: its first pixel, those between, its last one */
+
+static int64_t side_length(qfz_box box, side s)
 {
-    int m = 0;
-    while (!qfz_box_has(group->members[m].box, y, x))
-        m++;
-    return m;
+    return s == TOP || s == BOTTOM ? qfz_box_w(box) : qfz_box_h(box);
 }
 
-/* The vertex of a pixel that lies on its member's ring. */
-static uint32_t vertex_at(const qfz_group *group, int64_t y, int64_t x)
+static int64_t part_start(int64_t length, int part)
 {
-    const int m = member_at(group, y, x);
+    return part == PARTS - 1 ? length - 1 : part;
+}
+
+static int64_t part_length(int64_t length, int part)
+{
+    if (part == 0) return 1;
+    if (part == PARTS - 1) return length > 1;
+    return length > 2 ? length - 2 : 0;
+}
+
+/* Pixel k of a side, in the raster. */
+static void side_place(qfz_box box, side s, int64_t k, int64_t *y, int64_t *x)
+{
+    *y = s == TOP ? box.y0 : s == BOTTOM ? box.y1 - 1 : box.y0 + k;
+    *x = s == LEFT ? box.x0 : s == RIGHT ? box.x1 - 1 : box.x0 + k;
+}
+
+static int64_t index_on(qfz_box box, int64_t y, int64_t x)
+{
+    return qfz_ring_index(qfz_box_h(box), qfz_box_w(box), y - box.y0, x - box.x0);
+}
+
+static int64_t side_index(qfz_box box, side s, int64_t k)
+{
+    int64_t y, x;
+    side_place(box, s, k, &y, &x);
+    return index_on(box, y, x);
+}
+
+/* ------------------------------------------------------------------------------ the group's ring
+ */
+static bool is_outside(const qfz_group *group, int m, side s)
+{
+    const qfz_box box = group->members[m].box, all = group->box;
+    switch (s) {
+    case TOP: return box.y0 == all.y0;
+    case BOTTOM: return box.y1 == all.y1;
+    case LEFT: return box.x0 == all.x0;
+    case RIGHT: return box.x1 == all.x1;
+    case SIDES: break;
+    }
+    return false;
+}
+
+static void find_stretches(qfz_group *group, int m, side s)
+{
     const qfz_box box = group->members[m].box;
-    const int64_t i = qfz_ring_index(qfz_box_h(box), qfz_box_w(box), y - box.y0, x - box.x0);
-    return group->offset[m] + (uint32_t)i;
+    const int64_t length = side_length(box, s);
+    for (int part = 0; part < PARTS; part++) {
+        const int64_t k = part_start(length, part), n = part_length(length, part);
+        int64_t y, x;
+        if (n == 0) continue;
+        side_place(box, s, k, &y, &x);
+        group->stretches[group->n_stretches++] = (qfz_stretch){
+            .member = m, .from = index_on(box, y, x), .to = index_on(group->box, y, x), .n = n};
+    }
 }
 
-static qfz_status gather_ring(qfz_group *group, qfz_error *err)
+qfz_status qfz_group_ring(const qfz_group *group, uint32_t **vertex, int64_t *n, qfz_error *err)
 {
-    const size_t bytes = qfz_type_bytes(group->rule->type);
-    const int64_t n = group->offset[group->n_members];
-    void *values = NULL;
-    uint8_t *valid = NULL;
-    QFZ_TRY(qfz_alloc(&values, n * group->rule->n_bands, bytes, err));
-    group->ring = (qfz_image){.h = 1,
-                              .w = n,
-                              .n_bands = group->rule->n_bands,
-                              .type = group->rule->type,
-                              .pixels = values};
-    QFZ_TRY(QFZ_NEW(&valid, n, err));
-    group->ring.valid = valid;
-    for (int m = 0; m < group->n_members; m++) {
-        const qfz_summary *const s = &group->members[m];
-        memcpy(valid + group->offset[m], s->valid, (size_t)s->n_ring);
-        for (int64_t b = 0; b < group->rule->n_bands; b++)
-            memcpy((char *)values + (size_t)(b * n + group->offset[m]) * bytes,
-                   (const char *)s->values + (size_t)(b * s->n_ring) * bytes,
-                   (size_t)s->n_ring * bytes);
+    uint32_t *at = NULL;
+    *n = qfz_ring_size(qfz_box_h(group->box), qfz_box_w(group->box));
+    QFZ_TRY(QFZ_NEW(&at, *n, err));
+    for (int i = 0; i < group->n_stretches; i++) {
+        const qfz_stretch *const s = &group->stretches[i];
+        const uint32_t first = group->offset[s->member] + (uint32_t)s->from;
+        for (int64_t k = 0; k < s->n; k++)
+            at[s->to + k] = first + (uint32_t)k;
+    }
+    *vertex = at;
+    return QFZ_OK;
+}
+
+/* Ring pixels of one summary to another, or to a strip: n of them, with stride to_ring a band. */
+static void copy_pixels(const qfz_rule *rule, const qfz_summary *from, int64_t i, int64_t n,
+                        void *values, uint8_t *valid, int64_t to_ring, int64_t to)
+{
+    const size_t bytes = qfz_type_bytes(rule->type);
+    memcpy(valid + to, from->valid + i, (size_t)n);
+    for (int64_t b = 0; b < rule->n_bands; b++)
+        memcpy((char *)values + (size_t)(b * to_ring + to) * bytes,
+               (const char *)from->values + (size_t)(b * from->n_ring + i) * bytes,
+               (size_t)n * bytes);
+}
+
+qfz_status qfz_group_start_summary(const qfz_group *group, qfz_summary *summary, qfz_error *err)
+{
+    QFZ_TRY(qfz_summary_init(summary, group->box, group->rule, err));
+    for (int i = 0; i < group->n_stretches; i++) {
+        const qfz_stretch *const s = &group->stretches[i];
+        copy_pixels(group->rule, &group->members[s->member], s->from, s->n, summary->values,
+                    summary->valid, summary->n_ring, s->to);
     }
     return QFZ_OK;
 }
 
-/* Joined pixels of a cut have level 0; the others are not there at all. */
-static bool edge_between(const qfz_group *group, uint32_t u, uint32_t v, int dir, uint32_t *key)
+/* ----------------------------------------------------------------------------------------- seams
+ */
+/* The pixels on both sides of a seam, n each: an image of two rows, and the vertex of each. */
+typedef struct strip {
+    int64_t n;
+    void *values;
+    uint8_t *valid;
+    uint32_t *vertex;
+} strip;
+
+static void strip_fini(strip *t)
 {
-    const qfz_image *const ring = &group->ring;
-    if (!ring->valid[u] || !ring->valid[v]) return false;
-    if (group->rule->edge_bits) {
-        *key = 0;
-        return ((const uint8_t *)ring->pixels)[u] >> dir & 1;
-    }
-    qfz_levels(ring, group->rule->distance, u, v, 1, key);
-    return true;
+    free(t->values);
+    free(t->valid);
+    free(t->vertex);
 }
 
-static qfz_status add_cross(qfz_group *group, uint32_t u, uint32_t v, int dir, qfz_error *err)
+static qfz_status strip_init(strip *t, const qfz_rule *rule, int64_t n, qfz_error *err)
+{
+    *t = (strip){.n = n};
+    QFZ_TRY(qfz_alloc(&t->values, 2 * n * rule->n_bands, qfz_type_bytes(rule->type), err));
+    QFZ_TRY(QFZ_NEW(&t->valid, 2 * n, err));
+    return QFZ_NEW(&t->vertex, 2 * n, err);
+}
+
+static void strip_take(strip *t, int row, const qfz_group *group, int m, side s)
+{
+    const qfz_summary *const from = &group->members[m];
+    for (int part = 0; part < PARTS; part++) {
+        const int64_t k = part_start(t->n, part), n = part_length(t->n, part);
+        if (n == 0) continue;
+        const int64_t i = side_index(from->box, s, k), to = row * t->n + k;
+        copy_pixels(group->rule, from, i, n, t->values, t->valid, 2 * t->n, to);
+        for (int64_t j = 0; j < n; j++)
+            t->vertex[to + j] = group->offset[m] + (uint32_t)(i + j);
+    }
+}
+
+static qfz_status reserve_cross(qfz_group *group, int64_t more, qfz_error *err)
 {
     qfz_links *const cross = &group->cross;
-    uint32_t key;
-    if (!edge_between(group, u, v, dir, &key)) return QFZ_OK;
-    if (cross->n == cross->room) {
-        QFZ_TRY(qfz_links_reserve(cross, cross->n + 1, err));
-        QFZ_TRY(qfz_realloc((void **)&group->cross_dir, cross->room, 1, err));
-    }
-    cross->u[cross->n] = u;
-    cross->v[cross->n] = v;
-    cross->level[cross->n] = key;
-    group->cross_dir[cross->n++] = (uint8_t)dir;
-    return QFZ_OK;
+    const int64_t was = cross->room;
+    QFZ_TRY(qfz_links_reserve(cross, cross->n + more, err));
+    return cross->room == was ? QFZ_OK
+                              : qfz_realloc((void **)&group->cross_dir, cross->room, 1, err);
 }
 
-static qfz_status find_cross(qfz_group *group, int m, qfz_error *err)
+/* The edges from pixels p + i to q + i of the strip, 0 <= i < n.  Joined pixels of a cut have level
+ * 0; the others are not there at all. */
+static qfz_status add_cross(qfz_group *group, const strip *t, int64_t p, int64_t q, int64_t n,
+                            int dir, qfz_error *err)
 {
-    const qfz_box box = group->members[m].box;
-    for (int64_t i = 0; i < group->members[m].n_ring; i++) {
-        int64_t y, x;
-        qfz_ring_place(qfz_box_h(box), qfz_box_w(box), i, &y, &x);
-        for (int d = 0; d < qfz_n_dirs(group->rule); d++) {
-            const int64_t v = box.y0 + y + qfz_dir_dy[d], u = box.x0 + x + qfz_dir_dx[d];
-            if (qfz_box_has(box, v, u) || !qfz_box_has(group->box, v, u)) continue;
-            QFZ_TRY(
-                add_cross(group, group->offset[m] + (uint32_t)i, vertex_at(group, v, u), d, err));
+    enum { CHUNK = 256 };
+    const qfz_rule *const rule = group->rule;
+    const qfz_image image = {
+        .h = 2, .w = t->n, .n_bands = rule->n_bands, .type = rule->type, .pixels = t->values};
+    const uint8_t *const bits = rule->edge_bits ? t->values : NULL;
+    qfz_links *const cross = &group->cross;
+    uint32_t key[CHUNK] = {0};
+    QFZ_TRY(reserve_cross(group, n, err));
+    for (int64_t done = 0; done < n; done += CHUNK) {
+        const int64_t some = n - done < CHUNK ? n - done : CHUNK, from = p + done, to = q + done;
+        if (!bits) qfz_levels(&image, rule->distance, from, to, some, key);
+        for (int64_t i = 0; i < some; i++) {
+            const bool joined = !bits || (bits[from + i] >> dir & 1);
+            cross->u[cross->n] = t->vertex[from + i];
+            cross->v[cross->n] = t->vertex[to + i];
+            cross->level[cross->n] = key[i];
+            group->cross_dir[cross->n] = (uint8_t)dir;
+            cross->n += t->valid[from + i] & t->valid[to + i] & joined;
         }
     }
     return QFZ_OK;
 }
 
+/* Member a is left of b, or above it. */
+static qfz_status join_sides(qfz_group *group, int a, int b, bool left, qfz_error *err)
+{
+    const int64_t n = side_length(group->members[a].box, left ? RIGHT : BOTTOM);
+    strip t;
+    qfz_status st;
+    QFZ_TRY_OR(st, cleanup, strip_init(&t, group->rule, n, err));
+    strip_take(&t, 0, group, a, left ? RIGHT : BOTTOM);
+    strip_take(&t, 1, group, b, left ? LEFT : TOP);
+    QFZ_TRY_OR(st, cleanup, add_cross(group, &t, 0, n, n, left ? QFZ_RIGHT : QFZ_BELOW, err));
+    if (group->rule->connectivity == 4) goto cleanup;
+    QFZ_TRY_OR(st, cleanup, add_cross(group, &t, 0, n + 1, n - 1, QFZ_BELOW_RIGHT, err));
+    st = left ? add_cross(group, &t, n, 1, n - 1, QFZ_BELOW_LEFT, err)
+              : add_cross(group, &t, 1, n, n - 1, QFZ_BELOW_LEFT, err);
+
+cleanup:
+    strip_fini(&t);
+    return st;
+}
+
+/* Member a meets b, of the row below, in a corner: its pixel number i, and the other's j. */
+static qfz_status join_corners(qfz_group *group, int a, int64_t i, int b, int64_t j, int dir,
+                               qfz_error *err)
+{
+    const uint32_t vertex_a = group->offset[a] + (uint32_t)i;
+    strip t;
+    qfz_status st;
+    QFZ_TRY_OR(st, cleanup, strip_init(&t, group->rule, 1, err));
+    copy_pixels(group->rule, &group->members[a], i, 1, t.values, t.valid, 2, 0);
+    copy_pixels(group->rule, &group->members[b], j, 1, t.values, t.valid, 2, 1);
+    t.vertex[0] = vertex_a;
+    t.vertex[1] = group->offset[b] + (uint32_t)j;
+    st = add_cross(group, &t, 0, 1, 1, dir, err);
+
+cleanup:
+    strip_fini(&t);
+    return st;
+}
+
+/* Members are in order of rows, so that no edge goes from b up to a. */
+static qfz_status join_members(qfz_group *group, int a, int b, qfz_error *err)
+{
+    const qfz_box p = group->members[a].box, q = group->members[b].box;
+    if (p.y0 == q.y0) return join_sides(group, a, b, true, err);
+    if (p.x0 == q.x0) return join_sides(group, a, b, false, err);
+    if (group->rule->connectivity == 4) return QFZ_OK;
+    return p.x0 < q.x0
+               ? join_corners(group, a, index_on(p, p.y1 - 1, p.x1 - 1), b, 0, QFZ_BELOW_RIGHT, err)
+               : join_corners(group, a, index_on(p, p.y1 - 1, p.x0), b, index_on(q, q.y0, q.x1 - 1),
+                              QFZ_BELOW_LEFT, err);
+}
+
+/* ----------------------------------------------------------------------------------------- group
+ */
 qfz_status qfz_group_init(qfz_group *group, const qfz_rule *rule, qfz_box box, int n_members,
                           qfz_summary *take_members, qfz_error *err)
 {
@@ -105,14 +256,17 @@ qfz_status qfz_group_init(qfz_group *group, const qfz_rule *rule, qfz_box box, i
         n += group->members[m].n_ring;
         group->offset[m + 1] = (uint32_t)n;
     }
+    for (int m = 0; m < n_members; m++)
+        for (side s = TOP; s < SIDES; s++)
+            if (is_outside(group, m, s)) find_stretches(group, m, s);
     qfz_status st = QFZ_OK;
     if (n >= INT32_MAX)
         st = qfz_fail(err, QFZ_EARG,
                       "a group of tiles has a border of %lld pixels; 2^31 are the most",
                       (long long)n);
-    if (st == QFZ_OK) st = gather_ring(group, err);
-    for (int m = 0; m < n_members && st == QFZ_OK; m++)
-        st = find_cross(group, m, err);
+    for (int a = 0; a < n_members; a++)
+        for (int b = a + 1; b < n_members && st == QFZ_OK; b++)
+            st = join_members(group, a, b, err);
     if (st != QFZ_OK) qfz_group_fini(group);
     return st;
 }
@@ -121,42 +275,9 @@ void qfz_group_fini(qfz_group *group)
 {
     for (int m = 0; m < group->n_members; m++)
         qfz_summary_fini(&group->members[m]);
-    free((void *)(uintptr_t)group->ring.pixels); /* ours, read-only to everyone else */
-    free((void *)(uintptr_t)group->ring.valid);
     qfz_links_fini(&group->cross);
     free(group->cross_dir);
     *group = (qfz_group){0};
-}
-
-qfz_status qfz_group_ring(const qfz_group *group, uint32_t **vertex, int64_t *n, qfz_error *err)
-{
-    const int64_t h = qfz_box_h(group->box), w = qfz_box_w(group->box);
-    uint32_t *at = NULL;
-    *n = qfz_ring_size(h, w);
-    QFZ_TRY(QFZ_NEW(&at, *n, err));
-    for (int64_t i = 0; i < *n; i++) {
-        int64_t y, x;
-        qfz_ring_place(h, w, i, &y, &x);
-        at[i] = vertex_at(group, group->box.y0 + y, group->box.x0 + x);
-    }
-    *vertex = at;
-    return QFZ_OK;
-}
-
-qfz_status qfz_group_start_summary(const qfz_group *group, const uint32_t *ring_vertex,
-                                   qfz_summary *summary, qfz_error *err)
-{
-    const size_t bytes = qfz_type_bytes(group->rule->type);
-    QFZ_TRY(qfz_summary_init(summary, group->box, group->rule, err));
-    for (int64_t i = 0; i < summary->n_ring; i++) {
-        summary->valid[i] = group->ring.valid[ring_vertex[i]];
-        for (int64_t b = 0; b < group->rule->n_bands; b++)
-            memcpy((char *)summary->values + (size_t)(b * summary->n_ring + i) * bytes,
-                   (const char *)group->ring.pixels +
-                       (size_t)(b * group->ring.w + ring_vertex[i]) * bytes,
-                   bytes);
-    }
-    return QFZ_OK;
 }
 
 static void append(qfz_links *to, const qfz_links *from, uint32_t offset)

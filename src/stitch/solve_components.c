@@ -25,9 +25,7 @@ static uint32_t root_of(uint32_t *parent, uint32_t i)
 
 static uint32_t slot_at(const qfz_group *group, const slots *s, uint32_t vertex)
 {
-    int m = 0;
-    while (vertex >= group->offset[m + 1])
-        m++;
+    const int m = qfz_group_member(group, vertex);
     const uint32_t slot = group->members[m].slot[vertex - group->offset[m]];
     return slot == QFZ_NONE ? QFZ_NONE : s->first[m] + slot;
 }
@@ -111,7 +109,7 @@ static qfz_status up(const qfz_group *group, qfz_summary *summary, qfz_map *map,
     qfz_status st;
     QFZ_TRY_OR(st, cleanup, find_regions(group, &s, err));
     QFZ_TRY_OR(st, cleanup, qfz_group_ring(group, &ring_vertex, &n_ring, err));
-    QFZ_TRY_OR(st, cleanup, qfz_group_start_summary(group, ring_vertex, summary, err));
+    QFZ_TRY_OR(st, cleanup, qfz_group_start_summary(group, summary, err));
     QFZ_TRY_OR(st, cleanup, QFZ_NEW(&own, s.n_regions, err));
     QFZ_TRY_OR(st, cleanup, number_slots(group, &s, ring_vertex, summary, own, err));
     QFZ_TRY_OR(st, cleanup, write_map(group, &s, own, summary->n_slots, map, err));

@@ -30,7 +30,7 @@ static void work_fini(work *w)
 static qfz_status work_init(work *w, const qfz_group *group, const qfz_links *ghosts,
                             qfz_error *err)
 {
-    const int64_t n = group->ring.w;
+    const int64_t n = qfz_group_n(group);
     QFZ_TRY(qfz_group_ring(group, &w->ring_vertex, &w->n_ring, err));
     QFZ_TRY(qfz_group_links(group, ghosts, w->ring_vertex, &w->links, err));
     QFZ_TRY(qfz_graph_init(&w->graph, w->links.n, err));
@@ -53,7 +53,7 @@ static qfz_status up(const qfz_group *group, qfz_summary *summary, qfz_map *map,
     work w = {0};
     qfz_status st;
     QFZ_TRY_OR(st, cleanup, work_init(&w, group, NULL, err));
-    QFZ_TRY_OR(st, cleanup, qfz_group_start_summary(group, w.ring_vertex, summary, err));
+    QFZ_TRY_OR(st, cleanup, qfz_group_start_summary(group, summary, err));
     QFZ_TRY_OR(st, cleanup, qfz_links_reserve(&summary->links, w.n_ring, err));
     unmark(&w);
     for (int64_t i = 0; i < w.n_ring; i++)
@@ -76,9 +76,7 @@ static qfz_status start_answer(qfz_answer *answer, int64_t n_ring, int n_dirs, q
 static void put_cross(const qfz_group *group, qfz_answer *members, uint32_t vertex, int dir,
                       uint32_t level)
 {
-    int m = 0;
-    while (vertex >= group->offset[m + 1])
-        m++;
+    const int m = qfz_group_member(group, vertex);
     const uint32_t i = vertex - group->offset[m];
     members[m].cross[dir * members[m].n_ring + i] = level;
     members[m].cross_has[i] |= (uint8_t)(1u << dir);

@@ -64,9 +64,23 @@ static qfz_status merge_absorbs(const qfz_group *group, qfz_absorbs *to, qfz_err
     return QFZ_OK;
 }
 
+/* Each vertex has its pixel's value. */
+static void start_spans(work *w, const qfz_group *group)
+{
+    for (int m = 0; m < group->n_members; m++) {
+        const qfz_summary *const s = &group->members[m];
+        const qfz_image values = {.h = 1,
+                                  .w = s->n_ring,
+                                  .n_bands = group->rule->n_bands,
+                                  .type = group->rule->type,
+                                  .pixels = s->values};
+        qfz_spans_start(&w->spans, group->offset[m], &values);
+    }
+}
+
 static qfz_status work_init(work *w, const qfz_group *group, qfz_error *err)
 {
-    const int64_t n = group->ring.w;
+    const int64_t n = qfz_group_n(group);
     QFZ_TRY(qfz_group_ring(group, &w->ring_vertex, &w->n_ring, err));
     QFZ_TRY(qfz_group_links(group, NULL, w->ring_vertex, &w->links, err));
     QFZ_TRY(merge_absorbs(group, &w->absorbs, err));
@@ -78,6 +92,8 @@ static qfz_status work_init(work *w, const qfz_group *group, qfz_error *err)
     qfz_graph_set_links(&w->graph, (uint32_t)n, w->links.u, w->links.v, w->links.level);
     qfz_graph_add_links(&w->graph, 0, w->links.n, group->rule->alpha_key);
     qfz_graph_sort(&w->graph);
+    qfz_forest_reset(&w->forest, (uint32_t)n);
+    start_spans(w, group);
     return QFZ_OK;
 }
 
@@ -87,14 +103,14 @@ static qfz_status up(const qfz_group *group, qfz_summary *summary, qfz_map *map,
     work w = {0};
     qfz_status st;
     QFZ_TRY_OR(st, cleanup, work_init(&w, group, err));
-    QFZ_TRY_OR(st, cleanup, qfz_group_start_summary(group, w.ring_vertex, summary, err));
+    QFZ_TRY_OR(st, cleanup, qfz_group_start_summary(group, summary, err));
     QFZ_TRY_OR(st, cleanup, qfz_links_reserve(&summary->links, w.n_ring, err));
     for (int64_t i = 0; i < w.n_ring; i++)
         w.per_vertex[w.ring_vertex[i]] = (uint32_t)i;
-    const qfz_omega_input input = {.values = &group->ring, .absorbs = &w.absorbs};
-    QFZ_TRY_OR(st, cleanup,
-               qfz_omega_summarise(&w.forest, &w.spans, &w.graph, group->rule, &input, w.per_vertex,
-                                   &summary->links, &summary->absorbs, err));
+    const qfz_omega_input input = {.graph = &w.graph, .absorbs = &w.absorbs};
+    const qfz_omega_told told = {
+        .mark = w.per_vertex, .links = &summary->links, .absorbs = &summary->absorbs};
+    QFZ_TRY_OR(st, cleanup, qfz_omega_join(&w.forest, &w.spans, group->rule, &input, &told, err));
 
 cleanup:
     work_fini(&w);
@@ -114,7 +130,8 @@ static uint32_t number_regions(const qfz_group *group, const qfz_answer *own, wo
             at_top[qfz_omega_top(&w->forest, &w->spans, w->ring_vertex[i], &holds)] = own->slot[i];
     for (uint32_t v = 0; v < n; v++) {
         w->per_vertex[v] = QFZ_NONE;
-        if (!group->ring.valid[v]) continue;
+        const int m = qfz_group_member(group, v);
+        if (!group->members[m].valid[v - group->offset[m]]) continue;
         const uint32_t top = qfz_omega_top(&w->forest, &w->spans, v, &holds);
         if (at_top[top] == QFZ_NONE) at_top[top] = n_regions++;
         w->per_vertex[v] = at_top[top];
@@ -180,10 +197,9 @@ static qfz_status down(const qfz_group *group, const qfz_answer *own, qfz_answer
     qfz_status st;
     QFZ_TRY_OR(st, cleanup, work_init(&w, group, err));
     for (int64_t i = 0; i < own->n_ring; i++)
-        w.per_vertex[w.ring_vertex[i]] = own->holds_to[i];
-    const qfz_omega_input input = {
-        .values = &group->ring, .absorbs = &w.absorbs, .known_holds = w.per_vertex};
-    qfz_omega_grow(&w.forest, &w.spans, &w.graph, group->rule, &input);
+        w.spans.holds[w.ring_vertex[i]] = own->holds_to[i];
+    const qfz_omega_input input = {.graph = &w.graph, .absorbs = &w.absorbs};
+    QFZ_TRY_OR(st, cleanup, qfz_omega_join(&w.forest, &w.spans, group->rule, &input, NULL, err));
     const uint32_t n_regions = number_regions(group, own, &w);
     QFZ_TRY_OR(st, cleanup, answer_members(group, own, &w, n_regions, members, map, err));
 

@@ -54,41 +54,41 @@ static void close_tile(tile *t)
 
 /* ---- Saliency -------------------------------------------------------------------------------- */
 
-static void same_saliency(const tile *t, const qfz_gpu_forest *forest, const uint32_t *want,
-                          const char *what)
+static int64_t count_wrong(const std::vector<uint32_t> &got, const uint32_t *want, int64_t *first)
+{
+    int64_t wrong = 0;
+    *first = -1;
+    for (size_t i = 0; i < got.size(); i++)
+        if (got[i] != want[i] && wrong++ == 0) *first = (int64_t)i;
+    return wrong;
+}
+
+static std::vector<uint32_t> fetch_saliency(const tile *t, void *d, int64_t n)
+{
+    if (!qfz_gpu_is_narrow(&t->edges)) return from_device(t->gpu, static_cast<uint32_t *>(d), n);
+    const std::vector<uint16_t> narrow = from_device(t->gpu, static_cast<uint16_t *>(d), n);
+    std::vector<uint32_t> wide;
+    for (const uint16_t level : narrow)
+        wide.push_back(level == UINT16_MAX ? QFZ_NONE : level);
+    return wide;
+}
+
+static void check_saliency(const tile *t, const qfz_gpu_links *ghosts, const uint32_t *want,
+                           const char *what)
 {
     const int64_t n = t->n_px * qfz_n_dirs(&t->rule);
-    int64_t wrong = 0, first = -1;
-    uint32_t *const d_keys = device_room<uint32_t>(n);
-    CHECK(qfz_gpu_saliency_u32(t->gpu, forest, d_keys) == QFZ_OK, "%s", err.message);
-    const std::vector<uint32_t> got = from_device(t->gpu, d_keys, n);
-    for (int64_t i = 0; i < n; i++)
-        if (got[(size_t)i] != want[i] && wrong++ == 0) first = i;
+    const int64_t bytes = (int64_t)qfz_gpu_saliency_bytes(&t->edges, ghosts ? ghosts->n : 0);
+    void *const d_scratch = device_room<char>(bytes);
+    void *const d_saliency = device_room<uint32_t>(n);
+    CHECK(qfz_gpu_saliency(t->gpu, &t->edges, ghosts, d_scratch, d_saliency) == QFZ_OK, "%s",
+          err.message);
+    const std::vector<uint32_t> got = fetch_saliency(t, d_saliency, n);
+    int64_t first = -1;
+    const int64_t wrong = count_wrong(got, want, &first);
     CHECK(wrong == 0, "%s: %lld of %lld levels differ, first %lld: %u is %u", what,
           (long long)wrong, (long long)n, (long long)first, first < 0 ? 0 : want[first],
           first < 0 ? 0 : got[(size_t)first]);
-    cudaFree(d_keys);
-    if (t->edges.max_key >= UINT16_MAX) return;
-
-    uint16_t *const d_narrow = device_room<uint16_t>(n);
-    CHECK(qfz_gpu_saliency_u16(t->gpu, forest, d_narrow) == QFZ_OK, "%s", err.message);
-    const std::vector<uint16_t> narrow = from_device(t->gpu, d_narrow, n);
-    wrong = 0;
-    for (int64_t i = 0; i < n; i++)
-        wrong += narrow[(size_t)i] != (uint16_t)want[i];
-    CHECK(wrong == 0, "%s: %lld levels of 16 bits differ", what, (long long)wrong);
-    cudaFree(d_narrow);
-}
-
-static void check_saliency(const tile *t, bool keep_ring, const qfz_gpu_links *ghosts,
-                           const uint32_t *want, const char *what)
-{
-    qfz_gpu_forest forest;
-    const int64_t bytes = (int64_t)qfz_gpu_forest_bytes(&t->edges, ghosts ? ghosts->n : 0);
-    void *const d_scratch = device_room<char>(bytes);
-    CHECK(qfz_gpu_forest_make(t->gpu, &t->edges, keep_ring, ghosts, d_scratch, &forest) == QFZ_OK,
-          "%s", err.message);
-    same_saliency(t, &forest, want, what);
+    cudaFree(d_saliency);
     cudaFree(d_scratch);
 }
 
@@ -156,7 +156,7 @@ static void check_ghosts(const tile *t)
     answer.cross_has = cross_has.data();
     const std::vector<uint32_t> want = cpu_saliency(t, &answer);
     qfz_gpu_links on_device = links_to_device(ghosts);
-    check_saliency(t, true, &on_device, want.data(), "with ghosts");
+    check_saliency(t, &on_device, want.data(), "with ghosts");
     links_free(&on_device);
 }
 
@@ -224,8 +224,8 @@ static host_links cpu_links(const tile *t)
     return links;
 }
 
-/* Links out of a forest; the forest's saliency is right before and after, and with the links as
- * ghosts too, since they say nothing new. */
+/* Links out of a forest; saliency with the links as ghosts is the same, since they say nothing
+ * new. */
 static void check_border_links(const tile *t, const std::vector<uint32_t> &want)
 {
     qfz_gpu_forest forest;
@@ -239,14 +239,13 @@ static void check_border_links(const tile *t, const std::vector<uint32_t> &want)
           err.message);
     CHECK(qfz_gpu_border_links(t->gpu, &forest, d_scratch, &links, d_n) == QFZ_OK, "%s",
           err.message);
-    same_saliency(t, &forest, want.data(), "after links");
     links.n = from_device(t->gpu, d_n, 1)[0];
     if (CHECK(links.n < t->n_ring, "%lld links", (long long)links.n)) {
         const host_links got = {from_device(t->gpu, links.d_u, links.n),
                                 from_device(t->gpu, links.d_v, links.n),
                                 from_device(t->gpu, links.d_level, links.n)};
         same_minimax(t, got, cpu_links(t));
-        check_saliency(t, true, &links, want.data(), "with its own links");
+        check_saliency(t, &links, want.data(), "with its own links");
     }
     links_free(&links);
     cudaFree(d_n);
@@ -260,7 +259,7 @@ static void check_tile(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rul
 {
     tile t = open_tile(gpu, image, rule);
     const std::vector<uint32_t> want = cpu_saliency(&t, NULL);
-    check_saliency(&t, check_chance(30), NULL, want.data(), "alone");
+    check_saliency(&t, NULL, want.data(), "alone");
     check_ghosts(&t);
     check_border_links(&t, want);
     close_tile(&t);
@@ -314,10 +313,37 @@ static void noise(qfz_gpu *gpu, int64_t number)
     check_tile(gpu, &image, &rule);
 }
 
+/* Columns that differ much, and whose lightest edges lead from block to block: almost every edge
+ * between columns is open at the end of a block, more than its list holds. */
+static void stripes(qfz_gpu *gpu, int64_t width)
+{
+    enum { H = 130 };
+    qfz_image image = {};
+    image.h = H;
+    image.w = width;
+    image.n_bands = 1;
+    image.type = QFZ_U8;
+    std::vector<uint8_t> pixels;
+    for (int64_t i = 0; i < H * width; i++) {
+        const int64_t y = i / width, x = i % width;
+        pixels.push_back((uint8_t)(x % 2 * (100 + x) + y % 2 * 5 + y / 64 % 2));
+    }
+    image.pixels = pixels.data();
+    qfz_rule rule = {};
+    rule.type = image.type;
+    rule.n_bands = 1;
+    rule.connectivity = 4;
+    rule.alpha_key = UINT32_MAX;
+    check_describe("stripes, %d x %d", (int)image.w, (int)image.h);
+    check_tile(gpu, &image, &rule);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(argc, argv, 100);
     qfz_gpu gpu = open_gpu(&err);
+    stripes(&gpu, 128);
+    stripes(&gpu, 139);
     for (int64_t i = check_.first; i < check_.cases; i++) {
         random_raster(&gpu, i);
         if (i % 10 == 9) noise(&gpu, i / 10);

@@ -182,14 +182,16 @@ static grown grow(const problem *p, const qfz_image *values, const qfz_links *li
     grown g;
     qfz_error err = {0};
     const int64_t n = values->h * values->w;
-    const qfz_omega_input input = {.values = values, .absorbs = absorbs};
+    const qfz_omega_input input = {.graph = &g.graph, .absorbs = absorbs};
     must(qfz_graph_init(&g.graph, links->n, &err));
     must(qfz_forest_init(&g.forest, n, &err));
     must(qfz_spans_init(&g.spans, n, &p->rule, &err));
     qfz_graph_set_links(&g.graph, (uint32_t)n, links->u, links->v, links->level);
     qfz_graph_add_links(&g.graph, 0, links->n, p->rule.alpha_key);
     qfz_graph_sort(&g.graph);
-    qfz_omega_grow(&g.forest, &g.spans, &g.graph, &p->rule, &input);
+    qfz_forest_reset(&g.forest, (uint32_t)n);
+    qfz_spans_start(&g.spans, 0, values);
+    must(qfz_omega_join(&g.forest, &g.spans, &p->rule, &input, NULL, &err));
     return g;
 }
 

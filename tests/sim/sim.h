@@ -300,8 +300,8 @@ template <typename T> static inline T __ldcg(const T *p)
 }
 static inline uint4 __ldcg(const uint4 *p)
 {
-    const uint32_t *const words = &p->x;
-    return uint4{__ldcg(words), __ldcg(words + 1), __ldcg(words + 2), __ldcg(words + 3)};
+    const unsigned *const word = (const unsigned *)p;
+    return uint4{__ldcg(word), __ldcg(word + 1), __ldcg(word + 2), __ldcg(word + 3)};
 }
 template <typename T> static inline void __stcs(T *p, T value)
 {
@@ -406,6 +406,12 @@ static inline unsigned __byte_perm(unsigned a, unsigned b, unsigned selector)
     for (int i = 0; i < 4; i++)
         r |= (unsigned)(both >> 8 * (selector >> 4 * i & 7) & 255) << 8 * i;
     return r;
+}
+static inline unsigned __dp4a(unsigned a, unsigned b, unsigned sum)
+{
+    for (int i = 0; i < 32; i += 8)
+        sum += (a >> i & 255) * (b >> i & 255);
+    return sum;
 }
 template <typename F> static inline unsigned sim_bytes(unsigned a, unsigned b, F f)
 {

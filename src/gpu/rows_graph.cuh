@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* rows_graph.cuh - what a block adds to the graph of all blocks: the components that remain become
+ * vertices; a minimum spanning forest of them inside the block and the edges that leave it are all
+ * that can matter outside. */
+#ifndef QFZ_GPU_ROWS_GRAPH_CUH
+#define QFZ_GPU_ROWS_GRAPH_CUH
+
+#include "gpu/rows_rounds.cuh"
+
+/* ---- Vertices -------------------------------------------------------------------------------- */
+
+/* Numbers the roots that have edges left: their hooks tell their vertices.  best[] becomes
+ * level << 16 | hook. */
+static __device__ __forceinline__ void name_vertices(rows_work &w)
+{
+    const uint32_t n = ACTIVE + (w.m.n_numbers >> 16);
+    uint32_t vertices = 0; /* bit k: the thread's k-th component */
+    for (uint32_t c = (uint32_t)w.thread, bit = 1; c < n; c += THREADS, bit *= 2) {
+        const uint32_t hook = w.m.hook[c];
+        if (hook < ROOT) {
+            w.m.best[c] = (w.m.best[c] & 0xffff0000u) | hook;
+        } else if (hook & ENDED) {
+            w.m.hook[c] = QFZ_STEP_ENDED;
+            w.m.best[c] = QFZ_STEP_ENDED;
+        } else {
+            vertices |= bit;
+        }
+    }
+    uint32_t v = qfz_take(&w.m.n_vertices, (uint32_t)__popc(vertices));
+    for (; vertices; vertices &= vertices - 1, v++) {
+        const uint32_t c = (uint32_t)w.thread + ((uint32_t)__ffs((int)vertices) - 1) * THREADS;
+        w.m.hook[c] = (uint16_t)(ROOT | v);
+        w.m.best[c] = ROOT | v;
+    }
+}
+
+static __device__ __forceinline__ uint32_t vertex_of(const rows_work &w, uint32_t comp4)
+{
+    uint32_t hook;
+    (void)root_of(w, comp4, &hook);
+    return hook & QFZ_STEP_MASK;
+}
+
+/* ---- Span: Boruvka once more, between vertices, edges that leave put aside ------------------- */
+
+static __device__ __forceinline__ bool offer_to_sets(rows_work &w, list_part &part, bool first)
+{
+    sweep(
+        w, part,
+        [&](uint32_t &ends) {
+            const uint32_t x = ends & 0xffff, y = ends >> 16;
+            const uint32_t a = first ? vertex_of(w, x) : w.m.set[x];
+            const uint32_t b = first ? vertex_of(w, y) : w.m.set[y];
+            ends = a | b << 16;
+            return a != b;
+        },
+        [&](uint32_t ends, uint32_t key) {
+            qfz_lower(&w.m.lightest[ends & 0xffff], key);
+            qfz_lower(&w.m.lightest[ends >> 16], key);
+        });
+    return part.n > 0;
+}
+
+/* What the set of vertices v takes: the set at the other end of its lightest edge, or, if the
+ * other took the same edge and comes later, or there is none, itself. */
+static __device__ __forceinline__ uint32_t taken_by(const rows_work &w, uint32_t v)
+{
+    const uint32_t key = w.m.lightest[v];
+    if (key == NO_KEY) return v;
+    const uint32_t ends = w.m.ends[key & 0xffff], a = ends & 0xffff, b = ends >> 16;
+    const uint32_t other = a == v ? b : a;
+    return v < other && w.m.lightest[other] == key ? v : other;
+}
+
+/* tree_ends[] and tree_level[] get the edges of the minimum spanning forest.  Meanwhile the block's
+ * vertices get their places in the graph. */
+static __device__ __forceinline__ void span(rows_work &w, list_part &part)
+{
+    const uint32_t first = (uint32_t)w.thread;
+    for (uint32_t v = first; v < QFZ_VERTICES; v += THREADS) {
+        w.m.set[v] = (uint16_t)v;
+        w.m.lightest[v] = NO_KEY;
+    }
+    __syncthreads();
+    const uint32_t n = w.m.n_vertices;
+    if (w.thread == 0) w.m.first_vertex = atomicAdd(&w.forest.count[QFZ_COUNT_VERTICES], n);
+    for (bool start = true; __syncthreads_or(offer_to_sets(w, part, start)); start = false) {
+        for (uint32_t v = first; v < n; v += THREADS) {
+            if (w.m.set[v] != v) continue;
+            const uint32_t other = taken_by(w, v);
+            w.m.taken[v] = (uint16_t)other;
+            if (other == v) continue;
+            const uint32_t at = qfz_add(&w.m.n_tree, 1u);
+            w.m.tree_ends[at] = v | other << 16;
+            w.m.tree_level[at] = (uint16_t)(w.m.lightest[v] >> 16);
+        }
+        __syncthreads();
+        for (uint32_t v = first; v < n; v += THREADS) {
+            uint32_t root = w.m.set[v];
+            while (w.m.taken[root] != root)
+                root = w.m.taken[root];
+            w.m.set[v] = (uint16_t)root;
+            w.m.lightest[v] = NO_KEY;
+        }
+        __syncthreads();
+    }
+}
+
+/* ---- Store ----------------------------------------------------------------------------------- */
+
+/* The edges to the right and down that leave the block come in the order of the side, before the
+ * tree's: this thread's, or -1. */
+static __device__ __forceinline__ int leaving_of(const rows_work &w)
+{
+    const int i = RIGHT + w.thread;
+    if (w.thread >= 2 * QFZ_SIDE) return -1;
+    const uint32_t key = w.m.leave[i];
+    return key == NO_KEY || (key & DROPPED) ? -1 : i;
+}
+
+/* Once n_leaving and n_tree are known, for one thread. */
+static __device__ __forceinline__ void claim_edges(rows_work &w)
+{
+    w.m.first_edge = atomicAdd(&w.forest.count[QFZ_COUNT_EDGES], w.m.n_leaving + w.m.n_tree);
+}
+
+/* Vertices and edges to the graph; at: the place that the thread's leaving edge took. */
+static __device__ __forceinline__ void store_graph(rows_work &w, uint32_t at)
+{
+    const qfz_gpu_forest &f = w.forest;
+    const uint32_t v = w.m.first_vertex, e = w.m.first_edge;
+    const int i = leaving_of(w);
+    if (i >= 0) {
+        const bool right = i < BOTTOM;
+        const int32_t y = w.box.y + (right ? i - RIGHT : (int)QFZ_SIDE);
+        const int32_t x = w.box.x + (right ? (int)QFZ_SIDE : i - BOTTOM);
+        f.ends[0][e + at] =
+            make_uint2(v + vertex_of(w, w.m.leave_comp[i]), QFZ_RIM_REF | qfz_rim_place(f, y, x));
+        f.level[0][e + at] = w.m.leave[i] >> 16;
+    }
+    const uint32_t n_leaving = w.m.n_leaving;
+    for (uint32_t t = (uint32_t)w.thread; t < w.m.n_tree; t += THREADS) {
+        const uint32_t ends = w.m.tree_ends[t];
+        f.ends[0][e + n_leaving + t] = make_uint2(v + (ends & 0xffff), v + (ends >> 16));
+        f.level[0][e + n_leaving + t] = w.m.tree_level[t];
+    }
+    for (uint32_t k = (uint32_t)w.thread; k < w.m.n_vertices; k += THREADS)
+        f.best[0][v + k] = ~0ull;
+}
+
+/* Vertex and cost of the thread's pixel of the box's ring, which begins with this word. */
+static __device__ __forceinline__ void store_rim(rows_work &w, uint32_t word)
+{
+    if (w.thread >= qfz_ring_count(w.box.h, w.box.w)) return;
+    uint32_t cost = word >> 16, hook = of_comp(w.m.best, word & 0x7fff);
+    for (; (hook & 0xffff) < ROOT; hook = w.m.best[hook & QFZ_STEP_MASK])
+        cost = max(cost, hook >> 16);
+    const uint32_t v = hook & QFZ_STEP_MASK;
+    w.forest.rim[(int64_t)blockIdx.x * w.forest.rim_room + w.thread] =
+        make_uint2(v == QFZ_STEP_MASK ? QFZ_NONE : w.m.first_vertex + v, cost);
+}
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* rows_rounds.cuh - a block's rounds on the list of open edges.
+ *
+ * An entry names two components that were roots when it was last swept; since then each has hooked
+ * itself once at most, and its hook is as long as the round's whole way, which is right as in
+ * boruvka_comps.cuh. */
+#ifndef QFZ_GPU_ROWS_ROUNDS_CUH
+#define QFZ_GPU_ROWS_ROUNDS_CUH
+
+#include "gpu/rows_block.cuh"
+
+/* The root of a component * 4, times 4; *hook is that root's: flags, or its vertex. */
+static __device__ __forceinline__ uint32_t root_of(const rows_work &w, uint32_t comp4,
+                                                   uint32_t *hook)
+{
+    *hook = w.m.hook[comp4 / 4];
+    if (*hook >= ROOT) return comp4;
+    const uint32_t root = *hook & QFZ_STEP_MASK;
+    *hook = w.m.hook[root];
+    return root * 4;
+}
+
+/* Renames entries and keeps those of which rename(ends) is true; offer(ends, key) sees these.  A
+ * warp's writes never pass its reads, and lanes wait for each other between the two. */
+template <typename RENAME, typename OFFER>
+static __device__ __forceinline__ void sweep(rows_work &w, list_part &part, RENAME rename,
+                                             OFFER offer)
+{
+    uint32_t kept = part.first;
+    for (uint32_t base = 0; base < part.n; base += QFZ_WARP) {
+        const uint32_t i = base + (uint32_t)w.lane;
+        uint32_t ends = 0, level = 0;
+        bool stays = i < part.n;
+        if (stays) {
+            ends = w.m.ends[part.first + i];
+            level = w.m.level[part.first + i];
+            stays = rename(ends);
+        }
+        const unsigned mask = __ballot_sync(ALL_LANES, stays);
+        __syncwarp();
+        if (stays) {
+            const uint32_t at = kept + (uint32_t)__popc(mask & ((1u << w.lane) - 1));
+            w.m.ends[at] = ends;
+            w.m.level[at] = (uint16_t)level;
+            offer(ends, level << 16 | at);
+        }
+        kept += (uint32_t)__popc(mask);
+    }
+    part.n = kept - part.first;
+}
+
+/* Every edge of the list offers itself to both ends.  In the first round every component is a root
+ * still, and those that wait have small numbers. */
+static __device__ __forceinline__ void offer_first(rows_work &w, list_part part)
+{
+    for (uint32_t i = part.first + (uint32_t)w.lane; i < part.first + part.n; i += QFZ_WARP) {
+        const uint32_t ends = w.m.ends[i], a = ends & 0xffff, b = ends >> 16;
+        const uint32_t key = (uint32_t)w.m.level[i] << 16 | i;
+        if (a >= ACTIVE * 4) qfz_lower(&of_comp(w.m.best, a), key);
+        if (b >= ACTIVE * 4) qfz_lower(&of_comp(w.m.best, b), key);
+    }
+}
+
+static __device__ __forceinline__ void offer_again(rows_work &w, list_part &part)
+{
+    uint32_t hook_a = 0, hook_b = 0;
+    sweep(
+        w, part,
+        [&](uint32_t &ends) {
+            const uint32_t a = root_of(w, ends & 0xffff, &hook_a);
+            const uint32_t b = root_of(w, ends >> 16, &hook_b);
+            ends = a | b << 16;
+            return a != b;
+        },
+        [&](uint32_t ends, uint32_t key) {
+            if (!(hook_a & WAITS)) qfz_lower(&of_comp(w.m.best, ends & 0xffff), key);
+            if (!(hook_b & WAITS)) qfz_lower(&of_comp(w.m.best, ends >> 16), key);
+        });
+}
+
+/* So do the edges that leave the block, one a thread. */
+static __device__ __forceinline__ void offer_leaving(rows_work &w, uint32_t round)
+{
+    const uint32_t key = w.m.leave[w.thread];
+    if (key == NO_KEY) return;
+    uint32_t comp4 = w.m.leave_comp[w.thread], hook = comp4 < ACTIVE * 4 ? WAITS : 0;
+    if (round > 0) {
+        comp4 = root_of(w, comp4, &hook);
+        w.m.leave_comp[w.thread] = (uint16_t)comp4;
+    }
+    if (!(hook & WAITS)) qfz_lower(&of_comp(w.m.best, comp4), key);
+}
+
+/* What c chose: to wait, or the component at the other end of its edge.  Of two that chose the
+ * same edge the first stays root; a waiting one has chosen none. */
+static __device__ __forceinline__ uint32_t step_of(const rows_work &w, uint32_t c, uint32_t round)
+{
+    const uint32_t key = w.m.best[c];
+    if (key & LEAVES) return ROOT | WAITS | (key == NO_KEY ? ENDED : 0);
+    const uint32_t ends = w.m.ends[key & 0x7fff], a = (ends & 0xffff) / 4, b = ends >> 18;
+    const uint32_t other = a == c ? b : a;
+    return c < other && w.m.best[other] == key ? (uint32_t)ROOT : round << QFZ_STEP_BITS | other;
+}
+
+/* Points c at its round's root; true if c is a root that goes on. */
+static __device__ __forceinline__ bool hook_component(rows_work &w, uint32_t c, uint32_t round)
+{
+    uint32_t hook = w.m.step[c];
+    if (hook < ROOT)
+        for (uint32_t up; (up = w.m.step[hook & QFZ_STEP_MASK]) >> QFZ_STEP_BITS == round;)
+            hook = up;
+    w.m.hook[c] = (uint16_t)hook;
+    if (hook != ROOT) return false;
+    w.m.best[c] = NO_KEY;
+    return true;
+}
+
+/* The thread's k-th active component of a round. */
+static __device__ __forceinline__ uint32_t active_of(const rows_work &w, uint32_t round, uint32_t i)
+{
+    if (round == 0) return ACTIVE + i;
+    return round % 2 ? w.m.odd[i] : w.m.even[i];
+}
+
+/* Hooks all, and lists the roots that go on.  The even rounds' list is half as long, since their
+ * first has none. */
+static __device__ __forceinline__ void hook_all(rows_work &w, uint32_t n, uint32_t round)
+{
+    uint16_t *const next = round % 2 ? w.m.even : w.m.odd;
+    uint32_t goes_on = 0; /* bit k: the thread's k-th component */
+    for (uint32_t i = (uint32_t)w.thread, bit = 1; i < n; i += THREADS, bit *= 2)
+        if (hook_component(w, active_of(w, round, i), round)) goes_on |= bit;
+    if ((uint32_t)(w.thread - w.lane) >= n) return; /* a warp together */
+    uint32_t at = qfz_take(&w.m.n_next, (uint32_t)__popc(goes_on));
+    for (; goes_on; goes_on &= goes_on - 1)
+        next[at++] = (uint16_t)active_of(
+            w, round, (uint32_t)w.thread + ((uint32_t)__ffs((int)goes_on) - 1) * THREADS);
+}
+
+/* Rounds until almost every component waits; returns how many there were.  The components that
+ * wait from the first round on have no step in any. */
+static __device__ __forceinline__ uint32_t rounds(rows_work &w, list_part &part)
+{
+    uint32_t n = w.m.n_numbers >> 16, round = 0;
+    for (; n > QFZ_SPARE; round++) {
+        if (round == 0)
+            offer_first(w, part);
+        else
+            offer_again(w, part);
+        offer_leaving(w, round);
+        __syncthreads();
+        if (w.thread == 0) w.m.n_next = 0;
+        if (round == 0) w.m.step[w.thread] = (uint16_t)ROOT;
+        for (uint32_t i = (uint32_t)w.thread; i < n; i += THREADS) {
+            const uint32_t c = active_of(w, round, i);
+            w.m.step[c] = (uint16_t)step_of(w, c, round);
+        }
+        __syncthreads();
+        hook_all(w, n, round);
+        __syncthreads();
+        n = w.m.n_next;
+    }
+    return round;
+}
+
+#endif
