@@ -14,7 +14,7 @@ enum {
     WORDS = 2 * SIDE,
     RUNS = SIDE * SIDE,
     RUN_ROOT = 0x8000,    /* of a run's code: it is its component's first; its place follows */
-    RUN_ON_RING = 0x4000, /* the component touches the block's border */
+    RUN_ON_RING = 0x4000, /* the component may go on in other blocks */
     RUN_NUMBER = 0x0fff,
     NO_PLACE = 0xffff
 };
@@ -47,7 +47,8 @@ struct layout {
     uint32_t *inner;  /* WORDS a block: first pixels of components that touch no ring; or NULL */
     uint32_t *seams;  /* 2 * SEAMS a block */
     uint32_t *n_runs; /* 1 a block */
-    uint16_t *ring;   /* RING a block: the place of the component's first pixel, or NO_PLACE */
+    uint16_t *ring;   /* RING a block: the place of the component's first pixel; NO_PLACE where
+                       * nothing can leave the block */
     uint16_t *runs;   /* as many as pixels: codes of runs */
 };
 

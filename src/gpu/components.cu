@@ -182,7 +182,9 @@ static __device__ __forceinline__ void solve_runs(const block_words &words, uint
     __syncthreads();
 }
 
-/* Marks components that touch the ring, makes them roots in global memory, and tells the ring. */
+/* Marks components that may go on in other blocks, makes them roots in global memory, and tells
+ * the ring. */
+template <bool EIGHT>
 static __device__ __forceinline__ void tell_ring(const layout &at, const block_place &block,
                                                  const block_words &words, uint32_t *parent)
 {
@@ -191,8 +193,12 @@ static __device__ __forceinline__ void tell_ring(const layout &at, const block_p
         const int y = side == TOP ? 0 : side == BOTTOM ? SIDE - 1 : k;
         const int x = side == LEFT ? 0 : side == RIGHT ? SIDE - 1 : k;
         const int word = 2 * y + x / QFZ_WARP;
+        /* 4-connected, and by those two sides only what is joined leaves the block */
+        const uint32_t leaves = EIGHT || side == TOP || side == LEFT ? words.valid[word]
+                                : side == BOTTOM                     ? words.below[word]
+                                                                     : words.right[word];
         uint32_t place = NO_PLACE;
-        if (words.valid[word] >> x % QFZ_WARP & 1) {
+        if (leaves >> x % QFZ_WARP & 1) {
             /* marks may come meanwhile, nothing else changes */
             uint32_t run = run_at(words, word, x % QFZ_WARP);
             uint32_t code = qfz_in_shared::read(parent + run);
@@ -243,7 +249,7 @@ static __device__ __forceinline__ void tell_seams(const layout &at, const block_
     seams[2 * SEAM_BELOW_LEFT] = words.below_left[below];
 }
 
-/* First pixels, of a thread's word, of components that do not touch the ring. */
+/* First pixels, of a thread's word, of components that do not leave the block. */
 static __device__ __forceinline__ uint32_t inner_firsts(const block_words &words,
                                                         const uint32_t *parent)
 {
@@ -270,7 +276,7 @@ static __global__ void __launch_bounds__(WORDS) k_link_block(SOURCE source, layo
     words.before[word] = sum_before((uint32_t)__popc(starts), words.sums, &n_runs);
     __syncthreads();
     solve_runs<EIGHT>(words, n_runs, parent);
-    tell_ring(at, block, words, parent);
+    tell_ring<EIGHT>(at, block, words, parent);
     tell_seams<EIGHT>(at, words);
     at.starts[(int64_t)blockIdx.x * WORDS + word] = starts;
     at.valid[(int64_t)blockIdx.x * WORDS + word] = words.valid[word];
