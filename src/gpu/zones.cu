@@ -251,10 +251,12 @@ static __device__ __forceinline__ void
 make_head(const sums_of<N> &of, uint32_t slot, const block_place &block, uint64_t words[PART_WORDS])
 {
     const uint32_t y = (uint32_t)block.y, x = (uint32_t)block.x, count_y = of.count_y[slot];
-    const uint64_t columns = pair(of.columns[0][slot], of.columns[1][slot]);
+    const uint32_t left = of.columns[0][slot], right = of.columns[1][slot];
+    const int first = left ? __ffs((int)left) - 1 : QFZ_WARP + __ffs((int)right) - 1;
+    const int end = right ? 2 * QFZ_WARP - __clz((int)right) : QFZ_WARP - __clz((int)left);
     const uint32_t n = count_y & COUNT_MASK;
-    words[0] = pair(n, UINT32_MAX - (x + (uint32_t)__ffsll((long long)columns) - 1));
-    words[1] = pair(y + of.y1[slot], x + 64 - (uint32_t)__clzll((long long)columns));
+    words[0] = pair(n, UINT32_MAX - (x + (uint32_t)first));
+    words[1] = pair(y + of.y1[slot], x + (uint32_t)end);
     words[2] = (uint64_t)n * y + (count_y >> COUNT_BITS);
     words[3] = (uint64_t)n * x + of.sum_x[slot];
 }
@@ -297,24 +299,20 @@ static __device__ __forceinline__ void join_common(const block_zones &zones, uin
     common->y1[0] = max(common->y1[0], zones.of.y1[slot]);
 }
 
-/* What a thread does with a slot; region: QFZ_NONE if it is not wanted. */
+/* What a thread does with a slot, other bands apart; region: QFZ_NONE if it is not wanted. */
 template <typename T>
-static __device__ __forceinline__ void
-put_zone(const block_zones &zones, const block_place &block, uint32_t slot, uint32_t region,
-         T value, const T *__restrict__ px, int64_t n_px, const zones_out &out)
+static __device__ __forceinline__ void put_zone(const block_zones &zones, const block_place &block,
+                                                uint32_t slot, uint32_t region, T value,
+                                                const zones_out &out)
 {
     uint64_t words[PART_WORDS] = {};
     const bool on_ring = region != QFZ_NONE && zones.first[slot] & RUN_ON_RING;
     const lane_pair to = pair_lanes(out, on_ring ? QFZ_NONE : region);
     if (region != QFZ_NONE) make_head(zones.of, slot, block, words);
-    const uint32_t n = (uint32_t)words[0];
     if (on_ring) add_head(words, out.zone(region));
     store_part(to, 0, words);
-    for (int band = 0; band < out.n_bands; band++) {
-        if (band && region != QFZ_NONE) value = __ldg(px + band * n_px);
-        make_band(n, value, words);
-        store_part(to, 1 + band, words);
-    }
+    make_band((uint32_t)words[0], value, words);
+    store_part(to, 1, words);
 }
 
 /* Hands out the components that have slots.  What several of them need of global memory is waited
@@ -326,7 +324,6 @@ static __device__ __forceinline__ void put_zones(const layout &at, const block_p
 {
     enum { AT_ONCE = 3 };
     const uint32_t lane = threadIdx.x % QFZ_WARP, largest = zones->largest;
-    const int64_t n_px = (int64_t)at.h * at.w;
     const uint32_t largest_px = px_of(at, block, zones->first[largest & 0xffff] & RUN_NUMBER);
     const uint32_t common_label = largest ? __ldg(out.label + largest_px) : 0;
     sums_of<1> common = {};
@@ -352,9 +349,7 @@ static __device__ __forceinline__ void put_zones(const layout &at, const block_p
             }
             const uint32_t region = label[k] - 1 - out.first_region;
             const bool wanted = label[k] && region < out.n;
-            const uint32_t place = wanted ? zones->first[slot] & RUN_NUMBER : 0;
-            put_zone(*zones, block, wanted ? slot : 0, wanted ? region : QFZ_NONE, value[k],
-                     planes + px_of(at, block, place), n_px, out);
+            put_zone(*zones, block, wanted ? slot : 0, wanted ? region : QFZ_NONE, value[k], out);
         }
     }
     if (!largest) return; /* all threads */
@@ -425,7 +420,7 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/* Then their bands are made. */
+/* Makes the bands that are not made yet: all of such zones, and of others all but the first. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS)
     k_finish_zones(const uint32_t *__restrict__ spans, const uint32_t *__restrict__ first_px,
@@ -433,9 +428,8 @@ static __global__ void __launch_bounds__(THREADS)
 {
     for (uint32_t i = blockIdx.x * THREADS + threadIdx.x; i < out.n; i += gridDim.x * THREADS) {
         const uint32_t region = out.first_region + i;
-        if (!(spans[region / 32] >> region % 32 & 1)) continue;
         uint64_t *const zone = out.zone(i);
-        for (int band = 0; band < out.n_bands; band++)
+        for (int band = spans[region / 32] >> region % 32 & 1 ? 0 : 1; band < out.n_bands; band++)
             make_band((uint32_t)zone[0], planes[band * n_px + first_px[region]],
                       zone + (1 + band) * PART_WORDS);
     }
