@@ -30,12 +30,13 @@ static __device__ __forceinline__ int64_t row_of(const layout &at, const block_p
 template <bool FIRSTS>
 static __global__ void __launch_bounds__(RING) k_flatten_ring(layout at, firsts_view firsts)
 {
-    __shared__ uint32_t bits[WORDS];
-    uint32_t *const all_bits = firsts.bits + (int64_t)blockIdx.x * WORDS;
+    __shared__ uint32_t on_ring[WORDS]; /* first pixels */
     const uint32_t i = threadIdx.x, place = at.ring[(int64_t)blockIdx.x * RING + i];
+    uint32_t *const bits = firsts.bits + (int64_t)blockIdx.x * WORDS + i;
+    const uint32_t inner = FIRSTS && i < WORDS ? *bits : 0; /* waited for at the end */
     const uint32_t before = __shfl_up_sync(0xffffffffu, place, 1);
     const block_place block = place_of(at, blockIdx.x);
-    if (FIRSTS && i < WORDS) bits[i] = all_bits[i];
+    if (FIRSTS && i < WORDS) on_ring[i] = 0;
     if (FIRSTS) __syncthreads();
     if (place != NO_PLACE && (i % QFZ_WARP == 0 || place != before)) {
         const uint32_t px = px_of(at, block, place), up = qfz_peek(at.parent + px);
@@ -43,15 +44,16 @@ static __global__ void __launch_bounds__(RING) k_flatten_ring(layout at, firsts_
             const uint32_t top = qfz_find<qfz_in_global>(at.parent, up);
             if (top != up) qfz_in_global::write(at.parent + px, top);
         } else if (FIRSTS) {
-            atomicOr(bits + place / QFZ_WARP, 1u << place % QFZ_WARP);
+            atomicOr(on_ring + place / QFZ_WARP, 1u << place % QFZ_WARP);
         }
     }
     if (!FIRSTS) return;
     __syncthreads();
-    if (i < WORDS) all_bits[i] = bits[i];
-    if (i < SIDE)
-        firsts.counts[row_of(at, block, i)] =
-            (uint32_t)(__popc(bits[2 * i]) + __popc(bits[2 * i + 1]));
+    if (i >= WORDS) return; /* whole warps go on, two words a row */
+    const uint32_t all = inner | on_ring[i], n = (uint32_t)__popc(all);
+    const uint32_t other = __shfl_xor_sync(0xffffffffu, n, 1);
+    *bits = all;
+    if (i % 2 == 0) firsts.counts[row_of(at, block, i / 2)] = n + other;
     if (blockIdx.x == 0 && i == 0) firsts.counts[firsts.n] = 0;
 }
 
