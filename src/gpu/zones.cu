@@ -31,8 +31,10 @@ struct block_zones {
     alignas(16) uint16_t codes[RUNS]; /* of first runs, the component's number for their place */
     uint32_t roots[WORDS];            /* runs that are first of their component, a bit each */
     uint32_t sums[WORDS / QFZ_WARP];
-    uint32_t largest;      /* of those on the ring: pixels, then, in 16 bits, its slot; 0: none */
     uint16_t first[SLOTS]; /* the component's first pixel, and RUN_ON_RING */
+    uint16_t ring[RING];   /* slots of those with it */
+    uint32_t n_ring;
+    uint32_t largest; /* of them: pixels, then, in 16 bits, its slot; 0: there is none */
     sums_of<SLOTS> of;
     sums_of<1> common; /* components of the largest one's zone */
 };
@@ -276,16 +278,24 @@ static __device__ __forceinline__ void make_band(uint64_t n, T value, uint64_t w
     words[3] = (uint64_t)wide;
 }
 
-/* The largest component on the ring: much of the rest of the ring is often of its zone, and so is
- * that of other blocks; what the block has of it is added at once. */
-static __device__ __forceinline__ void find_largest(block_zones *zones, uint32_t n_slots)
+/* Lists the components that may go on in other blocks, and finds the largest of them: much of the
+ * rest of the ring is often of its zone, and so is that of other blocks. */
+static __device__ __forceinline__ void find_ring(block_zones *zones, uint32_t n_slots)
 {
-    uint32_t own = 0;
-    for (uint32_t slot = threadIdx.x; slot < n_slots; slot += WORDS)
-        if (zones->first[slot] & RUN_ON_RING)
-            own = max(own, (zones->of.count_y[slot] & COUNT_MASK) << 16 | slot);
-    own = qfz_warp_max(own);
-    if (threadIdx.x % QFZ_WARP == 0) atomicMax(&zones->largest, own);
+    uint32_t largest = 0;
+    for (uint32_t slot = threadIdx.x; slot < n_slots; slot += WORDS) {
+        if (!(zones->first[slot] & RUN_ON_RING)) continue;
+        zones->ring[atomicAdd(&zones->n_ring, 1u)] = (uint16_t)slot;
+        largest = max(largest, (zones->of.count_y[slot] & COUNT_MASK) << 16 | slot);
+    }
+    largest = qfz_warp_max(largest);
+    if (largest && threadIdx.x % QFZ_WARP == 0) atomicMax(&zones->largest, largest);
+}
+
+static __device__ __forceinline__ uint32_t slot_px(const layout &at, const block_place &block,
+                                                   const block_zones &zones, uint32_t slot)
+{
+    return px_of(at, block, zones.first[slot] & RUN_NUMBER);
 }
 
 /* A slot's component as a part of the common zone. */
@@ -299,64 +309,80 @@ static __device__ __forceinline__ void join_common(const block_zones &zones, uin
     common->y1[0] = max(common->y1[0], zones.of.y1[slot]);
 }
 
-/* What a thread does with a slot, other bands apart; region: QFZ_NONE if it is not wanted. */
-template <typename T>
-static __device__ __forceinline__ void put_zone(const block_zones &zones, const block_place &block,
-                                                uint32_t slot, uint32_t region, T value,
+/* Adds the listed components to their zones; those of the common zone are put together before. */
+static __device__ __forceinline__ void add_ring(const layout &at, const block_place &block,
+                                                block_zones *zones, uint32_t common_label,
                                                 const zones_out &out)
 {
-    uint64_t words[PART_WORDS] = {};
-    const bool on_ring = region != QFZ_NONE && zones.first[slot] & RUN_ON_RING;
-    const lane_pair to = pair_lanes(out, on_ring ? QFZ_NONE : region);
-    if (region != QFZ_NONE) make_head(zones.of, slot, block, words);
-    if (on_ring) add_head(words, out.zone(region));
-    store_part(to, 0, words);
-    make_band((uint32_t)words[0], value, words);
-    store_part(to, 1, words);
+    const uint32_t lane = threadIdx.x % QFZ_WARP, n_ring = zones->n_ring;
+    if (threadIdx.x - lane >= n_ring) return; /* the whole warp */
+    sums_of<1> common = {};
+    for (uint32_t i = threadIdx.x; i < n_ring; i += WORDS) {
+        const uint32_t slot = zones->ring[i];
+        const uint32_t label = __ldg(out.label + slot_px(at, block, *zones, slot));
+        const uint32_t region = label - 1 - out.first_region;
+        if (label == common_label) {
+            join_common(*zones, slot, &common);
+        } else if (region < out.n) {
+            uint64_t words[PART_WORDS];
+            make_head(zones->of, slot, block, words);
+            add_head(words, out.zone(region));
+        }
+    }
+    __syncwarp();
+    add_warp(&zones->common, 0, common);
 }
 
-/* Hands out the components that have slots.  What several of them need of global memory is waited
- * for together. */
+/* Stores the other components, but for bands after the first; what is needed of global memory for
+ * some of them is waited for together. */
 template <typename T>
-static __device__ __forceinline__ void put_zones(const layout &at, const block_place &block,
-                                                 block_zones *zones, uint32_t n_slots,
-                                                 const T *__restrict__ planes, const zones_out &out)
+static __device__ __forceinline__ void
+store_inner(const layout &at, const block_place &block, const block_zones &zones, uint32_t n_slots,
+            const T *__restrict__ plane, const zones_out &out)
 {
     enum { AT_ONCE = 3 };
-    const uint32_t lane = threadIdx.x % QFZ_WARP, largest = zones->largest;
-    const uint32_t largest_px = px_of(at, block, zones->first[largest & 0xffff] & RUN_NUMBER);
-    const uint32_t common_label = largest ? __ldg(out.label + largest_px) : 0;
-    sums_of<1> common = {};
+    const uint32_t lane = threadIdx.x % QFZ_WARP;
     for (uint32_t first = threadIdx.x; first - lane < n_slots; first += AT_ONCE * WORDS) {
-        uint32_t label[AT_ONCE]; /* 0: of none */
+        uint32_t region[AT_ONCE]; /* counted from the first that is wanted; or QFZ_NONE */
         T value[AT_ONCE] = {};
 #pragma unroll
         for (uint32_t k = 0; k < AT_ONCE; k++) {
             const uint32_t slot = first + k * WORDS;
-            label[k] = 0;
-            if (slot >= n_slots) continue;
-            const uint32_t px = px_of(at, block, zones->first[slot] & RUN_NUMBER);
-            label[k] = __ldg(out.label + px);
-            value[k] = __ldg(planes + px);
+            region[k] = QFZ_NONE;
+            if (slot >= n_slots || zones.first[slot] & RUN_ON_RING) continue;
+            const uint32_t px = slot_px(at, block, zones, slot);
+            region[k] = __ldg(out.label + px) - 1 - out.first_region;
+            value[k] = __ldg(plane + px);
         }
 #pragma unroll
         for (uint32_t k = 0; k < AT_ONCE; k++) {
             const uint32_t slot = first + k * WORDS;
             if (slot - lane >= n_slots) break; /* the whole warp */
-            if (label[k] && label[k] == common_label && zones->first[slot] & RUN_ON_RING) {
-                join_common(*zones, slot, &common);
-                label[k] = 0;
-            }
-            const uint32_t region = label[k] - 1 - out.first_region;
-            const bool wanted = label[k] && region < out.n;
-            put_zone(*zones, block, wanted ? slot : 0, wanted ? region : QFZ_NONE, value[k], out);
+            if (region[k] >= out.n) region[k] = QFZ_NONE;
+            const lane_pair to = pair_lanes(out, region[k]);
+            uint64_t words[PART_WORDS] = {};
+            if (region[k] != QFZ_NONE) make_head(zones.of, slot, block, words);
+            store_part(to, 0, words);
+            make_band((uint32_t)words[0], value[k], words);
+            store_part(to, 1, words);
         }
     }
-    if (!largest) return; /* all threads */
-    add_warp(&zones->common, 0, common);
+}
+
+/* Hands out the components that have slots. */
+template <typename T>
+static __device__ __forceinline__ void put_zones(const layout &at, const block_place &block,
+                                                 block_zones *zones, uint32_t n_slots,
+                                                 const T *__restrict__ plane, const zones_out &out)
+{
+    const uint32_t largest = zones->largest;
+    const uint32_t common_label =
+        largest ? __ldg(out.label + slot_px(at, block, *zones, largest & 0xffff)) : 0;
+    add_ring(at, block, zones, common_label, out);
+    store_inner(at, block, *zones, n_slots, plane, out);
     __syncthreads();
     const uint32_t region = common_label - 1 - out.first_region;
-    if (threadIdx.x || region >= out.n) return;
+    if (threadIdx.x || !largest || region >= out.n) return;
     uint64_t words[PART_WORDS];
     make_head(zones->common, 0, block, words);
     add_head(words, out.zone(region));
@@ -369,7 +395,7 @@ static __device__ __forceinline__ void clear_slots(block_zones *zones, uint32_t 
         zones->of.columns[0][slot] = zones->of.columns[1][slot] = 0;
     }
     if (threadIdx.x) return;
-    zones->largest = 0;
+    zones->n_ring = zones->largest = 0;
     zones->common = sums_of<1>{};
 }
 
@@ -397,7 +423,7 @@ static __global__ void __launch_bounds__(WORDS, 10)
         __syncthreads();
         add_runs(&zones, word, base);
         __syncthreads();
-        find_largest(&zones, n_slots);
+        find_ring(&zones, n_slots);
         __syncthreads();
         put_zones(at, block, &zones, n_slots, planes, out);
         __syncthreads();
