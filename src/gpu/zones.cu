@@ -186,12 +186,12 @@ static __device__ __forceinline__ void add_runs(block_zones *zones, const word_v
 struct zones_out {
     const uint32_t *label;
     uint32_t first_region, n;
-    int n_bands;
+    uint32_t parts; /* of a zone: head and bands */
     uint64_t *zones;
 
     __device__ __forceinline__ uint64_t *zone(uint32_t i) const
     {
-        return zones + (int64_t)i * (1 + n_bands) * PART_WORDS;
+        return zones + (uint64_t)i * (parts * PART_WORDS);
     }
 };
 
@@ -455,9 +455,10 @@ static __global__ void __launch_bounds__(THREADS)
     for (uint32_t i = blockIdx.x * THREADS + threadIdx.x; i < out.n; i += gridDim.x * THREADS) {
         const uint32_t region = out.first_region + i;
         uint64_t *const zone = out.zone(i);
-        for (int band = spans[region / 32] >> region % 32 & 1 ? 0 : 1; band < out.n_bands; band++)
-            make_band((uint32_t)zone[0], planes[band * n_px + first_px[region]],
-                      zone + (1 + band) * PART_WORDS);
+        for (uint32_t part = spans[region / 32] >> region % 32 & 1 ? 1 : 2; part < out.parts;
+             part++)
+            make_band((uint32_t)zone[0], planes[(part - 1) * n_px + first_px[region]],
+                      zone + part * PART_WORDS);
     }
 }
 
@@ -533,7 +534,7 @@ qfz_status qfz_gpu_zones_gather(qfz_gpu *gpu, const qfz_gpu_image *image, void *
 {
     qfz_carve kept = {static_cast<char *>(d_kept), 0}, none = {};
     const layout at = qfz_blocks_take(&kept, &none, image->h, image->w);
-    const zones_out out = {regions->d_label, first_region, n, image->n_bands,
+    const zones_out out = {regions->d_label, first_region, n, 1 + (uint32_t)image->n_bands,
                            static_cast<uint64_t *>(d_zones)};
     switch (image->type) {
     case QFZ_U8: return gather<uint8_t>(gpu, image, at, regions, out);
