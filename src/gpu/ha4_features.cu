@@ -187,24 +187,8 @@ template <typename T, int WHAT> struct part {
         x1 = first + n;
     }
 
-    /* Those from the start of the segment of the lane's value to it; mostly they have one value,
-     * and need no scans.  All lanes call. */
+    /* Those from the start of the segment of the lane's value to it.  All lanes call. */
     __device__ __forceinline__ void set_values(T value, int distance)
-    {
-        const T left = (T)__shfl_up_sync(QFZ_ALL_LANES, (uint32_t)value, 1);
-        if (!__all_sync(QFZ_ALL_LANES, distance == 0 || value == left)) {
-            scan_values(value, distance);
-            return;
-        }
-        const uint64_t wide = (uint64_t)(int64_t)value, n = (uint64_t)distance + 1;
-        const uint64_t own = wide * wide;
-        sum = wide * n;
-        square[0] = (sizeof(T) == 4 ? own & UINT32_MAX : own) * n;
-        if (sizeof(T) == 4) square[1] = (own >> 32) * n;
-        least = greatest = order_of(value);
-    }
-
-    __device__ __forceinline__ void scan_values(T value, int distance)
     {
         typedef typename sums_of<sizeof(T)>::sum sum_type;
         typedef typename sums_of<sizeof(T)>::square square_type;
@@ -415,34 +399,25 @@ static __global__ void __launch_bounds__(QFZ_WARP *WARPS)
     favourite<T, WHAT> best;
     best.region = QFZ_NONE;
     best.own.clear();
-    const int32_t end = min(n_chunks, from + PIECE_CHUNKS);
-    row_bits next = bits[(int64_t)y * n_chunks + from];
-    for (int32_t c = from; c < end; c++) {
-        const row_bits row = next;
-        if (c + 1 < end) next = bits[(int64_t)y * n_chunks + c + 1]; /* waited for later */
+    for (int32_t c = from; c < n_chunks && c < from + PIECE_CHUNKS; c++) {
+        const row_bits row = bits[(int64_t)y * n_chunks + c];
         if (!row.valid) continue;
         const int64_t base = (int64_t)y * w + c * BITS;
-        T value[2];
         uint32_t region[2];
-#pragma unroll
-        for (int i = 0; i < 2 && (WHAT & VALUES); i++) {
-            const int x = (int)threadIdx.x + i * QFZ_WARP;
-            value[i] = row.valid >> x & 1 ? __ldg(plane + base + x) : (T)0;
-        }
         regions_of(row, (uint32_t)base, parent, region);
 #pragma unroll
         for (int i = 0; i < 2; i++) {
             const uint32_t valid = (uint32_t)(row.valid >> i * QFZ_WARP);
             const uint32_t joined = (uint32_t)(row.joined >> i * QFZ_WARP);
             const int lane = (int)threadIdx.x;
+            const int distance = min(lane, qfz_start_distance(valid & ~joined, lane));
             const bool is_valid = valid >> lane & 1;
-            const int distance =
-                is_valid ? min(lane, qfz_start_distance(valid & ~joined, lane)) : 0;
             const bool ends = is_valid && !(joined >> lane >> 1 & 1);
             const int32_t x = c * BITS + i * QFZ_WARP + lane;
             part<T, WHAT> some;
             some.set_place((uint32_t)(x - piece_x - distance), (uint32_t)distance + 1);
-            if (WHAT & VALUES) some.set_values(value[i], distance);
+            if (WHAT & VALUES)
+                some.set_values(is_valid ? plane[base + i * QFZ_WARP + lane] : (T)0, distance);
             best.take(room, y, piece_x, ends, region[i], some);
         }
     }

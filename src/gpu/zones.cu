@@ -282,10 +282,16 @@ static __device__ __forceinline__ void make_band(uint64_t n, T value, uint64_t w
  * rest of the ring is often of its zone, and so is that of other blocks. */
 static __device__ __forceinline__ void find_ring(block_zones *zones, uint32_t n_slots)
 {
+    const uint32_t lane = threadIdx.x % QFZ_WARP;
     uint32_t largest = 0;
-    for (uint32_t slot = threadIdx.x; slot < n_slots; slot += WORDS) {
-        if (!(zones->first[slot] & RUN_ON_RING)) continue;
-        zones->ring[atomicAdd(&zones->n_ring, 1u)] = (uint16_t)slot;
+    for (uint32_t slot = threadIdx.x; slot - lane < n_slots; slot += WORDS) {
+        const bool found = slot < n_slots && zones->first[slot] & RUN_ON_RING;
+        const uint32_t all = __ballot_sync(full_warp, found);
+        uint32_t at = 0;
+        if (lane == 0 && all) at = atomicAdd(&zones->n_ring, (uint32_t)__popc(all));
+        at = __shfl_sync(full_warp, at, 0) + (uint32_t)__popc(all & ((1u << lane) - 1));
+        if (!found) continue;
+        zones->ring[at] = (uint16_t)slot;
         largest = max(largest, (zones->of.count_y[slot] & COUNT_MASK) << 16 | slot);
     }
     largest = qfz_warp_max(largest);
@@ -434,14 +440,37 @@ static __global__ void __launch_bounds__(WORDS, 10)
 
 enum { THREADS = 256 };
 
+/* A thread has 32 regions, those of one word of bits, so that no thread waits for zones which need
+ * nothing.  Bits of the word's regions that are wanted: */
+static __device__ __forceinline__ uint32_t wanted_bits(const zones_out &out, uint32_t word)
+{
+    const uint32_t first = out.first_region, end = first + out.n;
+    uint32_t bits = UINT32_MAX;
+    if (word == first / 32) bits &= UINT32_MAX << first % 32;
+    if (word == end / 32) bits &= (1u << end % 32) - 1;
+    return bits;
+}
+
+static __device__ __forceinline__ uint32_t word_of_thread(const zones_out &out)
+{
+    return out.first_region / 32 + blockIdx.x * THREADS + threadIdx.x;
+}
+
+static __device__ __forceinline__ bool has_regions(const zones_out &out, uint32_t word)
+{
+    return (uint64_t)word * 32 < (uint64_t)out.first_region + out.n;
+}
+
 /* Zones that blocks add to are empty before. */
 static __global__ void __launch_bounds__(THREADS)
     k_clear_zones(const uint32_t *__restrict__ spans, zones_out out)
 {
-    for (uint32_t i = blockIdx.x * THREADS + threadIdx.x; i < out.n; i += gridDim.x * THREADS) {
-        const uint32_t region = out.first_region + i;
-        if (!(spans[region / 32] >> region % 32 & 1)) continue;
-        ulonglong2 *const head = reinterpret_cast<ulonglong2 *>(out.zone(i));
+    const uint32_t word = word_of_thread(out);
+    if (!has_regions(out, word)) return;
+    for (uint32_t rest = spans[word] & wanted_bits(out, word); rest; rest &= rest - 1) {
+        const uint32_t region = word * 32 + (uint32_t)__ffs((int)rest) - 1;
+        ulonglong2 *const head =
+            reinterpret_cast<ulonglong2 *>(out.zone(region - out.first_region));
         head[0] = head[1] = make_ulonglong2(0, 0);
     }
 }
@@ -452,13 +481,17 @@ static __global__ void __launch_bounds__(THREADS)
     k_finish_zones(const uint32_t *__restrict__ spans, const uint32_t *__restrict__ first_px,
                    const T *__restrict__ planes, int64_t n_px, zones_out out)
 {
-    for (uint32_t i = blockIdx.x * THREADS + threadIdx.x; i < out.n; i += gridDim.x * THREADS) {
-        const uint32_t region = out.first_region + i;
-        uint64_t *const zone = out.zone(i);
-        for (uint32_t part = spans[region / 32] >> region % 32 & 1 ? 1 : 2; part < out.parts;
-             part++)
-            make_band((uint32_t)zone[0], planes[(part - 1) * n_px + first_px[region]],
-                      zone + part * PART_WORDS);
+    const uint32_t word = word_of_thread(out);
+    if (!has_regions(out, word)) return;
+    const uint32_t wanted = wanted_bits(out, word), added = spans[word] & wanted;
+    for (uint32_t rest = out.parts > 2 ? wanted : added; rest; rest &= rest - 1) {
+        const uint32_t bit = rest & (0u - rest),
+                       region = word * 32 + (uint32_t)__ffs((int)rest) - 1;
+        uint64_t *const zone = out.zone(region - out.first_region);
+        const uint32_t pixels = (uint32_t)zone[0];
+        const T *const px = planes + first_px[region];
+        for (uint32_t part = added & bit ? 1 : 2; part < out.parts; part++)
+            make_band(pixels, __ldg(px + (part - 1) * n_px), zone + part * PART_WORDS);
     }
 }
 
@@ -508,6 +541,12 @@ bool qfz_gpu_zones_are_flat(const qfz_rule *rule)
     return rule->alpha_key == 0 && !rule->edge_bits && !qfz_type_is_float(rule->type);
 }
 
+/* A word of bits a thread; they may begin and end within one. */
+static dim3 grid_of_words(uint32_t n)
+{
+    return dim3(qfz_blocks((int64_t)n / 32 + 2, THREADS));
+}
+
 static dim3 grid_of_zones(const qfz_gpu *gpu, uint32_t n)
 {
     const unsigned enough = (unsigned)gpu->n_sms * 32, blocks = qfz_blocks(n, THREADS);
@@ -519,11 +558,11 @@ static qfz_status gather(qfz_gpu *gpu, const qfz_gpu_image *image, const layout 
                          const qfz_gpu_regions *regions, const zones_out &out)
 {
     const T *const d_planes = static_cast<const T *>(image->d_pixels);
-    QFZ_TRY(qfz_launch(gpu, k_clear_zones, grid_of_zones(gpu, out.n), dim3(THREADS), 0,
-                       regions->d_spans, out));
+    QFZ_TRY(qfz_launch(gpu, k_clear_zones, grid_of_words(out.n), dim3(THREADS), 0, regions->d_spans,
+                       out));
     QFZ_TRY(qfz_launch(gpu, k_gather_zones<T>, dim3((unsigned)at.n_blocks), dim3(WORDS), 0, at,
                        regions->d_first, d_planes, out));
-    return qfz_launch(gpu, k_finish_zones<T>, grid_of_zones(gpu, out.n), dim3(THREADS), 0,
+    return qfz_launch(gpu, k_finish_zones<T>, grid_of_words(out.n), dim3(THREADS), 0,
                       regions->d_spans, regions->d_first, d_planes, (int64_t)image->h * image->w,
                       out);
 }
