@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gpus.h"
 #include "json.h"
 #include "progress.h"
 
@@ -94,6 +95,7 @@ int run_job(request *r)
     r->job.src = r->operands[0];
     r->job.dst = r->operands[1];
     if (command_ranks()->n > 1) r->job.ranks = command_ranks();
+    gpus_hide_others(r);
     r->job.progress = progress_report;
     r->job.progress_arg = &bar;
     const qfz_status status = qfz_job_run(&r->job, &report, &err);

@@ -145,6 +145,9 @@ typedef struct qfz_job {
     qfz_engine_choice engine;
     const int *gpus; /* CUDA devices, as CUDA numbers those that this process sees; NULL: all */
     int n_gpus;
+    const int *gpus_shown; /* what qfz_job_gpus() said, where the program has let CUDA see only
+                              these, in this order; NULL: it sees all */
+    int n_gpus_shown;
     int64_t gpu_memory_bytes; /* that is used of each GPU, 0: nine tenths of what is free */
     const char *gpu_method;   /* of the CUDA engine: a published method by its name; NULL or
                                  "auto": what is fastest.  No result depends on it */
@@ -162,6 +165,14 @@ typedef struct qfz_job {
 } qfz_job;
 
 QFZ_API qfz_job qfz_job_default(qfz_task task);
+
+enum { QFZ_GPUS_MAX = 64 };
+
+/* Which of n_there GPUs (at least 1) this process would use for a job: gpus, or this rank's share,
+ * by their numbers; gpus has room for QFZ_GPUS_MAX.  For programs that hide the others, before
+ * anything has started CUDA: it starts all that it sees, some tenths of a second each. */
+QFZ_API QFZ_CHECKED qfz_status qfz_job_gpus(const qfz_job *job, int n_there, int *gpus, int *n,
+                                            qfz_error *err);
 
 enum { QFZ_STEPS = 16 };
 

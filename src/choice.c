@@ -2,10 +2,9 @@
 #include "choice.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "gpu/gpu.h"
-
-_Static_assert((int)QFZ_MAX_DEVICES == (int)QFZ_GPU_MAX_DEVICES, "room for every device");
 
 void qfz_choose_cpu(qfz_choice *choice, const qfz_error *err)
 {
@@ -15,37 +14,57 @@ void qfz_choose_cpu(qfz_choice *choice, const qfz_error *err)
                        err->message);
 }
 
-/* Of n devices each process on this machine takes its share, at least one. */
-static void share_devices(qfz_choice *choice, const qfz_wish *wish, int n)
+/* Of n_there devices each process on this machine takes its share, at least one. */
+static int share_devices(const qfz_wish *wish, int n_there, int *numbers)
 {
     const int step = wish->n_local > 1 ? wish->n_local : 1;
-    choice->n_devices = 0;
-    for (int i = wish->local_rank % n; i < n; i += step)
-        choice->devices[choice->n_devices++] = i;
+    int n = 0;
+    for (int i = wish->local_rank % n_there; i < n_there && n < QFZ_GPUS_MAX; i += step)
+        numbers[n++] = i;
+    return wish->n_gpus > 0 && wish->n_gpus < n ? wish->n_gpus : n;
 }
 
+qfz_status qfz_wish_gpus(const qfz_wish *wish, int n_there, int *numbers, int *n, qfz_error *err)
+{
+    if (!wish->gpus) {
+        *n = share_devices(wish, n_there, numbers);
+        return QFZ_OK;
+    }
+    if (wish->n_gpus < 1 || wish->n_gpus > QFZ_GPUS_MAX)
+        return qfz_fail(err, QFZ_EARG, "%d GPUs; 1 to %d can be used", wish->n_gpus, QFZ_GPUS_MAX);
+    for (int i = 0; i < wish->n_gpus; i++) {
+        const int number = wish->gpus[i];
+        if (number < 0 || number >= n_there)
+            return qfz_fail(err, QFZ_EARG, "there is no GPU %d; there are %d, counted from 0",
+                            number, n_there);
+        for (int k = 0; k < i; k++)
+            if (numbers[k] == number)
+                return qfz_fail(err, QFZ_EARG, "GPU %d is named twice", number);
+        numbers[i] = number;
+    }
+    *n = wish->n_gpus;
+    return QFZ_OK;
+}
+
+/* Where the program has chosen what CUDA shows, that is all there is; unless CUDA had been started
+ * before, by MPI for one, and shows what it did then. */
 static qfz_status take_devices(qfz_choice *choice, const qfz_wish *wish, int n_there,
                                qfz_error *err)
 {
-    const int n = wish->n_gpus;
-    if (!wish->gpus) {
-        share_devices(choice, wish, n_there);
-        if (n > 0 && n < choice->n_devices) choice->n_devices = n;
-        return QFZ_OK;
-    }
-    if (n < 1 || n > QFZ_MAX_DEVICES)
-        return qfz_fail(err, QFZ_EARG, "%d GPUs; 1 to %d can be used", n, QFZ_MAX_DEVICES);
-    choice->n_devices = n;
+    const bool in_effect = wish->shown && n_there <= wish->n_shown;
+    int numbers[QFZ_GPUS_MAX];
+    int n = wish->n_shown;
+    if (wish->shown)
+        memcpy(numbers, wish->shown, (size_t)n * sizeof *numbers);
+    else
+        QFZ_TRY(qfz_wish_gpus(wish, n_there, numbers, &n, err));
     for (int i = 0; i < n; i++) {
-        const int device = wish->gpus[i];
-        if (device < 0 || device >= n_there)
-            return qfz_fail(err, QFZ_EARG, "there is no GPU %d; there are %d, counted from 0",
-                            device, n_there);
-        for (int k = 0; k < i; k++)
-            if (choice->devices[k] == device)
-                return qfz_fail(err, QFZ_EARG, "GPU %d is named twice", device);
-        choice->devices[i] = device;
+        choice->devices[i] =
+            (qfz_device){.index = in_effect ? i : numbers[i], .number = numbers[i]};
+        if (choice->devices[i].index >= n_there)
+            return qfz_fail(err, QFZ_EGPU, "CUDA shows no GPU %d", numbers[i]);
     }
+    choice->n_devices = n;
     return QFZ_OK;
 }
 
@@ -53,10 +72,10 @@ static qfz_status choose_cuda(qfz_choice *choice, const qfz_wish *wish, qfz_erro
 {
     int n_there = 0;
     int64_t free_bytes = 0;
-    QFZ_TRY(qfz_gpu_devices(&n_there, err));
+    QFZ_TRY(qfz_gpu_count(&n_there, err));
     *choice = (qfz_choice){.engine = &qfz_engine_cuda};
     QFZ_TRY(take_devices(choice, wish, n_there, err));
-    QFZ_TRY(qfz_gpu_memory(choice->devices, choice->n_devices, &free_bytes, err));
+    QFZ_TRY(qfz_gpu_start(choice->devices, choice->n_devices, &free_bytes, err));
     choice->device_memory_bytes =
         wish->gpu_memory_bytes ? wish->gpu_memory_bytes : free_bytes / 10 * 9;
     return QFZ_OK;

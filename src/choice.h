@@ -5,26 +5,29 @@
 
 #include "engine.h"
 
-enum { QFZ_MAX_DEVICES = 64 };
-
 typedef struct qfz_choice {
     const qfz_engine *engine;
     int n_devices; /* at least 1; an engine without devices has one, the machine */
-    int devices[QFZ_MAX_DEVICES];
+    qfz_device devices[QFZ_GPUS_MAX];
     int64_t device_memory_bytes; /* that may be used of each; 0: the engine has no devices */
     char warning[256];           /* why it is not the engine that one could expect; or "" */
 } qfz_choice;
 
 /* What is wished: gpus NULL means all that there are, or the first n_gpus of them if that is not 0;
- * memory_bytes 0 most of what is free. */
+ * shown as in qfz_job; memory_bytes 0 most of what is free. */
 typedef struct qfz_wish {
     qfz_engine_choice engine;
     const int *gpus;
     int n_gpus;
+    const int *shown;
+    int n_shown;
     int local_rank, n_local; /* processes of this job on this machine share its GPUs; 0, 0: alone */
     int64_t gpu_memory_bytes;
     const char *method; /* as in qfz_worker_spec */
 } qfz_wish;
+
+/* The numbers of the GPUs that are wished of n_there; room for QFZ_GPUS_MAX. */
+qfz_status qfz_wish_gpus(const qfz_wish *wish, int n_there, int *numbers, int *n, qfz_error *err);
 
 /* AUTO takes GPUs where they can be used and the CPU, with a warning if GPUs were to be expected,
  * where not.  A wish that names GPUs or their method wants the CUDA engine. */

@@ -49,20 +49,28 @@ typedef struct qfz_numbers {
     uint64_t *slot_label; /* 0: the tile owns it */
 } qfz_numbers;
 
+/* One of an engine's devices. */
+typedef struct qfz_device {
+    int index;  /* from 0 */
+    int number; /* by which the user knows it */
+} qfz_device;
+
 typedef struct qfz_worker_spec {
     const qfz_rule *rule; /* borrowed as long as the worker lives */
     qfz_kind kind;
     int32_t max_h, max_w; /* of its tiles */
     int n_threads;        /* how many it may use for one tile */
-    int device;           /* which of the engine's devices; 0 where there is one */
+    qfz_device device;    /* index 0 where there is one */
     const char *method;   /* a published one by name, or NULL: what is fastest; borrowed */
 } qfz_worker_spec;
 
 typedef struct qfz_engine {
     const char *name;
 
-    qfz_status (*open)(qfz_worker **worker, const qfz_worker_spec *spec, qfz_error *err);
-    void (*close)(qfz_worker *worker); /* NULL is allowed */
+    /* Workers that are alike, one for each thread of a device: what they need is taken for all at
+     * once.  They are closed together, too; NULLs are allowed. */
+    qfz_status (*open)(qfz_worker **workers, int n, const qfz_worker_spec *spec, qfz_error *err);
+    void (*close)(qfz_worker *const *workers, int n);
 
     /* Memory of a worker beside the tile's pixels, bytes per pixel at the most: the host's, and
      * the device's, where the engine has one (else NULL). */

@@ -17,29 +17,20 @@ static int64_t tile_px(const qfz_setup *setup)
 
 /* ----------------------------------------------------------------------------------- open, close
  */
-static void hand_close(qfz_hand *hand, const qfz_engine *engine)
+static void hand_close(qfz_hand *hand)
 {
     qfz_source_close(hand->source);
-    engine->close(hand->worker);
     free(hand->pixels);
     free(hand->valid);
     free(hand->out);
     free(hand->records);
 }
 
-static qfz_status hand_open(qfz_hand *hand, const qfz_setup *setup, int device, qfz_error *err)
+static qfz_status hand_open(qfz_hand *hand, const qfz_setup *setup, qfz_error *err)
 {
     const qfz_source_info *const info = &setup->info;
     const int64_t px = tile_px(setup);
     QFZ_TRY(qfz_source_open_reader(&hand->source, setup->job, err));
-    const qfz_worker_spec spec = {.rule = &setup->rule,
-                                  .kind = setup->kind,
-                                  .max_h = (int32_t)setup->tiling.tile_h,
-                                  .max_w = (int32_t)setup->tiling.tile_w,
-                                  .n_threads = 1,
-                                  .device = device,
-                                  .method = setup->method};
-    QFZ_TRY(setup->engine->open(&hand->worker, &spec, err));
     QFZ_TRY(qfz_alloc(&hand->pixels, px * info->n_bands, qfz_type_bytes(info->type), err));
     if (info->may_be_invalid) QFZ_TRY(QFZ_NEW(&hand->valid, px, err));
     if (qfz_setup_out_bytes(setup) > 0)
@@ -50,22 +41,76 @@ static qfz_status hand_open(qfz_hand *hand, const qfz_setup *setup, int device, 
     return QFZ_NEW(&hand->records, hand->records_n * words, err);
 }
 
-/* An item of a loop: where there are many threads, and devices, it takes long one by one. */
-static qfz_status open_hand(void *arg, int64_t item, int worker, qfz_error *err)
+/* The first of the hands of a device; they stand side by side. */
+static int first_hand(const qfz_run *run, int64_t device)
 {
-    (void)worker;
-    const qfz_run *const run = arg;
-    const qfz_choice *const choice = &run->setup->choice;
-    return hand_open(&run->hands[item], run->setup, choice->devices[item % choice->n_devices], err);
+    return (int)(run->n_hands * device / run->setup->choice.n_devices);
 }
 
-static qfz_status close_hand(void *arg, int64_t item, int worker, qfz_error *err)
+static qfz_status workers_open(qfz_run *run, int64_t device, qfz_error *err)
 {
-    (void)worker;
+    const qfz_setup *const setup = run->setup;
+    const int first = first_hand(run, device), end = first_hand(run, device + 1);
+    const qfz_worker_spec spec = {.rule = &setup->rule,
+                                  .kind = setup->kind,
+                                  .max_h = (int32_t)setup->tiling.tile_h,
+                                  .max_w = (int32_t)setup->tiling.tile_w,
+                                  .n_threads = 1,
+                                  .device = setup->choice.devices[device],
+                                  .method = setup->method};
+    return end > first ? setup->engine->open(run->workers + first, end - first, &spec, err)
+                       : QFZ_OK;
+}
+
+static void workers_close(qfz_run *run, int64_t device)
+{
+    const int first = first_hand(run, device), end = first_hand(run, device + 1);
+    if (end > first && run->workers[first])
+        run->setup->engine->close(run->workers + first, end - first);
+}
+
+/* Items of one loop: devices' workers, which take longest, then hands. */
+static qfz_status open_item(void *arg, int64_t item, int thread, qfz_error *err)
+{
+    (void)thread;
+    qfz_run *const run = arg;
+    const int n_devices = run->setup->choice.n_devices;
+    return item < n_devices ? workers_open(run, item, err)
+                            : hand_open(&run->hands[item - n_devices], run->setup, err);
+}
+
+static qfz_status close_item(void *arg, int64_t item, int thread, qfz_error *err)
+{
+    (void)thread;
     (void)err;
-    const qfz_run *const run = arg;
-    hand_close(&run->hands[item], run->setup->engine);
+    qfz_run *const run = arg;
+    const int n_devices = run->setup->choice.n_devices;
+    if (item < n_devices)
+        workers_close(run, item);
+    else
+        hand_close(&run->hands[item - n_devices]);
     return QFZ_OK;
+}
+
+static qfz_status open_hands(qfz_run *run, int n_hands, qfz_error *err)
+{
+    const int n = run->setup->choice.n_devices + n_hands;
+    QFZ_TRY(QFZ_NEW_ZERO(&run->workers, n_hands, err));
+    QFZ_TRY(QFZ_NEW_ZERO(&run->hands, n_hands, err));
+    run->n_hands = n_hands;
+    QFZ_TRY(qfz_parallel_for(n, n, open_item, run, err));
+    for (int i = 0; i < n_hands; i++)
+        run->hands[i].worker = run->workers[i];
+    return QFZ_OK;
+}
+
+static void close_hands(qfz_run *run)
+{
+    qfz_error none = {.status = QFZ_OK};
+    const int n = run->n_hands > 0 ? run->setup->choice.n_devices + run->n_hands : 0;
+    (void)qfz_parallel_for(n, n, close_item, run, &none);
+    free(run->hands);
+    free(run->workers);
 }
 
 /* The folder of the journal, or of the output if there is such a folder (dst may be none, or no
@@ -130,9 +175,7 @@ qfz_status qfz_run_open(qfz_run *run, const qfz_setup *setup, const qfz_ranks *r
         setup->job->phase == QFZ_PHASE_STITCH ? 0 : run->end_tile - run->first_tile;
     const int n_hands = n_own < setup->n_threads ? (int)n_own : setup->n_threads;
     qfz_status st;
-    QFZ_TRY_OR(st, failed, QFZ_NEW_ZERO(&run->hands, n_hands, err));
-    run->n_hands = n_hands;
-    QFZ_TRY_OR(st, failed, qfz_parallel_for(n_hands, n_hands, open_hand, run, err));
+    QFZ_TRY_OR(st, failed, open_hands(run, n_hands, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_ZERO(&run->kept, run->n_tiles, err));
     QFZ_TRY_OR(st, failed, open_stitch(run, err));
     return QFZ_OK;
@@ -144,15 +187,12 @@ failed:
 
 void qfz_run_close(qfz_run *run)
 {
-    qfz_error none = {.status = QFZ_OK};
-    if (run->n_hands > 0)
-        (void)qfz_parallel_for(run->n_hands, run->n_hands, close_hand, run, &none);
+    close_hands(run);
     for (int64_t i = 0; run->kept && i < run->n_tiles; i++) {
         free(run->kept[i].pixels);
         free(run->kept[i].valid);
     }
     qfz_stitch_close(run->stitch);
-    free(run->hands);
     free(run->kept);
     *run = (qfz_run){0};
 }

@@ -87,6 +87,7 @@ typedef struct qfz_run {
     qfz_stitch *stitch;
     int n_hands;
     qfz_hand *hands;
+    qfz_worker **workers; /* theirs */
     int64_t n_tiles;
     kept_tile *kept;
     int64_t kept_bytes;

@@ -98,10 +98,16 @@ qfz_status qfz_session_open(qfz_session **out, const qfz_image *image, const qfz
     return QFZ_OK;
 }
 
+static void close_worker(qfz_session *s)
+{
+    if (s->worker) s->engine->close(&s->worker, 1);
+    s->worker = NULL;
+}
+
 void qfz_session_close(qfz_session *s)
 {
     if (!s) return;
-    s->engine->close(s->worker);
+    close_worker(s);
     qfz_answer_fini(&s->answer);
     free(s->omega);
     free(s->labels);
@@ -122,8 +128,7 @@ const char *qfz_session_engine(const qfz_session *s)
 static qfz_status need_worker(qfz_session *s, qfz_kind kind, const qfz_rule *rule, qfz_error *err)
 {
     if (s->worker && s->kind == kind) return QFZ_OK;
-    s->engine->close(s->worker);
-    s->worker = NULL;
+    close_worker(s);
     qfz_choice choice = s->choice;
     QFZ_TRY(qfz_choice_settle(&choice, s->wished, rule, kind, err));
     s->engine = choice.engine;
@@ -136,7 +141,7 @@ static qfz_status need_worker(qfz_session *s, qfz_kind kind, const qfz_rule *rul
                                   .n_threads = s->n_threads,
                                   .device = choice.devices[0],
                                   .method = s->method};
-    QFZ_TRY(s->engine->open(&s->worker, &spec, err));
+    QFZ_TRY(s->engine->open(&s->worker, 1, &spec, err));
     return s->engine->load(s->worker, &s->image, err);
 }
 

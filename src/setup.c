@@ -62,6 +62,7 @@ static qfz_status check_count_only(const qfz_job *job, qfz_error *err)
 
 static qfz_status check_job(const qfz_job *job, qfz_error *err)
 {
+    const int n_shown = job->n_gpus_shown;
     const qfz_method *const m = &job->method;
     if (!job->src || (!job->dst && !job->count_only))
         return qfz_fail(err, QFZ_EARG, "source and output must be named");
@@ -72,6 +73,8 @@ static qfz_status check_job(const qfz_job *job, qfz_error *err)
     if (job->retries < 0 || !(job->retry_wait_s >= 0))
         return qfz_fail(err, QFZ_EARG, "%d retries after %g s", job->retries, job->retry_wait_s);
     if (job->memory_bytes < 0) return qfz_fail(err, QFZ_EARG, "memory is negative");
+    if (job->gpus_shown && (n_shown < 1 || n_shown > QFZ_GPUS_MAX))
+        return qfz_fail(err, QFZ_EARG, "%d GPUs are shown; 1 to %d can be", n_shown, QFZ_GPUS_MAX);
     if (m->omega && !wants_omega(job))
         return qfz_fail(err, QFZ_EARG, "omega belongs to simplify only");
     if (job->labels && !wants_omega(job))
@@ -295,19 +298,35 @@ static bool wants_gpu(const qfz_setup *setup)
     return setup->job->gpus || setup->job->gpu_memory_bytes || setup->method;
 }
 
+static qfz_wish wish_of(const qfz_job *job)
+{
+    return (qfz_wish){.engine = job->engine,
+                      .gpus = job->gpus,
+                      .n_gpus = job->n_gpus,
+                      .shown = job->gpus_shown,
+                      .n_shown = job->n_gpus_shown,
+                      .gpu_memory_bytes = job->gpu_memory_bytes,
+                      .local_rank = job->ranks ? job->ranks->local_rank : 0,
+                      .n_local = job->ranks ? job->ranks->n_local : 0};
+}
+
+qfz_status qfz_job_gpus(const qfz_job *job, int n_there, int *gpus, int *n, qfz_error *err)
+{
+    const qfz_wish wish = wish_of(job);
+    err->status = QFZ_OK;
+    if (n_there < 1) return qfz_fail(err, QFZ_EARG, "no GPUs to choose from");
+    return qfz_wish_gpus(&wish, n_there, gpus, n, err);
+}
+
 static qfz_status choose_engine(qfz_setup *setup, qfz_error *err)
 {
     const qfz_job *const job = setup->job;
     if (job->gpu_method && strcmp(job->gpu_method, "auto") != 0) setup->method = job->gpu_method;
     const int64_t n_px = setup->info.w * setup->info.h;
     const bool small = job->engine == QFZ_ENGINE_AUTO && !wants_gpu(setup) && n_px < DEVICE_PX_MIN;
-    const qfz_wish wish = {.engine = small ? QFZ_ENGINE_CPU : job->engine,
-                           .gpus = job->gpus,
-                           .n_gpus = job->n_gpus,
-                           .gpu_memory_bytes = job->gpu_memory_bytes,
-                           .method = setup->method,
-                           .local_rank = job->ranks ? job->ranks->local_rank : 0,
-                           .n_local = job->ranks ? job->ranks->n_local : 0};
+    qfz_wish wish = wish_of(job);
+    if (small) wish.engine = QFZ_ENGINE_CPU;
+    wish.method = setup->method;
     QFZ_TRY(qfz_choose(&setup->choice, &wish, err));
     setup->engine = setup->choice.engine;
     setup->n_threads = job->n_threads ? job->n_threads : machine_threads(job);

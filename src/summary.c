@@ -23,21 +23,27 @@ failed:
 
 void qfz_summary_fini(qfz_summary *summary)
 {
-    free(summary->values);
-    free(summary->valid);
-    free(summary->slot);
-    qfz_links_fini(&summary->links);
-    qfz_absorbs_fini(&summary->absorbs);
+    if (!summary->is_view) {
+        free(summary->values);
+        free(summary->valid);
+        free(summary->slot);
+        qfz_links_fini(&summary->links);
+        qfz_absorbs_fini(&summary->absorbs);
+    }
+    free(summary->packed);
     *summary = (qfz_summary){0};
 }
 
 void qfz_answer_fini(qfz_answer *answer)
 {
-    qfz_links_fini(&answer->ghosts);
-    free(answer->cross);
-    free(answer->cross_has);
-    free(answer->slot);
-    free(answer->holds_to);
+    if (!answer->packed) {
+        qfz_links_fini(&answer->ghosts);
+        free(answer->cross);
+        free(answer->cross_has);
+        free(answer->slot);
+        free(answer->holds_to);
+    }
+    free(answer->packed);
     *answer = (qfz_answer){0};
 }
 
@@ -92,15 +98,6 @@ void qfz_absorbs_fini(qfz_absorbs *absorbs)
     *absorbs = (qfz_absorbs){0};
 }
 
-static void copy_pixel(char *to, const char *from, size_t bytes)
-{
-    switch (bytes) {
-    case 1: *to = *from; break;
-    case 2: memcpy(to, from, 2); break;
-    default: memcpy(to, from, 4); break;
-    }
-}
-
 void qfz_summary_take_ring(qfz_summary *summary, const qfz_image *tile)
 {
     const size_t bytes = qfz_type_bytes(tile->type);
@@ -111,8 +108,8 @@ void qfz_summary_take_ring(qfz_summary *summary, const qfz_image *tile)
         const int64_t px = y * tile->w + x;
         summary->valid[i] = tile->valid ? tile->valid[px] : 1;
         for (int64_t b = 0; b < tile->n_bands; b++)
-            copy_pixel((char *)summary->values + (size_t)(b * summary->n_ring + i) * bytes,
-                       (const char *)tile->pixels + (size_t)(b * n_px + px) * bytes, bytes);
+            qfz_copy_span((char *)summary->values + (size_t)(b * summary->n_ring + i) * bytes,
+                          (const char *)tile->pixels + (size_t)(b * n_px + px) * bytes, bytes);
     }
 }
 

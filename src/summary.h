@@ -6,6 +6,8 @@
 #ifndef QFZ_SUMMARY_H
 #define QFZ_SUMMARY_H
 
+#include <string.h>
+
 #include "box.h"
 #include "rule.h"
 
@@ -21,13 +23,13 @@ typedef enum qfz_kind {
     QFZ_TREE            /* the alpha-tree of one image; nothing is stitched */
 } qfz_kind;
 
-/* Edges u[i] - v[i] of key level[i], ascending by level. */
+/* Edges u[i] - v[i] of key level[i], ascending by level; those of a group in any order. */
 typedef struct qfz_links {
     int64_t n, room;
     uint32_t *u, *v, *level;
 } qfz_links;
 
-/* At level[i], the component of at[i] takes in pixels with values in lo..hi; ascending by level.
+/* At level[i], the component of at[i] takes in pixels with values in lo..hi; in order as links are.
  * Band b of event i is lo[i * n_bands + b], in the raster's type. */
 typedef struct qfz_absorbs {
     int64_t n, room;
@@ -48,6 +50,9 @@ typedef struct qfz_summary {
 
     qfz_links links;     /* QFZ_LEVELS, QFZ_OMEGA */
     qfz_absorbs absorbs; /* QFZ_OMEGA */
+
+    bool is_view; /* the arrays lie elsewhere (pack.h): */
+    void *packed; /* in here, which goes instead of them; NULL: they are somebody else's */
 } qfz_summary;
 
 typedef struct qfz_answer {
@@ -63,6 +68,8 @@ typedef struct qfz_answer {
     uint32_t n_slots;
     uint32_t *slot;
     uint32_t *holds_to;
+
+    void *packed; /* not NULL: the arrays lie in here (pack.h), and it goes instead of them */
 } qfz_answer;
 
 /* An empty summary of a box: ring values and validity allocated, nothing else. */
@@ -81,6 +88,17 @@ qfz_status qfz_absorbs_reserve(qfz_absorbs *absorbs, int64_t n, const qfz_rule *
                                qfz_error *err);
 void qfz_links_fini(qfz_links *links);
 void qfz_absorbs_fini(qfz_absorbs *absorbs);
+
+/* The values of one pixel, or one end of a range of them. */
+static inline void qfz_copy_span(void *to, const void *from, size_t bytes)
+{
+    switch (bytes) {
+    case 1: memcpy(to, from, 1); break;
+    case 2: memcpy(to, from, 2); break;
+    case 4: memcpy(to, from, 4); break;
+    default: memcpy(to, from, bytes); break;
+    }
+}
 
 /* Copies the ring's values and validity out of a tile's image. */
 void qfz_summary_take_ring(qfz_summary *summary, const qfz_image *tile);

@@ -24,7 +24,7 @@ __attribute__((unused)) static void need_engine(void)
 {
     int n = 0;
     qfz_error err = {.status = QFZ_OK};
-    if (TEST_ENGINE == QFZ_ENGINE_CPU || qfz_gpu_devices(&n, &err) == QFZ_OK) return;
+    if (TEST_ENGINE == QFZ_ENGINE_CPU || qfz_gpu_count(&n, &err) == QFZ_OK) return;
     printf("%s: skipped\n", err.message);
     exit(77);
 }

@@ -6,7 +6,7 @@
 #include "cpu/worker.h"
 #include "memory.h"
 
-static void worker_close(qfz_worker *worker)
+static void close_one(qfz_worker *worker)
 {
     if (!worker) return;
     free(worker->scratch);
@@ -37,21 +37,40 @@ static qfz_status open_kind(qfz_worker *worker, int64_t h, int64_t w, qfz_error 
     return QFZ_OK;
 }
 
-static qfz_status worker_open(qfz_worker **out, const qfz_worker_spec *spec, qfz_error *err)
+static void workers_close(qfz_worker *const *workers, int n)
+{
+    for (int i = 0; i < n; i++)
+        close_one(workers[i]);
+}
+
+static qfz_status open_one(qfz_worker **out, const qfz_worker_spec *spec, qfz_error *err)
 {
     qfz_worker *worker = NULL;
-    if (spec->method)
-        return qfz_fail(err, QFZ_EARG, "method %s belongs to the CUDA engine", spec->method);
     QFZ_TRY(QFZ_NEW_ZERO(&worker, 1, err));
     worker->rule = spec->rule;
     worker->kind = spec->kind;
     worker->n_threads = spec->n_threads;
     const qfz_status st = open_kind(worker, spec->max_h, spec->max_w, err);
     if (st != QFZ_OK) {
-        worker_close(worker);
+        close_one(worker);
         return st;
     }
     *out = worker;
+    return QFZ_OK;
+}
+
+static qfz_status workers_open(qfz_worker **workers, int n, const qfz_worker_spec *spec,
+                               qfz_error *err)
+{
+    if (spec->method)
+        return qfz_fail(err, QFZ_EARG, "method %s belongs to the CUDA engine", spec->method);
+    for (int i = 0; i < n; i++) {
+        const qfz_status st = open_one(&workers[i], spec, err);
+        if (st == QFZ_OK) continue;
+        workers_close(workers, i);
+        workers[0] = NULL;
+        return st;
+    }
     return QFZ_OK;
 }
 
@@ -125,8 +144,8 @@ static qfz_status tree(qfz_worker *worker, uint32_t *parent, uint32_t *level, in
 
 const qfz_engine qfz_engine_cpu = {
     .name = "cpu",
-    .open = worker_open,
-    .close = worker_close,
+    .open = workers_open,
+    .close = workers_close,
     .bytes_per_px = bytes_per_px,
     .load = load,
     .summarise = summarise,

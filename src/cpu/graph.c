@@ -121,14 +121,19 @@ void qfz_graph_sort(qfz_graph *graph)
 }
 
 /* ------------------------------------------------------------------------------------- forest */
-void qfz_forest_reset(qfz_forest *forest, uint32_t n)
+void qfz_forest_reset_some(qfz_forest *forest, uint32_t first, uint32_t end)
 {
-    forest->n = n;
-    for (uint32_t v = 0; v < n; v++) {
+    for (uint32_t v = first; v < end; v++) {
         forest->up[v] = v;
         forest->find[v] = v;
         forest->key[v] = 1;
     }
+}
+
+void qfz_forest_reset(qfz_forest *forest, uint32_t n)
+{
+    forest->n = n;
+    qfz_forest_reset_some(forest, 0, n);
 }
 
 /* Climbs on the side of the lower key; at a root the other side is the only one left. */

@@ -41,8 +41,9 @@ void qfz_graph_add_links(qfz_graph *graph, int64_t first, int64_t n, uint32_t al
 
 void qfz_graph_sort(qfz_graph *graph);
 
-/* Every vertex alone. */
+/* Every vertex alone; or those of a range only. */
 void qfz_forest_reset(qfz_forest *forest, uint32_t n);
+void qfz_forest_reset_some(qfz_forest *forest, uint32_t first, uint32_t end);
 
 static inline uint32_t qfz_forest_root(qfz_forest *forest, uint32_t v)
 {

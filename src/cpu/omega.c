@@ -92,8 +92,8 @@ static qfz_status tell_absorb(const pass *p, uint32_t root, uint32_t level)
     QFZ_TRY(qfz_absorbs_reserve(out, out->n + 1, p->rule, p->err));
     out->at[out->n] = p->mark[root];
     out->level[out->n] = level;
-    memcpy((char *)out->lo + (size_t)out->n * p->span_bytes, lo_of(p, root), p->span_bytes);
-    memcpy((char *)out->hi + (size_t)out->n * p->span_bytes, hi_of(p, root), p->span_bytes);
+    qfz_copy_span((char *)out->lo + (size_t)out->n * p->span_bytes, lo_of(p, root), p->span_bytes);
+    qfz_copy_span((char *)out->hi + (size_t)out->n * p->span_bytes, hi_of(p, root), p->span_bytes);
     out->n++;
     return QFZ_OK;
 }

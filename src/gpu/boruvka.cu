@@ -139,7 +139,8 @@ size_t qfz_gpu_saliency_bytes(const qfz_gpu_edges *edges, int64_t n_ghosts)
 }
 
 static qfz_status saliency_by_rows(qfz_gpu *gpu, const qfz_gpu_edges *edges,
-                                   const qfz_gpu_links *ghosts, void *d_scratch, void *d_saliency)
+                                   const qfz_gpu_links *ghosts, void *d_scratch,
+                                   uint16_t *d_saliency)
 {
     qfz_rows rows = {};
     qfz_carve room = {static_cast<char *>(d_scratch), 0};
@@ -148,14 +149,15 @@ static qfz_status saliency_by_rows(qfz_gpu *gpu, const qfz_gpu_edges *edges,
     QFZ_TRY(qfz_boruvka_begin(gpu, &rows.forest, ghosts));
     QFZ_TRY(qfz_rows_blocks(gpu, edges, &rows, d_saliency));
     QFZ_TRY(qfz_boruvka_rounds(gpu, &rows.forest));
-    return qfz_rows_query(gpu, edges, &rows, d_saliency);
+    return qfz_rows_query(gpu, &rows, d_saliency);
 }
 
 qfz_status qfz_gpu_saliency(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_gpu_links *ghosts,
                             void *d_scratch, void *d_saliency)
 {
     qfz_gpu_forest forest;
-    if (qfz_rows_fit(edges)) return saliency_by_rows(gpu, edges, ghosts, d_scratch, d_saliency);
+    if (qfz_rows_fit(edges))
+        return saliency_by_rows(gpu, edges, ghosts, d_scratch, (uint16_t *)d_saliency);
     QFZ_TRY(qfz_gpu_forest_make(gpu, edges, ghosts != NULL, ghosts, d_scratch, &forest));
     return qfz_boruvka_query(gpu, edges, &forest, d_saliency);
 }

@@ -75,11 +75,12 @@ qfz_status qfz_gpu_forest_make(qfz_gpu *gpu, const qfz_gpu_edges *edges, bool ke
 
 /* The saliency of every edge, out of a forest that does not remain.  ghosts: as above, or NULL.
  * d_saliency: n_dirs planes of h * w, the minimax level of each edge's two pixels, the greatest
- * value of the type where there is no edge inside the tile; of uint16_t for narrow edges, else of
- * uint32_t (QFZ_NONE).  d_scratch has qfz_gpu_saliency_bytes(), about as many as the forest. */
+ * value of the type where there is no edge inside the tile; of uint16_t for narrow edges, among
+ * which a level may be as great as that, else of uint32_t.  d_scratch has qfz_gpu_saliency_bytes(),
+ * about as many as the forest. */
 static inline bool qfz_gpu_is_narrow(const qfz_gpu_edges *edges)
 {
-    return edges->max_key < UINT16_MAX;
+    return edges->max_key <= UINT16_MAX;
 }
 size_t qfz_gpu_saliency_bytes(const qfz_gpu_edges *edges, int64_t n_ghosts);
 qfz_status qfz_gpu_saliency(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_gpu_links *ghosts,

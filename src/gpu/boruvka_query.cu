@@ -406,9 +406,7 @@ qfz_status qfz_boruvka_query(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz
 {
     typedef unsigned long long wide;
     const bool narrow = qfz_gpu_is_narrow(edges), eight = edges->connectivity == 8;
-    if (!forest->wide)
-        return narrow ? query<uint16_t, uint32_t, 4>(gpu, forest, d_saliency)
-                      : query<uint32_t, uint32_t, 4>(gpu, forest, d_saliency);
+    if (!forest->wide) return query<uint16_t, uint32_t, 4>(gpu, forest, d_saliency);
     if (narrow)
         return eight ? query<uint16_t, wide, 4>(gpu, forest, d_saliency)
                      : query<uint16_t, wide, 2>(gpu, forest, d_saliency);

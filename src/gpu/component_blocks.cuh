@@ -94,6 +94,18 @@ static __device__ __forceinline__ uint32_t up_to(int x)
     return (2u << x) - 1;
 }
 
+/* The lowest bit that is set, by itself; 0: none is. */
+static __device__ __forceinline__ uint32_t lowest(uint32_t word)
+{
+    return word & (0u - word);
+}
+
+/* Which bit it is, the only one of a word. */
+static __device__ __forceinline__ uint32_t index_of(uint32_t bit)
+{
+    return (uint32_t)(QFZ_WARP - 1 - __clz((int)bit));
+}
+
 /* Moves bits one pixel to the right, or left; the neighbouring word's end moves in. */
 static __device__ __forceinline__ uint32_t moved_right(uint32_t word, uint32_t previous)
 {

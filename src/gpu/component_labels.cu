@@ -25,35 +25,47 @@ static __device__ __forceinline__ int64_t row_of(const layout &at, const block_p
     return (int64_t)(block.y + (int32_t)y) * at.blocks_w + block.x / SIDE;
 }
 
-/* Hooks what is on a block's ring to its root, so that nobody has far to go from there.  Roots are
- * settled: where they are wanted, the block's are added to its first pixels. */
+/* Hooks what is on a block's ring to its root, so that nobody has far to go from there.  A thread
+ * has some places of the ring, so that their parents are waited for together.  Roots are settled:
+ * where they are wanted, the block's are added to its first pixels, of which a thread has a row. */
+enum { PLACES = 4, RING_LANES = RING / PLACES };
+static_assert((int)RING_LANES == (int)SIDE, "a thread has a row");
+
 template <bool FIRSTS>
-static __global__ void __launch_bounds__(RING) k_flatten_ring(layout at, firsts_view firsts)
+static __global__ void __launch_bounds__(RING_LANES) k_flatten_ring(layout at, firsts_view firsts)
 {
     __shared__ uint32_t on_ring[WORDS]; /* first pixels */
-    const uint32_t i = threadIdx.x, place = at.ring[(int64_t)blockIdx.x * RING + i];
-    uint32_t *const bits = firsts.bits + (int64_t)blockIdx.x * WORDS + i;
-    const uint32_t inner = FIRSTS && i < WORDS ? *bits : 0; /* waited for at the end */
-    const uint32_t before = __shfl_up_sync(0xffffffffu, place, 1);
+    const uint32_t i = threadIdx.x;
+    const int64_t at_row = (int64_t)blockIdx.x * RING_LANES + i;
+    const ushort4 four = reinterpret_cast<const ushort4 *>(at.ring)[at_row];
+    uint2 *const bits = reinterpret_cast<uint2 *>(firsts.bits) + at_row;
+    const uint2 inner = FIRSTS ? *bits : make_uint2(0, 0); /* waited for at the end */
+    const uint32_t place[PLACES] = {four.x, four.y, four.z, four.w};
     const block_place block = place_of(at, blockIdx.x);
-    if (FIRSTS && i < WORDS) on_ring[i] = 0;
+    uint32_t before = __shfl_up_sync(0xffffffffu, place[PLACES - 1], 1);
+    uint32_t px[PLACES], up[PLACES];
+    if (i % QFZ_WARP == 0) before = NO_PLACE;
+    if (FIRSTS) on_ring[2 * i] = on_ring[2 * i + 1] = 0;
     if (FIRSTS) __syncthreads();
-    if (place != NO_PLACE && (i % QFZ_WARP == 0 || place != before)) {
-        const uint32_t px = px_of(at, block, place), up = qfz_peek(at.parent + px);
-        if (up != px) {
-            const uint32_t top = qfz_find<qfz_in_global>(at.parent, up);
-            if (top != up) qfz_in_global::write(at.parent + px, top);
-        } else if (FIRSTS) {
-            atomicOr(on_ring + place / QFZ_WARP, 1u << place % QFZ_WARP);
-        }
+#pragma unroll
+    for (int k = 0; k < PLACES; k++) {
+        px[k] = place[k] == NO_PLACE || place[k] == before ? QFZ_NONE : px_of(at, block, place[k]);
+        up[k] = px[k] == QFZ_NONE ? QFZ_NONE : qfz_peek(at.parent + px[k]);
+        before = place[k];
+    }
+#pragma unroll
+    for (int k = 0; k < PLACES; k++) {
+        if (FIRSTS && up[k] == px[k] && px[k] != QFZ_NONE)
+            atomicOr(on_ring + place[k] / QFZ_WARP, 1u << place[k] % QFZ_WARP);
+        if (up[k] == px[k]) continue;
+        const uint32_t top = qfz_find<qfz_in_global>(at.parent, up[k]);
+        if (top != up[k]) qfz_in_global::write(at.parent + px[k], top);
     }
     if (!FIRSTS) return;
     __syncthreads();
-    if (i >= WORDS) return; /* whole warps go on, two words a row */
-    const uint32_t all = inner | on_ring[i], n = (uint32_t)__popc(all);
-    const uint32_t other = __shfl_xor_sync(0xffffffffu, n, 1);
+    const uint2 all = make_uint2(inner.x | on_ring[2 * i], inner.y | on_ring[2 * i + 1]);
     *bits = all;
-    if (i % 2 == 0) firsts.counts[row_of(at, block, i / 2)] = n + other;
+    firsts.counts[row_of(at, block, i)] = (uint32_t)(__popc(all.x) + __popc(all.y));
     if (blockIdx.x == 0 && i == 0) firsts.counts[firsts.n] = 0;
 }
 
@@ -90,12 +102,14 @@ static __device__ __forceinline__ void load_codes(const uint16_t *codes, uint32_
                                                   block_runs *runs)
 {
     const bool aligned = reinterpret_cast<uintptr_t>(codes) % sizeof(uint4) == 0;
+#pragma unroll 1
     for (uint32_t i = threadIdx.x; aligned && 8 * i + 8 <= n_runs; i += WORDS) {
         const uint4 eight = __ldg(reinterpret_cast<const uint4 *>(codes) + i);
         uint4 *const to = reinterpret_cast<uint4 *>(runs->label) + 2 * i;
         to[0] = make_uint4(eight.x & CODE_MASK, eight.x >> 16, eight.y & CODE_MASK, eight.y >> 16);
         to[1] = make_uint4(eight.z & CODE_MASK, eight.z >> 16, eight.w & CODE_MASK, eight.w >> 16);
     }
+#pragma unroll 1
     for (uint32_t i = (aligned ? n_runs & ~7u : 0) + threadIdx.x; i < n_runs; i += WORDS)
         runs->label[i] = codes[i];
 }
@@ -265,8 +279,12 @@ static __device__ __forceinline__ void write_ones(const layout &at, const block_
     }
 }
 
+/* Blocks that a multiprocessor's shared memory has room for; unrolled loops would take registers
+ * that they need. */
+enum { WRITE_BLOCKS = 12 };
+
 template <typename OUT>
-static __global__ void __launch_bounds__(WORDS)
+static __global__ void __launch_bounds__(WORDS, WRITE_BLOCKS)
     k_write_px(layout at, bool aligned, OUT out, uint32_t *d_px)
 {
     __shared__ block_runs runs;
@@ -297,8 +315,8 @@ static qfz_status write_px(qfz_gpu *gpu, const layout &at, const OUT &out, uint3
 
 static qfz_status write_roots(qfz_gpu *gpu, const layout &at, uint32_t *d_root)
 {
-    QFZ_TRY(qfz_launch(gpu, k_flatten_ring<false>, dim3((unsigned)at.n_blocks), dim3(RING), 0, at,
-                       firsts_view{}));
+    QFZ_TRY(qfz_launch(gpu, k_flatten_ring<false>, dim3((unsigned)at.n_blocks), dim3(RING_LANES), 0,
+                       at, firsts_view{}));
     return write_px(gpu, at, roots_out{}, d_root);
 }
 
@@ -390,8 +408,8 @@ qfz_status qfz_gpu_components_number(qfz_gpu *gpu, const qfz_gpu_image *image, c
     QFZ_TRY(link_image(gpu, image, rule, d_joins, &at));
     QFZ_TRY_CUDA(gpu->err,
                  cudaMemsetAsync(regions->d_spans, 0, span_words * sizeof(uint32_t), gpu->stream));
-    QFZ_TRY(qfz_launch(gpu, k_flatten_ring<true>, dim3((unsigned)at.n_blocks), dim3(RING), 0, at,
-                       firsts));
+    QFZ_TRY(qfz_launch(gpu, k_flatten_ring<true>, dim3((unsigned)at.n_blocks), dim3(RING_LANES), 0,
+                       at, firsts));
     QFZ_TRY(qfz_gpu_scan(gpu, scan, firsts.counts, firsts.before, firsts.n + 1));
     return write_px(gpu, at, out, regions->d_label);
 }

@@ -10,22 +10,37 @@ enum { PIECES = SIDE / QFZ_PIECE };
 
 /* ---- Runs of a block ------------------------------------------------------------------------- */
 
-struct block_words {
-    uint32_t valid[WORDS], right[WORDS], below[WORDS], below_right[WORDS], below_left[WORDS];
-    uint32_t starts[WORDS];
-    uint32_t before[WORDS]; /* runs that start in earlier words */
-    uint32_t sums[WORDS / QFZ_WARP];
+/* Where runs start, and how many do in earlier words. */
+struct run_words {
+    uint32_t starts[WORDS], before[WORDS];
+};
+
+/* What pixels are joined to (join_source.cuh). */
+template <bool EIGHT> struct join_words {
+    enum { DIAGONAL = EIGHT ? WORDS : 1 };
+    uint32_t right[WORDS], below[WORDS], below_right[DIAGONAL], below_left[DIAGONAL];
+};
+
+/* Runs come into the memory of the joins, once these have told the seams and the links. */
+template <bool EIGHT> struct block_words {
+    uint32_t valid[WORDS], sums[WORDS / QFZ_WARP];
+    uint32_t beyond[2]
+                   [SIDE / QFZ_WARP]; /* pixels joined to those below the block, and to its right */
+    union {
+        join_words<EIGHT> joins;
+        run_words runs;
+    };
 };
 
 /* The number of the run that has valid pixel x of a word. */
-static __device__ __forceinline__ uint32_t run_at(const block_words &words, int word, int x)
+static __device__ __forceinline__ uint32_t run_at(const run_words &runs, int word, int x)
 {
-    return words.before[word] + (uint32_t)__popc(words.starts[word] & up_to(x)) - 1;
+    return runs.before[word] + (uint32_t)__popc(runs.starts[word] & up_to(x)) - 1;
 }
 
 template <bool EIGHT, typename SOURCE>
 static __device__ __forceinline__ void read_words(const SOURCE &source, const block_place &block,
-                                                  block_words *words)
+                                                  block_words<EIGHT> *words)
 {
     const int row = 2 * ((int)threadIdx.x / PIECES), column = (int)threadIdx.x % PIECES;
     qfz_piece pieces[2];
@@ -34,11 +49,11 @@ static __device__ __forceinline__ void read_words(const SOURCE &source, const bl
     for (int k = 0; k < 2; k++) {
         const int i = (row + k) * PIECES + column;
         reinterpret_cast<uint16_t *>(words->valid)[i] = (uint16_t)pieces[k].valid;
-        reinterpret_cast<uint16_t *>(words->right)[i] = (uint16_t)pieces[k].right;
-        reinterpret_cast<uint16_t *>(words->below)[i] = (uint16_t)pieces[k].below;
+        reinterpret_cast<uint16_t *>(words->joins.right)[i] = (uint16_t)pieces[k].right;
+        reinterpret_cast<uint16_t *>(words->joins.below)[i] = (uint16_t)pieces[k].below;
         if (!EIGHT) continue;
-        reinterpret_cast<uint16_t *>(words->below_right)[i] = (uint16_t)pieces[k].below_right;
-        reinterpret_cast<uint16_t *>(words->below_left)[i] = (uint16_t)pieces[k].below_left;
+        reinterpret_cast<uint16_t *>(words->joins.below_right)[i] = (uint16_t)pieces[k].below_right;
+        reinterpret_cast<uint16_t *>(words->joins.below_left)[i] = (uint16_t)pieces[k].below_left;
     }
 }
 
@@ -49,47 +64,45 @@ struct links_up {
 };
 
 template <bool EIGHT>
-static __device__ __forceinline__ links_up links_of(const block_words &words, int word)
+static __device__ __forceinline__ links_up links_of(const join_words<EIGHT> &joins, int word)
 {
     const int up = word - 2;
     const bool second = word % 2;
     if (up < 0) return links_up{0, 0, 0};
-    const uint32_t below = words.below[up], right = words.right[word], up_right = words.right[up];
-    const uint32_t before = second ? words.below[up - 1] : 0;
-    const uint32_t before_right = second ? words.right[word - 1] : 0;
-    const uint32_t before_up_right = second ? words.right[up - 1] : 0;
+    const uint32_t below = joins.below[up], right = joins.right[word], up_right = joins.right[up];
+    const uint32_t before = second ? joins.below[up - 1] : 0;
+    const uint32_t before_right = second ? joins.right[word - 1] : 0;
+    const uint32_t before_up_right = second ? joins.right[up - 1] : 0;
     links_up links = {0, 0, 0};
     links.above =
         below & ~moved_right(below & right & up_right, before & before_right & before_up_right);
     if (!EIGHT) return links;
     /* a diagonal join adds nothing where a vertical one joins the same two runs */
-    const uint32_t after = second ? 0 : words.below[up + 1];
-    links.left = moved_right(words.below_right[up], second ? words.below_right[up - 1] : 0) &
+    const uint32_t after = second ? 0 : joins.below[up + 1];
+    links.left = moved_right(joins.below_right[up], second ? joins.below_right[up - 1] : 0) &
                  ~(below & moved_right(up_right, before_up_right)) &
                  ~moved_right(below & right, before & before_right);
-    links.right = moved_left(words.below_left[up], second ? 0 : words.below_left[up + 1]) &
+    links.right = moved_left(joins.below_left[up], second ? 0 : joins.below_left[up + 1]) &
                   ~(below & up_right) & ~(moved_left(below, after) & right);
     return links;
 }
 
-/* The run above that pixel x of a word is linked to, dx to its side. */
-static __device__ __forceinline__ uint32_t run_above(const block_words &words, int word, int x,
+/* The run above that a word's pixel, as a bit, is linked to, dx to its side. */
+static __device__ __forceinline__ uint32_t run_above(const run_words &runs, int word, uint32_t bit,
                                                      int dx)
 {
     const int up = word - 2;
-    const uint32_t till = (1u << x << (1 + dx)) - 1; /* all bits where that shifts out */
-    uint32_t run = words.before[up] + (uint32_t)__popc(words.starts[up] & till) - 1;
-    if (dx > 0 && x == QFZ_WARP - 1) run += words.starts[up + 1] & 1;
+    const uint32_t till = (bit << (1 + dx)) - 1; /* all bits where that shifts out */
+    uint32_t run = runs.before[up] + (uint32_t)__popc(runs.starts[up] & till) - 1;
+    if (dx > 0 && bit >> (QFZ_WARP - 1)) run += runs.starts[up + 1] & 1;
     return run;
 }
 
-/* Takes the first link at one of some pixels, of which there is one: its other end. */
+/* Takes a link of a pixel that has one: its other end. */
 template <bool EIGHT>
-static __device__ __forceinline__ uint32_t take_link(const block_words &words, int word,
-                                                     uint32_t pixels, links_up *links, int *x)
+static __device__ __forceinline__ uint32_t take_link(const run_words &runs, int word, uint32_t bit,
+                                                     links_up *links)
 {
-    const uint32_t bit = pixels & (0u - pixels);
-    *x = __ffs((int)pixels) - 1;
     int dx = 0;
     if (!EIGHT || (links->above & bit)) {
         links->above &= ~bit;
@@ -100,7 +113,7 @@ static __device__ __forceinline__ uint32_t take_link(const block_words &words, i
         links->right &= ~bit;
         dx = 1;
     }
-    return run_above(words, word, *x, dx);
+    return run_above(runs, word, bit, dx);
 }
 
 template <bool EIGHT> static __device__ __forceinline__ uint32_t linked(const links_up &links)
@@ -108,9 +121,9 @@ template <bool EIGHT> static __device__ __forceinline__ uint32_t linked(const li
     return EIGHT ? links.above | links.left | links.right : links.above;
 }
 
-/* The parents of a block's runs.  What roots have are their codes already. */
+/* The parents of a block's runs.  What roots have, the mark apart, are their codes already. */
 struct in_block {
-    enum : uint32_t { MARK = RUN_ROOT };
+    enum : uint32_t { MARK = 0x80000000u };
     static __device__ __forceinline__ uint32_t read(const uint32_t *word)
     {
         return qfz_in_shared::read(word);
@@ -121,33 +134,67 @@ struct in_block {
     }
 };
 
-/* Hooks every run that starts in this word to the first run above that it is linked to: no other
- * thread has this run, and so far nothing else is known of it.  The other links are left; a run
- * without any is a root. */
-template <bool EIGHT>
-static __device__ __forceinline__ void hook_runs(const block_words &words, int word,
-                                                 links_up *links, uint32_t *parent)
+/* Every run that starts in this word is its own component's first. */
+static __device__ __forceinline__ void begin_runs(const run_words &runs, int word, uint32_t *parent)
 {
-    uint32_t *own = parent + words.before[word];
-    for (uint32_t rest = words.starts[word]; rest; own++) {
-        const uint32_t from = rest & (0u - rest);
-        const uint32_t place = (uint32_t)(word * QFZ_WARP + __ffs((int)rest) - 1);
-        rest ^= from;
-        const uint32_t till = rest & (0u - rest); /* 0: the end, and then all bits from `from` */
-        const uint32_t pixels = linked<EIGHT>(*links) & (till - from);
-        int x;
-        *own = pixels ? take_link<EIGHT>(words, word, pixels, links, &x) : RUN_ROOT | place;
+    const uint32_t first = in_block::MARK | RUN_ROOT | (uint32_t)(word * QFZ_WARP);
+    uint32_t *own = parent + runs.before[word];
+    for (uint32_t rest = runs.starts[word]; rest; rest &= rest - 1)
+        *own++ = first | index_of(lowest(rest));
+}
+
+/* Hooks every run that starts in this word to the first run above that it is linked to, if any: no
+ * other thread has this run, and so far nothing else is known of it.  The other links are left. */
+template <bool EIGHT>
+static __device__ __forceinline__ void hook_runs(const run_words &runs, int word, links_up *links,
+                                                 uint32_t *parent)
+{
+    const uint32_t starts = runs.starts[word];
+    uint32_t *const last = parent + runs.before[word] - 1;
+    uint32_t pixels = linked<EIGHT>(*links) & (0u - lowest(starts)); /* of such runs */
+    while (pixels) {
+        const uint32_t bit = lowest(pixels);
+        last[__popc(starts & (2 * bit - 1))] = take_link<EIGHT>(runs, word, bit, links);
+        const uint32_t next = lowest(starts & (0u - 2 * bit)); /* 0: there is none */
+        pixels &= 0u - next;
     }
 }
 
-template <bool EIGHT>
-static __device__ __forceinline__ void unite_runs(const block_words &words, int word,
-                                                  links_up links, uint32_t *parent)
+template <bool EIGHT> static __device__ __forceinline__ uint32_t count_links(const links_up &links)
 {
+    const int straight = __popc(links.above);
+    return (uint32_t)(EIGHT ? straight + __popc(links.left) + __popc(links.right) : straight);
+}
+
+/* Joins what links lead to, evenly dealt out: n_links of this thread.  They pass through the memory
+ * behind the runs' parents; those for which there is no room are left. */
+template <bool EIGHT>
+static __device__ __forceinline__ void deal_links(const run_words &runs, int word, uint32_t n_runs,
+                                                  uint32_t n_links, links_up *links, uint32_t *sums,
+                                                  uint32_t *parent)
+{
+    const uint32_t starts = runs.starts[word], last = runs.before[word] - 1;
+    uint32_t total, i = n_runs + sum_before(n_links, sums, &total);
+    for (uint32_t pixels; (pixels = linked<EIGHT>(*links)) != 0 && i < RUNS; i++) {
+        const uint32_t bit = lowest(pixels);
+        const uint32_t above = take_link<EIGHT>(runs, word, bit, links);
+        parent[i] = (last + (uint32_t)__popc(starts & (2 * bit - 1))) << 16 | above;
+    }
+    __syncthreads();
+    const uint32_t end = min(n_runs + total, (uint32_t)RUNS);
+    for (i = n_runs + threadIdx.x; i < end; i += WORDS)
+        qfz_unite<in_block>(parent, parent[i] >> 16, parent[i] & 0xffff);
+}
+
+template <bool EIGHT>
+static __device__ __forceinline__ void unite_runs(const run_words &runs, int word, links_up links,
+                                                  uint32_t *parent)
+{
+    const uint32_t starts = runs.starts[word], last = runs.before[word] - 1;
     for (uint32_t pixels; (pixels = linked<EIGHT>(links)) != 0;) {
-        int x;
-        const uint32_t above = take_link<EIGHT>(words, word, pixels, &links, &x);
-        qfz_unite<in_block>(parent, run_at(words, word, x), above);
+        const uint32_t bit = lowest(pixels);
+        const uint32_t above = take_link<EIGHT>(runs, word, bit, &links);
+        qfz_unite<in_block>(parent, last + (uint32_t)__popc(starts & (2 * bit - 1)), above);
     }
 }
 
@@ -156,8 +203,8 @@ static __device__ __forceinline__ void flatten_runs(uint32_t n_runs, uint32_t *p
 {
     for (uint32_t run = threadIdx.x; run < n_runs; run += WORDS) {
         uint32_t up = in_block::read(parent + run), top;
-        if (up & RUN_ROOT) continue;
-        while (!((top = in_block::read(parent + up)) & RUN_ROOT)) {
+        if (up & in_block::MARK) continue;
+        while (!((top = in_block::read(parent + up)) & in_block::MARK)) {
             in_block::write(parent + run, top);
             up = top;
         }
@@ -165,18 +212,23 @@ static __device__ __forceinline__ void flatten_runs(uint32_t n_runs, uint32_t *p
 }
 
 /* parent[run] = the run's code, for all runs of the block: those that are not the first of their
- * component have its number. */
+ * component have its number.  Where a thread has more than FEW links left, a warp would wait for
+ * it, and links are dealt out. */
+enum { FEW = 3 };
+
 template <bool EIGHT>
-static __device__ __forceinline__ void solve_runs(const block_words &words, uint32_t n_runs,
-                                                  uint32_t *parent)
+static __device__ __forceinline__ void solve_runs(const run_words &runs, links_up links,
+                                                  uint32_t n_runs, uint32_t *sums, uint32_t *parent)
 {
     const int word = (int)threadIdx.x;
-    links_up links = links_of<EIGHT>(words, word);
-    hook_runs<EIGHT>(words, word, &links, parent);
+    begin_runs(runs, word, parent);
+    hook_runs<EIGHT>(runs, word, &links, parent);
     __syncthreads();
     flatten_runs(n_runs, parent);
-    __syncthreads();
-    unite_runs<EIGHT>(words, word, links, parent);
+    const uint32_t n_links = count_links<EIGHT>(links);
+    if (__syncthreads_or(n_links > FEW))
+        deal_links<EIGHT>(runs, word, n_runs, n_links, &links, sums, parent);
+    unite_runs<EIGHT>(runs, word, links, parent);
     __syncthreads();
     flatten_runs(n_runs, parent);
     __syncthreads();
@@ -186,7 +238,7 @@ static __device__ __forceinline__ void solve_runs(const block_words &words, uint
  * the ring. */
 template <bool EIGHT>
 static __device__ __forceinline__ void tell_ring(const layout &at, const block_place &block,
-                                                 const block_words &words, uint32_t *parent)
+                                                 const block_words<EIGHT> &words, uint32_t *parent)
 {
     for (uint32_t i = threadIdx.x; i < RING; i += WORDS) {
         const int side = (int)(i / SIDE) * SIDE, k = (int)(i % SIDE);
@@ -194,13 +246,13 @@ static __device__ __forceinline__ void tell_ring(const layout &at, const block_p
         const int x = side == LEFT ? 0 : side == RIGHT ? SIDE - 1 : k;
         const int word = 2 * y + x / QFZ_WARP;
         /* 4-connected, and by those two sides only what is joined leaves the block */
-        const uint32_t leaves = EIGHT || side == TOP || side == LEFT ? words.valid[word]
-                                : side == BOTTOM                     ? words.below[word]
-                                                                     : words.right[word];
+        const uint32_t leaves = EIGHT || side == TOP || side == LEFT
+                                    ? words.valid[word] >> x % QFZ_WARP
+                                    : words.beyond[side == RIGHT][k / QFZ_WARP] >> k % QFZ_WARP;
         uint32_t place = NO_PLACE;
-        if (leaves >> x % QFZ_WARP & 1) {
+        if (leaves & 1) {
             /* marks may come meanwhile, nothing else changes */
-            uint32_t run = run_at(words, word, x % QFZ_WARP);
+            uint32_t run = run_at(words.runs, word, x % QFZ_WARP);
             uint32_t code = qfz_in_shared::read(parent + run);
             if (!(code & RUN_ROOT)) {
                 run = code;
@@ -224,37 +276,38 @@ static __device__ __forceinline__ uint32_t column_bits(const uint32_t *words, in
 }
 
 template <bool EIGHT>
-static __device__ __forceinline__ void tell_seams(const layout &at, const block_words &words)
+static __device__ __forceinline__ void tell_seams(const layout &at, block_words<EIGHT> *words)
 {
+    const join_words<EIGHT> &joins = words->joins;
     enum { LEFTMOST = 0, RIGHTMOST = QFZ_WARP - 1 };
     const int warp = (int)threadIdx.x / QFZ_WARP, below = WORDS - 2 + warp;
     uint32_t *const seams = at.seams + (int64_t)blockIdx.x * 2 * SEAMS + warp;
     if ((int)threadIdx.x >= SIDE) return; /* two whole warps go on */
-    const uint32_t right = column_bits(words.right, 1, RIGHTMOST);
-    const uint32_t along_left = column_bits(words.below, 0, LEFTMOST);
-    const uint32_t along_right = column_bits(words.below, 1, RIGHTMOST);
-    const uint32_t right_below = EIGHT ? column_bits(words.below_right, 1, RIGHTMOST) : 0;
-    const uint32_t left_below = EIGHT ? column_bits(words.below_left, 0, LEFTMOST) : 0;
+    const uint32_t right = column_bits(joins.right, 1, RIGHTMOST);
+    const uint32_t along_left = EIGHT ? column_bits(joins.below, 0, LEFTMOST) : 0;
+    const uint32_t along_right = EIGHT ? column_bits(joins.below, 1, RIGHTMOST) : 0;
+    const uint32_t right_below = EIGHT ? column_bits(joins.below_right, 1, RIGHTMOST) : 0;
+    const uint32_t left_below = EIGHT ? column_bits(joins.below_left, 0, LEFTMOST) : 0;
     if (threadIdx.x % QFZ_WARP) return;
-    seams[2 * SEAM_RIGHT] = right;
-    seams[2 * SEAM_BELOW] = words.below[below];
-    seams[2 * SEAM_ALONG_TOP] = words.right[warp];
-    seams[2 * SEAM_ALONG_BOTTOM] = words.right[below];
+    seams[2 * SEAM_RIGHT] = words->beyond[1][warp] = right;
+    seams[2 * SEAM_BELOW] = words->beyond[0][warp] = joins.below[below];
+    if (!EIGHT) return;
+    seams[2 * SEAM_ALONG_TOP] = joins.right[warp];
+    seams[2 * SEAM_ALONG_BOTTOM] = joins.right[below];
     seams[2 * SEAM_ALONG_LEFT] = along_left;
     seams[2 * SEAM_ALONG_RIGHT] = along_right;
-    if (!EIGHT) return;
     seams[2 * SEAM_RIGHT_BELOW] = right_below;
     seams[2 * SEAM_LEFT_BELOW] = left_below;
-    seams[2 * SEAM_BELOW_RIGHT] = words.below_right[below];
-    seams[2 * SEAM_BELOW_LEFT] = words.below_left[below];
+    seams[2 * SEAM_BELOW_RIGHT] = joins.below_right[below];
+    seams[2 * SEAM_BELOW_LEFT] = joins.below_left[below];
 }
 
 /* First pixels, of a thread's word, of components that do not leave the block. */
-static __device__ __forceinline__ uint32_t inner_firsts(const block_words &words,
+static __device__ __forceinline__ uint32_t inner_firsts(const run_words &runs,
                                                         const uint32_t *parent)
 {
-    uint32_t run = words.before[threadIdx.x], firsts = 0;
-    for (uint32_t rest = words.starts[threadIdx.x]; rest; rest &= rest - 1, run++)
+    uint32_t run = runs.before[threadIdx.x], firsts = 0;
+    for (uint32_t rest = runs.starts[threadIdx.x]; rest; rest &= rest - 1, run++)
         if ((parent[run] & (RUN_ROOT | RUN_ON_RING)) == RUN_ROOT) firsts |= rest & (0u - rest);
     return firsts;
 }
@@ -263,29 +316,30 @@ static __device__ __forceinline__ uint32_t inner_firsts(const block_words &words
 template <bool EIGHT, typename SOURCE>
 static __global__ void __launch_bounds__(WORDS) k_link_block(SOURCE source, layout at)
 {
-    __shared__ block_words words;
+    __shared__ block_words<EIGHT> words;
     __shared__ uint32_t parent[RUNS];
     const int word = (int)threadIdx.x;
     const block_place block = place_of(at, blockIdx.x);
     read_words<EIGHT>(source, block, &words);
     __syncthreads();
-    const uint32_t starts =
-        words.valid[word] & ~moved_right(words.right[word], word % 2 ? words.right[word - 1] : 0);
-    words.starts[word] = starts;
+    tell_seams(at, &words);
+    const links_up links = links_of<EIGHT>(words.joins, word);
+    const uint32_t valid = words.valid[word], right = words.joins.right[word];
+    const uint32_t starts = valid & ~moved_right(right, word % 2 ? words.joins.right[word - 1] : 0);
     uint32_t n_runs;
-    words.before[word] = sum_before((uint32_t)__popc(starts), words.sums, &n_runs);
+    words.runs.before[word] = sum_before((uint32_t)__popc(starts), words.sums, &n_runs);
+    words.runs.starts[word] = starts;
     __syncthreads();
-    solve_runs<EIGHT>(words, n_runs, parent);
+    solve_runs<EIGHT>(words.runs, links, n_runs, words.sums, parent);
     tell_ring<EIGHT>(at, block, words, parent);
-    tell_seams<EIGHT>(at, words);
     at.starts[(int64_t)blockIdx.x * WORDS + word] = starts;
-    at.valid[(int64_t)blockIdx.x * WORDS + word] = words.valid[word];
+    at.valid[(int64_t)blockIdx.x * WORDS + word] = valid;
     if (word == 0) at.n_runs[blockIdx.x] = n_runs;
     __syncthreads();
-    if (at.inner) at.inner[(int64_t)blockIdx.x * WORDS + word] = inner_firsts(words, parent);
+    if (at.inner) at.inner[(int64_t)blockIdx.x * WORDS + word] = inner_firsts(words.runs, parent);
     uint32_t *const runs = reinterpret_cast<uint32_t *>(at.runs + block.runs); /* an even number */
     for (uint32_t i = threadIdx.x; 2 * i < n_runs; i += WORDS)
-        runs[i] = parent[2 * i] | parent[(2 * i + 1) % RUNS] << 16;
+        runs[i] = __byte_perm(parent[2 * i], parent[(2 * i + 1) % RUNS], 0x5410); /* low halves */
 }
 
 /* ---- Seams between blocks -------------------------------------------------------------------- */
@@ -307,13 +361,13 @@ static __device__ __forceinline__ uint32_t seam_word(const layout &at, uint32_t 
     return k < SIDE ? at.seams[((int64_t)block * SEAMS + seam) * 2 + k / QFZ_WARP] : 0;
 }
 
-/* Joins pairs, each that several lanes of a warp have once: along a border most are alike. */
+/* Joins pairs; not those that the lane before has too: along a border many are alike. */
 static __device__ __forceinline__ void unite_pairs(ring_pair pair, uint32_t *parent)
 {
-    const unsigned long long both = (unsigned long long)pair.a << 32 | pair.b;
-    const uint32_t alike = __match_any_sync(0xffffffffu, both);
-    const bool first = (int)threadIdx.x % QFZ_WARP == __ffs((int)alike) - 1;
-    if (pair.a != QFZ_NONE && first) qfz_unite<qfz_in_global>(parent, pair.a, pair.b);
+    const uint32_t a = __shfl_up_sync(0xffffffffu, pair.a, 1);
+    const uint32_t b = __shfl_up_sync(0xffffffffu, pair.b, 1);
+    const bool same = threadIdx.x % QFZ_WARP && pair.a == a && pair.b == b;
+    if (pair.a != QFZ_NONE && !same) qfz_unite<qfz_in_global>(parent, pair.a, pair.b);
 }
 
 /* Which joins across a seam are needed at the places k .. k + 31 of it, seen from the block at its
@@ -329,12 +383,10 @@ static __device__ __forceinline__ seam_joins seam_joins_at(const layout &at, uin
 {
     const int across_seam = bottom ? SEAM_BELOW : SEAM_RIGHT;
     const uint32_t across = seam_word(at, block, across_seam, k);
+    if (!EIGHT) return seam_joins{across, 0, 0};
+
     const uint32_t along = seam_word(at, block, bottom ? SEAM_ALONG_BOTTOM : SEAM_ALONG_RIGHT, k);
     const uint32_t next_along = seam_word(at, next, bottom ? SEAM_ALONG_TOP : SEAM_ALONG_LEFT, k);
-    /* both sides go on: what is across the place joins what is across the next one */
-    const uint32_t same = across & along & next_along;
-    if (!EIGHT) return seam_joins{across & ~(same << 1), 0, 0};
-
     const uint32_t after = moved_left(across, seam_word(at, block, across_seam, k + QFZ_WARP));
     uint32_t ahead = seam_word(at, block, bottom ? SEAM_BELOW_RIGHT : SEAM_RIGHT_BELOW, k), back;
     if (bottom) {
@@ -349,6 +401,8 @@ static __device__ __forceinline__ seam_joins seam_joins_at(const layout &at, uin
         back = seam_word(at, next, SEAM_LEFT_BELOW, k) & own;
         ahead &= own;
     }
+    /* both sides go on: what is across the place joins what is across the next one */
+    const uint32_t same = across & along & next_along;
     /* a diagonal adds nothing where a straight join and one along a side lead to the same pixel */
     return seam_joins{across & ~(same << 1), ahead & ~(across & next_along) & ~(along & after),
                       back & ~(across & along) & ~(after & next_along)};
@@ -364,20 +418,27 @@ template <bool EIGHT> static __global__ void __launch_bounds__(2 * SIDE) k_link_
     const uint32_t next = bottom ? below : block + 1;
     const int mine = bottom ? BOTTOM : RIGHT, other = bottom ? TOP : LEFT;
     if (bottom ? below >= (uint32_t)at.n_blocks : next % (uint32_t)at.blocks_w == 0) return;
+    const uint32_t a = ring_px(at, block, mine + k), b = ring_px(at, next, other + k);
     const seam_joins joins = seam_joins_at<EIGHT>(at, block, next, bottom, k - lane);
-    uint32_t rest =
-        (joins.across >> lane & 1) | (joins.ahead >> lane & 1) << 1 | (joins.back >> lane & 1) << 2;
-    while (__any_sync(0xffffffffu, rest)) {
+    bool across = joins.across >> lane & 1;
+    bool ahead = joins.ahead >> lane & 1, back = joins.back >> lane & 1;
+    /* beyond the seam's end come the first pixels of the blocks to the right */
+    const uint32_t more = (uint32_t)((k + 1) / SIDE);
+    const int after = (k + 1) % SIDE;
+    do {
         ring_pair pair = {QFZ_NONE, QFZ_NONE};
-        if (rest) {
-            /* beyond the seam's end: the first pixels of the blocks to the right */
-            const int from = k + (rest & 3 ? 0 : 1), to = k + ((rest & 3) == 2 ? 1 : 0);
-            pair.a = ring_px(at, block + (uint32_t)(from / SIDE), mine + from % SIDE);
-            pair.b = ring_px(at, next + (uint32_t)(to / SIDE), other + to % SIDE);
-            rest &= rest - 1;
+        if (across) {
+            pair = ring_pair{a, b};
+            across = false;
+        } else if (ahead) {
+            pair = ring_pair{a, ring_px(at, next + more, other + after)};
+            ahead = false;
+        } else if (back) {
+            pair = ring_pair{ring_px(at, block + more, mine + after), b};
+            back = false;
         }
         unite_pairs(pair, at.parent);
-    }
+    } while (EIGHT && __any_sync(0xffffffffu, ahead || back));
 }
 
 /* ---- Launches -------------------------------------------------------------------------------- */

@@ -11,32 +11,31 @@ bool qfz_gpu_built(void)
     return true;
 }
 
-static qfz_status check_age(int device, qfz_error *err)
-{
-    int major = 0, minor = 0;
-    QFZ_TRY_CUDA(err, cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
-    QFZ_TRY_CUDA(err, cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
-    if (10 * major + minor >= 75) return QFZ_OK;
-    return qfz_fail(err, QFZ_EGPU, "GPU %d has compute capability %d.%d; 7.5 is the least", device,
-                    major, minor);
-}
-
-qfz_status qfz_gpu_devices(int *n, qfz_error *err)
+qfz_status qfz_gpu_count(int *n, qfz_error *err)
 {
     int n_devices = 0;
     QFZ_TRY_CUDA(err, cudaGetDeviceCount(&n_devices));
     if (n_devices < 1) return qfz_fail(err, QFZ_EGPU, "GPU: CUDA shows no device");
-    if (n_devices > QFZ_GPU_MAX_DEVICES) n_devices = QFZ_GPU_MAX_DEVICES;
-    for (int device = 0; device < n_devices; device++)
-        QFZ_TRY(check_age(device, err));
-    *n = n_devices;
+    *n = n_devices < QFZ_GPUS_MAX ? n_devices : QFZ_GPUS_MAX;
     return QFZ_OK;
+}
+
+static qfz_status check_age(qfz_device device, qfz_error *err)
+{
+    int major = 0, minor = 0;
+    QFZ_TRY_CUDA(err,
+                 cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device.index));
+    QFZ_TRY_CUDA(err,
+                 cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device.index));
+    if (10 * major + minor >= 75) return QFZ_OK;
+    return qfz_fail(err, QFZ_EGPU, "GPU %d has compute capability %d.%d; 7.5 is the least",
+                    device.number, major, minor);
 }
 
 /* A device starts at the first call that needs it, which takes a tenth of a second or more; as an
  * item of a loop, so that several start side by side. */
 typedef struct starting {
-    const int *devices;
+    const qfz_device *devices;
     int64_t *free_bytes;
 } starting;
 
@@ -45,15 +44,16 @@ static qfz_status start_device(void *arg, int64_t item, int worker, qfz_error *e
     (void)worker;
     const starting *const s = (const starting *)arg;
     size_t available = 0, total = 0;
-    QFZ_TRY_CUDA(err, cudaSetDevice(s->devices[item]));
+    QFZ_TRY(check_age(s->devices[item], err));
+    QFZ_TRY_CUDA(err, cudaSetDevice(s->devices[item].index));
     QFZ_TRY_CUDA(err, cudaMemGetInfo(&available, &total));
     s->free_bytes[item] = (int64_t)available;
     return QFZ_OK;
 }
 
-qfz_status qfz_gpu_memory(const int *devices, int n, int64_t *bytes, qfz_error *err)
+qfz_status qfz_gpu_start(const qfz_device *devices, int n, int64_t *bytes, qfz_error *err)
 {
-    int64_t free_bytes[QFZ_GPU_MAX_DEVICES];
+    int64_t free_bytes[QFZ_GPUS_MAX];
     starting s = {devices, free_bytes};
     QFZ_TRY(qfz_parallel_for(n, n, start_device, &s, err));
     *bytes = free_bytes[0];

@@ -11,7 +11,7 @@
 qfz_status qfz_worker_enter(qfz_worker *worker, qfz_error *err)
 {
     worker->gpu.err = err;
-    QFZ_TRY_CUDA(err, cudaSetDevice(worker->spec.device));
+    QFZ_TRY_CUDA(err, cudaSetDevice(worker->spec.device.index));
     return QFZ_OK;
 }
 
@@ -52,18 +52,24 @@ static void carve_all(qfz_worker *worker, qfz_carve *carve)
     }
 }
 
-static qfz_status take_memory(qfz_worker *worker)
+/* One allocation on the device and one of the host, for all: each takes the driver a while. */
+static qfz_status take_memory(qfz_worker *const *workers, int n)
 {
-    const qfz_worker_spec *const spec = &worker->spec;
+    qfz_worker *const first = workers[0];
+    const qfz_worker_spec *const spec = &first->spec;
+    qfz_error *const err = first->gpu.err;
     char what[128];
-    qfz_carve carve = {NULL, 0};
-    carve_all(worker, &carve);
-    (void)snprintf(what, sizeof what, "%zu bytes for tiles of %d x %d pixels on GPU %d", carve.used,
-                   spec->max_w, spec->max_h, spec->device);
-    QFZ_TRY(
-        qfz_gpu_check(worker->gpu.err, cudaMalloc((void **)&worker->d_memory, carve.used), what));
-    carve = qfz_carve{worker->d_memory, 0};
-    carve_all(worker, &carve);
+    qfz_carve one = {NULL, 0};
+    carve_all(first, &one);
+    (void)snprintf(what, sizeof what, "%d x %zu bytes for tiles of %d x %d pixels on GPU %d", n,
+                   one.used, spec->max_w, spec->max_h, spec->device.number);
+    QFZ_TRY(qfz_gpu_check(err, cudaMalloc((void **)&first->d_all, (size_t)n * one.used), what));
+    QFZ_TRY(qfz_staging_alloc(&first->h_all, n, err));
+    for (int i = 0; i < n; i++) {
+        qfz_carve carve = {first->d_all + (size_t)i * one.used, 0};
+        carve_all(workers[i], &carve);
+        QFZ_TRY(qfz_staging_open(&workers[i]->staging, first->h_all, i, err));
+    }
     return QFZ_OK;
 }
 
@@ -104,37 +110,46 @@ static size_t shared_needed(const qfz_rule *rule, qfz_kind kind)
     return then > forest ? then : forest;
 }
 
-qfz_status qfz_gpu_can(int device, const qfz_rule *rule, qfz_kind kind, qfz_error *err)
+qfz_status qfz_gpu_can(qfz_device device, const qfz_rule *rule, qfz_kind kind, qfz_error *err)
 {
     const size_t needed = shared_needed(rule, kind);
     int there = 0;
-    QFZ_TRY_CUDA(err,
-                 cudaDeviceGetAttribute(&there, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+    QFZ_TRY_CUDA(
+        err, cudaDeviceGetAttribute(&there, cudaDevAttrMaxSharedMemoryPerBlockOptin, device.index));
     if (needed <= (size_t)there) return QFZ_OK;
     return qfz_fail(
         err, QFZ_EGPU,
-        "GPU %d: its blocks have %d bytes of shared memory; %s of such pixels takes %zu", device,
-        there, kind == QFZ_LEVELS ? "saliency" : "simplify", needed);
+        "GPU %d: its blocks have %d bytes of shared memory; %s of such pixels takes %zu",
+        device.number, there, kind == QFZ_LEVELS ? "saliency" : "simplify", needed);
 }
 
 /* --------------------------------------------------------------------------------- open, close */
-static void worker_close(qfz_worker *worker)
+static void close_one(qfz_worker *worker)
 {
-    if (!worker) return;
-    (void)cudaSetDevice(worker->spec.device);
     qfz_regions_close(worker);
     qfz_staging_close(&worker->staging);
     if (worker->from) (void)cudaEventDestroy(worker->from);
     if (worker->to) (void)cudaEventDestroy(worker->to);
     if (worker->gpu.stream) (void)cudaStreamDestroy(worker->gpu.stream);
-    (void)cudaFree(worker->d_memory);
     free(worker);
+}
+
+static void workers_close(qfz_worker *const *workers, int n)
+{
+    qfz_worker *const first = n > 0 ? workers[0] : NULL;
+    if (!first) return;
+    (void)cudaSetDevice(first->spec.device.index);
+    char *const d_all = first->d_all, *const h_all = first->h_all;
+    for (int i = 0; i < n; i++)
+        if (workers[i]) close_one(workers[i]);
+    (void)cudaFree(d_all);
+    qfz_staging_free(h_all);
 }
 
 static qfz_status take_device(qfz_worker *worker)
 {
     qfz_error *const err = worker->gpu.err;
-    const int device = worker->spec.device;
+    const int device = worker->spec.device.index;
     int shared_max = 0;
     QFZ_TRY_CUDA(
         err, cudaDeviceGetAttribute(&worker->gpu.n_sms, cudaDevAttrMultiProcessorCount, device));
@@ -144,7 +159,7 @@ static qfz_status take_device(qfz_worker *worker)
     QFZ_TRY_CUDA(err, cudaStreamCreateWithFlags(&worker->gpu.stream, cudaStreamNonBlocking));
     QFZ_TRY_CUDA(err, cudaEventCreate(&worker->from));
     QFZ_TRY_CUDA(err, cudaEventCreate(&worker->to));
-    return qfz_staging_open(&worker->staging, err);
+    return QFZ_OK;
 }
 
 /* A method by name is for the kind of work that it was published for. */
@@ -158,29 +173,38 @@ static qfz_status choose_method(qfz_worker *worker)
                     spec->kind == QFZ_LEVELS ? "saliency" : "(alpha, omega)-components");
 }
 
-static qfz_status open_parts(qfz_worker *worker, qfz_error *err)
+/* All but the memory that they share. */
+static qfz_status open_one(qfz_worker *worker, qfz_error *err)
 {
     const qfz_kind kind = worker->spec.kind;
     const bool regions = kind == QFZ_COMPONENTS || kind == QFZ_OMEGA;
     QFZ_TRY(qfz_worker_enter(worker, err));
     QFZ_TRY(take_device(worker));
     QFZ_TRY(choose_method(worker));
-    QFZ_TRY(take_memory(worker));
     return regions ? qfz_regions_open(worker) : QFZ_OK;
 }
 
-static qfz_status worker_open(qfz_worker **out, const qfz_worker_spec *spec, qfz_error *err)
+static qfz_status open_all(qfz_worker **workers, int n, const qfz_worker_spec *spec, qfz_error *err)
 {
-    qfz_worker *worker = NULL;
-    QFZ_TRY(QFZ_NEW_ZERO(&worker, 1, err));
-    worker->spec = *spec;
-    const qfz_status st = open_parts(worker, err);
-    if (st != QFZ_OK) {
-        worker_close(worker);
-        return st;
+    for (int i = 0; i < n; i++) {
+        QFZ_TRY(QFZ_NEW_ZERO(&workers[i], 1, err));
+        workers[i]->spec = *spec;
+        QFZ_TRY(open_one(workers[i], err));
     }
-    *out = worker;
-    return QFZ_OK;
+    return n > 0 ? take_memory(workers, n) : QFZ_OK;
+}
+
+static qfz_status workers_open(qfz_worker **workers, int n, const qfz_worker_spec *spec,
+                               qfz_error *err)
+{
+    for (int i = 0; i < n; i++)
+        workers[i] = NULL;
+    const qfz_status st = open_all(workers, n, spec, err);
+    if (st == QFZ_OK) return QFZ_OK;
+    workers_close(workers, n);
+    for (int i = 0; i < n; i++)
+        workers[i] = NULL;
+    return st;
 }
 
 /* ---------------------------------------------------------------------------------- operations */
@@ -238,8 +262,8 @@ static qfz_engine make_table(void)
 {
     qfz_engine engine = {};
     engine.name = "cuda";
-    engine.open = worker_open;
-    engine.close = worker_close;
+    engine.open = workers_open;
+    engine.close = workers_close;
     engine.bytes_per_px = bytes_per_px;
     engine.device_bytes_per_px = device_bytes_per_px;
     engine.load = load;

@@ -85,15 +85,25 @@ static qfz_status send_ghosts(qfz_worker *worker, const qfz_links *ghosts)
     return qfz_worker_up(worker, to->d_level, ghosts->level, bytes);
 }
 
-/* n keys of 16 bits that lie in the second half of keys, in place; the greatest is QFZ_NONE.  What
- * is written at i lies before what is read next. */
-static void widen_keys(uint32_t *keys, size_t n)
+static bool has_edge(const qfz_image *tile, size_t place, int dir)
 {
+    const int64_t y = (int64_t)place / tile->w + qfz_dir_dy[dir];
+    const int64_t x = (int64_t)place % tile->w + qfz_dir_dx[dir];
+    if (y >= tile->h || x < 0 || x >= tile->w) return false;
+    return !tile->valid || (tile->valid[place] && tile->valid[y * tile->w + x]);
+}
+
+/* The tile's keys, of 16 bits, that lie in the second half of keys, in place; the greatest stands
+ * for QFZ_NONE, too.  What is written at i lies before what is read next. */
+static void widen_keys(const qfz_image *tile, int n_dirs, uint32_t *keys)
+{
+    const size_t n_px = (size_t)(tile->h * tile->w), n = n_px * (size_t)n_dirs;
     const char *const from = (const char *)keys + 2 * n;
     for (size_t i = 0; i < n; i++) {
         uint16_t key;
         memcpy(&key, from + 2 * i, sizeof key);
-        keys[i] = key == UINT16_MAX ? QFZ_NONE : key;
+        const bool none = key == UINT16_MAX && !has_edge(tile, i % n_px, (int)(i / n_px));
+        keys[i] = none ? QFZ_NONE : key;
     }
 }
 
@@ -119,7 +129,7 @@ qfz_status qfz_levels_saliency(qfz_worker *worker, const qfz_answer *answer, uin
     QFZ_TRY(find_saliency(worker, answer ? &room->ghosts : NULL, &narrow));
     if (narrow) {
         QFZ_TRY(qfz_worker_down(worker, (char *)keys + 2 * n, room->d_saliency, 2 * n));
-        widen_keys(keys, n);
+        widen_keys(&worker->tile, n_dirs, keys);
     } else {
         QFZ_TRY(qfz_worker_down(worker, keys, room->d_saliency, 4 * n));
     }

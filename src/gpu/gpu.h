@@ -10,21 +10,19 @@
 extern "C" {
 #endif
 
-enum { QFZ_GPU_MAX_DEVICES = 64 };
-
 /* Does this build have the CUDA engine? */
 bool qfz_gpu_built(void);
 
-/* *n = devices that CUDA shows this process (CUDA_VISIBLE_DEVICES decides which, numbered from 0).
- * QFZ_EGPU where there is none, or one is older than compute capability 7.5; the message says which
- * and why.  None of them is started yet. */
-qfz_status qfz_gpu_devices(int *n, qfz_error *err);
+/* *n = devices that CUDA shows this process (CUDA_VISIBLE_DEVICES decides which, numbered from 0);
+ * QFZ_EGPU where there is none. */
+qfz_status qfz_gpu_count(int *n, qfz_error *err);
 
-/* Starts these devices; *bytes = what the one with the least memory has free. */
-qfz_status qfz_gpu_memory(const int *devices, int n, int64_t *bytes, qfz_error *err);
+/* Starts these devices; *bytes = what the one with the least memory has free.  QFZ_EGPU where one
+ * is older than compute capability 7.5; the message says which. */
+qfz_status qfz_gpu_start(const qfz_device *devices, int n, int64_t *bytes, qfz_error *err);
 
 /* Can a device do work of this kind by this rule?  QFZ_EGPU if not, with what it lacks. */
-qfz_status qfz_gpu_can(int device, const qfz_rule *rule, qfz_kind kind, qfz_error *err);
+qfz_status qfz_gpu_can(qfz_device device, const qfz_rule *rule, qfz_kind kind, qfz_error *err);
 
 /* Bytes a second, read and written together, of a large copy on a device; the median of some. */
 qfz_status qfz_gpu_measure_copy(int device, double *bytes_per_s, qfz_error *err);

@@ -162,21 +162,29 @@ static __device__ __forceinline__ void store_keys(const plane_view &view, const 
     }
 }
 
-template <typename T, int DISTANCE, int DIRS>
-static __global__ void __launch_bounds__(BLOCK_W *BLOCK_H)
-    k_find_edges(plane_view view, const T *__restrict__ pixels, planes_out out)
+/* work(y, x) for every four pixels of this thread. */
+template <typename WORK>
+static __device__ __forceinline__ void walk(const plane_view &view, const WORK &work)
 {
     const int32_t x = (int32_t)(blockIdx.x * BLOCK_W + threadIdx.x) * FOUR;
     if (x >= view.w) return;
     for (int32_t y = (int32_t)(blockIdx.y * BLOCK_H + threadIdx.y); y < view.h;
-         y += (int32_t)gridDim.y * BLOCK_H) {
+         y += (int32_t)gridDim.y * BLOCK_H)
+        work(y, x);
+}
+
+template <typename T, int DISTANCE, int DIRS>
+static __global__ void __launch_bounds__(BLOCK_W *BLOCK_H)
+    k_find_edges(plane_view view, const T *__restrict__ pixels, planes_out out)
+{
+    walk(view, [&](int32_t y, int32_t x) {
         uint32_t keys[DIRS * FOUR];
         find_keys<T, DISTANCE, DIRS>(view, pixels, y, x, keys);
         if (out.joins)
             store_joins<DIRS>(view, out, y, x, keys);
         else
             store_keys<DIRS>(view, out, y, x, keys);
-    }
+    });
 }
 
 /* A pixel's own bits say what it is joined to: a key is 0 where the bit is set. */
@@ -184,10 +192,7 @@ template <int DIRS>
 static __global__ void __launch_bounds__(BLOCK_W *BLOCK_H)
     k_find_edge_bits(plane_view view, const uint8_t *__restrict__ pixels, planes_out out)
 {
-    const int32_t x = (int32_t)(blockIdx.x * BLOCK_W + threadIdx.x) * FOUR;
-    if (x >= view.w) return;
-    for (int32_t y = (int32_t)(blockIdx.y * BLOCK_H + threadIdx.y); y < view.h;
-         y += (int32_t)gridDim.y * BLOCK_H) {
+    walk(view, [&](int32_t y, int32_t x) {
         uint32_t keys[DIRS * FOUR];
         row_part<uint8_t> own;
         own.load(pixels + (int64_t)y * view.w, x, view.w, view.aligned);
@@ -195,7 +200,7 @@ static __global__ void __launch_bounds__(BLOCK_W *BLOCK_H)
         for (int k = 0; k < DIRS * FOUR; k++)
             keys[k] = own.px[1 + k % FOUR] >> k / FOUR & 1 ? 0 : QFZ_NONE;
         store_joins<DIRS>(view, out, y, x, keys);
-    }
+    });
 }
 
 /* ---- Launches -------------------------------------------------------------------------------- */

@@ -12,13 +12,13 @@ static qfz_status no_cuda(qfz_error *err)
     return qfz_fail(err, QFZ_EGPU, "this build has no CUDA engine; use --engine cpu");
 }
 
-qfz_status qfz_gpu_devices(int *n, qfz_error *err)
+qfz_status qfz_gpu_count(int *n, qfz_error *err)
 {
     (void)n;
     return no_cuda(err);
 }
 
-qfz_status qfz_gpu_memory(const int *devices, int n, int64_t *bytes, qfz_error *err)
+qfz_status qfz_gpu_start(const qfz_device *devices, int n, int64_t *bytes, qfz_error *err)
 {
     (void)devices;
     (void)n;
@@ -26,7 +26,7 @@ qfz_status qfz_gpu_memory(const int *devices, int n, int64_t *bytes, qfz_error *
     return no_cuda(err);
 }
 
-qfz_status qfz_gpu_can(int device, const qfz_rule *rule, qfz_kind kind, qfz_error *err)
+qfz_status qfz_gpu_can(qfz_device device, const qfz_rule *rule, qfz_kind kind, qfz_error *err)
 {
     (void)device;
     (void)rule;
@@ -41,9 +41,10 @@ qfz_status qfz_gpu_measure_copy(int device, double *bytes_per_s, qfz_error *err)
     return no_cuda(err);
 }
 
-static qfz_status no_open(qfz_worker **worker, const qfz_worker_spec *spec, qfz_error *err)
+static qfz_status no_open(qfz_worker **workers, int n, const qfz_worker_spec *spec, qfz_error *err)
 {
-    (void)worker;
+    (void)workers;
+    (void)n;
     (void)spec;
     return no_cuda(err);
 }

@@ -30,7 +30,6 @@ static void carve_graph(qfz_omega_graph *g, const qfz_rule *rule, int64_t n_ring
     qfz_carve_take(carve, &g->block_breaks, g->vertex_room);
     qfz_carve_take(carve, &g->wide, g->vertex_room);
     qfz_carve_take(carve, &g->held, g->vertex_room);
-    qfz_carve_take(carve, &g->region, g->vertex_room);
     g->lo = qfz_carve_bytes(carve, (size_t)(g->record_room * bytes));
     g->hi = qfz_carve_bytes(carve, (size_t)(g->record_room * bytes));
     qfz_carve_take(carve, &g->own_lo, g->vertex_room * rule->n_bands);
@@ -142,8 +141,7 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
 
 /* ---- Regions --------------------------------------------------------------------------------- */
 
-static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
-    k_find_regions(qfz_omega_graph g, uint32_t *slot_of)
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_find_regions(qfz_omega_graph g)
 {
     const uint32_t n = *g.n_vertices;
     QFZ_OMEGA_EACH(v, n)
@@ -152,10 +150,17 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
         for (uint32_t up;
              (up = g.vertex[at].up) != QFZ_NONE && qfz_omega_joins(g, up, g.vertex[at].up_level);)
             at = up;
-        g.region[v] = at;
+        g.vertex[v].region = at;
         g.region_first[v] = QFZ_NONE;
-        slot_of[v] = QFZ_NONE;
     }
+}
+
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
+    k_begin_slots(qfz_omega_graph g, int64_t n_ring, uint32_t *slot_of)
+{
+    const uint32_t n = *g.n_vertices;
+    QFZ_OMEGA_EACH(v, n) slot_of[v] = QFZ_NONE;
+    QFZ_OMEGA_EACH(i, n_ring) g.region_first[g.vertex_room + (int64_t)i] = QFZ_NONE;
 }
 
 /* All ring pixels of a region have one slot. */
@@ -163,50 +168,47 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_find_slots(qfz_gpu_forest f, qfz_omega_graph g, const uint32_t *__restrict__ slot,
                  uint32_t *slot_of)
 {
-    const int64_t n = qfz_ring_count(f.h, f.w);
-    QFZ_OMEGA_EACH(i, n)
-    {
-        g.region_first[g.vertex_room + (int64_t)i] = QFZ_NONE;
-        if (slot[i] != QFZ_NONE) slot_of[g.region[qfz_omega_ring_vertex(f, i)]] = slot[i];
-    }
+    QFZ_OMEGA_EACH(i, qfz_ring_count(f.h, f.w))
+    if (slot[i] != QFZ_NONE) slot_of[g.vertex[qfz_omega_ring_vertex(f, i)].region] = slot[i];
 }
 
-/* Where the first pixel of v's region is kept. */
-static __device__ __forceinline__ uint32_t *first_of(const qfz_omega_graph &g,
-                                                     const uint32_t *slot_of, uint32_t v)
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
+    k_use_slots(qfz_omega_graph g, const uint32_t *__restrict__ slot_of)
 {
-    const uint32_t region = g.region[v], slot = slot_of[region];
-    return g.region_first + (slot == QFZ_NONE ? region : g.vertex_room + (int64_t)slot);
+    const uint32_t n = *g.n_vertices;
+    QFZ_OMEGA_EACH(v, n)
+    {
+        const uint32_t slot = slot_of[g.vertex[v].region];
+        if (slot != QFZ_NONE) g.vertex[v].region = (uint32_t)g.vertex_room + slot;
+    }
 }
 
 /* Calls use(part, where the first pixel of its region is kept) for all parts that are not known to
  * be a region of their own. */
 template <typename USE>
-static __device__ __forceinline__ void each_part(const qfz_omega_graph &g, const uint32_t *slot_of,
-                                                 USE use)
+static __device__ __forceinline__ void each_part(const qfz_omega_graph &g, USE use)
 {
     const uint64_t n = *g.n_vertices, n_all = n + *g.n_records;
     QFZ_OMEGA_EACH(i, n_all)
     {
         if (i < n) {
-            if (g.first[i] != QFZ_NONE) use(i, first_of(g, slot_of, (uint32_t)i));
+            if (g.first[i] != QFZ_NONE) use(i, g.region_first + g.vertex[i].region);
             continue;
         }
         const uint2 hang = g.hang[i - n];
-        if (qfz_omega_joins(g, hang.x, hang.y)) use(i, first_of(g, slot_of, hang.x));
+        const uint2 at = *reinterpret_cast<const uint2 *>(&g.vertex[hang.x].breaks);
+        if (hang.y < at.x) use(i, g.region_first + at.y);
     }
 }
 
-static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
-    k_find_firsts(qfz_omega_graph g, const uint32_t *__restrict__ slot_of)
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_find_firsts(qfz_omega_graph g)
 {
-    each_part(g, slot_of, [&](uint64_t i, uint32_t *first) { qfz_lower(first, g.first[i]); });
+    each_part(g, [&](uint64_t i, uint32_t *first) { qfz_lower(first, g.first[i]); });
 }
 
-static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
-    k_name_parts(qfz_omega_graph g, const uint32_t *__restrict__ slot_of)
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_name_parts(qfz_omega_graph g)
 {
-    each_part(g, slot_of, [&](uint64_t i, const uint32_t *first) { g.first[i] = *first; });
+    each_part(g, [&](uint64_t i, const uint32_t *first) { g.first[i] = *first; });
 }
 
 enum { NAME_EACH = 4 }; /* pixels of a thread, so that their parts are looked up together */
@@ -233,15 +235,19 @@ static qfz_status name_regions(qfz_gpu *gpu, const qfz_omega_room *room, const u
     const qfz_gpu_forest *const forest = &room->forest;
     const qfz_omega_graph *const g = &room->graph;
     const int64_t n_px = (int64_t)forest->h * forest->w;
+    const int64_t n_ring = qfz_ring_size(forest->h, forest->w);
     const dim3 block(QFZ_OMEGA_THREADS), vertices = qfz_omega_grid(gpu, g->vertex_room),
+                                         ring = qfz_omega_grid(gpu, n_ring),
                                          all = qfz_omega_grid(gpu, g->vertex_room + g->record_room);
-    QFZ_TRY(qfz_launch(gpu, k_find_regions, vertices, block, 0, *g, room->d_slot_of));
-    if (d_slot)
-        QFZ_TRY(qfz_launch(gpu, k_find_slots,
-                           qfz_omega_grid(gpu, qfz_ring_size(forest->h, forest->w)), block, 0,
-                           *forest, *g, d_slot, room->d_slot_of));
-    QFZ_TRY(qfz_launch(gpu, k_find_firsts, all, block, 0, *g, room->d_slot_of));
-    QFZ_TRY(qfz_launch(gpu, k_name_parts, all, block, 0, *g, room->d_slot_of));
+    QFZ_TRY(qfz_launch(gpu, k_find_regions, vertices, block, 0, *g));
+    if (d_slot) {
+        uint32_t *const d_slot_of = room->d_slot_of;
+        QFZ_TRY(qfz_launch(gpu, k_begin_slots, vertices, block, 0, *g, n_ring, d_slot_of));
+        QFZ_TRY(qfz_launch(gpu, k_find_slots, ring, block, 0, *forest, *g, d_slot, d_slot_of));
+        QFZ_TRY(qfz_launch(gpu, k_use_slots, vertices, block, 0, *g, d_slot_of));
+    }
+    QFZ_TRY(qfz_launch(gpu, k_find_firsts, all, block, 0, *g));
+    QFZ_TRY(qfz_launch(gpu, k_name_parts, all, block, 0, *g));
     return qfz_launch(gpu, k_name_pixels, dim3(qfz_blocks(n_px, NAME_EACH * QFZ_OMEGA_THREADS)),
                       block, 0, *g, n_px, d_root);
 }

@@ -85,18 +85,19 @@ template <> struct value_kind<any_value> {
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
 template <typename VALUE> struct omega_memory {
-    typename value_kind<VALUE>::KEY hook[QFZ_COMPS];   /* level << 16 | step (boruvka_parts.cuh) */
-    typename value_kind<VALUE>::RANGE held[QFZ_COMPS]; /* where T is too wide, of what holds */
+    typename value_kind<VALUE>::KEY hook[QFZ_COMPS]; /* level << 16 | step (boruvka_parts.cuh) */
     uint2 range[QFZ_COMPS];  /* least and greatest of T; where T is too wide, of what is tried */
     uint2 bounds[QFZ_COMPS]; /* the level that breaks it; the greatest known to hold, or NOT_WIDE */
     union {
-        uint32_t tried[QFZ_COMPS];  /* as in qfz_omega_vertex */
-        uint32_t region[QFZ_COMPS]; /* the component that stands for its region in the block */
-        uint32_t word[QFZ_COMPS];   /* what its pixels have in root */
+        typename value_kind<VALUE>::RANGE held[QFZ_COMPS]; /* where T is too wide, of what holds */
+        uint32_t word[QFZ_COMPS];                          /* what its region has in root */
     };
     union {
-        uint32_t left[QFZ_COMPS];  /* as in qfz_omega_vertex */
-        uint32_t first[QFZ_COMPS]; /* of a region: its first pixel in the block, QFZ_NONE: none */
+        uint2 marks[QFZ_COMPS]; /* tried and left, as in qfz_omega_vertex */
+        struct {
+            uint32_t region[QFZ_COMPS]; /* the component that stands for its region in the block */
+            uint32_t first[QFZ_COMPS];  /* of a region: first pixel in the block, QFZ_NONE: none */
+        };
     };
     uint32_t n_rounds, n_records, first_record;
 };
@@ -109,11 +110,13 @@ template <typename VALUE> struct omega_work {
     const qfz_omega_values &values;
     const qfz_omega_graph &graph;
     uint32_t *root;
-    uint32_t n;    /* components */
-    int64_t pixel; /* the first of the thread's */
-    int n_px;      /* of them in the image */
-    uint32_t up[EACH], level[EACH], value[EACH], region[EACH];
-    uint32_t records, record_comps;
+    uint32_t n;                        /* components */
+    uint32_t first_vertex, n_vertices; /* of the block's; of the graph */
+    int64_t pixel;                     /* the first of the thread's */
+    int n_px;                          /* of them in the image */
+    uint32_t up[EACH], level[EACH], value[EACH];
+    uint32_t joined, records,
+        record_comps; /* pixels that are in a region with others, or records */
 };
 
 #define EACH_COMPONENT(w, c) for (uint32_t c = threadIdx.x; c < (w).n; c += THREADS)
@@ -274,7 +277,8 @@ template <typename VALUE> static __device__ __forceinline__ void load_pixels(ome
     }
 }
 
-template <typename VALUE> struct value_loader {
+/* The thread's values of a band; one value of an array. */
+template <typename VALUE> struct value_io {
     template <typename WORK> static __device__ __forceinline__ void load(WORK &w, int)
     {
         load_row(w, static_cast<const VALUE *>(w.values.pixels), w.value);
@@ -282,14 +286,26 @@ template <typename VALUE> struct value_loader {
         for (int k = 0; k < EACH; k++)
             w.value[k] ^= w.values.flip;
     }
+    template <typename WORK>
+    static __device__ __forceinline__ void store(const WORK &w, void *array, int64_t i,
+                                                 uint32_t word)
+    {
+        static_cast<VALUE *>(array)[i] = (VALUE)(word ^ w.values.flip);
+    }
 };
 
-template <> struct value_loader<any_value> {
+template <> struct value_io<any_value> {
     template <typename WORK> static __device__ __forceinline__ void load(WORK &w, int band)
     {
 #pragma unroll
         for (int k = 0; k < EACH; k++)
             if (w.up[k] != NOWHERE) w.value[k] = w.values.pixel(band, w.pixel + k);
+    }
+    template <typename WORK>
+    static __device__ __forceinline__ void store(const WORK &w, void *array, int64_t i,
+                                                 uint32_t word)
+    {
+        w.values.write(array, i, word);
     }
 };
 
@@ -301,12 +317,13 @@ static __device__ __forceinline__ uint2 peek_pair(const uint2 *pair)
     return make_uint2((uint32_t)word, (uint32_t)(word >> 32));
 }
 
-/* Most calls change nothing; ranges only grow, so that a stale one costs an atomic operation. */
+/* Most calls change nothing; ranges only grow, so that a stale one costs atomic operations. */
 template <typename WORK> static __device__ __forceinline__ void widen(WORK &w, uint32_t a, uint2 by)
 {
     const uint2 seen = peek_pair(&w.m.range[a]);
-    if (by.x < seen.x) atomicMin(&w.m.range[a].x, by.x);
-    if (by.y > seen.y) atomicMax(&w.m.range[a].y, by.y);
+    if ((by.x >= seen.x) & (by.y <= seen.y)) return;
+    atomicMin(&w.m.range[a].x, by.x);
+    atomicMax(&w.m.range[a].y, by.y);
 }
 
 template <typename WORK> static __device__ __forceinline__ uint2 value_range(const WORK &w, int k)
@@ -319,7 +336,7 @@ template <typename VALUE>
 static __device__ __forceinline__ void gather(omega_work<VALUE> &w, int band)
 {
     EACH_COMPONENT(w, c) w.m.range[c] = make_uint2(QFZ_NONE, 0);
-    value_loader<VALUE>::load(w, band);
+    value_io<VALUE>::load(w, band);
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < EACH; k++)
@@ -352,8 +369,7 @@ static __device__ __forceinline__ uint32_t mark_wide(WORK &w, const LIMIT &is_to
         if (!is_wide) continue;
         wide |= bit_of(c);
         w.m.range[c] = make_uint2(QFZ_NONE, 0);
-        w.m.tried[c] = 0;
-        w.m.left[c] = QFZ_NONE;
+        w.m.marks[c] = make_uint2(0, QFZ_NONE);
         const auto hook = w.m.hook[c];
         if (joins(hook))
             qfz_lower(&w.m.bounds[target_of(hook)].x, max(level_of(hook), 1u)); /* zones hold */
@@ -361,35 +377,62 @@ static __device__ __forceinline__ uint32_t mark_wide(WORK &w, const LIMIT &is_to
     return wide;
 }
 
-/* Is it open whether a holds with what joins it at `level`?  If so that is tried, if it comes in by
- * the level that is; at first only what joins at level 0 is. */
-template <bool FIRST, typename WORK>
-static __device__ __forceinline__ bool try_part(WORK &w, uint32_t a, uint32_t level, uint2 range)
+/* Is it open whether a holds with what joins it at `level`? */
+static __device__ __forceinline__ bool is_open(uint2 bounds, uint32_t level)
+{
+    return (level > bounds.y) & (level < bounds.x); /* never where a is not too wide */
+}
+
+/* What joins at level 0 is there from the start; the rest is left. */
+template <typename WORK>
+static __device__ __forceinline__ bool start_part(WORK &w, uint32_t a, uint32_t level, uint2 range)
 {
     const uint2 bounds = w.m.bounds[a];
-    const bool open = level > bounds.y && level < bounds.x; /* never where it is not wide */
-    const bool enters = FIRST ? level == 0 && bounds.y == 0
-                              : open && level - bounds.y - 1 <= (bounds.x - bounds.y - 2) / 2;
-    if (enters) {
+    const bool open = is_open(bounds, level);
+    if (open)
+        qfz_lower(&w.m.marks[a].y, level);
+    else if (level == 0 && bounds.y == 0)
         widen(w, a, range);
-        qfz_raise(&w.m.tried[a], level);
-    } else if (open) {
-        qfz_lower(&w.m.left[a], level);
-    }
     return open;
 }
 
-template <bool FIRST, typename WORK>
-static __device__ __forceinline__ bool try_all(WORK &w, undecided &u)
+/* If it is open, what joins by the middle of the levels in question is tried, the rest is left. */
+template <typename WORK>
+static __device__ __forceinline__ bool try_part(WORK &w, uint32_t a, uint32_t level, uint2 range)
+{
+    const uint2 bounds = w.m.bounds[a], marks = peek_pair(&w.m.marks[a]),
+                seen = peek_pair(&w.m.range[a]);
+    if (!is_open(bounds, level)) return false;
+    if (level - bounds.y - 1 > (bounds.x - bounds.y - 2) / 2) {
+        if (level < marks.y) atomicMin(&w.m.marks[a].y, level);
+    } else if ((range.x < seen.x) | (range.y > seen.y) | (level > marks.x)) { /* few are */
+        atomicMin(&w.m.range[a].x, range.x);
+        atomicMax(&w.m.range[a].y, range.y);
+        atomicMax(&w.m.marks[a].x, level);
+    }
+    return true;
+}
+
+/* Calls use(what it hangs on, level, range) for all that the thread has not decided; what it is
+ * true of stays so. */
+template <typename WORK, typename USE>
+static __device__ __forceinline__ void each_open(WORK &w, undecided &u, USE use)
 {
 #pragma unroll
     for (int k = 0; k < EACH; k++)
-        if ((u.pixels >> k & 1) && !try_part<FIRST>(w, w.up[k], w.level[k], value_range(w, k)))
+        if ((u.pixels >> k & 1) && !use(w.up[k], w.level[k], value_range(w, k)))
             u.pixels &= ~(1u << k);
     each_of(u.parts, [&](uint32_t c) {
         const auto hook = w.m.hook[c];
-        if (!try_part<FIRST>(w, target_of(hook), level_of(hook), w.m.range[c]))
-            u.parts &= ~bit_of(c);
+        if (!use(target_of(hook), level_of(hook), w.m.range[c])) u.parts &= ~bit_of(c);
+    });
+}
+
+/* Is anything open? */
+template <typename WORK> static __device__ __forceinline__ bool try_all(WORK &w, undecided &u)
+{
+    each_open(w, u, [&](uint32_t a, uint32_t level, uint2 range) {
+        return try_part(w, a, level, range);
     });
     return u.pixels | u.parts;
 }
@@ -402,20 +445,19 @@ static __device__ __forceinline__ void judge(omega_work<VALUE> &w, undecided &u,
 {
     typedef value_kind<VALUE> kind;
     each_of(u.wide, [&](uint32_t c) {
-        const uint32_t tried = w.m.tried[c];
-        if (!FIRST && tried == 0) { /* nothing was open */
+        const uint2 marks = w.m.marks[c];
+        if (!FIRST && marks.x == 0) { /* nothing was open */
             u.wide &= ~bit_of(c);
             return;
         }
         if (!is_too_wide(w.values, w.m.range[c])) {
-            w.m.bounds[c].y = min(w.m.left[c], w.m.bounds[c].x) - 1;
+            w.m.bounds[c].y = min(marks.y, w.m.bounds[c].x) - 1;
             w.m.held[c] = kind::pack(w.m.range[c]);
         } else {
-            w.m.bounds[c].x = FIRST ? 1 : tried;
+            w.m.bounds[c].x = FIRST ? 1 : marks.x;
             if (!FIRST) w.m.range[c] = kind::unpack(w.m.held[c]);
         }
-        w.m.tried[c] = 0;
-        w.m.left[c] = QFZ_NONE;
+        w.m.marks[c] = make_uint2(0, QFZ_NONE);
     });
 }
 
@@ -432,11 +474,13 @@ static __device__ __forceinline__ void bisect(omega_work<VALUE> &w, int band)
         u.pixels |= (w.up[k] != NOWHERE ? 1u : 0u) << k;
     EACH_COMPONENT(w, c)
     if (joins(w.m.hook[c]) && w.m.bounds[c].y == NOT_WIDE) u.parts |= bit_of(c);
-    (void)try_all<true>(w, u);
+    each_open(w, u, [&](uint32_t a, uint32_t level, uint2 range) {
+        return start_part(w, a, level, range);
+    });
     __syncthreads();
     judge<true>(w, u, is_too_wide);
     __syncthreads();
-    while (__syncthreads_or(try_all<false>(w, u))) {
+    while (__syncthreads_or(try_all(w, u))) {
         judge<false>(w, u, is_too_wide);
         __syncthreads();
     }
@@ -459,7 +503,7 @@ static __device__ __forceinline__ uint32_t region_of(const WORK &w, uint32_t c)
 /* Regions, their first pixels in the block, and what becomes a record. */
 template <typename WORK> static __device__ __forceinline__ void settle(WORK &w)
 {
-    w.records = w.record_comps = 0;
+    w.joined = w.records = w.record_comps = 0;
     EACH_COMPONENT(w, c)
     {
         w.m.region[c] = region_of(w, c);
@@ -469,14 +513,13 @@ template <typename WORK> static __device__ __forceinline__ void settle(WORK &w)
 #pragma unroll
     for (int k = 0; k < EACH; k++) {
         const uint32_t a = w.up[k], level = w.level[k];
-        w.region[k] = NOWHERE;
         if (a == NOWHERE || level >= w.m.bounds[a].x) continue;
         if (is_outer(w.m.hook[a], level)) {
             w.records |= 1u << k;
             continue;
         }
-        w.region[k] = w.m.region[a];
-        qfz_lower(&w.m.first[w.region[k]], place_of(k));
+        w.joined |= 1u << k;
+        qfz_lower(&w.m.first[w.m.region[a]], place_of(k));
     }
     __syncthreads();
     EACH_COMPONENT(w, c)
@@ -493,7 +536,7 @@ template <typename WORK> static __device__ __forceinline__ void settle(WORK &w)
 template <typename WORK>
 static __device__ __forceinline__ uint32_t vertex_of(const WORK &w, uint32_t c)
 {
-    return w.forest.block[blockIdx.x].x + target_of(w.m.hook[c]);
+    return w.first_vertex + target_of(w.m.hook[c]);
 }
 
 /* The thread's first record. */
@@ -538,7 +581,7 @@ static __device__ __forceinline__ void store_row(const WORK &w, uint32_t word[EA
  * others are parts of what the graph finds. */
 template <typename WORK> static __device__ __forceinline__ void name(WORK &w, uint32_t at)
 {
-    const uint32_t records = QFZ_OMEGA_PART | (*w.graph.n_vertices + at);
+    const uint32_t records = QFZ_OMEGA_PART | (w.n_vertices + at);
     uint32_t comp_record = records + (uint32_t)__popc(w.records), word[EACH];
     EACH_COMPONENT(w, c)
     {
@@ -554,22 +597,23 @@ template <typename WORK> static __device__ __forceinline__ void name(WORK &w, ui
     for (int k = 0; k < EACH; k++) {
         const uint32_t before = (uint32_t)__popc(w.records & ((1u << k) - 1));
         word[k] = w.records >> k & 1 ? records + before : (uint32_t)w.pixel + (uint32_t)k;
-        if (w.region[k] != NOWHERE) word[k] = w.m.word[w.region[k]];
+        if (w.joined >> k & 1) word[k] = w.m.word[w.m.region[w.up[k]]];
     }
     store_row(w, word);
 }
 
-template <typename WORK>
-static __device__ __forceinline__ void store_records(const WORK &w, int band, uint32_t at)
+template <typename VALUE>
+static __device__ __forceinline__ void store_records(const omega_work<VALUE> &w, int band,
+                                                     uint32_t at)
 {
     const qfz_omega_graph &g = w.graph;
     const auto store = [&](uint32_t a, uint32_t level, uint32_t first, uint2 range) {
         if (band == 0) {
-            g.first[*g.n_vertices + at] = first;
+            g.first[w.n_vertices + at] = first;
             g.hang[at] = make_uint2(vertex_of(w, a), level);
         }
-        w.values.write(g.lo, band * g.record_room + at, range.x);
-        w.values.write(g.hi, band * g.record_room + at, range.y);
+        value_io<VALUE>::store(w, g.lo, band * g.record_room + at, range.x);
+        value_io<VALUE>::store(w, g.hi, band * g.record_room + at, range.y);
         at++;
     };
 #pragma unroll
@@ -590,7 +634,7 @@ template <typename WORK> static __device__ __forceinline__ void gather_own(WORK 
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < EACH; k++)
-        if (w.region[k] != NOWHERE && w.region[k] == w.up[k] && is_vertex(w.m.hook[w.up[k]]))
+        if ((w.joined >> k & 1) && is_vertex(w.m.hook[w.up[k]]))
             widen(w, w.up[k], value_range(w, k));
     EACH_COMPONENT(w, c)
     {
@@ -631,19 +675,22 @@ static __global__ void __launch_bounds__(THREADS, value_kind<VALUE>::BLOCKS)
     typedef omega_memory<VALUE> memory;
     QFZ_SHARED(memory, m);
     const qfz_block_box box = qfz_block_of(forest, blockIdx.x);
+    const uint2 block = forest.block[blockIdx.x];
     const int32_t y = (int32_t)place_of(0) / QFZ_SIDE, x = (int32_t)place_of(0) % QFZ_SIDE;
     omega_work<VALUE> w = {*m,
                            forest,
                            values,
                            graph,
                            root,
-                           forest.block[blockIdx.x].y & 0xffff,
+                           block.y & 0xffff,
+                           block.x,
+                           *graph.n_vertices,
                            (int64_t)(box.y + y) * forest.w + box.x + x,
                            y < box.h ? max(0, min((int)EACH, box.w - x)) : 0,
                            {},
                            {},
                            {},
-                           {},
+                           0,
                            0,
                            0};
     if (threadIdx.x == 0) m->n_rounds = m->n_records = 0;

@@ -125,7 +125,10 @@ struct __align__(16) qfz_omega_vertex
     uint32_t up, up_level; /* what it hangs on, QFZ_NONE at a root; its L */
     uint32_t lo, hi;       /* range of T, in one band; where T is too wide, of what is tried */
     uint32_t breaks;       /* s */
-    uint32_t holds; /* the greatest level that is known to hold, QFZ_NONE: T is not too wide */
+    union {
+        uint32_t holds;  /* the greatest level that is known to hold, QFZ_NONE: T is not too wide */
+        uint32_t region; /* in the end: its region's place in region_first */
+    };
     uint32_t tried, left; /* where it is: the greatest open level that is tried, the least that is
                              not; 0, QFZ_NONE: none */
 };
@@ -145,8 +148,7 @@ struct qfz_omega_graph {
     uint32_t *block_breaks;  /* the level at which its block saw it break, or after */
     uint32_t *wide, *n_wide; /* the vertices whose T is too wide */
     uint2 *held;             /* of each of them: the range of what holds */
-    uint32_t *region;        /* the vertex that names a vertex's region */
-    uint32_t *region_first;  /* first pixels by region, then by slot */
+    uint32_t *region_first;  /* first pixels, by the vertex that a region ends at, then by slot */
     uint32_t *list[2], *n_listed; /* parts of which it is open whether a vertex holds with them; by
                                      pass */
 };

@@ -8,16 +8,18 @@
 
 #include "gpu/boruvka_parts.cuh"
 
-/* What blocks leave open: `most` entries a block, each (edge << 18 | vertex << 9 | vertex, level),
- * the edge being direction * QFZ_BLOCK_PX + pixel; vertices count from the block's first.  A block
- * that has more than `most` stores of each pixel level << 16 | vertex in the same room. */
-enum { QFZ_OPEN_ROOM = QFZ_BLOCK_PX / 2 };
+/* An open edge: two vertices, counted from the block's first, at bits 0 and 16; the pixel where it
+ * starts; bit 31: it leads down.  The level up to these vertices is in its place in the planes. */
+enum { QFZ_OPEN_ROOM = QFZ_BLOCK_PX / 2, QFZ_OPEN_VERTEX = 0x1ff, QFZ_OPEN_X = 9, QFZ_OPEN_Y = 25 };
+static const uint32_t QFZ_OPEN_DOWN = 1u << 31;
 
 /* forest.top, .comp and .hooks are not made; forest.block is (first vertex; open edges << 16 |
  * vertices). */
 typedef struct qfz_rows {
     qfz_gpu_forest forest;
-    uint2 *open; /* QFZ_OPEN_ROOM entries a block */
+    /* QFZ_OPEN_ROOM edges a block.  A block that has more stores in the same room the vertex of
+     * each pixel instead, 16 bits, QFZ_STEP_MASK where there is none. */
+    uint32_t *open;
 } qfz_rows;
 
 /* Is it the way for such edges? */
@@ -31,10 +33,9 @@ size_t qfz_rows_shared(void);
 
 /* The rounds in blocks; d_saliency as in boruvka.cuh, of the edges that blocks answer. */
 qfz_status qfz_rows_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
-                           void *d_saliency);
+                           uint16_t *d_saliency);
 
 /* All other edges, after qfz_boruvka_rounds(). */
-qfz_status qfz_rows_query(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
-                          void *d_saliency);
+qfz_status qfz_rows_query(qfz_gpu *gpu, const qfz_rows *rows, uint16_t *d_saliency);
 
 #endif

@@ -13,11 +13,6 @@
 #include "gpu/rows_collect.cuh"
 #include "gpu/rows_graph.cuh"
 
-template <typename OUT_TYPE> struct rows_out {
-    OUT_TYPE *saliency;
-    uint2 *open;
-};
-
 /* The pixel of a place of leave[]. */
 static __device__ __forceinline__ int leaving_pixel(int i)
 {
@@ -45,83 +40,71 @@ static __device__ __forceinline__ void begin(rows_work &w)
         best[i] = make_uint4(NO_KEY, NO_KEY, NO_KEY, NO_KEY);
 }
 
-/* Hooks of components that wait from the first round on, and of so few others that there will be
+/* Names of components that wait from the first round on, and of so few others that there will be
  * no second. */
-static __device__ __forceinline__ void begin_hooks(rows_work &w)
+static __device__ __forceinline__ void begin_names(rows_work &w)
 {
     const uint32_t c = (uint32_t)w.thread, n_waiting = w.m.n_numbers & 0xffff;
-    w.m.hook[c] = (uint16_t)(ROOT | WAITS | (c < n_waiting ? 0 : ENDED));
-    if (c < QFZ_SPARE) w.m.hook[ACTIVE + c] = (uint16_t)ROOT;
+    w.m.name[c] = (uint16_t)(c * 4 | WAITS | (c < n_waiting ? 0 : ENDED));
+    if (c < QFZ_SPARE) w.m.name[ACTIVE + c] = (uint16_t)((ACTIVE + c) * 4);
 }
 
-/* From pixels to the list, all in registers.  *rim: the word that store_rim() begins with. */
+/* From pixels to the list.  *rim: the word that store_rim() begins with. */
 template <bool FULL, typename T>
 static __device__ __forceinline__ void make_list(rows_work &w, const rows_image<T> &image,
-                                                 rows_there &there, rows_settled &s,
-                                                 rows_closing &e, uint32_t *rim)
+                                                 rows_there &there, rows_settled &s, uint32_t *rim)
 {
-    rows_values in;
-    rows_levels l;
+    rows_edges edges;
     rows_chosen p;
-    if (FULL)
-        load_full(w, image, in);
-    else
-        load_some(w, image, in);
     begin(w);
-    find_levels(w, in, l);
-    if (!FULL) there = find_there(w, in);
-    choose<FULL>(w, l, there, p);
+    {
+        rows_values in;
+        rows_levels l;
+        if (FULL)
+            load_full(w, image, in);
+        else
+            load_some(w, image, in);
+        find_levels(w, in, l);
+        if (!FULL) there = find_there(w, in);
+        choose<FULL>(w, l, there, p);
+        find_edges<FULL>(w, l, there, edges);
+    }
     publish(w, p);
     __syncthreads();
     const int on_ring = ring_pixel(w);
     *rim = (uint32_t)w.m.top[on_ring] << 16;
-    p.top[OWN_ROWS] = reinterpret_cast<const uint32_t *>(w.m.top)[below(w)];
+    s.top[OWN_ROWS] = reinterpret_cast<const uint32_t *>(w.m.top)[below(w)];
 #pragma unroll
-    for (int j = 0; j <= OWN_ROWS; j++)
+    for (int j = 0; j < OWN_ROWS; j++)
         s.top[j] = p.top[j];
     number(w, p);
     __syncthreads();
-    begin_hooks(w);
+    begin_names(w);
     settle(w, p, s.comp);
     *rim |= w.m.pixel[on_ring];
     w.m.leave_comp[w.thread] = w.m.pixel[leaving_pixel(w.thread)] & 0x7fff;
-    collect<FULL>(w, l, there, s.comp, &e.open_r, &e.open_d);
+    collect(w, edges, s.comp);
     __syncthreads();
 }
 
-template <bool FULL, typename T, typename OUT_TYPE>
+template <bool FULL, typename T>
 static __device__ __forceinline__ void block(rows_work &w, const rows_image<T> &image,
-                                             const rows_out<OUT_TYPE> &out)
+                                             uint32_t *open, uint16_t *saliency)
 {
     rows_there there = {EVEN, EVEN, EVEN, EVEN, EVEN, EVEN, EVEN};
     rows_settled s;
     rows_closing e;
     uint32_t rim;
-    make_list<FULL>(w, image, there, s, e, &rim);
+    make_list<FULL>(w, image, there, s, &rim);
     const uint32_t warp = (uint32_t)w.warp, n = w.m.n_list;
     list_part part = {warp * n / WARPS, (warp + 1) * n / WARPS - warp * n / WARPS};
     const uint32_t n_rounds = rounds(w, part);
     name_vertices(w);
     span(w, part);
-    const uint32_t at = qfz_take_one(&w.m.n_leaving, leaving_of(w) >= 0);
-    begin_closing(s, e);
-    for (uint32_t round = 0; round == 0 || round < n_rounds; round++) {
-        if (round > 0) __syncthreads();
-        advance(w, round, round + 1 >= n_rounds);
-        __syncthreads();
-        if (round == 0 && w.thread == 0) claim_edges(w);
-        close_round(w, s, e);
-    }
-    store_levels<FULL>(w, there, e, out.saliency);
-    const uint32_t place = qfz_take(&w.m.n_open, (uint32_t)(__popc(e.open_r) + __popc(e.open_d)));
-    __syncthreads();
-    store_graph(w, at);
+    store_graph(w);
     store_rim(w, rim);
-    uint2 *const open = out.open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM;
-    if (w.m.n_open > QFZ_OPEN_ROOM)
-        store_words(w, s, open);
-    else
-        store_open(w, s, e, open + place);
+    close(w, there, max(n_rounds, 1u), s, e, open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM);
+    store_levels<FULL>(w, there, e, saliency);
     if (w.thread == 0)
         w.forest.block[blockIdx.x] =
             make_uint2(w.m.first_vertex, w.m.n_open << 16 | w.m.n_vertices);
@@ -129,10 +112,10 @@ static __device__ __forceinline__ void block(rows_work &w, const rows_image<T> &
 
 /* ---- The kernel ------------------------------------------------------------------------------ */
 
-/* Four blocks a multiprocessor: some words are spilled, but once. */
-template <typename T, typename OUT_TYPE>
+/* Four blocks a multiprocessor. */
+template <typename T>
 static __global__ void __launch_bounds__(THREADS, 4)
-    k_rows(qfz_gpu_forest forest, rows_image<T> image, rows_out<OUT_TYPE> out)
+    k_rows(qfz_gpu_forest forest, rows_image<T> image, uint32_t *open, uint16_t *saliency)
 {
     QFZ_SHARED(rows_memory, m);
     const int thread = (int)threadIdx.x;
@@ -143,20 +126,19 @@ static __global__ void __launch_bounds__(THREADS, 4)
     const bool even =
         forest.w % 2 == 0 && reinterpret_cast<uintptr_t>(image.pixels) % (2 * sizeof(T)) == 0;
     if (inside && even && !image.valid && image.bias == 0)
-        block<true>(w, image, out);
+        block<true>(w, image, open, saliency);
     else
-        block<false>(w, image, out);
+        block<false>(w, image, open, saliency);
 }
 
-template <typename T, typename OUT_TYPE>
+template <typename T>
 static qfz_status launch(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
-                         void *d_saliency)
+                         uint16_t *d_saliency)
 {
     const rows_image<T> image = {static_cast<const T *>(edges->d_values), edges->d_valid,
                                  edges->bias};
-    const rows_out<OUT_TYPE> out = {static_cast<OUT_TYPE *>(d_saliency), rows->open};
-    return qfz_launch(gpu, k_rows<T, OUT_TYPE>, dim3((unsigned)rows->forest.n_blocks),
-                      dim3(THREADS), sizeof(rows_memory), rows->forest, image, out);
+    return qfz_launch(gpu, k_rows<T>, dim3((unsigned)rows->forest.n_blocks), dim3(THREADS),
+                      sizeof(rows_memory), rows->forest, image, rows->open, d_saliency);
 }
 
 size_t qfz_rows_shared(void)
@@ -165,8 +147,8 @@ size_t qfz_rows_shared(void)
 }
 
 qfz_status qfz_rows_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
-                           void *d_saliency)
+                           uint16_t *d_saliency)
 {
-    return edges->form == QFZ_EDGES_U8 ? launch<uint8_t, uint16_t>(gpu, edges, rows, d_saliency)
-                                       : launch<uint16_t, uint32_t>(gpu, edges, rows, d_saliency);
+    return edges->form == QFZ_EDGES_U8 ? launch<uint8_t>(gpu, edges, rows, d_saliency)
+                                       : launch<uint16_t>(gpu, edges, rows, d_saliency);
 }

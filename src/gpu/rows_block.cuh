@@ -8,6 +8,7 @@
 #define QFZ_GPU_ROWS_BLOCK_CUH
 
 #include "gpu/rows.cuh"
+#include "gpu/warp.cuh"
 
 enum {
     OWN_ROWS = 8,
@@ -18,7 +19,8 @@ enum {
     /* At most 1.5 edges a pixel, and one a row, are not dropped.  At least half of the pixels that
      * do not wait hook themselves, by such edges, but for those on the rim that prefer an edge
      * inside; these edges are closed then. */
-    LIST = 3 * QFZ_BLOCK_PX / 2 + QFZ_SIDE - (QFZ_BLOCK_PX - QFZ_RIM) / 2 + QFZ_RIM
+    LIST = 3 * QFZ_BLOCK_PX / 2 + QFZ_SIDE - (QFZ_BLOCK_PX - QFZ_RIM) / 2 + QFZ_RIM,
+    TABLES = LIST * 6 / 4 /* words in the list's place: two tables of COMPS at least */
 };
 static const uint32_t EVEN = 0x55555555u, ONES = 0x00010001u, ALL_LANES = 0xffffffffu;
 
@@ -37,32 +39,32 @@ enum { WAITS = 1, ENDED = 2, ROOT = QFZ_STEP_ROOT << QFZ_STEP_BITS };
 enum { TOP = 0, LEFT = QFZ_SIDE, RIGHT = 2 * QFZ_SIDE, BOTTOM = 3 * QFZ_SIDE };
 
 struct rows_memory {
-    uint32_t best[COMPS]; /* the key that a component chose; level << 16 | hook at last */
-    uint16_t
-        hook[COMPS]; /* round << QFZ_STEP_BITS | that round's root, or ROOT | flags or vertex */
-    uint32_t leave[4 * QFZ_SIDE];      /* keys of edges out of the block */
+    uint32_t best[COMPS];         /* the key that a component chose; level << 16 | hook at last */
+    uint16_t name[COMPS];         /* of a component that went on: its root * 4 | flags */
+    uint32_t leave[4 * QFZ_SIDE]; /* keys of edges out of the block */
     uint16_t leave_comp[4 * QFZ_SIDE]; /* the component * 4 that such an edge starts at */
     uint2 chose_up[WARPS];             /* in a warp's first row, by column: bits of lanes */
     union {
-        uint16_t pixel[QFZ_BLOCK_PX]; /* settled */
+        uint16_t pixel[QFZ_BLOCK_PX]; /* words, settled in the end */
         struct {
-            uint16_t step[COMPS]; /* as hook, of this round: not yet to its root */
+            uint16_t step[COMPS]; /* round << QFZ_STEP_BITS | component, or ROOT | flags */
             uint16_t even[QFZ_BLOCK_PX / 8], odd[QFZ_BLOCK_PX / 4]; /* roots that go on */
         };
         struct { /* of the spanning tree */
             uint32_t lightest[QFZ_VERTICES], tree_ends[QFZ_VERTICES];
             uint16_t tree_level[QFZ_VERTICES], set[QFZ_VERTICES], taken[QFZ_VERTICES];
         };
+        uint32_t open[QFZ_OPEN_ROOM]; /* as in rows.cuh */
     };
     union {
         struct {
-            uint16_t way[QFZ_BLOCK_PX], top[QFZ_BLOCK_PX]; /* of pixels: their words; levels */
+            uint16_t further[QFZ_BLOCK_PX], top[QFZ_BLOCK_PX]; /* words; levels */
         };
         struct {
             uint32_t ends[LIST]; /* two components * 4, or vertices */
             uint16_t level[LIST];
         };
-        uint32_t state[COMPS]; /* greatest level << 16 | component * 4, at last vertex */
+        uint32_t table[TABLES]; /* of components: greatest level << 16 | component * 4, or vertex */
     };
     uint32_t n_numbers; /* components of the first round: active << 16 | waiting */
     uint32_t n_list, n_next, n_tree, n_vertices, n_leaving, n_open, first_vertex, first_edge;
@@ -129,10 +131,16 @@ static __device__ __forceinline__ uint32_t ones_of(uint32_t word)
 
 /* ---- Components ------------------------------------------------------------------------------ */
 
-/* table[component], that being counted in bytes. */
+/* array[offset], that being counted in bytes. */
+template <typename T> static __device__ __forceinline__ T &at_byte(T *array, uint32_t offset)
+{
+    return *reinterpret_cast<T *>(reinterpret_cast<char *>(array) + offset);
+}
+
+/* Of a table of words: a component * 4. */
 static __device__ __forceinline__ uint32_t &of_comp(uint32_t *table, uint32_t comp4)
 {
-    return *reinterpret_cast<uint32_t *>(reinterpret_cast<char *>(table) + comp4);
+    return at_byte(table, comp4);
 }
 
 /* Edges between two pixels of the block that exist. */

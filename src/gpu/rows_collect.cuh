@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_collect.cuh - the list of edges that the first round leaves open, and the keys of those that
- * leave the block. */
+/* rows_collect.cuh - edges that are not needed, those that leave the block, and the list of those
+ * that the first round leaves open. */
 #ifndef QFZ_GPU_ROWS_COLLECT_CUH
 #define QFZ_GPU_ROWS_COLLECT_CUH
 
@@ -47,9 +47,9 @@ static __device__ __forceinline__ void find_drops(const rows_work &w, const rows
 /* Keys of the edges out of the block.  That one which begins outside is dropped need not be known:
  * it is found in the block where it begins. */
 template <bool FULL>
-static __device__ __forceinline__ void collect_leaving(rows_work &w, const rows_levels &l,
-                                                       const rows_there &there, uint32_t drop_r,
-                                                       uint32_t drop_d)
+static __device__ __forceinline__ void show_leaving(rows_work &w, const rows_levels &l,
+                                                    const rows_there &there, uint32_t drop_r,
+                                                    uint32_t drop_d)
 {
     const bool left = w.lane == 0;
     if (left || w.lane == QFZ_WARP - 1) {
@@ -78,45 +78,57 @@ static __device__ __forceinline__ void collect_leaving(rows_work &w, const rows_
     }
 }
 
-static __device__ __forceinline__ void append(rows_work &w, bool open, uint32_t &at, uint32_t ends,
-                                              uint32_t level)
+/* A thread's edges to the right and down, until they are in the list: levels; which lie in the
+ * block, and are not dropped. */
+struct rows_edges {
+    uint32_t right[OWN_ROWS], down[OWN_ROWS], needed_r, needed_d;
+};
+
+template <bool FULL>
+static __device__ __forceinline__ void find_edges(rows_work &w, const rows_levels &l,
+                                                  const rows_there &there, rows_edges &edges)
 {
-    if (!open) return;
-    w.m.ends[at] = ends;
-    w.m.level[at] = (uint16_t)level;
-    at++;
+    uint32_t drop_r, drop_d, inside_r, inside_d;
+    find_drops<FULL>(w, l, there, &drop_r, &drop_d);
+    show_leaving<FULL>(w, l, there, drop_r, drop_d);
+    edges_inside(w, there, &inside_r, &inside_d);
+    edges.needed_r = inside_r & ~drop_r;
+    edges.needed_d = inside_d & ~drop_d;
+#pragma unroll
+    for (int j = 0; j < OWN_ROWS; j++) {
+        edges.right[j] = l.right[j + 1];
+        edges.down[j] = l.down[j + 1];
+    }
 }
 
-/* Edges to the right and down between different components of the block: *open_r, *open_d. */
-template <bool FULL>
-static __device__ __forceinline__ void
-collect(rows_work &w, const rows_levels &l, const rows_there &there,
-        const uint32_t comp[OWN_ROWS + 1], uint32_t *open_r, uint32_t *open_d)
+/* Edges to the right and down that are needed and join two components. */
+static __device__ __forceinline__ void collect(rows_work &w, const rows_edges &edges,
+                                               const uint32_t comp[OWN_ROWS + 1])
 {
-    uint32_t drop_r, drop_d, inside_r, inside_d, differ_r = 0, differ_d = 0;
-    uint32_t right[OWN_ROWS];
-    find_drops<FULL>(w, l, there, &drop_r, &drop_d);
-    edges_inside(w, there, &inside_r, &inside_d);
+    uint32_t right[OWN_ROWS], open_r = 0, open_d = 0;
 #pragma unroll
     for (int j = 0; j < OWN_ROWS; j++) {
         right[j] = shifted(comp[j], of_next_lane(comp[j]));
-        differ_r += ones_of(comp[j] ^ right[j]) << (2 * j);
-        differ_d += ones_of(comp[j] ^ comp[j + 1]) << (2 * j);
+        open_r += ones_of(comp[j] ^ right[j]) << (2 * j);
+        open_d += ones_of(comp[j] ^ comp[j + 1]) << (2 * j);
     }
-    *open_r = differ_r &= inside_r;
-    *open_d = differ_d &= inside_d;
-    differ_r &= ~drop_r;
-    differ_d &= ~drop_d;
-    uint32_t at = qfz_take(&w.m.n_list, (uint32_t)(__popc(differ_r) + __popc(differ_d)));
+    open_r &= edges.needed_r;
+    open_d &= edges.needed_d;
+    uint32_t at2 = 2 * qfz_take(&w.m.n_list, (uint32_t)(__popc(open_r) + __popc(open_d)));
+    auto append = [&](uint32_t is_open, uint32_t ends, uint32_t level) {
+        if (!is_open) return;
+        at_byte(w.m.ends, 2 * at2) = ends;
+        at_byte(w.m.level, at2) = (uint16_t)level;
+        at2 += 2;
+    };
 #pragma unroll
     for (int j = 0; j < OWN_ROWS; j++) {
-        const uint32_t level_r = l.right[j + 1], level_d = l.down[j + 1], under = comp[j + 1];
-        append(w, differ_r >> (2 * j) & 1, at, comp[j], level_r & 0xffff);
-        append(w, differ_r >> (2 * j + 16) & 1, at, right[j], level_r >> 16);
-        append(w, differ_d >> (2 * j) & 1, at, low_halves(comp[j], under), level_d & 0xffff);
-        append(w, differ_d >> (2 * j + 16) & 1, at, high_halves(comp[j], under), level_d >> 16);
+        const uint32_t level_r = edges.right[j], level_d = edges.down[j], under = comp[j + 1];
+        append(open_r >> (2 * j) & 1, comp[j], level_r & 0xffff);
+        append(open_r >> (2 * j + 16) & 1, right[j], level_r >> 16);
+        append(open_d >> (2 * j) & 1, low_halves(comp[j], under), level_d & 0xffff);
+        append(open_d >> (2 * j + 16) & 1, high_halves(comp[j], under), level_d >> 16);
     }
-    collect_leaving<FULL>(w, l, there, drop_r, drop_d);
 }
 
 #endif

@@ -9,36 +9,29 @@
 
 /* ---- Vertices -------------------------------------------------------------------------------- */
 
-/* Numbers the roots that have edges left: their hooks tell their vertices.  best[] becomes
- * level << 16 | hook. */
+/* Numbers the roots that have edges left: best[] tells their vertices. */
 static __device__ __forceinline__ void name_vertices(rows_work &w)
 {
     const uint32_t n = ACTIVE + (w.m.n_numbers >> 16);
     uint32_t vertices = 0; /* bit k: the thread's k-th component */
     for (uint32_t c = (uint32_t)w.thread, bit = 1; c < n; c += THREADS, bit *= 2) {
-        const uint32_t hook = w.m.hook[c];
-        if (hook < ROOT) {
-            w.m.best[c] = (w.m.best[c] & 0xffff0000u) | hook;
-        } else if (hook & ENDED) {
-            w.m.hook[c] = QFZ_STEP_ENDED;
+        const uint32_t name = w.m.name[c];
+        if (name / 4 != c) continue;
+        if (name & ENDED)
             w.m.best[c] = QFZ_STEP_ENDED;
-        } else {
+        else
             vertices |= bit;
-        }
     }
     uint32_t v = qfz_take(&w.m.n_vertices, (uint32_t)__popc(vertices));
     for (; vertices; vertices &= vertices - 1, v++) {
         const uint32_t c = (uint32_t)w.thread + ((uint32_t)__ffs((int)vertices) - 1) * THREADS;
-        w.m.hook[c] = (uint16_t)(ROOT | v);
         w.m.best[c] = ROOT | v;
     }
 }
 
 static __device__ __forceinline__ uint32_t vertex_of(const rows_work &w, uint32_t comp4)
 {
-    uint32_t hook;
-    (void)root_of(w, comp4, &hook);
-    return hook & QFZ_STEP_MASK;
+    return of_comp(w.m.best, name_of(w, comp4) & ~3u) & QFZ_STEP_MASK;
 }
 
 /* ---- Span: Boruvka once more, between vertices, edges that leave put aside ------------------- */
@@ -108,38 +101,30 @@ static __device__ __forceinline__ void span(rows_work &w, list_part &part)
 
 /* ---- Store ----------------------------------------------------------------------------------- */
 
-/* The edges to the right and down that leave the block come in the order of the side, before the
- * tree's: this thread's, or -1. */
-static __device__ __forceinline__ int leaving_of(const rows_work &w)
-{
-    const int i = RIGHT + w.thread;
-    if (w.thread >= 2 * QFZ_SIDE) return -1;
-    const uint32_t key = w.m.leave[i];
-    return key == NO_KEY || (key & DROPPED) ? -1 : i;
-}
-
-/* Once n_leaving and n_tree are known, for one thread. */
-static __device__ __forceinline__ void claim_edges(rows_work &w)
-{
-    w.m.first_edge = atomicAdd(&w.forest.count[QFZ_COUNT_EDGES], w.m.n_leaving + w.m.n_tree);
-}
-
-/* Vertices and edges to the graph; at: the place that the thread's leaving edge took. */
-static __device__ __forceinline__ void store_graph(rows_work &w, uint32_t at)
+/* Vertices and edges to the graph: edges to the right and down out of the block in the order of
+ * the side, then the tree. */
+static __device__ __forceinline__ void store_graph(rows_work &w)
 {
     const qfz_gpu_forest &f = w.forest;
+    const bool ours = w.thread < 2 * QFZ_SIDE;
+    const int i = RIGHT + (ours ? w.thread : 0);
+    const uint32_t key = w.m.leave[i];
+    const bool leaves = ours && key != NO_KEY && !(key & DROPPED);
+    const uint32_t at = qfz_take_one(&w.m.n_leaving, leaves);
+    __syncthreads();
+    const uint32_t n_leaving = w.m.n_leaving, n_tree = w.m.n_tree;
+    if (w.thread == 0) w.m.first_edge = atomicAdd(&f.count[QFZ_COUNT_EDGES], n_leaving + n_tree);
+    __syncthreads();
     const uint32_t v = w.m.first_vertex, e = w.m.first_edge;
-    const int i = leaving_of(w);
-    if (i >= 0) {
+    if (leaves) {
         const bool right = i < BOTTOM;
         const int32_t y = w.box.y + (right ? i - RIGHT : (int)QFZ_SIDE);
         const int32_t x = w.box.x + (right ? (int)QFZ_SIDE : i - BOTTOM);
         f.ends[0][e + at] =
             make_uint2(v + vertex_of(w, w.m.leave_comp[i]), QFZ_RIM_REF | qfz_rim_place(f, y, x));
-        f.level[0][e + at] = w.m.leave[i] >> 16;
+        f.level[0][e + at] = key >> 16;
     }
-    const uint32_t n_leaving = w.m.n_leaving;
-    for (uint32_t t = (uint32_t)w.thread; t < w.m.n_tree; t += THREADS) {
+    for (uint32_t t = (uint32_t)w.thread; t < n_tree; t += THREADS) {
         const uint32_t ends = w.m.tree_ends[t];
         f.ends[0][e + n_leaving + t] = make_uint2(v + (ends & 0xffff), v + (ends >> 16));
         f.level[0][e + n_leaving + t] = w.m.tree_level[t];

@@ -2,154 +2,174 @@
 /* rows_query.cu - the edges that the blocks of rows.cuh left open, and those between blocks.
  *
  * A block has some hundred vertices and ten times as many open edges, half of which meet in the
- * graph's first round, most of the others in the next.  So what each vertex becomes in the first
- * rounds is looked up once; the few edges that are open then are climbed.  Half of the threads do
- * that, while the others climb from the edges that leave the block. */
+ * graph's first round, most of the others in the next few.  So what each vertex becomes in these
+ * rounds is looked up once, and as well what those on the other side of the edges that leave the
+ * block become; the few edges that are open then are climbed. */
 #include "gpu/boruvka_climb.cuh"
 #include "gpu/rows.cuh"
 
-enum { THREADS = 256, HALF = THREADS / 2, STATES = 4, AT_ONCE = 4 };
-
-/* state[d][v]: where vertex v is after rounds 0 to d, and the greatest level up to there. */
-struct query_memory {
-    uint2 state[STATES][QFZ_VERTICES];
+enum {
+    THREADS = 256,
+    STATES = 8,
+    LEAVING = 2 * QFZ_SIDE,           /* edges to the right and down that may leave the block */
+    COLUMNS = QFZ_VERTICES + LEAVING, /* vertices; the other ends of these */
+    AT_ONCE = 4
 };
 
-template <typename OUT_TYPE> struct query_work {
-    const query_memory &m;
+/* Of a column, after rounds 0 to d of the graph: the vertex it belongs to, and the greatest level
+ * up to there. */
+struct query_memory {
+    uint32_t vertex[STATES][COLUMNS];
+    uint16_t level[STATES][COLUMNS];
+};
+
+struct query_work {
+    query_memory &m;
     const qfz_gpu_forest &forest;
-    OUT_TYPE *saliency;
+    uint16_t *saliency;
     qfz_block_box box;
     uint32_t n_px, at; /* of the tile; its number of the block's first pixel */
 };
 
-template <typename OUT_TYPE>
-static __device__ __forceinline__ void store(const query_work<OUT_TYPE> &w, uint32_t edge,
-                                             uint32_t level)
+/* Where an edge's level is in the planes. */
+static __device__ __forceinline__ uint16_t *level_at(const query_work &w, bool down, uint32_t y,
+                                                     uint32_t x)
 {
-    const uint32_t y = edge / QFZ_SIDE % QFZ_SIDE, x = edge % QFZ_SIDE;
-    const uint32_t plane = edge >= QFZ_BLOCK_PX ? w.n_px : 0;
-    w.saliency[plane + w.at + y * (uint32_t)w.forest.w + x] = (OUT_TYPE)level;
+    return w.saliency + (down ? w.n_px : 0) + w.at + y * (uint32_t)w.forest.w + x;
 }
 
-static __device__ __forceinline__ void make_states(query_memory &m, const uint2 *__restrict__ up,
-                                                   uint32_t first, uint32_t n)
+static __device__ __forceinline__ void make_column(query_work &w, uint32_t column, uint32_t vertex)
 {
-    for (uint32_t v = threadIdx.x; v < n; v += HALF) {
-        uint2 state = make_uint2(first + v, 0), from = __ldg(&up[first + v]);
+    const uint2 *__restrict__ const up = w.forest.up;
+    uint2 from = __ldg(&up[vertex]);
+    uint32_t level = 0;
 #pragma unroll
-        for (int d = 0; d < STATES; d++) {
-            if ((from.x & QFZ_UP_ROOT) == (uint32_t)d) {
-                state = make_uint2(from.x >> QFZ_UP_BITS, max(state.y, from.y));
-                from = __ldg(&up[state.x]);
-            }
-            m.state[d][v] = state;
+    for (int d = 0; d < STATES; d++) {
+        if ((from.x & QFZ_UP_ROOT) == (uint32_t)d) {
+            vertex = from.x >> QFZ_UP_BITS;
+            level = max(level, from.y);
+            from = __ldg(&up[vertex]);
         }
+        w.m.vertex[d][column] = vertex;
+        w.m.level[d][column] = (uint16_t)level;
     }
 }
 
-/* An entry of the list. */
-template <typename OUT_TYPE>
-static __device__ __forceinline__ void answer(const query_work<OUT_TYPE> &w, uint2 item)
+/* The minimax level of two columns, at least `level`. */
+static __device__ __forceinline__ uint32_t find_level(const query_work &w, uint32_t u, uint32_t v,
+                                                      uint32_t level)
 {
-    const uint32_t u = item.x >> 9 & 0x1ff, v = item.x & 0x1ff;
-    uint2 s = w.m.state[0][u], t = w.m.state[0][v];
-    for (int d = 1; d < STATES && s.x != t.x; d++) {
-        s = w.m.state[d][u];
-        t = w.m.state[d][v];
-    }
-    store(w, item.x >> 18, climb(w.forest.up, s.x, t.x, max(item.y, max(s.y, t.y))));
+    int d = 0;
+    while (w.m.vertex[d][u] != w.m.vertex[d][v] && d < STATES - 1)
+        d++;
+    const uint32_t so_far = max(w.m.level[d][u], w.m.level[d][v]);
+    return climb(w.forest.up, w.m.vertex[d][u], w.m.vertex[d][v], max(level, so_far));
 }
 
-template <typename OUT_TYPE>
-static __device__ __forceinline__ void answer_list(const query_work<OUT_TYPE> &w,
-                                                   const uint2 *__restrict__ items, uint32_t n)
+/* ---- Edges that leave the block -------------------------------------------------------------- */
+
+/* The i-th of them, or one that would leave the image. */
+struct leaving_edge {
+    uint32_t own, level; /* column, or QFZ_NONE if there is no edge; the least level */
+};
+
+static __device__ __forceinline__ int2 leaving_place(int i) /* x, y */
+{
+    return i < QFZ_SIDE ? make_int2(QFZ_SIDE - 1, i) : make_int2(i - QFZ_SIDE, QFZ_SIDE - 1);
+}
+
+/* Its other end becomes a column. */
+static __device__ __forceinline__ leaving_edge begin_leaving(query_work &w, int i, uint32_t first)
+{
+    const qfz_gpu_forest &f = w.forest;
+    const int2 p = leaving_place(i);
+    const int32_t ty = w.box.y + p.y + (i >= QFZ_SIDE), tx = w.box.x + p.x + (i < QFZ_SIDE);
+    if (p.y >= w.box.h || p.x >= w.box.w || ty >= f.h || tx >= f.w) return {QFZ_NONE, 0};
+    const uint2 own =
+        f.rim[(int64_t)blockIdx.x * f.rim_room + qfz_ring_number(w.box.h, w.box.w, p.y, p.x)];
+    const uint2 other = f.rim[qfz_rim_place(f, ty, tx)];
+    if (own.x == QFZ_NONE || other.x == QFZ_NONE) return {QFZ_NONE, 0};
+    make_column(w, (uint32_t)(QFZ_VERTICES + i), other.x);
+    return {own.x - first, max(own.y, other.y)};
+}
+
+static __device__ __forceinline__ void end_leaving(const query_work &w, int i, leaving_edge e)
+{
+    const int2 p = leaving_place(i);
+    if (p.y >= w.box.h || p.x >= w.box.w) return;
+    const uint32_t other = (uint32_t)(QFZ_VERTICES + i);
+    *level_at(w, i >= QFZ_SIDE, (uint32_t)p.y, (uint32_t)p.x) =
+        (uint16_t)(e.own == QFZ_NONE ? QFZ_NONE : find_level(w, e.own, other, e.level));
+}
+
+/* ---- Open edges ------------------------------------------------------------------------------ */
+
+static __device__ __forceinline__ void answer(const query_work &w, uint32_t u, uint32_t v,
+                                              uint16_t *level)
+{
+    *level = (uint16_t)find_level(w, u, v, *level);
+}
+
+static __device__ __forceinline__ void answer_list(const query_work &w,
+                                                   const uint32_t *__restrict__ items, uint32_t n)
 {
     for (uint32_t base = threadIdx.x; base < n; base += AT_ONCE * THREADS) {
-        uint2 item[AT_ONCE];
+        uint32_t item[AT_ONCE];
 #pragma unroll
         for (int k = 0; k < AT_ONCE; k++)
             item[k] = __ldg(&items[min(base + (uint32_t)k * THREADS, n - 1)]);
 #pragma unroll
-        for (int k = 0; k < AT_ONCE; k++)
-            if (base + (uint32_t)k * THREADS < n) answer(w, item[k]);
+        for (int k = 0; k < AT_ONCE; k++) {
+            if (base + (uint32_t)k * THREADS >= n) break;
+            answer(w, item[k] & QFZ_OPEN_VERTEX, item[k] >> 16 & QFZ_OPEN_VERTEX,
+                   level_at(w, item[k] >> 31, item[k] >> QFZ_OPEN_Y & (QFZ_SIDE - 1),
+                            item[k] >> QFZ_OPEN_X & (QFZ_SIDE - 1)));
+        }
     }
 }
 
 /* All edges whose pixels are in different vertices, where the list had no room. */
-template <typename OUT_TYPE>
-static __device__ __forceinline__ void answer_words(const query_work<OUT_TYPE> &w,
-                                                    const uint32_t *__restrict__ words)
+static __device__ __forceinline__ void answer_pixels(const query_work &w,
+                                                     const uint16_t *__restrict__ vertex)
 {
     for (uint32_t edge = threadIdx.x; edge < 2 * QFZ_BLOCK_PX; edge += THREADS) {
-        const uint32_t p = edge % QFZ_BLOCK_PX;
+        const uint32_t p = edge % QFZ_BLOCK_PX, y = p / QFZ_SIDE, x = p % QFZ_SIDE;
         const bool down = edge >= QFZ_BLOCK_PX;
-        if ((down ? p / QFZ_SIDE : p % QFZ_SIDE) == QFZ_SIDE - 1) continue;
-        const uint32_t a = words[p], b = words[p + (down ? (uint32_t)QFZ_SIDE : 1u)];
-        const uint32_t u = a & QFZ_STEP_MASK, v = b & QFZ_STEP_MASK;
-        if (u == v || max(u, v) == QFZ_STEP_MASK) continue;
-        answer(w, make_uint2(edge << 18 | u << 9 | v, max(a, b) >> 16));
+        if ((down ? y : x) == QFZ_SIDE - 1) continue;
+        const uint32_t u = vertex[p], v = vertex[p + (down ? (uint32_t)QFZ_SIDE : 1u)];
+        if (u != v && max(u, v) != QFZ_STEP_MASK) answer(w, u, v, level_at(w, down, y, x));
     }
 }
 
-/* Edge i of those to the right and down that leave the block, or would leave the image. */
-template <typename OUT_TYPE>
-static __device__ __forceinline__ void answer_leaving(const query_work<OUT_TYPE> &w, int i)
-{
-    const qfz_gpu_forest &f = w.forest;
-    const bool right = i < QFZ_SIDE;
-    const int y = right ? i : QFZ_SIDE - 1, x = right ? QFZ_SIDE - 1 : i - QFZ_SIDE;
-    if (y >= w.box.h || x >= w.box.w) return;
-    const int32_t ty = w.box.y + y + !right, tx = w.box.x + x + right;
-    uint32_t level = QFZ_NONE;
-    if (ty < f.h && tx < f.w) {
-        const uint2 own =
-            f.rim[(int64_t)blockIdx.x * f.rim_room + qfz_ring_number(w.box.h, w.box.w, y, x)];
-        const uint2 other = f.rim[qfz_rim_place(f, ty, tx)];
-        if (own.x != QFZ_NONE && other.x != QFZ_NONE)
-            level = climb(f.up, own.x, other.x, max(own.y, other.y));
-    }
-    store(w, (uint32_t)((right ? 0 : QFZ_BLOCK_PX) + y * QFZ_SIDE + x), level);
-}
-
-template <typename OUT_TYPE>
 static __global__ void __launch_bounds__(THREADS)
-    k_query(qfz_gpu_forest forest, const uint2 *open, OUT_TYPE *saliency)
+    k_query(qfz_gpu_forest forest, const uint32_t *open, uint16_t *saliency)
 {
     QFZ_SHARED(query_memory, m);
     const qfz_block_box box = qfz_block_of(forest, blockIdx.x);
     const uint2 block = forest.block[blockIdx.x];
-    const uint32_t n = block.y >> 16;
-    const uint2 *const items = open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM;
-    const query_work<OUT_TYPE> w = {*m,
-                                    forest,
-                                    saliency,
-                                    box,
-                                    (uint32_t)forest.h * (uint32_t)forest.w,
-                                    (uint32_t)box.y * (uint32_t)forest.w + (uint32_t)box.x};
-    static_assert(HALF == 2 * QFZ_SIDE, "a thread for each edge that leaves");
-    if (threadIdx.x < HALF)
-        make_states(*m, forest.up, block.x, block.y & 0xffff);
-    else
-        answer_leaving(w, (int)threadIdx.x - HALF);
+    const uint32_t n_open = block.y >> 16, n_vertices = block.y & 0xffff;
+    const uint32_t *const items = open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM;
+    query_work w = {*m,
+                    forest,
+                    saliency,
+                    box,
+                    (uint32_t)forest.h * (uint32_t)forest.w,
+                    (uint32_t)box.y * (uint32_t)forest.w + (uint32_t)box.x};
+    const int i = (int)threadIdx.x - (THREADS - LEAVING); /* the thread's leaving edge, if >= 0 */
+    leaving_edge leaving = {};
+    if (i >= 0) leaving = begin_leaving(w, i, block.x);
+    for (uint32_t v = threadIdx.x; v < n_vertices; v += THREADS)
+        make_column(w, v, block.x + v);
     __syncthreads();
-    if (n <= QFZ_OPEN_ROOM)
-        answer_list(w, items, n);
+    if (i >= 0) end_leaving(w, i, leaving);
+    if (n_open <= QFZ_OPEN_ROOM)
+        answer_list(w, items, n_open);
     else
-        answer_words(w, reinterpret_cast<const uint32_t *>(items));
+        answer_pixels(w, reinterpret_cast<const uint16_t *>(items));
 }
 
-template <typename OUT_TYPE>
-static qfz_status query(qfz_gpu *gpu, const qfz_rows *rows, void *d_saliency)
+qfz_status qfz_rows_query(qfz_gpu *gpu, const qfz_rows *rows, uint16_t *d_saliency)
 {
-    return qfz_launch(gpu, k_query<OUT_TYPE>, dim3((unsigned)rows->forest.n_blocks), dim3(THREADS),
-                      sizeof(query_memory), rows->forest, rows->open,
-                      static_cast<OUT_TYPE *>(d_saliency));
-}
-
-qfz_status qfz_rows_query(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
-                          void *d_saliency)
-{
-    return edges->form == QFZ_EDGES_U8 ? query<uint16_t>(gpu, rows, d_saliency)
-                                       : query<uint32_t>(gpu, rows, d_saliency);
+    return qfz_launch(gpu, k_query, dim3((unsigned)rows->forest.n_blocks), dim3(THREADS),
+                      sizeof(query_memory), rows->forest, rows->open, d_saliency);
 }

@@ -2,22 +2,16 @@
 /* rows_rounds.cuh - a block's rounds on the list of open edges.
  *
  * An entry names two components that were roots when it was last swept; since then each has hooked
- * itself once at most, and its hook is as long as the round's whole way, which is right as in
- * boruvka_comps.cuh. */
+ * itself once at most, and points at its round's root, which is right as in boruvka_comps.cuh. */
 #ifndef QFZ_GPU_ROWS_ROUNDS_CUH
 #define QFZ_GPU_ROWS_ROUNDS_CUH
 
 #include "gpu/rows_block.cuh"
 
-/* The root of a component * 4, times 4; *hook is that root's: flags, or its vertex. */
-static __device__ __forceinline__ uint32_t root_of(const rows_work &w, uint32_t comp4,
-                                                   uint32_t *hook)
+/* What a component * 4 has become: the same of its root, with that root's flags. */
+static __device__ __forceinline__ uint32_t name_of(const rows_work &w, uint32_t comp4)
 {
-    *hook = w.m.hook[comp4 / 4];
-    if (*hook >= ROOT) return comp4;
-    const uint32_t root = *hook & QFZ_STEP_MASK;
-    *hook = w.m.hook[root];
-    return root * 4;
+    return w.m.name[comp4 / 4];
 }
 
 /* Renames entries and keeps those of which rename(ends) is true; offer(ends, key) sees these.  A
@@ -63,18 +57,17 @@ static __device__ __forceinline__ void offer_first(rows_work &w, list_part part)
 
 static __device__ __forceinline__ void offer_again(rows_work &w, list_part &part)
 {
-    uint32_t hook_a = 0, hook_b = 0;
     sweep(
         w, part,
         [&](uint32_t &ends) {
-            const uint32_t a = root_of(w, ends & 0xffff, &hook_a);
-            const uint32_t b = root_of(w, ends >> 16, &hook_b);
+            const uint32_t a = name_of(w, ends & 0xffff), b = name_of(w, ends >> 16);
             ends = a | b << 16;
             return a != b;
         },
         [&](uint32_t ends, uint32_t key) {
-            if (!(hook_a & WAITS)) qfz_lower(&of_comp(w.m.best, ends & 0xffff), key);
-            if (!(hook_b & WAITS)) qfz_lower(&of_comp(w.m.best, ends >> 16), key);
+            const uint32_t a = ends & 0xffff, b = ends >> 16;
+            if (!(a & WAITS)) qfz_lower(&of_comp(w.m.best, a), key);
+            if (!(b & WAITS)) qfz_lower(&of_comp(w.m.best, b), key);
         });
 }
 
@@ -83,12 +76,12 @@ static __device__ __forceinline__ void offer_leaving(rows_work &w, uint32_t roun
 {
     const uint32_t key = w.m.leave[w.thread];
     if (key == NO_KEY) return;
-    uint32_t comp4 = w.m.leave_comp[w.thread], hook = comp4 < ACTIVE * 4 ? WAITS : 0;
+    uint32_t name = w.m.leave_comp[w.thread];
     if (round > 0) {
-        comp4 = root_of(w, comp4, &hook);
-        w.m.leave_comp[w.thread] = (uint16_t)comp4;
+        name = name_of(w, name);
+        w.m.leave_comp[w.thread] = (uint16_t)name;
     }
-    if (!(hook & WAITS)) qfz_lower(&of_comp(w.m.best, comp4), key);
+    if (!(name & WAITS) && name >= ACTIVE * 4) qfz_lower(&of_comp(w.m.best, name), key);
 }
 
 /* What c chose: to wait, or the component at the other end of its edge.  Of two that chose the
@@ -105,14 +98,17 @@ static __device__ __forceinline__ uint32_t step_of(const rows_work &w, uint32_t 
 /* Points c at its round's root; true if c is a root that goes on. */
 static __device__ __forceinline__ bool hook_component(rows_work &w, uint32_t c, uint32_t round)
 {
-    uint32_t hook = w.m.step[c];
+    uint32_t root = c, hook = ROOT, step = w.m.step[c];
+    for (; step >> QFZ_STEP_BITS == round; step = w.m.step[root]) {
+        hook = step;
+        root = step & QFZ_STEP_MASK;
+    }
+    w.m.name[c] = (uint16_t)(root * 4 | (step & (WAITS | ENDED)));
     if (hook < ROOT)
-        for (uint32_t up; (up = w.m.step[hook & QFZ_STEP_MASK]) >> QFZ_STEP_BITS == round;)
-            hook = up;
-    w.m.hook[c] = (uint16_t)hook;
-    if (hook != ROOT) return false;
-    w.m.best[c] = NO_KEY;
-    return true;
+        w.m.best[c] = (w.m.best[c] & 0xffff0000u) | hook;
+    else if (step == ROOT)
+        w.m.best[c] = NO_KEY;
+    return hook == ROOT && step == ROOT;
 }
 
 /* The thread's k-th active component of a round. */
@@ -150,7 +146,7 @@ static __device__ __forceinline__ uint32_t rounds(rows_work &w, list_part &part)
         offer_leaving(w, round);
         __syncthreads();
         if (w.thread == 0) w.m.n_next = 0;
-        if (round == 0) w.m.step[w.thread] = (uint16_t)ROOT;
+        if (round == 0) w.m.step[w.thread] = (uint16_t)(ROOT | WAITS);
         for (uint32_t i = (uint32_t)w.thread; i < n; i += THREADS) {
             const uint32_t c = active_of(w, round, i);
             w.m.step[c] = (uint16_t)step_of(w, c, round);

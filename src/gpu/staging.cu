@@ -1,24 +1,44 @@
 /* SPDX-License-Identifier: MIT */
 #include "gpu/staging.cuh"
 
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-qfz_status qfz_staging_open(qfz_staging *staging, qfz_error *err)
+/* Few large pages are locked much faster than many small ones. */
+qfz_status qfz_staging_alloc(char **memory, int n, qfz_error *err)
 {
-    for (int i = 0; i < 2; i++) {
-        QFZ_TRY_CUDA(err, cudaHostAlloc((void **)&staging->buffers[i], QFZ_STAGING_BYTES,
-                                        cudaHostAllocDefault));
-        QFZ_TRY_CUDA(err, cudaEventCreateWithFlags(&staging->done[i], cudaEventDisableTiming));
+    const size_t page = (size_t)2 << 20, bytes = (size_t)n * 2 * QFZ_STAGING_BYTES;
+    const size_t size = (bytes + page - 1) / page * page;
+    *memory = (char *)aligned_alloc(page, size);
+    if (!*memory) return qfz_fail(err, QFZ_ENOMEM, "%zu bytes to transfer through", size);
+    (void)madvise(*memory, size, MADV_HUGEPAGE);
+    const cudaError_t locked = cudaHostRegister(*memory, size, cudaHostRegisterDefault);
+    if (locked == cudaSuccess) return QFZ_OK;
+    free(*memory);
+    *memory = NULL;
+    return qfz_gpu_check(err, locked, "page-locked memory");
+}
+
+void qfz_staging_free(char *memory)
+{
+    if (memory) (void)cudaHostUnregister(memory);
+    free(memory);
+}
+
+qfz_status qfz_staging_open(qfz_staging *staging, char *memory, int i, qfz_error *err)
+{
+    for (int k = 0; k < 2; k++) {
+        staging->buffers[k] = memory + (2 * (size_t)i + (size_t)k) * QFZ_STAGING_BYTES;
+        QFZ_TRY_CUDA(err, cudaEventCreateWithFlags(&staging->done[k], cudaEventDisableTiming));
     }
     return QFZ_OK;
 }
 
 void qfz_staging_close(qfz_staging *staging)
 {
-    for (int i = 0; i < 2; i++) {
-        if (staging->buffers[i]) (void)cudaFreeHost(staging->buffers[i]);
-        if (staging->done[i]) (void)cudaEventDestroy(staging->done[i]);
-    }
+    for (int k = 0; k < 2; k++)
+        if (staging->done[k]) (void)cudaEventDestroy(staging->done[k]);
     *staging = qfz_staging{};
 }
 

@@ -6,7 +6,9 @@
 
 #include "gpu/device.cuh"
 
-enum { QFZ_STAGING_BYTES = 4 << 20 }; /* of each buffer */
+/* Of each buffer: enough that what a transfer costs beside its bytes is little, and small enough
+ * that the two stay in a core's cache. */
+enum { QFZ_STAGING_BYTES = 1 << 20 };
 
 typedef struct qfz_staging {
     char *buffers[2];
@@ -14,8 +16,13 @@ typedef struct qfz_staging {
     int next;
 } qfz_staging;
 
-/* On the device that is current. */
-qfz_status qfz_staging_open(qfz_staging *staging, qfz_error *err);
+/* Page-locked memory for the buffers of n.  One allocation: the driver takes ten times as long for
+ * one by each thread. */
+qfz_status qfz_staging_alloc(char **memory, int n, qfz_error *err);
+void qfz_staging_free(char *memory); /* NULL is allowed */
+
+/* On the device that is current; number i in that memory. */
+qfz_status qfz_staging_open(qfz_staging *staging, char *memory, int i, qfz_error *err);
 void qfz_staging_close(qfz_staging *staging);
 
 /* h_from may be changed as soon as this returns; the device has the bytes when the stream comes

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* worker.cuh - the CUDA engine's worker: one stream of one device, and all memory that its tiles
- * need, taken when it opens. */
+ * need, taken when it opens, together with others. */
 #ifndef QFZ_GPU_WORKER_CUH
 #define QFZ_GPU_WORKER_CUH
 
@@ -60,7 +60,7 @@ struct qfz_worker {
     qfz_gpu gpu;
     qfz_staging staging;
     cudaEvent_t from, to; /* around what is timed */
-    char *d_memory;       /* one allocation, sliced */
+    char *d_all, *h_all;  /* of the first of those that were opened together: memory of all */
     qfz_image tile;       /* the host's, borrowed */
     qfz_gpu_image image;  /* the same on the device */
     void *d_pixels;

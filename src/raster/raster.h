@@ -135,7 +135,7 @@ qfz_status qfz_sink_create(qfz_sink **sink, const qfz_source *source, const qfz_
                            const qfz_sink_spec *spec, qfz_error *err);
 
 /* Writes a box: n_bands planes of h * w, of spec->type.  valid (h * w, or NULL: all valid) is
- * looked at only if spec->has_mask. */
+ * looked at only if spec->has_mask.  A pixel is written once. */
 qfz_status qfz_sink_write(qfz_sink *sink, qfz_box box, const void *pixels, const uint8_t *valid,
                           qfz_error *err);
 

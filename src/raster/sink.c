@@ -20,7 +20,9 @@ struct qfz_sink {
     char *work;           /* format.copies: the GTiff that is copied; else NULL */
     GDALDatasetH dataset; /* being written; after commit path, opened when it is read */
     GDALRasterBandH mask;
-    uint8_t *mask_rows; /* one chunk of mask values */
+    int block_w, block_h; /* of a TIFF, else 0 */
+    bool takes_blocks;    /* they are of one band each, and of what the writer gives */
+    uint8_t *mask_rows;   /* one chunk of mask values */
     int64_t mask_px;
     qfz_patience patience;
     bool is_locked_up; /* lock exists */
@@ -99,6 +101,21 @@ static qfz_status name_file(qfz_sink *sink, const qfz_job *job, const qfz_sink_s
     return QFZ_OK;
 }
 
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static void find_blocks(qfz_sink *sink)
+{
+    const GDALRasterBandH band = GDALGetRasterBand(sink->dataset, 1);
+    const char *const order = GDALGetMetadataItem(sink->dataset, "INTERLEAVE", "IMAGE_STRUCTURE");
+    if (!EQUAL(GDALGetDriverShortName(GDALGetDatasetDriver(sink->dataset)), "GTiff")) return;
+    GDALGetBlockSize(band, &sink->block_w, &sink->block_h);
+    sink->takes_blocks = GDALGetRasterDataType(band) == sink->format.buffer_type &&
+                         (sink->spec.n_bands == 1 || (order && EQUAL(order, "BAND")));
+}
+
 static void find_mask(qfz_sink *sink)
 {
     if (sink->spec.has_mask) sink->mask = GDALGetMaskBand(GDALGetRasterBand(sink->dataset, 1));
@@ -113,6 +130,7 @@ static qfz_status create(qfz_sink *sink, const qfz_source *source, const qfz_job
     if (sink->format.copies) QFZ_TRY(qfz_temp_name(&sink->work, sink->path, "work", ".tif", err));
     QFZ_TRY(create_file(sink, err));
     QFZ_TRY(qfz_header_fill(sink->dataset, source, &sink->spec, sink->path, err));
+    find_blocks(sink);
     find_mask(sink);
     return QFZ_OK;
 }
@@ -159,6 +177,12 @@ static qfz_status check_box(const qfz_sink *sink, qfz_box box, qfz_error *err)
                     (long long)(box.x1 - 1));
 }
 
+static qfz_status check_open(const qfz_sink *sink, qfz_error *err)
+{
+    if (!sink->committed && !sink->failed) return QFZ_OK;
+    return qfz_fail(err, QFZ_EIO, "%s: it is complete, or failed before", sink->path);
+}
+
 /* GDAL's masks say 255 where we say 1. */
 static qfz_status write_mask(qfz_sink *sink, qfz_box box, const uint8_t *valid, CPLErr *done,
                              qfz_error *err)
@@ -180,16 +204,39 @@ static qfz_status write_mask(qfz_sink *sink, qfz_box box, const uint8_t *valid, 
     return QFZ_OK;
 }
 
+/* Is it a TIFF's, and made of whole blocks? */
+static bool has_whole_blocks(const qfz_sink *sink, qfz_box box)
+{
+    const int64_t y0 = sink->spec.y0, h = sink->spec.y1 - y0;
+    const int block_w = sink->block_w, block_h = sink->block_h;
+    return block_w > 0 && block_h > 0 && box.x0 % block_w == 0 &&
+           (box.x1 % block_w == 0 || box.x1 == sink->spec.w) && (box.y0 - y0) % block_h == 0 &&
+           ((box.y1 - y0) % block_h == 0 || box.y1 - y0 == h);
+}
+
+/* Whole blocks are compressed from here on, beside all else that the job does, and not when the
+ * file is closed; a block of which a part is missing waits for it. */
+static CPLErr pass_on(const qfz_sink *sink, bool bands)
+{
+    CPLErr done = CE_None;
+    for (int b = 1; bands && b <= sink->spec.n_bands && done == CE_None; b++)
+        done = GDALFlushRasterCache(GDALGetRasterBand(sink->dataset, b));
+    return done == CE_None && sink->mask ? GDALFlushRasterCache(sink->mask) : done;
+}
+
+/* pixels NULL: they were written block by block. */
 static qfz_status write_locked(qfz_sink *sink, qfz_box box, const void *pixels,
                                const uint8_t *valid, qfz_error *err)
 {
     qfz_trap trap;
+    CPLErr done = CE_None;
     qfz_status st = QFZ_OK;
-    if (sink->committed || sink->failed)
-        return qfz_fail(err, QFZ_EIO, "%s: it is complete, or failed before", sink->path);
+    QFZ_TRY(check_open(sink, err));
     qfz_trap_begin(&trap);
-    CPLErr done = move_pixels(sink, GF_Write, box, (void *)(uintptr_t)pixels);
+    if (pixels) done = move_pixels(sink, GF_Write, box, (void *)(uintptr_t)pixels);
     if (done == CE_None && sink->mask) st = write_mask(sink, box, valid, &done, err);
+    if (done == CE_None && st == QFZ_OK && has_whole_blocks(sink, box))
+        done = pass_on(sink, pixels != NULL);
     qfz_trap_end(&trap);
     if (st == QFZ_OK && (done != CE_None || trap.failed))
         st = qfz_trap_fail_box(&trap, err, sink->path, box);
@@ -197,12 +244,80 @@ static qfz_status write_locked(qfz_sink *sink, qfz_box box, const void *pixels,
     return st;
 }
 
+/* ------------------------------------------------------------------------------ block by block
+ *
+ * A block goes straight to those who compress it: past GDAL's cache, whose memory would have to be
+ * found and filled while other threads wait for the lock. */
+static qfz_status write_block(qfz_sink *sink, int band, qfz_box part, void *block, qfz_error *err)
+{
+    const int x = (int)(part.x0 / sink->block_w);
+    const int y = (int)((part.y0 - sink->spec.y0) / sink->block_h);
+    qfz_trap trap;
+    QFZ_TRY(check_open(sink, err));
+    qfz_trap_begin(&trap);
+    const CPLErr done = GDALWriteBlock(GDALGetRasterBand(sink->dataset, band), x, y, block);
+    qfz_trap_end(&trap);
+    if (done == CE_None && !trap.failed) return QFZ_OK;
+    sink->failed = true;
+    return qfz_trap_fail_box(&trap, err, sink->path, part);
+}
+
+/* A part of a plane of pixels, stride_px wide, into the upper left of a block; zeros elsewhere. */
+static void fill_block(const qfz_sink *sink, char *block, const char *from, int64_t stride_px,
+                       qfz_box part)
+{
+    const size_t px_bytes = qfz_out_type_bytes(sink->spec.type);
+    const size_t row_bytes = (size_t)sink->block_w * px_bytes;
+    const int64_t h = qfz_box_h(part), w = qfz_box_w(part);
+    if (h < sink->block_h || w < sink->block_w) memset(block, 0, row_bytes * (size_t)sink->block_h);
+    for (int64_t y = 0; y < h; y++)
+        memcpy(block + (size_t)y * row_bytes, from + (size_t)(y * stride_px) * px_bytes,
+               (size_t)w * px_bytes);
+}
+
+static qfz_status write_plane(qfz_sink *sink, int band, qfz_box box, const char *plane, char *block,
+                              qfz_error *err)
+{
+    const size_t px_bytes = qfz_out_type_bytes(sink->spec.type);
+    const int64_t w = qfz_box_w(box);
+    qfz_status st = QFZ_OK;
+    for (qfz_box part = box; part.y0 < box.y1; part.y0 = part.y1) {
+        part.y1 = least(part.y0 + sink->block_h, box.y1);
+        for (part.x0 = box.x0; part.x0 < box.x1 && st == QFZ_OK; part.x0 = part.x1) {
+            const int64_t at = (part.y0 - box.y0) * w + part.x0 - box.x0;
+            part.x1 = least(part.x0 + sink->block_w, box.x1);
+            fill_block(sink, block, plane + (size_t)at * px_bytes, w, part);
+            (void)pthread_mutex_lock(&sink->lock);
+            st = write_block(sink, band, part, block, err);
+            (void)pthread_mutex_unlock(&sink->lock);
+        }
+    }
+    return st;
+}
+
+static qfz_status write_blocks(qfz_sink *sink, qfz_box box, const void *pixels, qfz_error *err)
+{
+    const size_t px_bytes = qfz_out_type_bytes(sink->spec.type);
+    const int64_t n = qfz_box_h(box) * qfz_box_w(box);
+    char *block = NULL;
+    qfz_status st = QFZ_OK;
+    QFZ_TRY(qfz_alloc((void **)&block, (int64_t)sink->block_w * sink->block_h, px_bytes, err));
+    for (int b = 0; b < sink->spec.n_bands && st == QFZ_OK; b++)
+        st = write_plane(sink, b + 1, box, (const char *)pixels + (size_t)(b * n) * px_bytes, block,
+                         err);
+    free(block);
+    return st;
+}
+
 qfz_status qfz_sink_write(qfz_sink *sink, qfz_box box, const void *pixels, const uint8_t *valid,
                           qfz_error *err)
 {
     QFZ_TRY(check_box(sink, box, err));
+    const bool by_blocks = sink->takes_blocks && has_whole_blocks(sink, box);
+    if (by_blocks) QFZ_TRY(write_blocks(sink, box, pixels, err));
+    if (by_blocks && !sink->mask) return QFZ_OK;
     (void)pthread_mutex_lock(&sink->lock);
-    const qfz_status st = write_locked(sink, box, pixels, valid, err);
+    const qfz_status st = write_locked(sink, box, by_blocks ? NULL : pixels, valid, err);
     (void)pthread_mutex_unlock(&sink->lock);
     return st;
 }

@@ -26,6 +26,8 @@ bool qfz_stitch_has_count(qfz_stitch *stitch, int64_t tile)
     return qfz_has(stitch, PIECE_CENSUS, tile);
 }
 
+enum { SHORT_LEVEL = 1024 }; /* nodes; so few are added sooner than other threads are awake */
+
 typedef struct adding {
     qfz_level_walk walk;
     uint64_t n;
@@ -46,14 +48,15 @@ static qfz_status add_node(void *arg, int64_t item, int worker, qfz_error *err)
     const qfz_stitch *const stitch = a->walk.stitch;
     const int64_t node = a->walk.first + item;
     const bool is_tile = a->walk.level == 0, is_top = node + 1 == stitch->n_nodes;
-    void *data = NULL;
+    const void *data;
+    void *own;
     int64_t bytes;
-    QFZ_TRY(qfz_store_get(stitch->store,
-                          qfz_piece(stitch, is_tile ? PIECE_CENSUS : PIECE_MAP, node), &data,
-                          &bytes, err));
+    QFZ_TRY(qfz_store_view(stitch->store,
+                           qfz_piece(stitch, is_tile ? PIECE_CENSUS : PIECE_MAP, node), &data,
+                           &bytes, &own, err));
     if (!data) return qfz_fail(err, QFZ_EIO, "a count that was stored is not there");
     const tally t = is_tile ? *(const tally *)data : tally_of_group(data);
-    free(data);
+    free(own);
 #pragma omp atomic
     a->n += t.inner + (is_top ? t.slots : 0);
     return QFZ_OK;
@@ -61,10 +64,14 @@ static qfz_status add_node(void *arg, int64_t item, int worker, qfz_error *err)
 
 qfz_status qfz_stitch_add_counts(qfz_stitch *stitch, qfz_error *err)
 {
+    const qfz_hierarchy *const h = &stitch->hierarchy;
     adding a = {.n = 0};
     qfz_count count = {0};
-    for (int level = 0; level < stitch->hierarchy.n_levels; level++)
-        QFZ_TRY(qfz_walk_level(&a.walk, stitch, level, add_node, &a, err));
+    for (int level = 0; level < h->n_levels; level++) {
+        const bool is_short = h->n_x[level] * h->n_y[level] < SHORT_LEVEL;
+        QFZ_TRY(qfz_walk_level(&a.walk, stitch, is_short ? 1 : stitch->n_threads, level, add_node,
+                               &a, err));
+    }
     count.own = a.n;
     QFZ_TRY(qfz_ranks_sum(stitch->ranks, count.own, &count.before, &count.total, err));
     const qfz_status st =

@@ -185,7 +185,8 @@ static qfz_status add_cross(qfz_group *group, const strip *t, int64_t p, int64_t
             cross->v[cross->n] = t->vertex[to + i];
             cross->level[cross->n] = key[i];
             group->cross_dir[cross->n] = (uint8_t)dir;
-            cross->n += t->valid[from + i] & t->valid[to + i] & joined;
+            cross->n +=
+                t->valid[from + i] & t->valid[to + i] & joined & (key[i] <= rule->alpha_key);
         }
     }
     return QFZ_OK;
@@ -245,10 +246,10 @@ static qfz_status join_members(qfz_group *group, int a, int b, qfz_error *err)
 
 /* ----------------------------------------------------------------------------------------- group
  */
-qfz_status qfz_group_init(qfz_group *group, const qfz_rule *rule, qfz_box box, int n_members,
-                          qfz_summary *take_members, qfz_error *err)
+qfz_status qfz_group_init(qfz_group *group, const qfz_rule *rule, int n_threads, qfz_box box,
+                          int n_members, qfz_summary *take_members, qfz_error *err)
 {
-    *group = (qfz_group){.rule = rule, .box = box, .n_members = n_members};
+    *group = (qfz_group){.rule = rule, .n_threads = n_threads, .box = box, .n_members = n_members};
     int64_t n = 0;
     for (int m = 0; m < n_members; m++) {
         group->members[m] = take_members[m];

@@ -18,6 +18,7 @@ enum { QFZ_MAX_STRETCHES = 3 * 4 * QFZ_MAX_CHILDREN }; /* a side is at most thre
 
 typedef struct qfz_group {
     const qfz_rule *rule;
+    int n_threads; /* that may work on it (qfz_parallel_within()) */
     qfz_box box;
     int n_members;
     qfz_summary members[QFZ_MAX_CHILDREN];
@@ -26,13 +27,13 @@ typedef struct qfz_group {
     int n_stretches; /* all of the group's ring; a corner may come twice */
     qfz_stretch stretches[QFZ_MAX_STRETCHES];
 
-    qfz_links cross; /* edges between members, in no order of level */
+    qfz_links cross; /* edges between members up to alpha_key, in no order of level */
     uint8_t *cross_dir;
 } qfz_group;
 
 /* Takes the members' summaries over (they are released by qfz_group_fini()). */
-qfz_status qfz_group_init(qfz_group *group, const qfz_rule *rule, qfz_box box, int n_members,
-                          qfz_summary *take_members, qfz_error *err);
+qfz_status qfz_group_init(qfz_group *group, const qfz_rule *rule, int n_threads, qfz_box box,
+                          int n_members, qfz_summary *take_members, qfz_error *err);
 void qfz_group_fini(qfz_group *group);
 
 static inline uint32_t qfz_group_n(const qfz_group *group)

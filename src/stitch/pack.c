@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* pack.c - one list of members serves counting, writing and reading: a walk visits every array
- * with its length and does to it what its mode says. */
+ * with its length and does to it what its mode says.  Everything begins at a multiple of 8 bytes,
+ * so that arrays can be used where they lie. */
 #include "stitch/pack.h"
 
 #include <stdlib.h>
@@ -18,27 +19,46 @@ typedef struct walk {
     qfz_error *err;
 } walk;
 
+static int64_t padded(int64_t bytes)
+{
+    return (bytes + 7) / 8 * 8;
+}
+
+/* The next bytes of data; NULL if there are none, in a walk that only counts or that has failed. */
+static char *advance(walk *w, int64_t bytes)
+{
+    char *const here = w->data ? w->data + w->at : NULL;
+    if (w->st != QFZ_OK) return NULL;
+    if (w->mode != MEASURE && (bytes < 0 || padded(bytes) > w->bytes - w->at)) {
+        w->st = qfz_fail(w->err, QFZ_EIO, "a stored summary is damaged: %lld of %lld bytes",
+                         (long long)w->bytes, (long long)w->at + bytes);
+        return NULL;
+    }
+    w->at += padded(bytes);
+    if (w->mode == WRITE) memset(here + bytes, 0, (size_t)(padded(bytes) - bytes));
+    return here;
+}
+
 static void visit_bytes(walk *w, void *member, int64_t bytes)
 {
-    if (w->st != QFZ_OK) return;
-    if (w->mode != MEASURE && w->at + bytes > w->bytes) {
-        w->st = qfz_fail(w->err, QFZ_EIO, "a stored summary is damaged: %lld of %lld bytes",
-                         (long long)w->bytes, (long long)(w->at + bytes));
-        return;
-    }
-    if (w->mode == WRITE && bytes) memcpy(w->data + w->at, member, (size_t)bytes);
-    if (w->mode == READ && bytes) memcpy(member, w->data + w->at, (size_t)bytes);
-    w->at += bytes;
+    char *const here = advance(w, bytes);
+    if (!here) return;
+    if (w->mode == WRITE) memcpy(here, member, (size_t)bytes);
+    if (w->mode == READ) memcpy(member, here, (size_t)bytes);
 }
 
 /* An array of n items; whether it is there at all is kept too. */
 static void visit_array(walk *w, void **array, int64_t n, size_t item_bytes)
 {
     uint8_t there = *array != NULL;
+    int64_t bytes = 0;
     visit_bytes(w, &there, 1);
     if (!there || w->st != QFZ_OK) return;
-    if (w->mode == READ) w->st = qfz_alloc(array, n, item_bytes, w->err);
-    if (w->st == QFZ_OK) visit_bytes(w, *array, n * (int64_t)item_bytes);
+    if (__builtin_mul_overflow(n, (int64_t)item_bytes, &bytes)) bytes = -1;
+    char *const here = advance(w, bytes);
+    if (!here) return;
+    if (w->mode == WRITE) memcpy(here, *array, (size_t)bytes);
+    if (w->mode == READ) *array = here;
 }
 
 static void visit_words(walk *w, uint32_t **array, int64_t n)
@@ -52,7 +72,6 @@ static void visit_links(walk *w, qfz_links *links)
     visit_words(w, &links->u, links->n);
     visit_words(w, &links->v, links->n);
     visit_words(w, &links->level, links->n);
-    if (w->mode == READ) links->room = links->n;
 }
 
 static void visit_summary(walk *w, qfz_summary *s, const qfz_rule *rule)
@@ -72,7 +91,6 @@ static void visit_summary(walk *w, qfz_summary *s, const qfz_rule *rule)
     visit_words(w, &a->level, a->n);
     visit_array(w, &a->lo, a->n, span_bytes);
     visit_array(w, &a->hi, a->n, span_bytes);
-    if (w->mode == READ) a->room = a->n;
 }
 
 static void visit_answer(walk *w, qfz_answer *a, const qfz_rule *rule)
@@ -134,27 +152,21 @@ static walk reading(const void *data, int64_t bytes, qfz_error *err)
 }
 
 qfz_status qfz_unpack_summary(qfz_summary *summary, const qfz_rule *rule, const void *data,
-                              int64_t bytes, qfz_error *err)
+                              void *take_data, int64_t bytes, qfz_error *err)
 {
     walk w = reading(data, bytes, err);
-    qfz_summary got = {0};
+    qfz_summary got = {.is_view = true, .packed = take_data};
     visit_summary(&w, &got, rule);
-    if (w.st != QFZ_OK)
-        qfz_summary_fini(&got);
-    else
-        *summary = got;
+    if (w.st == QFZ_OK) *summary = got;
     return w.st;
 }
 
-qfz_status qfz_unpack_answer(qfz_answer *answer, const qfz_rule *rule, const void *data,
+qfz_status qfz_unpack_answer(qfz_answer *answer, const qfz_rule *rule, void *take_data,
                              int64_t bytes, qfz_error *err)
 {
-    walk w = reading(data, bytes, err);
-    qfz_answer got = {0};
+    walk w = reading(take_data, bytes, err);
+    qfz_answer got = {.packed = take_data};
     visit_answer(&w, &got, rule);
-    if (w.st != QFZ_OK)
-        qfz_answer_fini(&got);
-    else
-        *answer = got;
+    if (w.st == QFZ_OK) *answer = got;
     return w.st;
 }

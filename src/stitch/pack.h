@@ -11,10 +11,11 @@ qfz_status qfz_pack_summary(const qfz_summary *summary, const qfz_rule *rule, vo
 qfz_status qfz_pack_answer(const qfz_answer *answer, const qfz_rule *rule, void **data,
                            int64_t *bytes, qfz_error *err);
 
-/* The result owns its arrays; qfz_summary_fini(), qfz_answer_fini(). */
+/* The result's arrays lie in data, which is taken over as `packed`; on failure it stays the
+ * caller's.  A summary may borrow data instead, take_data being NULL. */
 qfz_status qfz_unpack_summary(qfz_summary *summary, const qfz_rule *rule, const void *data,
-                              int64_t bytes, qfz_error *err);
-qfz_status qfz_unpack_answer(qfz_answer *answer, const qfz_rule *rule, const void *data,
+                              void *take_data, int64_t bytes, qfz_error *err);
+qfz_status qfz_unpack_answer(qfz_answer *answer, const qfz_rule *rule, void *take_data,
                              int64_t bytes, qfz_error *err);
 
 #endif

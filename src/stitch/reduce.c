@@ -224,10 +224,10 @@ qfz_status qfz_stitch_reduce(qfz_stitch *stitch, qfz_value_set set, int words, q
     reduction r = {.stitch = stitch, .set = set, .words = words, .combine = combine};
     for (int level = 1; level < n_levels; level++) {
         QFZ_TRY(qfz_stitch_exchange(stitch, PIECE_GIVEN + what, level - 1, QFZ_UP, err));
-        QFZ_TRY(qfz_walk_level(&r.walk, stitch, level, go_up, &r, err));
+        QFZ_TRY(qfz_walk_level(&r.walk, stitch, stitch->n_threads, level, go_up, &r, err));
     }
     for (int level = n_levels - 1; level > 0; level--) {
-        QFZ_TRY(qfz_walk_level(&r.walk, stitch, level, go_down, &r, err));
+        QFZ_TRY(qfz_walk_level(&r.walk, stitch, stitch->n_threads, level, go_down, &r, err));
         QFZ_TRY(qfz_stitch_exchange(stitch, PIECE_TOLD + what, level - 1, QFZ_DOWN, err));
     }
     return QFZ_OK;

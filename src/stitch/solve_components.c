@@ -33,7 +33,6 @@ static uint32_t slot_at(const qfz_group *group, const slots *s, uint32_t vertex)
 static void join_cross(const qfz_group *group, slots *s)
 {
     for (int64_t i = 0; i < group->cross.n; i++) {
-        if (group->cross.level[i] > group->rule->alpha_key) continue;
         const uint32_t a = root_of(s->parent, slot_at(group, s, group->cross.u[i]));
         const uint32_t b = root_of(s->parent, slot_at(group, s, group->cross.v[i]));
         s->parent[a > b ? a : b] = a > b ? b : a;

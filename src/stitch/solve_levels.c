@@ -6,61 +6,74 @@
 
 #include "cpu/graph.h"
 #include "memory.h"
+#include "parallel.h"
 #include "stitch/solve.h"
 
-/* What both ways need: the group's graph, sorted, and room to join it. */
+/* What both ways need: the group's graph, sorted. */
 typedef struct work {
+    const qfz_group *group;
+    const qfz_answer *own; /* on the way down */
+    qfz_answer *members;
     uint32_t *ring_vertex;
     int64_t n_ring;
     qfz_links links;
     qfz_graph graph;
-    qfz_forest forest;
-    uint32_t *mark;
 } work;
 
 static void work_fini(work *w)
 {
     free(w->ring_vertex);
-    free(w->mark);
     qfz_links_fini(&w->links);
     qfz_graph_fini(&w->graph);
-    qfz_forest_fini(&w->forest);
 }
 
 static qfz_status work_init(work *w, const qfz_group *group, const qfz_links *ghosts,
                             qfz_error *err)
 {
-    const int64_t n = qfz_group_n(group);
+    *w = (work){.group = group};
     QFZ_TRY(qfz_group_ring(group, &w->ring_vertex, &w->n_ring, err));
     QFZ_TRY(qfz_group_links(group, ghosts, w->ring_vertex, &w->links, err));
     QFZ_TRY(qfz_graph_init(&w->graph, w->links.n, err));
-    QFZ_TRY(qfz_forest_init(&w->forest, n, err));
-    QFZ_TRY(QFZ_NEW(&w->mark, n, err));
-    qfz_graph_set_links(&w->graph, (uint32_t)n, w->links.u, w->links.v, w->links.level);
+    qfz_graph_set_links(&w->graph, qfz_group_n(group), w->links.u, w->links.v, w->links.level);
     qfz_graph_add_links(&w->graph, 0, w->links.n, group->rule->alpha_key);
     qfz_graph_sort(&w->graph);
     return QFZ_OK;
 }
 
-static void unmark(work *w)
+static qfz_status new_marks(const work *w, uint32_t **mark, qfz_error *err)
 {
-    memset(w->mark, 0xff, w->graph.n * sizeof *w->mark);
+    QFZ_TRY(QFZ_NEW(mark, w->graph.n, err));
+    memset(*mark, 0xff, w->graph.n * sizeof **mark);
+    return QFZ_OK;
+}
+
+/* Links between n marks, out of the whole graph. */
+static qfz_status summarise(const work *w, uint32_t *mark, int64_t n, qfz_links *links,
+                            qfz_error *err)
+{
+    qfz_forest forest;
+    QFZ_TRY(qfz_links_reserve(links, n, err));
+    QFZ_TRY(qfz_forest_init(&forest, w->graph.n, err));
+    qfz_forest_summarise(&forest, &w->graph, mark, links);
+    qfz_forest_fini(&forest);
+    return QFZ_OK;
 }
 
 static qfz_status up(const qfz_group *group, qfz_summary *summary, qfz_map *map, qfz_error *err)
 {
     (void)map;
-    work w = {0};
+    work w;
+    uint32_t *mark = NULL;
     qfz_status st;
     QFZ_TRY_OR(st, cleanup, work_init(&w, group, NULL, err));
     QFZ_TRY_OR(st, cleanup, qfz_group_start_summary(group, summary, err));
-    QFZ_TRY_OR(st, cleanup, qfz_links_reserve(&summary->links, w.n_ring, err));
-    unmark(&w);
+    QFZ_TRY_OR(st, cleanup, new_marks(&w, &mark, err));
     for (int64_t i = 0; i < w.n_ring; i++)
-        w.mark[w.ring_vertex[i]] = (uint32_t)i;
-    qfz_forest_summarise(&w.forest, &w.graph, w.mark, &summary->links);
+        mark[w.ring_vertex[i]] = (uint32_t)i;
+    st = summarise(&w, mark, w.n_ring, &summary->links, err);
 
 cleanup:
+    free(mark);
     work_fini(&w);
     return st;
 }
@@ -84,37 +97,58 @@ static void put_cross(const qfz_group *group, qfz_answer *members, uint32_t vert
 
 /* Levels of the edges that leave the members: of those inside the group, and of those that leave
  * the group too, which its own answer knows. */
-static void hand_down_cross(const qfz_group *group, const qfz_answer *own, const work *w,
-                            qfz_answer *members)
+static qfz_status hand_down_cross(const work *w, qfz_error *err)
 {
+    const qfz_group *const group = w->group;
+    const qfz_answer *const own = w->own;
+    qfz_forest forest;
+    QFZ_TRY(qfz_forest_init(&forest, w->graph.n, err));
+    qfz_forest_grow(&forest, &w->graph);
     for (int64_t i = 0; i < group->cross.n; i++)
-        put_cross(group, members, group->cross.u[i], group->cross_dir[i],
-                  qfz_forest_minimax(&w->forest, group->cross.u[i], group->cross.v[i]));
+        put_cross(group, w->members, group->cross.u[i], group->cross_dir[i],
+                  qfz_forest_minimax(&forest, group->cross.u[i], group->cross.v[i]));
     for (int64_t i = 0; i < own->n_ring; i++)
         for (int d = 0; d < qfz_n_dirs(group->rule); d++)
             if (own->cross_has[i] >> d & 1)
-                put_cross(group, members, w->ring_vertex[i], d, own->cross[d * own->n_ring + i]);
+                put_cross(group, w->members, w->ring_vertex[i], d, own->cross[d * own->n_ring + i]);
+    qfz_forest_fini(&forest);
+    return QFZ_OK;
+}
+
+static qfz_status hand_down_ghosts(const work *w, int m, qfz_error *err)
+{
+    const int64_t n = w->members[m].n_ring;
+    uint32_t *mark = NULL;
+    QFZ_TRY(new_marks(w, &mark, err));
+    for (int64_t i = 0; i < n; i++)
+        mark[w->group->offset[m] + (uint32_t)i] = (uint32_t)i;
+    const qfz_status st = summarise(w, mark, n, &w->members[m].ghosts, err);
+    free(mark);
+    return st;
+}
+
+/* Each goes through the whole graph, on its own: first the edges, then member by member. */
+static qfz_status hand_down(void *arg, int64_t item, int worker, qfz_error *err)
+{
+    (void)worker;
+    const work *const w = arg;
+    return item == 0 ? hand_down_cross(w, err) : hand_down_ghosts(w, (int)item - 1, err);
 }
 
 static qfz_status down(const qfz_group *group, const qfz_answer *own, qfz_answer *members,
                        qfz_map *map, qfz_error *err)
 {
     (void)map;
-    work w = {0};
+    work w;
     qfz_status st;
     QFZ_TRY_OR(st, cleanup, work_init(&w, group, &own->ghosts, err));
+    w.own = own;
+    w.members = members;
     for (int m = 0; m < group->n_members; m++)
         QFZ_TRY_OR(
             st, cleanup,
             start_answer(&members[m], group->members[m].n_ring, qfz_n_dirs(group->rule), err));
-    qfz_forest_grow(&w.forest, &w.graph);
-    hand_down_cross(group, own, &w, members);
-    for (int m = 0; m < group->n_members; m++) {
-        unmark(&w);
-        for (int64_t i = 0; i < members[m].n_ring; i++)
-            w.mark[group->offset[m] + (uint32_t)i] = (uint32_t)i;
-        qfz_forest_summarise(&w.forest, &w.graph, w.mark, &members[m].ghosts);
-    }
+    st = qfz_parallel_within(group->n_threads, 1 + group->n_members, hand_down, &w, err);
 
 cleanup:
     work_fini(&w);

@@ -1,207 +1,352 @@
 /* SPDX-License-Identifier: MIT */
 /* solve_omega.c - (alpha, omega)-components across a group: up, the events that its ring's pixels
- * see; down, for each pixel on the members' rings its region and how long it holds. */
+ * see; down, for each pixel on the members' rings its region and how long it holds.  Part by part
+ * (parts.h) the group is joined, piece by piece its vertices are asked. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cpu/omega.h"
 #include "memory.h"
+#include "parallel.h"
+#include "stitch/parts.h"
 #include "stitch/solve.h"
 
-typedef struct work {
-    uint32_t *ring_vertex;
-    int64_t n_ring;
+/* What a part tells of itself. */
+typedef struct news {
     qfz_links links;
     qfz_absorbs absorbs;
-    qfz_graph graph;
+} news;
+
+typedef struct work {
+    const qfz_group *group;
+    uint32_t *ring_vertex; /* of the group's own ring; NULL: nobody is outside */
+    int64_t n_ring;
+    qfz_parts parts;
     qfz_forest forest;
     qfz_spans spans;
-    uint32_t *per_vertex; /* marks on the way up; down: what is known, then regions */
+
+    /* On the way up. */
+    uint32_t *mark; /* of each vertex; NULL: nobody asks */
+    news *news;     /* of each part */
+
+    /* On the way down. */
+    uint32_t *top;    /* of each vertex, which one stands for its region; QFZ_NONE: invalid */
+    uint32_t *holds;  /* of each vertex */
+    uint32_t *region; /* of a vertex that stands for one: its number */
+    uint32_t n_regions;
+    int64_t *n_new; /* of each piece: vertices that stand for regions inside the group */
+    qfz_answer *members;
+    uint32_t *list[QFZ_MAX_CHILDREN]; /* of each member's slots: the region */
 } work;
 
 static void work_fini(work *w)
 {
+    for (int p = 0; w->news && p < w->parts.n; p++) {
+        qfz_links_fini(&w->news[p].links);
+        qfz_absorbs_fini(&w->news[p].absorbs);
+    }
+    for (int m = 0; m < QFZ_MAX_CHILDREN; m++)
+        free(w->list[m]);
+    free(w->news);
     free(w->ring_vertex);
-    free(w->per_vertex);
-    qfz_links_fini(&w->links);
-    qfz_absorbs_fini(&w->absorbs);
-    qfz_graph_fini(&w->graph);
+    free(w->mark);
+    free(w->top);
+    free(w->holds);
+    free(w->region);
+    free(w->n_new);
+    qfz_parts_fini(&w->parts);
     qfz_forest_fini(&w->forest);
     qfz_spans_fini(&w->spans);
 }
 
-static void append_absorb(qfz_absorbs *to, const qfz_absorbs *from, int64_t i, uint32_t offset,
-                          size_t span_bytes)
+/* ---------------------------------------------------------------------------------------- joining
+ */
+/* Each vertex alone, with its pixel's value. */
+static qfz_status start_member(void *arg, int64_t item, int worker, qfz_error *err)
 {
-    to->at[to->n] = from->at[i] + offset;
-    to->level[to->n] = from->level[i];
-    memcpy((char *)to->lo + (size_t)to->n * span_bytes,
-           (const char *)from->lo + (size_t)i * span_bytes, span_bytes);
-    memcpy((char *)to->hi + (size_t)to->n * span_bytes,
-           (const char *)from->hi + (size_t)i * span_bytes, span_bytes);
-    to->n++;
-}
-
-/* The members' lists are sorted; four of them are merged by looking at their heads. */
-static qfz_status merge_absorbs(const qfz_group *group, qfz_absorbs *to, qfz_error *err)
-{
-    const size_t span_bytes = qfz_type_bytes(group->rule->type) * (size_t)group->rule->n_bands;
-    int64_t head[QFZ_MAX_CHILDREN] = {0}, n = 0;
-    for (int m = 0; m < group->n_members; m++)
-        n += group->members[m].absorbs.n;
-    QFZ_TRY(qfz_absorbs_reserve(to, n, group->rule, err));
-    while (to->n < n) {
-        int best = -1;
-        for (int m = 0; m < group->n_members; m++) {
-            const qfz_absorbs *const a = &group->members[m].absorbs;
-            if (head[m] == a->n) continue;
-            if (best < 0 || a->level[head[m]] < group->members[best].absorbs.level[head[best]])
-                best = m;
-        }
-        append_absorb(to, &group->members[best].absorbs, head[best]++, group->offset[best],
-                      span_bytes);
-    }
+    (void)worker;
+    (void)err;
+    work *const w = arg;
+    const qfz_group *const group = w->group;
+    const qfz_summary *const s = &group->members[item];
+    const uint32_t first = group->offset[item];
+    const qfz_image values = {.h = 1,
+                              .w = s->n_ring,
+                              .n_bands = group->rule->n_bands,
+                              .type = group->rule->type,
+                              .pixels = s->values};
+    qfz_spans_start(&w->spans, first, &values);
+    qfz_forest_reset_some(&w->forest, first, group->offset[item + 1]);
+    if (w->mark) memset(w->mark + first, 0xff, (size_t)s->n_ring * sizeof *w->mark);
     return QFZ_OK;
 }
 
-/* Each vertex has its pixel's value. */
-static void start_spans(work *w, const qfz_group *group)
-{
-    for (int m = 0; m < group->n_members; m++) {
-        const qfz_summary *const s = &group->members[m];
-        const qfz_image values = {.h = 1,
-                                  .w = s->n_ring,
-                                  .n_bands = group->rule->n_bands,
-                                  .type = group->rule->type,
-                                  .pixels = s->values};
-        qfz_spans_start(&w->spans, group->offset[m], &values);
-    }
-}
-
-static qfz_status work_init(work *w, const qfz_group *group, qfz_error *err)
+static qfz_status work_init(work *w, const qfz_group *group, bool up, qfz_error *err)
 {
     const int64_t n = qfz_group_n(group);
-    QFZ_TRY(qfz_group_ring(group, &w->ring_vertex, &w->n_ring, err));
-    QFZ_TRY(qfz_group_links(group, NULL, w->ring_vertex, &w->links, err));
-    QFZ_TRY(merge_absorbs(group, &w->absorbs, err));
-    QFZ_TRY(qfz_graph_init(&w->graph, w->links.n, err));
+    *w = (work){.group = group};
     QFZ_TRY(qfz_forest_init(&w->forest, n, err));
     QFZ_TRY(qfz_spans_init(&w->spans, n, group->rule, err));
-    QFZ_TRY(QFZ_NEW(&w->per_vertex, n, err));
-    memset(w->per_vertex, 0xff, (size_t)n * sizeof *w->per_vertex);
-    qfz_graph_set_links(&w->graph, (uint32_t)n, w->links.u, w->links.v, w->links.level);
-    qfz_graph_add_links(&w->graph, 0, w->links.n, group->rule->alpha_key);
-    qfz_graph_sort(&w->graph);
-    qfz_forest_reset(&w->forest, (uint32_t)n);
-    start_spans(w, group);
+    if (up) QFZ_TRY(QFZ_NEW(&w->mark, n, err));
+    QFZ_TRY(qfz_parts_init(&w->parts, group, err));
+    w->forest.n = (uint32_t)n;
+    return qfz_parallel_within(group->n_threads, group->n_members, start_member, w, err);
+}
+
+static qfz_status join_sorted(work *w, int p, const qfz_links *links, const qfz_absorbs *absorbs,
+                              qfz_graph *graph, qfz_graph *order, qfz_error *err)
+{
+    const uint32_t n = qfz_group_n(w->group);
+    QFZ_TRY(qfz_graph_init(graph, links->n, err));
+    QFZ_TRY(qfz_graph_init(order, absorbs->n, err));
+    qfz_graph_set_links(graph, n, links->u, links->v, links->level);
+    qfz_graph_add_links(graph, 0, links->n, w->group->rule->alpha_key);
+    qfz_graph_sort(graph);
+    qfz_graph_set_links(order, n, NULL, NULL, absorbs->level);
+    qfz_graph_add_links(order, 0, absorbs->n, UINT32_MAX);
+    qfz_graph_sort(order);
+    const qfz_omega_input input = {.graph = graph, .absorbs = absorbs, .order = order};
+    if (!w->mark) return qfz_omega_join(&w->forest, &w->spans, w->group->rule, &input, NULL, err);
+    const qfz_omega_told told = {
+        .mark = w->mark, .links = &w->news[p].links, .absorbs = &w->news[p].absorbs};
+    QFZ_TRY(qfz_links_reserve(told.links, links->n, err));
+    return qfz_omega_join(&w->forest, &w->spans, w->group->rule, &input, &told, err);
+}
+
+static qfz_status join_part(void *arg, int64_t item, int worker, qfz_error *err)
+{
+    (void)worker;
+    work *const w = arg;
+    const qfz_links links = qfz_part_links(&w->parts, (int)item);
+    const qfz_absorbs absorbs = qfz_part_absorbs(&w->parts, w->group->rule, (int)item);
+    qfz_graph graph = {0}, order = {0};
+    const qfz_status st = join_sorted(w, (int)item, &links, &absorbs, &graph, &order, err);
+    qfz_graph_fini(&graph);
+    qfz_graph_fini(&order);
+    return st;
+}
+
+static qfz_status join_parts(work *w, qfz_error *err)
+{
+    return qfz_parallel_within(w->group->n_threads, w->parts.n, join_part, w, err);
+}
+
+/* --------------------------------------------------------------------------------------------- up
+ */
+static void append_news(qfz_summary *summary, const news *from, size_t span_bytes)
+{
+    qfz_links *const links = &summary->links;
+    qfz_absorbs *const absorbs = &summary->absorbs;
+    const size_t n = (size_t)from->links.n, m = (size_t)from->absorbs.n;
+    const size_t at = (size_t)absorbs->n * span_bytes;
+    if (n > 0) {
+        memcpy(links->u + links->n, from->links.u, n * sizeof *links->u);
+        memcpy(links->v + links->n, from->links.v, n * sizeof *links->v);
+        memcpy(links->level + links->n, from->links.level, n * sizeof *links->level);
+    }
+    if (m > 0) {
+        memcpy(absorbs->at + absorbs->n, from->absorbs.at, m * sizeof *absorbs->at);
+        memcpy(absorbs->level + absorbs->n, from->absorbs.level, m * sizeof *absorbs->level);
+        memcpy((char *)absorbs->lo + at, from->absorbs.lo, m * span_bytes);
+        memcpy((char *)absorbs->hi + at, from->absorbs.hi, m * span_bytes);
+    }
+    links->n += from->links.n;
+    absorbs->n += from->absorbs.n;
+}
+
+static qfz_status gather_news(const work *w, qfz_summary *summary, qfz_error *err)
+{
+    const qfz_rule *const rule = w->group->rule;
+    int64_t n_links = 0, n_absorbs = 0;
+    for (int p = 0; p < w->parts.n; p++) {
+        n_links += w->news[p].links.n;
+        n_absorbs += w->news[p].absorbs.n;
+    }
+    QFZ_TRY(qfz_links_reserve(&summary->links, n_links, err));
+    QFZ_TRY(qfz_absorbs_reserve(&summary->absorbs, n_absorbs, rule, err));
+    for (int p = 0; p < w->parts.n; p++)
+        append_news(summary, &w->news[p], qfz_type_bytes(rule->type) * (size_t)rule->n_bands);
     return QFZ_OK;
 }
 
 static qfz_status up(const qfz_group *group, qfz_summary *summary, qfz_map *map, qfz_error *err)
 {
     (void)map;
-    work w = {0};
+    work w;
     qfz_status st;
-    QFZ_TRY_OR(st, cleanup, work_init(&w, group, err));
+    QFZ_TRY_OR(st, cleanup, work_init(&w, group, true, err));
+    QFZ_TRY_OR(st, cleanup, QFZ_NEW_ZERO(&w.news, w.parts.n, err));
     QFZ_TRY_OR(st, cleanup, qfz_group_start_summary(group, summary, err));
-    QFZ_TRY_OR(st, cleanup, qfz_links_reserve(&summary->links, w.n_ring, err));
+    QFZ_TRY_OR(st, cleanup, qfz_group_ring(group, &w.ring_vertex, &w.n_ring, err));
     for (int64_t i = 0; i < w.n_ring; i++)
-        w.per_vertex[w.ring_vertex[i]] = (uint32_t)i;
-    const qfz_omega_input input = {.graph = &w.graph, .absorbs = &w.absorbs};
-    const qfz_omega_told told = {
-        .mark = w.per_vertex, .links = &summary->links, .absorbs = &summary->absorbs};
-    QFZ_TRY_OR(st, cleanup, qfz_omega_join(&w.forest, &w.spans, group->rule, &input, &told, err));
+        w.mark[w.ring_vertex[i]] = (uint32_t)i;
+    QFZ_TRY_OR(st, cleanup, join_parts(&w, err));
+    st = gather_news(&w, summary, err);
 
 cleanup:
     work_fini(&w);
     return st;
 }
 
-/* per_vertex[v] = number of v's region, QFZ_NONE where invalid.  The group's own slots are the
- * first regions; all others lie inside the group. */
-static uint32_t number_regions(const qfz_group *group, const qfz_answer *own, work *w)
+/* ------------------------------------------------------------------------------------------- down
+ *
+ * The vertices of each member are gone through in as many pieces as there are threads. */
+typedef struct piece {
+    int member;
+    uint32_t first, end; /* vertices */
+} piece;
+
+static piece piece_of(const qfz_group *group, int64_t item)
 {
-    uint32_t *const at_top = w->forest.find; /* shortcuts are of no more use */
-    const uint32_t n = w->graph.n;
-    uint32_t n_regions = own->n_slots, holds;
-    memset(at_top, 0xff, n * sizeof *at_top);
-    for (int64_t i = 0; i < own->n_ring; i++)
-        if (own->slot[i] != QFZ_NONE)
-            at_top[qfz_omega_top(&w->forest, &w->spans, w->ring_vertex[i], &holds)] = own->slot[i];
-    for (uint32_t v = 0; v < n; v++) {
-        w->per_vertex[v] = QFZ_NONE;
-        const int m = qfz_group_member(group, v);
-        if (!group->members[m].valid[v - group->offset[m]]) continue;
-        const uint32_t top = qfz_omega_top(&w->forest, &w->spans, v, &holds);
-        if (at_top[top] == QFZ_NONE) at_top[top] = n_regions++;
-        w->per_vertex[v] = at_top[top];
+    const int m = (int)(item / group->n_threads);
+    const int64_t i = item % group->n_threads, n = group->members[m].n_ring;
+    return (piece){.member = m,
+                   .first = group->offset[m] + (uint32_t)(n * i / group->n_threads),
+                   .end = group->offset[m] + (uint32_t)(n * (i + 1) / group->n_threads)};
+}
+
+static qfz_status each_piece(work *w, qfz_item_fn fn, qfz_error *err)
+{
+    const int n_threads = w->group->n_threads;
+    return qfz_parallel_within(n_threads, w->group->n_members * (int64_t)n_threads, fn, w, err);
+}
+
+static qfz_status find_tops(void *arg, int64_t item, int worker, qfz_error *err)
+{
+    (void)worker;
+    (void)err;
+    work *const w = arg;
+    const piece it = piece_of(w->group, item);
+    const uint8_t *const valid = w->group->members[it.member].valid;
+    for (uint32_t v = it.first; v < it.end; v++) {
+        const bool is_valid = valid[v - w->group->offset[it.member]];
+        w->holds[v] = UINT32_MAX;
+        w->region[v] = QFZ_NONE;
+        w->top[v] = is_valid ? qfz_omega_top(&w->forest, &w->spans, v, &w->holds[v]) : QFZ_NONE;
     }
-    return n_regions;
+    return QFZ_OK;
+}
+
+static bool is_new(const work *w, uint32_t v)
+{
+    return w->top[v] == v && w->region[v] == QFZ_NONE;
+}
+
+static qfz_status count_new(void *arg, int64_t item, int worker, qfz_error *err)
+{
+    (void)worker;
+    (void)err;
+    work *const w = arg;
+    const piece it = piece_of(w->group, item);
+    int64_t n = 0;
+    for (uint32_t v = it.first; v < it.end; v++)
+        n += is_new(w, v);
+    w->n_new[item] = n;
+    return QFZ_OK;
+}
+
+static qfz_status number_new(void *arg, int64_t item, int worker, qfz_error *err)
+{
+    (void)worker;
+    (void)err;
+    work *const w = arg;
+    const piece it = piece_of(w->group, item);
+    uint32_t next = (uint32_t)w->n_new[item];
+    for (uint32_t v = it.first; v < it.end; v++)
+        if (is_new(w, v)) w->region[v] = next++;
+    return QFZ_OK;
+}
+
+/* The group's own slots are the first regions; all others lie inside the group. */
+static qfz_status number_regions(work *w, const qfz_answer *own, qfz_error *err)
+{
+    const int64_t n = qfz_group_n(w->group);
+    const int64_t n_pieces = w->group->n_members * (int64_t)w->group->n_threads;
+    QFZ_TRY(QFZ_NEW(&w->top, n, err));
+    QFZ_TRY(QFZ_NEW(&w->holds, n, err));
+    QFZ_TRY(QFZ_NEW(&w->region, n, err));
+    QFZ_TRY(QFZ_NEW(&w->n_new, n_pieces, err));
+    QFZ_TRY(each_piece(w, find_tops, err));
+    for (int64_t i = 0; i < own->n_ring; i++)
+        if (own->slot[i] != QFZ_NONE) w->region[w->top[w->ring_vertex[i]]] = own->slot[i];
+    QFZ_TRY(each_piece(w, count_new, err));
+    w->n_regions = own->n_slots;
+    for (int64_t i = 0; i < n_pieces; i++) {
+        const uint32_t some = (uint32_t)w->n_new[i];
+        w->n_new[i] = w->n_regions;
+        w->n_regions += some;
+    }
+    return each_piece(w, number_new, err);
 }
 
 /* Slots of one member, by first appearance on its ring; list[slot] = region. */
-static qfz_status answer_member(const qfz_group *group, int m, const work *w, uint32_t *slot_of,
-                                qfz_answer *answer, uint32_t *list, qfz_error *err)
+static void number_slots(const work *w, int m, uint32_t *slot_of, qfz_answer *answer)
 {
-    const int64_t n = group->members[m].n_ring;
-    answer->n_ring = n;
-    answer->n_slots = 0;
-    QFZ_TRY(QFZ_NEW(&answer->slot, n, err));
-    QFZ_TRY(QFZ_NEW(&answer->holds_to, n, err));
-    for (int64_t i = 0; i < n; i++) {
-        const uint32_t v = group->offset[m] + (uint32_t)i, region = w->per_vertex[v];
+    const uint32_t offset = w->group->offset[m];
+    memset(slot_of, 0xff, w->n_regions * sizeof *slot_of);
+    for (int64_t i = 0; i < answer->n_ring; i++) {
+        const uint32_t top = w->top[offset + i];
         answer->slot[i] = QFZ_NONE;
-        answer->holds_to[i] = UINT32_MAX;
-        if (region == QFZ_NONE) continue;
-        (void)qfz_omega_top(&w->forest, &w->spans, v, &answer->holds_to[i]);
+        if (top == QFZ_NONE) continue;
+        const uint32_t region = w->region[top];
         if (slot_of[region] == QFZ_NONE) {
-            list[answer->n_slots] = region;
+            w->list[m][answer->n_slots] = region;
             slot_of[region] = answer->n_slots++;
         }
         answer->slot[i] = slot_of[region];
     }
-    for (uint32_t s = 0; s < answer->n_slots; s++)
-        slot_of[list[s]] = QFZ_NONE;
+}
+
+static qfz_status answer_member(void *arg, int64_t item, int worker, qfz_error *err)
+{
+    (void)worker;
+    work *const w = arg;
+    const int m = (int)item;
+    const int64_t n = w->group->members[m].n_ring;
+    qfz_answer *const answer = &w->members[m];
+    uint32_t *slot_of = NULL;
+    answer->n_ring = n;
+    QFZ_TRY(QFZ_NEW(&answer->slot, n, err));
+    QFZ_TRY(QFZ_NEW(&answer->holds_to, n, err));
+    QFZ_TRY(QFZ_NEW(&w->list[m], n < w->n_regions ? n : w->n_regions, err));
+    QFZ_TRY(QFZ_NEW(&slot_of, w->n_regions, err));
+    number_slots(w, m, slot_of, answer);
+    free(slot_of);
+    memcpy(answer->holds_to, w->holds + w->group->offset[m], (size_t)n * sizeof *answer->holds_to);
     return QFZ_OK;
 }
 
-static qfz_status answer_members(const qfz_group *group, const qfz_answer *own, const work *w,
-                                 uint32_t n_regions, qfz_answer *members, qfz_map *map,
-                                 qfz_error *err)
+static qfz_status write_map(const work *w, uint32_t n_own, qfz_map *map, qfz_error *err)
 {
-    uint32_t *slot_of = NULL, *list = NULL, *to;
-    qfz_status st;
-    QFZ_TRY_OR(st, cleanup, QFZ_NEW(&slot_of, n_regions, err));
-    QFZ_TRY_OR(st, cleanup, QFZ_NEW(&list, n_regions, err));
-    memset(slot_of, 0xff, n_regions * sizeof *slot_of);
-    QFZ_TRY_OR(st, cleanup, qfz_map_start(map, n_regions, err));
-    QFZ_TRY_OR(st, cleanup, qfz_map_list(map, own->n_slots, &to, err));
-    for (uint32_t s = 0; s < own->n_slots; s++)
+    uint32_t *to;
+    QFZ_TRY(qfz_map_start(map, w->n_regions, err));
+    QFZ_TRY(qfz_map_list(map, n_own, &to, err));
+    for (uint32_t s = 0; s < n_own; s++)
         to[s] = s;
-    for (int m = 0; m < group->n_members; m++) {
-        QFZ_TRY_OR(st, cleanup, answer_member(group, m, w, slot_of, &members[m], list, err));
-        QFZ_TRY_OR(st, cleanup, qfz_map_list(map, members[m].n_slots, &to, err));
-        memcpy(to, list, members[m].n_slots * sizeof *to);
+    for (int m = 0; m < w->group->n_members; m++) {
+        const uint32_t n = w->members[m].n_slots;
+        QFZ_TRY(qfz_map_list(map, n, &to, err));
+        memcpy(to, w->list[m], n * sizeof *to);
     }
-
-cleanup:
-    free(slot_of);
-    free(list);
-    return st;
+    return QFZ_OK;
 }
 
 static qfz_status down(const qfz_group *group, const qfz_answer *own, qfz_answer *members,
                        qfz_map *map, qfz_error *err)
 {
-    work w = {0};
+    work w;
     qfz_status st;
-    QFZ_TRY_OR(st, cleanup, work_init(&w, group, err));
+    QFZ_TRY_OR(st, cleanup, work_init(&w, group, false, err));
+    w.members = members;
+    if (own->n_ring > 0)
+        QFZ_TRY_OR(st, cleanup, qfz_group_ring(group, &w.ring_vertex, &w.n_ring, err));
     for (int64_t i = 0; i < own->n_ring; i++)
         w.spans.holds[w.ring_vertex[i]] = own->holds_to[i];
-    const qfz_omega_input input = {.graph = &w.graph, .absorbs = &w.absorbs};
-    QFZ_TRY_OR(st, cleanup, qfz_omega_join(&w.forest, &w.spans, group->rule, &input, NULL, err));
-    const uint32_t n_regions = number_regions(group, own, &w);
-    QFZ_TRY_OR(st, cleanup, answer_members(group, own, &w, n_regions, members, map, err));
+    QFZ_TRY_OR(st, cleanup, join_parts(&w, err));
+    QFZ_TRY_OR(st, cleanup, number_regions(&w, own, err));
+    QFZ_TRY_OR(st, cleanup,
+               qfz_parallel_within(group->n_threads, group->n_members, answer_member, &w, err));
+    st = write_map(&w, own->n_slots, map, err);
 
 cleanup:
     work_fini(&w);

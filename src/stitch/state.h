@@ -58,11 +58,12 @@ static inline bool qfz_has(const qfz_stitch *stitch, int what, int64_t node)
 typedef struct qfz_level_walk {
     qfz_stitch *stitch;
     int level;
-    int64_t first; /* node of item 0 */
+    int64_t first;      /* node of item 0 */
+    int n_threads_each; /* that may work on a node */
 } qfz_level_walk;
 
-qfz_status qfz_walk_level(qfz_level_walk *walk, qfz_stitch *stitch, int level, qfz_item_fn fn,
-                          void *arg, qfz_error *err);
+qfz_status qfz_walk_level(qfz_level_walk *walk, qfz_stitch *stitch, int n_threads, int level,
+                          qfz_item_fn fn, void *arg, qfz_error *err);
 
 /* numbering.c: what is kept as FACT_NUMBERED. */
 qfz_status qfz_stitch_get_count(qfz_stitch *stitch, qfz_count *count, qfz_error *err);

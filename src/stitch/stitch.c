@@ -56,23 +56,13 @@ qfz_status qfz_stitch_attach(qfz_stitch *stitch, qfz_journal *journal, qfz_error
 }
 
 /* -------------------------------------------------------------------------- pieces of the store */
-/* data is released here, whatever comes of it. */
-static qfz_status put_packed(qfz_stitch *stitch, int what, int64_t node, void *take_data,
-                             int64_t bytes, qfz_error *err)
-{
-    const qfz_status st =
-        qfz_store_put(stitch->store, qfz_piece(stitch, what, node), take_data, bytes, err);
-    free(take_data);
-    return st;
-}
-
 static qfz_status put_summary(qfz_stitch *stitch, int64_t node, const qfz_summary *summary,
                               qfz_error *err)
 {
     void *data = NULL;
     int64_t bytes = 0;
     QFZ_TRY(qfz_pack_summary(summary, stitch->rule, &data, &bytes, err));
-    return put_packed(stitch, PIECE_SUMMARY, node, data, bytes, err);
+    return qfz_store_give(stitch->store, qfz_piece(stitch, PIECE_SUMMARY, node), data, bytes, err);
 }
 
 static qfz_status put_answer(qfz_stitch *stitch, int64_t node, const qfz_answer *answer,
@@ -81,18 +71,21 @@ static qfz_status put_answer(qfz_stitch *stitch, int64_t node, const qfz_answer 
     void *data = NULL;
     int64_t bytes = 0;
     QFZ_TRY(qfz_pack_answer(answer, stitch->rule, &data, &bytes, err));
-    return put_packed(stitch, PIECE_ANSWER, node, data, bytes, err);
+    return qfz_store_give(stitch->store, qfz_piece(stitch, PIECE_ANSWER, node), data, bytes, err);
 }
 
-static qfz_status get_summary(qfz_stitch *stitch, int64_t node, qfz_summary *summary,
-                              qfz_error *err)
+/* Of what is in memory a view, until it is dropped. */
+static qfz_status view_summary(qfz_stitch *stitch, int64_t node, qfz_summary *summary,
+                               qfz_error *err)
 {
-    void *data = NULL;
-    int64_t bytes = 0;
-    QFZ_TRY(
-        qfz_store_get(stitch->store, qfz_piece(stitch, PIECE_SUMMARY, node), &data, &bytes, err));
-    const qfz_status st = qfz_unpack_summary(summary, stitch->rule, data, bytes, err);
-    free(data);
+    const void *data;
+    void *own;
+    int64_t bytes;
+    QFZ_TRY(qfz_store_view(stitch->store, qfz_piece(stitch, PIECE_SUMMARY, node), &data, &bytes,
+                           &own, err));
+    if (!data) return qfz_fail(err, QFZ_EIO, "a summary that was stored is not there");
+    const qfz_status st = qfz_unpack_summary(summary, stitch->rule, data, own, bytes, err);
+    if (st != QFZ_OK) free(own);
     return st;
 }
 
@@ -110,7 +103,7 @@ static qfz_status get_answer(qfz_stitch *stitch, int64_t node, qfz_answer *answe
         return qfz_fail(err, QFZ_EIO, "an answer that was stored is not there");
     if (!data) return QFZ_OK;
     const qfz_status st = qfz_unpack_answer(answer, stitch->rule, data, bytes, err);
-    free(data);
+    if (st != QFZ_OK) free(data);
     return st;
 }
 
@@ -164,14 +157,16 @@ qfz_status qfz_stitch_pixels(qfz_stitch *stitch, uint64_t *n, qfz_error *err)
 
 /* ----------------------------------------------------------------------------------- up and down
  */
-qfz_status qfz_walk_level(qfz_level_walk *walk, qfz_stitch *stitch, int level, qfz_item_fn fn,
-                          void *arg, qfz_error *err)
+qfz_status qfz_walk_level(qfz_level_walk *walk, qfz_stitch *stitch, int n_threads, int level,
+                          qfz_item_fn fn, void *arg, qfz_error *err)
 {
     int64_t end;
     *walk = (qfz_level_walk){.stitch = stitch, .level = level};
     qfz_hierarchy_owned(&stitch->hierarchy, level, stitch->ranks->rank, stitch->ranks->n,
                         &walk->first, &end);
-    const qfz_status st = qfz_parallel_for(stitch->n_threads, end - walk->first, fn, arg, err);
+    const int64_t n = end - walk->first;
+    walk->n_threads_each = n > 0 && n < n_threads ? n_threads / (int)n : 1;
+    const qfz_status st = qfz_parallel_for(n_threads, n, fn, arg, err);
     return qfz_ranks_agree(stitch->ranks, st, err);
 }
 
@@ -183,16 +178,18 @@ typedef struct step {
     void *progress_arg;
 } step;
 
-static qfz_status load_group(qfz_stitch *stitch, int level, int64_t node, const int64_t *members,
+static qfz_status load_group(const qfz_level_walk *walk, int64_t node, const int64_t *members,
                              int n_members, qfz_group *group, qfz_error *err)
 {
+    qfz_stitch *const stitch = walk->stitch;
     qfz_summary summaries[QFZ_MAX_CHILDREN] = {0};
     qfz_status st = QFZ_OK;
     for (int m = 0; m < n_members && st == QFZ_OK; m++)
-        st = get_summary(stitch, members[m], &summaries[m], err);
+        st = view_summary(stitch, members[m], &summaries[m], err);
     if (st == QFZ_OK)
-        st = qfz_group_init(group, stitch->rule, qfz_hierarchy_box(&stitch->hierarchy, level, node),
-                            n_members, summaries, err);
+        st = qfz_group_init(group, stitch->rule, walk->n_threads_each,
+                            qfz_hierarchy_box(&stitch->hierarchy, walk->level, node), n_members,
+                            summaries, err);
     for (int m = 0; m < n_members; m++)
         qfz_summary_fini(&summaries[m]);
     return st;
@@ -232,7 +229,7 @@ static qfz_status go_up(void *arg, int64_t item, int worker, qfz_error *err)
     qfz_map map = {0};
     qfz_status st;
     if (is_up(stitch, level, node)) return report(s, err);
-    QFZ_TRY_OR(st, cleanup, load_group(stitch, level, node, members, n_members, &group, err));
+    QFZ_TRY_OR(st, cleanup, load_group(&s->walk, node, members, n_members, &group, err));
     QFZ_TRY_OR(st, cleanup, stitch->solver->up(&group, &summary, &map, err));
     QFZ_TRY_OR(st, cleanup, put_map(stitch, node, &map, err));
     if (level + 1 < stitch->hierarchy.n_levels)
@@ -270,7 +267,7 @@ static qfz_status go_down(void *arg, int64_t item, int worker, qfz_error *err)
     qfz_map map = {0};
     qfz_status st;
     if (is_down(stitch, node, members, n_members)) return report(s, err);
-    QFZ_TRY_OR(st, cleanup, load_group(stitch, level, node, members, n_members, &group, err));
+    QFZ_TRY_OR(st, cleanup, load_group(&s->walk, node, members, n_members, &group, err));
     QFZ_TRY_OR(st, cleanup, get_answer(stitch, node, &own, err));
     QFZ_TRY_OR(st, cleanup, stitch->solver->down(&group, &own, answers, &map, err));
     QFZ_TRY_OR(st, cleanup, put_map(stitch, node, &map, err));
@@ -315,10 +312,11 @@ qfz_status qfz_stitch_solve(qfz_stitch *stitch, qfz_stitch_progress progress, vo
     if (both_ways) s.n_groups += count_groups(stitch, 1, n_levels);
     for (int level = 1; level < n_levels; level++) {
         QFZ_TRY(qfz_stitch_exchange(stitch, PIECE_SUMMARY, level - 1, QFZ_UP, err));
-        if (level < end_up) QFZ_TRY(qfz_walk_level(&s.walk, stitch, level, go_up, &s, err));
+        if (level < end_up)
+            QFZ_TRY(qfz_walk_level(&s.walk, stitch, stitch->n_threads, level, go_up, &s, err));
     }
     for (int level = n_levels - 1; both_ways && level > 0; level--) {
-        QFZ_TRY(qfz_walk_level(&s.walk, stitch, level, go_down, &s, err));
+        QFZ_TRY(qfz_walk_level(&s.walk, stitch, stitch->n_threads, level, go_down, &s, err));
         QFZ_TRY(qfz_stitch_exchange(stitch, PIECE_ANSWER, level - 1, QFZ_DOWN, err));
     }
     return QFZ_OK;

@@ -103,29 +103,27 @@ qfz_status qfz_store_attach(qfz_store *store, qfz_journal *journal, qfz_error *e
 
 /* ---------------------------------------------------------------------------------------- pieces
  */
-static void release(qfz_store *store, piece *p)
-{
-    if (p->data) store->used_bytes -= p->bytes;
-    free(p->data);
-    p->data = NULL;
-    if (p->place >> OFFSET_BITS == 0) *p = (piece){.bytes = -1};
-}
-
+/* What is in a journal stays there. */
 void qfz_store_drop(qfz_store *store, int64_t number)
 {
+    piece *const p = &store->pieces[number];
     (void)pthread_mutex_lock(&store->lock);
-    release(store, &store->pieces[number]);
+    void *const data = p->data;
+    if (data) store->used_bytes -= p->bytes;
+    p->data = NULL;
+    if (p->place >> OFFSET_BITS == 0) *p = (piece){.bytes = -1};
     (void)pthread_mutex_unlock(&store->lock);
+    free(data);
 }
 
-/* Decides where a piece goes: into memory (p->data is allocated) or into the temporary file. */
-static qfz_status find_room(qfz_store *store, piece *p, qfz_error *err)
+/* Decides where a piece goes: into memory (p->data is data) or into the temporary file. */
+static qfz_status find_room(qfz_store *store, piece *p, void *data, qfz_error *err)
 {
     qfz_status st = QFZ_OK;
     (void)pthread_mutex_lock(&store->lock);
     if (store->used_bytes + p->bytes <= store->memory_bytes) {
-        st = qfz_alloc(&p->data, p->bytes, 1, err);
-        if (st == QFZ_OK) store->used_bytes += p->bytes;
+        p->data = data;
+        store->used_bytes += p->bytes;
     } else if (!store->appends) {
         if (store->file < 0) st = qfz_temp_open(store->folder, &store->file, err);
         p->place = place_of(0, store->file_bytes);
@@ -135,26 +133,42 @@ static qfz_status find_room(qfz_store *store, piece *p, qfz_error *err)
     return st;
 }
 
+/* p->data tells whether the data were kept. */
+static qfz_status keep(qfz_store *store, int64_t number, piece *p, void *data, qfz_error *err)
+{
+    if (store->appends) {
+        int64_t offset;
+        QFZ_TRY(qfz_journal_append(store->journals[store->appends - 1], number, data, p->bytes,
+                                   &offset, err));
+        p->place = place_of(store->appends, offset);
+    }
+    qfz_store_drop(store, number);
+    QFZ_TRY(find_room(store, p, data, err));
+    if (!p->data && !store->appends)
+        QFZ_TRY(
+            qfz_temp_write(store->file, store->folder, data, p->bytes, offset_of(p->place), err));
+    (void)pthread_mutex_lock(&store->lock);
+    store->pieces[number] = *p;
+    (void)pthread_mutex_unlock(&store->lock);
+    return QFZ_OK;
+}
+
+qfz_status qfz_store_give(qfz_store *store, int64_t number, void *take_data, int64_t bytes,
+                          qfz_error *err)
+{
+    piece p = {.bytes = bytes};
+    const qfz_status st = keep(store, number, &p, take_data, err);
+    if (!p.data) free(take_data);
+    return st;
+}
+
 qfz_status qfz_store_put(qfz_store *store, int64_t number, const void *data, int64_t bytes,
                          qfz_error *err)
 {
-    piece p = {.bytes = bytes};
-    if (store->appends) {
-        int64_t offset;
-        QFZ_TRY(qfz_journal_append(store->journals[store->appends - 1], number, data, bytes,
-                                   &offset, err));
-        p.place = place_of(store->appends, offset);
-    }
-    qfz_store_drop(store, number);
-    QFZ_TRY(find_room(store, &p, err));
-    if (p.data)
-        memcpy(p.data, data, (size_t)bytes);
-    else if (!store->appends)
-        QFZ_TRY(qfz_temp_write(store->file, store->folder, data, bytes, offset_of(p.place), err));
-    (void)pthread_mutex_lock(&store->lock);
-    store->pieces[number] = p;
-    (void)pthread_mutex_unlock(&store->lock);
-    return QFZ_OK;
+    void *copy = NULL;
+    QFZ_TRY(qfz_alloc(&copy, bytes, 1, err));
+    if (bytes > 0) memcpy(copy, data, (size_t)bytes);
+    return qfz_store_give(store, number, copy, bytes, err);
 }
 
 static qfz_status fetch(qfz_store *store, const piece *p, void *copy, qfz_error *err)
@@ -166,28 +180,38 @@ static qfz_status fetch(qfz_store *store, const piece *p, void *copy, qfz_error 
     return qfz_temp_read(store->file, store->folder, copy, p->bytes, offset_of(p->place), err);
 }
 
-qfz_status qfz_store_get(qfz_store *store, int64_t number, void **data, int64_t *bytes,
-                         qfz_error *err)
+qfz_status qfz_store_view(qfz_store *store, int64_t number, const void **data, int64_t *bytes,
+                          void **own, qfz_error *err)
 {
     (void)pthread_mutex_lock(&store->lock);
     const piece p = store->pieces[number];
     (void)pthread_mutex_unlock(&store->lock);
-    *data = NULL;
-    *bytes = 0;
-    if (p.bytes < 0) return QFZ_OK;
     void *copy = NULL;
+    *data = p.data;
+    *bytes = p.bytes < 0 ? 0 : p.bytes;
+    *own = NULL;
+    if (p.bytes < 0 || p.data) return QFZ_OK;
     QFZ_TRY(qfz_alloc(&copy, p.bytes, 1, err));
-    qfz_status st = QFZ_OK;
-    if (p.data)
-        memcpy(copy, p.data, (size_t)p.bytes);
-    else
-        st = fetch(store, &p, copy, err);
+    const qfz_status st = fetch(store, &p, copy, err);
     if (st != QFZ_OK) {
         free(copy);
         return st;
     }
+    *data = *own = copy;
+    return QFZ_OK;
+}
+
+qfz_status qfz_store_get(qfz_store *store, int64_t number, void **data, int64_t *bytes,
+                         qfz_error *err)
+{
+    const void *there;
+    void *copy = NULL;
+    QFZ_TRY(qfz_store_view(store, number, &there, bytes, &copy, err));
+    if (there && !copy) {
+        QFZ_TRY(qfz_alloc(&copy, *bytes, 1, err));
+        memcpy(copy, there, (size_t)*bytes);
+    }
     *data = copy;
-    *bytes = p.bytes;
     return QFZ_OK;
 }
 

@@ -26,6 +26,15 @@ qfz_status qfz_store_attach(qfz_store *store, qfz_journal *journal, qfz_error *e
 qfz_status qfz_store_put(qfz_store *store, int64_t piece, const void *data, int64_t bytes,
                          qfz_error *err);
 
+/* The same, of malloc()ed bytes that are the store's from here on, whatever comes of it. */
+qfz_status qfz_store_give(qfz_store *store, int64_t piece, void *take_data, int64_t bytes,
+                          qfz_error *err);
+
+/* A piece where it lies in memory, good until it is put or dropped, *own being NULL; else in *own,
+ * new memory that the caller frees.  *data = NULL if it is absent. */
+qfz_status qfz_store_view(qfz_store *store, int64_t piece, const void **data, int64_t *bytes,
+                          void **own, qfz_error *err);
+
 /* Copies a piece out, into new memory that the caller frees; *data = NULL if it is absent. */
 qfz_status qfz_store_get(qfz_store *store, int64_t piece, void **data, int64_t *bytes,
                          qfz_error *err);

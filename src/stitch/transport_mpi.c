@@ -6,11 +6,13 @@
 #include "stitch/ranks.h"
 
 #include <mpi.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "memory.h"
+#include "steps.h"
 
 enum { TAG_STOP = 1, TAG_HEAD, TAG_BODY, TAGS };
 enum { CHUNK_BYTES = 1 << 30 };               /* MPI counts in int */
@@ -151,14 +153,29 @@ static int hear_all(const qfz_ranks *ranks, int n_told)
     return code;
 }
 
-/* Ranks may be apart by minutes here, and waiting inside MPI would keep a processor busy. */
+/* Ranks may be apart by minutes, and waiting inside MPI would keep a processor busy; but what is on
+ * its way makes progress only when MPI is asked.  So for a while it is asked again at once, then
+ * after pauses, which add a twentieth to the time that was waited. */
+static void wait_since(double *began) /* 0: begins now */
+{
+    static const double at_once_s = 2e-3, longest_s = 1e-3;
+    const double now = qfz_seconds_now();
+    if (*began == 0) *began = now;
+    const double waited = now - *began, pause = waited / 20 < longest_s ? waited / 20 : longest_s;
+    if (waited < at_once_s)
+        (void)sched_yield();
+    else
+        (void)nanosleep(&(struct timespec){.tv_nsec = (long)(1e9 * pause)}, NULL);
+}
+
 static int wait_for(MPI_Request *request)
 {
+    double began = 0;
     int done = 0;
-    for (long pause_ns = 1000;; pause_ns = pause_ns < 1000000 ? 2 * pause_ns : pause_ns) {
+    for (;;) {
         const int code = MPI_Test(request, &done, MPI_STATUS_IGNORE);
         if (code != MPI_SUCCESS || done) return code;
-        (void)nanosleep(&(struct timespec){.tv_nsec = pause_ns}, NULL);
+        wait_since(&began);
     }
 }
 
@@ -311,6 +328,7 @@ static qfz_status receive(post *p, int from, qfz_error *err)
 static qfz_status run_post(post *p, qfz_error *err)
 {
     const qfz_mail *const mail = p->mail;
+    double idle_since = 0;
     while (p->n_out < mail->n_out || p->n_in < mail->n_in) {
         MPI_Status status;
         int there = 0;
@@ -320,7 +338,10 @@ static qfz_status run_post(post *p, qfz_error *err)
                       err));
         if (there && p->n_in < mail->n_in) QFZ_TRY(receive(p, status.MPI_SOURCE, err));
         QFZ_TRY(clear_arrived(p, false, err));
-        if (!may_send && !there) (void)nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+        if (may_send || there)
+            idle_since = 0;
+        else
+            wait_since(&idle_since);
     }
     return clear_arrived(p, true, err);
 }

@@ -19,7 +19,7 @@ static inline qfz_worker *cpu_worker(const qfz_image *image, const qfz_rule *rul
     spec.max_h = (int32_t)image->h;
     spec.max_w = (int32_t)image->w;
     spec.n_threads = 1;
-    if (qfz_engine_cpu.open(&worker, &spec, &why) == QFZ_OK &&
+    if (qfz_engine_cpu.open(&worker, 1, &spec, &why) == QFZ_OK &&
         qfz_engine_cpu.load(worker, image, &why) == QFZ_OK)
         return worker;
     printf("the test itself failed: CPU engine: %s\n", why.message);

@@ -24,7 +24,7 @@ static std::vector<uint32_t> host_roots(const qfz_image *image, const qfz_rule *
                       cpu->labels(worker, false, roots.data(), &err) == QFZ_OK;
     CHECK(done, "CPU engine: %s", err.message);
     roots_of_labels(&roots);
-    cpu->close(worker);
+    cpu->close(&worker, 1);
     return roots;
 }
 
@@ -89,6 +89,19 @@ static void random_raster(qfz_gpu *gpu, int64_t number)
     hostile_free(&made);
 }
 
+static void bytes_are(qfz_gpu *gpu, int64_t h, int64_t w, const std::vector<uint8_t> &px,
+                      const uint8_t *valid, const qfz_rule *rule)
+{
+    qfz_image image = {};
+    image.h = h;
+    image.w = w;
+    image.n_bands = 1;
+    image.type = QFZ_U8;
+    image.pixels = px.data();
+    image.valid = valid;
+    components_are(gpu, &image, rule);
+}
+
 /* Squares of grain x grain pixels, each set with a probability, and valid where set. */
 static void binary_noise(qfz_gpu *gpu, int64_t h, int64_t w, int grain, int density, int joined)
 {
@@ -99,18 +112,43 @@ static void binary_noise(qfz_gpu *gpu, int64_t h, int64_t w, int grain, int dens
         square = check_chance(density);
     for (int64_t p = 0; p < h * w; p++)
         px[(size_t)p] = squares[(size_t)(p / w / grain * w + p % w / grain)];
-    qfz_image image = {};
-    image.h = h;
-    image.w = w;
-    image.n_bands = 1;
-    image.type = QFZ_U8;
-    image.pixels = px.data();
-    image.valid = px.data();
     qfz_rule rule = {};
     rule.type = QFZ_U8;
     rule.n_bands = 1;
     rule.connectivity = joined;
-    components_are(gpu, &image, &rule);
+    bytes_are(gpu, h, w, px, px.data(), &rule);
+}
+
+/* Values of which neighbours in value join, and so few that components stay small: two pixels that
+ * join a third need not join each other, and whatever is left out at a seam is missed. */
+static void levels_noise(qfz_gpu *gpu, int64_t h, int64_t w, int levels)
+{
+    check_case(levels, "noise of %d levels, %lld x %lld", levels, (long long)w, (long long)h);
+    std::vector<uint8_t> px((size_t)(h * w));
+    for (uint8_t &value : px)
+        value = (uint8_t)check_pick(levels);
+    qfz_rule rule = {};
+    rule.type = QFZ_U8;
+    rule.n_bands = 1;
+    rule.connectivity = 8;
+    rule.alpha_key = 1;
+    bytes_are(gpu, h, w, px, NULL, &rule);
+}
+
+/* Every pixel is a run of its own and is linked to two of the row above: links for which a block
+ * has no room beside its runs. */
+static void crowded_links(qfz_gpu *gpu, int64_t h, int64_t w)
+{
+    check_case(0, "crowded links, %lld x %lld", (long long)w, (long long)h);
+    std::vector<uint8_t> px((size_t)(h * w));
+    for (int64_t p = 0; p < h * w; p++)
+        px[(size_t)p] = (uint8_t)(p / w % 2 + 2 * (p % w % 2));
+    qfz_rule rule = {};
+    rule.type = QFZ_U8;
+    rule.n_bands = 1;
+    rule.connectivity = 8;
+    rule.alpha_key = 1;
+    bytes_are(gpu, h, w, px, NULL, &rule);
 }
 
 int main(int argc, char **argv)
@@ -123,5 +161,8 @@ int main(int argc, char **argv)
         for (int grain = 1; grain <= 16; grain *= 4)
             for (int density = 20; density <= 80; density += 20)
                 binary_noise(&gpu, 200, 256, grain, density, joined);
+    for (int levels = 10; levels <= 22; levels += 6)
+        levels_noise(&gpu, 256, 320, levels);
+    crowded_links(&gpu, 130, 200);
     return check_end();
 }

@@ -119,6 +119,53 @@ static void shares_the_devices_among_ranks(void)
         CHECK(sim_was_used(i) == i % 2, "GPU %d", i);
 }
 
+/* CUDA shows two GPUs of several as its first two, or, started too early, all as they are. */
+static void finds_the_devices_that_are_shown(void)
+{
+    static const int gpus[] = {3, 1}, far[] = {1, 7};
+    for (int there = 2; there <= 4; there += 2) {
+        qfz_job job = label_job(QFZ_ENGINE_CUDA, scratch("cuda.tif"));
+        check_describe("GPUs 3 and 1 are shown, CUDA shows %d", there);
+        sim_set_devices(there);
+        job.gpus_shown = gpus;
+        job.n_gpus_shown = 2;
+        equals_reference(&job, "cuda", 2);
+        for (int i = 0; i < there; i++)
+            CHECK(sim_was_used(i) == (there == 2 || i == 3 || i == 1), "GPU %d", i);
+        job.gpus_shown = far;
+        if (there == 4) refused(&job, QFZ_EGPU, "no GPU 7");
+        job.n_gpus_shown = 0;
+        refused(&job, QFZ_EARG, "0 GPUs are shown");
+    }
+    sim_set_devices(1);
+    sim_set_compute_capability(70);
+    qfz_job job = label_job(QFZ_ENGINE_CUDA, scratch("cuda.tif"));
+    job.gpus_shown = gpus;
+    job.n_gpus_shown = 1;
+    refused(&job, QFZ_EGPU, "GPU 3 has");
+    sim_set_compute_capability(90);
+}
+
+static void says_which_gpus_a_job_takes(void)
+{
+    static const int two[] = {2, 0};
+    const qfz_ranks ranks = {.rank = 5, .n = 6, .local_rank = 1, .n_local = 2};
+    qfz_job job = label_job(QFZ_ENGINE_AUTO, scratch("cuda.tif"));
+    int gpus[QFZ_GPUS_MAX], n = 0;
+    qfz_error err;
+    check_describe("GPUs of a job");
+    job.ranks = &ranks;
+    CHECK(qfz_job_gpus(&job, 4, gpus, &n, &err) == QFZ_OK && n == 2 && gpus[0] == 1 && gpus[1] == 3,
+          "%d GPUs of a rank, %d, %d", n, gpus[0], gpus[1]);
+    job.gpus = two;
+    job.n_gpus = 2;
+    CHECK(qfz_job_gpus(&job, 3, gpus, &n, &err) == QFZ_OK && n == 2 && gpus[0] == 2 && gpus[1] == 0,
+          "%d GPUs named, %d, %d", n, gpus[0], gpus[1]);
+    CHECK(qfz_job_gpus(&job, 2, gpus, &n, &err) == QFZ_EARG && strstr(err.message, "no GPU 2"),
+          "%s", err.message);
+    CHECK(qfz_job_gpus(&job, 0, gpus, &n, &err) == QFZ_EARG, "%s", err.message);
+}
+
 static void says_when_there_is_no_device(void)
 {
     const qfz_job job = label_job(QFZ_ENGINE_CUDA, scratch("cuda.tif"));
@@ -251,6 +298,8 @@ int main(int argc, char **argv)
     takes_as_many_devices_as_there_are();
     takes_the_devices_named();
     shares_the_devices_among_ranks();
+    finds_the_devices_that_are_shown();
+    says_which_gpus_a_job_takes();
     says_when_there_is_no_device();
     shrinks_when_memory_runs_out();
     falls_back_when_memory_never_suffices();

@@ -116,7 +116,7 @@ static void check_alone(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *ru
 {
     qfz_worker *const cpu = cpu_worker(image, rule, QFZ_OMEGA);
     same_roots(gpu, image, rule, NULL, cpu_roots(cpu, image, NULL), "alone");
-    qfz_engine_cpu.close(cpu);
+    qfz_engine_cpu.close(&cpu, 1);
 }
 
 /* ---- Tiles ----------------------------------------------------------------------------------- */
@@ -125,7 +125,7 @@ static void cpu_summary(const qfz_image *tile, const qfz_rule *rule, qfz_summary
 {
     qfz_worker *const cpu = cpu_worker(tile, rule, QFZ_OMEGA);
     must(qfz_engine_cpu.summarise(cpu, summary, &err) == QFZ_OK, "summarise");
-    qfz_engine_cpu.close(cpu);
+    qfz_engine_cpu.close(&cpu, 1);
 }
 
 template <typename T> static void fetch(const qfz_gpu *gpu, void *to, const void *d_from, int64_t n)
@@ -220,7 +220,7 @@ static void check_tiles(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *ru
               "tile %lld has other regions by the device's summaries", (long long)t);
         CHECK(got.n_ring == want.n_ring && std::equal(want.slot, want.slot + want.n_ring, got.slot),
               "tile %lld has other slots", (long long)t);
-        qfz_engine_cpu.close(cpu);
+        qfz_engine_cpu.close(&cpu, 1);
         qfz_answer_fini(&want);
         qfz_answer_fini(&got);
     }
@@ -364,6 +364,21 @@ static void vanishing_squares(qfz_gpu *gpu)
     }
 }
 
+/* Parts of regions have 31 bits. */
+static void refuses_too_many_parts(qfz_gpu *gpu)
+{
+    static const double omega = 1;
+    qfz_rule rule = {};
+    const qfz_gpu_image image = {45000, 45000, 1, QFZ_U8, NULL, NULL};
+    rule.type = QFZ_U8;
+    rule.n_bands = 1;
+    rule.distance = QFZ_LINF;
+    rule.connectivity = 4;
+    rule.omega = &omega;
+    check_case(0, "a tile of 2 Gpixel");
+    CHECK(qfz_gpu_omega(gpu, &image, &rule, NULL, NULL, NULL) == QFZ_EARG, "taken");
+}
+
 int main(int argc, char **argv)
 {
     check_begin(argc, argv, 36);
@@ -371,6 +386,7 @@ int main(int argc, char **argv)
     if (check_.first == 0) {
         greatest_levels(&gpu);
         vanishing_squares(&gpu);
+        refuses_too_many_parts(&gpu);
     }
     for (int64_t i = check_.first; i < check_.cases; i++)
         random_raster(&gpu, i);

@@ -272,7 +272,7 @@ static void regions_are_equal(qfz_gpu *gpu, const qfz_image *image, const qfz_ru
     cudaFree(d_kept);
     cudaFree(d_root);
     upload_free(&b.up);
-    cpu->close(b.worker);
+    cpu->close(&b.worker, 1);
 }
 
 static void random_raster(qfz_gpu *gpu, int64_t number)

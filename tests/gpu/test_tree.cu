@@ -84,7 +84,7 @@ static tree by_cpu(const qfz_image *image, const qfz_rule *rule)
     t.level.resize(room);
     CHECK(qfz_engine_cpu.tree(worker, t.parent.data(), t.level.data(), &n, &err) == QFZ_OK, "%s",
           err.message);
-    qfz_engine_cpu.close(worker);
+    qfz_engine_cpu.close(&worker, 1);
     t.parent.resize((size_t)n);
     t.level.resize((size_t)n);
     return t;

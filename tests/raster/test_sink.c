@@ -116,6 +116,57 @@ static void reads_back_before_and_after_commit(void **state)
     qfz_source_close(source);
 }
 
+/* Blocks that lie in one box, at the raster's edges too, and others that boxes share. */
+static void writes_boxes_of_whole_blocks_and_others(void **state)
+{
+    (void)state;
+    enum { W = 50, H = 44, N = W * H };
+    static const int steps[] = {16, 32, 20};
+    static const char *const orders[] = {"INTERLEAVE=BAND", "INTERLEAVE=PIXEL"};
+    static uint16_t px[2 * N], part[2 * N], got[2 * N];
+    const qfz_job reading = job_on(QFZ_LABEL, src);
+    GDALClose(make(src, W, H, 2, GDT_UInt16, NULL));
+    qfz_source *const source = open_it(&reading);
+    for (int i = 0; i < 2 * N; i++)
+        px[i] = (uint16_t)(i * 31 + 1);
+    for (int i = 0; i < 6; i++) {
+        const char *const options[] = {"TILED=YES",   "BLOCKXSIZE=16",    "BLOCKYSIZE=16",
+                                       orders[i % 2], "COMPRESS=DEFLATE", "NUM_THREADS=2",
+                                       NULL};
+        const int step = steps[i / 2];
+        qfz_sink *sink = NULL;
+        qfz_job job = reading;
+        job.dst = dst;
+        job.creation_options = options;
+        const qfz_sink_spec spec = {.path = dst,
+                                    .w = W,
+                                    .h = H,
+                                    .n_bands = 2,
+                                    .type = QFZ_OUT_U16,
+                                    .max_value = UINT16_MAX};
+        OK(qfz_sink_create(&sink, source, &job, &spec, &err));
+        for (int y = 0; y < H; y += step)
+            for (int x = 0; x < W; x += step) {
+                const qfz_box box = {y, x, y + step < H ? y + step : H,
+                                     x + step < W ? x + step : W};
+                uint16_t *to = part;
+                for (int b = 0; b < 2; b++)
+                    for (int64_t row = box.y0; row < box.y1; row++, to += qfz_box_w(box))
+                        memcpy(to, px + b * N + row * W + x, (size_t)qfz_box_w(box) * 2);
+                OK(qfz_sink_write(sink, box, part, NULL, &err));
+            }
+        OK(qfz_sink_commit(sink, &err));
+        memset(got, 0, sizeof got);
+        OK(qfz_sink_read(sink, (qfz_box){0, 0, H, W}, got, NULL, &err));
+        assert_memory_equal(got, px, sizeof px);
+        const qfz_box again = {0, 0, 16, 16};
+        FAILS(qfz_sink_write(sink, again, px, NULL, &err), QFZ_EIO, "complete");
+        qfz_sink_close(sink);
+        VSIUnlink(dst);
+    }
+    qfz_source_close(source);
+}
+
 static void every_type_goes_out_and_comes_back(void **state)
 {
     (void)state;
@@ -419,6 +470,7 @@ int main(void)
         cmocka_unit_test(labels_appear_when_complete),
         cmocka_unit_test(nothing_stays_of_what_is_not_committed),
         cmocka_unit_test(reads_back_before_and_after_commit),
+        cmocka_unit_test(writes_boxes_of_whole_blocks_and_others),
         cmocka_unit_test(every_type_goes_out_and_comes_back),
         cmocka_unit_test(a_type_that_is_too_small_is_refused),
         cmocka_unit_test(formats_follow_from_names),

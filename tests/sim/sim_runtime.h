@@ -25,7 +25,7 @@ enum cudaMemcpyKind {
     cudaMemcpyDefault
 };
 enum { cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2, cudaEventBlockingSync = 1 };
-enum { cudaHostAllocDefault = 0, cudaHostAllocPortable = 1 };
+enum { cudaHostRegisterDefault = 0 };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
 enum cudaDeviceAttr {
     cudaDevAttrMultiProcessorCount,
@@ -45,12 +45,8 @@ template <typename T> static inline cudaError_t cudaMalloc(T **p, size_t bytes)
     return cudaMalloc((void **)p, bytes);
 }
 cudaError_t cudaFree(void *p);
-cudaError_t cudaHostAlloc(void **p, size_t bytes, unsigned flags);
-template <typename T> static inline cudaError_t cudaHostAlloc(T **p, size_t bytes, unsigned flags)
-{
-    return cudaHostAlloc((void **)p, bytes, flags);
-}
-cudaError_t cudaFreeHost(void *p);
+cudaError_t cudaHostRegister(void *p, size_t bytes, unsigned flags);
+cudaError_t cudaHostUnregister(void *p);
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind);
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream = nullptr);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_stitch.c - tiles in memory, summarised, stitched and resolved through the engine's table,
- * equal the oracle's answer for the whole image, whatever the tile's shape. */
+ * equal the oracle's answer for the whole image, whatever the tile's shape, and however many
+ * threads there are for a group. */
 #include "engine_under_test.h"
 #include "rasters.h"
 #include "stitch/stitch.h"
@@ -13,6 +14,7 @@ typedef struct problem {
     double alpha;
     qfz_grid grid;
     int64_t memory_bytes;
+    int n_threads;
 } problem;
 
 static void make(problem *p)
@@ -37,11 +39,13 @@ static void make(problem *p)
                          .n_x = (image->w + tile_w - 1) / tile_w,
                          .n_y = (image->h + tile_h - 1) / tile_h};
     p->memory_bytes = check_chance(50) ? 0 : 1 << 30; /* 0: everything is spilled */
+    p->n_threads = 1 + (int)check_pick(5);
     check_describe("%dx%d in tiles of %dx%d, %d bands %s, %s in %s, holes %s, %d-connected, %s, "
-                   "alpha %.17g, omega %.17g",
+                   "alpha %.17g, omega %.17g, %d threads",
                    (int)image->h, (int)image->w, (int)tile_h, (int)tile_w, image->n_bands,
                    raster_types[image->type], p->r.shape, p->r.palette, p->r.holes,
-                   p->rule.connectivity, raster_distances[distance], p->alpha, p->omega[0]);
+                   p->rule.connectivity, raster_distances[distance], p->alpha, p->omega[0],
+                   p->n_threads);
 }
 
 static qfz_box box_of(const problem *p, int64_t tile)
@@ -97,7 +101,8 @@ static void open_bench(bench *b, const problem *p, qfz_kind kind)
                                   .max_w = (int32_t)p->grid.tile_w,
                                   .n_threads = 1};
     ok(TEST_ENGINE_TABLE.open(&b->worker, &spec, &err), &err);
-    ok(qfz_stitch_open(&b->stitch, &p->rule, kind, &p->grid, &alone, 2, p->memory_bytes, ".", &err),
+    ok(qfz_stitch_open(&b->stitch, &p->rule, kind, &p->grid, &alone, p->n_threads, p->memory_bytes,
+                       ".", &err),
        &err);
 }
 

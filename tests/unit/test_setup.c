@@ -38,14 +38,14 @@ static void wide_labels_keep_their_high_words(void **state)
     qfz_partition partition;
     const qfz_worker_spec spec = {
         .rule = &rule, .kind = QFZ_COMPONENTS, .max_h = 1, .max_w = 4, .n_threads = 1};
-    assert_int_equal(qfz_engine_cpu.open(&worker, &spec, &err), QFZ_OK);
+    assert_int_equal(qfz_engine_cpu.open(&worker, 1, &spec, &err), QFZ_OK);
     assert_int_equal(qfz_engine_cpu.load(worker, &tile, &err), QFZ_OK);
     assert_int_equal(qfz_engine_cpu.partition(worker, NULL, &partition, &err), QFZ_OK);
     assert_int_equal(partition.n_regions, 3);
     assert_int_equal(qfz_engine_cpu.number(worker, &numbers, &err), QFZ_OK);
     assert_int_equal(qfz_engine_cpu.labels(worker, true, got, &err), QFZ_OK);
     assert_memory_equal(got, want, sizeof want);
-    qfz_engine_cpu.close(worker);
+    qfz_engine_cpu.close(&worker, 1);
 }
 
 static void levels_get_the_least_type_that_is_larger_than_any(void **state)
