@@ -97,7 +97,8 @@ static __device__ __forceinline__ uint32_t run_at(const block_runs &runs, uint32
 
 enum { CODE_MASK = 0xffff };
 
-/* runs->label[run] = code of the run; eight at a time, of which the last may be of no run. */
+/* runs->label[run] = code of the run; eight at a time, of which the last may be of no run.
+ * Unrolled, the loops would take registers that are dear: fewer blocks at a time write pixels. */
 static __device__ __forceinline__ void load_codes(const uint16_t *codes, uint32_t n_runs,
                                                   block_runs *runs)
 {
@@ -279,12 +280,8 @@ static __device__ __forceinline__ void write_ones(const layout &at, const block_
     }
 }
 
-/* Blocks that a multiprocessor's shared memory has room for; unrolled loops would take registers
- * that they need. */
-enum { WRITE_BLOCKS = 12 };
-
 template <typename OUT>
-static __global__ void __launch_bounds__(WORDS, WRITE_BLOCKS)
+static __global__ void __launch_bounds__(WORDS)
     k_write_px(layout at, bool aligned, OUT out, uint32_t *d_px)
 {
     __shared__ block_runs runs;
