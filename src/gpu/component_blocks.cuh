@@ -14,7 +14,7 @@ enum {
     WORDS = 2 * SIDE,
     RUNS = SIDE * SIDE,
     RUN_ROOT = 0x8000,    /* of a run's code: it is its component's first; its place follows */
-    RUN_ON_RING = 0x4000, /* the component touches the block's border */
+    RUN_ON_RING = 0x4000, /* the component may go on in other blocks */
     RUN_NUMBER = 0x0fff,
     NO_PLACE = 0xffff
 };
@@ -44,9 +44,11 @@ struct layout {
     uint32_t *parent; /* h * w: the forest of first pixels of components that touch a ring */
     uint32_t *starts; /* WORDS a block: pixels that begin a run */
     uint32_t *valid;  /* WORDS a block */
+    uint32_t *inner;  /* WORDS a block: first pixels of components that touch no ring; or NULL */
     uint32_t *seams;  /* 2 * SEAMS a block */
     uint32_t *n_runs; /* 1 a block */
-    uint16_t *ring;   /* RING a block: the place of the component's first pixel, or NO_PLACE */
+    uint16_t *ring;   /* RING a block: the place of the component's first pixel; NO_PLACE where
+                       * nothing can leave the block */
     uint16_t *runs;   /* as many as pixels: codes of runs */
 };
 
@@ -70,8 +72,9 @@ static __device__ __forceinline__ uint32_t px_of(const layout &at, const block_p
            (uint32_t)(block.x + (int32_t)(place % SIDE));
 }
 
-/* Carves it, parent apart, which stays NULL. */
-layout qfz_blocks_take(qfz_carve *carve, int32_t h, int32_t w);
+/* Carves it: starts, valid and runs out of one carve, the rest out of another, or the same; but
+ * parent and inner, which stay NULL. */
+layout qfz_blocks_take(qfz_carve *kept, qfz_carve *carve, int32_t h, int32_t w);
 
 /* Can an image's values be compared where they are read? */
 bool qfz_blocks_read_values(const qfz_rule *rule);

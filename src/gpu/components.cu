@@ -24,6 +24,8 @@ template <bool EIGHT> struct join_words {
 /* Runs come into the memory of the joins, once these have told the seams and the links. */
 template <bool EIGHT> struct block_words {
     uint32_t valid[WORDS], sums[WORDS / QFZ_WARP];
+    uint32_t beyond[2]
+                   [SIDE / QFZ_WARP]; /* pixels joined to those below the block, and to its right */
     union {
         join_words<EIGHT> joins;
         run_words runs;
@@ -232,7 +234,8 @@ static __device__ __forceinline__ void solve_runs(const run_words &runs, links_u
     __syncthreads();
 }
 
-/* Marks components that touch the ring, makes them roots in global memory, and tells the ring. */
+/* Marks components that may go on in other blocks, makes them roots in global memory, and tells
+ * the ring. */
 template <bool EIGHT>
 static __device__ __forceinline__ void tell_ring(const layout &at, const block_place &block,
                                                  const block_words<EIGHT> &words, uint32_t *parent)
@@ -242,8 +245,12 @@ static __device__ __forceinline__ void tell_ring(const layout &at, const block_p
         const int y = side == TOP ? 0 : side == BOTTOM ? SIDE - 1 : k;
         const int x = side == LEFT ? 0 : side == RIGHT ? SIDE - 1 : k;
         const int word = 2 * y + x / QFZ_WARP;
+        /* 4-connected, and by those two sides only what is joined leaves the block */
+        const uint32_t leaves = EIGHT || side == TOP || side == LEFT
+                                    ? words.valid[word] >> x % QFZ_WARP
+                                    : words.beyond[side == RIGHT][k / QFZ_WARP] >> k % QFZ_WARP;
         uint32_t place = NO_PLACE;
-        if (words.valid[word] >> x % QFZ_WARP & 1) {
+        if (leaves & 1) {
             /* marks may come meanwhile, nothing else changes */
             uint32_t run = run_at(words.runs, word, x % QFZ_WARP);
             uint32_t code = qfz_in_shared::read(parent + run);
@@ -269,8 +276,9 @@ static __device__ __forceinline__ uint32_t column_bits(const uint32_t *words, in
 }
 
 template <bool EIGHT>
-static __device__ __forceinline__ void tell_seams(const layout &at, const join_words<EIGHT> &joins)
+static __device__ __forceinline__ void tell_seams(const layout &at, block_words<EIGHT> *words)
 {
+    const join_words<EIGHT> &joins = words->joins;
     enum { LEFTMOST = 0, RIGHTMOST = QFZ_WARP - 1 };
     const int warp = (int)threadIdx.x / QFZ_WARP, below = WORDS - 2 + warp;
     uint32_t *const seams = at.seams + (int64_t)blockIdx.x * 2 * SEAMS + warp;
@@ -281,8 +289,8 @@ static __device__ __forceinline__ void tell_seams(const layout &at, const join_w
     const uint32_t right_below = EIGHT ? column_bits(joins.below_right, 1, RIGHTMOST) : 0;
     const uint32_t left_below = EIGHT ? column_bits(joins.below_left, 0, LEFTMOST) : 0;
     if (threadIdx.x % QFZ_WARP) return;
-    seams[2 * SEAM_RIGHT] = right;
-    seams[2 * SEAM_BELOW] = joins.below[below];
+    seams[2 * SEAM_RIGHT] = words->beyond[1][warp] = right;
+    seams[2 * SEAM_BELOW] = words->beyond[0][warp] = joins.below[below];
     if (!EIGHT) return;
     seams[2 * SEAM_ALONG_TOP] = joins.right[warp];
     seams[2 * SEAM_ALONG_BOTTOM] = joins.right[below];
@@ -292,6 +300,16 @@ static __device__ __forceinline__ void tell_seams(const layout &at, const join_w
     seams[2 * SEAM_LEFT_BELOW] = left_below;
     seams[2 * SEAM_BELOW_RIGHT] = joins.below_right[below];
     seams[2 * SEAM_BELOW_LEFT] = joins.below_left[below];
+}
+
+/* First pixels, of a thread's word, of components that do not leave the block. */
+static __device__ __forceinline__ uint32_t inner_firsts(const run_words &runs,
+                                                        const uint32_t *parent)
+{
+    uint32_t run = runs.before[threadIdx.x], firsts = 0;
+    for (uint32_t rest = runs.starts[threadIdx.x]; rest; rest &= rest - 1, run++)
+        if ((parent[run] & (RUN_ROOT | RUN_ON_RING)) == RUN_ROOT) firsts |= rest & (0u - rest);
+    return firsts;
 }
 
 /* Components within each block of SIDE x SIDE pixels. */
@@ -304,7 +322,7 @@ static __global__ void __launch_bounds__(WORDS) k_link_block(SOURCE source, layo
     const block_place block = place_of(at, blockIdx.x);
     read_words<EIGHT>(source, block, &words);
     __syncthreads();
-    tell_seams<EIGHT>(at, words.joins);
+    tell_seams(at, &words);
     const links_up links = links_of<EIGHT>(words.joins, word);
     const uint32_t valid = words.valid[word], right = words.joins.right[word];
     const uint32_t starts = valid & ~moved_right(right, word % 2 ? words.joins.right[word - 1] : 0);
@@ -313,11 +331,12 @@ static __global__ void __launch_bounds__(WORDS) k_link_block(SOURCE source, layo
     words.runs.starts[word] = starts;
     __syncthreads();
     solve_runs<EIGHT>(words.runs, links, n_runs, words.sums, parent);
-    tell_ring(at, block, words, parent);
+    tell_ring<EIGHT>(at, block, words, parent);
     at.starts[(int64_t)blockIdx.x * WORDS + word] = starts;
     at.valid[(int64_t)blockIdx.x * WORDS + word] = valid;
     if (word == 0) at.n_runs[blockIdx.x] = n_runs;
     __syncthreads();
+    if (at.inner) at.inner[(int64_t)blockIdx.x * WORDS + word] = inner_firsts(words.runs, parent);
     uint32_t *const runs = reinterpret_cast<uint32_t *>(at.runs + block.runs); /* an even number */
     for (uint32_t i = threadIdx.x; 2 * i < n_runs; i += WORDS)
         runs[i] = __byte_perm(parent[2 * i], parent[(2 * i + 1) % RUNS], 0x5410); /* low halves */
@@ -429,19 +448,19 @@ bool qfz_blocks_read_values(const qfz_rule *rule)
     return rule->n_bands == 1 && !rule->edge_bits;
 }
 
-layout qfz_blocks_take(qfz_carve *carve, int32_t h, int32_t w)
+layout qfz_blocks_take(qfz_carve *kept, qfz_carve *carve, int32_t h, int32_t w)
 {
     layout at = {};
     at.h = h;
     at.w = w;
     at.blocks_w = (w + SIDE - 1) / SIDE;
     at.n_blocks = at.blocks_w * ((h + SIDE - 1) / SIDE);
-    qfz_carve_take(carve, &at.starts, (int64_t)at.n_blocks * WORDS);
-    qfz_carve_take(carve, &at.valid, (int64_t)at.n_blocks * WORDS);
+    qfz_carve_take(kept, &at.starts, (int64_t)at.n_blocks * WORDS);
+    qfz_carve_take(kept, &at.valid, (int64_t)at.n_blocks * WORDS);
+    qfz_carve_take(kept, &at.runs, (int64_t)h * w + 1); /* two are written at a time */
     qfz_carve_take(carve, &at.seams, (int64_t)at.n_blocks * 2 * SEAMS);
     qfz_carve_take(carve, &at.n_runs, at.n_blocks);
     qfz_carve_take(carve, &at.ring, (int64_t)at.n_blocks * RING);
-    qfz_carve_take(carve, &at.runs, (int64_t)h * w + 1); /* two are written at a time */
     return at;
 }
 

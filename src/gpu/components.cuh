@@ -30,9 +30,11 @@ qfz_status qfz_gpu_components_of_joins(qfz_gpu *gpu, const uint8_t *d_joins, int
                                        int connectivity, void *d_scratch, uint32_t *d_root);
 
 /* An image's regions at once: what qfz_gpu_components() and qfz_gpu_regions_number() make of it, in
- * fewer passes over the pixels. */
+ * fewer passes over the pixels; but for counts, which it does not make.  d_kept, of
+ * qfz_gpu_components_kept_bytes(), is for zones.cuh. */
+size_t qfz_gpu_components_kept_bytes(int32_t h, int32_t w);
 size_t qfz_gpu_components_number_bytes(const qfz_rule *rule, int32_t h, int32_t w);
 qfz_status qfz_gpu_components_number(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
-                                     void *d_scratch, const qfz_gpu_regions *regions);
+                                     void *d_kept, void *d_scratch, const qfz_gpu_regions *regions);
 
 #endif

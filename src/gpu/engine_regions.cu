@@ -9,6 +9,7 @@
 #include "gpu/means.cuh"
 #include "gpu/omega.cuh"
 #include "gpu/worker.cuh"
+#include "gpu/zones.cuh"
 #include "memory.h"
 #include "record.h"
 
@@ -19,9 +20,10 @@ static size_t larger(size_t a, size_t b)
 
 /* What follows the numbering: labels of all pixels, exact sums, or as many records as there is room
  * for, some at the least. */
+enum { RECORDS_AT_LEAST = 64 };
+
 static size_t work_bytes(const qfz_worker_spec *spec, int64_t n)
 {
-    enum { RECORDS_AT_LEAST = 64 };
     const qfz_rule *const rule = spec->rule;
     const size_t words = spec->kind == QFZ_OMEGA ? (size_t)qfz_sum_words(rule->type) : 1;
     const size_t record = (size_t)qfz_record_words(rule->type, rule->n_bands);
@@ -58,6 +60,19 @@ static void carve_border(qfz_worker *worker, qfz_carve *carve)
     qfz_carve_take(carve, &room->d_holds_to, n_ring);
 }
 
+/* Are features made of flat zones?  Then records pass through a room of their own. */
+static bool has_zones(const qfz_worker *worker)
+{
+    const qfz_worker_spec *const spec = &worker->spec;
+    return spec->kind == QFZ_COMPONENTS && !worker->regions.published &&
+           qfz_gpu_zones_are_flat(spec->rule);
+}
+
+static size_t record_bytes(const qfz_rule *rule)
+{
+    return sizeof(uint64_t) * (size_t)qfz_record_words(rule->type, rule->n_bands);
+}
+
 static void carve_work(qfz_worker *worker, qfz_carve *carve)
 {
     const qfz_worker_spec *const spec = &worker->spec;
@@ -65,7 +80,12 @@ static void carve_work(qfz_worker *worker, qfz_carve *carve)
     const int64_t n = (int64_t)spec->max_h * spec->max_w;
     qfz_carve_take(carve, &room->d_name, n);
     room->work_bytes = work_bytes(spec, n);
+    if (has_zones(worker)) room->work_bytes += (size_t)n; /* so that all of noise's fit, mostly */
     room->d_work = qfz_carve_bytes(carve, room->work_bytes);
+    if (has_zones(worker)) {
+        room->records_bytes = larger((size_t)n, RECORDS_AT_LEAST * record_bytes(spec->rule));
+        room->d_records = (uint64_t *)qfz_carve_bytes(carve, room->records_bytes);
+    }
     if (spec->kind == QFZ_OMEGA) room->d_means = qfz_carve_bytes(carve, (size_t)n * VALUE_BYTES);
 }
 
@@ -73,12 +93,14 @@ void qfz_regions_carve(qfz_worker *worker, qfz_carve *carve)
 {
     const qfz_worker_spec *const spec = &worker->spec;
     qfz_region_room *const room = &worker->regions;
-    qfz_gpu_regions_take(carve, spec->max_h, spec->max_w, &room->on_device);
+    const int32_t h = spec->max_h, w = spec->max_w;
+    const bool by_blocks = spec->kind == QFZ_COMPONENTS && !room->published;
+    qfz_gpu_regions_take(carve, h, w, !by_blocks, &room->on_device);
     carve_border(worker, carve);
-    if (room->published)
-        room->d_kept = qfz_carve_bytes(carve, qfz_gpu_ha4_regions_bytes(spec->max_h, spec->max_w));
+    if (by_blocks) room->d_kept = qfz_carve_bytes(carve, qfz_gpu_components_kept_bytes(h, w));
+    if (room->published) room->d_kept = qfz_carve_bytes(carve, qfz_gpu_ha4_regions_bytes(h, w));
     qfz_carve first = *carve, second = *carve;
-    qfz_carve_take(&first, &room->d_root, (int64_t)spec->max_h * spec->max_w);
+    qfz_carve_take(&first, &room->d_root, (int64_t)h * w);
     room->d_scratch = qfz_carve_bytes(&first, scratch_bytes(worker));
     carve_work(worker, &second);
     carve->used = larger(first.used, second.used);
@@ -159,7 +181,7 @@ static qfz_status number_regions(qfz_worker *worker, const qfz_gpu_omega_answer 
     regions->w = worker->image.w;
     if (worker->spec.kind == QFZ_COMPONENTS && !room->published)
         return qfz_gpu_components_number(&worker->gpu, &worker->image, worker->spec.rule,
-                                         room->d_scratch, regions);
+                                         room->d_kept, room->d_scratch, regions);
     QFZ_TRY(find_roots(worker, answer));
     return qfz_gpu_regions_number(&worker->gpu, room->d_root, room->d_scratch, regions);
 }
@@ -318,36 +340,79 @@ qfz_status qfz_regions_paint(qfz_worker *worker, int band, const void *slot_mean
 }
 
 static qfz_status fetch_records(qfz_worker *worker, uint32_t first_region, uint32_t n,
-                                uint64_t *records)
+                                uint64_t *d_records, uint64_t *records)
 {
     qfz_region_room *const room = &worker->regions;
-    const int words = qfz_record_words(worker->image.type, worker->image.n_bands);
-    uint64_t *const d_records = (uint64_t *)room->d_work;
+    const size_t bytes = record_bytes(worker->spec.rule);
     QFZ_TRY(qfz_gpu_regions_name_records(&worker->gpu, &room->on_device, room->n_slots,
-                                         room->d_name, first_region, n, words, d_records));
-    return qfz_worker_down(worker, records, d_records, n * (size_t)words * sizeof *records);
+                                         room->d_name, first_region, n,
+                                         (int)(bytes / sizeof *d_records), d_records));
+    return qfz_worker_down(worker, records, d_records, n * bytes);
 }
 
-/* Records come in as many parts as the work memory asks for; they stay there if records is NULL. */
+/* How many of so many bytes there is room for, n at the most. */
+static qfz_status part_of(const qfz_worker *worker, size_t room_bytes, size_t bytes, uint32_t n,
+                          uint32_t *part)
+{
+    const size_t most = room_bytes / bytes;
+    *part = n < most ? n : (uint32_t)most;
+    if (most > 0) return QFZ_OK;
+    return qfz_fail(worker->gpu.err, QFZ_ENOMEM,
+                    "GPU: a record of %zu bytes does not fit a tile's memory", bytes);
+}
+
+/* Records of the flat zones in the work memory, region first_region being its first. */
+static qfz_status fetch_zones(qfz_worker *worker, qfz_box box, uint32_t first_region, uint32_t n,
+                              uint64_t *records)
+{
+    qfz_region_room *const room = &worker->regions;
+    const size_t zone_bytes = qfz_gpu_zone_bytes(worker->image.n_bands);
+    const size_t bytes = record_bytes(worker->spec.rule);
+    for (uint32_t done = 0, part; done < n; done += part) {
+        QFZ_TRY(part_of(worker, room->records_bytes, bytes, n - done, &part));
+        QFZ_TRY(qfz_gpu_zones_records(&worker->gpu, &worker->image, &room->on_device, box,
+                                      room->areas.same, (char *)room->d_work + done * zone_bytes,
+                                      first_region + done, part, room->d_records));
+        QFZ_TRY(fetch_records(worker, first_region + done, part, room->d_records,
+                              records + done * (bytes / sizeof *records)));
+    }
+    return QFZ_OK;
+}
+
+/* Features come in as many parts as the work memory asks for; they stay there if records is NULL.
+ */
+static qfz_status gather_zones(qfz_worker *worker, qfz_box box, uint32_t first_region, uint32_t n,
+                               uint64_t *records)
+{
+    qfz_region_room *const room = &worker->regions;
+    const size_t bytes = record_bytes(worker->spec.rule);
+    const size_t zone_bytes = qfz_gpu_zone_bytes(worker->image.n_bands);
+    for (uint32_t done = 0, part; done < n; done += part) {
+        QFZ_TRY(part_of(worker, room->work_bytes, zone_bytes, n - done, &part));
+        QFZ_TRY(qfz_gpu_zones_gather(&worker->gpu, &worker->image, room->d_kept, &room->on_device,
+                                     first_region + done, part, room->d_work));
+        if (records)
+            QFZ_TRY(fetch_zones(worker, box, first_region + done, part,
+                                records + done * (bytes / sizeof *records)));
+    }
+    return QFZ_OK;
+}
+
 static qfz_status gather_records(qfz_worker *worker, qfz_box box, uint32_t first_region, uint32_t n,
                                  uint64_t *records)
 {
     qfz_region_room *const room = &worker->regions;
-    const size_t record_bytes =
-        sizeof *records * (size_t)qfz_record_words(worker->image.type, worker->image.n_bands);
-    const size_t most = room->work_bytes / record_bytes;
+    const size_t bytes = record_bytes(worker->spec.rule);
     uint64_t *const d_records = (uint64_t *)room->d_work;
-    if (most == 0)
-        return qfz_fail(worker->gpu.err, QFZ_ENOMEM,
-                        "GPU: a record of %zu bytes does not fit a tile's memory", record_bytes);
-    for (uint32_t done = 0; done < n;) {
-        const uint32_t part = n - done < most ? n - done : (uint32_t)most;
+    if (has_zones(worker) && !room->areas.d_row)
+        return gather_zones(worker, box, first_region, n, records);
+    for (uint32_t done = 0, part; done < n; done += part) {
+        QFZ_TRY(part_of(worker, room->work_bytes, bytes, n - done, &part));
         QFZ_TRY(qfz_gpu_gather_features(&worker->gpu, &room->on_device, &worker->image, box,
                                         room->areas, first_region + done, part, d_records));
         if (records)
-            QFZ_TRY(fetch_records(worker, first_region + done, part,
-                                  records + done * (record_bytes / sizeof *records)));
-        done += part;
+            QFZ_TRY(fetch_records(worker, first_region + done, part, d_records,
+                                  records + done * (bytes / sizeof *records)));
     }
     return QFZ_OK;
 }

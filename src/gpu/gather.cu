@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "gpu/gather.cuh"
 
-#include "gpu/gather_patch.cuh"
+#include "gpu/gather_runs.cuh"
 #include "gpu/launch.cuh"
 #include "gpu/peek.cuh"
 #include "record.h"
@@ -68,13 +68,16 @@ static __device__ __forceinline__ bool spans_blocks(const uint32_t *spans, uint3
     return spans[region / 32] >> region % 32 & 1;
 }
 
+/* All lanes of a warp call put(), each with a slot, or NO_SLOT. */
+
 /* Counts. */
 struct count_out {
     uint32_t *count, *spans;
 
-    __device__ __forceinline__ void put(const table &t, uint32_t slot, uint32_t region, int32_t,
-                                        int32_t) const
+    __device__ __forceinline__ void put(const table &t, int slot, int32_t, int32_t) const
     {
+        if (slot == NO_SLOT) return;
+        const uint32_t region = t.label[slot] - 1;
         const uint32_t n = t.words[slot] & ((1u << COUNT_BITS) - 1);
         const uint32_t bit = 1u << region % 32;
         if (atomicAdd(count + region, n) && !(qfz_peek(spans + region / 32) & bit))
@@ -88,12 +91,13 @@ template <typename T> struct sums_out {
     const uint32_t *spans;
     uint64_t *sums;
 
-    __device__ __forceinline__ void put(const table &t, uint32_t slot, uint32_t region, int32_t,
-                                        int32_t) const
+    __device__ __forceinline__ void put(const table &t, int slot, int32_t, int32_t) const
     {
+        if (slot == NO_SLOT) return;
+        const uint32_t region = t.label[slot] - 1;
         uint64_t words[WORDS];
         uint64_t *const sum = sums + (int64_t)region * WORDS;
-        words_of<digits_of<T>::SUM, WORDS>(t, slot, part<T, HAS_SUM>::SUM, words);
+        words_of<digits_of<T>::SUM, WORDS>(t, (uint32_t)slot, part<T, HAS_SUM>::SUM, words);
         if (spans_blocks(spans, region)) {
             add_words<WORDS>(sum, words);
             return;
@@ -103,6 +107,41 @@ template <typename T> struct sums_out {
             sum[i] = words[i];
     }
 };
+
+static __device__ __forceinline__ void store_two(uint64_t *to, uint64_t first, uint64_t second)
+{
+    *reinterpret_cast<ulonglong2 *>(to) = make_ulonglong2(first, second);
+}
+
+/* Stores each lane's words, if it has where to.  Records of an even number of words begin at
+ * multiples of 16 bytes; two lanes store 32 bytes of one of their records, then of the other:
+ * memory takes that at once. */
+template <int WORDS>
+static __device__ __forceinline__ void store_words(const uint64_t words[WORDS], uint64_t *to)
+{
+    enum { BOTH = WORDS % 2 ? 0 : WORDS / 4 * 4 };
+    const bool odd = threadIdx.x % 2;
+    if (BOTH > 0) {
+        uint64_t *const others = reinterpret_cast<uint64_t *>(
+            __shfl_xor_sync(full_warp, reinterpret_cast<unsigned long long>(to), 1));
+        uint64_t *const first = odd ? others : to, *const second = odd ? to : others;
+#pragma unroll
+        for (int i = 0; i < BOTH; i += 4) {
+            const uint64_t give0 = odd ? words[i] : words[i + 2];
+            const uint64_t give1 = odd ? words[i + 1] : words[i + 3];
+            const uint64_t got0 = __shfl_xor_sync(full_warp, give0, 1);
+            const uint64_t got1 = __shfl_xor_sync(full_warp, give1, 1);
+            const int at = odd ? i + 2 : i;
+            if (first) store_two(first + at, odd ? got0 : words[i], odd ? got1 : words[i + 1]);
+            if (second)
+                store_two(second + at, odd ? words[i + 2] : got0, odd ? words[i + 3] : got1);
+        }
+    }
+    if (!to) return;
+#pragma unroll
+    for (int i = BOTH; i < WORDS; i++)
+        to[i] = words[i];
+}
 
 /* Words of records: the head, then bands. */
 enum {
@@ -167,11 +206,11 @@ template <typename T, int WHAT> struct features_out {
         atomicAdd(wide(to + WORD_AREA), (unsigned long long)record[WORD_AREA]);
     }
 
-    __device__ __forceinline__ void put(const table &t, uint32_t slot, uint32_t region,
-                                        int32_t block_y, int32_t block_x) const
+    /* What a slot has becomes the record, or is added to it; then it is no more to be stored. */
+    __device__ __forceinline__ bool make(const table &t, uint32_t slot, int32_t block_y,
+                                         int32_t block_x, uint64_t record[WORDS],
+                                         uint64_t *to) const
     {
-        uint64_t record[WORDS];
-        uint64_t *const to = records + (int64_t)region * record_words;
         uint64_t *const band = record + BAND_AT, *const ends = record + WORDS - 2;
         if (WHAT & HAS_COUNT) make_head(t, slot, block_y, block_x, record);
         words_of<D::SUM, D::SUM_WORDS>(t, slot, P::SUM, band);
@@ -180,23 +219,25 @@ template <typename T, int WHAT> struct features_out {
         const double greatest = value_of<T>(t.words[(uint32_t)P::GREATEST * t.slots + slot]);
         ends[0] = (uint64_t)__double_as_longlong(least);
         ends[1] = (uint64_t)__double_as_longlong(greatest);
-        if (spans_blocks(spans, region)) {
-            if (WHAT & HAS_COUNT) add_head(to, record);
-            add_words<D::SUM_WORDS>(to + BAND_AT, band);
-            add_words<D::SQUARE_WORDS>(to + BAND_AT + D::SUM_WORDS, band + D::SUM_WORDS);
-            widen_end<true>(to + WORDS - 2, least);
-            widen_end<false>(to + WORDS - 1, greatest);
-            return;
+        if (!spans_blocks(spans, t.label[slot] - 1)) return true;
+        if (WHAT & HAS_COUNT) add_head(to, record);
+        add_words<D::SUM_WORDS>(to + BAND_AT, band);
+        add_words<D::SQUARE_WORDS>(to + BAND_AT + D::SUM_WORDS, band + D::SUM_WORDS);
+        widen_end<true>(to + WORDS - 2, least);
+        widen_end<false>(to + WORDS - 1, greatest);
+        return false;
+    }
+
+    __device__ __forceinline__ void put(const table &t, int slot, int32_t block_y,
+                                        int32_t block_x) const
+    {
+        uint64_t record[WORDS] = {};
+        uint64_t *to = NULL;
+        if (slot != NO_SLOT) {
+            to = records + (int64_t)(t.label[slot] - 1) * record_words;
+            if (!make(t, (uint32_t)slot, block_y, block_x, record, to)) to = NULL;
         }
-        if (WORDS % 2) {
-#pragma unroll
-            for (int i = 0; i < WORDS; i++)
-                to[i] = record[i];
-        } else { /* records of an even number of words: 16 bytes at a time */
-#pragma unroll
-            for (int i = 0; i + 1 < WORDS; i += 2)
-                *reinterpret_cast<ulonglong2 *>(to + i) = make_ulonglong2(record[i], record[i + 1]);
-        }
+        store_words<WORDS>(record, to);
     }
 };
 
@@ -219,13 +260,15 @@ static __device__ __forceinline__ bool next_class(selection *s)
 }
 
 template <typename T, int WHAT, typename OUT>
-static __global__ void __launch_bounds__(THREADS, 3)
+static __global__ void __launch_bounds__(THREADS, 4)
     k_gather(tile_view tile, const T *__restrict__ plane, const uint32_t *__restrict__ first_px,
              uint32_t first_region, uint32_t n, uint32_t slots, OUT out)
 {
-    typedef part<T, WHAT> P;
+    __shared__ uint32_t n_runs, n_taken;
     QFZ_SHARED(uint32_t, shared);
-    const table t = {slots, shared, shared + slots};
+    uint32_t *const words = shared + slots;
+    uint16_t *const runs = reinterpret_cast<uint16_t *>(words + slots * part<T, WHAT>::WORDS);
+    const block_view b = {{slots, shared, words}, runs, runs + MAX_RUNS, &n_runs, &n_taken};
     const uint32_t blocks_w = (uint32_t)(tile.w + SIDE - 1) / SIDE;
     const int32_t block_y = (int32_t)(blockIdx.x / blocks_w) * SIDE;
     const int32_t block_x = (int32_t)(blockIdx.x % blocks_w) * SIDE;
@@ -233,23 +276,25 @@ static __global__ void __launch_bounds__(THREADS, 3)
     /* before its first pixel a region has none */
     const int64_t last_px = (int64_t)min(block_y + SIDE, tile.h) * tile.w;
     if (first_region && last_px <= (int64_t)first_px[first_region]) return;
-    patch<T> px;
-    load_patch<T, WHAT>(tile, plane, block_y, block_x, &px);
     for (;;) {
-        for (uint32_t i = threadIdx.x; i < slots; i += THREADS) {
-            t.label[i] = 0;
-#pragma unroll
-            for (int k = 0; k < P::WORDS; k++)
-                t.words[(uint32_t)k * slots + i] = P::nothing(k);
-        }
+        for (uint32_t i = threadIdx.x; i < slots; i += THREADS)
+            b.t.label[i] = 0;
+        if (threadIdx.x == 0) n_runs = n_taken = 0;
         __syncthreads();
-        const bool fits = gather_patch<T, WHAT>(px, wanted, t);
+#pragma unroll 1
+        for (uint32_t row = threadIdx.x / QFZ_WARP * RUN_ROWS; row < SIDE;
+             row += THREADS / QFZ_WARP * RUN_ROWS)
+            find_runs(tile, block_y, block_x, row, wanted, b);
+        __syncthreads();
+        const bool fits = gather_runs<T, WHAT>(tile, plane, block_y, block_x, b);
         if (__syncthreads_or(!fits)) {
             wanted.classes *= 4; /* ends: no two labels have all bits of their hashes in common */
             continue;
         }
-        for (uint32_t i = threadIdx.x; i < slots; i += THREADS)
-            if (t.label[i]) out.put(t, i, t.label[i] - 1, block_y, block_x);
+        for (uint32_t first = 0; first < n_taken; first += THREADS) {
+            const uint32_t i = first + threadIdx.x;
+            out.put(b.t, i < n_taken ? b.taken[i] : (int)NO_SLOT, block_y, block_x);
+        }
         if (!next_class(&wanted)) return;
         __syncthreads();
     }
@@ -304,7 +349,7 @@ static dim3 grid_of_regions(const qfz_gpu *gpu, uint32_t n)
  * 550 regions in 64 x 64 pixels. */
 template <typename P> static uint32_t slots_for(void)
 {
-    const uint32_t least = 192; /* less than 64 KiB, which every GPU has, with the largest words */
+    const uint32_t least = 160; /* less than 64 KiB, which every GPU has, with the largest words */
     const uint32_t by_size = (36u << 10) / ((uint32_t)(P::WORDS + 1) * sizeof(uint32_t));
     return by_size < least ? least : by_size > 2048 ? 2048 : by_size;
 }
@@ -316,10 +361,9 @@ static qfz_status gather(qfz_gpu *gpu, const qfz_gpu_regions *regions, const T *
     const int64_t blocks =
         (int64_t)((regions->w + SIDE - 1) / SIDE) * ((regions->h + SIDE - 1) / SIDE);
     const uint32_t slots = slots_for<part<T, WHAT>>();
-    const size_t bytes = (size_t)slots * (part<T, WHAT>::WORDS + 1) * sizeof(uint32_t);
-    const bool aligned =
-        regions->w % PATCH == 0 && reinterpret_cast<uintptr_t>(d_plane) % (sizeof(T) * PATCH) == 0;
-    const tile_view tile = {regions->h, regions->w, aligned, regions->d_label, areas};
+    const size_t bytes = (size_t)slots * (part<T, WHAT>::WORDS + 1) * sizeof(uint32_t) +
+                         (MAX_RUNS + (size_t)slots) * sizeof(uint16_t);
+    const tile_view tile = {regions->h, regions->w, regions->d_label, areas};
     return qfz_launch(gpu, k_gather<T, WHAT, OUT>, dim3((unsigned)blocks), dim3(THREADS), bytes,
                       tile, d_plane, regions->d_first, first_region, n, slots, out);
 }

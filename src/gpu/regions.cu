@@ -227,7 +227,7 @@ static __global__ void k_take_census(qfz_gpu_regions regions)
         const uint32_t from = regions.d_row_first[first / (uint32_t)regions.w];
         regions.d_slots[i - regions.h] =
             qfz_slot{first, region - from - count_marks(regions.d_marks, from, region),
-                     regions.d_count[region]};
+                     regions.d_count ? regions.d_count[region] : 0};
     }
 }
 
@@ -330,14 +330,16 @@ static int64_t mark_words(int64_t n_px)
     return (n_px + 31) / 32;
 }
 
-void qfz_gpu_regions_take(qfz_carve *carve, int32_t h, int32_t w, qfz_gpu_regions *regions)
+void qfz_gpu_regions_take(qfz_carve *carve, int32_t h, int32_t w, bool counted,
+                          qfz_gpu_regions *regions)
 {
     const int64_t n_px = (int64_t)h * w, n_ring = qfz_ring_size(h, w);
     regions->h = h;
     regions->w = w;
     qfz_carve_take(carve, &regions->d_label, n_px);
     qfz_carve_take(carve, &regions->d_first, n_px);
-    qfz_carve_take(carve, &regions->d_count, n_px);
+    regions->d_count = NULL;
+    if (counted) qfz_carve_take(carve, &regions->d_count, n_px);
     qfz_carve_take(carve, &regions->d_spans, mark_words(n_px));
     qfz_carve_take(carve, &regions->d_n, 2 + h);
     qfz_carve_take(carve, &regions->d_slot_region, n_ring);

@@ -15,8 +15,8 @@ typedef struct qfz_gpu_regions {
     int32_t h, w;
     uint32_t *d_label; /* h * w */
     uint32_t *d_first; /* a region's first pixel; room for h * w */
-    uint32_t *d_count; /* its pixels; room for h * w */
-    uint32_t *d_spans; /* bit r % 32 of word r / 32: several blocks (gather.cuh) have some of it */
+    uint32_t *d_count; /* its pixels; room for h * w; NULL where they are not counted */
+    uint32_t *d_spans; /* bit r % 32 of word r / 32: several blocks (gather.cuh) may have some */
     uint32_t *d_n; /* [0]: how many regions there are; [1]: how many slots; from [2] on, per row,
                     * the inner regions that begin in it */
     uint32_t *d_slot_region; /* slot -> region; room for the ring */
@@ -26,8 +26,9 @@ typedef struct qfz_gpu_regions {
     uint32_t *d_marks;       /* bits like those of d_spans: the slots, or the named ones of them */
 } qfz_gpu_regions;
 
-/* Its arrays out of a carve: 12.3 bytes a pixel and 20 a ring pixel. */
-void qfz_gpu_regions_take(qfz_carve *carve, int32_t h, int32_t w, qfz_gpu_regions *regions);
+/* Its arrays out of a carve: 8.3 bytes a pixel, 4 more to count them, and 20 a ring pixel. */
+void qfz_gpu_regions_take(qfz_carve *carve, int32_t h, int32_t w, bool counted,
+                          qfz_gpu_regions *regions);
 
 /* Scratch memory that any of the functions below needs. */
 size_t qfz_gpu_regions_bytes(int32_t h, int32_t w);

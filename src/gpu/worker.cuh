@@ -17,7 +17,7 @@ typedef struct qfz_region_room {
     bool published; /* label by this method, not by what is fastest */
     qfz_gpu_method method;
     qfz_gpu_segments segments; /* the tile as such methods see it */
-    void *d_kept;              /* HA4's features: between its two steps */
+    void *d_kept;              /* for features: blocks' runs, or what HA4's two steps share */
     qfz_gpu_regions on_device;
     uint32_t *d_root;    /* these two are of use until regions are numbered, */
     void *d_scratch;     /* and the next three, which lie in the same place, */
@@ -25,6 +25,8 @@ typedef struct qfz_region_room {
     uint64_t *d_name;    /* of regions, their labels */
     void *d_means;       /* QFZ_OMEGA: of regions, in one band */
     size_t work_bytes;   /* of d_work */
+    uint64_t *d_records; /* where d_work has flat zones: some of their records */
+    size_t records_bytes;
     qfz_gpu_areas areas; /* of the features that are gathered */
     uint64_t *d_row_area;
     uint64_t *d_row_start, *d_slot_label; /* qfz_numbers */

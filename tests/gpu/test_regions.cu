@@ -12,6 +12,7 @@
 #include "gpu/gather.cuh"
 #include "gpu/means.cuh"
 #include "gpu/regions.cuh"
+#include "gpu/zones.cuh"
 #include "hostile.h"
 #include "uploaded.h"
 
@@ -79,10 +80,10 @@ static void counts_are_equal(const both &b)
         count[labels[(size_t)i] - 1]++;
     }
     are_equal(b, b.got.d_first, first.data(), b.want.n_regions, "first pixels");
-    are_equal(b, b.got.d_count, count.data(), b.want.n_regions, "counts");
+    if (b.got.d_count) are_equal(b, b.got.d_count, count.data(), b.want.n_regions, "counts");
     for (const qfz_slot &slot : from_device(b.gpu, b.got.d_slots, b.want.n_slots))
-        CHECK(slot.pixels == count[labels[slot.first] - 1], "the slot from %u has %u pixels",
-              slot.first, slot.pixels);
+        CHECK(!b.got.d_count || slot.pixels == count[labels[slot.first] - 1],
+              "the slot from %u has %u pixels", slot.first, slot.pixels);
     uint64_t *const d_name = device_room<uint64_t>(b.want.n_regions);
     uint32_t *const d_narrow = device_room<uint32_t>(b.n_px);
     MUST_DO(qfz_gpu_regions_name(b.gpu, &b.got, b.want.n_slots, NULL, NULL, d_name));
@@ -174,7 +175,8 @@ static void means_are_equal(const both &b)
         cudaFree(d);
 }
 
-static void features_are_equal(const both &b, uint32_t first, uint32_t n)
+/* d_kept: features are made of flat zones, where weights of rows are the same. */
+static void features_are_equal(const both &b, uint32_t first, uint32_t n, void *d_kept)
 {
     const int64_t words = (int64_t)n * qfz_record_words(b.image->type, b.image->n_bands);
     const int64_t h = b.image->h;
@@ -192,14 +194,31 @@ static void features_are_equal(const both &b, uint32_t first, uint32_t n)
     uint64_t *const d_name = give_names(b);
     const qfz_gpu_areas areas = {weights[0], same ? NULL : d_weights};
     MUST_DO(cpu->features(b.worker, box, weights.data(), first, n, want.data(), &err));
-    MUST_DO(qfz_gpu_gather_features(b.gpu, &b.got, &b.up.image, box, areas, first, n, d_records));
+    char *const d_zones = device_room<char>(n * (int64_t)qfz_gpu_zone_bytes(b.image->n_bands));
+    if (d_kept && same) {
+        MUST_DO(qfz_gpu_zones_gather(b.gpu, &b.up.image, d_kept, &b.got, first, n, d_zones));
+        MUST_DO(qfz_gpu_zones_records(b.gpu, &b.up.image, &b.got, box, weights[0], d_zones, first,
+                                      n, d_records));
+    } else {
+        MUST_DO(
+            qfz_gpu_gather_features(b.gpu, &b.got, &b.up.image, box, areas, first, n, d_records));
+    }
     MUST_DO(qfz_gpu_regions_name_records(b.gpu, &b.got, b.want.n_slots, d_name, first, n,
                                          qfz_record_words(b.image->type, b.image->n_bands),
                                          d_records));
     are_equal(b, d_records, want.data(), words, "words of features");
+    cudaFree(d_zones);
     cudaFree(d_name);
     cudaFree(d_weights);
     cudaFree(d_records);
+}
+
+static void all_features_are_equal(const both &b, void *d_kept)
+{
+    features_are_equal(b, 0, b.want.n_regions, d_kept);
+    if (b.want.n_regions < 2) return;
+    const uint32_t first = (uint32_t)check_pick(b.want.n_regions);
+    features_are_equal(b, first, 1 + (uint32_t)check_pick(b.want.n_regions - first), d_kept);
 }
 
 static int64_t most_scratch(const qfz_rule *rule, int32_t h, int32_t w)
@@ -220,21 +239,26 @@ static void regions_are_equal(qfz_gpu *gpu, const qfz_image *image, const qfz_ru
     MUST_DO(cpu->partition(b.worker, NULL, &b.want, &err));
 
     qfz_carve carve = {};
-    qfz_gpu_regions_take(&carve, b.up.image.h, b.up.image.w, &b.got);
-    char *const d_memory = device_room<char>((int64_t)carve.used);
+    const int32_t h = b.up.image.h, w = b.up.image.w;
+    qfz_gpu_regions_take(&carve, h, w, true, &b.got);
+    const size_t bytes = carve.used;
+    char *const d_memory = device_room<char>((int64_t)bytes);
     carve = qfz_carve{d_memory, 0};
-    qfz_gpu_regions_take(&carve, b.up.image.h, b.up.image.w, &b.got);
-    char *const d_scratch = device_room<char>(most_scratch(rule, b.up.image.h, b.up.image.w));
+    qfz_gpu_regions_take(&carve, h, w, false, &b.got);
+    char *const d_kept = device_room<char>((int64_t)qfz_gpu_components_kept_bytes(h, w));
+    char *const d_scratch = device_room<char>(most_scratch(rule, h, w));
     uint32_t *const d_root = device_room<uint32_t>(b.n_px);
-    MUST_DO(qfz_gpu_components_number(gpu, &b.up.image, rule, d_scratch, &b.got));
+    MUST_DO(qfz_gpu_components_number(gpu, &b.up.image, rule, d_kept, d_scratch, &b.got));
     MUST_DO(qfz_gpu_regions_slots(gpu, true, d_scratch, &b.got));
     partitions_are_equal(b);
     counts_are_equal(b);
     labels_are_equal(b);
-    features_are_equal(b, 0, b.want.n_regions);
+    all_features_are_equal(b, qfz_gpu_zones_are_flat(rule) ? d_kept : NULL);
 
-    MUST(cudaMemset(d_memory, 0x33, carve.used));
+    MUST(cudaMemset(d_memory, 0x33, bytes));
     MUST(cudaDeviceSynchronize());
+    carve = qfz_carve{d_memory, 0};
+    qfz_gpu_regions_take(&carve, h, w, true, &b.got);
     MUST_DO(qfz_gpu_components(gpu, &b.up.image, rule, d_scratch, d_root));
     MUST_DO(qfz_gpu_regions_number(gpu, d_root, d_scratch, &b.got));
     MUST_DO(qfz_gpu_regions_slots(gpu, true, d_scratch, &b.got));
@@ -242,13 +266,10 @@ static void regions_are_equal(qfz_gpu *gpu, const qfz_image *image, const qfz_ru
     counts_are_equal(b);
     labels_are_equal(b);
     means_are_equal(b);
-    features_are_equal(b, 0, b.want.n_regions);
-    if (b.want.n_regions > 1) {
-        const uint32_t first = (uint32_t)check_pick(b.want.n_regions);
-        features_are_equal(b, first, 1 + (uint32_t)check_pick(b.want.n_regions - first));
-    }
+    all_features_are_equal(b, NULL);
     cudaFree(d_memory);
     cudaFree(d_scratch);
+    cudaFree(d_kept);
     cudaFree(d_root);
     upload_free(&b.up);
     cpu->close(&b.worker, 1);

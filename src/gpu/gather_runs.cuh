@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* gather_patch.cuh - the pixels of a block in shared memory: parts of regions, added up thread by
- * thread in a table; of no use to others than gather.cu. */
-#ifndef QFZ_GPU_GATHER_PATCH_CUH
-#define QFZ_GPU_GATHER_PATCH_CUH
+/* gather_runs.cuh - the pixels of a block: runs of one label, each a part of its region, added up
+ * in a table in shared memory; of no use to others than gather.cu.
+ *
+ * The run that takes a region's place in the table stores its part there, so that places need not
+ * be cleared, and regions of one run, which noise is full of, need no atomic operation. */
+#ifndef QFZ_GPU_GATHER_RUNS_CUH
+#define QFZ_GPU_GATHER_RUNS_CUH
 
 #include "gpu/gather.cuh"
 #include "gpu/warp.cuh"
 
-/* A block has SIDE x SIDE pixels, a thread PATCH x PATCH of them. */
-enum {
-    SIDE = 64,
-    PATCH = 4,
-    PATCH_PX = PATCH * PATCH,
-    LANES = SIDE / PATCH,
-    THREADS = LANES * LANES
-};
+/* A block has SIDE x SIDE pixels; a run lies in a piece of a row. */
+enum { SIDE = 64, PIECE = 16, THREADS = 256, MAX_RUNS = SIDE * SIDE };
 
 /* What is gathered of a region, any of: */
 enum {
@@ -128,18 +125,32 @@ static __device__ __forceinline__ uint32_t hash_of(uint32_t label)
 }
 
 /* The slot of a label, taken if it is new; NO_SLOT if there is no room near. */
-static __device__ __forceinline__ int slot_of(const table &t, uint32_t label)
+static __device__ __forceinline__ int slot_of(const table &t, uint32_t label, bool *is_new)
 {
     uint32_t slot = (uint32_t)((uint64_t)(hash_of(label) * 0x85ebca6bu) * t.slots >> 32);
     for (int probe = 0; probe < MAX_PROBES; probe++) {
         uint32_t there = *static_cast<volatile uint32_t *>(t.label + slot);
-        if (there == 0) there = atomicCAS(t.label + slot, 0u, label);
+        if (there == 0) {
+            there = atomicCAS(t.label + slot, 0u, label);
+            *is_new = there == 0;
+        }
         if (there == 0 || there == label) return (int)slot;
         slot = slot + 1 < t.slots ? slot + 1 : 0;
     }
     return NO_SLOT;
 }
 
+/* A region's first part. */
+template <typename T, int WHAT>
+static __device__ __forceinline__ void store_part(const table &t, int slot,
+                                                  const part<T, WHAT> &some)
+{
+#pragma unroll
+    for (int i = 0; i < part<T, WHAT>::WORDS; i++)
+        t.words[(uint32_t)i * t.slots + (uint32_t)slot] = some.word[i];
+}
+
+/* One more.  Bits and ends are looked at before: most are there already. */
 template <typename T, int WHAT>
 static __device__ __forceinline__ void put_part(const table &t, int slot, const part<T, WHAT> &some)
 {
@@ -147,17 +158,17 @@ static __device__ __forceinline__ void put_part(const table &t, int slot, const 
 #pragma unroll
     for (int i = 0; i < P::WORDS; i++) {
         uint32_t *const word = t.words + (uint32_t)i * t.slots + (uint32_t)slot;
+        const uint32_t more = some.word[i];
         if (P::is_direct(i)) continue;
-        if (P::is_least(i))
-            atomicMin(word, some.word[i]);
-        else if (P::is_greatest(i))
-            atomicMax(word, some.word[i]);
-        else if (!some.word[i])
-            continue;
-        else if (P::is_bits(i))
-            atomicOr(word, some.word[i]);
-        else
-            atomicAdd(word, some.word[i]);
+        if (P::is_least(i)) {
+            if (more < *static_cast<volatile uint32_t *>(word)) atomicMin(word, more);
+        } else if (P::is_greatest(i)) {
+            if (more > *static_cast<volatile uint32_t *>(word)) atomicMax(word, more);
+        } else if (P::is_bits(i)) {
+            if (more & ~*static_cast<volatile uint32_t *>(word)) atomicOr(word, more);
+        } else if (more) {
+            atomicAdd(word, more);
+        }
     }
 }
 
@@ -203,23 +214,21 @@ template <> struct sums_of_bytes<1> {
 
 enum { DIGIT = (1 << DIGIT_BITS) - 1 };
 
-/* The values of a patch that are in the mask, of any integer type.  The last digit of a sum takes
- * what is left, and the sign. */
+/* n values, of any integer type.  The last digit of a sum takes what is left, and the sign. */
 template <typename T, int WHAT>
-static __device__ __forceinline__ void add_values(const table &, int, const T *values,
-                                                  uint32_t mask, part<T, WHAT> *some)
+static __device__ __forceinline__ void add_values(const T *__restrict__ values, int n,
+                                                  part<T, WHAT> *some)
 {
     typedef part<T, WHAT> P;
     typename sums_of_bytes<sizeof(T)>::sum sum = 0;
     typename sums_of_bytes<sizeof(T)>::square square = 0;
-#pragma unroll
-    for (int i = 0; i < PATCH_PX; i++) {
-        if (!(mask >> i & 1)) continue;
-        if (WHAT & HAS_SUM) sum += values[i];
+    for (int i = 0; i < n; i++) {
+        const T value = __ldg(values + i);
+        if (WHAT & HAS_SUM) sum += value;
         if (!(WHAT & HAS_SPREAD)) continue;
-        some->word[P::LEAST] = min(some->word[P::LEAST], order_of(values[i]));
-        some->word[P::GREATEST] = max(some->word[P::GREATEST], order_of(values[i]));
-        const int64_t wide = (int64_t)values[i];
+        some->word[P::LEAST] = min(some->word[P::LEAST], order_of(value));
+        some->word[P::GREATEST] = max(some->word[P::GREATEST], order_of(value));
+        const int64_t wide = (int64_t)value;
         if (sizeof(T) < 4)
             square += (decltype(square))(wide * wide);
         else
@@ -240,6 +249,18 @@ static __device__ __forceinline__ void add_values(const table &, int, const T *v
     }
 }
 
+template <int WHAT>
+static __device__ __forceinline__ void add_values(const float *__restrict__ values, int n,
+                                                  part<float, WHAT> *some)
+{
+    typedef part<float, WHAT> P;
+    for (int i = 0; i < n && (WHAT & HAS_SPREAD); i++) {
+        const uint32_t order = order_of(__ldg(values + i));
+        some->word[P::LEAST] = min(some->word[P::LEAST], order);
+        some->word[P::GREATEST] = max(some->word[P::GREATEST], order);
+    }
+}
+
 /* Adds +-m * 2^shift to the digits of a slot that begin at a word; m < 2^(16 * n - 15). */
 static __device__ __forceinline__ void add_digits(const table &t, int slot, int first, uint64_t m,
                                                   int shift, int n, bool negative)
@@ -254,8 +275,7 @@ static __device__ __forceinline__ void add_digits(const table &t, int slot, int 
 
 /* A finite single is +-m * 2^(shift - 149); infinities are beyond all of them (src/exact.c). */
 template <int WHAT>
-static __device__ __forceinline__ void add_value(const table &t, int slot, float value,
-                                                 part<float, WHAT> *some)
+static __device__ __forceinline__ void add_direct(const table &t, int slot, float value)
 {
     typedef part<float, WHAT> P;
     const uint32_t bits = __float_as_uint(value);
@@ -265,33 +285,19 @@ static __device__ __forceinline__ void add_value(const table &t, int slot, float
     int shift = exponent ? exponent - 1 : 0;
     if (WHAT & HAS_SUM)
         add_digits(t, slot, P::SUM, infinite ? 1 : m, infinite ? 340 : shift, 3, negative);
-    if (WHAT & HAS_SPREAD) {
+    if (WHAT & HAS_SPREAD)
         add_digits(t, slot, P::SQUARE, infinite ? 1 : m * m, infinite ? 660 : 2 * shift, 4, false);
-        some->word[P::LEAST] = min(some->word[P::LEAST], order_of(value));
-        some->word[P::GREATEST] = max(some->word[P::GREATEST], order_of(value));
-    }
 }
 
-template <int WHAT>
-static __device__ __forceinline__ void add_values(const table &t, int slot, const float *values,
-                                                  uint32_t mask, part<float, WHAT> *some)
+template <int WHAT, typename T>
+static __device__ __forceinline__ void add_direct(const table &, int, T)
 {
-#pragma unroll 1
-    for (; mask; mask &= mask - 1) {
-        const int at = __ffs((int)mask) - 1;
-        float value = 0;
-#pragma unroll
-        for (int i = 0; i < PATCH_PX; i++) /* registers have no index */
-            if (i == at) value = values[i];
-        add_value(t, slot, value, some);
-    }
 }
 
 /* ---- Pixels of a block ----------------------------------------------------------------------- */
 
 struct tile_view {
     int32_t h, w;
-    bool aligned; /* four pixels of a row at a time */
     const uint32_t *label;
     qfz_gpu_areas areas;
 };
@@ -304,126 +310,118 @@ struct selection {
 
 static __device__ __forceinline__ bool is_selected(const selection &s, uint32_t label)
 {
-    return label >= s.first && label <= s.last && (hash_of(label) & (s.classes - 1)) == s.rest;
+    if (label < s.first || label > s.last) return false;
+    return s.classes == 1 || (hash_of(label) & (s.classes - 1)) == s.rest;
 }
 
-/* Four pixels of a row, of which n are there. */
-template <typename T>
-static __device__ __forceinline__ void load_four(const T *at, int32_t n, bool aligned,
-                                                 T four[PATCH])
-{
-    struct alignas(sizeof(T) * PATCH) quad {
-        T px[PATCH];
-    };
-    if (aligned && n >= PATCH) {
-        const quad all = *reinterpret_cast<const quad *>(at);
-#pragma unroll
-        for (int i = 0; i < PATCH; i++)
-            four[i] = all.px[i];
-        return;
-    }
-#pragma unroll
-    for (int i = 0; i < PATCH; i++)
-        four[i] = i < n ? at[i] : T(0);
-}
-
-/* A thread's patch: bit PATCH * row + column of a mask is one of its pixels. */
-template <typename T> struct patch {
-    int y, x; /* of its first pixel in the block */
-    uint32_t labels[PATCH_PX];
-    T values[PATCH_PX];
-    uint64_t area[PATCH]; /* of rows */
+/* A block's table, and its runs: (pixels - 1) << RUN_SHIFT | place in the block. */
+struct block_view {
+    table t;
+    uint16_t *runs, *taken; /* slots, in the order in which they were */
+    uint32_t *n_runs, *n_taken;
 };
 
-template <typename T, int WHAT>
-static __device__ __forceinline__ void load_patch(const tile_view &tile, const T *plane,
-                                                  int32_t block_y, int32_t block_x, patch<T> *px)
+enum { RUN_SHIFT = 12, RUN_ROWS = 4 };
+
+/* Lists the runs of selected regions in some rows of the block; a warp has one place in the list
+ * for them. */
+static __device__ __forceinline__ void find_runs(const tile_view &tile, int32_t block_y,
+                                                 int32_t block_x, uint32_t row,
+                                                 const selection &wanted, const block_view &b)
 {
-    px->x = (int)threadIdx.x % LANES * PATCH;
-    px->y = (int)threadIdx.x / LANES * PATCH;
+    enum { N = RUN_ROWS * SIDE / QFZ_WARP, HALVES = SIDE / QFZ_WARP };
+    const uint32_t lane = threadIdx.x % QFZ_WARP;
+    const uint32_t *const from = tile.label + (int64_t)(block_y + (int32_t)row) * tile.w + block_x;
+    const int32_t h = tile.h - block_y - (int32_t)row, w = tile.w - block_x - (int32_t)lane;
+    uint32_t label[N], starts[N], joined[N], n = 0;
 #pragma unroll
-    for (int row = 0; row < PATCH; row++) {
-        const int32_t y = block_y + px->y + row, x = block_x + px->x;
-        const int32_t there = y < tile.h ? tile.w - x : 0;
-        const int64_t p = (int64_t)y * tile.w + x;
-        load_four(tile.label + p, there, tile.aligned, px->labels + row * PATCH);
-        if (WHAT & (HAS_SUM | HAS_SPREAD))
-            load_four(plane + p, there, tile.aligned, px->values + row * PATCH);
-        px->area[row] = (WHAT & HAS_AREA) && y < tile.h ? tile.areas.d_row[y] : 0;
+    for (int i = 0; i < N; i++)
+        label[i] = i / HALVES < h && i % HALVES * QFZ_WARP < w
+                       ? __ldg(from + i / HALVES * tile.w + i % HALVES * QFZ_WARP + (int)lane)
+                       : 0;
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+        if (!is_selected(wanted, label[i])) label[i] = 0;
+        const uint32_t left = __shfl_up_sync(full_warp, label[i], 1);
+        joined[i] = __ballot_sync(full_warp, label[i] && label[i] == left && lane % PIECE);
+        starts[i] = __ballot_sync(full_warp, label[i] != 0) & ~joined[i];
+        n += (uint32_t)__popc(starts[i]);
+    }
+    uint32_t at = 0;
+    if (lane == 0) at = atomicAdd(b.n_runs, n);
+    at = __shfl_sync(full_warp, at, 0);
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+        if (starts[i] >> lane & 1) {
+            const uint32_t more = (uint32_t)__ffs((int)~(joined[i] >> lane >> 1)) - 1;
+            const uint32_t place = (row + i / HALVES) * SIDE + i % HALVES * QFZ_WARP + lane;
+            b.runs[at + (uint32_t)__popc(starts[i] & ((1u << lane) - 1))] =
+                (uint16_t)(more << RUN_SHIFT | place);
+        }
+        at += (uint32_t)__popc(starts[i]);
     }
 }
 
-static __device__ __forceinline__ uint32_t row_bits(uint32_t mask, int row)
-{
-    return mask >> row * PATCH & ((1u << PATCH) - 1);
-}
-static __device__ __forceinline__ uint32_t column_bits(uint32_t mask, int column)
-{
-    return mask >> column & 0x1111u;
-}
-
-/* The pixels of a patch that are in the mask, as a part of their region. */
+/* n pixels at (y, x) of a block as a part of their region. */
 template <typename T, int WHAT>
-static __device__ __forceinline__ void add_pixels(const table &t, int slot, const patch<T> &px,
-                                                  uint32_t mask, part<T, WHAT> *some)
+static __device__ __forceinline__ void add_pixels(const tile_view &tile, const T *values,
+                                                  int32_t block_y, uint32_t y, uint32_t x,
+                                                  uint32_t n, part<T, WHAT> *some)
 {
     typedef part<T, WHAT> P;
-    const uint32_t n = (uint32_t)__popc(mask);
-    uint32_t sum_y = n * (uint32_t)px.y, sum_x = n * (uint32_t)px.x, rows = 0, columns = 0;
-#pragma unroll
-    for (int i = 0; i < PATCH; i++) {
-        sum_y += (uint32_t)(i * __popc(row_bits(mask, i)));
-        sum_x += (uint32_t)(i * __popc(column_bits(mask, i)));
-        rows |= (row_bits(mask, i) ? 1u : 0) << (px.y + i) % 32;
-        columns |= (column_bits(mask, i) ? 1u : 0) << (px.x + i) % 32;
-    }
-    if (WHAT & HAS_COUNT) some->word[P::COUNT] = n | sum_y << COUNT_BITS;
+    if (WHAT & HAS_COUNT) some->word[P::COUNT] = n | n * y << COUNT_BITS;
     if (WHAT & HAS_PLACE) {
-        some->word[P::SUM_X] = sum_x;
-        some->word[P::ROWS] = px.y < 32 ? rows : 0;
-        some->word[P::ROWS + 1] = px.y < 32 ? 0 : rows;
-        some->word[P::COLUMNS] = px.x < 32 ? columns : 0;
-        some->word[P::COLUMNS + 1] = px.x < 32 ? 0 : columns;
+        const uint32_t row = 1u << y % 32, columns = ((1u << n) - 1) << x % 32;
+        some->word[P::SUM_X] = n * x + n * (n - 1) / 2;
+        some->word[P::ROWS] = y < 32 ? row : 0;
+        some->word[P::ROWS + 1] = y < 32 ? 0 : row;
+        some->word[P::COLUMNS] = x < 32 ? columns : 0;
+        some->word[P::COLUMNS + 1] = x < 32 ? 0 : columns;
     }
-    if (WHAT & HAS_AREA)
+    if (WHAT & HAS_AREA) {
+        const uint64_t area = tile.areas.d_row[block_y + (int32_t)y];
 #pragma unroll
-        for (int i = 0; i < PATCH * AREA_DIGITS; i++)
-            some->word[P::AREA + i % AREA_DIGITS] +=
-                (uint32_t)__popc(row_bits(mask, i / AREA_DIGITS)) *
-                ((uint32_t)(px.area[i / AREA_DIGITS] >> i % AREA_DIGITS * DIGIT_BITS) & DIGIT);
-    if (WHAT & (HAS_SUM | HAS_SPREAD)) add_values(t, slot, px.values, mask, some);
+        for (int i = 0; i < AREA_DIGITS; i++)
+            some->word[P::AREA + i] = n * ((uint32_t)(area >> i * DIGIT_BITS) & DIGIT);
+    }
+    if (WHAT & (HAS_SUM | HAS_SPREAD)) add_values(values, (int)n, some);
 }
 
-/* Puts a thread's pixels into the table, region by region; false if there was no room for one. */
+/* Puts the block's runs into the table; false if there was no room for one.  Between a barrier and
+ * the next, parts are stored in places that are new, and added to those of which the parts were
+ * stored before it. */
 template <typename T, int WHAT>
-static __device__ __forceinline__ bool gather_patch(const patch<T> &px, const selection &wanted,
-                                                    const table &t)
+static __device__ __forceinline__ bool gather_runs(const tile_view &tile, const T *plane,
+                                                   int32_t block_y, int32_t block_x,
+                                                   const block_view &b)
 {
-    uint32_t rest = 0;
+    const uint32_t n_runs = *b.n_runs;
+    const int64_t block_px = (int64_t)block_y * tile.w + block_x;
     bool fits = true;
-#pragma unroll
-    for (int i = 0; i < PATCH_PX; i++)
-        rest |= (px.labels[i] ? 1u : 0) << i;
-    while (__any_sync(full_warp, rest != 0)) {
-        part<T, WHAT> some;
+    for (uint32_t first = 0; first < n_runs; first += THREADS) {
+        const bool there = first + threadIdx.x < n_runs;
+        const uint32_t run = there ? b.runs[first + threadIdx.x] : 0;
+        const uint32_t y = run % MAX_RUNS / SIDE, x = run % SIDE, n = (run >> RUN_SHIFT) + 1;
+        const int64_t p = block_px + (int64_t)y * tile.w + x;
+        const uint32_t label = there ? __ldg(tile.label + p) : 0;
         int slot = NO_SLOT;
-        uint32_t label = 0, mask = 0;
+        bool is_new = false;
+        part<T, WHAT> some;
         some.clear();
-#pragma unroll
-        for (int i = PATCH_PX - 1; i >= 0; i--)
-            if (rest >> i & 1) label = px.labels[i];
-#pragma unroll
-        for (int i = 0; i < PATCH_PX; i++)
-            mask |= (px.labels[i] == label ? 1u : 0) << i;
-        if (rest && is_selected(wanted, label)) {
-            slot = slot_of(t, label);
-            if (slot == NO_SLOT)
-                fits = false;
-            else
-                add_pixels(t, slot, px, mask, &some);
+        if (there) {
+            add_pixels(tile, plane + p, block_y, y, x, n, &some);
+            slot = slot_of(b.t, label, &is_new);
+            if (slot == NO_SLOT) fits = false;
         }
-        rest &= ~mask;
-        put_parts(t, slot, some);
+        if (is_new) {
+            store_part(b.t, slot, some);
+            b.taken[atomicAdd(b.n_taken, 1u)] = (uint16_t)slot;
+        }
+        __syncthreads();
+        put_parts(b.t, is_new ? NO_SLOT : slot, some);
+        if (!digits_of<T>::in_registers && slot != NO_SLOT)
+            for (uint32_t i = 0; i < n; i++)
+                add_direct<WHAT>(b.t, slot, __ldg(plane + p + i));
     }
     return fits;
 }
