@@ -100,7 +100,7 @@ static void open_bench(bench *b, const problem *p, qfz_kind kind)
                                   .max_h = (int32_t)p->grid.tile_h,
                                   .max_w = (int32_t)p->grid.tile_w,
                                   .n_threads = 1};
-    ok(TEST_ENGINE_TABLE.open(&b->worker, &spec, &err), &err);
+    ok(TEST_ENGINE_TABLE.open(&b->worker, 1, &spec, &err), &err);
     ok(qfz_stitch_open(&b->stitch, &p->rule, kind, &p->grid, &alone, p->n_threads, p->memory_bytes,
                        ".", &err),
        &err);
@@ -108,7 +108,7 @@ static void open_bench(bench *b, const problem *p, qfz_kind kind)
 
 static void close_bench(bench *b)
 {
-    TEST_ENGINE_TABLE.close(b->worker);
+    TEST_ENGINE_TABLE.close(&b->worker, 1);
     qfz_stitch_close(b->stitch);
 }
 
