@@ -65,7 +65,10 @@ sanitize_one() { # TOOL PROGRAM
     case $? in
     0) result=clean ;;
     124) result='not done in 150 s' ;;
-    *) result=$(grep -E 'ERROR SUMMARY|hazard' "$log" | tail -1) ;;
+    *)
+        result=$(grep -E 'ERROR SUMMARY|hazard' "$log" | tail -1)
+        { echo "$1 $2"; head -60 "$log"; } >>"$out/sanitize-found.txt"
+        ;;
     esac
     printf '%-28s %s\n' "$1 ${2##*/gpu_}" "${result:-FAILED}" >>"$out/sanitize.txt"
 }
@@ -75,7 +78,7 @@ do_sanitize() {
     local tool program line
     export out
     export -f sanitize_one
-    rm -f "$out/sanitize.txt"
+    rm -f "$out/sanitize.txt" "$out/sanitize-found.txt"
     for tool in memcheck racecheck synccheck initcheck; do
         for program in build-gpu/tests/gpu_*; do
             case $program in
