@@ -116,26 +116,4 @@ static __device__ __forceinline__ uint32_t moved_left(uint32_t word, uint32_t ne
     return __funnelshift_r(word, next, 1);
 }
 
-/* The sum of value over the threads before this one, and over all; a block of WORDS threads. */
-static __device__ uint32_t sum_before(uint32_t value, uint32_t *sums, uint32_t *total)
-{
-    const int lane = (int)threadIdx.x % QFZ_WARP, warp = (int)threadIdx.x / QFZ_WARP;
-    uint32_t sum = value;
-#pragma unroll
-    for (int step = 1; step < QFZ_WARP; step *= 2) {
-        const uint32_t left = __shfl_up_sync(0xffffffffu, sum, step);
-        if (lane >= step) sum += left;
-    }
-    if (lane == QFZ_WARP - 1) sums[warp] = sum;
-    __syncthreads();
-    uint32_t before = sum - value;
-    *total = 0;
-#pragma unroll
-    for (int i = 0; i < WORDS / QFZ_WARP; i++) {
-        if (i < warp) before += sums[i];
-        *total += sums[i];
-    }
-    return before;
-}
-
 #endif

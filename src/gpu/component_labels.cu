@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* component_labels.cu - from the components of blocks (components.cu) to what each pixel gets: its
  * root, or the label of its region. */
+#include "gpu/block_sum.cuh"
 #include "gpu/collective.cuh"
 #include "gpu/component_blocks.cuh"
 #include "gpu/components.cuh"
@@ -292,7 +293,8 @@ static __global__ void __launch_bounds__(WORDS)
     runs.starts[word] = at.starts[(int64_t)blockIdx.x * WORDS + word];
     runs.valid[word] = at.valid[(int64_t)blockIdx.x * WORDS + word];
     uint32_t n_runs;
-    runs.before[word] = sum_before((uint32_t)__popc(runs.starts[word]), runs.sums, &n_runs);
+    runs.before[word] =
+        qfz_sum_before<WORDS>((uint32_t)__popc(runs.starts[word]), runs.sums, &n_runs);
     label_runs(at, block, n_runs, out, own, &runs);
     if (aligned)
         write_fours<OUT>(at, block, runs, d_px);

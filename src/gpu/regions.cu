@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "box.h"
+#include "gpu/block_sum.cuh"
 #include "gpu/collective.cuh"
 #include "gpu/gather.cuh"
 #include "gpu/launch.cuh"
@@ -44,34 +45,13 @@ static __device__ __forceinline__ uint32_t roots_at(const uint32_t *root, int64_
     return bits;
 }
 
-/* The sum of value over the threads before this one; total over all. */
-static __device__ uint32_t sum_before(uint32_t value, uint32_t *total)
-{
-    __shared__ uint32_t sums[BLOCK / QFZ_WARP];
-    const int lane = (int)threadIdx.x % QFZ_WARP, warp = (int)threadIdx.x / QFZ_WARP;
-    uint32_t sum = value;
-#pragma unroll
-    for (int step = 1; step < QFZ_WARP; step *= 2) {
-        const uint32_t left = __shfl_up_sync(0xffffffffu, sum, step);
-        if (lane >= step) sum += left;
-    }
-    if (lane == QFZ_WARP - 1) sums[warp] = sum;
-    __syncthreads();
-    uint32_t before = sum - value;
-    *total = 0;
-    for (int i = 0; i < BLOCK / QFZ_WARP; i++) {
-        if (i < warp) before += sums[i];
-        *total += sums[i];
-    }
-    return before;
-}
-
 static __global__ void __launch_bounds__(BLOCK)
     k_count_roots(const uint32_t *__restrict__ root, int64_t n, uint32_t *__restrict__ counts)
 {
     const int64_t p = ((int64_t)blockIdx.x * BLOCK + threadIdx.x) * MINE;
+    __shared__ uint32_t sums[BLOCK / QFZ_WARP];
     uint32_t total;
-    (void)sum_before((uint32_t)__popc(roots_at(root, p, n)), &total);
+    (void)qfz_sum_before<BLOCK>((uint32_t)__popc(roots_at(root, p, n)), sums, &total);
     if (threadIdx.x == 0) counts[blockIdx.x] = total;
 }
 
@@ -82,8 +62,10 @@ static __global__ void __launch_bounds__(BLOCK)
 {
     const int64_t p = ((int64_t)blockIdx.x * BLOCK + threadIdx.x) * MINE;
     const uint32_t roots = roots_at(root, p, n);
+    __shared__ uint32_t sums[BLOCK / QFZ_WARP];
     uint32_t total;
-    uint32_t region = before[blockIdx.x] + sum_before((uint32_t)__popc(roots), &total);
+    uint32_t region =
+        before[blockIdx.x] + qfz_sum_before<BLOCK>((uint32_t)__popc(roots), sums, &total);
     for (uint32_t rest = roots; rest; rest &= rest - 1, region++) {
         const int64_t px = p + __ffs((int)rest) - 1;
         regions.d_first[region] = (uint32_t)px;

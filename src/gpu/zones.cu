@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "gpu/zones.cuh"
 
+#include "gpu/block_sum.cuh"
 #include "gpu/component_blocks.cuh"
 #include "gpu/launch.cuh"
 #include "gpu/warp.cuh"
@@ -72,7 +73,8 @@ static __device__ __forceinline__ void load_codes(const uint16_t *codes, uint32_
 static __device__ __forceinline__ uint32_t number_zones(block_zones *zones)
 {
     const uint32_t roots = zones->roots[threadIdx.x];
-    uint32_t n_zones, number = sum_before((uint32_t)__popc(roots), zones->sums, &n_zones);
+    uint32_t n_zones,
+        number = qfz_sum_before<WORDS>((uint32_t)__popc(roots), zones->sums, &n_zones);
     for (uint32_t rest = roots; rest; rest &= rest - 1, number++) {
         uint16_t *const code = zones->codes + threadIdx.x * QFZ_WARP + __ffs((int)rest) - 1;
         *code = (uint16_t)((*code & ~RUN_NUMBER) | number);
@@ -418,7 +420,7 @@ static __global__ void __launch_bounds__(WORDS, 10)
     if (out.first_region && last_px <= (int64_t)first_px[out.first_region]) return;
     const uint32_t starts = at.starts[i], valid = at.valid[i];
     uint32_t n_runs;
-    const uint32_t before = sum_before((uint32_t)__popc(starts), zones.sums, &n_runs);
+    const uint32_t before = qfz_sum_before<WORDS>((uint32_t)__popc(starts), zones.sums, &n_runs);
     const word_view word = {threadIdx.x / 2, threadIdx.x % 2, starts, starts | ~valid, before - 1};
     load_codes(at.runs + block.runs, n_runs, &zones);
     __syncthreads();

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT */
+/* component_runs.cuh - the runs of one block, and how they become components in its shared memory;
+ * what k_link_block (components.cu) is made of, and of no use to others. */
+#ifndef QFZ_GPU_COMPONENT_RUNS_CUH
+#define QFZ_GPU_COMPONENT_RUNS_CUH
+
+#include "gpu/block_sum.cuh"
+#include "gpu/component_blocks.cuh"
+#include "gpu/join_source.cuh"
+#include "gpu/union_find.cuh"
+
+enum { PIECES = SIDE / QFZ_PIECE };
+
+/* Where runs start, and how many do in earlier words. */
+struct run_words {
+    uint32_t starts[WORDS], before[WORDS];
+};
+
+/* What pixels are joined to (join_source.cuh). */
+template <bool EIGHT> struct join_words {
+    enum { DIAGONAL = EIGHT ? WORDS : 1 };
+    uint32_t right[WORDS], below[WORDS], below_right[DIAGONAL], below_left[DIAGONAL];
+};
+
+/* Runs come into the memory of the joins, once these have told the seams and the links. */
+template <bool EIGHT> struct block_words {
+    uint32_t valid[WORDS], sums[WORDS / QFZ_WARP];
+    uint32_t beyond[2]
+                   [SIDE / QFZ_WARP]; /* pixels joined to those below the block, and to its right */
+    union {
+        join_words<EIGHT> joins;
+        run_words runs;
+    };
+};
+
+/* The number of the run that has valid pixel x of a word. */
+static __device__ __forceinline__ uint32_t run_at(const run_words &runs, int word, int x)
+{
+    return runs.before[word] + (uint32_t)__popc(runs.starts[word] & up_to(x)) - 1;
+}
+
+template <bool EIGHT, typename SOURCE>
+static __device__ __forceinline__ void read_words(const SOURCE &source, const block_place &block,
+                                                  block_words<EIGHT> *words)
+{
+    const int row = 2 * ((int)threadIdx.x / PIECES), column = (int)threadIdx.x % PIECES;
+    qfz_piece pieces[2];
+    source.template read<EIGHT>(block.y + row, block.x + column * QFZ_PIECE, pieces);
+#pragma unroll
+    for (int k = 0; k < 2; k++) {
+        const int i = (row + k) * PIECES + column;
+        reinterpret_cast<uint16_t *>(words->valid)[i] = (uint16_t)pieces[k].valid;
+        reinterpret_cast<uint16_t *>(words->joins.right)[i] = (uint16_t)pieces[k].right;
+        reinterpret_cast<uint16_t *>(words->joins.below)[i] = (uint16_t)pieces[k].below;
+        if (!EIGHT) continue;
+        reinterpret_cast<uint16_t *>(words->joins.below_right)[i] = (uint16_t)pieces[k].below_right;
+        reinterpret_cast<uint16_t *>(words->joins.below_left)[i] = (uint16_t)pieces[k].below_left;
+    }
+}
+
+/* Which of this thread's pixels are joined to pixels of the row above: to that above, to that to
+ * its left, to that to its right; one join for each pair of runs at least. */
+struct links_up {
+    uint32_t above, left, right;
+};
+
+template <bool EIGHT>
+static __device__ __forceinline__ links_up links_of(const join_words<EIGHT> &joins, int word)
+{
+    const int up = word - 2;
+    const bool second = word % 2;
+    if (up < 0) return links_up{0, 0, 0};
+    const uint32_t below = joins.below[up], right = joins.right[word], up_right = joins.right[up];
+    const uint32_t before = second ? joins.below[up - 1] : 0;
+    const uint32_t before_right = second ? joins.right[word - 1] : 0;
+    const uint32_t before_up_right = second ? joins.right[up - 1] : 0;
+    links_up links = {0, 0, 0};
+    links.above =
+        below & ~moved_right(below & right & up_right, before & before_right & before_up_right);
+    if (!EIGHT) return links;
+    /* a diagonal join adds nothing where a vertical one joins the same two runs */
+    const uint32_t after = second ? 0 : joins.below[up + 1];
+    links.left = moved_right(joins.below_right[up], second ? joins.below_right[up - 1] : 0) &
+                 ~(below & moved_right(up_right, before_up_right)) &
+                 ~moved_right(below & right, before & before_right);
+    links.right = moved_left(joins.below_left[up], second ? 0 : joins.below_left[up + 1]) &
+                  ~(below & up_right) & ~(moved_left(below, after) & right);
+    return links;
+}
+
+/* The run above that a word's pixel, as a bit, is linked to, dx to its side. */
+static __device__ __forceinline__ uint32_t run_above(const run_words &runs, int word, uint32_t bit,
+                                                     int dx)
+{
+    const int up = word - 2;
+    const uint32_t till = (bit << (1 + dx)) - 1; /* all bits where that shifts out */
+    uint32_t run = runs.before[up] + (uint32_t)__popc(runs.starts[up] & till) - 1;
+    if (dx > 0 && bit >> (QFZ_WARP - 1)) run += runs.starts[up + 1] & 1;
+    return run;
+}
+
+/* Takes a link of a pixel that has one: its other end. */
+template <bool EIGHT>
+static __device__ __forceinline__ uint32_t take_link(const run_words &runs, int word, uint32_t bit,
+                                                     links_up *links)
+{
+    int dx = 0;
+    if (!EIGHT || (links->above & bit)) {
+        links->above &= ~bit;
+    } else if (links->left & bit) {
+        links->left &= ~bit;
+        dx = -1;
+    } else {
+        links->right &= ~bit;
+        dx = 1;
+    }
+    return run_above(runs, word, bit, dx);
+}
+
+template <bool EIGHT> static __device__ __forceinline__ uint32_t linked(const links_up &links)
+{
+    return EIGHT ? links.above | links.left | links.right : links.above;
+}
+
+/* The parents of a block's runs.  What roots have, the mark apart, are their codes already. */
+struct in_block {
+    enum : uint32_t { MARK = 0x80000000u };
+    static __device__ __forceinline__ uint32_t read(const uint32_t *word)
+    {
+        return qfz_in_shared::read(word);
+    }
+    static __device__ __forceinline__ void write(uint32_t *word, uint32_t value)
+    {
+        qfz_in_shared::write(word, value);
+    }
+};
+
+/* Every run that starts in this word is its own component's first. */
+static __device__ __forceinline__ void begin_runs(const run_words &runs, int word, uint32_t *parent)
+{
+    const uint32_t first = in_block::MARK | RUN_ROOT | (uint32_t)(word * QFZ_WARP);
+    uint32_t *own = parent + runs.before[word];
+    for (uint32_t rest = runs.starts[word]; rest; rest &= rest - 1)
+        *own++ = first | index_of(lowest(rest));
+}
+
+/* Hooks every run that starts in this word to the first run above that it is linked to, if any: no
+ * other thread has this run, and so far nothing else is known of it.  The other links are left. */
+template <bool EIGHT>
+static __device__ __forceinline__ void hook_runs(const run_words &runs, int word, links_up *links,
+                                                 uint32_t *parent)
+{
+    const uint32_t starts = runs.starts[word];
+    uint32_t *const last = parent + runs.before[word] - 1;
+    uint32_t pixels = linked<EIGHT>(*links) & (0u - lowest(starts)); /* of such runs */
+    while (pixels) {
+        const uint32_t bit = lowest(pixels);
+        last[__popc(starts & (2 * bit - 1))] = take_link<EIGHT>(runs, word, bit, links);
+        const uint32_t next = lowest(starts & (0u - 2 * bit)); /* 0: there is none */
+        pixels &= 0u - next;
+    }
+}
+
+template <bool EIGHT> static __device__ __forceinline__ uint32_t count_links(const links_up &links)
+{
+    const int straight = __popc(links.above);
+    return (uint32_t)(EIGHT ? straight + __popc(links.left) + __popc(links.right) : straight);
+}
+
+/* Joins what links lead to, evenly dealt out: n_links of this thread.  They pass through the memory
+ * behind the runs' parents; those for which there is no room are left. */
+template <bool EIGHT>
+static __device__ __forceinline__ void deal_links(const run_words &runs, int word, uint32_t n_runs,
+                                                  uint32_t n_links, links_up *links, uint32_t *sums,
+                                                  uint32_t *parent)
+{
+    const uint32_t starts = runs.starts[word], last = runs.before[word] - 1;
+    uint32_t total, i = n_runs + qfz_sum_before<WORDS>(n_links, sums, &total);
+    for (uint32_t pixels; (pixels = linked<EIGHT>(*links)) != 0 && i < RUNS; i++) {
+        const uint32_t bit = lowest(pixels);
+        const uint32_t above = take_link<EIGHT>(runs, word, bit, links);
+        parent[i] = (last + (uint32_t)__popc(starts & (2 * bit - 1))) << 16 | above;
+    }
+    __syncthreads();
+    const uint32_t end = min(n_runs + total, (uint32_t)RUNS);
+    for (i = n_runs + threadIdx.x; i < end; i += WORDS)
+        qfz_unite<in_block>(parent, parent[i] >> 16, parent[i] & 0xffff);
+}
+
+template <bool EIGHT>
+static __device__ __forceinline__ void unite_runs(const run_words &runs, int word, links_up links,
+                                                  uint32_t *parent)
+{
+    const uint32_t starts = runs.starts[word], last = runs.before[word] - 1;
+    for (uint32_t pixels; (pixels = linked<EIGHT>(links)) != 0;) {
+        const uint32_t bit = lowest(pixels);
+        const uint32_t above = take_link<EIGHT>(runs, word, bit, &links);
+        qfz_unite<in_block>(parent, last + (uint32_t)__popc(starts & (2 * bit - 1)), above);
+    }
+}
+
+/* Hooks all runs to their roots.  What all do at once halves all paths with each step. */
+static __device__ __forceinline__ void flatten_runs(uint32_t n_runs, uint32_t *parent)
+{
+    for (uint32_t run = threadIdx.x; run < n_runs; run += WORDS) {
+        uint32_t up = in_block::read(parent + run), top;
+        if (up & in_block::MARK) continue;
+        while (!((top = in_block::read(parent + up)) & in_block::MARK)) {
+            in_block::write(parent + run, top);
+            up = top;
+        }
+    }
+}
+
+/* parent[run] = the run's code, for all runs of the block: those that are not the first of their
+ * component have its number.  Where a thread has more than FEW links left, a warp would wait for
+ * it, and links are dealt out. */
+enum { FEW = 3 };
+
+template <bool EIGHT>
+static __device__ __forceinline__ void solve_runs(const run_words &runs, links_up links,
+                                                  uint32_t n_runs, uint32_t *sums, uint32_t *parent)
+{
+    const int word = (int)threadIdx.x;
+    begin_runs(runs, word, parent);
+    hook_runs<EIGHT>(runs, word, &links, parent);
+    __syncthreads();
+    flatten_runs(n_runs, parent);
+    const uint32_t n_links = count_links<EIGHT>(links);
+    if (__syncthreads_or(n_links > FEW))
+        deal_links<EIGHT>(runs, word, n_runs, n_links, &links, sums, parent);
+    unite_runs<EIGHT>(runs, word, links, parent);
+    __syncthreads();
+    flatten_runs(n_runs, parent);
+    __syncthreads();
+}
+
+/* Marks components that may go on in other blocks, makes them roots in global memory, and tells
+ * the ring. */
+template <bool EIGHT>
+static __device__ __forceinline__ void tell_ring(const layout &at, const block_place &block,
+                                                 const block_words<EIGHT> &words, uint32_t *parent)
+{
+    for (uint32_t i = threadIdx.x; i < RING; i += WORDS) {
+        const int side = (int)(i / SIDE) * SIDE, k = (int)(i % SIDE);
+        const int y = side == TOP ? 0 : side == BOTTOM ? SIDE - 1 : k;
+        const int x = side == LEFT ? 0 : side == RIGHT ? SIDE - 1 : k;
+        const int word = 2 * y + x / QFZ_WARP;
+        /* 4-connected, and by those two sides only what is joined leaves the block */
+        const uint32_t leaves = EIGHT || side == TOP || side == LEFT
+                                    ? words.valid[word] >> x % QFZ_WARP
+                                    : words.beyond[side == RIGHT][k / QFZ_WARP] >> k % QFZ_WARP;
+        uint32_t place = NO_PLACE;
+        if (leaves & 1) {
+            /* marks may come meanwhile, nothing else changes */
+            uint32_t run = run_at(words.runs, word, x % QFZ_WARP);
+            uint32_t code = qfz_in_shared::read(parent + run);
+            if (!(code & RUN_ROOT)) {
+                run = code;
+                code = qfz_in_shared::read(parent + run);
+            }
+            place = code & RUN_NUMBER;
+            if (!(code & RUN_ON_RING) &&
+                !(atomicOr(parent + run, (uint32_t)RUN_ON_RING) & RUN_ON_RING)) {
+                const uint32_t px = px_of(at, block, place);
+                at.parent[px] = px;
+            }
+        }
+        at.ring[(int64_t)blockIdx.x * RING + i] = (uint16_t)place;
+    }
+}
+
+/* Bit k of 64: bit `bit` of word 2 * k + `second`; the 32 of this warp, one of two. */
+static __device__ __forceinline__ uint32_t column_bits(const uint32_t *words, int second, int bit)
+{
+    return __ballot_sync(0xffffffffu, words[2 * threadIdx.x + second] >> bit & 1);
+}
+
+template <bool EIGHT>
+static __device__ __forceinline__ void tell_seams(const layout &at, block_words<EIGHT> *words)
+{
+    const join_words<EIGHT> &joins = words->joins;
+    enum { LEFTMOST = 0, RIGHTMOST = QFZ_WARP - 1 };
+    const int warp = (int)threadIdx.x / QFZ_WARP, below = WORDS - 2 + warp;
+    uint32_t *const seams = at.seams + (int64_t)blockIdx.x * 2 * SEAMS + warp;
+    if ((int)threadIdx.x >= SIDE) return; /* two whole warps go on */
+    const uint32_t right = column_bits(joins.right, 1, RIGHTMOST);
+    const uint32_t along_left = EIGHT ? column_bits(joins.below, 0, LEFTMOST) : 0;
+    const uint32_t along_right = EIGHT ? column_bits(joins.below, 1, RIGHTMOST) : 0;
+    const uint32_t right_below = EIGHT ? column_bits(joins.below_right, 1, RIGHTMOST) : 0;
+    const uint32_t left_below = EIGHT ? column_bits(joins.below_left, 0, LEFTMOST) : 0;
+    if (threadIdx.x % QFZ_WARP) return;
+    seams[2 * SEAM_RIGHT] = words->beyond[1][warp] = right;
+    seams[2 * SEAM_BELOW] = words->beyond[0][warp] = joins.below[below];
+    if (!EIGHT) return;
+    seams[2 * SEAM_ALONG_TOP] = joins.right[warp];
+    seams[2 * SEAM_ALONG_BOTTOM] = joins.right[below];
+    seams[2 * SEAM_ALONG_LEFT] = along_left;
+    seams[2 * SEAM_ALONG_RIGHT] = along_right;
+    seams[2 * SEAM_RIGHT_BELOW] = right_below;
+    seams[2 * SEAM_LEFT_BELOW] = left_below;
+    seams[2 * SEAM_BELOW_RIGHT] = joins.below_right[below];
+    seams[2 * SEAM_BELOW_LEFT] = joins.below_left[below];
+}
+
+/* First pixels, of a thread's word, of components that do not leave the block. */
+static __device__ __forceinline__ uint32_t inner_firsts(const run_words &runs,
+                                                        const uint32_t *parent)
+{
+    uint32_t run = runs.before[threadIdx.x], firsts = 0;
+    for (uint32_t rest = runs.starts[threadIdx.x]; rest; rest &= rest - 1, run++)
+        if ((parent[run] & (RUN_ROOT | RUN_ON_RING)) == RUN_ROOT) firsts |= rest & (0u - rest);
+    return firsts;
+}
+
+#endif
