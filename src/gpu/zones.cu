@@ -407,8 +407,11 @@ static __device__ __forceinline__ void clear_slots(block_zones *zones, uint32_t 
     zones->common = sums_of<1>{};
 }
 
+/* Blocks on a multiprocessor: ten, where it can run as many threads. */
+enum { BLOCKS = QFZ_SM_THREADS < 10 * WORDS ? QFZ_SM_THREADS / WORDS : 10 };
+
 template <typename T>
-static __global__ void __launch_bounds__(WORDS, 10)
+static __global__ void __launch_bounds__(WORDS, BLOCKS)
     k_gather_zones(layout at, const uint32_t *__restrict__ first_px, const T *__restrict__ planes,
                    zones_out out)
 {
