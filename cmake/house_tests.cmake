@@ -1,5 +1,5 @@
 # Tests of the house itself: who may include whom, headers that stand alone, format, what the
-# libraries export, and a program built against an installed qfz.
+# libraries export, a program built against an installed qfz, and kernels for old GPUs.
 
 function(qfz_add_house_test name)
     add_test(NAME ${name} COMMAND ${ARGN})
@@ -15,3 +15,6 @@ qfz_add_house_test(install ${CMAKE_SOURCE_DIR}/tests/install/install.sh
     ${CMAKE_COMMAND} ${CMAKE_BINARY_DIR} ${CMAKE_BINARY_DIR}/tests/install
     ${CMAKE_C_COMPILER} "${CMAKE_C_FLAGS}")
 qfz_add_house_test(scene ${CMAKE_SOURCE_DIR}/tests/install/scene.sh $<TARGET_FILE:make_scene>)
+if(QFZ_HAS_CUDA AND NOT CMAKE_C_FLAGS MATCHES -fsanitize)
+    qfz_add_house_test(oldest_gpu ${CMAKE_SOURCE_DIR}/tests/oldest_gpu.sh ${CMAKE_CUDA_COMPILER})
+endif()
