@@ -165,15 +165,6 @@ static __device__ __forceinline__ void qfz_raise(uint32_t *word, uint32_t value)
     if (value > *static_cast<volatile uint32_t *>(word)) atomicMax(word, value);
 }
 
-/* The range [*lo, *hi] takes in [low, high].  Most calls change nothing: what is read may be stale,
- * but ranges only grow. */
-static __device__ __forceinline__ void qfz_omega_widen(uint32_t *lo, uint32_t *hi, uint32_t low,
-                                                       uint32_t high)
-{
-    qfz_lower(lo, low);
-    qfz_raise(hi, high);
-}
-
 /* Everything that lies in the scratch memory. */
 struct qfz_omega_room {
     qfz_gpu_forest forest;

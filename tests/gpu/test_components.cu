@@ -119,6 +119,17 @@ static void binary_noise(qfz_gpu *gpu, int64_t h, int64_t w, int grain, int dens
     bytes_are(gpu, h, w, px, px.data(), &rule);
 }
 
+static void bytes_that_differ_by_one(qfz_gpu *gpu, int64_t h, int64_t w,
+                                     const std::vector<uint8_t> &px)
+{
+    qfz_rule rule = {};
+    rule.type = QFZ_U8;
+    rule.n_bands = 1;
+    rule.connectivity = 8;
+    rule.alpha_key = 1;
+    bytes_are(gpu, h, w, px, NULL, &rule);
+}
+
 /* Values of which neighbours in value join, and so few that components stay small: two pixels that
  * join a third need not join each other, and whatever is left out at a seam is missed. */
 static void levels_noise(qfz_gpu *gpu, int64_t h, int64_t w, int levels)
@@ -127,12 +138,7 @@ static void levels_noise(qfz_gpu *gpu, int64_t h, int64_t w, int levels)
     std::vector<uint8_t> px((size_t)(h * w));
     for (uint8_t &value : px)
         value = (uint8_t)check_pick(levels);
-    qfz_rule rule = {};
-    rule.type = QFZ_U8;
-    rule.n_bands = 1;
-    rule.connectivity = 8;
-    rule.alpha_key = 1;
-    bytes_are(gpu, h, w, px, NULL, &rule);
+    bytes_that_differ_by_one(gpu, h, w, px);
 }
 
 /* Every pixel is a run of its own and is linked to two of the row above: links for which a block
@@ -143,12 +149,7 @@ static void crowded_links(qfz_gpu *gpu, int64_t h, int64_t w)
     std::vector<uint8_t> px((size_t)(h * w));
     for (int64_t p = 0; p < h * w; p++)
         px[(size_t)p] = (uint8_t)(p / w % 2 + 2 * (p % w % 2));
-    qfz_rule rule = {};
-    rule.type = QFZ_U8;
-    rule.n_bands = 1;
-    rule.connectivity = 8;
-    rule.alpha_key = 1;
-    bytes_are(gpu, h, w, px, NULL, &rule);
+    bytes_that_differ_by_one(gpu, h, w, px);
 }
 
 int main(int argc, char **argv)
