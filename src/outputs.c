@@ -70,8 +70,12 @@ static qfz_status place_all(qfz_outputs *out, qfz_error *err)
             return qfz_fail(err, QFZ_EARG, "%s: the name is too long", dst);
         out->specs[QFZ_MAIN].path = out->edges;
     }
-    for (int i = 0; i < out->n_rasters; i++)
+    for (int i = 0; i < out->n_rasters; i++) {
         qfz_outputs_place(&out->specs[i], &setup, run->part, run->n_parts);
+        if (run->work || has_layout(out)) continue; /* one thread writes, or it is read back */
+        out->specs[i].box_w = setup.tiling.tile_w;
+        out->specs[i].box_h = setup.tiling.tile_h;
+    }
     return QFZ_OK;
 }
 
