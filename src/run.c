@@ -123,7 +123,8 @@ static void read_ahead(qfz_run *run, qfz_hand *hand)
     }
 }
 
-/* Items of one loop: devices' workers, then hands.  Nobody waits for devices after a failure. */
+/* Items of one loop: devices' workers, then hands, the first of which learns more of the source
+ * meanwhile.  Nobody waits for devices after a failure. */
 static qfz_status open_item(void *arg, int64_t item, int thread, qfz_error *err)
 {
     (void)thread;
@@ -131,8 +132,10 @@ static qfz_status open_item(void *arg, int64_t item, int thread, qfz_error *err)
     const int n_devices = run->setup->choice.n_devices;
     const bool is_device = item < n_devices;
     qfz_hand *const hand = is_device ? NULL : &run->hands[item - n_devices];
-    const qfz_status st =
-        is_device ? workers_open(run, item, err) : hand_open(hand, run->setup, err);
+    qfz_status st = QFZ_OK;
+    if (hand == run->hands) st = qfz_source_locate(run->source, err);
+    if (st == QFZ_OK)
+        st = is_device ? workers_open(run, item, err) : hand_open(hand, run->setup, err);
     const int done = st != QFZ_OK ? n_devices : is_device ? 1 : 0;
 #pragma omp atomic
     run->n_waiting -= done;
@@ -161,6 +164,7 @@ static qfz_status open_hands(qfz_run *run, int n_hands, qfz_error *err)
     run->n_hands = n_hands;
     run->n_waiting = run->setup->choice.n_devices;
     run->next_ahead = run->first_tile;
+    if (n_hands == 0) return qfz_source_locate(run->source, err);
     QFZ_TRY(qfz_parallel_for(n, n, open_item, run, err));
     for (int i = 0; i < n_hands; i++)
         run->hands[i].worker = run->workers[i];

@@ -69,7 +69,8 @@ struct qfz_source {
     char *name;
     GDALDatasetH dataset;
     GDALDatasetH mask_dataset; /* job->mask, or NULL */
-    qfz_georef georef;
+    qfz_georef georef;         /* if is_located */
+    bool is_located;
 
     qfz_band *bands; /* in use; for QFZ_CUT those of the saliency raster */
     int n_bands;
@@ -84,7 +85,7 @@ struct qfz_source {
     double alpha;
 
     const qfz_job *job; /* borrowed, to open it once more */
-    bool is_reader;     /* georef is not known, nor asked for ... */
+    bool is_reader;     /* georef will not be asked for ... */
     bool is_mosaic;     /* ... and of this one's parts it may not be (mosaic.c) */
     qfz_patience patience;
     bool has_failed; /* the last read did */

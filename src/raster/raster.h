@@ -35,8 +35,12 @@ typedef struct qfz_source_info {
  * size.  For QFZ_CUT, src is a saliency raster of layout edges; see qfz_source_read(). */
 qfz_status qfz_source_open(qfz_source **source, const qfz_job *job, qfz_error *err);
 
-/* The same for a thread that only reads pixels: it does not know where on Earth they are, for what
- * GDAL and PROJ do to learn a CRS takes some 10 ms in each thread, one thread after the other. */
+/* Learns where on Earth the pixels are, which GDAL and PROJ take some 10 ms for: once, at any time
+ * before an area is asked for or a table is created. */
+qfz_status qfz_source_locate(qfz_source *source, qfz_error *err);
+
+/* The same as open for a thread that only reads pixels, and is not to know where they are: threads
+ * would learn it one after the other. */
 qfz_status qfz_source_open_reader(qfz_source **source, const qfz_job *job, qfz_error *err);
 void qfz_source_close(qfz_source *source); /* NULL is allowed */
 const qfz_source_info *qfz_source_get_info(const qfz_source *source);

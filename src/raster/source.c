@@ -191,7 +191,7 @@ static qfz_status open_source(qfz_source *source, const qfz_job *job, qfz_error 
     if (source->is_cut) QFZ_TRY(qfz_cut_init(source, job, err));
     QFZ_TRY(qfz_valid_init(source, job, err));
     source->is_mosaic = source->is_reader && qfz_mosaic_is_plain(source->dataset);
-    return source->is_reader ? QFZ_OK : qfz_georef_init(&source->georef, source->dataset, err);
+    return QFZ_OK;
 }
 
 static qfz_status open_new(qfz_source **source, const qfz_job *job, bool is_reader, qfz_error *err)
@@ -214,6 +214,17 @@ static qfz_status open_new(qfz_source **source, const qfz_job *job, bool is_read
 qfz_status qfz_source_open(qfz_source **source, const qfz_job *job, qfz_error *err)
 {
     return open_new(source, job, false, err);
+}
+
+qfz_status qfz_source_locate(qfz_source *source, qfz_error *err)
+{
+    qfz_trap trap;
+    if (source->is_located) return QFZ_OK;
+    qfz_trap_begin(&trap);
+    const qfz_status st = qfz_georef_init(&source->georef, source->dataset, err);
+    qfz_trap_end(&trap);
+    source->is_located = st == QFZ_OK;
+    return st;
 }
 
 qfz_status qfz_source_open_reader(qfz_source **source, const qfz_job *job, qfz_error *err)
