@@ -3,7 +3,6 @@
 
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
-#include <cub/device/device_select.cuh>
 
 size_t qfz_gpu_scan_bytes(int64_t n)
 {
@@ -20,25 +19,6 @@ qfz_status qfz_gpu_scan(qfz_gpu *gpu, void *d_scratch, const uint32_t *d_in, uin
     return qfz_gpu_check(
         gpu->err, cub::DeviceScan::ExclusiveSum(d_scratch, bytes, d_in, d_out, n, gpu->stream),
         "scan");
-}
-
-size_t qfz_gpu_select_bytes(int64_t n)
-{
-    size_t bytes = 0;
-    (void)cub::DeviceSelect::Flagged(nullptr, bytes, (const uint32_t *)nullptr,
-                                     (const uint8_t *)nullptr, (uint32_t *)nullptr,
-                                     (uint32_t *)nullptr, n);
-    return bytes;
-}
-
-qfz_status qfz_gpu_select(qfz_gpu *gpu, void *d_scratch, const uint32_t *d_in,
-                          const uint8_t *d_flags, uint32_t *d_out, uint32_t *d_n_out, int64_t n)
-{
-    size_t bytes = qfz_gpu_select_bytes(n);
-    return qfz_gpu_check(
-        gpu->err,
-        cub::DeviceSelect::Flagged(d_scratch, bytes, d_in, d_flags, d_out, d_n_out, n, gpu->stream),
-        "selection");
 }
 
 template <typename K> static size_t sort_bytes(int64_t n)

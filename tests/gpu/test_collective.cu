@@ -33,26 +33,6 @@ static void scans(qfz_gpu *gpu, int64_t n)
     cudaFree(d_scratch);
 }
 
-static void selects(qfz_gpu *gpu, int64_t n)
-{
-    const std::vector<uint32_t> in = noise(n, 1u << 30);
-    std::vector<uint8_t> flags((size_t)n);
-    std::vector<uint32_t> want;
-    for (size_t i = 0; i < flags.size(); i++)
-        if ((flags[i] = (uint8_t)(in[i] % 3))) want.push_back(in[i]);
-    uint32_t *const d_in = to_device(in), *const d_out = device_room<uint32_t>(n),
-                    *const d_n = device_room<uint32_t>(1);
-    uint8_t *const d_flags = to_device(flags);
-    void *const d_scratch = device_room<char>((int64_t)qfz_gpu_select_bytes(n));
-    CHECK(qfz_gpu_select(gpu, d_scratch, d_in, d_flags, d_out, d_n, n) == QFZ_OK, "%s",
-          err.message);
-    const uint32_t n_out = from_device(gpu, d_n, 1)[0];
-    CHECK(n_out == want.size(), "%u selected of %zu", n_out, want.size());
-    CHECK(from_device(gpu, d_out, n_out) == want, "selection of %lld", (long long)n);
-    for (void *d : {(void *)d_in, (void *)d_out, (void *)d_n, (void *)d_flags, d_scratch})
-        cudaFree(d);
-}
-
 static void sorts(qfz_gpu *gpu, int64_t n, int begin_bit, int end_bit)
 {
     const std::vector<uint32_t> keys = noise(n, 1u << 16);
@@ -85,7 +65,6 @@ int main(int argc, char **argv)
     for (const int64_t n : {1, 31, 1000, 100003}) {
         check_case(n, "%lld items", (long long)n);
         scans(&gpu, n);
-        selects(&gpu, n);
         sorts(&gpu, n, 0, 16);
         sorts(&gpu, n, 3, 9);
     }
