@@ -108,9 +108,10 @@ typedef struct qfz_engine {
     qfz_status (*paint)(qfz_worker *worker, int band, const void *slot_mean, const void *invalid,
                         void *out, qfz_error *err);
 
-    /* Keys of every edge: n_dirs planes of h * w, QFZ_NONE where there is none.
-     * answer: from stitching, NULL if the tile is the whole raster. */
-    qfz_status (*saliency)(qfz_worker *worker, const qfz_answer *answer, uint32_t *keys,
+    /* Keys of every edge: n_dirs planes of h * w, QFZ_NONE where there is none; of key_bytes each,
+     * 4, or 2 where all are below 2^16 - 1, which then stands for QFZ_NONE.  There is room for 4
+     * in any case.  answer: from stitching, NULL if the tile is the whole raster. */
+    qfz_status (*saliency)(qfz_worker *worker, const qfz_answer *answer, int key_bytes, void *keys,
                            qfz_error *err);
 
     /* Words that tree() wants for parent, and for level, of a tile of h x w: those of the largest

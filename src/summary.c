@@ -114,13 +114,34 @@ void qfz_summary_take_ring(qfz_summary *summary, const qfz_image *tile)
 }
 
 void qfz_answer_place_cross(const qfz_answer *answer, int64_t h, int64_t w, int n_dirs,
-                            uint32_t *keys)
+                            int key_bytes, void *keys)
 {
     for (int64_t i = 0; i < answer->n_ring; i++) {
         int64_t y, x;
         qfz_ring_place(h, w, i, &y, &x);
-        for (int d = 0; d < n_dirs; d++)
-            if (answer->cross_has[i] >> d & 1)
-                keys[(d * h + y) * w + x] = answer->cross[d * answer->n_ring + i];
+        for (int d = 0; d < n_dirs; d++) {
+            const int64_t at = (d * h + y) * w + x;
+            const uint32_t key = answer->cross[d * answer->n_ring + i];
+            if (!(answer->cross_has[i] >> d & 1)) continue;
+            if (key_bytes == 2)
+                ((uint16_t *)keys)[at] = (uint16_t)key;
+            else
+                ((uint32_t *)keys)[at] = key;
+        }
+    }
+}
+
+/* What is written lies before what is read next. */
+void qfz_keys_narrow(void *keys, int64_t n)
+{
+    enum { CHUNK = 2048 };
+    uint32_t wide[CHUNK];
+    uint16_t narrow[CHUNK];
+    for (int64_t at = 0; at < n; at += CHUNK) {
+        const size_t some = (size_t)(n - at < CHUNK ? n - at : CHUNK);
+        memcpy(wide, (const char *)keys + at * (int64_t)sizeof *wide, some * sizeof *wide);
+        for (size_t i = 0; i < some; i++)
+            narrow[i] = (uint16_t)wide[i];
+        memcpy((char *)keys + at * (int64_t)sizeof *narrow, narrow, some * sizeof *narrow);
     }
 }

@@ -78,9 +78,12 @@ qfz_status qfz_summary_init(qfz_summary *summary, qfz_box box, const qfz_rule *r
 void qfz_summary_fini(qfz_summary *summary);
 void qfz_answer_fini(qfz_answer *answer);
 
-/* Puts the keys of the edges that leave a box of h x w into its planes of keys. */
+/* Puts the keys of the edges that leave a box of h x w into its planes of keys, of key_bytes. */
 void qfz_answer_place_cross(const qfz_answer *answer, int64_t h, int64_t w, int n_dirs,
-                            uint32_t *keys);
+                            int key_bytes, void *keys);
+
+/* Keys of 4 bytes become such of 2 in the same place: all are below 2^16 - 1, or QFZ_NONE. */
+void qfz_keys_narrow(void *keys, int64_t n);
 
 /* Room for n links or events; what is there already is kept. */
 qfz_status qfz_links_reserve(qfz_links *links, int64_t n, qfz_error *err);

@@ -117,10 +117,11 @@ static qfz_status summarise(qfz_worker *worker, qfz_summary *summary, qfz_error 
 }
 
 /* ------------------------------------------------------------------------------------ results */
-static qfz_status saliency(qfz_worker *worker, const qfz_answer *answer, uint32_t *keys,
+static qfz_status saliency(qfz_worker *worker, const qfz_answer *answer, int key_bytes, void *keys,
                            qfz_error *err)
 {
     (void)err;
+    const int n_dirs = qfz_n_dirs(worker->rule);
     qfz_contraction *const c = &worker->contraction;
     qfz_contract(c, &worker->tile, answer != NULL);
     if (answer) qfz_contraction_add_ghosts(c, &answer->ghosts);
@@ -128,8 +129,9 @@ static qfz_status saliency(qfz_worker *worker, const qfz_answer *answer, uint32_
     qfz_forest_grow(&c->forest, &c->graph);
     qfz_contraction_saliency(c, keys);
     if (answer)
-        qfz_answer_place_cross(answer, worker->tile.h, worker->tile.w, qfz_n_dirs(worker->rule),
+        qfz_answer_place_cross(answer, worker->tile.h, worker->tile.w, n_dirs, sizeof(uint32_t),
                                keys);
+    if (key_bytes == 2) qfz_keys_narrow(keys, n_dirs * worker->tile.h * worker->tile.w);
     return QFZ_OK;
 }
 

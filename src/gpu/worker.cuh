@@ -106,8 +106,8 @@ qfz_gpu_edges qfz_largest_edges(const qfz_worker_spec *spec);
 
 void qfz_levels_carve(qfz_worker *worker, qfz_carve *carve);
 qfz_status qfz_levels_summarise(qfz_worker *worker, qfz_summary *summary);
-qfz_status qfz_levels_saliency(qfz_worker *worker, const qfz_answer *answer, uint32_t *keys,
-                               qfz_error *err);
+qfz_status qfz_levels_saliency(qfz_worker *worker, const qfz_answer *answer, int key_bytes,
+                               void *keys, qfz_error *err);
 qfz_status qfz_levels_work(qfz_worker *worker, qfz_part part);
 
 qfz_status qfz_trees_choose(qfz_worker *worker); /* the method */
