@@ -77,8 +77,12 @@ typedef struct qfz_engine {
     int64_t (*bytes_per_px)(const qfz_rule *rule, qfz_kind kind);
     int64_t (*device_bytes_per_px)(const qfz_rule *rule, qfz_kind kind);
 
-    /* The tile that the next calls are about; borrowed until the next load(). */
+    /* The tile that the next calls are about; borrowed until the next load().  Its pixels may come
+     * later: rows() says that rows y0..y1 are there, of all bands, to stay.  It is called for one
+     * part after the other, from the first row to the last, before anything is asked of the tile.
+     * NULL: the engine has no use for pixels before that. */
     qfz_status (*load)(qfz_worker *worker, const qfz_image *tile, qfz_error *err);
+    qfz_status (*rows)(qfz_worker *worker, int64_t y0, int64_t y1, qfz_error *err);
 
     /* Fills a summary that qfz_summary_init() made for the tile's box. */
     qfz_status (*summarise)(qfz_worker *worker, qfz_summary *summary, qfz_error *err);
@@ -128,6 +132,14 @@ typedef struct qfz_engine {
 } qfz_engine;
 
 extern const qfz_engine qfz_engine_cpu;
+
+/* A tile that is there as a whole. */
+static inline qfz_status qfz_engine_load(const qfz_engine *engine, qfz_worker *worker,
+                                         const qfz_image *tile, qfz_error *err)
+{
+    QFZ_TRY(engine->load(worker, tile, err));
+    return engine->rows ? engine->rows(worker, 0, tile->h, err) : QFZ_OK;
+}
 
 #ifdef __cplusplus
 }

@@ -153,7 +153,7 @@ static qfz_status need_worker(qfz_session *s, qfz_kind kind, const qfz_rule *rul
         err->status = QFZ_OK;
         st = open_worker(s, &choice, err);
     }
-    return st == QFZ_OK ? s->engine->load(s->worker, &s->image, err) : st;
+    return st == QFZ_OK ? qfz_engine_load(s->engine, s->worker, &s->image, err) : st;
 }
 
 static qfz_status need_words(uint32_t **words, int64_t n, qfz_error *err)

@@ -210,8 +210,7 @@ static qfz_status workers_open(qfz_worker **workers, int n, const qfz_worker_spe
 /* ---------------------------------------------------------------------------------- operations */
 static qfz_status load(qfz_worker *worker, const qfz_image *tile, qfz_error *err)
 {
-    const size_t n = (size_t)(tile->h * tile->w);
-    QFZ_TRY(qfz_worker_enter(worker, err));
+    (void)err;
     worker->tile = *tile;
     worker->image.h = (int32_t)tile->h;
     worker->image.w = (int32_t)tile->w;
@@ -219,10 +218,24 @@ static qfz_status load(qfz_worker *worker, const qfz_image *tile, qfz_error *err
     worker->image.type = tile->type;
     worker->image.d_pixels = worker->d_pixels;
     worker->image.d_valid = tile->valid ? worker->d_valid : NULL;
-    qfz_regions_load(worker);
-    QFZ_TRY(qfz_worker_up(worker, worker->d_pixels, tile->pixels,
-                          n * (size_t)tile->n_bands * qfz_type_bytes(tile->type)));
-    return tile->valid ? qfz_worker_up(worker, worker->d_valid, tile->valid, n) : QFZ_OK;
+    return QFZ_OK;
+}
+
+static qfz_status rows(qfz_worker *worker, int64_t y0, int64_t y1, qfz_error *err)
+{
+    const qfz_image *const tile = &worker->tile;
+    const size_t n_px = (size_t)(tile->h * tile->w), px_bytes = qfz_type_bytes(tile->type);
+    const size_t first = (size_t)(y0 * tile->w), n = (size_t)((y1 - y0) * tile->w);
+    QFZ_TRY(qfz_worker_enter(worker, err));
+    for (int b = 0; b < tile->n_bands; b++) {
+        const size_t at = ((size_t)b * n_px + first) * px_bytes;
+        QFZ_TRY(qfz_worker_up(worker, (char *)worker->d_pixels + at,
+                              (const char *)tile->pixels + at, n * px_bytes));
+    }
+    if (tile->valid)
+        QFZ_TRY(qfz_worker_up(worker, worker->d_valid + first, tile->valid + first, n));
+    if (y1 == tile->h) qfz_regions_load(worker);
+    return QFZ_OK;
 }
 
 static qfz_status summarise(qfz_worker *worker, qfz_summary *summary, qfz_error *err)
@@ -267,6 +280,7 @@ static qfz_engine make_table(void)
     engine.bytes_per_px = bytes_per_px;
     engine.device_bytes_per_px = device_bytes_per_px;
     engine.load = load;
+    engine.rows = rows;
     engine.summarise = summarise;
     engine.partition = qfz_regions_partition;
     engine.number = qfz_regions_number;

@@ -84,7 +84,7 @@ qfz_status qfz_worker_down_links(qfz_worker *worker, const qfz_gpu_links *from, 
 /* ---- The kinds of work: memory on the device out of a carve, memory of the host, operations of
  * the engine's table, and what is timed. */
 qfz_status qfz_regions_choose(qfz_worker *worker); /* the method; before its memory is carved */
-void qfz_regions_load(qfz_worker *worker);         /* another tile has come */
+void qfz_regions_load(qfz_worker *worker);         /* a tile has come, all of it */
 void qfz_regions_carve(qfz_worker *worker, qfz_carve *carve);
 qfz_status qfz_regions_open(qfz_worker *worker);
 void qfz_regions_close(qfz_worker *worker);

@@ -23,6 +23,7 @@ typedef struct qfz_source_info {
     int n_bands;   /* the bands in use */
     qfz_type type; /* one for all bands; the smallest that holds each band's own type */
     int64_t block_w, block_h;
+    int64_t px_bytes;    /* of all bands that are decoded together, as they are stored */
     bool may_be_invalid; /* false: no pixel can be invalid, reads give valid = all 1 */
     bool has_nodata;     /* one value for the bands in use; what painted outputs put there */
     double nodata;
@@ -63,6 +64,19 @@ int qfz_source_connectivity(const qfz_source *source);
  * message names the file and the box. */
 qfz_status qfz_source_read(qfz_source *source, qfz_box box, void *pixels, uint8_t *valid,
                            qfz_error *err);
+
+/* The same for a caller who goes on with rows as soon as they are there: fn is told that rows
+ * y0..y1 of the box are, for one part after the other. */
+typedef qfz_status (*qfz_rows_fn)(void *arg, int64_t y0, int64_t y1, qfz_error *err);
+qfz_status qfz_source_read_rows(qfz_source *source, qfz_box box, void *pixels, uint8_t *valid,
+                                qfz_rows_fn fn, void *arg, qfz_error *err);
+
+/* What one thread should have of GDAL's cache so that it decodes no block twice for a box of that
+ * width; 0: as much as there is, for such boxes cut blocks, which others need too, or may. */
+int64_t qfz_source_cache_bytes(const qfz_source *source, int64_t w);
+
+/* Gives GDAL's cache another size than at the setup, unless the job's config says which. */
+void qfz_raster_set_cache(const qfz_job *job, int64_t cache_bytes);
 
 /* ----------------------------------------------------------------------------------- tile plan */
 typedef struct qfz_tiling {
@@ -141,6 +155,9 @@ qfz_status qfz_sink_check(const qfz_source *source, const qfz_job *job, const qf
  * that can only copy (COG, PNG) get a temporary GTiff that commit() copies. */
 qfz_status qfz_sink_create(qfz_sink **sink, const qfz_source *source, const qfz_job *job,
                            const qfz_sink_spec *spec, qfz_error *err);
+
+/* Does what is written go past GDAL's cache? */
+bool qfz_sink_is_direct(const qfz_sink *sink);
 
 /* Writes a box: n_bands planes of h * w, of spec->type.  valid (h * w, or NULL: all valid) is
  * looked at only if spec->has_mask.  A pixel is written once.  Any thread; with spec->box_w, a

@@ -199,14 +199,19 @@ static void find_empty(const qfz_sink *sink, uint8_t empty[8])
         GDALCopyWords(&nodata, GDT_Float64, 0, empty, sink->format.buffer_type, 0, 1);
 }
 
-static bool can_pack(const qfz_sink *sink, const char *path, qfz_packing *packing)
+bool qfz_sink_is_direct(const qfz_sink *sink)
 {
     const qfz_sink_spec *const spec = &sink->spec;
-    const qfz_format *const f = &sink->format;
     const bool whole = sink->block_w > 0 && sink->block_h > 0 && spec->box_w > 0 &&
                        (spec->box_w % sink->block_w == 0 || spec->box_w >= spec->w) &&
                        (spec->box_h % sink->block_h == 0 || spec->box_h >= spec->y1 - spec->y0);
-    return whole && sink->takes_blocks && !sink->mask && strncmp(path, "/vsi", 4) != 0 &&
+    return whole && sink->takes_blocks && !sink->mask;
+}
+
+static bool can_pack(const qfz_sink *sink, const char *path, qfz_packing *packing)
+{
+    const qfz_format *const f = &sink->format;
+    return qfz_sink_is_direct(sink) && strncmp(path, "/vsi", 4) != 0 &&
            qfz_packing_of(f->copies ? f->work_options : f->options, packing);
 }
 

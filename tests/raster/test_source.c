@@ -277,9 +277,66 @@ static void fails_on_damage_and_names_the_file(void **state)
         void *const px = malloc(n * 4 * 4);
         uint8_t *const valid = malloc(n);
         FAILS(qfz_source_read(source, box, px, valid, &err), QFZ_EIO, names[i]);
-        FAILS(qfz_source_read(source, box, px, valid, &err), QFZ_EIO, "rows 0..");
+        FAILS(qfz_source_read(source, box, px, valid, &err), QFZ_EIO, "rows ");
         free(px);
         free(valid);
+        qfz_source_close(source);
+    }
+}
+
+enum { LONG_H = 3000, LONG_W = 1000, N_LONG = LONG_H * LONG_W };
+
+typedef struct expected_rows {
+    const uint8_t *all; /* two planes of the raster */
+    qfz_box box;
+    const uint8_t *pixels, *valid;
+    int64_t next; /* the row of the box that comes next */
+    int calls, last_call;
+} expected_rows;
+
+static qfz_status look_at_rows(void *arg, int64_t y0, int64_t y1, qfz_error *why)
+{
+    expected_rows *const e = arg;
+    const int64_t w = qfz_box_w(e->box), n = qfz_box_h(e->box) * w;
+    assert_int_equal(y0, e->next);
+    assert_true(y1 > y0);
+    for (int64_t y = y0; y < y1; y++)
+        for (int64_t x = 0; x < w; x++) {
+            const int64_t from = (e->box.y0 + y) * LONG_W + e->box.x0 + x, to = y * w + x;
+            assert_int_equal(e->pixels[to], e->all[from]);
+            assert_int_equal(e->pixels[n + to], e->all[N_LONG + from]);
+            assert_int_equal(e->valid[to], e->all[from] != 7 || e->all[N_LONG + from] != 7);
+        }
+    e->next = y1;
+    return ++e->calls == e->last_call ? qfz_fail(why, QFZ_EGPU, "enough") : QFZ_OK;
+}
+
+/* Bands of blocks of their own and such that share them; rows that begin and end within blocks. */
+static void tells_of_rows_as_they_come(void **state)
+{
+    (void)state;
+    static const char *const orders[] = {"PIXEL", "BAND"};
+    static uint8_t all[2 * N_LONG], pixels[2 * N_LONG], valid[N_LONG];
+    const qfz_box box = {5, 3, LONG_H - 6, LONG_W - 1};
+    for (int i = 0; i < 2 * N_LONG; i++)
+        all[i] = (uint8_t)(5 + (i * 7 + i / LONG_W) % 3);
+    for (int i = 0; i < 2; i++) {
+        char **const options = CSLSetNameValue(NULL, "INTERLEAVE", orders[i]);
+        const GDALDatasetH made = make_with(src, LONG_W, LONG_H, 2, GDT_Byte, all, options);
+        GDALSetRasterNoDataValue(GDALGetRasterBand(made, 1), 7);
+        GDALClose(made);
+        CSLDestroy(options);
+        const qfz_job job = job_on(QFZ_LABEL, src);
+        qfz_source *const source = open_it(&job);
+        expected_rows e = {.all = all, .box = box, .pixels = pixels, .valid = valid};
+        OK(qfz_source_read_rows(source, box, pixels, valid, look_at_rows, &e, &err));
+        assert_int_equal(e.next, qfz_box_h(box));
+        assert_true(e.calls > 2);
+        e.next = e.calls = 0;
+        e.last_call = 2;
+        FAILS(qfz_source_read_rows(source, box, pixels, valid, look_at_rows, &e, &err), QFZ_EGPU,
+              "enough");
+        assert_int_equal(e.calls, 2);
         qfz_source_close(source);
     }
 }
@@ -288,6 +345,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_a_box_of_every_band),
+        cmocka_unit_test(tells_of_rows_as_they_come),
         cmocka_unit_test(takes_the_bands_asked_for),
         cmocka_unit_test(reads_mixed_bands_as_the_smallest_type_that_holds_both),
         cmocka_unit_test(reads_signed_bytes),

@@ -112,12 +112,20 @@ static void close_bench(bench *b)
     qfz_stitch_close(b->stitch);
 }
 
+/* Pixels come after load(), in two parts where the tile has two rows. */
 static qfz_box load(bench *b, const problem *p, int64_t tile)
 {
     qfz_error err = {0};
+    const qfz_engine *const engine = &TEST_ENGINE_TABLE;
     const qfz_box box = box_of(p, tile);
     b->tile = cut_tile(p, box, b->pixels, b->valid);
-    ok(TEST_ENGINE_TABLE.load(b->worker, &b->tile, &err), &err);
+    memset(b->pixels, 0xa5, sizeof b->pixels);
+    memset(b->valid, 0, sizeof b->valid);
+    ok(engine->load(b->worker, &b->tile, &err), &err);
+    (void)cut_tile(p, box, b->pixels, b->valid);
+    const int64_t half = b->tile.h / 2;
+    if (engine->rows && half > 0) ok(engine->rows(b->worker, 0, half, &err), &err);
+    if (engine->rows) ok(engine->rows(b->worker, half, b->tile.h, &err), &err);
     return box;
 }
 
