@@ -21,7 +21,7 @@ static qfz_status open_contraction(qfz_worker *worker, int64_t h, int64_t w, qfz
 {
     QFZ_TRY(qfz_contraction_init(&worker->contraction, worker->rule, h, w, QFZ_BLOCK_SIDE,
                                  worker->n_threads, err));
-    return QFZ_NEW(&worker->mark, worker->contraction.max_vertices, err);
+    return QFZ_NEW_LARGE(&worker->mark, worker->contraction.max_vertices, err);
 }
 
 static qfz_status open_kind(qfz_worker *worker, int64_t h, int64_t w, qfz_error *err)
@@ -32,7 +32,8 @@ static qfz_status open_kind(qfz_worker *worker, int64_t h, int64_t w, qfz_error 
     case QFZ_LEVELS: return open_contraction(worker, h, w, err);
     case QFZ_OMEGA: return qfz_cpu_omega_open(worker, h, w, err);
     case QFZ_TREE:
-        return qfz_alloc(&worker->scratch, 1, qfz_tree_bytes(worker->rule, h, w, n_threads), err);
+        return qfz_alloc_large(&worker->scratch, 1, qfz_tree_bytes(worker->rule, h, w, n_threads),
+                               err);
     }
     return QFZ_OK;
 }
