@@ -18,6 +18,7 @@
 #define QFZ_ENGINE_H
 
 #include "record.h"
+#include "rows.h"
 #include "summary.h"
 
 #ifdef __cplusplus
@@ -77,12 +78,14 @@ typedef struct qfz_engine {
     int64_t (*bytes_per_px)(const qfz_rule *rule, qfz_kind kind);
     int64_t (*device_bytes_per_px)(const qfz_rule *rule, qfz_kind kind);
 
-    /* The tile that the next calls are about; borrowed until the next load().  Its pixels may come
-     * later: rows() says that rows y0..y1 are there, of all bands, to stay.  It is called for one
-     * part after the other, from the first row to the last, before anything is asked of the tile.
-     * NULL: the engine has no use for pixels before that. */
+    /* The tile that the next calls are about; its validity is borrowed until the next load().
+     *
+     * rows NULL: so are its pixels.  Else the engine never looks at tile->pixels: rows() gives them
+     * to it, for the time of the call, for one part of the tile after the other, from the first row
+     * to the last, before anything is asked of the tile.  A part's validity is there by then, and
+     * stays. */
     qfz_status (*load)(qfz_worker *worker, const qfz_image *tile, qfz_error *err);
-    qfz_status (*rows)(qfz_worker *worker, int64_t y0, int64_t y1, qfz_error *err);
+    qfz_status (*rows)(qfz_worker *worker, const qfz_rows *rows, qfz_error *err);
 
     /* Fills a summary that qfz_summary_init() made for the tile's box. */
     qfz_status (*summarise)(qfz_worker *worker, qfz_summary *summary, qfz_error *err);
@@ -137,8 +140,9 @@ extern const qfz_engine qfz_engine_cpu;
 static inline qfz_status qfz_engine_load(const qfz_engine *engine, qfz_worker *worker,
                                          const qfz_image *tile, qfz_error *err)
 {
+    const qfz_rows all = {0, tile->h, tile->pixels, tile->h * tile->w};
     QFZ_TRY(engine->load(worker, tile, err));
-    return engine->rows ? engine->rows(worker, 0, tile->h, err) : QFZ_OK;
+    return engine->rows ? engine->rows(worker, &all, err) : QFZ_OK;
 }
 
 #ifdef __cplusplus

@@ -36,8 +36,8 @@ qfz_status qfz_alloc_large(void **ptr, int64_t n, size_t item_bytes, qfz_error *
     size_t bytes = 0;
     QFZ_TRY(size_of(n, item_bytes, &bytes, err));
     if (bytes < QFZ_LARGE_PAGE) return qfz_alloc(ptr, n, item_bytes, err);
-    void *const got = aligned_alloc(QFZ_LARGE_PAGE, bytes);
-    if (!got) return out_of_memory(bytes, err);
+    void *got = NULL;
+    if (posix_memalign(&got, QFZ_LARGE_PAGE, bytes) != 0) return out_of_memory(bytes, err);
     (void)madvise(got, bytes - bytes % QFZ_LARGE_PAGE, MADV_HUGEPAGE);
     *ptr = got;
     return QFZ_OK;

@@ -10,11 +10,6 @@
 #include "parallel.h"
 #include "work.h"
 
-static int64_t tile_px(const qfz_setup *setup)
-{
-    return setup->tiling.tile_w * setup->tiling.tile_h;
-}
-
 /* ----------------------------------------------------------------------------------- open, close
  */
 static void hand_close(qfz_hand *hand)
@@ -29,9 +24,13 @@ static void hand_close(qfz_hand *hand)
 static qfz_status hand_open(qfz_hand *hand, const qfz_setup *setup, qfz_error *err)
 {
     const qfz_source_info *const info = &setup->info;
-    const int64_t px = tile_px(setup);
+    const qfz_tiling *const t = &setup->tiling;
+    const int64_t px = t->tile_w * t->tile_h;
     QFZ_TRY(qfz_source_open_reader(&hand->source, setup->job, err));
-    QFZ_TRY(qfz_alloc_large(&hand->pixels, px * info->n_bands, qfz_type_bytes(info->type), err));
+    const int64_t read_px =
+        setup->engine->rows ? qfz_source_part_px(hand->source, t->tile_h, t->tile_w) : px;
+    QFZ_TRY(
+        qfz_alloc_large(&hand->pixels, read_px * info->n_bands, qfz_type_bytes(info->type), err));
     if (info->may_be_invalid) QFZ_TRY(QFZ_NEW_LARGE(&hand->valid, px, err));
     if (qfz_setup_out_bytes(setup) > 0)
         QFZ_TRY(qfz_alloc_large(&hand->out, px, qfz_setup_out_bytes(setup), err));
@@ -341,37 +340,43 @@ typedef struct arrival {
     qfz_worker *worker;
 } arrival;
 
-static qfz_status rows_came(void *arg, int64_t y0, int64_t y1, qfz_error *err)
+static qfz_status rows_came(void *arg, const qfz_rows *rows, qfz_error *err)
 {
     const arrival *const a = arg;
-    return a->engine->rows(a->worker, y0, y1, err);
+    return a->engine->rows(a->worker, rows, err);
 }
 
-/* Where a tile is read, the engine gets its rows as they come. */
+/* Reads the hand's tile; the engine has its rows as they come, if it wants to. */
+static qfz_status read_tile(qfz_run *run, qfz_hand *hand, void *pixels, bool is_whole,
+                            qfz_error *err)
+{
+    const qfz_engine *const engine = run->setup->engine;
+    uint8_t *const valid = (uint8_t *)(uintptr_t)hand->tile.valid;
+    arrival a = {.engine = engine, .worker = hand->worker};
+    QFZ_TRY(engine->load(hand->worker, &hand->tile, err));
+    if (!engine->rows) return qfz_source_read(hand->source, hand->box, pixels, valid, err);
+    return qfz_source_read_rows(hand->source, hand->box, pixels, is_whole, valid, rows_came, &a,
+                                err);
+}
+
 static qfz_status load_tile(qfz_run *run, qfz_hand *hand, int64_t tile, qfz_error *err)
 {
     const qfz_setup *const setup = run->setup;
-    const qfz_engine *const engine = setup->engine;
     const qfz_tiling *const t = &setup->tiling;
-    const qfz_box box = qfz_tiling_box(t, tile / t->n_x, tile % t->n_x);
-    const int64_t h = qfz_box_h(box), w = qfz_box_w(box);
     kept_tile *const kept = &run->kept[tile];
     const bool there = kept->pixels != NULL;
+    hand->box = qfz_tiling_box(t, tile / t->n_x, tile % t->n_x);
     if (!there) QFZ_TRY(keep_tile(run, tile, err));
-    void *const pixels = kept->pixels ? kept->pixels : hand->pixels;
-    uint8_t *const valid = kept->pixels ? kept->valid : hand->valid;
-    hand->box = box;
-    hand->tile = (qfz_image){.h = h,
-                             .w = w,
+    const bool keeps = kept->pixels != NULL;
+    void *const pixels = keeps ? kept->pixels : hand->pixels;
+    hand->tile = (qfz_image){.h = qfz_box_h(hand->box),
+                             .w = qfz_box_w(hand->box),
                              .n_bands = setup->info.n_bands,
                              .type = setup->info.type,
                              .pixels = pixels,
-                             .valid = valid};
-    if (there) return qfz_engine_load(engine, hand->worker, &hand->tile, err);
-    arrival a = {.engine = engine, .worker = hand->worker};
-    QFZ_TRY(engine->load(hand->worker, &hand->tile, err));
-    return qfz_source_read_rows(hand->source, box, pixels, valid, engine->rows ? rows_came : NULL,
-                                &a, err);
+                             .valid = keeps ? kept->valid : hand->valid};
+    return there ? qfz_engine_load(setup->engine, hand->worker, &hand->tile, err)
+                 : read_tile(run, hand, pixels, keeps, err);
 }
 
 typedef struct visit {

@@ -65,8 +65,8 @@ qfz_sink_spec qfz_spec_saliency(const qfz_setup *setup, const char *path, qfz_la
 typedef struct qfz_hand {
     qfz_source *source;
     qfz_worker *worker;
-    void *pixels;   /* of a tile that is not kept */
-    uint8_t *valid; /* NULL: all are */
+    void *pixels;   /* of a tile that is not kept, or of the part of it that was just read */
+    uint8_t *valid; /* of all of it; NULL: all are */
     qfz_image tile; /* the one that is loaded */
     qfz_box box;
     void *out;         /* room for one tile of output; NULL: there is none */

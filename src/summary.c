@@ -98,19 +98,41 @@ void qfz_absorbs_fini(qfz_absorbs *absorbs)
     *absorbs = (qfz_absorbs){0};
 }
 
+typedef struct ring_taking {
+    const qfz_image *tile;
+    const qfz_rows *rows;
+    char *values;
+    uint8_t *valid;
+} ring_taking;
+
+/* The pixels x, x + step, ... of a row of the tile. */
+static void take_of_row(const ring_taking *t, int64_t y, int64_t step)
+{
+    const qfz_image *const tile = t->tile;
+    const size_t bytes = qfz_type_bytes(tile->type);
+    const int64_t w = tile->w, n_ring = qfz_ring_size(tile->h, w);
+    for (int64_t x = 0; x < w; x += step) {
+        const int64_t i = qfz_ring_index(tile->h, w, y, x), px = (y - t->rows->y0) * w + x;
+        t->valid[i] = tile->valid ? tile->valid[y * w + x] : 1;
+        for (int64_t b = 0; b < tile->n_bands; b++)
+            qfz_copy_span(t->values + (size_t)(b * n_ring + i) * bytes,
+                          (const char *)t->rows->pixels +
+                              (size_t)(b * t->rows->plane_px + px) * bytes,
+                          bytes);
+    }
+}
+
+void qfz_ring_take(const qfz_image *tile, const qfz_rows *rows, void *values, uint8_t *valid)
+{
+    const ring_taking t = {.tile = tile, .rows = rows, .values = values, .valid = valid};
+    for (int64_t y = rows->y0; y < rows->y1; y++)
+        take_of_row(&t, y, y == 0 || y == tile->h - 1 || tile->w == 1 ? 1 : tile->w - 1);
+}
+
 void qfz_summary_take_ring(qfz_summary *summary, const qfz_image *tile)
 {
-    const size_t bytes = qfz_type_bytes(tile->type);
-    const int64_t n_px = tile->h * tile->w;
-    for (int64_t i = 0; i < summary->n_ring; i++) {
-        int64_t y, x;
-        qfz_ring_place(tile->h, tile->w, i, &y, &x);
-        const int64_t px = y * tile->w + x;
-        summary->valid[i] = tile->valid ? tile->valid[px] : 1;
-        for (int64_t b = 0; b < tile->n_bands; b++)
-            qfz_copy_span((char *)summary->values + (size_t)(b * summary->n_ring + i) * bytes,
-                          (const char *)tile->pixels + (size_t)(b * n_px + px) * bytes, bytes);
-    }
+    const qfz_rows all = {0, tile->h, tile->pixels, tile->h * tile->w};
+    qfz_ring_take(tile, &all, summary->values, summary->valid);
 }
 
 void qfz_answer_place_cross(const qfz_answer *answer, int64_t h, int64_t w, int n_dirs,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "box.h"
+#include "rows.h"
 #include "rule.h"
 
 #ifdef __cplusplus
@@ -102,6 +103,10 @@ static inline void qfz_copy_span(void *to, const void *from, size_t bytes)
     default: memcpy(to, from, bytes); break;
     }
 }
+
+/* Copies what the ring of a tile, h x w, has in some of its rows: values to n_bands planes of the
+ * ring's size, and validity, in a summary's order.  tile->pixels is not looked at. */
+void qfz_ring_take(const qfz_image *tile, const qfz_rows *rows, void *values, uint8_t *valid);
 
 /* Copies the ring's values and validity out of a tile's image. */
 void qfz_summary_take_ring(qfz_summary *summary, const qfz_image *tile);

@@ -132,30 +132,39 @@ qfz_status qfz_regions_choose(qfz_worker *worker)
                         : QFZ_OK;
 }
 
+void qfz_regions_load(qfz_worker *worker)
+{
+    worker->regions.one_value = worker->tile.valid != NULL;
+    worker->regions.has_value = false;
+}
+
 /* Do all valid pixels have one value, so that validity alone says what joins? */
-static bool is_foreground(const qfz_image *tile)
+static bool keeps_one_value(const qfz_image *tile, const qfz_rows *rows, qfz_region_room *room)
 {
     const size_t bytes = qfz_type_bytes(tile->type);
-    const char *const px = (const char *)tile->pixels;
-    const char *one = NULL;
-    if (!tile->valid) return false;
-    for (int64_t i = 0; i < tile->h * tile->w; i++) {
-        if (!tile->valid[i]) continue;
-        if (!one) one = px + (size_t)i * bytes;
-        if (memcmp(one, px + (size_t)i * bytes, bytes) != 0) return false;
+    const char *const px = (const char *)rows->pixels;
+    const uint8_t *const valid = tile->valid + rows->y0 * tile->w;
+    for (int64_t i = 0; i < (rows->y1 - rows->y0) * tile->w; i++) {
+        const char *const one = px + (size_t)i * bytes;
+        if (!valid[i]) continue;
+        if (!room->has_value) memcpy(room->value, one, bytes);
+        room->has_value = true;
+        if (memcmp(room->value, one, bytes) != 0) return false;
     }
     return true;
 }
 
-void qfz_regions_load(qfz_worker *worker)
+void qfz_regions_rows(qfz_worker *worker, const qfz_rows *rows)
 {
-    qfz_gpu_segments *const segments = &worker->regions.segments;
-    if (!worker->regions.published) return;
+    qfz_region_room *const room = &worker->regions;
+    qfz_gpu_segments *const segments = &room->segments;
+    if (!room->published) return;
+    room->one_value = room->one_value && keeps_one_value(&worker->tile, rows, room);
     segments->h = worker->image.h;
     segments->w = worker->image.w;
     segments->connectivity = worker->spec.rule->connectivity;
     segments->type = worker->image.type;
-    segments->d_values = is_foreground(&worker->tile) ? NULL : worker->image.d_pixels;
+    segments->d_values = room->one_value ? NULL : worker->image.d_pixels;
     segments->d_valid = worker->image.d_valid;
 }
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "box.h"
+#include "rows.h"
 #include "rule.h"
 
 /* Call once per job, before anything else: registers drivers, silences GDAL's own printing, sets
@@ -65,11 +66,17 @@ int qfz_source_connectivity(const qfz_source *source);
 qfz_status qfz_source_read(qfz_source *source, qfz_box box, void *pixels, uint8_t *valid,
                            qfz_error *err);
 
-/* The same for a caller who goes on with rows as soon as they are there: fn is told that rows
- * y0..y1 of the box are, for one part after the other. */
-typedef qfz_status (*qfz_rows_fn)(void *arg, int64_t y0, int64_t y1, qfz_error *err);
-qfz_status qfz_source_read_rows(qfz_source *source, qfz_box box, void *pixels, uint8_t *valid,
-                                qfz_rows_fn fn, void *arg, qfz_error *err);
+/* The same for a caller who goes on with rows as soon as they are there: fn is given one part of
+ * the box after the other, from the first row to the last.
+ *
+ * is_whole: pixels has room for the box, and what was read stays.  Else it has room for
+ * qfz_source_part_px() pixels of each band, and each part takes the place of the one before; valid
+ * is of the box in any case. */
+typedef qfz_status (*qfz_rows_fn)(void *arg, const qfz_rows *rows, qfz_error *err);
+qfz_status qfz_source_read_rows(qfz_source *source, qfz_box box, void *pixels, bool is_whole,
+                                uint8_t *valid, qfz_rows_fn fn, void *arg, qfz_error *err);
+int64_t qfz_source_part_px(const qfz_source *source, int64_t h,
+                           int64_t w); /* of boxes up to h x w */
 
 /* What one thread should have of GDAL's cache so that it decodes no block twice for a box of that
  * width; 0: as much as there is, for such boxes cut blocks, which others need too, or may. */

@@ -115,31 +115,60 @@ static int64_t stripe_rows(const qfz_source *source, int64_t w)
     return rows < info->block_h ? info->block_h : rows - rows % info->block_h;
 }
 
-qfz_status qfz_source_read_rows(qfz_source *source, qfz_box box, void *pixels, uint8_t *valid,
-                                qfz_rows_fn fn, void *arg, qfz_error *err)
+/* A narrower box has stripes of more rows, but not of more bytes, unless they are rows of blocks.
+ */
+int64_t qfz_source_part_px(const qfz_source *source, int64_t h, int64_t w)
 {
-    if (box.y0 < 0 || box.x0 < 0 || box.y1 > source->info.h || box.x1 > source->info.w ||
-        box.y0 >= box.y1 || box.x0 >= box.x1)
-        return qfz_fail(err, QFZ_EARG, "%s: rows %lld..%lld, columns %lld..%lld are not in it",
-                        source->name, (long long)box.y0, (long long)(box.y1 - 1), (long long)box.x0,
-                        (long long)(box.x1 - 1));
-    const int64_t w = qfz_box_w(box), n_rows = stripe_rows(source, w);
-    stripe s = {.source = source, .box = box, .plane_px = qfz_box_h(box) * w};
+    const qfz_source_info *const info = &source->info;
+    const int64_t usual = STRIPE_BYTES / info->px_bytes, blocks = info->block_h * w;
+    const int64_t most = usual > blocks ? usual : blocks;
+    return source->knows_blocks && most < h * w ? most : h * w;
+}
+
+static qfz_status check_box(const qfz_source *source, qfz_box box, qfz_error *err)
+{
+    if (box.y0 >= 0 && box.x0 >= 0 && box.y1 <= source->info.h && box.x1 <= source->info.w &&
+        box.y0 < box.y1 && box.x0 < box.x1)
+        return QFZ_OK;
+    return qfz_fail(err, QFZ_EARG, "%s: rows %lld..%lld, columns %lld..%lld are not in it",
+                    source->name, (long long)box.y0, (long long)(box.y1 - 1), (long long)box.x0,
+                    (long long)(box.x1 - 1));
+}
+
+qfz_status qfz_source_read_rows(qfz_source *source, qfz_box box, void *pixels, bool is_whole,
+                                uint8_t *valid, qfz_rows_fn fn, void *arg, qfz_error *err)
+{
+    const int64_t w = qfz_box_w(box), h = qfz_box_h(box);
+    stripe s = {.source = source, .box = box, .plane_px = h * w, .pixels = pixels};
+    QFZ_TRY(check_box(source, box, err));
+    const int64_t n_rows = stripe_rows(source, w);
     for (; s.box.y0 < box.y1; s.box.y0 = s.box.y1) {
-        const int64_t before = s.box.y0 - box.y0, next = (s.box.y0 / n_rows + 1) * n_rows;
+        const int64_t y0 = s.box.y0 - box.y0, next = (s.box.y0 / n_rows + 1) * n_rows;
         s.box.y1 = next < box.y1 ? next : box.y1;
-        s.pixels = (char *)pixels + (size_t)(before * w) * qfz_type_bytes(source->info.type);
-        s.valid = valid ? valid + before * w : NULL;
+        s.valid = valid ? valid + y0 * w : NULL;
+        if (is_whole)
+            s.pixels = (char *)pixels + (size_t)(y0 * w) * qfz_type_bytes(source->info.type);
+        else
+            s.plane_px = qfz_box_h(s.box) * w;
         QFZ_TRY(qfz_patience_try(&source->patience, read_once, &s, err));
-        if (fn) QFZ_TRY(fn(arg, before, s.box.y1 - box.y0, err));
+        const qfz_rows rows = {y0, s.box.y1 - box.y0, s.pixels, s.plane_px};
+        QFZ_TRY(fn(arg, &rows, err));
     }
+    return QFZ_OK;
+}
+
+static qfz_status leave_rows(void *arg, const qfz_rows *rows, qfz_error *err)
+{
+    (void)arg;
+    (void)rows;
+    (void)err;
     return QFZ_OK;
 }
 
 qfz_status qfz_source_read(qfz_source *source, qfz_box box, void *pixels, uint8_t *valid,
                            qfz_error *err)
 {
-    return qfz_source_read_rows(source, box, pixels, valid, NULL, NULL, err);
+    return qfz_source_read_rows(source, box, pixels, true, valid, leave_rows, NULL, err);
 }
 
 /* -------------------------------------------------------------------------------- GDAL's cache */
