@@ -362,10 +362,44 @@ static void test_case(void)
     raster_free(&p.r);
 }
 
+/* Published methods tell by validity alone what joins if all valid pixels have one value: all of
+ * them, whatever part of the tile they came with. */
+static void a_published_method_sees_all_rows(void)
+{
+    static const struct {
+        uint8_t pixels[8];
+        uint32_t n_regions;
+    } tiles[] = {{"AAAABBBB", 2}, {"AAAAAAAA", 1}, {"ABAAAAAA", 2}};
+    const qfz_rule rule = {
+        .connectivity = 4, .distance = QFZ_LINF, .type = QFZ_U8, .n_bands = 1, .alpha_key = 0};
+    const qfz_worker_spec spec = {.rule = &rule,
+                                  .kind = QFZ_COMPONENTS,
+                                  .max_h = 4,
+                                  .max_w = 2,
+                                  .n_threads = 1,
+                                  .method = "ha4"};
+    bench b = {.valid = {1, 1, 1, 1, 1, 1, 1, 1}};
+    qfz_error err = {0};
+    if (TEST_ENGINE != QFZ_ENGINE_CUDA) return;
+    ok(TEST_ENGINE_TABLE.open(&b.worker, 1, &spec, &err), &err);
+    for (int i = 0; i < 3; i++) {
+        qfz_partition got;
+        memcpy(b.pixels, tiles[i].pixels, 8);
+        b.tile = (qfz_image){.h = 4, .w = 2, .n_bands = 1, .type = QFZ_U8, .valid = b.valid};
+        ok(TEST_ENGINE_TABLE.load(b.worker, &b.tile, &err), &err);
+        give_rows(&b, 0, 2);
+        give_rows(&b, 2, 4);
+        ok(TEST_ENGINE_TABLE.partition(b.worker, NULL, &got, &err), &err);
+        CHECK(got.n_regions == tiles[i].n_regions, "tile %d has %u regions", i, got.n_regions);
+    }
+    TEST_ENGINE_TABLE.close(&b.worker, 1);
+}
+
 int main(int argc, char **argv)
 {
     need_engine();
     check_begin(argc, argv, 1500);
+    a_published_method_sees_all_rows();
     for (int64_t i = check_.first; i < check_.cases; i++) {
         check_case(i, "making the case");
         test_case();
