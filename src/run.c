@@ -366,7 +366,7 @@ static qfz_status load_tile(qfz_run *run, qfz_hand *hand, int64_t tile, qfz_erro
     kept_tile *const kept = &run->kept[tile];
     const bool there = kept->pixels != NULL;
     hand->box = qfz_tiling_box(t, tile / t->n_x, tile % t->n_x);
-    if (!there) QFZ_TRY(keep_tile(run, tile, err));
+    if (!there && run->pass < setup->passes) QFZ_TRY(keep_tile(run, tile, err));
     const bool keeps = kept->pixels != NULL;
     void *const pixels = keeps ? kept->pixels : hand->pixels;
     hand->tile = (qfz_image){.h = qfz_box_h(hand->box),

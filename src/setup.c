@@ -279,7 +279,7 @@ static qfz_status plan_memory(qfz_setup *setup, qfz_error *err)
     const int64_t device_px = device_tile_px(setup);
     if (max_px > device_px) max_px = device_px;
     setup->store_bytes = shared / 7;
-    setup->keep_bytes = setup->passes > 1 ? shared / 7 * 2 : 0;
+    setup->keep_bytes = shared / 7 * 2;
     const int64_t wanted_px = preferred_px(setup);
     QFZ_TRY(qfz_tiling_choose(&setup->tiling, &setup->info, job->tile_px,
                               max_px < wanted_px ? max_px : wanted_px, err));

@@ -204,7 +204,9 @@ static qfz_status open_all(qfz_worker **workers, int n, const qfz_worker_spec *s
         workers[i]->spec = *spec;
         QFZ_TRY(open_one(workers[i], err));
     }
-    return n > 0 ? take_memory(workers, n) : QFZ_OK;
+    if (n < 1) return QFZ_OK;
+    QFZ_TRY(take_memory(workers, n));
+    return qfz_worker_warm_up(workers[0]);
 }
 
 static qfz_status workers_open(qfz_worker **workers, int n, const qfz_worker_spec *spec,

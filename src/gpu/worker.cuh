@@ -86,6 +86,9 @@ qfz_status qfz_worker_down(qfz_worker *worker, void *h_to, const void *d_from, s
 qfz_status qfz_worker_down_links(qfz_worker *worker, const qfz_gpu_links *from, uint32_t n,
                                  qfz_links *links);
 
+/* Does once what the worker is for, so that its device has loaded all kernels (warm_up.cu). */
+qfz_status qfz_worker_warm_up(qfz_worker *worker);
+
 /* ---- The kinds of work: memory on the device out of a carve, memory of the host, operations of
  * the engine's table, and what is timed. */
 qfz_status qfz_regions_choose(qfz_worker *worker); /* the method; before its memory is carved */

@@ -395,11 +395,58 @@ static void a_published_method_sees_all_rows(void)
     TEST_ENGINE_TABLE.close(&b.worker, 1);
 }
 
+/* Workers for large tiles have done a small one of their own before the first that they are given.
+ */
+static void a_worker_that_has_warmed_up(qfz_type type, qfz_kind kind, int connectivity)
+{
+    static const uint32_t u8[2] = {0x05050505, 0x06060606}, f32 = 0x3f800000;
+    const double omega[1] = {0};
+    const qfz_rule rule = {.connectivity = connectivity,
+                           .distance = QFZ_LINF,
+                           .type = type,
+                           .n_bands = 1,
+                           .alpha_key = kind == QFZ_LEVELS ? UINT32_MAX : 0,
+                           .omega = kind == QFZ_OMEGA ? omega : NULL};
+    const qfz_worker_spec spec = {
+        .rule = &rule, .kind = kind, .max_h = 512, .max_w = 512, .n_threads = 1};
+    bench b = {.tile = {.h = 4, .w = 2, .n_bands = 1, .type = type}};
+    uint32_t keys[4 * 8];
+    qfz_error err = {0};
+    qfz_partition got;
+    for (int i = 0; i < 8; i++)
+        memcpy(b.pixels + 4 * i, i < 4 ? &(const uint32_t){0} : &f32, sizeof f32);
+    if (type == QFZ_U8) memcpy(b.pixels, u8, sizeof u8);
+    ok(TEST_ENGINE_TABLE.open(&b.worker, 1, &spec, &err), &err);
+    ok(TEST_ENGINE_TABLE.load(b.worker, &b.tile, &err), &err);
+    give_rows(&b, 0, 4);
+    if (kind == QFZ_LEVELS) {
+        ok(TEST_ENGINE_TABLE.saliency(b.worker, NULL, keys, &err), &err);
+        CHECK(keys[0] == 0 && keys[8 + 2] == (type == QFZ_U8 ? 1 : f32), "levels %u, %u", keys[0],
+              keys[8 + 2]);
+    } else {
+        ok(TEST_ENGINE_TABLE.partition(b.worker, NULL, &got, &err), &err);
+        CHECK(got.n_regions == 2, "%u regions", got.n_regions);
+    }
+    TEST_ENGINE_TABLE.close(&b.worker, 1);
+}
+
+static void workers_that_have_warmed_up(void)
+{
+    static const qfz_kind kinds[] = {QFZ_COMPONENTS, QFZ_OMEGA, QFZ_LEVELS};
+    if (TEST_ENGINE != QFZ_ENGINE_CUDA) return;
+    for (int i = 0; i < 3; i++) {
+        check_describe("a worker of kind %d that has warmed up", (int)kinds[i]);
+        a_worker_that_has_warmed_up(QFZ_U8, kinds[i], 4);
+        a_worker_that_has_warmed_up(QFZ_F32, kinds[i], 8);
+    }
+}
+
 int main(int argc, char **argv)
 {
     need_engine();
     check_begin(argc, argv, 1500);
     a_published_method_sees_all_rows();
+    workers_that_have_warmed_up();
     for (int64_t i = check_.first; i < check_.cases; i++) {
         check_case(i, "making the case");
         test_case();
