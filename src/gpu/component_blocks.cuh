@@ -22,16 +22,16 @@ enum {
 /* A block's sides: pixels of its top and bottom row, left and right column, in this order. */
 enum { TOP = 0, BOTTOM = SIDE, LEFT = 2 * SIDE, RIGHT = 3 * SIDE, RING = 4 * SIDE };
 
-/* Joins at a block's border, 64 bits each: those that leave it, from its bottom row and its right
- * column, those into its left column from the right (below_left); and those along its sides, from
- * each pixel to the next. */
+/* Joins at a block's border, 64 bits each: those between its bottom row or right column and the
+ * pixels across, of each place to that across it, to the one after that (ahead), and of the pixel
+ * after it to that across it (back); and those along its sides, from each pixel to the next. */
 enum {
     SEAM_BELOW = 0,
-    SEAM_BELOW_RIGHT,
-    SEAM_BELOW_LEFT,
+    SEAM_BELOW_AHEAD,
+    SEAM_BELOW_BACK,
     SEAM_RIGHT,
-    SEAM_RIGHT_BELOW,
-    SEAM_LEFT_BELOW,
+    SEAM_RIGHT_AHEAD,
+    SEAM_RIGHT_BACK,
     SEAM_ALONG_TOP,
     SEAM_ALONG_BOTTOM,
     SEAM_ALONG_LEFT,

@@ -16,10 +16,10 @@ struct run_words {
     uint32_t starts[WORDS], before[WORDS];
 };
 
-/* What pixels are joined to (join_source.cuh). */
+/* Which pixels are joined (join_source.cuh). */
 template <bool EIGHT> struct join_words {
     enum { DIAGONAL = EIGHT ? WORDS : 1 };
-    uint32_t right[WORDS], below[WORDS], below_right[DIAGONAL], below_left[DIAGONAL];
+    uint32_t right[WORDS], below[WORDS], below_right[DIAGONAL], antidiagonal[DIAGONAL];
 };
 
 /* Runs come into the memory of the joins, once these have told the seams and the links. */
@@ -54,7 +54,8 @@ static __device__ __forceinline__ void read_words(const SOURCE &source, const bl
         reinterpret_cast<uint16_t *>(words->joins.below)[i] = (uint16_t)pieces[k].below;
         if (!EIGHT) continue;
         reinterpret_cast<uint16_t *>(words->joins.below_right)[i] = (uint16_t)pieces[k].below_right;
-        reinterpret_cast<uint16_t *>(words->joins.below_left)[i] = (uint16_t)pieces[k].below_left;
+        reinterpret_cast<uint16_t *>(words->joins.antidiagonal)[i] =
+            (uint16_t)pieces[k].antidiagonal;
     }
 }
 
@@ -83,8 +84,9 @@ static __device__ __forceinline__ links_up links_of(const join_words<EIGHT> &joi
     links.left = moved_right(joins.below_right[up], second ? joins.below_right[up - 1] : 0) &
                  ~(below & moved_right(up_right, before_up_right)) &
                  ~moved_right(below & right, before & before_right);
-    links.right = moved_left(joins.below_left[up], second ? 0 : joins.below_left[up + 1]) &
-                  ~(below & up_right) & ~(moved_left(below, after) & right);
+    /* the last one of a row leaves the block */
+    links.right = joins.antidiagonal[up] & (second ? ~0u >> 1 : ~0u) & ~(below & up_right) &
+                  ~(moved_left(below, after) & right);
     return links;
 }
 
@@ -287,8 +289,8 @@ static __device__ __forceinline__ void tell_seams(const layout &at, block_words<
     const uint32_t right = column_bits(joins.right, 1, RIGHTMOST);
     const uint32_t along_left = EIGHT ? column_bits(joins.below, 0, LEFTMOST) : 0;
     const uint32_t along_right = EIGHT ? column_bits(joins.below, 1, RIGHTMOST) : 0;
-    const uint32_t right_below = EIGHT ? column_bits(joins.below_right, 1, RIGHTMOST) : 0;
-    const uint32_t left_below = EIGHT ? column_bits(joins.below_left, 0, LEFTMOST) : 0;
+    const uint32_t right_ahead = EIGHT ? column_bits(joins.below_right, 1, RIGHTMOST) : 0;
+    const uint32_t right_back = EIGHT ? column_bits(joins.antidiagonal, 1, RIGHTMOST) : 0;
     if (threadIdx.x % QFZ_WARP) return;
     seams[2 * SEAM_RIGHT] = words->beyond[1][warp] = right;
     seams[2 * SEAM_BELOW] = words->beyond[0][warp] = joins.below[below];
@@ -297,10 +299,10 @@ static __device__ __forceinline__ void tell_seams(const layout &at, block_words<
     seams[2 * SEAM_ALONG_BOTTOM] = joins.right[below];
     seams[2 * SEAM_ALONG_LEFT] = along_left;
     seams[2 * SEAM_ALONG_RIGHT] = along_right;
-    seams[2 * SEAM_RIGHT_BELOW] = right_below;
-    seams[2 * SEAM_LEFT_BELOW] = left_below;
-    seams[2 * SEAM_BELOW_RIGHT] = joins.below_right[below];
-    seams[2 * SEAM_BELOW_LEFT] = joins.below_left[below];
+    seams[2 * SEAM_RIGHT_AHEAD] = right_ahead;
+    seams[2 * SEAM_RIGHT_BACK] = right_back;
+    seams[2 * SEAM_BELOW_AHEAD] = joins.below_right[below];
+    seams[2 * SEAM_BELOW_BACK] = joins.antidiagonal[below];
 }
 
 /* First pixels, of a thread's word, of components that do not leave the block. */

@@ -83,19 +83,11 @@ static __device__ __forceinline__ seam_joins seam_joins_at(const layout &at, uin
     const uint32_t along = seam_word(at, block, bottom ? SEAM_ALONG_BOTTOM : SEAM_ALONG_RIGHT, k);
     const uint32_t next_along = seam_word(at, next, bottom ? SEAM_ALONG_TOP : SEAM_ALONG_LEFT, k);
     const uint32_t after = moved_left(across, seam_word(at, block, across_seam, k + QFZ_WARP));
-    uint32_t ahead = seam_word(at, block, bottom ? SEAM_BELOW_RIGHT : SEAM_RIGHT_BELOW, k), back;
-    if (bottom) {
-        const bool has_right = block % (uint32_t)at.blocks_w + 1 < (uint32_t)at.blocks_w;
-        const uint32_t more = k + QFZ_WARP < SIDE ? seam_word(at, block, SEAM_BELOW_LEFT, QFZ_WARP)
-                              : has_right         ? seam_word(at, block + 1, SEAM_BELOW_LEFT, 0)
-                                                  : 0;
-        back = moved_left(seam_word(at, block, SEAM_BELOW_LEFT, k), more);
-    } else {
-        /* where four blocks meet, the seam below has the diagonals */
-        const uint32_t own = k + QFZ_WARP < SIDE ? ~0u : ~0u >> 1;
-        back = seam_word(at, next, SEAM_LEFT_BELOW, k) & own;
-        ahead &= own;
-    }
+    /* where four blocks meet, the seam below has the diagonals */
+    const uint32_t own = bottom || k + QFZ_WARP < SIDE ? ~0u : ~0u >> 1;
+    const uint32_t ahead =
+        own & seam_word(at, block, bottom ? SEAM_BELOW_AHEAD : SEAM_RIGHT_AHEAD, k);
+    const uint32_t back = own & seam_word(at, block, bottom ? SEAM_BELOW_BACK : SEAM_RIGHT_BACK, k);
     /* both sides go on: what is across the place joins what is across the next one */
     const uint32_t same = across & along & next_along;
     /* a diagonal adds nothing where a straight join and one along a side lead to the same pixel */
@@ -220,8 +212,9 @@ template <typename T>
 static qfz_status link_integers(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
                                 const layout *at, uint32_t bias)
 {
-    const qfz_near_integer<T> near = {difference_limit(rule, (T)-1), bias};
-    return link_band<T>(gpu, image, rule, at, near);
+    const uint32_t limit = difference_limit(rule, (T)-1);
+    if (limit == 0) return link_band<T>(gpu, image, rule, at, qfz_near_same<T>{});
+    return link_band<T>(gpu, image, rule, at, qfz_near_integer<T>{limit, bias});
 }
 
 qfz_status qfz_blocks_link(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
