@@ -22,14 +22,16 @@ template <bool EIGHT> struct join_words {
     uint32_t right[WORDS], below[WORDS], below_right[DIAGONAL], antidiagonal[DIAGONAL];
 };
 
-/* Runs come into the memory of the joins, once these have told the seams and the links. */
+/* Parents of runs come into the memory of the joins, once these have told the seams and the links:
+ * so twelve blocks fit a multiprocessor of 228 KiB. */
 template <bool EIGHT> struct block_words {
     uint32_t valid[WORDS], sums[WORDS / QFZ_WARP];
     uint32_t beyond[2]
                    [SIDE / QFZ_WARP]; /* pixels joined to those below the block, and to its right */
+    run_words runs;
     union {
         join_words<EIGHT> joins;
-        run_words runs;
+        uint32_t parent[RUNS];
     };
 };
 
@@ -241,8 +243,9 @@ static __device__ __forceinline__ void solve_runs(const run_words &runs, links_u
  * the ring. */
 template <bool EIGHT>
 static __device__ __forceinline__ void tell_ring(const layout &at, const block_place &block,
-                                                 const block_words<EIGHT> &words, uint32_t *parent)
+                                                 block_words<EIGHT> *words)
 {
+    uint32_t *const parent = words->parent;
     for (uint32_t i = threadIdx.x; i < RING; i += WORDS) {
         const int side = (int)(i / SIDE) * SIDE, k = (int)(i % SIDE);
         const int y = side == TOP ? 0 : side == BOTTOM ? SIDE - 1 : k;
@@ -250,12 +253,12 @@ static __device__ __forceinline__ void tell_ring(const layout &at, const block_p
         const int word = 2 * y + x / QFZ_WARP;
         /* 4-connected, and by those two sides only what is joined leaves the block */
         const uint32_t leaves = EIGHT || side == TOP || side == LEFT
-                                    ? words.valid[word] >> x % QFZ_WARP
-                                    : words.beyond[side == RIGHT][k / QFZ_WARP] >> k % QFZ_WARP;
+                                    ? words->valid[word] >> x % QFZ_WARP
+                                    : words->beyond[side == RIGHT][k / QFZ_WARP] >> k % QFZ_WARP;
         uint32_t place = NO_PLACE;
         if (leaves & 1) {
             /* marks may come meanwhile, nothing else changes */
-            uint32_t run = run_at(words.runs, word, x % QFZ_WARP);
+            uint32_t run = run_at(words->runs, word, x % QFZ_WARP);
             uint32_t code = qfz_in_shared::read(parent + run);
             if (!(code & RUN_ROOT)) {
                 run = code;

@@ -12,7 +12,6 @@ template <bool EIGHT, typename SOURCE>
 static __global__ void __launch_bounds__(WORDS) k_link_block(SOURCE source, layout at)
 {
     __shared__ block_words<EIGHT> words;
-    __shared__ uint32_t parent[RUNS];
     const int word = (int)threadIdx.x;
     const block_place block = place_of(at, blockIdx.x);
     read_words<EIGHT>(source, block, &words);
@@ -25,16 +24,18 @@ static __global__ void __launch_bounds__(WORDS) k_link_block(SOURCE source, layo
     words.runs.before[word] = qfz_sum_before<WORDS>((uint32_t)__popc(starts), words.sums, &n_runs);
     words.runs.starts[word] = starts;
     __syncthreads();
-    solve_runs<EIGHT>(words.runs, links, n_runs, words.sums, parent);
-    tell_ring<EIGHT>(at, block, words, parent);
+    solve_runs<EIGHT>(words.runs, links, n_runs, words.sums, words.parent);
+    tell_ring<EIGHT>(at, block, &words);
     at.starts[(int64_t)blockIdx.x * WORDS + word] = starts;
     at.valid[(int64_t)blockIdx.x * WORDS + word] = valid;
     if (word == 0) at.n_runs[blockIdx.x] = n_runs;
     __syncthreads();
-    if (at.inner) at.inner[(int64_t)blockIdx.x * WORDS + word] = inner_firsts(words.runs, parent);
+    if (at.inner)
+        at.inner[(int64_t)blockIdx.x * WORDS + word] = inner_firsts(words.runs, words.parent);
     uint32_t *const runs = reinterpret_cast<uint32_t *>(at.runs + block.runs); /* an even number */
     for (uint32_t i = threadIdx.x; 2 * i < n_runs; i += WORDS)
-        runs[i] = __byte_perm(parent[2 * i], parent[(2 * i + 1) % RUNS], 0x5410); /* low halves */
+        runs[i] = __byte_perm(words.parent[2 * i], words.parent[(2 * i + 1) % RUNS],
+                              0x5410); /* low halves */
 }
 
 /* ---- Seams between blocks -------------------------------------------------------------------- */
