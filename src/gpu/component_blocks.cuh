@@ -49,7 +49,8 @@ struct layout {
     uint32_t *n_runs; /* 1 a block */
     uint16_t *ring;   /* RING a block: the place of the component's first pixel; NO_PLACE where
                        * nothing can leave the block */
-    uint16_t *runs;   /* as many as pixels: codes of runs */
+    uint16_t *runs;   /* codes of runs, as many as pixels, from multiples of 64 on; those of a block
+                       * may be read and written eight at a time */
 };
 
 /* Where a block is, and where the codes of its runs are. */
@@ -72,9 +73,26 @@ static __device__ __forceinline__ uint32_t px_of(const layout &at, const block_p
            (uint32_t)(block.x + (int32_t)(place % SIDE));
 }
 
-/* Carves it: starts, valid and runs out of one carve, the rest out of another, or the same; but
- * parent and inner, which stay NULL. */
+/* Carves it: starts, valid, runs and n_runs out of one carve, the rest out of another, or the same;
+ * but parent and inner, which stay NULL. */
 layout qfz_blocks_take(qfz_carve *kept, qfz_carve *carve, int32_t h, int32_t w);
+
+/* Which pixels are first of their region, and how many they are before each row of a block, from
+ * the left and from above: numbers of regions. */
+struct firsts_view {
+    uint32_t *bits; /* WORDS a block */
+    uint32_t
+        *before; /* of row y in the block at column x: [y * blocks_w + x]; at the end, of all */
+    int64_t n;   /* of before, without the end */
+};
+
+static __device__ __forceinline__ int64_t row_of(const layout &at, const block_place &block,
+                                                 uint32_t y)
+{
+    return (int64_t)(block.y + (int32_t)y) * at.blocks_w + block.x / SIDE;
+}
+
+firsts_view qfz_firsts_take(qfz_carve *kept, const layout *at);
 
 /* Can an image's values be compared where they are read? */
 bool qfz_blocks_read_values(const qfz_rule *rule);

@@ -11,21 +11,6 @@
 
 /* ---- First pixels of regions ----------------------------------------------------------------- */
 
-/* Which pixels are first of their region, and how many they are before each row of a block, from
- * the left and from above. */
-struct firsts_view {
-    uint32_t *bits;   /* WORDS a block; without those on rings, until k_flatten_ring */
-    uint32_t *counts; /* of row y in the block at column x: [y * blocks_w + x]; one 0 at the end */
-    uint32_t *before; /* their sums */
-    int64_t n;        /* of counts, without the end */
-};
-
-static __device__ __forceinline__ int64_t row_of(const layout &at, const block_place &block,
-                                                 uint32_t y)
-{
-    return (int64_t)(block.y + (int32_t)y) * at.blocks_w + block.x / SIDE;
-}
-
 /* Hooks what is on a block's ring to its root, so that nobody has far to go from there.  A thread
  * has some places of the ring, so that their parents are waited for together.  Roots are settled:
  * where they are wanted, the block's are added to its first pixels, of which a thread has a row. */
@@ -33,7 +18,8 @@ enum { PLACES = 4, RING_LANES = RING / PLACES };
 static_assert((int)RING_LANES == (int)SIDE, "a thread has a row");
 
 template <bool FIRSTS>
-static __global__ void __launch_bounds__(RING_LANES) k_flatten_ring(layout at, firsts_view firsts)
+static __global__ void __launch_bounds__(RING_LANES)
+    k_flatten_ring(layout at, firsts_view firsts, uint32_t *counts)
 {
     __shared__ uint32_t on_ring[WORDS]; /* first pixels */
     const uint32_t i = threadIdx.x;
@@ -66,8 +52,8 @@ static __global__ void __launch_bounds__(RING_LANES) k_flatten_ring(layout at, f
     __syncthreads();
     const uint2 all = make_uint2(inner.x | on_ring[2 * i], inner.y | on_ring[2 * i + 1]);
     *bits = all;
-    firsts.counts[row_of(at, block, i)] = (uint32_t)(__popc(all.x) + __popc(all.y));
-    if (blockIdx.x == 0 && i == 0) firsts.counts[firsts.n] = 0;
+    counts[row_of(at, block, i)] = (uint32_t)(__popc(all.x) + __popc(all.y));
+    if (blockIdx.x == 0 && i == 0) counts[firsts.n] = 0;
 }
 
 /* The region of which a block's pixel is the first. */
@@ -99,21 +85,17 @@ static __device__ __forceinline__ uint32_t run_at(const block_runs &runs, uint32
 enum { CODE_MASK = 0xffff };
 
 /* runs->label[run] = code of the run; eight at a time, of which the last may be of no run.
- * Unrolled, the loops would take registers that are dear: fewer blocks at a time write pixels. */
+ * Unrolled, the loop would take registers that are dear: fewer blocks at a time write pixels. */
 static __device__ __forceinline__ void load_codes(const uint16_t *codes, uint32_t n_runs,
                                                   block_runs *runs)
 {
-    const bool aligned = reinterpret_cast<uintptr_t>(codes) % sizeof(uint4) == 0;
 #pragma unroll 1
-    for (uint32_t i = threadIdx.x; aligned && 8 * i + 8 <= n_runs; i += WORDS) {
+    for (uint32_t i = threadIdx.x; 8 * i < n_runs; i += WORDS) {
         const uint4 eight = __ldg(reinterpret_cast<const uint4 *>(codes) + i);
         uint4 *const to = reinterpret_cast<uint4 *>(runs->label) + 2 * i;
         to[0] = make_uint4(eight.x & CODE_MASK, eight.x >> 16, eight.y & CODE_MASK, eight.y >> 16);
         to[1] = make_uint4(eight.z & CODE_MASK, eight.z >> 16, eight.w & CODE_MASK, eight.w >> 16);
     }
-#pragma unroll 1
-    for (uint32_t i = (aligned ? n_runs & ~7u : 0) + threadIdx.x; i < n_runs; i += WORDS)
-        runs->label[i] = codes[i];
 }
 
 /* The root of a component of a block that touches the ring: k_flatten_ring left one step. */
@@ -315,7 +297,7 @@ static qfz_status write_px(qfz_gpu *gpu, const layout &at, const OUT &out, uint3
 static qfz_status write_roots(qfz_gpu *gpu, const layout &at, uint32_t *d_root)
 {
     QFZ_TRY(qfz_launch(gpu, k_flatten_ring<false>, dim3((unsigned)at.n_blocks), dim3(RING_LANES), 0,
-                       at, firsts_view{}));
+                       at, firsts_view{}, (uint32_t *)NULL));
     return write_px(gpu, at, roots_out{}, d_root);
 }
 
@@ -364,23 +346,30 @@ qfz_status qfz_gpu_components_of_joins(qfz_gpu *gpu, const uint8_t *d_joins, int
     return write_roots(gpu, at, d_root);
 }
 
-static firsts_view take_firsts(qfz_carve *carve, layout *at, void **scan)
+firsts_view qfz_firsts_take(qfz_carve *kept, const layout *at)
 {
     firsts_view firsts;
     firsts.n = (int64_t)at->n_blocks * SIDE;
-    qfz_carve_take(carve, &at->parent, (int64_t)at->h * at->w);
-    qfz_carve_take(carve, &firsts.bits, (int64_t)at->n_blocks * WORDS);
-    at->inner = firsts.bits;
-    qfz_carve_take(carve, &firsts.counts, firsts.n + 1);
-    qfz_carve_take(carve, &firsts.before, firsts.n + 1);
-    *scan = qfz_carve_bytes(carve, qfz_gpu_scan_bytes(firsts.n + 1));
+    qfz_carve_take(kept, &firsts.bits, (int64_t)at->n_blocks * WORDS);
+    qfz_carve_take(kept, &firsts.before, firsts.n + 1);
     return firsts;
+}
+
+/* What numbering needs besides: the forest, numbers of first pixels, and what sums them up. */
+static uint32_t *take_counts(qfz_carve *carve, layout *at, int64_t n, void **scan)
+{
+    uint32_t *counts;
+    qfz_carve_take(carve, &at->parent, (int64_t)at->h * at->w);
+    qfz_carve_take(carve, &counts, n + 1);
+    *scan = qfz_carve_bytes(carve, qfz_gpu_scan_bytes(n + 1));
+    return counts;
 }
 
 size_t qfz_gpu_components_kept_bytes(int32_t h, int32_t w)
 {
     qfz_carve kept = {}, carve = {};
-    (void)qfz_blocks_take(&kept, &carve, h, w);
+    const layout at = qfz_blocks_take(&kept, &carve, h, w);
+    (void)qfz_firsts_take(&kept, &at);
     return kept.used;
 }
 
@@ -390,7 +379,7 @@ size_t qfz_gpu_components_number_bytes(const qfz_rule *rule, int32_t h, int32_t 
     void *scan;
     layout at = qfz_blocks_take(&kept, &carve, h, w);
     (void)take_joins(&carve, rule, h, w);
-    (void)take_firsts(&carve, &at, &scan);
+    (void)take_counts(&carve, &at, qfz_firsts_take(&kept, &at).n, &scan);
     return carve.used;
 }
 
@@ -401,14 +390,16 @@ qfz_status qfz_gpu_components_number(qfz_gpu *gpu, const qfz_gpu_image *image, c
     void *scan;
     layout at = qfz_blocks_take(&kept, &carve, image->h, image->w);
     uint8_t *const d_joins = take_joins(&carve, rule, image->h, image->w);
-    const firsts_view firsts = take_firsts(&carve, &at, &scan);
+    const firsts_view firsts = qfz_firsts_take(&kept, &at);
+    uint32_t *const d_counts = take_counts(&carve, &at, firsts.n, &scan);
     const labels_out out = {firsts, regions->d_first, regions->d_spans, regions->d_n};
+    at.inner = firsts.bits;
     const size_t span_words = ((size_t)image->h * (size_t)image->w + 31) / 32;
     QFZ_TRY(link_image(gpu, image, rule, d_joins, &at));
     QFZ_TRY_CUDA(gpu->err,
                  cudaMemsetAsync(regions->d_spans, 0, span_words * sizeof(uint32_t), gpu->stream));
     QFZ_TRY(qfz_launch(gpu, k_flatten_ring<true>, dim3((unsigned)at.n_blocks), dim3(RING_LANES), 0,
-                       at, firsts));
-    QFZ_TRY(qfz_gpu_scan(gpu, scan, firsts.counts, firsts.before, firsts.n + 1));
+                       at, firsts, d_counts));
+    QFZ_TRY(qfz_gpu_scan(gpu, scan, d_counts, firsts.before, firsts.n + 1));
     return write_px(gpu, at, out, regions->d_label);
 }

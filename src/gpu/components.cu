@@ -32,10 +32,10 @@ static __global__ void __launch_bounds__(WORDS) k_link_block(SOURCE source, layo
     __syncthreads();
     if (at.inner)
         at.inner[(int64_t)blockIdx.x * WORDS + word] = inner_firsts(words.runs, words.parent);
-    uint32_t *const runs = reinterpret_cast<uint32_t *>(at.runs + block.runs); /* an even number */
-    for (uint32_t i = threadIdx.x; 2 * i < n_runs; i += WORDS)
-        runs[i] = __byte_perm(words.parent[2 * i], words.parent[(2 * i + 1) % RUNS],
-                              0x5410); /* low halves */
+    uint32_t *const runs = reinterpret_cast<uint32_t *>(at.runs + block.runs);
+    for (uint32_t i = threadIdx.x; i < (n_runs + 7) / 8 * 4; i += WORDS)
+        runs[i] =
+            __byte_perm(words.parent[2 * i], words.parent[2 * i + 1], 0x5410); /* low halves */
 }
 
 /* ---- Seams between blocks -------------------------------------------------------------------- */
@@ -145,9 +145,9 @@ layout qfz_blocks_take(qfz_carve *kept, qfz_carve *carve, int32_t h, int32_t w)
     at.n_blocks = at.blocks_w * ((h + SIDE - 1) / SIDE);
     qfz_carve_take(kept, &at.starts, (int64_t)at.n_blocks * WORDS);
     qfz_carve_take(kept, &at.valid, (int64_t)at.n_blocks * WORDS);
-    qfz_carve_take(kept, &at.runs, (int64_t)h * w + 1); /* two are written at a time */
+    qfz_carve_take(kept, &at.runs, (int64_t)h * w + 7); /* eight at a time */
+    qfz_carve_take(kept, &at.n_runs, at.n_blocks);
     qfz_carve_take(carve, &at.seams, (int64_t)at.n_blocks * 2 * SEAMS);
-    qfz_carve_take(carve, &at.n_runs, at.n_blocks);
     qfz_carve_take(carve, &at.ring, (int64_t)at.n_blocks * RING);
     return at;
 }

@@ -80,7 +80,6 @@ static void carve_work(qfz_worker *worker, qfz_carve *carve)
     const int64_t n = (int64_t)spec->max_h * spec->max_w;
     qfz_carve_take(carve, &room->d_name, n);
     room->work_bytes = work_bytes(spec, n);
-    if (has_zones(worker)) room->work_bytes += (size_t)n; /* so that all of noise's fit, mostly */
     room->d_work = qfz_carve_bytes(carve, room->work_bytes);
     if (has_zones(worker)) {
         room->records_bytes = larger((size_t)n, RECORDS_AT_LEAST * record_bytes(spec->rule));
@@ -366,13 +365,13 @@ static qfz_status fetch_zones(qfz_worker *worker, qfz_box box, uint32_t first_re
                               uint64_t *records)
 {
     qfz_region_room *const room = &worker->regions;
-    const size_t zone_bytes = qfz_gpu_zone_bytes(worker->image.n_bands);
+    const qfz_gpu_zone *const d_zones = (const qfz_gpu_zone *)room->d_work;
     const size_t bytes = record_bytes(worker->spec.rule);
     for (uint32_t done = 0, part; done < n; done += part) {
         QFZ_TRY(part_of(worker, room->records_bytes, bytes, n - done, &part));
         QFZ_TRY(qfz_gpu_zones_records(&worker->gpu, &worker->image, &room->on_device, box,
-                                      room->areas.same, (char *)room->d_work + done * zone_bytes,
-                                      first_region + done, part, room->d_records));
+                                      room->areas.same, d_zones + done, first_region + done, part,
+                                      room->d_records));
         QFZ_TRY(fetch_records(worker, first_region + done, part, room->d_records,
                               records + done * (bytes / sizeof *records)));
     }
@@ -386,11 +385,11 @@ static qfz_status gather_zones(qfz_worker *worker, qfz_box box, uint32_t first_r
 {
     qfz_region_room *const room = &worker->regions;
     const size_t bytes = record_bytes(worker->spec.rule);
-    const size_t zone_bytes = qfz_gpu_zone_bytes(worker->image.n_bands);
+    qfz_gpu_zone *const d_zones = (qfz_gpu_zone *)room->d_work;
     for (uint32_t done = 0, part; done < n; done += part) {
-        QFZ_TRY(part_of(worker, room->work_bytes, zone_bytes, n - done, &part));
-        QFZ_TRY(qfz_gpu_zones_gather(&worker->gpu, &worker->image, room->d_kept, &room->on_device,
-                                     first_region + done, part, room->d_work));
+        QFZ_TRY(part_of(worker, room->work_bytes, sizeof *d_zones, n - done, &part));
+        QFZ_TRY(qfz_gpu_zones_gather(&worker->gpu, worker->image.h, worker->image.w, room->d_kept,
+                                     &room->on_device, first_region + done, part, d_zones));
         if (records)
             QFZ_TRY(fetch_zones(worker, box, first_region + done, part,
                                 records + done * (bytes / sizeof *records)));
