@@ -60,78 +60,75 @@ static __device__ __forceinline__ void add_zone(const uint64_t words[ZONE_WORDS]
     if (there.w < x1) atomicMax(&zone->x1, x1);
 }
 
-template <int N>
-static __device__ __forceinline__ void
-make_zone(const sums_of<N> &of, uint32_t slot, const block_place &block, uint64_t words[ZONE_WORDS])
+static __device__ __forceinline__ void make_zone(const zone_sums &of, const block_place &block,
+                                                 uint64_t words[ZONE_WORDS])
 {
-    const uint32_t y = (uint32_t)block.y, x = (uint32_t)block.x, count_y = of.count_y[slot];
-    const uint32_t left = of.columns[0][slot], right = of.columns[1][slot];
-    const int first = left ? __ffs((int)left) - 1 : QFZ_WARP + __ffs((int)right) - 1;
-    const int end = right ? 2 * QFZ_WARP - __clz((int)right) : QFZ_WARP - __clz((int)left);
-    const uint32_t n = count_y & COUNT_MASK;
+    const uint32_t y = (uint32_t)block.y, x = (uint32_t)block.x, n = of.count_y & COUNT_MASK;
+    const int first = of.left ? __ffs((int)of.left) - 1 : QFZ_WARP + __ffs((int)of.right) - 1;
+    const int end = of.right ? 2 * QFZ_WARP - __clz((int)of.right) : QFZ_WARP - __clz((int)of.left);
     words[0] = pair(n, UINT32_MAX - (x + (uint32_t)first));
-    words[1] = pair(y + of.y1[slot], x + (uint32_t)end);
-    words[2] = (uint64_t)n * y + (count_y >> COUNT_BITS);
-    words[3] = (uint64_t)n * x + of.sum_x[slot];
+    words[1] = pair(y + of.y1, x + (uint32_t)end);
+    words[2] = (uint64_t)n * y + (of.count_y >> COUNT_BITS);
+    words[3] = (uint64_t)n * x + (of.sum_x & SUM_X_MASK);
 }
 
 /* Finds the largest of the components that may go on in other blocks: much of the rest of the ring
  * is often of its zone, and so is that of other blocks. */
-static __device__ __forceinline__ void find_largest(block_zones *zones, uint32_t n_ring,
-                                                    uint32_t base, uint32_t n_slots)
+static __device__ __forceinline__ void find_largest(const zone_slots &slots, uint32_t n_ring,
+                                                    block_zones *zones)
 {
     uint32_t largest = 0;
     for (uint32_t i = threadIdx.x; i < n_ring; i += WORDS) {
-        const uint32_t slot = zones->ring[i] - base;
-        if (slot >= n_slots) continue;
-        largest = max(largest, (zones->of.count_y[slot] & COUNT_MASK) << 16 | slot);
+        const uint32_t slot = zones->ring[i] - slots.base;
+        if (slot >= slots.n) continue;
+        largest = max(largest, (slots.of[slot].count_y & COUNT_MASK) << 16 | slot);
     }
     largest = qfz_warp_max(largest);
     if (largest && threadIdx.x % QFZ_WARP == 0) atomicMax(&zones->largest, largest);
 }
 
-static __device__ __forceinline__ uint32_t slot_px(const layout &at, const block_place &block,
-                                                   const block_zones &zones, uint32_t slot)
+static __device__ __forceinline__ uint32_t first_px_of(const layout &at, const block_place &block,
+                                                       const zone_sums &of)
 {
-    return px_of(at, block, zones.first[slot] & RUN_NUMBER);
+    return px_of(at, block, first_of(of) & RUN_NUMBER);
 }
 
-/* A slot's component as a part of the common zone. */
-static __device__ __forceinline__ void join_common(const block_zones &zones, uint32_t slot,
-                                                   sums_of<1> *common)
+/* A component as a part of the common zone. */
+static __device__ __forceinline__ void join_common(const zone_sums &of, zone_sums *common)
 {
-    common->count_y[0] += zones.of.count_y[slot];
-    common->sum_x[0] += zones.of.sum_x[slot];
-    common->columns[0][0] |= zones.of.columns[0][slot];
-    common->columns[1][0] |= zones.of.columns[1][slot];
-    common->y1[0] = max(common->y1[0], zones.of.y1[slot]);
+    common->count_y += of.count_y;
+    common->sum_x += of.sum_x & SUM_X_MASK;
+    common->left |= of.left;
+    common->right |= of.right;
+    common->y1 = max(common->y1, of.y1);
 }
 
 /* Adds the listed components to their zones; those of the common zone are put together before. */
 static __device__ __forceinline__ void add_ring(const layout &at, const block_place &block,
-                                                block_zones *zones, uint32_t n_ring, uint32_t base,
-                                                uint32_t n_slots, uint32_t common_label,
+                                                const zone_slots &slots, uint32_t n_ring,
+                                                block_zones *zones, uint32_t common_label,
                                                 const zones_out &out)
 {
     /* the last warps have fewer of the others */
     const uint32_t thread = WORDS - 1 - threadIdx.x;
     if (thread / QFZ_WARP * QFZ_WARP >= n_ring) return; /* the whole warp */
-    sums_of<1> common = {};
+    zone_sums common = {};
     for (uint32_t i = thread; i < n_ring; i += WORDS) {
-        const uint32_t slot = zones->ring[i] - base;
-        if (slot >= n_slots) continue;
-        const uint32_t label = __ldg(out.label + slot_px(at, block, *zones, slot));
+        const uint32_t slot = zones->ring[i] - slots.base;
+        if (slot >= slots.n) continue;
+        const zone_sums &own = slots.of[slot];
+        const uint32_t label = __ldg(out.label + first_px_of(at, block, own));
         const uint32_t region = label - 1 - out.first_region;
         if (label == common_label) {
-            join_common(*zones, slot, &common);
+            join_common(own, &common);
         } else if (region < out.n) {
             uint64_t words[ZONE_WORDS];
-            make_zone(zones->of, slot, block, words);
+            make_zone(own, block, words);
             add_zone(words, out.zones + region);
         }
     }
     __syncwarp();
-    add_warp(&zones->common, 0, common);
+    add_warp(&zones->common, common);
 }
 
 /* The region that has its first pixel at a place of the block. */
@@ -145,17 +142,18 @@ static __device__ __forceinline__ uint32_t region_at(const block_zones &zones, u
 
 /* Stores the other components. */
 static __device__ __forceinline__ void store_inner(const block_place &block,
-                                                   const block_zones &zones, uint32_t n_slots,
-                                                   const zones_out &out)
+                                                   const zone_slots &slots,
+                                                   const block_zones &zones, const zones_out &out)
 {
     const uint32_t lane = threadIdx.x % QFZ_WARP;
-    for (uint32_t slot = threadIdx.x; slot - lane < n_slots; slot += WORDS) {
+    for (uint32_t slot = threadIdx.x; slot - lane < slots.n; slot += WORDS) {
         uint32_t zone = QFZ_NONE;
         uint64_t words[ZONE_WORDS] = {};
-        if (slot < n_slots && !(zones.first[slot] & RUN_ON_RING)) {
-            zone = region_at(zones, zones.first[slot]) - out.first_region;
+        const uint32_t first = slot < slots.n ? first_of(slots.of[slot]) : (uint32_t)RUN_ON_RING;
+        if (!(first & RUN_ON_RING)) {
+            zone = region_at(zones, first) - out.first_region;
             if (zone >= out.n) zone = QFZ_NONE;
-            make_zone(zones.of, slot, block, words);
+            make_zone(slots.of[slot], block, words);
         }
         store_zones(out, zone, words);
     }
@@ -163,24 +161,24 @@ static __device__ __forceinline__ void store_inner(const block_place &block,
 
 /* Hands out the components that have slots. */
 static __device__ __forceinline__ void put_zones(const layout &at, const block_place &block,
-                                                 block_zones *zones, uint32_t n_ring, uint32_t base,
-                                                 uint32_t n_slots, const zones_out &out)
+                                                 const zone_slots &slots, uint32_t n_ring,
+                                                 block_zones *zones, const zones_out &out)
 {
     const uint32_t largest = zones->largest;
     const uint32_t common_label =
-        largest ? __ldg(out.label + slot_px(at, block, *zones, largest & 0xffff)) : 0;
-    add_ring(at, block, zones, n_ring, base, n_slots, common_label, out);
-    store_inner(block, *zones, n_slots, out);
+        largest ? __ldg(out.label + first_px_of(at, block, slots.of[largest & 0xffff])) : 0;
+    add_ring(at, block, slots, n_ring, zones, common_label, out);
+    store_inner(block, slots, *zones, out);
     __syncthreads();
     const uint32_t region = common_label - 1 - out.first_region;
     if (threadIdx.x || !largest || region >= out.n) return;
     uint64_t words[ZONE_WORDS];
-    make_zone(zones->common, 0, block, words);
+    make_zone(zones->common, block, words);
     add_zone(words, out.zones + region);
 }
 
-/* Blocks on a multiprocessor: ten, where it can run as many threads. */
-enum { BLOCKS = QFZ_SM_THREADS < 10 * WORDS ? QFZ_SM_THREADS / WORDS : 10 };
+/* Blocks on a multiprocessor: twelve, where it can run as many threads. */
+enum { BLOCKS = QFZ_SM_THREADS < 12 * WORDS ? QFZ_SM_THREADS / WORDS : 12 };
 
 static __global__ void __launch_bounds__(WORDS, BLOCKS)
     k_gather_zones(layout at, firsts_view firsts, const uint32_t *__restrict__ first_px,
@@ -200,16 +198,17 @@ static __global__ void __launch_bounds__(WORDS, BLOCKS)
     const uint32_t before =
         qfz_sum_before<WORDS>((uint32_t)__popc(starts), zones.sums[0], &all_starts);
     const word_view word = {y, thread % 2, starts, starts | ~valid, before - 1};
-    const zone_counts n = number_zones(at.runs + block.runs, n_runs, &zones);
-    for (uint32_t base = 0; base < n.zones; base += SLOTS) {
-        const uint32_t n_slots = min(n.zones - base, (uint32_t)SLOTS);
-        clear_slots(&zones, n_slots);
+    zone_slots slots = slots_of(&zones, n_runs);
+    const zone_counts n = number_zones(at.runs + block.runs, n_runs, slots.codes, &zones);
+    for (; slots.base < n.zones; slots.base += slots.most) {
+        slots.n = min(n.zones - slots.base, slots.most);
+        clear_slots(slots, &zones);
         __syncthreads();
-        add_runs(&zones, word, base);
+        add_runs(slots, word);
         __syncthreads();
-        find_largest(&zones, n.ring, base, n_slots);
+        find_largest(slots, n.ring, &zones);
         __syncthreads();
-        put_zones(at, block, &zones, n.ring, base, n_slots, out);
+        put_zones(at, block, slots, n.ring, &zones, out);
         __syncthreads();
     }
 }
