@@ -118,10 +118,10 @@ static __device__ __forceinline__ uint32_t lowest(uint32_t word)
     return word & (0u - word);
 }
 
-/* Which bit it is, the only one of a word. */
-static __device__ __forceinline__ uint32_t index_of(uint32_t bit)
+/* Which bit is the highest one of a word, which is not 0. */
+static __device__ __forceinline__ uint32_t index_of(uint32_t word)
 {
-    return (uint32_t)(QFZ_WARP - 1 - __clz((int)bit));
+    return (uint32_t)(QFZ_WARP - 1 - __clz((int)word));
 }
 
 /* Moves bits one pixel to the right, or left; the neighbouring word's end moves in. */

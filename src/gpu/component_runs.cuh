@@ -92,33 +92,40 @@ static __device__ __forceinline__ links_up links_of(const join_words<EIGHT> &joi
     return links;
 }
 
-/* The run above that a word's pixel, as a bit, is linked to, dx to its side. */
-static __device__ __forceinline__ uint32_t run_above(const run_words &runs, int word, uint32_t bit,
-                                                     int dx)
+/* A thread's word and the one above it: where runs start, and the last one that starts before. */
+struct word_pair {
+    uint32_t starts, last, up_starts, up_last;
+    uint32_t up_next; /* does one start at the first pixel behind the word above? */
+};
+
+template <bool EIGHT>
+static __device__ __forceinline__ word_pair pair_of(const run_words &runs, int word)
 {
-    const int up = word - 2;
-    const uint32_t till = (bit << (1 + dx)) - 1; /* all bits where that shifts out */
-    uint32_t run = runs.before[up] + (uint32_t)__popc(runs.starts[up] & till) - 1;
-    if (dx > 0 && bit >> (QFZ_WARP - 1)) run += runs.starts[up + 1] & 1;
-    return run;
+    const int up = word < 2 ? word : word - 2; /* the first row has no links */
+    return word_pair{runs.starts[word], runs.before[word] - 1, runs.starts[up], runs.before[up] - 1,
+                     EIGHT ? runs.starts[up + 1] & 1 : 0};
 }
 
-/* Takes a link of a pixel that has one: its other end. */
+/* The run that has a pixel, given as a bit. */
+static __device__ __forceinline__ uint32_t own_run(const word_pair &at, uint32_t bit)
+{
+    return at.last + (uint32_t)__popc(at.starts & (2 * bit - 1));
+}
+
+/* Takes a link of a pixel that has one: the run above it leads to. */
 template <bool EIGHT>
-static __device__ __forceinline__ uint32_t take_link(const run_words &runs, int word, uint32_t bit,
+static __device__ __forceinline__ uint32_t take_link(const word_pair &at, uint32_t bit,
                                                      links_up *links)
 {
-    int dx = 0;
-    if (!EIGHT || (links->above & bit)) {
-        links->above &= ~bit;
-    } else if (links->left & bit) {
-        links->left &= ~bit;
-        dx = -1;
-    } else {
-        links->right &= ~bit;
-        dx = 1;
-    }
-    return run_above(runs, word, bit, dx);
+    const uint32_t above = EIGHT ? links->above & bit : bit;
+    links->above &= ~bit;
+    if (!EIGHT) return at.up_last + (uint32_t)__popc(at.up_starts & (2 * above - 1));
+    const uint32_t left = links->left & bit & ~above, right = bit ^ above ^ left; /* one of three */
+    links->left &= ~left;
+    links->right &= ~right;
+    const uint32_t till = 2 * above + left + 4 * right - 1; /* all bits where that shifts out */
+    return at.up_last + (uint32_t)__popc(at.up_starts & till) +
+           (right >> (QFZ_WARP - 1) ? at.up_next : 0);
 }
 
 template <bool EIGHT> static __device__ __forceinline__ uint32_t linked(const links_up &links)
@@ -140,27 +147,27 @@ struct in_block {
 };
 
 /* Every run that starts in this word is its own component's first. */
-static __device__ __forceinline__ void begin_runs(const run_words &runs, int word, uint32_t *parent)
+static __device__ __forceinline__ void begin_runs(const word_pair &at, int word, uint32_t *parent)
 {
     const uint32_t first = in_block::MARK | RUN_ROOT | (uint32_t)(word * QFZ_WARP);
-    uint32_t *own = parent + runs.before[word];
-    for (uint32_t rest = runs.starts[word]; rest; rest &= rest - 1)
-        *own++ = first | index_of(lowest(rest));
+    uint32_t own = at.last + (uint32_t)__popc(at.starts);
+    for (uint32_t rest = at.starts, x; rest; rest ^= 1u << x) { /* from the last one on */
+        x = index_of(rest);
+        parent[own--] = first | x;
+    }
 }
 
 /* Hooks every run that starts in this word to the first run above that it is linked to, if any: no
  * other thread has this run, and so far nothing else is known of it.  The other links are left. */
 template <bool EIGHT>
-static __device__ __forceinline__ void hook_runs(const run_words &runs, int word, links_up *links,
+static __device__ __forceinline__ void hook_runs(const word_pair &at, links_up *links,
                                                  uint32_t *parent)
 {
-    const uint32_t starts = runs.starts[word];
-    uint32_t *const last = parent + runs.before[word] - 1;
-    uint32_t pixels = linked<EIGHT>(*links) & (0u - lowest(starts)); /* of such runs */
+    uint32_t pixels = linked<EIGHT>(*links) & (0u - lowest(at.starts)); /* of such runs */
     while (pixels) {
         const uint32_t bit = lowest(pixels);
-        last[__popc(starts & (2 * bit - 1))] = take_link<EIGHT>(runs, word, bit, links);
-        const uint32_t next = lowest(starts & (0u - 2 * bit)); /* 0: there is none */
+        parent[own_run(at, bit)] = take_link<EIGHT>(at, bit, links);
+        const uint32_t next = lowest(at.starts & (0u - 2 * bit)); /* 0: there is none */
         pixels &= 0u - next;
     }
 }
@@ -174,16 +181,14 @@ template <bool EIGHT> static __device__ __forceinline__ uint32_t count_links(con
 /* Joins what links lead to, evenly dealt out: n_links of this thread.  They pass through the memory
  * behind the runs' parents; those for which there is no room are left. */
 template <bool EIGHT>
-static __device__ __forceinline__ void deal_links(const run_words &runs, int word, uint32_t n_runs,
+static __device__ __forceinline__ void deal_links(const word_pair &at, uint32_t n_runs,
                                                   uint32_t n_links, links_up *links, uint32_t *sums,
                                                   uint32_t *parent)
 {
-    const uint32_t starts = runs.starts[word], last = runs.before[word] - 1;
     uint32_t total, i = n_runs + qfz_sum_before<WORDS>(n_links, sums, &total);
     for (uint32_t pixels; (pixels = linked<EIGHT>(*links)) != 0 && i < RUNS; i++) {
         const uint32_t bit = lowest(pixels);
-        const uint32_t above = take_link<EIGHT>(runs, word, bit, links);
-        parent[i] = (last + (uint32_t)__popc(starts & (2 * bit - 1))) << 16 | above;
+        parent[i] = own_run(at, bit) << 16 | take_link<EIGHT>(at, bit, links);
     }
     __syncthreads();
     const uint32_t end = min(n_runs + total, (uint32_t)RUNS);
@@ -192,14 +197,12 @@ static __device__ __forceinline__ void deal_links(const run_words &runs, int wor
 }
 
 template <bool EIGHT>
-static __device__ __forceinline__ void unite_runs(const run_words &runs, int word, links_up links,
+static __device__ __forceinline__ void unite_runs(const word_pair &at, links_up links,
                                                   uint32_t *parent)
 {
-    const uint32_t starts = runs.starts[word], last = runs.before[word] - 1;
     for (uint32_t pixels; (pixels = linked<EIGHT>(links)) != 0;) {
         const uint32_t bit = lowest(pixels);
-        const uint32_t above = take_link<EIGHT>(runs, word, bit, &links);
-        qfz_unite<in_block>(parent, last + (uint32_t)__popc(starts & (2 * bit - 1)), above);
+        qfz_unite<in_block>(parent, own_run(at, bit), take_link<EIGHT>(at, bit, &links));
     }
 }
 
@@ -226,14 +229,15 @@ static __device__ __forceinline__ void solve_runs(const run_words &runs, links_u
                                                   uint32_t n_runs, uint32_t *sums, uint32_t *parent)
 {
     const int word = (int)threadIdx.x;
-    begin_runs(runs, word, parent);
-    hook_runs<EIGHT>(runs, word, &links, parent);
+    const word_pair at = pair_of<EIGHT>(runs, word);
+    begin_runs(at, word, parent);
+    hook_runs<EIGHT>(at, &links, parent);
     __syncthreads();
     flatten_runs(n_runs, parent);
     const uint32_t n_links = count_links<EIGHT>(links);
     if (__syncthreads_or(n_links > FEW))
-        deal_links<EIGHT>(runs, word, n_runs, n_links, &links, sums, parent);
-    unite_runs<EIGHT>(runs, word, links, parent);
+        deal_links<EIGHT>(at, n_runs, n_links, &links, sums, parent);
+    unite_runs<EIGHT>(at, links, parent);
     __syncthreads();
     flatten_runs(n_runs, parent);
     __syncthreads();
