@@ -146,6 +146,19 @@ static __device__ __forceinline__ V since_start(V value, int distance, const JOI
     return value;
 }
 
+/* Of all lanes. */
+static __device__ __forceinline__ uint64_t warp_add(uint64_t value)
+{
+#pragma unroll
+    for (int lanes = QFZ_WARP / 2; lanes > 0; lanes /= 2)
+        value += __shfl_xor_sync(QFZ_ALL_LANES, value, lanes);
+    return value;
+}
+static __device__ __forceinline__ uint32_t warp_add(uint32_t value)
+{
+    return qfz_warp_add(value);
+}
+
 /* What is gathered at once. */
 enum { PLACE = 1, VALUES = 2 };
 
@@ -205,15 +218,26 @@ template <typename T, int WHAT> struct part {
         least = since_start(order, distance, [](uint32_t a, uint32_t b) { return min(a, b); });
         greatest = since_start(order, distance, [](uint32_t a, uint32_t b) { return max(a, b); });
     }
-};
 
-static __device__ __forceinline__ uint64_t warp_add(uint64_t value)
-{
-#pragma unroll
-    for (int lanes = QFZ_WARP / 2; lanes > 0; lanes /= 2)
-        value += __shfl_xor_sync(QFZ_ALL_LANES, value, lanes);
-    return value;
-}
+    /* Those of all lanes that have any: 32 values of one segment, or fewer.  All lanes call. */
+    __device__ __forceinline__ void set_values_of_all(T value, bool has)
+    {
+        typedef typename sums_of<sizeof(T)>::square square_type;
+        const uint32_t order = order_of(value);
+        const int64_t wide = has ? (int64_t)value : 0;
+        const uint64_t own = (uint64_t)(wide * wide);
+        if (sizeof(T) == 4) {
+            sum = warp_add((uint64_t)wide);
+            square[0] = warp_add(own & UINT32_MAX);
+            square[1] = warp_add(own >> 32);
+        } else {
+            sum = (uint64_t)(int64_t)(int32_t)warp_add((uint32_t)wide);
+            square[0] = warp_add((square_type)own);
+        }
+        least = qfz_warp_min(has ? order : UINT32_MAX);
+        greatest = qfz_warp_max(has ? order : 0);
+    }
+};
 
 /* All lanes' parts as one. */
 template <typename T, int WHAT>
@@ -403,21 +427,30 @@ static __global__ void __launch_bounds__(QFZ_WARP *WARPS)
         const row_bits row = bits[(int64_t)y * n_chunks + c];
         if (!row.valid) continue;
         const int64_t base = (int64_t)y * w + c * BITS;
+        const int lane = (int)threadIdx.x;
+        T value[2] = {};
+#pragma unroll
+        for (int i = 0; i < 2; i++)
+            if (WHAT & VALUES && row.valid >> (i * QFZ_WARP + lane) & 1)
+                value[i] = plane[base + i * QFZ_WARP + lane];
         uint32_t region[2];
         regions_of(row, (uint32_t)base, parent, region);
 #pragma unroll
         for (int i = 0; i < 2; i++) {
             const uint32_t valid = (uint32_t)(row.valid >> i * QFZ_WARP);
             const uint32_t joined = (uint32_t)(row.joined >> i * QFZ_WARP);
-            const int lane = (int)threadIdx.x;
+            const uint32_t starts = valid & (~joined | 1);
+            if (!valid) continue;
             const int distance = min(lane, qfz_start_distance(valid & ~joined, lane));
             const bool is_valid = valid >> lane & 1;
             const bool ends = is_valid && !(joined >> lane >> 1 & 1);
             const int32_t x = c * BITS + i * QFZ_WARP + lane;
             part<T, WHAT> some;
             some.set_place((uint32_t)(x - piece_x - distance), (uint32_t)distance + 1);
-            if (WHAT & VALUES)
-                some.set_values(is_valid ? plane[base + i * QFZ_WARP + lane] : (T)0, distance);
+            if (WHAT & VALUES && !(starts & (starts - 1)))
+                some.set_values_of_all(value[i], is_valid);
+            else if (WHAT & VALUES)
+                some.set_values(value[i], distance);
             best.take(room, y, piece_x, ends, region[i], some);
         }
     }
