@@ -111,6 +111,9 @@ struct roots_out {
     struct in_thread {
     };
 
+    __device__ __forceinline__ void ask(const layout &, const block_place &, in_thread *) const
+    {
+    }
     __device__ __forceinline__ void begin(const layout &, const block_place &, in_thread *) const
     {
     }
@@ -154,31 +157,41 @@ struct labels_out {
     firsts_view firsts;
     uint32_t *first_px, *spans, *n_regions;
 
+    /* What is asked for here, begin() waits for: other things can come meanwhile. */
+    __device__ __forceinline__ void ask(const layout &at, const block_place &block,
+                                        in_thread *own) const
+    {
+        const uint32_t word = threadIdx.x;
+        own->firsts = firsts.bits[(int64_t)blockIdx.x * WORDS + word];
+        own->region = firsts.before[row_of(at, block, word / 2)];
+#pragma unroll
+        for (uint32_t k = 0; k < RING_EACH; k++)
+            own->place[k] = at.ring[(int64_t)blockIdx.x * RING + k * WORDS + word];
+#pragma unroll
+        for (uint32_t k = 0; k < RING_EACH; k++) {
+            const uint32_t before = __shfl_up_sync(0xffffffffu, own->place[k], 1);
+            if (word % QFZ_WARP && own->place[k] == before) own->place[k] = NO_PLACE;
+            if (own->place[k] != NO_PLACE)
+                own->label[k] = ring_root(at, px_of(at, block, own->place[k])); /* as yet */
+        }
+    }
+
     __device__ __forceinline__ void begin(const layout &at, const block_place &block,
                                           in_thread *own) const
     {
         const uint32_t word = threadIdx.x;
-        uint32_t px[RING_EACH], root[RING_EACH];
-#pragma unroll
-        for (uint32_t k = 0; k < RING_EACH; k++) {
-            own->place[k] = at.ring[(int64_t)blockIdx.x * RING + k * WORDS + word];
-            const uint32_t before = __shfl_up_sync(0xffffffffu, own->place[k], 1);
-            if (word % QFZ_WARP && own->place[k] == before) own->place[k] = NO_PLACE;
-            px[k] = px_of(at, block, own->place[k]);
-            root[k] = own->place[k] != NO_PLACE ? ring_root(at, px[k]) : 0;
-        }
-        own->firsts = firsts.bits[(int64_t)blockIdx.x * WORDS + word];
         const uint32_t left = __shfl_up_sync(0xffffffffu, (uint32_t)__popc(own->firsts), 1);
-        own->region = firsts.before[row_of(at, block, word / 2)] + (word % 2 ? left : 0);
+        if (word % 2) own->region += left;
 #pragma unroll
         for (uint32_t k = 0; k < RING_EACH; k++) {
             if (own->place[k] == NO_PLACE) continue;
-            const uint32_t y = root[k] / (uint32_t)at.w, x = root[k] % (uint32_t)at.w;
+            const uint32_t root = own->label[k];
+            const uint32_t y = root / (uint32_t)at.w, x = root % (uint32_t)at.w;
             const uint32_t region =
                 region_of(at, firsts, y / SIDE * (uint32_t)at.blocks_w + x / SIDE,
                           y % SIDE * SIDE + x % SIDE);
             own->label[k] = region + 1;
-            if (root[k] != px[k]) continue;
+            if (root != px_of(at, block, own->place[k])) continue;
             own->place[k] = NO_PLACE;
             atomicOr(spans + region / 32, 1u << region % 32);
         }
@@ -193,10 +206,11 @@ struct labels_out {
         uint32_t region = own.region, roots = 0;
         for (uint32_t k = 0; k * WORDS + word < n_runs; k++)
             roots |= (runs->label[k * WORDS + word] & RUN_ROOT ? 1u : 0) << k;
+        const uint32_t starts = runs->starts[word], last = runs->before[word] - 1;
         __syncthreads(); /* codes of roots have been read */
         for (uint32_t rest = own.firsts; rest; rest &= rest - 1, region++) {
             const int x = __ffs((int)rest) - 1;
-            runs->label[run_at(*runs, word, x)] = region + 1;
+            runs->label[last + (uint32_t)__popc(starts & up_to(x))] = region + 1;
             first_px[region] = px_of(at, block, word * QFZ_WARP + (uint32_t)x);
         }
 #pragma unroll
@@ -210,14 +224,12 @@ struct labels_out {
     }
 };
 
-/* Labels of all runs of a block: those of roots, then the others'. */
+/* Labels of all runs of a block out of their codes: those of roots, then the others'. */
 template <typename OUT>
 static __device__ __forceinline__ void
 label_runs(const layout &at, const block_place &block, uint32_t n_runs, const OUT &out,
            const typename OUT::in_thread &own, block_runs *runs)
 {
-    load_codes(at.runs + block.runs, n_runs, runs);
-    __syncthreads();
     uint32_t roots = out.label_roots(at, block, n_runs, own, runs); /* bit k: the thread's k-th */
     __syncthreads();
     for (uint32_t run = threadIdx.x; run < n_runs; run += WORDS, roots >>= 1)
@@ -271,12 +283,16 @@ static __global__ void __launch_bounds__(WORDS)
     typename OUT::in_thread own;
     const block_place block = place_of(at, blockIdx.x);
     const int word = (int)threadIdx.x;
-    out.begin(at, block, &own);
+    const uint32_t n_runs = at.n_runs[blockIdx.x];
     runs.starts[word] = at.starts[(int64_t)blockIdx.x * WORDS + word];
     runs.valid[word] = at.valid[(int64_t)blockIdx.x * WORDS + word];
-    uint32_t n_runs;
+    out.ask(at, block, &own);
+    load_codes(at.runs + block.runs, n_runs, &runs);
+    out.begin(at, block, &own);
+    uint32_t all_starts;
     runs.before[word] =
-        qfz_sum_before<WORDS>((uint32_t)__popc(runs.starts[word]), runs.sums, &n_runs);
+        qfz_sum_before<WORDS>((uint32_t)__popc(runs.starts[word]), runs.sums, &all_starts);
+    __syncthreads();
     label_runs(at, block, n_runs, out, own, &runs);
     if (aligned)
         write_fours<OUT>(at, block, runs, d_px);
