@@ -11,49 +11,83 @@
 
 /* ---- First pixels of regions ----------------------------------------------------------------- */
 
-/* Hooks what is on a block's ring to its root, so that nobody has far to go from there.  A thread
- * has some places of the ring, so that their parents are waited for together.  Roots are settled:
- * where they are wanted, the block's are added to its first pixels, of which a thread has a row. */
-enum { PLACES = 4, RING_LANES = RING / PLACES };
-static_assert((int)RING_LANES == (int)SIDE, "a thread has a row");
+/* Hooks what is on a block's ring to its root, so that nobody has far to go from there.  A warp has
+ * a block, a thread some places of its ring, whose parents are waited for together.  Roots are
+ * settled: where they are wanted, the block's are added to its first pixels, of which a thread has
+ * some rows. */
+enum { PLACES = RING / QFZ_WARP, ROWS = SIDE / QFZ_WARP, FLATTEN_WARPS = 4 };
+static_assert((int)PLACES == 8 && (int)ROWS == 2, "16 bytes of places and of rows a thread");
+
+/* px[k], if it is not QFZ_NONE, gets its root as parent; in return: is it one? */
+static __device__ __forceinline__ uint32_t flatten_places(uint32_t *parent,
+                                                          const uint32_t px[PLACES])
+{
+    uint32_t up[PLACES], top[PLACES], open = 0, roots = 0, moved = 0;
+#pragma unroll
+    for (int k = 0; k < PLACES; k++)
+        up[k] = px[k] == QFZ_NONE ? QFZ_NONE : qfz_peek(parent + px[k]);
+#pragma unroll
+    for (int k = 0; k < PLACES; k++) {
+        if (px[k] == QFZ_NONE) continue;
+        (up[k] == px[k] ? roots : open) |= 1u << k;
+    }
+    while (open) { /* parents are lower each time */
+#pragma unroll
+        for (int k = 0; k < PLACES; k++)
+            if (open >> k & 1) top[k] = qfz_peek(parent + up[k]);
+#pragma unroll
+        for (int k = 0; k < PLACES; k++) {
+            if (!(open >> k & 1)) continue;
+            if (top[k] == up[k])
+                open ^= 1u << k;
+            else
+                moved |= 1u << k;
+            up[k] = top[k];
+        }
+    }
+#pragma unroll
+    for (int k = 0; k < PLACES; k++)
+        if (moved >> k & 1) qfz_in_global::write(parent + px[k], up[k]);
+    return roots;
+}
 
 template <bool FIRSTS>
-static __global__ void __launch_bounds__(RING_LANES)
+static __global__ void __launch_bounds__(FLATTEN_WARPS *QFZ_WARP)
     k_flatten_ring(layout at, firsts_view firsts, uint32_t *counts)
 {
-    __shared__ uint32_t on_ring[WORDS]; /* first pixels */
-    const uint32_t i = threadIdx.x;
-    const int64_t at_row = (int64_t)blockIdx.x * RING_LANES + i;
-    const ushort4 four = reinterpret_cast<const ushort4 *>(at.ring)[at_row];
-    uint2 *const bits = reinterpret_cast<uint2 *>(firsts.bits) + at_row;
-    const uint2 inner = FIRSTS ? *bits : make_uint2(0, 0); /* waited for at the end */
-    const uint32_t place[PLACES] = {four.x, four.y, four.z, four.w};
-    const block_place block = place_of(at, blockIdx.x);
-    uint32_t before = __shfl_up_sync(0xffffffffu, place[PLACES - 1], 1);
-    uint32_t px[PLACES], up[PLACES];
-    if (i % QFZ_WARP == 0) before = NO_PLACE;
-    if (FIRSTS) on_ring[2 * i] = on_ring[2 * i + 1] = 0;
-    if (FIRSTS) __syncthreads();
+    __shared__ uint32_t on_ring[FLATTEN_WARPS][WORDS]; /* first pixels */
+    const uint32_t lane = threadIdx.x % QFZ_WARP, warp = threadIdx.x / QFZ_WARP;
+    const uint32_t number = blockIdx.x * FLATTEN_WARPS + warp;
+    if (number >= (uint32_t)at.n_blocks) return; /* the whole warp */
+    const block_place block = place_of(at, number);
+    const uint4 eight = reinterpret_cast<const uint4 *>(at.ring)[number * QFZ_WARP + lane];
+    uint4 *const bits = reinterpret_cast<uint4 *>(firsts.bits) + number * QFZ_WARP + lane;
+    const uint4 inner = FIRSTS ? *bits : make_uint4(0, 0, 0, 0); /* waited for at the end */
+    const uint32_t two[PLACES / 2] = {eight.x, eight.y, eight.z, eight.w};
+    uint32_t before = __shfl_up_sync(0xffffffffu, eight.w >> 16, 1), px[PLACES];
+    if (lane == 0) before = NO_PLACE;
 #pragma unroll
     for (int k = 0; k < PLACES; k++) {
-        px[k] = place[k] == NO_PLACE || place[k] == before ? QFZ_NONE : px_of(at, block, place[k]);
-        up[k] = px[k] == QFZ_NONE ? QFZ_NONE : qfz_peek(at.parent + px[k]);
-        before = place[k];
+        const uint32_t place = two[k / 2] >> k % 2 * 16 & 0xffff;
+        px[k] = place == NO_PLACE || place == before ? QFZ_NONE : px_of(at, block, place);
+        before = place;
     }
-#pragma unroll
-    for (int k = 0; k < PLACES; k++) {
-        if (FIRSTS && up[k] == px[k] && px[k] != QFZ_NONE)
-            atomicOr(on_ring + place[k] / QFZ_WARP, 1u << place[k] % QFZ_WARP);
-        if (up[k] == px[k]) continue;
-        const uint32_t top = qfz_find<qfz_in_global>(at.parent, up[k]);
-        if (top != up[k]) qfz_in_global::write(at.parent + px[k], top);
-    }
+    const uint32_t roots = flatten_places(at.parent, px);
     if (!FIRSTS) return;
-    __syncthreads();
-    const uint2 all = make_uint2(inner.x | on_ring[2 * i], inner.y | on_ring[2 * i + 1]);
+    uint4 *const mine = reinterpret_cast<uint4 *>(on_ring[warp]) + lane;
+    *mine = inner;
+    __syncwarp();
+#pragma unroll
+    for (int k = 0; k < PLACES; k++) {
+        const uint32_t place = two[k / 2] >> k % 2 * 16 & 0xffff;
+        if (roots >> k & 1) atomicOr(on_ring[warp] + place / QFZ_WARP, 1u << place % QFZ_WARP);
+    }
+    __syncwarp();
+    const uint4 all = *mine;
     *bits = all;
-    counts[row_of(at, block, i)] = (uint32_t)(__popc(all.x) + __popc(all.y));
-    if (blockIdx.x == 0 && i == 0) counts[firsts.n] = 0;
+    counts[row_of(at, block, ROWS * lane)] = (uint32_t)(__popc(all.x) + __popc(all.y));
+    counts[row_of(at, block, ROWS * lane + 1)] = (uint32_t)(__popc(all.z) + __popc(all.w));
+    if (number == 0 && lane == 0) counts[firsts.n] = 0;
 }
 
 /* The region of which a block's pixel is the first. */
@@ -310,10 +344,17 @@ static qfz_status write_px(qfz_gpu *gpu, const layout &at, const OUT &out, uint3
                       aligned, out, d_px);
 }
 
+template <bool FIRSTS>
+static qfz_status flatten_ring(qfz_gpu *gpu, const layout &at, const firsts_view &firsts,
+                               uint32_t *d_counts)
+{
+    return qfz_launch(gpu, k_flatten_ring<FIRSTS>, dim3(qfz_blocks(at.n_blocks, FLATTEN_WARPS)),
+                      dim3(FLATTEN_WARPS * QFZ_WARP), 0, at, firsts, d_counts);
+}
+
 static qfz_status write_roots(qfz_gpu *gpu, const layout &at, uint32_t *d_root)
 {
-    QFZ_TRY(qfz_launch(gpu, k_flatten_ring<false>, dim3((unsigned)at.n_blocks), dim3(RING_LANES), 0,
-                       at, firsts_view{}, (uint32_t *)NULL));
+    QFZ_TRY(flatten_ring<false>(gpu, at, firsts_view{}, NULL));
     return write_px(gpu, at, roots_out{}, d_root);
 }
 
@@ -414,8 +455,7 @@ qfz_status qfz_gpu_components_number(qfz_gpu *gpu, const qfz_gpu_image *image, c
     QFZ_TRY(link_image(gpu, image, rule, d_joins, &at));
     QFZ_TRY_CUDA(gpu->err,
                  cudaMemsetAsync(regions->d_spans, 0, span_words * sizeof(uint32_t), gpu->stream));
-    QFZ_TRY(qfz_launch(gpu, k_flatten_ring<true>, dim3((unsigned)at.n_blocks), dim3(RING_LANES), 0,
-                       at, firsts, d_counts));
+    QFZ_TRY(flatten_ring<true>(gpu, at, firsts, d_counts));
     QFZ_TRY(qfz_gpu_scan(gpu, scan, d_counts, firsts.before, firsts.n + 1));
     return write_px(gpu, at, out, regions->d_label);
 }
