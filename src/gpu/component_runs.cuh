@@ -219,9 +219,18 @@ static __device__ __forceinline__ void flatten_runs(uint32_t n_runs, uint32_t *p
     }
 }
 
-/* parent[run] = the run's code, for all runs of the block: those that are not the first of their
- * component have its number.  Where a thread has more than FEW links left, a warp would wait for
- * it, and links are dealt out. */
+/* The root of a run that is not one, and of others their code: nothing is joined any more. */
+static __device__ __forceinline__ uint32_t settled_code(const uint32_t *parent, uint32_t run)
+{
+    uint32_t code = parent[run];
+    if (code & in_block::MARK) return code & ~in_block::MARK;
+    for (uint32_t up; !((up = parent[code]) & in_block::MARK);)
+        code = up;
+    return code;
+}
+
+/* All runs of the block find their component's first, and that its code, in parent.  Where a thread
+ * has more than FEW links left, a warp would wait for it, and links are dealt out. */
 enum { FEW = 3 };
 
 template <bool EIGHT>
@@ -238,8 +247,6 @@ static __device__ __forceinline__ void solve_runs(const run_words &runs, links_u
     if (__syncthreads_or(n_links > FEW))
         deal_links<EIGHT>(at, n_runs, n_links, &links, sums, parent);
     unite_runs<EIGHT>(at, links, parent);
-    __syncthreads();
-    flatten_runs(n_runs, parent);
     __syncthreads();
 }
 
@@ -263,11 +270,9 @@ static __device__ __forceinline__ void tell_ring(const layout &at, const block_p
         if (leaves & 1) {
             /* marks may come meanwhile, nothing else changes */
             uint32_t run = run_at(words->runs, word, x % QFZ_WARP);
-            uint32_t code = qfz_in_shared::read(parent + run);
-            if (!(code & RUN_ROOT)) {
+            uint32_t code;
+            while (!((code = in_block::read(parent + run)) & in_block::MARK))
                 run = code;
-                code = qfz_in_shared::read(parent + run);
-            }
             place = code & RUN_NUMBER;
             if (!(code & RUN_ON_RING) &&
                 !(atomicOr(parent + run, (uint32_t)RUN_ON_RING) & RUN_ON_RING)) {
