@@ -192,30 +192,36 @@ static __device__ __forceinline__ void deal_links(const word_pair &at, uint32_t 
     }
     __syncthreads();
     const uint32_t end = min(n_runs + total, (uint32_t)RUNS);
-    for (i = n_runs + threadIdx.x; i < end; i += WORDS)
-        qfz_unite<in_block>(parent, parent[i] >> 16, parent[i] & 0xffff);
+    const uint32_t lane = threadIdx.x % QFZ_WARP;
+    for (i = n_runs + threadIdx.x; i - lane < end; i += WORDS) {
+        if (i < end) qfz_unite<in_block>(parent, parent[i] >> 16, parent[i] & 0xffff);
+        __syncwarp();
+    }
 }
 
 template <bool EIGHT>
 static __device__ __forceinline__ void unite_runs(const word_pair &at, links_up links,
                                                   uint32_t *parent)
 {
-    for (uint32_t pixels; (pixels = linked<EIGHT>(links)) != 0;) {
+    for (uint32_t pixels; __any_sync(0xffffffffu, (pixels = linked<EIGHT>(links)) != 0);) {
         const uint32_t bit = lowest(pixels);
+        if (!pixels) continue;
         qfz_unite<in_block>(parent, own_run(at, bit), take_link<EIGHT>(at, bit, &links));
     }
 }
 
-/* Hooks all runs to their roots.  What all do at once halves all paths with each step. */
+/* Hooks all runs to their roots.  What all do at once halves all paths with each step.  Loops like
+ * this end each turn with all lanes of a warp: they would go on one by one otherwise. */
 static __device__ __forceinline__ void flatten_runs(uint32_t n_runs, uint32_t *parent)
 {
-    for (uint32_t run = threadIdx.x; run < n_runs; run += WORDS) {
-        uint32_t up = in_block::read(parent + run), top;
-        if (up & in_block::MARK) continue;
-        while (!((top = in_block::read(parent + up)) & in_block::MARK)) {
+    const uint32_t lane = threadIdx.x % QFZ_WARP;
+    for (uint32_t run = threadIdx.x; run - lane < n_runs; run += WORDS) {
+        uint32_t up = run < n_runs ? in_block::read(parent + run) : (uint32_t)in_block::MARK, top;
+        while (!(up & in_block::MARK) && !((top = in_block::read(parent + up)) & in_block::MARK)) {
             in_block::write(parent + run, top);
             up = top;
         }
+        __syncwarp();
     }
 }
 

@@ -33,10 +33,12 @@ static __global__ void __launch_bounds__(WORDS) k_link_block(SOURCE source, layo
     if (at.inner)
         at.inner[(int64_t)blockIdx.x * WORDS + word] = inner_firsts(words.runs, words.parent);
     uint32_t *const runs = reinterpret_cast<uint32_t *>(at.runs + block.runs);
-    for (uint32_t i = threadIdx.x; i < (n_runs + 7) / 8 * 4; i += WORDS) {
+    const uint32_t n_pairs = (n_runs + 7) / 8 * 4, lane = threadIdx.x % QFZ_WARP;
+    for (uint32_t i = threadIdx.x; i - lane < n_pairs; i += WORDS) {
         const uint32_t low = 2 * i < n_runs ? settled_code(words.parent, 2 * i) : 0;
         const uint32_t high = 2 * i + 1 < n_runs ? settled_code(words.parent, 2 * i + 1) : 0;
-        runs[i] = low | high << 16;
+        if (i < n_pairs) runs[i] = low | high << 16;
+        __syncwarp();
     }
 }
 
