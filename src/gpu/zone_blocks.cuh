@@ -28,15 +28,16 @@ static_assert((int)SIDE * SIDE < 1 << COUNT_BITS &&
 /* Components are numbered by first run.  Codes of runs take as much of the pool as there are, and
  * slots of components the rest: noise at its worst has some 550 components and 850 runs in a block,
  * for which there is room in one of twelve blocks of a multiprocessor of 228 KiB. */
-enum { POOL_WORDS = 4268, SLOT_WORDS = sizeof(zone_sums) / sizeof(uint32_t), NO_SLOT = 0xffff };
+enum { POOL_WORDS = 3884, SLOT_WORDS = sizeof(zone_sums) / sizeof(uint32_t), NO_SLOT = 0xffff };
 struct block_zones {
     alignas(16) uint32_t pool[POOL_WORDS];
     uint32_t firsts[WORDS]; /* first pixels of regions */
     uint32_t before[SIDE];  /* how many of the image's come before those of a row */
     uint32_t sums[2][WORDS / QFZ_WARP];
-    uint16_t ring[RING]; /* numbers of components with RUN_ON_RING */
-    uint32_t largest;    /* of them: pixels, then, in 16 bits, its slot; 0: there is none */
-    zone_sums common;    /* components of the largest one's zone */
+    uint32_t ring[RING]; /* components with RUN_ON_RING: numbers, and, above 16 bits, places */
+    uint32_t ring_label[RING]; /* of their zones */
+    uint32_t largest; /* of them: pixels, then, in 16 bits, its index here; 0: there is none */
+    zone_sums common; /* components of the largest one's zone */
 };
 
 /* Codes, of first runs with the component's number for their place; and the slots of the components
@@ -95,12 +96,13 @@ static_assert((int)RUN_ROOT == 1 << 15 && (int)RUN_ON_RING == 1 << 14, "bits of 
 /* Those of them that are first runs get their components' numbers, from `number` on; those on the
  * ring are listed from place `at` on. */
 static __device__ __forceinline__ void number_eight(const eight_codes &codes, uint32_t number,
-                                                    uint32_t at, uint16_t *code, uint16_t *ring)
+                                                    uint32_t at, uint16_t *code, uint32_t *ring)
 {
     for (uint32_t rest = codes.roots; rest; rest &= rest - 1, number++) {
         const uint32_t run = codes.first + (uint32_t)__ffs((int)rest) - 1;
-        code[run] = (uint16_t)((code[run] & ~RUN_NUMBER) | number);
-        if (codes.on_ring & rest & (0u - rest)) ring[at++] = (uint16_t)number;
+        const uint32_t own = code[run];
+        code[run] = (uint16_t)((own & ~(uint32_t)RUN_NUMBER) | number);
+        if (codes.on_ring & rest & (0u - rest)) ring[at++] = number | (own & RUN_NUMBER) << 16;
     }
 }
 
@@ -110,9 +112,11 @@ struct zone_counts {
 
 /* Loads the codes of the block's runs and numbers the components.  A thread has twice eight codes
  * at a time, the second ones behind the first ones of all threads; one sum is of both and of those
- * on the ring, which are fewer than 2^FIELD. */
+ * on the ring, which are fewer than 2^FIELD.  Another one is of the runs that start in a thread's
+ * word: *n_starts becomes how many do in earlier words. */
 static __device__ __forceinline__ zone_counts number_zones(const uint16_t *codes, uint32_t n_runs,
-                                                           uint16_t *to, block_zones *zones)
+                                                           uint16_t *to, block_zones *zones,
+                                                           uint32_t *n_starts)
 {
     enum { EIGHTS = 8 * WORDS, FIELD = 11, MASK = (1 << FIELD) - 1 };
     static_assert(EIGHTS < 1 << FIELD && (int)RING < 1 << (32 - 2 * FIELD), "counts fit");
@@ -122,18 +126,19 @@ static __device__ __forceinline__ zone_counts number_zones(const uint16_t *codes
         const eight_codes low = load_eight(codes, first, n_runs, to);
         const eight_codes high = load_eight(codes, first + EIGHTS, n_runs, to);
         const uint32_t ring_low = (uint32_t)__popc(low.on_ring);
-        const uint32_t counts = (uint32_t)__popc(low.roots) |
-                                (uint32_t)__popc(high.roots) << FIELD |
-                                (ring_low + (uint32_t)__popc(high.on_ring)) << 2 * FIELD;
-        uint32_t all;
+        uint32_t before[2] = {(uint32_t)__popc(low.roots) | (uint32_t)__popc(high.roots) << FIELD |
+                                  (ring_low + (uint32_t)__popc(high.on_ring)) << 2 * FIELD,
+                              *n_starts},
+                 all[2];
         if (from) __syncthreads(); /* sums are free again */
-        const uint32_t before = qfz_sum_before<WORDS>(counts, zones->sums[1], &all);
-        const uint32_t at = n.ring + (before >> 2 * FIELD);
-        number_eight(low, n.zones + (before & MASK), at, to, zones->ring);
-        n.zones += all & MASK;
-        number_eight(high, n.zones + (before >> FIELD & MASK), at + ring_low, to, zones->ring);
-        n.zones += all >> FIELD & MASK;
-        n.ring += all >> 2 * FIELD;
+        qfz_sums_before<WORDS>(before, zones->sums, all);
+        if (from == 0) *n_starts = before[1];
+        const uint32_t at = n.ring + (before[0] >> 2 * FIELD);
+        number_eight(low, n.zones + (before[0] & MASK), at, to, zones->ring);
+        n.zones += all[0] & MASK;
+        number_eight(high, n.zones + (before[0] >> FIELD & MASK), at + ring_low, to, zones->ring);
+        n.zones += all[0] >> FIELD & MASK;
+        n.ring += all[0] >> 2 * FIELD;
     }
     return n;
 }

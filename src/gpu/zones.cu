@@ -45,13 +45,13 @@ static __device__ __forceinline__ void add_to(uint64_t *word, uint64_t more)
     atomicAdd(reinterpret_cast<unsigned long long *>(word), (unsigned long long)more);
 }
 
+/* there: what the zone's first words may already be; most parts of a large one do not widen it, and
+ * what was read long ago tells too. */
 static __device__ __forceinline__ void add_zone(const uint64_t words[ZONE_WORDS],
-                                                qfz_gpu_zone *zone)
+                                                const uint4 &there, qfz_gpu_zone *zone)
 {
     const uint32_t x0 = (uint32_t)(words[0] >> 32);
     const uint32_t y1 = (uint32_t)words[1], x1 = (uint32_t)(words[1] >> 32);
-    /* most parts do not widen a zone: a look tells, a stale one too */
-    const uint4 there = __ldcg(reinterpret_cast<const uint4 *>(zone));
     atomicAdd(&zone->pixels, (uint32_t)words[0]);
     add_to(&zone->sum_y, words[2]);
     add_to(&zone->sum_x, words[3]);
@@ -72,25 +72,37 @@ static __device__ __forceinline__ void make_zone(const zone_sums &of, const bloc
     words[3] = (uint64_t)n * x + (of.sum_x & SUM_X_MASK);
 }
 
-/* Finds the largest of the components that may go on in other blocks: much of the rest of the ring
- * is often of its zone, and so is that of other blocks. */
-static __device__ __forceinline__ void find_largest(const zone_slots &slots, uint32_t n_ring,
+/* A thread's index among the listed components, the first of some, WORDS apart: the last warps have
+ * fewer of the others. */
+static __device__ __forceinline__ uint32_t ring_index()
+{
+    return WORDS - 1 - threadIdx.x;
+}
+
+static __device__ __forceinline__ uint32_t ring_label(const layout &at, const block_place &block,
+                                                      const block_zones &zones, uint32_t i,
+                                                      const zones_out &out)
+{
+    return __ldg(out.label + px_of(at, block, zones.ring[i] >> 16));
+}
+
+/* Tells the labels of the listed components, of which the first one's is known, and finds the
+ * largest of those that have slots: much of the rest of the ring is often of its zone, and so is
+ * that of other blocks. */
+static __device__ __forceinline__ void find_largest(const layout &at, const block_place &block,
+                                                    const zone_slots &slots, uint32_t n_ring,
+                                                    uint32_t first_label, const zones_out &out,
                                                     block_zones *zones)
 {
     uint32_t largest = 0;
-    for (uint32_t i = threadIdx.x; i < n_ring; i += WORDS) {
-        const uint32_t slot = zones->ring[i] - slots.base;
+    for (uint32_t i = ring_index(); i < n_ring; i += WORDS) {
+        const uint32_t slot = (zones->ring[i] & 0xffff) - slots.base;
+        zones->ring_label[i] = i < WORDS ? first_label : ring_label(at, block, *zones, i, out);
         if (slot >= slots.n) continue;
-        largest = max(largest, (slots.of[slot].count_y & COUNT_MASK) << 16 | slot);
+        largest = max(largest, (slots.of[slot].count_y & COUNT_MASK) << 16 | i);
     }
     largest = qfz_warp_max(largest);
     if (largest && threadIdx.x % QFZ_WARP == 0) atomicMax(&zones->largest, largest);
-}
-
-static __device__ __forceinline__ uint32_t first_px_of(const layout &at, const block_place &block,
-                                                       const zone_sums &of)
-{
-    return px_of(at, block, first_of(of) & RUN_NUMBER);
 }
 
 /* A component as a part of the common zone. */
@@ -104,27 +116,23 @@ static __device__ __forceinline__ void join_common(const zone_sums &of, zone_sum
 }
 
 /* Adds the listed components to their zones; those of the common zone are put together before. */
-static __device__ __forceinline__ void add_ring(const layout &at, const block_place &block,
-                                                const zone_slots &slots, uint32_t n_ring,
-                                                block_zones *zones, uint32_t common_label,
-                                                const zones_out &out)
+static __device__ __forceinline__ void add_ring(const block_place &block, const zone_slots &slots,
+                                                uint32_t n_ring, uint32_t common_label,
+                                                const zones_out &out, block_zones *zones)
 {
-    /* the last warps have fewer of the others */
-    const uint32_t thread = WORDS - 1 - threadIdx.x;
-    if (thread / QFZ_WARP * QFZ_WARP >= n_ring) return; /* the whole warp */
+    if (ring_index() / QFZ_WARP * QFZ_WARP >= n_ring) return; /* the whole warp */
     zone_sums common = {};
-    for (uint32_t i = thread; i < n_ring; i += WORDS) {
-        const uint32_t slot = zones->ring[i] - slots.base;
+    for (uint32_t i = ring_index(); i < n_ring; i += WORDS) {
+        const uint32_t slot = (zones->ring[i] & 0xffff) - slots.base;
         if (slot >= slots.n) continue;
         const zone_sums &own = slots.of[slot];
-        const uint32_t label = __ldg(out.label + first_px_of(at, block, own));
-        const uint32_t region = label - 1 - out.first_region;
+        const uint32_t label = zones->ring_label[i], region = label - 1 - out.first_region;
         if (label == common_label) {
             join_common(own, &common);
         } else if (region < out.n) {
             uint64_t words[ZONE_WORDS];
             make_zone(own, block, words);
-            add_zone(words, out.zones + region);
+            add_zone(words, make_uint4(0, 0, 0, 0), out.zones + region);
         }
     }
     __syncwarp();
@@ -160,21 +168,23 @@ static __device__ __forceinline__ void store_inner(const block_place &block,
 }
 
 /* Hands out the components that have slots. */
-static __device__ __forceinline__ void put_zones(const layout &at, const block_place &block,
-                                                 const zone_slots &slots, uint32_t n_ring,
-                                                 block_zones *zones, const zones_out &out)
+static __device__ __forceinline__ void put_zones(const block_place &block, const zone_slots &slots,
+                                                 uint32_t n_ring, const zones_out &out,
+                                                 block_zones *zones)
 {
     const uint32_t largest = zones->largest;
-    const uint32_t common_label =
-        largest ? __ldg(out.label + first_px_of(at, block, slots.of[largest & 0xffff])) : 0;
-    add_ring(at, block, slots, n_ring, zones, common_label, out);
+    const uint32_t common_label = largest ? zones->ring_label[largest & 0xffff] : 0;
+    const uint32_t region = common_label - 1 - out.first_region;
+    const bool adds = threadIdx.x == 0 && largest && region < out.n;
+    const uint4 there = adds ? __ldcg(reinterpret_cast<const uint4 *>(out.zones + region))
+                             : make_uint4(0, 0, 0, 0); /* waited for at the end */
+    add_ring(block, slots, n_ring, common_label, out, zones);
     store_inner(block, slots, *zones, out);
     __syncthreads();
-    const uint32_t region = common_label - 1 - out.first_region;
-    if (threadIdx.x || !largest || region >= out.n) return;
+    if (!adds) return;
     uint64_t words[ZONE_WORDS];
     make_zone(zones->common, block, words);
-    add_zone(words, out.zones + region);
+    add_zone(words, there, out.zones + region);
 }
 
 /* Blocks on a multiprocessor: twelve, where it can run as many threads. */
@@ -194,21 +204,21 @@ static __global__ void __launch_bounds__(WORDS, BLOCKS)
     const uint32_t n_runs = at.n_runs[blockIdx.x], starts = at.starts[i], valid = at.valid[i];
     zones.firsts[thread] = firsts.bits[i];
     if (thread % 2 == 0) zones.before[y] = firsts.before[row_of(at, block, y)];
-    uint32_t all_starts;
-    const uint32_t before =
-        qfz_sum_before<WORDS>((uint32_t)__popc(starts), zones.sums[0], &all_starts);
-    const word_view word = {y, thread % 2, starts, starts | ~valid, before - 1};
     zone_slots slots = slots_of(&zones, n_runs);
-    const zone_counts n = number_zones(at.runs + block.runs, n_runs, slots.codes, &zones);
+    uint32_t before = (uint32_t)__popc(starts), first_label = 0;
+    const zone_counts n = number_zones(at.runs + block.runs, n_runs, slots.codes, &zones, &before);
+    const word_view word = {y, thread % 2, starts, starts | ~valid, before - 1};
     for (; slots.base < n.zones; slots.base += slots.most) {
         slots.n = min(n.zones - slots.base, slots.most);
         clear_slots(slots, &zones);
         __syncthreads();
+        if (slots.base == 0 && ring_index() < n.ring) /* waited for after adding up */
+            first_label = ring_label(at, block, zones, ring_index(), out);
         add_runs(slots, word);
         __syncthreads();
-        find_largest(slots, n.ring, &zones);
+        find_largest(at, block, slots, n.ring, first_label, out, &zones);
         __syncthreads();
-        put_zones(at, block, slots, n.ring, &zones, out);
+        put_zones(block, slots, n.ring, out, &zones);
         __syncthreads();
     }
 }
