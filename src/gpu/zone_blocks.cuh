@@ -81,11 +81,17 @@ struct eight_codes {
     uint32_t roots, on_ring; /* which of them are; a bit each */
 };
 
-static __device__ __forceinline__ eight_codes load_eight(const uint16_t *codes, uint32_t first,
+static __device__ __forceinline__ uint4 load_eight(const uint16_t *codes, uint32_t first,
+                                                   uint32_t n_runs)
+{
+    return first < n_runs ? __ldg(reinterpret_cast<const uint4 *>(codes + first))
+                          : make_uint4(0, 0, 0, 0);
+}
+
+static __device__ __forceinline__ eight_codes keep_eight(const uint4 &eight, uint32_t first,
                                                          uint32_t n_runs, uint16_t *to)
 {
     if (first >= n_runs) return eight_codes{first, 0, 0};
-    const uint4 eight = __ldg(reinterpret_cast<const uint4 *>(codes + first));
     const uint32_t there = n_runs - first < 8 ? (1u << (n_runs - first)) - 1 : 0xff;
     const uint32_t roots = there & bits_of_codes(eight, 15);
     *reinterpret_cast<uint4 *>(to + first) = eight;
@@ -123,8 +129,10 @@ static __device__ __forceinline__ zone_counts number_zones(const uint16_t *codes
     zone_counts n = {0, 0};
     for (uint32_t from = 0; from < n_runs; from += 2 * EIGHTS) {
         const uint32_t first = from + 8 * threadIdx.x;
-        const eight_codes low = load_eight(codes, first, n_runs, to);
-        const eight_codes high = load_eight(codes, first + EIGHTS, n_runs, to);
+        const uint4 eight_low = load_eight(codes, first, n_runs);
+        const uint4 eight_high = load_eight(codes, first + EIGHTS, n_runs);
+        const eight_codes low = keep_eight(eight_low, first, n_runs, to);
+        const eight_codes high = keep_eight(eight_high, first + EIGHTS, n_runs, to);
         const uint32_t ring_low = (uint32_t)__popc(low.on_ring);
         uint32_t before[2] = {(uint32_t)__popc(low.roots) | (uint32_t)__popc(high.roots) << FIELD |
                                   (ring_low + (uint32_t)__popc(high.on_ring)) << 2 * FIELD,
@@ -157,10 +165,23 @@ static __device__ __forceinline__ void clear_slots(const zone_slots &slots, bloc
     zones->common = zone_sums{};
 }
 
-/* A thread's word of pixels: its row, its half of it, and the runs in it. */
+/* A thread's word of pixels, its place, and the runs in it. */
 struct word_view {
-    uint32_t y, half, starts, ends; /* ends: of the run before, each */
-    uint32_t run;                   /* the last one that starts in earlier words */
+    uint32_t number, starts, ends; /* ends: of the run before, each */
+    uint32_t run;                  /* the last one that starts in earlier words */
+
+    __device__ __forceinline__ uint32_t y() const
+    {
+        return number / 2;
+    }
+    __device__ __forceinline__ bool is_right() const
+    {
+        return number % 2;
+    }
+    __device__ __forceinline__ uint32_t x() const
+    {
+        return number % 2 * QFZ_WARP;
+    }
 };
 
 static __device__ __forceinline__ uint32_t first_pixels(const word_view &word)
@@ -188,11 +209,11 @@ static __device__ __forceinline__ void add_piece(zone_sums *to, const word_view 
                                                  uint32_t mask, uint32_t first)
 {
     const uint32_t n = (uint32_t)__popc(mask);
-    const uint32_t x = word.half * QFZ_WARP + (uint32_t)__ffs((int)mask) - 1;
-    atomicAdd(&to->count_y, n | n * word.y << COUNT_BITS);
+    const uint32_t x = word.x() + (uint32_t)__ffs((int)mask) - 1;
+    atomicAdd(&to->count_y, n | n * word.y() << COUNT_BITS);
     atomicAdd(&to->sum_x, (n * x + n * (n - 1) / 2) | first << SUM_X_BITS);
-    atomicOr(word.half ? &to->right : &to->left, mask);
-    atomicMax(&to->y1, word.y + 1);
+    atomicOr(word.is_right() ? &to->right : &to->left, mask);
+    atomicMax(&to->y1, word.y() + 1);
 }
 
 /* Adds what a warp's lanes have of one component or of one zone. */
@@ -241,7 +262,7 @@ static __device__ __forceinline__ void add_runs(const zone_slots &slots, const w
         if (slot >= slots.n) continue;
         uint32_t first = 0;
         if (starts && own & RUN_ROOT)
-            first = (code & RUN_ON_RING) | (threadIdx.x * QFZ_WARP + (uint32_t)__ffs((int)bit) - 1);
+            first = (code & RUN_ON_RING) | (word.number * QFZ_WARP + (uint32_t)__ffs((int)bit) - 1);
         if (slot != common) {
             add_piece(slots.of + slot, word, mask, first);
         } else {
@@ -251,10 +272,10 @@ static __device__ __forceinline__ void add_runs(const zone_slots &slots, const w
     }
     if (common == NO_SLOT) return;
     const uint32_t n = (uint32_t)__popc(in_common);
-    const zone_sums all = {
-        n | n * word.y << COUNT_BITS,
-        (n * word.half * QFZ_WARP + sum_of_bits(in_common)) | common_first << SUM_X_BITS,
-        word.half ? 0 : in_common, word.half ? in_common : 0, n ? word.y + 1 : 0};
+    const zone_sums all = {n | n * word.y() << COUNT_BITS,
+                           (n * word.x() + sum_of_bits(in_common)) | common_first << SUM_X_BITS,
+                           word.is_right() ? 0 : in_common, word.is_right() ? in_common : 0,
+                           n ? word.y() + 1 : 0};
     add_warp(slots.of + common, all);
 }
 

@@ -207,7 +207,9 @@ static __global__ void __launch_bounds__(WORDS, BLOCKS)
     zone_slots slots = slots_of(&zones, n_runs);
     uint32_t before = (uint32_t)__popc(starts), first_label = 0;
     const zone_counts n = number_zones(at.runs + block.runs, n_runs, slots.codes, &zones, &before);
-    const word_view word = {y, thread % 2, starts, starts | ~valid, before - 1};
+    /* told by a shuffle, so that it is kept: reading a thread's number anew takes long in a loop */
+    const uint32_t number = __shfl_sync(full_warp, thread, (int)thread % QFZ_WARP);
+    const word_view word = {number, starts, starts | ~valid, before - 1};
     for (; slots.base < n.zones; slots.base += slots.most) {
         slots.n = min(n.zones - slots.base, slots.most);
         clear_slots(slots, &zones);
