@@ -106,9 +106,24 @@ static __device__ __forceinline__ uint32_t region_of(const layout &at, const fir
 struct block_runs {
     uint32_t starts[WORDS], valid[WORDS];
     uint32_t before[WORDS]; /* runs that start in earlier words */
-    uint32_t sums[WORDS / QFZ_WARP];
-    alignas(16) uint32_t label[RUNS]; /* first codes */
+    uint32_t sums[2 * WORDS / QFZ_WARP];
+    alignas(16) uint32_t label[RUNS]; /* first codes; behind them, a first_list */
 };
+
+/* The first pixels of a block's regions, one after the other, in what is left behind the labels of
+ * its runs: thus their stores are of numbers that follow each other, a row at a time. */
+struct first_list {
+    uint16_t *place;
+    uint32_t most;   /* of places for which there is room */
+    uint32_t *ahead; /* of a word: how far numbers of regions are ahead of indices here */
+};
+
+static __device__ __forceinline__ first_list list_behind(block_runs *runs, uint32_t n_runs)
+{
+    const uint32_t taken = (n_runs + 7) / 8 * 8, end = RUNS - WORDS;
+    return first_list{reinterpret_cast<uint16_t *>(runs->label + taken),
+                      taken < end ? 2 * (end - taken) : 0, runs->label + end};
+}
 
 /* The number of the run that has valid pixel x of a word. */
 static __device__ __forceinline__ uint32_t run_at(const block_runs &runs, uint32_t word, int x)
@@ -141,7 +156,7 @@ static __device__ __forceinline__ uint32_t ring_root(const layout &at, uint32_t 
 /* Roots.  They are written where the forest is: what other blocks read of it meanwhile are first
  * pixels of components that touch a ring, and what is written there is what they have already. */
 struct roots_out {
-    enum { INVALID = -1 };
+    enum { INVALID = -1, N_SUMS = 1 };
     struct in_thread {
     };
 
@@ -149,6 +164,16 @@ struct roots_out {
     {
     }
     __device__ __forceinline__ void begin(const layout &, const block_place &, in_thread *) const
+    {
+    }
+    __device__ __forceinline__ void count(const in_thread &, uint32_t (&)[N_SUMS]) const
+    {
+    }
+    __device__ __forceinline__ void counted(const uint32_t (&)[N_SUMS], in_thread *) const
+    {
+    }
+    __device__ __forceinline__ void finish(const layout &, const block_place &, uint32_t,
+                                           const uint32_t (&)[N_SUMS], block_runs *) const
     {
     }
 
@@ -183,9 +208,10 @@ struct roots_out {
 /* Labels; and regions get their first pixels.  First pixels have consecutive numbers, so only
  * components on the ring that begin in other blocks must look for theirs. */
 struct labels_out {
-    enum { INVALID = 0, RING_EACH = RING / WORDS };
+    enum { INVALID = 0, N_SUMS = 2, RING_EACH = RING / WORDS };
     struct in_thread {
         uint32_t firsts, region;                     /* in its word, and the number of the first */
+        uint32_t index;                              /* and how many are in earlier words */
         uint32_t place[RING_EACH], label[RING_EACH]; /* of such components, or NO_PLACE */
     };
     firsts_view firsts;
@@ -237,15 +263,21 @@ struct labels_out {
                                                     block_runs *runs) const
     {
         const uint32_t word = threadIdx.x;
-        uint32_t region = own.region, roots = 0;
+        uint32_t region = own.region, i = own.index, roots = 0;
         for (uint32_t k = 0; k * WORDS + word < n_runs; k++)
             roots |= (runs->label[k * WORDS + word] & RUN_ROOT ? 1u : 0) << k;
         const uint32_t starts = runs->starts[word], last = runs->before[word] - 1;
+        const first_list list = list_behind(runs, n_runs);
         __syncthreads(); /* codes of roots have been read */
-        for (uint32_t rest = own.firsts; rest; rest &= rest - 1, region++) {
+        if (list.most) list.ahead[word] = region - i;
+        for (uint32_t rest = own.firsts; rest; rest &= rest - 1, region++, i++) {
             const int x = __ffs((int)rest) - 1;
+            const uint32_t place = word * QFZ_WARP + (uint32_t)x;
             runs->label[last + (uint32_t)__popc(starts & up_to(x))] = region + 1;
-            first_px[region] = px_of(at, block, word * QFZ_WARP + (uint32_t)x);
+            if (i < list.most)
+                list.place[i] = (uint16_t)place;
+            else
+                first_px[region] = px_of(at, block, place);
         }
 #pragma unroll
         for (int k = 0; k < RING_EACH; k++) {
@@ -255,6 +287,28 @@ struct labels_out {
                        own.label[k]);
         }
         return roots;
+    }
+
+    __device__ __forceinline__ void count(const in_thread &own, uint32_t (&counts)[N_SUMS]) const
+    {
+        counts[1] = (uint32_t)__popc(own.firsts);
+    }
+    __device__ __forceinline__ void counted(const uint32_t (&before)[N_SUMS], in_thread *own) const
+    {
+        own->index = before[1];
+    }
+
+    /* Stores the first pixels that are listed. */
+    __device__ __forceinline__ void finish(const layout &at, const block_place &block,
+                                           uint32_t n_runs, const uint32_t (&all)[N_SUMS],
+                                           block_runs *runs) const
+    {
+        const first_list list = list_behind(runs, n_runs);
+        const uint32_t n = min(all[1], list.most);
+        for (uint32_t i = threadIdx.x; i < n; i += WORDS) {
+            const uint32_t place = list.place[i];
+            first_px[list.ahead[place / QFZ_WARP] + i] = px_of(at, block, place);
+        }
     }
 };
 
@@ -323,11 +377,14 @@ static __global__ void __launch_bounds__(WORDS)
     out.ask(at, block, &own);
     load_codes(at.runs + block.runs, n_runs, &runs);
     out.begin(at, block, &own);
-    uint32_t all_starts;
-    runs.before[word] =
-        qfz_sum_before<WORDS>((uint32_t)__popc(runs.starts[word]), runs.sums, &all_starts);
+    uint32_t before[OUT::N_SUMS] = {(uint32_t)__popc(runs.starts[word])}, all[OUT::N_SUMS];
+    out.count(own, before);
+    qfz_sums_before<WORDS>(before, runs.sums, all);
+    runs.before[word] = before[0];
+    out.counted(before, &own);
     __syncthreads();
     label_runs(at, block, n_runs, out, own, &runs);
+    out.finish(at, block, n_runs, all, &runs);
     if (aligned)
         write_fours<OUT>(at, block, runs, d_px);
     else

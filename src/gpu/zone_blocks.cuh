@@ -33,7 +33,7 @@ struct block_zones {
     alignas(16) uint32_t pool[POOL_WORDS];
     uint32_t firsts[WORDS]; /* first pixels of regions */
     uint32_t before[SIDE];  /* how many of the image's come before those of a row */
-    uint32_t sums[2][WORDS / QFZ_WARP];
+    uint32_t sums[2 * WORDS / QFZ_WARP];
     uint32_t ring[RING]; /* components with RUN_ON_RING: numbers, and, above 16 bits, places */
     uint32_t ring_label[RING]; /* of their zones */
     uint32_t largest; /* of them: pixels, then, in 16 bits, its index here; 0: there is none */
