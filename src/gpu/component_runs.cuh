@@ -112,20 +112,30 @@ static __device__ __forceinline__ uint32_t own_run(const word_pair &at, uint32_t
     return at.last + (uint32_t)__popc(at.starts & (2 * bit - 1));
 }
 
-/* Takes a link of a pixel that has one: the run above it leads to. */
+/* The run above that a link leads to, a bit in one of the three words. */
 template <bool EIGHT>
-static __device__ __forceinline__ uint32_t take_link(const word_pair &at, uint32_t bit,
-                                                     links_up *links)
+static __device__ __forceinline__ uint32_t run_above(const word_pair &at, const links_up &one)
 {
-    const uint32_t above = EIGHT ? links->above & bit : bit;
-    links->above &= ~bit;
-    if (!EIGHT) return at.up_last + (uint32_t)__popc(at.up_starts & (2 * above - 1));
-    const uint32_t left = links->left & bit & ~above, right = bit ^ above ^ left; /* one of three */
-    links->left &= ~left;
-    links->right &= ~right;
-    const uint32_t till = 2 * above + left + 4 * right - 1; /* all bits where that shifts out */
+    if (!EIGHT) return at.up_last + (uint32_t)__popc(at.up_starts & (2 * one.above - 1));
+    const uint32_t till = 2 * one.above + one.left + 4 * one.right - 1; /* all, if shifted out */
     return at.up_last + (uint32_t)__popc(at.up_starts & till) +
-           (right >> (QFZ_WARP - 1) ? at.up_next : 0);
+           (one.right >> (QFZ_WARP - 1) ? at.up_next : 0);
+}
+
+/* Takes one link of each of some pixels that have any. */
+template <bool EIGHT>
+static __device__ __forceinline__ links_up take_links(uint32_t pixels, links_up *links)
+{
+    if (!EIGHT) {
+        links->above &= ~pixels;
+        return links_up{pixels, 0, 0};
+    }
+    const uint32_t above = links->above & pixels, left = links->left & pixels & ~above;
+    const links_up taken = {above, left, pixels ^ above ^ left};
+    links->above &= ~above;
+    links->left &= ~left;
+    links->right &= ~taken.right;
+    return taken;
 }
 
 template <bool EIGHT> static __device__ __forceinline__ uint32_t linked(const links_up &links)
@@ -158,17 +168,20 @@ static __device__ __forceinline__ void begin_runs(const word_pair &at, int word,
 }
 
 /* Hooks every run that starts in this word to the first run above that it is linked to, if any: no
- * other thread has this run, and so far nothing else is known of it.  The other links are left. */
+ * other thread has this run, and so far nothing else is known of it.  The other links are left.
+ * In a sum, a carry from a run's start passes pixels that are not linked, up to one that is; if
+ * there is none, it does no harm in the next run. */
 template <bool EIGHT>
 static __device__ __forceinline__ void hook_runs(const word_pair &at, links_up *links,
                                                  uint32_t *parent)
 {
-    uint32_t pixels = linked<EIGHT>(*links) & (0u - lowest(at.starts)); /* of such runs */
-    while (pixels) {
-        const uint32_t bit = lowest(pixels);
-        parent[own_run(at, bit)] = take_link<EIGHT>(at, bit, links);
-        const uint32_t next = lowest(at.starts & (0u - 2 * bit)); /* 0: there is none */
-        pixels &= 0u - next;
+    const uint32_t all = linked<EIGHT>(*links);
+    const uint32_t firsts = all & (at.starts | (~all + (at.starts & ~all)));
+    const links_up taken = take_links<EIGHT>(firsts, links);
+    for (uint32_t rest = firsts; rest; rest &= rest - 1) {
+        const uint32_t bit = lowest(rest);
+        parent[own_run(at, bit)] =
+            run_above<EIGHT>(at, links_up{taken.above & bit, taken.left & bit, taken.right & bit});
     }
 }
 
@@ -188,7 +201,7 @@ static __device__ __forceinline__ void deal_links(const word_pair &at, uint32_t 
     uint32_t total, i = n_runs + qfz_sum_before<WORDS>(n_links, sums, &total);
     for (uint32_t pixels; (pixels = linked<EIGHT>(*links)) != 0 && i < RUNS; i++) {
         const uint32_t bit = lowest(pixels);
-        parent[i] = own_run(at, bit) << 16 | take_link<EIGHT>(at, bit, links);
+        parent[i] = own_run(at, bit) << 16 | run_above<EIGHT>(at, take_links<EIGHT>(bit, links));
     }
     __syncthreads();
     const uint32_t end = min(n_runs + total, (uint32_t)RUNS);
@@ -206,7 +219,8 @@ static __device__ __forceinline__ void unite_runs(const word_pair &at, links_up 
     for (uint32_t pixels; __any_sync(0xffffffffu, (pixels = linked<EIGHT>(links)) != 0);) {
         const uint32_t bit = lowest(pixels);
         if (!pixels) continue;
-        qfz_unite<in_block>(parent, own_run(at, bit), take_link<EIGHT>(at, bit, &links));
+        qfz_unite<in_block>(parent, own_run(at, bit),
+                            run_above<EIGHT>(at, take_links<EIGHT>(bit, &links)));
     }
 }
 
