@@ -80,7 +80,6 @@ static void carve_work(qfz_worker *worker, qfz_carve *carve)
     const int64_t n = (int64_t)spec->max_h * spec->max_w;
     qfz_carve_take(carve, &room->d_name, n);
     room->work_bytes = work_bytes(spec, n);
-    if (has_zones(worker)) room->work_bytes += (size_t)n; /* so that all of noise's fit, mostly */
     room->d_work = qfz_carve_bytes(carve, room->work_bytes);
     if (has_zones(worker)) {
         room->records_bytes = larger((size_t)n, RECORDS_AT_LEAST * record_bytes(spec->rule));
@@ -392,10 +391,10 @@ static qfz_status fetch_records(qfz_worker *worker, const request *part, uint32_
 static qfz_status fetch_zones(qfz_worker *worker, const request *part, uint32_t n)
 {
     qfz_region_room *const room = &worker->regions;
-    const size_t at = (part->first - part->first_zone) * qfz_gpu_zone_bytes(worker->image.n_bands);
+    const qfz_gpu_zone *const d_zones = (const qfz_gpu_zone *)room->d_work;
     QFZ_TRY(qfz_gpu_zones_records(&worker->gpu, &worker->image, &room->on_device, part->box,
-                                  room->areas.same, (char *)room->d_work + at, part->first, n,
-                                  room->d_records));
+                                  room->areas.same, d_zones + (part->first - part->first_zone),
+                                  part->first, n, room->d_records));
     return fetch_records(worker, part, n, room->d_records);
 }
 
@@ -404,8 +403,8 @@ static qfz_status gather_zones(qfz_worker *worker, const request *part, uint32_t
     qfz_region_room *const room = &worker->regions;
     request zones = *part;
     zones.first_zone = part->first;
-    QFZ_TRY(qfz_gpu_zones_gather(&worker->gpu, &worker->image, room->d_kept, &room->on_device,
-                                 part->first, n, room->d_work));
+    QFZ_TRY(qfz_gpu_zones_gather(&worker->gpu, worker->image.h, worker->image.w, room->d_kept,
+                                 &room->on_device, part->first, n, (qfz_gpu_zone *)room->d_work));
     return part->records ? in_parts(worker, &zones, n, room->records_bytes,
                                     record_bytes(worker->spec.rule), fetch_zones)
                          : QFZ_OK;
@@ -424,8 +423,7 @@ static qfz_status gather_records(qfz_worker *worker, const request *all, uint32_
 {
     const qfz_region_room *const room = &worker->regions;
     if (has_zones(worker) && !room->areas.d_row)
-        return in_parts(worker, all, n, room->work_bytes, qfz_gpu_zone_bytes(worker->image.n_bands),
-                        gather_zones);
+        return in_parts(worker, all, n, room->work_bytes, sizeof(qfz_gpu_zone), gather_zones);
     return in_parts(worker, all, n, room->work_bytes, record_bytes(worker->spec.rule),
                     gather_pixels);
 }
