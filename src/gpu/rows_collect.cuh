@@ -10,7 +10,7 @@
  * greatest of its four the last in the order top, left, side (right), bottom is the heaviest, as it
  * is in the order of ids. */
 template <bool FULL>
-static __device__ __forceinline__ void find_drops(const rows_work &w, const rows_levels &l,
+static __device__ __forceinline__ void find_drops(const narrow_work &w, const rows_levels &l,
                                                   const rows_there &there, uint32_t *right,
                                                   uint32_t *down)
 {
@@ -47,7 +47,7 @@ static __device__ __forceinline__ void find_drops(const rows_work &w, const rows
 /* Keys of the edges out of the block.  That one which begins outside is dropped need not be known:
  * it is found in the block where it begins. */
 template <bool FULL>
-static __device__ __forceinline__ void show_leaving(rows_work &w, const rows_levels &l,
+static __device__ __forceinline__ void show_leaving(narrow_work &w, const rows_levels &l,
                                                     const rows_there &there, uint32_t drop_r,
                                                     uint32_t drop_d)
 {
@@ -60,7 +60,7 @@ static __device__ __forceinline__ void show_leaving(rows_work &w, const rows_lev
         for (int j = 0; j < OWN_ROWS; j++) {
             const uint32_t level = (left ? l.left[j] : l.right[j + 1]) & 0xffff0000u;
             const uint32_t key = level | LEAVES | (dropped >> (2 * j) & DROPPED);
-            leave[j] = FULL || (exists >> (2 * j) & 1) ? key : NO_KEY;
+            leave[j] = FULL || (exists >> (2 * j) & 1) ? key : w.NO_KEY;
         }
     }
     if (w.warp == 0 || w.warp == WARPS - 1) {
@@ -73,7 +73,7 @@ static __device__ __forceinline__ void show_leaving(rows_work &w, const rows_lev
         for (int c = 0; c < 2; c++) {
             const uint32_t key =
                 (c ? level & 0xffff0000u : level << 16) | LEAVES | (dropped >> (16 * c) & DROPPED);
-            leave[c] = FULL || (exists >> (16 * c) & 1) ? key : NO_KEY;
+            leave[c] = FULL || (exists >> (16 * c) & 1) ? key : w.NO_KEY;
         }
     }
 }
@@ -85,15 +85,15 @@ struct rows_edges {
 };
 
 template <bool FULL>
-static __device__ __forceinline__ void find_edges(rows_work &w, const rows_levels &l,
+static __device__ __forceinline__ void find_edges(narrow_work &w, const rows_levels &l,
                                                   const rows_there &there, rows_edges &edges)
 {
     uint32_t drop_r, drop_d, inside_r, inside_d;
     find_drops<FULL>(w, l, there, &drop_r, &drop_d);
     show_leaving<FULL>(w, l, there, drop_r, drop_d);
-    edges_inside(w, there, &inside_r, &inside_d);
-    edges.needed_r = inside_r & ~drop_r;
-    edges.needed_d = inside_d & ~drop_d;
+    edges_inside(w, &inside_r, &inside_d);
+    edges.needed_r = there.right & inside_r & ~drop_r;
+    edges.needed_d = there.down & inside_d & ~drop_d;
 #pragma unroll
     for (int j = 0; j < OWN_ROWS; j++) {
         edges.right[j] = l.right[j + 1];
@@ -102,7 +102,7 @@ static __device__ __forceinline__ void find_edges(rows_work &w, const rows_level
 }
 
 /* Edges to the right and down that are needed and join two components. */
-static __device__ __forceinline__ void collect(rows_work &w, const rows_edges &edges,
+static __device__ __forceinline__ void collect(narrow_work &w, const rows_edges &edges,
                                                const uint32_t comp[OWN_ROWS + 1])
 {
     uint32_t right[OWN_ROWS], open_r = 0, open_d = 0;

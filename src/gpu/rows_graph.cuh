@@ -10,11 +10,11 @@
 /* ---- Vertices -------------------------------------------------------------------------------- */
 
 /* Numbers the roots that have edges left: best[] tells their vertices. */
-static __device__ __forceinline__ void name_vertices(rows_work &w)
+template <typename WORK> static __device__ __forceinline__ void name_vertices(WORK &w)
 {
     const uint32_t n = ACTIVE + (w.m.n_numbers >> 16);
     uint32_t vertices = 0; /* bit k: the thread's k-th component */
-    for (uint32_t c = (uint32_t)w.thread, bit = 1; c < n; c += THREADS, bit *= 2) {
+    for (uint32_t c = (uint32_t)w.thread, bit = 1; c < n; c += w.THREADS, bit *= 2) {
         const uint32_t name = w.m.name[c];
         if (name / 4 != c) continue;
         if (name & ENDED)
@@ -24,19 +24,21 @@ static __device__ __forceinline__ void name_vertices(rows_work &w)
     }
     uint32_t v = qfz_take(&w.m.n_vertices, (uint32_t)__popc(vertices));
     for (; vertices; vertices &= vertices - 1, v++) {
-        const uint32_t c = (uint32_t)w.thread + ((uint32_t)__ffs((int)vertices) - 1) * THREADS;
+        const uint32_t c = (uint32_t)w.thread + ((uint32_t)__ffs((int)vertices) - 1) * w.THREADS;
         w.m.best[c] = ROOT | v;
     }
 }
 
-static __device__ __forceinline__ uint32_t vertex_of(const rows_work &w, uint32_t comp4)
+template <typename WORK>
+static __device__ __forceinline__ uint32_t vertex_of(const WORK &w, uint32_t comp4)
 {
-    return of_comp(w.m.best, name_of(w, comp4) & ~3u) & QFZ_STEP_MASK;
+    return (uint32_t)of_comp(w.m.best, name_of(w, comp4) & ~3u) & QFZ_STEP_MASK;
 }
 
 /* ---- Span: Boruvka once more, between vertices, edges that leave put aside ------------------- */
 
-static __device__ __forceinline__ bool offer_to_sets(rows_work &w, list_part &part, bool first)
+template <typename WORK>
+static __device__ __forceinline__ bool offer_to_sets(WORK &w, list_part &part, bool first)
 {
     sweep(
         w, part,
@@ -47,7 +49,7 @@ static __device__ __forceinline__ bool offer_to_sets(rows_work &w, list_part &pa
             ends = a | b << 16;
             return a != b;
         },
-        [&](uint32_t ends, uint32_t key) {
+        [&](uint32_t ends, typename WORK::KEY key) {
             qfz_lower(&w.m.lightest[ends & 0xffff], key);
             qfz_lower(&w.m.lightest[ends >> 16], key);
         });
@@ -56,10 +58,11 @@ static __device__ __forceinline__ bool offer_to_sets(rows_work &w, list_part &pa
 
 /* What the set of vertices v takes: the set at the other end of its lightest edge, or, if the
  * other took the same edge and comes later, or there is none, itself. */
-static __device__ __forceinline__ uint32_t taken_by(const rows_work &w, uint32_t v)
+template <typename WORK>
+static __device__ __forceinline__ uint32_t taken_by(const WORK &w, uint32_t v)
 {
-    const uint32_t key = w.m.lightest[v];
-    if (key == NO_KEY) return v;
+    const typename WORK::KEY key = w.m.lightest[v];
+    if (key == w.NO_KEY) return v;
     const uint32_t ends = w.m.ends[key & 0xffff], a = ends & 0xffff, b = ends >> 16;
     const uint32_t other = a == v ? b : a;
     return v < other && w.m.lightest[other] == key ? v : other;
@@ -67,33 +70,33 @@ static __device__ __forceinline__ uint32_t taken_by(const rows_work &w, uint32_t
 
 /* tree_ends[] and tree_level[] get the edges of the minimum spanning forest.  Meanwhile the block's
  * vertices get their places in the graph. */
-static __device__ __forceinline__ void span(rows_work &w, list_part &part)
+template <typename WORK> static __device__ __forceinline__ void span(WORK &w, list_part &part)
 {
     const uint32_t first = (uint32_t)w.thread;
-    for (uint32_t v = first; v < QFZ_VERTICES; v += THREADS) {
+    for (uint32_t v = first; v < QFZ_VERTICES; v += w.THREADS) {
         w.m.set[v] = (uint16_t)v;
-        w.m.lightest[v] = NO_KEY;
+        w.m.lightest[v] = w.NO_KEY;
     }
     __syncthreads();
     const uint32_t n = w.m.n_vertices;
     if (w.thread == 0) w.m.first_vertex = atomicAdd(&w.forest.count[QFZ_COUNT_VERTICES], n);
     for (bool start = true; __syncthreads_or(offer_to_sets(w, part, start)); start = false) {
-        for (uint32_t v = first; v < n; v += THREADS) {
+        for (uint32_t v = first; v < n; v += w.THREADS) {
             if (w.m.set[v] != v) continue;
             const uint32_t other = taken_by(w, v);
             w.m.taken[v] = (uint16_t)other;
             if (other == v) continue;
             const uint32_t at = qfz_add(&w.m.n_tree, 1u);
             w.m.tree_ends[at] = v | other << 16;
-            w.m.tree_level[at] = (uint16_t)(w.m.lightest[v] >> 16);
+            w.m.tree_level[at] = (typename WORK::LEVEL)(w.m.lightest[v] >> 16);
         }
         __syncthreads();
-        for (uint32_t v = first; v < n; v += THREADS) {
+        for (uint32_t v = first; v < n; v += w.THREADS) {
             uint32_t root = w.m.set[v];
             while (w.m.taken[root] != root)
                 root = w.m.taken[root];
             w.m.set[v] = (uint16_t)root;
-            w.m.lightest[v] = NO_KEY;
+            w.m.lightest[v] = w.NO_KEY;
         }
         __syncthreads();
     }
@@ -103,13 +106,13 @@ static __device__ __forceinline__ void span(rows_work &w, list_part &part)
 
 /* Vertices and edges to the graph: edges to the right and down out of the block in the order of
  * the side, then the tree. */
-static __device__ __forceinline__ void store_graph(rows_work &w)
+template <typename WORK> static __device__ __forceinline__ void store_graph(WORK &w)
 {
     const qfz_gpu_forest &f = w.forest;
     const bool ours = w.thread < 2 * QFZ_SIDE;
     const int i = RIGHT + (ours ? w.thread : 0);
-    const uint32_t key = w.m.leave[i];
-    const bool leaves = ours && key != NO_KEY && !(key & DROPPED);
+    const typename WORK::KEY key = w.m.leave[i];
+    const bool leaves = ours && key != w.NO_KEY && !(key & DROPPED);
     const uint32_t at = qfz_take_one(&w.m.n_leaving, leaves);
     __syncthreads();
     const uint32_t n_leaving = w.m.n_leaving, n_tree = w.m.n_tree;
@@ -122,27 +125,28 @@ static __device__ __forceinline__ void store_graph(rows_work &w)
         const int32_t x = w.box.x + (right ? (int)QFZ_SIDE : i - BOTTOM);
         f.ends[0][e + at] =
             make_uint2(v + vertex_of(w, w.m.leave_comp[i]), QFZ_RIM_REF | qfz_rim_place(f, y, x));
-        f.level[0][e + at] = key >> 16;
+        f.level[0][e + at] = (uint32_t)(key >> 16);
     }
-    for (uint32_t t = (uint32_t)w.thread; t < n_tree; t += THREADS) {
+    for (uint32_t t = (uint32_t)w.thread; t < n_tree; t += w.THREADS) {
         const uint32_t ends = w.m.tree_ends[t];
         f.ends[0][e + n_leaving + t] = make_uint2(v + (ends & 0xffff), v + (ends >> 16));
         f.level[0][e + n_leaving + t] = w.m.tree_level[t];
     }
-    for (uint32_t k = (uint32_t)w.thread; k < w.m.n_vertices; k += THREADS)
+    for (uint32_t k = (uint32_t)w.thread; k < w.m.n_vertices; k += w.THREADS)
         f.best[0][v + k] = ~0ull;
 }
 
 /* Vertex and cost of the thread's pixel of the box's ring, which begins with this word. */
-static __device__ __forceinline__ void store_rim(rows_work &w, uint32_t word)
+template <typename WORK>
+static __device__ __forceinline__ void store_rim(WORK &w, typename WORK::KEY word)
 {
     if (w.thread >= qfz_ring_count(w.box.h, w.box.w)) return;
-    uint32_t cost = word >> 16, hook = of_comp(w.m.best, word & 0x7fff);
+    typename WORK::KEY cost = word >> 16, hook = of_comp(w.m.best, (uint32_t)word & 0x7fff);
     for (; (hook & 0xffff) < ROOT; hook = w.m.best[hook & QFZ_STEP_MASK])
         cost = max(cost, hook >> 16);
-    const uint32_t v = hook & QFZ_STEP_MASK;
+    const uint32_t v = (uint32_t)hook & QFZ_STEP_MASK;
     w.forest.rim[(int64_t)blockIdx.x * w.forest.rim_room + w.thread] =
-        make_uint2(v == QFZ_STEP_MASK ? QFZ_NONE : w.m.first_vertex + v, cost);
+        make_uint2(v == QFZ_STEP_MASK ? QFZ_NONE : w.m.first_vertex + v, (uint32_t)cost);
 }
 
 #endif
