@@ -77,7 +77,8 @@ static void carve(qfz_gpu_forest *f, qfz_carve *room)
 
 static void carve_rows(qfz_rows *rows, qfz_carve *room)
 {
-    qfz_carve_take(room, &rows->open, rows->forest.n_blocks * QFZ_OPEN_ROOM);
+    const int64_t most = rows->forest.connectivity == 8 ? QFZ_OPEN_ROOM_8 : QFZ_OPEN_ROOM_4;
+    qfz_carve_take(room, &rows->open, rows->forest.n_blocks * most);
     carve_graph(&rows->forest, room);
 }
 
@@ -123,7 +124,7 @@ qfz_status qfz_gpu_forest_make(qfz_gpu *gpu, const qfz_gpu_edges *edges, bool ke
 
 size_t qfz_gpu_saliency_shared(const qfz_gpu_edges *edges)
 {
-    if (qfz_rows_fit(edges)) return qfz_rows_shared();
+    if (qfz_rows_fit(edges)) return qfz_rows_shared(edges);
     const size_t blocks = qfz_gpu_forest_shared(edges), query = qfz_boruvka_query_shared(edges);
     return blocks > query ? blocks : query;
 }

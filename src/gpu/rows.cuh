@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rows.cuh - the saliency of every edge where a tile has 4-connected edges and one band of 8 or 16
- * bits: the forest of boruvka.cuh, but edges whose two pixels meet in their block are answered
+/* rows.cuh - the saliency of every edge where a tile has one band of 8 or 16 bits: the forest of boruvka.cuh, but edges whose two pixels meet in their block are answered
  * there, out of registers (rows_block.cu).  What a block leaves open goes to a list, which is
  * served when the graph of all blocks is done (rows_query.cu). */
 #ifndef QFZ_GPU_ROWS_CUH
@@ -9,27 +8,31 @@
 #include "gpu/boruvka_parts.cuh"
 
 /* An open edge: two vertices, counted from the block's first, at bits 0 and 16; the pixel where it
- * starts; bit 31: it leads down.  The level up to these vertices is in its place in the planes. */
-enum { QFZ_OPEN_ROOM = QFZ_BLOCK_PX / 2, QFZ_OPEN_VERTEX = 0x1ff, QFZ_OPEN_X = 9, QFZ_OPEN_Y = 25 };
-static const uint32_t QFZ_OPEN_DOWN = 1u << 31;
+ * starts; its direction (rule.h), bit 0 of it at bit 31, bit 1 at bit 15.  The level up to these
+ * vertices is in its place in the planes. */
+enum { QFZ_OPEN_VERTEX = 0x1ff, QFZ_OPEN_X = 9, QFZ_OPEN_Y = 25 };
+static const uint32_t QFZ_OPEN_DOWN = 1u << 31, QFZ_OPEN_DIAGONAL = 1u << 15;
+
+/* How many of them a block has room for. */
+enum { QFZ_OPEN_ROOM_4 = QFZ_BLOCK_PX / 2, QFZ_OPEN_ROOM_8 = QFZ_BLOCK_PX };
 
 /* forest.top, .comp and .hooks are not made; forest.block is (first vertex; open edges << 16 |
  * vertices). */
 typedef struct qfz_rows {
     qfz_gpu_forest forest;
-    /* QFZ_OPEN_ROOM edges a block.  A block that has more stores in the same room the vertex of
-     * each pixel instead, 16 bits, QFZ_STEP_MASK where there is none. */
+    /* QFZ_OPEN_ROOM_4 or _8 edges a block.  A block that has more stores in the same room the vertex
+     * of each pixel instead, 16 bits, QFZ_STEP_MASK where there is none. */
     uint32_t *open;
 } qfz_rows;
 
 /* Is it the way for such edges? */
 static inline bool qfz_rows_fit(const qfz_gpu_edges *edges)
 {
-    return edges->connectivity == 4 && edges->form != QFZ_EDGES_KEYS;
+    return edges->form != QFZ_EDGES_KEYS;
 }
 
 /* Shared memory that a block of threads needs. */
-size_t qfz_rows_shared(void);
+size_t qfz_rows_shared(const qfz_gpu_edges *edges);
 
 /* The rounds in blocks; d_saliency as in boruvka.cuh, of the edges that blocks answer. */
 qfz_status qfz_rows_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,

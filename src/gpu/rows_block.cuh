@@ -8,7 +8,7 @@
 #ifndef QFZ_GPU_ROWS_BLOCK_CUH
 #define QFZ_GPU_ROWS_BLOCK_CUH
 
-#include "gpu/rows.cuh"
+#include "gpu/rows_leaving.cuh"
 #include "gpu/warp.cuh"
 
 enum {
@@ -17,18 +17,24 @@ enum {
 };
 static const uint32_t ONES = 0x00010001u, ALL_LANES = 0xffffffffu;
 
-/* How blocks are done: the type of keys, which are level << 16 | 16 bits, and a thread's rows. */
-template <typename KEY_, int OWN_ROWS_> struct rows_shape {
+/* How blocks are done: the type of keys, which are level << 16 | 16 bits, a thread's rows, and
+ * whether a pixel has eight neighbours. */
+template <typename KEY_, int OWN_ROWS_, bool EIGHT_ = false> struct rows_shape {
     typedef KEY_ KEY;
     typedef typename qfz_top_of<KEY>::type LEVEL;
     enum {
         OWN_ROWS = OWN_ROWS_,
         WARPS = QFZ_SIDE / OWN_ROWS,
         THREADS = WARPS * QFZ_WARP,
+        EIGHT = EIGHT_,
         /* At most 1.5 edges a pixel, and one a row, are not dropped.  At least half of the pixels
          * that do not wait hook themselves, by such edges, but for those on the rim that prefer an
-         * edge inside; these edges are closed then. */
-        LIST = 3 * QFZ_BLOCK_PX / 2 + QFZ_SIDE - (QFZ_BLOCK_PX - QFZ_RIM) / 2 + QFZ_RIM,
+         * edge inside; these edges are closed then.  Of eight neighbours at most 2.5 edges a pixel,
+         * and half an edge a rim pixel, are not dropped (rows_eight.cuh); a pixel may hook itself
+         * by one that is. */
+        LIST_4 = 3 * QFZ_BLOCK_PX / 2 + QFZ_SIDE - (QFZ_BLOCK_PX - QFZ_RIM) / 2 + QFZ_RIM,
+        LIST = EIGHT ? (5 * QFZ_BLOCK_PX + QFZ_RIM) / 2 : (int)LIST_4,
+        OPEN_ROOM = EIGHT ? (int)QFZ_OPEN_ROOM_8 : (int)QFZ_OPEN_ROOM_4,
         /* Words in the list's place: a table of COMPS at least. */
         TABLES = LIST * (sizeof(uint32_t) + sizeof(LEVEL)) / sizeof(KEY)
     };
@@ -52,6 +58,17 @@ enum { WAITS = 1, ENDED = 2, ROOT = QFZ_STEP_ROOT << QFZ_STEP_BITS };
 /* Sides of the block, in arrays of 4 * QFZ_SIDE by side and place on it. */
 enum { TOP = 0, LEFT = QFZ_SIDE, RIGHT = 2 * QFZ_SIDE, BOTTOM = 3 * QFZ_SIDE };
 
+/* What is known, of eight neighbours, of the edges that leave the block, by kind and place as
+ * rows_leaving.cuh has them; and of the squares that begin at the pixels of the last column and
+ * the last row which edges are needed. */
+template <bool EIGHT> struct rows_leaving_levels {
+};
+template <> struct rows_leaving_levels<true> {
+    __align__(8) uint16_t level[QFZ_LEAVING_KINDS][QFZ_SIDE];
+    uint32_t right[QFZ_SIDE / 4], bottom[QFZ_WARP];
+    uint32_t corner; /* level of the edge up from the last column, or none */
+};
+
 template <typename SHAPE> struct rows_memory {
     typedef typename SHAPE::KEY KEY;
     typedef typename SHAPE::LEVEL LEVEL;
@@ -59,7 +76,10 @@ template <typename SHAPE> struct rows_memory {
     uint16_t name[COMPS];    /* of a component that went on: its root * 4 | flags */
     KEY leave[4 * QFZ_SIDE]; /* keys of edges out of the block */
     uint16_t leave_comp[4 * QFZ_SIDE]; /* the component * 4 that such an edge starts at */
-    uint2 chose_up[SHAPE::WARPS];      /* in a warp's first row, by column: bits of lanes */
+    rows_leaving_levels<SHAPE::EIGHT> leaving;
+    /* By column, bits of lanes: what pixels of a warp's first row chose to go up; of eight
+     * neighbours, what its last row drops of the next one. */
+    uint2 at_seam[SHAPE::WARPS];
     union {
         uint16_t pixel[QFZ_BLOCK_PX]; /* words, settled in the end */
         struct {
@@ -72,7 +92,7 @@ template <typename SHAPE> struct rows_memory {
             LEVEL tree_level[QFZ_VERTICES];
             uint16_t set[QFZ_VERTICES], taken[QFZ_VERTICES];
         };
-        uint32_t open[QFZ_OPEN_ROOM]; /* as in rows.cuh */
+        uint32_t open[SHAPE::OPEN_ROOM]; /* as in rows.cuh */
     };
     union {
         struct {

@@ -8,8 +8,8 @@
 #include "gpu/rows_tables.cuh"
 
 /* A thread's pixels after the first round, and those of the row below. */
-struct rows_settled {
-    uint32_t comp[OWN_ROWS + 1], top[OWN_ROWS + 1];
+template <typename WORK> struct rows_settled {
+    uint32_t comp[WORK::OWN_ROWS + 1], top[WORK::OWN_ROWS + 1];
 };
 
 /* Levels of a thread's edges. */
@@ -50,7 +50,8 @@ static __device__ __forceinline__ uint32_t chosen(uint32_t differ, uint32_t old_
     return (old_level & mask) | (level & ~mask);
 }
 
-static __device__ __forceinline__ void close_by(uint32_t *table, const rows_settled &s,
+static __device__ __forceinline__ void close_by(uint32_t *table,
+                                                const rows_settled<narrow_work> &s,
                                                 rows_closing &e)
 {
     rows_now now = look_up<true>(table, s.comp[0]);
@@ -65,7 +66,8 @@ static __device__ __forceinline__ void close_by(uint32_t *table, const rows_sett
 }
 
 /* Edges that the first round closed have the level of their pixels, which is part of all others. */
-static __device__ __forceinline__ void close_by_pixels(const rows_settled &s, rows_closing &e)
+static __device__ __forceinline__ void close_by_pixels(const rows_settled<narrow_work> &s,
+                                                       rows_closing &e)
 {
 #pragma unroll
     for (int j = 0; j < OWN_ROWS; j++) {
@@ -79,15 +81,17 @@ static __device__ __forceinline__ void close_by_pixels(const rows_settled &s, ro
 }
 
 /* The vertices of a thread's two pixels of row j. */
-static __device__ __forceinline__ uint32_t vertices_in(uint32_t *table, const rows_settled &s,
-                                                       int j)
+template <typename WORK>
+static __device__ __forceinline__ uint32_t vertices_in(uint32_t *table,
+                                                       const rows_settled<WORK> &s, int j)
 {
     return look_up<false>(table, s.comp[j]).comp;
 }
 
 /* By the last table: levels of all edges, and those that are open. */
 static __device__ __forceinline__ void begin_closing(narrow_work &w, const rows_there &there,
-                                                     uint32_t *table, const rows_settled &s,
+                                                     uint32_t *table,
+                                                     const rows_settled<narrow_work> &s,
                                                      rows_closing &e)
 {
     uint32_t vertex[OWN_ROWS + 1], level[OWN_ROWS + 1];

@@ -104,15 +104,24 @@ template <typename WORK> static __device__ __forceinline__ void span(WORK &w, li
 
 /* ---- Store ----------------------------------------------------------------------------------- */
 
-/* Vertices and edges to the graph: edges to the right and down out of the block in the order of
- * the side, then the tree. */
+/* Of the edges that leave the block (rows_leaving.cuh) the thread's: its level, or, if it does not
+ * exist or is not needed, NO_KEY. */
+template <typename KEY, int OWN_ROWS>
+static __device__ __forceinline__ KEY
+leaving_key(const rows_work<rows_shape<KEY, OWN_ROWS, false>> &w)
+{
+    const KEY key = w.m.leave[RIGHT + w.thread];
+    return key == w.NO_KEY || (key & DROPPED) ? w.NO_KEY : key >> 16;
+}
+
+/* Vertices and edges to the graph: those that leave the block in the order of the sides, then the
+ * tree. */
 template <typename WORK> static __device__ __forceinline__ void store_graph(WORK &w)
 {
     const qfz_gpu_forest &f = w.forest;
-    const bool ours = w.thread < 2 * QFZ_SIDE;
-    const int i = RIGHT + (ours ? w.thread : 0);
-    const typename WORK::KEY key = w.m.leave[i];
-    const bool leaves = ours && key != w.NO_KEY && !(key & DROPPED);
+    typename WORK::KEY key = w.NO_KEY;
+    if (w.thread < qfz_leaving_count(WORK::SHAPE::EIGHT)) key = leaving_key(w);
+    const bool leaves = key != w.NO_KEY;
     const uint32_t at = qfz_take_one(&w.m.n_leaving, leaves);
     __syncthreads();
     const uint32_t n_leaving = w.m.n_leaving, n_tree = w.m.n_tree;
@@ -120,12 +129,12 @@ template <typename WORK> static __device__ __forceinline__ void store_graph(WORK
     __syncthreads();
     const uint32_t v = w.m.first_vertex, e = w.m.first_edge;
     if (leaves) {
-        const bool right = i < BOTTOM;
-        const int32_t y = w.box.y + (right ? i - RIGHT : (int)QFZ_SIDE);
-        const int32_t x = w.box.x + (right ? (int)QFZ_SIDE : i - BOTTOM);
+        const qfz_leaving_edge edge = qfz_leaving_at(w.thread);
+        const int own = edge.x == QFZ_SIDE - 1 ? RIGHT + edge.y : BOTTOM + edge.x;
+        const uint32_t other = qfz_rim_place(f, w.box.y + edge.to_y, w.box.x + edge.to_x);
         f.ends[0][e + at] =
-            make_uint2(v + vertex_of(w, w.m.leave_comp[i]), QFZ_RIM_REF | qfz_rim_place(f, y, x));
-        f.level[0][e + at] = (uint32_t)(key >> 16);
+            make_uint2(v + vertex_of(w, w.m.leave_comp[own]), QFZ_RIM_REF | other);
+        f.level[0][e + at] = (uint32_t)key;
     }
     for (uint32_t t = (uint32_t)w.thread; t < n_tree; t += w.THREADS) {
         const uint32_t ends = w.m.tree_ends[t];

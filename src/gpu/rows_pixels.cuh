@@ -4,17 +4,12 @@
 #ifndef QFZ_GPU_ROWS_PIXELS_CUH
 #define QFZ_GPU_ROWS_PIXELS_CUH
 
+#include "gpu/rows_image.cuh"
 #include "gpu/rows_settle.cuh"
 
 typedef rows_work<rows_narrow> narrow_work;
 enum { OWN_ROWS = narrow_work::OWN_ROWS, WARPS = narrow_work::WARPS };
 static const uint32_t EVEN = rows_narrow::EVEN;
-
-template <typename T> struct rows_image {
-    const T *pixels;
-    const uint8_t *valid; /* or NULL */
-    uint32_t bias;        /* of one pixel */
-};
 
 /* Which edges exist from a thread's pixels to their neighbours, and which squares are whole whose
  * first row is one of its rows, or the one above. */
@@ -22,37 +17,15 @@ struct rows_there {
     uint32_t right, down, up, left, square, square_above, pixel;
 };
 
-static __device__ __forceinline__ uint32_t difference2(uint32_t a, uint32_t b)
-{
-    return __vmaxu2(a, b) - __vminu2(a, b);
-}
-
 /* ---- Load ------------------------------------------------------------------------------------ */
 
-static __device__ __forceinline__ uint32_t two_pixels(const uint16_t *p)
-{
-    return __ldg(reinterpret_cast<const uint32_t *>(p));
-}
-
-static __device__ __forceinline__ uint32_t two_pixels(const uint8_t *p)
-{
-    return __byte_perm(__ldg(reinterpret_cast<const uint16_t *>(p)), 0, 0x4140);
-}
-
 /* Rows -1 to 8 of a thread's columns, and which of them are valid: bit row + 1 + 16 * column.  The
- * same rows of the columns beside the block: lanes 0 to 9 have those of the left one, lanes 10 to
- * 19 of the right one; the first and the last lane know which of theirs are valid. */
+ * same rows of the columns beside the block, by lanes (side_pixel()); the first and the last lane
+ * know which of theirs are valid. */
 enum { SEEN_ROWS = OWN_ROWS + 2 };
 struct rows_values {
     uint32_t v[SEEN_ROWS], side, valid, side_valid;
 };
-
-static __device__ __forceinline__ int2 side_pixel(const narrow_work &w) /* x, y, in the tile */
-{
-    const int32_t y0 = w.box.y + w.warp * OWN_ROWS - 1;
-    return w.lane < SEEN_ROWS ? make_int2(w.box.x - 1, y0 + w.lane)
-                              : make_int2(w.box.x + QFZ_SIDE, y0 + w.lane - SEEN_ROWS);
-}
 
 /* What is beside row i - 1 of the first and the last lane. */
 static __device__ __forceinline__ uint32_t side_of(const narrow_work &w, const rows_values &in,
@@ -75,37 +48,6 @@ static __device__ __forceinline__ void load_full(const narrow_work &w, const row
         in.v[i] = two_pixels(row);
     if (w.lane < 2 * SEEN_ROWS)
         in.side = __ldg(image.pixels + (int64_t)side.y * w.forest.w + side.x);
-}
-
-/* Are a thread's pixels of a block inside the tile, and what is beside, valid? */
-template <typename T>
-static __device__ __forceinline__ bool all_valid(const narrow_work &w, const rows_image<T> &image)
-{
-    const int32_t y0 = w.box.y + w.warp * OWN_ROWS - 1, x0 = w.box.x + 2 * w.lane;
-    const uint8_t *row = image.valid + (int64_t)y0 * w.forest.w + x0;
-    const int2 side = side_pixel(w);
-    uint32_t zero = 0; /* the highest bit of each byte: it was 0 in a row */
-#pragma unroll
-    for (int i = 0; i < SEEN_ROWS; i++, row += w.forest.w) {
-        const uint32_t two = __ldg(reinterpret_cast<const uint16_t *>(row));
-        zero |= (two - 0x0101u) & ~two;
-    }
-    bool all = (zero & 0x8080u) == 0;
-    if (w.lane < 2 * SEEN_ROWS) all &= image.valid[(int64_t)side.y * w.forest.w + side.x] != 0;
-    return all;
-}
-
-/* A pixel; *valid gets that bit where there is one. */
-template <typename T>
-static __device__ __forceinline__ uint32_t load_pixel(const narrow_work &w,
-                                                      const rows_image<T> &image, int32_t y,
-                                                      int32_t x, uint32_t *valid, int bit)
-{
-    const int64_t p = (int64_t)y * w.forest.w + x;
-    if (y < 0 || y >= w.forest.h || x < 0 || x >= w.forest.w) return 0;
-    if (image.valid && !image.valid[p]) return 0;
-    *valid |= 1u << bit;
-    return (uint32_t)__ldg(image.pixels + p) ^ image.bias;
 }
 
 template <typename T>
@@ -190,12 +132,6 @@ static __device__ __forceinline__ rows_there find_there(const narrow_work &w, co
 
 /* Keys of a pixel's edges: level << 16 | way. */
 static const uint32_t KEY_OF_NONE = 0xffff0000u | NO_WAY;
-
-/* Half C of a word of levels above a code of 16 bits. */
-template <int C> static __device__ __forceinline__ uint32_t key_of(uint32_t word, uint32_t code)
-{
-    return __byte_perm(word, code, C ? 0x3254 : 0x1054);
-}
 
 /* The least key of pixel (j, C); code: of the ways up, left, right, down. */
 template <bool FULL, int C>

@@ -43,9 +43,9 @@ static __device__ __forceinline__ void go(rows_chosen<WORK> &p, int j, uint32_t 
 
 /* Pixels of the tile's ring wait from the first round on, so that each becomes a vertex: those of
  * them that are in `valid`; returns which. */
-template <typename WORK>
+template <typename WORK, typename CHOSEN>
 static __device__ __forceinline__ uint32_t keep_ring(const WORK &w, uint32_t valid, uint32_t self,
-                                                     rows_chosen<WORK> &p)
+                                                     CHOSEN &p)
 {
     uint32_t ring = 0;
 #pragma unroll
@@ -92,7 +92,7 @@ static __device__ __forceinline__ void publish(WORK &w, const rows_chosen<WORK> 
         pixel[two_at(w, j)] = p.to[j];
     const unsigned up0 = __ballot_sync(ALL_LANES, p.up & 1);
     const unsigned up1 = __ballot_sync(ALL_LANES, p.up & 0x10000);
-    if (w.lane == 0) w.m.chose_up[w.warp] = make_uint2(up0, up1);
+    if (w.lane == 0) w.m.at_seam[w.warp] = make_uint2(up0, up1);
 }
 
 /* ---- Number, settle -------------------------------------------------------------------------- */
@@ -105,7 +105,7 @@ static __device__ __forceinline__ uint32_t roots_of(const WORK &w, const rows_ch
     if (w.lane == QFZ_WARP - 1) next_left = 0;
     uint32_t below_up = p.up >> 2 & 0x3fff3fffu;
     if (w.warp < WORK::WARPS - 1) {
-        const uint2 up = w.m.chose_up[w.warp + 1];
+        const uint2 up = w.m.at_seam[w.warp + 1];
         const int last = 2 * WORK::OWN_ROWS - 2;
         below_up |= (up.x >> w.lane & 1) << last | (up.y >> w.lane & 1) << (last + 16);
     }
@@ -113,8 +113,8 @@ static __device__ __forceinline__ uint32_t roots_of(const WORK &w, const rows_ch
 }
 
 /* Roots and pixels that wait get numbers. */
-template <typename WORK>
-static __device__ __forceinline__ void number(WORK &w, const rows_chosen<WORK> &p)
+template <typename WORK, typename CHOSEN>
+static __device__ __forceinline__ void number(WORK &w, const CHOSEN &p)
 {
     const uint32_t roots = roots_of(w, p), waits = p.waits & ~p.none;
     const uint32_t counts = (uint32_t)__popc(roots) << 16 | (uint32_t)__popc(waits);
@@ -178,8 +178,8 @@ template <typename WORK> static __device__ __forceinline__ int below(const WORK 
 /* Every pixel's component, to pixel[]; a thread's and those below also to comp[], * 4.  After a few
  * steps each pixel goes on from where those it meets have got to, so that ways get shorter several
  * times over; once is enough mostly.  No words are written that others still read. */
-template <typename WORK>
-static __device__ __forceinline__ void settle(WORK &w, const rows_chosen<WORK> &p,
+template <typename WORK, typename CHOSEN>
+static __device__ __forceinline__ void settle(WORK &w, const CHOSEN &p,
                                               uint32_t comp[WORK::OWN_ROWS + 1])
 {
     enum { FIRST = 3, THEN = 4 };

@@ -47,9 +47,9 @@ template <typename WORK> static __device__ __forceinline__ void begin_names(WORK
 
 /* Of pixels that have chosen, which publish() and tops have shown to all threads: components to
  * comp[]; returns the word that store_rim() begins with. */
-template <typename WORK>
+template <typename WORK, typename CHOSEN>
 static __device__ __forceinline__ typename WORK::KEY
-make_components(WORK &w, const rows_chosen<WORK> &p, uint32_t comp[WORK::OWN_ROWS + 1])
+make_components(WORK &w, const CHOSEN &p, uint32_t comp[WORK::OWN_ROWS + 1])
 {
     const int on_ring = ring_pixel(w);
     const typename WORK::KEY top = w.m.top[on_ring];

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* rows_eight_close.cuh - the saliency of edges between eight neighbours inside the block, as in
+ * rows_close.cuh. */
+#ifndef QFZ_GPU_ROWS_EIGHT_CLOSE_CUH
+#define QFZ_GPU_ROWS_EIGHT_CLOSE_CUH
+
+#include "gpu/rows_close.cuh"
+#include "gpu/rows_eight.cuh"
+
+/* Levels of a thread's edges. */
+struct eight_closing {
+    uint32_t right[EIGHT_ROWS], down[EIGHT_ROWS], diagonal[EIGHT_ROWS], anti[EIGHT_ROWS];
+};
+
+static __device__ __forceinline__ void close_by(uint32_t *table,
+                                                const rows_settled<eight_work> &s,
+                                                eight_closing &e)
+{
+    rows_now now = look_up<true>(table, s.comp[0]);
+#pragma unroll
+    for (int j = 0; j < EIGHT_ROWS; j++) {
+        const rows_now next = look_up<true>(table, s.comp[j + 1]);
+        e.right[j] = chosen(now.comp ^ now.right, e.right[j], __vmaxu2(now.top, now.right_top));
+        e.down[j] = chosen(now.comp ^ next.comp, e.down[j], __vmaxu2(now.top, next.top));
+        e.diagonal[j] =
+            chosen(now.comp ^ next.right, e.diagonal[j], __vmaxu2(now.top, next.right_top));
+        e.anti[j] = chosen(now.right ^ next.comp, e.anti[j], __vmaxu2(now.right_top, next.top));
+        now = next;
+    }
+}
+
+/* The greatest level on the ways of each edge's two pixels. */
+static __device__ __forceinline__ void raise(uint32_t level[EIGHT_ROWS], int j, uint32_t a,
+                                             uint32_t b)
+{
+    level[j] = __vmaxu2(level[j], __vmaxu2(a, b));
+}
+
+/* Edges that the first round closed have the level of their pixels, which is part of all others. */
+static __device__ __forceinline__ void close_by_pixels(const rows_settled<eight_work> &s,
+                                                       eight_closing &e)
+{
+    uint32_t right[EIGHT_ROWS + 1], top[EIGHT_ROWS + 1];
+    to_the_right(s.comp, right);
+    to_the_right(s.top, top);
+#pragma unroll
+    for (int j = 0; j < EIGHT_ROWS; j++) {
+        e.right[j] &= mask_of(s.comp[j] ^ right[j]);
+        e.down[j] &= mask_of(s.comp[j] ^ s.comp[j + 1]);
+        e.diagonal[j] &= mask_of(s.comp[j] ^ right[j + 1]);
+        e.anti[j] &= mask_of(right[j] ^ s.comp[j + 1]);
+        raise(e.right, j, s.top[j], top[j]);
+        raise(e.down, j, s.top[j], s.top[j + 1]);
+        raise(e.diagonal, j, s.top[j], top[j + 1]);
+        raise(e.anti, j, top[j], s.top[j + 1]);
+    }
+}
+
+/* Open edges to the block's list, as far as it has room. */
+static __device__ __forceinline__ void list_open(eight_work &w, const eight_there &there,
+                                                 const uint32_t vertex[EIGHT_ROWS + 1])
+{
+    uint32_t right[EIGHT_ROWS + 1];
+    to_the_right(vertex, right);
+    const uint32_t open = differing(vertex, right) & there.edges & edges_inside(w);
+    const uint32_t n = (uint32_t)__popc(open), place = qfz_take(&w.m.n_open, n);
+    if (__any_sync(ALL_LANES, place + n > rows_eight::OPEN_ROOM)) return;
+    uint32_t at4 = 4 * place;
+    auto append = [&](int bit, uint32_t item) {
+        if (!(open >> bit & 1)) return;
+        at_byte(w.m.open, at4) = item;
+        at4 += 4;
+    };
+    const uint32_t next = 1u << QFZ_OPEN_X;
+    auto both = [&](int bit, uint32_t start, uint32_t first, uint32_t second) {
+        append(bit, start + low_halves(first, second));
+        append(bit + 16, start + next + high_halves(first, second));
+    };
+    const uint32_t first_row =
+        (uint32_t)(2 * w.lane) << QFZ_OPEN_X | (uint32_t)(w.warp * EIGHT_ROWS) << QFZ_OPEN_Y;
+#pragma unroll
+    for (int j = 0; j < EIGHT_ROWS; j++) {
+        const uint32_t start = first_row + ((uint32_t)j << QFZ_OPEN_Y);
+        const uint32_t diagonal = start | QFZ_OPEN_DIAGONAL, anti = diagonal | QFZ_OPEN_DOWN;
+        both(AT_RIGHT + j, start, vertex[j], right[j]);
+        both(AT_DOWN + j, start | QFZ_OPEN_DOWN, vertex[j], vertex[j + 1]);
+        both(AT_DIAGONAL + j, diagonal, vertex[j], right[j + 1]);
+        both(AT_ANTI + j, anti + next, right[j], vertex[j + 1]);
+    }
+}
+
+/* By the last table: levels of all edges, and those that are open. */
+static __device__ __forceinline__ void begin_closing(eight_work &w, const eight_there &there,
+                                                     uint32_t *table,
+                                                     const rows_settled<eight_work> &s,
+                                                     eight_closing &e)
+{
+    uint32_t vertex[EIGHT_ROWS + 1], level[EIGHT_ROWS + 1], right[EIGHT_ROWS + 1];
+#pragma unroll
+    for (int j = 0; j <= EIGHT_ROWS; j++) {
+        const rows_now now = look_up<false>(table, s.comp[j]);
+        vertex[j] = now.comp;
+        level[j] = now.top;
+    }
+    list_open(w, there, vertex);
+    to_the_right(level, right);
+#pragma unroll
+    for (int j = 0; j < EIGHT_ROWS; j++) {
+        e.right[j] = __vmaxu2(level[j], right[j]);
+        e.down[j] = __vmaxu2(level[j], level[j + 1]);
+        e.diagonal[j] = __vmaxu2(level[j], right[j + 1]);
+        e.anti[j] = __vmaxu2(right[j], level[j + 1]);
+    }
+}
+
+/* Two levels of row j of a plane, of edges that exist as bits row and row + 16 tell. */
+template <bool FULL>
+static __device__ __forceinline__ void store_two(const eight_work &w, int j, uint16_t *out,
+                                                 uint32_t levels, uint32_t exists)
+{
+    if (FULL) *reinterpret_cast<uint32_t *>(out) = levels;
+#pragma unroll
+    for (int c = 0; c < 2; c++)
+        if (!FULL && w.warp * EIGHT_ROWS + j < w.box.h && 2 * w.lane + c < w.box.w)
+            out[c] = (uint16_t)(exists >> (j + 16 * c) & 1 ? levels >> (16 * c) : QFZ_NONE);
+}
+
+/* Levels of all edges; what is wrong, of edges that are open or lead to another block, is written
+ * again by the query. */
+template <bool FULL>
+static __device__ __forceinline__ void store_levels(const eight_work &w, const eight_there &there,
+                                                    const eight_closing &e, uint16_t *saliency)
+{
+    const int64_t n_px = (int64_t)w.forest.h * w.forest.w;
+    const int64_t y = w.box.y + w.warp * EIGHT_ROWS, x = w.box.x + 2 * w.lane;
+    uint16_t *out = saliency + y * w.forest.w + x;
+#pragma unroll
+    for (int j = 0; j < EIGHT_ROWS; j++, out += w.forest.w) {
+        const uint32_t before = __shfl_up_sync(ALL_LANES, e.anti[j], 1);
+        const uint32_t to_left = shifted(before, e.anti[j]);
+        store_two<FULL>(w, j, out + QFZ_RIGHT * n_px, e.right[j], there.edges >> AT_RIGHT);
+        store_two<FULL>(w, j, out + QFZ_BELOW * n_px, e.down[j], there.edges >> AT_DOWN);
+        store_two<FULL>(w, j, out + QFZ_BELOW_RIGHT * n_px, e.diagonal[j],
+                        there.edges >> AT_DIAGONAL);
+        store_two<FULL>(w, j, out + QFZ_BELOW_LEFT * n_px, to_left, there.to_left);
+    }
+}
+
+#endif
