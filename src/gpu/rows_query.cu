@@ -13,7 +13,7 @@ enum {
     STATES = 8,
     LEAVING = 2 * QFZ_SIDE,           /* edges to the right and down that may leave the block */
     COLUMNS = QFZ_VERTICES + LEAVING, /* vertices; the other ends of these */
-    AT_ONCE = 4,
+    AT_ONCE = 5,
     WAITING = 512 /* edges that wait to be climbed; if there are more, those are not put together */
 };
 static_assert(COLUMNS <= QFZ_OPEN_VERTEX + 1, "an edge names two columns");
@@ -212,7 +212,7 @@ static __device__ __forceinline__ void answer_pixels(const query_work &w,
     }
 }
 
-static __global__ void __launch_bounds__(THREADS, 8)
+static __global__ void __launch_bounds__(THREADS, 6)
     k_query(qfz_gpu_forest forest, const uint32_t *open, uint16_t *saliency)
 {
     QFZ_SHARED(query_memory, m);
