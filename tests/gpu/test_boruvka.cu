@@ -339,12 +339,42 @@ static void stripes(qfz_gpu *gpu, int64_t width)
     check_tile(gpu, &image, &rule);
 }
 
+/* Rows that differ much, each of blocks whose steps to the next are a ruler's: every round of the
+ * graph only joins two by two, and whatever is open between rows stays so until the last ones. */
+static void ruler(qfz_gpu *gpu)
+{
+    enum { H = 16, W = 600 * 64 };
+    qfz_image image = {};
+    image.h = H;
+    image.w = W;
+    image.n_bands = 1;
+    image.type = QFZ_U16;
+    std::vector<uint16_t> pixels;
+    for (int64_t y = 0; y < H; y++)
+        for (int64_t x = 0, value = 0; x < W; x++) {
+            const int64_t block = x / 64, step = block == 0 ? 0 : __builtin_ctzll(block) + 1;
+            if (x % 64 == 0) value += block % 4 < 2 ? step : -step;
+            pixels.push_back((uint16_t)(1000 + value + y % 2 * 1000));
+        }
+    image.pixels = pixels.data();
+    qfz_rule rule = {};
+    rule.type = image.type;
+    rule.n_bands = 1;
+    rule.connectivity = 4;
+    rule.alpha_key = UINT32_MAX;
+    check_describe("ruler, %d x %d", (int)image.w, (int)image.h);
+    tile t = open_tile(gpu, &image, &rule);
+    check_saliency(&t, NULL, cpu_saliency(&t, NULL).data(), "alone");
+    close_tile(&t);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(argc, argv, 100);
     qfz_gpu gpu = open_gpu(&err);
     stripes(&gpu, 128);
     stripes(&gpu, 139);
+    ruler(&gpu);
     for (int64_t i = check_.first; i < check_.cases; i++) {
         random_raster(&gpu, i);
         if (i % 10 == 9) noise(&gpu, i / 10);
