@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* rows.cuh - the saliency of every edge where a tile has one band of 8 or 16 bits: the forest of boruvka.cuh, but edges whose two pixels meet in their block are answered
- * there, out of registers (rows_block.cu).  What a block leaves open goes to a list, which is
- * served when the graph of all blocks is done (rows_query.cu). */
+/* rows.cuh - the saliency of every edge where a tile has one band of 8 or 16 bits: the forest of
+ * boruvka.cuh, but edges whose two pixels meet in their block are answered there, out of registers
+ * (rows_block.cu).  What a block leaves open goes to a list, which is served when the graph of all
+ * blocks is done (rows_query.cu). */
 #ifndef QFZ_GPU_ROWS_CUH
 #define QFZ_GPU_ROWS_CUH
 
@@ -20,8 +21,8 @@ enum { QFZ_OPEN_ROOM_4 = QFZ_BLOCK_PX / 2, QFZ_OPEN_ROOM_8 = QFZ_BLOCK_PX };
  * vertices). */
 typedef struct qfz_rows {
     qfz_gpu_forest forest;
-    /* QFZ_OPEN_ROOM_4 or _8 edges a block.  A block that has more stores in the same room the vertex
-     * of each pixel instead, 16 bits, QFZ_STEP_MASK where there is none. */
+    /* QFZ_OPEN_ROOM_4 or _8 edges a block.  A block that has more stores in the same room the
+     * vertex of each pixel instead, 16 bits, QFZ_STEP_MASK where there is none. */
     uint32_t *open;
 } qfz_rows;
 

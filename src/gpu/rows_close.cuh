@@ -50,8 +50,7 @@ static __device__ __forceinline__ uint32_t chosen(uint32_t differ, uint32_t old_
     return (old_level & mask) | (level & ~mask);
 }
 
-static __device__ __forceinline__ void close_by(uint32_t *table,
-                                                const rows_settled<narrow_work> &s,
+static __device__ __forceinline__ void close_by(uint32_t *table, const rows_settled<narrow_work> &s,
                                                 rows_closing &e)
 {
     rows_now now = look_up<true>(table, s.comp[0]);
@@ -82,8 +81,8 @@ static __device__ __forceinline__ void close_by_pixels(const rows_settled<narrow
 
 /* The vertices of a thread's two pixels of row j. */
 template <typename WORK>
-static __device__ __forceinline__ uint32_t vertices_in(uint32_t *table,
-                                                       const rows_settled<WORK> &s, int j)
+static __device__ __forceinline__ uint32_t vertices_in(uint32_t *table, const rows_settled<WORK> &s,
+                                                       int j)
 {
     return look_up<false>(table, s.comp[j]).comp;
 }

@@ -18,12 +18,7 @@ typedef rows_shape<uint32_t, EIGHT_ROWS, true> rows_eight;
 typedef rows_work<rows_eight> eight_work;
 
 /* Places of the directions in masks of edges. */
-enum {
-    AT_RIGHT = 0,
-    AT_DOWN = EIGHT_ROWS,
-    AT_DIAGONAL = 2 * EIGHT_ROWS,
-    AT_ANTI = 3 * EIGHT_ROWS
-};
+enum { AT_RIGHT = 0, AT_DOWN = EIGHT_ROWS, AT_DIAGONAL = 2 * EIGHT_ROWS, AT_ANTI = 3 * EIGHT_ROWS };
 static const uint32_t FOUR_ROWS = 0xfu * ONES;
 
 /* ---- Load ------------------------------------------------------------------------------------ */
@@ -287,8 +282,7 @@ static __device__ __forceinline__ uint32_t least_to_right(const eight_levels &l,
 {
     const uint32_t up = key_if<FULL, C>(l.anti[j], to.up_right, there.anti, j);
     const uint32_t right = key_if<FULL, C>(l.right[j], to.right, there.right, j + 1);
-    const uint32_t down =
-        key_if<FULL, C>(l.diagonal[j + 1], to.down_right, there.diagonal, j + 1);
+    const uint32_t down = key_if<FULL, C>(l.diagonal[j + 1], to.down_right, there.diagonal, j + 1);
     return min(min(up, right), down);
 }
 
@@ -365,9 +359,9 @@ static __device__ __forceinline__ void show_leaving_row(eight_work &w, const eig
     const uint32_t right_exists = top ? there.anti : there.diagonal;
     const uint32_t next_left = key_if<FULL, 1>(left, WAY_OUT, left_exists, i);
     const uint32_t before = __shfl_up_sync(ALL_LANES, next_left, 1);
-    const uint32_t key0 = min(min(w.lane == 0 ? EIGHT_NONE : before,
-                                  key_if<FULL, 0>(straight, WAY_OUT, there.down, i)),
-                              key_if<FULL, 0>(right, WAY_OUT, right_exists, i));
+    const uint32_t key0 = min(
+        min(w.lane == 0 ? EIGHT_NONE : before, key_if<FULL, 0>(straight, WAY_OUT, there.down, i)),
+        key_if<FULL, 0>(right, WAY_OUT, right_exists, i));
     const uint32_t key1 = min(min(key_if<FULL, 0>(left, WAY_OUT, left_exists, i),
                                   key_if<FULL, 1>(straight, WAY_OUT, there.down, i)),
                               key_if<FULL, 1>(right, WAY_OUT, right_exists, i));
@@ -448,8 +442,8 @@ static __device__ __forceinline__ uint32_t roots_of(const eight_work &w, const e
     uint32_t other = 0; /* chose another one */
 #pragma unroll
     for (int j = 0; j < EIGHT_ROWS; j++) {
-        const uint32_t back = low_halves(at_byte(w.m.further, p.to[j] & 0xffff),
-                                         at_byte(w.m.further, p.to[j] >> 16));
+        const uint32_t back =
+            low_halves(at_byte(w.m.further, p.to[j] & 0xffff), at_byte(w.m.further, p.to[j] >> 16));
         other += ones_of(back ^ (self + (uint32_t)j * ROW_BELOW)) << (2 * j);
     }
     return p.later & ~p.waits & ~other;

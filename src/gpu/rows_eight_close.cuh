@@ -12,8 +12,7 @@ struct eight_closing {
     uint32_t right[EIGHT_ROWS], down[EIGHT_ROWS], diagonal[EIGHT_ROWS], anti[EIGHT_ROWS];
 };
 
-static __device__ __forceinline__ void close_by(uint32_t *table,
-                                                const rows_settled<eight_work> &s,
+static __device__ __forceinline__ void close_by(uint32_t *table, const rows_settled<eight_work> &s,
                                                 eight_closing &e)
 {
     rows_now now = look_up<true>(table, s.comp[0]);

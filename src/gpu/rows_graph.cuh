@@ -130,10 +130,10 @@ template <typename WORK> static __device__ __forceinline__ void store_graph(WORK
     const uint32_t v = w.m.first_vertex, e = w.m.first_edge;
     if (leaves) {
         const qfz_leaving_edge edge = qfz_leaving_at(w.thread);
-        const int own = edge.x == QFZ_SIDE - 1 ? RIGHT + edge.y : BOTTOM + edge.x;
+        /* Names of a side are kept up where an edge leaves by that side. */
+        const int own = edge.to_x == QFZ_SIDE ? RIGHT + edge.y : BOTTOM + edge.x;
         const uint32_t other = qfz_rim_place(f, w.box.y + edge.to_y, w.box.x + edge.to_x);
-        f.ends[0][e + at] =
-            make_uint2(v + vertex_of(w, w.m.leave_comp[own]), QFZ_RIM_REF | other);
+        f.ends[0][e + at] = make_uint2(v + vertex_of(w, w.m.leave_comp[own]), QFZ_RIM_REF | other);
         f.level[0][e + at] = (uint32_t)key;
     }
     for (uint32_t t = (uint32_t)w.thread; t < n_tree; t += w.THREADS) {

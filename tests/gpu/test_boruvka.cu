@@ -316,7 +316,7 @@ static void noise(qfz_gpu *gpu, int64_t number)
 
 /* Columns that differ much, and whose lightest edges lead from block to block: almost every edge
  * between columns is open at the end of a block, more than its list holds. */
-static void stripes(qfz_gpu *gpu, int64_t width)
+static void stripes(qfz_gpu *gpu, int64_t width, int connectivity)
 {
     enum { H = 130 };
     qfz_image image = {};
@@ -333,9 +333,9 @@ static void stripes(qfz_gpu *gpu, int64_t width)
     qfz_rule rule = {};
     rule.type = image.type;
     rule.n_bands = 1;
-    rule.connectivity = 4;
+    rule.connectivity = connectivity;
     rule.alpha_key = UINT32_MAX;
-    check_describe("stripes, %d x %d", (int)image.w, (int)image.h);
+    check_describe("stripes, %d x %d, connectivity %d", (int)image.w, (int)image.h, connectivity);
     check_tile(gpu, &image, &rule);
 }
 
@@ -372,8 +372,10 @@ int main(int argc, char **argv)
 {
     check_begin(argc, argv, 100);
     qfz_gpu gpu = open_gpu(&err);
-    stripes(&gpu, 128);
-    stripes(&gpu, 139);
+    stripes(&gpu, 128, 4);
+    stripes(&gpu, 139, 4);
+    stripes(&gpu, 128, 8);
+    stripes(&gpu, 139, 8);
     ruler(&gpu);
     for (int64_t i = check_.first; i < check_.cases; i++) {
         random_raster(&gpu, i);
