@@ -28,7 +28,7 @@ static qfz_gpu_forest shape_of(const qfz_gpu_edges *edges, int64_t n_ghosts)
     f.n_x = (edges->w + QFZ_SIDE - 1) / QFZ_SIDE;
     f.n_blocks = n_y * f.n_x;
     f.connectivity = edges->connectivity;
-    f.wide = edges->form == QFZ_EDGES_KEYS;
+    f.wide = edges->form >= QFZ_EDGES_WIDE;
     f.rim_room = (int32_t)at_most(QFZ_RIM, px);
     f.comp_room = f.rim_room + (int32_t)(px / 2);
     f.vertex_room = qfz_gpu_forest_vertices(f.h, f.w);
@@ -123,7 +123,8 @@ qfz_status qfz_gpu_forest_make(qfz_gpu *gpu, const qfz_gpu_edges *edges, bool ke
 
 size_t qfz_gpu_saliency_shared(const qfz_gpu_edges *edges)
 {
-    if (qfz_rows_fit(edges)) return qfz_rows_shared();
+    if (qfz_rows_fit(edges))
+        return edges->form >= QFZ_EDGES_WIDE ? qfz_rows_wide_shared() : qfz_rows_narrow_shared();
     const size_t blocks = qfz_gpu_forest_shared(edges), query = qfz_boruvka_query_shared(edges);
     return blocks > query ? blocks : query;
 }
@@ -139,25 +140,24 @@ size_t qfz_gpu_saliency_bytes(const qfz_gpu_edges *edges, int64_t n_ghosts)
 }
 
 static qfz_status saliency_by_rows(qfz_gpu *gpu, const qfz_gpu_edges *edges,
-                                   const qfz_gpu_links *ghosts, void *d_scratch,
-                                   uint16_t *d_saliency)
+                                   const qfz_gpu_links *ghosts, void *d_scratch, void *d_saliency)
 {
     qfz_rows rows = {};
     qfz_carve room = {static_cast<char *>(d_scratch), 0};
     QFZ_TRY(begin(gpu, edges, ghosts != NULL, ghosts, &rows.forest));
     carve_rows(&rows, &room);
     QFZ_TRY(qfz_boruvka_begin(gpu, &rows.forest, ghosts));
-    QFZ_TRY(qfz_rows_blocks(gpu, edges, &rows, d_saliency));
+    QFZ_TRY(rows.forest.wide ? qfz_rows_wide_blocks(gpu, edges, &rows, d_saliency)
+                             : qfz_rows_narrow_blocks(gpu, edges, &rows, (uint16_t *)d_saliency));
     QFZ_TRY(qfz_boruvka_rounds(gpu, &rows.forest));
-    return qfz_rows_query(gpu, &rows, d_saliency);
+    return qfz_rows_query(gpu, &rows, qfz_gpu_is_narrow(edges), d_saliency);
 }
 
 qfz_status qfz_gpu_saliency(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_gpu_links *ghosts,
                             void *d_scratch, void *d_saliency)
 {
     qfz_gpu_forest forest;
-    if (qfz_rows_fit(edges))
-        return saliency_by_rows(gpu, edges, ghosts, d_scratch, (uint16_t *)d_saliency);
+    if (qfz_rows_fit(edges)) return saliency_by_rows(gpu, edges, ghosts, d_scratch, d_saliency);
     QFZ_TRY(qfz_gpu_forest_make(gpu, edges, ghosts != NULL, ghosts, d_scratch, &forest));
     return qfz_boruvka_query(gpu, edges, &forest, d_saliency);
 }

@@ -111,8 +111,10 @@ static qfz_status find_saliency(qfz_worker *worker, const qfz_gpu_links *ghosts,
 {
     qfz_level_room *const room = &worker->levels;
     qfz_gpu *const gpu = &worker->gpu;
+    const qfz_rule *const rule = worker->spec.rule;
+    const bool by_band = rule->connectivity == 4 && !qfz_gpu_edges_need_keys(rule);
     qfz_gpu_edges edges;
-    QFZ_TRY(qfz_gpu_edges_make(gpu, &worker->image, worker->spec.rule, room->d_keys, &edges));
+    QFZ_TRY(qfz_gpu_edges_make(gpu, &worker->image, rule, by_band ? NULL : room->d_keys, &edges));
     *narrow = qfz_gpu_is_narrow(&edges);
     return qfz_gpu_saliency(gpu, &edges, ghosts, room->d_forest, room->d_saliency);
 }

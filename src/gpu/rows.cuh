@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* rows.cuh - the saliency of every edge where a tile has 4-connected edges and one band of 8 or 16
- * bits: the forest of boruvka.cuh, but edges whose two pixels meet in their block are answered
- * there, out of registers (rows_block.cu).  What a block leaves open goes to a list, which is
- * served when the graph of all blocks is done (rows_query.cu). */
+/* rows.cuh - the saliency of every edge where edges are 4-connected: the forest of boruvka.cuh, but
+ * edges whose two pixels meet in their block are answered there, out of registers (rows_block.cu;
+ * levels of 32 bits: rows_wide_block.cu).  What a block leaves open goes to a list, which is served
+ * when the graph of all blocks is done (rows_query.cu). */
 #ifndef QFZ_GPU_ROWS_CUH
 #define QFZ_GPU_ROWS_CUH
 
@@ -18,24 +18,28 @@ static const uint32_t QFZ_OPEN_DOWN = 1u << 31;
 typedef struct qfz_rows {
     qfz_gpu_forest forest;
     /* QFZ_OPEN_ROOM edges a block.  A block that has more stores in the same room the vertex of
-     * each pixel instead, 16 bits, QFZ_STEP_MASK where there is none. */
+     * each pixel instead, 16 bits, QFZ_STEP_MASK or more where there is none. */
     uint32_t *open;
 } qfz_rows;
 
 /* Is it the way for such edges? */
 static inline bool qfz_rows_fit(const qfz_gpu_edges *edges)
 {
-    return edges->connectivity == 4 && edges->form != QFZ_EDGES_KEYS;
+    return edges->connectivity == 4;
 }
 
-/* Shared memory that a block of threads needs. */
-size_t qfz_rows_shared(void);
+/* Shared memory that a block of threads needs: where a band is read as it is, with 8 or 16 bits,
+ * and otherwise. */
+size_t qfz_rows_narrow_shared(void);
+size_t qfz_rows_wide_shared(void);
 
 /* The rounds in blocks; d_saliency as in boruvka.cuh, of the edges that blocks answer. */
-qfz_status qfz_rows_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
-                           uint16_t *d_saliency);
+qfz_status qfz_rows_narrow_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
+                                  uint16_t *d_saliency);
+qfz_status qfz_rows_wide_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
+                                void *d_saliency);
 
-/* All other edges, after qfz_boruvka_rounds(). */
-qfz_status qfz_rows_query(qfz_gpu *gpu, const qfz_rows *rows, uint16_t *d_saliency);
+/* All other edges, after qfz_boruvka_rounds(); narrow: saliency has 16 bits. */
+qfz_status qfz_rows_query(qfz_gpu *gpu, const qfz_rows *rows, bool narrow, void *d_saliency);
 
 #endif

@@ -55,8 +55,10 @@ static __device__ __forceinline__ void block(narrow_work &w, const rows_image<T>
     rows_closing e;
     const uint32_t rim = make_list<FULL>(w, image, there, s);
     const uint32_t n_rounds = make_graph(w, rim);
-    close(w, there, n_rounds, s, e, open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM);
-    store_levels<FULL>(w, there, e, saliency);
+    e.there_r = there.right;
+    e.there_d = there.down;
+    close(w, n_rounds, s, e, open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM);
+    store_levels<FULL>(w, e, saliency);
     store_block(w);
 }
 
@@ -66,14 +68,11 @@ static __device__ __forceinline__ void block(narrow_work &w, const rows_image<T>
 template <typename T>
 static __device__ __forceinline__ bool is_full(const narrow_work &w, const rows_image<T> &image)
 {
-    const qfz_gpu_forest &f = w.forest;
-    const bool inside =
-        w.box.y > 0 && w.box.x > 0 && w.box.y + QFZ_SIDE < f.h && w.box.x + QFZ_SIDE < f.w;
     const uintptr_t pixels = reinterpret_cast<uintptr_t>(image.pixels);
     const uintptr_t valid = reinterpret_cast<uintptr_t>(image.valid);
-    const bool even = f.w % 2 == 0 && pixels % (2 * sizeof(T)) == 0 && valid % 2 == 0;
-    if (!inside || !even || image.bias != 0) return false;
-    return !image.valid || __syncthreads_and(all_valid(w, image));
+    const bool even = pixels % (2 * sizeof(T)) == 0 && valid % 2 == 0;
+    if (!is_inside(w) || !even || image.bias != 0) return false;
+    return !image.valid || __syncthreads_and(all_valid(w, image.valid));
 }
 
 /* Four blocks a multiprocessor. */
@@ -102,13 +101,13 @@ static qfz_status launch(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_row
                       image, rows->open, d_saliency);
 }
 
-size_t qfz_rows_shared(void)
+size_t qfz_rows_narrow_shared(void)
 {
     return sizeof(rows_memory<rows_narrow>);
 }
 
-qfz_status qfz_rows_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
-                           uint16_t *d_saliency)
+qfz_status qfz_rows_narrow_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
+                                  uint16_t *d_saliency)
 {
     return edges->form == QFZ_EDGES_U8 ? launch<uint8_t>(gpu, edges, rows, d_saliency)
                                        : launch<uint16_t>(gpu, edges, rows, d_saliency);

@@ -95,6 +95,7 @@ template <typename SHAPE_> struct rows_work {
     typedef typename SHAPE::KEY KEY;
     typedef typename SHAPE::LEVEL LEVEL;
     enum { OWN_ROWS = SHAPE::OWN_ROWS, WARPS = SHAPE::WARPS, THREADS = SHAPE::THREADS };
+    enum { SEEN_ROWS = OWN_ROWS + 2 }; /* its own, the one above and the one below */
     static const KEY NO_KEY = ~(KEY)0;
     rows_memory<SHAPE> &m;
     const qfz_gpu_forest &forest;

@@ -12,9 +12,9 @@ struct rows_settled {
     uint32_t comp[OWN_ROWS + 1], top[OWN_ROWS + 1];
 };
 
-/* Levels of a thread's edges. */
+/* Levels of a thread's edges, and which of them there are. */
 struct rows_closing {
-    uint32_t right[OWN_ROWS], down[OWN_ROWS];
+    uint32_t right[OWN_ROWS], down[OWN_ROWS], there_r, there_d;
 };
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
@@ -86,9 +86,8 @@ static __device__ __forceinline__ uint32_t vertices_in(uint32_t *table, const ro
 }
 
 /* By the last table: levels of all edges, and those that are open. */
-static __device__ __forceinline__ void begin_closing(narrow_work &w, const rows_there &there,
-                                                     uint32_t *table, const rows_settled &s,
-                                                     rows_closing &e)
+static __device__ __forceinline__ void begin_closing(narrow_work &w, uint32_t *table,
+                                                     const rows_settled &s, rows_closing &e)
 {
     uint32_t vertex[OWN_ROWS + 1], level[OWN_ROWS + 1];
 #pragma unroll
@@ -97,7 +96,7 @@ static __device__ __forceinline__ void begin_closing(narrow_work &w, const rows_
         vertex[j] = now.comp;
         level[j] = now.top;
     }
-    list_open(w, there.right, there.down, vertex);
+    list_open(w, e.there_r, e.there_d, vertex);
 #pragma unroll
     for (int j = 0; j < OWN_ROWS; j++) {
         e.right[j] = __vmaxu2(level[j], shifted(level[j], of_next_lane(level[j])));
@@ -108,8 +107,8 @@ static __device__ __forceinline__ void begin_closing(narrow_work &w, const rows_
 /* Levels of all edges; what is wrong, of edges that are open or leave the block, is written again
  * by the query. */
 template <bool FULL>
-static __device__ __forceinline__ void store_levels(const narrow_work &w, const rows_there &there,
-                                                    const rows_closing &e, uint16_t *saliency)
+static __device__ __forceinline__ void store_levels(const narrow_work &w, const rows_closing &e,
+                                                    uint16_t *saliency)
 {
     const int64_t n_px = (int64_t)w.forest.h * w.forest.w;
     const int y = w.warp * OWN_ROWS, x = 2 * w.lane;
@@ -126,8 +125,8 @@ static __device__ __forceinline__ void store_levels(const narrow_work &w, const 
         for (int c = 0; c < 2; c++) {
             const uint32_t bit = 1u << (2 * j + 16 * c);
             if (x + c >= w.box.w) continue;
-            out[c] = (uint16_t)(there.right & bit ? e.right[j] >> (16 * c) : QFZ_NONE);
-            out[n_px + c] = (uint16_t)(there.down & bit ? e.down[j] >> (16 * c) : QFZ_NONE);
+            out[c] = (uint16_t)(e.there_r & bit ? e.right[j] >> (16 * c) : QFZ_NONE);
+            out[n_px + c] = (uint16_t)(e.there_d & bit ? e.down[j] >> (16 * c) : QFZ_NONE);
         }
     }
 }

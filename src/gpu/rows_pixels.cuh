@@ -4,6 +4,7 @@
 #ifndef QFZ_GPU_ROWS_PIXELS_CUH
 #define QFZ_GPU_ROWS_PIXELS_CUH
 
+#include "gpu/rows_around.cuh"
 #include "gpu/rows_settle.cuh"
 
 typedef rows_work<rows_narrow> narrow_work;
@@ -39,27 +40,13 @@ static __device__ __forceinline__ uint32_t two_pixels(const uint8_t *p)
     return __byte_perm(__ldg(reinterpret_cast<const uint16_t *>(p)), 0, 0x4140);
 }
 
-/* Rows -1 to 8 of a thread's columns, and which of them are valid: bit row + 1 + 16 * column.  The
- * same rows of the columns beside the block: lanes 0 to 9 have those of the left one, lanes 10 to
- * 19 of the right one; the first and the last lane know which of theirs are valid. */
-enum { SEEN_ROWS = OWN_ROWS + 2 };
+/* Rows -1 to OWN_ROWS of a thread's columns, and which of them are valid: bit row + 1 + 16 *
+ * column. The same rows beside the block lie in the first lanes (side_pixel()); the first and the
+ * last lane know which of theirs are valid. */
+enum { SEEN_ROWS = narrow_work::SEEN_ROWS };
 struct rows_values {
     uint32_t v[SEEN_ROWS], side, valid, side_valid;
 };
-
-static __device__ __forceinline__ int2 side_pixel(const narrow_work &w) /* x, y, in the tile */
-{
-    const int32_t y0 = w.box.y + w.warp * OWN_ROWS - 1;
-    return w.lane < SEEN_ROWS ? make_int2(w.box.x - 1, y0 + w.lane)
-                              : make_int2(w.box.x + QFZ_SIDE, y0 + w.lane - SEEN_ROWS);
-}
-
-/* What is beside row i - 1 of the first and the last lane. */
-static __device__ __forceinline__ uint32_t side_of(const narrow_work &w, const rows_values &in,
-                                                   int i)
-{
-    return __shfl_sync(ALL_LANES, in.side, w.lane == 0 ? i : SEEN_ROWS + i);
-}
 
 /* Where all that is looked at is there, and begins at even places. */
 template <typename T>
@@ -75,24 +62,6 @@ static __device__ __forceinline__ void load_full(const narrow_work &w, const row
         in.v[i] = two_pixels(row);
     if (w.lane < 2 * SEEN_ROWS)
         in.side = __ldg(image.pixels + (int64_t)side.y * w.forest.w + side.x);
-}
-
-/* Are a thread's pixels of a block inside the tile, and what is beside, valid? */
-template <typename T>
-static __device__ __forceinline__ bool all_valid(const narrow_work &w, const rows_image<T> &image)
-{
-    const int32_t y0 = w.box.y + w.warp * OWN_ROWS - 1, x0 = w.box.x + 2 * w.lane;
-    const uint8_t *row = image.valid + (int64_t)y0 * w.forest.w + x0;
-    const int2 side = side_pixel(w);
-    uint32_t zero = 0; /* the highest bit of each byte: it was 0 in a row */
-#pragma unroll
-    for (int i = 0; i < SEEN_ROWS; i++, row += w.forest.w) {
-        const uint32_t two = __ldg(reinterpret_cast<const uint16_t *>(row));
-        zero |= (two - 0x0101u) & ~two;
-    }
-    bool all = (zero & 0x8080u) == 0;
-    if (w.lane < 2 * SEEN_ROWS) all &= image.valid[(int64_t)side.y * w.forest.w + side.x] != 0;
-    return all;
 }
 
 /* A pixel; *valid gets that bit where there is one. */
@@ -121,8 +90,7 @@ static __device__ __forceinline__ void load_some(const narrow_work &w, const row
         in.v[i] = load_pixel(w, image, y0 + i, x0, &in.valid, i) |
                   load_pixel(w, image, y0 + i, x0 + 1, &in.valid, i + 16) << 16;
     if (w.lane < 2 * SEEN_ROWS) in.side = load_pixel(w, image, side.y, side.x, &beside, 0);
-    const uint32_t both = __ballot_sync(ALL_LANES, beside);
-    in.side_valid = (w.lane == 0 ? both : both >> SEEN_ROWS) & ((1u << SEEN_ROWS) - 1);
+    in.side_valid = side_bits(w, beside);
 }
 
 /* ---- Levels ---------------------------------------------------------------------------------- */
@@ -140,7 +108,7 @@ static __device__ __forceinline__ void find_levels(const narrow_work &w, const r
     uint32_t next_above = 0;
 #pragma unroll
     for (int i = 0; i < SEEN_ROWS; i++) {
-        const uint32_t side = side_of(w, in, i);
+        const uint32_t side = side_of(w, in.side, i);
         uint32_t next = of_next_lane(in.v[i]);
         if (last) next = side;
         l.right[i] = difference2(in.v[i], shifted(in.v[i], next));

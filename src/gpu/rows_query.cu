@@ -18,27 +18,30 @@ enum {
 
 /* Of a column, after rounds 0 to d of the graph: the vertex it belongs to, and the greatest level
  * up to there. */
-struct query_memory {
+template <typename T> struct query_memory {
     uint32_t vertex[STATES][COLUMNS];
-    uint16_t level[STATES][COLUMNS];
+    T level[STATES][COLUMNS];
 };
 
-struct query_work {
-    query_memory &m;
+template <typename T> struct query_work {
+    query_memory<T> &m;
     const qfz_gpu_forest &forest;
-    uint16_t *saliency;
+    T *saliency;
     qfz_block_box box;
     uint32_t n_px, at; /* of the tile; its number of the block's first pixel */
 };
 
 /* Where an edge's level is in the planes. */
-static __device__ __forceinline__ uint16_t *level_at(const query_work &w, bool down, uint32_t y,
-                                                     uint32_t x)
+template <typename T>
+static __device__ __forceinline__ T *level_at(const query_work<T> &w, bool down, uint32_t y,
+                                              uint32_t x)
 {
     return w.saliency + (down ? w.n_px : 0) + w.at + y * (uint32_t)w.forest.w + x;
 }
 
-static __device__ __forceinline__ void make_column(query_work &w, uint32_t column, uint32_t vertex)
+template <typename T>
+static __device__ __forceinline__ void make_column(query_work<T> &w, uint32_t column,
+                                                   uint32_t vertex)
 {
     const uint2 *__restrict__ const up = w.forest.up;
     uint2 from = __ldg(&up[vertex]);
@@ -51,13 +54,14 @@ static __device__ __forceinline__ void make_column(query_work &w, uint32_t colum
             from = __ldg(&up[vertex]);
         }
         w.m.vertex[d][column] = vertex;
-        w.m.level[d][column] = (uint16_t)level;
+        w.m.level[d][column] = (T)level;
     }
 }
 
 /* The minimax level of two columns, at least `level`. */
-static __device__ __forceinline__ uint32_t find_level(const query_work &w, uint32_t u, uint32_t v,
-                                                      uint32_t level)
+template <typename T>
+static __device__ __forceinline__ uint32_t find_level(const query_work<T> &w, uint32_t u,
+                                                      uint32_t v, uint32_t level)
 {
     int d = 0;
     while (w.m.vertex[d][u] != w.m.vertex[d][v] && d < STATES - 1)
@@ -79,7 +83,9 @@ static __device__ __forceinline__ int2 leaving_place(int i) /* x, y */
 }
 
 /* Its other end becomes a column. */
-static __device__ __forceinline__ leaving_edge begin_leaving(query_work &w, int i, uint32_t first)
+template <typename T>
+static __device__ __forceinline__ leaving_edge begin_leaving(query_work<T> &w, int i,
+                                                             uint32_t first)
 {
     const qfz_gpu_forest &f = w.forest;
     const int2 p = leaving_place(i);
@@ -93,24 +99,27 @@ static __device__ __forceinline__ leaving_edge begin_leaving(query_work &w, int 
     return {own.x - first, max(own.y, other.y)};
 }
 
-static __device__ __forceinline__ void end_leaving(const query_work &w, int i, leaving_edge e)
+template <typename T>
+static __device__ __forceinline__ void end_leaving(const query_work<T> &w, int i, leaving_edge e)
 {
     const int2 p = leaving_place(i);
     if (p.y >= w.box.h || p.x >= w.box.w) return;
     const uint32_t other = (uint32_t)(QFZ_VERTICES + i);
     *level_at(w, i >= QFZ_SIDE, (uint32_t)p.y, (uint32_t)p.x) =
-        (uint16_t)(e.own == QFZ_NONE ? QFZ_NONE : find_level(w, e.own, other, e.level));
+        (T)(e.own == QFZ_NONE ? QFZ_NONE : find_level(w, e.own, other, e.level));
 }
 
 /* ---- Open edges ------------------------------------------------------------------------------ */
 
-static __device__ __forceinline__ void answer(const query_work &w, uint32_t u, uint32_t v,
-                                              uint16_t *level)
+template <typename T>
+static __device__ __forceinline__ void answer(const query_work<T> &w, uint32_t u, uint32_t v,
+                                              T *level)
 {
-    *level = (uint16_t)find_level(w, u, v, *level);
+    *level = (T)find_level(w, u, v, *level);
 }
 
-static __device__ __forceinline__ void answer_list(const query_work &w,
+template <typename T>
+static __device__ __forceinline__ void answer_list(const query_work<T> &w,
                                                    const uint32_t *__restrict__ items, uint32_t n)
 {
     for (uint32_t base = threadIdx.x; base < n; base += AT_ONCE * THREADS) {
@@ -129,7 +138,8 @@ static __device__ __forceinline__ void answer_list(const query_work &w,
 }
 
 /* All edges whose pixels are in different vertices, where the list had no room. */
-static __device__ __forceinline__ void answer_pixels(const query_work &w,
+template <typename T>
+static __device__ __forceinline__ void answer_pixels(const query_work<T> &w,
                                                      const uint16_t *__restrict__ vertex)
 {
     for (uint32_t edge = threadIdx.x; edge < 2 * QFZ_BLOCK_PX; edge += THREADS) {
@@ -137,24 +147,25 @@ static __device__ __forceinline__ void answer_pixels(const query_work &w,
         const bool down = edge >= QFZ_BLOCK_PX;
         if ((down ? y : x) == QFZ_SIDE - 1) continue;
         const uint32_t u = vertex[p], v = vertex[p + (down ? (uint32_t)QFZ_SIDE : 1u)];
-        if (u != v && max(u, v) != QFZ_STEP_MASK) answer(w, u, v, level_at(w, down, y, x));
+        if (u != v && max(u, v) < QFZ_STEP_MASK) answer(w, u, v, level_at(w, down, y, x));
     }
 }
 
+template <typename T>
 static __global__ void __launch_bounds__(THREADS)
-    k_query(qfz_gpu_forest forest, const uint32_t *open, uint16_t *saliency)
+    k_query(qfz_gpu_forest forest, const uint32_t *open, T *saliency)
 {
-    QFZ_SHARED(query_memory, m);
+    QFZ_SHARED(query_memory<T>, m);
     const qfz_block_box box = qfz_block_of(forest, blockIdx.x);
     const uint2 block = forest.block[blockIdx.x];
     const uint32_t n_open = block.y >> 16, n_vertices = block.y & 0xffff;
     const uint32_t *const items = open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM;
-    query_work w = {*m,
-                    forest,
-                    saliency,
-                    box,
-                    (uint32_t)forest.h * (uint32_t)forest.w,
-                    (uint32_t)box.y * (uint32_t)forest.w + (uint32_t)box.x};
+    query_work<T> w = {*m,
+                       forest,
+                       saliency,
+                       box,
+                       (uint32_t)forest.h * (uint32_t)forest.w,
+                       (uint32_t)box.y * (uint32_t)forest.w + (uint32_t)box.x};
     const int i = (int)threadIdx.x - (THREADS - LEAVING); /* the thread's leaving edge, if >= 0 */
     leaving_edge leaving = {};
     if (i >= 0) leaving = begin_leaving(w, i, block.x);
@@ -168,8 +179,14 @@ static __global__ void __launch_bounds__(THREADS)
         answer_pixels(w, reinterpret_cast<const uint16_t *>(items));
 }
 
-qfz_status qfz_rows_query(qfz_gpu *gpu, const qfz_rows *rows, uint16_t *d_saliency)
+template <typename T> static qfz_status query(qfz_gpu *gpu, const qfz_rows *rows, void *d_saliency)
 {
-    return qfz_launch(gpu, k_query, dim3((unsigned)rows->forest.n_blocks), dim3(THREADS),
-                      sizeof(query_memory), rows->forest, rows->open, d_saliency);
+    return qfz_launch(gpu, k_query<T>, dim3((unsigned)rows->forest.n_blocks), dim3(THREADS),
+                      sizeof(query_memory<T>), rows->forest, rows->open,
+                      static_cast<T *>(d_saliency));
+}
+
+qfz_status qfz_rows_query(qfz_gpu *gpu, const qfz_rows *rows, bool narrow, void *d_saliency)
+{
+    return narrow ? query<uint16_t>(gpu, rows, d_saliency) : query<uint32_t>(gpu, rows, d_saliency);
 }

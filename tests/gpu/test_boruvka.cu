@@ -253,6 +253,15 @@ static void check_border_links(const tile *t, const std::vector<uint32_t> &want)
     cudaFree(d_forest);
 }
 
+/* ---- Without planes of keys ------------------------------------------------------------------ */
+
+static void check_band(tile *t, const std::vector<uint32_t> &want)
+{
+    must(qfz_gpu_edges_make(t->gpu, &t->up.image, &t->rule, NULL, &t->edges) == QFZ_OK, "edges");
+    check_saliency(t, NULL, want.data(), "out of the band");
+    check_ghosts(t);
+}
+
 /* ---- Cases ----------------------------------------------------------------------------------- */
 
 static void check_tile(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rule)
@@ -262,6 +271,7 @@ static void check_tile(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rul
     check_saliency(&t, NULL, want.data(), "alone");
     check_ghosts(&t);
     check_border_links(&t, want);
+    if (rule->connectivity == 4 && !qfz_gpu_edges_need_keys(rule)) check_band(&t, want);
     close_tile(&t);
 }
 
