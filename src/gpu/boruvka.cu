@@ -139,25 +139,39 @@ size_t qfz_gpu_saliency_bytes(const qfz_gpu_edges *edges, int64_t n_ghosts)
     return room.used;
 }
 
-static qfz_status saliency_by_rows(qfz_gpu *gpu, const qfz_gpu_edges *edges,
-                                   const qfz_gpu_links *ghosts, void *d_scratch, void *d_saliency)
+/* The graph of all blocks, and, unless d_saliency is NULL, what blocks answer. */
+static qfz_status make_rows(qfz_gpu *gpu, const qfz_gpu_edges *edges, bool keep_ring,
+                            const qfz_gpu_links *ghosts, void *d_scratch, void *d_saliency,
+                            qfz_rows *rows)
+{
+    qfz_carve room = {static_cast<char *>(d_scratch), 0};
+    QFZ_TRY(begin(gpu, edges, keep_ring, ghosts, &rows->forest));
+    carve_rows(rows, &room);
+    QFZ_TRY(qfz_boruvka_begin(gpu, &rows->forest, ghosts));
+    QFZ_TRY(rows->forest.wide ? qfz_rows_wide_blocks(gpu, edges, rows, d_saliency)
+                              : qfz_rows_narrow_blocks(gpu, edges, rows, (uint16_t *)d_saliency));
+    return qfz_boruvka_rounds(gpu, &rows->forest);
+}
+
+qfz_status qfz_gpu_ring_forest_make(qfz_gpu *gpu, const qfz_gpu_edges *edges, void *d_scratch,
+                                    qfz_gpu_forest *forest)
 {
     qfz_rows rows = {};
-    qfz_carve room = {static_cast<char *>(d_scratch), 0};
-    QFZ_TRY(begin(gpu, edges, ghosts != NULL, ghosts, &rows.forest));
-    carve_rows(&rows, &room);
-    QFZ_TRY(qfz_boruvka_begin(gpu, &rows.forest, ghosts));
-    QFZ_TRY(rows.forest.wide ? qfz_rows_wide_blocks(gpu, edges, &rows, d_saliency)
-                             : qfz_rows_narrow_blocks(gpu, edges, &rows, (uint16_t *)d_saliency));
-    QFZ_TRY(qfz_boruvka_rounds(gpu, &rows.forest));
-    return qfz_rows_query(gpu, &rows, qfz_gpu_is_narrow(edges), d_saliency);
+    if (!qfz_rows_fit(edges)) return qfz_gpu_forest_make(gpu, edges, true, NULL, d_scratch, forest);
+    QFZ_TRY(make_rows(gpu, edges, true, NULL, d_scratch, NULL, &rows));
+    *forest = rows.forest;
+    return QFZ_OK;
 }
 
 qfz_status qfz_gpu_saliency(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_gpu_links *ghosts,
                             void *d_scratch, void *d_saliency)
 {
     qfz_gpu_forest forest;
-    if (qfz_rows_fit(edges)) return saliency_by_rows(gpu, edges, ghosts, d_scratch, d_saliency);
+    qfz_rows rows = {};
+    if (qfz_rows_fit(edges)) {
+        QFZ_TRY(make_rows(gpu, edges, ghosts != NULL, ghosts, d_scratch, d_saliency, &rows));
+        return qfz_rows_query(gpu, &rows, qfz_gpu_is_narrow(edges), d_saliency);
+    }
     QFZ_TRY(qfz_gpu_forest_make(gpu, edges, ghosts != NULL, ghosts, d_scratch, &forest));
     return qfz_boruvka_query(gpu, edges, &forest, d_saliency);
 }

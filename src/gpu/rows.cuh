@@ -33,7 +33,8 @@ static inline bool qfz_rows_fit(const qfz_gpu_edges *edges)
 size_t qfz_rows_narrow_shared(void);
 size_t qfz_rows_wide_shared(void);
 
-/* The rounds in blocks; d_saliency as in boruvka.cuh, of the edges that blocks answer. */
+/* The rounds in blocks; d_saliency as in boruvka.cuh, of the edges that blocks answer; NULL: none
+ * is asked for, and rows->open is not made. */
 qfz_status qfz_rows_narrow_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
                                   uint16_t *d_saliency);
 qfz_status qfz_rows_wide_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,

@@ -55,6 +55,7 @@ static __device__ __forceinline__ void block(narrow_work &w, const rows_image<T>
     rows_closing e;
     const uint32_t rim = make_list<FULL>(w, image, there, s);
     const uint32_t n_rounds = make_graph(w, rim);
+    if (!saliency) return;
     e.there_r = there.right;
     e.there_d = there.down;
     close(w, n_rounds, s, e, open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM);

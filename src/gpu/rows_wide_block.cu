@@ -48,6 +48,7 @@ static __global__ void __launch_bounds__(wide_work::THREADS, 2)
     const bool full = source.is_full(w);
     const wide_work::KEY rim = make_list(w, source, full, s);
     const uint32_t n_rounds = make_graph(w, rim);
+    if (!saliency) return;
     close(w, n_rounds, s, e, open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM);
     store_levels(w, e, full, saliency);
     store_block(w);

@@ -230,13 +230,13 @@ static host_links cpu_links(const tile *t)
 static void check_border_links(const tile *t, const std::vector<uint32_t> &want)
 {
     qfz_gpu_forest forest;
-    void *const d_forest = device_room<char>((int64_t)qfz_gpu_forest_bytes(&t->edges, 0));
+    void *const d_forest = device_room<char>((int64_t)qfz_gpu_saliency_bytes(&t->edges, 0));
     void *const d_scratch =
         device_room<char>((int64_t)qfz_gpu_border_links_bytes(t->edges.h, t->edges.w));
     uint32_t *const d_n = device_room<uint32_t>(1);
     qfz_gpu_links links = {0, device_room<uint32_t>(t->n_ring), device_room<uint32_t>(t->n_ring),
                            device_room<uint32_t>(t->n_ring)};
-    CHECK(qfz_gpu_forest_make(t->gpu, &t->edges, true, NULL, d_forest, &forest) == QFZ_OK, "%s",
+    CHECK(qfz_gpu_ring_forest_make(t->gpu, &t->edges, d_forest, &forest) == QFZ_OK, "%s",
           err.message);
     CHECK(qfz_gpu_border_links(t->gpu, &forest, d_scratch, &links, d_n) == QFZ_OK, "%s",
           err.message);
@@ -261,6 +261,7 @@ static void check_band(tile *t, const std::vector<uint32_t> &want)
     must(qfz_gpu_edges_make(t->gpu, &t->up.image, &t->rule, NULL, &t->edges) == QFZ_OK, "edges");
     check_saliency(t, NULL, want.data(), "out of the band");
     check_ghosts(t);
+    check_border_links(t, want);
 }
 
 /* ---- Cases ----------------------------------------------------------------------------------- */
