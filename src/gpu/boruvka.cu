@@ -28,7 +28,7 @@ static qfz_gpu_forest shape_of(const qfz_gpu_edges *edges, int64_t n_ghosts)
     f.n_x = (edges->w + QFZ_SIDE - 1) / QFZ_SIDE;
     f.n_blocks = n_y * f.n_x;
     f.connectivity = edges->connectivity;
-    f.wide = edges->form == QFZ_EDGES_KEYS;
+    f.wide = edges->form >= QFZ_EDGES_WIDE;
     f.rim_room = (int32_t)at_most(QFZ_RIM, px);
     f.comp_room = f.rim_room + (int32_t)(px / 2);
     f.vertex_room = qfz_gpu_forest_vertices(f.h, f.w);
@@ -77,8 +77,8 @@ static void carve(qfz_gpu_forest *f, qfz_carve *room)
 
 static void carve_rows(qfz_rows *rows, qfz_carve *room)
 {
-    const int64_t most = rows->forest.connectivity == 8 ? QFZ_OPEN_ROOM_8 : QFZ_OPEN_ROOM_4;
-    qfz_carve_take(room, &rows->open, rows->forest.n_blocks * most);
+    const int64_t words = rows->forest.connectivity == 8 ? 2 : 1;
+    qfz_carve_take(room, &rows->open, rows->forest.n_blocks * QFZ_OPEN_ROOM * words);
     carve_graph(&rows->forest, room);
 }
 
@@ -124,7 +124,10 @@ qfz_status qfz_gpu_forest_make(qfz_gpu *gpu, const qfz_gpu_edges *edges, bool ke
 
 size_t qfz_gpu_saliency_shared(const qfz_gpu_edges *edges)
 {
-    if (qfz_rows_fit(edges)) return qfz_rows_shared(edges);
+    if (qfz_rows_fit(edges)) {
+        if (edges->connectivity == 8) return qfz_rows_eight_shared();
+        return edges->form >= QFZ_EDGES_WIDE ? qfz_rows_wide_shared() : qfz_rows_narrow_shared();
+    }
     const size_t blocks = qfz_gpu_forest_shared(edges), query = qfz_boruvka_query_shared(edges);
     return blocks > query ? blocks : query;
 }
@@ -139,26 +142,49 @@ size_t qfz_gpu_saliency_bytes(const qfz_gpu_edges *edges, int64_t n_ghosts)
     return room.used;
 }
 
-static qfz_status saliency_by_rows(qfz_gpu *gpu, const qfz_gpu_edges *edges,
-                                   const qfz_gpu_links *ghosts, void *d_scratch,
-                                   uint16_t *d_saliency)
+static qfz_status make_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
+                              void *d_saliency)
+{
+    if (rows->forest.wide) return qfz_rows_wide_blocks(gpu, edges, rows, d_saliency);
+    uint16_t *const narrow = static_cast<uint16_t *>(d_saliency);
+    return edges->connectivity == 8 ? qfz_rows_eight_blocks(gpu, edges, rows, narrow)
+                                    : qfz_rows_narrow_blocks(gpu, edges, rows, narrow);
+}
+
+/* The graph of all blocks, and, unless d_saliency is NULL, what blocks answer. */
+static qfz_status make_rows(qfz_gpu *gpu, const qfz_gpu_edges *edges, bool keep_ring,
+                            const qfz_gpu_links *ghosts, void *d_scratch, void *d_saliency,
+                            qfz_rows *rows)
+{
+    qfz_carve room = {static_cast<char *>(d_scratch), 0};
+    QFZ_TRY(begin(gpu, edges, keep_ring, ghosts, &rows->forest));
+    carve_rows(rows, &room);
+    QFZ_TRY(qfz_boruvka_begin(gpu, &rows->forest, ghosts));
+    QFZ_TRY(make_blocks(gpu, edges, rows, d_saliency));
+    return qfz_boruvka_rounds(gpu, &rows->forest);
+}
+
+qfz_status qfz_gpu_ring_forest_make(qfz_gpu *gpu, const qfz_gpu_edges *edges, void *d_scratch,
+                                    qfz_gpu_forest *forest)
 {
     qfz_rows rows = {};
-    qfz_carve room = {static_cast<char *>(d_scratch), 0};
-    QFZ_TRY(begin(gpu, edges, ghosts != NULL, ghosts, &rows.forest));
-    carve_rows(&rows, &room);
-    QFZ_TRY(qfz_boruvka_begin(gpu, &rows.forest, ghosts));
-    QFZ_TRY(qfz_rows_blocks(gpu, edges, &rows, d_saliency));
-    QFZ_TRY(qfz_boruvka_rounds(gpu, &rows.forest));
-    return qfz_rows_query(gpu, &rows, d_saliency);
+    if (!qfz_rows_fit(edges)) return qfz_gpu_forest_make(gpu, edges, true, NULL, d_scratch, forest);
+    QFZ_TRY(make_rows(gpu, edges, true, NULL, d_scratch, NULL, &rows));
+    *forest = rows.forest;
+    return QFZ_OK;
 }
 
 qfz_status qfz_gpu_saliency(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_gpu_links *ghosts,
                             void *d_scratch, void *d_saliency)
 {
     qfz_gpu_forest forest;
-    if (qfz_rows_fit(edges))
-        return saliency_by_rows(gpu, edges, ghosts, d_scratch, (uint16_t *)d_saliency);
+    qfz_rows rows = {};
+    if (qfz_rows_fit(edges)) {
+        QFZ_TRY(make_rows(gpu, edges, ghosts != NULL, ghosts, d_scratch, d_saliency, &rows));
+        if (edges->connectivity == 8)
+            return qfz_rows_eight_query(gpu, &rows, static_cast<uint16_t *>(d_saliency));
+        return qfz_rows_query(gpu, &rows, qfz_gpu_is_narrow(edges), d_saliency);
+    }
     QFZ_TRY(qfz_gpu_forest_make(gpu, edges, ghosts != NULL, ghosts, d_scratch, &forest));
     return qfz_boruvka_query(gpu, edges, &forest, d_saliency);
 }

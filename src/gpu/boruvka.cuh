@@ -86,6 +86,11 @@ size_t qfz_gpu_saliency_bytes(const qfz_gpu_edges *edges, int64_t n_ghosts);
 qfz_status qfz_gpu_saliency(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_gpu_links *ghosts,
                             void *d_scratch, void *d_saliency);
 
+/* A forest of which only qfz_gpu_border_links() is asked; d_scratch has qfz_gpu_saliency_bytes().
+ */
+qfz_status qfz_gpu_ring_forest_make(qfz_gpu *gpu, const qfz_gpu_edges *edges, void *d_scratch,
+                                    qfz_gpu_forest *forest);
+
 /* Links with the same minimax levels between all pixels of the ring as the forest has, ascending
  * by level; at most n_ring - 1 of them.  links has room for n_ring; links->n is not touched, their
  * number goes to *d_n.  The forest must keep the ring; it is of no use afterwards. */

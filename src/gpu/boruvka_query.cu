@@ -431,9 +431,8 @@ static __global__ void __launch_bounds__(query_work<T, KEY, N_DIRS>::THREADS)
 
 size_t qfz_boruvka_query_shared(const qfz_gpu_edges *edges)
 {
-    if (edges->form != QFZ_EDGES_KEYS) return sizeof(query_memory<uint32_t, 4>);
-    return edges->connectivity == 8 ? sizeof(query_memory<unsigned long long, 4>)
-                                    : sizeof(query_memory<unsigned long long, 2>);
+    return edges->form < QFZ_EDGES_WIDE ? sizeof(query_memory<uint32_t, 4>)
+                                        : sizeof(query_memory<unsigned long long, 4>);
 }
 
 template <typename T, typename KEY, int N_DIRS>
@@ -444,16 +443,12 @@ static qfz_status query(qfz_gpu *gpu, const qfz_gpu_forest *forest, void *d_sali
                       *forest, static_cast<T *>(d_saliency));
 }
 
-/* One band of 8 or 16 bits comes with eight neighbours only: with four there is rows.cuh. */
+/* With eight neighbours only: with four there is rows.cuh. */
 qfz_status qfz_boruvka_query(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_gpu_forest *forest,
                              void *d_saliency)
 {
     typedef unsigned long long wide;
-    const bool narrow = qfz_gpu_is_narrow(edges), eight = edges->connectivity == 8;
     if (!forest->wide) return query<uint16_t, uint32_t, 4>(gpu, forest, d_saliency);
-    if (narrow)
-        return eight ? query<uint16_t, wide, 4>(gpu, forest, d_saliency)
-                     : query<uint16_t, wide, 2>(gpu, forest, d_saliency);
-    return eight ? query<uint32_t, wide, 4>(gpu, forest, d_saliency)
-                 : query<uint32_t, wide, 2>(gpu, forest, d_saliency);
+    return qfz_gpu_is_narrow(edges) ? query<uint16_t, wide, 4>(gpu, forest, d_saliency)
+                                    : query<uint32_t, wide, 4>(gpu, forest, d_saliency);
 }

@@ -11,20 +11,7 @@
  * edge gets its level, or goes to the list of open edges */
 #include "gpu/rows_close.cuh"
 #include "gpu/rows_collect.cuh"
-#include "gpu/rows_eight_close.cuh"
 #include "gpu/rows_steps.cuh"
-
-/* Shows the levels of a thread's pixels; what the row below has to s.top. */
-template <typename WORK>
-static __device__ __forceinline__ void show_tops(WORK &w, rows_settled<WORK> &s)
-{
-    uint32_t *const top = reinterpret_cast<uint32_t *>(w.m.top);
-#pragma unroll
-    for (int j = 0; j < WORK::OWN_ROWS; j++)
-        top[two_at(w, j)] = s.top[j];
-    __syncthreads();
-    s.top[WORK::OWN_ROWS] = top[below(w)];
-}
 
 /* From pixels to the list; returns the word that store_rim() begins with. */
 template <bool FULL, typename T>
@@ -56,114 +43,58 @@ static __device__ __forceinline__ uint32_t make_list(narrow_work &w, const rows_
 }
 
 template <bool FULL, typename T>
-static __device__ __forceinline__ uint32_t make_list(eight_work &w, const rows_image<T> &image,
-                                                     eight_there &there,
-                                                     rows_settled<eight_work> &s)
+static __device__ __forceinline__ void block(narrow_work &w, const rows_image<T> &image,
+                                             uint32_t *open, uint16_t *saliency)
 {
-    eight_edges edges;
-    eight_chosen p;
-    begin(w);
-    {
-        eight_values in;
-        eight_levels l;
-        if (FULL)
-            load_full(w, image, in);
-        else
-            load_some(w, image, in);
-        if (!FULL) there = find_there(w, in);
-        edges.needed = find_levels<FULL>(w, in, there, l);
-        choose<FULL>(w, in, l, there, p, s.top);
-        show_leaving<FULL>(w, l, there);
-        keep_levels(l, edges);
-    }
-    publish(w, p);
-    show_tops(w, s);
-    show_needed(w, edges);
-    const uint32_t rim = make_components(w, p, s.comp);
-    collect(w, edges, s.comp);
-    __syncthreads();
-    return rim;
-}
-
-/* Which edges exist, where all do, and what becomes of them. */
-template <typename WORK> struct rows_parts;
-template <> struct rows_parts<narrow_work> {
-    typedef rows_there there;
-    typedef rows_closing closing;
-    static __device__ __forceinline__ there all(void)
-    {
-        return {EVEN, EVEN, EVEN, EVEN, EVEN, EVEN, EVEN};
-    }
-};
-template <> struct rows_parts<eight_work> {
-    typedef eight_there there;
-    typedef eight_closing closing;
-    static __device__ __forceinline__ there all(void)
-    {
-        const uint32_t ones = 0xffffffffu;
-        return {ones, ones, ones, ones, ones, ones, ones, ones};
-    }
-};
-
-template <bool FULL, typename WORK, typename T>
-static __device__ __forceinline__ void block(WORK &w, const rows_image<T> &image, uint32_t *open,
-                                             uint16_t *saliency)
-{
-    typename rows_parts<WORK>::there there = rows_parts<WORK>::all();
-    typename rows_parts<WORK>::closing e;
-    rows_settled<WORK> s;
+    rows_there there = {EVEN, EVEN, EVEN, EVEN, EVEN, EVEN, EVEN};
+    rows_settled<narrow_work> s;
+    rows_closing e;
     const uint32_t rim = make_list<FULL>(w, image, there, s);
     const uint32_t n_rounds = make_graph(w, rim);
-    close(w, there, n_rounds, s, e, open + (int64_t)blockIdx.x * WORK::SHAPE::OPEN_ROOM);
-    store_levels<FULL>(w, there, e, saliency);
+    if (!saliency) return;
+    e.there_r = there.right;
+    e.there_d = there.down;
+    close(w, n_rounds, s, e, open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM);
+    store_levels<FULL>(w, e, saliency);
     store_block(w);
 }
 
 /* ---- The kernel ------------------------------------------------------------------------------ */
 
-/* 1024 threads a multiprocessor. */
-template <typename SHAPE, typename T>
-static __global__ void __launch_bounds__(SHAPE::THREADS, 1024 / SHAPE::THREADS)
+/* Four blocks a multiprocessor. */
+template <typename T>
+static __global__ void __launch_bounds__(narrow_work::THREADS, 4)
     k_rows(qfz_gpu_forest forest, rows_image<T> image, uint32_t *open, uint16_t *saliency)
 {
-    QFZ_SHARED(rows_memory<SHAPE>, m);
+    QFZ_SHARED(rows_memory<rows_narrow>, m);
     const int thread = (int)threadIdx.x;
     const qfz_block_box box = qfz_block_of(forest, blockIdx.x);
-    rows_work<SHAPE> w = {*m, forest, box, thread, thread % QFZ_WARP, thread / QFZ_WARP};
+    narrow_work w = {*m, forest, box, thread, thread % QFZ_WARP, thread / QFZ_WARP};
     if (is_full(w, image))
         block<true>(w, image, open, saliency);
     else
         block<false>(w, image, open, saliency);
 }
 
-template <typename SHAPE, typename T>
+template <typename T>
 static qfz_status launch(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
                          uint16_t *d_saliency)
 {
     const rows_image<T> image = {static_cast<const T *>(edges->d_values), edges->d_valid,
                                  edges->bias};
-    return qfz_launch(gpu, k_rows<SHAPE, T>, dim3((unsigned)rows->forest.n_blocks),
-                      dim3(SHAPE::THREADS), sizeof(rows_memory<SHAPE>), rows->forest, image,
-                      rows->open, d_saliency);
+    return qfz_launch(gpu, k_rows<T>, dim3((unsigned)rows->forest.n_blocks),
+                      dim3(narrow_work::THREADS), sizeof(rows_memory<rows_narrow>), rows->forest,
+                      image, rows->open, d_saliency);
 }
 
-size_t qfz_rows_shared(const qfz_gpu_edges *edges)
+size_t qfz_rows_narrow_shared(void)
 {
-    return edges->connectivity == 8 ? sizeof(rows_memory<rows_eight>)
-                                    : sizeof(rows_memory<rows_narrow>);
+    return sizeof(rows_memory<rows_narrow>);
 }
 
-template <typename SHAPE>
-static qfz_status blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
-                         uint16_t *d_saliency)
+qfz_status qfz_rows_narrow_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
+                                  uint16_t *d_saliency)
 {
-    return edges->form == QFZ_EDGES_U8 ? launch<SHAPE, uint8_t>(gpu, edges, rows, d_saliency)
-                                       : launch<SHAPE, uint16_t>(gpu, edges, rows, d_saliency);
-}
-
-qfz_status qfz_rows_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
-                           uint16_t *d_saliency)
-{
-    return edges->connectivity == 8 ? blocks<rows_eight>(gpu, edges, rows, d_saliency)
-                                    : blocks<rows_narrow>(gpu, edges, rows, d_saliency);
+    return edges->form == QFZ_EDGES_U8 ? launch<uint8_t>(gpu, edges, rows, d_saliency)
+                                       : launch<uint16_t>(gpu, edges, rows, d_saliency);
 }

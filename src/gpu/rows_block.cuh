@@ -34,7 +34,7 @@ template <typename KEY_, int OWN_ROWS_, bool EIGHT_ = false> struct rows_shape {
          * by one that is. */
         LIST_4 = 3 * QFZ_BLOCK_PX / 2 + QFZ_SIDE - (QFZ_BLOCK_PX - QFZ_RIM) / 2 + QFZ_RIM,
         LIST = EIGHT ? (5 * QFZ_BLOCK_PX + QFZ_RIM) / 2 : (int)LIST_4,
-        OPEN_ROOM = EIGHT ? (int)QFZ_OPEN_ROOM_8 : (int)QFZ_OPEN_ROOM_4,
+        OPEN_WORDS = EIGHT ? 2 : 1, /* of an entry of the list of what is open */
         /* Words in the list's place: a table of COMPS at least. */
         TABLES = LIST * (sizeof(uint32_t) + sizeof(LEVEL)) / sizeof(KEY)
     };
@@ -92,7 +92,7 @@ template <typename SHAPE> struct rows_memory {
             LEVEL tree_level[QFZ_VERTICES];
             uint16_t set[QFZ_VERTICES], taken[QFZ_VERTICES];
         };
-        uint32_t open[SHAPE::OPEN_ROOM]; /* as in rows.cuh */
+        uint32_t open[QFZ_OPEN_ROOM * SHAPE::OPEN_WORDS]; /* as in rows.cuh */
     };
     union {
         struct {
@@ -115,6 +115,7 @@ template <typename SHAPE_> struct rows_work {
     typedef typename SHAPE::KEY KEY;
     typedef typename SHAPE::LEVEL LEVEL;
     enum { OWN_ROWS = SHAPE::OWN_ROWS, WARPS = SHAPE::WARPS, THREADS = SHAPE::THREADS };
+    enum { SEEN_ROWS = OWN_ROWS + 2 }; /* its own, the one above and the one below */
     static const KEY NO_KEY = ~(KEY)0;
     rows_memory<SHAPE> &m;
     const qfz_gpu_forest &forest;

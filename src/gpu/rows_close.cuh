@@ -7,48 +7,10 @@
 #include "gpu/rows_pixels.cuh"
 #include "gpu/rows_tables.cuh"
 
-/* A thread's pixels after the first round, and those of the row below. */
-template <typename WORK> struct rows_settled {
-    uint32_t comp[WORK::OWN_ROWS + 1], top[WORK::OWN_ROWS + 1];
-};
-
-/* Levels of a thread's edges. */
+/* Levels of a thread's edges, and which of them there are. */
 struct rows_closing {
-    uint32_t right[OWN_ROWS], down[OWN_ROWS];
+    uint32_t right[OWN_ROWS], down[OWN_ROWS], there_r, there_d;
 };
-
-/* ---- Tables ---------------------------------------------------------------------------------- */
-
-/* A row of a thread in a table, and what is to the right of it: components, levels. */
-struct rows_now {
-    uint32_t comp, top, right, right_top;
-};
-
-template <bool WITH_RIGHT>
-static __device__ __forceinline__ rows_now look_up(uint32_t *table, uint32_t comp)
-{
-    const uint32_t a = of_comp(table, comp & 0xffff), b = of_comp(table, comp >> 16);
-    rows_now now = {low_halves(a, b), high_halves(a, b), 0, 0};
-    if (!WITH_RIGHT) return now;
-    const uint32_t next = of_next_lane(a);
-    now.right = low_halves(b, next);
-    now.right_top = high_halves(b, next);
-    return now;
-}
-
-/* 0xffff in each half that is not 0. */
-static __device__ __forceinline__ uint32_t mask_of(uint32_t word)
-{
-    return ones_of(word) * 0xffffu;
-}
-
-/* The new level where both are in one component, else the old one. */
-static __device__ __forceinline__ uint32_t chosen(uint32_t differ, uint32_t old_level,
-                                                  uint32_t level)
-{
-    const uint32_t mask = mask_of(differ);
-    return (old_level & mask) | (level & ~mask);
-}
 
 static __device__ __forceinline__ void close_by(uint32_t *table, const rows_settled<narrow_work> &s,
                                                 rows_closing &e)
@@ -79,19 +41,9 @@ static __device__ __forceinline__ void close_by_pixels(const rows_settled<narrow
     }
 }
 
-/* The vertices of a thread's two pixels of row j. */
-template <typename WORK>
-static __device__ __forceinline__ uint32_t vertices_in(uint32_t *table, const rows_settled<WORK> &s,
-                                                       int j)
-{
-    return look_up<false>(table, s.comp[j]).comp;
-}
-
 /* By the last table: levels of all edges, and those that are open. */
-static __device__ __forceinline__ void begin_closing(narrow_work &w, const rows_there &there,
-                                                     uint32_t *table,
-                                                     const rows_settled<narrow_work> &s,
-                                                     rows_closing &e)
+static __device__ __forceinline__ void
+begin_closing(narrow_work &w, uint32_t *table, const rows_settled<narrow_work> &s, rows_closing &e)
 {
     uint32_t vertex[OWN_ROWS + 1], level[OWN_ROWS + 1];
 #pragma unroll
@@ -100,7 +52,7 @@ static __device__ __forceinline__ void begin_closing(narrow_work &w, const rows_
         vertex[j] = now.comp;
         level[j] = now.top;
     }
-    list_open(w, there.right, there.down, vertex);
+    list_open(w, e.there_r, e.there_d, vertex);
 #pragma unroll
     for (int j = 0; j < OWN_ROWS; j++) {
         e.right[j] = __vmaxu2(level[j], shifted(level[j], of_next_lane(level[j])));
@@ -111,8 +63,8 @@ static __device__ __forceinline__ void begin_closing(narrow_work &w, const rows_
 /* Levels of all edges; what is wrong, of edges that are open or leave the block, is written again
  * by the query. */
 template <bool FULL>
-static __device__ __forceinline__ void store_levels(const narrow_work &w, const rows_there &there,
-                                                    const rows_closing &e, uint16_t *saliency)
+static __device__ __forceinline__ void store_levels(const narrow_work &w, const rows_closing &e,
+                                                    uint16_t *saliency)
 {
     const int64_t n_px = (int64_t)w.forest.h * w.forest.w;
     const int y = w.warp * OWN_ROWS, x = 2 * w.lane;
@@ -129,8 +81,8 @@ static __device__ __forceinline__ void store_levels(const narrow_work &w, const 
         for (int c = 0; c < 2; c++) {
             const uint32_t bit = 1u << (2 * j + 16 * c);
             if (x + c >= w.box.w) continue;
-            out[c] = (uint16_t)(there.right & bit ? e.right[j] >> (16 * c) : QFZ_NONE);
-            out[n_px + c] = (uint16_t)(there.down & bit ? e.down[j] >> (16 * c) : QFZ_NONE);
+            out[c] = (uint16_t)(e.there_r & bit ? e.right[j] >> (16 * c) : QFZ_NONE);
+            out[n_px + c] = (uint16_t)(e.there_d & bit ? e.down[j] >> (16 * c) : QFZ_NONE);
         }
     }
 }

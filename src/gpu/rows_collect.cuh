@@ -29,19 +29,17 @@ static __device__ __forceinline__ void find_drops(const narrow_work &w, const ro
         not_side += ones_of(side ^ most) << (2 * i - 2);
         not_left += ones_of(l.down[i] ^ most) << (2 * i - 2);
     }
-    uint32_t bottom = EVEN & ~not_bottom, side = not_bottom & ~not_side;
-    uint32_t left = not_bottom & not_side & ~not_left, top = not_bottom & not_side & not_left;
-    uint32_t bottom_above = (bottom << 2 & 0xfffcfffcu) | above;
+    const uint32_t two = not_bottom & not_side;
+    rows_squares heaviest = {two & not_left, two & ~not_left, not_bottom & ~not_side,
+                             EVEN & ~not_bottom, above};
     if (!FULL) {
-        top &= there.square;
-        left &= there.square;
-        side &= there.square;
-        bottom_above &= there.square_above;
+        heaviest.top &= there.square;
+        heaviest.left &= there.square;
+        heaviest.side &= there.square;
+        heaviest.bottom &= there.square;
+        heaviest.above &= there.square_above;
     }
-    uint32_t before = __shfl_up_sync(ALL_LANES, side, 1);
-    if (w.lane == 0) before = 0;
-    *right = top | bottom_above;
-    *down = left | side << 16 | before >> 16;
+    find_dropped(w, heaviest, right, down);
 }
 
 /* Keys of the edges out of the block.  That one which begins outside is dropped need not be known:
@@ -82,6 +80,16 @@ static __device__ __forceinline__ void show_leaving(narrow_work &w, const rows_l
  * block, and are not dropped. */
 struct rows_edges {
     uint32_t right[OWN_ROWS], down[OWN_ROWS], needed_r, needed_d;
+
+    /* Of the edge from pixel c of row j. */
+    __device__ __forceinline__ uint32_t right_at(int j, int c) const
+    {
+        return c ? right[j] >> 16 : right[j] & 0xffff;
+    }
+    __device__ __forceinline__ uint32_t down_at(int j, int c) const
+    {
+        return c ? down[j] >> 16 : down[j] & 0xffff;
+    }
 };
 
 template <bool FULL>
@@ -98,36 +106,6 @@ static __device__ __forceinline__ void find_edges(narrow_work &w, const rows_lev
     for (int j = 0; j < OWN_ROWS; j++) {
         edges.right[j] = l.right[j + 1];
         edges.down[j] = l.down[j + 1];
-    }
-}
-
-/* Edges to the right and down that are needed and join two components. */
-static __device__ __forceinline__ void collect(narrow_work &w, const rows_edges &edges,
-                                               const uint32_t comp[OWN_ROWS + 1])
-{
-    uint32_t right[OWN_ROWS], open_r = 0, open_d = 0;
-#pragma unroll
-    for (int j = 0; j < OWN_ROWS; j++) {
-        right[j] = shifted(comp[j], of_next_lane(comp[j]));
-        open_r += ones_of(comp[j] ^ right[j]) << (2 * j);
-        open_d += ones_of(comp[j] ^ comp[j + 1]) << (2 * j);
-    }
-    open_r &= edges.needed_r;
-    open_d &= edges.needed_d;
-    uint32_t at2 = 2 * qfz_take(&w.m.n_list, (uint32_t)(__popc(open_r) + __popc(open_d)));
-    auto append = [&](uint32_t is_open, uint32_t ends, uint32_t level) {
-        if (!is_open) return;
-        at_byte(w.m.ends, 2 * at2) = ends;
-        at_byte(w.m.level, at2) = (uint16_t)level;
-        at2 += 2;
-    };
-#pragma unroll
-    for (int j = 0; j < OWN_ROWS; j++) {
-        const uint32_t level_r = edges.right[j], level_d = edges.down[j], under = comp[j + 1];
-        append(open_r >> (2 * j) & 1, comp[j], level_r & 0xffff);
-        append(open_r >> (2 * j + 16) & 1, right[j], level_r >> 16);
-        append(open_d >> (2 * j) & 1, low_halves(comp[j], under), level_d & 0xffff);
-        append(open_d >> (2 * j + 16) & 1, high_halves(comp[j], under), level_d >> 16);
     }
 }
 

@@ -10,8 +10,7 @@
 #ifndef QFZ_GPU_ROWS_EIGHT_CUH
 #define QFZ_GPU_ROWS_EIGHT_CUH
 
-#include "gpu/rows_image.cuh"
-#include "gpu/rows_settle.cuh"
+#include "gpu/rows_pairs.cuh"
 
 enum { EIGHT_ROWS = 4, EIGHT_SEEN = EIGHT_ROWS + 2 };
 typedef rows_shape<uint32_t, EIGHT_ROWS, true> rows_eight;

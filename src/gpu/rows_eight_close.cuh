@@ -4,16 +4,17 @@
 #ifndef QFZ_GPU_ROWS_EIGHT_CLOSE_CUH
 #define QFZ_GPU_ROWS_EIGHT_CLOSE_CUH
 
-#include "gpu/rows_close.cuh"
 #include "gpu/rows_eight.cuh"
 
-/* Levels of a thread's edges. */
-struct eight_closing {
+/* Levels of a thread's edges, and which of them there are: FULL, all. */
+template <bool FULL> struct eight_closing {
     uint32_t right[EIGHT_ROWS], down[EIGHT_ROWS], diagonal[EIGHT_ROWS], anti[EIGHT_ROWS];
+    eight_there there;
 };
 
+template <bool FULL>
 static __device__ __forceinline__ void close_by(uint32_t *table, const rows_settled<eight_work> &s,
-                                                eight_closing &e)
+                                                eight_closing<FULL> &e)
 {
     rows_now now = look_up<true>(table, s.comp[0]);
 #pragma unroll
@@ -36,8 +37,9 @@ static __device__ __forceinline__ void raise(uint32_t level[EIGHT_ROWS], int j, 
 }
 
 /* Edges that the first round closed have the level of their pixels, which is part of all others. */
+template <bool FULL>
 static __device__ __forceinline__ void close_by_pixels(const rows_settled<eight_work> &s,
-                                                       eight_closing &e)
+                                                       eight_closing<FULL> &e)
 {
     uint32_t right[EIGHT_ROWS + 1], top[EIGHT_ROWS + 1];
     to_the_right(s.comp, right);
@@ -55,53 +57,57 @@ static __device__ __forceinline__ void close_by_pixels(const rows_settled<eight_
     }
 }
 
-/* Open edges to the block's list, as far as it has room. */
-static __device__ __forceinline__ void list_open(eight_work &w, const eight_there &there,
+/* Squares that have open edges to the block's list, as far as it has room. */
+template <bool FULL>
+static __device__ __forceinline__ void list_open(eight_work &w, const eight_closing<FULL> &e,
                                                  const uint32_t vertex[EIGHT_ROWS + 1])
 {
     uint32_t right[EIGHT_ROWS + 1];
     to_the_right(vertex, right);
-    const uint32_t open = differing(vertex, right) & there.edges & edges_inside(w);
+    uint32_t open = differing(vertex, right) & edges_inside(w);
+    if (!FULL) open &= e.there.edges;
+    open |= open >> (AT_DOWN - AT_RIGHT);
+    open |= open >> (AT_DIAGONAL - AT_RIGHT);
+    open &= FOUR_ROWS;
     const uint32_t n = (uint32_t)__popc(open), place = qfz_take(&w.m.n_open, n);
-    if (__any_sync(ALL_LANES, place + n > rows_eight::OPEN_ROOM)) return;
-    uint32_t at4 = 4 * place;
-    auto append = [&](int bit, uint32_t item) {
-        if (!(open >> bit & 1)) return;
-        at_byte(w.m.open, at4) = item;
-        at4 += 4;
+    if (__any_sync(ALL_LANES, place + n > QFZ_OPEN_ROOM)) return;
+    uint2 *to = reinterpret_cast<uint2 *>(w.m.open) + place;
+    auto append = [&](int bit, uint32_t first_row, uint32_t second_row) {
+        if (open >> bit & 1) *to++ = make_uint2(first_row, second_row);
     };
-    const uint32_t next = 1u << QFZ_OPEN_X;
-    auto both = [&](int bit, uint32_t start, uint32_t first, uint32_t second) {
-        append(bit, start + low_halves(first, second));
-        append(bit + 16, start + next + high_halves(first, second));
-    };
-    const uint32_t first_row =
-        (uint32_t)(2 * w.lane) << QFZ_OPEN_X | (uint32_t)(w.warp * EIGHT_ROWS) << QFZ_OPEN_Y;
+    const uint32_t start = (uint32_t)(2 * w.lane) << QFZ_OPEN_X | (uint32_t)(w.warp * EIGHT_ROWS)
+                                                                      << QFZ_OPEN_Y;
 #pragma unroll
     for (int j = 0; j < EIGHT_ROWS; j++) {
-        const uint32_t start = first_row + ((uint32_t)j << QFZ_OPEN_Y);
-        const uint32_t diagonal = start | QFZ_OPEN_DIAGONAL, anti = diagonal | QFZ_OPEN_DOWN;
-        both(AT_RIGHT + j, start, vertex[j], right[j]);
-        both(AT_DOWN + j, start | QFZ_OPEN_DOWN, vertex[j], vertex[j + 1]);
-        both(AT_DIAGONAL + j, diagonal, vertex[j], right[j + 1]);
-        both(AT_ANTI + j, anti + next, right[j], vertex[j + 1]);
+        const uint32_t first = start + ((uint32_t)j << QFZ_OPEN_Y);
+        append(j, first + low_halves(vertex[j], right[j]), low_halves(vertex[j + 1], right[j + 1]));
+        append(j + 16, first + (1u << QFZ_OPEN_X) + high_halves(vertex[j], right[j]),
+               high_halves(vertex[j + 1], right[j + 1]));
     }
 }
 
+/* Two words of the last table as the list has them. */
+template <bool FULL> static __device__ __forceinline__ uint32_t listed(uint32_t vertices)
+{
+    if (FULL) return vertices; /* all pixels have one */
+    const uint32_t none = (vertices >> 15 & ONES) * (uint32_t)QFZ_OPEN_INVALID;
+    return (vertices | none) & (uint32_t)QFZ_OPEN_VERTEX * ONES;
+}
+
 /* By the last table: levels of all edges, and those that are open. */
-static __device__ __forceinline__ void begin_closing(eight_work &w, const eight_there &there,
-                                                     uint32_t *table,
+template <bool FULL>
+static __device__ __forceinline__ void begin_closing(eight_work &w, uint32_t *table,
                                                      const rows_settled<eight_work> &s,
-                                                     eight_closing &e)
+                                                     eight_closing<FULL> &e)
 {
     uint32_t vertex[EIGHT_ROWS + 1], level[EIGHT_ROWS + 1], right[EIGHT_ROWS + 1];
 #pragma unroll
     for (int j = 0; j <= EIGHT_ROWS; j++) {
         const rows_now now = look_up<false>(table, s.comp[j]);
-        vertex[j] = now.comp;
+        vertex[j] = listed<FULL>(now.comp);
         level[j] = now.top;
     }
-    list_open(w, there, vertex);
+    list_open(w, e, vertex);
     to_the_right(level, right);
 #pragma unroll
     for (int j = 0; j < EIGHT_ROWS; j++) {
@@ -127,8 +133,8 @@ static __device__ __forceinline__ void store_two(const eight_work &w, int j, uin
 /* Levels of all edges; what is wrong, of edges that are open or lead to another block, is written
  * again by the query. */
 template <bool FULL>
-static __device__ __forceinline__ void store_levels(const eight_work &w, const eight_there &there,
-                                                    const eight_closing &e, uint16_t *saliency)
+static __device__ __forceinline__ void
+store_levels(const eight_work &w, const eight_closing<FULL> &e, uint16_t *saliency)
 {
     const int64_t n_px = (int64_t)w.forest.h * w.forest.w;
     const int64_t y = w.box.y + w.warp * EIGHT_ROWS, x = w.box.x + 2 * w.lane;
@@ -137,11 +143,11 @@ static __device__ __forceinline__ void store_levels(const eight_work &w, const e
     for (int j = 0; j < EIGHT_ROWS; j++, out += w.forest.w) {
         const uint32_t before = __shfl_up_sync(ALL_LANES, e.anti[j], 1);
         const uint32_t to_left = shifted(before, e.anti[j]);
-        store_two<FULL>(w, j, out + QFZ_RIGHT * n_px, e.right[j], there.edges >> AT_RIGHT);
-        store_two<FULL>(w, j, out + QFZ_BELOW * n_px, e.down[j], there.edges >> AT_DOWN);
+        store_two<FULL>(w, j, out + QFZ_RIGHT * n_px, e.right[j], e.there.edges >> AT_RIGHT);
+        store_two<FULL>(w, j, out + QFZ_BELOW * n_px, e.down[j], e.there.edges >> AT_DOWN);
         store_two<FULL>(w, j, out + QFZ_BELOW_RIGHT * n_px, e.diagonal[j],
-                        there.edges >> AT_DIAGONAL);
-        store_two<FULL>(w, j, out + QFZ_BELOW_LEFT * n_px, to_left, there.to_left);
+                        e.there.edges >> AT_DIAGONAL);
+        store_two<FULL>(w, j, out + QFZ_BELOW_LEFT * n_px, to_left, e.there.to_left);
     }
 }
 

@@ -4,8 +4,7 @@
 #ifndef QFZ_GPU_ROWS_PIXELS_CUH
 #define QFZ_GPU_ROWS_PIXELS_CUH
 
-#include "gpu/rows_image.cuh"
-#include "gpu/rows_settle.cuh"
+#include "gpu/rows_pairs.cuh"
 
 typedef rows_work<rows_narrow> narrow_work;
 enum { OWN_ROWS = narrow_work::OWN_ROWS, WARPS = narrow_work::WARPS };
@@ -17,22 +16,20 @@ struct rows_there {
     uint32_t right, down, up, left, square, square_above, pixel;
 };
 
+static __device__ __forceinline__ uint32_t difference2(uint32_t a, uint32_t b)
+{
+    return __vmaxu2(a, b) - __vminu2(a, b);
+}
+
 /* ---- Load ------------------------------------------------------------------------------------ */
 
-/* Rows -1 to 8 of a thread's columns, and which of them are valid: bit row + 1 + 16 * column.  The
- * same rows of the columns beside the block, by lanes (side_pixel()); the first and the last lane
- * know which of theirs are valid. */
-enum { SEEN_ROWS = OWN_ROWS + 2 };
+/* Rows -1 to OWN_ROWS of a thread's columns, and which of them are valid: bit row + 1 + 16 *
+ * column. The same rows beside the block lie in the first lanes (side_pixel()); the first and the
+ * last lane know which of theirs are valid. */
+enum { SEEN_ROWS = narrow_work::SEEN_ROWS };
 struct rows_values {
     uint32_t v[SEEN_ROWS], side, valid, side_valid;
 };
-
-/* What is beside row i - 1 of the first and the last lane. */
-static __device__ __forceinline__ uint32_t side_of(const narrow_work &w, const rows_values &in,
-                                                   int i)
-{
-    return __shfl_sync(ALL_LANES, in.side, w.lane == 0 ? i : SEEN_ROWS + i);
-}
 
 /* Where all that is looked at is there, and begins at even places. */
 template <typename T>
@@ -63,8 +60,7 @@ static __device__ __forceinline__ void load_some(const narrow_work &w, const row
         in.v[i] = load_pixel(w, image, y0 + i, x0, &in.valid, i) |
                   load_pixel(w, image, y0 + i, x0 + 1, &in.valid, i + 16) << 16;
     if (w.lane < 2 * SEEN_ROWS) in.side = load_pixel(w, image, side.y, side.x, &beside, 0);
-    const uint32_t both = __ballot_sync(ALL_LANES, beside);
-    in.side_valid = (w.lane == 0 ? both : both >> SEEN_ROWS) & ((1u << SEEN_ROWS) - 1);
+    in.side_valid = side_bits(w, beside);
 }
 
 /* ---- Levels ---------------------------------------------------------------------------------- */
@@ -82,7 +78,7 @@ static __device__ __forceinline__ void find_levels(const narrow_work &w, const r
     uint32_t next_above = 0;
 #pragma unroll
     for (int i = 0; i < SEEN_ROWS; i++) {
-        const uint32_t side = side_of(w, in, i);
+        const uint32_t side = side_of(w, in.side, i);
         uint32_t next = of_next_lane(in.v[i]);
         if (last) next = side;
         l.right[i] = difference2(in.v[i], shifted(in.v[i], next));

@@ -62,6 +62,38 @@ make_components(WORK &w, const CHOSEN &p, uint32_t comp[WORK::OWN_ROWS + 1])
     return top << 16 | w.m.pixel[on_ring];
 }
 
+/* Edges to the right and down that are needed and join two components become the list. */
+template <typename WORK, typename EDGES>
+static __device__ __forceinline__ void collect(WORK &w, const EDGES &edges,
+                                               const uint32_t comp[WORK::OWN_ROWS + 1])
+{
+    uint32_t right[WORK::OWN_ROWS], open_r = 0, open_d = 0;
+#pragma unroll
+    for (int j = 0; j < WORK::OWN_ROWS; j++) {
+        right[j] = shifted(comp[j], of_next_lane(comp[j]));
+        open_r += ones_of(comp[j] ^ right[j]) << (2 * j);
+        open_d += ones_of(comp[j] ^ comp[j + 1]) << (2 * j);
+    }
+    open_r &= edges.needed_r;
+    open_d &= edges.needed_d;
+    enum { BYTES = sizeof(typename WORK::LEVEL) };
+    uint32_t at = BYTES * qfz_take(&w.m.n_list, (uint32_t)(__popc(open_r) + __popc(open_d)));
+    auto append = [&](uint32_t is_open, uint32_t ends, uint32_t level) {
+        if (!is_open) return;
+        at_byte(w.m.ends, at * (uint32_t)(sizeof(uint32_t) / BYTES)) = ends;
+        at_byte(w.m.level, at) = (typename WORK::LEVEL)level;
+        at += BYTES;
+    };
+#pragma unroll
+    for (int j = 0; j < WORK::OWN_ROWS; j++) {
+        const uint32_t own = comp[j], under = comp[j + 1];
+        append(open_r >> (2 * j) & 1, own, edges.right_at(j, 0));
+        append(open_r >> (2 * j + 16) & 1, right[j], edges.right_at(j, 1));
+        append(open_d >> (2 * j) & 1, low_halves(own, under), edges.down_at(j, 0));
+        append(open_d >> (2 * j + 16) & 1, high_halves(own, under), edges.down_at(j, 1));
+    }
+}
+
 /* From the list to what the block adds to the graph of all blocks; returns the number of rounds,
  * and at least 1. */
 template <typename WORK>

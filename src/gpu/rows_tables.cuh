@@ -10,8 +10,11 @@
 
 #include "gpu/rows_block.cuh"
 
+/* In the last table: a component * 4 that no edge leads on from. */
+enum { NO_VERTEX = 0x8000 };
+
 /* A table's word of a state: the key itself, or, of those of 64 bits, level and component where
- * both halves are read at once.  No level leads on from pixels that no edge does. */
+ * both halves are read at once. */
 static __device__ __forceinline__ uint32_t table_word(uint32_t state)
 {
     return state;
@@ -20,6 +23,12 @@ static __device__ __forceinline__ uint32_t table_word(uint32_t state)
 static __device__ __forceinline__ unsigned long long table_word(unsigned long long state)
 {
     return state >> 16 << 32 | (state & 0xffff);
+}
+
+template <typename KEY> static __device__ __forceinline__ KEY last_state(KEY state, KEY hook)
+{
+    const uint32_t vertex = (uint32_t)hook & QFZ_STEP_MASK;
+    return vertex == QFZ_STEP_MASK ? state | NO_VERTEX : state >> 16 << 16 | vertex;
 }
 
 /* The components on their ways; tables for the rounds from `first` on, before `end`. */
@@ -37,8 +46,7 @@ static __device__ __forceinline__ void make_tables(WORK &w, uint32_t first, uint
                 hook = of_comp(w.m.best, (uint32_t)state & 0xffff);
             }
             if (round < first) continue;
-            *table = table_word(round + 1 < n_rounds ? state
-                                                     : state >> 16 << 16 | (hook & QFZ_STEP_MASK));
+            *table = table_word(round + 1 < n_rounds ? state : last_state(state, hook));
             table += n;
         }
     }
@@ -62,7 +70,7 @@ static __device__ __forceinline__ void list_open(WORK &w, uint32_t right, uint32
     open_d &= down & inside_d;
     const uint32_t n = (uint32_t)(__popc(open_r) + __popc(open_d));
     const uint32_t place = qfz_take(&w.m.n_open, n);
-    if (__any_sync(ALL_LANES, place + n > WORK::SHAPE::OPEN_ROOM)) return;
+    if (__any_sync(ALL_LANES, place + n > QFZ_OPEN_ROOM)) return;
     uint32_t at4 = 4 * place;
     auto append = [&](uint32_t is_open, uint32_t item) {
         if (!is_open) return;
@@ -90,8 +98,8 @@ static __device__ __forceinline__ void store_open(const WORK &w, typename WORK::
                                                   const SETTLED_PX &s, uint32_t *open)
 {
     const uint32_t n = w.m.n_open;
-    if (n <= WORK::SHAPE::OPEN_ROOM) {
-        for (uint32_t i = (uint32_t)w.thread; i < n; i += w.THREADS)
+    if (n <= QFZ_OPEN_ROOM) {
+        for (uint32_t i = (uint32_t)w.thread; i < n * WORK::SHAPE::OPEN_WORDS; i += w.THREADS)
             open[i] = w.m.open[i];
         return;
     }
@@ -105,9 +113,9 @@ static __device__ __forceinline__ void store_open(const WORK &w, typename WORK::
 /* Closes all edges; the rounds' tables, as many at a time as there is room for.  What differs by
  * the width of levels: begin_closing(), by the last table, which lists open edges; close_by() any
  * table; close_by_pixels(), which is the first round; vertices_in() the last table. */
-template <typename WORK, typename THERE, typename SETTLED_PX, typename CLOSING>
-static __device__ __forceinline__ void close(WORK &w, const THERE &there, uint32_t n_rounds,
-                                             const SETTLED_PX &s, CLOSING &e, uint32_t *open)
+template <typename WORK, typename SETTLED_PX, typename CLOSING>
+static __device__ __forceinline__ void close(WORK &w, uint32_t n_rounds, const SETTLED_PX &s,
+                                             CLOSING &e, uint32_t *open)
 {
     const uint32_t n = ACTIVE + (w.m.n_numbers >> 16), room = WORK::SHAPE::TABLES / n;
     uint32_t end = n_rounds, first = end > room ? end - room : 0;
@@ -115,7 +123,7 @@ static __device__ __forceinline__ void close(WORK &w, const THERE &there, uint32
     __syncthreads();
     end--;
     typename WORK::KEY *const last = w.m.table + (end - first) * n;
-    begin_closing(w, there, last, s, e);
+    begin_closing(w, last, s, e);
     __syncthreads();
     store_open(w, last, s, open);
 #pragma unroll 1
