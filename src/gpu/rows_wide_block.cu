@@ -17,7 +17,7 @@ static __device__ __forceinline__ wide_work::KEY make_list(wide_work &w, const S
         wide_levels l;
         source.load(w, full, l);
         choose(w, l, p, s.top);
-        find_edges(w, l, edges);
+        find_edges(w, l, full && SOURCE::ALL_HAVE_LEVELS, edges);
     }
     uint2 *const top = reinterpret_cast<uint2 *>(w.m.top);
     publish(w, p);
