@@ -32,6 +32,9 @@ template <typename KEY_, int OWN_ROWS_> struct rows_shape {
         /* Words in the list's place: a table of COMPS at least. */
         TABLES = LIST * (sizeof(uint32_t) + sizeof(LEVEL)) / sizeof(KEY)
     };
+    /* Rows of a thread whose levels the block's memory keeps; more would be too much for four
+     * blocks on a multiprocessor. */
+    enum { KEPT_TOPS = sizeof(KEY) == sizeof(uint32_t) && OWN_ROWS == 8 ? 6 : 0 };
     /* Masks of all of a thread's pixels, and of all but those in its last row. */
     static const uint32_t EVEN = (0x5555u >> (16 - 2 * OWN_ROWS)) * ONES;
     static const uint32_t NOT_LAST = (0x5555u >> (18 - 2 * OWN_ROWS)) * ONES;
@@ -51,6 +54,13 @@ enum { WAITS = 1, ENDED = 2, ROOT = QFZ_STEP_ROOT << QFZ_STEP_BITS };
 
 /* Sides of the block, in arrays of 4 * QFZ_SIDE by side and place on it. */
 enum { TOP = 0, LEFT = QFZ_SIDE, RIGHT = 2 * QFZ_SIDE, BOTTOM = 3 * QFZ_SIDE };
+
+/* Levels of N of a thread's rows. */
+template <int N, int THREADS> struct rows_kept_tops {
+    uint32_t two[N][THREADS];
+};
+template <int THREADS> struct rows_kept_tops<0, THREADS> {
+};
 
 template <typename SHAPE> struct rows_memory {
     typedef typename SHAPE::KEY KEY;
@@ -85,6 +95,7 @@ template <typename SHAPE> struct rows_memory {
         };
         KEY table[SHAPE::TABLES]; /* of components: greatest level, component * 4 or vertex */
     };
+    rows_kept_tops<SHAPE::KEPT_TOPS, SHAPE::THREADS> tops;
     uint32_t n_numbers; /* components of the first round: active << 16 | waiting */
     uint32_t n_list, n_next, n_tree, n_vertices, n_leaving, n_open, first_vertex, first_edge;
 };
@@ -106,6 +117,11 @@ template <typename SHAPE_> struct rows_work {
 /* A warp's part of the list. */
 struct list_part {
     uint32_t first, n;
+};
+
+/* Edges to the right and down, as masks. */
+struct edge_masks {
+    uint32_t right, down;
 };
 
 /* ---- Two halves ------------------------------------------------------------------------------ */

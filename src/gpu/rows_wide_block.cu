@@ -29,7 +29,7 @@ static __device__ __forceinline__ wide_work::KEY make_list(wide_work &w, const S
     s.top[OWN_ROWS][0] = under.x;
     s.top[OWN_ROWS][1] = under.y;
     const wide_work::KEY rim = make_components(w, p, s.comp);
-    collect(w, edges, s.comp);
+    s.between = collect(w, edges, s.comp);
     __syncthreads();
     return rim;
 }
@@ -47,9 +47,9 @@ static __global__ void __launch_bounds__(wide_work::THREADS, 2)
     wide_closing e;
     const bool full = source.is_full(w);
     const wide_work::KEY rim = make_list(w, source, full, s);
-    const uint32_t n_rounds = make_graph(w, rim);
+    const rows_tables tables = make_graph(w, rim, saliency);
     if (!saliency) return;
-    close(w, n_rounds, s, e, open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM);
+    close(w, tables, s, e, open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM);
     store_levels(w, e, full, saliency);
     store_block(w);
 }

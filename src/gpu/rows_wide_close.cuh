@@ -10,6 +10,7 @@
 /* A thread's pixels after the first round, and those of the row below. */
 struct wide_settled {
     uint32_t comp[OWN_ROWS + 1], top[OWN_ROWS + 1][2];
+    edge_masks between; /* edges between two components */
 };
 
 /* Levels of a thread's edges. */
@@ -46,18 +47,17 @@ static __device__ __forceinline__ void close_by(wide_work::KEY *table, const wid
 }
 
 /* Edges that the first round closed have the level of their pixels, which is part of all others. */
-static __device__ __forceinline__ void close_by_pixels(const wide_settled &s, wide_closing &e)
+static __device__ __forceinline__ void close_by_pixels(const wide_work &, const wide_settled &s,
+                                                       wide_closing &e)
 {
 #pragma unroll
     for (int j = 0; j < OWN_ROWS; j++) {
-        const uint32_t differ_r = s.comp[j] ^ shifted(s.comp[j], of_next_lane(s.comp[j]));
-        const uint32_t differ_d = s.comp[j] ^ s.comp[j + 1];
         const uint32_t next_top = of_next_lane(s.top[j][0]);
 #pragma unroll
         for (int c = 0; c < 2; c++) {
-            const uint32_t half = c ? 0xffff0000u : 0xffffu;
-            const uint32_t so_far_r = differ_r & half ? e.right[j][c] : 0;
-            const uint32_t so_far_d = differ_d & half ? e.down[j][c] : 0;
+            const uint32_t bit = 1u << (2 * j + 16 * c);
+            const uint32_t so_far_r = s.between.right & bit ? e.right[j][c] : 0;
+            const uint32_t so_far_d = s.between.down & bit ? e.down[j][c] : 0;
             e.right[j][c] = max(so_far_r, max(s.top[j][c], c ? next_top : s.top[j][1]));
             e.down[j][c] = max(so_far_d, max(s.top[j][c], s.top[j + 1][c]));
         }
