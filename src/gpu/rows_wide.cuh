@@ -87,13 +87,6 @@ template <typename T> struct wide_band {
         return !__any_sync(ALL_LANES, infinite);
     }
 
-    /* Can all that a block looks at be loaded by twos, and is it there?  All threads ask. */
-    __device__ __forceinline__ bool is_full(const wide_work &w) const
-    {
-        if (!even || !is_inside(w)) return false;
-        return !valid || __syncthreads_and(all_valid(w, valid));
-    }
-
     __device__ __forceinline__ void load_full(const wide_work &w, values &in) const
     {
         const int32_t y0 = w.box.y + w.warp * OWN_ROWS - 1, x0 = w.box.x + 2 * w.lane;
@@ -184,18 +177,23 @@ template <typename T> struct wide_band {
         }
     }
 
-    __device__ __forceinline__ void load(const wide_work &w, bool full, wide_levels &l) const
+    /* Was all there, and could be loaded by twos?  All threads ask; pixels are on their way while
+     * masks are looked at. */
+    __device__ __forceinline__ bool load(const wide_work &w, wide_levels &l) const
     {
         values in;
-        if (full)
+        bool full = even && is_inside(w);
+        if (full) {
             load_full(w, in);
-        else
-            load_some(w, in);
+            full = !valid || __syncthreads_and(all_valid(w, valid));
+        }
+        if (!full) load_some(w, in);
         if (are_finite(in))
             find_levels<true>(w, in, l);
         else
             find_levels<false>(w, in, l);
         if (!full) find_missing(w, in, l);
+        return full;
     }
 };
 
@@ -205,11 +203,6 @@ struct wide_keys {
     const uint32_t *right, *down;
     bool even; /* planes begin at even places */
     static const bool ALL_HAVE_LEVELS = false;
-
-    __device__ __forceinline__ bool is_full(const wide_work &w) const
-    {
-        return even && is_inside(w);
-    }
 
     static __device__ __forceinline__ uint32_t at(const wide_work &w, const uint32_t *plane,
                                                   int32_t y, int32_t x)
@@ -225,8 +218,9 @@ struct wide_keys {
         return make_uint2(at(w, plane, y, x), at(w, plane, y, x + 1));
     }
 
-    __device__ __forceinline__ void load(const wide_work &w, bool full, wide_levels &l) const
+    __device__ __forceinline__ bool load(const wide_work &w, wide_levels &l) const
     {
+        const bool full = even && is_inside(w);
         const int32_t y0 = w.box.y + w.warp * OWN_ROWS - 1, x0 = w.box.x + 2 * w.lane;
         const int2 beside = side_pixel(w);
         const uint32_t side = w.lane < 2 * SEEN_ROWS
@@ -250,6 +244,7 @@ struct wide_keys {
             const uint32_t left = __shfl_up_sync(ALL_LANES, l.right[i][1], 1);
             l.left[i - 1] = w.lane == 0 ? outside : left;
         }
+        return full;
     }
 };
 
