@@ -22,6 +22,7 @@ enum { FEW = 104, PAIRS = FEW * (FEW - 1) / 2, EDGES_AT_LAST = 1 << 17 };
 /* A vertex's word in forest.root: the vertex that it hooked itself to, then ROOT | its root's
  * number in the next round, or ROOT | ENDED. */
 static const uint32_t ROOT = 1u << 31, ENDED = ROOT - 1;
+static const uint32_t ALL_LANES = 0xffffffffu;
 
 /* The threads that share a round. */
 struct team {
@@ -74,34 +75,59 @@ static __device__ __forceinline__ bool is_root(const qfz_gpu_forest &f, int roun
     return v < *other && best[*other] == key;
 }
 
+/* Which of the items that a warp goes through in a step it keeps, by the bits of its lanes. */
+struct kept_items {
+    unsigned lanes[EACH];
+};
+
+/* Takes places after *counter for what is kept, in the order of the items; returns the first. */
+static __device__ __forceinline__ uint32_t take_places(uint32_t *counter, const kept_items &kept,
+                                                       team t)
+{
+    uint32_t n = 0, first = 0;
+#pragma unroll
+    for (int j = 0; j < EACH; j++)
+        n += (uint32_t)__popc(kept.lanes[j]);
+    if (t.lane == 0 && n > 0) first = qfz_add(counter, n);
+    return __shfl_sync(ALL_LANES, first, 0);
+}
+
+/* Goes through a lane's kept items: use(j, place). */
+template <typename USE>
+static __device__ __forceinline__ void each_kept(const kept_items &kept, uint32_t first, team t,
+                                                 USE use)
+{
+#pragma unroll
+    for (int j = 0; j < EACH; j++) {
+        const unsigned lanes = kept.lanes[j];
+        if (lanes >> t.lane & 1) use(j, first + (uint32_t)__popc(lanes & ((1u << t.lane) - 1)));
+        first += (uint32_t)__popc(lanes);
+    }
+}
+
 static __device__ __forceinline__ void hook(const qfz_gpu_forest &f, int round, team t)
 {
     const uint32_t n = n_vertices(f, round);
     EACH_CHUNK(t, n, base)
     {
-        bool goes_on[EACH];
-        uint32_t count = 0;
+        kept_items roots;
 #pragma unroll
         for (int j = 0; j < EACH; j++) {
             const uint64_t v = base + (uint64_t)(j * QFZ_WARP + t.lane);
-            goes_on[j] = false;
-            if (v >= n) continue;
-            const weight key = f.best[round % 2][v];
+            const weight key = v < n ? f.best[round % 2][v] : ~(weight)0;
             uint32_t other = ROOT | ENDED;
-            goes_on[j] = is_root(f, round, (uint32_t)v, key, &other) && key != ~(weight)0;
-            count += goes_on[j];
-            if (!goes_on[j]) f.root[v] = other;
+            const bool goes_on =
+                v < n && is_root(f, round, (uint32_t)v, key, &other) && key != ~(weight)0;
+            if (v < n && !goes_on) f.root[v] = other;
+            roots.lanes[j] = __ballot_sync(ALL_LANES, goes_on);
         }
-        uint32_t at = qfz_take(&f.count[QFZ_COUNT_VERTICES + round + 1], count);
-#pragma unroll
-        for (int j = 0; j < EACH; j++) {
-            if (!goes_on[j]) continue;
+        const uint32_t first = take_places(&f.count[QFZ_COUNT_VERTICES + round + 1], roots, t);
+        each_kept(roots, first, t, [&](int j, uint32_t at) {
             const uint32_t v = (uint32_t)base + (uint32_t)(j * QFZ_WARP + t.lane);
             f.root[v] = ROOT | at;
             f.origin[(round + 1) % 2][at] = origin_of(f, round, v);
             f.best[(round + 1) % 2][at] = ~(weight)0;
-            at++;
-        }
+        });
     }
 }
 
@@ -142,7 +168,7 @@ static __device__ __forceinline__ void join(const qfz_gpu_forest &f, int round, 
     EACH_CHUNK(t, n, base)
     {
         uint2 ends[EACH];
-        uint32_t count = 0;
+        kept_items kept;
 #pragma unroll
         for (int j = 0; j < EACH; j++) {
             const uint64_t e = base + (uint64_t)(j * QFZ_WARP + t.lane);
@@ -150,18 +176,17 @@ static __device__ __forceinline__ void join(const qfz_gpu_forest &f, int round, 
             if (e >= n) continue;
             const uint2 was = f.ends[now][e];
             ends[j] = make_uint2(f.root[was.x] & ~ROOT, f.root[was.y] & ~ROOT);
-            count += ends[j].x != ends[j].y;
         }
-        uint32_t at = qfz_take(&f.count[QFZ_COUNT_EDGES + round + 1], count);
 #pragma unroll
-        for (int j = 0; j < EACH; j++) {
-            if (ends[j].x == ends[j].y) continue;
+        for (int j = 0; j < EACH; j++)
+            kept.lanes[j] = __ballot_sync(ALL_LANES, ends[j].x != ends[j].y);
+        const uint32_t first = take_places(&f.count[QFZ_COUNT_EDGES + round + 1], kept, t);
+        each_kept(kept, first, t, [&](int j, uint32_t at) {
             const uint32_t level = f.level[now][base + (uint64_t)(j * QFZ_WARP + t.lane)];
             f.ends[next][at] = ends[j];
             f.level[next][at] = level;
             offer(f.best[next], ends[j], (weight)level << 32 | at);
-            at++;
-        }
+        });
     }
 }
 

@@ -13,48 +13,65 @@
 #include "gpu/rows_collect.cuh"
 #include "gpu/rows_steps.cuh"
 
-/* From pixels to the list; returns the word that store_rim() begins with. */
+/* Levels of a thread's pixels, to all threads, and to s. */
+static __device__ __forceinline__ void show_tops(narrow_work &w, const uint32_t own[OWN_ROWS],
+                                                 rows_settled &s)
+{
+    const int kept = rows_narrow::KEPT_TOPS;
+    uint32_t *const top = reinterpret_cast<uint32_t *>(w.m.top);
+#pragma unroll
+    for (int j = 0; j < OWN_ROWS; j++) {
+        top[two_at(w, j)] = own[j];
+        if (j < kept)
+            w.m.tops.two[j][w.thread] = own[j];
+        else
+            s.last_top[j - kept] = own[j];
+    }
+    __syncthreads();
+    s.last_top[OWN_ROWS - kept] = top[below(w)];
+}
+
+/* From pixels to the list; in: read already, if all of it is there.  Returns the word that
+ * store_rim() begins with. */
 template <bool FULL, typename T>
 static __device__ __forceinline__ uint32_t make_list(narrow_work &w, const rows_image<T> &image,
-                                                     rows_there &there,
-                                                     rows_settled<narrow_work> &s)
+                                                     rows_values &in, rows_there &there,
+                                                     rows_settled &s)
 {
+    uint32_t top[OWN_ROWS];
     rows_edges edges;
     rows_chosen<narrow_work> p;
     begin(w);
     {
-        rows_values in;
         rows_levels l;
-        if (FULL)
-            load_full(w, image, in);
-        else
-            load_some(w, image, in);
+        if (!FULL) load_some(w, image, in);
         find_levels(w, in, l);
         if (!FULL) there = find_there(w, in);
-        choose<FULL>(w, l, there, p, s.top);
+        choose<FULL>(w, l, there, p, top);
         find_edges<FULL>(w, l, there, edges);
     }
     publish(w, p);
-    show_tops(w, s);
+    show_tops(w, top, s);
     const uint32_t rim = make_components(w, p, s.comp);
-    collect(w, edges, s.comp);
+    s.between = collect(w, edges, s.comp);
     __syncthreads();
     return rim;
 }
 
 template <bool FULL, typename T>
 static __device__ __forceinline__ void block(narrow_work &w, const rows_image<T> &image,
-                                             uint32_t *open, uint16_t *saliency)
+                                             rows_values &in, uint32_t *open, uint16_t *saliency)
 {
     rows_there there = {EVEN, EVEN, EVEN, EVEN, EVEN, EVEN, EVEN};
-    rows_settled<narrow_work> s;
+    rows_settled s;
     rows_closing e;
-    const uint32_t rim = make_list<FULL>(w, image, there, s);
-    const uint32_t n_rounds = make_graph(w, rim);
+    if (FULL) w.box.h = w.box.w = QFZ_SIDE; /* now the compiler knows, too */
+    const uint32_t rim = make_list<FULL>(w, image, in, there, s);
+    const rows_tables tables = make_graph(w, rim, saliency);
     if (!saliency) return;
     e.there_r = there.right;
     e.there_d = there.down;
-    close(w, n_rounds, s, e, open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM);
+    close(w, tables, s, e, open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM);
     store_levels<FULL>(w, e, saliency);
     store_block(w);
 }
@@ -70,10 +87,14 @@ static __global__ void __launch_bounds__(narrow_work::THREADS, 4)
     const int thread = (int)threadIdx.x;
     const qfz_block_box box = qfz_block_of(forest, blockIdx.x);
     narrow_work w = {*m, forest, box, thread, thread % QFZ_WARP, thread / QFZ_WARP};
-    if (is_full(w, image))
-        block<true>(w, image, open, saliency);
+    rows_values in; /* on their way while it is seen whether all are valid */
+    bool full = is_even(w, image);
+    if (full) load_full(w, image, in);
+    if (full && image.valid) full = __syncthreads_and(all_valid(w, image.valid));
+    if (full)
+        block<true>(w, image, in, open, saliency);
     else
-        block<false>(w, image, open, saliency);
+        block<false>(w, image, in, open, saliency);
 }
 
 template <typename T>

@@ -38,6 +38,9 @@ template <typename KEY_, int OWN_ROWS_, bool EIGHT_ = false> struct rows_shape {
         /* Words in the list's place: a table of COMPS at least. */
         TABLES = LIST * (sizeof(uint32_t) + sizeof(LEVEL)) / sizeof(KEY)
     };
+    /* Rows of a thread whose levels the block's memory keeps; more would be too much for four
+     * blocks on a multiprocessor. */
+    enum { KEPT_TOPS = sizeof(KEY) == sizeof(uint32_t) && OWN_ROWS == 8 ? 6 : 0 };
     /* Masks of all of a thread's pixels, and of all but those in its last row. */
     static const uint32_t EVEN = (0x5555u >> (16 - 2 * OWN_ROWS)) * ONES;
     static const uint32_t NOT_LAST = (0x5555u >> (18 - 2 * OWN_ROWS)) * ONES;
@@ -67,6 +70,13 @@ template <> struct rows_leaving_levels<true> {
     __align__(8) uint16_t level[QFZ_LEAVING_KINDS][QFZ_SIDE];
     uint32_t right[QFZ_SIDE / 4], bottom[QFZ_WARP];
     uint32_t corner; /* level of the edge up from the last column, or none */
+};
+
+/* Levels of N of a thread's rows. */
+template <int N, int THREADS> struct rows_kept_tops {
+    uint32_t two[N][THREADS];
+};
+template <int THREADS> struct rows_kept_tops<0, THREADS> {
 };
 
 template <typename SHAPE> struct rows_memory {
@@ -105,6 +115,7 @@ template <typename SHAPE> struct rows_memory {
         };
         KEY table[SHAPE::TABLES]; /* of components: greatest level, component * 4 or vertex */
     };
+    rows_kept_tops<SHAPE::KEPT_TOPS, SHAPE::THREADS> tops;
     uint32_t n_numbers; /* components of the first round: active << 16 | waiting */
     uint32_t n_list, n_next, n_tree, n_vertices, n_leaving, n_open, first_vertex, first_edge;
 };
@@ -126,6 +137,11 @@ template <typename SHAPE_> struct rows_work {
 /* A warp's part of the list. */
 struct list_part {
     uint32_t first, n;
+};
+
+/* Edges to the right and down, as masks. */
+struct edge_masks {
+    uint32_t right, down;
 };
 
 /* ---- Two halves ------------------------------------------------------------------------------ */

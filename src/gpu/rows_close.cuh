@@ -7,12 +7,25 @@
 #include "gpu/rows_pixels.cuh"
 #include "gpu/rows_tables.cuh"
 
+/* A thread's pixels after the first round, and those of the row below: components; levels, as far
+ * as the block's memory does not keep them; edges between two components. */
+struct rows_settled {
+    uint32_t comp[OWN_ROWS + 1], last_top[OWN_ROWS + 1 - rows_narrow::KEPT_TOPS];
+    edge_masks between;
+
+    __device__ __forceinline__ uint32_t top_at(const narrow_work &w, int j) const
+    {
+        const int kept = rows_narrow::KEPT_TOPS;
+        return j < kept ? w.m.tops.two[min(j, kept - 1)][w.thread] : last_top[max(j, kept) - kept];
+    }
+};
+
 /* Levels of a thread's edges, and which of them there are. */
 struct rows_closing {
     uint32_t right[OWN_ROWS], down[OWN_ROWS], there_r, there_d;
 };
 
-static __device__ __forceinline__ void close_by(uint32_t *table, const rows_settled<narrow_work> &s,
+static __device__ __forceinline__ void close_by(uint32_t *table, const rows_settled &s,
                                                 rows_closing &e)
 {
     rows_now now = look_up<true>(table, s.comp[0]);
@@ -27,23 +40,24 @@ static __device__ __forceinline__ void close_by(uint32_t *table, const rows_sett
 }
 
 /* Edges that the first round closed have the level of their pixels, which is part of all others. */
-static __device__ __forceinline__ void close_by_pixels(const rows_settled<narrow_work> &s,
+static __device__ __forceinline__ void close_by_pixels(const narrow_work &w, const rows_settled &s,
                                                        rows_closing &e)
 {
+    uint32_t top = s.top_at(w, 0);
 #pragma unroll
     for (int j = 0; j < OWN_ROWS; j++) {
-        const uint32_t right = shifted(s.comp[j], of_next_lane(s.comp[j]));
-        const uint32_t right_top = shifted(s.top[j], of_next_lane(s.top[j]));
-        e.right[j] &= mask_of(s.comp[j] ^ right);
-        e.down[j] &= mask_of(s.comp[j] ^ s.comp[j + 1]);
-        e.right[j] = __vmaxu2(e.right[j], __vmaxu2(s.top[j], right_top));
-        e.down[j] = __vmaxu2(e.down[j], __vmaxu2(s.top[j], s.top[j + 1]));
+        const uint32_t under = s.top_at(w, j + 1), right_top = shifted(top, of_next_lane(top));
+        e.right[j] &= (s.between.right >> (2 * j) & ONES) * 0xffffu;
+        e.down[j] &= (s.between.down >> (2 * j) & ONES) * 0xffffu;
+        e.right[j] = __vmaxu2(e.right[j], __vmaxu2(top, right_top));
+        e.down[j] = __vmaxu2(e.down[j], __vmaxu2(top, under));
+        top = under;
     }
 }
 
 /* By the last table: levels of all edges, and those that are open. */
-static __device__ __forceinline__ void
-begin_closing(narrow_work &w, uint32_t *table, const rows_settled<narrow_work> &s, rows_closing &e)
+static __device__ __forceinline__ void begin_closing(narrow_work &w, uint32_t *table,
+                                                     const rows_settled &s, rows_closing &e)
 {
     uint32_t vertex[OWN_ROWS + 1], level[OWN_ROWS + 1];
 #pragma unroll

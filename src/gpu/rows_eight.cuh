@@ -399,26 +399,27 @@ static __device__ __forceinline__ void show_leaving(eight_work &w, const eight_l
     }
 }
 
-/* Of the edges that leave the block (rows_leaving.cuh) the thread's: its level, or, if it does not
- * exist or is not needed, NO_KEY. */
-static __device__ __forceinline__ uint32_t leaving_key(const eight_work &w)
+/* Is there a thread's edge out of the block (rows_leaving.cuh), and is it needed?  Its level. */
+static __device__ __forceinline__ bool is_leaving(const eight_work &w)
 {
     const int kind = w.thread / QFZ_SIDE, place = w.thread % QFZ_SIDE, row = place % EIGHT_ROWS;
-    uint32_t needed = 0;
+    const int at = kind == QFZ_LEAVING_RIGHT                                          ? AT_RIGHT
+                   : kind == QFZ_LEAVING_DOWN                                         ? AT_DOWN
+                   : kind == QFZ_LEAVING_RIGHT_DOWN || kind == QFZ_LEAVING_DOWN_RIGHT ? AT_DIAGONAL
+                                                                                      : AT_ANTI;
+    if (kind == QFZ_LEAVING_RIGHT_UP && place == QFZ_SIDE - 1)
+        return w.m.leaving.corner != w.NO_KEY;
+    if (kind != QFZ_LEAVING_DOWN && kind < QFZ_LEAVING_DOWN_RIGHT)
+        return w.m.leaving.right[place / EIGHT_ROWS] >> (16 + at + row) & 1;
+    const uint32_t needed = w.m.leaving.bottom[place / 2] >> (16 * (place % 2) + at);
+    return qfz_leaving_at(w.thread).is && (needed >> (EIGHT_ROWS - 1) & 1);
+}
+
+static __device__ __forceinline__ uint32_t leaving_level(const eight_work &w)
+{
+    const int kind = w.thread / QFZ_SIDE, place = w.thread % QFZ_SIDE;
     if (kind == QFZ_LEAVING_RIGHT_UP && place == QFZ_SIDE - 1) return w.m.leaving.corner;
-    if (kind == QFZ_LEAVING_DOWN || kind >= QFZ_LEAVING_DOWN_RIGHT) {
-        const uint32_t of_column = w.m.leaving.bottom[place / 2] >> (16 * (place % 2));
-        const int at = kind == QFZ_LEAVING_DOWN         ? AT_DOWN
-                       : kind == QFZ_LEAVING_DOWN_RIGHT ? AT_DIAGONAL
-                                                        : AT_ANTI;
-        needed = qfz_leaving_at(w.thread).is ? of_column >> (at + EIGHT_ROWS - 1) : 0;
-    } else {
-        const int at = kind == QFZ_LEAVING_RIGHT        ? AT_RIGHT
-                       : kind == QFZ_LEAVING_RIGHT_DOWN ? AT_DIAGONAL
-                                                        : AT_ANTI;
-        needed = w.m.leaving.right[place / EIGHT_ROWS] >> (16 + at + row);
-    }
-    return needed & 1 ? w.m.leaving.level[kind][place] : w.NO_KEY;
+    return w.m.leaving.level[kind][place];
 }
 
 /* ---- Roots ----------------------------------------------------------------------------------- */
@@ -509,13 +510,14 @@ static __device__ __forceinline__ void to_the_right(const uint32_t word[EIGHT_RO
         right[j] = shifted(word[j], of_next_lane(word[j]));
 }
 
-/* Edges that are needed and join two components. */
-static __device__ __forceinline__ void collect(eight_work &w, const eight_edges &edges,
-                                               const uint32_t comp[EIGHT_ROWS + 1])
+/* Edges that are needed and join two components become the list; returns which join two. */
+static __device__ __forceinline__ uint32_t collect(eight_work &w, const eight_edges &edges,
+                                                   const uint32_t comp[EIGHT_ROWS + 1])
 {
     uint32_t right[EIGHT_ROWS + 1];
     to_the_right(comp, right);
-    const uint32_t open = differing(comp, right) & edges.needed & edges_inside(w);
+    const uint32_t between = differing(comp, right);
+    const uint32_t open = between & edges.needed & edges_inside(w);
     uint32_t at2 = 2 * qfz_take(&w.m.n_list, (uint32_t)__popc(open));
     auto append = [&](int bit, uint32_t ends, uint32_t level) {
         if (!(open >> bit & 1)) return;
@@ -534,6 +536,7 @@ static __device__ __forceinline__ void collect(eight_work &w, const eight_edges 
         both(AT_DIAGONAL + j, comp[j], right[j + 1], edges.diagonal[j]);
         both(AT_ANTI + j, right[j], comp[j + 1], edges.anti[j]);
     }
+    return between;
 }
 
 #endif

@@ -4,22 +4,19 @@
 #include "gpu/rows_eight_close.cuh"
 #include "gpu/rows_steps.cuh"
 
-/* From pixels to the list; returns the word that store_rim() begins with. */
+/* From pixels to the list; in: read already, if all of it is there.  Returns the word that
+ * store_rim() begins with. */
 template <bool FULL, typename T>
 static __device__ __forceinline__ uint32_t make_list(eight_work &w, const rows_image<T> &image,
-                                                     eight_there &there,
-                                                     rows_settled<eight_work> &s)
+                                                     eight_values &in, eight_there &there,
+                                                     eight_settled &s)
 {
     eight_edges edges;
     eight_chosen p;
     begin(w);
     {
-        eight_values in;
         eight_levels l;
-        if (FULL)
-            load_full(w, image, in);
-        else
-            load_some(w, image, in);
+        if (!FULL) load_some(w, image, in);
         there = FULL ? eight_there{} : find_there(w, in);
         edges.needed = find_levels<FULL>(w, in, there, l);
         choose<FULL>(w, in, l, there, p, s.top);
@@ -30,21 +27,22 @@ static __device__ __forceinline__ uint32_t make_list(eight_work &w, const rows_i
     show_tops(w, s);
     show_needed(w, edges);
     const uint32_t rim = make_components(w, p, s.comp);
-    collect(w, edges, s.comp);
+    s.between = collect(w, edges, s.comp);
     __syncthreads();
     return rim;
 }
 
 template <bool FULL, typename T>
 static __device__ __forceinline__ void block(eight_work &w, const rows_image<T> &image,
-                                             uint32_t *open, uint16_t *saliency)
+                                             eight_values &in, uint32_t *open, uint16_t *saliency)
 {
-    rows_settled<eight_work> s;
+    eight_settled s;
     eight_closing<FULL> e;
-    const uint32_t rim = make_list<FULL>(w, image, e.there, s);
-    const uint32_t n_rounds = make_graph(w, rim);
+    if (FULL) w.box.h = w.box.w = QFZ_SIDE; /* now the compiler knows, too */
+    const uint32_t rim = make_list<FULL>(w, image, in, e.there, s);
+    const rows_tables tables = make_graph(w, rim, saliency);
     if (!saliency) return;
-    close(w, n_rounds, s, e, open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM * rows_eight::OPEN_WORDS);
+    close(w, tables, s, e, open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM * rows_eight::OPEN_WORDS);
     store_levels(w, e, saliency);
     store_block(w);
 }
@@ -58,10 +56,14 @@ static __global__ void __launch_bounds__(eight_work::THREADS, 2)
     const int thread = (int)threadIdx.x;
     const qfz_block_box box = qfz_block_of(forest, blockIdx.x);
     eight_work w = {*m, forest, box, thread, thread % QFZ_WARP, thread / QFZ_WARP};
-    if (is_full(w, image))
-        block<true>(w, image, open, saliency);
+    eight_values in; /* on their way while it is seen whether all are valid */
+    bool full = is_even(w, image);
+    if (full) load_full(w, image, in);
+    if (full && image.valid) full = __syncthreads_and(all_valid(w, image.valid));
+    if (full)
+        block<true>(w, image, in, open, saliency);
     else
-        block<false>(w, image, open, saliency);
+        block<false>(w, image, in, open, saliency);
 }
 
 size_t qfz_rows_eight_shared(void)

@@ -6,6 +6,23 @@
 
 #include "gpu/rows_eight.cuh"
 
+/* A thread's pixels after the first round, and those of the row below; edges between two
+ * components. */
+struct eight_settled {
+    uint32_t comp[EIGHT_ROWS + 1], top[EIGHT_ROWS + 1], between;
+};
+
+/* Shows the levels of a thread's pixels; s gets those of the row below. */
+static __device__ __forceinline__ void show_tops(eight_work &w, eight_settled &s)
+{
+    uint32_t *const top = reinterpret_cast<uint32_t *>(w.m.top);
+#pragma unroll
+    for (int j = 0; j < EIGHT_ROWS; j++)
+        top[two_at(w, j)] = s.top[j];
+    __syncthreads();
+    s.top[EIGHT_ROWS] = top[below(w)];
+}
+
 /* Levels of a thread's edges, and which of them there are: FULL, all. */
 template <bool FULL> struct eight_closing {
     uint32_t right[EIGHT_ROWS], down[EIGHT_ROWS], diagonal[EIGHT_ROWS], anti[EIGHT_ROWS];
@@ -13,7 +30,7 @@ template <bool FULL> struct eight_closing {
 };
 
 template <bool FULL>
-static __device__ __forceinline__ void close_by(uint32_t *table, const rows_settled<eight_work> &s,
+static __device__ __forceinline__ void close_by(uint32_t *table, const eight_settled &s,
                                                 eight_closing<FULL> &e)
 {
     rows_now now = look_up<true>(table, s.comp[0]);
@@ -29,31 +46,28 @@ static __device__ __forceinline__ void close_by(uint32_t *table, const rows_sett
     }
 }
 
-/* The greatest level on the ways of each edge's two pixels. */
-static __device__ __forceinline__ void raise(uint32_t level[EIGHT_ROWS], int j, uint32_t a,
-                                             uint32_t b)
+/* Two edges of row j: the level of those that the first round closed is that of their pixels, which
+ * is part of all others. */
+static __device__ __forceinline__ uint32_t with_pixels(uint32_t level, uint32_t between, int bit,
+                                                       uint32_t top, uint32_t other_top)
 {
-    level[j] = __vmaxu2(level[j], __vmaxu2(a, b));
+    return __vmaxu2(level & (between >> bit & ONES) * 0xffffu, __vmaxu2(top, other_top));
 }
 
-/* Edges that the first round closed have the level of their pixels, which is part of all others. */
 template <bool FULL>
-static __device__ __forceinline__ void close_by_pixels(const rows_settled<eight_work> &s,
+static __device__ __forceinline__ void close_by_pixels(const eight_work &, const eight_settled &s,
                                                        eight_closing<FULL> &e)
 {
-    uint32_t right[EIGHT_ROWS + 1], top[EIGHT_ROWS + 1];
-    to_the_right(s.comp, right);
-    to_the_right(s.top, top);
+    const uint32_t between = s.between;
+    uint32_t right[EIGHT_ROWS + 1];
+    to_the_right(s.top, right);
 #pragma unroll
     for (int j = 0; j < EIGHT_ROWS; j++) {
-        e.right[j] &= mask_of(s.comp[j] ^ right[j]);
-        e.down[j] &= mask_of(s.comp[j] ^ s.comp[j + 1]);
-        e.diagonal[j] &= mask_of(s.comp[j] ^ right[j + 1]);
-        e.anti[j] &= mask_of(right[j] ^ s.comp[j + 1]);
-        raise(e.right, j, s.top[j], top[j]);
-        raise(e.down, j, s.top[j], s.top[j + 1]);
-        raise(e.diagonal, j, s.top[j], top[j + 1]);
-        raise(e.anti, j, top[j], s.top[j + 1]);
+        const uint32_t top = s.top[j], under = s.top[j + 1], across = right[j + 1];
+        e.right[j] = with_pixels(e.right[j], between, AT_RIGHT + j, top, right[j]);
+        e.down[j] = with_pixels(e.down[j], between, AT_DOWN + j, top, under);
+        e.diagonal[j] = with_pixels(e.diagonal[j], between, AT_DIAGONAL + j, top, across);
+        e.anti[j] = with_pixels(e.anti[j], between, AT_ANTI + j, right[j], under);
     }
 }
 
@@ -97,8 +111,7 @@ template <bool FULL> static __device__ __forceinline__ uint32_t listed(uint32_t 
 /* By the last table: levels of all edges, and those that are open. */
 template <bool FULL>
 static __device__ __forceinline__ void begin_closing(eight_work &w, uint32_t *table,
-                                                     const rows_settled<eight_work> &s,
-                                                     eight_closing<FULL> &e)
+                                                     const eight_settled &s, eight_closing<FULL> &e)
 {
     uint32_t vertex[EIGHT_ROWS + 1], level[EIGHT_ROWS + 1], right[EIGHT_ROWS + 1];
 #pragma unroll

@@ -68,18 +68,18 @@ static __device__ __forceinline__ uint32_t taken_by(const WORK &w, uint32_t v)
     return v < other && w.m.lightest[other] == key ? v : other;
 }
 
-/* tree_ends[] and tree_level[] get the edges of the minimum spanning forest.  Meanwhile the block's
- * vertices get their places in the graph. */
-template <typename WORK> static __device__ __forceinline__ void span(WORK &w, list_part &part)
+template <typename WORK> static __device__ __forceinline__ void begin_span(WORK &w)
 {
-    const uint32_t first = (uint32_t)w.thread;
-    for (uint32_t v = first; v < QFZ_VERTICES; v += w.THREADS) {
+    for (uint32_t v = (uint32_t)w.thread; v < QFZ_VERTICES; v += w.THREADS) {
         w.m.set[v] = (uint16_t)v;
         w.m.lightest[v] = w.NO_KEY;
     }
-    __syncthreads();
-    const uint32_t n = w.m.n_vertices;
-    if (w.thread == 0) w.m.first_vertex = atomicAdd(&w.forest.count[QFZ_COUNT_VERTICES], n);
+}
+
+/* tree_ends[] and tree_level[] get the edges of the minimum spanning forest. */
+template <typename WORK> static __device__ __forceinline__ void span(WORK &w, list_part &part)
+{
+    const uint32_t first = (uint32_t)w.thread, n = w.m.n_vertices;
     for (bool start = true; __syncthreads_or(offer_to_sets(w, part, start)); start = false) {
         for (uint32_t v = first; v < n; v += w.THREADS) {
             if (w.m.set[v] != v) continue;
@@ -102,39 +102,76 @@ template <typename WORK> static __device__ __forceinline__ void span(WORK &w, li
     }
 }
 
-/* ---- Store ----------------------------------------------------------------------------------- */
+/* ---- Places ---------------------------------------------------------------------------------- */
 
-/* Of the edges that leave the block (rows_leaving.cuh) the thread's: its level, or, if it does not
- * exist or is not needed, NO_KEY. */
+/* Places of the block's vertices and edges in the graph, asked for long before they are needed: one
+ * thread waits for the answers. */
+struct graph_places {
+    uint32_t leaving; /* of the thread's edge out of the block among these, or QFZ_NONE */
+    uint32_t first_vertex, first_edge;
+};
+
+/* Is there a thread's edge out of the block (rows_leaving.cuh), and is it needed?  Its level. */
 template <typename KEY, int OWN_ROWS>
-static __device__ __forceinline__ KEY
-leaving_key(const rows_work<rows_shape<KEY, OWN_ROWS, false>> &w)
+static __device__ __forceinline__ bool
+is_leaving(const rows_work<rows_shape<KEY, OWN_ROWS, false>> &w)
 {
     const KEY key = w.m.leave[RIGHT + w.thread];
-    return key == w.NO_KEY || (key & DROPPED) ? w.NO_KEY : key >> 16;
+    return key != w.NO_KEY && !(key & DROPPED);
 }
+
+template <typename KEY, int OWN_ROWS>
+static __device__ __forceinline__ uint32_t
+leaving_level(const rows_work<rows_shape<KEY, OWN_ROWS, false>> &w)
+{
+    return (uint32_t)(w.m.leave[RIGHT + w.thread] >> 16);
+}
+
+template <typename WORK>
+static __device__ __forceinline__ void place_vertices(WORK &w, graph_places &places)
+{
+    const bool leaves = w.thread < qfz_leaving_count(WORK::SHAPE::EIGHT) && is_leaving(w);
+    const uint32_t at = qfz_take_one(&w.m.n_leaving, leaves);
+    places.leaving = leaves ? at : QFZ_NONE;
+    places.first_vertex = 0;
+    if (w.thread == 0)
+        places.first_vertex = atomicAdd(&w.forest.count[QFZ_COUNT_VERTICES], w.m.n_vertices);
+}
+
+template <typename WORK>
+static __device__ __forceinline__ void place_edges(WORK &w, graph_places &places)
+{
+    places.first_edge = 0;
+    if (w.thread == 0)
+        places.first_edge = atomicAdd(&w.forest.count[QFZ_COUNT_EDGES], w.m.n_leaving + w.m.n_tree);
+}
+
+template <typename WORK>
+static __device__ __forceinline__ void tell_places(WORK &w, const graph_places &places)
+{
+    if (w.thread != 0) return;
+    w.m.first_vertex = places.first_vertex;
+    w.m.first_edge = places.first_edge;
+}
+
+/* ---- Store ----------------------------------------------------------------------------------- */
 
 /* Vertices and edges to the graph: those that leave the block in the order of the sides, then the
  * tree. */
-template <typename WORK> static __device__ __forceinline__ void store_graph(WORK &w)
+template <typename WORK>
+static __device__ __forceinline__ void store_graph(WORK &w, uint32_t leaving)
 {
     const qfz_gpu_forest &f = w.forest;
-    typename WORK::KEY key = w.NO_KEY;
-    if (w.thread < qfz_leaving_count(WORK::SHAPE::EIGHT)) key = leaving_key(w);
-    const bool leaves = key != w.NO_KEY;
-    const uint32_t at = qfz_take_one(&w.m.n_leaving, leaves);
-    __syncthreads();
     const uint32_t n_leaving = w.m.n_leaving, n_tree = w.m.n_tree;
-    if (w.thread == 0) w.m.first_edge = atomicAdd(&f.count[QFZ_COUNT_EDGES], n_leaving + n_tree);
-    __syncthreads();
     const uint32_t v = w.m.first_vertex, e = w.m.first_edge;
-    if (leaves) {
+    if (leaving != QFZ_NONE) {
         const qfz_leaving_edge edge = qfz_leaving_at(w.thread);
         /* Names of a side are kept up where an edge leaves by that side. */
         const int own = edge.to_x == QFZ_SIDE ? RIGHT + edge.y : BOTTOM + edge.x;
         const uint32_t other = qfz_rim_place(f, w.box.y + edge.to_y, w.box.x + edge.to_x);
-        f.ends[0][e + at] = make_uint2(v + vertex_of(w, w.m.leave_comp[own]), QFZ_RIM_REF | other);
-        f.level[0][e + at] = (uint32_t)key;
+        f.ends[0][e + leaving] =
+            make_uint2(v + vertex_of(w, w.m.leave_comp[own]), QFZ_RIM_REF | other);
+        f.level[0][e + leaving] = leaving_level(w);
     }
     for (uint32_t t = (uint32_t)w.thread; t < n_tree; t += w.THREADS) {
         const uint32_t ends = w.m.tree_ends[t];

@@ -26,15 +26,14 @@ static __device__ __forceinline__ uint32_t two_pixels(const uint8_t *p)
     return __byte_perm(__ldg(reinterpret_cast<const uint16_t *>(p)), 0, 0x4140);
 }
 
-/* Is all that the block looks at valid, and can it be loaded by twos?  All threads ask. */
+/* Is all that the block looks at inside the tile, and can it be loaded by twos? */
 template <typename WORK, typename T>
-static __device__ __forceinline__ bool is_full(const WORK &w, const rows_image<T> &image)
+static __device__ __forceinline__ bool is_even(const WORK &w, const rows_image<T> &image)
 {
     const uintptr_t pixels = reinterpret_cast<uintptr_t>(image.pixels);
     const uintptr_t valid = reinterpret_cast<uintptr_t>(image.valid);
     const bool even = pixels % (2 * sizeof(T)) == 0 && valid % 2 == 0;
-    if (!is_inside(w) || !even || image.bias != 0) return false;
-    return !image.valid || __syncthreads_and(all_valid(w, image.valid));
+    return is_inside(w) && even && image.bias == 0;
 }
 
 /* A pixel; *valid gets that bit where there is one. */
@@ -56,23 +55,6 @@ static __device__ __forceinline__ uint32_t load_pixel(const WORK &w, const rows_
 template <int C> static __device__ __forceinline__ uint32_t key_of(uint32_t word, uint32_t code)
 {
     return __byte_perm(word, code, C ? 0x3254 : 0x1054);
-}
-
-/* A thread's pixels after the first round, and those of the row below. */
-template <typename WORK> struct rows_settled {
-    uint32_t comp[WORK::OWN_ROWS + 1], top[WORK::OWN_ROWS + 1];
-};
-
-/* Shows the levels of a thread's pixels; what the row below has to s.top. */
-template <typename WORK>
-static __device__ __forceinline__ void show_tops(WORK &w, rows_settled<WORK> &s)
-{
-    uint32_t *const top = reinterpret_cast<uint32_t *>(w.m.top);
-#pragma unroll
-    for (int j = 0; j < WORK::OWN_ROWS; j++)
-        top[two_at(w, j)] = s.top[j];
-    __syncthreads();
-    s.top[WORK::OWN_ROWS] = top[below(w)];
 }
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
@@ -109,9 +91,8 @@ static __device__ __forceinline__ uint32_t chosen(uint32_t differ, uint32_t old_
 }
 
 /* The vertices of a thread's two pixels of row j. */
-template <typename WORK>
-static __device__ __forceinline__ uint32_t vertices_in(uint32_t *table, const rows_settled<WORK> &s,
-                                                       int j)
+template <typename SETTLED_PX>
+static __device__ __forceinline__ uint32_t vertices_in(uint32_t *table, const SETTLED_PX &s, int j)
 {
     return look_up<false>(table, s.comp[j]).comp;
 }

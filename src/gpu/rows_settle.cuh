@@ -178,16 +178,18 @@ template <typename WORK> static __device__ __forceinline__ int below(const WORK 
 /* Every pixel's component, to pixel[]; a thread's and those below also to comp[], * 4.  After a few
  * steps each pixel goes on from where those it meets have got to, so that ways get shorter several
  * times over; once is enough mostly.  No words are written that others still read. */
-template <typename WORK, typename CHOSEN>
-static __device__ __forceinline__ void settle(WORK &w, const CHOSEN &p,
-                                              uint32_t comp[WORK::OWN_ROWS + 1])
+template <typename WORK>
+static __device__ __forceinline__ void settle(WORK &w, uint32_t comp[WORK::OWN_ROWS + 1])
 {
     enum { FIRST = 3, THEN = 4 };
     int32_t word[2 * WORK::OWN_ROWS];
     bool done;
 #pragma unroll
-    for (int k = 0; k < 2 * WORK::OWN_ROWS; k++)
-        word[k] = (int32_t)(k % 2 ? p.to[k / 2] >> 16 : p.to[k / 2] & 0xffff);
+    for (int j = 0; j < WORK::OWN_ROWS; j++) {
+        const uint32_t two = reinterpret_cast<const uint32_t *>(w.m.pixel)[two_at(w, j)];
+        word[2 * j] = (int16_t)two;
+        word[2 * j + 1] = (int32_t)two >> 16;
+    }
     do {
         (void)walk<FIRST>(w.m.pixel, word);
         show(w, w.m.further, word);

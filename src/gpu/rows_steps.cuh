@@ -5,6 +5,7 @@
 
 #include "gpu/rows_graph.cuh"
 #include "gpu/rows_settle.cuh"
+#include "gpu/rows_tables.cuh"
 
 /* The pixel of a place of leave[]. */
 static __device__ __forceinline__ int leaving_pixel(int i)
@@ -56,26 +57,27 @@ make_components(WORK &w, const CHOSEN &p, uint32_t comp[WORK::OWN_ROWS + 1])
     number(w, p);
     __syncthreads();
     begin_names(w);
-    settle(w, p, comp);
+    settle(w, comp);
     if (w.thread < 4 * QFZ_SIDE)
         w.m.leave_comp[w.thread] = w.m.pixel[leaving_pixel(w.thread)] & 0x7fff;
     return top << 16 | w.m.pixel[on_ring];
 }
 
-/* Edges to the right and down that are needed and join two components become the list. */
+/* Edges to the right and down that are needed and join two components become the list; returns
+ * which join two. */
 template <typename WORK, typename EDGES>
-static __device__ __forceinline__ void collect(WORK &w, const EDGES &edges,
-                                               const uint32_t comp[WORK::OWN_ROWS + 1])
+static __device__ __forceinline__ edge_masks collect(WORK &w, const EDGES &edges,
+                                                     const uint32_t comp[WORK::OWN_ROWS + 1])
 {
-    uint32_t right[WORK::OWN_ROWS], open_r = 0, open_d = 0;
+    uint32_t right[WORK::OWN_ROWS];
+    edge_masks between = {0, 0};
 #pragma unroll
     for (int j = 0; j < WORK::OWN_ROWS; j++) {
         right[j] = shifted(comp[j], of_next_lane(comp[j]));
-        open_r += ones_of(comp[j] ^ right[j]) << (2 * j);
-        open_d += ones_of(comp[j] ^ comp[j + 1]) << (2 * j);
+        between.right += ones_of(comp[j] ^ right[j]) << (2 * j);
+        between.down += ones_of(comp[j] ^ comp[j + 1]) << (2 * j);
     }
-    open_r &= edges.needed_r;
-    open_d &= edges.needed_d;
+    const uint32_t open_r = between.right & edges.needed_r, open_d = between.down & edges.needed_d;
     enum { BYTES = sizeof(typename WORK::LEVEL) };
     uint32_t at = BYTES * qfz_take(&w.m.n_list, (uint32_t)(__popc(open_r) + __popc(open_d)));
     auto append = [&](uint32_t is_open, uint32_t ends, uint32_t level) {
@@ -92,21 +94,33 @@ static __device__ __forceinline__ void collect(WORK &w, const EDGES &edges,
         append(open_d >> (2 * j) & 1, low_halves(own, under), edges.down_at(j, 0));
         append(open_d >> (2 * j + 16) & 1, high_halves(own, under), edges.down_at(j, 1));
     }
+    return between;
 }
 
-/* From the list to what the block adds to the graph of all blocks; returns the number of rounds,
- * and at least 1. */
+/* From the list to what the block adds to the graph of all blocks; returns, if edges are to be
+ * closed, the last tables. */
 template <typename WORK>
-static __device__ __forceinline__ uint32_t make_graph(WORK &w, typename WORK::KEY rim)
+static __device__ __forceinline__ rows_tables make_graph(WORK &w, typename WORK::KEY rim,
+                                                         bool closes)
 {
+    rows_tables tables = {};
+    graph_places places;
     const uint32_t warp = (uint32_t)w.warp, n = w.m.n_list;
     list_part part = {warp * n / w.WARPS, (warp + 1) * n / w.WARPS - warp * n / w.WARPS};
     const uint32_t n_rounds = rounds(w, part);
     name_vertices(w);
+    begin_span(w);
+    __syncthreads();
+    place_vertices(w, places);
     span(w, part);
-    store_graph(w);
+    place_edges(w, places);
+    if (closes) tables = last_tables(w, max(n_rounds, 1u));
+    tell_places(w, places);
+    __syncthreads();
+    store_graph(w, places.leaving);
     store_rim(w, rim);
-    return max(n_rounds, 1u);
+    __syncthreads();
+    return tables;
 }
 
 template <typename WORK> static __device__ __forceinline__ void store_block(const WORK &w)

@@ -25,19 +25,29 @@ static __device__ __forceinline__ unsigned long long table_word(unsigned long lo
     return state >> 16 << 32 | (state & 0xffff);
 }
 
+/* The level of what no edge leads on from is that of all edges that are not there.  Edges inside it
+ * have got theirs by a table before: it ended in a round in which nothing joined it. */
 template <typename KEY> static __device__ __forceinline__ KEY last_state(KEY state, KEY hook)
 {
     const uint32_t vertex = (uint32_t)hook & QFZ_STEP_MASK;
-    return vertex == QFZ_STEP_MASK ? state | NO_VERTEX : state >> 16 << 16 | vertex;
+    if (vertex == QFZ_STEP_MASK) return ~(KEY)0xffff | NO_VERTEX | (state & 0xffff);
+    return state >> 16 << 16 | vertex;
 }
 
-/* The components on their ways; tables for the rounds from `first` on, before `end`. */
+/* The tables at hand: of n components, for the rounds from `first` on, before `end`. */
+struct rows_tables {
+    uint32_t n, first, end, n_rounds;
+};
+
+/* As many tables as there is room for, the last for round end - 1: the components on their ways. */
 template <typename WORK>
-static __device__ __forceinline__ void make_tables(WORK &w, uint32_t first, uint32_t end,
-                                                   uint32_t n_rounds)
+static __device__ __forceinline__ void make_tables(WORK &w, rows_tables &t, uint32_t end)
 {
     typedef typename WORK::KEY KEY;
-    const uint32_t n = ACTIVE + (w.m.n_numbers >> 16);
+    const uint32_t n = t.n, n_rounds = t.n_rounds, room = WORK::SHAPE::TABLES / n;
+    const uint32_t first = end > room ? end - room : 0;
+    t.first = first;
+    t.end = end;
     for (uint32_t c = (uint32_t)w.thread; c < n; c += w.THREADS) {
         KEY state = c * 4, hook = w.m.best[c], *table = w.m.table + c;
         for (uint32_t round = 0; round < end; round++) {
@@ -50,6 +60,14 @@ static __device__ __forceinline__ void make_tables(WORK &w, uint32_t first, uint
             table += n;
         }
     }
+}
+
+template <typename WORK>
+static __device__ __forceinline__ rows_tables last_tables(WORK &w, uint32_t n_rounds)
+{
+    rows_tables t = {ACTIVE + (w.m.n_numbers >> 16), 0, 0, n_rounds};
+    make_tables(w, t, n_rounds);
+    return t;
 }
 
 /* ---- Open edges ------------------------------------------------------------------------------ */
@@ -103,6 +121,7 @@ static __device__ __forceinline__ void store_open(const WORK &w, typename WORK::
             open[i] = w.m.open[i];
         return;
     }
+    table += threadIdx.y; /* 0, which the compiler does not know: else it keeps places for this */
 #pragma unroll
     for (int j = 0; j < WORK::OWN_ROWS; j++)
         open[(w.warp * WORK::OWN_ROWS + j) * (QFZ_SIDE / 2) + w.lane] = vertices_in(table, s, j);
@@ -110,34 +129,29 @@ static __device__ __forceinline__ void store_open(const WORK &w, typename WORK::
 
 /* ---- All edges ------------------------------------------------------------------------------- */
 
-/* Closes all edges; the rounds' tables, as many at a time as there is room for.  What differs by
- * the width of levels: begin_closing(), by the last table, which lists open edges; close_by() any
- * table; close_by_pixels(), which is the first round; vertices_in() the last table. */
+/* Closes all edges, from the last tables on.  What differs by the width of levels:
+ * begin_closing(), by the last table, which lists open edges; close_by() any table;
+ * close_by_pixels(), which is the first round; vertices_in() the last table. */
 template <typename WORK, typename SETTLED_PX, typename CLOSING>
-static __device__ __forceinline__ void close(WORK &w, uint32_t n_rounds, const SETTLED_PX &s,
+static __device__ __forceinline__ void close(WORK &w, rows_tables t, const SETTLED_PX &s,
                                              CLOSING &e, uint32_t *open)
 {
-    const uint32_t n = ACTIVE + (w.m.n_numbers >> 16), room = WORK::SHAPE::TABLES / n;
-    uint32_t end = n_rounds, first = end > room ? end - room : 0;
-    make_tables(w, first, end, n_rounds);
-    __syncthreads();
-    end--;
-    typename WORK::KEY *const last = w.m.table + (end - first) * n;
+    uint32_t end = t.end - 1;
+    typename WORK::KEY *const last = w.m.table + (end - t.first) * t.n;
     begin_closing(w, last, s, e);
     __syncthreads();
     store_open(w, last, s, open);
 #pragma unroll 1
     while (end > 0) {
-        if (end == first) {
-            first = end > room ? end - room : 0;
+        if (end == t.first) {
             __syncthreads();
-            make_tables(w, first, end, n_rounds);
+            make_tables(w, t, end);
             __syncthreads();
         }
         end--;
-        close_by(w.m.table + (end - first) * n, s, e);
+        close_by(w.m.table + (end - t.first) * t.n, s, e);
     }
-    close_by_pixels(s, e);
+    close_by_pixels(w, s, e);
 }
 
 #endif

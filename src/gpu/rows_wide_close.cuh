@@ -10,6 +10,7 @@
 /* A thread's pixels after the first round, and those of the row below. */
 struct wide_settled {
     uint32_t comp[OWN_ROWS + 1], top[OWN_ROWS + 1][2];
+    edge_masks between; /* edges between two components */
 };
 
 /* Levels of a thread's edges. */
@@ -46,18 +47,17 @@ static __device__ __forceinline__ void close_by(wide_work::KEY *table, const wid
 }
 
 /* Edges that the first round closed have the level of their pixels, which is part of all others. */
-static __device__ __forceinline__ void close_by_pixels(const wide_settled &s, wide_closing &e)
+static __device__ __forceinline__ void close_by_pixels(const wide_work &, const wide_settled &s,
+                                                       wide_closing &e)
 {
 #pragma unroll
     for (int j = 0; j < OWN_ROWS; j++) {
-        const uint32_t differ_r = s.comp[j] ^ shifted(s.comp[j], of_next_lane(s.comp[j]));
-        const uint32_t differ_d = s.comp[j] ^ s.comp[j + 1];
         const uint32_t next_top = of_next_lane(s.top[j][0]);
 #pragma unroll
         for (int c = 0; c < 2; c++) {
-            const uint32_t half = c ? 0xffff0000u : 0xffffu;
-            const uint32_t so_far_r = differ_r & half ? e.right[j][c] : 0;
-            const uint32_t so_far_d = differ_d & half ? e.down[j][c] : 0;
+            const uint32_t bit = 1u << (2 * j + 16 * c);
+            const uint32_t so_far_r = s.between.right & bit ? e.right[j][c] : 0;
+            const uint32_t so_far_d = s.between.down & bit ? e.down[j][c] : 0;
             e.right[j][c] = max(so_far_r, max(s.top[j][c], c ? next_top : s.top[j][1]));
             e.down[j][c] = max(so_far_d, max(s.top[j][c], s.top[j + 1][c]));
         }
@@ -86,14 +86,6 @@ static __device__ __forceinline__ void list_open_of(wide_work &w,
     list_open(w, ~(has_none | next), ~(has_none | under), vertex);
 }
 
-/* The level of an edge by the last table.  None leads from a component without a vertex to another
- * one. */
-static __device__ __forceinline__ uint32_t last_level(uint32_t a, uint32_t top_a, uint32_t b,
-                                                      uint32_t top_b)
-{
-    return a != b && (a | b) >= NO_VERTEX ? QFZ_NONE : max(top_a, top_b);
-}
-
 /* By the last table: levels of all edges, and those that are open. */
 static __device__ __forceinline__ void begin_closing(wide_work &w, wide_work::KEY *table,
                                                      const wide_settled &s, wide_closing &e)
@@ -104,12 +96,11 @@ static __device__ __forceinline__ void begin_closing(wide_work &w, wide_work::KE
     for (int j = 0; j < OWN_ROWS; j++) {
         const wide_now under = look_up(table, s.comp[j + 1]);
         vertex[j] = low_halves(now.comp[0], now.comp[1]);
-        const uint32_t next = of_next_lane(now.comp[0]), next_top = of_next_lane(now.top[0]);
-        e.right[j][0] = last_level(now.comp[0], now.top[0], now.comp[1], now.top[1]);
-        e.right[j][1] = last_level(now.comp[1], now.top[1], next, next_top);
+        e.right[j][0] = max(now.top[0], now.top[1]);
+        e.right[j][1] = max(now.top[1], of_next_lane(now.top[0]));
 #pragma unroll
         for (int c = 0; c < 2; c++)
-            e.down[j][c] = last_level(now.comp[c], now.top[c], under.comp[c], under.top[c]);
+            e.down[j][c] = max(now.top[c], under.top[c]);
         now = under;
     }
     vertex[OWN_ROWS] = low_halves(now.comp[0], now.comp[1]);
