@@ -17,14 +17,14 @@ static const uint32_t QFZ_OPEN_DOWN = 1u << 31;
 /* With eight neighbours an entry has two words and tells of a square of 2 x 2 pixels, some of which
  * are in different vertices: those of its first row, with the first pixel, as above; those of the
  * second row at bits 0 and 16.  In place of a vertex: its pixel is not valid. */
-enum { QFZ_OPEN_INVALID = QFZ_OPEN_VERTEX };
+enum { QFZ_OPEN_SQUARES = 5 * QFZ_BLOCK_PX / 8, QFZ_OPEN_INVALID = QFZ_OPEN_VERTEX };
 
 /* forest.top, .comp and .hooks are not made; forest.block is (first vertex; open edges << 16 |
  * vertices). */
 typedef struct qfz_rows {
     qfz_gpu_forest forest;
-    /* QFZ_OPEN_ROOM entries a block.  A block that has more stores in the same room the vertex of
-     * each pixel instead, 16 bits, QFZ_STEP_MASK or more where there is none. */
+    /* QFZ_OPEN_ROOM edges or QFZ_OPEN_SQUARES a block.  A block that has more stores in the same
+     * room the vertex of each pixel instead, 16 bits, QFZ_STEP_MASK or more where there is none. */
     uint32_t *open;
 } qfz_rows;
 

@@ -34,7 +34,9 @@ template <typename KEY_, int OWN_ROWS_, bool EIGHT_ = false> struct rows_shape {
          * by one that is. */
         LIST_4 = 3 * QFZ_BLOCK_PX / 2 + QFZ_SIDE - (QFZ_BLOCK_PX - QFZ_RIM) / 2 + QFZ_RIM,
         LIST = EIGHT ? (5 * QFZ_BLOCK_PX + QFZ_RIM) / 2 : (int)LIST_4,
-        OPEN_WORDS = EIGHT ? 2 : 1, /* of an entry of the list of what is open */
+        /* Of the list of what is open, and of an entry of it. */
+        OPEN_ROOM = EIGHT ? (int)QFZ_OPEN_SQUARES : (int)QFZ_OPEN_ROOM,
+        OPEN_WORDS = EIGHT ? 2 : 1,
         /* Words in the list's place: a table of COMPS at least. */
         TABLES = LIST * (sizeof(uint32_t) + sizeof(LEVEL)) / sizeof(KEY)
     };
@@ -102,7 +104,7 @@ template <typename SHAPE> struct rows_memory {
             LEVEL tree_level[QFZ_VERTICES];
             uint16_t set[QFZ_VERTICES], taken[QFZ_VERTICES];
         };
-        uint32_t open[QFZ_OPEN_ROOM * SHAPE::OPEN_WORDS]; /* as in rows.cuh */
+        uint32_t open[SHAPE::OPEN_ROOM * SHAPE::OPEN_WORDS]; /* as in rows.cuh */
     };
     union {
         struct {

@@ -22,12 +22,14 @@ static const uint32_t FOUR_ROWS = 0xfu * ONES;
 
 /* ---- Load ------------------------------------------------------------------------------------ */
 
-/* Of each row: the thread's two pixels, and those one place to the right.  left: lanes 0 to 3 have
- * the key of the lightest edge to the left of the first column's pixel in row `lane`;
- * left_exists: bit i, of lane 0: the pixel to the left of the first column is valid. */
+/* Of each row: the thread's two pixels, and those one place to the right.  out: lanes 0 to 3 have
+ * the key of the lightest edge that leaves the block from the first column to the left in row
+ * `lane`, the next four that from the last column to the right.  left_valid: bit i, of lane 0: the
+ * pixel to the left of the first column is valid. */
 struct eight_values {
-    uint32_t v[EIGHT_SEEN], r[EIGHT_SEEN], valid, r_valid, left, left_valid;
+    uint32_t v[EIGHT_SEEN], r[EIGHT_SEEN], valid, r_valid, out, left_valid;
 };
+enum { OUT_LANES = 2 * EIGHT_ROWS };
 
 /* Which edges exist: of a square that begins in row i; of those inside the tile in thread's rows as
  * a mask of edges, and, as if they began at b, the anti ones; valid pixels. */
@@ -46,18 +48,27 @@ static __device__ __forceinline__ uint32_t way_to(int dy, int dx)
     return WAY_SELF + (uint32_t)(2 * (dy * QFZ_SIDE + dx));
 }
 
-/* The key of the lightest edge that leads out of the block from pixel (y, x) of the tile to the
- * left. */
-template <typename T>
-static __device__ __forceinline__ uint32_t key_to_left(const eight_work &w,
-                                                       const rows_image<T> &image, int32_t y,
-                                                       int32_t x)
+/* Where a lane's pixel of the first or the last column is in the tile, and the way out (x). */
+struct out_place {
+    int32_t y, x, step;
+};
+
+static __device__ __forceinline__ out_place out_of(const eight_work &w)
 {
+    const bool left = w.lane < EIGHT_ROWS;
+    return {w.box.y + w.warp * EIGHT_ROWS + w.lane % EIGHT_ROWS,
+            left ? w.box.x : w.box.x + QFZ_SIDE - 1, left ? -1 : 1};
+}
+
+template <typename T>
+static __device__ __forceinline__ uint32_t key_out(const eight_work &w, const rows_image<T> &image)
+{
+    const out_place p = out_of(w);
     uint32_t key = EIGHT_NONE, valid = 0;
-    const uint32_t own = load_pixel(w, image, y, x, &valid, 3);
+    const uint32_t own = load_pixel(w, image, p.y, p.x, &valid, 3);
 #pragma unroll
     for (int k = 0; k < 3; k++) {
-        const uint32_t other = load_pixel(w, image, y + k - 1, x - 1, &valid, k);
+        const uint32_t other = load_pixel(w, image, p.y + k - 1, p.x + p.step, &valid, k);
         const uint32_t level = max(own, other) - min(own, other);
         if (valid >> k & valid >> 3 & 1) key = min(key, level << 16 | WAY_OUT);
     }
@@ -70,18 +81,20 @@ static __device__ __forceinline__ void load_full(const eight_work &w, const rows
 {
     const int32_t y0 = w.box.y + w.warp * EIGHT_ROWS, x0 = w.box.x + 2 * w.lane;
     const T *row = image.pixels + (int64_t)(y0 - 1) * w.forest.w + x0;
-    in.valid = in.r_valid = in.left = in.left_valid = 0;
+    in.valid = in.r_valid = in.out = in.left_valid = 0;
 #pragma unroll
     for (int i = 0; i < EIGHT_SEEN; i++, row += w.forest.w) {
         in.v[i] = two_pixels(row);
         in.r[i] = shifted(in.v[i], two_pixels(row + 2));
     }
-    if (w.lane >= EIGHT_ROWS) return;
-    const T *const p = image.pixels + (int64_t)(y0 + w.lane) * w.forest.w + w.box.x;
-    const int own = __ldg(p), level = min(abs(own - (int)__ldg(p - 1)),
-                                          min(abs(own - (int)__ldg(p - 1 - w.forest.w)),
-                                              abs(own - (int)__ldg(p - 1 + w.forest.w))));
-    in.left = (uint32_t)level << 16 | WAY_OUT;
+    if (w.lane >= OUT_LANES) return;
+    const out_place place = out_of(w);
+    const T *const p = image.pixels + (int64_t)place.y * w.forest.w + place.x;
+    const T *const beside = p + place.step;
+    const int own = __ldg(p), level = min(abs(own - (int)__ldg(beside)),
+                                          min(abs(own - (int)__ldg(beside - w.forest.w)),
+                                              abs(own - (int)__ldg(beside + w.forest.w))));
+    in.out = (uint32_t)level << 16 | WAY_OUT;
 }
 
 template <typename T>
@@ -105,8 +118,7 @@ static __device__ __forceinline__ void load_some(const eight_work &w, const rows
     const uint32_t next_valid = of_next_lane(in.valid);
     in.r_valid = shifted(in.valid, last ? side_valid : next_valid);
     in.left_valid = side_valid;
-    in.left = EIGHT_NONE;
-    if (w.lane < EIGHT_ROWS) in.left = key_to_left(w, image, y0 + w.lane, w.box.x);
+    in.out = w.lane < OUT_LANES ? key_out(w, image) : EIGHT_NONE;
 }
 
 static __device__ __forceinline__ eight_there find_there(const eight_work &w,
@@ -227,12 +239,6 @@ static __device__ __forceinline__ uint32_t key_if(uint32_t levels, uint32_t way,
     return FULL || (exists >> (bit + 16 * C) & 1) ? key : EIGHT_NONE;
 }
 
-/* The same key of an edge that leaves the block. */
-static __device__ __forceinline__ uint32_t key_out(uint32_t key)
-{
-    return key_of<1>(key, key & WAY_NONE ? (uint32_t)(WAY_NONE | WAY_OUT) : WAY_OUT);
-}
-
 /* As it stands in leave[]. */
 static __device__ __forceinline__ uint32_t key_to_leave(const eight_work &w, uint32_t key)
 {
@@ -301,6 +307,7 @@ static __device__ __forceinline__ void choose(eight_work &w, const eight_values 
                                               const eight_levels &l, const eight_there &there,
                                               eight_chosen &p, uint32_t top[EIGHT_ROWS])
 {
+    const bool last = w.lane == QFZ_WARP - 1;
     const uint32_t self = own_pixels(w);
     uint32_t flags = 0; /* later at bit 2 * row, none one before waits at bit 2 * row + 7 */
     p.none = 0;
@@ -309,14 +316,10 @@ static __device__ __forceinline__ void choose(eight_work &w, const eight_values 
         const eight_ways to = ways_of(w, j);
         const uint32_t next_left = least_to_left<FULL, 1>(l, there, j, to);
         const uint32_t before = __shfl_up_sync(ALL_LANES, next_left, 1);
-        const uint32_t beside = __shfl_sync(ALL_LANES, in.left, j);
-        const uint32_t left0 = w.lane == 0 ? beside : before;
+        const uint32_t out = __shfl_sync(ALL_LANES, in.out, last ? j + EIGHT_ROWS : j);
+        const uint32_t left0 = w.lane == 0 ? out : before;
         const uint32_t left1 = least_to_left<FULL, 0>(l, there, j, to);
-        uint32_t right1 = least_to_right<FULL, 1>(l, there, j, to);
-        if (w.lane == QFZ_WARP - 1) {
-            w.m.leave[RIGHT + w.warp * EIGHT_ROWS + j] = key_to_leave(w, right1);
-            right1 = key_out(right1);
-        }
+        const uint32_t right1 = last ? out : least_to_right<FULL, 1>(l, there, j, to);
         const uint32_t least0 = min(min(left0, least_to_right<FULL, 0>(l, there, j, to)),
                                     least_straight<FULL, 0>(l, there, j, to));
         const uint32_t least1 = min(min(left1, right1), least_straight<FULL, 1>(l, there, j, to));
@@ -329,8 +332,10 @@ static __device__ __forceinline__ void choose(eight_work &w, const eight_values 
     }
     p.later = flags & 0x00550055u;
     p.waits = flags >> 7 & 0x00550055u;
-    if (w.lane < EIGHT_ROWS)
-        w.m.leave[LEFT + w.warp * EIGHT_ROWS + w.lane] = key_to_leave(w, in.left);
+    if (w.lane < OUT_LANES) {
+        const int side = w.lane < EIGHT_ROWS ? LEFT : RIGHT;
+        w.m.leave[side + w.warp * EIGHT_ROWS + w.lane % EIGHT_ROWS] = key_to_leave(w, in.out);
+    }
     if (FULL || !w.forest.keeps_ring) return;
     uint32_t valid = 0;
 #pragma unroll

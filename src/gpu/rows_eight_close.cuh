@@ -84,7 +84,7 @@ static __device__ __forceinline__ void list_open(eight_work &w, const eight_clos
     open |= open >> (AT_DIAGONAL - AT_RIGHT);
     open &= FOUR_ROWS;
     const uint32_t n = (uint32_t)__popc(open), place = qfz_take(&w.m.n_open, n);
-    if (__any_sync(ALL_LANES, place + n > QFZ_OPEN_ROOM)) return;
+    if (__any_sync(ALL_LANES, place + n > rows_eight::OPEN_ROOM)) return;
     uint2 *to = reinterpret_cast<uint2 *>(w.m.open) + place;
     auto append = [&](int bit, uint32_t first_row, uint32_t second_row) {
         if (open >> bit & 1) *to++ = make_uint2(first_row, second_row);

@@ -212,10 +212,11 @@ static __device__ __forceinline__ int outside_of(int y, int x)
 static __device__ __forceinline__ void begin_outside(query_work &w, int i)
 {
     const qfz_gpu_forest &f = w.forest;
-    const int32_t y = w.box.y + (i < BESIDE ? i - 1 : (int)QFZ_SIDE);
-    const int32_t x = w.box.x + (i < BESIDE ? (int)QFZ_SIDE : i - BESIDE - 1);
+    const int32_t y = i < BESIDE ? i - 1 : (int)QFZ_SIDE, ty = w.box.y + y;
+    const int32_t x = i < BESIDE ? (int)QFZ_SIDE : i - BESIDE - 1, tx = w.box.x + x;
     uint2 pixel = make_uint2(QFZ_NONE, 0);
-    if (y >= 0 && y < f.h && x >= 0 && x < f.w) pixel = f.rim[qfz_rim_place(f, y, x)];
+    if (ty >= 0 && ty < f.h && tx >= 0 && tx < f.w)
+        pixel = f.rim[qfz_rim_place_beside(f, w.box, blockIdx.x, y, x)];
     w.m.cost[i] = (uint16_t)pixel.y;
     if (pixel.x == QFZ_NONE)
         w.m.columns.vertex[0][QFZ_VERTICES + i] = QFZ_NONE;
@@ -261,8 +262,8 @@ static __global__ void __launch_bounds__(THREADS, 5)
     const qfz_block_box box = qfz_block_of(forest, blockIdx.x);
     const uint2 block = forest.block[blockIdx.x];
     const uint32_t n_open = block.y >> 16, n_vertices = block.y & 0xffff;
-    const uint32_t n_listed = n_open <= QFZ_OPEN_ROOM ? n_open : 0;
-    const uint2 *const items = open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM;
+    const uint32_t n_listed = n_open <= QFZ_OPEN_SQUARES ? n_open : 0;
+    const uint2 *const items = open + (int64_t)blockIdx.x * QFZ_OPEN_SQUARES;
     query_work w = {*m, forest, box, saliency + (int64_t)box.y * forest.w + box.x,
                     (int64_t)forest.h * forest.w};
     some_squares some;
@@ -280,7 +281,7 @@ static __global__ void __launch_bounds__(THREADS, 5)
 #pragma unroll
     for (int k = 0; k < LEAVING_EACH; k++)
         end_leaving(w, thread + k * THREADS, leaving[k]);
-    if (n_open <= QFZ_OPEN_ROOM)
+    if (n_open <= QFZ_OPEN_SQUARES)
         answer_list(w, items, n_listed, some);
     else
         answer_pixels(w, reinterpret_cast<const uint16_t *>(items));

@@ -88,7 +88,7 @@ static __device__ __forceinline__ void list_open(WORK &w, uint32_t right, uint32
     open_d &= down & inside_d;
     const uint32_t n = (uint32_t)(__popc(open_r) + __popc(open_d));
     const uint32_t place = qfz_take(&w.m.n_open, n);
-    if (__any_sync(ALL_LANES, place + n > QFZ_OPEN_ROOM)) return;
+    if (__any_sync(ALL_LANES, place + n > WORK::SHAPE::OPEN_ROOM)) return;
     uint32_t at4 = 4 * place;
     auto append = [&](uint32_t is_open, uint32_t item) {
         if (!is_open) return;
@@ -116,7 +116,7 @@ static __device__ __forceinline__ void store_open(const WORK &w, typename WORK::
                                                   const SETTLED_PX &s, uint32_t *open)
 {
     const uint32_t n = w.m.n_open;
-    if (n <= QFZ_OPEN_ROOM) {
+    if (n <= WORK::SHAPE::OPEN_ROOM) {
         for (uint32_t i = (uint32_t)w.thread; i < n * WORK::SHAPE::OPEN_WORDS; i += w.THREADS)
             open[i] = w.m.open[i];
         return;
