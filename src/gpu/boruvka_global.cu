@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* boruvka_global.cu - Boruvka rounds on the graph that the blocks leave.
  *
- * A round is three launches: hook (a vertex picks its lightest edge; of two that picked the same
- * one the first is root and gets a number in the next round), settle (every vertex learns its
+ * A round is two launches: hook (a vertex picks its lightest edge; of two that picked the same
+ * one the first is root and gets a number in the next round), then settle (every vertex learns its
  * root) and join (edges are renamed, those inside one component go, the others offer themselves to
- * the next round's vertices).  How many vertices and edges there are is known on the device only;
- * launches that come too late find none.  What remains when vertices are few is done by one block:
- * of the edges, thousands for each pair of vertices by then, it keeps the lightest of a pair.
+ * the next round's vertices) together.  How many vertices and edges there are is known on the
+ * device only; launches that come too late find none.  What remains when vertices are few is done
+ * by one block: of the edges, thousands for each pair of vertices by then, it keeps the lightest of
+ * a pair.
  *
  * Vertices are numbered anew in each round; origin[] leads back to the number of the first. */
 #include "gpu/boruvka_parts.cuh"
@@ -161,6 +162,27 @@ static __device__ __forceinline__ void settle(const qfz_gpu_forest &f, int round
     }
 }
 
+/* Ends of edges become the numbers of their roots, all at once step by step: vertices are being
+ * settled meanwhile, and most are. */
+static __device__ __forceinline__ void find_roots(const uint32_t *root, uint2 ends[EACH])
+{
+    uint32_t unsettled;
+#pragma unroll
+    for (int j = 0; j < EACH; j++)
+        ends[j] = make_uint2(qfz_peek(&root[ends[j].x]), qfz_peek(&root[ends[j].y]));
+    do {
+        unsettled = 0;
+#pragma unroll
+        for (int j = 0; j < EACH; j++) {
+            if (!(ends[j].x & ROOT)) ends[j].x = qfz_peek(&root[ends[j].x]);
+            if (!(ends[j].y & ROOT)) ends[j].y = qfz_peek(&root[ends[j].y]);
+        }
+#pragma unroll
+        for (int j = 0; j < EACH; j++)
+            unsettled |= ~(ends[j].x & ends[j].y) & ROOT;
+    } while (unsettled);
+}
+
 static __device__ __forceinline__ void join(const qfz_gpu_forest &f, int round, team t)
 {
     const int now = round % 2, next = 1 - now;
@@ -173,19 +195,19 @@ static __device__ __forceinline__ void join(const qfz_gpu_forest &f, int round, 
         for (int j = 0; j < EACH; j++) {
             const uint64_t e = base + (uint64_t)(j * QFZ_WARP + t.lane);
             ends[j] = make_uint2(0, 0);
-            if (e >= n) continue;
-            const uint2 was = f.ends[now][e];
-            ends[j] = make_uint2(f.root[was.x] & ~ROOT, f.root[was.y] & ~ROOT);
+            if (e < n) ends[j] = f.ends[now][e];
         }
+        find_roots(f.root, ends);
 #pragma unroll
         for (int j = 0; j < EACH; j++)
             kept.lanes[j] = __ballot_sync(ALL_LANES, ends[j].x != ends[j].y);
         const uint32_t first = take_places(&f.count[QFZ_COUNT_EDGES + round + 1], kept, t);
         each_kept(kept, first, t, [&](int j, uint32_t at) {
             const uint32_t level = f.level[now][base + (uint64_t)(j * QFZ_WARP + t.lane)];
-            f.ends[next][at] = ends[j];
+            const uint2 numbers = make_uint2(ends[j].x & ~ROOT, ends[j].y & ~ROOT);
+            f.ends[next][at] = numbers;
             f.level[next][at] = level;
-            offer(f.best[next], ends[j], (weight)level << 32 | at);
+            offer(f.best[next], numbers, (weight)level << 32 | at);
         });
     }
 }
@@ -234,14 +256,12 @@ static __global__ void __launch_bounds__(THREADS) k_hook(qfz_gpu_forest f, int r
     if (!is_left(f, round)) hook(f, round, team_of_grid());
 }
 
-static __global__ void __launch_bounds__(THREADS) k_settle(qfz_gpu_forest f, int round)
-{
-    if (!is_left(f, round)) settle(f, round, team_of_grid());
-}
-
 static __global__ void __launch_bounds__(THREADS) k_join(qfz_gpu_forest f, int round)
 {
-    if (!is_left(f, round)) join(f, round, team_of_grid());
+    const team t = team_of_grid();
+    if (is_left(f, round)) return;
+    settle(f, round, t);
+    join(f, round, t);
 }
 
 /* ---- The last vertices ----------------------------------------------------------------------- */
@@ -342,7 +362,6 @@ static __global__ void __launch_bounds__(TAIL_THREADS) k_finish(qfz_gpu_forest f
         hook(f, round, t);
         __syncthreads();
         settle(f, round, t);
-        __syncthreads();
         join(f, round, t);
         __syncthreads();
     }
@@ -385,7 +404,6 @@ qfz_status qfz_boruvka_rounds(qfz_gpu *gpu, const qfz_gpu_forest *forest)
         const dim3 vertices = grid_of(gpu, forest->vertex_room >> round);
         const dim3 edges = grid_of(gpu, forest->edge_room >> round);
         QFZ_TRY(qfz_launch(gpu, k_hook, vertices, block, 0, *forest, round));
-        QFZ_TRY(qfz_launch(gpu, k_settle, vertices, block, 0, *forest, round));
         QFZ_TRY(qfz_launch(gpu, k_join, edges, block, 0, *forest, round));
     }
     return qfz_launch(gpu, k_finish, dim3(1), dim3(TAIL_THREADS), sizeof(last_memory), *forest,
