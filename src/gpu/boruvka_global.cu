@@ -14,11 +14,11 @@
 
 typedef unsigned long long weight; /* level << 32 | edge, of this round's list */
 
-enum { THREADS = 256, TAIL_THREADS = 1024, EACH = 4 };
+enum { THREADS = 256, EACH = 4, TAIL_THREADS = 1024, TAIL_EACH = 8 };
 
 /* A graph of so many vertices, which has room for all pairs of them, and so many edges is left to
  * the last launch. */
-enum { FEW = 104, PAIRS = FEW * (FEW - 1) / 2, EDGES_AT_LAST = 1 << 17 };
+enum { FEW = 176, PAIRS = FEW * (FEW - 1) / 2, EDGES_AT_LAST = 1 << 17 };
 
 /* A vertex's word in forest.root: the vertex that it hooked itself to, then ROOT | its root's
  * number in the next round, or ROOT | ENDED. */
@@ -268,20 +268,21 @@ static __global__ void __launch_bounds__(THREADS) k_join(qfz_gpu_forest f, int r
 
 /* Vertices keep their numbers of the round in which they became few. */
 struct last_memory {
-    weight pair[PAIRS]; /* level << 32 | greater vertex << 8 | lesser, the lightest; or all bits */
-    weight best[FEW];
+    weight best[FEW];              /* of a component: level << 32 | greater vertex << 8 | lesser */
     uint32_t hook[FEW], name[FEW]; /* what a component hooked itself to; of a vertex, its own */
+    uint32_t pair[PAIRS];          /* level of the lightest edge, or QFZ_NONE */
 };
-static_assert(sizeof(last_memory) <= 48u << 10, "as much as every launch may have");
+static_assert(sizeof(last_memory) <= 64u << 10, "as much as every GPU has");
 
-/* All pairs of n vertices in two components, of which there is an edge: use(pair, a, b). */
+/* All pairs of n vertices in two components, of which there is an edge: use(weight, a, b). */
 template <typename USE>
 static __device__ __forceinline__ void each_pair(last_memory &m, uint32_t n, USE use)
 {
     for (uint32_t u = threadIdx.x / QFZ_WARP; u < n; u += TAIL_THREADS / QFZ_WARP)
         for (uint32_t v = threadIdx.x % QFZ_WARP; v < u; v += QFZ_WARP) {
-            const weight pair = m.pair[u * (u - 1) / 2 + v];
-            if (pair != ~(weight)0 && m.name[u] != m.name[v]) use(pair, m.name[u], m.name[v]);
+            const uint32_t level = m.pair[u * (u - 1) / 2 + v];
+            if (level != QFZ_NONE && m.name[u] != m.name[v])
+                use((weight)level << 32 | u << 8 | v, m.name[u], m.name[v]);
         }
 }
 
@@ -289,17 +290,26 @@ static __device__ __forceinline__ void find_pairs(const qfz_gpu_forest &f, last_
                                                   int round, uint32_t n)
 {
     for (uint32_t i = threadIdx.x; i < PAIRS; i += TAIL_THREADS)
-        m.pair[i] = ~(weight)0;
+        m.pair[i] = QFZ_NONE;
     for (uint32_t v = threadIdx.x; v < n; v += TAIL_THREADS)
         m.name[v] = v;
     __syncthreads();
     const uint32_t n_e = n_edges(f, round);
-#pragma unroll EACH
-    for (uint32_t e = threadIdx.x; e < n_e; e += TAIL_THREADS) {
-        const uint2 ends = f.ends[round % 2][e];
-        const uint32_t u = max(ends.x, ends.y), v = min(ends.x, ends.y);
-        if (u == v) continue; /* in the first round there may be such */
-        qfz_lower(&m.pair[u * (u - 1) / 2 + v], (weight)f.level[round % 2][e] << 32 | u << 8 | v);
+    for (uint32_t base = threadIdx.x; base < n_e; base += TAIL_EACH * TAIL_THREADS) {
+        uint2 ends[TAIL_EACH];
+        uint32_t level[TAIL_EACH];
+#pragma unroll
+        for (uint32_t k = 0; k < TAIL_EACH; k++) {
+            const uint32_t e = min(base + k * TAIL_THREADS, n_e - 1);
+            ends[k] = f.ends[round % 2][e];
+            level[k] = f.level[round % 2][e];
+        }
+#pragma unroll
+        for (int k = 0; k < TAIL_EACH; k++) {
+            const uint32_t u = max(ends[k].x, ends[k].y), v = min(ends[k].x, ends[k].y);
+            if (u != v) /* in the first round there may be such */
+                qfz_lower(&m.pair[u * (u - 1) / 2 + v], level[k]);
+        }
     }
 }
 
@@ -355,9 +365,8 @@ static __global__ void __launch_bounds__(TAIL_THREADS) k_finish(qfz_gpu_forest f
 {
     QFZ_SHARED(last_memory, m);
     const team t = team_of_grid(); /* of one block */
-    int round = 0;
-    while (round < n_rounds && !is_left(f, round))
-        round++;
+    const int first_left = __ffs((int)__ballot_sync(ALL_LANES, is_left(f, t.lane))) - 1;
+    int round = first_left < 0 ? n_rounds : min(first_left, n_rounds);
     for (; n_vertices(f, round) > FEW; round++) {
         hook(f, round, t);
         __syncthreads();
