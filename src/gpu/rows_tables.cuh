@@ -25,10 +25,13 @@ static __device__ __forceinline__ unsigned long long table_word(unsigned long lo
     return state >> 16 << 32 | (state & 0xffff);
 }
 
+/* The level of what no edge leads on from is that of all edges that are not there.  Edges inside it
+ * have got theirs by a table before: it ended in a round in which nothing joined it. */
 template <typename KEY> static __device__ __forceinline__ KEY last_state(KEY state, KEY hook)
 {
     const uint32_t vertex = (uint32_t)hook & QFZ_STEP_MASK;
-    return vertex == QFZ_STEP_MASK ? state | NO_VERTEX : state >> 16 << 16 | vertex;
+    if (vertex == QFZ_STEP_MASK) return ~(KEY)0xffff | NO_VERTEX | (state & 0xffff);
+    return state >> 16 << 16 | vertex;
 }
 
 /* The tables at hand: of n components, for the rounds from `first` on, before `end`. */

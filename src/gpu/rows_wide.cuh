@@ -6,6 +6,8 @@
 #ifndef QFZ_GPU_ROWS_WIDE_CUH
 #define QFZ_GPU_ROWS_WIDE_CUH
 
+#include <type_traits>
+
 #include "gpu/level.cuh"
 #include "gpu/rows_around.cuh"
 
@@ -31,19 +33,22 @@ static inline bool is_even(const void *plane, size_t px_bytes)
 
 /* ---- One band -------------------------------------------------------------------------------- */
 
-static __device__ __forceinline__ uint32_t level_between(uint32_t a, uint32_t b, uint32_t)
+/* Only infinite values need to be compared.  FINITE: neither is. */
+template <typename T, bool FINITE>
+static __device__ __forceinline__ uint32_t level_between(uint32_t a, uint32_t b)
 {
-    return qfz_difference(a, b);
+    if (!FINITE || !std::is_same<T, float>::value) return qfz_key_of_words<T>(a, b);
+    return __float_as_uint(fabsf(__uint_as_float(a) - __uint_as_float(b)));
 }
 
-static __device__ __forceinline__ uint32_t level_between(uint32_t a, uint32_t b, int32_t)
+static __device__ __forceinline__ bool is_infinite(uint32_t a, float)
 {
-    return qfz_difference((int32_t)a, (int32_t)b);
+    return fabsf(__uint_as_float(a)) == INFINITY;
 }
 
-static __device__ __forceinline__ uint32_t level_between(uint32_t a, uint32_t b, float)
+template <typename T> static __device__ __forceinline__ bool is_infinite(uint32_t, T)
 {
-    return __float_as_uint(qfz_difference(__uint_as_float(a), __uint_as_float(b)));
+    return false;
 }
 
 /* The band's words, of type T. */
@@ -51,22 +56,22 @@ template <typename T> struct wide_band {
     const uint32_t *pixels;
     const uint8_t *valid; /* or NULL */
     bool even;            /* planes begin at even places */
+    /* Among pixels that are all there every edge has a level. */
+    static const bool ALL_HAVE_LEVELS = std::is_same<T, float>::value;
 
     /* A thread's pixels and those around, as rows_values. */
     struct values {
         uint32_t v[SEEN_ROWS][2], side, valid, side_valid;
     };
 
-    static __device__ __forceinline__ uint32_t between(uint32_t a, uint32_t b)
+    /* Of a warp's. */
+    static __device__ __forceinline__ bool are_finite(const values &in)
     {
-        return level_between(a, b, T());
-    }
-
-    /* Can all that a block looks at be loaded by twos, and is it there?  All threads ask. */
-    __device__ __forceinline__ bool is_full(const wide_work &w) const
-    {
-        if (!even || !is_inside(w)) return false;
-        return !valid || __syncthreads_and(all_valid(w, valid));
+        bool infinite = is_infinite(in.side, T());
+#pragma unroll
+        for (int i = 0; i < SEEN_ROWS; i++)
+            infinite |= is_infinite(in.v[i][0], T()) | is_infinite(in.v[i][1], T());
+        return !__any_sync(ALL_LANES, infinite);
     }
 
     __device__ __forceinline__ void load_full(const wide_work &w, values &in) const
@@ -110,9 +115,11 @@ template <typename T> struct wide_band {
         in.side_valid = side_bits(w, beside);
     }
 
+    template <bool FINITE>
     static __device__ __forceinline__ void find_levels(const wide_work &w, const values &in,
                                                        wide_levels &l)
     {
+        auto between = [](uint32_t a, uint32_t b) { return level_between<T, FINITE>(a, b); };
         const bool first = w.lane == 0, last = w.lane == QFZ_WARP - 1;
         uint32_t next_above = 0;
 #pragma unroll
@@ -157,15 +164,23 @@ template <typename T> struct wide_band {
         }
     }
 
-    __device__ __forceinline__ void load(const wide_work &w, bool full, wide_levels &l) const
+    /* Was all there, and could be loaded by twos?  All threads ask; pixels are on their way while
+     * masks are looked at. */
+    __device__ __forceinline__ bool load(const wide_work &w, wide_levels &l) const
     {
         values in;
-        if (full)
+        bool full = even && is_inside(w);
+        if (full) {
             load_full(w, in);
+            full = !valid || __syncthreads_and(all_valid(w, valid));
+        }
+        if (!full) load_some(w, in);
+        if (are_finite(in))
+            find_levels<true>(w, in, l);
         else
-            load_some(w, in);
-        find_levels(w, in, l);
+            find_levels<false>(w, in, l);
         if (!full) find_missing(w, in, l);
+        return full;
     }
 };
 
@@ -174,11 +189,7 @@ template <typename T> struct wide_band {
 struct wide_keys {
     const uint32_t *right, *down;
     bool even; /* planes begin at even places */
-
-    __device__ __forceinline__ bool is_full(const wide_work &w) const
-    {
-        return even && is_inside(w);
-    }
+    static const bool ALL_HAVE_LEVELS = false;
 
     static __device__ __forceinline__ uint32_t at(const wide_work &w, const uint32_t *plane,
                                                   int32_t y, int32_t x)
@@ -194,8 +205,9 @@ struct wide_keys {
         return make_uint2(at(w, plane, y, x), at(w, plane, y, x + 1));
     }
 
-    __device__ __forceinline__ void load(const wide_work &w, bool full, wide_levels &l) const
+    __device__ __forceinline__ bool load(const wide_work &w, wide_levels &l) const
     {
+        const bool full = even && is_inside(w);
         const int32_t y0 = w.box.y + w.warp * OWN_ROWS - 1, x0 = w.box.x + 2 * w.lane;
         const int2 beside = side_pixel(w);
         const uint32_t side = w.lane < 2 * SEEN_ROWS
@@ -219,6 +231,7 @@ struct wide_keys {
             const uint32_t left = __shfl_up_sync(ALL_LANES, l.right[i][1], 1);
             l.left[i - 1] = w.lane == 0 ? outside : left;
         }
+        return full;
     }
 };
 

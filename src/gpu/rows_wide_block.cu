@@ -5,19 +5,20 @@
 #include "gpu/rows_wide_close.cuh"
 #include "gpu/rows_wide_pixels.cuh"
 
-/* From pixels to the list; returns the word that store_rim() begins with. */
+/* From pixels to the list; returns the word that store_rim() begins with.  *full: all is there, and
+ * begins at even places. */
 template <typename SOURCE>
 static __device__ __forceinline__ wide_work::KEY make_list(wide_work &w, const SOURCE &source,
-                                                           bool full, wide_settled &s)
+                                                           wide_settled &s, bool *full)
 {
     wide_edges edges;
     rows_chosen<wide_work> p;
     begin(w);
     {
         wide_levels l;
-        source.load(w, full, l);
+        *full = source.load(w, l);
         choose(w, l, p, s.top);
-        find_edges(w, l, edges);
+        find_edges(w, l, *full && SOURCE::ALL_HAVE_LEVELS, edges);
     }
     uint2 *const top = reinterpret_cast<uint2 *>(w.m.top);
     publish(w, p);
@@ -45,8 +46,8 @@ static __global__ void __launch_bounds__(wide_work::THREADS, 2)
     wide_work w = {*m, forest, box, thread, thread % QFZ_WARP, thread / QFZ_WARP};
     wide_settled s;
     wide_closing e;
-    const bool full = source.is_full(w);
-    const wide_work::KEY rim = make_list(w, source, full, s);
+    bool full;
+    const wide_work::KEY rim = make_list(w, source, s, &full);
     const rows_tables tables = make_graph(w, rim, saliency);
     if (!saliency) return;
     close(w, tables, s, e, open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM);

@@ -86,14 +86,6 @@ static __device__ __forceinline__ void list_open_of(wide_work &w,
     list_open(w, ~(has_none | next), ~(has_none | under), vertex);
 }
 
-/* The level of an edge by the last table.  None leads from a component without a vertex to another
- * one. */
-static __device__ __forceinline__ uint32_t last_level(uint32_t a, uint32_t top_a, uint32_t b,
-                                                      uint32_t top_b)
-{
-    return a != b && (a | b) >= NO_VERTEX ? QFZ_NONE : max(top_a, top_b);
-}
-
 /* By the last table: levels of all edges, and those that are open. */
 static __device__ __forceinline__ void begin_closing(wide_work &w, wide_work::KEY *table,
                                                      const wide_settled &s, wide_closing &e)
@@ -104,12 +96,11 @@ static __device__ __forceinline__ void begin_closing(wide_work &w, wide_work::KE
     for (int j = 0; j < OWN_ROWS; j++) {
         const wide_now under = look_up(table, s.comp[j + 1]);
         vertex[j] = low_halves(now.comp[0], now.comp[1]);
-        const uint32_t next = of_next_lane(now.comp[0]), next_top = of_next_lane(now.top[0]);
-        e.right[j][0] = last_level(now.comp[0], now.top[0], now.comp[1], now.top[1]);
-        e.right[j][1] = last_level(now.comp[1], now.top[1], next, next_top);
+        e.right[j][0] = max(now.top[0], now.top[1]);
+        e.right[j][1] = max(now.top[1], of_next_lane(now.top[0]));
 #pragma unroll
         for (int c = 0; c < 2; c++)
-            e.down[j][c] = last_level(now.comp[c], now.top[c], under.comp[c], under.top[c]);
+            e.down[j][c] = max(now.top[c], under.top[c]);
         now = under;
     }
     vertex[OWN_ROWS] = low_halves(now.comp[0], now.comp[1]);

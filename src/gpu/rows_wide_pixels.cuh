@@ -140,7 +140,8 @@ static __device__ __forceinline__ uint32_t there(const uint32_t level[OWN_ROWS][
     return bits;
 }
 
-static __device__ __forceinline__ void find_edges(wide_work &w, const wide_levels &l,
+/* all: they have levels. */
+static __device__ __forceinline__ void find_edges(wide_work &w, const wide_levels &l, bool all,
                                                   wide_edges &edges)
 {
     uint32_t drop_r, drop_d, inside_r, inside_d;
@@ -154,8 +155,11 @@ static __device__ __forceinline__ void find_edges(wide_work &w, const wide_level
             edges.right[j][c] = l.right[j + 1][c];
             edges.down[j][c] = l.down[j + 1][c];
         }
-    edges.needed_r = inside_r & ~drop_r & there(edges.right);
-    edges.needed_d = inside_d & ~drop_d & there(edges.down);
+    edges.needed_r = inside_r & ~drop_r;
+    edges.needed_d = inside_d & ~drop_d;
+    if (all) return;
+    edges.needed_r &= there(edges.right);
+    edges.needed_d &= there(edges.down);
 }
 
 #endif

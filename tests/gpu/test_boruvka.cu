@@ -273,7 +273,7 @@ static void check_tile(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rul
     check_saliency(&t, NULL, want.data(), "alone");
     check_ghosts(&t);
     check_border_links(&t, want);
-    if (rule->connectivity == 4 && !qfz_gpu_edges_need_keys(rule)) check_band(&t, want);
+    if (!qfz_gpu_edges_need_keys(rule)) check_band(&t, want);
     close_tile(&t);
 }
 
@@ -378,6 +378,36 @@ static void stripes(qfz_gpu *gpu, int64_t width, qfz_type type)
     check_values(gpu, &image, values, 4);
 }
 
+/* Rows that differ much, each of blocks whose steps to the next are a ruler's: every round of the
+ * graph only joins two by two, and whatever is open between rows stays so until the last ones. */
+static void ruler(qfz_gpu *gpu, qfz_type type)
+{
+    enum { H = 16, W = 600 * 64 };
+    qfz_image image = {};
+    image.h = H;
+    image.w = W;
+    image.n_bands = 1;
+    image.type = type;
+    std::vector<uint16_t> values;
+    for (int64_t y = 0; y < H; y++)
+        for (int64_t x = 0, value = 0; x < W; x++) {
+            const int64_t block = x / 64, step = block == 0 ? 0 : __builtin_ctzll(block) + 1;
+            if (x % 64 == 0) value += block % 4 < 2 ? step : -step;
+            values.push_back((uint16_t)(1000 + value + y % 2 * 1000));
+        }
+    const std::vector<char> pixels = as_type(type, values);
+    image.pixels = pixels.data();
+    qfz_rule rule = {};
+    rule.type = image.type;
+    rule.n_bands = 1;
+    rule.connectivity = 4;
+    rule.alpha_key = UINT32_MAX;
+    check_describe("ruler, %d x %d, type %d", (int)image.w, (int)image.h, (int)type);
+    tile t = open_tile(gpu, &image, &rule);
+    check_saliency(&t, NULL, cpu_saliency(&t, NULL).data(), "alone");
+    close_tile(&t);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(argc, argv, 100);
@@ -385,6 +415,8 @@ int main(int argc, char **argv)
     stripes(&gpu, 128, QFZ_U8);
     stripes(&gpu, 139, QFZ_U8);
     stripes(&gpu, 139, QFZ_F32);
+    ruler(&gpu, QFZ_U16);
+    ruler(&gpu, QFZ_F32);
     for (int64_t i = check_.first; i < check_.cases; i++) {
         random_raster(&gpu, i);
         if (i % 7 == 6) noise(&gpu, i / 7);
