@@ -7,6 +7,11 @@ static int64_t at_most(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+static int64_t at_least_0(int64_t a)
+{
+    return a < 0 ? 0 : a;
+}
+
 int64_t qfz_gpu_forest_vertices(int32_t h, int32_t w)
 {
     const int64_t n_blocks = (int64_t)qfz_blocks(h, QFZ_SIDE) * qfz_blocks(w, QFZ_SIDE);
@@ -55,9 +60,19 @@ static void carve_vertices(qfz_gpu_forest *f, qfz_carve *room)
     qfz_carve_take(room, &f->count, QFZ_COUNTERS);
 }
 
+/* The most vertices after a round: a half; after the first one more of those that sit it out where
+ * blocks tell what vertices choose: few in a block, or all in one that has part of the ring. */
+static int64_t half_of_vertices(const qfz_gpu_forest *f)
+{
+    const int64_t n_y = f->n_blocks / f->n_x;
+    const int64_t inside = at_least_0(n_y - 2) * at_least_0(f->n_x - 2);
+    const int64_t sit_out = f->n_blocks * QFZ_SPARE + (f->n_blocks - inside) * f->rim_room;
+    return at_most(f->vertex_room, (f->vertex_room + sit_out) / 2) + 1;
+}
+
 static void carve_graph(qfz_gpu_forest *f, qfz_carve *room)
 {
-    const int64_t half = f->vertex_room / 2 + 1;
+    const int64_t half = half_of_vertices(f);
     carve_vertices(f, room);
     for (int i = 0; i < 2; i++) {
         const int64_t vertices = i == 0 ? f->vertex_room : half;
@@ -159,6 +174,7 @@ static qfz_status make_rows(qfz_gpu *gpu, const qfz_gpu_edges *edges, bool keep_
 {
     qfz_carve room = {static_cast<char *>(d_scratch), 0};
     QFZ_TRY(begin(gpu, edges, keep_ring, ghosts, &rows->forest));
+    rows->forest.first_known = true;
     carve_rows(rows, &room);
     QFZ_TRY(qfz_boruvka_begin(gpu, &rows->forest, ghosts));
     QFZ_TRY(make_blocks(gpu, edges, rows, d_saliency));

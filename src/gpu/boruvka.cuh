@@ -50,6 +50,10 @@ typedef struct qfz_gpu_forest {
     uint32_t *level[2];
     unsigned long long *best[2];
     uint32_t *root, *origin[2];
+
+    /* Blocks tell the lightest edge of each vertex, best[0], and in root[] where its other end is
+     * in rim[]; all bits set of those that sit the first round out. */
+    bool first_known;
 } qfz_gpu_forest;
 
 /* A forest of a tile of this size and form takes about 11 bytes a pixel of 16-bit levels, 15 of

@@ -154,6 +154,65 @@ static __device__ __forceinline__ void tell_places(WORK &w, const graph_places &
     w.m.first_edge = places.first_edge;
 }
 
+/* ---- What vertices choose -------------------------------------------------------------------- */
+
+/* Thread i's edge out of the block, by the i-th place of leave[], as a vertex sees it that waits:
+ * its lightest edge is one of these.  Both blocks see the same edges, and of one level in the same
+ * order, that of the pixels where they start. */
+template <typename WORK> struct choice_of_vertex {
+    uint32_t vertex; /* or QFZ_NONE */
+    typename WORK::KEY key;
+    int32_t start_y, start_x, other_y, other_x; /* in the block, or beside it */
+    bool down;
+};
+
+template <typename WORK>
+static __device__ __forceinline__ choice_of_vertex<WORK> choice_of(const WORK &w)
+{
+    const int i = w.thread, at = i % QFZ_SIDE, side = i - at;
+    choice_of_vertex<WORK> c = {};
+    c.vertex = QFZ_NONE;
+    if (i >= 4 * QFZ_SIDE || !w.forest.first_known || w.m.leave[i] == w.NO_KEY) return c;
+    const uint32_t name = name_of(w, w.m.leave_comp[i]);
+    /* Pixels on the tile's ring wait whatever their edges are. */
+    const qfz_block_box &box = w.box;
+    const bool inside =
+        box.y > 0 && box.x > 0 && box.y + box.h < w.forest.h && box.x + box.w < w.forest.w;
+    if (!(name & WAITS) || (w.forest.keeps_ring && !inside && name < ACTIVE * 4)) return c;
+    c.vertex = vertex_of(w, w.m.leave_comp[i]);
+    c.down = side == TOP || side == BOTTOM;
+    c.other_y = side == TOP ? -1 : side == BOTTOM ? (int32_t)QFZ_SIDE : at;
+    c.other_x = side == LEFT ? -1 : side == RIGHT ? (int32_t)QFZ_SIDE : at;
+    c.start_y = min(c.other_y, QFZ_SIDE - 1);
+    c.start_x = min(c.other_x, QFZ_SIDE - 1);
+    const int32_t order = ((c.start_y + 1) * (QFZ_SIDE + 1) + c.start_x + 1) * 2 + c.down;
+    c.key = w.m.leave[i] >> 16 << 16 | (uint32_t)order;
+    return c;
+}
+
+/* After span(): lightest[] gets keys of what vertices choose. */
+template <typename WORK> static __device__ __forceinline__ void choose_first(WORK &w)
+{
+    const choice_of_vertex<WORK> c = choice_of(w);
+    if (c.vertex != QFZ_NONE) qfz_lower(&w.m.lightest[c.vertex], c.key);
+}
+
+template <typename WORK> static __device__ __forceinline__ void store_first(WORK &w)
+{
+    const qfz_gpu_forest &f = w.forest;
+    const uint32_t first = w.m.first_vertex;
+    const choice_of_vertex<WORK> c = choice_of(w);
+    if (c.vertex != QFZ_NONE && w.m.lightest[c.vertex] == c.key) {
+        const uint32_t start =
+            (uint32_t)(w.box.y + c.start_y) * (uint32_t)f.w + (uint32_t)(w.box.x + c.start_x);
+        f.best[0][first + c.vertex] =
+            (unsigned long long)(c.key >> 16) << 32 | (start * 2 + (c.down ? 1 : 0));
+        f.root[first + c.vertex] = qfz_rim_place(f, w.box.y + c.other_y, w.box.x + c.other_x);
+    }
+    for (uint32_t k = (uint32_t)w.thread; k < w.m.n_vertices; k += w.THREADS)
+        if (w.m.lightest[k] == w.NO_KEY) f.best[0][first + k] = ~0ull;
+}
+
 /* ---- Store ----------------------------------------------------------------------------------- */
 
 /* Vertices and edges to the graph: those that leave the block in the order of the sides, then the
@@ -178,8 +237,6 @@ static __device__ __forceinline__ void store_graph(WORK &w, uint32_t leaving)
         f.ends[0][e + n_leaving + t] = make_uint2(v + (ends & 0xffff), v + (ends >> 16));
         f.level[0][e + n_leaving + t] = w.m.tree_level[t];
     }
-    for (uint32_t k = (uint32_t)w.thread; k < w.m.n_vertices; k += w.THREADS)
-        f.best[0][v + k] = ~0ull;
 }
 
 /* Vertex and cost of the thread's pixel of the box's ring, which begins with this word. */

@@ -114,10 +114,12 @@ static __device__ __forceinline__ rows_tables make_graph(WORK &w, typename WORK:
     place_vertices(w, places);
     span(w, part);
     place_edges(w, places);
+    choose_first(w);
     if (closes) tables = last_tables(w, max(n_rounds, 1u));
     tell_places(w, places);
     __syncthreads();
     store_graph(w, places.leaving);
+    store_first(w);
     store_rim(w, rim);
     __syncthreads();
     return tables;

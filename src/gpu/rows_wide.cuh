@@ -33,25 +33,12 @@ static inline bool is_even(const void *plane, size_t px_bytes)
 
 /* ---- One band -------------------------------------------------------------------------------- */
 
-/* FINITE: neither is infinite. */
-template <bool FINITE>
-static __device__ __forceinline__ uint32_t level_between(uint32_t a, uint32_t b, uint32_t)
+/* Only infinite values need to be compared.  FINITE: neither is. */
+template <typename T, bool FINITE>
+static __device__ __forceinline__ uint32_t level_between(uint32_t a, uint32_t b)
 {
-    return qfz_difference(a, b);
-}
-
-template <bool FINITE>
-static __device__ __forceinline__ uint32_t level_between(uint32_t a, uint32_t b, int32_t)
-{
-    return qfz_difference((int32_t)a, (int32_t)b);
-}
-
-/* Only infinite values need to be compared. */
-template <bool FINITE>
-static __device__ __forceinline__ uint32_t level_between(uint32_t a, uint32_t b, float)
-{
-    const float x = __uint_as_float(a), y = __uint_as_float(b);
-    return __float_as_uint(FINITE ? fabsf(x - y) : qfz_difference(x, y));
+    if (!FINITE || !std::is_same<T, float>::value) return qfz_key_of_words<T>(a, b);
+    return __float_as_uint(fabsf(__uint_as_float(a) - __uint_as_float(b)));
 }
 
 static __device__ __forceinline__ bool is_infinite(uint32_t a, float)
@@ -132,7 +119,7 @@ template <typename T> struct wide_band {
     static __device__ __forceinline__ void find_levels(const wide_work &w, const values &in,
                                                        wide_levels &l)
     {
-        auto between = [](uint32_t a, uint32_t b) { return level_between<FINITE>(a, b, T()); };
+        auto between = [](uint32_t a, uint32_t b) { return level_between<T, FINITE>(a, b); };
         const bool first = w.lane == 0, last = w.lane == QFZ_WARP - 1;
         uint32_t next_above = 0;
 #pragma unroll
