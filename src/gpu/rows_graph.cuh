@@ -172,6 +172,7 @@ static __device__ __forceinline__ choice_of_vertex<WORK> choice_of(const WORK &w
     const int i = w.thread, at = i % QFZ_SIDE, side = i - at;
     choice_of_vertex<WORK> c = {};
     c.vertex = QFZ_NONE;
+    if (WORK::SHAPE::EIGHT) return c; /* leave[] does not tell edges apart */
     if (i >= 4 * QFZ_SIDE || !w.forest.first_known || w.m.leave[i] == w.NO_KEY) return c;
     const uint32_t name = name_of(w, w.m.leave_comp[i]);
     /* Pixels on the tile's ring wait whatever their edges are. */
