@@ -144,7 +144,7 @@ size_t qfz_gpu_saliency_shared(const qfz_gpu_edges *edges)
         if (edges->connectivity == 8) return qfz_rows_eight_shared();
         return edges->form >= QFZ_EDGES_WIDE ? qfz_rows_wide_shared() : qfz_rows_narrow_shared();
     }
-    const size_t blocks = qfz_gpu_forest_shared(edges), query = qfz_boruvka_query_shared(edges);
+    const size_t blocks = qfz_gpu_forest_shared(edges), query = qfz_boruvka_query_shared();
     return blocks > query ? blocks : query;
 }
 
