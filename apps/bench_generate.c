@@ -118,11 +118,21 @@ static void store(const row *r, int bits, void *pixels, size_t at)
         uint8_t *const to = (uint8_t *)pixels + at;
         for (int x = 0; x < r->n; x++)
             to[x] = (uint8_t)r->values[x];
-    } else {
+    } else if (bits == 16) {
         uint16_t *const to = (uint16_t *)pixels + at;
         for (int x = 0; x < r->n; x++)
             to[x] = (uint16_t)r->values[x];
+    } else {
+        float *const to = (float *)pixels + at;
+        for (int x = 0; x < r->n; x++)
+            to[x] = (float)r->values[x];
     }
+}
+
+/* The largest value; of floating-point ones, that up to which all whole numbers are. */
+static uint64_t max_of(int bits)
+{
+    return bits == 8 ? 0xff : bits == 16 ? 0xffff : 0xffffff;
 }
 
 /* Every row is its own; threads share them out. */
@@ -134,7 +144,7 @@ static bool make_band(const bench_request *bench, row_maker make, int band, void
     {
         row r = {.bench = bench,
                  .seed = mix((uint64_t)bench->seed) + (uint64_t)band,
-                 .max = bench->bits == 8 ? 0xff : 0xffff,
+                 .max = max_of(bench->bits),
                  .n = bench->size_px,
                  .values = malloc(n * sizeof *r.values)};
         good = r.values != NULL;

@@ -86,11 +86,14 @@ static qfz_status mirror(bench_image *image, int64_t size, qfz_error *err)
 static qfz_status generate(bench_image *image, const bench_request *bench, qfz_error *err)
 {
     void *const pixels = bench_generate(bench);
+    const int bits = bench->bits;
     if (!pixels) return no_memory(err);
     image->image = (qfz_image){.h = bench->size_px,
                                .w = bench->size_px,
                                .n_bands = bench->bands,
-                               .type = bench->bits == 8 ? QFZ_U8 : QFZ_U16,
+                               .type = bits == 8    ? QFZ_U8
+                                       : bits == 16 ? QFZ_U16
+                                                    : QFZ_F32,
                                .pixels = pixels};
     return QFZ_OK;
 }

@@ -7,6 +7,11 @@ static int64_t at_most(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+static int64_t at_least_0(int64_t a)
+{
+    return a < 0 ? 0 : a;
+}
+
 int64_t qfz_gpu_forest_vertices(int32_t h, int32_t w)
 {
     const int64_t n_blocks = (int64_t)qfz_blocks(h, QFZ_SIDE) * qfz_blocks(w, QFZ_SIDE);
@@ -28,7 +33,7 @@ static qfz_gpu_forest shape_of(const qfz_gpu_edges *edges, int64_t n_ghosts)
     f.n_x = (edges->w + QFZ_SIDE - 1) / QFZ_SIDE;
     f.n_blocks = n_y * f.n_x;
     f.connectivity = edges->connectivity;
-    f.wide = edges->form == QFZ_EDGES_KEYS;
+    f.wide = edges->form >= QFZ_EDGES_WIDE;
     f.rim_room = (int32_t)at_most(QFZ_RIM, px);
     f.comp_room = f.rim_room + (int32_t)(px / 2);
     f.vertex_room = qfz_gpu_forest_vertices(f.h, f.w);
@@ -55,9 +60,19 @@ static void carve_vertices(qfz_gpu_forest *f, qfz_carve *room)
     qfz_carve_take(room, &f->count, QFZ_COUNTERS);
 }
 
+/* The most vertices after a round: a half; after the first one more of those that sit it out where
+ * blocks tell what vertices choose: few in a block, or all in one that has part of the ring. */
+static int64_t half_of_vertices(const qfz_gpu_forest *f)
+{
+    const int64_t n_y = f->n_blocks / f->n_x;
+    const int64_t inside = at_least_0(n_y - 2) * at_least_0(f->n_x - 2);
+    const int64_t sit_out = f->n_blocks * QFZ_SPARE + (f->n_blocks - inside) * f->rim_room;
+    return at_most(f->vertex_room, (f->vertex_room + sit_out) / 2) + 1;
+}
+
 static void carve_graph(qfz_gpu_forest *f, qfz_carve *room)
 {
-    const int64_t half = f->vertex_room / 2 + 1;
+    const int64_t half = half_of_vertices(f);
     carve_vertices(f, room);
     for (int i = 0; i < 2; i++) {
         const int64_t vertices = i == 0 ? f->vertex_room : half;
@@ -77,7 +92,9 @@ static void carve(qfz_gpu_forest *f, qfz_carve *room)
 
 static void carve_rows(qfz_rows *rows, qfz_carve *room)
 {
-    qfz_carve_take(room, &rows->open, rows->forest.n_blocks * QFZ_OPEN_ROOM);
+    const int64_t words =
+        rows->forest.connectivity == 8 ? 2 * QFZ_OPEN_SQUARES : (int)QFZ_OPEN_ROOM;
+    qfz_carve_take(room, &rows->open, rows->forest.n_blocks * words);
     carve_graph(&rows->forest, room);
 }
 
@@ -123,8 +140,11 @@ qfz_status qfz_gpu_forest_make(qfz_gpu *gpu, const qfz_gpu_edges *edges, bool ke
 
 size_t qfz_gpu_saliency_shared(const qfz_gpu_edges *edges)
 {
-    if (qfz_rows_fit(edges)) return qfz_rows_shared();
-    const size_t blocks = qfz_gpu_forest_shared(edges), query = qfz_boruvka_query_shared(edges);
+    if (qfz_rows_fit(edges)) {
+        if (edges->connectivity == 8) return qfz_rows_eight_shared();
+        return edges->form >= QFZ_EDGES_WIDE ? qfz_rows_wide_shared() : qfz_rows_narrow_shared();
+    }
+    const size_t blocks = qfz_gpu_forest_shared(edges), query = qfz_boruvka_query_shared();
     return blocks > query ? blocks : query;
 }
 
@@ -138,26 +158,50 @@ size_t qfz_gpu_saliency_bytes(const qfz_gpu_edges *edges, int64_t n_ghosts)
     return room.used;
 }
 
-static qfz_status saliency_by_rows(qfz_gpu *gpu, const qfz_gpu_edges *edges,
-                                   const qfz_gpu_links *ghosts, void *d_scratch,
-                                   uint16_t *d_saliency)
+static qfz_status make_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
+                              void *d_saliency)
+{
+    if (rows->forest.wide) return qfz_rows_wide_blocks(gpu, edges, rows, d_saliency);
+    uint16_t *const narrow = static_cast<uint16_t *>(d_saliency);
+    return edges->connectivity == 8 ? qfz_rows_eight_blocks(gpu, edges, rows, narrow)
+                                    : qfz_rows_narrow_blocks(gpu, edges, rows, narrow);
+}
+
+/* The graph of all blocks, and, unless d_saliency is NULL, what blocks answer. */
+static qfz_status make_rows(qfz_gpu *gpu, const qfz_gpu_edges *edges, bool keep_ring,
+                            const qfz_gpu_links *ghosts, void *d_scratch, void *d_saliency,
+                            qfz_rows *rows)
+{
+    qfz_carve room = {static_cast<char *>(d_scratch), 0};
+    QFZ_TRY(begin(gpu, edges, keep_ring, ghosts, &rows->forest));
+    rows->forest.first_known = edges->connectivity == 4;
+    carve_rows(rows, &room);
+    QFZ_TRY(qfz_boruvka_begin(gpu, &rows->forest, ghosts));
+    QFZ_TRY(make_blocks(gpu, edges, rows, d_saliency));
+    return qfz_boruvka_rounds(gpu, &rows->forest);
+}
+
+qfz_status qfz_gpu_ring_forest_make(qfz_gpu *gpu, const qfz_gpu_edges *edges, void *d_scratch,
+                                    qfz_gpu_forest *forest)
 {
     qfz_rows rows = {};
-    qfz_carve room = {static_cast<char *>(d_scratch), 0};
-    QFZ_TRY(begin(gpu, edges, ghosts != NULL, ghosts, &rows.forest));
-    carve_rows(&rows, &room);
-    QFZ_TRY(qfz_boruvka_begin(gpu, &rows.forest, ghosts));
-    QFZ_TRY(qfz_rows_blocks(gpu, edges, &rows, d_saliency));
-    QFZ_TRY(qfz_boruvka_rounds(gpu, &rows.forest));
-    return qfz_rows_query(gpu, &rows, d_saliency);
+    if (!qfz_rows_fit(edges)) return qfz_gpu_forest_make(gpu, edges, true, NULL, d_scratch, forest);
+    QFZ_TRY(make_rows(gpu, edges, true, NULL, d_scratch, NULL, &rows));
+    *forest = rows.forest;
+    return QFZ_OK;
 }
 
 qfz_status qfz_gpu_saliency(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_gpu_links *ghosts,
                             void *d_scratch, void *d_saliency)
 {
     qfz_gpu_forest forest;
-    if (qfz_rows_fit(edges))
-        return saliency_by_rows(gpu, edges, ghosts, d_scratch, (uint16_t *)d_saliency);
+    qfz_rows rows = {};
+    if (qfz_rows_fit(edges)) {
+        QFZ_TRY(make_rows(gpu, edges, ghosts != NULL, ghosts, d_scratch, d_saliency, &rows));
+        if (edges->connectivity == 8)
+            return qfz_rows_eight_query(gpu, &rows, static_cast<uint16_t *>(d_saliency));
+        return qfz_rows_query(gpu, &rows, qfz_gpu_is_narrow(edges), d_saliency);
+    }
     QFZ_TRY(qfz_gpu_forest_make(gpu, edges, ghosts != NULL, ghosts, d_scratch, &forest));
     return qfz_boruvka_query(gpu, edges, &forest, d_saliency);
 }

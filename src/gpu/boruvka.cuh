@@ -50,6 +50,10 @@ typedef struct qfz_gpu_forest {
     uint32_t *level[2];
     unsigned long long *best[2];
     uint32_t *root, *origin[2];
+
+    /* Blocks tell the lightest edge of each vertex, best[0], and in root[] where its other end is
+     * in rim[]; all bits set of those that sit the first round out. */
+    bool first_known;
 } qfz_gpu_forest;
 
 /* A forest of a tile of this size and form takes about 11 bytes a pixel of 16-bit levels, 15 of
@@ -85,6 +89,11 @@ static inline bool qfz_gpu_is_narrow(const qfz_gpu_edges *edges)
 size_t qfz_gpu_saliency_bytes(const qfz_gpu_edges *edges, int64_t n_ghosts);
 qfz_status qfz_gpu_saliency(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_gpu_links *ghosts,
                             void *d_scratch, void *d_saliency);
+
+/* A forest of which only qfz_gpu_border_links() is asked; d_scratch has qfz_gpu_saliency_bytes().
+ */
+qfz_status qfz_gpu_ring_forest_make(qfz_gpu *gpu, const qfz_gpu_edges *edges, void *d_scratch,
+                                    qfz_gpu_forest *forest);
 
 /* Links with the same minimax levels between all pixels of the ring as the forest has, ascending
  * by level; at most n_ring - 1 of them.  links has room for n_ring; links->n is not touched, their

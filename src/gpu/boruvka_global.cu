@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /* boruvka_global.cu - Boruvka rounds on the graph that the blocks leave.
  *
- * A round is three launches: hook (a vertex picks its lightest edge; of two that picked the same
- * one the first is root and gets a number in the next round), settle (every vertex learns its
+ * A round is two launches: hook (a vertex picks its lightest edge; of two that picked the same
+ * one the first is root and gets a number in the next round), then settle (every vertex learns its
  * root) and join (edges are renamed, those inside one component go, the others offer themselves to
- * the next round's vertices).  How many vertices and edges there are is known on the device only;
- * launches that come too late find none.  What remains when vertices are few is done by one block:
- * of the edges, thousands for each pair of vertices by then, it keeps the lightest of a pair.
+ * the next round's vertices) together.  How many vertices and edges there are is known on the
+ * device only; launches that come too late find none.  What remains when vertices are few is done
+ * by one block: of the edges, thousands for each pair of vertices by then, it keeps the lightest of
+ * a pair.
  *
  * Vertices are numbered anew in each round; origin[] leads back to the number of the first. */
 #include "gpu/boruvka_parts.cuh"
 
 typedef unsigned long long weight; /* level << 32 | edge, of this round's list */
 
-enum { THREADS = 256, TAIL_THREADS = 1024, EACH = 4 };
+enum { THREADS = 256, EACH = 4, TAIL_THREADS = 1024, TAIL_EACH = 8 };
 
 /* A graph of so many vertices, which has room for all pairs of them, and so many edges is left to
  * the last launch. */
-enum { FEW = 104, PAIRS = FEW * (FEW - 1) / 2, EDGES_AT_LAST = 1 << 17 };
+enum { FEW = 176, PAIRS = FEW * (FEW - 1) / 2, EDGES_AT_LAST = 1 << 17 };
 
 /* A vertex's word in forest.root: the vertex that it hooked itself to, then ROOT | its root's
  * number in the next round, or ROOT | ENDED. */
 static const uint32_t ROOT = 1u << 31, ENDED = ROOT - 1;
+static const uint32_t ALL_LANES = 0xffffffffu;
+static const weight NO_WEIGHT = ~(weight)0;
 
 /* The threads that share a round. */
 struct team {
@@ -56,52 +59,105 @@ static __device__ __forceinline__ uint32_t origin_of(const qfz_gpu_forest &f, in
     return round == 0 ? v : f.origin[round % 2][v];
 }
 
+static __device__ __forceinline__ uint32_t vertex_of(const qfz_gpu_forest &f, uint32_t end)
+{
+    return end & QFZ_RIM_REF ? f.rim[end & ~QFZ_RIM_REF].x : end;
+}
+
+/* Of both ends of an edge the lightest so far.  What is read may be stale, but is never below what
+ * the word is. */
+struct two_weights {
+    weight x, y;
+};
+
+static __device__ __forceinline__ two_weights look(const weight *best, uint2 ends)
+{
+    return {__ldcg(&best[ends.x]), __ldcg(&best[ends.y])};
+}
+
 /* Of one edge, to both of its ends. */
-static __device__ __forceinline__ void offer(weight *best, uint2 ends, weight key)
+static __device__ __forceinline__ void offer(weight *best, uint2 ends, two_weights seen, weight key)
 {
-    qfz_lower(&best[ends.x], key);
-    qfz_lower(&best[ends.y], key);
+    if (key < seen.x) atomicMin(&best[ends.x], key);
+    if (key < seen.y) atomicMin(&best[ends.y], key);
 }
 
-/* Is v a root?  Else *other is what it hooks itself to. */
-static __device__ __forceinline__ bool is_root(const qfz_gpu_forest &f, int round, uint32_t v,
-                                               weight key, uint32_t *other)
+/* The other end of the lightest edge of v, which has this key. */
+static __device__ __forceinline__ uint32_t other_end(const qfz_gpu_forest &f, int round, uint32_t v,
+                                                     weight key)
 {
-    const weight *const best = f.best[round % 2];
-    if (key == ~(weight)0) return true;
+    if (round == 0 && f.first_known) return f.rim[f.root[v]].x;
     const uint2 ends = f.ends[round % 2][(uint32_t)key];
-    *other = ends.x == v ? ends.y : ends.x;
-    return v < *other && best[*other] == key;
+    return ends.x == v ? ends.y : ends.x;
 }
 
+/* Which of the items that a warp goes through in a step it keeps, by the bits of its lanes. */
+struct kept_items {
+    unsigned lanes[EACH];
+};
+
+/* Takes places after *counter for what is kept, in the order of the items; returns the first. */
+static __device__ __forceinline__ uint32_t take_places(uint32_t *counter, const kept_items &kept,
+                                                       team t)
+{
+    uint32_t n = 0, first = 0;
+#pragma unroll
+    for (int j = 0; j < EACH; j++)
+        n += (uint32_t)__popc(kept.lanes[j]);
+    if (t.lane == 0 && n > 0) first = qfz_add(counter, n);
+    return __shfl_sync(ALL_LANES, first, 0);
+}
+
+/* Goes through a lane's kept items: use(j, place). */
+template <typename USE>
+static __device__ __forceinline__ void each_kept(const kept_items &kept, uint32_t first, team t,
+                                                 USE use)
+{
+#pragma unroll
+    for (uint32_t j = 0; j < EACH; j++) {
+        const unsigned lanes = kept.lanes[j];
+        if (lanes >> t.lane & 1) use(j, first + (uint32_t)__popc(lanes & ((1u << t.lane) - 1)));
+        first += (uint32_t)__popc(lanes);
+    }
+}
+
+/* Loads of a lane's items stand together, here and below, so that they overlap. */
 static __device__ __forceinline__ void hook(const qfz_gpu_forest &f, int round, team t)
 {
+    const weight *const best = f.best[round % 2];
     const uint32_t n = n_vertices(f, round);
+    const bool all = round == 0 && f.first_known; /* go on, even if they know of no edge */
     EACH_CHUNK(t, n, base)
     {
-        bool goes_on[EACH];
-        uint32_t count = 0;
+        const uint32_t first_v = (uint32_t)base + (uint32_t)t.lane;
+        weight key[EACH], of_other[EACH];
+        uint32_t other[EACH];
+        kept_items roots;
 #pragma unroll
-        for (int j = 0; j < EACH; j++) {
-            const uint64_t v = base + (uint64_t)(j * QFZ_WARP + t.lane);
-            goes_on[j] = false;
-            if (v >= n) continue;
-            const weight key = f.best[round % 2][v];
-            uint32_t other = ROOT | ENDED;
-            goes_on[j] = is_root(f, round, (uint32_t)v, key, &other) && key != ~(weight)0;
-            count += goes_on[j];
-            if (!goes_on[j]) f.root[v] = other;
+        for (uint32_t j = 0; j < EACH; j++)
+            key[j] = first_v + j * QFZ_WARP < n ? best[first_v + j * QFZ_WARP] : NO_WEIGHT;
+#pragma unroll
+        for (uint32_t j = 0; j < EACH; j++)
+            if (key[j] != NO_WEIGHT) other[j] = other_end(f, round, first_v + j * QFZ_WARP, key[j]);
+#pragma unroll
+        for (uint32_t j = 0; j < EACH; j++)
+            if (key[j] != NO_WEIGHT) of_other[j] = best[other[j]];
+#pragma unroll
+        for (uint32_t j = 0; j < EACH; j++) {
+            /* Of two that picked the same edge the first is the root. */
+            const uint32_t v = first_v + j * QFZ_WARP;
+            const bool picks = key[j] != NO_WEIGHT;
+            const bool root = picks ? v < other[j] && of_other[j] == key[j] : v < n && all;
+            if (v < n && !root) f.root[v] = picks ? other[j] : ROOT | ENDED;
+            roots.lanes[j] = __ballot_sync(ALL_LANES, root);
         }
-        uint32_t at = qfz_take(&f.count[QFZ_COUNT_VERTICES + round + 1], count);
-#pragma unroll
-        for (int j = 0; j < EACH; j++) {
-            if (!goes_on[j]) continue;
-            const uint32_t v = (uint32_t)base + (uint32_t)(j * QFZ_WARP + t.lane);
+        const uint32_t first = take_places(&f.count[QFZ_COUNT_VERTICES + round + 1], roots, t);
+        each_kept(roots, first, t, [&](uint32_t j, uint32_t at) {
+            const uint32_t v = first_v + j * QFZ_WARP;
             f.root[v] = ROOT | at;
             f.origin[(round + 1) % 2][at] = origin_of(f, round, v);
-            f.best[(round + 1) % 2][at] = ~(weight)0;
-            at++;
-        }
+            f.best[(round + 1) % 2][at] = NO_WEIGHT;
+        });
     }
 }
 
@@ -135,6 +191,27 @@ static __device__ __forceinline__ void settle(const qfz_gpu_forest &f, int round
     }
 }
 
+/* Ends of edges become the numbers of their roots, all at once step by step: vertices are being
+ * settled meanwhile, and most are. */
+static __device__ __forceinline__ void find_roots(const uint32_t *root, uint2 ends[EACH])
+{
+    uint32_t unsettled;
+#pragma unroll
+    for (int j = 0; j < EACH; j++)
+        ends[j] = make_uint2(qfz_peek(&root[ends[j].x]), qfz_peek(&root[ends[j].y]));
+    do {
+        unsettled = 0;
+#pragma unroll
+        for (int j = 0; j < EACH; j++) {
+            if (!(ends[j].x & ROOT)) ends[j].x = qfz_peek(&root[ends[j].x]);
+            if (!(ends[j].y & ROOT)) ends[j].y = qfz_peek(&root[ends[j].y]);
+        }
+#pragma unroll
+        for (int j = 0; j < EACH; j++)
+            unsettled |= ~(ends[j].x & ends[j].y) & ROOT;
+    } while (unsettled);
+}
+
 static __device__ __forceinline__ void join(const qfz_gpu_forest &f, int round, team t)
 {
     const int now = round % 2, next = 1 - now;
@@ -142,26 +219,36 @@ static __device__ __forceinline__ void join(const qfz_gpu_forest &f, int round, 
     EACH_CHUNK(t, n, base)
     {
         uint2 ends[EACH];
-        uint32_t count = 0;
+        uint32_t level[EACH];
+        two_weights seen[EACH];
+        kept_items kept;
 #pragma unroll
         for (int j = 0; j < EACH; j++) {
             const uint64_t e = base + (uint64_t)(j * QFZ_WARP + t.lane);
             ends[j] = make_uint2(0, 0);
-            if (e >= n) continue;
-            const uint2 was = f.ends[now][e];
-            ends[j] = make_uint2(f.root[was.x] & ~ROOT, f.root[was.y] & ~ROOT);
-            count += ends[j].x != ends[j].y;
+            if (e < n) ends[j] = f.ends[now][e];
         }
-        uint32_t at = qfz_take(&f.count[QFZ_COUNT_EDGES + round + 1], count);
+#pragma unroll
+        for (int j = 0; j < EACH && round == 0; j++)
+            ends[j] = make_uint2(vertex_of(f, ends[j].x), vertex_of(f, ends[j].y));
+        find_roots(f.root, ends);
 #pragma unroll
         for (int j = 0; j < EACH; j++) {
-            if (ends[j].x == ends[j].y) continue;
-            const uint32_t level = f.level[now][base + (uint64_t)(j * QFZ_WARP + t.lane)];
-            f.ends[next][at] = ends[j];
-            f.level[next][at] = level;
-            offer(f.best[next], ends[j], (weight)level << 32 | at);
-            at++;
+            const bool stays = ends[j].x != ends[j].y;
+            kept.lanes[j] = __ballot_sync(ALL_LANES, stays);
+            ends[j] = make_uint2(ends[j].x & ~ROOT, ends[j].y & ~ROOT);
+            if (!stays) continue;
+            level[j] = f.level[now][base + (uint64_t)(j * QFZ_WARP + t.lane)];
+            seen[j] = look(f.best[next], ends[j]);
         }
+        const uint32_t first = take_places(&f.count[QFZ_COUNT_EDGES + round + 1], kept, t);
+        each_kept(kept, first, t, [&](uint32_t j, uint32_t at) {
+            f.ends[next][at] = ends[j];
+            f.level[next][at] = level[j];
+        });
+        each_kept(kept, first, t, [&](uint32_t j, uint32_t at) {
+            offer(f.best[next], ends[j], seen[j], (weight)level[j] << 32 | at);
+        });
     }
 }
 
@@ -179,13 +266,8 @@ static __global__ void k_begin(qfz_gpu_forest f, qfz_gpu_links ghosts)
     f.level[0][i] = ghosts.d_level[i];
 }
 
-static __device__ __forceinline__ uint32_t vertex_of(const qfz_gpu_forest &f, uint32_t end)
-{
-    return end & QFZ_RIM_REF ? f.rim[end & ~QFZ_RIM_REF].x : end;
-}
-
-/* Ends that are places on rims become vertices, and every edge offers itself for the first round.
- */
+/* Ends that are places on rims become vertices, and every edge offers itself for the first round,
+ * where blocks do not know what vertices choose. */
 static __global__ void __launch_bounds__(THREADS) k_name(qfz_gpu_forest f)
 {
     const uint32_t n = n_edges(f, 0);
@@ -194,7 +276,8 @@ static __global__ void __launch_bounds__(THREADS) k_name(qfz_gpu_forest f)
         const uint2 was = f.ends[0][e];
         const uint2 ends = make_uint2(vertex_of(f, was.x), vertex_of(f, was.y));
         f.ends[0][e] = ends;
-        if (ends.x != ends.y) offer(f.best[0], ends, (weight)f.level[0][e] << 32 | e);
+        if (ends.x != ends.y)
+            offer(f.best[0], ends, look(f.best[0], ends), (weight)f.level[0][e] << 32 | e);
     }
 }
 
@@ -209,34 +292,33 @@ static __global__ void __launch_bounds__(THREADS) k_hook(qfz_gpu_forest f, int r
     if (!is_left(f, round)) hook(f, round, team_of_grid());
 }
 
-static __global__ void __launch_bounds__(THREADS) k_settle(qfz_gpu_forest f, int round)
-{
-    if (!is_left(f, round)) settle(f, round, team_of_grid());
-}
-
 static __global__ void __launch_bounds__(THREADS) k_join(qfz_gpu_forest f, int round)
 {
-    if (!is_left(f, round)) join(f, round, team_of_grid());
+    const team t = team_of_grid();
+    if (is_left(f, round)) return;
+    settle(f, round, t);
+    join(f, round, t);
 }
 
 /* ---- The last vertices ----------------------------------------------------------------------- */
 
 /* Vertices keep their numbers of the round in which they became few. */
 struct last_memory {
-    weight pair[PAIRS]; /* level << 32 | greater vertex << 8 | lesser, the lightest; or all bits */
-    weight best[FEW];
+    weight best[FEW];              /* of a component: level << 32 | greater vertex << 8 | lesser */
     uint32_t hook[FEW], name[FEW]; /* what a component hooked itself to; of a vertex, its own */
+    uint32_t pair[PAIRS];          /* level of the lightest edge, or QFZ_NONE */
 };
-static_assert(sizeof(last_memory) <= 48u << 10, "as much as every launch may have");
+static_assert(sizeof(last_memory) <= 64u << 10, "as much as every GPU has");
 
-/* All pairs of n vertices in two components, of which there is an edge: use(pair, a, b). */
+/* All pairs of n vertices in two components, of which there is an edge: use(weight, a, b). */
 template <typename USE>
 static __device__ __forceinline__ void each_pair(last_memory &m, uint32_t n, USE use)
 {
     for (uint32_t u = threadIdx.x / QFZ_WARP; u < n; u += TAIL_THREADS / QFZ_WARP)
         for (uint32_t v = threadIdx.x % QFZ_WARP; v < u; v += QFZ_WARP) {
-            const weight pair = m.pair[u * (u - 1) / 2 + v];
-            if (pair != ~(weight)0 && m.name[u] != m.name[v]) use(pair, m.name[u], m.name[v]);
+            const uint32_t level = m.pair[u * (u - 1) / 2 + v];
+            if (level != QFZ_NONE && m.name[u] != m.name[v])
+                use((weight)level << 32 | u << 8 | v, m.name[u], m.name[v]);
         }
 }
 
@@ -244,17 +326,29 @@ static __device__ __forceinline__ void find_pairs(const qfz_gpu_forest &f, last_
                                                   int round, uint32_t n)
 {
     for (uint32_t i = threadIdx.x; i < PAIRS; i += TAIL_THREADS)
-        m.pair[i] = ~(weight)0;
+        m.pair[i] = QFZ_NONE;
     for (uint32_t v = threadIdx.x; v < n; v += TAIL_THREADS)
         m.name[v] = v;
     __syncthreads();
     const uint32_t n_e = n_edges(f, round);
-#pragma unroll EACH
-    for (uint32_t e = threadIdx.x; e < n_e; e += TAIL_THREADS) {
-        const uint2 ends = f.ends[round % 2][e];
-        const uint32_t u = max(ends.x, ends.y), v = min(ends.x, ends.y);
-        if (u == v) continue; /* in the first round there may be such */
-        qfz_lower(&m.pair[u * (u - 1) / 2 + v], (weight)f.level[round % 2][e] << 32 | u << 8 | v);
+    for (uint32_t base = threadIdx.x; base < n_e; base += TAIL_EACH * TAIL_THREADS) {
+        uint2 ends[TAIL_EACH];
+        uint32_t level[TAIL_EACH];
+#pragma unroll
+        for (uint32_t k = 0; k < TAIL_EACH; k++) {
+            const uint32_t e = min(base + k * TAIL_THREADS, n_e - 1);
+            ends[k] = f.ends[round % 2][e];
+            level[k] = f.level[round % 2][e];
+        }
+#pragma unroll
+        for (int k = 0; k < TAIL_EACH && round == 0; k++)
+            ends[k] = make_uint2(vertex_of(f, ends[k].x), vertex_of(f, ends[k].y));
+#pragma unroll
+        for (int k = 0; k < TAIL_EACH; k++) {
+            const uint32_t u = max(ends[k].x, ends[k].y), v = min(ends[k].x, ends[k].y);
+            if (u != v) /* in the first round there may be such */
+                qfz_lower(&m.pair[u * (u - 1) / 2 + v], level[k]);
+        }
     }
 }
 
@@ -263,7 +357,7 @@ static __device__ __forceinline__ void find_pairs(const qfz_gpu_forest &f, last_
 static __device__ __forceinline__ uint32_t last_hook(const last_memory &m, uint32_t c)
 {
     const weight key = m.best[c];
-    if (key == ~(weight)0) return c;
+    if (key == NO_WEIGHT) return c;
     const uint32_t a = m.name[(uint32_t)key >> 8], b = m.name[(uint32_t)key & 0xff];
     const uint32_t other = a == c ? b : a;
     return c < other && m.best[other] == key ? c : other;
@@ -279,7 +373,7 @@ static __device__ __forceinline__ void finish(const qfz_gpu_forest &f, last_memo
     find_pairs(f, m, round, n);
     for (uint32_t at = (uint32_t)round;; at++) {
         bool more = false;
-        if (c < n) m.best[c] = ~(weight)0;
+        if (c < n) m.best[c] = NO_WEIGHT;
         __syncthreads();
         each_pair(m, n, [&](weight pair, uint32_t a, uint32_t b) {
             qfz_lower(&m.best[a], pair);
@@ -310,14 +404,12 @@ static __global__ void __launch_bounds__(TAIL_THREADS) k_finish(qfz_gpu_forest f
 {
     QFZ_SHARED(last_memory, m);
     const team t = team_of_grid(); /* of one block */
-    int round = 0;
-    while (round < n_rounds && !is_left(f, round))
-        round++;
+    const int first_left = __ffs((int)__ballot_sync(ALL_LANES, is_left(f, t.lane))) - 1;
+    int round = first_left < 0 ? n_rounds : min(first_left, n_rounds);
     for (; n_vertices(f, round) > FEW; round++) {
         hook(f, round, t);
         __syncthreads();
         settle(f, round, t);
-        __syncthreads();
         join(f, round, t);
         __syncthreads();
     }
@@ -355,12 +447,12 @@ qfz_status qfz_boruvka_rounds(qfz_gpu *gpu, const qfz_gpu_forest *forest)
 {
     const int n_rounds = rounds_of_grid(forest->vertex_room);
     const dim3 block(THREADS);
-    QFZ_TRY(qfz_launch(gpu, k_name, grid_of(gpu, forest->edge_room), block, 0, *forest));
+    if (!forest->first_known)
+        QFZ_TRY(qfz_launch(gpu, k_name, grid_of(gpu, forest->edge_room), block, 0, *forest));
     for (int round = 0; round < n_rounds; round++) {
         const dim3 vertices = grid_of(gpu, forest->vertex_room >> round);
         const dim3 edges = grid_of(gpu, forest->edge_room >> round);
         QFZ_TRY(qfz_launch(gpu, k_hook, vertices, block, 0, *forest, round));
-        QFZ_TRY(qfz_launch(gpu, k_settle, vertices, block, 0, *forest, round));
         QFZ_TRY(qfz_launch(gpu, k_join, edges, block, 0, *forest, round));
     }
     return qfz_launch(gpu, k_finish, dim3(1), dim3(TAIL_THREADS), sizeof(last_memory), *forest,

@@ -8,43 +8,34 @@
  * and the greatest level up to there.  Where states end, the ways are climbed hook by hook: of two
  * components (or, further up, vertices of the graph of all blocks) the one that hooked itself in an
  * earlier round cannot lie on the other's way, so it is the one to climb from.
- *
- * Of the levels of a triangle of pixels no one is above the two others; so where those of two sides
- * of a unit square differ, the diagonal between them has the greater one, and is not asked for. */
+ * It is the way of 8-connected edges of 32 bits; for others there is rows.cuh. */
 #include "gpu/boruvka_climb.cuh"
 #include "gpu/boruvka_layout.cuh"
 
-enum { MAX_STATES = 4 };
+typedef unsigned long long query_key; /* level << 16 | component or step */
 
-template <typename KEY, int N_DIRS> struct query_memory {
-    enum {
-        WIDE = sizeof(KEY) == 8,
-        THREADS = WIDE ? 512 : 256, /* see block_work */
-        WARPS = THREADS / QFZ_WARP,
-        SIDES = N_DIRS == 4 && !WIDE, /* wide ones would take too much memory */
-        TODO = QFZ_WARP * ROWS * (SIDES ? 2 : N_DIRS),
-        OPEN = 2 * QFZ_WARP,
-        STATE_ROOM = WIDE ? 3072 : 5120 /* one state of QFZ_COMPS at least */
-    };
-    __align__(16) KEY word[QFZ_BLOCK_PX]; /* of a pixel: level << 16 | component */
-    KEY hooks[QFZ_COMPS];                 /* level << 16 | step */
-    KEY state[STATE_ROOM];      /* level << 16 | component, all of a round after each other */
-    uint2 open[WARPS][OPEN];    /* level; edge << 18 | vertex << 9 | vertex */
-    uint16_t todo[WARPS][TODO]; /* edge: direction * QFZ_BLOCK_PX + pixel */
-    uint16_t side[SIDES ? 2 * QFZ_BLOCK_PX : 1]; /* levels of edges to the right and down */
+enum {
+    N_DIRS = 4,
+    THREADS = 512, /* see block_work */
+    WARPS = THREADS / QFZ_WARP,
+    TODO = QFZ_WARP * ROWS * N_DIRS,
+    OPEN = 2 * QFZ_WARP,
+    MAX_STATES = 4,
+    STATE_ROOM = 3072 /* one state of QFZ_COMPS at least */
+};
+
+struct query_memory {
+    __align__(16) query_key word[QFZ_BLOCK_PX]; /* of a pixel: level << 16 | component */
+    query_key hooks[QFZ_COMPS];                 /* level << 16 | step */
+    query_key state[STATE_ROOM]; /* level << 16 | component, all of a round after each other */
+    uint2 open[WARPS][OPEN];     /* level; edge << 18 | vertex << 9 | vertex */
+    uint16_t todo[WARPS][TODO];  /* edge: direction * QFZ_BLOCK_PX + pixel */
 };
 
 /* What the functions of one block share. */
-template <typename T, typename KEY_, int N_DIRS_> struct query_work {
-    typedef KEY_ KEY;
-    typedef query_memory<KEY, N_DIRS_> memory;
-    enum {
-        N_DIRS = N_DIRS_,
-        THREADS = memory::THREADS,
-        WARPS = memory::WARPS,
-        SIDES = memory::SIDES
-    };
-    memory &m;
+template <typename T> struct query_work {
+    enum { WARPS = ::WARPS };
+    query_memory &m;
     const qfz_gpu_forest &forest;
     T *saliency;
     uint32_t n_px, at; /* of the tile; its number of the block's first pixel */
@@ -59,8 +50,7 @@ template <typename T, typename KEY_, int N_DIRS_> struct query_work {
 /* Eight pixels of row y from x on, all of them inside the image or none. */
 template <typename WORK> static __device__ __forceinline__ void load_many(WORK &w, int y, int x)
 {
-    typedef typename WORK::KEY KEY;
-    typedef typename qfz_top_of<KEY>::type TOP;
+    typedef qfz_top_of<query_key>::type TOP;
     enum { N = 8, TOP_WORDS = N * sizeof(TOP) / sizeof(uint4) };
     union {
         uint4 words;
@@ -80,52 +70,50 @@ template <typename WORK> static __device__ __forceinline__ void load_many(WORK &
             top.words[i] = reinterpret_cast<const uint4 *>(tops)[i];
     }
     union {
-        uint4 words[N * sizeof(KEY) / sizeof(uint4)];
-        KEY px[N];
+        uint4 words[N * sizeof(query_key) / sizeof(uint4)];
+        query_key px[N];
     } word;
 #pragma unroll
     for (int i = 0; i < (int)N; i++)
-        word.px[i] = there ? (KEY)top.px[i] << 16 | comp.px[i] : (KEY)QFZ_NO_COMP;
+        word.px[i] = there ? (query_key)top.px[i] << 16 | comp.px[i] : (query_key)QFZ_NO_COMP;
     uint4 *const out = reinterpret_cast<uint4 *>(&w.m.word[y * QFZ_SIDE + x]);
 #pragma unroll
-    for (int i = 0; i < (int)(N * sizeof(KEY) / sizeof(uint4)); i++)
+    for (int i = 0; i < (int)(N * sizeof(query_key) / sizeof(uint4)); i++)
         out[i] = word.words[i];
 }
 
 template <typename WORK> static __device__ __forceinline__ void load_one(WORK &w, int y, int x)
 {
-    typedef typename WORK::KEY KEY;
-    typedef typename qfz_top_of<KEY>::type TOP;
-    KEY word = QFZ_NO_COMP;
+    typedef qfz_top_of<query_key>::type TOP;
+    query_key word = QFZ_NO_COMP;
     if (y < w.box.h && x < w.box.w) {
         const int64_t p = (int64_t)(w.box.y + y) * w.forest.w + w.box.x + x;
-        word = (KEY) static_cast<const TOP *>(w.forest.top)[p] << 16 | w.forest.comp[p];
+        word = (query_key) static_cast<const TOP *>(w.forest.top)[p] << 16 | w.forest.comp[p];
     }
     w.m.word[y * QFZ_SIDE + x] = word;
 }
 
 template <typename WORK> static __device__ __forceinline__ void load(WORK &w)
 {
-    typedef typename WORK::KEY KEY;
     const qfz_gpu_forest &f = w.forest;
-    const KEY *const hooks = static_cast<const KEY *>(f.hooks) + (int64_t)blockIdx.x * f.comp_room;
-    for (uint32_t c = (uint32_t)w.thread; c < w.n_comps; c += WORK::THREADS)
+    const query_key *const hooks =
+        static_cast<const query_key *>(f.hooks) + (int64_t)blockIdx.x * f.comp_room;
+    for (uint32_t c = (uint32_t)w.thread; c < w.n_comps; c += THREADS)
         w.m.hooks[c] = hooks[c];
     if (f.w % 8 == 0) /* so that rows begin at multiples of 16 bytes */
-        for (int i = w.thread; i < QFZ_BLOCK_PX / 8; i += WORK::THREADS)
+        for (int i = w.thread; i < QFZ_BLOCK_PX / 8; i += THREADS)
             load_many(w, i / (QFZ_SIDE / 8), i % (QFZ_SIDE / 8) * 8);
     else
-        for (int i = w.thread; i < QFZ_BLOCK_PX; i += WORK::THREADS)
+        for (int i = w.thread; i < QFZ_BLOCK_PX; i += THREADS)
             load_one(w, i / QFZ_SIDE, i % QFZ_SIDE);
 }
 
 template <typename WORK> static __device__ __forceinline__ void make_states(WORK &w)
 {
-    typedef typename WORK::KEY KEY;
-    for (uint32_t c = (uint32_t)w.thread; c < w.n_comps; c += WORK::THREADS) {
-        KEY state = c;
+    for (uint32_t c = (uint32_t)w.thread; c < w.n_comps; c += THREADS) {
+        query_key state = c;
         for (uint32_t round = 0; round < w.n_states; round++) {
-            const KEY hook = w.m.hooks[(uint32_t)state & 0xffff];
+            const query_key hook = w.m.hooks[(uint32_t)state & 0xffff];
             if (((uint32_t)hook >> QFZ_STEP_BITS & QFZ_STEP_ROOT) == round)
                 state = max(state >> 16, hook >> 16) << 16 | ((uint32_t)hook & QFZ_STEP_MASK);
             w.m.state[round * w.n_comps + c] = state;
@@ -141,8 +129,7 @@ template <typename WORK>
 static __device__ __forceinline__ uint32_t climb_block(const WORK &w, uint32_t &a, uint32_t &b,
                                                        uint32_t level, bool *open)
 {
-    typedef typename WORK::KEY KEY;
-    KEY from_a = w.m.hooks[a], from_b = w.m.hooks[b];
+    query_key from_a = w.m.hooks[a], from_b = w.m.hooks[b];
     for (;;) {
         if (((uint32_t)from_b & 0xffff) < ((uint32_t)from_a & 0xffff)) {
             swap(a, b);
@@ -171,7 +158,6 @@ static __device__ __forceinline__ void store(const WORK &w, uint32_t edge, uint3
     const uint32_t y = edge / QFZ_SIDE % QFZ_SIDE, x = edge % QFZ_SIDE;
     const uint32_t plane = edge / QFZ_BLOCK_PX * w.n_px;
     w.saliency[plane + w.at + y * (uint32_t)w.forest.w + x] = (decltype(+w.saliency[0]))level;
-    if (WORK::SIDES && edge < 2 * QFZ_BLOCK_PX) w.m.side[edge] = (uint16_t)level;
 }
 
 /* The last n of the warp's queue, one a lane. */
@@ -200,7 +186,7 @@ static __device__ __forceinline__ void queue_open(WORK &w, bool has, uint2 item)
 
 /* ---- Edges between components ---------------------------------------------------------------- */
 
-template <typename KEY> static __device__ __forceinline__ bool same_comp(KEY a, KEY b)
+static __device__ __forceinline__ bool same_comp(query_key a, query_key b)
 {
     return (((uint32_t)a ^ (uint32_t)b) & 0xffff) == 0;
 }
@@ -216,13 +202,12 @@ template <typename WORK>
 static __device__ __forceinline__ uint32_t look_up(const WORK &w, uint32_t edge, bool *open,
                                                    uint2 *item)
 {
-    typedef typename WORK::KEY KEY;
     const uint32_t p = edge % QFZ_BLOCK_PX, q = p + step_along(edge / QFZ_BLOCK_PX);
-    const KEY at_p = w.m.word[p], at_q = w.m.word[q];
+    const query_key at_p = w.m.word[p], at_q = w.m.word[q];
     uint32_t a = (uint32_t)at_p & 0xffff, b = (uint32_t)at_q & 0xffff;
     uint32_t level = (uint32_t)(max(at_p, at_q) >> 16);
-    const KEY *state = w.m.state;
-    KEY state_a = state[a], state_b = state[b]; /* seen to differ */
+    const query_key *state = w.m.state;
+    query_key state_a = state[a], state_b = state[b]; /* seen to differ */
     for (uint32_t round = 1; round < w.n_states; round++) {
         state += w.n_comps;
         state_a = state[a];
@@ -262,8 +247,8 @@ template <typename WORK> static __device__ __forceinline__ void serve_todo(WORK 
 /* ---- All edges ------------------------------------------------------------------------------- */
 
 /* Puts the edges whose bits are set into the warp's queue; returns how many there are of all
- * lanes.  Bit j * (END - FIRST) + dir - FIRST: row j of the strip part that starts at p. */
-template <int FIRST, int END, typename WORK>
+ * lanes.  Bit j * N_DIRS + dir: row j of the strip part that starts at p. */
+template <typename WORK>
 static __device__ __forceinline__ uint32_t queue_todo(WORK &w, uint32_t bits, uint32_t p)
 {
     const unsigned all = 0xffffffffu;
@@ -277,86 +262,57 @@ static __device__ __forceinline__ uint32_t queue_todo(WORK &w, uint32_t bits, ui
 #pragma unroll
     for (uint32_t j = 0; j < ROWS; j++)
 #pragma unroll
-        for (uint32_t dir = FIRST; dir < (uint32_t)END; dir++)
-            if (bits >> (j * (END - FIRST) + dir - FIRST) & 1)
+        for (uint32_t dir = 0; dir < N_DIRS; dir++)
+            if (bits >> (j * N_DIRS + dir) & 1)
                 *to++ = (uint16_t)(dir * QFZ_BLOCK_PX + p + j * QFZ_SIDE);
     return __shfl_sync(all, sum, QFZ_WARP - 1);
 }
 
 /* What a pixel belongs to after the first round in the block that has a state. */
 template <typename WORK>
-static __device__ __forceinline__ typename WORK::KEY state_of(const WORK &w,
-                                                              typename WORK::KEY word)
+static __device__ __forceinline__ query_key state_of(const WORK &w, query_key word)
 {
     /* Where the pixel has no component, something else is read, and not used. */
     return w.m.state[(uint32_t)word & QFZ_STEP_MASK];
 }
 
-/* The greater of two levels if they differ and are levels; else it is unknown (QFZ_NONE). */
-static __device__ __forceinline__ uint32_t third_side(uint32_t a, uint32_t b)
+/* Edges between two pixels of the block. */
+template <typename WORK> static __device__ __forceinline__ void query_inside(WORK &w)
 {
-    return a == b || max(a, b) == UINT16_MAX ? QFZ_NONE : max(a, b);
-}
-
-/* The level of the diagonal from pixel p, by the sides of its square, or QFZ_NONE. */
-template <typename WORK>
-static __device__ __forceinline__ uint32_t by_sides(const WORK &w, int p, int dir)
-{
-    const uint16_t *const right = w.m.side, *const down = w.m.side + QFZ_BLOCK_PX;
-    const int left = dir == QFZ_BELOW_RIGHT ? p : p - 1; /* the square's first pixel */
-    const uint32_t above = right[left], under = right[left + QFZ_SIDE];
-    const uint32_t at_p = down[p], beside = down[dir == QFZ_BELOW_RIGHT ? p + 1 : left];
-    const uint32_t level = third_side(above, beside);
-    return level != QFZ_NONE ? level : third_side(at_p, under);
-}
-
-/* Edges between two pixels of the block, in the directions from FIRST on before END; sides come
- * before diagonals. */
-template <int FIRST, int END, typename WORK>
-static __device__ __forceinline__ void query_inside(WORK &w)
-{
-    typedef typename WORK::KEY KEY;
-    enum { N_DIRS = END - FIRST, STRIPS = pixel_layout<WORK>::STRIPS };
+    enum { STRIPS = pixel_layout<WORK>::STRIPS };
     const int x = own_x(w);
     const bool in_row = x < w.box.w;
     for (int strip = 0; strip < (int)STRIPS; strip++) {
         const int y = own_y(w, strip), p = y * QFZ_SIDE + x;
-        const KEY *const word = w.m.word + p;
+        const query_key *const word = w.m.word + p;
         const uint32_t out = w.at + (uint32_t)y * (uint32_t)w.forest.w + (uint32_t)x;
         uint32_t todo = 0;
 #pragma unroll
         for (int j = 0; j < ROWS; j++) {
             const frame edge = frame_of(y, x, j);
             const bool here = in_row & (y + j < w.box.h);
-            const KEY own = word[j * QFZ_SIDE], own_state = state_of(w, own);
+            const query_key own = word[j * QFZ_SIDE], own_state = state_of(w, own);
             const bool none = ((uint32_t)own & 0xffff) == QFZ_NO_COMP;
 #pragma unroll
-            for (int dir = FIRST; dir < END; dir++) {
+            for (int dir = 0; dir < N_DIRS; dir++) {
                 const int k = QFZ_R + dir;
                 /* Beyond the block something else is read, and not used. */
-                const KEY other = word[(j + qfz_around_dy(k)) * QFZ_SIDE + qfz_around_dx(k)];
-                const KEY other_state = state_of(w, other);
-                const KEY level = max(own, other), state_level = max(own_state, other_state);
+                const query_key other = word[(j + qfz_around_dy(k)) * QFZ_SIDE + qfz_around_dx(k)];
+                const query_key other_state = state_of(w, other);
+                const query_key level = max(own, other), state_level = max(own_state, other_state);
                 const bool first = same_comp(own, other);
                 const bool valid = !none & (((uint32_t)other & 0xffff) != QFZ_NO_COMP);
                 const bool inside = here & !edge.is_out(k);
-                bool done = first | !valid | same_comp(own_state, other_state);
+                const bool done = first | !valid | same_comp(own_state, other_state);
                 uint32_t result = (uint32_t)((first ? level : max(level, state_level)) >> 16);
                 if (!valid) result = QFZ_NONE;
-                if (WORK::SIDES && FIRST > 0 && inside && !done) {
-                    result = by_sides(w, p + j * QFZ_SIDE, dir);
-                    done = result != QFZ_NONE;
-                }
-                todo |= (inside & !done ? 1u : 0u) << (j * N_DIRS + dir - FIRST);
+                todo |= (inside & !done ? 1u : 0u) << (j * N_DIRS + dir);
                 const uint32_t at =
                     (uint32_t)dir * w.n_px + out + (uint32_t)j * (uint32_t)w.forest.w;
-                if (!(inside & done)) continue;
-                w.saliency[at] = (decltype(+w.saliency[0]))result;
-                if (WORK::SIDES && FIRST == 0)
-                    w.m.side[dir * QFZ_BLOCK_PX + p + j * QFZ_SIDE] = (uint16_t)result;
+                if (inside & done) w.saliency[at] = (decltype(+w.saliency[0]))result;
             }
         }
-        serve_todo(w, queue_todo<FIRST, END>(w, todo, (uint32_t)p));
+        serve_todo(w, queue_todo(w, todo, (uint32_t)p));
     }
     serve_open(w, w.n_open);
 }
@@ -367,12 +323,12 @@ template <typename WORK> static __device__ __forceinline__ void query_leaving(WO
 {
     const qfz_gpu_forest &f = w.forest;
     const int rim = qfz_ring_count(w.box.h, w.box.w);
-    for (int i = w.thread; i < rim; i += WORK::THREADS) {
+    for (int i = w.thread; i < rim; i += THREADS) {
         const int2 place = qfz_ring_pixel(w.box.h, w.box.w, i);
         const int y = place.y, x = place.x;
         const frame edge = {y == 0, y == QFZ_SIDE - 1, x == 0, x == QFZ_SIDE - 1};
         const uint2 own = f.rim[(int64_t)blockIdx.x * f.rim_room + i];
-        for (int dir = 0; dir < (int)WORK::N_DIRS; dir++) {
+        for (int dir = 0; dir < (int)N_DIRS; dir++) {
             const int k = QFZ_R + dir;
             if (!edge.is_out(k)) continue;
             const int32_t ty = w.box.y + y + qfz_around_dy(k), tx = w.box.x + x + qfz_around_dx(k);
@@ -389,71 +345,52 @@ template <typename WORK> static __device__ __forceinline__ void query_leaving(WO
 
 /* ---- The kernel ------------------------------------------------------------------------------ */
 
-template <typename T, typename KEY, int N_DIRS>
-static __global__ void __launch_bounds__(query_work<T, KEY, N_DIRS>::THREADS)
-    k_query(qfz_gpu_forest forest, T *saliency)
+template <typename T>
+static __global__ void __launch_bounds__(THREADS) k_query(qfz_gpu_forest forest, T *saliency)
 {
-    typedef query_memory<KEY, N_DIRS> memory;
-    typedef query_work<T, KEY, N_DIRS> work;
-    QFZ_SHARED(memory, m);
+    QFZ_SHARED(query_memory, m);
     const int thread = (int)threadIdx.x;
     const qfz_block_box box = qfz_block_of(forest, blockIdx.x);
     const uint2 block = forest.block[blockIdx.x];
     const uint32_t n_comps = block.y & 0xffff, n_rounds = block.y >> 16;
-    const uint32_t most = min(memory::STATE_ROOM / n_comps, (uint32_t)MAX_STATES);
+    const uint32_t most = min(STATE_ROOM / n_comps, (uint32_t)MAX_STATES);
     const uint32_t n_states = max(min(n_rounds, most), 1u);
-    work w = {*m,
-              forest,
-              saliency,
-              (uint32_t)forest.h * (uint32_t)forest.w,
-              (uint32_t)box.y * (uint32_t)forest.w + (uint32_t)box.x,
-              box,
-              block.x,
-              n_comps,
-              n_states,
-              0,
-              thread,
-              thread % QFZ_WARP,
-              thread / QFZ_WARP};
+    query_work<T> w = {*m,
+                       forest,
+                       saliency,
+                       (uint32_t)forest.h * (uint32_t)forest.w,
+                       (uint32_t)box.y * (uint32_t)forest.w + (uint32_t)box.x,
+                       box,
+                       block.x,
+                       n_comps,
+                       n_states,
+                       0,
+                       thread,
+                       thread % QFZ_WARP,
+                       thread / QFZ_WARP};
     load(w);
     __syncthreads();
     make_states(w);
     __syncthreads();
-    if constexpr (work::SIDES) {
-        query_inside<0, 2>(w);
-        __syncthreads();
-        query_inside<2, N_DIRS>(w);
-    } else {
-        query_inside<0, N_DIRS>(w);
-    }
+    query_inside(w);
     query_leaving(w);
 }
 
-size_t qfz_boruvka_query_shared(const qfz_gpu_edges *edges)
+size_t qfz_boruvka_query_shared(void)
 {
-    if (edges->form != QFZ_EDGES_KEYS) return sizeof(query_memory<uint32_t, 4>);
-    return edges->connectivity == 8 ? sizeof(query_memory<unsigned long long, 4>)
-                                    : sizeof(query_memory<unsigned long long, 2>);
+    return sizeof(query_memory);
 }
 
-template <typename T, typename KEY, int N_DIRS>
+template <typename T>
 static qfz_status query(qfz_gpu *gpu, const qfz_gpu_forest *forest, void *d_saliency)
 {
-    const dim3 grid((unsigned)forest->n_blocks), block(query_work<T, KEY, N_DIRS>::THREADS);
-    return qfz_launch(gpu, k_query<T, KEY, N_DIRS>, grid, block, sizeof(query_memory<KEY, N_DIRS>),
-                      *forest, static_cast<T *>(d_saliency));
+    return qfz_launch(gpu, k_query<T>, dim3((unsigned)forest->n_blocks), dim3(THREADS),
+                      sizeof(query_memory), *forest, static_cast<T *>(d_saliency));
 }
 
-/* One band of 8 or 16 bits comes with eight neighbours only: with four there is rows.cuh. */
 qfz_status qfz_boruvka_query(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_gpu_forest *forest,
                              void *d_saliency)
 {
-    typedef unsigned long long wide;
-    const bool narrow = qfz_gpu_is_narrow(edges), eight = edges->connectivity == 8;
-    if (!forest->wide) return query<uint16_t, uint32_t, 4>(gpu, forest, d_saliency);
-    if (narrow)
-        return eight ? query<uint16_t, wide, 4>(gpu, forest, d_saliency)
-                     : query<uint16_t, wide, 2>(gpu, forest, d_saliency);
-    return eight ? query<uint32_t, wide, 4>(gpu, forest, d_saliency)
-                 : query<uint32_t, wide, 2>(gpu, forest, d_saliency);
+    return qfz_gpu_is_narrow(edges) ? query<uint16_t>(gpu, forest, d_saliency)
+                                    : query<uint32_t>(gpu, forest, d_saliency);
 }

@@ -59,7 +59,7 @@ static __global__ void __launch_bounds__(THREADS) k_seat(qfz_gpu_forest f, climb
     c.cost[i] = seat.y;
     c.level[0][i] = QFZ_NONE;
     c.order[0][i] = (uint32_t)i;
-    qfz_lower(&cheapest_of(f)[seat.x], (weight)seat.y << 32 | (weight)i);
+    if (seat.x != QFZ_NONE) qfz_lower(&cheapest_of(f)[seat.x], (weight)seat.y << 32 | (weight)i);
 }
 
 /* Is this pixel done?  Else it moves up if its vertex hooked itself in this round. */

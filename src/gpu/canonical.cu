@@ -248,7 +248,7 @@ qfz_status qfz_gpu_canonical(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint32_t 
     case QFZ_EDGES_U16:
         return canonical<uint16_t>(gpu, edges, alpha_key, d_links, d_scratch, d_parent, d_level,
                                    d_n_nodes);
-    case QFZ_EDGES_KEYS: break;
+    default: break;
     }
     return canonical<uint32_t>(gpu, edges, alpha_key, d_links, d_scratch, d_parent, d_level,
                                d_n_nodes);

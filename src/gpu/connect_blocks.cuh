@@ -237,13 +237,12 @@ static qfz_status qfz_connect_any(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint
                           gpu, edges, alpha_key, d_links)
                     : qfz_connect_all<VERSION, 4, HIGH, uint16_t, wide_links, wide>(
                           gpu, edges, alpha_key, d_links);
-    case QFZ_EDGES_KEYS:
+    default:
         return four ? qfz_connect_all<VERSION, 2, LOW, uint32_t, wide_links, wide>(
                           gpu, edges, alpha_key, d_links)
                     : qfz_connect_all<VERSION, 4, HIGH, uint32_t, wide_links, wide>(
                           gpu, edges, alpha_key, d_links);
     }
-    return QFZ_OK;
 }
 
 #endif

@@ -103,12 +103,10 @@ static size_t shared_needed(const qfz_rule *rule, qfz_kind kind)
     spec.rule = rule;
     spec.max_h = spec.max_w = 1;
     const qfz_gpu_edges edges = qfz_largest_edges(&spec);
-    const size_t forest = qfz_gpu_forest_shared(&edges);
-    size_t then = 0;
     if (kind == QFZ_COMPONENTS || kind == QFZ_TREE) return 0;
-    if (kind == QFZ_LEVELS) then = qfz_gpu_saliency_shared(&edges);
-    if (kind == QFZ_OMEGA) then = qfz_gpu_omega_shared(&edges);
-    return then > forest ? then : forest;
+    if (kind == QFZ_LEVELS) return qfz_gpu_saliency_shared(&edges);
+    const size_t forest = qfz_gpu_forest_shared(&edges), omega = qfz_gpu_omega_shared(&edges);
+    return omega > forest ? omega : forest;
 }
 
 qfz_status qfz_gpu_can(qfz_device device, const qfz_rule *rule, qfz_kind kind, qfz_error *err)

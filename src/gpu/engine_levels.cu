@@ -45,9 +45,9 @@ void qfz_levels_carve(qfz_worker *worker, qfz_carve *carve)
     const size_t saliency_bytes =
         (size_t)n * (size_t)qfz_n_dirs(spec->rule) * (qfz_gpu_is_narrow(&edges) ? 2 : 4);
     const size_t links_bytes = qfz_gpu_border_links_bytes(spec->max_h, spec->max_w);
-    room->d_keys = (uint32_t *)qfz_carve_bytes(carve, qfz_gpu_edges_bytes(spec->rule, n));
-    room->d_forest = qfz_carve_bytes(
-        carve, larger(qfz_gpu_forest_bytes(&edges, 0), qfz_gpu_saliency_bytes(&edges, n_ring)));
+    if (qfz_gpu_edges_need_keys(spec->rule))
+        room->d_keys = (uint32_t *)qfz_carve_bytes(carve, qfz_gpu_edges_bytes(spec->rule, n));
+    room->d_forest = qfz_carve_bytes(carve, qfz_gpu_saliency_bytes(&edges, n_ring));
     room->d_saliency = qfz_carve_bytes(carve, larger(saliency_bytes, links_bytes));
     take_links(carve, n_ring, &room->links);
     take_links(carve, n_ring, &room->ghosts);
@@ -62,7 +62,7 @@ static qfz_status find_links(qfz_worker *worker)
     qfz_gpu_edges edges;
     qfz_gpu_forest forest;
     QFZ_TRY(qfz_gpu_edges_make(gpu, &worker->image, worker->spec.rule, room->d_keys, &edges));
-    QFZ_TRY(qfz_gpu_forest_make(gpu, &edges, true, NULL, room->d_forest, &forest));
+    QFZ_TRY(qfz_gpu_ring_forest_make(gpu, &edges, room->d_forest, &forest));
     return qfz_gpu_border_links(gpu, &forest, room->d_saliency, &room->links, room->d_n_links);
 }
 

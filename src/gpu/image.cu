@@ -289,16 +289,30 @@ qfz_status qfz_gpu_joins(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rul
 
 /* ---- Edges ----------------------------------------------------------------------------------- */
 
+/* Of a band that is read as it is; else QFZ_EDGES_KEYS. */
 static qfz_gpu_edge_form form_of(const qfz_rule *rule)
 {
-    const size_t bytes = qfz_type_bytes(rule->type);
-    if (rule->n_bands > 1 || bytes > 2 || rule->distance == QFZ_L2) return QFZ_EDGES_KEYS;
-    return bytes == 1 ? QFZ_EDGES_U8 : QFZ_EDGES_U16;
+    if (rule->n_bands > 1 || rule->distance == QFZ_L2) return QFZ_EDGES_KEYS;
+    switch (rule->type) {
+    case QFZ_U8:
+    case QFZ_I8: return QFZ_EDGES_U8;
+    case QFZ_U16:
+    case QFZ_I16: return QFZ_EDGES_U16;
+    case QFZ_U32: return QFZ_EDGES_U32;
+    case QFZ_I32: return QFZ_EDGES_I32;
+    case QFZ_F32: return QFZ_EDGES_F32;
+    }
+    return QFZ_EDGES_KEYS;
+}
+
+bool qfz_gpu_edges_need_keys(const qfz_rule *rule)
+{
+    return form_of(rule) == QFZ_EDGES_KEYS;
 }
 
 size_t qfz_gpu_edges_bytes(const qfz_rule *rule, int64_t n_px)
 {
-    if (form_of(rule) != QFZ_EDGES_KEYS) return 0;
+    if (form_of(rule) < QFZ_EDGES_WIDE) return 0;
     return (size_t)qfz_n_dirs(rule) * (size_t)n_px * sizeof(uint32_t);
 }
 
@@ -315,6 +329,7 @@ qfz_status qfz_gpu_edges_make(qfz_gpu *gpu, const qfz_gpu_image *image, const qf
     made.w = image->w;
     made.connectivity = rule->connectivity;
     made.form = form_of(rule);
+    if (made.form >= QFZ_EDGES_WIDE && d_keys) made.form = QFZ_EDGES_KEYS;
     made.d_valid = image->d_valid;
     QFZ_TRY(qfz_max_key(rule->type, rule->n_bands, rule->distance, &made.max_key, gpu->err));
     if (made.form == QFZ_EDGES_KEYS) {

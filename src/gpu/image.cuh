@@ -30,11 +30,15 @@ qfz_status qfz_gpu_joins(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rul
  *
  * One band of 8 or 16 bits is read as it is: the key of an edge is |a ^ bias - b ^ bias|, a and b
  * being unsigned, bias turning signed values into unsigned ones of the same order.  Everything
- * else comes as planes of keys. */
+ * else comes as planes of keys, but for who can do without: one band of 32 bits as it is. */
 typedef enum qfz_gpu_edge_form {
     QFZ_EDGES_U8 = 0, /* d_values: uint8_t */
     QFZ_EDGES_U16,    /* d_values: uint16_t */
-    QFZ_EDGES_KEYS    /* d_keys */
+    QFZ_EDGES_KEYS,   /* d_keys */
+    QFZ_EDGES_U32,    /* d_values of 32 bits */
+    QFZ_EDGES_I32,
+    QFZ_EDGES_F32,
+    QFZ_EDGES_WIDE = QFZ_EDGES_KEYS /* from here on levels have 32 bits */
 } qfz_gpu_edge_form;
 
 typedef struct qfz_gpu_edges {
@@ -52,7 +56,11 @@ typedef struct qfz_gpu_edges {
 /* Bytes of key planes that an image needs, 0 where its band is read as it is. */
 size_t qfz_gpu_edges_bytes(const qfz_rule *rule, int64_t n_px);
 
-/* Describes the image's edges; fills d_keys, of qfz_gpu_edges_bytes() bytes, where needed. */
+/* Is there no other form than planes of keys? */
+bool qfz_gpu_edges_need_keys(const qfz_rule *rule);
+
+/* Describes the image's edges; fills d_keys, of qfz_gpu_edges_bytes() bytes, where needed.  d_keys
+ * may be NULL if they are not: a band of 32 bits is read as it is then. */
 qfz_status qfz_gpu_edges_make(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
                               uint32_t *d_keys, qfz_gpu_edges *edges);
 

@@ -21,6 +21,17 @@ static __device__ __forceinline__ float qfz_difference(float a, float b)
     return a == b ? 0.0f : fabsf(a - b);
 }
 
+/* The key of two values of one band of 32 bits, as words, T being the band's type. */
+template <typename T>
+static __device__ __forceinline__ uint32_t qfz_key_of_words(uint32_t a, uint32_t b)
+{
+    return qfz_difference((T)a, (T)b);
+}
+template <> __device__ __forceinline__ uint32_t qfz_key_of_words<float>(uint32_t a, uint32_t b)
+{
+    return __float_as_uint(qfz_difference(__uint_as_float(a), __uint_as_float(b)));
+}
+
 static __device__ __forceinline__ uint32_t qfz_root_key(uint64_t square)
 {
     return __float_as_uint((float)sqrt((double)square));

@@ -1,28 +1,54 @@
 /* SPDX-License-Identifier: MIT */
 /* rows_block.cuh - what the steps of a block of rows.cuh share: its memory, words, pairs of halves.
  *
- * A thread has 8 rows of two columns, which are the halves of its words; so a warp has 8 whole
- * rows, and what is beside a pixel comes from the next lane.  Masks of a thread's pixels, and of
- * the edges to the right and down that start at them, have bit 2 * row + 16 * column. */
+ * A thread has OWN_ROWS rows of two columns, which are the halves of its words; so a warp has as
+ * many whole rows, and what is beside a pixel comes from the next lane.  Masks of a thread's
+ * pixels, and of the edges to the right and down that start at them, have bit 2 * row + 16 *
+ * column. */
 #ifndef QFZ_GPU_ROWS_BLOCK_CUH
 #define QFZ_GPU_ROWS_BLOCK_CUH
 
-#include "gpu/rows.cuh"
+#include "gpu/rows_leaving.cuh"
 #include "gpu/warp.cuh"
 
 enum {
-    OWN_ROWS = 8,
-    WARPS = QFZ_SIDE / OWN_ROWS,
-    THREADS = WARPS * QFZ_WARP,
     ACTIVE = 256, /* the first component that does not wait after the first round */
-    COMPS = ACTIVE + QFZ_BLOCK_PX / 2,
-    /* At most 1.5 edges a pixel, and one a row, are not dropped.  At least half of the pixels that
-     * do not wait hook themselves, by such edges, but for those on the rim that prefer an edge
-     * inside; these edges are closed then. */
-    LIST = 3 * QFZ_BLOCK_PX / 2 + QFZ_SIDE - (QFZ_BLOCK_PX - QFZ_RIM) / 2 + QFZ_RIM,
-    TABLES = LIST * 6 / 4 /* words in the list's place: two tables of COMPS at least */
+    COMPS = ACTIVE + QFZ_BLOCK_PX / 2
 };
-static const uint32_t EVEN = 0x55555555u, ONES = 0x00010001u, ALL_LANES = 0xffffffffu;
+static const uint32_t ONES = 0x00010001u, ALL_LANES = 0xffffffffu;
+
+/* How blocks are done: the type of keys, which are level << 16 | 16 bits, a thread's rows, and
+ * whether a pixel has eight neighbours. */
+template <typename KEY_, int OWN_ROWS_, bool EIGHT_ = false> struct rows_shape {
+    typedef KEY_ KEY;
+    typedef typename qfz_top_of<KEY>::type LEVEL;
+    enum {
+        OWN_ROWS = OWN_ROWS_,
+        WARPS = QFZ_SIDE / OWN_ROWS,
+        THREADS = WARPS * QFZ_WARP,
+        EIGHT = EIGHT_,
+        /* At most 1.5 edges a pixel, and one a row, are not dropped.  At least half of the pixels
+         * that do not wait hook themselves, by such edges, but for those on the rim that prefer an
+         * edge inside; these edges are closed then.  Of eight neighbours at most 2.5 edges a pixel,
+         * and half an edge a rim pixel, are not dropped (rows_eight.cuh); a pixel may hook itself
+         * by one that is. */
+        LIST_4 = 3 * QFZ_BLOCK_PX / 2 + QFZ_SIDE - (QFZ_BLOCK_PX - QFZ_RIM) / 2 + QFZ_RIM,
+        LIST = EIGHT ? (5 * QFZ_BLOCK_PX + QFZ_RIM) / 2 : (int)LIST_4,
+        /* Of the list of what is open, and of an entry of it. */
+        OPEN_ROOM = EIGHT ? (int)QFZ_OPEN_SQUARES : (int)QFZ_OPEN_ROOM,
+        OPEN_WORDS = EIGHT ? 2 : 1,
+        /* Words in the list's place: a table of COMPS at least. */
+        TABLES = LIST * (sizeof(uint32_t) + sizeof(LEVEL)) / sizeof(KEY)
+    };
+    /* Rows of a thread whose levels the block's memory keeps; more would be too much for four
+     * blocks on a multiprocessor. */
+    enum { KEPT_TOPS = sizeof(KEY) == sizeof(uint32_t) && OWN_ROWS == 8 ? 6 : 0 };
+    /* Masks of all of a thread's pixels, and of all but those in its last row. */
+    static const uint32_t EVEN = (0x5555u >> (16 - 2 * OWN_ROWS)) * ONES;
+    static const uint32_t NOT_LAST = (0x5555u >> (18 - 2 * OWN_ROWS)) * ONES;
+};
+
+typedef rows_shape<uint32_t, 8> rows_narrow;
 
 /* A pixel's word: SETTLED | its component * 4, or else twice the pixel that it hooked itself to;
  * components are counted in bytes of a table of words, so that they need not be shifted. */
@@ -30,7 +56,6 @@ enum { SETTLED = 0x8000, NO_EDGE = SETTLED | (ACTIVE - 1) * 4 };
 
 /* Keys are level << 16 | place in the list, or level << 16 | LEAVES, perhaps | DROPPED. */
 enum { LEAVES = 0x8000, DROPPED = 1 };
-static const uint32_t NO_KEY = 0xffffffffu;
 
 /* Flags of a component that is a root: its lightest edge leaves the block; it has no edge. */
 enum { WAITS = 1, ENDED = 2, ROOT = QFZ_STEP_ROOT << QFZ_STEP_BITS };
@@ -38,12 +63,35 @@ enum { WAITS = 1, ENDED = 2, ROOT = QFZ_STEP_ROOT << QFZ_STEP_BITS };
 /* Sides of the block, in arrays of 4 * QFZ_SIDE by side and place on it. */
 enum { TOP = 0, LEFT = QFZ_SIDE, RIGHT = 2 * QFZ_SIDE, BOTTOM = 3 * QFZ_SIDE };
 
-struct rows_memory {
-    uint32_t best[COMPS];         /* the key that a component chose; level << 16 | hook at last */
-    uint16_t name[COMPS];         /* of a component that went on: its root * 4 | flags */
-    uint32_t leave[4 * QFZ_SIDE]; /* keys of edges out of the block */
+/* What is known, of eight neighbours, of the edges that leave the block, by kind and place as
+ * rows_leaving.cuh has them; and of the squares that begin at the pixels of the last column and
+ * the last row which edges are needed. */
+template <bool EIGHT> struct rows_leaving_levels {
+};
+template <> struct rows_leaving_levels<true> {
+    __align__(8) uint16_t level[QFZ_LEAVING_KINDS][QFZ_SIDE];
+    uint32_t right[QFZ_SIDE / 4], bottom[QFZ_WARP];
+    uint32_t corner; /* level of the edge up from the last column, or none */
+};
+
+/* Levels of N of a thread's rows. */
+template <int N, int THREADS> struct rows_kept_tops {
+    uint32_t two[N][THREADS];
+};
+template <int THREADS> struct rows_kept_tops<0, THREADS> {
+};
+
+template <typename SHAPE> struct rows_memory {
+    typedef typename SHAPE::KEY KEY;
+    typedef typename SHAPE::LEVEL LEVEL;
+    KEY best[COMPS];         /* the key that a component chose; level << 16 | hook at last */
+    uint16_t name[COMPS];    /* of a component that went on: its root * 4 | flags */
+    KEY leave[4 * QFZ_SIDE]; /* keys of edges out of the block */
     uint16_t leave_comp[4 * QFZ_SIDE]; /* the component * 4 that such an edge starts at */
-    uint2 chose_up[WARPS];             /* in a warp's first row, by column: bits of lanes */
+    rows_leaving_levels<SHAPE::EIGHT> leaving;
+    /* By column, bits of lanes: what pixels of a warp's first row chose to go up; of eight
+     * neighbours, what its last row drops of the next one. */
+    uint2 at_seam[SHAPE::WARPS];
     union {
         uint16_t pixel[QFZ_BLOCK_PX]; /* words, settled in the end */
         struct {
@@ -51,37 +99,41 @@ struct rows_memory {
             uint16_t even[QFZ_BLOCK_PX / 8], odd[QFZ_BLOCK_PX / 4]; /* roots that go on */
         };
         struct { /* of the spanning tree */
-            uint32_t lightest[QFZ_VERTICES], tree_ends[QFZ_VERTICES];
-            uint16_t tree_level[QFZ_VERTICES], set[QFZ_VERTICES], taken[QFZ_VERTICES];
+            KEY lightest[QFZ_VERTICES];
+            uint32_t tree_ends[QFZ_VERTICES];
+            LEVEL tree_level[QFZ_VERTICES];
+            uint16_t set[QFZ_VERTICES], taken[QFZ_VERTICES];
         };
-        uint32_t open[QFZ_OPEN_ROOM]; /* as in rows.cuh */
+        uint32_t open[SHAPE::OPEN_ROOM * SHAPE::OPEN_WORDS]; /* as in rows.cuh */
     };
     union {
         struct {
-            uint16_t further[QFZ_BLOCK_PX], top[QFZ_BLOCK_PX]; /* words; levels */
+            uint16_t further[QFZ_BLOCK_PX]; /* words */
+            LEVEL top[QFZ_BLOCK_PX];
         };
         struct {
-            uint32_t ends[LIST]; /* two components * 4, or vertices */
-            uint16_t level[LIST];
+            uint32_t ends[SHAPE::LIST]; /* two components * 4, or vertices */
+            LEVEL level[SHAPE::LIST];
         };
-        uint32_t table[TABLES]; /* of components: greatest level << 16 | component * 4, or vertex */
+        KEY table[SHAPE::TABLES]; /* of components: greatest level, component * 4 or vertex */
     };
+    rows_kept_tops<SHAPE::KEPT_TOPS, SHAPE::THREADS> tops;
     uint32_t n_numbers; /* components of the first round: active << 16 | waiting */
     uint32_t n_list, n_next, n_tree, n_vertices, n_leaving, n_open, first_vertex, first_edge;
 };
 
 /* What the functions of a block share. */
-struct rows_work {
-    rows_memory &m;
+template <typename SHAPE_> struct rows_work {
+    typedef SHAPE_ SHAPE;
+    typedef typename SHAPE::KEY KEY;
+    typedef typename SHAPE::LEVEL LEVEL;
+    enum { OWN_ROWS = SHAPE::OWN_ROWS, WARPS = SHAPE::WARPS, THREADS = SHAPE::THREADS };
+    enum { SEEN_ROWS = OWN_ROWS + 2 }; /* its own, the one above and the one below */
+    static const KEY NO_KEY = ~(KEY)0;
+    rows_memory<SHAPE> &m;
     const qfz_gpu_forest &forest;
     qfz_block_box box;
     int thread, lane, warp;
-};
-
-template <typename T> struct rows_image {
-    const T *pixels;
-    const uint8_t *valid; /* or NULL */
-    uint32_t bias;        /* of one pixel */
 };
 
 /* A warp's part of the list. */
@@ -89,18 +141,12 @@ struct list_part {
     uint32_t first, n;
 };
 
-/* Which edges exist from a thread's pixels to their neighbours, and which squares are whole whose
- * first row is one of its rows, or the one above. */
-struct rows_there {
-    uint32_t right, down, up, left, square, square_above, pixel;
+/* Edges to the right and down, as masks. */
+struct edge_masks {
+    uint32_t right, down;
 };
 
 /* ---- Two halves ------------------------------------------------------------------------------ */
-
-static __device__ __forceinline__ uint32_t difference2(uint32_t a, uint32_t b)
-{
-    return __vmaxu2(a, b) - __vminu2(a, b);
-}
 
 /* The halves one place to the right, next being the word of the lane to the right. */
 static __device__ __forceinline__ uint32_t shifted(uint32_t word, uint32_t next)
@@ -137,18 +183,19 @@ template <typename T> static __device__ __forceinline__ T &at_byte(T *array, uin
     return *reinterpret_cast<T *>(reinterpret_cast<char *>(array) + offset);
 }
 
-/* Of a table of words: a component * 4. */
-static __device__ __forceinline__ uint32_t &of_comp(uint32_t *table, uint32_t comp4)
+/* Of a table of keys: a component * 4. */
+template <typename KEY> static __device__ __forceinline__ KEY &of_comp(KEY *table, uint32_t comp4)
 {
-    return at_byte(table, comp4);
+    return at_byte(table, comp4 * (uint32_t)(sizeof(KEY) / sizeof(uint32_t)));
 }
 
-/* Edges between two pixels of the block that exist. */
-static __device__ __forceinline__ void edges_inside(const rows_work &w, const rows_there &there,
-                                                    uint32_t *right, uint32_t *down)
+/* A thread's edges to the right and down that do not leave the block. */
+template <typename WORK>
+static __device__ __forceinline__ void edges_inside(const WORK &w, uint32_t *right, uint32_t *down)
 {
-    *right = there.right & (w.lane == QFZ_WARP - 1 ? 0x00005555u : EVEN);
-    *down = there.down & (w.warp == WARPS - 1 ? 0x15551555u : EVEN);
+    typedef typename WORK::SHAPE shape;
+    *right = w.lane == QFZ_WARP - 1 ? shape::EVEN & 0xffffu : shape::EVEN;
+    *down = w.warp == WORK::WARPS - 1 ? shape::NOT_LAST : shape::EVEN;
 }
 
 #endif

@@ -10,7 +10,7 @@
  * greatest of its four the last in the order top, left, side (right), bottom is the heaviest, as it
  * is in the order of ids. */
 template <bool FULL>
-static __device__ __forceinline__ void find_drops(const rows_work &w, const rows_levels &l,
+static __device__ __forceinline__ void find_drops(const narrow_work &w, const rows_levels &l,
                                                   const rows_there &there, uint32_t *right,
                                                   uint32_t *down)
 {
@@ -29,25 +29,23 @@ static __device__ __forceinline__ void find_drops(const rows_work &w, const rows
         not_side += ones_of(side ^ most) << (2 * i - 2);
         not_left += ones_of(l.down[i] ^ most) << (2 * i - 2);
     }
-    uint32_t bottom = EVEN & ~not_bottom, side = not_bottom & ~not_side;
-    uint32_t left = not_bottom & not_side & ~not_left, top = not_bottom & not_side & not_left;
-    uint32_t bottom_above = (bottom << 2 & 0xfffcfffcu) | above;
+    const uint32_t two = not_bottom & not_side;
+    rows_squares heaviest = {two & not_left, two & ~not_left, not_bottom & ~not_side,
+                             EVEN & ~not_bottom, above};
     if (!FULL) {
-        top &= there.square;
-        left &= there.square;
-        side &= there.square;
-        bottom_above &= there.square_above;
+        heaviest.top &= there.square;
+        heaviest.left &= there.square;
+        heaviest.side &= there.square;
+        heaviest.bottom &= there.square;
+        heaviest.above &= there.square_above;
     }
-    uint32_t before = __shfl_up_sync(ALL_LANES, side, 1);
-    if (w.lane == 0) before = 0;
-    *right = top | bottom_above;
-    *down = left | side << 16 | before >> 16;
+    find_dropped(w, heaviest, right, down);
 }
 
 /* Keys of the edges out of the block.  That one which begins outside is dropped need not be known:
  * it is found in the block where it begins. */
 template <bool FULL>
-static __device__ __forceinline__ void show_leaving(rows_work &w, const rows_levels &l,
+static __device__ __forceinline__ void show_leaving(narrow_work &w, const rows_levels &l,
                                                     const rows_there &there, uint32_t drop_r,
                                                     uint32_t drop_d)
 {
@@ -60,7 +58,7 @@ static __device__ __forceinline__ void show_leaving(rows_work &w, const rows_lev
         for (int j = 0; j < OWN_ROWS; j++) {
             const uint32_t level = (left ? l.left[j] : l.right[j + 1]) & 0xffff0000u;
             const uint32_t key = level | LEAVES | (dropped >> (2 * j) & DROPPED);
-            leave[j] = FULL || (exists >> (2 * j) & 1) ? key : NO_KEY;
+            leave[j] = FULL || (exists >> (2 * j) & 1) ? key : w.NO_KEY;
         }
     }
     if (w.warp == 0 || w.warp == WARPS - 1) {
@@ -73,7 +71,7 @@ static __device__ __forceinline__ void show_leaving(rows_work &w, const rows_lev
         for (int c = 0; c < 2; c++) {
             const uint32_t key =
                 (c ? level & 0xffff0000u : level << 16) | LEAVES | (dropped >> (16 * c) & DROPPED);
-            leave[c] = FULL || (exists >> (16 * c) & 1) ? key : NO_KEY;
+            leave[c] = FULL || (exists >> (16 * c) & 1) ? key : w.NO_KEY;
         }
     }
 }
@@ -82,52 +80,32 @@ static __device__ __forceinline__ void show_leaving(rows_work &w, const rows_lev
  * block, and are not dropped. */
 struct rows_edges {
     uint32_t right[OWN_ROWS], down[OWN_ROWS], needed_r, needed_d;
+
+    /* Of the edge from pixel c of row j. */
+    __device__ __forceinline__ uint32_t right_at(int j, int c) const
+    {
+        return c ? right[j] >> 16 : right[j] & 0xffff;
+    }
+    __device__ __forceinline__ uint32_t down_at(int j, int c) const
+    {
+        return c ? down[j] >> 16 : down[j] & 0xffff;
+    }
 };
 
 template <bool FULL>
-static __device__ __forceinline__ void find_edges(rows_work &w, const rows_levels &l,
+static __device__ __forceinline__ void find_edges(narrow_work &w, const rows_levels &l,
                                                   const rows_there &there, rows_edges &edges)
 {
     uint32_t drop_r, drop_d, inside_r, inside_d;
     find_drops<FULL>(w, l, there, &drop_r, &drop_d);
     show_leaving<FULL>(w, l, there, drop_r, drop_d);
-    edges_inside(w, there, &inside_r, &inside_d);
-    edges.needed_r = inside_r & ~drop_r;
-    edges.needed_d = inside_d & ~drop_d;
+    edges_inside(w, &inside_r, &inside_d);
+    edges.needed_r = there.right & inside_r & ~drop_r;
+    edges.needed_d = there.down & inside_d & ~drop_d;
 #pragma unroll
     for (int j = 0; j < OWN_ROWS; j++) {
         edges.right[j] = l.right[j + 1];
         edges.down[j] = l.down[j + 1];
-    }
-}
-
-/* Edges to the right and down that are needed and join two components. */
-static __device__ __forceinline__ void collect(rows_work &w, const rows_edges &edges,
-                                               const uint32_t comp[OWN_ROWS + 1])
-{
-    uint32_t right[OWN_ROWS], open_r = 0, open_d = 0;
-#pragma unroll
-    for (int j = 0; j < OWN_ROWS; j++) {
-        right[j] = shifted(comp[j], of_next_lane(comp[j]));
-        open_r += ones_of(comp[j] ^ right[j]) << (2 * j);
-        open_d += ones_of(comp[j] ^ comp[j + 1]) << (2 * j);
-    }
-    open_r &= edges.needed_r;
-    open_d &= edges.needed_d;
-    uint32_t at2 = 2 * qfz_take(&w.m.n_list, (uint32_t)(__popc(open_r) + __popc(open_d)));
-    auto append = [&](uint32_t is_open, uint32_t ends, uint32_t level) {
-        if (!is_open) return;
-        at_byte(w.m.ends, 2 * at2) = ends;
-        at_byte(w.m.level, at2) = (uint16_t)level;
-        at2 += 2;
-    };
-#pragma unroll
-    for (int j = 0; j < OWN_ROWS; j++) {
-        const uint32_t level_r = edges.right[j], level_d = edges.down[j], under = comp[j + 1];
-        append(open_r >> (2 * j) & 1, comp[j], level_r & 0xffff);
-        append(open_r >> (2 * j + 16) & 1, right[j], level_r >> 16);
-        append(open_d >> (2 * j) & 1, low_halves(comp[j], under), level_d & 0xffff);
-        append(open_d >> (2 * j + 16) & 1, high_halves(comp[j], under), level_d >> 16);
     }
 }
 

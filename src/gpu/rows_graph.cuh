@@ -10,11 +10,11 @@
 /* ---- Vertices -------------------------------------------------------------------------------- */
 
 /* Numbers the roots that have edges left: best[] tells their vertices. */
-static __device__ __forceinline__ void name_vertices(rows_work &w)
+template <typename WORK> static __device__ __forceinline__ void name_vertices(WORK &w)
 {
     const uint32_t n = ACTIVE + (w.m.n_numbers >> 16);
     uint32_t vertices = 0; /* bit k: the thread's k-th component */
-    for (uint32_t c = (uint32_t)w.thread, bit = 1; c < n; c += THREADS, bit *= 2) {
+    for (uint32_t c = (uint32_t)w.thread, bit = 1; c < n; c += w.THREADS, bit *= 2) {
         const uint32_t name = w.m.name[c];
         if (name / 4 != c) continue;
         if (name & ENDED)
@@ -24,19 +24,21 @@ static __device__ __forceinline__ void name_vertices(rows_work &w)
     }
     uint32_t v = qfz_take(&w.m.n_vertices, (uint32_t)__popc(vertices));
     for (; vertices; vertices &= vertices - 1, v++) {
-        const uint32_t c = (uint32_t)w.thread + ((uint32_t)__ffs((int)vertices) - 1) * THREADS;
+        const uint32_t c = (uint32_t)w.thread + ((uint32_t)__ffs((int)vertices) - 1) * w.THREADS;
         w.m.best[c] = ROOT | v;
     }
 }
 
-static __device__ __forceinline__ uint32_t vertex_of(const rows_work &w, uint32_t comp4)
+template <typename WORK>
+static __device__ __forceinline__ uint32_t vertex_of(const WORK &w, uint32_t comp4)
 {
-    return of_comp(w.m.best, name_of(w, comp4) & ~3u) & QFZ_STEP_MASK;
+    return (uint32_t)of_comp(w.m.best, name_of(w, comp4) & ~3u) & QFZ_STEP_MASK;
 }
 
 /* ---- Span: Boruvka once more, between vertices, edges that leave put aside ------------------- */
 
-static __device__ __forceinline__ bool offer_to_sets(rows_work &w, list_part &part, bool first)
+template <typename WORK>
+static __device__ __forceinline__ bool offer_to_sets(WORK &w, list_part &part, bool first)
 {
     sweep(
         w, part,
@@ -47,7 +49,7 @@ static __device__ __forceinline__ bool offer_to_sets(rows_work &w, list_part &pa
             ends = a | b << 16;
             return a != b;
         },
-        [&](uint32_t ends, uint32_t key) {
+        [&](uint32_t ends, typename WORK::KEY key) {
             qfz_lower(&w.m.lightest[ends & 0xffff], key);
             qfz_lower(&w.m.lightest[ends >> 16], key);
         });
@@ -56,93 +58,199 @@ static __device__ __forceinline__ bool offer_to_sets(rows_work &w, list_part &pa
 
 /* What the set of vertices v takes: the set at the other end of its lightest edge, or, if the
  * other took the same edge and comes later, or there is none, itself. */
-static __device__ __forceinline__ uint32_t taken_by(const rows_work &w, uint32_t v)
+template <typename WORK>
+static __device__ __forceinline__ uint32_t taken_by(const WORK &w, uint32_t v)
 {
-    const uint32_t key = w.m.lightest[v];
-    if (key == NO_KEY) return v;
+    const typename WORK::KEY key = w.m.lightest[v];
+    if (key == w.NO_KEY) return v;
     const uint32_t ends = w.m.ends[key & 0xffff], a = ends & 0xffff, b = ends >> 16;
     const uint32_t other = a == v ? b : a;
     return v < other && w.m.lightest[other] == key ? v : other;
 }
 
-/* tree_ends[] and tree_level[] get the edges of the minimum spanning forest.  Meanwhile the block's
- * vertices get their places in the graph. */
-static __device__ __forceinline__ void span(rows_work &w, list_part &part)
+template <typename WORK> static __device__ __forceinline__ void begin_span(WORK &w)
 {
-    const uint32_t first = (uint32_t)w.thread;
-    for (uint32_t v = first; v < QFZ_VERTICES; v += THREADS) {
+    for (uint32_t v = (uint32_t)w.thread; v < QFZ_VERTICES; v += w.THREADS) {
         w.m.set[v] = (uint16_t)v;
-        w.m.lightest[v] = NO_KEY;
+        w.m.lightest[v] = w.NO_KEY;
     }
-    __syncthreads();
-    const uint32_t n = w.m.n_vertices;
-    if (w.thread == 0) w.m.first_vertex = atomicAdd(&w.forest.count[QFZ_COUNT_VERTICES], n);
+}
+
+/* tree_ends[] and tree_level[] get the edges of the minimum spanning forest. */
+template <typename WORK> static __device__ __forceinline__ void span(WORK &w, list_part &part)
+{
+    const uint32_t first = (uint32_t)w.thread, n = w.m.n_vertices;
     for (bool start = true; __syncthreads_or(offer_to_sets(w, part, start)); start = false) {
-        for (uint32_t v = first; v < n; v += THREADS) {
+        for (uint32_t v = first; v < n; v += w.THREADS) {
             if (w.m.set[v] != v) continue;
             const uint32_t other = taken_by(w, v);
             w.m.taken[v] = (uint16_t)other;
             if (other == v) continue;
             const uint32_t at = qfz_add(&w.m.n_tree, 1u);
             w.m.tree_ends[at] = v | other << 16;
-            w.m.tree_level[at] = (uint16_t)(w.m.lightest[v] >> 16);
+            w.m.tree_level[at] = (typename WORK::LEVEL)(w.m.lightest[v] >> 16);
         }
         __syncthreads();
-        for (uint32_t v = first; v < n; v += THREADS) {
+        for (uint32_t v = first; v < n; v += w.THREADS) {
             uint32_t root = w.m.set[v];
             while (w.m.taken[root] != root)
                 root = w.m.taken[root];
             w.m.set[v] = (uint16_t)root;
-            w.m.lightest[v] = NO_KEY;
+            w.m.lightest[v] = w.NO_KEY;
         }
         __syncthreads();
     }
 }
 
-/* ---- Store ----------------------------------------------------------------------------------- */
+/* ---- Places ---------------------------------------------------------------------------------- */
 
-/* Vertices and edges to the graph: edges to the right and down out of the block in the order of
- * the side, then the tree. */
-static __device__ __forceinline__ void store_graph(rows_work &w)
+/* Places of the block's vertices and edges in the graph, asked for long before they are needed: one
+ * thread waits for the answers. */
+struct graph_places {
+    uint32_t leaving; /* of the thread's edge out of the block among these, or QFZ_NONE */
+    uint32_t first_vertex, first_edge;
+};
+
+/* Is there a thread's edge out of the block (rows_leaving.cuh), and is it needed?  Its level. */
+template <typename KEY, int OWN_ROWS>
+static __device__ __forceinline__ bool
+is_leaving(const rows_work<rows_shape<KEY, OWN_ROWS, false>> &w)
+{
+    const KEY key = w.m.leave[RIGHT + w.thread];
+    return key != w.NO_KEY && !(key & DROPPED);
+}
+
+template <typename KEY, int OWN_ROWS>
+static __device__ __forceinline__ uint32_t
+leaving_level(const rows_work<rows_shape<KEY, OWN_ROWS, false>> &w)
+{
+    return (uint32_t)(w.m.leave[RIGHT + w.thread] >> 16);
+}
+
+template <typename WORK>
+static __device__ __forceinline__ void place_vertices(WORK &w, graph_places &places)
+{
+    const bool leaves = w.thread < qfz_leaving_count(WORK::SHAPE::EIGHT) && is_leaving(w);
+    const uint32_t at = qfz_take_one(&w.m.n_leaving, leaves);
+    places.leaving = leaves ? at : QFZ_NONE;
+    places.first_vertex = 0;
+    if (w.thread == 0)
+        places.first_vertex = atomicAdd(&w.forest.count[QFZ_COUNT_VERTICES], w.m.n_vertices);
+}
+
+template <typename WORK>
+static __device__ __forceinline__ void place_edges(WORK &w, graph_places &places)
+{
+    places.first_edge = 0;
+    if (w.thread == 0)
+        places.first_edge = atomicAdd(&w.forest.count[QFZ_COUNT_EDGES], w.m.n_leaving + w.m.n_tree);
+}
+
+template <typename WORK>
+static __device__ __forceinline__ void tell_places(WORK &w, const graph_places &places)
+{
+    if (w.thread != 0) return;
+    w.m.first_vertex = places.first_vertex;
+    w.m.first_edge = places.first_edge;
+}
+
+/* ---- What vertices choose -------------------------------------------------------------------- */
+
+/* Thread i's edge out of the block, by the i-th place of leave[], as a vertex sees it that waits:
+ * its lightest edge is one of these.  Both blocks see the same edges, and of one level in the same
+ * order, that of the pixels where they start. */
+template <typename WORK> struct choice_of_vertex {
+    uint32_t vertex; /* or QFZ_NONE */
+    typename WORK::KEY key;
+    int32_t start_y, start_x, other_y, other_x; /* in the block, or beside it */
+    bool down;
+};
+
+template <typename WORK>
+static __device__ __forceinline__ choice_of_vertex<WORK> choice_of(const WORK &w)
+{
+    const int i = w.thread, at = i % QFZ_SIDE, side = i - at;
+    choice_of_vertex<WORK> c = {};
+    c.vertex = QFZ_NONE;
+    if (WORK::SHAPE::EIGHT) return c; /* leave[] does not tell edges apart */
+    if (i >= 4 * QFZ_SIDE || !w.forest.first_known || w.m.leave[i] == w.NO_KEY) return c;
+    const uint32_t name = name_of(w, w.m.leave_comp[i]);
+    /* Pixels on the tile's ring wait whatever their edges are. */
+    const qfz_block_box &box = w.box;
+    const bool inside =
+        box.y > 0 && box.x > 0 && box.y + box.h < w.forest.h && box.x + box.w < w.forest.w;
+    if (!(name & WAITS) || (w.forest.keeps_ring && !inside && name < ACTIVE * 4)) return c;
+    c.vertex = vertex_of(w, w.m.leave_comp[i]);
+    c.down = side == TOP || side == BOTTOM;
+    c.other_y = side == TOP ? -1 : side == BOTTOM ? (int32_t)QFZ_SIDE : at;
+    c.other_x = side == LEFT ? -1 : side == RIGHT ? (int32_t)QFZ_SIDE : at;
+    c.start_y = min(c.other_y, QFZ_SIDE - 1);
+    c.start_x = min(c.other_x, QFZ_SIDE - 1);
+    const int32_t order = ((c.start_y + 1) * (QFZ_SIDE + 1) + c.start_x + 1) * 2 + c.down;
+    c.key = w.m.leave[i] >> 16 << 16 | (uint32_t)order;
+    return c;
+}
+
+/* After span(): lightest[] gets keys of what vertices choose. */
+template <typename WORK> static __device__ __forceinline__ void choose_first(WORK &w)
+{
+    const choice_of_vertex<WORK> c = choice_of(w);
+    if (c.vertex != QFZ_NONE) qfz_lower(&w.m.lightest[c.vertex], c.key);
+}
+
+template <typename WORK> static __device__ __forceinline__ void store_first(WORK &w)
 {
     const qfz_gpu_forest &f = w.forest;
-    const bool ours = w.thread < 2 * QFZ_SIDE;
-    const int i = RIGHT + (ours ? w.thread : 0);
-    const uint32_t key = w.m.leave[i];
-    const bool leaves = ours && key != NO_KEY && !(key & DROPPED);
-    const uint32_t at = qfz_take_one(&w.m.n_leaving, leaves);
-    __syncthreads();
-    const uint32_t n_leaving = w.m.n_leaving, n_tree = w.m.n_tree;
-    if (w.thread == 0) w.m.first_edge = atomicAdd(&f.count[QFZ_COUNT_EDGES], n_leaving + n_tree);
-    __syncthreads();
-    const uint32_t v = w.m.first_vertex, e = w.m.first_edge;
-    if (leaves) {
-        const bool right = i < BOTTOM;
-        const int32_t y = w.box.y + (right ? i - RIGHT : (int)QFZ_SIDE);
-        const int32_t x = w.box.x + (right ? (int)QFZ_SIDE : i - BOTTOM);
-        f.ends[0][e + at] =
-            make_uint2(v + vertex_of(w, w.m.leave_comp[i]), QFZ_RIM_REF | qfz_rim_place(f, y, x));
-        f.level[0][e + at] = key >> 16;
+    const uint32_t first = w.m.first_vertex;
+    const choice_of_vertex<WORK> c = choice_of(w);
+    if (c.vertex != QFZ_NONE && w.m.lightest[c.vertex] == c.key) {
+        const uint32_t start =
+            (uint32_t)(w.box.y + c.start_y) * (uint32_t)f.w + (uint32_t)(w.box.x + c.start_x);
+        f.best[0][first + c.vertex] =
+            (unsigned long long)(c.key >> 16) << 32 | (start * 2 + (c.down ? 1 : 0));
+        f.root[first + c.vertex] = qfz_rim_place(f, w.box.y + c.other_y, w.box.x + c.other_x);
     }
-    for (uint32_t t = (uint32_t)w.thread; t < n_tree; t += THREADS) {
+    for (uint32_t k = (uint32_t)w.thread; k < w.m.n_vertices; k += w.THREADS)
+        if (w.m.lightest[k] == w.NO_KEY) f.best[0][first + k] = ~0ull;
+}
+
+/* ---- Store ----------------------------------------------------------------------------------- */
+
+/* Vertices and edges to the graph: those that leave the block in the order of the sides, then the
+ * tree. */
+template <typename WORK>
+static __device__ __forceinline__ void store_graph(WORK &w, uint32_t leaving)
+{
+    const qfz_gpu_forest &f = w.forest;
+    const uint32_t n_leaving = w.m.n_leaving, n_tree = w.m.n_tree;
+    const uint32_t v = w.m.first_vertex, e = w.m.first_edge;
+    if (leaving != QFZ_NONE) {
+        const qfz_leaving_edge edge = qfz_leaving_at(w.thread);
+        /* Names of a side are kept up where an edge leaves by that side. */
+        const int own = edge.to_x == QFZ_SIDE ? RIGHT + edge.y : BOTTOM + edge.x;
+        const uint32_t other = qfz_rim_place_beside(f, w.box, blockIdx.x, edge.to_y, edge.to_x);
+        f.ends[0][e + leaving] =
+            make_uint2(v + vertex_of(w, w.m.leave_comp[own]), QFZ_RIM_REF | other);
+        f.level[0][e + leaving] = leaving_level(w);
+    }
+    for (uint32_t t = (uint32_t)w.thread; t < n_tree; t += w.THREADS) {
         const uint32_t ends = w.m.tree_ends[t];
         f.ends[0][e + n_leaving + t] = make_uint2(v + (ends & 0xffff), v + (ends >> 16));
         f.level[0][e + n_leaving + t] = w.m.tree_level[t];
     }
-    for (uint32_t k = (uint32_t)w.thread; k < w.m.n_vertices; k += THREADS)
-        f.best[0][v + k] = ~0ull;
 }
 
 /* Vertex and cost of the thread's pixel of the box's ring, which begins with this word. */
-static __device__ __forceinline__ void store_rim(rows_work &w, uint32_t word)
+template <typename WORK>
+static __device__ __forceinline__ void store_rim(WORK &w, typename WORK::KEY word)
 {
     if (w.thread >= qfz_ring_count(w.box.h, w.box.w)) return;
-    uint32_t cost = word >> 16, hook = of_comp(w.m.best, word & 0x7fff);
+    typename WORK::KEY cost = word >> 16, hook = of_comp(w.m.best, (uint32_t)word & 0x7fff);
     for (; (hook & 0xffff) < ROOT; hook = w.m.best[hook & QFZ_STEP_MASK])
         cost = max(cost, hook >> 16);
-    const uint32_t v = hook & QFZ_STEP_MASK;
+    const uint32_t v = (uint32_t)hook & QFZ_STEP_MASK;
     w.forest.rim[(int64_t)blockIdx.x * w.forest.rim_room + w.thread] =
-        make_uint2(v == QFZ_STEP_MASK ? QFZ_NONE : w.m.first_vertex + v, cost);
+        make_uint2(v == QFZ_STEP_MASK ? QFZ_NONE : w.m.first_vertex + v, (uint32_t)cost);
 }
 
 #endif

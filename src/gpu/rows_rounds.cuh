@@ -9,16 +9,16 @@
 #include "gpu/rows_block.cuh"
 
 /* What a component * 4 has become: the same of its root, with that root's flags. */
-static __device__ __forceinline__ uint32_t name_of(const rows_work &w, uint32_t comp4)
+template <typename WORK>
+static __device__ __forceinline__ uint32_t name_of(const WORK &w, uint32_t comp4)
 {
     return w.m.name[comp4 / 4];
 }
 
 /* Renames entries and keeps those of which rename(ends) is true; offer(ends, key) sees these.  A
  * warp's writes never pass its reads, and lanes wait for each other between the two. */
-template <typename RENAME, typename OFFER>
-static __device__ __forceinline__ void sweep(rows_work &w, list_part &part, RENAME rename,
-                                             OFFER offer)
+template <typename WORK, typename RENAME, typename OFFER>
+static __device__ __forceinline__ void sweep(WORK &w, list_part &part, RENAME rename, OFFER offer)
 {
     uint32_t kept = part.first;
     for (uint32_t base = 0; base < part.n; base += QFZ_WARP) {
@@ -35,8 +35,8 @@ static __device__ __forceinline__ void sweep(rows_work &w, list_part &part, RENA
         if (stays) {
             const uint32_t at = kept + (uint32_t)__popc(mask & ((1u << w.lane) - 1));
             w.m.ends[at] = ends;
-            w.m.level[at] = (uint16_t)level;
-            offer(ends, level << 16 | at);
+            w.m.level[at] = (typename WORK::LEVEL)level;
+            offer(ends, (typename WORK::KEY)level << 16 | at);
         }
         kept += (uint32_t)__popc(mask);
     }
@@ -45,17 +45,18 @@ static __device__ __forceinline__ void sweep(rows_work &w, list_part &part, RENA
 
 /* Every edge of the list offers itself to both ends.  In the first round every component is a root
  * still, and those that wait have small numbers. */
-static __device__ __forceinline__ void offer_first(rows_work &w, list_part part)
+template <typename WORK> static __device__ __forceinline__ void offer_first(WORK &w, list_part part)
 {
     for (uint32_t i = part.first + (uint32_t)w.lane; i < part.first + part.n; i += QFZ_WARP) {
         const uint32_t ends = w.m.ends[i], a = ends & 0xffff, b = ends >> 16;
-        const uint32_t key = (uint32_t)w.m.level[i] << 16 | i;
+        const typename WORK::KEY key = (typename WORK::KEY)w.m.level[i] << 16 | i;
         if (a >= ACTIVE * 4) qfz_lower(&of_comp(w.m.best, a), key);
         if (b >= ACTIVE * 4) qfz_lower(&of_comp(w.m.best, b), key);
     }
 }
 
-static __device__ __forceinline__ void offer_again(rows_work &w, list_part &part)
+template <typename WORK>
+static __device__ __forceinline__ void offer_again(WORK &w, list_part &part)
 {
     sweep(
         w, part,
@@ -64,18 +65,20 @@ static __device__ __forceinline__ void offer_again(rows_work &w, list_part &part
             ends = a | b << 16;
             return a != b;
         },
-        [&](uint32_t ends, uint32_t key) {
+        [&](uint32_t ends, typename WORK::KEY key) {
             const uint32_t a = ends & 0xffff, b = ends >> 16;
             if (!(a & WAITS)) qfz_lower(&of_comp(w.m.best, a), key);
             if (!(b & WAITS)) qfz_lower(&of_comp(w.m.best, b), key);
         });
 }
 
-/* So do the edges that leave the block, one a thread. */
-static __device__ __forceinline__ void offer_leaving(rows_work &w, uint32_t round)
+/* So do the edges that leave the block, one a thread at most. */
+template <typename WORK>
+static __device__ __forceinline__ void offer_leaving(WORK &w, uint32_t round)
 {
-    const uint32_t key = w.m.leave[w.thread];
-    if (key == NO_KEY) return;
+    if (w.thread >= 4 * QFZ_SIDE) return;
+    const typename WORK::KEY key = w.m.leave[w.thread];
+    if (key == w.NO_KEY) return;
     uint32_t name = w.m.leave_comp[w.thread];
     if (round > 0) {
         name = name_of(w, name);
@@ -86,17 +89,19 @@ static __device__ __forceinline__ void offer_leaving(rows_work &w, uint32_t roun
 
 /* What c chose: to wait, or the component at the other end of its edge.  Of two that chose the
  * same edge the first stays root; a waiting one has chosen none. */
-static __device__ __forceinline__ uint32_t step_of(const rows_work &w, uint32_t c, uint32_t round)
+template <typename WORK>
+static __device__ __forceinline__ uint32_t step_of(const WORK &w, uint32_t c, uint32_t round)
 {
-    const uint32_t key = w.m.best[c];
-    if (key & LEAVES) return ROOT | WAITS | (key == NO_KEY ? ENDED : 0);
+    const typename WORK::KEY key = w.m.best[c];
+    if (key & LEAVES) return ROOT | WAITS | (key == w.NO_KEY ? ENDED : 0);
     const uint32_t ends = w.m.ends[key & 0x7fff], a = (ends & 0xffff) / 4, b = ends >> 18;
     const uint32_t other = a == c ? b : a;
     return c < other && w.m.best[other] == key ? (uint32_t)ROOT : round << QFZ_STEP_BITS | other;
 }
 
 /* Points c at its round's root; true if c is a root that goes on. */
-static __device__ __forceinline__ bool hook_component(rows_work &w, uint32_t c, uint32_t round)
+template <typename WORK>
+static __device__ __forceinline__ bool hook_component(WORK &w, uint32_t c, uint32_t round)
 {
     uint32_t root = c, hook = ROOT, step = w.m.step[c];
     for (; step >> QFZ_STEP_BITS == round; step = w.m.step[root]) {
@@ -105,14 +110,15 @@ static __device__ __forceinline__ bool hook_component(rows_work &w, uint32_t c, 
     }
     w.m.name[c] = (uint16_t)(root * 4 | (step & (WAITS | ENDED)));
     if (hook < ROOT)
-        w.m.best[c] = (w.m.best[c] & 0xffff0000u) | hook;
+        w.m.best[c] = w.m.best[c] >> 16 << 16 | hook;
     else if (step == ROOT)
-        w.m.best[c] = NO_KEY;
+        w.m.best[c] = w.NO_KEY;
     return hook == ROOT && step == ROOT;
 }
 
 /* The thread's k-th active component of a round. */
-static __device__ __forceinline__ uint32_t active_of(const rows_work &w, uint32_t round, uint32_t i)
+template <typename WORK>
+static __device__ __forceinline__ uint32_t active_of(const WORK &w, uint32_t round, uint32_t i)
 {
     if (round == 0) return ACTIVE + i;
     return round % 2 ? w.m.odd[i] : w.m.even[i];
@@ -120,22 +126,23 @@ static __device__ __forceinline__ uint32_t active_of(const rows_work &w, uint32_
 
 /* Hooks all, and lists the roots that go on.  The even rounds' list is half as long, since their
  * first has none. */
-static __device__ __forceinline__ void hook_all(rows_work &w, uint32_t n, uint32_t round)
+template <typename WORK>
+static __device__ __forceinline__ void hook_all(WORK &w, uint32_t n, uint32_t round)
 {
     uint16_t *const next = round % 2 ? w.m.even : w.m.odd;
     uint32_t goes_on = 0; /* bit k: the thread's k-th component */
-    for (uint32_t i = (uint32_t)w.thread, bit = 1; i < n; i += THREADS, bit *= 2)
+    for (uint32_t i = (uint32_t)w.thread, bit = 1; i < n; i += w.THREADS, bit *= 2)
         if (hook_component(w, active_of(w, round, i), round)) goes_on |= bit;
     if ((uint32_t)(w.thread - w.lane) >= n) return; /* a warp together */
     uint32_t at = qfz_take(&w.m.n_next, (uint32_t)__popc(goes_on));
     for (; goes_on; goes_on &= goes_on - 1)
         next[at++] = (uint16_t)active_of(
-            w, round, (uint32_t)w.thread + ((uint32_t)__ffs((int)goes_on) - 1) * THREADS);
+            w, round, (uint32_t)w.thread + ((uint32_t)__ffs((int)goes_on) - 1) * w.THREADS);
 }
 
 /* Rounds until almost every component waits; returns how many there were.  The components that
  * wait from the first round on have no step in any. */
-static __device__ __forceinline__ uint32_t rounds(rows_work &w, list_part &part)
+template <typename WORK> static __device__ __forceinline__ uint32_t rounds(WORK &w, list_part &part)
 {
     uint32_t n = w.m.n_numbers >> 16, round = 0;
     for (; n > QFZ_SPARE; round++) {
@@ -146,8 +153,8 @@ static __device__ __forceinline__ uint32_t rounds(rows_work &w, list_part &part)
         offer_leaving(w, round);
         __syncthreads();
         if (w.thread == 0) w.m.n_next = 0;
-        if (round == 0) w.m.step[w.thread] = (uint16_t)(ROOT | WAITS);
-        for (uint32_t i = (uint32_t)w.thread; i < n; i += THREADS) {
+        if (round == 0 && w.thread < ACTIVE) w.m.step[w.thread] = (uint16_t)(ROOT | WAITS);
+        for (uint32_t i = (uint32_t)w.thread; i < n; i += w.THREADS) {
             const uint32_t c = active_of(w, round, i);
             w.m.step[c] = (uint16_t)step_of(w, c, round);
         }

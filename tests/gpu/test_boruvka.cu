@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Saliency and border links by Boruvka's algorithm, against the CPU engine. */
 #include <algorithm>
+#include <cstring>
 
 #include "check.h"
 #include "cpu_worker.h"
@@ -229,13 +230,13 @@ static host_links cpu_links(const tile *t)
 static void check_border_links(const tile *t, const std::vector<uint32_t> &want)
 {
     qfz_gpu_forest forest;
-    void *const d_forest = device_room<char>((int64_t)qfz_gpu_forest_bytes(&t->edges, 0));
+    void *const d_forest = device_room<char>((int64_t)qfz_gpu_saliency_bytes(&t->edges, 0));
     void *const d_scratch =
         device_room<char>((int64_t)qfz_gpu_border_links_bytes(t->edges.h, t->edges.w));
     uint32_t *const d_n = device_room<uint32_t>(1);
     qfz_gpu_links links = {0, device_room<uint32_t>(t->n_ring), device_room<uint32_t>(t->n_ring),
                            device_room<uint32_t>(t->n_ring)};
-    CHECK(qfz_gpu_forest_make(t->gpu, &t->edges, true, NULL, d_forest, &forest) == QFZ_OK, "%s",
+    CHECK(qfz_gpu_ring_forest_make(t->gpu, &t->edges, d_forest, &forest) == QFZ_OK, "%s",
           err.message);
     CHECK(qfz_gpu_border_links(t->gpu, &forest, d_scratch, &links, d_n) == QFZ_OK, "%s",
           err.message);
@@ -253,6 +254,16 @@ static void check_border_links(const tile *t, const std::vector<uint32_t> &want)
     cudaFree(d_forest);
 }
 
+/* ---- Without planes of keys ------------------------------------------------------------------ */
+
+static void check_band(tile *t, const std::vector<uint32_t> &want)
+{
+    must(qfz_gpu_edges_make(t->gpu, &t->up.image, &t->rule, NULL, &t->edges) == QFZ_OK, "edges");
+    check_saliency(t, NULL, want.data(), "out of the band");
+    check_ghosts(t);
+    check_border_links(t, want);
+}
+
 /* ---- Cases ----------------------------------------------------------------------------------- */
 
 static void check_tile(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rule)
@@ -262,6 +273,7 @@ static void check_tile(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rul
     check_saliency(&t, NULL, want.data(), "alone");
     check_ghosts(&t);
     check_border_links(&t, want);
+    if (!qfz_gpu_edges_need_keys(rule)) check_band(&t, want);
     close_tile(&t);
 }
 
@@ -285,69 +297,132 @@ static void random_raster(qfz_gpu *gpu, int64_t number)
     hostile_free(&made);
 }
 
+/* Pixels of an image's type, out of whole numbers below 65536. */
+template <typename T>
+static std::vector<char> cast_to(const std::vector<uint16_t> &values, T factor)
+{
+    std::vector<char> bytes(values.size() * sizeof(T));
+    for (size_t i = 0; i < values.size(); i++) {
+        const T value = (T)((T)values[i] * factor);
+        memcpy(&bytes[i * sizeof value], &value, sizeof value);
+    }
+    return bytes;
+}
+
+static std::vector<char> as_type(qfz_type type, const std::vector<uint16_t> &values)
+{
+    switch (type) {
+    case QFZ_U8: return cast_to<uint8_t>(values, 1);
+    case QFZ_I8: return cast_to<int8_t>(values, 1);
+    case QFZ_U16: return cast_to<uint16_t>(values, 1);
+    case QFZ_U32: return cast_to<uint32_t>(values, 0x10001); /* 65535 becomes the greatest */
+    case QFZ_I32: return cast_to<int32_t>(values, 0x8000);
+    default: return cast_to<float>(values, 1e-41f); /* denormal numbers */
+    }
+}
+
+static void check_values(qfz_gpu *gpu, qfz_image *image, const std::vector<uint16_t> &values,
+                         int connectivity)
+{
+    const std::vector<char> pixels = as_type(image->type, values);
+    qfz_rule rule = {};
+    rule.type = image->type;
+    rule.n_bands = 1;
+    rule.connectivity = connectivity;
+    rule.alpha_key = UINT32_MAX;
+    image->pixels = pixels.data();
+    check_tile(gpu, image, &rule);
+}
+
 /* White noise, whose rows begin at multiples of 16 bytes, over several whole blocks. */
 static void noise(qfz_gpu *gpu, int64_t number)
 {
+    static const qfz_type types[] = {QFZ_U16, QFZ_I8, QFZ_F32, QFZ_U32, QFZ_I32};
     qfz_image image = {};
     image.h = 40 + check_pick(160);
     image.w = 64 * (1 + check_pick(4));
     image.n_bands = 1;
-    image.type = number % 2 ? QFZ_U16 : QFZ_I8;
+    image.type = types[number % 5];
     const size_t n = (size_t)(image.h * image.w);
-    const bool ends = check_chance(25); /* the greatest level that 16 bits hold is common */
+    const bool ends = check_chance(25); /* the greatest level that there is is common */
     const int64_t holes = check_chance(50) ? 0 : 5, hole = check_pick((int64_t)n); /* % ; one */
-    std::vector<uint16_t> pixels(n);
+    const int connectivity = check_chance(50) ? 4 : 8;
+    std::vector<uint16_t> values(n);
     std::vector<uint8_t> valid(n);
     for (size_t i = 0; i < n; i++) {
-        pixels[i] = (uint16_t)(ends ? 0 - check_random() % 2 : check_random());
+        values[i] = (uint16_t)(ends ? 0 - check_random() % 2 : check_random());
         valid[i] = !check_chance(holes) && (int64_t)i != hole;
     }
-    image.pixels = pixels.data();
     if (check_chance(50)) image.valid = valid.data();
-    qfz_rule rule = {};
-    rule.type = image.type;
-    rule.n_bands = 1;
-    rule.connectivity = check_chance(50) ? 4 : 8;
-    rule.alpha_key = UINT32_MAX;
-    check_describe("noise, %d x %d, connectivity %d, %s", (int)image.w, (int)image.h,
-                   rule.connectivity, image.valid ? "mask" : "no mask");
-    check_tile(gpu, &image, &rule);
+    check_describe("noise, %d x %d, type %d, connectivity %d, %s", (int)image.w, (int)image.h,
+                   (int)image.type, connectivity, image.valid ? "mask" : "no mask");
+    check_values(gpu, &image, values, connectivity);
 }
 
 /* Columns that differ much, and whose lightest edges lead from block to block: almost every edge
  * between columns is open at the end of a block, more than its list holds. */
-static void stripes(qfz_gpu *gpu, int64_t width)
+static void stripes(qfz_gpu *gpu, int64_t width, qfz_type type, int connectivity)
 {
     enum { H = 130 };
     qfz_image image = {};
     image.h = H;
     image.w = width;
     image.n_bands = 1;
-    image.type = QFZ_U8;
-    std::vector<uint8_t> pixels;
+    image.type = type;
+    std::vector<uint16_t> values;
     for (int64_t i = 0; i < H * width; i++) {
         const int64_t y = i / width, x = i % width;
-        pixels.push_back((uint8_t)(x % 2 * (100 + x) + y % 2 * 5 + y / 64 % 2));
+        values.push_back((uint16_t)(x % 2 * (100 + x) + y % 2 * 5 + y / 64 % 2));
     }
+    check_describe("stripes, %d x %d, type %d, connectivity %d", (int)image.w, (int)image.h,
+                   (int)type, connectivity);
+    check_values(gpu, &image, values, connectivity);
+}
+
+/* Rows that differ much, each of blocks whose steps to the next are a ruler's: every round of the
+ * graph only joins two by two, and whatever is open between rows stays so until the last ones. */
+static void ruler(qfz_gpu *gpu, qfz_type type)
+{
+    enum { H = 16, W = 600 * 64 };
+    qfz_image image = {};
+    image.h = H;
+    image.w = W;
+    image.n_bands = 1;
+    image.type = type;
+    std::vector<uint16_t> values;
+    for (int64_t y = 0; y < H; y++)
+        for (int64_t x = 0, value = 0; x < W; x++) {
+            const int64_t block = x / 64, step = block == 0 ? 0 : __builtin_ctzll(block) + 1;
+            if (x % 64 == 0) value += block % 4 < 2 ? step : -step;
+            values.push_back((uint16_t)(1000 + value + y % 2 * 1000));
+        }
+    const std::vector<char> pixels = as_type(type, values);
     image.pixels = pixels.data();
     qfz_rule rule = {};
     rule.type = image.type;
     rule.n_bands = 1;
     rule.connectivity = 4;
     rule.alpha_key = UINT32_MAX;
-    check_describe("stripes, %d x %d", (int)image.w, (int)image.h);
-    check_tile(gpu, &image, &rule);
+    check_describe("ruler, %d x %d, type %d", (int)image.w, (int)image.h, (int)type);
+    tile t = open_tile(gpu, &image, &rule);
+    check_saliency(&t, NULL, cpu_saliency(&t, NULL).data(), "alone");
+    close_tile(&t);
 }
 
 int main(int argc, char **argv)
 {
     check_begin(argc, argv, 100);
     qfz_gpu gpu = open_gpu(&err);
-    stripes(&gpu, 128);
-    stripes(&gpu, 139);
+    stripes(&gpu, 128, QFZ_U8, 4);
+    stripes(&gpu, 139, QFZ_U8, 4);
+    stripes(&gpu, 139, QFZ_F32, 4);
+    stripes(&gpu, 128, QFZ_U8, 8);
+    stripes(&gpu, 139, QFZ_U16, 8);
+    ruler(&gpu, QFZ_U16);
+    ruler(&gpu, QFZ_F32);
     for (int64_t i = check_.first; i < check_.cases; i++) {
         random_raster(&gpu, i);
-        if (i % 10 == 9) noise(&gpu, i / 10);
+        if (i % 7 == 6) noise(&gpu, i / 7);
     }
     return check_end();
 }

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* rows_wide_block.cu - the block kernel of rows.cuh for levels of 32 bits: the steps of
+ * rows_block.cu. */
+#include "gpu/rows_steps.cuh"
+#include "gpu/rows_wide_close.cuh"
+#include "gpu/rows_wide_pixels.cuh"
+
+/* From pixels to the list; returns the word that store_rim() begins with.  *full: all is there, and
+ * begins at even places. */
+template <typename SOURCE>
+static __device__ __forceinline__ wide_work::KEY make_list(wide_work &w, const SOURCE &source,
+                                                           wide_settled &s, bool *full)
+{
+    wide_edges edges;
+    rows_chosen<wide_work> p;
+    begin(w);
+    {
+        wide_levels l;
+        *full = source.load(w, l);
+        choose(w, l, p, s.top);
+        find_edges(w, l, *full && SOURCE::ALL_HAVE_LEVELS, edges);
+    }
+    uint2 *const top = reinterpret_cast<uint2 *>(w.m.top);
+    publish(w, p);
+#pragma unroll
+    for (int j = 0; j < OWN_ROWS; j++)
+        top[two_at(w, j)] = make_uint2(s.top[j][0], s.top[j][1]);
+    __syncthreads();
+    const uint2 under = top[below(w)];
+    s.top[OWN_ROWS][0] = under.x;
+    s.top[OWN_ROWS][1] = under.y;
+    const wide_work::KEY rim = make_components(w, p, s.comp);
+    s.between = collect(w, edges, s.comp);
+    __syncthreads();
+    return rim;
+}
+
+/* Two blocks a multiprocessor. */
+template <typename SOURCE, typename T>
+static __global__ void __launch_bounds__(wide_work::THREADS, 2)
+    k_rows_wide(qfz_gpu_forest forest, SOURCE source, uint32_t *open, T *saliency)
+{
+    QFZ_SHARED(rows_memory<rows_wide>, m);
+    const int thread = (int)threadIdx.x;
+    const qfz_block_box box = qfz_block_of(forest, blockIdx.x);
+    wide_work w = {*m, forest, box, thread, thread % QFZ_WARP, thread / QFZ_WARP};
+    wide_settled s;
+    wide_closing e;
+    bool full;
+    const wide_work::KEY rim = make_list(w, source, s, &full);
+    const rows_tables tables = make_graph(w, rim, saliency);
+    if (!saliency) return;
+    close(w, tables, s, e, open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM);
+    store_levels(w, e, full, saliency);
+    store_block(w);
+}
+
+size_t qfz_rows_wide_shared(void)
+{
+    return sizeof(rows_memory<rows_wide>);
+}
+
+template <typename SOURCE, typename T>
+static qfz_status launch(qfz_gpu *gpu, const SOURCE &source, const qfz_rows *rows, T *d_saliency)
+{
+    return qfz_launch(gpu, k_rows_wide<SOURCE, T>, dim3((unsigned)rows->forest.n_blocks),
+                      dim3(wide_work::THREADS), sizeof(rows_memory<rows_wide>), rows->forest,
+                      source, rows->open, d_saliency);
+}
+
+template <typename T>
+static qfz_status launch_band(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
+                              void *d_saliency)
+{
+    const wide_band<T> band = {static_cast<const uint32_t *>(edges->d_values), edges->d_valid,
+                               is_even(edges->d_values, sizeof(T)) && is_even(edges->d_valid, 1)};
+    return launch(gpu, band, rows, static_cast<uint32_t *>(d_saliency));
+}
+
+static qfz_status launch_keys(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
+                              void *d_saliency)
+{
+    const uint32_t *const right = edges->d_keys;
+    const wide_keys keys = {right, right + (int64_t)edges->h * edges->w,
+                            is_even(right, sizeof *right)};
+    if (qfz_gpu_is_narrow(edges))
+        return launch(gpu, keys, rows, static_cast<uint16_t *>(d_saliency));
+    return launch(gpu, keys, rows, static_cast<uint32_t *>(d_saliency));
+}
+
+qfz_status qfz_rows_wide_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
+                                void *d_saliency)
+{
+    switch (edges->form) {
+    case QFZ_EDGES_U32: return launch_band<uint32_t>(gpu, edges, rows, d_saliency);
+    case QFZ_EDGES_I32: return launch_band<int32_t>(gpu, edges, rows, d_saliency);
+    case QFZ_EDGES_F32: return launch_band<float>(gpu, edges, rows, d_saliency);
+    default: return launch_keys(gpu, edges, rows, d_saliency);
+    }
+}
