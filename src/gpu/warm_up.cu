@@ -68,7 +68,7 @@ static qfz_status make_levels(qfz_worker *worker, warm_room *room, qfz_error *er
 {
     const qfz_engine *const engine = &qfz_engine_cuda;
     QFZ_TRY(engine->summarise(worker, &room->summary, err));
-    return engine->saliency(worker, NULL, (uint32_t *)room->out, err);
+    return engine->saliency(worker, NULL, sizeof(uint32_t), room->out, err);
 }
 
 qfz_status qfz_worker_warm_up(qfz_worker *worker)
