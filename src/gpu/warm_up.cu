@@ -67,8 +67,11 @@ static qfz_status make_regions(qfz_worker *worker, warm_room *room, qfz_error *e
 static qfz_status make_levels(qfz_worker *worker, warm_room *room, qfz_error *err)
 {
     const qfz_engine *const engine = &qfz_engine_cuda;
+    const qfz_rule *const rule = worker->spec.rule;
+    uint32_t max_key;
+    QFZ_TRY(qfz_max_key(rule->type, rule->n_bands, rule->distance, &max_key, err));
     QFZ_TRY(engine->summarise(worker, &room->summary, err));
-    return engine->saliency(worker, NULL, sizeof(uint32_t), room->out, err);
+    return engine->saliency(worker, NULL, max_key < UINT16_MAX ? 2 : 4, room->out, err);
 }
 
 qfz_status qfz_worker_warm_up(qfz_worker *worker)

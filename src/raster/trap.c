@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 static void keep_first(char *kept, size_t bytes, const char *message)
 {
@@ -124,6 +125,20 @@ void qfz_raster_set_cache(const qfz_job *job, int64_t cache_bytes)
     GDALSetCacheMax64(cache_bytes);
 }
 
+/* Each thread has parts of a mosaic of its own open.  Where there are more threads than GDAL keeps
+ * parts open, 100 in some versions, they wait for each other for good. */
+static void set_pool(void)
+{
+    static const char key[] = "GDAL_MAX_DATASET_POOL_SIZE";
+    enum { FILES_MAX = 1000 };
+    struct rlimit limit;
+    char text[16];
+    if (CPLGetConfigOption(key, NULL) || getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    const int files = limit.rlim_cur < 2 * FILES_MAX ? (int)limit.rlim_cur / 2 : FILES_MAX;
+    (void)snprintf(text, sizeof text, "%d", files);
+    CPLSetConfigOption(key, text);
+}
+
 qfz_status qfz_raster_setup(const qfz_job *job, int64_t cache_bytes, qfz_error *err)
 {
     CPLSetErrorHandler(CPLQuietErrorHandler); /* also for threads that GDAL starts */
@@ -131,6 +146,7 @@ qfz_status qfz_raster_setup(const qfz_job *job, int64_t cache_bytes, qfz_error *
     CPLSetConfigOption("VRT_SHARED_SOURCE", "0");
     for (const char *const *item = job->config; item && *item; item++)
         QFZ_TRY(set_config(*item, err));
+    set_pool();
     GDALAllRegister();
     if (!qfz_steady_install()) return qfz_fail(err, QFZ_EIO, "GDAL takes no file system of ours");
     qfz_raster_set_cache(job, cache_bytes);

@@ -130,6 +130,15 @@ static void asks_for_the_cache_that_its_blocks_need(void **state)
     qfz_source_close(source);
 }
 
+/* Born from a bug: with as many threads as GDAL keeps parts open they waited for each other. */
+static void many_threads_can_have_parts_open(void **state)
+{
+    (void)state;
+    const char *const size = CPLGetConfigOption("GDAL_MAX_DATASET_POOL_SIZE", NULL);
+    assert_non_null(size);
+    assert_true(atoi(size) > 100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -137,6 +146,7 @@ int main(void)
         cmocka_unit_test(takes_others_as_they_are),
         cmocka_unit_test(knows_the_blocks_of_all_parts),
         cmocka_unit_test(asks_for_the_cache_that_its_blocks_need),
+        cmocka_unit_test(many_threads_can_have_parts_open),
         cmocka_unit_test(a_reader_leaves_no_option_behind),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);

@@ -310,7 +310,9 @@ static void check_saliency(bench *b, const problem *p, const double *want)
         const qfz_box box = load(b, p, t);
         const int64_t n = b->tile.h * b->tile.w;
         ok(qfz_stitch_answer(b->stitch, t, &answer, &err), &err);
-        ok(TEST_ENGINE_TABLE.saliency(b->worker, answer.n_ring ? &answer : NULL, keys, &err), &err);
+        ok(TEST_ENGINE_TABLE.saliency(b->worker, answer.n_ring ? &answer : NULL, sizeof *keys, keys,
+                                      &err),
+           &err);
         for (int64_t i = 0; i < n * qfz_n_dirs(&p->rule); i++) {
             const int64_t y = box.y0 + i % n / b->tile.w, x = box.x0 + i % n % b->tile.w;
             const double level = want[i / n * n_px + y * p->grid.w + x];
@@ -420,7 +422,7 @@ static void a_worker_that_has_warmed_up(qfz_type type, qfz_kind kind, int connec
     ok(TEST_ENGINE_TABLE.load(b.worker, &b.tile, &err), &err);
     give_rows(&b, 0, 4);
     if (kind == QFZ_LEVELS) {
-        ok(TEST_ENGINE_TABLE.saliency(b.worker, NULL, keys, &err), &err);
+        ok(TEST_ENGINE_TABLE.saliency(b.worker, NULL, sizeof *keys, keys, &err), &err);
         CHECK(keys[0] == 0 && keys[8 + 2] == (type == QFZ_U8 ? 1 : f32), "levels %u, %u", keys[0],
               keys[8 + 2]);
     } else {
