@@ -79,11 +79,11 @@ static __device__ __forceinline__ int2 qfz_ring_pixel(int32_t h, int32_t w, int3
 static __device__ __forceinline__ uint32_t qfz_rim_place(const qfz_gpu_forest &forest, int32_t y,
                                                          int32_t x)
 {
-    const uint32_t block =
-        (uint32_t)(y / QFZ_SIDE) * (uint32_t)forest.n_x + (uint32_t)(x / QFZ_SIDE);
-    const qfz_block_box box = qfz_block_of(forest, block);
-    return block * (uint32_t)forest.rim_room +
-           (uint32_t)qfz_ring_number(box.h, box.w, y - box.y, x - box.x);
+    const int32_t in_y = y & (QFZ_SIDE - 1), in_x = x & (QFZ_SIDE - 1);
+    const int32_t h = min((int)QFZ_SIDE, forest.h - (y - in_y));
+    const int32_t w = min((int)QFZ_SIDE, forest.w - (x - in_x));
+    const uint32_t block = (uint32_t)y / QFZ_SIDE * (uint32_t)forest.n_x + (uint32_t)x / QFZ_SIDE;
+    return block * (uint32_t)forest.rim_room + (uint32_t)qfz_ring_number(h, w, in_y, in_x);
 }
 
 /* ---- Types ----------------------------------------------------------------------------------- */

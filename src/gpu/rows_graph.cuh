@@ -157,59 +157,71 @@ static __device__ __forceinline__ void tell_places(WORK &w, const graph_places &
 /* ---- What vertices choose -------------------------------------------------------------------- */
 
 /* Thread i's edge out of the block, by the i-th place of leave[], as a vertex sees it that waits:
- * its lightest edge is one of these.  Both blocks see the same edges, and of one level in the same
- * order, that of the pixels where they start. */
-template <typename WORK> struct choice_of_vertex {
+ * its lightest edge is one of these. */
+template <typename KEY> struct first_choice {
     uint32_t vertex; /* or QFZ_NONE */
-    typename WORK::KEY key;
-    int32_t start_y, start_x, other_y, other_x; /* in the block, or beside it */
-    bool down;
+    KEY key;
 };
 
-template <typename WORK>
-static __device__ __forceinline__ choice_of_vertex<WORK> choice_of(const WORK &w)
+/* Where it ends, beside the block; it starts at the pixel of the block's 64 x 64 and of those above
+ * and to the left that is nearest. */
+static __device__ __forceinline__ int2 choice_end(int i) /* x, y */
 {
-    const int i = w.thread, at = i % QFZ_SIDE, side = i - at;
-    choice_of_vertex<WORK> c = {};
-    c.vertex = QFZ_NONE;
-    if (WORK::SHAPE::EIGHT) return c; /* leave[] does not tell edges apart */
-    if (i >= 4 * QFZ_SIDE || !w.forest.first_known || w.m.leave[i] == w.NO_KEY) return c;
-    const uint32_t name = name_of(w, w.m.leave_comp[i]);
-    /* Pixels on the tile's ring wait whatever their edges are. */
+    const int at = i % QFZ_SIDE, side = i - at, beyond = (int)QFZ_SIDE;
+    const int y = side == TOP ? -1 : side == BOTTOM ? beyond : at;
+    return make_int2(side == LEFT ? -1 : side == RIGHT ? beyond : at, y);
+}
+
+static __device__ __forceinline__ bool choice_is_down(int i)
+{
+    return i < LEFT || i >= BOTTOM;
+}
+
+/* Pixels on the tile's ring wait whatever their edges are, which is known of whole blocks only. */
+template <typename WORK>
+static __device__ __forceinline__ bool tells_first(const WORK &w, uint32_t name)
+{
     const qfz_block_box &box = w.box;
     const bool inside =
         box.y > 0 && box.x > 0 && box.y + box.h < w.forest.h && box.x + box.w < w.forest.w;
-    if (!(name & WAITS) || (w.forest.keeps_ring && !inside && name < ACTIVE * 4)) return c;
-    c.vertex = vertex_of(w, w.m.leave_comp[i]);
-    c.down = side == TOP || side == BOTTOM;
-    c.other_y = side == TOP ? -1 : side == BOTTOM ? (int32_t)QFZ_SIDE : at;
-    c.other_x = side == LEFT ? -1 : side == RIGHT ? (int32_t)QFZ_SIDE : at;
-    c.start_y = min(c.other_y, QFZ_SIDE - 1);
-    c.start_x = min(c.other_x, QFZ_SIDE - 1);
-    const int32_t order = ((c.start_y + 1) * (QFZ_SIDE + 1) + c.start_x + 1) * 2 + c.down;
-    c.key = w.m.leave[i] >> 16 << 16 | (uint32_t)order;
-    return c;
+    return (name & WAITS) && (!w.forest.keeps_ring || inside || name >= ACTIVE * 4);
 }
 
-/* After span(): lightest[] gets keys of what vertices choose. */
-template <typename WORK> static __device__ __forceinline__ void choose_first(WORK &w)
+/* After span(): lightest[] gets keys of what vertices choose.  Both blocks see the same edges, and
+ * those of one level in the same order, that of the pixels where they start. */
+template <typename WORK>
+static __device__ __forceinline__ first_choice<typename WORK::KEY> choose_first(WORK &w)
 {
-    const choice_of_vertex<WORK> c = choice_of(w);
-    if (c.vertex != QFZ_NONE) qfz_lower(&w.m.lightest[c.vertex], c.key);
+    const int i = w.thread;
+    if (WORK::SHAPE::EIGHT) return {QFZ_NONE, 0}; /* leave[] does not tell edges apart */
+    if (i >= 4 * QFZ_SIDE || !w.forest.first_known || w.m.leave[i] == w.NO_KEY)
+        return {QFZ_NONE, 0};
+    const uint32_t name = name_of(w, w.m.leave_comp[i]);
+    if (!tells_first(w, name)) return {QFZ_NONE, 0};
+    const int2 end = choice_end(i);
+    const int y = min(end.y, QFZ_SIDE - 1), x = min(end.x, QFZ_SIDE - 1);
+    const int order = ((y + 1) * (QFZ_SIDE + 1) + x + 1) * 2 + choice_is_down(i);
+    const uint32_t vertex = (uint32_t)of_comp(w.m.best, name & ~3u) & QFZ_STEP_MASK;
+    const typename WORK::KEY key = w.m.leave[i] >> 16 << 16 | (uint32_t)order;
+    qfz_lower(&w.m.lightest[vertex], key);
+    return {vertex, key};
 }
 
-template <typename WORK> static __device__ __forceinline__ void store_first(WORK &w)
+template <typename WORK>
+static __device__ __forceinline__ void store_first(WORK &w, first_choice<typename WORK::KEY> choice)
 {
     const qfz_gpu_forest &f = w.forest;
     const uint32_t first = w.m.first_vertex;
-    const choice_of_vertex<WORK> c = choice_of(w);
-    if (c.vertex != QFZ_NONE && w.m.lightest[c.vertex] == c.key) {
-        const uint32_t start =
-            (uint32_t)(w.box.y + c.start_y) * (uint32_t)f.w + (uint32_t)(w.box.x + c.start_x);
-        f.best[0][first + c.vertex] =
-            (unsigned long long)(c.key >> 16) << 32 | (start * 2 + (c.down ? 1 : 0));
-        f.root[first + c.vertex] = qfz_rim_place(f, w.box.y + c.other_y, w.box.x + c.other_x);
+    if (choice.vertex != QFZ_NONE && w.m.lightest[choice.vertex] == choice.key) {
+        const int2 end = choice_end(w.thread);
+        const int32_t y = w.box.y + min(end.y, QFZ_SIDE - 1);
+        const int32_t x = w.box.x + min(end.x, QFZ_SIDE - 1);
+        const uint32_t start = (uint32_t)y * (uint32_t)f.w + (uint32_t)x;
+        f.best[0][first + choice.vertex] = (unsigned long long)(choice.key >> 16) << 32 |
+                                           (start * 2 + (choice_is_down(w.thread) ? 1 : 0));
+        f.root[first + choice.vertex] = qfz_rim_place(f, w.box.y + end.y, w.box.x + end.x);
     }
+#pragma unroll 1
     for (uint32_t k = (uint32_t)w.thread; k < w.m.n_vertices; k += w.THREADS)
         if (w.m.lightest[k] == w.NO_KEY) f.best[0][first + k] = ~0ull;
 }
@@ -228,11 +240,12 @@ static __device__ __forceinline__ void store_graph(WORK &w, uint32_t leaving)
         const qfz_leaving_edge edge = qfz_leaving_at(w.thread);
         /* Names of a side are kept up where an edge leaves by that side. */
         const int own = edge.to_x == QFZ_SIDE ? RIGHT + edge.y : BOTTOM + edge.x;
-        const uint32_t other = qfz_rim_place_beside(f, w.box, blockIdx.x, edge.to_y, edge.to_x);
+        const uint32_t other = qfz_rim_place(f, w.box.y + edge.to_y, w.box.x + edge.to_x);
         f.ends[0][e + leaving] =
             make_uint2(v + vertex_of(w, w.m.leave_comp[own]), QFZ_RIM_REF | other);
         f.level[0][e + leaving] = leaving_level(w);
     }
+#pragma unroll 1
     for (uint32_t t = (uint32_t)w.thread; t < n_tree; t += w.THREADS) {
         const uint32_t ends = w.m.tree_ends[t];
         f.ends[0][e + n_leaving + t] = make_uint2(v + (ends & 0xffff), v + (ends >> 16));

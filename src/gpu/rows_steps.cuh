@@ -114,12 +114,12 @@ static __device__ __forceinline__ rows_tables make_graph(WORK &w, typename WORK:
     place_vertices(w, places);
     span(w, part);
     place_edges(w, places);
-    choose_first(w);
+    const first_choice<typename WORK::KEY> choice = choose_first(w);
     if (closes) tables = last_tables(w, max(n_rounds, 1u));
     tell_places(w, places);
     __syncthreads();
     store_graph(w, places.leaving);
-    store_first(w);
+    store_first(w, choice);
     store_rim(w, rim);
     __syncthreads();
     return tables;
