@@ -212,11 +212,10 @@ static __device__ __forceinline__ int outside_of(int y, int x)
 static __device__ __forceinline__ void begin_outside(query_work &w, int i)
 {
     const qfz_gpu_forest &f = w.forest;
-    const int32_t y = i < BESIDE ? i - 1 : (int)QFZ_SIDE, ty = w.box.y + y;
-    const int32_t x = i < BESIDE ? (int)QFZ_SIDE : i - BESIDE - 1, tx = w.box.x + x;
+    const int32_t y = w.box.y + (i < BESIDE ? i - 1 : (int)QFZ_SIDE);
+    const int32_t x = w.box.x + (i < BESIDE ? (int)QFZ_SIDE : i - BESIDE - 1);
     uint2 pixel = make_uint2(QFZ_NONE, 0);
-    if (ty >= 0 && ty < f.h && tx >= 0 && tx < f.w)
-        pixel = f.rim[qfz_rim_place_beside(f, w.box, blockIdx.x, y, x)];
+    if (y >= 0 && y < f.h && x >= 0 && x < f.w) pixel = f.rim[qfz_rim_place(f, y, x)];
     w.m.cost[i] = (uint16_t)pixel.y;
     if (pixel.x == QFZ_NONE)
         w.m.columns.vertex[0][QFZ_VERTICES + i] = QFZ_NONE;

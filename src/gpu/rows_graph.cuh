@@ -240,7 +240,7 @@ static __device__ __forceinline__ void store_graph(WORK &w, uint32_t leaving)
         const qfz_leaving_edge edge = qfz_leaving_at(w.thread);
         /* Names of a side are kept up where an edge leaves by that side. */
         const int own = edge.to_x == QFZ_SIDE ? RIGHT + edge.y : BOTTOM + edge.x;
-        const uint32_t other = qfz_rim_place_beside(f, w.box, blockIdx.x, edge.to_y, edge.to_x);
+        const uint32_t other = qfz_rim_place(f, w.box.y + edge.to_y, w.box.x + edge.to_x);
         f.ends[0][e + leaving] =
             make_uint2(v + vertex_of(w, w.m.leave_comp[own]), QFZ_RIM_REF | other);
         f.level[0][e + leaving] = leaving_level(w);

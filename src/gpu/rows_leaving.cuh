@@ -53,18 +53,4 @@ static __device__ __forceinline__ int qfz_leaving_direction(int i)
     return back ? QFZ_BELOW_LEFT : QFZ_BELOW_RIGHT;
 }
 
-/* qfz_rim_place() of a pixel outside the block, by its place in the block's rows and columns: at
- * most one row or column away. */
-static __device__ __forceinline__ uint32_t qfz_rim_place_beside(const qfz_gpu_forest &forest,
-                                                                qfz_block_box box, uint32_t block,
-                                                                int32_t y, int32_t x)
-{
-    const int32_t down = y < 0 ? -1 : y / QFZ_SIDE, right = x < 0 ? -1 : x / QFZ_SIDE;
-    const int32_t h = min((int)QFZ_SIDE, forest.h - box.y - down * QFZ_SIDE);
-    const int32_t w = min((int)QFZ_SIDE, forest.w - box.x - right * QFZ_SIDE);
-    const uint32_t other = block + (uint32_t)(down * forest.n_x + right);
-    return other * (uint32_t)forest.rim_room +
-           (uint32_t)qfz_ring_number(h, w, y - down * QFZ_SIDE, x - right * QFZ_SIDE);
-}
-
 #endif
