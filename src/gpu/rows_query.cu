@@ -195,7 +195,7 @@ static __device__ __forceinline__ void answer_pixels(const query_work<T> &w,
 }
 
 template <typename T>
-static __global__ void __launch_bounds__(THREADS, 6)
+static __global__ void __launch_bounds__(THREADS, QFZ_SM_THREADS / THREADS)
     k_query(qfz_gpu_forest forest, const uint32_t *open, T *saliency)
 {
     QFZ_SHARED(query_memory<T>, m);
