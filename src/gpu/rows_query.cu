@@ -6,6 +6,7 @@
  * rounds is looked up once, and as well what those on the other side of the edges that leave the
  * block become.  The few edges that are open then are put together and climbed. */
 #include "gpu/rows_columns.cuh"
+#include "gpu/warp.cuh"
 
 enum {
     THREADS = 256,
