@@ -33,7 +33,7 @@ static __device__ __forceinline__ uint32_t flatten_places(uint32_t *parent,
     while (open) { /* parents are lower each time */
 #pragma unroll
         for (int k = 0; k < PLACES; k++)
-            if (open >> k & 1) top[k] = qfz_peek(parent + up[k]);
+            top[k] = open >> k & 1 ? qfz_peek(parent + up[k]) : up[k];
 #pragma unroll
         for (int k = 0; k < PLACES; k++) {
             if (!(open >> k & 1)) continue;
