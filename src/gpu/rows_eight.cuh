@@ -10,6 +10,7 @@
 #ifndef QFZ_GPU_ROWS_EIGHT_CUH
 #define QFZ_GPU_ROWS_EIGHT_CUH
 
+#include "gpu/rows_graph.cuh"
 #include "gpu/rows_pairs.cuh"
 
 enum { EIGHT_ROWS = 4, EIGHT_SEEN = EIGHT_ROWS + 2 };
@@ -24,8 +25,9 @@ static const uint32_t FOUR_ROWS = 0xfu * ONES;
 
 /* Of each row: the thread's two pixels, and those one place to the right.  out: lanes 0 to 3 have
  * the key of the lightest edge that leaves the block from the first column to the left in row
- * `lane`, the next four that from the last column to the right.  left_valid: bit i, of lane 0: the
- * pixel to the left of the first column is valid. */
+ * `lane`, the next four that from the last column to the right; in bits 0 and 1, which of three it
+ * is: the order of their starts, and at one start of the directions.  left_valid: bit i, of lane 0:
+ * the pixel to the left of the first column is valid. */
 struct eight_values {
     uint32_t v[EIGHT_SEEN], r[EIGHT_SEEN], valid, r_valid, out, left_valid;
 };
@@ -70,7 +72,7 @@ static __device__ __forceinline__ uint32_t key_out(const eight_work &w, const ro
     for (int k = 0; k < 3; k++) {
         const uint32_t other = load_pixel(w, image, p.y + k - 1, p.x + p.step, &valid, k);
         const uint32_t level = max(own, other) - min(own, other);
-        if (valid >> k & valid >> 3 & 1) key = min(key, level << 16 | WAY_OUT);
+        if (valid >> k & valid >> 3 & 1) key = min(key, level << 16 | WAY_OUT | (uint32_t)k);
     }
     return key;
 }
@@ -91,10 +93,11 @@ static __device__ __forceinline__ void load_full(const eight_work &w, const rows
     const out_place place = out_of(w);
     const T *const p = image.pixels + (int64_t)place.y * w.forest.w + place.x;
     const T *const beside = p + place.step;
-    const int own = __ldg(p), level = min(abs(own - (int)__ldg(beside)),
-                                          min(abs(own - (int)__ldg(beside - w.forest.w)),
-                                              abs(own - (int)__ldg(beside + w.forest.w))));
-    in.out = (uint32_t)level << 16 | WAY_OUT;
+    const int own = __ldg(p);
+    const uint32_t up = (uint32_t)abs(own - (int)__ldg(beside - w.forest.w));
+    const uint32_t straight = (uint32_t)abs(own - (int)__ldg(beside));
+    const uint32_t down = (uint32_t)abs(own - (int)__ldg(beside + w.forest.w));
+    in.out = min(min(up << 16, straight << 16 | 1), down << 16 | 2) | WAY_OUT;
 }
 
 template <typename T>
@@ -242,7 +245,7 @@ static __device__ __forceinline__ uint32_t key_if(uint32_t levels, uint32_t way,
 /* As it stands in leave[]. */
 static __device__ __forceinline__ uint32_t key_to_leave(const eight_work &w, uint32_t key)
 {
-    return key & WAY_NONE ? w.NO_KEY : (key & 0xffff0000u) | LEAVES;
+    return key & WAY_NONE ? w.NO_KEY : (key & 0xffff0003u) | LEAVES;
 }
 
 /* Codes of the ways of a row. */
@@ -309,6 +312,7 @@ static __device__ __forceinline__ void choose(eight_work &w, const eight_values 
 {
     const bool last = w.lane == QFZ_WARP - 1;
     const uint32_t self = own_pixels(w);
+    const uint32_t keys_out = in.out & ~3u;
     uint32_t flags = 0; /* later at bit 2 * row, none one before waits at bit 2 * row + 7 */
     p.none = 0;
 #pragma unroll
@@ -316,7 +320,7 @@ static __device__ __forceinline__ void choose(eight_work &w, const eight_values 
         const eight_ways to = ways_of(w, j);
         const uint32_t next_left = least_to_left<FULL, 1>(l, there, j, to);
         const uint32_t before = __shfl_up_sync(ALL_LANES, next_left, 1);
-        const uint32_t out = __shfl_sync(ALL_LANES, in.out, last ? j + EIGHT_ROWS : j);
+        const uint32_t out = __shfl_sync(ALL_LANES, keys_out, last ? j + EIGHT_ROWS : j);
         const uint32_t left0 = w.lane == 0 ? out : before;
         const uint32_t left1 = least_to_left<FULL, 0>(l, there, j, to);
         const uint32_t right1 = last ? out : least_to_right<FULL, 1>(l, there, j, to);
@@ -361,14 +365,16 @@ static __device__ __forceinline__ void show_leaving_row(eight_work &w, const eig
     const uint32_t right = top ? l.anti[0] : l.diagonal[EIGHT_ROWS];
     const uint32_t left_exists = top ? there.diagonal : there.anti;
     const uint32_t right_exists = top ? there.anti : there.diagonal;
-    const uint32_t next_left = key_if<FULL, 1>(left, WAY_OUT, left_exists, i);
+    const uint32_t of_left = top ? WAY_OUT : WAY_OUT | 2, of_straight = top ? WAY_OUT | 1 : WAY_OUT;
+    const uint32_t of_right = top ? WAY_OUT | 2 : WAY_OUT | 1;
+    const uint32_t next_left = key_if<FULL, 1>(left, of_left, left_exists, i);
     const uint32_t before = __shfl_up_sync(ALL_LANES, next_left, 1);
-    const uint32_t key0 = min(
-        min(w.lane == 0 ? EIGHT_NONE : before, key_if<FULL, 0>(straight, WAY_OUT, there.down, i)),
-        key_if<FULL, 0>(right, WAY_OUT, right_exists, i));
-    const uint32_t key1 = min(min(key_if<FULL, 0>(left, WAY_OUT, left_exists, i),
-                                  key_if<FULL, 1>(straight, WAY_OUT, there.down, i)),
-                              key_if<FULL, 1>(right, WAY_OUT, right_exists, i));
+    const uint32_t key0 = min(min(w.lane == 0 ? EIGHT_NONE : before,
+                                  key_if<FULL, 0>(straight, of_straight, there.down, i)),
+                              key_if<FULL, 0>(right, of_right, right_exists, i));
+    const uint32_t key1 = min(min(key_if<FULL, 0>(left, of_left, left_exists, i),
+                                  key_if<FULL, 1>(straight, of_straight, there.down, i)),
+                              key_if<FULL, 1>(right, of_right, right_exists, i));
     uint32_t *const leave = w.m.leave + (top ? TOP : BOTTOM) + 2 * w.lane;
     leave[0] = key_to_leave(w, key0);
     leave[1] = key_to_leave(w, key1);
@@ -425,6 +431,25 @@ static __device__ __forceinline__ uint32_t leaving_level(const eight_work &w)
     const int kind = w.thread / QFZ_SIDE, place = w.thread % QFZ_SIDE;
     if (kind == QFZ_LEAVING_RIGHT_UP && place == QFZ_SIDE - 1) return w.m.leaving.corner;
     return w.m.leaving.level[kind][place];
+}
+
+/* The edge that leave[] has of the thread's pixel (rows_graph.cuh). */
+static __device__ __forceinline__ first_edge first_edge_of(const eight_work &w)
+{
+    const int at = w.thread % QFZ_SIDE, side = w.thread - at, beyond = (int)QFZ_SIDE;
+    const int which = (int)(w.m.leave[w.thread] & 3), aside = which - 1; /* up, or to the left */
+    if (side == TOP)
+        return {-1, at + aside, -1, at + aside,
+                which == 0   ? QFZ_BELOW_RIGHT
+                : which == 1 ? QFZ_BELOW
+                             : QFZ_BELOW_LEFT};
+    if (side == BOTTOM)
+        return {beyond, which == 2 ? at - 1 : at + which, beyond - 1, at, QFZ_BELOW + which};
+    const bool left = side == LEFT, own = left ? which == 2 : which > 0; /* starts in the block */
+    const int x = left ? -1 : beyond, own_x = left ? 0 : beyond - 1;
+    const int to_below = left == (which == 0) ? QFZ_BELOW_RIGHT : QFZ_BELOW_LEFT;
+    return {at + aside, x, own ? at : at + aside, own ? own_x : x,
+            which == 1 ? QFZ_RIGHT : to_below};
 }
 
 /* ---- Roots ----------------------------------------------------------------------------------- */
