@@ -18,6 +18,7 @@
 #define QFZ_ENGINE_H
 
 #include "record.h"
+#include "rows.h"
 #include "summary.h"
 
 #ifdef __cplusplus
@@ -77,8 +78,14 @@ typedef struct qfz_engine {
     int64_t (*bytes_per_px)(const qfz_rule *rule, qfz_kind kind);
     int64_t (*device_bytes_per_px)(const qfz_rule *rule, qfz_kind kind);
 
-    /* The tile that the next calls are about; borrowed until the next load(). */
+    /* The tile that the next calls are about; its validity is borrowed until the next load().
+     *
+     * rows NULL: so are its pixels.  Else the engine never looks at tile->pixels: rows() gives them
+     * to it, for the time of the call, for one part of the tile after the other, from the first row
+     * to the last, before anything is asked of the tile.  A part's validity is there by then, and
+     * stays. */
     qfz_status (*load)(qfz_worker *worker, const qfz_image *tile, qfz_error *err);
+    qfz_status (*rows)(qfz_worker *worker, const qfz_rows *rows, qfz_error *err);
 
     /* Fills a summary that qfz_summary_init() made for the tile's box. */
     qfz_status (*summarise)(qfz_worker *worker, qfz_summary *summary, qfz_error *err);
@@ -108,9 +115,10 @@ typedef struct qfz_engine {
     qfz_status (*paint)(qfz_worker *worker, int band, const void *slot_mean, const void *invalid,
                         void *out, qfz_error *err);
 
-    /* Keys of every edge: n_dirs planes of h * w, QFZ_NONE where there is none.
-     * answer: from stitching, NULL if the tile is the whole raster. */
-    qfz_status (*saliency)(qfz_worker *worker, const qfz_answer *answer, uint32_t *keys,
+    /* Keys of every edge: n_dirs planes of h * w, QFZ_NONE where there is none; of key_bytes each,
+     * 4, or 2 where all are below 2^16 - 1, which then stands for QFZ_NONE.  There is room for 4
+     * in any case.  answer: from stitching, NULL if the tile is the whole raster. */
+    qfz_status (*saliency)(qfz_worker *worker, const qfz_answer *answer, int key_bytes, void *keys,
                            qfz_error *err);
 
     /* Words that tree() wants for parent, and for level, of a tile of h x w: those of the largest
@@ -127,6 +135,15 @@ typedef struct qfz_engine {
 } qfz_engine;
 
 extern const qfz_engine qfz_engine_cpu;
+
+/* A tile that is there as a whole. */
+static inline qfz_status qfz_engine_load(const qfz_engine *engine, qfz_worker *worker,
+                                         const qfz_image *tile, qfz_error *err)
+{
+    const qfz_rows all = {0, tile->h, tile->pixels, tile->h * tile->w};
+    QFZ_TRY(engine->load(worker, tile, err));
+    return engine->rows ? engine->rows(worker, &all, err) : QFZ_OK;
+}
 
 #ifdef __cplusplus
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE /* madvise */
 #include "memory.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 
 static qfz_status size_of(int64_t n, size_t item_bytes, size_t *bytes, qfz_error *err)
 {
@@ -24,6 +26,19 @@ qfz_status qfz_alloc(void **ptr, int64_t n, size_t item_bytes, qfz_error *err)
     QFZ_TRY(size_of(n, item_bytes, &bytes, err));
     void *const got = malloc(bytes);
     if (!got) return out_of_memory(bytes, err);
+    *ptr = got;
+    return QFZ_OK;
+}
+
+/* What is less than a page of its own stays in ordinary ones: nothing is rounded up. */
+qfz_status qfz_alloc_large(void **ptr, int64_t n, size_t item_bytes, qfz_error *err)
+{
+    size_t bytes = 0;
+    QFZ_TRY(size_of(n, item_bytes, &bytes, err));
+    if (bytes < QFZ_LARGE_PAGE) return qfz_alloc(ptr, n, item_bytes, err);
+    void *got = NULL;
+    if (posix_memalign(&got, QFZ_LARGE_PAGE, bytes) != 0) return out_of_memory(bytes, err);
+    (void)madvise(got, bytes - bytes % QFZ_LARGE_PAGE, MADV_HUGEPAGE);
     *ptr = got;
     return QFZ_OK;
 }

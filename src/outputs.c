@@ -70,8 +70,12 @@ static qfz_status place_all(qfz_outputs *out, qfz_error *err)
             return qfz_fail(err, QFZ_EARG, "%s: the name is too long", dst);
         out->specs[QFZ_MAIN].path = out->edges;
     }
-    for (int i = 0; i < out->n_rasters; i++)
+    for (int i = 0; i < out->n_rasters; i++) {
         qfz_outputs_place(&out->specs[i], &setup, run->part, run->n_parts);
+        if (run->work || has_layout(out)) continue; /* one thread writes, or it is read back */
+        out->specs[i].box_w = setup.tiling.tile_w;
+        out->specs[i].box_h = setup.tiling.tile_h;
+    }
     return QFZ_OK;
 }
 
@@ -82,12 +86,20 @@ static bool is_empty(const qfz_sink_spec *spec)
 
 /* ----------------------------------------------------------------------------------- open, close
  */
+/* GDAL's cache holds blocks that wait for other tiles. */
+static void widen_cache(const qfz_run *run)
+{
+    qfz_raster_set_cache(run->setup->job, run->setup->cache_bytes);
+}
+
 static qfz_status create_files(qfz_outputs *out, qfz_error *err)
 {
     const qfz_job job = job_of(out);
-    for (int i = 0; i < out->n_rasters; i++)
-        if (!is_empty(&out->specs[i]))
-            QFZ_TRY(qfz_sink_create(&out->sinks[i], out->run->source, &job, &out->specs[i], err));
+    for (int i = 0; i < out->n_rasters; i++) {
+        if (is_empty(&out->specs[i])) continue;
+        QFZ_TRY(qfz_sink_create(&out->sinks[i], out->run->source, &job, &out->specs[i], err));
+        if (!qfz_sink_is_direct(out->sinks[i])) widen_cache(out->run);
+    }
     return qfz_regions_open(&out->regions, out->run, err);
 }
 
@@ -337,6 +349,7 @@ static qfz_status join_rasters(qfz_outputs *out, qfz_error *err)
 qfz_status qfz_outputs_join(qfz_outputs *out, qfz_error *err)
 {
     qfz_run *const run = out->run;
+    widen_cache(run); /* rasters may be copied */
     if (run->work) QFZ_TRY(qfz_work_finish(run->work, err));
     if (out->spool && run->setup->job->regions) qfz_output_clean(run->setup->job->regions);
     if (run->n_parts > 1)

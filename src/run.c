@@ -10,11 +10,6 @@
 #include "parallel.h"
 #include "work.h"
 
-static int64_t tile_px(const qfz_setup *setup)
-{
-    return setup->tiling.tile_w * setup->tiling.tile_h;
-}
-
 /* ----------------------------------------------------------------------------------- open, close
  */
 static void hand_close(qfz_hand *hand)
@@ -29,12 +24,16 @@ static void hand_close(qfz_hand *hand)
 static qfz_status hand_open(qfz_hand *hand, const qfz_setup *setup, qfz_error *err)
 {
     const qfz_source_info *const info = &setup->info;
-    const int64_t px = tile_px(setup);
+    const qfz_tiling *const t = &setup->tiling;
+    const int64_t px = t->tile_w * t->tile_h;
     QFZ_TRY(qfz_source_open_reader(&hand->source, setup->job, err));
-    QFZ_TRY(qfz_alloc(&hand->pixels, px * info->n_bands, qfz_type_bytes(info->type), err));
-    if (info->may_be_invalid) QFZ_TRY(QFZ_NEW(&hand->valid, px, err));
+    const int64_t read_px =
+        setup->engine->rows ? qfz_source_part_px(hand->source, t->tile_h, t->tile_w) : px;
+    QFZ_TRY(
+        qfz_alloc_large(&hand->pixels, read_px * info->n_bands, qfz_type_bytes(info->type), err));
+    if (info->may_be_invalid) QFZ_TRY(QFZ_NEW_LARGE(&hand->valid, px, err));
     if (qfz_setup_out_bytes(setup) > 0)
-        QFZ_TRY(qfz_alloc(&hand->out, px, qfz_setup_out_bytes(setup), err));
+        QFZ_TRY(qfz_alloc_large(&hand->out, px, qfz_setup_out_bytes(setup), err));
     if (!setup->job->regions) return QFZ_OK;
     const int words = qfz_record_words(info->type, info->n_bands);
     hand->records_n = QFZ_RECORDS_BYTES / (words * (int64_t)sizeof(uint64_t)) + 1;
@@ -69,22 +68,43 @@ static void workers_close(qfz_run *run, int64_t device)
         run->setup->engine->close(run->workers + first, end - first);
 }
 
+/* Bytes of a tile that is kept. */
+static int64_t kept_bytes(const qfz_run *run, int64_t tile)
+{
+    const qfz_tiling *const t = &run->setup->tiling;
+    const qfz_box box = qfz_tiling_box(t, tile / t->n_x, tile % t->n_x);
+    return qfz_box_h(box) * qfz_box_w(box) * qfz_setup_source_bytes(run->setup);
+}
+
+static void drop_tile(qfz_run *run, int64_t tile)
+{
+    kept_tile *const kept = &run->kept[tile];
+    const int64_t bytes = kept_bytes(run, tile);
+#pragma omp atomic
+    run->kept_bytes -= bytes;
+    free(kept->pixels);
+    free(kept->valid);
+    *kept = (kept_tile){0};
+}
+
 /* A tile stays in memory if the budget has room for it; then it is read only once. */
-static qfz_status keep_tile(qfz_run *run, int64_t tile, int64_t px, qfz_error *err)
+static qfz_status keep_tile(qfz_run *run, int64_t tile, qfz_error *err)
 {
     const qfz_source_info *const info = &run->setup->info;
-    const int64_t bytes = px * qfz_setup_source_bytes(run->setup);
-    int64_t kept;
+    const int64_t bytes = kept_bytes(run, tile), px = bytes / qfz_setup_source_bytes(run->setup);
+    kept_tile *const k = &run->kept[tile];
+    int64_t all;
 #pragma omp atomic capture
-    kept = run->kept_bytes += bytes;
-    if (kept > run->setup->keep_bytes) {
-#pragma omp atomic
-        run->kept_bytes -= bytes;
+    all = run->kept_bytes += bytes;
+    if (all > run->setup->keep_bytes) {
+        drop_tile(run, tile);
         return QFZ_OK;
     }
-    kept_tile *const k = &run->kept[tile];
-    QFZ_TRY(qfz_alloc(&k->pixels, px * info->n_bands, qfz_type_bytes(info->type), err));
-    return info->may_be_invalid ? QFZ_NEW(&k->valid, px, err) : QFZ_OK;
+    qfz_status st =
+        qfz_alloc_large(&k->pixels, px * info->n_bands, qfz_type_bytes(info->type), err);
+    if (st == QFZ_OK && info->may_be_invalid) st = QFZ_NEW_LARGE(&k->valid, px, err);
+    if (st != QFZ_OK) drop_tile(run, tile);
+    return st;
 }
 
 static void read_one_ahead(qfz_run *run, qfz_hand *hand, int64_t tile, bool *more)
@@ -93,15 +113,10 @@ static void read_one_ahead(qfz_run *run, qfz_hand *hand, int64_t tile, bool *mor
     const qfz_box box = qfz_tiling_box(t, tile / t->n_x, tile % t->n_x);
     kept_tile *const kept = &run->kept[tile];
     qfz_error ignored = {.status = QFZ_OK};
-    *more = keep_tile(run, tile, qfz_box_h(box) * qfz_box_w(box), &ignored) == QFZ_OK &&
-            kept->pixels &&
-            qfz_source_read(hand->source, box, kept->pixels, kept->valid, &ignored) == QFZ_OK;
-    if (*more || !kept->pixels) return;
-#pragma omp atomic
-    run->kept_bytes -= qfz_box_h(box) * qfz_box_w(box) * qfz_setup_source_bytes(run->setup);
-    free(kept->pixels);
-    free(kept->valid);
-    *kept = (kept_tile){0};
+    *more = keep_tile(run, tile, &ignored) == QFZ_OK && kept->pixels;
+    if (!*more) return;
+    *more = qfz_source_read(hand->source, box, kept->pixels, kept->valid, &ignored) == QFZ_OK;
+    if (!*more) drop_tile(run, tile);
 }
 
 /* Devices take longer to start than all else that comes before the first pass, and meanwhile tiles
@@ -123,7 +138,8 @@ static void read_ahead(qfz_run *run, qfz_hand *hand)
     }
 }
 
-/* Items of one loop: devices' workers, then hands.  Nobody waits for devices after a failure. */
+/* Items of one loop: devices' workers, then hands, the first of which learns more of the source
+ * meanwhile.  Nobody waits for devices after a failure. */
 static qfz_status open_item(void *arg, int64_t item, int thread, qfz_error *err)
 {
     (void)thread;
@@ -131,8 +147,10 @@ static qfz_status open_item(void *arg, int64_t item, int thread, qfz_error *err)
     const int n_devices = run->setup->choice.n_devices;
     const bool is_device = item < n_devices;
     qfz_hand *const hand = is_device ? NULL : &run->hands[item - n_devices];
-    const qfz_status st =
-        is_device ? workers_open(run, item, err) : hand_open(hand, run->setup, err);
+    qfz_status st = QFZ_OK;
+    if (hand == run->hands) st = qfz_source_locate(run->source, err);
+    if (st == QFZ_OK)
+        st = is_device ? workers_open(run, item, err) : hand_open(hand, run->setup, err);
     const int done = st != QFZ_OK ? n_devices : is_device ? 1 : 0;
 #pragma omp atomic
     run->n_waiting -= done;
@@ -161,6 +179,7 @@ static qfz_status open_hands(qfz_run *run, int n_hands, qfz_error *err)
     run->n_hands = n_hands;
     run->n_waiting = run->setup->choice.n_devices;
     run->next_ahead = run->first_tile;
+    if (n_hands == 0) return qfz_source_locate(run->source, err);
     QFZ_TRY(qfz_parallel_for(n, n, open_item, run, err));
     for (int i = 0; i < n_hands; i++)
         run->hands[i].worker = run->workers[i];
@@ -238,6 +257,7 @@ qfz_status qfz_run_open(qfz_run *run, const qfz_setup *setup, const qfz_ranks *r
         setup->job->phase == QFZ_PHASE_STITCH ? 0 : run->end_tile - run->first_tile;
     const int n_hands = n_own < setup->n_threads ? (int)n_own : setup->n_threads;
     qfz_status st;
+    qfz_raster_set_cache(setup->job, qfz_setup_cache_bytes(setup, source));
     QFZ_TRY_OR(st, failed, QFZ_NEW_ZERO(&run->kept, run->n_tiles, err));
     QFZ_TRY_OR(st, failed, open_hands(run, n_hands, err));
     QFZ_TRY_OR(st, failed, open_stitch(run, err));
@@ -315,26 +335,48 @@ static void begin_pass(qfz_run *run, double share, int64_t tiles)
 
 /* ------------------------------------------------------------------------------------------ tiles
  */
+typedef struct arrival {
+    const qfz_engine *engine;
+    qfz_worker *worker;
+} arrival;
+
+static qfz_status rows_came(void *arg, const qfz_rows *rows, qfz_error *err)
+{
+    const arrival *const a = arg;
+    return a->engine->rows(a->worker, rows, err);
+}
+
+/* Reads the hand's tile; the engine has its rows as they come, if it wants to. */
+static qfz_status read_tile(qfz_run *run, qfz_hand *hand, void *pixels, bool is_whole,
+                            qfz_error *err)
+{
+    const qfz_engine *const engine = run->setup->engine;
+    uint8_t *const valid = (uint8_t *)(uintptr_t)hand->tile.valid;
+    arrival a = {.engine = engine, .worker = hand->worker};
+    QFZ_TRY(engine->load(hand->worker, &hand->tile, err));
+    if (!engine->rows) return qfz_source_read(hand->source, hand->box, pixels, valid, err);
+    return qfz_source_read_rows(hand->source, hand->box, pixels, is_whole, valid, rows_came, &a,
+                                err);
+}
+
 static qfz_status load_tile(qfz_run *run, qfz_hand *hand, int64_t tile, qfz_error *err)
 {
     const qfz_setup *const setup = run->setup;
     const qfz_tiling *const t = &setup->tiling;
-    const qfz_box box = qfz_tiling_box(t, tile / t->n_x, tile % t->n_x);
-    const int64_t h = qfz_box_h(box), w = qfz_box_w(box);
     kept_tile *const kept = &run->kept[tile];
     const bool there = kept->pixels != NULL;
-    if (!there) QFZ_TRY(keep_tile(run, tile, h * w, err));
-    void *const pixels = kept->pixels ? kept->pixels : hand->pixels;
-    uint8_t *const valid = kept->pixels ? kept->valid : hand->valid;
-    hand->box = box;
-    hand->tile = (qfz_image){.h = h,
-                             .w = w,
+    hand->box = qfz_tiling_box(t, tile / t->n_x, tile % t->n_x);
+    if (!there && run->pass < setup->passes) QFZ_TRY(keep_tile(run, tile, err));
+    const bool keeps = kept->pixels != NULL;
+    void *const pixels = keeps ? kept->pixels : hand->pixels;
+    hand->tile = (qfz_image){.h = qfz_box_h(hand->box),
+                             .w = qfz_box_w(hand->box),
                              .n_bands = setup->info.n_bands,
                              .type = setup->info.type,
                              .pixels = pixels,
-                             .valid = valid};
-    if (!there) QFZ_TRY(qfz_source_read(hand->source, box, pixels, valid, err));
-    return setup->engine->load(hand->worker, &hand->tile, err);
+                             .valid = keeps ? kept->valid : hand->valid};
+    return there ? qfz_engine_load(setup->engine, hand->worker, &hand->tile, err)
+                 : read_tile(run, hand, pixels, keeps, err);
 }
 
 typedef struct visit {

@@ -28,9 +28,9 @@ typedef struct qfz_setup {
     int passes; /* over the pixels of the source */
     int64_t memory_bytes;
     int64_t worker_bytes; /* one thread's tile and all that goes with it */
-    int64_t cache_bytes;  /* GDAL's block cache */
+    int64_t cache_bytes;  /* GDAL's block cache, at the most */
     int64_t store_bytes;  /* summaries in memory */
-    int64_t keep_bytes;   /* tiles that are kept so that they are read once only */
+    int64_t keep_bytes;   /* tiles that are kept: read once only, or while devices start */
 } qfz_setup;
 
 /* Checks the job, looks at the source, and decides.  *source stays open. */
@@ -44,6 +44,10 @@ qfz_status qfz_setup_retile(qfz_setup *setup, int64_t tile_w, int64_t tile_h, qf
  * devices', with smaller tiles or fewer threads; then, and if a device did not start, QFZ_EGPU, the
  * CPU if the job leaves the choice.  The same status if there is no other plan. */
 qfz_status qfz_setup_shrink(qfz_setup *setup, qfz_status why, qfz_error *err);
+
+/* GDAL's cache while tiles are read: no more than helps, since new pages take as long as copying.
+ */
+int64_t qfz_setup_cache_bytes(const qfz_setup *setup, const qfz_source *source);
 
 /* Bytes of the source, a pixel, with its validity. */
 int64_t qfz_setup_source_bytes(const qfz_setup *setup);
@@ -61,8 +65,8 @@ qfz_sink_spec qfz_spec_saliency(const qfz_setup *setup, const char *path, qfz_la
 typedef struct qfz_hand {
     qfz_source *source;
     qfz_worker *worker;
-    void *pixels;   /* of a tile that is not kept */
-    uint8_t *valid; /* NULL: all are */
+    void *pixels;   /* of a tile that is not kept, or of the part of it that was just read */
+    uint8_t *valid; /* of all of it; NULL: all are */
     qfz_image tile; /* the one that is loaded */
     qfz_box box;
     void *out;         /* room for one tile of output; NULL: there is none */

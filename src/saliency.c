@@ -31,42 +31,41 @@ static void widen_keys(const qfz_hand *hand, const qfz_answer *answer, int n_dir
         }
 }
 
-/* Keys as the output's type, QFZ_NONE as its nodata. */
-static void convert_keys(const qfz_hand *hand, const qfz_answer *answer, const qfz_sink_spec *spec,
-                         const uint32_t *keys, void *out)
+static void float_keys(int64_t n, const uint32_t *keys, float *out)
+{
+    const float nothing = NAN;
+    for (int64_t i = 0; i < n; i++)
+        memcpy(out + i, keys[i] == QFZ_NONE ? (const void *)&nothing : keys + i, sizeof nothing);
+}
+
+/* Keys as the output's type, QFZ_NONE as its nodata: those themselves, or what is made of them
+ * behind them; their number is even, so that this is aligned for 8 bytes. */
+static const void *convert_keys(const qfz_hand *hand, const qfz_answer *answer,
+                                const qfz_sink_spec *spec, uint32_t *keys)
 {
     const int64_t n = spec->n_bands * hand->tile.h * hand->tile.w;
-    const float nothing = NAN;
-    switch (spec->type) {
-    case QFZ_OUT_U16:
-        for (int64_t i = 0; i < n; i++)
-            ((uint16_t *)out)[i] = keys[i] == QFZ_NONE ? UINT16_MAX : (uint16_t)keys[i];
-        break;
-    case QFZ_OUT_F32:
-        for (int64_t i = 0; i < n; i++)
-            memcpy((float *)out + i, keys[i] == QFZ_NONE ? (const void *)&nothing : keys + i,
-                   sizeof nothing);
-        break;
-    case QFZ_OUT_U64: widen_keys(hand, answer, spec->n_bands, keys, out); break;
-    default: memcpy(out, keys, (size_t)n * sizeof *keys); break;
-    }
+    void *const behind = keys + n;
+    if (spec->type == QFZ_OUT_U16 || spec->type == QFZ_OUT_U32) return keys;
+    if (spec->type == QFZ_OUT_F32)
+        float_keys(n, keys, behind);
+    else
+        widen_keys(hand, answer, spec->n_bands, keys, behind);
+    return behind;
 }
 
 static qfz_status resolve(qfz_run *run, qfz_hand *hand, int64_t tile, void *arg, qfz_error *err)
 {
     qfz_outputs *const out = arg;
     const qfz_sink_spec *const spec = &out->specs[QFZ_MAIN];
-    uint32_t *const keys = hand->out;
-    /* an even number of keys before: aligned for 8 bytes */
-    void *const values = keys + hand->tile.h * hand->tile.w * spec->n_bands;
+    const int key_bytes = spec->type == QFZ_OUT_U16 ? 2 : 4;
     qfz_answer answer = {0};
     qfz_status st;
     QFZ_TRY(qfz_stitch_answer(run->stitch, tile, &answer, err));
-    QFZ_TRY_OR(
-        st, cleanup,
-        run->setup->engine->saliency(hand->worker, answer.n_ring ? &answer : NULL, keys, err));
-    convert_keys(hand, &answer, spec, keys, values);
-    st = qfz_outputs_write(out, QFZ_MAIN, hand, tile, values, err);
+    QFZ_TRY_OR(st, cleanup,
+               run->setup->engine->saliency(hand->worker, answer.n_ring ? &answer : NULL, key_bytes,
+                                            hand->out, err));
+    st = qfz_outputs_write(out, QFZ_MAIN, hand, tile, convert_keys(hand, &answer, spec, hand->out),
+                           err);
 
 cleanup:
     qfz_answer_fini(&answer);

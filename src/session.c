@@ -153,7 +153,7 @@ static qfz_status need_worker(qfz_session *s, qfz_kind kind, const qfz_rule *rul
         err->status = QFZ_OK;
         st = open_worker(s, &choice, err);
     }
-    return st == QFZ_OK ? s->engine->load(s->worker, &s->image, err) : st;
+    return st == QFZ_OK ? qfz_engine_load(s->engine, s->worker, &s->image, err) : st;
 }
 
 static qfz_status need_words(uint32_t **words, int64_t n, qfz_error *err)
@@ -277,8 +277,10 @@ static qfz_status run_part(qfz_session *s, qfz_part part, qfz_error *err)
     case QFZ_PART_ALPHA_OMEGA: return run_labels(s, err);
     case QFZ_PART_FEATURES: return run_features(s, err);
     case QFZ_PART_TREE: return s->engine->tree(s->worker, s->parent, s->level, &s->n_nodes, err);
-    case QFZ_PART_SALIENCY: return s->engine->saliency(s->worker, NULL, s->keys, err);
-    case QFZ_PART_RESOLVE: return s->engine->saliency(s->worker, &s->answer, s->keys, err);
+    case QFZ_PART_SALIENCY:
+        return s->engine->saliency(s->worker, NULL, (int)sizeof *s->keys, s->keys, err);
+    case QFZ_PART_RESOLVE:
+        return s->engine->saliency(s->worker, &s->answer, (int)sizeof *s->keys, s->keys, err);
     case QFZ_PART_SUMMARISE: return run_summary(s, err);
     }
     return QFZ_OK;

@@ -191,11 +191,10 @@ static int64_t preferred_px(const qfz_setup *setup)
 static qfz_status plan_cache(qfz_setup *setup, qfz_error *err)
 {
     const qfz_source_info *const info = &setup->info;
-    const int64_t px = info->block_w * info->block_h;
-    const int64_t block_bytes = px * (int64_t)qfz_type_bytes(info->type) * info->n_bands;
-    while (setup->n_threads > 1 && block_bytes * (setup->n_threads + 1) > setup->memory_bytes / 2)
+    const int64_t two_blocks = 2 * info->block_w * info->block_h * info->px_bytes;
+    while (setup->n_threads > 1 && two_blocks * setup->n_threads > setup->memory_bytes / 2)
         setup->n_threads--;
-    const int64_t needed = 2 * block_bytes * setup->n_threads;
+    const int64_t needed = two_blocks * setup->n_threads;
     setup->cache_bytes = clamp(setup->memory_bytes / 8, 8 * mebi, 512 * mebi);
     if (needed > setup->cache_bytes) setup->cache_bytes = needed;
     if (needed > setup->memory_bytes / 4 * 3)
@@ -280,7 +279,7 @@ static qfz_status plan_memory(qfz_setup *setup, qfz_error *err)
     const int64_t device_px = device_tile_px(setup);
     if (max_px > device_px) max_px = device_px;
     setup->store_bytes = shared / 7;
-    setup->keep_bytes = setup->passes > 1 ? shared / 7 * 2 : 0;
+    setup->keep_bytes = shared / 7 * 2;
     const int64_t wanted_px = preferred_px(setup);
     QFZ_TRY(qfz_tiling_choose(&setup->tiling, &setup->info, job->tile_px,
                               max_px < wanted_px ? max_px : wanted_px, err));
@@ -364,6 +363,16 @@ qfz_status qfz_setup_shrink(qfz_setup *setup, qfz_status why, qfz_error *err)
     return plan_memory(setup, err);
 }
 
+int64_t qfz_setup_cache_bytes(const qfz_setup *setup, const qfz_source *source)
+{
+    const int64_t least = 32 * mebi;
+    const int64_t each = qfz_source_cache_bytes(source, setup->tiling.tile_w);
+    const int64_t wanted = each == 0                         ? INT64_MAX
+                           : each * setup->n_threads > least ? each * setup->n_threads
+                                                             : least;
+    return wanted < setup->cache_bytes ? wanted : setup->cache_bytes;
+}
+
 /* A GDAL cache is needed before the source says how large its blocks are. */
 static int64_t first_cache(const qfz_job *job)
 {
@@ -384,7 +393,6 @@ qfz_status qfz_setup_init(qfz_setup *setup, const qfz_job *job, qfz_source **sou
     QFZ_TRY_OR(st, failed, make_rule(setup, opened, err));
     QFZ_TRY_OR(st, failed, settle_engine(setup, err));
     QFZ_TRY_OR(st, failed, plan_memory(setup, err));
-    QFZ_TRY_OR(st, failed, qfz_raster_setup(job, setup->cache_bytes, err));
     *source = opened;
     return QFZ_OK;
 

@@ -98,29 +98,72 @@ void qfz_absorbs_fini(qfz_absorbs *absorbs)
     *absorbs = (qfz_absorbs){0};
 }
 
-void qfz_summary_take_ring(qfz_summary *summary, const qfz_image *tile)
+typedef struct ring_taking {
+    const qfz_image *tile;
+    const qfz_rows *rows;
+    char *values;
+    uint8_t *valid;
+} ring_taking;
+
+/* The pixels x, x + step, ... of a row of the tile. */
+static void take_of_row(const ring_taking *t, int64_t y, int64_t step)
 {
+    const qfz_image *const tile = t->tile;
     const size_t bytes = qfz_type_bytes(tile->type);
-    const int64_t n_px = tile->h * tile->w;
-    for (int64_t i = 0; i < summary->n_ring; i++) {
-        int64_t y, x;
-        qfz_ring_place(tile->h, tile->w, i, &y, &x);
-        const int64_t px = y * tile->w + x;
-        summary->valid[i] = tile->valid ? tile->valid[px] : 1;
+    const int64_t w = tile->w, n_ring = qfz_ring_size(tile->h, w);
+    for (int64_t x = 0; x < w; x += step) {
+        const int64_t i = qfz_ring_index(tile->h, w, y, x), px = (y - t->rows->y0) * w + x;
+        t->valid[i] = tile->valid ? tile->valid[y * w + x] : 1;
         for (int64_t b = 0; b < tile->n_bands; b++)
-            qfz_copy_span((char *)summary->values + (size_t)(b * summary->n_ring + i) * bytes,
-                          (const char *)tile->pixels + (size_t)(b * n_px + px) * bytes, bytes);
+            qfz_copy_span(t->values + (size_t)(b * n_ring + i) * bytes,
+                          (const char *)t->rows->pixels +
+                              (size_t)(b * t->rows->plane_px + px) * bytes,
+                          bytes);
     }
 }
 
+void qfz_ring_take(const qfz_image *tile, const qfz_rows *rows, void *values, uint8_t *valid)
+{
+    const ring_taking t = {.tile = tile, .rows = rows, .values = values, .valid = valid};
+    for (int64_t y = rows->y0; y < rows->y1; y++)
+        take_of_row(&t, y, y == 0 || y == tile->h - 1 || tile->w == 1 ? 1 : tile->w - 1);
+}
+
+void qfz_summary_take_ring(qfz_summary *summary, const qfz_image *tile)
+{
+    const qfz_rows all = {0, tile->h, tile->pixels, tile->h * tile->w};
+    qfz_ring_take(tile, &all, summary->values, summary->valid);
+}
+
 void qfz_answer_place_cross(const qfz_answer *answer, int64_t h, int64_t w, int n_dirs,
-                            uint32_t *keys)
+                            int key_bytes, void *keys)
 {
     for (int64_t i = 0; i < answer->n_ring; i++) {
         int64_t y, x;
         qfz_ring_place(h, w, i, &y, &x);
-        for (int d = 0; d < n_dirs; d++)
-            if (answer->cross_has[i] >> d & 1)
-                keys[(d * h + y) * w + x] = answer->cross[d * answer->n_ring + i];
+        for (int d = 0; d < n_dirs; d++) {
+            const int64_t at = (d * h + y) * w + x;
+            const uint32_t key = answer->cross[d * answer->n_ring + i];
+            if (!(answer->cross_has[i] >> d & 1)) continue;
+            if (key_bytes == 2)
+                ((uint16_t *)keys)[at] = (uint16_t)key;
+            else
+                ((uint32_t *)keys)[at] = key;
+        }
+    }
+}
+
+/* What is written lies before what is read next. */
+void qfz_keys_narrow(void *keys, int64_t n)
+{
+    enum { CHUNK = 2048 };
+    uint32_t wide[CHUNK];
+    uint16_t narrow[CHUNK];
+    for (int64_t at = 0; at < n; at += CHUNK) {
+        const size_t some = (size_t)(n - at < CHUNK ? n - at : CHUNK);
+        memcpy(wide, (const char *)keys + at * (int64_t)sizeof *wide, some * sizeof *wide);
+        for (size_t i = 0; i < some; i++)
+            narrow[i] = (uint16_t)wide[i];
+        memcpy((char *)keys + at * (int64_t)sizeof *narrow, narrow, some * sizeof *narrow);
     }
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "box.h"
+#include "rows.h"
 #include "rule.h"
 
 #ifdef __cplusplus
@@ -78,9 +79,12 @@ qfz_status qfz_summary_init(qfz_summary *summary, qfz_box box, const qfz_rule *r
 void qfz_summary_fini(qfz_summary *summary);
 void qfz_answer_fini(qfz_answer *answer);
 
-/* Puts the keys of the edges that leave a box of h x w into its planes of keys. */
+/* Puts the keys of the edges that leave a box of h x w into its planes of keys, of key_bytes. */
 void qfz_answer_place_cross(const qfz_answer *answer, int64_t h, int64_t w, int n_dirs,
-                            uint32_t *keys);
+                            int key_bytes, void *keys);
+
+/* Keys of 4 bytes become such of 2 in the same place: all are below 2^16 - 1, or QFZ_NONE. */
+void qfz_keys_narrow(void *keys, int64_t n);
 
 /* Room for n links or events; what is there already is kept. */
 qfz_status qfz_links_reserve(qfz_links *links, int64_t n, qfz_error *err);
@@ -99,6 +103,10 @@ static inline void qfz_copy_span(void *to, const void *from, size_t bytes)
     default: memcpy(to, from, bytes); break;
     }
 }
+
+/* Copies what the ring of a tile, h x w, has in some of its rows: values to n_bands planes of the
+ * ring's size, and validity, in a summary's order.  tile->pixels is not looked at. */
+void qfz_ring_take(const qfz_image *tile, const qfz_rows *rows, void *values, uint8_t *valid);
 
 /* Copies the ring's values and validity out of a tile's image. */
 void qfz_summary_take_ring(qfz_summary *summary, const qfz_image *tile);

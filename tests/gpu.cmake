@@ -155,3 +155,18 @@ if(QFZ_HAS_SIM)
     target_include_directories(sim_devices SYSTEM PRIVATE ${GDAL_INCLUDE_DIRS})
     add_test(NAME sim_devices COMMAND sim_devices)
 endif()
+
+# Jobs of ranks with different engines: of the command, and of one with simulated devices.
+if(QFZ_HAS_CUDA)
+    qfz_add_shell_test(gpu_engines python3 ${CMAKE_CURRENT_SOURCE_DIR}/batch/engines.py
+        ${QFZ_COMMAND})
+    set_tests_properties(gpu_engines PROPERTIES LABELS gpu)
+endif()
+if(QFZ_HAS_SIM AND TARGET qfz)
+    get_target_property(sources qfz SOURCES)
+    list(TRANSFORM sources PREPEND ${PROJECT_SOURCE_DIR}/apps/)
+    add_executable(sim_qfz ${sources} $<TARGET_OBJECTS:qfz_command>)
+    target_link_libraries(sim_qfz PRIVATE qfz_objects qfz_sim qfz_flags)
+    qfz_add_shell_test(sim_engines python3 ${CMAKE_CURRENT_SOURCE_DIR}/batch/engines.py
+        $<TARGET_FILE:sim_qfz>)
+endif()

@@ -6,12 +6,13 @@ commands  label, saliency and simplify from a DEFLATE GeoTIFF to a ZSTD one (lev
           gdal_translate of the result's size and type with the same options; by every engine asked
           for, whose outputs must have the same checksums.
 scale     regions counted (label, simplify) by 1, 2, 4 ... units, a unit being a GPU or, by the CPU
-          engine, a thread: a mosaic of --cells x --cells scenes by one process, and as many for each
-          unit by a rank for each.  What comes before the first pass is told apart.
+          engine, a thread: a mosaic of --cells x --cells scenes by one process, as they are and as
+          DEFLATE, and as many for each unit by a rank for each.  What comes before the first pass is
+          told apart.
 
 Times are medians of --runs, of two the shorter; scenes are generated; all files are in a folder of
-their own that is deleted at the end.  On four H200, --runs 2 --engines cuda: scale takes about 80 s,
-commands 50 s."""
+their own that is deleted at the end.  On four H200, --runs 2 --engines cuda: each takes less than
+100 s."""
 import argparse
 import json
 import os
@@ -27,6 +28,7 @@ COMMANDS = {8: [["label"], ["label", "--alpha", "2"], ["saliency"],
                 ["simplify", "--alpha", "12", "--omega", "12"]],
             16: [["label"], ["label", "--alpha", "200"], ["saliency"],
                  ["simplify", "--alpha", "200", "--omega", "800"]]}
+BLOCK = 512
 COUNTED = [["label", "--alpha", "12"], ["simplify", "--alpha", "12", "--omega", "12"]]
 
 
@@ -103,13 +105,15 @@ def measure_commands(args):
     return fine
 
 
-def mosaic(args, rows):
-    """Rows of --cells cells each, as a VRT."""
+def mosaic(args, cell, rows):
+    """Rows of --cells cells each, as a VRT like gdalbuildvrt's."""
     side, columns = args.size, args.cells
-    path = os.path.join(args.folder, f"mosaic{rows}.vrt")
+    path = os.path.join(args.folder, f"{cell}{rows}.vrt")
     sources = "".join(
-        '<SimpleSource><SourceFilename relativeToVRT="1">cell.tif</SourceFilename>'
-        f'<SourceBand>1</SourceBand><SrcRect xOff="0" yOff="0" xSize="{side}" ySize="{side}"/>'
+        f'<SimpleSource><SourceFilename relativeToVRT="1">{cell}.tif</SourceFilename>'
+        f'<SourceBand>1</SourceBand><SourceProperties RasterXSize="{side}" RasterYSize="{side}" '
+        f'DataType="Byte" BlockXSize="{BLOCK}" BlockYSize="{BLOCK}"/>'
+        f'<SrcRect xOff="0" yOff="0" xSize="{side}" ySize="{side}"/>'
         f'<DstRect xOff="{x * side}" yOff="{y * side}" xSize="{side}" ySize="{side}"/>'
         '</SimpleSource>' for y in range(rows) for x in range(columns))
     with open(path, "w", encoding="ascii") as out:
@@ -131,32 +135,41 @@ def count(args, what, words, environment):
     return behind
 
 
+def by_one_process(args, cell, words, numbers, common):
+    first, raster = None, mosaic(args, cell, args.cells)
+    for n in numbers:
+        gpus = ["--gpus", ",".join(map(str, range(n)))] if args.unit == "GPUs" else []
+        took = count(args, f"{words[0]}, {args.cells} x {args.cells} {cell} cells, {n} {args.unit}",
+                     [*common, *gpus, "-j", str(n * args.per_unit), raster], {})
+        first = first or took
+        print(f"{'':52} {first / took:8.2f} times one")
+
+
+def by_ranks(args, words, numbers, common):
+    first = None
+    for n in numbers:
+        took = count(args, f"{words[0]}, {n * args.cells} x {args.cells} plain cells, {n} ranks",
+                     ["mpirun", "-n", str(n), "--bind-to", "none", "--oversubscribe", *common,
+                      "-j", str(args.per_unit), mosaic(args, "plain", n * args.cells)],
+                     {"CUDA_VISIBLE_DEVICES": ",".join(map(str, range(n))),
+                      "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"})
+        first = first or took
+        print(f"{'':52} {first / took:8.2f} efficiency")
+
+
 def measure_scale(args):
-    scene(args, "cell.tif", 8, args.size,
-          ["-co", "TILED=YES", "-co", "BLOCKXSIZE=512", "-co", "BLOCKYSIZE=512"])
-    engine = args.engines[0]
-    per_unit = max(1, os.cpu_count() // args.units) if engine == "cuda" else 1
+    tiled = ["-co", "TILED=YES", "-co", f"BLOCKXSIZE={BLOCK}", "-co", f"BLOCKYSIZE={BLOCK}"]
+    path = scene(args, "plain.tif", 8, args.size, tiled)
+    run(["gdal_translate", "-q", *tiled, "-co", "COMPRESS=DEFLATE", "-co", "NUM_THREADS=ALL_CPUS",
+         path, os.path.join(args.folder, "DEFLATE.tif")])
+    args.per_unit = max(1, os.cpu_count() // args.units) if args.unit == "GPUs" else 1
     numbers = [n for n in (1, 2, 4, 8, 16) if n <= args.units]
-    rasters = {n: mosaic(args, n * args.cells) for n in numbers}
     for words in COUNTED:
-        first = {}
-        for n in numbers:
-            common = [args.qfz, *words, "--count-only", "--engine", engine]
-            gpus = ",".join(map(str, range(n)))
-            own = ["--gpus", gpus] if engine == "cuda" else []
-            took = count(args, f"{words[0]}, {args.cells} x {args.cells} cells, {n} {args.unit}",
-                         [*common, *own, "-j", str(n * per_unit), rasters[1]], {})
-            first.setdefault("one process", took)
-            print(f"{'':52} {first['one process'] / took:8.2f} times one")
-            if not shutil.which("mpirun"):
-                continue
-            took = count(args, f"{words[0]}, {n * args.cells} x {args.cells} cells, {n} ranks",
-                         ["mpirun", "-n", str(n), "--bind-to", "none", "--oversubscribe", *common,
-                          "-j", str(per_unit), rasters[n]],
-                         {"CUDA_VISIBLE_DEVICES": gpus, "OMPI_ALLOW_RUN_AS_ROOT": "1",
-                          "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"})
-            first.setdefault("ranks", took)
-            print(f"{'':52} {first['ranks'] / took:8.2f} efficiency")
+        common = [args.qfz, *words, "--count-only", "--engine", args.engines[0]]
+        for cell in ("plain", "DEFLATE"):
+            by_one_process(args, cell, words, numbers, common)
+        if shutil.which("mpirun"):
+            by_ranks(args, words, numbers, common)
     return True
 
 

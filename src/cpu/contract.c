@@ -55,16 +55,16 @@ qfz_status qfz_contraction_init(qfz_contraction *c, const qfz_rule *rule, int64_
     qfz_status st;
     c->link_room = n.n_links + ghosts;
     QFZ_TRY_OR(st, failed, QFZ_NEW(&c->blocks, n.n_blocks, err));
-    QFZ_TRY_OR(st, failed, QFZ_NEW(&c->number, h * w, err));
-    QFZ_TRY_OR(st, failed, QFZ_NEW(&c->up, h * w + 1, err)); /* looked up two at a time */
-    QFZ_TRY_OR(st, failed, QFZ_NEW(&c->level, h * w, err));
-    QFZ_TRY_OR(st, failed, QFZ_NEW(&c->gate, n.n_vertices, err));
-    QFZ_TRY_OR(st, failed, QFZ_NEW(&c->u, c->link_room, err));
-    QFZ_TRY_OR(st, failed, QFZ_NEW(&c->v, c->link_room, err));
-    QFZ_TRY_OR(st, failed, QFZ_NEW(&c->key, c->link_room, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->number, h * w, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->up, h * w + 1, err)); /* looked up two at a time */
+    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->level, h * w, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->gate, n.n_vertices, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->u, c->link_room, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->v, c->link_room, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->key, c->link_room, err));
     QFZ_TRY_OR(st, failed, qfz_graph_init(&c->graph, c->link_room, err));
     QFZ_TRY_OR(st, failed, qfz_forest_init(&c->forest, n.n_vertices, err));
-    QFZ_TRY_OR(st, failed, qfz_alloc(&c->scratch, n_threads, thread_bytes(rule), err));
+    QFZ_TRY_OR(st, failed, qfz_alloc_large(&c->scratch, n_threads, thread_bytes(rule), err));
     return QFZ_OK;
 
 failed:

@@ -48,10 +48,10 @@ qfz_status qfz_omega_contraction_init(qfz_omega_contraction *o, const qfz_rule *
     QFZ_TRY(qfz_contraction_init(&o->c, rule, h, w, side, n_threads, err));
     const int64_t n = o->c.max_vertices;
     QFZ_TRY_OR(st, failed, qfz_spans_init(&o->spans, n, rule, err));
-    QFZ_TRY_OR(st, failed, QFZ_NEW(&o->vertex_name, n, err));
-    QFZ_TRY_OR(st, failed, QFZ_NEW(&o->stop, h * w, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&o->vertex_name, n, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&o->stop, h * w, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_ZERO(&o->told, n_threads, err));
-    QFZ_TRY_OR(st, failed, qfz_alloc(&o->scratch, n_threads, scratch_bytes(rule), err));
+    QFZ_TRY_OR(st, failed, qfz_alloc_large(&o->scratch, n_threads, scratch_bytes(rule), err));
     return QFZ_OK;
 
 failed:

@@ -21,7 +21,7 @@ static qfz_status open_contraction(qfz_worker *worker, int64_t h, int64_t w, qfz
 {
     QFZ_TRY(qfz_contraction_init(&worker->contraction, worker->rule, h, w, QFZ_BLOCK_SIDE,
                                  worker->n_threads, err));
-    return QFZ_NEW(&worker->mark, worker->contraction.max_vertices, err);
+    return QFZ_NEW_LARGE(&worker->mark, worker->contraction.max_vertices, err);
 }
 
 static qfz_status open_kind(qfz_worker *worker, int64_t h, int64_t w, qfz_error *err)
@@ -32,7 +32,8 @@ static qfz_status open_kind(qfz_worker *worker, int64_t h, int64_t w, qfz_error 
     case QFZ_LEVELS: return open_contraction(worker, h, w, err);
     case QFZ_OMEGA: return qfz_cpu_omega_open(worker, h, w, err);
     case QFZ_TREE:
-        return qfz_alloc(&worker->scratch, 1, qfz_tree_bytes(worker->rule, h, w, n_threads), err);
+        return qfz_alloc_large(&worker->scratch, 1, qfz_tree_bytes(worker->rule, h, w, n_threads),
+                               err);
     }
     return QFZ_OK;
 }
@@ -117,10 +118,11 @@ static qfz_status summarise(qfz_worker *worker, qfz_summary *summary, qfz_error 
 }
 
 /* ------------------------------------------------------------------------------------ results */
-static qfz_status saliency(qfz_worker *worker, const qfz_answer *answer, uint32_t *keys,
+static qfz_status saliency(qfz_worker *worker, const qfz_answer *answer, int key_bytes, void *keys,
                            qfz_error *err)
 {
     (void)err;
+    const int n_dirs = qfz_n_dirs(worker->rule);
     qfz_contraction *const c = &worker->contraction;
     qfz_contract(c, &worker->tile, answer != NULL);
     if (answer) qfz_contraction_add_ghosts(c, &answer->ghosts);
@@ -128,8 +130,9 @@ static qfz_status saliency(qfz_worker *worker, const qfz_answer *answer, uint32_
     qfz_forest_grow(&c->forest, &c->graph);
     qfz_contraction_saliency(c, keys);
     if (answer)
-        qfz_answer_place_cross(answer, worker->tile.h, worker->tile.w, qfz_n_dirs(worker->rule),
+        qfz_answer_place_cross(answer, worker->tile.h, worker->tile.w, n_dirs, sizeof(uint32_t),
                                keys);
+    if (key_bytes == 2) qfz_keys_narrow(keys, n_dirs * worker->tile.h * worker->tile.w);
     return QFZ_OK;
 }
 

@@ -23,17 +23,18 @@ static qfz_status open_regions(qfz_worker *worker, int64_t h, int64_t w, qfz_err
 {
     QFZ_TRY(QFZ_NEW(&worker->row_before, h + 1, err));
     QFZ_TRY(QFZ_NEW(&worker->is_slot, slot_words(h * w), err));
-    QFZ_TRY(QFZ_NEW(&worker->slot_of, h * w, err));
+    QFZ_TRY(QFZ_NEW_LARGE(&worker->slot_of, h * w, err));
     QFZ_TRY(QFZ_NEW(&worker->slot_region, most_ring(h, w), err));
     QFZ_TRY(QFZ_NEW(&worker->row_inner, h, err));
     QFZ_TRY(QFZ_NEW(&worker->slots, most_ring(h, w), err));
-    QFZ_TRY(QFZ_NEW(&worker->name, h * w, err));
+    QFZ_TRY(QFZ_NEW_LARGE(&worker->name, h * w, err));
     return QFZ_NEW(&worker->row, w, err);
 }
 
 qfz_status qfz_cpu_components_open(qfz_worker *worker, int64_t h, int64_t w, qfz_error *err)
 {
-    QFZ_TRY(qfz_alloc(&worker->scratch, 1, qfz_components_bytes(h, w, worker->n_threads), err));
+    QFZ_TRY(
+        qfz_alloc_large(&worker->scratch, 1, qfz_components_bytes(h, w, worker->n_threads), err));
     QFZ_TRY(QFZ_NEW(&worker->ring, most_ring(h, w), err));
     return open_regions(worker, h, w, err);
 }
@@ -42,11 +43,11 @@ qfz_status qfz_cpu_omega_open(qfz_worker *worker, int64_t h, int64_t w, qfz_erro
 {
     QFZ_TRY(qfz_omega_contraction_init(&worker->omega, worker->rule, h, w, QFZ_BLOCK_SIDE,
                                        worker->n_threads, err));
-    QFZ_TRY(QFZ_NEW(&worker->mark, worker->omega.c.max_vertices, err));
-    QFZ_TRY(QFZ_NEW(&worker->label, h * w, err));
-    QFZ_TRY(QFZ_NEW(&worker->first, h * w, err));
-    QFZ_TRY(QFZ_NEW(&worker->count, h * w, err));
-    QFZ_TRY(QFZ_NEW(&worker->sums, h * w * qfz_sum_words(worker->rule->type), err));
+    QFZ_TRY(QFZ_NEW_LARGE(&worker->mark, worker->omega.c.max_vertices, err));
+    QFZ_TRY(QFZ_NEW_LARGE(&worker->label, h * w, err));
+    QFZ_TRY(QFZ_NEW_LARGE(&worker->first, h * w, err));
+    QFZ_TRY(QFZ_NEW_LARGE(&worker->count, h * w, err));
+    QFZ_TRY(QFZ_NEW_LARGE(&worker->sums, h * w * qfz_sum_words(worker->rule->type), err));
     return open_regions(worker, h, w, err);
 }
 

@@ -10,10 +10,10 @@ qfz_status qfz_graph_init(qfz_graph *graph, int64_t capacity, qfz_error *err)
 {
     *graph = (qfz_graph){.capacity = capacity};
     qfz_status st;
-    QFZ_TRY_OR(st, failed, QFZ_NEW(&graph->key, capacity, err));
-    QFZ_TRY_OR(st, failed, QFZ_NEW(&graph->id, capacity, err));
-    QFZ_TRY_OR(st, failed, QFZ_NEW(&graph->spare_key, capacity, err));
-    QFZ_TRY_OR(st, failed, QFZ_NEW(&graph->spare_id, capacity, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&graph->key, capacity, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&graph->id, capacity, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&graph->spare_key, capacity, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&graph->spare_id, capacity, err));
     return QFZ_OK;
 
 failed:
@@ -34,9 +34,9 @@ qfz_status qfz_forest_init(qfz_forest *forest, int64_t n, qfz_error *err)
 {
     *forest = (qfz_forest){0};
     qfz_status st;
-    QFZ_TRY_OR(st, failed, QFZ_NEW(&forest->up, n, err));
-    QFZ_TRY_OR(st, failed, QFZ_NEW(&forest->key, n, err));
-    QFZ_TRY_OR(st, failed, QFZ_NEW(&forest->find, n, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&forest->up, n, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&forest->key, n, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&forest->find, n, err));
     return QFZ_OK;
 
 failed:

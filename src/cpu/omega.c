@@ -23,9 +23,9 @@ qfz_status qfz_spans_init(qfz_spans *spans, int64_t n, const qfz_rule *rule, qfz
     const size_t span_bytes = qfz_type_bytes(rule->type) * (size_t)rule->n_bands;
     *spans = (qfz_spans){.capacity = n};
     qfz_status st;
-    QFZ_TRY_OR(st, failed, QFZ_NEW(&spans->holds, n, err));
-    QFZ_TRY_OR(st, failed, qfz_alloc(&spans->lo, n, span_bytes, err));
-    QFZ_TRY_OR(st, failed, qfz_alloc(&spans->hi, n, span_bytes, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&spans->holds, n, err));
+    QFZ_TRY_OR(st, failed, qfz_alloc_large(&spans->lo, n, span_bytes, err));
+    QFZ_TRY_OR(st, failed, qfz_alloc_large(&spans->hi, n, span_bytes, err));
     return QFZ_OK;
 
 failed:

@@ -4,7 +4,8 @@
  * A round is two launches: hook (a vertex picks its lightest edge; of two that picked the same
  * one the first is root and gets a number in the next round), then settle (every vertex learns its
  * root) and join (edges are renamed, those inside one component go, the others offer themselves to
- * the next round's vertices) together.  How many vertices and edges there are is known on the
+ * the next round's vertices) together.  What vertices pick in the first round their blocks may
+ * know (first_known).  How many vertices and edges there are is known on the
  * device only; launches that come too late find none.  What remains when vertices are few is done
  * by one block: of the edges, thousands for each pair of vertices by then, it keeps the lightest of
  * a pair.

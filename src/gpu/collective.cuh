@@ -13,11 +13,6 @@ size_t qfz_gpu_scan_bytes(int64_t n);
 qfz_status qfz_gpu_scan(qfz_gpu *gpu, void *d_scratch, const uint32_t *d_in, uint32_t *d_out,
                         int64_t n);
 
-/* d_out[0 .. *d_n_out - 1] = the items d_in[i] whose d_flags[i] is not 0, in their order. */
-size_t qfz_gpu_select_bytes(int64_t n);
-qfz_status qfz_gpu_select(qfz_gpu *gpu, void *d_scratch, const uint32_t *d_in,
-                          const uint8_t *d_flags, uint32_t *d_out, uint32_t *d_n_out, int64_t n);
-
 /* Stable sort by bits begin_bit .. end_bit - 1 of the keys, ascending.  Both pairs of buffers are
  * used; the result is in d_keys[*out], d_values[*out]. */
 size_t qfz_gpu_sort_pairs_bytes(int64_t n);

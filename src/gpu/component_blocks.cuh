@@ -22,16 +22,16 @@ enum {
 /* A block's sides: pixels of its top and bottom row, left and right column, in this order. */
 enum { TOP = 0, BOTTOM = SIDE, LEFT = 2 * SIDE, RIGHT = 3 * SIDE, RING = 4 * SIDE };
 
-/* Joins at a block's border, 64 bits each: those that leave it, from its bottom row and its right
- * column, those into its left column from the right (below_left); and those along its sides, from
- * each pixel to the next. */
+/* Joins at a block's border, 64 bits each: those between its bottom row or right column and the
+ * pixels across, of each place to that across it, to the one after that (ahead), and of the pixel
+ * after it to that across it (back); and those along its sides, from each pixel to the next. */
 enum {
     SEAM_BELOW = 0,
-    SEAM_BELOW_RIGHT,
-    SEAM_BELOW_LEFT,
+    SEAM_BELOW_AHEAD,
+    SEAM_BELOW_BACK,
     SEAM_RIGHT,
-    SEAM_RIGHT_BELOW,
-    SEAM_LEFT_BELOW,
+    SEAM_RIGHT_AHEAD,
+    SEAM_RIGHT_BACK,
     SEAM_ALONG_TOP,
     SEAM_ALONG_BOTTOM,
     SEAM_ALONG_LEFT,
@@ -49,7 +49,8 @@ struct layout {
     uint32_t *n_runs; /* 1 a block */
     uint16_t *ring;   /* RING a block: the place of the component's first pixel; NO_PLACE where
                        * nothing can leave the block */
-    uint16_t *runs;   /* as many as pixels: codes of runs */
+    uint16_t *runs;   /* codes of runs, as many as pixels, from multiples of 64 on; those of a block
+                       * may be read and written eight at a time */
 };
 
 /* Where a block is, and where the codes of its runs are. */
@@ -72,9 +73,26 @@ static __device__ __forceinline__ uint32_t px_of(const layout &at, const block_p
            (uint32_t)(block.x + (int32_t)(place % SIDE));
 }
 
-/* Carves it: starts, valid and runs out of one carve, the rest out of another, or the same; but
- * parent and inner, which stay NULL. */
+/* Carves it: starts, valid, runs and n_runs out of one carve, the rest out of another, or the same;
+ * but parent and inner, which stay NULL. */
 layout qfz_blocks_take(qfz_carve *kept, qfz_carve *carve, int32_t h, int32_t w);
+
+/* Which pixels are first of their region, and how many they are before each row of a block, from
+ * the left and from above: numbers of regions. */
+struct firsts_view {
+    uint32_t *bits; /* WORDS a block */
+    uint32_t
+        *before; /* of row y in the block at column x: [y * blocks_w + x]; at the end, of all */
+    int64_t n;   /* of before, without the end */
+};
+
+static __device__ __forceinline__ int64_t row_of(const layout &at, const block_place &block,
+                                                 uint32_t y)
+{
+    return (int64_t)(block.y + (int32_t)y) * at.blocks_w + block.x / SIDE;
+}
+
+firsts_view qfz_firsts_take(qfz_carve *kept, const layout *at);
 
 /* Can an image's values be compared where they are read? */
 bool qfz_blocks_read_values(const qfz_rule *rule);
@@ -100,10 +118,10 @@ static __device__ __forceinline__ uint32_t lowest(uint32_t word)
     return word & (0u - word);
 }
 
-/* Which bit it is, the only one of a word. */
-static __device__ __forceinline__ uint32_t index_of(uint32_t bit)
+/* Which bit is the highest one of a word, which is not 0. */
+static __device__ __forceinline__ uint32_t index_of(uint32_t word)
 {
-    return (uint32_t)(QFZ_WARP - 1 - __clz((int)bit));
+    return (uint32_t)(QFZ_WARP - 1 - __clz((int)word));
 }
 
 /* Moves bits one pixel to the right, or left; the neighbouring word's end moves in. */

@@ -3,240 +3,103 @@
  * root, or the label of its region. */
 #include "gpu/block_sum.cuh"
 #include "gpu/collective.cuh"
-#include "gpu/component_blocks.cuh"
+#include "gpu/component_outputs.cuh"
 #include "gpu/components.cuh"
 #include "gpu/launch.cuh"
 #include "gpu/union_find.cuh"
-#include "gpu/warp.cuh"
 
 /* ---- First pixels of regions ----------------------------------------------------------------- */
 
-/* Which pixels are first of their region, and how many they are before each row of a block, from
- * the left and from above. */
-struct firsts_view {
-    uint32_t *bits;   /* WORDS a block; without those on rings, until k_flatten_ring */
-    uint32_t *counts; /* of row y in the block at column x: [y * blocks_w + x]; one 0 at the end */
-    uint32_t *before; /* their sums */
-    int64_t n;        /* of counts, without the end */
-};
+/* Hooks what is on a block's ring to its root, so that nobody has far to go from there.  A warp has
+ * a block, a thread some places of its ring, whose parents are waited for together.  Roots are
+ * settled: where they are wanted, the block's are added to its first pixels, of which a thread has
+ * some rows. */
+enum { PLACES = RING / QFZ_WARP, ROWS = SIDE / QFZ_WARP, FLATTEN_WARPS = 4 };
+static_assert((int)PLACES == 8 && (int)ROWS == 2, "16 bytes of places and of rows a thread");
 
-static __device__ __forceinline__ int64_t row_of(const layout &at, const block_place &block,
-                                                 uint32_t y)
+/* px[k], if it is not QFZ_NONE, gets its root as parent; in return: is it one? */
+static __device__ __forceinline__ uint32_t flatten_places(uint32_t *parent,
+                                                          const uint32_t px[PLACES])
 {
-    return (int64_t)(block.y + (int32_t)y) * at.blocks_w + block.x / SIDE;
+    uint32_t up[PLACES], top[PLACES], open = 0, roots = 0, moved = 0;
+#pragma unroll
+    for (int k = 0; k < PLACES; k++)
+        up[k] = px[k] == QFZ_NONE ? QFZ_NONE : qfz_peek(parent + px[k]);
+#pragma unroll
+    for (int k = 0; k < PLACES; k++) {
+        if (px[k] == QFZ_NONE) continue;
+        (up[k] == px[k] ? roots : open) |= 1u << k;
+    }
+    while (open) { /* parents are lower each time */
+#pragma unroll
+        for (int k = 0; k < PLACES; k++)
+            top[k] = open >> k & 1 ? qfz_peek(parent + up[k]) : up[k];
+#pragma unroll
+        for (int k = 0; k < PLACES; k++) {
+            if (!(open >> k & 1)) continue;
+            if (top[k] == up[k])
+                open ^= 1u << k;
+            else
+                moved |= 1u << k;
+            up[k] = top[k];
+        }
+    }
+#pragma unroll
+    for (int k = 0; k < PLACES; k++)
+        if (moved >> k & 1) qfz_in_global::write(parent + px[k], up[k]);
+    return roots;
 }
-
-/* Hooks what is on a block's ring to its root, so that nobody has far to go from there.  A thread
- * has some places of the ring, so that their parents are waited for together.  Roots are settled:
- * where they are wanted, the block's are added to its first pixels, of which a thread has a row. */
-enum { PLACES = 4, RING_LANES = RING / PLACES };
-static_assert((int)RING_LANES == (int)SIDE, "a thread has a row");
 
 template <bool FIRSTS>
-static __global__ void __launch_bounds__(RING_LANES) k_flatten_ring(layout at, firsts_view firsts)
+static __global__ void __launch_bounds__(FLATTEN_WARPS *QFZ_WARP)
+    k_flatten_ring(layout at, firsts_view firsts, uint32_t *counts)
 {
-    __shared__ uint32_t on_ring[WORDS]; /* first pixels */
-    const uint32_t i = threadIdx.x;
-    const int64_t at_row = (int64_t)blockIdx.x * RING_LANES + i;
-    const ushort4 four = reinterpret_cast<const ushort4 *>(at.ring)[at_row];
-    uint2 *const bits = reinterpret_cast<uint2 *>(firsts.bits) + at_row;
-    const uint2 inner = FIRSTS ? *bits : make_uint2(0, 0); /* waited for at the end */
-    const uint32_t place[PLACES] = {four.x, four.y, four.z, four.w};
-    const block_place block = place_of(at, blockIdx.x);
-    uint32_t before = __shfl_up_sync(0xffffffffu, place[PLACES - 1], 1);
-    uint32_t px[PLACES], up[PLACES];
-    if (i % QFZ_WARP == 0) before = NO_PLACE;
-    if (FIRSTS) on_ring[2 * i] = on_ring[2 * i + 1] = 0;
-    if (FIRSTS) __syncthreads();
+    __shared__ uint32_t on_ring[FLATTEN_WARPS][WORDS]; /* first pixels */
+    const uint32_t lane = threadIdx.x % QFZ_WARP, warp = threadIdx.x / QFZ_WARP;
+    const uint32_t number = blockIdx.x * FLATTEN_WARPS + warp;
+    if (number >= (uint32_t)at.n_blocks) return; /* the whole warp */
+    const block_place block = place_of(at, number);
+    const uint4 eight = reinterpret_cast<const uint4 *>(at.ring)[number * QFZ_WARP + lane];
+    uint4 *const bits = reinterpret_cast<uint4 *>(firsts.bits) + number * QFZ_WARP + lane;
+    const uint4 inner = FIRSTS ? *bits : make_uint4(0, 0, 0, 0); /* waited for at the end */
+    const uint32_t two[PLACES / 2] = {eight.x, eight.y, eight.z, eight.w};
+    uint32_t before = __shfl_up_sync(0xffffffffu, eight.w >> 16, 1), px[PLACES];
+    if (lane == 0) before = NO_PLACE;
 #pragma unroll
     for (int k = 0; k < PLACES; k++) {
-        px[k] = place[k] == NO_PLACE || place[k] == before ? QFZ_NONE : px_of(at, block, place[k]);
-        up[k] = px[k] == QFZ_NONE ? QFZ_NONE : qfz_peek(at.parent + px[k]);
-        before = place[k];
+        const uint32_t place = two[k / 2] >> k % 2 * 16 & 0xffff;
+        px[k] = place == NO_PLACE || place == before ? QFZ_NONE : px_of(at, block, place);
+        before = place;
     }
-#pragma unroll
-    for (int k = 0; k < PLACES; k++) {
-        if (FIRSTS && up[k] == px[k] && px[k] != QFZ_NONE)
-            atomicOr(on_ring + place[k] / QFZ_WARP, 1u << place[k] % QFZ_WARP);
-        if (up[k] == px[k]) continue;
-        const uint32_t top = qfz_find<qfz_in_global>(at.parent, up[k]);
-        if (top != up[k]) qfz_in_global::write(at.parent + px[k], top);
-    }
+    const uint32_t roots = flatten_places(at.parent, px);
     if (!FIRSTS) return;
-    __syncthreads();
-    const uint2 all = make_uint2(inner.x | on_ring[2 * i], inner.y | on_ring[2 * i + 1]);
+    uint4 *const mine = reinterpret_cast<uint4 *>(on_ring[warp]) + lane;
+    *mine = inner;
+    __syncwarp();
+#pragma unroll
+    for (int k = 0; k < PLACES; k++) {
+        const uint32_t place = two[k / 2] >> k % 2 * 16 & 0xffff;
+        if (roots >> k & 1) atomicOr(on_ring[warp] + place / QFZ_WARP, 1u << place % QFZ_WARP);
+    }
+    __syncwarp();
+    const uint4 all = *mine;
     *bits = all;
-    firsts.counts[row_of(at, block, i)] = (uint32_t)(__popc(all.x) + __popc(all.y));
-    if (blockIdx.x == 0 && i == 0) firsts.counts[firsts.n] = 0;
-}
-
-/* The region of which a block's pixel is the first. */
-static __device__ __forceinline__ uint32_t region_of(const layout &at, const firsts_view &firsts,
-                                                     uint32_t block_number, uint32_t place)
-{
-    const uint32_t *const bits = firsts.bits + (int64_t)block_number * WORDS;
-    const uint32_t word = place / QFZ_WARP;
-    uint32_t region = firsts.before[row_of(at, place_of(at, block_number), place / SIDE)];
-    if (word % 2) region += (uint32_t)__popc(bits[word - 1]);
-    return region + (uint32_t)__popc(bits[word] & (up_to((int)(place % QFZ_WARP)) >> 1));
+    counts[row_of(at, block, ROWS * lane)] = (uint32_t)(__popc(all.x) + __popc(all.y));
+    counts[row_of(at, block, ROWS * lane + 1)] = (uint32_t)(__popc(all.z) + __popc(all.w));
+    if (number == 0 && lane == 0) counts[firsts.n] = 0;
 }
 
 /* ---- What pixels get ------------------------------------------------------------------------- */
 
-struct block_runs {
-    uint32_t starts[WORDS], valid[WORDS];
-    uint32_t before[WORDS]; /* runs that start in earlier words */
-    uint32_t sums[WORDS / QFZ_WARP];
-    alignas(16) uint32_t label[RUNS]; /* first codes */
-};
-
-/* The number of the run that has valid pixel x of a word. */
-static __device__ __forceinline__ uint32_t run_at(const block_runs &runs, uint32_t word, int x)
-{
-    return runs.before[word] + (uint32_t)__popc(runs.starts[word] & up_to(x)) - 1;
-}
-
-enum { CODE_MASK = 0xffff };
-
-/* runs->label[run] = code of the run; eight at a time, of which the last may be of no run.
- * Unrolled, the loops would take registers that are dear: fewer blocks at a time write pixels. */
-static __device__ __forceinline__ void load_codes(const uint16_t *codes, uint32_t n_runs,
-                                                  block_runs *runs)
-{
-    const bool aligned = reinterpret_cast<uintptr_t>(codes) % sizeof(uint4) == 0;
-#pragma unroll 1
-    for (uint32_t i = threadIdx.x; aligned && 8 * i + 8 <= n_runs; i += WORDS) {
-        const uint4 eight = __ldg(reinterpret_cast<const uint4 *>(codes) + i);
-        uint4 *const to = reinterpret_cast<uint4 *>(runs->label) + 2 * i;
-        to[0] = make_uint4(eight.x & CODE_MASK, eight.x >> 16, eight.y & CODE_MASK, eight.y >> 16);
-        to[1] = make_uint4(eight.z & CODE_MASK, eight.z >> 16, eight.w & CODE_MASK, eight.w >> 16);
-    }
-#pragma unroll 1
-    for (uint32_t i = (aligned ? n_runs & ~7u : 0) + threadIdx.x; i < n_runs; i += WORDS)
-        runs->label[i] = codes[i];
-}
-
-/* The root of a component of a block that touches the ring: k_flatten_ring left one step. */
-static __device__ __forceinline__ uint32_t ring_root(const layout &at, uint32_t px)
-{
-    return qfz_peek(at.parent + px);
-}
-
-/* Roots.  They are written where the forest is: what other blocks read of it meanwhile are first
- * pixels of components that touch a ring, and what is written there is what they have already. */
-struct roots_out {
-    enum { INVALID = -1 };
-    struct in_thread {
-    };
-
-    __device__ __forceinline__ void begin(const layout &, const block_place &, in_thread *) const
-    {
-    }
-
-    /* What is read of global memory for AT_ONCE runs is waited for together. */
-    __device__ __forceinline__ uint32_t label_roots(const layout &at, const block_place &block,
-                                                    uint32_t n_runs, const in_thread &,
-                                                    block_runs *runs) const
-    {
-        enum { AT_ONCE = 4 };
-        uint32_t roots = 0;
-        for (uint32_t i = 0; i * WORDS < n_runs; i += AT_ONCE) {
-            const uint32_t first = i * WORDS + threadIdx.x;
-            uint32_t code[AT_ONCE], root[AT_ONCE];
-#pragma unroll
-            for (uint32_t k = 0; k < AT_ONCE; k++) {
-                const uint32_t run = first + k * WORDS;
-                code[k] = run < n_runs ? runs->label[run] : 0;
-                root[k] = px_of(at, block, code[k] & RUN_NUMBER);
-                if (code[k] & RUN_ON_RING) root[k] = ring_root(at, root[k]);
-            }
-#pragma unroll
-            for (uint32_t k = 0; k < AT_ONCE; k++) {
-                if (!(code[k] & RUN_ROOT)) continue;
-                runs->label[first + k * WORDS] = root[k];
-                roots |= 1u << (i + k);
-            }
-        }
-        return roots;
-    }
-};
-
-/* Labels; and regions get their first pixels.  First pixels have consecutive numbers, so only
- * components on the ring that begin in other blocks must look for theirs. */
-struct labels_out {
-    enum { INVALID = 0, RING_EACH = RING / WORDS };
-    struct in_thread {
-        uint32_t firsts, region;                     /* in its word, and the number of the first */
-        uint32_t place[RING_EACH], label[RING_EACH]; /* of such components, or NO_PLACE */
-    };
-    firsts_view firsts;
-    uint32_t *first_px, *spans, *n_regions;
-
-    __device__ __forceinline__ void begin(const layout &at, const block_place &block,
-                                          in_thread *own) const
-    {
-        const uint32_t word = threadIdx.x;
-        uint32_t px[RING_EACH], root[RING_EACH];
-#pragma unroll
-        for (uint32_t k = 0; k < RING_EACH; k++) {
-            own->place[k] = at.ring[(int64_t)blockIdx.x * RING + k * WORDS + word];
-            const uint32_t before = __shfl_up_sync(0xffffffffu, own->place[k], 1);
-            if (word % QFZ_WARP && own->place[k] == before) own->place[k] = NO_PLACE;
-            px[k] = px_of(at, block, own->place[k]);
-            root[k] = own->place[k] != NO_PLACE ? ring_root(at, px[k]) : 0;
-        }
-        own->firsts = firsts.bits[(int64_t)blockIdx.x * WORDS + word];
-        const uint32_t left = __shfl_up_sync(0xffffffffu, (uint32_t)__popc(own->firsts), 1);
-        own->region = firsts.before[row_of(at, block, word / 2)] + (word % 2 ? left : 0);
-#pragma unroll
-        for (uint32_t k = 0; k < RING_EACH; k++) {
-            if (own->place[k] == NO_PLACE) continue;
-            const uint32_t y = root[k] / (uint32_t)at.w, x = root[k] % (uint32_t)at.w;
-            const uint32_t region =
-                region_of(at, firsts, y / SIDE * (uint32_t)at.blocks_w + x / SIDE,
-                          y % SIDE * SIDE + x % SIDE);
-            own->label[k] = region + 1;
-            if (root[k] != px[k]) continue;
-            own->place[k] = NO_PLACE;
-            atomicOr(spans + region / 32, 1u << region % 32);
-        }
-        if (blockIdx.x == 0 && word == 0) *n_regions = firsts.before[firsts.n];
-    }
-
-    __device__ __forceinline__ uint32_t label_roots(const layout &at, const block_place &block,
-                                                    uint32_t n_runs, const in_thread &own,
-                                                    block_runs *runs) const
-    {
-        const uint32_t word = threadIdx.x;
-        uint32_t region = own.region, roots = 0;
-        for (uint32_t k = 0; k * WORDS + word < n_runs; k++)
-            roots |= (runs->label[k * WORDS + word] & RUN_ROOT ? 1u : 0) << k;
-        __syncthreads(); /* codes of roots have been read */
-        for (uint32_t rest = own.firsts; rest; rest &= rest - 1, region++) {
-            const int x = __ffs((int)rest) - 1;
-            runs->label[run_at(*runs, word, x)] = region + 1;
-            first_px[region] = px_of(at, block, word * QFZ_WARP + (uint32_t)x);
-        }
-#pragma unroll
-        for (int k = 0; k < RING_EACH; k++) {
-            const uint32_t place = own.place[k];
-            if (place == NO_PLACE) continue; /* several threads may have the same one */
-            atomicExch(runs->label + run_at(*runs, place / QFZ_WARP, (int)(place % QFZ_WARP)),
-                       own.label[k]);
-        }
-        return roots;
-    }
-};
-
-/* Labels of all runs of a block: those of roots, then the others'. */
+/* Labels of all runs of a block out of their codes: those of roots, then the others'. */
 template <typename OUT>
 static __device__ __forceinline__ void
 label_runs(const layout &at, const block_place &block, uint32_t n_runs, const OUT &out,
-           const typename OUT::in_thread &own, block_runs *runs)
+           const typename OUT::in_thread &own, const uint32_t (&before)[OUT::N_SUMS],
+           block_runs *runs)
 {
-    load_codes(at.runs + block.runs, n_runs, runs);
-    __syncthreads();
-    uint32_t roots = out.label_roots(at, block, n_runs, own, runs); /* bit k: the thread's k-th */
+    /* bit k: the thread's k-th */
+    uint32_t roots = out.label_roots(at, block, n_runs, own, before, runs);
     __syncthreads();
     for (uint32_t run = threadIdx.x; run < n_runs; run += WORDS, roots >>= 1)
         if (!(roots & 1)) runs->label[run] = runs->label[runs->label[run]];
@@ -289,13 +152,19 @@ static __global__ void __launch_bounds__(WORDS)
     typename OUT::in_thread own;
     const block_place block = place_of(at, blockIdx.x);
     const int word = (int)threadIdx.x;
-    out.begin(at, block, &own);
+    const uint32_t n_runs = at.n_runs[blockIdx.x];
     runs.starts[word] = at.starts[(int64_t)blockIdx.x * WORDS + word];
     runs.valid[word] = at.valid[(int64_t)blockIdx.x * WORDS + word];
-    uint32_t n_runs;
-    runs.before[word] =
-        qfz_sum_before<WORDS>((uint32_t)__popc(runs.starts[word]), runs.sums, &n_runs);
-    label_runs(at, block, n_runs, out, own, &runs);
+    out.ask(at, block, &own);
+    load_codes(at.runs + block.runs, n_runs, &runs);
+    /* sums over earlier words, and over all: of runs that start, and what else is counted */
+    uint32_t before[OUT::N_SUMS] = {(uint32_t)__popc(runs.starts[word])}, all[OUT::N_SUMS];
+    out.begin(at, block, &own, before);
+    qfz_sums_before<WORDS>(before, runs.sums, all);
+    runs.before[word] = before[0];
+    __syncthreads();
+    label_runs(at, block, n_runs, out, own, before, &runs);
+    out.finish(at, block, n_runs, all, &runs);
     if (aligned)
         write_fours<OUT>(at, block, runs, d_px);
     else
@@ -312,10 +181,17 @@ static qfz_status write_px(qfz_gpu *gpu, const layout &at, const OUT &out, uint3
                       aligned, out, d_px);
 }
 
+template <bool FIRSTS>
+static qfz_status flatten_ring(qfz_gpu *gpu, const layout &at, const firsts_view &firsts,
+                               uint32_t *d_counts)
+{
+    return qfz_launch(gpu, k_flatten_ring<FIRSTS>, dim3(qfz_blocks(at.n_blocks, FLATTEN_WARPS)),
+                      dim3(FLATTEN_WARPS * QFZ_WARP), 0, at, firsts, d_counts);
+}
+
 static qfz_status write_roots(qfz_gpu *gpu, const layout &at, uint32_t *d_root)
 {
-    QFZ_TRY(qfz_launch(gpu, k_flatten_ring<false>, dim3((unsigned)at.n_blocks), dim3(RING_LANES), 0,
-                       at, firsts_view{}));
+    QFZ_TRY(flatten_ring<false>(gpu, at, firsts_view{}, NULL));
     return write_px(gpu, at, roots_out{}, d_root);
 }
 
@@ -364,23 +240,30 @@ qfz_status qfz_gpu_components_of_joins(qfz_gpu *gpu, const uint8_t *d_joins, int
     return write_roots(gpu, at, d_root);
 }
 
-static firsts_view take_firsts(qfz_carve *carve, layout *at, void **scan)
+firsts_view qfz_firsts_take(qfz_carve *kept, const layout *at)
 {
     firsts_view firsts;
     firsts.n = (int64_t)at->n_blocks * SIDE;
-    qfz_carve_take(carve, &at->parent, (int64_t)at->h * at->w);
-    qfz_carve_take(carve, &firsts.bits, (int64_t)at->n_blocks * WORDS);
-    at->inner = firsts.bits;
-    qfz_carve_take(carve, &firsts.counts, firsts.n + 1);
-    qfz_carve_take(carve, &firsts.before, firsts.n + 1);
-    *scan = qfz_carve_bytes(carve, qfz_gpu_scan_bytes(firsts.n + 1));
+    qfz_carve_take(kept, &firsts.bits, (int64_t)at->n_blocks * WORDS);
+    qfz_carve_take(kept, &firsts.before, firsts.n + 1);
     return firsts;
+}
+
+/* What numbering needs besides: the forest, numbers of first pixels, and what sums them up. */
+static uint32_t *take_counts(qfz_carve *carve, layout *at, int64_t n, void **scan)
+{
+    uint32_t *counts;
+    qfz_carve_take(carve, &at->parent, (int64_t)at->h * at->w);
+    qfz_carve_take(carve, &counts, n + 1);
+    *scan = qfz_carve_bytes(carve, qfz_gpu_scan_bytes(n + 1));
+    return counts;
 }
 
 size_t qfz_gpu_components_kept_bytes(int32_t h, int32_t w)
 {
     qfz_carve kept = {}, carve = {};
-    (void)qfz_blocks_take(&kept, &carve, h, w);
+    const layout at = qfz_blocks_take(&kept, &carve, h, w);
+    (void)qfz_firsts_take(&kept, &at);
     return kept.used;
 }
 
@@ -390,7 +273,7 @@ size_t qfz_gpu_components_number_bytes(const qfz_rule *rule, int32_t h, int32_t 
     void *scan;
     layout at = qfz_blocks_take(&kept, &carve, h, w);
     (void)take_joins(&carve, rule, h, w);
-    (void)take_firsts(&carve, &at, &scan);
+    (void)take_counts(&carve, &at, qfz_firsts_take(&kept, &at).n, &scan);
     return carve.used;
 }
 
@@ -401,14 +284,15 @@ qfz_status qfz_gpu_components_number(qfz_gpu *gpu, const qfz_gpu_image *image, c
     void *scan;
     layout at = qfz_blocks_take(&kept, &carve, image->h, image->w);
     uint8_t *const d_joins = take_joins(&carve, rule, image->h, image->w);
-    const firsts_view firsts = take_firsts(&carve, &at, &scan);
+    const firsts_view firsts = qfz_firsts_take(&kept, &at);
+    uint32_t *const d_counts = take_counts(&carve, &at, firsts.n, &scan);
     const labels_out out = {firsts, regions->d_first, regions->d_spans, regions->d_n};
+    at.inner = firsts.bits;
     const size_t span_words = ((size_t)image->h * (size_t)image->w + 31) / 32;
     QFZ_TRY(link_image(gpu, image, rule, d_joins, &at));
     QFZ_TRY_CUDA(gpu->err,
                  cudaMemsetAsync(regions->d_spans, 0, span_words * sizeof(uint32_t), gpu->stream));
-    QFZ_TRY(qfz_launch(gpu, k_flatten_ring<true>, dim3((unsigned)at.n_blocks), dim3(RING_LANES), 0,
-                       at, firsts));
-    QFZ_TRY(qfz_gpu_scan(gpu, scan, firsts.counts, firsts.before, firsts.n + 1));
+    QFZ_TRY(flatten_ring<true>(gpu, at, firsts, d_counts));
+    QFZ_TRY(qfz_gpu_scan(gpu, scan, d_counts, firsts.before, firsts.n + 1));
     return write_px(gpu, at, out, regions->d_label);
 }

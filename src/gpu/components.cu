@@ -12,7 +12,6 @@ template <bool EIGHT, typename SOURCE>
 static __global__ void __launch_bounds__(WORDS) k_link_block(SOURCE source, layout at)
 {
     __shared__ block_words<EIGHT> words;
-    __shared__ uint32_t parent[RUNS];
     const int word = (int)threadIdx.x;
     const block_place block = place_of(at, blockIdx.x);
     read_words<EIGHT>(source, block, &words);
@@ -25,16 +24,22 @@ static __global__ void __launch_bounds__(WORDS) k_link_block(SOURCE source, layo
     words.runs.before[word] = qfz_sum_before<WORDS>((uint32_t)__popc(starts), words.sums, &n_runs);
     words.runs.starts[word] = starts;
     __syncthreads();
-    solve_runs<EIGHT>(words.runs, links, n_runs, words.sums, parent);
-    tell_ring<EIGHT>(at, block, words, parent);
+    solve_runs<EIGHT>(words.runs, links, n_runs, words.sums, words.parent);
+    tell_ring<EIGHT>(at, block, &words);
     at.starts[(int64_t)blockIdx.x * WORDS + word] = starts;
     at.valid[(int64_t)blockIdx.x * WORDS + word] = valid;
     if (word == 0) at.n_runs[blockIdx.x] = n_runs;
     __syncthreads();
-    if (at.inner) at.inner[(int64_t)blockIdx.x * WORDS + word] = inner_firsts(words.runs, parent);
-    uint32_t *const runs = reinterpret_cast<uint32_t *>(at.runs + block.runs); /* an even number */
-    for (uint32_t i = threadIdx.x; 2 * i < n_runs; i += WORDS)
-        runs[i] = __byte_perm(parent[2 * i], parent[(2 * i + 1) % RUNS], 0x5410); /* low halves */
+    if (at.inner)
+        at.inner[(int64_t)blockIdx.x * WORDS + word] = inner_firsts(words.runs, words.parent);
+    uint32_t *const runs = reinterpret_cast<uint32_t *>(at.runs + block.runs);
+    const uint32_t n_pairs = (n_runs + 7) / 8 * 4, lane = threadIdx.x % QFZ_WARP;
+    for (uint32_t i = threadIdx.x; i - lane < n_pairs; i += WORDS) {
+        const uint32_t low = 2 * i < n_runs ? settled_code(words.parent, 2 * i) : 0;
+        const uint32_t high = 2 * i + 1 < n_runs ? settled_code(words.parent, 2 * i + 1) : 0;
+        if (i < n_pairs) runs[i] = low | high << 16;
+        __syncwarp();
+    }
 }
 
 /* ---- Seams between blocks -------------------------------------------------------------------- */
@@ -44,9 +49,13 @@ struct ring_pair {
     uint32_t a, b;
 };
 
-static __device__ __forceinline__ uint32_t ring_px(const layout &at, uint32_t block, int i)
+/* Place i of the ring of a block, or of the one dy rows and dx columns of blocks further. */
+static __device__ __forceinline__ uint32_t ring_px(const layout &at, const block_place &block,
+                                                   int dy, int dx, int i)
 {
-    return px_of(at, place_of(at, block), at.ring[(int64_t)block * RING + i]);
+    const int64_t further = (int64_t)dy * at.blocks_w + dx;
+    const block_place there = {block.y + dy * SIDE, block.x + dx * SIDE, 0};
+    return px_of(at, there, at.ring[(blockIdx.x + further) * RING + i]);
 }
 
 /* Bits k .. k + 31 of a block's seam, k a multiple of 32; 0 beyond it. */
@@ -83,19 +92,11 @@ static __device__ __forceinline__ seam_joins seam_joins_at(const layout &at, uin
     const uint32_t along = seam_word(at, block, bottom ? SEAM_ALONG_BOTTOM : SEAM_ALONG_RIGHT, k);
     const uint32_t next_along = seam_word(at, next, bottom ? SEAM_ALONG_TOP : SEAM_ALONG_LEFT, k);
     const uint32_t after = moved_left(across, seam_word(at, block, across_seam, k + QFZ_WARP));
-    uint32_t ahead = seam_word(at, block, bottom ? SEAM_BELOW_RIGHT : SEAM_RIGHT_BELOW, k), back;
-    if (bottom) {
-        const bool has_right = block % (uint32_t)at.blocks_w + 1 < (uint32_t)at.blocks_w;
-        const uint32_t more = k + QFZ_WARP < SIDE ? seam_word(at, block, SEAM_BELOW_LEFT, QFZ_WARP)
-                              : has_right         ? seam_word(at, block + 1, SEAM_BELOW_LEFT, 0)
-                                                  : 0;
-        back = moved_left(seam_word(at, block, SEAM_BELOW_LEFT, k), more);
-    } else {
-        /* where four blocks meet, the seam below has the diagonals */
-        const uint32_t own = k + QFZ_WARP < SIDE ? ~0u : ~0u >> 1;
-        back = seam_word(at, next, SEAM_LEFT_BELOW, k) & own;
-        ahead &= own;
-    }
+    /* where four blocks meet, the seam below has the diagonals */
+    const uint32_t own = bottom || k + QFZ_WARP < SIDE ? ~0u : ~0u >> 1;
+    const uint32_t ahead =
+        own & seam_word(at, block, bottom ? SEAM_BELOW_AHEAD : SEAM_RIGHT_AHEAD, k);
+    const uint32_t back = own & seam_word(at, block, bottom ? SEAM_BELOW_BACK : SEAM_RIGHT_BACK, k);
     /* both sides go on: what is across the place joins what is across the next one */
     const uint32_t same = across & along & next_along;
     /* a diagonal adds nothing where a straight join and one along a side lead to the same pixel */
@@ -103,37 +104,52 @@ static __device__ __forceinline__ seam_joins seam_joins_at(const layout &at, uin
                       back & ~(across & along) & ~(after & next_along)};
 }
 
+/* The pairs of a warp's places, put together: most places have none or one. */
+template <bool EIGHT> struct pair_list {
+    enum { MOST = EIGHT ? 3 * QFZ_WARP : 1 };
+    ring_pair pairs[MOST];
+
+    /* Adds the pairs of lanes that have one, after n others; joins: which lanes those are. */
+    __device__ __forceinline__ uint32_t add(uint32_t n, uint32_t joins, const ring_pair &pair)
+    {
+        const uint32_t bit = 1u << threadIdx.x % QFZ_WARP;
+        if (joins & bit) pairs[n + (uint32_t)__popc(joins & (bit - 1))] = pair;
+        return n + (uint32_t)__popc(joins);
+    }
+};
+
 /* Joins each block to those to its right and below; a thread has a place of the right column or
  * the bottom row.  Of equal values, a place has one join at most. */
 template <bool EIGHT> static __global__ void __launch_bounds__(2 * SIDE) k_link_seams(layout at)
 {
+    __shared__ pair_list<EIGHT> lists[2 * SIDE / QFZ_WARP];
     const uint32_t block = blockIdx.x, below = block + (uint32_t)at.blocks_w;
     const int k = (int)threadIdx.x % SIDE, lane = k % QFZ_WARP;
     const bool bottom = (int)threadIdx.x < SIDE;
     const uint32_t next = bottom ? below : block + 1;
     const int mine = bottom ? BOTTOM : RIGHT, other = bottom ? TOP : LEFT;
+    const int dy = bottom, dx = !bottom; /* from the block to the next */
     if (bottom ? below >= (uint32_t)at.n_blocks : next % (uint32_t)at.blocks_w == 0) return;
-    const uint32_t a = ring_px(at, block, mine + k), b = ring_px(at, next, other + k);
+    const block_place own = place_of(at, block);
+    const uint32_t a = ring_px(at, own, 0, 0, mine + k), b = ring_px(at, own, dy, dx, other + k);
     const seam_joins joins = seam_joins_at<EIGHT>(at, block, next, bottom, k - lane);
-    bool across = joins.across >> lane & 1;
-    bool ahead = joins.ahead >> lane & 1, back = joins.back >> lane & 1;
-    /* beyond the seam's end come the first pixels of the blocks to the right */
-    const uint32_t more = (uint32_t)((k + 1) / SIDE);
-    const int after = (k + 1) % SIDE;
-    do {
-        ring_pair pair = {QFZ_NONE, QFZ_NONE};
-        if (across) {
-            pair = ring_pair{a, b};
-            across = false;
-        } else if (ahead) {
-            pair = ring_pair{a, ring_px(at, next + more, other + after)};
-            ahead = false;
-        } else if (back) {
-            pair = ring_pair{ring_px(at, block + more, mine + after), b};
-            back = false;
-        }
-        unite_pairs(pair, at.parent);
-    } while (EIGHT && __any_sync(0xffffffffu, ahead || back));
+    if (!EIGHT) {
+        unite_pairs(joins.across >> lane & 1 ? ring_pair{a, b} : ring_pair{QFZ_NONE, QFZ_NONE},
+                    at.parent);
+        return;
+    }
+    /* beyond the bottom row's end come the first pixels of the blocks to the right */
+    const int more = (k + 1) / SIDE, after = (k + 1) % SIDE;
+    ring_pair ahead = {a, 0}, back = {0, b};
+    if (joins.ahead >> lane & 1) ahead.b = ring_px(at, own, dy, dx + more, other + after);
+    if (joins.back >> lane & 1) back.a = ring_px(at, own, 0, more, mine + after);
+    pair_list<EIGHT> &list = lists[threadIdx.x / QFZ_WARP];
+    uint32_t n = list.add(0, joins.across, ring_pair{a, b});
+    n = list.add(n, joins.ahead, ahead);
+    n = list.add(n, joins.back, back);
+    __syncwarp();
+    for (uint32_t i = (uint32_t)lane; i - (uint32_t)lane < n; i += QFZ_WARP)
+        unite_pairs(i < n ? list.pairs[i] : ring_pair{QFZ_NONE, QFZ_NONE}, at.parent);
 }
 
 /* ---- Launches -------------------------------------------------------------------------------- */
@@ -152,9 +168,9 @@ layout qfz_blocks_take(qfz_carve *kept, qfz_carve *carve, int32_t h, int32_t w)
     at.n_blocks = at.blocks_w * ((h + SIDE - 1) / SIDE);
     qfz_carve_take(kept, &at.starts, (int64_t)at.n_blocks * WORDS);
     qfz_carve_take(kept, &at.valid, (int64_t)at.n_blocks * WORDS);
-    qfz_carve_take(kept, &at.runs, (int64_t)h * w + 1); /* two are written at a time */
+    qfz_carve_take(kept, &at.runs, (int64_t)h * w + 7); /* eight at a time */
+    qfz_carve_take(kept, &at.n_runs, at.n_blocks);
     qfz_carve_take(carve, &at.seams, (int64_t)at.n_blocks * 2 * SEAMS);
-    qfz_carve_take(carve, &at.n_runs, at.n_blocks);
     qfz_carve_take(carve, &at.ring, (int64_t)at.n_blocks * RING);
     return at;
 }
@@ -220,8 +236,9 @@ template <typename T>
 static qfz_status link_integers(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
                                 const layout *at, uint32_t bias)
 {
-    const qfz_near_integer<T> near = {difference_limit(rule, (T)-1), bias};
-    return link_band<T>(gpu, image, rule, at, near);
+    const uint32_t limit = difference_limit(rule, (T)-1);
+    if (limit == 0) return link_band<T>(gpu, image, rule, at, qfz_near_same<T>{});
+    return link_band<T>(gpu, image, rule, at, qfz_near_integer<T>{limit, bias});
 }
 
 qfz_status qfz_blocks_link(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,

@@ -2,6 +2,7 @@
 /* engine_cuda.cu - the CUDA engine: workers, tiles on their way in, and the table. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "gpu/omega.cuh"
 #include "gpu/worker.cuh"
@@ -125,6 +126,8 @@ qfz_status qfz_gpu_can(qfz_device device, const qfz_rule *rule, qfz_kind kind, q
 static void close_one(qfz_worker *worker)
 {
     qfz_regions_close(worker);
+    free(worker->ring_values);
+    free(worker->ring_valid);
     qfz_staging_close(&worker->staging);
     if (worker->from) (void)cudaEventDestroy(worker->from);
     if (worker->to) (void)cudaEventDestroy(worker->to);
@@ -171,6 +174,15 @@ static qfz_status choose_method(qfz_worker *worker)
                     spec->kind == QFZ_LEVELS ? "saliency" : "(alpha, omega)-components");
 }
 
+static qfz_status take_ring_room(qfz_worker *worker)
+{
+    const qfz_worker_spec *const spec = &worker->spec;
+    const int64_t n = qfz_ring_size(spec->max_h, spec->max_w);
+    QFZ_TRY(QFZ_NEW(&worker->ring_valid, n, worker->gpu.err));
+    return qfz_alloc(&worker->ring_values, n * spec->rule->n_bands,
+                     qfz_type_bytes(spec->rule->type), worker->gpu.err);
+}
+
 /* All but the memory that they share. */
 static qfz_status open_one(qfz_worker *worker, qfz_error *err)
 {
@@ -179,6 +191,7 @@ static qfz_status open_one(qfz_worker *worker, qfz_error *err)
     QFZ_TRY(qfz_worker_enter(worker, err));
     QFZ_TRY(take_device(worker));
     QFZ_TRY(choose_method(worker));
+    QFZ_TRY(take_ring_room(worker));
     return regions ? qfz_regions_open(worker) : QFZ_OK;
 }
 
@@ -189,7 +202,9 @@ static qfz_status open_all(qfz_worker **workers, int n, const qfz_worker_spec *s
         workers[i]->spec = *spec;
         QFZ_TRY(open_one(workers[i], err));
     }
-    return n > 0 ? take_memory(workers, n) : QFZ_OK;
+    if (n < 1) return QFZ_OK;
+    QFZ_TRY(take_memory(workers, n));
+    return qfz_worker_warm_up(workers[0]);
 }
 
 static qfz_status workers_open(qfz_worker **workers, int n, const qfz_worker_spec *spec,
@@ -208,9 +223,9 @@ static qfz_status workers_open(qfz_worker **workers, int n, const qfz_worker_spe
 /* ---------------------------------------------------------------------------------- operations */
 static qfz_status load(qfz_worker *worker, const qfz_image *tile, qfz_error *err)
 {
-    const size_t n = (size_t)(tile->h * tile->w);
-    QFZ_TRY(qfz_worker_enter(worker, err));
+    (void)err;
     worker->tile = *tile;
+    worker->tile.pixels = NULL;
     worker->image.h = (int32_t)tile->h;
     worker->image.w = (int32_t)tile->w;
     worker->image.n_bands = tile->n_bands;
@@ -218,15 +233,38 @@ static qfz_status load(qfz_worker *worker, const qfz_image *tile, qfz_error *err
     worker->image.d_pixels = worker->d_pixels;
     worker->image.d_valid = tile->valid ? worker->d_valid : NULL;
     qfz_regions_load(worker);
-    QFZ_TRY(qfz_worker_up(worker, worker->d_pixels, tile->pixels,
-                          n * (size_t)tile->n_bands * qfz_type_bytes(tile->type)));
-    return tile->valid ? qfz_worker_up(worker, worker->d_valid, tile->valid, n) : QFZ_OK;
+    return QFZ_OK;
+}
+
+static qfz_status rows(qfz_worker *worker, const qfz_rows *rows, qfz_error *err)
+{
+    const qfz_image *const tile = &worker->tile;
+    const size_t px_bytes = qfz_type_bytes(tile->type);
+    const int64_t first = rows->y0 * tile->w;
+    const size_t n = (size_t)((rows->y1 - rows->y0) * tile->w);
+    QFZ_TRY(qfz_worker_enter(worker, err));
+    for (int64_t b = 0; b < tile->n_bands; b++) {
+        char *const d_to =
+            (char *)worker->d_pixels + (size_t)(b * tile->h * tile->w + first) * px_bytes;
+        const char *const from =
+            (const char *)rows->pixels + (size_t)(b * rows->plane_px) * px_bytes;
+        QFZ_TRY(qfz_worker_up(worker, d_to, from, n * px_bytes));
+    }
+    if (tile->valid)
+        QFZ_TRY(qfz_worker_up(worker, worker->d_valid + first, tile->valid + first, n));
+    qfz_ring_take(tile, rows, worker->ring_values, worker->ring_valid);
+    qfz_regions_rows(worker, rows);
+    return QFZ_OK;
 }
 
 static qfz_status summarise(qfz_worker *worker, qfz_summary *summary, qfz_error *err)
 {
+    const qfz_image *const tile = &worker->tile;
+    const size_t n_ring = (size_t)summary->n_ring;
     QFZ_TRY(qfz_worker_enter(worker, err));
-    qfz_summary_take_ring(summary, &worker->tile);
+    memcpy(summary->valid, worker->ring_valid, n_ring);
+    memcpy(summary->values, worker->ring_values,
+           n_ring * (size_t)tile->n_bands * qfz_type_bytes(tile->type));
     return worker->spec.kind == QFZ_LEVELS ? qfz_levels_summarise(worker, summary)
                                            : qfz_regions_summarise(worker, summary);
 }
@@ -265,6 +303,7 @@ static qfz_engine make_table(void)
     engine.bytes_per_px = bytes_per_px;
     engine.device_bytes_per_px = device_bytes_per_px;
     engine.load = load;
+    engine.rows = rows;
     engine.summarise = summarise;
     engine.partition = qfz_regions_partition;
     engine.number = qfz_regions_number;

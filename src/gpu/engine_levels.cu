@@ -117,8 +117,20 @@ static qfz_status find_saliency(qfz_worker *worker, const qfz_gpu_links *ghosts,
     return qfz_gpu_saliency(gpu, &edges, ghosts, room->d_forest, room->d_saliency);
 }
 
-qfz_status qfz_levels_saliency(qfz_worker *worker, const qfz_answer *answer, uint32_t *keys,
-                               qfz_error *err)
+/* n keys of key_bytes out of those of 2 or 4 that the device has. */
+static qfz_status fetch_keys(qfz_worker *worker, size_t n, bool narrow, int key_bytes, void *keys)
+{
+    const void *const d_keys = worker->levels.d_saliency;
+    const bool widen = narrow && key_bytes == 4;
+    QFZ_TRY(
+        qfz_worker_down(worker, (char *)keys + (widen ? 2 * n : 0), d_keys, (narrow ? 2 : 4) * n));
+    if (widen) widen_keys(&worker->tile, qfz_n_dirs(worker->spec.rule), (uint32_t *)keys);
+    if (!narrow && key_bytes == 2) qfz_keys_narrow(keys, (int64_t)n);
+    return QFZ_OK;
+}
+
+qfz_status qfz_levels_saliency(qfz_worker *worker, const qfz_answer *answer, int key_bytes,
+                               void *keys, qfz_error *err)
 {
     qfz_level_room *const room = &worker->levels;
     const int n_dirs = qfz_n_dirs(worker->spec.rule);
@@ -127,13 +139,9 @@ qfz_status qfz_levels_saliency(qfz_worker *worker, const qfz_answer *answer, uin
     QFZ_TRY(qfz_worker_enter(worker, err));
     if (answer) QFZ_TRY(send_ghosts(worker, &answer->ghosts));
     QFZ_TRY(find_saliency(worker, answer ? &room->ghosts : NULL, &narrow));
-    if (narrow) {
-        QFZ_TRY(qfz_worker_down(worker, (char *)keys + 2 * n, room->d_saliency, 2 * n));
-        widen_keys(&worker->tile, n_dirs, keys);
-    } else {
-        QFZ_TRY(qfz_worker_down(worker, keys, room->d_saliency, 4 * n));
-    }
-    if (answer) qfz_answer_place_cross(answer, worker->image.h, worker->image.w, n_dirs, keys);
+    QFZ_TRY(fetch_keys(worker, n, narrow, key_bytes, keys));
+    if (answer)
+        qfz_answer_place_cross(answer, worker->image.h, worker->image.w, n_dirs, key_bytes, keys);
     return QFZ_OK;
 }
 

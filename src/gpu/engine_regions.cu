@@ -80,7 +80,6 @@ static void carve_work(qfz_worker *worker, qfz_carve *carve)
     const int64_t n = (int64_t)spec->max_h * spec->max_w;
     qfz_carve_take(carve, &room->d_name, n);
     room->work_bytes = work_bytes(spec, n);
-    if (has_zones(worker)) room->work_bytes += (size_t)n; /* so that all of noise's fit, mostly */
     room->d_work = qfz_carve_bytes(carve, room->work_bytes);
     if (has_zones(worker)) {
         room->records_bytes = larger((size_t)n, RECORDS_AT_LEAST * record_bytes(spec->rule));
@@ -132,30 +131,39 @@ qfz_status qfz_regions_choose(qfz_worker *worker)
                         : QFZ_OK;
 }
 
+void qfz_regions_load(qfz_worker *worker)
+{
+    worker->regions.one_value = worker->tile.valid != NULL;
+    worker->regions.has_value = false;
+}
+
 /* Do all valid pixels have one value, so that validity alone says what joins? */
-static bool is_foreground(const qfz_image *tile)
+static bool keeps_one_value(const qfz_image *tile, const qfz_rows *rows, qfz_region_room *room)
 {
     const size_t bytes = qfz_type_bytes(tile->type);
-    const char *const px = (const char *)tile->pixels;
-    const char *one = NULL;
-    if (!tile->valid) return false;
-    for (int64_t i = 0; i < tile->h * tile->w; i++) {
-        if (!tile->valid[i]) continue;
-        if (!one) one = px + (size_t)i * bytes;
-        if (memcmp(one, px + (size_t)i * bytes, bytes) != 0) return false;
+    const char *const px = (const char *)rows->pixels;
+    const uint8_t *const valid = tile->valid + rows->y0 * tile->w;
+    for (int64_t i = 0; i < (rows->y1 - rows->y0) * tile->w; i++) {
+        const char *const one = px + (size_t)i * bytes;
+        if (!valid[i]) continue;
+        if (!room->has_value) memcpy(room->value, one, bytes);
+        room->has_value = true;
+        if (memcmp(room->value, one, bytes) != 0) return false;
     }
     return true;
 }
 
-void qfz_regions_load(qfz_worker *worker)
+void qfz_regions_rows(qfz_worker *worker, const qfz_rows *rows)
 {
-    qfz_gpu_segments *const segments = &worker->regions.segments;
-    if (!worker->regions.published) return;
+    qfz_region_room *const room = &worker->regions;
+    qfz_gpu_segments *const segments = &room->segments;
+    if (!room->published) return;
+    room->one_value = room->one_value && keeps_one_value(&worker->tile, rows, room);
     segments->h = worker->image.h;
     segments->w = worker->image.w;
     segments->connectivity = worker->spec.rule->connectivity;
     segments->type = worker->image.type;
-    segments->d_values = is_foreground(&worker->tile) ? NULL : worker->image.d_pixels;
+    segments->d_values = room->one_value ? NULL : worker->image.d_pixels;
     segments->d_valid = worker->image.d_valid;
 }
 
@@ -339,82 +347,85 @@ qfz_status qfz_regions_paint(qfz_worker *worker, int band, const void *slot_mean
     return qfz_worker_down(worker, out, room->d_work, n_px(worker) * bytes);
 }
 
-static qfz_status fetch_records(qfz_worker *worker, uint32_t first_region, uint32_t n,
-                                uint64_t *d_records, uint64_t *records)
+/* Records of regions from number `first` on. */
+typedef struct request {
+    qfz_box box;
+    uint32_t first;
+    uint64_t *records;   /* NULL: they stay on the device */
+    uint32_t first_zone; /* fetch_zones(): the region that is first in the work memory */
+} request;
+
+typedef qfz_status (*part_fn)(qfz_worker *worker, const request *part, uint32_t n);
+
+/* Calls fn for as many parts of n regions as the room asks for, bytes each. */
+static qfz_status in_parts(qfz_worker *worker, const request *all, uint32_t n, size_t room_bytes,
+                           size_t bytes, part_fn fn)
+{
+    const size_t most = room_bytes / bytes;
+    const size_t words = record_bytes(worker->spec.rule) / sizeof *all->records;
+    request next = *all;
+    if (n > 0 && most == 0)
+        return qfz_fail(worker->gpu.err, QFZ_ENOMEM,
+                        "GPU: a record of %zu bytes does not fit a tile's memory", bytes);
+    for (uint32_t left = n, part; left > 0; left -= part) {
+        part = left < most ? left : (uint32_t)most;
+        QFZ_TRY(fn(worker, &next, part));
+        next.first += part;
+        if (next.records) next.records += part * words;
+    }
+    return QFZ_OK;
+}
+
+static qfz_status fetch_records(qfz_worker *worker, const request *part, uint32_t n,
+                                uint64_t *d_records)
 {
     qfz_region_room *const room = &worker->regions;
     const size_t bytes = record_bytes(worker->spec.rule);
     QFZ_TRY(qfz_gpu_regions_name_records(&worker->gpu, &room->on_device, room->n_slots,
-                                         room->d_name, first_region, n,
+                                         room->d_name, part->first, n,
                                          (int)(bytes / sizeof *d_records), d_records));
-    return qfz_worker_down(worker, records, d_records, n * bytes);
+    return qfz_worker_down(worker, part->records, d_records, n * bytes);
 }
 
-/* How many of so many bytes there is room for, n at the most. */
-static qfz_status part_of(const qfz_worker *worker, size_t room_bytes, size_t bytes, uint32_t n,
-                          uint32_t *part)
-{
-    const size_t most = room_bytes / bytes;
-    *part = n < most ? n : (uint32_t)most;
-    if (most > 0) return QFZ_OK;
-    return qfz_fail(worker->gpu.err, QFZ_ENOMEM,
-                    "GPU: a record of %zu bytes does not fit a tile's memory", bytes);
-}
-
-/* Records of the flat zones in the work memory, region first_region being its first. */
-static qfz_status fetch_zones(qfz_worker *worker, qfz_box box, uint32_t first_region, uint32_t n,
-                              uint64_t *records)
+/* Records of the flat zones in the work memory. */
+static qfz_status fetch_zones(qfz_worker *worker, const request *part, uint32_t n)
 {
     qfz_region_room *const room = &worker->regions;
-    const size_t zone_bytes = qfz_gpu_zone_bytes(worker->image.n_bands);
-    const size_t bytes = record_bytes(worker->spec.rule);
-    for (uint32_t done = 0, part; done < n; done += part) {
-        QFZ_TRY(part_of(worker, room->records_bytes, bytes, n - done, &part));
-        QFZ_TRY(qfz_gpu_zones_records(&worker->gpu, &worker->image, &room->on_device, box,
-                                      room->areas.same, (char *)room->d_work + done * zone_bytes,
-                                      first_region + done, part, room->d_records));
-        QFZ_TRY(fetch_records(worker, first_region + done, part, room->d_records,
-                              records + done * (bytes / sizeof *records)));
-    }
-    return QFZ_OK;
+    const qfz_gpu_zone *const d_zones = (const qfz_gpu_zone *)room->d_work;
+    QFZ_TRY(qfz_gpu_zones_records(&worker->gpu, &worker->image, &room->on_device, part->box,
+                                  room->areas.same, d_zones + (part->first - part->first_zone),
+                                  part->first, n, room->d_records));
+    return fetch_records(worker, part, n, room->d_records);
 }
 
-/* Features come in as many parts as the work memory asks for; they stay there if records is NULL.
- */
-static qfz_status gather_zones(qfz_worker *worker, qfz_box box, uint32_t first_region, uint32_t n,
-                               uint64_t *records)
+static qfz_status gather_zones(qfz_worker *worker, const request *part, uint32_t n)
 {
     qfz_region_room *const room = &worker->regions;
-    const size_t bytes = record_bytes(worker->spec.rule);
-    const size_t zone_bytes = qfz_gpu_zone_bytes(worker->image.n_bands);
-    for (uint32_t done = 0, part; done < n; done += part) {
-        QFZ_TRY(part_of(worker, room->work_bytes, zone_bytes, n - done, &part));
-        QFZ_TRY(qfz_gpu_zones_gather(&worker->gpu, &worker->image, room->d_kept, &room->on_device,
-                                     first_region + done, part, room->d_work));
-        if (records)
-            QFZ_TRY(fetch_zones(worker, box, first_region + done, part,
-                                records + done * (bytes / sizeof *records)));
-    }
-    return QFZ_OK;
+    request zones = *part;
+    zones.first_zone = part->first;
+    QFZ_TRY(qfz_gpu_zones_gather(&worker->gpu, worker->image.h, worker->image.w, room->d_kept,
+                                 &room->on_device, part->first, n, (qfz_gpu_zone *)room->d_work));
+    return part->records ? in_parts(worker, &zones, n, room->records_bytes,
+                                    record_bytes(worker->spec.rule), fetch_zones)
+                         : QFZ_OK;
 }
 
-static qfz_status gather_records(qfz_worker *worker, qfz_box box, uint32_t first_region, uint32_t n,
-                                 uint64_t *records)
+static qfz_status gather_pixels(qfz_worker *worker, const request *part, uint32_t n)
 {
     qfz_region_room *const room = &worker->regions;
-    const size_t bytes = record_bytes(worker->spec.rule);
     uint64_t *const d_records = (uint64_t *)room->d_work;
+    QFZ_TRY(qfz_gpu_gather_features(&worker->gpu, &room->on_device, &worker->image, part->box,
+                                    room->areas, part->first, n, d_records));
+    return part->records ? fetch_records(worker, part, n, d_records) : QFZ_OK;
+}
+
+static qfz_status gather_records(qfz_worker *worker, const request *all, uint32_t n)
+{
+    const qfz_region_room *const room = &worker->regions;
     if (has_zones(worker) && !room->areas.d_row)
-        return gather_zones(worker, box, first_region, n, records);
-    for (uint32_t done = 0, part; done < n; done += part) {
-        QFZ_TRY(part_of(worker, room->work_bytes, bytes, n - done, &part));
-        QFZ_TRY(qfz_gpu_gather_features(&worker->gpu, &room->on_device, &worker->image, box,
-                                        room->areas, first_region + done, part, d_records));
-        if (records)
-            QFZ_TRY(fetch_records(worker, first_region + done, part, d_records,
-                                  records + done * (bytes / sizeof *records)));
-    }
-    return QFZ_OK;
+        return in_parts(worker, all, n, room->work_bytes, sizeof(qfz_gpu_zone), gather_zones);
+    return in_parts(worker, all, n, room->work_bytes, record_bytes(worker->spec.rule),
+                    gather_pixels);
 }
 
 /* Rows mostly have one weight. */
@@ -434,43 +445,43 @@ qfz_status qfz_regions_features(qfz_worker *worker, qfz_box box, const uint64_t 
                                 uint32_t first_region, uint32_t n, uint64_t *records,
                                 qfz_error *err)
 {
+    const request all = {box, first_region, records, 0};
     QFZ_TRY(qfz_worker_enter(worker, err));
     QFZ_TRY(send_areas(worker, row_area));
-    return gather_records(worker, box, first_region, n, records);
+    return gather_records(worker, &all, n);
 }
 
 /* --------------------------------------------------------------------------------- what is timed
  */
 /* HA4's own way, without labels; what leads from segments to regions lies in their place. */
-static qfz_status ha4_features(qfz_worker *worker, qfz_box box)
+static qfz_status gather_segments(qfz_worker *worker, const request *part, uint32_t n)
+{
+    qfz_region_room *const room = &worker->regions;
+    return qfz_gpu_ha4_features(&worker->gpu, &worker->image, part->box, room->areas, part->first,
+                                n, room->d_kept, room->on_device.d_label, (uint64_t *)room->d_work);
+}
+
+static qfz_status ha4_features(qfz_worker *worker, const request *all)
 {
     qfz_region_room *const room = &worker->regions;
     qfz_gpu_regions *const regions = &room->on_device;
-    const size_t record_bytes =
-        sizeof(uint64_t) * (size_t)qfz_record_words(worker->image.type, worker->image.n_bands);
-    const uint32_t most = (uint32_t)(room->work_bytes / record_bytes);
     QFZ_TRY(qfz_gpu_ha4_regions(&worker->gpu, &room->segments, room->d_kept, regions->d_label,
                                 regions->d_n));
     QFZ_TRY(qfz_worker_down(worker, &room->n_regions, regions->d_n, sizeof room->n_regions));
-    for (uint32_t done = 0; done < room->n_regions; done += most) {
-        const uint32_t left = room->n_regions - done;
-        QFZ_TRY(qfz_gpu_ha4_features(&worker->gpu, &worker->image, box, room->areas, done,
-                                     left < most ? left : most, room->d_kept, regions->d_label,
-                                     (uint64_t *)room->d_work));
-    }
-    return QFZ_OK;
+    return in_parts(worker, all, room->n_regions, room->work_bytes, record_bytes(worker->spec.rule),
+                    gather_segments);
 }
 
 qfz_status qfz_regions_work(qfz_worker *worker, qfz_part part)
 {
-    qfz_box box = {};
-    box.y1 = worker->image.h;
-    box.x1 = worker->image.w;
+    request all = {};
+    all.box.y1 = worker->image.h;
+    all.box.x1 = worker->image.w;
     if (part != QFZ_PART_FEATURES) return find_roots(worker, NULL);
     worker->regions.areas = qfz_gpu_areas{1, NULL};
     if (worker->regions.published && worker->regions.method == QFZ_METHOD_HA4)
-        return ha4_features(worker, box);
+        return ha4_features(worker, &all);
     QFZ_TRY(number_regions(worker, NULL));
     QFZ_TRY(fetch_numbers(worker, 0));
-    return gather_records(worker, box, 0, worker->regions.n_regions, NULL);
+    return gather_records(worker, &all, worker->regions.n_regions);
 }

@@ -8,17 +8,12 @@
 
 #include <stddef.h>
 
-#include "gpu/collective.cuh"
+#include "gpu/ha4_parts.cuh"
 #include "gpu/launch.cuh"
-#include "gpu/segments.cuh"
-#include "gpu/warp.cuh"
 #include "record.h"
 
 typedef unsigned long long counter; /* what CUDA's atomics call 64 bits */
 typedef qfz_row_bits<uint64_t> row_bits;
-
-/* A numbered root's parent is its region and this bit. */
-static constexpr uint32_t NUMBERED = 0x80000000u;
 
 enum { BITS = 64, BLOCK = 256, WARPS = 4, PIECE_CHUNKS = 16, PIECE = PIECE_CHUNKS * BITS };
 
@@ -39,202 +34,6 @@ enum {
     GREATEST = 5,
     BAND_WORDS = 6
 };
-
-/* ---- Regions --------------------------------------------------------------------------------- */
-
-struct region_room {
-    row_bits *bits;   /* of the rows */
-    uint64_t *roots;  /* those of them that are roots */
-    uint32_t *counts; /* of roots, then of those before */
-    void *scan;
-};
-
-static int64_t n_words(int32_t h, int32_t w)
-{
-    return (int64_t)h * qfz_n_chunks<uint64_t>(w);
-}
-
-static void take_room(qfz_carve *carve, int32_t h, int32_t w, region_room *room)
-{
-    const int64_t n = n_words(h, w);
-    qfz_carve_take(carve, &room->bits, n);
-    qfz_carve_take(carve, &room->roots, n);
-    qfz_carve_take(carve, &room->counts, n);
-    room->scan = qfz_carve_bytes(carve, qfz_gpu_scan_bytes(n));
-}
-
-/* Of word i. */
-static __device__ __forceinline__ uint32_t first_pixel(int32_t w, int64_t i)
-{
-    const uint32_t n_chunks = (uint32_t)qfz_n_chunks<uint64_t>(w);
-    return (uint32_t)i / n_chunks * (uint32_t)w + (uint32_t)i % n_chunks * (uint32_t)BITS;
-}
-
-/* One thread a word. */
-static __global__ void __launch_bounds__(BLOCK)
-    k_find_roots(int32_t w, int64_t n, const row_bits *__restrict__ bits,
-                 const uint32_t *__restrict__ parent, uint64_t *roots, uint32_t *counts)
-{
-    const int64_t i = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
-    if (i >= n) return;
-    const uint32_t base = first_pixel(w, i);
-    uint64_t found = 0;
-    for (uint64_t left = bits[i].valid & ~bits[i].joined; left; left &= left - 1) {
-        const int x = qfz_first_bit(left) - 1;
-        if (parent[base + (uint32_t)x] == base + (uint32_t)x) found |= (uint64_t)1 << x;
-    }
-    roots[i] = found;
-    counts[i] = (uint32_t)__popcll(found);
-}
-
-static __global__ void __launch_bounds__(BLOCK)
-    k_number_roots(int32_t w, int64_t n, const uint64_t *__restrict__ roots,
-                   const uint32_t *__restrict__ before, uint32_t *parent, uint32_t *n_regions)
-{
-    const int64_t i = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
-    if (i >= n) return;
-    const uint32_t base = first_pixel(w, i);
-    uint32_t number = before[i];
-    for (uint64_t left = roots[i]; left; left &= left - 1)
-        parent[base + (uint32_t)(qfz_first_bit(left) - 1)] = NUMBERED | number++;
-    if (i == n - 1) *n_regions = number;
-}
-
-static __device__ __forceinline__ uint32_t region_of(const uint32_t *parent, uint32_t start)
-{
-    for (;;) {
-        start = __ldg(parent + start);
-        if (start & NUMBERED) return start & ~NUMBERED;
-    }
-}
-
-/* ---- Values ---------------------------------------------------------------------------------- */
-
-/* Unsigned numbers in the order of the values, and back. */
-template <typename T> static __device__ __forceinline__ uint32_t order_of(T value)
-{
-    return (T)-1 < (T)0 ? (uint32_t)value ^ 0x80000000u : (uint32_t)value;
-}
-template <typename T> static __device__ __forceinline__ double value_of(uint32_t order)
-{
-    return (T)-1 < (T)0 ? (double)(int32_t)(order ^ 0x80000000u) : (double)order;
-}
-
-/* Sums of 32 values and of their squares; squares of 32 bits in two halves, low and high. */
-template <int BYTES> struct sums_of {
-    typedef int32_t sum;
-    typedef uint64_t square;
-};
-template <> struct sums_of<1> {
-    typedef int32_t sum;
-    typedef uint32_t square;
-};
-template <> struct sums_of<4> {
-    typedef int64_t sum;
-    typedef uint64_t square;
-};
-
-/* From the start of a pixel's segment to the pixel; distance: how many pixels that is less one. */
-template <typename V, typename JOIN>
-static __device__ __forceinline__ V since_start(V value, int distance, const JOIN &join)
-{
-#pragma unroll
-    for (int step = 1; step < QFZ_WARP; step *= 2) {
-        const V other = __shfl_up_sync(QFZ_ALL_LANES, value, (unsigned)step);
-        if (distance >= step) value = join(value, other);
-    }
-    return value;
-}
-
-/* What is gathered at once. */
-enum { PLACE = 1, VALUES = 2 };
-
-/* What some pixels of one row add up to; columns counted from the piece's first. */
-template <typename T, int WHAT> struct part {
-    uint32_t count, sum_x, x0, x1;
-    uint64_t sum, square[2];
-    uint32_t least, greatest;
-
-    __device__ __forceinline__ void clear()
-    {
-        count = sum_x = x1 = greatest = 0;
-        x0 = least = UINT32_MAX;
-        sum = square[0] = square[1] = 0;
-    }
-
-    __device__ __forceinline__ void join(const part &other)
-    {
-        count += other.count;
-        if (WHAT & PLACE) {
-            sum_x += other.sum_x;
-            x0 = min(x0, other.x0);
-            x1 = max(x1, other.x1);
-        }
-        if (!(WHAT & VALUES)) return;
-        sum += other.sum;
-        square[0] += other.square[0];
-        if (sizeof(T) == 4) square[1] += other.square[1];
-        least = min(least, other.least);
-        greatest = max(greatest, other.greatest);
-    }
-
-    /* The pixels first .. first + count - 1. */
-    __device__ __forceinline__ void set_place(uint32_t first, uint32_t n)
-    {
-        count = n;
-        sum_x = n * first + n * (n - 1) / 2;
-        x0 = first;
-        x1 = first + n;
-    }
-
-    /* Those from the start of the segment of the lane's value to it.  All lanes call. */
-    __device__ __forceinline__ void set_values(T value, int distance)
-    {
-        typedef typename sums_of<sizeof(T)>::sum sum_type;
-        typedef typename sums_of<sizeof(T)>::square square_type;
-        const auto add = [](auto a, auto b) { return a + b; };
-        const uint32_t order = order_of(value);
-        sum = (uint64_t)(int64_t)since_start((sum_type)value, distance, add);
-        const uint64_t wide = (uint64_t)(int64_t)value, own = wide * wide;
-        if (sizeof(T) == 4) {
-            square[0] = since_start(own & UINT32_MAX, distance, add);
-            square[1] = since_start(own >> 32, distance, add);
-        } else {
-            square[0] = since_start((square_type)own, distance, add);
-        }
-        least = since_start(order, distance, [](uint32_t a, uint32_t b) { return min(a, b); });
-        greatest = since_start(order, distance, [](uint32_t a, uint32_t b) { return max(a, b); });
-    }
-};
-
-static __device__ __forceinline__ uint64_t warp_add(uint64_t value)
-{
-#pragma unroll
-    for (int lanes = QFZ_WARP / 2; lanes > 0; lanes /= 2)
-        value += __shfl_xor_sync(QFZ_ALL_LANES, value, lanes);
-    return value;
-}
-
-/* All lanes' parts as one. */
-template <typename T, int WHAT>
-static __device__ __forceinline__ part<T, WHAT> warp_part(const part<T, WHAT> &own)
-{
-    part<T, WHAT> all = own;
-    all.count = qfz_warp_add(own.count);
-    if (WHAT & PLACE) {
-        all.sum_x = qfz_warp_add(own.sum_x);
-        all.x0 = qfz_warp_min(own.x0);
-        all.x1 = qfz_warp_max(own.x1);
-    }
-    if (WHAT & VALUES) {
-        all.sum = warp_add(own.sum);
-        all.square[0] = warp_add(own.square[0]);
-        if (sizeof(T) == 4) all.square[1] = warp_add(own.square[1]);
-        all.least = qfz_warp_min(own.least);
-        all.greatest = qfz_warp_max(own.greatest);
-    }
-    return all;
-}
 
 /* ---- Records --------------------------------------------------------------------------------- */
 
@@ -331,6 +130,14 @@ static __global__ void __launch_bounds__(BLOCK) k_finish(record_room room, int n
 
 /* ---- The walk -------------------------------------------------------------------------------- */
 
+static __device__ __forceinline__ uint32_t region_of(const uint32_t *parent, uint32_t start)
+{
+    for (;;) {
+        start = __ldg(parent + start);
+        if (start & QFZ_HA4_NUMBERED) return start & ~QFZ_HA4_NUMBERED;
+    }
+}
+
 /* A warp's favourite region, and what each lane has of it. */
 template <typename T, int WHAT> struct favourite {
     uint32_t region; /* QFZ_NONE: none yet */
@@ -403,21 +210,30 @@ static __global__ void __launch_bounds__(QFZ_WARP *WARPS)
         const row_bits row = bits[(int64_t)y * n_chunks + c];
         if (!row.valid) continue;
         const int64_t base = (int64_t)y * w + c * BITS;
+        const int lane = (int)threadIdx.x;
+        T value[2] = {};
+#pragma unroll
+        for (int i = 0; i < 2; i++)
+            if (WHAT & VALUES && row.valid >> (i * QFZ_WARP + lane) & 1)
+                value[i] = plane[base + i * QFZ_WARP + lane];
         uint32_t region[2];
         regions_of(row, (uint32_t)base, parent, region);
 #pragma unroll
         for (int i = 0; i < 2; i++) {
             const uint32_t valid = (uint32_t)(row.valid >> i * QFZ_WARP);
             const uint32_t joined = (uint32_t)(row.joined >> i * QFZ_WARP);
-            const int lane = (int)threadIdx.x;
+            const uint32_t starts = valid & (~joined | 1);
+            if (!valid) continue;
             const int distance = min(lane, qfz_start_distance(valid & ~joined, lane));
             const bool is_valid = valid >> lane & 1;
             const bool ends = is_valid && !(joined >> lane >> 1 & 1);
             const int32_t x = c * BITS + i * QFZ_WARP + lane;
             part<T, WHAT> some;
             some.set_place((uint32_t)(x - piece_x - distance), (uint32_t)distance + 1);
-            if (WHAT & VALUES)
-                some.set_values(is_valid ? plane[base + i * QFZ_WARP + lane] : (T)0, distance);
+            if (WHAT & VALUES && !(starts & (starts - 1)))
+                some.set_values_of_all(value[i], is_valid);
+            else if (WHAT & VALUES)
+                some.set_values(value[i], distance);
             best.take(room, y, piece_x, ends, region[i], some);
         }
     }
@@ -425,32 +241,6 @@ static __global__ void __launch_bounds__(QFZ_WARP *WARPS)
 }
 
 /* ---- Launches -------------------------------------------------------------------------------- */
-
-size_t qfz_gpu_ha4_regions_bytes(int32_t h, int32_t w)
-{
-    qfz_carve carve = {};
-    region_room room;
-    take_room(&carve, h, w, &room);
-    return carve.used;
-}
-
-qfz_status qfz_gpu_ha4_regions(qfz_gpu *gpu, const qfz_gpu_segments *segments, void *d_scratch,
-                               uint32_t *d_parent, uint32_t *d_n)
-{
-    const int32_t h = segments->h, w = segments->w;
-    QFZ_TRY(qfz_gpu_segments_check(gpu, segments));
-    qfz_carve carve = {static_cast<char *>(d_scratch), 0};
-    region_room room;
-    take_room(&carve, h, w, &room);
-    const int64_t n = n_words(h, w);
-    const dim3 grid(qfz_blocks(n, BLOCK)), block(BLOCK);
-    QFZ_TRY(qfz_gpu_ha4_forest(gpu, segments, room.bits, d_parent));
-    QFZ_TRY(qfz_launch(gpu, k_find_roots, grid, block, 0, w, n, room.bits, d_parent, room.roots,
-                       room.counts));
-    QFZ_TRY(qfz_gpu_scan(gpu, room.scan, room.counts, room.counts, n));
-    return qfz_launch(gpu, k_number_roots, grid, block, 0, w, n, room.roots, room.counts, d_parent,
-                      d_n);
-}
 
 template <typename T, int WHAT>
 static qfz_status gather(qfz_gpu *gpu, const qfz_gpu_image *image, const row_bits *d_bits,

@@ -12,6 +12,9 @@
 #include "gpu/gather.cuh"
 #include "gpu/published.cuh"
 
+/* A numbered root's parent is its region and this bit. */
+static const uint32_t QFZ_HA4_NUMBERED = 0x80000000u;
+
 /* Scratch memory; what the first function leaves there is the second one's. */
 size_t qfz_gpu_ha4_regions_bytes(int32_t h, int32_t w);
 

@@ -12,9 +12,9 @@
 
 enum { QFZ_PIECE = 16 };
 
-/* Bit i is of pixel x + i. */
+/* Bit i is of pixel x + i; antidiagonal: of pixel x + i + 1 and the one below x + i. */
 struct qfz_piece {
-    uint32_t valid, right, below, below_right, below_left;
+    uint32_t valid, right, below, below_right, antidiagonal;
 };
 
 /* ---- Bytes as bits --------------------------------------------------------------------------- */
@@ -116,106 +116,106 @@ struct qfz_joins_source {
     const uint8_t *joins;
 
     template <bool ALIGNED>
-    __device__ __forceinline__ void load(int32_t y, int32_t x, uint32_t bytes[2][4]) const
+    __device__ __forceinline__ void load(int32_t y, int32_t x, uint32_t bytes[2][4],
+                                         uint32_t after[2]) const
     {
 #pragma unroll
-        for (int k = 0; k < 2; k++)
-            qfz_load_piece<ALIGNED>(joins + (int64_t)(y + k) * w + x, y + k < h ? w - x : 0,
-                                    bytes[k]);
+        for (int k = 0; k < 2; k++) {
+            const uint8_t *const at = joins + (int64_t)(y + k) * w + x;
+            const int32_t n = y + k < h ? w - x : 0;
+            qfz_load_piece<ALIGNED>(at, n, bytes[k]);
+            after[k] = n > QFZ_PIECE ? __ldg(at + QFZ_PIECE) : 0;
+        }
     }
 
     template <bool EIGHT>
     __device__ __forceinline__ void read(int32_t y, int32_t x, qfz_piece pieces[2]) const
     {
-        uint32_t bytes[2][4];
+        uint32_t bytes[2][4], after[2];
         if (aligned)
-            load<true>(y, x, bytes);
+            load<true>(y, x, bytes, after);
         else
-            load<false>(y, x, bytes);
+            load<false>(y, x, bytes, after);
 #pragma unroll
         for (int k = 0; k < 2; k++) {
             pieces[k].valid = qfz_bits_of(bytes[k], 7);
             pieces[k].right = qfz_bits_of(bytes[k], QFZ_RIGHT);
             pieces[k].below = qfz_bits_of(bytes[k], QFZ_BELOW);
             pieces[k].below_right = EIGHT ? qfz_bits_of(bytes[k], QFZ_BELOW_RIGHT) : 0;
-            pieces[k].below_left = EIGHT ? qfz_bits_of(bytes[k], QFZ_BELOW_LEFT) : 0;
+            pieces[k].antidiagonal = 0;
+            if (EIGHT)
+                pieces[k].antidiagonal = qfz_bits_of(bytes[k], QFZ_BELOW_LEFT) >> 1 |
+                                         (after[k] >> QFZ_BELOW_LEFT & 1) << (QFZ_PIECE - 1);
         }
     }
 };
 
 /* ---- The values of one band ------------------------------------------------------------------ */
 
-/* Pixels x - 1 (0 unless EIGHT) .. x + 16 of a row that goes on for n from x, those outside 0; and
- * whether pairs of two rows join: bit i of near<DX>(a, b): pixel x + i of a and pixel x + i + DX of
- * b. */
+/* Pixels x .. x + 16 of a row that goes on for n from x, those outside 0; and whether pairs of two
+ * rows join: bit i of near<A, B>(a, b): pixel x + i + A of a and pixel x + i + B of b. */
 template <typename T> struct qfz_window {
-    T px[QFZ_PIECE + 2];
+    T px[QFZ_PIECE + 1];
 
-    template <bool ALIGNED, bool EIGHT>
-    __device__ __forceinline__ void load(const T *at, int32_t x, int32_t n)
+    template <bool ALIGNED> __device__ __forceinline__ void load(const T *at, int32_t n)
     {
         union {
             uint32_t words[QFZ_PIECE * sizeof(T) / 4];
             T px[QFZ_PIECE];
         } all;
-        px[0] = EIGHT && n > 0 && x > 0 ? __ldg(at - 1) : T(0);
-        px[QFZ_PIECE + 1] = n > QFZ_PIECE ? __ldg(at + QFZ_PIECE) : T(0);
+        px[QFZ_PIECE] = n > QFZ_PIECE ? __ldg(at + QFZ_PIECE) : T(0);
         qfz_load_piece<ALIGNED>(at, n, all.words);
 #pragma unroll
         for (int i = 0; i < QFZ_PIECE; i++)
-            px[1 + i] = all.px[i];
+            px[i] = all.px[i];
     }
 
-    template <int DX, typename NEAR>
+    template <int A, int B, typename NEAR>
     static __device__ __forceinline__ uint32_t near(const qfz_window &a, const qfz_window &b,
                                                     const NEAR &is_near)
     {
         uint32_t bits = 0;
 #pragma unroll
         for (int i = 0; i < QFZ_PIECE; i++)
-            bits |= (uint32_t)is_near(a.px[1 + i], b.px[1 + i + DX]) << i;
+            bits |= (uint32_t)is_near(a.px[i + A], b.px[i + B]) << i;
         return bits;
     }
 };
 
 /* The same for bytes, four at a time. */
 template <> struct qfz_window<uint8_t> {
-    uint32_t before, word[4], after; /* before: the highest byte */
+    uint32_t word[4], after;
 
-    template <bool ALIGNED, bool EIGHT>
-    __device__ __forceinline__ void load(const uint8_t *at, int32_t x, int32_t n)
+    template <bool ALIGNED> __device__ __forceinline__ void load(const uint8_t *at, int32_t n)
     {
-        before = EIGHT && n > 0 && x > 0 ? (uint32_t)__ldg(at - 1) << 24 : 0;
         after = n > QFZ_PIECE ? __ldg(at + QFZ_PIECE) : 0;
         qfz_load_piece<ALIGNED>(at, n, word);
     }
 
     template <int DX> __device__ __forceinline__ uint32_t shifted(int k) const
     {
-        if (DX > 0) return __funnelshift_r(word[k], k == 3 ? after : word[(k + 1) & 3], 8);
-        if (DX < 0) return __funnelshift_l(k == 0 ? before : word[(k + 3) & 3], word[k], 8);
-        return word[k];
+        return DX ? __funnelshift_r(word[k], k == 3 ? after : word[(k + 1) & 3], 8) : word[k];
     }
 
-    template <int DX, typename NEAR>
+    template <int A, int B, typename NEAR>
     static __device__ __forceinline__ uint32_t near(const qfz_window &a, const qfz_window &b,
                                                     const NEAR &is_near)
     {
         uint32_t near[4];
 #pragma unroll
         for (int k = 0; k < 4; k++)
-            near[k] = is_near.four(a.word[k], b.template shifted<DX>(k));
+            near[k] = is_near.four(a.template shifted<A>(k), b.template shifted<B>(k));
         return qfz_top_bits(near);
     }
 
-    /* Bit 1 + i: pixel x + i is not 0. */
+    /* Bit i: pixel x + i is not 0. */
     __device__ __forceinline__ uint32_t nonzero() const
     {
         uint32_t bytes[4];
 #pragma unroll
         for (int k = 0; k < 4; k++)
             bytes[k] = qfz_nonzero_bytes(word[k]);
-        return (before ? 1u : 0) | qfz_top_bits(bytes) << 1 | (after ? 2u << QFZ_PIECE : 0);
+        return qfz_top_bits(bytes) | (after ? 1u << QFZ_PIECE : 0);
     }
 };
 
@@ -242,6 +242,19 @@ template <typename T> struct qfz_near_integer {
     }
 };
 
+/* a == b, whatever the bits mean. */
+template <typename T> struct qfz_near_same {
+    __device__ __forceinline__ bool operator()(T a, T b) const
+    {
+        return a == b;
+    }
+
+    __device__ __forceinline__ uint32_t four(uint32_t a, uint32_t b) const
+    {
+        return ~qfz_nonzero_bytes(a ^ b) & 0x80808080u;
+    }
+};
+
 template <int DISTANCE> struct qfz_near_float {
     uint32_t limit; /* the key of alpha */
 
@@ -265,24 +278,22 @@ template <typename T, typename NEAR> struct qfz_band_source {
         qfz_window<uint8_t> mask[3];
     };
 
-    template <bool ALIGNED, bool EIGHT>
+    template <bool ALIGNED>
     __device__ __forceinline__ void load(int32_t y, int32_t x, rows *from) const
     {
 #pragma unroll
         for (int k = 0; k < 3; k++) {
             const int64_t p = (int64_t)(y + k) * w + x;
             const int32_t n = y + k < h ? w - x : 0;
-            from->px[k].template load<ALIGNED, EIGHT>(pixels + p, x, n);
-            if (valid) from->mask[k].template load<ALIGNED, EIGHT>(valid + p, x, n);
+            from->px[k].template load<ALIGNED>(pixels + p, n);
+            if (valid) from->mask[k].template load<ALIGNED>(valid + p, n);
         }
     }
 
-    /* Bit 1 + i: pixel x + i of a row is there, n being what is left of it; bits 0 and 17: of its
-     * neighbours. */
-    static __device__ __forceinline__ uint32_t inside(int32_t x, int32_t n)
+    /* Bit i: pixel x + i of a row is there, n being what is left of it; bit 16: the one after. */
+    static __device__ __forceinline__ uint32_t inside(int32_t n)
     {
-        if (n <= 0) return 0;
-        return (n > QFZ_PIECE ? (4u << QFZ_PIECE) - 1 : (2u << n) - 1) - (x == 0);
+        return n > QFZ_PIECE ? (2u << QFZ_PIECE) - 1 : n > 0 ? (1u << n) - 1 : 0;
     }
 
     template <bool EIGHT>
@@ -292,22 +303,22 @@ template <typename T, typename NEAR> struct qfz_band_source {
         rows from;
         uint32_t there[3];
         if (aligned)
-            load<true, EIGHT>(y, x, &from);
+            load<true>(y, x, &from);
         else
-            load<false, EIGHT>(y, x, &from);
+            load<false>(y, x, &from);
 #pragma unroll
         for (int k = 0; k < 3; k++)
-            there[k] = valid ? from.mask[k].nonzero() : inside(x, y + k < h ? w - x : 0);
+            there[k] = valid ? from.mask[k].nonzero() : inside(y + k < h ? w - x : 0);
 #pragma unroll
         for (int k = 0; k < 2; k++) {
             const qfz_window<T> &a = from.px[k], &b = from.px[k + 1];
-            const uint32_t own = there[k] >> 1 & all, to = there[k + 1];
+            const uint32_t own = there[k] & all, next = there[k] >> 1, to = there[k + 1];
             pieces[k].valid = own;
-            pieces[k].right = own & there[k] >> 2 & a.template near<1>(a, a, is_near);
-            pieces[k].below = own & to >> 1 & a.template near<0>(a, b, is_near);
+            pieces[k].right = own & next & a.template near<0, 1>(a, a, is_near);
+            pieces[k].below = own & to & a.template near<0, 0>(a, b, is_near);
             if (!EIGHT) continue;
-            pieces[k].below_right = own & to >> 2 & a.template near<1>(a, b, is_near);
-            pieces[k].below_left = own & to & a.template near<-1>(a, b, is_near);
+            pieces[k].below_right = own & to >> 1 & a.template near<0, 1>(a, b, is_near);
+            pieces[k].antidiagonal = next & to & a.template near<1, 0>(a, b, is_near);
         }
     }
 };

@@ -7,6 +7,7 @@
  * are done. */
 #include "gpu/rows_columns.cuh"
 #include "gpu/rows_leaving.cuh"
+#include "gpu/warp.cuh"
 
 enum {
     THREADS = 256,
@@ -16,6 +17,7 @@ enum {
     OUTSIDE = BESIDE + BESIDE - 1,    /* and those of the row below */
     COLUMNS = QFZ_VERTICES + OUTSIDE, /* vertices; these pixels */
     AT_ONCE = 2,
+    BLOCKS = QFZ_SM_THREADS < 5 * THREADS ? QFZ_SM_THREADS / THREADS : 5, /* on a multiprocessor */
     LEFT_OVER = 512 /* squares; if there are more, those are done at once */
 };
 static_assert((int)QFZ_VERTICES < (int)QFZ_OPEN_INVALID, "a vertex, or none");
@@ -266,7 +268,7 @@ static __device__ __forceinline__ void end_leaving(const query_work &w, int i, u
 
 /* ---- The kernel ------------------------------------------------------------------------------ */
 
-static __global__ void __launch_bounds__(THREADS, 5)
+static __global__ void __launch_bounds__(THREADS, BLOCKS)
     k_query(qfz_gpu_forest forest, const uint2 *open, uint16_t *saliency)
 {
     QFZ_SHARED(query_memory, m);

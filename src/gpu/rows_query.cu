@@ -6,6 +6,7 @@
  * rounds is looked up once, and as well what those on the other side of the edges that leave the
  * block become.  The few edges that are open then are put together and climbed. */
 #include "gpu/rows_columns.cuh"
+#include "gpu/warp.cuh"
 
 enum {
     THREADS = 256,
@@ -195,7 +196,7 @@ static __device__ __forceinline__ void answer_pixels(const query_work<T> &w,
 }
 
 template <typename T>
-static __global__ void __launch_bounds__(THREADS, 6)
+static __global__ void __launch_bounds__(THREADS, QFZ_SM_THREADS / THREADS)
     k_query(qfz_gpu_forest forest, const uint32_t *open, T *saliency)
 {
     QFZ_SHARED(query_memory<T>, m);

@@ -54,16 +54,6 @@ static __device__ __forceinline__ int qfz_start_distance(WORD starts, int x)
     return qfz_leading_zeros((WORD)(starts << (qfz_word<WORD>::BITS - 1 - x)));
 }
 
-/* Pixels of a segment from pixel x, which is in it, to its end in the chunk. */
-template <typename WORD>
-static __device__ __forceinline__ int qfz_end_distance(qfz_row_bits<WORD> row, int x)
-{
-    enum { BITS = qfz_word<WORD>::BITS };
-    const WORD stops = (WORD) ~(row.valid & row.joined);
-    const int more = x + 1 < BITS ? qfz_first_bit((WORD)(stops >> (x + 1))) : 0;
-    return more ? more : BITS - x;
-}
-
 /* One flag a pixel, lane l holding those of pixels l and l + 32, as a word. */
 template <typename WORD>
 static __device__ __forceinline__ WORD qfz_ballot(const bool (&flags)[qfz_word<WORD>::LANES])

@@ -3,17 +3,15 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+
+#include "memory.h"
 
 /* Few large pages are locked much faster than many small ones. */
 qfz_status qfz_staging_alloc(char **memory, int n, qfz_error *err)
 {
-    const size_t page = (size_t)2 << 20, bytes = (size_t)n * 2 * QFZ_STAGING_BYTES;
-    const size_t size = (bytes + page - 1) / page * page;
-    *memory = (char *)aligned_alloc(page, size);
-    if (!*memory) return qfz_fail(err, QFZ_ENOMEM, "%zu bytes to transfer through", size);
-    (void)madvise(*memory, size, MADV_HUGEPAGE);
-    const cudaError_t locked = cudaHostRegister(*memory, size, cudaHostRegisterDefault);
+    const size_t one = 2 * QFZ_STAGING_BYTES;
+    QFZ_TRY(qfz_alloc_large((void **)memory, n, one, err));
+    const cudaError_t locked = cudaHostRegister(*memory, (size_t)n * one, cudaHostRegisterDefault);
     if (locked == cudaSuccess) return QFZ_OK;
     free(*memory);
     *memory = NULL;

@@ -17,7 +17,10 @@ typedef struct qfz_region_room {
     bool published; /* label by this method, not by what is fastest */
     qfz_gpu_method method;
     qfz_gpu_segments segments; /* the tile as such methods see it */
-    void *d_kept;              /* for features: blocks' runs, or what HA4's two steps share */
+    bool one_value;            /* all valid pixels have the same, so far ... */
+    bool has_value;            /* ... namely this: */
+    char value[4];
+    void *d_kept; /* for features: blocks' runs, or what HA4's two steps share */
     qfz_gpu_regions on_device;
     uint32_t *d_root;    /* these two are of use until regions are numbered, */
     void *d_scratch;     /* and the next three, which lie in the same place, */
@@ -61,8 +64,10 @@ struct qfz_worker {
     qfz_staging staging;
     cudaEvent_t from, to; /* around what is timed */
     char *d_all, *h_all;  /* of the first of those that were opened together: memory of all */
-    qfz_image tile;       /* the host's, borrowed */
-    qfz_gpu_image image;  /* the same on the device */
+    qfz_image tile;       /* the host's, without pixels; validity is borrowed */
+    void *ring_values;    /* of the tile, as in a summary */
+    uint8_t *ring_valid;
+    qfz_gpu_image image; /* the same on the device */
     void *d_pixels;
     uint8_t *d_valid;
     qfz_region_room regions; /* one of these is in use, by the worker's kind */
@@ -81,10 +86,15 @@ qfz_status qfz_worker_down(qfz_worker *worker, void *h_to, const void *d_from, s
 qfz_status qfz_worker_down_links(qfz_worker *worker, const qfz_gpu_links *from, uint32_t n,
                                  qfz_links *links);
 
+/* Does once what the worker is for, so that its device has loaded all kernels (warm_up.cu). */
+qfz_status qfz_worker_warm_up(qfz_worker *worker);
+
 /* ---- The kinds of work: memory on the device out of a carve, memory of the host, operations of
  * the engine's table, and what is timed. */
 qfz_status qfz_regions_choose(qfz_worker *worker); /* the method; before its memory is carved */
-void qfz_regions_load(qfz_worker *worker);         /* another tile has come */
+/* Another tile comes; some of its rows do, maybe the last ones. */
+void qfz_regions_load(qfz_worker *worker);
+void qfz_regions_rows(qfz_worker *worker, const qfz_rows *rows);
 void qfz_regions_carve(qfz_worker *worker, qfz_carve *carve);
 qfz_status qfz_regions_open(qfz_worker *worker);
 void qfz_regions_close(qfz_worker *worker);
@@ -106,8 +116,8 @@ qfz_gpu_edges qfz_largest_edges(const qfz_worker_spec *spec);
 
 void qfz_levels_carve(qfz_worker *worker, qfz_carve *carve);
 qfz_status qfz_levels_summarise(qfz_worker *worker, qfz_summary *summary);
-qfz_status qfz_levels_saliency(qfz_worker *worker, const qfz_answer *answer, uint32_t *keys,
-                               qfz_error *err);
+qfz_status qfz_levels_saliency(qfz_worker *worker, const qfz_answer *answer, int key_bytes,
+                               void *keys, qfz_error *err);
 qfz_status qfz_levels_work(qfz_worker *worker, qfz_part part);
 
 qfz_status qfz_trees_choose(qfz_worker *worker); /* the method */

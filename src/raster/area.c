@@ -63,7 +63,7 @@ double qfz_source_area_unit(const qfz_source *source)
     const qfz_georef *const g = &source->georef;
     const long double equator = 1.02L * g->a * g->a, n = (long double)source->info.w;
     int exponent = 0;
-    assert(!source->is_reader);
+    assert(source->is_located);
     if (!g->is_geographic) return (double)plane_area(g);
     const long double all = is_rotated(g) ? plane_area(g) * equator * n * source->info.h
                                           : area_of_column(g, 0, source->info.h) * n;

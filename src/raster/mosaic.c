@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* mosaic.c - VRTs that lay out TIFFs by pixels.
+/* mosaic.c - VRTs that lay out TIFFs by pixels: what is better known before they are read.
+ *
+ * A VRT has blocks of its own, of 128 pixels a side; what is decoded are those of its parts.
  *
  * GDAL opens the parts of a VRT when they are first read, and learns the CRS of each, which nobody
  * asks for here: some 10 ms in each thread, one thread after the other.  GDAL_GEOREF_SOURCES=NONE
@@ -10,6 +12,7 @@
 #include <cpl_conv.h>
 #include <cpl_string.h>
 #include <cpl_vsi.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { VRT_BYTES_MAX = 256 << 20 };
@@ -46,17 +49,71 @@ static bool is_plain(const char *text)
            all_pass(text, "<SourceFilename", names_tiff, &n_parts) && n_parts > 0;
 }
 
-bool qfz_mosaic_is_plain(GDALDatasetH dataset)
+static int64_t count(const char *text, const char *key)
 {
+    int64_t n = 0;
+    for (const char *at = strstr(text, key); at; at = strstr(at + 1, key))
+        n++;
+    return n;
+}
+
+/* The number in an attribute of the tag that begins at text; -1: there is none. */
+static int64_t number_of(const char *text, const char *attribute)
+{
+    const char *const end = strchr(text, '>'), *const at = strstr(text, attribute);
+    if (!end || !at || at > end) return -1;
+    return atoll(at + strlen(attribute));
+}
+
+/* Is a part, whose tag of properties begins at text, laid out so that its blocks are of the grid?
+ */
+static bool fits_grid(const char *text, int64_t block_w, int64_t block_h)
+{
+    const char *const from = strstr(text, "<SrcRect"), *const to = strstr(text, "<DstRect");
+    static const char *const kept[] = {"xSize=\"", "ySize=\""};
+    if (!from || !to) return false;
+    for (int i = 0; i < 2; i++)
+        if (number_of(from, kept[i]) != number_of(to, kept[i])) return false;
+    return (number_of(to, "xOff=\"") - number_of(from, "xOff=\"")) % block_w == 0 &&
+           (number_of(to, "yOff=\"") - number_of(from, "yOff=\"")) % block_h == 0;
+}
+
+/* As gdalbuildvrt writes it: each part with its properties, which come before where it lies. */
+static void find_blocks(const char *text, qfz_mosaic *mosaic)
+{
+    static const char tag[] = "<SourceProperties";
+    const int64_t n_parts = count(text, "<SourceFilename");
+    int64_t n_known = 0;
+    bool fits = true;
+    for (const char *at = strstr(text, tag); at; at = strstr(at + 1, tag), n_known++) {
+        const int64_t w = number_of(at, "BlockXSize=\""), h = number_of(at, "BlockYSize=\"");
+        if (n_known == 0) {
+            mosaic->block_w = w;
+            mosaic->block_h = h;
+        }
+        if (w < 1 || h < 1 || w != mosaic->block_w || h != mosaic->block_h) break;
+        fits = fits && fits_grid(at, w, h);
+    }
+    mosaic->has_grid = fits;
+    if (n_known == n_parts && n_parts > 0) return;
+    mosaic->block_w = mosaic->block_h = 0;
+    mosaic->has_grid = false;
+}
+
+qfz_mosaic qfz_mosaic_of(GDALDatasetH dataset)
+{
+    qfz_mosaic mosaic = {0};
     const GDALDriverH driver = GDALGetDatasetDriver(dataset);
-    GByte *text = NULL;
-    if (!driver || !EQUAL(GDALGetDriverShortName(driver), "VRT")) return false;
+    GByte *read = NULL;
+    mosaic.is_vrt = driver && EQUAL(GDALGetDriverShortName(driver), "VRT");
+    if (!mosaic.is_vrt) return mosaic;
     const char *const name = GDALGetDescription(dataset);
-    if (name[0] == '<') return is_plain(name);
-    const bool plain =
-        VSIIngestFile(NULL, name, &text, NULL, VRT_BYTES_MAX) && is_plain((const char *)text);
-    VSIFree(text);
-    return plain;
+    const bool has_text = name[0] == '<' || VSIIngestFile(NULL, name, &read, NULL, VRT_BYTES_MAX);
+    const char *const text = read ? (const char *)read : name;
+    mosaic.is_plain = has_text && is_plain(text);
+    if (mosaic.is_plain) find_blocks(text, &mosaic);
+    VSIFree(read);
+    return mosaic;
 }
 
 void qfz_mosaic_begin_read(void)

@@ -69,7 +69,8 @@ struct qfz_source {
     char *name;
     GDALDatasetH dataset;
     GDALDatasetH mask_dataset; /* job->mask, or NULL */
-    qfz_georef georef;
+    qfz_georef georef;         /* if is_located */
+    bool is_located;
 
     qfz_band *bands; /* in use; for QFZ_CUT those of the saliency raster */
     int n_bands;
@@ -79,12 +80,16 @@ struct qfz_source {
     int n_masks;
     qfz_nodata_rule rule;
 
+    bool knows_blocks;   /* what is decoded at a time is what info says ... */
+    bool has_grid;       /* ... and blocks begin where multiples of their size are */
+    bool is_interleaved; /* the bands in use lie together in blocks, or may */
+
     bool is_cut;
     int connectivity;
     double alpha;
 
     const qfz_job *job; /* borrowed, to open it once more */
-    bool is_reader;     /* georef is not known, nor asked for ... */
+    bool is_reader;     /* georef will not be asked for ... */
     bool is_mosaic;     /* ... and of this one's parts it may not be (mosaic.c) */
     qfz_patience patience;
     bool has_failed; /* the last read did */
@@ -93,14 +98,18 @@ struct qfz_source {
     int64_t scratch_bytes;
 };
 
-/* Rows of a box that are processed at once where scratch is needed. */
+/* Opens the raster once more, in the same place. */
+qfz_status qfz_source_reopen(qfz_source *source, qfz_error *err);
+
+/* Rows of a box that are processed at once where scratch is needed (read.c). */
 int64_t qfz_source_chunk_rows(qfz_box box);
 qfz_status qfz_source_scratch(qfz_source *source, int64_t n, size_t item_bytes, qfz_error *err);
 
-/* Validity (valid.c): what open finds out, and what read does with it. */
+/* Validity (valid.c): what open finds out, and what read does with it; planes of pixels are
+ * plane_px pixels apart. */
 qfz_status qfz_valid_init(qfz_source *source, const qfz_job *job, qfz_error *err);
-qfz_status qfz_valid_read(qfz_source *source, qfz_box box, const void *pixels, uint8_t *valid,
-                          qfz_error *err);
+qfz_status qfz_valid_read(qfz_source *source, qfz_box box, const void *pixels, int64_t plane_px,
+                          uint8_t *valid, qfz_error *err);
 
 /* The saliency raster behind QFZ_CUT (cut.c). */
 qfz_status qfz_cut_init(qfz_source *source, const qfz_job *job, qfz_error *err);
@@ -108,8 +117,15 @@ qfz_status qfz_cut_read(qfz_source *source, qfz_box box, uint8_t *pixels, qfz_er
 
 /* ------------------------------------------------------------------------ source (mosaic.c) */
 
-/* Is this a VRT that lays out parts of TIFFs by pixels, and does nothing else? */
-bool qfz_mosaic_is_plain(GDALDatasetH dataset);
+typedef struct qfz_mosaic {
+    bool is_vrt;
+    bool is_plain;            /* it lays out parts of TIFFs by pixels, and does nothing else */
+    int64_t block_w, block_h; /* of all parts, if it is plain and says so; else 0 ... */
+    bool has_grid;            /* ... and they begin at multiples of it */
+} qfz_mosaic;
+
+/* What kind of VRT this is; of other datasets, nothing. */
+qfz_mosaic qfz_mosaic_of(GDALDatasetH dataset);
 
 /* In between, GDAL opens files in this thread without looking for their georeferences. */
 void qfz_mosaic_begin_read(void);

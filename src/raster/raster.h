@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "box.h"
+#include "rows.h"
 #include "rule.h"
 
 /* Call once per job, before anything else: registers drivers, silences GDAL's own printing, sets
@@ -23,6 +24,7 @@ typedef struct qfz_source_info {
     int n_bands;   /* the bands in use */
     qfz_type type; /* one for all bands; the smallest that holds each band's own type */
     int64_t block_w, block_h;
+    int64_t px_bytes;    /* of all bands that are decoded together, as they are stored */
     bool may_be_invalid; /* false: no pixel can be invalid, reads give valid = all 1 */
     bool has_nodata;     /* one value for the bands in use; what painted outputs put there */
     double nodata;
@@ -35,8 +37,12 @@ typedef struct qfz_source_info {
  * size.  For QFZ_CUT, src is a saliency raster of layout edges; see qfz_source_read(). */
 qfz_status qfz_source_open(qfz_source **source, const qfz_job *job, qfz_error *err);
 
-/* The same for a thread that only reads pixels: it does not know where on Earth they are, for what
- * GDAL and PROJ do to learn a CRS takes some 10 ms in each thread, one thread after the other. */
+/* Learns where on Earth the pixels are, which GDAL and PROJ take some 10 ms for: once, at any time
+ * before an area is asked for or a table is created. */
+qfz_status qfz_source_locate(qfz_source *source, qfz_error *err);
+
+/* The same as open for a thread that only reads pixels, and is not to know where they are: threads
+ * would learn it one after the other. */
 qfz_status qfz_source_open_reader(qfz_source **source, const qfz_job *job, qfz_error *err);
 void qfz_source_close(qfz_source *source); /* NULL is allowed */
 const qfz_source_info *qfz_source_get_info(const qfz_source *source);
@@ -59,6 +65,25 @@ int qfz_source_connectivity(const qfz_source *source);
  * message names the file and the box. */
 qfz_status qfz_source_read(qfz_source *source, qfz_box box, void *pixels, uint8_t *valid,
                            qfz_error *err);
+
+/* The same for a caller who goes on with rows as soon as they are there: fn is given one part of
+ * the box after the other, from the first row to the last.
+ *
+ * is_whole: pixels has room for the box, and what was read stays.  Else it has room for
+ * qfz_source_part_px() pixels of each band, and each part takes the place of the one before; valid
+ * is of the box in any case. */
+typedef qfz_status (*qfz_rows_fn)(void *arg, const qfz_rows *rows, qfz_error *err);
+qfz_status qfz_source_read_rows(qfz_source *source, qfz_box box, void *pixels, bool is_whole,
+                                uint8_t *valid, qfz_rows_fn fn, void *arg, qfz_error *err);
+int64_t qfz_source_part_px(const qfz_source *source, int64_t h,
+                           int64_t w); /* of boxes up to h x w */
+
+/* What one thread should have of GDAL's cache so that it decodes no block twice for a box of that
+ * width; 0: as much as there is, for such boxes cut blocks, which others need too, or may. */
+int64_t qfz_source_cache_bytes(const qfz_source *source, int64_t w);
+
+/* Gives GDAL's cache another size than at the setup, unless the job's config says which. */
+void qfz_raster_set_cache(const qfz_job *job, int64_t cache_bytes);
 
 /* ----------------------------------------------------------------------------------- tile plan */
 typedef struct qfz_tiling {
@@ -115,6 +140,10 @@ typedef struct qfz_sink_spec {
 
     int part, n_parts; /* n_parts > 0: only a part, 0 <= part < n_parts, of what path will be ... */
     int64_t y0, y1;    /* ... its rows y0..y1 of h, y0 < y1; see qfz_parts_join() */
+
+    /* box_w > 0: it is written by many threads, in boxes that begin at multiples of box_w and, from
+     * row y0 on, box_h, and go as far or to the edge; and not read back before it is complete. */
+    int64_t box_w, box_h;
 } qfz_sink_spec;
 
 /* An output is written whole, by one process, or in parts, by one or several: a range of rows each,
@@ -134,8 +163,12 @@ qfz_status qfz_sink_check(const qfz_source *source, const qfz_job *job, const qf
 qfz_status qfz_sink_create(qfz_sink **sink, const qfz_source *source, const qfz_job *job,
                            const qfz_sink_spec *spec, qfz_error *err);
 
+/* Does what is written go past GDAL's cache? */
+bool qfz_sink_is_direct(const qfz_sink *sink);
+
 /* Writes a box: n_bands planes of h * w, of spec->type.  valid (h * w, or NULL: all valid) is
- * looked at only if spec->has_mask.  A pixel is written once. */
+ * looked at only if spec->has_mask.  A pixel is written once.  Any thread; with spec->box_w, a
+ * TIFF's blocks are compressed by the threads that write them, side by side (tiff.h). */
 qfz_status qfz_sink_write(qfz_sink *sink, qfz_box box, const void *pixels, const uint8_t *valid,
                           qfz_error *err);
 
@@ -153,8 +186,9 @@ qfz_status qfz_sink_open(qfz_sink **sink, const qfz_job *job, const qfz_sink_spe
 /* Deletes what killed runs of a job have left of an output, under temporary names. */
 void qfz_output_clean(const char *path);
 
-/* Reads back a box that is written already, before or after commit (layouts other than edges are
- * derived from a raster of edges).  Same planes and type as qfz_sink_write(). */
+/* Reads back a box that is written already, before (unless spec->box_w) or after commit (layouts
+ * other than edges are derived from a raster of edges).  Same planes and type as qfz_sink_write().
+ */
 qfz_status qfz_sink_read(qfz_sink *sink, qfz_box box, void *pixels, uint8_t *valid, qfz_error *err);
 
 /* -------------------------------------------------------------------------------------- parts */

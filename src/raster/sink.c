@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* sink.c - a raster that is written, box by box, and appears under its name when complete. */
-#include "raster/private.h"
+#include "raster/sink.h"
 
 #include "memory.h"
 
@@ -11,24 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct qfz_sink {
-    qfz_sink_spec spec; /* y0 and y1 are always set: the rows that the file holds */
-    qfz_format format;
-    char *path;           /* of the file: spec.path, or a part's own */
-    char *temp;           /* becomes path */
-    char *work;           /* format.copies: the GTiff that is copied; else NULL */
-    GDALDatasetH dataset; /* being written; after commit path, opened when it is read */
-    GDALRasterBandH mask;
-    int block_w, block_h; /* of a TIFF, else 0 */
-    bool takes_blocks;    /* they are of one band each, and of what the writer gives */
-    uint8_t *mask_rows;   /* one chunk of mask values */
-    int64_t mask_px;
-    qfz_patience patience;
-    bool is_locked_up; /* lock exists */
-    bool failed, committed;
-    pthread_mutex_t lock;
-};
 
 qfz_status qfz_sink_check(const qfz_source *source, const qfz_job *job, const qfz_sink_spec *spec,
                           qfz_error *err)
@@ -101,11 +83,6 @@ static qfz_status name_file(qfz_sink *sink, const qfz_job *job, const qfz_sink_s
     return QFZ_OK;
 }
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static void find_blocks(qfz_sink *sink)
 {
     const GDALRasterBandH band = GDALGetRasterBand(sink->dataset, 1);
@@ -132,7 +109,7 @@ static qfz_status create(qfz_sink *sink, const qfz_source *source, const qfz_job
     QFZ_TRY(qfz_header_fill(sink->dataset, source, &sink->spec, sink->path, err));
     find_blocks(sink);
     find_mask(sink);
-    return QFZ_OK;
+    return qfz_sink_take_over(sink, sink->format.copies ? sink->work : sink->temp, err);
 }
 
 qfz_status qfz_sink_create(qfz_sink **sink, const qfz_source *source, const qfz_job *job,
@@ -150,180 +127,7 @@ qfz_status qfz_sink_create(qfz_sink **sink, const qfz_source *source, const qfz_
     return QFZ_OK;
 }
 
-/* -------------------------------------------------------------------------------------- pixels */
-static CPLErr move_pixels(const qfz_sink *sink, GDALRWFlag way, qfz_box box, void *pixels)
-{
-    const int h = (int)qfz_box_h(box), w = (int)qfz_box_w(box);
-    return GDALDatasetRasterIOEx(sink->dataset, way, (int)box.x0, (int)(box.y0 - sink->spec.y0), w,
-                                 h, pixels, w, h, sink->format.buffer_type, sink->spec.n_bands,
-                                 NULL, 0, 0, 0, NULL);
-}
-
-static CPLErr move_mask(const qfz_sink *sink, GDALRWFlag way, qfz_box box, void *values)
-{
-    const int h = (int)qfz_box_h(box), w = (int)qfz_box_w(box);
-    return GDALRasterIOEx(sink->mask, way, (int)box.x0, (int)(box.y0 - sink->spec.y0), w, h, values,
-                          w, h, GDT_Byte, 0, 0, NULL);
-}
-
-static qfz_status check_box(const qfz_sink *sink, qfz_box box, qfz_error *err)
-{
-    const qfz_sink_spec *const spec = &sink->spec;
-    if (box.y0 >= spec->y0 && box.x0 >= 0 && box.y1 <= spec->y1 && box.x1 <= spec->w &&
-        box.y0 < box.y1 && box.x0 < box.x1)
-        return QFZ_OK;
-    return qfz_fail(err, QFZ_EARG, "%s: rows %lld..%lld, columns %lld..%lld are not in it",
-                    sink->path, (long long)box.y0, (long long)(box.y1 - 1), (long long)box.x0,
-                    (long long)(box.x1 - 1));
-}
-
-static qfz_status check_open(const qfz_sink *sink, qfz_error *err)
-{
-    if (!sink->committed && !sink->failed) return QFZ_OK;
-    return qfz_fail(err, QFZ_EIO, "%s: it is complete, or failed before", sink->path);
-}
-
-/* GDAL's masks say 255 where we say 1. */
-static qfz_status write_mask(qfz_sink *sink, qfz_box box, const uint8_t *valid, CPLErr *done,
-                             qfz_error *err)
-{
-    const int64_t n_rows = qfz_source_chunk_rows(box), w = qfz_box_w(box);
-    *done = CE_None;
-    for (qfz_box part = box; part.y0 < box.y1 && *done == CE_None; part.y0 += n_rows) {
-        part.y1 = part.y0 + n_rows < box.y1 ? part.y0 + n_rows : box.y1;
-        const int64_t n = qfz_box_h(part) * w;
-        if (n > sink->mask_px) {
-            QFZ_TRY(qfz_realloc((void **)&sink->mask_rows, n, 1, err));
-            sink->mask_px = n;
-        }
-        const uint8_t *const from = valid ? valid + (part.y0 - box.y0) * w : NULL;
-        for (int64_t i = 0; i < n; i++)
-            sink->mask_rows[i] = !from || from[i] ? 255 : 0;
-        *done = move_mask(sink, GF_Write, part, sink->mask_rows);
-    }
-    return QFZ_OK;
-}
-
-/* Is it a TIFF's, and made of whole blocks? */
-static bool has_whole_blocks(const qfz_sink *sink, qfz_box box)
-{
-    const int64_t y0 = sink->spec.y0, h = sink->spec.y1 - y0;
-    const int block_w = sink->block_w, block_h = sink->block_h;
-    return block_w > 0 && block_h > 0 && box.x0 % block_w == 0 &&
-           (box.x1 % block_w == 0 || box.x1 == sink->spec.w) && (box.y0 - y0) % block_h == 0 &&
-           ((box.y1 - y0) % block_h == 0 || box.y1 - y0 == h);
-}
-
-/* Whole blocks are compressed from here on, beside all else that the job does, and not when the
- * file is closed; a block of which a part is missing waits for it. */
-static CPLErr pass_on(const qfz_sink *sink, bool bands)
-{
-    CPLErr done = CE_None;
-    for (int b = 1; bands && b <= sink->spec.n_bands && done == CE_None; b++)
-        done = GDALFlushRasterCache(GDALGetRasterBand(sink->dataset, b));
-    return done == CE_None && sink->mask ? GDALFlushRasterCache(sink->mask) : done;
-}
-
-/* pixels NULL: they were written block by block. */
-static qfz_status write_locked(qfz_sink *sink, qfz_box box, const void *pixels,
-                               const uint8_t *valid, qfz_error *err)
-{
-    qfz_trap trap;
-    CPLErr done = CE_None;
-    qfz_status st = QFZ_OK;
-    QFZ_TRY(check_open(sink, err));
-    qfz_trap_begin(&trap);
-    if (pixels) done = move_pixels(sink, GF_Write, box, (void *)(uintptr_t)pixels);
-    if (done == CE_None && sink->mask) st = write_mask(sink, box, valid, &done, err);
-    if (done == CE_None && st == QFZ_OK && has_whole_blocks(sink, box))
-        done = pass_on(sink, pixels != NULL);
-    qfz_trap_end(&trap);
-    if (st == QFZ_OK && (done != CE_None || trap.failed))
-        st = qfz_trap_fail_box(&trap, err, sink->path, box);
-    sink->failed = st != QFZ_OK;
-    return st;
-}
-
-/* ------------------------------------------------------------------------------ block by block
- *
- * A block goes straight to those who compress it: past GDAL's cache, whose memory would have to be
- * found and filled while other threads wait for the lock. */
-static qfz_status write_block(qfz_sink *sink, int band, qfz_box part, void *block, qfz_error *err)
-{
-    const int x = (int)(part.x0 / sink->block_w);
-    const int y = (int)((part.y0 - sink->spec.y0) / sink->block_h);
-    qfz_trap trap;
-    QFZ_TRY(check_open(sink, err));
-    qfz_trap_begin(&trap);
-    const CPLErr done = GDALWriteBlock(GDALGetRasterBand(sink->dataset, band), x, y, block);
-    qfz_trap_end(&trap);
-    if (done == CE_None && !trap.failed) return QFZ_OK;
-    sink->failed = true;
-    return qfz_trap_fail_box(&trap, err, sink->path, part);
-}
-
-/* A part of a plane of pixels, stride_px wide, into the upper left of a block; zeros elsewhere. */
-static void fill_block(const qfz_sink *sink, char *block, const char *from, int64_t stride_px,
-                       qfz_box part)
-{
-    const size_t px_bytes = qfz_out_type_bytes(sink->spec.type);
-    const size_t row_bytes = (size_t)sink->block_w * px_bytes;
-    const int64_t h = qfz_box_h(part), w = qfz_box_w(part);
-    if (h < sink->block_h || w < sink->block_w) memset(block, 0, row_bytes * (size_t)sink->block_h);
-    for (int64_t y = 0; y < h; y++)
-        memcpy(block + (size_t)y * row_bytes, from + (size_t)(y * stride_px) * px_bytes,
-               (size_t)w * px_bytes);
-}
-
-static qfz_status write_plane(qfz_sink *sink, int band, qfz_box box, const char *plane, char *block,
-                              qfz_error *err)
-{
-    const size_t px_bytes = qfz_out_type_bytes(sink->spec.type);
-    const int64_t w = qfz_box_w(box);
-    qfz_status st = QFZ_OK;
-    for (qfz_box part = box; part.y0 < box.y1; part.y0 = part.y1) {
-        part.y1 = least(part.y0 + sink->block_h, box.y1);
-        for (part.x0 = box.x0; part.x0 < box.x1 && st == QFZ_OK; part.x0 = part.x1) {
-            const int64_t at = (part.y0 - box.y0) * w + part.x0 - box.x0;
-            part.x1 = least(part.x0 + sink->block_w, box.x1);
-            fill_block(sink, block, plane + (size_t)at * px_bytes, w, part);
-            (void)pthread_mutex_lock(&sink->lock);
-            st = write_block(sink, band, part, block, err);
-            (void)pthread_mutex_unlock(&sink->lock);
-        }
-    }
-    return st;
-}
-
-static qfz_status write_blocks(qfz_sink *sink, qfz_box box, const void *pixels, qfz_error *err)
-{
-    const size_t px_bytes = qfz_out_type_bytes(sink->spec.type);
-    const int64_t n = qfz_box_h(box) * qfz_box_w(box);
-    char *block = NULL;
-    qfz_status st = QFZ_OK;
-    QFZ_TRY(qfz_alloc((void **)&block, (int64_t)sink->block_w * sink->block_h, px_bytes, err));
-    for (int b = 0; b < sink->spec.n_bands && st == QFZ_OK; b++)
-        st = write_plane(sink, b + 1, box, (const char *)pixels + (size_t)(b * n) * px_bytes, block,
-                         err);
-    free(block);
-    return st;
-}
-
-qfz_status qfz_sink_write(qfz_sink *sink, qfz_box box, const void *pixels, const uint8_t *valid,
-                          qfz_error *err)
-{
-    QFZ_TRY(check_box(sink, box, err));
-    const bool by_blocks = sink->takes_blocks && has_whole_blocks(sink, box);
-    if (by_blocks) QFZ_TRY(write_blocks(sink, box, pixels, err));
-    if (by_blocks && !sink->mask) return QFZ_OK;
-    (void)pthread_mutex_lock(&sink->lock);
-    const qfz_status st = write_locked(sink, box, by_blocks ? NULL : pixels, valid, err);
-    (void)pthread_mutex_unlock(&sink->lock);
-    return st;
-}
-
-/* Errors of writing may come as late as here. */
-static qfz_status close_dataset(qfz_sink *sink, qfz_error *err)
+qfz_status qfz_sink_close_dataset(qfz_sink *sink, qfz_error *err)
 {
     qfz_trap trap;
     if (!sink->dataset) return QFZ_OK;
@@ -387,14 +191,17 @@ static qfz_status read_locked(qfz_sink *sink, qfz_box box, void *pixels, uint8_t
     const int64_t n = qfz_box_h(box) * qfz_box_w(box);
     qfz_trap trap;
     if (sink->committed) QFZ_TRY(reopen(sink, err));
-    if (!sink->dataset) return qfz_fail(err, QFZ_EIO, "%s: it failed before", sink->path);
+    if (!sink->dataset)
+        return qfz_fail(err, QFZ_EIO, "%s: it is not complete, or failed before", sink->path);
     qfz_trap_begin(&trap);
-    CPLErr done = move_pixels(sink, GF_Read, box, pixels);
-    if (done == CE_None && valid && sink->mask) done = move_mask(sink, GF_Read, box, valid);
+    CPLErr done = qfz_sink_move_pixels(sink, GF_Read, box, pixels);
+    if (done == CE_None && valid && sink->mask)
+        done = qfz_sink_move_mask(sink, GF_Read, box, valid);
     qfz_trap_end(&trap);
     if (done != CE_None || trap.failed) {
         const qfz_status st = qfz_trap_fail_box(&trap, err, sink->path, box);
-        if (sink->committed) (void)close_dataset(sink, NULL); /* the next try opens it afresh */
+        if (sink->committed)
+            (void)qfz_sink_close_dataset(sink, NULL); /* the next try opens it afresh */
         return st;
     }
     for (int64_t i = 0; valid && i < n; i++)
@@ -417,7 +224,7 @@ static qfz_status read_once(void *arg, qfz_error *err)
 
 qfz_status qfz_sink_read(qfz_sink *sink, qfz_box box, void *pixels, uint8_t *valid, qfz_error *err)
 {
-    QFZ_TRY(check_box(sink, box, err));
+    QFZ_TRY(qfz_sink_check_box(sink, box, err));
     reading r = {.sink = sink, .box = box, .pixels = pixels, .valid = valid};
     (void)pthread_mutex_lock(&sink->lock);
     const qfz_status st = sink->committed ? qfz_patience_try(&sink->patience, read_once, &r, err)
@@ -469,7 +276,8 @@ static qfz_status commit_locked(qfz_sink *sink, qfz_error *err)
 {
     if (sink->committed) return QFZ_OK;
     if (sink->failed) return qfz_fail(err, QFZ_EIO, "%s: writing failed before", sink->path);
-    QFZ_TRY(close_dataset(sink, err));
+    QFZ_TRY(qfz_sink_close_dataset(sink, err));
+    if (sink->tiff) QFZ_TRY(qfz_tiff_finish(sink->tiff, err));
     QFZ_TRY(copy_work(sink, err));
     QFZ_TRY(rename_temp(sink, err));
     qfz_temp_delete(sink->work);
@@ -489,7 +297,8 @@ qfz_status qfz_sink_commit(qfz_sink *sink, qfz_error *err)
 void qfz_sink_close(qfz_sink *sink)
 {
     if (!sink) return;
-    (void)close_dataset(sink, NULL);
+    (void)qfz_sink_close_dataset(sink, NULL);
+    qfz_tiff_close(sink->tiff);
     if (!sink->committed) {
         qfz_temp_delete(sink->temp);
         qfz_temp_delete(sink->work);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* source.c - a raster that is read: which bands, as what type, box by box. */
+/* source.c - a raster that is read: which bands, as what type. */
 #include "raster/private.h"
 
 #include "memory.h"
@@ -7,23 +7,6 @@
 #include <cpl_string.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { CHUNK_PX = 1 << 20 };
-
-int64_t qfz_source_chunk_rows(qfz_box box)
-{
-    const int64_t rows = CHUNK_PX / qfz_box_w(box);
-    return rows < 1 ? 1 : rows;
-}
-
-qfz_status qfz_source_scratch(qfz_source *source, int64_t n, size_t item_bytes, qfz_error *err)
-{
-    const int64_t bytes = n * (int64_t)item_bytes;
-    if (bytes <= source->scratch_bytes) return QFZ_OK;
-    QFZ_TRY(qfz_realloc(&source->scratch, bytes, 1, err));
-    source->scratch_bytes = bytes;
-    return QFZ_OK;
-}
 
 /* ----------------------------------------------------------------------------------- opening */
 static qfz_status open_dataset(GDALDatasetH *dataset, const char *name, const char *const *options,
@@ -163,13 +146,43 @@ static qfz_status open_mask(qfz_source *source, const qfz_job *job, qfz_error *e
     return QFZ_OK;
 }
 
+/* Of VRTs, those of their parts. */
+static void find_blocks(qfz_source *source)
+{
+    qfz_source_info *const info = &source->info;
+    const qfz_mosaic mosaic = qfz_mosaic_of(source->dataset);
+    int w = 0, h = 0;
+    GDALGetBlockSize(source->bands[0].handle, &w, &h);
+    if (mosaic.block_w > 0) {
+        w = (int)mosaic.block_w;
+        h = (int)mosaic.block_h;
+    }
+    info->block_w = w < 1 || w > info->w ? info->w : w;
+    info->block_h = h < 1 ? 1 : h > info->h ? info->h : h;
+    source->is_mosaic = source->is_reader && mosaic.is_plain;
+    source->knows_blocks = !mosaic.is_vrt || mosaic.block_w > 0;
+    source->has_grid = !mosaic.is_vrt || mosaic.has_grid;
+}
+
+/* Bands that lie together in blocks are decoded together, whether in use or not. */
+static void find_order(qfz_source *source)
+{
+    const char *const order = GDALGetMetadataItem(source->dataset, "INTERLEAVE", "IMAGE_STRUCTURE");
+    const bool by_pixel = order && EQUAL(order, "PIXEL");
+    const int n = by_pixel ? GDALGetRasterCount(source->dataset) : source->n_bands;
+    source->is_interleaved = source->n_bands > 1 && !(order && EQUAL(order, "BAND"));
+    for (int i = 0; i < n; i++) {
+        const int number = by_pixel ? i + 1 : source->numbers[i];
+        const GDALRasterBandH band = GDALGetRasterBand(source->dataset, number);
+        source->info.px_bytes += GDALGetDataTypeSizeBytes(GDALGetRasterDataType(band));
+    }
+}
+
 static void fill_info(qfz_source *source)
 {
     qfz_source_info *const info = &source->info;
-    int block_w = 0, block_h = 0;
-    GDALGetBlockSize(source->bands[0].handle, &block_w, &block_h);
-    info->block_w = block_w < 1 ? info->w : block_w;
-    info->block_h = block_h < 1 ? 1 : block_h;
+    find_blocks(source);
+    find_order(source);
     info->n_bands = source->is_cut ? 1 : source->n_bands;
     if (source->is_cut) info->type = QFZ_U8;
 }
@@ -190,8 +203,7 @@ static qfz_status open_source(qfz_source *source, const qfz_job *job, qfz_error 
     QFZ_TRY(open_mask(source, job, err));
     if (source->is_cut) QFZ_TRY(qfz_cut_init(source, job, err));
     QFZ_TRY(qfz_valid_init(source, job, err));
-    source->is_mosaic = source->is_reader && qfz_mosaic_is_plain(source->dataset);
-    return source->is_reader ? QFZ_OK : qfz_georef_init(&source->georef, source->dataset, err);
+    return QFZ_OK;
 }
 
 static qfz_status open_new(qfz_source **source, const qfz_job *job, bool is_reader, qfz_error *err)
@@ -216,9 +228,35 @@ qfz_status qfz_source_open(qfz_source **source, const qfz_job *job, qfz_error *e
     return open_new(source, job, false, err);
 }
 
+qfz_status qfz_source_locate(qfz_source *source, qfz_error *err)
+{
+    qfz_trap trap;
+    if (source->is_located) return QFZ_OK;
+    qfz_trap_begin(&trap);
+    const qfz_status st = qfz_georef_init(&source->georef, source->dataset, err);
+    qfz_trap_end(&trap);
+    source->is_located = st == QFZ_OK;
+    return st;
+}
+
 qfz_status qfz_source_open_reader(qfz_source **source, const qfz_job *job, qfz_error *err)
 {
     return open_new(source, job, true, err);
+}
+
+/* What GDAL keeps of a file is not to be trusted after a failure: of a TIFF's list of blocks, those
+ * that could not be read are taken for empty from then on, without an error. */
+qfz_status qfz_source_reopen(qfz_source *source, qfz_error *err)
+{
+    qfz_source *fresh = NULL;
+    QFZ_TRY(open_new(&fresh, source->job, source->is_reader, err));
+    const bool same = fresh->info.w == source->info.w && fresh->info.h == source->info.h &&
+                      fresh->info.type == source->info.type;
+    const qfz_source old = *source;
+    *source = *fresh;
+    *fresh = old;
+    qfz_source_close(fresh);
+    return same ? QFZ_OK : qfz_fail(err, QFZ_EARG, "%s: it has changed", source->name);
 }
 
 void qfz_source_close(qfz_source *source)
@@ -246,106 +284,4 @@ const qfz_source_info *qfz_source_get_info(const qfz_source *source)
 int qfz_source_connectivity(const qfz_source *source)
 {
     return source->connectivity;
-}
-
-/* ----------------------------------------------------------------------------------- reading */
-
-/* Values of signed bytes that were read as if unsigned: 128..255 stand for -128..-1. */
-#define QFZ_MAKE_SIGNED(ctype)                                                                     \
-    do {                                                                                           \
-        ctype *const px = plane;                                                                   \
-        for (int64_t i = 0; i < n; i++)                                                            \
-            if (px[i] > 127) px[i] = (ctype)(px[i] - 256);                                         \
-    } while (0)
-
-static void make_signed(qfz_type type, void *plane, int64_t n)
-{
-    if (type == QFZ_I16)
-        QFZ_MAKE_SIGNED(int16_t);
-    else if (type == QFZ_I32)
-        QFZ_MAKE_SIGNED(int32_t);
-    else if (type == QFZ_F32)
-        QFZ_MAKE_SIGNED(float);
-}
-
-static void drop_negative_zeros(float *px, int64_t n)
-{
-    for (int64_t i = 0; i < n; i++)
-        px[i] += 0.0f;
-}
-
-static qfz_status read_pixels(qfz_source *source, qfz_box box, void *pixels, qfz_error *err)
-{
-    const int64_t n = qfz_box_h(box) * qfz_box_w(box);
-    const qfz_type type = source->info.type;
-    const int h = (int)qfz_box_h(box), w = (int)qfz_box_w(box);
-    qfz_trap trap;
-    qfz_trap_begin(&trap);
-    GDALDataType gdal_type = qfz_gdal_type(qfz_out_type_of(type));
-    if (type == QFZ_I8 && source->bands[0].signed_bytes) gdal_type = GDT_Byte;
-    const CPLErr done =
-        GDALDatasetRasterIOEx(source->dataset, GF_Read, (int)box.x0, (int)box.y0, w, h, pixels, w,
-                              h, gdal_type, source->n_bands, source->numbers, 0, 0, 0, NULL);
-    qfz_trap_end(&trap);
-    if (done != CE_None || trap.failed) return qfz_trap_fail_box(&trap, err, source->name, box);
-    for (int b = 0; b < source->n_bands; b++) {
-        void *const plane = (char *)pixels + (size_t)b * (size_t)n * qfz_type_bytes(type);
-        if (source->bands[b].signed_bytes) make_signed(type, plane, n);
-        if (type == QFZ_F32) drop_negative_zeros(plane, n);
-    }
-    return QFZ_OK;
-}
-
-typedef struct reading {
-    qfz_source *source;
-    qfz_box box;
-    void *pixels;
-    uint8_t *valid;
-} reading;
-
-/* What GDAL keeps of a file is not to be trusted after a failure: of a TIFF's list of blocks, those
- * that could not be read are taken for empty from then on, without an error. */
-static qfz_status reopen(qfz_source *source, qfz_error *err)
-{
-    qfz_source *fresh = NULL;
-    QFZ_TRY(open_new(&fresh, source->job, source->is_reader, err));
-    const bool same = fresh->info.w == source->info.w && fresh->info.h == source->info.h &&
-                      fresh->info.type == source->info.type;
-    const qfz_source old = *source;
-    *source = *fresh;
-    *fresh = old;
-    qfz_source_close(fresh);
-    return same ? QFZ_OK : qfz_fail(err, QFZ_EARG, "%s: it has changed", source->name);
-}
-
-static qfz_status read_box(const reading *r, qfz_error *err)
-{
-    if (r->source->is_cut)
-        QFZ_TRY(qfz_cut_read(r->source, r->box, r->pixels, err));
-    else
-        QFZ_TRY(read_pixels(r->source, r->box, r->pixels, err));
-    return qfz_valid_read(r->source, r->box, r->pixels, r->valid, err);
-}
-
-static qfz_status read_once(void *arg, qfz_error *err)
-{
-    const reading *const r = arg;
-    if (r->source->has_failed) QFZ_TRY(reopen(r->source, err));
-    if (r->source->is_mosaic) qfz_mosaic_begin_read();
-    const qfz_status st = read_box(r, err);
-    if (r->source->is_mosaic) qfz_mosaic_end_read();
-    r->source->has_failed = st != QFZ_OK;
-    return st;
-}
-
-qfz_status qfz_source_read(qfz_source *source, qfz_box box, void *pixels, uint8_t *valid,
-                           qfz_error *err)
-{
-    if (box.y0 < 0 || box.x0 < 0 || box.y1 > source->info.h || box.x1 > source->info.w ||
-        box.y0 >= box.y1 || box.x0 >= box.x1)
-        return qfz_fail(err, QFZ_EARG, "%s: rows %lld..%lld, columns %lld..%lld are not in it",
-                        source->name, (long long)box.y0, (long long)(box.y1 - 1), (long long)box.x0,
-                        (long long)(box.x1 - 1));
-    reading r = {.source = source, .box = box, .pixels = pixels, .valid = valid};
-    return qfz_patience_try(&source->patience, read_once, &r, err);
 }

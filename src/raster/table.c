@@ -7,6 +7,7 @@
 
 #include "memory.h"
 
+#include <assert.h>
 #include <cpl_conv.h>
 #include <cpl_string.h>
 #include <math.h>
@@ -124,6 +125,7 @@ static qfz_status create(qfz_table *table, const qfz_source *source, const char 
 {
     GDALDriverH driver = NULL;
     qfz_trap trap;
+    assert(source->is_located);
     QFZ_TRY(qfz_driver_find(&driver, path, true, err));
     QFZ_TRY(qfz_text_copy(&table->path, path, err));
     QFZ_TRY(qfz_temp_name(&table->temp, path, "tmp", NULL, err));

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 static void keep_first(char *kept, size_t bytes, const char *message)
 {
@@ -99,7 +100,7 @@ qfz_status qfz_text_print(char **text, qfz_error *err, const char *format, ...)
     return st;
 }
 
-static qfz_status set_config(const char *item, bool *has_cache, qfz_error *err)
+static qfz_status set_config(const char *item, qfz_error *err)
 {
     char *key = NULL;
     const char *const value = CPLParseNameValue(item, &key);
@@ -107,22 +108,47 @@ static qfz_status set_config(const char *item, bool *has_cache, qfz_error *err)
         CPLFree(key);
         return qfz_fail(err, QFZ_EARG, "configuration option '%s' is not KEY=VALUE", item);
     }
-    if (EQUAL(key, "GDAL_CACHEMAX")) *has_cache = true;
     CPLSetConfigOption(key, value);
     CPLFree(key);
     return QFZ_OK;
 }
 
+void qfz_raster_set_cache(const qfz_job *job, int64_t cache_bytes)
+{
+    for (const char *const *item = job->config; item && *item; item++) {
+        char *key = NULL;
+        (void)CPLParseNameValue(*item, &key);
+        const bool says_it = key && EQUAL(key, "GDAL_CACHEMAX");
+        CPLFree(key);
+        if (says_it) return;
+    }
+    GDALSetCacheMax64(cache_bytes);
+}
+
+/* Each thread has parts of a mosaic of its own open.  Where there are more threads than GDAL keeps
+ * parts open, 100 in some versions, they wait for each other for good. */
+static void set_pool(void)
+{
+    static const char key[] = "GDAL_MAX_DATASET_POOL_SIZE";
+    enum { FILES_MAX = 1000 };
+    struct rlimit limit;
+    char text[16];
+    if (CPLGetConfigOption(key, NULL) || getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    const int files = limit.rlim_cur < 2 * FILES_MAX ? (int)limit.rlim_cur / 2 : FILES_MAX;
+    (void)snprintf(text, sizeof text, "%d", files);
+    CPLSetConfigOption(key, text);
+}
+
 qfz_status qfz_raster_setup(const qfz_job *job, int64_t cache_bytes, qfz_error *err)
 {
-    bool has_cache = false;
     CPLSetErrorHandler(CPLQuietErrorHandler); /* also for threads that GDAL starts */
     /* Sources of one thread's VRT would be shared with another's; a source must be its own. */
     CPLSetConfigOption("VRT_SHARED_SOURCE", "0");
     for (const char *const *item = job->config; item && *item; item++)
-        QFZ_TRY(set_config(*item, &has_cache, err));
+        QFZ_TRY(set_config(*item, err));
+    set_pool();
     GDALAllRegister();
     if (!qfz_steady_install()) return qfz_fail(err, QFZ_EIO, "GDAL takes no file system of ours");
-    if (!has_cache && cache_bytes > 0) GDALSetCacheMax64(cache_bytes);
+    qfz_raster_set_cache(job, cache_bytes);
     return QFZ_OK;
 }

@@ -167,9 +167,10 @@ static void look_at_band(const qfz_source *source, const qfz_band *band, const v
         keep_by_equality(type, plane, n, band->background, all, (uint8_t)~ALL_BACKGROUND, valid);
 }
 
-static void look_at_bands(const qfz_source *source, const void *pixels, int64_t n, uint8_t *valid)
+static void look_at_bands(const qfz_source *source, const void *pixels, int64_t plane_px, int64_t n,
+                          uint8_t *valid)
 {
-    const size_t plane_bytes = (size_t)n * qfz_type_bytes(source->info.type);
+    const size_t plane_bytes = (size_t)plane_px * qfz_type_bytes(source->info.type);
     uint8_t start = IS_VALID | ALL_NODATA | ALL_BACKGROUND;
     for (int b = 0; b < source->n_bands; b++) {
         const qfz_band *const band = &source->bands[b];
@@ -223,15 +224,15 @@ static qfz_status apply_mask(qfz_source *source, GDALRasterBandH mask, qfz_box b
     return QFZ_OK;
 }
 
-qfz_status qfz_valid_read(qfz_source *source, qfz_box box, const void *pixels, uint8_t *valid,
-                          qfz_error *err)
+qfz_status qfz_valid_read(qfz_source *source, qfz_box box, const void *pixels, int64_t plane_px,
+                          uint8_t *valid, qfz_error *err)
 {
     const int64_t n = qfz_box_h(box) * qfz_box_w(box);
     if (!valid) return QFZ_OK;
     if (source->is_cut || !source->info.may_be_invalid)
         memset(valid, 1, (size_t)n);
     else
-        look_at_bands(source, pixels, n, valid);
+        look_at_bands(source, pixels, plane_px, n, valid);
     for (int i = 0; i < source->n_masks; i++)
         QFZ_TRY(apply_mask(source, source->masks[i], box, valid, err));
     return QFZ_OK;

@@ -176,27 +176,42 @@ qfz_status qfz_walk_level(qfz_level_walk *walk, qfz_stitch *stitch, int n_thread
     return qfz_ranks_agree(stitch->ranks, st, err);
 }
 
+/* A group and its members. */
+typedef struct family {
+    int level;
+    int64_t node;
+    int n_members;
+    int64_t members[QFZ_MAX_CHILDREN];
+} family;
+
+/* What a walk does with each group, and how it is told that this has been done before. */
+typedef bool (*done_fn)(const qfz_stitch *stitch, const family *f);
+typedef qfz_status (*solve_fn)(qfz_stitch *stitch, const family *f, const qfz_group *group,
+                               qfz_error *err);
+
 typedef struct step {
     qfz_level_walk walk;
+    done_fn is_done;
+    solve_fn solve;
     int64_t done; /* groups, of all levels and both ways */
     int64_t n_groups;
     qfz_stitch_progress progress;
     void *progress_arg;
 } step;
 
-static qfz_status load_group(const qfz_level_walk *walk, int64_t node, const int64_t *members,
-                             int n_members, qfz_group *group, qfz_error *err)
+static qfz_status load_group(const qfz_level_walk *walk, const family *f, qfz_group *group,
+                             qfz_error *err)
 {
     qfz_stitch *const stitch = walk->stitch;
     qfz_summary summaries[QFZ_MAX_CHILDREN] = {0};
     qfz_status st = QFZ_OK;
-    for (int m = 0; m < n_members && st == QFZ_OK; m++)
-        st = view_summary(stitch, members[m], &summaries[m], err);
+    for (int m = 0; m < f->n_members && st == QFZ_OK; m++)
+        st = view_summary(stitch, f->members[m], &summaries[m], err);
     if (st == QFZ_OK)
         st = qfz_group_init(group, stitch->rule, walk->n_threads_each,
-                            qfz_hierarchy_box(&stitch->hierarchy, walk->level, node), n_members,
+                            qfz_hierarchy_box(&stitch->hierarchy, f->level, f->node), f->n_members,
                             summaries, err);
-    for (int m = 0; m < n_members; m++)
+    for (int m = 0; m < f->n_members; m++)
         qfz_summary_fini(&summaries[m]);
     return st;
 }
@@ -212,85 +227,93 @@ static qfz_status report(step *s, qfz_error *err)
     return stop ? qfz_fail(err, QFZ_ECANCEL, "cancelled") : QFZ_OK;
 }
 
-/* Nobody asks the raster itself for a summary; but its map is wanted, if groups have maps. */
-static bool is_up(const qfz_stitch *stitch, int level, int64_t node)
-{
-    const bool top = level + 1 == stitch->hierarchy.n_levels;
-    const bool maps = stitch->kind == QFZ_COMPONENTS;
-    return (top || qfz_has(stitch, PIECE_SUMMARY, node)) &&
-           (!maps || qfz_has(stitch, PIECE_MAP, node));
-}
-
-static qfz_status go_up(void *arg, int64_t item, int worker, qfz_error *err)
+static qfz_status solve_group(void *arg, int64_t item, int worker, qfz_error *err)
 {
     (void)worker;
     step *const s = arg;
     qfz_stitch *const stitch = s->walk.stitch;
-    const int level = s->walk.level;
-    const int64_t node = s->walk.first + item;
-    int64_t members[QFZ_MAX_CHILDREN];
-    const int n_members = qfz_hierarchy_children(&stitch->hierarchy, level, node, members);
+    family f = {.level = s->walk.level, .node = s->walk.first + item};
+    f.n_members = qfz_hierarchy_children(&stitch->hierarchy, f.level, f.node, f.members);
     qfz_group group = {0};
-    qfz_summary summary = {0};
-    qfz_map map = {0};
     qfz_status st;
-    if (is_up(stitch, level, node)) return report(s, err);
-    QFZ_TRY_OR(st, cleanup, load_group(&s->walk, node, members, n_members, &group, err));
-    QFZ_TRY_OR(st, cleanup, stitch->solver->up(&group, &summary, &map, err));
-    QFZ_TRY_OR(st, cleanup, put_map(stitch, node, &map, err));
-    if (level + 1 < stitch->hierarchy.n_levels)
-        QFZ_TRY_OR(st, cleanup, put_summary(stitch, node, &summary, err));
-    for (int m = 0; !stitch->solver->down && m < n_members; m++)
-        qfz_store_drop(stitch->store, qfz_piece(stitch, PIECE_SUMMARY, members[m]));
+    if (s->is_done(stitch, &f)) return report(s, err);
+    QFZ_TRY_OR(st, cleanup, load_group(&s->walk, &f, &group, err));
+    QFZ_TRY_OR(st, cleanup, s->solve(stitch, &f, &group, err));
     st = report(s, err);
 
 cleanup:
     qfz_group_fini(&group);
+    return st;
+}
+
+static void drop_summaries(qfz_stitch *stitch, const family *f)
+{
+    for (int m = 0; m < f->n_members; m++)
+        qfz_store_drop(stitch->store, qfz_piece(stitch, PIECE_SUMMARY, f->members[m]));
+}
+
+/* Nobody asks the raster itself for a summary; but its map is wanted, if groups have maps. */
+static bool is_up(const qfz_stitch *stitch, const family *f)
+{
+    const bool top = f->level + 1 == stitch->hierarchy.n_levels;
+    const bool maps = stitch->kind == QFZ_COMPONENTS;
+    return (top || qfz_has(stitch, PIECE_SUMMARY, f->node)) &&
+           (!maps || qfz_has(stitch, PIECE_MAP, f->node));
+}
+
+static qfz_status go_up(qfz_stitch *stitch, const family *f, const qfz_group *group, qfz_error *err)
+{
+    qfz_summary summary = {0};
+    qfz_map map = {0};
+    qfz_status st;
+    QFZ_TRY_OR(st, cleanup, stitch->solver->up(group, &summary, &map, err));
+    QFZ_TRY_OR(st, cleanup, put_map(stitch, f->node, &map, err));
+    if (f->level + 1 < stitch->hierarchy.n_levels)
+        QFZ_TRY_OR(st, cleanup, put_summary(stitch, f->node, &summary, err));
+    if (!stitch->solver->down) drop_summaries(stitch, f);
+
+cleanup:
     qfz_summary_fini(&summary);
     qfz_map_fini(&map);
     return st;
 }
 
-static bool is_down(const qfz_stitch *stitch, int64_t node, const int64_t *members, int n_members)
+static bool is_down(const qfz_stitch *stitch, const family *f)
 {
-    if (stitch->kind == QFZ_OMEGA && !qfz_has(stitch, PIECE_MAP, node)) return false;
-    for (int m = 0; m < n_members; m++)
-        if (!qfz_has(stitch, PIECE_ANSWER, members[m])) return false;
+    if (stitch->kind == QFZ_OMEGA && !qfz_has(stitch, PIECE_MAP, f->node)) return false;
+    for (int m = 0; m < f->n_members; m++)
+        if (!qfz_has(stitch, PIECE_ANSWER, f->members[m])) return false;
     return true;
 }
 
-static qfz_status go_down(void *arg, int64_t item, int worker, qfz_error *err)
+static qfz_status go_down(qfz_stitch *stitch, const family *f, const qfz_group *group,
+                          qfz_error *err)
 {
-    (void)worker;
-    step *const s = arg;
-    qfz_stitch *const stitch = s->walk.stitch;
-    const int level = s->walk.level;
-    const int64_t node = s->walk.first + item;
-    int64_t members[QFZ_MAX_CHILDREN];
-    const int n_members = qfz_hierarchy_children(&stitch->hierarchy, level, node, members);
-    qfz_group group = {0};
     qfz_answer own = {0}, answers[QFZ_MAX_CHILDREN] = {0};
     qfz_map map = {0};
     qfz_status st;
-    if (is_down(stitch, node, members, n_members)) return report(s, err);
-    QFZ_TRY_OR(st, cleanup, load_group(&s->walk, node, members, n_members, &group, err));
-    QFZ_TRY_OR(st, cleanup, get_answer(stitch, node, &own, err));
-    QFZ_TRY_OR(st, cleanup, stitch->solver->down(&group, &own, answers, &map, err));
-    QFZ_TRY_OR(st, cleanup, put_map(stitch, node, &map, err));
-    for (int m = 0; m < n_members; m++)
-        QFZ_TRY_OR(st, cleanup, put_answer(stitch, members[m], &answers[m], err));
-    qfz_store_drop(stitch->store, qfz_piece(stitch, PIECE_ANSWER, node));
-    for (int m = 0; m < n_members; m++)
-        qfz_store_drop(stitch->store, qfz_piece(stitch, PIECE_SUMMARY, members[m]));
-    st = report(s, err);
+    QFZ_TRY_OR(st, cleanup, get_answer(stitch, f->node, &own, err));
+    QFZ_TRY_OR(st, cleanup, stitch->solver->down(group, &own, answers, &map, err));
+    QFZ_TRY_OR(st, cleanup, put_map(stitch, f->node, &map, err));
+    for (int m = 0; m < f->n_members; m++)
+        QFZ_TRY_OR(st, cleanup, put_answer(stitch, f->members[m], &answers[m], err));
+    qfz_store_drop(stitch->store, qfz_piece(stitch, PIECE_ANSWER, f->node));
+    drop_summaries(stitch, f);
 
 cleanup:
-    qfz_group_fini(&group);
     qfz_answer_fini(&own);
-    for (int m = 0; m < n_members; m++)
+    for (int m = 0; m < f->n_members; m++)
         qfz_answer_fini(&answers[m]);
     qfz_map_fini(&map);
     return st;
+}
+
+static qfz_status walk(step *s, qfz_stitch *stitch, int level, done_fn is_done, solve_fn solve,
+                       qfz_error *err)
+{
+    s->is_done = is_done;
+    s->solve = solve;
+    return qfz_walk_level(&s->walk, stitch, stitch->n_threads, level, solve_group, s, err);
 }
 
 /* Groups of this rank. */
@@ -318,11 +341,10 @@ qfz_status qfz_stitch_solve(qfz_stitch *stitch, qfz_stitch_progress progress, vo
     if (both_ways) s.n_groups += count_groups(stitch, 1, n_levels);
     for (int level = 1; level < n_levels; level++) {
         QFZ_TRY(qfz_stitch_exchange(stitch, PIECE_SUMMARY, level - 1, QFZ_UP, err));
-        if (level < end_up)
-            QFZ_TRY(qfz_walk_level(&s.walk, stitch, stitch->n_threads, level, go_up, &s, err));
+        if (level < end_up) QFZ_TRY(walk(&s, stitch, level, is_up, go_up, err));
     }
     for (int level = n_levels - 1; both_ways && level > 0; level--) {
-        QFZ_TRY(qfz_walk_level(&s.walk, stitch, stitch->n_threads, level, go_down, &s, err));
+        QFZ_TRY(walk(&s, stitch, level, is_down, go_down, err));
         QFZ_TRY(qfz_stitch_exchange(stitch, PIECE_ANSWER, level - 1, QFZ_DOWN, err));
     }
     return QFZ_OK;

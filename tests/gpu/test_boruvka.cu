@@ -96,7 +96,8 @@ static void check_saliency(const tile *t, const qfz_gpu_links *ghosts, const uin
 static std::vector<uint32_t> cpu_saliency(const tile *t, const qfz_answer *answer)
 {
     std::vector<uint32_t> keys((size_t)(t->n_px * qfz_n_dirs(&t->rule)));
-    must(qfz_engine_cpu.saliency(t->cpu, answer, keys.data(), &err) == QFZ_OK, "saliency");
+    must(qfz_engine_cpu.saliency(t->cpu, answer, sizeof keys[0], keys.data(), &err) == QFZ_OK,
+         "saliency");
     return keys;
 }
 

@@ -33,40 +33,42 @@ static void scans(qfz_gpu *gpu, int64_t n)
     cudaFree(d_scratch);
 }
 
-static void selects(qfz_gpu *gpu, int64_t n)
+static size_t sort_bytes(int64_t n, uint32_t)
 {
-    const std::vector<uint32_t> in = noise(n, 1u << 30);
-    std::vector<uint8_t> flags((size_t)n);
-    std::vector<uint32_t> want;
-    for (size_t i = 0; i < flags.size(); i++)
-        if ((flags[i] = (uint8_t)(in[i] % 3))) want.push_back(in[i]);
-    uint32_t *const d_in = to_device(in), *const d_out = device_room<uint32_t>(n),
-                    *const d_n = device_room<uint32_t>(1);
-    uint8_t *const d_flags = to_device(flags);
-    void *const d_scratch = device_room<char>((int64_t)qfz_gpu_select_bytes(n));
-    CHECK(qfz_gpu_select(gpu, d_scratch, d_in, d_flags, d_out, d_n, n) == QFZ_OK, "%s",
-          err.message);
-    const uint32_t n_out = from_device(gpu, d_n, 1)[0];
-    CHECK(n_out == want.size(), "%u selected of %zu", n_out, want.size());
-    CHECK(from_device(gpu, d_out, n_out) == want, "selection of %lld", (long long)n);
-    for (void *d : {(void *)d_in, (void *)d_out, (void *)d_n, (void *)d_flags, d_scratch})
-        cudaFree(d);
+    return qfz_gpu_sort_pairs_bytes(n);
 }
 
-static void sorts(qfz_gpu *gpu, int64_t n, int begin_bit, int end_bit)
+static size_t sort_bytes(int64_t n, uint64_t)
 {
-    const std::vector<uint32_t> keys = noise(n, 1u << 16);
+    return qfz_gpu_sort_wide_bytes(n);
+}
+
+static qfz_status sort(qfz_gpu *gpu, void *d_scratch, uint32_t *const d_keys[2],
+                       uint32_t *const d_values[2], int64_t n, int begin_bit, int end_bit, int *out)
+{
+    return qfz_gpu_sort_pairs(gpu, d_scratch, d_keys, d_values, n, begin_bit, end_bit, out);
+}
+
+static qfz_status sort(qfz_gpu *gpu, void *d_scratch, uint64_t *const d_keys[2],
+                       uint32_t *const d_values[2], int64_t n, int begin_bit, int end_bit, int *out)
+{
+    return qfz_gpu_sort_wide(gpu, d_scratch, d_keys, d_values, n, begin_bit, end_bit, out);
+}
+
+template <typename K> static void sorts(qfz_gpu *gpu, int64_t n, int begin_bit, int end_bit)
+{
+    const std::vector<uint32_t> small = noise(n, 1u << 16);
+    const std::vector<K> keys(small.begin(), small.end());
     std::vector<uint32_t> order((size_t)n);
     for (size_t i = 0; i < order.size(); i++)
         order[i] = (uint32_t)i;
-    uint32_t *const d_keys[2] = {to_device(keys), device_room<uint32_t>(n)};
+    K *const d_keys[2] = {to_device(keys), device_room<K>(n)};
     uint32_t *const d_values[2] = {to_device(order), device_room<uint32_t>(n)};
-    void *const d_scratch = device_room<char>((int64_t)qfz_gpu_sort_pairs_bytes(n));
+    void *const d_scratch = device_room<char>((int64_t)sort_bytes(n, K()));
     int out = 0;
-    CHECK(qfz_gpu_sort_pairs(gpu, d_scratch, d_keys, d_values, n, begin_bit, end_bit, &out) ==
-              QFZ_OK,
-          "%s", err.message);
-    const uint32_t mask = (1u << end_bit) - (1u << begin_bit);
+    CHECK(sort(gpu, d_scratch, d_keys, d_values, n, begin_bit, end_bit, &out) == QFZ_OK, "%s",
+          err.message);
+    const K mask = ((K)1 << end_bit) - ((K)1 << begin_bit);
     std::stable_sort(order.begin(), order.end(),
                      [&](uint32_t a, uint32_t b) { return (keys[a] & mask) < (keys[b] & mask); });
     CHECK(from_device(gpu, d_values[out], n) == order, "sort of %lld by bits %d..%d", (long long)n,
@@ -82,12 +84,12 @@ int main(int argc, char **argv)
 {
     check_begin(argc, argv, 1);
     qfz_gpu gpu = open_gpu(&err);
-    for (const int64_t n : {1, 31, 1000, 100003}) {
+    for (const int64_t n : {1, 31, 1000, 100003, 3000001}) {
         check_case(n, "%lld items", (long long)n);
         scans(&gpu, n);
-        selects(&gpu, n);
-        sorts(&gpu, n, 0, 16);
-        sorts(&gpu, n, 3, 9);
+        sorts<uint32_t>(&gpu, n, 0, 16);
+        sorts<uint32_t>(&gpu, n, 3, 9);
+        sorts<uint64_t>(&gpu, n, 0, 40);
     }
     return check_end();
 }

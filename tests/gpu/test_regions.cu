@@ -194,9 +194,10 @@ static void features_are_equal(const both &b, uint32_t first, uint32_t n, void *
     uint64_t *const d_name = give_names(b);
     const qfz_gpu_areas areas = {weights[0], same ? NULL : d_weights};
     MUST_DO(cpu->features(b.worker, box, weights.data(), first, n, want.data(), &err));
-    char *const d_zones = device_room<char>(n * (int64_t)qfz_gpu_zone_bytes(b.image->n_bands));
+    qfz_gpu_zone *const d_zones = device_room<qfz_gpu_zone>(n);
     if (d_kept && same) {
-        MUST_DO(qfz_gpu_zones_gather(b.gpu, &b.up.image, d_kept, &b.got, first, n, d_zones));
+        MUST_DO(qfz_gpu_zones_gather(b.gpu, b.up.image.h, b.up.image.w, d_kept, &b.got, first, n,
+                                     d_zones));
         MUST_DO(qfz_gpu_zones_records(b.gpu, &b.up.image, &b.got, box, weights[0], d_zones, first,
                                       n, d_records));
     } else {

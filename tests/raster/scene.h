@@ -111,6 +111,7 @@ UNUSED static qfz_source *open_it(const qfz_job *job)
 {
     qfz_source *source = NULL;
     OK(qfz_source_open(&source, job, &err));
+    OK(qfz_source_locate(source, &err));
     return source;
 }
 

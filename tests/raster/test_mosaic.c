@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which VRTs are read without the georeferences of their parts, and that their pixels come. */
+/* Which VRTs are read without the georeferences of their parts, and that their pixels come; which
+ * blocks they have. */
 #include "raster/private.h"
 #include "scene.h"
 
@@ -12,7 +13,7 @@ static bool is_plain(const char *xml)
 {
     const GDALDatasetH dataset = GDALOpen(xml, GA_ReadOnly);
     assert_non_null(dataset);
-    const bool plain = qfz_mosaic_is_plain(dataset);
+    const bool plain = qfz_mosaic_of(dataset).is_plain;
     GDALClose(dataset);
     return plain;
 }
@@ -61,11 +62,91 @@ static void a_reader_leaves_no_option_behind(void **state)
     qfz_source_close(source);
 }
 
+/* Two parts of 4096 x 4096 side by side, as gdalbuildvrt writes them. */
+static const char *pair(char text[2048], const char *second_block, int second_x)
+{
+    static const char part[] =
+        "<SimpleSource><SourceFilename>/vsimem/none.tif</SourceFilename><SourceBand>1</SourceBand>"
+        "<SourceProperties RasterXSize=\"4096\" RasterYSize=\"4096\" DataType=\"Byte\" %s/>"
+        "<SrcRect xOff=\"0\" yOff=\"0\" xSize=\"4096\" ySize=\"4096\"/>"
+        "<DstRect xOff=\"%d\" yOff=\"0\" xSize=\"4096\" ySize=\"4096\"/></SimpleSource>";
+    char parts[2][900];
+    (void)snprintf(parts[0], sizeof parts[0], part, "BlockXSize=\"512\" BlockYSize=\"256\"", 0);
+    (void)snprintf(parts[1], sizeof parts[1], part, second_block, second_x);
+    (void)snprintf(text, 2048,
+                   "<VRTDataset rasterXSize=\"8192\" rasterYSize=\"4096\">" BAND(
+                       "") "%s%s" END "</VRTDataset>",
+                   parts[0], parts[1]);
+    return text;
+}
+
+static void check_blocks(const char *xml, int64_t w, int64_t h, bool has_grid)
+{
+    const GDALDatasetH dataset = GDALOpen(xml, GA_ReadOnly);
+    assert_non_null(dataset);
+    const qfz_mosaic mosaic = qfz_mosaic_of(dataset);
+    GDALClose(dataset);
+    assert_true(mosaic.is_vrt && mosaic.is_plain);
+    assert_int_equal(mosaic.block_w, w);
+    assert_int_equal(mosaic.block_h, h);
+    assert_int_equal(mosaic.has_grid, has_grid);
+}
+
+static void knows_the_blocks_of_all_parts(void **state)
+{
+    (void)state;
+    static const char same[] = "BlockXSize=\"512\" BlockYSize=\"256\"";
+    char text[2048];
+    check_blocks(pair(text, same, 4096), 512, 256, true);
+    check_blocks(pair(text, same, 4000), 512, 256, false);
+    check_blocks(pair(text, "BlockXSize=\"512\" BlockYSize=\"512\"", 4096), 0, 0, false);
+    check_blocks(pair(text, "", 4096), 0, 0, false);
+    check_blocks(RASTER(BAND("") PART("/a.tif") END), 0, 0, false);
+}
+
+/* No more of GDAL's cache than helps: two blocks where blocks are read once, a stripe's where
+ * stripes cut them, all there is where tiles do. */
+static void asks_for_the_cache_that_its_blocks_need(void **state)
+{
+    (void)state;
+    static const char same[] = "BlockXSize=\"512\" BlockYSize=\"256\"";
+    const int64_t block = 512 * 256;
+    char text[2048];
+    qfz_job job = job_on(QFZ_LABEL, pair(text, same, 4096));
+    qfz_source *source = open_it(&job);
+    assert_int_equal(qfz_source_get_info(source)->block_w, 512);
+    assert_int_equal(qfz_source_get_info(source)->block_h, 256);
+    assert_int_equal(qfz_source_cache_bytes(source, 4096), 2 * block);
+    assert_int_equal(qfz_source_cache_bytes(source, 1000), 0);
+    assert_int_equal(qfz_source_cache_bytes(source, 8192), 2 * block);
+    qfz_source_close(source);
+    job.src = pair(text, same, 4000);
+    source = open_it(&job);
+    assert_true(qfz_source_cache_bytes(source, 4096) >= 2 * 8 * block);
+    qfz_source_close(source);
+    job.src = pair(text, "", 4096);
+    source = open_it(&job);
+    assert_int_equal(qfz_source_cache_bytes(source, 4096), 0);
+    qfz_source_close(source);
+}
+
+/* Born from a bug: with as many threads as GDAL keeps parts open they waited for each other. */
+static void many_threads_can_have_parts_open(void **state)
+{
+    (void)state;
+    const char *const size = CPLGetConfigOption("GDAL_MAX_DATASET_POOL_SIZE", NULL);
+    assert_non_null(size);
+    assert_true(atoi(size) > 100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(knows_mosaics_of_tiffs),
         cmocka_unit_test(takes_others_as_they_are),
+        cmocka_unit_test(knows_the_blocks_of_all_parts),
+        cmocka_unit_test(asks_for_the_cache_that_its_blocks_need),
+        cmocka_unit_test(many_threads_can_have_parts_open),
         cmocka_unit_test(a_reader_leaves_no_option_behind),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);

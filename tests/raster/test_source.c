@@ -277,9 +277,82 @@ static void fails_on_damage_and_names_the_file(void **state)
         void *const px = malloc(n * 4 * 4);
         uint8_t *const valid = malloc(n);
         FAILS(qfz_source_read(source, box, px, valid, &err), QFZ_EIO, names[i]);
-        FAILS(qfz_source_read(source, box, px, valid, &err), QFZ_EIO, "rows 0..");
+        FAILS(qfz_source_read(source, box, px, valid, &err), QFZ_EIO, "rows ");
         free(px);
         free(valid);
+        qfz_source_close(source);
+    }
+}
+
+enum { LONG_H = 3000, LONG_W = 1000, N_LONG = LONG_H * LONG_W };
+
+typedef struct expected_rows {
+    const uint8_t *all; /* two planes of the raster */
+    qfz_box box;
+    const uint8_t *valid;
+    int64_t next; /* the row of the box that comes next */
+    int calls, last_call;
+} expected_rows;
+
+static qfz_status look_at_rows(void *arg, const qfz_rows *rows, qfz_error *why)
+{
+    expected_rows *const e = arg;
+    const uint8_t *const pixels = rows->pixels;
+    const int64_t w = qfz_box_w(e->box);
+    assert_int_equal(rows->y0, e->next);
+    assert_true(rows->y1 > rows->y0);
+    for (int64_t y = rows->y0; y < rows->y1; y++)
+        for (int64_t x = 0; x < w; x++) {
+            const uint8_t *const from = e->all + (e->box.y0 + y) * LONG_W + e->box.x0 + x;
+            const int64_t to = (y - rows->y0) * w + x;
+            assert_int_equal(pixels[to], from[0]);
+            assert_int_equal(pixels[rows->plane_px + to], from[N_LONG]);
+            assert_int_equal(e->valid[y * w + x], from[0] != 7 || from[N_LONG] != 7);
+        }
+    e->next = rows->y1;
+    return ++e->calls == e->last_call ? qfz_fail(why, QFZ_EGPU, "enough") : QFZ_OK;
+}
+
+static void check_rows(qfz_source *source, qfz_box box, const uint8_t *all, bool is_whole)
+{
+    const int64_t n = qfz_box_h(box) * qfz_box_w(box);
+    const int64_t px = is_whole ? n : qfz_source_part_px(source, LONG_H, LONG_W);
+    uint8_t *const pixels = malloc((size_t)(2 * px)), *const valid = malloc((size_t)n);
+    expected_rows e = {.all = all, .box = box, .valid = valid};
+    assert_true(px < N_LONG);
+    OK(qfz_source_read_rows(source, box, pixels, is_whole, valid, look_at_rows, &e, &err));
+    assert_int_equal(e.next, qfz_box_h(box));
+    assert_true(e.calls > 2);
+    e.next = e.calls = 0;
+    e.last_call = 2;
+    FAILS(qfz_source_read_rows(source, box, pixels, is_whole, valid, look_at_rows, &e, &err),
+          QFZ_EGPU, "enough");
+    assert_int_equal(e.calls, 2);
+    free(pixels);
+    free(valid);
+}
+
+/* Bands of blocks of their own and such that share them; rows that begin and end within blocks; a
+ * narrow box; all at its place, and part after part in the same place. */
+static void gives_rows_as_they_come(void **state)
+{
+    (void)state;
+    static const char *const orders[] = {"PIXEL", "BAND"};
+    static uint8_t all[2 * N_LONG];
+    const qfz_box box = {5, 3, LONG_H - 6, LONG_W - 1}, narrow = {5, 100, LONG_H, LONG_W - 200};
+    for (int i = 0; i < 2 * N_LONG; i++)
+        all[i] = (uint8_t)(5 + (i * 7 + i / LONG_W) % 3);
+    for (int i = 0; i < 2; i++) {
+        char **const options = CSLSetNameValue(NULL, "INTERLEAVE", orders[i]);
+        const GDALDatasetH made = make_with(src, LONG_W, LONG_H, 2, GDT_Byte, all, options);
+        GDALSetRasterNoDataValue(GDALGetRasterBand(made, 1), 7);
+        GDALClose(made);
+        CSLDestroy(options);
+        const qfz_job job = job_on(QFZ_LABEL, src);
+        qfz_source *const source = open_it(&job);
+        check_rows(source, box, all, true);
+        check_rows(source, box, all, false);
+        check_rows(source, narrow, all, false);
         qfz_source_close(source);
     }
 }
@@ -288,6 +361,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_a_box_of_every_band),
+        cmocka_unit_test(gives_rows_as_they_come),
         cmocka_unit_test(takes_the_bands_asked_for),
         cmocka_unit_test(reads_mixed_bands_as_the_smallest_type_that_holds_both),
         cmocka_unit_test(reads_signed_bytes),

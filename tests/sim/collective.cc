@@ -22,21 +22,6 @@ qfz_status qfz_gpu_scan(qfz_gpu *, void *, const uint32_t *d_in, uint32_t *d_out
     return QFZ_OK;
 }
 
-size_t qfz_gpu_select_bytes(int64_t)
-{
-    return 1;
-}
-
-qfz_status qfz_gpu_select(qfz_gpu *, void *, const uint32_t *d_in, const uint8_t *d_flags,
-                          uint32_t *d_out, uint32_t *d_n_out, int64_t n)
-{
-    uint32_t n_out = 0;
-    for (int64_t i = 0; i < n; i++)
-        if (d_flags[i]) d_out[n_out++] = d_in[i];
-    *d_n_out = n_out;
-    return QFZ_OK;
-}
-
 template <typename K>
 static void sort(K *const d_keys[2], uint32_t *const d_values[2], int64_t n, int begin_bit,
                  int end_bit, int *out)

@@ -81,7 +81,7 @@ static qfz_image cut_tile(const problem *p, qfz_box box, uint8_t *pixels, uint8_
 typedef struct bench {
     qfz_worker *worker;
     qfz_stitch *stitch;
-    uint8_t pixels[64 * RASTER_BANDS * 4], valid[64];
+    uint8_t pixels[(64 + 3) * RASTER_BANDS * 4], valid[64];
     qfz_image tile;
 } bench;
 
@@ -112,12 +112,32 @@ static void close_bench(bench *b)
     qfz_stitch_close(b->stitch);
 }
 
+/* Rows of the tile, in a place of their own, which is something else after the call. */
+static void give_rows(bench *b, int64_t y0, int64_t y1)
+{
+    qfz_error err = {0};
+    uint8_t moved[sizeof b->pixels];
+    const size_t bytes = qfz_type_bytes(b->tile.type);
+    const int64_t w = b->tile.w, n = (y1 - y0) * w, plane_px = n + 3;
+    for (int64_t band = 0; band < b->tile.n_bands; band++)
+        memcpy(moved + (size_t)(band * plane_px) * bytes,
+               b->pixels + (size_t)(band * b->tile.h * w + y0 * w) * bytes, (size_t)n * bytes);
+    const qfz_rows rows = {y0, y1, moved, plane_px};
+    ok(TEST_ENGINE_TABLE.rows(b->worker, &rows, &err), &err);
+    memset(moved, 0xa5, sizeof moved);
+}
+
 static qfz_box load(bench *b, const problem *p, int64_t tile)
 {
     qfz_error err = {0};
+    const qfz_engine *const engine = &TEST_ENGINE_TABLE;
     const qfz_box box = box_of(p, tile);
     b->tile = cut_tile(p, box, b->pixels, b->valid);
-    ok(TEST_ENGINE_TABLE.load(b->worker, &b->tile, &err), &err);
+    if (engine->rows) b->tile.pixels = NULL;
+    ok(engine->load(b->worker, &b->tile, &err), &err);
+    const int64_t half = b->tile.h / 2;
+    if (engine->rows && half > 0) give_rows(b, 0, half);
+    if (engine->rows) give_rows(b, half, b->tile.h);
     return box;
 }
 
@@ -290,7 +310,9 @@ static void check_saliency(bench *b, const problem *p, const double *want)
         const qfz_box box = load(b, p, t);
         const int64_t n = b->tile.h * b->tile.w;
         ok(qfz_stitch_answer(b->stitch, t, &answer, &err), &err);
-        ok(TEST_ENGINE_TABLE.saliency(b->worker, answer.n_ring ? &answer : NULL, keys, &err), &err);
+        ok(TEST_ENGINE_TABLE.saliency(b->worker, answer.n_ring ? &answer : NULL, sizeof *keys, keys,
+                                      &err),
+           &err);
         for (int64_t i = 0; i < n * qfz_n_dirs(&p->rule); i++) {
             const int64_t y = box.y0 + i % n / b->tile.w, x = box.x0 + i % n % b->tile.w;
             const double level = want[i / n * n_px + y * p->grid.w + x];
@@ -342,10 +364,91 @@ static void test_case(void)
     raster_free(&p.r);
 }
 
+/* Published methods tell by validity alone what joins if all valid pixels have one value: all of
+ * them, whatever part of the tile they came with. */
+static void a_published_method_sees_all_rows(void)
+{
+    static const struct {
+        uint8_t pixels[8];
+        uint32_t n_regions;
+    } tiles[] = {{"AAAABBBB", 2}, {"AAAAAAAA", 1}, {"ABAAAAAA", 2}};
+    const qfz_rule rule = {
+        .connectivity = 4, .distance = QFZ_LINF, .type = QFZ_U8, .n_bands = 1, .alpha_key = 0};
+    const qfz_worker_spec spec = {.rule = &rule,
+                                  .kind = QFZ_COMPONENTS,
+                                  .max_h = 4,
+                                  .max_w = 2,
+                                  .n_threads = 1,
+                                  .method = "ha4"};
+    bench b = {.valid = {1, 1, 1, 1, 1, 1, 1, 1}};
+    qfz_error err = {0};
+    if (TEST_ENGINE != QFZ_ENGINE_CUDA) return;
+    ok(TEST_ENGINE_TABLE.open(&b.worker, 1, &spec, &err), &err);
+    for (int i = 0; i < 3; i++) {
+        qfz_partition got;
+        memcpy(b.pixels, tiles[i].pixels, 8);
+        b.tile = (qfz_image){.h = 4, .w = 2, .n_bands = 1, .type = QFZ_U8, .valid = b.valid};
+        ok(TEST_ENGINE_TABLE.load(b.worker, &b.tile, &err), &err);
+        give_rows(&b, 0, 2);
+        give_rows(&b, 2, 4);
+        ok(TEST_ENGINE_TABLE.partition(b.worker, NULL, &got, &err), &err);
+        CHECK(got.n_regions == tiles[i].n_regions, "tile %d has %u regions", i, got.n_regions);
+    }
+    TEST_ENGINE_TABLE.close(&b.worker, 1);
+}
+
+/* Workers for large tiles have done a small one of their own before the first that they are given.
+ */
+static void a_worker_that_has_warmed_up(qfz_type type, qfz_kind kind, int connectivity)
+{
+    static const uint32_t u8[2] = {0x05050505, 0x06060606}, f32 = 0x3f800000;
+    const double omega[1] = {0};
+    const qfz_rule rule = {.connectivity = connectivity,
+                           .distance = QFZ_LINF,
+                           .type = type,
+                           .n_bands = 1,
+                           .alpha_key = kind == QFZ_LEVELS ? UINT32_MAX : 0,
+                           .omega = kind == QFZ_OMEGA ? omega : NULL};
+    const qfz_worker_spec spec = {
+        .rule = &rule, .kind = kind, .max_h = 512, .max_w = 512, .n_threads = 1};
+    bench b = {.tile = {.h = 4, .w = 2, .n_bands = 1, .type = type}};
+    uint32_t keys[4 * 8];
+    qfz_error err = {0};
+    qfz_partition got;
+    for (int i = 0; i < 8; i++)
+        memcpy(b.pixels + 4 * i, i < 4 ? &(const uint32_t){0} : &f32, sizeof f32);
+    if (type == QFZ_U8) memcpy(b.pixels, u8, sizeof u8);
+    ok(TEST_ENGINE_TABLE.open(&b.worker, 1, &spec, &err), &err);
+    ok(TEST_ENGINE_TABLE.load(b.worker, &b.tile, &err), &err);
+    give_rows(&b, 0, 4);
+    if (kind == QFZ_LEVELS) {
+        ok(TEST_ENGINE_TABLE.saliency(b.worker, NULL, sizeof *keys, keys, &err), &err);
+        CHECK(keys[0] == 0 && keys[8 + 2] == (type == QFZ_U8 ? 1 : f32), "levels %u, %u", keys[0],
+              keys[8 + 2]);
+    } else {
+        ok(TEST_ENGINE_TABLE.partition(b.worker, NULL, &got, &err), &err);
+        CHECK(got.n_regions == 2, "%u regions", got.n_regions);
+    }
+    TEST_ENGINE_TABLE.close(&b.worker, 1);
+}
+
+static void workers_that_have_warmed_up(void)
+{
+    static const qfz_kind kinds[] = {QFZ_COMPONENTS, QFZ_OMEGA, QFZ_LEVELS};
+    if (TEST_ENGINE != QFZ_ENGINE_CUDA) return;
+    for (int i = 0; i < 3; i++) {
+        check_describe("a worker of kind %d that has warmed up", (int)kinds[i]);
+        a_worker_that_has_warmed_up(QFZ_U8, kinds[i], 4);
+        a_worker_that_has_warmed_up(QFZ_F32, kinds[i], 8);
+    }
+}
+
 int main(int argc, char **argv)
 {
     need_engine();
     check_begin(argc, argv, 1500);
+    a_published_method_sees_all_rows();
+    workers_that_have_warmed_up();
     for (int64_t i = check_.first; i < check_.cases; i++) {
         check_case(i, "making the case");
         test_case();

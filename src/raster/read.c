@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* read.c - pixels of a source, stripe by stripe: some whole rows of blocks at a time, so that what
+ * was read is still in a core's cache for whoever copies it next, and that GDAL's own cache need
+ * not hold more of a tile than a stripe. */
+#include "raster/private.h"
+
+#include "memory.h"
+
+#include <stdlib.h>
+
+enum { CHUNK_PX = 1 << 20, STRIPE_BYTES = 2 << 20 };
+
+int64_t qfz_source_chunk_rows(qfz_box box)
+{
+    const int64_t rows = CHUNK_PX / qfz_box_w(box);
+    return rows < 1 ? 1 : rows;
+}
+
+qfz_status qfz_source_scratch(qfz_source *source, int64_t n, size_t item_bytes, qfz_error *err)
+{
+    const int64_t bytes = n * (int64_t)item_bytes;
+    if (bytes <= source->scratch_bytes) return QFZ_OK;
+    QFZ_TRY(qfz_realloc(&source->scratch, bytes, 1, err));
+    source->scratch_bytes = bytes;
+    return QFZ_OK;
+}
+
+/* ---------------------------------------------------------------------------------- one stripe */
+
+/* Values of signed bytes that were read as if unsigned: 128..255 stand for -128..-1. */
+#define QFZ_MAKE_SIGNED(ctype)                                                                     \
+    do {                                                                                           \
+        ctype *const px = plane;                                                                   \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            if (px[i] > 127) px[i] = (ctype)(px[i] - 256);                                         \
+    } while (0)
+
+static void make_signed(qfz_type type, void *plane, int64_t n)
+{
+    if (type == QFZ_I16)
+        QFZ_MAKE_SIGNED(int16_t);
+    else if (type == QFZ_I32)
+        QFZ_MAKE_SIGNED(int32_t);
+    else if (type == QFZ_F32)
+        QFZ_MAKE_SIGNED(float);
+}
+
+static void drop_negative_zeros(float *px, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        px[i] += 0.0f;
+}
+
+/* A part of a box that is read at once; its first pixel, in planes of the whole box. */
+typedef struct stripe {
+    qfz_source *source;
+    qfz_box box;
+    int64_t plane_px;
+    void *pixels;
+    uint8_t *valid;
+} stripe;
+
+static qfz_status read_pixels(const stripe *s, qfz_error *err)
+{
+    qfz_source *const source = s->source;
+    const qfz_type type = source->info.type;
+    const int h = (int)qfz_box_h(s->box), w = (int)qfz_box_w(s->box);
+    const int64_t plane_bytes = s->plane_px * (int64_t)qfz_type_bytes(type);
+    qfz_trap trap;
+    qfz_trap_begin(&trap);
+    GDALDataType gdal_type = qfz_gdal_type(qfz_out_type_of(type));
+    if (type == QFZ_I8 && source->bands[0].signed_bytes) gdal_type = GDT_Byte;
+    const CPLErr done = GDALDatasetRasterIOEx(
+        source->dataset, GF_Read, (int)s->box.x0, (int)s->box.y0, w, h, s->pixels, w, h, gdal_type,
+        source->n_bands, source->numbers, 0, 0, plane_bytes, NULL);
+    qfz_trap_end(&trap);
+    if (done != CE_None || trap.failed) return qfz_trap_fail_box(&trap, err, source->name, s->box);
+    for (int b = 0; b < source->n_bands; b++) {
+        void *const plane = (char *)s->pixels + b * plane_bytes;
+        if (source->bands[b].signed_bytes) make_signed(type, plane, (int64_t)h * w);
+        if (type == QFZ_F32) drop_negative_zeros(plane, (int64_t)h * w);
+    }
+    return QFZ_OK;
+}
+
+static qfz_status read_stripe(const stripe *s, qfz_error *err)
+{
+    if (s->source->is_cut)
+        QFZ_TRY(qfz_cut_read(s->source, s->box, s->pixels, err));
+    else
+        QFZ_TRY(read_pixels(s, err));
+    return qfz_valid_read(s->source, s->box, s->pixels, s->plane_px, s->valid, err);
+}
+
+static qfz_status read_once(void *arg, qfz_error *err)
+{
+    const stripe *const s = arg;
+    if (s->source->has_failed) QFZ_TRY(qfz_source_reopen(s->source, err));
+    if (s->source->is_mosaic) qfz_mosaic_begin_read();
+    const qfz_status st = read_stripe(s, err);
+    if (s->source->is_mosaic) qfz_mosaic_end_read();
+    s->source->has_failed = st != QFZ_OK;
+    return st;
+}
+
+/* --------------------------------------------------------------------------------------- a box */
+
+/* Rows of a stripe of that width: those of one row of blocks, or of as many as are small enough;
+ * all rows where it is not known what would be cut. */
+static int64_t stripe_rows(const qfz_source *source, int64_t w)
+{
+    const qfz_source_info *const info = &source->info;
+    const int64_t rows = STRIPE_BYTES / (w * info->px_bytes);
+    if (!source->knows_blocks) return info->h;
+    return rows < info->block_h ? info->block_h : rows - rows % info->block_h;
+}
+
+/* A narrower box has stripes of more rows, but not of more bytes, unless they are rows of blocks.
+ */
+int64_t qfz_source_part_px(const qfz_source *source, int64_t h, int64_t w)
+{
+    const qfz_source_info *const info = &source->info;
+    const int64_t usual = STRIPE_BYTES / info->px_bytes, blocks = info->block_h * w;
+    const int64_t most = usual > blocks ? usual : blocks;
+    return source->knows_blocks && most < h * w ? most : h * w;
+}
+
+static qfz_status check_box(const qfz_source *source, qfz_box box, qfz_error *err)
+{
+    if (box.y0 >= 0 && box.x0 >= 0 && box.y1 <= source->info.h && box.x1 <= source->info.w &&
+        box.y0 < box.y1 && box.x0 < box.x1)
+        return QFZ_OK;
+    return qfz_fail(err, QFZ_EARG, "%s: rows %lld..%lld, columns %lld..%lld are not in it",
+                    source->name, (long long)box.y0, (long long)(box.y1 - 1), (long long)box.x0,
+                    (long long)(box.x1 - 1));
+}
+
+qfz_status qfz_source_read_rows(qfz_source *source, qfz_box box, void *pixels, bool is_whole,
+                                uint8_t *valid, qfz_rows_fn fn, void *arg, qfz_error *err)
+{
+    const int64_t w = qfz_box_w(box), h = qfz_box_h(box);
+    stripe s = {.source = source, .box = box, .plane_px = h * w, .pixels = pixels};
+    QFZ_TRY(check_box(source, box, err));
+    const int64_t n_rows = stripe_rows(source, w);
+    for (; s.box.y0 < box.y1; s.box.y0 = s.box.y1) {
+        const int64_t y0 = s.box.y0 - box.y0, next = (s.box.y0 / n_rows + 1) * n_rows;
+        s.box.y1 = next < box.y1 ? next : box.y1;
+        s.valid = valid ? valid + y0 * w : NULL;
+        if (is_whole)
+            s.pixels = (char *)pixels + (size_t)(y0 * w) * qfz_type_bytes(source->info.type);
+        else
+            s.plane_px = qfz_box_h(s.box) * w;
+        QFZ_TRY(qfz_patience_try(&source->patience, read_once, &s, err));
+        const qfz_rows rows = {y0, s.box.y1 - box.y0, s.pixels, s.plane_px};
+        QFZ_TRY(fn(arg, &rows, err));
+    }
+    return QFZ_OK;
+}
+
+static qfz_status leave_rows(void *arg, const qfz_rows *rows, qfz_error *err)
+{
+    (void)arg;
+    (void)rows;
+    (void)err;
+    return QFZ_OK;
+}
+
+qfz_status qfz_source_read(qfz_source *source, qfz_box box, void *pixels, uint8_t *valid,
+                           qfz_error *err)
+{
+    return qfz_source_read_rows(source, box, pixels, true, valid, leave_rows, NULL, err);
+}
+
+/* -------------------------------------------------------------------------------- GDAL's cache */
+
+/* Of one thread, for blocks of that size.  A block that belongs to one stripe and is looked at once
+ * may go when the next one comes; else it must outlive what others bring meanwhile. */
+static int64_t blocks_bytes(int64_t block_w, int64_t block_h, int64_t px_bytes, int64_t stripe_w,
+                            int64_t stripe_h, bool again)
+{
+    const int64_t across = again ? stripe_w / block_w + 2 : 2;
+    const int64_t down = again ? stripe_h / block_h + 2 : 1;
+    return across * down * block_w * block_h * px_bytes;
+}
+
+int64_t qfz_source_cache_bytes(const qfz_source *source, int64_t tile_w)
+{
+    const qfz_source_info *const info = &source->info;
+    const int64_t h = stripe_rows(source, tile_w);
+    const bool cuts = tile_w % info->block_w != 0 && tile_w < info->w;
+    if (!source->knows_blocks || cuts) return 0;
+    int64_t bytes = blocks_bytes(info->block_w, info->block_h, info->px_bytes, tile_w, h,
+                                 !source->has_grid || source->is_interleaved);
+    if (source->is_interleaved) bytes *= 2; /* the last band comes for them a whole stripe later */
+    for (int i = 0; i < source->n_masks; i++) {
+        int w_mask = 0, h_mask = 0;
+        const int64_t px_bytes = GDALGetDataTypeSizeBytes(GDALGetRasterDataType(source->masks[i]));
+        GDALGetBlockSize(source->masks[i], &w_mask, &h_mask);
+        bytes += blocks_bytes(w_mask, h_mask, px_bytes, tile_w, h, true);
+    }
+    return bytes;
+}

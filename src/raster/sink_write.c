@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/* sink_write.c - boxes of pixels on their way into a file: past GDAL where it is a TIFF whose
+ * blocks their writers can pack; else in whole blocks, past GDAL's cache; else through that. */
+#include "raster/sink.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory.h"
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+CPLErr qfz_sink_move_pixels(const qfz_sink *sink, GDALRWFlag way, qfz_box box, void *pixels)
+{
+    const int h = (int)qfz_box_h(box), w = (int)qfz_box_w(box);
+    return GDALDatasetRasterIOEx(sink->dataset, way, (int)box.x0, (int)(box.y0 - sink->spec.y0), w,
+                                 h, pixels, w, h, sink->format.buffer_type, sink->spec.n_bands,
+                                 NULL, 0, 0, 0, NULL);
+}
+
+CPLErr qfz_sink_move_mask(const qfz_sink *sink, GDALRWFlag way, qfz_box box, void *values)
+{
+    const int h = (int)qfz_box_h(box), w = (int)qfz_box_w(box);
+    return GDALRasterIOEx(sink->mask, way, (int)box.x0, (int)(box.y0 - sink->spec.y0), w, h, values,
+                          w, h, GDT_Byte, 0, 0, NULL);
+}
+
+qfz_status qfz_sink_check_box(const qfz_sink *sink, qfz_box box, qfz_error *err)
+{
+    const qfz_sink_spec *const spec = &sink->spec;
+    if (box.y0 >= spec->y0 && box.x0 >= 0 && box.y1 <= spec->y1 && box.x1 <= spec->w &&
+        box.y0 < box.y1 && box.x0 < box.x1)
+        return QFZ_OK;
+    return qfz_fail(err, QFZ_EARG, "%s: rows %lld..%lld, columns %lld..%lld are not in it",
+                    sink->path, (long long)box.y0, (long long)(box.y1 - 1), (long long)box.x0,
+                    (long long)(box.x1 - 1));
+}
+
+static qfz_status check_open(const qfz_sink *sink, qfz_error *err)
+{
+    if (!sink->committed && !sink->failed) return QFZ_OK;
+    return qfz_fail(err, QFZ_EIO, "%s: it is complete, or failed before", sink->path);
+}
+
+/* GDAL's masks say 255 where we say 1. */
+static qfz_status write_mask(qfz_sink *sink, qfz_box box, const uint8_t *valid, CPLErr *done,
+                             qfz_error *err)
+{
+    const int64_t n_rows = qfz_source_chunk_rows(box), w = qfz_box_w(box);
+    *done = CE_None;
+    for (qfz_box part = box; part.y0 < box.y1 && *done == CE_None; part.y0 += n_rows) {
+        part.y1 = part.y0 + n_rows < box.y1 ? part.y0 + n_rows : box.y1;
+        const int64_t n = qfz_box_h(part) * w;
+        if (n > sink->mask_px) {
+            QFZ_TRY(qfz_realloc((void **)&sink->mask_rows, n, 1, err));
+            sink->mask_px = n;
+        }
+        const uint8_t *const from = valid ? valid + (part.y0 - box.y0) * w : NULL;
+        for (int64_t i = 0; i < n; i++)
+            sink->mask_rows[i] = !from || from[i] ? 255 : 0;
+        *done = qfz_sink_move_mask(sink, GF_Write, part, sink->mask_rows);
+    }
+    return QFZ_OK;
+}
+
+/* Is it a TIFF's, and made of whole blocks? */
+static bool has_whole_blocks(const qfz_sink *sink, qfz_box box)
+{
+    const int64_t y0 = sink->spec.y0, h = sink->spec.y1 - y0;
+    const int block_w = sink->block_w, block_h = sink->block_h;
+    return block_w > 0 && block_h > 0 && box.x0 % block_w == 0 &&
+           (box.x1 % block_w == 0 || box.x1 == sink->spec.w) && (box.y0 - y0) % block_h == 0 &&
+           ((box.y1 - y0) % block_h == 0 || box.y1 - y0 == h);
+}
+
+/* Whole blocks are compressed from here on, beside all else that the job does, and not when the
+ * file is closed; a block of which a part is missing waits for it. */
+static CPLErr pass_on(const qfz_sink *sink, bool bands)
+{
+    CPLErr done = CE_None;
+    for (int b = 1; bands && b <= sink->spec.n_bands && done == CE_None; b++)
+        done = GDALFlushRasterCache(GDALGetRasterBand(sink->dataset, b));
+    return done == CE_None && sink->mask ? GDALFlushRasterCache(sink->mask) : done;
+}
+
+/* pixels NULL: they were written block by block. */
+static qfz_status write_locked(qfz_sink *sink, qfz_box box, const void *pixels,
+                               const uint8_t *valid, qfz_error *err)
+{
+    qfz_trap trap;
+    CPLErr done = CE_None;
+    qfz_status st = QFZ_OK;
+    QFZ_TRY(check_open(sink, err));
+    qfz_trap_begin(&trap);
+    if (pixels) done = qfz_sink_move_pixels(sink, GF_Write, box, (void *)(uintptr_t)pixels);
+    if (done == CE_None && sink->mask) st = write_mask(sink, box, valid, &done, err);
+    if (done == CE_None && st == QFZ_OK && has_whole_blocks(sink, box))
+        done = pass_on(sink, pixels != NULL);
+    qfz_trap_end(&trap);
+    if (st == QFZ_OK && (done != CE_None || trap.failed))
+        st = qfz_trap_fail_box(&trap, err, sink->path, box);
+    sink->failed = st != QFZ_OK;
+    return st;
+}
+
+/* ------------------------------------------------------------------------------ block by block
+ *
+ * A block goes straight to those who compress it: past GDAL's cache, whose memory would have to be
+ * found and filled while other threads wait for the lock.  Of a qfz_tiff that is this thread. */
+static qfz_status give_block(qfz_sink *sink, int band, qfz_box part, int x, int y, void *block,
+                             qfz_error *err)
+{
+    qfz_trap trap;
+    QFZ_TRY(check_open(sink, err));
+    qfz_trap_begin(&trap);
+    const CPLErr done = GDALWriteBlock(GDALGetRasterBand(sink->dataset, band + 1), x, y, block);
+    qfz_trap_end(&trap);
+    if (done == CE_None && !trap.failed) return QFZ_OK;
+    sink->failed = true;
+    return qfz_trap_fail_box(&trap, err, sink->path, part);
+}
+
+static qfz_status write_block(qfz_sink *sink, int band, qfz_box part, void *block, void *room,
+                              qfz_error *err)
+{
+    const int x = (int)(part.x0 / sink->block_w);
+    const int y = (int)((part.y0 - sink->spec.y0) / sink->block_h);
+    if (sink->tiff) return qfz_tiff_write(sink->tiff, band, x, y, block, room, err);
+    (void)pthread_mutex_lock(&sink->lock);
+    const qfz_status st = give_block(sink, band, part, x, y, block, err);
+    (void)pthread_mutex_unlock(&sink->lock);
+    return st;
+}
+
+/* A part of a plane of pixels, stride_px wide, into the upper left of a block; zeros elsewhere. */
+static void fill_block(const qfz_sink *sink, char *block, const char *from, int64_t stride_px,
+                       qfz_box part)
+{
+    const size_t px_bytes = qfz_out_type_bytes(sink->spec.type);
+    const size_t row_bytes = (size_t)sink->block_w * px_bytes;
+    const int64_t h = qfz_box_h(part), w = qfz_box_w(part);
+    if (h < sink->block_h || w < sink->block_w) memset(block, 0, row_bytes * (size_t)sink->block_h);
+    for (int64_t y = 0; y < h; y++)
+        memcpy(block + (size_t)y * row_bytes, from + (size_t)(y * stride_px) * px_bytes,
+               (size_t)w * px_bytes);
+}
+
+static qfz_status write_plane(qfz_sink *sink, int band, qfz_box box, const char *plane, char *block,
+                              char *room, qfz_error *err)
+{
+    const size_t px_bytes = qfz_out_type_bytes(sink->spec.type);
+    const int64_t w = qfz_box_w(box);
+    qfz_status st = QFZ_OK;
+    for (qfz_box part = box; part.y0 < box.y1; part.y0 = part.y1) {
+        part.y1 = least(part.y0 + sink->block_h, box.y1);
+        for (part.x0 = box.x0; part.x0 < box.x1 && st == QFZ_OK; part.x0 = part.x1) {
+            const int64_t at = (part.y0 - box.y0) * w + part.x0 - box.x0;
+            part.x1 = least(part.x0 + sink->block_w, box.x1);
+            fill_block(sink, block, plane + (size_t)at * px_bytes, w, part);
+            st = write_block(sink, band, part, block, room, err);
+        }
+    }
+    return st;
+}
+
+static qfz_status write_blocks(qfz_sink *sink, qfz_box box, const void *pixels, qfz_error *err)
+{
+    const size_t px_bytes = qfz_out_type_bytes(sink->spec.type);
+    const int64_t n = qfz_box_h(box) * qfz_box_w(box);
+    char *block = NULL, *room = NULL;
+    qfz_status st;
+    QFZ_TRY_OR(st, cleanup,
+               qfz_alloc((void **)&block, (int64_t)sink->block_w * sink->block_h, px_bytes, err));
+    if (sink->tiff) QFZ_TRY_OR(st, cleanup, QFZ_NEW(&room, qfz_tiff_room(sink->tiff), err));
+    for (int b = 0; b < sink->spec.n_bands && st == QFZ_OK; b++)
+        st = write_plane(sink, b, box, (const char *)pixels + (size_t)(b * n) * px_bytes, block,
+                         room, err);
+
+cleanup:
+    free(block);
+    free(room);
+    return st;
+}
+
+/* ---------------------------------------------------------------------------- into a qfz_tiff
+ */
+/* As GDAL reads what is not there. */
+static void find_empty(const qfz_sink *sink, uint8_t empty[8])
+{
+    const double nodata = sink->spec.has_nodata ? sink->spec.nodata : 0;
+    const uint64_t whole = nodata >= 0x1p64 ? UINT64_MAX : nodata > 0 ? (uint64_t)nodata : 0;
+    memset(empty, 0, 8);
+    if (sink->spec.type == QFZ_OUT_U64)
+        memcpy(empty, &whole, sizeof whole);
+    else
+        GDALCopyWords(&nodata, GDT_Float64, 0, empty, sink->format.buffer_type, 0, 1);
+}
+
+bool qfz_sink_is_direct(const qfz_sink *sink)
+{
+    const qfz_sink_spec *const spec = &sink->spec;
+    const bool whole = sink->block_w > 0 && sink->block_h > 0 && spec->box_w > 0 &&
+                       (spec->box_w % sink->block_w == 0 || spec->box_w >= spec->w) &&
+                       (spec->box_h % sink->block_h == 0 || spec->box_h >= spec->y1 - spec->y0);
+    return whole && sink->takes_blocks && !sink->mask;
+}
+
+static bool can_pack(const qfz_sink *sink, const char *path, qfz_packing *packing)
+{
+    const qfz_format *const f = &sink->format;
+    return qfz_sink_is_direct(sink) && strncmp(path, "/vsi", 4) != 0 &&
+           qfz_packing_of(f->copies ? f->work_options : f->options, packing);
+}
+
+qfz_status qfz_sink_take_over(qfz_sink *sink, const char *path, qfz_error *err)
+{
+    const qfz_sink_spec *const spec = &sink->spec;
+    qfz_tiff_form form = {.patience = sink->patience,
+                          .name = sink->path,
+                          .w = spec->w,
+                          .h = spec->y1 - spec->y0,
+                          .block_w = sink->block_w,
+                          .block_h = sink->block_h,
+                          .n_bands = spec->n_bands,
+                          .px_bytes = qfz_out_type_bytes(spec->type)};
+    if (!can_pack(sink, path, &form.packing)) return QFZ_OK;
+    find_empty(sink, form.empty);
+    QFZ_TRY(qfz_sink_close_dataset(sink, err));
+    return qfz_tiff_open(&sink->tiff, path, &form, err);
+}
+
+/* Any number of threads at a time. */
+static qfz_status write_unlocked(qfz_sink *sink, qfz_box box, const void *pixels, qfz_error *err)
+{
+    (void)pthread_mutex_lock(&sink->lock);
+    qfz_status st = check_open(sink, err);
+    (void)pthread_mutex_unlock(&sink->lock);
+    if (st == QFZ_OK && !has_whole_blocks(sink, box))
+        st = qfz_fail(err, QFZ_EARG, "%s: a part of a block cannot be written", sink->path);
+    if (st == QFZ_OK) st = write_blocks(sink, box, pixels, err);
+    if (st == QFZ_OK) return QFZ_OK;
+    (void)pthread_mutex_lock(&sink->lock);
+    sink->failed = true;
+    (void)pthread_mutex_unlock(&sink->lock);
+    return st;
+}
+
+qfz_status qfz_sink_write(qfz_sink *sink, qfz_box box, const void *pixels, const uint8_t *valid,
+                          qfz_error *err)
+{
+    QFZ_TRY(qfz_sink_check_box(sink, box, err));
+    if (sink->tiff) return write_unlocked(sink, box, pixels, err);
+    const bool by_blocks = sink->takes_blocks && has_whole_blocks(sink, box);
+    if (by_blocks) QFZ_TRY(write_blocks(sink, box, pixels, err));
+    if (by_blocks && !sink->mask) return QFZ_OK;
+    (void)pthread_mutex_lock(&sink->lock);
+    const qfz_status st = write_locked(sink, box, by_blocks ? NULL : pixels, valid, err);
+    (void)pthread_mutex_unlock(&sink->lock);
+    return st;
+}

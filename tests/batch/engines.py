@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""engines.py QFZ [SEED]: jobs whose ranks, or whose phases, have different engines: the bytes of one
+process with the CPU engine.  Skipped where there is no GPU."""
+import re
+import sys
+
+from batch import SKIP, TASKS, Test, command, content, need, patches, ranks_of, run, write_raster
+
+need("gdal_translate", "gdalinfo")
+test = Test(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 1)
+write_raster("src.tif", patches(test.random, 150, 130), 150, ["-a_nodata", "0"])
+TILE = ["--tile", "48", "-j", "1"]
+ENGINES = ("cuda", "cpu")
+
+
+def by(engine, words):
+    return [*words[:2], "--engine", engine, *words[2:]]
+
+
+def runs(words, what):
+    status, out, err = run(words, 300)
+    return test.check(status == 0, f"{what}: status {status}: {err}{out}")
+
+
+def compare(outputs, wanted, what):
+    for path, want in zip(outputs, wanted):
+        test.check(content(path) == want, f"{what}: {path} differs")
+
+
+def reference(task):
+    words, outputs = command(test.qfz, task, "src.tif", "whole_" + task, ".tif", *TILE)
+    runs(by("cpu", words), task)
+    return [content(path) for path in outputs]
+
+
+def on_ranks(task, wanted, n, n_cuda):
+    """The first n_cuda of n ranks with the CUDA engine."""
+    before = ranks_of(test.qfz, n)
+    if before is None:
+        print("no MPI: ranks are not tested")
+        return
+    words, outputs = command(test.qfz, task, "src.tif", f"n{n}_{n_cuda}_{task}", ".vrt", *TILE)
+    launch = before[:-1] if n > 1 else []
+    first = [*launch, *([str(n_cuda)] if n > 1 else []), *by("cuda", words)]
+    rest = [":", "-n", str(n - n_cuda), *by("cpu", words)] if n_cuda < n else []
+    what = f"{task}, {n_cuda} of {n} ranks with CUDA"
+    if runs(first + rest, what):
+        compare(outputs, wanted, what)
+
+
+def in_phases(task, wanted, n):
+    """The parts of a job by one engine and the other in turn, as on nodes that differ."""
+    stem = f"p{n}_{task}"
+    words, outputs = command(test.qfz, task, "src.tif", stem, ".vrt", *TILE)
+    turn = 0
+
+    def phase(name, part=0):
+        nonlocal turn
+        own = ["--phase", name, "--work", "work_" + stem]
+        own += ["--part", f"{part}/{n}"] if part else []
+        turn += 1
+        runs([words[0], "run", *own, *by(ENGINES[turn % 2], words)[1:]],
+             f"{task}: {name} {part}/{n}")
+
+    for name in ("summarise", "stitch") * (2 if task == "simplify" else 1) + ("resolve",):
+        for part in range(1, n + 1) if name != "stitch" else (0,):
+            phase(name, part)
+    compare(outputs, wanted, f"{task} in phases, {n} parts")
+
+
+there, _, reason = run(by("cuda", [test.qfz, "label", "--count-only", "src.tif"]))
+if there != 0 and re.search("GPU|CUDA", reason):
+    print("skipped:", reason.strip())
+    sys.exit(SKIP)
+for job in TASKS:
+    want = reference(job)
+    for ranks, cuda_ranks in ((1, 1), (2, 1), (3, 2), (4, 4), (7, 3)):
+        on_ranks(job, want, ranks, cuda_ranks)
+    in_phases(job, want, 3)
+test.finish()
