@@ -50,8 +50,8 @@ static __device__ __forceinline__ bool offer_to_sets(WORK &w, list_part &part, b
             return a != b;
         },
         [&](uint32_t ends, typename WORK::KEY key) {
-            qfz_lower(&w.m.lightest[ends & 0xffff], key);
-            qfz_lower(&w.m.lightest[ends >> 16], key);
+            lower(&w.m.lightest[ends & 0xffff], key);
+            lower(&w.m.lightest[ends >> 16], key);
         });
     return part.n > 0;
 }
@@ -203,7 +203,7 @@ static __device__ __forceinline__ first_choice<typename WORK::KEY> choose_first(
     const int order = ((e.start_y + 1) * (QFZ_SIDE + 2) + e.start_x + 1) * QFZ_MAX_DIRS + e.number;
     const uint32_t vertex = (uint32_t)of_comp(w.m.best, name & ~3u) & QFZ_STEP_MASK;
     const typename WORK::KEY key = w.m.leave[i] >> 16 << 16 | (uint32_t)order;
-    qfz_lower(&w.m.lightest[vertex], key);
+    lower(&w.m.lightest[vertex], key);
     return {vertex, key};
 }
 

@@ -15,6 +15,18 @@ static __device__ __forceinline__ uint32_t name_of(const WORK &w, uint32_t comp4
     return w.m.name[comp4 / 4];
 }
 
+/* *word = min(*word, key), in shared memory.  There that takes less than to look first, but for 64
+ * bits, which are compared and exchanged in a loop. */
+static __device__ __forceinline__ void lower(uint32_t *word, uint32_t key)
+{
+    (void)atomicMin(word, key);
+}
+
+static __device__ __forceinline__ void lower(unsigned long long *word, unsigned long long key)
+{
+    qfz_lower(word, key);
+}
+
 /* Renames entries and keeps those of which rename(ends) is true; offer(ends, key) sees these.  A
  * warp's writes never pass its reads, and lanes wait for each other between the two. */
 template <typename WORK, typename RENAME, typename OFFER>
@@ -50,8 +62,8 @@ template <typename WORK> static __device__ __forceinline__ void offer_first(WORK
     for (uint32_t i = part.first + (uint32_t)w.lane; i < part.first + part.n; i += QFZ_WARP) {
         const uint32_t ends = w.m.ends[i], a = ends & 0xffff, b = ends >> 16;
         const typename WORK::KEY key = (typename WORK::KEY)w.m.level[i] << 16 | i;
-        if (a >= ACTIVE * 4) qfz_lower(&of_comp(w.m.best, a), key);
-        if (b >= ACTIVE * 4) qfz_lower(&of_comp(w.m.best, b), key);
+        if (a >= ACTIVE * 4) lower(&of_comp(w.m.best, a), key);
+        if (b >= ACTIVE * 4) lower(&of_comp(w.m.best, b), key);
     }
 }
 
@@ -67,8 +79,8 @@ static __device__ __forceinline__ void offer_again(WORK &w, list_part &part)
         },
         [&](uint32_t ends, typename WORK::KEY key) {
             const uint32_t a = ends & 0xffff, b = ends >> 16;
-            if (!(a & WAITS)) qfz_lower(&of_comp(w.m.best, a), key);
-            if (!(b & WAITS)) qfz_lower(&of_comp(w.m.best, b), key);
+            if (!(a & WAITS)) lower(&of_comp(w.m.best, a), key);
+            if (!(b & WAITS)) lower(&of_comp(w.m.best, b), key);
         });
 }
 
@@ -84,7 +96,7 @@ static __device__ __forceinline__ void offer_leaving(WORK &w, uint32_t round)
         name = name_of(w, name);
         w.m.leave_comp[w.thread] = (uint16_t)name;
     }
-    if (!(name & WAITS) && name >= ACTIVE * 4) qfz_lower(&of_comp(w.m.best, name), key);
+    if (!(name & WAITS) && name >= ACTIVE * 4) lower(&of_comp(w.m.best, name), key);
 }
 
 /* What c chose: to wait, or the component at the other end of its edge.  Of two that chose the
