@@ -70,12 +70,8 @@ static qfz_status place_all(qfz_outputs *out, qfz_error *err)
             return qfz_fail(err, QFZ_EARG, "%s: the name is too long", dst);
         out->specs[QFZ_MAIN].path = out->edges;
     }
-    for (int i = 0; i < out->n_rasters; i++) {
+    for (int i = 0; i < out->n_rasters; i++)
         qfz_outputs_place(&out->specs[i], &setup, run->part, run->n_parts);
-        if (run->work || has_layout(out)) continue; /* one thread writes, or it is read back */
-        out->specs[i].box_w = setup.tiling.tile_w;
-        out->specs[i].box_h = setup.tiling.tile_h;
-    }
     return QFZ_OK;
 }
 
@@ -86,7 +82,7 @@ static bool is_empty(const qfz_sink_spec *spec)
 
 /* ----------------------------------------------------------------------------------- open, close
  */
-/* GDAL's cache holds blocks that wait for other tiles. */
+/* GDAL's cache holds blocks that wait for other tiles, or are read back. */
 static void widen_cache(const qfz_run *run)
 {
     qfz_raster_set_cache(run->setup->job, run->setup->cache_bytes);
@@ -94,11 +90,13 @@ static void widen_cache(const qfz_run *run)
 
 static qfz_status create_files(qfz_outputs *out, qfz_error *err)
 {
+    const qfz_tiling *const t = &out->run->setup->tiling;
     const qfz_job job = job_of(out);
     for (int i = 0; i < out->n_rasters; i++) {
         if (is_empty(&out->specs[i])) continue;
         QFZ_TRY(qfz_sink_create(&out->sinks[i], out->run->source, &job, &out->specs[i], err));
-        if (!qfz_sink_is_direct(out->sinks[i])) widen_cache(out->run);
+        if (has_layout(out) || !qfz_sink_is_direct(out->sinks[i], t->tile_w, t->tile_h))
+            widen_cache(out->run);
     }
     return qfz_regions_open(&out->regions, out->run, err);
 }

@@ -140,10 +140,6 @@ typedef struct qfz_sink_spec {
 
     int part, n_parts; /* n_parts > 0: only a part, 0 <= part < n_parts, of what path will be ... */
     int64_t y0, y1;    /* ... its rows y0..y1 of h, y0 < y1; see qfz_parts_join() */
-
-    /* box_w > 0: it is written by many threads, in boxes that begin at multiples of box_w and, from
-     * row y0 on, box_h, and go as far or to the edge; and not read back before it is complete. */
-    int64_t box_w, box_h;
 } qfz_sink_spec;
 
 /* An output is written whole, by one process, or in parts, by one or several: a range of rows each,
@@ -163,12 +159,12 @@ qfz_status qfz_sink_check(const qfz_source *source, const qfz_job *job, const qf
 qfz_status qfz_sink_create(qfz_sink **sink, const qfz_source *source, const qfz_job *job,
                            const qfz_sink_spec *spec, qfz_error *err);
 
-/* Does what is written go past GDAL's cache? */
-bool qfz_sink_is_direct(const qfz_sink *sink);
+/* Does all that is written go past GDAL's cache, if boxes begin at multiples of box_w and, from the
+ * file's first row on, box_h, and go as far or to the edge? */
+bool qfz_sink_is_direct(const qfz_sink *sink, int64_t box_w, int64_t box_h);
 
 /* Writes a box: n_bands planes of h * w, of spec->type.  valid (h * w, or NULL: all valid) is
- * looked at only if spec->has_mask.  A pixel is written once.  Any thread; with spec->box_w, a
- * TIFF's blocks are compressed by the threads that write them, side by side (tiff.h). */
+ * looked at only if spec->has_mask.  A pixel is written once.  Any thread. */
 qfz_status qfz_sink_write(qfz_sink *sink, qfz_box box, const void *pixels, const uint8_t *valid,
                           qfz_error *err);
 
@@ -186,9 +182,8 @@ qfz_status qfz_sink_open(qfz_sink **sink, const qfz_job *job, const qfz_sink_spe
 /* Deletes what killed runs of a job have left of an output, under temporary names. */
 void qfz_output_clean(const char *path);
 
-/* Reads back a box that is written already, before (unless spec->box_w) or after commit (layouts
- * other than edges are derived from a raster of edges).  Same planes and type as qfz_sink_write().
- */
+/* Reads back a box that is written already, before or after commit (layouts other than edges are
+ * derived from a raster of edges).  Same planes and type as qfz_sink_write(). */
 qfz_status qfz_sink_read(qfz_sink *sink, qfz_box box, void *pixels, uint8_t *valid, qfz_error *err);
 
 /* -------------------------------------------------------------------------------------- parts */

@@ -109,7 +109,7 @@ static qfz_status create(qfz_sink *sink, const qfz_source *source, const qfz_job
     QFZ_TRY(qfz_header_fill(sink->dataset, source, &sink->spec, sink->path, err));
     find_blocks(sink);
     find_mask(sink);
-    return qfz_sink_take_over(sink, sink->format.copies ? sink->work : sink->temp, err);
+    return QFZ_OK;
 }
 
 qfz_status qfz_sink_create(qfz_sink **sink, const qfz_source *source, const qfz_job *job,
@@ -191,8 +191,7 @@ static qfz_status read_locked(qfz_sink *sink, qfz_box box, void *pixels, uint8_t
     const int64_t n = qfz_box_h(box) * qfz_box_w(box);
     qfz_trap trap;
     if (sink->committed) QFZ_TRY(reopen(sink, err));
-    if (!sink->dataset)
-        return qfz_fail(err, QFZ_EIO, "%s: it is not complete, or failed before", sink->path);
+    if (!sink->dataset) return qfz_fail(err, QFZ_EIO, "%s: it failed before", sink->path);
     qfz_trap_begin(&trap);
     CPLErr done = qfz_sink_move_pixels(sink, GF_Read, box, pixels);
     if (done == CE_None && valid && sink->mask)
@@ -277,7 +276,6 @@ static qfz_status commit_locked(qfz_sink *sink, qfz_error *err)
     if (sink->committed) return QFZ_OK;
     if (sink->failed) return qfz_fail(err, QFZ_EIO, "%s: writing failed before", sink->path);
     QFZ_TRY(qfz_sink_close_dataset(sink, err));
-    if (sink->tiff) QFZ_TRY(qfz_tiff_finish(sink->tiff, err));
     QFZ_TRY(copy_work(sink, err));
     QFZ_TRY(rename_temp(sink, err));
     qfz_temp_delete(sink->work);
@@ -298,7 +296,6 @@ void qfz_sink_close(qfz_sink *sink)
 {
     if (!sink) return;
     (void)qfz_sink_close_dataset(sink, NULL);
-    qfz_tiff_close(sink->tiff);
     if (!sink->committed) {
         qfz_temp_delete(sink->temp);
         qfz_temp_delete(sink->work);

@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-#include "raster/tiff.h"
+#include "raster/private.h"
 
 struct qfz_sink {
     qfz_sink_spec spec; /* y0 and y1 are always set: the rows that the file holds */
@@ -17,7 +17,6 @@ struct qfz_sink {
     GDALRasterBandH mask;
     int block_w, block_h; /* of a TIFF, else 0 */
     bool takes_blocks;    /* they are of one band each, and of what the writer gives */
-    qfz_tiff *tiff;       /* NULL: GDAL writes */
     uint8_t *mask_rows;   /* one chunk of mask values */
     int64_t mask_px;
     qfz_patience patience;
@@ -35,9 +34,5 @@ CPLErr qfz_sink_move_mask(const qfz_sink *sink, GDALRWFlag way, qfz_box box, voi
 
 /* Errors of writing may come as late as here. */
 qfz_status qfz_sink_close_dataset(qfz_sink *sink, qfz_error *err);
-
-/* A raster that was just created at path, and not written to: from GDAL to sink->tiff, if that can
- * write it. */
-qfz_status qfz_sink_take_over(qfz_sink *sink, const char *path, qfz_error *err);
 
 #endif

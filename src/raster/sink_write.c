@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sink_write.c - boxes of pixels on their way into a file: past GDAL where it is a TIFF whose
- * blocks their writers can pack; else in whole blocks, past GDAL's cache; else through that. */
+/* sink_write.c - boxes of pixels on their way into a file: a TIFF's in whole blocks, past GDAL's
+ * cache, where they are made of such; else through that. */
 #include "raster/sink.h"
 
 #include <stdlib.h>
@@ -109,30 +109,19 @@ static qfz_status write_locked(qfz_sink *sink, qfz_box box, const void *pixels,
 /* ------------------------------------------------------------------------------ block by block
  *
  * A block goes straight to those who compress it: past GDAL's cache, whose memory would have to be
- * found and filled while other threads wait for the lock.  Of a qfz_tiff that is this thread. */
-static qfz_status give_block(qfz_sink *sink, int band, qfz_box part, int x, int y, void *block,
-                             qfz_error *err)
+ * found and filled while other threads wait for the lock. */
+static qfz_status write_block(qfz_sink *sink, int band, qfz_box part, void *block, qfz_error *err)
 {
+    const int x = (int)(part.x0 / sink->block_w);
+    const int y = (int)((part.y0 - sink->spec.y0) / sink->block_h);
     qfz_trap trap;
     QFZ_TRY(check_open(sink, err));
     qfz_trap_begin(&trap);
-    const CPLErr done = GDALWriteBlock(GDALGetRasterBand(sink->dataset, band + 1), x, y, block);
+    const CPLErr done = GDALWriteBlock(GDALGetRasterBand(sink->dataset, band), x, y, block);
     qfz_trap_end(&trap);
     if (done == CE_None && !trap.failed) return QFZ_OK;
     sink->failed = true;
     return qfz_trap_fail_box(&trap, err, sink->path, part);
-}
-
-static qfz_status write_block(qfz_sink *sink, int band, qfz_box part, void *block, void *room,
-                              qfz_error *err)
-{
-    const int x = (int)(part.x0 / sink->block_w);
-    const int y = (int)((part.y0 - sink->spec.y0) / sink->block_h);
-    if (sink->tiff) return qfz_tiff_write(sink->tiff, band, x, y, block, room, err);
-    (void)pthread_mutex_lock(&sink->lock);
-    const qfz_status st = give_block(sink, band, part, x, y, block, err);
-    (void)pthread_mutex_unlock(&sink->lock);
-    return st;
 }
 
 /* A part of a plane of pixels, stride_px wide, into the upper left of a block; zeros elsewhere. */
@@ -149,7 +138,7 @@ static void fill_block(const qfz_sink *sink, char *block, const char *from, int6
 }
 
 static qfz_status write_plane(qfz_sink *sink, int band, qfz_box box, const char *plane, char *block,
-                              char *room, qfz_error *err)
+                              qfz_error *err)
 {
     const size_t px_bytes = qfz_out_type_bytes(sink->spec.type);
     const int64_t w = qfz_box_w(box);
@@ -160,7 +149,9 @@ static qfz_status write_plane(qfz_sink *sink, int band, qfz_box box, const char 
             const int64_t at = (part.y0 - box.y0) * w + part.x0 - box.x0;
             part.x1 = least(part.x0 + sink->block_w, box.x1);
             fill_block(sink, block, plane + (size_t)at * px_bytes, w, part);
-            st = write_block(sink, band, part, block, room, err);
+            (void)pthread_mutex_lock(&sink->lock);
+            st = write_block(sink, band, part, block, err);
+            (void)pthread_mutex_unlock(&sink->lock);
         }
     }
     return st;
@@ -170,89 +161,28 @@ static qfz_status write_blocks(qfz_sink *sink, qfz_box box, const void *pixels, 
 {
     const size_t px_bytes = qfz_out_type_bytes(sink->spec.type);
     const int64_t n = qfz_box_h(box) * qfz_box_w(box);
-    char *block = NULL, *room = NULL;
-    qfz_status st;
-    QFZ_TRY_OR(st, cleanup,
-               qfz_alloc((void **)&block, (int64_t)sink->block_w * sink->block_h, px_bytes, err));
-    if (sink->tiff) QFZ_TRY_OR(st, cleanup, QFZ_NEW(&room, qfz_tiff_room(sink->tiff), err));
+    char *block = NULL;
+    qfz_status st = QFZ_OK;
+    QFZ_TRY(qfz_alloc((void **)&block, (int64_t)sink->block_w * sink->block_h, px_bytes, err));
     for (int b = 0; b < sink->spec.n_bands && st == QFZ_OK; b++)
-        st = write_plane(sink, b, box, (const char *)pixels + (size_t)(b * n) * px_bytes, block,
-                         room, err);
-
-cleanup:
+        st = write_plane(sink, b + 1, box, (const char *)pixels + (size_t)(b * n) * px_bytes, block,
+                         err);
     free(block);
-    free(room);
     return st;
 }
 
-/* ---------------------------------------------------------------------------- into a qfz_tiff
- */
-/* As GDAL reads what is not there. */
-static void find_empty(const qfz_sink *sink, uint8_t empty[8])
+bool qfz_sink_is_direct(const qfz_sink *sink, int64_t box_w, int64_t box_h)
 {
-    const double nodata = sink->spec.has_nodata ? sink->spec.nodata : 0;
-    const uint64_t whole = nodata >= 0x1p64 ? UINT64_MAX : nodata > 0 ? (uint64_t)nodata : 0;
-    memset(empty, 0, 8);
-    if (sink->spec.type == QFZ_OUT_U64)
-        memcpy(empty, &whole, sizeof whole);
-    else
-        GDALCopyWords(&nodata, GDT_Float64, 0, empty, sink->format.buffer_type, 0, 1);
-}
-
-bool qfz_sink_is_direct(const qfz_sink *sink)
-{
-    const qfz_sink_spec *const spec = &sink->spec;
-    const bool whole = sink->block_w > 0 && sink->block_h > 0 && spec->box_w > 0 &&
-                       (spec->box_w % sink->block_w == 0 || spec->box_w >= spec->w) &&
-                       (spec->box_h % sink->block_h == 0 || spec->box_h >= spec->y1 - spec->y0);
-    return whole && sink->takes_blocks && !sink->mask;
-}
-
-static bool can_pack(const qfz_sink *sink, const char *path, qfz_packing *packing)
-{
-    const qfz_format *const f = &sink->format;
-    return qfz_sink_is_direct(sink) && strncmp(path, "/vsi", 4) != 0 &&
-           qfz_packing_of(f->copies ? f->work_options : f->options, packing);
-}
-
-qfz_status qfz_sink_take_over(qfz_sink *sink, const char *path, qfz_error *err)
-{
-    const qfz_sink_spec *const spec = &sink->spec;
-    qfz_tiff_form form = {.patience = sink->patience,
-                          .name = sink->path,
-                          .w = spec->w,
-                          .h = spec->y1 - spec->y0,
-                          .block_w = sink->block_w,
-                          .block_h = sink->block_h,
-                          .n_bands = spec->n_bands,
-                          .px_bytes = qfz_out_type_bytes(spec->type)};
-    if (!can_pack(sink, path, &form.packing)) return QFZ_OK;
-    find_empty(sink, form.empty);
-    QFZ_TRY(qfz_sink_close_dataset(sink, err));
-    return qfz_tiff_open(&sink->tiff, path, &form, err);
-}
-
-/* Any number of threads at a time. */
-static qfz_status write_unlocked(qfz_sink *sink, qfz_box box, const void *pixels, qfz_error *err)
-{
-    (void)pthread_mutex_lock(&sink->lock);
-    qfz_status st = check_open(sink, err);
-    (void)pthread_mutex_unlock(&sink->lock);
-    if (st == QFZ_OK && !has_whole_blocks(sink, box))
-        st = qfz_fail(err, QFZ_EARG, "%s: a part of a block cannot be written", sink->path);
-    if (st == QFZ_OK) st = write_blocks(sink, box, pixels, err);
-    if (st == QFZ_OK) return QFZ_OK;
-    (void)pthread_mutex_lock(&sink->lock);
-    sink->failed = true;
-    (void)pthread_mutex_unlock(&sink->lock);
-    return st;
+    const int64_t h = sink->spec.y1 - sink->spec.y0;
+    return sink->takes_blocks && !sink->mask &&
+           (box_w % sink->block_w == 0 || box_w >= sink->spec.w) &&
+           (box_h % sink->block_h == 0 || box_h >= h);
 }
 
 qfz_status qfz_sink_write(qfz_sink *sink, qfz_box box, const void *pixels, const uint8_t *valid,
                           qfz_error *err)
 {
     QFZ_TRY(qfz_sink_check_box(sink, box, err));
-    if (sink->tiff) return write_unlocked(sink, box, pixels, err);
     const bool by_blocks = sink->takes_blocks && has_whole_blocks(sink, box);
     if (by_blocks) QFZ_TRY(write_blocks(sink, box, pixels, err));
     if (by_blocks && !sink->mask) return QFZ_OK;

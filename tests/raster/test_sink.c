@@ -98,6 +98,7 @@ static void reads_back_before_and_after_commit(void **state)
         valid[i] = i % 3 != 0;
     }
     OK(qfz_sink_create(&sink, source, &job, &spec, &err));
+    assert_false(qfz_sink_is_direct(sink, W, H)); /* masks go through the cache */
     const qfz_box top = {0, 0, 100, W}, rest = {100, 0, H, W}, all = {0, 0, H, W};
     OK(qfz_sink_write(sink, rest, px + 100 * W, valid + 100 * W, &err));
     OK(qfz_sink_read(sink, rest, got + 100 * W, got_valid + 100 * W, &err));
@@ -145,6 +146,11 @@ static void writes_boxes_of_whole_blocks_and_others(void **state)
                                     .type = QFZ_OUT_U16,
                                     .max_value = UINT16_MAX};
         OK(qfz_sink_create(&sink, source, &job, &spec, &err));
+        const bool alone = i % 2 == 0; /* a block is of one band */
+        assert_int_equal(qfz_sink_is_direct(sink, step, step), alone && step % 16 == 0);
+        assert_int_equal(qfz_sink_is_direct(sink, W, step), alone && step % 16 == 0);
+        assert_int_equal(qfz_sink_is_direct(sink, step, H), alone && step % 16 == 0);
+        assert_int_equal(qfz_sink_is_direct(sink, W, H), alone);
         for (int y = 0; y < H; y += step)
             for (int x = 0; x < W; x += step) {
                 const qfz_box box = {y, x, y + step < H ? y + step : H,
