@@ -12,7 +12,7 @@ enum {
     THREADS = 256,
     LEAVING = 2 * QFZ_SIDE,           /* edges to the right and down that may leave the block */
     COLUMNS = QFZ_VERTICES + LEAVING, /* vertices; the other ends of these */
-    AT_ONCE = 5,
+    AT_ONCE = 6,
     WAITING = 512 /* edges that wait to be climbed; if there are more, those are not put together */
 };
 static_assert(COLUMNS <= QFZ_OPEN_VERTEX + 1, "an edge names two columns");

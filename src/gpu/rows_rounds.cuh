@@ -32,25 +32,33 @@ static __device__ __forceinline__ void lower(unsigned long long *word, unsigned 
 template <typename WORK, typename RENAME, typename OFFER>
 static __device__ __forceinline__ void sweep(WORK &w, list_part &part, RENAME rename, OFFER offer)
 {
+    enum { TOGETHER = 2 }; /* entries of a lane whose loads overlap */
     uint32_t kept = part.first;
-    for (uint32_t base = 0; base < part.n; base += QFZ_WARP) {
-        const uint32_t i = base + (uint32_t)w.lane;
-        uint32_t ends = 0, level = 0;
-        bool stays = i < part.n;
-        if (stays) {
-            ends = w.m.ends[part.first + i];
-            level = w.m.level[part.first + i];
-            stays = rename(ends);
+    for (uint32_t base = 0; base < part.n; base += TOGETHER * QFZ_WARP) {
+        uint32_t ends[TOGETHER], level[TOGETHER];
+        unsigned mask[TOGETHER];
+#pragma unroll
+        for (uint32_t k = 0; k < TOGETHER; k++) {
+            const uint32_t i = part.first + min(base + k * QFZ_WARP + (uint32_t)w.lane, part.n - 1);
+            ends[k] = w.m.ends[i];
+            level[k] = w.m.level[i];
         }
-        const unsigned mask = __ballot_sync(ALL_LANES, stays);
+#pragma unroll
+        for (uint32_t k = 0; k < TOGETHER; k++) {
+            const bool stays = rename(ends[k]);
+            mask[k] =
+                __ballot_sync(ALL_LANES, stays && base + k * QFZ_WARP + (uint32_t)w.lane < part.n);
+        }
         __syncwarp();
-        if (stays) {
-            const uint32_t at = kept + (uint32_t)__popc(mask & ((1u << w.lane) - 1));
-            w.m.ends[at] = ends;
-            w.m.level[at] = (typename WORK::LEVEL)level;
-            offer(ends, (typename WORK::KEY)level << 16 | at);
+#pragma unroll
+        for (uint32_t k = 0; k < TOGETHER; k++) {
+            const uint32_t at = kept + (uint32_t)__popc(mask[k] & ((1u << w.lane) - 1));
+            kept += (uint32_t)__popc(mask[k]);
+            if (!(mask[k] >> w.lane & 1)) continue;
+            w.m.ends[at] = ends[k];
+            w.m.level[at] = (typename WORK::LEVEL)level[k];
+            offer(ends[k], (typename WORK::KEY)level[k] << 16 | at);
         }
-        kept += (uint32_t)__popc(mask);
     }
     part.n = kept - part.first;
 }
