@@ -17,7 +17,9 @@ struct wide_choice {
 static __device__ __forceinline__ void consider(wide_choice &best, uint32_t level, uint32_t way,
                                                 bool leaves)
 {
-    if (level < best.level || (level == best.level && !leaves)) best = {level, way};
+    const bool wins = (level < best.level) | ((level == best.level) & !leaves);
+    best.level = min(best.level, level);
+    best.way = wins ? way : best.way;
 }
 
 /* Levels of a thread's pixels; QFZ_NONE where there is no edge, so that it is the level of all
