@@ -5,10 +5,13 @@
 commands  label, saliency and simplify from a DEFLATE GeoTIFF to a ZSTD one (level 1), beside
           gdal_translate of the result's size and type with the same options; by every engine asked
           for, whose outputs must have the same checksums.
-scale     regions counted (label, simplify) by 1, 2, 4 ... units, a unit being a GPU or, by the CPU
-          engine, a thread: a mosaic of --cells x --cells scenes by one process, as they are and as
-          DEFLATE, and as many for each unit by a rank for each.  What comes before the first pass is
-          told apart.
+scale     regions counted (label, simplify) by 1, 2, 4 ... units, a unit being a GPU with its share of
+          the processors or, by the CPU engine, a thread: a mosaic of --cells x --cells scenes, twice
+          as many each way for label, by one process, as they are and as DEFLATE; and --cells x --cells
+          for each unit by a rank for each.  Compared are seconds from the first pass on.  The start
+          is not in them, nor is what is read meanwhile: of label's mosaics, a sixth (one process) or
+          a quarter (ranks), the same for any number of units, by --memory; of simplify's, all that
+          there is time for, as memory keeps their tiles for the second pass anyway.
 
 Times are medians of --runs, of two the shorter; scenes are generated; all files are in a folder of
 their own that is deleted at the end.  On four H200, --runs 2 --engines cuda: each takes less than
@@ -105,10 +108,10 @@ def measure_commands(args):
     return fine
 
 
-def mosaic(args, cell, rows):
-    """Rows of --cells cells each, as a VRT like gdalbuildvrt's."""
-    side, columns = args.size, args.cells
-    path = os.path.join(args.folder, f"{cell}{rows}.vrt")
+def mosaic(args, cell, columns, rows):
+    """Cells side by side, as a VRT like gdalbuildvrt's."""
+    side = args.size
+    path = os.path.join(args.folder, f"{cell}{columns}x{rows}.vrt")
     sources = "".join(
         f'<SimpleSource><SourceFilename relativeToVRT="1">{cell}.tif</SourceFilename>'
         f'<SourceBand>1</SourceBand><SourceProperties RasterXSize="{side}" RasterYSize="{side}" '
@@ -135,12 +138,24 @@ def count(args, what, words, environment):
     return behind
 
 
+def limits(args, words, memory):
+    """What is read while devices start is a small part: simplify keeps its tiles."""
+    return ["--memory", memory] if args.unit == "GPUs" and words[0] == "label" else []
+
+
+def on_share(args, n):
+    """On the processors of n units."""
+    return ["taskset", "-c", f"0-{n * args.per_unit - 1}"]
+
+
 def by_one_process(args, cell, words, numbers, common):
-    first, raster = None, mosaic(args, cell, args.cells)
+    first, side = None, args.cells * (2 if words[0] == "label" else 1)
+    raster = mosaic(args, cell, side, side)
     for n in numbers:
         gpus = ["--gpus", ",".join(map(str, range(n)))] if args.unit == "GPUs" else []
-        took = count(args, f"{words[0]}, {args.cells} x {args.cells} {cell} cells, {n} {args.unit}",
-                     [*common, *gpus, "-j", str(n * args.per_unit), raster], {})
+        took = count(args, f"{words[0]}, {side} x {side} {cell} cells, {n} {args.unit}",
+                     [*on_share(args, n), *common, *gpus, *limits(args, words, "10GB"),
+                      "-j", str(n * args.per_unit), raster], {})
         first = first or took
         print(f"{'':52} {first / took:8.2f} times one")
 
@@ -148,9 +163,11 @@ def by_one_process(args, cell, words, numbers, common):
 def by_ranks(args, words, numbers, common):
     first = None
     for n in numbers:
-        took = count(args, f"{words[0]}, {n * args.cells} x {args.cells} plain cells, {n} ranks",
-                     ["mpirun", "-n", str(n), "--bind-to", "none", "--oversubscribe", *common,
-                      "-j", str(args.per_unit), mosaic(args, "plain", n * args.cells)],
+        raster = mosaic(args, "plain", args.cells, n * args.cells)
+        took = count(args, f"{words[0]}, {args.cells} x {n * args.cells} plain cells, {n} ranks",
+                     [*on_share(args, n), "mpirun", "-n", str(n), "--bind-to", "none",
+                      "--oversubscribe", *common, *limits(args, words, "4GB"),
+                      "-j", str(args.per_unit), raster],
                      {"CUDA_VISIBLE_DEVICES": ",".join(map(str, range(n))),
                       "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"})
         first = first or took

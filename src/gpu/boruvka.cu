@@ -174,7 +174,8 @@ static qfz_status make_rows(qfz_gpu *gpu, const qfz_gpu_edges *edges, bool keep_
 {
     qfz_carve room = {static_cast<char *>(d_scratch), 0};
     QFZ_TRY(begin(gpu, edges, keep_ring, ghosts, &rows->forest));
-    rows->forest.first_known = edges->connectivity == 4;
+    /* Blocks number the edges that vertices choose: 4 a pixel. */
+    rows->forest.first_known = (int64_t)edges->h * edges->w <= UINT32_MAX / 4;
     carve_rows(rows, &room);
     QFZ_TRY(qfz_boruvka_begin(gpu, &rows->forest, ghosts));
     QFZ_TRY(make_blocks(gpu, edges, rows, d_saliency));

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* boruvka_global.cu - Boruvka rounds on the graph that the blocks leave.
  *
- * A round is two launches: hook (a vertex picks its lightest edge; of two that picked the same
- * one the first is root and gets a number in the next round), then settle (every vertex learns its
- * root) and join (edges are renamed, those inside one component go, the others offer themselves to
- * the next round's vertices) together.  What vertices pick in the first round their blocks may
- * know (first_known).  How many vertices and edges there are is known on the
- * device only; launches that come too late find none.  What remains when vertices are few is done
- * by one block: of the edges, thousands for each pair of vertices by then, it keeps the lightest of
- * a pair.
+ * A round is three launches: hook (a vertex picks its lightest edge; of two that picked the same
+ * one the first is root and gets a number in the next round; in the first round blocks may know
+ * what vertices pick, see first_known), settle (every vertex learns its root) and join (edges are
+ * renamed, those inside one component go, the others offer themselves to the next round's
+ * vertices).  How many vertices and edges there are is known on the device only; launches that come
+ * too late find none.  What remains when vertices are few is done by one block: of the edges,
+ * thousands for each pair of vertices by then, it keeps the lightest of a pair.
  *
  * Vertices are numbered anew in each round; origin[] leads back to the number of the first. */
 #include "gpu/boruvka_parts.cuh"
+#include "gpu/warp.cuh"
 
 typedef unsigned long long weight; /* level << 32 | edge, of this round's list */
 
@@ -65,22 +65,11 @@ static __device__ __forceinline__ uint32_t vertex_of(const qfz_gpu_forest &f, ui
     return end & QFZ_RIM_REF ? f.rim[end & ~QFZ_RIM_REF].x : end;
 }
 
-/* Of both ends of an edge the lightest so far.  What is read may be stale, but is never below what
- * the word is. */
-struct two_weights {
-    weight x, y;
-};
-
-static __device__ __forceinline__ two_weights look(const weight *best, uint2 ends)
-{
-    return {__ldcg(&best[ends.x]), __ldcg(&best[ends.y])};
-}
-
 /* Of one edge, to both of its ends. */
-static __device__ __forceinline__ void offer(weight *best, uint2 ends, two_weights seen, weight key)
+static __device__ __forceinline__ void offer(weight *best, uint2 ends, weight key)
 {
-    if (key < seen.x) atomicMin(&best[ends.x], key);
-    if (key < seen.y) atomicMin(&best[ends.y], key);
+    qfz_lower(&best[ends.x], key);
+    qfz_lower(&best[ends.y], key);
 }
 
 /* The other end of the lightest edge of v, which has this key. */
@@ -122,7 +111,7 @@ static __device__ __forceinline__ void each_kept(const kept_items &kept, uint32_
     }
 }
 
-/* Loads of a lane's items stand together, here and below, so that they overlap. */
+/* Loads of a lane's items stand together, so that they overlap. */
 static __device__ __forceinline__ void hook(const qfz_gpu_forest &f, int round, team t)
 {
     const weight *const best = f.best[round % 2];
@@ -192,27 +181,6 @@ static __device__ __forceinline__ void settle(const qfz_gpu_forest &f, int round
     }
 }
 
-/* Ends of edges become the numbers of their roots, all at once step by step: vertices are being
- * settled meanwhile, and most are. */
-static __device__ __forceinline__ void find_roots(const uint32_t *root, uint2 ends[EACH])
-{
-    uint32_t unsettled;
-#pragma unroll
-    for (int j = 0; j < EACH; j++)
-        ends[j] = make_uint2(qfz_peek(&root[ends[j].x]), qfz_peek(&root[ends[j].y]));
-    do {
-        unsettled = 0;
-#pragma unroll
-        for (int j = 0; j < EACH; j++) {
-            if (!(ends[j].x & ROOT)) ends[j].x = qfz_peek(&root[ends[j].x]);
-            if (!(ends[j].y & ROOT)) ends[j].y = qfz_peek(&root[ends[j].y]);
-        }
-#pragma unroll
-        for (int j = 0; j < EACH; j++)
-            unsettled |= ~(ends[j].x & ends[j].y) & ROOT;
-    } while (unsettled);
-}
-
 static __device__ __forceinline__ void join(const qfz_gpu_forest &f, int round, team t)
 {
     const int now = round % 2, next = 1 - now;
@@ -220,35 +188,25 @@ static __device__ __forceinline__ void join(const qfz_gpu_forest &f, int round, 
     EACH_CHUNK(t, n, base)
     {
         uint2 ends[EACH];
-        uint32_t level[EACH];
-        two_weights seen[EACH];
         kept_items kept;
 #pragma unroll
         for (int j = 0; j < EACH; j++) {
             const uint64_t e = base + (uint64_t)(j * QFZ_WARP + t.lane);
             ends[j] = make_uint2(0, 0);
-            if (e < n) ends[j] = f.ends[now][e];
+            if (e >= n) continue;
+            uint2 was = f.ends[now][e];
+            if (round == 0) was = make_uint2(vertex_of(f, was.x), vertex_of(f, was.y));
+            ends[j] = make_uint2(f.root[was.x] & ~ROOT, f.root[was.y] & ~ROOT);
         }
 #pragma unroll
-        for (int j = 0; j < EACH && round == 0; j++)
-            ends[j] = make_uint2(vertex_of(f, ends[j].x), vertex_of(f, ends[j].y));
-        find_roots(f.root, ends);
-#pragma unroll
-        for (int j = 0; j < EACH; j++) {
-            const bool stays = ends[j].x != ends[j].y;
-            kept.lanes[j] = __ballot_sync(ALL_LANES, stays);
-            ends[j] = make_uint2(ends[j].x & ~ROOT, ends[j].y & ~ROOT);
-            if (!stays) continue;
-            level[j] = f.level[now][base + (uint64_t)(j * QFZ_WARP + t.lane)];
-            seen[j] = look(f.best[next], ends[j]);
-        }
+        for (int j = 0; j < EACH; j++)
+            kept.lanes[j] = __ballot_sync(ALL_LANES, ends[j].x != ends[j].y);
         const uint32_t first = take_places(&f.count[QFZ_COUNT_EDGES + round + 1], kept, t);
         each_kept(kept, first, t, [&](uint32_t j, uint32_t at) {
+            const uint32_t level = f.level[now][base + (uint64_t)j * QFZ_WARP + (uint64_t)t.lane];
             f.ends[next][at] = ends[j];
-            f.level[next][at] = level[j];
-        });
-        each_kept(kept, first, t, [&](uint32_t j, uint32_t at) {
-            offer(f.best[next], ends[j], seen[j], (weight)level[j] << 32 | at);
+            f.level[next][at] = level;
+            offer(f.best[next], ends[j], (weight)level << 32 | at);
         });
     }
 }
@@ -277,8 +235,7 @@ static __global__ void __launch_bounds__(THREADS) k_name(qfz_gpu_forest f)
         const uint2 was = f.ends[0][e];
         const uint2 ends = make_uint2(vertex_of(f, was.x), vertex_of(f, was.y));
         f.ends[0][e] = ends;
-        if (ends.x != ends.y)
-            offer(f.best[0], ends, look(f.best[0], ends), (weight)f.level[0][e] << 32 | e);
+        if (ends.x != ends.y) offer(f.best[0], ends, (weight)f.level[0][e] << 32 | e);
     }
 }
 
@@ -288,17 +245,20 @@ static __device__ __forceinline__ bool is_left(const qfz_gpu_forest &f, int roun
     return n_vertices(f, round) <= FEW && n_edges(f, round) <= EDGES_AT_LAST;
 }
 
-static __global__ void __launch_bounds__(THREADS) k_hook(qfz_gpu_forest f, int round)
+static __global__ void __launch_bounds__(THREADS, QFZ_SM_THREADS / THREADS)
+    k_hook(qfz_gpu_forest f, int round)
 {
     if (!is_left(f, round)) hook(f, round, team_of_grid());
 }
 
+static __global__ void __launch_bounds__(THREADS) k_settle(qfz_gpu_forest f, int round)
+{
+    if (!is_left(f, round)) settle(f, round, team_of_grid());
+}
+
 static __global__ void __launch_bounds__(THREADS) k_join(qfz_gpu_forest f, int round)
 {
-    const team t = team_of_grid();
-    if (is_left(f, round)) return;
-    settle(f, round, t);
-    join(f, round, t);
+    if (!is_left(f, round)) join(f, round, team_of_grid());
 }
 
 /* ---- The last vertices ----------------------------------------------------------------------- */
@@ -411,6 +371,7 @@ static __global__ void __launch_bounds__(TAIL_THREADS) k_finish(qfz_gpu_forest f
         hook(f, round, t);
         __syncthreads();
         settle(f, round, t);
+        __syncthreads();
         join(f, round, t);
         __syncthreads();
     }
@@ -454,6 +415,7 @@ qfz_status qfz_boruvka_rounds(qfz_gpu *gpu, const qfz_gpu_forest *forest)
         const dim3 vertices = grid_of(gpu, forest->vertex_room >> round);
         const dim3 edges = grid_of(gpu, forest->edge_room >> round);
         QFZ_TRY(qfz_launch(gpu, k_hook, vertices, block, 0, *forest, round));
+        QFZ_TRY(qfz_launch(gpu, k_settle, vertices, block, 0, *forest, round));
         QFZ_TRY(qfz_launch(gpu, k_join, edges, block, 0, *forest, round));
     }
     return qfz_launch(gpu, k_finish, dim3(1), dim3(TAIL_THREADS), sizeof(last_memory), *forest,

@@ -286,13 +286,14 @@ static __device__ __forceinline__ void tell_ring(const layout &at, const block_p
         const uint32_t leaves = EIGHT || side == TOP || side == LEFT
                                     ? words->valid[word] >> x % QFZ_WARP
                                     : words->beyond[side == RIGHT][k / QFZ_WARP] >> k % QFZ_WARP;
-        uint32_t place = NO_PLACE;
-        if (leaves & 1) {
-            /* marks may come meanwhile, nothing else changes */
-            uint32_t run = run_at(words->runs, word, x % QFZ_WARP);
-            uint32_t code;
+        uint32_t place = NO_PLACE, run = 0, code = 0;
+        if (leaves & 1) { /* marks may come meanwhile, nothing else changes */
+            run = run_at(words->runs, word, x % QFZ_WARP);
             while (!((code = in_block::read(parent + run)) & in_block::MARK))
                 run = code;
+        }
+        __syncwarp();
+        if (leaves & 1) {
             place = code & RUN_NUMBER;
             if (!(code & RUN_ON_RING) &&
                 !(atomicOr(parent + run, (uint32_t)RUN_ON_RING) & RUN_ON_RING)) {

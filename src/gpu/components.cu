@@ -49,13 +49,9 @@ struct ring_pair {
     uint32_t a, b;
 };
 
-/* Place i of the ring of a block, or of the one dy rows and dx columns of blocks further. */
-static __device__ __forceinline__ uint32_t ring_px(const layout &at, const block_place &block,
-                                                   int dy, int dx, int i)
+static __device__ __forceinline__ uint32_t ring_px(const layout &at, uint32_t block, int i)
 {
-    const int64_t further = (int64_t)dy * at.blocks_w + dx;
-    const block_place there = {block.y + dy * SIDE, block.x + dx * SIDE, 0};
-    return px_of(at, there, at.ring[(blockIdx.x + further) * RING + i]);
+    return px_of(at, place_of(at, block), at.ring[(int64_t)block * RING + i]);
 }
 
 /* Bits k .. k + 31 of a block's seam, k a multiple of 32; 0 beyond it. */
@@ -104,52 +100,37 @@ static __device__ __forceinline__ seam_joins seam_joins_at(const layout &at, uin
                       back & ~(across & along) & ~(after & next_along)};
 }
 
-/* The pairs of a warp's places, put together: most places have none or one. */
-template <bool EIGHT> struct pair_list {
-    enum { MOST = EIGHT ? 3 * QFZ_WARP : 1 };
-    ring_pair pairs[MOST];
-
-    /* Adds the pairs of lanes that have one, after n others; joins: which lanes those are. */
-    __device__ __forceinline__ uint32_t add(uint32_t n, uint32_t joins, const ring_pair &pair)
-    {
-        const uint32_t bit = 1u << threadIdx.x % QFZ_WARP;
-        if (joins & bit) pairs[n + (uint32_t)__popc(joins & (bit - 1))] = pair;
-        return n + (uint32_t)__popc(joins);
-    }
-};
-
 /* Joins each block to those to its right and below; a thread has a place of the right column or
  * the bottom row.  Of equal values, a place has one join at most. */
 template <bool EIGHT> static __global__ void __launch_bounds__(2 * SIDE) k_link_seams(layout at)
 {
-    __shared__ pair_list<EIGHT> lists[2 * SIDE / QFZ_WARP];
     const uint32_t block = blockIdx.x, below = block + (uint32_t)at.blocks_w;
     const int k = (int)threadIdx.x % SIDE, lane = k % QFZ_WARP;
     const bool bottom = (int)threadIdx.x < SIDE;
     const uint32_t next = bottom ? below : block + 1;
     const int mine = bottom ? BOTTOM : RIGHT, other = bottom ? TOP : LEFT;
-    const int dy = bottom, dx = !bottom; /* from the block to the next */
     if (bottom ? below >= (uint32_t)at.n_blocks : next % (uint32_t)at.blocks_w == 0) return;
-    const block_place own = place_of(at, block);
-    const uint32_t a = ring_px(at, own, 0, 0, mine + k), b = ring_px(at, own, dy, dx, other + k);
+    const uint32_t a = ring_px(at, block, mine + k), b = ring_px(at, next, other + k);
     const seam_joins joins = seam_joins_at<EIGHT>(at, block, next, bottom, k - lane);
-    if (!EIGHT) {
-        unite_pairs(joins.across >> lane & 1 ? ring_pair{a, b} : ring_pair{QFZ_NONE, QFZ_NONE},
-                    at.parent);
-        return;
-    }
-    /* beyond the bottom row's end come the first pixels of the blocks to the right */
-    const int more = (k + 1) / SIDE, after = (k + 1) % SIDE;
-    ring_pair ahead = {a, 0}, back = {0, b};
-    if (joins.ahead >> lane & 1) ahead.b = ring_px(at, own, dy, dx + more, other + after);
-    if (joins.back >> lane & 1) back.a = ring_px(at, own, 0, more, mine + after);
-    pair_list<EIGHT> &list = lists[threadIdx.x / QFZ_WARP];
-    uint32_t n = list.add(0, joins.across, ring_pair{a, b});
-    n = list.add(n, joins.ahead, ahead);
-    n = list.add(n, joins.back, back);
-    __syncwarp();
-    for (uint32_t i = (uint32_t)lane; i - (uint32_t)lane < n; i += QFZ_WARP)
-        unite_pairs(i < n ? list.pairs[i] : ring_pair{QFZ_NONE, QFZ_NONE}, at.parent);
+    bool across = joins.across >> lane & 1;
+    bool ahead = joins.ahead >> lane & 1, back = joins.back >> lane & 1;
+    /* beyond the seam's end come the first pixels of the blocks to the right */
+    const uint32_t more = (uint32_t)((k + 1) / SIDE);
+    const int after = (k + 1) % SIDE;
+    do {
+        ring_pair pair = {QFZ_NONE, QFZ_NONE};
+        if (across) {
+            pair = ring_pair{a, b};
+            across = false;
+        } else if (ahead) {
+            pair = ring_pair{a, ring_px(at, next + more, other + after)};
+            ahead = false;
+        } else if (back) {
+            pair = ring_pair{ring_px(at, block + more, mine + after), b};
+            back = false;
+        }
+        unite_pairs(pair, at.parent);
+    } while (EIGHT && __any_sync(0xffffffffu, ahead || back));
 }
 
 /* ---- Launches -------------------------------------------------------------------------------- */

@@ -210,30 +210,21 @@ static __global__ void __launch_bounds__(QFZ_WARP *WARPS)
         const row_bits row = bits[(int64_t)y * n_chunks + c];
         if (!row.valid) continue;
         const int64_t base = (int64_t)y * w + c * BITS;
-        const int lane = (int)threadIdx.x;
-        T value[2] = {};
-#pragma unroll
-        for (int i = 0; i < 2; i++)
-            if (WHAT & VALUES && row.valid >> (i * QFZ_WARP + lane) & 1)
-                value[i] = plane[base + i * QFZ_WARP + lane];
         uint32_t region[2];
         regions_of(row, (uint32_t)base, parent, region);
 #pragma unroll
         for (int i = 0; i < 2; i++) {
             const uint32_t valid = (uint32_t)(row.valid >> i * QFZ_WARP);
             const uint32_t joined = (uint32_t)(row.joined >> i * QFZ_WARP);
-            const uint32_t starts = valid & (~joined | 1);
-            if (!valid) continue;
+            const int lane = (int)threadIdx.x;
             const int distance = min(lane, qfz_start_distance(valid & ~joined, lane));
             const bool is_valid = valid >> lane & 1;
             const bool ends = is_valid && !(joined >> lane >> 1 & 1);
             const int32_t x = c * BITS + i * QFZ_WARP + lane;
             part<T, WHAT> some;
             some.set_place((uint32_t)(x - piece_x - distance), (uint32_t)distance + 1);
-            if (WHAT & VALUES && !(starts & (starts - 1)))
-                some.set_values_of_all(value[i], is_valid);
-            else if (WHAT & VALUES)
-                some.set_values(value[i], distance);
+            if (WHAT & VALUES)
+                some.set_values(is_valid ? plane[base + i * QFZ_WARP + lane] : (T)0, distance);
             best.take(room, y, piece_x, ends, region[i], some);
         }
     }

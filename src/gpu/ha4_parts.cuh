@@ -51,10 +51,6 @@ static __device__ __forceinline__ uint64_t warp_add(uint64_t value)
         value += __shfl_xor_sync(QFZ_ALL_LANES, value, lanes);
     return value;
 }
-static __device__ __forceinline__ uint32_t warp_add(uint32_t value)
-{
-    return qfz_warp_add(value);
-}
 
 /* What is gathered at once. */
 enum { PLACE = 1, VALUES = 2 };
@@ -114,25 +110,6 @@ template <typename T, int WHAT> struct part {
         }
         least = since_start(order, distance, [](uint32_t a, uint32_t b) { return min(a, b); });
         greatest = since_start(order, distance, [](uint32_t a, uint32_t b) { return max(a, b); });
-    }
-
-    /* Those of all lanes that have any: 32 values of one segment, or fewer.  All lanes call. */
-    __device__ __forceinline__ void set_values_of_all(T value, bool has)
-    {
-        typedef typename sums_of<sizeof(T)>::square square_type;
-        const uint32_t order = order_of(value);
-        const int64_t wide = has ? (int64_t)value : 0;
-        const uint64_t own = (uint64_t)(wide * wide);
-        if (sizeof(T) == 4) {
-            sum = warp_add((uint64_t)wide);
-            square[0] = warp_add(own & UINT32_MAX);
-            square[1] = warp_add(own >> 32);
-        } else {
-            sum = (uint64_t)(int64_t)(int32_t)warp_add((uint32_t)wide);
-            square[0] = warp_add((square_type)own);
-        }
-        least = qfz_warp_min(has ? order : UINT32_MAX);
-        greatest = qfz_warp_max(has ? order : 0);
     }
 };
 

@@ -37,6 +37,7 @@ template <typename KEY_, int OWN_ROWS_, bool EIGHT_ = false> struct rows_shape {
         /* Of the list of what is open, and of an entry of it. */
         OPEN_ROOM = EIGHT ? (int)QFZ_OPEN_SQUARES : (int)QFZ_OPEN_ROOM,
         OPEN_WORDS = EIGHT ? 2 : 1,
+        STARTS = EIGHT ? 4 : 2, /* edges that start at a pixel */
         /* Words in the list's place: a table of COMPS at least. */
         TABLES = LIST * (sizeof(uint32_t) + sizeof(LEVEL)) / sizeof(KEY)
     };
@@ -54,7 +55,8 @@ typedef rows_shape<uint32_t, 8> rows_narrow;
  * components are counted in bytes of a table of words, so that they need not be shifted. */
 enum { SETTLED = 0x8000, NO_EDGE = SETTLED | (ACTIVE - 1) * 4 };
 
-/* Keys are level << 16 | place in the list, or level << 16 | LEAVES, perhaps | DROPPED. */
+/* Keys are level << 16 | place in the list, or level << 16 | LEAVES, perhaps | DROPPED, or, of
+ * eight neighbours, | which of three (rows_eight.cuh). */
 enum { LEAVES = 0x8000, DROPPED = 1 };
 
 /* Flags of a component that is a root: its lightest edge leaves the block; it has no edge. */

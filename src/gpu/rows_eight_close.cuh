@@ -4,7 +4,7 @@
 #ifndef QFZ_GPU_ROWS_EIGHT_CLOSE_CUH
 #define QFZ_GPU_ROWS_EIGHT_CLOSE_CUH
 
-#include "gpu/rows_eight.cuh"
+#include "gpu/rows_eight_collect.cuh"
 
 /* A thread's pixels after the first round, and those of the row below; edges between two
  * components. */

@@ -26,7 +26,7 @@ static_assert((int)QFZ_VERTICES < (int)QFZ_OPEN_INVALID, "a vertex, or none");
  * order in the planes, too. */
 static const uint32_t AB = 1u << QFZ_RIGHT, AC = 1u << QFZ_BELOW, AD = 1u << QFZ_BELOW_RIGHT,
                       BC = 1u << QFZ_BELOW_LEFT;
-enum { REST = 9 }; /* a mask's place in the second word of a square that is left over */
+enum { REST = 9 }; /* a mask's place in the second word of a square, when it has been looked at */
 
 struct query_memory {
     query_columns<uint16_t, COLUMNS> columns;
@@ -74,6 +74,17 @@ static __device__ __forceinline__ uint32_t open_edges(const square &s, uint2 wor
     return (right && differ(s.a, s.b) ? AB : 0u) | (down && differ(s.a, s.c) ? AC : 0u) |
            (right && down && differ(s.a, s.d) ? AD : 0u) |
            (right && down && differ(s.b, s.c) ? BC : 0u);
+}
+
+static __device__ __forceinline__ uint2 with_rest(uint2 words, uint32_t rest)
+{
+    const uint32_t mask = (AB | AC | AD | BC) << REST;
+    return make_uint2(words.x, (words.y & ~mask) | rest << REST);
+}
+
+static __device__ __forceinline__ uint32_t rest_of(uint2 words)
+{
+    return words.y >> REST & (AB | AC | AD | BC);
 }
 
 /* Two vertices of an edge among `rest`, and which of those edges lie between them. */
@@ -128,7 +139,7 @@ static __device__ __forceinline__ void answer_first(const query_work &w, uint2 w
                                                     const uint32_t was[4])
 {
     const square s = square_of(w, words);
-    uint32_t rest = open_edges(s, words);
+    uint32_t rest = rest_of(words);
     const square_pair pair = first_pair(s, rest);
     bool open;
     const uint32_t level = meet(w.m.columns, pair.u, pair.v, &open);
@@ -139,7 +150,7 @@ static __device__ __forceinline__ void answer_first(const query_work &w, uint2 w
     if (rest == 0) return;
     const uint32_t at = qfz_add(&w.m.n_left_over, 1);
     if (at < LEFT_OVER)
-        w.m.left_over[at] = make_uint2(words.x, words.y | rest << REST);
+        w.m.left_over[at] = with_rest(words, rest);
     else
         answer_all(w, s, rest);
 }
@@ -149,7 +160,7 @@ static __device__ __forceinline__ void answer_left_over(const query_work &w)
     const uint32_t n = min(w.m.n_left_over, (uint32_t)LEFT_OVER);
     for (uint32_t i = threadIdx.x; i < n; i += THREADS) {
         const uint2 words = w.m.left_over[i];
-        answer_all(w, square_of(w, words), words.y >> REST & (AB | AC | AD | BC));
+        answer_all(w, square_of(w, words), rest_of(words));
     }
 }
 
@@ -169,7 +180,9 @@ static __device__ __forceinline__ void fetch(const query_work &w, const uint2 *_
 #pragma unroll
     for (uint32_t k = 0; k < AT_ONCE; k++) {
         const square s = square_of(w, some.words[k]);
-        fetch_levels(w, s, open_edges(s, some.words[k]), some.was[k]);
+        const uint32_t edges = open_edges(s, some.words[k]);
+        some.words[k] = with_rest(some.words[k], edges);
+        fetch_levels(w, s, edges, some.was[k]);
     }
 }
 

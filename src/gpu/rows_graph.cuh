@@ -50,8 +50,8 @@ static __device__ __forceinline__ bool offer_to_sets(WORK &w, list_part &part, b
             return a != b;
         },
         [&](uint32_t ends, typename WORK::KEY key) {
-            qfz_lower(&w.m.lightest[ends & 0xffff], key);
-            qfz_lower(&w.m.lightest[ends >> 16], key);
+            lower(&w.m.lightest[ends & 0xffff], key);
+            lower(&w.m.lightest[ends >> 16], key);
         });
     return part.n > 0;
 }
@@ -163,18 +163,20 @@ template <typename KEY> struct first_choice {
     KEY key;
 };
 
-/* Where it ends, beside the block; it starts at the pixel of the block's 64 x 64 and of those above
- * and to the left that is nearest. */
-static __device__ __forceinline__ int2 choice_end(int i) /* x, y */
-{
-    const int at = i % QFZ_SIDE, side = i - at, beyond = (int)QFZ_SIDE;
-    const int y = side == TOP ? -1 : side == BOTTOM ? beyond : at;
-    return make_int2(side == LEFT ? -1 : side == RIGHT ? beyond : at, y);
-}
+/* That edge: the pixel where it ends beside the block, the pixel where it starts, and its number
+ * among those that start there, of which there are STARTS. */
+struct first_edge {
+    int y, x, start_y, start_x, number;
+};
 
-static __device__ __forceinline__ bool choice_is_down(int i)
+template <typename KEY, int OWN_ROWS>
+static __device__ __forceinline__ first_edge
+first_edge_of(const rows_work<rows_shape<KEY, OWN_ROWS, false>> &w)
 {
-    return i < LEFT || i >= BOTTOM;
+    const int at = w.thread % QFZ_SIDE, side = w.thread - at, beyond = (int)QFZ_SIDE;
+    const int y = side == TOP ? -1 : side == BOTTOM ? beyond : at;
+    const int x = side == LEFT ? -1 : side == RIGHT ? beyond : at;
+    return {y, x, min(y, beyond - 1), min(x, beyond - 1), side == TOP || side == BOTTOM};
 }
 
 /* Pixels on the tile's ring wait whatever their edges are, which is known of whole blocks only. */
@@ -193,17 +195,15 @@ template <typename WORK>
 static __device__ __forceinline__ first_choice<typename WORK::KEY> choose_first(WORK &w)
 {
     const int i = w.thread;
-    if (WORK::SHAPE::EIGHT) return {QFZ_NONE, 0}; /* leave[] does not tell edges apart */
     if (i >= 4 * QFZ_SIDE || !w.forest.first_known || w.m.leave[i] == w.NO_KEY)
         return {QFZ_NONE, 0};
     const uint32_t name = name_of(w, w.m.leave_comp[i]);
     if (!tells_first(w, name)) return {QFZ_NONE, 0};
-    const int2 end = choice_end(i);
-    const int y = min(end.y, QFZ_SIDE - 1), x = min(end.x, QFZ_SIDE - 1);
-    const int order = ((y + 1) * (QFZ_SIDE + 1) + x + 1) * 2 + choice_is_down(i);
+    const first_edge e = first_edge_of(w);
+    const int order = ((e.start_y + 1) * (QFZ_SIDE + 2) + e.start_x + 1) * QFZ_MAX_DIRS + e.number;
     const uint32_t vertex = (uint32_t)of_comp(w.m.best, name & ~3u) & QFZ_STEP_MASK;
     const typename WORK::KEY key = w.m.leave[i] >> 16 << 16 | (uint32_t)order;
-    qfz_lower(&w.m.lightest[vertex], key);
+    lower(&w.m.lightest[vertex], key);
     return {vertex, key};
 }
 
@@ -213,13 +213,12 @@ static __device__ __forceinline__ void store_first(WORK &w, first_choice<typenam
     const qfz_gpu_forest &f = w.forest;
     const uint32_t first = w.m.first_vertex;
     if (choice.vertex != QFZ_NONE && w.m.lightest[choice.vertex] == choice.key) {
-        const int2 end = choice_end(w.thread);
-        const int32_t y = w.box.y + min(end.y, QFZ_SIDE - 1);
-        const int32_t x = w.box.x + min(end.x, QFZ_SIDE - 1);
-        const uint32_t start = (uint32_t)y * (uint32_t)f.w + (uint32_t)x;
+        const first_edge e = first_edge_of(w);
+        const uint32_t start =
+            (uint32_t)(w.box.y + e.start_y) * (uint32_t)f.w + (uint32_t)(w.box.x + e.start_x);
         f.best[0][first + choice.vertex] = (unsigned long long)(choice.key >> 16) << 32 |
-                                           (start * 2 + (choice_is_down(w.thread) ? 1 : 0));
-        f.root[first + choice.vertex] = qfz_rim_place(f, w.box.y + end.y, w.box.x + end.x);
+                                           (start * WORK::SHAPE::STARTS + (uint32_t)e.number);
+        f.root[first + choice.vertex] = qfz_rim_place(f, w.box.y + e.y, w.box.x + e.x);
     }
 #pragma unroll 1
     for (uint32_t k = (uint32_t)w.thread; k < w.m.n_vertices; k += w.THREADS)

@@ -15,6 +15,18 @@ static __device__ __forceinline__ uint32_t name_of(const WORK &w, uint32_t comp4
     return w.m.name[comp4 / 4];
 }
 
+/* *word = min(*word, key), in shared memory.  There that takes less than to look first, but for 64
+ * bits, which are compared and exchanged in a loop. */
+static __device__ __forceinline__ void lower(uint32_t *word, uint32_t key)
+{
+    (void)atomicMin(word, key);
+}
+
+static __device__ __forceinline__ void lower(unsigned long long *word, unsigned long long key)
+{
+    qfz_lower(word, key);
+}
+
 /* Renames entries and keeps those of which rename(ends) is true; offer(ends, key) sees these.  A
  * warp's writes never pass its reads, and lanes wait for each other between the two. */
 template <typename WORK, typename RENAME, typename OFFER>
@@ -50,18 +62,18 @@ static __device__ __forceinline__ void sweep(WORK &w, list_part &part, RENAME re
  * lower one: best[] is level << 32 | place until the component hooks itself. */
 static __device__ __forceinline__ void offer(uint32_t *best, uint32_t key)
 {
-    qfz_lower(best, key);
+    lower(best, key);
 }
 
 static __device__ __forceinline__ void offer(unsigned long long *best, unsigned long long key)
 {
-    qfz_lower(reinterpret_cast<uint32_t *>(best) + 1, (uint32_t)(key >> 16));
+    lower(reinterpret_cast<uint32_t *>(best) + 1, (uint32_t)(key >> 16));
 }
 
 static __device__ __forceinline__ void offer_place(unsigned long long *best, unsigned long long key)
 {
     uint32_t *const words = reinterpret_cast<uint32_t *>(best);
-    if (words[1] == (uint32_t)(key >> 16)) qfz_lower(words, (uint32_t)key & 0xffff);
+    if (words[1] == (uint32_t)(key >> 16)) lower(words, (uint32_t)key & 0xffff);
 }
 
 /* Of a component that has chosen: level << 16. */
