@@ -19,7 +19,7 @@ static __device__ __forceinline__ int2 side_pixel(const WORK &w) /* x, y, in the
 template <typename WORK>
 static __device__ __forceinline__ uint32_t side_of(const WORK &w, uint32_t side, int i)
 {
-    return __shfl_sync(ALL_LANES, side, w.lane == 0 ? i : WORK::SEEN_ROWS + i);
+    return __shfl_sync(ALL_LANES, side, (w.lane == 0 ? 0 : (int)WORK::SEEN_ROWS) + i);
 }
 
 /* The same of one bit a lane, all rows: bit i. */

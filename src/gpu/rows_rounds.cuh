@@ -63,6 +63,44 @@ static __device__ __forceinline__ void sweep(WORK &w, list_part &part, RENAME re
     part.n = kept - part.first;
 }
 
+/* ---- Offers ---------------------------------------------------------------------------------- */
+
+/* A component takes the least key.  Shared memory has no minima of 64 bits; so of such keys first
+ * levels are offered, to the upper word of best[], then, where a level is the least, places, to the
+ * lower one: best[] is level << 32 | place until the component hooks itself. */
+static __device__ __forceinline__ void offer(uint32_t *best, uint32_t key)
+{
+    lower(best, key);
+}
+
+static __device__ __forceinline__ void offer(unsigned long long *best, unsigned long long key)
+{
+    lower(reinterpret_cast<uint32_t *>(best) + 1, (uint32_t)(key >> 16));
+}
+
+static __device__ __forceinline__ void offer_place(unsigned long long *best, unsigned long long key)
+{
+    uint32_t *const words = reinterpret_cast<uint32_t *>(best);
+    if (words[1] == (uint32_t)(key >> 16)) lower(words, (uint32_t)key & 0xffff);
+}
+
+/* Of a component that has chosen: level << 16. */
+static __device__ __forceinline__ uint32_t level_part(uint32_t best)
+{
+    return best & 0xffff0000u;
+}
+
+static __device__ __forceinline__ unsigned long long level_part(unsigned long long best)
+{
+    return best >> 32 << 16;
+}
+
+/* Those with small numbers wait from the first round on. */
+static __device__ __forceinline__ bool takes_offers(uint32_t name)
+{
+    return !(name & WAITS) && name >= ACTIVE * 4;
+}
+
 /* Every edge of the list offers itself to both ends.  In the first round every component is a root
  * still, and those that wait have small numbers. */
 template <typename WORK> static __device__ __forceinline__ void offer_first(WORK &w, list_part part)
@@ -70,8 +108,8 @@ template <typename WORK> static __device__ __forceinline__ void offer_first(WORK
     for (uint32_t i = part.first + (uint32_t)w.lane; i < part.first + part.n; i += QFZ_WARP) {
         const uint32_t ends = w.m.ends[i], a = ends & 0xffff, b = ends >> 16;
         const typename WORK::KEY key = (typename WORK::KEY)w.m.level[i] << 16 | i;
-        if (a >= ACTIVE * 4) lower(&of_comp(w.m.best, a), key);
-        if (b >= ACTIVE * 4) lower(&of_comp(w.m.best, b), key);
+        if (a >= ACTIVE * 4) offer(&of_comp(w.m.best, a), key);
+        if (b >= ACTIVE * 4) offer(&of_comp(w.m.best, b), key);
     }
 }
 
@@ -87,8 +125,8 @@ static __device__ __forceinline__ void offer_again(WORK &w, list_part &part)
         },
         [&](uint32_t ends, typename WORK::KEY key) {
             const uint32_t a = ends & 0xffff, b = ends >> 16;
-            if (!(a & WAITS)) lower(&of_comp(w.m.best, a), key);
-            if (!(b & WAITS)) lower(&of_comp(w.m.best, b), key);
+            if (!(a & WAITS)) offer(&of_comp(w.m.best, a), key);
+            if (!(b & WAITS)) offer(&of_comp(w.m.best, b), key);
         });
 }
 
@@ -104,7 +142,24 @@ static __device__ __forceinline__ void offer_leaving(WORK &w, uint32_t round)
         name = name_of(w, name);
         w.m.leave_comp[w.thread] = (uint16_t)name;
     }
-    if (!(name & WAITS) && name >= ACTIVE * 4) lower(&of_comp(w.m.best, name), key);
+    if (takes_offers(name)) offer(&of_comp(w.m.best, name), key);
+}
+
+/* After offers of keys of 64 bits, and a barrier. */
+template <typename WORK>
+static __device__ __forceinline__ void offer_places(WORK &w, const list_part &part)
+{
+    typedef typename WORK::KEY KEY;
+    for (uint32_t i = part.first + (uint32_t)w.lane; i < part.first + part.n; i += QFZ_WARP) {
+        const uint32_t ends = w.m.ends[i], a = ends & 0xffff, b = ends >> 16;
+        const KEY key = (KEY)w.m.level[i] << 16 | i;
+        if (takes_offers(a)) offer_place(&of_comp(w.m.best, a), key);
+        if (takes_offers(b)) offer_place(&of_comp(w.m.best, b), key);
+    }
+    if (w.thread >= 4 * QFZ_SIDE) return;
+    const KEY key = w.m.leave[w.thread];
+    const uint32_t name = w.m.leave_comp[w.thread];
+    if (key != w.NO_KEY && takes_offers(name)) offer_place(&of_comp(w.m.best, name), key);
 }
 
 /* What c chose: to wait, or the component at the other end of its edge.  Of two that chose the
@@ -130,7 +185,7 @@ static __device__ __forceinline__ bool hook_component(WORK &w, uint32_t c, uint3
     }
     w.m.name[c] = (uint16_t)(root * 4 | (step & (WAITS | ENDED)));
     if (hook < ROOT)
-        w.m.best[c] = w.m.best[c] >> 16 << 16 | hook;
+        w.m.best[c] = level_part(w.m.best[c]) | hook;
     else if (step == ROOT)
         w.m.best[c] = w.NO_KEY;
     return hook == ROOT && step == ROOT;
@@ -172,6 +227,10 @@ template <typename WORK> static __device__ __forceinline__ uint32_t rounds(WORK 
             offer_again(w, part);
         offer_leaving(w, round);
         __syncthreads();
+        if constexpr (sizeof(typename WORK::KEY) > sizeof(uint32_t)) {
+            offer_places(w, part);
+            __syncthreads();
+        }
         if (w.thread == 0) w.m.n_next = 0;
         if (round == 0 && w.thread < ACTIVE) w.m.step[w.thread] = (uint16_t)(ROOT | WAITS);
         for (uint32_t i = (uint32_t)w.thread; i < n; i += w.THREADS) {

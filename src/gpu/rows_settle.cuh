@@ -28,15 +28,21 @@ template <typename WORK> static __device__ __forceinline__ uint32_t own_pixels(c
     return first | (first + 2) << 16;
 }
 
+/* Bits of both halves, moved from one place to another. */
+static __device__ __forceinline__ uint32_t moved(uint32_t bits, int from, int to, uint32_t mask)
+{
+    return (from > to ? bits >> (from - to) : bits << (to - from)) & mask << to;
+}
+
 /* Ways that the two pixels of row j chose; until end_choice() right and down stand together.
  * ALL: all have one. */
 template <bool ALL, typename WORK>
 static __device__ __forceinline__ void go(rows_chosen<WORK> &p, int j, uint32_t self, uint32_t ways)
 {
-    p.waits += (ways >> 14 & ONES) << (2 * j);
-    if (!ALL) p.none += (ways >> 15 & ONES) << (2 * j);
-    p.right += (ways >> 7 & 0x00030003u) << (2 * j);
-    p.left += (ways >> 6 & ONES) << (2 * j);
+    p.waits |= moved(ways, 14, 2 * j, ONES);
+    if (!ALL) p.none |= moved(ways, 15, 2 * j, ONES);
+    p.right |= moved(ways, 7, 2 * j, 3 * ONES);
+    p.left |= moved(ways, 6, 2 * j, ONES);
     /* What halves borrow from each other on the way, they give back. */
     p.to[j] = self - TO_SELF * ONES + (uint32_t)j * ROW_BELOW + (ways & 0x01ff01ffu);
 }

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_wide.cuh - levels of 32 bits in registers, from one band of 32 bits or from planes of keys.
+/* rows_wide.cuh - levels of 32 bits, from one band of 32 bits or from planes of keys, row by row.
  *
  * A level is QFZ_NONE where there is no edge.  A real one may be as great: what only such edges
- * join has that saliency, whether they are there or not, so they are left out. */
+ * join has that saliency, whether they are there or not, so they are left out.
+ *
+ * A source has load(), of what a thread looks at, and then, one after the other, row() of seen rows
+ * 0, 1 ..., seen row i being row i - 1 of the thread; and load_again(). */
 #ifndef QFZ_GPU_ROWS_WIDE_CUH
 #define QFZ_GPU_ROWS_WIDE_CUH
 
@@ -11,14 +14,35 @@
 #include "gpu/level.cuh"
 #include "gpu/rows_around.cuh"
 
-typedef rows_shape<unsigned long long, 4> rows_wide;
+typedef rows_shape<unsigned long long, 8> rows_wide;
 typedef rows_work<rows_wide> wide_work;
 enum { OWN_ROWS = wide_work::OWN_ROWS, SEEN_ROWS = wide_work::SEEN_ROWS };
 
-/* By column, right[i]: levels to the right in row i - 1; down[i]: between rows i - 1 and i.
- * left[i]: to the left in row i, of the lane before; next_down: of the lane after. */
-struct wide_levels {
-    uint32_t right[SEEN_ROWS][2], down[OWN_ROWS + 1][2], left[OWN_ROWS], next_down[OWN_ROWS + 1];
+/* Of a seen row, by column: levels to the right, and down to it from the row before; left: to the
+ * left of the first column; next_down: of the lane after. */
+struct wide_row {
+    uint32_t right[2], down[2], left, next_down;
+};
+
+/* A thread's edges to the right and down that lie in the block: which are needed, and, when they
+ * become the list, levels; the source finds these once more, which costs less than to keep them. */
+struct wide_edges {
+    uint32_t right[OWN_ROWS][2], down[OWN_ROWS][2], needed_r, needed_d;
+
+    __device__ __forceinline__ uint32_t right_at(int j, int c) const
+    {
+        return right[j][c];
+    }
+    __device__ __forceinline__ uint32_t down_at(int j, int c) const
+    {
+        return down[j][c];
+    }
+};
+
+/* All that a block looks at is there, and begins at even places; besides, all of a warp's is
+ * finite. */
+struct wide_kind {
+    bool full, fast;
 };
 
 static __device__ __forceinline__ uint2 two_words(const uint32_t *p)
@@ -56,30 +80,22 @@ template <typename T> struct wide_band {
     const uint32_t *pixels;
     const uint8_t *valid; /* or NULL */
     bool even;            /* planes begin at even places */
-    /* Among pixels that are all there every edge has a level. */
-    static const bool ALL_HAVE_LEVELS = std::is_same<T, float>::value;
+    /* Where all is there, every edge has a level. */
+    static const bool HAS_LEVELS = std::is_same<T, float>::value;
 
-    /* A thread's pixels and those around, as rows_values. */
+    /* A thread's pixels and those around, as rows_values; of the row before, the pixel of the lane
+     * after. */
     struct values {
-        uint32_t v[SEEN_ROWS][2], side, valid, side_valid;
+        uint32_t v[SEEN_ROWS][2], side, valid, side_valid, next_above;
     };
-
-    /* Of a warp's. */
-    static __device__ __forceinline__ bool are_finite(const values &in)
-    {
-        bool infinite = is_infinite(in.side, T());
-#pragma unroll
-        for (int i = 0; i < SEEN_ROWS; i++)
-            infinite |= is_infinite(in.v[i][0], T()) | is_infinite(in.v[i][1], T());
-        return !__any_sync(ALL_LANES, infinite);
-    }
 
     __device__ __forceinline__ void load_full(const wide_work &w, values &in) const
     {
         const int32_t y0 = w.box.y + w.warp * OWN_ROWS - 1, x0 = w.box.x + 2 * w.lane;
         const uint32_t *row = pixels + (int64_t)y0 * w.forest.w + x0;
         const int2 at = side_pixel(w);
-        in.valid = in.side_valid = in.side = 0;
+        in.valid = in.side_valid = 0xffffffffu;
+        in.side = 0;
 #pragma unroll
         for (int i = 0; i < SEEN_ROWS; i++, row += w.forest.w) {
             const uint2 two = two_words(row);
@@ -115,72 +131,111 @@ template <typename T> struct wide_band {
         in.side_valid = side_bits(w, beside);
     }
 
-    template <bool FINITE>
-    static __device__ __forceinline__ void find_levels(const wide_work &w, const values &in,
-                                                       wide_levels &l)
+    /* Of a warp's. */
+    static __device__ __forceinline__ bool are_finite(const values &in)
     {
-        auto between = [](uint32_t a, uint32_t b) { return level_between<T, FINITE>(a, b); };
-        const bool first = w.lane == 0, last = w.lane == QFZ_WARP - 1;
-        uint32_t next_above = 0;
+        bool infinite = is_infinite(in.side, T());
 #pragma unroll
-        for (int i = 0; i < SEEN_ROWS; i++) {
-            const uint32_t side = side_of(w, in.side, i);
-            uint32_t next = of_next_lane(in.v[i][0]);
-            if (last) next = side;
-            l.right[i][0] = between(in.v[i][0], in.v[i][1]);
-            l.right[i][1] = between(in.v[i][1], next);
-            if (i > 0 && i <= OWN_ROWS) {
-                const uint32_t left = __shfl_up_sync(ALL_LANES, l.right[i][1], 1);
-                l.left[i - 1] = first ? between(side, in.v[i][0]) : left;
-            }
-            if (i > 0) {
-                l.down[i - 1][0] = between(in.v[i - 1][0], in.v[i][0]);
-                l.down[i - 1][1] = between(in.v[i - 1][1], in.v[i][1]);
-                l.next_down[i - 1] = between(next_above, next);
-            }
-            next_above = next;
-        }
+        for (int i = 0; i < SEEN_ROWS; i++)
+            infinite |= is_infinite(in.v[i][0], T()) | is_infinite(in.v[i][1], T());
+        return !__any_sync(ALL_LANES, infinite);
     }
 
-    /* Where one of an edge's pixels is not there. */
-    static __device__ __forceinline__ void find_missing(const wide_work &w, const values &in,
-                                                        wide_levels &l)
+    /* All threads ask; pixels are on their way while masks are looked at. */
+    __device__ __forceinline__ wide_kind load(const wide_work &w, values &in) const
     {
-        const uint32_t own = in.valid;
-        uint32_t next = of_next_lane(own), before = __shfl_up_sync(ALL_LANES, own, 1) >> 16;
-        if (w.lane == QFZ_WARP - 1) next = in.side_valid;
-        if (w.lane == 0) before = in.side_valid;
-        const uint32_t right = own & (own >> 16 | next << 16), down = own & own >> 1;
-        auto none_unless = [](uint32_t bits, int bit) { return (bits >> bit & 1) - 1; };
-#pragma unroll
-        for (int i = 0; i < SEEN_ROWS; i++) {
-#pragma unroll
-            for (int c = 0; c < 2; c++) {
-                l.right[i][c] |= none_unless(right, i + 16 * c);
-                if (i > 0) l.down[i - 1][c] |= none_unless(down, i - 1 + 16 * c);
-            }
-            if (i > 0) l.next_down[i - 1] |= none_unless(next & next >> 1, i - 1);
-            if (i > 0 && i <= OWN_ROWS) l.left[i - 1] |= none_unless(own & before, i);
-        }
-    }
-
-    /* Was all there, and could be loaded by twos?  All threads ask; pixels are on their way while
-     * masks are looked at. */
-    __device__ __forceinline__ bool load(const wide_work &w, wide_levels &l) const
-    {
-        values in;
         bool full = even && is_inside(w);
         if (full) {
             load_full(w, in);
             full = !valid || __syncthreads_and(all_valid(w, valid));
         }
         if (!full) load_some(w, in);
-        if (are_finite(in))
-            find_levels<true>(w, in, l);
+        in.next_above = 0;
+        return {full, full && are_finite(in)};
+    }
+
+    /* Where one of an edge's pixels is not there. */
+    static __device__ __forceinline__ void find_missing(const wide_work &w, const values &in, int i,
+                                                        wide_row &row)
+    {
+        const uint32_t own = in.valid;
+        uint32_t next = of_next_lane(own), before = __shfl_up_sync(ALL_LANES, own, 1) >> 16;
+        if (w.lane == QFZ_WARP - 1) next = in.side_valid;
+        if (w.lane == 0) before = in.side_valid;
+        const uint32_t right = own & (own >> 16 | next << 16), down = own & own << 1;
+        auto none_unless = [i](uint32_t bits, int c) { return (bits >> (i + 16 * c) & 1) - 1; };
+#pragma unroll
+        for (int c = 0; c < 2; c++) {
+            row.right[c] |= none_unless(right, c);
+            row.down[c] |= none_unless(down, c);
+        }
+        row.left |= none_unless(own & before, 0);
+        row.next_down |= none_unless(next & next << 1, 0);
+    }
+
+    template <bool FAST>
+    static __device__ __forceinline__ wide_row row(const wide_work &w, values &in, int i)
+    {
+        auto between = [](uint32_t a, uint32_t b) { return level_between<T, FAST>(a, b); };
+        const uint32_t side = side_of(w, in.side, i), *const v = in.v[i];
+        const uint32_t *const above = in.v[max(i - 1, 0)];
+        uint32_t next = of_next_lane(v[0]);
+        if (w.lane == QFZ_WARP - 1) next = side;
+        wide_row r = {{between(v[0], v[1]), between(v[1], next)},
+                      {between(above[0], v[0]), between(above[1], v[1])},
+                      0,
+                      between(in.next_above, next)};
+        const uint32_t left = __shfl_up_sync(ALL_LANES, r.right[1], 1);
+        r.left = w.lane == 0 ? between(side, v[0]) : left;
+        in.next_above = next;
+        if (!FAST) find_missing(w, in, i, r);
+        return r;
+    }
+
+    template <bool FINITE>
+    static __device__ __forceinline__ void find_inside(const uint32_t v[][2], wide_edges &e)
+    {
+#pragma unroll
+        for (int j = 0; j < OWN_ROWS; j++) {
+            e.right[j][0] = level_between<T, FINITE>(v[j][0], v[j][1]);
+            e.right[j][1] = level_between<T, FINITE>(v[j][1], of_next_lane(v[j][0]));
+#pragma unroll
+            for (int c = 0; c < 2; c++)
+                e.down[j][c] = level_between<T, FINITE>(v[j][c], v[j + 1][c]);
+        }
+    }
+
+    /* The thread's rows and the one below. */
+    __device__ __forceinline__ void load_inside(const wide_work &w, bool full,
+                                                uint32_t v[][2]) const
+    {
+        const int32_t y0 = w.box.y + w.warp * OWN_ROWS, x0 = w.box.x + 2 * w.lane;
+        const uint32_t *row = pixels + (int64_t)y0 * w.forest.w + x0;
+        uint32_t there = 0;
+        if (!full) {
+#pragma unroll
+            for (int k = 0; k < 2 * OWN_ROWS + 2; k++)
+                v[k / 2][k % 2] = load_pixel(w, y0 + k / 2, x0 + k % 2, &there, 0);
+            return;
+        }
+#pragma unroll
+        for (int j = 0; j <= OWN_ROWS; j++, row += w.forest.w) {
+            const uint2 two = two_words(row);
+            v[j][0] = two.x;
+            v[j][1] = two.y;
+        }
+    }
+
+    /* Levels of edges inside the block, where they are there. */
+    __device__ __forceinline__ void load_again(const wide_work &w, wide_kind kind,
+                                               wide_edges &e) const
+    {
+        uint32_t v[OWN_ROWS + 1][2];
+        load_inside(w, kind.full, v);
+        if (kind.fast)
+            find_inside<true>(v, e);
         else
-            find_levels<false>(w, in, l);
-        if (!full) find_missing(w, in, l);
-        return full;
+            find_inside<false>(v, e);
     }
 };
 
@@ -189,7 +244,12 @@ template <typename T> struct wide_band {
 struct wide_keys {
     const uint32_t *right, *down;
     bool even; /* planes begin at even places */
-    static const bool ALL_HAVE_LEVELS = false;
+    static const bool HAS_LEVELS = false;
+
+    /* side: to the right of the pixel left of the block, and down from the one right of it. */
+    struct values {
+        uint32_t right[SEEN_ROWS][2], down[SEEN_ROWS][2], side;
+    };
 
     static __device__ __forceinline__ uint32_t at(const wide_work &w, const uint32_t *plane,
                                                   int32_t y, int32_t x)
@@ -198,40 +258,56 @@ struct wide_keys {
         return __ldg(plane + (int64_t)y * w.forest.w + x);
     }
 
-    static __device__ __forceinline__ uint2 two_at(const wide_work &w, bool full,
-                                                   const uint32_t *plane, int32_t y, int32_t x)
+    static __device__ __forceinline__ void two_at(const wide_work &w, bool full,
+                                                  const uint32_t *plane, int32_t y, int32_t x,
+                                                  uint32_t level[2])
     {
-        if (full) return two_words(plane + (int64_t)y * w.forest.w + x);
-        return make_uint2(at(w, plane, y, x), at(w, plane, y, x + 1));
+        uint2 two;
+        if (full)
+            two = two_words(plane + (int64_t)y * w.forest.w + x);
+        else
+            two = make_uint2(at(w, plane, y, x), at(w, plane, y, x + 1));
+        level[0] = two.x;
+        level[1] = two.y;
     }
 
-    __device__ __forceinline__ bool load(const wide_work &w, wide_levels &l) const
+    __device__ __forceinline__ wide_kind load(const wide_work &w, values &in) const
     {
         const bool full = even && is_inside(w);
         const int32_t y0 = w.box.y + w.warp * OWN_ROWS - 1, x0 = w.box.x + 2 * w.lane;
         const int2 beside = side_pixel(w);
-        const uint32_t side = w.lane < 2 * SEEN_ROWS
-                                  ? at(w, w.lane < SEEN_ROWS ? right : down, beside.y, beside.x)
-                                  : QFZ_NONE;
+        in.side = QFZ_NONE;
+        if (w.lane < 2 * SEEN_ROWS)
+            in.side = at(w, w.lane < SEEN_ROWS ? right : down, beside.y, beside.x);
 #pragma unroll
         for (int i = 0; i < SEEN_ROWS; i++) {
-            const uint2 to_right = two_at(w, full, right, y0 + i, x0);
-            l.right[i][0] = to_right.x;
-            l.right[i][1] = to_right.y;
-            if (i > OWN_ROWS) continue;
-            const uint2 to_below = two_at(w, full, down, y0 + i, x0);
-            l.down[i][0] = to_below.x;
-            l.down[i][1] = to_below.y;
+            two_at(w, full, right, y0 + i, x0, in.right[i]);
+            two_at(w, full, down, y0 + max(i - 1, 0), x0, in.down[i]);
         }
+        return {full, full};
+    }
+
+    template <bool FAST>
+    static __device__ __forceinline__ wide_row row(const wide_work &w, values &in, int i)
+    {
+        const uint32_t *const r = in.right[i], *const d = in.down[i];
+        const uint32_t side = side_of(w, in.side, i), above = side_of(w, in.side, max(i - 1, 0));
+        const uint32_t left = __shfl_up_sync(ALL_LANES, r[1], 1), next = of_next_lane(d[0]);
+        return {{r[0], r[1]},
+                {d[0], d[1]},
+                w.lane == 0 ? side : left,
+                w.lane == QFZ_WARP - 1 ? above : next};
+    }
+
+    __device__ __forceinline__ void load_again(const wide_work &w, wide_kind kind,
+                                               wide_edges &e) const
+    {
+        const int32_t y0 = w.box.y + w.warp * OWN_ROWS, x0 = w.box.x + 2 * w.lane;
 #pragma unroll
-        for (int i = 0; i < OWN_ROWS + 1; i++) {
-            const uint32_t outside = side_of(w, side, i), next = of_next_lane(l.down[i][0]);
-            l.next_down[i] = w.lane == QFZ_WARP - 1 ? outside : next;
-            if (i == 0) continue;
-            const uint32_t left = __shfl_up_sync(ALL_LANES, l.right[i][1], 1);
-            l.left[i - 1] = w.lane == 0 ? outside : left;
+        for (int j = 0; j < OWN_ROWS; j++) {
+            two_at(w, kind.full, right, y0 + j, x0, e.right[j]);
+            two_at(w, kind.full, down, y0 + j, x0, e.down[j]);
         }
-        return full;
     }
 };
 

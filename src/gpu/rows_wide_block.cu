@@ -5,39 +5,37 @@
 #include "gpu/rows_wide_close.cuh"
 #include "gpu/rows_wide_pixels.cuh"
 
-/* From pixels to the list; returns the word that store_rim() begins with.  *full: all is there, and
- * begins at even places. */
+/* From pixels to the list; returns the word that store_rim() begins with. */
 template <typename SOURCE>
 static __device__ __forceinline__ wide_work::KEY make_list(wide_work &w, const SOURCE &source,
-                                                           wide_settled &s, bool *full)
+                                                           wide_settled &s, wide_kind *kind)
 {
     wide_edges edges;
     rows_chosen<wide_work> p;
     begin(w);
     {
-        wide_levels l;
-        *full = source.load(w, l);
-        choose(w, l, p, s.top);
-        find_edges(w, l, *full && SOURCE::ALL_HAVE_LEVELS, edges);
+        typename SOURCE::values in;
+        *kind = source.load(w, in);
+        if (kind->fast)
+            first_round<true, SOURCE>(w, in, p, s.top, edges);
+        else
+            first_round<false, SOURCE>(w, in, p, s.top, edges);
     }
-    uint2 *const top = reinterpret_cast<uint2 *>(w.m.top);
     publish(w, p);
-#pragma unroll
-    for (int j = 0; j < OWN_ROWS; j++)
-        top[two_at(w, j)] = make_uint2(s.top[j][0], s.top[j][1]);
     __syncthreads();
-    const uint2 under = top[below(w)];
+    const uint2 under = reinterpret_cast<const uint2 *>(w.m.top)[below(w)];
     s.top[OWN_ROWS][0] = under.x;
     s.top[OWN_ROWS][1] = under.y;
     const wide_work::KEY rim = make_components(w, p, s.comp);
+    source.load_again(w, *kind, edges);
     s.between = collect(w, edges, s.comp);
     __syncthreads();
     return rim;
 }
 
-/* Two blocks a multiprocessor. */
+/* Three blocks a multiprocessor. */
 template <typename SOURCE, typename T>
-static __global__ void __launch_bounds__(wide_work::THREADS, 2)
+static __global__ void __launch_bounds__(wide_work::THREADS, 3)
     k_rows_wide(qfz_gpu_forest forest, SOURCE source, uint32_t *open, T *saliency)
 {
     QFZ_SHARED(rows_memory<rows_wide>, m);
@@ -46,12 +44,12 @@ static __global__ void __launch_bounds__(wide_work::THREADS, 2)
     wide_work w = {*m, forest, box, thread, thread % QFZ_WARP, thread / QFZ_WARP};
     wide_settled s;
     wide_closing e;
-    bool full;
-    const wide_work::KEY rim = make_list(w, source, s, &full);
+    wide_kind kind;
+    const wide_work::KEY rim = make_list(w, source, s, &kind);
     const rows_tables tables = make_graph(w, rim, saliency);
     if (!saliency) return;
     close(w, tables, s, e, open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM);
-    store_levels(w, e, full, saliency);
+    store_levels(w, e, kind.full, saliency);
     store_block(w);
 }
 

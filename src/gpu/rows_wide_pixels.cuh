@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rows_wide_pixels.cuh - the first round, and which edges are not needed or leave the block, where
- * levels have 32 bits. */
+ * levels have 32 bits: row by row, so that few of them are in registers at a time. */
 #ifndef QFZ_GPU_ROWS_WIDE_PIXELS_CUH
 #define QFZ_GPU_ROWS_WIDE_PIXELS_CUH
 
@@ -9,6 +9,7 @@
 
 /* ---- Choose ---------------------------------------------------------------------------------- */
 
+/* A pixel's lightest edge so far. */
 struct wide_choice {
     uint32_t level, way;
 };
@@ -17,149 +18,170 @@ struct wide_choice {
 static __device__ __forceinline__ void consider(wide_choice &best, uint32_t level, uint32_t way,
                                                 bool leaves)
 {
-    if (level < best.level || (level == best.level && !leaves)) best = {level, way};
+    const bool wins = (level < best.level) | ((level == best.level) & !leaves);
+    best.level = min(best.level, level);
+    best.way = wins ? way : best.way;
 }
 
-/* Levels of a thread's pixels; QFZ_NONE where there is no edge, so that it is the level of all
- * edges that the pixel would have. */
-static __device__ __forceinline__ void choose(const wide_work &w, const wide_levels &l,
-                                              rows_chosen<wide_work> &p, uint32_t top[][2])
+/* The ways of a thread's two pixels of row j, whose seen row is `row`; `below` is the one after.
+ * SURE: all edges have levels.  top: theirs; QFZ_NONE of a pixel without edges, so that all edges
+ * that it would have get it. */
+template <bool SURE>
+static __device__ __forceinline__ uint32_t choose(const wide_work &w, int j, const wide_row &row,
+                                                  const wide_row &below, uint32_t top[2])
 {
-    const bool first = w.lane == 0, last = w.lane == QFZ_WARP - 1, upmost = w.warp == 0;
+    const bool first = w.lane == 0, last = w.lane == QFZ_WARP - 1;
+    const bool upmost = j == 0 && w.warp == 0;
+    const bool lowest = j == OWN_ROWS - 1 && w.warp == wide_work::WARPS - 1;
     const uint32_t left = first ? OUT : TO_LEFT, right = last ? OUT : TO_RIGHT;
-    const uint32_t up = upmost ? OUT : TO_UP;
-    const uint32_t down = w.warp == wide_work::WARPS - 1 ? OUT : TO_DOWN;
-    const uint32_t self = own_pixels(w);
-    p.waits = p.none = p.right = p.left = 0;
+    uint32_t way[2];
 #pragma unroll
-    for (int j = 0; j < OWN_ROWS; j++) {
-        uint32_t way[2];
-#pragma unroll
-        for (int c = 0; c < 2; c++) {
-            const uint32_t level_left = c ? l.right[j + 1][0] : l.left[j];
-            wide_choice best = {l.down[j + 1][c], j == OWN_ROWS - 1 ? down : TO_DOWN};
-            consider(best, l.right[j + 1][c], c ? right : TO_RIGHT, c && last);
-            consider(best, level_left, c ? TO_LEFT : left, !c && first);
-            consider(best, l.down[j][c], j ? TO_UP : up, !j && upmost);
-            const bool none = best.level == QFZ_NONE;
-            way[c] = none ? NO_WAY : best.way;
-            top[j][c] = best.way == OUT && !none ? 0 : best.level;
-        }
-        go<false>(p, j, self, low_halves(way[0], way[1]));
+    for (int c = 0; c < 2; c++) {
+        wide_choice best = {below.down[c], lowest ? OUT : TO_DOWN};
+        consider(best, row.right[c], c ? right : TO_RIGHT, c && last);
+        consider(best, c ? row.right[0] : row.left, c ? TO_LEFT : left, !c && first);
+        consider(best, row.down[c], upmost ? OUT : TO_UP, upmost);
+        const bool none = !SURE && best.level == QFZ_NONE;
+        way[c] = none ? NO_WAY : best.way;
+        top[c] = best.way == OUT && !none ? 0 : best.level;
     }
-    if (w.forest.keeps_ring) {
-        const uint32_t ring = keep_ring(w, rows_wide::EVEN, self, p);
-#pragma unroll
-        for (int k = 0; k < 2 * OWN_ROWS; k++)
-            if (ring >> (k / 2 * 2 + k % 2 * 16) & 1) top[k / 2][k % 2] = 0;
-    }
-    end_choice(p);
+    return low_halves(way[0], way[1]);
 }
 
-/* ---- Edges that are not needed, or leave ----------------------------------------------------- */
+/* ---- Edges that are not needed --------------------------------------------------------------- */
+
+/* Squares, by bits as in rows_squares, of which an edge is the greatest. */
+struct wide_greatest {
+    uint32_t bottom, side, left, above;
+};
+
+/* Of the square between two seen rows, the first of which is row j. */
+static __device__ __forceinline__ void look_at_square(wide_greatest &greatest, int j,
+                                                      const wide_row &row, const wide_row &below)
+{
+#pragma unroll
+    for (int c = 0; c < 2; c++) {
+        const uint32_t top = row.right[c], left = below.down[c], bottom = below.right[c];
+        const uint32_t side = c ? below.next_down : below.down[1];
+        const uint32_t most = max(max(top, left), max(side, bottom));
+        const uint32_t bit = 1u << (2 * max(j, 0) + 16 * c);
+        if (j < 0) {
+            greatest.above |= bottom == most ? bit : 0;
+            continue;
+        }
+        greatest.bottom |= bottom == most ? bit : 0;
+        greatest.side |= side == most ? bit : 0;
+        greatest.left |= left == most ? bit : 0;
+    }
+}
 
 /* Of the greatest of a square's edges the last in the order top, left, side (right), bottom is the
  * heaviest, as it is in the order of ids.  Where one is missing, one that is missing is dropped. */
-static __device__ __forceinline__ void find_drops(const wide_work &w, const wide_levels &l,
-                                                  uint32_t *right, uint32_t *down)
+static __device__ __forceinline__ rows_squares heaviest_of(const wide_greatest &greatest)
 {
-    uint32_t is_bottom = 0, is_side = 0, is_left = 0, above = 0; /* the greatest */
+    const uint32_t others = greatest.bottom | greatest.side;
+    return {rows_wide::EVEN & ~(others | greatest.left), greatest.left & ~others,
+            greatest.side & ~greatest.bottom, greatest.bottom, greatest.above};
+}
+
+/* ---- Edges that leave ------------------------------------------------------------------------ */
+
+template <bool SURE> static __device__ __forceinline__ wide_work::KEY leaving_key(uint32_t level)
+{
+    if (!SURE && level == QFZ_NONE) return wide_work::NO_KEY;
+    return (wide_work::KEY)level << 16 | LEAVES;
+}
+
+/* Those of row j, as in choose(). */
+template <bool SURE>
+static __device__ __forceinline__ void show_leaving(wide_work &w, int j, const wide_row &row,
+                                                    const wide_row &below)
+{
+    const bool first = w.lane == 0, last = w.lane == QFZ_WARP - 1;
+    wide_work::KEY *const side = w.m.leave + (first ? LEFT : RIGHT) + w.warp * OWN_ROWS;
+    if (first | last) side[j] = leaving_key<SURE>(first ? row.left : row.right[1]);
+    const bool upmost = j == 0 && w.warp == 0;
+    const bool lowest = j == OWN_ROWS - 1 && w.warp == wide_work::WARPS - 1;
+    if (!upmost && !lowest) return;
+    wide_work::KEY *const leave = w.m.leave + (upmost ? TOP : BOTTOM) + 2 * w.lane;
 #pragma unroll
-    for (int i = 0; i < OWN_ROWS + 1; i++)
+    for (int c = 0; c < 2; c++)
+        leave[c] = leaving_key<SURE>(upmost ? row.down[c] : below.down[c]);
+}
+
+/* Marks those that are dropped; whether one is that begins outside need not be known: it is found
+ * in the block where it begins. */
+static __device__ __forceinline__ void mark_leaving(wide_work &w, uint32_t drop_r, uint32_t drop_d)
+{
+    if (w.lane == QFZ_WARP - 1)
+        for (uint32_t left = drop_r >> 16; left; left &= left - 1)
+            w.m.leave[RIGHT + w.warp * OWN_ROWS + (__ffs((int)left) - 1) / 2] |= DROPPED;
+    if (w.warp < wide_work::WARPS - 1) return;
+    const uint32_t last_row = drop_d >> (2 * OWN_ROWS - 2);
+    if (last_row & 1) w.m.leave[BOTTOM + 2 * w.lane] |= DROPPED;
+    if (last_row >> 16 & 1) w.m.leave[BOTTOM + 2 * w.lane + 1] |= DROPPED;
+}
+
+/* ---- The first round ------------------------------------------------------------------------- */
+
+/* Bits of the edges of row j that are not there. */
+static __device__ __forceinline__ uint32_t missing(int j, const uint32_t level[2])
+{
+    return (level[0] == QFZ_NONE ? 1u << (2 * j) : 0) |
+           (level[1] == QFZ_NONE ? 0x10000u << (2 * j) : 0);
+}
+
+/* Levels that other threads need to see. */
+static __device__ __forceinline__ void show_top(wide_work &w, int j, const uint32_t top[2])
+{
+    reinterpret_cast<uint2 *>(w.m.top)[two_at(w, j)] = make_uint2(top[0], top[1]);
+}
+
+static __device__ __forceinline__ void keep_ring(wide_work &w, uint32_t self,
+                                                 rows_chosen<wide_work> &p, uint32_t top[][2])
+{
+    const uint32_t ring = keep_ring(w, rows_wide::EVEN, self, p);
 #pragma unroll
-        for (int c = 0; c < 2; c++) {
-            const uint32_t top = l.right[i][c], left = l.down[i][c], bottom = l.right[i + 1][c];
-            const uint32_t side = c ? l.next_down[i] : l.down[i][1];
-            const uint32_t most = max(max(top, left), max(side, bottom));
-            const uint32_t bit = 1u << (2 * max(i - 1, 0) + 16 * c);
-            if (i == 0) {
-                above |= bottom == most ? bit : 0;
-                continue;
-            }
-            is_bottom |= bottom == most ? bit : 0;
-            is_side |= side == most ? bit : 0;
-            is_left |= left == most ? bit : 0;
+    for (int j = 0; j < OWN_ROWS; j++) {
+        if (ring >> (2 * j) & 1) top[j][0] = 0;
+        if (ring >> (2 * j + 16) & 1) top[j][1] = 0;
+        show_top(w, j, top[j]);
+    }
+}
+
+/* What a thread's pixels choose, their levels, and which of its edges in the block are needed. */
+template <bool FAST, typename SOURCE>
+static __device__ __forceinline__ void first_round(wide_work &w, typename SOURCE::values &in,
+                                                   rows_chosen<wide_work> &p, uint32_t top[][2],
+                                                   wide_edges &edges)
+{
+    const bool SURE = FAST && SOURCE::HAS_LEVELS;
+    const uint32_t self = own_pixels(w);
+    uint32_t drop_r, drop_d, inside_r, inside_d, missing_r = 0, missing_d = 0;
+    wide_greatest greatest = {0, 0, 0, 0};
+    p.waits = p.none = p.right = p.left = 0;
+    wide_row row = SOURCE::template row<FAST>(w, in, 0);
+#pragma unroll
+    for (int i = 1; i < SEEN_ROWS; i++) {
+        const int j = i - 2;
+        const wide_row below = SOURCE::template row<FAST>(w, in, i);
+        look_at_square(greatest, j, row, below);
+        if (j >= 0) {
+            go<SURE>(p, j, self, choose<SURE>(w, j, row, below, top[j]));
+            show_top(w, j, top[j]);
+            show_leaving<SURE>(w, j, row, below);
+            missing_r |= SURE ? 0 : missing(j, row.right);
+            missing_d |= SURE ? 0 : missing(j, below.down);
         }
-    const uint32_t others = is_bottom | is_side;
-    const rows_squares heaviest = {rows_wide::EVEN & ~(others | is_left), is_left & ~others,
-                                   is_side & ~is_bottom, is_bottom, above};
-    find_dropped(w, heaviest, right, down);
-}
-
-static __device__ __forceinline__ wide_work::KEY leaving_key(uint32_t level, uint32_t dropped)
-{
-    if (level == QFZ_NONE) return wide_work::NO_KEY;
-    return (wide_work::KEY)level << 16 | LEAVES | (dropped & DROPPED);
-}
-
-/* As in rows_collect.cuh. */
-static __device__ __forceinline__ void show_leaving(wide_work &w, const wide_levels &l,
-                                                    uint32_t drop_r, uint32_t drop_d)
-{
-    const bool left = w.lane == 0;
-    if (left || w.lane == QFZ_WARP - 1) {
-        wide_work::KEY *const leave = w.m.leave + (left ? LEFT : RIGHT) + w.warp * OWN_ROWS;
-        const uint32_t dropped = left ? 0 : drop_r >> 16;
-#pragma unroll
-        for (int j = 0; j < OWN_ROWS; j++)
-            leave[j] = leaving_key(left ? l.left[j] : l.right[j + 1][1], dropped >> (2 * j));
+        row = below;
     }
-    if (w.warp == 0 || w.warp == wide_work::WARPS - 1) {
-        const bool top = w.warp == 0;
-        wide_work::KEY *const leave = w.m.leave + (top ? TOP : BOTTOM) + 2 * w.lane;
-        const uint32_t dropped = top ? 0 : drop_d >> (2 * OWN_ROWS - 2);
-#pragma unroll
-        for (int c = 0; c < 2; c++)
-            leave[c] = leaving_key(top ? l.down[0][c] : l.down[OWN_ROWS][c], dropped >> (16 * c));
-    }
-}
-
-/* As rows_edges. */
-struct wide_edges {
-    uint32_t right[OWN_ROWS][2], down[OWN_ROWS][2], needed_r, needed_d;
-
-    __device__ __forceinline__ uint32_t right_at(int j, int c) const
-    {
-        return right[j][c];
-    }
-    __device__ __forceinline__ uint32_t down_at(int j, int c) const
-    {
-        return down[j][c];
-    }
-};
-
-/* Bits of a thread's edges that are there. */
-static __device__ __forceinline__ uint32_t there(const uint32_t level[OWN_ROWS][2])
-{
-    uint32_t bits = 0;
-#pragma unroll
-    for (int j = 0; j < OWN_ROWS; j++)
-#pragma unroll
-        for (int c = 0; c < 2; c++)
-            bits |= level[j][c] != QFZ_NONE ? 1u << (2 * j + 16 * c) : 0;
-    return bits;
-}
-
-/* all: they have levels. */
-static __device__ __forceinline__ void find_edges(wide_work &w, const wide_levels &l, bool all,
-                                                  wide_edges &edges)
-{
-    uint32_t drop_r, drop_d, inside_r, inside_d;
-    find_drops(w, l, &drop_r, &drop_d);
-    show_leaving(w, l, drop_r, drop_d);
+    if (w.forest.keeps_ring) keep_ring(w, self, p, top);
+    end_choice(p);
+    find_dropped(w, heaviest_of(greatest), &drop_r, &drop_d);
+    mark_leaving(w, drop_r, drop_d);
     edges_inside(w, &inside_r, &inside_d);
-#pragma unroll
-    for (int j = 0; j < OWN_ROWS; j++)
-#pragma unroll
-        for (int c = 0; c < 2; c++) {
-            edges.right[j][c] = l.right[j + 1][c];
-            edges.down[j][c] = l.down[j + 1][c];
-        }
-    edges.needed_r = inside_r & ~drop_r;
-    edges.needed_d = inside_d & ~drop_d;
-    if (all) return;
-    edges.needed_r &= there(edges.right);
-    edges.needed_d &= there(edges.down);
+    edges.needed_r = inside_r & ~drop_r & ~missing_r;
+    edges.needed_d = inside_d & ~drop_d & ~missing_d;
 }
 
 #endif
