@@ -178,30 +178,6 @@ static qfz_status launch_values(qfz_gpu *gpu, const qfz_gpu_edges *edges,
     return launch(gpu, forest, source);
 }
 
-/* Eight neighbours: with four there is rows.cuh. */
-template <typename T>
-static qfz_status launch_band(qfz_gpu *gpu, const qfz_gpu_edges *edges,
-                              const qfz_gpu_forest *forest)
-{
-    qfz_band_source<T> source = {};
-    source.words = static_cast<const uint32_t *>(edges->d_values);
-    source.valid = edges->d_valid;
-    source.h = edges->h;
-    source.w = edges->w;
-    return launch<qfz_band_source<T>, true>(gpu, forest, source);
-}
-
-static qfz_status launch_keys(qfz_gpu *gpu, const qfz_gpu_edges *edges,
-                              const qfz_gpu_forest *forest)
-{
-    qfz_keys_source source = {};
-    source.keys = edges->d_keys;
-    source.n_px = (int64_t)edges->h * edges->w;
-    source.h = edges->h;
-    source.w = edges->w;
-    return launch(gpu, forest, source);
-}
-
 template <typename SOURCE> static size_t shared_of(bool eight)
 {
     return eight ? sizeof(block_memory<SOURCE, true>) : sizeof(block_memory<SOURCE, false>);
@@ -218,12 +194,12 @@ size_t qfz_gpu_forest_shared(const qfz_gpu_edges *edges)
 qfz_status qfz_boruvka_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
                               const qfz_gpu_forest *forest)
 {
-    switch (edges->form) {
-    case QFZ_EDGES_U8: return launch_values<uint8_t>(gpu, edges, forest);
-    case QFZ_EDGES_U16: return launch_values<uint16_t>(gpu, edges, forest);
-    case QFZ_EDGES_U32: return launch_band<uint32_t>(gpu, edges, forest);
-    case QFZ_EDGES_I32: return launch_band<int32_t>(gpu, edges, forest);
-    case QFZ_EDGES_F32: return launch_band<float>(gpu, edges, forest);
-    default: return launch_keys(gpu, edges, forest);
-    }
+    if (edges->form == QFZ_EDGES_U8) return launch_values<uint8_t>(gpu, edges, forest);
+    if (edges->form == QFZ_EDGES_U16) return launch_values<uint16_t>(gpu, edges, forest);
+    qfz_keys_source source = {};
+    source.keys = edges->d_keys;
+    source.n_px = (int64_t)edges->h * edges->w;
+    source.h = edges->h;
+    source.w = edges->w;
+    return launch(gpu, forest, source);
 }

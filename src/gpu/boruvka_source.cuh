@@ -11,7 +11,6 @@
 #define QFZ_GPU_BORUVKA_SOURCE_CUH
 
 #include "gpu/boruvka_layout.cuh"
-#include "gpu/level.cuh"
 
 /* The edges of a square of 2 x 2 pixels, in the order of their ids. */
 enum {
@@ -186,64 +185,6 @@ struct qfz_keys_source {
         level[QFZ_BOTTOM] = at(QFZ_RIGHT, y + 1, x);
         level[QFZ_DIAGONAL] = EIGHT ? at(QFZ_BELOW_RIGHT, y, x) : 0;
         level[QFZ_ANTIDIAGONAL] = EIGHT ? at(QFZ_BELOW_LEFT, y, x + 1) : 0;
-    }
-};
-
-/* ---- One band of 32 bits --------------------------------------------------------------------- */
-
-/* T: the band's type. */
-template <typename T> struct qfz_band_source {
-    typedef unsigned long long KEY;
-    enum { ROOM = 1 };
-    static const uint32_t MOST = QFZ_NONE - 1;
-
-    const uint32_t *words;
-    const uint8_t *valid; /* or NULL */
-    int32_t h, w, y0, x0;
-
-    __device__ __forceinline__ void begin(void *)
-    {
-    }
-
-    struct pixel {
-        uint32_t word;
-        bool is;
-    };
-
-    __device__ __forceinline__ pixel at(int y, int x) const
-    {
-        y += y0;
-        x += x0;
-        const int64_t p = (int64_t)y * w + x;
-        if (y < 0 || y >= h || x < 0 || x >= w || (valid && !__ldg(valid + p))) return {0, false};
-        return {__ldg(words + p), true};
-    }
-
-    static __device__ __forceinline__ uint32_t between(pixel a, pixel b)
-    {
-        return a.is && b.is ? qfz_key_of_words<T>(a.word, b.word) : QFZ_NONE;
-    }
-
-    template <bool EIGHT>
-    __device__ __forceinline__ void around(int y, int x, uint32_t level[QFZ_AROUND]) const
-    {
-        const pixel own = at(y, x);
-#pragma unroll
-        for (int k = 0; k < QFZ_AROUND; k++)
-            if (qfz_around_has(EIGHT, k))
-                level[k] = between(own, at(y + qfz_around_dy(k), x + qfz_around_dx(k)));
-    }
-
-    template <bool EIGHT>
-    __device__ __forceinline__ void square(int y, int x, uint32_t level[QFZ_SQUARE]) const
-    {
-        const pixel a = at(y, x), b = at(y, x + 1), c = at(y + 1, x), d = at(y + 1, x + 1);
-        level[QFZ_TOP] = between(a, b);
-        level[QFZ_LEFT] = between(a, c);
-        level[QFZ_SIDE_RIGHT] = between(b, d);
-        level[QFZ_BOTTOM] = between(c, d);
-        level[QFZ_DIAGONAL] = EIGHT ? between(a, d) : 0;
-        level[QFZ_ANTIDIAGONAL] = EIGHT ? between(b, c) : 0;
     }
 };
 
