@@ -49,7 +49,7 @@ static size_t lay_out(qfz_runs *runs, char *scratch, int64_t h, int64_t w, int n
     for (size_t s = 0; s < n_strips; s++) {
         uint64_t *const bits = take(scratch, &used, BIT_ROWS * (words + 1), sizeof *bits);
         uint32_t *const numbers =
-            take(scratch, &used, words * QFZ_WORD_PX + 2 * QFZ_RUN_SLACK, sizeof *numbers);
+            take(scratch, &used, 2 * (words * QFZ_WORD_PX + QFZ_RUN_SLACK), sizeof *numbers);
         if (!scratch) continue;
         memset(bits, 0, BIT_ROWS * (words + 1) * sizeof *bits);
         runs->strips[s] = (qfz_strip){.left = bits,
@@ -71,17 +71,6 @@ static void cut_strips(qfz_runs *runs)
 }
 
 /* ---- Several strips -------------------------------------------------------------------------- */
-
-/* row_before[y + 1] = roots in row y of the strip. */
-static void count_roots(const qfz_runs *runs, const qfz_strip *strip)
-{
-    for (int64_t y = strip->y0; y < strip->y1; y++) {
-        uint32_t n = 0;
-        for (uint32_t run = runs->row_run[y]; run < runs->row_end[y]; run++)
-            n += runs->parent[run] == run;
-        runs->row_before[y + 1] = n;
-    }
-}
 
 /* The row that a run is in: the last one that begins no later, rows without runs beginning where
  * the next one does. */
@@ -105,31 +94,98 @@ static void label_roots_of_row(const qfz_runs *runs, int64_t y)
         if (runs->parent[run] == run) runs->parent[run] = QFZ_LABELLED | label++;
 }
 
-/* Labels the roots above the strip that its runs lead to: all such runs lead through the first row.
- * The other roots of those rows get theirs as well; so do few rows, regions being compact. */
-static void label_roots_above(const qfz_runs *runs, const qfz_strip *strip)
+/* Calls fn for the row of every root above the strip that its runs lead to and that has no label;
+ * some more than once.  All such runs lead through the first row. */
+static void visit_rows_above(const qfz_runs *runs, const qfz_strip *strip,
+                             void (*fn)(const qfz_runs *, int64_t))
 {
+    uint32_t last = QFZ_NONE;
     for (uint32_t run = runs->row_run[strip->y0]; run < runs->row_end[strip->y0]; run++) {
         uint32_t root = run;
         while (!(runs->parent[root] & QFZ_LABELLED) && runs->parent[root] != root)
             root = runs->parent[root];
         const bool labelled = runs->parent[root] & QFZ_LABELLED;
-        if (root < strip->begin && !labelled) label_roots_of_row(runs, row_of(runs, root));
+        if (root >= strip->begin || labelled || root == last) continue;
+        fn(runs, row_of(runs, root));
+        last = root;
     }
 }
 
-/* Counts the regions of several strips, by rows; what one strip has to know of others gets labels.
- */
-static void number_rows(const qfz_runs *runs)
+static int strip_of(const qfz_runs *runs, uint32_t run)
 {
+    int s = 0;
+    while (s + 1 < runs->n_strips && run >= runs->strips[s + 1].begin)
+        s++;
+    return s;
+}
+
+static void join_strips(const qfz_runs *runs)
+{
+    for (int s = 1; s < runs->n_strips; s++) {
+        const uint32_t n_lost = qfz_runs_link_seam(runs, &runs->strips[s]);
+        for (uint32_t i = 0; i < n_lost; i++)
+            runs->strips[strip_of(runs, runs->strips[s].numbers[i])].n_roots--;
+    }
+}
+
+enum { ASKED = 1 }; /* in row_before, until it is set: another strip asks about the row */
+
+static void ask(const qfz_runs *runs, int64_t y)
+{
+    runs->row_before[y] = ASKED;
+}
+
+/* The longest stretch of rows that nobody asks about. */
+static void find_gap(const qfz_runs *runs, qfz_strip *strip)
+{
+    strip->gap_y0 = strip->gap_y1 = strip->y0;
+    for (int64_t y = strip->y0, begin = y; y < strip->y1; y++) {
+        if (runs->row_before[y] == ASKED) begin = y + 1;
+        if (y + 1 - begin <= strip->gap_y1 - strip->gap_y0) continue;
+        strip->gap_y0 = begin;
+        strip->gap_y1 = y + 1;
+    }
+}
+
+static uint32_t count_roots(const qfz_runs *runs, int64_t y)
+{
+    uint32_t n = 0;
+    for (uint32_t run = runs->row_run[y]; run < runs->row_end[y]; run++)
+        n += runs->parent[run] == run;
+    return n;
+}
+
+/* Sets row_before for the strip's rows down to the gap, and from behind it on: their roots are
+ * counted from the strip's ends, where the numbers are known. */
+static void count_around_gap(const qfz_runs *runs, const qfz_strip *strip)
+{
+    uint32_t *const row_before = runs->row_before;
+    for (int64_t y = strip->y0; y < strip->gap_y0; y++)
+        row_before[y + 1] = row_before[y] + count_roots(runs, y);
+    for (int64_t y = strip->y1 - 1; y >= strip->gap_y1; y--)
+        row_before[y] = row_before[y + 1] - count_roots(runs, y);
+}
+
+/* What one strip has to know of others gets numbers and labels: for few rows, regions being compact
+ * or, like one that is everywhere, having their first pixels near the top.  With those of other
+ * roots that begin there. */
+static void number_asked_rows(const qfz_runs *runs)
+{
+    memset(runs->row_before, 0, (size_t)(runs->h + 1) * sizeof *runs->row_before);
+    for (int s = 1; s < runs->n_strips; s++)
+        visit_rows_above(runs, &runs->strips[s], ask);
+    for (int s = 0; s < runs->n_strips; s++)
+        find_gap(runs, &runs->strips[s]);
+    runs->row_before[0] = 0;
+    for (int s = 0; s < runs->n_strips; s++) {
+        const qfz_strip *const strip = &runs->strips[s];
+        runs->row_before[strip->y1] = runs->row_before[strip->y0] + strip->n_roots;
+    }
 #pragma omp parallel for num_threads(runs->n_strips) schedule(static, 1)
     for (int s = 0; s < runs->n_strips; s++)
-        count_roots(runs, &runs->strips[s]);
-    runs->row_before[0] = 0;
-    for (int64_t y = 0; y < runs->h; y++)
-        runs->row_before[y + 1] += runs->row_before[y];
+        count_around_gap(runs, &runs->strips[s]);
     for (int s = 1; s < runs->n_strips; s++)
-        label_roots_above(runs, &runs->strips[s]);
+        visit_rows_above(runs, &runs->strips[s], label_roots_of_row);
 }
 
 /* ---- The whole ------------------------------------------------------------------------------- */
@@ -152,10 +208,8 @@ qfz_runs *qfz_components_find(const qfz_image *image, const qfz_rule *rule, int 
 #pragma omp parallel for num_threads(runs->n_strips) schedule(static, 1)
     for (int s = 0; s < runs->n_strips; s++)
         qfz_runs_link(runs, &runs->strips[s]);
-    for (int s = 1; s < runs->n_strips; s++)
-        qfz_runs_link_seam(runs, &runs->strips[s]);
-
-    if (runs->n_strips > 1) number_rows(runs);
+    join_strips(runs);
+    number_asked_rows(runs);
 #pragma omp parallel for num_threads(runs->n_strips) schedule(static, 1)
     for (int s = 0; s < runs->n_strips; s++)
         qfz_runs_label(runs, &runs->strips[s]);

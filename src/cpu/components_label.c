@@ -25,10 +25,9 @@ QFZ_CLONES static void label_runs(uint32_t *parent, uint32_t begin, uint32_t end
 void qfz_runs_label(const qfz_runs *runs, const qfz_strip *strip)
 {
     uint32_t *const row_before = runs->row_before;
-    if (runs->n_strips == 1) row_before[0] = 0;
     for (int64_t y = strip->y0; y < strip->y1; y++) {
         uint32_t next = row_before[y] + 1;
         label_runs(runs->parent, runs->row_run[y], runs->row_end[y], &next);
-        if (runs->n_strips == 1) row_before[y + 1] = next - 1;
+        if (y >= strip->gap_y0 && y + 1 < strip->gap_y1) row_before[y + 1] = next - 1;
     }
 }

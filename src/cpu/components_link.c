@@ -26,12 +26,15 @@ QFZ_INLINE uint32_t find_root(uint32_t *parent, uint32_t run)
     return run;
 }
 
-QFZ_INLINE void join(uint32_t *parent, uint32_t a, uint32_t b)
+/* A root that is one no longer is put at *lost, and the place behind it is returned. */
+QFZ_INLINE uint32_t *join(uint32_t *parent, uint32_t a, uint32_t b, uint32_t *lost)
 {
     a = find_root(parent, a);
     b = find_root(parent, b);
     const uint32_t low = a < b ? a : b, high = a < b ? b : a;
     parent[high] = low;
+    *lost = high;
+    return lost + (high != low);
 }
 
 /* ---- Runs ------------------------------------------------------------------------------------ */
@@ -163,18 +166,20 @@ QFZ_INLINE void link_first(uint32_t *parent, const link_word *l, uint64_t first)
     }
 }
 
-QFZ_INLINE void join_each(uint32_t *parent, const link_word *l, uint64_t edges, uint64_t back,
-                          uint64_t ahead)
+QFZ_INLINE uint32_t *join_each(uint32_t *parent, const link_word *l, uint64_t edges, uint64_t back,
+                               uint64_t ahead, uint32_t *lost)
 {
     for (; edges; edges &= edges - 1) {
         const int x = __builtin_ctzll(edges);
-        join(parent, upper_run(l, x, back, ahead), lower_run(l, x));
+        lost = join(parent, upper_run(l, x, back, ahead), lower_run(l, x), lost);
     }
+    return lost;
 }
 
 /* Joins the runs along the edges that link_first() did not use, but for those that join the same
  * two runs as an edge beside them does. */
-QFZ_INLINE void link_others(uint32_t *parent, const link_word *l, uint64_t first)
+QFZ_INLINE uint32_t *link_others(uint32_t *parent, const link_word *l, uint64_t first,
+                                 uint32_t *lost)
 {
     const uint64_t same_before = l->up_before & ~l->start_below;
     const uint64_t up =
@@ -182,16 +187,19 @@ QFZ_INLINE void link_others(uint32_t *parent, const link_word *l, uint64_t first
     const uint64_t left = l->left & ~first & ~same_before & ~(l->up & ~l->start_above);
     const uint64_t right = l->right & ~(first & ~l->left & ~l->up) & ~(l->up & ~l->starts_after) &
                            ~(l->up_after & ~l->starts_after_below);
-    join_each(parent, l, up, 0, 0);
-    join_each(parent, l, left, l->start_above, 0);
-    join_each(parent, l, right, 0, l->starts_after);
+    lost = join_each(parent, l, up, 0, 0, lost);
+    lost = join_each(parent, l, left, l->start_above, 0, lost);
+    return join_each(parent, l, right, 0, l->starts_after, lost);
 }
 
 /* Links the runs of row y to those of the row above.  roots: all of row y are roots yet, so that
- * the first link of each needs no search. */
-QFZ_CLONES static void link_row(const qfz_runs *runs, const qfz_strip *strip, int64_t y, bool roots)
+ * the first link of each needs no search.  Returns how many of these found one; the other roots
+ * that are none any more, fewer than the runs of both rows, go to strip->numbers, *n_lost. */
+QFZ_CLONES static uint32_t link_row(const qfz_runs *runs, const qfz_strip *strip, int64_t y,
+                                    bool roots, uint32_t *n_lost)
 {
-    uint32_t run_above = runs->row_run[y - 1] - 1, run_below = runs->row_run[y] - 1;
+    uint32_t run_above = runs->row_run[y - 1] - 1, run_below = runs->row_run[y] - 1, n_linked = 0;
+    uint32_t *lost = strip->numbers;
     uint64_t open = 0;
 
     find_edges(runs, strip, y);
@@ -202,27 +210,35 @@ QFZ_CLONES static void link_row(const qfz_runs *runs, const qfz_strip *strip, in
         const uint64_t linked = l.left | l.up | l.right;
         const uint64_t first = roots ? first_of_runs(l.start_below, linked, &open) : 0;
         link_first(runs->parent, &l, first);
-        link_others(runs->parent, &l, first);
+        lost = link_others(runs->parent, &l, first, lost);
+        n_linked += (uint32_t)__builtin_popcountll(first);
         run_above += (uint32_t)__builtin_popcountll(l.start_above);
         run_below += (uint32_t)__builtin_popcountll(l.start_below);
     }
+    *n_lost = (uint32_t)(lost - strip->numbers);
+    return n_linked;
 }
 
 void qfz_runs_link(const qfz_runs *runs, qfz_strip *strip)
 {
-    uint32_t run = strip->begin;
+    uint32_t run = strip->begin, n_linked = 0, n_lost;
     for (int64_t y = strip->y0; y < strip->y1; y++) {
         const uint32_t n = cut_row(runs, strip, y);
         plant(runs->parent, run, run + n);
         runs->row_run[y] = run;
         run += n;
         runs->row_end[y] = run;
-        if (y > strip->y0) link_row(runs, strip, y, true);
+        if (y == strip->y0) continue;
+        n_linked += link_row(runs, strip, y, true, &n_lost);
+        n_linked += n_lost;
     }
     strip->end = run;
+    strip->n_roots = run - strip->begin - n_linked;
 }
 
-void qfz_runs_link_seam(const qfz_runs *runs, const qfz_strip *strip)
+uint32_t qfz_runs_link_seam(const qfz_runs *runs, const qfz_strip *strip)
 {
-    link_row(runs, strip, strip->y0, false);
+    uint32_t n_lost;
+    (void)link_row(runs, strip, strip->y0, false, &n_lost);
+    return n_lost;
 }

@@ -27,8 +27,10 @@ typedef struct qfz_row_word {
 typedef struct qfz_strip {
     int64_t y0, y1;
     uint32_t begin, end;         /* its runs; end is known after the first pass */
+    uint32_t n_roots;            /* of them */
+    int64_t gap_y0, gap_y1;      /* rows of it that no other strip asks about */
     uint64_t *left, *up, *right; /* a row of bits and a word 0 each, for the thread at work */
-    uint32_t *numbers;           /* of a row's pixels or runs, for the thread at work */
+    uint32_t *numbers;           /* of two rows' pixels or runs, for the thread at work */
 } qfz_strip;
 
 struct qfz_runs {
@@ -47,11 +49,12 @@ struct qfz_runs {
 /* First pass: finds the runs of a strip and links each to those above that it is joined to. */
 void qfz_runs_link(const qfz_runs *runs, qfz_strip *strip);
 
-/* Joins the components of a strip to those of the one above. */
-void qfz_runs_link_seam(const qfz_runs *runs, const qfz_strip *strip);
+/* Joins the components of a strip to those of the one above.  Returns how many roots are none any
+ * more; they are in strip->numbers, and may belong to any strip down to this one. */
+uint32_t qfz_runs_link_seam(const qfz_runs *runs, const qfz_strip *strip);
 
-/* Second pass: every run gets the label of its region.  If there are several strips, row_before is
- * set, and roots that other strips lead to have labels; else row_before is set here. */
+/* Second pass: every run gets the label of its region, and row_before is set inside the gap.
+ * Elsewhere it is, and roots that other strips lead to have labels. */
 void qfz_runs_label(const qfz_runs *runs, const qfz_strip *strip);
 
 #endif

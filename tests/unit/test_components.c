@@ -265,6 +265,16 @@ static void labels_stored_edges(void **state)
     }
 }
 
+/* Each pixel a run, joined to all three below: where rows meet, all runs of both become one. */
+static void joins_all_runs_of_two_rows(void **state)
+{
+    (void)state;
+    uint8_t pixels[3 * 260];
+    memset(pixels, 1 << QFZ_BELOW | 1 << QFZ_BELOW_RIGHT | 1 << QFZ_BELOW_LEFT, sizeof pixels);
+    const qfz_image image = {3, 260, 1, QFZ_U8, pixels, NULL};
+    check(&image, (qfz_rule){.type = QFZ_U8, .n_bands = 1, .edge_bits = true});
+}
+
 /* ---- Levels at the limits of numbers --------------------------------------------------------- */
 
 static void sums_more_bands_than_16_bits_hold(void **state)
@@ -411,6 +421,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(labels_rasters_of_every_type_and_distance),
         cmocka_unit_test(labels_stored_edges),
+        cmocka_unit_test(joins_all_runs_of_two_rows),
         cmocka_unit_test(sums_more_bands_than_16_bits_hold),
         cmocka_unit_test(joins_floats_whose_level_vanishes),
         cmocka_unit_test(joins_infinite_floats),
