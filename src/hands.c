@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+#include "hands.h"
+
+#include <stdlib.h>
+
+#include "memory.h"
+#include "parallel.h"
+
+static void hand_close(qfz_hand *hand)
+{
+    qfz_source_close(hand->source);
+    free(hand->pixels);
+    free(hand->valid);
+    free(hand->out);
+    free(hand->records);
+}
+
+static qfz_status hand_open(qfz_hand *hand, const qfz_setup *setup, qfz_error *err)
+{
+    const qfz_source_info *const info = &setup->info;
+    const qfz_tiling *const t = &setup->tiling;
+    const int64_t px = t->tile_w * t->tile_h;
+    QFZ_TRY(qfz_source_open_reader(&hand->source, setup->job, err));
+    const int64_t read_px =
+        setup->engine->rows ? qfz_source_part_px(hand->source, t->tile_h, t->tile_w) : px;
+    QFZ_TRY(
+        qfz_alloc_large(&hand->pixels, read_px * info->n_bands, qfz_type_bytes(info->type), err));
+    if (info->may_be_invalid) QFZ_TRY(QFZ_NEW_LARGE(&hand->valid, px, err));
+    if (qfz_setup_out_bytes(setup) > 0)
+        QFZ_TRY(qfz_alloc_large(&hand->out, px, qfz_setup_out_bytes(setup), err));
+    if (!setup->job->regions) return QFZ_OK;
+    const int words = qfz_record_words(info->type, info->n_bands);
+    hand->records_n = QFZ_RECORDS_BYTES / (words * (int64_t)sizeof(uint64_t)) + 1;
+    return QFZ_NEW(&hand->records, hand->records_n * words, err);
+}
+
+/* The first of the hands of a device; they stand side by side. */
+static int first_hand(const qfz_run *run, int64_t device)
+{
+    return (int)(run->n_hands * device / run->setup->choice.n_devices);
+}
+
+static qfz_status workers_open(qfz_run *run, int64_t device, qfz_error *err)
+{
+    const qfz_setup *const setup = run->setup;
+    const int first = first_hand(run, device), end = first_hand(run, device + 1);
+    const qfz_worker_spec spec = {.rule = &setup->rule,
+                                  .kind = setup->kind,
+                                  .max_h = (int32_t)setup->tiling.tile_h,
+                                  .max_w = (int32_t)setup->tiling.tile_w,
+                                  .n_threads = 1,
+                                  .device = setup->choice.devices[device],
+                                  .method = setup->method};
+    return end > first ? setup->engine->open(run->workers + first, end - first, &spec, err)
+                       : QFZ_OK;
+}
+
+static void workers_close(qfz_run *run, int64_t device)
+{
+    const int first = first_hand(run, device), end = first_hand(run, device + 1);
+    if (end > first && run->workers[first])
+        run->setup->engine->close(run->workers + first, end - first);
+}
+
+/* Bytes of a tile that is kept. */
+static int64_t kept_bytes(const qfz_run *run, int64_t tile)
+{
+    const qfz_tiling *const t = &run->setup->tiling;
+    const qfz_box box = qfz_tiling_box(t, tile / t->n_x, tile % t->n_x);
+    return qfz_box_h(box) * qfz_box_w(box) * qfz_setup_source_bytes(run->setup);
+}
+
+static void drop_tile(qfz_run *run, int64_t tile)
+{
+    kept_tile *const kept = &run->kept[tile];
+    const int64_t bytes = kept_bytes(run, tile);
+#pragma omp atomic
+    run->kept_bytes -= bytes;
+    free(kept->pixels);
+    free(kept->valid);
+    *kept = (kept_tile){0};
+}
+
+/* A tile stays in memory if the budget has room for it; then it is read only once. */
+qfz_status qfz_tile_keep(qfz_run *run, int64_t tile, qfz_error *err)
+{
+    const qfz_source_info *const info = &run->setup->info;
+    const int64_t bytes = kept_bytes(run, tile), px = bytes / qfz_setup_source_bytes(run->setup);
+    kept_tile *const k = &run->kept[tile];
+    int64_t all;
+#pragma omp atomic capture
+    all = run->kept_bytes += bytes;
+    if (all > run->setup->keep_bytes) {
+        drop_tile(run, tile);
+        return QFZ_OK;
+    }
+    qfz_status st =
+        qfz_alloc_large(&k->pixels, px * info->n_bands, qfz_type_bytes(info->type), err);
+    if (st == QFZ_OK && info->may_be_invalid) st = QFZ_NEW_LARGE(&k->valid, px, err);
+    if (st != QFZ_OK) drop_tile(run, tile);
+    return st;
+}
+
+static void read_one_ahead(qfz_run *run, qfz_hand *hand, int64_t tile, bool *more)
+{
+    const qfz_tiling *const t = &run->setup->tiling;
+    const qfz_box box = qfz_tiling_box(t, tile / t->n_x, tile % t->n_x);
+    kept_tile *const kept = &run->kept[tile];
+    qfz_error ignored = {.status = QFZ_OK};
+    *more = qfz_tile_keep(run, tile, &ignored) == QFZ_OK && kept->pixels;
+    if (!*more) return;
+    *more = qfz_source_read(hand->source, box, kept->pixels, kept->valid, &ignored) == QFZ_OK;
+    if (!*more) drop_tile(run, tile);
+}
+
+/* Devices take longer to start than all else that comes before the first pass, and meanwhile tiles
+ * are read, as many as may be kept.  One that cannot be read is left to the pass, which says why.
+ */
+static void read_ahead(qfz_run *run, qfz_hand *hand)
+{
+    bool more = run->setup->choice.device_memory_bytes > 0 && !run->work;
+    while (more) {
+        int n_waiting;
+        int64_t tile;
+#pragma omp atomic read
+        n_waiting = run->n_waiting;
+        if (n_waiting <= 0) return;
+#pragma omp atomic capture
+        tile = run->next_ahead++;
+        if (tile >= run->end_tile) return;
+        read_one_ahead(run, hand, tile, &more);
+    }
+}
+
+/* Items of one loop: devices' workers, then hands, the first of which learns more of the source
+ * meanwhile.  Nobody waits for devices after a failure. */
+static qfz_status open_item(void *arg, int64_t item, int thread, qfz_error *err)
+{
+    (void)thread;
+    qfz_run *const run = arg;
+    const int n_devices = run->setup->choice.n_devices;
+    const bool is_device = item < n_devices;
+    qfz_hand *const hand = is_device ? NULL : &run->hands[item - n_devices];
+    qfz_status st = QFZ_OK;
+    if (hand == run->hands) st = qfz_source_locate(run->source, err);
+    if (st == QFZ_OK)
+        st = is_device ? workers_open(run, item, err) : hand_open(hand, run->setup, err);
+    const int done = st != QFZ_OK ? n_devices : is_device ? 1 : 0;
+#pragma omp atomic
+    run->n_waiting -= done;
+    if (hand && st == QFZ_OK) read_ahead(run, hand);
+    return st;
+}
+
+static qfz_status close_item(void *arg, int64_t item, int thread, qfz_error *err)
+{
+    (void)thread;
+    (void)err;
+    qfz_run *const run = arg;
+    const int n_devices = run->setup->choice.n_devices;
+    if (item < n_devices)
+        workers_close(run, item);
+    else
+        hand_close(&run->hands[item - n_devices]);
+    return QFZ_OK;
+}
+
+qfz_status qfz_hands_open(qfz_run *run, int n_hands, qfz_error *err)
+{
+    const int n = run->setup->choice.n_devices + n_hands;
+    QFZ_TRY(QFZ_NEW_ZERO(&run->workers, n_hands, err));
+    QFZ_TRY(QFZ_NEW_ZERO(&run->hands, n_hands, err));
+    run->n_hands = n_hands;
+    run->n_waiting = run->setup->choice.n_devices;
+    run->next_ahead = run->first_tile;
+    if (n_hands == 0) return qfz_source_locate(run->source, err);
+    QFZ_TRY(qfz_parallel_for(n, n, open_item, run, err));
+    for (int i = 0; i < n_hands; i++)
+        run->hands[i].worker = run->workers[i];
+    return QFZ_OK;
+}
+
+void qfz_hands_close(qfz_run *run)
+{
+    qfz_error none = {.status = QFZ_OK};
+    const int n = run->n_hands > 0 ? run->setup->choice.n_devices + run->n_hands : 0;
+    (void)qfz_parallel_for(n, n, close_item, run, &none);
+    free(run->hands);
+    free(run->workers);
+}
