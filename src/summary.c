@@ -143,8 +143,8 @@ void qfz_answer_place_cross(const qfz_answer *answer, int64_t h, int64_t w, int 
         qfz_ring_place(h, w, i, &y, &x);
         for (int d = 0; d < n_dirs; d++) {
             const int64_t at = (d * h + y) * w + x;
-            const uint32_t key = answer->cross[d * answer->n_ring + i];
             if (!(answer->cross_has[i] >> d & 1)) continue;
+            const uint32_t key = answer->cross[d * answer->n_ring + i];
             if (key_bytes == 2)
                 ((uint16_t *)keys)[at] = (uint16_t)key;
             else

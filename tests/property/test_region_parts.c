@@ -185,6 +185,7 @@ static void one_case(int64_t number)
     snprintf(s.table, sizeof s.table, "%s", scratch("regions.csv"));
     s.job.regions = s.table;
     files_must(qfz_setup_init(&s.setup, &s.job, &s.source, &err) == QFZ_OK);
+    files_must(qfz_source_locate(s.source, &err) == QFZ_OK);
     s.words = (int)(qfz_region_bytes(&s.setup) / (int64_t)sizeof(uint64_t));
     invent(&s);
     check_describe("%d parts, %d regions, %d pieces, %d bands of type %d", s.n_parts, (int)s.total,
