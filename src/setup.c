@@ -365,11 +365,9 @@ qfz_status qfz_setup_shrink(qfz_setup *setup, qfz_status why, qfz_error *err)
 
 int64_t qfz_setup_cache_bytes(const qfz_setup *setup, const qfz_source *source)
 {
-    const int64_t least = 32 * mebi;
     const int64_t each = qfz_source_cache_bytes(source, setup->tiling.tile_w);
-    const int64_t wanted = each == 0                         ? INT64_MAX
-                           : each * setup->n_threads > least ? each * setup->n_threads
-                                                             : least;
+    if (each == 0) return setup->cache_bytes;
+    const int64_t wanted = clamp(each * setup->n_threads, 32 * mebi, INT64_MAX);
     return wanted < setup->cache_bytes ? wanted : setup->cache_bytes;
 }
 

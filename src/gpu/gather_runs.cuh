@@ -8,6 +8,7 @@
 #define QFZ_GPU_GATHER_RUNS_CUH
 
 #include "gpu/gather.cuh"
+#include "gpu/value_order.cuh"
 #include "gpu/warp.cuh"
 
 /* A block has SIDE x SIDE pixels; a run lies in a piece of a row. */
@@ -41,25 +42,6 @@ template <> struct digits_of<float> {
     };
     static const bool in_registers = false; /* which digits it is depends on the value */
 };
-
-/* Unsigned numbers in the order of the values. */
-template <typename T> static __device__ __forceinline__ uint32_t order_of(T value)
-{
-    return (T)-1 < (T)0 ? (uint32_t)value ^ 0x80000000u : (uint32_t)value;
-}
-static __device__ __forceinline__ uint32_t order_of(float value)
-{
-    const uint32_t bits = __float_as_uint(value + 0.0f); /* one zero */
-    return bits >> 31 ? ~bits : bits | 0x80000000u;
-}
-template <typename T> static __device__ __forceinline__ double value_of(uint32_t order)
-{
-    return (T)-1 < (T)0 ? (double)(int32_t)(order ^ 0x80000000u) : (double)order;
-}
-template <> __device__ __forceinline__ double value_of<float>(uint32_t order)
-{
-    return (double)__uint_as_float(order >> 31 ? order ^ 0x80000000u : ~order);
-}
 
 /* ---- Parts of regions ------------------------------------------------------------------------ */
 

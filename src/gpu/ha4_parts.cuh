@@ -5,17 +5,8 @@
 #define QFZ_GPU_HA4_PARTS_CUH
 
 #include "gpu/segments.cuh"
+#include "gpu/value_order.cuh"
 #include "gpu/warp.cuh"
-
-/* Unsigned numbers in the order of the values, and back. */
-template <typename T> static __device__ __forceinline__ uint32_t order_of(T value)
-{
-    return (T)-1 < (T)0 ? (uint32_t)value ^ 0x80000000u : (uint32_t)value;
-}
-template <typename T> static __device__ __forceinline__ double value_of(uint32_t order)
-{
-    return (T)-1 < (T)0 ? (double)(int32_t)(order ^ 0x80000000u) : (double)order;
-}
 
 /* Sums of 32 values and of their squares; squares of 32 bits in two halves, low and high. */
 template <int BYTES> struct sums_of {

@@ -97,17 +97,6 @@ static __global__ void __launch_bounds__(narrow_work::THREADS, 4)
         block<false>(w, image, in, open, saliency);
 }
 
-template <typename T>
-static qfz_status launch(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
-                         uint16_t *d_saliency)
-{
-    const rows_image<T> image = {static_cast<const T *>(edges->d_values), edges->d_valid,
-                                 edges->bias};
-    return qfz_launch(gpu, k_rows<T>, dim3((unsigned)rows->forest.n_blocks),
-                      dim3(narrow_work::THREADS), sizeof(rows_memory<rows_narrow>), rows->forest,
-                      image, rows->open, d_saliency);
-}
-
 size_t qfz_rows_narrow_shared(void)
 {
     return sizeof(rows_memory<rows_narrow>);
@@ -116,6 +105,6 @@ size_t qfz_rows_narrow_shared(void)
 qfz_status qfz_rows_narrow_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
                                   uint16_t *d_saliency)
 {
-    return edges->form == QFZ_EDGES_U8 ? launch<uint8_t>(gpu, edges, rows, d_saliency)
-                                       : launch<uint16_t>(gpu, edges, rows, d_saliency);
+    return launch_rows<rows_narrow>(gpu, edges, rows, k_rows<uint8_t>, k_rows<uint16_t>,
+                                    d_saliency);
 }

@@ -72,20 +72,9 @@ size_t qfz_rows_eight_shared(void)
     return sizeof(rows_memory<rows_eight>);
 }
 
-template <typename T>
-static qfz_status launch(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
-                         uint16_t *d_saliency)
-{
-    const rows_image<T> image = {static_cast<const T *>(edges->d_values), edges->d_valid,
-                                 edges->bias};
-    return qfz_launch(gpu, k_rows_eight<T>, dim3((unsigned)rows->forest.n_blocks),
-                      dim3(eight_work::THREADS), sizeof(rows_memory<rows_eight>), rows->forest,
-                      image, rows->open, d_saliency);
-}
-
 qfz_status qfz_rows_eight_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
                                  uint16_t *d_saliency)
 {
-    return edges->form == QFZ_EDGES_U8 ? launch<uint8_t>(gpu, edges, rows, d_saliency)
-                                       : launch<uint16_t>(gpu, edges, rows, d_saliency);
+    return launch_rows<rows_eight>(gpu, edges, rows, k_rows_eight<uint8_t>, k_rows_eight<uint16_t>,
+                                   d_saliency);
 }

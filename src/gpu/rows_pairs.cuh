@@ -49,6 +49,33 @@ static __device__ __forceinline__ uint32_t load_pixel(const WORK &w, const rows_
     return (uint32_t)__ldg(image.pixels + p) ^ image.bias;
 }
 
+/* ---- Launch ---------------------------------------------------------------------------------- */
+
+template <typename T>
+using rows_kernel = void (*)(qfz_gpu_forest, rows_image<T>, uint32_t *, uint16_t *);
+
+template <typename SHAPE, typename T>
+static qfz_status launch_kernel(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
+                                rows_kernel<T> kernel, uint16_t *d_saliency)
+{
+    const rows_image<T> image = {static_cast<const T *>(edges->d_values), edges->d_valid,
+                                 edges->bias};
+    return qfz_launch(gpu, kernel, dim3((unsigned)rows->forest.n_blocks),
+                      dim3(rows_work<SHAPE>::THREADS), sizeof(rows_memory<SHAPE>), rows->forest,
+                      image, rows->open, d_saliency);
+}
+
+/* A block kernel, by the bits of the band. */
+template <typename SHAPE>
+static qfz_status launch_rows(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
+                              rows_kernel<uint8_t> of_8_bits, rows_kernel<uint16_t> of_16_bits,
+                              uint16_t *d_saliency)
+{
+    return edges->form == QFZ_EDGES_U8
+               ? launch_kernel<SHAPE>(gpu, edges, rows, of_8_bits, d_saliency)
+               : launch_kernel<SHAPE>(gpu, edges, rows, of_16_bits, d_saliency);
+}
+
 /* ---- Levels ---------------------------------------------------------------------------------- */
 
 /* Half C of a word of levels above a code of 16 bits. */

@@ -42,19 +42,11 @@ static bool is_of_sources(const char *text)
     return STARTS_WITH(text, "subClass=\"VRTSourcedRasterBand\"");
 }
 
-static bool is_plain(const char *text)
+static bool is_plain(const char *text, int64_t *n_parts)
 {
-    int64_t n_classes, n_parts;
+    int64_t n_classes;
     return all_pass(text, "subClass", is_of_sources, &n_classes) &&
-           all_pass(text, "<SourceFilename", names_tiff, &n_parts) && n_parts > 0;
-}
-
-static int64_t count(const char *text, const char *key)
-{
-    int64_t n = 0;
-    for (const char *at = strstr(text, key); at; at = strstr(at + 1, key))
-        n++;
-    return n;
+           all_pass(text, "<SourceFilename", names_tiff, n_parts) && *n_parts > 0;
 }
 
 /* The number in an attribute of the tag that begins at text; -1: there is none. */
@@ -79,10 +71,9 @@ static bool fits_grid(const char *text, int64_t block_w, int64_t block_h)
 }
 
 /* As gdalbuildvrt writes it: each part with its properties, which come before where it lies. */
-static void find_blocks(const char *text, qfz_mosaic *mosaic)
+static void find_blocks(const char *text, int64_t n_parts, qfz_mosaic *mosaic)
 {
     static const char tag[] = "<SourceProperties";
-    const int64_t n_parts = count(text, "<SourceFilename");
     int64_t n_known = 0;
     bool fits = true;
     for (const char *at = strstr(text, tag); at; at = strstr(at + 1, tag), n_known++) {
@@ -95,7 +86,7 @@ static void find_blocks(const char *text, qfz_mosaic *mosaic)
         fits = fits && fits_grid(at, w, h);
     }
     mosaic->has_grid = fits;
-    if (n_known == n_parts && n_parts > 0) return;
+    if (n_known == n_parts) return;
     mosaic->block_w = mosaic->block_h = 0;
     mosaic->has_grid = false;
 }
@@ -105,13 +96,14 @@ qfz_mosaic qfz_mosaic_of(GDALDatasetH dataset)
     qfz_mosaic mosaic = {0};
     const GDALDriverH driver = GDALGetDatasetDriver(dataset);
     GByte *read = NULL;
+    int64_t n_parts = 0;
     mosaic.is_vrt = driver && EQUAL(GDALGetDriverShortName(driver), "VRT");
     if (!mosaic.is_vrt) return mosaic;
     const char *const name = GDALGetDescription(dataset);
     const bool has_text = name[0] == '<' || VSIIngestFile(NULL, name, &read, NULL, VRT_BYTES_MAX);
     const char *const text = read ? (const char *)read : name;
-    mosaic.is_plain = has_text && is_plain(text);
-    if (mosaic.is_plain) find_blocks(text, &mosaic);
+    mosaic.is_plain = has_text && is_plain(text, &n_parts);
+    if (mosaic.is_plain) find_blocks(text, n_parts, &mosaic);
     VSIFree(read);
     return mosaic;
 }
