@@ -30,6 +30,9 @@ qfz_status qfz_trap_fail(const qfz_trap *trap, qfz_error *err, qfz_status st, co
 /* The same with the box in the message. */
 qfz_status qfz_trap_fail_box(const qfz_trap *trap, qfz_error *err, const char *name, qfz_box box);
 
+/* QFZ_EARG unless the box has pixels, all of them among those of the whole. */
+qfz_status qfz_box_check(qfz_box box, qfz_box whole, const char *name, qfz_error *err);
+
 /* *copy = text, to be freed with free(). */
 qfz_status qfz_text_copy(char **copy, const char *text, qfz_error *err);
 /* *text = what printf would give; free(). */

@@ -125,22 +125,13 @@ int64_t qfz_source_part_px(const qfz_source *source, int64_t h, int64_t w)
     return source->knows_blocks && most < h * w ? most : h * w;
 }
 
-static qfz_status check_box(const qfz_source *source, qfz_box box, qfz_error *err)
-{
-    if (box.y0 >= 0 && box.x0 >= 0 && box.y1 <= source->info.h && box.x1 <= source->info.w &&
-        box.y0 < box.y1 && box.x0 < box.x1)
-        return QFZ_OK;
-    return qfz_fail(err, QFZ_EARG, "%s: rows %lld..%lld, columns %lld..%lld are not in it",
-                    source->name, (long long)box.y0, (long long)(box.y1 - 1), (long long)box.x0,
-                    (long long)(box.x1 - 1));
-}
-
 qfz_status qfz_source_read_rows(qfz_source *source, qfz_box box, void *pixels, bool is_whole,
                                 uint8_t *valid, qfz_rows_fn fn, void *arg, qfz_error *err)
 {
     const int64_t w = qfz_box_w(box), h = qfz_box_h(box);
     stripe s = {.source = source, .box = box, .plane_px = h * w, .pixels = pixels};
-    QFZ_TRY(check_box(source, box, err));
+    const qfz_box whole = {.y1 = source->info.h, .x1 = source->info.w};
+    QFZ_TRY(qfz_box_check(box, whole, source->name, err));
     const int64_t n_rows = stripe_rows(source, w);
     for (; s.box.y0 < box.y1; s.box.y0 = s.box.y1) {
         const int64_t y0 = s.box.y0 - box.y0, next = (s.box.y0 / n_rows + 1) * n_rows;

@@ -31,12 +31,8 @@ CPLErr qfz_sink_move_mask(const qfz_sink *sink, GDALRWFlag way, qfz_box box, voi
 qfz_status qfz_sink_check_box(const qfz_sink *sink, qfz_box box, qfz_error *err)
 {
     const qfz_sink_spec *const spec = &sink->spec;
-    if (box.y0 >= spec->y0 && box.x0 >= 0 && box.y1 <= spec->y1 && box.x1 <= spec->w &&
-        box.y0 < box.y1 && box.x0 < box.x1)
-        return QFZ_OK;
-    return qfz_fail(err, QFZ_EARG, "%s: rows %lld..%lld, columns %lld..%lld are not in it",
-                    sink->path, (long long)box.y0, (long long)(box.y1 - 1), (long long)box.x0,
-                    (long long)(box.x1 - 1));
+    const qfz_box whole = {.y0 = spec->y0, .y1 = spec->y1, .x1 = spec->w};
+    return qfz_box_check(box, whole, sink->path, err);
 }
 
 static qfz_status check_open(const qfz_sink *sink, qfz_error *err)

@@ -72,6 +72,16 @@ qfz_status qfz_trap_fail_box(const qfz_trap *trap, qfz_error *err, const char *n
                     (long long)(box.x1 - 1), reason(trap, name, "GDAL failed without a reason"));
 }
 
+qfz_status qfz_box_check(qfz_box box, qfz_box whole, const char *name, qfz_error *err)
+{
+    if (box.y0 >= whole.y0 && box.x0 >= whole.x0 && box.y1 <= whole.y1 && box.x1 <= whole.x1 &&
+        box.y0 < box.y1 && box.x0 < box.x1)
+        return QFZ_OK;
+    return qfz_fail(err, QFZ_EARG, "%s: rows %lld..%lld, columns %lld..%lld are not in it", name,
+                    (long long)box.y0, (long long)(box.y1 - 1), (long long)box.x0,
+                    (long long)(box.x1 - 1));
+}
+
 qfz_status qfz_text_copy(char **copy, const char *text, qfz_error *err)
 {
     char *made = NULL;

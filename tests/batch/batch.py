@@ -29,6 +29,10 @@ class Test:
             print("WRONG:", what, flush=True)
         return good
 
+    def compare(self, outputs, wanted, what):
+        for path, want in zip(outputs, wanted):
+            self.check(os.path.exists(path) and content(path) == want, f"{what}: {path} differs")
+
     def finish(self):
         os.chdir("/")
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -134,6 +138,13 @@ def patches(rng, width, height):
     for _ in range(width * height // 50):
         values[rng.randrange(width * height)] = 0
     return values
+
+
+def in_phase(words, name, work, part=0, n=0):
+    """A command as one phase of a job; of phases in parts, part of n."""
+    own = ["--phase", name, "--work", work]
+    own += ["--part", f"{part}/{n}"] if part else []
+    return [words[0], "run", *own, *words[1:]]
 
 
 def content(path):

@@ -4,7 +4,8 @@ process with the CPU engine.  Skipped where there is no GPU."""
 import re
 import sys
 
-from batch import SKIP, TASKS, Test, command, content, need, patches, ranks_of, run, write_raster
+from batch import (SKIP, TASKS, Test, command, content, in_phase, need, patches, ranks_of, run,
+                   write_raster)
 
 need("gdal_translate", "gdalinfo")
 test = Test(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 1)
@@ -20,11 +21,6 @@ def by(engine, words):
 def runs(words, what):
     status, out, err = run(words, 300)
     return test.check(status == 0, f"{what}: status {status}: {err}{out}")
-
-
-def compare(outputs, wanted, what):
-    for path, want in zip(outputs, wanted):
-        test.check(content(path) == want, f"{what}: {path} differs")
 
 
 def reference(task):
@@ -45,7 +41,7 @@ def on_ranks(task, wanted, n, n_cuda):
     rest = [":", "-n", str(n - n_cuda), *by("cpu", words)] if n_cuda < n else []
     what = f"{task}, {n_cuda} of {n} ranks with CUDA"
     if runs(first + rest, what):
-        compare(outputs, wanted, what)
+        test.compare(outputs, wanted, what)
 
 
 def in_phases(task, wanted, n):
@@ -56,16 +52,14 @@ def in_phases(task, wanted, n):
 
     def phase(name, part=0):
         nonlocal turn
-        own = ["--phase", name, "--work", "work_" + stem]
-        own += ["--part", f"{part}/{n}"] if part else []
         turn += 1
-        runs([words[0], "run", *own, *by(ENGINES[turn % 2], words)[1:]],
-             f"{task}: {name} {part}/{n}")
+        job = in_phase(by(ENGINES[turn % 2], words), name, "work_" + stem, part, n)
+        runs(job, f"{task}: {name} {part}/{n}")
 
     for name in ("summarise", "stitch") * (2 if task == "simplify" else 1) + ("resolve",):
         for part in range(1, n + 1) if name != "stitch" else (0,):
             phase(name, part)
-    compare(outputs, wanted, f"{task} in phases, {n} parts")
+    test.compare(outputs, wanted, f"{task} in phases, {n} parts")
 
 
 there, _, reason = run(by("cuda", [test.qfz, "label", "--count-only", "src.tif"]))

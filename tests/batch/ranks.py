@@ -5,7 +5,8 @@ import json
 import os
 import sys
 
-from batch import (TASKS, Test, command, content, need, patches, ranks_of, run, write_raster)
+from batch import (TASKS, Test, command, content, in_phase, need, patches, ranks_of, run,
+                   write_raster)
 
 need("gdal_translate", "gdalinfo")
 test = Test(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 1)
@@ -16,11 +17,6 @@ TILE = ["--tile", "32", "-j", "1"]
 def runs(words, what):
     status, out, err = run(words)
     return test.check(status == 0, f"{what}: status {status}: {err}") and not err.strip()
-
-
-def compare(outputs, wanted, what):
-    for path, want in zip(outputs, wanted):
-        test.check(os.path.exists(path) and content(path) == want, f"{what}: {path} differs")
 
 
 def references():
@@ -50,7 +46,7 @@ def on_ranks(wanted):
             words, outputs = command(test.qfz, task, "src.tif", stem, extension, *extra, *TILE)
             what = f"{task} on {n} ranks" + (", merged" if merged else "")
             if runs(before + words, what):
-                compare(outputs, wanted[task], what)
+                test.compare(outputs, wanted[task], what)
     left_over("ranks")
 
 
@@ -96,9 +92,7 @@ def in_phases(task, n, wanted, times=1):
     words, outputs = command(test.qfz, task, "src.tif", stem, ".vrt", *TILE)
 
     def phase(name, part=0):
-        own = ["--phase", name, "--work", "work_" + stem]
-        own += ["--part", f"{part}/{n}"] if part else []
-        return [words[0], "run", *own, *words[1:]]
+        return in_phase(words, name, "work_" + stem, part, n)
 
     def all_parts(name):
         parts = list(range(1, n + 1))
@@ -120,7 +114,7 @@ def in_phases(task, n, wanted, times=1):
         all_parts("summarise")
         stitch()
     all_parts("resolve")
-    compare(outputs, wanted[task], f"{task} in phases, {n} parts")
+    test.compare(outputs, wanted[task], f"{task} in phases, {n} parts")
     test.check(sorted(os.listdir("work_" + stem)) == ["done", "job"],
                f"{task}: {os.listdir('work_' + stem)}")
     left_over("phases")
