@@ -15,12 +15,13 @@ static void hand_close(qfz_hand *hand)
     free(hand->records);
 }
 
-static qfz_status hand_open(qfz_hand *hand, const qfz_setup *setup, qfz_error *err)
+static qfz_status hand_open(qfz_hand *hand, const qfz_setup *setup, const qfz_source *source,
+                            qfz_error *err)
 {
     const qfz_source_info *const info = &setup->info;
     const qfz_tiling *const t = &setup->tiling;
     const int64_t px = t->tile_w * t->tile_h;
-    QFZ_TRY(qfz_source_open_reader(&hand->source, setup->job, err));
+    QFZ_TRY(qfz_source_open_reader(&hand->source, source, err));
     const int64_t read_px =
         setup->engine->rows ? qfz_source_part_px(hand->source, t->tile_h, t->tile_w) : px;
     QFZ_TRY(
@@ -144,7 +145,8 @@ static qfz_status open_item(void *arg, int64_t item, int thread, qfz_error *err)
     qfz_status st = QFZ_OK;
     if (hand == run->hands) st = qfz_source_locate(run->source, err);
     if (st == QFZ_OK)
-        st = is_device ? workers_open(run, item, err) : hand_open(hand, run->setup, err);
+        st = is_device ? workers_open(run, item, err)
+                       : hand_open(hand, run->setup, run->source, err);
     const int done = st != QFZ_OK ? n_devices : is_device ? 1 : 0;
 #pragma omp atomic
     run->n_waiting -= done;
