@@ -111,6 +111,14 @@ qfz_status qfz_regions_paint(qfz_worker *worker, int band, const void *slot_mean
                              const void *invalid, void *out, qfz_error *err);
 qfz_status qfz_regions_work(qfz_worker *worker, qfz_part part);
 
+/* Of those, regions' records (engine_records.cu): the memory that they need at the least, where
+ * flat zones pass through; then those of all regions, which stay on the device, after numbering, or
+ * as HA4 makes them, without labels. */
+size_t qfz_records_least_bytes(const qfz_rule *rule);
+void qfz_records_carve(qfz_worker *worker, qfz_carve *carve);
+qfz_status qfz_records_of_regions(qfz_worker *worker);
+qfz_status qfz_records_of_segments(qfz_worker *worker);
+
 /* What the edges of the worker's largest tile will be like. */
 qfz_gpu_edges qfz_largest_edges(const qfz_worker_spec *spec);
 
