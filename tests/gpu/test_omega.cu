@@ -112,6 +112,31 @@ static uint32_t some_alpha(const qfz_image *image, const qfz_rule *rule, uint32_
     return key;
 }
 
+/* One band, the largest difference, any alpha. */
+static qfz_rule rule_of(qfz_type type, int connectivity, const double *omega)
+{
+    qfz_rule rule = {};
+    rule.type = type;
+    rule.n_bands = 1;
+    rule.distance = QFZ_LINF;
+    rule.connectivity = connectivity;
+    rule.alpha_key = UINT32_MAX;
+    rule.omega = omega;
+    return rule;
+}
+
+/* Pixels of one band, all of them valid. */
+static qfz_image image_of(qfz_type type, int64_t h, int64_t w, const void *pixels)
+{
+    qfz_image image = {};
+    image.h = h;
+    image.w = w;
+    image.n_bands = 1;
+    image.type = type;
+    image.pixels = pixels;
+    return image;
+}
+
 static void check_alone(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rule)
 {
     qfz_worker *const cpu = cpu_worker(image, rule, QFZ_OMEGA);
@@ -293,19 +318,10 @@ static void hilly_raster(qfz_gpu *gpu, int64_t number)
     check_case(number, "hills");
     const int64_t side = 150 + check_pick(120);
     const std::vector<uint16_t> px = hills(side);
-    qfz_image image = {};
-    image.h = image.w = side;
-    image.n_bands = 1;
-    image.type = QFZ_U16;
-    image.pixels = px.data();
+    const qfz_image image = image_of(QFZ_U16, side, side, px.data());
     for (const double omega : {300.0, 1500.0, 4000.0, 8000.0}) {
-        qfz_rule rule = {};
-        rule.type = QFZ_U16;
-        rule.n_bands = 1;
-        rule.distance = QFZ_LINF;
-        rule.connectivity = check_chance(50) ? 4 : 8;
-        rule.alpha_key = check_chance(50) ? UINT32_MAX : (uint32_t)omega / 2;
-        rule.omega = &omega;
+        qfz_rule rule = rule_of(QFZ_U16, check_chance(50) ? 4 : 8, &omega);
+        if (check_chance(50)) rule.alpha_key = (uint32_t)omega / 2;
         check_describe("hills, omega %g, alpha %u", omega, rule.alpha_key);
         check_alone(gpu, &image, &rule);
         check_any_tiles(gpu, &image, &rule);
@@ -317,21 +333,11 @@ static void greatest_levels(qfz_gpu *gpu)
 {
     const uint32_t values[] = {0, UINT32_MAX, 1, UINT32_MAX, 0, 0, 5, UINT32_MAX - 1, 0, 7};
     const double omegas[] = {INFINITY, 4294967295.0, 4294967294.0, 5.0};
-    qfz_image image = {};
-    image.h = 1;
-    image.w = sizeof values / sizeof *values;
-    image.n_bands = 1;
-    image.type = QFZ_U32;
-    image.pixels = values;
+    const qfz_image image = image_of(QFZ_U32, 1, sizeof values / sizeof *values, values);
     for (const double &omega : omegas)
         for (const uint32_t alpha : {UINT32_MAX, UINT32_MAX - 1}) {
-            qfz_rule rule = {};
-            rule.type = QFZ_U32;
-            rule.n_bands = 1;
-            rule.distance = QFZ_LINF;
-            rule.connectivity = 4;
+            qfz_rule rule = rule_of(QFZ_U32, 4, &omega);
             rule.alpha_key = alpha;
-            rule.omega = &omega;
             check_case(0, "greatest levels, omega %.17g, alpha %u", omega, alpha);
             check_alone(gpu, &image, &rule);
             check_any_tiles(gpu, &image, &rule);
@@ -350,20 +356,10 @@ static void vanishing_squares(qfz_gpu *gpu)
         px[(size_t)i] = (stripe / 6 % 2 ? 1.0f : 0.0f) * (float)(1 << stripe / 24) +
                         (stripe % 2 ? 1e-26f : 0.0f);
     }
-    qfz_image image = {};
-    image.h = H;
-    image.w = W;
-    image.n_bands = 1;
-    image.type = QFZ_F32;
-    image.pixels = px.data();
+    const qfz_image image = image_of(QFZ_F32, H, W, px.data());
     for (const int connectivity : {4, 8}) {
-        qfz_rule rule = {};
-        rule.type = QFZ_F32;
-        rule.n_bands = 1;
+        qfz_rule rule = rule_of(QFZ_F32, connectivity, &omega);
         rule.distance = QFZ_L2;
-        rule.connectivity = connectivity;
-        rule.alpha_key = UINT32_MAX;
-        rule.omega = &omega;
         check_case(0, "vanishing squares, %d-connected", connectivity);
         check_alone(gpu, &image, &rule);
         check_any_tiles(gpu, &image, &rule);
@@ -376,23 +372,14 @@ static void dominoes(qfz_gpu *gpu)
 {
     enum { SIDE = 130 };
     std::vector<uint8_t> px(SIDE * SIDE);
+    check_case(0, "dominoes");
     for (size_t i = 0; i < px.size(); i++)
         px[i] = i % 2 ? px[i - 1] : (uint8_t)(check_pick(20) * 3);
-    qfz_image image = {};
-    image.h = image.w = SIDE;
-    image.n_bands = 1;
-    image.type = QFZ_U8;
-    image.pixels = px.data();
+    const qfz_image image = image_of(QFZ_U8, SIDE, SIDE, px.data());
     for (const double omega : {20.0, 40.0, 56.0})
         for (const int connectivity : {4, 8}) {
-            qfz_rule rule = {};
-            rule.type = QFZ_U8;
-            rule.n_bands = 1;
-            rule.distance = QFZ_LINF;
-            rule.connectivity = connectivity;
-            rule.alpha_key = UINT32_MAX;
-            rule.omega = &omega;
-            check_case(0, "dominoes, %d-connected, omega %g", connectivity, omega);
+            const qfz_rule rule = rule_of(QFZ_U8, connectivity, &omega);
+            check_describe("dominoes, %d-connected, omega %g", connectivity, omega);
             check_alone(gpu, &image, &rule);
             check_any_tiles(gpu, &image, &rule);
         }
@@ -402,13 +389,8 @@ static void dominoes(qfz_gpu *gpu)
 static void refuses_too_many_parts(qfz_gpu *gpu)
 {
     static const double omega = 1;
-    qfz_rule rule = {};
+    const qfz_rule rule = rule_of(QFZ_U8, 4, &omega);
     const qfz_gpu_image image = {45000, 45000, 1, QFZ_U8, NULL, NULL};
-    rule.type = QFZ_U8;
-    rule.n_bands = 1;
-    rule.distance = QFZ_LINF;
-    rule.connectivity = 4;
-    rule.omega = &omega;
     check_case(0, "a tile of 2 Gpixel");
     CHECK(qfz_gpu_omega(gpu, &image, &rule, NULL, NULL, NULL) == QFZ_EARG, "taken");
 }
@@ -423,19 +405,8 @@ static void small_raster(qfz_gpu *gpu, qfz_type type, int64_t h, int64_t w, int 
     std::vector<T> px((size_t)(h * w));
     for (int64_t i = 0; i < h * w; i++)
         px[(size_t)i] = (T)(i / w / 9 * 3 + i % w / 23 * 5 + check_pick(4));
-    qfz_image image = {};
-    image.h = h;
-    image.w = w;
-    image.n_bands = 1;
-    image.type = type;
-    image.pixels = px.data();
-    qfz_rule rule = {};
-    rule.type = type;
-    rule.n_bands = 1;
-    rule.distance = QFZ_LINF;
-    rule.connectivity = connectivity;
-    rule.alpha_key = UINT32_MAX;
-    rule.omega = &omega;
+    const qfz_image image = image_of(type, h, w, px.data());
+    const qfz_rule rule = rule_of(type, connectivity, &omega);
     check_alone(gpu, &image, &rule);
     check_tiles(gpu, &image, &rule, h, (w + 1) / 2);
 }
