@@ -69,6 +69,7 @@ static qfz_status take_memory(qfz_worker *const *workers, int n)
     for (int i = 0; i < n; i++) {
         qfz_carve carve = {first->d_all + (size_t)i * one.used, 0};
         carve_all(workers[i], &carve);
+        workers[i]->carved_bytes = carve.used;
         QFZ_TRY(qfz_staging_open(&workers[i]->staging, first->h_all, i, err));
     }
     return QFZ_OK;
@@ -299,6 +300,11 @@ static qfz_status time_part(qfz_worker *worker, qfz_part part, int n_runs, doubl
     return QFZ_OK;
 }
 
+static int64_t device_bytes(const qfz_worker *worker)
+{
+    return (int64_t)(worker->carved_bytes + worker->trees.forest_bytes);
+}
+
 static qfz_engine make_table(void)
 {
     qfz_engine engine = {};
@@ -319,6 +325,7 @@ static qfz_engine make_table(void)
     engine.saliency = qfz_levels_saliency;
     engine.tree = qfz_trees_build;
     engine.time = time_part;
+    engine.device_bytes = device_bytes;
     return engine;
 }
 

@@ -132,11 +132,7 @@ static void carve_pairs(qfz_gpu_forest_tree *tree, int64_t n, qfz_carve *room)
 /* bytes in what is left of the first room, if they fit, else in the second. */
 static void *carve_either(qfz_carve *first, size_t first_bytes, qfz_carve *second, size_t bytes)
 {
-    qfz_carve after = *first;
-    void *const part = qfz_carve_bytes(&after, bytes);
-    if (after.used > first_bytes) return qfz_carve_bytes(second, bytes);
-    *first = after;
-    return part;
+    return qfz_carve_bytes(first->used + bytes <= first_bytes ? first : second, bytes);
 }
 
 /* The results.  When pairs have been sorted into one of the two places, and have got nodes, the

@@ -8,6 +8,7 @@
  *             vertex, become the tree's
  *   link      each of a chain finds the next */
 #include "gpu/forest_tree_parts.cuh"
+#include "gpu/warp.cuh"
 
 enum {
     THREADS = 512,
@@ -358,7 +359,8 @@ static __device__ __forceinline__ uint32_t parent_by(const qfz_gpu_forest_tree &
 /* A pixel's parent lies where levels and components of its row's pixels were: all are read first.
  */
 template <typename KEY>
-static __global__ void __launch_bounds__(THREADS) k_write(qfz_gpu_forest_tree tree)
+static __global__ void __launch_bounds__(THREADS, QFZ_SM_THREADS / THREADS)
+    k_write(qfz_gpu_forest_tree tree)
 {
     typedef typename qfz_top_of<KEY>::type TOP;
     const qfz_gpu_forest &forest = tree.forest;

@@ -68,6 +68,7 @@ struct qfz_worker {
     qfz_staging staging;
     cudaEvent_t from, to; /* around what is timed */
     char *d_all, *h_all;  /* of the first of those that were opened together: memory of all */
+    size_t carved_bytes;  /* its part of d_all */
     qfz_image tile;       /* the host's, without pixels; validity is borrowed */
     void *ring_values;    /* of the tile, as in a summary */
     uint8_t *ring_valid;
