@@ -76,7 +76,7 @@ static void carve_graph(qfz_gpu_forest *f, qfz_carve *room)
     for (int i = 0; i < 2; i++) {
         const int64_t vertices = i == 0 ? f->vertex_room : half;
         qfz_carve_take(room, &f->ends[i], f->edge_room);
-        qfz_carve_take(room, &f->level[i], f->edge_room);
+        f->level[i] = qfz_carve_bytes(room, (size_t)f->edge_room * (f->wide ? 4 : 2));
         qfz_carve_take(room, &f->best[i], vertices);
         qfz_carve_take(room, &f->origin[i], half);
     }

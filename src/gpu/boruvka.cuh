@@ -50,7 +50,7 @@ typedef struct qfz_gpu_forest {
     uint2 *up;       /* of a vertex: parent << 5 | round, level */
     uint32_t *count; /* (boruvka_parts.cuh) */
     uint2 *ends[2];
-    uint32_t *level[2];
+    void *level[2]; /* uint16_t or, wide, uint32_t (qfz_edge_level()) */
     unsigned long long *best[2];
     uint32_t *root, *origin[2];
 

@@ -123,6 +123,25 @@ static __device__ __forceinline__ int64_t qfz_px_pitch(const qfz_gpu_forest &for
     return forest.w * (int64_t)(4 / sizeof(TOP));
 }
 
+/* ---- Levels of the graph's edges --------------------------------------------------------------
+ */
+
+static __device__ __forceinline__ uint32_t qfz_edge_level(const qfz_gpu_forest &forest, int list,
+                                                          uint64_t edge)
+{
+    if (forest.wide) return static_cast<const uint32_t *>(forest.level[list])[edge];
+    return static_cast<const uint16_t *>(forest.level[list])[edge];
+}
+
+static __device__ __forceinline__ void qfz_set_edge_level(const qfz_gpu_forest &forest, int list,
+                                                          uint64_t edge, uint32_t level)
+{
+    if (forest.wide)
+        static_cast<uint32_t *>(forest.level[list])[edge] = level;
+    else
+        static_cast<uint16_t *>(forest.level[list])[edge] = (uint16_t)level;
+}
+
 /* ---- Words that get smaller ------------------------------------------------------------------ */
 
 /* *word = min(*word, value).  Most values are not smaller: the read that spares their atomic

@@ -39,14 +39,14 @@ struct header { /* before each allocation */
 };
 
 /* After each allocation: who writes there was promised less than it needs. */
-constexpr int guard = 0x5c;
+constexpr int guard_byte = 0x5c;
 constexpr size_t guard_bytes = 4096;
 
 void check_guard(const header *h)
 {
     const unsigned char *const end = (const unsigned char *)(h + 1) + h->bytes;
     for (size_t i = 0; i < guard_bytes; i++) {
-        if (end[i] == guard) continue;
+        if (end[i] == guard_byte) continue;
         std::fprintf(stderr, "device memory of %zu bytes: written %zu bytes after its end\n",
                      h->bytes, i);
         std::abort();
@@ -154,7 +154,7 @@ cudaError_t cudaMalloc(void **p, size_t bytes)
     allocated += (int64_t)bytes;
     *p = h + 1;
     std::memset(*p, 0xa5, bytes);
-    std::memset(static_cast<char *>(*p) + bytes, guard, guard_bytes);
+    std::memset(static_cast<char *>(*p) + bytes, guard_byte, guard_bytes);
     return cudaSuccess;
 }
 
