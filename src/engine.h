@@ -135,6 +135,9 @@ typedef struct qfz_engine {
     /* Does a part of the worker's kind n_runs times, after once uncounted, what comes out staying
      * on the device; ms[i] by the device's clock.  NULL for an engine without a device. */
     qfz_status (*time)(qfz_worker *worker, qfz_part part, int n_runs, double *ms, qfz_error *err);
+
+    /* Memory of the device that the worker has; NULL like the one before. */
+    int64_t (*device_bytes)(const qfz_worker *worker);
 } qfz_engine;
 
 extern const qfz_engine qfz_engine_cpu;

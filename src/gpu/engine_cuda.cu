@@ -77,6 +77,7 @@ static qfz_status take_memory(qfz_worker *const *workers, int n)
     for (int i = 0; i < n; i++) {
         qfz_carve carve = {first->d_all + (size_t)i * one.used, 0};
         carve_all(workers[i], &carve);
+        workers[i]->carved_bytes = carve.used;
         QFZ_TRY(qfz_staging_open(&workers[i]->staging, first->h_all, i, staging_bytes(spec), err));
     }
     return QFZ_OK;
@@ -90,7 +91,9 @@ static int64_t device_bytes_per_px(const qfz_rule *rule, qfz_kind kind)
     worker.spec.rule = rule;
     worker.spec.kind = kind;
     worker.spec.max_h = worker.spec.max_w = SIDE;
+    worker.trees.by_forest = true;
     carve_all(&worker, &carve);
+    if (kind == QFZ_TREE) carve.used += qfz_trees_bytes(&worker);
     return (int64_t)carve.used / (SIDE * SIDE) + 1;
 }
 
@@ -134,6 +137,7 @@ qfz_status qfz_gpu_can(qfz_device device, const qfz_rule *rule, qfz_kind kind, q
 static void close_one(qfz_worker *worker)
 {
     qfz_regions_close(worker);
+    qfz_trees_close(worker);
     free(worker->ring_values);
     free(worker->ring_valid);
     qfz_staging_close(&worker->staging);
@@ -212,6 +216,8 @@ static qfz_status open_all(qfz_worker **workers, int n, const qfz_worker_spec *s
     }
     if (n < 1) return QFZ_OK;
     QFZ_TRY(take_memory(workers, n));
+    for (int i = 0; i < n; i++)
+        QFZ_TRY(qfz_trees_open(workers[i]));
     return qfz_worker_warm_up(workers[0]);
 }
 
@@ -316,6 +322,11 @@ static qfz_status time_part(qfz_worker *worker, qfz_part part, int n_runs, doubl
     return QFZ_OK;
 }
 
+static int64_t device_bytes(const qfz_worker *worker)
+{
+    return (int64_t)(worker->carved_bytes + worker->trees.forest_bytes);
+}
+
 static qfz_engine make_table(void)
 {
     qfz_engine engine = {};
@@ -337,6 +348,7 @@ static qfz_engine make_table(void)
     engine.saliency = qfz_levels_saliency;
     engine.tree = qfz_trees_build;
     engine.time = time_part;
+    engine.device_bytes = device_bytes;
     return engine;
 }
 

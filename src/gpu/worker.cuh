@@ -5,6 +5,7 @@
 #define QFZ_GPU_WORKER_CUH
 
 #include "gpu/boruvka.cuh"
+#include "gpu/forest_tree.cuh"
 #include "gpu/gather.cuh"
 #include "gpu/gpu.h"
 #include "gpu/ha4_features.cuh"
@@ -52,8 +53,11 @@ typedef struct qfz_level_room {
 /* The alpha-tree (engine_tree.cu). */
 typedef struct qfz_tree_room {
     bool by_forest; /* not by CONNECT: what is fastest */
-    qfz_gpu_connect version;
-    uint32_t *d_keys; /* as above */
+    char *d_forest; /* memory of its own, for all that then is needed */
+    size_t forest_bytes;
+    qfz_gpu_forest_tree tree;
+    qfz_gpu_connect version; /* by CONNECT: this and what follows */
+    uint32_t *d_keys;        /* as above */
     void *d_scratch;
     uint32_t *d_parent, *d_level, *d_n_nodes;
 } qfz_tree_room;
@@ -64,6 +68,7 @@ struct qfz_worker {
     qfz_staging staging;
     cudaEvent_t from, to; /* around what is timed */
     char *d_all, *h_all;  /* of the first of those that were opened together: memory of all */
+    size_t carved_bytes;  /* its part of d_all */
     qfz_image tile;       /* the host's, without pixels; validity is borrowed */
     void *ring_values;    /* of the tile, as in a summary */
     uint8_t *ring_valid;
@@ -130,6 +135,10 @@ qfz_status qfz_levels_work(qfz_worker *worker, qfz_part part);
 
 qfz_status qfz_trees_choose(qfz_worker *worker); /* the method */
 void qfz_trees_carve(qfz_worker *worker, qfz_carve *carve);
+/* What is not carved: as many bytes as most trees take.  Others take more when they turn out to. */
+size_t qfz_trees_bytes(const qfz_worker *worker);
+qfz_status qfz_trees_open(qfz_worker *worker);
+void qfz_trees_close(qfz_worker *worker);
 qfz_status qfz_trees_build(qfz_worker *worker, uint32_t *parent, uint32_t *level, int64_t *n_nodes,
                            qfz_error *err);
 qfz_status qfz_trees_work(qfz_worker *worker);
