@@ -30,7 +30,8 @@ typedef struct qfz_setup {
     int64_t worker_bytes; /* one thread's tile and all that goes with it */
     int64_t cache_bytes;  /* GDAL's block cache, at the most */
     int64_t store_bytes;  /* summaries in memory */
-    int64_t keep_bytes;   /* tiles that are kept: read once only, or while devices start */
+    int64_t keep_bytes;   /* tiles that are kept: read once only, or while devices start; and what
+                             was found out of them */
 } qfz_setup;
 
 /* Checks the job, looks at the source, and decides.  *source stays open. */
@@ -77,6 +78,8 @@ typedef struct qfz_hand {
 typedef struct kept_tile {
     void *pixels;
     uint8_t *valid;
+    qfz_kept *found; /* until the next visit */
+    int64_t found_bytes;
 } kept_tile;
 
 typedef struct qfz_work qfz_work; /* work.h */
@@ -95,7 +98,9 @@ typedef struct qfz_run {
     qfz_worker **workers; /* theirs */
     int64_t n_tiles;
     kept_tile *kept;
-    int64_t kept_bytes;
+    int64_t kept_bytes;  /* of pixels and validity */
+    int64_t found_bytes; /* of what was found out of tiles, and what there is room for */
+    int64_t found_room;
     int n_waiting;      /* devices whose workers are not open yet */
     int64_t next_ahead; /* the tile to be read until they are */
     qfz_steps *steps;   /* borrowed; where their times go */

@@ -47,6 +47,7 @@ qfz_status qfz_omega_contraction_init(qfz_omega_contraction *o, const qfz_rule *
     qfz_status st;
     QFZ_TRY(qfz_contraction_init(&o->c, rule, h, w, side, n_threads, err));
     const int64_t n = o->c.max_vertices;
+    QFZ_TRY_OR(st, failed, qfz_spans_init(&o->start, n, rule, err));
     QFZ_TRY_OR(st, failed, qfz_spans_init(&o->spans, n, rule, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&o->vertex_name, n, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&o->stop, h * w, err));
@@ -64,6 +65,7 @@ void qfz_omega_contraction_fini(qfz_omega_contraction *o)
     for (int i = 0; o->told && i < o->c.n_threads; i++)
         qfz_absorbs_fini(&o->told[i].absorbs);
     free(o->told);
+    qfz_spans_fini(&o->start);
     qfz_spans_fini(&o->spans);
     free(o->vertex_name);
     free(o->stop);
@@ -78,7 +80,15 @@ int64_t qfz_omega_contraction_bytes(const qfz_rule *rule, int64_t h, int64_t w)
 {
     const int64_t vertices = h * w / (QFZ_BLOCK_SIDE / 4);
     return qfz_contraction_bytes(rule, h, w) + 2 * h * w +
-           vertices * (int64_t)(8 + 2 * span_bytes(rule)) + (int64_t)scratch_bytes(rule);
+           vertices * (int64_t)(12 + 4 * span_bytes(rule)) + (int64_t)scratch_bytes(rule);
+}
+
+int64_t qfz_omega_contraction_events_bytes(const qfz_omega_contraction *o)
+{
+    int64_t room = o->absorbs.room;
+    for (int t = 0; t < o->c.n_threads; t++)
+        room += o->told[t].absorbs.room;
+    return room * (int64_t)(8 + 2 * span_bytes(o->c.rule));
 }
 
 /* ---- Joining the components of a block. */
@@ -136,7 +146,7 @@ static uint32_t vertex_at(const builder *u, uint32_t root)
 /* The component of a root becomes a vertex as it stands. */
 static void open_root(builder *u, uint32_t root)
 {
-    qfz_spans *const spans = &u->o->spans;
+    qfz_spans *const spans = &u->o->start;
     qfz_block_open(u->b, root);
     const uint32_t vertex = vertex_at(u, root);
     u->o->vertex_name[vertex] = u->b->block->px + u->b->number[root];
@@ -294,8 +304,8 @@ cleanup:
     return st;
 }
 
-static qfz_status contract(qfz_omega_contraction *o, const qfz_image *image, bool open_ring,
-                           qfz_error *err)
+qfz_status qfz_omega_contract(qfz_omega_contraction *o, const qfz_image *image, bool open_ring,
+                              qfz_error *err)
 {
     for (int t = 0; t < o->c.n_threads; t++) {
         o->told[t].absorbs.n = 0;
@@ -309,14 +319,24 @@ static qfz_status contract(qfz_omega_contraction *o, const qfz_image *image, boo
     return collect_absorbs(o, err);
 }
 
+static void start_joining(qfz_omega_contraction *o)
+{
+    const size_t n = o->c.n_vertices, bytes = span_bytes(o->c.rule);
+    memcpy(o->spans.holds, o->start.holds, n * sizeof *o->start.holds);
+    memcpy(o->spans.lo, o->start.lo, n * bytes);
+    memcpy(o->spans.hi, o->start.hi, n * bytes);
+    qfz_forest_reset(&o->c.forest, o->c.n_vertices);
+}
+
 /* ---- Regions. */
 
 /* What is known from outside of the ring's vertices. */
-static void know(qfz_omega_contraction *o, const qfz_image *image, const uint32_t *holds_to)
+static void know(qfz_omega_contraction *o, const uint32_t *holds_to)
 {
-    for (int64_t i = 0; i < qfz_ring_size(image->h, image->w); i++) {
+    const int64_t h = o->c.in_blocks.h, w = o->c.in_blocks.w;
+    for (int64_t i = 0; i < qfz_ring_size(h, w); i++) {
         int64_t y, x;
-        qfz_ring_place(image->h, image->w, i, &y, &x);
+        qfz_ring_place(h, w, i, &y, &x);
         const uint32_t vertex = qfz_contraction_gate(&o->c, y, x).vertex;
         if (vertex == QFZ_NONE) continue;
         uint32_t *const holds = &o->spans.holds[vertex];
@@ -370,13 +390,12 @@ static void resolve_block(const qfz_omega_contraction *o, int64_t i, uint32_t *l
             label[y * in->w + x] = region[*number++];
 }
 
-qfz_status qfz_omega_contraction_regions(qfz_omega_contraction *o, const qfz_image *image,
-                                         const uint32_t *holds_to, uint32_t *label, qfz_error *err)
+qfz_status qfz_omega_contraction_regions(qfz_omega_contraction *o, const uint32_t *holds_to,
+                                         uint32_t *label, qfz_error *err)
 {
-    QFZ_TRY(contract(o, image, holds_to != NULL, err));
-    if (holds_to) know(o, image, holds_to);
     const qfz_omega_input input = {.graph = &o->c.graph, .absorbs = &o->absorbs};
-    qfz_forest_reset(&o->c.forest, o->c.graph.n);
+    start_joining(o);
+    if (holds_to) know(o, holds_to);
     QFZ_TRY(qfz_omega_join(&o->c.forest, &o->spans, o->c.rule, &input, NULL, err));
     const int64_t n_blocks = o->c.in_blocks.n_y * o->c.in_blocks.n_x;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(qfz_contraction_threads(&o->c))
@@ -393,8 +412,8 @@ static qfz_status tell_start(const qfz_omega_contraction *o, uint32_t vertex, ui
 {
     const qfz_rule *const rule = o->c.rule;
     const size_t bytes = qfz_type_bytes(rule->type), all = span_bytes(rule);
-    const char *const lo = (const char *)o->spans.lo + vertex * all;
-    const char *const hi = (const char *)o->spans.hi + vertex * all;
+    const char *const lo = (const char *)o->start.lo + vertex * all;
+    const char *const hi = (const char *)o->start.hi + vertex * all;
     qfz_absorbs *const out = &summary->absorbs;
     bool same = true;
     for (size_t b = 0; b < (size_t)rule->n_bands; b++) {
@@ -413,10 +432,9 @@ static qfz_status tell_start(const qfz_omega_contraction *o, uint32_t vertex, ui
     return QFZ_OK;
 }
 
-qfz_status qfz_omega_contraction_summarise(qfz_omega_contraction *o, const qfz_image *image,
-                                           uint32_t *mark, qfz_summary *summary, qfz_error *err)
+qfz_status qfz_omega_contraction_summarise(qfz_omega_contraction *o, uint32_t *mark,
+                                           qfz_summary *summary, qfz_error *err)
 {
-    QFZ_TRY(contract(o, image, true, err));
     summary->links.n = 0;
     summary->absorbs.n = 0;
     qfz_contraction_mark_ring(&o->c, summary->valid, mark, &summary->links);
@@ -425,6 +443,6 @@ qfz_status qfz_omega_contraction_summarise(qfz_omega_contraction *o, const qfz_i
     const qfz_omega_input input = {.graph = &o->c.graph, .absorbs = &o->absorbs};
     const qfz_omega_told told = {
         .mark = mark, .links = &summary->links, .absorbs = &summary->absorbs};
-    qfz_forest_reset(&o->c.forest, o->c.graph.n);
+    start_joining(o);
     return qfz_omega_join(&o->c.forest, &o->spans, o->c.rule, &input, &told, err);
 }

@@ -123,7 +123,10 @@ static void number_regions(qfz_worker *worker, uint32_t *at_name)
 static qfz_status find_omega_regions(qfz_worker *worker, const qfz_answer *answer, qfz_error *err)
 {
     const qfz_image *const tile = &worker->tile;
-    QFZ_TRY(qfz_omega_contraction_regions(&worker->omega, tile, answer ? answer->holds_to : NULL,
+    if (worker->resumed != QFZ_FOUND_GRAPH)
+        QFZ_TRY(qfz_omega_contract(&worker->omega, tile, answer != NULL, err));
+    worker->found = worker->resumed = QFZ_FOUND_NOTHING; /* levels make room */
+    QFZ_TRY(qfz_omega_contraction_regions(&worker->omega, answer ? answer->holds_to : NULL,
                                           worker->label, err));
     uint32_t *const at_name = worker->omega.c.level; /* of no more use */
     memset(at_name, 0xff, (size_t)(tile->h * tile->w) * sizeof *at_name);
@@ -136,17 +139,16 @@ static qfz_status find_omega_regions(qfz_worker *worker, const qfz_answer *answe
             at_name[worker->label[y * tile->w + x]] = answer->slot[i] | 1u << 31;
     }
     number_regions(worker, at_name);
-    for (uint32_t slot = 0; slot < worker->n_slots; slot++)
-        worker->slot_of[worker->slot_region[slot]] = slot;
     return QFZ_OK;
 }
 
-static void mark_slots(qfz_worker *worker)
+void qfz_cpu_mark_slots(qfz_worker *worker)
 {
     memset(worker->is_slot, 0, (size_t)slot_words(worker->n_regions) * sizeof *worker->is_slot);
     for (uint32_t slot = 0; slot < worker->n_slots; slot++) {
         const uint32_t r = worker->slot_region[slot];
         worker->is_slot[r / 64] |= (uint64_t)1 << r % 64;
+        worker->slot_of[r] = slot;
     }
 }
 
@@ -163,7 +165,7 @@ static void take_census(qfz_worker *worker)
     qfz_components_seek seek = {0};
     int64_t y = 0;
     uint32_t in_row = 0; /* slots that begin in row y so far */
-    mark_slots(worker);
+    qfz_cpu_mark_slots(worker);
     for (int64_t row = 0; row < worker->tile.h; row++)
         worker->row_inner[row] = before[row + 1] - before[row];
     for (int64_t k = 0; k < slot_words(worker->n_regions); k++)
@@ -183,11 +185,14 @@ static void take_census(qfz_worker *worker)
 qfz_status qfz_cpu_partition(qfz_worker *worker, const qfz_answer *answer, qfz_partition *out,
                              qfz_error *err)
 {
-    if (worker->kind == QFZ_COMPONENTS)
-        find_components(worker);
-    else
-        QFZ_TRY(find_omega_regions(worker, answer, err));
-    take_census(worker);
+    if (worker->resumed != QFZ_FOUND_REGIONS) {
+        if (worker->kind == QFZ_COMPONENTS)
+            find_components(worker);
+        else
+            QFZ_TRY(find_omega_regions(worker, answer, err));
+        take_census(worker);
+    }
+    worker->found = QFZ_FOUND_REGIONS;
     *out = (qfz_partition){.n_regions = worker->n_regions,
                            .row_inner = worker->row_inner,
                            .n_slots = worker->n_slots,
