@@ -19,7 +19,7 @@ static void close_one(qfz_worker *worker)
 
 static qfz_status open_contraction(qfz_worker *worker, int64_t h, int64_t w, qfz_error *err)
 {
-    QFZ_TRY(qfz_contraction_init(&worker->contraction, worker->rule, h, w, QFZ_BLOCK_SIDE,
+    QFZ_TRY(qfz_contraction_init(&worker->contraction, worker->rule, h, w, QFZ_BLOCK_SIDE, true,
                                  worker->n_threads, err));
     return QFZ_NEW_LARGE(&worker->mark, worker->contraction.max_vertices, err);
 }
@@ -85,10 +85,10 @@ static int64_t bytes_per_px(const qfz_rule *rule, qfz_kind kind)
     const int64_t pixels = side * side;
     switch (kind) {
     case QFZ_COMPONENTS: return regions + (int64_t)qfz_components_bytes(side, side, 1) / pixels + 1;
-    case QFZ_LEVELS: return qfz_contraction_bytes(rule, side, side) / pixels + 2;
+    case QFZ_LEVELS: return qfz_contraction_bytes(rule, side, side, true) / pixels + 2;
     case QFZ_OMEGA:
         return qfz_omega_contraction_bytes(rule, side, side) / pixels + 2 + regions + 3 * narrow +
-               word * qfz_sum_words(rule->type);
+               word * qfz_sum_words(rule->type) + (int64_t)qfz_cpu_means_bytes(rule);
     case QFZ_TREE:
         return (8 * qfz_tree_room(rule, side, side) +
                 (int64_t)qfz_tree_bytes(rule, side, side, 1)) /

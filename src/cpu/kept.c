@@ -14,17 +14,32 @@ struct qfz_kept {
     qfz_contraction contraction; /* QFZ_FOUND_GRAPH: one of the two, by kind */
     qfz_omega_contraction omega;
 
-    /* QFZ_FOUND_REGIONS, as in the worker */
-    uint32_t n_regions, n_slots;
-    uint32_t *label, *count, *row_before, *row_inner, *slot_region;
+    /* QFZ_FOUND_REGIONS, as in the worker and its contraction */
+    uint32_t n_regions, n_slots, n_stops;
+    uint16_t *stop;
+    uint32_t *first_stop, *region_of, *row_before, *row_inner, *slot_region;
     qfz_slot *slots;
+    void *means;
 };
+
+static int64_t n_blocks(const qfz_worker *worker)
+{
+    const qfz_blocks in = qfz_blocks_of(worker->tile.h, worker->tile.w, QFZ_BLOCK_SIDE);
+    return in.n_y * in.n_x;
+}
+
+static int64_t means_bytes(const qfz_worker *worker)
+{
+    return worker->n_regions * (int64_t)qfz_cpu_means_bytes(worker->rule);
+}
 
 static int64_t regions_bytes(const qfz_worker *worker)
 {
     const int64_t word = sizeof(uint32_t), slot = word + (int64_t)sizeof(qfz_slot);
-    return word * (worker->max_h * worker->max_w + worker->n_regions + 2 * worker->tile.h + 1) +
-           slot * worker->n_slots;
+    const int64_t n_words =
+        n_blocks(worker) + worker->omega.n_stops + worker->n_regions + 2 * worker->tile.h + 1;
+    return (int64_t)sizeof(uint16_t) * worker->max_h * worker->max_w + word * n_words +
+           slot * worker->n_slots + means_bytes(worker);
 }
 
 int64_t qfz_cpu_kept_bytes(const qfz_worker *worker)
@@ -34,9 +49,8 @@ int64_t qfz_cpu_kept_bytes(const qfz_worker *worker)
     switch (worker->found) {
     case QFZ_FOUND_NOTHING: break;
     case QFZ_FOUND_GRAPH:
-        return worker->kind == QFZ_LEVELS ? qfz_contraction_bytes(worker->rule, h, w)
-                                          : qfz_omega_contraction_bytes(worker->rule, h, w) +
-                                                qfz_omega_contraction_events_bytes(&worker->omega);
+        return worker->kind == QFZ_LEVELS ? qfz_contraction_bytes(worker->rule, h, w, true)
+                                          : qfz_omega_contraction_used_bytes(&worker->omega, h, w);
     case QFZ_FOUND_REGIONS: return regions_bytes(worker);
     }
     return 0;
@@ -46,12 +60,14 @@ void qfz_cpu_drop(qfz_kept *kept)
 {
     qfz_contraction_fini(&kept->contraction);
     qfz_omega_contraction_fini(&kept->omega);
-    free(kept->label);
-    free(kept->count);
+    free(kept->stop);
+    free(kept->first_stop);
+    free(kept->region_of);
     free(kept->row_before);
     free(kept->row_inner);
     free(kept->slot_region);
     free(kept->slots);
+    free(kept->means);
     free(kept);
 }
 
@@ -60,8 +76,8 @@ static qfz_status keep_graph(qfz_worker *worker, qfz_kept *kept, qfz_error *err)
     const int64_t h = worker->max_h, w = worker->max_w;
     if (worker->kind == QFZ_LEVELS) {
         qfz_contraction fresh;
-        QFZ_TRY(qfz_contraction_init(&fresh, worker->rule, h, w, QFZ_BLOCK_SIDE, worker->n_threads,
-                                     err));
+        QFZ_TRY(qfz_contraction_init(&fresh, worker->rule, h, w, QFZ_BLOCK_SIDE, true,
+                                     worker->n_threads, err));
         kept->contraction = worker->contraction;
         worker->contraction = fresh;
     } else {
@@ -83,19 +99,24 @@ static qfz_status copy_words(uint32_t **to, const uint32_t *from, int64_t n, qfz
 
 static qfz_status keep_regions(qfz_worker *worker, qfz_kept *kept, qfz_error *err)
 {
+    qfz_omega_contraction *const o = &worker->omega;
     const int64_t h = worker->tile.h;
-    uint32_t *fresh;
+    uint16_t *fresh;
     kept->n_regions = worker->n_regions;
     kept->n_slots = worker->n_slots;
-    QFZ_TRY(copy_words(&kept->count, worker->count, worker->n_regions, err));
+    kept->n_stops = o->n_stops;
+    QFZ_TRY(copy_words(&kept->first_stop, o->first_stop, n_blocks(worker), err));
+    QFZ_TRY(copy_words(&kept->region_of, worker->region_of, o->n_stops, err));
     QFZ_TRY(copy_words(&kept->row_before, worker->row_before, h + 1, err));
     QFZ_TRY(copy_words(&kept->row_inner, worker->row_inner, h, err));
     QFZ_TRY(copy_words(&kept->slot_region, worker->slot_region, worker->n_slots, err));
     QFZ_TRY(QFZ_NEW(&kept->slots, worker->n_slots, err));
     memcpy(kept->slots, worker->slots, worker->n_slots * sizeof *kept->slots);
+    QFZ_TRY(qfz_alloc(&kept->means, means_bytes(worker), 1, err));
+    memcpy(kept->means, worker->means, (size_t)means_bytes(worker));
     QFZ_TRY(QFZ_NEW_LARGE(&fresh, worker->max_h * worker->max_w, err));
-    kept->label = worker->label;
-    worker->label = fresh;
+    kept->stop = o->stop;
+    o->stop = fresh;
     return QFZ_OK;
 }
 
@@ -130,18 +151,23 @@ static void resume_graph(qfz_worker *worker, qfz_kept *kept)
 
 static void resume_regions(qfz_worker *worker, qfz_kept *kept)
 {
+    qfz_omega_contraction *const o = &worker->omega;
     const size_t h = (size_t)worker->tile.h, word = sizeof(uint32_t);
     worker->n_regions = kept->n_regions;
     worker->n_slots = kept->n_slots;
-    memcpy(worker->count, kept->count, kept->n_regions * word);
+    o->n_stops = kept->n_stops;
+    o->c.in_blocks = qfz_blocks_of(worker->tile.h, worker->tile.w, QFZ_BLOCK_SIDE);
+    memcpy(o->first_stop, kept->first_stop, (size_t)n_blocks(worker) * word);
+    memcpy(worker->region_of, kept->region_of, kept->n_stops * word);
     memcpy(worker->row_before, kept->row_before, (h + 1) * word);
     memcpy(worker->row_inner, kept->row_inner, h * word);
     memcpy(worker->slot_region, kept->slot_region, kept->n_slots * word);
     memcpy(worker->slots, kept->slots, kept->n_slots * sizeof *kept->slots);
+    memcpy(worker->means, kept->means, (size_t)means_bytes(worker));
     qfz_cpu_mark_slots(worker);
-    free(worker->label);
-    worker->label = kept->label;
-    kept->label = NULL;
+    free(o->stop);
+    o->stop = kept->stop;
+    kept->stop = NULL;
 }
 
 bool qfz_cpu_resume(qfz_worker *worker, const qfz_image *tile, qfz_kept *kept)

@@ -11,7 +11,7 @@
 typedef enum qfz_found {
     QFZ_FOUND_NOTHING = 0,
     QFZ_FOUND_GRAPH,  /* its contraction, its ring being open */
-    QFZ_FOUND_REGIONS /* what qfz_cpu_partition() finds */
+    QFZ_FOUND_REGIONS /* with their means; of QFZ_OMEGA */
 } qfz_found;
 
 struct qfz_worker {
@@ -39,17 +39,24 @@ struct qfz_worker {
     qfz_slot *slots;
     uint64_t *name;     /* of each region, its label */
     bool keeps_numbers; /* names are 1, 2, 3 ..., and not in the table */
-    uint32_t *row;      /* of the tile: 1 + region of each pixel, 0 where invalid */
+    uint32_t *row; /* of the tile, for each thread: 1 + region of each pixel, 0 where invalid */
 
     /* QFZ_COMPONENTS */
     qfz_runs *runs;
     uint32_t *ring; /* 1 + region of each ring pixel, 0 where invalid */
 
     /* QFZ_OMEGA */
-    uint32_t *label; /* 1 + region of each pixel, 0 where invalid */
+    uint32_t *region_of; /* 1 + region of a stop, 0: of invalid pixels */
     uint32_t *first, *count;
     uint64_t *sums; /* of each region, in one band */
+    void *means;    /* of each region, in one band after the other */
 };
+
+/* Of one region. */
+static inline size_t qfz_cpu_means_bytes(const qfz_rule *rule)
+{
+    return qfz_type_bytes(rule->type) * (size_t)rule->n_bands;
+}
 
 /* Memory for tiles of at most h x w pixels. */
 qfz_status qfz_cpu_components_open(qfz_worker *worker, int64_t h, int64_t w, qfz_error *err);
