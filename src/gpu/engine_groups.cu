@@ -58,8 +58,8 @@ bool qfz_groups_fit(const qfz_worker *worker, const qfz_group_graph *graph)
 
 /* ---- Up and down ----------------------------------------------------------------------------- */
 
-static qfz_status send_links(qfz_worker *worker, const qfz_gpu_group *group,
-                             const qfz_links *links, int list)
+static qfz_status send_links(qfz_worker *worker, const qfz_gpu_group *group, const qfz_links *links,
+                             int list)
 {
     const uint32_t first = group->links.first[list];
     const size_t bytes = (size_t)links->n * sizeof *links->u;
@@ -68,8 +68,8 @@ static qfz_status send_links(qfz_worker *worker, const qfz_gpu_group *group,
     return qfz_worker_up(worker, group->room.forest.level[0] + first, links->level, bytes);
 }
 
-static qfz_status send_member(qfz_worker *worker, const qfz_gpu_group *group,
-                              const qfz_summary *s, int m)
+static qfz_status send_member(qfz_worker *worker, const qfz_gpu_group *group, const qfz_summary *s,
+                              int m)
 {
     const qfz_rule *const rule = worker->spec.rule;
     const qfz_absorbs *const a = &s->absorbs;
@@ -98,8 +98,7 @@ static qfz_status load(qfz_worker *worker, const qfz_group_graph *graph, qfz_gpu
     for (int m = 0; m < graph->n_members; m++)
         QFZ_TRY(send_member(worker, group, &graph->members[m], m));
     QFZ_TRY(send_links(worker, group, graph->cross, graph->n_members));
-    if (graph->outside)
-        QFZ_TRY(send_links(worker, group, graph->outside, graph->n_members + 1));
+    if (graph->outside) QFZ_TRY(send_links(worker, group, graph->outside, graph->n_members + 1));
     QFZ_TRY(qfz_worker_up(worker, group->d_ring, graph->ring,
                           (size_t)graph->n_ring * sizeof *graph->ring));
     return qfz_gpu_group_join(&worker->gpu, rule, group);
@@ -150,8 +149,8 @@ static qfz_gpu_links found_by(const qfz_gpu_group *group, int m)
 }
 
 /* All that is to be found is asked for before anything is waited for. */
-qfz_status qfz_groups_levels(qfz_worker *worker, const qfz_group_graph *graph,
-                             qfz_answer *members, uint32_t *cross_level, qfz_error *err)
+qfz_status qfz_groups_levels(qfz_worker *worker, const qfz_group_graph *graph, qfz_answer *members,
+                             uint32_t *cross_level, qfz_error *err)
 {
     qfz_gpu *const gpu = &worker->gpu;
     qfz_gpu_group group;
@@ -161,8 +160,7 @@ qfz_status qfz_groups_levels(qfz_worker *worker, const qfz_group_graph *graph,
     QFZ_TRY(qfz_gpu_group_levels(gpu, &group, graph->n_members, d_level));
     for (int m = 0; m < graph->n_members; m++) {
         const qfz_gpu_links links = found_by(&group, m);
-        QFZ_TRY(
-            qfz_gpu_group_mark(gpu, &group, NULL, graph->offset[m], graph->members[m].n_ring));
+        QFZ_TRY(qfz_gpu_group_mark(gpu, &group, NULL, graph->offset[m], graph->members[m].n_ring));
         QFZ_TRY(qfz_gpu_border_links(gpu, &group.room.forest, group.d_border, &links,
                                      group.d_n_found + m));
     }
@@ -184,8 +182,7 @@ qfz_status qfz_groups_regions(qfz_worker *worker, const qfz_group_graph *graph,
     qfz_gpu_group group;
     QFZ_TRY(load(worker, graph, &group, err));
     const size_t n = (size_t)group.n;
-    QFZ_TRY(
-        qfz_worker_up(worker, group.d_out, holds_to, (size_t)graph->n_ring * sizeof *holds_to));
+    QFZ_TRY(qfz_worker_up(worker, group.d_out, holds_to, (size_t)graph->n_ring * sizeof *holds_to));
     QFZ_TRY(qfz_gpu_group_mark(gpu, &group, group.d_ring, 0, graph->n_ring));
     QFZ_TRY(qfz_gpu_group_break(gpu, worker->spec.rule, true, &group));
     QFZ_TRY(qfz_gpu_group_regions(gpu, &group));

@@ -253,8 +253,8 @@ static qfz_status summarise_omega(qfz_worker *worker, qfz_summary *summary)
     QFZ_TRY(qfz_gpu_omega_links(&worker->gpu, &worker->image, rule, room->d_scratch, &links, &d_n));
     QFZ_TRY(qfz_worker_down(worker, n, d_n, sizeof n));
     QFZ_TRY(qfz_worker_down_links(worker, &links, n[0], &summary->links));
-    QFZ_TRY(qfz_gpu_omega_absorbs(&worker->gpu, &worker->image, rule, room->d_scratch, n[1],
-                                  &absorbs));
+    QFZ_TRY(
+        qfz_gpu_omega_absorbs(&worker->gpu, &worker->image, rule, room->d_scratch, n[1], &absorbs));
     return qfz_worker_down_absorbs(worker, &absorbs, n[1], &summary->absorbs);
 }
 

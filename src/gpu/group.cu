@@ -175,8 +175,7 @@ static __device__ __forceinline__ void begin_record(const qfz_gpu_group &g, uint
     const qfz_omega_graph &graph = g.room.graph;
     const qfz_omega_values &values = g.room.values;
     const int n_bands = values.n_bands;
-    graph.hang[i] =
-        make_uint2(g.d_at[i] + g.events.offset[list_of(g.events, i)], g.d_level[i]);
+    graph.hang[i] = make_uint2(g.d_at[i] + g.events.offset[list_of(g.events, i)], g.d_level[i]);
     for (int band = 0; band < n_bands; band++) {
         const int64_t from = (int64_t)i * n_bands + band, to = band * graph.record_room + i;
         values.write(graph.lo, to, values.read(g.d_lo, from));
@@ -197,7 +196,8 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_begin(qfz_gpu_grou
     }
 }
 
-static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_tell_marks(qfz_gpu_group g, bool holds)
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
+    k_tell_marks(qfz_gpu_group g, bool holds)
 {
     QFZ_OMEGA_EACH(i, g.room.forest.w)
     {
@@ -207,12 +207,12 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_tell_marks(qfz_gpu
     }
 }
 
-qfz_status qfz_gpu_group_break(qfz_gpu *gpu, const qfz_rule *rule, bool holds,
-                               qfz_gpu_group *group)
+qfz_status qfz_gpu_group_break(qfz_gpu *gpu, const qfz_rule *rule, bool holds, qfz_gpu_group *group)
 {
     qfz_omega_room *const room = &group->room;
-    const dim3 block(QFZ_OMEGA_THREADS), marks = qfz_omega_grid(gpu, room->forest.w),
-                                         all = qfz_omega_grid(gpu, group->n + all_of(&group->events));
+    const dim3 block(QFZ_OMEGA_THREADS),
+        marks = qfz_omega_grid(gpu, room->forest.w),
+        all = qfz_omega_grid(gpu, group->n + all_of(&group->events));
     QFZ_TRY(qfz_omega_set_rule(gpu, rule, room));
     QFZ_TRY(qfz_omega_send_limits(gpu, rule, room));
     room->graph.n_vertices = room->forest.count + QFZ_COUNT_VERTICES;

@@ -17,9 +17,9 @@ enum { QFZ_GROUP_MEMBERS = 4, QFZ_GROUP_LISTS = QFZ_GROUP_MEMBERS + 2 };
 /* Lists that lie one after the other. */
 typedef struct qfz_gpu_lists {
     int n;
-    uint32_t first[QFZ_GROUP_LISTS + 1];  /* of each list; the last entry: all */
-    uint32_t offset[QFZ_GROUP_LISTS];     /* to be added to its vertices */
-    bool is_outside[QFZ_GROUP_LISTS];     /* it names pixels of the group's ring, not vertices */
+    uint32_t first[QFZ_GROUP_LISTS + 1]; /* of each list; the last entry: all */
+    uint32_t offset[QFZ_GROUP_LISTS];    /* to be added to its vertices */
+    bool is_outside[QFZ_GROUP_LISTS];    /* it names pixels of the group's ring, not vertices */
 } qfz_gpu_lists;
 
 /* Everything lies in one scratch memory.  What has been sent to d_... is as it is on the host, list
@@ -28,10 +28,10 @@ typedef struct qfz_gpu_group {
     qfz_kind kind;
     int64_t n; /* vertices */
     qfz_gpu_lists links, events, members;
-    uint32_t *d_u, *d_v;      /* links' ends; their levels go to forest.level[0] */
-    uint32_t *d_ring;         /* the vertices of the group's own ring, */
-    uint32_t *d_out;          /* QFZ_OMEGA: and of it, for how long pixels hold; two words a vertex */
-    void *d_values;           /* QFZ_OMEGA: of members, planes of their rings */
+    uint32_t *d_u, *d_v; /* links' ends; their levels go to forest.level[0] */
+    uint32_t *d_ring;    /* the vertices of the group's own ring, */
+    uint32_t *d_out;     /* QFZ_OMEGA: and of it, for how long pixels hold; two words a vertex */
+    void *d_values;      /* QFZ_OMEGA: of members, planes of their rings */
     uint32_t *d_at, *d_level; /* QFZ_OMEGA: events */
     void *d_lo, *d_hi;
     qfz_gpu_links found; /* QFZ_LEVELS: room for a link a vertex; and how many of each member */

@@ -63,8 +63,7 @@ static void carve_summary(qfz_omega_room *room, const qfz_rule *rule, int32_t h,
     room->d_sort = qfz_carve_bytes(c, qfz_gpu_sort_pairs_bytes(n));
 }
 
-void qfz_omega_carve(qfz_omega_room *room, const qfz_rule *rule, int32_t h, int32_t w,
-                     qfz_carve *c)
+void qfz_omega_carve(qfz_omega_room *room, const qfz_rule *rule, int32_t h, int32_t w, qfz_carve *c)
 {
     qfz_carve_take(c, &room->d_limit, rule->n_bands);
     qfz_carve_take(c, &room->d_slot_of, room->graph.vertex_room);
@@ -111,8 +110,8 @@ qfz_status qfz_omega_send_limits(qfz_gpu *gpu, const qfz_rule *rule, qfz_omega_r
         const int n = rule->n_bands - done < LIMITS ? rule->n_bands - done : (int)LIMITS;
         for (int i = 0; i < n; i++)
             some.omega[i] = rule->omega[done + i];
-        QFZ_TRY(qfz_launch(gpu, k_set_limits, dim3(1), dim3(LIMITS), 0, some, n,
-                           room->d_limit + done));
+        QFZ_TRY(
+            qfz_launch(gpu, k_set_limits, dim3(1), dim3(LIMITS), 0, some, n, room->d_limit + done));
     }
     return QFZ_OK;
 }

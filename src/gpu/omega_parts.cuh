@@ -184,8 +184,8 @@ struct qfz_omega_room {
     qfz_gpu_links links;
 };
 
-/* All but the forest and its keys, for as many vertices and records as room->graph says, of an image
- * of h x w or of its ring. */
+/* All but the forest and its keys, for as many vertices and records as room->graph says, of an
+ * image of h x w or of its ring. */
 void qfz_omega_carve(qfz_omega_room *room, const qfz_rule *rule, int32_t h, int32_t w,
                      qfz_carve *carve);
 
@@ -222,8 +222,8 @@ qfz_status qfz_omega_solve(qfz_gpu *gpu, const qfz_gpu_forest *forest,
                            const qfz_omega_values *values, const qfz_omega_graph *graph,
                            const uint32_t *d_holds_to);
 
-/* What is told of the ring, in two steps as in omega.cuh; the graph is solved.  valid: of an image's
- * pixels, or NULL. */
+/* What is told of the ring, in two steps as in omega.cuh; the graph is solved.  valid: of an
+ * image's pixels, or NULL. */
 qfz_status qfz_omega_tell_links(qfz_gpu *gpu, const qfz_rule *rule, const uint8_t *d_valid,
                                 qfz_omega_room *room);
 qfz_status qfz_omega_tell_absorbs(qfz_gpu *gpu, const qfz_rule *rule, uint32_t n,

@@ -67,8 +67,8 @@ struct qfz_worker {
     char *d_all, *h_all;  /* of the first of those that were opened together: memory of all */
     char *d_memory;       /* the worker's own part of it */
     size_t d_bytes;
-    qfz_image tile;       /* the host's, without pixels; validity is borrowed */
-    void *ring_values;    /* of the tile, as in a summary */
+    qfz_image tile;    /* the host's, without pixels; validity is borrowed */
+    void *ring_values; /* of the tile, as in a summary */
     uint8_t *ring_valid;
     qfz_gpu_image image; /* the same on the device */
     void *d_pixels;
@@ -132,8 +132,8 @@ qfz_status qfz_trees_choose(qfz_worker *worker); /* the method */
 bool qfz_groups_fit(const qfz_worker *worker, const qfz_group_graph *graph);
 qfz_status qfz_groups_summarise(qfz_worker *worker, const qfz_group_graph *graph,
                                 qfz_summary *summary, qfz_error *err);
-qfz_status qfz_groups_levels(qfz_worker *worker, const qfz_group_graph *graph,
-                             qfz_answer *members, uint32_t *cross_level, qfz_error *err);
+qfz_status qfz_groups_levels(qfz_worker *worker, const qfz_group_graph *graph, qfz_answer *members,
+                             uint32_t *cross_level, qfz_error *err);
 qfz_status qfz_groups_regions(qfz_worker *worker, const qfz_group_graph *graph,
                               const uint32_t *holds_to, uint32_t *top, uint32_t *holds,
                               qfz_error *err);
