@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* engine_groups.cu - groups of tiles in the memory of a worker whose tile is done with. */
+#include <string.h>
+
 #include "gpu/group.cuh"
 #include "gpu/worker.cuh"
 
@@ -18,6 +20,7 @@ static qfz_gpu_group group_of(const qfz_worker *worker, const qfz_group_graph *g
     qfz_gpu_group group = {};
     group.kind = worker->spec.kind;
     group.n = graph->offset[graph->n_members];
+    group.n_ring = graph->n_ring;
     for (int m = 0; m < graph->n_members; m++) {
         const qfz_summary *const s = &graph->members[m];
         append_list(&group.links, s->links.n, graph->offset[m], false);
@@ -56,53 +59,127 @@ bool qfz_groups_fit(const qfz_worker *worker, const qfz_group_graph *graph)
     return needed.used <= worker->d_bytes;
 }
 
-/* ---- Up and down ----------------------------------------------------------------------------- */
+/* ---- What is sent ---------------------------------------------------------------------------- */
 
-static qfz_status send_links(qfz_worker *worker, const qfz_gpu_group *group, const qfz_links *links,
-                             int list)
+/* Arrays that lie one after the other on the device go there together: a transfer takes longer than
+ * most of them. */
+typedef struct parcel {
+    qfz_worker *worker;
+    char *d_to;
+    void *buffer; /* NULL: none is taken */
+    size_t sent, filled;
+} parcel;
+
+static qfz_status send(parcel *p)
 {
-    const uint32_t first = group->links.first[list];
-    const size_t bytes = (size_t)links->n * sizeof *links->u;
-    QFZ_TRY(qfz_worker_up(worker, group->d_u + first, links->u, bytes));
-    QFZ_TRY(qfz_worker_up(worker, group->d_v + first, links->v, bytes));
-    return qfz_worker_up(worker, group->room.forest.level[0] + first, links->level, bytes);
+    if (p->filled == 0) return QFZ_OK;
+    QFZ_TRY(qfz_staging_send(&p->worker->gpu, p->d_to + p->sent, p->buffer, p->filled));
+    p->sent += p->filled;
+    p->filled = 0;
+    p->buffer = NULL;
+    return qfz_staging_leave_room(&p->worker->staging, &p->worker->gpu);
 }
 
-static qfz_status send_member(qfz_worker *worker, const qfz_gpu_group *group, const qfz_summary *s,
-                              int m)
+static qfz_status put(parcel *p, const void *from, size_t bytes)
 {
-    const qfz_rule *const rule = worker->spec.rule;
-    const qfz_absorbs *const a = &s->absorbs;
-    const size_t bytes = qfz_type_bytes(rule->type) * (size_t)rule->n_bands;
-    const size_t n = (size_t)a->n, first = group->events.first[m];
-    const size_t vertex = group->members.first[m];
-    QFZ_TRY(send_links(worker, group, &s->links, m));
-    if (group->kind != QFZ_OMEGA) return QFZ_OK;
-    QFZ_TRY(qfz_worker_up(worker, (char *)group->d_values + vertex * bytes, s->values,
-                          (size_t)s->n_ring * bytes));
-    QFZ_TRY(qfz_worker_up(worker, group->d_at + first, a->at, n * sizeof *a->at));
-    QFZ_TRY(qfz_worker_up(worker, group->d_level + first, a->level, n * sizeof *a->level));
-    QFZ_TRY(qfz_worker_up(worker, (char *)group->d_lo + first * bytes, a->lo, n * bytes));
-    return qfz_worker_up(worker, (char *)group->d_hi + first * bytes, a->hi, n * bytes);
+    for (size_t done = 0; done < bytes;) {
+        const size_t room = QFZ_STAGING_BYTES - p->filled, left = bytes - done;
+        const size_t n = left < room ? left : room;
+        if (!p->buffer) QFZ_TRY(qfz_staging_room(&p->worker->staging, &p->worker->gpu, &p->buffer));
+        memcpy((char *)p->buffer + p->filled, (const char *)from + done, n);
+        done += n;
+        p->filled += n;
+        if (p->filled == QFZ_STAGING_BYTES) QFZ_TRY(send(p));
+    }
+    return QFZ_OK;
+}
+
+/* The next array begins. */
+static void align(parcel *p)
+{
+    qfz_carve at = {NULL, 0};
+    (void)qfz_carve_bytes(&at, p->filled);
+    p->filled = at.used;
+}
+
+typedef const uint32_t *(*part_fn)(const qfz_links *links);
+
+static const uint32_t *u_of(const qfz_links *links)
+{
+    return links->u;
+}
+
+static const uint32_t *v_of(const qfz_links *links)
+{
+    return links->v;
+}
+
+static const uint32_t *level_of(const qfz_links *links)
+{
+    return links->level;
+}
+
+/* One array of all links. */
+static qfz_status put_links(parcel *p, const qfz_group_graph *graph, part_fn part)
+{
+    const qfz_links *lists[QFZ_GROUP_LISTS];
+    int n = 0;
+    for (int m = 0; m < graph->n_members; m++)
+        lists[n++] = &graph->members[m].links;
+    lists[n++] = graph->cross;
+    if (graph->outside) lists[n++] = graph->outside;
+    for (int i = 0; i < n; i++)
+        QFZ_TRY(put(p, part(lists[i]), (size_t)lists[i]->n * sizeof(uint32_t)));
+    align(p);
+    return QFZ_OK;
+}
+
+static qfz_status put_omega(parcel *p, const qfz_group_graph *graph, const uint32_t *holds_to)
+{
+    const qfz_rule *const rule = p->worker->spec.rule;
+    const size_t bytes = qfz_type_bytes(rule->type) * (size_t)rule->n_bands,
+                 word = sizeof(uint32_t);
+    const int n = graph->n_members;
+    const qfz_summary *const members = graph->members;
+    for (int m = 0; m < n; m++)
+        QFZ_TRY(put(p, members[m].values, (size_t)members[m].n_ring * bytes));
+    align(p);
+    for (int m = 0; m < n; m++)
+        QFZ_TRY(put(p, members[m].absorbs.at, (size_t)members[m].absorbs.n * word));
+    align(p);
+    for (int m = 0; m < n; m++)
+        QFZ_TRY(put(p, members[m].absorbs.level, (size_t)members[m].absorbs.n * word));
+    align(p);
+    for (int m = 0; m < n; m++)
+        QFZ_TRY(put(p, members[m].absorbs.lo, (size_t)members[m].absorbs.n * bytes));
+    align(p);
+    for (int m = 0; m < n; m++)
+        QFZ_TRY(put(p, members[m].absorbs.hi, (size_t)members[m].absorbs.n * bytes));
+    align(p);
+    return holds_to ? put(p, holds_to, (size_t)graph->n_ring * word) : QFZ_OK;
 }
 
 /* Makes the forest of a group. */
-static qfz_status load(qfz_worker *worker, const qfz_group_graph *graph, qfz_gpu_group *group,
-                       qfz_error *err)
+static qfz_status load(qfz_worker *worker, const qfz_group_graph *graph, const uint32_t *holds_to,
+                       qfz_gpu_group *group, qfz_error *err)
 {
     const qfz_rule *const rule = worker->spec.rule;
     qfz_carve carve = {worker->d_memory, 0};
+    parcel p = {worker, worker->d_memory, NULL, 0, 0};
     QFZ_TRY(qfz_worker_enter(worker, err));
     *group = group_of(worker, graph);
     qfz_gpu_group_carve(group, rule, &carve);
-    for (int m = 0; m < graph->n_members; m++)
-        QFZ_TRY(send_member(worker, group, &graph->members[m], m));
-    QFZ_TRY(send_links(worker, group, graph->cross, graph->n_members));
-    if (graph->outside) QFZ_TRY(send_links(worker, group, graph->outside, graph->n_members + 1));
-    QFZ_TRY(qfz_worker_up(worker, group->d_ring, graph->ring,
-                          (size_t)graph->n_ring * sizeof *graph->ring));
+    QFZ_TRY(put_links(&p, graph, u_of));
+    QFZ_TRY(put_links(&p, graph, v_of));
+    QFZ_TRY(put_links(&p, graph, level_of));
+    QFZ_TRY(put(&p, graph->ring, (size_t)graph->n_ring * sizeof *graph->ring));
+    align(&p);
+    if (group->kind == QFZ_OMEGA) QFZ_TRY(put_omega(&p, graph, holds_to));
+    QFZ_TRY(send(&p));
     return qfz_gpu_group_join(&worker->gpu, rule, group);
 }
+
+/* ---- Up and down ----------------------------------------------------------------------------- */
 
 static qfz_status summarise_levels(qfz_worker *worker, qfz_gpu_group *group, qfz_links *links)
 {
@@ -131,7 +208,7 @@ qfz_status qfz_groups_summarise(qfz_worker *worker, const qfz_group_graph *graph
                                 qfz_summary *summary, qfz_error *err)
 {
     qfz_gpu_group group;
-    QFZ_TRY(load(worker, graph, &group, err));
+    QFZ_TRY(load(worker, graph, NULL, &group, err));
     QFZ_TRY(qfz_gpu_group_mark(&worker->gpu, &group, group.d_ring, 0, graph->n_ring));
     return group.kind == QFZ_OMEGA ? summarise_omega(worker, &group, summary)
                                    : summarise_levels(worker, &group, &summary->links);
@@ -155,7 +232,7 @@ qfz_status qfz_groups_levels(qfz_worker *worker, const qfz_group_graph *graph, q
     qfz_gpu *const gpu = &worker->gpu;
     qfz_gpu_group group;
     uint32_t n[QFZ_GROUP_MEMBERS];
-    QFZ_TRY(load(worker, graph, &group, err));
+    QFZ_TRY(load(worker, graph, NULL, &group, err));
     uint32_t *const d_level = group.room.forest.level[1]; /* rounds are done */
     QFZ_TRY(qfz_gpu_group_levels(gpu, &group, graph->n_members, d_level));
     for (int m = 0; m < graph->n_members; m++) {
@@ -180,9 +257,8 @@ qfz_status qfz_groups_regions(qfz_worker *worker, const qfz_group_graph *graph,
 {
     qfz_gpu *const gpu = &worker->gpu;
     qfz_gpu_group group;
-    QFZ_TRY(load(worker, graph, &group, err));
+    QFZ_TRY(load(worker, graph, holds_to, &group, err));
     const size_t n = (size_t)group.n;
-    QFZ_TRY(qfz_worker_up(worker, group.d_out, holds_to, (size_t)graph->n_ring * sizeof *holds_to));
     QFZ_TRY(qfz_gpu_group_mark(gpu, &group, group.d_ring, 0, graph->n_ring));
     QFZ_TRY(qfz_gpu_group_break(gpu, worker->spec.rule, true, &group));
     QFZ_TRY(qfz_gpu_group_regions(gpu, &group));

@@ -12,6 +12,23 @@ static uint32_t all_of(const qfz_gpu_lists *lists)
     return lists->first[lists->n];
 }
 
+static void carve_sent(qfz_gpu_group *group, const qfz_rule *rule, qfz_carve *carve)
+{
+    const int64_t n_links = all_of(&group->links), n_events = all_of(&group->events);
+    const size_t bytes = qfz_type_bytes(rule->type) * (size_t)rule->n_bands;
+    qfz_carve_take(carve, &group->d_u, n_links);
+    qfz_carve_take(carve, &group->d_v, n_links);
+    qfz_carve_take(carve, &group->room.forest.level[0], n_links);
+    qfz_carve_take(carve, &group->d_ring, group->n_ring);
+    if (group->kind != QFZ_OMEGA) return;
+    group->d_values = qfz_carve_bytes(carve, (size_t)group->n * bytes);
+    qfz_carve_take(carve, &group->d_at, n_events);
+    qfz_carve_take(carve, &group->d_level, n_events);
+    group->d_lo = qfz_carve_bytes(carve, (size_t)n_events * bytes);
+    group->d_hi = qfz_carve_bytes(carve, (size_t)n_events * bytes);
+    qfz_carve_take(carve, &group->d_holds_to, group->n_ring);
+}
+
 static void carve_forest(qfz_gpu_group *group, qfz_carve *carve)
 {
     qfz_gpu_forest *const f = &group->room.forest;
@@ -23,9 +40,9 @@ static void carve_forest(qfz_gpu_group *group, qfz_carve *carve)
     qfz_carve_take(carve, &f->up, group->n);
     qfz_carve_take(carve, &f->root, group->n);
     qfz_carve_take(carve, &f->count, QFZ_COUNTERS);
+    qfz_carve_take(carve, &f->level[1], f->edge_room);
     for (int i = 0; i < 2; i++) {
         qfz_carve_take(carve, &f->ends[i], f->edge_room);
-        qfz_carve_take(carve, &f->level[i], f->edge_room);
         qfz_carve_take(carve, &f->best[i], i == 0 ? group->n : group->n / 2 + 1);
         qfz_carve_take(carve, &f->origin[i], group->n / 2 + 1);
     }
@@ -33,16 +50,10 @@ static void carve_forest(qfz_gpu_group *group, qfz_carve *carve)
 
 static void carve_omega(qfz_gpu_group *group, const qfz_rule *rule, qfz_carve *carve)
 {
-    const int64_t n_events = all_of(&group->events);
-    const size_t bytes = qfz_type_bytes(rule->type) * (size_t)rule->n_bands;
-    group->d_values = qfz_carve_bytes(carve, (size_t)group->n * bytes);
-    qfz_carve_take(carve, &group->d_at, n_events);
-    qfz_carve_take(carve, &group->d_level, n_events);
-    group->d_lo = qfz_carve_bytes(carve, (size_t)n_events * bytes);
-    group->d_hi = qfz_carve_bytes(carve, (size_t)n_events * bytes);
+    qfz_carve_take(carve, &group->d_out, 2 * group->n);
     group->room.graph.vertex_room = group->n;
-    group->room.graph.record_room = n_events;
-    qfz_omega_carve(&group->room, rule, 1, (int32_t)group->n, carve);
+    group->room.graph.record_room = all_of(&group->events);
+    qfz_omega_carve(&group->room, rule, 1, (int32_t)group->n_ring, carve);
 }
 
 static void carve_levels(qfz_gpu_group *group, qfz_carve *carve)
@@ -56,12 +67,8 @@ static void carve_levels(qfz_gpu_group *group, qfz_carve *carve)
 
 void qfz_gpu_group_carve(qfz_gpu_group *group, const qfz_rule *rule, qfz_carve *carve)
 {
-    const int64_t n_links = all_of(&group->links);
+    carve_sent(group, rule, carve);
     carve_forest(group, carve);
-    qfz_carve_take(carve, &group->d_u, n_links);
-    qfz_carve_take(carve, &group->d_v, n_links);
-    qfz_carve_take(carve, &group->d_ring, group->n);
-    qfz_carve_take(carve, &group->d_out, 2 * group->n);
     if (group->kind == QFZ_OMEGA)
         carve_omega(group, rule, carve);
     else
@@ -203,7 +210,8 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     {
         const uint32_t v = g.room.forest.rim[i].x;
         g.room.graph.first[v] = QFZ_NONE;
-        if (holds && g.d_out[i] != QFZ_NONE) g.room.graph.block_breaks[v] = g.d_out[i] + 1;
+        if (holds && g.d_holds_to[i] != QFZ_NONE)
+            g.room.graph.block_breaks[v] = g.d_holds_to[i] + 1;
     }
 }
 

@@ -22,25 +22,27 @@ typedef struct qfz_gpu_lists {
     bool is_outside[QFZ_GROUP_LISTS];    /* it names pixels of the group's ring, not vertices */
 } qfz_gpu_lists;
 
-/* Everything lies in one scratch memory.  What has been sent to d_... is as it is on the host, list
- * after list. */
+/* Everything lies in one scratch memory, first what is sent to it: in this order, each aligned as
+ * qfz_carve does, and list after list as it is on the host. */
 typedef struct qfz_gpu_group {
     qfz_kind kind;
-    int64_t n; /* vertices */
+    int64_t n, n_ring; /* vertices; pixels of the group's own ring */
     qfz_gpu_lists links, events, members;
-    uint32_t *d_u, *d_v; /* links' ends; their levels go to forest.level[0] */
-    uint32_t *d_ring;    /* the vertices of the group's own ring, */
-    uint32_t *d_out;     /* QFZ_OMEGA: and of it, for how long pixels hold; two words a vertex */
-    void *d_values;      /* QFZ_OMEGA: of members, planes of their rings */
-    uint32_t *d_at, *d_level; /* QFZ_OMEGA: events */
+    uint32_t *d_u, *d_v;      /* links' ends; their levels go to forest.level[0] */
+    uint32_t *d_ring;         /* the vertices of the ring */
+    void *d_values;           /* from here on QFZ_OMEGA: of members, planes of their rings */
+    uint32_t *d_at, *d_level; /* events */
     void *d_lo, *d_hi;
-    qfz_gpu_links found; /* QFZ_LEVELS: room for a link a vertex; and how many of each member */
-    uint32_t *d_n_found;
-    void *d_border; /* QFZ_LEVELS: for qfz_gpu_border_links() */
+    uint32_t *d_holds_to; /* of the ring, on the way down */
+
+    uint32_t *d_out;     /* QFZ_OMEGA: two words a vertex */
+    qfz_gpu_links found; /* from here on QFZ_LEVELS: room for a link a vertex, */
+    uint32_t *d_n_found; /* and how many of each member */
+    void *d_border;      /* for qfz_gpu_border_links() */
     qfz_omega_room room;
 } qfz_gpu_group;
 
-/* Cuts the memory for a group of so many vertices, links and events. */
+/* Cuts the memory for a group of so many vertices, links and events on a ring of so many pixels. */
 void qfz_gpu_group_carve(qfz_gpu_group *group, const qfz_rule *rule, qfz_carve *carve);
 
 /* Links make the forest. */
@@ -54,8 +56,7 @@ qfz_status qfz_gpu_group_mark(qfz_gpu *gpu, qfz_gpu_group *group, const uint32_t
 qfz_status qfz_gpu_group_levels(qfz_gpu *gpu, const qfz_gpu_group *group, int list,
                                 uint32_t *d_level);
 
-/* At which levels vertices break.  holds: d_out has what the ring's pixels, the marks, are told;
- * else marks are asked next. */
+/* At which levels vertices break; the ring's pixels are the marks.  holds: d_holds_to is there. */
 qfz_status qfz_gpu_group_break(qfz_gpu *gpu, const qfz_rule *rule, bool holds,
                                qfz_gpu_group *group);
 
