@@ -9,6 +9,7 @@
 #include "gpu/gather.cuh"
 #include "gpu/gpu.h"
 #include "gpu/ha4_features.cuh"
+#include "gpu/omega.cuh"
 #include "gpu/regions.cuh"
 #include "gpu/staging.cuh"
 #include "gpu/tree.cuh"
@@ -68,9 +69,10 @@ struct qfz_worker {
     qfz_staging staging;
     cudaEvent_t from, to; /* around what is timed */
     char *d_all, *h_all;  /* of the first of those that were opened together: memory of all */
-    size_t carved_bytes;  /* its part of d_all */
-    qfz_image tile;       /* the host's, without pixels; validity is borrowed */
-    void *ring_values;    /* of the tile, as in a summary */
+    char *d_memory;       /* the worker's own part of it */
+    size_t d_bytes;
+    qfz_image tile;    /* the host's, without pixels; validity is borrowed */
+    void *ring_values; /* of the tile, as in a summary */
     uint8_t *ring_valid;
     qfz_gpu_image image; /* the same on the device */
     void *d_pixels;
@@ -90,6 +92,10 @@ qfz_status qfz_worker_down(qfz_worker *worker, void *h_to, const void *d_from, s
 /* The first n of links on the device, into links that are empty. */
 qfz_status qfz_worker_down_links(qfz_worker *worker, const qfz_gpu_links *from, uint32_t n,
                                  qfz_links *links);
+
+/* The first n of absorbs, likewise. */
+qfz_status qfz_worker_down_absorbs(qfz_worker *worker, const qfz_gpu_absorbs *from, uint32_t n,
+                                   qfz_absorbs *absorbs);
 
 /* Does once what the worker is for, so that its device has loaded all kernels (warm_up.cu). */
 qfz_status qfz_worker_warm_up(qfz_worker *worker);
@@ -133,7 +139,16 @@ qfz_status qfz_levels_saliency(qfz_worker *worker, const qfz_answer *answer, int
                                void *keys, qfz_error *err);
 qfz_status qfz_levels_work(qfz_worker *worker, qfz_part part);
 
-qfz_status qfz_trees_choose(qfz_worker *worker); /* the method */
+/* Groups of tiles, in the memory of the tile's. */
+bool qfz_groups_fit(const qfz_worker *worker, const qfz_group_graph *graph);
+qfz_status qfz_groups_summarise(qfz_worker *worker, const qfz_group_graph *graph,
+                                qfz_summary *summary, qfz_error *err);
+qfz_status qfz_groups_levels(qfz_worker *worker, const qfz_group_graph *graph, qfz_answer *members,
+                             uint32_t *cross_level, qfz_error *err);
+qfz_status qfz_groups_regions(qfz_worker *worker, const qfz_group_graph *graph,
+                              const uint32_t *holds_to, uint32_t *top, uint32_t *holds,
+                              qfz_error *err);
+
 void qfz_trees_carve(qfz_worker *worker, qfz_carve *carve);
 /* What is not carved: as many bytes as most trees take.  Others take more when they turn out to. */
 size_t qfz_trees_bytes(const qfz_worker *worker);
