@@ -149,6 +149,7 @@ qfz_status qfz_groups_regions(qfz_worker *worker, const qfz_group_graph *graph,
                               const uint32_t *holds_to, uint32_t *top, uint32_t *holds,
                               qfz_error *err);
 
+qfz_status qfz_trees_choose(qfz_worker *worker); /* the method */
 void qfz_trees_carve(qfz_worker *worker, qfz_carve *carve);
 /* What is not carved: as many bytes as most trees take.  Others take more when they turn out to. */
 size_t qfz_trees_bytes(const qfz_worker *worker);
