@@ -144,6 +144,7 @@ endfunction()
 
 qfz_add_engine_test(sessions property/test_sessions.c oracle/oracle.c ARGS 1 60)
 qfz_add_engine_test(stitch stitch/test_stitch.c oracle/oracle.c ARGS 1 60)
+qfz_add_engine_test(groups gpu/test_groups.c gpu/stitched.c oracle/oracle.c ARGS 1 60)
 qfz_add_engine_test(jobs property/test_jobs.c oracle/oracle.c ARGS 1 4)
 qfz_add_engine_test(cases run_cases.c oracle/oracle.c ARGS ${QFZ_CASES})
 qfz_add_engine_test(large gpu/test_large.c SIM_ARGS 160)

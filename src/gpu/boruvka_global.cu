@@ -196,9 +196,10 @@ static __device__ __forceinline__ void join(const qfz_gpu_forest &f, int round, 
         for (int j = 0; j < EACH; j++)
             kept.lanes[j] = __ballot_sync(ALL_LANES, ends[j].x != ends[j].y);
         place(&f.count[QFZ_COUNT_EDGES + round + 1], kept, t, [&](uint32_t j, uint32_t at) {
-            const uint32_t level = f.level[now][base + (uint64_t)j * QFZ_WARP + (uint64_t)t.lane];
+            const uint64_t e = base + (uint64_t)j * QFZ_WARP + (uint64_t)t.lane;
+            const uint32_t level = qfz_edge_level(f, now, e);
             f.ends[next][at] = ends[j];
-            f.level[next][at] = level;
+            qfz_set_edge_level(f, next, at, level);
             offer(f.best[next], ends[j], (weight)level << 32 | at);
         });
     }
@@ -215,7 +216,7 @@ static __global__ void k_begin(qfz_gpu_forest f, qfz_gpu_links ghosts)
     const int2 v = qfz_ring_pixel(f.h, f.w, (int32_t)ghosts.d_v[i]);
     f.ends[0][i] = make_uint2(QFZ_RIM_REF | qfz_rim_place(f, u.y, u.x),
                               QFZ_RIM_REF | qfz_rim_place(f, v.y, v.x));
-    f.level[0][i] = ghosts.d_level[i];
+    qfz_set_edge_level(f, 0, (uint64_t)i, ghosts.d_level[i]);
 }
 
 /* Ends that are places on rims become vertices, and every edge offers itself for the first round,
@@ -228,7 +229,7 @@ static __global__ void __launch_bounds__(THREADS) k_name(qfz_gpu_forest f)
         const uint2 was = f.ends[0][e];
         const uint2 ends = make_uint2(vertex_of(f, was.x), vertex_of(f, was.y));
         f.ends[0][e] = ends;
-        if (ends.x != ends.y) offer(f.best[0], ends, (weight)f.level[0][e] << 32 | e);
+        if (ends.x != ends.y) offer(f.best[0], ends, (weight)qfz_edge_level(f, 0, e) << 32 | e);
     }
 }
 
@@ -292,7 +293,7 @@ static __device__ __forceinline__ void find_pairs(const qfz_gpu_forest &f, last_
         for (uint32_t k = 0; k < TAIL_EACH; k++) {
             const uint32_t e = min(base + k * TAIL_THREADS, n_e - 1);
             ends[k] = f.ends[round % 2][e];
-            level[k] = f.level[round % 2][e];
+            level[k] = qfz_edge_level(f, round % 2, e);
         }
 #pragma unroll
         for (int k = 0; k < TAIL_EACH && round == 0; k++)

@@ -222,31 +222,19 @@ qfz_status qfz_regions_partition(qfz_worker *worker, const qfz_answer *answer,
     return QFZ_OK;
 }
 
-static qfz_status fetch_absorbs(qfz_worker *worker, uint32_t n, qfz_absorbs *absorbs)
-{
-    const qfz_rule *const rule = worker->spec.rule;
-    const size_t value_bytes = qfz_type_bytes(rule->type) * (size_t)rule->n_bands;
-    qfz_gpu_absorbs from;
-    QFZ_TRY(qfz_gpu_omega_absorbs(&worker->gpu, &worker->image, rule, worker->regions.d_scratch, n,
-                                  &from));
-    QFZ_TRY(qfz_absorbs_reserve(absorbs, n, rule, worker->gpu.err));
-    QFZ_TRY(qfz_worker_down(worker, absorbs->at, from.d_at, n * sizeof *absorbs->at));
-    QFZ_TRY(qfz_worker_down(worker, absorbs->level, from.d_level, n * sizeof *absorbs->level));
-    QFZ_TRY(qfz_worker_down(worker, absorbs->lo, from.d_lo, n * value_bytes));
-    QFZ_TRY(qfz_worker_down(worker, absorbs->hi, from.d_hi, n * value_bytes));
-    absorbs->n = n;
-    return QFZ_OK;
-}
-
 static qfz_status summarise_omega(qfz_worker *worker, qfz_summary *summary)
 {
+    qfz_region_room *const room = &worker->regions;
+    const qfz_rule *const rule = worker->spec.rule;
     qfz_gpu_links links;
+    qfz_gpu_absorbs absorbs;
     uint32_t *d_n, n[2];
-    QFZ_TRY(qfz_gpu_omega_links(&worker->gpu, &worker->image, worker->spec.rule,
-                                worker->regions.d_scratch, &links, &d_n));
+    QFZ_TRY(qfz_gpu_omega_links(&worker->gpu, &worker->image, rule, room->d_scratch, &links, &d_n));
     QFZ_TRY(qfz_worker_down(worker, n, d_n, sizeof n));
     QFZ_TRY(qfz_worker_down_links(worker, &links, n[0], &summary->links));
-    return fetch_absorbs(worker, n[1], &summary->absorbs);
+    QFZ_TRY(
+        qfz_gpu_omega_absorbs(&worker->gpu, &worker->image, rule, room->d_scratch, n[1], &absorbs));
+    return qfz_worker_down_absorbs(worker, &absorbs, n[1], &summary->absorbs);
 }
 
 qfz_status qfz_regions_summarise(qfz_worker *worker, qfz_summary *summary)
