@@ -51,6 +51,30 @@ static void takes_the_bands_asked_for(void **state)
     FAILS(qfz_source_open(&source, &job, &err), QFZ_EARG, "no band 4; it has 3");
 }
 
+/* For a session. */
+static void reads_a_whole_raster_as_an_image(void **state)
+{
+    (void)state;
+    static const uint16_t px[3 * 4] = {1, 2, 3, 4, 5, 6, 7, 8, 65535, 0, 65535, 9};
+    const int second = 2, none = 9;
+    qfz_image image = {0};
+    const GDALDatasetH made = make(src, 2, 2, 3, GDT_UInt16, px);
+    GDALSetRasterColorInterpretation(GDALGetRasterBand(made, 3), GCI_AlphaBand);
+    GDALClose(made);
+    OK(qfz_image_read(src, NULL, 0, &image, &err));
+    assert_true(image.h == 2 && image.w == 2 && image.n_bands == 2 && image.type == QFZ_U16);
+    assert_memory_equal(image.pixels, px, 8 * sizeof *px);
+    assert_memory_equal(image.valid, "\1\0\1\1", 4);
+    qfz_image_free(&image);
+    assert_true(image.pixels == NULL && image.valid == NULL);
+    OK(qfz_image_read(src, &second, 1, &image, &err));
+    assert_int_equal(image.n_bands, 1);
+    assert_memory_equal(image.pixels, px + 4, 4 * sizeof *px);
+    qfz_image_free(&image);
+    FAILS(qfz_image_read(src, &none, 1, &image, &err), QFZ_EARG, "no band 9");
+    assert_null(image.pixels);
+}
+
 static void make_mixed(GDALDataType a, GDALDataType b)
 {
     GDALClose(make("/vsimem/a.tif", 2, 1, 1, a, NULL));
@@ -407,6 +431,7 @@ int main(void)
         cmocka_unit_test(reads_a_box_of_every_band),
         cmocka_unit_test(gives_rows_as_they_come),
         cmocka_unit_test(takes_the_bands_asked_for),
+        cmocka_unit_test(reads_a_whole_raster_as_an_image),
         cmocka_unit_test(reads_mixed_bands_as_the_smallest_type_that_holds_both),
         cmocka_unit_test(reads_signed_bytes),
         cmocka_unit_test(widens_signed_bytes_beside_other_bands),
