@@ -26,7 +26,6 @@ static_assert((int)QFZ_VERTICES < (int)QFZ_OPEN_INVALID, "a vertex, or none");
  * order in the planes, too. */
 static const uint32_t AB = 1u << QFZ_RIGHT, AC = 1u << QFZ_BELOW, AD = 1u << QFZ_BELOW_RIGHT,
                       BC = 1u << QFZ_BELOW_LEFT;
-enum { REST = 9 }; /* a mask's place in the second word of a square, when it has been looked at */
 
 struct query_memory {
     query_columns<uint16_t, COLUMNS> columns;
@@ -58,7 +57,7 @@ static __device__ __forceinline__ square square_of(uint2 words)
             y * QFZ_SIDE + x};
 }
 
-/* The open edges. */
+/* The open edges of any square. */
 static __device__ __forceinline__ uint32_t open_edges(const square &s, uint2 words)
 {
     const uint32_t inside = QFZ_SIDE - 1;
@@ -72,13 +71,13 @@ static __device__ __forceinline__ uint32_t open_edges(const square &s, uint2 wor
 
 static __device__ __forceinline__ uint2 with_rest(uint2 words, uint32_t rest)
 {
-    const uint32_t mask = (AB | AC | AD | BC) << REST;
-    return make_uint2(words.x, (words.y & ~mask) | rest << REST);
+    const uint32_t mask = (AB | AC | AD | BC) << QFZ_OPEN_EDGES;
+    return make_uint2(words.x, (words.y & ~mask) | rest << QFZ_OPEN_EDGES);
 }
 
 static __device__ __forceinline__ uint32_t rest_of(uint2 words)
 {
-    return words.y >> REST & (AB | AC | AD | BC);
+    return words.y >> QFZ_OPEN_EDGES & (AB | AC | AD | BC);
 }
 
 /* Two vertices of an edge among `rest`, and which of those edges lie between them. */
@@ -124,7 +123,7 @@ static __device__ __forceinline__ void answer_all(const query_work &w, const squ
 static __device__ __forceinline__ void answer_first(const query_work &w, uint2 words)
 {
     const square s = square_of(words);
-    uint32_t rest = open_edges(s, words);
+    uint32_t rest = rest_of(words);
     const square_pair pair = first_pair(s, rest);
     bool open;
     const uint32_t level = meet(w.m.columns, pair.u, pair.v, &open);
