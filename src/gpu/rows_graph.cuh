@@ -14,6 +14,7 @@ template <typename WORK> static __device__ __forceinline__ void name_vertices(WO
 {
     const uint32_t n = ACTIVE + (w.m.n_numbers >> 16);
     uint32_t vertices = 0; /* bit k: the thread's k-th component */
+#pragma unroll 1
     for (uint32_t c = (uint32_t)w.thread, bit = 1; c < n; c += w.THREADS, bit *= 2) {
         const uint32_t name = w.m.name[c];
         if (name / 4 != c) continue;
@@ -70,6 +71,7 @@ static __device__ __forceinline__ uint32_t taken_by(const WORK &w, uint32_t v)
 
 template <typename WORK> static __device__ __forceinline__ void begin_span(WORK &w)
 {
+#pragma unroll 1
     for (uint32_t v = (uint32_t)w.thread; v < QFZ_VERTICES; v += w.THREADS) {
         w.m.set[v] = (uint16_t)v;
         w.m.lightest[v] = w.NO_KEY;

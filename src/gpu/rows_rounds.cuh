@@ -102,14 +102,14 @@ static __device__ __forceinline__ bool takes_offers(uint32_t name)
 }
 
 /* Every edge of the list offers itself to both ends.  In the first round every component is a root
- * still, and those that wait have small numbers. */
+ * still, and what those that wait are offered is not looked at. */
 template <typename WORK> static __device__ __forceinline__ void offer_first(WORK &w, list_part part)
 {
     for (uint32_t i = part.first + (uint32_t)w.lane; i < part.first + part.n; i += QFZ_WARP) {
         const uint32_t ends = w.m.ends[i], a = ends & 0xffff, b = ends >> 16;
         const typename WORK::KEY key = (typename WORK::KEY)w.m.level[i] << 16 | i;
-        if (a >= ACTIVE * 4) offer(&of_comp(w.m.best, a), key);
-        if (b >= ACTIVE * 4) offer(&of_comp(w.m.best, b), key);
+        offer(&of_comp(w.m.best, a), key);
+        offer(&of_comp(w.m.best, b), key);
     }
 }
 
