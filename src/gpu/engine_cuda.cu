@@ -37,6 +37,20 @@ qfz_status qfz_worker_down_links(qfz_worker *worker, const qfz_gpu_links *from, 
     return QFZ_OK;
 }
 
+qfz_status qfz_worker_down_absorbs(qfz_worker *worker, const qfz_gpu_absorbs *from, uint32_t n,
+                                   qfz_absorbs *absorbs)
+{
+    const qfz_rule *const rule = worker->spec.rule;
+    const size_t span_bytes = qfz_type_bytes(rule->type) * (size_t)rule->n_bands;
+    QFZ_TRY(qfz_absorbs_reserve(absorbs, n, rule, worker->gpu.err));
+    QFZ_TRY(qfz_worker_down(worker, absorbs->at, from->d_at, n * sizeof *absorbs->at));
+    QFZ_TRY(qfz_worker_down(worker, absorbs->level, from->d_level, n * sizeof *absorbs->level));
+    QFZ_TRY(qfz_worker_down(worker, absorbs->lo, from->d_lo, n * span_bytes));
+    QFZ_TRY(qfz_worker_down(worker, absorbs->hi, from->d_hi, n * span_bytes));
+    absorbs->n = n;
+    return QFZ_OK;
+}
+
 /* ----------------------------------------------------------------------------------- the memory */
 static void carve_all(qfz_worker *worker, qfz_carve *carve)
 {
@@ -53,6 +67,14 @@ static void carve_all(qfz_worker *worker, qfz_carve *carve)
     }
 }
 
+/* Of a page-locked buffer: rows find room there if they are not too large, since such memory takes
+ * time to make and is kept from everybody else. */
+static int64_t staging_bytes(const qfz_worker_spec *spec)
+{
+    const int64_t least = QFZ_STAGING_BYTES, most = 8 * least, rows = spec->rows_bytes;
+    return rows > least && rows <= most ? rows : least;
+}
+
 /* One allocation on the device and one of the host, for all: each takes the driver a while. */
 static qfz_status take_memory(qfz_worker *const *workers, int n)
 {
@@ -65,11 +87,13 @@ static qfz_status take_memory(qfz_worker *const *workers, int n)
     (void)snprintf(what, sizeof what, "%d x %zu bytes for tiles of %d x %d pixels on GPU %d", n,
                    one.used, spec->max_w, spec->max_h, spec->device.number);
     QFZ_TRY(qfz_gpu_check(err, cudaMalloc((void **)&first->d_all, (size_t)n * one.used), what));
-    QFZ_TRY(qfz_staging_alloc(&first->h_all, n, err));
+    QFZ_TRY(qfz_staging_alloc(&first->h_all, n, staging_bytes(spec), err));
     for (int i = 0; i < n; i++) {
         qfz_carve carve = {first->d_all + (size_t)i * one.used, 0};
+        workers[i]->d_memory = carve.base;
+        workers[i]->d_bytes = one.used;
         carve_all(workers[i], &carve);
-        QFZ_TRY(qfz_staging_open(&workers[i]->staging, first->h_all, i, err));
+        QFZ_TRY(qfz_staging_open(&workers[i]->staging, first->h_all, i, staging_bytes(spec), err));
     }
     return QFZ_OK;
 }
@@ -82,7 +106,9 @@ static int64_t device_bytes_per_px(const qfz_rule *rule, qfz_kind kind)
     worker.spec.rule = rule;
     worker.spec.kind = kind;
     worker.spec.max_h = worker.spec.max_w = SIDE;
+    worker.trees.by_forest = true;
     carve_all(&worker, &carve);
+    if (kind == QFZ_TREE) carve.used += qfz_trees_bytes(&worker);
     return (int64_t)carve.used / (SIDE * SIDE) + 1;
 }
 
@@ -126,6 +152,7 @@ qfz_status qfz_gpu_can(qfz_device device, const qfz_rule *rule, qfz_kind kind, q
 static void close_one(qfz_worker *worker)
 {
     qfz_regions_close(worker);
+    qfz_trees_close(worker);
     free(worker->ring_values);
     free(worker->ring_valid);
     qfz_staging_close(&worker->staging);
@@ -204,6 +231,8 @@ static qfz_status open_all(qfz_worker **workers, int n, const qfz_worker_spec *s
     }
     if (n < 1) return QFZ_OK;
     QFZ_TRY(take_memory(workers, n));
+    for (int i = 0; i < n; i++)
+        QFZ_TRY(qfz_trees_open(workers[i]));
     return qfz_worker_warm_up(workers[0]);
 }
 
@@ -236,9 +265,19 @@ static qfz_status load(qfz_worker *worker, const qfz_image *tile, qfz_error *err
     return QFZ_OK;
 }
 
+/* Pixels that are read into page-locked memory need not be copied once more. */
+static qfz_status room(qfz_worker *worker, void **pixels, qfz_error *err)
+{
+    const int64_t bytes = worker->spec.rows_bytes;
+    if (bytes == 0 || bytes > worker->staging.bytes) return QFZ_OK;
+    QFZ_TRY(qfz_worker_enter(worker, err));
+    return qfz_staging_room(&worker->staging, &worker->gpu, pixels);
+}
+
 static qfz_status rows(qfz_worker *worker, const qfz_rows *rows, qfz_error *err)
 {
     const qfz_image *const tile = &worker->tile;
+    const bool in_room = qfz_staging_is_room(&worker->staging, rows->pixels);
     const size_t px_bytes = qfz_type_bytes(tile->type);
     const int64_t first = rows->y0 * tile->w;
     const size_t n = (size_t)((rows->y1 - rows->y0) * tile->w);
@@ -248,8 +287,12 @@ static qfz_status rows(qfz_worker *worker, const qfz_rows *rows, qfz_error *err)
             (char *)worker->d_pixels + (size_t)(b * tile->h * tile->w + first) * px_bytes;
         const char *const from =
             (const char *)rows->pixels + (size_t)(b * rows->plane_px) * px_bytes;
-        QFZ_TRY(qfz_worker_up(worker, d_to, from, n * px_bytes));
+        if (in_room)
+            QFZ_TRY(qfz_staging_send(&worker->gpu, d_to, from, n * px_bytes));
+        else
+            QFZ_TRY(qfz_worker_up(worker, d_to, from, n * px_bytes));
     }
+    if (in_room) QFZ_TRY(qfz_staging_leave_room(&worker->staging, &worker->gpu));
     if (tile->valid)
         QFZ_TRY(qfz_worker_up(worker, worker->d_valid + first, tile->valid + first, n));
     qfz_ring_take(tile, rows, worker->ring_values, worker->ring_valid);
@@ -294,6 +337,11 @@ static qfz_status time_part(qfz_worker *worker, qfz_part part, int n_runs, doubl
     return QFZ_OK;
 }
 
+static int64_t device_bytes(const qfz_worker *worker)
+{
+    return (int64_t)(worker->d_bytes + worker->trees.forest_bytes);
+}
+
 static qfz_engine make_table(void)
 {
     qfz_engine engine = {};
@@ -303,6 +351,7 @@ static qfz_engine make_table(void)
     engine.bytes_per_px = bytes_per_px;
     engine.device_bytes_per_px = device_bytes_per_px;
     engine.load = load;
+    engine.room = room;
     engine.rows = rows;
     engine.summarise = summarise;
     engine.partition = qfz_regions_partition;
@@ -313,7 +362,12 @@ static qfz_engine make_table(void)
     engine.paint = qfz_regions_paint;
     engine.saliency = qfz_levels_saliency;
     engine.tree = qfz_trees_build;
+    engine.group_fits = qfz_groups_fit;
+    engine.group_summarise = qfz_groups_summarise;
+    engine.group_levels = qfz_groups_levels;
+    engine.group_regions = qfz_groups_regions;
     engine.time = time_part;
+    engine.device_bytes = device_bytes;
     return engine;
 }
 
