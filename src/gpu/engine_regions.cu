@@ -93,9 +93,9 @@ static void carve_omega(qfz_worker *worker, qfz_carve *carve)
     const qfz_worker_spec *const spec = &worker->spec;
     qfz_region_room *const room = &worker->regions;
     const int32_t h = spec->max_h, w = spec->max_w;
-    qfz_carve_take(carve, &room->d_root, (int64_t)h * w);
     qfz_carve first = *carve;
     room->d_scratch = qfz_carve_bytes(&first, qfz_gpu_omega_bytes(spec->rule, h, w));
+    qfz_carve_take(carve, &room->d_root, (int64_t)h * w); /* d_scratch, too */
     qfz_gpu_regions_take(carve, h, w, true, &room->on_device);
     qfz_carve last = *carve;
     room->d_number_scratch = qfz_carve_bytes(carve, qfz_gpu_regions_bytes(h, w));
