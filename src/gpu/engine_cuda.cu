@@ -37,6 +37,20 @@ qfz_status qfz_worker_down_links(qfz_worker *worker, const qfz_gpu_links *from, 
     return QFZ_OK;
 }
 
+qfz_status qfz_worker_down_absorbs(qfz_worker *worker, const qfz_gpu_absorbs *from, uint32_t n,
+                                   qfz_absorbs *absorbs)
+{
+    const qfz_rule *const rule = worker->spec.rule;
+    const size_t span_bytes = qfz_type_bytes(rule->type) * (size_t)rule->n_bands;
+    QFZ_TRY(qfz_absorbs_reserve(absorbs, n, rule, worker->gpu.err));
+    QFZ_TRY(qfz_worker_down(worker, absorbs->at, from->d_at, n * sizeof *absorbs->at));
+    QFZ_TRY(qfz_worker_down(worker, absorbs->level, from->d_level, n * sizeof *absorbs->level));
+    QFZ_TRY(qfz_worker_down(worker, absorbs->lo, from->d_lo, n * span_bytes));
+    QFZ_TRY(qfz_worker_down(worker, absorbs->hi, from->d_hi, n * span_bytes));
+    absorbs->n = n;
+    return QFZ_OK;
+}
+
 /* ----------------------------------------------------------------------------------- the memory */
 static void carve_all(qfz_worker *worker, qfz_carve *carve)
 {
@@ -76,8 +90,9 @@ static qfz_status take_memory(qfz_worker *const *workers, int n)
     QFZ_TRY(qfz_staging_alloc(&first->h_all, n, staging_bytes(spec), err));
     for (int i = 0; i < n; i++) {
         qfz_carve carve = {first->d_all + (size_t)i * one.used, 0};
+        workers[i]->d_memory = carve.base;
+        workers[i]->d_bytes = one.used;
         carve_all(workers[i], &carve);
-        workers[i]->carved_bytes = carve.used;
         QFZ_TRY(qfz_staging_open(&workers[i]->staging, first->h_all, i, staging_bytes(spec), err));
     }
     return QFZ_OK;
@@ -324,7 +339,7 @@ static qfz_status time_part(qfz_worker *worker, qfz_part part, int n_runs, doubl
 
 static int64_t device_bytes(const qfz_worker *worker)
 {
-    return (int64_t)(worker->carved_bytes + worker->trees.forest_bytes);
+    return (int64_t)(worker->d_bytes + worker->trees.forest_bytes);
 }
 
 static qfz_engine make_table(void)
@@ -347,6 +362,10 @@ static qfz_engine make_table(void)
     engine.paint = qfz_regions_paint;
     engine.saliency = qfz_levels_saliency;
     engine.tree = qfz_trees_build;
+    engine.group_fits = qfz_groups_fit;
+    engine.group_summarise = qfz_groups_summarise;
+    engine.group_levels = qfz_groups_levels;
+    engine.group_regions = qfz_groups_regions;
     engine.time = time_part;
     engine.device_bytes = device_bytes;
     return engine;

@@ -9,6 +9,7 @@
 #include "gpu/gather.cuh"
 #include "gpu/gpu.h"
 #include "gpu/ha4_features.cuh"
+#include "gpu/omega.cuh"
 #include "gpu/regions.cuh"
 #include "gpu/staging.cuh"
 #include "gpu/tree.cuh"
@@ -69,9 +70,10 @@ struct qfz_worker {
     qfz_staging staging;
     cudaEvent_t from, to; /* around what is timed */
     char *d_all, *h_all;  /* of the first of those that were opened together: memory of all */
-    size_t carved_bytes;  /* its part of d_all */
-    qfz_image tile;       /* the host's, without pixels; validity is borrowed */
-    void *ring_values;    /* of the tile, as in a summary */
+    char *d_memory;       /* the worker's own part of it */
+    size_t d_bytes;
+    qfz_image tile;    /* the host's, without pixels; validity is borrowed */
+    void *ring_values; /* of the tile, as in a summary */
     uint8_t *ring_valid;
     qfz_gpu_image image; /* the same on the device */
     void *d_pixels;
@@ -91,6 +93,10 @@ qfz_status qfz_worker_down(qfz_worker *worker, void *h_to, const void *d_from, s
 /* The first n of links on the device, into links that are empty. */
 qfz_status qfz_worker_down_links(qfz_worker *worker, const qfz_gpu_links *from, uint32_t n,
                                  qfz_links *links);
+
+/* The first n of absorbs, likewise. */
+qfz_status qfz_worker_down_absorbs(qfz_worker *worker, const qfz_gpu_absorbs *from, uint32_t n,
+                                   qfz_absorbs *absorbs);
 
 /* Does once what the worker is for, so that its device has loaded all kernels (warm_up.cu). */
 qfz_status qfz_worker_warm_up(qfz_worker *worker);
@@ -117,6 +123,14 @@ qfz_status qfz_regions_paint(qfz_worker *worker, int band, const void *slot_mean
                              const void *invalid, void *out, qfz_error *err);
 qfz_status qfz_regions_work(qfz_worker *worker, qfz_part part);
 
+/* Of those, regions' records (engine_records.cu): the memory that they need at the least, where
+ * flat zones pass through; then those of all regions, which stay on the device, after numbering, or
+ * as HA4 makes them, without labels. */
+size_t qfz_records_least_bytes(const qfz_rule *rule);
+void qfz_records_carve(qfz_worker *worker, qfz_carve *carve);
+qfz_status qfz_records_of_regions(qfz_worker *worker);
+qfz_status qfz_records_of_segments(qfz_worker *worker);
+
 /* What the edges of the worker's largest tile will be like. */
 qfz_gpu_edges qfz_largest_edges(const qfz_worker_spec *spec);
 
@@ -125,6 +139,16 @@ qfz_status qfz_levels_summarise(qfz_worker *worker, qfz_summary *summary);
 qfz_status qfz_levels_saliency(qfz_worker *worker, const qfz_answer *answer, int key_bytes,
                                void *keys, qfz_error *err);
 qfz_status qfz_levels_work(qfz_worker *worker, qfz_part part);
+
+/* Groups of tiles, in the memory of the tile's. */
+bool qfz_groups_fit(const qfz_worker *worker, const qfz_group_graph *graph);
+qfz_status qfz_groups_summarise(qfz_worker *worker, const qfz_group_graph *graph,
+                                qfz_summary *summary, qfz_error *err);
+qfz_status qfz_groups_levels(qfz_worker *worker, const qfz_group_graph *graph, qfz_answer *members,
+                             uint32_t *cross_level, qfz_error *err);
+qfz_status qfz_groups_regions(qfz_worker *worker, const qfz_group_graph *graph,
+                              const uint32_t *holds_to, uint32_t *top, uint32_t *holds,
+                              qfz_error *err);
 
 qfz_status qfz_trees_choose(qfz_worker *worker); /* the method */
 void qfz_trees_carve(qfz_worker *worker, qfz_carve *carve);
