@@ -32,6 +32,7 @@ static void carve_sent(qfz_gpu_group *group, const qfz_rule *rule, qfz_carve *ca
 static void carve_forest(qfz_gpu_group *group, qfz_carve *carve)
 {
     qfz_gpu_forest *const f = &group->room.forest;
+    const int64_t first_best = group->kind == QFZ_LEVELS ? group->n * group->members.n : group->n;
     f->vertex_room = group->n;
     f->edge_room = all_of(&group->links);
     f->connectivity = 4;
@@ -43,7 +44,7 @@ static void carve_forest(qfz_gpu_group *group, qfz_carve *carve)
     qfz_carve_take(carve, &f->level[1], f->edge_room);
     for (int i = 0; i < 2; i++) {
         qfz_carve_take(carve, &f->ends[i], f->edge_room);
-        qfz_carve_take(carve, &f->best[i], i == 0 ? group->n : group->n / 2 + 1);
+        qfz_carve_take(carve, &f->best[i], i == 0 ? first_best : group->n / 2 + 1);
         qfz_carve_take(carve, &f->origin[i], group->n / 2 + 1);
     }
 }
@@ -61,7 +62,7 @@ static void carve_levels(qfz_gpu_group *group, qfz_carve *carve)
     qfz_carve_take(carve, &group->found.d_u, group->n);
     qfz_carve_take(carve, &group->found.d_v, group->n);
     qfz_carve_take(carve, &group->found.d_level, group->n);
-    qfz_carve_take(carve, &group->d_n_found, QFZ_GROUP_MEMBERS);
+    qfz_carve_take(carve, &group->d_n_found, 1);
     group->d_border = qfz_carve_bytes(carve, qfz_gpu_border_links_bytes(1, (int32_t)group->n));
 }
 
@@ -122,23 +123,35 @@ qfz_status qfz_gpu_group_join(qfz_gpu *gpu, const qfz_rule *rule, qfz_gpu_group 
     return qfz_boruvka_rounds(gpu, f);
 }
 
+/* ring NULL: all vertices. */
 static __global__ void __launch_bounds__(THREADS)
-    k_mark(qfz_gpu_forest f, const uint32_t *__restrict__ ring, uint32_t first, int64_t n)
+    k_mark(qfz_gpu_forest f, const uint32_t *__restrict__ ring)
 {
-    const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
-    if (i < n) f.rim[i] = make_uint2(ring ? ring[i] : first + (uint32_t)i, 0);
+    const int32_t i = (int32_t)(blockIdx.x * THREADS + threadIdx.x);
+    if (i < f.w) f.rim[i] = make_uint2(ring ? ring[i] : (uint32_t)i, 0);
 }
 
-qfz_status qfz_gpu_group_mark(qfz_gpu *gpu, qfz_gpu_group *group, const uint32_t *d_ring,
-                              uint32_t first, int64_t n)
+static qfz_status mark(qfz_gpu *gpu, qfz_gpu_forest *f, const uint32_t *d_ring, int64_t n)
 {
-    qfz_gpu_forest *const f = &group->room.forest;
     f->h = 1;
     f->w = (int32_t)n;
     f->n_x = (int32_t)qfz_blocks(n, QFZ_SIDE);
     f->rim_room = QFZ_SIDE;
-    return qfz_launch(gpu, k_mark, dim3(qfz_blocks(n, THREADS)), dim3(THREADS), 0, *f, d_ring,
-                      first, n);
+    return qfz_launch(gpu, k_mark, dim3(qfz_blocks(n, THREADS)), dim3(THREADS), 0, *f, d_ring);
+}
+
+qfz_status qfz_gpu_group_mark_ring(qfz_gpu *gpu, qfz_gpu_group *group)
+{
+    return mark(gpu, &group->room.forest, group->d_ring, group->n_ring);
+}
+
+qfz_status qfz_gpu_group_mark_members(qfz_gpu *gpu, qfz_gpu_group *group)
+{
+    qfz_gpu_forest *const f = &group->room.forest;
+    f->n_cuts = group->members.n - 1;
+    for (int m = 0; m < f->n_cuts; m++)
+        f->cut[m] = group->members.first[m + 1];
+    return mark(gpu, f, NULL, group->n);
 }
 
 static __global__ void __launch_bounds__(THREADS)

@@ -36,9 +36,9 @@ typedef struct qfz_gpu_group {
     uint32_t *d_holds_to; /* of the ring, on the way down */
 
     uint32_t *d_out;     /* QFZ_OMEGA: two words a vertex */
-    qfz_gpu_links found; /* from here on QFZ_LEVELS: room for a link a vertex, */
-    uint32_t *d_n_found; /* and how many of each member */
-    void *d_border;      /* for qfz_gpu_border_links() */
+    qfz_gpu_links found; /* from here on QFZ_LEVELS: room for a link a vertex, and how many */
+    uint32_t *d_n_found;
+    void *d_border; /* for qfz_gpu_border_links() */
     qfz_omega_room room;
 } qfz_gpu_group;
 
@@ -48,9 +48,10 @@ void qfz_gpu_group_carve(qfz_gpu_group *group, const qfz_rule *rule, qfz_carve *
 /* Links make the forest. */
 qfz_status qfz_gpu_group_join(qfz_gpu *gpu, const qfz_rule *rule, qfz_gpu_group *group);
 
-/* The marks are n vertices: those of d_ring, or, if that is NULL, those from `first` on. */
-qfz_status qfz_gpu_group_mark(qfz_gpu *gpu, qfz_gpu_group *group, const uint32_t *d_ring,
-                              uint32_t first, int64_t n);
+/* The marks are the pixels of the group's own ring; or those of the members' rings, all vertices,
+ * the ring being cut between members. */
+qfz_status qfz_gpu_group_mark_ring(qfz_gpu *gpu, qfz_gpu_group *group);
+qfz_status qfz_gpu_group_mark_members(qfz_gpu *gpu, qfz_gpu_group *group);
 
 /* d_level[i] = minimax level of the ends of the i-th link of a list. */
 qfz_status qfz_gpu_group_levels(qfz_gpu *gpu, const qfz_gpu_group *group, int list,
