@@ -134,7 +134,7 @@ static qfz_status put_links(parcel *p, const qfz_group_graph *graph, part_fn par
     return QFZ_OK;
 }
 
-static qfz_status put_omega(parcel *p, const qfz_group_graph *graph, const uint32_t *holds_to)
+static qfz_status put_omega(parcel *p, const qfz_group_graph *graph, const qfz_answer *own)
 {
     const qfz_rule *const rule = p->worker->spec.rule;
     const size_t bytes = qfz_type_bytes(rule->type) * (size_t)rule->n_bands,
@@ -143,6 +143,9 @@ static qfz_status put_omega(parcel *p, const qfz_group_graph *graph, const uint3
     const qfz_summary *const members = graph->members;
     for (int m = 0; m < n; m++)
         QFZ_TRY(put(p, members[m].values, (size_t)members[m].n_ring * bytes));
+    align(p);
+    for (int m = 0; m < n; m++)
+        QFZ_TRY(put(p, members[m].valid, (size_t)members[m].n_ring));
     align(p);
     for (int m = 0; m < n; m++)
         QFZ_TRY(put(p, members[m].absorbs.at, (size_t)members[m].absorbs.n * word));
@@ -156,11 +159,14 @@ static qfz_status put_omega(parcel *p, const qfz_group_graph *graph, const uint3
     for (int m = 0; m < n; m++)
         QFZ_TRY(put(p, members[m].absorbs.hi, (size_t)members[m].absorbs.n * bytes));
     align(p);
-    return holds_to ? put(p, holds_to, (size_t)graph->n_ring * word) : QFZ_OK;
+    if (!own) return QFZ_OK;
+    QFZ_TRY(put(p, own->slot, (size_t)own->n_ring * word));
+    align(p);
+    return put(p, own->holds_to, (size_t)own->n_ring * word);
 }
 
-/* Makes the forest of a group. */
-static qfz_status load(qfz_worker *worker, const qfz_group_graph *graph, const uint32_t *holds_to,
+/* Makes the forest of a group; own: on the way down, QFZ_OMEGA. */
+static qfz_status load(qfz_worker *worker, const qfz_group_graph *graph, const qfz_answer *own,
                        qfz_gpu_group *group, qfz_error *err)
 {
     const qfz_rule *const rule = worker->spec.rule;
@@ -174,7 +180,7 @@ static qfz_status load(qfz_worker *worker, const qfz_group_graph *graph, const u
     QFZ_TRY(put_links(&p, graph, level_of));
     QFZ_TRY(put(&p, graph->ring, (size_t)graph->n_ring * sizeof *graph->ring));
     align(&p);
-    if (group->kind == QFZ_OMEGA) QFZ_TRY(put_omega(&p, graph, holds_to));
+    if (group->kind == QFZ_OMEGA) QFZ_TRY(put_omega(&p, graph, own));
     QFZ_TRY(send(&p));
     return qfz_gpu_group_join(&worker->gpu, rule, group);
 }
@@ -255,16 +261,22 @@ cleanup:
 }
 
 qfz_status qfz_groups_regions(qfz_worker *worker, const qfz_group_graph *graph,
-                              const uint32_t *holds_to, uint32_t *top, uint32_t *holds,
-                              qfz_error *err)
+                              const qfz_answer *own, qfz_group_regions *found, qfz_error *err)
 {
     qfz_gpu *const gpu = &worker->gpu;
     qfz_gpu_group group;
-    QFZ_TRY(load(worker, graph, holds_to, &group, err));
-    const size_t n = (size_t)group.n;
+    uint32_t counts[QFZ_GROUP_MEMBERS + 1];
+    QFZ_TRY(load(worker, graph, own, &group, err));
+    const size_t bytes = (size_t)group.n * sizeof(uint32_t);
     QFZ_TRY(qfz_gpu_group_mark_ring(gpu, &group));
     QFZ_TRY(qfz_gpu_group_break(gpu, worker->spec.rule, true, &group));
-    QFZ_TRY(qfz_gpu_group_regions(gpu, &group));
-    QFZ_TRY(qfz_worker_down(worker, top, group.d_out, n * sizeof *top));
-    return qfz_worker_down(worker, holds, group.d_out + n, n * sizeof *holds);
+    QFZ_TRY(qfz_gpu_group_regions(gpu, &group, own->n_slots));
+    QFZ_TRY(qfz_worker_down(worker, counts, group.d_counts, sizeof counts));
+    QFZ_TRY(qfz_worker_down(worker, found->slot, group.d_slot, bytes));
+    QFZ_TRY(qfz_worker_down(worker, found->holds_to, group.d_holds, bytes));
+    QFZ_TRY(qfz_worker_down(worker, found->region, group.d_region, bytes));
+    for (int m = 0; m < graph->n_members; m++)
+        found->n_slots[m] = counts[m];
+    found->n_regions = counts[QFZ_GROUP_MEMBERS];
+    return QFZ_OK;
 }

@@ -22,11 +22,13 @@ static void carve_sent(qfz_gpu_group *group, const qfz_rule *rule, qfz_carve *ca
     qfz_carve_take(carve, &group->d_ring, group->n_ring);
     if (group->kind != QFZ_OMEGA) return;
     group->d_values = qfz_carve_bytes(carve, (size_t)group->n * bytes);
+    qfz_carve_take(carve, &group->d_valid, group->n);
     qfz_carve_take(carve, &group->d_at, n_events);
     qfz_carve_take(carve, &group->d_level, n_events);
     group->d_lo = qfz_carve_bytes(carve, (size_t)n_events * bytes);
     group->d_hi = qfz_carve_bytes(carve, (size_t)n_events * bytes);
-    qfz_carve_take(carve, &group->d_holds_to, group->n_ring);
+    qfz_carve_take(carve, &group->d_own_slot, group->n_ring);
+    qfz_carve_take(carve, &group->d_own_holds, group->n_ring);
 }
 
 static void carve_forest(qfz_gpu_group *group, qfz_carve *carve)
@@ -51,7 +53,7 @@ static void carve_forest(qfz_gpu_group *group, qfz_carve *carve)
 
 static void carve_omega(qfz_gpu_group *group, const qfz_rule *rule, qfz_carve *carve)
 {
-    qfz_carve_take(carve, &group->d_out, 2 * group->n);
+    qfz_gpu_group_regions_carve(group, carve);
     group->room.graph.vertex_room = group->n;
     group->room.graph.record_room = all_of(&group->events);
     qfz_omega_carve(&group->room, rule, 1, (int32_t)group->n_ring, carve);
@@ -78,14 +80,6 @@ void qfz_gpu_group_carve(qfz_gpu_group *group, const qfz_rule *rule, qfz_carve *
 
 /* ---- Lists ----------------------------------------------------------------------------------- */
 
-static __device__ __forceinline__ int list_of(const qfz_gpu_lists &lists, uint32_t i)
-{
-    int list = 0;
-    while (i >= lists.first[list + 1])
-        list++;
-    return list;
-}
-
 static __device__ __forceinline__ uint32_t all_in(const qfz_gpu_lists &lists)
 {
     return lists.first[lists.n];
@@ -93,7 +87,7 @@ static __device__ __forceinline__ uint32_t all_in(const qfz_gpu_lists &lists)
 
 static __device__ __forceinline__ uint2 ends_of(const qfz_gpu_group &g, uint32_t i)
 {
-    const int list = list_of(g.links, i);
+    const int list = qfz_list_of(g.links, i);
     const uint32_t u = g.d_u[i], v = g.d_v[i], offset = g.links.offset[list];
     return g.links.is_outside[list] ? make_uint2(g.d_ring[u], g.d_ring[v])
                                     : make_uint2(u + offset, v + offset);
@@ -178,7 +172,7 @@ static __device__ __forceinline__ void begin_vertex(const qfz_gpu_group &g, uint
 {
     const qfz_omega_graph &graph = g.room.graph;
     const qfz_omega_values &values = g.room.values;
-    const int m = list_of(g.members, v);
+    const int m = qfz_list_of(g.members, v);
     const int64_t first = g.members.first[m], n = g.members.first[m + 1] - first;
     graph.first[v] = 0;
     for (int band = 0; band < values.n_bands; band++) {
@@ -195,7 +189,7 @@ static __device__ __forceinline__ void begin_record(const qfz_gpu_group &g, uint
     const qfz_omega_graph &graph = g.room.graph;
     const qfz_omega_values &values = g.room.values;
     const int n_bands = values.n_bands;
-    graph.hang[i] = make_uint2(g.d_at[i] + g.events.offset[list_of(g.events, i)], g.d_level[i]);
+    graph.hang[i] = make_uint2(g.d_at[i] + g.events.offset[qfz_list_of(g.events, i)], g.d_level[i]);
     for (int band = 0; band < n_bands; band++) {
         const int64_t from = (int64_t)i * n_bands + band, to = band * graph.record_room + i;
         values.write(graph.lo, to, values.read(g.d_lo, from));
@@ -216,19 +210,18 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_begin(qfz_gpu_grou
     }
 }
 
-static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
-    k_tell_marks(qfz_gpu_group g, bool holds)
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_tell_marks(qfz_gpu_group g, bool down)
 {
     QFZ_OMEGA_EACH(i, g.room.forest.w)
     {
         const uint32_t v = g.room.forest.rim[i].x;
         g.room.graph.first[v] = QFZ_NONE;
-        if (holds && g.d_holds_to[i] != QFZ_NONE)
-            g.room.graph.block_breaks[v] = g.d_holds_to[i] + 1;
+        if (down && g.d_own_holds[i] != QFZ_NONE)
+            g.room.graph.block_breaks[v] = g.d_own_holds[i] + 1;
     }
 }
 
-qfz_status qfz_gpu_group_break(qfz_gpu *gpu, const qfz_rule *rule, bool holds, qfz_gpu_group *group)
+qfz_status qfz_gpu_group_break(qfz_gpu *gpu, const qfz_rule *rule, bool down, qfz_gpu_group *group)
 {
     qfz_omega_room *const room = &group->room;
     const dim3 block(QFZ_OMEGA_THREADS),
@@ -239,29 +232,6 @@ qfz_status qfz_gpu_group_break(qfz_gpu *gpu, const qfz_rule *rule, bool holds, q
     room->graph.n_vertices = room->forest.count + QFZ_COUNT_VERTICES;
     QFZ_TRY(qfz_omega_begin(gpu, &room->forest, &room->graph, rule->n_bands));
     QFZ_TRY(qfz_launch(gpu, k_begin, all, block, 0, *group));
-    QFZ_TRY(qfz_launch(gpu, k_tell_marks, marks, block, 0, *group, holds));
+    QFZ_TRY(qfz_launch(gpu, k_tell_marks, marks, block, 0, *group, down));
     return qfz_omega_solve(gpu, &room->forest, &room->values, &room->graph, NULL);
-}
-
-/* The region ends where its vertex breaks, or what that joins does by being joined: as soon as it
- * hangs on it. */
-static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_regions(qfz_gpu_group g)
-{
-    const qfz_omega_graph &graph = g.room.graph;
-    QFZ_OMEGA_EACH(v, g.n)
-    {
-        uint32_t at = (uint32_t)v;
-        for (uint32_t up; (up = graph.vertex[at].up) != QFZ_NONE &&
-                          qfz_omega_joins(graph, up, graph.vertex[at].up_level);)
-            at = up;
-        const uint32_t breaks = min(graph.vertex[at].breaks, graph.vertex[at].up_level);
-        g.d_out[v] = at;
-        g.d_out[g.n + (int64_t)v] = breaks < graph.after ? breaks - 1 : QFZ_NONE;
-    }
-}
-
-qfz_status qfz_gpu_group_regions(qfz_gpu *gpu, const qfz_gpu_group *group)
-{
-    return qfz_launch(gpu, k_regions, qfz_omega_grid(gpu, group->n), dim3(QFZ_OMEGA_THREADS), 0,
-                      *group);
 }

@@ -135,8 +135,7 @@ qfz_status qfz_groups_summarise(qfz_worker *worker, const qfz_group_graph *graph
 qfz_status qfz_groups_levels(qfz_worker *worker, const qfz_group_graph *graph, qfz_answer *members,
                              uint32_t *cross_level, qfz_error *err);
 qfz_status qfz_groups_regions(qfz_worker *worker, const qfz_group_graph *graph,
-                              const uint32_t *holds_to, uint32_t *top, uint32_t *holds,
-                              qfz_error *err);
+                              const qfz_answer *own, qfz_group_regions *found, qfz_error *err);
 
 void qfz_trees_carve(qfz_worker *worker, qfz_carve *carve);
 qfz_status qfz_trees_build(qfz_worker *worker, uint32_t *parent, uint32_t *level, int64_t *n_nodes,
