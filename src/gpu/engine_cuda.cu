@@ -106,7 +106,9 @@ static int64_t device_bytes_per_px(const qfz_rule *rule, qfz_kind kind)
     worker.spec.rule = rule;
     worker.spec.kind = kind;
     worker.spec.max_h = worker.spec.max_w = SIDE;
+    worker.trees.by_forest = true;
     carve_all(&worker, &carve);
+    if (kind == QFZ_TREE) carve.used += qfz_trees_bytes(&worker);
     return (int64_t)carve.used / (SIDE * SIDE) + 1;
 }
 
@@ -150,6 +152,7 @@ qfz_status qfz_gpu_can(qfz_device device, const qfz_rule *rule, qfz_kind kind, q
 static void close_one(qfz_worker *worker)
 {
     qfz_regions_close(worker);
+    qfz_trees_close(worker);
     free(worker->ring_values);
     free(worker->ring_valid);
     qfz_staging_close(&worker->staging);
@@ -228,6 +231,8 @@ static qfz_status open_all(qfz_worker **workers, int n, const qfz_worker_spec *s
     }
     if (n < 1) return QFZ_OK;
     QFZ_TRY(take_memory(workers, n));
+    for (int i = 0; i < n; i++)
+        QFZ_TRY(qfz_trees_open(workers[i]));
     return qfz_worker_warm_up(workers[0]);
 }
 
@@ -332,6 +337,11 @@ static qfz_status time_part(qfz_worker *worker, qfz_part part, int n_runs, doubl
     return QFZ_OK;
 }
 
+static int64_t device_bytes(const qfz_worker *worker)
+{
+    return (int64_t)(worker->d_bytes + worker->trees.forest_bytes);
+}
+
 static qfz_engine make_table(void)
 {
     qfz_engine engine = {};
@@ -357,6 +367,7 @@ static qfz_engine make_table(void)
     engine.group_levels = qfz_groups_levels;
     engine.group_regions = qfz_groups_regions;
     engine.time = time_part;
+    engine.device_bytes = device_bytes;
     return engine;
 }
 

@@ -21,6 +21,7 @@ static qfz_gpu_group group_of(const qfz_worker *worker, const qfz_group_graph *g
     group.kind = worker->spec.kind;
     group.n = graph->offset[graph->n_members];
     group.n_ring = graph->n_ring;
+    group.room.forest.wide = qfz_largest_edges(&worker->spec).form >= QFZ_EDGES_WIDE;
     for (int m = 0; m < graph->n_members; m++) {
         const qfz_summary *const s = &graph->members[m];
         append_list(&group.links, s->links.n, graph->offset[m], false);
@@ -182,7 +183,7 @@ static qfz_status load(qfz_worker *worker, const qfz_group_graph *graph, const q
     align(&p);
     if (group->kind == QFZ_OMEGA) QFZ_TRY(put_omega(&p, graph, own));
     QFZ_TRY(send(&p));
-    return qfz_gpu_group_join(&worker->gpu, rule, group);
+    return qfz_gpu_group_join(&worker->gpu, group);
 }
 
 /* ---- Up and down ----------------------------------------------------------------------------- */
@@ -246,7 +247,7 @@ qfz_status qfz_groups_levels(qfz_worker *worker, const qfz_group_graph *graph, q
     qfz_links links = {};
     qfz_status st;
     QFZ_TRY(load(worker, graph, NULL, &group, err));
-    uint32_t *const d_level = group.room.forest.level[1]; /* rounds are done */
+    uint32_t *const d_level = group.d_link_level; /* the forest has its own */
     QFZ_TRY(qfz_gpu_group_levels(gpu, &group, graph->n_members, d_level));
     QFZ_TRY(qfz_gpu_group_mark_members(gpu, &group));
     QFZ_TRY_OR(st, cleanup, find_links(worker, &group, &links));

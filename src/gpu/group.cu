@@ -18,7 +18,7 @@ static void carve_sent(qfz_gpu_group *group, const qfz_rule *rule, qfz_carve *ca
     const size_t bytes = qfz_type_bytes(rule->type) * (size_t)rule->n_bands;
     qfz_carve_take(carve, &group->d_u, n_links);
     qfz_carve_take(carve, &group->d_v, n_links);
-    qfz_carve_take(carve, &group->room.forest.level[0], n_links);
+    qfz_carve_take(carve, &group->d_link_level, n_links);
     qfz_carve_take(carve, &group->d_ring, group->n_ring);
     if (group->kind != QFZ_OMEGA) return;
     group->d_values = qfz_carve_bytes(carve, (size_t)group->n * bytes);
@@ -43,8 +43,8 @@ static void carve_forest(qfz_gpu_group *group, qfz_carve *carve)
     qfz_carve_take(carve, &f->up, group->n);
     qfz_carve_take(carve, &f->root, group->n);
     qfz_carve_take(carve, &f->count, QFZ_COUNTERS);
-    qfz_carve_take(carve, &f->level[1], f->edge_room);
     for (int i = 0; i < 2; i++) {
+        f->level[i] = qfz_carve_bytes(carve, (size_t)f->edge_room * (f->wide ? 4 : 2));
         qfz_carve_take(carve, &f->ends[i], f->edge_room);
         qfz_carve_take(carve, &f->best[i], i == 0 ? first_best : group->n / 2 + 1);
         qfz_carve_take(carve, &f->origin[i], group->n / 2 + 1);
@@ -103,18 +103,16 @@ static __global__ void __launch_bounds__(THREADS) k_enter(qfz_gpu_group g)
     if (i < QFZ_COUNTERS)
         f.count[i] = i == QFZ_COUNT_VERTICES ? (uint32_t)g.n : i == QFZ_COUNT_EDGES ? n_links : 0;
     if (i < g.n) f.best[0][i] = ~0ull;
-    if (i < n_links) f.ends[0][i] = ends_of(g, (uint32_t)i);
+    if (i >= n_links) return;
+    f.ends[0][i] = ends_of(g, (uint32_t)i);
+    qfz_set_edge_level(f, 0, (uint64_t)i, g.d_link_level[i]);
 }
 
-qfz_status qfz_gpu_group_join(qfz_gpu *gpu, const qfz_rule *rule, qfz_gpu_group *group)
+qfz_status qfz_gpu_group_join(qfz_gpu *gpu, qfz_gpu_group *group)
 {
-    qfz_gpu_forest *const f = &group->room.forest;
-    uint32_t max_key;
-    QFZ_TRY(qfz_max_key(rule->type, rule->n_bands, rule->distance, &max_key, gpu->err));
-    f->wide = max_key > UINT16_MAX;
     const int64_t n = group->n + all_of(&group->links) + QFZ_COUNTERS; /* of each no more */
     QFZ_TRY(qfz_launch(gpu, k_enter, dim3(qfz_blocks(n, THREADS)), dim3(THREADS), 0, *group));
-    return qfz_boruvka_rounds(gpu, f);
+    return qfz_boruvka_rounds(gpu, &group->room.forest);
 }
 
 /* ring NULL: all vertices. */

@@ -28,9 +28,10 @@ typedef struct qfz_gpu_group {
     qfz_kind kind;
     int64_t n, n_ring; /* vertices; pixels of the group's own ring */
     qfz_gpu_lists links, events, members;
-    uint32_t *d_u, *d_v; /* links' ends; their levels go to forest.level[0] */
-    uint32_t *d_ring;    /* the vertices of the ring */
-    void *d_values;      /* from here on QFZ_OMEGA: of members, planes of their rings */
+    uint32_t *d_u, *d_v;    /* links' ends */
+    uint32_t *d_link_level; /* free for others when links have become the forest */
+    uint32_t *d_ring;       /* the vertices of the ring */
+    void *d_values;         /* from here on QFZ_OMEGA: of members, planes of their rings */
     uint8_t *d_valid;
     uint32_t *d_at, *d_level; /* events */
     void *d_lo, *d_hi;
@@ -48,11 +49,12 @@ typedef struct qfz_gpu_group {
     qfz_omega_room room;
 } qfz_gpu_group;
 
-/* Cuts the memory for a group of so many vertices, links and events on a ring of so many pixels. */
+/* Cuts the memory for a group of so many vertices, links and events on a ring of so many pixels,
+ * whose forest has wide levels or not. */
 void qfz_gpu_group_carve(qfz_gpu_group *group, const qfz_rule *rule, qfz_carve *carve);
 
 /* Links make the forest. */
-qfz_status qfz_gpu_group_join(qfz_gpu *gpu, const qfz_rule *rule, qfz_gpu_group *group);
+qfz_status qfz_gpu_group_join(qfz_gpu *gpu, qfz_gpu_group *group);
 
 /* The marks are the pixels of the group's own ring; or those of the members' rings, all vertices,
  * the ring being cut between members. */

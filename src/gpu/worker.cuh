@@ -5,6 +5,7 @@
 #define QFZ_GPU_WORKER_CUH
 
 #include "gpu/boruvka.cuh"
+#include "gpu/forest_tree.cuh"
 #include "gpu/gather.cuh"
 #include "gpu/gpu.h"
 #include "gpu/ha4_features.cuh"
@@ -53,8 +54,11 @@ typedef struct qfz_level_room {
 /* The alpha-tree (engine_tree.cu). */
 typedef struct qfz_tree_room {
     bool by_forest; /* not by CONNECT: what is fastest */
-    qfz_gpu_connect version;
-    uint32_t *d_keys; /* as above */
+    char *d_forest; /* memory of its own, for all that then is needed */
+    size_t forest_bytes;
+    qfz_gpu_forest_tree tree;
+    qfz_gpu_connect version; /* by CONNECT: this and what follows */
+    uint32_t *d_keys;        /* as above */
     void *d_scratch;
     uint32_t *d_parent, *d_level, *d_n_nodes;
 } qfz_tree_room;
@@ -118,6 +122,14 @@ qfz_status qfz_regions_paint(qfz_worker *worker, int band, const void *slot_mean
                              const void *invalid, void *out, qfz_error *err);
 qfz_status qfz_regions_work(qfz_worker *worker, qfz_part part);
 
+/* Of those, regions' records (engine_records.cu): the memory that they need at the least, where
+ * flat zones pass through; then those of all regions, which stay on the device, after numbering, or
+ * as HA4 makes them, without labels. */
+size_t qfz_records_least_bytes(const qfz_rule *rule);
+void qfz_records_carve(qfz_worker *worker, qfz_carve *carve);
+qfz_status qfz_records_of_regions(qfz_worker *worker);
+qfz_status qfz_records_of_segments(qfz_worker *worker);
+
 /* What the edges of the worker's largest tile will be like. */
 qfz_gpu_edges qfz_largest_edges(const qfz_worker_spec *spec);
 
@@ -127,7 +139,6 @@ qfz_status qfz_levels_saliency(qfz_worker *worker, const qfz_answer *answer, int
                                void *keys, qfz_error *err);
 qfz_status qfz_levels_work(qfz_worker *worker, qfz_part part);
 
-qfz_status qfz_trees_choose(qfz_worker *worker); /* the method */
 /* Groups of tiles, in the memory of the tile's. */
 bool qfz_groups_fit(const qfz_worker *worker, const qfz_group_graph *graph);
 qfz_status qfz_groups_summarise(qfz_worker *worker, const qfz_group_graph *graph,
@@ -137,7 +148,12 @@ qfz_status qfz_groups_levels(qfz_worker *worker, const qfz_group_graph *graph, q
 qfz_status qfz_groups_regions(qfz_worker *worker, const qfz_group_graph *graph,
                               const qfz_answer *own, qfz_group_regions *found, qfz_error *err);
 
+qfz_status qfz_trees_choose(qfz_worker *worker); /* the method */
 void qfz_trees_carve(qfz_worker *worker, qfz_carve *carve);
+/* What is not carved: as many bytes as most trees take.  Others take more when they turn out to. */
+size_t qfz_trees_bytes(const qfz_worker *worker);
+qfz_status qfz_trees_open(qfz_worker *worker);
+void qfz_trees_close(qfz_worker *worker);
 qfz_status qfz_trees_build(qfz_worker *worker, uint32_t *parent, uint32_t *level, int64_t *n_nodes,
                            qfz_error *err);
 qfz_status qfz_trees_work(qfz_worker *worker);

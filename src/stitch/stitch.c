@@ -135,14 +135,20 @@ qfz_status qfz_stitch_put(qfz_stitch *stitch, int64_t tile, const qfz_summary *s
     return st;
 }
 
+bool qfz_stitch_wants_summaries(const qfz_stitch *stitch)
+{
+    return stitch->hierarchy.n_levels > 1;
+}
+
 bool qfz_stitch_has_summary(qfz_stitch *stitch, int64_t tile)
 {
-    return qfz_has(stitch, PIECE_SUMMARY, tile) && qfz_has(stitch, PIECE_PIXELS, tile);
+    return (!qfz_stitch_wants_summaries(stitch) || qfz_has(stitch, PIECE_SUMMARY, tile)) &&
+           qfz_has(stitch, PIECE_PIXELS, tile);
 }
 
 bool qfz_stitch_has_answer(qfz_stitch *stitch, int64_t tile)
 {
-    return !stitch->solver->down || stitch->hierarchy.n_levels == 1 ||
+    return !stitch->solver->down || !qfz_stitch_wants_summaries(stitch) ||
            qfz_has(stitch, PIECE_ANSWER, tile);
 }
 

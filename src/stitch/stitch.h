@@ -45,6 +45,7 @@ typedef int (*qfz_stitch_progress)(double done, void *arg);
 /* ---- summaries in, answers out.  put and answer may be called by several threads at a time. */
 qfz_status qfz_stitch_put(qfz_stitch *stitch, int64_t tile, const qfz_summary *summary,
                           qfz_error *err);
+bool qfz_stitch_wants_summaries(const qfz_stitch *stitch); /* not where there is but one tile */
 bool qfz_stitch_has_summary(qfz_stitch *stitch, int64_t tile);
 qfz_status qfz_stitch_solve(qfz_stitch *stitch, qfz_stitch_progress progress, void *arg,
                             qfz_error *err);
