@@ -67,7 +67,7 @@ function(qfz_add_gpu_test name)
     endif()
 endfunction()
 
-# qfz_add_races_test(NAME CASES): a test of above, a few cases; published would take minutes.
+# qfz_add_races_test(NAME CASES): a test of above, a few cases.
 function(qfz_add_races_test name cases)
     if(QFZ_HAS_RACES)
         get_target_property(sources sim_${name} SOURCES)
@@ -102,6 +102,7 @@ if(QFZ_HAS_RACES)
 endif()
 qfz_add_races_test(components 3)
 qfz_add_races_test(connect 60)
+qfz_add_races_test(published 0)
 qfz_add_races_test(ha4_features 4)
 qfz_add_races_test(regions 6)
 qfz_add_races_test(boruvka 4)
