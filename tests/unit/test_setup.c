@@ -21,7 +21,7 @@ static void labels_are_wide_when_32_bits_are_too_few(void **state)
     assert_int_equal(qfz_spec_labels(&setup, "x.tif", UINT32_MAX).type, QFZ_OUT_U32);
     const qfz_sink_spec wide = qfz_spec_labels(&setup, "x.tif", (uint64_t)UINT32_MAX + 1);
     assert_int_equal(wide.type, QFZ_OUT_U64);
-    assert_true(wide.max_value == 4294967296.0);
+    assert_true(wide.max_value == 4294967296.0 && wide.has_nodata && wide.nodata == 0);
 }
 
 static void wide_labels_keep_their_high_words(void **state)
@@ -63,6 +63,62 @@ static void levels_get_the_least_type_that_is_larger_than_any(void **state)
     assert_int_equal(qfz_spec_saliency(&setup, "x.tif", QFZ_EDGES).type, QFZ_OUT_U64);
     setup.rule.distance = QFZ_L2;
     assert_int_equal(qfz_spec_saliency(&setup, "x.tif", QFZ_EDGES).type, QFZ_OUT_F32);
+}
+
+/* Where there is no edge, the greatest value that the type has. */
+static void levels_that_are_missing_are_nodata(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t max_key;
+        double nodata;
+    } cases[] = {{255, 65535}, {65535, 4294967295.0}, {UINT32_MAX, 18446744073709551615.0}};
+    qfz_setup setup = {.rule = {.connectivity = 4, .type = QFZ_U8, .distance = QFZ_L1}};
+    for (int i = 0; i < 3; i++) {
+        setup.max_key = cases[i].max_key;
+        const qfz_sink_spec spec = qfz_spec_saliency(&setup, "x.tif", QFZ_EDGES);
+        assert_true(spec.has_nodata && spec.nodata == cases[i].nodata);
+        assert_true(spec.max_value == cases[i].nodata);
+    }
+    setup.rule.type = QFZ_F32;
+    const qfz_sink_spec spec = qfz_spec_saliency(&setup, "x.tif", QFZ_EDGES);
+    assert_true(spec.type == QFZ_OUT_F32 && isnan(spec.nodata) && isinf(spec.max_value));
+}
+
+/* Invalid pixels beside invalid ones have no edge that could say so: edges have a mask. */
+static void layouts_have_their_sizes_and_masks(void **state)
+{
+    (void)state;
+    static const qfz_layout layouts[] = {QFZ_EDGES, QFZ_PIXEL, QFZ_KHALIMSKY};
+    qfz_setup setup = {.rule = {.connectivity = 4, .type = QFZ_U8}, .info = {.w = 7, .h = 5}};
+    for (int masked = 0; masked < 2; masked++)
+        for (int i = 0; i < 3; i++) {
+            setup.info.may_be_invalid = masked;
+            const qfz_sink_spec spec = qfz_spec_saliency(&setup, "x.tif", layouts[i]);
+            assert_int_equal(spec.w, layouts[i] == QFZ_KHALIMSKY ? 13 : 7);
+            assert_int_equal(spec.h, layouts[i] == QFZ_KHALIMSKY ? 9 : 5);
+            assert_int_equal(spec.n_bands, layouts[i] == QFZ_EDGES ? 2 : 1);
+            assert_int_equal(spec.has_mask, masked && layouts[i] == QFZ_EDGES);
+        }
+}
+
+/* What pixels without data are in a painted raster: the source's nodata, NaN, or masked. */
+static void painted_pixels_keep_what_they_are(void **state)
+{
+    (void)state;
+    qfz_setup setup = {.info = {.type = QFZ_U8, .n_bands = 3}};
+    qfz_sink_spec spec = qfz_spec_painted(&setup, "x.tif");
+    assert_true(!spec.has_nodata && !spec.has_mask && spec.n_bands == 3 && spec.max_value == 255);
+    setup.info.may_be_invalid = true;
+    spec = qfz_spec_painted(&setup, "x.tif");
+    assert_true(!spec.has_nodata && spec.has_mask);
+    setup.info.type = QFZ_F32;
+    spec = qfz_spec_painted(&setup, "x.tif");
+    assert_true(spec.has_nodata && isnan(spec.nodata) && !spec.has_mask);
+    setup.info.has_nodata = true;
+    setup.info.nodata = -1;
+    spec = qfz_spec_painted(&setup, "x.tif");
+    assert_true(spec.has_nodata && spec.nodata == -1 && !spec.has_mask);
 }
 
 /* Born from a bug: with labels asked for and no other output, a name that was not there was read.
@@ -161,6 +217,9 @@ int main(void)
         cmocka_unit_test(labels_are_wide_when_32_bits_are_too_few),
         cmocka_unit_test(wide_labels_keep_their_high_words),
         cmocka_unit_test(levels_get_the_least_type_that_is_larger_than_any),
+        cmocka_unit_test(levels_that_are_missing_are_nodata),
+        cmocka_unit_test(layouts_have_their_sizes_and_masks),
+        cmocka_unit_test(painted_pixels_keep_what_they_are),
         cmocka_unit_test(counting_takes_no_outputs),
         cmocka_unit_test(senseless_jobs_are_refused),
         cmocka_unit_test(senseless_phases_are_refused),
