@@ -2,7 +2,8 @@
 /* kept.c - what the CPU engine has found out of a tile, put aside between two visits.
  *
  * What is large is not copied: the worker gets new memory in its place, of the same size, and gives
- * back its own when it resumes. */
+ * back its own when it resumes.  What it only works in stays its own, so that its pages, once they
+ * are there, serve all tiles. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,12 +81,14 @@ static qfz_status keep_graph(qfz_worker *worker, qfz_kept *kept, qfz_error *err)
                                      worker->n_threads, err));
         kept->contraction = worker->contraction;
         worker->contraction = fresh;
+        qfz_contraction_swap_rooms(&kept->contraction, &worker->contraction);
     } else {
         qfz_omega_contraction fresh;
         QFZ_TRY(qfz_omega_contraction_init(&fresh, worker->rule, h, w, QFZ_BLOCK_SIDE,
                                            worker->n_threads, err));
         kept->omega = worker->omega;
         worker->omega = fresh;
+        qfz_omega_contraction_swap_rooms(&kept->omega, &worker->omega);
     }
     return QFZ_OK;
 }
@@ -139,13 +142,15 @@ qfz_status qfz_cpu_keep(qfz_worker *worker, qfz_kept **out, qfz_error *err)
 static void resume_graph(qfz_worker *worker, qfz_kept *kept)
 {
     if (worker->kind == QFZ_LEVELS) {
-        qfz_contraction_fini(&worker->contraction);
+        const qfz_contraction own = worker->contraction;
         worker->contraction = kept->contraction;
-        kept->contraction = (qfz_contraction){0};
+        kept->contraction = own;
+        qfz_contraction_swap_rooms(&kept->contraction, &worker->contraction);
     } else {
-        qfz_omega_contraction_fini(&worker->omega);
+        const qfz_omega_contraction own = worker->omega;
         worker->omega = kept->omega;
-        kept->omega = (qfz_omega_contraction){0};
+        kept->omega = own;
+        qfz_omega_contraction_swap_rooms(&kept->omega, &worker->omega);
     }
 }
 
