@@ -69,6 +69,18 @@ typedef struct qfz_worker_spec {
     const char *method;   /* a published one by name, or NULL: what is fastest; borrowed */
 } qfz_worker_spec;
 
+/* A group of tiles that is to be stitched (stitch/group.h): the pixels of its members' rings, one
+ * member after the other, are the vertices of a graph.  Borrowed. */
+typedef struct qfz_group_graph {
+    int n_members;
+    const qfz_summary *members; /* with links and absorbs on their own rings */
+    const uint32_t *offset;     /* of each member: its first vertex; the last entry: all */
+    const qfz_links *cross;     /* between members, on vertices */
+    const qfz_links *outside;   /* through the outside, on the group's own ring; NULL: none */
+    const uint32_t *ring;       /* the vertex of each pixel of that ring */
+    int64_t n_ring;             /* 0: nobody is outside */
+} qfz_group_graph;
+
 typedef struct qfz_engine {
     const char *name;
 
@@ -150,9 +162,34 @@ typedef struct qfz_engine {
     qfz_status (*tree)(qfz_worker *worker, uint32_t *parent, uint32_t *level, int64_t *n_nodes,
                        qfz_error *err);
 
+    /* Groups of tiles, between passes: they take the place of the worker's tile.  All of these are
+     * NULL for an engine that has no faster way than the host's. */
+
+    /* Does the worker's memory hold what the others need for a group like this?  ring is not looked
+     * at. */
+    bool (*group_fits)(const qfz_worker *worker, const qfz_group_graph *graph);
+
+    /* Up: links, and for QFZ_OMEGA absorbs, between the pixels of the group's ring; fills a summary
+     * without any. */
+    qfz_status (*group_summarise)(qfz_worker *worker, const qfz_group_graph *graph,
+                                  qfz_summary *summary, qfz_error *err);
+
+    /* Down, QFZ_LEVELS: the members' ghosts, and the level of every link in graph->cross. */
+    qfz_status (*group_levels)(qfz_worker *worker, const qfz_group_graph *graph,
+                               qfz_answer *members, uint32_t *cross_level, qfz_error *err);
+
+    /* Down, QFZ_OMEGA: of each vertex the one that stands for its region, and how long its
+     * component holds (qfz_answer); of invalid ones themselves.  holds_to: of the group's ring. */
+    qfz_status (*group_regions)(qfz_worker *worker, const qfz_group_graph *graph,
+                                const uint32_t *holds_to, uint32_t *top, uint32_t *holds,
+                                qfz_error *err);
+
     /* Does a part of the worker's kind n_runs times, after once uncounted, what comes out staying
      * on the device; ms[i] by the device's clock.  NULL for an engine without a device. */
     qfz_status (*time)(qfz_worker *worker, qfz_part part, int n_runs, double *ms, qfz_error *err);
+
+    /* Memory of the device that the worker has; NULL like the one before. */
+    int64_t (*device_bytes)(const qfz_worker *worker);
 } qfz_engine;
 
 extern const qfz_engine qfz_engine_cpu;

@@ -25,12 +25,13 @@ static int64_t read_bytes(const qfz_setup *setup, const qfz_source *source)
     return px * info->n_bands * (int64_t)qfz_type_bytes(info->type);
 }
 
-static qfz_status hand_open(qfz_hand *hand, const qfz_setup *setup, qfz_error *err)
+static qfz_status hand_open(qfz_hand *hand, const qfz_setup *setup, const qfz_source *source,
+                            qfz_error *err)
 {
     const qfz_source_info *const info = &setup->info;
     const qfz_tiling *const t = &setup->tiling;
     const int64_t px = t->tile_w * t->tile_h;
-    QFZ_TRY(qfz_source_open_reader(&hand->source, setup->job, err));
+    QFZ_TRY(qfz_source_open_reader(&hand->source, source, err));
     QFZ_TRY(qfz_alloc_large(&hand->pixels, read_bytes(setup, hand->source), 1, err));
     if (info->may_be_invalid) QFZ_TRY(QFZ_NEW_LARGE(&hand->valid, px, err));
     if (qfz_setup_out_bytes(setup) > 0)
@@ -113,7 +114,8 @@ static qfz_status open_item(void *arg, int64_t item, int thread, qfz_error *err)
     qfz_status st = QFZ_OK;
     if (hand == run->hands) st = qfz_source_locate(run->source, err);
     if (st == QFZ_OK)
-        st = is_device ? workers_open(run, item, err) : hand_open(hand, run->setup, err);
+        st = is_device ? workers_open(run, item, err)
+                       : hand_open(hand, run->setup, run->source, err);
     const int done = st != QFZ_OK ? n_devices : is_device ? 1 : 0;
 #pragma omp atomic
     run->n_waiting -= done;

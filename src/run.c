@@ -12,6 +12,9 @@
 #include "tiles.h"
 #include "work.h"
 
+/* Smaller groups are done by the host before a device has been asked. */
+enum { DEVICE_GROUP_VERTICES = 1 << 14 };
+
 /* ----------------------------------------------------------------------------------- open, close
  */
 /* The folder of the journal, or of the output if there is such a folder (dst may be none, or no
@@ -253,5 +256,7 @@ static int solve_progress(double done, void *arg)
 qfz_status qfz_run_solve(qfz_run *run, double share, qfz_error *err)
 {
     qfz_run_begin(run, "stitching", share, 0);
+    qfz_stitch_use(run->stitch, run->setup->engine, run->workers, run->n_hands,
+                   DEVICE_GROUP_VERTICES);
     return qfz_stitch_solve(run->stitch, solve_progress, run, err);
 }

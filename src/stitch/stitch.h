@@ -32,6 +32,13 @@ void qfz_stitch_close(qfz_stitch *stitch);
  * again; if it may append, all that becomes known goes there too.  Borrowed. */
 qfz_status qfz_stitch_attach(qfz_stitch *stitch, qfz_journal *journal, qfz_error *err);
 
+/* Workers of an engine that may solve groups, those of the same device side by side; nobody else
+ * uses them during qfz_stitch_solve().  Groups with fewer ring pixels than `least_vertices` in all
+ * their members, or too large for a worker, are left to the host's threads.  What comes out means
+ * the same.  Borrowed. */
+void qfz_stitch_use(qfz_stitch *stitch, const qfz_engine *engine, qfz_worker *const *workers, int n,
+                    int64_t least_vertices);
+
 /* Called after each group with the share of groups done; may be NULL; other than 0 cancels. */
 typedef int (*qfz_stitch_progress)(double done, void *arg);
 
