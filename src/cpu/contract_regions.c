@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* contract_regions.c - what an image contracted for (alpha, omega)-components tells: regions of its
+ * pixels, and a summary. */
+#include <string.h>
+
+#include "cpu/contract_omega.h"
+
+static void start_joining(qfz_omega_contraction *o)
+{
+    const size_t n = o->c.n_vertices, bytes = qfz_span_bytes(o->c.rule);
+    memcpy(o->spans.holds, o->start.holds, n * sizeof *o->start.holds);
+    memcpy(o->spans.lo, o->start.lo, n * bytes);
+    memcpy(o->spans.hi, o->start.hi, n * bytes);
+    qfz_forest_reset(&o->c.forest, o->c.n_vertices);
+}
+
+/* ---- Regions. */
+
+/* What is known from outside of the ring's vertices. */
+static void know(qfz_omega_contraction *o, const uint32_t *holds_to)
+{
+    const int64_t h = o->c.in_blocks.h, w = o->c.in_blocks.w;
+    for (int64_t i = 0; i < qfz_ring_size(h, w); i++) {
+        int64_t y, x;
+        qfz_ring_place(h, w, i, &y, &x);
+        const uint32_t vertex = qfz_contraction_gate(&o->c, y, x).vertex;
+        if (vertex == QFZ_NONE) continue;
+        uint32_t *const holds = &o->spans.holds[vertex];
+        if (holds_to[i] < *holds) *holds = holds_to[i];
+    }
+}
+
+static uint32_t region_of_vertex(const qfz_omega_contraction *o, uint32_t vertex)
+{
+    uint32_t holds;
+    return o->vertex_stop[qfz_omega_top(&o->c.forest, &o->spans, vertex, &holds)];
+}
+
+/* A climb that stopped short of an open root goes on if the root's component, as large as it is at
+ * that level, holds. */
+static uint32_t region_of_stop(const qfz_omega_contraction *o, uint32_t stop)
+{
+    const qfz_forest *const forest = &o->c.forest;
+    const uint32_t level = o->stops[stop].level;
+    uint32_t vertex = o->stops[stop].vertex;
+    if (vertex == QFZ_NONE) return stop;
+    while (forest->up[vertex] != vertex && forest->key[vertex] <= level)
+        vertex = forest->up[vertex];
+    return o->spans.holds[vertex] >= level ? region_of_vertex(o, vertex) : stop;
+}
+
+qfz_status qfz_omega_contraction_regions(qfz_omega_contraction *o, const uint32_t *holds_to,
+                                         uint32_t *region, qfz_error *err)
+{
+    const qfz_omega_input input = {.graph = &o->c.graph, .absorbs = &o->absorbs};
+    start_joining(o);
+    if (holds_to) know(o, holds_to);
+    QFZ_TRY(qfz_omega_join(&o->c.forest, &o->spans, o->c.rule, &input, NULL, err));
+#pragma omp parallel for num_threads(qfz_contraction_threads(&o->c))
+    for (uint32_t i = 0; i < o->n_stops; i++)
+        region[i] = region_of_stop(o, i);
+    return QFZ_OK;
+}
+
+/* A row of a block, as it lies in stop[]. */
+static const uint16_t *row_of_block(const qfz_omega_contraction *o, int64_t y, int64_t bx,
+                                    uint32_t *first)
+{
+    const qfz_blocks *const in = &o->c.in_blocks;
+    const int64_t by = y / in->side;
+    const qfz_box box = qfz_blocks_box(in, by, bx);
+    *first = o->first_stop[by * in->n_x + bx];
+    return o->stop + box.y0 * in->w + box.x0 * qfz_box_h(box) + (y - box.y0) * qfz_box_w(box);
+}
+
+void qfz_omega_contraction_row(const qfz_omega_contraction *o, int64_t y, const uint32_t *of_stop,
+                               uint32_t *row)
+{
+    const qfz_blocks *const in = &o->c.in_blocks;
+    for (int64_t bx = 0; bx < in->n_x; bx++) {
+        uint32_t first;
+        const uint16_t *const stop = row_of_block(o, y, bx, &first);
+        const int64_t x0 = bx * in->side, n = in->w - x0 < in->side ? in->w - x0 : in->side;
+        if (of_stop) {
+            const uint32_t *const of_block = of_stop + first;
+            for (int64_t x = 0; x < n; x++)
+                row[x0 + x] = of_block[stop[x]];
+        } else {
+            for (int64_t x = 0; x < n; x++)
+                row[x0 + x] = first + stop[x];
+        }
+    }
+}
+
+uint32_t qfz_omega_contraction_stop(const qfz_omega_contraction *o, int64_t y, int64_t x)
+{
+    uint32_t first;
+    const uint16_t *const stop = row_of_block(o, y, x / o->c.in_blocks.side, &first);
+    return first + stop[x % o->c.in_blocks.side];
+}
+
+/* ---- Summaries. */
+
+/* Level 0 may be more than equal values, if small differences vanish. */
+static qfz_status tell_start(const qfz_omega_contraction *o, uint32_t vertex, uint32_t at,
+                             qfz_summary *summary, qfz_error *err)
+{
+    const qfz_rule *const rule = o->c.rule;
+    const size_t bytes = qfz_type_bytes(rule->type), all = qfz_span_bytes(rule);
+    const char *const lo = (const char *)o->start.lo + vertex * all;
+    const char *const hi = (const char *)o->start.hi + vertex * all;
+    qfz_absorbs *const out = &summary->absorbs;
+    bool same = true;
+    for (size_t b = 0; b < (size_t)rule->n_bands; b++) {
+        const char *const own =
+            (const char *)summary->values + (b * (size_t)summary->n_ring + at) * bytes;
+        same = same && memcmp(own, lo + b * bytes, bytes) == 0 &&
+               memcmp(own, hi + b * bytes, bytes) == 0;
+    }
+    if (same || !rule->omega) return QFZ_OK;
+    QFZ_TRY(qfz_absorbs_reserve(out, out->n + 1, rule, err));
+    out->at[out->n] = at;
+    out->level[out->n] = 0;
+    memcpy((char *)out->lo + (size_t)out->n * all, lo, all);
+    memcpy((char *)out->hi + (size_t)out->n * all, hi, all);
+    out->n++;
+    return QFZ_OK;
+}
+
+qfz_status qfz_omega_contraction_summarise(qfz_omega_contraction *o, uint32_t *mark,
+                                           qfz_summary *summary, qfz_error *err)
+{
+    summary->links.n = 0;
+    summary->absorbs.n = 0;
+    qfz_contraction_mark_ring(&o->c, summary->valid, mark, &summary->links);
+    for (uint32_t v = 0; v < o->c.n_vertices; v++)
+        if (mark[v] != QFZ_NONE) QFZ_TRY(tell_start(o, v, mark[v], summary, err));
+    const qfz_omega_input input = {.graph = &o->c.graph, .absorbs = &o->absorbs};
+    const qfz_omega_told told = {
+        .mark = mark, .links = &summary->links, .absorbs = &summary->absorbs};
+    start_joining(o);
+    return qfz_omega_join(&o->c.forest, &o->spans, o->c.rule, &input, &told, err);
+}
