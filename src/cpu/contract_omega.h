@@ -17,12 +17,6 @@ typedef struct qfz_stop {
     uint32_t level;  /* from here on */
 } qfz_stop;
 
-/* Of one end of one vertex's range. */
-static inline size_t qfz_span_bytes(const qfz_rule *rule)
-{
-    return qfz_type_bytes(rule->type) * (size_t)rule->n_bands;
-}
-
 typedef struct qfz_told qfz_told; /* the events of one thread */
 
 typedef struct qfz_omega_contraction {
