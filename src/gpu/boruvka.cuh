@@ -45,12 +45,12 @@ typedef struct qfz_gpu_forest {
     /* Of a block: its components' hooks, comp_room entries; of its rim: vertex and cost. */
     void *hooks;  /* uint32_t or, wide, uint64_t: level << 16 | step (boruvka_parts.cuh) */
     uint2 *block; /* first vertex; rounds << 16 | components, with a gap in their numbers */
-    uint2 *rim;   /* rim_room entries a block: a rim pixel's vertex, greatest level up to it */
 
     /* The graph of all blocks. */
     int64_t vertex_room, edge_room;
     uint2 *up;       /* of a vertex: parent << 5 | round, level */
     uint32_t *count; /* (boruvka_parts.cuh) */
+    uint2 *rim;      /* rim_room entries a block: a rim pixel's vertex, greatest level up to it */
     uint2 *ends[2];
     void *level[2]; /* uint16_t or, wide, uint32_t (qfz_edge_level()) */
     unsigned long long *best[2];

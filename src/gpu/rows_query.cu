@@ -6,6 +6,7 @@
  * rounds is looked up once, and as well what those on the other side of the edges that leave the
  * block become.  The few edges that are open then are put together and climbed. */
 #include "gpu/rows_columns.cuh"
+#include "gpu/rows_planes.cuh"
 #include "gpu/warp.cuh"
 
 enum {
@@ -13,31 +14,44 @@ enum {
     LEAVING = 2 * QFZ_SIDE,           /* edges to the right and down that may leave the block */
     COLUMNS = QFZ_VERTICES + LEAVING, /* vertices; the other ends of these */
     AT_ONCE = 6,
-    WAITING = 512 /* edges that wait to be climbed; if there are more, those are not put together */
+    WAITING = 256 /* edges that wait to be climbed; if there are more, those are not put together */
 };
 static_assert(COLUMNS <= QFZ_OPEN_VERTEX + 1, "an edge names two columns");
 
+/* Levels of 16 bits are answered in the block's memory, those of 32 bits, of which there is room
+ * for fewer, in the planes. */
+template <typename T> struct query_planes {
+};
+template <> struct query_planes<uint16_t> : rows_planes<2> {
+};
+
 template <typename T> struct query_memory {
+    enum { KEEPS_PLANES = sizeof(T) == sizeof(uint16_t) };
+    query_planes<T> planes;
     query_columns<T, COLUMNS> columns;
     uint32_t waiting[WAITING], n_waiting; /* as in the list, but of columns */
     T waiting_level[WAITING];
 };
 
 template <typename T> struct query_work {
+    enum { KEEPS_PLANES = query_memory<T>::KEEPS_PLANES };
     query_memory<T> &m;
     const qfz_gpu_forest &forest;
     qfz_block_box box;
-    T *right, *down; /* levels of the block's edges, in rows of forest.w */
+    T *right, *down; /* levels of the block's edges in the planes, in rows of forest.w */
 };
 
 /* ---- Edges ----------------------------------------------------------------------------------- */
 
-/* Where an edge's level is in the planes. */
+/* Where an edge's level is while edges are answered. */
 template <typename T>
 static __device__ __forceinline__ T *level_at(const query_work<T> &w, bool down, uint32_t y,
                                               uint32_t x)
 {
-    return (down ? w.down : w.right) + (y * (uint32_t)w.forest.w + x);
+    if constexpr (query_work<T>::KEEPS_PLANES)
+        return &w.m.planes.level[down ? QFZ_BELOW : QFZ_RIGHT][y * QFZ_SIDE + x];
+    else
+        return (down ? w.down : w.right) + (y * (uint32_t)w.forest.w + x);
 }
 
 /* An edge as in the list. */
@@ -146,7 +160,7 @@ static __device__ __forceinline__ void end_leaving(const query_work<T> &w, int i
 
 /* ---- Open edges ------------------------------------------------------------------------------ */
 
-/* Edges of the list, and their levels, that are on their way from memory together. */
+/* Edges of the list, and their levels in the planes, that are on their way from memory together. */
 struct some_edges {
     uint32_t edge[AT_ONCE], level[AT_ONCE];
 };
@@ -161,7 +175,7 @@ static __device__ __forceinline__ void fetch(const query_work<T> &w,
     for (uint32_t k = 0; k < AT_ONCE; k++)
         some.edge[k] = __ldg(&items[min(base + k * THREADS, n - 1)]);
 #pragma unroll
-    for (uint32_t k = 0; k < AT_ONCE; k++)
+    for (uint32_t k = 0; k < AT_ONCE && !w.KEEPS_PLANES; k++)
         some.level[k] = __ldcg(level_at(w, some.edge[k]));
 }
 
@@ -174,7 +188,9 @@ static __device__ __forceinline__ void answer_list(const query_work<T> &w,
     for (uint32_t base = threadIdx.x; base < n;) {
 #pragma unroll
         for (uint32_t k = 0; k < AT_ONCE; k++)
-            if (base + k * THREADS < n) answer(w, some.edge[k], some.level[k]);
+            if (base + k * THREADS < n)
+                answer(w, some.edge[k],
+                       w.KEEPS_PLANES ? *level_at(w, some.edge[k]) : some.level[k]);
         base += AT_ONCE * THREADS;
         if (base < n) fetch(w, items, base, n, some);
     }
@@ -211,6 +227,7 @@ static __global__ void __launch_bounds__(THREADS, QFZ_SM_THREADS / THREADS)
     some_edges some;
     leaving_edge leaving = {QFZ_NONE, 0};
     if (threadIdx.x == 0) m->n_waiting = 0;
+    if constexpr (w.KEEPS_PLANES) load_planes<THREADS>(planes_at(forest, box, saliency), m->planes);
     if (threadIdx.x < n_listed) fetch(w, items, threadIdx.x, n_listed, some);
     if (i >= 0) leaving = begin_leaving(w, i, block.x);
     for (uint32_t v = threadIdx.x; v < n_vertices; v += THREADS)
@@ -223,6 +240,10 @@ static __global__ void __launch_bounds__(THREADS, QFZ_SM_THREADS / THREADS)
         answer_pixels(w, reinterpret_cast<const uint16_t *>(items));
     __syncthreads();
     answer_waiting(w);
+    if constexpr (w.KEEPS_PLANES) {
+        __syncthreads();
+        store_planes<THREADS>(planes_at(forest, box, saliency), m->planes);
+    }
 }
 
 template <typename T> static qfz_status query(qfz_gpu *gpu, const qfz_rows *rows, void *d_saliency)

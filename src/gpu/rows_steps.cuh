@@ -31,6 +31,7 @@ template <typename WORK> static __device__ __forceinline__ void begin(WORK &w)
             w.m.n_open = 0;
     const uint32_t ones = 0xffffffffu; /* keys are NO_KEY */
     uint4 *const best = reinterpret_cast<uint4 *>(w.m.best + ACTIVE);
+#pragma unroll 1
     for (int i = w.thread; i < (COMPS - ACTIVE) * (int)sizeof *w.m.best / (int)sizeof *best;
          i += w.THREADS)
         best[i] = make_uint4(ones, ones, ones, ones);

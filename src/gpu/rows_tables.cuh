@@ -44,21 +44,24 @@ template <typename WORK>
 static __device__ __forceinline__ void make_tables(WORK &w, rows_tables &t, uint32_t end)
 {
     typedef typename WORK::KEY KEY;
-    const uint32_t n = t.n, n_rounds = t.n_rounds, room = WORK::SHAPE::TABLES / n;
+    const uint32_t n = t.n, room = WORK::SHAPE::TABLES / n;
     const uint32_t first = end > room ? end - room : 0;
     t.first = first;
     t.end = end;
+#pragma unroll 1
     for (uint32_t c = (uint32_t)w.thread; c < n; c += w.THREADS) {
         KEY state = c * 4, hook = w.m.best[c], *table = w.m.table + c;
+#pragma unroll 1
         for (uint32_t round = 0; round < end; round++) {
-            if (((uint32_t)hook >> QFZ_STEP_BITS & QFZ_STEP_ROOT) == round) {
+            if (((uint32_t)hook & QFZ_STEP_ROOT << QFZ_STEP_BITS) == round << QFZ_STEP_BITS) {
                 state = max(state, hook) >> 16 << 16 | ((uint32_t)hook & QFZ_STEP_MASK) * 4;
                 hook = of_comp(w.m.best, (uint32_t)state & 0xffff);
             }
             if (round < first) continue;
-            *table = table_word(round + 1 < n_rounds ? state : last_state(state, hook));
+            *table = table_word(state);
             table += n;
         }
+        if (end == t.n_rounds) *(table - n) = table_word(last_state(state, hook));
     }
 }
 
