@@ -92,7 +92,7 @@ static __device__ __forceinline__ void list_open(WORK &w, uint32_t right, uint32
     uint32_t at4 = 4 * place;
     auto append = [&](uint32_t is_open, uint32_t item) {
         if (!is_open) return;
-        at_byte(w.m.open, at4) = item;
+        at_byte(w.m.open(), at4) = item;
         at4 += 4;
     };
     const uint32_t first =
@@ -118,7 +118,7 @@ static __device__ __forceinline__ void store_open(const WORK &w, typename WORK::
     const uint32_t n = w.m.n_open;
     if (n <= WORK::SHAPE::OPEN_ROOM) {
         for (uint32_t i = (uint32_t)w.thread; i < n * WORK::SHAPE::OPEN_WORDS; i += w.THREADS)
-            open[i] = w.m.open[i];
+            open[i] = w.m.open()[i];
         return;
     }
     table += threadIdx.y; /* 0, which the compiler does not know: else it keeps places for this */

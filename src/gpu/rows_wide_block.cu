@@ -8,7 +8,7 @@
 /* From pixels to the list; returns the word that store_rim() begins with. */
 template <typename SOURCE>
 static __device__ __forceinline__ wide_work::KEY make_list(wide_work &w, const SOURCE &source,
-                                                           wide_settled &s, wide_kind *kind)
+                                                           wide_settled &s, rows_kind *kind)
 {
     wide_edges edges;
     rows_chosen<wide_work> p;
@@ -44,7 +44,7 @@ static __global__ void __launch_bounds__(wide_work::THREADS, 3)
     wide_work w = {*m, forest, box, thread, thread % QFZ_WARP, thread / QFZ_WARP};
     wide_settled s;
     wide_closing e;
-    wide_kind kind;
+    rows_kind kind;
     const wide_work::KEY rim = make_list(w, source, s, &kind);
     const rows_tables tables = make_graph(w, rim, saliency);
     if (!saliency) return;
@@ -70,9 +70,8 @@ template <typename T>
 static qfz_status launch_band(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
                               void *d_saliency)
 {
-    const wide_band<T> band = {static_cast<const uint32_t *>(edges->d_values), edges->d_valid,
-                               is_even(edges->d_values, sizeof(T)) && is_even(edges->d_valid, 1)};
-    return launch(gpu, band, rows, static_cast<uint32_t *>(d_saliency));
+    const wide_band<T> source = {band_of<T>(edges)};
+    return launch(gpu, source, rows, static_cast<uint32_t *>(d_saliency));
 }
 
 static qfz_status launch_keys(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
