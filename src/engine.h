@@ -60,6 +60,7 @@ typedef struct qfz_worker_spec {
     const qfz_rule *rule; /* borrowed as long as the worker lives */
     qfz_kind kind;
     int32_t max_h, max_w; /* of its tiles */
+    int64_t rows_bytes;   /* of the pixels that rows() gets at a time, at most; 0: not known */
     int n_threads;        /* how many it may use for one tile */
     qfz_device device;    /* index 0 where there is one */
     const char *method;   /* a published one by name, or NULL: what is fastest; borrowed */
@@ -83,8 +84,10 @@ typedef struct qfz_engine {
      * rows NULL: so are its pixels.  Else the engine never looks at tile->pixels: rows() gives them
      * to it, for the time of the call, for one part of the tile after the other, from the first row
      * to the last, before anything is asked of the tile.  A part's validity is there by then, and
-     * stays. */
+     * stays.  room(), NULL with rows: where the next part's pixels are best put, spec.rows_bytes;
+     * *pixels stays as it is where any place is as good. */
     qfz_status (*load)(qfz_worker *worker, const qfz_image *tile, qfz_error *err);
+    qfz_status (*room)(qfz_worker *worker, void **pixels, qfz_error *err);
     qfz_status (*rows)(qfz_worker *worker, const qfz_rows *rows, qfz_error *err);
 
     /* Fills a summary that qfz_summary_init() made for the tile's box. */

@@ -15,16 +15,22 @@ static void hand_close(qfz_hand *hand)
     free(hand->records);
 }
 
+/* Of the pixels that are read at a time. */
+static int64_t read_bytes(const qfz_setup *setup, const qfz_source *source)
+{
+    const qfz_source_info *const info = &setup->info;
+    const int64_t h = setup->tiling.tile_h, w = setup->tiling.tile_w;
+    const int64_t px = setup->engine->rows ? qfz_source_part_px(source, h, w) : h * w;
+    return px * info->n_bands * (int64_t)qfz_type_bytes(info->type);
+}
+
 static qfz_status hand_open(qfz_hand *hand, const qfz_setup *setup, qfz_error *err)
 {
     const qfz_source_info *const info = &setup->info;
     const qfz_tiling *const t = &setup->tiling;
     const int64_t px = t->tile_w * t->tile_h;
     QFZ_TRY(qfz_source_open_reader(&hand->source, setup->job, err));
-    const int64_t read_px =
-        setup->engine->rows ? qfz_source_part_px(hand->source, t->tile_h, t->tile_w) : px;
-    QFZ_TRY(
-        qfz_alloc_large(&hand->pixels, read_px * info->n_bands, qfz_type_bytes(info->type), err));
+    QFZ_TRY(qfz_alloc_large(&hand->pixels, read_bytes(setup, hand->source), 1, err));
     if (info->may_be_invalid) QFZ_TRY(QFZ_NEW_LARGE(&hand->valid, px, err));
     if (qfz_setup_out_bytes(setup) > 0)
         QFZ_TRY(qfz_alloc_large(&hand->out, px, qfz_setup_out_bytes(setup), err));
@@ -48,6 +54,7 @@ static qfz_status workers_open(qfz_run *run, int64_t device, qfz_error *err)
                                   .kind = setup->kind,
                                   .max_h = (int32_t)setup->tiling.tile_h,
                                   .max_w = (int32_t)setup->tiling.tile_w,
+                                  .rows_bytes = read_bytes(setup, run->source),
                                   .n_threads = 1,
                                   .device = setup->choice.devices[device],
                                   .method = setup->method};

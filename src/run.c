@@ -164,17 +164,27 @@ static qfz_status rows_came(void *arg, const qfz_rows *rows, qfz_error *err)
     return a->engine->rows(a->worker, rows, err);
 }
 
+static qfz_status room_for_rows(void *arg, void **pixels, qfz_error *err)
+{
+    const arrival *const a = arg;
+    return a->engine->room(a->worker, pixels, err);
+}
+
 /* Reads the hand's tile; the engine has its rows as they come, if it wants to. */
 static qfz_status read_tile(qfz_run *run, qfz_hand *hand, void *pixels, bool is_whole,
                             qfz_error *err)
 {
     const qfz_engine *const engine = run->setup->engine;
-    uint8_t *const valid = (uint8_t *)(uintptr_t)hand->tile.valid;
     arrival a = {.engine = engine, .worker = hand->worker};
+    const qfz_reading reading = {.pixels = pixels,
+                                 .is_whole = is_whole,
+                                 .valid = (uint8_t *)(uintptr_t)hand->tile.valid,
+                                 .arg = &a,
+                                 .room = room_for_rows,
+                                 .came = rows_came};
     QFZ_TRY(engine->load(hand->worker, &hand->tile, err));
-    if (!engine->rows) return qfz_source_read(hand->source, hand->box, pixels, valid, err);
-    return qfz_source_read_rows(hand->source, hand->box, pixels, is_whole, valid, rows_came, &a,
-                                err);
+    return engine->rows ? qfz_source_read_rows(hand->source, hand->box, &reading, err)
+                        : qfz_source_read(hand->source, hand->box, pixels, reading.valid, err);
 }
 
 static qfz_status load_tile(qfz_run *run, qfz_hand *hand, int64_t tile, qfz_error *err)

@@ -1,65 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* run.h - a job that is under way: what is decided once, and what each thread works with. */
+/* run.h - a job that is under way: what it has, and what each thread works with. */
 #ifndef QFZ_RUN_H
 #define QFZ_RUN_H
 
 #include <pthread.h>
 
-#include "choice.h"
-#include "raster/raster.h"
+#include "setup.h"
 #include "steps.h"
 #include "stitch/stitch.h"
-
-enum { QFZ_RECORDS_BYTES = 8 << 20 }; /* region records that a thread gathers at a time */
-
-/* What a job will be done with; nothing of it depends on pixels. */
-typedef struct qfz_setup {
-    const qfz_job *job;
-    qfz_kind kind;
-    qfz_rule rule;
-    double *omega; /* what rule.omega points to, or NULL */
-    uint32_t max_key;
-    qfz_source_info info;
-    qfz_tiling tiling;
-    qfz_choice choice;
-    const qfz_engine *engine; /* choice.engine */
-    const char *method;       /* of the engine, NULL: any */
-    int n_threads;
-    int passes; /* over the pixels of the source */
-    int64_t memory_bytes;
-    int64_t worker_bytes; /* one thread's tile and all that goes with it */
-    int64_t cache_bytes;  /* GDAL's block cache, at the most */
-    int64_t store_bytes;  /* summaries in memory */
-    int64_t keep_bytes;   /* tiles that are kept: read once only, or while devices start */
-} qfz_setup;
-
-/* Checks the job, looks at the source, and decides.  *source stays open. */
-qfz_status qfz_setup_init(qfz_setup *setup, const qfz_job *job, qfz_source **source,
-                          qfz_error *err);
-void qfz_setup_fini(qfz_setup *setup);
-
-/* Other tiles than were chosen: those of who began the job. */
-qfz_status qfz_setup_retile(qfz_setup *setup, int64_t tile_w, int64_t tile_h, qfz_error *err);
-/* After workers did not open: if memory ran out, QFZ_ENOMEM, another plan that needs less of the
- * devices', with smaller tiles or fewer threads; then, and if a device did not start, QFZ_EGPU, the
- * CPU if the job leaves the choice.  The same status if there is no other plan. */
-qfz_status qfz_setup_shrink(qfz_setup *setup, qfz_status why, qfz_error *err);
-
-/* GDAL's cache while tiles are read: no more than helps, since new pages take as long as copying.
- */
-int64_t qfz_setup_cache_bytes(const qfz_setup *setup, const qfz_source *source);
-
-/* Bytes of the source, a pixel, with its validity. */
-int64_t qfz_setup_source_bytes(const qfz_setup *setup);
-
-/* Bytes of a task's widest output, a pixel; saliency's with the keys that it is made from; 0 where
- * regions are only counted. */
-size_t qfz_setup_out_bytes(const qfz_setup *setup);
-
-/* How each output would be made; max_value as far as it is known. */
-qfz_sink_spec qfz_spec_labels(const qfz_setup *setup, const char *path, uint64_t n_regions);
-qfz_sink_spec qfz_spec_painted(const qfz_setup *setup, const char *path);
-qfz_sink_spec qfz_spec_saliency(const qfz_setup *setup, const char *path, qfz_layout layout);
 
 /* What one thread works with. */
 typedef struct qfz_hand {

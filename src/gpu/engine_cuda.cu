@@ -53,6 +53,14 @@ static void carve_all(qfz_worker *worker, qfz_carve *carve)
     }
 }
 
+/* Of a page-locked buffer: rows find room there if they are not too large, since such memory takes
+ * time to make and is kept from everybody else. */
+static int64_t staging_bytes(const qfz_worker_spec *spec)
+{
+    const int64_t least = QFZ_STAGING_BYTES, most = 8 * least, rows = spec->rows_bytes;
+    return rows > least && rows <= most ? rows : least;
+}
+
 /* One allocation on the device and one of the host, for all: each takes the driver a while. */
 static qfz_status take_memory(qfz_worker *const *workers, int n)
 {
@@ -65,11 +73,11 @@ static qfz_status take_memory(qfz_worker *const *workers, int n)
     (void)snprintf(what, sizeof what, "%d x %zu bytes for tiles of %d x %d pixels on GPU %d", n,
                    one.used, spec->max_w, spec->max_h, spec->device.number);
     QFZ_TRY(qfz_gpu_check(err, cudaMalloc((void **)&first->d_all, (size_t)n * one.used), what));
-    QFZ_TRY(qfz_staging_alloc(&first->h_all, n, err));
+    QFZ_TRY(qfz_staging_alloc(&first->h_all, n, staging_bytes(spec), err));
     for (int i = 0; i < n; i++) {
         qfz_carve carve = {first->d_all + (size_t)i * one.used, 0};
         carve_all(workers[i], &carve);
-        QFZ_TRY(qfz_staging_open(&workers[i]->staging, first->h_all, i, err));
+        QFZ_TRY(qfz_staging_open(&workers[i]->staging, first->h_all, i, staging_bytes(spec), err));
     }
     return QFZ_OK;
 }
@@ -236,9 +244,19 @@ static qfz_status load(qfz_worker *worker, const qfz_image *tile, qfz_error *err
     return QFZ_OK;
 }
 
+/* Pixels that are read into page-locked memory need not be copied once more. */
+static qfz_status room(qfz_worker *worker, void **pixels, qfz_error *err)
+{
+    const int64_t bytes = worker->spec.rows_bytes;
+    if (bytes == 0 || bytes > worker->staging.bytes) return QFZ_OK;
+    QFZ_TRY(qfz_worker_enter(worker, err));
+    return qfz_staging_room(&worker->staging, &worker->gpu, pixels);
+}
+
 static qfz_status rows(qfz_worker *worker, const qfz_rows *rows, qfz_error *err)
 {
     const qfz_image *const tile = &worker->tile;
+    const bool in_room = qfz_staging_is_room(&worker->staging, rows->pixels);
     const size_t px_bytes = qfz_type_bytes(tile->type);
     const int64_t first = rows->y0 * tile->w;
     const size_t n = (size_t)((rows->y1 - rows->y0) * tile->w);
@@ -248,8 +266,12 @@ static qfz_status rows(qfz_worker *worker, const qfz_rows *rows, qfz_error *err)
             (char *)worker->d_pixels + (size_t)(b * tile->h * tile->w + first) * px_bytes;
         const char *const from =
             (const char *)rows->pixels + (size_t)(b * rows->plane_px) * px_bytes;
-        QFZ_TRY(qfz_worker_up(worker, d_to, from, n * px_bytes));
+        if (in_room)
+            QFZ_TRY(qfz_staging_send(&worker->gpu, d_to, from, n * px_bytes));
+        else
+            QFZ_TRY(qfz_worker_up(worker, d_to, from, n * px_bytes));
     }
+    if (in_room) QFZ_TRY(qfz_staging_leave_room(&worker->staging, &worker->gpu));
     if (tile->valid)
         QFZ_TRY(qfz_worker_up(worker, worker->d_valid + first, tile->valid + first, n));
     qfz_ring_take(tile, rows, worker->ring_values, worker->ring_valid);
@@ -303,6 +325,7 @@ static qfz_engine make_table(void)
     engine.bytes_per_px = bytes_per_px;
     engine.device_bytes_per_px = device_bytes_per_px;
     engine.load = load;
+    engine.room = room;
     engine.rows = rows;
     engine.summarise = summarise;
     engine.partition = qfz_regions_partition;

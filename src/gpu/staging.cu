@@ -7,9 +7,9 @@
 #include "memory.h"
 
 /* Few large pages are locked much faster than many small ones. */
-qfz_status qfz_staging_alloc(char **memory, int n, qfz_error *err)
+qfz_status qfz_staging_alloc(char **memory, int n, int64_t bytes, qfz_error *err)
 {
-    const size_t one = 2 * QFZ_STAGING_BYTES;
+    const size_t one = 2 * (size_t)bytes;
     QFZ_TRY(qfz_alloc_large((void **)memory, n, one, err));
     const cudaError_t locked = cudaHostRegister(*memory, (size_t)n * one, cudaHostRegisterDefault);
     if (locked == cudaSuccess) return QFZ_OK;
@@ -24,10 +24,12 @@ void qfz_staging_free(char *memory)
     free(memory);
 }
 
-qfz_status qfz_staging_open(qfz_staging *staging, char *memory, int i, qfz_error *err)
+qfz_status qfz_staging_open(qfz_staging *staging, char *memory, int i, int64_t bytes,
+                            qfz_error *err)
 {
+    staging->bytes = bytes;
     for (int k = 0; k < 2; k++) {
-        staging->buffers[k] = memory + (2 * (size_t)i + (size_t)k) * QFZ_STAGING_BYTES;
+        staging->buffers[k] = memory + (2 * (size_t)i + (size_t)k) * (size_t)bytes;
         QFZ_TRY_CUDA(err, cudaEventCreateWithFlags(&staging->done[k], cudaEventDisableTiming));
     }
     return QFZ_OK;
@@ -45,18 +47,42 @@ static size_t chunk_of(size_t bytes)
     return bytes < QFZ_STAGING_BYTES ? bytes : (size_t)QFZ_STAGING_BYTES;
 }
 
+qfz_status qfz_staging_room(qfz_staging *staging, qfz_gpu *gpu, void **buffer)
+{
+    *buffer = staging->buffers[staging->next];
+    QFZ_TRY_CUDA(gpu->err, cudaEventSynchronize(staging->done[staging->next]));
+    return QFZ_OK;
+}
+
+bool qfz_staging_is_room(const qfz_staging *staging, const void *buffer)
+{
+    return buffer == staging->buffers[staging->next];
+}
+
+qfz_status qfz_staging_send(qfz_gpu *gpu, void *d_to, const void *h_from, size_t bytes)
+{
+    QFZ_TRY_CUDA(gpu->err,
+                 cudaMemcpyAsync(d_to, h_from, bytes, cudaMemcpyHostToDevice, gpu->stream));
+    return QFZ_OK;
+}
+
+qfz_status qfz_staging_leave_room(qfz_staging *staging, qfz_gpu *gpu)
+{
+    QFZ_TRY_CUDA(gpu->err, cudaEventRecord(staging->done[staging->next], gpu->stream));
+    staging->next = !staging->next;
+    return QFZ_OK;
+}
+
 qfz_status qfz_staging_up(qfz_staging *staging, qfz_gpu *gpu, void *d_to, const void *h_from,
                           size_t bytes)
 {
     for (size_t at = 0; at < bytes; at += QFZ_STAGING_BYTES) {
-        const int i = staging->next;
         const size_t n = chunk_of(bytes - at);
-        staging->next = !i;
-        QFZ_TRY_CUDA(gpu->err, cudaEventSynchronize(staging->done[i]));
-        memcpy(staging->buffers[i], (const char *)h_from + at, n);
-        QFZ_TRY_CUDA(gpu->err, cudaMemcpyAsync((char *)d_to + at, staging->buffers[i], n,
-                                               cudaMemcpyHostToDevice, gpu->stream));
-        QFZ_TRY_CUDA(gpu->err, cudaEventRecord(staging->done[i], gpu->stream));
+        void *buffer;
+        QFZ_TRY(qfz_staging_room(staging, gpu, &buffer));
+        memcpy(buffer, (const char *)h_from + at, n);
+        QFZ_TRY(qfz_staging_send(gpu, (char *)d_to + at, buffer, n));
+        QFZ_TRY(qfz_staging_leave_room(staging, gpu));
     }
     return QFZ_OK;
 }

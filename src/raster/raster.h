@@ -66,15 +66,21 @@ int qfz_source_connectivity(const qfz_source *source);
 qfz_status qfz_source_read(qfz_source *source, qfz_box box, void *pixels, uint8_t *valid,
                            qfz_error *err);
 
-/* The same for a caller who goes on with rows as soon as they are there: fn is given one part of
- * the box after the other, from the first row to the last.
- *
- * is_whole: pixels has room for the box, and what was read stays.  Else it has room for
- * qfz_source_part_px() pixels of each band, and each part takes the place of the one before; valid
- * is of the box in any case. */
-typedef qfz_status (*qfz_rows_fn)(void *arg, const qfz_rows *rows, qfz_error *err);
-qfz_status qfz_source_read_rows(qfz_source *source, qfz_box box, void *pixels, bool is_whole,
-                                uint8_t *valid, qfz_rows_fn fn, void *arg, qfz_error *err);
+/* Where the rows of a box go, and who goes on with them as soon as they are there. */
+typedef struct qfz_reading {
+    void *pixels;   /* room for the box, where what was read stays; or, if not is_whole, for */
+    bool is_whole;  /* qfz_source_part_px() pixels of each band, for one part after the other */
+    uint8_t *valid; /* of the box in any case; NULL as above */
+    void *arg;      /* of the two functions */
+    /* Asked before each part, if neither it nor is_whole is there: may put the part elsewhere. */
+    qfz_status (*room)(void *arg, void **pixels, qfz_error *err);
+    /* Given one part of the box after the other, from the first row to the last. */
+    qfz_status (*came)(void *arg, const qfz_rows *rows, qfz_error *err);
+} qfz_reading;
+
+/* The same as qfz_source_read(), in parts. */
+qfz_status qfz_source_read_rows(qfz_source *source, qfz_box box, const qfz_reading *reading,
+                                qfz_error *err);
 int64_t qfz_source_part_px(const qfz_source *source, int64_t h,
                            int64_t w); /* of boxes up to h x w */
 

@@ -125,25 +125,34 @@ int64_t qfz_source_part_px(const qfz_source *source, int64_t h, int64_t w)
     return source->knows_blocks && most < h * w ? most : h * w;
 }
 
-qfz_status qfz_source_read_rows(qfz_source *source, qfz_box box, void *pixels, bool is_whole,
-                                uint8_t *valid, qfz_rows_fn fn, void *arg, qfz_error *err)
+static qfz_status place(stripe *s, const qfz_reading *reading, int64_t y0, qfz_error *err)
+{
+    const int64_t w = qfz_box_w(s->box);
+    s->valid = reading->valid ? reading->valid + y0 * w : NULL;
+    s->pixels = reading->pixels;
+    if (reading->is_whole) {
+        s->pixels = (char *)s->pixels + (size_t)(y0 * w) * qfz_type_bytes(s->source->info.type);
+        return QFZ_OK;
+    }
+    s->plane_px = qfz_box_h(s->box) * w;
+    return reading->room ? reading->room(reading->arg, &s->pixels, err) : QFZ_OK;
+}
+
+qfz_status qfz_source_read_rows(qfz_source *source, qfz_box box, const qfz_reading *reading,
+                                qfz_error *err)
 {
     const int64_t w = qfz_box_w(box), h = qfz_box_h(box);
-    stripe s = {.source = source, .box = box, .plane_px = h * w, .pixels = pixels};
+    stripe s = {.source = source, .box = box, .plane_px = h * w};
     const qfz_box whole = {.y1 = source->info.h, .x1 = source->info.w};
     QFZ_TRY(qfz_box_check(box, whole, source->name, err));
     const int64_t n_rows = stripe_rows(source, w);
     for (; s.box.y0 < box.y1; s.box.y0 = s.box.y1) {
         const int64_t y0 = s.box.y0 - box.y0, next = (s.box.y0 / n_rows + 1) * n_rows;
         s.box.y1 = next < box.y1 ? next : box.y1;
-        s.valid = valid ? valid + y0 * w : NULL;
-        if (is_whole)
-            s.pixels = (char *)pixels + (size_t)(y0 * w) * qfz_type_bytes(source->info.type);
-        else
-            s.plane_px = qfz_box_h(s.box) * w;
+        QFZ_TRY(place(&s, reading, y0, err));
         QFZ_TRY(qfz_patience_try(&source->patience, read_once, &s, err));
         const qfz_rows rows = {y0, s.box.y1 - box.y0, s.pixels, s.plane_px};
-        QFZ_TRY(fn(arg, &rows, err));
+        QFZ_TRY(reading->came(reading->arg, &rows, err));
     }
     return QFZ_OK;
 }
@@ -159,7 +168,9 @@ static qfz_status leave_rows(void *arg, const qfz_rows *rows, qfz_error *err)
 qfz_status qfz_source_read(qfz_source *source, qfz_box box, void *pixels, uint8_t *valid,
                            qfz_error *err)
 {
-    return qfz_source_read_rows(source, box, pixels, true, valid, leave_rows, NULL, err);
+    const qfz_reading reading = {
+        .pixels = pixels, .is_whole = true, .valid = valid, .came = leave_rows};
+    return qfz_source_read_rows(source, box, &reading, err);
 }
 
 /* -------------------------------------------------------------------------------- GDAL's cache */

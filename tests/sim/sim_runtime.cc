@@ -4,6 +4,9 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <deque>
+#include <map>
+#include <mutex>
 #include <thread>
 
 namespace
@@ -33,15 +36,51 @@ struct header { /* before each allocation */
     size_t bytes;
     char fill[248];
 };
+
+struct transfer {
+    void *to;
+    const void *from;
+    size_t bytes;
+};
+
+std::mutex locked_mutex;
+std::map<const char *, size_t> locked; /* page-locked memory: where, and how many bytes */
+
+bool is_locked(const void *p)
+{
+    const std::lock_guard<std::mutex> guard(locked_mutex);
+    auto after = locked.upper_bound(static_cast<const char *>(p));
+    if (after == locked.begin()) return false;
+    --after;
+    return static_cast<const char *>(p) < after->first + after->second;
+}
 } // namespace
 
+/* Of one host thread at a time, as the room uses them. */
 struct sim_stream {
     int device;
+    std::deque<transfer> waiting;
+    int64_t n_done, n_asked; /* transfers, ever */
+
+    void flush(int64_t end)
+    {
+        for (; n_done < end; n_done++, waiting.pop_front()) {
+            const transfer &t = waiting.front();
+            std::memcpy(t.to, t.from, t.bytes);
+        }
+    }
 };
 
 struct sim_event {
     std::chrono::steady_clock::time_point at;
+    cudaStream_t stream; /* it was recorded in, after so many transfers */
+    int64_t n_asked;
 };
+
+void sim_flush(cudaStream_t stream)
+{
+    if (stream) stream->flush(stream->n_asked);
+}
 
 void sim_set_devices(int n)
 {
@@ -113,14 +152,16 @@ cudaError_t cudaFree(void *p)
 
 cudaError_t cudaHostRegister(void *p, size_t bytes, unsigned)
 {
-    (void)p;
-    (void)bytes;
-    return fails() ? tell(cudaErrorMemoryAllocation) : cudaSuccess;
+    if (fails()) return tell(cudaErrorMemoryAllocation);
+    const std::lock_guard<std::mutex> guard(locked_mutex);
+    locked[static_cast<const char *>(p)] = bytes;
+    return cudaSuccess;
 }
 
 cudaError_t cudaHostUnregister(void *p)
 {
-    (void)p;
+    const std::lock_guard<std::mutex> guard(locked_mutex);
+    locked.erase(static_cast<const char *>(p));
     return cudaSuccess;
 }
 
@@ -131,8 +172,14 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind)
 }
 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
-                            cudaStream_t)
+                            cudaStream_t stream)
 {
+    if (stream && kind == cudaMemcpyHostToDevice && is_locked(from)) {
+        stream->waiting.push_back({to, from, bytes});
+        stream->n_asked++;
+        return cudaSuccess;
+    }
+    sim_flush(stream);
     return cudaMemcpy(to, from, bytes, kind);
 }
 
@@ -142,8 +189,9 @@ cudaError_t cudaMemset(void *p, int value, size_t bytes)
     return cudaSuccess;
 }
 
-cudaError_t cudaMemsetAsync(void *p, int value, size_t bytes, cudaStream_t)
+cudaError_t cudaMemsetAsync(void *p, int value, size_t bytes, cudaStream_t stream)
 {
+    sim_flush(stream);
     return cudaMemset(p, value, bytes);
 }
 
@@ -151,18 +199,20 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)
 {
     if (start_fails) return tell(cudaErrorDevicesUnavailable);
     std::this_thread::sleep_for(std::chrono::milliseconds(start_ms));
-    *stream = new sim_stream{device};
+    *stream = new sim_stream{device, {}, 0, 0};
     return cudaSuccess;
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
+    sim_flush(stream);
     delete stream;
     return cudaSuccess;
 }
 
-cudaError_t cudaStreamSynchronize(cudaStream_t)
+cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
+    sim_flush(stream);
     return cudaSuccess;
 }
 
@@ -188,14 +238,17 @@ cudaError_t cudaEventDestroy(cudaEvent_t event)
     return cudaSuccess;
 }
 
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t)
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 {
+    event->stream = stream;
+    event->n_asked = stream ? stream->n_asked : 0;
     event->at = std::chrono::steady_clock::now();
     return cudaSuccess;
 }
 
-cudaError_t cudaEventSynchronize(cudaEvent_t)
+cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
+    if (event->stream) event->stream->flush(event->n_asked);
     return cudaSuccess;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* sim_runtime.h - the part of CUDA's host API that the GPU room calls.  Device memory is the
- * host's, filled with rubbish when it is allocated; every call is done when it returns. */
+ * host's, filled with rubbish when it is allocated; every call is done when it returns, but for
+ * transfers out of page-locked memory: these are done as late as a stream may do them, so that who
+ * changes such memory too early is found out. */
 #ifndef QFZ_SIM_RUNTIME_H
 #define QFZ_SIM_RUNTIME_H
 
@@ -62,6 +64,7 @@ cudaError_t cudaEventCreate(cudaEvent_t *event);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
+void sim_flush(cudaStream_t stream); /* does what the stream still has to do */
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to);
 cudaError_t cudaGetLastError();
 const char *cudaGetErrorString(cudaError_t error);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "engine.h"
-#include "run.h"
+#include "setup.h"
 
 static void labels_are_wide_when_32_bits_are_too_few(void **state)
 {

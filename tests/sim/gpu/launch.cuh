@@ -26,6 +26,7 @@ static inline qfz_status qfz_launch(qfz_gpu *gpu, void (*kernel)(P...), dim3 gri
     if (block.x * block.y * block.z > 1024 || shared_bytes > gpu->shared_max || grid.y > 65535 ||
         grid.z > 65535)
         return qfz_fail(gpu->err, QFZ_EGPU, "GPU: kernel launch: blocks or grid too large");
+    sim_flush(gpu->stream);
     sim_call<P...> call{kernel, std::tuple<P...>(static_cast<P>(args)...)};
     sim_run(grid, block, shared_bytes, sim_body<P...>, &call);
     return QFZ_OK;

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* setup_memory.c - the memory plan: shares of the budget, the tiles that fit into them, and how
+ * many threads can have one each. */
+#include <unistd.h>
+
+#include "setup.h"
+
+static const int64_t mebi = 1 << 20;
+enum {
+    TILE_PX_LEAST = 1 << 14, /* rather fewer threads than smaller tiles */
+    TILE_PX_MIN = 1 << 18,   /* smaller tiles have too much border */
+    TILE_PX_MAX = 1 << 22,   /* larger tiles gain nothing */
+    DEVICE_TILE_PX_MAX = 1 << 24,
+    STRIP_ROWS = 64
+};
+
+int64_t qfz_setup_source_bytes(const qfz_setup *setup)
+{
+    const qfz_source_info *const info = &setup->info;
+    return (int64_t)qfz_type_bytes(info->type) * info->n_bands + (info->may_be_invalid ? 1 : 0);
+}
+
+size_t qfz_setup_out_bytes(const qfz_setup *setup)
+{
+    const size_t labels = sizeof(uint64_t);
+    const size_t painted = qfz_type_bytes(setup->info.type) * (size_t)setup->info.n_bands;
+    if (setup->job->count_only) return 0;
+    switch (setup->kind) {
+    case QFZ_OMEGA: return painted > labels ? painted : labels;
+    case QFZ_LEVELS:
+        return (size_t)qfz_n_dirs(&setup->rule) * (sizeof(uint32_t) + sizeof(uint64_t));
+    default: return labels;
+    }
+}
+
+static int64_t machine_memory(const qfz_job *job)
+{
+    return (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGESIZE) / qfz_job_n_local(job);
+}
+
+static int64_t clamp(int64_t value, int64_t low, int64_t high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+/* Tiles small enough that all threads have some, and not larger than what gains by it; but where
+ * blocks are rows of the whole width, tiles are too, and need a few of them. */
+static int64_t preferred_px(const qfz_setup *setup)
+{
+    const qfz_source_info *const info = &setup->info;
+    const int n_ranks = setup->job->ranks ? setup->job->ranks->n : 1;
+    const int64_t share = info->w * info->h / (4 * setup->n_threads * n_ranks);
+    const int64_t usual = setup->choice.device_memory_bytes ? DEVICE_TILE_PX_MAX : TILE_PX_MAX;
+    const int64_t most =
+        info->block_w < info->w ? usual : clamp(STRIP_ROWS * info->w, usual, INT32_MAX);
+    return clamp(share, TILE_PX_MIN, most);
+}
+
+/* Every thread has blocks of its own in GDAL's cache, at least one of each band at a time.  Where
+ * blocks are huge, fewer threads must do. */
+static qfz_status plan_cache(qfz_setup *setup, qfz_error *err)
+{
+    const qfz_source_info *const info = &setup->info;
+    const int64_t two_blocks = 2 * info->block_w * info->block_h * info->px_bytes;
+    while (setup->n_threads > 1 && two_blocks * setup->n_threads > setup->memory_bytes / 2)
+        setup->n_threads--;
+    const int64_t needed = two_blocks * setup->n_threads;
+    setup->cache_bytes = clamp(setup->memory_bytes / 8, 8 * mebi, 512 * mebi);
+    if (needed > setup->cache_bytes) setup->cache_bytes = needed;
+    if (needed > setup->memory_bytes / 4 * 3)
+        return qfz_fail(
+            err, QFZ_ENOMEM,
+            "%s: its blocks of %lld x %lld pixels do not fit into %lld bytes of memory; "
+            "allow more, or rewrite it in tiles (gdal_translate -co TILED=YES)",
+            setup->job->src, (long long)info->block_w, (long long)info->block_h,
+            (long long)setup->memory_bytes);
+    return QFZ_OK;
+}
+
+/* The largest tile of which every thread can have one on its device. */
+static int64_t device_tile_px(const qfz_setup *setup)
+{
+    const qfz_choice *const choice = &setup->choice;
+    if (!choice->device_memory_bytes) return INT32_MAX;
+    const int64_t threads = (setup->n_threads + choice->n_devices - 1) / choice->n_devices;
+    const int64_t px_bytes = setup->engine->device_bytes_per_px(&setup->rule, setup->kind);
+    return clamp(choice->device_memory_bytes / threads / px_bytes, 1, INT32_MAX);
+}
+
+/* Of a tile in the hands of a thread, all in all; a spool holds its output once more. */
+static int64_t px_bytes_of(const qfz_setup *setup)
+{
+    const int64_t out = (int64_t)qfz_setup_out_bytes(setup);
+    return qfz_setup_source_bytes(setup) + setup->engine->bytes_per_px(&setup->rule, setup->kind) +
+           (setup->job->work ? 2 * out : out);
+}
+
+static int64_t tiles_bytes(const qfz_setup *setup)
+{
+    return (setup->memory_bytes - setup->cache_bytes) / 7 * 3;
+}
+
+static int64_t worker_bytes_of(const qfz_setup *setup)
+{
+    const int64_t extra = setup->job->regions ? QFZ_RECORDS_BYTES : 0;
+    return setup->tiling.tile_w * setup->tiling.tile_h * px_bytes_of(setup) + extra;
+}
+
+qfz_status qfz_setup_retile(qfz_setup *setup, int64_t tile_w, int64_t tile_h, qfz_error *err)
+{
+    qfz_tiling *const t = &setup->tiling;
+    if (tile_w > t->w || tile_h > t->h || tile_w > INT32_MAX / tile_h)
+        return qfz_fail(err, QFZ_EARG, "tiles of %lld x %lld pixels are not of this job",
+                        (long long)tile_w, (long long)tile_h);
+    t->tile_w = tile_w;
+    t->tile_h = tile_h;
+    t->n_x = (t->w - 1) / tile_w + 1;
+    t->n_y = (t->h - 1) / tile_h + 1;
+    setup->worker_bytes = worker_bytes_of(setup);
+    while (setup->n_threads > 1 && (setup->worker_bytes > tiles_bytes(setup) / setup->n_threads ||
+                                    device_tile_px(setup) < tile_w * tile_h))
+        setup->n_threads--;
+    return QFZ_OK;
+}
+
+/* Shares of the budget: 3/8 tiles, 1/8 GDAL's blocks, 1/8 summaries, 1/4 tiles kept; the last 1/8
+ * is for the groups that are stitched, the program itself, and what libraries take.  Blocks that
+ * need more than their share take it from the others. */
+qfz_status qfz_setup_plan_memory(qfz_setup *setup, qfz_error *err)
+{
+    const qfz_job *const job = setup->job;
+    const int64_t least = 64 * mebi;
+    setup->memory_bytes = job->memory_bytes ? job->memory_bytes : machine_memory(job) / 2;
+    if (setup->memory_bytes < least)
+        return qfz_fail(err, QFZ_EARG, "memory of %lld bytes; at least %lld are needed",
+                        (long long)setup->memory_bytes, (long long)least);
+    QFZ_TRY(plan_cache(setup, err));
+    const int64_t px_bytes = px_bytes_of(setup);
+    const int64_t shared = setup->memory_bytes - setup->cache_bytes;
+    const int64_t extra = job->regions ? QFZ_RECORDS_BYTES : 0;
+    while (setup->n_threads > 1 &&
+           (tiles_bytes(setup) / setup->n_threads - extra < TILE_PX_LEAST * px_bytes ||
+            device_tile_px(setup) < TILE_PX_LEAST))
+        setup->n_threads--;
+    int64_t max_px =
+        clamp((tiles_bytes(setup) / setup->n_threads - extra) / px_bytes, 1, INT32_MAX);
+    const int64_t device_px = device_tile_px(setup);
+    if (max_px > device_px) max_px = device_px;
+    setup->store_bytes = shared / 7;
+    setup->keep_bytes = shared / 7 * 2;
+    const int64_t wanted_px = preferred_px(setup);
+    QFZ_TRY(qfz_tiling_choose(&setup->tiling, &setup->info, job->tile_px,
+                              max_px < wanted_px ? max_px : wanted_px, err));
+    const int64_t tile_px = setup->tiling.tile_w * setup->tiling.tile_h;
+    setup->worker_bytes = worker_bytes_of(setup);
+    if (tile_px > (int64_t)1 << 29)
+        return qfz_fail(err, QFZ_EARG,
+                        "tiles of %lld x %lld pixels are too large; 2^29 pixels are the most",
+                        (long long)setup->tiling.tile_w, (long long)setup->tiling.tile_h);
+    return QFZ_OK;
+}
+
+int64_t qfz_setup_cache_bytes(const qfz_setup *setup, const qfz_source *source)
+{
+    const int64_t each = qfz_source_cache_bytes(source, setup->tiling.tile_w);
+    if (each == 0) return setup->cache_bytes;
+    const int64_t wanted = clamp(each * setup->n_threads, 32 * mebi, INT64_MAX);
+    return wanted < setup->cache_bytes ? wanted : setup->cache_bytes;
+}
+
+int64_t qfz_setup_first_cache(const qfz_job *job)
+{
+    return job->memory_bytes ? clamp(job->memory_bytes / 8, 8 * mebi, 512 * mebi) : 512 * mebi;
+}
