@@ -11,12 +11,6 @@
 #include "gpu/level.cuh"
 #include "gpu/rows_around.cuh"
 
-/* All that a block looks at is there, and begins at even places; besides, all of a warp's is
- * finite. */
-struct rows_kind {
-    bool full, fast;
-};
-
 static __device__ __forceinline__ uint2 two_words(const uint32_t *p)
 {
     return __ldg(reinterpret_cast<const uint2 *>(p));
@@ -117,7 +111,7 @@ static __device__ __forceinline__ void load_some(const WORK &w, const rows_band<
     in.side_valid = side_bits(w, beside);
 }
 
-/* Of a warp's. */
+/* Are a thread's? */
 template <typename T, typename WORK>
 static __device__ __forceinline__ bool are_finite(const band_values<WORK> &in)
 {
@@ -125,42 +119,42 @@ static __device__ __forceinline__ bool are_finite(const band_values<WORK> &in)
 #pragma unroll
     for (int i = 0; i < WORK::SEEN_ROWS; i++)
         infinite |= is_infinite(in.v[i][0], T()) | is_infinite(in.v[i][1], T());
-    return !__any_sync(ALL_LANES, infinite);
+    return !infinite;
 }
 
-/* All threads ask; pixels are on their way while masks are looked at. */
+/* All threads ask, and learn the same: is all that the block looks at there and finite, and does it
+ * begin at even places?  Pixels are on their way while masks are looked at. */
 template <typename WORK, typename T>
-static __device__ __forceinline__ rows_kind load_band(const WORK &w, const rows_band<T> &band,
-                                                      band_values<WORK> &in)
+static __device__ __forceinline__ bool load_band(const WORK &w, const rows_band<T> &band,
+                                                 band_values<WORK> &in)
 {
     bool full = band.even && is_inside(w);
-    if (full) {
-        load_full(w, band, in);
-        full = !band.valid || __syncthreads_and(all_valid(w, band.valid));
-    }
+    if (full) load_full(w, band, in);
+    if (full && (band.valid || std::is_same<T, float>::value))
+        full = __syncthreads_and((!band.valid || all_valid(w, band.valid)) && are_finite<T>(in));
     if (!full) load_some(w, band, in);
-    return {full, full && are_finite<T>(in)};
+    return full;
 }
 
 /* Once more the thread's rows and the one below. */
-template <typename WORK, typename T>
+template <bool FULL, typename WORK, typename T>
 static __device__ __forceinline__ void load_inside(const WORK &w, const rows_band<T> &band,
-                                                   bool full, uint32_t v[][2])
+                                                   uint32_t v[][2])
 {
     const int32_t y0 = w.box.y + w.warp * WORK::OWN_ROWS, x0 = w.box.x + 2 * w.lane;
-    const uint32_t *row = band.pixels + (int64_t)y0 * w.forest.w + x0;
-    uint32_t there = 0;
-    if (!full) {
+    if constexpr (FULL) {
+        const uint32_t *row = band.pixels + (int64_t)y0 * w.forest.w + x0;
+#pragma unroll
+        for (int j = 0; j <= WORK::OWN_ROWS; j++, row += w.forest.w) {
+            const uint2 two = two_words(row);
+            v[j][0] = two.x;
+            v[j][1] = two.y;
+        }
+    } else {
+        uint32_t there = 0;
 #pragma unroll
         for (int k = 0; k < 2 * WORK::OWN_ROWS + 2; k++)
             v[k / 2][k % 2] = load_pixel(w, band, y0 + k / 2, x0 + k % 2, &there, 0);
-        return;
-    }
-#pragma unroll
-    for (int j = 0; j <= WORK::OWN_ROWS; j++, row += w.forest.w) {
-        const uint2 two = two_words(row);
-        v[j][0] = two.x;
-        v[j][1] = two.y;
     }
 }
 

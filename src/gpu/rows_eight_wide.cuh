@@ -55,7 +55,7 @@ template <typename T> struct eight_band {
         uint32_t right, down, diagonal, anti, side;
     };
 
-    __device__ __forceinline__ rows_kind load(const eight_wide_work &w, values &in) const
+    __device__ __forceinline__ bool load(const eight_wide_work &w, values &in) const
     {
         return load_band(w, band, in);
     }
@@ -168,15 +168,12 @@ template <typename T> struct eight_band {
     }
 
     /* Levels of edges inside the block, where they are there. */
-    __device__ __forceinline__ void load_again(const eight_wide_work &w, rows_kind kind,
-                                               wide_edges &e) const
+    template <bool FULL>
+    __device__ __forceinline__ void load_again(const eight_wide_work &w, wide_edges &e) const
     {
         uint32_t v[EIGHT_ROWS + 1][2];
-        load_inside(w, band, kind.full, v);
-        if (kind.fast)
-            find_inside<true>(v, e);
-        else
-            find_inside<false>(v, e);
+        load_inside<FULL>(w, band, v);
+        find_inside<FULL>(v, e);
     }
 };
 
@@ -192,9 +189,9 @@ struct eight_keys {
     };
     typedef eight_drops squares;
 
-    __device__ __forceinline__ rows_kind load(const eight_wide_work &w, values &) const
+    __device__ __forceinline__ bool load(const eight_wide_work &w, values &) const
     {
-        return {w.forest.w % 2 == 0 && w.box.h == QFZ_SIDE && w.box.w == QFZ_SIDE, false};
+        return is_inside(w);
     }
 
     template <bool FAST>
@@ -266,8 +263,8 @@ struct eight_keys {
         return s;
     }
 
-    __device__ __forceinline__ void load_again(const eight_wide_work &w, rows_kind,
-                                               wide_edges &e) const
+    template <bool FULL>
+    __device__ __forceinline__ void load_again(const eight_wide_work &w, wide_edges &e) const
     {
 #pragma unroll
         for (int j = 0; j < EIGHT_ROWS; j++)

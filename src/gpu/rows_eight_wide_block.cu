@@ -5,31 +5,41 @@
 #include "gpu/rows_eight_wide_pixels.cuh"
 #include "gpu/rows_steps.cuh"
 
-/* From pixels to the list; returns the word that store_rim() begins with. */
-template <typename SOURCE>
+/* From pixels, read already, to the list; returns the word that store_rim() begins with. */
+template <bool FULL, typename SOURCE>
 static __device__ __forceinline__ eight_wide_work::KEY
-make_list(eight_wide_work &w, const SOURCE &source, wide_settled &s, rows_kind *kind)
+make_list(eight_wide_work &w, const SOURCE &source, const typename SOURCE::values &in,
+          wide_settled &s)
 {
     wide_edges edges;
     eight_chosen p;
     begin(w);
-    {
-        typename SOURCE::values in;
-        *kind = source.load(w, in);
-        if (kind->fast)
-            first_round<true>(w, source, in, p, s.top, edges);
-        else
-            first_round<false>(w, source, in, p, s.top, edges);
-    }
+    first_round<FULL>(w, source, in, p, s.top, edges);
     publish(w, p);
     show_tops(w, s);
     show_needed(w, edges);
     const eight_wide_work::KEY rim = make_components(w, p, s.comp);
-    source.load_again(w, *kind, edges);
+    source.template load_again<FULL>(w, edges);
     __syncthreads(); /* the list takes the place of the pixels' words */
     s.between = collect_eight(w, edges, s.comp);
     __syncthreads();
     return rim;
+}
+
+template <bool FULL, typename SOURCE, typename T>
+static __device__ __forceinline__ void block(eight_wide_work &w, const SOURCE &source,
+                                             const typename SOURCE::values &in, uint32_t *open,
+                                             T *saliency)
+{
+    wide_settled s;
+    wide_closing e;
+    if (FULL) w.box.h = w.box.w = QFZ_SIDE; /* now the compiler knows, too */
+    const eight_wide_work::KEY rim = make_list<FULL>(w, source, in, s);
+    const rows_tables tables = make_graph(w, rim, saliency);
+    if (!saliency) return;
+    close(w, tables, s, e, open + (int64_t)blockIdx.x * rows_eight_wide::OPEN_ITEMS);
+    store_levels<FULL>(w, e, saliency);
+    store_block(w);
 }
 
 /* Two blocks a multiprocessor. */
@@ -41,15 +51,11 @@ static __global__ void __launch_bounds__(eight_wide_work::THREADS, 2)
     const int thread = (int)threadIdx.x;
     const qfz_block_box box = qfz_block_of(forest, blockIdx.x);
     eight_wide_work w = {*m, forest, box, thread, thread % QFZ_WARP, thread / QFZ_WARP};
-    wide_settled s;
-    wide_closing e;
-    rows_kind kind;
-    const eight_wide_work::KEY rim = make_list(w, source, s, &kind);
-    const rows_tables tables = make_graph(w, rim, saliency);
-    if (!saliency) return;
-    close(w, tables, s, e, open + (int64_t)blockIdx.x * rows_eight_wide::OPEN_ITEMS);
-    store_levels(w, e, kind.full, saliency);
-    store_block(w);
+    typename SOURCE::values in;
+    if (source.load(w, in))
+        block<true>(w, source, in, open, saliency);
+    else
+        block<false>(w, source, in, open, saliency);
 }
 
 size_t qfz_rows_eight_wide_shared(void)

@@ -140,11 +140,11 @@ static __device__ __forceinline__ void store_words(uint16_t *out, uint32_t a, ui
 }
 
 /* Levels of all edges; what is wrong, of edges that are open or lead to another block, is written
- * again by the query, but for those to the left of the tile.  by_twos: all pixels are in the tile,
- * and begin at even places. */
-template <typename T>
+ * again by the query, but for those to the left of the tile.  FULL: all pixels are in the tile, and
+ * begin at even places. */
+template <bool FULL, typename T>
 static __device__ __forceinline__ void store_levels(const eight_wide_work &w, const wide_closing &e,
-                                                    bool by_twos, T *saliency)
+                                                    T *saliency)
 {
     const int64_t n_px = (int64_t)w.forest.h * w.forest.w;
     const int y = w.warp * EIGHT_ROWS, x = 2 * w.lane;
@@ -154,7 +154,7 @@ static __device__ __forceinline__ void store_levels(const eight_wide_work &w, co
         const uint32_t before = __shfl_up_sync(ALL_LANES, e.anti[j][1], 1);
         auto store_two = [&](int direction, uint32_t a, uint32_t b) {
             T *const to = out + direction * n_px;
-            if (by_twos) {
+            if (FULL) {
                 store_words(to, a, b);
                 return;
             }

@@ -46,7 +46,7 @@ template <typename T> struct wide_band {
         uint32_t next_above;
     };
 
-    __device__ __forceinline__ rows_kind load(const wide_work &w, values &in) const
+    __device__ __forceinline__ bool load(const wide_work &w, values &in) const
     {
         in.next_above = 0;
         return load_band(w, band, in.px);
@@ -104,15 +104,12 @@ template <typename T> struct wide_band {
     }
 
     /* Levels of edges inside the block, where they are there. */
-    __device__ __forceinline__ void load_again(const wide_work &w, rows_kind kind,
-                                               wide_edges &e) const
+    template <bool FULL>
+    __device__ __forceinline__ void load_again(const wide_work &w, wide_edges &e) const
     {
         uint32_t v[OWN_ROWS + 1][2];
-        load_inside(w, band, kind.full, v);
-        if (kind.fast)
-            find_inside<true>(v, e);
-        else
-            find_inside<false>(v, e);
+        load_inside<FULL>(w, band, v);
+        find_inside<FULL>(v, e);
     }
 };
 
@@ -148,7 +145,7 @@ struct wide_keys {
         level[1] = two.y;
     }
 
-    __device__ __forceinline__ rows_kind load(const wide_work &w, values &in) const
+    __device__ __forceinline__ bool load(const wide_work &w, values &in) const
     {
         const bool full = even && is_inside(w);
         const int32_t y0 = w.box.y + w.warp * OWN_ROWS - 1, x0 = w.box.x + 2 * w.lane;
@@ -161,7 +158,7 @@ struct wide_keys {
             two_at(w, full, right, y0 + i, x0, in.right[i]);
             two_at(w, full, down, y0 + max(i - 1, 0), x0, in.down[i]);
         }
-        return {full, full};
+        return full;
     }
 
     template <bool FAST>
@@ -176,14 +173,14 @@ struct wide_keys {
                 w.lane == QFZ_WARP - 1 ? above : next};
     }
 
-    __device__ __forceinline__ void load_again(const wide_work &w, rows_kind kind,
-                                               wide_edges &e) const
+    template <bool FULL>
+    __device__ __forceinline__ void load_again(const wide_work &w, wide_edges &e) const
     {
         const int32_t y0 = w.box.y + w.warp * OWN_ROWS, x0 = w.box.x + 2 * w.lane;
 #pragma unroll
         for (int j = 0; j < OWN_ROWS; j++) {
-            two_at(w, kind.full, right, y0 + j, x0, e.right[j]);
-            two_at(w, kind.full, down, y0 + j, x0, e.down[j]);
+            two_at(w, FULL, right, y0 + j, x0, e.right[j]);
+            two_at(w, FULL, down, y0 + j, x0, e.down[j]);
         }
     }
 };
