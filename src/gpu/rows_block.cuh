@@ -101,10 +101,10 @@ template <typename SHAPE> struct rows_memory {
             uint16_t even[QFZ_BLOCK_PX / 8], odd[QFZ_BLOCK_PX / 4]; /* roots that go on */
         };
         struct { /* of the spanning tree */
-            KEY lightest[QFZ_VERTICES];
+            KEY lightest[2][QFZ_VERTICES]; /* by turns */
             uint32_t tree_ends[QFZ_VERTICES];
             LEVEL tree_level[QFZ_VERTICES];
-            uint16_t set[QFZ_VERTICES], taken[QFZ_VERTICES];
+            uint16_t taken[QFZ_VERTICES];
         };
         uint32_t open[SHAPE::OPEN_ROOM * SHAPE::OPEN_WORDS]; /* as in rows.cuh */
     };
