@@ -100,7 +100,7 @@ template <typename SHAPE> struct rows_memory {
             uint16_t step[COMPS]; /* round << QFZ_STEP_BITS | component, or ROOT | flags */
             uint16_t even[QFZ_BLOCK_PX / 8], odd[QFZ_BLOCK_PX / 4]; /* roots that go on */
         };
-        struct { /* of the spanning tree */
+        struct {                           /* of the spanning tree */
             KEY lightest[2][QFZ_VERTICES]; /* by turns */
             uint32_t tree_ends[QFZ_VERTICES];
             LEVEL tree_level[QFZ_VERTICES];
