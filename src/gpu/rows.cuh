@@ -16,8 +16,10 @@ static const uint32_t QFZ_OPEN_DOWN = 1u << 31;
 
 /* With eight neighbours an entry has two words and tells of a square of 2 x 2 pixels, some of which
  * are in different vertices: those of its first row, with the first pixel, as above; those of the
- * second row at bits 0 and 16.  In place of a vertex: its pixel is not valid. */
+ * second row at bits 0 and 16, and from bit 9 on which of the square's edges are open, by their
+ * directions.  In place of a vertex: its pixel is not valid. */
 enum { QFZ_OPEN_SQUARES = 5 * QFZ_BLOCK_PX / 8, QFZ_OPEN_INVALID = QFZ_OPEN_VERTEX };
+enum { QFZ_OPEN_EDGES = 9 };
 
 /* forest.top, .comp and .hooks are not made; forest.block is (first vertex; open edges << 16 |
  * vertices). */

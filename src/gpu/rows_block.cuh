@@ -93,9 +93,9 @@ template <int THREADS> struct rows_kept_tops<0, THREADS> {
 template <typename SHAPE> struct rows_memory {
     typedef typename SHAPE::KEY KEY;
     typedef typename SHAPE::LEVEL LEVEL;
-    KEY best[COMPS];         /* the key that a component chose; level << 16 | hook at last */
-    uint16_t name[COMPS];    /* of a component that went on: its root * 4 | flags */
-    KEY leave[4 * QFZ_SIDE]; /* keys of edges out of the block */
+    KEY best[COMPS];      /* the key that a component chose, at last its hook (rows_rounds.cuh) */
+    uint16_t name[COMPS]; /* of a component that went on: its root * 4 | flags */
+    KEY leave[4 * QFZ_SIDE];           /* keys of edges out of the block */
     uint16_t leave_comp[4 * QFZ_SIDE]; /* the component * 4 that such an edge starts at */
     rows_leaving_levels<SHAPE::EIGHT, LEVEL> leaving;
     /* By column, bits of lanes: what pixels of a warp's first row chose to go up; of eight
@@ -107,11 +107,11 @@ template <typename SHAPE> struct rows_memory {
             uint16_t step[COMPS]; /* round << QFZ_STEP_BITS | component, or ROOT | flags */
             uint16_t even[QFZ_BLOCK_PX / 8], odd[QFZ_BLOCK_PX / 4]; /* roots that go on */
         };
-        struct { /* of the spanning tree */
-            KEY lightest[QFZ_VERTICES];
+        struct {                           /* of the spanning tree */
+            KEY lightest[2][QFZ_VERTICES]; /* by turns */
             uint32_t tree_ends[QFZ_VERTICES];
             LEVEL tree_level[QFZ_VERTICES];
-            uint16_t set[QFZ_VERTICES], taken[QFZ_VERTICES];
+            uint16_t taken[QFZ_VERTICES];
         };
         uint32_t open_here[SHAPE::TIGHT ? 1 : SHAPE::OPEN_ITEMS];
     };

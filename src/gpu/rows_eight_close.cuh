@@ -71,6 +71,17 @@ static __device__ __forceinline__ void close_by_pixels(const eight_work &, const
     }
 }
 
+/* Of a mask of edges those of the square that has this bit, as the list has them: no two products
+ * of bits meet. */
+static __device__ __forceinline__ uint32_t open_edges(uint32_t edges, int bit)
+{
+    const uint32_t one_each = 1u << AT_RIGHT | 1u << AT_DOWN | 1u << AT_DIAGONAL | 1u << AT_ANTI;
+    const uint32_t together =
+        1u << AT_RIGHT | 1u << (AT_DOWN - 1) | 1u << (AT_DIAGONAL - 2) | 1u << (AT_ANTI - 3);
+    return (edges >> bit & one_each) * together & 0xfu << QFZ_OPEN_EDGES;
+}
+static_assert(AT_ANTI - 3 == QFZ_OPEN_EDGES, "their place");
+
 /* Squares that have open edges, among those that exist, to the block's list, as far as it has room.
  */
 template <typename WORK>
@@ -79,15 +90,15 @@ static __device__ __forceinline__ void list_open(WORK &w, uint32_t exist,
 {
     uint32_t right[EIGHT_ROWS + 1];
     to_the_right(vertex, right);
-    uint32_t open = differing(vertex, right) & edges_inside(w) & exist;
-    open |= open >> (AT_DOWN - AT_RIGHT);
+    const uint32_t edges = differing(vertex, right) & edges_inside(w) & exist;
+    uint32_t open = edges | edges >> (AT_DOWN - AT_RIGHT);
     open |= open >> (AT_DIAGONAL - AT_RIGHT);
     open &= FOUR_ROWS;
     const uint32_t n = (uint32_t)__popc(open), place = qfz_take(&w.m.n_open, n);
     if (__any_sync(ALL_LANES, place + n > WORK::SHAPE::OPEN_ROOM)) return;
     uint2 *to = reinterpret_cast<uint2 *>(w.m.open()) + place;
     auto append = [&](int bit, uint32_t first_row, uint32_t second_row) {
-        if (open >> bit & 1) *to++ = make_uint2(first_row, second_row);
+        if (open >> bit & 1) *to++ = make_uint2(first_row, second_row + open_edges(edges, bit));
     };
     const uint32_t start = (uint32_t)(2 * w.lane) << QFZ_OPEN_X | (uint32_t)(w.warp * EIGHT_ROWS)
                                                                       << QFZ_OPEN_Y;

@@ -158,7 +158,7 @@ static __device__ __forceinline__ bool walk(const uint16_t *from, int32_t (&word
 #pragma unroll
         for (int k = 0; k < N; k++)
             all &= word[k];
-        if (all < 0) break;
+        if (__all_sync(ALL_LANES, all < 0)) break;
     }
     return all < 0;
 }

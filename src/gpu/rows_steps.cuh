@@ -31,6 +31,7 @@ template <typename WORK> static __device__ __forceinline__ void begin(WORK &w)
             w.m.n_open = 0;
     const uint32_t ones = 0xffffffffu; /* keys are NO_KEY */
     uint4 *const best = reinterpret_cast<uint4 *>(w.m.best + ACTIVE);
+#pragma unroll 1
     for (int i = w.thread; i < (COMPS - ACTIVE) * (int)sizeof *w.m.best / (int)sizeof *best;
          i += w.THREADS)
         best[i] = make_uint4(ones, ones, ones, ones);
@@ -112,14 +113,14 @@ static __device__ __forceinline__ rows_tables make_graph(WORK &w, typename WORK:
     begin_span(w);
     __syncthreads();
     place_vertices(w, places);
-    span(w, part);
+    typename WORK::KEY *const lightest = span(w, part);
     place_edges(w, places);
-    const first_choice<typename WORK::KEY> choice = choose_first(w);
+    const first_choice<typename WORK::KEY> choice = choose_first(w, lightest);
     if (closes) tables = last_tables(w, max(n_rounds, 1u));
     tell_places(w, places);
     __syncthreads();
     store_graph(w, places.leaving);
-    store_first(w, choice);
+    store_first(w, lightest, choice);
     store_rim(w, rim);
     __syncthreads();
     return tables;
