@@ -14,6 +14,11 @@ typedef struct measured { /* a part done by a method */
     int out_bytes; /* a pixel, of what must be written at least */
 } measured;
 
+typedef struct result {
+    double ms, worst_ms;
+    int64_t memory; /* of the device, bytes */
+} result;
+
 static const measured of_binary[] = {
     {QFZ_PART_LABEL, "label", NULL, 4, 4},       {QFZ_PART_LABEL, "label", "ha4", 4, 4},
     {QFZ_PART_LABEL, "label", "c2fl", 4, 4},     {QFZ_PART_LABEL, "label", NULL, 8, 4},
@@ -63,9 +68,9 @@ static bool is_wanted(const request *r, const measured *m)
     return !only || strcmp(only, m->method ? m->method : "auto") == 0;
 }
 
-/* Median of the runs; less than 0 on failure. */
-static double median_ms(gpu_bench *b, const qfz_image *image, const qfz_method *limits,
-                        const measured *m)
+/* Median and worst of the runs. */
+static bool measure(gpu_bench *b, const qfz_image *image, const qfz_method *limits,
+                    const measured *m, result *to)
 {
     const int n = b->r->bench.runs;
     const qfz_session_options options = {.engine = QFZ_ENGINE_CUDA, .gpu_method = m->method};
@@ -75,27 +80,32 @@ static double median_ms(gpu_bench *b, const qfz_image *image, const qfz_method *
     if (m->part != QFZ_PART_ALPHA_OMEGA) method.omega = NULL;
     qfz_status st = qfz_session_open(&session, image, &method, &options, &b->err);
     if (st == QFZ_OK) st = qfz_session_time(session, m->part, n, b->ms, &b->err);
+    if (st == QFZ_OK) to->memory = qfz_session_gpu_bytes(session);
     qfz_session_close(session);
-    if (st != QFZ_OK) return -1;
+    if (st != QFZ_OK) return false;
     qsort(b->ms, (size_t)n, sizeof *b->ms, compare_ms);
-    return 0.5 * (b->ms[(n - 1) / 2] + b->ms[n / 2]);
+    to->ms = 0.5 * (b->ms[(n - 1) / 2] + b->ms[n / 2]);
+    to->worst_ms = b->ms[n - 1];
+    return true;
 }
 
 static void print_head(const gpu_bench *b)
 {
     printf("device memory copies %.2f TB/s (read and written)\n", b->copy_rate / 1e12);
-    printf("%-12s %-11s %4s %-16s %4s %7s %11s %11s %9s %6s %9s\n", "part", "method", "conn",
-           "image", "bits", "size", "median ms", "worst ms", "Gpixel/s", "B/px", "of copy");
+    printf("%-12s %-11s %4s %-16s %4s %7s %11s %11s %9s %6s %9s %11s\n", "part", "method", "conn",
+           "image", "bits", "size", "median ms", "worst ms", "Gpixel/s", "B/px", "of copy",
+           "memory B/px");
 }
 
 /* bytes: what a pixel takes at the least to be read and written once. */
 static void print_line(const gpu_bench *b, const measured *m, const char *image, int bits,
-                       double ms, double worst_ms, int bytes)
+                       const result *got, int bytes)
 {
     const double n = (double)b->r->bench.size_px * (double)b->r->bench.size_px;
-    printf("%-12s %-11s %4d %-16s %4d %7d %11.3f %11.3f %9.2f %6d %8.1f%%\n", m->name,
-           m->method ? m->method : "auto", m->connectivity, image, bits, b->r->bench.size_px, ms,
-           worst_ms, n / ms / 1e6, bytes, 100 * n * bytes / (ms * 1e-3) / b->copy_rate);
+    printf("%-12s %-11s %4d %-16s %4d %7d %11.3f %11.3f %9.2f %6d %8.1f%% %11.1f\n", m->name,
+           m->method ? m->method : "auto", m->connectivity, image, bits, b->r->bench.size_px,
+           got->ms, got->worst_ms, n / got->ms / 1e6, bytes,
+           100 * n * bytes / (got->ms * 1e-3) / b->copy_rate, (double)got->memory / n);
     (void)fflush(stdout);
 }
 
@@ -104,7 +114,7 @@ static void print_line(const gpu_bench *b, const measured *m, const char *image,
 /* Every line for one granularity: the mean over densities of 10 to 90 percent, and the worst. */
 static bool bench_granularity(gpu_bench *b, int granularity)
 {
-    double sum[N_OF_BINARY] = {0}, worst[N_OF_BINARY] = {0};
+    result all[N_OF_BINARY] = {0};
     char name[32];
     for (int d = 1; d <= N_DENSITIES; d++) {
         bench_request wanted = b->r->bench;
@@ -124,21 +134,21 @@ static bool bench_granularity(gpu_bench *b, int granularity)
         for (int i = 0; i < N_OF_BINARY; i++) {
             const qfz_method zones = {.distance = QFZ_L1};
             if (!is_wanted(b->r, &of_binary[i])) continue;
-            const double ms = median_ms(b, &image, &zones, &of_binary[i]);
-            if (ms < 0) {
+            result one;
+            if (!measure(b, &image, &zones, &of_binary[i], &one)) {
                 free(pixels);
                 return false;
             }
-            sum[i] += ms;
-            if (ms > worst[i]) worst[i] = ms;
+            all[i].ms += one.ms / N_DENSITIES;
+            all[i].memory = one.memory;
+            if (one.ms > all[i].worst_ms) all[i].worst_ms = one.ms;
         }
         free(pixels);
     }
     (void)snprintf(name, sizeof name, "binary g%d", granularity);
     for (int i = 0; i < N_OF_BINARY; i++)
         if (is_wanted(b->r, &of_binary[i]))
-            print_line(b, &of_binary[i], name, 8, sum[i] / N_DENSITIES, worst[i],
-                       1 + of_binary[i].out_bytes);
+            print_line(b, &of_binary[i], name, 8, &all[i], 1 + of_binary[i].out_bytes);
     return true;
 }
 
@@ -165,10 +175,9 @@ static bool bench_scene(gpu_bench *b, const bench_image *image, const char *name
                                    .omega = &limit,
                                    .n_omega = 1};
         if (!is_wanted(b->r, m)) continue;
-        const double ms = median_ms(b, &image->image, &method, m);
-        if (ms < 0) return false;
-        print_line(b, m, name, bits, ms, b->ms[b->r->bench.runs - 1],
-                   image->image.n_bands * bits / 8 + m->out_bytes);
+        result got;
+        if (!measure(b, &image->image, &method, m, &got)) return false;
+        print_line(b, m, name, bits, &got, image->image.n_bands * bits / 8 + m->out_bytes);
     }
     return true;
 }

@@ -290,6 +290,9 @@ QFZ_API QFZ_CHECKED qfz_status qfz_session_run(qfz_session *session, qfz_part pa
 QFZ_API QFZ_CHECKED qfz_status qfz_session_time(qfz_session *session, qfz_part part, int n_runs,
                                                 double *ms, qfz_error *err);
 
+/* Memory of a GPU that the session has at present, bytes. */
+QFZ_API int64_t qfz_session_gpu_bytes(const qfz_session *session);
+
 /* Bytes a second, read and written together, of a large copy within the memory of a GPU: what the
  * times of its kernels are to be measured against. */
 QFZ_API QFZ_CHECKED qfz_status qfz_gpu_copy_rate(int gpu, double *bytes_per_s, qfz_error *err);

@@ -10,7 +10,9 @@
  *                                       | load, partition, paint, number, labels, features
  *
  * What a tile has by pixel or by region stays with the worker; what its ring touches, and a number
- * a row, is all that others learn before there are labels.
+ * a row, is all that others learn before there are labels.  After summarise and after all
+ * slot_sums it can be kept for the next visit to the tile, which then begins with resume where load
+ * stands above.
  *
  * A tile may be asked again in another run or by another engine, so everything that comes out is
  * canonical: regions are numbered by first pixel, slots by first appearance on the ring. */
@@ -26,6 +28,7 @@ extern "C" {
 #endif
 
 typedef struct qfz_worker qfz_worker; /* each engine has its own */
+typedef struct qfz_kept qfz_kept;     /* what was found out of a tile; likewise */
 
 /* A region that touches the tile's ring. */
 typedef struct qfz_slot {
@@ -66,6 +69,18 @@ typedef struct qfz_worker_spec {
     const char *method;   /* a published one by name, or NULL: what is fastest; borrowed */
 } qfz_worker_spec;
 
+/* A group of tiles that is to be stitched (stitch/group.h): the pixels of its members' rings, one
+ * member after the other, are the vertices of a graph.  Borrowed. */
+typedef struct qfz_group_graph {
+    int n_members;
+    const qfz_summary *members; /* with links and absorbs on their own rings */
+    const uint32_t *offset;     /* of each member: its first vertex; the last entry: all */
+    const qfz_links *cross;     /* between members, on vertices */
+    const qfz_links *outside;   /* through the outside, on the group's own ring; NULL: none */
+    const uint32_t *ring;       /* the vertex of each pixel of that ring */
+    int64_t n_ring;             /* 0: nobody is outside */
+} qfz_group_graph;
+
 typedef struct qfz_engine {
     const char *name;
 
@@ -89,6 +104,21 @@ typedef struct qfz_engine {
     qfz_status (*load)(qfz_worker *worker, const qfz_image *tile, qfz_error *err);
     qfz_status (*room)(qfz_worker *worker, void **pixels, qfz_error *err);
     qfz_status (*rows)(qfz_worker *worker, const qfz_rows *rows, qfz_error *err);
+
+    /* What summarise(), or slot_sums() of all bands, have found out of the loaded tile, put aside,
+     * so that the next visit need not find it again.  All NULL: the engine does not.
+     *
+     * kept_bytes   what keep() would take, at the most; 0: there is nothing that helps
+     * keep         *kept = it; the worker has a tile no more
+     * resume       instead of load(), by any worker: the tile is loaded, and partition() or
+     *              saliency() begin from there.  After slot_sums() the answer must be the same.
+     *              Takes kept; false, and does nothing, if the worker has no use for it: then the
+     *              tile is to be loaded.
+     * drop         releases it. */
+    int64_t (*kept_bytes)(const qfz_worker *worker);
+    qfz_status (*keep)(qfz_worker *worker, qfz_kept **kept, qfz_error *err);
+    bool (*resume)(qfz_worker *worker, const qfz_image *tile, qfz_kept *kept);
+    void (*drop)(qfz_kept *kept);
 
     /* Fills a summary that qfz_summary_init() made for the tile's box. */
     qfz_status (*summarise)(qfz_worker *worker, qfz_summary *summary, qfz_error *err);
@@ -132,9 +162,34 @@ typedef struct qfz_engine {
     qfz_status (*tree)(qfz_worker *worker, uint32_t *parent, uint32_t *level, int64_t *n_nodes,
                        qfz_error *err);
 
+    /* Groups of tiles, between passes: they take the place of the worker's tile.  All of these are
+     * NULL for an engine that has no faster way than the host's. */
+
+    /* Does the worker's memory hold what the others need for a group like this?  ring is not looked
+     * at. */
+    bool (*group_fits)(const qfz_worker *worker, const qfz_group_graph *graph);
+
+    /* Up: links, and for QFZ_OMEGA absorbs, between the pixels of the group's ring; fills a summary
+     * without any. */
+    qfz_status (*group_summarise)(qfz_worker *worker, const qfz_group_graph *graph,
+                                  qfz_summary *summary, qfz_error *err);
+
+    /* Down, QFZ_LEVELS: the members' ghosts, and the level of every link in graph->cross. */
+    qfz_status (*group_levels)(qfz_worker *worker, const qfz_group_graph *graph,
+                               qfz_answer *members, uint32_t *cross_level, qfz_error *err);
+
+    /* Down, QFZ_OMEGA: of each vertex the one that stands for its region, and how long its
+     * component holds (qfz_answer); of invalid ones themselves.  holds_to: of the group's ring. */
+    qfz_status (*group_regions)(qfz_worker *worker, const qfz_group_graph *graph,
+                                const uint32_t *holds_to, uint32_t *top, uint32_t *holds,
+                                qfz_error *err);
+
     /* Does a part of the worker's kind n_runs times, after once uncounted, what comes out staying
      * on the device; ms[i] by the device's clock.  NULL for an engine without a device. */
     qfz_status (*time)(qfz_worker *worker, qfz_part part, int n_runs, double *ms, qfz_error *err);
+
+    /* Memory of the device that the worker has; NULL like the one before. */
+    int64_t (*device_bytes)(const qfz_worker *worker);
 } qfz_engine;
 
 extern const qfz_engine qfz_engine_cpu;

@@ -5,6 +5,7 @@
 
 #include "memory.h"
 #include "parallel.h"
+#include "tiles.h"
 
 static void hand_close(qfz_hand *hand)
 {
@@ -24,12 +25,13 @@ static int64_t read_bytes(const qfz_setup *setup, const qfz_source *source)
     return px * info->n_bands * (int64_t)qfz_type_bytes(info->type);
 }
 
-static qfz_status hand_open(qfz_hand *hand, const qfz_setup *setup, qfz_error *err)
+static qfz_status hand_open(qfz_hand *hand, const qfz_setup *setup, const qfz_source *source,
+                            qfz_error *err)
 {
     const qfz_source_info *const info = &setup->info;
     const qfz_tiling *const t = &setup->tiling;
     const int64_t px = t->tile_w * t->tile_h;
-    QFZ_TRY(qfz_source_open_reader(&hand->source, setup->job, err));
+    QFZ_TRY(qfz_source_open_reader(&hand->source, source, err));
     QFZ_TRY(qfz_alloc_large(&hand->pixels, read_bytes(setup, hand->source), 1, err));
     if (info->may_be_invalid) QFZ_TRY(QFZ_NEW_LARGE(&hand->valid, px, err));
     if (qfz_setup_out_bytes(setup) > 0)
@@ -69,45 +71,6 @@ static void workers_close(qfz_run *run, int64_t device)
         run->setup->engine->close(run->workers + first, end - first);
 }
 
-/* Bytes of a tile that is kept. */
-static int64_t kept_bytes(const qfz_run *run, int64_t tile)
-{
-    const qfz_tiling *const t = &run->setup->tiling;
-    const qfz_box box = qfz_tiling_box(t, tile / t->n_x, tile % t->n_x);
-    return qfz_box_h(box) * qfz_box_w(box) * qfz_setup_source_bytes(run->setup);
-}
-
-static void drop_tile(qfz_run *run, int64_t tile)
-{
-    kept_tile *const kept = &run->kept[tile];
-    const int64_t bytes = kept_bytes(run, tile);
-#pragma omp atomic
-    run->kept_bytes -= bytes;
-    free(kept->pixels);
-    free(kept->valid);
-    *kept = (kept_tile){0};
-}
-
-/* A tile stays in memory if the budget has room for it; then it is read only once. */
-qfz_status qfz_tile_keep(qfz_run *run, int64_t tile, qfz_error *err)
-{
-    const qfz_source_info *const info = &run->setup->info;
-    const int64_t bytes = kept_bytes(run, tile), px = bytes / qfz_setup_source_bytes(run->setup);
-    kept_tile *const k = &run->kept[tile];
-    int64_t all;
-#pragma omp atomic capture
-    all = run->kept_bytes += bytes;
-    if (all > run->setup->keep_bytes) {
-        drop_tile(run, tile);
-        return QFZ_OK;
-    }
-    qfz_status st =
-        qfz_alloc_large(&k->pixels, px * info->n_bands, qfz_type_bytes(info->type), err);
-    if (st == QFZ_OK && info->may_be_invalid) st = QFZ_NEW_LARGE(&k->valid, px, err);
-    if (st != QFZ_OK) drop_tile(run, tile);
-    return st;
-}
-
 static void read_one_ahead(qfz_run *run, qfz_hand *hand, int64_t tile, bool *more)
 {
     const qfz_tiling *const t = &run->setup->tiling;
@@ -117,7 +80,7 @@ static void read_one_ahead(qfz_run *run, qfz_hand *hand, int64_t tile, bool *mor
     *more = qfz_tile_keep(run, tile, &ignored) == QFZ_OK && kept->pixels;
     if (!*more) return;
     *more = qfz_source_read(hand->source, box, kept->pixels, kept->valid, &ignored) == QFZ_OK;
-    if (!*more) drop_tile(run, tile);
+    if (!*more) qfz_tile_drop(run, tile);
 }
 
 /* Devices take longer to start than all else that comes before the first pass, and meanwhile tiles
@@ -151,7 +114,8 @@ static qfz_status open_item(void *arg, int64_t item, int thread, qfz_error *err)
     qfz_status st = QFZ_OK;
     if (hand == run->hands) st = qfz_source_locate(run->source, err);
     if (st == QFZ_OK)
-        st = is_device ? workers_open(run, item, err) : hand_open(hand, run->setup, err);
+        st = is_device ? workers_open(run, item, err)
+                       : hand_open(hand, run->setup, run->source, err);
     const int done = st != QFZ_OK ? n_devices : is_device ? 1 : 0;
 #pragma omp atomic
     run->n_waiting -= done;

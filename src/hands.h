@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hands.h - what the threads of a job work with: sources, workers of devices, memory; and the tiles
- * that stay in memory. */
+/* hands.h - what the threads of a job work with: sources, workers of devices, memory. */
 #ifndef QFZ_HANDS_H
 #define QFZ_HANDS_H
 
@@ -10,8 +9,5 @@
  * is closed by qfz_hands_close(). */
 qfz_status qfz_hands_open(qfz_run *run, int n_hands, qfz_error *err);
 void qfz_hands_close(qfz_run *run);
-
-/* Room for a tile in run->kept if the budget has it: pixels stay NULL if not.  Any thread. */
-qfz_status qfz_tile_keep(qfz_run *run, int64_t tile, qfz_error *err);
 
 #endif

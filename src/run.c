@@ -9,7 +9,11 @@
 #include "hands.h"
 #include "memory.h"
 #include "parallel.h"
+#include "tiles.h"
 #include "work.h"
+
+/* Smaller groups are done by the host before a device has been asked. */
+enum { DEVICE_GROUP_VERTICES = 1 << 14 };
 
 /* ----------------------------------------------------------------------------------- open, close
  */
@@ -76,7 +80,7 @@ qfz_status qfz_run_open(qfz_run *run, const qfz_setup *setup, const qfz_ranks *r
     const int n_hands = n_own < setup->n_threads ? (int)n_own : setup->n_threads;
     qfz_status st;
     qfz_raster_set_cache(setup->job, qfz_setup_cache_bytes(setup, source));
-    QFZ_TRY_OR(st, failed, QFZ_NEW_ZERO(&run->kept, run->n_tiles, err));
+    QFZ_TRY_OR(st, failed, qfz_tiles_open(run, err));
     QFZ_TRY_OR(st, failed, qfz_hands_open(run, n_hands, err));
     QFZ_TRY_OR(st, failed, open_stitch(run, err));
     return QFZ_OK;
@@ -88,13 +92,9 @@ failed:
 
 void qfz_run_close(qfz_run *run)
 {
+    qfz_tiles_close(run);
     qfz_hands_close(run);
-    for (int64_t i = 0; run->kept && i < run->n_tiles; i++) {
-        free(run->kept[i].pixels);
-        free(run->kept[i].valid);
-    }
     qfz_stitch_close(run->stitch);
-    free(run->kept);
     *run = (qfz_run){0};
 }
 
@@ -203,6 +203,7 @@ static qfz_status load_tile(qfz_run *run, qfz_hand *hand, int64_t tile, qfz_erro
                              .type = setup->info.type,
                              .pixels = pixels,
                              .valid = keeps ? kept->valid : hand->valid};
+    if (qfz_tile_resume(run, hand, tile)) return QFZ_OK;
     return there ? qfz_engine_load(setup->engine, hand->worker, &hand->tile, err)
                  : read_tile(run, hand, pixels, keeps, err);
 }
@@ -220,6 +221,7 @@ static qfz_status visit_tile(void *arg, int64_t item, int worker, qfz_error *err
     qfz_hand *const hand = &v->run->hands[worker];
     QFZ_TRY(load_tile(v->run, hand, v->tiles[item], err));
     QFZ_TRY(v->fn(v->run, hand, v->tiles[item], v->arg, err));
+    QFZ_TRY(qfz_tile_keep_found(v->run, hand, v->tiles[item], err));
     return qfz_run_tell(v->run, err);
 }
 
@@ -254,5 +256,7 @@ static int solve_progress(double done, void *arg)
 qfz_status qfz_run_solve(qfz_run *run, double share, qfz_error *err)
 {
     qfz_run_begin(run, "stitching", share, 0);
+    qfz_stitch_use(run->stitch, run->setup->engine, run->workers, run->n_hands,
+                   DEVICE_GROUP_VERTICES);
     return qfz_stitch_solve(run->stitch, solve_progress, run, err);
 }

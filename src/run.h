@@ -25,6 +25,8 @@ typedef struct qfz_hand {
 typedef struct kept_tile {
     void *pixels;
     uint8_t *valid;
+    qfz_kept *found; /* until the next visit */
+    int64_t found_bytes;
 } kept_tile;
 
 typedef struct qfz_work qfz_work; /* work.h */
@@ -43,7 +45,9 @@ typedef struct qfz_run {
     qfz_worker **workers; /* theirs */
     int64_t n_tiles;
     kept_tile *kept;
-    int64_t kept_bytes;
+    int64_t kept_bytes;  /* of pixels and validity */
+    int64_t found_bytes; /* of what was found out of tiles, and what there is room for */
+    int64_t found_room;
     int n_waiting;      /* devices whose workers are not open yet */
     int64_t next_ahead; /* the tile to be read until they are */
     qfz_steps *steps;   /* borrowed; where their times go */

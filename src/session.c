@@ -308,6 +308,11 @@ qfz_status qfz_session_time(qfz_session *s, qfz_part part, int n_runs, double *m
     return QFZ_OK;
 }
 
+int64_t qfz_session_gpu_bytes(const qfz_session *s)
+{
+    return s->worker && s->engine->device_bytes ? s->engine->device_bytes(s->worker) : 0;
+}
+
 qfz_status qfz_gpu_copy_rate(int gpu, double *bytes_per_s, qfz_error *err)
 {
     err->status = QFZ_OK;

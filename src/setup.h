@@ -27,7 +27,8 @@ typedef struct qfz_setup {
     int64_t worker_bytes; /* one thread's tile and all that goes with it */
     int64_t cache_bytes;  /* GDAL's block cache, at the most */
     int64_t store_bytes;  /* summaries in memory */
-    int64_t keep_bytes;   /* tiles that are kept: read once only, or while devices start */
+    int64_t keep_bytes;   /* tiles that are kept: read once only, or while devices start; and what
+                             was found out of them */
 } qfz_setup;
 
 /* Checks the job, looks at the source, and decides.  *source stays open. */

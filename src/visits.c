@@ -11,20 +11,25 @@ static uint64_t count_valid(const qfz_image *tile)
     return n_valid;
 }
 
-qfz_status qfz_visit_summarise(qfz_run *run, qfz_hand *hand, int64_t tile, void *arg,
-                               qfz_error *err)
+static qfz_status put_summary(qfz_run *run, qfz_hand *hand, int64_t tile, qfz_error *err)
 {
-    (void)arg;
     qfz_summary summary = {0};
     qfz_status st;
     QFZ_TRY_OR(st, cleanup, qfz_summary_init(&summary, hand->box, &run->setup->rule, err));
     QFZ_TRY_OR(st, cleanup, run->setup->engine->summarise(hand->worker, &summary, err));
-    QFZ_TRY_OR(st, cleanup, qfz_stitch_put(run->stitch, tile, &summary, err));
-    st = qfz_stitch_put_pixels(run->stitch, tile, count_valid(&hand->tile), err);
+    st = qfz_stitch_put(run->stitch, tile, &summary, err);
 
 cleanup:
     qfz_summary_fini(&summary);
     return st;
+}
+
+qfz_status qfz_visit_summarise(qfz_run *run, qfz_hand *hand, int64_t tile, void *arg,
+                               qfz_error *err)
+{
+    (void)arg;
+    if (qfz_stitch_wants_summaries(run->stitch)) QFZ_TRY(put_summary(run, hand, tile, err));
+    return qfz_stitch_put_pixels(run->stitch, tile, count_valid(&hand->tile), err);
 }
 
 bool qfz_visit_is_summarised(qfz_run *run, int64_t tile, void *arg)

@@ -5,8 +5,8 @@
 
 #include "run.h"
 
-/* A tile's summary for the kinds whose engines need nothing else for it: made and put, with the
- * number of valid pixels. */
+/* A tile's summary for the kinds whose engines need nothing else for it: made and put, if there are
+ * tiles to be stitched, with the number of valid pixels. */
 qfz_status qfz_visit_summarise(qfz_run *run, qfz_hand *hand, int64_t tile, void *arg,
                                qfz_error *err);
 

@@ -67,8 +67,7 @@ function(qfz_add_gpu_test name)
     endif()
 endfunction()
 
-# qfz_add_races_test(NAME CASES): a test of above, a few cases; published and omega would take
-# minutes.
+# qfz_add_races_test(NAME CASES): a test of above, a few cases; published would take minutes.
 function(qfz_add_races_test name cases)
     if(QFZ_HAS_RACES)
         get_target_property(sources sim_${name} SOURCES)
@@ -106,6 +105,7 @@ qfz_add_races_test(connect 60)
 qfz_add_races_test(ha4_features 4)
 qfz_add_races_test(regions 6)
 qfz_add_races_test(boruvka 4)
+qfz_add_races_test(omega 0)
 qfz_add_races_test(tree 4)
 
 # Tests of the CPU engine, once more with the CUDA engine.
@@ -144,6 +144,7 @@ endfunction()
 
 qfz_add_engine_test(sessions property/test_sessions.c oracle/oracle.c ARGS 1 60)
 qfz_add_engine_test(stitch stitch/test_stitch.c oracle/oracle.c ARGS 1 60)
+qfz_add_engine_test(groups gpu/test_groups.c gpu/stitched.c oracle/oracle.c ARGS 1 60)
 qfz_add_engine_test(jobs property/test_jobs.c oracle/oracle.c ARGS 1 4)
 qfz_add_engine_test(cases run_cases.c oracle/oracle.c ARGS ${QFZ_CASES})
 qfz_add_engine_test(large gpu/test_large.c SIM_ARGS 160)

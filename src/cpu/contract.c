@@ -45,19 +45,22 @@ static sizes lay_out(const qfz_blocks *in, int connectivity, qfz_contracted_bloc
 }
 
 qfz_status qfz_contraction_init(qfz_contraction *c, const qfz_rule *rule, int64_t h, int64_t w,
-                                int64_t side, int n_threads, qfz_error *err)
+                                int64_t side, bool stays, int n_threads, qfz_error *err)
 {
     const qfz_blocks in = qfz_blocks_of(h, w, side);
     const sizes n = lay_out(&in, rule->connectivity, NULL);
-    const int64_t ghosts = 2 * (h + w);
-    *c = (qfz_contraction){
-        .rule = rule, .n_threads = n_threads, .in_blocks = in, .max_vertices = n.n_vertices};
+    const int64_t ghosts = 2 * (h + w), px = stays ? h * w : n_threads * (int64_t)QFZ_BLOCK_PX;
+    *c = (qfz_contraction){.rule = rule,
+                           .n_threads = n_threads,
+                           .in_blocks = in,
+                           .stays = stays,
+                           .max_vertices = n.n_vertices};
     qfz_status st;
     c->link_room = n.n_links + ghosts;
     QFZ_TRY_OR(st, failed, QFZ_NEW(&c->blocks, n.n_blocks, err));
-    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->number, h * w, err));
-    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->up, h * w + 1, err)); /* looked up two at a time */
-    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->level, h * w, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->number, px, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->up, px + 1, err)); /* looked up two at a time */
+    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->level, px, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->gate, n.n_vertices, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->u, c->link_room, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->v, c->link_room, err));
@@ -88,13 +91,14 @@ void qfz_contraction_fini(qfz_contraction *c)
     *c = (qfz_contraction){0};
 }
 
-int64_t qfz_contraction_bytes(const qfz_rule *rule, int64_t h, int64_t w)
+int64_t qfz_contraction_bytes(const qfz_rule *rule, int64_t h, int64_t w, bool stays)
 {
     const qfz_blocks in = qfz_blocks_of(h, w, QFZ_BLOCK_SIDE);
     const sizes n = lay_out(&in, rule->connectivity, NULL);
     const int64_t word = sizeof(uint32_t);
-    return 2 * word * h * w + 7 * word * (n.n_links + 2 * (h + w)) + 5 * word * n.n_vertices +
-           (int64_t)sizeof(qfz_contracted_block) * n.n_blocks + (int64_t)thread_bytes(rule);
+    return 2 * word * (stays ? h * w : QFZ_BLOCK_PX) + 7 * word * (n.n_links + 2 * (h + w)) +
+           5 * word * n.n_vertices + (int64_t)sizeof(qfz_contracted_block) * n.n_blocks +
+           (int64_t)thread_bytes(rule);
 }
 
 /* ---- One block. */
@@ -228,6 +232,7 @@ static qfz_block_work work_on(const qfz_contraction *c, const qfz_image *image, 
 {
     const int thread = omp_get_thread_num();
     char *const own = (char *)c->scratch + (size_t)thread * thread_bytes(c->rule);
+    const int64_t px = c->stays ? c->blocks[i].px : thread * (int64_t)QFZ_BLOCK_PX;
     return (qfz_block_work){
         .c = c,
         .image = image,
@@ -236,9 +241,9 @@ static qfz_block_work work_on(const qfz_contraction *c, const qfz_image *image, 
         .thread = thread,
         .s = (qfz_contract_scratch *)(void *)own,
         .edges = (qfz_block_edges *)(void *)(own + scratch_bytes()),
-        .number = c->number + c->blocks[i].px,
-        .up = c->up + c->blocks[i].px,
-        .level = c->level + c->blocks[i].px};
+        .number = c->number + px,
+        .up = c->up + px,
+        .level = c->level + px};
 }
 
 /* ---- The graph. */

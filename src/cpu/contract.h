@@ -40,6 +40,7 @@ typedef struct qfz_contraction {
     qfz_blocks in_blocks;
     qfz_contracted_block *blocks;
 
+    bool stays;       /* false: the next three are a thread's, and of the block that it is at */
     uint16_t *number; /* of each pixel, block after block, row by row within */
     uint16_t *up;     /* of a block's pixels by number: what it is hooked to; itself at a root */
     uint32_t *level;  /* of a block's hooks by number */
@@ -63,13 +64,14 @@ static inline uint32_t qfz_contracted_vertex(const qfz_contracted_block *block, 
     return from_last < block->n_open ? block->vertex + from_last : QFZ_NONE;
 }
 
-/* Memory for images up to h x w, in blocks of the given side; rule is borrowed. */
+/* Memory for images up to h x w, in blocks of the given side; rule is borrowed.  stays: what a
+ * climb needs is there once the image is contracted. */
 qfz_status qfz_contraction_init(qfz_contraction *c, const qfz_rule *rule, int64_t h, int64_t w,
-                                int64_t side, int n_threads, qfz_error *err);
+                                int64_t side, bool stays, int n_threads, qfz_error *err);
 void qfz_contraction_fini(qfz_contraction *c);
 
 /* As many bytes as qfz_contraction_init() takes for one thread. */
-int64_t qfz_contraction_bytes(const qfz_rule *rule, int64_t h, int64_t w);
+int64_t qfz_contraction_bytes(const qfz_rule *rule, int64_t h, int64_t w, bool stays);
 
 /* How many threads the image's blocks are worth. */
 static inline int qfz_contraction_threads(const qfz_contraction *c)
@@ -98,7 +100,8 @@ void qfz_contraction_mark_ring(const qfz_contraction *c, const uint8_t *ring_val
 void qfz_contraction_summarise(qfz_contraction *c, const uint8_t *ring_valid, uint32_t *mark,
                                qfz_links *links);
 
-/* keys as in engine.h, of the edges inside the image.  The forest must have been grown. */
+/* keys as in engine.h, of the edges inside the image, all of which stays.  The forest must have
+ * been grown. */
 void qfz_contraction_saliency(const qfz_contraction *c, uint32_t *keys);
 
 #endif

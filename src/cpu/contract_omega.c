@@ -16,8 +16,10 @@ struct qfz_told {
 /* Beside what every contraction needs for a block. */
 typedef struct scratch {
     uint32_t holds[QFZ_BLOCK_PX]; /* as qfz_spans, by root */
-    uint32_t held[QFZ_BLOCK_PX];  /* the same by number; in resolve_block(): regions by number */
+    uint32_t held[QFZ_BLOCK_PX];  /* the same by number */
     uint16_t top[QFZ_BLOCK_PX];   /* where all hooks of one level lead */
+    uint16_t stop[QFZ_BLOCK_PX];  /* by number */
+    qfz_stop stops[QFZ_BLOCK_PX];
 } scratch;
 
 /* The components of one block. */
@@ -45,10 +47,13 @@ qfz_status qfz_omega_contraction_init(qfz_omega_contraction *o, const qfz_rule *
 {
     *o = (qfz_omega_contraction){0};
     qfz_status st;
-    QFZ_TRY(qfz_contraction_init(&o->c, rule, h, w, side, n_threads, err));
-    const int64_t n = o->c.max_vertices;
+    QFZ_TRY(qfz_contraction_init(&o->c, rule, h, w, side, false, n_threads, err));
+    const int64_t n = o->c.max_vertices, n_blocks = o->c.in_blocks.n_y * o->c.in_blocks.n_x;
+    QFZ_TRY_OR(st, failed, qfz_spans_init(&o->start, n, rule, err));
     QFZ_TRY_OR(st, failed, qfz_spans_init(&o->spans, n, rule, err));
-    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&o->vertex_name, n, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&o->vertex_stop, n, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&o->stops, h * w, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW(&o->first_stop, n_blocks, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&o->stop, h * w, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_ZERO(&o->told, n_threads, err));
     QFZ_TRY_OR(st, failed, qfz_alloc_large(&o->scratch, n_threads, scratch_bytes(rule), err));
@@ -64,8 +69,11 @@ void qfz_omega_contraction_fini(qfz_omega_contraction *o)
     for (int i = 0; o->told && i < o->c.n_threads; i++)
         qfz_absorbs_fini(&o->told[i].absorbs);
     free(o->told);
+    qfz_spans_fini(&o->start);
     qfz_spans_fini(&o->spans);
-    free(o->vertex_name);
+    free(o->vertex_stop);
+    free(o->stops);
+    free(o->first_stop);
     free(o->stop);
     free(o->scratch);
     qfz_absorbs_fini(&o->absorbs);
@@ -77,8 +85,20 @@ void qfz_omega_contraction_fini(qfz_omega_contraction *o)
 int64_t qfz_omega_contraction_bytes(const qfz_rule *rule, int64_t h, int64_t w)
 {
     const int64_t vertices = h * w / (QFZ_BLOCK_SIDE / 4);
-    return qfz_contraction_bytes(rule, h, w) + 2 * h * w +
-           vertices * (int64_t)(8 + 2 * span_bytes(rule)) + (int64_t)scratch_bytes(rule);
+    return qfz_contraction_bytes(rule, h, w, false) +
+           h * w * (int64_t)(sizeof(qfz_stop) + sizeof(uint16_t)) +
+           vertices * (int64_t)(12 + 4 * span_bytes(rule)) + (int64_t)scratch_bytes(rule);
+}
+
+/* The rest of the room for stops has not been touched. */
+int64_t qfz_omega_contraction_used_bytes(const qfz_omega_contraction *o, int64_t h, int64_t w)
+{
+    const int64_t free_stops = (h * w - o->n_stops) * (int64_t)sizeof(qfz_stop) - QFZ_LARGE_PAGE;
+    int64_t events = o->absorbs.room;
+    for (int t = 0; t < o->c.n_threads; t++)
+        events += o->told[t].absorbs.room;
+    return qfz_omega_contraction_bytes(o->c.rule, h, w) - (free_stops > 0 ? free_stops : 0) +
+           events * (int64_t)(8 + 2 * span_bytes(o->c.rule));
 }
 
 /* ---- Joining the components of a block. */
@@ -136,10 +156,9 @@ static uint32_t vertex_at(const builder *u, uint32_t root)
 /* The component of a root becomes a vertex as it stands. */
 static void open_root(builder *u, uint32_t root)
 {
-    qfz_spans *const spans = &u->o->spans;
+    qfz_spans *const spans = &u->o->start;
     qfz_block_open(u->b, root);
     const uint32_t vertex = vertex_at(u, root);
-    u->o->vertex_name[vertex] = u->b->block->px + u->b->number[root];
     spans->holds[vertex] = u->s->holds[root];
     memcpy((char *)spans->lo + vertex * u->span_bytes, lo_of(u, root), u->span_bytes);
     memcpy((char *)spans->hi + vertex * u->span_bytes, hi_of(u, root), u->span_bytes);
@@ -193,18 +212,52 @@ static void join_two(builder *u, uint32_t p, uint32_t q, uint32_t key)
     }
 }
 
-/* By number: where a climb stops, at a component that breaks with its next hook, at an open root,
- * or short of one, because whether that one holds is not known yet.  Later hooks come first. */
-static void find_stops(const builder *u)
+/* Invalid pixels have one stop in common, whose number is told by top. */
+enum { INVALID = UINT16_MAX };
+
+static void mark_invalid(const builder *u)
+{
+    const qfz_image *const image = u->b->image;
+    const uint16_t *number = u->b->number;
+    for (int64_t y = u->b->box.y0; image->valid && y < u->b->box.y1; y++)
+        for (int64_t x = u->b->box.x0; x < u->b->box.x1; x++, number++)
+            if (!image->valid[y * image->w + x]) u->s->top[*number] = INVALID;
+}
+
+static uint16_t new_stop(const builder *u, uint32_t *n, uint32_t vertex, uint32_t level)
+{
+    u->s->stops[*n] = (qfz_stop){vertex, level};
+    return (uint16_t)(*n)++;
+}
+
+/* Roots: of closed components and of open ones. */
+static void find_root_stops(const builder *u, uint32_t *n)
+{
+    const qfz_contracted_block *const block = u->b->block;
+    const uint32_t first_open = block->n_px - block->n_open;
+    scratch *const s = u->s;
+    uint32_t invalid = QFZ_NONE;
+    memset(s->top + block->n_hooks, 0, (block->n_px - block->n_hooks) * sizeof *s->top);
+    mark_invalid(u);
+    for (uint32_t i = block->n_hooks; i < first_open; i++) {
+        if (s->top[i] != INVALID)
+            s->stop[i] = new_stop(u, n, QFZ_NONE, 0);
+        else
+            s->stop[i] =
+                (uint16_t)(invalid = invalid == QFZ_NONE ? new_stop(u, n, QFZ_NONE, 0) : invalid);
+    }
+    for (uint32_t i = first_open; i < block->n_px; i++)
+        s->stop[i] = new_stop(u, n, qfz_contracted_vertex(block, i), 0);
+}
+
+/* Where a climb that begins at a hook stops; later hooks come first. */
+static void find_hook_stops(const builder *u, uint32_t *n)
 {
     const qfz_block_work *const b = u->b;
     const qfz_contracted_block *const block = b->block;
     const uint32_t *const level = b->level;
     const uint32_t n_hooks = block->n_hooks, first_open = block->n_px - block->n_open;
     scratch *const s = u->s;
-    uint16_t *const stop = u->o->stop + block->px;
-    for (uint32_t i = n_hooks; i < block->n_px; i++)
-        stop[i] = (uint16_t)i;
     for (uint32_t i = 0; n_hooks < first_open && i < block->n_px; i++)
         if (b->number[i] >= n_hooks) s->held[b->number[i]] = s->holds[i];
     for (uint32_t i = n_hooks; i-- > 0;) {
@@ -213,8 +266,38 @@ static void find_stops(const builder *u)
         const uint32_t top = same ? s->top[up] : up;
         s->top[i] = (uint16_t)top;
         const bool leads_on = top < first_open && s->held[top] >= level[i];
-        stop[i] = leads_on ? stop[top] : (uint16_t)i;
+        s->stop[i] =
+            leads_on ? s->stop[top] : new_stop(u, n, qfz_contracted_vertex(block, top), level[i]);
     }
+}
+
+/* The block's stops follow those of the blocks that are through. */
+static void put_stops(const builder *u, uint32_t n)
+{
+    qfz_omega_contraction *const o = u->o;
+    const qfz_contracted_block *const block = u->b->block;
+    const scratch *const s = u->s;
+    uint16_t *const stop = o->stop + block->px;
+    uint32_t first;
+#pragma omp atomic capture
+    {
+        first = o->n_stops;
+        o->n_stops += n;
+    }
+    o->first_stop[block - o->c.blocks] = first;
+    memcpy(o->stops + first, s->stops, n * sizeof *s->stops);
+    for (uint32_t i = block->n_px - block->n_open; i < block->n_px; i++)
+        o->vertex_stop[qfz_contracted_vertex(block, i)] = first + s->stop[i];
+    for (uint32_t i = 0; i < block->n_px; i++)
+        stop[i] = s->stop[u->b->number[i]];
+}
+
+static void find_stops(const builder *u)
+{
+    uint32_t n = 0;
+    find_root_stops(u, &n);
+    find_hook_stops(u, &n);
+    put_stops(u, n);
 }
 
 static void join_block(const qfz_block_work *b, void *arg)
@@ -294,13 +377,14 @@ cleanup:
     return st;
 }
 
-static qfz_status contract(qfz_omega_contraction *o, const qfz_image *image, bool open_ring,
-                           qfz_error *err)
+qfz_status qfz_omega_contract(qfz_omega_contraction *o, const qfz_image *image, bool open_ring,
+                              qfz_error *err)
 {
     for (int t = 0; t < o->c.n_threads; t++) {
         o->told[t].absorbs.n = 0;
         o->told[t].err.status = QFZ_OK;
     }
+    o->n_stops = 0;
     qfz_contract_by(&o->c, image, open_ring, join_block, o);
     for (int t = 0; t < o->c.n_threads; t++)
         if (o->told[t].err.status != QFZ_OK)
@@ -309,14 +393,24 @@ static qfz_status contract(qfz_omega_contraction *o, const qfz_image *image, boo
     return collect_absorbs(o, err);
 }
 
+static void start_joining(qfz_omega_contraction *o)
+{
+    const size_t n = o->c.n_vertices, bytes = span_bytes(o->c.rule);
+    memcpy(o->spans.holds, o->start.holds, n * sizeof *o->start.holds);
+    memcpy(o->spans.lo, o->start.lo, n * bytes);
+    memcpy(o->spans.hi, o->start.hi, n * bytes);
+    qfz_forest_reset(&o->c.forest, o->c.n_vertices);
+}
+
 /* ---- Regions. */
 
 /* What is known from outside of the ring's vertices. */
-static void know(qfz_omega_contraction *o, const qfz_image *image, const uint32_t *holds_to)
+static void know(qfz_omega_contraction *o, const uint32_t *holds_to)
 {
-    for (int64_t i = 0; i < qfz_ring_size(image->h, image->w); i++) {
+    const int64_t h = o->c.in_blocks.h, w = o->c.in_blocks.w;
+    for (int64_t i = 0; i < qfz_ring_size(h, w); i++) {
         int64_t y, x;
-        qfz_ring_place(image->h, image->w, i, &y, &x);
+        qfz_ring_place(h, w, i, &y, &x);
         const uint32_t vertex = qfz_contraction_gate(&o->c, y, x).vertex;
         if (vertex == QFZ_NONE) continue;
         uint32_t *const holds = &o->spans.holds[vertex];
@@ -327,62 +421,70 @@ static void know(qfz_omega_contraction *o, const qfz_image *image, const uint32_
 static uint32_t region_of_vertex(const qfz_omega_contraction *o, uint32_t vertex)
 {
     uint32_t holds;
-    return o->vertex_name[qfz_omega_top(&o->c.forest, &o->spans, vertex, &holds)];
+    return o->vertex_stop[qfz_omega_top(&o->c.forest, &o->spans, vertex, &holds)];
 }
 
 /* A climb that stopped short of an open root goes on if the root's component, as large as it is at
  * that level, holds. */
-static uint32_t region_of_stop(const qfz_omega_contraction *o, const qfz_contracted_block *block,
-                               uint32_t number)
+static uint32_t region_of_stop(const qfz_omega_contraction *o, uint32_t stop)
 {
-    const uint16_t *const up = o->c.up + block->px;
-    const uint32_t *const level = o->c.level + block->px;
     const qfz_forest *const forest = &o->c.forest;
-    const uint32_t own = block->px + number;
-    if (number >= block->n_hooks) {
-        const uint32_t at_root = qfz_contracted_vertex(block, number);
-        return at_root == QFZ_NONE ? own : region_of_vertex(o, at_root);
-    }
-    const uint32_t at = level[number];
-    uint32_t top = up[number];
-    while (top < block->n_hooks && level[top] == at)
-        top = up[top];
-    uint32_t vertex = qfz_contracted_vertex(block, top);
-    if (vertex == QFZ_NONE) return own;
-    while (forest->up[vertex] != vertex && forest->key[vertex] <= at)
+    const uint32_t level = o->stops[stop].level;
+    uint32_t vertex = o->stops[stop].vertex;
+    if (vertex == QFZ_NONE) return stop;
+    while (forest->up[vertex] != vertex && forest->key[vertex] <= level)
         vertex = forest->up[vertex];
-    return o->spans.holds[vertex] >= at ? region_of_vertex(o, vertex) : own;
+    return o->spans.holds[vertex] >= level ? region_of_vertex(o, vertex) : stop;
 }
 
-static void resolve_block(const qfz_omega_contraction *o, int64_t i, uint32_t *label)
+qfz_status qfz_omega_contraction_regions(qfz_omega_contraction *o, const uint32_t *holds_to,
+                                         uint32_t *region, qfz_error *err)
+{
+    const qfz_omega_input input = {.graph = &o->c.graph, .absorbs = &o->absorbs};
+    start_joining(o);
+    if (holds_to) know(o, holds_to);
+    QFZ_TRY(qfz_omega_join(&o->c.forest, &o->spans, o->c.rule, &input, NULL, err));
+#pragma omp parallel for num_threads(qfz_contraction_threads(&o->c))
+    for (uint32_t i = 0; i < o->n_stops; i++)
+        region[i] = region_of_stop(o, i);
+    return QFZ_OK;
+}
+
+/* A row of a block, as it lies in stop[]. */
+static const uint16_t *row_of_block(const qfz_omega_contraction *o, int64_t y, int64_t bx,
+                                    uint32_t *first)
 {
     const qfz_blocks *const in = &o->c.in_blocks;
-    const qfz_contracted_block *const block = &o->c.blocks[i];
-    const qfz_box box = qfz_blocks_box(in, i / in->n_x, i % in->n_x);
-    scratch *const s = (scratch *)(void *)((char *)o->scratch +
-                                           (size_t)omp_get_thread_num() * scratch_bytes(o->c.rule));
-    const uint16_t *const stop = o->stop + block->px, *number = o->c.number + block->px;
-    uint32_t *const region = s->held;
-    for (uint32_t n = block->n_px; n-- > 0;)
-        region[n] = stop[n] == n ? region_of_stop(o, block, n) : region[stop[n]];
-    for (int64_t y = box.y0; y < box.y1; y++)
-        for (int64_t x = box.x0; x < box.x1; x++)
-            label[y * in->w + x] = region[*number++];
+    const int64_t by = y / in->side;
+    const qfz_box box = qfz_blocks_box(in, by, bx);
+    *first = o->first_stop[by * in->n_x + bx];
+    return o->stop + box.y0 * in->w + box.x0 * qfz_box_h(box) + (y - box.y0) * qfz_box_w(box);
 }
 
-qfz_status qfz_omega_contraction_regions(qfz_omega_contraction *o, const qfz_image *image,
-                                         const uint32_t *holds_to, uint32_t *label, qfz_error *err)
+void qfz_omega_contraction_row(const qfz_omega_contraction *o, int64_t y, const uint32_t *of_stop,
+                               uint32_t *row)
 {
-    QFZ_TRY(contract(o, image, holds_to != NULL, err));
-    if (holds_to) know(o, image, holds_to);
-    const qfz_omega_input input = {.graph = &o->c.graph, .absorbs = &o->absorbs};
-    qfz_forest_reset(&o->c.forest, o->c.graph.n);
-    QFZ_TRY(qfz_omega_join(&o->c.forest, &o->spans, o->c.rule, &input, NULL, err));
-    const int64_t n_blocks = o->c.in_blocks.n_y * o->c.in_blocks.n_x;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(qfz_contraction_threads(&o->c))
-    for (int64_t i = 0; i < n_blocks; i++)
-        resolve_block(o, i, label);
-    return QFZ_OK;
+    const qfz_blocks *const in = &o->c.in_blocks;
+    for (int64_t bx = 0; bx < in->n_x; bx++) {
+        uint32_t first;
+        const uint16_t *const stop = row_of_block(o, y, bx, &first);
+        const int64_t x0 = bx * in->side, n = in->w - x0 < in->side ? in->w - x0 : in->side;
+        if (of_stop) {
+            const uint32_t *const of_block = of_stop + first;
+            for (int64_t x = 0; x < n; x++)
+                row[x0 + x] = of_block[stop[x]];
+        } else {
+            for (int64_t x = 0; x < n; x++)
+                row[x0 + x] = first + stop[x];
+        }
+    }
+}
+
+uint32_t qfz_omega_contraction_stop(const qfz_omega_contraction *o, int64_t y, int64_t x)
+{
+    uint32_t first;
+    const uint16_t *const stop = row_of_block(o, y, x / o->c.in_blocks.side, &first);
+    return first + stop[x % o->c.in_blocks.side];
 }
 
 /* ---- Summaries. */
@@ -393,8 +495,8 @@ static qfz_status tell_start(const qfz_omega_contraction *o, uint32_t vertex, ui
 {
     const qfz_rule *const rule = o->c.rule;
     const size_t bytes = qfz_type_bytes(rule->type), all = span_bytes(rule);
-    const char *const lo = (const char *)o->spans.lo + vertex * all;
-    const char *const hi = (const char *)o->spans.hi + vertex * all;
+    const char *const lo = (const char *)o->start.lo + vertex * all;
+    const char *const hi = (const char *)o->start.hi + vertex * all;
     qfz_absorbs *const out = &summary->absorbs;
     bool same = true;
     for (size_t b = 0; b < (size_t)rule->n_bands; b++) {
@@ -413,10 +515,9 @@ static qfz_status tell_start(const qfz_omega_contraction *o, uint32_t vertex, ui
     return QFZ_OK;
 }
 
-qfz_status qfz_omega_contraction_summarise(qfz_omega_contraction *o, const qfz_image *image,
-                                           uint32_t *mark, qfz_summary *summary, qfz_error *err)
+qfz_status qfz_omega_contraction_summarise(qfz_omega_contraction *o, uint32_t *mark,
+                                           qfz_summary *summary, qfz_error *err)
 {
-    QFZ_TRY(contract(o, image, true, err));
     summary->links.n = 0;
     summary->absorbs.n = 0;
     qfz_contraction_mark_ring(&o->c, summary->valid, mark, &summary->links);
@@ -425,6 +526,6 @@ qfz_status qfz_omega_contraction_summarise(qfz_omega_contraction *o, const qfz_i
     const qfz_omega_input input = {.graph = &o->c.graph, .absorbs = &o->absorbs};
     const qfz_omega_told told = {
         .mark = mark, .links = &summary->links, .absorbs = &summary->absorbs};
-    qfz_forest_reset(&o->c.forest, o->c.graph.n);
+    start_joining(o);
     return qfz_omega_join(&o->c.forest, &o->spans, o->c.rule, &input, &told, err);
 }

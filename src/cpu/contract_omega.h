@@ -10,34 +10,57 @@
 #include "cpu/contract.h"
 #include "cpu/omega.h"
 
+/* Where climbs inside a block stop: at a component that breaks with its next hook, at an open root,
+ * or short of one, because whether that one holds is not known yet. */
+typedef struct qfz_stop {
+    uint32_t vertex; /* where it goes on, if that holds; QFZ_NONE: nowhere */
+    uint32_t level;  /* from here on */
+} qfz_stop;
+
 typedef struct qfz_told qfz_told; /* the events of one thread */
 
 typedef struct qfz_omega_contraction {
     qfz_contraction c;
-    qfz_spans spans; /* of the vertices */
-    uint32_t *vertex_name;
-    qfz_absorbs absorbs; /* of the vertices */
-    uint16_t *stop; /* of a block's pixels by number: where their climbs inside the block stop */
+    qfz_spans start;       /* of the vertices, as they were opened */
+    qfz_spans spans;       /* the same, joined */
+    uint32_t *vertex_stop; /* where its pixels' climbs stop */
+    qfz_absorbs absorbs;   /* of the vertices */
+
+    uint32_t n_stops;     /* of all blocks, one after the other in any order */
+    qfz_stop *stops;      /* room for h * w */
+    uint32_t *first_stop; /* of each block */
+    uint16_t *stop; /* of each pixel, block after block: the number of its stop in the block */
 
     qfz_told *told;
     void *scratch;
 } qfz_omega_contraction;
 
-/* As the functions of contract.h. */
+/* As the functions of contract.h.  What qfz_omega_contract() leaves is not changed by the others.
+ */
 qfz_status qfz_omega_contraction_init(qfz_omega_contraction *o, const qfz_rule *rule, int64_t h,
                                       int64_t w, int64_t side, int n_threads, qfz_error *err);
 void qfz_omega_contraction_fini(qfz_omega_contraction *o);
 int64_t qfz_omega_contraction_bytes(const qfz_rule *rule, int64_t h, int64_t w);
+/* What one made for h x w has in use, its events included, which are not in the number above. */
+int64_t qfz_omega_contraction_used_bytes(const qfz_omega_contraction *o, int64_t h, int64_t w);
+qfz_status qfz_omega_contract(qfz_omega_contraction *o, const qfz_image *image, bool open_ring,
+                              qfz_error *err);
 
-/* label[px] = the name of px's region, which is below h * w: the first pixel of a block, counted
- * block after block, and the number of one of the region's pixels in the block.
- * holds_to: of the image's ring pixels as in qfz_answer, NULL: the image is all there is. */
-qfz_status qfz_omega_contraction_regions(qfz_omega_contraction *o, const qfz_image *image,
-                                         const uint32_t *holds_to, uint32_t *label, qfz_error *err);
+/* row[x] = what of_stop has at the stop of each pixel of row y; NULL: that stop's number.  And the
+ * number of one pixel's. */
+void qfz_omega_contraction_row(const qfz_omega_contraction *o, int64_t y, const uint32_t *of_stop,
+                               uint32_t *row);
+uint32_t qfz_omega_contraction_stop(const qfz_omega_contraction *o, int64_t y, int64_t x);
 
-/* Fills links and absorbs of the image's summary, whose ring is there.  mark: scratch for
- * c.max_vertices. */
-qfz_status qfz_omega_contraction_summarise(qfz_omega_contraction *o, const qfz_image *image,
-                                           uint32_t *mark, qfz_summary *summary, qfz_error *err);
+/* region[stop] = the stop that stands for the region of the pixels whose stop it is.
+ * holds_to: of the image's ring pixels, which must be open, as in qfz_answer; NULL: the image is
+ * all there is. */
+qfz_status qfz_omega_contraction_regions(qfz_omega_contraction *o, const uint32_t *holds_to,
+                                         uint32_t *region, qfz_error *err);
+
+/* Fills links and absorbs of the summary of the contracted image, whose ring must be open, and is
+ * there in the summary.  mark: scratch for c.max_vertices. */
+qfz_status qfz_omega_contraction_summarise(qfz_omega_contraction *o, uint32_t *mark,
+                                           qfz_summary *summary, qfz_error *err);
 
 #endif

@@ -19,7 +19,7 @@ static void close_one(qfz_worker *worker)
 
 static qfz_status open_contraction(qfz_worker *worker, int64_t h, int64_t w, qfz_error *err)
 {
-    QFZ_TRY(qfz_contraction_init(&worker->contraction, worker->rule, h, w, QFZ_BLOCK_SIDE,
+    QFZ_TRY(qfz_contraction_init(&worker->contraction, worker->rule, h, w, QFZ_BLOCK_SIDE, true,
                                  worker->n_threads, err));
     return QFZ_NEW_LARGE(&worker->mark, worker->contraction.max_vertices, err);
 }
@@ -51,6 +51,8 @@ static qfz_status open_one(qfz_worker **out, const qfz_worker_spec *spec, qfz_er
     worker->rule = spec->rule;
     worker->kind = spec->kind;
     worker->n_threads = spec->n_threads;
+    worker->max_h = spec->max_h;
+    worker->max_w = spec->max_w;
     const qfz_status st = open_kind(worker, spec->max_h, spec->max_w, err);
     if (st != QFZ_OK) {
         close_one(worker);
@@ -83,10 +85,10 @@ static int64_t bytes_per_px(const qfz_rule *rule, qfz_kind kind)
     const int64_t pixels = side * side;
     switch (kind) {
     case QFZ_COMPONENTS: return regions + (int64_t)qfz_components_bytes(side, side, 1) / pixels + 1;
-    case QFZ_LEVELS: return qfz_contraction_bytes(rule, side, side) / pixels + 2;
+    case QFZ_LEVELS: return qfz_contraction_bytes(rule, side, side, true) / pixels + 2;
     case QFZ_OMEGA:
         return qfz_omega_contraction_bytes(rule, side, side) / pixels + 2 + regions + 3 * narrow +
-               word * qfz_sum_words(rule->type);
+               word * qfz_sum_words(rule->type) + (int64_t)qfz_cpu_means_bytes(rule);
     case QFZ_TREE:
         return (8 * qfz_tree_room(rule, side, side) +
                 (int64_t)qfz_tree_bytes(rule, side, side, 1)) /
@@ -100,6 +102,7 @@ static qfz_status load(qfz_worker *worker, const qfz_image *tile, qfz_error *err
 {
     (void)err;
     worker->tile = *tile;
+    worker->found = worker->resumed = QFZ_FOUND_NOTHING;
     return QFZ_OK;
 }
 
@@ -109,9 +112,11 @@ static qfz_status summarise(qfz_worker *worker, qfz_summary *summary, qfz_error 
     qfz_summary_take_ring(summary, &worker->tile);
     if (worker->kind == QFZ_COMPONENTS) return qfz_cpu_components_summarise(worker, summary, err);
     QFZ_TRY(qfz_links_reserve(&summary->links, summary->n_ring, err));
-    if (worker->kind == QFZ_OMEGA)
-        return qfz_omega_contraction_summarise(&worker->omega, &worker->tile, worker->mark, summary,
-                                               err);
+    worker->found = QFZ_FOUND_GRAPH;
+    if (worker->kind == QFZ_OMEGA) {
+        QFZ_TRY(qfz_omega_contract(&worker->omega, &worker->tile, true, err));
+        return qfz_omega_contraction_summarise(&worker->omega, worker->mark, summary, err);
+    }
     qfz_contract(&worker->contraction, &worker->tile, true);
     qfz_contraction_summarise(&worker->contraction, summary->valid, worker->mark, &summary->links);
     return QFZ_OK;
@@ -124,7 +129,8 @@ static qfz_status saliency(qfz_worker *worker, const qfz_answer *answer, int key
     (void)err;
     const int n_dirs = qfz_n_dirs(worker->rule);
     qfz_contraction *const c = &worker->contraction;
-    qfz_contract(c, &worker->tile, answer != NULL);
+    if (worker->resumed != QFZ_FOUND_GRAPH) qfz_contract(c, &worker->tile, answer != NULL);
+    worker->found = worker->resumed = QFZ_FOUND_NOTHING; /* ghosts change it */
     if (answer) qfz_contraction_add_ghosts(c, &answer->ghosts);
     qfz_graph_sort(&c->graph);
     qfz_forest_grow(&c->forest, &c->graph);
@@ -151,6 +157,10 @@ const qfz_engine qfz_engine_cpu = {
     .close = workers_close,
     .bytes_per_px = bytes_per_px,
     .load = load,
+    .kept_bytes = qfz_cpu_kept_bytes,
+    .keep = qfz_cpu_keep,
+    .resume = qfz_cpu_resume,
+    .drop = qfz_cpu_drop,
     .summarise = summarise,
     .partition = qfz_cpu_partition,
     .number = qfz_cpu_number,

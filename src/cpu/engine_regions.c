@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* engine_regions.c - the CPU engine's regions: found, numbered, labelled, added up, painted. */
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +29,7 @@ static qfz_status open_regions(qfz_worker *worker, int64_t h, int64_t w, qfz_err
     QFZ_TRY(QFZ_NEW(&worker->row_inner, h, err));
     QFZ_TRY(QFZ_NEW(&worker->slots, most_ring(h, w), err));
     QFZ_TRY(QFZ_NEW_LARGE(&worker->name, h * w, err));
-    return QFZ_NEW(&worker->row, w, err);
+    return QFZ_NEW(&worker->row, worker->n_threads * w, err);
 }
 
 qfz_status qfz_cpu_components_open(qfz_worker *worker, int64_t h, int64_t w, qfz_error *err)
@@ -44,10 +45,11 @@ qfz_status qfz_cpu_omega_open(qfz_worker *worker, int64_t h, int64_t w, qfz_erro
     QFZ_TRY(qfz_omega_contraction_init(&worker->omega, worker->rule, h, w, QFZ_BLOCK_SIDE,
                                        worker->n_threads, err));
     QFZ_TRY(QFZ_NEW_LARGE(&worker->mark, worker->omega.c.max_vertices, err));
-    QFZ_TRY(QFZ_NEW_LARGE(&worker->label, h * w, err));
+    QFZ_TRY(QFZ_NEW_LARGE(&worker->region_of, h * w, err));
     QFZ_TRY(QFZ_NEW_LARGE(&worker->first, h * w, err));
     QFZ_TRY(QFZ_NEW_LARGE(&worker->count, h * w, err));
     QFZ_TRY(QFZ_NEW_LARGE(&worker->sums, h * w * qfz_sum_words(worker->rule->type), err));
+    QFZ_TRY(qfz_alloc_large(&worker->means, h * w, qfz_cpu_means_bytes(worker->rule), err));
     return open_regions(worker, h, w, err);
 }
 
@@ -62,10 +64,11 @@ void qfz_cpu_regions_close(qfz_worker *worker)
     free(worker->name);
     free(worker->row);
     free(worker->ring);
-    free(worker->label);
+    free(worker->region_of);
     free(worker->first);
     free(worker->count);
     free(worker->sums);
+    free(worker->means);
 }
 
 /* ------------------------------------------------------------------------------------ regions */
@@ -93,60 +96,77 @@ static void find_components(qfz_worker *worker)
     number_slots(worker);
 }
 
-/* What labels name become region numbers, in order of first pixels; names of one slot are one
- * region.  at_name holds a region, or, marked by the high bit, a slot. */
-static void number_regions(qfz_worker *worker, uint32_t *at_name)
+/* In region_of, until a pixel of the slot is met. */
+static const uint32_t is_open_slot = 1u << 31;
+
+/* The region of a stop that is met for the first time, at a valid pixel: that of the stop it is led
+ * to, or the slot's, or a new one. */
+static void meet_stop(qfz_worker *worker, uint32_t stop, const uint32_t *leads_to, int64_t px)
 {
-    const uint32_t is_slot = 1u << 31;
-    const qfz_image *const tile = &worker->tile;
-    uint32_t n = 0;
-    for (int64_t px = 0, y = 0; px < tile->h * tile->w; px++) {
-        if (px == y * tile->w) worker->row_before[y++] = n;
-        if (tile->valid && !tile->valid[px]) {
-            worker->label[px] = 0;
-            continue;
-        }
-        uint32_t *at = &at_name[worker->label[px]];
-        if (*at != QFZ_NONE && (*at & is_slot)) at = &worker->slot_region[*at & ~is_slot];
-        if (*at == QFZ_NONE) {
-            worker->first[n] = (uint32_t)px;
-            worker->count[n] = 0;
-            *at = n++;
-        }
-        worker->count[*at]++;
-        worker->label[px] = *at + 1;
+    uint32_t *const own = &worker->region_of[stop], *const at = &worker->region_of[leads_to[stop]];
+    const bool by_slot = *at & is_open_slot;
+    uint32_t *const slot = by_slot ? &worker->slot_region[*at & ~is_open_slot] : NULL;
+    uint32_t region = by_slot ? *slot + 1 : *at; /* QFZ_NONE + 1 is 0 */
+    if (region == 0) {
+        worker->first[worker->n_regions] = (uint32_t)px;
+        worker->count[worker->n_regions] = 0;
+        region = ++worker->n_regions;
+        if (by_slot) *slot = region - 1;
     }
-    worker->row_before[tile->h] = n;
-    worker->n_regions = n;
+    *own = region;
+    if (!by_slot) *at = region;
+}
+
+/* Regions in order of first pixels; what stops lead to one slot are one region. */
+static void number_regions(qfz_worker *worker, const uint32_t *leads_to)
+{
+    const qfz_image *const tile = &worker->tile;
+    uint32_t *const stop = worker->row;
+    worker->n_regions = 0;
+    for (int64_t y = 0; y < tile->h; y++) {
+        worker->row_before[y] = worker->n_regions;
+        qfz_omega_contraction_row(&worker->omega, y, NULL, stop);
+        for (int64_t x = 0; x < tile->w; x++) {
+            const int64_t px = y * tile->w + x;
+            if (tile->valid && !tile->valid[px]) continue;
+            const uint32_t *const region = &worker->region_of[stop[x]];
+            if (*region == 0 || (*region & is_open_slot)) meet_stop(worker, stop[x], leads_to, px);
+            worker->count[*region - 1]++;
+        }
+    }
+    worker->row_before[tile->h] = worker->n_regions;
 }
 
 static qfz_status find_omega_regions(qfz_worker *worker, const qfz_answer *answer, qfz_error *err)
 {
     const qfz_image *const tile = &worker->tile;
-    QFZ_TRY(qfz_omega_contraction_regions(&worker->omega, tile, answer ? answer->holds_to : NULL,
-                                          worker->label, err));
-    uint32_t *const at_name = worker->omega.c.level; /* of no more use */
-    memset(at_name, 0xff, (size_t)(tile->h * tile->w) * sizeof *at_name);
+    qfz_omega_contraction *const o = &worker->omega;
+    uint32_t *const leads_to = (uint32_t *)worker->sums; /* of no use yet */
+    if (worker->resumed != QFZ_FOUND_GRAPH)
+        QFZ_TRY(qfz_omega_contract(o, tile, answer != NULL, err));
+    worker->resumed = QFZ_FOUND_NOTHING;
+    QFZ_TRY(qfz_omega_contraction_regions(o, answer ? answer->holds_to : NULL, leads_to, err));
+    memset(worker->region_of, 0, o->n_stops * sizeof *worker->region_of);
     worker->n_slots = answer ? answer->n_slots : 0;
     memset(worker->slot_region, 0xff, worker->n_slots * sizeof *worker->slot_region);
     for (int64_t i = 0; answer && i < answer->n_ring; i++) {
         int64_t y, x;
         qfz_ring_place(tile->h, tile->w, i, &y, &x);
         if (answer->slot[i] != QFZ_NONE)
-            at_name[worker->label[y * tile->w + x]] = answer->slot[i] | 1u << 31;
+            worker->region_of[leads_to[qfz_omega_contraction_stop(o, y, x)]] =
+                answer->slot[i] | is_open_slot;
     }
-    number_regions(worker, at_name);
-    for (uint32_t slot = 0; slot < worker->n_slots; slot++)
-        worker->slot_of[worker->slot_region[slot]] = slot;
+    number_regions(worker, leads_to);
     return QFZ_OK;
 }
 
-static void mark_slots(qfz_worker *worker)
+void qfz_cpu_mark_slots(qfz_worker *worker)
 {
     memset(worker->is_slot, 0, (size_t)slot_words(worker->n_regions) * sizeof *worker->is_slot);
     for (uint32_t slot = 0; slot < worker->n_slots; slot++) {
         const uint32_t r = worker->slot_region[slot];
         worker->is_slot[r / 64] |= (uint64_t)1 << r % 64;
+        worker->slot_of[r] = slot;
     }
 }
 
@@ -163,7 +183,7 @@ static void take_census(qfz_worker *worker)
     qfz_components_seek seek = {0};
     int64_t y = 0;
     uint32_t in_row = 0; /* slots that begin in row y so far */
-    mark_slots(worker);
+    qfz_cpu_mark_slots(worker);
     for (int64_t row = 0; row < worker->tile.h; row++)
         worker->row_inner[row] = before[row + 1] - before[row];
     for (int64_t k = 0; k < slot_words(worker->n_regions); k++)
@@ -183,11 +203,13 @@ static void take_census(qfz_worker *worker)
 qfz_status qfz_cpu_partition(qfz_worker *worker, const qfz_answer *answer, qfz_partition *out,
                              qfz_error *err)
 {
-    if (worker->kind == QFZ_COMPONENTS)
-        find_components(worker);
-    else
-        QFZ_TRY(find_omega_regions(worker, answer, err));
-    take_census(worker);
+    if (worker->resumed != QFZ_FOUND_REGIONS) {
+        if (worker->kind == QFZ_COMPONENTS)
+            find_components(worker);
+        else
+            QFZ_TRY(find_omega_regions(worker, answer, err));
+        take_census(worker);
+    }
     *out = (qfz_partition){.n_regions = worker->n_regions,
                            .row_inner = worker->row_inner,
                            .n_slots = worker->n_slots,
@@ -228,12 +250,16 @@ static const uint64_t *names(const qfz_worker *worker)
     return worker->keeps_numbers ? NULL : worker->name;
 }
 
-/* 1 + region of each pixel of a row of the tile. */
-static const uint32_t *regions_of_row(qfz_worker *worker, int64_t y)
+/* 1 + region of each pixel of a row of the tile, in the thread's own room. */
+static const uint32_t *regions_of_row(const qfz_worker *worker, int64_t y, int thread)
 {
-    if (worker->kind != QFZ_COMPONENTS) return worker->label + y * worker->tile.w;
-    qfz_components_row(worker->runs, y, worker->row);
-    return worker->row;
+    const int64_t w = worker->tile.w;
+    uint32_t *const row = worker->row + thread * w;
+    if (worker->kind == QFZ_COMPONENTS)
+        qfz_components_row(worker->runs, y, row);
+    else
+        qfz_omega_contraction_row(&worker->omega, y, worker->region_of, row);
+    return row;
 }
 
 static void copy_labels(const uint32_t *label, int64_t n, const uint64_t *name, uint32_t *out)
@@ -260,10 +286,11 @@ qfz_status qfz_cpu_labels(qfz_worker *worker, bool wide, void *out, qfz_error *e
     }
 #pragma omp parallel for num_threads(n_threads)
     for (int64_t y = 0; y < h; y++) {
+        const uint32_t *const row = regions_of_row(worker, y, omp_get_thread_num());
         if (wide)
-            copy_wide_labels(worker->label + y * w, w, name, (uint64_t *)out + y * w);
+            copy_wide_labels(row, w, name, (uint64_t *)out + y * w);
         else
-            copy_labels(worker->label + y * w, w, name, (uint32_t *)out + y * w);
+            copy_labels(row, w, name, (uint32_t *)out + y * w);
     }
     return QFZ_OK;
 }
@@ -271,22 +298,42 @@ qfz_status qfz_cpu_labels(qfz_worker *worker, bool wide, void *out, qfz_error *e
 static void add_up(qfz_worker *worker, int band)
 {
     const qfz_image *const tile = &worker->tile;
-    const int64_t n = tile->h * tile->w;
-    const size_t band_bytes = (size_t)n * qfz_type_bytes(tile->type);
+    const size_t row_bytes = (size_t)tile->w * qfz_type_bytes(tile->type);
     const size_t words = worker->n_regions * (size_t)qfz_sum_words(tile->type);
+    const char *row = (const char *)tile->pixels + (size_t)(band * tile->h) * row_bytes;
     memset(worker->sums, 0, words * sizeof *worker->sums);
-    qfz_sum_add_regions(worker->sums, tile->type,
-                        (const char *)tile->pixels + (size_t)band * band_bytes, worker->label, n);
+    for (int64_t y = 0; y < tile->h; y++, row += row_bytes)
+        qfz_sum_add_regions(worker->sums, tile->type, row, regions_of_row(worker, y, 0), tile->w);
+}
+
+/* The mean of each region in one band, as dense as the raster's type is. */
+static void *means_of(const qfz_worker *worker, int band)
+{
+    const size_t plane_bytes = worker->n_regions * qfz_type_bytes(worker->tile.type);
+    return (char *)worker->means + (size_t)band * plane_bytes;
+}
+
+/* Means of all regions as far as the tile knows them. */
+static void find_means(qfz_worker *worker, int band)
+{
+    const qfz_type type = worker->tile.type;
+    const int words = qfz_sum_words(type);
+    const size_t bytes = qfz_type_bytes(type);
+    char *const means = means_of(worker, band);
+    add_up(worker, band);
+    for (uint32_t r = 0; r < worker->n_regions; r++)
+        qfz_sum_mean(worker->sums + (int64_t)r * words, worker->count[r], type, means + r * bytes);
 }
 
 qfz_status qfz_cpu_slot_sums(qfz_worker *worker, int band, uint64_t *sums, qfz_error *err)
 {
     (void)err;
     const int words = qfz_sum_words(worker->tile.type);
-    add_up(worker, band);
+    find_means(worker, band);
     for (uint32_t s = 0; s < worker->n_slots; s++)
         memcpy(sums + (int64_t)s * words, worker->sums + (int64_t)worker->slot_region[s] * words,
                (size_t)words * sizeof *sums);
+    if (band + 1 == worker->tile.n_bands) worker->found = QFZ_FOUND_REGIONS;
     return QFZ_OK;
 }
 
@@ -305,7 +352,7 @@ qfz_status qfz_cpu_features(qfz_worker *worker, qfz_box box, const uint64_t *row
             (name ? name[r] : (uint64_t)r + 1) | (is_slot(worker, r) ? QFZ_RECORD_SHARED : 0);
     }
     for (int64_t y = 0; y < tile->h; y++) {
-        const uint32_t *const row = regions_of_row(worker, y);
+        const uint32_t *const row = regions_of_row(worker, y, 0);
         for (int64_t x = 0; x < tile->w; x++) {
             const uint32_t region = row[x] - 1; /* 0, invalid, becomes the greatest */
             if (region < first_region || region - first_region >= n) continue;
@@ -316,36 +363,27 @@ qfz_status qfz_cpu_features(qfz_worker *worker, qfz_box box, const uint64_t *row
     return QFZ_OK;
 }
 
-/* The mean of each region in one band, as dense as the raster's type is. */
-static const void *find_means(qfz_worker *worker, int band, const void *slot_mean)
-{
-    const qfz_type type = worker->tile.type;
-    const int words = qfz_sum_words(type);
-    const size_t bytes = qfz_type_bytes(type);
-    add_up(worker, band);
-    char *const means = (char *)worker->sums; /* a sum is longer than its mean */
-    for (uint32_t r = 0; r < worker->n_regions; r++)
-        qfz_sum_mean(worker->sums + (int64_t)r * words, worker->count[r], type, means + r * bytes);
-    for (uint32_t s = 0; s < worker->n_slots; s++)
-        memcpy(means + worker->slot_region[s] * bytes, (const char *)slot_mean + s * bytes, bytes);
-    return means;
-}
-
 #define PAINT(TYPE)                                                                                \
-    for (int64_t i = 0; i < n; i++)                                                                \
-    ((TYPE *)out)[i] = label[i] ? ((const TYPE *)means)[label[i] - 1] : *(const TYPE *)invalid
+    for (int64_t x = 0; x < w; x++)                                                                \
+    ((TYPE *)out)[y * w + x] = row[x] ? ((const TYPE *)means)[row[x] - 1] : *(const TYPE *)invalid
 
 qfz_status qfz_cpu_paint(qfz_worker *worker, int band, const void *slot_mean, const void *invalid,
                          void *out, qfz_error *err)
 {
     (void)err;
-    const int64_t n = worker->tile.h * worker->tile.w;
-    const uint32_t *const label = worker->label;
-    const void *const means = find_means(worker, band, slot_mean);
-    switch (qfz_type_bytes(worker->tile.type)) {
-    case 1: PAINT(uint8_t); break;
-    case 2: PAINT(uint16_t); break;
-    default: PAINT(uint32_t); break;
+    const int64_t w = worker->tile.w;
+    const size_t bytes = qfz_type_bytes(worker->tile.type);
+    char *const means = means_of(worker, band);
+    if (worker->resumed != QFZ_FOUND_REGIONS) find_means(worker, band);
+    for (uint32_t s = 0; s < worker->n_slots; s++)
+        memcpy(means + worker->slot_region[s] * bytes, (const char *)slot_mean + s * bytes, bytes);
+    for (int64_t y = 0; y < worker->tile.h; y++) {
+        const uint32_t *const row = regions_of_row(worker, y, 0);
+        switch (qfz_type_bytes(worker->tile.type)) {
+        case 1: PAINT(uint8_t); break;
+        case 2: PAINT(uint16_t); break;
+        default: PAINT(uint32_t); break;
+        }
     }
     return QFZ_OK;
 }

@@ -7,11 +7,21 @@
 #include "cpu/cpu.h"
 #include "engine.h"
 
+/* What of a tile is there. */
+typedef enum qfz_found {
+    QFZ_FOUND_NOTHING = 0,
+    QFZ_FOUND_GRAPH,  /* its contraction, its ring being open */
+    QFZ_FOUND_REGIONS /* with their means; of QFZ_OMEGA */
+} qfz_found;
+
 struct qfz_worker {
     const qfz_rule *rule;
     qfz_kind kind;
     int n_threads;
-    qfz_image tile; /* borrowed pixels */
+    int64_t max_h, max_w; /* of tiles */
+    qfz_image tile;       /* borrowed pixels */
+    qfz_found found;      /* in this visit to the tile */
+    qfz_found resumed;    /* in the one before, if it is of use still */
 
     void *scratch; /* of components and tree */
 
@@ -29,17 +39,24 @@ struct qfz_worker {
     qfz_slot *slots;
     uint64_t *name;     /* of each region, its label */
     bool keeps_numbers; /* names are 1, 2, 3 ..., and not in the table */
-    uint32_t *row;      /* of the tile: 1 + region of each pixel, 0 where invalid */
+    uint32_t *row; /* of the tile, for each thread: 1 + region of each pixel, 0 where invalid */
 
     /* QFZ_COMPONENTS */
     qfz_runs *runs;
     uint32_t *ring; /* 1 + region of each ring pixel, 0 where invalid */
 
     /* QFZ_OMEGA */
-    uint32_t *label; /* 1 + region of each pixel, 0 where invalid */
+    uint32_t *region_of; /* 1 + region of a stop, 0: of invalid pixels */
     uint32_t *first, *count;
     uint64_t *sums; /* of each region, in one band */
+    void *means;    /* of each region, in one band after the other */
 };
+
+/* Of one region. */
+static inline size_t qfz_cpu_means_bytes(const qfz_rule *rule)
+{
+    return qfz_type_bytes(rule->type) * (size_t)rule->n_bands;
+}
 
 /* Memory for tiles of at most h x w pixels. */
 qfz_status qfz_cpu_components_open(qfz_worker *worker, int64_t h, int64_t w, qfz_error *err);
@@ -49,7 +66,14 @@ void qfz_cpu_regions_close(qfz_worker *worker);
 /* What the ring touches, of a tile that has been partitioned. */
 qfz_status qfz_cpu_components_summarise(qfz_worker *worker, qfz_summary *summary, qfz_error *err);
 
+/* Marks the regions that are slots, and numbers them. */
+void qfz_cpu_mark_slots(qfz_worker *worker);
+
 /* As in the engine's table. */
+int64_t qfz_cpu_kept_bytes(const qfz_worker *worker);
+qfz_status qfz_cpu_keep(qfz_worker *worker, qfz_kept **kept, qfz_error *err);
+bool qfz_cpu_resume(qfz_worker *worker, const qfz_image *tile, qfz_kept *kept);
+void qfz_cpu_drop(qfz_kept *kept);
 qfz_status qfz_cpu_partition(qfz_worker *worker, const qfz_answer *answer, qfz_partition *partition,
                              qfz_error *err);
 qfz_status qfz_cpu_number(qfz_worker *worker, const qfz_numbers *numbers, qfz_error *err);

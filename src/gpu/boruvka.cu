@@ -45,10 +45,9 @@ static qfz_gpu_forest shape_of(const qfz_gpu_edges *edges, int64_t n_ghosts)
 static void carve_pixels(qfz_gpu_forest *f, qfz_carve *room)
 {
     const int64_t n_px = (int64_t)f->h * f->w;
-    const int wide = f->wide ? 2 : 1;
-    f->top = qfz_carve_bytes(room, (size_t)(n_px * 2 * wide));
-    f->hooks = qfz_carve_bytes(room, (size_t)(f->n_blocks * f->comp_room * 4 * wide));
-    qfz_carve_take(room, &f->comp, n_px);
+    f->top = qfz_carve_bytes(room, (size_t)n_px * 4);
+    f->hooks = qfz_carve_bytes(room, (size_t)(f->n_blocks * f->comp_room * (f->wide ? 8 : 4)));
+    if (f->wide) qfz_carve_take(room, &f->comp, n_px);
 }
 
 /* What is of use when the graph is done. */
@@ -77,7 +76,7 @@ static void carve_graph(qfz_gpu_forest *f, qfz_carve *room)
     for (int i = 0; i < 2; i++) {
         const int64_t vertices = i == 0 ? f->vertex_room : half;
         qfz_carve_take(room, &f->ends[i], f->edge_room);
-        qfz_carve_take(room, &f->level[i], f->edge_room);
+        f->level[i] = qfz_carve_bytes(room, (size_t)f->edge_room * (f->wide ? 4 : 2));
         qfz_carve_take(room, &f->best[i], vertices);
         qfz_carve_take(room, &f->origin[i], half);
     }

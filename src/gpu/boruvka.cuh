@@ -33,9 +33,12 @@ typedef struct qfz_gpu_forest {
     bool keeps_ring; /* every pixel of the tile's ring is a vertex of the global graph */
     int32_t rim_room, comp_room; /* of a block, at most: pixels of its rim; components */
 
-    /* Of a pixel: the component it hooked itself to in its block, and by which level. */
-    void *top;      /* uint16_t or, wide, uint32_t */
-    uint16_t *comp; /* QFZ_NO_COMP: it has no edge */
+    /* Of a pixel: by which level it hooked itself to a component in its block, and to which one,
+     * or QFZ_NO_COMP: it has no edge (qfz_tops(), qfz_comps()).  top has 4 bytes a pixel: wide, a
+     * plane of levels; else of each row of each block the levels, then the components.  So whoever
+     * is done with a block may put other 4 bytes a pixel there, a plane. */
+    void *top;
+    uint16_t *comp; /* wide only: the components */
 
     /* Of a block: its components' hooks, comp_room entries; of its rim: vertex and cost. */
     void *hooks;  /* uint32_t or, wide, uint64_t: level << 16 | step (boruvka_parts.cuh) */
@@ -47,7 +50,7 @@ typedef struct qfz_gpu_forest {
     uint2 *up;       /* of a vertex: parent << 5 | round, level */
     uint32_t *count; /* (boruvka_parts.cuh) */
     uint2 *ends[2];
-    uint32_t *level[2];
+    void *level[2]; /* uint16_t or, wide, uint32_t (qfz_edge_level()) */
     unsigned long long *best[2];
     uint32_t *root, *origin[2];
 

@@ -99,7 +99,7 @@ template <typename WORK> static __device__ __forceinline__ void store_edges(WORK
             ends.y = w.m.first_vertex + vertex_of_pixel(w, second_end(key));
         }
         w.forest.ends[0][w.m.first_edge + i] = ends;
-        w.forest.level[0][w.m.first_edge + i] = level_of(key);
+        qfz_set_edge_level(w.forest, 0, w.m.first_edge + i, level_of(key));
     }
 }
 

@@ -95,10 +95,4 @@ static __device__ __forceinline__ bool in_image(const WORK &w, int y, int x)
     return y < w.box.h && x < w.box.w;
 }
 
-template <typename WORK>
-static __device__ __forceinline__ int64_t pixel_of(const WORK &w, int y, int x)
-{
-    return (int64_t)(w.box.y + y) * w.forest.w + w.box.x + x;
-}
-
 #endif

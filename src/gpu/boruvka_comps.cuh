@@ -242,7 +242,7 @@ template <typename WORK> static __device__ __forceinline__ uint2 rim_entry(WORK 
     const int2 place = qfz_ring_pixel(w.box.h, w.box.w, i);
     const uint32_t word = w.m.pixel[place.y * QFZ_SIDE + place.x];
     if (word == NO_EDGE) return make_uint2(QFZ_NONE, 0);
-    uint32_t cost = static_cast<const TOP *>(w.forest.top)[pixel_of(w, place.y, place.x)];
+    uint32_t cost = qfz_tops<TOP>(w.forest, w.box, place.y)[place.x];
     uint32_t c = word & ~(uint32_t)SETTLED, step = w.m.step[c];
     for (; step >> QFZ_STEP_BITS != QFZ_STEP_ROOT; step = w.m.step[c]) {
         cost = max(cost, level_of(w.m.best[c]));

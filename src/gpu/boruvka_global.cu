@@ -86,23 +86,18 @@ struct kept_items {
     unsigned lanes[EACH];
 };
 
-/* Takes places after *counter for what is kept, in the order of the items; returns the first. */
-static __device__ __forceinline__ uint32_t take_places(uint32_t *counter, const kept_items &kept,
-                                                       team t)
+/* Takes places after *counter for what is kept, in the order of the items, and goes through those
+ * of the lane: use(j, place). */
+template <typename USE>
+static __device__ __forceinline__ void place(uint32_t *counter, const kept_items &kept, team t,
+                                             USE use)
 {
     uint32_t n = 0, first = 0;
 #pragma unroll
     for (int j = 0; j < EACH; j++)
         n += (uint32_t)__popc(kept.lanes[j]);
     if (t.lane == 0 && n > 0) first = qfz_add(counter, n);
-    return __shfl_sync(ALL_LANES, first, 0);
-}
-
-/* Goes through a lane's kept items: use(j, place). */
-template <typename USE>
-static __device__ __forceinline__ void each_kept(const kept_items &kept, uint32_t first, team t,
-                                                 USE use)
-{
+    first = __shfl_sync(ALL_LANES, first, 0);
 #pragma unroll
     for (uint32_t j = 0; j < EACH; j++) {
         const unsigned lanes = kept.lanes[j];
@@ -141,8 +136,7 @@ static __device__ __forceinline__ void hook(const qfz_gpu_forest &f, int round, 
             if (v < n && !root) f.root[v] = picks ? other[j] : ROOT | ENDED;
             roots.lanes[j] = __ballot_sync(ALL_LANES, root);
         }
-        const uint32_t first = take_places(&f.count[QFZ_COUNT_VERTICES + round + 1], roots, t);
-        each_kept(roots, first, t, [&](uint32_t j, uint32_t at) {
+        place(&f.count[QFZ_COUNT_VERTICES + round + 1], roots, t, [&](uint32_t j, uint32_t at) {
             const uint32_t v = first_v + j * QFZ_WARP;
             f.root[v] = ROOT | at;
             f.origin[(round + 1) % 2][at] = origin_of(f, round, v);
@@ -201,11 +195,11 @@ static __device__ __forceinline__ void join(const qfz_gpu_forest &f, int round, 
 #pragma unroll
         for (int j = 0; j < EACH; j++)
             kept.lanes[j] = __ballot_sync(ALL_LANES, ends[j].x != ends[j].y);
-        const uint32_t first = take_places(&f.count[QFZ_COUNT_EDGES + round + 1], kept, t);
-        each_kept(kept, first, t, [&](uint32_t j, uint32_t at) {
-            const uint32_t level = f.level[now][base + (uint64_t)j * QFZ_WARP + (uint64_t)t.lane];
+        place(&f.count[QFZ_COUNT_EDGES + round + 1], kept, t, [&](uint32_t j, uint32_t at) {
+            const uint64_t e = base + (uint64_t)j * QFZ_WARP + (uint64_t)t.lane;
+            const uint32_t level = qfz_edge_level(f, now, e);
             f.ends[next][at] = ends[j];
-            f.level[next][at] = level;
+            qfz_set_edge_level(f, next, at, level);
             offer(f.best[next], ends[j], (weight)level << 32 | at);
         });
     }
@@ -222,7 +216,7 @@ static __global__ void k_begin(qfz_gpu_forest f, qfz_gpu_links ghosts)
     const int2 v = qfz_ring_pixel(f.h, f.w, (int32_t)ghosts.d_v[i]);
     f.ends[0][i] = make_uint2(QFZ_RIM_REF | qfz_rim_place(f, u.y, u.x),
                               QFZ_RIM_REF | qfz_rim_place(f, v.y, v.x));
-    f.level[0][i] = ghosts.d_level[i];
+    qfz_set_edge_level(f, 0, (uint64_t)i, ghosts.d_level[i]);
 }
 
 /* Ends that are places on rims become vertices, and every edge offers itself for the first round,
@@ -235,7 +229,7 @@ static __global__ void __launch_bounds__(THREADS) k_name(qfz_gpu_forest f)
         const uint2 was = f.ends[0][e];
         const uint2 ends = make_uint2(vertex_of(f, was.x), vertex_of(f, was.y));
         f.ends[0][e] = ends;
-        if (ends.x != ends.y) offer(f.best[0], ends, (weight)f.level[0][e] << 32 | e);
+        if (ends.x != ends.y) offer(f.best[0], ends, (weight)qfz_edge_level(f, 0, e) << 32 | e);
     }
 }
 
@@ -299,7 +293,7 @@ static __device__ __forceinline__ void find_pairs(const qfz_gpu_forest &f, last_
         for (uint32_t k = 0; k < TAIL_EACH; k++) {
             const uint32_t e = min(base + k * TAIL_THREADS, n_e - 1);
             ends[k] = f.ends[round % 2][e];
-            level[k] = f.level[round % 2][e];
+            level[k] = qfz_edge_level(f, round % 2, e);
         }
 #pragma unroll
         for (int k = 0; k < TAIL_EACH && round == 0; k++)

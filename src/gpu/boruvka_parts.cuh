@@ -97,6 +97,51 @@ template <> struct qfz_top_of<unsigned long long> {
     typedef uint32_t type;
 };
 
+/* ---- What a forest has of pixels ------------------------------------------------------------- */
+
+/* Row y of a block, TOP being the type of levels; from one row to the next it is
+ * qfz_px_pitch<TOP>() items, of levels and of components. */
+template <typename TOP>
+static __device__ __forceinline__ TOP *qfz_tops(const qfz_gpu_forest &forest, qfz_block_box box,
+                                                int32_t y)
+{
+    const int64_t first_px = (int64_t)(box.y + y) * forest.w + box.x;
+    return static_cast<TOP *>(forest.top) + first_px * (int64_t)(4 / sizeof(TOP));
+}
+
+template <typename TOP>
+static __device__ __forceinline__ uint16_t *qfz_comps(const qfz_gpu_forest &forest,
+                                                      qfz_block_box box, int32_t y)
+{
+    if (sizeof(TOP) == 4) return forest.comp + ((int64_t)(box.y + y) * forest.w + box.x);
+    return reinterpret_cast<uint16_t *>(qfz_tops<TOP>(forest, box, y)) + box.w;
+}
+
+template <typename TOP>
+static __device__ __forceinline__ int64_t qfz_px_pitch(const qfz_gpu_forest &forest)
+{
+    return forest.w * (int64_t)(4 / sizeof(TOP));
+}
+
+/* ---- Levels of the graph's edges --------------------------------------------------------------
+ */
+
+static __device__ __forceinline__ uint32_t qfz_edge_level(const qfz_gpu_forest &forest, int list,
+                                                          uint64_t edge)
+{
+    if (forest.wide) return static_cast<const uint32_t *>(forest.level[list])[edge];
+    return static_cast<const uint16_t *>(forest.level[list])[edge];
+}
+
+static __device__ __forceinline__ void qfz_set_edge_level(const qfz_gpu_forest &forest, int list,
+                                                          uint64_t edge, uint32_t level)
+{
+    if (forest.wide)
+        static_cast<uint32_t *>(forest.level[list])[edge] = level;
+    else
+        static_cast<uint16_t *>(forest.level[list])[edge] = (uint16_t)level;
+}
+
 /* ---- Words that get smaller ------------------------------------------------------------------ */
 
 /* *word = min(*word, value).  Most values are not smaller: the read that spares their atomic

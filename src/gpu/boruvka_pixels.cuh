@@ -48,22 +48,23 @@ static __device__ __forceinline__ unsigned drops_of(const SOURCE &source, int y,
     return qfz_square_drops<EIGHT>(level);
 }
 
-/* value[j] of row y + j, where that is in the image. */
+/* value[j] of row y + j, where that is in the image; row: row y of what the forest has of pixels.
+ */
 template <typename WORK, typename OUT>
-static __device__ __forceinline__ void store_rows(const WORK &w, OUT *plane, int y, int x,
+static __device__ __forceinline__ void store_rows(const WORK &w, OUT *row, int y, int x,
                                                   const uint32_t value[ROWS])
 {
-    OUT *const out = plane + pixel_of(w, y, x);
-    const int32_t pitch = w.forest.w;
+    OUT *const out = row + x;
+    const int64_t pitch = qfz_px_pitch<typename WORK::TOP>(w.forest);
     if (w.box.h == QFZ_SIDE && w.box.w == QFZ_SIDE) {
 #pragma unroll
         for (int j = 0; j < ROWS; j++)
-            out[(int64_t)j * pitch] = (OUT)value[j];
+            out[j * pitch] = (OUT)value[j];
         return;
     }
 #pragma unroll
     for (int j = 0; j < ROWS; j++)
-        if (in_image(w, y + j, x)) out[(int64_t)j * pitch] = (OUT)value[j];
+        if (in_image(w, y + j, x)) out[j * pitch] = (OUT)value[j];
 }
 
 template <typename SOURCE, bool EIGHT>
@@ -71,7 +72,6 @@ static __device__ __forceinline__ void choose(block_work<SOURCE, EIGHT> &w)
 {
     typedef typename block_work<SOURCE, EIGHT>::TOP TOP;
     enum { STRIPS = pixel_layout<block_work<SOURCE, EIGHT>>::STRIPS };
-    TOP *const tops = static_cast<TOP *>(w.forest.top);
     const int x = own_x(w);
 #pragma unroll 1
     for (int strip = 0; strip < (int)STRIPS; strip++) {
@@ -88,7 +88,7 @@ static __device__ __forceinline__ void choose(block_work<SOURCE, EIGHT> &w)
             w.m.pixel[(y + j) * QFZ_SIDE + x] = (uint16_t)word[j];
             w.m.drops[(y + j + 1) * PITCH + x + 1] = (uint8_t)drops[j];
         }
-        store_rows(w, tops, y, x, top);
+        store_rows(w, qfz_tops<TOP>(w.forest, w.box, y), y, x, top);
     }
     for (int i = w.thread; i < 2 * SQUARES - 1; i += w.THREADS) {
         const int y = i < SQUARES ? -1 : i - SQUARES, left = i < SQUARES ? i - 1 : -1;
@@ -106,7 +106,7 @@ template <typename WORK> static __device__ __forceinline__ void keep_ring(WORK &
         if (y != 0 && y != w.forest.h - 1 && x != 0 && x != w.forest.w - 1) continue;
         const int p = place.y * QFZ_SIDE + place.x;
         w.m.pixel[p] = (uint16_t)p;
-        static_cast<TOP *>(w.forest.top)[pixel_of(w, place.y, place.x)] = 0;
+        qfz_tops<TOP>(w.forest, w.box, place.y)[place.x] = 0;
     }
 }
 
@@ -152,6 +152,7 @@ template <typename WORK> static __device__ __forceinline__ void number(WORK &w)
  * it meets have got to, so that ways get shorter several times over. */
 template <typename WORK> static __device__ __forceinline__ void settle(WORK &w)
 {
+    typedef typename WORK::TOP TOP;
     enum { OWN = pixel_layout<WORK>::OWN, STEPS = 4 };
     const uint32_t first = (uint32_t)(own_y(w, 0) * QFZ_SIDE + own_x(w));
     uint16_t *const pixel = w.m.pixel;
@@ -180,7 +181,8 @@ template <typename WORK> static __device__ __forceinline__ void settle(WORK &w)
 #pragma unroll
         for (int j = 0; j < ROWS; j++)
             word[i + j] &= ~(uint32_t)SETTLED;
-        store_rows(w, w.forest.comp, own_y(w, i / ROWS), own_x(w), &word[i]);
+        const int y = own_y(w, i / ROWS);
+        store_rows(w, qfz_comps<TOP>(w.forest, w.box, y), y, own_x(w), &word[i]);
     }
 }
 

@@ -37,6 +37,20 @@ qfz_status qfz_worker_down_links(qfz_worker *worker, const qfz_gpu_links *from, 
     return QFZ_OK;
 }
 
+qfz_status qfz_worker_down_absorbs(qfz_worker *worker, const qfz_gpu_absorbs *from, uint32_t n,
+                                   qfz_absorbs *absorbs)
+{
+    const qfz_rule *const rule = worker->spec.rule;
+    const size_t span_bytes = qfz_type_bytes(rule->type) * (size_t)rule->n_bands;
+    QFZ_TRY(qfz_absorbs_reserve(absorbs, n, rule, worker->gpu.err));
+    QFZ_TRY(qfz_worker_down(worker, absorbs->at, from->d_at, n * sizeof *absorbs->at));
+    QFZ_TRY(qfz_worker_down(worker, absorbs->level, from->d_level, n * sizeof *absorbs->level));
+    QFZ_TRY(qfz_worker_down(worker, absorbs->lo, from->d_lo, n * span_bytes));
+    QFZ_TRY(qfz_worker_down(worker, absorbs->hi, from->d_hi, n * span_bytes));
+    absorbs->n = n;
+    return QFZ_OK;
+}
+
 /* ----------------------------------------------------------------------------------- the memory */
 static void carve_all(qfz_worker *worker, qfz_carve *carve)
 {
@@ -76,6 +90,8 @@ static qfz_status take_memory(qfz_worker *const *workers, int n)
     QFZ_TRY(qfz_staging_alloc(&first->h_all, n, staging_bytes(spec), err));
     for (int i = 0; i < n; i++) {
         qfz_carve carve = {first->d_all + (size_t)i * one.used, 0};
+        workers[i]->d_memory = carve.base;
+        workers[i]->d_bytes = one.used;
         carve_all(workers[i], &carve);
         QFZ_TRY(qfz_staging_open(&workers[i]->staging, first->h_all, i, staging_bytes(spec), err));
     }
@@ -90,7 +106,9 @@ static int64_t device_bytes_per_px(const qfz_rule *rule, qfz_kind kind)
     worker.spec.rule = rule;
     worker.spec.kind = kind;
     worker.spec.max_h = worker.spec.max_w = SIDE;
+    worker.trees.by_forest = true;
     carve_all(&worker, &carve);
+    if (kind == QFZ_TREE) carve.used += qfz_trees_bytes(&worker);
     return (int64_t)carve.used / (SIDE * SIDE) + 1;
 }
 
@@ -134,6 +152,7 @@ qfz_status qfz_gpu_can(qfz_device device, const qfz_rule *rule, qfz_kind kind, q
 static void close_one(qfz_worker *worker)
 {
     qfz_regions_close(worker);
+    qfz_trees_close(worker);
     free(worker->ring_values);
     free(worker->ring_valid);
     qfz_staging_close(&worker->staging);
@@ -212,6 +231,8 @@ static qfz_status open_all(qfz_worker **workers, int n, const qfz_worker_spec *s
     }
     if (n < 1) return QFZ_OK;
     QFZ_TRY(take_memory(workers, n));
+    for (int i = 0; i < n; i++)
+        QFZ_TRY(qfz_trees_open(workers[i]));
     return qfz_worker_warm_up(workers[0]);
 }
 
@@ -316,6 +337,11 @@ static qfz_status time_part(qfz_worker *worker, qfz_part part, int n_runs, doubl
     return QFZ_OK;
 }
 
+static int64_t device_bytes(const qfz_worker *worker)
+{
+    return (int64_t)(worker->d_bytes + worker->trees.forest_bytes);
+}
+
 static qfz_engine make_table(void)
 {
     qfz_engine engine = {};
@@ -336,7 +362,12 @@ static qfz_engine make_table(void)
     engine.paint = qfz_regions_paint;
     engine.saliency = qfz_levels_saliency;
     engine.tree = qfz_trees_build;
+    engine.group_fits = qfz_groups_fit;
+    engine.group_summarise = qfz_groups_summarise;
+    engine.group_levels = qfz_groups_levels;
+    engine.group_regions = qfz_groups_regions;
     engine.time = time_part;
+    engine.device_bytes = device_bytes;
     return engine;
 }
 

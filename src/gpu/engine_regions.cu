@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* engine_regions.cu - the CUDA engine's regions: found, numbered, labelled, painted, added up.
+/* engine_regions.cu - the CUDA engine's regions: found, numbered, labelled, painted.
  *
  * What there is by region stays on the device; to the host go slots, and a count a row. */
 #include <stdlib.h>
@@ -9,9 +9,7 @@
 #include "gpu/means.cuh"
 #include "gpu/omega.cuh"
 #include "gpu/worker.cuh"
-#include "gpu/zones.cuh"
 #include "memory.h"
-#include "record.h"
 
 static size_t larger(size_t a, size_t b)
 {
@@ -19,15 +17,12 @@ static size_t larger(size_t a, size_t b)
 }
 
 /* What follows the numbering: labels of all pixels, exact sums, or as many records as there is room
- * for, some at the least. */
-enum { RECORDS_AT_LEAST = 64 };
-
+ * for. */
 static size_t work_bytes(const qfz_worker_spec *spec, int64_t n)
 {
     const qfz_rule *const rule = spec->rule;
     const size_t words = spec->kind == QFZ_OMEGA ? (size_t)qfz_sum_words(rule->type) : 1;
-    const size_t record = (size_t)qfz_record_words(rule->type, rule->n_bands);
-    return sizeof(uint64_t) * larger((size_t)n * words, RECORDS_AT_LEAST * record);
+    return larger((size_t)n * words * sizeof(uint64_t), qfz_records_least_bytes(rule));
 }
 
 static size_t scratch_bytes(const qfz_worker *worker)
@@ -60,19 +55,6 @@ static void carve_border(qfz_worker *worker, qfz_carve *carve)
     qfz_carve_take(carve, &room->d_holds_to, n_ring);
 }
 
-/* Are features made of flat zones?  Then records pass through a room of their own. */
-static bool has_zones(const qfz_worker *worker)
-{
-    const qfz_worker_spec *const spec = &worker->spec;
-    return spec->kind == QFZ_COMPONENTS && !worker->regions.published &&
-           qfz_gpu_zones_are_flat(spec->rule);
-}
-
-static size_t record_bytes(const qfz_rule *rule)
-{
-    return sizeof(uint64_t) * (size_t)qfz_record_words(rule->type, rule->n_bands);
-}
-
 static void carve_work(qfz_worker *worker, qfz_carve *carve)
 {
     const qfz_worker_spec *const spec = &worker->spec;
@@ -81,10 +63,7 @@ static void carve_work(qfz_worker *worker, qfz_carve *carve)
     qfz_carve_take(carve, &room->d_name, n);
     room->work_bytes = work_bytes(spec, n);
     room->d_work = qfz_carve_bytes(carve, room->work_bytes);
-    if (has_zones(worker)) {
-        room->records_bytes = larger((size_t)n, RECORDS_AT_LEAST * record_bytes(spec->rule));
-        room->d_records = (uint64_t *)qfz_carve_bytes(carve, room->records_bytes);
-    }
+    qfz_records_carve(worker, carve);
     if (spec->kind == QFZ_OMEGA) room->d_means = qfz_carve_bytes(carve, (size_t)n * VALUE_BYTES);
 }
 
@@ -243,31 +222,19 @@ qfz_status qfz_regions_partition(qfz_worker *worker, const qfz_answer *answer,
     return QFZ_OK;
 }
 
-static qfz_status fetch_absorbs(qfz_worker *worker, uint32_t n, qfz_absorbs *absorbs)
-{
-    const qfz_rule *const rule = worker->spec.rule;
-    const size_t value_bytes = qfz_type_bytes(rule->type) * (size_t)rule->n_bands;
-    qfz_gpu_absorbs from;
-    QFZ_TRY(qfz_gpu_omega_absorbs(&worker->gpu, &worker->image, rule, worker->regions.d_scratch, n,
-                                  &from));
-    QFZ_TRY(qfz_absorbs_reserve(absorbs, n, rule, worker->gpu.err));
-    QFZ_TRY(qfz_worker_down(worker, absorbs->at, from.d_at, n * sizeof *absorbs->at));
-    QFZ_TRY(qfz_worker_down(worker, absorbs->level, from.d_level, n * sizeof *absorbs->level));
-    QFZ_TRY(qfz_worker_down(worker, absorbs->lo, from.d_lo, n * value_bytes));
-    QFZ_TRY(qfz_worker_down(worker, absorbs->hi, from.d_hi, n * value_bytes));
-    absorbs->n = n;
-    return QFZ_OK;
-}
-
 static qfz_status summarise_omega(qfz_worker *worker, qfz_summary *summary)
 {
+    qfz_region_room *const room = &worker->regions;
+    const qfz_rule *const rule = worker->spec.rule;
     qfz_gpu_links links;
+    qfz_gpu_absorbs absorbs;
     uint32_t *d_n, n[2];
-    QFZ_TRY(qfz_gpu_omega_links(&worker->gpu, &worker->image, worker->spec.rule,
-                                worker->regions.d_scratch, &links, &d_n));
+    QFZ_TRY(qfz_gpu_omega_links(&worker->gpu, &worker->image, rule, room->d_scratch, &links, &d_n));
     QFZ_TRY(qfz_worker_down(worker, n, d_n, sizeof n));
     QFZ_TRY(qfz_worker_down_links(worker, &links, n[0], &summary->links));
-    return fetch_absorbs(worker, n[1], &summary->absorbs);
+    QFZ_TRY(
+        qfz_gpu_omega_absorbs(&worker->gpu, &worker->image, rule, room->d_scratch, n[1], &absorbs));
+    return qfz_worker_down_absorbs(worker, &absorbs, n[1], &summary->absorbs);
 }
 
 qfz_status qfz_regions_summarise(qfz_worker *worker, qfz_summary *summary)
@@ -347,141 +314,14 @@ qfz_status qfz_regions_paint(qfz_worker *worker, int band, const void *slot_mean
     return qfz_worker_down(worker, out, room->d_work, n_px(worker) * bytes);
 }
 
-/* Records of regions from number `first` on. */
-typedef struct request {
-    qfz_box box;
-    uint32_t first;
-    uint64_t *records;   /* NULL: they stay on the device */
-    uint32_t first_zone; /* fetch_zones(): the region that is first in the work memory */
-} request;
-
-typedef qfz_status (*part_fn)(qfz_worker *worker, const request *part, uint32_t n);
-
-/* Calls fn for as many parts of n regions as the room asks for, bytes each. */
-static qfz_status in_parts(qfz_worker *worker, const request *all, uint32_t n, size_t room_bytes,
-                           size_t bytes, part_fn fn)
-{
-    const size_t most = room_bytes / bytes;
-    const size_t words = record_bytes(worker->spec.rule) / sizeof *all->records;
-    request next = *all;
-    if (n > 0 && most == 0)
-        return qfz_fail(worker->gpu.err, QFZ_ENOMEM,
-                        "GPU: a record of %zu bytes does not fit a tile's memory", bytes);
-    for (uint32_t left = n, part; left > 0; left -= part) {
-        part = left < most ? left : (uint32_t)most;
-        QFZ_TRY(fn(worker, &next, part));
-        next.first += part;
-        if (next.records) next.records += part * words;
-    }
-    return QFZ_OK;
-}
-
-static qfz_status fetch_records(qfz_worker *worker, const request *part, uint32_t n,
-                                uint64_t *d_records)
-{
-    qfz_region_room *const room = &worker->regions;
-    const size_t bytes = record_bytes(worker->spec.rule);
-    QFZ_TRY(qfz_gpu_regions_name_records(&worker->gpu, &room->on_device, room->n_slots,
-                                         room->d_name, part->first, n,
-                                         (int)(bytes / sizeof *d_records), d_records));
-    return qfz_worker_down(worker, part->records, d_records, n * bytes);
-}
-
-/* Records of the flat zones in the work memory. */
-static qfz_status fetch_zones(qfz_worker *worker, const request *part, uint32_t n)
-{
-    qfz_region_room *const room = &worker->regions;
-    const qfz_gpu_zone *const d_zones = (const qfz_gpu_zone *)room->d_work;
-    QFZ_TRY(qfz_gpu_zones_records(&worker->gpu, &worker->image, &room->on_device, part->box,
-                                  room->areas.same, d_zones + (part->first - part->first_zone),
-                                  part->first, n, room->d_records));
-    return fetch_records(worker, part, n, room->d_records);
-}
-
-static qfz_status gather_zones(qfz_worker *worker, const request *part, uint32_t n)
-{
-    qfz_region_room *const room = &worker->regions;
-    request zones = *part;
-    zones.first_zone = part->first;
-    QFZ_TRY(qfz_gpu_zones_gather(&worker->gpu, worker->image.h, worker->image.w, room->d_kept,
-                                 &room->on_device, part->first, n, (qfz_gpu_zone *)room->d_work));
-    return part->records ? in_parts(worker, &zones, n, room->records_bytes,
-                                    record_bytes(worker->spec.rule), fetch_zones)
-                         : QFZ_OK;
-}
-
-static qfz_status gather_pixels(qfz_worker *worker, const request *part, uint32_t n)
-{
-    qfz_region_room *const room = &worker->regions;
-    uint64_t *const d_records = (uint64_t *)room->d_work;
-    QFZ_TRY(qfz_gpu_gather_features(&worker->gpu, &room->on_device, &worker->image, part->box,
-                                    room->areas, part->first, n, d_records));
-    return part->records ? fetch_records(worker, part, n, d_records) : QFZ_OK;
-}
-
-static qfz_status gather_records(qfz_worker *worker, const request *all, uint32_t n)
-{
-    const qfz_region_room *const room = &worker->regions;
-    if (has_zones(worker) && !room->areas.d_row)
-        return in_parts(worker, all, n, room->work_bytes, sizeof(qfz_gpu_zone), gather_zones);
-    return in_parts(worker, all, n, room->work_bytes, record_bytes(worker->spec.rule),
-                    gather_pixels);
-}
-
-/* Rows mostly have one weight. */
-static qfz_status send_areas(qfz_worker *worker, const uint64_t *row_area)
-{
-    qfz_region_room *const room = &worker->regions;
-    const int32_t h = worker->image.h;
-    bool same = true;
-    for (int32_t y = 1; y < h && same; y++)
-        same = row_area[y] == row_area[0];
-    room->areas = qfz_gpu_areas{row_area[0], same ? NULL : room->d_row_area};
-    return same ? QFZ_OK
-                : qfz_worker_up(worker, room->d_row_area, row_area, (size_t)h * sizeof *row_area);
-}
-
-qfz_status qfz_regions_features(qfz_worker *worker, qfz_box box, const uint64_t *row_area,
-                                uint32_t first_region, uint32_t n, uint64_t *records,
-                                qfz_error *err)
-{
-    const request all = {box, first_region, records, 0};
-    QFZ_TRY(qfz_worker_enter(worker, err));
-    QFZ_TRY(send_areas(worker, row_area));
-    return gather_records(worker, &all, n);
-}
-
 /* --------------------------------------------------------------------------------- what is timed
  */
-/* HA4's own way, without labels; what leads from segments to regions lies in their place. */
-static qfz_status gather_segments(qfz_worker *worker, const request *part, uint32_t n)
-{
-    qfz_region_room *const room = &worker->regions;
-    return qfz_gpu_ha4_features(&worker->gpu, &worker->image, part->box, room->areas, part->first,
-                                n, room->d_kept, room->on_device.d_label, (uint64_t *)room->d_work);
-}
-
-static qfz_status ha4_features(qfz_worker *worker, const request *all)
-{
-    qfz_region_room *const room = &worker->regions;
-    qfz_gpu_regions *const regions = &room->on_device;
-    QFZ_TRY(qfz_gpu_ha4_regions(&worker->gpu, &room->segments, room->d_kept, regions->d_label,
-                                regions->d_n));
-    QFZ_TRY(qfz_worker_down(worker, &room->n_regions, regions->d_n, sizeof room->n_regions));
-    return in_parts(worker, all, room->n_regions, room->work_bytes, record_bytes(worker->spec.rule),
-                    gather_segments);
-}
-
 qfz_status qfz_regions_work(qfz_worker *worker, qfz_part part)
 {
-    request all = {};
-    all.box.y1 = worker->image.h;
-    all.box.x1 = worker->image.w;
+    const qfz_region_room *const room = &worker->regions;
     if (part != QFZ_PART_FEATURES) return find_roots(worker, NULL);
-    worker->regions.areas = qfz_gpu_areas{1, NULL};
-    if (worker->regions.published && worker->regions.method == QFZ_METHOD_HA4)
-        return ha4_features(worker, &all);
+    if (room->published && room->method == QFZ_METHOD_HA4) return qfz_records_of_segments(worker);
     QFZ_TRY(number_regions(worker, NULL));
     QFZ_TRY(fetch_numbers(worker, 0));
-    return gather_records(worker, &all, worker->regions.n_regions);
+    return qfz_records_of_regions(worker);
 }

@@ -14,10 +14,7 @@ static __global__ void __launch_bounds__(THREADS) k_name_vertices(qfz_gpu_forest
 {
     const uint32_t n = tree.forest.count[QFZ_COUNT_VERTICES];
     const uint32_t v = blockIdx.x * THREADS + threadIdx.x;
-    if (v == 0) {
-        tree.d_counts[0] = tree.d_counts[1] = n;
-        tree.d_n_local[tree.forest.n_blocks] = 0;
-    }
+    if (v == 0) *tree.d_counts = qfz_gpu_tree_counts{n, n, 0, 0};
     if (v >= n) return;
     const uint2 up = tree.forest.up[v];
     const bool is_root = (up.x & QFZ_UP_ROOT) == QFZ_UP_ROOT || up.y > tree.alpha_key;
@@ -34,6 +31,7 @@ struct sorted_pairs {
     const uint32_t *who; /* which pair it was */
     uint32_t *rank;      /* is it the first of equal ones? then how many of these come before */
     uint32_t n, n_vertices;
+    uint32_t first_node; /* the first of those with a vertex for their top */
 };
 
 static __device__ __forceinline__ uint32_t top_of(const qfz_gpu_forest_tree &tree, uint64_t pair)
@@ -48,11 +46,10 @@ static __device__ __forceinline__ bool is_first(const qfz_gpu_forest_tree &tree,
     return top_of(tree, pair) != sorted.n_vertices && (i == 0 || sorted.pair[i - 1] != pair);
 }
 
-/* The first node of those with a vertex for their top. */
-static __device__ __forceinline__ uint32_t first_node(const qfz_gpu_forest_tree &tree)
+static __global__ void __launch_bounds__(THREADS) k_number(uint32_t *who, uint32_t n)
 {
-    const uint32_t n_px = (uint32_t)((int64_t)tree.forest.h * tree.forest.w);
-    return n_px + tree.d_n_local[tree.forest.n_blocks];
+    const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
+    if (i < n) who[i] = i;
 }
 
 static __global__ void __launch_bounds__(THREADS)
@@ -70,48 +67,29 @@ static __global__ void __launch_bounds__(THREADS)
     const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
     if (i >= sorted.n) return;
     const uint32_t top = top_of(tree, sorted.pair[i]);
-    const uint32_t node = first_node(tree) + sorted.rank[i + 1] - 1;
+    const uint32_t node = sorted.first_node + sorted.rank[i + 1] - 1;
     tree.d_node[sorted.who[i]] = top == sorted.n_vertices ? QFZ_NONE : node;
     if (top == sorted.n_vertices || (i > 0 && top_of(tree, sorted.pair[i - 1]) == top)) return;
     tree.d_first_node[top] = node;
 }
 
-/* The results share their memory with pairs: one of them, the parents or the levels, goes to where
- * it belongs, the other has to wait elsewhere. */
-struct results {
-    uint32_t *direct, *wait, *waited; /* waited: where in the end */
-    bool parents_wait;
-};
-
 /* Levels and parents; the last of equal pairs sees what comes next. */
 static __global__ void __launch_bounds__(THREADS)
-    k_link(qfz_gpu_forest_tree tree, sorted_pairs sorted, results out)
+    k_link(qfz_gpu_forest_tree tree, sorted_pairs sorted)
 {
     const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
+    if (i == 0) tree.d_counts->others = sorted.rank[sorted.n];
     if (i >= sorted.n) return;
     const uint64_t pair = sorted.pair[i];
     const uint64_t next = i + 1 < sorted.n ? sorted.pair[i + 1] : ~(uint64_t)0;
     const uint32_t top = top_of(tree, pair);
     if (top == sorted.n_vertices || next == pair) return;
-    const uint32_t k = sorted.rank[i + 1] - 1, node = first_node(tree) + k;
+    const uint32_t k = sorted.rank[i + 1] - 1, node = sorted.first_node + k;
     uint32_t up = node + 1;
     if (i + 1 == sorted.n || top_of(tree, next) != top) up = tree.d_node[top];
-    const uint32_t parent = up == QFZ_NONE ? node : up;
-    const uint32_t level = (uint32_t)(pair & (((uint64_t)1 << tree.level_bits) - 1));
-    out.direct[node] = out.parents_wait ? level : parent;
-    out.wait[k] = out.parents_wait ? parent : level;
+    tree.d_other_parent[k] = up == QFZ_NONE ? node : up;
+    tree.d_other_level[k] = (uint32_t)(pair & (((uint64_t)1 << tree.level_bits) - 1));
 }
-
-static __global__ void __launch_bounds__(THREADS)
-    k_move(qfz_gpu_forest_tree tree, sorted_pairs sorted, results out, uint32_t *n_nodes)
-{
-    const uint32_t k = blockIdx.x * THREADS + threadIdx.x, n = sorted.rank[sorted.n];
-    const uint32_t first = first_node(tree);
-    if (k == 0) *n_nodes = first + n;
-    if (k < n) out.waited[first + k] = out.wait[k];
-}
-
-/* ---- Launchers ------------------------------------------------------------------------------- */
 
 static int bits_of(uint32_t value)
 {
@@ -126,71 +104,134 @@ static size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* The memory behind the forest.  A block's pairs and its vertices are together at most as many as
- * its pixels. */
-static void carve(qfz_gpu_forest_tree *tree, const qfz_gpu_edges *edges, qfz_carve *room)
+/* ---- Memory ----------------------------------------------------------------------------------
+ * What the forest keeps; what is known of blocks and vertices; pairs, and all that their number
+ * decides.  The graph that the forest is made of lies where the last two will. */
+
+static void carve_kept(qfz_gpu_forest_tree *tree, const qfz_gpu_edges *edges, qfz_carve *room)
 {
-    const int64_t n_px = (int64_t)edges->h * edges->w;
-    const int64_t n_y = (edges->h + QFZ_SIDE - 1) / QFZ_SIDE;
-    const int64_t n_blocks = n_y * ((edges->w + QFZ_SIDE - 1) / QFZ_SIDE);
-    const size_t sums = larger(qfz_gpu_scan_bytes(n_px + 1), qfz_gpu_scan_bytes(n_blocks + 1));
+    const int64_t n_blocks =
+        (int64_t)qfz_blocks(edges->h, QFZ_SIDE) * qfz_blocks(edges->w, QFZ_SIDE);
     (void)qfz_carve_bytes(room, qfz_gpu_forest_kept_bytes(edges));
-    qfz_carve_take(room, &tree->d_who[0], n_px + 1);
-    qfz_carve_take(room, &tree->d_who[1], n_px + 1);
-    qfz_carve_take(room, &tree->d_node, n_px);
     qfz_carve_take(room, &tree->d_first_node, qfz_gpu_forest_vertices(edges->h, edges->w));
-    qfz_carve_take(room, &tree->d_n_local, n_blocks + 1);
+    qfz_carve_take(room, &tree->d_inside, n_blocks);
     qfz_carve_take(room, &tree->d_first_pair, n_blocks);
-    qfz_carve_take(room, &tree->d_counts, 2);
-    tree->d_sort = qfz_carve_bytes(room, larger(sums, qfz_gpu_sort_wide_bytes(n_px)));
+    qfz_carve_take(room, &tree->d_counts, 1);
 }
 
-size_t qfz_gpu_forest_tree_bytes(const qfz_gpu_edges *edges)
+static void carve_pairs(qfz_gpu_forest_tree *tree, int64_t n, qfz_carve *room)
+{
+    qfz_carve_take(room, &tree->d_pairs[0], n);
+    qfz_carve_take(room, &tree->d_pairs[1], n);
+    qfz_carve_take(room, &tree->d_who[0], n + 1);
+    qfz_carve_take(room, &tree->d_who[1], n + 1);
+    tree->d_sort =
+        qfz_carve_bytes(room, larger(qfz_gpu_scan_bytes(n + 1), qfz_gpu_sort_wide_bytes(n)));
+}
+
+/* bytes in what is left of the first room, if they fit, else in the second. */
+static void *carve_either(qfz_carve *first, size_t first_bytes, qfz_carve *second, size_t bytes)
+{
+    return qfz_carve_bytes(first->used + bytes <= first_bytes ? first : second, bytes);
+}
+
+/* The results.  When pairs have been sorted into one of the two places, and have got nodes, the
+ * keys that were sorted are of no more use, nor is the other place. */
+static void carve_results(qfz_gpu_forest_tree *tree, const qfz_gpu_edges *edges,
+                          const qfz_gpu_tree_counts *counts, int sorted, qfz_carve *room)
+{
+    const size_t level_bytes = edges->form >= QFZ_EDGES_WIDE ? 4 : 2;
+    qfz_carve over = {reinterpret_cast<char *>(tree->d_pairs[sorted]), 0};
+    const size_t over_bytes = counts->pairs * sizeof *tree->d_pairs[0];
+    tree->d_inside_parent = static_cast<uint32_t *>(
+        carve_either(&over, over_bytes, room, counts->inside * sizeof(uint32_t)));
+    tree->d_inside_level = carve_either(&over, over_bytes, room, counts->inside * level_bytes);
+    tree->d_node = reinterpret_cast<uint32_t *>(tree->d_pairs[1 - sorted]);
+    tree->d_other_level = tree->d_node + counts->pairs;
+    tree->d_other_parent = tree->d_who[sorted];
+    tree->d_parent = static_cast<uint32_t *>(tree->forest.top);
+}
+
+static size_t keys_bytes(const qfz_gpu_edges *edges)
+{
+    const size_t n_px = (size_t)edges->h * (size_t)edges->w;
+    return edges->form == QFZ_EDGES_KEYS ? n_px * (size_t)(edges->connectivity / 2) * 4 : 0;
+}
+
+size_t qfz_gpu_forest_tree_bytes(const qfz_gpu_edges *edges, const qfz_gpu_tree_counts *counts)
 {
     qfz_gpu_forest_tree tree = {};
-    qfz_carve room = {};
-    carve(&tree, edges, &room);
-    return larger(room.used, qfz_gpu_forest_bytes(edges, 0));
+    qfz_carve room = {}, forest = {};
+    carve_kept(&tree, edges, &room);
+    carve_pairs(&tree, counts->pairs, &room);
+    carve_results(&tree, edges, counts, 0, &room);
+    (void)qfz_carve_bytes(&forest, qfz_gpu_forest_bytes(edges, 0));
+    (void)qfz_carve_bytes(&forest, keys_bytes(edges));
+    return larger(room.used, forest.used);
 }
 
+qfz_gpu_tree_counts qfz_gpu_tree_counts_usual(const qfz_gpu_edges *edges)
+{
+    const uint32_t n_px = (uint32_t)edges->h * (uint32_t)edges->w;
+    return qfz_gpu_tree_counts{0, n_px / 5, n_px / 5 * 4, 0};
+}
+
+uint32_t *qfz_gpu_forest_tree_keys(const qfz_gpu_edges *edges, void *d_scratch)
+{
+    qfz_carve room = {static_cast<char *>(d_scratch), 0};
+    (void)qfz_carve_bytes(&room, qfz_gpu_forest_bytes(edges, 0));
+    return static_cast<uint32_t *>(qfz_carve_bytes(&room, keys_bytes(edges)));
+}
+
+/* ---- Launchers ------------------------------------------------------------------------------- */
+
 qfz_status qfz_gpu_forest_tree_begin(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint32_t alpha_key,
-                                     void *d_scratch, uint32_t *d_parent, uint32_t *d_level,
+                                     void *d_scratch, size_t scratch_bytes,
                                      qfz_gpu_forest_tree *tree)
 {
     qfz_carve room = {static_cast<char *>(d_scratch), 0};
     *tree = qfz_gpu_forest_tree{};
-    carve(tree, edges, &room);
+    carve_kept(tree, edges, &room);
+    tree->pair_room = (int64_t)((scratch_bytes - room.used) / sizeof *tree->d_pairs[0]);
+    qfz_carve_take(&room, &tree->d_pairs[0], tree->pair_room);
     tree->alpha_key = alpha_key;
     tree->level_bits = bits_of(edges->max_key < alpha_key ? edges->max_key : alpha_key);
-    tree->d_parent = d_parent;
-    tree->d_level = d_level;
-    tree->d_pairs[0] = reinterpret_cast<uint64_t *>(d_level);
-    tree->d_pairs[1] = reinterpret_cast<uint64_t *>(d_parent);
     QFZ_TRY(qfz_gpu_forest_make(gpu, edges, false, NULL, d_scratch, &tree->forest));
     const dim3 grid(qfz_blocks(tree->forest.vertex_room, THREADS)), block(THREADS);
     QFZ_TRY(qfz_launch(gpu, k_name_vertices, grid, block, 0, *tree));
     return qfz_forest_tree_blocks(gpu, tree);
 }
 
-qfz_status qfz_gpu_forest_tree_end(qfz_gpu *gpu, const qfz_gpu_forest_tree *tree,
-                                   const uint32_t counts[2], uint32_t *d_n_nodes)
+/* Pairs in their order; *sorted: in which of their two places. */
+static qfz_status sort_pairs(qfz_gpu *gpu, const qfz_gpu_forest_tree *tree,
+                             const qfz_gpu_tree_counts *counts, int *sorted)
 {
-    const int64_t n = counts[1], n_blocks = tree->forest.n_blocks;
+    const int64_t n = counts->pairs;
+    *sorted = 0;
+    if (n == 0) return QFZ_OK;
+    QFZ_TRY(qfz_launch(gpu, k_number, dim3(qfz_blocks(n, THREADS)), dim3(THREADS), 0,
+                       tree->d_who[0], counts->pairs));
+    return qfz_gpu_sort_wide(gpu, tree->d_sort, tree->d_pairs, tree->d_who, n, 0,
+                             tree->level_bits + bits_of(counts->vertices), sorted);
+}
+
+qfz_status qfz_gpu_forest_tree_end(qfz_gpu *gpu, qfz_gpu_forest_tree *tree,
+                                   const qfz_gpu_edges *edges, const qfz_gpu_tree_counts *counts)
+{
+    const int64_t n = counts->pairs;
+    const uint32_t n_px = (uint32_t)((int64_t)edges->h * edges->w);
     const dim3 grid(qfz_blocks(n + 1, THREADS)), block(THREADS);
-    int out = 0;
-    QFZ_TRY(qfz_gpu_scan(gpu, tree->d_sort, tree->d_n_local, tree->d_n_local, n_blocks + 1));
-    if (n > 0)
-        QFZ_TRY(qfz_gpu_sort_wide(gpu, tree->d_sort, tree->d_pairs, tree->d_who, n, 0,
-                                  tree->level_bits + bits_of(counts[0]), &out));
-    const sorted_pairs sorted = {tree->d_pairs[out], tree->d_who[out], tree->d_who[1 - out],
-                                 (uint32_t)n, counts[0]};
-    const bool over_parents = out == 1;
-    const results results = {over_parents ? tree->d_level : tree->d_parent, tree->d_who[out],
-                             over_parents ? tree->d_parent : tree->d_level, over_parents};
+    int in = 0;
+    qfz_carve room = {static_cast<char *>(tree->forest.top), 0}; /* top is all memory's first */
+    carve_kept(tree, edges, &room);
+    carve_pairs(tree, n, &room);
+    QFZ_TRY(sort_pairs(gpu, tree, counts, &in));
+    carve_results(tree, edges, counts, in, &room);
+    const sorted_pairs sorted = {tree->d_pairs[in], tree->d_who[in],  tree->d_who[1 - in],
+                                 counts->pairs,     counts->vertices, n_px + counts->inside};
     QFZ_TRY(qfz_launch(gpu, k_mark, grid, block, 0, *tree, sorted));
     QFZ_TRY(qfz_gpu_scan(gpu, tree->d_sort, sorted.rank, sorted.rank, n + 1));
     QFZ_TRY(qfz_launch(gpu, k_place, grid, block, 0, *tree, sorted));
-    QFZ_TRY(qfz_launch(gpu, k_link, grid, block, 0, *tree, sorted, results));
-    QFZ_TRY(qfz_launch(gpu, k_move, grid, block, 0, *tree, sorted, results, d_n_nodes));
+    QFZ_TRY(qfz_launch(gpu, k_link, grid, block, 0, *tree, sorted));
     return qfz_forest_tree_write(gpu, tree);
 }

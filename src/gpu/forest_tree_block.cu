@@ -8,6 +8,7 @@
  *             vertex, become the tree's
  *   link      each of a chain finds the next */
 #include "gpu/forest_tree_parts.cuh"
+#include "gpu/warp.cuh"
 
 enum {
     THREADS = 512,
@@ -77,18 +78,27 @@ template <typename KEY> struct tree_work {
     uint32_t named[EACH]; /* a place in the table, or a number of a node */
 };
 
-static __device__ __forceinline__ int64_t pixel_of(const qfz_gpu_forest &forest, qfz_block_box box,
-                                                   uint32_t p)
+/* What the forest has of pixel p of the box; levels are also found by the box's k-th pixel. */
+template <typename TOP>
+static __device__ __forceinline__ uint16_t *comp_of(const qfz_gpu_forest &forest, qfz_block_box box,
+                                                    uint32_t p)
 {
-    return (int64_t)(box.y + (int32_t)(p / QFZ_SIDE)) * forest.w + box.x + (int32_t)(p % QFZ_SIDE);
+    return qfz_comps<TOP>(forest, box, (int32_t)(p / QFZ_SIDE)) + p % QFZ_SIDE;
 }
 
-/* The box's k-th pixel. */
-static __device__ __forceinline__ int64_t kth_pixel(const qfz_gpu_forest &forest, qfz_block_box box,
-                                                    uint32_t k)
+template <typename TOP>
+static __device__ __forceinline__ TOP *level_of(const qfz_gpu_forest &forest, qfz_block_box box,
+                                                uint32_t p)
+{
+    return qfz_tops<TOP>(forest, box, (int32_t)(p / QFZ_SIDE)) + p % QFZ_SIDE;
+}
+
+template <typename TOP>
+static __device__ __forceinline__ TOP *kth_level(const qfz_gpu_forest &forest, qfz_block_box box,
+                                                 uint32_t k)
 {
     const uint32_t w = (uint32_t)box.w;
-    return (int64_t)(box.y + (int32_t)(k / w)) * forest.w + box.x + (int32_t)(k % w);
+    return qfz_tops<TOP>(forest, box, (int32_t)(k / w)) + k % w;
 }
 
 static __device__ __forceinline__ bool in_box(qfz_block_box box, uint32_t p)
@@ -190,10 +200,10 @@ template <typename KEY> static __device__ __forceinline__ void name_pixels(tree_
     uint32_t comp[EACH], level[EACH];
 #pragma unroll
     for (int k = 0; k < EACH; k++) {
-        const bool there = in_box(w.box, place_of(k));
-        const int64_t at = there ? pixel_of(forest, w.box, place_of(k)) : 0;
-        comp[k] = there ? (uint32_t)forest.comp[at] : (uint32_t)QFZ_NO_COMP;
-        level[k] = there ? (uint32_t) static_cast<const TOP *>(forest.top)[at] : 0;
+        const uint32_t p = place_of(k);
+        const bool there = in_box(w.box, p);
+        comp[k] = there ? (uint32_t)*comp_of<TOP>(forest, w.box, p) : (uint32_t)QFZ_NO_COMP;
+        level[k] = there ? (uint32_t)*level_of<TOP>(forest, w.box, p) : 0;
     }
 #pragma unroll
     for (int k = 0; k < EACH; k++) {
@@ -232,9 +242,10 @@ template <typename KEY> static __device__ __forceinline__ void take_places(tree_
     }
     __syncthreads();
     if (threadIdx.x == 0) {
-        w.m.first_pair = atomicAdd(&w.tree.d_counts[1], w.m.n_open);
+        const uint32_t before = atomicAdd(&w.tree.d_counts->inside, w.m.n_local);
+        w.m.first_pair = atomicAdd(&w.tree.d_counts->pairs, w.m.n_open);
         w.tree.d_first_pair[blockIdx.x] = w.m.first_pair;
-        w.tree.d_n_local[blockIdx.x] = w.m.n_local;
+        w.tree.d_inside[blockIdx.x] = make_uint2(before, w.m.n_local);
     }
     __syncthreads();
 }
@@ -291,14 +302,14 @@ template <typename KEY> static __device__ __forceinline__ void link(tree_work<KE
         }
         if (next == NOWHERE && w.m.named[c] != NOWHERE)
             next = (uint32_t)w.m.table[w.m.named[c] % TABLE];
-        static_cast<TOP *>(forest.top)[kth_pixel(forest, w.box, k)] = (TOP)level;
+        *kth_level<TOP>(forest, w.box, k) = (TOP)level;
         parents[k] = (uint16_t)next;
     }
 #pragma unroll
     for (int k = 0; k < EACH; k++) {
         if (!in_box(w.box, place_of(k))) continue;
         const uint32_t named = w.named[k];
-        forest.comp[pixel_of(forest, w.box, place_of(k))] =
+        *comp_of<TOP>(forest, w.box, place_of(k)) =
             (uint16_t)(named & LOWEST_OF ? named : (uint32_t)w.m.table[named % TABLE]);
     }
 }
@@ -345,28 +356,36 @@ static __device__ __forceinline__ uint32_t parent_by(const qfz_gpu_forest_tree &
     return node == QFZ_NONE ? self : node;
 }
 
+/* A pixel's parent lies where levels and components of its row's pixels were: all are read first.
+ */
 template <typename KEY>
-static __global__ void __launch_bounds__(THREADS) k_write(qfz_gpu_forest_tree tree)
+static __global__ void __launch_bounds__(THREADS, QFZ_SM_THREADS / THREADS)
+    k_write(qfz_gpu_forest_tree tree)
 {
     typedef typename qfz_top_of<KEY>::type TOP;
     const qfz_gpu_forest &forest = tree.forest;
     const qfz_block_box box = qfz_block_of(forest, blockIdx.x);
-    const uint32_t before = tree.d_n_local[blockIdx.x];
-    const numbering of = {(uint32_t)((int64_t)forest.h * forest.w) + before,
-                          tree.d_n_local[blockIdx.x + 1] - before, tree.d_first_pair[blockIdx.x],
-                          forest.block[blockIdx.x].x};
+    const uint2 inside = tree.d_inside[blockIdx.x];
+    const numbering of = {(uint32_t)((int64_t)forest.h * forest.w) + inside.x, inside.y,
+                          tree.d_first_pair[blockIdx.x], forest.block[blockIdx.x].x};
+    uint32_t number[EACH];
 #pragma unroll
-    for (int k = 0; k < EACH; k++) {
-        if (!in_box(box, place_of(k))) continue;
-        const int64_t at = pixel_of(forest, box, place_of(k));
-        tree.d_parent[at] = parent_by(tree, of, forest.comp[at], (uint32_t)at);
-        tree.d_level[at] = 0;
-    }
+    for (int k = 0; k < EACH; k++)
+        if (in_box(box, place_of(k))) number[k] = *comp_of<TOP>(forest, box, place_of(k));
     const uint16_t *const parents = parents_of<KEY>(forest, blockIdx.x);
     for (uint32_t k = threadIdx.x; k < of.n_local; k += THREADS) {
-        const uint32_t node = of.base + k;
-        tree.d_parent[node] = parent_by(tree, of, parents[k], node);
-        tree.d_level[node] = static_cast<const TOP *>(forest.top)[kth_pixel(forest, box, k)];
+        const uint32_t at = inside.x + k;
+        tree.d_inside_parent[at] = parent_by(tree, of, parents[k], of.base + k);
+        static_cast<TOP *>(tree.d_inside_level)[at] = *kth_level<TOP>(forest, box, k);
+    }
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < EACH; k++) {
+        const uint32_t p = place_of(k);
+        if (!in_box(box, p)) continue;
+        const int64_t at =
+            (int64_t)(box.y + (int32_t)(p / QFZ_SIDE)) * forest.w + box.x + (int32_t)(p % QFZ_SIDE);
+        tree.d_parent[at] = parent_by(tree, of, number[k], (uint32_t)at);
     }
 }
 

@@ -21,18 +21,17 @@ static __device__ __forceinline__ uint32_t qfz_top_of_vertex(const qfz_gpu_fores
 static __device__ __forceinline__ void qfz_put_pair(const qfz_gpu_forest_tree &tree, uint32_t i,
                                                     uint32_t top, uint32_t level)
 {
-    tree.d_pairs[0][i] = (uint64_t)top << tree.level_bits | level;
-    tree.d_who[0][i] = i;
+    if (i < tree.pair_room) tree.d_pairs[0][i] = (uint64_t)top << tree.level_bits | level;
 }
 
 /* Nodes inside blocks, into places that the forest no longer needs: of a pixel, where its component
  * was, the number of the node it hangs on; of node k of a block, where the level of its k-th pixel
  * was, its level, and where its k-th half hook was, the number of its parent.  The numbers of a
- * block's n_local nodes are followed by those of its pairs.  Appends these to the tree's. */
+ * block's nodes are followed by those of its pairs.  Appends these to the tree's. */
 qfz_status qfz_forest_tree_blocks(qfz_gpu *gpu, const qfz_gpu_forest_tree *tree);
 
-/* Then, when pairs have nodes and d_n_local is summed up: the part of the results that concerns
- * pixels and nodes inside blocks. */
+/* Then, when pairs have nodes: the part of the results that concerns pixels and nodes inside
+ * blocks. */
 qfz_status qfz_forest_tree_write(qfz_gpu *gpu, const qfz_gpu_forest_tree *tree);
 
 #endif

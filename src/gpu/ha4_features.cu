@@ -15,7 +15,7 @@
 typedef unsigned long long counter; /* what CUDA's atomics call 64 bits */
 typedef qfz_row_bits<uint64_t> row_bits;
 
-enum { BITS = 64, BLOCK = 256, WARPS = 4, PIECE_CHUNKS = 16, PIECE = PIECE_CHUNKS * BITS };
+enum { BITS = 64, BLOCK = 256, WARPS = 4, PIECE_CHUNKS = 64, PIECE = PIECE_CHUNKS * BITS };
 
 /* Places in a record, and of a band in its bands. */
 enum {
@@ -130,14 +130,6 @@ static __global__ void __launch_bounds__(BLOCK) k_finish(record_room room, int n
 
 /* ---- The walk -------------------------------------------------------------------------------- */
 
-static __device__ __forceinline__ uint32_t region_of(const uint32_t *parent, uint32_t start)
-{
-    for (;;) {
-        start = __ldg(parent + start);
-        if (start & QFZ_HA4_NUMBERED) return start & ~QFZ_HA4_NUMBERED;
-    }
-}
-
 /* A warp's favourite region, and what each lane has of it. */
 template <typename T, int WHAT> struct favourite {
     uint32_t region; /* QFZ_NONE: none yet */
@@ -171,62 +163,100 @@ template <typename T, int WHAT> struct favourite {
     }
 };
 
-/* Regions of this lane's two pixels of a chunk: those at which a segment or the chunk begins look
- * for theirs, the others are told. */
-static __device__ __forceinline__ void regions_of(const row_bits &row, uint32_t base,
-                                                  const uint32_t *parent, uint32_t region[2])
+/* Chunks whose regions are looked for at once: a look-up goes from parent to parent, and waits for
+ * each.  Registers for all but 256 of a multiprocessor's threads: more of them hide more waiting
+ * than the words that spill cost. */
+enum { AHEAD = 4, GATHER_BLOCKS = (QFZ_SM_THREADS - 256) / (QFZ_WARP * WARPS) };
+static_assert(PIECE_CHUNKS % AHEAD == 0, "pieces are read so many chunks at a time");
+
+/* What a warp has read of these, lane by lane: pixels lane and lane + 32 of each. */
+template <typename T> struct ahead_room {
+    row_bits row[AHEAD];
+    uint32_t region[AHEAD][2][QFZ_WARP];
+    T value[AHEAD][2][QFZ_WARP];
+};
+
+/* Regions at the starts of segments and of chunks. */
+static __device__ __forceinline__ void look_up(const uint32_t *parent, uint32_t (&at)[AHEAD][2])
 {
-    const uint64_t starts = row.valid & (~row.joined | 1);
-    uint32_t found[2];
+    for (bool more = true; more;) {
+        more = false;
 #pragma unroll
-    for (int i = 0; i < 2; i++) {
-        const uint32_t x = threadIdx.x + (uint32_t)(i * QFZ_WARP);
-        found[i] = starts >> x & 1 ? region_of(parent, base + x) : QFZ_NONE;
-    }
-#pragma unroll
-    for (int i = 0; i < 2; i++) {
-        const int x = (int)threadIdx.x + i * QFZ_WARP;
-        const int start = x - min(x, qfz_start_distance(starts, x));
-        region[i] = __shfl_sync(QFZ_ALL_LANES, found[0], start % QFZ_WARP);
-        if (i == 0) continue;
-        const uint32_t high = __shfl_sync(QFZ_ALL_LANES, found[1], start % QFZ_WARP);
-        if (start >= QFZ_WARP) region[i] = high;
+        for (int k = 0; k < 2 * AHEAD; k++) {
+            uint32_t &one = at[k / 2][k % 2];
+            if (one & QFZ_HA4_NUMBERED) continue;
+            one = __ldg(parent + one);
+            more |= !(one & QFZ_HA4_NUMBERED);
+        }
     }
 }
 
+/* Reads the chunks c to end - 1 of a row, AHEAD of them at the most. */
 template <typename T, int WHAT>
-static __global__ void __launch_bounds__(QFZ_WARP *WARPS)
+static __device__ __forceinline__ void read_ahead(const row_bits *line, int32_t c, int32_t end,
+                                                  uint32_t base, const uint32_t *parent,
+                                                  const T *plane, ahead_room<T> *into)
+{
+    const int lane = (int)threadIdx.x;
+    uint32_t at[AHEAD][2];
+#pragma unroll
+    for (int k = 0; k < AHEAD; k++) {
+        const row_bits row = c + k < end ? line[c + k] : row_bits{0, 0};
+        const uint64_t starts = row.valid & (~row.joined | 1);
+        if (lane == 0) into->row[k] = row;
+#pragma unroll
+        for (int i = 0; i < 2; i++) {
+            const int x = lane + i * QFZ_WARP;
+            const uint32_t px = base + (uint32_t)((c + k) * BITS + x);
+            at[k][i] = starts >> x & 1 ? px : QFZ_NONE;
+            if (WHAT & VALUES) into->value[k][i][lane] = row.valid >> x & 1 ? plane[px] : (T)0;
+        }
+    }
+    look_up(parent, at);
+#pragma unroll
+    for (int k = 0; k < 2 * AHEAD; k++)
+        into->region[k / 2][k % 2][lane] = at[k / 2][k % 2] & ~QFZ_HA4_NUMBERED;
+    __syncwarp();
+}
+
+template <typename T, int WHAT>
+static __global__ void __launch_bounds__(QFZ_WARP *WARPS, GATHER_BLOCKS)
     k_gather(int32_t w, uint32_t n_pieces, uint32_t n_warps, const row_bits *__restrict__ bits,
              const uint32_t *__restrict__ parent, const T *__restrict__ plane, record_room room)
 {
+    __shared__ ahead_room<T> rooms[WARPS];
     const uint32_t at = blockIdx.x * WARPS + threadIdx.y;
     if (at >= n_warps) return;
+    ahead_room<T> *const ahead = &rooms[threadIdx.y];
+    const int lane = (int)threadIdx.x;
     const int32_t y = (int32_t)(at / n_pieces), piece_x = (int32_t)(at % n_pieces) * PIECE;
     const int32_t n_chunks = qfz_n_chunks<uint64_t>(w), from = piece_x / BITS;
+    const int32_t end = min(n_chunks, from + PIECE_CHUNKS);
+    const row_bits *const line = bits + (int64_t)y * n_chunks;
     favourite<T, WHAT> best;
     best.region = QFZ_NONE;
     best.own.clear();
-    for (int32_t c = from; c < n_chunks && c < from + PIECE_CHUNKS; c++) {
-        const row_bits row = bits[(int64_t)y * n_chunks + c];
-        if (!row.valid) continue;
-        const int64_t base = (int64_t)y * w + c * BITS;
-        uint32_t region[2];
-        regions_of(row, (uint32_t)base, parent, region);
-#pragma unroll
-        for (int i = 0; i < 2; i++) {
-            const uint32_t valid = (uint32_t)(row.valid >> i * QFZ_WARP);
-            const uint32_t joined = (uint32_t)(row.joined >> i * QFZ_WARP);
-            const int lane = (int)threadIdx.x;
-            const int distance = min(lane, qfz_start_distance(valid & ~joined, lane));
-            const bool is_valid = valid >> lane & 1;
-            const bool ends = is_valid && !(joined >> lane >> 1 & 1);
-            const int32_t x = c * BITS + i * QFZ_WARP + lane;
-            part<T, WHAT> some;
-            some.set_place((uint32_t)(x - piece_x - distance), (uint32_t)distance + 1);
-            if (WHAT & VALUES)
-                some.set_values(is_valid ? plane[base + i * QFZ_WARP + lane] : (T)0, distance);
-            best.take(room, y, piece_x, ends, region[i], some);
+#pragma unroll 1
+    for (int32_t h = from * 2; h < end * 2; h++) {
+        const int k = h / 2 % AHEAD, i = h % 2;
+        if (h % (2 * AHEAD) == 0) {
+            __syncwarp(); /* all have what they need of the chunks before */
+            read_ahead<T, WHAT>(line, h / 2, end, (uint32_t)y * (uint32_t)w, parent, plane, ahead);
         }
+        const row_bits row = ahead->row[k];
+        const uint32_t valid = (uint32_t)(row.valid >> i * QFZ_WARP);
+        if (!valid) continue;
+        const uint32_t joined = (uint32_t)(row.joined >> i * QFZ_WARP);
+        const uint64_t starts = row.valid & (~row.joined | 1);
+        const int x = lane + i * QFZ_WARP, start = x - min(x, qfz_start_distance(starts, x));
+        const int distance = min(lane, qfz_start_distance(valid & ~joined, lane));
+        const bool ends = valid >> lane & 1 & ~(joined >> lane >> 1);
+        part<T, WHAT> some;
+        some.set_place((uint32_t)(h * QFZ_WARP + lane - piece_x - distance),
+                       (uint32_t)distance + 1);
+        if (WHAT & VALUES) some.set_values(ahead->value[k][i][lane], distance);
+        best.take(room, y, piece_x, ends, ahead->region[k][start / QFZ_WARP][start % QFZ_WARP],
+                  some);
     }
     best.leave(room, y, piece_x);
 }

@@ -63,6 +63,14 @@ static void carve_summary(qfz_omega_room *room, const qfz_rule *rule, int32_t h,
     room->d_sort = qfz_carve_bytes(c, qfz_gpu_sort_pairs_bytes(n));
 }
 
+void qfz_omega_carve(qfz_omega_room *room, const qfz_rule *rule, int32_t h, int32_t w, qfz_carve *c)
+{
+    qfz_carve_take(c, &room->d_limit, rule->n_bands);
+    qfz_carve_take(c, &room->d_slot_of, room->graph.vertex_room);
+    carve_graph(&room->graph, rule, qfz_ring_size(h, w), c);
+    carve_summary(room, rule, h, w, c);
+}
+
 static void carve(qfz_omega_room *room, const qfz_rule *rule, int32_t h, int32_t w, qfz_carve *c)
 {
     const qfz_gpu_edges edges = edges_of(rule, h, w);
@@ -71,10 +79,7 @@ static void carve(qfz_omega_room *room, const qfz_rule *rule, int32_t h, int32_t
     room->graph.vertex_room = qfz_gpu_forest_vertices(h, w);
     room->d_keys = (uint32_t *)qfz_carve_bytes(c, qfz_gpu_edges_bytes(rule, n_px));
     room->d_forest = qfz_carve_bytes(c, qfz_gpu_forest_bytes(&edges, 0));
-    qfz_carve_take(c, &room->d_limit, rule->n_bands);
-    qfz_carve_take(c, &room->d_slot_of, room->graph.vertex_room);
-    carve_graph(&room->graph, rule, qfz_ring_size(h, w), c);
-    carve_summary(room, rule, h, w, c);
+    qfz_omega_carve(room, rule, h, w, c);
 }
 
 size_t qfz_gpu_omega_bytes(const qfz_rule *rule, int32_t h, int32_t w)
@@ -97,14 +102,16 @@ static __global__ void k_set_limits(some_limits some, int n, double *limit)
 }
 
 /* omega travels as arguments of kernels. */
-static qfz_status send_limits(qfz_gpu *gpu, const qfz_rule *rule, double *d_limit)
+qfz_status qfz_omega_send_limits(qfz_gpu *gpu, const qfz_rule *rule, qfz_omega_room *room)
 {
+    if (!rule->omega) return QFZ_OK;
     for (int done = 0; done < rule->n_bands; done += LIMITS) {
         some_limits some = {};
         const int n = rule->n_bands - done < LIMITS ? rule->n_bands - done : (int)LIMITS;
         for (int i = 0; i < n; i++)
             some.omega[i] = rule->omega[done + i];
-        QFZ_TRY(qfz_launch(gpu, k_set_limits, dim3(1), dim3(LIMITS), 0, some, n, d_limit + done));
+        QFZ_TRY(
+            qfz_launch(gpu, k_set_limits, dim3(1), dim3(LIMITS), 0, some, n, room->d_limit + done));
     }
     return QFZ_OK;
 }
@@ -254,20 +261,20 @@ static qfz_status name_regions(qfz_gpu *gpu, const qfz_omega_room *room, const u
 
 /* ---- Launchers ------------------------------------------------------------------------------- */
 
-static qfz_omega_values values_of(const qfz_gpu_image *image, const qfz_rule *rule, double *d_limit)
+qfz_status qfz_omega_set_rule(qfz_gpu *gpu, const qfz_rule *rule, qfz_omega_room *room)
 {
-    qfz_omega_values values = {};
-    values.pixels = image->d_pixels;
-    values.valid = image->d_valid;
-    values.limit = rule->omega ? d_limit : NULL;
-    values.n_px = (int64_t)image->h * image->w;
-    values.n_bands = image->n_bands;
-    values.bytes = (int)qfz_type_bytes(image->type);
-    values.is_float = qfz_type_is_float(image->type);
-    const bool is_signed =
-        image->type == QFZ_I8 || image->type == QFZ_I16 || image->type == QFZ_I32;
-    values.flip = is_signed ? 1u << (8 * values.bytes - 1) : 0;
-    return values;
+    qfz_omega_values *const values = &room->values;
+    uint32_t max_key;
+    QFZ_TRY(qfz_max_key(rule->type, rule->n_bands, rule->distance, &max_key, gpu->err));
+    const uint32_t alpha = rule->alpha_key < max_key ? rule->alpha_key : max_key;
+    room->graph.after = alpha < QFZ_NONE ? alpha + 1 : QFZ_NONE;
+    values->limit = rule->omega ? room->d_limit : NULL;
+    values->n_bands = rule->n_bands;
+    values->bytes = (int)qfz_type_bytes(rule->type);
+    values->is_float = qfz_type_is_float(rule->type);
+    const bool is_signed = rule->type == QFZ_I8 || rule->type == QFZ_I16 || rule->type == QFZ_I32;
+    values->flip = is_signed ? 1u << (8 * values->bytes - 1) : 0;
+    return QFZ_OK;
 }
 
 static qfz_status make_forest(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
@@ -286,16 +293,14 @@ qfz_status qfz_omega_cut(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rul
                          void *d_scratch, qfz_omega_room *room)
 {
     qfz_carve c = {static_cast<char *>(d_scratch), 0};
-    uint32_t max_key;
-    QFZ_TRY(qfz_max_key(rule->type, rule->n_bands, rule->distance, &max_key, gpu->err));
-    const uint32_t alpha = rule->alpha_key < max_key ? rule->alpha_key : max_key;
     carve(room, rule, image->h, image->w, &c);
     const int64_t n_parts = room->graph.record_room + room->graph.vertex_room;
     if (n_parts > (int64_t)QFZ_OMEGA_PART)
         return qfz_fail(gpu->err, QFZ_EARG, "tile of %d x %d pixels", image->w, image->h);
-    room->graph.after = alpha < QFZ_NONE ? alpha + 1 : QFZ_NONE;
-    room->values = values_of(image, rule, room->d_limit);
-    return QFZ_OK;
+    room->values.pixels = image->d_pixels;
+    room->values.valid = image->d_valid;
+    room->values.n_px = (int64_t)image->h * image->w;
+    return qfz_omega_set_rule(gpu, rule, room);
 }
 
 qfz_status qfz_omega_prepare(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
@@ -303,7 +308,7 @@ qfz_status qfz_omega_prepare(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz
 {
     QFZ_TRY(make_forest(gpu, image, rule, keep_ring, room));
     room->graph.n_vertices = room->forest.count + QFZ_COUNT_VERTICES;
-    if (rule->omega) QFZ_TRY(send_limits(gpu, rule, room->d_limit));
+    QFZ_TRY(qfz_omega_send_limits(gpu, rule, room));
     return qfz_omega_begin(gpu, &room->forest, &room->graph, rule->n_bands);
 }
 

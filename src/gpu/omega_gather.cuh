@@ -57,15 +57,14 @@ static __device__ __forceinline__ void hang_components(omega_work<VALUE> &w)
     }
 }
 
-/* EACH items of a plane, those of the thread's pixels; 0 outside the image. */
+/* The thread's pixels have EACH items from row on; 0 outside the image. */
 template <typename T, typename WORK>
-static __device__ __forceinline__ void load_row(const WORK &w, const T *plane, uint32_t out[EACH])
+static __device__ __forceinline__ void load_row(const WORK &w, const T *row, uint32_t out[EACH])
 {
     struct __align__(EACH * sizeof(T) < 16 ? EACH * sizeof(T) : 16) many
     {
         T item[EACH];
     };
-    const T *const row = plane + w.pixel;
     if (w.n_px == EACH && (uintptr_t)row % sizeof(many) == 0) {
         const many all = *reinterpret_cast<const many *>(row);
 #pragma unroll
@@ -83,8 +82,10 @@ template <typename VALUE> static __device__ __forceinline__ void load_pixels(ome
 {
     typedef typename qfz_top_of<typename value_kind<VALUE>::KEY>::type TOP;
     uint32_t comp[EACH], top[EACH];
-    load_row(w, w.forest.comp, comp);
-    load_row(w, static_cast<const TOP *>(w.forest.top), top);
+    const qfz_block_box box = qfz_block_of(w.forest, blockIdx.x);
+    const int32_t y = (int32_t)place_of(0) / QFZ_SIDE, x = (int32_t)place_of(0) % QFZ_SIDE;
+    load_row(w, qfz_comps<TOP>(w.forest, box, y) + x, comp);
+    load_row(w, qfz_tops<TOP>(w.forest, box, y) + x, top);
 #pragma unroll
     for (int k = 0; k < EACH; k++) {
         const bool valid = k < w.n_px && (!w.values.valid || w.values.valid[w.pixel + k]);
@@ -98,7 +99,7 @@ template <typename VALUE> struct value_io {
     template <typename WORK> static __device__ __forceinline__ void load(WORK &w, int)
     {
         uint32_t value[EACH];
-        load_row(w, static_cast<const VALUE *>(w.values.pixels), value);
+        load_row(w, static_cast<const VALUE *>(w.values.pixels) + w.pixel, value);
 #pragma unroll
         for (int k = 0; k < EACH; k++)
             w.px.set_value(k, value[k] ^ w.values.flip);

@@ -184,6 +184,17 @@ struct qfz_omega_room {
     qfz_gpu_links links;
 };
 
+/* All but the forest and its keys, for as many vertices and records as room->graph says, of an
+ * image of h x w or of its ring. */
+void qfz_omega_carve(qfz_omega_room *room, const qfz_rule *rule, int32_t h, int32_t w,
+                     qfz_carve *carve);
+
+/* What the rule says of values and levels, into room->values and room->graph.  Pixels stay NULL. */
+qfz_status qfz_omega_set_rule(qfz_gpu *gpu, const qfz_rule *rule, qfz_omega_room *room);
+
+/* The rule's limits to the device. */
+qfz_status qfz_omega_send_limits(qfz_gpu *gpu, const qfz_rule *rule, qfz_omega_room *room);
+
 /* Cuts the scratch memory. */
 qfz_status qfz_omega_cut(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
                          void *d_scratch, qfz_omega_room *room);
@@ -210,6 +221,13 @@ qfz_status qfz_omega_blocks(qfz_gpu *gpu, const qfz_gpu_forest *forest,
 qfz_status qfz_omega_solve(qfz_gpu *gpu, const qfz_gpu_forest *forest,
                            const qfz_omega_values *values, const qfz_omega_graph *graph,
                            const uint32_t *d_holds_to);
+
+/* What is told of the ring, in two steps as in omega.cuh; the graph is solved.  valid: of an
+ * image's pixels, or NULL. */
+qfz_status qfz_omega_tell_links(qfz_gpu *gpu, const qfz_rule *rule, const uint8_t *d_valid,
+                                qfz_omega_room *room);
+qfz_status qfz_omega_tell_absorbs(qfz_gpu *gpu, const qfz_rule *rule, uint32_t n,
+                                  qfz_omega_room *room, qfz_gpu_absorbs *absorbs);
 
 /* Whether a record or a vertex belongs to the region of what it hangs on. */
 static __device__ __forceinline__ bool qfz_omega_joins(const qfz_omega_graph &g, uint32_t at,

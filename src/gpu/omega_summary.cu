@@ -163,28 +163,21 @@ static summary_view view_of(const qfz_omega_room *room)
     return s;
 }
 
-qfz_status qfz_gpu_omega_links(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
-                               void *d_scratch, qfz_gpu_links *links, uint32_t **d_n)
+qfz_status qfz_omega_tell_links(qfz_gpu *gpu, const qfz_rule *rule, const uint8_t *d_valid,
+                                qfz_omega_room *room)
 {
-    qfz_omega_room room = {};
-    const int64_t n_ring = qfz_ring_size(image->h, image->w);
-    const dim3 block(QFZ_OMEGA_THREADS), ring = qfz_omega_grid(gpu, n_ring);
-    QFZ_TRY(qfz_omega_cut(gpu, image, rule, d_scratch, &room));
-    QFZ_TRY(qfz_omega_prepare(gpu, image, rule, true, &room));
-    QFZ_TRY(qfz_omega_blocks(gpu, &room.forest, &room.values, &room.graph, room.d_source[0]));
-    QFZ_TRY(qfz_omega_solve(gpu, &room.forest, &room.values, &room.graph, NULL));
-    const summary_view s = view_of(&room);
-    const qfz_omega_graph *const g = &room.graph;
+    const qfz_omega_graph *const g = &room->graph;
+    const qfz_gpu_forest *const forest = &room->forest;
+    const summary_view s = view_of(room);
+    const dim3 block(QFZ_OMEGA_THREADS),
+        ring = qfz_omega_grid(gpu, qfz_ring_size(forest->h, forest->w));
     QFZ_TRY(qfz_launch(gpu, k_begin, qfz_omega_grid(gpu, g->vertex_room), block, 0, *g, s));
-    QFZ_TRY(qfz_launch(gpu, k_send_envoys, ring, block, 0, room.forest, *g, image->d_valid, s));
+    QFZ_TRY(qfz_launch(gpu, k_send_envoys, ring, block, 0, *forest, *g, d_valid, s));
     if (rule->omega)
-        QFZ_TRY(qfz_launch(gpu, k_collect, qfz_omega_grid(gpu, room.event_room), block, 0, *g, s));
-    QFZ_TRY(qfz_gpu_border_links(gpu, &room.forest, room.d_links_scratch, &room.links,
-                                 room.d_counts + N_ALL_LINKS));
-    QFZ_TRY(qfz_launch(gpu, k_count_links, ring, block, 0, *g, s, room.links.d_level));
-    *links = room.links;
-    *d_n = room.d_counts;
-    return QFZ_OK;
+        QFZ_TRY(qfz_launch(gpu, k_collect, qfz_omega_grid(gpu, room->event_room), block, 0, *g, s));
+    QFZ_TRY(qfz_gpu_border_links(gpu, forest, room->d_links_scratch, &room->links,
+                                 room->d_counts + N_ALL_LINKS));
+    return qfz_launch(gpu, k_count_links, ring, block, 0, *g, s, room->links.d_level);
 }
 
 static int bits_of(uint32_t number)
@@ -195,24 +188,44 @@ static int bits_of(uint32_t number)
     return bits;
 }
 
+qfz_status qfz_omega_tell_absorbs(qfz_gpu *gpu, const qfz_rule *rule, uint32_t n,
+                                  qfz_omega_room *room, qfz_gpu_absorbs *absorbs)
+{
+    int sorted = 0;
+    room->graph.n_vertices = room->d_counts + N_VERTICES;
+    const summary_view s = view_of(room);
+    if (n > 0)
+        QFZ_TRY(qfz_gpu_sort_pairs(gpu, room->d_sort, room->d_level, room->d_source, n, 0,
+                                   bits_of(room->graph.after), &sorted));
+    *absorbs =
+        qfz_gpu_absorbs{room->d_source[1 - sorted], room->d_level[sorted], room->d_lo, room->d_hi};
+    for (int band = 0; band < rule->n_bands; band++) {
+        if (rule->omega && rule->n_bands > 1)
+            QFZ_TRY(qfz_omega_spread(gpu, &room->values, &room->graph, band));
+        QFZ_TRY(qfz_launch(gpu, k_store, qfz_omega_grid(gpu, n), dim3(QFZ_OMEGA_THREADS), 0,
+                           room->values, room->graph, s, band, sorted, *absorbs));
+    }
+    return QFZ_OK;
+}
+
+qfz_status qfz_gpu_omega_links(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
+                               void *d_scratch, qfz_gpu_links *links, uint32_t **d_n)
+{
+    qfz_omega_room room = {};
+    QFZ_TRY(qfz_omega_cut(gpu, image, rule, d_scratch, &room));
+    QFZ_TRY(qfz_omega_prepare(gpu, image, rule, true, &room));
+    QFZ_TRY(qfz_omega_blocks(gpu, &room.forest, &room.values, &room.graph, room.d_source[0]));
+    QFZ_TRY(qfz_omega_solve(gpu, &room.forest, &room.values, &room.graph, NULL));
+    QFZ_TRY(qfz_omega_tell_links(gpu, rule, image->d_valid, &room));
+    *links = room.links;
+    *d_n = room.d_counts;
+    return QFZ_OK;
+}
+
 qfz_status qfz_gpu_omega_absorbs(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
                                  void *d_scratch, uint32_t n, qfz_gpu_absorbs *absorbs)
 {
     qfz_omega_room room = {};
-    int sorted = 0;
     QFZ_TRY(qfz_omega_cut(gpu, image, rule, d_scratch, &room));
-    room.graph.n_vertices = room.d_counts + N_VERTICES;
-    const summary_view s = view_of(&room);
-    if (n > 0)
-        QFZ_TRY(qfz_gpu_sort_pairs(gpu, room.d_sort, room.d_level, room.d_source, n, 0,
-                                   bits_of(room.graph.after), &sorted));
-    *absorbs =
-        qfz_gpu_absorbs{room.d_source[1 - sorted], room.d_level[sorted], room.d_lo, room.d_hi};
-    for (int band = 0; band < rule->n_bands; band++) {
-        if (rule->omega && rule->n_bands > 1)
-            QFZ_TRY(qfz_omega_spread(gpu, &room.values, &room.graph, band));
-        QFZ_TRY(qfz_launch(gpu, k_store, qfz_omega_grid(gpu, n), dim3(QFZ_OMEGA_THREADS), 0,
-                           room.values, room.graph, s, band, sorted, *absorbs));
-    }
-    return QFZ_OK;
+    return qfz_omega_tell_absorbs(gpu, rule, n, &room, absorbs);
 }

@@ -257,13 +257,13 @@ static __device__ __forceinline__ void store_graph(WORK &w, uint32_t leaving)
         const uint32_t other = qfz_rim_place(f, w.box.y + edge.to_y, w.box.x + edge.to_x);
         f.ends[0][e + leaving] =
             make_uint2(v + vertex_of(w, w.m.leave_comp[own]), QFZ_RIM_REF | other);
-        f.level[0][e + leaving] = leaving_level(w);
+        qfz_set_edge_level(f, 0, e + leaving, leaving_level(w));
     }
 #pragma unroll 1
     for (uint32_t t = (uint32_t)w.thread; t < n_tree; t += w.THREADS) {
         const uint32_t ends = w.m.tree_ends[t];
         f.ends[0][e + n_leaving + t] = make_uint2(v + (ends & 0xffff), v + (ends >> 16));
-        f.level[0][e + n_leaving + t] = w.m.tree_level[t];
+        qfz_set_edge_level(f, 0, e + n_leaving + t, w.m.tree_level[t]);
     }
 }
 

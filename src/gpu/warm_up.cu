@@ -74,6 +74,32 @@ static qfz_status make_levels(qfz_worker *worker, warm_room *room, qfz_error *er
     return engine->saliency(worker, NULL, max_key < UINT16_MAX ? 2 : 4, room->out, err);
 }
 
+/* The small tile alone as a group, up and down; what crosses is its own links once more. */
+static qfz_status solve_group(qfz_worker *worker, warm_room *room, qfz_error *err)
+{
+    const qfz_engine *const engine = &qfz_engine_cuda;
+    const uint32_t n = (uint32_t)room->summary.n_ring, offset[2] = {0, n};
+    uint32_t *const ring = (uint32_t *)room->out, *const holds_to = ring + n;
+    qfz_summary told = {};
+    qfz_answer answer = {};
+    qfz_status st;
+    for (uint32_t i = 0; i < n; i++) {
+        ring[i] = i;
+        holds_to[i] = QFZ_NONE;
+    }
+    const qfz_group_graph graph = {1, &room->summary, offset, &room->summary.links, NULL, ring, n};
+    if (!engine->group_fits(worker, &graph)) return QFZ_OK;
+    QFZ_TRY_OR(st, cleanup, engine->group_summarise(worker, &graph, &told, err));
+    st = worker->spec.kind == QFZ_LEVELS
+             ? engine->group_levels(worker, &graph, &answer, holds_to, err)
+             : engine->group_regions(worker, &graph, holds_to, holds_to + n, holds_to + 2 * n, err);
+
+cleanup:
+    qfz_summary_fini(&told);
+    qfz_answer_fini(&answer);
+    return st;
+}
+
 qfz_status qfz_worker_warm_up(qfz_worker *worker)
 {
     const qfz_worker_spec *const spec = &worker->spec;
@@ -83,8 +109,10 @@ qfz_status qfz_worker_warm_up(qfz_worker *worker)
     if ((int64_t)spec->max_h * spec->max_w < LEAST_PX || spec->kind == QFZ_TREE) return QFZ_OK;
     QFZ_TRY_OR(st, cleanup, open_room(worker, &room));
     QFZ_TRY_OR(st, cleanup, qfz_engine_load(&qfz_engine_cuda, worker, &room.tile, err));
-    st = spec->kind == QFZ_LEVELS ? make_levels(worker, &room, err)
-                                  : make_regions(worker, &room, err);
+    QFZ_TRY_OR(st, cleanup,
+               spec->kind == QFZ_LEVELS ? make_levels(worker, &room, err)
+                                        : make_regions(worker, &room, err));
+    if (spec->kind != QFZ_COMPONENTS) st = solve_group(worker, &room, err);
 
 cleanup:
     close_room(&room);

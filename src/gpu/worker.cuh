@@ -5,9 +5,11 @@
 #define QFZ_GPU_WORKER_CUH
 
 #include "gpu/boruvka.cuh"
+#include "gpu/forest_tree.cuh"
 #include "gpu/gather.cuh"
 #include "gpu/gpu.h"
 #include "gpu/ha4_features.cuh"
+#include "gpu/omega.cuh"
 #include "gpu/regions.cuh"
 #include "gpu/staging.cuh"
 #include "gpu/tree.cuh"
@@ -52,8 +54,11 @@ typedef struct qfz_level_room {
 /* The alpha-tree (engine_tree.cu). */
 typedef struct qfz_tree_room {
     bool by_forest; /* not by CONNECT: what is fastest */
-    qfz_gpu_connect version;
-    uint32_t *d_keys; /* as above */
+    char *d_forest; /* memory of its own, for all that then is needed */
+    size_t forest_bytes;
+    qfz_gpu_forest_tree tree;
+    qfz_gpu_connect version; /* by CONNECT: this and what follows */
+    uint32_t *d_keys;        /* as above */
     void *d_scratch;
     uint32_t *d_parent, *d_level, *d_n_nodes;
 } qfz_tree_room;
@@ -64,8 +69,10 @@ struct qfz_worker {
     qfz_staging staging;
     cudaEvent_t from, to; /* around what is timed */
     char *d_all, *h_all;  /* of the first of those that were opened together: memory of all */
-    qfz_image tile;       /* the host's, without pixels; validity is borrowed */
-    void *ring_values;    /* of the tile, as in a summary */
+    char *d_memory;       /* the worker's own part of it */
+    size_t d_bytes;
+    qfz_image tile;    /* the host's, without pixels; validity is borrowed */
+    void *ring_values; /* of the tile, as in a summary */
     uint8_t *ring_valid;
     qfz_gpu_image image; /* the same on the device */
     void *d_pixels;
@@ -85,6 +92,10 @@ qfz_status qfz_worker_down(qfz_worker *worker, void *h_to, const void *d_from, s
 /* The first n of links on the device, into links that are empty. */
 qfz_status qfz_worker_down_links(qfz_worker *worker, const qfz_gpu_links *from, uint32_t n,
                                  qfz_links *links);
+
+/* The first n of absorbs, likewise. */
+qfz_status qfz_worker_down_absorbs(qfz_worker *worker, const qfz_gpu_absorbs *from, uint32_t n,
+                                   qfz_absorbs *absorbs);
 
 /* Does once what the worker is for, so that its device has loaded all kernels (warm_up.cu). */
 qfz_status qfz_worker_warm_up(qfz_worker *worker);
@@ -111,6 +122,14 @@ qfz_status qfz_regions_paint(qfz_worker *worker, int band, const void *slot_mean
                              const void *invalid, void *out, qfz_error *err);
 qfz_status qfz_regions_work(qfz_worker *worker, qfz_part part);
 
+/* Of those, regions' records (engine_records.cu): the memory that they need at the least, where
+ * flat zones pass through; then those of all regions, which stay on the device, after numbering, or
+ * as HA4 makes them, without labels. */
+size_t qfz_records_least_bytes(const qfz_rule *rule);
+void qfz_records_carve(qfz_worker *worker, qfz_carve *carve);
+qfz_status qfz_records_of_regions(qfz_worker *worker);
+qfz_status qfz_records_of_segments(qfz_worker *worker);
+
 /* What the edges of the worker's largest tile will be like. */
 qfz_gpu_edges qfz_largest_edges(const qfz_worker_spec *spec);
 
@@ -120,8 +139,22 @@ qfz_status qfz_levels_saliency(qfz_worker *worker, const qfz_answer *answer, int
                                void *keys, qfz_error *err);
 qfz_status qfz_levels_work(qfz_worker *worker, qfz_part part);
 
+/* Groups of tiles, in the memory of the tile's. */
+bool qfz_groups_fit(const qfz_worker *worker, const qfz_group_graph *graph);
+qfz_status qfz_groups_summarise(qfz_worker *worker, const qfz_group_graph *graph,
+                                qfz_summary *summary, qfz_error *err);
+qfz_status qfz_groups_levels(qfz_worker *worker, const qfz_group_graph *graph, qfz_answer *members,
+                             uint32_t *cross_level, qfz_error *err);
+qfz_status qfz_groups_regions(qfz_worker *worker, const qfz_group_graph *graph,
+                              const uint32_t *holds_to, uint32_t *top, uint32_t *holds,
+                              qfz_error *err);
+
 qfz_status qfz_trees_choose(qfz_worker *worker); /* the method */
 void qfz_trees_carve(qfz_worker *worker, qfz_carve *carve);
+/* What is not carved: as many bytes as most trees take.  Others take more when they turn out to. */
+size_t qfz_trees_bytes(const qfz_worker *worker);
+qfz_status qfz_trees_open(qfz_worker *worker);
+void qfz_trees_close(qfz_worker *worker);
 qfz_status qfz_trees_build(qfz_worker *worker, uint32_t *parent, uint32_t *level, int64_t *n_nodes,
                            qfz_error *err);
 qfz_status qfz_trees_work(qfz_worker *worker);

@@ -57,6 +57,22 @@ void qfz_georef_fini(qfz_georef *georef);
 qfz_status qfz_georef_copy(GDALDatasetH from, GDALDatasetH to, bool khalimsky, int64_t y0,
                            const char *name, qfz_error *err);
 
+/* ------------------------------------------------------------------------ source (mosaic.c) */
+
+typedef struct qfz_mosaic {
+    bool is_vrt;
+    bool is_plain;            /* it lays out parts of TIFFs by pixels, and does nothing else */
+    int64_t block_w, block_h; /* of all parts, if it is plain and says so; else 0 ... */
+    bool has_grid;            /* ... and they begin at multiples of it */
+} qfz_mosaic;
+
+/* What kind of VRT this is; of other datasets, nothing. */
+qfz_mosaic qfz_mosaic_of(GDALDatasetH dataset);
+
+/* In between, GDAL opens files in this thread without looking for their georeferences. */
+void qfz_mosaic_begin_read(void);
+void qfz_mosaic_end_read(void);
+
 /* ------------------------------------------------------------------------- source (source.c) */
 typedef struct qfz_band {
     GDALRasterBandH handle;
@@ -83,6 +99,7 @@ struct qfz_source {
     int n_masks;
     qfz_nodata_rule rule;
 
+    qfz_mosaic mosaic;
     bool knows_blocks;   /* what is decoded at a time is what info says ... */
     bool has_grid;       /* ... and blocks begin where multiples of their size are */
     bool is_interleaved; /* the bands in use lie together in blocks, or may */
@@ -92,8 +109,7 @@ struct qfz_source {
     double alpha;
 
     const qfz_job *job; /* borrowed, to open it once more */
-    bool is_reader;     /* georef will not be asked for ... */
-    bool is_mosaic;     /* ... and of this one's parts it may not be (mosaic.c) */
+    bool is_reader;     /* georef will not be asked for */
     qfz_patience patience;
     bool has_failed; /* the last read did */
 
@@ -117,22 +133,6 @@ qfz_status qfz_valid_read(qfz_source *source, qfz_box box, const void *pixels, i
 /* The saliency raster behind QFZ_CUT (cut.c). */
 qfz_status qfz_cut_init(qfz_source *source, const qfz_job *job, qfz_error *err);
 qfz_status qfz_cut_read(qfz_source *source, qfz_box box, uint8_t *pixels, qfz_error *err);
-
-/* ------------------------------------------------------------------------ source (mosaic.c) */
-
-typedef struct qfz_mosaic {
-    bool is_vrt;
-    bool is_plain;            /* it lays out parts of TIFFs by pixels, and does nothing else */
-    int64_t block_w, block_h; /* of all parts, if it is plain and says so; else 0 ... */
-    bool has_grid;            /* ... and they begin at multiples of it */
-} qfz_mosaic;
-
-/* What kind of VRT this is; of other datasets, nothing. */
-qfz_mosaic qfz_mosaic_of(GDALDatasetH dataset);
-
-/* In between, GDAL opens files in this thread without looking for their georeferences. */
-void qfz_mosaic_begin_read(void);
-void qfz_mosaic_end_read(void);
 
 /* --------------------------------------------------------------------- outputs (format.c) */
 

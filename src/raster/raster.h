@@ -41,9 +41,9 @@ qfz_status qfz_source_open(qfz_source **source, const qfz_job *job, qfz_error *e
  * before an area is asked for or a table is created. */
 qfz_status qfz_source_locate(qfz_source *source, qfz_error *err);
 
-/* The same as open for a thread that only reads pixels, and is not to know where they are: threads
- * would learn it one after the other. */
-qfz_status qfz_source_open_reader(qfz_source **source, const qfz_job *job, qfz_error *err);
+/* Opens a source once more for a thread that only reads pixels.  It is not to know where they are:
+ * threads would learn it one after the other; how blocks lie in a mosaic the source tells it. */
+qfz_status qfz_source_open_reader(qfz_source **reader, const qfz_source *source, qfz_error *err);
 void qfz_source_close(qfz_source *source); /* NULL is allowed */
 const qfz_source_info *qfz_source_get_info(const qfz_source *source);
 

@@ -96,9 +96,10 @@ static qfz_status read_once(void *arg, qfz_error *err)
 {
     const stripe *const s = arg;
     if (s->source->has_failed) QFZ_TRY(qfz_source_reopen(s->source, err));
-    if (s->source->is_mosaic) qfz_mosaic_begin_read();
+    const bool without_georef = s->source->is_reader && s->source->mosaic.is_plain;
+    if (without_georef) qfz_mosaic_begin_read();
     const qfz_status st = read_stripe(s, err);
-    if (s->source->is_mosaic) qfz_mosaic_end_read();
+    if (without_georef) qfz_mosaic_end_read();
     s->source->has_failed = st != QFZ_OK;
     return st;
 }

@@ -146,11 +146,11 @@ static qfz_status open_mask(qfz_source *source, const qfz_job *job, qfz_error *e
     return QFZ_OK;
 }
 
-/* Of VRTs, those of their parts. */
-static void find_blocks(qfz_source *source)
+/* Of VRTs, those of their parts, which a reader has been told. */
+static void find_blocks(qfz_source *source, const qfz_source *known)
 {
     qfz_source_info *const info = &source->info;
-    const qfz_mosaic mosaic = qfz_mosaic_of(source->dataset);
+    const qfz_mosaic mosaic = known ? known->mosaic : qfz_mosaic_of(source->dataset);
     int w = 0, h = 0;
     GDALGetBlockSize(source->bands[0].handle, &w, &h);
     if (mosaic.block_w > 0) {
@@ -159,7 +159,7 @@ static void find_blocks(qfz_source *source)
     }
     info->block_w = w < 1 || w > info->w ? info->w : w;
     info->block_h = h < 1 ? 1 : h > info->h ? info->h : h;
-    source->is_mosaic = source->is_reader && mosaic.is_plain;
+    source->mosaic = mosaic;
     source->knows_blocks = !mosaic.is_vrt || mosaic.block_w > 0;
     source->has_grid = !mosaic.is_vrt || mosaic.has_grid;
 }
@@ -178,16 +178,17 @@ static void find_order(qfz_source *source)
     }
 }
 
-static void fill_info(qfz_source *source)
+static void fill_info(qfz_source *source, const qfz_source *known)
 {
     qfz_source_info *const info = &source->info;
-    find_blocks(source);
+    find_blocks(source, known);
     find_order(source);
     info->n_bands = source->is_cut ? 1 : source->n_bands;
     if (source->is_cut) info->type = QFZ_U8;
 }
 
-static qfz_status open_source(qfz_source *source, const qfz_job *job, qfz_error *err)
+static qfz_status open_source(qfz_source *source, const qfz_job *job, const qfz_source *known,
+                              qfz_error *err)
 {
     if (!job->src || !job->src[0]) return qfz_fail(err, QFZ_EARG, "no input raster is named");
     QFZ_TRY(qfz_text_copy(&source->name, job->src, err));
@@ -199,21 +200,23 @@ static qfz_status open_source(qfz_source *source, const qfz_job *job, qfz_error 
     source->info.w = GDALGetRasterXSize(source->dataset);
     source->info.h = GDALGetRasterYSize(source->dataset);
     QFZ_TRY(open_bands(source, job, err));
-    fill_info(source);
+    fill_info(source, known);
     QFZ_TRY(open_mask(source, job, err));
     if (source->is_cut) QFZ_TRY(qfz_cut_init(source, job, err));
     QFZ_TRY(qfz_valid_init(source, job, err));
     return QFZ_OK;
 }
 
-static qfz_status open_new(qfz_source **source, const qfz_job *job, bool is_reader, qfz_error *err)
+/* known: the same raster, if it has been opened before. */
+static qfz_status open_new(qfz_source **source, const qfz_job *job, const qfz_source *known,
+                           bool is_reader, qfz_error *err)
 {
     qfz_source *made = NULL;
     qfz_trap trap;
     QFZ_TRY(QFZ_NEW_ZERO(&made, 1, err));
     made->is_reader = is_reader;
     qfz_trap_begin(&trap);
-    const qfz_status st = open_source(made, job, err);
+    const qfz_status st = open_source(made, job, known, err);
     qfz_trap_end(&trap);
     if (st != QFZ_OK) {
         qfz_source_close(made);
@@ -225,7 +228,7 @@ static qfz_status open_new(qfz_source **source, const qfz_job *job, bool is_read
 
 qfz_status qfz_source_open(qfz_source **source, const qfz_job *job, qfz_error *err)
 {
-    return open_new(source, job, false, err);
+    return open_new(source, job, NULL, false, err);
 }
 
 qfz_status qfz_source_locate(qfz_source *source, qfz_error *err)
@@ -239,9 +242,9 @@ qfz_status qfz_source_locate(qfz_source *source, qfz_error *err)
     return st;
 }
 
-qfz_status qfz_source_open_reader(qfz_source **source, const qfz_job *job, qfz_error *err)
+qfz_status qfz_source_open_reader(qfz_source **reader, const qfz_source *source, qfz_error *err)
 {
-    return open_new(source, job, true, err);
+    return open_new(reader, source->job, source, true, err);
 }
 
 /* What GDAL keeps of a file is not to be trusted after a failure: of a TIFF's list of blocks, those
@@ -249,7 +252,7 @@ qfz_status qfz_source_open_reader(qfz_source **source, const qfz_job *job, qfz_e
 qfz_status qfz_source_reopen(qfz_source *source, qfz_error *err)
 {
     qfz_source *fresh = NULL;
-    QFZ_TRY(open_new(&fresh, source->job, source->is_reader, err));
+    QFZ_TRY(open_new(&fresh, source->job, source, source->is_reader, err));
     const bool same = fresh->info.w == source->info.w && fresh->info.h == source->info.h &&
                       fresh->info.type == source->info.type;
     const qfz_source old = *source;

@@ -281,6 +281,19 @@ void qfz_group_fini(qfz_group *group)
     *group = (qfz_group){0};
 }
 
+bool qfz_group_on_device(const qfz_group *group, const uint32_t *ring_vertex, int64_t n_ring,
+                         const qfz_links *outside, qfz_group_graph *graph)
+{
+    *graph = (qfz_group_graph){.n_members = group->n_members,
+                               .members = group->members,
+                               .offset = group->offset,
+                               .cross = &group->cross,
+                               .outside = outside,
+                               .ring = ring_vertex,
+                               .n_ring = n_ring};
+    return group->worker && group->engine->group_fits(group->worker, graph);
+}
+
 static void append(qfz_links *to, const qfz_links *from, uint32_t offset)
 {
     for (int64_t i = 0; i < from->n; i++) {

@@ -4,8 +4,8 @@
 #ifndef QFZ_STITCH_GROUP_H
 #define QFZ_STITCH_GROUP_H
 
+#include "engine.h"
 #include "stitch/grid.h"
-#include "summary.h"
 
 /* Pixels that follow each other both on a member's ring, from number `from` on, and on the
  * group's, from `to` on. */
@@ -29,6 +29,9 @@ typedef struct qfz_group {
 
     qfz_links cross; /* edges between members up to alpha_key, in no order of level */
     uint8_t *cross_dir;
+
+    const qfz_engine *engine; /* whose worker may solve it; */
+    qfz_worker *worker;       /* NULL: threads do */
 } qfz_group;
 
 /* Takes the members' summaries over (they are released by qfz_group_fini()). */
@@ -58,6 +61,10 @@ static inline int qfz_group_member(const qfz_group *group, uint32_t vertex)
 
 /* The vertex of each pixel of the group's own ring; the caller frees. */
 qfz_status qfz_group_ring(const qfz_group *group, uint32_t **vertex, int64_t *n, qfz_error *err);
+
+/* *graph = the group as an engine gets it (borrowed).  Is there a worker that can solve it? */
+bool qfz_group_on_device(const qfz_group *group, const uint32_t *ring_vertex, int64_t n_ring,
+                         const qfz_links *outside, qfz_group_graph *graph);
 
 /* A summary of the group's box with the ring's values and validity, and nothing else. */
 qfz_status qfz_group_start_summary(const qfz_group *group, qfz_summary *summary, qfz_error *err);

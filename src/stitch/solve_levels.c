@@ -9,29 +9,36 @@
 #include "parallel.h"
 #include "stitch/solve.h"
 
-/* What both ways need: the group's graph, sorted. */
+/* What both ways need. */
 typedef struct work {
     const qfz_group *group;
-    const qfz_answer *own; /* on the way down */
-    qfz_answer *members;
     uint32_t *ring_vertex;
     int64_t n_ring;
     qfz_links links;
-    qfz_graph graph;
+    qfz_graph graph; /* the group's, sorted */
+
+    const qfz_answer *own; /* on the way down */
+    qfz_answer *members;
+    uint32_t *cross_level; /* of group->cross */
 } work;
 
 static void work_fini(work *w)
 {
     free(w->ring_vertex);
+    free(w->cross_level);
     qfz_links_fini(&w->links);
     qfz_graph_fini(&w->graph);
 }
 
-static qfz_status work_init(work *w, const qfz_group *group, const qfz_links *ghosts,
-                            qfz_error *err)
+static qfz_status work_init(work *w, const qfz_group *group, qfz_error *err)
 {
     *w = (work){.group = group};
-    QFZ_TRY(qfz_group_ring(group, &w->ring_vertex, &w->n_ring, err));
+    return qfz_group_ring(group, &w->ring_vertex, &w->n_ring, err);
+}
+
+static qfz_status sort_links(work *w, const qfz_links *ghosts, qfz_error *err)
+{
+    const qfz_group *const group = w->group;
     QFZ_TRY(qfz_group_links(group, ghosts, w->ring_vertex, &w->links, err));
     QFZ_TRY(qfz_graph_init(&w->graph, w->links.n, err));
     qfz_graph_set_links(&w->graph, qfz_group_n(group), w->links.u, w->links.v, w->links.level);
@@ -59,21 +66,31 @@ static qfz_status summarise(const work *w, uint32_t *mark, int64_t n, qfz_links 
     return QFZ_OK;
 }
 
+static qfz_status find_links(work *w, qfz_links *links, qfz_error *err)
+{
+    uint32_t *mark = NULL;
+    QFZ_TRY(sort_links(w, NULL, err));
+    QFZ_TRY(new_marks(w, &mark, err));
+    for (int64_t i = 0; i < w->n_ring; i++)
+        mark[w->ring_vertex[i]] = (uint32_t)i;
+    const qfz_status st = summarise(w, mark, w->n_ring, links, err);
+    free(mark);
+    return st;
+}
+
 static qfz_status up(const qfz_group *group, qfz_summary *summary, qfz_map *map, qfz_error *err)
 {
     (void)map;
     work w;
-    uint32_t *mark = NULL;
+    qfz_group_graph graph;
     qfz_status st;
-    QFZ_TRY_OR(st, cleanup, work_init(&w, group, NULL, err));
+    QFZ_TRY_OR(st, cleanup, work_init(&w, group, err));
     QFZ_TRY_OR(st, cleanup, qfz_group_start_summary(group, summary, err));
-    QFZ_TRY_OR(st, cleanup, new_marks(&w, &mark, err));
-    for (int64_t i = 0; i < w.n_ring; i++)
-        mark[w.ring_vertex[i]] = (uint32_t)i;
-    st = summarise(&w, mark, w.n_ring, &summary->links, err);
+    st = qfz_group_on_device(group, w.ring_vertex, w.n_ring, NULL, &graph)
+             ? group->engine->group_summarise(group->worker, &graph, summary, err)
+             : find_links(&w, &summary->links, err);
 
 cleanup:
-    free(mark);
     work_fini(&w);
     return st;
 }
@@ -97,25 +114,31 @@ static void put_cross(const qfz_group *group, qfz_answer *members, uint32_t vert
 
 /* Levels of the edges that leave the members: of those inside the group, and of those that leave
  * the group too, which its own answer knows. */
-static qfz_status hand_down_cross(const work *w, qfz_error *err)
+static void hand_down_cross(const work *w)
 {
     const qfz_group *const group = w->group;
     const qfz_answer *const own = w->own;
-    qfz_forest forest;
-    QFZ_TRY(qfz_forest_init(&forest, w->graph.n, err));
-    qfz_forest_grow(&forest, &w->graph);
     for (int64_t i = 0; i < group->cross.n; i++)
-        put_cross(group, w->members, group->cross.u[i], group->cross_dir[i],
-                  qfz_forest_minimax(&forest, group->cross.u[i], group->cross.v[i]));
+        put_cross(group, w->members, group->cross.u[i], group->cross_dir[i], w->cross_level[i]);
     for (int64_t i = 0; i < own->n_ring; i++)
         for (int d = 0; d < qfz_n_dirs(group->rule); d++)
             if (own->cross_has[i] >> d & 1)
                 put_cross(group, w->members, w->ring_vertex[i], d, own->cross[d * own->n_ring + i]);
+}
+
+static qfz_status find_cross(const work *w, qfz_error *err)
+{
+    const qfz_links *const cross = &w->group->cross;
+    qfz_forest forest;
+    QFZ_TRY(qfz_forest_init(&forest, w->graph.n, err));
+    qfz_forest_grow(&forest, &w->graph);
+    for (int64_t i = 0; i < cross->n; i++)
+        w->cross_level[i] = qfz_forest_minimax(&forest, cross->u[i], cross->v[i]);
     qfz_forest_fini(&forest);
     return QFZ_OK;
 }
 
-static qfz_status hand_down_ghosts(const work *w, int m, qfz_error *err)
+static qfz_status find_ghosts(const work *w, int m, qfz_error *err)
 {
     const int64_t n = w->members[m].n_ring;
     uint32_t *mark = NULL;
@@ -128,11 +151,18 @@ static qfz_status hand_down_ghosts(const work *w, int m, qfz_error *err)
 }
 
 /* Each goes through the whole graph, on its own: first the edges, then member by member. */
-static qfz_status hand_down(void *arg, int64_t item, int worker, qfz_error *err)
+static qfz_status find_item(void *arg, int64_t item, int worker, qfz_error *err)
 {
     (void)worker;
     const work *const w = arg;
-    return item == 0 ? hand_down_cross(w, err) : hand_down_ghosts(w, (int)item - 1, err);
+    return item == 0 ? find_cross(w, err) : find_ghosts(w, (int)item - 1, err);
+}
+
+static qfz_status find_all(work *w, qfz_error *err)
+{
+    const qfz_group *const group = w->group;
+    QFZ_TRY(sort_links(w, &w->own->ghosts, err));
+    return qfz_parallel_within(group->n_threads, 1 + group->n_members, find_item, w, err);
 }
 
 static qfz_status down(const qfz_group *group, const qfz_answer *own, qfz_answer *members,
@@ -140,15 +170,20 @@ static qfz_status down(const qfz_group *group, const qfz_answer *own, qfz_answer
 {
     (void)map;
     work w;
+    qfz_group_graph graph;
     qfz_status st;
-    QFZ_TRY_OR(st, cleanup, work_init(&w, group, &own->ghosts, err));
+    QFZ_TRY_OR(st, cleanup, work_init(&w, group, err));
+    QFZ_TRY_OR(st, cleanup, QFZ_NEW(&w.cross_level, group->cross.n, err));
     w.own = own;
     w.members = members;
     for (int m = 0; m < group->n_members; m++)
         QFZ_TRY_OR(
             st, cleanup,
             start_answer(&members[m], group->members[m].n_ring, qfz_n_dirs(group->rule), err));
-    st = qfz_parallel_within(group->n_threads, 1 + group->n_members, hand_down, &w, err);
+    st = qfz_group_on_device(group, w.ring_vertex, own->n_ring, &own->ghosts, &graph)
+             ? group->engine->group_levels(group->worker, &graph, members, w.cross_level, err)
+             : find_all(&w, err);
+    if (st == QFZ_OK) hand_down_cross(&w);
 
 cleanup:
     work_fini(&w);

@@ -10,6 +10,7 @@
 #include "parallel.h"
 #include "stitch/parts.h"
 #include "stitch/solve.h"
+#include "stitch/thin.h"
 
 /* What a part tells of itself. */
 typedef struct news {
@@ -81,10 +82,10 @@ static qfz_status start_member(void *arg, int64_t item, int worker, qfz_error *e
     return QFZ_OK;
 }
 
-static qfz_status work_init(work *w, const qfz_group *group, bool up, qfz_error *err)
+static qfz_status start_join(work *w, bool up, qfz_error *err)
 {
+    const qfz_group *const group = w->group;
     const int64_t n = qfz_group_n(group);
-    *w = (work){.group = group};
     QFZ_TRY(qfz_forest_init(&w->forest, n, err));
     QFZ_TRY(qfz_spans_init(&w->spans, n, group->rule, err));
     if (up) QFZ_TRY(QFZ_NEW(&w->mark, n, err));
@@ -169,19 +170,40 @@ static qfz_status gather_news(const work *w, qfz_summary *summary, qfz_error *er
     return QFZ_OK;
 }
 
+static qfz_status join_told(work *w, qfz_summary *summary, qfz_error *err)
+{
+    QFZ_TRY(start_join(w, true, err));
+    QFZ_TRY(QFZ_NEW_ZERO(&w->news, w->parts.n, err));
+    for (int64_t i = 0; i < w->n_ring; i++)
+        w->mark[w->ring_vertex[i]] = (uint32_t)i;
+    QFZ_TRY(join_parts(w, err));
+    return gather_news(w, summary, err);
+}
+
+/* A device tells of all that it knows, a host of what is new. */
+static qfz_status ask_told(const qfz_group *group, const qfz_group_graph *graph,
+                           qfz_summary *summary, qfz_error *err)
+{
+    qfz_absorbs thinned = {0};
+    QFZ_TRY(group->engine->group_summarise(group->worker, graph, summary, err));
+    if (summary->absorbs.n == 0) return QFZ_OK;
+    QFZ_TRY(qfz_thin_absorbs(summary, group->rule, &thinned, err));
+    qfz_absorbs_fini(&summary->absorbs);
+    summary->absorbs = thinned;
+    return QFZ_OK;
+}
+
 static qfz_status up(const qfz_group *group, qfz_summary *summary, qfz_map *map, qfz_error *err)
 {
     (void)map;
-    work w;
+    work w = {.group = group};
+    qfz_group_graph graph;
     qfz_status st;
-    QFZ_TRY_OR(st, cleanup, work_init(&w, group, true, err));
-    QFZ_TRY_OR(st, cleanup, QFZ_NEW_ZERO(&w.news, w.parts.n, err));
     QFZ_TRY_OR(st, cleanup, qfz_group_start_summary(group, summary, err));
     QFZ_TRY_OR(st, cleanup, qfz_group_ring(group, &w.ring_vertex, &w.n_ring, err));
-    for (int64_t i = 0; i < w.n_ring; i++)
-        w.mark[w.ring_vertex[i]] = (uint32_t)i;
-    QFZ_TRY_OR(st, cleanup, join_parts(&w, err));
-    st = gather_news(&w, summary, err);
+    st = qfz_group_on_device(group, w.ring_vertex, w.n_ring, NULL, &graph)
+             ? ask_told(group, &graph, summary, err)
+             : join_told(&w, summary, err);
 
 cleanup:
     work_fini(&w);
@@ -221,12 +243,45 @@ static qfz_status find_tops(void *arg, int64_t item, int worker, qfz_error *err)
     (void)err;
     work *const w = arg;
     const piece it = piece_of(w->group, item);
+    for (uint32_t v = it.first; v < it.end; v++)
+        w->top[v] = qfz_omega_top(&w->forest, &w->spans, v, &w->holds[v]);
+    return QFZ_OK;
+}
+
+static qfz_status join_all(work *w, const qfz_answer *own, qfz_error *err)
+{
+    QFZ_TRY(start_join(w, false, err));
+    for (int64_t i = 0; i < own->n_ring; i++)
+        w->spans.holds[w->ring_vertex[i]] = own->holds_to[i];
+    QFZ_TRY(join_parts(w, err));
+    return each_piece(w, find_tops, err);
+}
+
+static qfz_status find_all_tops(work *w, const qfz_answer *own, qfz_error *err)
+{
+    const qfz_group *const group = w->group;
+    const int64_t n = qfz_group_n(group);
+    qfz_group_graph graph;
+    QFZ_TRY(QFZ_NEW(&w->top, n, err));
+    QFZ_TRY(QFZ_NEW(&w->holds, n, err));
+    return qfz_group_on_device(group, w->ring_vertex, own->n_ring, NULL, &graph)
+               ? group->engine->group_regions(group->worker, &graph, own->holds_to, w->top,
+                                              w->holds, err)
+               : join_all(w, own, err);
+}
+
+static qfz_status start_piece(void *arg, int64_t item, int worker, qfz_error *err)
+{
+    (void)worker;
+    (void)err;
+    work *const w = arg;
+    const piece it = piece_of(w->group, item);
     const uint8_t *const valid = w->group->members[it.member].valid;
     for (uint32_t v = it.first; v < it.end; v++) {
-        const bool is_valid = valid[v - w->group->offset[it.member]];
-        w->holds[v] = UINT32_MAX;
         w->region[v] = QFZ_NONE;
-        w->top[v] = is_valid ? qfz_omega_top(&w->forest, &w->spans, v, &w->holds[v]) : QFZ_NONE;
+        if (valid[v - w->group->offset[it.member]]) continue;
+        w->top[v] = QFZ_NONE;
+        w->holds[v] = UINT32_MAX;
     }
     return QFZ_OK;
 }
@@ -266,11 +321,9 @@ static qfz_status number_regions(work *w, const qfz_answer *own, qfz_error *err)
 {
     const int64_t n = qfz_group_n(w->group);
     const int64_t n_pieces = n_pieces_of(w->group);
-    QFZ_TRY(QFZ_NEW(&w->top, n, err));
-    QFZ_TRY(QFZ_NEW(&w->holds, n, err));
     QFZ_TRY(QFZ_NEW(&w->region, n, err));
     QFZ_TRY(QFZ_NEW(&w->n_new, n_pieces, err));
-    QFZ_TRY(each_piece(w, find_tops, err));
+    QFZ_TRY(each_piece(w, start_piece, err));
     for (int64_t i = 0; i < own->n_ring; i++)
         if (own->slot[i] != QFZ_NONE) w->region[w->top[w->ring_vertex[i]]] = own->slot[i];
     QFZ_TRY(each_piece(w, count_new, err));
@@ -338,15 +391,11 @@ static qfz_status write_map(const work *w, uint32_t n_own, qfz_map *map, qfz_err
 static qfz_status down(const qfz_group *group, const qfz_answer *own, qfz_answer *members,
                        qfz_map *map, qfz_error *err)
 {
-    work w;
+    work w = {.group = group, .members = members};
     qfz_status st;
-    QFZ_TRY_OR(st, cleanup, work_init(&w, group, false, err));
-    w.members = members;
     if (own->n_ring > 0)
         QFZ_TRY_OR(st, cleanup, qfz_group_ring(group, &w.ring_vertex, &w.n_ring, err));
-    for (int64_t i = 0; i < own->n_ring; i++)
-        w.spans.holds[w.ring_vertex[i]] = own->holds_to[i];
-    QFZ_TRY_OR(st, cleanup, join_parts(&w, err));
+    QFZ_TRY_OR(st, cleanup, find_all_tops(&w, own, err));
     QFZ_TRY_OR(st, cleanup, number_regions(&w, own, err));
     QFZ_TRY_OR(st, cleanup,
                qfz_parallel_within(group->n_threads, group->n_members, answer_member, &w, err));

@@ -33,6 +33,10 @@ struct qfz_stitch {
     const qfz_solver *solver;
     const qfz_ranks *ranks; /* each has the nodes of its part */
     int n_threads;
+    const qfz_engine *engine; /* of the workers that may solve groups */
+    qfz_worker *const *workers;
+    int n_workers;
+    int64_t least_vertices; /* of a group for a worker */
     qfz_hierarchy hierarchy;
     int64_t n_nodes;
     qfz_store *store;
@@ -59,6 +63,7 @@ typedef struct qfz_level_walk {
     qfz_stitch *stitch;
     int level;
     int64_t first;      /* node of item 0 */
+    int64_t n;          /* nodes */
     int n_threads_each; /* that may work on a node */
 } qfz_level_walk;
 

@@ -56,6 +56,15 @@ qfz_status qfz_stitch_attach(qfz_stitch *stitch, qfz_journal *journal, qfz_error
     return qfz_store_attach(stitch->store, journal, err);
 }
 
+void qfz_stitch_use(qfz_stitch *stitch, const qfz_engine *engine, qfz_worker *const *workers, int n,
+                    int64_t least_vertices)
+{
+    stitch->engine = engine;
+    stitch->workers = workers;
+    stitch->n_workers = engine->group_fits ? n : 0;
+    stitch->least_vertices = least_vertices;
+}
+
 /* -------------------------------------------------------------------------- pieces of the store */
 static qfz_status put_summary(qfz_stitch *stitch, int64_t node, const qfz_summary *summary,
                               qfz_error *err)
@@ -126,14 +135,20 @@ qfz_status qfz_stitch_put(qfz_stitch *stitch, int64_t tile, const qfz_summary *s
     return st;
 }
 
+bool qfz_stitch_wants_summaries(const qfz_stitch *stitch)
+{
+    return stitch->hierarchy.n_levels > 1;
+}
+
 bool qfz_stitch_has_summary(qfz_stitch *stitch, int64_t tile)
 {
-    return qfz_has(stitch, PIECE_SUMMARY, tile) && qfz_has(stitch, PIECE_PIXELS, tile);
+    return (!qfz_stitch_wants_summaries(stitch) || qfz_has(stitch, PIECE_SUMMARY, tile)) &&
+           qfz_has(stitch, PIECE_PIXELS, tile);
 }
 
 bool qfz_stitch_has_answer(qfz_stitch *stitch, int64_t tile)
 {
-    return !stitch->solver->down || stitch->hierarchy.n_levels == 1 ||
+    return !stitch->solver->down || !qfz_stitch_wants_summaries(stitch) ||
            qfz_has(stitch, PIECE_ANSWER, tile);
 }
 
@@ -171,6 +186,7 @@ qfz_status qfz_walk_level(qfz_level_walk *walk, qfz_stitch *stitch, int n_thread
     qfz_hierarchy_owned(&stitch->hierarchy, level, stitch->ranks->rank, stitch->ranks->n,
                         &walk->first, &end);
     const int64_t n = end - walk->first;
+    walk->n = n;
     walk->n_threads_each = n > 0 && n < n_threads ? n_threads / (int)n : 1;
     const qfz_status st = qfz_parallel_for(n_threads, n, fn, arg, err);
     return qfz_ranks_agree(stitch->ranks, st, err);
@@ -198,6 +214,15 @@ typedef struct step {
     qfz_stitch_progress progress;
     void *progress_arg;
 } step;
+
+/* No two threads have the same at a time.  Where groups are fewer than workers they are spread over
+ * all of these, and so over their devices. */
+static qfz_worker *worker_for(const qfz_level_walk *walk, int64_t item, int thread)
+{
+    const qfz_stitch *const stitch = walk->stitch;
+    const int64_t n = stitch->n_workers, i = walk->n <= n ? item * n / walk->n : thread;
+    return i < n ? stitch->workers[i] : NULL;
+}
 
 static qfz_status load_group(const qfz_level_walk *walk, const family *f, qfz_group *group,
                              qfz_error *err)
@@ -227,9 +252,8 @@ static qfz_status report(step *s, qfz_error *err)
     return stop ? qfz_fail(err, QFZ_ECANCEL, "cancelled") : QFZ_OK;
 }
 
-static qfz_status solve_group(void *arg, int64_t item, int worker, qfz_error *err)
+static qfz_status solve_group(void *arg, int64_t item, int thread, qfz_error *err)
 {
-    (void)worker;
     step *const s = arg;
     qfz_stitch *const stitch = s->walk.stitch;
     family f = {.level = s->walk.level, .node = s->walk.first + item};
@@ -238,6 +262,9 @@ static qfz_status solve_group(void *arg, int64_t item, int worker, qfz_error *er
     qfz_status st;
     if (s->is_done(stitch, &f)) return report(s, err);
     QFZ_TRY_OR(st, cleanup, load_group(&s->walk, &f, &group, err));
+    group.engine = stitch->engine;
+    if (qfz_group_n(&group) >= stitch->least_vertices)
+        group.worker = worker_for(&s->walk, item, thread);
     QFZ_TRY_OR(st, cleanup, s->solve(stitch, &f, &group, err));
     st = report(s, err);
 

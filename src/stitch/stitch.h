@@ -32,12 +32,20 @@ void qfz_stitch_close(qfz_stitch *stitch);
  * again; if it may append, all that becomes known goes there too.  Borrowed. */
 qfz_status qfz_stitch_attach(qfz_stitch *stitch, qfz_journal *journal, qfz_error *err);
 
+/* Workers of an engine that may solve groups, those of the same device side by side; nobody else
+ * uses them during qfz_stitch_solve().  Groups with fewer ring pixels than `least_vertices` in all
+ * their members, or too large for a worker, are left to the host's threads.  What comes out means
+ * the same.  Borrowed. */
+void qfz_stitch_use(qfz_stitch *stitch, const qfz_engine *engine, qfz_worker *const *workers, int n,
+                    int64_t least_vertices);
+
 /* Called after each group with the share of groups done; may be NULL; other than 0 cancels. */
 typedef int (*qfz_stitch_progress)(double done, void *arg);
 
 /* ---- summaries in, answers out.  put and answer may be called by several threads at a time. */
 qfz_status qfz_stitch_put(qfz_stitch *stitch, int64_t tile, const qfz_summary *summary,
                           qfz_error *err);
+bool qfz_stitch_wants_summaries(const qfz_stitch *stitch); /* not where there is but one tile */
 bool qfz_stitch_has_summary(qfz_stitch *stitch, int64_t tile);
 qfz_status qfz_stitch_solve(qfz_stitch *stitch, qfz_stitch_progress progress, void *arg,
                             qfz_error *err);

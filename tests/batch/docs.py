@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """docs.py QFZ HPC_MD [SEED]: the batch scripts of docs/hpc.md, run as they stand, with stand-ins for
-Slurm's commands, make what one process makes."""
+Slurm's commands, make what one process makes; and qfz info prints what the page shows."""
 import os
 import re
 import subprocess
@@ -45,6 +45,21 @@ exec {qfz} "$@" --tile 48
 """
 
 
+# Of the plan on the page; its pixels are never read.
+LARGE = """<VRTDataset rasterXSize="262144" rasterYSize="262144">
+  <VRTRasterBand dataType="Byte" band="1">
+    <NoDataValue>0</NoDataValue>
+    <SimpleSource>
+      <SourceFilename relativeToVRT="1">mosaic.tif</SourceFilename>
+      <SourceProperties BlockXSize="512" BlockYSize="512"/>
+      <SrcRect xOff="0" yOff="0" xSize="262144" ySize="262144"/>
+      <DstRect xOff="0" yOff="0" xSize="262144" ySize="262144"/>
+    </SimpleSource>
+  </VRTRasterBand>
+</VRTDataset>
+"""
+
+
 def stand_in(name, text):
     launch = " ".join(ranks_of(test.qfz, 2) or [])
     os.makedirs("bin", exist_ok=True)
@@ -79,6 +94,21 @@ def compare(pairs, what):
         test.check(os.path.exists(path) and content(path) == content(want), f"{what}: {path} differs")
 
 
+def check_plan(page):
+    """The plan that the page shows, of a mosaic of that size."""
+    with open(page, encoding="utf-8") as text:
+        command, want = re.search(r"    \$ qfz (info .*?[^\\])\n(.*?)\n\n", text.read(), re.S).groups()
+    with open("large.vrt", "w", encoding="ascii") as vrt:
+        vrt.write(LARGE)
+    words = command.replace("\\\n", " ").replace("mosaic.vrt", "large.vrt").split()
+    done = subprocess.run([test.qfz, *words, "--engine", "cpu"], capture_output=True, text=True,
+                          check=False)
+    got = done.stdout.replace("large.vrt", "mosaic.vrt").splitlines() + done.stderr.splitlines()
+    for shown, made in zip([line.strip() for line in want.splitlines()], got):
+        test.check(shown == made, f"the plan in the page: {shown!r} is {made!r}")
+    test.check(len(got) == want.count("\n") + 1, f"the plan has {len(got)} lines")
+
+
 def reference(*words):
     subprocess.run([test.qfz, *words[:1], "-q", *words[1:]], check=True)
 
@@ -87,6 +117,7 @@ for stub, body in (("srun", SRUN), ("sbatch", SBATCH), ("scontrol", SCONTROL), (
     stand_in(stub, body)
 write_raster("mosaic.tif", patches(test.random, 330, 290), 330, ["-a_nodata", "0"])
 subprocess.run(["gdal_translate", "-q", "mosaic.tif", "mosaic.vrt"], check=True)
+check_plan(sys.argv[2])
 scripts = scripts_of(sys.argv[2])
 for file, script in scripts.items():
     with open(file, "w", encoding="utf-8") as sink:

@@ -227,14 +227,20 @@ def other_jobs():
 
 
 def two_at_a_time():
+    """The first one stands still in the middle of its work, and goes on afterwards."""
     clean()
-    first = start(job("simplify", *WORK, "--resume")[0])
+    words, outputs = job("simplify", *WORK, "--resume")
+    first = start(words)
     while journal_bytes() == 0 and first.poll() is None:
         time.sleep(0.001)
-    status, _, err = run(job("simplify", *WORK, "--resume")[0])
+    first.send_signal(signal.SIGSTOP)
     over = first.poll() is not None
-    first.wait()
-    test.check(over or (status == 1 and "at work" in err), f"two at a time: {status}: {err}")
+    status, _, err = run(words)
+    test.check(not over, "two at a time: the first was over before it was stopped")
+    test.check(status == 1 and "at work" in err, f"two at a time: {status}: {err}")
+    first.send_signal(signal.SIGCONT)
+    test.check(first.wait(60) == 0, "two at a time: the first failed")
+    test.check(content(outputs[0]) == wanted["simplify"][0], "two at a time: the output differs")
 
 
 def other_resources():

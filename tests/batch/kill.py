@@ -97,4 +97,5 @@ for turn in range(100):
     if sum(done.values()) >= MOMENTS:
         break
 print("kills:", done)
+test.check(min(done.values()) > 0, f"some jobs were never killed: {done}")
 test.finish()

@@ -13,6 +13,7 @@ PYTHON
 gdal_translate -q -co TILED=YES -co BLOCKXSIZE=64 -co BLOCKYSIZE=64 "$T/noise.pgm" "$T/noise.tif"
 
 # stopped SIGNAL SECONDS COMMAND...
+in_time=0
 stopped() {
     signal=$1
     seconds=$2
@@ -52,7 +53,12 @@ PYTHON
     *) if [ "$(wc -l <"$T/stderr")" -ne 1 ]; then wrong "SIG$signal: not one line on stderr: $*"; fi ;;
     esac
     if [ -s "$T/stdout" ]; then wrong "SIG$signal: something on stdout: $*"; fi
-    if [ "$rc" -ne 200 ]; then nothing_left "SIG$signal: $*"; else rm -rf "$T/out/"*; fi
+    if [ "$rc" -eq 200 ]; then
+        rm -rf "$T/out/"*
+        return
+    fi
+    in_time=$((in_time + 1))
+    nothing_left "SIG$signal: $*"
 }
 
 for signal in INT TERM; do
@@ -63,4 +69,5 @@ for signal in INT TERM; do
             --labels "$T/out/labels.tif" --regions "$T/out/r.gpkg" "$T/noise.tif" "$T/out/dst.tif"
     done
 done
+if [ "$in_time" -eq 0 ]; then wrong "every run was over before it could be stopped"; fi
 finish

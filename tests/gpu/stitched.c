@@ -11,6 +11,7 @@ struct stitched {
     const qfz_image *image;
     qfz_grid grid;
     qfz_stitch *stitch;
+    qfz_worker *worker;
     qfz_image tile;
     uint8_t *pixels, *valid;
 };
@@ -97,6 +98,12 @@ void stitched_put(stitched *s, int64_t tile, const qfz_summary *summary)
 {
     qfz_error err = {0};
     must(qfz_stitch_put(s->stitch, tile, summary, &err), &err);
+}
+
+void stitched_use(stitched *s, const qfz_engine *engine, qfz_worker *worker)
+{
+    s->worker = worker;
+    qfz_stitch_use(s->stitch, engine, &s->worker, 1, 0);
 }
 
 void stitched_solve(stitched *s)

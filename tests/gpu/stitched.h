@@ -25,6 +25,9 @@ const qfz_image *stitched_tile(stitched *s, int64_t tile);
 
 void stitched_put(stitched *s, int64_t tile, const qfz_summary *summary);
 void stitched_solve(stitched *s);
+
+/* Before: all groups that fit are solved by this worker.  Borrowed. */
+void stitched_use(stitched *s, const qfz_engine *engine, qfz_worker *worker);
 void stitched_answer(stitched *s, int64_t tile, qfz_answer *answer);
 
 #ifdef __cplusplus

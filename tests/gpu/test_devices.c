@@ -7,6 +7,10 @@
 
 enum { SIDE = 96, N_PX = SIDE * SIDE };
 
+/* A raster of noise, and which allocation it is by which its tree gets more memory: the image's
+ * comes before, page-locked memory, and what most trees take. */
+enum { NOISE = 256, N_NOISE = NOISE * NOISE, GROWING = 4 };
+
 static uint8_t pixels[N_PX];
 
 static void make_source(void)
@@ -205,6 +209,50 @@ static void shrinks_when_memory_runs_out(void)
     sim_fail_allocation(0, 0);
 }
 
+/* Each pixel's lightest level, what it hangs on in the tree. */
+static void takes_lowest_levels(qfz_session *s, uint32_t *level)
+{
+    const qfz_tree t = qfz_session_tree(s);
+    for (int p = 0; p < N_NOISE; p++)
+        level[p] = t.level[t.parent[p]];
+}
+
+/* Noise has more nodes than there is room for at first.  Any of the allocations may fail: it is
+ * told, and the next run begins anew. */
+static void gives_trees_the_memory_they_take(void)
+{
+    static uint16_t noise[N_NOISE];
+    static uint32_t want[N_NOISE], got[N_NOISE];
+    const qfz_method method = qfz_job_default(QFZ_SALIENCY).method;
+    const qfz_image image = {
+        .h = NOISE, .w = NOISE, .n_bands = 1, .type = QFZ_U16, .pixels = noise};
+    const qfz_session_options on_cpu = {.engine = QFZ_ENGINE_CPU};
+    const qfz_session_options on_gpu = {.engine = QFZ_ENGINE_CUDA};
+    qfz_session *s = NULL;
+    qfz_error err = {0};
+    double ms;
+    for (int i = 0; i < N_NOISE; i++)
+        noise[i] = (uint16_t)check_pick(65536);
+    CHECK(qfz_session_open(&s, &image, &method, &on_cpu, &err) == QFZ_OK &&
+              qfz_session_run(s, QFZ_PART_TREE, &ms, &err) == QFZ_OK,
+          "%s", err.message);
+    takes_lowest_levels(s, want);
+    qfz_session_close(s);
+    for (int n = 1; n <= GROWING + 1; n++) {
+        check_describe("a tree of noise; allocation %d fails", n);
+        CHECK(qfz_session_open(&s, &image, &method, &on_gpu, &err) == QFZ_OK, "%s", err.message);
+        sim_fail_allocation(n, 0);
+        const qfz_status st = qfz_session_run(s, QFZ_PART_TREE, &ms, &err);
+        sim_fail_allocation(0, 0);
+        CHECK(st == (n > GROWING ? QFZ_OK : QFZ_ENOMEM), "status %d: %s", (int)st, err.message);
+        if (st != QFZ_OK)
+            CHECK(qfz_session_run(s, QFZ_PART_TREE, &ms, &err) == QFZ_OK, "%s", err.message);
+        takes_lowest_levels(s, got);
+        CHECK(memcmp(want, got, sizeof want) == 0, "levels differ");
+        qfz_session_close(s);
+    }
+}
+
 static void falls_back_when_memory_never_suffices(void)
 {
     qfz_job job = label_job(QFZ_ENGINE_CUDA, scratch("cuda.tif"));
@@ -342,6 +390,7 @@ int main(int argc, char **argv)
     says_which_gpus_a_job_takes();
     says_when_there_is_no_device();
     shrinks_when_memory_runs_out();
+    gives_trees_the_memory_they_take();
     falls_back_when_memory_never_suffices();
     keeps_to_its_memory();
     knows_what_a_device_can_do();

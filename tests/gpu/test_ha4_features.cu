@@ -108,7 +108,7 @@ static void any_raster(qfz_gpu *gpu, int64_t number)
 /* A region as large as its row of pieces, and many small ones in between. */
 static void wide_raster(qfz_gpu *gpu, int density)
 {
-    const int64_t h = 6, w = 2500;
+    const int64_t h = 3, w = 9000;
     check_case(density, "noise, %lld x %lld, density %d", (long long)w, (long long)h, density);
     std::vector<uint32_t> values((size_t)(h * w));
     for (uint32_t &value : values)

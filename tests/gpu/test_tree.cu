@@ -92,38 +92,60 @@ static tree by_cpu(const qfz_image *image, const qfz_rule *rule)
 
 enum method { CONNECT_V1 = QFZ_CONNECT_V1, CONNECT_V2 = QFZ_CONNECT_V2, FOREST, N_METHODS };
 
-static size_t scratch_bytes(method how, const qfz_gpu_edges *edges)
+template <typename T>
+static void append(qfz_gpu *gpu, std::vector<uint32_t> *to, const T *d_from, int64_t n)
 {
-    if (how == FOREST) return qfz_gpu_forest_tree_bytes(edges);
-    return qfz_gpu_tree_bytes(edges->connectivity, edges->h, edges->w);
+    const std::vector<T> part = from_device(gpu, d_from, n);
+    to->insert(to->end(), part.begin(), part.end());
 }
 
-static void make(qfz_gpu *gpu, method how, const qfz_gpu_edges *edges, uint32_t alpha_key,
-                 void *d_scratch, uint32_t *d_parent, uint32_t *d_level, uint32_t *d_n)
+/* As little memory as there can be, then as much as the tree takes. */
+static tree by_forest(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint32_t alpha_key)
 {
-    if (how != FOREST) {
-        CHECK(qfz_gpu_tree(gpu, (qfz_gpu_connect)how, edges, alpha_key, d_scratch, d_parent,
-                           d_level, d_n) == QFZ_OK,
-              "%s", err.message);
-        return;
-    }
+    tree t = {};
     qfz_gpu_forest_tree making;
-    CHECK(qfz_gpu_forest_tree_begin(gpu, edges, alpha_key, d_scratch, d_parent, d_level, &making) ==
-              QFZ_OK,
-          "%s", err.message);
-    const std::vector<uint32_t> counts = from_device(gpu, making.d_counts, 2);
-    CHECK(qfz_gpu_forest_tree_end(gpu, &making, counts.data(), d_n) == QFZ_OK, "%s", err.message);
+    qfz_gpu_tree_counts counts = {};
+    char *d_scratch = NULL;
+    t.n_px = (int64_t)edges->h * edges->w;
+    for (size_t needed = 1, bytes = 0; needed > bytes;) {
+        cudaFree(d_scratch);
+        bytes = qfz_gpu_forest_tree_bytes(edges, &counts);
+        d_scratch = device_room<char>((int64_t)bytes);
+        CHECK(qfz_gpu_forest_tree_begin(gpu, edges, alpha_key, d_scratch, bytes, &making) == QFZ_OK,
+              "%s", err.message);
+        counts = from_device(gpu, making.d_counts, 1)[0];
+        needed = qfz_gpu_forest_tree_bytes(edges, &counts);
+        CHECK(counts.pairs <= t.n_px && counts.inside <= t.n_px, "%u pairs, %u nodes", counts.pairs,
+              counts.inside);
+    }
+    CHECK(qfz_gpu_forest_tree_end(gpu, &making, edges, &counts) == QFZ_OK, "%s", err.message);
+    counts = from_device(gpu, making.d_counts, 1)[0];
+    append(gpu, &t.parent, making.d_parent, t.n_px);
+    append(gpu, &t.parent, making.d_inside_parent, counts.inside);
+    append(gpu, &t.parent, making.d_other_parent, counts.others);
+    t.level.resize((size_t)t.n_px);
+    if (making.forest.wide)
+        append(gpu, &t.level, static_cast<uint32_t *>(making.d_inside_level), counts.inside);
+    else
+        append(gpu, &t.level, static_cast<uint16_t *>(making.d_inside_level), counts.inside);
+    append(gpu, &t.level, making.d_other_level, counts.others);
+    cudaFree(d_scratch);
+    return t;
 }
 
 static tree by_gpu(qfz_gpu *gpu, method how, const qfz_gpu_edges *edges, uint32_t alpha_key)
 {
     tree t = {};
+    if (how == FOREST) return by_forest(gpu, edges, alpha_key);
     t.n_px = (int64_t)edges->h * edges->w;
+    const size_t bytes = qfz_gpu_tree_bytes(edges->connectivity, edges->h, edges->w);
     uint32_t *const d_parent = device_room<uint32_t>(2 * t.n_px);
     uint32_t *const d_level = device_room<uint32_t>(2 * t.n_px);
     uint32_t *const d_n = device_room<uint32_t>(1);
-    char *const d_scratch = device_room<char>((int64_t)scratch_bytes(how, edges));
-    make(gpu, how, edges, alpha_key, d_scratch, d_parent, d_level, d_n);
+    char *const d_scratch = device_room<char>((int64_t)bytes);
+    CHECK(qfz_gpu_tree(gpu, (qfz_gpu_connect)how, edges, alpha_key, d_scratch, d_parent, d_level,
+                       d_n) == QFZ_OK,
+          "%s", err.message);
     const int64_t n = std::min((int64_t)from_device(gpu, d_n, 1)[0], 2 * t.n_px);
     t.parent = from_device(gpu, d_parent, n);
     t.level = from_device(gpu, d_level, n);

@@ -251,6 +251,24 @@ static void summary_keeps_omega(const problem *p, const qfz_summary *summary, ui
     qfz_links_fini(&edges);
 }
 
+/* region[px] = the stop that stands for the pixel's region. */
+static void find_regions(qfz_omega_contraction *o, const uint32_t *holds_to, uint32_t *region)
+{
+    const int64_t h = o->c.in_blocks.h, w = o->c.in_blocks.w;
+    qfz_error err = {0};
+    uint32_t *const of_stop = room(h * w, sizeof *of_stop);
+    must(qfz_omega_contraction_regions(o, holds_to, of_stop, &err));
+    for (int64_t y = 0; y < h; y++) {
+        qfz_omega_contraction_row(o, y, NULL, region + y * w);
+        for (int64_t x = 0; x < w; x++) {
+            const uint32_t stop = region[y * w + x];
+            CHECK(stop == qfz_omega_contraction_stop(o, y, x), "stop of %d, %d", (int)y, (int)x);
+            region[y * w + x] = of_stop[stop];
+        }
+    }
+    free(of_stop);
+}
+
 static void omega_equals(problem *p)
 {
     const int64_t h = p->r.image.h, w = p->r.image.w;
@@ -267,12 +285,14 @@ static void omega_equals(problem *p)
     uint32_t *mark = room(o.c.max_vertices, sizeof *mark);
     uint32_t *holds_to = room(p->n_ring, sizeof *holds_to);
     (void)oracle_alpha_omega(p->o, l.alpha, p->rule.omega, want);
-    must(qfz_omega_contraction_regions(&o, &p->r.image, NULL, got, &err));
+    must(qfz_omega_contract(&o, &p->r.image, false, &err));
+    find_regions(&o, NULL, got);
     same_regions(p, "alone", got, want);
     qfz_summary_take_ring(&summary, &p->r.image);
-    must(qfz_omega_contraction_summarise(&o, &p->r.image, mark, &summary, &err));
+    must(qfz_omega_contract(&o, &p->r.image, true, &err));
+    must(qfz_omega_contraction_summarise(&o, mark, &summary, &err));
     summary_keeps_omega(p, &summary, holds_to);
-    must(qfz_omega_contraction_regions(&o, &p->r.image, holds_to, got, &err));
+    find_regions(&o, holds_to, got);
     same_regions(p, "knowing its ring", got, want);
     qfz_summary_fini(&summary);
     qfz_omega_contraction_fini(&o);
@@ -292,7 +312,7 @@ static void one_case(int64_t number)
     make(&p);
     const int64_t h = p.r.image.h, w = p.r.image.w;
     /* Made for a larger image, as it is for the last tiles of a row. */
-    must(qfz_contraction_init(&c, &p.rule, h + check_pick(5), w + check_pick(5), p.side,
+    must(qfz_contraction_init(&c, &p.rule, h + check_pick(5), w + check_pick(5), p.side, true,
                               p.n_threads, &err));
     double *want = room(p.rule.connectivity / 2 * h * w, sizeof *want);
     uint8_t *ring_valid = room(p.n_ring, 1);

@@ -119,7 +119,7 @@ static double meeting_level(qfz_session *s, const qfz_tree *t, uint32_t a, uint3
 }
 
 /* Parents are above their children, inner nodes have two of them at least, chains end. */
-static bool tree_is_canonical(const problem *p, qfz_session *s, const qfz_tree *t)
+static bool tree_is_canonical(const problem *p, const qfz_tree *t)
 {
     const int64_t n = n_pixels(p);
     const int64_t before = (int64_t)check_.failures;
@@ -140,7 +140,6 @@ static bool tree_is_canonical(const problem *p, qfz_session *s, const qfz_tree *
     for (int64_t i = n; i < t->n_nodes; i++)
         CHECK(children[i] != 1 && (children[i] || t->parent[i] == i),
               "tree: node %d has %u children", (int)i, children[i]);
-    (void)s;
     free(children);
     return (int64_t)check_.failures == before;
 }
@@ -151,7 +150,7 @@ static void tree_equals(const problem *p, qfz_session *s, const double *want)
     static const int64_t dy[] = {0, 1, 1, 1}, dx[] = {1, 0, 1, -1};
     if (!runs(s, QFZ_PART_TREE, "tree")) return;
     const qfz_tree t = qfz_session_tree(s);
-    if (!tree_is_canonical(p, s, &t)) return;
+    if (!tree_is_canonical(p, &t)) return;
     uint8_t *seen = malloc((size_t)t.n_nodes);
     if (!seen) abort();
     for (int64_t i = 0; i < p->method.connectivity / 2 * n; i++) {

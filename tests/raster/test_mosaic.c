@@ -18,18 +18,23 @@ static bool is_plain(const char *xml)
     return plain;
 }
 
+static void write_text(const char *name, const char *text)
+{
+    VSILFILE *const file = VSIFOpenL(name, "wb");
+    assert_int_equal(VSIFWriteL(text, strlen(text), 1, file), 1);
+    assert_int_equal(VSIFCloseL(file), 0);
+}
+
 static void knows_mosaics_of_tiffs(void **state)
 {
     (void)state;
-    const char *const vrt = "/vsimem/mosaic.vrt", text[] = RASTER(BAND("") PART("/a.TIFF") END);
+    const char *const vrt = "/vsimem/mosaic.vrt";
     assert_true(is_plain(RASTER(BAND("") PART("/a.tif") PART("/b.tif") END)));
     assert_true(is_plain(
         RASTER(BAND(" subClass=\"VRTSourcedRasterBand\"") "<ComplexSource><SourceFilename "
                                                           "relativeToVRT='0'>/a.tif</"
                                                           "SourceFilename></ComplexSource>" END)));
-    VSILFILE *const file = VSIFOpenL(vrt, "wb");
-    assert_int_equal(VSIFWriteL(text, sizeof text - 1, 1, file), 1);
-    assert_int_equal(VSIFCloseL(file), 0);
+    write_text(vrt, RASTER(BAND("") PART("/a.TIFF") END));
     assert_true(is_plain(vrt));
 }
 
@@ -52,13 +57,15 @@ static void a_reader_leaves_no_option_behind(void **state)
     (void)state;
     static const uint8_t px[2] = {7, 8};
     uint8_t got[2], valid[2];
-    qfz_source *source;
+    qfz_source *reader;
     GDALClose(make("/vsimem/a.tif", 2, 1, 1, GDT_Byte, px));
     const qfz_job job = job_on(QFZ_LABEL, RASTER(BAND("") PART("/vsimem/a.tif") END));
-    OK(qfz_source_open_reader(&source, &job, &err));
-    OK(qfz_source_read(source, whole(source), got, valid, &err));
+    qfz_source *const source = open_it(&job);
+    OK(qfz_source_open_reader(&reader, source, &err));
+    OK(qfz_source_read(reader, whole(reader), got, valid, &err));
     assert_memory_equal(got, px, sizeof px);
     assert_null(CPLGetConfigOption("GDAL_GEOREF_SOURCES", NULL));
+    qfz_source_close(reader);
     qfz_source_close(source);
 }
 
@@ -104,6 +111,24 @@ static void knows_the_blocks_of_all_parts(void **state)
     check_blocks(RASTER(BAND("") PART("/a.tif") END), 0, 0, false);
 }
 
+/* It does not read the text once more, which may be long. */
+static void a_reader_is_told_the_blocks(void **state)
+{
+    (void)state;
+    const char *const vrt = "/vsimem/pair.vrt";
+    char text[2048];
+    qfz_source *reader;
+    const qfz_job job = job_on(QFZ_LABEL, vrt);
+    write_text(vrt, pair(text, "BlockXSize=\"512\" BlockYSize=\"256\"", 4096));
+    qfz_source *const source = open_it(&job);
+    write_text(vrt, pair(text, "", 4096));
+    OK(qfz_source_open_reader(&reader, source, &err));
+    assert_int_equal(qfz_source_get_info(reader)->block_w, 512);
+    assert_int_equal(qfz_source_get_info(reader)->block_h, 256);
+    qfz_source_close(reader);
+    qfz_source_close(source);
+}
+
 /* No more of GDAL's cache than helps: two blocks where blocks are read once, a stripe's where
  * stripes cut them, all there is where tiles do. */
 static void asks_for_the_cache_that_its_blocks_need(void **state)
@@ -145,6 +170,7 @@ int main(void)
         cmocka_unit_test(knows_mosaics_of_tiffs),
         cmocka_unit_test(takes_others_as_they_are),
         cmocka_unit_test(knows_the_blocks_of_all_parts),
+        cmocka_unit_test(a_reader_is_told_the_blocks),
         cmocka_unit_test(asks_for_the_cache_that_its_blocks_need),
         cmocka_unit_test(many_threads_can_have_parts_open),
         cmocka_unit_test(a_reader_leaves_no_option_behind),

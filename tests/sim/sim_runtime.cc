@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <deque>
 #include <map>
@@ -36,6 +37,21 @@ struct header { /* before each allocation */
     size_t bytes;
     char fill[248];
 };
+
+/* After each allocation: who writes there was promised less than it needs. */
+constexpr int guard_byte = 0x5c;
+constexpr size_t guard_bytes = 4096;
+
+void check_guard(const header *h)
+{
+    const unsigned char *const end = (const unsigned char *)(h + 1) + h->bytes;
+    for (size_t i = 0; i < guard_bytes; i++) {
+        if (end[i] == guard_byte) continue;
+        std::fprintf(stderr, "device memory of %zu bytes: written %zu bytes after its end\n",
+                     h->bytes, i);
+        std::abort();
+    }
+}
 
 struct transfer {
     void *to;
@@ -132,12 +148,13 @@ cudaError_t cudaMalloc(void **p, size_t bytes)
     if (fails()) return tell(cudaErrorMemoryAllocation);
     if (allocated + (int64_t)bytes > (int64_t)memory_bytes) return tell(cudaErrorMemoryAllocation);
     header *h = nullptr;
-    if (posix_memalign((void **)&h, 256, sizeof(header) + bytes) != 0)
+    if (posix_memalign((void **)&h, 256, sizeof(header) + bytes + guard_bytes) != 0)
         return tell(cudaErrorMemoryAllocation);
     h->bytes = bytes;
     allocated += (int64_t)bytes;
     *p = h + 1;
     std::memset(*p, 0xa5, bytes);
+    std::memset(static_cast<char *>(*p) + bytes, guard_byte, guard_bytes);
     return cudaSuccess;
 }
 
@@ -145,6 +162,7 @@ cudaError_t cudaFree(void *p)
 {
     if (!p) return cudaSuccess;
     header *const h = static_cast<header *>(p) - 1;
+    check_guard(h);
     allocated -= (int64_t)h->bytes;
     free(h);
     return cudaSuccess;

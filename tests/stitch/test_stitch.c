@@ -15,6 +15,7 @@ typedef struct problem {
     qfz_grid grid;
     int64_t memory_bytes;
     int n_threads;
+    bool uses_workers; /* for groups, too, where the engine can */
 } problem;
 
 static void make(problem *p)
@@ -40,12 +41,13 @@ static void make(problem *p)
                          .n_y = (image->h + tile_h - 1) / tile_h};
     p->memory_bytes = check_chance(50) ? 0 : 1 << 30; /* 0: everything is spilled */
     p->n_threads = 1 + (int)check_pick(5);
+    p->uses_workers = check_chance(70);
     check_describe("%dx%d in tiles of %dx%d, %d bands %s, %s in %s, holes %s, %d-connected, %s, "
-                   "alpha %.17g, omega %.17g, %d threads",
+                   "alpha %.17g, omega %.17g, %d threads%s",
                    (int)image->h, (int)image->w, (int)tile_h, (int)tile_w, image->n_bands,
                    raster_types[image->type], p->r.shape, p->r.palette, p->r.holes,
                    p->rule.connectivity, raster_distances[distance], p->alpha, p->omega[0],
-                   p->n_threads);
+                   p->n_threads, p->uses_workers ? ", groups by workers" : "");
 }
 
 static qfz_box box_of(const problem *p, int64_t tile)
@@ -92,18 +94,21 @@ static bool ok(qfz_status st, const qfz_error *err)
     return CHECK(st == QFZ_OK, "status %d: %s", (int)st, err->message);
 }
 
+enum { GROUP_SIDE = 64 }; /* a worker for such tiles has memory for groups of smaller ones */
+
 static void open_bench(bench *b, const problem *p, qfz_kind kind)
 {
     qfz_error err = {0};
     const qfz_worker_spec spec = {.rule = &p->rule,
                                   .kind = kind,
-                                  .max_h = (int32_t)p->grid.tile_h,
-                                  .max_w = (int32_t)p->grid.tile_w,
+                                  .max_h = p->uses_workers ? GROUP_SIDE : (int32_t)p->grid.tile_h,
+                                  .max_w = p->uses_workers ? GROUP_SIDE : (int32_t)p->grid.tile_w,
                                   .n_threads = 1};
     ok(TEST_ENGINE_TABLE.open(&b->worker, 1, &spec, &err), &err);
     ok(qfz_stitch_open(&b->stitch, &p->rule, kind, &p->grid, &alone, p->n_threads, p->memory_bytes,
                        ".", &err),
        &err);
+    if (p->uses_workers) qfz_stitch_use(b->stitch, &TEST_ENGINE_TABLE, &b->worker, 1, 0);
 }
 
 static void close_bench(bench *b)

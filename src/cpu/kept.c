@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* kept.c - what the CPU engine has found out of a tile, put aside between two visits.
+ *
+ * What is large is not copied: the worker gets new memory in its place, of the same size, and gives
+ * back its own when it resumes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cpu/worker.h"
+#include "memory.h"
+
+struct qfz_kept {
+    qfz_found what;
+    qfz_contraction contraction; /* QFZ_FOUND_GRAPH: one of the two, by kind */
+    qfz_omega_contraction omega;
+
+    /* QFZ_FOUND_REGIONS, as in the worker and its contraction */
+    uint32_t n_regions, n_slots, n_stops;
+    uint16_t *stop;
+    uint32_t *first_stop, *region_of, *row_before, *row_inner, *slot_region;
+    qfz_slot *slots;
+    void *means;
+};
+
+static int64_t n_blocks(const qfz_worker *worker)
+{
+    const qfz_blocks in = qfz_blocks_of(worker->tile.h, worker->tile.w, QFZ_BLOCK_SIDE);
+    return in.n_y * in.n_x;
+}
+
+static int64_t means_bytes(const qfz_worker *worker)
+{
+    return worker->n_regions * (int64_t)qfz_cpu_means_bytes(worker->rule);
+}
+
+static int64_t regions_bytes(const qfz_worker *worker)
+{
+    const int64_t word = sizeof(uint32_t), slot = word + (int64_t)sizeof(qfz_slot);
+    const int64_t n_words =
+        n_blocks(worker) + worker->omega.n_stops + worker->n_regions + 2 * worker->tile.h + 1;
+    return (int64_t)sizeof(uint16_t) * worker->max_h * worker->max_w + word * n_words +
+           slot * worker->n_slots + means_bytes(worker);
+}
+
+int64_t qfz_cpu_kept_bytes(const qfz_worker *worker)
+{
+    const int64_t h = worker->max_h, w = worker->max_w;
+    if (worker->kind == QFZ_COMPONENTS) return 0; /* found as soon as loaded */
+    switch (worker->found) {
+    case QFZ_FOUND_NOTHING: break;
+    case QFZ_FOUND_GRAPH:
+        return worker->kind == QFZ_LEVELS ? qfz_contraction_bytes(worker->rule, h, w, true)
+                                          : qfz_omega_contraction_used_bytes(&worker->omega, h, w);
+    case QFZ_FOUND_REGIONS: return regions_bytes(worker);
+    }
+    return 0;
+}
+
+void qfz_cpu_drop(qfz_kept *kept)
+{
+    qfz_contraction_fini(&kept->contraction);
+    qfz_omega_contraction_fini(&kept->omega);
+    free(kept->stop);
+    free(kept->first_stop);
+    free(kept->region_of);
+    free(kept->row_before);
+    free(kept->row_inner);
+    free(kept->slot_region);
+    free(kept->slots);
+    free(kept->means);
+    free(kept);
+}
+
+static qfz_status keep_graph(qfz_worker *worker, qfz_kept *kept, qfz_error *err)
+{
+    const int64_t h = worker->max_h, w = worker->max_w;
+    if (worker->kind == QFZ_LEVELS) {
+        qfz_contraction fresh;
+        QFZ_TRY(qfz_contraction_init(&fresh, worker->rule, h, w, QFZ_BLOCK_SIDE, true,
+                                     worker->n_threads, err));
+        kept->contraction = worker->contraction;
+        worker->contraction = fresh;
+    } else {
+        qfz_omega_contraction fresh;
+        QFZ_TRY(qfz_omega_contraction_init(&fresh, worker->rule, h, w, QFZ_BLOCK_SIDE,
+                                           worker->n_threads, err));
+        kept->omega = worker->omega;
+        worker->omega = fresh;
+    }
+    return QFZ_OK;
+}
+
+static qfz_status copy_words(uint32_t **to, const uint32_t *from, int64_t n, qfz_error *err)
+{
+    QFZ_TRY(QFZ_NEW(to, n, err));
+    memcpy(*to, from, (size_t)n * sizeof *from);
+    return QFZ_OK;
+}
+
+static qfz_status keep_regions(qfz_worker *worker, qfz_kept *kept, qfz_error *err)
+{
+    qfz_omega_contraction *const o = &worker->omega;
+    const int64_t h = worker->tile.h;
+    uint16_t *fresh;
+    kept->n_regions = worker->n_regions;
+    kept->n_slots = worker->n_slots;
+    kept->n_stops = o->n_stops;
+    QFZ_TRY(copy_words(&kept->first_stop, o->first_stop, n_blocks(worker), err));
+    QFZ_TRY(copy_words(&kept->region_of, worker->region_of, o->n_stops, err));
+    QFZ_TRY(copy_words(&kept->row_before, worker->row_before, h + 1, err));
+    QFZ_TRY(copy_words(&kept->row_inner, worker->row_inner, h, err));
+    QFZ_TRY(copy_words(&kept->slot_region, worker->slot_region, worker->n_slots, err));
+    QFZ_TRY(QFZ_NEW(&kept->slots, worker->n_slots, err));
+    memcpy(kept->slots, worker->slots, worker->n_slots * sizeof *kept->slots);
+    QFZ_TRY(qfz_alloc(&kept->means, means_bytes(worker), 1, err));
+    memcpy(kept->means, worker->means, (size_t)means_bytes(worker));
+    QFZ_TRY(QFZ_NEW_LARGE(&fresh, worker->max_h * worker->max_w, err));
+    kept->stop = o->stop;
+    o->stop = fresh;
+    return QFZ_OK;
+}
+
+qfz_status qfz_cpu_keep(qfz_worker *worker, qfz_kept **out, qfz_error *err)
+{
+    qfz_kept *kept = NULL;
+    QFZ_TRY(QFZ_NEW_ZERO(&kept, 1, err));
+    kept->what = worker->found;
+    const qfz_status st = kept->what == QFZ_FOUND_GRAPH ? keep_graph(worker, kept, err)
+                                                        : keep_regions(worker, kept, err);
+    if (st != QFZ_OK) {
+        qfz_cpu_drop(kept);
+        return st;
+    }
+    worker->found = QFZ_FOUND_NOTHING;
+    *out = kept;
+    return QFZ_OK;
+}
+
+static void resume_graph(qfz_worker *worker, qfz_kept *kept)
+{
+    if (worker->kind == QFZ_LEVELS) {
+        qfz_contraction_fini(&worker->contraction);
+        worker->contraction = kept->contraction;
+        kept->contraction = (qfz_contraction){0};
+    } else {
+        qfz_omega_contraction_fini(&worker->omega);
+        worker->omega = kept->omega;
+        kept->omega = (qfz_omega_contraction){0};
+    }
+}
+
+static void resume_regions(qfz_worker *worker, qfz_kept *kept)
+{
+    qfz_omega_contraction *const o = &worker->omega;
+    const size_t h = (size_t)worker->tile.h, word = sizeof(uint32_t);
+    worker->n_regions = kept->n_regions;
+    worker->n_slots = kept->n_slots;
+    o->n_stops = kept->n_stops;
+    o->c.in_blocks = qfz_blocks_of(worker->tile.h, worker->tile.w, QFZ_BLOCK_SIDE);
+    memcpy(o->first_stop, kept->first_stop, (size_t)n_blocks(worker) * word);
+    memcpy(worker->region_of, kept->region_of, kept->n_stops * word);
+    memcpy(worker->row_before, kept->row_before, (h + 1) * word);
+    memcpy(worker->row_inner, kept->row_inner, h * word);
+    memcpy(worker->slot_region, kept->slot_region, kept->n_slots * word);
+    memcpy(worker->slots, kept->slots, kept->n_slots * sizeof *kept->slots);
+    memcpy(worker->means, kept->means, (size_t)means_bytes(worker));
+    qfz_cpu_mark_slots(worker);
+    free(o->stop);
+    o->stop = kept->stop;
+    kept->stop = NULL;
+}
+
+bool qfz_cpu_resume(qfz_worker *worker, const qfz_image *tile, qfz_kept *kept)
+{
+    worker->tile = *tile;
+    worker->found = QFZ_FOUND_NOTHING;
+    worker->resumed = kept->what;
+    if (kept->what == QFZ_FOUND_GRAPH)
+        resume_graph(worker, kept);
+    else
+        resume_regions(worker, kept);
+    qfz_cpu_drop(kept);
+    return true;
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/* engine_groups.cu - groups of tiles in the memory of a worker whose tile is done with. */
+#include <string.h>
+
+#include "gpu/group.cuh"
+#include "gpu/worker.cuh"
+
+/* ---- What is where --------------------------------------------------------------------------- */
+
+static void append_list(qfz_gpu_lists *lists, int64_t n, uint32_t offset, bool is_outside)
+{
+    const int i = lists->n++;
+    lists->first[i + 1] = lists->first[i] + (uint32_t)n;
+    lists->offset[i] = offset;
+    lists->is_outside[i] = is_outside;
+}
+
+static qfz_gpu_group group_of(const qfz_worker *worker, const qfz_group_graph *graph)
+{
+    qfz_gpu_group group = {};
+    group.kind = worker->spec.kind;
+    group.n = graph->offset[graph->n_members];
+    group.n_ring = graph->n_ring;
+    group.room.forest.wide = qfz_largest_edges(&worker->spec).form >= QFZ_EDGES_WIDE;
+    for (int m = 0; m < graph->n_members; m++) {
+        const qfz_summary *const s = &graph->members[m];
+        append_list(&group.links, s->links.n, graph->offset[m], false);
+        append_list(&group.events, s->absorbs.n, graph->offset[m], false);
+        append_list(&group.members, s->n_ring, graph->offset[m], false);
+    }
+    append_list(&group.links, graph->cross->n, 0, false);
+    if (graph->outside) append_list(&group.links, graph->outside->n, 0, true);
+    return group;
+}
+
+/* Edges of the greatest key of all are real ones here, and none on the device (omega.cu). */
+static bool has_greatest_key(const qfz_rule *rule)
+{
+    uint32_t max_key;
+    qfz_error ignored = {};
+    return rule->alpha_key == QFZ_NONE &&
+           (qfz_max_key(rule->type, rule->n_bands, rule->distance, &max_key, &ignored) != QFZ_OK ||
+            max_key == QFZ_NONE);
+}
+
+bool qfz_groups_fit(const qfz_worker *worker, const qfz_group_graph *graph)
+{
+    const qfz_worker_spec *const spec = &worker->spec;
+    const int64_t n = graph->offset[graph->n_members];
+    int64_t n_items = n + graph->cross->n + (graph->outside ? graph->outside->n : 0);
+    qfz_carve needed = {NULL, 0};
+    if (spec->kind != QFZ_OMEGA && spec->kind != QFZ_LEVELS) return false;
+    if (graph->n_members > QFZ_GROUP_MEMBERS) return false;
+    if (spec->kind == QFZ_OMEGA && has_greatest_key(spec->rule)) return false;
+    for (int m = 0; m < graph->n_members; m++)
+        n_items += graph->members[m].links.n + graph->members[m].absorbs.n;
+    if (n >> (31 - QFZ_UP_BITS) > 0 || n_items + n > INT32_MAX) return false;
+    qfz_gpu_group group = group_of(worker, graph);
+    qfz_gpu_group_carve(&group, spec->rule, &needed);
+    return needed.used <= worker->d_bytes;
+}
+
+/* ---- What is sent ---------------------------------------------------------------------------- */
+
+/* Arrays that lie one after the other on the device go there together: a transfer takes longer than
+ * most of them. */
+typedef struct parcel {
+    qfz_worker *worker;
+    char *d_to;
+    void *buffer; /* NULL: none is taken */
+    size_t sent, filled;
+} parcel;
+
+static qfz_status send(parcel *p)
+{
+    if (p->filled == 0) return QFZ_OK;
+    QFZ_TRY(qfz_staging_send(&p->worker->gpu, p->d_to + p->sent, p->buffer, p->filled));
+    p->sent += p->filled;
+    p->filled = 0;
+    p->buffer = NULL;
+    return qfz_staging_leave_room(&p->worker->staging, &p->worker->gpu);
+}
+
+static qfz_status put(parcel *p, const void *from, size_t bytes)
+{
+    for (size_t done = 0; done < bytes;) {
+        const size_t room = QFZ_STAGING_BYTES - p->filled, left = bytes - done;
+        const size_t n = left < room ? left : room;
+        if (!p->buffer) QFZ_TRY(qfz_staging_room(&p->worker->staging, &p->worker->gpu, &p->buffer));
+        memcpy((char *)p->buffer + p->filled, (const char *)from + done, n);
+        done += n;
+        p->filled += n;
+        if (p->filled == QFZ_STAGING_BYTES) QFZ_TRY(send(p));
+    }
+    return QFZ_OK;
+}
+
+/* The next array begins. */
+static void align(parcel *p)
+{
+    qfz_carve at = {NULL, 0};
+    (void)qfz_carve_bytes(&at, p->filled);
+    p->filled = at.used;
+}
+
+typedef const uint32_t *(*part_fn)(const qfz_links *links);
+
+static const uint32_t *u_of(const qfz_links *links)
+{
+    return links->u;
+}
+
+static const uint32_t *v_of(const qfz_links *links)
+{
+    return links->v;
+}
+
+static const uint32_t *level_of(const qfz_links *links)
+{
+    return links->level;
+}
+
+/* One array of all links. */
+static qfz_status put_links(parcel *p, const qfz_group_graph *graph, part_fn part)
+{
+    const qfz_links *lists[QFZ_GROUP_LISTS];
+    int n = 0;
+    for (int m = 0; m < graph->n_members; m++)
+        lists[n++] = &graph->members[m].links;
+    lists[n++] = graph->cross;
+    if (graph->outside) lists[n++] = graph->outside;
+    for (int i = 0; i < n; i++)
+        QFZ_TRY(put(p, part(lists[i]), (size_t)lists[i]->n * sizeof(uint32_t)));
+    align(p);
+    return QFZ_OK;
+}
+
+static qfz_status put_omega(parcel *p, const qfz_group_graph *graph, const uint32_t *holds_to)
+{
+    const qfz_rule *const rule = p->worker->spec.rule;
+    const size_t bytes = qfz_type_bytes(rule->type) * (size_t)rule->n_bands,
+                 word = sizeof(uint32_t);
+    const int n = graph->n_members;
+    const qfz_summary *const members = graph->members;
+    for (int m = 0; m < n; m++)
+        QFZ_TRY(put(p, members[m].values, (size_t)members[m].n_ring * bytes));
+    align(p);
+    for (int m = 0; m < n; m++)
+        QFZ_TRY(put(p, members[m].absorbs.at, (size_t)members[m].absorbs.n * word));
+    align(p);
+    for (int m = 0; m < n; m++)
+        QFZ_TRY(put(p, members[m].absorbs.level, (size_t)members[m].absorbs.n * word));
+    align(p);
+    for (int m = 0; m < n; m++)
+        QFZ_TRY(put(p, members[m].absorbs.lo, (size_t)members[m].absorbs.n * bytes));
+    align(p);
+    for (int m = 0; m < n; m++)
+        QFZ_TRY(put(p, members[m].absorbs.hi, (size_t)members[m].absorbs.n * bytes));
+    align(p);
+    return holds_to ? put(p, holds_to, (size_t)graph->n_ring * word) : QFZ_OK;
+}
+
+/* Makes the forest of a group. */
+static qfz_status load(qfz_worker *worker, const qfz_group_graph *graph, const uint32_t *holds_to,
+                       qfz_gpu_group *group, qfz_error *err)
+{
+    const qfz_rule *const rule = worker->spec.rule;
+    qfz_carve carve = {worker->d_memory, 0};
+    parcel p = {worker, worker->d_memory, NULL, 0, 0};
+    QFZ_TRY(qfz_worker_enter(worker, err));
+    *group = group_of(worker, graph);
+    qfz_gpu_group_carve(group, rule, &carve);
+    QFZ_TRY(put_links(&p, graph, u_of));
+    QFZ_TRY(put_links(&p, graph, v_of));
+    QFZ_TRY(put_links(&p, graph, level_of));
+    QFZ_TRY(put(&p, graph->ring, (size_t)graph->n_ring * sizeof *graph->ring));
+    align(&p);
+    if (group->kind == QFZ_OMEGA) QFZ_TRY(put_omega(&p, graph, holds_to));
+    QFZ_TRY(send(&p));
+    return qfz_gpu_group_join(&worker->gpu, group);
+}
+
+/* ---- Up and down ----------------------------------------------------------------------------- */
+
+static qfz_status summarise_levels(qfz_worker *worker, qfz_gpu_group *group, qfz_links *links)
+{
+    uint32_t n;
+    QFZ_TRY(qfz_gpu_border_links(&worker->gpu, &group->room.forest, group->d_border, &group->found,
+                                 group->d_n_found));
+    QFZ_TRY(qfz_worker_down(worker, &n, group->d_n_found, sizeof n));
+    return qfz_worker_down_links(worker, &group->found, n, links);
+}
+
+static qfz_status summarise_omega(qfz_worker *worker, qfz_gpu_group *group, qfz_summary *summary)
+{
+    const qfz_rule *const rule = worker->spec.rule;
+    qfz_omega_room *const room = &group->room;
+    qfz_gpu_absorbs absorbs;
+    uint32_t n[2];
+    QFZ_TRY(qfz_gpu_group_break(&worker->gpu, rule, false, group));
+    QFZ_TRY(qfz_omega_tell_links(&worker->gpu, rule, NULL, room));
+    QFZ_TRY(qfz_worker_down(worker, n, room->d_counts, sizeof n));
+    QFZ_TRY(qfz_worker_down_links(worker, &room->links, n[0], &summary->links));
+    QFZ_TRY(qfz_omega_tell_absorbs(&worker->gpu, rule, n[1], room, &absorbs));
+    return qfz_worker_down_absorbs(worker, &absorbs, n[1], &summary->absorbs);
+}
+
+qfz_status qfz_groups_summarise(qfz_worker *worker, const qfz_group_graph *graph,
+                                qfz_summary *summary, qfz_error *err)
+{
+    qfz_gpu_group group;
+    QFZ_TRY(load(worker, graph, NULL, &group, err));
+    QFZ_TRY(qfz_gpu_group_mark(&worker->gpu, &group, group.d_ring, 0, graph->n_ring));
+    return group.kind == QFZ_OMEGA ? summarise_omega(worker, &group, summary)
+                                   : summarise_levels(worker, &group, &summary->links);
+}
+
+/* Where a member's links go. */
+static qfz_gpu_links found_by(const qfz_gpu_group *group, int m)
+{
+    const uint32_t first = group->members.first[m];
+    qfz_gpu_links links = group->found;
+    links.d_u += first;
+    links.d_v += first;
+    links.d_level += first;
+    return links;
+}
+
+/* All that is to be found is asked for before anything is waited for. */
+qfz_status qfz_groups_levels(qfz_worker *worker, const qfz_group_graph *graph, qfz_answer *members,
+                             uint32_t *cross_level, qfz_error *err)
+{
+    qfz_gpu *const gpu = &worker->gpu;
+    qfz_gpu_group group;
+    uint32_t n[QFZ_GROUP_MEMBERS];
+    QFZ_TRY(load(worker, graph, NULL, &group, err));
+    uint32_t *const d_level = group.d_link_level; /* the forest has its own */
+    QFZ_TRY(qfz_gpu_group_levels(gpu, &group, graph->n_members, d_level));
+    for (int m = 0; m < graph->n_members; m++) {
+        const qfz_gpu_links links = found_by(&group, m);
+        QFZ_TRY(qfz_gpu_group_mark(gpu, &group, NULL, graph->offset[m], graph->members[m].n_ring));
+        QFZ_TRY(qfz_gpu_border_links(gpu, &group.room.forest, group.d_border, &links,
+                                     group.d_n_found + m));
+    }
+    QFZ_TRY(qfz_worker_down(worker, n, group.d_n_found, sizeof n));
+    QFZ_TRY(qfz_worker_down(worker, cross_level, d_level,
+                            (size_t)graph->cross->n * sizeof *cross_level));
+    for (int m = 0; m < graph->n_members; m++) {
+        const qfz_gpu_links links = found_by(&group, m);
+        QFZ_TRY(qfz_worker_down_links(worker, &links, n[m], &members[m].ghosts));
+    }
+    return QFZ_OK;
+}
+
+qfz_status qfz_groups_regions(qfz_worker *worker, const qfz_group_graph *graph,
+                              const uint32_t *holds_to, uint32_t *top, uint32_t *holds,
+                              qfz_error *err)
+{
+    qfz_gpu *const gpu = &worker->gpu;
+    qfz_gpu_group group;
+    QFZ_TRY(load(worker, graph, holds_to, &group, err));
+    const size_t n = (size_t)group.n;
+    QFZ_TRY(qfz_gpu_group_mark(gpu, &group, group.d_ring, 0, graph->n_ring));
+    QFZ_TRY(qfz_gpu_group_break(gpu, worker->spec.rule, true, &group));
+    QFZ_TRY(qfz_gpu_group_regions(gpu, &group));
+    QFZ_TRY(qfz_worker_down(worker, top, group.d_out, n * sizeof *top));
+    return qfz_worker_down(worker, holds, group.d_out + n, n * sizeof *holds);
+}
