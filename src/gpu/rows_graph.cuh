@@ -83,7 +83,20 @@ static __device__ __forceinline__ void take_sets(WORK &w, const typename WORK::K
         w.m.taken[v] = (uint16_t)other;
         const uint32_t at = qfz_add(&w.m.n_tree, 1u);
         w.m.tree_ends[at] = v | other << 16;
-        w.m.tree_level[at] = (typename WORK::LEVEL)(lightest[v] >> 16);
+        w.m.tree_level[at] = (typename WORK::LEVEL)hook_level(lightest[v]);
+    }
+}
+
+/* After offers of keys of 64 bits, and a barrier. */
+template <typename WORK>
+static __device__ __forceinline__ void offer_places_to(const WORK &w, const list_part &part,
+                                                       typename WORK::KEY *lightest)
+{
+    for (uint32_t i = part.first + (uint32_t)w.lane; i < part.first + part.n; i += QFZ_WARP) {
+        const typename WORK::KEY key = (typename WORK::KEY)w.m.level[i] << 16 | i;
+        const uint32_t ends = w.m.ends[i];
+        offer_place(&lightest[ends & 0xffff], key);
+        offer_place(&lightest[ends >> 16], key);
     }
 }
 
@@ -93,15 +106,19 @@ template <typename WORK>
 static __device__ __forceinline__ typename WORK::KEY *span(WORK &w, list_part &part)
 {
     typename WORK::KEY *lightest = w.m.lightest[0], *next = w.m.lightest[1];
-    auto offer = [&](uint32_t ends, typename WORK::KEY key) {
-        lower(&lightest[ends & 0xffff], key);
-        lower(&lightest[ends >> 16], key);
+    auto to_ends = [&](uint32_t ends, typename WORK::KEY key) {
+        offer(&lightest[ends & 0xffff], key);
+        offer(&lightest[ends >> 16], key);
     };
     sweep(
         w, part,
         [&](uint32_t ends) { return vertex_of(w, ends & 0xffff) | vertex_of(w, ends >> 16) << 16; },
-        offer);
+        to_ends);
     while (__syncthreads_or(part.n > 0)) {
+        if constexpr (IN_TWO_STEPS<WORK>) {
+            offer_places_to(w, part, lightest);
+            __syncthreads();
+        }
         take_sets(w, lightest, next);
         __syncthreads();
         typename WORK::KEY *const was = lightest;
@@ -110,7 +127,7 @@ static __device__ __forceinline__ typename WORK::KEY *span(WORK &w, list_part &p
         sweep(
             w, part,
             [&](uint32_t ends) { return set_of(w, ends & 0xffff) | set_of(w, ends >> 16) << 16; },
-            offer);
+            to_ends);
     }
     return lightest;
 }

@@ -73,6 +73,9 @@ static __device__ __forceinline__ void sweep(WORK &w, list_part &part, RENAME re
 /* A component takes the least key.  Shared memory has no minima of 64 bits; so of such keys first
  * levels are offered, to the upper word of best[], then, where a level is the least, places, to the
  * lower one: there best[] is level << 32 | place, and later level << 32 | hook. */
+template <typename WORK>
+static const bool IN_TWO_STEPS = sizeof(typename WORK::KEY) > sizeof(uint32_t);
+
 static __device__ __forceinline__ void offer(uint32_t *best, uint32_t key)
 {
     lower(best, key);
@@ -241,7 +244,7 @@ template <typename WORK> static __device__ __forceinline__ uint32_t rounds(WORK 
             offer_again(w, part);
         offer_leaving(w, round);
         __syncthreads();
-        if constexpr (sizeof(typename WORK::KEY) > sizeof(uint32_t)) {
+        if constexpr (IN_TWO_STEPS<WORK>) {
             offer_places(w, part);
             __syncthreads();
         }
