@@ -10,6 +10,7 @@
 #include "gpu/rows_columns.cuh"
 #include "gpu/rows_leaving.cuh"
 #include "gpu/rows_planes.cuh"
+#include "gpu/warp.cuh"
 
 enum {
     THREADS = 256,
@@ -19,7 +20,6 @@ enum {
     OUTSIDE = BESIDE + BESIDE - 1,    /* and those of the row below */
     COLUMNS = QFZ_VERTICES + OUTSIDE, /* vertices; these pixels */
     AT_ONCE = 4,
-    BLOCKS = 4,     /* on a multiprocessor */
     LEFT_OVER = 512 /* squares; if there are more, those are done at once */
 };
 static_assert((int)QFZ_VERTICES < (int)QFZ_OPEN_INVALID, "a vertex, or none");
@@ -30,6 +30,8 @@ static const uint32_t AB = 1u << QFZ_RIGHT, AC = 1u << QFZ_BELOW, AD = 1u << QFZ
                       BC = 1u << QFZ_BELOW_LEFT;
 
 template <typename T> struct query_memory {
+    /* On a multiprocessor; of 16 bits there is memory for no more. */
+    enum { BLOCKS = sizeof(T) == sizeof(uint16_t) ? 4 : QFZ_SM_THREADS / THREADS };
     query_columns<T, COLUMNS> columns;
     T cost[OUTSIDE]; /* the greatest level from these pixels to their vertices */
     uint2 left_over[LEFT_OVER];
@@ -255,7 +257,7 @@ static __device__ __forceinline__ void end_leaving(const query_work<T> &w, int i
 /* ---- The kernel ------------------------------------------------------------------------------ */
 
 template <typename T>
-static __global__ void __launch_bounds__(THREADS, BLOCKS)
+static __global__ void __launch_bounds__(THREADS, query_memory<T>::BLOCKS)
     k_query(qfz_gpu_forest forest, const uint2 *open, T *saliency)
 {
     QFZ_SHARED(query_memory<T>, m);
