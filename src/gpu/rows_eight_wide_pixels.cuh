@@ -105,12 +105,14 @@ leaving_key(uint32_t first, uint32_t of_first, uint32_t second, uint32_t of_seco
 /* leave[] of the first and the last column. */
 static __device__ __forceinline__ void show_sides(eight_wide_work &w, int j, const wide_around &l)
 {
+    const bool first = w.lane == 0, last = w.lane == QFZ_WARP - 1;
     const int row = w.warp * EIGHT_ROWS + j;
-    if (w.lane == 0)
-        w.m.leave[LEFT + row] =
-            leaving_key(l.above.diagonal[0], 0, l.right[0], 1, l.below.anti[0], 2);
-    if (w.lane < QFZ_WARP - 1) return;
-    w.m.leave[RIGHT + row] = leaving_key(l.above.anti[2], 0, l.right[2], 1, l.below.diagonal[2], 2);
+    if (!(first | last)) return;
+    const uint32_t up = first ? l.above.diagonal[0] : l.above.anti[2];
+    const uint32_t straight = first ? l.right[0] : l.right[2];
+    const uint32_t down = first ? l.below.anti[0] : l.below.diagonal[2];
+    w.m.leave[(first ? LEFT : RIGHT) + row] = leaving_key(up, 0, straight, 1, down, 2);
+    if (first) return;
     w.m.leaving.level[QFZ_LEAVING_RIGHT][row] = l.right[2];
     w.m.leaving.level[QFZ_LEAVING_RIGHT_DOWN][row] = l.below.diagonal[2];
     w.m.leaving.level[QFZ_LEAVING_RIGHT_UP][row] = l.below.anti[2];

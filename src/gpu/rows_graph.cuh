@@ -87,19 +87,6 @@ static __device__ __forceinline__ void take_sets(WORK &w, const typename WORK::K
     }
 }
 
-/* After offers of keys of 64 bits, and a barrier. */
-template <typename WORK>
-static __device__ __forceinline__ void offer_places_to(const WORK &w, const list_part &part,
-                                                       typename WORK::KEY *lightest)
-{
-    for (uint32_t i = part.first + (uint32_t)w.lane; i < part.first + part.n; i += QFZ_WARP) {
-        const typename WORK::KEY key = (typename WORK::KEY)w.m.level[i] << 16 | i;
-        const uint32_t ends = w.m.ends[i];
-        offer_place(&lightest[ends & 0xffff], key);
-        offer_place(&lightest[ends >> 16], key);
-    }
-}
-
 /* tree_ends[] and tree_level[] get the edges of the minimum spanning forest.  Returns keys of
  * vertices, which are NO_KEY. */
 template <typename WORK>
@@ -116,7 +103,7 @@ static __device__ __forceinline__ typename WORK::KEY *span(WORK &w, list_part &p
         to_ends);
     while (__syncthreads_or(part.n > 0)) {
         if constexpr (IN_TWO_STEPS<WORK>) {
-            offer_places_to(w, part, lightest);
+            offer_places(w, part, [&](uint32_t end) { return &lightest[end]; });
             __syncthreads();
         }
         take_sets(w, lightest, next);
