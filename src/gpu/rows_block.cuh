@@ -107,11 +107,11 @@ template <typename SHAPE> struct rows_memory {
             uint16_t step[COMPS]; /* round << QFZ_STEP_BITS | component, or ROOT | flags */
             uint16_t even[QFZ_BLOCK_PX / 8], odd[QFZ_BLOCK_PX / 4]; /* roots that go on */
         };
-        struct {                           /* of the spanning tree */
-            KEY lightest[2][QFZ_VERTICES]; /* by turns */
+        struct { /* of the spanning tree */
+            KEY lightest[QFZ_VERTICES];
             uint32_t tree_ends[QFZ_VERTICES];
             LEVEL tree_level[QFZ_VERTICES];
-            uint16_t taken[QFZ_VERTICES];
+            uint16_t set[QFZ_VERTICES], taken[QFZ_VERTICES];
         };
         uint32_t open_here[SHAPE::TIGHT ? 1 : SHAPE::OPEN_ITEMS];
     };

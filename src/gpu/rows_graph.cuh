@@ -38,64 +38,57 @@ static __device__ __forceinline__ uint32_t vertex_of(const WORK &w, uint32_t com
 
 /* ---- Span: Boruvka once more, between vertices, edges that leave put aside ------------------- */
 
-/* Sets of vertices have the name of one of them, v, for which taken[v] is v; the others' tells
- * which set they were taken by, or hooked themselves to. */
+/* What the set of vertices v takes: the set at the other end of its lightest edge, or, if the
+ * other took the same edge and comes later, or there is none, itself. */
 template <typename WORK>
-static __device__ __forceinline__ uint32_t set_of(const WORK &w, uint32_t v)
+static __device__ __forceinline__ uint32_t taken_by(const WORK &w, uint32_t v)
 {
-    for (uint32_t on = w.m.taken[v]; on != v; on = w.m.taken[v])
-        v = on;
-    return v;
-}
-
-/* What the set v takes: the set at the other end of its lightest edge, or, if the other took the
- * same edge and comes later, or there is none, itself. */
-template <typename WORK>
-static __device__ __forceinline__ uint32_t taken_by(const WORK &w,
-                                                    const typename WORK::KEY *lightest, uint32_t v)
-{
-    const typename WORK::KEY key = lightest[v];
+    const typename WORK::KEY key = w.m.lightest[v];
     if (key == w.NO_KEY) return v;
     const uint32_t ends = w.m.ends[key & 0xffff], a = ends & 0xffff, b = ends >> 16;
     const uint32_t other = a == v ? b : a;
-    return v < other && lightest[other] == key ? v : other;
+    return v < other && w.m.lightest[other] == key ? v : other;
 }
 
 template <typename WORK> static __device__ __forceinline__ void begin_span(WORK &w)
 {
 #pragma unroll 1
     for (uint32_t v = (uint32_t)w.thread; v < QFZ_VERTICES; v += w.THREADS) {
-        w.m.taken[v] = (uint16_t)v;
-        w.m.lightest[0][v] = w.NO_KEY;
+        w.m.set[v] = (uint16_t)v;
+        w.m.lightest[v] = w.NO_KEY;
     }
 }
 
-/* Every set takes another one, by an edge of the tree; `next` is made ready. */
-template <typename WORK>
-static __device__ __forceinline__ void take_sets(WORK &w, const typename WORK::KEY *lightest,
-                                                 typename WORK::KEY *next)
+/* What sets of vertices take becomes the tree; every vertex learns its set. */
+template <typename WORK> static __device__ __forceinline__ void join_sets(WORK &w)
 {
-    for (uint32_t v = (uint32_t)w.thread; v < w.m.n_vertices; v += w.THREADS) {
-        next[v] = w.NO_KEY;
-        if (w.m.taken[v] != v) continue;
-        const uint32_t other = taken_by(w, lightest, v);
-        if (other == v) continue;
+    const uint32_t first = (uint32_t)w.thread, n = w.m.n_vertices;
+    for (uint32_t v = first; v < n; v += w.THREADS) {
+        if (w.m.set[v] != v) continue;
+        const uint32_t other = taken_by(w, v);
         w.m.taken[v] = (uint16_t)other;
+        if (other == v) continue;
         const uint32_t at = qfz_add(&w.m.n_tree, 1u);
         w.m.tree_ends[at] = v | other << 16;
-        w.m.tree_level[at] = (typename WORK::LEVEL)hook_level(lightest[v]);
+        w.m.tree_level[at] = (typename WORK::LEVEL)hook_level(w.m.lightest[v]);
     }
+    __syncthreads();
+    for (uint32_t v = first; v < n; v += w.THREADS) {
+        uint32_t root = w.m.set[v];
+        while (w.m.taken[root] != root)
+            root = w.m.taken[root];
+        w.m.set[v] = (uint16_t)root;
+        w.m.lightest[v] = w.NO_KEY;
+    }
+    __syncthreads();
 }
 
-/* tree_ends[] and tree_level[] get the edges of the minimum spanning forest.  Returns keys of
- * vertices, which are NO_KEY. */
-template <typename WORK>
-static __device__ __forceinline__ typename WORK::KEY *span(WORK &w, list_part &part)
+/* tree_ends[] and tree_level[] get the edges of the minimum spanning forest. */
+template <typename WORK> static __device__ __forceinline__ void span(WORK &w, list_part &part)
 {
-    typename WORK::KEY *lightest = w.m.lightest[0], *next = w.m.lightest[1];
     auto to_ends = [&](uint32_t ends, typename WORK::KEY key) {
-        offer(&lightest[ends & 0xffff], key);
-        offer(&lightest[ends >> 16], key);
+        offer(&w.m.lightest[ends & 0xffff], key);
+        offer(&w.m.lightest[ends >> 16], key);
     };
     sweep(
         w, part,
@@ -103,20 +96,17 @@ static __device__ __forceinline__ typename WORK::KEY *span(WORK &w, list_part &p
         to_ends);
     while (__syncthreads_or(part.n > 0)) {
         if constexpr (IN_TWO_STEPS<WORK>) {
-            offer_places(w, part, [&](uint32_t end) { return &lightest[end]; });
+            offer_places(w, part, [&](uint32_t end) { return &w.m.lightest[end]; });
             __syncthreads();
         }
-        take_sets(w, lightest, next);
-        __syncthreads();
-        typename WORK::KEY *const was = lightest;
-        lightest = next;
-        next = was;
+        join_sets(w);
         sweep(
             w, part,
-            [&](uint32_t ends) { return set_of(w, ends & 0xffff) | set_of(w, ends >> 16) << 16; },
+            [&](uint32_t ends) {
+                return (uint32_t)w.m.set[ends & 0xffff] | (uint32_t)w.m.set[ends >> 16] << 16;
+            },
             to_ends);
     }
-    return lightest;
 }
 
 /* ---- Places ---------------------------------------------------------------------------------- */
@@ -206,11 +196,10 @@ static __device__ __forceinline__ bool tells_first(const WORK &w, uint32_t name)
     return (name & WAITS) && (!w.forest.keeps_ring || inside || name >= ACTIVE * 4);
 }
 
-/* After span(), whose keys `lightest` get those of what vertices choose.  Both blocks see the same
- * edges, and those of one level in the same order, that of the pixels where they start. */
+/* After span(): lightest[] gets keys of what vertices choose.  Both blocks see the same edges, and
+ * those of one level in the same order, that of the pixels where they start. */
 template <typename WORK>
-static __device__ __forceinline__ first_choice<typename WORK::KEY>
-choose_first(WORK &w, typename WORK::KEY *lightest)
+static __device__ __forceinline__ first_choice<typename WORK::KEY> choose_first(WORK &w)
 {
     const int i = w.thread;
     if (i >= 4 * QFZ_SIDE || !w.forest.first_known || w.m.leave[i] == w.NO_KEY)
@@ -221,17 +210,16 @@ choose_first(WORK &w, typename WORK::KEY *lightest)
     const int order = ((e.start_y + 1) * (QFZ_SIDE + 2) + e.start_x + 1) * QFZ_MAX_DIRS + e.number;
     const uint32_t vertex = (uint32_t)of_comp(w.m.best, name & ~3u) & QFZ_STEP_MASK;
     const typename WORK::KEY key = w.m.leave[i] >> 16 << 16 | (uint32_t)order;
-    lower(&lightest[vertex], key);
+    lower(&w.m.lightest[vertex], key);
     return {vertex, key};
 }
 
 template <typename WORK>
-static __device__ __forceinline__ void store_first(WORK &w, const typename WORK::KEY *lightest,
-                                                   first_choice<typename WORK::KEY> choice)
+static __device__ __forceinline__ void store_first(WORK &w, first_choice<typename WORK::KEY> choice)
 {
     const qfz_gpu_forest &f = w.forest;
     const uint32_t first = w.m.first_vertex;
-    if (choice.vertex != QFZ_NONE && lightest[choice.vertex] == choice.key) {
+    if (choice.vertex != QFZ_NONE && w.m.lightest[choice.vertex] == choice.key) {
         const first_edge e = first_edge_of(w);
         const uint32_t start =
             (uint32_t)(w.box.y + e.start_y) * (uint32_t)f.w + (uint32_t)(w.box.x + e.start_x);
@@ -241,7 +229,7 @@ static __device__ __forceinline__ void store_first(WORK &w, const typename WORK:
     }
 #pragma unroll 1
     for (uint32_t k = (uint32_t)w.thread; k < w.m.n_vertices; k += w.THREADS)
-        if (lightest[k] == w.NO_KEY) f.best[0][first + k] = ~0ull;
+        if (w.m.lightest[k] == w.NO_KEY) f.best[0][first + k] = ~0ull;
 }
 
 /* ---- Store ----------------------------------------------------------------------------------- */

@@ -113,14 +113,14 @@ static __device__ __forceinline__ rows_tables make_graph(WORK &w, typename WORK:
     begin_span(w);
     __syncthreads();
     place_vertices(w, places);
-    typename WORK::KEY *const lightest = span(w, part);
+    span(w, part);
     place_edges(w, places);
-    const first_choice<typename WORK::KEY> choice = choose_first(w, lightest);
+    const first_choice<typename WORK::KEY> choice = choose_first(w);
     if (closes) tables = last_tables(w, max(n_rounds, 1u));
     tell_places(w, places);
     __syncthreads();
     store_graph(w, places.leaving);
-    store_first(w, lightest, choice);
+    store_first(w, choice);
     store_rim(w, rim);
     __syncthreads();
     return tables;
