@@ -31,6 +31,8 @@ typedef struct qfz_gpu_forest {
     int connectivity;
     bool wide;       /* levels have 32 bits, not 16 */
     bool keeps_ring; /* every pixel of the tile's ring is a vertex of the global graph */
+    int n_cuts;      /* the ring is cut before these pixels, and links do not lead across: 0 */
+    uint32_t cut[3];
     int32_t rim_room, comp_room; /* of a block, at most: pixels of its rim; components */
 
     /* Of a pixel: by which level it hooked itself to a component in its block, and to which one,

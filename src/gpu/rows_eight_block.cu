@@ -27,7 +27,7 @@ static __device__ __forceinline__ uint32_t make_list(eight_work &w, const rows_i
     show_tops(w, s);
     show_needed(w, edges);
     const uint32_t rim = make_components(w, p, s.comp);
-    s.between = collect(w, edges, s.comp);
+    s.between = collect_eight(w, edges, s.comp);
     __syncthreads();
     return rim;
 }

@@ -71,23 +71,34 @@ static __device__ __forceinline__ void close_by_pixels(const eight_work &, const
     }
 }
 
-/* Squares that have open edges to the block's list, as far as it has room. */
-template <bool FULL>
-static __device__ __forceinline__ void list_open(eight_work &w, const eight_closing<FULL> &e,
+/* Of a mask of edges those of the square that has this bit, as the list has them: no two products
+ * of bits meet. */
+static __device__ __forceinline__ uint32_t open_edges(uint32_t edges, int bit)
+{
+    const uint32_t one_each = 1u << AT_RIGHT | 1u << AT_DOWN | 1u << AT_DIAGONAL | 1u << AT_ANTI;
+    const uint32_t together =
+        1u << AT_RIGHT | 1u << (AT_DOWN - 1) | 1u << (AT_DIAGONAL - 2) | 1u << (AT_ANTI - 3);
+    return (edges >> bit & one_each) * together & 0xfu << QFZ_OPEN_EDGES;
+}
+static_assert(AT_ANTI - 3 == QFZ_OPEN_EDGES, "their place");
+
+/* Squares that have open edges, among those that exist, to the block's list, as far as it has room.
+ */
+template <typename WORK>
+static __device__ __forceinline__ void list_open(WORK &w, uint32_t exist,
                                                  const uint32_t vertex[EIGHT_ROWS + 1])
 {
     uint32_t right[EIGHT_ROWS + 1];
     to_the_right(vertex, right);
-    uint32_t open = differing(vertex, right) & edges_inside(w);
-    if (!FULL) open &= e.there.edges;
-    open |= open >> (AT_DOWN - AT_RIGHT);
+    const uint32_t edges = differing(vertex, right) & edges_inside(w) & exist;
+    uint32_t open = edges | edges >> (AT_DOWN - AT_RIGHT);
     open |= open >> (AT_DIAGONAL - AT_RIGHT);
     open &= FOUR_ROWS;
     const uint32_t n = (uint32_t)__popc(open), place = qfz_take(&w.m.n_open, n);
-    if (__any_sync(ALL_LANES, place + n > rows_eight::OPEN_ROOM)) return;
-    uint2 *to = reinterpret_cast<uint2 *>(w.m.open) + place;
+    if (__any_sync(ALL_LANES, place + n > WORK::SHAPE::OPEN_ROOM)) return;
+    uint2 *to = reinterpret_cast<uint2 *>(w.m.open()) + place;
     auto append = [&](int bit, uint32_t first_row, uint32_t second_row) {
-        if (open >> bit & 1) *to++ = make_uint2(first_row, second_row);
+        if (open >> bit & 1) *to++ = make_uint2(first_row, second_row + open_edges(edges, bit));
     };
     const uint32_t start = (uint32_t)(2 * w.lane) << QFZ_OPEN_X | (uint32_t)(w.warp * EIGHT_ROWS)
                                                                       << QFZ_OPEN_Y;
@@ -120,7 +131,7 @@ static __device__ __forceinline__ void begin_closing(eight_work &w, uint32_t *ta
         vertex[j] = listed<FULL>(now.comp);
         level[j] = now.top;
     }
-    list_open(w, e, vertex);
+    list_open(w, FULL ? 0xffffffffu : e.there.edges, vertex);
     to_the_right(level, right);
 #pragma unroll
     for (int j = 0; j < EIGHT_ROWS; j++) {

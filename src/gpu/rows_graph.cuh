@@ -14,6 +14,7 @@ template <typename WORK> static __device__ __forceinline__ void name_vertices(WO
 {
     const uint32_t n = ACTIVE + (w.m.n_numbers >> 16);
     uint32_t vertices = 0; /* bit k: the thread's k-th component */
+#pragma unroll 1
     for (uint32_t c = (uint32_t)w.thread, bit = 1; c < n; c += w.THREADS, bit *= 2) {
         const uint32_t name = w.m.name[c];
         if (name / 4 != c) continue;
@@ -37,25 +38,6 @@ static __device__ __forceinline__ uint32_t vertex_of(const WORK &w, uint32_t com
 
 /* ---- Span: Boruvka once more, between vertices, edges that leave put aside ------------------- */
 
-template <typename WORK>
-static __device__ __forceinline__ bool offer_to_sets(WORK &w, list_part &part, bool first)
-{
-    sweep(
-        w, part,
-        [&](uint32_t &ends) {
-            const uint32_t x = ends & 0xffff, y = ends >> 16;
-            const uint32_t a = first ? vertex_of(w, x) : w.m.set[x];
-            const uint32_t b = first ? vertex_of(w, y) : w.m.set[y];
-            ends = a | b << 16;
-            return a != b;
-        },
-        [&](uint32_t ends, typename WORK::KEY key) {
-            lower(&w.m.lightest[ends & 0xffff], key);
-            lower(&w.m.lightest[ends >> 16], key);
-        });
-    return part.n > 0;
-}
-
 /* What the set of vertices v takes: the set at the other end of its lightest edge, or, if the
  * other took the same edge and comes later, or there is none, itself. */
 template <typename WORK>
@@ -70,35 +52,60 @@ static __device__ __forceinline__ uint32_t taken_by(const WORK &w, uint32_t v)
 
 template <typename WORK> static __device__ __forceinline__ void begin_span(WORK &w)
 {
+#pragma unroll 1
     for (uint32_t v = (uint32_t)w.thread; v < QFZ_VERTICES; v += w.THREADS) {
         w.m.set[v] = (uint16_t)v;
         w.m.lightest[v] = w.NO_KEY;
     }
 }
 
+/* What sets of vertices take becomes the tree; every vertex learns its set. */
+template <typename WORK> static __device__ __forceinline__ void join_sets(WORK &w)
+{
+    const uint32_t first = (uint32_t)w.thread, n = w.m.n_vertices;
+    for (uint32_t v = first; v < n; v += w.THREADS) {
+        if (w.m.set[v] != v) continue;
+        const uint32_t other = taken_by(w, v);
+        w.m.taken[v] = (uint16_t)other;
+        if (other == v) continue;
+        const uint32_t at = qfz_add(&w.m.n_tree, 1u);
+        w.m.tree_ends[at] = v | other << 16;
+        w.m.tree_level[at] = (typename WORK::LEVEL)hook_level(w.m.lightest[v]);
+    }
+    __syncthreads();
+    for (uint32_t v = first; v < n; v += w.THREADS) {
+        uint32_t root = w.m.set[v];
+        while (w.m.taken[root] != root)
+            root = w.m.taken[root];
+        w.m.set[v] = (uint16_t)root;
+        w.m.lightest[v] = w.NO_KEY;
+    }
+    __syncthreads();
+}
+
 /* tree_ends[] and tree_level[] get the edges of the minimum spanning forest. */
 template <typename WORK> static __device__ __forceinline__ void span(WORK &w, list_part &part)
 {
-    const uint32_t first = (uint32_t)w.thread, n = w.m.n_vertices;
-    for (bool start = true; __syncthreads_or(offer_to_sets(w, part, start)); start = false) {
-        for (uint32_t v = first; v < n; v += w.THREADS) {
-            if (w.m.set[v] != v) continue;
-            const uint32_t other = taken_by(w, v);
-            w.m.taken[v] = (uint16_t)other;
-            if (other == v) continue;
-            const uint32_t at = qfz_add(&w.m.n_tree, 1u);
-            w.m.tree_ends[at] = v | other << 16;
-            w.m.tree_level[at] = (typename WORK::LEVEL)(w.m.lightest[v] >> 16);
+    auto to_ends = [&](uint32_t ends, typename WORK::KEY key) {
+        offer(&w.m.lightest[ends & 0xffff], key);
+        offer(&w.m.lightest[ends >> 16], key);
+    };
+    sweep(
+        w, part,
+        [&](uint32_t ends) { return vertex_of(w, ends & 0xffff) | vertex_of(w, ends >> 16) << 16; },
+        to_ends);
+    while (__syncthreads_or(part.n > 0)) {
+        if constexpr (IN_TWO_STEPS<WORK>) {
+            offer_places(w, part, [&](uint32_t end) { return &w.m.lightest[end]; });
+            __syncthreads();
         }
-        __syncthreads();
-        for (uint32_t v = first; v < n; v += w.THREADS) {
-            uint32_t root = w.m.set[v];
-            while (w.m.taken[root] != root)
-                root = w.m.taken[root];
-            w.m.set[v] = (uint16_t)root;
-            w.m.lightest[v] = w.NO_KEY;
-        }
-        __syncthreads();
+        join_sets(w);
+        sweep(
+            w, part,
+            [&](uint32_t ends) {
+                return (uint32_t)w.m.set[ends & 0xffff] | (uint32_t)w.m.set[ends >> 16] << 16;
+            },
+            to_ends);
     }
 }
 
@@ -257,12 +264,13 @@ template <typename WORK>
 static __device__ __forceinline__ void store_rim(WORK &w, typename WORK::KEY word)
 {
     if (w.thread >= qfz_ring_count(w.box.h, w.box.w)) return;
-    typename WORK::KEY cost = word >> 16, hook = of_comp(w.m.best, (uint32_t)word & 0x7fff);
+    uint32_t cost = (uint32_t)(word >> 16);
+    typename WORK::KEY hook = of_comp(w.m.best, (uint32_t)word & 0x7fff);
     for (; (hook & 0xffff) < ROOT; hook = w.m.best[hook & QFZ_STEP_MASK])
-        cost = max(cost, hook >> 16);
+        cost = max(cost, hook_level(hook));
     const uint32_t v = (uint32_t)hook & QFZ_STEP_MASK;
     w.forest.rim[(int64_t)blockIdx.x * w.forest.rim_room + w.thread] =
-        make_uint2(v == QFZ_STEP_MASK ? QFZ_NONE : w.m.first_vertex + v, (uint32_t)cost);
+        make_uint2(v == QFZ_STEP_MASK ? QFZ_NONE : w.m.first_vertex + v, cost);
 }
 
 #endif

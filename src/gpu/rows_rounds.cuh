@@ -27,28 +27,33 @@ static __device__ __forceinline__ void lower(unsigned long long *word, unsigned 
     qfz_lower(word, key);
 }
 
-/* Renames entries and keeps those of which rename(ends) is true; offer(ends, key) sees these.  A
- * warp's writes never pass its reads, and lanes wait for each other between the two. */
+/* Entries get the ends that rename(ends) says and are kept while these differ; offer(ends, key)
+ * sees those.  A warp's writes never pass its reads, and lanes wait for each other between the two;
+ * where there is no entry, rename() sees component or set 0 twice. */
 template <typename WORK, typename RENAME, typename OFFER>
 static __device__ __forceinline__ void sweep(WORK &w, list_part &part, RENAME rename, OFFER offer)
 {
     enum { TOGETHER = 2 }; /* entries of a lane whose loads overlap */
     uint32_t kept = part.first;
-    for (uint32_t base = 0; base < part.n; base += TOGETHER * QFZ_WARP) {
+#pragma unroll 1
+    for (uint32_t base = (uint32_t)w.lane; base - (uint32_t)w.lane < part.n;
+         base += TOGETHER * QFZ_WARP) {
         uint32_t ends[TOGETHER], level[TOGETHER];
         unsigned mask[TOGETHER];
 #pragma unroll
         for (uint32_t k = 0; k < TOGETHER; k++) {
-            const uint32_t i = part.first + min(base + k * QFZ_WARP + (uint32_t)w.lane, part.n - 1);
-            ends[k] = w.m.ends[i];
-            level[k] = w.m.level[i];
+            const uint32_t i = base + k * QFZ_WARP;
+            ends[k] = level[k] = 0;
+            if (i >= part.n) continue;
+            ends[k] = w.m.ends[part.first + i];
+            level[k] = w.m.level[part.first + i];
         }
 #pragma unroll
-        for (uint32_t k = 0; k < TOGETHER; k++) {
-            const bool stays = rename(ends[k]);
-            mask[k] =
-                __ballot_sync(ALL_LANES, stays && base + k * QFZ_WARP + (uint32_t)w.lane < part.n);
-        }
+        for (uint32_t k = 0; k < TOGETHER; k++)
+            ends[k] = rename(ends[k]);
+#pragma unroll
+        for (uint32_t k = 0; k < TOGETHER; k++)
+            mask[k] = __ballot_sync(ALL_LANES, __byte_perm(ends[k], 0, 0x1032) != ends[k]);
         __syncwarp();
 #pragma unroll
         for (uint32_t k = 0; k < TOGETHER; k++) {
@@ -67,7 +72,10 @@ static __device__ __forceinline__ void sweep(WORK &w, list_part &part, RENAME re
 
 /* A component takes the least key.  Shared memory has no minima of 64 bits; so of such keys first
  * levels are offered, to the upper word of best[], then, where a level is the least, places, to the
- * lower one: best[] is level << 32 | place until the component hooks itself. */
+ * lower one: there best[] is level << 32 | place, and later level << 32 | hook. */
+template <typename WORK>
+static const bool IN_TWO_STEPS = sizeof(typename WORK::KEY) > sizeof(uint32_t);
+
 static __device__ __forceinline__ void offer(uint32_t *best, uint32_t key)
 {
     lower(best, key);
@@ -78,38 +86,78 @@ static __device__ __forceinline__ void offer(unsigned long long *best, unsigned 
     lower(reinterpret_cast<uint32_t *>(best) + 1, (uint32_t)(key >> 16));
 }
 
-static __device__ __forceinline__ void offer_place(unsigned long long *best, unsigned long long key)
+static __device__ __forceinline__ void offer_place(unsigned long long *best, uint32_t level,
+                                                   uint32_t place)
 {
     uint32_t *const words = reinterpret_cast<uint32_t *>(best);
-    if (words[1] == (uint32_t)(key >> 16)) lower(words, (uint32_t)key & 0xffff);
+    if (words[1] == level) lower(words, place);
 }
 
-/* Of a component that has chosen: level << 16. */
+/* After all offers, and a barrier: places of the list's entries; at(end) is where the key of such
+ * an end is.  The last entry may offer itself twice. */
+template <typename WORK, typename AT>
+static __device__ __forceinline__ void offer_places(const WORK &w, const list_part &part, AT at)
+{
+    enum { TOGETHER = 2 }; /* entries of a lane whose loads overlap */
+#pragma unroll 1
+    for (uint32_t base = (uint32_t)w.lane; base < part.n; base += TOGETHER * QFZ_WARP) {
+        uint32_t place[TOGETHER], ends[TOGETHER], level[TOGETHER];
+#pragma unroll
+        for (uint32_t k = 0; k < TOGETHER; k++) {
+            place[k] = part.first + min(base + k * QFZ_WARP, part.n - 1);
+            ends[k] = w.m.ends[place[k]];
+            level[k] = w.m.level[place[k]];
+        }
+#pragma unroll
+        for (uint32_t k = 0; k < TOGETHER; k++) {
+            offer_place(at(ends[k] & 0xffff), level[k], place[k]);
+            offer_place(at(ends[k] >> 16), level[k], place[k]);
+        }
+    }
+}
+
+/* Of a component that has chosen: the level, alone and in its place. */
+static __device__ __forceinline__ uint32_t hook_level(uint32_t best)
+{
+    return best >> 16;
+}
+
+static __device__ __forceinline__ uint32_t hook_level(unsigned long long best)
+{
+    return (uint32_t)(best >> 32);
+}
+
 static __device__ __forceinline__ uint32_t level_part(uint32_t best)
 {
-    return best & 0xffff0000u;
+    return best >> 16 << 16;
 }
 
 static __device__ __forceinline__ unsigned long long level_part(unsigned long long best)
 {
-    return best >> 32 << 16;
+    return best >> 32 << 32;
 }
 
-/* Those with small numbers wait from the first round on. */
+/* Those with small numbers wait from the first round on.  What waits is offered keys as well, but
+ * nobody looks at its best[]: that takes less than to ask. */
 static __device__ __forceinline__ bool takes_offers(uint32_t name)
 {
     return !(name & WAITS) && name >= ACTIVE * 4;
 }
 
-/* Every edge of the list offers itself to both ends.  In the first round every component is a root
- * still, and those that wait have small numbers. */
+/* Every edge of the list offers itself to both ends. */
+template <typename WORK>
+static __device__ __forceinline__ void offer_to_ends(WORK &w, uint32_t ends, typename WORK::KEY key)
+{
+    offer(&of_comp(w.m.best, ends & 0xfffc), key);
+    offer(&of_comp(w.m.best, ends >> 16 & 0xfffc), key);
+}
+
+/* In the first round every component is a root still. */
 template <typename WORK> static __device__ __forceinline__ void offer_first(WORK &w, list_part part)
 {
     for (uint32_t i = part.first + (uint32_t)w.lane; i < part.first + part.n; i += QFZ_WARP) {
-        const uint32_t ends = w.m.ends[i], a = ends & 0xffff, b = ends >> 16;
         const typename WORK::KEY key = (typename WORK::KEY)w.m.level[i] << 16 | i;
-        if (a >= ACTIVE * 4) offer(&of_comp(w.m.best, a), key);
-        if (b >= ACTIVE * 4) offer(&of_comp(w.m.best, b), key);
+        offer_to_ends(w, w.m.ends[i], key);
     }
 }
 
@@ -118,16 +166,8 @@ static __device__ __forceinline__ void offer_again(WORK &w, list_part &part)
 {
     sweep(
         w, part,
-        [&](uint32_t &ends) {
-            const uint32_t a = name_of(w, ends & 0xffff), b = name_of(w, ends >> 16);
-            ends = a | b << 16;
-            return a != b;
-        },
-        [&](uint32_t ends, typename WORK::KEY key) {
-            const uint32_t a = ends & 0xffff, b = ends >> 16;
-            if (!(a & WAITS)) offer(&of_comp(w.m.best, a), key);
-            if (!(b & WAITS)) offer(&of_comp(w.m.best, b), key);
-        });
+        [&](uint32_t ends) { return name_of(w, ends & 0xffff) | name_of(w, ends >> 16) << 16; },
+        [&](uint32_t ends, typename WORK::KEY key) { offer_to_ends(w, ends, key); });
 }
 
 /* So do the edges that leave the block, one a thread at most. */
@@ -145,33 +185,29 @@ static __device__ __forceinline__ void offer_leaving(WORK &w, uint32_t round)
     if (takes_offers(name)) offer(&of_comp(w.m.best, name), key);
 }
 
-/* After offers of keys of 64 bits, and a barrier. */
 template <typename WORK>
-static __device__ __forceinline__ void offer_places(WORK &w, const list_part &part)
+static __device__ __forceinline__ void offer_all_places(WORK &w, const list_part &part)
 {
-    typedef typename WORK::KEY KEY;
-    for (uint32_t i = part.first + (uint32_t)w.lane; i < part.first + part.n; i += QFZ_WARP) {
-        const uint32_t ends = w.m.ends[i], a = ends & 0xffff, b = ends >> 16;
-        const KEY key = (KEY)w.m.level[i] << 16 | i;
-        if (takes_offers(a)) offer_place(&of_comp(w.m.best, a), key);
-        if (takes_offers(b)) offer_place(&of_comp(w.m.best, b), key);
-    }
+    offer_places(w, part, [&](uint32_t end) { return &of_comp(w.m.best, end & 0xfffc); });
     if (w.thread >= 4 * QFZ_SIDE) return;
-    const KEY key = w.m.leave[w.thread];
+    const typename WORK::KEY key = w.m.leave[w.thread];
     const uint32_t name = w.m.leave_comp[w.thread];
-    if (key != w.NO_KEY && takes_offers(name)) offer_place(&of_comp(w.m.best, name), key);
+    if (key != w.NO_KEY && takes_offers(name))
+        offer_place(&of_comp(w.m.best, name), (uint32_t)(key >> 16), (uint32_t)key & 0xffff);
 }
 
 /* What c chose: to wait, or the component at the other end of its edge.  Of two that chose the
- * same edge the first stays root; a waiting one has chosen none. */
+ * same edge the first stays root; one that waits, which has a small number in the first round and
+ * is marked in the list later, has chosen none. */
 template <typename WORK>
 static __device__ __forceinline__ uint32_t step_of(const WORK &w, uint32_t c, uint32_t round)
 {
     const typename WORK::KEY key = w.m.best[c];
     if (key & LEAVES) return ROOT | WAITS | (key == w.NO_KEY ? ENDED : 0);
-    const uint32_t ends = w.m.ends[key & 0x7fff], a = (ends & 0xffff) / 4, b = ends >> 18;
-    const uint32_t other = a == c ? b : a;
-    return c < other && w.m.best[other] == key ? (uint32_t)ROOT : round << QFZ_STEP_BITS | other;
+    const uint32_t ends = w.m.ends[key & 0x7fff], a = ends & 0xffff, b = ends >> 16;
+    const uint32_t name = a / 4 == c ? b : a, other = name / 4;
+    const bool same = c < other && !(name & WAITS) && w.m.best[other] == key;
+    return same ? (uint32_t)ROOT : round << QFZ_STEP_BITS | other;
 }
 
 /* Points c at its round's root; true if c is a root that goes on. */
@@ -184,11 +220,10 @@ static __device__ __forceinline__ bool hook_component(WORK &w, uint32_t c, uint3
         root = step & QFZ_STEP_MASK;
     }
     w.m.name[c] = (uint16_t)(root * 4 | (step & (WAITS | ENDED)));
-    if (hook < ROOT)
-        w.m.best[c] = level_part(w.m.best[c]) | hook;
-    else if (step == ROOT)
-        w.m.best[c] = w.NO_KEY;
-    return hook == ROOT && step == ROOT;
+    const bool hooks = hook < ROOT, goes_on = !hooks && step == ROOT;
+    const typename WORK::KEY best = level_part(w.m.best[c]) | hook;
+    w.m.best[c] = goes_on ? w.NO_KEY : best; /* of one that waits it is not looked at any more */
+    return goes_on;
 }
 
 /* The thread's k-th active component of a round. */
@@ -227,8 +262,8 @@ template <typename WORK> static __device__ __forceinline__ uint32_t rounds(WORK 
             offer_again(w, part);
         offer_leaving(w, round);
         __syncthreads();
-        if constexpr (sizeof(typename WORK::KEY) > sizeof(uint32_t)) {
-            offer_places(w, part);
+        if constexpr (IN_TWO_STEPS<WORK>) {
+            offer_all_places(w, part);
             __syncthreads();
         }
         if (w.thread == 0) w.m.n_next = 0;

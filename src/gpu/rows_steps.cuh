@@ -31,6 +31,7 @@ template <typename WORK> static __device__ __forceinline__ void begin(WORK &w)
             w.m.n_open = 0;
     const uint32_t ones = 0xffffffffu; /* keys are NO_KEY */
     uint4 *const best = reinterpret_cast<uint4 *>(w.m.best + ACTIVE);
+#pragma unroll 1
     for (int i = w.thread; i < (COMPS - ACTIVE) * (int)sizeof *w.m.best / (int)sizeof *best;
          i += w.THREADS)
         best[i] = make_uint4(ones, ones, ones, ones);
@@ -59,8 +60,8 @@ make_components(WORK &w, const CHOSEN &p, uint32_t comp[WORK::OWN_ROWS + 1])
     begin_names(w);
     settle(w, comp);
     if (w.thread < 4 * QFZ_SIDE)
-        w.m.leave_comp[w.thread] = w.m.pixel[leaving_pixel(w.thread)] & 0x7fff;
-    return top << 16 | w.m.pixel[on_ring];
+        w.m.leave_comp[w.thread] = w.m.pixel()[leaving_pixel(w.thread)] & 0x7fff;
+    return top << 16 | w.m.pixel()[on_ring];
 }
 
 /* Edges to the right and down that are needed and join two components become the list; returns

@@ -8,21 +8,23 @@
 #ifndef QFZ_GPU_ROWS_TABLES_CUH
 #define QFZ_GPU_ROWS_TABLES_CUH
 
-#include "gpu/rows_block.cuh"
+#include "gpu/rows_rounds.cuh"
 
 /* In the last table: a component * 4 that no edge leads on from. */
 enum { NO_VERTEX = 0x8000 };
 
-/* A table's word of a state: the key itself, or, of those of 64 bits, level and component where
- * both halves are read at once. */
-static __device__ __forceinline__ uint32_t table_word(uint32_t state)
+/* A table's word, or state: the greatest level | component * 4, the level being where components
+ * that have hooked themselves have it, too (rows_rounds.cuh).  The state after such a hook. */
+static __device__ __forceinline__ uint32_t state_after(uint32_t state, uint32_t hook)
 {
-    return state;
+    return level_part(max(state, hook)) | (hook & QFZ_STEP_MASK) * 4;
 }
 
-static __device__ __forceinline__ unsigned long long table_word(unsigned long long state)
+static __device__ __forceinline__ unsigned long long state_after(unsigned long long state,
+                                                                 unsigned long long hook)
 {
-    return state >> 16 << 32 | (state & 0xffff);
+    const uint32_t level = max((uint32_t)(state >> 32), (uint32_t)(hook >> 32));
+    return (unsigned long long)level << 32 | ((uint32_t)hook & QFZ_STEP_MASK) * 4;
 }
 
 /* The level of what no edge leads on from is that of all edges that are not there.  Edges inside it
@@ -30,8 +32,8 @@ static __device__ __forceinline__ unsigned long long table_word(unsigned long lo
 template <typename KEY> static __device__ __forceinline__ KEY last_state(KEY state, KEY hook)
 {
     const uint32_t vertex = (uint32_t)hook & QFZ_STEP_MASK;
-    if (vertex == QFZ_STEP_MASK) return ~(KEY)0xffff | NO_VERTEX | (state & 0xffff);
-    return state >> 16 << 16 | vertex;
+    if (vertex == QFZ_STEP_MASK) return level_part(~(KEY)0) | NO_VERTEX | (state & 0xffff);
+    return level_part(state) | vertex;
 }
 
 /* The tables at hand: of n components, for the rounds from `first` on, before `end`. */
@@ -44,21 +46,24 @@ template <typename WORK>
 static __device__ __forceinline__ void make_tables(WORK &w, rows_tables &t, uint32_t end)
 {
     typedef typename WORK::KEY KEY;
-    const uint32_t n = t.n, n_rounds = t.n_rounds, room = WORK::SHAPE::TABLES / n;
+    const uint32_t n = t.n, room = WORK::SHAPE::TABLES / n;
     const uint32_t first = end > room ? end - room : 0;
     t.first = first;
     t.end = end;
+#pragma unroll 1
     for (uint32_t c = (uint32_t)w.thread; c < n; c += w.THREADS) {
         KEY state = c * 4, hook = w.m.best[c], *table = w.m.table + c;
+#pragma unroll 1
         for (uint32_t round = 0; round < end; round++) {
-            if (((uint32_t)hook >> QFZ_STEP_BITS & QFZ_STEP_ROOT) == round) {
-                state = max(state, hook) >> 16 << 16 | ((uint32_t)hook & QFZ_STEP_MASK) * 4;
+            if (((uint32_t)hook & QFZ_STEP_ROOT << QFZ_STEP_BITS) == round << QFZ_STEP_BITS) {
+                state = state_after(state, hook);
                 hook = of_comp(w.m.best, (uint32_t)state & 0xffff);
             }
             if (round < first) continue;
-            *table = table_word(round + 1 < n_rounds ? state : last_state(state, hook));
+            *table = state;
             table += n;
         }
+        if (end == t.n_rounds) *(table - n) = last_state(state, hook);
     }
 }
 
@@ -92,7 +97,7 @@ static __device__ __forceinline__ void list_open(WORK &w, uint32_t right, uint32
     uint32_t at4 = 4 * place;
     auto append = [&](uint32_t is_open, uint32_t item) {
         if (!is_open) return;
-        at_byte(w.m.open, at4) = item;
+        at_byte(w.m.open(), at4) = item;
         at4 += 4;
     };
     const uint32_t first =
@@ -118,7 +123,7 @@ static __device__ __forceinline__ void store_open(const WORK &w, typename WORK::
     const uint32_t n = w.m.n_open;
     if (n <= WORK::SHAPE::OPEN_ROOM) {
         for (uint32_t i = (uint32_t)w.thread; i < n * WORK::SHAPE::OPEN_WORDS; i += w.THREADS)
-            open[i] = w.m.open[i];
+            open[i] = w.m.open()[i];
         return;
     }
     table += threadIdx.y; /* 0, which the compiler does not know: else it keeps places for this */

@@ -147,8 +147,7 @@ qfz_status qfz_groups_summarise(qfz_worker *worker, const qfz_group_graph *graph
 qfz_status qfz_groups_levels(qfz_worker *worker, const qfz_group_graph *graph, qfz_answer *members,
                              uint32_t *cross_level, qfz_error *err);
 qfz_status qfz_groups_regions(qfz_worker *worker, const qfz_group_graph *graph,
-                              const uint32_t *holds_to, uint32_t *top, uint32_t *holds,
-                              qfz_error *err);
+                              const qfz_answer *own, qfz_group_regions *found, qfz_error *err);
 
 qfz_status qfz_trees_choose(qfz_worker *worker); /* the method */
 void qfz_trees_carve(qfz_worker *worker, qfz_carve *carve);
