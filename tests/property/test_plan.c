@@ -122,6 +122,7 @@ static void other_tiles_fit_too(const problem *p, qfz_setup *s)
         return;
     }
     CHECK(s->tiling.tile_w == w && s->tiling.tile_h == h, "other tiles");
+    tiles_cover_the_raster(p, s);
     CHECK(s->n_threads <= before, "%d threads", s->n_threads);
     CHECK(s->n_threads == 1 || s->worker_bytes * s->n_threads <= share,
           "tiles of %d x %d: %d threads of %" PRId64 " bytes", (int)w, (int)h, s->n_threads,

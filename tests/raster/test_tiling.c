@@ -22,6 +22,8 @@ static void covers_every_pixel_once_within_the_limit(void **state)
         assert_true(t.tile_w >= 1 && t.tile_h >= 1 && t.tile_w <= limit / t.tile_h);
         assert_true((t.n_x - 1) * t.tile_w < w && t.n_x * t.tile_w >= w);
         assert_true((t.n_y - 1) * t.tile_h < h && t.n_y * t.tile_h >= h);
+        const qfz_box first = qfz_tiling_box(&t, 0, 0);
+        assert_true(first.x0 == 0 && first.x1 == t.tile_w && first.y0 == 0 && first.y1 == t.tile_h);
         const qfz_box last = qfz_tiling_box(&t, t.n_y - 1, t.n_x - 1);
         assert_true(last.x1 == w && last.y1 == h && last.x0 < w && last.y0 < h);
     }

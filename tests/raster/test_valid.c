@@ -236,6 +236,31 @@ static void real_rasters_have_the_holes_they_should(void **state)
     assert_true(count_valid("torture/nan32_nodata.tif") < 100);
 }
 
+/* Of a source and its mask, the one that cannot be read is named. */
+static void a_damaged_mask_is_named(void **state)
+{
+    (void)state;
+    enum { SIDE = 256 };
+    static const char mask[] = "/vsimem/damaged_mask.tif";
+    static uint8_t px[SIDE * SIDE], valid[SIDE * SIDE];
+    char *options[] = {"COMPRESS=DEFLATE", NULL};
+    uint32_t noise = 1;
+    for (int i = 0; i < SIDE * SIDE; i++) {
+        noise = noise * 1664525u + 1013904223u;
+        px[i] = (uint8_t)(noise >> 24);
+    }
+    GDALClose(make(src, SIDE, SIDE, 1, GDT_Byte, px));
+    GDALClose(make_with(mask, SIDE, SIDE, 1, GDT_Byte, px, options));
+    VSILFILE *const file = VSIFOpenL(mask, "r+b");
+    assert_int_equal(VSIFTruncateL(file, SIDE * SIDE / 2), 0);
+    assert_int_equal(VSIFCloseL(file), 0);
+    qfz_job job = job_on(QFZ_LABEL, src);
+    job.mask = mask;
+    qfz_source *const source = open_it(&job);
+    FAILS(qfz_source_read(source, whole(source), px, valid, &err), QFZ_EIO, mask);
+    qfz_source_close(source);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -251,6 +276,7 @@ int main(void)
         cmocka_unit_test(nodata_values_are_nodata_together),
         cmocka_unit_test(background_is_every_bands_value),
         cmocka_unit_test(real_rasters_have_the_holes_they_should),
+        cmocka_unit_test(a_damaged_mask_is_named),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }
