@@ -136,10 +136,10 @@ static void *carve_either(qfz_carve *first, size_t first_bytes, qfz_carve *secon
     return qfz_carve_bytes(first->used + bytes <= first_bytes ? first : second, bytes);
 }
 
-/* The results.  When pairs have been sorted into one of the two places, and have got nodes, the
- * sorted keys are of no more use, nor are their ranks, where the others' names were. */
-static void carve_results(qfz_gpu_forest_tree *tree, const qfz_gpu_edges *edges,
-                          const qfz_gpu_tree_counts *counts, int sorted, qfz_carve *room)
+/* Nodes inside blocks.  When pairs have been sorted into one of the two places, and have got nodes,
+ * the sorted keys are of no more use, nor are their ranks, where the others' names were. */
+static void carve_inside(qfz_gpu_forest_tree *tree, const qfz_gpu_edges *edges,
+                         const qfz_gpu_tree_counts *counts, int sorted, qfz_carve *room)
 {
     const size_t level_bytes = edges->form >= QFZ_EDGES_WIDE ? 4 : 2;
     void *const left_over[2] = {tree->d_pairs[0], tree->d_who[0]};
@@ -149,10 +149,14 @@ static void carve_results(qfz_gpu_forest_tree *tree, const qfz_gpu_edges *edges,
     tree->d_inside_parent = static_cast<uint32_t *>(
         carve_either(&over, over_bytes, room, counts->inside * sizeof(uint32_t)));
     tree->d_inside_level = carve_either(&over, over_bytes, room, counts->inside * level_bytes);
+}
+
+/* The other results lie where pairs are that are not needed any more. */
+static void place_others(qfz_gpu_forest_tree *tree, const qfz_gpu_tree_counts *counts, int sorted)
+{
     tree->d_node = reinterpret_cast<uint32_t *>(tree->d_pairs[1 - sorted]);
     tree->d_other_level = tree->d_node + counts->pairs;
     tree->d_other_parent = tree->d_who[sorted];
-    tree->d_parent = static_cast<uint32_t *>(tree->forest.top);
 }
 
 static size_t keys_bytes(const qfz_gpu_edges *edges)
@@ -167,7 +171,7 @@ size_t qfz_gpu_forest_tree_bytes(const qfz_gpu_edges *edges, const qfz_gpu_tree_
     qfz_carve room = {}, forest = {};
     carve_kept(&tree, edges, &room);
     carve_pairs(&tree, counts->pairs, &room);
-    carve_results(&tree, edges, counts, 0, &room);
+    carve_inside(&tree, edges, counts, 0, &room);
     (void)qfz_carve_bytes(&forest, qfz_gpu_forest_bytes(edges, 0));
     (void)qfz_carve_bytes(&forest, keys_bytes(edges));
     return larger(room.used, forest.used);
@@ -229,7 +233,9 @@ qfz_status qfz_gpu_forest_tree_end(qfz_gpu *gpu, qfz_gpu_forest_tree *tree,
     carve_kept(tree, edges, &room);
     carve_pairs(tree, n, &room);
     QFZ_TRY(sort_pairs(gpu, tree, counts, &in));
-    carve_results(tree, edges, counts, in, &room);
+    carve_inside(tree, edges, counts, in, &room);
+    place_others(tree, counts, in);
+    tree->d_parent = static_cast<uint32_t *>(tree->forest.top);
     const sorted_pairs sorted = {tree->d_pairs[in], tree->d_who[in],  tree->d_who[1 - in],
                                  counts->pairs,     counts->vertices, n_px + counts->inside};
     QFZ_TRY(qfz_launch(gpu, k_mark, grid, block, 0, *tree, sorted));
