@@ -9,9 +9,9 @@
 template <bool FULL, typename SOURCE>
 static __device__ __forceinline__ eight_wide_work::KEY
 make_list(eight_wide_work &w, const SOURCE &source, const typename SOURCE::values &in,
-          wide_settled &s)
+          eight_wide_settled &s)
 {
-    wide_edges edges;
+    eight_wide_edges edges;
     eight_chosen p;
     begin(w);
     first_round<FULL>(w, source, in, p, s.top, edges);
@@ -31,8 +31,8 @@ static __device__ __forceinline__ void block(eight_wide_work &w, const SOURCE &s
                                              const typename SOURCE::values &in, uint32_t *open,
                                              T *saliency)
 {
-    wide_settled s;
-    wide_closing e;
+    eight_wide_settled s;
+    eight_wide_closing e;
     if (FULL) w.box.h = w.box.w = QFZ_SIDE; /* now the compiler knows, too */
     const eight_wide_work::KEY rim = make_list<FULL>(w, source, in, s);
     const rows_tables tables = make_graph(w, rim, saliency);

@@ -10,13 +10,13 @@
 /* ---- Choose ---------------------------------------------------------------------------------- */
 
 /* A pixel's lightest edge so far. */
-struct wide_choice {
+struct eight_wide_choice {
     uint32_t level, way;
 };
 
 /* A way that is looked at later wins among those of one level, but if it leaves the block. */
-static __device__ __forceinline__ void consider(wide_choice &best, uint32_t level, uint32_t way,
-                                                bool leaves)
+static __device__ __forceinline__ void consider(eight_wide_choice &best, uint32_t level,
+                                                uint32_t way, bool leaves)
 {
     const bool wins = (level < best.level) | ((level == best.level) & !leaves);
     best.level = min(best.level, level);
@@ -34,15 +34,15 @@ struct wide_around {
  * starts, but those to another thread's columns come after all others, and those out of the block
  * last: so what only some lanes have outside is looked at first. */
 template <int C>
-static __device__ __forceinline__ wide_choice choose_way(const eight_wide_work &w, int j,
-                                                         const wide_around &l)
+static __device__ __forceinline__ eight_wide_choice choose_way(const eight_wide_work &w, int j,
+                                                               const wide_around &l)
 {
     const bool upmost = j == 0 && w.warp == 0;
     const bool lowest = j == EIGHT_ROWS - 1 && w.warp == eight_wide_work::WARPS - 1;
     const bool out = w.lane == (C ? QFZ_WARP - 1 : 0);
     const eight_ways to = ways_of(w, j);
     if (C == 0) {
-        wide_choice best = {l.below.anti[0], out ? WAY_OUT : to.down_left};
+        eight_wide_choice best = {l.below.anti[0], out ? WAY_OUT : to.down_left};
         consider(best, l.right[0], out ? WAY_OUT : to.left, false);
         consider(best, l.above.diagonal[0], out ? WAY_OUT : to.up_left, upmost);
         consider(best, l.below.diagonal[1], to.down_right, lowest);
@@ -52,7 +52,7 @@ static __device__ __forceinline__ wide_choice choose_way(const eight_wide_work &
         consider(best, l.above.down[0], to.up, upmost);
         return best;
     }
-    wide_choice best = {l.below.diagonal[2], out ? WAY_OUT : to.down_right};
+    eight_wide_choice best = {l.below.diagonal[2], out ? WAY_OUT : to.down_right};
     consider(best, l.right[2], out ? WAY_OUT : to.right, false);
     consider(best, l.above.anti[2], out ? WAY_OUT : to.up_right, upmost);
     consider(best, l.below.down[1], to.down, lowest);
@@ -70,7 +70,7 @@ static __device__ __forceinline__ void choose(const eight_wide_work &w, int j, u
                                               const wide_around &l, eight_chosen &p,
                                               uint32_t top[2])
 {
-    const wide_choice best[2] = {choose_way<0>(w, j, l), choose_way<1>(w, j, l)};
+    const eight_wide_choice best[2] = {choose_way<0>(w, j, l), choose_way<1>(w, j, l)};
 #pragma unroll
     for (int c = 0; c < 2; c++) {
         const bool none = !SURE && best[c].level == QFZ_NONE;
@@ -174,7 +174,7 @@ static __device__ __forceinline__ void keep_ring_of(const eight_wide_work &w, ui
 template <bool FAST, typename SOURCE>
 static __device__ __forceinline__ void
 first_round(eight_wide_work &w, const SOURCE &source, const typename SOURCE::values &in,
-            eight_chosen &p, uint32_t top[][2], wide_edges &edges)
+            eight_chosen &p, uint32_t top[][2], eight_wide_edges &edges)
 {
     const bool SURE = FAST && SOURCE::HAS_LEVELS;
     const uint32_t self = own_pixels(w);
