@@ -91,9 +91,7 @@ static void carve(qfz_gpu_forest *f, qfz_carve *room)
 
 static void carve_rows(qfz_rows *rows, qfz_carve *room)
 {
-    const int64_t words =
-        rows->forest.connectivity == 8 ? 2 * QFZ_OPEN_SQUARES : (int)QFZ_OPEN_ROOM;
-    qfz_carve_take(room, &rows->open, rows->forest.n_blocks * words);
+    qfz_carve_take(room, &rows->open, rows->forest.n_blocks * QFZ_OPEN_ROOM);
     carve_graph(&rows->forest, room);
 }
 

@@ -14,19 +14,16 @@
 enum { QFZ_OPEN_ROOM = QFZ_BLOCK_PX / 2, QFZ_OPEN_VERTEX = 0x1ff, QFZ_OPEN_X = 9, QFZ_OPEN_Y = 25 };
 static const uint32_t QFZ_OPEN_DOWN = 1u << 31;
 
-/* With eight neighbours an entry has two words and tells of a square of 2 x 2 pixels, some of which
- * are in different vertices: those of its first row, with the first pixel, as above; those of the
- * second row at bits 0 and 16, and from bit 9 on which of the square's edges are open, by their
- * directions.  In place of a vertex: its pixel is not valid. */
-enum { QFZ_OPEN_SQUARES = 5 * QFZ_BLOCK_PX / 8, QFZ_OPEN_INVALID = QFZ_OPEN_VERTEX };
-enum { QFZ_OPEN_EDGES = 9 };
+/* With eight neighbours there is no list: the vertex of each pixel tells which edges are open. */
+enum { QFZ_OPEN_INVALID = QFZ_OPEN_VERTEX }; /* in place of one: the pixel is not valid */
 
 /* forest.top, .comp and .hooks are not made; forest.block is (first vertex; open edges << 16 |
  * vertices). */
 typedef struct qfz_rows {
     qfz_gpu_forest forest;
-    /* QFZ_OPEN_ROOM edges or QFZ_OPEN_SQUARES a block.  A block that has more stores in the same
-     * room the vertex of each pixel instead, 16 bits, QFZ_STEP_MASK or more where there is none. */
+    /* QFZ_OPEN_ROOM edges a block.  A block that has more, or one of eight neighbours, stores in
+     * the same room the vertex of each pixel instead, 16 bits: where there is none, QFZ_STEP_MASK
+     * or more, or QFZ_OPEN_INVALID. */
     uint32_t *open;
 } qfz_rows;
 

@@ -36,16 +36,11 @@ template <typename KEY_, int OWN_ROWS_, bool EIGHT_ = false> struct rows_shape {
         LIST_4 = 3 * QFZ_BLOCK_PX / 2 + QFZ_SIDE - (QFZ_BLOCK_PX - QFZ_RIM) / 2 + QFZ_RIM,
         LIST_8 = (5 * (QFZ_SIDE - 1) * (QFZ_SIDE - 1) + QFZ_RIM) / 2,
         LIST = EIGHT ? (int)LIST_8 : (int)LIST_4,
-        /* Of the list of what is open, and of an entry of it. */
-        OPEN_ROOM = EIGHT ? (int)QFZ_OPEN_SQUARES : (int)QFZ_OPEN_ROOM,
-        OPEN_WORDS = EIGHT ? 2 : 1,
         STARTS = EIGHT ? 4 : 2, /* edges that start at a pixel */
         /* Memory is short: what is not needed while there is the list lies in its place. */
         TIGHT = EIGHT && sizeof(KEY) > sizeof(uint32_t),
-        OPEN_ITEMS = OPEN_ROOM * OPEN_WORDS,
-        OPEN_KEYS = TIGHT ? OPEN_ITEMS * sizeof(uint32_t) / sizeof(KEY) : 0,
         /* Words in the list's place: a table of COMPS at least. */
-        TABLES = LIST * (sizeof(uint32_t) + sizeof(LEVEL)) / sizeof(KEY) - OPEN_KEYS
+        TABLES = LIST * (sizeof(uint32_t) + sizeof(LEVEL)) / sizeof(KEY)
     };
     static_assert((int)TABLES >= (int)COMPS, "room for a table");
     /* Rows of a thread whose levels the block's memory keeps; more would be too much for four
@@ -113,7 +108,7 @@ template <typename SHAPE> struct rows_memory {
             LEVEL tree_level[QFZ_VERTICES];
             uint16_t set[QFZ_VERTICES], taken[QFZ_VERTICES];
         };
-        uint32_t open_here[SHAPE::TIGHT ? 1 : SHAPE::OPEN_ITEMS];
+        uint32_t open[SHAPE::EIGHT ? 1 : (int)QFZ_OPEN_ROOM]; /* as in rows.cuh */
     };
     union {
         struct {
@@ -125,18 +120,14 @@ template <typename SHAPE> struct rows_memory {
             LEVEL level[SHAPE::LIST];
         };
         /* Of components: greatest level, component * 4 or vertex. */
-        KEY table[SHAPE::TABLES + SHAPE::OPEN_KEYS];
+        KEY table[SHAPE::TABLES];
     };
     rows_kept_tops<SHAPE::KEPT_TOPS, SHAPE::THREADS> tops;
 
-    /* Words of pixels, settled in the end; the list of what is open, as in rows.cuh. */
+    /* Words of pixels, settled in the end. */
     __device__ __forceinline__ uint16_t *pixel()
     {
         return SHAPE::TIGHT ? further + QFZ_BLOCK_PX : pixel_here;
-    }
-    __device__ __forceinline__ uint32_t *open()
-    {
-        return SHAPE::TIGHT ? reinterpret_cast<uint32_t *>(table + SHAPE::TABLES) : open_here;
     }
 
     uint32_t n_numbers; /* components of the first round: active << 16 | waiting */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* rows_eight_query.cu - as rows_query.cu, but of eight neighbours.
  *
- * The list has squares of 2 x 2 pixels.  Most that have open edges have pixels of two vertices, and
- * all their open edges have one minimax level between these, which is looked up once.  Squares of
- * more vertices, and vertices that do not meet in the first rounds, are left over until the others
- * are done. */
+ * The vertices of a block's pixels tell which edges of its squares of 2 x 2 pixels are open;
+ * squares that have such become a list.  Most of them have pixels of two vertices, and all their
+ * open edges have one minimax level between these, which is looked up once.  Squares of more
+ * vertices, and vertices that do not meet in the first rounds, are left over until the others are
+ * done. */
 #include <type_traits>
 
 #include "gpu/rows_columns.cuh"
@@ -19,8 +20,7 @@ enum {
     BESIDE = QFZ_SIDE + 2,            /* pixels of the column to the right of the block */
     OUTSIDE = BESIDE + BESIDE - 1,    /* and those of the row below */
     COLUMNS = QFZ_VERTICES + OUTSIDE, /* vertices; these pixels */
-    AT_ONCE = 4,
-    LEFT_OVER = 512 /* squares; if there are more, those are done at once */
+    LEFT_OVER = 512                   /* squares; if there are more, those are done at once */
 };
 static_assert((int)QFZ_VERTICES < (int)QFZ_OPEN_INVALID, "a vertex, or none");
 
@@ -29,13 +29,23 @@ static_assert((int)QFZ_VERTICES < (int)QFZ_OPEN_INVALID, "a vertex, or none");
 static const uint32_t AB = 1u << QFZ_RIGHT, AC = 1u << QFZ_BELOW, AD = 1u << QFZ_BELOW_RIGHT,
                       BC = 1u << QFZ_BELOW_LEFT;
 
+/* 1 in both halves of a word; two pixels that are not valid. */
+static const uint32_t ONES = 0x10001, NO_VERTICES = QFZ_OPEN_INVALID * ONES;
+
+/* A square on a list: its first pixel, and from this bit on the mask of its open edges. */
+enum { EDGES = 12, ROWS = QFZ_SIDE * QFZ_WARP / THREADS /* of a warp */ };
+static_assert(QFZ_BLOCK_PX == 1 << EDGES, "a pixel, and four edges in 16 bits");
+
 template <typename T> struct query_memory {
-    /* On a multiprocessor; of 16 bits there is memory for no more. */
-    enum { BLOCKS = sizeof(T) == sizeof(uint16_t) ? 4 : QFZ_SM_THREADS / THREADS };
+    /* On a multiprocessor, whose memory has room for no more. */
+    enum { ROOM = sizeof(T) == sizeof(uint16_t) ? 3 : 5, MOST = QFZ_SM_THREADS / THREADS };
+    enum { BLOCKS = (int)ROOM < (int)MOST ? (int)ROOM : (int)MOST };
     query_columns<T, COLUMNS> columns;
     T cost[OUTSIDE]; /* the greatest level from these pixels to their vertices */
-    uint2 left_over[LEFT_OVER];
-    uint32_t n_left_over;
+    uint16_t open[QFZ_BLOCK_PX], left_over[LEFT_OVER]; /* squares */
+    __align__(
+        4) uint16_t vertex[QFZ_BLOCK_PX + QFZ_SIDE + 1]; /* of pixels; squares may end beyond */
+    uint32_t n_open, n_left_over;
     query_planes<T, QFZ_MAX_DIRS> planes;
 };
 
@@ -53,34 +63,12 @@ struct square {
     uint32_t y, x;       /* the pixel a */
 };
 
-static __device__ __forceinline__ square square_of(uint2 words)
+template <typename T>
+static __device__ __forceinline__ square square_of(const query_work<T> &w, uint32_t item)
 {
-    const uint32_t mask = QFZ_OPEN_VERTEX, inside = QFZ_SIDE - 1;
-    const uint32_t y = words.x >> QFZ_OPEN_Y & inside, x = words.x >> QFZ_OPEN_X & inside;
-    return {words.x & mask, words.x >> 16 & mask, words.y & mask, words.y >> 16 & mask, y, x};
-}
-
-/* The open edges of any square. */
-static __device__ __forceinline__ uint32_t open_edges(const square &s, uint2 words)
-{
-    const uint32_t inside = QFZ_SIDE - 1;
-    const bool right = (words.x >> QFZ_OPEN_X & inside) < inside;
-    const bool down = (words.x >> QFZ_OPEN_Y & inside) < inside;
-    auto differ = [](uint32_t u, uint32_t v) { return u != v && max(u, v) < QFZ_OPEN_INVALID; };
-    return (right && differ(s.a, s.b) ? AB : 0u) | (down && differ(s.a, s.c) ? AC : 0u) |
-           (right && down && differ(s.a, s.d) ? AD : 0u) |
-           (right && down && differ(s.b, s.c) ? BC : 0u);
-}
-
-static __device__ __forceinline__ uint2 with_rest(uint2 words, uint32_t rest)
-{
-    const uint32_t mask = (AB | AC | AD | BC) << QFZ_OPEN_EDGES;
-    return make_uint2(words.x, (words.y & ~mask) | rest << QFZ_OPEN_EDGES);
-}
-
-static __device__ __forceinline__ uint32_t rest_of(uint2 words)
-{
-    return words.y >> QFZ_OPEN_EDGES & (AB | AC | AD | BC);
+    const uint32_t p = item & (QFZ_BLOCK_PX - 1);
+    const uint16_t *const a = w.m.vertex + p;
+    return {a[0], a[1], a[QFZ_SIDE], a[QFZ_SIDE + 1], p / QFZ_SIDE, p % QFZ_SIDE};
 }
 
 /* Two vertices of an edge among `rest`, and which of those edges lie between them. */
@@ -126,10 +114,10 @@ static __device__ __forceinline__ void answer_all(const query_work<T> &w, const 
 
 /* Those between the first pair if it meets; what remains is left over. */
 template <typename T>
-static __device__ __forceinline__ void answer_first(const query_work<T> &w, uint2 words)
+static __device__ __forceinline__ void answer_first(const query_work<T> &w, uint32_t item)
 {
-    const square s = square_of(words);
-    uint32_t rest = rest_of(words);
+    const square s = square_of(w, item);
+    uint32_t rest = item >> EDGES;
     const square_pair pair = first_pair(s, rest);
     bool open;
     const uint32_t level = meet(w.m.columns, pair.u, pair.v, &open);
@@ -140,7 +128,7 @@ static __device__ __forceinline__ void answer_first(const query_work<T> &w, uint
     if (rest == 0) return;
     const uint32_t at = qfz_add(&w.m.n_left_over, 1);
     if (at < LEFT_OVER)
-        w.m.left_over[at] = with_rest(words, rest);
+        w.m.left_over[at] = (uint16_t)((item & (QFZ_BLOCK_PX - 1)) | rest << EDGES);
     else
         answer_all(w, s, rest);
 }
@@ -150,43 +138,92 @@ static __device__ __forceinline__ void answer_left_over(const query_work<T> &w)
 {
     const uint32_t n = min(w.m.n_left_over, (uint32_t)LEFT_OVER);
     for (uint32_t i = threadIdx.x; i < n; i += THREADS) {
-        const uint2 words = w.m.left_over[i];
-        answer_all(w, square_of(words), rest_of(words));
+        const uint32_t item = w.m.left_over[i];
+        answer_all(w, square_of(w, item), item >> EDGES);
     }
 }
 
-/* The list's; some are on their way from memory together, the last one again where there are no
- * more. */
-template <typename T>
-static __device__ __forceinline__ void answer_list(const query_work<T> &w,
-                                                   const uint2 *__restrict__ items, uint32_t n)
+/* ---- The list -------------------------------------------------------------------------------- */
+
+/* The vertices of a thread's two pixels in each of its warp's rows and in the one after. */
+static __device__ __forceinline__ void fetch_vertices(const uint32_t *__restrict__ pairs,
+                                                      uint32_t two[ROWS + 1])
 {
-    for (uint32_t base = threadIdx.x; base < n; base += AT_ONCE * THREADS) {
-        uint2 words[AT_ONCE];
 #pragma unroll
-        for (uint32_t k = 0; k < AT_ONCE; k++)
-            words[k] = __ldg(&items[min(base + k * THREADS, n - 1)]);
-#pragma unroll
-        for (uint32_t k = 0; k < AT_ONCE; k++)
-            if (base + k * THREADS < n) answer_first(w, words[k]);
+    for (uint32_t j = 0; j <= (uint32_t)ROWS; j++) {
+        const uint32_t y = threadIdx.x / QFZ_WARP * ROWS + j;
+        two[j] =
+            y < QFZ_SIDE ? __ldg(&pairs[y * (QFZ_SIDE / 2) + threadIdx.x % QFZ_WARP]) : NO_VERTICES;
     }
 }
 
-/* All squares, where the list had no room. */
-template <typename T>
-static __device__ __forceinline__ void answer_pixels(const query_work<T> &w,
-                                                     const uint16_t *__restrict__ vertex)
+/* Bit row + 4 * direction + 16 * column: the edge from there is open.  Of four rows and the one
+ * after; right: the pixels one place on. */
+static __device__ __forceinline__ uint32_t open_edges(const uint32_t two[5],
+                                                      const uint32_t right[5])
 {
-    for (int p = (int)threadIdx.x; p < QFZ_BLOCK_PX; p += THREADS) {
-        const int y = p / QFZ_SIDE, x = p % QFZ_SIDE;
-        const int right = x < QFZ_SIDE - 1 ? 1 : 0, down = y < QFZ_SIDE - 1 ? (int)QFZ_SIDE : 0;
-        auto listed = [&](int q) { return min((uint32_t)vertex[q], (uint32_t)QFZ_OPEN_INVALID); };
-        const uint2 words = make_uint2(listed(p) | listed(p + right) << 16 |
-                                           (uint32_t)x << QFZ_OPEN_X | (uint32_t)y << QFZ_OPEN_Y,
-                                       listed(p + down) | listed(p + right + down) << 16);
-        const square s = square_of(words);
-        answer_all(w, s, open_edges(s, words));
+    const uint32_t rows = 0xf * ONES;
+    uint32_t differ = 0, own = 0, beside = 0;
+#pragma unroll
+    for (int j = 0; j < 5; j++) {
+        own += __vminu2(two[j] ^ NO_VERTICES, ONES) << j;
+        beside += __vminu2(right[j] ^ NO_VERTICES, ONES) << j;
+        if (j == 4) continue;
+        differ += __vminu2(two[j] ^ right[j], ONES) << j;
+        differ += __vminu2(two[j] ^ two[j + 1], ONES) << (4 * QFZ_BELOW + j);
+        differ += __vminu2(two[j] ^ right[j + 1], ONES) << (4 * QFZ_BELOW_RIGHT + j);
+        differ += __vminu2(right[j] ^ two[j + 1], ONES) << (4 * QFZ_BELOW_LEFT + j);
     }
+    return differ & ((own & beside & rows) | (own & own >> 1 & rows) << 4 * QFZ_BELOW |
+                     (own & beside >> 1 & rows) << 4 * QFZ_BELOW_RIGHT |
+                     (beside & own >> 1 & rows) << 4 * QFZ_BELOW_LEFT);
+}
+
+/* Appends the squares that begin at a thread's pixels in four rows, from row y on. */
+template <typename T>
+static __device__ __forceinline__ void list_squares(query_memory<T> &m, const uint32_t two[5],
+                                                    uint32_t y)
+{
+    const uint32_t lane = threadIdx.x % QFZ_WARP, last = lane == QFZ_WARP - 1;
+    uint32_t right[5];
+#pragma unroll
+    for (int j = 0; j < 5; j++) {
+        const uint32_t next = __shfl_down_sync(0xffffffffu, two[j], 1);
+        right[j] = __byte_perm(two[j], last ? (uint32_t)QFZ_OPEN_INVALID : next, 0x5432);
+    }
+    const uint32_t edges = open_edges(two, right);
+    uint32_t some = edges | edges >> 8;
+    some = (some | some >> 4) & 0xf * ONES;
+    uint32_t at = qfz_take(&m.n_open, (uint32_t)__popc(some));
+#pragma unroll
+    for (uint32_t i = 0; i < 8; i++) {
+        const uint32_t row = i / 2, column = i % 2, bit = row + 16 * column;
+        /* Four bits, four places apart, come together: no two products of bits meet. */
+        const uint32_t mask = (edges >> bit & 0x1111u) * 0x1248u & 0xfu << EDGES;
+        if (some >> bit & 1)
+            m.open[at++] = (uint16_t)(mask | ((y + row) * QFZ_SIDE + 2 * lane + column));
+    }
+}
+
+template <typename T>
+static __device__ __forceinline__ void list_open(query_memory<T> &m,
+                                                 const uint32_t *__restrict__ pairs)
+{
+    const uint32_t lane = threadIdx.x % QFZ_WARP, y = threadIdx.x / QFZ_WARP * ROWS;
+    uint32_t two[ROWS + 1];
+    static_assert(ROWS == 8, "gone through by halves");
+    fetch_vertices(pairs, two);
+#pragma unroll
+    for (uint32_t j = 0; j < (uint32_t)ROWS; j++)
+        reinterpret_cast<uint32_t *>(m.vertex)[(y + j) * (QFZ_SIDE / 2) + lane] = two[j];
+    list_squares(m, two, y);
+    list_squares(m, two + ROWS / 2, y + ROWS / 2);
+}
+
+template <typename T> static __device__ __forceinline__ void answer_list(const query_work<T> &w)
+{
+    for (uint32_t i = threadIdx.x; i < w.m.n_open; i += THREADS)
+        answer_first(w, w.m.open[i]);
 }
 
 /* ---- Edges that leave the block -------------------------------------------------------------- */
@@ -258,18 +295,19 @@ static __device__ __forceinline__ void end_leaving(const query_work<T> &w, int i
 
 template <typename T>
 static __global__ void __launch_bounds__(THREADS, query_memory<T>::BLOCKS)
-    k_query(qfz_gpu_forest forest, const uint2 *open, T *saliency)
+    k_query(qfz_gpu_forest forest, const uint32_t *open, T *saliency)
 {
     QFZ_SHARED(query_memory<T>, m);
     const int thread = (int)threadIdx.x;
     const qfz_block_box box = qfz_block_of(forest, blockIdx.x);
     const uint2 block = forest.block[blockIdx.x];
-    const uint32_t n_open = block.y >> 16, n_vertices = block.y & 0xffff;
-    const uint2 *const items = open + (int64_t)blockIdx.x * QFZ_OPEN_SQUARES;
+    const uint32_t n_vertices = block.y & 0xffff;
     query_work<T> w = {*m, forest, box, planes_at(forest, box, saliency)};
     start_of<T> leaving[LEAVING_EACH];
-    if (thread == 0) m->n_left_over = 0;
+    if (thread == 0) m->n_open = m->n_left_over = 0;
+    __syncthreads();
     load_planes<THREADS>(w.place, m->planes);
+    list_open(*m, open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM);
     for (int i = THREADS - 1 - thread; i < OUTSIDE; i += THREADS)
         begin_outside(w, i);
 #pragma unroll
@@ -281,10 +319,7 @@ static __global__ void __launch_bounds__(THREADS, query_memory<T>::BLOCKS)
 #pragma unroll
     for (int k = 0; k < LEAVING_EACH; k++)
         end_leaving(w, thread + k * THREADS, leaving[k]);
-    if (n_open <= QFZ_OPEN_SQUARES)
-        answer_list(w, items, n_open);
-    else
-        answer_pixels(w, reinterpret_cast<const uint16_t *>(items));
+    answer_list(w);
     __syncthreads();
     answer_left_over(w);
     __syncthreads();
@@ -294,8 +329,8 @@ static __global__ void __launch_bounds__(THREADS, query_memory<T>::BLOCKS)
 template <typename T> static qfz_status query(qfz_gpu *gpu, const qfz_rows *rows, void *d_saliency)
 {
     return qfz_launch(gpu, k_query<T>, dim3((unsigned)rows->forest.n_blocks), dim3(THREADS),
-                      sizeof(query_memory<T>), rows->forest,
-                      reinterpret_cast<const uint2 *>(rows->open), static_cast<T *>(d_saliency));
+                      sizeof(query_memory<T>), rows->forest, rows->open,
+                      static_cast<T *>(d_saliency));
 }
 
 qfz_status qfz_rows_eight_query(qfz_gpu *gpu, const qfz_rows *rows, bool narrow, void *d_saliency)

@@ -37,7 +37,7 @@ static __device__ __forceinline__ void block(eight_wide_work &w, const SOURCE &s
     const eight_wide_work::KEY rim = make_list<FULL>(w, source, in, s);
     const rows_tables tables = make_graph(w, rim, saliency);
     if (!saliency) return;
-    close(w, tables, s, e, open + (int64_t)blockIdx.x * rows_eight_wide::OPEN_ITEMS);
+    close(w, tables, s, e, open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM);
     store_levels<FULL>(w, e, saliency);
     store_block(w);
 }

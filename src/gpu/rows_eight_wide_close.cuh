@@ -93,29 +93,16 @@ close_by_pixels(const eight_wide_work &, const eight_wide_settled &s, eight_wide
     }
 }
 
-/* The vertices of a thread's two pixels of row j. */
-static __device__ __forceinline__ uint32_t vertices_in(eight_wide_work::KEY *table,
-                                                       const eight_wide_settled &s, int j)
-{
-    const uint32_t a = (uint32_t)of_comp(table, s.comp[j] & 0xffff);
-    return low_halves(a, (uint32_t)of_comp(table, s.comp[j] >> 16));
-}
-
-/* By the last table: levels of all edges, and the squares that are open, which only edges between
- * two pixels that have vertices can be. */
+/* By the last table: levels of all edges, and vertices. */
 static __device__ __forceinline__ void begin_closing(eight_wide_work &w,
                                                      eight_wide_work::KEY *table,
                                                      const eight_wide_settled &s,
-                                                     eight_wide_closing &e)
+                                                     eight_wide_closing &e, uint32_t *open)
 {
-    uint32_t vertex[EIGHT_ROWS + 1], has = 0;
     eight_wide_now now = look_up(table, s.comp[0]);
 #pragma unroll
-    for (int j = 0; j <= EIGHT_ROWS; j++) {
-        const uint32_t two = low_halves(now.comp[0], now.comp[1]);
-        vertex[j] = listed<false>(two);
-        has |= (~two >> 15 & ONES) << j;
-        if (j == EIGHT_ROWS) break;
+    for (int j = 0; j < EIGHT_ROWS; j++) {
+        store_vertices(w, j, stored<false>(low_halves(now.comp[0], now.comp[1])), open);
         const eight_wide_now under = look_up(table, s.comp[j + 1]);
 #pragma unroll
         for (int c = 0; c < 2; c++) {
@@ -126,7 +113,6 @@ static __device__ __forceinline__ void begin_closing(eight_wide_work &w,
         }
         now = under;
     }
-    list_open(w, edges_of(has, shifted(has, of_next_lane(has))), vertex);
 }
 
 /* ---- Out ------------------------------------------------------------------------------------- */

@@ -93,11 +93,11 @@ static __device__ __forceinline__ void list_open(WORK &w, uint32_t right, uint32
     open_d &= down & inside_d;
     const uint32_t n = (uint32_t)(__popc(open_r) + __popc(open_d));
     const uint32_t place = qfz_take(&w.m.n_open, n);
-    if (__any_sync(ALL_LANES, place + n > WORK::SHAPE::OPEN_ROOM)) return;
+    if (__any_sync(ALL_LANES, place + n > QFZ_OPEN_ROOM)) return;
     uint32_t at4 = 4 * place;
     auto append = [&](uint32_t is_open, uint32_t item) {
         if (!is_open) return;
-        at_byte(w.m.open(), at4) = item;
+        at_byte(w.m.open, at4) = item;
         at4 += 4;
     };
     const uint32_t first =
@@ -115,15 +115,16 @@ static __device__ __forceinline__ void list_open(WORK &w, uint32_t right, uint32
     }
 }
 
-/* The list, or, if that has no room, every pixel's vertex. */
+/* The list, or, if that has no room, every pixel's vertex.  Synchronises first. */
 template <typename WORK, typename SETTLED_PX>
 static __device__ __forceinline__ void store_open(const WORK &w, typename WORK::KEY *table,
                                                   const SETTLED_PX &s, uint32_t *open)
 {
+    __syncthreads();
     const uint32_t n = w.m.n_open;
-    if (n <= WORK::SHAPE::OPEN_ROOM) {
-        for (uint32_t i = (uint32_t)w.thread; i < n * WORK::SHAPE::OPEN_WORDS; i += w.THREADS)
-            open[i] = w.m.open()[i];
+    if (n <= QFZ_OPEN_ROOM) {
+        for (uint32_t i = (uint32_t)w.thread; i < n; i += w.THREADS)
+            open[i] = w.m.open[i];
         return;
     }
     table += threadIdx.y; /* 0, which the compiler does not know: else it keeps places for this */
@@ -135,7 +136,7 @@ static __device__ __forceinline__ void store_open(const WORK &w, typename WORK::
 /* ---- All edges ------------------------------------------------------------------------------- */
 
 /* Closes all edges, from the last tables on.  What differs by the width of levels:
- * begin_closing(), by the last table, which lists open edges; close_by() any table;
+ * begin_closing(), by the last table, which also tells what is open; close_by() any table;
  * close_by_pixels(), which is the first round; vertices_in() the last table. */
 template <typename WORK, typename SETTLED_PX, typename CLOSING>
 static __device__ __forceinline__ void close(WORK &w, rows_tables t, const SETTLED_PX &s,
@@ -143,9 +144,7 @@ static __device__ __forceinline__ void close(WORK &w, rows_tables t, const SETTL
 {
     uint32_t end = t.end - 1;
     typename WORK::KEY *const last = w.m.table + (end - t.first) * t.n;
-    begin_closing(w, last, s, e);
-    __syncthreads();
-    store_open(w, last, s, open);
+    begin_closing(w, last, s, e, open);
 #pragma unroll 1
     while (end > 0) {
         if (end == t.first) {

@@ -88,7 +88,8 @@ static __device__ __forceinline__ void list_open_of(wide_work &w,
 
 /* By the last table: levels of all edges, and those that are open. */
 static __device__ __forceinline__ void begin_closing(wide_work &w, wide_work::KEY *table,
-                                                     const wide_settled &s, wide_closing &e)
+                                                     const wide_settled &s, wide_closing &e,
+                                                     uint32_t *open)
 {
     uint32_t vertex[OWN_ROWS + 1];
     wide_now now = look_up(table, s.comp[0]);
@@ -105,6 +106,7 @@ static __device__ __forceinline__ void begin_closing(wide_work &w, wide_work::KE
     }
     vertex[OWN_ROWS] = low_halves(now.comp[0], now.comp[1]);
     list_open_of(w, vertex);
+    store_open(w, table, s, open);
 }
 
 /* ---- Out ------------------------------------------------------------------------------------- */
