@@ -167,13 +167,10 @@ template <typename T> struct eight_band {
         }
     }
 
-    /* Levels of edges inside the block, where they are there. */
     template <bool FULL>
     __device__ __forceinline__ void load_again(const eight_wide_work &w, eight_wide_edges &e) const
     {
-        uint32_t v[EIGHT_ROWS + 1][2];
-        load_inside<FULL>(w, band, v);
-        find_inside<FULL>(v, e);
+        load_edges<FULL>(w, *this, e);
     }
 };
 
@@ -183,6 +180,12 @@ struct eight_keys {
     const uint32_t *keys;
     int64_t n_px;
     static const bool HAS_LEVELS = false;
+
+    static eight_keys of(const qfz_gpu_edges *edges)
+    {
+        return {edges->d_keys, (int64_t)edges->h * edges->w};
+    }
+
     struct values {
     };
     struct row_values {

@@ -9,20 +9,6 @@
 
 /* ---- Choose ---------------------------------------------------------------------------------- */
 
-/* A pixel's lightest edge so far. */
-struct eight_wide_choice {
-    uint32_t level, way;
-};
-
-/* A way that is looked at later wins among those of one level, but if it leaves the block. */
-static __device__ __forceinline__ void consider(eight_wide_choice &best, uint32_t level,
-                                                uint32_t way, bool leaves)
-{
-    const bool wins = (level < best.level) | ((level == best.level) & !leaves);
-    best.level = min(best.level, level);
-    best.way = wins ? way : best.way;
-}
-
 /* Levels around a row: to the row above, in it, to the row below. */
 struct wide_around {
     wide_between above;
@@ -34,15 +20,15 @@ struct wide_around {
  * starts, but those to another thread's columns come after all others, and those out of the block
  * last: so what only some lanes have outside is looked at first. */
 template <int C>
-static __device__ __forceinline__ eight_wide_choice choose_way(const eight_wide_work &w, int j,
-                                                               const wide_around &l)
+static __device__ __forceinline__ wide_choice choose_way(const eight_wide_work &w, int j,
+                                                         const wide_around &l)
 {
     const bool upmost = j == 0 && w.warp == 0;
     const bool lowest = j == EIGHT_ROWS - 1 && w.warp == eight_wide_work::WARPS - 1;
     const bool out = w.lane == (C ? QFZ_WARP - 1 : 0);
     const eight_ways to = ways_of(w, j);
     if (C == 0) {
-        eight_wide_choice best = {l.below.anti[0], out ? WAY_OUT : to.down_left};
+        wide_choice best = {l.below.anti[0], out ? WAY_OUT : to.down_left};
         consider(best, l.right[0], out ? WAY_OUT : to.left, false);
         consider(best, l.above.diagonal[0], out ? WAY_OUT : to.up_left, upmost);
         consider(best, l.below.diagonal[1], to.down_right, lowest);
@@ -52,7 +38,7 @@ static __device__ __forceinline__ eight_wide_choice choose_way(const eight_wide_
         consider(best, l.above.down[0], to.up, upmost);
         return best;
     }
-    eight_wide_choice best = {l.below.diagonal[2], out ? WAY_OUT : to.down_right};
+    wide_choice best = {l.below.diagonal[2], out ? WAY_OUT : to.down_right};
     consider(best, l.right[2], out ? WAY_OUT : to.right, false);
     consider(best, l.above.anti[2], out ? WAY_OUT : to.up_right, upmost);
     consider(best, l.below.down[1], to.down, lowest);
@@ -70,7 +56,7 @@ static __device__ __forceinline__ void choose(const eight_wide_work &w, int j, u
                                               const wide_around &l, eight_chosen &p,
                                               uint32_t top[2])
 {
-    const eight_wide_choice best[2] = {choose_way<0>(w, j, l), choose_way<1>(w, j, l)};
+    const wide_choice best[2] = {choose_way<0>(w, j, l), choose_way<1>(w, j, l)};
 #pragma unroll
     for (int c = 0; c < 2; c++) {
         const bool none = !SURE && best[c].level == QFZ_NONE;
