@@ -69,6 +69,8 @@ typedef struct qfz_worker_spec {
     const char *method;   /* a published one by name, or NULL: what is fastest; borrowed */
 } qfz_worker_spec;
 
+enum { QFZ_GROUP_MEMBERS = 4 }; /* at most */
+
 /* A group of tiles that is to be stitched (stitch/group.h): the pixels of its members' rings, one
  * member after the other, are the vertices of a graph.  Borrowed. */
 typedef struct qfz_group_graph {
@@ -86,7 +88,7 @@ typedef struct qfz_group_graph {
 typedef struct qfz_group_regions {
     uint32_t *slot, *holds_to; /* of each vertex, as in its member's answer */
     uint32_t *region;          /* of member m's slot s at offset[m] + s */
-    uint32_t n_slots[4];       /* of each member */
+    uint32_t n_slots[QFZ_GROUP_MEMBERS];
     uint32_t n_regions;
 } qfz_group_regions;
 

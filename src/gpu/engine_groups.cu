@@ -50,7 +50,6 @@ bool qfz_groups_fit(const qfz_worker *worker, const qfz_group_graph *graph)
     int64_t n_items = n + graph->cross->n + (graph->outside ? graph->outside->n : 0);
     qfz_carve needed = {NULL, 0};
     if (spec->kind != QFZ_OMEGA && spec->kind != QFZ_LEVELS) return false;
-    if (graph->n_members > QFZ_GROUP_MEMBERS) return false;
     if (spec->kind == QFZ_OMEGA && has_greatest_key(spec->rule)) return false;
     for (int m = 0; m < graph->n_members; m++)
         n_items += graph->members[m].links.n + graph->members[m].absorbs.n;

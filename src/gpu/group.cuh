@@ -12,7 +12,7 @@
 #include "gpu/omega_parts.cuh"
 
 /* Links come of the members, then of what crosses, then of the outside. */
-enum { QFZ_GROUP_MEMBERS = 4, QFZ_GROUP_LISTS = QFZ_GROUP_MEMBERS + 2 };
+enum { QFZ_GROUP_LISTS = QFZ_GROUP_MEMBERS + 2 };
 
 /* Lists that lie one after the other. */
 typedef struct qfz_gpu_lists {

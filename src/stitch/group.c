@@ -281,6 +281,8 @@ void qfz_group_fini(qfz_group *group)
     *group = (qfz_group){0};
 }
 
+_Static_assert((int)QFZ_MAX_CHILDREN <= (int)QFZ_GROUP_MEMBERS, "an engine gets whole groups");
+
 bool qfz_group_on_device(const qfz_group *group, const uint32_t *ring_vertex, int64_t n_ring,
                          const qfz_links *outside, qfz_group_graph *graph)
 {
