@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_band.cuh - one band of 32 bits, as blocks of rows.cuh read it, and levels of its edges.
+/* rows_band.cuh - one band of 32 bits, as blocks of rows.cuh read it, levels of its edges, and the
+ * lightest of a pixel's.
  *
  * A level is QFZ_NONE where there is no edge.  A real one may be as great: what only such edges
  * join has that saliency, whether they are there or not, so they are left out. */
@@ -156,6 +157,32 @@ static __device__ __forceinline__ void load_inside(const WORK &w, const rows_ban
         for (int k = 0; k < 2 * WORK::OWN_ROWS + 2; k++)
             v[k / 2][k % 2] = load_pixel(w, band, y0 + k / 2, x0 + k % 2, &there, 0);
     }
+}
+
+/* The same, of a source that has such a band, as levels of edges inside the block, where they are
+ * there. */
+template <bool FULL, typename WORK, typename SOURCE, typename EDGES>
+static __device__ __forceinline__ void load_edges(const WORK &w, const SOURCE &source, EDGES &e)
+{
+    uint32_t v[WORK::OWN_ROWS + 1][2];
+    load_inside<FULL>(w, source.band, v);
+    source.template find_inside<FULL>(v, e);
+}
+
+/* ---- Choose ---------------------------------------------------------------------------------- */
+
+/* A pixel's lightest edge so far. */
+struct wide_choice {
+    uint32_t level, way;
+};
+
+/* A way that is looked at later wins among those of one level, but if it leaves the block. */
+static __device__ __forceinline__ void consider(wide_choice &best, uint32_t level, uint32_t way,
+                                                bool leaves)
+{
+    const bool wins = (level < best.level) | ((level == best.level) & !leaves);
+    best.level = min(best.level, level);
+    best.way = wins ? way : best.way;
 }
 
 #endif

@@ -22,7 +22,7 @@ struct wide_between {
 };
 
 /* A thread's edges when they become the list: their levels, and which are needed. */
-struct wide_edges {
+struct eight_wide_edges {
     uint32_t right[EIGHT_ROWS][2], down[EIGHT_ROWS][2], diagonal[EIGHT_ROWS][2],
         anti[EIGHT_ROWS][2], needed;
 };
@@ -148,7 +148,7 @@ template <typename T> struct eight_band {
     }
 
     template <bool FINITE>
-    static __device__ __forceinline__ void find_inside(const uint32_t v[][2], wide_edges &e)
+    static __device__ __forceinline__ void find_inside(const uint32_t v[][2], eight_wide_edges &e)
     {
         uint32_t next = of_next_lane(v[0][0]);
 #pragma unroll
@@ -167,13 +167,10 @@ template <typename T> struct eight_band {
         }
     }
 
-    /* Levels of edges inside the block, where they are there. */
     template <bool FULL>
-    __device__ __forceinline__ void load_again(const eight_wide_work &w, wide_edges &e) const
+    __device__ __forceinline__ void load_again(const eight_wide_work &w, eight_wide_edges &e) const
     {
-        uint32_t v[EIGHT_ROWS + 1][2];
-        load_inside<FULL>(w, band, v);
-        find_inside<FULL>(v, e);
+        load_edges<FULL>(w, *this, e);
     }
 };
 
@@ -183,6 +180,12 @@ struct eight_keys {
     const uint32_t *keys;
     int64_t n_px;
     static const bool HAS_LEVELS = false;
+
+    static eight_keys of(const qfz_gpu_edges *edges)
+    {
+        return {edges->d_keys, (int64_t)edges->h * edges->w};
+    }
+
     struct values {
     };
     struct row_values {
@@ -264,7 +267,7 @@ struct eight_keys {
     }
 
     template <bool FULL>
-    __device__ __forceinline__ void load_again(const eight_wide_work &w, wide_edges &e) const
+    __device__ __forceinline__ void load_again(const eight_wide_work &w, eight_wide_edges &e) const
     {
 #pragma unroll
         for (int j = 0; j < EIGHT_ROWS; j++)

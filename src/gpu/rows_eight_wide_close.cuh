@@ -9,12 +9,12 @@
 
 /* A thread's pixels after the first round, and those of the row below; edges between two
  * components. */
-struct wide_settled {
+struct eight_wide_settled {
     uint32_t comp[EIGHT_ROWS + 1], top[EIGHT_ROWS + 1][2], between;
 };
 
 /* Shows the levels of a thread's pixels; s gets those of the row below. */
-static __device__ __forceinline__ void show_tops(eight_wide_work &w, wide_settled &s)
+static __device__ __forceinline__ void show_tops(eight_wide_work &w, eight_wide_settled &s)
 {
     uint2 *const top = reinterpret_cast<uint2 *>(w.m.top);
 #pragma unroll
@@ -27,17 +27,17 @@ static __device__ __forceinline__ void show_tops(eight_wide_work &w, wide_settle
 }
 
 /* Levels of a thread's edges. */
-struct wide_closing {
+struct eight_wide_closing {
     uint32_t right[EIGHT_ROWS][2], down[EIGHT_ROWS][2], diagonal[EIGHT_ROWS][2],
         anti[EIGHT_ROWS][2];
 };
 
 /* A row of a thread in a table, and the pixel to the right of it. */
-struct wide_now {
+struct eight_wide_now {
     uint32_t comp[3], top[3];
 };
 
-static __device__ __forceinline__ wide_now look_up(eight_wide_work::KEY *table, uint32_t comp)
+static __device__ __forceinline__ eight_wide_now look_up(eight_wide_work::KEY *table, uint32_t comp)
 {
     const eight_wide_work::KEY a = of_comp(table, comp & 0xffff), b = of_comp(table, comp >> 16);
     const uint32_t comp0 = (uint32_t)a, top0 = (uint32_t)(a >> 32);
@@ -45,16 +45,17 @@ static __device__ __forceinline__ wide_now look_up(eight_wide_work::KEY *table, 
             {top0, (uint32_t)(b >> 32), of_next_lane(top0)}};
 }
 
-static __device__ __forceinline__ void close_by(eight_wide_work::KEY *table, const wide_settled &s,
-                                                wide_closing &e)
+static __device__ __forceinline__ void close_by(eight_wide_work::KEY *table,
+                                                const eight_wide_settled &s, eight_wide_closing &e)
 {
-    wide_now now = look_up(table, s.comp[0]);
-    auto close_one = [](uint32_t &level, const wide_now &p, int k, const wide_now &q, int l) {
+    eight_wide_now now = look_up(table, s.comp[0]);
+    auto close_one = [](uint32_t &level, const eight_wide_now &p, int k, const eight_wide_now &q,
+                        int l) {
         if (p.comp[k] == q.comp[l]) level = max(p.top[k], q.top[l]);
     };
 #pragma unroll
     for (int j = 0; j < EIGHT_ROWS; j++) {
-        const wide_now under = look_up(table, s.comp[j + 1]);
+        const eight_wide_now under = look_up(table, s.comp[j + 1]);
 #pragma unroll
         for (int c = 0; c < 2; c++) {
             close_one(e.right[j][c], now, c, now, c + 1);
@@ -67,8 +68,8 @@ static __device__ __forceinline__ void close_by(eight_wide_work::KEY *table, con
 }
 
 /* Edges that the first round closed have the level of their pixels, which is part of all others. */
-static __device__ __forceinline__ void close_by_pixels(const eight_wide_work &,
-                                                       const wide_settled &s, wide_closing &e)
+static __device__ __forceinline__ void
+close_by_pixels(const eight_wide_work &, const eight_wide_settled &s, eight_wide_closing &e)
 {
     uint32_t next = of_next_lane(s.top[0][0]);
 #pragma unroll
@@ -95,14 +96,14 @@ static __device__ __forceinline__ void close_by_pixels(const eight_wide_work &,
 /* By the last table: levels of all edges, and vertices. */
 static __device__ __forceinline__ void begin_closing(eight_wide_work &w,
                                                      eight_wide_work::KEY *table,
-                                                     const wide_settled &s, wide_closing &e,
-                                                     uint32_t *open)
+                                                     const eight_wide_settled &s,
+                                                     eight_wide_closing &e, uint32_t *open)
 {
-    wide_now now = look_up(table, s.comp[0]);
+    eight_wide_now now = look_up(table, s.comp[0]);
 #pragma unroll
     for (int j = 0; j < EIGHT_ROWS; j++) {
         store_vertices(w, j, stored<false>(low_halves(now.comp[0], now.comp[1])), open);
-        const wide_now under = look_up(table, s.comp[j + 1]);
+        const eight_wide_now under = look_up(table, s.comp[j + 1]);
 #pragma unroll
         for (int c = 0; c < 2; c++) {
             e.right[j][c] = max(now.top[c], now.top[c + 1]);
@@ -130,8 +131,8 @@ static __device__ __forceinline__ void store_words(uint16_t *out, uint32_t a, ui
  * again by the query, but for those to the left of the tile.  FULL: all pixels are in the tile, and
  * begin at even places. */
 template <bool FULL, typename T>
-static __device__ __forceinline__ void store_levels(const eight_wide_work &w, const wide_closing &e,
-                                                    T *saliency)
+static __device__ __forceinline__ void store_levels(const eight_wide_work &w,
+                                                    const eight_wide_closing &e, T *saliency)
 {
     const int64_t n_px = (int64_t)w.forest.h * w.forest.w;
     const int y = w.warp * EIGHT_ROWS, x = 2 * w.lane;

@@ -9,20 +9,6 @@
 
 /* ---- Choose ---------------------------------------------------------------------------------- */
 
-/* A pixel's lightest edge so far. */
-struct wide_choice {
-    uint32_t level, way;
-};
-
-/* A way that is looked at later wins among those of one level, but if it leaves the block. */
-static __device__ __forceinline__ void consider(wide_choice &best, uint32_t level, uint32_t way,
-                                                bool leaves)
-{
-    const bool wins = (level < best.level) | ((level == best.level) & !leaves);
-    best.level = min(best.level, level);
-    best.way = wins ? way : best.way;
-}
-
 /* Levels around a row: to the row above, in it, to the row below. */
 struct wide_around {
     wide_between above;
@@ -174,7 +160,7 @@ static __device__ __forceinline__ void keep_ring_of(const eight_wide_work &w, ui
 template <bool FAST, typename SOURCE>
 static __device__ __forceinline__ void
 first_round(eight_wide_work &w, const SOURCE &source, const typename SOURCE::values &in,
-            eight_chosen &p, uint32_t top[][2], wide_edges &edges)
+            eight_chosen &p, uint32_t top[][2], eight_wide_edges &edges)
 {
     const bool SURE = FAST && SOURCE::HAS_LEVELS;
     const uint32_t self = own_pixels(w);

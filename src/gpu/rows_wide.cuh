@@ -103,13 +103,10 @@ template <typename T> struct wide_band {
         }
     }
 
-    /* Levels of edges inside the block, where they are there. */
     template <bool FULL>
     __device__ __forceinline__ void load_again(const wide_work &w, wide_edges &e) const
     {
-        uint32_t v[OWN_ROWS + 1][2];
-        load_inside<FULL>(w, band, v);
-        find_inside<FULL>(v, e);
+        load_edges<FULL>(w, *this, e);
     }
 };
 
@@ -119,6 +116,12 @@ struct wide_keys {
     const uint32_t *right, *down;
     bool even; /* planes begin at even places */
     static const bool HAS_LEVELS = false;
+
+    static wide_keys of(const qfz_gpu_edges *edges)
+    {
+        const uint32_t *const right = edges->d_keys;
+        return {right, right + (int64_t)edges->h * edges->w, is_even(right, sizeof *right)};
+    }
 
     /* side: to the right of the pixel left of the block, and down from the one right of it. */
     struct values {

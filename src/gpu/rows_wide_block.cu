@@ -1,101 +1,51 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_wide_block.cu - the block kernel of rows.cuh for levels of 32 bits: the steps of
- * rows_block.cu. */
-#include "gpu/rows_steps.cuh"
+/* rows_wide_block.cu - rows.cuh with four neighbours and levels of 32 bits. */
 #include "gpu/rows_wide_close.cuh"
+#include "gpu/rows_wide_launch.cuh"
 #include "gpu/rows_wide_pixels.cuh"
 
-/* From pixels, read already, to the list; returns the word that store_rim() begins with. */
-template <bool FULL, typename SOURCE>
-static __device__ __forceinline__ wide_work::KEY
-make_list(wide_work &w, const SOURCE &source, typename SOURCE::values &in, wide_settled &s)
-{
-    wide_edges edges;
-    rows_chosen<wide_work> p;
-    begin(w);
-    first_round<FULL, SOURCE>(w, in, p, s.top, edges);
-    publish(w, p);
-    __syncthreads();
-    const uint2 under = reinterpret_cast<const uint2 *>(w.m.top)[below(w)];
-    s.top[OWN_ROWS][0] = under.x;
-    s.top[OWN_ROWS][1] = under.y;
-    const wide_work::KEY rim = make_components(w, p, s.comp);
-    source.template load_again<FULL>(w, edges);
-    s.between = collect(w, edges, s.comp);
-    __syncthreads();
-    return rim;
-}
+struct wide_way {
+    typedef wide_work WORK;
+    typedef wide_settled SETTLED;
+    typedef wide_closing CLOSING;
+    template <typename T> using BAND = wide_band<T>;
+    typedef wide_keys KEYS;
+    enum { BLOCKS = 3 };
 
-template <bool FULL, typename SOURCE, typename T>
-static __device__ __forceinline__ void
-block(wide_work &w, const SOURCE &source, typename SOURCE::values &in, uint32_t *open, T *saliency)
-{
-    wide_settled s;
-    wide_closing e;
-    if (FULL) w.box.h = w.box.w = QFZ_SIDE; /* now the compiler knows, too */
-    const wide_work::KEY rim = make_list<FULL>(w, source, in, s);
-    const rows_tables tables = make_graph(w, rim, saliency);
-    if (!saliency) return;
-    close(w, tables, s, e, open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM);
-    store_levels<FULL>(w, e, saliency);
-    store_block(w);
-}
+    template <bool FULL, typename SOURCE>
+    static __device__ __forceinline__ WORK::KEY make_list(WORK &w, const SOURCE &source,
+                                                          typename SOURCE::values &in, SETTLED &s)
+    {
+        wide_edges edges;
+        rows_chosen<WORK> p;
+        begin(w);
+        first_round<FULL, SOURCE>(w, in, p, s.top, edges);
+        publish(w, p);
+        __syncthreads();
+        const uint2 under = reinterpret_cast<const uint2 *>(w.m.top)[below(w)];
+        s.top[OWN_ROWS][0] = under.x;
+        s.top[OWN_ROWS][1] = under.y;
+        const WORK::KEY rim = make_components(w, p, s.comp);
+        source.template load_again<FULL>(w, edges);
+        s.between = collect(w, edges, s.comp);
+        __syncthreads();
+        return rim;
+    }
 
-/* Three blocks a multiprocessor. */
-template <typename SOURCE, typename T>
-static __global__ void __launch_bounds__(wide_work::THREADS, 3)
-    k_rows_wide(qfz_gpu_forest forest, SOURCE source, uint32_t *open, T *saliency)
-{
-    QFZ_SHARED(rows_memory<rows_wide>, m);
-    const int thread = (int)threadIdx.x;
-    const qfz_block_box box = qfz_block_of(forest, blockIdx.x);
-    wide_work w = {*m, forest, box, thread, thread % QFZ_WARP, thread / QFZ_WARP};
-    typename SOURCE::values in;
-    if (source.load(w, in))
-        block<true>(w, source, in, open, saliency);
-    else
-        block<false>(w, source, in, open, saliency);
-}
+    template <bool FULL, typename T>
+    static __device__ __forceinline__ void store(const WORK &w, const CLOSING &e, T *saliency)
+    {
+        store_levels<FULL>(w, e, saliency);
+    }
+};
 
 size_t qfz_rows_wide_shared(void)
 {
     return sizeof(rows_memory<rows_wide>);
 }
 
-template <typename SOURCE, typename T>
-static qfz_status launch(qfz_gpu *gpu, const SOURCE &source, const qfz_rows *rows, T *d_saliency)
-{
-    return qfz_launch(gpu, k_rows_wide<SOURCE, T>, dim3((unsigned)rows->forest.n_blocks),
-                      dim3(wide_work::THREADS), sizeof(rows_memory<rows_wide>), rows->forest,
-                      source, rows->open, d_saliency);
-}
-
-template <typename T>
-static qfz_status launch_band(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
-                              void *d_saliency)
-{
-    const wide_band<T> source = {band_of<T>(edges)};
-    return launch(gpu, source, rows, static_cast<uint32_t *>(d_saliency));
-}
-
-static qfz_status launch_keys(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
-                              void *d_saliency)
-{
-    const uint32_t *const right = edges->d_keys;
-    const wide_keys keys = {right, right + (int64_t)edges->h * edges->w,
-                            is_even(right, sizeof *right)};
-    if (qfz_gpu_is_narrow(edges))
-        return launch(gpu, keys, rows, static_cast<uint16_t *>(d_saliency));
-    return launch(gpu, keys, rows, static_cast<uint32_t *>(d_saliency));
-}
-
 qfz_status qfz_rows_wide_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
                                 void *d_saliency)
 {
-    switch (edges->form) {
-    case QFZ_EDGES_U32: return launch_band<uint32_t>(gpu, edges, rows, d_saliency);
-    case QFZ_EDGES_I32: return launch_band<int32_t>(gpu, edges, rows, d_saliency);
-    case QFZ_EDGES_F32: return launch_band<float>(gpu, edges, rows, d_saliency);
-    default: return launch_keys(gpu, edges, rows, d_saliency);
-    }
+    return launch_blocks<wide_way>(gpu, edges, rows, d_saliency);
 }

@@ -9,21 +9,8 @@
 
 /* ---- Choose ---------------------------------------------------------------------------------- */
 
-/* A pixel's lightest edge so far. */
-struct wide_choice {
-    uint32_t level, way;
-};
-
-/* Ways are looked at from the last in their order on; one out of the block comes after all. */
-static __device__ __forceinline__ void consider(wide_choice &best, uint32_t level, uint32_t way,
-                                                bool leaves)
-{
-    const bool wins = (level < best.level) | ((level == best.level) & !leaves);
-    best.level = min(best.level, level);
-    best.way = wins ? way : best.way;
-}
-
 /* The ways of a thread's two pixels of row j, whose seen row is `row`; `below` is the one after.
+ * They are looked at from the last in their order on.
  * SURE: all edges have levels.  top: theirs; QFZ_NONE of a pixel without edges, so that all edges
  * that it would have get it. */
 template <bool SURE>
