@@ -148,19 +148,30 @@ static __device__ __forceinline__ void answer_left_over(const query_work &w)
     }
 }
 
-/* The list's; some are on their way from memory together, the last one again where there are no
- * more. */
-static __device__ __forceinline__ void answer_list(const query_work &w,
-                                                   const uint2 *__restrict__ items, uint32_t n)
+/* Squares of the list that are on their way from memory together. */
+struct some_squares {
+    uint2 words[AT_ONCE];
+};
+
+/* Those from base on, a thread's; the last one again where there are no more. */
+static __device__ __forceinline__ void fetch(const uint2 *__restrict__ items, uint32_t base,
+                                             uint32_t n, some_squares &some)
+{
+#pragma unroll
+    for (uint32_t k = 0; k < AT_ONCE; k++)
+        some.words[k] = __ldg(&items[min(base + k * THREADS, n - 1)]);
+}
+
+/* `some` has been fetched from the thread's first place. */
+static __device__ __forceinline__ void
+answer_list(const query_work &w, const uint2 *__restrict__ items, uint32_t n, some_squares some)
 {
     for (uint32_t base = threadIdx.x; base < n; base += AT_ONCE * THREADS) {
-        uint2 words[AT_ONCE];
+        const some_squares now = some;
+        if (base + AT_ONCE * THREADS < n) fetch(items, base + AT_ONCE * THREADS, n, some);
 #pragma unroll
         for (uint32_t k = 0; k < AT_ONCE; k++)
-            words[k] = __ldg(&items[min(base + k * THREADS, n - 1)]);
-#pragma unroll
-        for (uint32_t k = 0; k < AT_ONCE; k++)
-            if (base + k * THREADS < n) answer_first(w, words[k]);
+            if (base + k * THREADS < n) answer_first(w, now.words[k]);
     }
 }
 
@@ -203,29 +214,28 @@ static __device__ __forceinline__ void begin_outside(query_work &w, int i)
         make_column(w.m.columns, f.up, (uint32_t)(QFZ_VERTICES + i), pixel.x);
 }
 
-/* What the i-th edge that leaves the block starts from: a column | level << 16, or QFZ_NONE if
- * there is no such edge. */
-static __device__ __forceinline__ uint32_t begin_leaving(const query_work &w, int i, uint32_t first)
+/* What the i-th edge that leaves the block starts from: a vertex, or QFZ_NONE if there is no such
+ * edge, and the level up to there. */
+static __device__ __forceinline__ uint2 begin_leaving(const query_work &w, int i)
 {
     const qfz_gpu_forest &f = w.forest;
     const qfz_leaving_edge e = qfz_leaving_at(i);
-    if (i >= LEAVING || !e.is || e.y >= w.box.h || e.x >= w.box.w) return QFZ_NONE;
-    const uint2 own =
-        f.rim[(int64_t)blockIdx.x * f.rim_room + qfz_ring_number(w.box.h, w.box.w, e.y, e.x)];
-    return own.x == QFZ_NONE ? QFZ_NONE : (own.x - first) | own.y << 16;
+    if (i >= LEAVING || !e.is || e.y >= w.box.h || e.x >= w.box.w) return make_uint2(QFZ_NONE, 0);
+    return f.rim[(int64_t)blockIdx.x * f.rim_room + qfz_ring_number(w.box.h, w.box.w, e.y, e.x)];
 }
 
 /* Levels of edges that do not exist are in the planes already. */
-static __device__ __forceinline__ void end_leaving(const query_work &w, int i, uint32_t own)
+static __device__ __forceinline__ void end_leaving(const query_work &w, int i, uint2 own,
+                                                   uint32_t first)
 {
     const qfz_leaving_edge e = qfz_leaving_at(i);
     const int outside = outside_of(e.to_y, e.to_x), direction = qfz_leaving_direction(i);
-    const uint32_t u = own & 0xffff, v = (uint32_t)(QFZ_VERTICES + outside);
-    if (own == QFZ_NONE || w.m.columns.vertex[0][v] == QFZ_NONE) return;
+    const uint32_t u = own.x - first, v = (uint32_t)(QFZ_VERTICES + outside);
+    if (own.x == QFZ_NONE || w.m.columns.vertex[0][v] == QFZ_NONE) return;
     const bool starts_outside = direction == QFZ_BELOW_LEFT && e.to_y < e.y;
     bool open;
     uint32_t level = meet(w.m.columns, u, v, &open);
-    level = max(level, max(own >> 16, (uint32_t)w.m.cost[outside]));
+    level = max(level, max(own.y, (uint32_t)w.m.cost[outside]));
     if (open) level = climb_on(w.m.columns, w.forest.up, u, v, level);
     if (starts_outside)
         w.place.first[direction * w.place.n_px + e.to_y * w.place.pitch + e.to_x] = (uint16_t)level;
@@ -243,24 +253,29 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     const qfz_block_box box = qfz_block_of(forest, blockIdx.x);
     const uint2 block = forest.block[blockIdx.x];
     const uint32_t n_open = block.y >> 16, n_vertices = block.y & 0xffff;
+    const uint32_t n_listed = n_open <= QFZ_OPEN_SQUARES ? n_open : 0;
     const uint2 *const items = open + (int64_t)blockIdx.x * QFZ_OPEN_SQUARES;
     query_work w = {*m, forest, box, planes_at(forest, box, saliency)};
-    uint32_t leaving[LEAVING_EACH];
+    planes_on_way<THREADS, QFZ_MAX_DIRS> planes;
+    some_squares some;
+    uint2 leaving[LEAVING_EACH];
     if (thread == 0) m->n_left_over = 0;
-    load_planes<THREADS>(w.place, m->planes);
-    for (int i = THREADS - 1 - thread; i < OUTSIDE; i += THREADS)
-        begin_outside(w, i);
+    fetch_planes(w.place, planes);
 #pragma unroll
     for (int k = 0; k < LEAVING_EACH; k++)
-        leaving[k] = begin_leaving(w, thread + k * THREADS, block.x);
+        leaving[k] = begin_leaving(w, thread + k * THREADS);
+    for (int i = THREADS - 1 - thread; i < OUTSIDE; i += THREADS)
+        begin_outside(w, i);
     for (uint32_t v = threadIdx.x; v < n_vertices; v += THREADS)
         make_column(m->columns, forest.up, v, block.x + v);
+    if (threadIdx.x < n_listed) fetch(items, threadIdx.x, n_listed, some);
+    keep_planes(w.place, planes, m->planes);
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < LEAVING_EACH; k++)
-        end_leaving(w, thread + k * THREADS, leaving[k]);
+        end_leaving(w, thread + k * THREADS, leaving[k], block.x);
     if (n_open <= QFZ_OPEN_SQUARES)
-        answer_list(w, items, n_open);
+        answer_list(w, items, n_listed, some);
     else
         answer_pixels(w, reinterpret_cast<const uint16_t *>(items));
     __syncthreads();

@@ -227,11 +227,13 @@ static __global__ void __launch_bounds__(THREADS, QFZ_SM_THREADS / THREADS)
     some_edges some;
     leaving_edge leaving = {QFZ_NONE, 0};
     if (threadIdx.x == 0) m->n_waiting = 0;
-    if constexpr (w.KEEPS_PLANES) load_planes<THREADS>(planes_at(forest, box, saliency), m->planes);
+    planes_on_way<THREADS, 2> planes;
+    if constexpr (w.KEEPS_PLANES) fetch_planes(planes_at(forest, box, saliency), planes);
     if (threadIdx.x < n_listed) fetch(w, items, threadIdx.x, n_listed, some);
     if (i >= 0) leaving = begin_leaving(w, i, block.x);
     for (uint32_t v = threadIdx.x; v < n_vertices; v += THREADS)
         make_column(m->columns, forest.up, v, block.x + v);
+    if constexpr (w.KEEPS_PLANES) keep_planes(planes_at(forest, box, saliency), planes, m->planes);
     __syncthreads();
     if (i >= 0) end_leaving(w, i, leaving);
     if (n_open <= QFZ_OPEN_ROOM)
