@@ -65,11 +65,14 @@ static __device__ __forceinline__ uint32_t vertex_of(const qfz_gpu_forest &f, ui
     return end & QFZ_RIM_REF ? f.rim[end & ~QFZ_RIM_REF].x : end;
 }
 
-/* Of one edge, to both of its ends. */
+/* Of one edge, to both of its ends, as by qfz_lower(), but looked at together. */
 static __device__ __forceinline__ void offer(weight *best, uint2 ends, weight key)
 {
-    qfz_lower(&best[ends.x], key);
-    qfz_lower(&best[ends.y], key);
+    weight *const x = &best[ends.x], *const y = &best[ends.y];
+    const weight at_x = *static_cast<volatile weight *>(x);
+    const weight at_y = *static_cast<volatile weight *>(y);
+    if (key < at_x) atomicMin(x, key);
+    if (key < at_y) atomicMin(y, key);
 }
 
 /* The other end of the lightest edge of v, which has this key. */
@@ -175,32 +178,48 @@ static __device__ __forceinline__ void settle(const qfz_gpu_forest &f, int round
     }
 }
 
+/* Edges that a lane renames: what is asked for of one does not wait for another one. */
+struct some_edges {
+    uint2 ends[EACH];
+    uint32_t level[EACH];
+};
+
+/* A lane's edges from `first` on, with the numbers that their ends have in the next round; where
+ * there is none, both ends are one vertex's. */
+static __device__ __forceinline__ void rename(const qfz_gpu_forest &f, int round, uint64_t first,
+                                              uint32_t n, some_edges &some)
+{
+    const int now = round % 2;
+#pragma unroll
+    for (int j = 0; j < EACH; j++) {
+        const uint64_t e = first + (uint64_t)(j * QFZ_WARP);
+        some.ends[j] = e < n ? f.ends[now][e] : make_uint2(0, 0);
+        some.level[j] = e < n ? qfz_edge_level(f, now, e) : 0;
+    }
+#pragma unroll
+    for (int j = 0; j < EACH && round == 0; j++)
+        some.ends[j] = make_uint2(vertex_of(f, some.ends[j].x), vertex_of(f, some.ends[j].y));
+#pragma unroll
+    for (int j = 0; j < EACH; j++)
+        some.ends[j] = make_uint2(f.root[some.ends[j].x] & ~ROOT, f.root[some.ends[j].y] & ~ROOT);
+}
+
 static __device__ __forceinline__ void join(const qfz_gpu_forest &f, int round, team t)
 {
-    const int now = round % 2, next = 1 - now;
+    const int next = 1 - round % 2;
     const uint32_t n = n_edges(f, round);
     EACH_CHUNK(t, n, base)
     {
-        uint2 ends[EACH];
+        some_edges some;
         kept_items kept;
-#pragma unroll
-        for (int j = 0; j < EACH; j++) {
-            const uint64_t e = base + (uint64_t)(j * QFZ_WARP + t.lane);
-            ends[j] = make_uint2(0, 0);
-            if (e >= n) continue;
-            uint2 was = f.ends[now][e];
-            if (round == 0) was = make_uint2(vertex_of(f, was.x), vertex_of(f, was.y));
-            ends[j] = make_uint2(f.root[was.x] & ~ROOT, f.root[was.y] & ~ROOT);
-        }
+        rename(f, round, base + (uint64_t)t.lane, n, some);
 #pragma unroll
         for (int j = 0; j < EACH; j++)
-            kept.lanes[j] = __ballot_sync(ALL_LANES, ends[j].x != ends[j].y);
+            kept.lanes[j] = __ballot_sync(ALL_LANES, some.ends[j].x != some.ends[j].y);
         place(&f.count[QFZ_COUNT_EDGES + round + 1], kept, t, [&](uint32_t j, uint32_t at) {
-            const uint64_t e = base + (uint64_t)j * QFZ_WARP + (uint64_t)t.lane;
-            const uint32_t level = qfz_edge_level(f, now, e);
-            f.ends[next][at] = ends[j];
-            qfz_set_edge_level(f, next, at, level);
-            offer(f.best[next], ends[j], (weight)level << 32 | at);
+            f.ends[next][at] = some.ends[j];
+            qfz_set_edge_level(f, next, at, some.level[j]);
+            offer(f.best[next], some.ends[j], (weight)some.level[j] << 32 | at);
         });
     }
 }
