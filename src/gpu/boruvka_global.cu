@@ -65,14 +65,21 @@ static __device__ __forceinline__ uint32_t vertex_of(const qfz_gpu_forest &f, ui
     return end & QFZ_RIM_REF ? f.rim[end & ~QFZ_RIM_REF].x : end;
 }
 
-/* Of one edge, to both of its ends, as by qfz_lower(), but looked at together. */
-static __device__ __forceinline__ void offer(weight *best, uint2 ends, weight key)
+/* Of one edge, to both of its ends, as by qfz_lower() in two steps: others look between them. */
+struct edge_offer {
+    weight key, at_x, at_y;
+};
+
+static __device__ __forceinline__ edge_offer look(const weight *best, uint2 ends, weight key)
 {
-    weight *const x = &best[ends.x], *const y = &best[ends.y];
-    const weight at_x = *static_cast<volatile weight *>(x);
-    const weight at_y = *static_cast<volatile weight *>(y);
-    if (key < at_x) atomicMin(x, key);
-    if (key < at_y) atomicMin(y, key);
+    return {key, *static_cast<const volatile weight *>(&best[ends.x]),
+            *static_cast<const volatile weight *>(&best[ends.y])};
+}
+
+static __device__ __forceinline__ void offer(weight *best, uint2 ends, const edge_offer &edge)
+{
+    if (edge.key < edge.at_x) atomicMin(&best[ends.x], edge.key);
+    if (edge.key < edge.at_y) atomicMin(&best[ends.y], edge.key);
 }
 
 /* The other end of the lightest edge of v, which has this key. */
@@ -216,11 +223,16 @@ static __device__ __forceinline__ void join(const qfz_gpu_forest &f, int round, 
 #pragma unroll
         for (int j = 0; j < EACH; j++)
             kept.lanes[j] = __ballot_sync(ALL_LANES, some.ends[j].x != some.ends[j].y);
+        edge_offer offers[EACH];
         place(&f.count[QFZ_COUNT_EDGES + round + 1], kept, t, [&](uint32_t j, uint32_t at) {
+            const weight key = (weight)some.level[j] << 32 | at;
+            offers[j] = look(f.best[next], some.ends[j], key);
             f.ends[next][at] = some.ends[j];
             qfz_set_edge_level(f, next, at, some.level[j]);
-            offer(f.best[next], some.ends[j], (weight)some.level[j] << 32 | at);
         });
+#pragma unroll
+        for (int j = 0; j < EACH; j++)
+            if (some.ends[j].x != some.ends[j].y) offer(f.best[next], some.ends[j], offers[j]);
     }
 }
 
@@ -248,7 +260,8 @@ static __global__ void __launch_bounds__(THREADS) k_name(qfz_gpu_forest f)
         const uint2 was = f.ends[0][e];
         const uint2 ends = make_uint2(vertex_of(f, was.x), vertex_of(f, was.y));
         f.ends[0][e] = ends;
-        if (ends.x != ends.y) offer(f.best[0], ends, (weight)qfz_edge_level(f, 0, e) << 32 | e);
+        const weight key = (weight)qfz_edge_level(f, 0, e) << 32 | e;
+        if (ends.x != ends.y) offer(f.best[0], ends, look(f.best[0], ends, key));
     }
 }
 
