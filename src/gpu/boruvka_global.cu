@@ -155,33 +155,59 @@ static __device__ __forceinline__ void hook(const qfz_gpu_forest &f, int round, 
     }
 }
 
-/* A word only moves on towards the root, so whatever is read of it is on the same way; ways end
- * at a root, since of the vertices on a way each has a lighter edge than the one before. */
-static __device__ __forceinline__ uint32_t settled(uint32_t *root, uint32_t v)
+/* The words of some vertices become their roots'; those that are may be any.  A word only moves on
+ * towards the root, so whatever is read of it is on the same way; ways end at a root, since of the
+ * vertices on a way each has a lighter edge than the one before. */
+static __device__ __forceinline__ void go_to_roots(uint32_t *root, uint32_t first_v,
+                                                   uint32_t (&word)[EACH])
 {
-    uint32_t word = qfz_peek(&root[v]);
-    if (word & ROOT) return word;
-    do {
-        word = qfz_peek(&root[word]);
-        *static_cast<volatile uint32_t *>(&root[v]) = word;
-    } while (!(word & ROOT));
-    return word;
+    for (bool on = true; on;) {
+        uint32_t next[EACH];
+        on = false;
+#pragma unroll
+        for (uint32_t j = 0; j < EACH; j++)
+            next[j] = word[j] & ROOT ? word[j] : qfz_peek(&root[word[j]]);
+#pragma unroll
+        for (uint32_t j = 0; j < EACH; j++) {
+            if (!(word[j] & ROOT))
+                *static_cast<volatile uint32_t *>(&root[first_v + j * QFZ_WARP]) = next[j];
+            on |= !(next[j] & ROOT);
+            word[j] = next[j];
+        }
+    }
 }
 
 static __device__ __forceinline__ void settle(const qfz_gpu_forest &f, int round, team t)
 {
     const uint32_t n = n_vertices(f, round);
-    const uint64_t step = (uint64_t)t.step * QFZ_WARP;
-    for (uint64_t v = (uint64_t)t.first * QFZ_WARP + (uint64_t)t.lane; v < n; v += step) {
-        const weight key = f.best[round % 2][v];
-        const bool was_root = qfz_peek(&f.root[v]) & ROOT;
-        const uint32_t word = settled(f.root, (uint32_t)v), number = word & ~ROOT;
-        uint2 up = make_uint2(QFZ_UP_ROOT, 0);
-        if (number != ENDED && was_root) continue; /* its own hook comes in a later round */
-        if (number != ENDED)
-            up = make_uint2(f.origin[(round + 1) % 2][number] << QFZ_UP_BITS | (uint32_t)round,
-                            (uint32_t)(key >> 32));
-        f.up[origin_of(f, round, (uint32_t)v)] = up;
+    EACH_CHUNK(t, n, base)
+    {
+        const uint32_t first_v = (uint32_t)base + (uint32_t)t.lane;
+        uint32_t word[EACH], level[EACH], origin[EACH], own[EACH];
+        bool hooked[EACH]; /* else its own hook, if there is one, comes in a later round */
+#pragma unroll
+        for (uint32_t j = 0; j < EACH; j++) {
+            const uint32_t v = first_v + j * QFZ_WARP;
+            word[j] = v < n ? qfz_peek(&f.root[v]) : ROOT | ENDED;
+            level[j] = v < n ? (uint32_t)(f.best[round % 2][v] >> 32) : 0;
+            own[j] = v < n ? origin_of(f, round, v) : 0;
+        }
+#pragma unroll
+        for (uint32_t j = 0; j < EACH; j++)
+            hooked[j] = !(word[j] & ROOT);
+        go_to_roots(f.root, first_v, word);
+#pragma unroll
+        for (uint32_t j = 0; j < EACH; j++)
+            origin[j] = hooked[j] && word[j] != (ROOT | ENDED)
+                            ? f.origin[(round + 1) % 2][word[j] & ~ROOT]
+                            : 0;
+#pragma unroll
+        for (uint32_t j = 0; j < EACH; j++) {
+            const bool ended = word[j] == (ROOT | ENDED);
+            if (first_v + j * QFZ_WARP >= n || (!ended && !hooked[j])) continue;
+            f.up[own[j]] = ended ? make_uint2(QFZ_UP_ROOT, 0)
+                                 : make_uint2(origin[j] << QFZ_UP_BITS | (uint32_t)round, level[j]);
+        }
     }
 }
 
