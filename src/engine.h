@@ -81,6 +81,15 @@ typedef struct qfz_group_graph {
     int64_t n_ring;             /* 0: nobody is outside */
 } qfz_group_graph;
 
+/* The answers of a group's members, QFZ_OMEGA, and which of their slots are one region: the slots
+ * of the group itself are the first regions.  There is room for as many words as vertices. */
+typedef struct qfz_group_regions {
+    uint32_t *slot, *holds_to; /* of each vertex, as in its member's answer */
+    uint32_t *region;          /* of member m's slot s at offset[m] + s */
+    uint32_t n_slots[4];       /* of each member */
+    uint32_t n_regions;
+} qfz_group_regions;
+
 typedef struct qfz_engine {
     const char *name;
 
@@ -178,11 +187,9 @@ typedef struct qfz_engine {
     qfz_status (*group_levels)(qfz_worker *worker, const qfz_group_graph *graph,
                                qfz_answer *members, uint32_t *cross_level, qfz_error *err);
 
-    /* Down, QFZ_OMEGA: of each vertex the one that stands for its region, and how long its
-     * component holds (qfz_answer); of invalid ones themselves.  holds_to: of the group's ring. */
+    /* Down, QFZ_OMEGA; own: the group's answer. */
     qfz_status (*group_regions)(qfz_worker *worker, const qfz_group_graph *graph,
-                                const uint32_t *holds_to, uint32_t *top, uint32_t *holds,
-                                qfz_error *err);
+                                const qfz_answer *own, qfz_group_regions *found, qfz_error *err);
 
     /* Does a part of the worker's kind n_runs times, after once uncounted, what comes out staying
      * on the device; ms[i] by the device's clock.  NULL for an engine without a device. */

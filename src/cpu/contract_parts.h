@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* contract_parts.h - one block that is contracted, and who joins its components: contract.c where
- * levels are all that counts, contract_omega.c where ranges of values do too. */
+ * levels are all that counts, contract_omega_block.c where ranges of values do too. */
 #ifndef QFZ_CPU_CONTRACT_PARTS_H
 #define QFZ_CPU_CONTRACT_PARTS_H
 

@@ -50,11 +50,10 @@ static void carve_pixels(qfz_gpu_forest *f, qfz_carve *room)
     if (f->wide) qfz_carve_take(room, &f->comp, n_px);
 }
 
-/* What is of use when the graph is done. */
+/* What is of use when the graph is done; and so, for some, are rims. */
 static void carve_vertices(qfz_gpu_forest *f, qfz_carve *room)
 {
     qfz_carve_take(room, &f->block, f->n_blocks);
-    qfz_carve_take(room, &f->rim, f->n_blocks * f->rim_room);
     qfz_carve_take(room, &f->up, f->vertex_room);
     qfz_carve_take(room, &f->count, QFZ_COUNTERS);
 }
@@ -73,6 +72,7 @@ static void carve_graph(qfz_gpu_forest *f, qfz_carve *room)
 {
     const int64_t half = half_of_vertices(f);
     carve_vertices(f, room);
+    qfz_carve_take(room, &f->rim, f->n_blocks * f->rim_room);
     for (int i = 0; i < 2; i++) {
         const int64_t vertices = i == 0 ? f->vertex_room : half;
         qfz_carve_take(room, &f->ends[i], f->edge_room);

@@ -31,6 +31,8 @@ typedef struct qfz_gpu_forest {
     int connectivity;
     bool wide;       /* levels have 32 bits, not 16 */
     bool keeps_ring; /* every pixel of the tile's ring is a vertex of the global graph */
+    int n_cuts;      /* the ring is cut before these pixels, and links do not lead across: 0 */
+    uint32_t cut[3];
     int32_t rim_room, comp_room; /* of a block, at most: pixels of its rim; components */
 
     /* Of a pixel: by which level it hooked itself to a component in its block, and to which one,
@@ -43,12 +45,12 @@ typedef struct qfz_gpu_forest {
     /* Of a block: its components' hooks, comp_room entries; of its rim: vertex and cost. */
     void *hooks;  /* uint32_t or, wide, uint64_t: level << 16 | step (boruvka_parts.cuh) */
     uint2 *block; /* first vertex; rounds << 16 | components, with a gap in their numbers */
-    uint2 *rim;   /* rim_room entries a block: a rim pixel's vertex, greatest level up to it */
 
     /* The graph of all blocks. */
     int64_t vertex_room, edge_room;
     uint2 *up;       /* of a vertex: parent << 5 | round, level */
     uint32_t *count; /* (boruvka_parts.cuh) */
+    uint2 *rim;      /* rim_room entries a block: a rim pixel's vertex, greatest level up to it */
     uint2 *ends[2];
     void *level[2]; /* uint16_t or, wide, uint32_t (qfz_edge_level()) */
     unsigned long long *best[2];

@@ -34,18 +34,23 @@ static climbers carve(int64_t n, qfz_carve *room)
     return c;
 }
 
-/* The cheapest ring pixel at each vertex; the first round's edges are of no more use. */
-static __device__ __forceinline__ weight *cheapest_of(const qfz_gpu_forest &f)
+/* For each vertex and piece of the ring: the cheapest pixel; the first round's edges are of no more
+ * use. */
+static __device__ __forceinline__ weight *cheapest_at(const qfz_gpu_forest &f, uint32_t vertex,
+                                                      uint32_t i)
 {
-    return f.best[0];
+    uint32_t piece = 0;
+    while (piece < (uint32_t)f.n_cuts && i >= f.cut[piece])
+        piece++;
+    return &f.best[0][(uint64_t)vertex * (uint32_t)(f.n_cuts + 1) + piece];
 }
 
 static __global__ void __launch_bounds__(THREADS) k_begin(qfz_gpu_forest f, climbers c)
 {
-    const uint32_t n = f.count[QFZ_COUNT_VERTICES];
+    const int64_t n = (int64_t)f.count[QFZ_COUNT_VERTICES] * (f.n_cuts + 1);
     const int64_t first = (int64_t)blockIdx.x * THREADS + threadIdx.x;
-    for (int64_t v = first; v < n; v += (int64_t)gridDim.x * THREADS)
-        cheapest_of(f)[v] = ~(weight)0;
+    for (int64_t i = first; i < n; i += (int64_t)gridDim.x * THREADS)
+        f.best[0][i] = ~(weight)0;
     if (first == 0) *c.n_links = 0;
 }
 
@@ -59,7 +64,8 @@ static __global__ void __launch_bounds__(THREADS) k_seat(qfz_gpu_forest f, climb
     c.cost[i] = seat.y;
     c.level[0][i] = QFZ_NONE;
     c.order[0][i] = (uint32_t)i;
-    if (seat.x != QFZ_NONE) qfz_lower(&cheapest_of(f)[seat.x], (weight)seat.y << 32 | (weight)i);
+    if (seat.x != QFZ_NONE)
+        qfz_lower(cheapest_at(f, seat.x, (uint32_t)i), (weight)seat.y << 32 | (weight)i);
 }
 
 /* Is this pixel done?  Else it moves up if its vertex hooked itself in this round. */
@@ -68,14 +74,14 @@ static __device__ __forceinline__ bool links_or_moves(const qfz_gpu_forest &f, c
 {
     const uint32_t vertex = c.vertex[i];
     if (vertex == QFZ_NONE) return false;
-    *other = (uint32_t)qfz_peek(reinterpret_cast<const uint64_t *>(&cheapest_of(f)[vertex]));
+    *other = (uint32_t)qfz_peek(reinterpret_cast<const uint64_t *>(cheapest_at(f, vertex, i)));
     if (*other != i) return true;
     const uint2 up = f.up[vertex];
     if ((up.x & QFZ_UP_ROOT) != round) return false;
     const uint32_t next = up.x >> QFZ_UP_BITS, cost = max(c.cost[i], up.y);
     c.vertex[i] = next;
     c.cost[i] = cost;
-    qfz_lower(&cheapest_of(f)[next], (weight)cost << 32 | i);
+    qfz_lower(cheapest_at(f, next, i), (weight)cost << 32 | i);
     return false;
 }
 

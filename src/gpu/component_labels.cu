@@ -189,12 +189,6 @@ static qfz_status flatten_ring(qfz_gpu *gpu, const layout &at, const firsts_view
                       dim3(FLATTEN_WARPS * QFZ_WARP), 0, at, firsts, d_counts);
 }
 
-static qfz_status write_roots(qfz_gpu *gpu, const layout &at, uint32_t *d_root)
-{
-    QFZ_TRY(flatten_ring<false>(gpu, at, firsts_view{}, NULL));
-    return write_px(gpu, at, roots_out{}, d_root);
-}
-
 /* The plane of joins, where values cannot be compared as they are read; else NULL. */
 static uint8_t *take_joins(qfz_carve *carve, const qfz_rule *rule, int32_t h, int32_t w)
 {
@@ -227,17 +221,8 @@ qfz_status qfz_gpu_components(qfz_gpu *gpu, const qfz_gpu_image *image, const qf
     uint8_t *const d_joins = take_joins(&carve, rule, image->h, image->w);
     at.parent = d_root;
     QFZ_TRY(link_image(gpu, image, rule, d_joins, &at));
-    return write_roots(gpu, at, d_root);
-}
-
-qfz_status qfz_gpu_components_of_joins(qfz_gpu *gpu, const uint8_t *d_joins, int32_t h, int32_t w,
-                                       int connectivity, void *d_scratch, uint32_t *d_root)
-{
-    qfz_carve carve = {static_cast<char *>(d_scratch), 0};
-    layout at = qfz_blocks_take(&carve, &carve, h, w);
-    at.parent = d_root;
-    QFZ_TRY(qfz_blocks_link_joins(gpu, d_joins, connectivity, &at));
-    return write_roots(gpu, at, d_root);
+    QFZ_TRY(flatten_ring<false>(gpu, at, firsts_view{}, NULL));
+    return write_px(gpu, at, roots_out{}, d_root);
 }
 
 firsts_view qfz_firsts_take(qfz_carve *kept, const layout *at)

@@ -17,17 +17,13 @@
 #include "gpu/image.cuh"
 #include "gpu/regions.cuh"
 
-/* Scratch memory for the two functions below; h * w < 2^31. */
+/* Scratch memory; h * w < 2^31. */
 size_t qfz_gpu_components_bytes(const qfz_rule *rule, int32_t h, int32_t w);
 
 /* Components of an image.  What one band says is compared where it is read; other rasters pass
- * through a plane of joins in the scratch memory. */
+ * through a plane of joins (image.cuh) in the scratch memory. */
 qfz_status qfz_gpu_components(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
                               void *d_scratch, uint32_t *d_root);
-
-/* Components of a plane of joins (image.cuh). */
-qfz_status qfz_gpu_components_of_joins(qfz_gpu *gpu, const uint8_t *d_joins, int32_t h, int32_t w,
-                                       int connectivity, void *d_scratch, uint32_t *d_root);
 
 /* An image's regions at once: what qfz_gpu_components() and qfz_gpu_regions_number() make of it, in
  * fewer passes over the pixels; but for counts, which it does not make.  d_kept, of

@@ -135,7 +135,7 @@ static qfz_status put_links(parcel *p, const qfz_group_graph *graph, part_fn par
     return QFZ_OK;
 }
 
-static qfz_status put_omega(parcel *p, const qfz_group_graph *graph, const uint32_t *holds_to)
+static qfz_status put_omega(parcel *p, const qfz_group_graph *graph, const qfz_answer *own)
 {
     const qfz_rule *const rule = p->worker->spec.rule;
     const size_t bytes = qfz_type_bytes(rule->type) * (size_t)rule->n_bands,
@@ -144,6 +144,9 @@ static qfz_status put_omega(parcel *p, const qfz_group_graph *graph, const uint3
     const qfz_summary *const members = graph->members;
     for (int m = 0; m < n; m++)
         QFZ_TRY(put(p, members[m].values, (size_t)members[m].n_ring * bytes));
+    align(p);
+    for (int m = 0; m < n; m++)
+        QFZ_TRY(put(p, members[m].valid, (size_t)members[m].n_ring));
     align(p);
     for (int m = 0; m < n; m++)
         QFZ_TRY(put(p, members[m].absorbs.at, (size_t)members[m].absorbs.n * word));
@@ -157,11 +160,14 @@ static qfz_status put_omega(parcel *p, const qfz_group_graph *graph, const uint3
     for (int m = 0; m < n; m++)
         QFZ_TRY(put(p, members[m].absorbs.hi, (size_t)members[m].absorbs.n * bytes));
     align(p);
-    return holds_to ? put(p, holds_to, (size_t)graph->n_ring * word) : QFZ_OK;
+    if (!own) return QFZ_OK;
+    QFZ_TRY(put(p, own->slot, (size_t)own->n_ring * word));
+    align(p);
+    return put(p, own->holds_to, (size_t)own->n_ring * word);
 }
 
-/* Makes the forest of a group. */
-static qfz_status load(qfz_worker *worker, const qfz_group_graph *graph, const uint32_t *holds_to,
+/* Makes the forest of a group; own: on the way down, QFZ_OMEGA. */
+static qfz_status load(qfz_worker *worker, const qfz_group_graph *graph, const qfz_answer *own,
                        qfz_gpu_group *group, qfz_error *err)
 {
     const qfz_rule *const rule = worker->spec.rule;
@@ -175,14 +181,14 @@ static qfz_status load(qfz_worker *worker, const qfz_group_graph *graph, const u
     QFZ_TRY(put_links(&p, graph, level_of));
     QFZ_TRY(put(&p, graph->ring, (size_t)graph->n_ring * sizeof *graph->ring));
     align(&p);
-    if (group->kind == QFZ_OMEGA) QFZ_TRY(put_omega(&p, graph, holds_to));
+    if (group->kind == QFZ_OMEGA) QFZ_TRY(put_omega(&p, graph, own));
     QFZ_TRY(send(&p));
     return qfz_gpu_group_join(&worker->gpu, group);
 }
 
 /* ---- Up and down ----------------------------------------------------------------------------- */
 
-static qfz_status summarise_levels(qfz_worker *worker, qfz_gpu_group *group, qfz_links *links)
+static qfz_status find_links(qfz_worker *worker, qfz_gpu_group *group, qfz_links *links)
 {
     uint32_t n;
     QFZ_TRY(qfz_gpu_border_links(&worker->gpu, &group->room.forest, group->d_border, &group->found,
@@ -210,59 +216,68 @@ qfz_status qfz_groups_summarise(qfz_worker *worker, const qfz_group_graph *graph
 {
     qfz_gpu_group group;
     QFZ_TRY(load(worker, graph, NULL, &group, err));
-    QFZ_TRY(qfz_gpu_group_mark(&worker->gpu, &group, group.d_ring, 0, graph->n_ring));
+    QFZ_TRY(qfz_gpu_group_mark_ring(&worker->gpu, &group));
     return group.kind == QFZ_OMEGA ? summarise_omega(worker, &group, summary)
-                                   : summarise_levels(worker, &group, &summary->links);
+                                   : find_links(worker, &group, &summary->links);
 }
 
-/* Where a member's links go. */
-static qfz_gpu_links found_by(const qfz_gpu_group *group, int m)
+/* Each link goes to the member that both of its ends are of. */
+static qfz_status share_out(const qfz_links *links, const qfz_group_graph *graph,
+                            qfz_answer *members, qfz_error *err)
 {
-    const uint32_t first = group->members.first[m];
-    qfz_gpu_links links = group->found;
-    links.d_u += first;
-    links.d_v += first;
-    links.d_level += first;
-    return links;
+    for (int m = 0; m < graph->n_members; m++)
+        QFZ_TRY(qfz_links_reserve(&members[m].ghosts, graph->members[m].n_ring, err));
+    for (int64_t i = 0; i < links->n; i++) {
+        int m = 0;
+        while (links->u[i] >= graph->offset[m + 1])
+            m++;
+        qfz_links *const to = &members[m].ghosts;
+        to->u[to->n] = links->u[i] - graph->offset[m];
+        to->v[to->n] = links->v[i] - graph->offset[m];
+        to->level[to->n++] = links->level[i];
+    }
+    return QFZ_OK;
 }
 
-/* All that is to be found is asked for before anything is waited for. */
 qfz_status qfz_groups_levels(qfz_worker *worker, const qfz_group_graph *graph, qfz_answer *members,
                              uint32_t *cross_level, qfz_error *err)
 {
     qfz_gpu *const gpu = &worker->gpu;
     qfz_gpu_group group;
-    uint32_t n[QFZ_GROUP_MEMBERS];
+    qfz_links links = {};
+    qfz_status st;
     QFZ_TRY(load(worker, graph, NULL, &group, err));
     uint32_t *const d_level = group.d_link_level; /* the forest has its own */
     QFZ_TRY(qfz_gpu_group_levels(gpu, &group, graph->n_members, d_level));
-    for (int m = 0; m < graph->n_members; m++) {
-        const qfz_gpu_links links = found_by(&group, m);
-        QFZ_TRY(qfz_gpu_group_mark(gpu, &group, NULL, graph->offset[m], graph->members[m].n_ring));
-        QFZ_TRY(qfz_gpu_border_links(gpu, &group.room.forest, group.d_border, &links,
-                                     group.d_n_found + m));
-    }
-    QFZ_TRY(qfz_worker_down(worker, n, group.d_n_found, sizeof n));
-    QFZ_TRY(qfz_worker_down(worker, cross_level, d_level,
-                            (size_t)graph->cross->n * sizeof *cross_level));
-    for (int m = 0; m < graph->n_members; m++) {
-        const qfz_gpu_links links = found_by(&group, m);
-        QFZ_TRY(qfz_worker_down_links(worker, &links, n[m], &members[m].ghosts));
-    }
-    return QFZ_OK;
+    QFZ_TRY(qfz_gpu_group_mark_members(gpu, &group));
+    QFZ_TRY_OR(st, cleanup, find_links(worker, &group, &links));
+    QFZ_TRY_OR(st, cleanup,
+               qfz_worker_down(worker, cross_level, d_level,
+                               (size_t)graph->cross->n * sizeof *cross_level));
+    st = share_out(&links, graph, members, err);
+
+cleanup:
+    qfz_links_fini(&links);
+    return st;
 }
 
 qfz_status qfz_groups_regions(qfz_worker *worker, const qfz_group_graph *graph,
-                              const uint32_t *holds_to, uint32_t *top, uint32_t *holds,
-                              qfz_error *err)
+                              const qfz_answer *own, qfz_group_regions *found, qfz_error *err)
 {
     qfz_gpu *const gpu = &worker->gpu;
     qfz_gpu_group group;
-    QFZ_TRY(load(worker, graph, holds_to, &group, err));
-    const size_t n = (size_t)group.n;
-    QFZ_TRY(qfz_gpu_group_mark(gpu, &group, group.d_ring, 0, graph->n_ring));
+    uint32_t counts[QFZ_GROUP_MEMBERS + 1];
+    QFZ_TRY(load(worker, graph, own, &group, err));
+    const size_t bytes = (size_t)group.n * sizeof(uint32_t);
+    QFZ_TRY(qfz_gpu_group_mark_ring(gpu, &group));
     QFZ_TRY(qfz_gpu_group_break(gpu, worker->spec.rule, true, &group));
-    QFZ_TRY(qfz_gpu_group_regions(gpu, &group));
-    QFZ_TRY(qfz_worker_down(worker, top, group.d_out, n * sizeof *top));
-    return qfz_worker_down(worker, holds, group.d_out + n, n * sizeof *holds);
+    QFZ_TRY(qfz_gpu_group_regions(gpu, &group, own->n_slots));
+    QFZ_TRY(qfz_worker_down(worker, counts, group.d_counts, sizeof counts));
+    QFZ_TRY(qfz_worker_down(worker, found->slot, group.d_slot, bytes));
+    QFZ_TRY(qfz_worker_down(worker, found->holds_to, group.d_holds, bytes));
+    QFZ_TRY(qfz_worker_down(worker, found->region, group.d_region, bytes));
+    for (int m = 0; m < graph->n_members; m++)
+        found->n_slots[m] = counts[m];
+    found->n_regions = counts[QFZ_GROUP_MEMBERS];
+    return QFZ_OK;
 }

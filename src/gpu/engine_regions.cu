@@ -30,8 +30,6 @@ static size_t scratch_bytes(const qfz_worker *worker)
     const qfz_worker_spec *const spec = &worker->spec;
     const qfz_region_room *const room = &worker->regions;
     const int32_t h = spec->max_h, w = spec->max_w;
-    if (spec->kind == QFZ_OMEGA)
-        return larger(qfz_gpu_omega_bytes(spec->rule, h, w), qfz_gpu_regions_bytes(h, w));
     size_t bytes = larger(qfz_gpu_components_number_bytes(spec->rule, h, w),
                           qfz_gpu_components_bytes(spec->rule, h, w));
     bytes = larger(bytes, qfz_gpu_regions_bytes(h, w));
@@ -67,19 +65,40 @@ static void carve_work(qfz_worker *worker, qfz_carve *carve)
     if (spec->kind == QFZ_OMEGA) room->d_means = qfz_carve_bytes(carve, (size_t)n * VALUE_BYTES);
 }
 
+/* Roots are what is left of all that finds (alpha, omega)-regions; numbers, and all that follows
+ * them, lie where it was. */
+static void carve_omega(qfz_worker *worker, qfz_carve *carve)
+{
+    const qfz_worker_spec *const spec = &worker->spec;
+    qfz_region_room *const room = &worker->regions;
+    const int32_t h = spec->max_h, w = spec->max_w;
+    qfz_carve first = *carve;
+    room->d_scratch = qfz_carve_bytes(&first, qfz_gpu_omega_bytes(spec->rule, h, w));
+    qfz_carve_take(carve, &room->d_root, (int64_t)h * w); /* d_scratch, too */
+    qfz_gpu_regions_take(carve, h, w, true, &room->on_device);
+    qfz_carve last = *carve;
+    room->d_number_scratch = qfz_carve_bytes(carve, qfz_gpu_regions_bytes(h, w));
+    carve_work(worker, &last);
+    carve->used = larger(first.used, larger(carve->used, last.used));
+}
+
 void qfz_regions_carve(qfz_worker *worker, qfz_carve *carve)
 {
     const qfz_worker_spec *const spec = &worker->spec;
     qfz_region_room *const room = &worker->regions;
     const int32_t h = spec->max_h, w = spec->max_w;
     const bool by_blocks = spec->kind == QFZ_COMPONENTS && !room->published;
-    qfz_gpu_regions_take(carve, h, w, !by_blocks, &room->on_device);
     carve_border(worker, carve);
+    if (spec->kind == QFZ_OMEGA) {
+        carve_omega(worker, carve);
+        return;
+    }
+    qfz_gpu_regions_take(carve, h, w, !by_blocks, &room->on_device);
     if (by_blocks) room->d_kept = qfz_carve_bytes(carve, qfz_gpu_components_kept_bytes(h, w));
     if (room->published) room->d_kept = qfz_carve_bytes(carve, qfz_gpu_ha4_regions_bytes(h, w));
     qfz_carve first = *carve, second = *carve;
     qfz_carve_take(&first, &room->d_root, (int64_t)h * w);
-    room->d_scratch = qfz_carve_bytes(&first, scratch_bytes(worker));
+    room->d_scratch = room->d_number_scratch = qfz_carve_bytes(&first, scratch_bytes(worker));
     carve_work(worker, &second);
     carve->used = larger(first.used, second.used);
 }
@@ -170,7 +189,7 @@ static qfz_status number_regions(qfz_worker *worker, const qfz_gpu_omega_answer 
         return qfz_gpu_components_number(&worker->gpu, &worker->image, worker->spec.rule,
                                          room->d_kept, room->d_scratch, regions);
     QFZ_TRY(find_roots(worker, answer));
-    return qfz_gpu_regions_number(&worker->gpu, room->d_root, room->d_scratch, regions);
+    return qfz_gpu_regions_number(&worker->gpu, room->d_root, room->d_number_scratch, regions);
 }
 
 /* How many regions and slots there are, and of the first n_rows rows, what begins there. */
@@ -210,7 +229,8 @@ qfz_status qfz_regions_partition(qfz_worker *worker, const qfz_answer *answer,
     QFZ_TRY(qfz_worker_enter(worker, err));
     if (answer) QFZ_TRY(send_answer(worker, answer));
     QFZ_TRY(number_regions(worker, answer ? &on_device : NULL));
-    QFZ_TRY(qfz_gpu_regions_slots(&worker->gpu, has_outside, room->d_scratch, &room->on_device));
+    QFZ_TRY(
+        qfz_gpu_regions_slots(&worker->gpu, has_outside, room->d_number_scratch, &room->on_device));
     QFZ_TRY(fetch_numbers(worker, worker->image.h));
     QFZ_TRY(check_slots(worker, answer));
     QFZ_TRY(qfz_worker_down(worker, room->slots, room->on_device.d_slots,

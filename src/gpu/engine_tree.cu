@@ -92,8 +92,8 @@ static qfz_status begin_by_forest(qfz_worker *worker, qfz_gpu_edges *edges,
 }
 
 /* What does not fit is begun anew with more room than it took: the forest of another run, and so
- * the number of pairs, may be a little different.  Each time there is an eighth more at least, and
- * no tree takes more than a pair or a node for each pixel. */
+ * the number of pairs, may be a little different.  Each time there is more by a part of 64 at
+ * least, and no tree takes more than a pair or a node for each pixel. */
 static qfz_status by_forest(qfz_worker *worker)
 {
     qfz_tree_room *const room = &worker->trees;
@@ -104,7 +104,7 @@ static qfz_status by_forest(qfz_worker *worker)
         QFZ_TRY(begin_by_forest(worker, &edges, &counts));
         const size_t needed = qfz_gpu_forest_tree_bytes(&edges, &counts);
         if (needed <= room->forest_bytes) break;
-        QFZ_TRY(take_forest_memory(worker, needed / 8 * 9));
+        QFZ_TRY(take_forest_memory(worker, needed + needed / 64));
     }
     return qfz_gpu_forest_tree_end(&worker->gpu, &room->tree, &edges, &counts);
 }

@@ -119,12 +119,13 @@ static void carve_kept(qfz_gpu_forest_tree *tree, const qfz_gpu_edges *edges, qf
     qfz_carve_take(room, &tree->d_counts, 1);
 }
 
+/* In an order in which what is left over of either result of a sort lies together. */
 static void carve_pairs(qfz_gpu_forest_tree *tree, int64_t n, qfz_carve *room)
 {
     qfz_carve_take(room, &tree->d_pairs[0], n);
-    qfz_carve_take(room, &tree->d_pairs[1], n);
-    qfz_carve_take(room, &tree->d_who[0], n + 1);
     qfz_carve_take(room, &tree->d_who[1], n + 1);
+    qfz_carve_take(room, &tree->d_who[0], n + 1);
+    qfz_carve_take(room, &tree->d_pairs[1], n);
     tree->d_sort =
         qfz_carve_bytes(room, larger(qfz_gpu_scan_bytes(n + 1), qfz_gpu_sort_wide_bytes(n)));
 }
@@ -136,13 +137,15 @@ static void *carve_either(qfz_carve *first, size_t first_bytes, qfz_carve *secon
 }
 
 /* The results.  When pairs have been sorted into one of the two places, and have got nodes, the
- * keys that were sorted are of no more use, nor is the other place. */
+ * sorted keys are of no more use, nor are their ranks, where the others' names were. */
 static void carve_results(qfz_gpu_forest_tree *tree, const qfz_gpu_edges *edges,
                           const qfz_gpu_tree_counts *counts, int sorted, qfz_carve *room)
 {
     const size_t level_bytes = edges->form >= QFZ_EDGES_WIDE ? 4 : 2;
-    qfz_carve over = {reinterpret_cast<char *>(tree->d_pairs[sorted]), 0};
-    const size_t over_bytes = counts->pairs * sizeof *tree->d_pairs[0];
+    void *const left_over[2] = {tree->d_pairs[0], tree->d_who[0]};
+    qfz_carve over = {static_cast<char *>(left_over[sorted]), 0};
+    const size_t over_bytes =
+        counts->pairs * (sizeof *tree->d_pairs[sorted] + sizeof *tree->d_who[1 - sorted]);
     tree->d_inside_parent = static_cast<uint32_t *>(
         carve_either(&over, over_bytes, room, counts->inside * sizeof(uint32_t)));
     tree->d_inside_level = carve_either(&over, over_bytes, room, counts->inside * level_bytes);
@@ -173,7 +176,7 @@ size_t qfz_gpu_forest_tree_bytes(const qfz_gpu_edges *edges, const qfz_gpu_tree_
 qfz_gpu_tree_counts qfz_gpu_tree_counts_usual(const qfz_gpu_edges *edges)
 {
     const uint32_t n_px = (uint32_t)edges->h * (uint32_t)edges->w;
-    return qfz_gpu_tree_counts{0, n_px / 5, n_px / 5 * 4, 0};
+    return qfz_gpu_tree_counts{0, n_px / 4, n_px / 4 * 3, 0};
 }
 
 uint32_t *qfz_gpu_forest_tree_keys(const qfz_gpu_edges *edges, void *d_scratch)

@@ -22,16 +22,19 @@ static void carve_sent(qfz_gpu_group *group, const qfz_rule *rule, qfz_carve *ca
     qfz_carve_take(carve, &group->d_ring, group->n_ring);
     if (group->kind != QFZ_OMEGA) return;
     group->d_values = qfz_carve_bytes(carve, (size_t)group->n * bytes);
+    qfz_carve_take(carve, &group->d_valid, group->n);
     qfz_carve_take(carve, &group->d_at, n_events);
     qfz_carve_take(carve, &group->d_level, n_events);
     group->d_lo = qfz_carve_bytes(carve, (size_t)n_events * bytes);
     group->d_hi = qfz_carve_bytes(carve, (size_t)n_events * bytes);
-    qfz_carve_take(carve, &group->d_holds_to, group->n_ring);
+    qfz_carve_take(carve, &group->d_own_slot, group->n_ring);
+    qfz_carve_take(carve, &group->d_own_holds, group->n_ring);
 }
 
 static void carve_forest(qfz_gpu_group *group, qfz_carve *carve)
 {
     qfz_gpu_forest *const f = &group->room.forest;
+    const int64_t first_best = group->kind == QFZ_LEVELS ? group->n * group->members.n : group->n;
     f->vertex_room = group->n;
     f->edge_room = all_of(&group->links);
     f->connectivity = 4;
@@ -43,14 +46,14 @@ static void carve_forest(qfz_gpu_group *group, qfz_carve *carve)
     for (int i = 0; i < 2; i++) {
         f->level[i] = qfz_carve_bytes(carve, (size_t)f->edge_room * (f->wide ? 4 : 2));
         qfz_carve_take(carve, &f->ends[i], f->edge_room);
-        qfz_carve_take(carve, &f->best[i], i == 0 ? group->n : group->n / 2 + 1);
+        qfz_carve_take(carve, &f->best[i], i == 0 ? first_best : group->n / 2 + 1);
         qfz_carve_take(carve, &f->origin[i], group->n / 2 + 1);
     }
 }
 
 static void carve_omega(qfz_gpu_group *group, const qfz_rule *rule, qfz_carve *carve)
 {
-    qfz_carve_take(carve, &group->d_out, 2 * group->n);
+    qfz_gpu_group_regions_carve(group, carve);
     group->room.graph.vertex_room = group->n;
     group->room.graph.record_room = all_of(&group->events);
     qfz_omega_carve(&group->room, rule, 1, (int32_t)group->n_ring, carve);
@@ -61,7 +64,7 @@ static void carve_levels(qfz_gpu_group *group, qfz_carve *carve)
     qfz_carve_take(carve, &group->found.d_u, group->n);
     qfz_carve_take(carve, &group->found.d_v, group->n);
     qfz_carve_take(carve, &group->found.d_level, group->n);
-    qfz_carve_take(carve, &group->d_n_found, QFZ_GROUP_MEMBERS);
+    qfz_carve_take(carve, &group->d_n_found, 1);
     group->d_border = qfz_carve_bytes(carve, qfz_gpu_border_links_bytes(1, (int32_t)group->n));
 }
 
@@ -77,14 +80,6 @@ void qfz_gpu_group_carve(qfz_gpu_group *group, const qfz_rule *rule, qfz_carve *
 
 /* ---- Lists ----------------------------------------------------------------------------------- */
 
-static __device__ __forceinline__ int list_of(const qfz_gpu_lists &lists, uint32_t i)
-{
-    int list = 0;
-    while (i >= lists.first[list + 1])
-        list++;
-    return list;
-}
-
 static __device__ __forceinline__ uint32_t all_in(const qfz_gpu_lists &lists)
 {
     return lists.first[lists.n];
@@ -92,7 +87,7 @@ static __device__ __forceinline__ uint32_t all_in(const qfz_gpu_lists &lists)
 
 static __device__ __forceinline__ uint2 ends_of(const qfz_gpu_group &g, uint32_t i)
 {
-    const int list = list_of(g.links, i);
+    const int list = qfz_list_of(g.links, i);
     const uint32_t u = g.d_u[i], v = g.d_v[i], offset = g.links.offset[list];
     return g.links.is_outside[list] ? make_uint2(g.d_ring[u], g.d_ring[v])
                                     : make_uint2(u + offset, v + offset);
@@ -120,23 +115,35 @@ qfz_status qfz_gpu_group_join(qfz_gpu *gpu, qfz_gpu_group *group)
     return qfz_boruvka_rounds(gpu, &group->room.forest);
 }
 
+/* ring NULL: all vertices. */
 static __global__ void __launch_bounds__(THREADS)
-    k_mark(qfz_gpu_forest f, const uint32_t *__restrict__ ring, uint32_t first, int64_t n)
+    k_mark(qfz_gpu_forest f, const uint32_t *__restrict__ ring)
 {
-    const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
-    if (i < n) f.rim[i] = make_uint2(ring ? ring[i] : first + (uint32_t)i, 0);
+    const int32_t i = (int32_t)(blockIdx.x * THREADS + threadIdx.x);
+    if (i < f.w) f.rim[i] = make_uint2(ring ? ring[i] : (uint32_t)i, 0);
 }
 
-qfz_status qfz_gpu_group_mark(qfz_gpu *gpu, qfz_gpu_group *group, const uint32_t *d_ring,
-                              uint32_t first, int64_t n)
+static qfz_status mark(qfz_gpu *gpu, qfz_gpu_forest *f, const uint32_t *d_ring, int64_t n)
 {
-    qfz_gpu_forest *const f = &group->room.forest;
     f->h = 1;
     f->w = (int32_t)n;
     f->n_x = (int32_t)qfz_blocks(n, QFZ_SIDE);
     f->rim_room = QFZ_SIDE;
-    return qfz_launch(gpu, k_mark, dim3(qfz_blocks(n, THREADS)), dim3(THREADS), 0, *f, d_ring,
-                      first, n);
+    return qfz_launch(gpu, k_mark, dim3(qfz_blocks(n, THREADS)), dim3(THREADS), 0, *f, d_ring);
+}
+
+qfz_status qfz_gpu_group_mark_ring(qfz_gpu *gpu, qfz_gpu_group *group)
+{
+    return mark(gpu, &group->room.forest, group->d_ring, group->n_ring);
+}
+
+qfz_status qfz_gpu_group_mark_members(qfz_gpu *gpu, qfz_gpu_group *group)
+{
+    qfz_gpu_forest *const f = &group->room.forest;
+    f->n_cuts = group->members.n - 1;
+    for (int m = 0; m < f->n_cuts; m++)
+        f->cut[m] = group->members.first[m + 1];
+    return mark(gpu, f, NULL, group->n);
 }
 
 static __global__ void __launch_bounds__(THREADS)
@@ -163,7 +170,7 @@ static __device__ __forceinline__ void begin_vertex(const qfz_gpu_group &g, uint
 {
     const qfz_omega_graph &graph = g.room.graph;
     const qfz_omega_values &values = g.room.values;
-    const int m = list_of(g.members, v);
+    const int m = qfz_list_of(g.members, v);
     const int64_t first = g.members.first[m], n = g.members.first[m + 1] - first;
     graph.first[v] = 0;
     for (int band = 0; band < values.n_bands; band++) {
@@ -180,7 +187,7 @@ static __device__ __forceinline__ void begin_record(const qfz_gpu_group &g, uint
     const qfz_omega_graph &graph = g.room.graph;
     const qfz_omega_values &values = g.room.values;
     const int n_bands = values.n_bands;
-    graph.hang[i] = make_uint2(g.d_at[i] + g.events.offset[list_of(g.events, i)], g.d_level[i]);
+    graph.hang[i] = make_uint2(g.d_at[i] + g.events.offset[qfz_list_of(g.events, i)], g.d_level[i]);
     for (int band = 0; band < n_bands; band++) {
         const int64_t from = (int64_t)i * n_bands + band, to = band * graph.record_room + i;
         values.write(graph.lo, to, values.read(g.d_lo, from));
@@ -201,19 +208,18 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_begin(qfz_gpu_grou
     }
 }
 
-static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
-    k_tell_marks(qfz_gpu_group g, bool holds)
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_tell_marks(qfz_gpu_group g, bool down)
 {
     QFZ_OMEGA_EACH(i, g.room.forest.w)
     {
         const uint32_t v = g.room.forest.rim[i].x;
         g.room.graph.first[v] = QFZ_NONE;
-        if (holds && g.d_holds_to[i] != QFZ_NONE)
-            g.room.graph.block_breaks[v] = g.d_holds_to[i] + 1;
+        if (down && g.d_own_holds[i] != QFZ_NONE)
+            g.room.graph.block_breaks[v] = g.d_own_holds[i] + 1;
     }
 }
 
-qfz_status qfz_gpu_group_break(qfz_gpu *gpu, const qfz_rule *rule, bool holds, qfz_gpu_group *group)
+qfz_status qfz_gpu_group_break(qfz_gpu *gpu, const qfz_rule *rule, bool down, qfz_gpu_group *group)
 {
     qfz_omega_room *const room = &group->room;
     const dim3 block(QFZ_OMEGA_THREADS),
@@ -224,29 +230,6 @@ qfz_status qfz_gpu_group_break(qfz_gpu *gpu, const qfz_rule *rule, bool holds, q
     room->graph.n_vertices = room->forest.count + QFZ_COUNT_VERTICES;
     QFZ_TRY(qfz_omega_begin(gpu, &room->forest, &room->graph, rule->n_bands));
     QFZ_TRY(qfz_launch(gpu, k_begin, all, block, 0, *group));
-    QFZ_TRY(qfz_launch(gpu, k_tell_marks, marks, block, 0, *group, holds));
+    QFZ_TRY(qfz_launch(gpu, k_tell_marks, marks, block, 0, *group, down));
     return qfz_omega_solve(gpu, &room->forest, &room->values, &room->graph, NULL);
-}
-
-/* The region ends where its vertex breaks, or what that joins does by being joined: as soon as it
- * hangs on it. */
-static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_regions(qfz_gpu_group g)
-{
-    const qfz_omega_graph &graph = g.room.graph;
-    QFZ_OMEGA_EACH(v, g.n)
-    {
-        uint32_t at = (uint32_t)v;
-        for (uint32_t up; (up = graph.vertex[at].up) != QFZ_NONE &&
-                          qfz_omega_joins(graph, up, graph.vertex[at].up_level);)
-            at = up;
-        const uint32_t breaks = min(graph.vertex[at].breaks, graph.vertex[at].up_level);
-        g.d_out[v] = at;
-        g.d_out[g.n + (int64_t)v] = breaks < graph.after ? breaks - 1 : QFZ_NONE;
-    }
-}
-
-qfz_status qfz_gpu_group_regions(qfz_gpu *gpu, const qfz_gpu_group *group)
-{
-    return qfz_launch(gpu, k_regions, qfz_omega_grid(gpu, group->n), dim3(QFZ_OMEGA_THREADS), 0,
-                      *group);
 }

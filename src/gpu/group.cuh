@@ -28,18 +28,24 @@ typedef struct qfz_gpu_group {
     qfz_kind kind;
     int64_t n, n_ring; /* vertices; pixels of the group's own ring */
     qfz_gpu_lists links, events, members;
-    uint32_t *d_u, *d_v;      /* links' ends */
-    uint32_t *d_link_level;   /* free for others when links have become the forest */
-    uint32_t *d_ring;         /* the vertices of the ring */
-    void *d_values;           /* from here on QFZ_OMEGA: of members, planes of their rings */
+    uint32_t *d_u, *d_v;    /* links' ends */
+    uint32_t *d_link_level; /* free for others when links have become the forest */
+    uint32_t *d_ring;       /* the vertices of the ring */
+    void *d_values;         /* from here on QFZ_OMEGA: of members, planes of their rings */
+    uint8_t *d_valid;
     uint32_t *d_at, *d_level; /* events */
     void *d_lo, *d_hi;
-    uint32_t *d_holds_to; /* of the ring, on the way down */
+    uint32_t *d_own_slot, *d_own_holds; /* of the ring, on the way down */
 
-    uint32_t *d_out;     /* QFZ_OMEGA: two words a vertex */
-    qfz_gpu_links found; /* from here on QFZ_LEVELS: room for a link a vertex, */
-    uint32_t *d_n_found; /* and how many of each member */
-    void *d_border;      /* for qfz_gpu_border_links() */
+    uint32_t *d_slot, *d_holds, *d_region; /* what is found (qfz_group_regions), */
+    uint32_t *d_counts;                    /* n_slots and n_regions */
+    uint32_t *d_top, *d_named;             /* (group_regions.cu) */
+    uint32_t *d_first, *d_n_before, *d_new_before;
+    void *d_scan;
+
+    qfz_gpu_links found; /* from here on QFZ_LEVELS: room for a link a vertex, and how many */
+    uint32_t *d_n_found;
+    void *d_border; /* for qfz_gpu_border_links() */
     qfz_omega_room room;
 } qfz_gpu_group;
 
@@ -50,19 +56,29 @@ void qfz_gpu_group_carve(qfz_gpu_group *group, const qfz_rule *rule, qfz_carve *
 /* Links make the forest. */
 qfz_status qfz_gpu_group_join(qfz_gpu *gpu, qfz_gpu_group *group);
 
-/* The marks are n vertices: those of d_ring, or, if that is NULL, those from `first` on. */
-qfz_status qfz_gpu_group_mark(qfz_gpu *gpu, qfz_gpu_group *group, const uint32_t *d_ring,
-                              uint32_t first, int64_t n);
+/* The marks are the pixels of the group's own ring; or those of the members' rings, all vertices,
+ * the ring being cut between members. */
+qfz_status qfz_gpu_group_mark_ring(qfz_gpu *gpu, qfz_gpu_group *group);
+qfz_status qfz_gpu_group_mark_members(qfz_gpu *gpu, qfz_gpu_group *group);
 
 /* d_level[i] = minimax level of the ends of the i-th link of a list. */
 qfz_status qfz_gpu_group_levels(qfz_gpu *gpu, const qfz_gpu_group *group, int list,
                                 uint32_t *d_level);
 
-/* At which levels vertices break; the ring's pixels are the marks.  holds: d_holds_to is there. */
-qfz_status qfz_gpu_group_break(qfz_gpu *gpu, const qfz_rule *rule, bool holds,
-                               qfz_gpu_group *group);
+/* At which levels vertices break; the ring's pixels are the marks.  down: d_own_holds is there. */
+qfz_status qfz_gpu_group_break(qfz_gpu *gpu, const qfz_rule *rule, bool down, qfz_gpu_group *group);
 
-/* d_out[v] = the vertex that stands for v's region, d_out[n + v] = up to which level it holds. */
-qfz_status qfz_gpu_group_regions(qfz_gpu *gpu, const qfz_gpu_group *group);
+/* Then, on the way down, what is found; n_own: slots of the group itself. */
+qfz_status qfz_gpu_group_regions(qfz_gpu *gpu, const qfz_gpu_group *group, uint32_t n_own);
+void qfz_gpu_group_regions_carve(qfz_gpu_group *group, qfz_carve *carve);
+
+/* The list that item i is in. */
+static __device__ __forceinline__ int qfz_list_of(const qfz_gpu_lists &lists, uint32_t i)
+{
+    int list = 0;
+    while (i >= lists.first[list + 1])
+        list++;
+    return list;
+}
 
 #endif

@@ -41,8 +41,8 @@ size_t qfz_gpu_omega_bytes(const qfz_rule *rule, int32_t h, int32_t w);
 /* Shared memory that their blocks of threads need, beside those that make the forest. */
 size_t qfz_gpu_omega_shared(const qfz_gpu_edges *edges);
 
-/* d_root[px] = first pixel of its region, QFZ_NONE where invalid.  answer NULL: the tile is the
- * whole raster; else regions of one slot are one region. */
+/* d_root[px] = first pixel of its region, QFZ_NONE where invalid; it may be d_scratch itself.
+ * answer NULL: the tile is the whole raster; else regions of one slot are one region. */
 qfz_status qfz_gpu_omega(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
                          const qfz_gpu_omega_answer *answer, void *d_scratch, uint32_t *d_root);
 

@@ -198,6 +198,7 @@ static __device__ __forceinline__ void store_vertices(const WORK &w, int band)
 
 /* ---- The kernel ------------------------------------------------------------------------------ */
 
+/* A block's roots may lie where the forest has its pixels, which have been read by then. */
 template <typename VALUE>
 static __global__ void __launch_bounds__(THREADS, value_kind<VALUE>::BLOCKS)
     k_block(qfz_gpu_forest forest, qfz_omega_values values, qfz_omega_graph graph, uint32_t *root)

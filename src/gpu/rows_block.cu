@@ -6,9 +6,9 @@
  *   number,   of two pixels that chose the same edge the first is the root of a component; the
  *   settle    components are numbered and every pixel learns its own
  *   collect   edges between two components, but for the heaviest of each square, become a list
- *   rounds    on that list, until (almost) every component waits: its lightest edge leaves the
- * block span      what remains becomes vertices and edges of the graph of all blocks close every
- * edge gets its level, or goes to the list of open edges */
+ *   rounds    on that list, until (almost) every component waits for an edge that leaves the block
+ *   span      what remains becomes vertices and edges of the graph of all blocks
+ *   close     every edge gets its level, or goes to the list of open edges */
 #include "gpu/rows_close.cuh"
 #include "gpu/rows_collect.cuh"
 #include "gpu/rows_steps.cuh"

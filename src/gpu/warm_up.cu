@@ -79,20 +79,22 @@ static qfz_status solve_group(qfz_worker *worker, warm_room *room, qfz_error *er
 {
     const qfz_engine *const engine = &qfz_engine_cuda;
     const uint32_t n = (uint32_t)room->summary.n_ring, offset[2] = {0, n};
-    uint32_t *const ring = (uint32_t *)room->out, *const holds_to = ring + n;
+    uint32_t *const ring = (uint32_t *)room->out, *const words = ring + n;
     qfz_summary told = {};
-    qfz_answer answer = {};
+    qfz_answer own = {}, answer = {};
+    qfz_group_regions found = {words + n, words + 2 * n, words + 3 * n, {}, 0};
     qfz_status st;
     for (uint32_t i = 0; i < n; i++) {
         ring[i] = i;
-        holds_to[i] = QFZ_NONE;
+        words[i] = QFZ_NONE;
     }
     const qfz_group_graph graph = {1, &room->summary, offset, &room->summary.links, NULL, ring, n};
     if (!engine->group_fits(worker, &graph)) return QFZ_OK;
     QFZ_TRY_OR(st, cleanup, engine->group_summarise(worker, &graph, &told, err));
-    st = worker->spec.kind == QFZ_LEVELS
-             ? engine->group_levels(worker, &graph, &answer, holds_to, err)
-             : engine->group_regions(worker, &graph, holds_to, holds_to + n, holds_to + 2 * n, err);
+    own.n_ring = n;
+    own.slot = own.holds_to = words;
+    st = worker->spec.kind == QFZ_LEVELS ? engine->group_levels(worker, &graph, &answer, words, err)
+                                         : engine->group_regions(worker, &graph, &own, &found, err);
 
 cleanup:
     qfz_summary_fini(&told);

@@ -22,10 +22,11 @@ typedef struct qfz_region_room {
     bool one_value;            /* all valid pixels have the same, so far ... */
     bool has_value;            /* ... namely this: */
     char value[4];
-    void *d_kept; /* for features: blocks' runs, or what HA4's two steps share */
-    qfz_gpu_regions on_device;
-    uint32_t *d_root;    /* these two are of use until regions are numbered, */
-    void *d_scratch;     /* and the next three, which lie in the same place, */
+    void *d_kept;              /* for features: blocks' runs, or what HA4's two steps share */
+    qfz_gpu_regions on_device; /* QFZ_OMEGA: in the place of d_scratch */
+    uint32_t *d_root;          /* these three are of use until regions are numbered, */
+    void *d_scratch;           /* and the next three, which lie in the same place, */
+    void *d_number_scratch;
     void *d_work;        /* from then on: records, sums, what is made for all pixels */
     uint64_t *d_name;    /* of regions, their labels */
     void *d_means;       /* QFZ_OMEGA: of regions, in one band */
@@ -146,8 +147,7 @@ qfz_status qfz_groups_summarise(qfz_worker *worker, const qfz_group_graph *graph
 qfz_status qfz_groups_levels(qfz_worker *worker, const qfz_group_graph *graph, qfz_answer *members,
                              uint32_t *cross_level, qfz_error *err);
 qfz_status qfz_groups_regions(qfz_worker *worker, const qfz_group_graph *graph,
-                              const uint32_t *holds_to, uint32_t *top, uint32_t *holds,
-                              qfz_error *err);
+                              const qfz_answer *own, qfz_group_regions *found, qfz_error *err);
 
 qfz_status qfz_trees_choose(qfz_worker *worker); /* the method */
 void qfz_trees_carve(qfz_worker *worker, qfz_carve *carve);

@@ -31,13 +31,11 @@ typedef struct work {
     news *news;     /* of each part */
 
     /* On the way down. */
+    qfz_group_regions found;
     uint32_t *top;    /* of each vertex, which one stands for its region; QFZ_NONE: invalid */
-    uint32_t *holds;  /* of each vertex */
-    uint32_t *region; /* of a vertex that stands for one: its number */
-    uint32_t n_regions;
-    int64_t *n_new; /* of each piece: vertices that stand for regions inside the group */
+    uint32_t *number; /* of a vertex that stands for a region: the region's */
+    int64_t *n_new;   /* of each piece: vertices that stand for regions inside the group */
     qfz_answer *members;
-    uint32_t *list[QFZ_MAX_CHILDREN]; /* of each member's slots: the region */
 } work;
 
 static void work_fini(work *w)
@@ -46,14 +44,14 @@ static void work_fini(work *w)
         qfz_links_fini(&w->news[p].links);
         qfz_absorbs_fini(&w->news[p].absorbs);
     }
-    for (int m = 0; m < QFZ_MAX_CHILDREN; m++)
-        free(w->list[m]);
     free(w->news);
     free(w->ring_vertex);
     free(w->mark);
+    free(w->found.slot);
+    free(w->found.holds_to);
+    free(w->found.region);
     free(w->top);
-    free(w->holds);
-    free(w->region);
+    free(w->number);
     free(w->n_new);
     qfz_parts_fini(&w->parts);
     qfz_forest_fini(&w->forest);
@@ -180,13 +178,14 @@ static qfz_status join_told(work *w, qfz_summary *summary, qfz_error *err)
     return gather_news(w, summary, err);
 }
 
-/* A device tells of all that it knows, a host of what is new. */
+/* A device tells of all that it knows, a host of what is new; where that may make a difference, a
+ * device's events are thinned. */
 static qfz_status ask_told(const qfz_group *group, const qfz_group_graph *graph,
                            qfz_summary *summary, qfz_error *err)
 {
     qfz_absorbs thinned = {0};
     QFZ_TRY(group->engine->group_summarise(group->worker, graph, summary, err));
-    if (summary->absorbs.n == 0) return QFZ_OK;
+    if (summary->absorbs.n <= summary->n_ring / 2) return QFZ_OK;
     QFZ_TRY(qfz_thin_absorbs(summary, group->rule, &thinned, err));
     qfz_absorbs_fini(&summary->absorbs);
     summary->absorbs = thinned;
@@ -243,52 +242,20 @@ static qfz_status find_tops(void *arg, int64_t item, int worker, qfz_error *err)
     (void)err;
     work *const w = arg;
     const piece it = piece_of(w->group, item);
-    for (uint32_t v = it.first; v < it.end; v++)
-        w->top[v] = qfz_omega_top(&w->forest, &w->spans, v, &w->holds[v]);
-    return QFZ_OK;
-}
-
-static qfz_status join_all(work *w, const qfz_answer *own, qfz_error *err)
-{
-    QFZ_TRY(start_join(w, false, err));
-    for (int64_t i = 0; i < own->n_ring; i++)
-        w->spans.holds[w->ring_vertex[i]] = own->holds_to[i];
-    QFZ_TRY(join_parts(w, err));
-    return each_piece(w, find_tops, err);
-}
-
-static qfz_status find_all_tops(work *w, const qfz_answer *own, qfz_error *err)
-{
-    const qfz_group *const group = w->group;
-    const int64_t n = qfz_group_n(group);
-    qfz_group_graph graph;
-    QFZ_TRY(QFZ_NEW(&w->top, n, err));
-    QFZ_TRY(QFZ_NEW(&w->holds, n, err));
-    return qfz_group_on_device(group, w->ring_vertex, own->n_ring, NULL, &graph)
-               ? group->engine->group_regions(group->worker, &graph, own->holds_to, w->top,
-                                              w->holds, err)
-               : join_all(w, own, err);
-}
-
-static qfz_status start_piece(void *arg, int64_t item, int worker, qfz_error *err)
-{
-    (void)worker;
-    (void)err;
-    work *const w = arg;
-    const piece it = piece_of(w->group, item);
     const uint8_t *const valid = w->group->members[it.member].valid;
+    uint32_t *const holds = w->found.holds_to;
     for (uint32_t v = it.first; v < it.end; v++) {
-        w->region[v] = QFZ_NONE;
-        if (valid[v - w->group->offset[it.member]]) continue;
-        w->top[v] = QFZ_NONE;
-        w->holds[v] = UINT32_MAX;
+        const bool is_valid = valid[v - w->group->offset[it.member]];
+        holds[v] = UINT32_MAX;
+        w->number[v] = QFZ_NONE;
+        w->top[v] = is_valid ? qfz_omega_top(&w->forest, &w->spans, v, &holds[v]) : QFZ_NONE;
     }
     return QFZ_OK;
 }
 
 static bool is_new(const work *w, uint32_t v)
 {
-    return w->top[v] == v && w->region[v] == QFZ_NONE;
+    return w->top[v] == v && w->number[v] == QFZ_NONE;
 }
 
 static qfz_status count_new(void *arg, int64_t item, int worker, qfz_error *err)
@@ -312,7 +279,7 @@ static qfz_status number_new(void *arg, int64_t item, int worker, qfz_error *err
     const piece it = piece_of(w->group, item);
     uint32_t next = (uint32_t)w->n_new[item];
     for (uint32_t v = it.first; v < it.end; v++)
-        if (is_new(w, v)) w->region[v] = next++;
+        if (is_new(w, v)) w->number[v] = next++;
     return QFZ_OK;
 }
 
@@ -321,69 +288,98 @@ static qfz_status number_regions(work *w, const qfz_answer *own, qfz_error *err)
 {
     const int64_t n = qfz_group_n(w->group);
     const int64_t n_pieces = n_pieces_of(w->group);
-    QFZ_TRY(QFZ_NEW(&w->region, n, err));
+    QFZ_TRY(QFZ_NEW(&w->top, n, err));
+    QFZ_TRY(QFZ_NEW(&w->number, n, err));
     QFZ_TRY(QFZ_NEW(&w->n_new, n_pieces, err));
-    QFZ_TRY(each_piece(w, start_piece, err));
+    QFZ_TRY(each_piece(w, find_tops, err));
     for (int64_t i = 0; i < own->n_ring; i++)
-        if (own->slot[i] != QFZ_NONE) w->region[w->top[w->ring_vertex[i]]] = own->slot[i];
+        if (own->slot[i] != QFZ_NONE) w->number[w->top[w->ring_vertex[i]]] = own->slot[i];
     QFZ_TRY(each_piece(w, count_new, err));
-    w->n_regions = own->n_slots;
+    w->found.n_regions = own->n_slots;
     for (int64_t i = 0; i < n_pieces; i++) {
         const uint32_t some = (uint32_t)w->n_new[i];
-        w->n_new[i] = w->n_regions;
-        w->n_regions += some;
+        w->n_new[i] = w->found.n_regions;
+        w->found.n_regions += some;
     }
     return each_piece(w, number_new, err);
 }
 
-/* Slots of one member, by first appearance on its ring; list[slot] = region. */
-static void number_slots(const work *w, int m, uint32_t *slot_of, qfz_answer *answer)
+/* Slots of one member, by first appearance on its ring. */
+static qfz_status number_slots(void *arg, int64_t item, int worker, qfz_error *err)
 {
-    const uint32_t offset = w->group->offset[m];
-    memset(slot_of, 0xff, w->n_regions * sizeof *slot_of);
-    for (int64_t i = 0; i < answer->n_ring; i++) {
-        const uint32_t top = w->top[offset + i];
-        answer->slot[i] = QFZ_NONE;
+    (void)worker;
+    work *const w = arg;
+    const uint32_t first = w->group->offset[item], end = w->group->offset[item + 1];
+    uint32_t *const n_slots = &w->found.n_slots[item];
+    uint32_t *slot_of = NULL;
+    QFZ_TRY(QFZ_NEW(&slot_of, w->found.n_regions, err));
+    memset(slot_of, 0xff, w->found.n_regions * sizeof *slot_of);
+    for (uint32_t v = first; v < end; v++) {
+        const uint32_t top = w->top[v];
+        w->found.slot[v] = QFZ_NONE;
         if (top == QFZ_NONE) continue;
-        const uint32_t region = w->region[top];
+        const uint32_t region = w->number[top];
         if (slot_of[region] == QFZ_NONE) {
-            w->list[m][answer->n_slots] = region;
-            slot_of[region] = answer->n_slots++;
+            w->found.region[first + *n_slots] = region;
+            slot_of[region] = (*n_slots)++;
         }
-        answer->slot[i] = slot_of[region];
+        w->found.slot[v] = slot_of[region];
     }
+    free(slot_of);
+    return QFZ_OK;
+}
+
+static qfz_status find_regions(work *w, const qfz_answer *own, qfz_error *err)
+{
+    const qfz_group *const group = w->group;
+    QFZ_TRY(start_join(w, false, err));
+    for (int64_t i = 0; i < own->n_ring; i++)
+        w->spans.holds[w->ring_vertex[i]] = own->holds_to[i];
+    QFZ_TRY(join_parts(w, err));
+    QFZ_TRY(number_regions(w, own, err));
+    return qfz_parallel_within(group->n_threads, group->n_members, number_slots, w, err);
+}
+
+static qfz_status find_or_ask(work *w, const qfz_answer *own, qfz_error *err)
+{
+    const qfz_group *const group = w->group;
+    const int64_t n = qfz_group_n(group);
+    qfz_group_graph graph;
+    QFZ_TRY(QFZ_NEW(&w->found.slot, n, err));
+    QFZ_TRY(QFZ_NEW(&w->found.holds_to, n, err));
+    QFZ_TRY(QFZ_NEW(&w->found.region, n, err));
+    return qfz_group_on_device(group, w->ring_vertex, own->n_ring, NULL, &graph)
+               ? group->engine->group_regions(group->worker, &graph, own, &w->found, err)
+               : find_regions(w, own, err);
 }
 
 static qfz_status answer_member(void *arg, int64_t item, int worker, qfz_error *err)
 {
     (void)worker;
     work *const w = arg;
-    const int m = (int)item;
-    const int64_t n = w->group->members[m].n_ring;
-    qfz_answer *const answer = &w->members[m];
-    uint32_t *slot_of = NULL;
-    answer->n_ring = n;
-    QFZ_TRY(QFZ_NEW(&answer->slot, n, err));
-    QFZ_TRY(QFZ_NEW(&answer->holds_to, n, err));
-    QFZ_TRY(QFZ_NEW(&w->list[m], n < w->n_regions ? n : w->n_regions, err));
-    QFZ_TRY(QFZ_NEW(&slot_of, w->n_regions, err));
-    number_slots(w, m, slot_of, answer);
-    free(slot_of);
-    memcpy(answer->holds_to, w->holds + w->group->offset[m], (size_t)n * sizeof *answer->holds_to);
+    const uint32_t first = w->group->offset[item];
+    const size_t n = (size_t)(w->group->offset[item + 1] - first);
+    qfz_answer *const answer = &w->members[item];
+    answer->n_ring = (int64_t)n;
+    answer->n_slots = w->found.n_slots[item];
+    QFZ_TRY(QFZ_NEW(&answer->slot, answer->n_ring, err));
+    QFZ_TRY(QFZ_NEW(&answer->holds_to, answer->n_ring, err));
+    memcpy(answer->slot, w->found.slot + first, n * sizeof *answer->slot);
+    memcpy(answer->holds_to, w->found.holds_to + first, n * sizeof *answer->holds_to);
     return QFZ_OK;
 }
 
 static qfz_status write_map(const work *w, uint32_t n_own, qfz_map *map, qfz_error *err)
 {
     uint32_t *to;
-    QFZ_TRY(qfz_map_start(map, w->n_regions, err));
+    QFZ_TRY(qfz_map_start(map, w->found.n_regions, err));
     QFZ_TRY(qfz_map_list(map, n_own, &to, err));
     for (uint32_t s = 0; s < n_own; s++)
         to[s] = s;
     for (int m = 0; m < w->group->n_members; m++) {
-        const uint32_t n = w->members[m].n_slots;
+        const uint32_t n = w->found.n_slots[m];
         QFZ_TRY(qfz_map_list(map, n, &to, err));
-        memcpy(to, w->list[m], n * sizeof *to);
+        memcpy(to, w->found.region + w->group->offset[m], n * sizeof *to);
     }
     return QFZ_OK;
 }
@@ -395,8 +391,7 @@ static qfz_status down(const qfz_group *group, const qfz_answer *own, qfz_answer
     qfz_status st;
     if (own->n_ring > 0)
         QFZ_TRY_OR(st, cleanup, qfz_group_ring(group, &w.ring_vertex, &w.n_ring, err));
-    QFZ_TRY_OR(st, cleanup, find_all_tops(&w, own, err));
-    QFZ_TRY_OR(st, cleanup, number_regions(&w, own, err));
+    QFZ_TRY_OR(st, cleanup, find_or_ask(&w, own, err));
     QFZ_TRY_OR(st, cleanup,
                qfz_parallel_within(group->n_threads, group->n_members, answer_member, &w, err));
     st = write_map(&w, own->n_slots, map, err);

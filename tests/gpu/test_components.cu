@@ -28,14 +28,13 @@ static std::vector<uint32_t> host_roots(const qfz_image *image, const qfz_rule *
     return roots;
 }
 
-static void roots_are(const std::vector<uint32_t> &got, const std::vector<uint32_t> &want,
-                      const char *how)
+static void roots_are(const std::vector<uint32_t> &got, const std::vector<uint32_t> &want)
 {
     size_t wrong = 0, at = 0;
     for (size_t p = 0; p < want.size(); p++)
         if (got[p] != want[p] && wrong++ == 0) at = p;
-    CHECK(wrong == 0, "%s: %zu pixels are wrong; the first, %zu, is %u, not %u", how, wrong, at,
-          got[at], want[at]);
+    CHECK(wrong == 0, "%zu pixels are wrong; the first, %zu, is %u, not %u", wrong, at, got[at],
+          want[at]);
 }
 
 static void components_are(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rule)
@@ -47,19 +46,9 @@ static void components_are(qfz_gpu *gpu, const qfz_image *image, const qfz_rule 
     char *const d_scratch = device_room<char>((int64_t)qfz_gpu_components_bytes(rule, h, w));
     uint32_t *const d_root = device_room<uint32_t>(n_px);
     CHECK(qfz_gpu_components(gpu, &up.image, rule, d_scratch, d_root) == QFZ_OK, "%s", err.message);
-    roots_are(from_device(gpu, d_root, n_px), want, "image");
-
-    uint8_t *const d_joins = device_room<uint8_t>(n_px);
-    MUST(cudaMemset(d_root, 0x11, (size_t)n_px * sizeof *d_root));
-    MUST(cudaDeviceSynchronize());
-    CHECK(qfz_gpu_joins(gpu, &up.image, rule, d_joins) == QFZ_OK &&
-              qfz_gpu_components_of_joins(gpu, d_joins, h, w, rule->connectivity, d_scratch,
-                                          d_root) == QFZ_OK,
-          "%s", err.message);
-    roots_are(from_device(gpu, d_root, n_px), want, "joins");
+    roots_are(from_device(gpu, d_root, n_px), want);
     cudaFree(d_scratch);
     cudaFree(d_root);
-    cudaFree(d_joins);
     upload_free(&up);
 }
 

@@ -36,13 +36,11 @@ static qfz_status watched_levels(qfz_worker *worker, const qfz_group_graph *grap
 }
 
 static qfz_status watched_regions(qfz_worker *worker, const qfz_group_graph *graph,
-                                  const uint32_t *holds_to, uint32_t *top, uint32_t *holds,
-                                  qfz_error *err)
+                                  const qfz_answer *own, qfz_group_regions *found, qfz_error *err)
 {
     n_taken++;
-    const qfz_status st = TEST_ENGINE_TABLE.group_regions(worker, graph, holds_to, top, holds, err);
-    for (uint32_t v = 0; lies && v < graph->offset[graph->n_members]; v++)
-        holds[v]--;
+    const qfz_status st = TEST_ENGINE_TABLE.group_regions(worker, graph, own, found, err);
+    if (lies) found->holds_to[0]--;
     return st;
 }
 

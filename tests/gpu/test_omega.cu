@@ -46,7 +46,8 @@ static void same_roots(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rul
     uploaded up = upload(image);
     void *const d_scratch =
         device_room<char>((int64_t)qfz_gpu_omega_bytes(rule, (int32_t)image->h, (int32_t)image->w));
-    uint32_t *const d_root = device_room<uint32_t>(n);
+    const bool apart = check_chance(50);
+    uint32_t *const d_root = apart ? device_room<uint32_t>(n) : static_cast<uint32_t *>(d_scratch);
     qfz_gpu_omega_answer on_device = {};
     uint32_t *d_slot = NULL, *d_holds_to = NULL;
     if (answer) {
@@ -65,7 +66,7 @@ static void same_roots(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rul
           (long long)wrong, (long long)n, (long long)(first % image->w),
           (long long)(first / image->w), first < 0 ? 0 : (int)want[(size_t)first],
           first < 0 ? 0 : (int)got[(size_t)first]);
-    for (void *d : {(void *)d_slot, (void *)d_holds_to, (void *)d_root, d_scratch})
+    for (void *d : {(void *)d_slot, (void *)d_holds_to, (void *)(apart ? d_root : NULL), d_scratch})
         cudaFree(d);
     upload_free(&up);
 }

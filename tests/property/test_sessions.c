@@ -205,6 +205,28 @@ static void refused(const char *what, const qfz_image *image, const qfz_method *
     if (st == QFZ_OK) qfz_session_close(s);
 }
 
+/* As many times as runs, whatever the part. */
+static void times_every_part(void)
+{
+    static const uint8_t pixels[6] = {1, 1, 2, 3, 2, 2};
+    const double omega = 1;
+    const qfz_image image = {.h = 2, .w = 3, .n_bands = 1, .type = QFZ_U8, .pixels = pixels};
+    const qfz_method method = {.connectivity = 4, .omega = &omega, .n_omega = 1};
+    const qfz_session_options options = {.engine = TEST_ENGINE};
+    qfz_session *s = NULL;
+    qfz_error err = {0};
+    check_case(-2, "times");
+    if (!CHECK(qfz_session_open(&s, &image, &method, &options, &err) == QFZ_OK, "%s", err.message))
+        return;
+    for (int part = QFZ_PART_LABEL; part <= QFZ_PART_FEATURES; part++) {
+        double ms[3] = {-1, -1, -1};
+        const qfz_status st = qfz_session_time(s, (qfz_part)part, 2, ms, &err);
+        CHECK(st == QFZ_OK && ms[0] >= 0 && ms[1] >= 0 && ms[2] == -1, "part %d: %g, %g, %g: %s",
+              part, ms[0], ms[1], ms[2], err.message);
+    }
+    qfz_session_close(s);
+}
+
 static void refuses_what_makes_no_sense(void)
 {
     const uint32_t pixels[4] = {0, 1, 2, 3};
@@ -230,6 +252,7 @@ int main(int argc, char **argv)
     need_engine();
     check_begin(argc, argv, 1500);
     refuses_what_makes_no_sense();
+    times_every_part();
     for (int64_t c = check_.first; c < check_.cases; c++)
         one_case(c);
     return check_end();

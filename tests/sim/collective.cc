@@ -22,6 +22,8 @@ qfz_status qfz_gpu_scan(qfz_gpu *, void *, const uint32_t *d_in, uint32_t *d_out
     return QFZ_OK;
 }
 
+/* As CUB's, which goes through the bits 8 at a time from one pair of buffers to the other, this
+ * ends in either. */
 template <typename K>
 static void sort(K *const d_keys[2], uint32_t *const d_values[2], int64_t n, int begin_bit,
                  int end_bit, int *out)
@@ -38,7 +40,12 @@ static void sort(K *const d_keys[2], uint32_t *const d_values[2], int64_t n, int
         d_keys[1][i] = d_keys[0][order[(size_t)i]];
         d_values[1][i] = d_values[0][order[(size_t)i]];
     }
-    *out = 1;
+    *out = (end_bit - begin_bit + 7) / 8 % 2;
+    if (*out == 1) return;
+    std::copy(d_keys[1], d_keys[1] + n, d_keys[0]);
+    std::copy(d_values[1], d_values[1] + n, d_values[0]);
+    std::fill(d_keys[1], d_keys[1] + n, ~(K)0);
+    std::fill(d_values[1], d_values[1] + n, UINT32_MAX);
 }
 
 size_t qfz_gpu_sort_pairs_bytes(int64_t)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* test_setup.c - the type of labels follows from their number, that of levels from the pixels'. */
+/* test_setup.c - the type of labels follows from their number, that of levels from the pixels';
+ * what a job may not ask for. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <math.h>
 #include <string.h>
 
 #include "engine.h"
@@ -83,6 +85,76 @@ static void counting_takes_no_outputs(void **state)
     assert_non_null(strstr(err.message, "no regions to count"));
 }
 
+static qfz_job good_job(qfz_task task)
+{
+    qfz_job job = qfz_job_default(task);
+    job.src = "none.tif";
+    job.dst = "out.tif";
+    job.method.has_alpha = task == QFZ_CUT;
+    return job;
+}
+
+/* The job asks for nothing that is wrong in itself; or, words: that is what is said of it. */
+static void says(const qfz_job *job, const char *words)
+{
+    qfz_plan plan;
+    qfz_error err = {.status = QFZ_OK};
+    const qfz_status st = qfz_job_plan(job, &plan, &err);
+    if (st != (words ? QFZ_EARG : QFZ_EIO) || !strstr(err.message, words ? words : "none.tif"))
+        fail_msg("status %d, not \"%s\": %s", (int)st, words ? words : "", err.message);
+}
+
+/* SET changes a good job. */
+#define REFUSED(TASK, SET, WORDS)                                                                  \
+    do {                                                                                           \
+        qfz_job job = good_job(TASK);                                                              \
+        says(&job, NULL);                                                                          \
+        SET;                                                                                       \
+        says(&job, WORDS);                                                                         \
+    } while (0)
+
+static void senseless_jobs_are_refused(void **state)
+{
+    (void)state;
+    const double omega = 1, negative = -1;
+    const int gpu = 0;
+    REFUSED(QFZ_LABEL, job.dst = NULL, "source and output must be named");
+    REFUSED(QFZ_LABEL, job.src = NULL, "source and output must be named");
+    REFUSED(QFZ_LABEL, job.method.connectivity = 6, "connectivity is 6");
+    REFUSED(QFZ_LABEL, (job.method.has_alpha = true, job.method.alpha = -1), "alpha is -1");
+    REFUSED(QFZ_LABEL, (job.method.has_alpha = true, job.method.alpha = NAN), "alpha is");
+    REFUSED(QFZ_SIMPLIFY, (job.method.omega = &negative, job.method.n_omega = 1), "omega is -1");
+    REFUSED(QFZ_LABEL, (job.method.omega = &omega, job.method.n_omega = 1), "simplify only");
+    REFUSED(QFZ_LABEL, job.tile_px = -1, "tile side is -1");
+    REFUSED(QFZ_LABEL, job.n_threads = -2, "thread count is -2");
+    REFUSED(QFZ_LABEL, job.retries = -1, "-1 retries");
+    REFUSED(QFZ_LABEL, job.retry_wait_s = NAN, "retries after");
+    REFUSED(QFZ_LABEL, job.memory_bytes = -1, "memory is negative");
+    REFUSED(QFZ_LABEL, job.gpus_shown = &gpu, "0 GPUs are shown");
+    REFUSED(QFZ_LABEL, job.labels = "labels.tif", "simplify only");
+    REFUSED(QFZ_SIMPLIFY, job.labels = job.dst, "named for two outputs");
+    REFUSED(QFZ_SALIENCY, job.regions = "r.csv", "no regions to list");
+    REFUSED(QFZ_SIMPLIFY, job.has_background = true, "background belongs to label");
+    REFUSED(QFZ_CUT, job.method.has_alpha = false, "a cut needs alpha");
+}
+
+static void senseless_phases_are_refused(void **state)
+{
+    (void)state;
+    const qfz_ranks two = {.n = 2, .n_local = 2};
+    REFUSED(QFZ_LABEL, job.resume = true, "needs the folder of work");
+    REFUSED(QFZ_LABEL, job.n_parts = 2, "belongs to a phase");
+    REFUSED(QFZ_LABEL, job.phase = QFZ_PHASE_STITCH, "needs the folder of work");
+    REFUSED(QFZ_LABEL, (job.work = "w", job.phase = QFZ_PHASE_STITCH, job.ranks = &two),
+            "a phase is for one process");
+    REFUSED(QFZ_LABEL, (job.work = "w", job.phase = QFZ_PHASE_RESOLVE), "one part at a time");
+    REFUSED(QFZ_LABEL, (job.work = "w", job.phase = QFZ_PHASE_RESOLVE, job.n_parts = 2),
+            "part 0 of 2");
+    REFUSED(QFZ_LABEL,
+            (job.work = "w", job.phase = QFZ_PHASE_SUMMARISE, job.part = 3, job.n_parts = 2),
+            "part 3 of 2");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -90,6 +162,8 @@ int main(void)
         cmocka_unit_test(wide_labels_keep_their_high_words),
         cmocka_unit_test(levels_get_the_least_type_that_is_larger_than_any),
         cmocka_unit_test(counting_takes_no_outputs),
+        cmocka_unit_test(senseless_jobs_are_refused),
+        cmocka_unit_test(senseless_phases_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
