@@ -82,7 +82,7 @@ typedef struct qfz_group_graph {
 } qfz_group_graph;
 
 /* The answers of a group's members, QFZ_OMEGA, and which of their slots are one region: the slots
- * of the group itself are the first regions.  There is room for as many words as vertices. */
+ * of the group itself are the first regions.  The arrays, of a word a vertex, follow each other. */
 typedef struct qfz_group_regions {
     uint32_t *slot, *holds_to; /* of each vertex, as in its member's answer */
     uint32_t *region;          /* of member m's slot s at offset[m] + s */

@@ -91,6 +91,27 @@ void qfz_contraction_fini(qfz_contraction *c)
     *c = (qfz_contraction){0};
 }
 
+/* So is what climbs need, where it does not stay. */
+void qfz_contraction_swap_rooms(qfz_contraction *a, qfz_contraction *b)
+{
+    const qfz_contraction was = *a;
+    a->forest = b->forest;
+    a->graph.spare_key = b->graph.spare_key;
+    a->graph.spare_id = b->graph.spare_id;
+    a->scratch = b->scratch;
+    b->forest = was.forest;
+    b->graph.spare_key = was.graph.spare_key;
+    b->graph.spare_id = was.graph.spare_id;
+    b->scratch = was.scratch;
+    if (a->stays) return;
+    a->number = b->number;
+    a->up = b->up;
+    a->level = b->level;
+    b->number = was.number;
+    b->up = was.up;
+    b->level = was.level;
+}
+
 int64_t qfz_contraction_bytes(const qfz_rule *rule, int64_t h, int64_t w, bool stays)
 {
     const qfz_blocks in = qfz_blocks_of(h, w, QFZ_BLOCK_SIDE);

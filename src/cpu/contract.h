@@ -73,6 +73,9 @@ void qfz_contraction_fini(qfz_contraction *c);
 /* As many bytes as qfz_contraction_init() takes for one thread. */
 int64_t qfz_contraction_bytes(const qfz_rule *rule, int64_t h, int64_t w, bool stays);
 
+/* Two contractions of the same size exchange what they only work in: what they have found stays. */
+void qfz_contraction_swap_rooms(qfz_contraction *a, qfz_contraction *b);
+
 /* How many threads the image's blocks are worth. */
 static inline int qfz_contraction_threads(const qfz_contraction *c)
 {

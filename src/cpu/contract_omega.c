@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cpu/contract_omega.h"
 
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +47,18 @@ void qfz_omega_contraction_fini(qfz_omega_contraction *o)
     *o = (qfz_omega_contraction){0};
 }
 
+void qfz_omega_contraction_swap_rooms(qfz_omega_contraction *a, qfz_omega_contraction *b)
+{
+    const qfz_omega_contraction was = *a;
+    qfz_contraction_swap_rooms(&a->c, &b->c);
+    a->spans = b->spans;
+    a->told = b->told;
+    a->scratch = b->scratch;
+    b->spans = was.spans;
+    b->told = was.told;
+    b->scratch = was.scratch;
+}
+
 /* Events are too few to count: each widens a range that still holds. */
 int64_t qfz_omega_contraction_bytes(const qfz_rule *rule, int64_t h, int64_t w)
 {
@@ -62,11 +73,8 @@ int64_t qfz_omega_contraction_bytes(const qfz_rule *rule, int64_t h, int64_t w)
 int64_t qfz_omega_contraction_used_bytes(const qfz_omega_contraction *o, int64_t h, int64_t w)
 {
     const int64_t free_stops = (h * w - o->n_stops) * (int64_t)sizeof(qfz_stop) - QFZ_LARGE_PAGE;
-    int64_t events = o->absorbs.room;
-    for (int t = 0; t < o->c.n_threads; t++)
-        events += o->told[t].absorbs.room;
     return qfz_omega_contraction_bytes(o->c.rule, h, w) - (free_stops > 0 ? free_stops : 0) +
-           events * (int64_t)(8 + 2 * qfz_span_bytes(o->c.rule));
+           o->absorbs.room * (int64_t)(8 + 2 * qfz_span_bytes(o->c.rule));
 }
 
 /* ---- The graph. */

@@ -41,6 +41,8 @@ qfz_status qfz_omega_contraction_init(qfz_omega_contraction *o, const qfz_rule *
                                       int64_t w, int64_t side, int n_threads, qfz_error *err);
 void qfz_omega_contraction_fini(qfz_omega_contraction *o);
 int64_t qfz_omega_contraction_bytes(const qfz_rule *rule, int64_t h, int64_t w);
+void qfz_omega_contraction_swap_rooms(qfz_omega_contraction *a, qfz_omega_contraction *b);
+
 /* What one made for h x w has in use, its events included, which are not in the number above. */
 int64_t qfz_omega_contraction_used_bytes(const qfz_omega_contraction *o, int64_t h, int64_t w);
 qfz_status qfz_omega_contract(qfz_omega_contraction *o, const qfz_image *image, bool open_ring,

@@ -2,7 +2,8 @@
 /* kept.c - what the CPU engine has found out of a tile, put aside between two visits.
  *
  * What is large is not copied: the worker gets new memory in its place, of the same size, and gives
- * back its own when it resumes. */
+ * back its own when it resumes.  What it only works in stays its own, so that its pages, once they
+ * are there, serve all tiles. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,8 +37,7 @@ static int64_t means_bytes(const qfz_worker *worker)
 static int64_t regions_bytes(const qfz_worker *worker)
 {
     const int64_t word = sizeof(uint32_t), slot = word + (int64_t)sizeof(qfz_slot);
-    const int64_t n_words =
-        n_blocks(worker) + worker->omega.n_stops + worker->n_regions + 2 * worker->tile.h + 1;
+    const int64_t n_words = n_blocks(worker) + worker->omega.n_stops + 2 * worker->tile.h + 1;
     return (int64_t)sizeof(uint16_t) * worker->max_h * worker->max_w + word * n_words +
            slot * worker->n_slots + means_bytes(worker);
 }
@@ -71,22 +71,32 @@ void qfz_cpu_drop(qfz_kept *kept)
     free(kept);
 }
 
+/* The worker's contraction for the one that is kept. */
+static void exchange_graphs(qfz_worker *worker, qfz_kept *kept)
+{
+    if (worker->kind == QFZ_LEVELS) {
+        const qfz_contraction own = worker->contraction;
+        worker->contraction = kept->contraction;
+        kept->contraction = own;
+        qfz_contraction_swap_rooms(&kept->contraction, &worker->contraction);
+    } else {
+        const qfz_omega_contraction own = worker->omega;
+        worker->omega = kept->omega;
+        kept->omega = own;
+        qfz_omega_contraction_swap_rooms(&kept->omega, &worker->omega);
+    }
+}
+
 static qfz_status keep_graph(qfz_worker *worker, qfz_kept *kept, qfz_error *err)
 {
-    const int64_t h = worker->max_h, w = worker->max_w;
-    if (worker->kind == QFZ_LEVELS) {
-        qfz_contraction fresh;
-        QFZ_TRY(qfz_contraction_init(&fresh, worker->rule, h, w, QFZ_BLOCK_SIDE, true,
-                                     worker->n_threads, err));
-        kept->contraction = worker->contraction;
-        worker->contraction = fresh;
-    } else {
-        qfz_omega_contraction fresh;
-        QFZ_TRY(qfz_omega_contraction_init(&fresh, worker->rule, h, w, QFZ_BLOCK_SIDE,
-                                           worker->n_threads, err));
-        kept->omega = worker->omega;
-        worker->omega = fresh;
-    }
+    const qfz_rule *const rule = worker->rule;
+    const int64_t h = worker->max_h, w = worker->max_w, side = QFZ_BLOCK_SIDE;
+    const int n_threads = worker->n_threads;
+    if (worker->kind == QFZ_LEVELS)
+        QFZ_TRY(qfz_contraction_init(&kept->contraction, rule, h, w, side, true, n_threads, err));
+    else
+        QFZ_TRY(qfz_omega_contraction_init(&kept->omega, rule, h, w, side, n_threads, err));
+    exchange_graphs(worker, kept);
     return QFZ_OK;
 }
 
@@ -136,19 +146,6 @@ qfz_status qfz_cpu_keep(qfz_worker *worker, qfz_kept **out, qfz_error *err)
     return QFZ_OK;
 }
 
-static void resume_graph(qfz_worker *worker, qfz_kept *kept)
-{
-    if (worker->kind == QFZ_LEVELS) {
-        qfz_contraction_fini(&worker->contraction);
-        worker->contraction = kept->contraction;
-        kept->contraction = (qfz_contraction){0};
-    } else {
-        qfz_omega_contraction_fini(&worker->omega);
-        worker->omega = kept->omega;
-        kept->omega = (qfz_omega_contraction){0};
-    }
-}
-
 static void resume_regions(qfz_worker *worker, qfz_kept *kept)
 {
     qfz_omega_contraction *const o = &worker->omega;
@@ -176,7 +173,7 @@ bool qfz_cpu_resume(qfz_worker *worker, const qfz_image *tile, qfz_kept *kept)
     worker->found = QFZ_FOUND_NOTHING;
     worker->resumed = kept->what;
     if (kept->what == QFZ_FOUND_GRAPH)
-        resume_graph(worker, kept);
+        exchange_graphs(worker, kept);
     else
         resume_regions(worker, kept);
     qfz_cpu_drop(kept);

@@ -91,9 +91,7 @@ static void carve(qfz_gpu_forest *f, qfz_carve *room)
 
 static void carve_rows(qfz_rows *rows, qfz_carve *room)
 {
-    const int64_t words =
-        rows->forest.connectivity == 8 ? 2 * QFZ_OPEN_SQUARES : (int)QFZ_OPEN_ROOM;
-    qfz_carve_take(room, &rows->open, rows->forest.n_blocks * words);
+    qfz_carve_take(room, &rows->open, rows->forest.n_blocks * QFZ_OPEN_ROOM);
     carve_graph(&rows->forest, room);
 }
 
@@ -139,19 +137,16 @@ qfz_status qfz_gpu_forest_make(qfz_gpu *gpu, const qfz_gpu_edges *edges, bool ke
 
 size_t qfz_gpu_saliency_shared(const qfz_gpu_edges *edges)
 {
-    if (qfz_rows_fit(edges)) {
-        if (edges->connectivity == 8) return qfz_rows_eight_shared();
-        return edges->form >= QFZ_EDGES_WIDE ? qfz_rows_wide_shared() : qfz_rows_narrow_shared();
-    }
-    const size_t blocks = qfz_gpu_forest_shared(edges), query = qfz_boruvka_query_shared();
-    return blocks > query ? blocks : query;
+    const bool wide = edges->form >= QFZ_EDGES_WIDE;
+    if (edges->connectivity == 8)
+        return wide ? qfz_rows_eight_wide_shared() : qfz_rows_eight_shared();
+    return wide ? qfz_rows_wide_shared() : qfz_rows_narrow_shared();
 }
 
 size_t qfz_gpu_saliency_bytes(const qfz_gpu_edges *edges, int64_t n_ghosts)
 {
     qfz_rows rows = {};
     qfz_carve room = {};
-    if (!qfz_rows_fit(edges)) return qfz_gpu_forest_bytes(edges, n_ghosts);
     rows.forest = shape_of(edges, n_ghosts);
     carve_rows(&rows, &room);
     return room.used;
@@ -160,10 +155,13 @@ size_t qfz_gpu_saliency_bytes(const qfz_gpu_edges *edges, int64_t n_ghosts)
 static qfz_status make_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
                               void *d_saliency)
 {
-    if (rows->forest.wide) return qfz_rows_wide_blocks(gpu, edges, rows, d_saliency);
+    const bool eight = edges->connectivity == 8;
+    if (rows->forest.wide)
+        return eight ? qfz_rows_eight_wide_blocks(gpu, edges, rows, d_saliency)
+                     : qfz_rows_wide_blocks(gpu, edges, rows, d_saliency);
     uint16_t *const narrow = static_cast<uint16_t *>(d_saliency);
-    return edges->connectivity == 8 ? qfz_rows_eight_blocks(gpu, edges, rows, narrow)
-                                    : qfz_rows_narrow_blocks(gpu, edges, rows, narrow);
+    return eight ? qfz_rows_eight_blocks(gpu, edges, rows, narrow)
+                 : qfz_rows_narrow_blocks(gpu, edges, rows, narrow);
 }
 
 /* The graph of all blocks, and, unless d_saliency is NULL, what blocks answer. */
@@ -185,7 +183,6 @@ qfz_status qfz_gpu_ring_forest_make(qfz_gpu *gpu, const qfz_gpu_edges *edges, vo
                                     qfz_gpu_forest *forest)
 {
     qfz_rows rows = {};
-    if (!qfz_rows_fit(edges)) return qfz_gpu_forest_make(gpu, edges, true, NULL, d_scratch, forest);
     QFZ_TRY(make_rows(gpu, edges, true, NULL, d_scratch, NULL, &rows));
     *forest = rows.forest;
     return QFZ_OK;
@@ -194,14 +191,9 @@ qfz_status qfz_gpu_ring_forest_make(qfz_gpu *gpu, const qfz_gpu_edges *edges, vo
 qfz_status qfz_gpu_saliency(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_gpu_links *ghosts,
                             void *d_scratch, void *d_saliency)
 {
-    qfz_gpu_forest forest;
+    const bool narrow = qfz_gpu_is_narrow(edges);
     qfz_rows rows = {};
-    if (qfz_rows_fit(edges)) {
-        QFZ_TRY(make_rows(gpu, edges, ghosts != NULL, ghosts, d_scratch, d_saliency, &rows));
-        if (edges->connectivity == 8)
-            return qfz_rows_eight_query(gpu, &rows, static_cast<uint16_t *>(d_saliency));
-        return qfz_rows_query(gpu, &rows, qfz_gpu_is_narrow(edges), d_saliency);
-    }
-    QFZ_TRY(qfz_gpu_forest_make(gpu, edges, ghosts != NULL, ghosts, d_scratch, &forest));
-    return qfz_boruvka_query(gpu, edges, &forest, d_saliency);
+    QFZ_TRY(make_rows(gpu, edges, ghosts != NULL, ghosts, d_scratch, d_saliency, &rows));
+    return edges->connectivity == 8 ? qfz_rows_eight_query(gpu, &rows, narrow, d_saliency)
+                                    : qfz_rows_query(gpu, &rows, narrow, d_saliency);
 }

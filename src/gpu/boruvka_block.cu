@@ -188,7 +188,13 @@ size_t qfz_gpu_forest_shared(const qfz_gpu_edges *edges)
     const bool eight = edges->connectivity == 8;
     if (edges->form == QFZ_EDGES_U8) return shared_of<qfz_values_source<uint8_t>>(eight);
     if (edges->form == QFZ_EDGES_U16) return shared_of<qfz_values_source<uint16_t>>(eight);
+    if (edges->form == QFZ_EDGES_F32) return shared_of<qfz_values_source<float>>(eight);
     return shared_of<qfz_keys_source>(eight);
+}
+
+bool qfz_gpu_forest_needs_keys(const qfz_rule *rule)
+{
+    return qfz_gpu_edges_need_keys(rule) || rule->type == QFZ_U32 || rule->type == QFZ_I32;
 }
 
 qfz_status qfz_boruvka_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
@@ -196,6 +202,7 @@ qfz_status qfz_boruvka_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
 {
     if (edges->form == QFZ_EDGES_U8) return launch_values<uint8_t>(gpu, edges, forest);
     if (edges->form == QFZ_EDGES_U16) return launch_values<uint16_t>(gpu, edges, forest);
+    if (edges->form == QFZ_EDGES_F32) return launch_values<float>(gpu, edges, forest);
     qfz_keys_source source = {};
     source.keys = edges->d_keys;
     source.n_px = (int64_t)edges->h * edges->w;

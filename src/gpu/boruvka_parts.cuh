@@ -199,10 +199,4 @@ qfz_status qfz_boruvka_begin(qfz_gpu *gpu, const qfz_gpu_forest *forest,
 /* Rounds on the graph. */
 qfz_status qfz_boruvka_rounds(qfz_gpu *gpu, const qfz_gpu_forest *forest);
 
-/* Saliency out of the forest, and the shared memory that its blocks of threads need: of 8-connected
- * edges of 32 bits. */
-qfz_status qfz_boruvka_query(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_gpu_forest *forest,
-                             void *d_saliency);
-size_t qfz_boruvka_query_shared(void);
-
 #endif

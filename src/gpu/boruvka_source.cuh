@@ -11,6 +11,7 @@
 #define QFZ_GPU_BORUVKA_SOURCE_CUH
 
 #include "gpu/boruvka_layout.cuh"
+#include "gpu/level.cuh"
 
 /* The edges of a square of 2 x 2 pixels, in the order of their ids. */
 enum {
@@ -23,13 +24,50 @@ enum {
     QFZ_SQUARE
 };
 
-/* ---- One band of 8 or 16 bits ---------------------------------------------------------------- */
+/* ---- One band of 8 or 16 bits, or of floats -------------------------------------------------- */
 
-/* The block's values and one pixel around them lie in shared memory.  An invalid pixel has a value
- * so far from all others, those of other invalid pixels around it too, that the difference says
- * that the edge is missing. */
-template <typename T> struct qfz_values_source {
+/* Values as words.  An invalid pixel has one so far from all others, those of other invalid pixels
+ * around it too, that the difference says that the edge is missing: of floats, no number. */
+template <typename T> struct qfz_value {
     typedef uint32_t KEY;
+    static const uint32_t MOST = 0xffff;
+
+    static __device__ __forceinline__ uint32_t word(T px, uint32_t bias)
+    {
+        return (uint32_t)px ^ bias;
+    }
+    static __device__ __forceinline__ uint32_t nothing(int32_t y, int32_t x)
+    {
+        return 0x40000u * (1u + (uint32_t)(x & 1) + 2u * (uint32_t)(y & 1));
+    }
+    static __device__ __forceinline__ uint32_t between(uint32_t a, uint32_t b)
+    {
+        return (uint32_t)abs((int32_t)(a - b));
+    }
+};
+
+template <> struct qfz_value<float> {
+    typedef unsigned long long KEY;
+    static const uint32_t MOST = 0x7f800000; /* infinity */
+
+    static __device__ __forceinline__ uint32_t word(float px, uint32_t)
+    {
+        return __float_as_uint(px);
+    }
+    static __device__ __forceinline__ uint32_t nothing(int32_t, int32_t)
+    {
+        return 0x7fc00000;
+    }
+    static __device__ __forceinline__ uint32_t between(uint32_t a, uint32_t b)
+    {
+        return qfz_key_of_words<float>(a, b);
+    }
+};
+
+/* The block's values and one pixel around them lie in shared memory. */
+template <typename T> struct qfz_values_source {
+    typedef qfz_value<T> VALUE;
+    typedef typename VALUE::KEY KEY;
     enum {
         BEFORE = 4, /* words in front of a row's first, so that 16 bytes can be stored at once */
         PITCH = BEFORE + QFZ_SIDE, /* the pixel after a row's last lies before the next row */
@@ -38,7 +76,7 @@ template <typename T> struct qfz_values_source {
         AT_ONCE = 16 / sizeof(T),
         PARTS = QFZ_SIDE / AT_ONCE
     };
-    static const uint32_t MOST = 0xffff;
+    static const uint32_t MOST = VALUE::MOST;
 
     const T *pixels;
     const uint8_t *valid;
@@ -47,17 +85,12 @@ template <typename T> struct qfz_values_source {
     bool aligned;         /* rows begin at multiples of 16 bytes */
     uint32_t *value;
 
-    static __device__ __forceinline__ uint32_t nothing(int32_t y, int32_t x)
-    {
-        return 0x40000u * (1u + (uint32_t)(x & 1) + 2u * (uint32_t)(y & 1));
-    }
-
     __device__ __forceinline__ uint32_t read(int32_t y, int32_t x) const
     {
         const bool there = y >= 0 && y < h && x >= 0 && x < w;
         const int64_t p = (int64_t)y * w + x;
-        if (there && (!valid || valid[p])) return (uint32_t)__ldg(pixels + p) ^ bias;
-        return nothing(y, x);
+        if (there && (!valid || valid[p])) return VALUE::word(__ldg(pixels + p), bias);
+        return VALUE::nothing(y, x);
     }
 
     /* Row y of the block from x on, AT_ONCE pixels. */
@@ -75,8 +108,8 @@ template <typename T> struct qfz_values_source {
         uint32_t v[AT_ONCE];
 #pragma unroll
         for (int i = 0; i < (int)AT_ONCE; i++) {
-            v[i] = there ? (uint32_t)some.px[i] ^ bias : nothing(ty, tx + i);
-            if (valid && there && !valid[p + i]) v[i] = nothing(ty, tx + i);
+            v[i] = there ? VALUE::word(some.px[i], bias) : VALUE::nothing(ty, tx + i);
+            if (valid && there && !valid[p + i]) v[i] = VALUE::nothing(ty, tx + i);
         }
         uint4 *const out = reinterpret_cast<uint4 *>(&value[(y + 1) * PITCH + BEFORE + x]);
 #pragma unroll
@@ -110,7 +143,7 @@ template <typename T> struct qfz_values_source {
     /* a being the pixel that the edge starts from, so that the same edge is one expression. */
     static __device__ __forceinline__ uint32_t between(uint32_t a, uint32_t b)
     {
-        return (uint32_t)abs((int32_t)(a - b));
+        return VALUE::between(a, b);
     }
 
     template <bool EIGHT>

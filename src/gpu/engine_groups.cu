@@ -268,14 +268,12 @@ qfz_status qfz_groups_regions(qfz_worker *worker, const qfz_group_graph *graph,
     qfz_gpu_group group;
     uint32_t counts[QFZ_GROUP_MEMBERS + 1];
     QFZ_TRY(load(worker, graph, own, &group, err));
-    const size_t bytes = (size_t)group.n * sizeof(uint32_t);
     QFZ_TRY(qfz_gpu_group_mark_ring(gpu, &group));
     QFZ_TRY(qfz_gpu_group_break(gpu, worker->spec.rule, true, &group));
     QFZ_TRY(qfz_gpu_group_regions(gpu, &group, own->n_slots));
     QFZ_TRY(qfz_worker_down(worker, counts, group.d_counts, sizeof counts));
-    QFZ_TRY(qfz_worker_down(worker, found->slot, group.d_slot, bytes));
-    QFZ_TRY(qfz_worker_down(worker, found->holds_to, group.d_holds, bytes));
-    QFZ_TRY(qfz_worker_down(worker, found->region, group.d_region, bytes));
+    QFZ_TRY(qfz_worker_down(worker, found->slot, group.d_slot,
+                            3 * (size_t)group.n * sizeof *found->slot));
     for (int m = 0; m < graph->n_members; m++)
         found->n_slots[m] = counts[m];
     found->n_regions = counts[QFZ_GROUP_MEMBERS];

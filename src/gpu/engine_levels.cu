@@ -35,12 +35,6 @@ static void take_links(qfz_carve *carve, int64_t n, qfz_gpu_links *links)
     qfz_carve_take(carve, &links->d_level, n);
 }
 
-/* With four neighbours a band is read as it is, whatever its type. */
-static bool needs_keys(const qfz_rule *rule)
-{
-    return rule->connectivity == 8 || qfz_gpu_edges_need_keys(rule);
-}
-
 void qfz_levels_carve(qfz_worker *worker, qfz_carve *carve)
 {
     const qfz_worker_spec *const spec = &worker->spec;
@@ -51,7 +45,7 @@ void qfz_levels_carve(qfz_worker *worker, qfz_carve *carve)
     const size_t saliency_bytes =
         (size_t)n * (size_t)qfz_n_dirs(spec->rule) * (qfz_gpu_is_narrow(&edges) ? 2 : 4);
     const size_t links_bytes = qfz_gpu_border_links_bytes(spec->max_h, spec->max_w);
-    if (needs_keys(spec->rule))
+    if (qfz_gpu_edges_need_keys(spec->rule)) /* else the band is read as it is */
         room->d_keys = (uint32_t *)qfz_carve_bytes(carve, qfz_gpu_edges_bytes(spec->rule, n));
     room->d_forest = qfz_carve_bytes(carve, qfz_gpu_saliency_bytes(&edges, n_ring));
     room->d_saliency = qfz_carve_bytes(carve, larger(saliency_bytes, links_bytes));

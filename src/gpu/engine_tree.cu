@@ -5,10 +5,19 @@
 
 #include "gpu/worker.cuh"
 
+/* The edges of the largest tile. */
+static qfz_gpu_edges largest_edges(const qfz_worker *worker)
+{
+    qfz_gpu_edges edges = qfz_largest_edges(&worker->spec);
+    if (edges.form == QFZ_EDGES_KEYS && !qfz_gpu_forest_needs_keys(worker->spec.rule))
+        edges.form = QFZ_EDGES_F32;
+    return edges;
+}
+
 /* A forest knows no edges of the greatest key that there is, and takes much shared memory. */
 static bool forest_can(const qfz_worker *worker)
 {
-    const qfz_gpu_edges edges = qfz_largest_edges(&worker->spec);
+    const qfz_gpu_edges edges = largest_edges(worker);
     return edges.max_key != QFZ_NONE && qfz_gpu_forest_shared(&edges) <= worker->gpu.shared_max &&
            qfz_gpu_forest_tree_shared(&edges) <= worker->gpu.shared_max;
 }
@@ -32,7 +41,7 @@ qfz_status qfz_trees_choose(qfz_worker *worker)
 
 size_t qfz_trees_bytes(const qfz_worker *worker)
 {
-    const qfz_gpu_edges edges = qfz_largest_edges(&worker->spec);
+    const qfz_gpu_edges edges = largest_edges(worker);
     const qfz_gpu_tree_counts counts = qfz_gpu_tree_counts_usual(&edges);
     return worker->trees.by_forest ? qfz_gpu_forest_tree_bytes(&edges, &counts) : 0;
 }
@@ -83,8 +92,9 @@ static qfz_status begin_by_forest(qfz_worker *worker, qfz_gpu_edges *edges,
                                   qfz_gpu_tree_counts *counts)
 {
     qfz_tree_room *const room = &worker->trees;
-    const qfz_gpu_edges largest = qfz_largest_edges(&worker->spec);
-    uint32_t *const d_keys = qfz_gpu_forest_tree_keys(&largest, room->d_forest);
+    const qfz_gpu_edges largest = largest_edges(worker);
+    uint32_t *const d_keys =
+        largest.form == QFZ_EDGES_KEYS ? qfz_gpu_forest_tree_keys(&largest, room->d_forest) : NULL;
     QFZ_TRY(qfz_gpu_edges_make(&worker->gpu, &worker->image, worker->spec.rule, d_keys, edges));
     QFZ_TRY(qfz_gpu_forest_tree_begin(&worker->gpu, edges, worker->spec.rule->alpha_key,
                                       room->d_forest, room->forest_bytes, &room->tree));

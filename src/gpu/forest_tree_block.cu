@@ -393,7 +393,7 @@ static __global__ void __launch_bounds__(THREADS, QFZ_SM_THREADS / THREADS)
 
 size_t qfz_gpu_forest_tree_shared(const qfz_gpu_edges *edges)
 {
-    return edges->form == QFZ_EDGES_KEYS ? sizeof(tree_memory<unsigned long long>)
+    return edges->form >= QFZ_EDGES_WIDE ? sizeof(tree_memory<unsigned long long>)
                                          : sizeof(tree_memory<uint32_t>);
 }
 

@@ -20,9 +20,9 @@ static __device__ __forceinline__ uint32_t key_of(const qfz_gpu_group &g, uint32
 void qfz_gpu_group_regions_carve(qfz_gpu_group *group, qfz_carve *carve)
 {
     const int64_t n = group->n;
-    qfz_carve_take(carve, &group->d_slot, n);
-    qfz_carve_take(carve, &group->d_holds, n);
-    qfz_carve_take(carve, &group->d_region, n);
+    qfz_carve_take(carve, &group->d_slot, 3 * n);
+    group->d_holds = group->d_slot ? group->d_slot + n : NULL;
+    group->d_region = group->d_slot ? group->d_slot + 2 * n : NULL;
     qfz_carve_take(carve, &group->d_counts, QFZ_GROUP_MEMBERS + 1);
     qfz_carve_take(carve, &group->d_top, n);
     qfz_carve_take(carve, &group->d_named, n);

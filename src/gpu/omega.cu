@@ -78,7 +78,8 @@ static void carve(qfz_omega_room *room, const qfz_rule *rule, int32_t h, int32_t
     room->graph.record_room = n_px;
     room->graph.vertex_room = qfz_gpu_forest_vertices(h, w);
     room->d_forest = qfz_carve_bytes(c, qfz_gpu_forest_bytes(&edges, 0));
-    room->d_keys = (uint32_t *)qfz_carve_bytes(c, qfz_gpu_edges_bytes(rule, n_px));
+    if (qfz_gpu_forest_needs_keys(rule))
+        room->d_keys = (uint32_t *)qfz_carve_bytes(c, qfz_gpu_edges_bytes(rule, n_px));
     qfz_omega_carve(room, rule, h, w, c);
 }
 

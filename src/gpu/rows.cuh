@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* rows.cuh - the saliency of every edge: the forest of boruvka.cuh, but edges whose two pixels meet
  * in their block are answered there, out of registers (rows_block.cu; levels of 32 bits:
- * rows_wide_block.cu; eight neighbours: rows_eight_block.cu, levels of 16 bits only).  What a block
- * leaves open goes to a list, which is served when the graph of all blocks is done (rows_query.cu,
- * rows_eight_query.cu). */
+ * rows_wide_block.cu; eight neighbours: rows_eight_block.cu, rows_eight_wide_block.cu).  What a
+ * block leaves open goes to a list, which is served when the graph of all blocks is done
+ * (rows_query.cu, rows_eight_query.cu). */
 #ifndef QFZ_GPU_ROWS_CUH
 #define QFZ_GPU_ROWS_CUH
 
@@ -14,33 +14,25 @@
 enum { QFZ_OPEN_ROOM = QFZ_BLOCK_PX / 2, QFZ_OPEN_VERTEX = 0x1ff, QFZ_OPEN_X = 9, QFZ_OPEN_Y = 25 };
 static const uint32_t QFZ_OPEN_DOWN = 1u << 31;
 
-/* With eight neighbours an entry has two words and tells of a square of 2 x 2 pixels, some of which
- * are in different vertices: those of its first row, with the first pixel, as above; those of the
- * second row at bits 0 and 16, and from bit 9 on which of the square's edges are open, by their
- * directions.  In place of a vertex: its pixel is not valid. */
-enum { QFZ_OPEN_SQUARES = 5 * QFZ_BLOCK_PX / 8, QFZ_OPEN_INVALID = QFZ_OPEN_VERTEX };
-enum { QFZ_OPEN_EDGES = 9 };
+/* With eight neighbours there is no list: the vertex of each pixel tells which edges are open. */
+enum { QFZ_OPEN_INVALID = QFZ_OPEN_VERTEX }; /* in place of one: the pixel is not valid */
 
 /* forest.top, .comp and .hooks are not made; forest.block is (first vertex; open edges << 16 |
  * vertices). */
 typedef struct qfz_rows {
     qfz_gpu_forest forest;
-    /* QFZ_OPEN_ROOM edges or QFZ_OPEN_SQUARES a block.  A block that has more stores in the same
-     * room the vertex of each pixel instead, 16 bits, QFZ_STEP_MASK or more where there is none. */
+    /* QFZ_OPEN_ROOM edges a block.  A block that has more, or one of eight neighbours, stores in
+     * the same room the vertex of each pixel instead, 16 bits: where there is none, QFZ_STEP_MASK
+     * or more, or QFZ_OPEN_INVALID. */
     uint32_t *open;
 } qfz_rows;
 
-/* Is it the way for such edges? */
-static inline bool qfz_rows_fit(const qfz_gpu_edges *edges)
-{
-    return edges->connectivity == 4 || edges->form < QFZ_EDGES_WIDE;
-}
-
 /* Shared memory that a block of threads needs: where a band is read as it is, with 8 or 16 bits,
- * and four neighbours or eight; and otherwise. */
+ * and otherwise; four neighbours, eight. */
 size_t qfz_rows_narrow_shared(void);
 size_t qfz_rows_eight_shared(void);
 size_t qfz_rows_wide_shared(void);
+size_t qfz_rows_eight_wide_shared(void);
 
 /* The rounds in blocks; d_saliency as in boruvka.cuh, of the edges that blocks answer; NULL: none
  * is asked for, and rows->open is not made. */
@@ -50,9 +42,11 @@ qfz_status qfz_rows_eight_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges, const
                                  uint16_t *d_saliency);
 qfz_status qfz_rows_wide_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
                                 void *d_saliency);
+qfz_status qfz_rows_eight_wide_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
+                                      const qfz_rows *rows, void *d_saliency);
 
 /* All other edges, after qfz_boruvka_rounds(); narrow: saliency has 16 bits. */
 qfz_status qfz_rows_query(qfz_gpu *gpu, const qfz_rows *rows, bool narrow, void *d_saliency);
-qfz_status qfz_rows_eight_query(qfz_gpu *gpu, const qfz_rows *rows, uint16_t *d_saliency);
+qfz_status qfz_rows_eight_query(qfz_gpu *gpu, const qfz_rows *rows, bool narrow, void *d_saliency);
 
 #endif

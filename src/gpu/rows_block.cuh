@@ -29,18 +29,20 @@ template <typename KEY_, int OWN_ROWS_, bool EIGHT_ = false> struct rows_shape {
         EIGHT = EIGHT_,
         /* At most 1.5 edges a pixel, and one a row, are not dropped.  At least half of the pixels
          * that do not wait hook themselves, by such edges, but for those on the rim that prefer an
-         * edge inside; these edges are closed then.  Of eight neighbours at most 2.5 edges a pixel,
-         * and half an edge a rim pixel, are not dropped (rows_eight.cuh); a pixel may hook itself
-         * by one that is. */
+         * edge inside; these edges are closed then.  Of eight neighbours three edges of a square
+         * are not dropped (rows_eight.cuh), and each that it shares counts half: at most 2.5 of a
+         * square, and half an edge more for each that lies on the rim; a pixel may hook itself by
+         * one that is. */
         LIST_4 = 3 * QFZ_BLOCK_PX / 2 + QFZ_SIDE - (QFZ_BLOCK_PX - QFZ_RIM) / 2 + QFZ_RIM,
-        LIST = EIGHT ? (5 * QFZ_BLOCK_PX + QFZ_RIM) / 2 : (int)LIST_4,
-        /* Of the list of what is open, and of an entry of it. */
-        OPEN_ROOM = EIGHT ? (int)QFZ_OPEN_SQUARES : (int)QFZ_OPEN_ROOM,
-        OPEN_WORDS = EIGHT ? 2 : 1,
+        LIST_8 = (5 * (QFZ_SIDE - 1) * (QFZ_SIDE - 1) + QFZ_RIM) / 2,
+        LIST = EIGHT ? (int)LIST_8 : (int)LIST_4,
         STARTS = EIGHT ? 4 : 2, /* edges that start at a pixel */
+        /* Memory is short: what is not needed while there is the list lies in its place. */
+        TIGHT = EIGHT && sizeof(KEY) > sizeof(uint32_t),
         /* Words in the list's place: a table of COMPS at least. */
         TABLES = LIST * (sizeof(uint32_t) + sizeof(LEVEL)) / sizeof(KEY)
     };
+    static_assert((int)TABLES >= (int)COMPS, "room for a table");
     /* Rows of a thread whose levels the block's memory keeps; more would be too much for four
      * blocks on a multiprocessor. */
     enum { KEPT_TOPS = sizeof(KEY) == sizeof(uint32_t) && OWN_ROWS == 8 ? 6 : 0 };
@@ -68,12 +70,12 @@ enum { TOP = 0, LEFT = QFZ_SIDE, RIGHT = 2 * QFZ_SIDE, BOTTOM = 3 * QFZ_SIDE };
 /* What is known, of eight neighbours, of the edges that leave the block, by kind and place as
  * rows_leaving.cuh has them; and of the squares that begin at the pixels of the last column and
  * the last row which edges are needed. */
-template <bool EIGHT> struct rows_leaving_levels {
+template <bool EIGHT, typename LEVEL> struct rows_leaving_levels {
 };
-template <> struct rows_leaving_levels<true> {
-    __align__(8) uint16_t level[QFZ_LEAVING_KINDS][QFZ_SIDE];
+template <typename LEVEL> struct rows_leaving_levels<true, LEVEL> {
+    __align__(8) LEVEL level[QFZ_LEAVING_KINDS][QFZ_SIDE];
     uint32_t right[QFZ_SIDE / 4], bottom[QFZ_WARP];
-    uint32_t corner; /* level of the edge up from the last column, or none */
+    uint32_t corner; /* level of the edge up from the last column, or QFZ_NONE */
 };
 
 /* Levels of N of a thread's rows. */
@@ -86,16 +88,16 @@ template <int THREADS> struct rows_kept_tops<0, THREADS> {
 template <typename SHAPE> struct rows_memory {
     typedef typename SHAPE::KEY KEY;
     typedef typename SHAPE::LEVEL LEVEL;
-    KEY best[COMPS];         /* the key that a component chose; level << 16 | hook at last */
-    uint16_t name[COMPS];    /* of a component that went on: its root * 4 | flags */
-    KEY leave[4 * QFZ_SIDE]; /* keys of edges out of the block */
+    KEY best[COMPS];      /* the key that a component chose, at last its hook (rows_rounds.cuh) */
+    uint16_t name[COMPS]; /* of a component that went on: its root * 4 | flags */
+    KEY leave[4 * QFZ_SIDE];           /* keys of edges out of the block */
     uint16_t leave_comp[4 * QFZ_SIDE]; /* the component * 4 that such an edge starts at */
-    rows_leaving_levels<SHAPE::EIGHT> leaving;
+    rows_leaving_levels<SHAPE::EIGHT, LEVEL> leaving;
     /* By column, bits of lanes: what pixels of a warp's first row chose to go up; of eight
      * neighbours, what its last row drops of the next one. */
     uint2 at_seam[SHAPE::WARPS];
     union {
-        uint16_t pixel[QFZ_BLOCK_PX]; /* words, settled in the end */
+        uint16_t pixel_here[SHAPE::TIGHT ? 1 : QFZ_BLOCK_PX];
         struct {
             uint16_t step[COMPS]; /* round << QFZ_STEP_BITS | component, or ROOT | flags */
             uint16_t even[QFZ_BLOCK_PX / 8], odd[QFZ_BLOCK_PX / 4]; /* roots that go on */
@@ -106,20 +108,28 @@ template <typename SHAPE> struct rows_memory {
             LEVEL tree_level[QFZ_VERTICES];
             uint16_t set[QFZ_VERTICES], taken[QFZ_VERTICES];
         };
-        uint32_t open[SHAPE::OPEN_ROOM * SHAPE::OPEN_WORDS]; /* as in rows.cuh */
+        uint32_t open[SHAPE::EIGHT ? 1 : (int)QFZ_OPEN_ROOM]; /* as in rows.cuh */
     };
     union {
         struct {
-            uint16_t further[QFZ_BLOCK_PX]; /* words */
+            uint16_t further[(SHAPE::TIGHT ? 2 : 1) * QFZ_BLOCK_PX]; /* words */
             LEVEL top[QFZ_BLOCK_PX];
         };
         struct {
             uint32_t ends[SHAPE::LIST]; /* two components * 4, or vertices */
             LEVEL level[SHAPE::LIST];
         };
-        KEY table[SHAPE::TABLES]; /* of components: greatest level, component * 4 or vertex */
+        /* Of components: greatest level, component * 4 or vertex. */
+        KEY table[SHAPE::TABLES];
     };
     rows_kept_tops<SHAPE::KEPT_TOPS, SHAPE::THREADS> tops;
+
+    /* Words of pixels, settled in the end. */
+    __device__ __forceinline__ uint16_t *pixel()
+    {
+        return SHAPE::TIGHT ? further + QFZ_BLOCK_PX : pixel_here;
+    }
+
     uint32_t n_numbers; /* components of the first round: active << 16 | waiting */
     uint32_t n_list, n_next, n_tree, n_vertices, n_leaving, n_open, first_vertex, first_edge;
 };

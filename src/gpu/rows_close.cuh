@@ -57,7 +57,8 @@ static __device__ __forceinline__ void close_by_pixels(const narrow_work &w, con
 
 /* By the last table: levels of all edges, and those that are open. */
 static __device__ __forceinline__ void begin_closing(narrow_work &w, uint32_t *table,
-                                                     const rows_settled &s, rows_closing &e)
+                                                     const rows_settled &s, rows_closing &e,
+                                                     uint32_t *open)
 {
     uint32_t vertex[OWN_ROWS + 1], level[OWN_ROWS + 1];
 #pragma unroll
@@ -72,6 +73,7 @@ static __device__ __forceinline__ void begin_closing(narrow_work &w, uint32_t *t
         e.right[j] = __vmaxu2(level[j], shifted(level[j], of_next_lane(level[j])));
         e.down[j] = __vmaxu2(level[j], level[j + 1]);
     }
+    store_open(w, table, s, open);
 }
 
 /* Levels of all edges; what is wrong, of edges that are open or leave the block, is written again

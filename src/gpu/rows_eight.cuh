@@ -123,15 +123,22 @@ static __device__ __forceinline__ void load_some(const eight_work &w, const rows
     in.out = w.lane < OUT_LANES ? key_out(w, image) : EIGHT_NONE;
 }
 
+/* Of pixels, as masks of a thread's rows and the one below, and those one place to the right: the
+ * edges between two. */
+static __device__ __forceinline__ uint32_t edges_of(uint32_t own, uint32_t right)
+{
+    return (own & right & FOUR_ROWS) << AT_RIGHT | (own & own >> 1 & FOUR_ROWS) << AT_DOWN |
+           (own & right >> 1 & FOUR_ROWS) << AT_DIAGONAL |
+           (right & own >> 1 & FOUR_ROWS) << AT_ANTI;
+}
+
 static __device__ __forceinline__ eight_there find_there(const eight_work &w,
                                                          const eight_values &in)
 {
     const uint32_t v = in.valid, r = in.r_valid;
     eight_there there = {v & r, v & v >> 1, v & r >> 1, r & v >> 1, 0, 0, v, r};
     const uint32_t anti = there.anti >> 1 & FOUR_ROWS;
-    there.edges = (there.right >> 1 & FOUR_ROWS) << AT_RIGHT |
-                  (there.down >> 1 & FOUR_ROWS) << AT_DOWN |
-                  (there.diagonal >> 1 & FOUR_ROWS) << AT_DIAGONAL | anti << AT_ANTI;
+    there.edges = edges_of(v >> 1, r >> 1);
     const uint32_t before = __shfl_up_sync(ALL_LANES, anti, 1);
     there.to_left = anti << 16 | (w.lane == 0 ? v >> 1 & in.left_valid >> 2 & 0xfu : before >> 16);
     return there;
@@ -155,18 +162,23 @@ static __device__ __forceinline__ uint32_t level_of(uint32_t first, uint32_t sec
     return most - __vminu2(first, second);
 }
 
-/* Which edges of a thread's squares are not needed.  Values and, between equal ones, the order of
+/* Which edges of a thread's squares these do not need: bit row + 16 * column. */
+struct eight_drops {
+    uint32_t top, left, diagonal, anti, side, bottom;
+};
+
+/* Of squares of one band.  Values and, between equal ones, the order of
  * pixels put the pixels of all the tile into one line.  As if pixels that are equal were a hair
  * apart, an edge is as long as its pixels are apart in the line; and it is dropped if another pixel
  * of its square, by which there is a way then of two shorter edges, lies between them.  So three
  * edges of a whole square remain, and two of three pixels.
  *
- * Bits tell which pixel of an edge comes first.  bottom: edges to the right from the row after. */
+ * Bits tell which pixel of an edge comes first; those of edges to the right go on to the row after.
+ */
 template <bool FULL>
-static __device__ __forceinline__ uint32_t find_drops(const eight_work &w, const eight_there &there,
-                                                      uint32_t right, uint32_t down,
-                                                      uint32_t diagonal, uint32_t anti,
-                                                      uint32_t side, uint32_t *bottom_drops)
+static __device__ __forceinline__ eight_drops find_drops(const eight_there &there, uint32_t right,
+                                                         uint32_t down, uint32_t diagonal,
+                                                         uint32_t anti, uint32_t side)
 {
     uint32_t a = FOUR_ROWS, b = a, c = a, d = a;
     if (!FULL) {
@@ -176,26 +188,36 @@ static __device__ __forceinline__ uint32_t find_drops(const eight_work &w, const
         d = there.r_pixel >> 2;
     }
     const uint32_t bottom = right >> 1;
-    const uint32_t top_drops = ((down ^ anti) & c) | ((diagonal ^ side) & d);
-    const uint32_t left_drops = (~(right ^ anti) & b) | ((diagonal ^ bottom) & d);
-    const uint32_t diagonal_drops = (~(right ^ side) & b) | (~(down ^ bottom) & c);
-    const uint32_t anti_drops = ((right ^ down) & a) | ((side ^ bottom) & d);
-    const uint32_t side_drops = (((right ^ diagonal) & a) | (~(anti ^ bottom) & c)) & FOUR_ROWS;
-    *bottom_drops = (((down ^ diagonal) & a) | ((anti ^ side) & b)) & FOUR_ROWS;
-    const uint32_t before = __shfl_up_sync(ALL_LANES, side_drops, 1);
-    const uint32_t of_left = side_drops << 16 | (w.lane == 0 ? 0 : before >> 16);
-    const uint32_t right_drops = top_drops | *bottom_drops << 1;
-    return (right_drops & FOUR_ROWS) << AT_RIGHT | ((left_drops | of_left) & FOUR_ROWS) << AT_DOWN |
-           (diagonal_drops & FOUR_ROWS) << AT_DIAGONAL | (anti_drops & FOUR_ROWS) << AT_ANTI;
+    return {((down ^ anti) & c) | ((diagonal ^ side) & d),
+            (~(right ^ anti) & b) | ((diagonal ^ bottom) & d),
+            (~(right ^ side) & b) | (~(down ^ bottom) & c),
+            ((right ^ down) & a) | ((side ^ bottom) & d),
+            ((right ^ diagonal) & a) | (~(anti ^ bottom) & c),
+            ((down ^ diagonal) & a) | ((anti ^ side) & b)};
 }
 
-/* Levels, and the edges that exist and are needed, as far as the thread knows: at_seam[] tells what
- * the warp's last squares drop of the next one's first row. */
+/* A thread's edges that are dropped, as far as it knows: at_seam[] tells what the warp's last
+ * squares drop of the next one's first row. */
+template <typename WORK>
+static __device__ __forceinline__ uint32_t dropped(WORK &w, const eight_drops &drops)
+{
+    const uint32_t side = drops.side & FOUR_ROWS, before = __shfl_up_sync(ALL_LANES, side, 1);
+    const uint32_t of_left = side << 16 | (w.lane == 0 ? 0 : before >> 16);
+    const uint32_t bottom = drops.bottom & FOUR_ROWS, last = 1u << (EIGHT_ROWS - 1);
+    const unsigned of_first = __ballot_sync(ALL_LANES, bottom & last);
+    const unsigned of_second = __ballot_sync(ALL_LANES, bottom & last << 16);
+    if (w.lane == 0) w.m.at_seam[w.warp] = make_uint2(of_first, of_second);
+    return ((drops.top | bottom << 1) & FOUR_ROWS) << AT_RIGHT |
+           ((drops.left | of_left) & FOUR_ROWS) << AT_DOWN |
+           (drops.diagonal & FOUR_ROWS) << AT_DIAGONAL | (drops.anti & FOUR_ROWS) << AT_ANTI;
+}
+
+/* Levels, and the edges that exist and are needed, as far as the thread knows. */
 template <bool FULL>
 static __device__ __forceinline__ uint32_t find_levels(eight_work &w, const eight_values &in,
                                                        const eight_there &there, eight_levels &l)
 {
-    uint32_t right = 0, down = 0, diagonal = 0, anti = 0, side = 0, bottom_drops;
+    uint32_t right = 0, down = 0, diagonal = 0, anti = 0, side = 0;
 #pragma unroll
     for (int i = 0; i <= EIGHT_ROWS; i++) {
         const int row = i - 1; /* the bits of row -1 are not needed */
@@ -207,17 +229,12 @@ static __device__ __forceinline__ uint32_t find_levels(eight_work &w, const eigh
         l.anti[i] = level_of(r, v_next, row, &anti);
         (void)level_of(r, r_next, row, &side);
     }
-    const uint32_t drops =
-        find_drops<FULL>(w, there, right, down, diagonal, anti, side, &bottom_drops);
-    const uint32_t last = 1u << (EIGHT_ROWS - 1);
-    const unsigned of_first = __ballot_sync(ALL_LANES, bottom_drops & last);
-    const unsigned of_second = __ballot_sync(ALL_LANES, bottom_drops & last << 16);
-    if (w.lane == 0) w.m.at_seam[w.warp] = make_uint2(of_first, of_second);
+    const uint32_t drops = dropped(w, find_drops<FULL>(there, right, down, diagonal, anti, side));
     return (FULL ? 0xffffffffu : there.edges) & ~drops;
 }
 
 /* What the warp above drops of the first row's edges to the right. */
-static __device__ __forceinline__ uint32_t drops_above(const eight_work &w)
+template <typename WORK> static __device__ __forceinline__ uint32_t drops_above(const WORK &w)
 {
     if (w.warp == 0) return 0;
     const uint2 above = w.m.at_seam[w.warp - 1];
@@ -252,11 +269,11 @@ struct eight_ways {
     uint32_t up_left, up, up_right, left, right, down_left, down, down_right;
 };
 
-static __device__ __forceinline__ eight_ways ways_of(const eight_work &w, int j)
+template <typename WORK> static __device__ __forceinline__ eight_ways ways_of(const WORK &w, int j)
 {
     const uint32_t zero = threadIdx.y; /* the compiler does not know: codes stay in registers */
     const bool top = j == 0 && w.warp == 0;
-    const bool bottom = j == EIGHT_ROWS - 1 && w.warp == eight_work::WARPS - 1;
+    const bool bottom = j == EIGHT_ROWS - 1 && w.warp == WORK::WARPS - 1;
     eight_ways to;
     to.left = way_to(0, -1) + zero;
     to.right = way_to(0, 1) + zero;

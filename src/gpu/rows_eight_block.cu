@@ -27,7 +27,7 @@ static __device__ __forceinline__ uint32_t make_list(eight_work &w, const rows_i
     show_tops(w, s);
     show_needed(w, edges);
     const uint32_t rim = make_components(w, p, s.comp);
-    s.between = collect(w, edges, s.comp);
+    s.between = collect_eight(w, edges, s.comp);
     __syncthreads();
     return rim;
 }
@@ -42,8 +42,7 @@ static __device__ __forceinline__ void block(eight_work &w, const rows_image<T> 
     const uint32_t rim = make_list<FULL>(w, image, in, e.there, s);
     const rows_tables tables = make_graph(w, rim, saliency);
     if (!saliency) return;
-    close(w, tables, s, e,
-          open + (int64_t)blockIdx.x * rows_eight::OPEN_ROOM * rows_eight::OPEN_WORDS);
+    close(w, tables, s, e, open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM);
     store_levels(w, e, saliency);
     store_block(w);
 }

@@ -71,67 +71,35 @@ static __device__ __forceinline__ void close_by_pixels(const eight_work &, const
     }
 }
 
-/* Of a mask of edges those of the square that has this bit, as the list has them: no two products
- * of bits meet. */
-static __device__ __forceinline__ uint32_t open_edges(uint32_t edges, int bit)
+/* The vertices of a thread's two pixels of row j, to the block's place in rows.open. */
+template <typename WORK>
+static __device__ __forceinline__ void store_vertices(const WORK &w, int j, uint32_t two,
+                                                      uint32_t *open)
 {
-    const uint32_t one_each = 1u << AT_RIGHT | 1u << AT_DOWN | 1u << AT_DIAGONAL | 1u << AT_ANTI;
-    const uint32_t together =
-        1u << AT_RIGHT | 1u << (AT_DOWN - 1) | 1u << (AT_DIAGONAL - 2) | 1u << (AT_ANTI - 3);
-    return (edges >> bit & one_each) * together & 0xfu << QFZ_OPEN_EDGES;
-}
-static_assert(AT_ANTI - 3 == QFZ_OPEN_EDGES, "their place");
-
-/* Squares that have open edges to the block's list, as far as it has room. */
-template <bool FULL>
-static __device__ __forceinline__ void list_open(eight_work &w, const eight_closing<FULL> &e,
-                                                 const uint32_t vertex[EIGHT_ROWS + 1])
-{
-    uint32_t right[EIGHT_ROWS + 1];
-    to_the_right(vertex, right);
-    uint32_t edges = differing(vertex, right) & edges_inside(w);
-    if (!FULL) edges &= e.there.edges;
-    uint32_t open = edges | edges >> (AT_DOWN - AT_RIGHT);
-    open |= open >> (AT_DIAGONAL - AT_RIGHT);
-    open &= FOUR_ROWS;
-    const uint32_t n = (uint32_t)__popc(open), place = qfz_take(&w.m.n_open, n);
-    if (__any_sync(ALL_LANES, place + n > rows_eight::OPEN_ROOM)) return;
-    uint2 *to = reinterpret_cast<uint2 *>(w.m.open) + place;
-    auto append = [&](int bit, uint32_t first_row, uint32_t second_row) {
-        if (open >> bit & 1) *to++ = make_uint2(first_row, second_row + open_edges(edges, bit));
-    };
-    const uint32_t start = (uint32_t)(2 * w.lane) << QFZ_OPEN_X | (uint32_t)(w.warp * EIGHT_ROWS)
-                                                                      << QFZ_OPEN_Y;
-#pragma unroll
-    for (int j = 0; j < EIGHT_ROWS; j++) {
-        const uint32_t first = start + ((uint32_t)j << QFZ_OPEN_Y);
-        append(j, first + low_halves(vertex[j], right[j]), low_halves(vertex[j + 1], right[j + 1]));
-        append(j + 16, first + (1u << QFZ_OPEN_X) + high_halves(vertex[j], right[j]),
-               high_halves(vertex[j + 1], right[j + 1]));
-    }
+    open[(w.warp * EIGHT_ROWS + j) * (QFZ_SIDE / 2) + w.lane] = two;
 }
 
-/* Two words of the last table as the list has them. */
-template <bool FULL> static __device__ __forceinline__ uint32_t listed(uint32_t vertices)
+/* Two words of the last table, as they are stored. */
+template <bool FULL> static __device__ __forceinline__ uint32_t stored(uint32_t vertices)
 {
     if (FULL) return vertices; /* all pixels have one */
     const uint32_t none = (vertices >> 15 & ONES) * (uint32_t)QFZ_OPEN_INVALID;
     return (vertices | none) & (uint32_t)QFZ_OPEN_VERTEX * ONES;
 }
 
-/* By the last table: levels of all edges, and those that are open. */
+/* By the last table: levels of all edges, and vertices. */
 template <bool FULL>
 static __device__ __forceinline__ void begin_closing(eight_work &w, uint32_t *table,
-                                                     const eight_settled &s, eight_closing<FULL> &e)
+                                                     const eight_settled &s, eight_closing<FULL> &e,
+                                                     uint32_t *open)
 {
-    uint32_t vertex[EIGHT_ROWS + 1], level[EIGHT_ROWS + 1], right[EIGHT_ROWS + 1];
+    uint32_t level[EIGHT_ROWS + 1], right[EIGHT_ROWS + 1];
 #pragma unroll
     for (int j = 0; j <= EIGHT_ROWS; j++) {
         const rows_now now = look_up<false>(table, s.comp[j]);
-        vertex[j] = listed<FULL>(now.comp);
         level[j] = now.top;
+        if (j < EIGHT_ROWS) store_vertices(w, j, stored<FULL>(now.comp), open);
     }
-    list_open(w, e, vertex);
     to_the_right(level, right);
 #pragma unroll
     for (int j = 0; j < EIGHT_ROWS; j++) {

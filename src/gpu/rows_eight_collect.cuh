@@ -62,12 +62,14 @@ static __device__ __forceinline__ void show_leaving(eight_work &w, const eight_l
         show_leaving_row<FULL>(w, l, there, w.warp == 0);
     if (w.thread == QFZ_WARP - 1) {
         const uint32_t key = key_if<FULL, 1>(l.anti[0], 0, there.anti, 0);
-        w.m.leaving.corner = key & WAY_NONE ? w.NO_KEY : key >> 16;
+        w.m.leaving.corner = key & WAY_NONE ? QFZ_NONE : key >> 16;
     }
 }
 
 /* Is there a thread's edge out of the block (rows_leaving.cuh), and is it needed?  Its level. */
-static __device__ __forceinline__ bool is_leaving(const eight_work &w)
+template <typename KEY>
+static __device__ __forceinline__ bool
+is_leaving(const rows_work<rows_shape<KEY, EIGHT_ROWS, true>> &w)
 {
     const int kind = w.thread / QFZ_SIDE, place = w.thread % QFZ_SIDE, row = place % EIGHT_ROWS;
     const int at = kind == QFZ_LEAVING_RIGHT                                          ? AT_RIGHT
@@ -75,14 +77,16 @@ static __device__ __forceinline__ bool is_leaving(const eight_work &w)
                    : kind == QFZ_LEAVING_RIGHT_DOWN || kind == QFZ_LEAVING_DOWN_RIGHT ? AT_DIAGONAL
                                                                                       : AT_ANTI;
     if (kind == QFZ_LEAVING_RIGHT_UP && place == QFZ_SIDE - 1)
-        return w.m.leaving.corner != w.NO_KEY;
+        return w.m.leaving.corner != QFZ_NONE;
     if (kind != QFZ_LEAVING_DOWN && kind < QFZ_LEAVING_DOWN_RIGHT)
         return w.m.leaving.right[place / EIGHT_ROWS] >> (16 + at + row) & 1;
     const uint32_t needed = w.m.leaving.bottom[place / 2] >> (16 * (place % 2) + at);
     return qfz_leaving_at(w.thread).is && (needed >> (EIGHT_ROWS - 1) & 1);
 }
 
-static __device__ __forceinline__ uint32_t leaving_level(const eight_work &w)
+template <typename KEY>
+static __device__ __forceinline__ uint32_t
+leaving_level(const rows_work<rows_shape<KEY, EIGHT_ROWS, true>> &w)
 {
     const int kind = w.thread / QFZ_SIDE, place = w.thread % QFZ_SIDE;
     if (kind == QFZ_LEAVING_RIGHT_UP && place == QFZ_SIDE - 1) return w.m.leaving.corner;
@@ -90,7 +94,9 @@ static __device__ __forceinline__ uint32_t leaving_level(const eight_work &w)
 }
 
 /* The edge that leave[] has of the thread's pixel (rows_graph.cuh). */
-static __device__ __forceinline__ first_edge first_edge_of(const eight_work &w)
+template <typename KEY>
+static __device__ __forceinline__ first_edge
+first_edge_of(const rows_work<rows_shape<KEY, EIGHT_ROWS, true>> &w)
 {
     const int at = w.thread % QFZ_SIDE, side = w.thread - at, beyond = (int)QFZ_SIDE;
     const int which = (int)(w.m.leave[w.thread] & 3), aside = which - 1; /* up, or to the left */
@@ -112,17 +118,19 @@ static __device__ __forceinline__ first_edge first_edge_of(const eight_work &w)
 
 /* Shows what other threads need to see; ways twice, since roots are looked for while words of
  * others are replaced by numbers. */
-static __device__ __forceinline__ void publish(eight_work &w, const eight_chosen &p)
+template <typename WORK>
+static __device__ __forceinline__ void publish(WORK &w, const eight_chosen &p)
 {
 #pragma unroll
     for (int j = 0; j < EIGHT_ROWS; j++) {
-        reinterpret_cast<uint32_t *>(w.m.pixel)[two_at(w, j)] = p.to[j];
+        reinterpret_cast<uint32_t *>(w.m.pixel())[two_at(w, j)] = p.to[j];
         reinterpret_cast<uint32_t *>(w.m.further)[two_at(w, j)] = p.to[j];
     }
 }
 
 /* Of two pixels that chose each other the first is the root. */
-static __device__ __forceinline__ uint32_t roots_of(const eight_work &w, const eight_chosen &p)
+template <typename WORK>
+static __device__ __forceinline__ uint32_t roots_of(const WORK &w, const eight_chosen &p)
 {
     const uint32_t self = own_pixels(w);
     uint32_t other = 0; /* chose another one */
@@ -154,21 +162,22 @@ static __device__ __forceinline__ void keep_levels(const eight_levels &l, eight_
 }
 
 /* When all warps have told what they drop of the next one's edges. */
-static __device__ __forceinline__ void show_needed(eight_work &w, eight_edges &edges)
+template <typename WORK, typename EDGES>
+static __device__ __forceinline__ void show_needed(WORK &w, EDGES &edges)
 {
     edges.needed &= ~drops_above(w);
     if (w.lane == QFZ_WARP - 1) w.m.leaving.right[w.warp] = edges.needed;
-    if (w.warp == eight_work::WARPS - 1) w.m.leaving.bottom[w.lane] = edges.needed;
+    if (w.warp == WORK::WARPS - 1) w.m.leaving.bottom[w.lane] = edges.needed;
 }
 
 /* Edges between two pixels of the block. */
-static __device__ __forceinline__ uint32_t edges_inside(const eight_work &w)
+template <typename WORK> static __device__ __forceinline__ uint32_t edges_inside(const WORK &w)
 {
     const uint32_t in_last_row = (1u << AT_DOWN | 1u << AT_DIAGONAL | 1u << AT_ANTI)
                                  << (EIGHT_ROWS - 1);
     uint32_t inside = 0xffffffffu;
     if (w.lane == QFZ_WARP - 1) inside &= 0xffffu | 0xfu << (16 + AT_DOWN);
-    if (w.warp == eight_work::WARPS - 1) inside &= ~(in_last_row * ONES);
+    if (w.warp == WORK::WARPS - 1) inside &= ~(in_last_row * ONES);
     return inside;
 }
 
@@ -196,24 +205,38 @@ static __device__ __forceinline__ void to_the_right(const uint32_t word[EIGHT_RO
         right[j] = shifted(word[j], of_next_lane(word[j]));
 }
 
-/* Edges that are needed and join two components become the list; returns which join two. */
-static __device__ __forceinline__ uint32_t collect(eight_work &w, const eight_edges &edges,
-                                                   const uint32_t comp[EIGHT_ROWS + 1])
+/* Level C of two. */
+template <int C> static __device__ __forceinline__ uint32_t level_in(uint32_t levels)
 {
+    return C ? levels >> 16 : levels & 0xffff;
+}
+
+template <int C> static __device__ __forceinline__ uint32_t level_in(const uint32_t (&levels)[2])
+{
+    return levels[C];
+}
+
+/* Edges that are needed and join two components become the list; returns which join two. */
+template <typename WORK, typename EDGES>
+static __device__ __forceinline__ uint32_t collect_eight(WORK &w, const EDGES &edges,
+                                                         const uint32_t comp[EIGHT_ROWS + 1])
+{
+    typedef typename WORK::LEVEL LEVEL;
+    enum { BYTES = sizeof(LEVEL), ENDS_TO_LEVEL = sizeof(uint32_t) / BYTES };
     uint32_t right[EIGHT_ROWS + 1];
     to_the_right(comp, right);
     const uint32_t between = differing(comp, right);
     const uint32_t open = between & edges.needed & edges_inside(w);
-    uint32_t at2 = 2 * qfz_take(&w.m.n_list, (uint32_t)__popc(open));
+    uint32_t at = BYTES * qfz_take(&w.m.n_list, (uint32_t)__popc(open));
     auto append = [&](int bit, uint32_t ends, uint32_t level) {
         if (!(open >> bit & 1)) return;
-        at_byte(w.m.ends, 2 * at2) = ends;
-        at_byte(w.m.level, at2) = (uint16_t)level;
-        at2 += 2;
+        at_byte(w.m.ends, ENDS_TO_LEVEL * at) = ends;
+        at_byte(w.m.level, at) = (LEVEL)level;
+        at += BYTES;
     };
-    auto both = [&](int bit, uint32_t first, uint32_t second, uint32_t levels) {
-        append(bit, low_halves(first, second), levels & 0xffff);
-        append(bit + 16, high_halves(first, second), levels >> 16);
+    auto both = [&](int bit, uint32_t first, uint32_t second, const auto &levels) {
+        append(bit, low_halves(first, second), level_in<0>(levels));
+        append(bit + 16, high_halves(first, second), level_in<1>(levels));
     };
 #pragma unroll
     for (int j = 0; j < EIGHT_ROWS; j++) {

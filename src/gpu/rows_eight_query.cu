@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* rows_eight_query.cu - as rows_query.cu, but of eight neighbours.
  *
- * The list has squares of 2 x 2 pixels.  Most that have open edges have pixels of two vertices, and
- * all their open edges have one minimax level between these, which is looked up once.  Squares of
- * more vertices, and vertices that do not meet in the first rounds, are left over until the others
- * are done. */
+ * The vertices of a block's pixels tell which edges of its squares of 2 x 2 pixels are open;
+ * squares that have such become a list.  Most of them have pixels of two vertices, and all their
+ * open edges have one minimax level between these, which is looked up once.  Squares of more
+ * vertices, and vertices that do not meet in the first rounds, are left over until the others are
+ * done. */
 #include "gpu/rows_columns.cuh"
 #include "gpu/rows_leaving.cuh"
 #include "gpu/rows_planes.cuh"
+#include "gpu/warp.cuh"
 
 enum {
     THREADS = 256,
@@ -16,9 +18,7 @@ enum {
     BESIDE = QFZ_SIDE + 2,            /* pixels of the column to the right of the block */
     OUTSIDE = BESIDE + BESIDE - 1,    /* and those of the row below */
     COLUMNS = QFZ_VERTICES + OUTSIDE, /* vertices; these pixels */
-    AT_ONCE = 4,
-    BLOCKS = 4,     /* on a multiprocessor */
-    LEFT_OVER = 512 /* squares; if there are more, those are done at once */
+    LEFT_OVER = 512                   /* squares; if there are more, those are done at once */
 };
 static_assert((int)QFZ_VERTICES < (int)QFZ_OPEN_INVALID, "a vertex, or none");
 
@@ -27,57 +27,46 @@ static_assert((int)QFZ_VERTICES < (int)QFZ_OPEN_INVALID, "a vertex, or none");
 static const uint32_t AB = 1u << QFZ_RIGHT, AC = 1u << QFZ_BELOW, AD = 1u << QFZ_BELOW_RIGHT,
                       BC = 1u << QFZ_BELOW_LEFT;
 
-struct query_memory {
-    query_columns<uint16_t, COLUMNS> columns;
-    uint16_t cost[OUTSIDE]; /* the greatest level from these pixels to their vertices */
-    uint2 left_over[LEFT_OVER];
-    uint32_t n_left_over;
-    rows_planes<QFZ_MAX_DIRS> planes;
+/* 1 in both halves of a word; two pixels that are not valid. */
+static const uint32_t ONES = 0x10001, NO_VERTICES = QFZ_OPEN_INVALID * ONES;
+
+/* A square on a list: its first pixel, and from this bit on the mask of its open edges. */
+enum { EDGES = 12, ROWS = QFZ_SIDE * QFZ_WARP / THREADS /* of a warp */ };
+static_assert(QFZ_BLOCK_PX == 1 << EDGES, "a pixel, and four edges in 16 bits");
+
+template <typename T> struct query_memory {
+    /* On a multiprocessor, whose memory has room for no more. */
+    enum { ROOM = sizeof(T) == sizeof(uint16_t) ? 3 : 5, MOST = QFZ_SM_THREADS / THREADS };
+    enum { BLOCKS = (int)ROOM < (int)MOST ? (int)ROOM : (int)MOST };
+    query_columns<T, COLUMNS> columns;
+    T cost[OUTSIDE]; /* the greatest level from these pixels to their vertices */
+    uint16_t open[QFZ_BLOCK_PX], left_over[LEFT_OVER]; /* squares */
+    __align__(
+        4) uint16_t vertex[QFZ_BLOCK_PX + QFZ_SIDE + 1]; /* of pixels; squares may end beyond */
+    uint32_t n_open, n_left_over;
+    query_planes<T, QFZ_MAX_DIRS> planes;
 };
 
-struct query_work {
-    query_memory &m;
+template <typename T> struct query_work {
+    query_memory<T> &m;
     const qfz_gpu_forest &forest;
     qfz_block_box box;
-    planes_place place;
+    planes_place<T> place;
 };
 
 /* ---- Squares --------------------------------------------------------------------------------- */
 
 struct square {
     uint32_t a, b, c, d; /* vertices */
-    uint32_t first;      /* the pixel a */
+    uint32_t y, x;       /* the pixel a */
 };
 
-static __device__ __forceinline__ square square_of(uint2 words)
+template <typename T>
+static __device__ __forceinline__ square square_of(const query_work<T> &w, uint32_t item)
 {
-    const uint32_t mask = QFZ_OPEN_VERTEX, inside = QFZ_SIDE - 1;
-    const uint32_t y = words.x >> QFZ_OPEN_Y & inside, x = words.x >> QFZ_OPEN_X & inside;
-    return {words.x & mask, words.x >> 16 & mask, words.y & mask, words.y >> 16 & mask,
-            y * QFZ_SIDE + x};
-}
-
-/* The open edges of any square. */
-static __device__ __forceinline__ uint32_t open_edges(const square &s, uint2 words)
-{
-    const uint32_t inside = QFZ_SIDE - 1;
-    const bool right = (words.x >> QFZ_OPEN_X & inside) < inside;
-    const bool down = (words.x >> QFZ_OPEN_Y & inside) < inside;
-    auto differ = [](uint32_t u, uint32_t v) { return u != v && max(u, v) < QFZ_OPEN_INVALID; };
-    return (right && differ(s.a, s.b) ? AB : 0u) | (down && differ(s.a, s.c) ? AC : 0u) |
-           (right && down && differ(s.a, s.d) ? AD : 0u) |
-           (right && down && differ(s.b, s.c) ? BC : 0u);
-}
-
-static __device__ __forceinline__ uint2 with_rest(uint2 words, uint32_t rest)
-{
-    const uint32_t mask = (AB | AC | AD | BC) << QFZ_OPEN_EDGES;
-    return make_uint2(words.x, (words.y & ~mask) | rest << QFZ_OPEN_EDGES);
-}
-
-static __device__ __forceinline__ uint32_t rest_of(uint2 words)
-{
-    return words.y >> QFZ_OPEN_EDGES & (AB | AC | AD | BC);
+    const uint32_t p = item & (QFZ_BLOCK_PX - 1);
+    const uint16_t *const a = w.m.vertex + p;
+    return {a[0], a[1], a[QFZ_SIDE], a[QFZ_SIDE + 1], p / QFZ_SIDE, p % QFZ_SIDE};
 }
 
 /* Two vertices of an edge among `rest`, and which of those edges lie between them. */
@@ -95,18 +84,20 @@ static __device__ __forceinline__ square_pair first_pair(const square &s, uint32
 }
 
 /* Levels of some edges become `least` at least; that of b - c is b's. */
-static __device__ __forceinline__ void raise(const query_work &w, const square &s, uint32_t edges,
-                                             uint32_t least)
+template <typename T>
+static __device__ __forceinline__ void raise(const query_work<T> &w, const square &s,
+                                             uint32_t edges, uint32_t least)
 {
 #pragma unroll
     for (uint32_t k = 0; k < QFZ_MAX_DIRS; k++) {
-        uint16_t *const level = &w.m.planes.level[k][s.first + (k == QFZ_BELOW_LEFT ? 1 : 0)];
-        if (edges >> k & 1) *level = (uint16_t)max((uint32_t)*level, least);
+        const uint32_t x = s.x + (k == QFZ_BELOW_LEFT ? 1 : 0);
+        if (edges >> k & 1) raise_level(level_at(w.m.planes, w.place, (int)k, s.y, x), least);
     }
 }
 
 /* Answers a square's open edges, pair by pair. */
-static __device__ __forceinline__ void answer_all(const query_work &w, const square &s,
+template <typename T>
+static __device__ __forceinline__ void answer_all(const query_work<T> &w, const square &s,
                                                   uint32_t rest)
 {
     while (rest) {
@@ -120,10 +111,11 @@ static __device__ __forceinline__ void answer_all(const query_work &w, const squ
 }
 
 /* Those between the first pair if it meets; what remains is left over. */
-static __device__ __forceinline__ void answer_first(const query_work &w, uint2 words)
+template <typename T>
+static __device__ __forceinline__ void answer_first(const query_work<T> &w, uint32_t item)
 {
-    const square s = square_of(words);
-    uint32_t rest = rest_of(words);
+    const square s = square_of(w, item);
+    uint32_t rest = item >> EDGES;
     const square_pair pair = first_pair(s, rest);
     bool open;
     const uint32_t level = meet(w.m.columns, pair.u, pair.v, &open);
@@ -134,61 +126,102 @@ static __device__ __forceinline__ void answer_first(const query_work &w, uint2 w
     if (rest == 0) return;
     const uint32_t at = qfz_add(&w.m.n_left_over, 1);
     if (at < LEFT_OVER)
-        w.m.left_over[at] = with_rest(words, rest);
+        w.m.left_over[at] = (uint16_t)((item & (QFZ_BLOCK_PX - 1)) | rest << EDGES);
     else
         answer_all(w, s, rest);
 }
 
-static __device__ __forceinline__ void answer_left_over(const query_work &w)
+template <typename T>
+static __device__ __forceinline__ void answer_left_over(const query_work<T> &w)
 {
     const uint32_t n = min(w.m.n_left_over, (uint32_t)LEFT_OVER);
     for (uint32_t i = threadIdx.x; i < n; i += THREADS) {
-        const uint2 words = w.m.left_over[i];
-        answer_all(w, square_of(words), rest_of(words));
+        const uint32_t item = w.m.left_over[i];
+        answer_all(w, square_of(w, item), item >> EDGES);
     }
 }
 
-/* Squares of the list that are on their way from memory together. */
-struct some_squares {
-    uint2 words[AT_ONCE];
-};
+/* ---- The list -------------------------------------------------------------------------------- */
 
-/* Those from base on, a thread's; the last one again where there are no more. */
-static __device__ __forceinline__ void fetch(const uint2 *__restrict__ items, uint32_t base,
-                                             uint32_t n, some_squares &some)
+/* The vertices of a thread's two pixels in each of its warp's rows and in the one after. */
+static __device__ __forceinline__ void fetch_vertices(const uint32_t *__restrict__ pairs,
+                                                      uint32_t two[ROWS + 1])
 {
 #pragma unroll
-    for (uint32_t k = 0; k < AT_ONCE; k++)
-        some.words[k] = __ldg(&items[min(base + k * THREADS, n - 1)]);
+    for (uint32_t j = 0; j <= (uint32_t)ROWS; j++) {
+        const uint32_t y = threadIdx.x / QFZ_WARP * ROWS + j;
+        two[j] =
+            y < QFZ_SIDE ? __ldg(&pairs[y * (QFZ_SIDE / 2) + threadIdx.x % QFZ_WARP]) : NO_VERTICES;
+    }
 }
 
-/* `some` has been fetched from the thread's first place. */
-static __device__ __forceinline__ void
-answer_list(const query_work &w, const uint2 *__restrict__ items, uint32_t n, some_squares some)
+/* Bit row + 4 * direction + 16 * column: the edge from there is open.  Of four rows and the one
+ * after; right: the pixels one place on. */
+static __device__ __forceinline__ uint32_t open_edges(const uint32_t two[5],
+                                                      const uint32_t right[5])
 {
-    for (uint32_t base = threadIdx.x; base < n; base += AT_ONCE * THREADS) {
-        const some_squares now = some;
-        if (base + AT_ONCE * THREADS < n) fetch(items, base + AT_ONCE * THREADS, n, some);
+    const uint32_t rows = 0xf * ONES;
+    uint32_t differ = 0, own = 0, beside = 0;
 #pragma unroll
-        for (uint32_t k = 0; k < AT_ONCE; k++)
-            if (base + k * THREADS < n) answer_first(w, now.words[k]);
+    for (int j = 0; j < 5; j++) {
+        own += __vminu2(two[j] ^ NO_VERTICES, ONES) << j;
+        beside += __vminu2(right[j] ^ NO_VERTICES, ONES) << j;
+        if (j == 4) continue;
+        differ += __vminu2(two[j] ^ right[j], ONES) << j;
+        differ += __vminu2(two[j] ^ two[j + 1], ONES) << (4 * QFZ_BELOW + j);
+        differ += __vminu2(two[j] ^ right[j + 1], ONES) << (4 * QFZ_BELOW_RIGHT + j);
+        differ += __vminu2(right[j] ^ two[j + 1], ONES) << (4 * QFZ_BELOW_LEFT + j);
+    }
+    return differ & ((own & beside & rows) | (own & own >> 1 & rows) << 4 * QFZ_BELOW |
+                     (own & beside >> 1 & rows) << 4 * QFZ_BELOW_RIGHT |
+                     (beside & own >> 1 & rows) << 4 * QFZ_BELOW_LEFT);
+}
+
+/* Appends the squares that begin at a thread's pixels in four rows, from row y on. */
+template <typename T>
+static __device__ __forceinline__ void list_squares(query_memory<T> &m, const uint32_t two[5],
+                                                    uint32_t y)
+{
+    const uint32_t lane = threadIdx.x % QFZ_WARP, last = lane == QFZ_WARP - 1;
+    uint32_t right[5];
+#pragma unroll
+    for (int j = 0; j < 5; j++) {
+        const uint32_t next = __shfl_down_sync(0xffffffffu, two[j], 1);
+        right[j] = __byte_perm(two[j], last ? (uint32_t)QFZ_OPEN_INVALID : next, 0x5432);
+    }
+    const uint32_t edges = open_edges(two, right);
+    uint32_t some = edges | edges >> 8;
+    some = (some | some >> 4) & 0xf * ONES;
+    uint32_t at = qfz_take(&m.n_open, (uint32_t)__popc(some));
+#pragma unroll
+    for (uint32_t i = 0; i < 8; i++) {
+        const uint32_t row = i / 2, column = i % 2, bit = row + 16 * column;
+        /* Four bits, four places apart, come together: no two products of bits meet. */
+        const uint32_t mask = (edges >> bit & 0x1111u) * 0x1248u & 0xfu << EDGES;
+        if (some >> bit & 1)
+            m.open[at++] = (uint16_t)(mask | ((y + row) * QFZ_SIDE + 2 * lane + column));
     }
 }
 
-/* All squares, where the list had no room. */
-static __device__ __forceinline__ void answer_pixels(const query_work &w,
-                                                     const uint16_t *__restrict__ vertex)
+template <typename T>
+static __device__ __forceinline__ void list_open(query_memory<T> &m,
+                                                 const uint32_t *__restrict__ pairs)
 {
-    for (int p = (int)threadIdx.x; p < QFZ_BLOCK_PX; p += THREADS) {
-        const int y = p / QFZ_SIDE, x = p % QFZ_SIDE;
-        const int right = x < QFZ_SIDE - 1 ? 1 : 0, down = y < QFZ_SIDE - 1 ? (int)QFZ_SIDE : 0;
-        auto listed = [&](int q) { return min((uint32_t)vertex[q], (uint32_t)QFZ_OPEN_INVALID); };
-        const uint2 words = make_uint2(listed(p) | listed(p + right) << 16 |
-                                           (uint32_t)x << QFZ_OPEN_X | (uint32_t)y << QFZ_OPEN_Y,
-                                       listed(p + down) | listed(p + right + down) << 16);
-        const square s = square_of(words);
-        answer_all(w, s, open_edges(s, words));
-    }
+    const uint32_t lane = threadIdx.x % QFZ_WARP, y = threadIdx.x / QFZ_WARP * ROWS;
+    uint32_t two[ROWS + 1];
+    static_assert(ROWS == 8, "gone through by halves");
+    fetch_vertices(pairs, two);
+#pragma unroll
+    for (uint32_t j = 0; j < (uint32_t)ROWS; j++)
+        reinterpret_cast<uint32_t *>(m.vertex)[(y + j) * (QFZ_SIDE / 2) + lane] = two[j];
+    list_squares(m, two, y);
+    list_squares(m, two + ROWS / 2, y + ROWS / 2);
+}
+
+template <typename T> static __device__ __forceinline__ void answer_list(const query_work<T> &w)
+{
+    for (uint32_t i = threadIdx.x; i < w.m.n_open; i += THREADS)
+        answer_first(w, w.m.open[i]);
 }
 
 /* ---- Edges that leave the block -------------------------------------------------------------- */
@@ -200,14 +233,14 @@ static __device__ __forceinline__ int outside_of(int y, int x)
 }
 
 /* The i-th pixel outside becomes a column, of QFZ_NONE if it is not there or has no vertex. */
-static __device__ __forceinline__ void begin_outside(query_work &w, int i)
+template <typename T> static __device__ __forceinline__ void begin_outside(query_work<T> &w, int i)
 {
     const qfz_gpu_forest &f = w.forest;
     const int32_t y = w.box.y + (i < BESIDE ? i - 1 : (int)QFZ_SIDE);
     const int32_t x = w.box.x + (i < BESIDE ? (int)QFZ_SIDE : i - BESIDE - 1);
     uint2 pixel = make_uint2(QFZ_NONE, 0);
     if (y >= 0 && y < f.h && x >= 0 && x < f.w) pixel = f.rim[qfz_rim_place(f, y, x)];
-    w.m.cost[i] = (uint16_t)pixel.y;
+    w.m.cost[i] = (T)pixel.y;
     if (pixel.x == QFZ_NONE)
         w.m.columns.vertex[0][QFZ_VERTICES + i] = QFZ_NONE;
     else
@@ -216,7 +249,8 @@ static __device__ __forceinline__ void begin_outside(query_work &w, int i)
 
 /* What the i-th edge that leaves the block starts from: a vertex, or QFZ_NONE if there is no such
  * edge, and the level up to there. */
-static __device__ __forceinline__ uint2 begin_leaving(const query_work &w, int i)
+template <typename T>
+static __device__ __forceinline__ uint2 begin_leaving(const query_work<T> &w, int i)
 {
     const qfz_gpu_forest &f = w.forest;
     const qfz_leaving_edge e = qfz_leaving_at(i);
@@ -224,43 +258,49 @@ static __device__ __forceinline__ uint2 begin_leaving(const query_work &w, int i
     return f.rim[(int64_t)blockIdx.x * f.rim_room + qfz_ring_number(w.box.h, w.box.w, e.y, e.x)];
 }
 
-/* Levels of edges that do not exist are in the planes already. */
-static __device__ __forceinline__ void end_leaving(const query_work &w, int i, uint2 own,
+/* The level of an edge that does not exist is QFZ_NONE; one that starts outside the tile has no
+ * place for it. */
+template <typename T>
+static __device__ __forceinline__ void end_leaving(const query_work<T> &w, int i, uint2 own,
                                                    uint32_t first)
 {
+    const qfz_gpu_forest &f = w.forest;
     const qfz_leaving_edge e = qfz_leaving_at(i);
+    if (i >= LEAVING || !e.is || e.y >= w.box.h || e.x >= w.box.w) return;
     const int outside = outside_of(e.to_y, e.to_x), direction = qfz_leaving_direction(i);
     const uint32_t u = own.x - first, v = (uint32_t)(QFZ_VERTICES + outside);
-    if (own.x == QFZ_NONE || w.m.columns.vertex[0][v] == QFZ_NONE) return;
     const bool starts_outside = direction == QFZ_BELOW_LEFT && e.to_y < e.y;
-    bool open;
-    uint32_t level = meet(w.m.columns, u, v, &open);
-    level = max(level, max(own.y, (uint32_t)w.m.cost[outside]));
-    if (open) level = climb_on(w.m.columns, w.forest.up, u, v, level);
-    if (starts_outside)
-        w.place.first[direction * w.place.n_px + e.to_y * w.place.pitch + e.to_x] = (uint16_t)level;
-    else
-        w.m.planes.level[direction][e.y * QFZ_SIDE + e.x] = (uint16_t)level;
+    uint32_t level = QFZ_NONE;
+    if (own.x != QFZ_NONE && w.m.columns.vertex[0][v] != QFZ_NONE) {
+        bool open;
+        level = meet(w.m.columns, u, v, &open);
+        level = max(level, max(own.y, (uint32_t)w.m.cost[outside]));
+        if (open) level = climb_on(w.m.columns, f.up, u, v, level);
+    }
+    if (!starts_outside)
+        *level_at(w.m.planes, w.place, direction, (uint32_t)e.y, (uint32_t)e.x) = (T)level;
+    else if (w.box.y + e.to_y >= 0 && w.box.x + e.to_x < f.w)
+        *stored_level(w.place, direction, e.to_y, e.to_x) = (T)level;
 }
 
 /* ---- The kernel ------------------------------------------------------------------------------ */
 
-static __global__ void __launch_bounds__(THREADS, BLOCKS)
-    k_query(qfz_gpu_forest forest, const uint2 *open, uint16_t *saliency)
+template <typename T>
+static __global__ void __launch_bounds__(THREADS, query_memory<T>::BLOCKS)
+    k_query(qfz_gpu_forest forest, const uint32_t *open, T *saliency)
 {
-    QFZ_SHARED(query_memory, m);
+    QFZ_SHARED(query_memory<T>, m);
     const int thread = (int)threadIdx.x;
     const qfz_block_box box = qfz_block_of(forest, blockIdx.x);
     const uint2 block = forest.block[blockIdx.x];
-    const uint32_t n_open = block.y >> 16, n_vertices = block.y & 0xffff;
-    const uint32_t n_listed = n_open <= QFZ_OPEN_SQUARES ? n_open : 0;
-    const uint2 *const items = open + (int64_t)blockIdx.x * QFZ_OPEN_SQUARES;
-    query_work w = {*m, forest, box, planes_at(forest, box, saliency)};
-    planes_on_way<THREADS, QFZ_MAX_DIRS> planes;
-    some_squares some;
+    const uint32_t n_vertices = block.y & 0xffff;
+    query_work<T> w = {*m, forest, box, planes_at(forest, box, saliency)};
+    planes_on_way<T, THREADS, QFZ_MAX_DIRS> planes;
     uint2 leaving[LEAVING_EACH];
-    if (thread == 0) m->n_left_over = 0;
+    if (thread == 0) m->n_open = m->n_left_over = 0;
+    __syncthreads();
     fetch_planes(w.place, planes);
+    list_open(*m, open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM);
 #pragma unroll
     for (int k = 0; k < LEAVING_EACH; k++)
         leaving[k] = begin_leaving(w, thread + k * THREADS);
@@ -268,25 +308,26 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
         begin_outside(w, i);
     for (uint32_t v = threadIdx.x; v < n_vertices; v += THREADS)
         make_column(m->columns, forest.up, v, block.x + v);
-    if (threadIdx.x < n_listed) fetch(items, threadIdx.x, n_listed, some);
     keep_planes(w.place, planes, m->planes);
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < LEAVING_EACH; k++)
         end_leaving(w, thread + k * THREADS, leaving[k], block.x);
-    if (n_open <= QFZ_OPEN_SQUARES)
-        answer_list(w, items, n_listed, some);
-    else
-        answer_pixels(w, reinterpret_cast<const uint16_t *>(items));
+    answer_list(w);
     __syncthreads();
     answer_left_over(w);
     __syncthreads();
     store_planes<THREADS>(w.place, m->planes);
 }
 
-qfz_status qfz_rows_eight_query(qfz_gpu *gpu, const qfz_rows *rows, uint16_t *d_saliency)
+template <typename T> static qfz_status query(qfz_gpu *gpu, const qfz_rows *rows, void *d_saliency)
 {
-    return qfz_launch(gpu, k_query, dim3((unsigned)rows->forest.n_blocks), dim3(THREADS),
-                      sizeof(query_memory), rows->forest,
-                      reinterpret_cast<const uint2 *>(rows->open), d_saliency);
+    return qfz_launch(gpu, k_query<T>, dim3((unsigned)rows->forest.n_blocks), dim3(THREADS),
+                      sizeof(query_memory<T>), rows->forest, rows->open,
+                      static_cast<T *>(d_saliency));
+}
+
+qfz_status qfz_rows_eight_query(qfz_gpu *gpu, const qfz_rows *rows, bool narrow, void *d_saliency)
+{
+    return narrow ? query<uint16_t>(gpu, rows, d_saliency) : query<uint32_t>(gpu, rows, d_saliency);
 }

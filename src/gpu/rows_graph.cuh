@@ -70,7 +70,7 @@ template <typename WORK> static __device__ __forceinline__ void join_sets(WORK &
         if (other == v) continue;
         const uint32_t at = qfz_add(&w.m.n_tree, 1u);
         w.m.tree_ends[at] = v | other << 16;
-        w.m.tree_level[at] = (typename WORK::LEVEL)(w.m.lightest[v] >> 16);
+        w.m.tree_level[at] = (typename WORK::LEVEL)hook_level(w.m.lightest[v]);
     }
     __syncthreads();
     for (uint32_t v = first; v < n; v += w.THREADS) {
@@ -86,22 +86,26 @@ template <typename WORK> static __device__ __forceinline__ void join_sets(WORK &
 /* tree_ends[] and tree_level[] get the edges of the minimum spanning forest. */
 template <typename WORK> static __device__ __forceinline__ void span(WORK &w, list_part &part)
 {
-    auto offer = [&](uint32_t ends, typename WORK::KEY key) {
-        lower(&w.m.lightest[ends & 0xffff], key);
-        lower(&w.m.lightest[ends >> 16], key);
+    auto to_ends = [&](uint32_t ends, typename WORK::KEY key) {
+        offer(&w.m.lightest[ends & 0xffff], key);
+        offer(&w.m.lightest[ends >> 16], key);
     };
     sweep(
         w, part,
         [&](uint32_t ends) { return vertex_of(w, ends & 0xffff) | vertex_of(w, ends >> 16) << 16; },
-        offer);
+        to_ends);
     while (__syncthreads_or(part.n > 0)) {
+        if constexpr (IN_TWO_STEPS<WORK>) {
+            offer_places(w, part, [&](uint32_t end) { return &w.m.lightest[end]; });
+            __syncthreads();
+        }
         join_sets(w);
         sweep(
             w, part,
             [&](uint32_t ends) {
                 return (uint32_t)w.m.set[ends & 0xffff] | (uint32_t)w.m.set[ends >> 16] << 16;
             },
-            offer);
+            to_ends);
     }
 }
 
@@ -260,12 +264,13 @@ template <typename WORK>
 static __device__ __forceinline__ void store_rim(WORK &w, typename WORK::KEY word)
 {
     if (w.thread >= qfz_ring_count(w.box.h, w.box.w)) return;
-    typename WORK::KEY cost = word >> 16, hook = of_comp(w.m.best, (uint32_t)word & 0x7fff);
+    uint32_t cost = (uint32_t)(word >> 16);
+    typename WORK::KEY hook = of_comp(w.m.best, (uint32_t)word & 0x7fff);
     for (; (hook & 0xffff) < ROOT; hook = w.m.best[hook & QFZ_STEP_MASK])
-        cost = max(cost, hook >> 16);
+        cost = max(cost, hook_level(hook));
     const uint32_t v = (uint32_t)hook & QFZ_STEP_MASK;
     w.forest.rim[(int64_t)blockIdx.x * w.forest.rim_room + w.thread] =
-        make_uint2(v == QFZ_STEP_MASK ? QFZ_NONE : w.m.first_vertex + v, (uint32_t)cost);
+        make_uint2(v == QFZ_STEP_MASK ? QFZ_NONE : w.m.first_vertex + v, cost);
 }
 
 #endif

@@ -18,41 +18,20 @@ enum {
 };
 static_assert(COLUMNS <= QFZ_OPEN_VERTEX + 1, "an edge names two columns");
 
-/* Levels of 16 bits are answered in the block's memory, those of 32 bits, of which there is room
- * for fewer, in the planes. */
-template <typename T> struct query_planes {
-};
-template <> struct query_planes<uint16_t> : rows_planes<2> {
-};
-
 template <typename T> struct query_memory {
-    enum { KEEPS_PLANES = sizeof(T) == sizeof(uint16_t) };
-    query_planes<T> planes;
+    query_planes<T, 2> planes;
     query_columns<T, COLUMNS> columns;
     uint32_t waiting[WAITING], n_waiting; /* as in the list, but of columns */
-    T waiting_level[WAITING];
 };
 
 template <typename T> struct query_work {
-    enum { KEEPS_PLANES = query_memory<T>::KEEPS_PLANES };
     query_memory<T> &m;
     const qfz_gpu_forest &forest;
     qfz_block_box box;
-    T *right, *down; /* levels of the block's edges in the planes, in rows of forest.w */
+    planes_place<T> place;
 };
 
 /* ---- Edges ----------------------------------------------------------------------------------- */
-
-/* Where an edge's level is while edges are answered. */
-template <typename T>
-static __device__ __forceinline__ T *level_at(const query_work<T> &w, bool down, uint32_t y,
-                                              uint32_t x)
-{
-    if constexpr (query_work<T>::KEEPS_PLANES)
-        return &w.m.planes.level[down ? QFZ_BELOW : QFZ_RIGHT][y * QFZ_SIDE + x];
-    else
-        return (down ? w.down : w.right) + (y * (uint32_t)w.forest.w + x);
-}
 
 /* An edge as in the list. */
 static __device__ __forceinline__ uint32_t edge_of(uint32_t u, uint32_t v, bool down, uint32_t y,
@@ -64,8 +43,8 @@ static __device__ __forceinline__ uint32_t edge_of(uint32_t u, uint32_t v, bool 
 template <typename T>
 static __device__ __forceinline__ T *level_at(const query_work<T> &w, uint32_t edge)
 {
-    return level_at(w, edge & QFZ_OPEN_DOWN, edge >> QFZ_OPEN_Y & (QFZ_SIDE - 1),
-                    edge >> QFZ_OPEN_X & (QFZ_SIDE - 1));
+    return level_at(w.m.planes, w.place, edge & QFZ_OPEN_DOWN ? QFZ_BELOW : QFZ_RIGHT,
+                    edge >> QFZ_OPEN_Y & (QFZ_SIDE - 1), edge >> QFZ_OPEN_X & (QFZ_SIDE - 1));
 }
 
 static __device__ __forceinline__ uint32_t column_u(uint32_t edge)
@@ -80,40 +59,38 @@ static __device__ __forceinline__ uint32_t column_v(uint32_t edge)
 
 /* ---- States ---------------------------------------------------------------------------------- */
 
-/* Climbs from the last state; `level` tells of the ways up to there. */
+/* Climbs from the last state. */
 template <typename T>
-static __device__ __forceinline__ void climb_edge(const query_work<T> &w, uint32_t edge,
-                                                  uint32_t level)
+static __device__ __forceinline__ void climb_edge(const query_work<T> &w, uint32_t edge)
 {
-    *level_at(w, edge) =
-        (T)climb_on(w.m.columns, w.forest.up, column_u(edge), column_v(edge), level);
+    raise_level(level_at(w, edge),
+                climb_on(w.m.columns, w.forest.up, column_u(edge), column_v(edge), 0));
 }
 
-/* The edge gets the minimax level of its columns, at least `level`, or waits. */
 template <typename T>
-static __device__ __forceinline__ void answer(const query_work<T> &w, uint32_t edge, uint32_t level)
+static __device__ __forceinline__ void wait_with(const query_work<T> &w, uint32_t edge)
 {
-    query_memory<T> &m = w.m;
+    const uint32_t at = qfz_add(&w.m.n_waiting, 1);
+    if (at < WAITING)
+        w.m.waiting[at] = edge;
+    else
+        climb_edge(w, edge);
+}
+
+/* The edge's level becomes at least the minimax level of its columns, if need be later. */
+template <typename T>
+static __device__ __forceinline__ void answer(const query_work<T> &w, uint32_t edge)
+{
     bool open;
-    level = max(level, meet(m.columns, column_u(edge), column_v(edge), &open));
-    if (!open) {
-        *level_at(w, edge) = (T)level;
-        return;
-    }
-    const uint32_t at = qfz_add(&m.n_waiting, 1);
-    if (at >= WAITING) {
-        climb_edge(w, edge, level);
-        return;
-    }
-    m.waiting[at] = edge;
-    m.waiting_level[at] = (T)level;
+    raise_level(level_at(w, edge), meet(w.m.columns, column_u(edge), column_v(edge), &open));
+    if (open) wait_with(w, edge);
 }
 
 template <typename T> static __device__ __forceinline__ void answer_waiting(const query_work<T> &w)
 {
     const uint32_t n = min(w.m.n_waiting, (uint32_t)WAITING);
     for (uint32_t i = threadIdx.x; i < n; i += THREADS)
-        climb_edge(w, w.m.waiting[i], w.m.waiting_level[i]);
+        climb_edge(w, w.m.waiting[i]);
 }
 
 /* ---- Edges that leave the block -------------------------------------------------------------- */
@@ -151,35 +128,33 @@ static __device__ __forceinline__ void end_leaving(const query_work<T> &w, int i
     const int2 p = leaving_place(i);
     if (p.y >= w.box.h || p.x >= w.box.w) return;
     const uint32_t y = (uint32_t)p.y, x = (uint32_t)p.x, other = (uint32_t)(QFZ_VERTICES + i);
-    const bool down = i >= QFZ_SIDE;
-    if (leaving.own == QFZ_NONE)
-        *level_at(w, down, y, x) = (T)QFZ_NONE;
-    else
-        answer(w, edge_of(leaving.own, other, down, y, x), leaving.level);
+    const uint32_t edge = edge_of(leaving.own & QFZ_OPEN_VERTEX, other, i >= QFZ_SIDE, y, x);
+    T *const level = level_at(w, edge);
+    if (leaving.own == QFZ_NONE) {
+        *level = (T)QFZ_NONE;
+        return;
+    }
+    bool open;
+    *level = (T)max(leaving.level, meet(w.m.columns, column_u(edge), column_v(edge), &open));
+    if (open) wait_with(w, edge);
 }
 
 /* ---- Open edges ------------------------------------------------------------------------------ */
 
-/* Edges of the list, and their levels in the planes, that are on their way from memory together. */
+/* The list's; some are on their way from memory together, the last one again where there are no
+ * more.  `some` has been fetched from the thread's first place. */
 struct some_edges {
-    uint32_t edge[AT_ONCE], level[AT_ONCE];
+    uint32_t edge[AT_ONCE];
 };
 
-/* Those from base on, a thread's; the last one again where there are no more. */
-template <typename T>
-static __device__ __forceinline__ void fetch(const query_work<T> &w,
-                                             const uint32_t *__restrict__ items, uint32_t base,
+static __device__ __forceinline__ void fetch(const uint32_t *__restrict__ items, uint32_t base,
                                              uint32_t n, some_edges &some)
 {
 #pragma unroll
     for (uint32_t k = 0; k < AT_ONCE; k++)
         some.edge[k] = __ldg(&items[min(base + k * THREADS, n - 1)]);
-#pragma unroll
-    for (uint32_t k = 0; k < AT_ONCE && !w.KEEPS_PLANES; k++)
-        some.level[k] = __ldcg(level_at(w, some.edge[k]));
 }
 
-/* `some` has been fetched from the thread's first place. */
 template <typename T>
 static __device__ __forceinline__ void answer_list(const query_work<T> &w,
                                                    const uint32_t *__restrict__ items, uint32_t n,
@@ -188,11 +163,9 @@ static __device__ __forceinline__ void answer_list(const query_work<T> &w,
     for (uint32_t base = threadIdx.x; base < n;) {
 #pragma unroll
         for (uint32_t k = 0; k < AT_ONCE; k++)
-            if (base + k * THREADS < n)
-                answer(w, some.edge[k],
-                       w.KEEPS_PLANES ? *level_at(w, some.edge[k]) : some.level[k]);
+            if (base + k * THREADS < n) answer(w, some.edge[k]);
         base += AT_ONCE * THREADS;
-        if (base < n) fetch(w, items, base, n, some);
+        if (base < n) fetch(items, base, n, some);
     }
 }
 
@@ -206,8 +179,7 @@ static __device__ __forceinline__ void answer_pixels(const query_work<T> &w,
         const bool down = i >= QFZ_BLOCK_PX;
         if ((down ? y : x) == QFZ_SIDE - 1) continue;
         const uint32_t u = vertex[p], v = vertex[p + (down ? (uint32_t)QFZ_SIDE : 1u)];
-        if (u != v && max(u, v) < QFZ_STEP_MASK)
-            answer(w, edge_of(u, v, down, y, x), *level_at(w, down, y, x));
+        if (u != v && max(u, v) < QFZ_STEP_MASK) answer(w, edge_of(u, v, down, y, x));
     }
 }
 
@@ -221,19 +193,18 @@ static __global__ void __launch_bounds__(THREADS, QFZ_SM_THREADS / THREADS)
     const uint32_t n_open = block.y >> 16, n_vertices = block.y & 0xffff;
     const uint32_t n_listed = n_open <= QFZ_OPEN_ROOM ? n_open : 0;
     const uint32_t *const items = open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM;
-    T *const right = saliency + (int64_t)box.y * forest.w + box.x;
-    query_work<T> w = {*m, forest, box, right, right + (int64_t)forest.h * forest.w};
+    query_work<T> w = {*m, forest, box, planes_at(forest, box, saliency)};
     const int i = (int)threadIdx.x - (THREADS - LEAVING); /* the thread's leaving edge, if >= 0 */
     some_edges some;
     leaving_edge leaving = {QFZ_NONE, 0};
     if (threadIdx.x == 0) m->n_waiting = 0;
-    planes_on_way<THREADS, 2> planes;
-    if constexpr (w.KEEPS_PLANES) fetch_planes(planes_at(forest, box, saliency), planes);
-    if (threadIdx.x < n_listed) fetch(w, items, threadIdx.x, n_listed, some);
+    planes_on_way<T, THREADS, 2> planes;
+    fetch_planes(w.place, planes);
+    keep_planes(w.place, planes, m->planes);
+    if (threadIdx.x < n_listed) fetch(items, threadIdx.x, n_listed, some);
     if (i >= 0) leaving = begin_leaving(w, i, block.x);
     for (uint32_t v = threadIdx.x; v < n_vertices; v += THREADS)
         make_column(m->columns, forest.up, v, block.x + v);
-    if constexpr (w.KEEPS_PLANES) keep_planes(planes_at(forest, box, saliency), planes, m->planes);
     __syncthreads();
     if (i >= 0) end_leaving(w, i, leaving);
     if (n_open <= QFZ_OPEN_ROOM)
@@ -242,10 +213,8 @@ static __global__ void __launch_bounds__(THREADS, QFZ_SM_THREADS / THREADS)
         answer_pixels(w, reinterpret_cast<const uint16_t *>(items));
     __syncthreads();
     answer_waiting(w);
-    if constexpr (w.KEEPS_PLANES) {
-        __syncthreads();
-        store_planes<THREADS>(planes_at(forest, box, saliency), m->planes);
-    }
+    __syncthreads();
+    store_planes<THREADS>(w.place, m->planes);
 }
 
 template <typename T> static qfz_status query(qfz_gpu *gpu, const qfz_rows *rows, void *d_saliency)

@@ -72,7 +72,10 @@ static __device__ __forceinline__ void sweep(WORK &w, list_part &part, RENAME re
 
 /* A component takes the least key.  Shared memory has no minima of 64 bits; so of such keys first
  * levels are offered, to the upper word of best[], then, where a level is the least, places, to the
- * lower one: best[] is level << 32 | place until the component hooks itself. */
+ * lower one: there best[] is level << 32 | place, and later level << 32 | hook. */
+template <typename WORK>
+static const bool IN_TWO_STEPS = sizeof(typename WORK::KEY) > sizeof(uint32_t);
+
 static __device__ __forceinline__ void offer(uint32_t *best, uint32_t key)
 {
     lower(best, key);
@@ -83,21 +86,55 @@ static __device__ __forceinline__ void offer(unsigned long long *best, unsigned 
     lower(reinterpret_cast<uint32_t *>(best) + 1, (uint32_t)(key >> 16));
 }
 
-static __device__ __forceinline__ void offer_place(unsigned long long *best, unsigned long long key)
+static __device__ __forceinline__ void offer_place(unsigned long long *best, uint32_t level,
+                                                   uint32_t place)
 {
     uint32_t *const words = reinterpret_cast<uint32_t *>(best);
-    if (words[1] == (uint32_t)(key >> 16)) lower(words, (uint32_t)key & 0xffff);
+    if (words[1] == level) lower(words, place);
 }
 
-/* Of a component that has chosen: level << 16. */
+/* After all offers, and a barrier: places of the list's entries; at(end) is where the key of such
+ * an end is.  The last entry may offer itself twice. */
+template <typename WORK, typename AT>
+static __device__ __forceinline__ void offer_places(const WORK &w, const list_part &part, AT at)
+{
+    enum { TOGETHER = 2 }; /* entries of a lane whose loads overlap */
+#pragma unroll 1
+    for (uint32_t base = (uint32_t)w.lane; base < part.n; base += TOGETHER * QFZ_WARP) {
+        uint32_t place[TOGETHER], ends[TOGETHER], level[TOGETHER];
+#pragma unroll
+        for (uint32_t k = 0; k < TOGETHER; k++) {
+            place[k] = part.first + min(base + k * QFZ_WARP, part.n - 1);
+            ends[k] = w.m.ends[place[k]];
+            level[k] = w.m.level[place[k]];
+        }
+#pragma unroll
+        for (uint32_t k = 0; k < TOGETHER; k++) {
+            offer_place(at(ends[k] & 0xffff), level[k], place[k]);
+            offer_place(at(ends[k] >> 16), level[k], place[k]);
+        }
+    }
+}
+
+/* Of a component that has chosen: the level, alone and in its place. */
+static __device__ __forceinline__ uint32_t hook_level(uint32_t best)
+{
+    return best >> 16;
+}
+
+static __device__ __forceinline__ uint32_t hook_level(unsigned long long best)
+{
+    return (uint32_t)(best >> 32);
+}
+
 static __device__ __forceinline__ uint32_t level_part(uint32_t best)
 {
-    return best & 0xffff0000u;
+    return best >> 16 << 16;
 }
 
 static __device__ __forceinline__ unsigned long long level_part(unsigned long long best)
 {
-    return best >> 32 << 16;
+    return best >> 32 << 32;
 }
 
 /* Those with small numbers wait from the first round on.  What waits is offered keys as well, but
@@ -148,21 +185,15 @@ static __device__ __forceinline__ void offer_leaving(WORK &w, uint32_t round)
     if (takes_offers(name)) offer(&of_comp(w.m.best, name), key);
 }
 
-/* After offers of keys of 64 bits, and a barrier. */
 template <typename WORK>
-static __device__ __forceinline__ void offer_places(WORK &w, const list_part &part)
+static __device__ __forceinline__ void offer_all_places(WORK &w, const list_part &part)
 {
-    typedef typename WORK::KEY KEY;
-    for (uint32_t i = part.first + (uint32_t)w.lane; i < part.first + part.n; i += QFZ_WARP) {
-        const uint32_t ends = w.m.ends[i], a = ends & 0xffff, b = ends >> 16;
-        const KEY key = (KEY)w.m.level[i] << 16 | i;
-        if (takes_offers(a)) offer_place(&of_comp(w.m.best, a), key);
-        if (takes_offers(b)) offer_place(&of_comp(w.m.best, b), key);
-    }
+    offer_places(w, part, [&](uint32_t end) { return &of_comp(w.m.best, end & 0xfffc); });
     if (w.thread >= 4 * QFZ_SIDE) return;
-    const KEY key = w.m.leave[w.thread];
+    const typename WORK::KEY key = w.m.leave[w.thread];
     const uint32_t name = w.m.leave_comp[w.thread];
-    if (key != w.NO_KEY && takes_offers(name)) offer_place(&of_comp(w.m.best, name), key);
+    if (key != w.NO_KEY && takes_offers(name))
+        offer_place(&of_comp(w.m.best, name), (uint32_t)(key >> 16), (uint32_t)key & 0xffff);
 }
 
 /* What c chose: to wait, or the component at the other end of its edge.  Of two that chose the
@@ -294,8 +325,8 @@ template <typename WORK> static __device__ __forceinline__ uint32_t rounds(WORK 
             offer_again(w, part);
         offer_leaving(w, round);
         __syncthreads();
-        if constexpr (sizeof(typename WORK::KEY) > sizeof(uint32_t)) {
-            offer_places(w, part);
+        if constexpr (IN_TWO_STEPS<WORK>) {
+            offer_all_places(w, part);
             __syncthreads();
         }
         if (w.thread == 0) w.m.n_next = 0;

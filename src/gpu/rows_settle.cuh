@@ -92,7 +92,7 @@ template <typename WORK> static __device__ __forceinline__ int two_at(const WORK
 template <typename WORK>
 static __device__ __forceinline__ void publish(WORK &w, const rows_chosen<WORK> &p)
 {
-    uint32_t *const pixel = reinterpret_cast<uint32_t *>(w.m.pixel);
+    uint32_t *const pixel = reinterpret_cast<uint32_t *>(w.m.pixel());
 #pragma unroll
     for (int j = 0; j < WORK::OWN_ROWS; j++)
         pixel[two_at(w, j)] = p.to[j];
@@ -126,7 +126,7 @@ static __device__ __forceinline__ void number(WORK &w, const CHOSEN &p)
     const uint32_t counts = (uint32_t)__popc(roots) << 16 | (uint32_t)__popc(waits);
     const uint32_t before = qfz_take(&w.m.n_numbers, counts);
     uint32_t active = SETTLED | (ACTIVE + (before >> 16)) * 4;
-    uint16_t *const pixel = w.m.pixel + w.warp * WORK::OWN_ROWS * QFZ_SIDE + 2 * w.lane;
+    uint16_t *const pixel = w.m.pixel() + w.warp * WORK::OWN_ROWS * QFZ_SIDE + 2 * w.lane;
 #pragma unroll
     for (int k = 0; k < 2 * WORK::OWN_ROWS; k++) {
         const int j = k / 2, c = k % 2;
@@ -192,21 +192,21 @@ static __device__ __forceinline__ void settle(WORK &w, uint32_t comp[WORK::OWN_R
     bool done;
 #pragma unroll
     for (int j = 0; j < WORK::OWN_ROWS; j++) {
-        const uint32_t two = reinterpret_cast<const uint32_t *>(w.m.pixel)[two_at(w, j)];
+        const uint32_t two = reinterpret_cast<const uint32_t *>(w.m.pixel())[two_at(w, j)];
         word[2 * j] = (int16_t)two;
         word[2 * j + 1] = (int32_t)two >> 16;
     }
     do {
-        (void)walk<FIRST>(w.m.pixel, word);
+        (void)walk<FIRST>(w.m.pixel(), word);
         show(w, w.m.further, word);
         __syncthreads();
         done = walk<THEN>(w.m.further, word);
-        show(w, w.m.pixel, word);
+        show(w, w.m.pixel(), word);
     } while (!__syncthreads_and(done));
 #pragma unroll
     for (int j = 0; j < WORK::OWN_ROWS; j++)
         comp[j] = low_halves((uint32_t)word[2 * j], (uint32_t)word[2 * j + 1]) & 0x7fff7fffu;
-    comp[WORK::OWN_ROWS] = reinterpret_cast<const uint32_t *>(w.m.pixel)[below(w)] & 0x7fff7fffu;
+    comp[WORK::OWN_ROWS] = reinterpret_cast<const uint32_t *>(w.m.pixel())[below(w)] & 0x7fff7fffu;
 }
 
 #endif

@@ -60,8 +60,8 @@ make_components(WORK &w, const CHOSEN &p, uint32_t comp[WORK::OWN_ROWS + 1])
     begin_names(w);
     settle(w, comp);
     if (w.thread < 4 * QFZ_SIDE)
-        w.m.leave_comp[w.thread] = w.m.pixel[leaving_pixel(w.thread)] & 0x7fff;
-    return top << 16 | w.m.pixel[on_ring];
+        w.m.leave_comp[w.thread] = w.m.pixel()[leaving_pixel(w.thread)] & 0x7fff;
+    return top << 16 | w.m.pixel()[on_ring];
 }
 
 /* Edges to the right and down that are needed and join two components become the list; returns

@@ -8,21 +8,23 @@
 #ifndef QFZ_GPU_ROWS_TABLES_CUH
 #define QFZ_GPU_ROWS_TABLES_CUH
 
-#include "gpu/rows_block.cuh"
+#include "gpu/rows_rounds.cuh"
 
 /* In the last table: a component * 4 that no edge leads on from. */
 enum { NO_VERTEX = 0x8000 };
 
-/* A table's word of a state: the key itself, or, of those of 64 bits, level and component where
- * both halves are read at once. */
-static __device__ __forceinline__ uint32_t table_word(uint32_t state)
+/* A table's word, or state: the greatest level | component * 4, the level being where components
+ * that have hooked themselves have it, too (rows_rounds.cuh).  The state after such a hook. */
+static __device__ __forceinline__ uint32_t state_after(uint32_t state, uint32_t hook)
 {
-    return state;
+    return level_part(max(state, hook)) | (hook & QFZ_STEP_MASK) * 4;
 }
 
-static __device__ __forceinline__ unsigned long long table_word(unsigned long long state)
+static __device__ __forceinline__ unsigned long long state_after(unsigned long long state,
+                                                                 unsigned long long hook)
 {
-    return state >> 16 << 32 | (state & 0xffff);
+    const uint32_t level = max((uint32_t)(state >> 32), (uint32_t)(hook >> 32));
+    return (unsigned long long)level << 32 | ((uint32_t)hook & QFZ_STEP_MASK) * 4;
 }
 
 /* The level of what no edge leads on from is that of all edges that are not there.  Edges inside it
@@ -30,8 +32,8 @@ static __device__ __forceinline__ unsigned long long table_word(unsigned long lo
 template <typename KEY> static __device__ __forceinline__ KEY last_state(KEY state, KEY hook)
 {
     const uint32_t vertex = (uint32_t)hook & QFZ_STEP_MASK;
-    if (vertex == QFZ_STEP_MASK) return ~(KEY)0xffff | NO_VERTEX | (state & 0xffff);
-    return state >> 16 << 16 | vertex;
+    if (vertex == QFZ_STEP_MASK) return level_part(~(KEY)0) | NO_VERTEX | (state & 0xffff);
+    return level_part(state) | vertex;
 }
 
 /* The tables at hand: of n components, for the rounds from `first` on, before `end`. */
@@ -54,14 +56,14 @@ static __device__ __forceinline__ void make_tables(WORK &w, rows_tables &t, uint
 #pragma unroll 1
         for (uint32_t round = 0; round < end; round++) {
             if (((uint32_t)hook & QFZ_STEP_ROOT << QFZ_STEP_BITS) == round << QFZ_STEP_BITS) {
-                state = max(state, hook) >> 16 << 16 | ((uint32_t)hook & QFZ_STEP_MASK) * 4;
+                state = state_after(state, hook);
                 hook = of_comp(w.m.best, (uint32_t)state & 0xffff);
             }
             if (round < first) continue;
-            *table = table_word(state);
+            *table = state;
             table += n;
         }
-        if (end == t.n_rounds) *(table - n) = table_word(last_state(state, hook));
+        if (end == t.n_rounds) *(table - n) = last_state(state, hook);
     }
 }
 
@@ -91,7 +93,7 @@ static __device__ __forceinline__ void list_open(WORK &w, uint32_t right, uint32
     open_d &= down & inside_d;
     const uint32_t n = (uint32_t)(__popc(open_r) + __popc(open_d));
     const uint32_t place = qfz_take(&w.m.n_open, n);
-    if (__any_sync(ALL_LANES, place + n > WORK::SHAPE::OPEN_ROOM)) return;
+    if (__any_sync(ALL_LANES, place + n > QFZ_OPEN_ROOM)) return;
     uint32_t at4 = 4 * place;
     auto append = [&](uint32_t is_open, uint32_t item) {
         if (!is_open) return;
@@ -113,14 +115,15 @@ static __device__ __forceinline__ void list_open(WORK &w, uint32_t right, uint32
     }
 }
 
-/* The list, or, if that has no room, every pixel's vertex. */
+/* The list, or, if that has no room, every pixel's vertex.  Synchronises first. */
 template <typename WORK, typename SETTLED_PX>
 static __device__ __forceinline__ void store_open(const WORK &w, typename WORK::KEY *table,
                                                   const SETTLED_PX &s, uint32_t *open)
 {
+    __syncthreads();
     const uint32_t n = w.m.n_open;
-    if (n <= WORK::SHAPE::OPEN_ROOM) {
-        for (uint32_t i = (uint32_t)w.thread; i < n * WORK::SHAPE::OPEN_WORDS; i += w.THREADS)
+    if (n <= QFZ_OPEN_ROOM) {
+        for (uint32_t i = (uint32_t)w.thread; i < n; i += w.THREADS)
             open[i] = w.m.open[i];
         return;
     }
@@ -133,7 +136,7 @@ static __device__ __forceinline__ void store_open(const WORK &w, typename WORK::
 /* ---- All edges ------------------------------------------------------------------------------- */
 
 /* Closes all edges, from the last tables on.  What differs by the width of levels:
- * begin_closing(), by the last table, which lists open edges; close_by() any table;
+ * begin_closing(), by the last table, which also tells what is open; close_by() any table;
  * close_by_pixels(), which is the first round; vertices_in() the last table. */
 template <typename WORK, typename SETTLED_PX, typename CLOSING>
 static __device__ __forceinline__ void close(WORK &w, rows_tables t, const SETTLED_PX &s,
@@ -141,9 +144,7 @@ static __device__ __forceinline__ void close(WORK &w, rows_tables t, const SETTL
 {
     uint32_t end = t.end - 1;
     typename WORK::KEY *const last = w.m.table + (end - t.first) * t.n;
-    begin_closing(w, last, s, e);
-    __syncthreads();
-    store_open(w, last, s, open);
+    begin_closing(w, last, s, e, open);
 #pragma unroll 1
     while (end > 0) {
         if (end == t.first) {

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* rows_wide.cuh - levels of 32 bits, from one band of 32 bits or from planes of keys, row by row.
  *
- * A level is QFZ_NONE where there is no edge.  A real one may be as great: what only such edges
- * join has that saliency, whether they are there or not, so they are left out.
- *
  * A source has load(), of what a thread looks at, and then, one after the other, row() of seen rows
  * 0, 1 ..., seen row i being row i - 1 of the thread; and load_again(). */
 #ifndef QFZ_GPU_ROWS_WIDE_CUH
 #define QFZ_GPU_ROWS_WIDE_CUH
 
-#include <type_traits>
-
-#include "gpu/level.cuh"
-#include "gpu/rows_around.cuh"
+#include "gpu/rows_band.cuh"
 
 typedef rows_shape<unsigned long long, 8> rows_wide;
 typedef rows_work<rows_wide> wide_work;
@@ -39,129 +33,33 @@ struct wide_edges {
     }
 };
 
-/* All that a block looks at is there, and begins at even places; besides, all of a warp's is
- * finite. */
-struct wide_kind {
-    bool full, fast;
-};
-
-static __device__ __forceinline__ uint2 two_words(const uint32_t *p)
-{
-    return __ldg(reinterpret_cast<const uint2 *>(p));
-}
-
-static inline bool is_even(const void *plane, size_t px_bytes)
-{
-    return reinterpret_cast<uintptr_t>(plane) % (2 * px_bytes) == 0;
-}
-
 /* ---- One band -------------------------------------------------------------------------------- */
 
-/* Only infinite values need to be compared.  FINITE: neither is. */
-template <typename T, bool FINITE>
-static __device__ __forceinline__ uint32_t level_between(uint32_t a, uint32_t b)
-{
-    if (!FINITE || !std::is_same<T, float>::value) return qfz_key_of_words<T>(a, b);
-    return __float_as_uint(fabsf(__uint_as_float(a) - __uint_as_float(b)));
-}
-
-static __device__ __forceinline__ bool is_infinite(uint32_t a, float)
-{
-    return fabsf(__uint_as_float(a)) == INFINITY;
-}
-
-template <typename T> static __device__ __forceinline__ bool is_infinite(uint32_t, T)
-{
-    return false;
-}
-
-/* The band's words, of type T. */
 template <typename T> struct wide_band {
-    const uint32_t *pixels;
-    const uint8_t *valid; /* or NULL */
-    bool even;            /* planes begin at even places */
+    rows_band<T> band;
     /* Where all is there, every edge has a level. */
     static const bool HAS_LEVELS = std::is_same<T, float>::value;
 
-    /* A thread's pixels and those around, as rows_values; of the row before, the pixel of the lane
-     * after. */
+    /* Of the row before, the pixel of the lane after. */
     struct values {
-        uint32_t v[SEEN_ROWS][2], side, valid, side_valid, next_above;
+        band_values<wide_work> px;
+        uint32_t next_above;
     };
 
-    __device__ __forceinline__ void load_full(const wide_work &w, values &in) const
+    __device__ __forceinline__ bool load(const wide_work &w, values &in) const
     {
-        const int32_t y0 = w.box.y + w.warp * OWN_ROWS - 1, x0 = w.box.x + 2 * w.lane;
-        const uint32_t *row = pixels + (int64_t)y0 * w.forest.w + x0;
-        const int2 at = side_pixel(w);
-        in.valid = in.side_valid = 0xffffffffu;
-        in.side = 0;
-#pragma unroll
-        for (int i = 0; i < SEEN_ROWS; i++, row += w.forest.w) {
-            const uint2 two = two_words(row);
-            in.v[i][0] = two.x;
-            in.v[i][1] = two.y;
-        }
-        if (w.lane < 2 * SEEN_ROWS) in.side = __ldg(pixels + (int64_t)at.y * w.forest.w + at.x);
-    }
-
-    /* A pixel; *there gets that bit where there is one. */
-    __device__ __forceinline__ uint32_t load_pixel(const wide_work &w, int32_t y, int32_t x,
-                                                   uint32_t *there, int bit) const
-    {
-        const int64_t p = (int64_t)y * w.forest.w + x;
-        if (y < 0 || y >= w.forest.h || x < 0 || x >= w.forest.w) return 0;
-        if (valid && !valid[p]) return 0;
-        *there |= 1u << bit;
-        return __ldg(pixels + p);
-    }
-
-    __device__ __forceinline__ void load_some(const wide_work &w, values &in) const
-    {
-        const int32_t y0 = w.box.y + w.warp * OWN_ROWS - 1, x0 = w.box.x + 2 * w.lane;
-        const int2 at = side_pixel(w);
-        uint32_t beside = 0;
-        in.valid = in.side = 0;
-#pragma unroll
-        for (int i = 0; i < SEEN_ROWS; i++)
-#pragma unroll
-            for (int c = 0; c < 2; c++)
-                in.v[i][c] = load_pixel(w, y0 + i, x0 + c, &in.valid, i + 16 * c);
-        if (w.lane < 2 * SEEN_ROWS) in.side = load_pixel(w, at.y, at.x, &beside, 0);
-        in.side_valid = side_bits(w, beside);
-    }
-
-    /* Of a warp's. */
-    static __device__ __forceinline__ bool are_finite(const values &in)
-    {
-        bool infinite = is_infinite(in.side, T());
-#pragma unroll
-        for (int i = 0; i < SEEN_ROWS; i++)
-            infinite |= is_infinite(in.v[i][0], T()) | is_infinite(in.v[i][1], T());
-        return !__any_sync(ALL_LANES, infinite);
-    }
-
-    /* All threads ask; pixels are on their way while masks are looked at. */
-    __device__ __forceinline__ wide_kind load(const wide_work &w, values &in) const
-    {
-        bool full = even && is_inside(w);
-        if (full) {
-            load_full(w, in);
-            full = !valid || __syncthreads_and(all_valid(w, valid));
-        }
-        if (!full) load_some(w, in);
         in.next_above = 0;
-        return {full, full && are_finite(in)};
+        return load_band(w, band, in.px);
     }
 
     /* Where one of an edge's pixels is not there. */
     static __device__ __forceinline__ void find_missing(const wide_work &w, const values &in, int i,
                                                         wide_row &row)
     {
-        const uint32_t own = in.valid;
+        const uint32_t own = in.px.valid;
         uint32_t next = of_next_lane(own), before = __shfl_up_sync(ALL_LANES, own, 1) >> 16;
-        if (w.lane == QFZ_WARP - 1) next = in.side_valid;
-        if (w.lane == 0) before = in.side_valid;
+        if (w.lane == QFZ_WARP - 1) next = in.px.side_valid;
+        if (w.lane == 0) before = in.px.side_valid;
         const uint32_t right = own & (own >> 16 | next << 16), down = own & own << 1;
         auto none_unless = [i](uint32_t bits, int c) { return (bits >> (i + 16 * c) & 1) - 1; };
 #pragma unroll
@@ -177,8 +75,8 @@ template <typename T> struct wide_band {
     static __device__ __forceinline__ wide_row row(const wide_work &w, values &in, int i)
     {
         auto between = [](uint32_t a, uint32_t b) { return level_between<T, FAST>(a, b); };
-        const uint32_t side = side_of(w, in.side, i), *const v = in.v[i];
-        const uint32_t *const above = in.v[max(i - 1, 0)];
+        const uint32_t side = side_of(w, in.px.side, i), *const v = in.px.v[i];
+        const uint32_t *const above = in.px.v[max(i - 1, 0)];
         uint32_t next = of_next_lane(v[0]);
         if (w.lane == QFZ_WARP - 1) next = side;
         wide_row r = {{between(v[0], v[1]), between(v[1], next)},
@@ -205,37 +103,13 @@ template <typename T> struct wide_band {
         }
     }
 
-    /* The thread's rows and the one below. */
-    __device__ __forceinline__ void load_inside(const wide_work &w, bool full,
-                                                uint32_t v[][2]) const
-    {
-        const int32_t y0 = w.box.y + w.warp * OWN_ROWS, x0 = w.box.x + 2 * w.lane;
-        const uint32_t *row = pixels + (int64_t)y0 * w.forest.w + x0;
-        uint32_t there = 0;
-        if (!full) {
-#pragma unroll
-            for (int k = 0; k < 2 * OWN_ROWS + 2; k++)
-                v[k / 2][k % 2] = load_pixel(w, y0 + k / 2, x0 + k % 2, &there, 0);
-            return;
-        }
-#pragma unroll
-        for (int j = 0; j <= OWN_ROWS; j++, row += w.forest.w) {
-            const uint2 two = two_words(row);
-            v[j][0] = two.x;
-            v[j][1] = two.y;
-        }
-    }
-
     /* Levels of edges inside the block, where they are there. */
-    __device__ __forceinline__ void load_again(const wide_work &w, wide_kind kind,
-                                               wide_edges &e) const
+    template <bool FULL>
+    __device__ __forceinline__ void load_again(const wide_work &w, wide_edges &e) const
     {
         uint32_t v[OWN_ROWS + 1][2];
-        load_inside(w, kind.full, v);
-        if (kind.fast)
-            find_inside<true>(v, e);
-        else
-            find_inside<false>(v, e);
+        load_inside<FULL>(w, band, v);
+        find_inside<FULL>(v, e);
     }
 };
 
@@ -271,7 +145,7 @@ struct wide_keys {
         level[1] = two.y;
     }
 
-    __device__ __forceinline__ wide_kind load(const wide_work &w, values &in) const
+    __device__ __forceinline__ bool load(const wide_work &w, values &in) const
     {
         const bool full = even && is_inside(w);
         const int32_t y0 = w.box.y + w.warp * OWN_ROWS - 1, x0 = w.box.x + 2 * w.lane;
@@ -284,7 +158,7 @@ struct wide_keys {
             two_at(w, full, right, y0 + i, x0, in.right[i]);
             two_at(w, full, down, y0 + max(i - 1, 0), x0, in.down[i]);
         }
-        return {full, full};
+        return full;
     }
 
     template <bool FAST>
@@ -299,14 +173,14 @@ struct wide_keys {
                 w.lane == QFZ_WARP - 1 ? above : next};
     }
 
-    __device__ __forceinline__ void load_again(const wide_work &w, wide_kind kind,
-                                               wide_edges &e) const
+    template <bool FULL>
+    __device__ __forceinline__ void load_again(const wide_work &w, wide_edges &e) const
     {
         const int32_t y0 = w.box.y + w.warp * OWN_ROWS, x0 = w.box.x + 2 * w.lane;
 #pragma unroll
         for (int j = 0; j < OWN_ROWS; j++) {
-            two_at(w, kind.full, right, y0 + j, x0, e.right[j]);
-            two_at(w, kind.full, down, y0 + j, x0, e.down[j]);
+            two_at(w, FULL, right, y0 + j, x0, e.right[j]);
+            two_at(w, FULL, down, y0 + j, x0, e.down[j]);
         }
     }
 };

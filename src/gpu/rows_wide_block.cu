@@ -5,32 +5,40 @@
 #include "gpu/rows_wide_close.cuh"
 #include "gpu/rows_wide_pixels.cuh"
 
-/* From pixels to the list; returns the word that store_rim() begins with. */
-template <typename SOURCE>
-static __device__ __forceinline__ wide_work::KEY make_list(wide_work &w, const SOURCE &source,
-                                                           wide_settled &s, wide_kind *kind)
+/* From pixels, read already, to the list; returns the word that store_rim() begins with. */
+template <bool FULL, typename SOURCE>
+static __device__ __forceinline__ wide_work::KEY
+make_list(wide_work &w, const SOURCE &source, typename SOURCE::values &in, wide_settled &s)
 {
     wide_edges edges;
     rows_chosen<wide_work> p;
     begin(w);
-    {
-        typename SOURCE::values in;
-        *kind = source.load(w, in);
-        if (kind->fast)
-            first_round<true, SOURCE>(w, in, p, s.top, edges);
-        else
-            first_round<false, SOURCE>(w, in, p, s.top, edges);
-    }
+    first_round<FULL, SOURCE>(w, in, p, s.top, edges);
     publish(w, p);
     __syncthreads();
     const uint2 under = reinterpret_cast<const uint2 *>(w.m.top)[below(w)];
     s.top[OWN_ROWS][0] = under.x;
     s.top[OWN_ROWS][1] = under.y;
     const wide_work::KEY rim = make_components(w, p, s.comp);
-    source.load_again(w, *kind, edges);
+    source.template load_again<FULL>(w, edges);
     s.between = collect(w, edges, s.comp);
     __syncthreads();
     return rim;
+}
+
+template <bool FULL, typename SOURCE, typename T>
+static __device__ __forceinline__ void
+block(wide_work &w, const SOURCE &source, typename SOURCE::values &in, uint32_t *open, T *saliency)
+{
+    wide_settled s;
+    wide_closing e;
+    if (FULL) w.box.h = w.box.w = QFZ_SIDE; /* now the compiler knows, too */
+    const wide_work::KEY rim = make_list<FULL>(w, source, in, s);
+    const rows_tables tables = make_graph(w, rim, saliency);
+    if (!saliency) return;
+    close(w, tables, s, e, open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM);
+    store_levels<FULL>(w, e, saliency);
+    store_block(w);
 }
 
 /* Three blocks a multiprocessor. */
@@ -42,15 +50,11 @@ static __global__ void __launch_bounds__(wide_work::THREADS, 3)
     const int thread = (int)threadIdx.x;
     const qfz_block_box box = qfz_block_of(forest, blockIdx.x);
     wide_work w = {*m, forest, box, thread, thread % QFZ_WARP, thread / QFZ_WARP};
-    wide_settled s;
-    wide_closing e;
-    wide_kind kind;
-    const wide_work::KEY rim = make_list(w, source, s, &kind);
-    const rows_tables tables = make_graph(w, rim, saliency);
-    if (!saliency) return;
-    close(w, tables, s, e, open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM);
-    store_levels(w, e, kind.full, saliency);
-    store_block(w);
+    typename SOURCE::values in;
+    if (source.load(w, in))
+        block<true>(w, source, in, open, saliency);
+    else
+        block<false>(w, source, in, open, saliency);
 }
 
 size_t qfz_rows_wide_shared(void)
@@ -70,9 +74,8 @@ template <typename T>
 static qfz_status launch_band(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
                               void *d_saliency)
 {
-    const wide_band<T> band = {static_cast<const uint32_t *>(edges->d_values), edges->d_valid,
-                               is_even(edges->d_values, sizeof(T)) && is_even(edges->d_valid, 1)};
-    return launch(gpu, band, rows, static_cast<uint32_t *>(d_saliency));
+    const wide_band<T> source = {band_of<T>(edges)};
+    return launch(gpu, source, rows, static_cast<uint32_t *>(d_saliency));
 }
 
 static qfz_status launch_keys(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,

@@ -88,7 +88,8 @@ static __device__ __forceinline__ void list_open_of(wide_work &w,
 
 /* By the last table: levels of all edges, and those that are open. */
 static __device__ __forceinline__ void begin_closing(wide_work &w, wide_work::KEY *table,
-                                                     const wide_settled &s, wide_closing &e)
+                                                     const wide_settled &s, wide_closing &e,
+                                                     uint32_t *open)
 {
     uint32_t vertex[OWN_ROWS + 1];
     wide_now now = look_up(table, s.comp[0]);
@@ -105,6 +106,7 @@ static __device__ __forceinline__ void begin_closing(wide_work &w, wide_work::KE
     }
     vertex[OWN_ROWS] = low_halves(now.comp[0], now.comp[1]);
     list_open_of(w, vertex);
+    store_open(w, table, s, open);
 }
 
 /* ---- Out ------------------------------------------------------------------------------------- */
@@ -120,26 +122,26 @@ static __device__ __forceinline__ void store_two(uint16_t *out, const uint32_t l
 }
 
 /* Levels of all edges; what is wrong, of edges that are open or leave the block, is written again
- * by the query.  by_twos: all pixels are in the tile, and begin at even places. */
-template <typename T>
+ * by the query.  FULL: all pixels are in the tile, and begin at even places. */
+template <bool FULL, typename T>
 static __device__ __forceinline__ void store_levels(const wide_work &w, const wide_closing &e,
-                                                    bool by_twos, T *saliency)
+                                                    T *saliency)
 {
     const int64_t n_px = (int64_t)w.forest.h * w.forest.w;
     const int y = w.warp * OWN_ROWS, x = 2 * w.lane;
     T *out = saliency + (int64_t)(w.box.y + y) * w.forest.w + w.box.x + x;
 #pragma unroll
     for (int j = 0; j < OWN_ROWS; j++, out += w.forest.w) {
-        if (by_twos) {
+        if constexpr (FULL) {
             store_two(out, e.right[j]);
             store_two(out + n_px, e.down[j]);
-            continue;
-        }
+        } else {
 #pragma unroll
-        for (int c = 0; c < 2; c++) {
-            if (y + j >= w.box.h || x + c >= w.box.w) continue;
-            out[c] = (T)e.right[j][c];
-            out[n_px + c] = (T)e.down[j][c];
+            for (int c = 0; c < 2; c++) {
+                if (y + j >= w.box.h || x + c >= w.box.w) continue;
+                out[c] = (T)e.right[j][c];
+                out[n_px + c] = (T)e.down[j][c];
+            }
         }
     }
 }

@@ -47,9 +47,7 @@ static void work_fini(work *w)
     free(w->news);
     free(w->ring_vertex);
     free(w->mark);
-    free(w->found.slot);
-    free(w->found.holds_to);
-    free(w->found.region);
+    free(w->found.slot); /* the others lie behind */
     free(w->top);
     free(w->number);
     free(w->n_new);
@@ -345,9 +343,9 @@ static qfz_status find_or_ask(work *w, const qfz_answer *own, qfz_error *err)
     const qfz_group *const group = w->group;
     const int64_t n = qfz_group_n(group);
     qfz_group_graph graph;
-    QFZ_TRY(QFZ_NEW(&w->found.slot, n, err));
-    QFZ_TRY(QFZ_NEW(&w->found.holds_to, n, err));
-    QFZ_TRY(QFZ_NEW(&w->found.region, n, err));
+    QFZ_TRY(QFZ_NEW_LARGE(&w->found.slot, 3 * n, err));
+    w->found.holds_to = w->found.slot + n;
+    w->found.region = w->found.slot + 2 * n;
     return qfz_group_on_device(group, w->ring_vertex, own->n_ring, NULL, &graph)
                ? group->engine->group_regions(group->worker, &graph, own, &w->found, err)
                : find_regions(w, own, err);

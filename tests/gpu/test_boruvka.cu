@@ -274,7 +274,7 @@ static void check_tile(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rul
     check_saliency(&t, NULL, want.data(), "alone");
     check_ghosts(&t);
     check_border_links(&t, want);
-    if (rule->connectivity == 4 && !qfz_gpu_edges_need_keys(rule)) check_band(&t, want);
+    if (!qfz_gpu_edges_need_keys(rule)) check_band(&t, want);
     close_tile(&t);
 }
 
@@ -445,6 +445,7 @@ int main(int argc, char **argv)
     stripes(&gpu, 139, QFZ_F32, 4);
     stripes(&gpu, 128, QFZ_U8, 8);
     stripes(&gpu, 139, QFZ_U16, 8);
+    stripes(&gpu, 139, QFZ_F32, 8);
     ruler(&gpu, QFZ_U16);
     ruler(&gpu, QFZ_F32);
     holes(&gpu);

@@ -3,6 +3,7 @@
  * there; in the simulator, which can be told to have any number of them. */
 #include "choice.h"
 #include "files.h"
+#include "gpu/gpu.h"
 #include "sim_control.h"
 
 enum { SIDE = 96, N_PX = SIDE * SIDE };
@@ -271,6 +272,31 @@ static void keeps_to_its_memory(void)
     equals_reference(&job, "cuda", 1);
 }
 
+/* Bytes of a device's memory for each pixel of a tile, as docs/gpu.md has them. */
+static void takes_what_is_written(void)
+{
+    static const struct {
+        qfz_kind kind;
+        int bytes[6]; /* of 8 bits, 16 bits, float, each with 4 and 8 neighbours */
+    } table[] = {{QFZ_COMPONENTS, {30, 30, 31, 31, 32, 32}},
+                 {QFZ_LEVELS, {13, 18, 14, 19, 20, 30}},
+                 {QFZ_OMEGA, {53, 54, 58, 59, 82, 82}},
+                 {QFZ_TREE, {17, 17, 18, 18, 26, 26}}};
+    static const qfz_type types[] = {QFZ_U8, QFZ_U16, QFZ_F32};
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        for (int k = 0; k < 6; k++) {
+            const qfz_rule rule = {.connectivity = k % 2 == 0 ? 4 : 8,
+                                   .distance = QFZ_LINF,
+                                   .type = types[k / 2],
+                                   .n_bands = 1};
+            const int64_t bytes = qfz_engine_cuda.device_bytes_per_px(&rule, table[i].kind);
+            check_describe("memory of kind %d, %d-connected, type %d", (int)table[i].kind,
+                           rule.connectivity, (int)rule.type);
+            CHECK(bytes == table[i].bytes[k], "%d bytes a pixel, not %d", (int)bytes,
+                  table[i].bytes[k]);
+        }
+}
+
 static void make_wide_source(int side)
 {
     const GDALDatasetH d = GDALCreate(GDALGetDriverByName("GTiff"), scratch("wide.tif"), side, side,
@@ -393,6 +419,7 @@ int main(int argc, char **argv)
     gives_trees_the_memory_they_take();
     falls_back_when_memory_never_suffices();
     keeps_to_its_memory();
+    takes_what_is_written();
     knows_what_a_device_can_do();
     leaves_to_the_cpu_what_a_device_cannot_do();
     leaves_to_the_cpu_what_does_not_start();

@@ -63,6 +63,7 @@ typedef struct problem {
     const qfz_rule *rule;
     qfz_kind kind;
     int64_t tile_h, tile_w;
+    int32_t worker_side; /* its memory is for such tiles */
     stitched *host, *device;
     qfz_worker *worker;
 } problem;
@@ -92,8 +93,8 @@ static void solve_both(problem *p)
 {
     const qfz_worker_spec spec = {.rule = p->rule,
                                   .kind = p->kind,
-                                  .max_h = WORKER_SIDE,
-                                  .max_w = WORKER_SIDE,
+                                  .max_h = p->worker_side,
+                                  .max_w = p->worker_side,
                                   .n_threads = 1};
     qfz_error err = {0};
     ok(watched.open(&p->worker, 1, &spec, &err), &err);
@@ -210,7 +211,8 @@ static void test_case(void)
                  .rule = &rule,
                  .kind = QFZ_LEVELS,
                  .tile_h = 1 + check_pick(16),
-                 .tile_w = 1 + check_pick(16)};
+                 .tile_w = 1 + check_pick(16),
+                 .worker_side = WORKER_SIDE};
     check_describe("%dx%d in tiles of %dx%d, %d bands %s, %s in %s, holes %s, %d-connected, %s, "
                    "alpha %.17g, omega %.17g",
                    (int)image->h, (int)image->w, (int)p.tile_h, (int)p.tile_w, image->n_bands,
@@ -240,7 +242,12 @@ static void a_lie_is_seen(qfz_kind kind)
                            .n_bands = 1,
                            .alpha_key = kind == QFZ_LEVELS ? UINT32_MAX : 8,
                            .omega = kind == QFZ_OMEGA ? omega : NULL};
-    problem p = {.image = &image, .rule = &rule, .kind = kind, .tile_h = 2, .tile_w = 2};
+    problem p = {.image = &image,
+                 .rule = &rule,
+                 .kind = kind,
+                 .tile_h = 2,
+                 .tile_w = 2,
+                 .worker_side = WORKER_SIDE};
     check_describe("kind %d, a worker that lies", (int)kind);
     n_taken = 0;
     CHECK(differences(&p) == 0, "differences");
@@ -250,6 +257,35 @@ static void a_lie_is_seen(qfz_kind kind)
     lies = false;
 }
 
+/* A worker without the memory for a group leaves it to the host. */
+static void too_large_for_the_worker(void)
+{
+    enum { LARGE = 96 };
+    static uint8_t pixels[LARGE * LARGE];
+    for (int i = 0; i < LARGE * LARGE; i++)
+        pixels[i] = (uint8_t)check_pick(9);
+    const qfz_image image = {
+        .h = LARGE, .w = LARGE, .n_bands = 1, .type = QFZ_U8, .pixels = pixels};
+    const qfz_rule rule = {.connectivity = 4,
+                           .distance = QFZ_LINF,
+                           .type = QFZ_U8,
+                           .n_bands = 1,
+                           .alpha_key = UINT32_MAX};
+    problem p = {.image = &image,
+                 .rule = &rule,
+                 .kind = QFZ_LEVELS,
+                 .tile_h = LARGE / 2,
+                 .tile_w = LARGE / 2,
+                 .worker_side = 2};
+    check_describe("a group that is too large for the worker");
+    n_taken = 0;
+    CHECK(differences(&p) == 0, "differences");
+    CHECK(n_taken == 0, "%d groups by a worker that has no room", n_taken);
+    p.worker_side = WORKER_SIDE;
+    CHECK(differences(&p) == 0, "differences");
+    CHECK(n_taken == 1, "%d of 1 groups by a worker that has room", n_taken);
+}
+
 int main(int argc, char **argv)
 {
     need_engine();
@@ -257,6 +293,7 @@ int main(int argc, char **argv)
     watch();
     a_lie_is_seen(QFZ_LEVELS);
     a_lie_is_seen(QFZ_OMEGA);
+    too_large_for_the_worker();
     for (int64_t i = check_.first; i < check_.cases; i++) {
         check_case(i, "making the case");
         test_case();

@@ -163,9 +163,14 @@ static void compare(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rule)
     uint32_t *const d_keys = device_room<uint32_t>((int64_t)qfz_gpu_edges_bytes(rule, n_px) / 4);
     qfz_gpu_edges edges;
     CHECK(qfz_gpu_edges_make(gpu, &up.image, rule, d_keys, &edges) == QFZ_OK, "%s", err.message);
+    qfz_gpu_edges as_they_are = edges;
+    if (!qfz_gpu_forest_needs_keys(rule))
+        CHECK(qfz_gpu_edges_make(gpu, &up.image, rule, NULL, &as_they_are) == QFZ_OK, "%s",
+              err.message);
     for (int how = CONNECT_V1; how < N_METHODS; how++) {
         if (how == FOREST && edges.max_key == QFZ_NONE) continue;
-        const tree got = by_gpu(gpu, (method)how, &edges, rule->alpha_key);
+        const tree got =
+            by_gpu(gpu, (method)how, how == FOREST ? &as_they_are : &edges, rule->alpha_key);
         check_canonical(got, image->valid);
         const std::vector<zone> zones = zones_of(got);
         size_t i = 0;

@@ -1,0 +1,30 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# bench_gpu.sh BENCH - qfz-bench gpu prints a line for every method that it measures, on random
+# images, generated ones and files; BENCH has a device, if only a simulated one.
+set -u
+bench=$1
+bad=0
+T=$(mktemp -d "${TMPDIR:-/tmp}/qfz_bench_XXXXXX") || exit 1
+trap 'rm -rf "$T"' EXIT
+trap 'exit 1' INT TERM HUP
+
+# lines WANTED PATTERN ARGUMENTS...: so many lines of the table hold the pattern, and none else.
+lines() {
+    wanted=$1
+    pattern=$2
+    shift 2
+    "$bench" gpu --runs 1 "$@" >"$T/out" 2>"$T/err" || { echo "WRONG: $*: $(cat "$T/err")"; bad=1; }
+    found=$(tail -n +3 "$T/out" | grep -cE "$pattern")
+    if [ "$found" -ne "$wanted" ] || [ "$(wc -l <"$T/out")" -ne $((wanted + 2)) ]; then
+        echo "WRONG: $*: $found lines, not $wanted"
+        cat "$T/out"
+        bad=1
+    fi
+}
+
+lines 9 '^label +(auto|ha4|stava) +8 binary g(1|4|16) ' --size 40 --connectivity 8
+lines 6 '^(label|features) +ha4 +4 binary ' --size 40 --method ha4 --connectivity 4
+lines 13 ' white +16 ' --size 70 --generate white --bits 16
+lines 9 ' fractal +32 ' --size 70 --generate fractal --bits 32 --method auto
+exit $bad
