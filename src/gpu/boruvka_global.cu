@@ -65,11 +65,21 @@ static __device__ __forceinline__ uint32_t vertex_of(const qfz_gpu_forest &f, ui
     return end & QFZ_RIM_REF ? f.rim[end & ~QFZ_RIM_REF].x : end;
 }
 
-/* Of one edge, to both of its ends. */
-static __device__ __forceinline__ void offer(weight *best, uint2 ends, weight key)
+/* Of one edge, to both of its ends, as by qfz_lower() in two steps: others look between them. */
+struct edge_offer {
+    weight key, at_x, at_y;
+};
+
+static __device__ __forceinline__ edge_offer look(const weight *best, uint2 ends, weight key)
 {
-    qfz_lower(&best[ends.x], key);
-    qfz_lower(&best[ends.y], key);
+    return {key, *static_cast<const volatile weight *>(&best[ends.x]),
+            *static_cast<const volatile weight *>(&best[ends.y])};
+}
+
+static __device__ __forceinline__ void offer(weight *best, uint2 ends, const edge_offer &edge)
+{
+    if (edge.key < edge.at_x) atomicMin(&best[ends.x], edge.key);
+    if (edge.key < edge.at_y) atomicMin(&best[ends.y], edge.key);
 }
 
 /* The other end of the lightest edge of v, which has this key. */
@@ -145,63 +155,110 @@ static __device__ __forceinline__ void hook(const qfz_gpu_forest &f, int round, 
     }
 }
 
-/* A word only moves on towards the root, so whatever is read of it is on the same way; ways end
- * at a root, since of the vertices on a way each has a lighter edge than the one before. */
-static __device__ __forceinline__ uint32_t settled(uint32_t *root, uint32_t v)
+/* The words of some vertices become their roots'; those that are may be any.  A word only moves on
+ * towards the root, so whatever is read of it is on the same way; ways end at a root, since of the
+ * vertices on a way each has a lighter edge than the one before. */
+static __device__ __forceinline__ void go_to_roots(uint32_t *root, uint32_t first_v,
+                                                   uint32_t (&word)[EACH])
 {
-    uint32_t word = qfz_peek(&root[v]);
-    if (word & ROOT) return word;
-    do {
-        word = qfz_peek(&root[word]);
-        *static_cast<volatile uint32_t *>(&root[v]) = word;
-    } while (!(word & ROOT));
-    return word;
+    for (bool on = true; on;) {
+        uint32_t next[EACH];
+        on = false;
+#pragma unroll
+        for (uint32_t j = 0; j < EACH; j++)
+            next[j] = word[j] & ROOT ? word[j] : qfz_peek(&root[word[j]]);
+#pragma unroll
+        for (uint32_t j = 0; j < EACH; j++) {
+            if (!(word[j] & ROOT))
+                *static_cast<volatile uint32_t *>(&root[first_v + j * QFZ_WARP]) = next[j];
+            on |= !(next[j] & ROOT);
+            word[j] = next[j];
+        }
+    }
 }
 
 static __device__ __forceinline__ void settle(const qfz_gpu_forest &f, int round, team t)
 {
     const uint32_t n = n_vertices(f, round);
-    const uint64_t step = (uint64_t)t.step * QFZ_WARP;
-    for (uint64_t v = (uint64_t)t.first * QFZ_WARP + (uint64_t)t.lane; v < n; v += step) {
-        const weight key = f.best[round % 2][v];
-        const bool was_root = qfz_peek(&f.root[v]) & ROOT;
-        const uint32_t word = settled(f.root, (uint32_t)v), number = word & ~ROOT;
-        uint2 up = make_uint2(QFZ_UP_ROOT, 0);
-        if (number != ENDED && was_root) continue; /* its own hook comes in a later round */
-        if (number != ENDED)
-            up = make_uint2(f.origin[(round + 1) % 2][number] << QFZ_UP_BITS | (uint32_t)round,
-                            (uint32_t)(key >> 32));
-        f.up[origin_of(f, round, (uint32_t)v)] = up;
+    EACH_CHUNK(t, n, base)
+    {
+        const uint32_t first_v = (uint32_t)base + (uint32_t)t.lane;
+        uint32_t word[EACH], level[EACH], origin[EACH], own[EACH];
+        bool hooked[EACH]; /* else its own hook, if there is one, comes in a later round */
+#pragma unroll
+        for (uint32_t j = 0; j < EACH; j++) {
+            const uint32_t v = first_v + j * QFZ_WARP;
+            word[j] = v < n ? qfz_peek(&f.root[v]) : ROOT | ENDED;
+            level[j] = v < n ? (uint32_t)(f.best[round % 2][v] >> 32) : 0;
+            own[j] = v < n ? origin_of(f, round, v) : 0;
+        }
+#pragma unroll
+        for (uint32_t j = 0; j < EACH; j++)
+            hooked[j] = !(word[j] & ROOT);
+        go_to_roots(f.root, first_v, word);
+#pragma unroll
+        for (uint32_t j = 0; j < EACH; j++)
+            origin[j] = hooked[j] && word[j] != (ROOT | ENDED)
+                            ? f.origin[(round + 1) % 2][word[j] & ~ROOT]
+                            : 0;
+#pragma unroll
+        for (uint32_t j = 0; j < EACH; j++) {
+            const bool ended = word[j] == (ROOT | ENDED);
+            if (first_v + j * QFZ_WARP >= n || (!ended && !hooked[j])) continue;
+            f.up[own[j]] = ended ? make_uint2(QFZ_UP_ROOT, 0)
+                                 : make_uint2(origin[j] << QFZ_UP_BITS | (uint32_t)round, level[j]);
+        }
     }
+}
+
+/* Edges that a lane renames: what is asked for of one does not wait for another one. */
+struct some_edges {
+    uint2 ends[EACH];
+    uint32_t level[EACH];
+};
+
+/* A lane's edges from `first` on, with the numbers that their ends have in the next round; where
+ * there is none, both ends are one vertex's. */
+static __device__ __forceinline__ void rename(const qfz_gpu_forest &f, int round, uint64_t first,
+                                              uint32_t n, some_edges &some)
+{
+    const int now = round % 2;
+#pragma unroll
+    for (int j = 0; j < EACH; j++) {
+        const uint64_t e = first + (uint64_t)(j * QFZ_WARP);
+        some.ends[j] = e < n ? f.ends[now][e] : make_uint2(0, 0);
+        some.level[j] = e < n ? qfz_edge_level(f, now, e) : 0;
+    }
+#pragma unroll
+    for (int j = 0; j < EACH && round == 0; j++)
+        some.ends[j] = make_uint2(vertex_of(f, some.ends[j].x), vertex_of(f, some.ends[j].y));
+#pragma unroll
+    for (int j = 0; j < EACH; j++)
+        some.ends[j] = make_uint2(f.root[some.ends[j].x] & ~ROOT, f.root[some.ends[j].y] & ~ROOT);
 }
 
 static __device__ __forceinline__ void join(const qfz_gpu_forest &f, int round, team t)
 {
-    const int now = round % 2, next = 1 - now;
+    const int next = 1 - round % 2;
     const uint32_t n = n_edges(f, round);
     EACH_CHUNK(t, n, base)
     {
-        uint2 ends[EACH];
+        some_edges some;
         kept_items kept;
-#pragma unroll
-        for (int j = 0; j < EACH; j++) {
-            const uint64_t e = base + (uint64_t)(j * QFZ_WARP + t.lane);
-            ends[j] = make_uint2(0, 0);
-            if (e >= n) continue;
-            uint2 was = f.ends[now][e];
-            if (round == 0) was = make_uint2(vertex_of(f, was.x), vertex_of(f, was.y));
-            ends[j] = make_uint2(f.root[was.x] & ~ROOT, f.root[was.y] & ~ROOT);
-        }
+        rename(f, round, base + (uint64_t)t.lane, n, some);
 #pragma unroll
         for (int j = 0; j < EACH; j++)
-            kept.lanes[j] = __ballot_sync(ALL_LANES, ends[j].x != ends[j].y);
+            kept.lanes[j] = __ballot_sync(ALL_LANES, some.ends[j].x != some.ends[j].y);
+        edge_offer offers[EACH];
         place(&f.count[QFZ_COUNT_EDGES + round + 1], kept, t, [&](uint32_t j, uint32_t at) {
-            const uint64_t e = base + (uint64_t)j * QFZ_WARP + (uint64_t)t.lane;
-            const uint32_t level = qfz_edge_level(f, now, e);
-            f.ends[next][at] = ends[j];
-            qfz_set_edge_level(f, next, at, level);
-            offer(f.best[next], ends[j], (weight)level << 32 | at);
+            const weight key = (weight)some.level[j] << 32 | at;
+            offers[j] = look(f.best[next], some.ends[j], key);
+            f.ends[next][at] = some.ends[j];
+            qfz_set_edge_level(f, next, at, some.level[j]);
         });
+#pragma unroll
+        for (int j = 0; j < EACH; j++)
+            if (some.ends[j].x != some.ends[j].y) offer(f.best[next], some.ends[j], offers[j]);
     }
 }
 
@@ -229,7 +286,8 @@ static __global__ void __launch_bounds__(THREADS) k_name(qfz_gpu_forest f)
         const uint2 was = f.ends[0][e];
         const uint2 ends = make_uint2(vertex_of(f, was.x), vertex_of(f, was.y));
         f.ends[0][e] = ends;
-        if (ends.x != ends.y) offer(f.best[0], ends, (weight)qfz_edge_level(f, 0, e) << 32 | e);
+        const weight key = (weight)qfz_edge_level(f, 0, e) << 32 | e;
+        if (ends.x != ends.y) offer(f.best[0], ends, look(f.best[0], ends, key));
     }
 }
 

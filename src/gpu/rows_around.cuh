@@ -38,22 +38,48 @@ template <typename WORK> static __device__ __forceinline__ bool is_inside(const 
            f.w % 2 == 0;
 }
 
-/* Are a thread's pixels of a block inside the tile, and what is around, valid? */
+/* Has a word a byte that is 0? */
+static __device__ __forceinline__ uint32_t has_zero(uint32_t word)
+{
+    return (word - 0x01010101u) & ~word & 0x80808080u;
+}
+
+static __device__ __forceinline__ uint32_t has_zero(uint4 four)
+{
+    return has_zero(four.x) | has_zero(four.y) | has_zero(four.z) | has_zero(four.w);
+}
+
+static __device__ __forceinline__ uint32_t has_zero(uint16_t two)
+{
+    return has_zero(two | 0xffff0000u);
+}
+
+/* Of the rows of a block and those around it, a thread's words: are all of their pixels valid? */
+template <typename WORD, typename WORK>
+static __device__ __forceinline__ bool words_valid(const WORK &w, const uint8_t *first)
+{
+    enum { IN_ROW = QFZ_SIDE / sizeof(WORD), ALL = (QFZ_SIDE + 2) * IN_ROW };
+    uint32_t zero = 0;
+#pragma unroll
+    for (int i = w.thread; i < ALL; i += w.THREADS)
+        zero |= has_zero(
+            __ldg(reinterpret_cast<const WORD *>(first + (int64_t)(i / IN_ROW) * w.forest.w) +
+                  i % IN_ROW));
+    return zero == 0;
+}
+
+/* Of a block inside the tile: are a thread's part of its pixels, and of those around it, valid? */
 template <typename WORK>
 static __device__ __forceinline__ bool all_valid(const WORK &w, const uint8_t *valid)
 {
-    const int32_t y0 = w.box.y + w.warp * WORK::OWN_ROWS - 1, x0 = w.box.x + 2 * w.lane;
-    const uint8_t *row = valid + (int64_t)y0 * w.forest.w + x0;
-    const int2 side = side_pixel(w);
-    uint32_t zero = 0; /* the highest bit of each byte: it was 0 in a row */
-#pragma unroll
-    for (int i = 0; i < WORK::SEEN_ROWS; i++, row += w.forest.w) {
-        const uint32_t two = __ldg(reinterpret_cast<const uint16_t *>(row));
-        zero |= (two - 0x0101u) & ~two;
-    }
-    bool all = (zero & 0x8080u) == 0;
-    if (w.lane < 2 * WORK::SEEN_ROWS) all &= valid[(int64_t)side.y * w.forest.w + side.x] != 0;
-    return all;
+    const int32_t width = w.forest.w;
+    const uint8_t *const first = valid + (int64_t)(w.box.y - 1) * width + w.box.x;
+    const bool even =
+        width % (int)sizeof(uint4) == 0 && reinterpret_cast<uintptr_t>(valid) % sizeof(uint4) == 0;
+    const bool inside = even ? words_valid<uint4>(w, first) : words_valid<uint16_t>(w, first);
+    const int row = w.thread / 2; /* beside the block */
+    if (row >= QFZ_SIDE + 2) return inside;
+    return inside & (first[(int64_t)row * width + (w.thread % 2 ? QFZ_SIDE : -1)] != 0);
 }
 
 /* Squares, named by their upper left pixel: of which edge is the heaviest of its cycle?  Masks; of

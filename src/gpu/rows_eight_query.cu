@@ -6,8 +6,6 @@
  * open edges have one minimax level between these, which is looked up once.  Squares of more
  * vertices, and vertices that do not meet in the first rounds, are left over until the others are
  * done. */
-#include <type_traits>
-
 #include "gpu/rows_columns.cuh"
 #include "gpu/rows_leaving.cuh"
 #include "gpu/rows_planes.cuh"
@@ -228,11 +226,6 @@ template <typename T> static __device__ __forceinline__ void answer_list(const q
 
 /* ---- Edges that leave the block -------------------------------------------------------------- */
 
-/* A vertex's column | level << 16. */
-template <typename T>
-using start_of = typename std::conditional<sizeof(T) < 4, uint32_t, unsigned long long>::type;
-template <typename T> static const start_of<T> NO_START = ~(start_of<T>)0;
-
 /* The number of a pixel outside. */
 static __device__ __forceinline__ int outside_of(int y, int x)
 {
@@ -254,35 +247,34 @@ template <typename T> static __device__ __forceinline__ void begin_outside(query
         make_column(w.m.columns, f.up, (uint32_t)(QFZ_VERTICES + i), pixel.x);
 }
 
-/* What the i-th edge that leaves the block starts from: a column | level << 16, or NO_START. */
+/* What the i-th edge that leaves the block starts from: a vertex, or QFZ_NONE if there is no such
+ * edge, and the level up to there. */
 template <typename T>
-static __device__ __forceinline__ start_of<T> begin_leaving(const query_work<T> &w, int i,
-                                                            uint32_t first)
+static __device__ __forceinline__ uint2 begin_leaving(const query_work<T> &w, int i)
 {
     const qfz_gpu_forest &f = w.forest;
     const qfz_leaving_edge e = qfz_leaving_at(i);
-    if (i >= LEAVING || !e.is || e.y >= w.box.h || e.x >= w.box.w) return NO_START<T>;
-    const uint2 own =
-        f.rim[(int64_t)blockIdx.x * f.rim_room + qfz_ring_number(w.box.h, w.box.w, e.y, e.x)];
-    return own.x == QFZ_NONE ? NO_START<T> : (own.x - first) | (start_of<T>)own.y << 16;
+    if (i >= LEAVING || !e.is || e.y >= w.box.h || e.x >= w.box.w) return make_uint2(QFZ_NONE, 0);
+    return f.rim[(int64_t)blockIdx.x * f.rim_room + qfz_ring_number(w.box.h, w.box.w, e.y, e.x)];
 }
 
 /* The level of an edge that does not exist is QFZ_NONE; one that starts outside the tile has no
  * place for it. */
 template <typename T>
-static __device__ __forceinline__ void end_leaving(const query_work<T> &w, int i, start_of<T> own)
+static __device__ __forceinline__ void end_leaving(const query_work<T> &w, int i, uint2 own,
+                                                   uint32_t first)
 {
     const qfz_gpu_forest &f = w.forest;
     const qfz_leaving_edge e = qfz_leaving_at(i);
     if (i >= LEAVING || !e.is || e.y >= w.box.h || e.x >= w.box.w) return;
     const int outside = outside_of(e.to_y, e.to_x), direction = qfz_leaving_direction(i);
-    const uint32_t u = (uint32_t)own & 0xffff, v = (uint32_t)(QFZ_VERTICES + outside);
+    const uint32_t u = own.x - first, v = (uint32_t)(QFZ_VERTICES + outside);
     const bool starts_outside = direction == QFZ_BELOW_LEFT && e.to_y < e.y;
     uint32_t level = QFZ_NONE;
-    if (own != NO_START<T> && w.m.columns.vertex[0][v] != QFZ_NONE) {
+    if (own.x != QFZ_NONE && w.m.columns.vertex[0][v] != QFZ_NONE) {
         bool open;
         level = meet(w.m.columns, u, v, &open);
-        level = max(level, max((uint32_t)(own >> 16), (uint32_t)w.m.cost[outside]));
+        level = max(level, max(own.y, (uint32_t)w.m.cost[outside]));
         if (open) level = climb_on(w.m.columns, f.up, u, v, level);
     }
     if (!starts_outside)
@@ -303,22 +295,24 @@ static __global__ void __launch_bounds__(THREADS, query_memory<T>::BLOCKS)
     const uint2 block = forest.block[blockIdx.x];
     const uint32_t n_vertices = block.y & 0xffff;
     query_work<T> w = {*m, forest, box, planes_at(forest, box, saliency)};
-    start_of<T> leaving[LEAVING_EACH];
+    planes_on_way<T, THREADS, QFZ_MAX_DIRS> planes;
+    uint2 leaving[LEAVING_EACH];
     if (thread == 0) m->n_open = m->n_left_over = 0;
     __syncthreads();
-    load_planes<THREADS>(w.place, m->planes);
+    fetch_planes(w.place, planes);
     list_open(*m, open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM);
-    for (int i = THREADS - 1 - thread; i < OUTSIDE; i += THREADS)
-        begin_outside(w, i);
 #pragma unroll
     for (int k = 0; k < LEAVING_EACH; k++)
-        leaving[k] = begin_leaving(w, thread + k * THREADS, block.x);
+        leaving[k] = begin_leaving(w, thread + k * THREADS);
+    for (int i = THREADS - 1 - thread; i < OUTSIDE; i += THREADS)
+        begin_outside(w, i);
     for (uint32_t v = threadIdx.x; v < n_vertices; v += THREADS)
         make_column(m->columns, forest.up, v, block.x + v);
+    keep_planes(w.place, planes, m->planes);
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < LEAVING_EACH; k++)
-        end_leaving(w, thread + k * THREADS, leaving[k]);
+        end_leaving(w, thread + k * THREADS, leaving[k], block.x);
     answer_list(w);
     __syncthreads();
     answer_left_over(w);

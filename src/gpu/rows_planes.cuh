@@ -109,31 +109,56 @@ static __device__ __forceinline__ WORD *eight_levels_at(const planes_place<uint1
                                     x);
 }
 
+/* A thread's levels of whole blocks on their way to the block's memory; other blocks have none. */
+template <typename T, int THREADS, int N> struct planes_on_way {
+};
+template <int THREADS, int N> struct planes_on_way<uint16_t, THREADS, N> {
+    enum { EACH = QFZ_BLOCK_PX / PLANES_AT_ONCE / THREADS, ROWS = THREADS / PLANES_ROW };
+    uint4 eight[N][EACH];
+    bool even;
+};
+
 template <int THREADS, int N>
-static __device__ __forceinline__ void load_planes(const planes_place<uint16_t> &place,
+static __device__ __forceinline__ void fetch_planes(const planes_place<uint16_t> &place,
+                                                    planes_on_way<uint16_t, THREADS, N> &way)
+{
+    const int64_t step = (int64_t)place.pitch * way.ROWS / PLANES_AT_ONCE;
+    way.even = planes_are_even(place);
+    if (!way.even) return;
+#pragma unroll
+    for (int n = 0; n < N * way.EACH; n++) /* loads stand together, so that they overlap */
+        way.eight[n / way.EACH][n % way.EACH] =
+            __ldcg(eight_levels_at<const uint4>(place, n / way.EACH) + n % way.EACH * step);
+}
+
+template <int THREADS, int N>
+static __device__ __forceinline__ void keep_planes(const planes_place<uint16_t> &place,
+                                                   const planes_on_way<uint16_t, THREADS, N> &way,
                                                    rows_planes<N> &planes)
 {
-    enum { EACH = QFZ_BLOCK_PX / PLANES_AT_ONCE / THREADS, ROWS = THREADS / PLANES_ROW };
-    if (!planes_are_even(place)) {
+    if (!way.even) {
         each_level<N, THREADS>(place, [&](int plane, int i, const uint16_t *level) {
             planes.level[plane][i] = __ldcg(level);
         });
         return;
     }
-    const int64_t step = (int64_t)place.pitch * ROWS / PLANES_AT_ONCE;
-    uint4 eight[N][EACH];
 #pragma unroll
-    for (int n = 0; n < N * EACH; n++) /* loads stand together, so that they overlap */
-        eight[n / EACH][n % EACH] =
-            __ldcg(eight_levels_at<const uint4>(place, n / EACH) + n % EACH * step);
-#pragma unroll
-    for (int n = 0; n < N * EACH; n++)
-        reinterpret_cast<uint4 *>(planes.level[n / EACH])[threadIdx.x + n % EACH * THREADS] =
-            eight[n / EACH][n % EACH];
+    for (int n = 0; n < N * way.EACH; n++) {
+        const int i = (int)threadIdx.x + n % way.EACH * THREADS;
+        reinterpret_cast<uint4 *>(planes.level[n / way.EACH])[i] =
+            way.eight[n / way.EACH][n % way.EACH];
+    }
 }
 
 template <int THREADS, int N>
-static __device__ __forceinline__ void load_planes(const planes_place<uint32_t> &,
+static __device__ __forceinline__ void fetch_planes(const planes_place<uint32_t> &,
+                                                    planes_on_way<uint32_t, THREADS, N> &)
+{
+}
+
+template <int THREADS, int N>
+static __device__ __forceinline__ void keep_planes(const planes_place<uint32_t> &,
+                                                   const planes_on_way<uint32_t, THREADS, N> &,
                                                    query_planes<uint32_t, N> &)
 {
 }

@@ -198,7 +198,9 @@ static __global__ void __launch_bounds__(THREADS, QFZ_SM_THREADS / THREADS)
     some_edges some;
     leaving_edge leaving = {QFZ_NONE, 0};
     if (threadIdx.x == 0) m->n_waiting = 0;
-    load_planes<THREADS>(w.place, m->planes);
+    planes_on_way<T, THREADS, 2> planes;
+    fetch_planes(w.place, planes);
+    keep_planes(w.place, planes, m->planes);
     if (threadIdx.x < n_listed) fetch(items, threadIdx.x, n_listed, some);
     if (i >= 0) leaving = begin_leaving(w, i, block.x);
     for (uint32_t v = threadIdx.x; v < n_vertices; v += THREADS)

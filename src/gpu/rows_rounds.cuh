@@ -203,27 +203,14 @@ template <typename WORK>
 static __device__ __forceinline__ uint32_t step_of(const WORK &w, uint32_t c, uint32_t round)
 {
     const typename WORK::KEY key = w.m.best[c];
-    if (key & LEAVES) return ROOT | WAITS | (key == w.NO_KEY ? ENDED : 0);
-    const uint32_t ends = w.m.ends[key & 0x7fff], a = ends & 0xffff, b = ends >> 16;
-    const uint32_t name = a / 4 == c ? b : a, other = name / 4;
-    const bool same = c < other && !(name & WAITS) && w.m.best[other] == key;
-    return same ? (uint32_t)ROOT : round << QFZ_STEP_BITS | other;
-}
-
-/* Points c at its round's root; true if c is a root that goes on. */
-template <typename WORK>
-static __device__ __forceinline__ bool hook_component(WORK &w, uint32_t c, uint32_t round)
-{
-    uint32_t root = c, hook = ROOT, step = w.m.step[c];
-    for (; step >> QFZ_STEP_BITS == round; step = w.m.step[root]) {
-        hook = step;
-        root = step & QFZ_STEP_MASK;
-    }
-    w.m.name[c] = (uint16_t)(root * 4 | (step & (WAITS | ENDED)));
-    const bool hooks = hook < ROOT, goes_on = !hooks && step == ROOT;
-    const typename WORK::KEY best = level_part(w.m.best[c]) | hook;
-    w.m.best[c] = goes_on ? w.NO_KEY : best; /* of one that waits it is not looked at any more */
-    return goes_on;
+    const bool waits =
+        key & LEAVES; /* no branch: what there is not is the first of the list, and c */
+    const uint32_t ends = w.m.ends[waits ? 0 : key & 0x7fff], a = ends & 0xffff, b = ends >> 16;
+    const uint32_t name = a / 4 == c ? b : a, other = waits ? c : name / 4;
+    const bool chosen = w.m.best[other] == key;
+    const bool first = chosen && c < other && !(name & WAITS);
+    if (waits) return ROOT | WAITS | (key == w.NO_KEY ? ENDED : 0);
+    return first ? (uint32_t)ROOT : round << QFZ_STEP_BITS | other;
 }
 
 /* The thread's k-th active component of a round. */
@@ -234,15 +221,91 @@ static __device__ __forceinline__ uint32_t active_of(const WORK &w, uint32_t rou
     return round % 2 ? w.m.odd[i] : w.m.even[i];
 }
 
+enum { AT_FIRST = 2 }; /* so many in the first round, in which threads have several */
+
+/* N of a thread's components, from the i-th of n active ones on, that are looked at together, so
+ * that their ways overlap; the first one again where there are no more. */
+template <int N> struct some_comps {
+    uint32_t c[N];
+    bool is[N];
+};
+
+template <int N, typename WORK>
+static __device__ __forceinline__ some_comps<N> comps_from(const WORK &w, uint32_t i, uint32_t n,
+                                                           uint32_t round)
+{
+    some_comps<N> some;
+#pragma unroll
+    for (uint32_t k = 0; k < N; k++) {
+        some.is[k] = i + k * w.THREADS < n;
+        some.c[k] = active_of(w, round, some.is[k] ? i + k * w.THREADS : i);
+    }
+    return some;
+}
+
+template <int N, typename WORK>
+static __device__ __forceinline__ void choose_steps(WORK &w, uint32_t n, uint32_t round)
+{
+#pragma unroll 1
+    for (uint32_t i = (uint32_t)w.thread; i < n; i += N * w.THREADS) {
+        const some_comps<N> some = comps_from<N>(w, i, n, round);
+        uint32_t step[N];
+#pragma unroll
+        for (int k = 0; k < N; k++)
+            step[k] = step_of(w, some.c[k], round);
+#pragma unroll
+        for (int k = 0; k < N; k++)
+            w.m.step[some.c[k]] = (uint16_t)step[k];
+    }
+}
+
+/* Points components at their round's roots; bits of the thread's roots that go on. */
+template <int N, typename WORK>
+static __device__ __forceinline__ uint32_t hook_comps(WORK &w, uint32_t n, uint32_t round)
+{
+    const uint32_t first_step = round << QFZ_STEP_BITS;
+    uint32_t all = 0, first = 0;
+#pragma unroll 1
+    for (uint32_t i = (uint32_t)w.thread; i < n; i += N * w.THREADS, first += N) {
+        const some_comps<N> some = comps_from<N>(w, i, n, round);
+        uint32_t hook[N], step[N]; /* the last step of this round; the one that follows */
+#pragma unroll
+        for (int k = 0; k < N; k++) {
+            hook[k] = ROOT;
+            step[k] = w.m.step[some.c[k]];
+        }
+        for (bool on = true; on;) {
+            on = false;
+#pragma unroll
+            for (int k = 0; k < N; k++) {
+                const bool goes = step[k] - first_step < 1u << QFZ_STEP_BITS;
+                on |= goes;
+                hook[k] = goes ? step[k] : hook[k];
+                if (goes) step[k] = w.m.step[step[k] - first_step];
+            }
+        }
+#pragma unroll
+        for (int k = 0; k < N; k++) {
+            if (!some.is[k]) continue;
+            const uint32_t c = some.c[k];
+            const bool hooks = hook[k] < ROOT, goes_on = !hooks && step[k] == ROOT;
+            const uint32_t root = hooks ? hook[k] - first_step : c;
+            const typename WORK::KEY best = level_part(w.m.best[c]) | hook[k];
+            w.m.name[c] = (uint16_t)(root * 4 | (step[k] & (WAITS | ENDED)));
+            w.m.best[c] = goes_on ? w.NO_KEY : best; /* of one that waits nobody looks at it */
+            if (goes_on) all |= 1u << (first + (uint32_t)k);
+        }
+    }
+    return all;
+}
+
 /* Hooks all, and lists the roots that go on.  The even rounds' list is half as long, since their
  * first has none. */
 template <typename WORK>
 static __device__ __forceinline__ void hook_all(WORK &w, uint32_t n, uint32_t round)
 {
     uint16_t *const next = round % 2 ? w.m.even : w.m.odd;
-    uint32_t goes_on = 0; /* bit k: the thread's k-th component */
-    for (uint32_t i = (uint32_t)w.thread, bit = 1; i < n; i += w.THREADS, bit *= 2)
-        if (hook_component(w, active_of(w, round, i), round)) goes_on |= bit;
+    uint32_t goes_on = round == 0 ? hook_comps<AT_FIRST>(w, n, 0) : hook_comps<1>(w, n, round);
     if ((uint32_t)(w.thread - w.lane) >= n) return; /* a warp together */
     uint32_t at = qfz_take(&w.m.n_next, (uint32_t)__popc(goes_on));
     for (; goes_on; goes_on &= goes_on - 1)
@@ -268,10 +331,10 @@ template <typename WORK> static __device__ __forceinline__ uint32_t rounds(WORK 
         }
         if (w.thread == 0) w.m.n_next = 0;
         if (round == 0 && w.thread < ACTIVE) w.m.step[w.thread] = (uint16_t)(ROOT | WAITS);
-        for (uint32_t i = (uint32_t)w.thread; i < n; i += w.THREADS) {
-            const uint32_t c = active_of(w, round, i);
-            w.m.step[c] = (uint16_t)step_of(w, c, round);
-        }
+        if (round == 0)
+            choose_steps<AT_FIRST>(w, n, 0);
+        else
+            choose_steps<1>(w, n, round);
         __syncthreads();
         hook_all(w, n, round);
         __syncthreads();
