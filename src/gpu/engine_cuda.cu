@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/omega.cuh"
+#include "gpu/omega/omega.cuh"
 #include "gpu/worker.cuh"
 #include "memory.h"
 

@@ -2,7 +2,7 @@
 /* engine_groups.cu - groups of tiles in the memory of a worker whose tile is done with. */
 #include <string.h>
 
-#include "gpu/group.cuh"
+#include "gpu/forest/group.cuh"
 #include "gpu/worker.cuh"
 
 /* ---- What is where --------------------------------------------------------------------------- */

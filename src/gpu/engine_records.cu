@@ -2,7 +2,7 @@
 /* engine_records.cu - the CUDA engine's records of regions, gathered as many at a time as there is
  * room for: from the labels of pixels, from flat zones, or as HA4 does. */
 #include "gpu/worker.cuh"
-#include "gpu/zones.cuh"
+#include "gpu/regions/zones.cuh"
 #include "record.h"
 
 enum { RECORDS_AT_LEAST = 64 };

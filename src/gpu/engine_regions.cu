@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/components.cuh"
-#include "gpu/means.cuh"
-#include "gpu/omega.cuh"
+#include "gpu/labels/components.cuh"
+#include "gpu/regions/means.cuh"
+#include "gpu/omega/omega.cuh"
 #include "gpu/worker.cuh"
 #include "memory.h"
 

@@ -4,15 +4,15 @@
 #ifndef QFZ_GPU_WORKER_CUH
 #define QFZ_GPU_WORKER_CUH
 
-#include "gpu/boruvka.cuh"
-#include "gpu/forest_tree.cuh"
-#include "gpu/gather.cuh"
+#include "gpu/forest/boruvka.cuh"
+#include "gpu/tree/forest_tree.cuh"
+#include "gpu/regions/gather.cuh"
 #include "gpu/gpu.h"
-#include "gpu/ha4_features.cuh"
-#include "gpu/omega.cuh"
-#include "gpu/regions.cuh"
+#include "gpu/published/ha4_features.cuh"
+#include "gpu/omega/omega.cuh"
+#include "gpu/regions/regions.cuh"
 #include "gpu/staging.cuh"
-#include "gpu/tree.cuh"
+#include "gpu/tree/tree.cuh"
 
 /* Components and (alpha, omega)-components (engine_regions.cu). */
 typedef struct qfz_region_room {

@@ -6,7 +6,7 @@
 #include "check.h"
 #include "cpu_worker.h"
 #include "engine.h"
-#include "gpu/boruvka.cuh"
+#include "gpu/forest/boruvka.cuh"
 #include "hostile.h"
 #include "uploaded.h"
 

@@ -5,7 +5,7 @@
 #include "check.h"
 #include "cpu_worker.h"
 #include "engine.h"
-#include "gpu/components.cuh"
+#include "gpu/labels/components.cuh"
 #include "hostile.h"
 #include "uploaded.h"
 

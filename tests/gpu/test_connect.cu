@@ -3,9 +3,9 @@
  * ways to lose races, which the same test must notice. */
 #include "check.h"
 #include "device_test.h"
-#include "gpu/connect.cuh"
+#include "gpu/published/connect.cuh"
 #include "gpu/launch.cuh"
-#include "gpu/tree.cuh"
+#include "gpu/tree/tree.cuh"
 
 static qfz_error err;
 

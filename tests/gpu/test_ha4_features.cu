@@ -3,7 +3,7 @@
 #include "check.h"
 #include "device_test.h"
 #include "flood.h"
-#include "gpu/ha4_features.cuh"
+#include "gpu/published/ha4_features.cuh"
 #include "hostile.h"
 #include "record.h"
 

@@ -6,7 +6,7 @@
 #include "check.h"
 #include "cpu_worker.h"
 #include "engine.h"
-#include "gpu/omega.cuh"
+#include "gpu/omega/omega.cuh"
 #include "hostile.h"
 #include "stitched.h"
 #include "uploaded.h"

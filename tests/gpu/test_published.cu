@@ -5,7 +5,7 @@
 #include "check.h"
 #include "device_test.h"
 #include "flood.h"
-#include "gpu/published.cuh"
+#include "gpu/published/published.cuh"
 #include "hostile.h"
 
 static qfz_error err;

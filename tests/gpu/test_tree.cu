@@ -7,8 +7,8 @@
 #include "check.h"
 #include "cpu_worker.h"
 #include "engine.h"
-#include "gpu/forest_tree.cuh"
-#include "gpu/tree.cuh"
+#include "gpu/tree/forest_tree.cuh"
+#include "gpu/tree/tree.cuh"
 #include "hostile.h"
 #include "uploaded.h"
 

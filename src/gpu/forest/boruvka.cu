@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* boruvka.cu - a forest's memory, and the order in which its parts are made. */
+#include "gpu/rows/rows.cuh"
+
+static int64_t at_most(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t at_least_0(int64_t a)
+{
+    return a < 0 ? 0 : a;
+}
+
+int64_t qfz_gpu_forest_vertices(int32_t h, int32_t w)
+{
+    const int64_t n_blocks = (int64_t)qfz_blocks(h, QFZ_SIDE) * qfz_blocks(w, QFZ_SIDE);
+    const int64_t px = at_most(h, QFZ_SIDE) * at_most(w, QFZ_SIDE);
+    return n_blocks * (at_most(QFZ_RIM, px) + at_most(QFZ_SPARE, px / 2));
+}
+
+/* Room for whatever the tile holds; the graph has at most a vertex a rim pixel and some more, and
+ * of each block the edges that leave it and a tree. */
+static qfz_gpu_forest shape_of(const qfz_gpu_edges *edges, int64_t n_ghosts)
+{
+    qfz_gpu_forest f = {};
+    const int64_t side_w = at_most(edges->w, QFZ_SIDE), side_h = at_most(edges->h, QFZ_SIDE);
+    const int64_t n_y = (edges->h + QFZ_SIDE - 1) / QFZ_SIDE, px = side_w * side_h;
+    const int n_dirs = edges->connectivity / 2;
+    const int64_t leaving = n_dirs == 2 ? 2 * QFZ_SIDE : 6 * QFZ_SIDE - 2;
+    f.h = edges->h;
+    f.w = edges->w;
+    f.n_x = (edges->w + QFZ_SIDE - 1) / QFZ_SIDE;
+    f.n_blocks = n_y * f.n_x;
+    f.connectivity = edges->connectivity;
+    f.wide = edges->form >= QFZ_EDGES_WIDE;
+    f.rim_room = (int32_t)at_most(QFZ_RIM, px);
+    f.comp_room = f.rim_room + (int32_t)(px / 2);
+    f.vertex_room = qfz_gpu_forest_vertices(f.h, f.w);
+    f.edge_room = n_ghosts + f.vertex_room + f.n_blocks * at_most(leaving, n_dirs * px);
+    return f;
+}
+
+/* What blocks say of their pixels. */
+static void carve_pixels(qfz_gpu_forest *f, qfz_carve *room)
+{
+    const int64_t n_px = (int64_t)f->h * f->w;
+    f->top = qfz_carve_bytes(room, (size_t)n_px * 4);
+    f->hooks = qfz_carve_bytes(room, (size_t)(f->n_blocks * f->comp_room * (f->wide ? 8 : 4)));
+    if (f->wide) qfz_carve_take(room, &f->comp, n_px);
+}
+
+/* What is of use when the graph is done; and so, for some, are rims. */
+static void carve_vertices(qfz_gpu_forest *f, qfz_carve *room)
+{
+    qfz_carve_take(room, &f->block, f->n_blocks);
+    qfz_carve_take(room, &f->up, f->vertex_room);
+    qfz_carve_take(room, &f->count, QFZ_COUNTERS);
+}
+
+/* The most vertices after a round: a half; after the first one more of those that sit it out where
+ * blocks tell what vertices choose: few in a block, or all in one that has part of the ring. */
+static int64_t half_of_vertices(const qfz_gpu_forest *f)
+{
+    const int64_t n_y = f->n_blocks / f->n_x;
+    const int64_t inside = at_least_0(n_y - 2) * at_least_0(f->n_x - 2);
+    const int64_t sit_out = f->n_blocks * QFZ_SPARE + (f->n_blocks - inside) * f->rim_room;
+    return at_most(f->vertex_room, (f->vertex_room + sit_out) / 2) + 1;
+}
+
+static void carve_graph(qfz_gpu_forest *f, qfz_carve *room)
+{
+    const int64_t half = half_of_vertices(f);
+    carve_vertices(f, room);
+    qfz_carve_take(room, &f->rim, f->n_blocks * f->rim_room);
+    for (int i = 0; i < 2; i++) {
+        const int64_t vertices = i == 0 ? f->vertex_room : half;
+        qfz_carve_take(room, &f->ends[i], f->edge_room);
+        f->level[i] = qfz_carve_bytes(room, (size_t)f->edge_room * (f->wide ? 4 : 2));
+        qfz_carve_take(room, &f->best[i], vertices);
+        qfz_carve_take(room, &f->origin[i], half);
+    }
+    qfz_carve_take(room, &f->root, f->vertex_room);
+}
+
+static void carve(qfz_gpu_forest *f, qfz_carve *room)
+{
+    carve_pixels(f, room);
+    carve_graph(f, room);
+}
+
+static void carve_rows(qfz_rows *rows, qfz_carve *room)
+{
+    qfz_carve_take(room, &rows->open, rows->forest.n_blocks * QFZ_OPEN_ROOM);
+    carve_graph(&rows->forest, room);
+}
+
+size_t qfz_gpu_forest_bytes(const qfz_gpu_edges *edges, int64_t n_ghosts)
+{
+    qfz_gpu_forest f = shape_of(edges, n_ghosts);
+    qfz_carve room = {};
+    carve(&f, &room);
+    return room.used;
+}
+
+size_t qfz_gpu_forest_kept_bytes(const qfz_gpu_edges *edges)
+{
+    qfz_gpu_forest f = shape_of(edges, 0);
+    qfz_carve room = {};
+    carve_pixels(&f, &room);
+    carve_vertices(&f, &room);
+    return room.used;
+}
+
+static qfz_status begin(qfz_gpu *gpu, const qfz_gpu_edges *edges, bool keep_ring,
+                        const qfz_gpu_links *ghosts, qfz_gpu_forest *forest)
+{
+    *forest = shape_of(edges, ghosts ? ghosts->n : 0);
+    forest->keeps_ring = keep_ring;
+    if (forest->vertex_room >> (32 - QFZ_UP_BITS) == 0) return QFZ_OK;
+    return qfz_fail(gpu->err, QFZ_ENOMEM, "tile of %d x %d pixels: too many for the GPU",
+                    (int)edges->w, (int)edges->h);
+}
+
+qfz_status qfz_gpu_forest_make(qfz_gpu *gpu, const qfz_gpu_edges *edges, bool keep_ring,
+                               const qfz_gpu_links *ghosts, void *d_scratch, qfz_gpu_forest *forest)
+{
+    qfz_carve room = {static_cast<char *>(d_scratch), 0};
+    QFZ_TRY(begin(gpu, edges, keep_ring, ghosts, forest));
+    carve(forest, &room);
+    QFZ_TRY(qfz_boruvka_begin(gpu, forest, ghosts));
+    QFZ_TRY(qfz_boruvka_blocks(gpu, edges, forest));
+    return qfz_boruvka_rounds(gpu, forest);
+}
+
+/* ---- Saliency -------------------------------------------------------------------------------- */
+
+size_t qfz_gpu_saliency_shared(const qfz_gpu_edges *edges)
+{
+    const bool wide = edges->form >= QFZ_EDGES_WIDE;
+    if (edges->connectivity == 8)
+        return wide ? qfz_rows_eight_wide_shared() : qfz_rows_eight_shared();
+    return wide ? qfz_rows_wide_shared() : qfz_rows_narrow_shared();
+}
+
+size_t qfz_gpu_saliency_bytes(const qfz_gpu_edges *edges, int64_t n_ghosts)
+{
+    qfz_rows rows = {};
+    qfz_carve room = {};
+    rows.forest = shape_of(edges, n_ghosts);
+    carve_rows(&rows, &room);
+    return room.used;
+}
+
+static qfz_status make_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
+                              void *d_saliency)
+{
+    const bool eight = edges->connectivity == 8;
+    if (rows->forest.wide)
+        return eight ? qfz_rows_eight_wide_blocks(gpu, edges, rows, d_saliency)
+                     : qfz_rows_wide_blocks(gpu, edges, rows, d_saliency);
+    uint16_t *const narrow = static_cast<uint16_t *>(d_saliency);
+    return eight ? qfz_rows_eight_blocks(gpu, edges, rows, narrow)
+                 : qfz_rows_narrow_blocks(gpu, edges, rows, narrow);
+}
+
+/* The graph of all blocks, and, unless d_saliency is NULL, what blocks answer. */
+static qfz_status make_rows(qfz_gpu *gpu, const qfz_gpu_edges *edges, bool keep_ring,
+                            const qfz_gpu_links *ghosts, void *d_scratch, void *d_saliency,
+                            qfz_rows *rows)
+{
+    qfz_carve room = {static_cast<char *>(d_scratch), 0};
+    QFZ_TRY(begin(gpu, edges, keep_ring, ghosts, &rows->forest));
+    /* Blocks number the edges that vertices choose: 4 a pixel. */
+    rows->forest.first_known = (int64_t)edges->h * edges->w <= UINT32_MAX / 4;
+    carve_rows(rows, &room);
+    QFZ_TRY(qfz_boruvka_begin(gpu, &rows->forest, ghosts));
+    QFZ_TRY(make_blocks(gpu, edges, rows, d_saliency));
+    return qfz_boruvka_rounds(gpu, &rows->forest);
+}
+
+qfz_status qfz_gpu_ring_forest_make(qfz_gpu *gpu, const qfz_gpu_edges *edges, void *d_scratch,
+                                    qfz_gpu_forest *forest)
+{
+    qfz_rows rows = {};
+    QFZ_TRY(make_rows(gpu, edges, true, NULL, d_scratch, NULL, &rows));
+    *forest = rows.forest;
+    return QFZ_OK;
+}
+
+qfz_status qfz_gpu_saliency(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_gpu_links *ghosts,
+                            void *d_scratch, void *d_saliency)
+{
+    const bool narrow = qfz_gpu_is_narrow(edges);
+    qfz_rows rows = {};
+    QFZ_TRY(make_rows(gpu, edges, ghosts != NULL, ghosts, d_scratch, d_saliency, &rows));
+    return edges->connectivity == 8 ? qfz_rows_eight_query(gpu, &rows, narrow, d_saliency)
+                                    : qfz_rows_query(gpu, &rows, narrow, d_saliency);
+}

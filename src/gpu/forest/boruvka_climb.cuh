@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* boruvka_climb.cuh - the minimax level of two vertices of the graph of all blocks: of the two the
+ * one that hooked itself in an earlier round cannot lie on the other's way, so it is the one to
+ * climb from. */
+#ifndef QFZ_GPU_BORUVKA_CLIMB_CUH
+#define QFZ_GPU_BORUVKA_CLIMB_CUH
+
+#include "gpu/forest/boruvka_parts.cuh"
+
+template <typename N> static __device__ __forceinline__ void swap(N &a, N &b)
+{
+    const N was = a;
+    a = b;
+    b = was;
+}
+
+/* The greatest level between two vertices, and at least `level`; QFZ_NONE if no way joins them. */
+static __device__ __forceinline__ uint32_t climb(const uint2 *__restrict__ up, uint32_t u,
+                                                 uint32_t v, uint32_t level)
+{
+    if (u == v) return level;
+    uint2 from_u = __ldg(&up[u]), from_v = __ldg(&up[v]);
+    for (;;) {
+        if ((from_v.x & QFZ_UP_ROOT) < (from_u.x & QFZ_UP_ROOT)) {
+            swap(u, v);
+            swap(from_u, from_v);
+        }
+        if ((from_u.x & QFZ_UP_ROOT) == QFZ_UP_ROOT) return QFZ_NONE;
+        level = max(level, from_u.y);
+        u = from_u.x >> QFZ_UP_BITS;
+        if (u == v) return level;
+        from_u = __ldg(&up[u]);
+    }
+}
+
+#endif

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/* boruvka_comps.cuh - a block's rounds on the list of open edges, and the components that remain.
+ *
+ * The edge by which a component hooks itself is not lighter than those further on the way to its
+ * round's root; so each may point straight at that root, and the root itself goes on under its
+ * number. */
+#ifndef QFZ_GPU_BORUVKA_COMPS_CUH
+#define QFZ_GPU_BORUVKA_COMPS_CUH
+
+#include "gpu/forest/boruvka_block.cuh"
+
+/* ---- Rounds ---------------------------------------------------------------------------------- */
+
+/* The root of a component, with its flags; each knows its root. */
+template <typename WORK>
+static __device__ __forceinline__ uint32_t root_of(const WORK &w, uint32_t c)
+{
+    const uint32_t word = w.m.find[c], up = word & NUMBER;
+    return up == c ? word : w.m.find[up];
+}
+
+template <typename WORK>
+static __device__ __forceinline__ uint32_t comp_of_pixel(const WORK &w, uint32_t p)
+{
+    return w.m.pixel[p] & ~(uint32_t)SETTLED;
+}
+
+template <typename WORK>
+static __device__ __forceinline__ uint32_t root_of_pixel(const WORK &w, uint32_t p)
+{
+    return root_of(w, comp_of_pixel(w, p));
+}
+
+/* A warp's part of the list. */
+struct list_part {
+    uint32_t first, n;
+};
+
+/* Keeps those edges of the part of which keeps(key) is true.  A warp's writes never pass its
+ * reads, and lanes wait for each other between the two. */
+template <typename WORK, typename KEEPS>
+static __device__ __forceinline__ void sweep(WORK &w, list_part &part, KEEPS keeps)
+{
+    typedef typename WORK::KEY KEY;
+    KEY *const list = w.m.list + part.first;
+    uint32_t kept = 0;
+    for (uint32_t base = 0; base < part.n; base += QFZ_WARP) {
+        const uint32_t i = base + (uint32_t)w.lane;
+        KEY key = 0;
+        bool stays = i < part.n;
+        if (stays) {
+            key = list[i];
+            stays = keeps(key);
+        }
+        const unsigned mask = __ballot_sync(0xffffffffu, stays);
+        __syncwarp();
+        if (stays) list[kept + (uint32_t)__popc(mask & ((1u << w.lane) - 1))] = key;
+        kept += (uint32_t)__popc(mask);
+    }
+    part.n = kept;
+}
+
+/* Every edge of the list offers itself to both ends.  In the first round every component is a root
+ * still, and those that wait have the numbers below rim_room. */
+template <typename WORK> static __device__ __forceinline__ void offer_first(WORK &w, list_part part)
+{
+    typedef typename WORK::KEY KEY;
+    const uint32_t active = (uint32_t)w.forest.rim_room;
+    for (uint32_t i = (uint32_t)w.lane; i < part.n; i += QFZ_WARP) {
+        const KEY key = w.m.list[part.first + i];
+        const uint32_t a = comp_of_pixel(w, first_end(key)), b = comp_of_pixel(w, second_end(key));
+        if (a >= active) qfz_lower(&w.m.best[a], key);
+        if (b >= active) qfz_lower(&w.m.best[b], key);
+    }
+}
+
+/* The same later; edges inside a component leave the list. */
+template <typename WORK>
+static __device__ __forceinline__ void offer_again(WORK &w, list_part &part)
+{
+    typedef typename WORK::KEY KEY;
+    sweep(w, part, [&](KEY key) {
+        const uint32_t a = root_of_pixel(w, first_end(key)), b = root_of_pixel(w, second_end(key));
+        if (((a ^ b) & NUMBER) == 0) return false;
+        if (!(a & WAITS)) qfz_lower(&w.m.best[a], key);
+        if (!(b & WAITS)) qfz_lower(&w.m.best[b], key);
+        return true;
+    });
+}
+
+/* So do the edges that leave the block. */
+template <typename WORK> static __device__ __forceinline__ void offer_leaving(WORK &w)
+{
+    typedef typename WORK::KEY KEY;
+    for (int i = w.thread; i < w.rim; i += w.THREADS) {
+        const KEY key = w.m.leave[i];
+        if (key == ~(KEY)0) continue;
+        const uint32_t c = root_of_pixel(w, (uint32_t)key & 0xffff);
+        if (!(c & WAITS)) qfz_lower(&w.m.best[c], key >> 16 << 16 | LEAVES);
+    }
+}
+
+/* What c chose: to wait, or the component at the other end of its edge.  Of two that chose the
+ * same edge the first stays root; a waiting one has chosen none. */
+template <typename WORK>
+static __device__ __forceinline__ void choose_component(WORK &w, uint32_t c, uint32_t round)
+{
+    typedef typename WORK::KEY KEY;
+    const KEY key = w.m.best[c];
+    if ((uint32_t)key & LEAVES) return;
+    const uint32_t a = root_of_pixel(w, first_end(key)) & NUMBER;
+    const uint32_t b = root_of_pixel(w, second_end(key)) & NUMBER;
+    const uint32_t other = a == c ? b : a;
+    if (c < other && w.m.best[other] == key) return;
+    w.m.step[c] = (uint16_t)(round << QFZ_STEP_BITS | other);
+}
+
+/* Where a step of this round leads in the end. */
+template <typename WORK>
+static __device__ __forceinline__ uint32_t end_of_step(const WORK &w, uint32_t step, uint32_t round)
+{
+    for (uint32_t up = step; up >> QFZ_STEP_BITS == round; up = w.m.step[step & QFZ_STEP_MASK])
+        step = up;
+    return step & QFZ_STEP_MASK;
+}
+
+/* Points c at its round's root; true if c is a root that goes on. */
+template <typename WORK>
+static __device__ __forceinline__ bool hook_component(WORK &w, uint32_t c, uint32_t round)
+{
+    typedef typename WORK::KEY KEY;
+    const uint32_t step = w.m.step[c];
+    if (step >> QFZ_STEP_BITS == round) {
+        w.m.find[c] = (uint16_t)end_of_step(w, step, round);
+        return false;
+    }
+    const KEY key = w.m.best[c];
+    const bool waits = (uint32_t)key & LEAVES;
+    if (waits)
+        w.m.find[c] = (uint16_t)(c | WAITS | (key == ~(KEY)0 ? ENDED : 0));
+    else
+        w.m.best[c] = ~(KEY)0;
+    return !waits;
+}
+
+/* Those that were hooked earlier follow their roots. */
+template <typename WORK>
+static __device__ __forceinline__ void follow_roots(WORK &w, uint32_t first, uint32_t end,
+                                                    uint32_t round)
+{
+    for (uint32_t c = first + (uint32_t)w.thread; c < end; c += w.THREADS) {
+        if (w.m.step[c] >> QFZ_STEP_BITS >= round) continue;
+        const uint32_t step = w.m.step[w.m.find[c]];
+        if (step >> QFZ_STEP_BITS == round) w.m.find[c] = (uint16_t)end_of_step(w, step, round);
+    }
+}
+
+/* Returns how many there were. */
+template <typename WORK> static __device__ __forceinline__ uint32_t rounds(WORK &w, list_part &part)
+{
+    typedef typename WORK::KEY KEY;
+    const uint32_t first = (uint32_t)w.forest.rim_room;
+    uint32_t n = w.m.n_numbers >> 16;
+    const uint32_t end = first + n;
+    for (uint32_t c = (uint32_t)w.thread; c < end; c += w.THREADS) {
+        w.m.best[c] = ~(KEY)0;
+        w.m.step[c] = (uint16_t)(QFZ_STEP_ROOT << QFZ_STEP_BITS | c);
+    }
+    __syncthreads();
+    uint32_t round = 0;
+    for (; n > QFZ_SPARE; round++) {
+        const uint16_t *const active = w.m.active[round % 2];
+        uint16_t *const next = w.m.active[(round + 1) % 2];
+        if (round == 0)
+            offer_first(w, part);
+        else
+            offer_again(w, part);
+        offer_leaving(w);
+        __syncthreads();
+        if (w.thread == 0) w.m.n_next = 0;
+        for (uint32_t i = (uint32_t)w.thread; i < n; i += w.THREADS)
+            choose_component(w, round == 0 ? first + i : active[i], round);
+        __syncthreads();
+        follow_roots(w, first, end, round);
+        for (uint32_t base = (uint32_t)w.thread - (uint32_t)w.lane; base < n; base += w.THREADS) {
+            const uint32_t i = base + (uint32_t)w.lane;
+            const uint32_t c = i >= n ? 0 : round == 0 ? first + i : active[i];
+            const bool goes_on = i < n && hook_component(w, c, round);
+            const uint32_t at = qfz_take_one(&w.m.n_next, goes_on);
+            if (goes_on) next[at] = (uint16_t)c;
+        }
+        __syncthreads();
+        for (uint32_t i = (uint32_t)w.thread; i < n; i += w.THREADS) {
+            const uint32_t c = round == 0 ? first + i : active[i];
+            if (w.m.step[c] >> QFZ_STEP_BITS == round)
+                w.m.step[c] = (uint16_t)(round << QFZ_STEP_BITS | w.m.find[c]);
+        }
+        n = w.m.n_next;
+    }
+    __syncthreads();
+    return round;
+}
+
+/* ---- Name ------------------------------------------------------------------------------------ */
+
+/* Numbers the components that remain; their steps then tell their vertices. */
+template <typename WORK>
+static __device__ __forceinline__ void name_vertices(WORK &w, uint32_t n_rounds)
+{
+    const uint32_t first = (uint32_t)w.forest.rim_room, n_waiting = w.m.n_numbers & 0xffff;
+    const uint32_t n = first + (w.m.n_numbers >> 16);
+    for (uint32_t base = (uint32_t)w.thread - (uint32_t)w.lane; base < n; base += w.THREADS) {
+        const uint32_t c = base + (uint32_t)w.lane;
+        const bool is_root =
+            c < n && (c < n_waiting || c >= first) && w.m.step[c] >> QFZ_STEP_BITS == QFZ_STEP_ROOT;
+        const bool is_vertex = is_root && !(w.m.find[c] & ENDED);
+        const uint32_t v = qfz_take_one(&w.m.n_vertices, is_vertex);
+        if (c >= n_waiting && c < first) w.m.step[c] = QFZ_STEP_ENDED; /* no component */
+        if (is_root)
+            w.m.step[c] = (uint16_t)(QFZ_STEP_ROOT << QFZ_STEP_BITS |
+                                     (is_vertex ? v : (uint32_t)QFZ_STEP_MASK));
+    }
+    __syncthreads();
+    if (w.thread == 0) {
+        w.m.first_vertex = atomicAdd(&w.forest.count[QFZ_COUNT_VERTICES], w.m.n_vertices);
+        w.forest.block[blockIdx.x] = make_uint2(w.m.first_vertex, n | n_rounds << 16);
+    }
+    __syncthreads();
+}
+
+/* The block's vertex of a pixel that has one. */
+template <typename WORK>
+static __device__ __forceinline__ uint32_t vertex_of_pixel(WORK &w, uint32_t p)
+{
+    return w.m.step[root_of_pixel(w, p) & NUMBER] & QFZ_STEP_MASK;
+}
+
+/* Vertex and cost of rim pixel i. */
+template <typename WORK> static __device__ __forceinline__ uint2 rim_entry(WORK &w, int i)
+{
+    typedef typename WORK::TOP TOP;
+    const int2 place = qfz_ring_pixel(w.box.h, w.box.w, i);
+    const uint32_t word = w.m.pixel[place.y * QFZ_SIDE + place.x];
+    if (word == NO_EDGE) return make_uint2(QFZ_NONE, 0);
+    uint32_t cost = qfz_tops<TOP>(w.forest, w.box, place.y)[place.x];
+    uint32_t c = word & ~(uint32_t)SETTLED, step = w.m.step[c];
+    for (; step >> QFZ_STEP_BITS != QFZ_STEP_ROOT; step = w.m.step[c]) {
+        cost = max(cost, level_of(w.m.best[c]));
+        c = step & QFZ_STEP_MASK;
+    }
+    const uint32_t v = step & QFZ_STEP_MASK;
+    return make_uint2(v == QFZ_STEP_MASK ? QFZ_NONE : w.m.first_vertex + v, cost);
+}
+
+/* Of a root: the level of its lightest edge, or, where it did not look for that, 0. */
+template <typename WORK>
+static __device__ __forceinline__ typename WORK::KEY hook_of(const WORK &w, uint32_t c)
+{
+    typedef typename WORK::KEY KEY;
+    const KEY best = w.m.best[c];
+    const uint32_t step = w.m.step[c];
+    const bool looked = best != ~(KEY)0 || step == QFZ_STEP_ENDED;
+    return (looked ? best >> 16 << 16 : 0) | step;
+}
+
+template <typename WORK> static __device__ __forceinline__ void store_forest(WORK &w)
+{
+    typedef typename WORK::KEY KEY;
+    const uint32_t n = (uint32_t)w.forest.rim_room + (w.m.n_numbers >> 16);
+    KEY *const hooks =
+        static_cast<KEY *>(w.forest.hooks) + (int64_t)blockIdx.x * w.forest.comp_room;
+    for (uint32_t c = (uint32_t)w.thread; c < n; c += w.THREADS)
+        hooks[c] = hook_of(w, c);
+    for (uint32_t v = (uint32_t)w.thread; v < w.m.n_vertices; v += w.THREADS)
+        w.forest.best[0][w.m.first_vertex + v] = ~0ull;
+    uint2 *const rim = w.forest.rim + (int64_t)blockIdx.x * w.forest.rim_room;
+    for (int i = w.thread; i < w.rim; i += w.THREADS)
+        rim[i] = rim_entry(w, i);
+}
+
+#endif

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* boruvka_parts.cuh - what the parts of boruvka.cuh share: geometry, packed words, counters. */
+#ifndef QFZ_GPU_BORUVKA_PARTS_CUH
+#define QFZ_GPU_BORUVKA_PARTS_CUH
+
+#include "gpu/forest/boruvka.cuh"
+#include "gpu/launch.cuh"
+#include "gpu/peek.cuh"
+
+/* ---- Blocks ---------------------------------------------------------------------------------- */
+enum {
+    QFZ_SIDE = 64,
+    QFZ_BLOCK_PX = QFZ_SIDE * QFZ_SIDE,
+    QFZ_RIM = 4 * (QFZ_SIDE - 1),           /* pixels on a full block's ring, its rim */
+    QFZ_COMPS = QFZ_RIM + QFZ_BLOCK_PX / 2, /* components after the first round */
+    QFZ_SPARE = 16, /* so few that do not wait are not worth another round in the block */
+    QFZ_VERTICES = QFZ_RIM + QFZ_SPARE, /* components after the last, each a vertex */
+    QFZ_NO_COMP = 0x7fff
+};
+
+/* The step of a component: the round in which it hooked itself, and to which component.  Rounds in
+ * a block at least double a component, so there are at most 12; a root has the last number
+ * instead, and its vertex, counted from the block's first, or none if no edge leads on. */
+enum {
+    QFZ_STEP_BITS = 12,
+    QFZ_STEP_MASK = (1 << QFZ_STEP_BITS) - 1,
+    QFZ_STEP_ROOT = 15,
+    QFZ_STEP_ENDED = QFZ_STEP_ROOT << QFZ_STEP_BITS | QFZ_STEP_MASK
+};
+
+/* The same in the graph of all blocks: rounds at least halve the number of vertices. */
+enum { QFZ_UP_BITS = 5, QFZ_UP_ROOT = (1 << QFZ_UP_BITS) - 1, QFZ_MAX_ROUNDS = QFZ_UP_ROOT };
+
+/* forest->count: vertices and edges at the start of each round. */
+enum { QFZ_COUNT_VERTICES = 0, QFZ_COUNT_EDGES = QFZ_MAX_ROUNDS + 1, QFZ_COUNTERS = 2 * 32 };
+
+/* An end of an edge that is not yet a vertex, but a place in forest->rim. */
+static const uint32_t QFZ_RIM_REF = 1u << 31;
+
+/* A block's place and size: part of a forest's tile. */
+struct qfz_block_box {
+    int32_t y, x, h, w;
+};
+
+static __device__ __forceinline__ qfz_block_box qfz_block_of(const qfz_gpu_forest &forest,
+                                                             uint32_t block)
+{
+    qfz_block_box box;
+    box.y = (int32_t)(block / (uint32_t)forest.n_x) * QFZ_SIDE;
+    box.x = (int32_t)(block % (uint32_t)forest.n_x) * QFZ_SIDE;
+    box.h = min((int)QFZ_SIDE, forest.h - box.y);
+    box.w = min((int)QFZ_SIDE, forest.w - box.x);
+    return box;
+}
+
+/* The numbers of ring pixels, as in box.h. */
+static __device__ __forceinline__ int32_t qfz_ring_number(int32_t h, int32_t w, int32_t y,
+                                                          int32_t x)
+{
+    if (y == 0) return x;
+    if (y == h - 1) return w + x;
+    return x == 0 ? 2 * w + y - 1 : 2 * w + (h - 2) + y - 1;
+}
+
+static __device__ __forceinline__ int32_t qfz_ring_count(int32_t h, int32_t w)
+{
+    return h <= 2 ? h * w : 2 * w + (w == 1 ? 1 : 2) * (h - 2);
+}
+
+static __device__ __forceinline__ int2 qfz_ring_pixel(int32_t h, int32_t w, int32_t i) /* x, y */
+{
+    if (i < w || h == 1) return make_int2(i, 0);
+    if (i < 2 * w) return make_int2(i - w, h - 1);
+    if (i < 2 * w + h - 2) return make_int2(0, i - 2 * w + 1);
+    return make_int2(w - 1, i - 2 * w - (h - 2) + 1);
+}
+
+/* Where the rim pixel (y, x) of the tile has its entry in forest->rim. */
+static __device__ __forceinline__ uint32_t qfz_rim_place(const qfz_gpu_forest &forest, int32_t y,
+                                                         int32_t x)
+{
+    const int32_t in_y = y & (QFZ_SIDE - 1), in_x = x & (QFZ_SIDE - 1);
+    const int32_t h = min((int)QFZ_SIDE, forest.h - (y - in_y));
+    const int32_t w = min((int)QFZ_SIDE, forest.w - (x - in_x));
+    const uint32_t block = (uint32_t)y / QFZ_SIDE * (uint32_t)forest.n_x + (uint32_t)x / QFZ_SIDE;
+    return block * (uint32_t)forest.rim_room + (uint32_t)qfz_ring_number(h, w, in_y, in_x);
+}
+
+/* ---- Types ----------------------------------------------------------------------------------- */
+
+/* Of a key, level << 16 | 16 bits. */
+template <typename KEY> struct qfz_top_of;
+template <> struct qfz_top_of<uint32_t> {
+    typedef uint16_t type;
+};
+template <> struct qfz_top_of<unsigned long long> {
+    typedef uint32_t type;
+};
+
+/* ---- What a forest has of pixels ------------------------------------------------------------- */
+
+/* Row y of a block, TOP being the type of levels; from one row to the next it is
+ * qfz_px_pitch<TOP>() items, of levels and of components. */
+template <typename TOP>
+static __device__ __forceinline__ TOP *qfz_tops(const qfz_gpu_forest &forest, qfz_block_box box,
+                                                int32_t y)
+{
+    const int64_t first_px = (int64_t)(box.y + y) * forest.w + box.x;
+    return static_cast<TOP *>(forest.top) + first_px * (int64_t)(4 / sizeof(TOP));
+}
+
+template <typename TOP>
+static __device__ __forceinline__ uint16_t *qfz_comps(const qfz_gpu_forest &forest,
+                                                      qfz_block_box box, int32_t y)
+{
+    if (sizeof(TOP) == 4) return forest.comp + ((int64_t)(box.y + y) * forest.w + box.x);
+    return reinterpret_cast<uint16_t *>(qfz_tops<TOP>(forest, box, y)) + box.w;
+}
+
+template <typename TOP>
+static __device__ __forceinline__ int64_t qfz_px_pitch(const qfz_gpu_forest &forest)
+{
+    return forest.w * (int64_t)(4 / sizeof(TOP));
+}
+
+/* ---- Levels of the graph's edges --------------------------------------------------------------
+ */
+
+static __device__ __forceinline__ uint32_t qfz_edge_level(const qfz_gpu_forest &forest, int list,
+                                                          uint64_t edge)
+{
+    if (forest.wide) return static_cast<const uint32_t *>(forest.level[list])[edge];
+    return static_cast<const uint16_t *>(forest.level[list])[edge];
+}
+
+static __device__ __forceinline__ void qfz_set_edge_level(const qfz_gpu_forest &forest, int list,
+                                                          uint64_t edge, uint32_t level)
+{
+    if (forest.wide)
+        static_cast<uint32_t *>(forest.level[list])[edge] = level;
+    else
+        static_cast<uint16_t *>(forest.level[list])[edge] = (uint16_t)level;
+}
+
+/* ---- Words that get smaller ------------------------------------------------------------------ */
+
+/* *word = min(*word, value).  Most values are not smaller: the read that spares their atomic
+ * operations may be stale, but is never below what the word is. */
+template <typename KEY> static __device__ __forceinline__ void qfz_lower(KEY *word, KEY value)
+{
+    if (value < *static_cast<volatile KEY *>(word)) atomicMin(word, value);
+}
+
+/* ---- Places in a list ------------------------------------------------------------------------ */
+
+/* atomicAdd() by one lane.  threadIdx.y is 0, which the compiler does not know: where it sees that
+ * all lanes have one address, it gathers what there is nothing to gather of. */
+static __device__ __forceinline__ uint32_t qfz_add(uint32_t *counter, uint32_t n)
+{
+    return atomicAdd(counter + threadIdx.y, n);
+}
+
+/* Every lane of a warp asks for n places after *counter; returns its first. */
+static __device__ __forceinline__ uint32_t qfz_take(uint32_t *counter, uint32_t n)
+{
+    const uint32_t all = 0xffffffffu;
+    const int lane = (int)(threadIdx.x % QFZ_WARP);
+    uint32_t sum = n;
+#pragma unroll
+    for (int step = 1; step < QFZ_WARP; step *= 2) {
+        const uint32_t before = __shfl_up_sync(all, sum, step);
+        if (lane >= step) sum += before;
+    }
+    uint32_t first = 0;
+    if (lane == QFZ_WARP - 1 && sum > 0) first = qfz_add(counter, sum);
+    return __shfl_sync(all, first, QFZ_WARP - 1) + sum - n;
+}
+
+/* The same of one place or none. */
+static __device__ __forceinline__ uint32_t qfz_take_one(uint32_t *counter, bool wants)
+{
+    const unsigned who = __ballot_sync(0xffffffffu, wants);
+    const unsigned lane = threadIdx.x % QFZ_WARP;
+    uint32_t first = 0;
+    if (lane == 0 && who != 0) first = qfz_add(counter, (uint32_t)__popc(who));
+    return __shfl_sync(0xffffffffu, first, 0) + (uint32_t)__popc(who & ((1u << lane) - 1));
+}
+
+/* ---- The parts ------------------------------------------------------------------------------- */
+
+/* Rounds in blocks; appends vertices and edges to the forest's graph. */
+qfz_status qfz_boruvka_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
+                              const qfz_gpu_forest *forest);
+
+/* Sets the counters and puts n_ghosts links at the head of the graph's edges. */
+qfz_status qfz_boruvka_begin(qfz_gpu *gpu, const qfz_gpu_forest *forest,
+                             const qfz_gpu_links *ghosts);
+
+/* Rounds on the graph. */
+qfz_status qfz_boruvka_rounds(qfz_gpu *gpu, const qfz_gpu_forest *forest);
+
+#endif

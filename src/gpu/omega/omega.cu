@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+/* omega.cu - memory of (alpha, omega)-components, the order of their parts, and regions in the end.
+ *
+ * A region is named by the vertex that it ends at, or, with an answer, by its slot.  Its first
+ * pixel is the least of those of its parts.  Blocks leave in d_root what part a pixel is of, or the
+ * first pixel where the region is theirs alone. */
+#include "gpu/collective.cuh"
+#include "gpu/omega/omega_parts.cuh"
+
+enum { LIMITS = 64 };
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+static qfz_gpu_edges edges_of(const qfz_rule *rule, int32_t h, int32_t w)
+{
+    qfz_gpu_edges edges = {};
+    edges.h = h;
+    edges.w = w;
+    edges.connectivity = rule->connectivity;
+    edges.form = qfz_gpu_edges_bytes(rule, 1) ? QFZ_EDGES_KEYS : QFZ_EDGES_U16;
+    return edges;
+}
+
+static void carve_graph(qfz_omega_graph *g, const qfz_rule *rule, int64_t n_ring, qfz_carve *carve)
+{
+    const int64_t bytes = (int64_t)qfz_type_bytes(rule->type) * rule->n_bands;
+    qfz_carve_take(carve, &g->vertex, g->vertex_room);
+    qfz_carve_take(carve, &g->first, g->vertex_room + g->record_room);
+    qfz_carve_take(carve, &g->hang, g->record_room);
+    qfz_carve_take(carve, &g->block_breaks, g->vertex_room);
+    qfz_carve_take(carve, &g->wide, g->vertex_room);
+    qfz_carve_take(carve, &g->held, g->vertex_room);
+    g->lo = qfz_carve_bytes(carve, (size_t)(g->record_room * bytes));
+    g->hi = qfz_carve_bytes(carve, (size_t)(g->record_room * bytes));
+    qfz_carve_take(carve, &g->own_lo, g->vertex_room * rule->n_bands);
+    qfz_carve_take(carve, &g->own_hi, g->vertex_room * rule->n_bands);
+    qfz_carve_take(carve, &g->region_first, g->vertex_room + n_ring);
+    qfz_carve_take(carve, &g->n_listed, QFZ_OMEGA_PASSES + 2);
+    g->n_wide = g->n_listed + QFZ_OMEGA_PASSES + 1;
+    qfz_carve_take(carve, &g->n_records, 1);
+}
+
+static void carve_summary(qfz_omega_room *room, const qfz_rule *rule, int32_t h, int32_t w,
+                          qfz_carve *c)
+{
+    const int64_t n = room->graph.record_room + 2 * room->graph.vertex_room;
+    const int64_t n_ring = qfz_ring_size(h, w);
+    const size_t bytes = (size_t)n * qfz_type_bytes(rule->type) * (size_t)rule->n_bands;
+    uint32_t **const links[] = {&room->links.d_u, &room->links.d_v, &room->links.d_level};
+    room->event_room = n;
+    for (uint32_t **part : links)
+        qfz_carve_take(c, part, n_ring);
+    for (int i = 0; i < 2; i++) {
+        qfz_carve_take(c, &room->d_level[i], n);
+        room->graph.list[i] = room->d_level[i]; /* never needed at the same time */
+        qfz_carve_take(c, &room->d_source[i], n);
+    }
+    qfz_carve_take(c, &room->d_envoys, room->graph.vertex_room);
+    qfz_carve_take(c, &room->d_counts, 4);
+    room->d_lo = qfz_carve_bytes(c, bytes);
+    room->d_hi = qfz_carve_bytes(c, bytes);
+    room->d_links_scratch = qfz_carve_bytes(c, qfz_gpu_border_links_bytes(h, w));
+    room->d_sort = qfz_carve_bytes(c, qfz_gpu_sort_pairs_bytes(n));
+}
+
+void qfz_omega_carve(qfz_omega_room *room, const qfz_rule *rule, int32_t h, int32_t w, qfz_carve *c)
+{
+    qfz_carve_take(c, &room->d_limit, rule->n_bands);
+    qfz_carve_take(c, &room->d_slot_of, room->graph.vertex_room);
+    carve_graph(&room->graph, rule, qfz_ring_size(h, w), c);
+    carve_summary(room, rule, h, w, c);
+}
+
+static void carve(qfz_omega_room *room, const qfz_rule *rule, int32_t h, int32_t w, qfz_carve *c)
+{
+    const qfz_gpu_edges edges = edges_of(rule, h, w);
+    const int64_t n_px = (int64_t)h * w;
+    room->graph.record_room = n_px;
+    room->graph.vertex_room = qfz_gpu_forest_vertices(h, w);
+    room->d_forest = qfz_carve_bytes(c, qfz_gpu_forest_bytes(&edges, 0));
+    if (qfz_gpu_forest_needs_keys(rule))
+        room->d_keys = (uint32_t *)qfz_carve_bytes(c, qfz_gpu_edges_bytes(rule, n_px));
+    qfz_omega_carve(room, rule, h, w, c);
+}
+
+size_t qfz_gpu_omega_bytes(const qfz_rule *rule, int32_t h, int32_t w)
+{
+    qfz_omega_room room = {};
+    qfz_carve c = {};
+    carve(&room, rule, h, w, &c);
+    return c.used;
+}
+
+/* ---- Limits ---------------------------------------------------------------------------------- */
+
+struct some_limits {
+    double omega[LIMITS];
+};
+
+static __global__ void k_set_limits(some_limits some, int n, double *limit)
+{
+    if ((int)threadIdx.x < n) limit[threadIdx.x] = some.omega[threadIdx.x];
+}
+
+/* omega travels as arguments of kernels. */
+qfz_status qfz_omega_send_limits(qfz_gpu *gpu, const qfz_rule *rule, qfz_omega_room *room)
+{
+    if (!rule->omega) return QFZ_OK;
+    for (int done = 0; done < rule->n_bands; done += LIMITS) {
+        some_limits some = {};
+        const int n = rule->n_bands - done < LIMITS ? rule->n_bands - done : (int)LIMITS;
+        for (int i = 0; i < n; i++)
+            some.omega[i] = rule->omega[done + i];
+        QFZ_TRY(
+            qfz_launch(gpu, k_set_limits, dim3(1), dim3(LIMITS), 0, some, n, room->d_limit + done));
+    }
+    return QFZ_OK;
+}
+
+/* ---- Keys that look like missing edges ------------------------------------------------------- */
+
+/* A key of 2^32 - 1 says that there is no edge, but 32-bit integers have real ones.  Where omega
+ * bounds the band, such an edge only breaks what it joins, so that it may as well be missing. Where
+ * nothing is bounded no level matters but whether it is above alpha's, and the key may be one less.
+ */
+static bool has_greatest_key(const qfz_rule *rule, uint32_t max_key)
+{
+    if (rule->alpha_key < QFZ_NONE || max_key < QFZ_NONE) return false;
+    for (int b = 0; rule->omega && b < rule->n_bands; b++)
+        if (rule->omega[b] < (double)UINT32_MAX) return false;
+    return true;
+}
+
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
+    k_lower_greatest(qfz_gpu_image image, int n_dirs, uint32_t *keys)
+{
+    const int64_t n_px = (int64_t)image.h * image.w;
+    const int64_t p = (int64_t)blockIdx.x * QFZ_OMEGA_THREADS + threadIdx.x;
+    if (p >= n_px || (image.d_valid && !image.d_valid[p])) return;
+    for (int d = 0; d < n_dirs; d++) {
+        const int dy = d == QFZ_RIGHT ? 0 : 1;
+        const int dx = d == QFZ_BELOW ? 0 : d == QFZ_BELOW_LEFT ? -1 : 1;
+        const int64_t y = p / image.w + dy, x = p % image.w + dx;
+        if (y >= image.h || x < 0 || x >= image.w) continue;
+        if (image.d_valid && !image.d_valid[y * image.w + x]) continue;
+        if (keys[d * n_px + p] == QFZ_NONE) keys[d * n_px + p] = QFZ_NONE - 1;
+    }
+}
+
+/* ---- Regions --------------------------------------------------------------------------------- */
+
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_find_regions(qfz_omega_graph g)
+{
+    const uint32_t n = *g.n_vertices;
+    QFZ_OMEGA_EACH(v, n)
+    {
+        uint32_t at = (uint32_t)v;
+        for (uint32_t up;
+             (up = g.vertex[at].up) != QFZ_NONE && qfz_omega_joins(g, up, g.vertex[at].up_level);)
+            at = up;
+        g.vertex[v].region = at;
+        g.region_first[v] = QFZ_NONE;
+    }
+}
+
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
+    k_begin_slots(qfz_omega_graph g, int64_t n_ring, uint32_t *slot_of)
+{
+    const uint32_t n = *g.n_vertices;
+    QFZ_OMEGA_EACH(v, n) slot_of[v] = QFZ_NONE;
+    QFZ_OMEGA_EACH(i, n_ring) g.region_first[g.vertex_room + (int64_t)i] = QFZ_NONE;
+}
+
+/* All ring pixels of a region have one slot. */
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
+    k_find_slots(qfz_gpu_forest f, qfz_omega_graph g, const uint32_t *__restrict__ slot,
+                 uint32_t *slot_of)
+{
+    QFZ_OMEGA_EACH(i, qfz_ring_count(f.h, f.w))
+    if (slot[i] != QFZ_NONE) slot_of[g.vertex[qfz_omega_ring_vertex(f, i)].region] = slot[i];
+}
+
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
+    k_use_slots(qfz_omega_graph g, const uint32_t *__restrict__ slot_of)
+{
+    const uint32_t n = *g.n_vertices;
+    QFZ_OMEGA_EACH(v, n)
+    {
+        const uint32_t slot = slot_of[g.vertex[v].region];
+        if (slot != QFZ_NONE) g.vertex[v].region = (uint32_t)g.vertex_room + slot;
+    }
+}
+
+/* Calls use(part, where the first pixel of its region is kept) for all parts that are not known to
+ * be a region of their own. */
+template <typename USE>
+static __device__ __forceinline__ void each_part(const qfz_omega_graph &g, USE use)
+{
+    const uint64_t n = *g.n_vertices, n_all = n + *g.n_records;
+    QFZ_OMEGA_EACH(i, n_all)
+    {
+        if (i < n) {
+            if (g.first[i] != QFZ_NONE) use(i, g.region_first + g.vertex[i].region);
+            continue;
+        }
+        const uint2 hang = g.hang[i - n];
+        const uint2 at = *reinterpret_cast<const uint2 *>(&g.vertex[hang.x].breaks);
+        if (hang.y < at.x) use(i, g.region_first + at.y);
+    }
+}
+
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_find_firsts(qfz_omega_graph g)
+{
+    each_part(g, [&](uint64_t i, uint32_t *first) { qfz_lower(first, g.first[i]); });
+}
+
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_name_parts(qfz_omega_graph g)
+{
+    each_part(g, [&](uint64_t i, const uint32_t *first) { g.first[i] = *first; });
+}
+
+enum { NAME_EACH = 4 }; /* pixels of a thread, so that their parts are looked up together */
+
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
+    k_name_pixels(qfz_omega_graph g, int64_t n_px, uint32_t *root)
+{
+    const int64_t first = (int64_t)blockIdx.x * (NAME_EACH * QFZ_OMEGA_THREADS) + threadIdx.x;
+    uint32_t word[NAME_EACH];
+#pragma unroll
+    for (int j = 0; j < NAME_EACH; j++) {
+        const int64_t p = first + j * QFZ_OMEGA_THREADS;
+        word[j] = p < n_px ? root[p] : QFZ_NONE;
+    }
+#pragma unroll
+    for (int j = 0; j < NAME_EACH; j++)
+        if (word[j] != QFZ_NONE && word[j] & QFZ_OMEGA_PART)
+            root[first + j * QFZ_OMEGA_THREADS] = __ldg(&g.first[word[j] & ~QFZ_OMEGA_PART]);
+}
+
+static qfz_status name_regions(qfz_gpu *gpu, const qfz_omega_room *room, const uint32_t *d_slot,
+                               uint32_t *d_root)
+{
+    const qfz_gpu_forest *const forest = &room->forest;
+    const qfz_omega_graph *const g = &room->graph;
+    const int64_t n_px = (int64_t)forest->h * forest->w;
+    const int64_t n_ring = qfz_ring_size(forest->h, forest->w);
+    const dim3 block(QFZ_OMEGA_THREADS), vertices = qfz_omega_grid(gpu, g->vertex_room),
+                                         ring = qfz_omega_grid(gpu, n_ring),
+                                         all = qfz_omega_grid(gpu, g->vertex_room + g->record_room);
+    QFZ_TRY(qfz_launch(gpu, k_find_regions, vertices, block, 0, *g));
+    if (d_slot) {
+        uint32_t *const d_slot_of = room->d_slot_of;
+        QFZ_TRY(qfz_launch(gpu, k_begin_slots, vertices, block, 0, *g, n_ring, d_slot_of));
+        QFZ_TRY(qfz_launch(gpu, k_find_slots, ring, block, 0, *forest, *g, d_slot, d_slot_of));
+        QFZ_TRY(qfz_launch(gpu, k_use_slots, vertices, block, 0, *g, d_slot_of));
+    }
+    QFZ_TRY(qfz_launch(gpu, k_find_firsts, all, block, 0, *g));
+    QFZ_TRY(qfz_launch(gpu, k_name_parts, all, block, 0, *g));
+    return qfz_launch(gpu, k_name_pixels, dim3(qfz_blocks(n_px, NAME_EACH * QFZ_OMEGA_THREADS)),
+                      block, 0, *g, n_px, d_root);
+}
+
+/* ---- Launchers ------------------------------------------------------------------------------- */
+
+qfz_status qfz_omega_set_rule(qfz_gpu *gpu, const qfz_rule *rule, qfz_omega_room *room)
+{
+    qfz_omega_values *const values = &room->values;
+    uint32_t max_key;
+    QFZ_TRY(qfz_max_key(rule->type, rule->n_bands, rule->distance, &max_key, gpu->err));
+    const uint32_t alpha = rule->alpha_key < max_key ? rule->alpha_key : max_key;
+    room->graph.after = alpha < QFZ_NONE ? alpha + 1 : QFZ_NONE;
+    values->limit = rule->omega ? room->d_limit : NULL;
+    values->n_bands = rule->n_bands;
+    values->bytes = (int)qfz_type_bytes(rule->type);
+    values->is_float = qfz_type_is_float(rule->type);
+    const bool is_signed = rule->type == QFZ_I8 || rule->type == QFZ_I16 || rule->type == QFZ_I32;
+    values->flip = is_signed ? 1u << (8 * values->bytes - 1) : 0;
+    return QFZ_OK;
+}
+
+static qfz_status make_forest(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
+                              bool keep_ring, qfz_omega_room *room)
+{
+    const int64_t n_px = (int64_t)image->h * image->w;
+    qfz_gpu_edges edges;
+    QFZ_TRY(qfz_gpu_edges_make(gpu, image, rule, room->d_keys, &edges));
+    if (has_greatest_key(rule, edges.max_key))
+        QFZ_TRY(qfz_launch(gpu, k_lower_greatest, dim3(qfz_blocks(n_px, QFZ_OMEGA_THREADS)),
+                           dim3(QFZ_OMEGA_THREADS), 0, *image, qfz_n_dirs(rule), room->d_keys));
+    return qfz_gpu_forest_make(gpu, &edges, keep_ring, NULL, room->d_forest, &room->forest);
+}
+
+qfz_status qfz_omega_cut(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
+                         void *d_scratch, qfz_omega_room *room)
+{
+    qfz_carve c = {static_cast<char *>(d_scratch), 0};
+    carve(room, rule, image->h, image->w, &c);
+    const int64_t n_parts = room->graph.record_room + room->graph.vertex_room;
+    if (n_parts > (int64_t)QFZ_OMEGA_PART)
+        return qfz_fail(gpu->err, QFZ_EARG, "tile of %d x %d pixels", image->w, image->h);
+    room->values.pixels = image->d_pixels;
+    room->values.valid = image->d_valid;
+    room->values.n_px = (int64_t)image->h * image->w;
+    return qfz_omega_set_rule(gpu, rule, room);
+}
+
+qfz_status qfz_omega_prepare(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
+                             bool keep_ring, qfz_omega_room *room)
+{
+    QFZ_TRY(make_forest(gpu, image, rule, keep_ring, room));
+    room->graph.n_vertices = room->forest.count + QFZ_COUNT_VERTICES;
+    QFZ_TRY(qfz_omega_send_limits(gpu, rule, room));
+    return qfz_omega_begin(gpu, &room->forest, &room->graph, rule->n_bands);
+}
+
+qfz_status qfz_gpu_omega(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
+                         const qfz_gpu_omega_answer *answer, void *d_scratch, uint32_t *d_root)
+{
+    qfz_omega_room room = {};
+    QFZ_TRY(qfz_omega_cut(gpu, image, rule, d_scratch, &room));
+    QFZ_TRY(qfz_omega_prepare(gpu, image, rule, answer != NULL, &room));
+    QFZ_TRY(qfz_omega_blocks(gpu, &room.forest, &room.values, &room.graph, d_root));
+    QFZ_TRY(qfz_omega_solve(gpu, &room.forest, &room.values, &room.graph,
+                            answer ? answer->d_holds_to : NULL));
+    return name_regions(gpu, &room, answer ? answer->d_slot : NULL, d_root);
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/* omega_block.cu - (alpha, omega)-regions inside blocks of 64 x 64 pixels, in shared memory.
+ *
+ * The nodes of a block are its pixels and its components (boruvka_parts.cuh).  Pixels have nothing
+ * that hangs on them; components have no value of their own.
+ *
+ *   load      what each node hangs on; what joins nothing by alpha ends there
+ *   gather    T of every component, one round after the other
+ *   bisect    where components whose T is too wide break
+ *   settle    the region of every pixel as far as the block knows it
+ *   record    what hangs on components that go on outside the block
+ *
+ * A waiting component x, a vertex of the graph of all blocks, joins others at level n or later, n
+ * being its lightest edge out of the block.  What hangs on it by a lower level is the vertex
+ * itself. Anything else may in truth hang on what x joins, and becomes a record, unless x is broken
+ * by then by what it has in the block. */
+#include "gpu/omega/omega_bisect.cuh"
+#include "gpu/omega/omega_gather.cuh"
+
+/* ---- Settle ---------------------------------------------------------------------------------- */
+
+/* The component that stands for the region of c, as far as the block knows it. */
+template <typename WORK>
+static __device__ __forceinline__ uint32_t region_of(const WORK &w, uint32_t c)
+{
+    for (;;) {
+        const auto hook = w.m.hook[c];
+        const uint32_t a = target_of(hook), level = level_of(hook);
+        if (!joins(hook) || level >= w.m.bounds[a].x || is_outer(w.m.hook[a], level)) return c;
+        c = a;
+    }
+}
+
+/* Regions, their first pixels in the block, and what becomes a record. */
+template <typename WORK> static __device__ __forceinline__ void settle(WORK &w)
+{
+    EACH_COMPONENT(w, c)
+    {
+        w.m.region[c] = region_of(w, c);
+        w.m.first[c] = QFZ_NONE;
+    }
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < EACH; k++) {
+        const uint32_t a = w.px.up(k), level = w.px.level(k);
+        if (a == NOWHERE || level >= w.m.bounds[a].x) continue;
+        if (is_outer(w.m.hook[a], level)) {
+            w.records |= 1u << k;
+            continue;
+        }
+        w.joined |= 1u << k;
+        qfz_lower(&w.m.first[w.m.region[a]], place_of(k));
+    }
+    __syncthreads();
+    EACH_COMPONENT(w, c)
+    {
+        const auto hook = w.m.hook[c];
+        if (joins(hook) && w.m.first[c] != QFZ_NONE &&
+            is_record(w, target_of(hook), level_of(hook)))
+            w.record_comps |= bit_of(c);
+    }
+}
+
+/* ---- Record ---------------------------------------------------------------------------------- */
+
+template <typename WORK>
+static __device__ __forceinline__ uint32_t vertex_of(const WORK &w, uint32_t c)
+{
+    return w.first_vertex + target_of(w.m.hook[c]);
+}
+
+/* The thread's first record. */
+template <typename WORK> static __device__ __forceinline__ uint32_t take_records(WORK &w)
+{
+    const uint32_t n = (uint32_t)(__popc(w.records) + __popc(w.record_comps));
+    const uint32_t at = qfz_take(&w.m.n_records, n);
+    __syncthreads();
+    if (threadIdx.x == 0) w.m.first_record = atomicAdd(w.graph.n_records, w.m.n_records);
+    __syncthreads();
+    return w.m.first_record + at;
+}
+
+template <typename WORK>
+static __device__ __forceinline__ void store_row(const WORK &w, uint32_t word[EACH])
+{
+    struct __align__(16) many
+    {
+        uint32_t item[EACH];
+    };
+    uint32_t *const row = w.root + w.pixel;
+    if (w.values.valid) {
+#pragma unroll
+        for (int k = 0; k < EACH; k++)
+            if (k < w.n_px && w.px.up(k) == NOWHERE && !w.values.valid[w.pixel + k])
+                word[k] = QFZ_NONE;
+    }
+    if (w.n_px == EACH && (uintptr_t)row % sizeof(many) == 0) {
+        many all;
+#pragma unroll
+        for (int k = 0; k < EACH; k++)
+            all.item[k] = word[k];
+        *reinterpret_cast<many *>(row) = all;
+        return;
+    }
+#pragma unroll
+    for (int k = 0; k < EACH; k++)
+        if (k < w.n_px) row[k] = word[k];
+}
+
+/* What each pixel has in root: regions that end in the block are named by their first pixels,
+ * others are parts of what the graph finds. */
+template <typename WORK> static __device__ __forceinline__ void name(WORK &w, uint32_t at)
+{
+    const uint32_t records = QFZ_OMEGA_PART | (w.n_vertices + at);
+    uint32_t comp_record = records + (uint32_t)__popc(w.records), word[EACH];
+    EACH_COMPONENT(w, c)
+    {
+        const uint32_t first = w.m.first[c];
+        if (first == QFZ_NONE) continue;
+        uint32_t part = (uint32_t)pixel_at(w, first);
+        if (is_vertex(w.m.hook[c])) part = QFZ_OMEGA_PART | vertex_of(w, c);
+        if (w.record_comps & bit_of(c)) part = comp_record++;
+        w.m.word[c] = part;
+    }
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < EACH; k++) {
+        const uint32_t before = (uint32_t)__popc(w.records & ((1u << k) - 1));
+        word[k] = w.records >> k & 1 ? records + before : (uint32_t)w.pixel + (uint32_t)k;
+        if (w.joined >> k & 1) word[k] = w.m.word[w.m.region[w.px.up(k)]];
+    }
+    store_row(w, word);
+}
+
+template <typename VALUE>
+static __device__ __forceinline__ void store_records(const omega_work<VALUE> &w, int band,
+                                                     uint32_t at)
+{
+    const qfz_omega_graph &g = w.graph;
+    const auto store = [&](uint32_t a, uint32_t level, uint32_t first, uint2 range) {
+        if (band == 0) {
+            g.first[w.n_vertices + at] = first;
+            g.hang[at] = make_uint2(vertex_of(w, a), level);
+        }
+        value_io<VALUE>::store(w, g.lo, band * g.record_room + at, range.x);
+        value_io<VALUE>::store(w, g.hi, band * g.record_room + at, range.y);
+        at++;
+    };
+#pragma unroll
+    for (int k = 0; k < EACH; k++)
+        if (w.records >> k & 1)
+            store(w.px.up(k), w.px.level(k), (uint32_t)w.pixel + (uint32_t)k, value_range(w, k));
+    each_of(w.record_comps, [&](uint32_t c) {
+        const auto hook = w.m.hook[c];
+        store(target_of(hook), level_of(hook), (uint32_t)pixel_at(w, w.m.first[c]), w.m.range[c]);
+    });
+}
+
+/* The range of what is a vertex itself. */
+template <typename WORK> static __device__ __forceinline__ void gather_own(WORK &w)
+{
+    EACH_COMPONENT(w, c)
+    if (is_vertex(w.m.hook[c])) w.m.range[c] = make_uint2(QFZ_NONE, 0);
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < EACH; k++)
+        if ((w.joined >> k & 1) && is_vertex(w.m.hook[w.px.up(k)]))
+            widen(w, w.px.up(k), value_range(w, k));
+    EACH_COMPONENT(w, c)
+    {
+        const auto hook = w.m.hook[c];
+        const uint32_t a = target_of(hook), level = level_of(hook);
+        if (joins(hook) && is_vertex(w.m.hook[a]) && level < w.m.bounds[a].x &&
+            !is_outer(w.m.hook[a], level))
+            widen(w, a, w.m.range[c]);
+    }
+    __syncthreads();
+}
+
+/* Vertices have been told to be empty; some numbers of components were not given to any. */
+template <typename WORK>
+static __device__ __forceinline__ void store_vertices(const WORK &w, int band)
+{
+    const qfz_omega_graph &g = w.graph;
+    EACH_COMPONENT(w, c)
+    {
+        const uint32_t first = w.m.first[c], breaks = w.m.bounds[c].x;
+        if (!is_vertex(w.m.hook[c]) || (first == QFZ_NONE && breaks == g.after)) continue;
+        const uint32_t v = vertex_of(w, c);
+        if (band == 0) {
+            g.first[v] = first == QFZ_NONE ? QFZ_NONE : (uint32_t)pixel_at(w, first);
+            g.block_breaks[v] = breaks;
+        }
+        g.own_lo[band * g.vertex_room + v] = w.m.range[c].x;
+        g.own_hi[band * g.vertex_room + v] = w.m.range[c].y;
+    }
+}
+
+/* ---- The kernel ------------------------------------------------------------------------------ */
+
+/* A block's roots may lie where the forest has its pixels, which have been read by then. */
+template <typename VALUE>
+static __global__ void __launch_bounds__(THREADS, value_kind<VALUE>::BLOCKS)
+    k_block(qfz_gpu_forest forest, qfz_omega_values values, qfz_omega_graph graph, uint32_t *root)
+{
+    typedef omega_memory<VALUE> memory;
+    QFZ_SHARED(memory, m);
+    omega_work<VALUE> w(m, forest, values, graph, root);
+    if (threadIdx.x == 0) m->n_rounds = m->n_records = 0;
+    __syncthreads();
+    load_components(w);
+    __syncthreads();
+    load_pixels(w);
+    hang_components(w);
+    __syncthreads();
+    for (int band = 0; band < values.n_bands; band++) {
+        gather(w, band);
+        if (values.limit) bisect(w, band);
+    }
+    settle(w);
+    const uint32_t at = take_records(w);
+    name(w, at);
+    for (int band = 0; band < values.n_bands; band++) {
+        if (values.n_bands > 1) gather(w, band);
+        store_records(w, band, at);
+        gather_own(w);
+        store_vertices(w, band);
+        __syncthreads();
+    }
+}
+
+template <typename VALUE>
+static qfz_status launch(qfz_gpu *gpu, const qfz_gpu_forest *forest, const qfz_omega_values *values,
+                         const qfz_omega_graph *graph, uint32_t *d_root)
+{
+    return qfz_launch(gpu, k_block<VALUE>, dim3((unsigned)forest->n_blocks), dim3(THREADS),
+                      sizeof(omega_memory<VALUE>), *forest, *values, *graph, d_root);
+}
+
+size_t qfz_gpu_omega_shared(const qfz_gpu_edges *edges)
+{
+    return edges->form == QFZ_EDGES_KEYS ? sizeof(omega_memory<any_value>)
+                                         : sizeof(omega_memory<uint16_t>);
+}
+
+qfz_status qfz_omega_blocks(qfz_gpu *gpu, const qfz_gpu_forest *forest,
+                            const qfz_omega_values *values, const qfz_omega_graph *graph,
+                            uint32_t *d_root)
+{
+    if (forest->wide) return launch<any_value>(gpu, forest, values, graph, d_root);
+    if (values->bytes == 1) return launch<uint8_t>(gpu, forest, values, graph, d_root);
+    return launch<uint16_t>(gpu, forest, values, graph, d_root);
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/* omega_block.cuh - what the steps of omega_block.cu share: pixels, values, memory, hooks, ranges.
+ */
+#ifndef QFZ_GPU_OMEGA_BLOCK_CUH
+#define QFZ_GPU_OMEGA_BLOCK_CUH
+
+#include "gpu/omega/omega_parts.cuh"
+#include "gpu/warp.cuh"
+
+enum {
+    THREADS = 512,
+    EACH = QFZ_BLOCK_PX / THREADS, /* pixels of a thread */
+    NOWHERE = 0xffff               /* instead of a component */
+};
+
+static const uint32_t NOT_WIDE = QFZ_NONE;
+
+/* ---- Pixels of a thread: what each hangs on, by which level; its value ----------------------- */
+
+/* Unpacked before it is needed, a word would take two registers, of which there are too few. (There
+ * is no instruction here.) */
+static __device__ __forceinline__ uint32_t as_late(uint32_t word)
+{
+    asm volatile("" : "+r"(word));
+    return word;
+}
+
+/* Where levels have 16 bits. */
+struct short_pixels {
+    uint32_t hang[EACH], pair[EACH / 2];
+
+    __device__ __forceinline__ uint32_t up(int k) const
+    {
+        return as_late(hang[k]) & 0xffff;
+    }
+    __device__ __forceinline__ uint32_t level(int k) const
+    {
+        return as_late(hang[k]) >> 16;
+    }
+    __device__ __forceinline__ uint32_t value(int k) const
+    {
+        return k % 2 ? as_late(pair[k / 2]) >> 16 : as_late(pair[k / 2]) & 0xffff;
+    }
+    __device__ __forceinline__ void set_hang(int k, uint32_t up, uint32_t level)
+    {
+        hang[k] = level << 16 | up;
+    }
+    __device__ __forceinline__ void set_value(int k, uint32_t word) /* in ascending order */
+    {
+        pair[k / 2] = k % 2 ? pair[k / 2] | word << 16 : word;
+    }
+};
+
+struct word_pixels {
+    uint32_t ups[EACH], levels[EACH], values[EACH];
+
+    __device__ __forceinline__ uint32_t up(int k) const
+    {
+        return ups[k];
+    }
+    __device__ __forceinline__ uint32_t level(int k) const
+    {
+        return levels[k];
+    }
+    __device__ __forceinline__ uint32_t value(int k) const
+    {
+        return values[k];
+    }
+    __device__ __forceinline__ void set_hang(int k, uint32_t up, uint32_t level)
+    {
+        ups[k] = up;
+        levels[k] = level;
+    }
+    __device__ __forceinline__ void set_value(int k, uint32_t word)
+    {
+        values[k] = word;
+    }
+};
+
+/* ---- Values: VALUE is the type of the raster's only band where levels have 16 bits, else
+ * any_value. */
+struct any_value {
+};
+
+template <typename VALUE> struct value_kind {
+    typedef uint32_t KEY, RANGE;
+    typedef short_pixels PIXELS;
+    enum { BLOCKS = QFZ_SM_THREADS / THREADS }; /* on a multiprocessor */
+
+    /* Is a range too wide?  Differences are integers. */
+    struct limit {
+        uint32_t most;
+
+        __device__ explicit limit(double omega) : most((uint32_t)min(omega, 65535.0))
+        {
+        }
+        __device__ __forceinline__ bool operator()(const qfz_omega_values &, uint2 range) const
+        {
+            return range.x < range.y && range.y - range.x > most;
+        }
+    };
+
+    static __device__ __forceinline__ RANGE pack(uint2 range)
+    {
+        return range.y << 16 | (range.x & 0xffff);
+    }
+    static __device__ __forceinline__ uint2 unpack(RANGE range)
+    {
+        return make_uint2(range & 0xffff, range >> 16);
+    }
+};
+
+template <> struct value_kind<any_value> {
+    typedef unsigned long long KEY;
+    typedef uint2 RANGE;
+    typedef word_pixels PIXELS;
+    enum { BLOCKS = 2 };
+
+    struct limit {
+        double most;
+
+        __device__ explicit limit(double omega) : most(omega)
+        {
+        }
+        __device__ __forceinline__ bool operator()(const qfz_omega_values &values,
+                                                   uint2 range) const
+        {
+            return values.too_wide(range.x, range.y, most);
+        }
+    };
+
+    static __device__ __forceinline__ RANGE pack(uint2 range)
+    {
+        return range;
+    }
+    static __device__ __forceinline__ uint2 unpack(RANGE range)
+    {
+        return range;
+    }
+};
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+template <typename VALUE> struct omega_memory {
+    typename value_kind<VALUE>::KEY hook[QFZ_COMPS]; /* level << 16 | step (boruvka_parts.cuh) */
+    uint2 range[QFZ_COMPS];  /* least and greatest of T; where T is too wide, of what is tried */
+    uint2 bounds[QFZ_COMPS]; /* the level that breaks it; the greatest known to hold, or NOT_WIDE */
+    union {
+        typename value_kind<VALUE>::RANGE held[QFZ_COMPS]; /* where T is too wide, of what holds */
+        uint32_t word[QFZ_COMPS];                          /* what its region has in root */
+    };
+    union {
+        uint2 marks[QFZ_COMPS]; /* tried and left, as in qfz_omega_vertex */
+        struct {
+            uint32_t region[QFZ_COMPS]; /* the component that stands for its region in the block */
+            uint32_t first[QFZ_COMPS];  /* of a region: first pixel in the block, QFZ_NONE: none */
+        };
+    };
+    uint32_t n_rounds, n_records, first_record;
+};
+
+/* What the functions of one block share.  A thread has EACH pixels in a row and the components
+ * threadIdx.x + j * THREADS; sets of either are masks. */
+template <typename VALUE> struct omega_work {
+    omega_memory<VALUE> &m;
+    const qfz_gpu_forest &forest;
+    const qfz_omega_values &values;
+    const qfz_omega_graph &graph;
+    uint32_t *root;
+    uint32_t n;                        /* components */
+    uint32_t first_vertex, n_vertices; /* of the block's; of the graph */
+    int64_t pixel;                     /* the first of the thread's */
+    int n_px;                          /* of them in the image */
+
+    uint32_t joined;       /* pixels that are in a region with others */
+    uint32_t records;      /* pixels that are records */
+    uint32_t record_comps; /* components that are */
+    typename value_kind<VALUE>::PIXELS px;
+
+    __device__ __forceinline__ omega_work(omega_memory<VALUE> *memory, const qfz_gpu_forest &f,
+                                          const qfz_omega_values &v, const qfz_omega_graph &g,
+                                          uint32_t *d_root)
+        : m(*memory), forest(f), values(v), graph(g), root(d_root)
+    {
+        const qfz_block_box box = qfz_block_of(f, blockIdx.x);
+        const uint2 block = f.block[blockIdx.x];
+        const int32_t p = (int32_t)(threadIdx.x * EACH), y = p / QFZ_SIDE, x = p % QFZ_SIDE;
+        n = block.y & 0xffff;
+        first_vertex = block.x;
+        n_vertices = *g.n_vertices;
+        pixel = (int64_t)(box.y + y) * f.w + box.x + x;
+        n_px = y < box.h ? max(0, min((int)EACH, box.w - x)) : 0;
+        joined = records = record_comps = 0;
+    }
+};
+
+#define EACH_COMPONENT(w, c) for (uint32_t c = threadIdx.x; c < (w).n; c += THREADS)
+
+/* Calls use(c) for the thread's components of the set. */
+template <typename USE> static __device__ __forceinline__ void each_of(uint32_t comps, USE use)
+{
+    for (; comps; comps &= comps - 1)
+        use(threadIdx.x + ((uint32_t)__ffs((int)comps) - 1) * THREADS);
+}
+
+static __device__ __forceinline__ uint32_t bit_of(uint32_t c)
+{
+    return 1u << c / THREADS;
+}
+
+/* Pixels of the block are numbered row by row. */
+static __device__ __forceinline__ uint32_t place_of(int k)
+{
+    return threadIdx.x * EACH + (uint32_t)k;
+}
+
+template <typename WORK>
+static __device__ __forceinline__ int64_t pixel_at(const WORK &w, uint32_t p)
+{
+    const uint32_t own = place_of(0);
+    return w.pixel + (int64_t)((int32_t)(p / QFZ_SIDE) - (int32_t)(own / QFZ_SIDE)) * w.forest.w +
+           (int32_t)(p % QFZ_SIDE) - (int32_t)(own % QFZ_SIDE);
+}
+
+/* ---- Hooks ----------------------------------------------------------------------------------- */
+
+template <typename KEY> static __device__ __forceinline__ uint32_t level_of(KEY hook)
+{
+    return (uint32_t)(hook >> 16);
+}
+
+/* The component that it hangs on, or the vertex that it is. */
+template <typename KEY> static __device__ __forceinline__ uint32_t target_of(KEY hook)
+{
+    return (uint32_t)hook & QFZ_STEP_MASK;
+}
+
+template <typename KEY> static __device__ __forceinline__ uint32_t round_of(KEY hook)
+{
+    return ((uint32_t)hook & 0xffff) >> QFZ_STEP_BITS;
+}
+
+/* Does it hang on another component of the block? */
+template <typename KEY> static __device__ __forceinline__ bool joins(KEY hook)
+{
+    return round_of(hook) != QFZ_STEP_ROOT;
+}
+
+template <typename KEY> static __device__ __forceinline__ bool is_vertex(KEY hook)
+{
+    return !joins(hook) && ((uint32_t)hook & 0xffff) != QFZ_STEP_ENDED;
+}
+
+/* Does what hangs on a vertex by `level` become a record, if the vertex holds with it?  Else it is
+ * the vertex itself. */
+template <typename KEY> static __device__ __forceinline__ bool is_outer(KEY hook, uint32_t level)
+{
+    return is_vertex(hook) && level >= max(level_of(hook), 1u);
+}
+
+template <typename WORK>
+static __device__ __forceinline__ bool is_record(const WORK &w, uint32_t a, uint32_t level)
+{
+    return level < w.m.bounds[a].x && is_outer(w.m.hook[a], level);
+}
+
+/* ---- Ranges ---------------------------------------------------------------------------------- */
+
+static __device__ __forceinline__ uint2 peek_pair(const uint2 *pair)
+{
+    const unsigned long long word = *reinterpret_cast<const volatile unsigned long long *>(pair);
+    return make_uint2((uint32_t)word, (uint32_t)(word >> 32));
+}
+
+/* Most calls change nothing; ranges only grow, so that a stale one costs atomic operations. */
+template <typename WORK> static __device__ __forceinline__ void widen(WORK &w, uint32_t a, uint2 by)
+{
+    const uint2 seen = peek_pair(&w.m.range[a]);
+    if ((by.x >= seen.x) & (by.y <= seen.y)) return;
+    atomicMin(&w.m.range[a].x, by.x);
+    atomicMax(&w.m.range[a].y, by.y);
+}
+
+template <typename WORK> static __device__ __forceinline__ uint2 value_range(const WORK &w, int k)
+{
+    return make_uint2(w.px.value(k), w.px.value(k));
+}
+
+#endif

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* omega_gather.cuh - a block's components and pixels, what each hangs on, and T of components. */
+#ifndef QFZ_GPU_OMEGA_GATHER_CUH
+#define QFZ_GPU_OMEGA_GATHER_CUH
+
+#include "gpu/omega/omega_block.cuh"
+
+/* ---- Load ------------------------------------------------------------------------------------ */
+
+/* A component that joins others above alpha only has ended. */
+template <typename VALUE>
+static __device__ __forceinline__ void load_components(omega_work<VALUE> &w)
+{
+    typedef typename value_kind<VALUE>::KEY KEY;
+    const KEY *const hooks =
+        static_cast<const KEY *>(w.forest.hooks) + (int64_t)blockIdx.x * w.forest.comp_room;
+    EACH_COMPONENT(w, c)
+    {
+        KEY hook = hooks[c];
+        if (joins(hook) && level_of(hook) >= w.graph.after) hook = QFZ_STEP_ENDED;
+        if (joins(hook)) qfz_raise(&w.m.n_rounds, round_of(hook) + 1);
+        w.m.hook[c] = hook;
+        w.m.bounds[c] = make_uint2(w.graph.after, NOT_WIDE);
+    }
+}
+
+/* The first component from a on that joins another after `level`. */
+template <typename WORK>
+static __device__ __forceinline__ uint32_t first_after(const WORK &w, uint32_t a, uint32_t level)
+{
+    auto hook = w.m.hook[a];
+    while (joins(hook) && level_of(hook) <= level) {
+        a = target_of(hook);
+        hook = w.m.hook[a];
+    }
+    return a;
+}
+
+/* All look before any changes a word. */
+template <typename VALUE>
+static __device__ __forceinline__ void hang_components(omega_work<VALUE> &w)
+{
+    enum { EACH_COMPS = (QFZ_COMPS + THREADS - 1) / THREADS };
+    uint32_t up[EACH_COMPS];
+#pragma unroll
+    for (uint32_t j = 0; j < (uint32_t)EACH_COMPS; j++) {
+        const uint32_t c = threadIdx.x + j * THREADS;
+        if (c < w.n && joins(w.m.hook[c]))
+            up[j] = first_after(w, target_of(w.m.hook[c]), level_of(w.m.hook[c]));
+    }
+    __syncthreads();
+#pragma unroll
+    for (uint32_t j = 0; j < (uint32_t)EACH_COMPS; j++) {
+        const uint32_t c = threadIdx.x + j * THREADS;
+        if (c < w.n && joins(w.m.hook[c]))
+            w.m.hook[c] = (w.m.hook[c] & ~(typename value_kind<VALUE>::KEY)QFZ_STEP_MASK) | up[j];
+    }
+}
+
+/* The thread's pixels have EACH items from row on; 0 outside the image. */
+template <typename T, typename WORK>
+static __device__ __forceinline__ void load_row(const WORK &w, const T *row, uint32_t out[EACH])
+{
+    struct __align__(EACH * sizeof(T) < 16 ? EACH * sizeof(T) : 16) many
+    {
+        T item[EACH];
+    };
+    if (w.n_px == EACH && (uintptr_t)row % sizeof(many) == 0) {
+        const many all = *reinterpret_cast<const many *>(row);
+#pragma unroll
+        for (int k = 0; k < EACH; k++)
+            out[k] = all.item[k];
+        return;
+    }
+#pragma unroll
+    for (int k = 0; k < EACH; k++)
+        out[k] = k < w.n_px ? row[k] : 0;
+}
+
+/* Invalid pixels of the tile's ring may have components. */
+template <typename VALUE> static __device__ __forceinline__ void load_pixels(omega_work<VALUE> &w)
+{
+    typedef typename qfz_top_of<typename value_kind<VALUE>::KEY>::type TOP;
+    uint32_t comp[EACH], top[EACH];
+    const qfz_block_box box = qfz_block_of(w.forest, blockIdx.x);
+    const int32_t y = (int32_t)place_of(0) / QFZ_SIDE, x = (int32_t)place_of(0) % QFZ_SIDE;
+    load_row(w, qfz_comps<TOP>(w.forest, box, y) + x, comp);
+    load_row(w, qfz_tops<TOP>(w.forest, box, y) + x, top);
+#pragma unroll
+    for (int k = 0; k < EACH; k++) {
+        const bool valid = k < w.n_px && (!w.values.valid || w.values.valid[w.pixel + k]);
+        const bool hangs = valid && comp[k] != QFZ_NO_COMP && top[k] < w.graph.after;
+        w.px.set_hang(k, hangs ? first_after(w, comp[k], top[k]) : (uint32_t)NOWHERE, top[k]);
+    }
+}
+
+/* The thread's values of a band; one value of an array. */
+template <typename VALUE> struct value_io {
+    template <typename WORK> static __device__ __forceinline__ void load(WORK &w, int)
+    {
+        uint32_t value[EACH];
+        load_row(w, static_cast<const VALUE *>(w.values.pixels) + w.pixel, value);
+#pragma unroll
+        for (int k = 0; k < EACH; k++)
+            w.px.set_value(k, value[k] ^ w.values.flip);
+    }
+    template <typename WORK>
+    static __device__ __forceinline__ void store(const WORK &w, void *array, int64_t i,
+                                                 uint32_t word)
+    {
+        static_cast<VALUE *>(array)[i] = (VALUE)(word ^ w.values.flip);
+    }
+};
+
+template <> struct value_io<any_value> {
+    template <typename WORK> static __device__ __forceinline__ void load(WORK &w, int band)
+    {
+#pragma unroll
+        for (int k = 0; k < EACH; k++)
+            if (w.px.up(k) != NOWHERE) w.px.set_value(k, w.values.pixel(band, w.pixel + k));
+    }
+    template <typename WORK>
+    static __device__ __forceinline__ void store(const WORK &w, void *array, int64_t i,
+                                                 uint32_t word)
+    {
+        w.values.write(array, i, word);
+    }
+};
+
+/* ---- Gather ---------------------------------------------------------------------------------- */
+
+/* T of every component in one band, and the thread's pixels' values. */
+template <typename VALUE>
+static __device__ __forceinline__ void gather(omega_work<VALUE> &w, int band)
+{
+    EACH_COMPONENT(w, c) w.m.range[c] = make_uint2(QFZ_NONE, 0);
+    value_io<VALUE>::load(w, band);
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < EACH; k++)
+        if (w.px.up(k) != NOWHERE) widen(w, w.px.up(k), value_range(w, k));
+    __syncthreads();
+    for (uint32_t round = 0; round < w.m.n_rounds; round++) {
+        EACH_COMPONENT(w, c)
+        if (round_of(w.m.hook[c]) == round) widen(w, target_of(w.m.hook[c]), w.m.range[c]);
+        __syncthreads();
+    }
+}
+
+#endif

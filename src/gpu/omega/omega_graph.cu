@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: MIT */
+/* omega_graph.cu - at which levels the vertices of the graph of all blocks break.
+ *
+ * Vertices hang on vertices, records on vertices; T of a vertex is gathered by climbing from
+ * everything that is in it, at most as many steps as there were rounds.  A climb ends at a vertex
+ * that is too wide already: whatever it joins is told that it breaks there, and what breaks it
+ * before is something that is not too wide itself, from which every climb gets on to it. */
+#include "gpu/omega/omega_parts.cuh"
+
+/* What v hangs on, and its L. */
+static __device__ __forceinline__ uint2 hook_of(const qfz_omega_graph &g, uint32_t v)
+{
+    return *reinterpret_cast<const uint2 *>(&g.vertex[v]);
+}
+
+/* The first vertex from v on that joins another after `level`. */
+static __device__ __forceinline__ uint32_t first_after(const qfz_omega_graph &g, uint32_t v,
+                                                       uint32_t level)
+{
+    for (uint2 hook; (hook = hook_of(g, v)).x != QFZ_NONE && hook.y <= level;)
+        v = hook.x;
+    return v;
+}
+
+/* ---- Begin ----------------------------------------------------------------------------------- */
+
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
+    k_begin(qfz_gpu_forest f, qfz_omega_graph g, int n_bands)
+{
+    const uint32_t n = *g.n_vertices;
+    if (blockIdx.x == 0 && threadIdx.x == 0) *g.n_records = 0;
+    QFZ_OMEGA_EACH(v, n)
+    {
+        const uint2 up = f.up[v];
+        const bool is_root = (up.x & QFZ_UP_ROOT) == QFZ_UP_ROOT;
+        uint32_t at = up.x >> QFZ_UP_BITS;
+        for (uint2 next; !is_root && (next = f.up[at], (next.x & QFZ_UP_ROOT) != QFZ_UP_ROOT) &&
+                         next.y <= up.y;)
+            at = next.x >> QFZ_UP_BITS;
+        qfz_omega_vertex vertex = {};
+        vertex.up = is_root ? QFZ_NONE : at;
+        vertex.up_level = is_root ? QFZ_NONE : up.y;
+        vertex.breaks = g.after;
+        g.vertex[v] = vertex;
+        g.first[v] = QFZ_NONE;
+        g.block_breaks[v] = g.after;
+        for (int band = 0; band < n_bands; band++) {
+            g.own_lo[band * g.vertex_room + (int64_t)v] = QFZ_NONE;
+            g.own_hi[band * g.vertex_room + (int64_t)v] = 0;
+        }
+    }
+}
+
+/* ---- What is known to break ------------------------------------------------------------------ */
+
+/* v breaks at `level`, and so does all that it joins, as soon as it joins it.  Where a vertex is
+ * told for the second time, who told it first has gone on. */
+static __device__ __forceinline__ void tell(const qfz_omega_graph &g, uint32_t v, uint32_t level)
+{
+    while (level < g.after) {
+        uint32_t *const breaks = &g.vertex[v].breaks;
+        if (qfz_peek(breaks) <= level || atomicMin(breaks, level) < g.after) return;
+        const uint2 hook = hook_of(g, v);
+        if (hook.x == QFZ_NONE) return;
+        v = hook.x;
+        level = hook.y;
+    }
+}
+
+/* The component of v at `level` is too wide. */
+static __device__ __forceinline__ void tell_at(const qfz_omega_graph &g, uint32_t v, uint32_t level)
+{
+    if (level < g.after) tell(g, first_after(g, v, level), level);
+}
+
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_tell_blocks(qfz_omega_graph g)
+{
+    const uint32_t n = *g.n_vertices;
+    QFZ_OMEGA_EACH(v, n) tell_at(g, (uint32_t)v, g.block_breaks[v]);
+}
+
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
+    k_tell_ring(qfz_gpu_forest f, qfz_omega_graph g, const uint32_t *__restrict__ holds_to)
+{
+    QFZ_OMEGA_EACH(i, qfz_ring_count(f.h, f.w))
+    {
+        if (holds_to[i] == QFZ_NONE) continue;
+        tell_at(g, qfz_omega_ring_vertex(f, i), holds_to[i] + 1);
+    }
+}
+
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_hang_records(qfz_omega_graph g)
+{
+    const uint32_t n = *g.n_records;
+    QFZ_OMEGA_EACH(i, n)
+    {
+        const uint2 hang = g.hang[i];
+        const uint32_t at = first_after(g, hang.x, hang.y);
+        if (at != hang.x) g.hang[i].x = at;
+    }
+}
+
+/* ---- One band -------------------------------------------------------------------------------- */
+
+/* What every kernel of a band needs. */
+struct band_view {
+    int band;
+    const uint32_t *own_lo, *own_hi; /* of vertices */
+    const char *lo, *hi;             /* of records */
+};
+
+static band_view view_of(const qfz_omega_values *values, const qfz_omega_graph *g, int band)
+{
+    const int64_t own = band * g->vertex_room, of_record = band * g->record_room * values->bytes;
+    return band_view{band, g->own_lo + own, g->own_hi + own, (const char *)g->lo + of_record,
+                     (const char *)g->hi + of_record};
+}
+
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
+    k_start_band(qfz_omega_graph g, band_view b)
+{
+    const uint32_t n = *g.n_vertices;
+    if (blockIdx.x == 0 && threadIdx.x <= QFZ_OMEGA_PASSES) g.n_listed[threadIdx.x] = 0;
+    if (blockIdx.x == 0 && threadIdx.x == 0) *g.n_wide = 0;
+    QFZ_OMEGA_EACH(v, n)
+    {
+        g.vertex[v].lo = b.own_lo[v];
+        g.vertex[v].hi = b.own_hi[v];
+    }
+}
+
+/* Half a vertex, from `word` on; others may be changing it. */
+static __device__ __forceinline__ uint4 peek_half(const uint32_t *word)
+{
+    return __ldcg(reinterpret_cast<const uint4 *>(word));
+}
+
+/* A range goes into T of v and of all that v hangs on.  What is read of a vertex may be stale, but
+ * ranges only grow: a vertex that looks too wide is. */
+static __device__ __forceinline__ void spread(const qfz_omega_graph &g,
+                                              const qfz_omega_values &values, double limit,
+                                              uint32_t v, uint32_t lo, uint32_t hi)
+{
+    while (v != QFZ_NONE) {
+        qfz_omega_vertex *const at = &g.vertex[v];
+        const uint4 seen = peek_half(&at->up);
+        if (lo < seen.z) atomicMin(&at->lo, lo);
+        if (hi > seen.w) atomicMax(&at->hi, hi);
+        if (values.too_wide(min(lo, seen.z), max(hi, seen.w), limit)) return;
+        v = seen.x;
+    }
+}
+
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
+    k_spread(qfz_omega_values values, qfz_omega_graph g, band_view b)
+{
+    const double limit = values.limit[b.band];
+    const uint64_t n = *g.n_vertices, n_all = n + *g.n_records;
+    QFZ_OMEGA_EACH(i, n_all)
+    {
+        if (i < n) {
+            if (b.own_lo[i] <= b.own_hi[i])
+                spread(g, values, limit, (uint32_t)i, b.own_lo[i], b.own_hi[i]);
+            continue;
+        }
+        const int64_t r = (int64_t)(i - n);
+        spread(g, values, limit, g.hang[r].x, values.read(b.lo, r), values.read(b.hi, r));
+    }
+}
+
+/* What is the vertex itself holds from the start; nothing is tried yet. */
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
+    k_mark_wide(qfz_omega_values values, qfz_omega_graph g, band_view b)
+{
+    const double limit = values.limit[b.band];
+    const auto is_wide = [&](uint64_t v) {
+        qfz_omega_vertex *const at = &g.vertex[v];
+        const qfz_omega_vertex seen = *at;
+        const bool wide = values.too_wide(seen.lo, seen.hi, limit);
+        at->holds = wide ? 0 : QFZ_NONE;
+        if (!wide) return QFZ_NONE;
+        at->lo = b.own_lo[v];
+        at->hi = b.own_hi[v];
+        at->tried = 0;
+        at->left = QFZ_NONE;
+        if (seen.up != QFZ_NONE) tell(g, seen.up, max(seen.up_level, 1u)); /* zones always hold */
+        return (uint32_t)v;
+    };
+    qfz_omega_append(*g.n_vertices, g.n_wide, is_wide,
+                     [&](uint32_t to, uint64_t, uint32_t v) { g.wide[to] = v; });
+}
+
+/* ---- Bisection, as in omega_block.cu.  Parts of which it is open whether a vertex holds with them
+ * are listed; in each pass what has been decided leaves the list. */
+
+/* A part that hangs on something, or a vertex that does, as a part that stands for all of its T. */
+struct item {
+    uint32_t v, level; /* what it hangs on, and by which level */
+    int64_t record;    /* below 0: it is a vertex */
+};
+
+static __device__ __forceinline__ item item_of(const qfz_omega_graph &g, uint32_t n, uint64_t i)
+{
+    const int64_t r = (int64_t)i - (int64_t)n;
+    const uint2 hang = r < 0 ? hook_of(g, (uint32_t)i) : g.hang[r];
+    return item{hang.x, hang.y, r};
+}
+
+/* Of a vertex: what is being tried changes meanwhile, but ranges and levels only grow. */
+struct progress {
+    uint32_t lo, hi, breaks, holds, tried, left;
+};
+
+static __device__ __forceinline__ progress progress_of(const qfz_omega_graph &g, uint32_t v)
+{
+    const uint4 first = peek_half(&g.vertex[v].up), second = peek_half(&g.vertex[v].breaks);
+    return progress{first.z, first.w, second.x, second.y, second.z, second.w};
+}
+
+/* Is it open whether a vertex holds with what joins it at `level`?  What is too wide itself is
+ * known to break that. */
+static __device__ __forceinline__ bool is_open(const progress &at, uint32_t level)
+{
+    return level > at.holds && level < at.breaks;
+}
+
+/* The level up to which parts are tried next: some part is open at the level after `holds`. */
+static __device__ __forceinline__ uint32_t middle(const progress &at)
+{
+    return at.holds + 1 + (at.breaks - at.holds - 2) / 2;
+}
+
+/* Item i is tried, or left for later. */
+static __device__ __forceinline__ void try_item(const qfz_omega_graph &g,
+                                                const qfz_omega_values &values, const band_view &b,
+                                                uint64_t i, const item &it, const progress &seen,
+                                                bool tries)
+{
+    qfz_omega_vertex *const at = &g.vertex[it.v];
+    if (!tries) {
+        if (it.level < seen.left) atomicMin(&at->left, it.level);
+        return;
+    }
+    const bool is_vertex = it.record < 0;
+    const uint32_t lo = is_vertex ? g.vertex[i].lo : values.read(b.lo, it.record);
+    const uint32_t hi = is_vertex ? g.vertex[i].hi : values.read(b.hi, it.record);
+    if (lo < seen.lo) atomicMin(&at->lo, lo);
+    if (hi > seen.hi) atomicMax(&at->hi, hi);
+    if (it.level > seen.tried) atomicMax(&at->tried, it.level);
+}
+
+/* The first list, and the first try, of what joins at level 0. */
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
+    k_list(qfz_omega_values values, qfz_omega_graph g, band_view b)
+{
+    const uint32_t n = *g.n_vertices;
+    const auto is_listed = [&](uint64_t i) {
+        const item it = item_of(g, n, i);
+        if (it.v == QFZ_NONE) return QFZ_NONE;
+        const progress at = progress_of(g, it.v);
+        if (at.holds == QFZ_NONE || (it.record < 0 && g.vertex[i].holds != QFZ_NONE))
+            return QFZ_NONE;
+        const bool open = is_open(at, it.level);
+        if (it.level == 0 || open) try_item(g, values, b, i, it, at, it.level == 0);
+        return open ? (uint32_t)i : QFZ_NONE;
+    };
+    qfz_omega_append((uint64_t)n + *g.n_records, &g.n_listed[0], is_listed,
+                     [&](uint32_t to, uint64_t, uint32_t i) { g.list[0][to] = i; });
+}
+
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
+    k_try(qfz_omega_values values, qfz_omega_graph g, band_view b, int pass)
+{
+    const uint32_t n = *g.n_vertices;
+    const uint32_t *const list = g.list[pass % 2];
+    uint32_t *const next = g.list[(pass + 1) % 2];
+    const auto stays = [&](uint64_t place) {
+        const uint32_t i = list[place];
+        const item it = item_of(g, n, i);
+        const progress at = progress_of(g, it.v);
+        if (!is_open(at, it.level)) return QFZ_NONE;
+        try_item(g, values, b, i, it, at, it.level <= middle(at));
+        return i;
+    };
+    qfz_omega_append(g.n_listed[pass], &g.n_listed[pass + 1], stays,
+                     [&](uint32_t to, uint64_t, uint32_t i) { next[to] = i; });
+}
+
+/* What was tried holds, and so does all before what is left; or it breaks by the last of it.  Zones
+ * hold, but one that is too wide breaks by whatever joins it. */
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
+    k_judge(qfz_omega_values values, qfz_omega_graph g, band_view b, int pass)
+{
+    if (pass >= 0 && !g.n_listed[pass + 1]) return;
+    const double limit = values.limit[b.band];
+    const uint32_t n = *g.n_wide;
+    QFZ_OMEGA_EACH(i, n)
+    {
+        qfz_omega_vertex *const at = &g.vertex[g.wide[i]];
+        qfz_omega_vertex v = *at;
+        if (pass >= 0 && v.tried == 0) continue; /* nothing was open */
+        if (!values.too_wide(v.lo, v.hi, limit)) {
+            g.held[i] = make_uint2(v.lo, v.hi);
+            v.holds = min(v.left, v.breaks) - 1;
+        } else if (pass < 0) {
+            v.breaks = 1;
+        } else {
+            v.breaks = v.tried;
+            v.lo = g.held[i].x;
+            v.hi = g.held[i].y;
+        }
+        v.tried = 0;
+        v.left = QFZ_NONE;
+        *at = v;
+    }
+}
+
+/* ---- Launchers ------------------------------------------------------------------------------- */
+
+qfz_status qfz_omega_begin(qfz_gpu *gpu, const qfz_gpu_forest *forest, const qfz_omega_graph *graph,
+                           int n_bands)
+{
+    return qfz_launch(gpu, k_begin, qfz_omega_grid(gpu, graph->vertex_room),
+                      dim3(QFZ_OMEGA_THREADS), 0, *forest, *graph, n_bands);
+}
+
+/* After so many halvings no level is open. */
+static int n_passes(uint32_t after)
+{
+    int n = 1;
+    while ((uint64_t)after >> n > 0)
+        n++;
+    return n;
+}
+
+qfz_status qfz_omega_spread(qfz_gpu *gpu, const qfz_omega_values *values,
+                            const qfz_omega_graph *graph, int band)
+{
+    const band_view b = view_of(values, graph, band);
+    const dim3 block(QFZ_OMEGA_THREADS),
+        vertices = qfz_omega_grid(gpu, graph->vertex_room),
+        all = qfz_omega_grid(gpu, graph->vertex_room + graph->record_room);
+    QFZ_TRY(qfz_launch(gpu, k_start_band, vertices, block, 0, *graph, b));
+    return qfz_launch(gpu, k_spread, all, block, 0, *values, *graph, b);
+}
+
+static qfz_status solve_band(qfz_gpu *gpu, const qfz_omega_values *values,
+                             const qfz_omega_graph *graph, int band)
+{
+    const band_view b = view_of(values, graph, band);
+    const dim3 block(QFZ_OMEGA_THREADS),
+        vertices = qfz_omega_grid(gpu, graph->vertex_room),
+        all = qfz_omega_grid(gpu, graph->vertex_room + graph->record_room);
+    QFZ_TRY(qfz_omega_spread(gpu, values, graph, band));
+    QFZ_TRY(qfz_launch(gpu, k_mark_wide, vertices, block, 0, *values, *graph, b));
+    QFZ_TRY(qfz_launch(gpu, k_list, all, block, 0, *values, *graph, b));
+    QFZ_TRY(qfz_launch(gpu, k_judge, vertices, block, 0, *values, *graph, b, -1));
+    for (int pass = 0; pass < n_passes(graph->after); pass++) {
+        QFZ_TRY(qfz_launch(gpu, k_try, all, block, 0, *values, *graph, b, pass));
+        QFZ_TRY(qfz_launch(gpu, k_judge, vertices, block, 0, *values, *graph, b, pass));
+    }
+    return QFZ_OK;
+}
+
+qfz_status qfz_omega_solve(qfz_gpu *gpu, const qfz_gpu_forest *forest,
+                           const qfz_omega_values *values, const qfz_omega_graph *graph,
+                           const uint32_t *d_holds_to)
+{
+    const dim3 block(QFZ_OMEGA_THREADS);
+    QFZ_TRY(
+        qfz_launch(gpu, k_tell_blocks, qfz_omega_grid(gpu, graph->vertex_room), block, 0, *graph));
+    if (d_holds_to)
+        QFZ_TRY(qfz_launch(gpu, k_tell_ring,
+                           qfz_omega_grid(gpu, qfz_ring_size(forest->h, forest->w)), block, 0,
+                           *forest, *graph, d_holds_to));
+    QFZ_TRY(
+        qfz_launch(gpu, k_hang_records, qfz_omega_grid(gpu, graph->record_room), block, 0, *graph));
+    for (int band = 0; values->limit && band < values->n_bands; band++)
+        QFZ_TRY(solve_band(gpu, values, graph, band));
+    return QFZ_OK;
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/* connect_blocks.cuh - what versions 1 and 2 share: a tree per block of pixels in shared memory,
+ * and the edges across vertical, then horizontal seams. */
+#ifndef QFZ_GPU_CONNECT_BLOCKS_CUH
+#define QFZ_GPU_CONNECT_BLOCKS_CUH
+
+#include "gpu/published/connect.cuh"
+#include "gpu/edge_reader.cuh"
+#include "gpu/launch.cuh"
+#include "gpu/tree/tree.cuh"
+
+/* Blocks are a warp wide.  High ones pay where zipping chains across seams in global memory is
+ * dearer than in shared memory: many levels, many edges. */
+enum { QFZ_TREE_W = 32, QFZ_TREE_LOW = 8, QFZ_TREE_HIGH = 32, QFZ_SEAM_BLOCK = 256 };
+
+/* A pixel's edges: bit d of there, keys of those that are. */
+template <int N_DIRS> struct qfz_pixel_edges {
+    uint32_t key[N_DIRS];
+    unsigned there;
+};
+
+template <int N_DIRS, typename T>
+static __device__ __forceinline__ qfz_pixel_edges<N_DIRS>
+qfz_edges_at(const qfz_edge_reader<T> &reader, int32_t y, int32_t x)
+{
+    qfz_pixel_edges<N_DIRS> edges = {};
+    if (y >= reader.h || x >= reader.w) return edges;
+#pragma unroll
+    for (int d = 0; d < N_DIRS; d++)
+        if (reader.read(y, x, d, &edges.key[d])) edges.there |= 1u << d;
+    return edges;
+}
+
+/* The chain of a pixel and its edges in ascending order, in version 1; N_LOCAL nodes of each kind.
+ */
+template <int N_DIRS, typename LINKS>
+static __device__ __forceinline__ void qfz_put_chain(const LINKS &links, uint32_t i,
+                                                     uint32_t n_local,
+                                                     const qfz_pixel_edges<N_DIRS> &edges)
+{
+    uint64_t order[N_DIRS];
+#pragma unroll
+    for (int d = 0; d < N_DIRS; d++)
+        order[d] = edges.there >> d & 1 ? (uint64_t)edges.key[d] << 2 | (unsigned)d : UINT64_MAX;
+#pragma unroll
+    for (int end = N_DIRS - 1; end > 0; end--)
+#pragma unroll
+        for (int k = 0; k < end; k++) {
+            const uint64_t low = order[k] < order[k + 1] ? order[k] : order[k + 1];
+            order[k + 1] = order[k] < order[k + 1] ? order[k + 1] : order[k];
+            order[k] = low;
+        }
+    uint32_t node = i, level = 0;
+#pragma unroll
+    for (int k = 0; k < N_DIRS; k++) {
+        if (order[k] == UINT64_MAX) break;
+        const qfz_link up = {(1 + (uint32_t)(order[k] & 3)) * n_local + i,
+                             (uint32_t)(order[k] >> 2)};
+        links.put(node, up);
+        node = up.parent;
+        level = up.level;
+    }
+    links.put(node, qfz_link{node, level});
+}
+
+/* Every node a root, in version 2. */
+template <int N_DIRS, typename LINKS>
+static __device__ __forceinline__ void qfz_put_roots(const LINKS &links, uint32_t i,
+                                                     uint32_t n_local,
+                                                     const qfz_pixel_edges<N_DIRS> &edges)
+{
+    links.put(i, qfz_link{i, 0});
+#pragma unroll
+    for (int d = 0; d < N_DIRS; d++) {
+        const uint32_t node = (1 + (uint32_t)d) * n_local + i;
+        if (edges.there >> d & 1) links.put(node, qfz_link{node, edges.key[d]});
+    }
+}
+
+/* A node's link, its parent the last of its level.  As all nodes go on at the same time, ways get
+ * shorter by half with every step. */
+template <typename LINKS>
+static __device__ __forceinline__ qfz_link qfz_shortened(const LINKS &links, uint32_t node)
+{
+    qfz_link link = links.get(node);
+    while (link.parent != node) {
+        const qfz_link up = links.get(link.parent);
+        if (up.parent == link.parent || up.level != link.level) break;
+        link = up;
+        links.shorten(node, link);
+    }
+    return link;
+}
+
+/* A block's links, with nodes numbered in the block, leave for global memory; later nodes first,
+ * since parents are later. */
+template <int N_DIRS, typename LINKS>
+static __device__ __forceinline__ void
+qfz_put_out(const LINKS &links, const qfz_pixel_edges<N_DIRS> &edges, int32_t block_h, int32_t h,
+            int32_t w, unsigned long long *out)
+{
+    const uint32_t n_local = (uint32_t)block_h * QFZ_TREE_W;
+    const uint32_t i = threadIdx.y * QFZ_TREE_W + threadIdx.x;
+    const uint32_t y0 = blockIdx.y * (uint32_t)block_h, x0 = blockIdx.x * QFZ_TREE_W;
+    const uint32_t n = (uint32_t)h * (uint32_t)w;
+    const uint32_t p = (y0 + threadIdx.y) * (uint32_t)w + x0 + threadIdx.x;
+    if (y0 + threadIdx.y >= (uint32_t)h || x0 + threadIdx.x >= (uint32_t)w) return;
+#pragma unroll
+    for (int k = N_DIRS; k >= 0; k--) {
+        const uint32_t node = (uint32_t)k * n_local + i;
+        qfz_link link = {node, 0};
+        if (k == 0 || edges.there >> (k - 1) & 1) link = qfz_shortened(links, node);
+        const uint32_t kind = link.parent / n_local, r = link.parent % n_local;
+        link.parent = kind * n + (y0 + r / QFZ_TREE_W) * (uint32_t)w + x0 + r % QFZ_TREE_W;
+        out[(size_t)k * n + p] = qfz_wide_links::pack(link);
+    }
+}
+
+template <int VERSION, int N_DIRS, int BLOCK_H, typename T, typename LINKS, typename WORD>
+static __global__ void __launch_bounds__(QFZ_TREE_W *BLOCK_H)
+    k_build(qfz_edge_reader<T> reader, unsigned long long *out)
+{
+    enum { N_LOCAL = QFZ_TREE_W * BLOCK_H };
+    QFZ_SHARED(WORD, words);
+    const LINKS links = {words};
+    const int32_t lx = (int32_t)threadIdx.x, ly = (int32_t)threadIdx.y;
+    const int32_t y = (int32_t)blockIdx.y * BLOCK_H + ly;
+    const int32_t x = (int32_t)blockIdx.x * QFZ_TREE_W + lx;
+    const uint32_t i = (uint32_t)(ly * QFZ_TREE_W + lx);
+    const qfz_pixel_edges<N_DIRS> edges = qfz_edges_at<N_DIRS>(reader, y, x);
+    if (VERSION == QFZ_CONNECT_V1)
+        qfz_put_chain<N_DIRS>(links, i, N_LOCAL, edges);
+    else
+        qfz_put_roots<N_DIRS>(links, i, N_LOCAL, edges);
+    __syncthreads();
+#pragma unroll
+    for (int d = 0; d < N_DIRS; d++) {
+        const int32_t to_y = ly + (d == QFZ_RIGHT ? 0 : 1);
+        const int32_t to_x = lx + (d == QFZ_BELOW ? 0 : d == QFZ_BELOW_LEFT ? -1 : 1);
+        if (!(edges.there >> d & 1) || to_y >= BLOCK_H || to_x < 0 || to_x >= QFZ_TREE_W) continue;
+        const uint32_t q = (uint32_t)(to_y * QFZ_TREE_W + to_x);
+        const uint32_t edge = (1 + (uint32_t)d) * N_LOCAL + i;
+        if (VERSION == QFZ_CONNECT_V1)
+            qfz_connect(links, qfz_start(links, edge, edges.key[d]), qfz_start(links, q, 0));
+        else
+            qfz_connect_with(links, i, q, edge, edges.key[d]);
+    }
+    __syncthreads();
+    qfz_put_out<N_DIRS>(links, edges, BLOCK_H, reader.h, reader.w, out);
+}
+
+/* Directions whose edges cross seams of a kind; a diagonal edge that crosses both belongs to the
+ * vertical one. */
+template <bool VERTICAL> static __device__ __forceinline__ int qfz_seam_direction(unsigned z)
+{
+    if (!VERTICAL) return (int)z + 1;
+    return z == 0 ? (int)QFZ_RIGHT : (int)z + 1;
+}
+
+/* One edge a thread: n_seams seams of `along` pixels each; blockIdx.y: direction. */
+template <int VERSION, bool VERTICAL, typename T>
+static __global__ void __launch_bounds__(QFZ_SEAM_BLOCK)
+    k_seams(qfz_edge_reader<T> reader, int32_t block_h, int64_t n, unsigned long long *words)
+{
+    const int64_t k = (int64_t)blockIdx.x * QFZ_SEAM_BLOCK + threadIdx.x;
+    const int32_t along = VERTICAL ? reader.h : reader.w;
+    if (k >= n) return;
+    const int32_t seam = (int32_t)(k / along) + 1, at = (int32_t)(k % along);
+    const int d = qfz_seam_direction<VERTICAL>(blockIdx.y);
+    const int32_t y = VERTICAL ? at : seam * block_h - 1;
+    const int32_t x = VERTICAL ? seam * QFZ_TREE_W - (d == QFZ_BELOW_LEFT ? 0 : 1) : at;
+    if (!VERTICAL && d == QFZ_BELOW_RIGHT && (x + 1) % QFZ_TREE_W == 0) return;
+    if (!VERTICAL && d == QFZ_BELOW_LEFT && x % QFZ_TREE_W == 0) return;
+    uint32_t key;
+    if (!reader.read(y, x, d, &key)) return;
+    const qfz_wide_links links = {words};
+    const uint32_t w = (uint32_t)reader.w, n_px = (uint32_t)reader.h * w;
+    const uint32_t p = (uint32_t)y * w + (uint32_t)x;
+    const uint32_t q = d == QFZ_RIGHT         ? p + 1
+                       : d == QFZ_BELOW       ? p + w
+                       : d == QFZ_BELOW_RIGHT ? p + w + 1
+                                              : p + w - 1;
+    const uint32_t edge = (1 + (uint32_t)d) * n_px + p;
+    if (VERSION == QFZ_CONNECT_V1)
+        qfz_connect(links, qfz_start(links, edge, key), qfz_start(links, q, 0));
+    else
+        qfz_connect_with(links, p, q, edge, key);
+}
+
+template <int VERSION, bool VERTICAL, typename T>
+static qfz_status qfz_connect_seams(qfz_gpu *gpu, const qfz_edge_reader<T> &reader, int n_dirs,
+                                    int32_t block_h, unsigned long long *d_words)
+{
+    const int64_t n_seams = VERTICAL ? (reader.w - 1) / QFZ_TREE_W : (reader.h - 1) / block_h;
+    const int64_t n = n_seams * (VERTICAL ? reader.h : reader.w);
+    const dim3 grid(qfz_blocks(n, QFZ_SEAM_BLOCK), n_dirs == 2 ? 1 : 3);
+    return qfz_launch(gpu, k_seams<VERSION, VERTICAL, T>, grid, QFZ_SEAM_BLOCK, 0, reader, block_h,
+                      n, d_words);
+}
+
+template <int VERSION, int N_DIRS, int BLOCK_H, typename T, typename LINKS, typename WORD>
+static qfz_status qfz_connect_all(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint32_t alpha_key,
+                                  uint64_t *d_links)
+{
+    const qfz_edge_reader<T> reader = qfz_read_edges<T>(edges, alpha_key);
+    unsigned long long *const d_words = (unsigned long long *)d_links;
+    const dim3 grid((unsigned)((edges->w + QFZ_TREE_W - 1) / QFZ_TREE_W),
+                    (unsigned)((edges->h + BLOCK_H - 1) / BLOCK_H));
+    if (grid.y > 65535)
+        return qfz_fail(gpu->err, QFZ_EARG, "GPU: a tree of a tile of %d rows; %d are the most",
+                        (int)edges->h, 65535 * BLOCK_H);
+    QFZ_TRY(qfz_launch(gpu, k_build<VERSION, N_DIRS, BLOCK_H, T, LINKS, WORD>, grid,
+                       dim3(QFZ_TREE_W, BLOCK_H),
+                       (1 + N_DIRS) * QFZ_TREE_W * BLOCK_H * sizeof(WORD), reader, d_words));
+    QFZ_TRY((qfz_connect_seams<VERSION, true>(gpu, reader, N_DIRS, BLOCK_H, d_words)));
+    return qfz_connect_seams<VERSION, false>(gpu, reader, N_DIRS, BLOCK_H, d_words);
+}
+
+/* By form of edges and connectivity. */
+template <int VERSION>
+static qfz_status qfz_connect_any(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint32_t alpha_key,
+                                  uint64_t *d_links)
+{
+    typedef unsigned long long wide;
+    typedef qfz_packed_links packed_links;
+    typedef qfz_wide_links wide_links;
+    enum { LOW = QFZ_TREE_LOW, HIGH = QFZ_TREE_HIGH };
+    const bool four = edges->connectivity == 4;
+    switch (edges->form) {
+    case QFZ_EDGES_U8:
+        return four ? qfz_connect_all<VERSION, 2, LOW, uint8_t, packed_links, uint32_t>(
+                          gpu, edges, alpha_key, d_links)
+                    : qfz_connect_all<VERSION, 4, LOW, uint8_t, packed_links, uint32_t>(
+                          gpu, edges, alpha_key, d_links);
+    case QFZ_EDGES_U16:
+        return four ? qfz_connect_all<VERSION, 2, LOW, uint16_t, wide_links, wide>(
+                          gpu, edges, alpha_key, d_links)
+                    : qfz_connect_all<VERSION, 4, HIGH, uint16_t, wide_links, wide>(
+                          gpu, edges, alpha_key, d_links);
+    default:
+        return four ? qfz_connect_all<VERSION, 2, LOW, uint32_t, wide_links, wide>(
+                          gpu, edges, alpha_key, d_links)
+                    : qfz_connect_all<VERSION, 4, HIGH, uint32_t, wide_links, wide>(
+                          gpu, edges, alpha_key, d_links);
+    }
+}
+
+#endif

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* connect_v1.cu - version 1 of Carlinet, Kaci and Blin: every edge is a node; each pixel begins as
+ * the chain of its edges. */
+#include "gpu/published/connect_blocks.cuh"
+
+qfz_status qfz_gpu_connect_v1(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint32_t alpha_key,
+                              uint64_t *d_links)
+{
+    return qfz_connect_any<QFZ_CONNECT_V1>(gpu, edges, alpha_key, d_links);
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* connect_v2.cu - version 2 of Carlinet, Kaci and Blin: an edge becomes a node only if it is
+ * neither residual nor redundant. */
+#include "gpu/published/connect_blocks.cuh"
+
+qfz_status qfz_gpu_connect_v2(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint32_t alpha_key,
+                              uint64_t *d_links)
+{
+    return qfz_connect_any<QFZ_CONNECT_V2>(gpu, edges, alpha_key, d_links);
+}

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT */
+/* ha4.cu - HA4: labels by strips, one warp a row, segments found from the bits of ballots.
+ *
+ * Hennequin, Lacassagne, Cabaret, Meunier, A new direct connected component labeling and analysis
+ * algorithms for GPUs (DASIP 2018), algorithms 2 to 5 and 7.  Only starts of segments, and the
+ * first pixels of chunks inside one, have a parent; it is a pixel of the same region with a lower
+ * index.  Joining by minimum (union_find.cuh) makes each region's first pixel its root.
+ *
+ * The bits that the first kernel finds are kept for the others, which theirs find anew, and the
+ * last one gives every lane four pixels; so the input is read once, and roots are written 16 bytes
+ * at a time.  Bytes a pixel: the input, a quarter written and read for the bits, a parent a segment
+ * written and some read, 4 written. */
+#include "gpu/published/published.cuh"
+
+#include "gpu/launch.cuh"
+#include "gpu/published/segments.cuh"
+#include "gpu/union_find.cuh"
+
+enum { STRIP = 4, BORDER_WARPS = 4, RELABEL_WARPS = 4, RELABEL_PX = 4 };
+
+/* A chunk of a row, as its segments are named. */
+template <typename WORD> struct chunk {
+    qfz_row_bits<WORD> bits;
+    WORD starts;
+    uint32_t base;   /* index of its first pixel */
+    uint32_t before; /* pixels from the start of the segment that is open there to it; 0: none is */
+
+    __device__ __forceinline__ chunk(qfz_row_bits<WORD> of, WORD start_bits, uint32_t at,
+                                     uint32_t open_px)
+        : bits(of), starts(start_bits), base(at), before(open_px)
+    {
+    }
+
+    /* The start of pixel x's segment, as an index of the image; x = -1 is the pixel before. */
+    __device__ __forceinline__ uint32_t segment(int x) const
+    {
+        const int distance = x < 0 ? 0 : qfz_start_distance(starts, x);
+        return x < 0 || distance > x ? base - before : base + (uint32_t)(x - distance);
+    }
+
+    /* `before` of the chunk that follows. */
+    __device__ __forceinline__ uint32_t open() const
+    {
+        enum { BITS = qfz_word<WORD>::BITS };
+        if (!(bits.valid >> (BITS - 1))) return 0;
+        const int distance = qfz_start_distance(starts, BITS - 1);
+        return distance < BITS ? (uint32_t)distance + 1 : BITS + before;
+    }
+};
+
+/* The bits of this lane's pixels, of which it has one or two. */
+static __device__ __forceinline__ unsigned own_bits(uint32_t word)
+{
+    return word >> threadIdx.x & 1;
+}
+static __device__ __forceinline__ unsigned own_bits(uint64_t word)
+{
+    const uint32_t half = (uint32_t)(threadIdx.x & 16 ? word >> 32 : word);
+    return half >> (2 * threadIdx.x & 31) & 3;
+}
+
+/* Joins pairs of segments of a chunk and the one above it: those that first names, but not those of
+ * done. */
+template <bool EIGHT, typename WORD>
+static __device__ __forceinline__ void unite(uint32_t *parent, const qfz_meetings<WORD> &first,
+                                             unsigned done, const chunk<WORD> &row,
+                                             const chunk<WORD> &up)
+{
+    enum { LANES = qfz_word<WORD>::LANES };
+    unsigned todo = own_bits(first.up);
+    if (EIGHT) todo |= own_bits(first.left) << LANES | own_bits(first.right) << 2 * LANES;
+    for (todo &= ~done; todo; todo &= todo - 1) {
+        const int which = __ffs((int)todo) - 1, x = (int)threadIdx.x * LANES + which % LANES;
+        const bool left = which / LANES == 1, right = which / LANES == 2;
+        qfz_unite<qfz_in_cache>(parent, row.segment(right ? x - 1 : x),
+                                up.segment(left ? x - 1 : x));
+    }
+}
+
+template <bool EIGHT, typename WORD, typename SOURCE, typename FETCHED>
+static __device__ __forceinline__ qfz_meetings<WORD>
+first_meetings(const SOURCE &source, int32_t y, int32_t x0, const FETCHED &got,
+               const chunk<WORD> &row, const chunk<WORD> &up)
+{
+    const qfz_meetings<WORD> all = source.template meetings<EIGHT>(y, x0, got, row.bits, up.bits,
+                                                                   row.before > 0, up.before > 0);
+    return qfz_first_meetings(all, row.bits, up.bits);
+}
+
+/* The segment above that a segment is hooked to when it begins, at pixel s: the one at its upper
+ * left, or the first that it meets in this chunk; or itself. */
+template <bool EIGHT, typename WORD>
+static __device__ __forceinline__ uint32_t first_parent(const qfz_meetings<WORD> &first, int s,
+                                                        const chunk<WORD> &row,
+                                                        const chunk<WORD> &up)
+{
+    if (EIGHT && (first.left >> s & 1)) return up.segment(s - 1);
+    const int more = qfz_first_bit((WORD)(first.up >> s));
+    if (more == 0) return row.base + (uint32_t)s;
+    const int x = s + more - 1;
+    return qfz_start_distance(row.starts, x) == x - s ? up.segment(x) : row.base + (uint32_t)s;
+}
+
+/* Is the meeting with pixel x's upper neighbour the one that first_parent() took? */
+template <bool EIGHT, typename WORD>
+static __device__ __forceinline__ bool is_taken(const qfz_meetings<WORD> &first, int x,
+                                                const chunk<WORD> &row)
+{
+    const int distance = qfz_start_distance(row.starts, x);
+    if (distance > x) return false;
+    if (EIGHT && (first.left >> (x - distance) & 1)) return false;
+    const WORD before = (WORD)(first.up << (qfz_word<WORD>::BITS - 1 - x)) << 1;
+    return qfz_leading_zeros(before) >= distance;
+}
+
+/* Gives the segments that begin in a chunk, and one that goes on in it, their first parents.  The
+ * meetings that this settles come back, as unite() counts them. */
+template <bool EIGHT, typename WORD>
+static __device__ __forceinline__ unsigned hook(uint32_t *parent, const qfz_meetings<WORD> &first,
+                                                const chunk<WORD> &row, const chunk<WORD> &up)
+{
+    enum { LANES = qfz_word<WORD>::LANES };
+    const unsigned starts = own_bits(row.starts), above = own_bits(first.up);
+    unsigned done = EIGHT ? (own_bits(first.left) & starts) << LANES : 0;
+#pragma unroll
+    for (int i = 0; i < LANES; i++) {
+        const int x = (int)threadIdx.x * LANES + i;
+        if (starts >> i & 1)
+            parent[row.base + (uint32_t)x] = first_parent<EIGHT>(first, x, row, up);
+        if ((above >> i & 1) && is_taken<EIGHT>(first, x, row)) done |= 1u << i;
+    }
+    if (threadIdx.x == 0 && (row.bits.joined & 1)) parent[row.base] = row.base - row.before;
+    return done;
+}
+
+/* What a row's warp tells the one below. */
+template <typename WORD> struct told {
+    qfz_row_bits<WORD> bits;
+    uint32_t before;
+};
+
+/* Algorithm 3.  A block walks along its strip; what is open at the end of a chunk is carried.  In
+ * the paper every segment begins as a root and is then joined to what it meets above; here it
+ * begins as a child of the first one, which leaves little to join. */
+template <typename WORD, bool EIGHT, typename SOURCE>
+static __global__ void __launch_bounds__(QFZ_WARP *STRIP)
+    k_label_strips(SOURCE source, qfz_row_bits<WORD> *bits, uint32_t *parent)
+{
+    enum { BITS = qfz_word<WORD>::BITS };
+    __shared__ told<WORD> shared[STRIP];
+    const int ty = (int)threadIdx.y;
+    const int32_t y = (int32_t)blockIdx.x * STRIP + ty;
+    uint32_t before = 0;
+    if (y < source.h) bits += (int64_t)y * qfz_n_chunks<WORD>(source.w);
+    auto next = source.template fetch<WORD>(y, 0);
+    for (int32_t x0 = 0; x0 < source.w; x0 += BITS) {
+        const auto got = next;
+        const qfz_row_bits<WORD> own = source.template bits<WORD>(got, before > 0);
+        if (threadIdx.x == 0) {
+            shared[ty] = {own, before};
+            if (y < source.h) bits[x0 / BITS] = own;
+        }
+        __syncthreads();
+        next = source.template fetch<WORD>(y, x0 + BITS);
+        const told<WORD> above = ty > 0 ? shared[ty - 1] : told<WORD>{{0, 0}, 0};
+        const chunk<WORD> row(own, (WORD)(own.valid & ~own.joined),
+                              (uint32_t)y * (uint32_t)source.w + (uint32_t)x0, before);
+        const chunk<WORD> up(above.bits, (WORD)(above.bits.valid & ~above.bits.joined),
+                             row.base - (uint32_t)source.w, above.before);
+        const qfz_meetings<WORD> first = first_meetings<EIGHT>(source, y, x0, got, row, up);
+        const unsigned done = hook<EIGHT>(parent, first, row, up);
+        __syncthreads(); /* every segment has a parent, and what was told has been heard */
+        unite<EIGHT>(parent, first, done, row, up);
+        before = row.open();
+    }
+}
+
+/* A chunk by itself: its first pixel counts as a start, since it has a parent. */
+template <typename WORD>
+static __device__ __forceinline__ chunk<WORD>
+lone_chunk(const qfz_row_bits<WORD> *bits, int32_t n_chunks, int32_t y, int32_t x0, int32_t w)
+{
+    const qfz_row_bits<WORD> own = bits[(int64_t)y * n_chunks + x0 / qfz_word<WORD>::BITS];
+    return chunk<WORD>(own, (WORD)(own.valid & (~own.joined | 1)),
+                       (uint32_t)y * (uint32_t)w + (uint32_t)x0, 0);
+}
+
+/* Algorithm 4: one warp a chunk of the first row of a strip, but the first strip. */
+template <typename WORD, bool EIGHT, typename SOURCE>
+static __global__ void __launch_bounds__(QFZ_WARP *BORDER_WARPS)
+    k_join_strips(SOURCE source, const qfz_row_bits<WORD> *__restrict__ bits, uint32_t n_warps,
+                  uint32_t *parent)
+{
+    enum { BITS = qfz_word<WORD>::BITS };
+    const uint32_t at = blockIdx.x * BORDER_WARPS + threadIdx.y;
+    if (at >= n_warps) return;
+    const int32_t n_chunks = qfz_n_chunks<WORD>(source.w);
+    const int32_t y = (int32_t)(at / (uint32_t)n_chunks + 1) * STRIP;
+    const int32_t x0 = (int32_t)(at % (uint32_t)n_chunks) * BITS;
+    chunk<WORD> row = lone_chunk(bits, n_chunks, y, x0, source.w);
+    chunk<WORD> up = lone_chunk(bits, n_chunks, y - 1, x0, source.w);
+    if (EIGHT && x0 > 0) {
+        row.before = lone_chunk(bits, n_chunks, y, x0 - BITS, source.w).open();
+        up.before = lone_chunk(bits, n_chunks, y - 1, x0 - BITS, source.w).open();
+    }
+    const auto got = source.template fetch<WORD>(y, x0);
+    unite<EIGHT>(parent, first_meetings<EIGHT>(source, y, x0, got, row, up), 0, row, up);
+}
+
+/* Four pixels in a row, as this lane has them: those that begin a run, whose roots it looks for,
+ * and those that continue one. */
+struct four_px {
+    unsigned starts, joined;
+};
+
+template <typename WORD>
+static __device__ __forceinline__ four_px read_four(const qfz_row_bits<WORD> *bits, int32_t y,
+                                                    int32_t x, int32_t w)
+{
+    enum { BITS = qfz_word<WORD>::BITS };
+    if (x >= w) return {0, 0};
+    const qfz_row_bits<WORD> row = bits[(int64_t)y * qfz_n_chunks<WORD>(w) + x / BITS];
+    const unsigned valid = (unsigned)(row.valid >> x % BITS) & 15;
+    unsigned joined = (unsigned)(row.joined >> x % BITS) & 15;
+    if (x % BITS == 0) joined &= 14; /* the first pixel of a chunk has a parent of its own */
+    return {valid & ~joined, joined};
+}
+
+/* Algorithm 5.  SLOTS: how many of four pixels can begin a run, 2 of a foreground.  A walk goes
+ * over starts only; another warp may meanwhile have put a root there, which ends it sooner. */
+template <typename WORD, int SLOTS>
+static __global__ void __launch_bounds__(QFZ_WARP *RELABEL_WARPS)
+    k_relabel(const qfz_row_bits<WORD> *__restrict__ bits, int32_t w, uint32_t n_pieces,
+              uint32_t n_warps, bool aligned, uint32_t *root)
+{
+    enum { EACH = RELABEL_PX / SLOTS };
+    const uint32_t at = blockIdx.x * RELABEL_WARPS + threadIdx.y;
+    if (at >= n_warps) return;
+    const int32_t y = (int32_t)(at / n_pieces);
+    const int32_t x = (int32_t)((at % n_pieces * QFZ_WARP + threadIdx.x) * RELABEL_PX);
+    const four_px px = read_four(bits, y, x, w);
+    uint32_t *const out = root + ((int64_t)y * w + x);
+    uint32_t found[SLOTS];
+#pragma unroll
+    for (int i = 0; i < SLOTS; i++) {
+        const unsigned here = px.starts >> i * EACH & ((1u << EACH) - 1);
+        found[i] =
+            here ? (uint32_t)y * (uint32_t)w + (uint32_t)(x + i * EACH) + (here >> 1) : QFZ_NONE;
+    }
+    for (bool more = true; more;) {
+        more = false;
+#pragma unroll
+        for (int i = 0; i < SLOTS; i++) {
+            if (found[i] == QFZ_NONE) continue;
+            const uint32_t up = root[found[i]];
+            more |= up != found[i];
+            found[i] = up;
+        }
+    }
+    /* The root that comes in from the left is that of the last pixel of the nearest lane whose
+     * pixels are not all of one run that began before it; lane 0 is one. */
+    uint32_t last = QFZ_NONE;
+#pragma unroll
+    for (int i = 0; i < RELABEL_PX; i++)
+        if (!(px.joined >> i & 1)) last = px.starts >> i & 1 ? found[i / EACH] : QFZ_NONE;
+    const unsigned stops = __ballot_sync(QFZ_ALL_LANES, px.joined != 15);
+    const unsigned left = stops & ((1u << threadIdx.x) - 1);
+    uint32_t label = __shfl_sync(QFZ_ALL_LANES, last, left ? 31 - __clz((int)left) : 0);
+    uint32_t labels[RELABEL_PX];
+#pragma unroll
+    for (int i = 0; i < RELABEL_PX; i++) {
+        if (!(px.joined >> i & 1)) label = px.starts >> i & 1 ? found[i / EACH] : QFZ_NONE;
+        labels[i] = label;
+    }
+    if (aligned && x < w) {
+        *reinterpret_cast<uint4 *>(out) = make_uint4(labels[0], labels[1], labels[2], labels[3]);
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < RELABEL_PX; i++)
+        if (x + i < w) out[i] = labels[i];
+}
+
+/* ---- Launches -------------------------------------------------------------------------------- */
+
+template <typename WORD, bool EIGHT, typename SOURCE>
+static qfz_status join_segments(qfz_gpu *gpu, const SOURCE &source, qfz_row_bits<WORD> *d_bits,
+                                uint32_t *d_parent)
+{
+    const uint32_t n_strips = qfz_blocks(source.h, STRIP);
+    const uint32_t n_border = (n_strips - 1) * (uint32_t)qfz_n_chunks<WORD>(source.w);
+    QFZ_TRY(qfz_launch(gpu, k_label_strips<WORD, EIGHT, SOURCE>, dim3(n_strips),
+                       dim3(QFZ_WARP, STRIP), 0, source, d_bits, d_parent));
+    return qfz_launch(gpu, k_join_strips<WORD, EIGHT, SOURCE>,
+                      dim3(qfz_blocks(n_border, BORDER_WARPS)), dim3(QFZ_WARP, BORDER_WARPS), 0,
+                      source, d_bits, n_border, d_parent);
+}
+
+template <typename WORD>
+static qfz_status make_forest(qfz_gpu *gpu, const qfz_gpu_segments *in, qfz_row_bits<WORD> *d_bits,
+                              uint32_t *d_parent)
+{
+    return qfz_label_source(gpu, in, [&](const auto &source) {
+        return in->connectivity == 8 ? join_segments<WORD, true>(gpu, source, d_bits, d_parent)
+                                     : join_segments<WORD, false>(gpu, source, d_bits, d_parent);
+    });
+}
+
+template <typename WORD, int SLOTS>
+static qfz_status relabel(qfz_gpu *gpu, int32_t h, int32_t w, const qfz_row_bits<WORD> *d_bits,
+                          uint32_t *d_root)
+{
+    const uint32_t n_pieces = qfz_blocks(w, QFZ_WARP * RELABEL_PX);
+    const uint32_t n = (uint32_t)h * n_pieces;
+    const bool aligned = w % RELABEL_PX == 0 && (uintptr_t)d_root % sizeof(uint4) == 0;
+    return qfz_launch(gpu, k_relabel<WORD, SLOTS>, dim3(qfz_blocks(n, RELABEL_WARPS)),
+                      dim3(QFZ_WARP, RELABEL_WARPS), 0, d_bits, w, n_pieces, n, aligned, d_root);
+}
+
+template <typename WORD>
+static qfz_status label(qfz_gpu *gpu, const qfz_gpu_segments *in, void *d_scratch, uint32_t *d_root)
+{
+    qfz_row_bits<WORD> *const d_bits = static_cast<qfz_row_bits<WORD> *>(d_scratch);
+    QFZ_TRY(make_forest<WORD>(gpu, in, d_bits, d_root));
+    if (in->d_values) return relabel<WORD, 4>(gpu, in->h, in->w, d_bits, d_root);
+    return relabel<WORD, 2>(gpu, in->h, in->w, d_bits, d_root);
+}
+
+template <typename WORD> static size_t scratch_bytes(int32_t h, int32_t w)
+{
+    return (size_t)h * (size_t)qfz_n_chunks<WORD>(w) * sizeof(qfz_row_bits<WORD>);
+}
+
+size_t qfz_gpu_ha4_bytes(int32_t h, int32_t w)
+{
+    return scratch_bytes<uint64_t>(h, w);
+}
+
+qfz_status qfz_gpu_ha4(qfz_gpu *gpu, const qfz_gpu_segments *segments, void *d_scratch,
+                       uint32_t *d_root)
+{
+    return label<uint64_t>(gpu, segments, d_scratch, d_root);
+}
+
+size_t qfz_gpu_ha4_32_bytes(int32_t h, int32_t w)
+{
+    return scratch_bytes<uint32_t>(h, w);
+}
+
+qfz_status qfz_gpu_ha4_32(qfz_gpu *gpu, const qfz_gpu_segments *segments, void *d_scratch,
+                          uint32_t *d_root)
+{
+    return label<uint32_t>(gpu, segments, d_scratch, d_root);
+}
+
+qfz_status qfz_gpu_ha4_forest(qfz_gpu *gpu, const qfz_gpu_segments *segments,
+                              qfz_row_bits<uint64_t> *d_bits, uint32_t *d_parent)
+{
+    return make_forest<uint64_t>(gpu, segments, d_bits, d_parent);
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+/* ha4_features.cu - one warp walks along a piece of a row; at the end of every segment, or where it
+ * is cut by 32 pixels, one lane has what the segment adds up to: its place from the bits, its
+ * values from a sum that starts anew with each segment.  Lanes keep what is the warp's favourite
+ * region's to themselves until the walk ends or another region becomes it; so a region that is
+ * large gets a few additions from each warp, not one from each segment. */
+#include "gpu/published/ha4_features.cuh"
+
+#include <stddef.h>
+
+#include "gpu/published/ha4_parts.cuh"
+#include "gpu/launch.cuh"
+#include "record.h"
+
+typedef unsigned long long counter; /* what CUDA's atomics call 64 bits */
+typedef qfz_row_bits<uint64_t> row_bits;
+
+enum { BITS = 64, BLOCK = 256, WARPS = 4, PIECE_CHUNKS = 64, PIECE = PIECE_CHUNKS * BITS };
+
+/* Places in a record, and of a band in its bands. */
+enum {
+    PIXELS = offsetof(qfz_record, pixels) / 8,
+    SUM_Y = offsetof(qfz_record, sum_y) / 8,
+    SUM_X = offsetof(qfz_record, sum_x) / 8,
+    Y0 = offsetof(qfz_record, y0) / 8,
+    X0 = offsetof(qfz_record, x0) / 8,
+    Y1 = offsetof(qfz_record, y1) / 8,
+    X1 = offsetof(qfz_record, x1) / 8,
+    AREA = offsetof(qfz_record, area) / 8,
+    BANDS = offsetof(qfz_record, bands) / 8,
+    SUM = 0, /* two words, as of all integers */
+    SQUARE = 2,
+    LEAST = 4, /* while it is gathered, an order_of() */
+    GREATEST = 5,
+    BAND_WORDS = 6
+};
+
+/* ---- Records --------------------------------------------------------------------------------- */
+
+struct record_room {
+    uint64_t *words;
+    int record_words, band; /* the band that is added up */
+    uint32_t first, n;      /* regions */
+    int64_t y0, x0;         /* of the tile */
+    qfz_gpu_areas areas;
+};
+
+static __device__ __forceinline__ void add(uint64_t *word, uint64_t value)
+{
+    atomicAdd(reinterpret_cast<counter *>(word), (counter)value);
+}
+
+/* What was read before may be stale: then it is no better than what is there. */
+static __device__ __forceinline__ void lower(uint64_t *word, uint64_t value)
+{
+    if (value < *word) atomicMin(reinterpret_cast<counter *>(word), (counter)value);
+}
+static __device__ __forceinline__ void raise(uint64_t *word, uint64_t value)
+{
+    if (value > *word) atomicMax(reinterpret_cast<counter *>(word), (counter)value);
+}
+
+/* Two words, the lower first. */
+static __device__ __forceinline__ void add_wide(uint64_t *words, uint64_t low, uint64_t high)
+{
+    const uint64_t was = atomicAdd(reinterpret_cast<counter *>(words), (counter)low);
+    high += was + low < was;
+    if (high) add(words + 1, high);
+}
+
+/* Gives a region a part that lies in row y, from column x on. */
+template <typename T, int WHAT>
+static __device__ __forceinline__ void give(const record_room &room, uint32_t region, int32_t y,
+                                            int32_t x, const part<T, WHAT> &own)
+{
+    if (region - room.first >= room.n) return;
+    uint64_t *const record = room.words + (int64_t)(region - room.first) * room.record_words;
+    if (WHAT & PLACE) {
+        const uint64_t row = (uint64_t)(room.y0 + y), column = (uint64_t)(room.x0 + x);
+        add(record + PIXELS, own.count);
+        add(record + SUM_Y, row * own.count);
+        add(record + SUM_X, column * own.count + own.sum_x);
+        lower(record + Y0, row);
+        lower(record + X0, column + own.x0);
+        raise(record + Y1, row + 1);
+        raise(record + X1, column + own.x1);
+        if (room.areas.d_row) add(record + AREA, room.areas.d_row[y] * own.count);
+    }
+    if (WHAT & VALUES) {
+        uint64_t *const band = record + BANDS + room.band * BAND_WORDS;
+        add(band + SUM, own.sum); /* below 2^63 in a tile */
+        if (sizeof(T) == 4)
+            add_wide(band + SQUARE, own.square[0] + (own.square[1] << 32),
+                     (own.square[1] >> 32) +
+                         (own.square[0] + (own.square[1] << 32) < own.square[0]));
+        else
+            add(band + SQUARE, own.square[0]);
+        lower(band + LEAST, own.least);
+        raise(band + GREATEST, own.greatest);
+    }
+}
+
+static __global__ void __launch_bounds__(BLOCK) k_clear(record_room room, int n_bands)
+{
+    const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;
+    if (i >= room.n) return;
+    uint64_t *const record = room.words + (int64_t)i * room.record_words;
+    for (int k = 0; k < room.record_words; k++)
+        record[k] = 0;
+    record[Y0] = record[X0] = INT64_MAX;
+    for (int b = 0; b < n_bands; b++)
+        record[BANDS + b * BAND_WORDS + LEAST] = UINT32_MAX;
+}
+
+/* Everything that is known when all is added. */
+template <typename T>
+static __global__ void __launch_bounds__(BLOCK) k_finish(record_room room, int n_bands)
+{
+    const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;
+    if (i >= room.n) return;
+    uint64_t *const record = room.words + (int64_t)i * room.record_words;
+    if (!room.areas.d_row) record[AREA] = room.areas.same * record[PIXELS];
+    for (int b = 0; b < n_bands; b++) {
+        uint64_t *const band = record + BANDS + b * BAND_WORDS;
+        band[SUM + 1] = (T)-1 < (T)0 && band[SUM] >> 63 ? UINT64_MAX : 0;
+        for (int k = LEAST; k <= GREATEST; k++)
+            band[k] = (uint64_t)__double_as_longlong(value_of<T>((uint32_t)band[k]));
+    }
+}
+
+/* ---- The walk -------------------------------------------------------------------------------- */
+
+/* A warp's favourite region, and what each lane has of it. */
+template <typename T, int WHAT> struct favourite {
+    uint32_t region; /* QFZ_NONE: none yet */
+    part<T, WHAT> own;
+
+    /* Gives it what the lanes have, if any; all lanes call. */
+    __device__ __forceinline__ void leave(const record_room &room, int32_t y, int32_t x)
+    {
+        if (region == QFZ_NONE) return;
+        const part<T, WHAT> all = warp_part(own);
+        if (threadIdx.x == 0) give(room, region, y, x, all);
+        own.clear();
+    }
+
+    /* Takes the parts of lanes that have one; all lanes call.  Where none of them is of the region,
+     * the first one's becomes the favourite. */
+    __device__ __forceinline__ void take(const record_room &room, int32_t y, int32_t x, bool has,
+                                         uint32_t of, const part<T, WHAT> &some)
+    {
+        const unsigned all = __ballot_sync(QFZ_ALL_LANES, has);
+        if (!all) return;
+        if (!__any_sync(QFZ_ALL_LANES, has && of == region)) {
+            leave(room, y, x);
+            region = __shfl_sync(QFZ_ALL_LANES, of, __ffs((int)all) - 1);
+        }
+        if (!has) return;
+        if (of == region)
+            own.join(some);
+        else
+            give(room, of, y, x, some);
+    }
+};
+
+/* Chunks whose regions are looked for at once: a look-up goes from parent to parent, and waits for
+ * each.  Registers for all but 256 of a multiprocessor's threads: more of them hide more waiting
+ * than the words that spill cost. */
+enum { AHEAD = 4, GATHER_BLOCKS = (QFZ_SM_THREADS - 256) / (QFZ_WARP * WARPS) };
+static_assert(PIECE_CHUNKS % AHEAD == 0, "pieces are read so many chunks at a time");
+
+/* What a warp has read of these, lane by lane: pixels lane and lane + 32 of each. */
+template <typename T> struct ahead_room {
+    row_bits row[AHEAD];
+    uint32_t region[AHEAD][2][QFZ_WARP];
+    T value[AHEAD][2][QFZ_WARP];
+};
+
+/* Regions at the starts of segments and of chunks. */
+static __device__ __forceinline__ void look_up(const uint32_t *parent, uint32_t (&at)[AHEAD][2])
+{
+    for (bool more = true; more;) {
+        more = false;
+#pragma unroll
+        for (int k = 0; k < 2 * AHEAD; k++) {
+            uint32_t &one = at[k / 2][k % 2];
+            if (one & QFZ_HA4_NUMBERED) continue;
+            one = __ldg(parent + one);
+            more |= !(one & QFZ_HA4_NUMBERED);
+        }
+    }
+}
+
+/* Reads the chunks c to end - 1 of a row, AHEAD of them at the most. */
+template <typename T, int WHAT>
+static __device__ __forceinline__ void read_ahead(const row_bits *line, int32_t c, int32_t end,
+                                                  uint32_t base, const uint32_t *parent,
+                                                  const T *plane, ahead_room<T> *into)
+{
+    const int lane = (int)threadIdx.x;
+    uint32_t at[AHEAD][2];
+#pragma unroll
+    for (int k = 0; k < AHEAD; k++) {
+        const row_bits row = c + k < end ? line[c + k] : row_bits{0, 0};
+        const uint64_t starts = row.valid & (~row.joined | 1);
+        if (lane == 0) into->row[k] = row;
+#pragma unroll
+        for (int i = 0; i < 2; i++) {
+            const int x = lane + i * QFZ_WARP;
+            const uint32_t px = base + (uint32_t)((c + k) * BITS + x);
+            at[k][i] = starts >> x & 1 ? px : QFZ_NONE;
+            if (WHAT & VALUES) into->value[k][i][lane] = row.valid >> x & 1 ? plane[px] : (T)0;
+        }
+    }
+    look_up(parent, at);
+#pragma unroll
+    for (int k = 0; k < 2 * AHEAD; k++)
+        into->region[k / 2][k % 2][lane] = at[k / 2][k % 2] & ~QFZ_HA4_NUMBERED;
+    __syncwarp();
+}
+
+template <typename T, int WHAT>
+static __global__ void __launch_bounds__(QFZ_WARP *WARPS, GATHER_BLOCKS)
+    k_gather(int32_t w, uint32_t n_pieces, uint32_t n_warps, const row_bits *__restrict__ bits,
+             const uint32_t *__restrict__ parent, const T *__restrict__ plane, record_room room)
+{
+    __shared__ ahead_room<T> rooms[WARPS];
+    const uint32_t at = blockIdx.x * WARPS + threadIdx.y;
+    if (at >= n_warps) return;
+    ahead_room<T> *const ahead = &rooms[threadIdx.y];
+    const int lane = (int)threadIdx.x;
+    const int32_t y = (int32_t)(at / n_pieces), piece_x = (int32_t)(at % n_pieces) * PIECE;
+    const int32_t n_chunks = qfz_n_chunks<uint64_t>(w), from = piece_x / BITS;
+    const int32_t end = min(n_chunks, from + PIECE_CHUNKS);
+    const row_bits *const line = bits + (int64_t)y * n_chunks;
+    favourite<T, WHAT> best;
+    best.region = QFZ_NONE;
+    best.own.clear();
+#pragma unroll 1
+    for (int32_t h = from * 2; h < end * 2; h++) {
+        const int k = h / 2 % AHEAD, i = h % 2;
+        if (h % (2 * AHEAD) == 0) {
+            __syncwarp(); /* all have what they need of the chunks before */
+            read_ahead<T, WHAT>(line, h / 2, end, (uint32_t)y * (uint32_t)w, parent, plane, ahead);
+        }
+        const row_bits row = ahead->row[k];
+        const uint32_t valid = (uint32_t)(row.valid >> i * QFZ_WARP);
+        if (!valid) continue;
+        const uint32_t joined = (uint32_t)(row.joined >> i * QFZ_WARP);
+        const uint64_t starts = row.valid & (~row.joined | 1);
+        const int x = lane + i * QFZ_WARP, start = x - min(x, qfz_start_distance(starts, x));
+        const int distance = min(lane, qfz_start_distance(valid & ~joined, lane));
+        const bool ends = valid >> lane & 1 & ~(joined >> lane >> 1);
+        part<T, WHAT> some;
+        some.set_place((uint32_t)(h * QFZ_WARP + lane - piece_x - distance),
+                       (uint32_t)distance + 1);
+        if (WHAT & VALUES) some.set_values(ahead->value[k][i][lane], distance);
+        best.take(room, y, piece_x, ends, ahead->region[k][start / QFZ_WARP][start % QFZ_WARP],
+                  some);
+    }
+    best.leave(room, y, piece_x);
+}
+
+/* ---- Launches -------------------------------------------------------------------------------- */
+
+template <typename T, int WHAT>
+static qfz_status gather(qfz_gpu *gpu, const qfz_gpu_image *image, const row_bits *d_bits,
+                         const uint32_t *d_parent, const record_room &room)
+{
+    const uint32_t n_pieces = qfz_blocks(image->w, PIECE), n = n_pieces * (uint32_t)image->h;
+    const T *const plane =
+        static_cast<const T *>(image->d_pixels) + (int64_t)room.band * image->h * image->w;
+    return qfz_launch(gpu, k_gather<T, WHAT>, dim3(qfz_blocks(n, WARPS)), dim3(QFZ_WARP, WARPS), 0,
+                      image->w, n_pieces, n, d_bits, d_parent, plane, room);
+}
+
+template <typename T>
+static qfz_status features(qfz_gpu *gpu, const qfz_gpu_image *image, const row_bits *d_bits,
+                           const uint32_t *d_parent, record_room room)
+{
+    const int n_bands = image->n_bands;
+    const dim3 grid(qfz_blocks(room.n, BLOCK)), block(BLOCK);
+    QFZ_TRY(qfz_launch(gpu, k_clear, grid, block, 0, room, n_bands));
+    if (n_bands == 0) QFZ_TRY((gather<T, PLACE>(gpu, image, d_bits, d_parent, room)));
+    for (; room.band < n_bands; room.band++) {
+        if (room.band == 0)
+            QFZ_TRY((gather<T, PLACE | VALUES>(gpu, image, d_bits, d_parent, room)));
+        else
+            QFZ_TRY((gather<T, VALUES>(gpu, image, d_bits, d_parent, room)));
+    }
+    return qfz_launch(gpu, k_finish<T>, grid, block, 0, room, n_bands);
+}
+
+qfz_status qfz_gpu_ha4_features(qfz_gpu *gpu, const qfz_gpu_image *image, qfz_box box,
+                                qfz_gpu_areas areas, uint32_t first_region, uint32_t n,
+                                const void *d_scratch, const uint32_t *d_parent,
+                                uint64_t *d_records)
+{
+    if (n == 0) return QFZ_OK;
+    const row_bits *const d_bits = static_cast<const row_bits *>(d_scratch); /* its first part */
+    const record_room room = {d_records, qfz_record_words(image->type, image->n_bands),
+                              0,         first_region,
+                              n,         box.y0,
+                              box.x0,    areas};
+    switch (image->type) {
+    case QFZ_U8: return features<uint8_t>(gpu, image, d_bits, d_parent, room);
+    case QFZ_I8: return features<int8_t>(gpu, image, d_bits, d_parent, room);
+    case QFZ_U16: return features<uint16_t>(gpu, image, d_bits, d_parent, room);
+    case QFZ_I16: return features<int16_t>(gpu, image, d_bits, d_parent, room);
+    case QFZ_U32: return features<uint32_t>(gpu, image, d_bits, d_parent, room);
+    case QFZ_I32: return features<int32_t>(gpu, image, d_bits, d_parent, room);
+    case QFZ_F32: break;
+    }
+    return qfz_fail(gpu->err, QFZ_EARG, "HA4's features are not for floating-point rasters");
+}

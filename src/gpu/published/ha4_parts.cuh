@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* ha4_parts.cuh - what pixels of one row add up to, for ha4_features.cu: from bits their places,
+ * and their values from sums that start anew with each segment. */
+#ifndef QFZ_GPU_HA4_PARTS_CUH
+#define QFZ_GPU_HA4_PARTS_CUH
+
+#include "gpu/published/segments.cuh"
+#include "gpu/value_order.cuh"
+#include "gpu/warp.cuh"
+
+/* Sums of 32 values and of their squares; squares of 32 bits in two halves, low and high. */
+template <int BYTES> struct sums_of {
+    typedef int32_t sum;
+    typedef uint64_t square;
+};
+template <> struct sums_of<1> {
+    typedef int32_t sum;
+    typedef uint32_t square;
+};
+template <> struct sums_of<4> {
+    typedef int64_t sum;
+    typedef uint64_t square;
+};
+
+/* From the start of a pixel's segment to the pixel; distance: how many pixels that is less one. */
+template <typename V, typename JOIN>
+static __device__ __forceinline__ V since_start(V value, int distance, const JOIN &join)
+{
+#pragma unroll
+    for (int step = 1; step < QFZ_WARP; step *= 2) {
+        const V other = __shfl_up_sync(QFZ_ALL_LANES, value, (unsigned)step);
+        if (distance >= step) value = join(value, other);
+    }
+    return value;
+}
+
+/* Of all lanes. */
+static __device__ __forceinline__ uint64_t warp_add(uint64_t value)
+{
+#pragma unroll
+    for (int lanes = QFZ_WARP / 2; lanes > 0; lanes /= 2)
+        value += __shfl_xor_sync(QFZ_ALL_LANES, value, lanes);
+    return value;
+}
+
+/* What is gathered at once. */
+enum { PLACE = 1, VALUES = 2 };
+
+/* What some pixels of one row add up to; columns counted from the piece's first. */
+template <typename T, int WHAT> struct part {
+    uint32_t count, sum_x, x0, x1;
+    uint64_t sum, square[2];
+    uint32_t least, greatest;
+
+    __device__ __forceinline__ void clear()
+    {
+        count = sum_x = x1 = greatest = 0;
+        x0 = least = UINT32_MAX;
+        sum = square[0] = square[1] = 0;
+    }
+
+    __device__ __forceinline__ void join(const part &other)
+    {
+        count += other.count;
+        if (WHAT & PLACE) {
+            sum_x += other.sum_x;
+            x0 = min(x0, other.x0);
+            x1 = max(x1, other.x1);
+        }
+        if (!(WHAT & VALUES)) return;
+        sum += other.sum;
+        square[0] += other.square[0];
+        if (sizeof(T) == 4) square[1] += other.square[1];
+        least = min(least, other.least);
+        greatest = max(greatest, other.greatest);
+    }
+
+    /* The pixels first .. first + count - 1. */
+    __device__ __forceinline__ void set_place(uint32_t first, uint32_t n)
+    {
+        count = n;
+        sum_x = n * first + n * (n - 1) / 2;
+        x0 = first;
+        x1 = first + n;
+    }
+
+    /* Those from the start of the segment of the lane's value to it.  All lanes call. */
+    __device__ __forceinline__ void set_values(T value, int distance)
+    {
+        typedef typename sums_of<sizeof(T)>::sum sum_type;
+        typedef typename sums_of<sizeof(T)>::square square_type;
+        const auto add = [](auto a, auto b) { return a + b; };
+        const uint32_t order = order_of(value);
+        sum = (uint64_t)(int64_t)since_start((sum_type)value, distance, add);
+        const uint64_t wide = (uint64_t)(int64_t)value, own = wide * wide;
+        if (sizeof(T) == 4) {
+            square[0] = since_start(own & UINT32_MAX, distance, add);
+            square[1] = since_start(own >> 32, distance, add);
+        } else {
+            square[0] = since_start((square_type)own, distance, add);
+        }
+        least = since_start(order, distance, [](uint32_t a, uint32_t b) { return min(a, b); });
+        greatest = since_start(order, distance, [](uint32_t a, uint32_t b) { return max(a, b); });
+    }
+};
+
+/* All lanes' parts as one. */
+template <typename T, int WHAT>
+static __device__ __forceinline__ part<T, WHAT> warp_part(const part<T, WHAT> &own)
+{
+    part<T, WHAT> all = own;
+    all.count = qfz_warp_add(own.count);
+    if (WHAT & PLACE) {
+        all.sum_x = qfz_warp_add(own.sum_x);
+        all.x0 = qfz_warp_min(own.x0);
+        all.x1 = qfz_warp_max(own.x1);
+    }
+    if (WHAT & VALUES) {
+        all.sum = warp_add(own.sum);
+        all.square[0] = warp_add(own.square[0]);
+        if (sizeof(T) == 4) all.square[1] = warp_add(own.square[1]);
+        all.least = qfz_warp_min(own.least);
+        all.greatest = qfz_warp_max(own.greatest);
+    }
+    return all;
+}
+
+#endif

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/* segments.cuh - what published kernels read, pixel by pixel or, as HA4 does, a chunk of a row at a
+ * time: 32 or 64 pixels as the bits of a word, and the segments (runs of joined pixels) in it.
+ *
+ * Hennequin et al. (DASIP 2018) find segments from the bits of a binary image.  Here a second word
+ * says which pixels are joined to the one on their left, so that the same distances serve
+ * segmented images, where neighbouring segments touch. */
+#ifndef QFZ_GPU_SEGMENTS_CUH
+#define QFZ_GPU_SEGMENTS_CUH
+
+#include "gpu/published/published.cuh"
+
+static constexpr unsigned QFZ_ALL_LANES = 0xffffffffu;
+
+/* Bit i is of pixel i of the chunk.  joined: to the pixel on the left, also to that of the chunk
+ * before. */
+template <typename WORD> struct __align__(2 * sizeof(WORD)) qfz_row_bits
+{
+    WORD valid, joined;
+};
+
+template <typename WORD> struct qfz_word {
+    enum { BITS = 8 * sizeof(WORD), LANES = sizeof(WORD) / sizeof(uint32_t) };
+};
+
+/* Words of a row. */
+template <typename WORD> static inline __host__ __device__ int32_t qfz_n_chunks(int32_t w)
+{
+    return (w - 1) / (int32_t)qfz_word<WORD>::BITS + 1;
+}
+
+static __device__ __forceinline__ int qfz_leading_zeros(uint32_t word)
+{
+    return __clz((int)word);
+}
+static __device__ __forceinline__ int qfz_leading_zeros(uint64_t word)
+{
+    return __clzll((long long)word);
+}
+static __device__ __forceinline__ int qfz_first_bit(uint32_t word) /* from 1, 0: none */
+{
+    return __ffs((int)word);
+}
+static __device__ __forceinline__ int qfz_first_bit(uint64_t word)
+{
+    return __ffsll((long long)word);
+}
+
+/* Pixels between pixel x and the start of its segment; at least BITS if that is before the chunk.
+ * starts: the pixels that are joined to none on their left. */
+template <typename WORD>
+static __device__ __forceinline__ int qfz_start_distance(WORD starts, int x)
+{
+    return qfz_leading_zeros((WORD)(starts << (qfz_word<WORD>::BITS - 1 - x)));
+}
+
+/* One flag a pixel, lane l holding those of pixels l and l + 32, as a word. */
+template <typename WORD>
+static __device__ __forceinline__ WORD qfz_ballot(const bool (&flags)[qfz_word<WORD>::LANES])
+{
+    WORD word = __ballot_sync(QFZ_ALL_LANES, flags[0]);
+    if constexpr (sizeof(WORD) == sizeof(uint64_t))
+        word |= (WORD)__ballot_sync(QFZ_ALL_LANES, flags[1]) << 32;
+    return word;
+}
+
+/* Where two rows, row and up above it, meet: pairs of segments that join, each named at least
+ * once.  Bit x of up: pixels x and x; of left: x and up's x - 1; of right: x - 1 and up's x. */
+template <typename WORD> struct qfz_meetings {
+    WORD up, left, right;
+};
+
+/* ---- Sources.
+ *
+ * Members: h, w;
+ * is_valid(p); value(p) of a valid pixel; joins(p, q), of two pixels of the image;
+ * fetch(y, x): what this lane reads of the chunk at pixel x of row y, nothing outside the image;
+ * bits(fetched, open): the chunk's bits; open: is the pixel before it valid?
+ * meetings<EIGHT>(y, x, fetched, row, up, row_open, up_open): of the chunk and the one above, at
+ * least those that qfz_first_meetings() keeps; the last two: are the pixels before them valid?
+ * All lanes call the last three. */
+
+/* A foreground: its pixels join. */
+struct qfz_foreground {
+    int32_t h, w;
+    const uint8_t *valid;
+
+    __device__ __forceinline__ bool is_valid(int64_t p) const
+    {
+        return __ldg(valid + p) != 0;
+    }
+
+    __device__ __forceinline__ uint32_t value(int64_t) const
+    {
+        return 0;
+    }
+
+    __device__ __forceinline__ bool joins(int64_t p, int64_t q) const
+    {
+        return is_valid(p) && is_valid(q);
+    }
+
+    template <typename WORD> struct fetched {
+        uint8_t px[qfz_word<WORD>::LANES];
+    };
+
+    template <typename WORD>
+    __device__ __forceinline__ fetched<WORD> fetch(int32_t y, int32_t x0) const
+    {
+        fetched<WORD> got;
+#pragma unroll
+        for (int i = 0; i < qfz_word<WORD>::LANES; i++) {
+            const int32_t x = x0 + (int32_t)threadIdx.x + i * QFZ_WARP;
+            got.px[i] = y < h && x < w ? __ldg(valid + ((int64_t)y * w + x)) : (uint8_t)0;
+        }
+        return got;
+    }
+
+    template <typename WORD>
+    __device__ __forceinline__ qfz_row_bits<WORD> bits(const fetched<WORD> &got, bool open) const
+    {
+        bool set[qfz_word<WORD>::LANES];
+#pragma unroll
+        for (int i = 0; i < qfz_word<WORD>::LANES; i++)
+            set[i] = got.px[i] != 0;
+        const WORD word = qfz_ballot<WORD>(set);
+        return {word, (WORD)(word & (word << 1 | (WORD)open))};
+    }
+
+    template <bool EIGHT, typename WORD>
+    __device__ __forceinline__ qfz_meetings<WORD>
+    meetings(int32_t, int32_t, const fetched<WORD> &, qfz_row_bits<WORD> row, qfz_row_bits<WORD> up,
+             bool row_open, bool up_open) const
+    {
+        qfz_meetings<WORD> all = {(WORD)(row.valid & up.valid), 0, 0};
+        if (EIGHT) {
+            all.left = row.valid & (WORD)(up.valid << 1 | (WORD)up_open);
+            all.right = up.valid & (WORD)(row.valid << 1 | (WORD)row_open);
+        }
+        return all;
+    }
+};
+
+/* Values: equal ones join. */
+template <typename T> struct qfz_values {
+    int32_t h, w;
+    const uint8_t *valid; /* NULL: all are */
+    const T *values;
+
+    __device__ __forceinline__ bool is_valid(int64_t p) const
+    {
+        return !valid || __ldg(valid + p);
+    }
+
+    __device__ __forceinline__ uint32_t value(int64_t p) const
+    {
+        return __ldg(values + p);
+    }
+
+    __device__ __forceinline__ bool joins(int64_t p, int64_t q) const
+    {
+        return is_valid(p) && is_valid(q) && value(p) == value(q);
+    }
+
+    template <typename WORD> struct fetched {
+        bool valid[qfz_word<WORD>::LANES];
+        T value[qfz_word<WORD>::LANES];
+        T left; /* the value before the chunk, in lane 0 */
+    };
+
+    template <typename WORD>
+    __device__ __forceinline__ fetched<WORD> fetch(int32_t y, int32_t x0) const
+    {
+        fetched<WORD> got;
+        const int64_t p = (int64_t)y * w + x0;
+#pragma unroll
+        for (int i = 0; i < qfz_word<WORD>::LANES; i++) {
+            const int32_t x = (int32_t)threadIdx.x + i * QFZ_WARP;
+            const bool inside = y < h && x0 + x < w;
+            got.valid[i] = inside && is_valid(p + x);
+            got.value[i] = inside ? __ldg(values + p + x) : (T)0;
+        }
+        const bool reads = threadIdx.x == 0 && x0 > 0 && x0 < w && y < h;
+        got.left = reads ? __ldg(values + p - 1) : (T)0;
+        return got;
+    }
+
+    template <typename WORD>
+    __device__ __forceinline__ qfz_row_bits<WORD> bits(const fetched<WORD> &got, bool open) const
+    {
+        enum { LANES = qfz_word<WORD>::LANES };
+        const WORD all = qfz_ballot<WORD>(got.valid);
+        bool same[LANES];
+#pragma unroll
+        for (int i = 0; i < LANES; i++) {
+            const uint32_t own = got.value[i];
+            uint32_t left = __shfl_up_sync(QFZ_ALL_LANES, own, 1);
+            const uint32_t before =
+                i == 0 ? got.left
+                       : __shfl_sync(QFZ_ALL_LANES, (uint32_t)got.value[0], QFZ_WARP - 1);
+            if (threadIdx.x == 0) left = before;
+            same[i] = own == left;
+        }
+        return {all, (WORD)(all & (all << 1 | (WORD)open) & qfz_ballot<WORD>(same))};
+    }
+
+    /* Which of the pixels of `pairs` have, dx columns on in their row, the value of the one up_dx
+     * columns on in the row above. */
+    template <typename WORD>
+    __device__ __forceinline__ WORD same(WORD pairs, int64_t p, const fetched<WORD> &got, int dx,
+                                         int up_dx) const
+    {
+        bool equal[qfz_word<WORD>::LANES];
+#pragma unroll
+        for (int i = 0; i < qfz_word<WORD>::LANES; i++) {
+            const int x = (int)threadIdx.x + i * QFZ_WARP;
+            equal[i] = pairs >> x & 1;
+            if (!equal[i]) continue;
+            const uint32_t own = dx == 0 ? got.value[i] : value(p + x + dx);
+            equal[i] = own == value(p + x - w + up_dx);
+        }
+        return qfz_ballot<WORD>(equal);
+    }
+
+    template <bool EIGHT, typename WORD>
+    __device__ __forceinline__ qfz_meetings<WORD>
+    meetings(int32_t y, int32_t x0, const fetched<WORD> &got, qfz_row_bits<WORD> row,
+             qfz_row_bits<WORD> up, bool row_open, bool up_open) const
+    {
+        const int64_t p = (int64_t)y * w + x0;
+        qfz_meetings<WORD> all = {same<WORD>(row.valid & up.valid, p, got, 0, 0), 0, 0};
+        if (EIGHT) {
+            const WORD either = row.joined | up.joined; /* no others are asked for */
+            const WORD left = row.valid & (WORD)(up.valid << 1 | (WORD)up_open) & ~either;
+            const WORD right = up.valid & (WORD)(row.valid << 1 | (WORD)row_open) & ~either;
+            all.left = same<WORD>(left, p, got, 0, -1);
+            all.right = same<WORD>(right, p, got, -1, 0);
+        }
+        return all;
+    }
+};
+
+/* Keeps one meeting of any two segments.  Where pixel x is joined to its left, and up's too,
+ * whatever meets at x met at x - 1, since what joins is equal; a diagonal is needed only where
+ * neither is: else the pixel that is joined meets what the diagonal leads to. */
+template <typename WORD>
+static __device__ __forceinline__ qfz_meetings<WORD>
+qfz_first_meetings(qfz_meetings<WORD> all, qfz_row_bits<WORD> row, qfz_row_bits<WORD> up)
+{
+    const WORD either = row.joined | up.joined;
+    return {(WORD)(all.up & ~(row.joined & up.joined)), (WORD)(all.left & ~either),
+            (WORD)(all.right & ~either)};
+}
+
+/* Checks the segments and calls label(source) with what reads them. */
+template <typename LABEL>
+static qfz_status qfz_label_source(qfz_gpu *gpu, const qfz_gpu_segments *in, const LABEL &label)
+{
+    QFZ_TRY(qfz_gpu_segments_check(gpu, in));
+    const int32_t h = in->h, w = in->w;
+    if (!in->d_values) return label(qfz_foreground{h, w, in->d_valid});
+    switch (qfz_type_bytes(in->type)) {
+    case 1:
+        return label(
+            qfz_values<uint8_t>{h, w, in->d_valid, static_cast<const uint8_t *>(in->d_values)});
+    case 2:
+        return label(
+            qfz_values<uint16_t>{h, w, in->d_valid, static_cast<const uint16_t *>(in->d_values)});
+    default:
+        return label(
+            qfz_values<uint32_t>{h, w, in->d_valid, static_cast<const uint32_t *>(in->d_values)});
+    }
+}
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* stava.cu - labels by tiles in shared memory, joined by fours.
+ *
+ * Stava, Benes, Connected component labeling in CUDA (GPU Computing Gems Emerald Edition, chapter
+ * 35, 2011): kernel 1 solves tiles, kernel 2 joins 4 x 4 of them, then 4 x 4 of those and so on,
+ * kernel 3 flattens the trees of border pixels between two levels, kernel 4 those of all.  Theirs
+ * repeats kernel 2 until nothing changes, since unions of threads may undo one another; here a
+ * union that lost is joined again by the thread that won (union_find.cuh), so that a level is one
+ * launch over all its lines, and any height and width will do.
+ *
+ * Bytes a pixel: the input read once, parents written twice and read once, 4 each; at the lines of
+ * the first level, 3 pixels of 32, some sectors more. */
+#include "gpu/published/published.cuh"
+
+#include "gpu/launch.cuh"
+#include "gpu/published/tiles.cuh"
+
+enum { LINE_BLOCK = 256, GROUP = 4 };
+
+/* Bit d: joined to the neighbour at (d / 3 - 1, d % 3 - 1). */
+template <bool EIGHT>
+static __device__ __forceinline__ unsigned neighbours(const qfz_tile &tile, int index)
+{
+    unsigned bits = 0;
+#pragma unroll
+    for (int d = 0; d < 9; d++)
+        if (d != 4 && (EIGHT || d % 2))
+            bits |= (unsigned)tile.joins(index, d / 3 - 1, d % 3 - 1) << d;
+    return bits;
+}
+
+/* The least label of a pixel and those it is joined to. */
+template <bool EIGHT>
+static __device__ __forceinline__ uint32_t least_around(const uint32_t *label, int index,
+                                                        uint32_t own, unsigned bits)
+{
+#pragma unroll
+    for (int d = 0; d < 9; d++)
+        if (d != 4 && (EIGHT || d % 2) && (bits >> d & 1))
+            own = min(own, label[index + (d / 3 - 1) * QFZ_TILE_SIDE + d % 3 - 1]);
+    return own;
+}
+
+/* Kernel 1.  Labels are local indices; each round links the root of every pixel's label to the
+ * least label around it, then flattens.  Labels only decrease, so the rounds end; then pixels that
+ * are joined have equal labels, and the least index of a component, which nothing can lower, is
+ * its label. */
+template <bool EIGHT, typename SOURCE>
+static __global__ void __launch_bounds__(QFZ_TILE_SIDE *QFZ_TILE_ROWS, 4)
+    k_solve_tiles(SOURCE source, uint32_t *parent)
+{
+    __shared__ qfz_tile tile;
+    __shared__ uint32_t label[QFZ_TILE_PX];
+    const qfz_tile_place at(source.w);
+    uint32_t own[QFZ_TILE_EACH], least[QFZ_TILE_EACH];
+    unsigned bits[QFZ_TILE_EACH];
+    tile.load(source, at.y0, at.x0);
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < QFZ_TILE_EACH; k++) {
+        own[k] = (uint32_t)at.index(k);
+        bits[k] = neighbours<EIGHT>(tile, at.index(k));
+    }
+    for (;;) {
+        bool changed = false;
+#pragma unroll
+        for (int k = 0; k < QFZ_TILE_EACH; k++)
+            label[at.index(k)] = own[k];
+        __syncthreads();
+#pragma unroll
+        for (int k = 0; k < QFZ_TILE_EACH; k++)
+            least[k] = least_around<EIGHT>(label, at.index(k), own[k], bits[k]);
+        __syncthreads();
+#pragma unroll
+        for (int k = 0; k < QFZ_TILE_EACH; k++) {
+            if (least[k] >= own[k]) continue;
+            atomicMin(label + own[k], least[k]);
+            changed = true;
+        }
+        if (!__syncthreads_or(changed)) break;
+#pragma unroll
+        for (int k = 0; k < QFZ_TILE_EACH; k++)
+            own[k] = qfz_find<qfz_in_shared>(label, own[k]);
+        __syncthreads();
+    }
+    qfz_tile_store(
+        source, tile, at, [&](int k) { return own[k]; }, parent);
+}
+
+/* Kernel 2: the lines inside the groups of a level. */
+template <bool EIGHT, typename SOURCE>
+static __global__ void __launch_bounds__(LINE_BLOCK)
+    k_join_tiles(SOURCE source, qfz_lines lines, uint32_t n, uint32_t *parent)
+{
+    const uint32_t i = blockIdx.x * LINE_BLOCK + threadIdx.x;
+    if (i < n) qfz_join_facing<EIGHT>(source, parent, qfz_facing_at(lines, i));
+}
+
+/* Kernel 3: the pixels at the next level's lines.  A root that another thread reads instead of what
+ * it replaces is an ancestor too. */
+static __global__ void __launch_bounds__(LINE_BLOCK)
+    k_flatten(qfz_lines lines, uint32_t n, uint32_t *parent)
+{
+    const uint32_t i = blockIdx.x * LINE_BLOCK + threadIdx.x;
+    if (i >= n) return;
+    const qfz_facing f = qfz_facing_at(lines, i);
+    for (int64_t p = f.near;; p = f.near + f.across) {
+        if (parent[p] != QFZ_NONE) parent[p] = qfz_find<qfz_in_cache>(parent, (uint32_t)p);
+        if (p != f.near) return;
+    }
+}
+
+/* Kernel 4. */
+static __global__ void __launch_bounds__(QFZ_UPDATE_BLOCK) k_update(int64_t n_px, uint32_t *root)
+{
+    qfz_update(root, n_px);
+}
+
+/* ---- Launches -------------------------------------------------------------------------------- */
+
+template <bool EIGHT, typename SOURCE>
+static qfz_status join_levels(qfz_gpu *gpu, const SOURCE &source, uint32_t *d_root)
+{
+    const int64_t longest = max(source.h, source.w);
+    for (int64_t side = QFZ_TILE_SIDE; side < longest; side *= GROUP) {
+        const qfz_lines lines = {source.h, source.w, (int32_t)side, (int32_t)side, true};
+        const uint32_t n = (uint32_t)lines.size();
+        const dim3 grid(qfz_blocks(n, LINE_BLOCK)), block(LINE_BLOCK);
+        if (side > QFZ_TILE_SIDE)
+            QFZ_TRY(qfz_launch(gpu, k_flatten, grid, block, 0, lines, n, d_root));
+        QFZ_TRY(
+            qfz_launch(gpu, k_join_tiles<EIGHT, SOURCE>, grid, block, 0, source, lines, n, d_root));
+    }
+    return QFZ_OK;
+}
+
+template <bool EIGHT, typename SOURCE>
+static qfz_status launch(qfz_gpu *gpu, const SOURCE &source, uint32_t *d_root)
+{
+    const int64_t n_px = (int64_t)source.h * source.w;
+    QFZ_TRY(qfz_launch(gpu, k_solve_tiles<EIGHT, SOURCE>, qfz_tile_grid(source.h, source.w),
+                       dim3(QFZ_TILE_SIDE, QFZ_TILE_ROWS), 0, source, d_root));
+    QFZ_TRY((join_levels<EIGHT>(gpu, source, d_root)));
+    return qfz_launch(gpu, k_update, dim3(qfz_blocks(n_px, QFZ_UPDATE_BLOCK * QFZ_UPDATE_EACH)),
+                      dim3(QFZ_UPDATE_BLOCK), 0, n_px, d_root);
+}
+
+qfz_status qfz_gpu_stava(qfz_gpu *gpu, const qfz_gpu_segments *segments, uint32_t *d_root)
+{
+    return qfz_label_source(gpu, segments, [&](const auto &source) {
+        return segments->connectivity == 8 ? launch<true>(gpu, source, d_root)
+                                           : launch<false>(gpu, source, d_root);
+    });
+}

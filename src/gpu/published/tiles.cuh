@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* tiles.cuh - what methods share that label tiles by themselves and then join them: a tile's pixels
+ * in shared memory, the lines between tiles, the last walk to the roots. */
+#ifndef QFZ_GPU_TILES_CUH
+#define QFZ_GPU_TILES_CUH
+
+#include "gpu/published/segments.cuh"
+#include "gpu/union_find.cuh"
+
+/* A tile of SIDE x SIDE pixels is a block of SIDE x ROWS threads, each of which has some pixels of
+ * a column.  Local indices are row * SIDE + column: their order is that of the image. */
+enum {
+    QFZ_TILE_SIDE = 32,
+    QFZ_TILE_ROWS = 8,
+    QFZ_TILE_EACH = QFZ_TILE_SIDE / QFZ_TILE_ROWS,
+    QFZ_TILE_PX = QFZ_TILE_SIDE * QFZ_TILE_SIDE
+};
+
+/* A tile's pixels with a ring of invalid ones around, so that no neighbour is outside. */
+struct qfz_tile {
+    enum { STRIDE = QFZ_TILE_SIDE + 2, CELLS = STRIDE * STRIDE };
+    uint32_t value[CELLS];
+    uint8_t valid[CELLS];
+
+    /* By all threads of the block; a barrier follows. */
+    template <typename SOURCE>
+    __device__ __forceinline__ void load(const SOURCE &source, int32_t y0, int32_t x0)
+    {
+        const int thread = (int)(threadIdx.y * QFZ_TILE_SIDE + threadIdx.x);
+        for (int cell = thread; cell < CELLS; cell += QFZ_TILE_SIDE * QFZ_TILE_ROWS) {
+            const int row = cell / STRIDE - 1, column = cell % STRIDE - 1;
+            const int32_t y = y0 + row, x = x0 + column;
+            const int64_t p = (int64_t)y * source.w + x;
+            const bool is = row >= 0 && row < QFZ_TILE_SIDE && column >= 0 &&
+                            column < QFZ_TILE_SIDE && y < source.h && x < source.w &&
+                            source.is_valid(p);
+            valid[cell] = is;
+            value[cell] = is ? source.value(p) : 0;
+        }
+    }
+
+    /* Of a local index. */
+    static __device__ __forceinline__ int cell_of(int index)
+    {
+        return (index / QFZ_TILE_SIDE + 1) * STRIDE + index % QFZ_TILE_SIDE + 1;
+    }
+
+    /* Is a pixel joined to the one dy rows and dx columns further? */
+    __device__ __forceinline__ bool joins(int index, int dy, int dx) const
+    {
+        const int cell = cell_of(index), other = cell + dy * STRIDE + dx;
+        return valid[cell] && valid[other] && value[cell] == value[other];
+    }
+};
+
+/* Blocks of a launch over all tiles. */
+static inline dim3 qfz_tile_grid(int32_t h, int32_t w)
+{
+    const int64_t across = (w - 1) / QFZ_TILE_SIDE + 1, down = (h - 1) / QFZ_TILE_SIDE + 1;
+    return dim3((unsigned)(across * down));
+}
+
+/* Where the block's tile begins, and its k-th pixel of this thread: local, and of the image. */
+struct qfz_tile_place {
+    int32_t y0, x0;
+
+    __device__ __forceinline__ explicit qfz_tile_place(int32_t w)
+    {
+        const int32_t across = (w - 1) / QFZ_TILE_SIDE + 1;
+        y0 = (int32_t)blockIdx.x / across * QFZ_TILE_SIDE;
+        x0 = (int32_t)blockIdx.x % across * QFZ_TILE_SIDE;
+    }
+    __device__ __forceinline__ int index(int k) const
+    {
+        return ((int)threadIdx.y + k * QFZ_TILE_ROWS) * QFZ_TILE_SIDE + (int)threadIdx.x;
+    }
+    /* The image's index of a local one. */
+    __device__ __forceinline__ uint32_t global(uint32_t index, int32_t w) const
+    {
+        return (uint32_t)(y0 + (int32_t)(index / QFZ_TILE_SIDE)) * (uint32_t)w +
+               (uint32_t)(x0 + (int32_t)(index % QFZ_TILE_SIDE));
+    }
+};
+
+/* parent[] of this thread's pixels from the local roots that find(k) tells. */
+template <typename SOURCE, typename FIND>
+static __device__ __forceinline__ void qfz_tile_store(const SOURCE &source, const qfz_tile &tile,
+                                                      const qfz_tile_place &at, const FIND &find,
+                                                      uint32_t *parent)
+{
+#pragma unroll
+    for (int k = 0; k < QFZ_TILE_EACH; k++) {
+        const int index = at.index(k);
+        const int32_t y = at.y0 + index / QFZ_TILE_SIDE, x = at.x0 + index % QFZ_TILE_SIDE;
+        if (y >= source.h || x >= source.w) continue;
+        parent[(int64_t)y * source.w + x] =
+            tile.valid[qfz_tile::cell_of(index)] ? at.global(find(k), source.w) : QFZ_NONE;
+    }
+}
+
+/* ---- Lines between tiles --------------------------------------------------------------------- */
+
+/* Between rows k * step_y - 1 and k * step_y, k >= 1, over the whole width, and columns likewise.
+ * with by_four, lines whose k is a multiple of four are left out. */
+struct qfz_lines {
+    int32_t h, w, step_y, step_x;
+    bool by_four;
+
+    __host__ __device__ int64_t count(int32_t size, int32_t step) const
+    {
+        const int64_t n = (size - 1) / step;
+        return by_four ? n - n / 4 : n;
+    }
+
+    /* Pairs of pixels that face each other, fewer than pixels. */
+    __host__ __device__ int64_t size() const
+    {
+        return count(h, step_y) * w + count(w, step_x) * h;
+    }
+};
+
+/* A place of a line: pixel `near` faces near + across; near + along is the next one. */
+struct qfz_facing {
+    int64_t near;
+    int32_t across, along;
+    bool is_first; /* of its tiles */
+    bool is_last;  /* of its line */
+};
+
+static __device__ __forceinline__ qfz_facing qfz_facing_at(const qfz_lines &lines, uint32_t i)
+{
+    const uint32_t n_level = (uint32_t)(lines.count(lines.h, lines.step_y) * lines.w);
+    const bool level = i < n_level;
+    if (!level) i -= n_level;
+    const int32_t length = level ? lines.w : lines.h, step = level ? lines.step_y : lines.step_x;
+    const int32_t line = (int32_t)(i / (uint32_t)length), at = (int32_t)(i % (uint32_t)length);
+    const int32_t k = (lines.by_four ? line + line / 3 : line) + 1;
+    const int32_t edge = k * step - 1;
+    qfz_facing f;
+    f.near = level ? (int64_t)edge * lines.w + at : (int64_t)at * lines.w + edge;
+    f.across = level ? lines.w : 1;
+    f.along = level ? 1 : lines.w;
+    f.is_first = at % (level ? lines.step_x : lines.step_y) == 0;
+    f.is_last = at == length - 1;
+    return f;
+}
+
+/* Joins what meets at a place: its pair and, 8-connected, the two diagonals to the next place.  Not
+ * those that others join: a pair whose two pixels are joined, inside their tiles, to the pair
+ * before; a diagonal one of whose pixels is joined to the one beside it or across. */
+template <bool EIGHT, typename SOURCE>
+static __device__ __forceinline__ void qfz_join_facing(const SOURCE &source, uint32_t *parent,
+                                                       const qfz_facing &f)
+{
+    const int64_t a = f.near, b = a + f.across;
+    const bool pair = source.joins(a, b);
+    if (pair && (f.is_first || !source.joins(a, a - f.along) || !source.joins(b, b - f.along)))
+        qfz_unite<qfz_in_cache>(parent, (uint32_t)a, (uint32_t)b);
+    if (!EIGHT || f.is_last) return;
+    const int64_t a2 = a + f.along, b2 = b + f.along;
+    if (!pair && source.joins(a, b2) && !source.joins(a, a2))
+        qfz_unite<qfz_in_cache>(parent, (uint32_t)a, (uint32_t)b2);
+    if (!pair && source.joins(a2, b) && !source.joins(a2, b2))
+        qfz_unite<qfz_in_cache>(parent, (uint32_t)a2, (uint32_t)b);
+}
+
+/* ---- Last ------------------------------------------------------------------------------------ */
+
+enum { QFZ_UPDATE_BLOCK = 256, QFZ_UPDATE_EACH = 4 };
+
+/* root[p] = root of p, of some pixels a thread, so that several walks overlap.  What another thread
+ * has put there is a root already, and ends a walk sooner. */
+static __device__ __forceinline__ void qfz_update(uint32_t *root, int64_t n_px)
+{
+    const int64_t first = (int64_t)blockIdx.x * (QFZ_UPDATE_BLOCK * QFZ_UPDATE_EACH) + threadIdx.x;
+    uint32_t found[QFZ_UPDATE_EACH];
+#pragma unroll
+    for (int i = 0; i < QFZ_UPDATE_EACH; i++) {
+        const int64_t p = first + i * QFZ_UPDATE_BLOCK;
+        found[i] = p < n_px ? root[p] : QFZ_NONE;
+    }
+    for (bool more = true; more;) {
+        more = false;
+#pragma unroll
+        for (int i = 0; i < QFZ_UPDATE_EACH; i++) {
+            if (found[i] == QFZ_NONE) continue;
+            const uint32_t up = root[found[i]];
+            more |= up != found[i];
+            found[i] = up;
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < QFZ_UPDATE_EACH; i++)
+        if (found[i] != QFZ_NONE) root[first + i * QFZ_UPDATE_BLOCK] = found[i];
+}
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+#include "gpu/regions/means.cuh"
+
+#include <string.h>
+
+#include "exact.h"
+#include "gpu/launch.cuh"
+
+enum {
+    BLOCK = 256,
+    WORDS = QFZ_SUM_WORDS_MAX, /* of a sum of floats */
+    UNIT = -149,               /* such a sum counts 2^UNIT */
+    INFINITE = 339             /* the least top bit of one with an infinity in it */
+};
+
+/* ---- Integers -------------------------------------------------------------------------------- */
+
+/* To nearest, halves up.  A tile has at most 2^29 pixels of 32 bits, so one word holds the sum. */
+template <typename T>
+static __device__ __forceinline__ T mean_of(const uint64_t *sum, uint32_t pixels)
+{
+    const int64_t n = 2 * (int64_t)pixels, doubled = 2 * (int64_t)sum[0] + (int64_t)pixels;
+    const int64_t quotient = doubled / n;
+    return (T)(doubled % n < 0 ? quotient - 1 : quotient);
+}
+
+/* ---- Floats ---------------------------------------------------------------------------------- */
+
+static __device__ double power_of_two(int exponent)
+{
+    const uint64_t bits = (uint64_t)(exponent + 1023) << 52;
+    double power;
+    memcpy(&power, &bits, sizeof power);
+    return power;
+}
+
+/* words = |sum|; true if the sum is negative. */
+static __device__ bool absolute(const uint64_t *sum, uint64_t *words)
+{
+    const bool negative = sum[WORDS - 1] >> 63;
+    uint64_t carry = negative;
+    for (int i = 0; i < WORDS; i++) {
+        words[i] = (negative ? ~sum[i] : sum[i]) + carry;
+        carry = carry && words[i] == 0;
+    }
+    return negative;
+}
+
+static __device__ int top_bit(const uint64_t *words)
+{
+    for (int i = WORDS - 1; i >= 0; i--)
+        if (words[i]) return i * 64 + 63 - __clzll((long long)words[i]);
+    return -1;
+}
+
+static __device__ bool any_below(const uint64_t *words, int bit)
+{
+    uint64_t any = 0;
+    for (int i = 0; i < bit / 64; i++)
+        any |= words[i];
+    return any || (bit % 64 && words[bit / 64] << (64 - bit % 64));
+}
+
+/* Rounded once, to nearest, ties to even: of 55 bits from the top 53 stay, one is to round by, and
+ * one stands for whatever is below. */
+static __device__ double value_of(const uint64_t *words)
+{
+    const int top = top_bit(words), from = top - 54;
+    if (top < 53) return (double)words[0] * power_of_two(UNIT);
+    uint64_t kept;
+    if (from < 0) {
+        kept = words[0] << -from;
+    } else {
+        const int i = from / 64, shift = from % 64;
+        const uint64_t high = shift && i + 1 < WORDS ? words[i + 1] << (64 - shift) : 0;
+        kept = ((words[i] >> shift | high) & ((1ull << 55) - 1)) | any_below(words, from);
+    }
+    const uint64_t rest = kept & 3, whole = kept >> 2;
+    const uint64_t rounded = whole + (rest > 2 || (rest == 2 && whole % 2));
+    return (double)rounded * power_of_two(UNIT + from + 2);
+}
+
+template <> __device__ __forceinline__ float mean_of<float>(const uint64_t *sum, uint32_t pixels)
+{
+    uint64_t words[WORDS];
+    const bool negative = absolute(sum, words);
+    if (top_bit(words) >= INFINITE) return __uint_as_float(negative ? 0xff800000u : 0x7f800000u);
+    const double size = value_of(words);
+    return (float)((negative ? -size : size) / (double)pixels);
+}
+
+/* ---- Kernels --------------------------------------------------------------------------------- */
+
+template <typename T>
+static __global__ void __launch_bounds__(BLOCK)
+    k_divide(const uint64_t *__restrict__ sums, const uint32_t *__restrict__ count, uint32_t n,
+             int words, T *__restrict__ means)
+{
+    const int64_t r = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
+    if (r < n) means[r] = mean_of<T>(sums + r * words, count[r]);
+}
+
+template <typename T>
+static __global__ void k_place_slots(const uint32_t *__restrict__ slot_region, uint32_t n_slots,
+                                     const T *__restrict__ slot_mean, T *__restrict__ means)
+{
+    const uint32_t s = blockIdx.x * BLOCK + threadIdx.x;
+    if (s < n_slots) means[slot_region[s]] = slot_mean[s];
+}
+
+static __global__ void k_take_slots(const uint32_t *__restrict__ slot_region, int64_t n, int words,
+                                    const uint64_t *__restrict__ sums, uint64_t *__restrict__ out)
+{
+    const int64_t i = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
+    if (i < n) out[i] = sums[(int64_t)slot_region[i / words] * words + i % words];
+}
+
+/* ---- Launches -------------------------------------------------------------------------------- */
+
+template <typename T>
+static qfz_status means_of(qfz_gpu *gpu, const qfz_gpu_regions *regions, uint32_t n_regions,
+                           int words, uint32_t n_slots, const uint64_t *d_sums,
+                           const void *d_slot_mean, void *d_means)
+{
+    T *const means = static_cast<T *>(d_means);
+    QFZ_TRY(qfz_launch(gpu, k_divide<T>, dim3(qfz_blocks(n_regions, BLOCK)), dim3(BLOCK), 0, d_sums,
+                       regions->d_count, n_regions, words, means));
+    return qfz_launch(gpu, k_place_slots<T>, dim3(qfz_blocks(n_slots, BLOCK)), dim3(BLOCK), 0,
+                      regions->d_slot_region, n_slots, static_cast<const T *>(d_slot_mean), means);
+}
+
+qfz_status qfz_gpu_means(qfz_gpu *gpu, const qfz_gpu_regions *regions, qfz_type type,
+                         uint32_t n_regions, uint32_t n_slots, const uint64_t *d_sums,
+                         const void *d_slot_mean, void *d_means)
+{
+    const int words = qfz_sum_words(type);
+#define MEANS(T) means_of<T>(gpu, regions, n_regions, words, n_slots, d_sums, d_slot_mean, d_means)
+    switch (type) {
+    case QFZ_U8: return MEANS(uint8_t);
+    case QFZ_I8: return MEANS(int8_t);
+    case QFZ_U16: return MEANS(uint16_t);
+    case QFZ_I16: return MEANS(int16_t);
+    case QFZ_U32: return MEANS(uint32_t);
+    case QFZ_I32: return MEANS(int32_t);
+    case QFZ_F32: return MEANS(float);
+    }
+    return qfz_fail(gpu->err, QFZ_EARG, "pixel type %d", (int)type);
+}
+
+qfz_status qfz_gpu_slot_sums(qfz_gpu *gpu, const qfz_gpu_regions *regions, uint32_t n_slots,
+                             int sum_words, const uint64_t *d_sums, uint64_t *d_out)
+{
+    const int64_t n = (int64_t)n_slots * sum_words;
+    return qfz_launch(gpu, k_take_slots, dim3(qfz_blocks(n, BLOCK)), dim3(BLOCK), 0,
+                      regions->d_slot_region, n, sum_words, d_sums, d_out);
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/* rows_query.cu - the edges that the blocks of rows.cuh left open, and those between blocks.
+ *
+ * A block has some hundred vertices and ten times as many open edges, half of which meet in the
+ * graph's first round, most of the others in the next few.  So what each vertex becomes in these
+ * rounds is looked up once, and as well what those on the other side of the edges that leave the
+ * block become.  The few edges that are open then are put together and climbed. */
+#include "gpu/rows/rows_columns.cuh"
+#include "gpu/rows/rows_planes.cuh"
+#include "gpu/warp.cuh"
+
+enum {
+    THREADS = 256,
+    LEAVING = 2 * QFZ_SIDE,           /* edges to the right and down that may leave the block */
+    COLUMNS = QFZ_VERTICES + LEAVING, /* vertices; the other ends of these */
+    AT_ONCE = 6,
+    WAITING = 256 /* edges that wait to be climbed; if there are more, those are not put together */
+};
+static_assert(COLUMNS <= QFZ_OPEN_VERTEX + 1, "an edge names two columns");
+
+template <typename T> struct query_memory {
+    query_planes<T, 2> planes;
+    query_columns<T, COLUMNS> columns;
+    uint32_t waiting[WAITING], n_waiting; /* as in the list, but of columns */
+};
+
+template <typename T> struct query_work {
+    query_memory<T> &m;
+    const qfz_gpu_forest &forest;
+    qfz_block_box box;
+    planes_place<T> place;
+};
+
+/* ---- Edges ----------------------------------------------------------------------------------- */
+
+/* An edge as in the list. */
+static __device__ __forceinline__ uint32_t edge_of(uint32_t u, uint32_t v, bool down, uint32_t y,
+                                                   uint32_t x)
+{
+    return u | v << 16 | x << QFZ_OPEN_X | y << QFZ_OPEN_Y | (down ? QFZ_OPEN_DOWN : 0);
+}
+
+template <typename T>
+static __device__ __forceinline__ T *level_at(const query_work<T> &w, uint32_t edge)
+{
+    return level_at(w.m.planes, w.place, edge & QFZ_OPEN_DOWN ? QFZ_BELOW : QFZ_RIGHT,
+                    edge >> QFZ_OPEN_Y & (QFZ_SIDE - 1), edge >> QFZ_OPEN_X & (QFZ_SIDE - 1));
+}
+
+static __device__ __forceinline__ uint32_t column_u(uint32_t edge)
+{
+    return edge & QFZ_OPEN_VERTEX;
+}
+
+static __device__ __forceinline__ uint32_t column_v(uint32_t edge)
+{
+    return edge >> 16 & QFZ_OPEN_VERTEX;
+}
+
+/* ---- States ---------------------------------------------------------------------------------- */
+
+/* Climbs from the last state. */
+template <typename T>
+static __device__ __forceinline__ void climb_edge(const query_work<T> &w, uint32_t edge)
+{
+    raise_level(level_at(w, edge),
+                climb_on(w.m.columns, w.forest.up, column_u(edge), column_v(edge), 0));
+}
+
+template <typename T>
+static __device__ __forceinline__ void wait_with(const query_work<T> &w, uint32_t edge)
+{
+    const uint32_t at = qfz_add(&w.m.n_waiting, 1);
+    if (at < WAITING)
+        w.m.waiting[at] = edge;
+    else
+        climb_edge(w, edge);
+}
+
+/* The edge's level becomes at least the minimax level of its columns, if need be later. */
+template <typename T>
+static __device__ __forceinline__ void answer(const query_work<T> &w, uint32_t edge)
+{
+    bool open;
+    raise_level(level_at(w, edge), meet(w.m.columns, column_u(edge), column_v(edge), &open));
+    if (open) wait_with(w, edge);
+}
+
+template <typename T> static __device__ __forceinline__ void answer_waiting(const query_work<T> &w)
+{
+    const uint32_t n = min(w.m.n_waiting, (uint32_t)WAITING);
+    for (uint32_t i = threadIdx.x; i < n; i += THREADS)
+        climb_edge(w, w.m.waiting[i]);
+}
+
+/* ---- Edges that leave the block -------------------------------------------------------------- */
+
+static __device__ __forceinline__ int2 leaving_place(int i) /* x, y */
+{
+    return i < QFZ_SIDE ? make_int2(QFZ_SIDE - 1, i) : make_int2(i - QFZ_SIDE, QFZ_SIDE - 1);
+}
+
+struct leaving_edge {
+    uint32_t own, level; /* the column that it starts from, or QFZ_NONE if there is no such edge */
+};
+
+/* Of the i-th of them the other end becomes a column. */
+template <typename T>
+static __device__ __forceinline__ leaving_edge begin_leaving(query_work<T> &w, int i,
+                                                             uint32_t first)
+{
+    const qfz_gpu_forest &f = w.forest;
+    const int2 p = leaving_place(i);
+    const int32_t ty = w.box.y + p.y + (i >= QFZ_SIDE), tx = w.box.x + p.x + (i < QFZ_SIDE);
+    if (p.y >= w.box.h || p.x >= w.box.w || ty >= f.h || tx >= f.w) return {QFZ_NONE, 0};
+    const uint2 own =
+        f.rim[(int64_t)blockIdx.x * f.rim_room + qfz_ring_number(w.box.h, w.box.w, p.y, p.x)];
+    const uint2 other = f.rim[qfz_rim_place(f, ty, tx)];
+    if (own.x == QFZ_NONE || other.x == QFZ_NONE) return {QFZ_NONE, 0};
+    make_column(w.m.columns, w.forest.up, (uint32_t)(QFZ_VERTICES + i), other.x);
+    return {own.x - first, max(own.y, other.y)};
+}
+
+template <typename T>
+static __device__ __forceinline__ void end_leaving(const query_work<T> &w, int i,
+                                                   leaving_edge leaving)
+{
+    const int2 p = leaving_place(i);
+    if (p.y >= w.box.h || p.x >= w.box.w) return;
+    const uint32_t y = (uint32_t)p.y, x = (uint32_t)p.x, other = (uint32_t)(QFZ_VERTICES + i);
+    const uint32_t edge = edge_of(leaving.own & QFZ_OPEN_VERTEX, other, i >= QFZ_SIDE, y, x);
+    T *const level = level_at(w, edge);
+    if (leaving.own == QFZ_NONE) {
+        *level = (T)QFZ_NONE;
+        return;
+    }
+    bool open;
+    *level = (T)max(leaving.level, meet(w.m.columns, column_u(edge), column_v(edge), &open));
+    if (open) wait_with(w, edge);
+}
+
+/* ---- Open edges ------------------------------------------------------------------------------ */
+
+/* The list's; some are on their way from memory together, the last one again where there are no
+ * more.  `some` has been fetched from the thread's first place. */
+struct some_edges {
+    uint32_t edge[AT_ONCE];
+};
+
+static __device__ __forceinline__ void fetch(const uint32_t *__restrict__ items, uint32_t base,
+                                             uint32_t n, some_edges &some)
+{
+#pragma unroll
+    for (uint32_t k = 0; k < AT_ONCE; k++)
+        some.edge[k] = __ldg(&items[min(base + k * THREADS, n - 1)]);
+}
+
+template <typename T>
+static __device__ __forceinline__ void answer_list(const query_work<T> &w,
+                                                   const uint32_t *__restrict__ items, uint32_t n,
+                                                   some_edges &some)
+{
+    for (uint32_t base = threadIdx.x; base < n;) {
+#pragma unroll
+        for (uint32_t k = 0; k < AT_ONCE; k++)
+            if (base + k * THREADS < n) answer(w, some.edge[k]);
+        base += AT_ONCE * THREADS;
+        if (base < n) fetch(items, base, n, some);
+    }
+}
+
+/* All edges whose pixels are in different vertices, where the list had no room. */
+template <typename T>
+static __device__ __forceinline__ void answer_pixels(const query_work<T> &w,
+                                                     const uint16_t *__restrict__ vertex)
+{
+    for (uint32_t i = threadIdx.x; i < 2 * QFZ_BLOCK_PX; i += THREADS) {
+        const uint32_t p = i % QFZ_BLOCK_PX, y = p / QFZ_SIDE, x = p % QFZ_SIDE;
+        const bool down = i >= QFZ_BLOCK_PX;
+        if ((down ? y : x) == QFZ_SIDE - 1) continue;
+        const uint32_t u = vertex[p], v = vertex[p + (down ? (uint32_t)QFZ_SIDE : 1u)];
+        if (u != v && max(u, v) < QFZ_STEP_MASK) answer(w, edge_of(u, v, down, y, x));
+    }
+}
+
+template <typename T>
+static __global__ void __launch_bounds__(THREADS, QFZ_SM_THREADS / THREADS)
+    k_query(qfz_gpu_forest forest, const uint32_t *open, T *saliency)
+{
+    QFZ_SHARED(query_memory<T>, m);
+    const qfz_block_box box = qfz_block_of(forest, blockIdx.x);
+    const uint2 block = forest.block[blockIdx.x];
+    const uint32_t n_open = block.y >> 16, n_vertices = block.y & 0xffff;
+    const uint32_t n_listed = n_open <= QFZ_OPEN_ROOM ? n_open : 0;
+    const uint32_t *const items = open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM;
+    query_work<T> w = {*m, forest, box, planes_at(forest, box, saliency)};
+    const int i = (int)threadIdx.x - (THREADS - LEAVING); /* the thread's leaving edge, if >= 0 */
+    some_edges some;
+    leaving_edge leaving = {QFZ_NONE, 0};
+    if (threadIdx.x == 0) m->n_waiting = 0;
+    planes_on_way<T, THREADS, 2> planes;
+    fetch_planes(w.place, planes);
+    keep_planes(w.place, planes, m->planes);
+    if (threadIdx.x < n_listed) fetch(items, threadIdx.x, n_listed, some);
+    if (i >= 0) leaving = begin_leaving(w, i, block.x);
+    for (uint32_t v = threadIdx.x; v < n_vertices; v += THREADS)
+        make_column(m->columns, forest.up, v, block.x + v);
+    __syncthreads();
+    if (i >= 0) end_leaving(w, i, leaving);
+    if (n_open <= QFZ_OPEN_ROOM)
+        answer_list(w, items, n_listed, some);
+    else
+        answer_pixels(w, reinterpret_cast<const uint16_t *>(items));
+    __syncthreads();
+    answer_waiting(w);
+    __syncthreads();
+    store_planes<THREADS>(w.place, m->planes);
+}
+
+template <typename T> static qfz_status query(qfz_gpu *gpu, const qfz_rows *rows, void *d_saliency)
+{
+    return qfz_launch(gpu, k_query<T>, dim3((unsigned)rows->forest.n_blocks), dim3(THREADS),
+                      sizeof(query_memory<T>), rows->forest, rows->open,
+                      static_cast<T *>(d_saliency));
+}
+
+qfz_status qfz_rows_query(qfz_gpu *gpu, const qfz_rows *rows, bool narrow, void *d_saliency)
+{
+    return narrow ? query<uint16_t>(gpu, rows, d_saliency) : query<uint32_t>(gpu, rows, d_saliency);
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/* forest_tree.cu - the order of the steps, and the nodes whose top is a vertex of the graph of all
+ * blocks. */
+#include "gpu/collective.cuh"
+#include "gpu/tree/forest_tree_parts.cuh"
+
+enum { THREADS = 256 };
+
+/* ---- Vertices -------------------------------------------------------------------------------- */
+
+/* The first pairs are what the vertices' own links name; of one without a link it is the pair of a
+ * top that does not exist. */
+static __global__ void __launch_bounds__(THREADS) k_name_vertices(qfz_gpu_forest_tree tree)
+{
+    const uint32_t n = tree.forest.count[QFZ_COUNT_VERTICES];
+    const uint32_t v = blockIdx.x * THREADS + threadIdx.x;
+    if (v == 0) *tree.d_counts = qfz_gpu_tree_counts{n, n, 0, 0};
+    if (v >= n) return;
+    const uint2 up = tree.forest.up[v];
+    const bool is_root = (up.x & QFZ_UP_ROOT) == QFZ_UP_ROOT || up.y > tree.alpha_key;
+    const uint32_t top = is_root ? n : qfz_top_of_vertex(tree.forest, up.x >> QFZ_UP_BITS, up.y);
+    qfz_put_pair(tree, v, top, is_root ? 0 : up.y);
+    tree.d_first_node[v] = QFZ_NONE;
+}
+
+/* ---- Nodes ----------------------------------------------------------------------------------- */
+
+/* Pairs in their order. */
+struct sorted_pairs {
+    const uint64_t *pair;
+    const uint32_t *who; /* which pair it was */
+    uint32_t *rank;      /* is it the first of equal ones? then how many of these come before */
+    uint32_t n, n_vertices;
+    uint32_t first_node; /* the first of those with a vertex for their top */
+};
+
+static __device__ __forceinline__ uint32_t top_of(const qfz_gpu_forest_tree &tree, uint64_t pair)
+{
+    return (uint32_t)(pair >> tree.level_bits);
+}
+
+static __device__ __forceinline__ bool is_first(const qfz_gpu_forest_tree &tree,
+                                                const sorted_pairs &sorted, uint32_t i)
+{
+    const uint64_t pair = sorted.pair[i];
+    return top_of(tree, pair) != sorted.n_vertices && (i == 0 || sorted.pair[i - 1] != pair);
+}
+
+static __global__ void __launch_bounds__(THREADS) k_number(uint32_t *who, uint32_t n)
+{
+    const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
+    if (i < n) who[i] = i;
+}
+
+static __global__ void __launch_bounds__(THREADS)
+    k_mark(qfz_gpu_forest_tree tree, sorted_pairs sorted)
+{
+    const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
+    if (i > sorted.n) return;
+    sorted.rank[i] = i < sorted.n && is_first(tree, sorted, i) ? 1 : 0;
+}
+
+/* Every pair learns its node, and vertices their lowest ones. */
+static __global__ void __launch_bounds__(THREADS)
+    k_place(qfz_gpu_forest_tree tree, sorted_pairs sorted)
+{
+    const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
+    if (i >= sorted.n) return;
+    const uint32_t top = top_of(tree, sorted.pair[i]);
+    const uint32_t node = sorted.first_node + sorted.rank[i + 1] - 1;
+    tree.d_node[sorted.who[i]] = top == sorted.n_vertices ? QFZ_NONE : node;
+    if (top == sorted.n_vertices || (i > 0 && top_of(tree, sorted.pair[i - 1]) == top)) return;
+    tree.d_first_node[top] = node;
+}
+
+/* Levels and parents; the last of equal pairs sees what comes next. */
+static __global__ void __launch_bounds__(THREADS)
+    k_link(qfz_gpu_forest_tree tree, sorted_pairs sorted)
+{
+    const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
+    if (i == 0) tree.d_counts->others = sorted.rank[sorted.n];
+    if (i >= sorted.n) return;
+    const uint64_t pair = sorted.pair[i];
+    const uint64_t next = i + 1 < sorted.n ? sorted.pair[i + 1] : ~(uint64_t)0;
+    const uint32_t top = top_of(tree, pair);
+    if (top == sorted.n_vertices || next == pair) return;
+    const uint32_t k = sorted.rank[i + 1] - 1, node = sorted.first_node + k;
+    uint32_t up = node + 1;
+    if (i + 1 == sorted.n || top_of(tree, next) != top) up = tree.d_node[top];
+    tree.d_other_parent[k] = up == QFZ_NONE ? node : up;
+    tree.d_other_level[k] = (uint32_t)(pair & (((uint64_t)1 << tree.level_bits) - 1));
+}
+
+static int bits_of(uint32_t value)
+{
+    int bits = 0;
+    while (value >> bits)
+        if (++bits == 32) break;
+    return bits;
+}
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* ---- Memory ----------------------------------------------------------------------------------
+ * What the forest keeps; what is known of blocks and vertices; pairs, and all that their number
+ * decides.  The graph that the forest is made of lies where the last two will. */
+
+static void carve_kept(qfz_gpu_forest_tree *tree, const qfz_gpu_edges *edges, qfz_carve *room)
+{
+    const int64_t n_blocks =
+        (int64_t)qfz_blocks(edges->h, QFZ_SIDE) * qfz_blocks(edges->w, QFZ_SIDE);
+    (void)qfz_carve_bytes(room, qfz_gpu_forest_kept_bytes(edges));
+    qfz_carve_take(room, &tree->d_first_node, qfz_gpu_forest_vertices(edges->h, edges->w));
+    qfz_carve_take(room, &tree->d_inside, n_blocks);
+    qfz_carve_take(room, &tree->d_first_pair, n_blocks);
+    qfz_carve_take(room, &tree->d_counts, 1);
+}
+
+/* In an order in which what is left over of either result of a sort lies together. */
+static void carve_pairs(qfz_gpu_forest_tree *tree, int64_t n, qfz_carve *room)
+{
+    qfz_carve_take(room, &tree->d_pairs[0], n);
+    qfz_carve_take(room, &tree->d_who[1], n + 1);
+    qfz_carve_take(room, &tree->d_who[0], n + 1);
+    qfz_carve_take(room, &tree->d_pairs[1], n);
+    tree->d_sort =
+        qfz_carve_bytes(room, larger(qfz_gpu_scan_bytes(n + 1), qfz_gpu_sort_wide_bytes(n)));
+}
+
+/* bytes in what is left of the first room, if they fit, else in the second. */
+static void *carve_either(qfz_carve *first, size_t first_bytes, qfz_carve *second, size_t bytes)
+{
+    return qfz_carve_bytes(first->used + bytes <= first_bytes ? first : second, bytes);
+}
+
+/* Nodes inside blocks.  When pairs have been sorted into one of the two places, and have got nodes,
+ * the sorted keys are of no more use, nor are their ranks, where the others' names were. */
+static void carve_inside(qfz_gpu_forest_tree *tree, const qfz_gpu_edges *edges,
+                         const qfz_gpu_tree_counts *counts, int sorted, qfz_carve *room)
+{
+    const size_t level_bytes = edges->form >= QFZ_EDGES_WIDE ? 4 : 2;
+    void *const left_over[2] = {tree->d_pairs[0], tree->d_who[0]};
+    qfz_carve over = {static_cast<char *>(left_over[sorted]), 0};
+    const size_t over_bytes =
+        counts->pairs * (sizeof *tree->d_pairs[sorted] + sizeof *tree->d_who[1 - sorted]);
+    tree->d_inside_parent = static_cast<uint32_t *>(
+        carve_either(&over, over_bytes, room, counts->inside * sizeof(uint32_t)));
+    tree->d_inside_level = carve_either(&over, over_bytes, room, counts->inside * level_bytes);
+}
+
+/* The other results lie where pairs are that are not needed any more. */
+static void place_others(qfz_gpu_forest_tree *tree, const qfz_gpu_tree_counts *counts, int sorted)
+{
+    tree->d_node = reinterpret_cast<uint32_t *>(tree->d_pairs[1 - sorted]);
+    tree->d_other_level = tree->d_node + counts->pairs;
+    tree->d_other_parent = tree->d_who[sorted];
+}
+
+static size_t keys_bytes(const qfz_gpu_edges *edges)
+{
+    const size_t n_px = (size_t)edges->h * (size_t)edges->w;
+    return edges->form == QFZ_EDGES_KEYS ? n_px * (size_t)(edges->connectivity / 2) * 4 : 0;
+}
+
+size_t qfz_gpu_forest_tree_bytes(const qfz_gpu_edges *edges, const qfz_gpu_tree_counts *counts)
+{
+    qfz_gpu_forest_tree tree = {};
+    qfz_carve room = {}, forest = {};
+    carve_kept(&tree, edges, &room);
+    carve_pairs(&tree, counts->pairs, &room);
+    carve_inside(&tree, edges, counts, 0, &room);
+    (void)qfz_carve_bytes(&forest, qfz_gpu_forest_bytes(edges, 0));
+    (void)qfz_carve_bytes(&forest, keys_bytes(edges));
+    return larger(room.used, forest.used);
+}
+
+qfz_gpu_tree_counts qfz_gpu_tree_counts_usual(const qfz_gpu_edges *edges)
+{
+    const uint32_t n_px = (uint32_t)edges->h * (uint32_t)edges->w;
+    return qfz_gpu_tree_counts{0, n_px / 4, n_px / 4 * 3, 0};
+}
+
+uint32_t *qfz_gpu_forest_tree_keys(const qfz_gpu_edges *edges, void *d_scratch)
+{
+    qfz_carve room = {static_cast<char *>(d_scratch), 0};
+    (void)qfz_carve_bytes(&room, qfz_gpu_forest_bytes(edges, 0));
+    return static_cast<uint32_t *>(qfz_carve_bytes(&room, keys_bytes(edges)));
+}
+
+/* ---- Launchers ------------------------------------------------------------------------------- */
+
+qfz_status qfz_gpu_forest_tree_begin(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint32_t alpha_key,
+                                     void *d_scratch, size_t scratch_bytes,
+                                     qfz_gpu_forest_tree *tree)
+{
+    qfz_carve room = {static_cast<char *>(d_scratch), 0};
+    *tree = qfz_gpu_forest_tree{};
+    carve_kept(tree, edges, &room);
+    tree->pair_room = (int64_t)((scratch_bytes - room.used) / sizeof *tree->d_pairs[0]);
+    qfz_carve_take(&room, &tree->d_pairs[0], tree->pair_room);
+    tree->alpha_key = alpha_key;
+    tree->level_bits = bits_of(edges->max_key < alpha_key ? edges->max_key : alpha_key);
+    QFZ_TRY(qfz_gpu_forest_make(gpu, edges, false, NULL, d_scratch, &tree->forest));
+    const dim3 grid(qfz_blocks(tree->forest.vertex_room, THREADS)), block(THREADS);
+    QFZ_TRY(qfz_launch(gpu, k_name_vertices, grid, block, 0, *tree));
+    return qfz_forest_tree_blocks(gpu, tree);
+}
+
+/* Pairs in their order; *sorted: in which of their two places. */
+static qfz_status sort_pairs(qfz_gpu *gpu, const qfz_gpu_forest_tree *tree,
+                             const qfz_gpu_tree_counts *counts, int *sorted)
+{
+    const int64_t n = counts->pairs;
+    *sorted = 0;
+    if (n == 0) return QFZ_OK;
+    QFZ_TRY(qfz_launch(gpu, k_number, dim3(qfz_blocks(n, THREADS)), dim3(THREADS), 0,
+                       tree->d_who[0], counts->pairs));
+    return qfz_gpu_sort_wide(gpu, tree->d_sort, tree->d_pairs, tree->d_who, n, 0,
+                             tree->level_bits + bits_of(counts->vertices), sorted);
+}
+
+qfz_status qfz_gpu_forest_tree_end(qfz_gpu *gpu, qfz_gpu_forest_tree *tree,
+                                   const qfz_gpu_edges *edges, const qfz_gpu_tree_counts *counts)
+{
+    const int64_t n = counts->pairs;
+    const uint32_t n_px = (uint32_t)((int64_t)edges->h * edges->w);
+    const dim3 grid(qfz_blocks(n + 1, THREADS)), block(THREADS);
+    int in = 0;
+    qfz_carve room = {static_cast<char *>(tree->forest.top), 0}; /* top is all memory's first */
+    carve_kept(tree, edges, &room);
+    carve_pairs(tree, n, &room);
+    QFZ_TRY(sort_pairs(gpu, tree, counts, &in));
+    carve_inside(tree, edges, counts, in, &room);
+    place_others(tree, counts, in);
+    tree->d_parent = static_cast<uint32_t *>(tree->forest.top);
+    const sorted_pairs sorted = {tree->d_pairs[in], tree->d_who[in],  tree->d_who[1 - in],
+                                 counts->pairs,     counts->vertices, n_px + counts->inside};
+    QFZ_TRY(qfz_launch(gpu, k_mark, grid, block, 0, *tree, sorted));
+    QFZ_TRY(qfz_gpu_scan(gpu, tree->d_sort, sorted.rank, sorted.rank, n + 1));
+    QFZ_TRY(qfz_launch(gpu, k_place, grid, block, 0, *tree, sorted));
+    QFZ_TRY(qfz_launch(gpu, k_link, grid, block, 0, *tree, sorted));
+    return qfz_forest_tree_write(gpu, tree);
+}
