@@ -192,14 +192,16 @@ static qfz_status number_regions(qfz_worker *worker, const qfz_gpu_omega_answer 
     return qfz_gpu_regions_number(&worker->gpu, room->d_root, room->d_number_scratch, regions);
 }
 
-/* How many regions and slots there are, and of the first n_rows rows, what begins there. */
-static qfz_status fetch_numbers(qfz_worker *worker, int32_t n_rows)
+/* How many regions there are; where slots were asked for, how many of them, and what begins in each
+ * row. */
+static qfz_status fetch_numbers(qfz_worker *worker, bool has_slots)
 {
     qfz_region_room *const room = &worker->regions;
+    const size_t words = has_slots ? 2 + (size_t)worker->image.h : 1;
     QFZ_TRY(qfz_worker_down(worker, room->n_and_rows, room->on_device.d_n,
-                            (size_t)(2 + n_rows) * sizeof *room->n_and_rows));
+                            words * sizeof *room->n_and_rows));
     room->n_regions = room->n_and_rows[0];
-    room->n_slots = room->n_and_rows[1];
+    room->n_slots = has_slots ? room->n_and_rows[1] : 0;
     return QFZ_OK;
 }
 
@@ -231,7 +233,7 @@ qfz_status qfz_regions_partition(qfz_worker *worker, const qfz_answer *answer,
     QFZ_TRY(number_regions(worker, answer ? &on_device : NULL));
     QFZ_TRY(
         qfz_gpu_regions_slots(&worker->gpu, has_outside, room->d_number_scratch, &room->on_device));
-    QFZ_TRY(fetch_numbers(worker, worker->image.h));
+    QFZ_TRY(fetch_numbers(worker, true));
     QFZ_TRY(check_slots(worker, answer));
     QFZ_TRY(qfz_worker_down(worker, room->slots, room->on_device.d_slots,
                             room->n_slots * sizeof *room->slots));
@@ -342,6 +344,6 @@ qfz_status qfz_regions_work(qfz_worker *worker, qfz_part part)
     if (part != QFZ_PART_FEATURES) return find_roots(worker, NULL);
     if (room->published && room->method == QFZ_METHOD_HA4) return qfz_records_of_segments(worker);
     QFZ_TRY(number_regions(worker, NULL));
-    QFZ_TRY(fetch_numbers(worker, 0));
+    QFZ_TRY(fetch_numbers(worker, false));
     return qfz_records_of_regions(worker);
 }

@@ -54,6 +54,7 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_climb(qfz_gpu_grou
         g.d_top[v] = top;
         g.d_holds[v] = holds;
         g.d_named[v] = QFZ_NONE;
+        g.d_region[v] = QFZ_NONE; /* members have fewer slots than vertices */
     }
     QFZ_OMEGA_EACH(i, g.members.n * keys_of(g)) g.d_first[i] = QFZ_NONE;
 }
@@ -92,8 +93,10 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_number(qfz_gpu_group g, uint32_t n_own)
 {
     if (blockIdx.x == 0 && threadIdx.x == 0) {
-        for (int m = 0; m < g.members.n; m++)
-            g.d_counts[m] = g.d_n_before[g.members.first[m + 1]] - g.d_n_before[g.members.first[m]];
+        for (int m = 0; m < QFZ_GROUP_MEMBERS; m++)
+            g.d_counts[m] = m < g.members.n ? g.d_n_before[g.members.first[m + 1]] -
+                                                  g.d_n_before[g.members.first[m]]
+                                            : 0;
         g.d_counts[QFZ_GROUP_MEMBERS] = n_own + g.d_new_before[g.n];
     }
     QFZ_OMEGA_EACH(i, g.n)
