@@ -12,7 +12,7 @@
 #include "gpu/warp.cuh"
 
 enum {
-    THREADS = 256,
+    THREADS = 512,
     LEAVING = qfz_leaving_count(true),
     LEAVING_EACH = (LEAVING + THREADS - 1) / THREADS,
     BESIDE = QFZ_SIDE + 2,            /* pixels of the column to the right of the block */
@@ -36,8 +36,7 @@ static_assert(QFZ_BLOCK_PX == 1 << EDGES, "a pixel, and four edges in 16 bits");
 
 template <typename T> struct query_memory {
     /* On a multiprocessor, whose memory has room for no more. */
-    enum { ROOM = sizeof(T) == sizeof(uint16_t) ? 3 : 5, MOST = QFZ_SM_THREADS / THREADS };
-    enum { BLOCKS = (int)ROOM < (int)MOST ? (int)ROOM : (int)MOST };
+    enum { BLOCKS = QFZ_SM_THREADS / THREADS };
     query_columns<T, COLUMNS> columns;
     T cost[OUTSIDE]; /* the greatest level from these pixels to their vertices */
     uint16_t open[QFZ_BLOCK_PX], left_over[LEFT_OVER]; /* squares */
@@ -209,13 +208,12 @@ static __device__ __forceinline__ void list_open(query_memory<T> &m,
 {
     const uint32_t lane = threadIdx.x % QFZ_WARP, y = threadIdx.x / QFZ_WARP * ROWS;
     uint32_t two[ROWS + 1];
-    static_assert(ROWS == 8, "gone through by halves");
+    static_assert(ROWS == 4, "gone through at once");
     fetch_vertices(pairs, two);
 #pragma unroll
     for (uint32_t j = 0; j < (uint32_t)ROWS; j++)
         reinterpret_cast<uint32_t *>(m.vertex)[(y + j) * (QFZ_SIDE / 2) + lane] = two[j];
     list_squares(m, two, y);
-    list_squares(m, two + ROWS / 2, y + ROWS / 2);
 }
 
 template <typename T> static __device__ __forceinline__ void answer_list(const query_work<T> &w)
