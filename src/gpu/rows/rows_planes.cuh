@@ -7,7 +7,8 @@
 #ifndef QFZ_GPU_ROWS_PLANES_CUH
 #define QFZ_GPU_ROWS_PLANES_CUH
 
-#include "gpu/forest/boruvka_parts.cuh"
+#include "gpu/launch.cuh"
+#include "gpu/rows/rows.cuh"
 #include "rule.h"
 
 template <int N> struct rows_planes {
@@ -195,6 +196,18 @@ template <int THREADS, int N>
 static __device__ __forceinline__ void store_planes(const planes_place<uint32_t> &,
                                                     const query_planes<uint32_t, N> &)
 {
+}
+
+/* ---- Launch ---------------------------------------------------------------------------------- */
+
+/* A query of all blocks; MEMORY: what one has in shared memory. */
+template <typename MEMORY, typename T>
+static qfz_status launch_query(qfz_gpu *gpu, const qfz_rows *rows,
+                               void (*kernel)(qfz_gpu_forest, const uint32_t *, T *), int threads,
+                               void *d_saliency)
+{
+    return qfz_launch(gpu, kernel, dim3((unsigned)rows->forest.n_blocks), dim3((unsigned)threads),
+                      sizeof(MEMORY), rows->forest, rows->open, static_cast<T *>(d_saliency));
 }
 
 #endif

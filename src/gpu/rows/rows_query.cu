@@ -217,14 +217,10 @@ static __global__ void __launch_bounds__(THREADS, QFZ_SM_THREADS / THREADS)
     store_planes<THREADS>(w.place, m->planes);
 }
 
-template <typename T> static qfz_status query(qfz_gpu *gpu, const qfz_rows *rows, void *d_saliency)
-{
-    return qfz_launch(gpu, k_query<T>, dim3((unsigned)rows->forest.n_blocks), dim3(THREADS),
-                      sizeof(query_memory<T>), rows->forest, rows->open,
-                      static_cast<T *>(d_saliency));
-}
-
 qfz_status qfz_rows_query(qfz_gpu *gpu, const qfz_rows *rows, bool narrow, void *d_saliency)
 {
-    return narrow ? query<uint16_t>(gpu, rows, d_saliency) : query<uint32_t>(gpu, rows, d_saliency);
+    return narrow ? launch_query<query_memory<uint16_t>>(gpu, rows, k_query<uint16_t>, THREADS,
+                                                         d_saliency)
+                  : launch_query<query_memory<uint32_t>>(gpu, rows, k_query<uint32_t>, THREADS,
+                                                         d_saliency);
 }
