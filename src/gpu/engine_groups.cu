@@ -102,36 +102,43 @@ static void align(parcel *p)
     p->filled = at.used;
 }
 
-typedef const uint32_t *(*part_fn)(const qfz_links *links);
+struct piece {
+    const void *from;
+    size_t bytes;
+};
 
-static const uint32_t *u_of(const qfz_links *links)
+/* An array that is made of n pieces, piece_of(i) being the i-th. */
+template <typename PIECE> static qfz_status put_pieces(parcel *p, int n, PIECE piece_of)
 {
-    return links->u;
-}
-
-static const uint32_t *v_of(const qfz_links *links)
-{
-    return links->v;
-}
-
-static const uint32_t *level_of(const qfz_links *links)
-{
-    return links->level;
+    for (int i = 0; i < n; i++) {
+        const piece it = piece_of(i);
+        QFZ_TRY(put(p, it.from, it.bytes));
+    }
+    align(p);
+    return QFZ_OK;
 }
 
 /* One array of all links. */
-static qfz_status put_links(parcel *p, const qfz_group_graph *graph, part_fn part)
+static qfz_status put_links(parcel *p, const qfz_group_graph *graph, uint32_t *qfz_links::*array)
 {
-    const qfz_links *lists[QFZ_GROUP_LISTS];
-    int n = 0;
-    for (int m = 0; m < graph->n_members; m++)
-        lists[n++] = &graph->members[m].links;
-    lists[n++] = graph->cross;
-    if (graph->outside) lists[n++] = graph->outside;
-    for (int i = 0; i < n; i++)
-        QFZ_TRY(put(p, part(lists[i]), (size_t)lists[i]->n * sizeof(uint32_t)));
-    align(p);
-    return QFZ_OK;
+    const int n = graph->n_members;
+    return put_pieces(p, n + (graph->outside ? 2 : 1), [=](int i) {
+        const qfz_links *const list = i < n    ? &graph->members[i].links
+                                      : i == n ? graph->cross
+                                               : graph->outside;
+        return piece{list->*array, (size_t)list->n * sizeof(uint32_t)};
+    });
+}
+
+/* One of all members' events, of so many bytes each. */
+template <typename T>
+static qfz_status put_events(parcel *p, const qfz_group_graph *graph, T *qfz_absorbs::*array,
+                             size_t bytes)
+{
+    return put_pieces(p, graph->n_members, [=](int m) {
+        const qfz_absorbs &events = graph->members[m].absorbs;
+        return piece{events.*array, (size_t)events.n * bytes};
+    });
 }
 
 static qfz_status put_omega(parcel *p, const qfz_group_graph *graph, const qfz_answer *own)
@@ -141,24 +148,16 @@ static qfz_status put_omega(parcel *p, const qfz_group_graph *graph, const qfz_a
                  word = sizeof(uint32_t);
     const int n = graph->n_members;
     const qfz_summary *const members = graph->members;
-    for (int m = 0; m < n; m++)
-        QFZ_TRY(put(p, members[m].values, (size_t)members[m].n_ring * bytes));
-    align(p);
-    for (int m = 0; m < n; m++)
-        QFZ_TRY(put(p, members[m].valid, (size_t)members[m].n_ring));
-    align(p);
-    for (int m = 0; m < n; m++)
-        QFZ_TRY(put(p, members[m].absorbs.at, (size_t)members[m].absorbs.n * word));
-    align(p);
-    for (int m = 0; m < n; m++)
-        QFZ_TRY(put(p, members[m].absorbs.level, (size_t)members[m].absorbs.n * word));
-    align(p);
-    for (int m = 0; m < n; m++)
-        QFZ_TRY(put(p, members[m].absorbs.lo, (size_t)members[m].absorbs.n * bytes));
-    align(p);
-    for (int m = 0; m < n; m++)
-        QFZ_TRY(put(p, members[m].absorbs.hi, (size_t)members[m].absorbs.n * bytes));
-    align(p);
+    QFZ_TRY(put_pieces(p, n, [=](int m) {
+        return piece{members[m].values, (size_t)members[m].n_ring * bytes};
+    }));
+    QFZ_TRY(put_pieces(p, n, [=](int m) {
+        return piece{members[m].valid, (size_t)members[m].n_ring};
+    }));
+    QFZ_TRY(put_events(p, graph, &qfz_absorbs::at, word));
+    QFZ_TRY(put_events(p, graph, &qfz_absorbs::level, word));
+    QFZ_TRY(put_events(p, graph, &qfz_absorbs::lo, bytes));
+    QFZ_TRY(put_events(p, graph, &qfz_absorbs::hi, bytes));
     if (!own) return QFZ_OK;
     QFZ_TRY(put(p, own->slot, (size_t)own->n_ring * word));
     align(p);
@@ -175,9 +174,9 @@ static qfz_status load(qfz_worker *worker, const qfz_group_graph *graph, const q
     QFZ_TRY(qfz_worker_enter(worker, err));
     *group = group_of(worker, graph);
     qfz_gpu_group_carve(group, rule, &carve);
-    QFZ_TRY(put_links(&p, graph, u_of));
-    QFZ_TRY(put_links(&p, graph, v_of));
-    QFZ_TRY(put_links(&p, graph, level_of));
+    QFZ_TRY(put_links(&p, graph, &qfz_links::u));
+    QFZ_TRY(put_links(&p, graph, &qfz_links::v));
+    QFZ_TRY(put_links(&p, graph, &qfz_links::level));
     QFZ_TRY(put(&p, graph->ring, (size_t)graph->n_ring * sizeof *graph->ring));
     align(&p);
     if (group->kind == QFZ_OMEGA) QFZ_TRY(put_omega(&p, graph, own));
