@@ -102,19 +102,23 @@ static void read_ahead(qfz_run *run, qfz_hand *hand)
     }
 }
 
-/* Items of one loop: devices' workers, then hands, the first of which learns more of the source
- * meanwhile.  Nobody waits for devices after a failure. */
+/* Items of one loop: hands, the first of which learns more of the source meanwhile, and devices'
+ * workers.  Nobody waits for devices after a failure.
+ *
+ * The thread that opens a hand, and reads with it ahead, is that which has it in all passes: GDAL
+ * lets datasets that one thread has opened share a file's handle and its position, as those of raw
+ * files in a VRT do, so they must not be read by two. */
 static qfz_status open_item(void *arg, int64_t item, int thread, qfz_error *err)
 {
     (void)thread;
     qfz_run *const run = arg;
     const int n_devices = run->setup->choice.n_devices;
-    const bool is_device = item < n_devices;
-    qfz_hand *const hand = is_device ? NULL : &run->hands[item - n_devices];
+    const bool is_device = item >= run->n_hands;
+    qfz_hand *const hand = is_device ? NULL : &run->hands[item];
     qfz_status st = QFZ_OK;
     if (hand == run->hands) st = qfz_source_locate(run->source, err);
     if (st == QFZ_OK)
-        st = is_device ? workers_open(run, item, err)
+        st = is_device ? workers_open(run, item - run->n_hands, err)
                        : hand_open(hand, run->setup, run->source, err);
     const int done = st != QFZ_OK ? n_devices : is_device ? 1 : 0;
 #pragma omp atomic
@@ -145,7 +149,7 @@ qfz_status qfz_hands_open(qfz_run *run, int n_hands, qfz_error *err)
     run->n_waiting = run->setup->choice.n_devices;
     run->next_ahead = run->first_tile;
     if (n_hands == 0) return qfz_source_locate(run->source, err);
-    QFZ_TRY(qfz_parallel_for(n, n, open_item, run, err));
+    QFZ_TRY(qfz_parallel_each(n, open_item, run, err));
     for (int i = 0; i < n_hands; i++)
         run->hands[i].worker = run->workers[i];
     return QFZ_OK;

@@ -40,6 +40,21 @@ qfz_status qfz_parallel_for(int n_threads, int64_t n, qfz_item_fn fn, void *arg,
     return first;
 }
 
+qfz_status qfz_parallel_each(int n, qfz_item_fn fn, void *arg, qfz_error *err)
+{
+    qfz_status first = QFZ_OK;
+#pragma omp parallel num_threads(n)
+    {
+        const int step = omp_get_num_threads();
+        int item = omp_get_thread_num();
+        while (item + step < n)
+            item += step;
+        for (; item >= 0; item -= step)
+            do_item(fn, arg, item, &first, err);
+    }
+    return first;
+}
+
 qfz_status qfz_parallel_within(int n_threads, int64_t n, qfz_item_fn fn, void *arg, qfz_error *err)
 {
     qfz_status first = QFZ_OK;

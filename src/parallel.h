@@ -16,8 +16,12 @@ typedef qfz_status (*qfz_item_fn)(void *arg, int64_t item, int worker, qfz_error
  * items are begun; the first failure is returned. */
 qfz_status qfz_parallel_for(int n_threads, int64_t n, qfz_item_fn fn, void *arg, qfz_error *err);
 
-/* The same inside of an item, where those threads of the loop help that have nothing else to do:
- * all of them if it is the only one. */
+/* The same for n threads, item i being done by worker i; if the system gives fewer, by worker i
+ * modulo their number, the last items first. */
+qfz_status qfz_parallel_each(int n, qfz_item_fn fn, void *arg, qfz_error *err);
+
+/* qfz_parallel_for() inside of an item, where those threads of the loop help that have nothing else
+ * to do: all of them if it is the only one. */
 qfz_status qfz_parallel_within(int n_threads, int64_t n, qfz_item_fn fn, void *arg, qfz_error *err);
 
 #ifdef __cplusplus

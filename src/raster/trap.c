@@ -152,8 +152,9 @@ static void set_pool(void)
 qfz_status qfz_raster_setup(const qfz_job *job, int64_t cache_bytes, qfz_error *err)
 {
     CPLSetErrorHandler(CPLQuietErrorHandler); /* also for threads that GDAL starts */
-    /* Sources of one thread's VRT would be shared with another's; a source must be its own. */
-    CPLSetConfigOption("VRT_SHARED_SOURCE", "0");
+    /* Parts of a VRT stay with the thread that opened them.  Else those that wait would go from
+     * thread to thread, and with them handles of raw files that the first one reads by, too. */
+    CPLSetConfigOption("VRT_SHARED_SOURCE", "1");
     for (const char *const *item = job->config; item && *item; item++)
         QFZ_TRY(set_config(*item, err));
     set_pool();
