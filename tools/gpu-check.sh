@@ -11,11 +11,13 @@
 #              GDAL_BUNDLE  tarball of GDAL and PROJ for hosts that have none; it has an env.sh that
 #                           sets GDAL_BUNDLE_CMAKE
 #              SANITIZE_SECONDS  for each program and tool (default: 400)
-#              BASELINES    folder of other programs' sources to measure in the same run
+#              BASELINES    list of other programs to measure in the same run, for part bench:
+#                           SOURCE.cu ARGUMENTS in each line, as seen from the list's folder
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 2
 out=${OUT:-$PWD/build-gpu/out}
 mkdir -p "$out" build-gpu
+out=$(realpath "$out")
 declare -a table=()
 
 note() { table+=("$(printf '%-28s %s' "$1" "$2")"); }
@@ -117,6 +119,23 @@ do_bench() {
     cat "$out/bench.txt"
 }
 
+# Each is built once, however many lines it has.
+do_baselines() {
+    local list source words program
+    list=$(realpath "$BASELINES")
+    (
+        cd "${list%/*}" || exit
+        while read -r source words; do
+            program=$out/$(basename "$source" .cu)
+            [ -x "$program" ] || nvcc -O3 -std=c++17 -arch=native -o "$program" "$source" || exit
+            # shellcheck disable=SC2086 # several words
+            "$program" $words </dev/null || exit
+        done <"$list"
+    ) >"$out/baselines.txt" 2>&1
+    note baselines "$([ $? -eq 0 ] && echo "see $out/baselines.txt" || echo FAILED)"
+    cat "$out/baselines.txt"
+}
+
 # measure PART OPTIONS...: whole jobs; they need GDAL's programs.
 measure() {
     if ! command -v gdal_translate >/dev/null; then
@@ -134,6 +153,7 @@ if [ $status -eq 0 ]; then
     if wants test; then do_test; fi
     if wants sanitize; then do_sanitize; fi
     if wants bench; then do_bench; fi
+    if wants bench && [ -n "${BASELINES-}" ]; then do_baselines; fi
     if wants commands; then measure commands --engines cuda,cpu; fi
     if wants scale; then measure scale --engines cuda --units "$(nvidia-smi -L | wc -l)"; fi
 fi
