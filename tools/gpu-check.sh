@@ -61,53 +61,69 @@ do_test() {
     note 'gpu tests' "$(grep -E 'tests passed' "$out/test.log" || echo 'did not run')"
 }
 
-# The programs take SEED CASES.  The tools slow kernels down ten thousandfold, and a launch takes
-# them 10 ms; all the same, each kernel should be launched, of each type.  So programs of many
-# launches get few cases, or, by 0, the small ones that they have for this.
-cases_of() { # PROGRAM
+# The programs take SEED CASES FIRST.  The tools slow kernels down ten thousandfold, and a launch
+# takes them 10 ms; all the same, each kernel should be launched, of each type.  So programs of many
+# launches get few cases, some of them in pieces, or, by 0, the small ones that they have for this.
+pieces_of() { # PROGRAM
     case $1 in
-    gpu_boruvka | gpu_omega | gpu_groups | gpu_jobs) echo 0 ;;
-    gpu_stitch) echo 2 ;;
-    gpu_sessions) echo 10 ;;
-    gpu_published) echo 20 ;;
-    gpu_regions) echo 40 ;;
+    gpu_boruvka | gpu_omega | gpu_groups | gpu_jobs) echo '1 0' ;;
+    gpu_stitch) printf '%s\n' '1 1' '1 2 1' ;;
+    gpu_sessions) printf '%s\n' '1 5' '1 10 5' ;;
+    gpu_regions) printf '%s\n' '1 20' '1 40 20' ;;
+    gpu_published) echo '1 20' ;;
+    gpu_tree) echo '1 24' ;;
+    gpu_union_find) echo '1 100' ;;
+    *) echo 1 ;;
     esac
 }
 
-sanitize_one() { # TOOL PROGRAM
-    local log=$out/$1-${2##*/}.log result
-    local limit=${SANITIZE_SECONDS:-400} threads=1000
+sanitize_one() { # TOOL PROGRAM ARGUMENTS; SLOT: one of those that run at the same time
+    local log="$out/$1-${2##*/}-$3.log" result
+    local limit=${SANITIZE_SECONDS:-400} threads=1000 gpus
+    IFS=, read -ra gpus <<<"$sanitize_gpus"
     # Of words that kernels of several threads have just set it takes some, each time others, for
     # not set.
     [ "$1" = initcheck ] && threads=1
-    # shellcheck disable=SC2046 # nothing, or one word
-    OMP_THREAD_LIMIT=$threads timeout "$limit" \
-        compute-sanitizer --tool "$1" --error-exitcode 9 "$2" 1 $(cases_of "${2##*/}") >"$log" 2>&1
+    # shellcheck disable=SC2086 # several words
+    CUDA_VISIBLE_DEVICES=${gpus[$SLOT % ${#gpus[@]}]} OMP_THREAD_LIMIT=$threads timeout "$limit" \
+        compute-sanitizer --tool "$1" --error-exitcode 9 "$2" $3 >"$log" 2>&1
     case $? in
     0) result="clean ($SECONDS s)" ;;
     124) result="not done in $limit s" ;;
     *)
         result=$(grep -E 'ERROR SUMMARY|hazard' "$log" | tail -1)
-        { echo "$1 $2"; head -60 "$log"; } >>"$out/sanitize-found.txt"
+        { echo "$1 $2 $3"; head -60 "$log"; } >>"$out/sanitize-found.txt"
         ;;
     esac
-    printf '%-28s %s\n' "$1 ${2##*/gpu_}" "${result:-FAILED}" >>"$out/sanitize.txt"
+    printf '%-28s %s\n' "$1 ${2##*/gpu_} $3" "${result:-FAILED}" >>"$out/sanitize.txt"
 }
 
 # All but the programs that are large, or take files.
-do_sanitize() {
-    local tool program line
-    export out
-    export -f cases_of sanitize_one
-    rm -f "$out/sanitize.txt" "$out/sanitize-found.txt"
-    for tool in memcheck racecheck synccheck initcheck; do
+list_sanitized() {
+    local tool program arguments
+    for tool in racecheck memcheck synccheck initcheck; do
         for program in build-gpu/tests/gpu_*; do
             case $program in
-            */gpu_large | */gpu_cases) ;;
-            *) [ -x "$program" ] && printf '%s\0%s\0' "$tool" "$program" ;;
+            */gpu_large | */gpu_cases) continue ;;
             esac
+            [ -x "$program" ] || continue
+            pieces_of "${program##*/}" | while read -r arguments; do
+                printf '%s\0%s\0%s\0' "$tool" "$program" "$arguments"
+            done
         done
-    done | xargs -0 -n 2 -P $(($(nproc) / 3 + 1)) bash -c 'sanitize_one "$@"' _
+    done
+}
+
+# Four at a time on each GPU, which is what racecheck is limited by.
+do_sanitize() {
+    local line n
+    sanitize_gpus=${CUDA_VISIBLE_DEVICES:-$(nvidia-smi -L | awk '{ print NR - 1 }' | paste -sd,)}
+    n=$(tr ',' '\n' <<<"$sanitize_gpus" | wc -l)
+    export out sanitize_gpus
+    export -f sanitize_one
+    rm -f "$out/sanitize.txt" "$out/sanitize-found.txt"
+    list_sanitized |
+        xargs -0 -n 3 -P $((4 * n)) --process-slot-var=SLOT bash -c 'sanitize_one "$@"' _
     while read -r line; do table+=("$line"); done < <(sort "$out/sanitize.txt")
     cat "$out"/*check-*.log | gzip >"$out/sanitizer-logs.gz"
     rm -f "$out"/*check-*.log
