@@ -10,6 +10,8 @@
 # Environment: OUT      folder for full logs (default: build-gpu/out)
 #              GDAL_BUNDLE  tarball of GDAL and PROJ for hosts that have none; it has an env.sh that
 #                           sets GDAL_BUNDLE_CMAKE
+#              SCENE    a raster to measure beside generated images
+#              BENCH_OPTIONS  of one qfz-bench gpu, instead of all of them
 #              SANITIZE_SECONDS  for each program and tool (default: 400)
 #              BASELINES    list of other programs to measure in the same run, for part bench:
 #                           SOURCE.cu ARGUMENTS in each line, as seen from the list's folder
@@ -129,8 +131,28 @@ do_sanitize() {
     rm -f "$out"/*check-*.log
 }
 
+bench() { # OPTIONS...
+    printf '\n%s\n' "qfz-bench gpu $*"
+    build-gpu/apps/qfz-bench gpu --runs 21 "$@"
+}
+
+# Random binary images; then what natural images could be, and what none is.
+bench_all() {
+    local size kind bits
+    for size in 2048 8192 16384; do bench --size $size || return; done
+    for size in 4096 16384; do
+        for kind in fractal flat white; do
+            for bits in 8 16; do
+                bench --size $size --generate $kind --bits $bits || return
+            done
+        done
+        if [ -n "${SCENE-}" ]; then bench "$SCENE" --size $size || return; fi
+    done
+}
+
 do_bench() {
-    build-gpu/apps/qfz-bench gpu ${BENCH_OPTIONS-} >"$out/bench.txt" 2>&1
+    # shellcheck disable=SC2086 # several words
+    if [ -n "${BENCH_OPTIONS-}" ]; then bench $BENCH_OPTIONS; else bench_all; fi >"$out/bench.txt" 2>&1
     note bench "$([ $? -eq 0 ] && echo "see $out/bench.txt" || echo FAILED)"
     cat "$out/bench.txt"
 }
