@@ -17,4 +17,5 @@ qfz_add_house_test(install ${CMAKE_SOURCE_DIR}/tests/install/install.sh
 qfz_add_house_test(scene ${CMAKE_SOURCE_DIR}/tests/install/scene.sh $<TARGET_FILE:make_scene>)
 if(QFZ_HAS_CUDA AND NOT CMAKE_C_FLAGS MATCHES -fsanitize)
     qfz_add_house_test(oldest_gpu ${CMAKE_SOURCE_DIR}/tests/oldest_gpu.sh ${CMAKE_CUDA_COMPILER})
+    set_tests_properties(oldest_gpu PROPERTIES COST 20) # as tests/CMakeLists.txt does
 endif()

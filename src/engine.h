@@ -100,10 +100,10 @@ typedef struct qfz_engine {
     qfz_status (*open)(qfz_worker **workers, int n, const qfz_worker_spec *spec, qfz_error *err);
     void (*close)(qfz_worker *const *workers, int n);
 
-    /* Memory of a worker beside the tile's pixels, bytes per pixel at the most: the host's, and
-     * the device's, where the engine has one (else NULL). */
+    /* Memory of a worker: of the host beside the tile's pixels, bytes per pixel at the most; of the
+     * device, where the engine has one (else NULL), all that it takes for tiles of h x w. */
     int64_t (*bytes_per_px)(const qfz_rule *rule, qfz_kind kind);
-    int64_t (*device_bytes_per_px)(const qfz_rule *rule, qfz_kind kind);
+    int64_t (*device_tile_bytes)(const qfz_rule *rule, qfz_kind kind, int32_t h, int32_t w);
 
     /* The tile that the next calls are about; its validity is borrowed until the next load().
      *

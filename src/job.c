@@ -195,7 +195,8 @@ static qfz_status check_names(context *c, qfz_error *err)
 static qfz_status open_run(context *c, qfz_error *err)
 {
     for (;;) {
-        const qfz_status st = qfz_run_open(&c->run, &c->setup, c->ranks, c->source, c->work, err);
+        qfz_status st = qfz_setup_check_device(&c->setup, err);
+        if (st == QFZ_OK) st = qfz_run_open(&c->run, &c->setup, c->ranks, c->source, c->work, err);
         if (st != QFZ_ENOMEM && st != QFZ_EGPU) return st;
         QFZ_TRY(qfz_setup_shrink(&c->setup, st, err));
     }

@@ -68,6 +68,10 @@ qfz_status qfz_setup_check(const qfz_job *job, qfz_error *err);
  * threads, not refused. */
 qfz_status qfz_setup_plan_memory(qfz_setup *setup, qfz_error *err);
 
+/* QFZ_ENOMEM if tiles as they are do not fit what may be used of the devices: they cannot always be
+ * made smaller. */
+qfz_status qfz_setup_check_device(const qfz_setup *setup, qfz_error *err);
+
 /* A GDAL cache is needed before the source says how large its blocks are. */
 int64_t qfz_setup_first_cache(const qfz_job *job);
 

@@ -77,14 +77,46 @@ static qfz_status plan_cache(qfz_setup *setup, qfz_error *err)
     return QFZ_OK;
 }
 
-/* The largest tile of which every thread can have one on its device. */
-static int64_t device_tile_px(const qfz_setup *setup)
+/* What each thread may have of its device. */
+static int64_t device_share(const qfz_setup *setup)
 {
     const qfz_choice *const choice = &setup->choice;
-    if (!choice->device_memory_bytes) return INT32_MAX;
     const int64_t threads = (setup->n_threads + choice->n_devices - 1) / choice->n_devices;
-    const int64_t px_bytes = setup->engine->device_bytes_per_px(&setup->rule, setup->kind);
-    return clamp(choice->device_memory_bytes / threads / px_bytes, 1, INT32_MAX);
+    return choice->device_memory_bytes / threads;
+}
+
+static int64_t device_tile_bytes(const qfz_setup *setup, int64_t h, int64_t w)
+{
+    return setup->engine->device_tile_bytes(&setup->rule, setup->kind, (int32_t)h, (int32_t)w);
+}
+
+/* About the largest tile of which every thread can have one on its device. */
+static int64_t device_tile_px(const qfz_setup *setup)
+{
+    enum { SIDE = 1024 }; /* big enough that what does not grow with the tile is a small share */
+    if (!setup->choice.device_memory_bytes) return INT32_MAX;
+    const int64_t px_bytes = device_tile_bytes(setup, SIDE, SIDE) / (SIDE * SIDE) + 1;
+    return clamp(device_share(setup) / px_bytes, 1, INT32_MAX);
+}
+
+/* Narrow tiles, and those that end inside a block of threads', take more a pixel. */
+static bool fits_device(const qfz_setup *setup)
+{
+    const qfz_tiling *const t = &setup->tiling;
+    return !setup->choice.device_memory_bytes ||
+           device_tile_bytes(setup, t->tile_h, t->tile_w) <= device_share(setup);
+}
+
+qfz_status qfz_setup_check_device(const qfz_setup *setup, qfz_error *err)
+{
+    const qfz_tiling *const t = &setup->tiling;
+    if (fits_device(setup)) return QFZ_OK;
+    return qfz_fail(err, QFZ_ENOMEM,
+                    "GPU: tiles of %lld x %lld pixels take %lld bytes of its memory; %lld may be "
+                    "used",
+                    (long long)t->tile_w, (long long)t->tile_h,
+                    (long long)device_tile_bytes(setup, t->tile_h, t->tile_w),
+                    (long long)device_share(setup));
 }
 
 /* Of a tile in the hands of a thread, all in all; a spool holds its output once more. */
@@ -117,10 +149,23 @@ qfz_status qfz_setup_retile(qfz_setup *setup, int64_t tile_w, int64_t tile_h, qf
     t->n_x = (t->w - 1) / tile_w + 1;
     t->n_y = (t->h - 1) / tile_h + 1;
     setup->worker_bytes = worker_bytes_of(setup);
-    while (setup->n_threads > 1 && (setup->worker_bytes > tiles_bytes(setup) / setup->n_threads ||
-                                    device_tile_px(setup) < tile_w * tile_h))
+    while (setup->n_threads > 1 &&
+           (setup->worker_bytes > tiles_bytes(setup) / setup->n_threads || !fits_device(setup)))
         setup->n_threads--;
     return QFZ_OK;
+}
+
+/* At most max_px pixels, unless the user has said what tiles are. */
+static qfz_status choose_tiles(qfz_setup *setup, int64_t max_px, qfz_error *err)
+{
+    const int32_t given = setup->job->tile_px;
+    for (int64_t px = max_px;; px -= px / 8 + 1) {
+        QFZ_TRY(qfz_tiling_choose(&setup->tiling, &setup->info, given, px, err));
+        if (given == 0 && px > 1 && !fits_device(setup)) continue;
+        while (setup->n_threads > 1 && !fits_device(setup))
+            setup->n_threads--;
+        return QFZ_OK;
+    }
 }
 
 /* Shares of the budget: 3/8 tiles, 1/8 GDAL's blocks, 1/8 summaries, 1/4 tiles kept; the last 1/8
@@ -149,8 +194,7 @@ qfz_status qfz_setup_plan_memory(qfz_setup *setup, qfz_error *err)
     setup->store_bytes = shared / 7;
     setup->keep_bytes = shared / 7 * 2;
     const int64_t wanted_px = preferred_px(setup);
-    QFZ_TRY(qfz_tiling_choose(&setup->tiling, &setup->info, job->tile_px,
-                              max_px < wanted_px ? max_px : wanted_px, err));
+    QFZ_TRY(choose_tiles(setup, max_px < wanted_px ? max_px : wanted_px, err));
     const int64_t tile_px = setup->tiling.tile_w * setup->tiling.tile_h;
     setup->worker_bytes = worker_bytes_of(setup);
     if (tile_px > (int64_t)1 << 29)

@@ -105,7 +105,7 @@ qfz_add_races_test(connect 60)
 qfz_add_races_test(published 0)
 qfz_add_races_test(ha4_features 4)
 qfz_add_races_test(regions 6)
-qfz_add_races_test(boruvka 4)
+qfz_add_races_test(boruvka 0)
 qfz_add_races_test(omega 0)
 qfz_add_races_test(tree 4)
 

@@ -10,12 +10,16 @@
 # Environment: OUT      folder for full logs (default: build-gpu/out)
 #              GDAL_BUNDLE  tarball of GDAL and PROJ for hosts that have none; it has an env.sh that
 #                           sets GDAL_BUNDLE_CMAKE
+#              SCENE    a raster to measure beside generated images
+#              BENCH_OPTIONS  of one qfz-bench gpu, instead of all of them
 #              SANITIZE_SECONDS  for each program and tool (default: 400)
-#              BASELINES    folder of other programs' sources to measure in the same run
+#              BASELINES    list of other programs to measure in the same run, for part bench:
+#                           SOURCE.cu ARGUMENTS in each line, as seen from the list's folder
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 2
 out=${OUT:-$PWD/build-gpu/out}
 mkdir -p "$out" build-gpu
+out=$(realpath "$out")
 declare -a table=()
 
 note() { table+=("$(printf '%-28s %s' "$1" "$2")"); }
@@ -59,51 +63,115 @@ do_test() {
     note 'gpu tests' "$(grep -E 'tests passed' "$out/test.log" || echo 'did not run')"
 }
 
-# The programs take SEED CASES; few cases do, since the tools slow kernels down a hundredfold.
-sanitize_one() { # TOOL PROGRAM
-    local log=$out/$1-${2##*/}.log result
-    local limit=${SANITIZE_SECONDS:-400} threads=1000 cases=2
+# The programs take SEED CASES FIRST.  The tools slow kernels down ten thousandfold, and a launch
+# takes them 10 ms; all the same, each kernel should be launched, of each type.  So programs of many
+# launches get few cases, some of them in pieces, or, by 0, the small ones that they have for this.
+pieces_of() { # PROGRAM
+    case $1 in
+    gpu_boruvka | gpu_omega | gpu_groups | gpu_jobs) echo '1 0' ;;
+    gpu_stitch) printf '%s\n' '1 1' '1 2 1' ;;
+    gpu_sessions) printf '%s\n' '1 5' '1 10 5' ;;
+    gpu_regions) printf '%s\n' '1 20' '1 40 20' ;;
+    gpu_published) echo '1 20' ;;
+    gpu_tree) echo '1 24' ;;
+    gpu_union_find) echo '1 100' ;;
+    *) echo 1 ;;
+    esac
+}
+
+sanitize_one() { # TOOL PROGRAM ARGUMENTS; SLOT: one of those that run at the same time
+    local log="$out/$1-${2##*/}-$3.log" result
+    local limit=${SANITIZE_SECONDS:-400} threads=1000 gpus
+    IFS=, read -ra gpus <<<"$sanitize_gpus"
     # Of words that kernels of several threads have just set it takes some, each time others, for
     # not set.
     [ "$1" = initcheck ] && threads=1
-    # The slowest tool, and the most accesses to shared memory: only this test's small rasters.
-    [ "$1-${2##*/}" = racecheck-gpu_omega ] && cases=0
-    OMP_THREAD_LIMIT=$threads timeout "$limit" \
-        compute-sanitizer --tool "$1" --error-exitcode 9 "$2" 1 "$cases" >"$log" 2>&1
+    # shellcheck disable=SC2086 # several words
+    CUDA_VISIBLE_DEVICES=${gpus[$SLOT % ${#gpus[@]}]} OMP_THREAD_LIMIT=$threads timeout "$limit" \
+        compute-sanitizer --tool "$1" --error-exitcode 9 "$2" $3 >"$log" 2>&1
     case $? in
-    0) result=clean ;;
+    0) result="clean ($SECONDS s)" ;;
     124) result="not done in $limit s" ;;
     *)
         result=$(grep -E 'ERROR SUMMARY|hazard' "$log" | tail -1)
-        { echo "$1 $2"; head -60 "$log"; } >>"$out/sanitize-found.txt"
+        { echo "$1 $2 $3"; head -60 "$log"; } >>"$out/sanitize-found.txt"
         ;;
     esac
-    printf '%-28s %s\n' "$1 ${2##*/gpu_}" "${result:-FAILED}" >>"$out/sanitize.txt"
+    printf '%-28s %s\n' "$1 ${2##*/gpu_} $3" "${result:-FAILED}" >>"$out/sanitize.txt"
 }
 
 # All but the programs that are large, or take files.
-do_sanitize() {
-    local tool program line
-    export out
-    export -f sanitize_one
-    rm -f "$out/sanitize.txt" "$out/sanitize-found.txt"
-    for tool in memcheck racecheck synccheck initcheck; do
+list_sanitized() {
+    local tool program arguments
+    for tool in racecheck memcheck synccheck initcheck; do
         for program in build-gpu/tests/gpu_*; do
             case $program in
-            */gpu_large | */gpu_cases) ;;
-            *) [ -x "$program" ] && printf '%s\0%s\0' "$tool" "$program" ;;
+            */gpu_large | */gpu_cases) continue ;;
             esac
+            [ -x "$program" ] || continue
+            pieces_of "${program##*/}" | while read -r arguments; do
+                printf '%s\0%s\0%s\0' "$tool" "$program" "$arguments"
+            done
         done
-    done | xargs -0 -n 2 -P $(($(nproc) / 3 + 1)) bash -c 'sanitize_one "$@"' _
+    done
+}
+
+# Four at a time on each GPU, which is what racecheck is limited by.
+do_sanitize() {
+    local line n
+    sanitize_gpus=${CUDA_VISIBLE_DEVICES:-$(nvidia-smi -L | awk '{ print NR - 1 }' | paste -sd,)}
+    n=$(tr ',' '\n' <<<"$sanitize_gpus" | wc -l)
+    export out sanitize_gpus
+    export -f sanitize_one
+    rm -f "$out/sanitize.txt" "$out/sanitize-found.txt"
+    list_sanitized |
+        xargs -0 -n 3 -P $((4 * n)) --process-slot-var=SLOT bash -c 'sanitize_one "$@"' _
     while read -r line; do table+=("$line"); done < <(sort "$out/sanitize.txt")
     cat "$out"/*check-*.log | gzip >"$out/sanitizer-logs.gz"
     rm -f "$out"/*check-*.log
 }
 
+bench() { # OPTIONS...
+    printf '\n%s\n' "qfz-bench gpu $*"
+    build-gpu/apps/qfz-bench gpu --runs 21 "$@"
+}
+
+# Random binary images; then what natural images could be, and what none is.
+bench_all() {
+    local size kind bits
+    for size in 2048 8192 16384; do bench --size $size || return; done
+    for size in 4096 16384; do
+        for kind in fractal flat white; do
+            for bits in 8 16; do
+                bench --size $size --generate $kind --bits $bits || return
+            done
+        done
+        if [ -n "${SCENE-}" ]; then bench "$SCENE" --size $size || return; fi
+    done
+}
+
 do_bench() {
-    build-gpu/apps/qfz-bench gpu ${BENCH_OPTIONS-} >"$out/bench.txt" 2>&1
+    # shellcheck disable=SC2086 # several words
+    if [ -n "${BENCH_OPTIONS-}" ]; then bench $BENCH_OPTIONS; else bench_all; fi >"$out/bench.txt" 2>&1
     note bench "$([ $? -eq 0 ] && echo "see $out/bench.txt" || echo FAILED)"
     cat "$out/bench.txt"
+}
+
+# Each is built once, however many lines it has.
+do_baselines() {
+    local list source words program
+    list=$(realpath "$BASELINES")
+    (
+        cd "${list%/*}" || exit
+        while read -r source words; do
+            program=$out/$(basename "$source" .cu)
+            [ -x "$program" ] || nvcc -O3 -std=c++17 -arch=native -o "$program" "$source" || exit
+            # shellcheck disable=SC2086 # several words
+            "$program" $words </dev/null || exit
+        done <"$list"
+    ) >"$out/baselines.txt" 2>&1
+    note baselines "$([ $? -eq 0 ] && echo "see $out/baselines.txt" || echo FAILED)"
+    cat "$out/baselines.txt"
 }
 
 # measure PART OPTIONS...: whole jobs; they need GDAL's programs.
@@ -123,9 +191,10 @@ if [ $status -eq 0 ]; then
     if wants test; then do_test; fi
     if wants sanitize; then do_sanitize; fi
     if wants bench; then do_bench; fi
+    if wants bench && [ -n "${BASELINES-}" ]; then do_baselines; fi
     if wants commands; then measure commands --engines cuda,cpu; fi
     if wants scale; then measure scale --engines cuda --units "$(nvidia-smi -L | wc -l)"; fi
 fi
 printf '%s\n' "${table[@]}" | tee "$out/summary.txt"
-! printf '%s\n' "${table[@]}" | grep -qE 'FAILED|[1-9][0-9]* errors|tests failed out of' && exit $status
+! printf '%s\n' "${table[@]}" | grep -qE 'FAILED|not done|[1-9][0-9]* errors|tests failed out of' && exit $status
 exit 1

@@ -98,18 +98,18 @@ static qfz_status take_memory(qfz_worker *const *workers, int n)
     return QFZ_OK;
 }
 
-static int64_t device_bytes_per_px(const qfz_rule *rule, qfz_kind kind)
+static int64_t device_tile_bytes(const qfz_rule *rule, qfz_kind kind, int32_t h, int32_t w)
 {
-    enum { SIDE = 1024 }; /* big enough that what does not grow with the tile is a small share */
     qfz_worker worker = {};
     qfz_carve carve = {NULL, 0};
     worker.spec.rule = rule;
     worker.spec.kind = kind;
-    worker.spec.max_h = worker.spec.max_w = SIDE;
+    worker.spec.max_h = h;
+    worker.spec.max_w = w;
     worker.trees.by_forest = true;
     carve_all(&worker, &carve);
     if (kind == QFZ_TREE) carve.used += qfz_trees_bytes(&worker);
-    return (int64_t)carve.used / (SIDE * SIDE) + 1;
+    return (int64_t)carve.used;
 }
 
 /* Of the host nothing that grows with the tile but by its border. */
@@ -349,7 +349,7 @@ static qfz_engine make_table(void)
     engine.open = workers_open;
     engine.close = workers_close;
     engine.bytes_per_px = bytes_per_px;
-    engine.device_bytes_per_px = device_bytes_per_px;
+    engine.device_tile_bytes = device_tile_bytes;
     engine.load = load;
     engine.room = room;
     engine.rows = rows;

@@ -86,6 +86,18 @@ def layouts():
     left_over("layouts")
 
 
+def cloud_optimized(wanted):
+    """The parts of three ranks as one COG."""
+    before = ranks_of(test.qfz, 3)
+    words, outputs = command(test.qfz, "label", "src.tif", "cog_label", ".tif", "--merge", "-of",
+                             "COG", *TILE)
+    if before and runs(before + words, "a COG of 3 ranks"):
+        test.compare(outputs, wanted["label"], "a COG of 3 ranks")
+        _, info, _ = run(["gdalinfo", outputs[0]])
+        test.check("LAYOUT=COG" in info, f"no COG: {info}")
+    left_over("a COG")
+
+
 def in_phases(task, n, wanted, times=1):
     """Parts in a random order; each process several times, as one that is killed as it ends."""
     stem = f"p{n}_{task}"
@@ -124,6 +136,7 @@ want = references()
 on_ranks(want)
 counted()
 layouts()
+cloud_optimized(want)
 for parts in (1, 3, 11):
     for name in TASKS:
         in_phases(name, parts, want, times=2 if parts == 3 else 1)

@@ -263,18 +263,36 @@ static void falls_back_when_memory_never_suffices(void)
     sim_fail_allocation(0, 0);
 }
 
+/* Less than the whole raster takes at once; and all of it is there before the first tile. */
 static void keeps_to_its_memory(void)
 {
-    qfz_job job = label_job(QFZ_ENGINE_CUDA, scratch("cuda.tif"));
-    check_describe("device memory of 1 MB");
-    job.tile_px = 0;
-    job.gpu_memory_bytes = 1000000;
-    equals_reference(&job, "cuda", 1);
+    enum { BYTES = 150000 };
+    static const qfz_task tasks[] = {QFZ_LABEL, QFZ_SALIENCY, QFZ_SIMPLIFY};
+    qfz_report report;
+    qfz_error err = {0};
+    for (int i = 0; i < 3; i++) {
+        qfz_job job = job_of(tasks[i], "in.tif", 0, QFZ_ENGINE_CUDA, scratch("cuda.tif"));
+        qfz_job reference = job_of(tasks[i], "in.tif", 0, QFZ_ENGINE_CPU, scratch("cpu.tif"));
+        job.method.has_alpha = reference.method.has_alpha = tasks[i] == QFZ_SIMPLIFY;
+        job.gpu_memory_bytes = BYTES;
+        check_describe("device memory of %d bytes, task %d", BYTES, (int)tasks[i]);
+        CHECK(qfz_job_run(&reference, &report, &err) == QFZ_OK, "%s", err.message);
+        sim_watch_memory();
+        equals_reference(&job, "cuda", 1);
+        CHECK(sim_most_bytes() <= BYTES && sim_most_bytes() > BYTES / 4, "%lld bytes",
+              (long long)sim_most_bytes());
+        CHECK(sim_late_allocations() == 0, "%lld allocations after the first launch",
+              (long long)sim_late_allocations());
+        job.tile_px = SIDE;
+        refused(&job, QFZ_ENOMEM, "may be used");
+    }
+    run_reference();
 }
 
 /* Bytes of a device's memory for each pixel of a tile, as docs/gpu.md has them. */
 static void takes_what_is_written(void)
 {
+    enum { LARGE_TILE = 1024 };
     static const struct {
         qfz_kind kind;
         int bytes[6]; /* of 8 bits, 16 bits, float, each with 4 and 8 neighbours */
@@ -289,7 +307,9 @@ static void takes_what_is_written(void)
                                    .distance = QFZ_LINF,
                                    .type = types[k / 2],
                                    .n_bands = 1};
-            const int64_t bytes = qfz_engine_cuda.device_bytes_per_px(&rule, table[i].kind);
+            const int64_t all =
+                qfz_engine_cuda.device_tile_bytes(&rule, table[i].kind, LARGE_TILE, LARGE_TILE);
+            const int64_t bytes = all / (LARGE_TILE * LARGE_TILE) + 1;
             check_describe("memory of kind %d, %d-connected, type %d", (int)table[i].kind,
                            rule.connectivity, (int)rule.type);
             CHECK(bytes == table[i].bytes[k], "%d bytes a pixel, not %d", (int)bytes,
@@ -333,49 +353,66 @@ static void knows_what_a_device_can_do(void)
     sim_set_shared(227 << 10);
 }
 
+/* A large raster, which a GPU would get: the CPU does it, and the warning says why. */
+static void falls_back(const char *words)
+{
+    qfz_job job = saliency_job(QFZ_ENGINE_AUTO, scratch("cuda.tif"));
+    qfz_report report;
+    qfz_error err = {0};
+    job.src = scratch("large.tif");
+    job.tile_px = 0;
+    CHECK(qfz_job_run(&job, &report, &err) == QFZ_OK, "%s", err.message);
+    CHECK(!strcmp(report.engine, "cpu") && strstr(report.warning, words) &&
+              strstr(report.warning, "the CPU does it instead") && !strchr(report.warning, '\n'),
+          "%s, %s", report.engine, report.warning);
+}
+
 /* The CPU instead, with a warning, where nobody has asked for a GPU. */
 static void leaves_to_the_cpu_what_a_device_cannot_do(void)
 {
     enum { LARGE = 3000 }; /* as many pixels as a GPU is worth starting for */
-    qfz_job job = saliency_job(QFZ_ENGINE_AUTO, scratch("cuda.tif"));
-    qfz_report report;
-    qfz_error err = {0};
     check_describe("a large raster, blocks of little shared memory");
     uint8_t *const large = calloc((size_t)LARGE * LARGE, 1);
     files_must(large != NULL);
     files_write_bytes(scratch("large.tif"), large, LARGE, LARGE);
     free(large);
-    job.src = scratch("large.tif");
-    job.tile_px = 0;
     sim_set_shared(16 << 10);
-    CHECK(qfz_job_run(&job, &report, &err) == QFZ_OK, "%s", err.message);
-    CHECK(!strcmp(report.engine, "cpu") && strstr(report.warning, "shared memory"), "%s, %s",
-          report.engine, report.warning);
+    falls_back("shared memory");
     sim_set_shared(227 << 10);
+}
+
+static void leaves_to_the_cpu_what_no_device_can_take(void)
+{
+    check_describe("no device, and nobody asked for one");
+    sim_set_devices(0);
+    falls_back("no CUDA-capable device");
+    sim_set_devices(1);
+    check_describe("an old device, and nobody asked for one");
+    sim_set_compute_capability(70);
+    falls_back("7.5 is the least");
+    sim_set_compute_capability(90);
+    check_describe("no memory, and nobody asked for a device");
+    sim_fail_allocation(1, 1);
+    falls_back("out of memory");
+    sim_fail_allocation(0, 0);
 }
 
 /* What is found out only when workers open. */
 static void leaves_to_the_cpu_what_does_not_start(void)
 {
-    qfz_job job = saliency_job(QFZ_ENGINE_AUTO, scratch("cuda.tif"));
+    qfz_job job = saliency_job(QFZ_ENGINE_CUDA, scratch("cuda.tif"));
     const qfz_image image = {.h = SIDE, .w = SIDE, .n_bands = 1, .type = QFZ_U8, .pixels = pixels};
     qfz_session *session = NULL;
-    qfz_report report;
     qfz_error err = {0};
     double ms;
     check_describe("a device that does not start");
-    job.src = scratch("large.tif");
-    job.tile_px = 0;
     sim_fail_start(1);
-    CHECK(qfz_job_run(&job, &report, &err) == QFZ_OK, "%s", err.message);
-    CHECK(!strcmp(report.engine, "cpu") && strstr(report.warning, "GPU"), "%s, %s", report.engine,
-          report.warning);
+    falls_back("GPU");
     CHECK(qfz_session_open(&session, &image, &job.method, NULL, &err) == QFZ_OK &&
               qfz_session_run(session, QFZ_PART_SALIENCY, &ms, &err) == QFZ_OK,
           "%s", err.message);
     CHECK(!strcmp(qfz_session_engine(session), "cpu"), "%s", qfz_session_engine(session));
     qfz_session_close(session);
-    job.engine = QFZ_ENGINE_CUDA;
     refused(&job, QFZ_EGPU, "cudaStreamCreate");
     sim_fail_start(0);
 }
@@ -422,6 +459,7 @@ int main(int argc, char **argv)
     takes_what_is_written();
     knows_what_a_device_can_do();
     leaves_to_the_cpu_what_a_device_cannot_do();
+    leaves_to_the_cpu_what_no_device_can_take();
     leaves_to_the_cpu_what_does_not_start();
     has_a_way_for_every_tree();
     files_end();

@@ -257,35 +257,65 @@ static void a_lie_is_seen(qfz_kind kind)
     lies = false;
 }
 
+enum { LARGE = 96, N_LARGE = LARGE * LARGE };
+
+/* Noise in tiles of tile x tile pixels. */
+static int64_t noise_differences(const qfz_rule *rule, qfz_kind kind, int64_t tile,
+                                 int32_t worker_side)
+{
+    static float pixels[N_LARGE];
+    for (int i = 0; i < N_LARGE; i++) {
+        const uint8_t value = (uint8_t)check_pick(9);
+        if (rule->type == QFZ_F32)
+            pixels[i] = value;
+        else
+            ((uint8_t *)pixels)[i] = value;
+    }
+    const qfz_image image = {
+        .h = LARGE, .w = LARGE, .n_bands = 1, .type = rule->type, .pixels = pixels};
+    problem p = {.image = &image,
+                 .rule = rule,
+                 .kind = kind,
+                 .tile_h = tile,
+                 .tile_w = tile,
+                 .worker_side = worker_side};
+    n_taken = 0;
+    return differences(&p);
+}
+
 /* A worker without the memory for a group leaves it to the host. */
 static void too_large_for_the_worker(void)
 {
-    enum { LARGE = 96 };
-    static uint8_t pixels[LARGE * LARGE];
-    for (int i = 0; i < LARGE * LARGE; i++)
-        pixels[i] = (uint8_t)check_pick(9);
-    const qfz_image image = {
-        .h = LARGE, .w = LARGE, .n_bands = 1, .type = QFZ_U8, .pixels = pixels};
     const qfz_rule rule = {.connectivity = 4,
                            .distance = QFZ_LINF,
                            .type = QFZ_U8,
                            .n_bands = 1,
                            .alpha_key = UINT32_MAX};
-    problem p = {.image = &image,
-                 .rule = &rule,
-                 .kind = QFZ_LEVELS,
-                 .tile_h = LARGE / 2,
-                 .tile_w = LARGE / 2,
-                 .worker_side = 2};
     check_describe("a group that is too large for the worker");
-    n_taken = 0;
-    CHECK(differences(&p) == 0, "differences");
+    CHECK(noise_differences(&rule, QFZ_LEVELS, LARGE / 2, 2) == 0, "differences");
     CHECK(n_taken == 0, "%d groups by a worker that has no room", n_taken);
-    p.worker_side = WORKER_SIDE;
-    CHECK(differences(&p) == 0, "differences");
+    CHECK(noise_differences(&rule, QFZ_LEVELS, LARGE / 2, WORKER_SIDE) == 0, "differences");
     CHECK(n_taken == 1, "%d of 1 groups by a worker that has room", n_taken);
 }
 
+/* Four groups and one of them, of more vertices than a block of threads has. */
+static void groups_of_groups(void)
+{
+    const double omega[1] = {5};
+    const qfz_rule rule = {.connectivity = 8,
+                           .distance = QFZ_LINF,
+                           .type = QFZ_F32,
+                           .n_bands = 1,
+                           .alpha_key = UINT32_MAX,
+                           .omega = omega};
+    check_describe("groups of groups");
+    CHECK(noise_differences(&rule, QFZ_OMEGA, LARGE / 4, WORKER_SIDE) == 0, "differences");
+    CHECK(n_taken == 9, "%d of 4 groups and 5 by the worker", n_taken);
+    CHECK(noise_differences(&rule, QFZ_LEVELS, LARGE / 4, WORKER_SIDE) == 0, "differences");
+    CHECK(n_taken == 9, "%d of 4 groups and 5 by the worker", n_taken);
+}
+
+/* PROGRAM SEED 0: no random rasters. */
 int main(int argc, char **argv)
 {
     need_engine();
@@ -294,6 +324,7 @@ int main(int argc, char **argv)
     a_lie_is_seen(QFZ_LEVELS);
     a_lie_is_seen(QFZ_OMEGA);
     too_large_for_the_worker();
+    groups_of_groups();
     for (int64_t i = check_.first; i < check_.cases; i++) {
         check_case(i, "making the case");
         test_case();

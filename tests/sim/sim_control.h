@@ -22,6 +22,13 @@ int sim_was_used(int device);
  * 0: none does. */
 void sim_fail_allocation(int64_t n, int all);
 
+/* From now on: the most bytes of device memory that were taken at a time, on all devices together,
+ * and how often memory, of a device or page-locked, was taken after the first launch of a kernel.
+ */
+void sim_watch_memory(void);
+int64_t sim_most_bytes(void);
+int64_t sim_late_allocations(void);
+
 /* Does a device that is to start fail?  Or take so long? */
 void sim_fail_start(int fails);
 void sim_slow_start(int ms);

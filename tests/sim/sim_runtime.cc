@@ -22,7 +22,8 @@ std::atomic<int64_t> fail_in{0};
 std::atomic<bool> fail_all{false};
 std::atomic<bool> start_fails{false};
 std::atomic<int> start_ms{0};
-std::atomic<int64_t> allocated{0};
+std::atomic<int64_t> allocated{0}, most_allocated{0}, n_late{0};
+std::atomic<bool> has_launched{false};
 thread_local int device = 0;
 thread_local cudaError_t last = cudaSuccess;
 const size_t memory_bytes = (size_t)4 << 30;
@@ -143,6 +144,37 @@ static bool fails()
     return true;
 }
 
+void sim_watch_memory()
+{
+    most_allocated = allocated.load();
+    n_late = 0;
+    has_launched = false;
+}
+
+int64_t sim_most_bytes()
+{
+    return most_allocated;
+}
+
+int64_t sim_late_allocations()
+{
+    return n_late;
+}
+
+void sim_note_launch()
+{
+    has_launched = true;
+}
+
+static void note_allocation(size_t bytes)
+{
+    const int64_t now = allocated += (int64_t)bytes;
+    int64_t most = most_allocated;
+    while (most < now && !most_allocated.compare_exchange_weak(most, now)) {
+    }
+    n_late += has_launched;
+}
+
 cudaError_t cudaMalloc(void **p, size_t bytes)
 {
     if (fails()) return tell(cudaErrorMemoryAllocation);
@@ -151,7 +183,7 @@ cudaError_t cudaMalloc(void **p, size_t bytes)
     if (posix_memalign((void **)&h, 256, sizeof(header) + bytes + guard_bytes) != 0)
         return tell(cudaErrorMemoryAllocation);
     h->bytes = bytes;
-    allocated += (int64_t)bytes;
+    note_allocation(bytes);
     *p = h + 1;
     std::memset(*p, 0xa5, bytes);
     std::memset(static_cast<char *>(*p) + bytes, guard_byte, guard_bytes);
@@ -171,6 +203,7 @@ cudaError_t cudaFree(void *p)
 cudaError_t cudaHostRegister(void *p, size_t bytes, unsigned)
 {
     if (fails()) return tell(cudaErrorMemoryAllocation);
+    note_allocation(0);
     const std::lock_guard<std::mutex> guard(locked_mutex);
     locked[static_cast<const char *>(p)] = bytes;
     return cudaSuccess;

@@ -65,6 +65,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
 void sim_flush(cudaStream_t stream); /* does what the stream still has to do */
+void sim_note_launch();              /* a kernel starts */
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to);
 cudaError_t cudaGetLastError();
 const char *cudaGetErrorString(cudaError_t error);
