@@ -3,8 +3,10 @@
 
 #include <string.h>
 
+#include "cpu/lightest.h"
+
 enum {
-    ROW = QFZ_BLOCK_SIDE + 2, /* one column more on either side: squares across the seams */
+    ROW = QFZ_SQUARES,
     DIGIT_BITS = 11,
     DIGITS = 1 << DIGIT_BITS,
     CACHE_LINE = 64,
@@ -21,12 +23,7 @@ enum { ALL_EDGES = 15, SQUARE = 16 };
 enum { VERTICAL = 1 << QFZ_EDGE_V, DIAGONALS = 1 << QFZ_EDGE_FALL | 1 << QFZ_EDGE_RISE };
 enum { DOWN = VERTICAL | DIAGONALS };
 
-/* One row of squares; index 0 is the column before the block. */
-typedef struct square_row {
-    uint32_t h[ROW], v[ROW], fall[ROW], rise[ROW];
-    uint8_t exists[ROW]; /* of pixel a: 1 << kind, SQUARE */
-    uint8_t drop[ROW];
-} square_row;
+typedef qfz_square_row square_row;
 
 struct qfz_block_edges {
     square_row rows[3];
@@ -44,6 +41,7 @@ typedef struct view {
     qfz_block_edges *s;
     qfz_seam *seam;
     uint64_t *open;
+    qfz_lightest *lightest;
 } view;
 
 /* Others are added to what the squares leave. */
@@ -183,6 +181,7 @@ static void fill_row(const view *b, int64_t y, square_row *row)
     horizontal_keys(b, y, row);
     if (y + 1 < b->image->h) downward_keys(b, y, row);
     set_existing(b, y, row);
+    if (b->lightest) qfz_lightest_bound(b->lightest, y - b->box.y0, row);
 }
 
 static void filter_row(const view *b, square_row *row, const square_row *below)
@@ -308,6 +307,7 @@ static void add_row(const view *b, int64_t y, const square_row *row, uint8_t *ke
 {
     const int n = (int)qfz_box_w(b->box);
     add_crossing_of_row(b, y, row, keep);
+    if (b->lightest) qfz_lightest_take(b->lightest, y - b->box.y0, keep);
     keep[n] &= VERTICAL;
     for (int i = 1; y + 1 == b->box.y1 && i <= n; i++)
         keep[i] &= (uint8_t)~DOWN;
@@ -335,9 +335,14 @@ static void find_edges(const view *b)
         fill_row(b, b->box.y0 - 1, above);
         filter_row(b, above, row);
         if (b->open) open_top(b, above);
+    } else if (b->lightest) {
+        qfz_lightest_bound(b->lightest, -1, above);
     }
+    if (b->lightest) qfz_lightest_choose(b->lightest, 0, above, row);
     for (int64_t y = b->box.y0; y < b->box.y1; y++) {
         if (y + 1 < b->image->h) fill_row(b, y + 1, below);
+        if (b->lightest && y + 1 < b->box.y1)
+            qfz_lightest_choose(b->lightest, y + 1 - b->box.y0, row, below);
         filter_row(b, row, below);
         keep_of_row(b, above, row, keep);
         add_row(b, y, row, keep);
@@ -349,7 +354,7 @@ static void find_edges(const view *b)
 }
 
 void qfz_block_find(qfz_block_edges *scratch, const qfz_image *image, const qfz_rule *rule,
-                    qfz_box box, qfz_seam *seam, uint64_t *open)
+                    qfz_box box, qfz_seam *seam, uint64_t *open, qfz_lightest *lightest)
 {
     const view b = {.image = image,
                     .rule = rule,
@@ -358,12 +363,14 @@ void qfz_block_find(qfz_block_edges *scratch, const qfz_image *image, const qfz_
                     .x_last = box.x1 < image->w ? box.x1 : image->w - 1,
                     .s = scratch,
                     .seam = seam,
-                    .open = open};
+                    .open = open,
+                    .lightest = lightest};
     scratch->n_edges = 0;
     scratch->edges[0] = (uint64_t *)(void *)((char *)scratch + struct_bytes());
     scratch->edges[1] = scratch->edges[0] + max_edges(rule->connectivity);
     seam->n_right = seam->n_below = seam->n_corner = 0;
     find_edges(&b);
+    if (lightest) qfz_lightest_finish(lightest);
 }
 
 void qfz_block_add_other(qfz_block_edges *scratch, uint32_t key, uint32_t place)

@@ -62,13 +62,17 @@ typedef struct qfz_seam {
 /* What one thread needs for one block after the other. */
 typedef struct qfz_block_edges qfz_block_edges;
 
+struct qfz_lightest;
+
 size_t qfz_block_edges_bytes(int connectivity);
 
 /* Finds what stays of the edges of keys up to rule->alpha_key: inside the block, and across its
  * seams.  open, if not NULL: open[i] = the least key of any edge that leaves the block from pixel
- * i of its ring (box.h), where there is one; those without stay as they are. */
+ * i of its ring (box.h), where there is one; those without stay as they are.  lightest, if not
+ * NULL, is for this block: its pixels are hooked, and their hooks are left out; for rules without
+ * alpha only. */
 void qfz_block_find(qfz_block_edges *scratch, const qfz_image *image, const qfz_rule *rule,
-                    qfz_box box, qfz_seam *seam, uint64_t *open);
+                    qfz_box box, qfz_seam *seam, uint64_t *open, struct qfz_lightest *lightest);
 
 /* One more for the list of inner edges, of a kind that means something to the caller only; at most
  * one for each pixel of the ring. */

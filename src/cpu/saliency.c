@@ -29,6 +29,7 @@ typedef struct view {
     const qfz_contraction *c;
     const qfz_contracted_block *block;
     qfz_box box;
+    const uint32_t *first;
     const uint16_t *number, *up;
     const uint32_t *level;
     bool gathers;   /* does the processor? */
@@ -42,14 +43,20 @@ static view view_of(const qfz_contraction *c, int64_t by, int64_t bx)
     return (view){.c = c,
                   .block = block,
                   .box = qfz_blocks_box(&c->in_blocks, by, bx),
+                  .first = c->first + block->px,
                   .number = c->number + block->px,
-                  .up = c->up + block->px,
-                  .level = c->level + block->px};
+                  .up = c->up + block->room,
+                  .level = c->level + block->room};
 }
 
 static uint32_t vertex_of(const view *s, uint32_t root)
 {
     return qfz_contracted_vertex(s->block, root);
+}
+
+static uint32_t larger(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
 }
 
 static uint32_t level_of(const view *s, uint32_t hook)
@@ -61,11 +68,10 @@ static uint32_t level_of(const view *s, uint32_t hook)
 static uint32_t between(const qfz_contraction *c, uint32_t p, uint32_t q, uint32_t key)
 {
     if (p == QFZ_NONE || q == QFZ_NONE) return QFZ_NONE;
-    const uint32_t over = qfz_forest_minimax(&c->forest, p, q);
-    return over > key ? over : key;
+    return larger(qfz_forest_minimax(&c->forest, p, q), key);
 }
 
-/* ---- Within a block: pairs of climbs that start at a[i] and b[i]. */
+/* ---- Within a block: pairs of climbs that start at a[i] and b[i], and raise keys[i]. */
 
 /* Where two climbs stand: at one hook, or at two roots. */
 static uint32_t meeting_key(const view *s, uint32_t a, uint32_t b, uint32_t last)
@@ -86,7 +92,7 @@ static void query_each(const view *s, const uint16_t *starts_a, const uint16_t *
             a = s->up[low];
             b = high;
         }
-        keys[i] = meeting_key(s, a, b, last);
+        keys[i] = larger(keys[i], meeting_key(s, a, b, last));
     }
 }
 
@@ -114,9 +120,11 @@ __attribute__((target("avx2"))) static inline __m256i step(lanes *l, const uint1
 __attribute__((target("avx2"))) static void finish(const view *s, const lanes *l, uint32_t *keys)
 {
     const __m256i met = _mm256_cmpeq_epi32(l->a, l->b);
+    const __m256i climbed = _mm256_andnot_si256(l->last, met); /* its sign bits are what counts */
     const __m256i key = _mm256_mask_i32gather_epi32(
-        _mm256_setzero_si256(), (const int *)(const void *)s->level, l->last, met, 4);
-    _mm256_storeu_si256((__m256i *)(void *)keys, key);
+        _mm256_setzero_si256(), (const int *)(const void *)s->level, l->last, climbed, 4);
+    __m256i *const out = (__m256i *)(void *)keys;
+    _mm256_storeu_si256(out, _mm256_max_epu32(key, _mm256_loadu_si256(out)));
     const int apart = ~_mm256_movemask_ps(_mm256_castsi256_ps(met)) & ((1 << LANES) - 1);
     if (!apart) return;
     uint32_t a[LANES], b[LANES], last[LANES];
@@ -125,7 +133,7 @@ __attribute__((target("avx2"))) static void finish(const view *s, const lanes *l
     _mm256_storeu_si256((__m256i *)(void *)last, l->last);
     for (int left = apart; left; left &= left - 1) {
         const int i = __builtin_ctz((unsigned)left);
-        keys[i] = meeting_key(s, a[i], b[i], last[i]);
+        keys[i] = larger(keys[i], meeting_key(s, a[i], b[i], last[i]));
     }
 }
 
@@ -200,10 +208,25 @@ static void ask_across(const view *s, int64_t y, int dir, int64_t from, int64_t 
         row[x] = across(s->c, y, s->box.x0 + x, dir);
 }
 
+static const uint32_t *firsts_of(const view *s, int64_t y)
+{
+    return s->first + (y - s->box.y0) * qfz_box_w(s->box);
+}
+
+/* What pixels' own hooks tell of pairs of them. */
+CLONES static void start_keys(const uint32_t *restrict a, const uint32_t *restrict b, int64_t n,
+                              uint32_t *restrict keys)
+{
+    for (int64_t i = 0; i < n; i++)
+        keys[i] = larger(a[i], b[i]);
+}
+
 static void ask_right(const view *s, int64_t y)
 {
     const int64_t w = qfz_box_w(s->box);
     const uint16_t *const number = numbers_of(s, y);
+    const uint32_t *const first = firsts_of(s, y);
+    start_keys(first, first + 1, w - 1, row_of(s, QFZ_RIGHT, y));
     query(s, number, number + 1, w - 1, row_of(s, QFZ_RIGHT, y));
     ask_across(s, y, QFZ_RIGHT, w - 1, w);
 }
@@ -217,34 +240,75 @@ static void answer_doubts(const view *s)
     d->n = 0;
 }
 
+/* Of a row's edges those that are in doubt, one byte each, 0 or 1. */
+typedef struct row_doubts {
+    uint8_t is[QFZ_BLOCK_SIDE + 7]; /* looked at eight at a time */
+} row_doubts;
+
 /* Those of a row's keys that are in doubt will be asked: between pixels a[x] and b[x]. */
-static void add_doubts(const view *s, uint32_t *row, const uint8_t *doubt, const uint16_t *a,
+static void add_doubts(const view *s, uint32_t *row, row_doubts *in_doubt, const uint16_t *a,
                        const uint16_t *b, int64_t n)
 {
     doubts *const d = s->doubts;
     if (d->n + n > MAX_DOUBTS) answer_doubts(s);
-    int64_t at = d->n;
-    for (int64_t x = 0; x < n; x++) {
-        d->at[at] = row + x;
-        d->a[at] = a[x];
-        d->b[at] = b[x];
-        at += doubt[x];
+    memset(in_doubt->is + n, 0, 7);
+    for (int64_t from = 0; from < n; from += 8) {
+        uint64_t eight;
+        memcpy(&eight, in_doubt->is + from, sizeof eight);
+        for (; eight; eight &= eight - 1, d->n++) {
+            const int64_t x = from + __builtin_ctzll(eight) / 8;
+            d->at[d->n] = row + x;
+            d->a[d->n] = a[x];
+            d->b[d->n] = b[x];
+            d->key[d->n] = row[x];
+        }
     }
-    d->n = at;
+}
+
+static uint32_t smaller(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Of the four levels around a unit square the largest is there twice (they are an ultrametric).  So
+ * where one of the other three is larger than the rest, it is the answer.  A horizontal edge has
+ * two squares, of other edges top, left1, right1 and bottom, left2, right2.  If neither tells, its
+ * level lies between the first hooks' of its ends and the largest of each three, and is the former
+ * if both ends have one node; else it is in doubt. */
+CLONES static void tell_right(const uint32_t *restrict top, const uint32_t *restrict bottom,
+                              const uint32_t *restrict below1, const uint32_t *restrict below2,
+                              const uint32_t *restrict first, const uint16_t *restrict number,
+                              int64_t n, uint32_t *restrict key, uint8_t *restrict doubt)
+{
+    for (int64_t x = 0; x < n; x++) {
+        const uint32_t least = larger(first[x], first[x + 1]);
+        const uint32_t l1 = below1[x], r1 = below1[x + 1], l2 = below2[x], r2 = below2[x + 1];
+        const uint32_t sides1 = larger(l1, r1), sides2 = larger(l2, r2);
+        const uint32_t most1 = larger(sides1, top[x]), most2 = larger(sides2, bottom[x]);
+        const uint32_t next1 = larger(smaller(l1, r1), smaller(sides1, top[x]));
+        const uint32_t next2 = larger(smaller(l2, r2), smaller(sides2, bottom[x]));
+        const uint32_t most = most1 != next1 ? most1 : most2;
+        const bool tells = (most1 != next1) | (most2 != next2);
+        key[x] = tells ? most : least;
+        doubt[x] = !tells & (least != most1) & (least != most2) & (number[x] != number[x + 1]);
+    }
 }
 
 /* Of three pixels the two largest levels between them are equal (they are an ultrametric).  So
  * where the two legs of a way round differ, the larger one is the answer.  A diagonal has two ways
- * round, by leg1-leg2 and by leg3-leg4; if neither tells, it is in doubt. */
+ * round, by leg1-leg2 and by leg3-leg4.  If neither tells, its level lies between a leg's and the
+ * first hooks' of its ends a and b; and if these differ, it is in doubt. */
 CLONES static void tell_diagonals(const uint32_t *restrict leg1, const uint32_t *restrict leg2,
                                   const uint32_t *restrict leg3, const uint32_t *restrict leg4,
-                                  int64_t n, uint32_t *restrict key, uint8_t *restrict doubt)
+                                  const uint32_t *restrict a, const uint32_t *restrict b, int64_t n,
+                                  uint32_t *restrict key, uint8_t *restrict doubt)
 {
     for (int64_t x = 0; x < n; x++) {
-        const uint32_t one = leg1[x] > leg2[x] ? leg1[x] : leg2[x];
-        const uint32_t other = leg3[x] > leg4[x] ? leg3[x] : leg4[x];
-        key[x] = leg1[x] != leg2[x] ? one : other;
-        doubt[x] = leg1[x] == leg2[x] && leg3[x] == leg4[x];
+        const uint32_t least = larger(a[x], b[x]);
+        const bool one_tells = leg1[x] != leg2[x], other_tells = leg3[x] != leg4[x];
+        const uint32_t other = other_tells ? larger(leg3[x], leg4[x]) : least;
+        key[x] = one_tells ? larger(leg1[x], leg2[x]) : other;
+        doubt[x] = !one_tells & !other_tells & (leg1[x] != least) & (leg3[x] != least);
     }
 }
 
@@ -256,22 +320,40 @@ static void ask_diagonals(const view *s, int64_t y, int dir)
                                                              row_of(s, QFZ_RIGHT, y + 1);
     const uint32_t *const left = row_of(s, QFZ_BELOW, y), *const right = left + 1;
     const uint16_t *const number = numbers_of(s, y), *const next = numbers_of(s, y + 1);
+    const uint32_t *const first = firsts_of(s, y), *const below = firsts_of(s, y + 1);
     uint32_t *const row = row_of(s, dir, y);
-    uint8_t doubt[QFZ_BLOCK_SIDE];
+    row_doubts in_doubt;
     if (rises) {
-        tell_diagonals(top, left, bottom, right, n, row + 1, doubt);
-        add_doubts(s, row + 1, doubt, number + 1, next, n);
+        tell_diagonals(top, left, bottom, right, first + 1, below, n, row + 1, in_doubt.is);
+        add_doubts(s, row + 1, &in_doubt, number + 1, next, n);
         ask_across(s, y, dir, 0, 1);
     } else {
-        tell_diagonals(top, right, bottom, left, n, row, doubt);
-        add_doubts(s, row, doubt, number, next + 1, n);
+        tell_diagonals(top, right, bottom, left, first, below + 1, n, row, in_doubt.is);
+        add_doubts(s, row, &in_doubt, number, next + 1, n);
         ask_across(s, y, dir, n, n + 1);
     }
 }
 
 static void ask_below(const view *s, int64_t y)
 {
-    query(s, numbers_of(s, y), numbers_of(s, y + 1), qfz_box_w(s->box), row_of(s, QFZ_BELOW, y));
+    const int64_t w = qfz_box_w(s->box);
+    uint32_t *const row = row_of(s, QFZ_BELOW, y);
+    start_keys(firsts_of(s, y), firsts_of(s, y + 1), w, row);
+    query(s, numbers_of(s, y), numbers_of(s, y + 1), w, row);
+}
+
+/* Between two rows that have been asked. */
+static void ask_between(const view *s, int64_t y)
+{
+    const int64_t w = qfz_box_w(s->box);
+    const uint16_t *const number = numbers_of(s, y);
+    uint32_t *const row = row_of(s, QFZ_RIGHT, y);
+    row_doubts in_doubt;
+    tell_right(row_of(s, QFZ_RIGHT, y - 1), row_of(s, QFZ_RIGHT, y + 1),
+               row_of(s, QFZ_BELOW, y - 1), row_of(s, QFZ_BELOW, y), firsts_of(s, y), number, w - 1,
+               row, in_doubt.is);
+    add_doubts(s, row, &in_doubt, number, number + 1, w - 1);
+    ask_across(s, y, QFZ_RIGHT, w - 1, w);
 }
 
 static void ask_block(const view *s)
@@ -279,11 +361,15 @@ static void ask_block(const view *s)
     const int n_dirs = qfz_n_dirs(s->c->rule);
     ask_right(s, s->box.y0);
     for (int64_t y = s->box.y0; y + 1 < s->box.y1; y++) {
-        ask_right(s, y + 1);
+        const bool is_odd = (y - s->box.y0) & 1;
+        if (is_odd || y + 2 == s->box.y1) ask_right(s, y + 1);
         ask_below(s, y);
+        if (is_odd) ask_between(s, y);
+    }
+    answer_doubts(s);
+    for (int64_t y = s->box.y0; y + 1 < s->box.y1; y++)
         for (int d = QFZ_BELOW_RIGHT; d < n_dirs; d++)
             ask_diagonals(s, y, d);
-    }
     answer_doubts(s);
     for (int d = QFZ_BELOW; d < n_dirs; d++)
         ask_across(s, s->box.y1 - 1, d, 0, qfz_box_w(s->box));
