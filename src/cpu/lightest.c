@@ -127,34 +127,50 @@ void qfz_lightest_choose(qfz_lightest *l, int64_t y, const qfz_square_row *above
 
 /* up[i]: the place that pixel i is hooked to; itself if it is the first of two that share an
  * edge. */
-CLONES static void take_row(const uint8_t *restrict to, const uint8_t *restrict below, int n, int w,
-                            int place, uint16_t *restrict up, uint8_t *restrict keep)
+static inline void take_some(const uint8_t *restrict to, const uint8_t *restrict below, int n,
+                             int place, bool diagonals, uint16_t *restrict up,
+                             uint8_t *restrict keep)
 {
     for (int i = 1; i <= n; i++) {
         const int me = to[i], right = to[i + 1], under = below[i], under_right = below[i + 1];
-        const int h = (me == RIGHT) | (right == LEFT), v = (me == DOWN) | (under == UP);
-        const int fall = (me == DOWN_RIGHT) | (under_right == UP_LEFT);
-        const int rise = (right == DOWN_LEFT) | (under == UP_RIGHT);
-        const int taken =
-            h << QFZ_EDGE_H | v << QFZ_EDGE_V | fall << QFZ_EDGE_FALL | rise << QFZ_EDGE_RISE;
-        const int shared = ((me == RIGHT) & (right == LEFT)) | ((me == DOWN) & (under == UP)) |
-                           ((me == DOWN_RIGHT) & (under_right == UP_LEFT)) |
-                           ((me == DOWN_LEFT) & (below[i - 1] == UP_RIGHT));
-        const int x = (me == RIGHT) + (me == DOWN_RIGHT) + (me == UP_RIGHT) - (me == LEFT) -
-                      (me == UP_LEFT) - (me == DOWN_LEFT);
-        const int y = (me == DOWN) + (me == DOWN_RIGHT) + (me == DOWN_LEFT) - (me == UP) -
-                      (me == UP_LEFT) - (me == UP_RIGHT);
+        int taken = ((me == RIGHT) | (right == LEFT)) << QFZ_EDGE_H | ((me == DOWN) | (under == UP))
+                                                                          << QFZ_EDGE_V;
+        int shared = ((me == RIGHT) & (right == LEFT)) | ((me == DOWN) & (under == UP));
+        int x = (me == RIGHT) - (me == LEFT), y = (me == DOWN) - (me == UP);
+        if (diagonals) {
+            taken |= ((me == DOWN_RIGHT) | (under_right == UP_LEFT)) << QFZ_EDGE_FALL |
+                     ((right == DOWN_LEFT) | (under == UP_RIGHT)) << QFZ_EDGE_RISE;
+            shared |= ((me == DOWN_RIGHT) & (under_right == UP_LEFT)) |
+                      ((me == DOWN_LEFT) & (below[i - 1] == UP_RIGHT));
+            x += (me == DOWN_RIGHT) + (me == UP_RIGHT) - (me == UP_LEFT) - (me == DOWN_LEFT);
+            y += (me == DOWN_RIGHT) + (me == DOWN_LEFT) - (me == UP_LEFT) - (me == UP_RIGHT);
+        }
         keep[i] &= (uint8_t)~taken;
-        up[i - 1] = (uint16_t)(place + i - 1 + (shared ? 0 : y * w + x));
+        up[i - 1] = (uint16_t)(place + i - 1 + (shared ? 0 : y * n + x));
     }
+}
+
+CLONES static void take_of_four(const uint8_t *to, const uint8_t *below, int n, int place,
+                                uint16_t *up, uint8_t *keep)
+{
+    take_some(to, below, n, place, false, up, keep);
+}
+
+CLONES static void take_of_eight(const uint8_t *to, const uint8_t *below, int n, int place,
+                                 uint16_t *up, uint8_t *keep)
+{
+    take_some(to, below, n, place, true, up, keep);
 }
 
 void qfz_lightest_take(qfz_lightest *l, int64_t y, uint8_t *keep)
 {
-    const int64_t n = qfz_box_w(l->box);
+    const int n = (int)qfz_box_w(l->box), place = (int)y * n;
     uint8_t *const below = l->to[(y + 1) & 1];
     if (y + 1 == qfz_box_h(l->box)) memset(below, STAYS, sizeof l->to[0]);
-    take_row(l->to[y & 1], below, (int)n, (int)n, (int)(y * n), l->up + y * n, keep);
+    if (l->connectivity == 4)
+        take_of_four(l->to[y & 1], below, n, place, l->up + place, keep);
+    else
+        take_of_eight(l->to[y & 1], below, n, place, l->up + place, keep);
 }
 
 /* Every pixel to where the one that it is hooked to is hooked. */

@@ -24,6 +24,12 @@ typedef struct doubts {
     uint32_t key[MAX_DOUBTS];
 } doubts;
 
+/* Answers of the small graph; neighbours mostly ask the same. */
+enum { N_LOOKUPS = 256 };
+typedef struct lookup {
+    uint32_t p, q, key;
+} lookup;
+
 /* A block that is asked. */
 typedef struct view {
     const qfz_contraction *c;
@@ -35,6 +41,7 @@ typedef struct view {
     bool gathers;   /* does the processor? */
     uint32_t *keys; /* what is asked for */
     doubts *doubts;
+    lookup *lookups;
 } view;
 
 static view view_of(const qfz_contraction *c, int64_t by, int64_t bx)
@@ -73,11 +80,20 @@ static uint32_t between(const qfz_contraction *c, uint32_t p, uint32_t q, uint32
 
 /* ---- Within a block: pairs of climbs that start at a[i] and b[i], and raise keys[i]. */
 
+static uint32_t between_roots(const view *s, uint32_t a, uint32_t b, uint32_t key)
+{
+    const uint32_t p = vertex_of(s, a), q = vertex_of(s, b);
+    if (p == QFZ_NONE || q == QFZ_NONE) return QFZ_NONE;
+    lookup *const l = &s->lookups[(p + 31 * q) % N_LOOKUPS];
+    if (l->p != p || l->q != q) *l = (lookup){p, q, qfz_forest_minimax(&s->c->forest, p, q)};
+    return larger(l->key, key);
+}
+
 /* Where two climbs stand: at one hook, or at two roots. */
 static uint32_t meeting_key(const view *s, uint32_t a, uint32_t b, uint32_t last)
 {
     const uint32_t key = level_of(s, last);
-    return a == b ? key : between(s->c, vertex_of(s, a), vertex_of(s, b), key);
+    return a == b ? key : between_roots(s, a, b, key);
 }
 
 static void query_each(const view *s, const uint16_t *starts_a, const uint16_t *starts_b, int64_t n,
@@ -294,44 +310,57 @@ CLONES static void tell_right(const uint32_t *restrict top, const uint32_t *rest
     }
 }
 
-/* Of three pixels the two largest levels between them are equal (they are an ultrametric).  So
- * where the two legs of a way round differ, the larger one is the answer.  A diagonal has two ways
- * round, by leg1-leg2 and by leg3-leg4.  If neither tells, its level lies between a leg's and the
- * first hooks' of its ends a and b; and if these differ, it is in doubt. */
-CLONES static void tell_diagonals(const uint32_t *restrict leg1, const uint32_t *restrict leg2,
-                                  const uint32_t *restrict leg3, const uint32_t *restrict leg4,
-                                  const uint32_t *restrict a, const uint32_t *restrict b, int64_t n,
-                                  uint32_t *restrict key, uint8_t *restrict doubt)
+/* What is known of a row of unit squares: levels of their sides, their upper and lower pixels. */
+typedef struct squares {
+    const uint32_t *top, *bottom, *left;
+    const uint32_t *first, *first_below;
+    const uint16_t *number, *number_below;
+} squares;
+
+/* Of three pixels the two largest levels between them are equal, too.  So where the two legs of a
+ * way round differ, the larger one is the answer.  A diagonal has two ways round, by leg1-leg2 and
+ * by leg3-leg4.  If neither tells, it is as with tell_right(). */
+static inline uint32_t tell_diagonal(uint32_t leg1, uint32_t leg2, uint32_t leg3, uint32_t leg4,
+                                     uint32_t least, bool is_least, uint8_t *doubt)
 {
+    const bool one_tells = leg1 != leg2, other_tells = leg3 != leg4;
+    const uint32_t other = other_tells ? larger(leg3, leg4) : least;
+    *doubt = !one_tells & !other_tells & !is_least & (leg1 != least) & (leg3 != least);
+    return one_tells ? larger(leg1, leg2) : other;
+}
+
+CLONES static void tell_diagonals(const squares *of, int64_t n, uint32_t *restrict fall,
+                                  uint8_t *restrict fall_doubt, uint32_t *restrict rise,
+                                  uint8_t *restrict rise_doubt)
+{
+    const squares q = *of;
     for (int64_t x = 0; x < n; x++) {
-        const uint32_t least = larger(a[x], b[x]);
-        const bool one_tells = leg1[x] != leg2[x], other_tells = leg3[x] != leg4[x];
-        const uint32_t other = other_tells ? larger(leg3[x], leg4[x]) : least;
-        key[x] = one_tells ? larger(leg1[x], leg2[x]) : other;
-        doubt[x] = !one_tells & !other_tells & (leg1[x] != least) & (leg3[x] != least);
+        const uint32_t t = q.top[x], u = q.bottom[x], l = q.left[x], r = q.left[x + 1];
+        fall[x] = tell_diagonal(t, r, u, l, larger(q.first[x], q.first_below[x + 1]),
+                                q.number[x] == q.number_below[x + 1], &fall_doubt[x]);
+        rise[x] = tell_diagonal(t, l, u, r, larger(q.first[x + 1], q.first_below[x]),
+                                q.number[x + 1] == q.number_below[x], &rise_doubt[x]);
     }
 }
 
-static void ask_diagonals(const view *s, int64_t y, int dir)
+static void ask_diagonals(const view *s, int64_t y)
 {
     const int64_t n = qfz_box_w(s->box) - 1;
-    const bool rises = dir == QFZ_BELOW_LEFT;
-    const uint32_t *const top = row_of(s, QFZ_RIGHT, y), *const bottom =
-                                                             row_of(s, QFZ_RIGHT, y + 1);
-    const uint32_t *const left = row_of(s, QFZ_BELOW, y), *const right = left + 1;
-    const uint16_t *const number = numbers_of(s, y), *const next = numbers_of(s, y + 1);
-    const uint32_t *const first = firsts_of(s, y), *const below = firsts_of(s, y + 1);
-    uint32_t *const row = row_of(s, dir, y);
-    row_doubts in_doubt;
-    if (rises) {
-        tell_diagonals(top, left, bottom, right, first + 1, below, n, row + 1, in_doubt.is);
-        add_doubts(s, row + 1, &in_doubt, number + 1, next, n);
-        ask_across(s, y, dir, 0, 1);
-    } else {
-        tell_diagonals(top, right, bottom, left, first, below + 1, n, row, in_doubt.is);
-        add_doubts(s, row, &in_doubt, number, next + 1, n);
-        ask_across(s, y, dir, n, n + 1);
-    }
+    const squares q = {.top = row_of(s, QFZ_RIGHT, y),
+                       .bottom = row_of(s, QFZ_RIGHT, y + 1),
+                       .left = row_of(s, QFZ_BELOW, y),
+                       .first = firsts_of(s, y),
+                       .first_below = firsts_of(s, y + 1),
+                       .number = numbers_of(s, y),
+                       .number_below = numbers_of(s, y + 1)};
+    uint32_t *const fall = row_of(s, QFZ_BELOW_RIGHT, y);
+    uint32_t *const rise = row_of(s, QFZ_BELOW_LEFT, y) + 1; /* each at the square's right pixel */
+    row_doubts fall_doubts, rise_doubts;
+    tell_diagonals(&q, n, fall, fall_doubts.is, rise, rise_doubts.is);
+    add_doubts(s, fall, &fall_doubts, q.number, q.number_below + 1, n);
+    add_doubts(s, rise, &rise_doubts, q.number + 1, q.number_below, n);
+    ask_across(s, y, QFZ_BELOW_RIGHT, n, n + 1);
+    ask_across(s, y, QFZ_BELOW_LEFT, 0, 1);
 }
 
 static void ask_below(const view *s, int64_t y)
@@ -367,9 +396,8 @@ static void ask_block(const view *s)
         if (is_odd) ask_between(s, y);
     }
     answer_doubts(s);
-    for (int64_t y = s->box.y0; y + 1 < s->box.y1; y++)
-        for (int d = QFZ_BELOW_RIGHT; d < n_dirs; d++)
-            ask_diagonals(s, y, d);
+    for (int64_t y = s->box.y0; n_dirs == QFZ_MAX_DIRS && y + 1 < s->box.y1; y++)
+        ask_diagonals(s, y);
     answer_doubts(s);
     for (int d = QFZ_BELOW; d < n_dirs; d++)
         ask_across(s, s->box.y1 - 1, d, 0, qfz_box_w(s->box));
@@ -384,6 +412,9 @@ void qfz_contraction_saliency(const qfz_contraction *c, uint32_t *keys)
         in_doubt.n = 0;
         view s = view_of(c, i / c->in_blocks.n_x, i % c->in_blocks.n_x);
         s.doubts = &in_doubt;
+        lookup lookups[N_LOOKUPS];
+        memset(lookups, 0xff, sizeof lookups);
+        s.lookups = lookups;
         s.keys = keys;
         s.gathers = gathers;
         ask_block(&s);
