@@ -431,7 +431,7 @@ static void sort_by_digit(const uint64_t *restrict from, uint64_t *restrict to, 
 }
 
 /* Radix sort, lowest digit first; only digits that the largest key has. */
-const uint64_t *qfz_block_sort(qfz_block_edges *s, int32_t *n)
+uint64_t *qfz_block_sort(qfz_block_edges *s, int32_t *n)
 {
     uint64_t *from = s->edges[0], *to = s->edges[1];
     const uint32_t max = max_key(from, s->n_edges);

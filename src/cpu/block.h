@@ -82,17 +82,17 @@ void qfz_block_add_other(qfz_block_edges *scratch, uint32_t key, uint32_t place)
 /* The inner edges, ascending by key, equal ones as they were found:
  * key << 32 | kind << QFZ_PLACE_BITS | place of pixel a, row by row in the block. */
 enum { QFZ_PLACE_BITS = 14 };
-const uint64_t *qfz_block_sort(qfz_block_edges *scratch, int32_t *n);
+uint64_t *qfz_block_sort(qfz_block_edges *scratch, int32_t *n);
 
-/* place of pixel a -> places of an edge's two pixels. */
+/* place of pixel a -> places of an edge's two pixels; of others, the place. */
 typedef struct qfz_edge_offsets {
-    uint32_t from[QFZ_EDGE_KINDS], to[QFZ_EDGE_KINDS];
+    uint32_t from[QFZ_EDGE_KINDS + 1], to[QFZ_EDGE_KINDS + 1];
 } qfz_edge_offsets;
 
 static inline qfz_edge_offsets qfz_edge_offsets_of(int64_t row_px)
 {
     const uint32_t w = (uint32_t)row_px;
-    return (qfz_edge_offsets){{0, 0, 0, 1}, {1, w, w + 1, w}};
+    return (qfz_edge_offsets){{0, 0, 0, 1, 0}, {1, w, w + 1, w, 0}};
 }
 
 /* Roots of disjoint sets of a block's pixels. */
