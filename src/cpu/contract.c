@@ -307,10 +307,15 @@ static void join_levels(const qfz_block_work *b, void *arg)
     qfz_block_finish(b);
 }
 
+void *qfz_contraction_scratch(const qfz_contraction *c)
+{
+    return (char *)c->scratch + (size_t)omp_get_thread_num() * thread_bytes(c->rule);
+}
+
 static qfz_block_work work_on(const qfz_contraction *c, const qfz_image *image, int64_t i)
 {
     const int thread = omp_get_thread_num();
-    char *const own = (char *)c->scratch + (size_t)thread * thread_bytes(c->rule);
+    char *const own = qfz_contraction_scratch(c);
     const int64_t of_thread = thread * (int64_t)QFZ_BLOCK_PX;
     const int64_t px = c->stays ? c->blocks[i].px : of_thread;
     const int64_t room = c->stays ? c->blocks[i].room : of_thread;

@@ -111,8 +111,11 @@ void qfz_contraction_mark_ring(const qfz_contraction *c, const uint8_t *ring_val
 void qfz_contraction_summarise(qfz_contraction *c, const uint8_t *ring_valid, uint32_t *mark,
                                qfz_links *links);
 
+/* Of the thread that asks, while nobody contracts: 4 * QFZ_BLOCK_PX words, at least. */
+void *qfz_contraction_scratch(const qfz_contraction *c);
+
 /* keys as in engine.h, of the edges inside the image, all of which stays.  The forest must have
  * been grown. */
-void qfz_contraction_saliency(const qfz_contraction *c, uint32_t *keys);
+void qfz_contraction_saliency(const qfz_contraction *c, int key_bytes, void *keys);
 
 #endif
