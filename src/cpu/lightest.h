@@ -8,7 +8,7 @@
  * first counts.  The edges of a unit square come in the total order of block.h, in which hooks
  * close no cycle: two pixels that are hooked to each other share their edge, and the first of them
  * stays.  What is left are components of two pixels or more, and single ones whose lightest edge
- * leaves the block: a third of the pixels in natural scenes, and much less than half of the edges.
+ * leaves the block: a fifth to a third of the pixels in natural scenes.
  */
 #ifndef QFZ_CPU_LIGHTEST_H
 #define QFZ_CPU_LIGHTEST_H
@@ -20,9 +20,11 @@ typedef struct qfz_lightest {
     qfz_box box;
     int64_t image_h, image_w;
     int connectivity;
-    bool open_ring;      /* an edge of level 0 leads outwards from the image's own ring */
-    uint32_t *level;     /* borrowed: of each pixel's hook, 0: of none, QFZ_NONE: it has no edges */
-    uint16_t *component; /* borrowed: of each pixel; 0: of those without edges */
+    bool open_ring; /* an edge of level 0 leads outwards from the image's own ring */
+    /* Both borrowed.  Levels of pixels' hooks, 0: of none, QFZ_NONE: it has no edge below that,
+     * which is where saliency says that there is none.  Components of pixels, 0: of these. */
+    uint32_t *level;
+    uint16_t *component;
     uint32_t n_components;
 
     uint8_t to[2][QFZ_SQUARES]; /* where the pixels of even and of odd rows go */
