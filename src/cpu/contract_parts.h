@@ -15,10 +15,12 @@ enum { QFZ_BLOCK_MAX_RING = 4 * QFZ_BLOCK_SIDE, QFZ_BLOCK_MAX_SEAM = 6 * QFZ_BLO
 enum { QFZ_SET_ROOT = 0x8000, QFZ_SET_OPEN = 0x4000 };
 
 typedef struct qfz_contract_scratch {
-    uint16_t set[QFZ_BLOCK_PX], root[QFZ_BLOCK_PX];
+    uint16_t set[QFZ_BLOCK_PX];
     uint64_t open[QFZ_BLOCK_MAX_RING]; /* ring pixel -> least key that leaves the block */
     qfz_seam_edge seam[QFZ_BLOCK_MAX_SEAM];
-    uint16_t number[QFZ_BLOCK_PX]; /* of nodes, where they are not pixels */
+
+    /* Where nodes are not pixels: their numbers, and roots of their sets. */
+    uint16_t number[QFZ_BLOCK_PX], root[QFZ_BLOCK_PX];
     qfz_lightest lightest;
 } qfz_contract_scratch;
 
