@@ -79,7 +79,7 @@ void qfz_block_find(qfz_block_edges *scratch, const qfz_image *image, const qfz_
 enum { QFZ_EDGE_OTHER = QFZ_EDGE_KINDS };
 void qfz_block_add_other(qfz_block_edges *scratch, uint32_t key, uint32_t place);
 
-/* The inner edges, ascending by key, equal ones as they were found:
+/* The inner edges, ascending by key, equal ones as they were found; the caller may overwrite them:
  * key << 32 | kind << QFZ_PLACE_BITS | place of pixel a, row by row in the block. */
 enum { QFZ_PLACE_BITS = 14 };
 uint64_t *qfz_block_sort(qfz_block_edges *scratch, int32_t *n);
