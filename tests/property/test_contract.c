@@ -367,9 +367,46 @@ static void one_case(int64_t number)
     free(mark);
 }
 
+/* Pixels' lightest edges lead up a flight of stairs, each to the next: one chain, which turns at
+ * every pixel, all the way through a block. */
+static void stairs_are_climbed_to_the_end(void)
+{
+    enum { SIDE = 40 };
+    uint16_t pixels[SIDE * SIDE] = {0};
+    uint8_t valid[SIDE * SIDE] = {0};
+    problem p = {
+        .r.image =
+            {.h = SIDE, .w = SIDE, .n_bands = 1, .type = QFZ_U16, .pixels = pixels, .valid = valid},
+        .rule = {.connectivity = 4,
+                 .distance = QFZ_L1,
+                 .type = QFZ_U16,
+                 .n_bands = 1,
+                 .alpha_key = UINT32_MAX}};
+    double *want = room(2 * SIDE * SIDE, sizeof *want);
+    qfz_contraction c;
+    qfz_error err = {0};
+    int at = (SIDE - 1) * SIDE;
+    uint16_t value = 1000;
+    for (int step = 0; step < 2 * SIDE - 1; step++) {
+        pixels[at] = value;
+        valid[at] = 1;
+        value = (uint16_t)(step % 2 ? value - (200 - step) : value + (200 - step));
+        at += step % 2 ? -SIDE : 1;
+    }
+    check_describe("stairs");
+    p.o = oracle_open(&p.r.image, 4, QFZ_L1);
+    oracle_saliency(p.o, want);
+    must(qfz_contraction_init(&c, &p.rule, SIDE, SIDE, SIDE, true, 1, &err));
+    levels_equal(&p, &c, want, NULL);
+    qfz_contraction_fini(&c);
+    oracle_close(p.o);
+    free(want);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(argc, argv, 500);
+    stairs_are_climbed_to_the_end();
     for (int64_t c = check_.first; c < check_.cases; c++)
         one_case(c);
     return check_end();
