@@ -3,8 +3,10 @@
 
 #include <string.h>
 
+#include "cpu/lightest.h"
+
 enum {
-    ROW = QFZ_BLOCK_SIDE + 2, /* one column more on either side: squares across the seams */
+    ROW = QFZ_SQUARES,
     DIGIT_BITS = 11,
     DIGITS = 1 << DIGIT_BITS,
     CACHE_LINE = 64,
@@ -21,12 +23,7 @@ enum { ALL_EDGES = 15, SQUARE = 16 };
 enum { VERTICAL = 1 << QFZ_EDGE_V, DIAGONALS = 1 << QFZ_EDGE_FALL | 1 << QFZ_EDGE_RISE };
 enum { DOWN = VERTICAL | DIAGONALS };
 
-/* One row of squares; index 0 is the column before the block. */
-typedef struct square_row {
-    uint32_t h[ROW], v[ROW], fall[ROW], rise[ROW];
-    uint8_t exists[ROW]; /* of pixel a: 1 << kind, SQUARE */
-    uint8_t drop[ROW];
-} square_row;
+typedef qfz_square_row square_row;
 
 struct qfz_block_edges {
     square_row rows[3];
@@ -44,6 +41,7 @@ typedef struct view {
     qfz_block_edges *s;
     qfz_seam *seam;
     uint64_t *open;
+    qfz_lightest *lightest;
 } view;
 
 /* Others are added to what the squares leave. */
@@ -183,6 +181,7 @@ static void fill_row(const view *b, int64_t y, square_row *row)
     horizontal_keys(b, y, row);
     if (y + 1 < b->image->h) downward_keys(b, y, row);
     set_existing(b, y, row);
+    if (b->lightest) qfz_lightest_bound(b->lightest, y - b->box.y0, row);
 }
 
 static void filter_row(const view *b, square_row *row, const square_row *below)
@@ -286,6 +285,26 @@ static void add_inner(qfz_block_edges *s, const square_row *row, const uint8_t *
     s->n_edges = at;
 }
 
+/* The same where few are kept: found eight pixels at a time. */
+static void add_few_inner(qfz_block_edges *s, const square_row *row, const uint8_t *keep, int n,
+                          uint32_t place)
+{
+    const uint32_t *const keys[QFZ_EDGE_KINDS] = {row->h, row->v, row->fall, row->rise};
+    uint64_t *const edges = s->edges[0];
+    int32_t at = s->n_edges;
+    for (int from = 1; from <= n; from += 8) {
+        uint64_t eight;
+        memcpy(&eight, keep + from, sizeof eight);
+        if (from + 7 > n) eight &= UINT64_MAX >> 8 * (from + 7 - n);
+        for (; eight; eight &= eight - 1) {
+            const int bit = __builtin_ctzll(eight), i = from + bit / 8, kind = bit % 8;
+            const uint32_t id = (place + (uint32_t)i - 1) | (uint32_t)kind << QFZ_PLACE_BITS;
+            edges[at++] = (uint64_t)keys[kind][i] << 32 | id;
+        }
+    }
+    s->n_edges = at;
+}
+
 /* Edges across the right seam, the lower seam and both.  The list must be in this order: only the
  * last row has more than the first, and it comes last. */
 static void add_crossing_of_row(const view *b, int64_t y, const square_row *row,
@@ -308,10 +327,15 @@ static void add_row(const view *b, int64_t y, const square_row *row, uint8_t *ke
 {
     const int n = (int)qfz_box_w(b->box);
     add_crossing_of_row(b, y, row, keep);
+    if (b->lightest) qfz_lightest_take(b->lightest, y - b->box.y0, keep);
     keep[n] &= VERTICAL;
     for (int i = 1; y + 1 == b->box.y1 && i <= n; i++)
         keep[i] &= (uint8_t)~DOWN;
-    add_inner(b->s, row, keep, n, (uint32_t)((y - b->box.y0) * n), b->rule->connectivity / 2);
+    const uint32_t place = (uint32_t)((y - b->box.y0) * n);
+    if (b->lightest)
+        add_few_inner(b->s, row, keep, n, place);
+    else
+        add_inner(b->s, row, keep, n, place, b->rule->connectivity / 2);
 }
 
 /* Edges from the row above the block. */
@@ -328,16 +352,21 @@ static void find_edges(const view *b)
 {
     square_row *const rows = b->s->rows;
     square_row *above = &rows[0], *row = &rows[1], *below = &rows[2];
-    uint8_t keep[ROW];
+    uint8_t keep[ROW + 7];
     memset(above->drop, 0, sizeof above->drop);
     fill_row(b, b->box.y0, row);
     if (b->box.y0 > 0) {
         fill_row(b, b->box.y0 - 1, above);
         filter_row(b, above, row);
         if (b->open) open_top(b, above);
+    } else if (b->lightest) {
+        qfz_lightest_bound(b->lightest, -1, above);
     }
+    if (b->lightest) qfz_lightest_choose(b->lightest, 0, above, row);
     for (int64_t y = b->box.y0; y < b->box.y1; y++) {
         if (y + 1 < b->image->h) fill_row(b, y + 1, below);
+        if (b->lightest && y + 1 < b->box.y1)
+            qfz_lightest_choose(b->lightest, y + 1 - b->box.y0, row, below);
         filter_row(b, row, below);
         keep_of_row(b, above, row, keep);
         add_row(b, y, row, keep);
@@ -349,7 +378,7 @@ static void find_edges(const view *b)
 }
 
 void qfz_block_find(qfz_block_edges *scratch, const qfz_image *image, const qfz_rule *rule,
-                    qfz_box box, qfz_seam *seam, uint64_t *open)
+                    qfz_box box, qfz_seam *seam, uint64_t *open, qfz_lightest *lightest)
 {
     const view b = {.image = image,
                     .rule = rule,
@@ -358,12 +387,14 @@ void qfz_block_find(qfz_block_edges *scratch, const qfz_image *image, const qfz_
                     .x_last = box.x1 < image->w ? box.x1 : image->w - 1,
                     .s = scratch,
                     .seam = seam,
-                    .open = open};
+                    .open = open,
+                    .lightest = lightest};
     scratch->n_edges = 0;
     scratch->edges[0] = (uint64_t *)(void *)((char *)scratch + struct_bytes());
     scratch->edges[1] = scratch->edges[0] + max_edges(rule->connectivity);
     seam->n_right = seam->n_below = seam->n_corner = 0;
     find_edges(&b);
+    if (lightest) qfz_lightest_finish(lightest);
 }
 
 void qfz_block_add_other(qfz_block_edges *scratch, uint32_t key, uint32_t place)
@@ -400,7 +431,7 @@ static void sort_by_digit(const uint64_t *restrict from, uint64_t *restrict to, 
 }
 
 /* Radix sort, lowest digit first; only digits that the largest key has. */
-const uint64_t *qfz_block_sort(qfz_block_edges *s, int32_t *n)
+uint64_t *qfz_block_sort(qfz_block_edges *s, int32_t *n)
 {
     uint64_t *from = s->edges[0], *to = s->edges[1];
     const uint32_t max = max_key(from, s->n_edges);

@@ -62,33 +62,37 @@ typedef struct qfz_seam {
 /* What one thread needs for one block after the other. */
 typedef struct qfz_block_edges qfz_block_edges;
 
+struct qfz_lightest;
+
 size_t qfz_block_edges_bytes(int connectivity);
 
 /* Finds what stays of the edges of keys up to rule->alpha_key: inside the block, and across its
  * seams.  open, if not NULL: open[i] = the least key of any edge that leaves the block from pixel
- * i of its ring (box.h), where there is one; those without stay as they are. */
+ * i of its ring (box.h), where there is one; those without stay as they are.  lightest, if not
+ * NULL, is for this block: its pixels are hooked, and their hooks are left out; for rules without
+ * alpha only. */
 void qfz_block_find(qfz_block_edges *scratch, const qfz_image *image, const qfz_rule *rule,
-                    qfz_box box, qfz_seam *seam, uint64_t *open);
+                    qfz_box box, qfz_seam *seam, uint64_t *open, struct qfz_lightest *lightest);
 
 /* One more for the list of inner edges, of a kind that means something to the caller only; at most
  * one for each pixel of the ring. */
 enum { QFZ_EDGE_OTHER = QFZ_EDGE_KINDS };
 void qfz_block_add_other(qfz_block_edges *scratch, uint32_t key, uint32_t place);
 
-/* The inner edges, ascending by key, equal ones as they were found:
+/* The inner edges, ascending by key, equal ones as they were found; the caller may overwrite them:
  * key << 32 | kind << QFZ_PLACE_BITS | place of pixel a, row by row in the block. */
 enum { QFZ_PLACE_BITS = 14 };
-const uint64_t *qfz_block_sort(qfz_block_edges *scratch, int32_t *n);
+uint64_t *qfz_block_sort(qfz_block_edges *scratch, int32_t *n);
 
-/* place of pixel a -> places of an edge's two pixels. */
+/* place of pixel a -> places of an edge's two pixels; of others, the place. */
 typedef struct qfz_edge_offsets {
-    uint32_t from[QFZ_EDGE_KINDS], to[QFZ_EDGE_KINDS];
+    uint32_t from[QFZ_EDGE_KINDS + 1], to[QFZ_EDGE_KINDS + 1];
 } qfz_edge_offsets;
 
 static inline qfz_edge_offsets qfz_edge_offsets_of(int64_t row_px)
 {
     const uint32_t w = (uint32_t)row_px;
-    return (qfz_edge_offsets){{0, 0, 0, 1}, {1, w, w + 1, w}};
+    return (qfz_edge_offsets){{0, 0, 0, 1, 0}, {1, w, w + 1, w, 0}};
 }
 
 /* Roots of disjoint sets of a block's pixels. */

@@ -20,7 +20,7 @@ static size_t thread_bytes(const qfz_rule *rule)
 
 /* Gives every block its pixels, vertices and links. */
 typedef struct sizes {
-    int64_t n_blocks, n_vertices, n_links;
+    int64_t n_blocks, n_nodes, n_vertices, n_links;
 } sizes;
 
 static sizes lay_out(const qfz_blocks *in, int connectivity, qfz_contracted_block *blocks)
@@ -34,9 +34,11 @@ static sizes lay_out(const qfz_blocks *in, int connectivity, qfz_contracted_bloc
             if (blocks)
                 blocks[n.n_blocks] = (qfz_contracted_block){.px = px,
                                                             .n_px = (uint32_t)(h * w),
+                                                            .room = (uint32_t)n.n_nodes,
                                                             .vertex = (uint32_t)n.n_vertices,
                                                             .link = (uint32_t)n.n_links};
             px += (uint32_t)(h * w);
+            n.n_nodes += qfz_lightest_max((uint32_t)(h * w), (uint32_t)qfz_ring_size(h, w));
             n.n_vertices += qfz_ring_size(h, w);
             n.n_links += qfz_blocks_max_crossing(in, connectivity, box) + qfz_ring_size(h, w);
         }
@@ -49,7 +51,8 @@ qfz_status qfz_contraction_init(qfz_contraction *c, const qfz_rule *rule, int64_
 {
     const qfz_blocks in = qfz_blocks_of(h, w, side);
     const sizes n = lay_out(&in, rule->connectivity, NULL);
-    const int64_t ghosts = 2 * (h + w), px = stays ? h * w : n_threads * (int64_t)QFZ_BLOCK_PX;
+    const int64_t ghosts = 2 * (h + w), n_own = n_threads * (int64_t)QFZ_BLOCK_PX;
+    const int64_t px = stays ? h * w : n_own, nodes = stays ? n.n_nodes : n_own;
     *c = (qfz_contraction){.rule = rule,
                            .n_threads = n_threads,
                            .in_blocks = in,
@@ -59,8 +62,9 @@ qfz_status qfz_contraction_init(qfz_contraction *c, const qfz_rule *rule, int64_
     c->link_room = n.n_links + ghosts;
     QFZ_TRY_OR(st, failed, QFZ_NEW(&c->blocks, n.n_blocks, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->number, px, err));
-    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->up, px + 1, err)); /* looked up two at a time */
-    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->level, px, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->up, nodes + 1, err)); /* looked up two at a time */
+    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->level, nodes, err));
+    if (stays) QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->first, px, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->gate, n.n_vertices, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->u, c->link_room, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->v, c->link_room, err));
@@ -78,6 +82,7 @@ failed:
 void qfz_contraction_fini(qfz_contraction *c)
 {
     free(c->blocks);
+    free(c->first);
     free(c->number);
     free(c->up);
     free(c->level);
@@ -116,10 +121,11 @@ int64_t qfz_contraction_bytes(const qfz_rule *rule, int64_t h, int64_t w, bool s
 {
     const qfz_blocks in = qfz_blocks_of(h, w, QFZ_BLOCK_SIDE);
     const sizes n = lay_out(&in, rule->connectivity, NULL);
-    const int64_t word = sizeof(uint32_t);
-    return 2 * word * (stays ? h * w : QFZ_BLOCK_PX) + 7 * word * (n.n_links + 2 * (h + w)) +
-           5 * word * n.n_vertices + (int64_t)sizeof(qfz_contracted_block) * n.n_blocks +
-           (int64_t)thread_bytes(rule);
+    const int64_t word = sizeof(uint32_t), half = sizeof(uint16_t), node = word + half;
+    const int64_t of_px =
+        stays ? (word + half) * h * w + node * n.n_nodes : (half + node) * QFZ_BLOCK_PX;
+    return of_px + 7 * word * (n.n_links + 2 * (h + w)) + 5 * word * n.n_vertices +
+           (int64_t)sizeof(qfz_contracted_block) * n.n_blocks + (int64_t)thread_bytes(rule);
 }
 
 /* ---- One block. */
@@ -145,13 +151,30 @@ static void open_block(const qfz_block_work *b, bool open_ring)
     }
 }
 
+/* Pixels' hooks of a block, none so far; NULL: its pixels are to be its nodes. */
+static qfz_lightest *lightest_of(const qfz_block_work *b, bool open_ring)
+{
+    qfz_lightest *const l = &b->s->lightest;
+    if (!b->px_first) return NULL;
+    l->box = b->box;
+    l->image_h = b->image->h;
+    l->image_w = b->image->w;
+    l->connectivity = b->c->rule->connectivity;
+    l->open_ring = open_ring;
+    l->level = b->px_first;
+    l->component = b->px_number;
+    return l;
+}
+
 static void find_edges(const qfz_block_work *b, bool open_ring)
 {
     qfz_contracted_block *const block = b->block;
     qfz_seam seam = {.edges = b->s->seam};
+    qfz_lightest *const lightest = lightest_of(b, open_ring);
     const int64_t n_ring = qfz_ring_size(qfz_box_h(b->box), qfz_box_w(b->box));
     memset(b->s->open, 0xff, (size_t)n_ring * sizeof *b->s->open);
-    qfz_block_find(b->edges, b->image, b->c->rule, b->box, &seam, b->s->open);
+    qfz_block_find(b->edges, b->image, b->c->rule, b->box, &seam, b->s->open, lightest);
+    block->n_nodes = lightest ? lightest->n_components : block->n_px;
     block->n_seam = seam.n_right + seam.n_below + seam.n_corner;
     for (uint32_t i = 0; i < block->n_seam; i++) {
         b->c->u[block->link + i] = seam.edges[i].id; /* until join_seams() */
@@ -160,12 +183,12 @@ static void find_edges(const qfz_block_work *b, bool open_ring)
     open_block(b, open_ring);
 }
 
-/* Its own number says of a pixel that it has none yet. */
+/* Its own number says of a node that it has none yet. */
 enum { UNNUMBERED = UINT16_MAX };
 
 static void start_components(const qfz_block_work *b)
 {
-    const int64_t n = b->block->n_px;
+    const int64_t n = b->block->n_nodes;
     memset(b->number, 0xff, (size_t)n * sizeof *b->number);
     for (int64_t i = 0; i < n; i++)
         b->s->set[i] = QFZ_SET_ROOT;
@@ -188,14 +211,16 @@ void qfz_block_link(const qfz_block_work *b, uint32_t p, uint32_t q, uint32_t ke
 static void number_rest(const qfz_block_work *b)
 {
     const qfz_contracted_block *const block = b->block;
-    const uint32_t first_open = block->n_px - block->n_open;
+    const uint32_t first_open = block->n_nodes - block->n_open;
     uint32_t number = block->n_hooks;
     for (uint32_t i = 0; number < first_open; i++)
         if (b->number[i] == UNNUMBERED) b->number[i] = (uint16_t)number++;
     for (uint32_t i = 0; i < block->n_hooks; i++)
         b->up[i] = b->number[b->up[i]];
-    for (uint32_t i = block->n_hooks; i < block->n_px; i++)
+    for (uint32_t i = block->n_hooks; i < block->n_nodes; i++)
         b->up[i] = (uint16_t)i;
+    for (uint32_t i = 0; b->px_first && i < block->n_px; i++)
+        b->px_number[i] = b->number[b->px_number[i]];
 }
 
 /* While the block is in the cache; its neighbours will ask when it no longer is. */
@@ -206,10 +231,11 @@ static void find_gates(const qfz_block_work *b)
     for (int64_t i = 0; i < qfz_ring_size(h, w); i++) {
         int64_t y, x;
         qfz_ring_place(h, w, i, &y, &x);
-        uint32_t at = b->number[y * w + x], level = 0;
+        const uint32_t first = b->px_first ? b->px_first[y * w + x] : 0;
+        uint32_t at = b->px_number[y * w + x], level = 0;
         for (; b->up[at] != at; at = b->up[at])
             level = b->level[at];
-        gate[i] = (qfz_gate){qfz_contracted_vertex(b->block, at), level};
+        gate[i] = (qfz_gate){qfz_contracted_vertex(b->block, at), level > first ? level : first};
     }
 }
 
@@ -221,23 +247,21 @@ void qfz_block_finish(const qfz_block_work *b)
 
 /* Open components that have met are one set, each with its own root for those that are hooked to
  * it: all of them are as near to it as the current level. */
-static void join_levels(const qfz_block_work *b, void *arg)
+static void join_some(const qfz_block_work *b, const uint64_t *edges, int32_t n_edges)
 {
-    (void)arg;
     const qfz_edge_offsets offsets = qfz_edge_offsets_of(qfz_box_w(b->box));
+    const uint16_t *const node = b->px_number;
     uint16_t *const set = b->s->set;
-    int32_t n_edges;
-    const uint64_t *const edges = qfz_block_sort(b->edges, &n_edges);
     for (int32_t i = 0; i < n_edges; i++) {
         const uint32_t id = (uint32_t)edges[i], key = (uint32_t)(edges[i] >> 32);
         const uint32_t place = id & (QFZ_BLOCK_PX - 1), kind = id >> QFZ_PLACE_BITS;
         if (kind == QFZ_EDGE_OTHER) {
-            const uint32_t root = qfz_set_root(set, place);
+            const uint32_t root = qfz_set_root(set, node[place]);
             if (!(set[root] & QFZ_SET_OPEN)) qfz_block_open(b, root);
             continue;
         }
-        uint32_t root = qfz_set_root(set, place + offsets.from[kind]);
-        const uint32_t q = qfz_set_root(set, place + offsets.to[kind]);
+        uint32_t root = qfz_set_root(set, node[place + offsets.from[kind]]);
+        const uint32_t q = qfz_set_root(set, node[place + offsets.to[kind]]);
         if (root == q) continue;
         const bool both_open = set[root] & set[q] & QFZ_SET_OPEN;
         const uint32_t other = qfz_set_join(set, &root, q);
@@ -246,25 +270,69 @@ static void join_levels(const qfz_block_work *b, void *arg)
         else
             qfz_block_hook(b, other, root, key);
     }
+}
+
+/* Leaves out edges between pixels that are in one set already; returns how many stay. */
+static int32_t drop_joined(const qfz_block_work *b, uint64_t *edges, int32_t n_edges)
+{
+    const qfz_edge_offsets offsets = qfz_edge_offsets_of(qfz_box_w(b->box));
+    const uint16_t *const node = b->px_number;
+    uint16_t *const root = b->s->root;
+    int32_t n = 0;
+    for (uint32_t v = 0; v < b->block->n_nodes; v++)
+        root[v] = (uint16_t)qfz_set_root(b->s->set, v);
+    for (int32_t i = 0; i < n_edges; i++) {
+        const uint32_t id = (uint32_t)edges[i];
+        const uint32_t place = id & (QFZ_BLOCK_PX - 1), kind = id >> QFZ_PLACE_BITS;
+        const uint32_t p = root[node[place + offsets.from[kind]]];
+        const uint32_t q = root[node[place + offsets.to[kind]]];
+        edges[n] = edges[i];
+        n += (p != q) | (kind == QFZ_EDGE_OTHER);
+    }
+    return n;
+}
+
+/* Where there are many edges, most components are joined by the lighter half of them, and most of
+ * the others join nothing, which is seen faster all at once (Osipov, Sanders and Singler, 2009:
+ * filter-Kruskal). */
+static void join_levels(const qfz_block_work *b, void *arg)
+{
+    (void)arg;
+    int32_t n_edges;
+    uint64_t *const edges = qfz_block_sort(b->edges, &n_edges);
+    const bool many = n_edges > 2 * (int32_t)b->block->n_nodes;
+    const int32_t n_light = many ? n_edges / 2 : n_edges;
+    join_some(b, edges, n_light);
+    if (many) join_some(b, edges + n_light, drop_joined(b, edges + n_light, n_edges - n_light));
     qfz_block_finish(b);
+}
+
+void *qfz_contraction_scratch(const qfz_contraction *c)
+{
+    return (char *)c->scratch + (size_t)omp_get_thread_num() * thread_bytes(c->rule);
 }
 
 static qfz_block_work work_on(const qfz_contraction *c, const qfz_image *image, int64_t i)
 {
     const int thread = omp_get_thread_num();
-    char *const own = (char *)c->scratch + (size_t)thread * thread_bytes(c->rule);
-    const int64_t px = c->stays ? c->blocks[i].px : thread * (int64_t)QFZ_BLOCK_PX;
+    char *const own = qfz_contraction_scratch(c);
+    const int64_t of_thread = thread * (int64_t)QFZ_BLOCK_PX;
+    const int64_t px = c->stays ? c->blocks[i].px : of_thread;
+    const int64_t room = c->stays ? c->blocks[i].room : of_thread;
+    qfz_contract_scratch *const s = (qfz_contract_scratch *)(void *)own;
     return (qfz_block_work){
         .c = c,
         .image = image,
         .block = &c->blocks[i],
         .box = qfz_blocks_box(&c->in_blocks, i / c->in_blocks.n_x, i % c->in_blocks.n_x),
         .thread = thread,
-        .s = (qfz_contract_scratch *)(void *)own,
+        .s = s,
         .edges = (qfz_block_edges *)(void *)(own + scratch_bytes()),
-        .number = c->number + px,
-        .up = c->up + px,
-        .level = c->level + px};
+        .number = c->stays ? s->number : c->number + px,
+        .up = c->up + room,
+        .level = c->level + room,
+        .px_number = c->number + px,
+        .px_first = c->stays ? c->first + px : NULL};
 }
 
 /* ---- The graph. */

@@ -10,10 +10,14 @@
  * between blocks.  It has one vertex for each open component, so never more than blocks have
  * pixels on their rings.
  *
- * The hooks of a block are numbered as they came, by ascending level, and a pixel has the number of
- * its hook; so whoever climbs from a pixel meets ascending numbers, and where two climbs meet is
- * found by moving the lower one.  Roots have the highest numbers: first those of closed components,
- * then the vertices, from the last down.  No climb is longer than 15 hooks. */
+ * Where levels are all that counts, pixels are hooked along their lightest edges first
+ * (lightest.h), and Kruskal's algorithm begins with the components that this makes: the block's
+ * nodes.  Else its pixels are its nodes.
+ *
+ * The hooks of a block's nodes are numbered as they came, by ascending level, and a node has the
+ * number of its hook; so whoever climbs from a node meets ascending numbers, and where two climbs
+ * meet is found by moving the lower one.  Roots have the highest numbers: first those of closed
+ * components, then the vertices, from the last down.  No climb is longer than 15 hooks. */
 #ifndef QFZ_CPU_CONTRACT_H
 #define QFZ_CPU_CONTRACT_H
 
@@ -22,10 +26,11 @@
 
 typedef struct qfz_contracted_block {
     uint32_t px;               /* its first pixel, counted block after block */
+    uint32_t room;             /* where its nodes begin */
     uint32_t vertex;           /* its first vertex */
     uint32_t link;             /* its first link: across its seams, then inside */
     uint32_t n_seam, n_inside; /* links */
-    uint32_t n_px, n_hooks, n_open;
+    uint32_t n_px, n_nodes, n_hooks, n_open;
 } qfz_contracted_block;
 
 /* Where the climb from a pixel on a block's ring ends: its vertex, QFZ_NONE if its component
@@ -40,10 +45,13 @@ typedef struct qfz_contraction {
     qfz_blocks in_blocks;
     qfz_contracted_block *blocks;
 
-    bool stays;       /* false: the next three are a thread's, and of the block that it is at */
-    uint16_t *number; /* of each pixel, block after block, row by row within */
-    uint16_t *up;     /* of a block's pixels by number: what it is hooked to; itself at a root */
-    uint32_t *level;  /* of a block's hooks by number */
+    /* True: nodes are what pixels are hooked to.  False: they are the pixels, without first; and
+     * number, up and level are a thread's, and of the block that it is at. */
+    bool stays;
+    uint32_t *first;  /* level of each pixel's hook, 0: the pixel is not hooked; see lightest.h */
+    uint16_t *number; /* of each pixel's node, block after block, row by row within */
+    uint16_t *up;     /* of a block's nodes by number: what it is hooked to; itself at a root */
+    uint32_t *level;  /* of a block's nodes' hooks by number */
 
     qfz_gate *gate; /* of a block's ring, as many as it may have vertices, beginning alike */
 
@@ -57,10 +65,10 @@ typedef struct qfz_contraction {
     void *scratch; /* for each thread */
 } qfz_contraction;
 
-/* The vertex of a block's pixel by number, QFZ_NONE if it is none. */
+/* The vertex of a block's node by number, QFZ_NONE if it is none. */
 static inline uint32_t qfz_contracted_vertex(const qfz_contracted_block *block, uint32_t number)
 {
-    const uint32_t from_last = block->n_px - 1 - number;
+    const uint32_t from_last = block->n_nodes - 1 - number;
     return from_last < block->n_open ? block->vertex + from_last : QFZ_NONE;
 }
 
@@ -103,8 +111,11 @@ void qfz_contraction_mark_ring(const qfz_contraction *c, const uint8_t *ring_val
 void qfz_contraction_summarise(qfz_contraction *c, const uint8_t *ring_valid, uint32_t *mark,
                                qfz_links *links);
 
+/* Of the thread that asks, while nobody contracts: 4 * QFZ_BLOCK_PX words, at least. */
+void *qfz_contraction_scratch(const qfz_contraction *c);
+
 /* keys as in engine.h, of the edges inside the image, all of which stays.  The forest must have
  * been grown. */
-void qfz_contraction_saliency(const qfz_contraction *c, uint32_t *keys);
+void qfz_contraction_saliency(const qfz_contraction *c, int key_bytes, void *keys);
 
 #endif

@@ -5,10 +5,11 @@
 #define QFZ_CPU_CONTRACT_PARTS_H
 
 #include "cpu/contract.h"
+#include "cpu/lightest.h"
 
 enum { QFZ_BLOCK_MAX_RING = 4 * QFZ_BLOCK_SIDE, QFZ_BLOCK_MAX_SEAM = 6 * QFZ_BLOCK_SIDE };
 
-/* Sets of a block's pixels, one word each: what a pixel has been put under, or at a root
+/* Sets of a block's nodes, one word each: what a node has been put under, or at a root
  * QFZ_SET_ROOT, QFZ_SET_OPEN if the component is open, and its size - 1.  So an open component
  * counts as larger than any closed one. */
 enum { QFZ_SET_ROOT = 0x8000, QFZ_SET_OPEN = 0x4000 };
@@ -17,6 +18,10 @@ typedef struct qfz_contract_scratch {
     uint16_t set[QFZ_BLOCK_PX];
     uint64_t open[QFZ_BLOCK_MAX_RING]; /* ring pixel -> least key that leaves the block */
     qfz_seam_edge seam[QFZ_BLOCK_MAX_SEAM];
+
+    /* Where nodes are not pixels: their numbers, and roots of their sets. */
+    uint16_t number[QFZ_BLOCK_PX], root[QFZ_BLOCK_PX];
+    qfz_lightest lightest;
 } qfz_contract_scratch;
 
 typedef struct qfz_block_work {
@@ -27,8 +32,10 @@ typedef struct qfz_block_work {
     int thread;
     qfz_contract_scratch *s;
     qfz_block_edges *edges;
-    uint16_t *number, *up; /* the block's; until it is through, up is the place of a pixel */
+    uint16_t *number, *up; /* of nodes; until the block is through, up is a node, not its number */
     uint32_t *level;
+    uint16_t *px_number; /* of pixels: until the block is through, their nodes */
+    uint32_t *px_first;  /* NULL, and px_number is number: nodes are pixels */
 } qfz_block_work;
 
 /* Joins the components of a block whose edges have been found, in the order of qfz_block_sort(). */
@@ -37,14 +44,14 @@ typedef void (*qfz_join_fn)(const qfz_block_work *b, void *arg);
 void qfz_contract_by(qfz_contraction *c, const qfz_image *image, bool open_ring, qfz_join_fn join,
                      void *arg);
 
-/* What a pixel is put under, itself at a root; data decides at random, so there is no branch. */
+/* What a node is put under, itself at a root; data decides at random, so there is no branch. */
 static inline uint32_t qfz_set_up(const uint16_t *set, uint32_t v)
 {
     const uint32_t word = set[v], is_root = 0u - (word >> 15);
     return (word & ~is_root) | (v & is_root);
 }
 
-/* Two steps at a time: few pixels are farther from their root. */
+/* Two steps at a time: few nodes are farther from their root. */
 static inline uint32_t qfz_set_root(uint16_t *set, uint32_t v)
 {
     for (;;) {
@@ -81,7 +88,7 @@ static inline void qfz_block_hook(const qfz_block_work *b, uint32_t other, uint3
 static inline void qfz_block_open(const qfz_block_work *b, uint32_t root)
 {
     b->s->set[root] |= QFZ_SET_OPEN;
-    b->number[root] = (uint16_t)(b->block->n_px - ++b->block->n_open);
+    b->number[root] = (uint16_t)(b->block->n_nodes - ++b->block->n_open);
 }
 
 /* A link between two of the block's vertices, by their roots. */

@@ -134,11 +134,9 @@ static qfz_status saliency(qfz_worker *worker, const qfz_answer *answer, int key
     if (answer) qfz_contraction_add_ghosts(c, &answer->ghosts);
     qfz_graph_sort(&c->graph);
     qfz_forest_grow(&c->forest, &c->graph);
-    qfz_contraction_saliency(c, keys);
+    qfz_contraction_saliency(c, key_bytes, keys);
     if (answer)
-        qfz_answer_place_cross(answer, worker->tile.h, worker->tile.w, n_dirs, sizeof(uint32_t),
-                               keys);
-    if (key_bytes == 2) qfz_keys_narrow(keys, n_dirs * worker->tile.h * worker->tile.w);
+        qfz_answer_place_cross(answer, worker->tile.h, worker->tile.w, n_dirs, key_bytes, keys);
     return QFZ_OK;
 }
 

@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* saliency.c - the minimax level of every edge of a contracted image.
  *
- * From both ends of an edge, whichever stands at the lower number climbs, until they meet: the last
- * hook has the level.  How far is at random, so eight pairs climb in step where the processor can
- * gather.  Invalid pixels are roots that reach nothing, and need no look. */
-#include <immintrin.h>
+ * Of a block's edges, the vertical ones and every second row of horizontal ones climb; the others
+ * are told by these, but for those that stay in doubt, which climb as well.  Invalid pixels are
+ * roots that reach nothing, and need no look. */
 #include <string.h>
 
-#include "cpu/contract.h"
+#include "cpu/climb.h"
+#include "cpu/ultrametric.h"
 
-enum { LANES = 8, GROUPS = 4, MAX_DOUBTS = 1024 };
-
-#define CLONES __attribute__((target_clones("default", "avx2")))
-
-/* Nothing has been climbed yet. */
-#define NO_HOOK UINT32_MAX
+enum { MAX_DOUBTS = 1024 };
 
 /* Pairs that are asked later, many at a time; what comes out goes to *at[i]. */
 typedef struct doubts {
@@ -27,145 +22,29 @@ typedef struct doubts {
 /* A block that is asked. */
 typedef struct view {
     const qfz_contraction *c;
-    const qfz_contracted_block *block;
     qfz_box box;
-    const uint16_t *number, *up;
-    const uint32_t *level;
-    bool gathers;   /* does the processor? */
-    uint32_t *keys; /* what is asked for */
-    doubts *doubts;
+    const uint32_t *first;
+    const uint16_t *number;
+    qfz_climbs climbs;
+    uint32_t *plane; /* what is asked for, of the block's first pixel and direction */
+    int64_t row_px, dir_px;
+    doubts doubts;
 } view;
 
-static view view_of(const qfz_contraction *c, int64_t by, int64_t bx)
+/* keys: as engine.h has them, or NULL: to be narrowed, and in the thread's scratch. */
+static void view_init(view *s, const qfz_contraction *c, int64_t i, uint32_t *keys)
 {
-    const qfz_contracted_block *const block = &c->blocks[by * c->in_blocks.n_x + bx];
-    return (view){.c = c,
-                  .block = block,
-                  .box = qfz_blocks_box(&c->in_blocks, by, bx),
-                  .number = c->number + block->px,
-                  .up = c->up + block->px,
-                  .level = c->level + block->px};
-}
-
-static uint32_t vertex_of(const view *s, uint32_t root)
-{
-    return qfz_contracted_vertex(s->block, root);
-}
-
-static uint32_t level_of(const view *s, uint32_t hook)
-{
-    return hook == NO_HOOK ? 0 : s->level[hook];
-}
-
-/* The minimax level of what has climbed to two different roots, by levels up to key. */
-static uint32_t between(const qfz_contraction *c, uint32_t p, uint32_t q, uint32_t key)
-{
-    if (p == QFZ_NONE || q == QFZ_NONE) return QFZ_NONE;
-    const uint32_t over = qfz_forest_minimax(&c->forest, p, q);
-    return over > key ? over : key;
-}
-
-/* ---- Within a block: pairs of climbs that start at a[i] and b[i]. */
-
-/* Where two climbs stand: at one hook, or at two roots. */
-static uint32_t meeting_key(const view *s, uint32_t a, uint32_t b, uint32_t last)
-{
-    const uint32_t key = level_of(s, last);
-    return a == b ? key : between(s->c, vertex_of(s, a), vertex_of(s, b), key);
-}
-
-static void query_each(const view *s, const uint16_t *starts_a, const uint16_t *starts_b, int64_t n,
-                       uint32_t *keys)
-{
-    for (int64_t i = 0; i < n; i++) {
-        uint32_t a = starts_a[i], b = starts_b[i], last = NO_HOOK;
-        while (a != b) {
-            const uint32_t low = a < b ? a : b, high = a < b ? b : a;
-            if (s->up[low] == low) break;
-            last = low;
-            a = s->up[low];
-            b = high;
-        }
-        keys[i] = meeting_key(s, a, b, last);
-    }
-}
-
-/* Eight climbs. */
-typedef struct lanes {
-    __m256i a, b, last;
-} lanes;
-
-/* One step of those that have not met; returns -1 for those that had, or that both stand at roots:
- * where a root has the lower number, nothing moves any more. */
-__attribute__((target("avx2"))) static inline __m256i step(lanes *l, const uint16_t *up)
-{
-    const __m256i number = _mm256_set1_epi32(UINT16_MAX);
-    const __m256i low = _mm256_min_epu32(l->a, l->b), high = _mm256_max_epu32(l->a, l->b);
-    const __m256i two = _mm256_i32gather_epi32((const int *)(const void *)up, low, 2);
-    const __m256i over = _mm256_and_si256(two, number);
-    const __m256i met = _mm256_cmpeq_epi32(low, high);
-    const __m256i done = _mm256_or_si256(met, _mm256_cmpeq_epi32(low, over));
-    l->a = _mm256_blendv_epi8(over, low, met);
-    l->b = high;
-    l->last = _mm256_blendv_epi8(low, l->last, done);
-    return done;
-}
-
-__attribute__((target("avx2"))) static void finish(const view *s, const lanes *l, uint32_t *keys)
-{
-    const __m256i met = _mm256_cmpeq_epi32(l->a, l->b);
-    const __m256i key = _mm256_mask_i32gather_epi32(
-        _mm256_setzero_si256(), (const int *)(const void *)s->level, l->last, met, 4);
-    _mm256_storeu_si256((__m256i *)(void *)keys, key);
-    const int apart = ~_mm256_movemask_ps(_mm256_castsi256_ps(met)) & ((1 << LANES) - 1);
-    if (!apart) return;
-    uint32_t a[LANES], b[LANES], last[LANES];
-    _mm256_storeu_si256((__m256i *)(void *)a, l->a);
-    _mm256_storeu_si256((__m256i *)(void *)b, l->b);
-    _mm256_storeu_si256((__m256i *)(void *)last, l->last);
-    for (int left = apart; left; left &= left - 1) {
-        const int i = __builtin_ctz((unsigned)left);
-        keys[i] = meeting_key(s, a[i], b[i], last[i]);
-    }
-}
-
-__attribute__((target("avx2"))) static inline __m256i numbers_at(const uint16_t *number)
-{
-    return _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(const void *)number));
-}
-
-/* Four times eight at a time: one waits for memory while the others climb. */
-__attribute__((target("avx2"))) static void query_lanes(const view *s, const uint16_t *a,
-                                                        const uint16_t *b, uint32_t *keys)
-{
-    lanes l[GROUPS];
-    for (int g = 0; g < GROUPS; g++) {
-        l[g].a = numbers_at(a + g * LANES);
-        l[g].b = numbers_at(b + g * LANES);
-        l[g].last = _mm256_set1_epi32((int)NO_HOOK);
-    }
-    __m256i done;
-    do {
-        done = _mm256_set1_epi32(-1);
-        for (int g = 0; g < GROUPS; g++)
-            done = _mm256_and_si256(done, step(&l[g], s->up));
-    } while (_mm256_movemask_epi8(done) != -1);
-    for (int g = 0; g < GROUPS; g++)
-        finish(s, &l[g], keys + g * LANES);
-}
-
-/* The last pairs of a row are asked twice rather than one by one. */
-static void query(const view *s, const uint16_t *a, const uint16_t *b, int64_t n, uint32_t *keys)
-{
-    const int64_t some = (int64_t)LANES * GROUPS;
-    if (!s->gathers || n < some) {
-        query_each(s, a, b, n, keys);
-        return;
-    }
-    for (int64_t i = 0; i < n; i += some) {
-        const int64_t at = i + some <= n ? i : n - some;
-        query_lanes(s, a + at, b + at, keys + at);
-    }
+    const qfz_blocks *const in = &c->in_blocks;
+    const qfz_contracted_block *const block = &c->blocks[i];
+    s->c = c;
+    s->box = qfz_blocks_box(in, i / in->n_x, i % in->n_x);
+    s->first = c->first + block->px;
+    s->number = c->number + block->px;
+    s->plane = keys ? keys + s->box.y0 * in->w + s->box.x0 : qfz_contraction_scratch(c);
+    s->row_px = keys ? in->w : QFZ_BLOCK_SIDE;
+    s->dir_px = keys ? in->h * in->w : QFZ_BLOCK_PX;
+    s->doubts.n = 0;
+    qfz_climbs_init(&s->climbs, c, block);
 }
 
 /* ---- Across seams. */
@@ -176,15 +55,18 @@ static uint32_t across(const qfz_contraction *c, int64_t y, int64_t x, int dir)
     const int64_t v = y + qfz_dir_dy[dir], u = x + qfz_dir_dx[dir];
     if (v >= c->in_blocks.h || u < 0 || u >= c->in_blocks.w) return QFZ_NONE;
     const qfz_gate p = qfz_contraction_gate(c, y, x), q = qfz_contraction_gate(c, v, u);
-    return between(c, p.vertex, q.vertex, p.level > q.level ? p.level : q.level);
+    if (p.vertex == QFZ_NONE || q.vertex == QFZ_NONE) return QFZ_NONE;
+    const uint32_t climbed = p.level > q.level ? p.level : q.level;
+    const uint32_t over = qfz_forest_minimax(&c->forest, p.vertex, q.vertex);
+    return over > climbed ? over : climbed;
 }
 
 /* ---- All edges of a block. */
 
-/* Keys of one row of the block, at its pixels. */
+/* Keys of one row of the block. */
 static uint32_t *row_of(const view *s, int dir, int64_t y)
 {
-    return s->keys + (dir * s->c->in_blocks.h + y) * s->c->in_blocks.w + s->box.x0;
+    return s->plane + dir * s->dir_px + (y - s->box.y0) * s->row_px;
 }
 
 static const uint16_t *numbers_of(const view *s, int64_t y)
@@ -200,106 +82,145 @@ static void ask_across(const view *s, int64_t y, int dir, int64_t from, int64_t 
         row[x] = across(s->c, y, s->box.x0 + x, dir);
 }
 
-static void ask_right(const view *s, int64_t y)
+static const uint32_t *firsts_of(const view *s, int64_t y)
+{
+    return s->first + (y - s->box.y0) * qfz_box_w(s->box);
+}
+
+static void ask_right(view *s, int64_t y)
 {
     const int64_t w = qfz_box_w(s->box);
     const uint16_t *const number = numbers_of(s, y);
-    query(s, number, number + 1, w - 1, row_of(s, QFZ_RIGHT, y));
+    const uint32_t *const first = firsts_of(s, y);
+    qfz_tell_by_hooks(first, first + 1, w - 1, row_of(s, QFZ_RIGHT, y));
+    qfz_climbs_raise(&s->climbs, number, number + 1, w - 1, row_of(s, QFZ_RIGHT, y));
     ask_across(s, y, QFZ_RIGHT, w - 1, w);
 }
 
-static void answer_doubts(const view *s)
+static void answer_doubts(view *s)
 {
-    doubts *const d = s->doubts;
-    query(s, d->a, d->b, d->n, d->key);
+    doubts *const d = &s->doubts;
+    qfz_climbs_raise(&s->climbs, d->a, d->b, d->n, d->key);
     for (int64_t i = 0; i < d->n; i++)
         *d->at[i] = d->key[i];
     d->n = 0;
 }
 
+/* Of a row's edges those that are in doubt, one byte each, 0 or 1. */
+typedef struct row_doubts {
+    uint8_t is[QFZ_BLOCK_SIDE + 7]; /* looked at eight at a time */
+} row_doubts;
+
 /* Those of a row's keys that are in doubt will be asked: between pixels a[x] and b[x]. */
-static void add_doubts(const view *s, uint32_t *row, const uint8_t *doubt, const uint16_t *a,
+static void add_doubts(view *s, uint32_t *row, row_doubts *in_doubt, const uint16_t *a,
                        const uint16_t *b, int64_t n)
 {
-    doubts *const d = s->doubts;
+    doubts *const d = &s->doubts;
     if (d->n + n > MAX_DOUBTS) answer_doubts(s);
-    int64_t at = d->n;
-    for (int64_t x = 0; x < n; x++) {
-        d->at[at] = row + x;
-        d->a[at] = a[x];
-        d->b[at] = b[x];
-        at += doubt[x];
+    memset(in_doubt->is + n, 0, 7);
+    for (int64_t from = 0; from < n; from += 8) {
+        uint64_t eight;
+        memcpy(&eight, in_doubt->is + from, sizeof eight);
+        for (; eight; eight &= eight - 1, d->n++) {
+            const int64_t x = from + __builtin_ctzll(eight) / 8;
+            d->at[d->n] = row + x;
+            d->a[d->n] = a[x];
+            d->b[d->n] = b[x];
+            d->key[d->n] = row[x];
+        }
     }
-    d->n = at;
 }
 
-/* Of three pixels the two largest levels between them are equal (they are an ultrametric).  So
- * where the two legs of a way round differ, the larger one is the answer.  A diagonal has two ways
- * round, by leg1-leg2 and by leg3-leg4; if neither tells, it is in doubt. */
-CLONES static void tell_diagonals(const uint32_t *restrict leg1, const uint32_t *restrict leg2,
-                                  const uint32_t *restrict leg3, const uint32_t *restrict leg4,
-                                  int64_t n, uint32_t *restrict key, uint8_t *restrict doubt)
+/* The squares between a row and the next. */
+static qfz_squares squares_of(const view *s, int64_t y)
 {
-    for (int64_t x = 0; x < n; x++) {
-        const uint32_t one = leg1[x] > leg2[x] ? leg1[x] : leg2[x];
-        const uint32_t other = leg3[x] > leg4[x] ? leg3[x] : leg4[x];
-        key[x] = leg1[x] != leg2[x] ? one : other;
-        doubt[x] = leg1[x] == leg2[x] && leg3[x] == leg4[x];
-    }
+    return (qfz_squares){.top = row_of(s, QFZ_RIGHT, y),
+                         .bottom = row_of(s, QFZ_RIGHT, y + 1),
+                         .left = row_of(s, QFZ_BELOW, y),
+                         .first = firsts_of(s, y),
+                         .first_below = firsts_of(s, y + 1),
+                         .number = numbers_of(s, y),
+                         .number_below = numbers_of(s, y + 1)};
 }
 
-static void ask_diagonals(const view *s, int64_t y, int dir)
+static void ask_diagonals(view *s, int64_t y)
 {
     const int64_t n = qfz_box_w(s->box) - 1;
-    const bool rises = dir == QFZ_BELOW_LEFT;
-    const uint32_t *const top = row_of(s, QFZ_RIGHT, y), *const bottom =
-                                                             row_of(s, QFZ_RIGHT, y + 1);
-    const uint32_t *const left = row_of(s, QFZ_BELOW, y), *const right = left + 1;
-    const uint16_t *const number = numbers_of(s, y), *const next = numbers_of(s, y + 1);
-    uint32_t *const row = row_of(s, dir, y);
-    uint8_t doubt[QFZ_BLOCK_SIDE];
-    if (rises) {
-        tell_diagonals(top, left, bottom, right, n, row + 1, doubt);
-        add_doubts(s, row + 1, doubt, number + 1, next, n);
-        ask_across(s, y, dir, 0, 1);
-    } else {
-        tell_diagonals(top, right, bottom, left, n, row, doubt);
-        add_doubts(s, row, doubt, number, next + 1, n);
-        ask_across(s, y, dir, n, n + 1);
-    }
+    const qfz_squares q = squares_of(s, y);
+    uint32_t *const fall = row_of(s, QFZ_BELOW_RIGHT, y);
+    uint32_t *const rise = row_of(s, QFZ_BELOW_LEFT, y) + 1; /* each at the square's right pixel */
+    row_doubts fall_doubts, rise_doubts;
+    qfz_tell_diagonals(&q, n, fall, fall_doubts.is, rise, rise_doubts.is);
+    add_doubts(s, fall, &fall_doubts, q.number, q.number_below + 1, n);
+    add_doubts(s, rise, &rise_doubts, q.number + 1, q.number_below, n);
+    ask_across(s, y, QFZ_BELOW_RIGHT, n, n + 1);
+    ask_across(s, y, QFZ_BELOW_LEFT, 0, 1);
 }
 
-static void ask_below(const view *s, int64_t y)
+static void ask_below(view *s, int64_t y)
 {
-    query(s, numbers_of(s, y), numbers_of(s, y + 1), qfz_box_w(s->box), row_of(s, QFZ_BELOW, y));
+    const int64_t w = qfz_box_w(s->box);
+    uint32_t *const row = row_of(s, QFZ_BELOW, y);
+    qfz_tell_by_hooks(firsts_of(s, y), firsts_of(s, y + 1), w, row);
+    qfz_climbs_raise(&s->climbs, numbers_of(s, y), numbers_of(s, y + 1), w, row);
 }
 
-static void ask_block(const view *s)
+/* Between two rows that have been asked. */
+static void ask_between(view *s, int64_t y)
+{
+    const int64_t w = qfz_box_w(s->box);
+    const uint16_t *const number = numbers_of(s, y);
+    const qfz_squares above = squares_of(s, y - 1), below = squares_of(s, y);
+    uint32_t *const row = row_of(s, QFZ_RIGHT, y);
+    row_doubts in_doubt;
+    qfz_tell_right(&above, &below, w - 1, row, in_doubt.is);
+    add_doubts(s, row, &in_doubt, number, number + 1, w - 1);
+    ask_across(s, y, QFZ_RIGHT, w - 1, w);
+}
+
+static void ask_block(view *s)
 {
     const int n_dirs = qfz_n_dirs(s->c->rule);
     ask_right(s, s->box.y0);
     for (int64_t y = s->box.y0; y + 1 < s->box.y1; y++) {
-        ask_right(s, y + 1);
+        const bool is_odd = (y - s->box.y0) & 1;
+        if (is_odd || y + 2 == s->box.y1) ask_right(s, y + 1);
         ask_below(s, y);
-        for (int d = QFZ_BELOW_RIGHT; d < n_dirs; d++)
-            ask_diagonals(s, y, d);
+        if (is_odd) ask_between(s, y);
     }
+    answer_doubts(s);
+    for (int64_t y = s->box.y0; n_dirs == QFZ_MAX_DIRS && y + 1 < s->box.y1; y++)
+        ask_diagonals(s, y);
     answer_doubts(s);
     for (int d = QFZ_BELOW; d < n_dirs; d++)
         ask_across(s, s->box.y1 - 1, d, 0, qfz_box_w(s->box));
 }
 
-void qfz_contraction_saliency(const qfz_contraction *c, uint32_t *keys)
+/* ---- Keys of two bytes, while the block is in the cache. */
+
+__attribute__((target_clones("default", "avx2"))) static void
+narrow_row(const uint32_t *restrict wide, int64_t n, uint16_t *restrict keys)
 {
-    const bool gathers = __builtin_cpu_supports("avx2");
+    for (int64_t i = 0; i < n; i++)
+        keys[i] = (uint16_t)wide[i];
+}
+
+static void narrow_block(const view *s, uint16_t *keys)
+{
+    const int64_t h = s->c->in_blocks.h, w = s->c->in_blocks.w;
+    for (int d = 0; d < qfz_n_dirs(s->c->rule); d++)
+        for (int64_t y = s->box.y0; y < s->box.y1; y++)
+            narrow_row(row_of(s, d, y), qfz_box_w(s->box), keys + (d * h + y) * w + s->box.x0);
+}
+
+void qfz_contraction_saliency(const qfz_contraction *c, int key_bytes, void *keys)
+{
+    const bool narrow = key_bytes == sizeof(uint16_t);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(qfz_contraction_threads(c))
     for (int64_t i = 0; i < c->in_blocks.n_y * c->in_blocks.n_x; i++) {
-        doubts in_doubt;
-        in_doubt.n = 0;
-        view s = view_of(c, i / c->in_blocks.n_x, i % c->in_blocks.n_x);
-        s.doubts = &in_doubt;
-        s.keys = keys;
-        s.gathers = gathers;
+        view s;
+        view_init(&s, c, i, narrow ? NULL : keys);
         ask_block(&s);
+        if (narrow) narrow_block(&s, keys);
     }
 }

@@ -6,6 +6,7 @@
  * The engine's blocks are larger than most rasters that brute force can do; here they have sides of
  * 1 to 9 pixels, but now and then up to 48: rows of 32 pixels are asked by vectors. */
 #include "cpu/contract_omega.h"
+#include "cpu/lightest.h"
 #include "rasters.h"
 
 typedef struct problem {
@@ -51,6 +52,31 @@ static void make(problem *p)
                    raster_distances[p->rule.distance], (int)p->side, p->n_threads);
 }
 
+/* What pixels are hooked to fits in its room, which no block shares. */
+static void nodes_fit(const qfz_contraction *c)
+{
+    for (int64_t i = 0; i < c->in_blocks.n_y * c->in_blocks.n_x; i++) {
+        const qfz_contracted_block *const block = &c->blocks[i];
+        const qfz_box box =
+            qfz_blocks_box(&c->in_blocks, i / c->in_blocks.n_x, i % c->in_blocks.n_x);
+        const int64_t n_ring = qfz_ring_size(qfz_box_h(box), qfz_box_w(box));
+        CHECK(block->n_nodes <= qfz_lightest_max(block->n_px, (uint32_t)n_ring),
+              "block %d of %u pixels has %u nodes", (int)i, block->n_px, block->n_nodes);
+    }
+}
+
+/* Keys of two bytes are the others, narrowed; they are right only where all are small enough. */
+static void narrow_keys_equal(const qfz_contraction *c, const uint32_t *keys, int64_t n)
+{
+    uint16_t *narrow = room(n, sizeof *narrow);
+    int64_t different = 0;
+    qfz_contraction_saliency(c, sizeof *narrow, narrow);
+    for (int64_t i = 0; i < n; i++)
+        different += narrow[i] != (uint16_t)keys[i];
+    CHECK(different == 0, "%d keys of two bytes differ", (int)different);
+    free(narrow);
+}
+
 static void levels_equal(const problem *p, qfz_contraction *c, const double *want,
                          const qfz_links *ghosts)
 {
@@ -60,7 +86,9 @@ static void levels_equal(const problem *p, qfz_contraction *c, const double *wan
     if (ghosts) qfz_contraction_add_ghosts(c, ghosts);
     qfz_graph_sort(&c->graph);
     qfz_forest_grow(&c->forest, &c->graph);
-    qfz_contraction_saliency(c, keys);
+    qfz_contraction_saliency(c, sizeof *keys, keys);
+    nodes_fit(c);
+    narrow_keys_equal(c, keys, n * n_dirs);
     for (int64_t i = 0; i < n * n_dirs; i++) {
         const double got = keys[i] == QFZ_NONE
                                ? ORACLE_NO_EDGE
@@ -339,9 +367,46 @@ static void one_case(int64_t number)
     free(mark);
 }
 
+/* Pixels' lightest edges lead up a flight of stairs, each to the next: one chain, which turns at
+ * every pixel, all the way through a block. */
+static void stairs_are_climbed_to_the_end(void)
+{
+    enum { SIDE = 40 };
+    uint16_t pixels[SIDE * SIDE] = {0};
+    uint8_t valid[SIDE * SIDE] = {0};
+    problem p = {
+        .r.image =
+            {.h = SIDE, .w = SIDE, .n_bands = 1, .type = QFZ_U16, .pixels = pixels, .valid = valid},
+        .rule = {.connectivity = 4,
+                 .distance = QFZ_L1,
+                 .type = QFZ_U16,
+                 .n_bands = 1,
+                 .alpha_key = UINT32_MAX}};
+    double *want = room(2 * SIDE * SIDE, sizeof *want);
+    qfz_contraction c;
+    qfz_error err = {0};
+    int at = (SIDE - 1) * SIDE;
+    uint16_t value = 1000;
+    for (int step = 0; step < 2 * SIDE - 1; step++) {
+        pixels[at] = value;
+        valid[at] = 1;
+        value = (uint16_t)(step % 2 ? value - (200 - step) : value + (200 - step));
+        at += step % 2 ? -SIDE : 1;
+    }
+    check_describe("stairs");
+    p.o = oracle_open(&p.r.image, 4, QFZ_L1);
+    oracle_saliency(p.o, want);
+    must(qfz_contraction_init(&c, &p.rule, SIDE, SIDE, SIDE, true, 1, &err));
+    levels_equal(&p, &c, want, NULL);
+    qfz_contraction_fini(&c);
+    oracle_close(p.o);
+    free(want);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(argc, argv, 500);
+    stairs_are_climbed_to_the_end();
     for (int64_t c = check_.first; c < check_.cases; c++)
         one_case(c);
     return check_end();

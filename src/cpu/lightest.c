@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+#include "cpu/lightest.h"
+
+#include <string.h>
+
+#define CLONES __attribute__((target_clones("default", "avx2")))
+
+/* Where a pixel goes; of equal keys to the first of these, as block.h has it. */
+enum {
+    STAYS = 0,
+    LEFT,
+    RIGHT,
+    UP,
+    DOWN,
+    UP_LEFT,
+    DOWN_RIGHT,
+    UP_RIGHT,
+    DOWN_LEFT,
+};
+
+static void bound_keys(uint32_t *restrict keys, const uint8_t *restrict exists, int kind)
+{
+    for (int i = 0; i < QFZ_SQUARES; i++)
+        keys[i] = exists[i] >> kind & 1 ? keys[i] : QFZ_NONE;
+}
+
+CLONES static void bound_by(qfz_square_row *row, const uint8_t *exists, bool diagonals)
+{
+    bound_keys(row->h, exists, QFZ_EDGE_H);
+    bound_keys(row->v, exists, QFZ_EDGE_V);
+    if (!diagonals) return;
+    bound_keys(row->fall, exists, QFZ_EDGE_FALL);
+    bound_keys(row->rise, exists, QFZ_EDGE_RISE);
+}
+
+void qfz_lightest_bound(const qfz_lightest *l, int64_t y, qfz_square_row *row)
+{
+    static const uint8_t nothing[QFZ_SQUARES];
+    const int64_t at = l->box.y0 + y, n = qfz_box_w(l->box);
+    bound_by(row, at < 0 ? nothing : row->exists, l->connectivity == 8);
+    if (!l->open_ring) return;
+    if (l->box.x0 == 0) row->h[0] = 0;
+    if (l->box.x1 == l->image_w) row->h[n] = 0;
+    if (at < 0 || at + 1 == l->image_h) memset(row->v, 0, sizeof row->v);
+}
+
+/* ---- Hooks of one row. */
+
+/* The lightest of the edges that are looked at so far. */
+#define PREFER(key, where)                                                                         \
+    do {                                                                                           \
+        const uint32_t k = (key);                                                                  \
+        way = k < lightest ? (where) : way;                                                        \
+        lightest = k < lightest ? k : lightest;                                                    \
+    } while (0)
+
+CLONES static void choose_of_four(const qfz_square_row *restrict above,
+                                  const qfz_square_row *restrict row, uint32_t *restrict level,
+                                  uint8_t *restrict to)
+{
+    for (int i = 1; i < QFZ_SQUARES - 1; i++) {
+        uint32_t lightest = QFZ_NONE, way = STAYS;
+        PREFER(row->h[i - 1], LEFT);
+        PREFER(row->h[i], RIGHT);
+        PREFER(above->v[i], UP);
+        PREFER(row->v[i], DOWN);
+        level[i] = lightest;
+        to[i] = (uint8_t)way;
+    }
+}
+
+CLONES static void choose_of_eight(const qfz_square_row *restrict above,
+                                   const qfz_square_row *restrict row, uint32_t *restrict level,
+                                   uint8_t *restrict to)
+{
+    for (int i = 1; i < QFZ_SQUARES - 1; i++) {
+        uint32_t lightest = QFZ_NONE, way = STAYS;
+        PREFER(row->h[i - 1], LEFT);
+        PREFER(row->h[i], RIGHT);
+        PREFER(above->v[i], UP);
+        PREFER(row->v[i], DOWN);
+        PREFER(above->fall[i - 1], UP_LEFT);
+        PREFER(row->fall[i], DOWN_RIGHT);
+        PREFER(above->rise[i], UP_RIGHT);
+        PREFER(row->rise[i - 1], DOWN_LEFT);
+        level[i] = lightest;
+        to[i] = (uint8_t)way;
+    }
+}
+
+static void stay_if(uint8_t *to, uint32_t *level, bool leaves)
+{
+    if (!leaves) return;
+    *to = STAYS;
+    *level = 0;
+}
+
+/* A pixel whose lightest edge leaves the block is not hooked. */
+static void stay_inside(const qfz_lightest *l, int64_t y, uint32_t *level, uint8_t *to)
+{
+    const int n = (int)qfz_box_w(l->box);
+    const bool first = y == 0, last = y + 1 == qfz_box_h(l->box);
+    stay_if(&to[1], &level[1], to[1] == LEFT || to[1] == UP_LEFT || to[1] == DOWN_LEFT);
+    stay_if(&to[n], &level[n], to[n] == RIGHT || to[n] == UP_RIGHT || to[n] == DOWN_RIGHT);
+    for (int i = 1; first && i <= n; i++)
+        stay_if(&to[i], &level[i], to[i] == UP || to[i] == UP_LEFT || to[i] == UP_RIGHT);
+    for (int i = 1; last && i <= n; i++)
+        stay_if(&to[i], &level[i], to[i] == DOWN || to[i] == DOWN_LEFT || to[i] == DOWN_RIGHT);
+}
+
+void qfz_lightest_choose(qfz_lightest *l, int64_t y, const qfz_square_row *above,
+                         const qfz_square_row *row)
+{
+    const int64_t n = qfz_box_w(l->box);
+    uint32_t level[QFZ_SQUARES];
+    uint8_t *const to = l->to[y & 1];
+    if (l->connectivity == 4)
+        choose_of_four(above, row, level, to);
+    else
+        choose_of_eight(above, row, level, to);
+    stay_inside(l, y, level, to);
+    to[0] = to[n + 1] = STAYS;
+    memcpy(l->level + y * n, level + 1, (size_t)n * sizeof *level);
+}
+
+/* ---- What becomes of them. */
+
+/* up[i]: the place that pixel i is hooked to; itself if it is the first of two that share an
+ * edge. */
+static inline void take_some(const uint8_t *restrict to, const uint8_t *restrict below, int n,
+                             int place, bool diagonals, uint16_t *restrict up,
+                             uint8_t *restrict keep)
+{
+    for (int i = 1; i <= n; i++) {
+        const int me = to[i], right = to[i + 1], under = below[i], under_right = below[i + 1];
+        int taken = ((me == RIGHT) | (right == LEFT)) << QFZ_EDGE_H | ((me == DOWN) | (under == UP))
+                                                                          << QFZ_EDGE_V;
+        int shared = ((me == RIGHT) & (right == LEFT)) | ((me == DOWN) & (under == UP));
+        int x = (me == RIGHT) - (me == LEFT), y = (me == DOWN) - (me == UP);
+        if (diagonals) {
+            taken |= ((me == DOWN_RIGHT) | (under_right == UP_LEFT)) << QFZ_EDGE_FALL |
+                     ((right == DOWN_LEFT) | (under == UP_RIGHT)) << QFZ_EDGE_RISE;
+            shared |= ((me == DOWN_RIGHT) & (under_right == UP_LEFT)) |
+                      ((me == DOWN_LEFT) & (below[i - 1] == UP_RIGHT));
+            x += (me == DOWN_RIGHT) + (me == UP_RIGHT) - (me == UP_LEFT) - (me == DOWN_LEFT);
+            y += (me == DOWN_RIGHT) + (me == DOWN_LEFT) - (me == UP_LEFT) - (me == UP_RIGHT);
+        }
+        keep[i] &= (uint8_t)~taken;
+        up[i - 1] = (uint16_t)(place + i - 1 + (shared ? 0 : y * n + x));
+    }
+}
+
+CLONES static void take_of_four(const uint8_t *to, const uint8_t *below, int n, int place,
+                                uint16_t *up, uint8_t *keep)
+{
+    take_some(to, below, n, place, false, up, keep);
+}
+
+CLONES static void take_of_eight(const uint8_t *to, const uint8_t *below, int n, int place,
+                                 uint16_t *up, uint8_t *keep)
+{
+    take_some(to, below, n, place, true, up, keep);
+}
+
+void qfz_lightest_take(qfz_lightest *l, int64_t y, uint8_t *keep)
+{
+    const int n = (int)qfz_box_w(l->box), place = (int)y * n;
+    uint8_t *const below = l->to[(y + 1) & 1];
+    if (y + 1 == qfz_box_h(l->box)) memset(below, STAYS, sizeof l->to[0]);
+    if (l->connectivity == 4)
+        take_of_four(l->to[y & 1], below, n, place, l->up + place, keep);
+    else
+        take_of_eight(l->to[y & 1], below, n, place, l->up + place, keep);
+}
+
+/* Every pixel to where the one that it is hooked to is hooked. */
+static void step_forward(uint16_t *up, int n)
+{
+    for (int i = 0; i < n; i++)
+        up[i] = up[up[i]];
+}
+
+static void step_back(uint16_t *up, int n)
+{
+    for (int i = n - 1; i >= 0; i--)
+        up[i] = up[up[i]];
+}
+
+/* In the order of the components' last pixels; pixels without edges are one. */
+static uint32_t number_roots(const uint16_t *restrict up, const uint32_t *restrict level, int n,
+                             uint16_t *restrict number)
+{
+    uint32_t n_components = 1;
+    for (int i = 0; i < n; i++) {
+        const bool lonely = level[i] == QFZ_NONE;
+        number[i] = (uint16_t)(lonely ? 0 : n_components);
+        n_components += (up[i] == i) & !lonely;
+    }
+    return n_components;
+}
+
+/* Returns whether two steps lead to the last pixel everywhere. */
+static bool number_all(const uint16_t *restrict up, const uint16_t *restrict number, int n,
+                       uint16_t *restrict component)
+{
+    int farther = 0;
+    for (int i = 0; i < n; i++) {
+        const uint16_t over = up[up[i]];
+        farther |= up[over] ^ over;
+        component[i] = number[over];
+    }
+    return !farther;
+}
+
+/* A row or a column that leads one way is through by one sweep; few pixels need more than two. */
+void qfz_lightest_finish(qfz_lightest *l)
+{
+    const int n = (int)(qfz_box_h(l->box) * qfz_box_w(l->box));
+    uint16_t number[QFZ_BLOCK_PX];
+    l->n_components = number_roots(l->up, l->level, n, number);
+    do {
+        step_forward(l->up, n);
+        step_back(l->up, n);
+    } while (!number_all(l->up, number, n, l->component));
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#include "cpu/ultrametric.h"
+
+#include <stdbool.h>
+
+#define CLONES __attribute__((target_clones("default", "avx2")))
+
+static inline uint32_t larger(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
+static inline uint32_t smaller(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+CLONES void qfz_tell_by_hooks(const uint32_t *restrict a, const uint32_t *restrict b, int64_t n,
+                              uint32_t *restrict key)
+{
+    for (int64_t x = 0; x < n; x++)
+        key[x] = larger(a[x], b[x]);
+}
+
+/* Where one of a square's other three sides is larger than the two others, it is the answer. */
+CLONES void qfz_tell_right(const qfz_squares *above, const qfz_squares *below, int64_t n,
+                           uint32_t *restrict key, uint8_t *restrict doubt)
+{
+    const qfz_squares q = *above, o = *below;
+    for (int64_t x = 0; x < n; x++) {
+        const uint32_t least = larger(o.first[x], o.first[x + 1]);
+        const uint32_t l1 = q.left[x], r1 = q.left[x + 1], l2 = o.left[x], r2 = o.left[x + 1];
+        const uint32_t sides1 = larger(l1, r1), sides2 = larger(l2, r2);
+        const uint32_t most1 = larger(sides1, q.top[x]), most2 = larger(sides2, o.bottom[x]);
+        const uint32_t next1 = larger(smaller(l1, r1), smaller(sides1, q.top[x]));
+        const uint32_t next2 = larger(smaller(l2, r2), smaller(sides2, o.bottom[x]));
+        const bool one_tells = most1 != next1, other_tells = most2 != next2;
+        const uint32_t other = other_tells ? most2 : least;
+        key[x] = one_tells ? most1 : other;
+        doubt[x] = !one_tells & !other_tells & (least != most1) & (least != most2) &
+                   (o.number[x] != o.number[x + 1]);
+    }
+}
+
+/* Where the two legs of a way round differ, the larger one is the answer.  A diagonal has two ways
+ * round, by leg1-leg2 and by leg3-leg4. */
+static inline uint32_t tell_diagonal(uint32_t leg1, uint32_t leg2, uint32_t leg3, uint32_t leg4,
+                                     uint32_t least, bool is_least, uint8_t *doubt)
+{
+    const bool one_tells = leg1 != leg2, other_tells = leg3 != leg4;
+    const uint32_t other = other_tells ? larger(leg3, leg4) : least;
+    *doubt = !one_tells & !other_tells & !is_least & (leg1 != least) & (leg3 != least);
+    return one_tells ? larger(leg1, leg2) : other;
+}
+
+CLONES void qfz_tell_diagonals(const qfz_squares *of, int64_t n, uint32_t *restrict fall,
+                               uint8_t *restrict fall_doubt, uint32_t *restrict rise,
+                               uint8_t *restrict rise_doubt)
+{
+    const qfz_squares q = *of;
+    for (int64_t x = 0; x < n; x++) {
+        const uint32_t t = q.top[x], u = q.bottom[x], l = q.left[x], r = q.left[x + 1];
+        fall[x] = tell_diagonal(t, r, u, l, larger(q.first[x], q.first_below[x + 1]),
+                                q.number[x] == q.number_below[x + 1], &fall_doubt[x]);
+        rise[x] = tell_diagonal(t, l, u, r, larger(q.first[x + 1], q.first_below[x]),
+                                q.number[x + 1] == q.number_below[x], &rise_doubt[x]);
+    }
+}
