@@ -46,7 +46,7 @@ typedef struct view {
     uint64_t *open;
 } view;
 
-/* Others are added to what the squares leave. */
+/* Loops are added to what the squares leave. */
 static size_t max_edges(int connectivity)
 {
     return QFZ_BLOCK_PX * (size_t)(connectivity / 2) + 4 * QFZ_BLOCK_SIDE;
@@ -271,15 +271,16 @@ static void add_crossing(const view *b, int64_t y, int64_t x, const square_row *
     open_ends(b, y, x, row, keep);
 }
 
-static void add_inner(qfz_block_edges *s, const square_row *row, const uint8_t *keep, int n,
+/* place: of the row's first pixel. */
+static void add_inner(qfz_block_edges *s, const square_row *row, const uint8_t *keep, uint32_t n,
                       uint32_t place, int kinds)
 {
+    const uint32_t from[QFZ_EDGE_KINDS] = {0, 0, 0, 1}, to[QFZ_EDGE_KINDS] = {1, n, n + 1, n};
     uint64_t *const edges = s->edges[0];
     int32_t at = s->n_edges;
-    for (int i = 1; i <= n; i++, place++) {
+    for (uint32_t i = 1; i <= n; i++, place++) {
         for (int kind = 0; kind < kinds; kind++) {
-            const uint32_t id = place | (uint32_t)kind << QFZ_PLACE_BITS;
-            edges[at] = (uint64_t)keys_of(row, kind)[i] << 32 | id;
+            edges[at] = qfz_edge_of(keys_of(row, kind)[i], place + from[kind], place + to[kind]);
             at += keep[i] >> kind & 1;
         }
     }
@@ -311,7 +312,8 @@ static void add_row(const view *b, int64_t y, const square_row *row, uint8_t *ke
     keep[n] &= VERTICAL;
     for (int i = 1; y + 1 == b->box.y1 && i <= n; i++)
         keep[i] &= (uint8_t)~DOWN;
-    add_inner(b->s, row, keep, n, (uint32_t)((y - b->box.y0) * n), b->rule->connectivity / 2);
+    add_inner(b->s, row, keep, (uint32_t)n, (uint32_t)((y - b->box.y0) * n),
+              b->rule->connectivity / 2);
 }
 
 /* Edges from the row above the block. */
@@ -366,10 +368,9 @@ void qfz_block_find(qfz_block_edges *scratch, const qfz_image *image, const qfz_
     find_edges(&b);
 }
 
-void qfz_block_add_other(qfz_block_edges *scratch, uint32_t key, uint32_t place)
+void qfz_block_add_loop(qfz_block_edges *scratch, uint32_t key, uint32_t place)
 {
-    scratch->edges[0][scratch->n_edges++] =
-        (uint64_t)key << 32 | (uint32_t)QFZ_EDGE_OTHER << QFZ_PLACE_BITS | place;
+    scratch->edges[0][scratch->n_edges++] = qfz_edge_of(key, place, place);
 }
 
 /* ---- Sorting by key. */
@@ -378,7 +379,7 @@ static uint32_t max_key(const uint64_t *edges, int32_t n)
 {
     uint32_t max = 0;
     for (int32_t i = 0; i < n; i++)
-        max = max2(max, (uint32_t)(edges[i] >> 32));
+        max = max2(max, qfz_edge_key(edges[i]));
     return max;
 }
 
@@ -400,13 +401,14 @@ static void sort_by_digit(const uint64_t *restrict from, uint64_t *restrict to, 
 }
 
 /* Radix sort, lowest digit first; only digits that the largest key has. */
-const uint64_t *qfz_block_sort(qfz_block_edges *s, int32_t *n)
+uint64_t *qfz_block_sort(qfz_block_edges *s, int32_t *n)
 {
     uint64_t *from = s->edges[0], *to = s->edges[1];
     const uint32_t max = max_key(from, s->n_edges);
     for (int shift = 0; shift < 32 && max >> shift > 0; shift += DIGIT_BITS) {
         const uint32_t top = max >> shift;
-        sort_by_digit(from, to, s->n_edges, 32 + shift, top < DIGITS ? top + 1 : DIGITS, s->starts);
+        sort_by_digit(from, to, s->n_edges, QFZ_EDGE_KEY_SHIFT + shift,
+                      top < DIGITS ? top + 1 : DIGITS, s->starts);
         uint64_t *const other = from;
         from = to;
         to = other;

@@ -141,7 +141,7 @@ static void open_block(const qfz_block_work *b, bool open_ring)
                 (!image->valid || image->valid[at_y * image->w + at_x]))
                 key = 0;
         }
-        if (key != UINT64_MAX) qfz_block_add_other(b->edges, (uint32_t)key, (uint32_t)(y * w + x));
+        if (key != UINT64_MAX) qfz_block_add_loop(b->edges, (uint32_t)key, (uint32_t)(y * w + x));
     }
 }
 
@@ -224,20 +224,17 @@ void qfz_block_finish(const qfz_block_work *b)
 static void join_levels(const qfz_block_work *b, void *arg)
 {
     (void)arg;
-    const qfz_edge_offsets offsets = qfz_edge_offsets_of(qfz_box_w(b->box));
     uint16_t *const set = b->s->set;
     int32_t n_edges;
     const uint64_t *const edges = qfz_block_sort(b->edges, &n_edges);
     for (int32_t i = 0; i < n_edges; i++) {
-        const uint32_t id = (uint32_t)edges[i], key = (uint32_t)(edges[i] >> 32);
-        const uint32_t place = id & (QFZ_BLOCK_PX - 1), kind = id >> QFZ_PLACE_BITS;
-        if (kind == QFZ_EDGE_OTHER) {
-            const uint32_t root = qfz_set_root(set, place);
+        const uint32_t key = qfz_edge_key(edges[i]);
+        uint32_t root = qfz_set_root(set, qfz_edge_p(edges[i]));
+        if (qfz_edge_is_loop(edges[i])) {
             if (!(set[root] & QFZ_SET_OPEN)) qfz_block_open(b, root);
             continue;
         }
-        uint32_t root = qfz_set_root(set, place + offsets.from[kind]);
-        const uint32_t q = qfz_set_root(set, place + offsets.to[kind]);
+        const uint32_t q = qfz_set_root(set, qfz_edge_q(edges[i]));
         if (root == q) continue;
         const bool both_open = set[root] & set[q] & QFZ_SET_OPEN;
         const uint32_t other = qfz_set_join(set, &root, q);
