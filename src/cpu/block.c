@@ -30,7 +30,7 @@ typedef struct square_row {
 
 struct qfz_block_edges {
     square_row rows[3];
-    uint32_t starts[DIGITS];
+    uint32_t starts[2][DIGITS];
     int32_t n_edges;
     uint64_t *edges[2];
 };
@@ -271,20 +271,29 @@ static void add_crossing(const view *b, int64_t y, int64_t x, const square_row *
     open_ends(b, y, x, row, keep);
 }
 
-/* place: of the row's first pixel. */
-static void add_inner(qfz_block_edges *s, const square_row *row, const uint8_t *keep, uint32_t n,
-                      uint32_t place, int kinds)
+/* Every edge is written, and stays if it is kept.  place: of the row's first pixel. */
+static inline void add_kinds(qfz_block_edges *s, const square_row *row, const uint8_t *keep,
+                             uint32_t n, uint32_t place, int kinds)
 {
     const uint32_t from[QFZ_EDGE_KINDS] = {0, 0, 0, 1}, to[QFZ_EDGE_KINDS] = {1, n, n + 1, n};
-    uint64_t *const edges = s->edges[0];
-    int32_t at = s->n_edges;
+    uint64_t *to_add = s->edges[0] + s->n_edges;
     for (uint32_t i = 1; i <= n; i++, place++) {
         for (int kind = 0; kind < kinds; kind++) {
-            edges[at] = qfz_edge_of(keys_of(row, kind)[i], place + from[kind], place + to[kind]);
-            at += keep[i] >> kind & 1;
+            *to_add = qfz_edge_of(keys_of(row, kind)[i], place, place) +
+                      qfz_edge_of(0, from[kind], to[kind]);
+            to_add += keep[i] >> kind & 1;
         }
     }
-    s->n_edges = at;
+    s->n_edges = (int32_t)(to_add - s->edges[0]);
+}
+
+static void add_inner(qfz_block_edges *s, const square_row *row, const uint8_t *keep, uint32_t n,
+                      uint32_t place, int connectivity)
+{
+    if (connectivity == 4)
+        add_kinds(s, row, keep, n, place, 2);
+    else
+        add_kinds(s, row, keep, n, place, 4);
 }
 
 /* Edges across the right seam, the lower seam and both.  The list must be in this order: only the
@@ -312,8 +321,7 @@ static void add_row(const view *b, int64_t y, const square_row *row, uint8_t *ke
     keep[n] &= VERTICAL;
     for (int i = 1; y + 1 == b->box.y1 && i <= n; i++)
         keep[i] &= (uint8_t)~DOWN;
-    add_inner(b->s, row, keep, (uint32_t)n, (uint32_t)((y - b->box.y0) * n),
-              b->rule->connectivity / 2);
+    add_inner(b->s, row, keep, (uint32_t)n, (uint32_t)((y - b->box.y0) * n), b->rule->connectivity);
 }
 
 /* Edges from the row above the block. */
@@ -375,36 +383,56 @@ void qfz_block_add_loop(qfz_block_edges *scratch, uint32_t key, uint32_t place)
 
 /* ---- Sorting by key. */
 
-static uint32_t max_key(const uint64_t *edges, int32_t n)
+/* At least the largest key, and no longer. */
+static uint32_t bits_of_keys(const uint64_t *edges, int32_t n)
 {
-    uint32_t max = 0;
+    uint64_t bits = 0;
     for (int32_t i = 0; i < n; i++)
-        max = max2(max, qfz_edge_key(edges[i]));
-    return max;
+        bits |= edges[i];
+    return qfz_edge_key(bits);
 }
 
-static void sort_by_digit(const uint64_t *restrict from, uint64_t *restrict to, int32_t n,
-                          int shift, uint32_t n_digits, uint32_t *restrict starts)
+/* Counts become places: those of the first half of the list before those of the second. */
+static void place_digits(uint32_t starts[2][DIGITS], uint32_t n_digits)
 {
-    const uint32_t mask = DIGITS - 1;
-    memset(starts, 0, n_digits * sizeof *starts);
-    for (int32_t i = 0; i < n; i++)
-        starts[from[i] >> shift & mask]++;
     uint32_t sum = 0;
     for (uint32_t digit = 0; digit < n_digits; digit++) {
-        const uint32_t count = starts[digit];
-        starts[digit] = sum;
-        sum += count;
+        for (int half = 0; half < 2; half++) {
+            const uint32_t count = starts[half][digit];
+            starts[half][digit] = sum;
+            sum += count;
+        }
     }
-    for (int32_t i = 0; i < n; i++)
-        to[starts[from[i] >> shift & mask]++] = from[i];
+}
+
+/* Both halves of the list in turn: the next of one does not wait for this one of the other, as it
+ * would for one of the same digit. */
+static void sort_by_digit(const uint64_t *restrict from, uint64_t *restrict to, int32_t n,
+                          int shift, uint32_t n_digits, uint32_t (*restrict starts)[DIGITS])
+{
+    const uint32_t mask = DIGITS - 1;
+    const int32_t half = n / 2;
+    const uint64_t *const second = from + half;
+    for (int i = 0; i < 2; i++)
+        memset(starts[i], 0, n_digits * sizeof *starts[i]);
+    for (int32_t i = 0; i < half; i++) {
+        starts[0][from[i] >> shift & mask]++;
+        starts[1][second[i] >> shift & mask]++;
+    }
+    if (n % 2) starts[1][second[half] >> shift & mask]++;
+    place_digits(starts, n_digits);
+    for (int32_t i = 0; i < half; i++) {
+        to[starts[0][from[i] >> shift & mask]++] = from[i];
+        to[starts[1][second[i] >> shift & mask]++] = second[i];
+    }
+    if (n % 2) to[starts[1][second[half] >> shift & mask]++] = second[half];
 }
 
 /* Radix sort, lowest digit first; only digits that the largest key has. */
 uint64_t *qfz_block_sort(qfz_block_edges *s, int32_t *n)
 {
     uint64_t *from = s->edges[0], *to = s->edges[1];
-    const uint32_t max = max_key(from, s->n_edges);
+    const uint32_t max = bits_of_keys(from, s->n_edges);
     for (int shift = 0; shift < 32 && max >> shift > 0; shift += DIGIT_BITS) {
         const uint32_t top = max >> shift;
         sort_by_digit(from, to, s->n_edges, QFZ_EDGE_KEY_SHIFT + shift,
