@@ -62,15 +62,11 @@ static inline uint32_t root_of(const uint16_t *find, uint32_t v)
     return v;
 }
 
-/* Near the roots of an edge's two pixels. */
-typedef struct near_ends {
-    uint32_t p, q;
-} near_ends;
-
-static inline near_ends near_roots(uint16_t *find, uint64_t edge)
+/* Of an edge's two pixels, as an edge. */
+static inline uint32_t near_roots(uint16_t *find, uint64_t edge)
 {
     const uint32_t p = near_root(find, qfz_edge_p(edge));
-    return (near_ends){p, near_root(find, qfz_edge_q(edge))};
+    return (uint32_t)qfz_edge_of(0, p, near_root(find, qfz_edge_q(edge)));
 }
 
 /* Keeps the edges that join two sets, with the sets' roots for pixels, p being the one that stays a
@@ -79,13 +75,13 @@ static inline near_ends near_roots(uint16_t *find, uint64_t edge)
 static int32_t keep_forest(uint16_t *find, uint64_t *edges, int32_t n_edges)
 {
     enum { AHEAD = 8 };
-    near_ends near[AHEAD];
+    uint32_t near[AHEAD];
     int32_t n = 0;
     for (int32_t i = 0; i < AHEAD && i < n_edges; i++)
         near[i] = near_roots(find, edges[i]);
     for (int32_t i = 0; i < n_edges; i++) {
-        near_ends *const turn = &near[i % AHEAD];
-        uint32_t p = find[turn->p], q = find[turn->q];
+        uint32_t *const turn = &near[i % AHEAD];
+        uint32_t p = find[qfz_edge_p(*turn)], q = find[qfz_edge_q(*turn)];
         *turn = near_roots(find, edges[i + AHEAD < n_edges ? i + AHEAD : n_edges - 1]);
         if ((find[p] ^ p) | (find[q] ^ q)) {
             p = root_of(find, p);
@@ -125,7 +121,8 @@ static void grow_tree(block_scratch *s, const uint64_t *forest, int32_t n)
 /* ---- From the block's numbers to slots. */
 
 /* Parents come after their children, so going down meets an alias after what it stands for.  Of the
- * sets that a node joins each is a child, and there is one more of them than joins. */
+ * sets that a node joins each is a child, and there is one more of them than joins.  What is
+ * written for an alias is written over. */
 static void write_nodes(const builder *b)
 {
     block_scratch *const s = b->s;
@@ -135,14 +132,14 @@ static void write_nodes(const builder *b)
     uint32_t n = 0;
     for (int32_t i = s->n_nodes - 1; i >= 0; i--) {
         const uint32_t me = (uint32_t)i + QFZ_BLOCK_PX, up = s->parent[me];
-        if (up != me && s->level[up - QFZ_BLOCK_PX] == s->level[i]) {
-            s->number[me] = s->number[up];
-            children[s->number[up]] += s->joins[i];
-            continue;
-        }
+        const bool is_alias = (up != me) & (s->level[up - QFZ_BLOCK_PX] == s->level[i]);
         s->number[me] = (uint16_t)n;
-        node[n] = (qfz_tree_node){base + s->number[up], s->level[i]};
-        children[n++] = s->joins[i] + 1u;
+        const uint32_t over = s->number[up], mine = is_alias ? over : n; /* over a root: itself */
+        const uint32_t before = is_alias ? children[mine] : 1;
+        s->number[me] = (uint16_t)mine;
+        node[n] = (qfz_tree_node){base + over, s->level[i]};
+        children[mine] = before + s->joins[i];
+        n += !is_alias;
     }
     b->block->n_nodes = n;
 }
