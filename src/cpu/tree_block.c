@@ -80,9 +80,9 @@ static int32_t keep_forest(uint16_t *find, uint64_t *edges, int32_t n_edges)
     for (int32_t i = 0; i < AHEAD && i < n_edges; i++)
         near[i] = near_roots(find, edges[i]);
     for (int32_t i = 0; i < n_edges; i++) {
+        const uint64_t next = edges[i + AHEAD < n_edges ? i + AHEAD : n_edges - 1];
         uint32_t *const turn = &near[i % AHEAD];
         uint32_t p = find[qfz_edge_p(*turn)], q = find[qfz_edge_q(*turn)];
-        *turn = near_roots(find, edges[i + AHEAD < n_edges ? i + AHEAD : n_edges - 1]);
         if ((find[p] ^ p) | (find[q] ^ q)) {
             p = root_of(find, p);
             q = root_of(find, q);
@@ -91,6 +91,7 @@ static int32_t keep_forest(uint16_t *find, uint64_t *edges, int32_t n_edges)
         find[other] = (uint16_t)first;
         edges[n] = qfz_edge_of(qfz_edge_key(edges[i]), first, other);
         n += first != other;
+        *turn = near_roots(find, next);
     }
     return n;
 }
