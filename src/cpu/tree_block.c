@@ -122,8 +122,7 @@ static void grow_tree(block_scratch *s, const uint64_t *forest, int32_t n)
 /* ---- From the block's numbers to slots. */
 
 /* Parents come after their children, so going down meets an alias after what it stands for.  Of the
- * sets that a node joins each is a child, and there is one more of them than joins.  What is
- * written for an alias is written over. */
+ * sets that a node joins each is a child, and there is one more of them than joins. */
 static void write_nodes(const builder *b)
 {
     block_scratch *const s = b->s;
@@ -133,14 +132,14 @@ static void write_nodes(const builder *b)
     uint32_t n = 0;
     for (int32_t i = s->n_nodes - 1; i >= 0; i--) {
         const uint32_t me = (uint32_t)i + QFZ_BLOCK_PX, up = s->parent[me];
-        const bool is_alias = (up != me) & (s->level[up - QFZ_BLOCK_PX] == s->level[i]);
+        if (up != me && s->level[up - QFZ_BLOCK_PX] == s->level[i]) {
+            s->number[me] = s->number[up];
+            children[s->number[up]] += s->joins[i];
+            continue;
+        }
         s->number[me] = (uint16_t)n;
-        const uint32_t over = s->number[up], mine = is_alias ? over : n; /* over a root: itself */
-        const uint32_t before = is_alias ? children[mine] : 1;
-        s->number[me] = (uint16_t)mine;
-        node[n] = (qfz_tree_node){base + over, s->level[i]};
-        children[mine] = before + s->joins[i];
-        n += !is_alias;
+        node[n] = (qfz_tree_node){base + s->number[up], s->level[i]};
+        children[n++] = s->joins[i] + 1u;
     }
     b->block->n_nodes = n;
 }
