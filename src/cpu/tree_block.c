@@ -55,10 +55,13 @@ static inline uint32_t near_root(uint16_t *find, uint32_t v)
     return above;
 }
 
-static inline uint32_t root_of(const uint16_t *find, uint32_t v)
+/* Seldom asked, but then the way may be long: it is halved. */
+static uint32_t root_of(uint16_t *find, uint32_t v)
 {
-    while (find[v] != v)
+    while (find[v] != v) {
+        find[v] = find[find[v]];
         v = find[v];
+    }
     return v;
 }
 
