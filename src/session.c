@@ -158,7 +158,7 @@ static qfz_status need_worker(qfz_session *s, qfz_kind kind, const qfz_rule *rul
 
 static qfz_status need_words(uint32_t **words, int64_t n, qfz_error *err)
 {
-    return *words ? QFZ_OK : QFZ_NEW_ZERO(words, n, err);
+    return *words ? QFZ_OK : QFZ_NEW_LARGE(words, n, err);
 }
 
 static int64_t n_px(const qfz_session *s)

@@ -27,7 +27,7 @@ typedef qfz_square_row square_row;
 
 struct qfz_block_edges {
     square_row rows[3];
-    uint32_t starts[DIGITS];
+    uint32_t starts[2][DIGITS];
     int32_t n_edges;
     uint64_t *edges[2];
 };
@@ -44,7 +44,7 @@ typedef struct view {
     qfz_lightest *lightest;
 } view;
 
-/* Others are added to what the squares leave. */
+/* Loops are added to what the squares leave. */
 static size_t max_edges(int connectivity)
 {
     return QFZ_BLOCK_PX * (size_t)(connectivity / 2) + 4 * QFZ_BLOCK_SIDE;
@@ -270,36 +270,57 @@ static void add_crossing(const view *b, int64_t y, int64_t x, const square_row *
     open_ends(b, y, x, row, keep);
 }
 
-static void add_inner(qfz_block_edges *s, const square_row *row, const uint8_t *keep, int n,
-                      uint32_t place, int kinds)
+/* Where the pixels of an edge of each kind lie, counted from the square's first. */
+typedef struct edge_ends {
+    uint32_t from[QFZ_EDGE_KINDS], to[QFZ_EDGE_KINDS];
+} edge_ends;
+
+static inline edge_ends ends_of(uint32_t row_px)
 {
-    uint64_t *const edges = s->edges[0];
-    int32_t at = s->n_edges;
-    for (int i = 1; i <= n; i++, place++) {
+    return (edge_ends){{0, 0, 0, 1}, {1, row_px, row_px + 1, row_px}};
+}
+
+/* Every edge is written, and stays if it is kept.  place: of the row's first pixel. */
+static inline void add_kinds(qfz_block_edges *s, const square_row *row, const uint8_t *keep,
+                             uint32_t n, uint32_t place, int kinds)
+{
+    const edge_ends ends = ends_of(n);
+    uint64_t *to_add = s->edges[0] + s->n_edges;
+    for (uint32_t i = 1; i <= n; i++, place++) {
         for (int kind = 0; kind < kinds; kind++) {
-            const uint32_t id = place | (uint32_t)kind << QFZ_PLACE_BITS;
-            edges[at] = (uint64_t)keys_of(row, kind)[i] << 32 | id;
-            at += keep[i] >> kind & 1;
+            *to_add = qfz_edge_of(keys_of(row, kind)[i], place, place) +
+                      qfz_edge_of(0, ends.from[kind], ends.to[kind]);
+            to_add += keep[i] >> kind & 1;
         }
     }
-    s->n_edges = at;
+    s->n_edges = (int32_t)(to_add - s->edges[0]);
+}
+
+static void add_inner(qfz_block_edges *s, const square_row *row, const uint8_t *keep, uint32_t n,
+                      uint32_t place, int connectivity)
+{
+    if (connectivity == 4)
+        add_kinds(s, row, keep, n, place, 2);
+    else
+        add_kinds(s, row, keep, n, place, 4);
 }
 
 /* The same where few are kept: found eight pixels at a time. */
-static void add_few_inner(qfz_block_edges *s, const square_row *row, const uint8_t *keep, int n,
-                          uint32_t place)
+static void add_few_inner(qfz_block_edges *s, const square_row *row, const uint8_t *keep,
+                          uint32_t n, uint32_t place)
 {
     const uint32_t *const keys[QFZ_EDGE_KINDS] = {row->h, row->v, row->fall, row->rise};
+    const edge_ends ends = ends_of(n);
     uint64_t *const edges = s->edges[0];
     int32_t at = s->n_edges;
-    for (int from = 1; from <= n; from += 8) {
+    for (uint32_t first = 1; first <= n; first += 8) {
         uint64_t eight;
-        memcpy(&eight, keep + from, sizeof eight);
-        if (from + 7 > n) eight &= UINT64_MAX >> 8 * (from + 7 - n);
+        memcpy(&eight, keep + first, sizeof eight);
+        if (first + 7 > n) eight &= UINT64_MAX >> 8 * (first + 7 - n);
         for (; eight; eight &= eight - 1) {
-            const int bit = __builtin_ctzll(eight), i = from + bit / 8, kind = bit % 8;
-            const uint32_t id = (place + (uint32_t)i - 1) | (uint32_t)kind << QFZ_PLACE_BITS;
-            edges[at++] = (uint64_t)keys[kind][i] << 32 | id;
+            const uint32_t bit = (uint32_t)__builtin_ctzll(eight), kind = bit % 8;
+            const uint32_t i = first + bit / 8, p = place + i - 1;
+            edges[at++] = qfz_edge_of(keys[kind][i], p + ends.from[kind], p + ends.to[kind]);
         }
     }
     s->n_edges = at;
@@ -333,9 +354,9 @@ static void add_row(const view *b, int64_t y, const square_row *row, uint8_t *ke
         keep[i] &= (uint8_t)~DOWN;
     const uint32_t place = (uint32_t)((y - b->box.y0) * n);
     if (b->lightest)
-        add_few_inner(b->s, row, keep, n, place);
+        add_few_inner(b->s, row, keep, (uint32_t)n, place);
     else
-        add_inner(b->s, row, keep, n, place, b->rule->connectivity / 2);
+        add_inner(b->s, row, keep, (uint32_t)n, place, b->rule->connectivity);
 }
 
 /* Edges from the row above the block. */
@@ -397,47 +418,67 @@ void qfz_block_find(qfz_block_edges *scratch, const qfz_image *image, const qfz_
     if (lightest) qfz_lightest_finish(lightest);
 }
 
-void qfz_block_add_other(qfz_block_edges *scratch, uint32_t key, uint32_t place)
+void qfz_block_add_loop(qfz_block_edges *scratch, uint32_t key, uint32_t place)
 {
-    scratch->edges[0][scratch->n_edges++] =
-        (uint64_t)key << 32 | (uint32_t)QFZ_EDGE_OTHER << QFZ_PLACE_BITS | place;
+    scratch->edges[0][scratch->n_edges++] = qfz_edge_of(key, place, place);
 }
 
 /* ---- Sorting by key. */
 
-static uint32_t max_key(const uint64_t *edges, int32_t n)
+/* At least the largest key, and no longer. */
+static uint32_t bits_of_keys(const uint64_t *edges, int32_t n)
 {
-    uint32_t max = 0;
+    uint64_t bits = 0;
     for (int32_t i = 0; i < n; i++)
-        max = max2(max, (uint32_t)(edges[i] >> 32));
-    return max;
+        bits |= edges[i];
+    return qfz_edge_key(bits);
 }
 
-static void sort_by_digit(const uint64_t *restrict from, uint64_t *restrict to, int32_t n,
-                          int shift, uint32_t n_digits, uint32_t *restrict starts)
+/* Counts become places: those of the first half of the list before those of the second. */
+static void place_digits(uint32_t starts[2][DIGITS], uint32_t n_digits)
 {
-    const uint32_t mask = DIGITS - 1;
-    memset(starts, 0, n_digits * sizeof *starts);
-    for (int32_t i = 0; i < n; i++)
-        starts[from[i] >> shift & mask]++;
     uint32_t sum = 0;
     for (uint32_t digit = 0; digit < n_digits; digit++) {
-        const uint32_t count = starts[digit];
-        starts[digit] = sum;
-        sum += count;
+        for (int half = 0; half < 2; half++) {
+            const uint32_t count = starts[half][digit];
+            starts[half][digit] = sum;
+            sum += count;
+        }
     }
-    for (int32_t i = 0; i < n; i++)
-        to[starts[from[i] >> shift & mask]++] = from[i];
+}
+
+/* Both halves of the list in turn: the next of one does not wait for this one of the other, as it
+ * would for one of the same digit. */
+static void sort_by_digit(const uint64_t *restrict from, uint64_t *restrict to, int32_t n,
+                          int shift, uint32_t n_digits, uint32_t (*restrict starts)[DIGITS])
+{
+    const uint32_t mask = DIGITS - 1;
+    const int32_t half = n / 2;
+    const uint64_t *const second = from + half;
+    for (int i = 0; i < 2; i++)
+        memset(starts[i], 0, n_digits * sizeof *starts[i]);
+    for (int32_t i = 0; i < half; i++) {
+        starts[0][from[i] >> shift & mask]++;
+        starts[1][second[i] >> shift & mask]++;
+    }
+    if (n % 2) starts[1][second[half] >> shift & mask]++;
+    place_digits(starts, n_digits);
+    for (int32_t i = 0; i < half; i++) {
+        to[starts[0][from[i] >> shift & mask]++] = from[i];
+        to[starts[1][second[i] >> shift & mask]++] = second[i];
+    }
+    if (n % 2) to[starts[1][second[half] >> shift & mask]++] = second[half];
 }
 
 /* Radix sort, lowest digit first; only digits that the largest key has. */
 uint64_t *qfz_block_sort(qfz_block_edges *s, int32_t *n)
 {
     uint64_t *from = s->edges[0], *to = s->edges[1];
-    const uint32_t max = max_key(from, s->n_edges);
+    const uint32_t max = bits_of_keys(from, s->n_edges);
     for (int shift = 0; shift < 32 && max >> shift > 0; shift += DIGIT_BITS) {
         const uint32_t top = max >> shift;
-        sort_by_digit(from, to, s->n_edges, 32 + shift, top < DIGITS ? top + 1 : DIGITS, s->starts);
+        sort_by_digit(from, to, s->n_edges, QFZ_EDGE_KEY_SHIFT + shift,
+                      top < DIGITS ? top + 1 : DIGITS, s->starts);
         uint64_t *const other = from;
         from = to;
         to = other;

@@ -74,35 +74,40 @@ size_t qfz_block_edges_bytes(int connectivity);
 void qfz_block_find(qfz_block_edges *scratch, const qfz_image *image, const qfz_rule *rule,
                     qfz_box box, qfz_seam *seam, uint64_t *open, struct qfz_lightest *lightest);
 
-/* One more for the list of inner edges, of a kind that means something to the caller only; at most
+/* One more for the list of inner edges, a loop, which means something to the caller only; at most
  * one for each pixel of the ring. */
-enum { QFZ_EDGE_OTHER = QFZ_EDGE_KINDS };
-void qfz_block_add_other(qfz_block_edges *scratch, uint32_t key, uint32_t place);
+void qfz_block_add_loop(qfz_block_edges *scratch, uint32_t key, uint32_t place);
 
-/* The inner edges, ascending by key, equal ones as they were found; the caller may overwrite them:
- * key << 32 | kind << QFZ_PLACE_BITS | place of pixel a, row by row in the block. */
-enum { QFZ_PLACE_BITS = 14 };
+/* An inner edge: its key and the places of its pixels, row by row in the block. */
+enum { QFZ_EDGE_KEY_SHIFT = 32, QFZ_EDGE_Q_SHIFT = 16 };
+
+static inline uint32_t qfz_edge_key(uint64_t edge)
+{
+    return (uint32_t)(edge >> QFZ_EDGE_KEY_SHIFT);
+}
+
+static inline uint32_t qfz_edge_p(uint64_t edge)
+{
+    return (uint16_t)edge;
+}
+
+static inline uint32_t qfz_edge_q(uint64_t edge)
+{
+    return (uint16_t)(edge >> QFZ_EDGE_Q_SHIFT);
+}
+
+static inline bool qfz_edge_is_loop(uint64_t edge)
+{
+    return qfz_edge_p(edge) == qfz_edge_q(edge);
+}
+
+static inline uint64_t qfz_edge_of(uint32_t key, uint32_t p, uint32_t q)
+{
+    return (uint64_t)key << QFZ_EDGE_KEY_SHIFT | q << QFZ_EDGE_Q_SHIFT | p;
+}
+
+/* The inner edges, ascending by key, equal ones as they were found.  The caller may write to
+ * them. */
 uint64_t *qfz_block_sort(qfz_block_edges *scratch, int32_t *n);
-
-/* place of pixel a -> places of an edge's two pixels; of others, the place. */
-typedef struct qfz_edge_offsets {
-    uint32_t from[QFZ_EDGE_KINDS + 1], to[QFZ_EDGE_KINDS + 1];
-} qfz_edge_offsets;
-
-static inline qfz_edge_offsets qfz_edge_offsets_of(int64_t row_px)
-{
-    const uint32_t w = (uint32_t)row_px;
-    return (qfz_edge_offsets){{0, 0, 0, 1, 0}, {1, w, w + 1, w, 0}};
-}
-
-/* Roots of disjoint sets of a block's pixels. */
-static inline uint16_t qfz_block_root(uint16_t *find, uint16_t v)
-{
-    while (find[v] != v) {
-        find[v] = find[find[v]];
-        v = find[v];
-    }
-    return v;
-}
 
 #endif

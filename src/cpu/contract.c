@@ -147,7 +147,7 @@ static void open_block(const qfz_block_work *b, bool open_ring)
                 (!image->valid || image->valid[at_y * image->w + at_x]))
                 key = 0;
         }
-        if (key != UINT64_MAX) qfz_block_add_other(b->edges, (uint32_t)key, (uint32_t)(y * w + x));
+        if (key != UINT64_MAX) qfz_block_add_loop(b->edges, (uint32_t)key, (uint32_t)(y * w + x));
     }
 }
 
@@ -249,19 +249,16 @@ void qfz_block_finish(const qfz_block_work *b)
  * it: all of them are as near to it as the current level. */
 static void join_some(const qfz_block_work *b, const uint64_t *edges, int32_t n_edges)
 {
-    const qfz_edge_offsets offsets = qfz_edge_offsets_of(qfz_box_w(b->box));
     const uint16_t *const node = b->px_number;
     uint16_t *const set = b->s->set;
     for (int32_t i = 0; i < n_edges; i++) {
-        const uint32_t id = (uint32_t)edges[i], key = (uint32_t)(edges[i] >> 32);
-        const uint32_t place = id & (QFZ_BLOCK_PX - 1), kind = id >> QFZ_PLACE_BITS;
-        if (kind == QFZ_EDGE_OTHER) {
-            const uint32_t root = qfz_set_root(set, node[place]);
+        const uint32_t key = qfz_edge_key(edges[i]);
+        uint32_t root = qfz_set_root(set, node[qfz_edge_p(edges[i])]);
+        if (qfz_edge_is_loop(edges[i])) {
             if (!(set[root] & QFZ_SET_OPEN)) qfz_block_open(b, root);
             continue;
         }
-        uint32_t root = qfz_set_root(set, node[place + offsets.from[kind]]);
-        const uint32_t q = qfz_set_root(set, node[place + offsets.to[kind]]);
+        const uint32_t q = qfz_set_root(set, node[qfz_edge_q(edges[i])]);
         if (root == q) continue;
         const bool both_open = set[root] & set[q] & QFZ_SET_OPEN;
         const uint32_t other = qfz_set_join(set, &root, q);
@@ -275,19 +272,16 @@ static void join_some(const qfz_block_work *b, const uint64_t *edges, int32_t n_
 /* Leaves out edges between pixels that are in one set already; returns how many stay. */
 static int32_t drop_joined(const qfz_block_work *b, uint64_t *edges, int32_t n_edges)
 {
-    const qfz_edge_offsets offsets = qfz_edge_offsets_of(qfz_box_w(b->box));
     const uint16_t *const node = b->px_number;
     uint16_t *const root = b->s->root;
     int32_t n = 0;
     for (uint32_t v = 0; v < b->block->n_nodes; v++)
         root[v] = (uint16_t)qfz_set_root(b->s->set, v);
     for (int32_t i = 0; i < n_edges; i++) {
-        const uint32_t id = (uint32_t)edges[i];
-        const uint32_t place = id & (QFZ_BLOCK_PX - 1), kind = id >> QFZ_PLACE_BITS;
-        const uint32_t p = root[node[place + offsets.from[kind]]];
-        const uint32_t q = root[node[place + offsets.to[kind]]];
-        edges[n] = edges[i];
-        n += (p != q) | (kind == QFZ_EDGE_OTHER);
+        const uint64_t edge = edges[i];
+        const uint32_t p = root[node[qfz_edge_p(edge)]], q = root[node[qfz_edge_q(edge)]];
+        edges[n] = edge;
+        n += (p != q) | qfz_edge_is_loop(edge);
     }
     return n;
 }

@@ -239,22 +239,18 @@ void qfz_omega_join_block(const qfz_block_work *b, void *arg)
                  .lo = lo,
                  .hi = lo + QFZ_BLOCK_PX * qfz_span_bytes(rule),
                  .span_bytes = qfz_span_bytes(rule)};
-    const qfz_edge_offsets offsets = qfz_edge_offsets_of(qfz_box_w(b->box));
     uint16_t *const set = b->s->set;
     int32_t n_edges;
     const uint64_t *const edges = qfz_block_sort(b->edges, &n_edges);
     start_spans(&u);
     for (int32_t i = 0; i < n_edges; i++) {
-        const uint32_t id = (uint32_t)edges[i], key = (uint32_t)(edges[i] >> 32);
-        const uint32_t place = id & (QFZ_BLOCK_PX - 1), kind = id >> QFZ_PLACE_BITS;
-        if (kind == QFZ_EDGE_OTHER) {
-            const uint32_t root = qfz_set_root(set, place);
-            if (!(set[root] & QFZ_SET_OPEN)) open_root(&u, root);
+        const uint32_t p = qfz_set_root(set, qfz_edge_p(edges[i]));
+        if (qfz_edge_is_loop(edges[i])) {
+            if (!(set[p] & QFZ_SET_OPEN)) open_root(&u, p);
             continue;
         }
-        const uint32_t p = qfz_set_root(set, place + offsets.from[kind]);
-        const uint32_t q = qfz_set_root(set, place + offsets.to[kind]);
-        if (p != q) join_two(&u, p, q, key);
+        const uint32_t q = qfz_set_root(set, qfz_edge_q(edges[i]));
+        if (p != q) join_two(&u, p, q, qfz_edge_key(edges[i]));
     }
     qfz_block_finish(b);
     find_stops(&u);

@@ -9,6 +9,7 @@ typedef struct block_scratch {
     uint16_t top[QFZ_BLOCK_PX];        /* of a set's root: the node that stands for it */
     uint16_t parent[2 * QFZ_BLOCK_PX]; /* pixels, then nodes by level */
     uint16_t number[2 * QFZ_BLOCK_PX]; /* of nodes: their place among those that are no aliases */
+    uint16_t joins[QFZ_BLOCK_PX];      /* of nodes: how often two sets met there */
     uint32_t level[QFZ_BLOCK_PX];
     int32_t n_nodes;
 } block_scratch;
@@ -31,51 +32,100 @@ size_t qfz_tree_block_bytes(int connectivity)
     return struct_bytes() + qfz_block_edges_bytes(connectivity);
 }
 
-/* ---- Kruskal. */
+/* ---- Kruskal.
+ *
+ * Data decides at random here, so that a branch is wrong as often as not, and what one edge stores
+ * the next one may need.  So there is hardly a branch, and two passes, of which neither waits for
+ * the other: sets, then nodes. */
 
 static void start_sets(block_scratch *s)
 {
     for (int i = 0; i < QFZ_BLOCK_PX; i++)
-        s->find[i] = s->top[i] = s->parent[i] = (uint16_t)i;
-    s->n_nodes = 0;
+        s->find[i] = s->top[i] = (uint16_t)i;
+    for (int i = 0; i < 2 * QFZ_BLOCK_PX; i++)
+        s->parent[i] = (uint16_t)i;
+    memset(s->joins, 0, sizeof s->joins);
+}
+
+/* As far as three steps lead, which is the root nine times out of ten. */
+static inline uint32_t near_root(uint16_t *find, uint32_t v)
+{
+    const uint16_t above = find[find[find[v]]];
+    find[v] = above;
+    return above;
+}
+
+/* Seldom asked, but then the way may be long: it is halved. */
+static uint32_t root_of(uint16_t *find, uint32_t v)
+{
+    while (find[v] != v) {
+        find[v] = find[find[v]];
+        v = find[v];
+    }
+    return v;
+}
+
+/* Of an edge's two pixels, as an edge. */
+static inline uint32_t near_roots(uint16_t *find, uint64_t edge)
+{
+    const uint32_t p = near_root(find, qfz_edge_p(edge));
+    return (uint32_t)qfz_edge_of(0, p, near_root(find, qfz_edge_q(edge)));
+}
+
+/* Keeps the edges that join two sets, with the sets' roots for pixels, p being the one that stays a
+ * root; returns how many.  Roots are looked for some edges ahead: when their turn comes, they may
+ * be roots no longer, but are hardly more than a step away from one. */
+static int32_t keep_forest(uint16_t *find, uint64_t *edges, int32_t n_edges)
+{
+    enum { AHEAD = 8 };
+    uint32_t near[AHEAD];
+    int32_t n = 0;
+    for (int32_t i = 0; i < AHEAD && i < n_edges; i++)
+        near[i] = near_roots(find, edges[i]);
+    for (int32_t i = 0; i < n_edges; i++) {
+        const uint64_t next = edges[i + AHEAD < n_edges ? i + AHEAD : n_edges - 1];
+        uint32_t *const turn = &near[i % AHEAD];
+        uint32_t p = find[qfz_edge_p(*turn)], q = find[qfz_edge_q(*turn)];
+        if ((find[p] ^ p) | (find[q] ^ q)) {
+            p = root_of(find, p);
+            q = root_of(find, q);
+        }
+        const uint32_t first = p < q ? p : q, other = p < q ? q : p;
+        find[other] = (uint16_t)first;
+        edges[n] = qfz_edge_of(qfz_edge_key(edges[i]), first, other);
+        n += first != other;
+        *turn = near_roots(find, next);
+    }
+    return n;
 }
 
 /* Nodes are numbered by ascending level, so that a top has the current level if its number is not
  * below the first of it.  The two tops get a node of that level as their parent: the later top if
- * it has the level (the other, if it has too, becomes an alias), else a new one.  Data decides
- * at random here: everything is stored whether it changes something or not, without a branch;
- * slot `node` is overwritten until it is taken. */
-static void join_all(block_scratch *s, const uint64_t *edges, int32_t n_edges, int64_t row_px)
+ * it has the level (the other, if it has too, becomes an alias), else a new one. */
+static void grow_tree(block_scratch *s, const uint64_t *forest, int32_t n)
 {
-    const qfz_edge_offsets offsets = qfz_edge_offsets_of(row_px);
+    uint16_t *const top = s->top, *const parent = s->parent;
     uint32_t node = QFZ_BLOCK_PX, first = QFZ_BLOCK_PX, key = 0;
-    for (int32_t i = 0; i < n_edges; i++) {
-        const uint64_t edge = edges[i];
-        const uint32_t place = (uint32_t)edge & (QFZ_BLOCK_PX - 1);
-        const uint32_t kind = (uint32_t)edge >> QFZ_PLACE_BITS & 3;
-        const uint16_t p = qfz_block_root(s->find, (uint16_t)(place + offsets.from[kind]));
-        const uint16_t q = qfz_block_root(s->find, (uint16_t)(place + offsets.to[kind]));
-        if (p == q) continue;
-        const uint32_t edge_key = (uint32_t)(edge >> 32);
-        first = edge_key == key ? first : node;
-        key = edge_key;
-        const uint16_t tp = s->top[p], tq = s->top[q];
+    for (int32_t i = 0; i < n; i++) {
+        const uint32_t p = qfz_edge_p(forest[i]), tp = top[p], tq = top[qfz_edge_q(forest[i])];
+        first = qfz_edge_key(forest[i]) == key ? first : node;
+        key = qfz_edge_key(forest[i]);
         const uint32_t later = tp > tq ? tp : tq;
-        const uint32_t over = later >= first ? later : node;
-        s->parent[node] = (uint16_t)node;
+        const bool is_new = later < first;
+        const uint32_t over = is_new ? node : later;
         s->level[node - QFZ_BLOCK_PX] = key;
-        s->parent[tp] = s->parent[tq] = (uint16_t)over;
-        node += over == node;
-        const uint16_t root = p < q ? p : q;
-        s->find[p < q ? q : p] = root;
-        s->top[root] = (uint16_t)over;
+        s->joins[over - QFZ_BLOCK_PX]++;
+        parent[tp] = parent[tq] = (uint16_t)over;
+        top[p] = (uint16_t)over;
+        node += is_new;
     }
     s->n_nodes = (int32_t)(node - QFZ_BLOCK_PX);
 }
 
 /* ---- From the block's numbers to slots. */
 
-/* Parents come after their children, so going down meets an alias after what it stands for. */
+/* Parents come after their children, so going down meets an alias after what it stands for.  Of the
+ * sets that a node joins each is a child, and there is one more of them than joins. */
 static void write_nodes(const builder *b)
 {
     block_scratch *const s = b->s;
@@ -87,26 +137,23 @@ static void write_nodes(const builder *b)
         const uint32_t me = (uint32_t)i + QFZ_BLOCK_PX, up = s->parent[me];
         if (up != me && s->level[up - QFZ_BLOCK_PX] == s->level[i]) {
             s->number[me] = s->number[up];
+            children[s->number[up]] += s->joins[i];
             continue;
         }
         s->number[me] = (uint16_t)n;
         node[n] = (qfz_tree_node){base + s->number[up], s->level[i]};
-        children[n] = 0;
-        if (up != me) children[s->number[up]]++;
-        n++;
+        children[n++] = s->joins[i] + 1u;
     }
     b->block->n_nodes = n;
 }
 
-/* A row's leaves; number: of nodes, children: of the block's first. */
+/* A row's leaves; number: of nodes. */
 static void write_row(const uint16_t *restrict parent, int n, const uint16_t *restrict number,
-                      uint32_t base, uint32_t *restrict leaf, uint32_t *restrict children)
+                      uint32_t base, uint32_t *restrict leaf)
 {
     for (int i = 0; i < n; i++) {
-        const bool alone = parent[i] < QFZ_BLOCK_PX;
-        const uint32_t up = number[parent[i]];
-        leaf[i] = alone ? QFZ_NONE : base + up;
-        if (!alone) children[up]++;
+        const uint32_t up = base + number[parent[i]];
+        leaf[i] = parent[i] < QFZ_BLOCK_PX ? QFZ_NONE : up;
     }
 }
 
@@ -116,7 +163,7 @@ static void write_leaves(const builder *b)
     const int n = (int)qfz_box_w(b->box);
     for (int64_t y = b->box.y0; y < b->box.y1; y++)
         write_row(b->s->parent + (y - b->box.y0) * n, n, b->s->number, base,
-                  b->t->leaf + y * b->t->in_blocks.w + b->box.x0, b->t->children + base);
+                  b->t->leaf + y * b->t->in_blocks.w + b->box.x0);
 }
 
 static void clear_crossing_slots(const qfz_tree_work *t, const qfz_tree_block *block)
@@ -138,9 +185,9 @@ void qfz_tree_build_block(const qfz_tree_work *t, int64_t by, int64_t bx, void *
     block->n_right = seam.n_right;
     block->n_below = seam.n_below;
     block->n_corner = seam.n_corner;
-    const uint64_t *const sorted = qfz_block_sort(edges, &n_edges);
+    uint64_t *const sorted = qfz_block_sort(edges, &n_edges);
     start_sets(b.s);
-    join_all(b.s, sorted, n_edges, qfz_box_w(b.box));
+    grow_tree(b.s, sorted, keep_forest(b.s->find, sorted, n_edges));
     write_nodes(&b);
     write_leaves(&b);
     clear_crossing_slots(t, b.block);

@@ -113,17 +113,45 @@ static void insert(const qfz_tree_work *t, uint32_t p, uint32_t q, uint32_t key,
     merge_chains(t, join_branches(t, p, bp, q, bq, key, spare), bp.up, bq.up);
 }
 
-/* Inserts n crossing edges of a block, from number `first` of them on. */
-static void insert_some(const qfz_tree_work *t, const qfz_tree_block *block, uint32_t first,
-                        uint32_t n)
+/* The pixels of a crossing edge. */
+typedef struct ends {
+    uint32_t p, q;
+} ends;
+
+static inline ends ends_of(const qfz_tree_work *t, uint32_t id)
 {
     const uint32_t w = (uint32_t)t->in_blocks.w;
     const uint32_t to[QFZ_EDGE_KINDS] = {1, w, w + 1, w};
-    for (uint32_t i = first; i < first + n; i++) {
-        const qfz_seam_edge edge = t->seam[block->seam + i];
-        const uint32_t kind = edge.id % QFZ_EDGE_KINDS, a = edge.id / QFZ_EDGE_KINDS;
-        insert(t, a + (kind == QFZ_EDGE_RISE), a + to[kind], edge.key,
-               block->slot + block->n_nodes + i);
+    const uint32_t kind = id % QFZ_EDGE_KINDS, a = id / QFZ_EDGE_KINDS;
+    return (ends){a + (kind == QFZ_EDGE_RISE), a + to[kind]};
+}
+
+static inline void fetch_leaves(const qfz_tree_work *t, ends e)
+{
+    __builtin_prefetch(&t->leaf[e.p]);
+    __builtin_prefetch(&t->leaf[e.q]);
+}
+
+/* To fetch what QFZ_NONE would be does nothing. */
+static inline void fetch_nodes(const qfz_tree_work *t, ends e)
+{
+    __builtin_prefetch(&t->node[t->leaf[e.p]]);
+    __builtin_prefetch(&t->node[t->leaf[e.q]]);
+}
+
+/* Inserts n crossing edges of a block, from number `first` of them on.  What one climbs is seldom
+ * in the cache, so it is fetched while others are inserted. */
+static void insert_some(const qfz_tree_work *t, const qfz_tree_block *block, uint32_t first,
+                        uint32_t n)
+{
+    enum { NODES_AHEAD = 2, LEAVES_AHEAD = 4 };
+    const qfz_seam_edge *const edges = t->seam + block->seam;
+    const uint32_t end = first + n, spare = block->slot + block->n_nodes;
+    for (uint32_t i = first; i < end; i++) {
+        if (i + LEAVES_AHEAD < end) fetch_leaves(t, ends_of(t, edges[i + LEAVES_AHEAD].id));
+        if (i + NODES_AHEAD < end) fetch_nodes(t, ends_of(t, edges[i + NODES_AHEAD].id));
+        const ends e = ends_of(t, edges[i].id);
+        insert(t, e.p, e.q, edges[i].key, spare + i);
     }
 }
 

@@ -35,25 +35,30 @@ static void mark_block(const qfz_tree_work *t, qfz_tree_block *block)
     block->number = n;
 }
 
-static void number_block(const qfz_tree_work *t, const qfz_tree_block *block)
+/* Slots that do not stay become a list instead: each has the number of the one before, and the
+ * first QFZ_NONE. */
+static void number_block(const qfz_tree_work *t, qfz_tree_block *block)
 {
     const qfz_tree_node *const node = t->node;
     uint32_t *const children = t->children;
-    uint32_t number = block->number;
+    uint32_t number = block->number, last_gone = QFZ_NONE;
     const uint32_t end = block->slot + qfz_tree_block_slots(block);
     for (uint32_t i = block->slot; i < end; i++) {
-        children[i] = number;
-        number += !(node[i].parent & GONE);
+        const bool gone = node[i].parent & GONE;
+        children[i] = gone ? last_gone : number;
+        last_gone = gone ? i : last_gone;
+        number += !gone;
     }
+    block->last_gone = last_gone;
 }
 
 /* A slot that does not stay gets the number of the first above it that does, or QFZ_NONE. */
 static void number_gone(const qfz_tree_work *t, const qfz_tree_block *block)
 {
-    const uint32_t end = block->slot + qfz_tree_block_slots(block);
-    for (uint32_t i = block->slot; i < end; i++) {
+    for (uint32_t i = block->last_gone, before; i != QFZ_NONE; i = before) {
         uint32_t slot = i, parent = t->node[i].parent;
-        if (!(parent & GONE) || parent == QFZ_NONE) continue;
+        before = t->children[i];
+        if (parent == QFZ_NONE) continue;
         while (parent & GONE && (parent & ~GONE) != slot) {
             slot = parent & ~GONE;
             parent = t->node[slot].parent;

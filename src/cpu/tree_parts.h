@@ -31,6 +31,7 @@ typedef struct qfz_tree_block {
     uint32_t seam;                       /* its first crossing edge */
     uint32_t n_right, n_below, n_corner; /* crossing edges, in this order */
     uint32_t number;                     /* final number of its first node that stays */
+    uint32_t last_gone;                  /* its last slot that does not stay, or QFZ_NONE */
 } qfz_tree_block;
 
 /* The state of one build; everything is borrowed from the caller. */
