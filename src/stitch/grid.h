@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* grid.h - tiles, and groups of tiles: level 0 are the tiles, row by row; each node of the level
- * above holds two by two of the level below, until one node holds the raster. */
+ * above holds two by two of the level below, or four where these are one column or one row, until
+ * one node holds the raster. */
 #ifndef QFZ_STITCH_GRID_H
 #define QFZ_STITCH_GRID_H
 
@@ -19,6 +20,7 @@ typedef struct qfz_hierarchy {
     qfz_grid grid;
     int n_levels;
     int64_t n_x[QFZ_MAX_LEVELS], n_y[QFZ_MAX_LEVELS];
+    int log_w[QFZ_MAX_LEVELS], log_h[QFZ_MAX_LEVELS]; /* of a level's nodes, in tiles */
     int64_t first[QFZ_MAX_LEVELS + 1]; /* number of a level's first node; the last entry: all */
 } qfz_hierarchy;
 

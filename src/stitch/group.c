@@ -231,12 +231,13 @@ cleanup:
     return st;
 }
 
-/* Members are in order of rows, so that no edge goes from b up to a. */
+/* Members are in order of rows, so that no edge goes from b up to a.  Those of one column or row
+ * may have others between them. */
 static qfz_status join_members(qfz_group *group, int a, int b, qfz_error *err)
 {
     const qfz_box p = group->members[a].box, q = group->members[b].box;
-    if (p.y0 == q.y0) return join_sides(group, a, b, true, err);
-    if (p.x0 == q.x0) return join_sides(group, a, b, false, err);
+    if (p.y0 == q.y0) return p.x1 == q.x0 ? join_sides(group, a, b, true, err) : QFZ_OK;
+    if (p.x0 == q.x0) return p.y1 == q.y0 ? join_sides(group, a, b, false, err) : QFZ_OK;
     if (group->rule->connectivity == 4) return QFZ_OK;
     return p.x0 < q.x0
                ? join_corners(group, a, index_on(p, p.y1 - 1, p.x1 - 1), b, 0, QFZ_BELOW_RIGHT, err)
