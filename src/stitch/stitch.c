@@ -188,8 +188,7 @@ qfz_status qfz_walk_level(qfz_level_walk *walk, qfz_stitch *stitch, int n_thread
     const int64_t n = end - walk->first;
     walk->n = n;
     walk->n_threads_each = n > 0 && n < n_threads ? n_threads / (int)n : 1;
-    const qfz_status st = qfz_parallel_for(n_threads, n, fn, arg, err);
-    return qfz_ranks_agree(stitch->ranks, st, err);
+    return qfz_parallel_for(n_threads, n, fn, arg, err);
 }
 
 /* A group and its members. */
@@ -366,13 +365,14 @@ qfz_status qfz_stitch_solve(qfz_stitch *stitch, qfz_stitch_progress progress, vo
     step s = {
         .n_groups = count_groups(stitch, 1, end_up), .progress = progress, .progress_arg = arg};
     if (both_ways) s.n_groups += count_groups(stitch, 1, n_levels);
+    qfz_status st = QFZ_OK;
     for (int level = 1; level < n_levels; level++) {
-        QFZ_TRY(qfz_stitch_exchange(stitch, PIECE_SUMMARY, level - 1, QFZ_UP, err));
-        if (level < end_up) QFZ_TRY(walk(&s, stitch, level, is_up, go_up, err));
+        st = qfz_stitch_exchange(stitch, PIECE_SUMMARY, level - 1, QFZ_UP, st, err);
+        if (st == QFZ_OK && level < end_up) st = walk(&s, stitch, level, is_up, go_up, err);
     }
     for (int level = n_levels - 1; both_ways && level > 0; level--) {
-        QFZ_TRY(walk(&s, stitch, level, is_down, go_down, err));
-        QFZ_TRY(qfz_stitch_exchange(stitch, PIECE_ANSWER, level - 1, QFZ_DOWN, err));
+        if (st == QFZ_OK) st = walk(&s, stitch, level, is_down, go_down, err);
+        st = qfz_stitch_exchange(stitch, PIECE_ANSWER, level - 1, QFZ_DOWN, st, err);
     }
-    return QFZ_OK;
+    return qfz_ranks_agree(stitch->ranks, st, err);
 }
