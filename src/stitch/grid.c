@@ -7,10 +7,11 @@ static int64_t cover(int64_t n, int log)
     return (n + ((int64_t)1 << log) - 1) >> log;
 }
 
-/* By how much the nodes above a level are larger, in this direction; n: of the level, in both. */
-static int growth(int64_t n, int64_t n_across)
+/* By how much the nodes above n are larger in one direction.  Four in a row, where only one row is
+ * left and they are no longer across it than along, have no more of a border than two by two. */
+static int growth(int64_t n, int64_t side, int64_t n_across, int64_t across)
 {
-    return n == 1 ? 0 : n_across == 1 ? 2 : 1;
+    return n == 1 ? 0 : n_across == 1 && side >= across ? 2 : 1;
 }
 
 qfz_hierarchy qfz_hierarchy_of(const qfz_grid *grid)
@@ -26,8 +27,9 @@ qfz_hierarchy qfz_hierarchy_of(const qfz_grid *grid)
         h.first[h.n_levels + 1] = h.first[h.n_levels] + n_x * n_y;
         h.n_levels++;
         if (n_x == 1 && n_y == 1) return h;
-        log_w += growth(n_x, n_y);
-        log_h += growth(n_y, n_x);
+        const int64_t side_w = grid->tile_w << log_w, side_h = grid->tile_h << log_h;
+        log_w += growth(n_x, side_w, n_y, grid->h);
+        log_h += growth(n_y, side_h, n_x, grid->w);
     }
 }
 

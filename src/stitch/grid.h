@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* grid.h - tiles, and groups of tiles: level 0 are the tiles, row by row; each node of the level
- * above holds two by two of the level below, or four where these are one column or one row, until
- * one node holds the raster. */
+ * above holds two by two of the level below, or up to four of one column or one row, until one node
+ * holds the raster. */
 #ifndef QFZ_STITCH_GRID_H
 #define QFZ_STITCH_GRID_H
 
