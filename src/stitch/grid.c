@@ -50,6 +50,12 @@ qfz_box qfz_hierarchy_box(const qfz_hierarchy *h, int level, int64_t node)
                      .x1 = least((x + 1) * side_w, h->grid.w)};
 }
 
+int qfz_hierarchy_sides(const qfz_hierarchy *h, qfz_box box)
+{
+    return (box.y0 > 0 ? QFZ_AT_TOP : 0) | (box.y1 < h->grid.h ? QFZ_AT_BOTTOM : 0) |
+           (box.x0 > 0 ? QFZ_AT_LEFT : 0) | (box.x1 < h->grid.w ? QFZ_AT_RIGHT : 0);
+}
+
 int qfz_hierarchy_children(const qfz_hierarchy *h, int level, int64_t node, int64_t *children)
 {
     const int64_t i = node - h->first[level], n_x = h->n_x[level - 1], n_y = h->n_y[level - 1];

@@ -26,6 +26,8 @@ typedef struct qfz_hierarchy {
 
 qfz_hierarchy qfz_hierarchy_of(const qfz_grid *grid);
 qfz_box qfz_hierarchy_box(const qfz_hierarchy *hierarchy, int level, int64_t node);
+int qfz_hierarchy_sides(const qfz_hierarchy *hierarchy,
+                        qfz_box box); /* that are inside the raster */
 
 /* The members of a node of level > 0, at most QFZ_MAX_CHILDREN of level - 1; returns how many. */
 int qfz_hierarchy_children(const qfz_hierarchy *hierarchy, int level, int64_t node,

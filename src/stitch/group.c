@@ -37,28 +37,25 @@ static void side_place(qfz_box box, side s, int64_t k, int64_t *y, int64_t *x)
     *x = s == LEFT ? box.x0 : s == RIGHT ? box.x1 - 1 : box.x0 + k;
 }
 
-static int64_t index_on(qfz_box box, int64_t y, int64_t x)
-{
-    return qfz_ring_index(qfz_box_h(box), qfz_box_w(box), y - box.y0, x - box.x0);
-}
-
-static int64_t side_index(qfz_box box, side s, int64_t k)
+static int64_t side_index(const qfz_ring *ring, side s, int64_t k)
 {
     int64_t y, x;
-    side_place(box, s, k, &y, &x);
-    return index_on(box, y, x);
+    side_place(ring->box, s, k, &y, &x);
+    return qfz_ring_at(ring, y, x);
 }
 
 /* ------------------------------------------------------------------------------ the group's ring
  */
+/* Of the group's own ring. */
 static bool is_outside(const qfz_group *group, int m, side s)
 {
-    const qfz_box box = group->members[m].box, all = group->box;
+    const qfz_box box = group->members[m].box, all = group->ring.box;
+    const int sides = group->ring.sides;
     switch (s) {
-    case TOP: return box.y0 == all.y0;
-    case BOTTOM: return box.y1 == all.y1;
-    case LEFT: return box.x0 == all.x0;
-    case RIGHT: return box.x1 == all.x1;
+    case TOP: return (sides & QFZ_AT_TOP) && box.y0 == all.y0;
+    case BOTTOM: return (sides & QFZ_AT_BOTTOM) && box.y1 == all.y1;
+    case LEFT: return (sides & QFZ_AT_LEFT) && box.x0 == all.x0;
+    case RIGHT: return (sides & QFZ_AT_RIGHT) && box.x1 == all.x1;
     case SIDES: break;
     }
     return false;
@@ -73,15 +70,18 @@ static void find_stretches(qfz_group *group, int m, side s)
         int64_t y, x;
         if (n == 0) continue;
         side_place(box, s, k, &y, &x);
-        group->stretches[group->n_stretches++] = (qfz_stretch){
-            .member = m, .from = index_on(box, y, x), .to = index_on(group->box, y, x), .n = n};
+        group->stretches[group->n_stretches++] =
+            (qfz_stretch){.member = m,
+                          .from = qfz_ring_at(&group->rings[m], y, x),
+                          .to = qfz_ring_at(&group->ring, y, x),
+                          .n = n};
     }
 }
 
 qfz_status qfz_group_ring(const qfz_group *group, uint32_t **vertex, int64_t *n, qfz_error *err)
 {
     uint32_t *at = NULL;
-    *n = qfz_ring_size(qfz_box_h(group->box), qfz_box_w(group->box));
+    *n = group->ring.n;
     QFZ_TRY(QFZ_NEW(&at, *n, err));
     for (int i = 0; i < group->n_stretches; i++) {
         const qfz_stretch *const s = &group->stretches[i];
@@ -107,7 +107,8 @@ static void copy_pixels(const qfz_rule *rule, const qfz_summary *from, int64_t i
 
 qfz_status qfz_group_start_summary(const qfz_group *group, qfz_summary *summary, qfz_error *err)
 {
-    QFZ_TRY(qfz_summary_init(summary, group->box, group->rule, err));
+    const qfz_ring *const ring = &group->ring;
+    QFZ_TRY(qfz_summary_init_sides(summary, ring->box, ring->sides, ring->n, group->rule, err));
     for (int i = 0; i < group->n_stretches; i++) {
         const qfz_stretch *const s = &group->stretches[i];
         copy_pixels(group->rule, &group->members[s->member], s->from, s->n, summary->values,
@@ -147,7 +148,7 @@ static void strip_take(strip *t, int row, const qfz_group *group, int m, side s)
     for (int part = 0; part < PARTS; part++) {
         const int64_t k = part_start(t->n, part), n = part_length(t->n, part);
         if (n == 0) continue;
-        const int64_t i = side_index(from->box, s, k), to = row * t->n + k;
+        const int64_t i = side_index(&group->rings[m], s, k), to = row * t->n + k;
         copy_pixels(group->rule, from, i, n, t->values, t->valid, 2 * t->n, to);
         for (int64_t j = 0; j < n; j++)
             t->vertex[to + j] = group->offset[m] + (uint32_t)(i + j);
@@ -239,22 +240,24 @@ static qfz_status join_members(qfz_group *group, int a, int b, qfz_error *err)
     if (p.y0 == q.y0) return p.x1 == q.x0 ? join_sides(group, a, b, true, err) : QFZ_OK;
     if (p.x0 == q.x0) return p.y1 == q.y0 ? join_sides(group, a, b, false, err) : QFZ_OK;
     if (group->rule->connectivity == 4) return QFZ_OK;
-    return p.x0 < q.x0
-               ? join_corners(group, a, index_on(p, p.y1 - 1, p.x1 - 1), b, 0, QFZ_BELOW_RIGHT, err)
-               : join_corners(group, a, index_on(p, p.y1 - 1, p.x0), b, index_on(q, q.y0, q.x1 - 1),
-                              QFZ_BELOW_LEFT, err);
+    const bool right = p.x0 < q.x0;
+    const int64_t i = qfz_ring_at(&group->rings[a], p.y1 - 1, right ? p.x1 - 1 : p.x0);
+    const int64_t j = qfz_ring_at(&group->rings[b], q.y0, right ? q.x0 : q.x1 - 1);
+    return join_corners(group, a, i, b, j, right ? QFZ_BELOW_RIGHT : QFZ_BELOW_LEFT, err);
 }
 
 /* ----------------------------------------------------------------------------------------- group
  */
-qfz_status qfz_group_init(qfz_group *group, const qfz_rule *rule, int n_threads, qfz_box box,
+qfz_status qfz_group_init(qfz_group *group, const qfz_rule *rule, int n_threads, qfz_ring ring,
                           int n_members, qfz_summary *take_members, qfz_error *err)
 {
-    *group = (qfz_group){.rule = rule, .n_threads = n_threads, .box = box, .n_members = n_members};
+    *group =
+        (qfz_group){.rule = rule, .n_threads = n_threads, .ring = ring, .n_members = n_members};
     int64_t n = 0;
     for (int m = 0; m < n_members; m++) {
         group->members[m] = take_members[m];
         take_members[m] = (qfz_summary){0};
+        group->rings[m] = qfz_ring_of(group->members[m].box, group->members[m].sides);
         n += group->members[m].n_ring;
         group->offset[m + 1] = (uint32_t)n;
     }

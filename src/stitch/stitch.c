@@ -231,9 +231,10 @@ static qfz_status load_group(const qfz_level_walk *walk, const family *f, qfz_gr
     qfz_status st = QFZ_OK;
     for (int m = 0; m < f->n_members && st == QFZ_OK; m++)
         st = view_summary(stitch, f->members[m], &summaries[m], err);
+    const qfz_box box = qfz_hierarchy_box(&stitch->hierarchy, f->level, f->node);
+    const qfz_ring ring = qfz_ring_of(box, qfz_hierarchy_sides(&stitch->hierarchy, box));
     if (st == QFZ_OK)
-        st = qfz_group_init(group, stitch->rule, walk->n_threads_each,
-                            qfz_hierarchy_box(&stitch->hierarchy, f->level, f->node), f->n_members,
+        st = qfz_group_init(group, stitch->rule, walk->n_threads_each, ring, f->n_members,
                             summaries, err);
     for (int m = 0; m < f->n_members; m++)
         qfz_summary_fini(&summaries[m]);
