@@ -117,11 +117,13 @@ static qfz_status get_answer(qfz_stitch *stitch, int64_t node, qfz_answer *answe
     return st;
 }
 
-static qfz_status put_map(qfz_stitch *stitch, int64_t node, const qfz_map *map, qfz_error *err)
+static qfz_status take_map(qfz_stitch *stitch, int64_t node, qfz_map *map, qfz_error *err)
 {
-    if (map->n == 0) return QFZ_OK;
-    return qfz_store_put(stitch->store, qfz_piece(stitch, PIECE_MAP, node), map->words,
-                         map->n * (int64_t)sizeof *map->words, err);
+    const qfz_map taken = *map;
+    *map = (qfz_map){0};
+    if (taken.n == 0) return QFZ_OK;
+    return qfz_store_give(stitch->store, qfz_piece(stitch, PIECE_MAP, node), taken.words,
+                          taken.n * (int64_t)sizeof *taken.words, err);
 }
 
 qfz_status qfz_stitch_put(qfz_stitch *stitch, int64_t tile, const qfz_summary *summary,
@@ -290,13 +292,13 @@ static bool is_up(const qfz_stitch *stitch, const family *f)
 
 static qfz_status go_up(qfz_stitch *stitch, const family *f, const qfz_group *group, qfz_error *err)
 {
+    const bool is_raster = f->level + 1 == stitch->hierarchy.n_levels;
     qfz_summary summary = {0};
     qfz_map map = {0};
     qfz_status st;
-    QFZ_TRY_OR(st, cleanup, stitch->solver->up(group, &summary, &map, err));
-    QFZ_TRY_OR(st, cleanup, put_map(stitch, f->node, &map, err));
-    if (f->level + 1 < stitch->hierarchy.n_levels)
-        QFZ_TRY_OR(st, cleanup, put_summary(stitch, f->node, &summary, err));
+    QFZ_TRY_OR(st, cleanup, stitch->solver->up(group, is_raster ? NULL : &summary, &map, err));
+    QFZ_TRY_OR(st, cleanup, take_map(stitch, f->node, &map, err));
+    if (!is_raster) QFZ_TRY_OR(st, cleanup, put_summary(stitch, f->node, &summary, err));
     if (!stitch->solver->down) drop_summaries(stitch, f);
 
 cleanup:
@@ -321,7 +323,7 @@ static qfz_status go_down(qfz_stitch *stitch, const family *f, const qfz_group *
     qfz_status st;
     QFZ_TRY_OR(st, cleanup, get_answer(stitch, f->node, &own, err));
     QFZ_TRY_OR(st, cleanup, stitch->solver->down(group, &own, answers, &map, err));
-    QFZ_TRY_OR(st, cleanup, put_map(stitch, f->node, &map, err));
+    QFZ_TRY_OR(st, cleanup, take_map(stitch, f->node, &map, err));
     for (int m = 0; m < f->n_members; m++)
         QFZ_TRY_OR(st, cleanup, put_answer(stitch, f->members[m], &answers[m], err));
     qfz_store_drop(stitch->store, qfz_piece(stitch, PIECE_ANSWER, f->node));
