@@ -24,8 +24,7 @@ qfz_status qfz_map_list(qfz_map *map, uint32_t n, uint32_t **list, qfz_error *er
 const uint32_t *qfz_map_next(const uint32_t *words, int64_t *at, uint32_t *n);
 
 typedef struct qfz_solver {
-    /* From a group to its summary; NULL if it is the raster, which has no slots then (only asked of
-     * who hands nothing down).  map is filled by QFZ_COMPONENTS only. */
+    /* From a group to its summary.  map is filled by QFZ_COMPONENTS only. */
     qfz_status (*up)(const qfz_group *group, qfz_summary *summary, qfz_map *map, qfz_error *err);
 
     /* From a group's own answer (all zero if it is the raster) to its members'.  NULL: nothing to

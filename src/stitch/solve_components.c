@@ -120,7 +120,7 @@ static qfz_status write_map(const qfz_group *group, const slots *s, qfz_map *map
     uint32_t *list;
     QFZ_TRY(qfz_map_start(map, s->n_regions, err));
     QFZ_TRY(qfz_map_list(map, s->n_own, &list, err));
-    if (s->n_own > 0) memcpy(list, s->own, s->n_own * sizeof *list);
+    memcpy(list, s->own, s->n_own * sizeof *list);
     for (int m = 0; m < group->n_members; m++) {
         const uint32_t n = group->members[m].n_slots;
         QFZ_TRY(qfz_map_list(map, n, &list, err));
@@ -134,10 +134,8 @@ static qfz_status up(const qfz_group *group, qfz_summary *summary, qfz_map *map,
     slots s = {0};
     qfz_status st;
     QFZ_TRY_OR(st, cleanup, find_regions(group, &s, err));
-    if (summary) {
-        QFZ_TRY_OR(st, cleanup, qfz_group_start_summary(group, summary, err));
-        QFZ_TRY_OR(st, cleanup, number_slots(group, &s, summary, err));
-    }
+    QFZ_TRY_OR(st, cleanup, qfz_group_start_summary(group, summary, err));
+    QFZ_TRY_OR(st, cleanup, number_slots(group, &s, summary, err));
     st = write_map(group, &s, map, err);
 
 cleanup:

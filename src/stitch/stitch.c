@@ -292,13 +292,13 @@ static bool is_up(const qfz_stitch *stitch, const family *f)
 
 static qfz_status go_up(qfz_stitch *stitch, const family *f, const qfz_group *group, qfz_error *err)
 {
-    const bool is_raster = f->level + 1 == stitch->hierarchy.n_levels;
     qfz_summary summary = {0};
     qfz_map map = {0};
     qfz_status st;
-    QFZ_TRY_OR(st, cleanup, stitch->solver->up(group, is_raster ? NULL : &summary, &map, err));
+    QFZ_TRY_OR(st, cleanup, stitch->solver->up(group, &summary, &map, err));
     QFZ_TRY_OR(st, cleanup, take_map(stitch, f->node, &map, err));
-    if (!is_raster) QFZ_TRY_OR(st, cleanup, put_summary(stitch, f->node, &summary, err));
+    if (f->level + 1 < stitch->hierarchy.n_levels)
+        QFZ_TRY_OR(st, cleanup, put_summary(stitch, f->node, &summary, err));
     if (!stitch->solver->down) drop_summaries(stitch, f);
 
 cleanup:
