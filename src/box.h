@@ -13,6 +13,9 @@ typedef struct qfz_box {
     int64_t y0, x0, y1, x1;
 } qfz_box;
 
+/* Sides of a box, as bits. */
+enum { QFZ_AT_TOP = 1, QFZ_AT_BOTTOM = 2, QFZ_AT_LEFT = 4, QFZ_AT_RIGHT = 8, QFZ_ALL_SIDES = 15 };
+
 static inline int64_t qfz_box_h(qfz_box b)
 {
     return b.y1 - b.y0;

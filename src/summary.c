@@ -9,11 +9,17 @@
 qfz_status qfz_summary_init(qfz_summary *summary, qfz_box box, const qfz_rule *rule, qfz_error *err)
 {
     const int64_t n = qfz_ring_size(qfz_box_h(box), qfz_box_w(box));
-    *summary = (qfz_summary){.box = box, .n_ring = n};
+    return qfz_summary_init_sides(summary, box, QFZ_ALL_SIDES, n, rule, err);
+}
+
+qfz_status qfz_summary_init_sides(qfz_summary *summary, qfz_box box, int sides, int64_t n_ring,
+                                  const qfz_rule *rule, qfz_error *err)
+{
+    const size_t bytes = qfz_type_bytes(rule->type);
+    *summary = (qfz_summary){.box = box, .sides = sides, .n_ring = n_ring};
     qfz_status st;
-    QFZ_TRY_OR(st, failed,
-               qfz_alloc(&summary->values, n * rule->n_bands, qfz_type_bytes(rule->type), err));
-    QFZ_TRY_OR(st, failed, QFZ_NEW(&summary->valid, n, err));
+    QFZ_TRY_OR(st, failed, qfz_alloc(&summary->values, n_ring * rule->n_bands, bytes, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW(&summary->valid, n_ring, err));
     return QFZ_OK;
 
 failed:

@@ -40,6 +40,7 @@ typedef struct qfz_absorbs {
 
 typedef struct qfz_summary {
     qfz_box box;
+    int sides; /* that its ring has (stitch/ring.h): of a tile all */
     int64_t n_ring;
     void *values;   /* n_bands planes of n_ring */
     uint8_t *valid; /* n_ring, 0 or 1 */
@@ -73,9 +74,12 @@ typedef struct qfz_answer {
     void *packed; /* not NULL: the arrays lie in here (pack.h), and it goes instead of them */
 } qfz_answer;
 
-/* An empty summary of a box: ring values and validity allocated, nothing else. */
+/* An empty summary of a box: ring values and validity allocated, nothing else; the second of some
+ * sides only. */
 qfz_status qfz_summary_init(qfz_summary *summary, qfz_box box, const qfz_rule *rule,
                             qfz_error *err);
+qfz_status qfz_summary_init_sides(qfz_summary *summary, qfz_box box, int sides, int64_t n_ring,
+                                  const qfz_rule *rule, qfz_error *err);
 void qfz_summary_fini(qfz_summary *summary);
 void qfz_answer_fini(qfz_answer *answer);
 

@@ -67,15 +67,16 @@ qfz_status qfz_stitch_add_counts(qfz_stitch *stitch, qfz_error *err)
     const qfz_hierarchy *const h = &stitch->hierarchy;
     adding a = {.n = 0};
     qfz_count count = {0};
-    for (int level = 0; level < h->n_levels; level++) {
+    qfz_status st = QFZ_OK;
+    for (int level = 0; level < h->n_levels && st == QFZ_OK; level++) {
         const bool is_short = h->n_x[level] * h->n_y[level] < SHORT_LEVEL;
-        QFZ_TRY(qfz_walk_level(&a.walk, stitch, is_short ? 1 : stitch->n_threads, level, add_node,
-                               &a, err));
+        st = qfz_walk_level(&a.walk, stitch, is_short ? 1 : stitch->n_threads, level, add_node, &a,
+                            err);
     }
+    QFZ_TRY(qfz_ranks_agree(stitch->ranks, st, err));
     count.own = a.n;
     QFZ_TRY(qfz_ranks_sum(stitch->ranks, count.own, &count.before, &count.total, err));
-    const qfz_status st =
-        qfz_store_put(stitch->store, qfz_fact(stitch, FACT_NUMBERED), &count, sizeof count, err);
+    st = qfz_store_put(stitch->store, qfz_fact(stitch, FACT_NUMBERED), &count, sizeof count, err);
     return qfz_ranks_agree(stitch->ranks, st, err);
 }
 

@@ -3,65 +3,81 @@
  * nodes up and one down, along the seam with its neighbours. */
 #include <stdlib.h>
 
-#include "memory.h"
 #include "stitch/state.h"
 
 typedef struct transfer {
     qfz_stitch *stitch;
-    int what;
-    int64_t *nodes; /* that go out */
-    int *to;
-    int64_t n_out, n_in;
+    int what, level;
+    qfz_way way;
+    int64_t next; /* node, from which on more go out */
 } transfer;
 
-/* A node of the level whose parent this rank does not have, or one that only its parent is of. */
-static void consider(transfer *t, int level, int64_t node, qfz_way way)
+/* From which rank to which a node goes: the same if it does not. */
+static void ends(const transfer *t, int64_t node, int *from, int *to)
 {
-    const qfz_stitch *const stitch = t->stitch;
-    const int n = stitch->ranks->n, mine = stitch->ranks->rank;
-    const int own = qfz_hierarchy_owner(&stitch->hierarchy, level, node, n);
-    const int64_t parent = qfz_hierarchy_parent(&stitch->hierarchy, level, node);
-    const int above = qfz_hierarchy_owner(&stitch->hierarchy, level + 1, parent, n);
-    const int from = way == QFZ_UP ? own : above, to = way == QFZ_UP ? above : own;
-    if (from == to) return;
-    if (to == mine) t->n_in++;
-    if (from != mine) return;
-    t->nodes[t->n_out] = node;
-    t->to[t->n_out++] = to;
+    const qfz_hierarchy *const h = &t->stitch->hierarchy;
+    const int n = t->stitch->ranks->n;
+    const int own = qfz_hierarchy_owner(h, t->level, node, n);
+    const int above =
+        qfz_hierarchy_owner(h, t->level + 1, qfz_hierarchy_parent(h, t->level, node), n);
+    *from = t->way == QFZ_UP ? own : above;
+    *to = t->way == QFZ_UP ? above : own;
 }
 
-static qfz_status out(void *arg, int64_t i, int *to, int64_t *key, void **data, int64_t *bytes,
+static void next(void *arg, int *to, int64_t *key)
+{
+    transfer *const t = arg;
+    const int mine = t->stitch->ranks->rank;
+    int from;
+    do {
+        ends(t, t->next++, &from, to);
+    } while (from != mine || *to == mine);
+    *key = qfz_piece(t->stitch, t->what, t->next - 1);
+}
+
+static qfz_status get(void *arg, int64_t key, const void **data, int64_t *bytes, void **own,
                       qfz_error *err)
 {
     const transfer *const t = arg;
-    *to = t->to[i];
-    *key = qfz_piece(t->stitch, t->what, t->nodes[i]);
-    QFZ_TRY(qfz_store_get(t->stitch->store, *key, data, bytes, err));
-    qfz_store_drop(t->stitch->store, *key); /* from now on it is asked for over there */
+    return qfz_store_view(t->stitch->store, key, data, bytes, own, err);
+}
+
+static qfz_status put(void *arg, int64_t key, void *take_data, int64_t bytes, qfz_error *err)
+{
+    const transfer *const t = arg;
+    if (!qfz_store_has(t->stitch->store, key))
+        return qfz_store_give(t->stitch->store, key, take_data, bytes, err);
+    free(take_data); /* from before a resumption */
     return QFZ_OK;
 }
 
-static qfz_status in(void *arg, int64_t key, const void *data, int64_t bytes, qfz_error *err)
+/* From now on they are asked for over there. */
+static void drop_sent(transfer *t, int64_t n)
 {
-    const transfer *const t = arg;
-    if (qfz_store_has(t->stitch->store, key)) return QFZ_OK; /* from before a resumption */
-    return qfz_store_put(t->stitch->store, key, data, bytes, err);
+    t->next = t->stitch->hierarchy.first[t->level];
+    for (int64_t i = 0; i < n; i++) {
+        int to;
+        int64_t key;
+        next(t, &to, &key);
+        qfz_store_drop(t->stitch->store, key);
+    }
 }
 
-qfz_status qfz_stitch_exchange(qfz_stitch *stitch, int what, int level, qfz_way way, qfz_error *err)
+qfz_status qfz_stitch_exchange(qfz_stitch *stitch, int what, int level, qfz_way way, qfz_status st,
+                               qfz_error *err)
 {
-    const qfz_hierarchy *const h = &stitch->hierarchy;
-    transfer t = {.stitch = stitch, .what = what};
-    if (stitch->ranks->n == 1) return QFZ_OK;
-    const int64_t n_nodes = h->first[level + 1] - h->first[level];
-    qfz_status st = QFZ_NEW(&t.nodes, n_nodes, err);
-    if (st == QFZ_OK) st = QFZ_NEW(&t.to, n_nodes, err);
-    for (int64_t i = 0; i < n_nodes && st == QFZ_OK; i++)
-        consider(&t, level, h->first[level] + i, way);
-    const qfz_mail mail = {.n_out = t.n_out, .n_in = t.n_in, .out = out, .in = in, .arg = &t};
-    st = qfz_ranks_agree(stitch->ranks, st, err);
-    if (st == QFZ_OK) st = qfz_ranks_exchange(stitch->ranks, &mail, err);
-    free(t.nodes);
-    free(t.to);
+    const int64_t *const first = stitch->hierarchy.first + level;
+    const int mine = stitch->ranks->rank;
+    transfer t = {.stitch = stitch, .what = what, .level = level, .way = way, .next = *first};
+    qfz_mail mail = {.arg = &t, .next = next, .get = get, .put = put};
+    if (stitch->ranks->n == 1) return st;
+    for (int64_t node = *first; node < first[1]; node++) {
+        int from, to;
+        ends(&t, node, &from, &to);
+        mail.n_out += from == mine && to != mine;
+        mail.n_in += from != mine && to == mine;
+    }
+    st = qfz_ranks_exchange(stitch->ranks, &mail, st, err);
+    drop_sent(&t, mail.n_out);
     return st;
 }

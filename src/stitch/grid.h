@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* grid.h - tiles, and groups of tiles: level 0 are the tiles, row by row; each node of the level
- * above holds two by two of the level below, until one node holds the raster. */
+ * above holds two by two of the level below, or up to four of one column or one row, until one node
+ * holds the raster. */
 #ifndef QFZ_STITCH_GRID_H
 #define QFZ_STITCH_GRID_H
 
@@ -19,11 +20,14 @@ typedef struct qfz_hierarchy {
     qfz_grid grid;
     int n_levels;
     int64_t n_x[QFZ_MAX_LEVELS], n_y[QFZ_MAX_LEVELS];
+    int log_w[QFZ_MAX_LEVELS], log_h[QFZ_MAX_LEVELS]; /* of a level's nodes, in tiles */
     int64_t first[QFZ_MAX_LEVELS + 1]; /* number of a level's first node; the last entry: all */
 } qfz_hierarchy;
 
 qfz_hierarchy qfz_hierarchy_of(const qfz_grid *grid);
 qfz_box qfz_hierarchy_box(const qfz_hierarchy *hierarchy, int level, int64_t node);
+int qfz_hierarchy_sides(const qfz_hierarchy *hierarchy,
+                        qfz_box box); /* that are inside the raster */
 
 /* The members of a node of level > 0, at most QFZ_MAX_CHILDREN of level - 1; returns how many. */
 int qfz_hierarchy_children(const qfz_hierarchy *hierarchy, int level, int64_t node,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "memory.h"
+#include "parallel.h"
 
 /* ----------------------------------------------------------------------------------------- sides
  *
@@ -37,28 +38,25 @@ static void side_place(qfz_box box, side s, int64_t k, int64_t *y, int64_t *x)
     *x = s == LEFT ? box.x0 : s == RIGHT ? box.x1 - 1 : box.x0 + k;
 }
 
-static int64_t index_on(qfz_box box, int64_t y, int64_t x)
-{
-    return qfz_ring_index(qfz_box_h(box), qfz_box_w(box), y - box.y0, x - box.x0);
-}
-
-static int64_t side_index(qfz_box box, side s, int64_t k)
+static int64_t side_index(const qfz_ring *ring, side s, int64_t k)
 {
     int64_t y, x;
-    side_place(box, s, k, &y, &x);
-    return index_on(box, y, x);
+    side_place(ring->box, s, k, &y, &x);
+    return qfz_ring_at(ring, y, x);
 }
 
 /* ------------------------------------------------------------------------------ the group's ring
  */
+/* Of the group's own ring. */
 static bool is_outside(const qfz_group *group, int m, side s)
 {
-    const qfz_box box = group->members[m].box, all = group->box;
+    const qfz_box box = group->members[m].box, all = group->ring.box;
+    const int sides = group->ring.sides;
     switch (s) {
-    case TOP: return box.y0 == all.y0;
-    case BOTTOM: return box.y1 == all.y1;
-    case LEFT: return box.x0 == all.x0;
-    case RIGHT: return box.x1 == all.x1;
+    case TOP: return (sides & QFZ_AT_TOP) && box.y0 == all.y0;
+    case BOTTOM: return (sides & QFZ_AT_BOTTOM) && box.y1 == all.y1;
+    case LEFT: return (sides & QFZ_AT_LEFT) && box.x0 == all.x0;
+    case RIGHT: return (sides & QFZ_AT_RIGHT) && box.x1 == all.x1;
     case SIDES: break;
     }
     return false;
@@ -73,15 +71,18 @@ static void find_stretches(qfz_group *group, int m, side s)
         int64_t y, x;
         if (n == 0) continue;
         side_place(box, s, k, &y, &x);
-        group->stretches[group->n_stretches++] = (qfz_stretch){
-            .member = m, .from = index_on(box, y, x), .to = index_on(group->box, y, x), .n = n};
+        group->stretches[group->n_stretches++] =
+            (qfz_stretch){.member = m,
+                          .from = qfz_ring_at(&group->rings[m], y, x),
+                          .to = qfz_ring_at(&group->ring, y, x),
+                          .n = n};
     }
 }
 
 qfz_status qfz_group_ring(const qfz_group *group, uint32_t **vertex, int64_t *n, qfz_error *err)
 {
     uint32_t *at = NULL;
-    *n = qfz_ring_size(qfz_box_h(group->box), qfz_box_w(group->box));
+    *n = group->ring.n;
     QFZ_TRY(QFZ_NEW(&at, *n, err));
     for (int i = 0; i < group->n_stretches; i++) {
         const qfz_stretch *const s = &group->stretches[i];
@@ -107,7 +108,8 @@ static void copy_pixels(const qfz_rule *rule, const qfz_summary *from, int64_t i
 
 qfz_status qfz_group_start_summary(const qfz_group *group, qfz_summary *summary, qfz_error *err)
 {
-    QFZ_TRY(qfz_summary_init(summary, group->box, group->rule, err));
+    const qfz_ring *const ring = &group->ring;
+    QFZ_TRY(qfz_summary_init_sides(summary, ring->box, ring->sides, ring->n, group->rule, err));
     for (int i = 0; i < group->n_stretches; i++) {
         const qfz_stretch *const s = &group->stretches[i];
         copy_pixels(group->rule, &group->members[s->member], s->from, s->n, summary->values,
@@ -117,7 +119,23 @@ qfz_status qfz_group_start_summary(const qfz_group *group, qfz_summary *summary,
 }
 
 /* ----------------------------------------------------------------------------------------- seams
- */
+ *
+ * Where two members meet.  Each seam is given room for all edges that may cross there, so that
+ * threads fill them side by side; then they are moved together. */
+typedef struct seam {
+    int a, b;      /* a < b */
+    int64_t first; /* its room in group->cross, and how many edges are in it */
+    int64_t n;
+} seam;
+
+enum { MAX_SEAMS = QFZ_MAX_CHILDREN * (QFZ_MAX_CHILDREN - 1) / 2 };
+
+typedef struct seams {
+    qfz_group *group;
+    int n;
+    seam list[MAX_SEAMS];
+} seams;
+
 /* The pixels on both sides of a seam, n each: an image of two rows, and the vertex of each. */
 typedef struct strip {
     int64_t n;
@@ -147,65 +165,71 @@ static void strip_take(strip *t, int row, const qfz_group *group, int m, side s)
     for (int part = 0; part < PARTS; part++) {
         const int64_t k = part_start(t->n, part), n = part_length(t->n, part);
         if (n == 0) continue;
-        const int64_t i = side_index(from->box, s, k), to = row * t->n + k;
+        const int64_t i = side_index(&group->rings[m], s, k), to = row * t->n + k;
         copy_pixels(group->rule, from, i, n, t->values, t->valid, 2 * t->n, to);
         for (int64_t j = 0; j < n; j++)
             t->vertex[to + j] = group->offset[m] + (uint32_t)(i + j);
     }
 }
 
-static qfz_status reserve_cross(qfz_group *group, int64_t more, qfz_error *err)
+/* Appends those of n edges, from vertices u[i] to v[i], that are there. */
+static void append_cross(const qfz_group *group, seam *at, const uint32_t *u, const uint32_t *v,
+                         const uint32_t *key, const uint8_t *there, int64_t n)
 {
-    qfz_links *const cross = &group->cross;
-    const int64_t was = cross->room;
-    QFZ_TRY(qfz_links_reserve(cross, cross->n + more, err));
-    return cross->room == was ? QFZ_OK
-                              : qfz_realloc((void **)&group->cross_dir, cross->room, 1, err);
+    const qfz_links cross = group->cross;
+    int64_t end = at->first + at->n;
+    for (int64_t i = 0; i < n; i++) {
+        cross.u[end] = u[i];
+        cross.v[end] = v[i];
+        cross.level[end] = key[i];
+        end += there[i];
+    }
+    at->n = end - at->first;
 }
 
 /* The edges from pixels p + i to q + i of the strip, 0 <= i < n.  Joined pixels of a cut have level
  * 0; the others are not there at all. */
-static qfz_status add_cross(qfz_group *group, const strip *t, int64_t p, int64_t q, int64_t n,
-                            int dir, qfz_error *err)
+static void add_cross(const qfz_group *group, seam *at, const strip *t, int64_t p, int64_t q,
+                      int64_t n, int dir)
 {
     enum { CHUNK = 256 };
     const qfz_rule *const rule = group->rule;
     const qfz_image image = {
         .h = 2, .w = t->n, .n_bands = rule->n_bands, .type = rule->type, .pixels = t->values};
     const uint8_t *const bits = rule->edge_bits ? t->values : NULL;
-    qfz_links *const cross = &group->cross;
+    const uint32_t alpha_key = rule->alpha_key;
+    const int64_t before = at->n;
     uint32_t key[CHUNK] = {0};
-    QFZ_TRY(reserve_cross(group, n, err));
+    uint8_t there[CHUNK];
     for (int64_t done = 0; done < n; done += CHUNK) {
         const int64_t some = n - done < CHUNK ? n - done : CHUNK, from = p + done, to = q + done;
+        const uint8_t *const valid = t->valid + from, *const valid_to = t->valid + to;
         if (!bits) qfz_levels(&image, rule->distance, from, to, some, key);
-        for (int64_t i = 0; i < some; i++) {
-            const bool joined = !bits || (bits[from + i] >> dir & 1);
-            cross->u[cross->n] = t->vertex[from + i];
-            cross->v[cross->n] = t->vertex[to + i];
-            cross->level[cross->n] = key[i];
-            group->cross_dir[cross->n] = (uint8_t)dir;
-            cross->n +=
-                t->valid[from + i] & t->valid[to + i] & joined & (key[i] <= rule->alpha_key);
-        }
+        for (int64_t i = 0; i < some; i++)
+            there[i] = (uint8_t)(valid[i] & valid_to[i] & (key[i] <= alpha_key));
+        for (int64_t i = 0; bits && i < some; i++)
+            there[i] &= bits[from + i] >> dir & 1;
+        append_cross(group, at, t->vertex + from, t->vertex + to, key, there, some);
     }
-    return QFZ_OK;
+    memset(group->cross_dir + at->first + before, dir, (size_t)(at->n - before));
 }
 
 /* Member a is left of b, or above it. */
-static qfz_status join_sides(qfz_group *group, int a, int b, bool left, qfz_error *err)
+static qfz_status join_sides(const qfz_group *group, seam *at, bool left, qfz_error *err)
 {
-    const int64_t n = side_length(group->members[a].box, left ? RIGHT : BOTTOM);
+    const int64_t n = side_length(group->members[at->a].box, left ? RIGHT : BOTTOM);
     strip t;
     qfz_status st;
     QFZ_TRY_OR(st, cleanup, strip_init(&t, group->rule, n, err));
-    strip_take(&t, 0, group, a, left ? RIGHT : BOTTOM);
-    strip_take(&t, 1, group, b, left ? LEFT : TOP);
-    QFZ_TRY_OR(st, cleanup, add_cross(group, &t, 0, n, n, left ? QFZ_RIGHT : QFZ_BELOW, err));
+    strip_take(&t, 0, group, at->a, left ? RIGHT : BOTTOM);
+    strip_take(&t, 1, group, at->b, left ? LEFT : TOP);
+    add_cross(group, at, &t, 0, n, n, left ? QFZ_RIGHT : QFZ_BELOW);
     if (group->rule->connectivity == 4) goto cleanup;
-    QFZ_TRY_OR(st, cleanup, add_cross(group, &t, 0, n + 1, n - 1, QFZ_BELOW_RIGHT, err));
-    st = left ? add_cross(group, &t, n, 1, n - 1, QFZ_BELOW_LEFT, err)
-              : add_cross(group, &t, 1, n, n - 1, QFZ_BELOW_LEFT, err);
+    add_cross(group, at, &t, 0, n + 1, n - 1, QFZ_BELOW_RIGHT);
+    if (left)
+        add_cross(group, at, &t, n, 1, n - 1, QFZ_BELOW_LEFT);
+    else
+        add_cross(group, at, &t, 1, n, n - 1, QFZ_BELOW_LEFT);
 
 cleanup:
     strip_fini(&t);
@@ -213,18 +237,18 @@ cleanup:
 }
 
 /* Member a meets b, of the row below, in a corner: its pixel number i, and the other's j. */
-static qfz_status join_corners(qfz_group *group, int a, int64_t i, int b, int64_t j, int dir,
+static qfz_status join_corners(const qfz_group *group, seam *at, int64_t i, int64_t j, int dir,
                                qfz_error *err)
 {
-    const uint32_t vertex_a = group->offset[a] + (uint32_t)i;
+    const int a = at->a, b = at->b;
     strip t;
     qfz_status st;
     QFZ_TRY_OR(st, cleanup, strip_init(&t, group->rule, 1, err));
     copy_pixels(group->rule, &group->members[a], i, 1, t.values, t.valid, 2, 0);
     copy_pixels(group->rule, &group->members[b], j, 1, t.values, t.valid, 2, 1);
-    t.vertex[0] = vertex_a;
+    t.vertex[0] = group->offset[a] + (uint32_t)i;
     t.vertex[1] = group->offset[b] + (uint32_t)j;
-    st = add_cross(group, &t, 0, 1, 1, dir, err);
+    add_cross(group, at, &t, 0, 1, 1, dir);
 
 cleanup:
     strip_fini(&t);
@@ -232,28 +256,77 @@ cleanup:
 }
 
 /* Members are in order of rows, so that no edge goes from b up to a. */
-static qfz_status join_members(qfz_group *group, int a, int b, qfz_error *err)
+static qfz_status join_members(void *arg, int64_t item, int worker, qfz_error *err)
+{
+    (void)worker;
+    seams *const all = arg;
+    const qfz_group *const group = all->group;
+    seam *const at = &all->list[item];
+    const qfz_box p = group->members[at->a].box, q = group->members[at->b].box;
+    if (p.y0 == q.y0) return join_sides(group, at, true, err);
+    if (p.x0 == q.x0) return join_sides(group, at, false, err);
+    const bool right = p.x0 < q.x0;
+    const int64_t i = qfz_ring_at(&group->rings[at->a], p.y1 - 1, right ? p.x1 - 1 : p.x0);
+    const int64_t j = qfz_ring_at(&group->rings[at->b], q.y0, right ? q.x0 : q.x1 - 1);
+    return join_corners(group, at, i, j, right ? QFZ_BELOW_RIGHT : QFZ_BELOW_LEFT, err);
+}
+
+/* How many edges two members may have between them.  Those of one column or row may have others
+ * there. */
+static int64_t most_cross(const qfz_group *group, int a, int b)
 {
     const qfz_box p = group->members[a].box, q = group->members[b].box;
-    if (p.y0 == q.y0) return join_sides(group, a, b, true, err);
-    if (p.x0 == q.x0) return join_sides(group, a, b, false, err);
-    if (group->rule->connectivity == 4) return QFZ_OK;
-    return p.x0 < q.x0
-               ? join_corners(group, a, index_on(p, p.y1 - 1, p.x1 - 1), b, 0, QFZ_BELOW_RIGHT, err)
-               : join_corners(group, a, index_on(p, p.y1 - 1, p.x0), b, index_on(q, q.y0, q.x1 - 1),
-                              QFZ_BELOW_LEFT, err);
+    const bool is_row = p.y0 == q.y0, is_column = p.x0 == q.x0,
+               four = group->rule->connectivity == 4;
+    if (is_row ? p.x1 != q.x0 : p.y1 != q.y0) return 0;
+    if (!is_row && !is_column) return four ? 0 : 1;
+    const int64_t n = is_row ? qfz_box_h(p) : qfz_box_w(p);
+    return four ? n : 3 * n - 2;
+}
+
+static void close_gaps(qfz_group *group, const seams *all)
+{
+    qfz_links *const cross = &group->cross;
+    for (int i = 0; i < all->n; i++) {
+        const seam *const s = &all->list[i];
+        const size_t n = (size_t)s->n, bytes = n * sizeof *cross->u;
+        memmove(cross->u + cross->n, cross->u + s->first, bytes);
+        memmove(cross->v + cross->n, cross->v + s->first, bytes);
+        memmove(cross->level + cross->n, cross->level + s->first, bytes);
+        memmove(group->cross_dir + cross->n, group->cross_dir + s->first, n);
+        cross->n += s->n;
+    }
+}
+
+static qfz_status find_cross(qfz_group *group, qfz_error *err)
+{
+    seams all = {.group = group};
+    int64_t most = 0;
+    for (int a = 0; a < group->n_members; a++)
+        for (int b = a + 1; b < group->n_members; b++) {
+            const int64_t n = most_cross(group, a, b);
+            if (n > 0) all.list[all.n++] = (seam){.a = a, .b = b, .first = most};
+            most += n;
+        }
+    QFZ_TRY(qfz_links_reserve(&group->cross, most, err));
+    QFZ_TRY(QFZ_NEW(&group->cross_dir, most, err));
+    QFZ_TRY(qfz_parallel_within(group->n_threads, all.n, join_members, &all, err));
+    close_gaps(group, &all);
+    return QFZ_OK;
 }
 
 /* ----------------------------------------------------------------------------------------- group
  */
-qfz_status qfz_group_init(qfz_group *group, const qfz_rule *rule, int n_threads, qfz_box box,
+qfz_status qfz_group_init(qfz_group *group, const qfz_rule *rule, int n_threads, qfz_ring ring,
                           int n_members, qfz_summary *take_members, qfz_error *err)
 {
-    *group = (qfz_group){.rule = rule, .n_threads = n_threads, .box = box, .n_members = n_members};
+    *group =
+        (qfz_group){.rule = rule, .n_threads = n_threads, .ring = ring, .n_members = n_members};
     int64_t n = 0;
     for (int m = 0; m < n_members; m++) {
         group->members[m] = take_members[m];
         take_members[m] = (qfz_summary){0};
+        group->rings[m] = qfz_ring_of(group->members[m].box, group->members[m].sides);
         n += group->members[m].n_ring;
         group->offset[m + 1] = (uint32_t)n;
     }
@@ -265,9 +338,7 @@ qfz_status qfz_group_init(qfz_group *group, const qfz_rule *rule, int n_threads,
         st = qfz_fail(err, QFZ_EARG,
                       "a group of tiles has a border of %lld pixels; 2^31 are the most",
                       (long long)n);
-    for (int a = 0; a < n_members; a++)
-        for (int b = a + 1; b < n_members && st == QFZ_OK; b++)
-            st = join_members(group, a, b, err);
+    if (st == QFZ_OK) st = find_cross(group, err);
     if (st != QFZ_OK) qfz_group_fini(group);
     return st;
 }

@@ -6,6 +6,7 @@
 
 #include "engine.h"
 #include "stitch/grid.h"
+#include "stitch/ring.h"
 
 /* Pixels that follow each other both on a member's ring, from number `from` on, and on the
  * group's, from `to` on. */
@@ -19,9 +20,10 @@ enum { QFZ_MAX_STRETCHES = 3 * 4 * QFZ_MAX_CHILDREN }; /* a side is at most thre
 typedef struct qfz_group {
     const qfz_rule *rule;
     int n_threads; /* that may work on it (qfz_parallel_within()) */
-    qfz_box box;
+    qfz_ring ring; /* its own */
     int n_members;
     qfz_summary members[QFZ_MAX_CHILDREN];
+    qfz_ring rings[QFZ_MAX_CHILDREN];      /* theirs */
     uint32_t offset[QFZ_MAX_CHILDREN + 1]; /* a member's first vertex; the last entry: all */
 
     int n_stretches; /* all of the group's ring; a corner may come twice */
@@ -34,8 +36,9 @@ typedef struct qfz_group {
     qfz_worker *worker;       /* NULL: threads do */
 } qfz_group;
 
-/* Takes the members' summaries over (they are released by qfz_group_fini()). */
-qfz_status qfz_group_init(qfz_group *group, const qfz_rule *rule, int n_threads, qfz_box box,
+/* On a ring of its own.  Takes the members' summaries over (they are released by qfz_group_fini()).
+ */
+qfz_status qfz_group_init(qfz_group *group, const qfz_rule *rule, int n_threads, qfz_ring ring,
                           int n_members, qfz_summary *take_members, qfz_error *err);
 void qfz_group_fini(qfz_group *group);
 

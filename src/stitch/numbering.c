@@ -235,7 +235,9 @@ static qfz_status count_tile(void *arg, int64_t item, int worker, qfz_error *err
 static qfz_status count_own(qfz_stitch *stitch, qfz_count *count, qfz_error *err)
 {
     counting c = {.n = 0};
-    QFZ_TRY(qfz_walk_level(&c.walk, stitch, stitch->n_threads, 0, count_tile, &c, err));
+    const qfz_status st =
+        qfz_walk_level(&c.walk, stitch, stitch->n_threads, 0, count_tile, &c, err);
+    QFZ_TRY(qfz_ranks_agree(stitch->ranks, st, err));
     count->own = c.n;
     return qfz_ranks_sum(stitch->ranks, count->own, &count->before, &count->total, err);
 }

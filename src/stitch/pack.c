@@ -79,6 +79,7 @@ static void visit_summary(walk *w, qfz_summary *s, const qfz_rule *rule)
     const size_t bytes = qfz_type_bytes(rule->type);
     const size_t span_bytes = bytes * (size_t)rule->n_bands;
     visit_bytes(w, &s->box, sizeof s->box);
+    visit_bytes(w, &s->sides, sizeof s->sides);
     visit_bytes(w, &s->n_ring, sizeof s->n_ring);
     visit_array(w, &s->values, s->n_ring * rule->n_bands, bytes);
     visit_array(w, (void **)&s->valid, s->n_ring, 1);

@@ -222,13 +222,16 @@ qfz_status qfz_stitch_reduce(qfz_stitch *stitch, qfz_value_set set, int words, q
 {
     const int n_levels = stitch->hierarchy.n_levels, what = (int)set;
     reduction r = {.stitch = stitch, .set = set, .words = words, .combine = combine};
+    qfz_status st = QFZ_OK;
     for (int level = 1; level < n_levels; level++) {
-        QFZ_TRY(qfz_stitch_exchange(stitch, PIECE_GIVEN + what, level - 1, QFZ_UP, err));
-        QFZ_TRY(qfz_walk_level(&r.walk, stitch, stitch->n_threads, level, go_up, &r, err));
+        st = qfz_stitch_exchange(stitch, PIECE_GIVEN + what, level - 1, QFZ_UP, st, err);
+        if (st == QFZ_OK)
+            st = qfz_walk_level(&r.walk, stitch, stitch->n_threads, level, go_up, &r, err);
     }
     for (int level = n_levels - 1; level > 0; level--) {
-        QFZ_TRY(qfz_walk_level(&r.walk, stitch, stitch->n_threads, level, go_down, &r, err));
-        QFZ_TRY(qfz_stitch_exchange(stitch, PIECE_TOLD + what, level - 1, QFZ_DOWN, err));
+        if (st == QFZ_OK)
+            st = qfz_walk_level(&r.walk, stitch, stitch->n_threads, level, go_down, &r, err);
+        st = qfz_stitch_exchange(stitch, PIECE_TOLD + what, level - 1, QFZ_DOWN, st, err);
     }
-    return QFZ_OK;
+    return qfz_ranks_agree(stitch->ranks, st, err);
 }

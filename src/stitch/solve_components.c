@@ -12,7 +12,16 @@ typedef struct slots {
     uint32_t *parent; /* towards the least slot of the component */
     uint32_t *region; /* of each slot */
     uint32_t n_regions;
+    uint32_t *own; /* of each slot of the group's: its region */
+    uint32_t n_own;
 } slots;
+
+static void slots_fini(slots *s)
+{
+    free(s->parent);
+    free(s->region);
+    free(s->own);
+}
 
 static uint32_t root_of(uint32_t *parent, uint32_t i)
 {
@@ -23,19 +32,26 @@ static uint32_t root_of(uint32_t *parent, uint32_t i)
     return i;
 }
 
+/* Of a valid vertex. */
 static uint32_t slot_at(const qfz_group *group, const slots *s, uint32_t vertex)
 {
     const int m = qfz_group_member(group, vertex);
-    const uint32_t slot = group->members[m].slot[vertex - group->offset[m]];
-    return slot == QFZ_NONE ? QFZ_NONE : s->first[m] + slot;
+    return s->first[m] + group->members[m].slot[vertex - group->offset[m]];
 }
 
+/* Edges that follow each other mostly join the same two. */
 static void join_cross(const qfz_group *group, slots *s)
 {
-    for (int64_t i = 0; i < group->cross.n; i++) {
-        const uint32_t a = root_of(s->parent, slot_at(group, s, group->cross.u[i]));
-        const uint32_t b = root_of(s->parent, slot_at(group, s, group->cross.v[i]));
-        s->parent[a > b ? a : b] = a > b ? b : a;
+    const qfz_links cross = group->cross;
+    uint32_t *const parent = s->parent;
+    uint32_t last_u = QFZ_NONE, last_v = QFZ_NONE;
+    for (int64_t i = 0; i < cross.n; i++) {
+        const uint32_t u = slot_at(group, s, cross.u[i]), v = slot_at(group, s, cross.v[i]);
+        if (u == last_u && v == last_v) continue;
+        const uint32_t a = root_of(parent, u), b = root_of(parent, v);
+        parent[a > b ? a : b] = a > b ? b : a;
+        last_u = u;
+        last_v = v;
     }
 }
 
@@ -63,35 +79,48 @@ static qfz_status find_regions(const qfz_group *group, slots *s, qfz_error *err)
     return QFZ_OK;
 }
 
-/* Slots of the group by first appearance on its ring; own[slot] = region.  parent is scratch. */
-static qfz_status number_slots(const qfz_group *group, slots *s, const uint32_t *ring_vertex,
-                               qfz_summary *summary, uint32_t *own, qfz_error *err)
+/* The region of each pixel of the group's ring. */
+static void see_regions(const qfz_group *group, const slots *s, uint32_t *ring)
 {
-    uint32_t *const slot_of = s->parent;
-    QFZ_TRY(QFZ_NEW(&summary->slot, summary->n_ring, err));
-    memset(slot_of, 0xff, s->n_regions * sizeof *slot_of);
-    summary->n_slots = 0;
-    for (int64_t i = 0; i < summary->n_ring; i++) {
-        const uint32_t slot = slot_at(group, s, ring_vertex[i]);
-        summary->slot[i] = QFZ_NONE;
-        if (slot == QFZ_NONE) continue;
-        const uint32_t region = s->region[slot];
-        if (slot_of[region] == QFZ_NONE) {
-            own[summary->n_slots] = region;
-            slot_of[region] = summary->n_slots++;
-        }
-        summary->slot[i] = slot_of[region];
+    for (int i = 0; i < group->n_stretches; i++) {
+        const qfz_stretch *const t = &group->stretches[i];
+        const uint32_t *const slot = group->members[t->member].slot + t->from;
+        const uint32_t *const region = s->region + s->first[t->member];
+        uint32_t *const to = ring + t->to;
+        for (int64_t k = 0; k < t->n; k++)
+            to[k] = slot[k] == QFZ_NONE ? QFZ_NONE : region[slot[k]];
     }
+}
+
+/* Slots of the group by first appearance on its ring.  parent is scratch. */
+static qfz_status number_slots(const qfz_group *group, slots *s, qfz_summary *summary,
+                               qfz_error *err)
+{
+    uint32_t *const slot_of = s->parent, n = 0;
+    QFZ_TRY(QFZ_NEW(&summary->slot, summary->n_ring, err));
+    QFZ_TRY(QFZ_NEW(&s->own, s->n_regions, err));
+    uint32_t *const slot = summary->slot, *const own = s->own;
+    memset(slot_of, 0xff, s->n_regions * sizeof *slot_of);
+    see_regions(group, s, slot);
+    for (int64_t i = 0; i < summary->n_ring; i++) {
+        const uint32_t region = slot[i];
+        if (region == QFZ_NONE) continue;
+        if (slot_of[region] == QFZ_NONE) {
+            own[n] = region;
+            slot_of[region] = n++;
+        }
+        slot[i] = slot_of[region];
+    }
+    summary->n_slots = s->n_own = n;
     return QFZ_OK;
 }
 
-static qfz_status write_map(const qfz_group *group, const slots *s, const uint32_t *own,
-                            uint32_t n_own, qfz_map *map, qfz_error *err)
+static qfz_status write_map(const qfz_group *group, const slots *s, qfz_map *map, qfz_error *err)
 {
     uint32_t *list;
     QFZ_TRY(qfz_map_start(map, s->n_regions, err));
-    QFZ_TRY(qfz_map_list(map, n_own, &list, err));
-    memcpy(list, own, n_own * sizeof *list);
+    QFZ_TRY(qfz_map_list(map, s->n_own, &list, err));
+    memcpy(list, s->own, s->n_own * sizeof *list);
     for (int m = 0; m < group->n_members; m++) {
         const uint32_t n = group->members[m].n_slots;
         QFZ_TRY(qfz_map_list(map, n, &list, err));
@@ -103,21 +132,14 @@ static qfz_status write_map(const qfz_group *group, const slots *s, const uint32
 static qfz_status up(const qfz_group *group, qfz_summary *summary, qfz_map *map, qfz_error *err)
 {
     slots s = {0};
-    uint32_t *ring_vertex = NULL, *own = NULL;
-    int64_t n_ring;
     qfz_status st;
     QFZ_TRY_OR(st, cleanup, find_regions(group, &s, err));
-    QFZ_TRY_OR(st, cleanup, qfz_group_ring(group, &ring_vertex, &n_ring, err));
     QFZ_TRY_OR(st, cleanup, qfz_group_start_summary(group, summary, err));
-    QFZ_TRY_OR(st, cleanup, QFZ_NEW(&own, s.n_regions, err));
-    QFZ_TRY_OR(st, cleanup, number_slots(group, &s, ring_vertex, summary, own, err));
-    QFZ_TRY_OR(st, cleanup, write_map(group, &s, own, summary->n_slots, map, err));
+    QFZ_TRY_OR(st, cleanup, number_slots(group, &s, summary, err));
+    st = write_map(group, &s, map, err);
 
 cleanup:
-    free(s.parent);
-    free(s.region);
-    free(ring_vertex);
-    free(own);
+    slots_fini(&s);
     return st;
 }
 

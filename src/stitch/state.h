@@ -57,8 +57,7 @@ static inline bool qfz_has(const qfz_stitch *stitch, int what, int64_t node)
     return qfz_store_has(stitch->store, qfz_piece(stitch, what, node));
 }
 
-/* Calls fn for the nodes of a level that this rank has, and agrees.  Item 0 is the first of them.
- */
+/* Calls fn for the nodes of a level that this rank has.  Item 0 is the first of them. */
 typedef struct qfz_level_walk {
     qfz_stitch *stitch;
     int level;
@@ -74,9 +73,10 @@ qfz_status qfz_walk_level(qfz_level_walk *walk, qfz_stitch *stitch, int n_thread
 qfz_status qfz_stitch_get_count(qfz_stitch *stitch, qfz_count *count, qfz_error *err);
 
 /* exchange.c: a piece of every node of a level whose parent another rank has: from the node's rank
- * to the parent's, or the other way.  Collective. */
+ * to the parent's, or the other way.  Collective, of ranks that have failed (st) too, which fail
+ * those that they owe something; so ranks need not agree before all levels are done. */
 typedef enum qfz_way { QFZ_UP = 0, QFZ_DOWN } qfz_way;
-qfz_status qfz_stitch_exchange(qfz_stitch *stitch, int what, int level, qfz_way way,
+qfz_status qfz_stitch_exchange(qfz_stitch *stitch, int what, int level, qfz_way way, qfz_status st,
                                qfz_error *err);
 
 #endif

@@ -117,11 +117,13 @@ static qfz_status get_answer(qfz_stitch *stitch, int64_t node, qfz_answer *answe
     return st;
 }
 
-static qfz_status put_map(qfz_stitch *stitch, int64_t node, const qfz_map *map, qfz_error *err)
+static qfz_status take_map(qfz_stitch *stitch, int64_t node, qfz_map *map, qfz_error *err)
 {
-    if (map->n == 0) return QFZ_OK;
-    return qfz_store_put(stitch->store, qfz_piece(stitch, PIECE_MAP, node), map->words,
-                         map->n * (int64_t)sizeof *map->words, err);
+    const qfz_map taken = *map;
+    *map = (qfz_map){0};
+    if (taken.n == 0) return QFZ_OK;
+    return qfz_store_give(stitch->store, qfz_piece(stitch, PIECE_MAP, node), taken.words,
+                          taken.n * (int64_t)sizeof *taken.words, err);
 }
 
 qfz_status qfz_stitch_put(qfz_stitch *stitch, int64_t tile, const qfz_summary *summary,
@@ -188,8 +190,7 @@ qfz_status qfz_walk_level(qfz_level_walk *walk, qfz_stitch *stitch, int n_thread
     const int64_t n = end - walk->first;
     walk->n = n;
     walk->n_threads_each = n > 0 && n < n_threads ? n_threads / (int)n : 1;
-    const qfz_status st = qfz_parallel_for(n_threads, n, fn, arg, err);
-    return qfz_ranks_agree(stitch->ranks, st, err);
+    return qfz_parallel_for(n_threads, n, fn, arg, err);
 }
 
 /* A group and its members. */
@@ -232,9 +233,10 @@ static qfz_status load_group(const qfz_level_walk *walk, const family *f, qfz_gr
     qfz_status st = QFZ_OK;
     for (int m = 0; m < f->n_members && st == QFZ_OK; m++)
         st = view_summary(stitch, f->members[m], &summaries[m], err);
+    const qfz_box box = qfz_hierarchy_box(&stitch->hierarchy, f->level, f->node);
+    const qfz_ring ring = qfz_ring_of(box, qfz_hierarchy_sides(&stitch->hierarchy, box));
     if (st == QFZ_OK)
-        st = qfz_group_init(group, stitch->rule, walk->n_threads_each,
-                            qfz_hierarchy_box(&stitch->hierarchy, f->level, f->node), f->n_members,
+        st = qfz_group_init(group, stitch->rule, walk->n_threads_each, ring, f->n_members,
                             summaries, err);
     for (int m = 0; m < f->n_members; m++)
         qfz_summary_fini(&summaries[m]);
@@ -294,7 +296,7 @@ static qfz_status go_up(qfz_stitch *stitch, const family *f, const qfz_group *gr
     qfz_map map = {0};
     qfz_status st;
     QFZ_TRY_OR(st, cleanup, stitch->solver->up(group, &summary, &map, err));
-    QFZ_TRY_OR(st, cleanup, put_map(stitch, f->node, &map, err));
+    QFZ_TRY_OR(st, cleanup, take_map(stitch, f->node, &map, err));
     if (f->level + 1 < stitch->hierarchy.n_levels)
         QFZ_TRY_OR(st, cleanup, put_summary(stitch, f->node, &summary, err));
     if (!stitch->solver->down) drop_summaries(stitch, f);
@@ -321,7 +323,7 @@ static qfz_status go_down(qfz_stitch *stitch, const family *f, const qfz_group *
     qfz_status st;
     QFZ_TRY_OR(st, cleanup, get_answer(stitch, f->node, &own, err));
     QFZ_TRY_OR(st, cleanup, stitch->solver->down(group, &own, answers, &map, err));
-    QFZ_TRY_OR(st, cleanup, put_map(stitch, f->node, &map, err));
+    QFZ_TRY_OR(st, cleanup, take_map(stitch, f->node, &map, err));
     for (int m = 0; m < f->n_members; m++)
         QFZ_TRY_OR(st, cleanup, put_answer(stitch, f->members[m], &answers[m], err));
     qfz_store_drop(stitch->store, qfz_piece(stitch, PIECE_ANSWER, f->node));
@@ -366,13 +368,14 @@ qfz_status qfz_stitch_solve(qfz_stitch *stitch, qfz_stitch_progress progress, vo
     step s = {
         .n_groups = count_groups(stitch, 1, end_up), .progress = progress, .progress_arg = arg};
     if (both_ways) s.n_groups += count_groups(stitch, 1, n_levels);
+    qfz_status st = QFZ_OK;
     for (int level = 1; level < n_levels; level++) {
-        QFZ_TRY(qfz_stitch_exchange(stitch, PIECE_SUMMARY, level - 1, QFZ_UP, err));
-        if (level < end_up) QFZ_TRY(walk(&s, stitch, level, is_up, go_up, err));
+        st = qfz_stitch_exchange(stitch, PIECE_SUMMARY, level - 1, QFZ_UP, st, err);
+        if (st == QFZ_OK && level < end_up) st = walk(&s, stitch, level, is_up, go_up, err);
     }
     for (int level = n_levels - 1; both_ways && level > 0; level--) {
-        QFZ_TRY(walk(&s, stitch, level, is_down, go_down, err));
-        QFZ_TRY(qfz_stitch_exchange(stitch, PIECE_ANSWER, level - 1, QFZ_DOWN, err));
+        if (st == QFZ_OK) st = walk(&s, stitch, level, is_down, go_down, err);
+        st = qfz_stitch_exchange(stitch, PIECE_ANSWER, level - 1, QFZ_DOWN, st, err);
     }
-    return QFZ_OK;
+    return qfz_ranks_agree(stitch->ranks, st, err);
 }

@@ -5,7 +5,7 @@
  * from its members' and from the edges that cross between them; on the way back down a group's
  * answer gives its members theirs.  The work is proportional to the length of the borders and
  * halves with every level; what is in memory at a time is one group a thread, the largest of
- * which has the raster's own outline and one seam each way.  Everything else is in the store.
+ * which has both sides of one seam each way.  Everything else is in the store.
  *
  * Sources: Götz et al. 2018, Gazagnes and Wilkinson 2021 (component trees in blocks), Lefèvre,
  * Cousty, Perret et al. 2022 (out-of-core hierarchies), Anderson et al. 2020 (compressed path

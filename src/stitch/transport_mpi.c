@@ -14,7 +14,8 @@
 #include "memory.h"
 #include "steps.h"
 
-enum { TAG_STOP = 1, TAG_HEAD, TAG_BODY, TAGS };
+/* Exchanges have two tags each, by turns; 32767 is the least that MPI has to offer. */
+enum { TAG_STOP = 1, FIRST_TAG, EXCHANGES = 1 << 12 };
 enum { CHUNK_BYTES = 1 << 30 };               /* MPI counts in int */
 static const int64_t afloat_bytes = 64 << 20; /* on the way from one rank at a time */
 
@@ -23,8 +24,8 @@ static struct {
     bool joined, began;
     MPI_Comm all;
     bool told, heard; /* stop: this rank to the others, others to this rank */
-    int n_heard;
     MPI_Request *stops;
+    unsigned exchanges; /* begun */
 } mpi;
 
 static qfz_status check(int code, const char *what, qfz_error *err)
@@ -223,27 +224,34 @@ qfz_status qfz_ranks_sum(const qfz_ranks *ranks, uint64_t mine, uint64_t *before
  *
  * A piece is a head and, chunk by chunk, its body.  Sends do not wait, but only so many bytes are
  * on the way at a time; a rank that waits for its own to arrive takes what comes meanwhile, from
- * whomever.  So there is always somebody who takes, and all arrive. */
+ * whomever.  So there is always somebody who takes, and all arrive.
+ *
+ * Exchanges are numbered by all ranks alike.  A rank may be some ahead of another, but there are
+ * far fewer between two agreements than tags. */
 typedef struct parcel {
     struct parcel *next;
-    int64_t head[2]; /* key, bytes */
-    void *data;
+    int64_t head[2]; /* key, bytes; FAILED: there are none */
+    void *own;
     int n_requests;
     MPI_Request requests[];
 } parcel;
 
+enum { FAILED = -1 };
+
 typedef struct post {
+    const qfz_ranks *ranks;
     const qfz_mail *mail;
+    int tag_head, tag_body;
     parcel *first, **last; /* on the way, the oldest first */
     int64_t afloat;
     int64_t n_out, n_in; /* done */
-    qfz_status st;       /* of the first piece that this rank could not make or keep */
+    qfz_status st;       /* of this rank; the first failure stays */
     qfz_error *err;
 } post;
 
 static int64_t chunks_of(int64_t bytes)
 {
-    return (bytes + CHUNK_BYTES - 1) / CHUNK_BYTES;
+    return bytes > 0 ? (bytes + CHUNK_BYTES - 1) / CHUNK_BYTES : 0;
 }
 
 static int64_t chunk_bytes(int64_t bytes, int64_t chunk)
@@ -252,56 +260,63 @@ static int64_t chunk_bytes(int64_t bytes, int64_t chunk)
     return left < CHUNK_BYTES ? left : CHUNK_BYTES;
 }
 
-/* A rank that fails to make a piece sends an empty one: the others count on it. */
+/* The others hear of it by the word that agreeing collects, before they get a piece that says so.
+ */
+static void fail_post(post *p, qfz_status st)
+{
+    if (p->st == QFZ_OK) p->st = st;
+    qfz_ranks_stop(p->ranks);
+}
+
 static qfz_status send_next(post *p, qfz_error *err)
 {
     int to = 0;
-    int64_t key = 0, bytes = 0;
-    void *data = NULL;
+    int64_t key = 0, bytes = FAILED;
+    const void *data = NULL;
+    void *own = NULL;
     parcel *it = NULL;
-    const qfz_status made = p->mail->out(p->mail->arg, p->n_out++, &to, &key, &data, &bytes, err);
-    if (made != QFZ_OK) {
-        if (p->st == QFZ_OK) p->st = made;
-        bytes = 0;
+    p->n_out++;
+    p->mail->next(p->mail->arg, &to, &key);
+    if (p->st == QFZ_OK) {
+        const qfz_status got = p->mail->get(p->mail->arg, key, &data, &bytes, &own, err);
+        if (got != QFZ_OK) fail_post(p, got);
+        if (got != QFZ_OK) bytes = FAILED;
     }
     const size_t room = sizeof *it + (size_t)(1 + chunks_of(bytes)) * sizeof(MPI_Request);
     const qfz_status st = qfz_alloc((void **)&it, 1, room, err);
     if (st != QFZ_OK) {
-        free(data);
+        free(own);
         return st;
     }
-    *it = (parcel){.head = {key, bytes}, .data = data};
+    *it = (parcel){.head = {key, bytes}, .own = own};
     *p->last = it;
     p->last = &it->next;
-    p->afloat += bytes;
-    QFZ_TRY(check(
-        MPI_Isend(it->head, 2, MPI_INT64_T, to, TAG_HEAD, mpi.all, &it->requests[it->n_requests]),
-        "sending", err));
+    p->afloat += bytes > 0 ? bytes : 0;
+    QFZ_TRY(check(MPI_Isend(it->head, 2, MPI_INT64_T, to, p->tag_head, mpi.all,
+                            &it->requests[it->n_requests]),
+                  "sending", err));
     it->n_requests++;
     for (int64_t c = 0; c < chunks_of(bytes); c++) {
-        QFZ_TRY(check(MPI_Isend((char *)data + c * CHUNK_BYTES, (int)chunk_bytes(bytes, c),
-                                MPI_BYTE, to, TAG_BODY, mpi.all, &it->requests[it->n_requests]),
+        QFZ_TRY(check(MPI_Isend((const char *)data + c * CHUNK_BYTES, (int)chunk_bytes(bytes, c),
+                                MPI_BYTE, to, p->tag_body, mpi.all, &it->requests[it->n_requests]),
                       "sending", err));
         it->n_requests++;
     }
     return QFZ_OK;
 }
 
-/* Forgets what has arrived, oldest first; waits for the oldest if asked to. */
-static qfz_status clear_arrived(post *p, bool wait, qfz_error *err)
+/* Forgets what has arrived, oldest first. */
+static qfz_status clear_arrived(post *p, qfz_error *err)
 {
     while (p->first) {
         parcel *const it = p->first;
-        int arrived = 1;
-        if (wait)
-            QFZ_TRY(check(wait_all(it->n_requests, it->requests), "sending", err));
-        else
-            QFZ_TRY(check(test_all(it->n_requests, it->requests, &arrived), "sending", err));
+        int arrived;
+        QFZ_TRY(check(test_all(it->n_requests, it->requests, &arrived), "sending", err));
         if (!arrived) return QFZ_OK;
-        p->afloat -= it->head[1];
+        p->afloat -= it->head[1] > 0 ? it->head[1] : 0;
         p->first = it->next;
         if (!p->first) p->last = &p->first;
-        free(it->data);
+        free(it->own);
         free(it);
     }
     return QFZ_OK;
@@ -311,50 +326,62 @@ static qfz_status receive(post *p, int from, qfz_error *err)
 {
     int64_t head[2];
     char *data = NULL;
-    QFZ_TRY(check(MPI_Recv(head, 2, MPI_INT64_T, from, TAG_HEAD, mpi.all, MPI_STATUS_IGNORE),
+    QFZ_TRY(check(MPI_Recv(head, 2, MPI_INT64_T, from, p->tag_head, mpi.all, MPI_STATUS_IGNORE),
                   "receiving", err));
     p->n_in++;
-    qfz_status st = QFZ_NEW(&data, head[1], err);
+    if (head[1] == FAILED) {
+        if (!mpi.told) mpi.heard = true;
+        if (p->st == QFZ_OK) p->st = qfz_fail(err, QFZ_ECANCEL, "another rank failed");
+        return QFZ_OK;
+    }
+    qfz_status st = QFZ_NEW_LARGE(&data, head[1], err);
     for (int64_t c = 0; c < chunks_of(head[1]) && st == QFZ_OK; c++)
         st = check(MPI_Recv(data + c * CHUNK_BYTES, (int)chunk_bytes(head[1], c), MPI_BYTE, from,
-                            TAG_BODY, mpi.all, MPI_STATUS_IGNORE),
+                            p->tag_body, mpi.all, MPI_STATUS_IGNORE),
                    "receiving", err);
-    if (st == QFZ_OK && p->st == QFZ_OK)
-        p->st = p->mail->in(p->mail->arg, head[0], data, head[1], err);
-    free(data);
-    return st;
+    if (st != QFZ_OK || p->st != QFZ_OK) {
+        free(data);
+        return st;
+    }
+    const qfz_status kept = p->mail->put(p->mail->arg, head[0], data, head[1], err);
+    if (kept != QFZ_OK) fail_post(p, kept);
+    return QFZ_OK;
 }
 
 static qfz_status run_post(post *p, qfz_error *err)
 {
     const qfz_mail *const mail = p->mail;
     double idle_since = 0;
-    while (p->n_out < mail->n_out || p->n_in < mail->n_in) {
+    while (p->n_out < mail->n_out || p->n_in < mail->n_in || p->first) {
         MPI_Status status;
         int there = 0;
         const bool may_send = p->n_out < mail->n_out && p->afloat < afloat_bytes;
         if (may_send) QFZ_TRY(send_next(p, err));
-        QFZ_TRY(check(MPI_Iprobe(MPI_ANY_SOURCE, TAG_HEAD, mpi.all, &there, &status), "receiving",
-                      err));
-        if (there && p->n_in < mail->n_in) QFZ_TRY(receive(p, status.MPI_SOURCE, err));
-        QFZ_TRY(clear_arrived(p, false, err));
+        if (p->n_in < mail->n_in)
+            QFZ_TRY(check(MPI_Iprobe(MPI_ANY_SOURCE, p->tag_head, mpi.all, &there, &status),
+                          "receiving", err));
+        if (there) QFZ_TRY(receive(p, status.MPI_SOURCE, err));
+        QFZ_TRY(clear_arrived(p, err));
         if (may_send || there)
             idle_since = 0;
         else
             wait_since(&idle_since);
     }
-    return clear_arrived(p, true, err);
+    return QFZ_OK;
 }
 
-qfz_status qfz_ranks_exchange(const qfz_ranks *ranks, const qfz_mail *mail, qfz_error *err)
+qfz_status qfz_ranks_exchange(const qfz_ranks *ranks, const qfz_mail *mail, qfz_status st,
+                              qfz_error *err)
 {
-    post p = {.mail = mail, .last = &p.first};
-    if (ranks->n == 1) return QFZ_OK;
-    const qfz_status st = run_post(&p, err);
-    if (st != QFZ_OK) { /* the network itself: there is no agreeing over it, and no way back */
+    if (ranks->n == 1) return st;
+    const int tag = FIRST_TAG + 2 * (int)(mpi.exchanges++ % EXCHANGES);
+    post p = {.ranks = ranks, .mail = mail, .tag_head = tag, .tag_body = tag + 1, .last = &p.first};
+    if (st != QFZ_OK) fail_post(&p, st);
+    const qfz_status sent = run_post(&p, err);
+    if (sent != QFZ_OK) { /* the network itself: there is no agreeing over it, and no way back */
         (void)fprintf(stderr, "qfz: rank %d: %s\n", ranks->rank, err->message);
         (void)MPI_Abort(mpi.all, 1);
-        return st;
+        return sent;
     }
-    return qfz_ranks_agree(ranks, p.st, err);
+    return p.st;
 }

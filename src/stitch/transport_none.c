@@ -50,10 +50,11 @@ qfz_status qfz_ranks_sum(const qfz_ranks *ranks, uint64_t mine, uint64_t *before
     return QFZ_OK;
 }
 
-qfz_status qfz_ranks_exchange(const qfz_ranks *ranks, const qfz_mail *mail, qfz_error *err)
+qfz_status qfz_ranks_exchange(const qfz_ranks *ranks, const qfz_mail *mail, qfz_status st,
+                              qfz_error *err)
 {
     (void)ranks;
     (void)mail;
     (void)err;
-    return QFZ_OK;
+    return st;
 }

@@ -309,6 +309,29 @@ def a_rank_fails():
     test.check(status == 2 and one_line(err) and not out, f"usage on ranks: {status} {out} {err}")
 
 
+def a_rank_runs_full():
+    """One rank may write more and more of a journal: it fails in one step after the other, and the
+    others with it.  MPI's own files must be small, too."""
+    before = ranks_of(test.qfz, 3)
+    if before is None:
+        return
+    before = ["env", "OMPI_MCA_btl=tcp,self", *before]
+    limit = 'trap "" XFSZ; [ "$OMPI_COMM_WORLD_RANK$PMI_RANK" = 1 ] && ulimit -f $0; exec "$@"'
+    words, outputs = job("simplify", "--merge", *WORK, "--resume")
+    failed = 0
+    for n in [16 * 1.4**i for i in range(8, 24)]: # blocks of 512 bytes, or of 1024
+        clean()
+        status, _, err = run([*before, "sh", "-c", limit, str(int(n)), *words])
+        if status == 0:
+            break
+        failed += 1
+        test.check(status == 1 and one_line(err) and "part-2-of-3" in err,
+                   f"at most {int(n)} blocks: {status}: {err}")
+    test.check(failed > 3 and status == 0, f"{failed} failed; at most {int(n)} blocks: {err}")
+    test.compare(outputs, wanted["simplify"], "with room enough")
+
+
+
 wanted = {}
 for name in TASKS:
     line, paths = job(name, stem="whole_" + name)
@@ -316,6 +339,6 @@ for name in TASKS:
     test.check(code == 0, f"{name}: {errors}")
     wanted[name] = [content(path) for path in paths]
 for part in (signals, full_storage, small_tmpfs, damaged_journals, senseless, other_jobs, other_resources,
-             two_at_a_time, not_repeated, a_rank_fails):
+             two_at_a_time, not_repeated, a_rank_fails, a_rank_runs_full):
     part()
 test.finish()

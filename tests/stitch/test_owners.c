@@ -35,6 +35,15 @@ static void one_case(int64_t number)
                 CHECK(qfz_hierarchy_parent(&h, level - 1, members[m]) == node, "parent of %d",
                       (int)members[m]);
         }
+    for (int level = 0; level < h.n_levels; level++) {
+        int64_t n_missing = 0;
+        for (int64_t node = h.first[level]; node < h.first[level + 1]; node++)
+            n_missing += 4 - __builtin_popcount((unsigned)qfz_hierarchy_sides(
+                                 &h, qfz_hierarchy_box(&h, level, node)));
+        CHECK(n_missing == 2 * (h.n_x[level] + h.n_y[level]),
+              "level %d: %d sides are the raster's, not %d", level, (int)n_missing,
+              (int)(2 * (h.n_x[level] + h.n_y[level])));
+    }
     for (int part = 0; part < n_parts; part++) {
         const int64_t rows =
             qfz_part_first_row(n_y, part + 1, n_parts) - qfz_part_first_row(n_y, part, n_parts);

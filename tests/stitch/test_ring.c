@@ -2,6 +2,7 @@
 /* test_ring.c - numbers of ring pixels: one for each, no gap, and back. */
 #include "box.h"
 #include "check.h"
+#include "stitch/ring.h"
 
 #include <string.h>
 
@@ -32,6 +33,35 @@ static void numbers_are_a_bijection(int64_t h, int64_t w)
     CHECK(on == n, "%d pixels on the ring, not %d", (int)on, (int)n);
 }
 
+/* On a side that is there? */
+static bool on_sides(int64_t h, int64_t w, int sides, int64_t y, int64_t x)
+{
+    return ((sides & QFZ_AT_TOP) && y == 0) || ((sides & QFZ_AT_BOTTOM) && y == h - 1) ||
+           ((sides & QFZ_AT_LEFT) && x == 0) || ((sides & QFZ_AT_RIGHT) && x == w - 1);
+}
+
+static void some_sides_have_no_gap(int64_t h, int64_t w, int sides)
+{
+    const qfz_box box = {.y0 = 7, .x0 = 11, .y1 = 7 + h, .x1 = 11 + w};
+    const qfz_ring ring = qfz_ring_of(box, sides);
+    bool seen[SIDE * SIDE] = {false};
+    int64_t on = 0;
+    for (int64_t y = 0; y < h; y++)
+        for (int64_t x = 0; x < w; x++) {
+            if (!on_sides(h, w, sides, y, x)) continue;
+            const int64_t i = qfz_ring_at(&ring, box.y0 + y, box.x0 + x);
+            on++;
+            if (!CHECK(i >= 0 && i < ring.n, "sides %d: (%d, %d) has number %d of %d", sides,
+                       (int)y, (int)x, (int)i, (int)ring.n))
+                continue;
+            CHECK(!seen[i], "sides %d: number %d twice", sides, (int)i);
+            seen[i] = true;
+            CHECK(sides != QFZ_ALL_SIDES || i == qfz_ring_index(h, w, y, x),
+                  "all sides: (%d, %d) has number %d", (int)y, (int)x, (int)i);
+        }
+    CHECK(on == ring.n, "sides %d: %d pixels, not %d", sides, (int)on, (int)ring.n);
+}
+
 static void boxes_are_half_open(void)
 {
     const qfz_box b = {.y0 = 2, .x0 = 3, .y1 = 5, .x1 = 10};
@@ -47,6 +77,8 @@ int main(int argc, char **argv)
         for (int64_t w = 1; w <= SIDE; w++) {
             check_case(h * 10 + w, "a box of %d x %d", (int)h, (int)w);
             numbers_are_a_bijection(h, w);
+            for (int sides = 0; sides <= QFZ_ALL_SIDES; sides++)
+                some_sides_have_no_gap(h, w, sides);
         }
     boxes_are_half_open();
     return check_end();
