@@ -155,9 +155,20 @@ static __device__ __forceinline__ void offer_to_ends(WORK &w, uint32_t ends, typ
 /* In the first round every component is a root still. */
 template <typename WORK> static __device__ __forceinline__ void offer_first(WORK &w, list_part part)
 {
-    for (uint32_t i = part.first + (uint32_t)w.lane; i < part.first + part.n; i += QFZ_WARP) {
-        const typename WORK::KEY key = (typename WORK::KEY)w.m.level[i] << 16 | i;
-        offer_to_ends(w, w.m.ends[i], key);
+    enum { TOGETHER = 4 }; /* entries of a lane whose loads overlap */
+#pragma unroll 1
+    for (uint32_t base = (uint32_t)w.lane; base < part.n; base += TOGETHER * QFZ_WARP) {
+        uint32_t place[TOGETHER], ends[TOGETHER], level[TOGETHER];
+#pragma unroll
+        for (uint32_t k = 0; k < TOGETHER; k++) {
+            place[k] = part.first + min(base + k * QFZ_WARP, part.n - 1);
+            ends[k] = w.m.ends[place[k]];
+            level[k] = w.m.level[place[k]];
+        }
+#pragma unroll
+        for (uint32_t k = 0; k < TOGETHER; k++)
+            if (base + k * QFZ_WARP < part.n)
+                offer_to_ends(w, ends[k], (typename WORK::KEY)level[k] << 16 | place[k]);
     }
 }
 
@@ -238,7 +249,7 @@ static __device__ __forceinline__ some_comps<N> comps_from(const WORK &w, uint32
 #pragma unroll
     for (uint32_t k = 0; k < N; k++) {
         some.is[k] = i + k * w.THREADS < n;
-        some.c[k] = active_of(w, round, some.is[k] ? i + k * w.THREADS : i);
+        some.c[k] = active_of(w, round, some.is[k] ? i + k * w.THREADS : min(i, n - 1));
     }
     return some;
 }
@@ -259,58 +270,67 @@ static __device__ __forceinline__ void choose_steps(WORK &w, uint32_t n, uint32_
     }
 }
 
-/* Points components at their round's roots; bits of the thread's roots that go on. */
+/* What is known of a component when its way has been gone: the last step of this round, and the one
+ * that follows. */
+struct comp_way {
+    uint32_t hook, step;
+};
+
+/* Names component c by its way, and its hook; does it, being a root, go on? */
+template <typename WORK>
+static __device__ __forceinline__ bool name_comp(WORK &w, uint32_t c, comp_way way,
+                                                 uint32_t first_step)
+{
+    const bool hooks = way.hook < ROOT, goes_on = !hooks && way.step == ROOT;
+    const uint32_t root = hooks ? way.hook - first_step : c;
+    const typename WORK::KEY best = level_part(w.m.best[c]) | way.hook;
+    w.m.name[c] = (uint16_t)(root * 4 | (way.step & (WAITS | ENDED)));
+    w.m.best[c] = goes_on ? w.NO_KEY : best; /* of one that waits nobody looks at it */
+    return goes_on;
+}
+
+/* Points components at their round's roots, and lists the roots that go on.  The even rounds' list
+ * is half as long, since their first has none. */
 template <int N, typename WORK>
-static __device__ __forceinline__ uint32_t hook_comps(WORK &w, uint32_t n, uint32_t round)
+static __device__ __forceinline__ void hook_comps(WORK &w, uint32_t n, uint32_t round)
 {
     const uint32_t first_step = round << QFZ_STEP_BITS;
-    uint32_t all = 0, first = 0;
+    uint16_t *const next = round % 2 ? w.m.even : w.m.odd;
 #pragma unroll 1
-    for (uint32_t i = (uint32_t)w.thread; i < n; i += N * w.THREADS, first += N) {
+    for (uint32_t i = (uint32_t)w.thread; i - (uint32_t)w.lane < n; i += N * w.THREADS) {
         const some_comps<N> some = comps_from<N>(w, i, n, round);
-        uint32_t hook[N], step[N]; /* the last step of this round; the one that follows */
+        comp_way way[N];
 #pragma unroll
-        for (int k = 0; k < N; k++) {
-            hook[k] = ROOT;
-            step[k] = w.m.step[some.c[k]];
-        }
+        for (int k = 0; k < N; k++)
+            way[k] = {ROOT, w.m.step[some.c[k]]};
         for (bool on = true; on;) {
             on = false;
 #pragma unroll
             for (int k = 0; k < N; k++) {
-                const bool goes = step[k] - first_step < 1u << QFZ_STEP_BITS;
+                const uint32_t step = way[k].step;
+                const bool goes = step - first_step < 1u << QFZ_STEP_BITS;
                 on |= goes;
-                hook[k] = goes ? step[k] : hook[k];
-                if (goes) step[k] = w.m.step[step[k] - first_step];
+                way[k].hook = goes ? step : way[k].hook;
+                if (goes) way[k].step = w.m.step[step - first_step];
             }
         }
+        unsigned go_on[N];
+        uint32_t all = 0, at = 0;
 #pragma unroll
         for (int k = 0; k < N; k++) {
-            if (!some.is[k]) continue;
-            const uint32_t c = some.c[k];
-            const bool hooks = hook[k] < ROOT, goes_on = !hooks && step[k] == ROOT;
-            const uint32_t root = hooks ? hook[k] - first_step : c;
-            const typename WORK::KEY best = level_part(w.m.best[c]) | hook[k];
-            w.m.name[c] = (uint16_t)(root * 4 | (step[k] & (WAITS | ENDED)));
-            w.m.best[c] = goes_on ? w.NO_KEY : best; /* of one that waits nobody looks at it */
-            if (goes_on) all |= 1u << (first + (uint32_t)k);
+            const bool goes_on = some.is[k] && name_comp(w, some.c[k], way[k], first_step);
+            go_on[k] = __ballot_sync(ALL_LANES, goes_on);
+            all += (uint32_t)__popc(go_on[k]);
+        }
+        if (w.lane == 0 && all > 0) at = qfz_add(&w.m.n_next, all);
+        at = __shfl_sync(ALL_LANES, at, 0);
+#pragma unroll
+        for (int k = 0; k < N; k++) {
+            if (go_on[k] >> w.lane & 1)
+                next[at + (uint32_t)__popc(go_on[k] & ((1u << w.lane) - 1))] = (uint16_t)some.c[k];
+            at += (uint32_t)__popc(go_on[k]);
         }
     }
-    return all;
-}
-
-/* Hooks all, and lists the roots that go on.  The even rounds' list is half as long, since their
- * first has none. */
-template <typename WORK>
-static __device__ __forceinline__ void hook_all(WORK &w, uint32_t n, uint32_t round)
-{
-    uint16_t *const next = round % 2 ? w.m.even : w.m.odd;
-    uint32_t goes_on = round == 0 ? hook_comps<AT_FIRST>(w, n, 0) : hook_comps<1>(w, n, round);
-    if ((uint32_t)(w.thread - w.lane) >= n) return; /* a warp together */
-    uint32_t at = qfz_take(&w.m.n_next, (uint32_t)__popc(goes_on));
-    for (; goes_on; goes_on &= goes_on - 1)
-        next[at++] = (uint16_t)active_of(
-            w, round, (uint32_t)w.thread + ((uint32_t)__ffs((int)goes_on) - 1) * w.THREADS);
 }
 
 /* Rounds until almost every component waits; returns how many there were.  The components that
@@ -336,7 +356,10 @@ template <typename WORK> static __device__ __forceinline__ uint32_t rounds(WORK 
         else
             choose_steps<1>(w, n, round);
         __syncthreads();
-        hook_all(w, n, round);
+        if (round == 0)
+            hook_comps<AT_FIRST>(w, n, 0);
+        else
+            hook_comps<1>(w, n, round);
         __syncthreads();
         n = w.m.n_next;
     }
