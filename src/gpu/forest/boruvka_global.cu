@@ -332,7 +332,8 @@ static __global__ void __launch_bounds__(THREADS) k_join(qfz_gpu_forest f, int r
     if (!is_left(f, round)) join<true>(f, round, team_of_grid());
 }
 
-/* Both at once: whoever joins an edge follows the ways that are not settled yet. */
+/* Both at once: whoever joins an edge follows the ways that are not settled yet.  Not in the first
+ * round, in which levels may be written where settling reads what vertices picked. */
 static __global__ void __launch_bounds__(THREADS) k_settle_and_join(qfz_gpu_forest f, int round)
 {
     if (is_left(f, round)) return;
@@ -494,7 +495,7 @@ qfz_status qfz_boruvka_rounds(qfz_gpu *gpu, const qfz_gpu_forest *forest)
         const dim3 vertices = grid_of(gpu, forest->vertex_room >> round);
         const dim3 edges = grid_of(gpu, forest->edge_room >> round);
         QFZ_TRY(qfz_launch(gpu, k_hook, vertices, block, 0, *forest, round));
-        if (forest->vertex_room >> round < SEVERAL) {
+        if (round > 0 && forest->vertex_room >> round < SEVERAL) {
             QFZ_TRY(qfz_launch(gpu, k_settle_and_join, edges, block, 0, *forest, round));
             continue;
         }

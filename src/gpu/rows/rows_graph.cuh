@@ -103,10 +103,12 @@ static __device__ __forceinline__ void take_rest(WORK &w, const list_part &part)
     __syncthreads();
 }
 
-/* tree_ends[] and tree_level[] get the edges of the minimum spanning forest, perhaps a few more,
- * which then are no more than a rim has pixels; in lightest[] there are no keys then. */
+/* tree_ends[] and tree_level[] get the edges of the minimum spanning forest, perhaps a few more;
+ * in lightest[] there are no keys then.  Where there are more than of a forest, they are no more
+ * than what a forest of as many vertices as there may be has left after the graph's first round. */
 template <typename WORK> static __device__ __forceinline__ void span(WORK &w, list_part &part)
 {
+    const uint32_t rim = (uint32_t)w.forest.rim_room, most = min(rim, rim / 2 + QFZ_SPARE);
     auto to_ends = [&](uint32_t ends, typename WORK::KEY key) {
         offer(&w.m.lightest[ends & 0xffff], key);
         offer(&w.m.lightest[ends >> 16], key);
@@ -119,7 +121,7 @@ template <typename WORK> static __device__ __forceinline__ void span(WORK &w, li
         const uint32_t n_tree = w.m.n_tree;
         const uint32_t left = (uint32_t)__syncthreads_count((uint32_t)w.lane < part.n);
         if (left == 0) return;
-        if (left <= FEW_LEFT && n_tree + left <= (uint32_t)w.forest.rim_room) {
+        if (left <= FEW_LEFT && n_tree + left <= most) {
             take_rest(w, part);
             return;
         }
