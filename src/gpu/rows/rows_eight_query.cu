@@ -18,6 +18,7 @@ enum {
     BESIDE = QFZ_SIDE + 2,            /* pixels of the column to the right of the block */
     OUTSIDE = BESIDE + BESIDE - 1,    /* and those of the row below */
     COLUMNS = QFZ_VERTICES + OUTSIDE, /* vertices; these pixels */
+    VERTEX_PITCH = QFZ_SIDE + 2,      /* what is above each other is in different banks */
     LEFT_OVER = 512                   /* squares; if there are more, those are done at once */
 };
 static_assert((int)QFZ_VERTICES < (int)QFZ_OPEN_INVALID, "a vertex, or none");
@@ -40,8 +41,8 @@ template <typename T> struct query_memory {
     query_columns<T, COLUMNS> columns;
     T cost[OUTSIDE]; /* the greatest level from these pixels to their vertices */
     uint16_t open[QFZ_BLOCK_PX], left_over[LEFT_OVER]; /* squares */
-    __align__(
-        4) uint16_t vertex[QFZ_BLOCK_PX + QFZ_SIDE + 1]; /* of pixels; squares may end beyond */
+    /* Of pixels; squares may end beyond. */
+    __align__(4) uint16_t vertex[(QFZ_SIDE + 1) * VERTEX_PITCH];
     uint32_t n_open, n_left_over;
     query_planes<T, QFZ_MAX_DIRS> planes;
 };
@@ -63,9 +64,9 @@ struct square {
 template <typename T>
 static __device__ __forceinline__ square square_of(const query_work<T> &w, uint32_t item)
 {
-    const uint32_t p = item & (QFZ_BLOCK_PX - 1);
-    const uint16_t *const a = w.m.vertex + p;
-    return {a[0], a[1], a[QFZ_SIDE], a[QFZ_SIDE + 1], p / QFZ_SIDE, p % QFZ_SIDE};
+    const uint32_t p = item & (QFZ_BLOCK_PX - 1), y = p / QFZ_SIDE, x = p % QFZ_SIDE;
+    const uint16_t *const a = w.m.vertex + y * VERTEX_PITCH + x;
+    return {a[0], a[1], a[VERTEX_PITCH], a[VERTEX_PITCH + 1], y, x};
 }
 
 /* Two vertices of an edge among `rest`, and which of those edges lie between them. */
@@ -212,7 +213,7 @@ static __device__ __forceinline__ void list_open(query_memory<T> &m,
     fetch_vertices(pairs, two);
 #pragma unroll
     for (uint32_t j = 0; j < (uint32_t)ROWS; j++)
-        reinterpret_cast<uint32_t *>(m.vertex)[(y + j) * (QFZ_SIDE / 2) + lane] = two[j];
+        reinterpret_cast<uint32_t *>(m.vertex)[(y + j) * (VERTEX_PITCH / 2) + lane] = two[j];
     list_squares(m, two, y);
 }
 
