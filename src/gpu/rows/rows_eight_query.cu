@@ -291,14 +291,13 @@ static __global__ void __launch_bounds__(THREADS, query_memory<T>::BLOCKS)
     QFZ_SHARED(query_memory<T>, m);
     const int thread = (int)threadIdx.x;
     const qfz_block_box box = qfz_block_of(forest, blockIdx.x);
+    query_work<T> w = {*m, forest, box, planes_at(forest, box, saliency)};
+    fetch_planes<THREADS>(w.place, m->planes);
     const uint2 block = forest.block[blockIdx.x];
     const uint32_t n_vertices = block.y & 0xffff;
-    query_work<T> w = {*m, forest, box, planes_at(forest, box, saliency)};
-    planes_on_way<T, THREADS, QFZ_MAX_DIRS> planes;
     uint2 leaving[LEAVING_EACH];
     if (thread == 0) m->n_open = m->n_left_over = 0;
     __syncthreads();
-    fetch_planes(w.place, planes);
     list_open(*m, open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM);
 #pragma unroll
     for (int k = 0; k < LEAVING_EACH; k++)
@@ -307,7 +306,7 @@ static __global__ void __launch_bounds__(THREADS, query_memory<T>::BLOCKS)
         begin_outside(w, i);
     for (uint32_t v = threadIdx.x; v < n_vertices; v += THREADS)
         make_column(m->columns, forest.up, v, block.x + v);
-    keep_planes(w.place, planes, m->planes);
+    await_planes();
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < LEAVING_EACH; k++)

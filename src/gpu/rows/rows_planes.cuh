@@ -7,6 +7,8 @@
 #ifndef QFZ_GPU_ROWS_PLANES_CUH
 #define QFZ_GPU_ROWS_PLANES_CUH
 
+#include <cuda_pipeline_primitives.h>
+
 #include "gpu/launch.cuh"
 #include "gpu/rows/rows.cuh"
 #include "rule.h"
@@ -124,58 +126,39 @@ static __device__ __forceinline__ WORD *eight_levels_at(const planes_place<uint1
                                     x);
 }
 
-/* A thread's levels of whole blocks on their way to the block's memory; other blocks have none. */
-template <typename T, int THREADS, int N> struct planes_on_way {
-};
-template <int THREADS, int N> struct planes_on_way<uint16_t, THREADS, N> {
-    enum { EACH = QFZ_BLOCK_PX / PLANES_AT_ONCE / THREADS, ROWS = THREADS / PLANES_ROW };
-    uint4 eight[N][EACH];
-    bool even;
-};
-
+/* Whole blocks' levels are on their way until await_planes(); a thread that knows its own to be
+ * there knows nothing of others'. */
 template <int THREADS, int N>
 static __device__ __forceinline__ void fetch_planes(const planes_place<uint16_t> &place,
-                                                    planes_on_way<uint16_t, THREADS, N> &way)
+                                                    rows_planes<N> &planes)
 {
-    const int64_t step = (int64_t)place.pitch * way.ROWS / PLANES_AT_ONCE;
-    way.even = planes_are_even(place);
-    if (!way.even) return;
-#pragma unroll
-    for (int n = 0; n < N * way.EACH; n++) /* loads stand together, so that they overlap */
-        way.eight[n / way.EACH][n % way.EACH] =
-            __ldcg(eight_levels_at<const uint4>(place, n / way.EACH) + n % way.EACH * step);
-}
-
-template <int THREADS, int N>
-static __device__ __forceinline__ void keep_planes(const planes_place<uint16_t> &place,
-                                                   const planes_on_way<uint16_t, THREADS, N> &way,
-                                                   rows_planes<N> &planes)
-{
-    if (!way.even) {
+    enum { EACH = QFZ_BLOCK_PX / PLANES_AT_ONCE / THREADS, ROWS = THREADS / PLANES_ROW };
+    if (!planes_are_even(place)) {
         each_level<N, THREADS>(place, [&](int plane, int i, const uint16_t *level) {
             planes.level[plane][place_of((uint32_t)i)] = __ldcg(level);
         });
         return;
     }
+    const int64_t step = (int64_t)place.pitch * ROWS / PLANES_AT_ONCE;
 #pragma unroll
-    for (int n = 0; n < N * way.EACH; n++) {
-        const int i = first_eight() + n % way.EACH * THREADS;
-        reinterpret_cast<uint4 *>(planes.level[n / way.EACH])[i] =
-            way.eight[n / way.EACH][n % way.EACH];
+    for (int n = 0; n < N * EACH; n++) {
+        const int plane = n / EACH, i = first_eight() + n % EACH * THREADS;
+        __pipeline_memcpy_async(reinterpret_cast<uint4 *>(planes.level[plane]) + i,
+                                eight_levels_at<const uint4>(place, plane) + n % EACH * step,
+                                sizeof(uint4));
     }
+    __pipeline_commit();
 }
 
 template <int THREADS, int N>
 static __device__ __forceinline__ void fetch_planes(const planes_place<uint32_t> &,
-                                                    planes_on_way<uint32_t, THREADS, N> &)
+                                                    query_planes<uint32_t, N> &)
 {
 }
 
-template <int THREADS, int N>
-static __device__ __forceinline__ void keep_planes(const planes_place<uint32_t> &,
-                                                   const planes_on_way<uint32_t, THREADS, N> &,
-                                                   query_planes<uint32_t, N> &)
+static __device__ __forceinline__ void await_planes(void)
 {
+    __pipeline_wait_prior(0);
 }
 
 /* But for the first column of edges down to the left, which the block beside answers for. */

@@ -189,22 +189,21 @@ static __global__ void __launch_bounds__(THREADS, QFZ_SM_THREADS / THREADS)
 {
     QFZ_SHARED(query_memory<T>, m);
     const qfz_block_box box = qfz_block_of(forest, blockIdx.x);
+    query_work<T> w = {*m, forest, box, planes_at(forest, box, saliency)};
+    fetch_planes<THREADS>(w.place, m->planes);
     const uint2 block = forest.block[blockIdx.x];
     const uint32_t n_open = block.y >> 16, n_vertices = block.y & 0xffff;
     const uint32_t n_listed = n_open <= QFZ_OPEN_ROOM ? n_open : 0;
     const uint32_t *const items = open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM;
-    query_work<T> w = {*m, forest, box, planes_at(forest, box, saliency)};
     const int i = (int)threadIdx.x - (THREADS - LEAVING); /* the thread's leaving edge, if >= 0 */
     some_edges some;
     leaving_edge leaving = {QFZ_NONE, 0};
     if (threadIdx.x == 0) m->n_waiting = 0;
-    planes_on_way<T, THREADS, 2> planes;
-    fetch_planes(w.place, planes);
-    keep_planes(w.place, planes, m->planes);
     if (threadIdx.x < n_listed) fetch(items, threadIdx.x, n_listed, some);
     if (i >= 0) leaving = begin_leaving(w, i, block.x);
     for (uint32_t v = threadIdx.x; v < n_vertices; v += THREADS)
         make_column(m->columns, forest.up, v, block.x + v);
+    await_planes();
     __syncthreads();
     if (i >= 0) end_leaving(w, i, leaving);
     if (n_open <= QFZ_OPEN_ROOM)
