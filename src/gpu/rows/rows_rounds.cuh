@@ -27,42 +27,70 @@ static __device__ __forceinline__ void lower(unsigned long long *word, unsigned 
     qfz_lower(word, key);
 }
 
+/* Entries of a lane that are loaded together: they lie side by side, so that edges of neighbouring
+ * pixels, which lead to the same components, are not offered at one time. */
+static __device__ __forceinline__ uint2 two_levels(const uint16_t *level)
+{
+    const uint32_t two = *reinterpret_cast<const uint32_t *>(level);
+    return make_uint2(two & 0xffff, two >> 16);
+}
+
+static __device__ __forceinline__ uint2 two_levels(const uint32_t *level)
+{
+    return *reinterpret_cast<const uint2 *>(level);
+}
+
+template <int N> struct some_entries {
+    uint32_t ends[N], level[N];
+};
+
+/* From place `at` on, which is even; there may be fewer. */
+template <int N, typename WORK>
+static __device__ __forceinline__ some_entries<N> entries_at(const WORK &w, uint32_t at)
+{
+    some_entries<N> some;
+#pragma unroll
+    for (uint32_t k = 0; k < N; k += 2) {
+        const uint2 ends = *reinterpret_cast<const uint2 *>(w.m.ends + at + k);
+        const uint2 level = two_levels(w.m.level + at + k);
+        some.ends[k] = ends.x;
+        some.ends[k + 1] = ends.y;
+        some.level[k] = level.x;
+        some.level[k + 1] = level.y;
+    }
+    return some;
+}
+
 /* Entries get the ends that rename(ends) says and are kept while these differ; offer(ends, key)
  * sees those.  A warp's writes never pass its reads, and lanes wait for each other between the two;
  * where there is no entry, rename() sees component or set 0 twice. */
 template <typename WORK, typename RENAME, typename OFFER>
 static __device__ __forceinline__ void sweep(WORK &w, list_part &part, RENAME rename, OFFER offer)
 {
-    enum { TOGETHER = 2 }; /* entries of a lane whose loads overlap */
+    enum { TOGETHER = 2 };
     uint32_t kept = part.first;
 #pragma unroll 1
-    for (uint32_t base = (uint32_t)w.lane; base - (uint32_t)w.lane < part.n;
-         base += TOGETHER * QFZ_WARP) {
-        uint32_t ends[TOGETHER], level[TOGETHER];
+    for (uint32_t base = 0; base < part.n; base += TOGETHER * QFZ_WARP) {
+        const uint32_t i = base + TOGETHER * (uint32_t)w.lane;
+        some_entries<TOGETHER> some = {};
         unsigned mask[TOGETHER];
-#pragma unroll
-        for (uint32_t k = 0; k < TOGETHER; k++) {
-            const uint32_t i = base + k * QFZ_WARP;
-            ends[k] = level[k] = 0;
-            if (i >= part.n) continue;
-            ends[k] = w.m.ends[part.first + i];
-            level[k] = w.m.level[part.first + i];
-        }
+        if (i < part.n) some = entries_at<TOGETHER>(w, part.first + i);
 #pragma unroll
         for (uint32_t k = 0; k < TOGETHER; k++)
-            ends[k] = rename(ends[k]);
+            some.ends[k] = rename(i + k < part.n ? some.ends[k] : 0);
 #pragma unroll
         for (uint32_t k = 0; k < TOGETHER; k++)
-            mask[k] = __ballot_sync(ALL_LANES, __byte_perm(ends[k], 0, 0x1032) != ends[k]);
+            mask[k] =
+                __ballot_sync(ALL_LANES, __byte_perm(some.ends[k], 0, 0x1032) != some.ends[k]);
         __syncwarp();
 #pragma unroll
         for (uint32_t k = 0; k < TOGETHER; k++) {
             const uint32_t at = kept + (uint32_t)__popc(mask[k] & ((1u << w.lane) - 1));
             kept += (uint32_t)__popc(mask[k]);
             if (!(mask[k] >> w.lane & 1)) continue;
-            w.m.ends[at] = ends[k];
-            w.m.level[at] = (typename WORK::LEVEL)level[k];
-            offer(ends[k], (typename WORK::KEY)level[k] << 16 | at);
+            w.m.ends[at] = some.ends[k];
+            w.m.level[at] = (typename WORK::LEVEL)some.level[k];
+            offer(some.ends[k], (typename WORK::KEY)some.level[k] << 16 | at);
         }
     }
     part.n = kept - part.first;
@@ -155,20 +183,15 @@ static __device__ __forceinline__ void offer_to_ends(WORK &w, uint32_t ends, typ
 /* In the first round every component is a root still. */
 template <typename WORK> static __device__ __forceinline__ void offer_first(WORK &w, list_part part)
 {
-    enum { TOGETHER = 4 }; /* entries of a lane whose loads overlap */
+    enum { TOGETHER = 4 };
 #pragma unroll 1
-    for (uint32_t base = (uint32_t)w.lane; base < part.n; base += TOGETHER * QFZ_WARP) {
-        uint32_t place[TOGETHER], ends[TOGETHER], level[TOGETHER];
-#pragma unroll
-        for (uint32_t k = 0; k < TOGETHER; k++) {
-            place[k] = part.first + min(base + k * QFZ_WARP, part.n - 1);
-            ends[k] = w.m.ends[place[k]];
-            level[k] = w.m.level[place[k]];
-        }
+    for (uint32_t i = TOGETHER * (uint32_t)w.lane; i < part.n; i += TOGETHER * QFZ_WARP) {
+        const uint32_t at = part.first + i;
+        const some_entries<TOGETHER> some = entries_at<TOGETHER>(w, at);
 #pragma unroll
         for (uint32_t k = 0; k < TOGETHER; k++)
-            if (base + k * QFZ_WARP < part.n)
-                offer_to_ends(w, ends[k], (typename WORK::KEY)level[k] << 16 | place[k]);
+            if (i + k < part.n)
+                offer_to_ends(w, some.ends[k], (typename WORK::KEY)some.level[k] << 16 | (at + k));
     }
 }
 
