@@ -104,21 +104,32 @@ struct leaving_edge {
     uint32_t own, level; /* the column that it starts from, or QFZ_NONE if there is no such edge */
 };
 
-/* Of the i-th of them the other end becomes a column. */
+/* What rims say of the two ends of the i-th of them. */
+struct leaving_ends {
+    uint2 own, other;
+};
+
 template <typename T>
-static __device__ __forceinline__ leaving_edge begin_leaving(query_work<T> &w, int i,
-                                                             uint32_t first)
+static __device__ __forceinline__ leaving_ends fetch_leaving(const query_work<T> &w, int i)
 {
     const qfz_gpu_forest &f = w.forest;
-    const int2 p = leaving_place(i);
+    const uint2 none = make_uint2(QFZ_NONE, 0);
+    const int2 p = leaving_place(max(i, 0));
     const int32_t ty = w.box.y + p.y + (i >= QFZ_SIDE), tx = w.box.x + p.x + (i < QFZ_SIDE);
-    if (p.y >= w.box.h || p.x >= w.box.w || ty >= f.h || tx >= f.w) return {QFZ_NONE, 0};
-    const uint2 own =
-        f.rim[(int64_t)blockIdx.x * f.rim_room + qfz_ring_number(w.box.h, w.box.w, p.y, p.x)];
-    const uint2 other = f.rim[qfz_rim_place(f, ty, tx)];
-    if (own.x == QFZ_NONE || other.x == QFZ_NONE) return {QFZ_NONE, 0};
-    make_column(w.m.columns, w.forest.up, (uint32_t)(QFZ_VERTICES + i), other.x);
-    return {own.x - first, max(own.y, other.y)};
+    if (i < 0 || p.y >= w.box.h || p.x >= w.box.w || ty >= f.h || tx >= f.w) return {none, none};
+    return {f.rim[(int64_t)blockIdx.x * f.rim_room + qfz_ring_number(w.box.h, w.box.w, p.y, p.x)],
+            f.rim[qfz_rim_place(f, ty, tx)]};
+}
+
+/* The other end becomes a column. */
+template <typename T>
+static __device__ __forceinline__ leaving_edge begin_leaving(query_work<T> &w, int i,
+                                                             const leaving_ends &ends,
+                                                             uint32_t first)
+{
+    if (ends.own.x == QFZ_NONE || ends.other.x == QFZ_NONE) return {QFZ_NONE, 0};
+    make_column(w.m.columns, w.forest.up, (uint32_t)(QFZ_VERTICES + i), ends.other.x);
+    return {ends.own.x - first, max(ends.own.y, ends.other.y)};
 }
 
 template <typename T>
@@ -190,17 +201,17 @@ static __global__ void __launch_bounds__(THREADS, QFZ_SM_THREADS / THREADS)
     QFZ_SHARED(query_memory<T>, m);
     const qfz_block_box box = qfz_block_of(forest, blockIdx.x);
     query_work<T> w = {*m, forest, box, planes_at(forest, box, saliency)};
+    const int i = (int)threadIdx.x - (THREADS - LEAVING); /* the thread's leaving edge, if >= 0 */
     fetch_planes<THREADS>(w.place, m->planes);
+    const leaving_ends ends = fetch_leaving(w, i);
     const uint2 block = forest.block[blockIdx.x];
     const uint32_t n_open = block.y >> 16, n_vertices = block.y & 0xffff;
     const uint32_t n_listed = n_open <= QFZ_OPEN_ROOM ? n_open : 0;
     const uint32_t *const items = open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM;
-    const int i = (int)threadIdx.x - (THREADS - LEAVING); /* the thread's leaving edge, if >= 0 */
     some_edges some;
-    leaving_edge leaving = {QFZ_NONE, 0};
     if (threadIdx.x == 0) m->n_waiting = 0;
     if (threadIdx.x < n_listed) fetch(items, threadIdx.x, n_listed, some);
-    if (i >= 0) leaving = begin_leaving(w, i, block.x);
+    const leaving_edge leaving = begin_leaving(w, i, ends, block.x);
     for (uint32_t v = threadIdx.x; v < n_vertices; v += THREADS)
         make_column(m->columns, forest.up, v, block.x + v);
     await_planes();
