@@ -13,7 +13,8 @@ enum {
     THREADS = 256,
     LEAVING = 2 * QFZ_SIDE,           /* edges to the right and down that may leave the block */
     COLUMNS = QFZ_VERTICES + LEAVING, /* vertices; the other ends of these */
-    AT_ONCE = 6,
+    AT_ONCE = 6,                      /* edges of a thread on their way from the list, */
+    TOGETHER = 3,                     /* and looked up */
     WAITING = 256 /* edges that wait to be climbed; if there are more, those are not put together */
 };
 static_assert(COLUMNS <= QFZ_OPEN_VERTEX + 1, "an edge names two columns");
@@ -77,13 +78,24 @@ static __device__ __forceinline__ void wait_with(const query_work<T> &w, uint32_
         climb_edge(w, edge);
 }
 
-/* The edge's level becomes at least the minimax level of its columns, if need be later. */
-template <typename T>
-static __device__ __forceinline__ void answer(const query_work<T> &w, uint32_t edge)
+/* The levels of N edges, as far as there are so many, become at least the minimax levels of their
+ * columns, if need be later.  All are looked up before the first one is raised, so that the
+ * look-ups overlap. */
+template <int N, typename T>
+static __device__ __forceinline__ void answer(const query_work<T> &w, const uint32_t edge[N],
+                                              uint32_t n)
 {
-    bool open;
-    raise_level(level_at(w, edge), meet(w.m.columns, column_u(edge), column_v(edge), &open));
-    if (open) wait_with(w, edge);
+    uint32_t level[N];
+    bool open[N];
+#pragma unroll
+    for (uint32_t k = 0; k < N; k++)
+        level[k] = meet(w.m.columns, column_u(edge[k]), column_v(edge[k]), &open[k]);
+#pragma unroll
+    for (uint32_t k = 0; k < N; k++) {
+        if (k >= n) continue;
+        raise_level(level_at(w, edge[k]), level[k]);
+        if (open[k]) wait_with(w, edge[k]);
+    }
 }
 
 template <typename T> static __device__ __forceinline__ void answer_waiting(const query_work<T> &w)
@@ -173,8 +185,10 @@ static __device__ __forceinline__ void answer_list(const query_work<T> &w,
 {
     for (uint32_t base = threadIdx.x; base < n;) {
 #pragma unroll
-        for (uint32_t k = 0; k < AT_ONCE; k++)
-            if (base + k * THREADS < n) answer(w, some.edge[k]);
+        for (uint32_t k = 0; k < AT_ONCE; k += TOGETHER) {
+            const uint32_t first = base + k * THREADS;
+            if (first < n) answer<TOGETHER>(w, some.edge + k, (n - first + THREADS - 1) / THREADS);
+        }
         base += AT_ONCE * THREADS;
         if (base < n) fetch(items, base, n, some);
     }
@@ -190,7 +204,8 @@ static __device__ __forceinline__ void answer_pixels(const query_work<T> &w,
         const bool down = i >= QFZ_BLOCK_PX;
         if ((down ? y : x) == QFZ_SIDE - 1) continue;
         const uint32_t u = vertex[p], v = vertex[p + (down ? (uint32_t)QFZ_SIDE : 1u)];
-        if (u != v && max(u, v) < QFZ_STEP_MASK) answer(w, edge_of(u, v, down, y, x));
+        const uint32_t edge = edge_of(u, v, down, y, x);
+        if (u != v && max(u, v) < QFZ_STEP_MASK) answer<1>(w, &edge, 1);
     }
 }
 
