@@ -19,6 +19,7 @@ enum {
     OUTSIDE = BESIDE + BESIDE - 1,    /* and those of the row below */
     COLUMNS = QFZ_VERTICES + OUTSIDE, /* vertices; these pixels */
     VERTEX_PITCH = QFZ_SIDE + 2,      /* what is above each other is in different banks */
+    TOGETHER = 2,                     /* squares of a thread that are looked up */
     LEFT_OVER = 512                   /* squares; if there are more, those are done at once */
 };
 static_assert((int)QFZ_VERTICES < (int)QFZ_OPEN_INVALID, "a vertex, or none");
@@ -110,25 +111,41 @@ static __device__ __forceinline__ void answer_all(const query_work<T> &w, const 
     }
 }
 
-/* Those between the first pair if it meets; what remains is left over. */
+/* What is left of a square's open edges waits until the others are done. */
 template <typename T>
-static __device__ __forceinline__ void answer_first(const query_work<T> &w, uint32_t item)
+static __device__ __forceinline__ void leave_over(const query_work<T> &w, const square &s,
+                                                  uint32_t rest)
 {
-    const square s = square_of(w, item);
-    uint32_t rest = item >> EDGES;
-    const square_pair pair = first_pair(s, rest);
-    bool open;
-    const uint32_t level = meet(w.m.columns, pair.u, pair.v, &open);
-    if (!open) {
-        raise(w, s, pair.edges, level);
-        rest &= ~pair.edges;
-    }
-    if (rest == 0) return;
     const uint32_t at = qfz_add(&w.m.n_left_over, 1);
     if (at < LEFT_OVER)
-        w.m.left_over[at] = (uint16_t)((item & (QFZ_BLOCK_PX - 1)) | rest << EDGES);
+        w.m.left_over[at] = (uint16_t)((s.y * QFZ_SIDE + s.x) | rest << EDGES);
     else
         answer_all(w, s, rest);
+}
+
+/* Of N squares, as far as there are so many, those edges that are between the first pair, if it
+ * meets.  All are looked up before the first one's levels are raised, so that the look-ups overlap.
+ */
+template <int N, typename T>
+static __device__ __forceinline__ void answer_first(const query_work<T> &w, const uint32_t item[N],
+                                                    uint32_t n)
+{
+    square_pair pair[N];
+    uint32_t level[N];
+    bool open[N];
+#pragma unroll
+    for (int k = 0; k < N; k++) {
+        pair[k] = first_pair(square_of(w, item[k]), item[k] >> EDGES);
+        level[k] = meet(w.m.columns, pair[k].u, pair[k].v, &open[k]);
+    }
+#pragma unroll
+    for (uint32_t k = 0; k < N; k++) {
+        if (k >= n) continue;
+        const square s = square_of(w, item[k]);
+        const uint32_t edges = open[k] ? 0 : pair[k].edges, rest = item[k] >> EDGES & ~edges;
+        raise(w, s, edges, level[k]);
+        if (rest) leave_over(w, s, rest);
+    }
 }
 
 template <typename T>
@@ -219,8 +236,14 @@ static __device__ __forceinline__ void list_open(query_memory<T> &m,
 
 template <typename T> static __device__ __forceinline__ void answer_list(const query_work<T> &w)
 {
-    for (uint32_t i = threadIdx.x; i < w.m.n_open; i += THREADS)
-        answer_first(w, w.m.open[i]);
+    const uint32_t n = w.m.n_open;
+    for (uint32_t i = threadIdx.x; i < n; i += TOGETHER * THREADS) {
+        uint32_t item[TOGETHER];
+#pragma unroll
+        for (uint32_t k = 0; k < TOGETHER; k++)
+            item[k] = w.m.open[min(i + k * THREADS, n - 1)];
+        answer_first<TOGETHER>(w, item, (n - i + THREADS - 1) / THREADS);
+    }
 }
 
 /* ---- Edges that leave the block -------------------------------------------------------------- */
