@@ -319,16 +319,19 @@ static __device__ __forceinline__ bool is_left(const qfz_gpu_forest &f, int roun
 static __global__ void __launch_bounds__(THREADS, QFZ_SM_THREADS / THREADS)
     k_hook(qfz_gpu_forest f, int round)
 {
+    qfz_await_launches();
     if (!is_left(f, round)) hook(f, round, team_of_grid());
 }
 
 static __global__ void __launch_bounds__(THREADS) k_settle(qfz_gpu_forest f, int round)
 {
+    qfz_await_launches();
     if (!is_left(f, round)) settle(f, round, team_of_grid());
 }
 
 static __global__ void __launch_bounds__(THREADS) k_join(qfz_gpu_forest f, int round)
 {
+    qfz_await_launches();
     if (!is_left(f, round)) join<true>(f, round, team_of_grid());
 }
 
@@ -336,6 +339,7 @@ static __global__ void __launch_bounds__(THREADS) k_join(qfz_gpu_forest f, int r
  * round, in which levels may be written where settling reads what vertices picked. */
 static __global__ void __launch_bounds__(THREADS) k_settle_and_join(qfz_gpu_forest f, int round)
 {
+    qfz_await_launches();
     if (is_left(f, round)) return;
     settle(f, round, team_of_grid());
     join<false>(f, round, team_of_grid());
@@ -443,6 +447,7 @@ static __device__ __forceinline__ void finish(const qfz_gpu_forest &f, last_memo
 /* n_rounds have been launched. */
 static __global__ void __launch_bounds__(TAIL_THREADS) k_finish(qfz_gpu_forest f, int n_rounds)
 {
+    qfz_await_launches();
     QFZ_SHARED(last_memory, m);
     const team t = team_of_grid(); /* of one block */
     const int first_left = __ffs((int)__ballot_sync(ALL_LANES, is_left(f, t.lane))) - 1;
@@ -494,14 +499,14 @@ qfz_status qfz_boruvka_rounds(qfz_gpu *gpu, const qfz_gpu_forest *forest)
     for (int round = 0; round < n_rounds; round++) {
         const dim3 vertices = grid_of(gpu, forest->vertex_room >> round);
         const dim3 edges = grid_of(gpu, forest->edge_room >> round);
-        QFZ_TRY(qfz_launch(gpu, k_hook, vertices, block, 0, *forest, round));
+        QFZ_TRY(qfz_launch_early(gpu, k_hook, vertices, block, 0, *forest, round));
         if (round > 0 && forest->vertex_room >> round < SEVERAL) {
-            QFZ_TRY(qfz_launch(gpu, k_settle_and_join, edges, block, 0, *forest, round));
+            QFZ_TRY(qfz_launch_early(gpu, k_settle_and_join, edges, block, 0, *forest, round));
             continue;
         }
-        QFZ_TRY(qfz_launch(gpu, k_settle, vertices, block, 0, *forest, round));
-        QFZ_TRY(qfz_launch(gpu, k_join, edges, block, 0, *forest, round));
+        QFZ_TRY(qfz_launch_early(gpu, k_settle, vertices, block, 0, *forest, round));
+        QFZ_TRY(qfz_launch_early(gpu, k_join, edges, block, 0, *forest, round));
     }
-    return qfz_launch(gpu, k_finish, dim3(1), dim3(TAIL_THREADS), sizeof(last_memory), *forest,
-                      n_rounds);
+    return qfz_launch_early(gpu, k_finish, dim3(1), dim3(TAIL_THREADS), sizeof(last_memory),
+                            *forest, n_rounds);
 }
