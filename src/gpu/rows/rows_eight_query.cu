@@ -18,7 +18,7 @@ enum {
     BESIDE = QFZ_SIDE + 2,            /* pixels of the column to the right of the block */
     OUTSIDE = BESIDE + BESIDE - 1,    /* and those of the row below */
     COLUMNS = QFZ_VERTICES + OUTSIDE, /* vertices; these pixels */
-    VERTEX_PITCH = QFZ_SIDE + 2,      /* what is above each other is in different banks */
+    VERTEX_PITCH = QFZ_SIDE + 16,     /* four rows of a few pixels are in different banks */
     TOGETHER = 2,                     /* squares of a thread that are looked up */
     LEFT_OVER = 512                   /* squares; if there are more, those are done at once */
 };
@@ -39,13 +39,13 @@ static_assert(QFZ_BLOCK_PX == 1 << EDGES, "a pixel, and four edges in 16 bits");
 template <typename T> struct query_memory {
     /* On a multiprocessor, whose memory has room for no more. */
     enum { BLOCKS = QFZ_SM_THREADS / THREADS };
+    query_planes<T, QFZ_MAX_DIRS> planes; /* first, so that a row is in all banks once */
     query_columns<T, COLUMNS> columns;
     T cost[OUTSIDE]; /* the greatest level from these pixels to their vertices */
     uint16_t open[QFZ_BLOCK_PX], left_over[LEFT_OVER]; /* squares */
     /* Of pixels; squares may end beyond. */
     __align__(4) uint16_t vertex[(QFZ_SIDE + 1) * VERTEX_PITCH];
     uint32_t n_open, n_left_over;
-    query_planes<T, QFZ_MAX_DIRS> planes;
 };
 
 template <typename T> struct query_work {
@@ -111,40 +111,41 @@ static __device__ __forceinline__ void answer_all(const query_work<T> &w, const 
     }
 }
 
-/* What is left of a square's open edges waits until the others are done. */
+/* What is left of a lane's square waits until the others are done; all lanes of a warp ask. */
 template <typename T>
 static __device__ __forceinline__ void leave_over(const query_work<T> &w, const square &s,
                                                   uint32_t rest)
 {
-    const uint32_t at = qfz_add(&w.m.n_left_over, 1);
+    const uint32_t at = qfz_take_one(&w.m.n_left_over, rest != 0);
+    if (rest == 0) return;
     if (at < LEFT_OVER)
         w.m.left_over[at] = (uint16_t)((s.y * QFZ_SIDE + s.x) | rest << EDGES);
     else
         answer_all(w, s, rest);
 }
 
-/* Of N squares, as far as there are so many, those edges that are between the first pair, if it
- * meets.  All are looked up before the first one's levels are raised, so that the look-ups overlap.
- */
-template <int N, typename T>
-static __device__ __forceinline__ void answer_first(const query_work<T> &w, const uint32_t item[N],
-                                                    uint32_t n)
+/* Of some of a lane's squares, `n`, those edges that are between the first pair, if it meets.  All
+ * are looked up before the first one's levels are raised, so that the look-ups overlap; where there
+ * is none, some other one is. */
+template <typename T>
+static __device__ __forceinline__ void answer_first(const query_work<T> &w,
+                                                    const uint32_t item[TOGETHER], uint32_t n)
 {
-    square_pair pair[N];
-    uint32_t level[N];
-    bool open[N];
+    square_pair pair[TOGETHER];
+    uint32_t level[TOGETHER];
+    bool open[TOGETHER];
 #pragma unroll
-    for (int k = 0; k < N; k++) {
+    for (int k = 0; k < TOGETHER; k++) {
         pair[k] = first_pair(square_of(w, item[k]), item[k] >> EDGES);
         level[k] = meet(w.m.columns, pair[k].u, pair[k].v, &open[k]);
     }
 #pragma unroll
-    for (uint32_t k = 0; k < N; k++) {
-        if (k >= n) continue;
+    for (uint32_t k = 0; k < TOGETHER; k++) {
         const square s = square_of(w, item[k]);
-        const uint32_t edges = open[k] ? 0 : pair[k].edges, rest = item[k] >> EDGES & ~edges;
+        const uint32_t all = k < n ? item[k] >> EDGES : 0,
+                       edges = open[k] ? 0 : pair[k].edges & all;
         raise(w, s, edges, level[k]);
-        if (rest) leave_over(w, s, rest);
+        leave_over(w, s, all & ~edges);
     }
 }
 
@@ -221,13 +222,10 @@ static __device__ __forceinline__ void list_squares(query_memory<T> &m, const ui
 }
 
 template <typename T>
-static __device__ __forceinline__ void list_open(query_memory<T> &m,
-                                                 const uint32_t *__restrict__ pairs)
+static __device__ __forceinline__ void list_open(query_memory<T> &m, const uint32_t two[ROWS + 1])
 {
     const uint32_t lane = threadIdx.x % QFZ_WARP, y = threadIdx.x / QFZ_WARP * ROWS;
-    uint32_t two[ROWS + 1];
     static_assert(ROWS == 4, "gone through at once");
-    fetch_vertices(pairs, two);
 #pragma unroll
     for (uint32_t j = 0; j < (uint32_t)ROWS; j++)
         reinterpret_cast<uint32_t *>(m.vertex)[(y + j) * (VERTEX_PITCH / 2) + lane] = two[j];
@@ -236,13 +234,13 @@ static __device__ __forceinline__ void list_open(query_memory<T> &m,
 
 template <typename T> static __device__ __forceinline__ void answer_list(const query_work<T> &w)
 {
-    const uint32_t n = w.m.n_open;
-    for (uint32_t i = threadIdx.x; i < n; i += TOGETHER * THREADS) {
+    const uint32_t n = w.m.n_open, lane = threadIdx.x % QFZ_WARP;
+    for (uint32_t i = threadIdx.x; i - lane < n; i += TOGETHER * THREADS) {
         uint32_t item[TOGETHER];
 #pragma unroll
         for (uint32_t k = 0; k < TOGETHER; k++)
             item[k] = w.m.open[min(i + k * THREADS, n - 1)];
-        answer_first<TOGETHER>(w, item, (n - i + THREADS - 1) / THREADS);
+        answer_first(w, item, i < n ? (n - i + THREADS - 1) / THREADS : 0);
     }
 }
 
@@ -315,13 +313,15 @@ static __global__ void __launch_bounds__(THREADS, query_memory<T>::BLOCKS)
     const int thread = (int)threadIdx.x;
     const qfz_block_box box = qfz_block_of(forest, blockIdx.x);
     query_work<T> w = {*m, forest, box, planes_at(forest, box, saliency)};
-    fetch_planes<THREADS>(w.place, m->planes);
+    uint2 leaving[LEAVING_EACH];
+    uint32_t two[ROWS + 1];
     const uint2 block = forest.block[blockIdx.x];
     const uint32_t n_vertices = block.y & 0xffff;
-    uint2 leaving[LEAVING_EACH];
+    fetch_vertices(open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM, two);
+    fetch_planes<THREADS>(w.place, m->planes); /* whatever comes after waits behind them */
     if (thread == 0) m->n_open = m->n_left_over = 0;
     __syncthreads();
-    list_open(*m, open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM);
+    list_open(*m, two);
 #pragma unroll
     for (int k = 0; k < LEAVING_EACH; k++)
         leaving[k] = begin_leaving(w, thread + k * THREADS);

@@ -217,15 +217,15 @@ static __global__ void __launch_bounds__(THREADS, QFZ_SM_THREADS / THREADS)
     const qfz_block_box box = qfz_block_of(forest, blockIdx.x);
     query_work<T> w = {*m, forest, box, planes_at(forest, box, saliency)};
     const int i = (int)threadIdx.x - (THREADS - LEAVING); /* the thread's leaving edge, if >= 0 */
-    fetch_planes<THREADS>(w.place, m->planes);
-    const leaving_ends ends = fetch_leaving(w, i);
     const uint2 block = forest.block[blockIdx.x];
+    const leaving_ends ends = fetch_leaving(w, i);
     const uint32_t n_open = block.y >> 16, n_vertices = block.y & 0xffff;
     const uint32_t n_listed = n_open <= QFZ_OPEN_ROOM ? n_open : 0;
     const uint32_t *const items = open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM;
     some_edges some;
     if (threadIdx.x == 0) m->n_waiting = 0;
     if (threadIdx.x < n_listed) fetch(items, threadIdx.x, n_listed, some);
+    fetch_planes<THREADS>(w.place, m->planes); /* whatever comes after waits behind them */
     const leaving_edge leaving = begin_leaving(w, i, ends, block.x);
     for (uint32_t v = threadIdx.x; v < n_vertices; v += THREADS)
         make_column(m->columns, forest.up, v, block.x + v);
