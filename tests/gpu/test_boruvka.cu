@@ -6,7 +6,7 @@
 #include "check.h"
 #include "cpu_worker.h"
 #include "engine.h"
-#include "gpu/forest/boruvka.cuh"
+#include "gpu/forest/boruvka_parts.cuh"
 #include "hostile.h"
 #include "uploaded.h"
 
@@ -226,6 +226,17 @@ static host_links cpu_links(const tile *t)
     return links;
 }
 
+/* The second list of edges is shorter than the first one. */
+static void check_room(const tile *t, const qfz_gpu_forest *forest)
+{
+    const std::vector<uint32_t> counts = from_device(t->gpu, forest->count, QFZ_COUNTERS);
+    const int64_t n = counts[QFZ_COUNT_EDGES], left = counts[QFZ_COUNT_EDGES + 1];
+    CHECK(n <= forest->edge_room, "%lld edges, room for %lld", (long long)n,
+          (long long)forest->edge_room);
+    CHECK(left <= forest->left_room, "%lld edges left, room for %lld", (long long)left,
+          (long long)forest->left_room);
+}
+
 /* Links out of a forest; saliency with the links as ghosts is the same, since they say nothing
  * new. */
 static void check_border_links(const tile *t, const std::vector<uint32_t> &want)
@@ -239,6 +250,7 @@ static void check_border_links(const tile *t, const std::vector<uint32_t> &want)
                            device_room<uint32_t>(t->n_ring)};
     CHECK(qfz_gpu_ring_forest_make(t->gpu, &t->edges, d_forest, &forest) == QFZ_OK, "%s",
           err.message);
+    check_room(t, &forest);
     CHECK(qfz_gpu_border_links(t->gpu, &forest, d_scratch, &links, d_n) == QFZ_OK, "%s",
           err.message);
     links.n = from_device(t->gpu, d_n, 1)[0];

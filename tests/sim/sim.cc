@@ -3,6 +3,7 @@
  *
  * A fiber runs until it waits (barrier, warp operation), hands over at random, or ends.  When a
  * whole round over the fibers of a block finds none that can run, the block can never go on. */
+#include "cuda_pipeline_primitives.h"
 #include "races.h"
 #include "sim.h"
 
@@ -38,6 +39,7 @@ struct fiber {
     bool waits, done;
     bool in_warp_wait;
     warp_wait wait;
+    std::vector<sim_copy> copies;
 };
 
 struct worker { /* one host thread and the block that it runs */
@@ -206,6 +208,11 @@ bool sim_now(sim_moment *now)
 void *sim_dynamic_shared()
 {
     return me->shared.data();
+}
+
+std::vector<sim_copy> &sim_copies()
+{
+    return me->current->copies;
 }
 
 void sim_maybe_yield()

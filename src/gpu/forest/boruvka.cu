@@ -68,18 +68,33 @@ static int64_t half_of_vertices(const qfz_gpu_forest *f)
     return at_most(f->vertex_room, (f->vertex_room + sit_out) / 2) + 1;
 }
 
+/* Two lists of edges and of what vertices pick, by turns.  Whoever hooks itself in the first round
+ * takes an edge with it, so that the second list is shorter.  And what vertices picked is not asked
+ * for after that round: there the second list's levels lie, behind the first quarter, which the
+ * round after the next needs. */
+static void carve_lists(qfz_gpu_forest *f, qfz_carve *room)
+{
+    const int64_t half = half_of_vertices(f), quarter = half / 2 + 1;
+    const size_t level_bytes = f->wide ? 4 : 2, best_bytes = sizeof *f->best[0];
+    const size_t picked = (size_t)f->vertex_room * best_bytes;
+    const size_t levels_at = (size_t)quarter * best_bytes;
+    f->left_room = f->edge_room - at_least_0(f->vertex_room - half);
+    const size_t both = levels_at + (size_t)f->left_room * level_bytes;
+    qfz_carve_take(room, &f->ends[0], f->edge_room);
+    qfz_carve_take(room, &f->ends[1], f->left_room);
+    f->level[0] = qfz_carve_bytes(room, (size_t)f->edge_room * level_bytes);
+    f->best[0] = (unsigned long long *)qfz_carve_bytes(room, both > picked ? both : picked);
+    if (f->best[0]) f->level[1] = f->best[0] + quarter;
+    qfz_carve_take(room, &f->best[1], half);
+    qfz_carve_take(room, &f->origin[0], quarter);
+    qfz_carve_take(room, &f->origin[1], half);
+}
+
 static void carve_graph(qfz_gpu_forest *f, qfz_carve *room)
 {
-    const int64_t half = half_of_vertices(f);
     carve_vertices(f, room);
     qfz_carve_take(room, &f->rim, f->n_blocks * f->rim_room);
-    for (int i = 0; i < 2; i++) {
-        const int64_t vertices = i == 0 ? f->vertex_room : half;
-        qfz_carve_take(room, &f->ends[i], f->edge_room);
-        f->level[i] = qfz_carve_bytes(room, (size_t)f->edge_room * (f->wide ? 4 : 2));
-        qfz_carve_take(room, &f->best[i], vertices);
-        qfz_carve_take(room, &f->origin[i], half);
-    }
+    carve_lists(f, room);
     qfz_carve_take(room, &f->root, f->vertex_room);
 }
 

@@ -47,10 +47,10 @@ typedef struct qfz_gpu_forest {
     uint2 *block; /* first vertex; rounds << 16 | components, with a gap in their numbers */
 
     /* The graph of all blocks. */
-    int64_t vertex_room, edge_room;
-    uint2 *up;       /* of a vertex: parent << 5 | round, level */
-    uint32_t *count; /* (boruvka_parts.cuh) */
-    uint2 *rim;      /* rim_room entries a block: a rim pixel's vertex, greatest level up to it */
+    int64_t vertex_room, edge_room, left_room; /* left: edges after the first round */
+    uint2 *up;                                 /* of a vertex: parent << 5 | round, level */
+    uint32_t *count;                           /* (boruvka_parts.cuh) */
+    uint2 *rim; /* rim_room entries a block: a rim pixel's vertex, greatest level up to it */
     uint2 *ends[2];
     void *level[2]; /* uint16_t or, wide, uint32_t (qfz_edge_level()) */
     unsigned long long *best[2];

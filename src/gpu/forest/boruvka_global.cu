@@ -21,6 +21,9 @@ enum { THREADS = 256, EACH = 4, TAIL_THREADS = 1024, TAIL_EACH = 8 };
  * the last launch. */
 enum { FEW = 176, PAIRS = FEW * (FEW - 1) / 2, EDGES_AT_LAST = 1 << 17 };
 
+/* Rounds of no more vertices take as long as their steps have to wait for each other. */
+enum { SEVERAL = 1 << 22 };
+
 /* A vertex's word in forest.root: the vertex that it hooked itself to, then ROOT | its root's
  * number in the next round, or ROOT | ENDED. */
 static const uint32_t ROOT = 1u << 31, ENDED = ROOT - 1;
@@ -219,6 +222,7 @@ struct some_edges {
 
 /* A lane's edges from `first` on, with the numbers that their ends have in the next round; where
  * there is none, both ends are one vertex's. */
+template <bool SETTLED>
 static __device__ __forceinline__ void rename(const qfz_gpu_forest &f, int round, uint64_t first,
                                               uint32_t n, some_edges &some)
 {
@@ -234,9 +238,24 @@ static __device__ __forceinline__ void rename(const qfz_gpu_forest &f, int round
         some.ends[j] = make_uint2(vertex_of(f, some.ends[j].x), vertex_of(f, some.ends[j].y));
 #pragma unroll
     for (int j = 0; j < EACH; j++)
-        some.ends[j] = make_uint2(f.root[some.ends[j].x] & ~ROOT, f.root[some.ends[j].y] & ~ROOT);
+        some.ends[j] = make_uint2(f.root[some.ends[j].x], f.root[some.ends[j].y]);
+    for (bool on = !SETTLED; on;) {
+        on = false;
+#pragma unroll
+        for (int j = 0; j < EACH; j++) {
+            uint2 &ends = some.ends[j];
+            if (!(ends.x & ROOT)) ends.x = qfz_peek(&f.root[ends.x]);
+            if (!(ends.y & ROOT)) ends.y = qfz_peek(&f.root[ends.y]);
+            on |= !(ends.x & ends.y & ROOT);
+        }
+    }
+#pragma unroll
+    for (int j = 0; j < EACH; j++)
+        some.ends[j] = make_uint2(some.ends[j].x & ~ROOT, some.ends[j].y & ~ROOT);
 }
 
+/* SETTLED: all vertices know their roots; else ways are followed, on which words only move on. */
+template <bool SETTLED>
 static __device__ __forceinline__ void join(const qfz_gpu_forest &f, int round, team t)
 {
     const int next = 1 - round % 2;
@@ -245,7 +264,7 @@ static __device__ __forceinline__ void join(const qfz_gpu_forest &f, int round, 
     {
         some_edges some;
         kept_items kept;
-        rename(f, round, base + (uint64_t)t.lane, n, some);
+        rename<SETTLED>(f, round, base + (uint64_t)t.lane, n, some);
 #pragma unroll
         for (int j = 0; j < EACH; j++)
             kept.lanes[j] = __ballot_sync(ALL_LANES, some.ends[j].x != some.ends[j].y);
@@ -300,17 +319,30 @@ static __device__ __forceinline__ bool is_left(const qfz_gpu_forest &f, int roun
 static __global__ void __launch_bounds__(THREADS, QFZ_SM_THREADS / THREADS)
     k_hook(qfz_gpu_forest f, int round)
 {
+    qfz_await_launches();
     if (!is_left(f, round)) hook(f, round, team_of_grid());
 }
 
 static __global__ void __launch_bounds__(THREADS) k_settle(qfz_gpu_forest f, int round)
 {
+    qfz_await_launches();
     if (!is_left(f, round)) settle(f, round, team_of_grid());
 }
 
 static __global__ void __launch_bounds__(THREADS) k_join(qfz_gpu_forest f, int round)
 {
-    if (!is_left(f, round)) join(f, round, team_of_grid());
+    qfz_await_launches();
+    if (!is_left(f, round)) join<true>(f, round, team_of_grid());
+}
+
+/* Both at once: whoever joins an edge follows the ways that are not settled yet.  Not in the first
+ * round, in which levels may be written where settling reads what vertices picked. */
+static __global__ void __launch_bounds__(THREADS) k_settle_and_join(qfz_gpu_forest f, int round)
+{
+    qfz_await_launches();
+    if (is_left(f, round)) return;
+    settle(f, round, team_of_grid());
+    join<false>(f, round, team_of_grid());
 }
 
 /* ---- The last vertices ----------------------------------------------------------------------- */
@@ -415,6 +447,7 @@ static __device__ __forceinline__ void finish(const qfz_gpu_forest &f, last_memo
 /* n_rounds have been launched. */
 static __global__ void __launch_bounds__(TAIL_THREADS) k_finish(qfz_gpu_forest f, int n_rounds)
 {
+    qfz_await_launches();
     QFZ_SHARED(last_memory, m);
     const team t = team_of_grid(); /* of one block */
     const int first_left = __ffs((int)__ballot_sync(ALL_LANES, is_left(f, t.lane))) - 1;
@@ -424,7 +457,7 @@ static __global__ void __launch_bounds__(TAIL_THREADS) k_finish(qfz_gpu_forest f
         __syncthreads();
         settle(f, round, t);
         __syncthreads();
-        join(f, round, t);
+        join<true>(f, round, t);
         __syncthreads();
     }
     finish(f, *m, round, n_vertices(f, round));
@@ -466,10 +499,14 @@ qfz_status qfz_boruvka_rounds(qfz_gpu *gpu, const qfz_gpu_forest *forest)
     for (int round = 0; round < n_rounds; round++) {
         const dim3 vertices = grid_of(gpu, forest->vertex_room >> round);
         const dim3 edges = grid_of(gpu, forest->edge_room >> round);
-        QFZ_TRY(qfz_launch(gpu, k_hook, vertices, block, 0, *forest, round));
-        QFZ_TRY(qfz_launch(gpu, k_settle, vertices, block, 0, *forest, round));
-        QFZ_TRY(qfz_launch(gpu, k_join, edges, block, 0, *forest, round));
+        QFZ_TRY(qfz_launch_early(gpu, k_hook, vertices, block, 0, *forest, round));
+        if (round > 0 && forest->vertex_room >> round < SEVERAL) {
+            QFZ_TRY(qfz_launch_early(gpu, k_settle_and_join, edges, block, 0, *forest, round));
+            continue;
+        }
+        QFZ_TRY(qfz_launch_early(gpu, k_settle, vertices, block, 0, *forest, round));
+        QFZ_TRY(qfz_launch_early(gpu, k_join, edges, block, 0, *forest, round));
     }
-    return qfz_launch(gpu, k_finish, dim3(1), dim3(TAIL_THREADS), sizeof(last_memory), *forest,
-                      n_rounds);
+    return qfz_launch_early(gpu, k_finish, dim3(1), dim3(TAIL_THREADS), sizeof(last_memory),
+                            *forest, n_rounds);
 }

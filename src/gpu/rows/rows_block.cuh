@@ -35,8 +35,8 @@ template <typename KEY_, int OWN_ROWS_, bool EIGHT_ = false> struct rows_shape {
          * one that is. */
         LIST_4 = 3 * QFZ_BLOCK_PX / 2 + QFZ_SIDE - (QFZ_BLOCK_PX - QFZ_RIM) / 2 + QFZ_RIM,
         LIST_8 = (5 * (QFZ_SIDE - 1) * (QFZ_SIDE - 1) + QFZ_RIM) / 2,
-        LIST = EIGHT ? (int)LIST_8 : (int)LIST_4,
-        STARTS = EIGHT ? 4 : 2, /* edges that start at a pixel */
+        LIST = ((EIGHT ? (int)LIST_8 : (int)LIST_4) + 3) / 4 * 4, /* loaded by fours */
+        STARTS = EIGHT ? 4 : 2,                                   /* edges that start at a pixel */
         /* Memory is short: what is not needed while there is the list lies in its place. */
         TIGHT = EIGHT && sizeof(KEY) > sizeof(uint32_t),
         /* Words in the list's place: a table of COMPS at least. */
@@ -116,8 +116,8 @@ template <typename SHAPE> struct rows_memory {
             LEVEL top[QFZ_BLOCK_PX];
         };
         struct {
-            uint32_t ends[SHAPE::LIST]; /* two components * 4, or vertices */
-            LEVEL level[SHAPE::LIST];
+            __align__(16) uint32_t ends[SHAPE::LIST]; /* two components * 4, or vertices */
+            __align__(8) LEVEL level[SHAPE::LIST];
         };
         /* Of components: greatest level, component * 4 or vertex. */
         KEY table[SHAPE::TABLES];

@@ -18,6 +18,8 @@ enum {
     BESIDE = QFZ_SIDE + 2,            /* pixels of the column to the right of the block */
     OUTSIDE = BESIDE + BESIDE - 1,    /* and those of the row below */
     COLUMNS = QFZ_VERTICES + OUTSIDE, /* vertices; these pixels */
+    VERTEX_PITCH = QFZ_SIDE + 16,     /* four rows of a few pixels are in different banks */
+    TOGETHER = 2,                     /* squares of a thread that are looked up */
     LEFT_OVER = 512                   /* squares; if there are more, those are done at once */
 };
 static_assert((int)QFZ_VERTICES < (int)QFZ_OPEN_INVALID, "a vertex, or none");
@@ -37,13 +39,13 @@ static_assert(QFZ_BLOCK_PX == 1 << EDGES, "a pixel, and four edges in 16 bits");
 template <typename T> struct query_memory {
     /* On a multiprocessor, whose memory has room for no more. */
     enum { BLOCKS = QFZ_SM_THREADS / THREADS };
+    query_planes<T, QFZ_MAX_DIRS> planes; /* first, so that a row is in all banks once */
     query_columns<T, COLUMNS> columns;
     T cost[OUTSIDE]; /* the greatest level from these pixels to their vertices */
     uint16_t open[QFZ_BLOCK_PX], left_over[LEFT_OVER]; /* squares */
-    __align__(
-        4) uint16_t vertex[QFZ_BLOCK_PX + QFZ_SIDE + 1]; /* of pixels; squares may end beyond */
+    /* Of pixels; squares may end beyond. */
+    __align__(4) uint16_t vertex[(QFZ_SIDE + 1) * VERTEX_PITCH];
     uint32_t n_open, n_left_over;
-    query_planes<T, QFZ_MAX_DIRS> planes;
 };
 
 template <typename T> struct query_work {
@@ -63,9 +65,9 @@ struct square {
 template <typename T>
 static __device__ __forceinline__ square square_of(const query_work<T> &w, uint32_t item)
 {
-    const uint32_t p = item & (QFZ_BLOCK_PX - 1);
-    const uint16_t *const a = w.m.vertex + p;
-    return {a[0], a[1], a[QFZ_SIDE], a[QFZ_SIDE + 1], p / QFZ_SIDE, p % QFZ_SIDE};
+    const uint32_t p = item & (QFZ_BLOCK_PX - 1), y = p / QFZ_SIDE, x = p % QFZ_SIDE;
+    const uint16_t *const a = w.m.vertex + y * VERTEX_PITCH + x;
+    return {a[0], a[1], a[VERTEX_PITCH], a[VERTEX_PITCH + 1], y, x};
 }
 
 /* Two vertices of an edge among `rest`, and which of those edges lie between them. */
@@ -109,25 +111,42 @@ static __device__ __forceinline__ void answer_all(const query_work<T> &w, const 
     }
 }
 
-/* Those between the first pair if it meets; what remains is left over. */
+/* What is left of a lane's square waits until the others are done; all lanes of a warp ask. */
 template <typename T>
-static __device__ __forceinline__ void answer_first(const query_work<T> &w, uint32_t item)
+static __device__ __forceinline__ void leave_over(const query_work<T> &w, const square &s,
+                                                  uint32_t rest)
 {
-    const square s = square_of(w, item);
-    uint32_t rest = item >> EDGES;
-    const square_pair pair = first_pair(s, rest);
-    bool open;
-    const uint32_t level = meet(w.m.columns, pair.u, pair.v, &open);
-    if (!open) {
-        raise(w, s, pair.edges, level);
-        rest &= ~pair.edges;
-    }
+    const uint32_t at = qfz_take_one(&w.m.n_left_over, rest != 0);
     if (rest == 0) return;
-    const uint32_t at = qfz_add(&w.m.n_left_over, 1);
     if (at < LEFT_OVER)
-        w.m.left_over[at] = (uint16_t)((item & (QFZ_BLOCK_PX - 1)) | rest << EDGES);
+        w.m.left_over[at] = (uint16_t)((s.y * QFZ_SIDE + s.x) | rest << EDGES);
     else
         answer_all(w, s, rest);
+}
+
+/* Of some of a lane's squares, `n`, those edges that are between the first pair, if it meets.  All
+ * are looked up before the first one's levels are raised, so that the look-ups overlap; where there
+ * is none, some other one is. */
+template <typename T>
+static __device__ __forceinline__ void answer_first(const query_work<T> &w,
+                                                    const uint32_t item[TOGETHER], uint32_t n)
+{
+    square_pair pair[TOGETHER];
+    uint32_t level[TOGETHER];
+    bool open[TOGETHER];
+#pragma unroll
+    for (int k = 0; k < TOGETHER; k++) {
+        pair[k] = first_pair(square_of(w, item[k]), item[k] >> EDGES);
+        level[k] = meet(w.m.columns, pair[k].u, pair[k].v, &open[k]);
+    }
+#pragma unroll
+    for (uint32_t k = 0; k < TOGETHER; k++) {
+        const square s = square_of(w, item[k]);
+        const uint32_t all = k < n ? item[k] >> EDGES : 0,
+                       edges = open[k] ? 0 : pair[k].edges & all;
+        raise(w, s, edges, level[k]);
+        leave_over(w, s, all & ~edges);
+    }
 }
 
 template <typename T>
@@ -203,23 +222,26 @@ static __device__ __forceinline__ void list_squares(query_memory<T> &m, const ui
 }
 
 template <typename T>
-static __device__ __forceinline__ void list_open(query_memory<T> &m,
-                                                 const uint32_t *__restrict__ pairs)
+static __device__ __forceinline__ void list_open(query_memory<T> &m, const uint32_t two[ROWS + 1])
 {
     const uint32_t lane = threadIdx.x % QFZ_WARP, y = threadIdx.x / QFZ_WARP * ROWS;
-    uint32_t two[ROWS + 1];
     static_assert(ROWS == 4, "gone through at once");
-    fetch_vertices(pairs, two);
 #pragma unroll
     for (uint32_t j = 0; j < (uint32_t)ROWS; j++)
-        reinterpret_cast<uint32_t *>(m.vertex)[(y + j) * (QFZ_SIDE / 2) + lane] = two[j];
+        reinterpret_cast<uint32_t *>(m.vertex)[(y + j) * (VERTEX_PITCH / 2) + lane] = two[j];
     list_squares(m, two, y);
 }
 
 template <typename T> static __device__ __forceinline__ void answer_list(const query_work<T> &w)
 {
-    for (uint32_t i = threadIdx.x; i < w.m.n_open; i += THREADS)
-        answer_first(w, w.m.open[i]);
+    const uint32_t n = w.m.n_open, lane = threadIdx.x % QFZ_WARP;
+    for (uint32_t i = threadIdx.x; i - lane < n; i += TOGETHER * THREADS) {
+        uint32_t item[TOGETHER];
+#pragma unroll
+        for (uint32_t k = 0; k < TOGETHER; k++)
+            item[k] = w.m.open[min(i + k * THREADS, n - 1)];
+        answer_first(w, item, i < n ? (n - i + THREADS - 1) / THREADS : 0);
+    }
 }
 
 /* ---- Edges that leave the block -------------------------------------------------------------- */
@@ -290,15 +312,16 @@ static __global__ void __launch_bounds__(THREADS, query_memory<T>::BLOCKS)
     QFZ_SHARED(query_memory<T>, m);
     const int thread = (int)threadIdx.x;
     const qfz_block_box box = qfz_block_of(forest, blockIdx.x);
+    query_work<T> w = {*m, forest, box, planes_at(forest, box, saliency)};
+    uint2 leaving[LEAVING_EACH];
+    uint32_t two[ROWS + 1];
     const uint2 block = forest.block[blockIdx.x];
     const uint32_t n_vertices = block.y & 0xffff;
-    query_work<T> w = {*m, forest, box, planes_at(forest, box, saliency)};
-    planes_on_way<T, THREADS, QFZ_MAX_DIRS> planes;
-    uint2 leaving[LEAVING_EACH];
+    fetch_vertices(open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM, two);
+    fetch_planes<THREADS>(w.place, m->planes); /* whatever comes after waits behind them */
     if (thread == 0) m->n_open = m->n_left_over = 0;
     __syncthreads();
-    fetch_planes(w.place, planes);
-    list_open(*m, open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM);
+    list_open(*m, two);
 #pragma unroll
     for (int k = 0; k < LEAVING_EACH; k++)
         leaving[k] = begin_leaving(w, thread + k * THREADS);
@@ -306,7 +329,7 @@ static __global__ void __launch_bounds__(THREADS, query_memory<T>::BLOCKS)
         begin_outside(w, i);
     for (uint32_t v = threadIdx.x; v < n_vertices; v += THREADS)
         make_column(m->columns, forest.up, v, block.x + v);
-    keep_planes(w.place, planes, m->planes);
+    await_planes();
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < LEAVING_EACH; k++)

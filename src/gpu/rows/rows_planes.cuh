@@ -7,13 +7,23 @@
 #ifndef QFZ_GPU_ROWS_PLANES_CUH
 #define QFZ_GPU_ROWS_PLANES_CUH
 
+#include <cuda_pipeline_primitives.h>
+
 #include "gpu/launch.cuh"
 #include "gpu/rows/rows.cuh"
 #include "rule.h"
 
 template <int N> struct rows_planes {
-    __align__(16) uint16_t level[N][QFZ_BLOCK_PX];
+    __align__(16) uint16_t level[N][QFZ_BLOCK_PX]; /* by place_of() */
 };
+
+/* Where a pixel's level is.  A row is as long as there are banks, and edges that are answered
+ * together mostly begin above each other: so the eights of a row's levels change places, as bits 0
+ * to 2 of its number tell. */
+static __device__ __forceinline__ uint32_t place_of(uint32_t pixel)
+{
+    return pixel ^ (pixel / QFZ_SIDE % 8 * 8);
+}
 
 /* What the block's memory has of N planes. */
 template <typename T, int N> struct query_planes;
@@ -52,7 +62,7 @@ static __device__ __forceinline__ uint16_t *level_at(query_planes<uint16_t, N> &
                                                      const planes_place<uint16_t> &, int direction,
                                                      uint32_t y, uint32_t x)
 {
-    return &planes.level[direction][y * QFZ_SIDE + x];
+    return &planes.level[direction][place_of(y * QFZ_SIDE + x)];
 }
 
 template <int N>
@@ -99,7 +109,13 @@ static __device__ __forceinline__ void each_level(const planes_place<uint16_t> &
     }
 }
 
-/* The thread's first eight levels of a whole block; those that follow are THREADS / PLANES_ROW
+/* Where the thread's first eight levels of a whole block are, counted by eights. */
+static __device__ __forceinline__ int first_eight(void)
+{
+    return (int)place_of(threadIdx.x * PLANES_AT_ONCE) / PLANES_AT_ONCE;
+}
+
+/* The same in the planes; those that follow are THREADS / PLANES_ROW
  * rows on. */
 template <typename WORD>
 static __device__ __forceinline__ WORD *eight_levels_at(const planes_place<uint16_t> &place,
@@ -110,58 +126,39 @@ static __device__ __forceinline__ WORD *eight_levels_at(const planes_place<uint1
                                     x);
 }
 
-/* A thread's levels of whole blocks on their way to the block's memory; other blocks have none. */
-template <typename T, int THREADS, int N> struct planes_on_way {
-};
-template <int THREADS, int N> struct planes_on_way<uint16_t, THREADS, N> {
-    enum { EACH = QFZ_BLOCK_PX / PLANES_AT_ONCE / THREADS, ROWS = THREADS / PLANES_ROW };
-    uint4 eight[N][EACH];
-    bool even;
-};
-
+/* Whole blocks' levels are on their way until await_planes(); a thread that knows its own to be
+ * there knows nothing of others'. */
 template <int THREADS, int N>
 static __device__ __forceinline__ void fetch_planes(const planes_place<uint16_t> &place,
-                                                    planes_on_way<uint16_t, THREADS, N> &way)
+                                                    rows_planes<N> &planes)
 {
-    const int64_t step = (int64_t)place.pitch * way.ROWS / PLANES_AT_ONCE;
-    way.even = planes_are_even(place);
-    if (!way.even) return;
-#pragma unroll
-    for (int n = 0; n < N * way.EACH; n++) /* loads stand together, so that they overlap */
-        way.eight[n / way.EACH][n % way.EACH] =
-            __ldcg(eight_levels_at<const uint4>(place, n / way.EACH) + n % way.EACH * step);
-}
-
-template <int THREADS, int N>
-static __device__ __forceinline__ void keep_planes(const planes_place<uint16_t> &place,
-                                                   const planes_on_way<uint16_t, THREADS, N> &way,
-                                                   rows_planes<N> &planes)
-{
-    if (!way.even) {
+    enum { EACH = QFZ_BLOCK_PX / PLANES_AT_ONCE / THREADS, ROWS = THREADS / PLANES_ROW };
+    if (!planes_are_even(place)) {
         each_level<N, THREADS>(place, [&](int plane, int i, const uint16_t *level) {
-            planes.level[plane][i] = __ldcg(level);
+            planes.level[plane][place_of((uint32_t)i)] = __ldcg(level);
         });
         return;
     }
+    const int64_t step = (int64_t)place.pitch * ROWS / PLANES_AT_ONCE;
 #pragma unroll
-    for (int n = 0; n < N * way.EACH; n++) {
-        const int i = (int)threadIdx.x + n % way.EACH * THREADS;
-        reinterpret_cast<uint4 *>(planes.level[n / way.EACH])[i] =
-            way.eight[n / way.EACH][n % way.EACH];
+    for (int n = 0; n < N * EACH; n++) {
+        const int plane = n / EACH, i = first_eight() + n % EACH * THREADS;
+        __pipeline_memcpy_async(reinterpret_cast<uint4 *>(planes.level[plane]) + i,
+                                eight_levels_at<const uint4>(place, plane) + n % EACH * step,
+                                sizeof(uint4));
     }
+    __pipeline_commit();
 }
 
 template <int THREADS, int N>
 static __device__ __forceinline__ void fetch_planes(const planes_place<uint32_t> &,
-                                                    planes_on_way<uint32_t, THREADS, N> &)
+                                                    query_planes<uint32_t, N> &)
 {
 }
 
-template <int THREADS, int N>
-static __device__ __forceinline__ void keep_planes(const planes_place<uint32_t> &,
-                                                   const planes_on_way<uint32_t, THREADS, N> &,
-                                                   query_planes<uint32_t, N> &)
+static __device__ __forceinline__ void await_planes(void)
 {
+    __pipeline_wait_prior(0);
 }
 
 /* But for the first column of edges down to the left, which the block beside answers for. */
@@ -172,14 +169,15 @@ static __device__ __forceinline__ void store_planes(const planes_place<uint16_t>
     enum { EACH = QFZ_BLOCK_PX / PLANES_AT_ONCE / THREADS, ROWS = THREADS / PLANES_ROW };
     if (!planes_are_even(place)) {
         each_level<N, THREADS>(place, [&](int plane, int i, uint16_t *level) {
-            if (plane != QFZ_BELOW_LEFT || i % QFZ_SIDE > 0) *level = planes.level[plane][i];
+            if (plane == QFZ_BELOW_LEFT && i % QFZ_SIDE == 0) return;
+            *level = planes.level[plane][place_of((uint32_t)i)];
         });
         return;
     }
     const int64_t step = (int64_t)place.pitch * ROWS / PLANES_AT_ONCE;
 #pragma unroll
     for (int n = 0; n < N * EACH; n++) {
-        const int plane = n / EACH, i = (int)threadIdx.x + n % EACH * THREADS;
+        const int plane = n / EACH, i = first_eight() + n % EACH * THREADS;
         const uint4 eight = reinterpret_cast<const uint4 *>(planes.level[plane])[i];
         uint4 *const to = eight_levels_at<uint4>(place, plane) + n % EACH * step;
         if (plane != QFZ_BELOW_LEFT || threadIdx.x % PLANES_ROW > 0) {

@@ -13,7 +13,8 @@ enum {
     THREADS = 256,
     LEAVING = 2 * QFZ_SIDE,           /* edges to the right and down that may leave the block */
     COLUMNS = QFZ_VERTICES + LEAVING, /* vertices; the other ends of these */
-    AT_ONCE = 6,
+    AT_ONCE = 6,                      /* edges of a thread on their way from the list, */
+    TOGETHER = 3,                     /* and looked up */
     WAITING = 256 /* edges that wait to be climbed; if there are more, those are not put together */
 };
 static_assert(COLUMNS <= QFZ_OPEN_VERTEX + 1, "an edge names two columns");
@@ -77,13 +78,24 @@ static __device__ __forceinline__ void wait_with(const query_work<T> &w, uint32_
         climb_edge(w, edge);
 }
 
-/* The edge's level becomes at least the minimax level of its columns, if need be later. */
-template <typename T>
-static __device__ __forceinline__ void answer(const query_work<T> &w, uint32_t edge)
+/* The levels of N edges, as far as there are so many, become at least the minimax levels of their
+ * columns, if need be later.  All are looked up before the first one is raised, so that the
+ * look-ups overlap. */
+template <int N, typename T>
+static __device__ __forceinline__ void answer(const query_work<T> &w, const uint32_t edge[N],
+                                              uint32_t n)
 {
-    bool open;
-    raise_level(level_at(w, edge), meet(w.m.columns, column_u(edge), column_v(edge), &open));
-    if (open) wait_with(w, edge);
+    uint32_t level[N];
+    bool open[N];
+#pragma unroll
+    for (uint32_t k = 0; k < N; k++)
+        level[k] = meet(w.m.columns, column_u(edge[k]), column_v(edge[k]), &open[k]);
+#pragma unroll
+    for (uint32_t k = 0; k < N; k++) {
+        if (k >= n) continue;
+        raise_level(level_at(w, edge[k]), level[k]);
+        if (open[k]) wait_with(w, edge[k]);
+    }
 }
 
 template <typename T> static __device__ __forceinline__ void answer_waiting(const query_work<T> &w)
@@ -104,21 +116,32 @@ struct leaving_edge {
     uint32_t own, level; /* the column that it starts from, or QFZ_NONE if there is no such edge */
 };
 
-/* Of the i-th of them the other end becomes a column. */
+/* What rims say of the two ends of the i-th of them. */
+struct leaving_ends {
+    uint2 own, other;
+};
+
 template <typename T>
-static __device__ __forceinline__ leaving_edge begin_leaving(query_work<T> &w, int i,
-                                                             uint32_t first)
+static __device__ __forceinline__ leaving_ends fetch_leaving(const query_work<T> &w, int i)
 {
     const qfz_gpu_forest &f = w.forest;
-    const int2 p = leaving_place(i);
+    const uint2 none = make_uint2(QFZ_NONE, 0);
+    const int2 p = leaving_place(max(i, 0));
     const int32_t ty = w.box.y + p.y + (i >= QFZ_SIDE), tx = w.box.x + p.x + (i < QFZ_SIDE);
-    if (p.y >= w.box.h || p.x >= w.box.w || ty >= f.h || tx >= f.w) return {QFZ_NONE, 0};
-    const uint2 own =
-        f.rim[(int64_t)blockIdx.x * f.rim_room + qfz_ring_number(w.box.h, w.box.w, p.y, p.x)];
-    const uint2 other = f.rim[qfz_rim_place(f, ty, tx)];
-    if (own.x == QFZ_NONE || other.x == QFZ_NONE) return {QFZ_NONE, 0};
-    make_column(w.m.columns, w.forest.up, (uint32_t)(QFZ_VERTICES + i), other.x);
-    return {own.x - first, max(own.y, other.y)};
+    if (i < 0 || p.y >= w.box.h || p.x >= w.box.w || ty >= f.h || tx >= f.w) return {none, none};
+    return {f.rim[(int64_t)blockIdx.x * f.rim_room + qfz_ring_number(w.box.h, w.box.w, p.y, p.x)],
+            f.rim[qfz_rim_place(f, ty, tx)]};
+}
+
+/* The other end becomes a column. */
+template <typename T>
+static __device__ __forceinline__ leaving_edge begin_leaving(query_work<T> &w, int i,
+                                                             const leaving_ends &ends,
+                                                             uint32_t first)
+{
+    if (ends.own.x == QFZ_NONE || ends.other.x == QFZ_NONE) return {QFZ_NONE, 0};
+    make_column(w.m.columns, w.forest.up, (uint32_t)(QFZ_VERTICES + i), ends.other.x);
+    return {ends.own.x - first, max(ends.own.y, ends.other.y)};
 }
 
 template <typename T>
@@ -162,8 +185,10 @@ static __device__ __forceinline__ void answer_list(const query_work<T> &w,
 {
     for (uint32_t base = threadIdx.x; base < n;) {
 #pragma unroll
-        for (uint32_t k = 0; k < AT_ONCE; k++)
-            if (base + k * THREADS < n) answer(w, some.edge[k]);
+        for (uint32_t k = 0; k < AT_ONCE; k += TOGETHER) {
+            const uint32_t first = base + k * THREADS;
+            if (first < n) answer<TOGETHER>(w, some.edge + k, (n - first + THREADS - 1) / THREADS);
+        }
         base += AT_ONCE * THREADS;
         if (base < n) fetch(items, base, n, some);
     }
@@ -179,7 +204,8 @@ static __device__ __forceinline__ void answer_pixels(const query_work<T> &w,
         const bool down = i >= QFZ_BLOCK_PX;
         if ((down ? y : x) == QFZ_SIDE - 1) continue;
         const uint32_t u = vertex[p], v = vertex[p + (down ? (uint32_t)QFZ_SIDE : 1u)];
-        if (u != v && max(u, v) < QFZ_STEP_MASK) answer(w, edge_of(u, v, down, y, x));
+        const uint32_t edge = edge_of(u, v, down, y, x);
+        if (u != v && max(u, v) < QFZ_STEP_MASK) answer<1>(w, &edge, 1);
     }
 }
 
@@ -189,22 +215,21 @@ static __global__ void __launch_bounds__(THREADS, QFZ_SM_THREADS / THREADS)
 {
     QFZ_SHARED(query_memory<T>, m);
     const qfz_block_box box = qfz_block_of(forest, blockIdx.x);
+    query_work<T> w = {*m, forest, box, planes_at(forest, box, saliency)};
+    const int i = (int)threadIdx.x - (THREADS - LEAVING); /* the thread's leaving edge, if >= 0 */
     const uint2 block = forest.block[blockIdx.x];
+    const leaving_ends ends = fetch_leaving(w, i);
     const uint32_t n_open = block.y >> 16, n_vertices = block.y & 0xffff;
     const uint32_t n_listed = n_open <= QFZ_OPEN_ROOM ? n_open : 0;
     const uint32_t *const items = open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM;
-    query_work<T> w = {*m, forest, box, planes_at(forest, box, saliency)};
-    const int i = (int)threadIdx.x - (THREADS - LEAVING); /* the thread's leaving edge, if >= 0 */
     some_edges some;
-    leaving_edge leaving = {QFZ_NONE, 0};
     if (threadIdx.x == 0) m->n_waiting = 0;
-    planes_on_way<T, THREADS, 2> planes;
-    fetch_planes(w.place, planes);
-    keep_planes(w.place, planes, m->planes);
     if (threadIdx.x < n_listed) fetch(items, threadIdx.x, n_listed, some);
-    if (i >= 0) leaving = begin_leaving(w, i, block.x);
+    fetch_planes<THREADS>(w.place, m->planes); /* whatever comes after waits behind them */
+    const leaving_edge leaving = begin_leaving(w, i, ends, block.x);
     for (uint32_t v = threadIdx.x; v < n_vertices; v += THREADS)
         make_column(m->columns, forest.up, v, block.x + v);
+    await_planes();
     __syncthreads();
     if (i >= 0) end_leaving(w, i, leaving);
     if (n_open <= QFZ_OPEN_ROOM)

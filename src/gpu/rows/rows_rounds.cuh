@@ -27,42 +27,70 @@ static __device__ __forceinline__ void lower(unsigned long long *word, unsigned 
     qfz_lower(word, key);
 }
 
+/* Entries of a lane that are loaded together: they lie side by side, so that edges of neighbouring
+ * pixels, which lead to the same components, are not offered at one time. */
+static __device__ __forceinline__ uint2 two_levels(const uint16_t *level)
+{
+    const uint32_t two = *reinterpret_cast<const uint32_t *>(level);
+    return make_uint2(two & 0xffff, two >> 16);
+}
+
+static __device__ __forceinline__ uint2 two_levels(const uint32_t *level)
+{
+    return *reinterpret_cast<const uint2 *>(level);
+}
+
+template <int N> struct some_entries {
+    uint32_t ends[N], level[N];
+};
+
+/* From place `at` on, which is even; there may be fewer. */
+template <int N, typename WORK>
+static __device__ __forceinline__ some_entries<N> entries_at(const WORK &w, uint32_t at)
+{
+    some_entries<N> some;
+#pragma unroll
+    for (uint32_t k = 0; k < N; k += 2) {
+        const uint2 ends = *reinterpret_cast<const uint2 *>(w.m.ends + at + k);
+        const uint2 level = two_levels(w.m.level + at + k);
+        some.ends[k] = ends.x;
+        some.ends[k + 1] = ends.y;
+        some.level[k] = level.x;
+        some.level[k + 1] = level.y;
+    }
+    return some;
+}
+
 /* Entries get the ends that rename(ends) says and are kept while these differ; offer(ends, key)
  * sees those.  A warp's writes never pass its reads, and lanes wait for each other between the two;
  * where there is no entry, rename() sees component or set 0 twice. */
 template <typename WORK, typename RENAME, typename OFFER>
 static __device__ __forceinline__ void sweep(WORK &w, list_part &part, RENAME rename, OFFER offer)
 {
-    enum { TOGETHER = 2 }; /* entries of a lane whose loads overlap */
+    enum { TOGETHER = 2 };
     uint32_t kept = part.first;
 #pragma unroll 1
-    for (uint32_t base = (uint32_t)w.lane; base - (uint32_t)w.lane < part.n;
-         base += TOGETHER * QFZ_WARP) {
-        uint32_t ends[TOGETHER], level[TOGETHER];
+    for (uint32_t base = 0; base < part.n; base += TOGETHER * QFZ_WARP) {
+        const uint32_t i = base + TOGETHER * (uint32_t)w.lane;
+        some_entries<TOGETHER> some = {};
         unsigned mask[TOGETHER];
-#pragma unroll
-        for (uint32_t k = 0; k < TOGETHER; k++) {
-            const uint32_t i = base + k * QFZ_WARP;
-            ends[k] = level[k] = 0;
-            if (i >= part.n) continue;
-            ends[k] = w.m.ends[part.first + i];
-            level[k] = w.m.level[part.first + i];
-        }
+        if (i < part.n) some = entries_at<TOGETHER>(w, part.first + i);
 #pragma unroll
         for (uint32_t k = 0; k < TOGETHER; k++)
-            ends[k] = rename(ends[k]);
+            some.ends[k] = rename(i + k < part.n ? some.ends[k] : 0);
 #pragma unroll
         for (uint32_t k = 0; k < TOGETHER; k++)
-            mask[k] = __ballot_sync(ALL_LANES, __byte_perm(ends[k], 0, 0x1032) != ends[k]);
+            mask[k] =
+                __ballot_sync(ALL_LANES, __byte_perm(some.ends[k], 0, 0x1032) != some.ends[k]);
         __syncwarp();
 #pragma unroll
         for (uint32_t k = 0; k < TOGETHER; k++) {
             const uint32_t at = kept + (uint32_t)__popc(mask[k] & ((1u << w.lane) - 1));
             kept += (uint32_t)__popc(mask[k]);
             if (!(mask[k] >> w.lane & 1)) continue;
-            w.m.ends[at] = ends[k];
-            w.m.level[at] = (typename WORK::LEVEL)level[k];
-            offer(ends[k], (typename WORK::KEY)level[k] << 16 | at);
+            w.m.ends[at] = some.ends[k];
+            w.m.level[at] = (typename WORK::LEVEL)some.level[k];
+            offer(some.ends[k], (typename WORK::KEY)some.level[k] << 16 | at);
         }
     }
     part.n = kept - part.first;
@@ -155,9 +183,15 @@ static __device__ __forceinline__ void offer_to_ends(WORK &w, uint32_t ends, typ
 /* In the first round every component is a root still. */
 template <typename WORK> static __device__ __forceinline__ void offer_first(WORK &w, list_part part)
 {
-    for (uint32_t i = part.first + (uint32_t)w.lane; i < part.first + part.n; i += QFZ_WARP) {
-        const typename WORK::KEY key = (typename WORK::KEY)w.m.level[i] << 16 | i;
-        offer_to_ends(w, w.m.ends[i], key);
+    enum { TOGETHER = 4 };
+#pragma unroll 1
+    for (uint32_t i = TOGETHER * (uint32_t)w.lane; i < part.n; i += TOGETHER * QFZ_WARP) {
+        const uint32_t at = part.first + i;
+        const some_entries<TOGETHER> some = entries_at<TOGETHER>(w, at);
+#pragma unroll
+        for (uint32_t k = 0; k < TOGETHER; k++)
+            if (i + k < part.n)
+                offer_to_ends(w, some.ends[k], (typename WORK::KEY)some.level[k] << 16 | (at + k));
     }
 }
 
@@ -238,7 +272,7 @@ static __device__ __forceinline__ some_comps<N> comps_from(const WORK &w, uint32
 #pragma unroll
     for (uint32_t k = 0; k < N; k++) {
         some.is[k] = i + k * w.THREADS < n;
-        some.c[k] = active_of(w, round, some.is[k] ? i + k * w.THREADS : i);
+        some.c[k] = active_of(w, round, some.is[k] ? i + k * w.THREADS : min(i, n - 1));
     }
     return some;
 }
@@ -259,58 +293,67 @@ static __device__ __forceinline__ void choose_steps(WORK &w, uint32_t n, uint32_
     }
 }
 
-/* Points components at their round's roots; bits of the thread's roots that go on. */
+/* What is known of a component when its way has been gone: the last step of this round, and the one
+ * that follows. */
+struct comp_way {
+    uint32_t hook, step;
+};
+
+/* Names component c by its way, and its hook; does it, being a root, go on? */
+template <typename WORK>
+static __device__ __forceinline__ bool name_comp(WORK &w, uint32_t c, comp_way way,
+                                                 uint32_t first_step)
+{
+    const bool hooks = way.hook < ROOT, goes_on = !hooks && way.step == ROOT;
+    const uint32_t root = hooks ? way.hook - first_step : c;
+    const typename WORK::KEY best = level_part(w.m.best[c]) | way.hook;
+    w.m.name[c] = (uint16_t)(root * 4 | (way.step & (WAITS | ENDED)));
+    w.m.best[c] = goes_on ? w.NO_KEY : best; /* of one that waits nobody looks at it */
+    return goes_on;
+}
+
+/* Points components at their round's roots, and lists the roots that go on.  The even rounds' list
+ * is half as long, since their first has none. */
 template <int N, typename WORK>
-static __device__ __forceinline__ uint32_t hook_comps(WORK &w, uint32_t n, uint32_t round)
+static __device__ __forceinline__ void hook_comps(WORK &w, uint32_t n, uint32_t round)
 {
     const uint32_t first_step = round << QFZ_STEP_BITS;
-    uint32_t all = 0, first = 0;
+    uint16_t *const next = round % 2 ? w.m.even : w.m.odd;
 #pragma unroll 1
-    for (uint32_t i = (uint32_t)w.thread; i < n; i += N * w.THREADS, first += N) {
+    for (uint32_t i = (uint32_t)w.thread; i - (uint32_t)w.lane < n; i += N * w.THREADS) {
         const some_comps<N> some = comps_from<N>(w, i, n, round);
-        uint32_t hook[N], step[N]; /* the last step of this round; the one that follows */
+        comp_way way[N];
 #pragma unroll
-        for (int k = 0; k < N; k++) {
-            hook[k] = ROOT;
-            step[k] = w.m.step[some.c[k]];
-        }
+        for (int k = 0; k < N; k++)
+            way[k] = {ROOT, w.m.step[some.c[k]]};
         for (bool on = true; on;) {
             on = false;
 #pragma unroll
             for (int k = 0; k < N; k++) {
-                const bool goes = step[k] - first_step < 1u << QFZ_STEP_BITS;
+                const uint32_t step = way[k].step;
+                const bool goes = step - first_step < 1u << QFZ_STEP_BITS;
                 on |= goes;
-                hook[k] = goes ? step[k] : hook[k];
-                if (goes) step[k] = w.m.step[step[k] - first_step];
+                way[k].hook = goes ? step : way[k].hook;
+                if (goes) way[k].step = w.m.step[step - first_step];
             }
         }
+        unsigned go_on[N];
+        uint32_t all = 0, at = 0;
 #pragma unroll
         for (int k = 0; k < N; k++) {
-            if (!some.is[k]) continue;
-            const uint32_t c = some.c[k];
-            const bool hooks = hook[k] < ROOT, goes_on = !hooks && step[k] == ROOT;
-            const uint32_t root = hooks ? hook[k] - first_step : c;
-            const typename WORK::KEY best = level_part(w.m.best[c]) | hook[k];
-            w.m.name[c] = (uint16_t)(root * 4 | (step[k] & (WAITS | ENDED)));
-            w.m.best[c] = goes_on ? w.NO_KEY : best; /* of one that waits nobody looks at it */
-            if (goes_on) all |= 1u << (first + (uint32_t)k);
+            const bool goes_on = some.is[k] && name_comp(w, some.c[k], way[k], first_step);
+            go_on[k] = __ballot_sync(ALL_LANES, goes_on);
+            all += (uint32_t)__popc(go_on[k]);
+        }
+        if (w.lane == 0 && all > 0) at = qfz_add(&w.m.n_next, all);
+        at = __shfl_sync(ALL_LANES, at, 0);
+#pragma unroll
+        for (int k = 0; k < N; k++) {
+            if (go_on[k] >> w.lane & 1)
+                next[at + (uint32_t)__popc(go_on[k] & ((1u << w.lane) - 1))] = (uint16_t)some.c[k];
+            at += (uint32_t)__popc(go_on[k]);
         }
     }
-    return all;
-}
-
-/* Hooks all, and lists the roots that go on.  The even rounds' list is half as long, since their
- * first has none. */
-template <typename WORK>
-static __device__ __forceinline__ void hook_all(WORK &w, uint32_t n, uint32_t round)
-{
-    uint16_t *const next = round % 2 ? w.m.even : w.m.odd;
-    uint32_t goes_on = round == 0 ? hook_comps<AT_FIRST>(w, n, 0) : hook_comps<1>(w, n, round);
-    if ((uint32_t)(w.thread - w.lane) >= n) return; /* a warp together */
-    uint32_t at = qfz_take(&w.m.n_next, (uint32_t)__popc(goes_on));
-    for (; goes_on; goes_on &= goes_on - 1)
-        next[at++] = (uint16_t)active_of(
-            w, round, (uint32_t)w.thread + ((uint32_t)__ffs((int)goes_on) - 1) * w.THREADS);
 }
 
 /* Rounds until almost every component waits; returns how many there were.  The components that
@@ -336,7 +379,10 @@ template <typename WORK> static __device__ __forceinline__ uint32_t rounds(WORK 
         else
             choose_steps<1>(w, n, round);
         __syncthreads();
-        hook_all(w, n, round);
+        if (round == 0)
+            hook_comps<AT_FIRST>(w, n, 0);
+        else
+            hook_comps<1>(w, n, round);
         __syncthreads();
         n = w.m.n_next;
     }

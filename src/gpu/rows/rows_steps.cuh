@@ -98,6 +98,14 @@ static __device__ __forceinline__ edge_masks collect(WORK &w, const EDGES &edges
     return between;
 }
 
+/* Parts begin at places where entries can be loaded by fours. */
+template <typename WORK> static __device__ __forceinline__ list_part part_of_list(const WORK &w)
+{
+    const uint32_t n = w.m.n_list, each = (n / w.WARPS + 4) & ~3u;
+    const uint32_t first = min((uint32_t)w.warp * each, n);
+    return {first, min(each, n - first)};
+}
+
 /* From the list to what the block adds to the graph of all blocks; returns, if edges are to be
  * closed, the last tables. */
 template <typename WORK>
@@ -106,8 +114,7 @@ static __device__ __forceinline__ rows_tables make_graph(WORK &w, typename WORK:
 {
     rows_tables tables = {};
     graph_places places;
-    const uint32_t warp = (uint32_t)w.warp, n = w.m.n_list;
-    list_part part = {warp * n / w.WARPS, (warp + 1) * n / w.WARPS - warp * n / w.WARPS};
+    list_part part = part_of_list(w);
     const uint32_t n_rounds = rounds(w, part);
     name_vertices(w);
     begin_span(w);

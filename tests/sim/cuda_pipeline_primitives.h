@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* Copies to shared memory that a thread does not wait for: here each is made as late as may be, so
+ * that what is used too early is seen. */
+#ifndef QFZ_SIM_PIPELINE_H
+#define QFZ_SIM_PIPELINE_H
+
+#include <vector>
+
+#include "sim.h"
+
+struct sim_copy {
+    unsigned *to;
+    const unsigned *from;
+    size_t words;
+};
+
+/* Those of the thread that runs. */
+std::vector<sim_copy> &sim_copies();
+
+static inline void __pipeline_memcpy_async(void *to, const void *from, size_t bytes)
+{
+    sim_copies().push_back({(unsigned *)to, (const unsigned *)from, bytes / sizeof(unsigned)});
+}
+
+static inline void __pipeline_commit()
+{
+}
+
+static inline void __pipeline_wait_prior(size_t)
+{
+    for (const sim_copy &copy : sim_copies())
+        for (size_t i = 0; i < copy.words; i++)
+            copy.to[i] = __ldcg(copy.from + i);
+    sim_copies().clear();
+}
+
+#endif
