@@ -30,6 +30,15 @@ static __device__ __forceinline__ uint32_t side_bits(const WORK &w, uint32_t bit
     return (w.lane == 0 ? both : both >> WORK::SEEN_ROWS) & ((1u << WORK::SEEN_ROWS) - 1);
 }
 
+/* Is there a pixel, and is it valid? */
+template <typename WORK>
+static __device__ __forceinline__ bool is_there(const WORK &w, const uint8_t *valid, int32_t y,
+                                                int32_t x)
+{
+    if (y < 0 || y >= w.forest.h || x < 0 || x >= w.forest.w) return false;
+    return !valid || valid[(int64_t)y * w.forest.w + x];
+}
+
 /* Is all that is looked at inside the tile, and do two pixels begin at even places? */
 template <typename WORK> static __device__ __forceinline__ bool is_inside(const WORK &w)
 {

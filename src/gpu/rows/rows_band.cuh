@@ -69,11 +69,9 @@ static __device__ __forceinline__ uint32_t load_pixel(const WORK &w, const rows_
                                                       int32_t y, int32_t x, uint32_t *there,
                                                       int bit)
 {
-    const int64_t p = (int64_t)y * w.forest.w + x;
-    if (y < 0 || y >= w.forest.h || x < 0 || x >= w.forest.w) return 0;
-    if (band.valid && !band.valid[p]) return 0;
+    if (!is_there(w, band.valid, y, x)) return 0;
     *there |= 1u << bit;
-    return __ldg(band.pixels + p);
+    return __ldg(band.pixels + ((int64_t)y * w.forest.w + x));
 }
 
 template <typename WORK, typename T>

@@ -57,10 +57,7 @@ static __global__ void __launch_bounds__(eight_work::THREADS, 2)
     const qfz_block_box box = qfz_block_of(forest, blockIdx.x);
     eight_work w = {*m, forest, box, thread, thread % QFZ_WARP, thread / QFZ_WARP};
     eight_values in; /* on their way while it is seen whether all are valid */
-    bool full = is_even(w, image);
-    if (full) load_full(w, image, in);
-    if (full && image.valid) full = __syncthreads_and(all_valid(w, image.valid));
-    if (full)
+    if (load_if_full(w, image, in))
         block<true>(w, image, in, open, saliency);
     else
         block<false>(w, image, in, open, saliency);

@@ -42,11 +42,21 @@ static __device__ __forceinline__ uint32_t load_pixel(const WORK &w, const rows_
                                                       int32_t y, int32_t x, uint32_t *valid,
                                                       int bit)
 {
-    const int64_t p = (int64_t)y * w.forest.w + x;
-    if (y < 0 || y >= w.forest.h || x < 0 || x >= w.forest.w) return 0;
-    if (image.valid && !image.valid[p]) return 0;
+    if (!is_there(w, image.valid, y, x)) return 0;
     *valid |= 1u << bit;
-    return (uint32_t)__ldg(image.pixels + p) ^ image.bias;
+    return (uint32_t)__ldg(image.pixels + ((int64_t)y * w.forest.w + x)) ^ image.bias;
+}
+
+/* All threads ask, and learn the same: is all that the block looks at there, so that load_full()
+ * has loaded it?  Pixels are on their way while masks are looked at. */
+template <typename WORK, typename T, typename VALUES>
+static __device__ __forceinline__ bool load_if_full(const WORK &w, const rows_image<T> &image,
+                                                    VALUES &in)
+{
+    bool full = is_even(w, image);
+    if (full) load_full(w, image, in);
+    if (full && image.valid) full = __syncthreads_and(all_valid(w, image.valid));
+    return full;
 }
 
 /* ---- Launch ---------------------------------------------------------------------------------- */
