@@ -3,7 +3,8 @@
 
 #include <stdbool.h>
 
-#define CLONES __attribute__((target_clones("default", "avx2")))
+/* Only static functions: what chooses one of the others would be exported. */
+#define CLONES __attribute__((target_clones("default", "avx2"))) static
 
 static inline uint32_t larger(uint32_t a, uint32_t b)
 {
@@ -15,16 +16,16 @@ static inline uint32_t smaller(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-CLONES void qfz_tell_by_hooks(const uint32_t *restrict a, const uint32_t *restrict b, int64_t n,
-                              uint32_t *restrict key)
+CLONES void tell_by_hooks(const uint32_t *restrict a, const uint32_t *restrict b, int64_t n,
+                          uint32_t *restrict key)
 {
     for (int64_t x = 0; x < n; x++)
         key[x] = larger(a[x], b[x]);
 }
 
 /* Where one of a square's other three sides is larger than the two others, it is the answer. */
-CLONES void qfz_tell_right(const qfz_squares *above, const qfz_squares *below, int64_t n,
-                           uint32_t *restrict key, uint8_t *restrict doubt)
+CLONES void tell_right(const qfz_squares *above, const qfz_squares *below, int64_t n,
+                       uint32_t *restrict key, uint8_t *restrict doubt)
 {
     const qfz_squares q = *above, o = *below;
     for (int64_t x = 0; x < n; x++) {
@@ -53,9 +54,9 @@ static inline uint32_t tell_diagonal(uint32_t leg1, uint32_t leg2, uint32_t leg3
     return one_tells ? larger(leg1, leg2) : other;
 }
 
-CLONES void qfz_tell_diagonals(const qfz_squares *of, int64_t n, uint32_t *restrict fall,
-                               uint8_t *restrict fall_doubt, uint32_t *restrict rise,
-                               uint8_t *restrict rise_doubt)
+CLONES void tell_diagonals(const qfz_squares *of, int64_t n, uint32_t *restrict fall,
+                           uint8_t *restrict fall_doubt, uint32_t *restrict rise,
+                           uint8_t *restrict rise_doubt)
 {
     const qfz_squares q = *of;
     for (int64_t x = 0; x < n; x++) {
@@ -65,4 +66,21 @@ CLONES void qfz_tell_diagonals(const qfz_squares *of, int64_t n, uint32_t *restr
         rise[x] = tell_diagonal(t, l, u, r, larger(q.first[x + 1], q.first_below[x]),
                                 q.number[x + 1] == q.number_below[x], &rise_doubt[x]);
     }
+}
+
+void qfz_tell_by_hooks(const uint32_t *a, const uint32_t *b, int64_t n, uint32_t *key)
+{
+    tell_by_hooks(a, b, n, key);
+}
+
+void qfz_tell_right(const qfz_squares *above, const qfz_squares *below, int64_t n, uint32_t *key,
+                    uint8_t *doubt)
+{
+    tell_right(above, below, n, key, doubt);
+}
+
+void qfz_tell_diagonals(const qfz_squares *of, int64_t n, uint32_t *fall, uint8_t *fall_doubt,
+                        uint32_t *rise, uint8_t *rise_doubt)
+{
+    tell_diagonals(of, n, fall, fall_doubt, rise, rise_doubt);
 }

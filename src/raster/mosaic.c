@@ -15,8 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VRT_BYTES_MAX = 256 << 20 };
-
 /* The extension of what stands between the tag that begins at text and the next one. */
 static bool names_tiff(const char *text)
 {
@@ -91,16 +89,22 @@ static void find_blocks(const char *text, int64_t n_parts, qfz_mosaic *mosaic)
     mosaic->has_grid = false;
 }
 
+bool qfz_is_vrt(GDALDatasetH dataset)
+{
+    const GDALDriverH driver = GDALGetDatasetDriver(dataset);
+    return driver && EQUAL(GDALGetDriverShortName(driver), "VRT");
+}
+
 qfz_mosaic qfz_mosaic_of(GDALDatasetH dataset)
 {
     qfz_mosaic mosaic = {0};
-    const GDALDriverH driver = GDALGetDatasetDriver(dataset);
     GByte *read = NULL;
     int64_t n_parts = 0;
-    mosaic.is_vrt = driver && EQUAL(GDALGetDriverShortName(driver), "VRT");
+    mosaic.is_vrt = qfz_is_vrt(dataset);
     if (!mosaic.is_vrt) return mosaic;
     const char *const name = GDALGetDescription(dataset);
-    const bool has_text = name[0] == '<' || VSIIngestFile(NULL, name, &read, NULL, VRT_BYTES_MAX);
+    const bool has_text =
+        name[0] == '<' || VSIIngestFile(NULL, name, &read, NULL, QFZ_VRT_BYTES_MAX);
     const char *const text = read ? (const char *)read : name;
     mosaic.is_plain = has_text && is_plain(text, &n_parts);
     if (mosaic.is_plain) find_blocks(text, n_parts, &mosaic);

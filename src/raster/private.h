@@ -57,6 +57,12 @@ void qfz_georef_fini(qfz_georef *georef);
 qfz_status qfz_georef_copy(GDALDatasetH from, GDALDatasetH to, bool khalimsky, int64_t y0,
                            const char *name, qfz_error *err);
 
+/* ------------------------------------------------------------------------ source (nested.c) */
+enum { QFZ_VRT_BYTES_MAX = 256 << 20, QFZ_NESTED_MAX = 64 };
+
+/* Fails if the VRT of that name leads back to itself by the VRTs that it names. */
+qfz_status qfz_nested_check(const char *vrt, qfz_error *err);
+
 /* ------------------------------------------------------------------------ source (mosaic.c) */
 
 typedef struct qfz_mosaic {
@@ -65,6 +71,8 @@ typedef struct qfz_mosaic {
     int64_t block_w, block_h; /* of all parts, if it is plain and says so; else 0 ... */
     bool has_grid;            /* ... and they begin at multiples of it */
 } qfz_mosaic;
+
+bool qfz_is_vrt(GDALDatasetH dataset);
 
 /* What kind of VRT this is; of other datasets, nothing. */
 qfz_mosaic qfz_mosaic_of(GDALDatasetH dataset);

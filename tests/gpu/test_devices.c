@@ -297,8 +297,8 @@ static void takes_what_is_written(void)
         qfz_kind kind;
         int bytes[6]; /* of 8 bits, 16 bits, float, each with 4 and 8 neighbours */
     } table[] = {{QFZ_COMPONENTS, {30, 30, 31, 31, 32, 32}},
-                 {QFZ_LEVELS, {13, 18, 14, 19, 20, 30}},
-                 {QFZ_OMEGA, {53, 54, 58, 59, 82, 82}},
+                 {QFZ_LEVELS, {13, 18, 14, 19, 20, 29}},
+                 {QFZ_OMEGA, {52, 53, 58, 59, 82, 82}},
                  {QFZ_TREE, {17, 17, 18, 18, 26, 26}}};
     static const qfz_type types[] = {QFZ_U8, QFZ_U16, QFZ_F32};
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)

@@ -52,6 +52,43 @@ static void takes_others_as_they_are(void **state)
     assert_false(is_plain(tif));
 }
 
+static bool leads_back(const char *vrt)
+{
+    qfz_error err = {0};
+    const bool is_so = qfz_nested_check(vrt, &err) != QFZ_OK;
+    assert_int_equal(is_so, strstr(err.message, "leads back to itself") != NULL);
+    return is_so;
+}
+
+#define NEXT(name)                                                                                 \
+    "<SimpleSource><SourceFilename relativeToVRT=\"1\">" name "</SourceFilename></SimpleSource>"
+
+static void finds_vrts_that_lead_back(void **state)
+{
+    (void)state;
+    write_text("/vsimem/n/self.vrt", RASTER(BAND("") NEXT("self.vrt") END));
+    write_text("/vsimem/n/one.vrt", RASTER(BAND("") PART("a.tif") NEXT("m/two&amp;.vrt") END));
+    write_text("/vsimem/n/m/two&.vrt", RASTER(BAND("") PART("/vsimem/n/one.vrt") END));
+    assert_true(leads_back("/vsimem/n/self.vrt"));
+    assert_true(leads_back("/vsimem/n/one.vrt"));
+    assert_true(leads_back("/vsimem/n/m/two&.vrt"));
+}
+
+/* Twice as many ways at each of them: none is gone twice. */
+static void follows_vrts_to_their_ends(void **state)
+{
+    (void)state;
+    char name[64], text[1024];
+    for (int i = 0; i < 60; i++) {
+        (void)snprintf(name, sizeof name, "/vsimem/n/way%d.vrt", i);
+        (void)snprintf(text, sizeof text, RASTER(BAND("") NEXT("way%d.vrt") NEXT("way%d.vrt") END),
+                       i + 1, i + 1);
+        write_text(name, text);
+    }
+    assert_false(leads_back("/vsimem/n/way0.vrt"));
+    assert_false(leads_back("/vsimem/n/none.vrt"));
+}
+
 static void a_reader_leaves_no_option_behind(void **state)
 {
     (void)state;
@@ -169,6 +206,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(knows_mosaics_of_tiffs),
         cmocka_unit_test(takes_others_as_they_are),
+        cmocka_unit_test(finds_vrts_that_lead_back),
+        cmocka_unit_test(follows_vrts_to_their_ends),
         cmocka_unit_test(knows_the_blocks_of_all_parts),
         cmocka_unit_test(a_reader_is_told_the_blocks),
         cmocka_unit_test(asks_for_the_cache_that_its_blocks_need),
