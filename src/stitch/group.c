@@ -208,7 +208,7 @@ static void add_cross(const qfz_group *group, seam *at, const strip *t, int64_t 
         for (int64_t i = 0; i < some; i++)
             there[i] = (uint8_t)(valid[i] & valid_to[i] & (key[i] <= alpha_key));
         for (int64_t i = 0; bits && i < some; i++)
-            there[i] &= bits[from + i] >> dir & 1;
+            there[i] = (uint8_t)(there[i] & bits[from + i] >> dir & 1);
         append_cross(group, at, t->vertex + from, t->vertex + to, key, there, some);
     }
     memset(group->cross_dir + at->first + before, dir, (size_t)(at->n - before));
