@@ -3,9 +3,6 @@
 #include "cpu/components_runs.h"
 
 #include <string.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
 #include "box.h"
 
@@ -34,29 +31,10 @@ static void rank_table_init(rank_table *ranks, uint32_t mask)
     }
 }
 
-/* Labels that fill the caches go past them, where what is written need not be fetched first. */
-enum { STREAMED_PX = 1 << 22, STREAM_ALIGNMENT = 16 };
-
-/* streams: out has a multiple of STREAM_ALIGNMENT for its address. */
-QFZ_INLINE void put_eight(eight_labels labels, bool streams, uint32_t *out)
-{
-#ifdef __SSE2__
-    if (streams) {
-        __m128i half[2];
-        memcpy(half, &labels, sizeof half);
-        _mm_stream_si128((__m128i *)(void *)out, half[0]);
-        _mm_stream_si128((__m128i *)(void *)(out + EIGHT / 2), half[1]);
-        return;
-    }
-#endif
-    (void)streams;
-    memcpy(out, &labels, sizeof labels);
-}
-
 /* Paints 64 pixels.  run: number of the last run that began before, whose successor is returned.
  * Numbers of runs that are to come, and of none, are read but not used: hence QFZ_RUN_SLACK. */
 QFZ_INLINE const uint32_t *paint_word(const rank_table *ranks, const uint32_t *run,
-                                      qfz_row_word word, bool streams, uint32_t *out)
+                                      qfz_row_word word, uint32_t *out)
 {
     const eight_labels bit = {1, 2, 4, 8, 16, 32, 64, 128};
     for (int x = 0; x < QFZ_WORD_PX; x += EIGHT) {
@@ -66,38 +44,26 @@ QFZ_INLINE const uint32_t *paint_word(const rank_table *ranks, const uint32_t *r
         memcpy(&labels, run + (starts & 1), sizeof labels);
         labels = __builtin_shuffle(labels, ranks->of[starts]) & ranks->mask;
         labels &= (eight_labels)((valid & bit) != 0);
-        put_eight(labels, streams, out + x);
+        memcpy(out + x, &labels, sizeof labels);
         run += __builtin_popcount(starts);
     }
     return run;
-}
-
-QFZ_INLINE void paint_words(const qfz_runs *runs, const rank_table *ranks, int64_t y,
-                            const uint32_t *number, bool streams, uint32_t *out)
-{
-    const qfz_row_word *const row = runs->rows + y * runs->words;
-    const int64_t w = runs->w, whole = w / QFZ_WORD_PX;
-    const uint32_t *run = number - 1;
-    for (int64_t k = 0; k < whole; k++)
-        run = paint_word(ranks, run, row[k], streams, out + k * QFZ_WORD_PX);
-    if (w % QFZ_WORD_PX) {
-        uint32_t last[QFZ_WORD_PX];
-        paint_word(ranks, run, row[whole], false, last);
-        memcpy(out + whole * QFZ_WORD_PX, last, (size_t)(w % QFZ_WORD_PX) * sizeof *last);
-    }
 }
 
 /* number: of the row's first run; what is before and behind may be read. */
 QFZ_CLONES static void paint_row(const qfz_runs *runs, const rank_table *ranks, int64_t y,
                                  const uint32_t *number, uint32_t *out)
 {
-    paint_words(runs, ranks, y, number, false, out);
-}
-
-QFZ_CLONES static void stream_row(const qfz_runs *runs, const rank_table *ranks, int64_t y,
-                                  const uint32_t *number, uint32_t *out)
-{
-    paint_words(runs, ranks, y, number, true, out);
+    const qfz_row_word *const row = runs->rows + y * runs->words;
+    const int64_t w = runs->w, whole = w / QFZ_WORD_PX;
+    const uint32_t *run = number - 1;
+    for (int64_t k = 0; k < whole; k++)
+        run = paint_word(ranks, run, row[k], out + k * QFZ_WORD_PX);
+    if (w % QFZ_WORD_PX) {
+        uint32_t last[QFZ_WORD_PX];
+        paint_word(ranks, run, row[whole], last);
+        memcpy(out + whole * QFZ_WORD_PX, last, (size_t)(w % QFZ_WORD_PX) * sizeof *last);
+    }
 }
 
 void qfz_components_row(const qfz_runs *runs, int64_t y, uint32_t *region)
@@ -123,19 +89,10 @@ static void name_pixels(const uint32_t *region, int64_t n, const uint64_t *name,
         out[i] = !region[i] ? 0 : name ? name[region[i] - 1] : region[i];
 }
 
-/* What was streamed is there for other threads. */
-static void end_stream(void)
-{
-#ifdef __SSE2__
-    _mm_sfence();
-#endif
-}
-
 static void label_strip(const qfz_runs *runs, const qfz_strip *strip, const uint64_t *name,
                         bool wide, void *out)
 {
     const int64_t w = runs->w;
-    const bool fills_caches = runs->h * w > STREAMED_PX;
     rank_table ranks;
     rank_table_init(&ranks, name && !wide ? UINT32_MAX : ~QFZ_LABELLED);
     for (int64_t y = strip->y0; y < strip->y1; y++) {
@@ -150,13 +107,8 @@ static void label_strip(const qfz_runs *runs, const qfz_strip *strip, const uint
             name_runs(runs, y, name, named);
             number = named;
         }
-        uint32_t *const row = (uint32_t *)out + y * w;
-        if (fills_caches && (uintptr_t)row % STREAM_ALIGNMENT == 0)
-            stream_row(runs, &ranks, y, number, row);
-        else
-            paint_row(runs, &ranks, y, number, row);
+        paint_row(runs, &ranks, y, number, (uint32_t *)out + y * w);
     }
-    if (fills_caches) end_stream();
 }
 
 void qfz_components_labels(const qfz_runs *runs, const uint64_t *name, bool wide, void *out)

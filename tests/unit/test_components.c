@@ -416,43 +416,6 @@ static void gives_no_label_where_nothing_is_valid(void **state)
     check(&image, (qfz_rule){.type = QFZ_U8, .n_bands = 1});
 }
 
-/* ---- Results larger than caches ------------------------------------------------------------- */
-
-/* Their rows may begin at any address, be of any width, and go another way than a row that is asked
- * for alone. */
-static void check_large(int64_t h, int64_t w, int64_t first)
-{
-    uint64_t seed = 7;
-    uint8_t *const pixels = room((size_t)(h * w), 1);
-    for (int64_t i = 0; i < h * w; i++)
-        pixels[i] = (uint8_t)random_below(&seed, 3);
-    const qfz_image image = {h, w, 1, QFZ_U8, pixels, pixels};
-    const qfz_rule rule = {.connectivity = 8, .type = QFZ_U8, .n_bands = 1};
-    void *const scratch = filled_room(1, qfz_components_bytes(h, w, 2));
-    uint32_t *const row_before = filled_room((size_t)h + 1, sizeof *row_before);
-    uint32_t *const row = filled_room((size_t)w, sizeof *row);
-    uint32_t *const labels = filled_room((size_t)(first + h * w), sizeof *labels);
-    const qfz_runs *const runs = qfz_components_find(&image, &rule, 2, scratch, row_before);
-    qfz_components_labels(runs, NULL, false, labels + first);
-    for (int64_t y = 0; y < h; y++) {
-        qfz_components_row(runs, y, row);
-        assert_memory_equal(row, labels + first + y * w, (size_t)w * sizeof *row);
-    }
-    free(labels);
-    free(row);
-    free(row_before);
-    free(scratch);
-    free(pixels);
-}
-
-static void labels_large_images_wherever_they_lie(void **state)
-{
-    (void)state;
-    check_large(1025, 4096 + 4 * 16 + 4, 0);
-    check_large(1025, 4096 + 4 * 16 + 4, 3);
-    check_large(1025, 4096 + 67, 0);
-}
-
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -464,7 +427,6 @@ int main(void)
         cmocka_unit_test(joins_infinite_floats),
         cmocka_unit_test(labels_hostile_shapes),
         cmocka_unit_test(gives_no_label_where_nothing_is_valid),
-        cmocka_unit_test(labels_large_images_wherever_they_lie),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
