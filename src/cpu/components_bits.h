@@ -6,19 +6,10 @@
 #ifndef QFZ_CPU_COMPONENTS_BITS_H
 #define QFZ_CPU_COMPONENTS_BITS_H
 
+#include "cpu/clones.h"
 #include "rule.h"
 
 enum { QFZ_WORD_PX = 64 };
-
-/* For hot loops: compiled twice, the loader takes the one that the processor can run. */
-#if defined(__x86_64__) && defined(__linux__)
-#define QFZ_CLONES __attribute__((target_clones("default", "avx2")))
-#else
-#define QFZ_CLONES
-#endif
-
-/* For what such loops call: it has to become part of each of the two. */
-#define QFZ_INLINE static inline __attribute__((always_inline))
 
 QFZ_INLINE int64_t qfz_words(int64_t w)
 {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define CLONES __attribute__((target_clones("default", "avx2")))
+#include "cpu/clones.h"
 
 /* Where a pixel goes; of equal keys to the first of these, as block.h has it. */
 enum {
@@ -24,7 +24,7 @@ static void bound_keys(uint32_t *restrict keys, const uint8_t *restrict exists, 
         keys[i] = exists[i] >> kind & 1 ? keys[i] : QFZ_NONE;
 }
 
-CLONES static void bound_by(qfz_square_row *row, const uint8_t *exists, bool diagonals)
+QFZ_CLONES static void bound_by(qfz_square_row *row, const uint8_t *exists, bool diagonals)
 {
     bound_keys(row->h, exists, QFZ_EDGE_H);
     bound_keys(row->v, exists, QFZ_EDGE_V);
@@ -54,9 +54,9 @@ void qfz_lightest_bound(const qfz_lightest *l, int64_t y, qfz_square_row *row)
         lightest = k < lightest ? k : lightest;                                                    \
     } while (0)
 
-CLONES static void choose_of_four(const qfz_square_row *restrict above,
-                                  const qfz_square_row *restrict row, uint32_t *restrict level,
-                                  uint8_t *restrict to)
+static inline void choose_some(const qfz_square_row *restrict above,
+                               const qfz_square_row *restrict row, bool diagonals,
+                               uint32_t *restrict level, uint8_t *restrict to)
 {
     for (int i = 1; i < QFZ_SQUARES - 1; i++) {
         uint32_t lightest = QFZ_NONE, way = STAYS;
@@ -64,28 +64,27 @@ CLONES static void choose_of_four(const qfz_square_row *restrict above,
         PREFER(row->h[i], RIGHT);
         PREFER(above->v[i], UP);
         PREFER(row->v[i], DOWN);
+        if (diagonals) {
+            PREFER(above->fall[i - 1], UP_LEFT);
+            PREFER(row->fall[i], DOWN_RIGHT);
+            PREFER(above->rise[i], UP_RIGHT);
+            PREFER(row->rise[i - 1], DOWN_LEFT);
+        }
         level[i] = lightest;
         to[i] = (uint8_t)way;
     }
 }
 
-CLONES static void choose_of_eight(const qfz_square_row *restrict above,
-                                   const qfz_square_row *restrict row, uint32_t *restrict level,
-                                   uint8_t *restrict to)
+QFZ_CLONES static void choose_of_four(const qfz_square_row *above, const qfz_square_row *row,
+                                      uint32_t *level, uint8_t *to)
 {
-    for (int i = 1; i < QFZ_SQUARES - 1; i++) {
-        uint32_t lightest = QFZ_NONE, way = STAYS;
-        PREFER(row->h[i - 1], LEFT);
-        PREFER(row->h[i], RIGHT);
-        PREFER(above->v[i], UP);
-        PREFER(row->v[i], DOWN);
-        PREFER(above->fall[i - 1], UP_LEFT);
-        PREFER(row->fall[i], DOWN_RIGHT);
-        PREFER(above->rise[i], UP_RIGHT);
-        PREFER(row->rise[i - 1], DOWN_LEFT);
-        level[i] = lightest;
-        to[i] = (uint8_t)way;
-    }
+    choose_some(above, row, false, level, to);
+}
+
+QFZ_CLONES static void choose_of_eight(const qfz_square_row *above, const qfz_square_row *row,
+                                       uint32_t *level, uint8_t *to)
+{
+    choose_some(above, row, true, level, to);
 }
 
 static void stay_if(uint8_t *to, uint32_t *level, bool leaves)
@@ -150,14 +149,14 @@ static inline void take_some(const uint8_t *restrict to, const uint8_t *restrict
     }
 }
 
-CLONES static void take_of_four(const uint8_t *to, const uint8_t *below, int n, int place,
-                                uint16_t *up, uint8_t *keep)
+QFZ_CLONES static void take_of_four(const uint8_t *to, const uint8_t *below, int n, int place,
+                                    uint16_t *up, uint8_t *keep)
 {
     take_some(to, below, n, place, false, up, keep);
 }
 
-CLONES static void take_of_eight(const uint8_t *to, const uint8_t *below, int n, int place,
-                                 uint16_t *up, uint8_t *keep)
+QFZ_CLONES static void take_of_eight(const uint8_t *to, const uint8_t *below, int n, int place,
+                                     uint16_t *up, uint8_t *keep)
 {
     take_some(to, below, n, place, true, up, keep);
 }

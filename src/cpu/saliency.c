@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cpu/climb.h"
+#include "cpu/clones.h"
 #include "cpu/ultrametric.h"
 
 enum { MAX_DOUBTS = 1024 };
@@ -198,8 +199,7 @@ static void ask_block(view *s)
 
 /* ---- Keys of two bytes, while the block is in the cache. */
 
-__attribute__((target_clones("default", "avx2"))) static void
-narrow_row(const uint32_t *restrict wide, int64_t n, uint16_t *restrict keys)
+QFZ_CLONES static void narrow_row(const uint32_t *restrict wide, int64_t n, uint16_t *restrict keys)
 {
     for (int64_t i = 0; i < n; i++)
         keys[i] = (uint16_t)wide[i];

@@ -3,8 +3,7 @@
 
 #include <stdbool.h>
 
-/* Only static functions: what chooses one of the others would be exported. */
-#define CLONES __attribute__((target_clones("default", "avx2"))) static
+#include "cpu/clones.h"
 
 static inline uint32_t larger(uint32_t a, uint32_t b)
 {
@@ -16,16 +15,16 @@ static inline uint32_t smaller(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-CLONES void tell_by_hooks(const uint32_t *restrict a, const uint32_t *restrict b, int64_t n,
-                          uint32_t *restrict key)
+QFZ_CLONES static void tell_by_hooks(const uint32_t *restrict a, const uint32_t *restrict b,
+                                     int64_t n, uint32_t *restrict key)
 {
     for (int64_t x = 0; x < n; x++)
         key[x] = larger(a[x], b[x]);
 }
 
 /* Where one of a square's other three sides is larger than the two others, it is the answer. */
-CLONES void tell_right(const qfz_squares *above, const qfz_squares *below, int64_t n,
-                       uint32_t *restrict key, uint8_t *restrict doubt)
+QFZ_CLONES static void tell_right(const qfz_squares *above, const qfz_squares *below, int64_t n,
+                                  uint32_t *restrict key, uint8_t *restrict doubt)
 {
     const qfz_squares q = *above, o = *below;
     for (int64_t x = 0; x < n; x++) {
@@ -54,9 +53,9 @@ static inline uint32_t tell_diagonal(uint32_t leg1, uint32_t leg2, uint32_t leg3
     return one_tells ? larger(leg1, leg2) : other;
 }
 
-CLONES void tell_diagonals(const qfz_squares *of, int64_t n, uint32_t *restrict fall,
-                           uint8_t *restrict fall_doubt, uint32_t *restrict rise,
-                           uint8_t *restrict rise_doubt)
+QFZ_CLONES static void tell_diagonals(const qfz_squares *of, int64_t n, uint32_t *restrict fall,
+                                      uint8_t *restrict fall_doubt, uint32_t *restrict rise,
+                                      uint8_t *restrict rise_doubt)
 {
     const qfz_squares q = *of;
     for (int64_t x = 0; x < n; x++) {
