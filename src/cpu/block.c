@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "cpu/clones.h"
 #include "cpu/lightest.h"
 
 enum {
@@ -114,8 +115,7 @@ static void set_existing(const view *b, int64_t y, square_row *row)
 /* ---- The filter.  Ties fall to the later of top, bottom, left, right, falling, rising: that is
  * the order of (kind, place), whichever squares an edge is seen in. */
 
-__attribute__((target_clones("default", "avx2"))) static void
-drop_of_four(square_row *restrict row, const uint32_t *restrict bottom)
+QFZ_CLONES static void drop_of_four(square_row *restrict row, const uint32_t *restrict bottom)
 {
     for (int i = 0; i < ROW - 1; i++) {
         const uint32_t t = row->h[i], u = bottom[i], l = row->v[i], r = row->v[i + 1];
@@ -132,8 +132,7 @@ static inline uint32_t max2(uint32_t a, uint32_t b)
 
 /* An edge is dropped if it is the heaviest of one of its two triangles or two four-cycles
  * (outer sides; the other diagonal and two opposite sides). */
-__attribute__((target_clones("default", "avx2"))) static void
-drop_of_six(square_row *restrict row, const uint32_t *restrict bottom)
+QFZ_CLONES static void drop_of_six(square_row *restrict row, const uint32_t *restrict bottom)
 {
     for (int i = 0; i < ROW - 1; i++) {
         const uint32_t t = row->h[i], u = bottom[i], l = row->v[i], r = row->v[i + 1];
@@ -270,21 +269,11 @@ static void add_crossing(const view *b, int64_t y, int64_t x, const square_row *
     open_ends(b, y, x, row, keep);
 }
 
-/* Where the pixels of an edge of each kind lie, counted from the square's first. */
-typedef struct edge_ends {
-    uint32_t from[QFZ_EDGE_KINDS], to[QFZ_EDGE_KINDS];
-} edge_ends;
-
-static inline edge_ends ends_of(uint32_t row_px)
-{
-    return (edge_ends){{0, 0, 0, 1}, {1, row_px, row_px + 1, row_px}};
-}
-
 /* Every edge is written, and stays if it is kept.  place: of the row's first pixel. */
 static inline void add_kinds(qfz_block_edges *s, const square_row *row, const uint8_t *keep,
                              uint32_t n, uint32_t place, int kinds)
 {
-    const edge_ends ends = ends_of(n);
+    const qfz_edge_offsets ends = qfz_edge_offsets_of(n);
     uint64_t *to_add = s->edges[0] + s->n_edges;
     for (uint32_t i = 1; i <= n; i++, place++) {
         for (int kind = 0; kind < kinds; kind++) {
@@ -310,7 +299,7 @@ static void add_few_inner(qfz_block_edges *s, const square_row *row, const uint8
                           uint32_t n, uint32_t place)
 {
     const uint32_t *const keys[QFZ_EDGE_KINDS] = {row->h, row->v, row->fall, row->rise};
-    const edge_ends ends = ends_of(n);
+    const qfz_edge_offsets ends = qfz_edge_offsets_of(n);
     uint64_t *const edges = s->edges[0];
     int32_t at = s->n_edges;
     for (uint32_t first = 1; first <= n; first += 8) {

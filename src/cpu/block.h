@@ -59,6 +59,16 @@ typedef struct qfz_seam {
     uint32_t n_right, n_below, n_corner;
 } qfz_seam;
 
+/* Where an edge's two pixels lie, counted from pixel a, in rows of so many pixels. */
+typedef struct qfz_edge_offsets {
+    uint32_t from[QFZ_EDGE_KINDS], to[QFZ_EDGE_KINDS];
+} qfz_edge_offsets;
+
+static inline qfz_edge_offsets qfz_edge_offsets_of(uint32_t row_px)
+{
+    return (qfz_edge_offsets){{0, 0, 0, 1}, {1, row_px, row_px + 1, row_px}};
+}
+
 /* What one thread needs for one block after the other. */
 typedef struct qfz_block_edges qfz_block_edges;
 

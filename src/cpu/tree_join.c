@@ -120,10 +120,9 @@ typedef struct ends {
 
 static inline ends ends_of(const qfz_tree_work *t, uint32_t id)
 {
-    const uint32_t w = (uint32_t)t->in_blocks.w;
-    const uint32_t to[QFZ_EDGE_KINDS] = {1, w, w + 1, w};
+    const qfz_edge_offsets offsets = qfz_edge_offsets_of((uint32_t)t->in_blocks.w);
     const uint32_t kind = id % QFZ_EDGE_KINDS, a = id / QFZ_EDGE_KINDS;
-    return (ends){a + (kind == QFZ_EDGE_RISE), a + to[kind]};
+    return (ends){a + offsets.from[kind], a + offsets.to[kind]};
 }
 
 static inline void fetch_leaves(const qfz_tree_work *t, ends e)
