@@ -10,7 +10,7 @@
 
 /* ----------------------------------------------------------------------------------- opening */
 static qfz_status open_dataset(GDALDatasetH *dataset, const char *name, const char *const *options,
-                               bool is_known, qfz_error *err)
+                               qfz_error *err)
 {
     qfz_trap trap;
     qfz_trap_begin(&trap);
@@ -18,7 +18,7 @@ static qfz_status open_dataset(GDALDatasetH *dataset, const char *name, const ch
                           options, NULL);
     qfz_trap_end(&trap);
     if (!*dataset) return qfz_trap_fail(&trap, err, QFZ_EIO, name, "it is no raster known to GDAL");
-    return !is_known && qfz_is_vrt(*dataset) ? qfz_nested_check(name, err) : QFZ_OK;
+    return QFZ_OK;
 }
 
 static qfz_status check_has_bands(const qfz_source *source, qfz_error *err)
@@ -134,7 +134,9 @@ static qfz_status open_bands(qfz_source *source, const qfz_job *job, qfz_error *
 static qfz_status open_mask(qfz_source *source, const qfz_job *job, qfz_error *err)
 {
     if (!job->mask) return QFZ_OK;
-    QFZ_TRY(open_dataset(&source->mask_dataset, job->mask, NULL, source->is_reader, err));
+    QFZ_TRY(open_dataset(&source->mask_dataset, job->mask, NULL, err));
+    if (!source->is_reader && qfz_is_vrt(source->mask_dataset))
+        QFZ_TRY(qfz_nested_check(job->mask, err));
     const int w = GDALGetRasterXSize(source->mask_dataset);
     const int h = GDALGetRasterYSize(source->mask_dataset);
     if (GDALGetRasterCount(source->mask_dataset) < 1)
@@ -192,7 +194,7 @@ static qfz_status open_source(qfz_source *source, const qfz_job *job, const qfz_
 {
     if (!job->src || !job->src[0]) return qfz_fail(err, QFZ_EARG, "no input raster is named");
     QFZ_TRY(qfz_text_copy(&source->name, job->src, err));
-    QFZ_TRY(open_dataset(&source->dataset, job->src, job->open_options, known != NULL, err));
+    QFZ_TRY(open_dataset(&source->dataset, job->src, job->open_options, err));
     QFZ_TRY(check_has_bands(source, err));
     source->is_cut = job->task == QFZ_CUT;
     source->job = job;
@@ -201,6 +203,8 @@ static qfz_status open_source(qfz_source *source, const qfz_job *job, const qfz_
     source->info.h = GDALGetRasterYSize(source->dataset);
     QFZ_TRY(open_bands(source, job, err));
     fill_info(source, known);
+    if (!known && source->mosaic.is_vrt && !source->mosaic.is_plain)
+        QFZ_TRY(qfz_nested_check(source->name, err));
     QFZ_TRY(open_mask(source, job, err));
     if (source->is_cut) QFZ_TRY(qfz_cut_init(source, job, err));
     QFZ_TRY(qfz_valid_init(source, job, err));
