@@ -234,6 +234,15 @@ qfz_status qfz_sink_read(qfz_sink *sink, qfz_box box, void *pixels, uint8_t *val
 
 /* ------------------------------------------------------------------------------------ the end */
 
+/* GDAL up to 3.6 at least deletes no file of a file system that was added (name_for_driver), and
+ * would leave COG's overviews of its own beside the output. */
+static void delete_scratch(const qfz_sink *sink)
+{
+    static const char *const kinds[] = {".ovr.tmp", ".msk.ovr.tmp", ".warped.tif.tmp"};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        (void)VSIUnlink(CPLSPrintf("%s%s", sink->temp, kinds[i]));
+}
+
 static qfz_status copy_work(qfz_sink *sink, qfz_error *err)
 {
     GDALDatasetH copy = NULL;
@@ -249,6 +258,7 @@ static qfz_status copy_work(qfz_sink *sink, qfz_error *err)
             GDALCreateCopy(sink->format.driver, name, work, TRUE, sink->format.options, NULL, NULL);
     if (copy) GDALClose(copy);
     if (work) GDALClose(work);
+    delete_scratch(sink);
     qfz_trap_end(&trap);
     free(name);
     if (!copy || trap.failed)
