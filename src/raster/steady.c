@@ -39,15 +39,16 @@ typedef struct steady_file {
     char kept[KEPT_BYTES];
 } steady_file;
 
-/* The name behind the patience, which it says; NULL if it says none. */
+/* The name behind the patience, which it says; NULL if it says none.  With nothing behind it is
+ * the current folder: drivers look whether a table's is there. */
 static const char *plain_name(const char *name, qfz_patience *patience)
 {
     const char *const rest = strchr(name, '/');
     *patience = (qfz_patience){.retries = atoi(name)};
     const char *const comma = strchr(name, ',');
-    if (!rest || !comma || comma > rest) return NULL;
+    if (!comma || (rest && comma > rest)) return NULL;
     patience->wait_s = CPLAtof(comma + 1);
-    return rest + 1;
+    return rest ? rest + 1 : ".";
 }
 
 /* The modes of fopen(). */
