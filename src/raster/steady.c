@@ -164,12 +164,13 @@ static size_t steady_write(void *handle, const void *buffer, size_t size, size_t
     steady_file *const f = handle;
     const int64_t n = (int64_t)(size * count);
     int64_t done = 0;
+    if (n == 0) return 0;
     if (n <= SMALL_BYTES)
         done = keep(f, buffer, n) ? n : 0;
     else if (send_kept(f))
         done = write_at(f, buffer, n, f->at);
     f->at += done;
-    return size > 0 ? (size_t)done / size : 0;
+    return (size_t)done / size;
 }
 
 static int steady_truncate(void *handle, vsi_l_offset size)
