@@ -159,10 +159,15 @@ if(QFZ_HAS_SIM)
 endif()
 
 # Jobs of ranks with different engines: of the command, and of one with simulated devices.
+# qfz_add_engines_test(NAME COMMAND): NAME in phases, NAME_ranks on ranks.
+function(qfz_add_engines_test name command)
+    set(script ${CMAKE_CURRENT_SOURCE_DIR}/batch/engines.py)
+    qfz_add_shell_test(${name} python3 ${script} ${command} alone)
+    qfz_add_shell_test(${name}_ranks python3 ${script} ${command} ranks)
+endfunction()
 if(QFZ_HAS_CUDA)
-    qfz_add_shell_test(gpu_engines python3 ${CMAKE_CURRENT_SOURCE_DIR}/batch/engines.py
-        ${QFZ_COMMAND})
-    set_tests_properties(gpu_engines PROPERTIES LABELS gpu)
+    qfz_add_engines_test(gpu_engines ${QFZ_COMMAND})
+    set_tests_properties(gpu_engines gpu_engines_ranks PROPERTIES LABELS gpu)
 endif()
 if(QFZ_HAS_SIM AND TARGET qfz)
     foreach(program qfz qfz-bench)
@@ -173,6 +178,5 @@ if(QFZ_HAS_SIM AND TARGET qfz)
     endforeach()
     qfz_add_shell_test(sim_bench ${CMAKE_CURRENT_SOURCE_DIR}/cli/bench_gpu.sh
         $<TARGET_FILE:sim_qfz-bench>)
-    qfz_add_shell_test(sim_engines python3 ${CMAKE_CURRENT_SOURCE_DIR}/batch/engines.py
-        $<TARGET_FILE:sim_qfz>)
+    qfz_add_engines_test(sim_engines $<TARGET_FILE:sim_qfz>)
 endif()

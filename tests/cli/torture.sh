@@ -6,10 +6,7 @@
 . "$(dirname "$0")/lib.sh"
 data=$2/torture
 limit=${3:-yes}
-if [ ! -d "$data" ]; then
-    echo "skipped: no folder $data"
-    exit 77
-fi
+[ -d "$data" ] || skip "no folder $data"
 cp -r "$data" "$T/in"   # side files may be written next to a raster
 chmod -R u+w "$T/in"
 cp "$(dirname "$0")/torture_one.sh" "$T/one.sh"
