@@ -68,8 +68,10 @@ UNUSED static const char *data_file(const char *name)
     const char *const folder = getenv("QFZ_TEST_DATA");
     (void)snprintf(path, sizeof path, "%s/%s", folder ? folder : QFZ_TEST_DATA, name);
     FILE *const file = fopen(path, "rb");
-    if (!file) leave_out(path, "is missing");
-    else (void)fclose(file);
+    if (!file)
+        leave_out(path, "is missing");
+    else
+        (void)fclose(file);
     return path;
 }
 
