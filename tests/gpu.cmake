@@ -151,11 +151,13 @@ qfz_add_engine_test(cases run_cases.c oracle/oracle.c ARGS ${QFZ_CASES})
 qfz_add_engine_test(large gpu/test_large.c SIM_ARGS 160)
 if(QFZ_HAS_SIM)
     # Only the simulator can be told how many devices there are and when their memory runs out.
-    add_executable(sim_devices gpu/test_devices.c oracle/oracle.c)
-    target_link_libraries(sim_devices PRIVATE qfz_objects qfz_sim qfz_flags)
-    target_include_directories(sim_devices PRIVATE . oracle property sim)
-    target_include_directories(sim_devices SYSTEM PRIVATE ${GDAL_INCLUDE_DIRS})
-    add_test(NAME sim_devices COMMAND sim_devices)
+    foreach(subject devices methods)
+        add_executable(sim_${subject} gpu/test_${subject}.c oracle/oracle.c)
+        target_link_libraries(sim_${subject} PRIVATE qfz_objects qfz_sim qfz_flags)
+        target_include_directories(sim_${subject} PRIVATE . oracle property sim)
+        target_include_directories(sim_${subject} SYSTEM PRIVATE ${GDAL_INCLUDE_DIRS})
+        add_test(NAME sim_${subject} COMMAND sim_${subject})
+    endforeach()
 endif()
 
 # Jobs of ranks with different engines: of the command, and of one with simulated devices.
