@@ -55,3 +55,8 @@ build() {
     cmake --preset "$1" >/dev/null || fail "cmake --preset $1 failed"
     cmake --build --preset "$1" -j "$(nproc)" >&2 || fail "the build failed"
 }
+
+# One more than processors: tests of batch jobs wait half of their time.
+jobs_of_tests() {
+    echo $(($(nproc) + 1))
+}
