@@ -172,7 +172,7 @@ qfz_status qfz_sink_open(qfz_sink **sink, const qfz_job *job, const qfz_sink_spe
 {
     qfz_sink *made = NULL;
     QFZ_TRY(QFZ_NEW_ZERO(&made, 1, err));
-    made->committed = true;
+    made->finished = made->committed = true;
     made->format.buffer_type = qfz_gdal_type(spec->type);
     qfz_status st = name_file(made, job, spec, err);
     if (st == QFZ_OK) st = reopen(made, err);
@@ -234,6 +234,15 @@ qfz_status qfz_sink_read(qfz_sink *sink, qfz_box box, void *pixels, uint8_t *val
 
 /* ------------------------------------------------------------------------------------ the end */
 
+/* GDAL up to 3.6 at least deletes no file of a file system that was added (name_for_driver), and
+ * would leave COG's overviews of its own beside the output. */
+static void delete_scratch(const qfz_sink *sink)
+{
+    static const char *const kinds[] = {".ovr.tmp", ".msk.ovr.tmp", ".warped.tif.tmp"};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        (void)VSIUnlink(CPLSPrintf("%s%s", sink->temp, kinds[i]));
+}
+
 static qfz_status copy_work(qfz_sink *sink, qfz_error *err)
 {
     GDALDatasetH copy = NULL;
@@ -249,6 +258,7 @@ static qfz_status copy_work(qfz_sink *sink, qfz_error *err)
             GDALCreateCopy(sink->format.driver, name, work, TRUE, sink->format.options, NULL, NULL);
     if (copy) GDALClose(copy);
     if (work) GDALClose(work);
+    delete_scratch(sink);
     qfz_trap_end(&trap);
     free(name);
     if (!copy || trap.failed)
@@ -271,25 +281,44 @@ static qfz_status rename_temp(qfz_sink *sink, qfz_error *err)
     return QFZ_OK;
 }
 
-static qfz_status commit_locked(qfz_sink *sink, qfz_error *err)
+static qfz_status finish_locked(qfz_sink *sink, qfz_error *err)
 {
-    if (sink->committed) return QFZ_OK;
+    if (sink->finished) return QFZ_OK;
     if (sink->failed) return qfz_fail(err, QFZ_EIO, "%s: writing failed before", sink->path);
     QFZ_TRY(qfz_sink_close_dataset(sink, err));
     QFZ_TRY(copy_work(sink, err));
+    sink->finished = true;
+    return QFZ_OK;
+}
+
+static qfz_status commit_locked(qfz_sink *sink, qfz_error *err)
+{
+    if (sink->committed) return QFZ_OK;
+    QFZ_TRY(finish_locked(sink, err));
     QFZ_TRY(rename_temp(sink, err));
     qfz_temp_delete(sink->work);
+    sink->committed = true;
     return QFZ_OK;
+}
+
+static qfz_status end(qfz_sink *sink, qfz_status (*way)(qfz_sink *sink, qfz_error *err),
+                      qfz_error *err)
+{
+    (void)pthread_mutex_lock(&sink->lock);
+    const qfz_status st = way(sink, err);
+    sink->failed = st != QFZ_OK;
+    (void)pthread_mutex_unlock(&sink->lock);
+    return st;
+}
+
+qfz_status qfz_sink_finish(qfz_sink *sink, qfz_error *err)
+{
+    return end(sink, finish_locked, err);
 }
 
 qfz_status qfz_sink_commit(qfz_sink *sink, qfz_error *err)
 {
-    (void)pthread_mutex_lock(&sink->lock);
-    const qfz_status st = commit_locked(sink, err);
-    sink->committed = st == QFZ_OK;
-    sink->failed = st != QFZ_OK;
-    (void)pthread_mutex_unlock(&sink->lock);
-    return st;
+    return end(sink, commit_locked, err);
 }
 
 void qfz_sink_close(qfz_sink *sink)

@@ -21,7 +21,7 @@ struct qfz_sink {
     int64_t mask_px;
     qfz_patience patience;
     bool is_locked_up; /* lock exists */
-    bool failed, committed;
+    bool failed, finished, committed;
     pthread_mutex_t lock;
 };
 
