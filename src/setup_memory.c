@@ -56,15 +56,30 @@ static int64_t preferred_px(const qfz_setup *setup)
     return clamp(share, TILE_PX_MIN, most);
 }
 
-/* Every thread has blocks of its own in GDAL's cache, at least one of each band at a time.  Where
- * blocks are huge, fewer threads must do. */
+/* Rather fewer threads than what they cannot have. */
+static void spare_threads(qfz_setup *setup, bool (*fits)(const qfz_setup *setup))
+{
+    while (setup->n_threads > 1 && !fits(setup))
+        setup->n_threads--;
+}
+
+/* Every thread has blocks of its own in GDAL's cache, at least one of each band at a time. */
+static int64_t blocks_bytes(const qfz_setup *setup)
+{
+    const qfz_source_info *const info = &setup->info;
+    return 2 * info->block_w * info->block_h * info->px_bytes * setup->n_threads;
+}
+
+static bool blocks_fit(const qfz_setup *setup)
+{
+    return blocks_bytes(setup) <= setup->memory_bytes / 2;
+}
+
 static qfz_status plan_cache(qfz_setup *setup, qfz_error *err)
 {
     const qfz_source_info *const info = &setup->info;
-    const int64_t two_blocks = 2 * info->block_w * info->block_h * info->px_bytes;
-    while (setup->n_threads > 1 && two_blocks * setup->n_threads > setup->memory_bytes / 2)
-        setup->n_threads--;
-    const int64_t needed = two_blocks * setup->n_threads;
+    spare_threads(setup, blocks_fit);
+    const int64_t needed = blocks_bytes(setup);
     setup->cache_bytes = clamp(setup->memory_bytes / 8, 8 * mebi, 512 * mebi);
     if (needed > setup->cache_bytes) setup->cache_bytes = needed;
     if (needed > setup->memory_bytes / 4 * 3)
@@ -138,6 +153,11 @@ static int64_t worker_bytes_of(const qfz_setup *setup)
     return setup->tiling.tile_w * setup->tiling.tile_h * px_bytes_of(setup) + extra;
 }
 
+static bool tiles_fit(const qfz_setup *setup)
+{
+    return setup->worker_bytes <= tiles_bytes(setup) / setup->n_threads && fits_device(setup);
+}
+
 qfz_status qfz_setup_retile(qfz_setup *setup, int64_t tile_w, int64_t tile_h, qfz_error *err)
 {
     qfz_tiling *const t = &setup->tiling;
@@ -149,9 +169,7 @@ qfz_status qfz_setup_retile(qfz_setup *setup, int64_t tile_w, int64_t tile_h, qf
     t->n_x = (t->w - 1) / tile_w + 1;
     t->n_y = (t->h - 1) / tile_h + 1;
     setup->worker_bytes = worker_bytes_of(setup);
-    while (setup->n_threads > 1 &&
-           (setup->worker_bytes > tiles_bytes(setup) / setup->n_threads || !fits_device(setup)))
-        setup->n_threads--;
+    spare_threads(setup, tiles_fit);
     return QFZ_OK;
 }
 
@@ -162,10 +180,21 @@ static qfz_status choose_tiles(qfz_setup *setup, int64_t max_px, qfz_error *err)
     for (int64_t px = max_px;; px -= px / 8 + 1) {
         QFZ_TRY(qfz_tiling_choose(&setup->tiling, &setup->info, given, px, err));
         if (given == 0 && px > 1 && !fits_device(setup)) continue;
-        while (setup->n_threads > 1 && !fits_device(setup))
-            setup->n_threads--;
+        spare_threads(setup, fits_device);
         return QFZ_OK;
     }
+}
+
+/* Pixels of a tile that each thread can have, of the host's memory. */
+static int64_t host_tile_px(const qfz_setup *setup)
+{
+    const int64_t extra = setup->job->regions ? QFZ_RECORDS_BYTES : 0;
+    return (tiles_bytes(setup) / setup->n_threads - extra) / px_bytes_of(setup);
+}
+
+static bool least_tiles_fit(const qfz_setup *setup)
+{
+    return host_tile_px(setup) >= TILE_PX_LEAST && device_tile_px(setup) >= TILE_PX_LEAST;
 }
 
 /* Shares of the budget: 3/8 tiles, 1/8 GDAL's blocks, 1/8 summaries, 1/4 tiles kept; the last 1/8
@@ -180,15 +209,9 @@ qfz_status qfz_setup_plan_memory(qfz_setup *setup, qfz_error *err)
         return qfz_fail(err, QFZ_EARG, "memory of %.3g MB; at least %.0f MB are needed",
                         (double)setup->memory_bytes / 1e6, (double)least / 1e6);
     QFZ_TRY(plan_cache(setup, err));
-    const int64_t px_bytes = px_bytes_of(setup);
+    spare_threads(setup, least_tiles_fit);
     const int64_t shared = setup->memory_bytes - setup->cache_bytes;
-    const int64_t extra = job->regions ? QFZ_RECORDS_BYTES : 0;
-    while (setup->n_threads > 1 &&
-           (tiles_bytes(setup) / setup->n_threads - extra < TILE_PX_LEAST * px_bytes ||
-            device_tile_px(setup) < TILE_PX_LEAST))
-        setup->n_threads--;
-    int64_t max_px =
-        clamp((tiles_bytes(setup) / setup->n_threads - extra) / px_bytes, 1, INT32_MAX);
+    int64_t max_px = clamp(host_tile_px(setup), 1, INT32_MAX);
     const int64_t device_px = device_tile_px(setup);
     if (max_px > device_px) max_px = device_px;
     setup->store_bytes = shared / 7;

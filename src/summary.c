@@ -5,16 +5,17 @@
 #include <string.h>
 
 #include "memory.h"
+#include "ring.h"
 
 qfz_status qfz_summary_init(qfz_summary *summary, qfz_box box, const qfz_rule *rule, qfz_error *err)
 {
-    const int64_t n = qfz_ring_size(qfz_box_h(box), qfz_box_w(box));
-    return qfz_summary_init_sides(summary, box, QFZ_ALL_SIDES, n, rule, err);
+    return qfz_summary_init_sides(summary, box, QFZ_ALL_SIDES, rule, err);
 }
 
-qfz_status qfz_summary_init_sides(qfz_summary *summary, qfz_box box, int sides, int64_t n_ring,
+qfz_status qfz_summary_init_sides(qfz_summary *summary, qfz_box box, int sides,
                                   const qfz_rule *rule, qfz_error *err)
 {
+    const int64_t n_ring = qfz_ring_of(box, sides).n;
     const size_t bytes = qfz_type_bytes(rule->type);
     *summary = (qfz_summary){.box = box, .sides = sides, .n_ring = n_ring};
     qfz_status st;

@@ -74,11 +74,11 @@ typedef struct qfz_answer {
     void *packed; /* not NULL: the arrays lie in here (pack.h), and it goes instead of them */
 } qfz_answer;
 
-/* An empty summary of a box: ring values and validity allocated, nothing else; the second of some
- * sides only. */
+/* An empty summary of a box: ring values and validity allocated, nothing else; the second on the
+ * ring of some sides (ring.h). */
 qfz_status qfz_summary_init(qfz_summary *summary, qfz_box box, const qfz_rule *rule,
                             qfz_error *err);
-qfz_status qfz_summary_init_sides(qfz_summary *summary, qfz_box box, int sides, int64_t n_ring,
+qfz_status qfz_summary_init_sides(qfz_summary *summary, qfz_box box, int sides,
                                   const qfz_rule *rule, qfz_error *err);
 void qfz_summary_fini(qfz_summary *summary);
 void qfz_answer_fini(qfz_answer *answer);

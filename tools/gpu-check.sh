@@ -5,7 +5,8 @@
 #
 #   tools/gpu-check.sh [PART...]     PART: build, test, sanitize, bench, commands, scale; default: all
 #
-# commands and scale are those of tools/measure-jobs.py, by all GPUs that this host has.
+# commands and scale are those of tools/measure-jobs.py, by all GPUs that this host has.  On one H200
+# bench takes ten minutes, sanitize four, each of the others one or two.
 #
 # Environment: OUT      folder for full logs (default: build-gpu/out)
 #              GDAL_BUNDLE  tarball of GDAL and PROJ for hosts that have none; it has an env.sh that
@@ -136,17 +137,22 @@ bench() { # OPTIONS...
     build-gpu/apps/qfz-bench gpu --runs 21 "$@"
 }
 
-# Random binary images; then what natural images could be, and what none is.
+# Random binary images; then what natural images could be, and what none is.  The latter takes the
+# published trees seconds a run, so they have the small one only.
 bench_all() {
     local size kind bits
     for size in 2048 8192 16384; do bench --size $size || return; done
     for size in 4096 16384; do
-        for kind in fractal flat white; do
+        if [ -n "${SCENE-}" ]; then bench "$SCENE" --size $size || return; fi
+        for kind in fractal flat; do
             for bits in 8 16; do
                 bench --size $size --generate $kind --bits $bits || return
             done
         done
-        if [ -n "${SCENE-}" ]; then bench "$SCENE" --size $size || return; fi
+    done
+    for bits in 8 16; do
+        bench --size 4096 --generate white --bits $bits || return
+        bench --size 16384 --generate white --bits $bits --method auto || return
     done
 }
 

@@ -60,3 +60,8 @@ build() {
     cmake --build --preset "$preset" -j "$(nproc)" "${targets[@]}" >&2 ||
         fail "the build failed"
 }
+
+# One more than processors: tests of batch jobs wait half of their time.
+jobs_of_tests() {
+    echo $(($(nproc) + 1))
+}

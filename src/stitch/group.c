@@ -109,7 +109,7 @@ static void copy_pixels(const qfz_rule *rule, const qfz_summary *from, int64_t i
 qfz_status qfz_group_start_summary(const qfz_group *group, qfz_summary *summary, qfz_error *err)
 {
     const qfz_ring *const ring = &group->ring;
-    QFZ_TRY(qfz_summary_init_sides(summary, ring->box, ring->sides, ring->n, group->rule, err));
+    QFZ_TRY(qfz_summary_init_sides(summary, ring->box, ring->sides, group->rule, err));
     for (int i = 0; i < group->n_stretches; i++) {
         const qfz_stretch *const s = &group->stretches[i];
         copy_pixels(group->rule, &group->members[s->member], s->from, s->n, summary->values,

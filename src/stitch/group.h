@@ -6,7 +6,7 @@
 
 #include "engine.h"
 #include "stitch/grid.h"
-#include "stitch/ring.h"
+#include "ring.h"
 
 /* Pixels that follow each other both on a member's ring, from number `from` on, and on the
  * group's, from `to` on. */

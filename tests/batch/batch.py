@@ -33,9 +33,17 @@ class Test:
         for path, want in zip(outputs, wanted):
             self.check(os.path.exists(path) and content(path) == want, f"{what}: {path} differs")
 
-    def finish(self):
+    def leave(self):
         os.chdir("/")
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def skip(self, why):
+        self.leave()
+        print("skipped:", why)
+        sys.exit(SKIP)
+
+    def finish(self):
+        self.leave()
         print(f"{self.checks} checks, {self.failures} wrong")
         sys.exit(1 if self.failures or not self.checks else 0)
 
@@ -47,14 +55,23 @@ def need(*tools):
             sys.exit(SKIP)
 
 
-def ranks_of(qfz, n):
-    """The words before a command that start it on n ranks; None where there is no MPI for it."""
+def on_ranks(argv):
+    """WAY of a test's arguments QFZ WAY ...: is it "ranks"?  What needs them is a test of its own,
+    which says that it was skipped where there is no MPI."""
+    if argv[2] != "ranks":
+        return False
+    linked = subprocess.run(["ldd", argv[1]], capture_output=True, text=True, check=False).stdout
+    if not shutil.which("mpirun") or "libmpi" not in linked:
+        print("skipped: no MPI, or none in", argv[1])
+        sys.exit(SKIP)
+    return True
+
+
+def ranks_of(n):
+    """The words before a command that start it on n ranks."""
     if n == 1:
         return []
     mpirun = shutil.which("mpirun")
-    linked = subprocess.run(["ldd", qfz], capture_output=True, text=True, check=False).stdout
-    if not mpirun or "libmpi" not in linked:
-        return None
     words = [mpirun, "-n", str(n)]
     version = subprocess.run([mpirun, "--version"], capture_output=True, text=True, check=False)
     if "Open MPI" in version.stdout:

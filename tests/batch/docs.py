@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""docs.py QFZ HPC_MD [SEED]: the batch scripts of docs/hpc.md, run as they stand, with stand-ins for
-Slurm's commands, make what one process makes; and qfz info prints what the page shows."""
+"""docs.py QFZ ranks|alone [SEED]: the batch scripts of docs/hpc.md, those that start ranks or
+those that do not, run as they stand, with stand-ins for Slurm's commands, make what one process
+makes; and qfz info prints what the page shows."""
 import os
+import pathlib
 import re
 import subprocess
 import sys
 
-from batch import Test, content, need, patches, ranks_of, write_raster
+from batch import Test, content, need, on_ranks, patches, ranks_of, write_raster
 
 need("bash", "gdal_translate", "gdalinfo")
+RANKS = on_ranks(sys.argv)
+PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs/hpc.md"
 test = Test(sys.argv[1], int(sys.argv[3]) if len(sys.argv) > 3 else 1)
 SCRATCH = os.getcwd()
 
@@ -61,7 +65,7 @@ LARGE = """<VRTDataset rasterXSize="262144" rasterYSize="262144">
 
 
 def stand_in(name, text):
-    launch = " ".join(ranks_of(test.qfz, 2) or [])
+    launch = " ".join(ranks_of(2)) if RANKS else "false"
     os.makedirs("bin", exist_ok=True)
     with open("bin/" + name, "w", encoding="ascii") as out:
         out.write(text.format(scratch=SCRATCH, qfz=test.qfz, launch=launch))
@@ -94,9 +98,9 @@ def compare(pairs, what):
         test.check(os.path.exists(path) and content(path) == content(want), f"{what}: {path} differs")
 
 
-def check_plan(page):
-    """The plan that the page shows, of a mosaic of that size."""
-    with open(page, encoding="utf-8") as text:
+def plan():
+    """What the page shows of a mosaic of that size."""
+    with open(PAGE, encoding="utf-8") as text:
         command, want = re.search(r"    \$ qfz (info .*?[^\\])\n(.*?)\n\n", text.read(), re.S).groups()
     with open("large.vrt", "w", encoding="ascii") as vrt:
         vrt.write(LARGE)
@@ -113,43 +117,52 @@ def reference(*words):
     subprocess.run([test.qfz, *words[:1], "-q", *words[1:]], check=True)
 
 
+def one_node():
+    reference("saliency", "--distance", "linf", "mosaic.vrt", "want_hierarchy.tif")
+    status, said = run_script("one_node.sh")
+    test.check(status == 0, "one_node.sh: " + said)
+    compare([("hierarchy.vrt", "want_hierarchy.tif")], "one_node.sh")
+
+
+def sixteen_nodes():
+    reference("simplify", "--distance", "linf", "--alpha", "9", "--omega", "60", "--labels",
+              "want_zones.tif", "mosaic.vrt", "want_simple.tif")
+    status, said = run_script("sixteen_nodes.sh")
+    test.check(status == 0 and os.path.exists("zones.gpkg"), "sixteen_nodes.sh: " + said)
+    compare([("simple.vrt", "want_simple.tif"), ("zones.vrt", "want_zones.tif")],
+            "sixteen_nodes.sh")
+
+
+def array():
+    reference("simplify", "--alpha", "9", "--omega", "60", "--regions", "want_array.csv",
+              "mosaic.vrt", "want_array.tif")
+    status, said = run_script("submit.sh")
+    test.check(status == 0, "submit.sh: " + said)
+    compare([("array.vrt", "want_array.tif"), ("array.csv", "want_array.csv")], "submit.sh")
+
+
+def preemptible():
+    reference("label", "--alpha", "4", "mosaic.vrt", "want_cheap.tif")
+    with open("preempt", "w", encoding="ascii"):
+        pass
+    status, said = run_script("preemptible.sh")
+    test.check(status == 75, f"preemptible.sh, pre-empted: status {status}: {said}")
+    with open("requeued", encoding="ascii") as requeued:
+        test.check(requeued.read() == "requeue 77\n", "preemptible.sh: not in the queue again")
+    status, said = run_script("preemptible.sh")
+    test.check(status == 0, "preemptible.sh: " + said)
+    compare([("cheap.vrt", "want_cheap.tif")], "preemptible.sh")
+
+
 for stub, body in (("srun", SRUN), ("sbatch", SBATCH), ("scontrol", SCONTROL), ("qfz", QFZ)):
     stand_in(stub, body)
 write_raster("mosaic.tif", patches(test.random, 330, 290), 330, ["-a_nodata", "0"])
 subprocess.run(["gdal_translate", "-q", "mosaic.tif", "mosaic.vrt"], check=True)
-check_plan(sys.argv[2])
-scripts = scripts_of(sys.argv[2])
+scripts = scripts_of(PAGE)
+test.check(len(scripts) == 5, f"{len(scripts)} scripts in the page, 5 in this test")
 for file, script in scripts.items():
     with open(file, "w", encoding="utf-8") as sink:
         sink.write(script)
-
-reference("saliency", "--distance", "linf", "mosaic.vrt", "want_hierarchy.tif")
-reference("simplify", "--distance", "linf", "--alpha", "9", "--omega", "60", "--labels",
-          "want_zones.tif", "mosaic.vrt", "want_simple.tif")
-reference("label", "--alpha", "4", "mosaic.vrt", "want_cheap.tif")
-reference("simplify", "--alpha", "9", "--omega", "60", "--regions", "want_array.csv", "mosaic.vrt",
-          "want_array.tif")
-
-status, said = run_script("one_node.sh")
-test.check(status == 0, "one_node.sh: " + said)
-compare([("hierarchy.vrt", "want_hierarchy.tif")], "one_node.sh")
-
-status, said = run_script("sixteen_nodes.sh")
-test.check(status == 0 and os.path.exists("zones.gpkg"), "sixteen_nodes.sh: " + said)
-compare([("simple.vrt", "want_simple.tif"), ("zones.vrt", "want_zones.tif")], "sixteen_nodes.sh")
-
-status, said = run_script("submit.sh")
-test.check(status == 0, "submit.sh: " + said)
-compare([("array.vrt", "want_array.tif"), ("array.csv", "want_array.csv")], "submit.sh")
-
-with open("preempt", "w", encoding="ascii"):
-    pass
-status, said = run_script("preemptible.sh")
-test.check(status == 75, f"preemptible.sh, pre-empted: status {status}: {said}")
-with open("requeued", encoding="ascii") as requeued:
-    test.check(requeued.read() == "requeue 77\n", "preemptible.sh: not in the queue again")
-status, said = run_script("preemptible.sh")
-test.check(status == 0, "preemptible.sh: " + said)
-compare([("cheap.vrt", "want_cheap.tif")], "preemptible.sh")
-test.check(len(scripts) == 5, f"{len(scripts)} scripts in the page, 5 in this test")
+for part in (one_node, sixteen_nodes, preemptible) if RANKS else (plan, array):
+    part()
 test.finish()

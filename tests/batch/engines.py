@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""engines.py QFZ [SEED]: jobs whose ranks, or whose phases, have different engines: the bytes of one
-process with the CPU engine.  Skipped where there is no GPU."""
+"""engines.py QFZ ranks|alone [SEED]: jobs whose ranks, or whose phases, have different engines: the
+bytes of one process with the CPU engine.  Skipped where there is no GPU."""
 import re
 import sys
 
-from batch import (SKIP, TASKS, Test, command, content, in_phase, need, patches, ranks_of, run,
+from batch import (TASKS, Test, command, content, in_phase, need, on_ranks, patches, ranks_of, run,
                    write_raster)
 
 need("gdal_translate", "gdalinfo")
-test = Test(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 1)
+RANKS = on_ranks(sys.argv)
+test = Test(sys.argv[1], int(sys.argv[3]) if len(sys.argv) > 3 else 1)
 write_raster("src.tif", patches(test.random, 150, 130), 150, ["-a_nodata", "0"])
 TILE = ["--tile", "48", "-j", "1"]
 ENGINES = ("cuda", "cpu")
@@ -29,12 +30,9 @@ def reference(task):
     return [content(path) for path in outputs]
 
 
-def on_ranks(task, wanted, n, n_cuda):
+def by_ranks(task, wanted, n, n_cuda):
     """The first n_cuda of n ranks with the CUDA engine."""
-    before = ranks_of(test.qfz, n)
-    if before is None:
-        print("no MPI: ranks are not tested")
-        return
+    before = ranks_of(n)
     words, outputs = command(test.qfz, task, "src.tif", f"n{n}_{n_cuda}_{task}", ".vrt", *TILE)
     launch = before[:-1] if n > 1 else []
     first = [*launch, *([str(n_cuda)] if n > 1 else []), *by("cuda", words)]
@@ -64,11 +62,12 @@ def in_phases(task, wanted, n):
 
 there, _, reason = run(by("cuda", [test.qfz, "label", "--count-only", "src.tif"]))
 if there != 0 and re.search("GPU|CUDA", reason):
-    print("skipped:", reason.strip())
-    sys.exit(SKIP)
+    test.skip(reason.strip())
 for job in TASKS:
     want = reference(job)
-    for ranks, cuda_ranks in ((1, 1), (2, 1), (3, 2), (4, 4), (7, 3)):
-        on_ranks(job, want, ranks, cuda_ranks)
-    in_phases(job, want, 3)
+    if RANKS:
+        for ranks, cuda_ranks in ((1, 1), (2, 1), (3, 2), (4, 4), (7, 3)):
+            by_ranks(job, want, ranks, cuda_ranks)
+    else:
+        in_phases(job, want, 3)
 test.finish()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""faults.py QFZ [SEED]: signals, full storage, damaged journals, other jobs' journals, lost ranks."""
+"""faults.py QFZ ranks|alone|tmpfs [SEED]: signals, and ranks that fail; or signals, full storage,
+damaged journals, other jobs' journals; or storage that is full for a while, for which one is mounted."""
 import os
 import resource
 import shutil
@@ -8,11 +9,13 @@ import subprocess
 import sys
 import time
 
-from batch import (TASKS, Test, command, content, kill, kill_job, need, patches, ranks_of,
+from batch import (TASKS, Test, command, content, kill, kill_job, need, on_ranks, patches, ranks_of,
                    ranks_under, run, start, write_raster)
 
 need("gdal_translate", "gdalinfo")
-test = Test(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 1)
+RANKS = on_ranks(sys.argv)
+TMPFS = sys.argv[2] == "tmpfs"
+test = Test(sys.argv[1], int(sys.argv[3]) if len(sys.argv) > 3 else 1)
 TILE = ["--tile", "16", "-j", "1"]
 RESUMABLE = 75
 write_raster("src.tif", patches(test.random, 330, 270), 330, ["-a_nodata", "0"])
@@ -71,18 +74,18 @@ def signals():
                    check=True)
     words, outputs = command(test.qfz, "simplify", "big.tif", "out", ".tif", "--merge", "--resume",
                              *WORK, "--tile", "64", "-j", "1")
-    want = None
-    for before in ([], ranks_of(test.qfz, 3)):
-        clean()
-        for number in (signal.SIGTERM, signal.SIGUSR1) if before is not None else ():
-            status, err, seconds = stopped_early(words, number, before)
-            test.check(status == RESUMABLE and one_line(err) and seconds < 20,
-                       f"{number!r}: status {status} after {seconds:.1f} s: {err}")
-        if before is not None:
-            status, _, err = run([*before, *words])
-            test.check(status == 0, f"resumed after signals: {err}")
-            want = want or content(outputs[0])
-            test.check(content(outputs[0]) == want, "signals: out.tif differs")
+    before = ranks_of(3) if RANKS else []
+    clean()
+    for number in (signal.SIGTERM, signal.SIGUSR1):
+        status, err, seconds = stopped_early(words, number, before)
+        test.check(status == RESUMABLE and one_line(err) and seconds < 20,
+                   f"{number!r}: status {status} after {seconds:.1f} s: {err}")
+    status, _, err = run([*before, *words])
+    test.check(status == 0, f"resumed after signals: {err}")
+    got = content(outputs[0])
+    clean()
+    status, _, err = run(words)
+    test.check(status == 0 and content(outputs[0]) == got, f"signals: out.tif differs: {err}")
 
 
 def limit_files(most_bytes):
@@ -115,8 +118,7 @@ def small_tmpfs():
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=400k", "none", "small"],
                              capture_output=True, check=False).returncode == 0
     if not mounted:
-        print("no tmpfs can be mounted here: not tested")
-        return
+        test.skip("no tmpfs can be mounted here")
     try:
         clean()
         words, _ = job("label", "--work", "small/work")
@@ -290,9 +292,7 @@ def not_repeated():
 
 
 def a_rank_fails():
-    before = ranks_of(test.qfz, 3)
-    if before is None:
-        return
+    before = ranks_of(3)
     for where in ("work/part-2-of-3.journal", "work/pixels-3-of-3.journal"):
         clean()
         os.makedirs(where)
@@ -314,10 +314,7 @@ def a_rank_fails():
 def a_rank_runs_full():
     """One rank may write more and more of a journal: it fails in one step after the other, and the
     others with it.  MPI's own files must be small, too."""
-    before = ranks_of(test.qfz, 3)
-    if before is None:
-        return
-    before = ["env", "OMPI_MCA_btl=tcp,self", *before]
+    before = ["env", "OMPI_MCA_btl=tcp,self", *ranks_of(3)]
     limit = 'trap "" XFSZ; [ "$OMPI_COMM_WORLD_RANK$PMI_RANK" = 1 ] && ulimit -f $0; exec "$@"'
     words, outputs = job("simplify", "--merge", *WORK, "--resume")
     failed = 0
@@ -333,14 +330,15 @@ def a_rank_runs_full():
     test.compare(outputs, wanted["simplify"], "with room enough")
 
 
-
 wanted = {}
 for name in TASKS:
     line, paths = job(name, stem="whole_" + name)
     code, _, errors = run(line)
     test.check(code == 0, f"{name}: {errors}")
     wanted[name] = [content(path) for path in paths]
-for part in (signals, full_storage, small_tmpfs, damaged_journals, senseless, other_jobs, other_resources,
-             two_at_a_time, not_repeated, a_rank_fails, a_rank_runs_full):
+OF_RANKS = (signals, a_rank_fails, a_rank_runs_full)
+ALONE = (signals, full_storage, damaged_journals, senseless, other_jobs, other_resources,
+         two_at_a_time, not_repeated)
+for part in OF_RANKS if RANKS else (small_tmpfs,) if TMPFS else ALONE:
     part()
 test.finish()

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""kill.py QFZ [SEED [MOMENTS]]: runs that are killed at random moments, of one process, of ranks and
-in phases, go on and end with the bytes of one that was not."""
+"""kill.py QFZ ranks|alone [SEED [MOMENTS]]: runs that are killed at random moments, on ranks, or of one
+process and in phases, go on and end with the bytes of one that was not."""
 import os
 import shutil
 import sys
 import time
 
-from batch import (TASKS, Test, command, content, kill_job, need, patches, ranks_of, run, start,
-                   write_raster)
+from batch import (TASKS, Test, command, content, kill_job, need, on_ranks, patches, ranks_of, run,
+                   start, write_raster)
 
 need("gdal_translate", "gdalinfo")
-SEED = int(sys.argv[2]) if len(sys.argv) > 2 else 1
-MOMENTS = int(sys.argv[3]) if len(sys.argv) > 3 else 50
+RANKS = on_ranks(sys.argv)
+SEED = int(sys.argv[3]) if len(sys.argv) > 3 else 1
+MOMENTS = int(sys.argv[4]) if len(sys.argv) > 4 else 17 if RANKS else 33
 PARTS = 3
 test = Test(sys.argv[1], SEED)
 write_raster("src.tif", patches(test.random, 330, 270), 330, ["-a_nodata", "0"])
@@ -53,13 +54,10 @@ def single(task):
     return lived(words, 3, 0.4 if task == "simplify" else 0.2), outputs
 
 
-def on_ranks(task):
+def by_ranks(task):
     words, outputs = command(test.qfz, task, "src.tif", "out", ".tif", "--work", "work", "--resume",
                              "--merge", *TILE)
-    before = ranks_of(test.qfz, PARTS)
-    if before is None:
-        return single(task)
-    return lived(before + words, 3, 0.9), outputs
+    return lived(ranks_of(PARTS) + words, 3, 0.9), outputs
 
 
 def in_phases(task):
@@ -89,10 +87,10 @@ def killed(name, way, want):
 
 
 wanted = {task: reference(task) for task in TASKS}
-kinds = [(name, way) for name in TASKS for way in (single, on_ranks, in_phases)]
+kinds = [(name, way) for name in TASKS for way in ((by_ranks,) if RANKS else (single, in_phases))]
 done = dict.fromkeys((way.__name__ for _, way in kinds), 0)
 for turn in range(100):
-    task_name, how = kinds[(turn * 4) % len(kinds)]
+    task_name, how = kinds[turn % len(kinds)]
     done[how.__name__] += killed(task_name, how, wanted[task_name])
     if sum(done.values()) >= MOMENTS:
         break

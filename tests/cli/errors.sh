@@ -100,55 +100,6 @@ cp "$in" "$T/keep.tif"
 refused "overwriting with a corrupt source" 'corrupt_DEFLATE\.tif' \
     "$qfz" label --overwrite "$T/corrupt_DEFLATE.tif" "$T/keep.tif"
 check "what was to be overwritten is whole" cmp "$in" "$T/keep.tif"
-# A device is no place for a raster.  It is a node of our own in the scratch folder: a command that
-# renames over its target would replace the system's /dev/full when run by root.
-if [ "$(id -u)" -eq 0 ] && mknod "$T/full" c 1 7 2>/dev/null; then
-    checks=$((checks + 1))
-    run "$qfz" label --overwrite "$T/whole_LZW.tif" "$T/full"
-    if [ "$rc" -eq 0 ] || [ "$rc" -ge 124 ]; then wrong "a device: exit status $rc"; fi
-    if [ "$(wc -l <"$T/stderr")" -ne 1 ]; then wrong "a device: not one line"; fi
-    if [ ! -c "$T/full" ]; then wrong "a device was replaced by a file"; fi
-else
-    echo "not tried: a device as target (no leave to make one)"
-fi
-if [ "$(id -u)" -ne 0 ]; then
-    mkdir "$T/locked" && chmod a-w "$T/locked"
-    refused "a folder without leave to write" 'locked' "$qfz" label "$in" "$T/locked/dst.tif"
-fi
-mkdir "$T/tiny"
-if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=64k none "$T/tiny" 2>/dev/null; then
-    trap 'umount "$T/tiny"; rm -rf "$T"' EXIT
-    trap 'exit 1' INT TERM HUP
-    for task in label saliency simplify; do
-        refused "$task: a full disk" 'tiny/dst\.tif|No space|space' \
-            "$qfz" $task --alpha 3 "$T/whole_LZW.tif" "$T/tiny/dst.tif"
-        if [ -n "$(ls -A "$T/tiny")" ]; then
-            wrong "$task: a full disk: left behind: $(ls -A "$T/tiny")"
-            rm -rf "$T/tiny/"*
-        fi
-    done
-    refused "a full disk for the table" 'tiny/r\.csv|space' \
-        "$qfz" label --regions "$T/tiny/r.csv" "$T/whole_LZW.tif" "$out"
-    if [ -n "$(ls -A "$T/tiny")" ]; then wrong "full disk, table: left $(ls -A "$T/tiny")"; fi
-    # Many drivers do not look whether a write has failed, and some write all at the very end: then
-    # there was a table, cut short, or a raster without one.
-    gdal_translate -q -srcwin 0 0 60 60 "$T/noise.pgm" "$T/small.tif"
-    for table in csv geojson fgb gpkg shp ods xlsx; do
-        refused "a full disk for a table, $table" "tiny/r\.$table|space" \
-            "$qfz" label --regions "$T/tiny/r.$table" "$T/small.tif" "$out"
-        if [ -n "$(ls -A "$T/tiny")" ]; then
-            wrong "full disk, $table: left $(ls -A "$T/tiny")"
-            rm -rf "$T/tiny/"*
-        fi
-    done
-    "$qfz" label -q --regions "$T/r.csv" "$T/small.tif" "$T/small_labels.tif"
-    bytes=$(($(wc -c <"$T/r.csv") - 1))
-    mount -o "remount,size=$((bytes / 4096 * 4))k" "$T/tiny"
-    refused "a disk that is full at the last bytes of a table" 'space' \
-        "$qfz" label --regions "$T/tiny/r.csv" "$T/small.tif" "$out"
-else
-    echo "not tried: a full disk (no leave to mount one)"
-fi
 
 # --- arguments
 refused "more labels than Byte holds" 'Byte' "$qfz" label -ot Byte "$T/whole_LZW.tif" "$out"

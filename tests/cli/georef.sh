@@ -23,12 +23,11 @@ georef() {
     accepted "$name: cut" "$qfz" cut -q --alpha 1 "$T/out/saliency.tif" "$T/out/cut.tif"
     accepted "$name: pixel" "$qfz" saliency -q --layout pixel "$src" "$T/out/pixel.tif"
     accepted "$name: khalimsky" "$qfz" saliency -q --layout khalimsky "$src" "$T/out/khalimsky.tif"
-    for f in label labels simplify saliency cut pixel khalimsky; do
-        checks=$((checks + 1))
-        python3 "$here/same_place.py" "$src" "$T/out/$f.tif" 2>"$T/stderr" || wrong "$name: $f.tif"
-    done
-    checks=$((checks + 1))
-    if [ "$(ls "$T/out" | grep -vc '\.tif')" -ne 0 ]; then wrong "$name: left: $(ls "$T/out")"; fi
+    checks=$((checks + 2))
+    python3 "$here/same_place.py" "$src" "$T/out/"*.tif 2>"$T/stderr" || wrong "$name: elsewhere"
+    found=$(ls -A "$T/out" | LC_ALL=C sort | tr '\n' ' ')
+    wanted="cut.tif khalimsky.tif label.tif labels.tif pixel.tif saliency.tif simplify.tif "
+    if [ "$found" != "$wanted" ]; then wrong "$name: outputs: $found"; fi
 }
 
 gdal_translate -q -a_srs EPSG:32618 -a_ullr 100000 2700000 100040 2699970 "$T/in.tif" "$T/utm.tif"

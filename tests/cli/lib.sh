@@ -2,16 +2,16 @@
 # lib.sh - what the command-line tests share.  A test is started as `test.sh QFZ [DATA]`; it works
 # in a scratch folder of its own, counts what is wrong, goes on, and ends with `finish`.
 
-qfz=$1
-if [ ! -x "$qfz" ]; then
-    echo "skipped: no command $qfz"
+# skip WHY...: ends the test as skipped.
+skip() {
+    echo "skipped: $*"
     exit 77
-fi
+}
+
+qfz=$1
+[ -x "$qfz" ] || skip "no command $qfz"
 for tool in gdal_translate gdal_create gdalinfo python3; do
-    if ! command -v $tool >/dev/null; then
-        echo "skipped: needs $tool"
-        exit 77
-    fi
+    command -v $tool >/dev/null || skip "needs $tool"
 done
 
 T=$(mktemp -d "${TMPDIR:-/tmp}/qfz_cli_XXXXXX") || exit 1
@@ -20,11 +20,18 @@ trap 'exit 1' INT TERM HUP # so that the trap above is run
 mkdir "$T/out"
 checks=0
 failures=0
+left_out=0
 
 wrong() {
     failures=$((failures + 1))
     echo "WRONG: $*"
     if [ -s "$T/stderr" ]; then sed 's/^/    stderr: /' "$T/stderr" | cut -c1-300 | head -5; fi
+}
+
+# leave_out WHY...: a part of the test cannot be run; the others are, but the test counts as skipped.
+leave_out() {
+    echo "skipped: $*"
+    left_out=77
 }
 
 # check NAME COMMAND...: the command must succeed.
@@ -98,6 +105,6 @@ values() {
 
 finish() {
     echo "$checks checks, $failures wrong"
-    [ "$failures" -eq 0 ]
-    exit
+    [ "$failures" -eq 0 ] || exit 1
+    exit $left_out
 }

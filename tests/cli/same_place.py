@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""same_place.py SRC OUT: exit status 0 if OUT lies where SRC lies, by gdalinfo -json.
+"""same_place.py SRC OUT...: names on stderr every OUT that does not lie where SRC lies, by gdalinfo
+-json; exit status 0 if there is none.
 
 A raster of (2w-1) x (2h-1) cells is a grid of pixels and of edges between them: half the pixel
 size, its first cell around the middle of the first pixel."""
@@ -17,8 +18,7 @@ def near(a, b):
     return abs(a - b) <= 1e-9 * max(1.0, abs(a), abs(b))
 
 
-def main():
-    src, out = info(sys.argv[1]), info(sys.argv[2])
+def check(src, out):
     sw, sh = src["size"]
     khalimsky = out["size"] == [2 * sw - 1, 2 * sh - 1] and (sw, sh) != (1, 1)
     assert khalimsky or out["size"] == src["size"], ("size", src["size"], out["size"])
@@ -45,5 +45,17 @@ def main():
         [g.get("coordinateSystem", {}).get("wkt") for g in gcps][1], "CRS of the GCPs"
 
 
+def main():
+    wrong = 0
+    src = info(sys.argv[1])
+    for path in sys.argv[2:]:
+        try:
+            check(src, info(path))
+        except (AssertionError, subprocess.CalledProcessError) as why:
+            print(f"{path}: {why}", file=sys.stderr)
+            wrong = 1
+    return wrong
+
+
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

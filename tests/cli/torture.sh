@@ -2,22 +2,21 @@
 # SPDX-License-Identifier: MIT
 # torture.sh QFZ DATA [LIMIT] - every odd or damaged raster of DATA/torture through every
 # subcommand: a valid output, or one line on stderr; never a signal, a hang or a leftover.
-# LIMIT=no runs without a limit of address space, for sanitizers.
+# LIMIT=no, for sanitizers: without a limit of address space, and without decoding one huge tile,
+# which is GDAL's work.
 . "$(dirname "$0")/lib.sh"
 data=$2/torture
 limit=${3:-yes}
-if [ ! -d "$data" ]; then
-    echo "skipped: no folder $data"
-    exit 77
-fi
+[ -d "$data" ] || skip "no folder $data"
 cp -r "$data" "$T/in"   # side files may be written next to a raster
 chmod -R u+w "$T/in"
 cp "$(dirname "$0")/torture_one.sh" "$T/one.sh"
 gdal_create -q -of GTiff -outsize 9 9 -bands 1 -burn 3 "$T/plain.tif"
 for task in label simplify saliency layouts cut info; do
     for f in "$T"/in/*; do
-        case $task:$f in
-        simplify:*single_block_*.jp2 | saliency:*single_block_*.jp2 | layouts:*single_block_*.jp2)
+        case $limit:$task:$f in
+        no:label:*single_block_*.jp2) continue ;;
+        *:simplify:*single_block_*.jp2 | *:saliency:*single_block_*.jp2 | *:layouts:*single_block_*.jp2)
             continue ;; # label is enough
         *.md | *.TXT | *.tfw | *.tab | *.aux.xml | *.hdr) continue ;;
         esac

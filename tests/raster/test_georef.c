@@ -218,5 +218,5 @@ int main(void)
         cmocka_unit_test(projected_areas_are_the_determinant),
         cmocka_unit_test(geographic_areas_agree_with_proj),
     };
-    return cmocka_run_group_tests(tests, set_up, NULL);
+    return status_of(cmocka_run_group_tests(tests, set_up, NULL));
 }

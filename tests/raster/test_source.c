@@ -443,5 +443,5 @@ int main(void)
         cmocka_unit_test(reads_odd_but_sound_files),
         cmocka_unit_test(fails_on_damage_and_names_the_file),
     };
-    return cmocka_run_group_tests(tests, set_up, NULL);
+    return status_of(cmocka_run_group_tests(tests, set_up, NULL));
 }

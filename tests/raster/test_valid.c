@@ -278,5 +278,5 @@ int main(void)
         cmocka_unit_test(real_rasters_have_the_holes_they_should),
         cmocka_unit_test(a_damaged_mask_is_named),
     };
-    return cmocka_run_group_tests(tests, set_up, NULL);
+    return status_of(cmocka_run_group_tests(tests, set_up, NULL));
 }

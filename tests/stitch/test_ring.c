@@ -2,7 +2,7 @@
 /* test_ring.c - numbers of ring pixels: one for each, no gap, and back. */
 #include "box.h"
 #include "check.h"
-#include "stitch/ring.h"
+#include "ring.h"
 
 #include <string.h>
 

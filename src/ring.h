@@ -4,8 +4,8 @@
  *
  * The order is the same: top row, bottom row, then what is left of the left and the right column.
  */
-#ifndef QFZ_STITCH_RING_H
-#define QFZ_STITCH_RING_H
+#ifndef QFZ_RING_H
+#define QFZ_RING_H
 
 #include "box.h"
 

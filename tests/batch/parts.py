@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""ranks.py QFZ [SEED]: jobs on 1, 2, 3, 4, 7 ranks, as VRT and merged, and in phases, in parts of any
-order: the bytes of one process."""
+"""parts.py QFZ ranks|alone [SEED]: jobs on 1, 2, 3, 4, 7 ranks, as VRT and merged; or in phases, in
+parts of any order: the bytes of one process."""
 import json
 import os
 import sys
 
-from batch import (TASKS, Test, command, content, in_phase, need, patches, ranks_of, run,
+from batch import (TASKS, Test, command, content, in_phase, need, on_ranks, patches, ranks_of, run,
                    write_raster)
 
 need("gdal_translate", "gdalinfo")
-test = Test(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 1)
+RANKS = on_ranks(sys.argv)
+test = Test(sys.argv[1], int(sys.argv[3]) if len(sys.argv) > 3 else 1)
 write_raster("src.tif", patches(test.random, 330, 290), 330, ["-a_nodata", "0"])
 TILE = ["--tile", "32", "-j", "1"]
 
@@ -33,25 +34,21 @@ def left_over(expected):
     test.check(not found, f"{expected}: left behind: {found}")
 
 
-def on_ranks(wanted):
+def by_ranks(wanted):
     for n in (1, 2, 3, 4, 7):
-        before = ranks_of(test.qfz, n)
-        if before is None:
-            print("no MPI: ranks are not tested")
-            return
         for i, task in enumerate(TASKS):
             merged = (n + i) % 2 == 0
             extension, extra = (".tif", ["--merge"]) if merged else (".vrt", [])
             stem = f"n{n}_{task}"
             words, outputs = command(test.qfz, task, "src.tif", stem, extension, *extra, *TILE)
             what = f"{task} on {n} ranks" + (", merged" if merged else "")
-            if runs(before + words, what):
+            if runs(ranks_of(n) + words, what):
                 test.compare(outputs, wanted[task], what)
     left_over("ranks")
 
 
 def counted():
-    """Regions by number only, on ranks and in phases: as many as the table has rows."""
+    """Regions by number only: as many as the table has rows."""
     for task in ("label", "simplify"):
         with open(f"whole_{task}.csv", encoding="utf-8") as rows:
             want = len(rows.readlines()) - 1
@@ -64,10 +61,10 @@ def counted():
             good = status == 0 and json.loads(out)["regions"] == want
             test.check(good, f"{task}, {what}: status {status}, not {want}: {out} {err}")
 
-        for n in (1, 2, 7):
-            before = ranks_of(test.qfz, n)
-            if before is not None:
-                check([*before, test.qfz], f"counted on {n} ranks")
+        if RANKS:
+            for n in (1, 2, 7):
+                check([*ranks_of(n), test.qfz], f"counted on {n} ranks")
+            continue
         in_parts = [test.qfz, "run", "--work", f"count_{task}", "--phase"]
         for name in ("summarise", "stitch") * (2 if task == "simplify" else 1):
             for part in ("2/3", "1/3", "3/3") if name == "summarise" else ("",):
@@ -79,19 +76,17 @@ def layouts():
     words = [test.qfz, "saliency", "-q", *TILE, "--layout", "khalimsky", "src.tif"]
     runs(words + ["whole_k.tif"], "khalimsky")
     want = content("whole_k.tif")
-    before = ranks_of(test.qfz, 3)
     for out in ("k.vrt", "k.tif"):
-        if before and runs(before + words + [out], "khalimsky on 3 ranks"):
+        if runs(ranks_of(3) + words + [out], "khalimsky on 3 ranks"):
             test.check(content(out) == want, f"khalimsky on 3 ranks: {out} differs")
     left_over("layouts")
 
 
 def cloud_optimized(wanted):
     """The parts of three ranks as one COG."""
-    before = ranks_of(test.qfz, 3)
     words, outputs = command(test.qfz, "label", "src.tif", "cog_label", ".tif", "--merge", "-of",
                              "COG", *TILE)
-    if before and runs(before + words, "a COG of 3 ranks"):
+    if runs(ranks_of(3) + words, "a COG of 3 ranks"):
         test.compare(outputs, wanted["label"], "a COG of 3 ranks")
         _, info, _ = run(["gdalinfo", outputs[0]])
         test.check("LAYOUT=COG" in info, f"no COG: {info}")
@@ -133,11 +128,13 @@ def in_phases(task, n, wanted, times=1):
 
 
 want = references()
-on_ranks(want)
 counted()
-layouts()
-cloud_optimized(want)
-for parts in (1, 3, 11):
-    for name in TASKS:
-        in_phases(name, parts, want, times=2 if parts == 3 else 1)
+if RANKS:
+    by_ranks(want)
+    layouts()
+    cloud_optimized(want)
+else:
+    for parts in (1, 3, 11):
+        for name in TASKS:
+            in_phases(name, parts, want, times=2 if parts == 3 else 1)
 test.finish()

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* test_methods.c - published methods by name, in jobs over several devices, of which the simulator
+ * can be told to have any number: labels, pixel by pixel, and tables, byte by byte, are those of
+ * the CPU; and labels are 1, 2, 3 and so on, in the order of regions' first pixels. */
+#include "files.h"
+#include "sim_control.h"
+
+enum { H = 150, W = 107, TILE = 40, DEVICES = 4 }; /* 12 tiles, those on the edges cut off */
+
+static const char *const labeling[] = {"stava", "c2fl", "ha4", "ha4-32"};
+static const char *const tree_making[] = {"connect-v1", "connect-v2"};
+enum { N_LABELING = 4, N_TREE_MAKING = 2 };
+
+static uint8_t pixels[H * W];
+
+/* Grains of some values among holes: regions of one pixel, and such that reach through all tiles.
+ */
+static void make_source(int grain, int n_values)
+{
+    static uint8_t grains[H * W];
+    for (int p = 0; p < H * W; p++)
+        grains[p] = (uint8_t)(check_chance(30) ? 0 : 1 + check_pick(n_values));
+    for (int p = 0; p < H * W; p++)
+        pixels[p] = grains[p / W / grain * W + p % W / grain];
+    files_write_bytes(scratch("in.tif"), pixels, H, W);
+}
+
+static qfz_job job_of(qfz_engine_choice engine, int connectivity, const char *dst,
+                      const char *regions)
+{
+    qfz_job job = qfz_job_default(QFZ_LABEL);
+    job.src = scratch("in.tif");
+    job.dst = dst;
+    job.regions = regions;
+    job.overwrite = true;
+    job.has_background = true;
+    job.method.connectivity = connectivity;
+    job.engine = engine;
+    job.n_threads = DEVICES;
+    job.tile_px = TILE;
+    return job;
+}
+
+/* What is read again is a file's own, to be freed. */
+static GByte *bytes_of(const char *path, vsi_l_offset *n)
+{
+    GByte *bytes = NULL;
+    files_must(VSIIngestFile(NULL, path, &bytes, n, -1));
+    return bytes;
+}
+
+static bool same_bytes(const char *a, const char *b)
+{
+    vsi_l_offset n_a, n_b;
+    GByte *const bytes_a = bytes_of(a, &n_a), *const bytes_b = bytes_of(b, &n_b);
+    const bool same = n_a == n_b && memcmp(bytes_a, bytes_b, n_a) == 0;
+    VSIFree(bytes_a);
+    VSIFree(bytes_b);
+    return same;
+}
+
+static void labels_are(const grid *want)
+{
+    grid got;
+    double greatest = 0;
+    int64_t gaps = 0, differ = 0;
+    if (!grid_read(&got, scratch("cuda.tif"))) return;
+    files_must(got.h == want->h && got.w == want->w);
+    for (int64_t p = 0; p < got.h * got.w; p++) {
+        differ += got.values[p] != want->values[p];
+        gaps += got.values[p] > greatest + 1 || (got.values[p] == 0) != (pixels[p] == 0);
+        if (got.values[p] > greatest) greatest = got.values[p];
+    }
+    CHECK(differ == 0, "%" PRId64 " labels are not the CPU's", differ);
+    CHECK(gaps == 0, "%" PRId64 " labels are not in order", gaps);
+    grid_free(&got);
+}
+
+/* Every device that is there is taken. */
+static void labels_on(int n_devices, const char *method, int connectivity, const grid *want)
+{
+    qfz_job job = job_of(QFZ_ENGINE_CUDA, connectivity, scratch("cuda.tif"), scratch("cuda.csv"));
+    qfz_report report;
+    qfz_error err = {0};
+    check_describe("%s, %d-connected, on %d devices", method, connectivity, n_devices);
+    job.gpu_method = method;
+    sim_set_devices(n_devices);
+    if (!CHECK(qfz_job_run(&job, &report, &err) == QFZ_OK, "%s", err.message)) return;
+    CHECK(report.n_gpus == n_devices && !strcmp(report.engine, "cuda"), "%d GPUs, %s",
+          report.n_gpus, report.engine);
+    for (int i = 0; i < n_devices; i++)
+        CHECK(sim_was_used(i), "GPU %d was not used", i);
+    labels_are(want);
+    CHECK(same_bytes(scratch("cuda.csv"), scratch("cpu.csv")), "the tables differ");
+}
+
+static void labels(int connectivity)
+{
+    const qfz_job job =
+        job_of(QFZ_ENGINE_CPU, connectivity, scratch("cpu.tif"), scratch("cpu.csv"));
+    grid want;
+    qfz_report report;
+    qfz_error err = {0};
+    CHECK(qfz_job_run(&job, &report, &err) == QFZ_OK, "%s", err.message);
+    if (!grid_read(&want, scratch("cpu.tif"))) return;
+    for (int m = 0; m < N_LABELING; m++)
+        for (int n = 1; n <= DEVICES; n++)
+            labels_on(n, labeling[m], connectivity, &want);
+    grid_free(&want);
+}
+
+/* The levels at which pixels join the tree, and of how many nodes it is. */
+static int64_t tree_of(const qfz_image *image, int connectivity, const char *name, uint32_t *level)
+{
+    const qfz_method method = {.connectivity = connectivity, .distance = QFZ_L1};
+    const qfz_session_options options = {.engine = name ? QFZ_ENGINE_CUDA : QFZ_ENGINE_CPU,
+                                         .gpu_method = name};
+    qfz_session *s = NULL;
+    qfz_error err = {0};
+    double ms;
+    const bool good = qfz_session_open(&s, image, &method, &options, &err) == QFZ_OK &&
+                      qfz_session_run(s, QFZ_PART_TREE, &ms, &err) == QFZ_OK;
+    int64_t n = 0;
+    if (CHECK(good, "%s", err.message)) {
+        const qfz_tree tree = qfz_session_tree(s);
+        n = tree.n_nodes;
+        for (int p = 0; p < H * W; p++)
+            level[p] = tree.level[tree.parent[p]];
+    }
+    qfz_session_close(s);
+    return n;
+}
+
+/* A tree is made of one image on one device, however many there are; jobs do without. */
+static void trees(int connectivity)
+{
+    static uint32_t want[H * W], got[H * W];
+    const qfz_image image = {.h = H, .w = W, .n_bands = 1, .type = QFZ_U8, .pixels = pixels};
+    const int64_t n = tree_of(&image, connectivity, NULL, want);
+    for (int m = 0; m < N_TREE_MAKING; m++)
+        for (int n_devices = 1; n_devices <= DEVICES; n_devices += DEVICES - 1) {
+            qfz_job job = job_of(QFZ_ENGINE_CUDA, connectivity, scratch("cuda.tif"), NULL);
+            qfz_report report;
+            qfz_error err = {0};
+            check_describe("%s, %d-connected, on %d devices", tree_making[m], connectivity,
+                           n_devices);
+            sim_set_devices(n_devices);
+            CHECK(tree_of(&image, connectivity, tree_making[m], got) == n, "nodes are missing");
+            CHECK(memcmp(want, got, sizeof want) == 0, "levels differ");
+            job.gpu_method = tree_making[m];
+            CHECK(qfz_job_run(&job, &report, &err) == QFZ_EARG &&
+                      strstr(err.message, "no labeling method connect-v"),
+                  "%s", err.message);
+        }
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(argc, argv, 2);
+    files_begin();
+    for (int64_t c = check_.first; c < check_.cases; c++) {
+        const int connectivity = c % 2 == 0 ? 4 : 8;
+        check_case(c, "%d-connected", connectivity);
+        make_source(c % 2 == 0 ? 1 : 3, c % 2 == 0 ? 2 : 4);
+        labels(connectivity);
+        trees(connectivity);
+    }
+    files_end();
+    return check_end();
+}
