@@ -29,8 +29,9 @@ disk)
     if [ -n "$(ls -A "$T/tiny")" ]; then wrong "full disk, table: left $(ls -A "$T/tiny")"; fi
     # Many drivers do not look whether a write has failed, and some write all at the very end: then
     # there was a table, cut short, or a raster without one.
-    gdal_translate -q -srcwin 0 0 60 60 "$T/noise.pgm" "$T/small.tif"
-    for table in csv geojson fgb gpkg shp ods xlsx; do
+    gdal_translate -q -srcwin 0 0 60 60 -a_srs EPSG:4326 -a_ullr 0 1 1 0 "$T/noise.pgm" \
+        "$T/small.tif"
+    for table in csv geojson fgb gpkg shp ods xlsx kml; do
         refused "a full disk for a table, $table" "tiny/r\.$table|space" \
             "$qfz" label --regions "$T/tiny/r.$table" "$T/small.tif" "$T/out/dst.tif"
         if [ -n "$(ls -A "$T/tiny")" ]; then
