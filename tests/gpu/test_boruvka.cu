@@ -271,6 +271,8 @@ static void check_border_links(const tile *t, const std::vector<uint32_t> &want)
 
 static void check_band(tile *t, const std::vector<uint32_t> &want)
 {
+    const bool nan = qfz_gpu_edges_know_nan(&t->rule) && t->up.image.d_valid && check_chance(50);
+    if (nan) must(upload_nan(t->gpu, &t->up) == QFZ_OK, "NaN");
     must(qfz_gpu_edges_make(t->gpu, &t->up.image, &t->rule, NULL, &t->edges) == QFZ_OK, "edges");
     check_saliency(t, NULL, want.data(), "out of the band");
     check_ghosts(t);
@@ -499,7 +501,8 @@ static void small_rasters(qfz_gpu *gpu)
     for (const int connectivity : {4, 8}) {
         small_tile(gpu, QFZ_U8, 80, 1, connectivity);
         small_tile(gpu, QFZ_U16, 72, 1, connectivity);
-        small_tile(gpu, QFZ_F32, 65, 1, connectivity);
+        for (int i = 0; i < 2; i++)
+            small_tile(gpu, QFZ_F32, 65, 1, connectivity);
         small_tile(gpu, QFZ_U8, 65, 2, connectivity);
         small_band(gpu, QFZ_U32, 65, connectivity);
         small_band(gpu, QFZ_I32, 68, connectivity);
