@@ -53,8 +53,8 @@ qfz_status qfz_worker_down_absorbs(qfz_worker *worker, const qfz_gpu_absorbs *fr
 
 /* ----------------------------------------------------------------------------------- the memory */
 
-/* Does a pixel that is not valid become a NaN, so that nothing else needs to tell it?  Validity then
- * comes where the work will be, and is not kept. */
+/* Does a pixel that is not valid become a NaN, so that nothing else needs to tell it?  Validity
+ * then comes where the work will be, and is not kept. */
 static bool makes_nan(const qfz_worker *worker)
 {
     const qfz_kind kind = worker->spec.kind;

@@ -46,8 +46,8 @@ typedef struct qfz_region_room {
 /* Saliency (engine_levels.cu). */
 typedef struct qfz_level_room {
     uint32_t *d_keys; /* planes of keys, where edges are not read from the band */
-    void *d_forest;
-    void *d_saliency; /* keys of 2 or 4 bytes, and scratch memory for links */
+    void *d_memory;   /* of the saliency, or the ring's forest and scratch memory for links */
+    void *d_saliency; /* keys of 2 or 4 bytes, when they are made */
     qfz_gpu_links links, ghosts;
     uint32_t *d_n_links;
 } qfz_level_room;

@@ -90,10 +90,16 @@ static void carve_lists(qfz_gpu_forest *f, qfz_carve *room)
     qfz_carve_take(room, &f->origin[1], half);
 }
 
-static void carve_graph(qfz_gpu_forest *f, qfz_carve *room)
+/* What edges are answered by. */
+static void carve_answers(qfz_gpu_forest *f, qfz_carve *room)
 {
     carve_vertices(f, room);
     qfz_carve_take(room, &f->rim, f->n_blocks * f->rim_room);
+}
+
+/* What is of use until the graph is done. */
+static void carve_rounds(qfz_gpu_forest *f, qfz_carve *room)
+{
     carve_lists(f, room);
     qfz_carve_take(room, &f->root, f->vertex_room);
 }
@@ -101,13 +107,34 @@ static void carve_graph(qfz_gpu_forest *f, qfz_carve *room)
 static void carve(qfz_gpu_forest *f, qfz_carve *room)
 {
     carve_pixels(f, room);
-    carve_graph(f, room);
+    carve_answers(f, room);
+    carve_rounds(f, room);
 }
 
-static void carve_rows(qfz_rows *rows, qfz_carve *room)
+static void carve_ring(qfz_gpu_forest *f, qfz_carve *room)
 {
-    qfz_carve_take(room, &rows->open, rows->forest.n_blocks * QFZ_OPEN_ROOM);
-    carve_graph(&rows->forest, room);
+    carve_answers(f, room);
+    carve_rounds(f, room);
+}
+
+/* The graph lies where the last plane will be if that is not made before. */
+static void carve_saliency(qfz_rows *rows, const qfz_gpu_edges *edges, qfz_carve *room,
+                           void **d_saliency)
+{
+    qfz_gpu_forest *const f = &rows->forest;
+    const bool narrow = qfz_gpu_is_narrow(edges);
+    const size_t n_dirs = (size_t)edges->connectivity / 2;
+    const size_t plane = (size_t)edges->h * (size_t)edges->w * (narrow ? 2 : 4);
+    rows->anti_last = n_dirs == QFZ_MAX_DIRS && !narrow;
+    qfz_carve_take(room, &rows->open, f->n_blocks * QFZ_OPEN_ROOM);
+    if (rows->anti_last) qfz_carve_take(room, &rows->moved, f->n_blocks * QFZ_MOVED_WORDS);
+    carve_answers(f, room);
+    qfz_carve rounds = *room;
+    if (rows->anti_last) (void)qfz_carve_bytes(&rounds, (n_dirs - 1) * plane);
+    carve_rounds(f, &rounds);
+    if (!rows->anti_last) *room = rounds;
+    *d_saliency = qfz_carve_bytes(room, n_dirs * plane);
+    if (room->used < rounds.used) room->used = rounds.used;
 }
 
 size_t qfz_gpu_forest_bytes(const qfz_gpu_edges *edges, int64_t n_ghosts)
@@ -162,8 +189,17 @@ size_t qfz_gpu_saliency_bytes(const qfz_gpu_edges *edges, int64_t n_ghosts)
 {
     qfz_rows rows = {};
     qfz_carve room = {};
+    void *d_saliency;
     rows.forest = shape_of(edges, n_ghosts);
-    carve_rows(&rows, &room);
+    carve_saliency(&rows, edges, &room, &d_saliency);
+    return room.used;
+}
+
+size_t qfz_gpu_ring_forest_bytes(const qfz_gpu_edges *edges)
+{
+    qfz_gpu_forest f = shape_of(edges, 0);
+    qfz_carve room = {};
+    carve_ring(&f, &room);
     return room.used;
 }
 
@@ -179,16 +215,13 @@ static qfz_status make_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qf
                  : qfz_rows_narrow_blocks(gpu, edges, rows, narrow);
 }
 
-/* The graph of all blocks, and, unless d_saliency is NULL, what blocks answer. */
-static qfz_status make_rows(qfz_gpu *gpu, const qfz_gpu_edges *edges, bool keep_ring,
-                            const qfz_gpu_links *ghosts, void *d_scratch, void *d_saliency,
-                            qfz_rows *rows)
+/* The graph of all blocks, and, unless d_saliency is NULL, what blocks answer; its memory is
+ * carved. */
+static qfz_status make_rows(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_gpu_links *ghosts,
+                            void *d_saliency, qfz_rows *rows)
 {
-    qfz_carve room = {static_cast<char *>(d_scratch), 0};
-    QFZ_TRY(begin(gpu, edges, keep_ring, ghosts, &rows->forest));
     /* Blocks number the edges that vertices choose: 4 a pixel. */
     rows->forest.first_known = (int64_t)edges->h * edges->w <= UINT32_MAX / 4;
-    carve_rows(rows, &room);
     QFZ_TRY(qfz_boruvka_begin(gpu, &rows->forest, ghosts));
     QFZ_TRY(make_blocks(gpu, edges, rows, d_saliency));
     return qfz_boruvka_rounds(gpu, &rows->forest);
@@ -198,17 +231,23 @@ qfz_status qfz_gpu_ring_forest_make(qfz_gpu *gpu, const qfz_gpu_edges *edges, vo
                                     qfz_gpu_forest *forest)
 {
     qfz_rows rows = {};
-    QFZ_TRY(make_rows(gpu, edges, true, NULL, d_scratch, NULL, &rows));
+    qfz_carve room = {static_cast<char *>(d_scratch), 0};
+    QFZ_TRY(begin(gpu, edges, true, NULL, &rows.forest));
+    carve_ring(&rows.forest, &room);
+    QFZ_TRY(make_rows(gpu, edges, NULL, NULL, &rows));
     *forest = rows.forest;
     return QFZ_OK;
 }
 
 qfz_status qfz_gpu_saliency(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_gpu_links *ghosts,
-                            void *d_scratch, void *d_saliency)
+                            void *d_memory, void **d_saliency)
 {
     const bool narrow = qfz_gpu_is_narrow(edges);
     qfz_rows rows = {};
-    QFZ_TRY(make_rows(gpu, edges, ghosts != NULL, ghosts, d_scratch, d_saliency, &rows));
-    return edges->connectivity == 8 ? qfz_rows_eight_query(gpu, &rows, narrow, d_saliency)
-                                    : qfz_rows_query(gpu, &rows, narrow, d_saliency);
+    qfz_carve room = {static_cast<char *>(d_memory), 0};
+    QFZ_TRY(begin(gpu, edges, ghosts != NULL, ghosts, &rows.forest));
+    carve_saliency(&rows, edges, &room, d_saliency);
+    QFZ_TRY(make_rows(gpu, edges, ghosts, *d_saliency, &rows));
+    return edges->connectivity == 8 ? qfz_rows_eight_query(gpu, &rows, narrow, *d_saliency)
+                                    : qfz_rows_query(gpu, &rows, narrow, *d_saliency);
 }

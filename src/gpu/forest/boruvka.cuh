@@ -86,20 +86,21 @@ qfz_status qfz_gpu_forest_make(qfz_gpu *gpu, const qfz_gpu_edges *edges, bool ke
                                qfz_gpu_forest *forest);
 
 /* The saliency of every edge, out of a forest that does not remain.  ghosts: as above, or NULL.
- * d_saliency: n_dirs planes of h * w, the minimax level of each edge's two pixels, the greatest
+ * *d_saliency: n_dirs planes of h * w, the minimax level of each edge's two pixels, the greatest
  * value of the type where there is no edge inside the tile; of uint16_t for narrow edges, among
- * which a level may be as great as that, else of uint32_t.  d_scratch has qfz_gpu_saliency_bytes(),
- * about as many as the forest. */
+ * which a level may be as great as that, else of uint32_t.  They lie in d_memory, which has
+ * qfz_gpu_saliency_bytes(): some 5 bytes a pixel more than the planes have. */
 static inline bool qfz_gpu_is_narrow(const qfz_gpu_edges *edges)
 {
     return edges->max_key <= UINT16_MAX;
 }
 size_t qfz_gpu_saliency_bytes(const qfz_gpu_edges *edges, int64_t n_ghosts);
 qfz_status qfz_gpu_saliency(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_gpu_links *ghosts,
-                            void *d_scratch, void *d_saliency);
+                            void *d_memory, void **d_saliency);
 
-/* A forest of which only qfz_gpu_border_links() is asked; d_scratch has qfz_gpu_saliency_bytes().
- */
+/* A forest of which only qfz_gpu_border_links() is asked; d_scratch has
+ * qfz_gpu_ring_forest_bytes(). */
+size_t qfz_gpu_ring_forest_bytes(const qfz_gpu_edges *edges);
 qfz_status qfz_gpu_ring_forest_make(qfz_gpu *gpu, const qfz_gpu_edges *edges, void *d_scratch,
                                     qfz_gpu_forest *forest);
 

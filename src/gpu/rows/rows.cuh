@@ -17,6 +17,14 @@ static const uint32_t QFZ_OPEN_DOWN = 1u << 31;
 /* With eight neighbours there is no list: the vertex of each pixel tells which edges are open. */
 enum { QFZ_OPEN_INVALID = QFZ_OPEN_VERTEX }; /* in place of one: the pixel is not valid */
 
+/* Of two pixels beside each other and the one below the first, two of the three levels are equal
+ * and the third is no greater.  So where levels have 32 bits the plane of the last edge, down to
+ * the left from the second pixel, waits until the graph is done: it is the greater of the two
+ * others, or, if it is less, lies in the place of the second's, which then is equal to the first.
+ * Bits tell which, of the first pixels: two words a row, of its even columns and of its odd ones.
+ */
+enum { QFZ_MOVED_WORDS = 2 * QFZ_SIDE };
+
 /* forest.top, .comp and .hooks are not made; forest.block is (first vertex; open edges << 16 |
  * vertices). */
 typedef struct qfz_rows {
@@ -25,6 +33,8 @@ typedef struct qfz_rows {
      * the same room the vertex of each pixel instead, 16 bits: where there is none, QFZ_STEP_MASK
      * or more, or QFZ_OPEN_INVALID. */
     uint32_t *open;
+    bool anti_last;  /* the last plane is made by the query, out of the others and of */
+    uint32_t *moved; /* QFZ_MOVED_WORDS a block */
 } qfz_rows;
 
 /* Shared memory that a block of threads needs: where a band is read as it is, with 8 or 16 bits,

@@ -303,21 +303,62 @@ static __device__ __forceinline__ void end_leaving(const query_work<T> &w, int i
         *stored_level(w.place, direction, e.to_y, e.to_x) = (T)level;
 }
 
+/* ---- The last plane -------------------------------------------------------------------------- */
+
+/* Of levels of 32 bits it is made before any other is raised: what is where, rows.cuh tells.  Edges
+ * from the first column lead to the block to the left, which answers for them where they exist. */
+static __device__ __forceinline__ void make_anti(const query_work<uint32_t> &w,
+                                                 const uint32_t *__restrict__ moved)
+{
+    enum { STEPS = QFZ_BLOCK_PX / THREADS, AT_ONCE = 2, STEP_ROWS = THREADS / QFZ_SIDE };
+    const int32_t x = (int32_t)threadIdx.x % QFZ_SIDE, y0 = (int32_t)threadIdx.x / QFZ_SIDE;
+    const int32_t n_rows = min(w.box.h, (int32_t)QFZ_SIDE - 1), before = x - 1;
+    const int32_t bottom = w.forest.h - 1 - w.box.y; /* of the tile */
+    if (x >= w.box.w) return;
+#pragma unroll 1
+    for (int i = 0; i < STEPS; i += AT_ONCE) {
+        uint32_t right[AT_ONCE], down[AT_ONCE], moves = 0;
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; k++) {
+            const int32_t y = y0 + (i + k) * STEP_ROWS;
+            const bool is = x > 0 && y < n_rows;
+            right[k] = is ? *stored_level(w.place, QFZ_RIGHT, y, before) : QFZ_NONE;
+            down[k] = is ? *stored_level(w.place, QFZ_BELOW, y, before) : QFZ_NONE;
+            if (is) moves |= (__ldg(moved + 2 * y + before % 2) >> before / 2 & 1) << k;
+        }
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; k++) {
+            const int32_t y = y0 + (i + k) * STEP_ROWS;
+            const bool missing = x == 0 && (y == bottom || (y < bottom && w.box.x == 0));
+            if (!missing && (x == 0 || y >= n_rows)) continue;
+            *stored_level(w.place, QFZ_BELOW_LEFT, y, x) =
+                moves >> k & 1 ? down[k] : max(right[k], down[k]);
+            if (moves >> k & 1) *stored_level(w.place, QFZ_BELOW, y, before) = right[k];
+        }
+    }
+}
+
+static __device__ __forceinline__ void make_anti(const query_work<uint16_t> &, const uint32_t *)
+{
+}
+
 /* ---- The kernel ------------------------------------------------------------------------------ */
 
 template <typename T>
 static __global__ void __launch_bounds__(THREADS, query_memory<T>::BLOCKS)
-    k_query(qfz_gpu_forest forest, const uint32_t *open, T *saliency)
+    k_query(qfz_rows rows, T *saliency)
 {
     QFZ_SHARED(query_memory<T>, m);
     const int thread = (int)threadIdx.x;
+    const qfz_gpu_forest &forest = rows.forest;
     const qfz_block_box box = qfz_block_of(forest, blockIdx.x);
     query_work<T> w = {*m, forest, box, planes_at(forest, box, saliency)};
     uint2 leaving[LEAVING_EACH];
     uint32_t two[ROWS + 1];
     const uint2 block = forest.block[blockIdx.x];
     const uint32_t n_vertices = block.y & 0xffff;
-    fetch_vertices(open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM, two);
+    make_anti(w, rows.moved + (int64_t)blockIdx.x * QFZ_MOVED_WORDS);
+    fetch_vertices(rows.open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM, two);
     fetch_planes<THREADS>(w.place, m->planes); /* whatever comes after waits behind them */
     if (thread == 0) m->n_open = m->n_left_over = 0;
     __syncthreads();

@@ -32,9 +32,11 @@ struct eight_wide_way {
     }
 
     template <bool FULL, typename T>
-    static __device__ __forceinline__ void store(const WORK &w, const CLOSING &e, T *saliency)
+    static __device__ __forceinline__ void store(const WORK &w, CLOSING &e, const rows_out<T> &out)
     {
-        store_levels<FULL>(w, e, saliency);
+        if (sizeof(T) == sizeof(uint32_t))
+            move_anti(w, e, out.moved + (int64_t)blockIdx.x * QFZ_MOVED_WORDS);
+        store_levels<FULL>(w, e, out.saliency);
     }
 };
 

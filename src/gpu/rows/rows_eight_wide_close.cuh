@@ -127,9 +127,28 @@ static __device__ __forceinline__ void store_words(uint16_t *out, uint32_t a, ui
     *reinterpret_cast<uint32_t *>(out) = low_halves(a, b);
 }
 
-/* Levels of all edges; what is wrong, of edges that are open or lead to another block, is written
- * again by the query, but for those to the left of the tile.  FULL: all pixels are in the tile, and
- * begin at even places. */
+/* Anti edges of no plane (rows.cuh) take the place of those down, where they are less. */
+static __device__ __forceinline__ void move_anti(const eight_wide_work &w, eight_wide_closing &e,
+                                                 uint32_t *moved)
+{
+#pragma unroll
+    for (int j = 0; j < EIGHT_ROWS; j++) {
+        const int y = w.warp * EIGHT_ROWS + j;
+        uint32_t moves[2];
+#pragma unroll
+        for (int c = 0; c < 2; c++) {
+            const bool leaves = y == QFZ_SIDE - 1 || (c == 1 && w.lane == QFZ_WARP - 1);
+            const bool less = !leaves && e.anti[j][c] < e.right[j][c];
+            moves[c] = __ballot_sync(ALL_LANES, less);
+            if (less) e.down[j][c] = e.anti[j][c];
+        }
+        if (w.lane == 0) *reinterpret_cast<uint2 *>(moved + 2 * y) = make_uint2(moves[0], moves[1]);
+    }
+}
+
+/* Levels of all edges, but for the last plane of 32 bits; what is wrong, of edges that are open or
+ * lead to another block, is written again by the query, but for those to the left of the tile.
+ * FULL: all pixels are in the tile, and begin at even places. */
 template <bool FULL, typename T>
 static __device__ __forceinline__ void store_levels(const eight_wide_work &w,
                                                     const eight_wide_closing &e, T *saliency)
@@ -153,7 +172,8 @@ static __device__ __forceinline__ void store_levels(const eight_wide_work &w,
         store_two(QFZ_RIGHT, e.right[j][0], e.right[j][1]);
         store_two(QFZ_BELOW, e.down[j][0], e.down[j][1]);
         store_two(QFZ_BELOW_RIGHT, e.diagonal[j][0], e.diagonal[j][1]);
-        store_two(QFZ_BELOW_LEFT, w.lane == 0 ? QFZ_NONE : before, e.anti[j][0]);
+        if (sizeof(T) < sizeof(uint32_t))
+            store_two(QFZ_BELOW_LEFT, w.lane == 0 ? QFZ_NONE : before, e.anti[j][0]);
     }
 }
 

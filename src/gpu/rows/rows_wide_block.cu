@@ -33,9 +33,10 @@ struct wide_way {
     }
 
     template <bool FULL, typename T>
-    static __device__ __forceinline__ void store(const WORK &w, const CLOSING &e, T *saliency)
+    static __device__ __forceinline__ void store(const WORK &w, const CLOSING &e,
+                                                 const rows_out<T> &out)
     {
-        store_levels<FULL>(w, e, saliency);
+        store_levels<FULL>(w, e, out.saliency);
     }
 };
 
