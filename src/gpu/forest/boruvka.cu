@@ -46,16 +46,34 @@ static void carve_pixels(qfz_gpu_forest *f, qfz_carve *room)
 {
     const int64_t n_px = (int64_t)f->h * f->w;
     f->top = qfz_carve_bytes(room, (size_t)n_px * 4);
-    f->hooks = qfz_carve_bytes(room, (size_t)(f->n_blocks * f->comp_room * (f->wide ? 8 : 4)));
+    qfz_carve_take(room, &f->hooks, f->n_blocks * f->comp_room);
     if (f->wide) qfz_carve_take(room, &f->comp, n_px);
 }
 
-/* What is of use when the graph is done; and so, for some, are rims. */
-static void carve_vertices(qfz_gpu_forest *f, qfz_carve *room)
+/* What there are of vertices. */
+static void carve_counts(qfz_gpu_forest *f, qfz_carve *room)
 {
     qfz_carve_take(room, &f->block, f->n_blocks);
-    qfz_carve_take(room, &f->up, f->vertex_room);
     qfz_carve_take(room, &f->count, QFZ_COUNTERS);
+}
+
+static void carve_kept(qfz_gpu_forest *f, qfz_carve *room)
+{
+    carve_pixels(f, room);
+    carve_counts(f, room);
+}
+
+/* What is of use when the graph is done; and so, for some, are rims. */
+static void carve_made(qfz_gpu_forest *f, qfz_carve *room)
+{
+    carve_kept(f, room);
+    if (f->wide) qfz_carve_take(room, &f->steps, f->n_blocks * f->comp_room);
+    qfz_carve_take(room, &f->up, f->vertex_room);
+}
+
+static void carve_rims(qfz_gpu_forest *f, qfz_carve *room)
+{
+    qfz_carve_take(room, &f->rim, f->n_blocks * f->rim_room);
 }
 
 /* The most vertices after a round: a half; after the first one more of those that sit it out where
@@ -70,31 +88,33 @@ static int64_t half_of_vertices(const qfz_gpu_forest *f)
 
 /* Two lists of edges and of what vertices pick, by turns.  Whoever hooks itself in the first round
  * takes an edge with it, so that the second list is shorter.  And what vertices picked is not asked
- * for after that round: there the second list's levels lie, behind the first quarter, which the
- * round after the next needs. */
+ * for after that round: there, behind the first quarter, which the round after the next needs, lie
+ * the second list's levels and that round's origins. */
 static void carve_lists(qfz_gpu_forest *f, qfz_carve *room)
 {
     const int64_t half = half_of_vertices(f), quarter = half / 2 + 1;
     const size_t level_bytes = f->wide ? 4 : 2, best_bytes = sizeof *f->best[0];
     const size_t picked = (size_t)f->vertex_room * best_bytes;
-    const size_t levels_at = (size_t)quarter * best_bytes;
     f->left_room = f->edge_room - at_least_0(f->vertex_room - half);
-    const size_t both = levels_at + (size_t)f->left_room * level_bytes;
     qfz_carve_take(room, &f->ends[0], f->edge_room);
     qfz_carve_take(room, &f->ends[1], f->left_room);
     f->level[0] = qfz_carve_bytes(room, (size_t)f->edge_room * level_bytes);
-    f->best[0] = (unsigned long long *)qfz_carve_bytes(room, both > picked ? both : picked);
-    if (f->best[0]) f->level[1] = f->best[0] + quarter;
+    qfz_carve later = *room;
+    f->best[0] = (unsigned long long *)qfz_carve_bytes(room, picked);
+    (void)qfz_carve_bytes(&later, (size_t)quarter * best_bytes);
+    f->level[1] = qfz_carve_bytes(&later, (size_t)f->left_room * level_bytes);
+    qfz_carve_take(&later, &f->origin[0], quarter);
+    if (room->used < later.used) room->used = later.used;
     qfz_carve_take(room, &f->best[1], half);
-    qfz_carve_take(room, &f->origin[0], quarter);
     qfz_carve_take(room, &f->origin[1], half);
 }
 
 /* What edges are answered by. */
 static void carve_answers(qfz_gpu_forest *f, qfz_carve *room)
 {
-    carve_vertices(f, room);
-    qfz_carve_take(room, &f->rim, f->n_blocks * f->rim_room);
+    carve_counts(f, room);
+    qfz_carve_take(room, &f->up, f->vertex_room);
+    carve_rims(f, room);
 }
 
 /* What is of use until the graph is done. */
@@ -106,8 +126,8 @@ static void carve_rounds(qfz_gpu_forest *f, qfz_carve *room)
 
 static void carve(qfz_gpu_forest *f, qfz_carve *room)
 {
-    carve_pixels(f, room);
-    carve_answers(f, room);
+    carve_made(f, room);
+    carve_rims(f, room);
     carve_rounds(f, room);
 }
 
@@ -145,12 +165,19 @@ size_t qfz_gpu_forest_bytes(const qfz_gpu_edges *edges, int64_t n_ghosts)
     return room.used;
 }
 
+size_t qfz_gpu_forest_made_bytes(const qfz_gpu_edges *edges)
+{
+    qfz_gpu_forest f = shape_of(edges, 0);
+    qfz_carve room = {};
+    carve_made(&f, &room);
+    return room.used;
+}
+
 size_t qfz_gpu_forest_kept_bytes(const qfz_gpu_edges *edges)
 {
     qfz_gpu_forest f = shape_of(edges, 0);
     qfz_carve room = {};
-    carve_pixels(&f, &room);
-    carve_vertices(&f, &room);
+    carve_kept(&f, &room);
     return room.used;
 }
 

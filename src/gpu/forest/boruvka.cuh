@@ -42,8 +42,10 @@ typedef struct qfz_gpu_forest {
     void *top;
     uint16_t *comp; /* wide only: the components */
 
-    /* Of a block: its components' hooks, comp_room entries; of its rim: vertex and cost. */
-    void *hooks;  /* uint32_t or, wide, uint64_t: level << 16 | step (boruvka_parts.cuh) */
+    /* Of a block: its components' hooks, comp_room entries, level << 16 | step; or, wide, levels,
+     * and steps in an array of their own (boruvka_parts.cuh). */
+    uint32_t *hooks;
+    uint16_t *steps;
     uint2 *block; /* first vertex; rounds << 16 | components, with a gap in their numbers */
 
     /* The graph of all blocks. */
@@ -61,11 +63,13 @@ typedef struct qfz_gpu_forest {
     bool first_known;
 } qfz_gpu_forest;
 
-/* A forest of a tile of this size and form takes about 11 bytes a pixel of 16-bit levels, 15 of
+/* A forest of a tile of this size and form takes about 11 bytes a pixel of 16-bit levels, 13 of
  * 32-bit ones; narrow tiles take more. */
 size_t qfz_gpu_forest_bytes(const qfz_gpu_edges *edges, int64_t n_ghosts);
 
-/* Those of them, the first, that are of use when the forest is made: arrays up to count. */
+/* Those of them, the first, that are of use when the forest is made; and of these the first that
+ * are when nobody climbs any more: all but steps and up. */
+size_t qfz_gpu_forest_made_bytes(const qfz_gpu_edges *edges);
 size_t qfz_gpu_forest_kept_bytes(const qfz_gpu_edges *edges);
 
 /* The most vertices that the graph of all blocks of a tile can have. */
