@@ -353,6 +353,19 @@ static void knows_what_a_device_can_do(void)
     sim_set_shared(227 << 10);
 }
 
+/* Almost every pixel is a region of its own: there is no room for the sums of all. */
+static void adds_up_in_parts(void)
+{
+    qfz_job job = job_of(QFZ_SIMPLIFY, "wide.tif", 40, QFZ_ENGINE_CUDA, scratch("cuda.tif"));
+    qfz_job reference = job_of(QFZ_SIMPLIFY, "wide.tif", 40, QFZ_ENGINE_CPU, scratch("cpu.tif"));
+    qfz_report report;
+    qfz_error err = {0};
+    check_describe("more regions than sums");
+    job.method.has_alpha = reference.method.has_alpha = true;
+    CHECK(qfz_job_run(&reference, &report, &err) == QFZ_OK, "%s", err.message);
+    equals_reference(&job, "cuda", 1);
+}
+
 /* A large raster, which a GPU would get: the CPU does it, and the warning says why. */
 static void falls_back(const char *words)
 {
@@ -458,6 +471,7 @@ int main(int argc, char **argv)
     keeps_to_its_memory();
     takes_what_is_written();
     knows_what_a_device_can_do();
+    adds_up_in_parts();
     leaves_to_the_cpu_what_a_device_cannot_do();
     leaves_to_the_cpu_what_no_device_can_take();
     leaves_to_the_cpu_what_does_not_start();
