@@ -40,49 +40,45 @@ static void carve_graph(qfz_omega_graph *g, const qfz_rule *rule, int64_t n_ring
     qfz_carve_take(carve, &g->n_records, 1);
 }
 
-/* bytes in what is left of the dead ones, if they fit, else in their own. */
-static void *carve_either(qfz_carve *dead, size_t dead_bytes, qfz_carve *own, size_t bytes)
+/* What is told of the ring, when it is sorted: links are the last that the forest is asked for, so
+ * it lies where that was. */
+static void carve_sorted(qfz_omega_room *room, const qfz_rule *rule, qfz_carve *c)
 {
-    return qfz_carve_bytes(dead->used + bytes <= dead_bytes ? dead : own, bytes);
+    const int64_t n = room->event_room;
+    const size_t bytes = (size_t)n * qfz_type_bytes(rule->type) * (size_t)rule->n_bands;
+    qfz_carve_take(c, &room->d_level[1], n);
+    qfz_carve_take(c, &room->d_source[1], n);
+    room->d_lo = qfz_carve_bytes(c, bytes);
+    room->d_hi = qfz_carve_bytes(c, bytes);
 }
 
-/* Links are the last that the forest is asked for, so what comes after them lies where it was. */
-static void carve_summary(qfz_omega_room *room, const qfz_rule *rule, int32_t h, int32_t w,
-                          size_t dead_bytes, qfz_carve *c)
+static void carve_summary(qfz_omega_room *room, int32_t h, int32_t w, qfz_carve *c)
 {
-    const int64_t n = room->graph.record_room + 2 * room->graph.vertex_room;
-    const int64_t n_ring = qfz_ring_size(h, w);
-    const size_t bytes = (size_t)n * qfz_type_bytes(rule->type) * (size_t)rule->n_bands;
+    const int64_t n = room->event_room, n_ring = qfz_ring_size(h, w);
     uint32_t **const links[] = {&room->links.d_u, &room->links.d_v, &room->links.d_level};
-    qfz_carve dead = {static_cast<char *>(room->d_forest), 0};
-    uint32_t **const sorted[] = {&room->d_level[1], &room->d_source[1]};
-    room->event_room = n;
     for (uint32_t **part : links)
         qfz_carve_take(c, part, n_ring);
     qfz_carve_take(c, &room->d_level[0], n);
     qfz_carve_take(c, &room->d_source[0], n);
     room->graph.list[0] = room->d_level[0]; /* never needed at the same time */
     room->graph.list[1] = room->d_source[0];
-    for (uint32_t **part : sorted)
-        *part =
-            static_cast<uint32_t *>(carve_either(&dead, dead_bytes, c, (size_t)n * sizeof **part));
     qfz_carve_take(c, &room->d_envoys, room->graph.vertex_room);
     qfz_carve_take(c, &room->d_counts, 4);
-    room->d_lo = carve_either(&dead, dead_bytes, c, bytes);
-    room->d_hi = carve_either(&dead, dead_bytes, c, bytes);
     room->d_links_scratch = qfz_carve_bytes(c, qfz_gpu_border_links_bytes(h, w));
     room->d_sort = qfz_carve_bytes(c, qfz_gpu_sort_pairs_bytes(n));
 }
 
 void qfz_omega_carve(qfz_omega_room *room, const qfz_rule *rule, int32_t h, int32_t w,
-                     size_t dead_bytes, qfz_carve *c)
+                     size_t forest_at, qfz_carve *c)
 {
-    const size_t before = c->used;
+    qfz_carve sorted = {c->base, forest_at};
+    room->event_room = room->graph.record_room + 2 * room->graph.vertex_room;
     qfz_carve_take(c, &room->d_slot_of, room->graph.vertex_room); /* of answers only */
-    if (dead_bytes > 0) dead_bytes += c->used - before;
+    carve_sorted(room, rule, &sorted);
+    if (c->used < sorted.used) c->used = sorted.used;
     qfz_carve_take(c, &room->d_limit, rule->n_bands);
     carve_graph(&room->graph, rule, qfz_ring_size(h, w), c);
-    carve_summary(room, rule, h, w, dead_bytes, c);
+    carve_summary(room, h, w, c);
 }
 
 static void carve(qfz_omega_room *room, const qfz_rule *rule, int32_t h, int32_t w, qfz_carve *c)
@@ -91,11 +87,11 @@ static void carve(qfz_omega_room *room, const qfz_rule *rule, int32_t h, int32_t
     const int64_t n_px = (int64_t)h * w;
     room->graph.record_room = n_px;
     room->graph.vertex_room = qfz_gpu_forest_vertices(h, w);
-    const size_t before = c->used;
+    const size_t forest_at = c->used;
     room->d_forest = qfz_carve_bytes(c, qfz_gpu_forest_bytes(&edges, 0));
     if (qfz_gpu_forest_needs_keys(rule))
         room->d_keys = (uint32_t *)qfz_carve_bytes(c, qfz_gpu_edges_bytes(rule, n_px));
-    qfz_omega_carve(room, rule, h, w, c->used - before, c);
+    qfz_omega_carve(room, rule, h, w, forest_at, c);
 }
 
 size_t qfz_gpu_omega_bytes(const qfz_rule *rule, int32_t h, int32_t w)
