@@ -137,7 +137,7 @@ static void carve_ring(qfz_gpu_forest *f, qfz_carve *room)
     carve_rounds(f, room);
 }
 
-/* The graph lies where the last plane will be if that is not made before. */
+/* The graph lies where the last plane will be if that is made late. */
 static void carve_saliency(qfz_rows *rows, const qfz_gpu_edges *edges, qfz_carve *room,
                            void **d_saliency)
 {
@@ -145,14 +145,16 @@ static void carve_saliency(qfz_rows *rows, const qfz_gpu_edges *edges, qfz_carve
     const bool narrow = qfz_gpu_is_narrow(edges);
     const size_t n_dirs = (size_t)edges->connectivity / 2;
     const size_t plane = (size_t)edges->h * (size_t)edges->w * (narrow ? 2 : 4);
-    rows->anti_last = n_dirs == QFZ_MAX_DIRS && !narrow;
-    qfz_carve_take(room, &rows->open, f->n_blocks * QFZ_OPEN_ROOM);
-    if (rows->anti_last) qfz_carve_take(room, &rows->moved, f->n_blocks * QFZ_MOVED_WORDS);
+    rows->made_late = n_dirs == QFZ_MAX_DIRS && !narrow;
+    if (rows->made_late)
+        qfz_carve_take(room, &rows->moved, f->n_blocks * QFZ_MOVED_WORDS);
+    else
+        qfz_carve_take(room, &rows->open, f->n_blocks * QFZ_OPEN_ROOM);
     carve_answers(f, room);
     qfz_carve rounds = *room;
-    if (rows->anti_last) (void)qfz_carve_bytes(&rounds, (n_dirs - 1) * plane);
+    if (rows->made_late) (void)qfz_carve_bytes(&rounds, (n_dirs - 1) * plane);
     carve_rounds(f, &rounds);
-    if (!rows->anti_last) *room = rounds;
+    if (!rows->made_late) *room = rounds;
     *d_saliency = qfz_carve_bytes(room, n_dirs * plane);
     if (room->used < rounds.used) room->used = rounds.used;
 }

@@ -31,11 +31,17 @@ struct eight_wide_way {
         return rim;
     }
 
+    template <typename T>
+    static __device__ __forceinline__ rows_vertices open(const WORK &w, const rows_out<T> &out)
+    {
+        return vertices_at(w.forest, w.box, out.open, out.saliency);
+    }
+
     template <bool FULL, typename T>
     static __device__ __forceinline__ void store(const WORK &w, CLOSING &e, const rows_out<T> &out)
     {
         if (sizeof(T) == sizeof(uint32_t))
-            move_anti(w, e, out.moved + (int64_t)blockIdx.x * QFZ_MOVED_WORDS);
+            move_levels(w, e, out.moved + (int64_t)blockIdx.x * QFZ_MOVED_WORDS);
         store_levels<FULL>(w, e, out.saliency);
     }
 };

@@ -4,7 +4,8 @@
  *
  * A WAY tells WORK, SETTLED and CLOSING, what these steps work with; sources, BAND<T> and KEYS;
  * BLOCKS, on a multiprocessor; and has make_list<FULL>(), from pixels, read already, to the list,
- * which returns the word that store_rim() begins with, and store<FULL>(), levels of all edges.
+ * which returns the word that store_rim() begins with, open(), where what is open goes, and
+ * store<FULL>(), levels of all edges.
  * FULL: all that the block looks at is there. */
 #ifndef QFZ_GPU_ROWS_WIDE_LAUNCH_CUH
 #define QFZ_GPU_ROWS_WIDE_LAUNCH_CUH
@@ -28,7 +29,7 @@ static __device__ __forceinline__ void block(typename WAY::WORK &w, const SOURCE
     const unsigned long long rim = WAY::template make_list<FULL>(w, source, in, s);
     const rows_tables tables = make_graph(w, rim, saliency);
     if (!saliency) return;
-    close(w, tables, s, e, out.open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM);
+    close(w, tables, s, e, WAY::open(w, out));
     WAY::template store<FULL>(w, e, out);
     store_block(w);
 }
