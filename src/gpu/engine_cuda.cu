@@ -52,13 +52,25 @@ qfz_status qfz_worker_down_absorbs(qfz_worker *worker, const qfz_gpu_absorbs *fr
 }
 
 /* ----------------------------------------------------------------------------------- the memory */
+
+/* Does a pixel that is not valid become a NaN, so that nothing else needs to tell it?  Validity
+ * then comes where the work will be, and is not kept. */
+static bool makes_nan(const qfz_worker *worker)
+{
+    const qfz_kind kind = worker->spec.kind;
+    if (kind != QFZ_LEVELS && !(kind == QFZ_TREE && worker->trees.by_forest)) return false;
+    return qfz_gpu_edges_know_nan(worker->spec.rule);
+}
+
 static void carve_all(qfz_worker *worker, qfz_carve *carve)
 {
     const qfz_worker_spec *const spec = &worker->spec;
     const int64_t n = (int64_t)spec->max_h * spec->max_w;
     const size_t px_bytes = qfz_type_bytes(spec->rule->type) * (size_t)spec->rule->n_bands;
     worker->d_pixels = qfz_carve_bytes(carve, (size_t)n * px_bytes);
-    qfz_carve_take(carve, &worker->d_valid, n);
+    qfz_carve valid = *carve;
+    qfz_carve_take(&valid, &worker->d_valid, n);
+    if (!makes_nan(worker)) *carve = valid;
     switch (spec->kind) {
     case QFZ_COMPONENTS:
     case QFZ_OMEGA: qfz_regions_carve(worker, carve); break;
@@ -262,9 +274,19 @@ static qfz_status load(qfz_worker *worker, const qfz_image *tile, qfz_error *err
     worker->image.n_bands = tile->n_bands;
     worker->image.type = tile->type;
     worker->image.d_pixels = worker->d_pixels;
-    worker->image.d_valid = tile->valid ? worker->d_valid : NULL;
+    worker->image.d_valid = tile->valid && !makes_nan(worker) ? worker->d_valid : NULL;
     qfz_regions_load(worker);
     return QFZ_OK;
+}
+
+/* Validity of n pixels from `first` on. */
+static qfz_status send_valid(qfz_worker *worker, const uint8_t *valid, int64_t first, size_t n)
+{
+    uint8_t *d_valid = worker->d_valid;
+    if (!makes_nan(worker)) return qfz_worker_up(worker, d_valid + first, valid, n);
+    if (worker->spec.kind == QFZ_TREE) QFZ_TRY(qfz_trees_room(worker, (void **)&d_valid));
+    QFZ_TRY(qfz_worker_up(worker, d_valid, valid, n));
+    return qfz_gpu_make_nan(&worker->gpu, d_valid, (int64_t)n, (float *)worker->d_pixels + first);
 }
 
 /* Pixels that are read into page-locked memory need not be copied once more. */
@@ -295,8 +317,7 @@ static qfz_status rows(qfz_worker *worker, const qfz_rows *rows, qfz_error *err)
             QFZ_TRY(qfz_worker_up(worker, d_to, from, n * px_bytes));
     }
     if (in_room) QFZ_TRY(qfz_staging_leave_room(&worker->staging, &worker->gpu));
-    if (tile->valid)
-        QFZ_TRY(qfz_worker_up(worker, worker->d_valid + first, tile->valid + first, n));
+    if (tile->valid) QFZ_TRY(send_valid(worker, tile->valid + first, first, n));
     qfz_ring_take(tile, rows, worker->ring_values, worker->ring_valid);
     qfz_regions_rows(worker, rows);
     return QFZ_OK;

@@ -42,13 +42,14 @@ void qfz_levels_carve(qfz_worker *worker, qfz_carve *carve)
     const int64_t n = (int64_t)spec->max_h * spec->max_w;
     const int64_t n_ring = qfz_ring_size(spec->max_h, spec->max_w);
     const qfz_gpu_edges edges = qfz_largest_edges(spec);
-    const size_t saliency_bytes =
-        (size_t)n * (size_t)qfz_n_dirs(spec->rule) * (qfz_gpu_is_narrow(&edges) ? 2 : 4);
     const size_t links_bytes = qfz_gpu_border_links_bytes(spec->max_h, spec->max_w);
     if (qfz_gpu_edges_need_keys(spec->rule)) /* else the band is read as it is */
         room->d_keys = (uint32_t *)qfz_carve_bytes(carve, qfz_gpu_edges_bytes(spec->rule, n));
-    room->d_forest = qfz_carve_bytes(carve, qfz_gpu_saliency_bytes(&edges, n_ring));
-    room->d_saliency = qfz_carve_bytes(carve, larger(saliency_bytes, links_bytes));
+    qfz_carve ring = *carve;
+    room->d_memory = qfz_carve_bytes(carve, qfz_gpu_saliency_bytes(&edges, n_ring));
+    (void)qfz_carve_bytes(&ring, qfz_gpu_ring_forest_bytes(&edges));
+    (void)qfz_carve_bytes(&ring, links_bytes);
+    carve->used = larger(carve->used, ring.used);
     take_links(carve, n_ring, &room->links);
     take_links(carve, n_ring, &room->ghosts);
     qfz_carve_take(carve, &room->d_n_links, 1);
@@ -61,9 +62,12 @@ static qfz_status find_links(qfz_worker *worker)
     qfz_gpu *const gpu = &worker->gpu;
     qfz_gpu_edges edges;
     qfz_gpu_forest forest;
+    qfz_carve carve = {(char *)room->d_memory, 0};
     QFZ_TRY(qfz_gpu_edges_make(gpu, &worker->image, worker->spec.rule, room->d_keys, &edges));
-    QFZ_TRY(qfz_gpu_ring_forest_make(gpu, &edges, room->d_forest, &forest));
-    return qfz_gpu_border_links(gpu, &forest, room->d_saliency, &room->links, room->d_n_links);
+    void *const d_forest = qfz_carve_bytes(&carve, qfz_gpu_ring_forest_bytes(&edges));
+    void *const d_scratch = carve.base + carve.used;
+    QFZ_TRY(qfz_gpu_ring_forest_make(gpu, &edges, d_forest, &forest));
+    return qfz_gpu_border_links(gpu, &forest, d_scratch, &room->links, room->d_n_links);
 }
 
 qfz_status qfz_levels_summarise(qfz_worker *worker, qfz_summary *summary)
@@ -114,7 +118,7 @@ static qfz_status find_saliency(qfz_worker *worker, const qfz_gpu_links *ghosts,
     qfz_gpu_edges edges;
     QFZ_TRY(qfz_gpu_edges_make(gpu, &worker->image, worker->spec.rule, room->d_keys, &edges));
     *narrow = qfz_gpu_is_narrow(&edges);
-    return qfz_gpu_saliency(gpu, &edges, ghosts, room->d_forest, room->d_saliency);
+    return qfz_gpu_saliency(gpu, &edges, ghosts, room->d_memory, &room->d_saliency);
 }
 
 /* n keys of key_bytes out of those of 2 or 4 that the device has. */

@@ -16,13 +16,12 @@ static size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* What follows the numbering: labels of all pixels, exact sums, or as many records as there is room
- * for. */
+/* What follows the numbering: labels of all pixels, or as many exact sums or records as there is
+ * room for: sums of integers, of which there are two words, as many as there can be. */
 static size_t work_bytes(const qfz_worker_spec *spec, int64_t n)
 {
-    const qfz_rule *const rule = spec->rule;
-    const size_t words = spec->kind == QFZ_OMEGA ? (size_t)qfz_sum_words(rule->type) : 1;
-    return larger((size_t)n * words * sizeof(uint64_t), qfz_records_least_bytes(rule));
+    const size_t words = spec->kind == QFZ_OMEGA ? 2 : 1;
+    return larger((size_t)n * words * sizeof(uint64_t), qfz_records_least_bytes(spec->rule));
 }
 
 static size_t scratch_bytes(const qfz_worker *worker)
@@ -35,9 +34,6 @@ static size_t scratch_bytes(const qfz_worker *worker)
     bytes = larger(bytes, qfz_gpu_regions_bytes(h, w));
     return room->published ? larger(bytes, qfz_gpu_published_bytes(room->method, h, w)) : bytes;
 }
-
-/* One pixel's value, at the most. */
-enum { VALUE_BYTES = 4 };
 
 static void carve_border(qfz_worker *worker, qfz_carve *carve)
 {
@@ -62,7 +58,6 @@ static void carve_work(qfz_worker *worker, qfz_carve *carve)
     room->work_bytes = work_bytes(spec, n);
     room->d_work = qfz_carve_bytes(carve, room->work_bytes);
     qfz_records_carve(worker, carve);
-    if (spec->kind == QFZ_OMEGA) room->d_means = qfz_carve_bytes(carve, (size_t)n * VALUE_BYTES);
 }
 
 /* Roots are what is left of all that finds (alpha, omega)-regions; numbers, and all that follows
@@ -75,6 +70,7 @@ static void carve_omega(qfz_worker *worker, qfz_carve *carve)
     qfz_carve first = *carve;
     room->d_scratch = qfz_carve_bytes(&first, qfz_gpu_omega_bytes(spec->rule, h, w));
     qfz_carve_take(carve, &room->d_root, (int64_t)h * w); /* d_scratch, too */
+    room->d_means = room->d_root;                         /* values have 4 bytes at most */
     qfz_gpu_regions_take(carve, h, w, true, &room->on_device);
     qfz_carve last = *carve;
     room->d_number_scratch = qfz_carve_bytes(carve, qfz_gpu_regions_bytes(h, w));
@@ -301,11 +297,15 @@ qfz_status qfz_regions_labels(qfz_worker *worker, bool wide, void *out, qfz_erro
     return qfz_worker_down(worker, out, room->d_work, n_px(worker) * (wide ? 8 : 4));
 }
 
-static qfz_status add_up(qfz_worker *worker, int band)
+/* Sums of as many regions, from `first` on, as there is room for, but for floats mostly all. */
+static qfz_status add_up(qfz_worker *worker, int band, uint32_t first, uint32_t *n)
 {
     qfz_region_room *const room = &worker->regions;
-    return qfz_gpu_gather_sums(&worker->gpu, &room->on_device, &worker->image, band,
-                               room->n_regions, (uint64_t *)room->d_work);
+    const size_t sum = (size_t)qfz_sum_words(worker->image.type) * sizeof(uint64_t);
+    const uint32_t left = room->n_regions - first;
+    *n = room->work_bytes / sum < left ? (uint32_t)(room->work_bytes / sum) : left;
+    return qfz_gpu_gather_sums(&worker->gpu, &room->on_device, &worker->image, band, first, *n,
+                               (uint64_t *)room->d_work);
 }
 
 qfz_status qfz_regions_slot_sums(qfz_worker *worker, int band, uint64_t *sums, qfz_error *err)
@@ -313,9 +313,11 @@ qfz_status qfz_regions_slot_sums(qfz_worker *worker, int band, uint64_t *sums, q
     qfz_region_room *const room = &worker->regions;
     const int words = qfz_sum_words(worker->image.type);
     QFZ_TRY(qfz_worker_enter(worker, err));
-    QFZ_TRY(add_up(worker, band));
-    QFZ_TRY(qfz_gpu_slot_sums(&worker->gpu, &room->on_device, room->n_slots, words,
-                              (const uint64_t *)room->d_work, room->d_slot_sums));
+    for (uint32_t first = 0, n; first < room->n_regions; first += n) {
+        QFZ_TRY(add_up(worker, band, first, &n));
+        QFZ_TRY(qfz_gpu_slot_sums(&worker->gpu, &room->on_device, first, n, room->n_slots, words,
+                                  (const uint64_t *)room->d_work, room->d_slot_sums));
+    }
     return qfz_worker_down(worker, sums, room->d_slot_sums,
                            room->n_slots * (size_t)words * sizeof *sums);
 }
@@ -326,11 +328,13 @@ qfz_status qfz_regions_paint(qfz_worker *worker, int band, const void *slot_mean
     qfz_region_room *const room = &worker->regions;
     const size_t bytes = qfz_type_bytes(worker->image.type);
     QFZ_TRY(qfz_worker_enter(worker, err));
-    QFZ_TRY(add_up(worker, band));
     QFZ_TRY(qfz_worker_up(worker, room->d_slot_sums, slot_mean, room->n_slots * bytes));
-    QFZ_TRY(qfz_gpu_means(&worker->gpu, &room->on_device, worker->image.type, room->n_regions,
-                          room->n_slots, (const uint64_t *)room->d_work, room->d_slot_sums,
-                          room->d_means));
+    for (uint32_t first = 0, n; first < room->n_regions; first += n) {
+        QFZ_TRY(add_up(worker, band, first, &n));
+        QFZ_TRY(qfz_gpu_means(&worker->gpu, &room->on_device, worker->image.type, first, n,
+                              room->n_slots, (const uint64_t *)room->d_work, room->d_slot_sums,
+                              room->d_means));
+    }
     QFZ_TRY(qfz_gpu_regions_paint(&worker->gpu, &room->on_device, room->d_means, bytes, invalid,
                                   room->d_work));
     return qfz_worker_down(worker, out, room->d_work, n_px(worker) * bytes);

@@ -316,6 +316,26 @@ size_t qfz_gpu_edges_bytes(const qfz_rule *rule, int64_t n_px)
     return (size_t)qfz_n_dirs(rule) * (size_t)n_px * sizeof(uint32_t);
 }
 
+bool qfz_gpu_edges_know_nan(const qfz_rule *rule)
+{
+    return form_of(rule) == QFZ_EDGES_F32;
+}
+
+enum { NAN_THREADS = 256 };
+
+static __global__ void __launch_bounds__(NAN_THREADS)
+    k_make_nan(const uint8_t *__restrict__ valid, int64_t n_px, float *pixels)
+{
+    const int64_t i = (int64_t)blockIdx.x * NAN_THREADS + threadIdx.x;
+    if (i < n_px && !valid[i]) pixels[i] = NAN;
+}
+
+qfz_status qfz_gpu_make_nan(qfz_gpu *gpu, const uint8_t *d_valid, int64_t n_px, float *d_pixels)
+{
+    return qfz_launch(gpu, k_make_nan, dim3(qfz_blocks(n_px, NAN_THREADS)), dim3(NAN_THREADS), 0,
+                      d_valid, n_px, d_pixels);
+}
+
 static uint32_t bias_of(qfz_type type)
 {
     return type == QFZ_I8 ? 0x80u : type == QFZ_I16 ? 0x8000u : 0;

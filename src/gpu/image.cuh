@@ -59,6 +59,11 @@ size_t qfz_gpu_edges_bytes(const qfz_rule *rule, int64_t n_px);
 /* Is there no other form than planes of keys? */
 bool qfz_gpu_edges_need_keys(const qfz_rule *rule);
 
+/* May such edges of floats do without d_valid, a NaN being a pixel that is not valid?  Forests see
+ * it so, in whatever they read as it is; qfz_gpu_make_nan() is for all others of them. */
+bool qfz_gpu_edges_know_nan(const qfz_rule *rule);
+qfz_status qfz_gpu_make_nan(qfz_gpu *gpu, const uint8_t *d_valid, int64_t n_px, float *d_pixels);
+
 /* Describes the image's edges; fills d_keys, of qfz_gpu_edges_bytes() bytes, where needed.  d_keys
  * may be NULL if they are not: a band of 32 bits is read as it is then. */
 qfz_status qfz_gpu_edges_make(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,

@@ -46,8 +46,8 @@ typedef struct qfz_region_room {
 /* Saliency (engine_levels.cu). */
 typedef struct qfz_level_room {
     uint32_t *d_keys; /* planes of keys, where edges are not read from the band */
-    void *d_forest;
-    void *d_saliency; /* keys of 2 or 4 bytes, and scratch memory for links */
+    void *d_memory;   /* of the saliency, or the ring's forest and scratch memory for links */
+    void *d_saliency; /* keys of 2 or 4 bytes, when they are made */
     qfz_gpu_links links, ghosts;
     uint32_t *d_n_links;
 } qfz_level_room;
@@ -154,6 +154,8 @@ void qfz_trees_carve(qfz_worker *worker, qfz_carve *carve);
 /* What is not carved: as many bytes as most trees take.  Others take more when they turn out to. */
 size_t qfz_trees_bytes(const qfz_worker *worker);
 qfz_status qfz_trees_open(qfz_worker *worker);
+/* Memory of trees by forests, of a byte a pixel at least, between two of them. */
+qfz_status qfz_trees_room(qfz_worker *worker, void **d_room);
 void qfz_trees_close(qfz_worker *worker);
 qfz_status qfz_trees_build(qfz_worker *worker, uint32_t *parent, uint32_t *level, int64_t *n_nodes,
                            qfz_error *err);

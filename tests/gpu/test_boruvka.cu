@@ -79,9 +79,8 @@ static void check_saliency(const tile *t, const qfz_gpu_links *ghosts, const uin
 {
     const int64_t n = t->n_px * qfz_n_dirs(&t->rule);
     const int64_t bytes = (int64_t)qfz_gpu_saliency_bytes(&t->edges, ghosts ? ghosts->n : 0);
-    void *const d_scratch = device_room<char>(bytes);
-    void *const d_saliency = device_room<uint32_t>(n);
-    CHECK(qfz_gpu_saliency(t->gpu, &t->edges, ghosts, d_scratch, d_saliency) == QFZ_OK, "%s",
+    void *const d_memory = device_room<char>(bytes), *d_saliency = NULL;
+    CHECK(qfz_gpu_saliency(t->gpu, &t->edges, ghosts, d_memory, &d_saliency) == QFZ_OK, "%s",
           err.message);
     const std::vector<uint32_t> got = fetch_saliency(t, d_saliency, n);
     int64_t first = -1;
@@ -89,8 +88,7 @@ static void check_saliency(const tile *t, const qfz_gpu_links *ghosts, const uin
     CHECK(wrong == 0, "%s: %lld of %lld levels differ, first %lld: %u is %u", what,
           (long long)wrong, (long long)n, (long long)first, first < 0 ? 0 : want[first],
           first < 0 ? 0 : got[(size_t)first]);
-    cudaFree(d_saliency);
-    cudaFree(d_scratch);
+    cudaFree(d_memory);
 }
 
 static std::vector<uint32_t> cpu_saliency(const tile *t, const qfz_answer *answer)
@@ -242,7 +240,7 @@ static void check_room(const tile *t, const qfz_gpu_forest *forest)
 static void check_border_links(const tile *t, const std::vector<uint32_t> &want)
 {
     qfz_gpu_forest forest;
-    void *const d_forest = device_room<char>((int64_t)qfz_gpu_saliency_bytes(&t->edges, 0));
+    void *const d_forest = device_room<char>((int64_t)qfz_gpu_ring_forest_bytes(&t->edges));
     void *const d_scratch =
         device_room<char>((int64_t)qfz_gpu_border_links_bytes(t->edges.h, t->edges.w));
     uint32_t *const d_n = device_room<uint32_t>(1);
@@ -271,6 +269,8 @@ static void check_border_links(const tile *t, const std::vector<uint32_t> &want)
 
 static void check_band(tile *t, const std::vector<uint32_t> &want)
 {
+    const bool nan = qfz_gpu_edges_know_nan(&t->rule) && t->up.image.d_valid && check_chance(50);
+    if (nan) must(upload_nan(t->gpu, &t->up) == QFZ_OK, "NaN");
     must(qfz_gpu_edges_make(t->gpu, &t->up.image, &t->rule, NULL, &t->edges) == QFZ_OK, "edges");
     check_saliency(t, NULL, want.data(), "out of the band");
     check_ghosts(t);

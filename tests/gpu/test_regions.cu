@@ -156,12 +156,18 @@ static void means_are_equal(const both &b)
     uint64_t *const d_of_slots = device_room<uint64_t>(n_slots * words);
     uint8_t *const d_slot_mean = to_device(slot_mean), *const d_means = device_room<uint8_t>(n * 4);
     uint8_t *const d_painted = device_room<uint8_t>(b.n_px * 4);
-    MUST_DO(qfz_gpu_gather_sums(b.gpu, &b.got, &b.up.image, band, (uint32_t)n, d_sums));
-    are_equal(b, d_sums, sums.data(), n * words, "words of sums");
-    MUST_DO(qfz_gpu_slot_sums(b.gpu, &b.got, (uint32_t)n_slots, words, d_sums, d_of_slots));
+    const uint32_t all = (uint32_t)n, split = (uint32_t)check_pick(n + 1);
+    for (const uint32_t first : {0u, split}) { /* in two parts */
+        const uint32_t some = first < split ? split : all - first;
+        MUST_DO(qfz_gpu_gather_sums(b.gpu, &b.got, &b.up.image, band, first, some, d_sums));
+        are_equal(b, d_sums, sums.data() + first * (uint32_t)words, some * (int64_t)words,
+                  "words of sums");
+        MUST_DO(qfz_gpu_slot_sums(b.gpu, &b.got, first, some, (uint32_t)n_slots, words, d_sums,
+                                  d_of_slots));
+        MUST_DO(qfz_gpu_means(b.gpu, &b.got, type, first, some, (uint32_t)n_slots, d_sums,
+                              d_slot_mean, d_means));
+    }
     are_equal(b, d_of_slots, of_slots.data(), n_slots * words, "words of slots' sums");
-    MUST_DO(qfz_gpu_means(b.gpu, &b.got, type, (uint32_t)n, (uint32_t)n_slots, d_sums, d_slot_mean,
-                          d_means));
     are_equal(b, d_means, means.data(), n * (int64_t)bytes, "bytes of means");
     const uint32_t invalid = (uint32_t)check_random();
     std::vector<uint8_t> painted((size_t)b.n_px * bytes);

@@ -164,6 +164,8 @@ static void compare(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rule)
     qfz_gpu_edges edges;
     CHECK(qfz_gpu_edges_make(gpu, &up.image, rule, d_keys, &edges) == QFZ_OK, "%s", err.message);
     qfz_gpu_edges as_they_are = edges;
+    if (qfz_gpu_edges_know_nan(rule) && up.d_valid && check_chance(50))
+        CHECK(upload_nan(gpu, &up) == QFZ_OK, "%s", err.message);
     if (!qfz_gpu_forest_needs_keys(rule))
         CHECK(qfz_gpu_edges_make(gpu, &up.image, rule, NULL, &as_they_are) == QFZ_OK, "%s",
               err.message);

@@ -24,6 +24,14 @@ static inline uploaded upload(const qfz_image *image)
     return up;
 }
 
+/* One band of floats: invalid pixels become NaNs, which say as much as the mask. */
+static inline qfz_status upload_nan(qfz_gpu *gpu, uploaded *up)
+{
+    const int64_t n_px = (int64_t)up->image.h * up->image.w;
+    up->image.d_valid = NULL;
+    return qfz_gpu_make_nan(gpu, up->d_valid, n_px, reinterpret_cast<float *>(up->d_pixels));
+}
+
 static inline void upload_free(uploaded *up)
 {
     cudaFree(up->d_pixels);

@@ -46,16 +46,34 @@ static void carve_pixels(qfz_gpu_forest *f, qfz_carve *room)
 {
     const int64_t n_px = (int64_t)f->h * f->w;
     f->top = qfz_carve_bytes(room, (size_t)n_px * 4);
-    f->hooks = qfz_carve_bytes(room, (size_t)(f->n_blocks * f->comp_room * (f->wide ? 8 : 4)));
+    qfz_carve_take(room, &f->hooks, f->n_blocks * f->comp_room);
     if (f->wide) qfz_carve_take(room, &f->comp, n_px);
 }
 
-/* What is of use when the graph is done; and so, for some, are rims. */
-static void carve_vertices(qfz_gpu_forest *f, qfz_carve *room)
+/* What there are of vertices. */
+static void carve_counts(qfz_gpu_forest *f, qfz_carve *room)
 {
     qfz_carve_take(room, &f->block, f->n_blocks);
-    qfz_carve_take(room, &f->up, f->vertex_room);
     qfz_carve_take(room, &f->count, QFZ_COUNTERS);
+}
+
+static void carve_kept(qfz_gpu_forest *f, qfz_carve *room)
+{
+    carve_pixels(f, room);
+    carve_counts(f, room);
+}
+
+/* What is of use when the graph is done; and so, for some, are rims. */
+static void carve_made(qfz_gpu_forest *f, qfz_carve *room)
+{
+    carve_kept(f, room);
+    if (f->wide) qfz_carve_take(room, &f->steps, f->n_blocks * f->comp_room);
+    qfz_carve_take(room, &f->up, f->vertex_room);
+}
+
+static void carve_rims(qfz_gpu_forest *f, qfz_carve *room)
+{
+    qfz_carve_take(room, &f->rim, f->n_blocks * f->rim_room);
 }
 
 /* The most vertices after a round: a half; after the first one more of those that sit it out where
@@ -70,44 +88,75 @@ static int64_t half_of_vertices(const qfz_gpu_forest *f)
 
 /* Two lists of edges and of what vertices pick, by turns.  Whoever hooks itself in the first round
  * takes an edge with it, so that the second list is shorter.  And what vertices picked is not asked
- * for after that round: there the second list's levels lie, behind the first quarter, which the
- * round after the next needs. */
+ * for after that round: there, behind the first quarter, which the round after the next needs, lie
+ * the second list's levels and that round's origins. */
 static void carve_lists(qfz_gpu_forest *f, qfz_carve *room)
 {
     const int64_t half = half_of_vertices(f), quarter = half / 2 + 1;
     const size_t level_bytes = f->wide ? 4 : 2, best_bytes = sizeof *f->best[0];
     const size_t picked = (size_t)f->vertex_room * best_bytes;
-    const size_t levels_at = (size_t)quarter * best_bytes;
     f->left_room = f->edge_room - at_least_0(f->vertex_room - half);
-    const size_t both = levels_at + (size_t)f->left_room * level_bytes;
     qfz_carve_take(room, &f->ends[0], f->edge_room);
     qfz_carve_take(room, &f->ends[1], f->left_room);
     f->level[0] = qfz_carve_bytes(room, (size_t)f->edge_room * level_bytes);
-    f->best[0] = (unsigned long long *)qfz_carve_bytes(room, both > picked ? both : picked);
-    if (f->best[0]) f->level[1] = f->best[0] + quarter;
+    qfz_carve later = *room;
+    f->best[0] = (unsigned long long *)qfz_carve_bytes(room, picked);
+    (void)qfz_carve_bytes(&later, (size_t)quarter * best_bytes);
+    f->level[1] = qfz_carve_bytes(&later, (size_t)f->left_room * level_bytes);
+    qfz_carve_take(&later, &f->origin[0], quarter);
+    if (room->used < later.used) room->used = later.used;
     qfz_carve_take(room, &f->best[1], half);
-    qfz_carve_take(room, &f->origin[0], quarter);
     qfz_carve_take(room, &f->origin[1], half);
 }
 
-static void carve_graph(qfz_gpu_forest *f, qfz_carve *room)
+/* What edges are answered by. */
+static void carve_answers(qfz_gpu_forest *f, qfz_carve *room)
 {
-    carve_vertices(f, room);
-    qfz_carve_take(room, &f->rim, f->n_blocks * f->rim_room);
+    carve_counts(f, room);
+    qfz_carve_take(room, &f->up, f->vertex_room);
+    carve_rims(f, room);
+}
+
+/* What is of use until the graph is done. */
+static void carve_rounds(qfz_gpu_forest *f, qfz_carve *room)
+{
     carve_lists(f, room);
     qfz_carve_take(room, &f->root, f->vertex_room);
 }
 
 static void carve(qfz_gpu_forest *f, qfz_carve *room)
 {
-    carve_pixels(f, room);
-    carve_graph(f, room);
+    carve_made(f, room);
+    carve_rims(f, room);
+    carve_rounds(f, room);
 }
 
-static void carve_rows(qfz_rows *rows, qfz_carve *room)
+static void carve_ring(qfz_gpu_forest *f, qfz_carve *room)
 {
-    qfz_carve_take(room, &rows->open, rows->forest.n_blocks * QFZ_OPEN_ROOM);
-    carve_graph(&rows->forest, room);
+    carve_answers(f, room);
+    carve_rounds(f, room);
+}
+
+/* The graph lies where the last plane will be if that is made late. */
+static void carve_saliency(qfz_rows *rows, const qfz_gpu_edges *edges, qfz_carve *room,
+                           void **d_saliency)
+{
+    qfz_gpu_forest *const f = &rows->forest;
+    const bool narrow = qfz_gpu_is_narrow(edges);
+    const size_t n_dirs = (size_t)edges->connectivity / 2;
+    const size_t plane = (size_t)edges->h * (size_t)edges->w * (narrow ? 2 : 4);
+    rows->made_late = n_dirs == QFZ_MAX_DIRS && !narrow;
+    if (rows->made_late)
+        qfz_carve_take(room, &rows->moved, f->n_blocks * QFZ_MOVED_WORDS);
+    else
+        qfz_carve_take(room, &rows->open, f->n_blocks * QFZ_OPEN_ROOM);
+    carve_answers(f, room);
+    qfz_carve rounds = *room;
+    if (rows->made_late) (void)qfz_carve_bytes(&rounds, (n_dirs - 1) * plane);
+    carve_rounds(f, &rounds);
+    if (!rows->made_late) *room = rounds;
+    *d_saliency = qfz_carve_bytes(room, n_dirs * plane);
+    if (room->used < rounds.used) room->used = rounds.used;
 }
 
 size_t qfz_gpu_forest_bytes(const qfz_gpu_edges *edges, int64_t n_ghosts)
@@ -118,12 +167,19 @@ size_t qfz_gpu_forest_bytes(const qfz_gpu_edges *edges, int64_t n_ghosts)
     return room.used;
 }
 
+size_t qfz_gpu_forest_made_bytes(const qfz_gpu_edges *edges)
+{
+    qfz_gpu_forest f = shape_of(edges, 0);
+    qfz_carve room = {};
+    carve_made(&f, &room);
+    return room.used;
+}
+
 size_t qfz_gpu_forest_kept_bytes(const qfz_gpu_edges *edges)
 {
     qfz_gpu_forest f = shape_of(edges, 0);
     qfz_carve room = {};
-    carve_pixels(&f, &room);
-    carve_vertices(&f, &room);
+    carve_kept(&f, &room);
     return room.used;
 }
 
@@ -162,8 +218,17 @@ size_t qfz_gpu_saliency_bytes(const qfz_gpu_edges *edges, int64_t n_ghosts)
 {
     qfz_rows rows = {};
     qfz_carve room = {};
+    void *d_saliency;
     rows.forest = shape_of(edges, n_ghosts);
-    carve_rows(&rows, &room);
+    carve_saliency(&rows, edges, &room, &d_saliency);
+    return room.used;
+}
+
+size_t qfz_gpu_ring_forest_bytes(const qfz_gpu_edges *edges)
+{
+    qfz_gpu_forest f = shape_of(edges, 0);
+    qfz_carve room = {};
+    carve_ring(&f, &room);
     return room.used;
 }
 
@@ -179,16 +244,13 @@ static qfz_status make_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qf
                  : qfz_rows_narrow_blocks(gpu, edges, rows, narrow);
 }
 
-/* The graph of all blocks, and, unless d_saliency is NULL, what blocks answer. */
-static qfz_status make_rows(qfz_gpu *gpu, const qfz_gpu_edges *edges, bool keep_ring,
-                            const qfz_gpu_links *ghosts, void *d_scratch, void *d_saliency,
-                            qfz_rows *rows)
+/* The graph of all blocks, and, unless d_saliency is NULL, what blocks answer; its memory is
+ * carved. */
+static qfz_status make_rows(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_gpu_links *ghosts,
+                            void *d_saliency, qfz_rows *rows)
 {
-    qfz_carve room = {static_cast<char *>(d_scratch), 0};
-    QFZ_TRY(begin(gpu, edges, keep_ring, ghosts, &rows->forest));
     /* Blocks number the edges that vertices choose: 4 a pixel. */
     rows->forest.first_known = (int64_t)edges->h * edges->w <= UINT32_MAX / 4;
-    carve_rows(rows, &room);
     QFZ_TRY(qfz_boruvka_begin(gpu, &rows->forest, ghosts));
     QFZ_TRY(make_blocks(gpu, edges, rows, d_saliency));
     return qfz_boruvka_rounds(gpu, &rows->forest);
@@ -198,17 +260,23 @@ qfz_status qfz_gpu_ring_forest_make(qfz_gpu *gpu, const qfz_gpu_edges *edges, vo
                                     qfz_gpu_forest *forest)
 {
     qfz_rows rows = {};
-    QFZ_TRY(make_rows(gpu, edges, true, NULL, d_scratch, NULL, &rows));
+    qfz_carve room = {static_cast<char *>(d_scratch), 0};
+    QFZ_TRY(begin(gpu, edges, true, NULL, &rows.forest));
+    carve_ring(&rows.forest, &room);
+    QFZ_TRY(make_rows(gpu, edges, NULL, NULL, &rows));
     *forest = rows.forest;
     return QFZ_OK;
 }
 
 qfz_status qfz_gpu_saliency(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_gpu_links *ghosts,
-                            void *d_scratch, void *d_saliency)
+                            void *d_memory, void **d_saliency)
 {
     const bool narrow = qfz_gpu_is_narrow(edges);
     qfz_rows rows = {};
-    QFZ_TRY(make_rows(gpu, edges, ghosts != NULL, ghosts, d_scratch, d_saliency, &rows));
-    return edges->connectivity == 8 ? qfz_rows_eight_query(gpu, &rows, narrow, d_saliency)
-                                    : qfz_rows_query(gpu, &rows, narrow, d_saliency);
+    qfz_carve room = {static_cast<char *>(d_memory), 0};
+    QFZ_TRY(begin(gpu, edges, ghosts != NULL, ghosts, &rows.forest));
+    carve_saliency(&rows, edges, &room, d_saliency);
+    QFZ_TRY(make_rows(gpu, edges, ghosts, *d_saliency, &rows));
+    return edges->connectivity == 8 ? qfz_rows_eight_query(gpu, &rows, narrow, *d_saliency)
+                                    : qfz_rows_query(gpu, &rows, narrow, *d_saliency);
 }

@@ -42,8 +42,10 @@ typedef struct qfz_gpu_forest {
     void *top;
     uint16_t *comp; /* wide only: the components */
 
-    /* Of a block: its components' hooks, comp_room entries; of its rim: vertex and cost. */
-    void *hooks;  /* uint32_t or, wide, uint64_t: level << 16 | step (boruvka_parts.cuh) */
+    /* Of a block: its components' hooks, comp_room entries, level << 16 | step; or, wide, levels,
+     * and steps in an array of their own (boruvka_parts.cuh). */
+    uint32_t *hooks;
+    uint16_t *steps;
     uint2 *block; /* first vertex; rounds << 16 | components, with a gap in their numbers */
 
     /* The graph of all blocks. */
@@ -61,11 +63,13 @@ typedef struct qfz_gpu_forest {
     bool first_known;
 } qfz_gpu_forest;
 
-/* A forest of a tile of this size and form takes about 11 bytes a pixel of 16-bit levels, 15 of
+/* A forest of a tile of this size and form takes about 11 bytes a pixel of 16-bit levels, 13 of
  * 32-bit ones; narrow tiles take more. */
 size_t qfz_gpu_forest_bytes(const qfz_gpu_edges *edges, int64_t n_ghosts);
 
-/* Those of them, the first, that are of use when the forest is made: arrays up to count. */
+/* Those of them, the first, that are of use when the forest is made; and of these the first that
+ * are when nobody climbs any more: all but steps and up. */
+size_t qfz_gpu_forest_made_bytes(const qfz_gpu_edges *edges);
 size_t qfz_gpu_forest_kept_bytes(const qfz_gpu_edges *edges);
 
 /* The most vertices that the graph of all blocks of a tile can have. */
@@ -86,20 +90,22 @@ qfz_status qfz_gpu_forest_make(qfz_gpu *gpu, const qfz_gpu_edges *edges, bool ke
                                qfz_gpu_forest *forest);
 
 /* The saliency of every edge, out of a forest that does not remain.  ghosts: as above, or NULL.
- * d_saliency: n_dirs planes of h * w, the minimax level of each edge's two pixels, the greatest
+ * *d_saliency: n_dirs planes of h * w, the minimax level of each edge's two pixels, the greatest
  * value of the type where there is no edge inside the tile; of uint16_t for narrow edges, among
- * which a level may be as great as that, else of uint32_t.  d_scratch has qfz_gpu_saliency_bytes(),
- * about as many as the forest. */
+ * which a level may be as great as that, else of uint32_t.  They lie in d_memory, which has
+ * qfz_gpu_saliency_bytes(): 1.5 bytes a pixel more than the planes have for wide edges of eight
+ * neighbours, else 5.5 to 7. */
 static inline bool qfz_gpu_is_narrow(const qfz_gpu_edges *edges)
 {
     return edges->max_key <= UINT16_MAX;
 }
 size_t qfz_gpu_saliency_bytes(const qfz_gpu_edges *edges, int64_t n_ghosts);
 qfz_status qfz_gpu_saliency(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_gpu_links *ghosts,
-                            void *d_scratch, void *d_saliency);
+                            void *d_memory, void **d_saliency);
 
-/* A forest of which only qfz_gpu_border_links() is asked; d_scratch has qfz_gpu_saliency_bytes().
- */
+/* A forest of which only qfz_gpu_border_links() is asked; d_scratch has
+ * qfz_gpu_ring_forest_bytes(). */
+size_t qfz_gpu_ring_forest_bytes(const qfz_gpu_edges *edges);
 qfz_status qfz_gpu_ring_forest_make(qfz_gpu *gpu, const qfz_gpu_edges *edges, void *d_scratch,
                                     qfz_gpu_forest *forest);
 

@@ -265,12 +265,9 @@ static __device__ __forceinline__ typename WORK::KEY hook_of(const WORK &w, uint
 
 template <typename WORK> static __device__ __forceinline__ void store_forest(WORK &w)
 {
-    typedef typename WORK::KEY KEY;
     const uint32_t n = (uint32_t)w.forest.rim_room + (w.m.n_numbers >> 16);
-    KEY *const hooks =
-        static_cast<KEY *>(w.forest.hooks) + (int64_t)blockIdx.x * w.forest.comp_room;
     for (uint32_t c = (uint32_t)w.thread; c < n; c += w.THREADS)
-        hooks[c] = hook_of(w, c);
+        qfz_set_hook(w.forest, blockIdx.x, c, hook_of(w, c));
     for (uint32_t v = (uint32_t)w.thread; v < w.m.n_vertices; v += w.THREADS)
         w.forest.best[0][w.m.first_vertex + v] = ~0ull;
     uint2 *const rim = w.forest.rim + (int64_t)blockIdx.x * w.forest.rim_room;

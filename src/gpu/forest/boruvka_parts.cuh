@@ -123,6 +123,28 @@ static __device__ __forceinline__ int64_t qfz_px_pitch(const qfz_gpu_forest &for
     return forest.w * (int64_t)(4 / sizeof(TOP));
 }
 
+/* ---- Hooks of components --------------------------------------------------------------------- */
+
+/* Of component c of a block, level << 16 | step. */
+template <typename KEY>
+static __device__ __forceinline__ KEY qfz_hook_at(const qfz_gpu_forest &forest, uint32_t block,
+                                                  uint32_t c)
+{
+    const int64_t i = (int64_t)block * forest.comp_room + c;
+    if constexpr (sizeof(KEY) == sizeof(uint32_t)) return forest.hooks[i];
+    return (KEY)((unsigned long long)forest.hooks[i] << 16 | forest.steps[i]);
+}
+
+template <typename KEY>
+static __device__ __forceinline__ void qfz_set_hook(const qfz_gpu_forest &forest, uint32_t block,
+                                                    uint32_t c, KEY hook)
+{
+    const int64_t i = (int64_t)block * forest.comp_room + c;
+    const bool wide = sizeof(KEY) > sizeof(uint32_t);
+    forest.hooks[i] = (uint32_t)(wide ? hook >> 16 : hook);
+    if (wide) forest.steps[i] = (uint16_t)hook;
+}
+
 /* ---- Levels of the graph's edges --------------------------------------------------------------
  */
 

@@ -56,7 +56,7 @@ static void carve_omega(qfz_gpu_group *group, const qfz_rule *rule, qfz_carve *c
     qfz_gpu_group_regions_carve(group, carve);
     group->room.graph.vertex_room = group->n;
     group->room.graph.record_room = all_of(&group->events);
-    qfz_omega_carve(&group->room, rule, 1, (int32_t)group->n_ring, carve);
+    qfz_omega_carve(&group->room, rule, 1, (int32_t)group->n_ring, carve->used, carve);
 }
 
 static void carve_levels(qfz_gpu_group *group, qfz_carve *carve)

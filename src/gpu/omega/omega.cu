@@ -40,35 +40,45 @@ static void carve_graph(qfz_omega_graph *g, const qfz_rule *rule, int64_t n_ring
     qfz_carve_take(carve, &g->n_records, 1);
 }
 
-static void carve_summary(qfz_omega_room *room, const qfz_rule *rule, int32_t h, int32_t w,
-                          qfz_carve *c)
+/* What is told of the ring, when it is sorted: links are the last that the forest is asked for, so
+ * it lies where that was. */
+static void carve_sorted(qfz_omega_room *room, const qfz_rule *rule, qfz_carve *c)
 {
-    const int64_t n = room->graph.record_room + 2 * room->graph.vertex_room;
-    const int64_t n_ring = qfz_ring_size(h, w);
+    const int64_t n = room->event_room;
     const size_t bytes = (size_t)n * qfz_type_bytes(rule->type) * (size_t)rule->n_bands;
-    uint32_t **const links[] = {&room->links.d_u, &room->links.d_v, &room->links.d_level};
-    room->event_room = n;
-    for (uint32_t **part : links)
-        qfz_carve_take(c, part, n_ring);
-    for (int i = 0; i < 2; i++) {
-        qfz_carve_take(c, &room->d_level[i], n);
-        room->graph.list[i] = room->d_level[i]; /* never needed at the same time */
-        qfz_carve_take(c, &room->d_source[i], n);
-    }
-    qfz_carve_take(c, &room->d_envoys, room->graph.vertex_room);
-    qfz_carve_take(c, &room->d_counts, 4);
+    qfz_carve_take(c, &room->d_level[1], n);
+    qfz_carve_take(c, &room->d_source[1], n);
     room->d_lo = qfz_carve_bytes(c, bytes);
     room->d_hi = qfz_carve_bytes(c, bytes);
+}
+
+static void carve_summary(qfz_omega_room *room, int32_t h, int32_t w, qfz_carve *c)
+{
+    const int64_t n = room->event_room, n_ring = qfz_ring_size(h, w);
+    uint32_t **const links[] = {&room->links.d_u, &room->links.d_v, &room->links.d_level};
+    for (uint32_t **part : links)
+        qfz_carve_take(c, part, n_ring);
+    qfz_carve_take(c, &room->d_level[0], n);
+    qfz_carve_take(c, &room->d_source[0], n);
+    room->graph.list[0] = room->d_level[0]; /* never needed at the same time */
+    room->graph.list[1] = room->d_source[0];
+    qfz_carve_take(c, &room->d_envoys, room->graph.vertex_room);
+    qfz_carve_take(c, &room->d_counts, 4);
     room->d_links_scratch = qfz_carve_bytes(c, qfz_gpu_border_links_bytes(h, w));
     room->d_sort = qfz_carve_bytes(c, qfz_gpu_sort_pairs_bytes(n));
 }
 
-void qfz_omega_carve(qfz_omega_room *room, const qfz_rule *rule, int32_t h, int32_t w, qfz_carve *c)
+void qfz_omega_carve(qfz_omega_room *room, const qfz_rule *rule, int32_t h, int32_t w,
+                     size_t forest_at, qfz_carve *c)
 {
+    qfz_carve sorted = {c->base, forest_at};
+    room->event_room = room->graph.record_room + 2 * room->graph.vertex_room;
+    qfz_carve_take(c, &room->d_slot_of, room->graph.vertex_room); /* of answers only */
+    carve_sorted(room, rule, &sorted);
+    if (c->used < sorted.used) c->used = sorted.used;
     qfz_carve_take(c, &room->d_limit, rule->n_bands);
-    qfz_carve_take(c, &room->d_slot_of, room->graph.vertex_room);
     carve_graph(&room->graph, rule, qfz_ring_size(h, w), c);
-    carve_summary(room, rule, h, w, c);
+    carve_summary(room, h, w, c);
 }
 
 static void carve(qfz_omega_room *room, const qfz_rule *rule, int32_t h, int32_t w, qfz_carve *c)
@@ -77,10 +87,11 @@ static void carve(qfz_omega_room *room, const qfz_rule *rule, int32_t h, int32_t
     const int64_t n_px = (int64_t)h * w;
     room->graph.record_room = n_px;
     room->graph.vertex_room = qfz_gpu_forest_vertices(h, w);
+    const size_t forest_at = c->used;
     room->d_forest = qfz_carve_bytes(c, qfz_gpu_forest_bytes(&edges, 0));
     if (qfz_gpu_forest_needs_keys(rule))
         room->d_keys = (uint32_t *)qfz_carve_bytes(c, qfz_gpu_edges_bytes(rule, n_px));
-    qfz_omega_carve(room, rule, h, w, c);
+    qfz_omega_carve(room, rule, h, w, forest_at, c);
 }
 
 size_t qfz_gpu_omega_bytes(const qfz_rule *rule, int32_t h, int32_t w)

@@ -12,11 +12,9 @@ template <typename VALUE>
 static __device__ __forceinline__ void load_components(omega_work<VALUE> &w)
 {
     typedef typename value_kind<VALUE>::KEY KEY;
-    const KEY *const hooks =
-        static_cast<const KEY *>(w.forest.hooks) + (int64_t)blockIdx.x * w.forest.comp_room;
     EACH_COMPONENT(w, c)
     {
-        KEY hook = hooks[c];
+        KEY hook = qfz_hook_at<KEY>(w.forest, blockIdx.x, c);
         if (joins(hook) && level_of(hook) >= w.graph.after) hook = QFZ_STEP_ENDED;
         if (joins(hook)) qfz_raise(&w.m.n_rounds, round_of(hook) + 1);
         w.m.hook[c] = hook;

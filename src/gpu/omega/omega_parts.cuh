@@ -185,9 +185,10 @@ struct qfz_omega_room {
 };
 
 /* All but the forest and its keys, for as many vertices and records as room->graph says, of an
- * image of h x w or of its ring. */
+ * image of h x w or of its ring.  They begin at forest_at: from there on memory may be used when
+ * the forest is of no more use. */
 void qfz_omega_carve(qfz_omega_room *room, const qfz_rule *rule, int32_t h, int32_t w,
-                     qfz_carve *carve);
+                     size_t forest_at, qfz_carve *carve);
 
 /* What the rule says of values and levels, into room->values and room->graph.  Pixels stay NULL. */
 qfz_status qfz_omega_set_rule(qfz_gpu *gpu, const qfz_rule *rule, qfz_omega_room *room);

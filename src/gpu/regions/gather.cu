@@ -93,11 +93,11 @@ static __global__ void k_clear_records(const uint32_t *__restrict__ spans, uint3
     }
 }
 
-static __global__ void k_clear_sums(const uint32_t *__restrict__ spans, uint32_t n, int words,
-                                    uint64_t *__restrict__ sums)
+static __global__ void k_clear_sums(const uint32_t *__restrict__ spans, uint32_t first_region,
+                                    uint32_t n, int words, uint64_t *__restrict__ sums)
 {
     for (uint32_t i = blockIdx.x * THREADS + threadIdx.x; i < n; i += gridDim.x * THREADS)
-        if (spans_blocks(spans, i))
+        if (spans_blocks(spans, first_region + i))
             for (int k = 0; k < words; k++)
                 sums[(int64_t)i * words + k] = 0;
 }
@@ -149,13 +149,14 @@ template <typename T> static const T *plane_of(const qfz_gpu_image *image, int b
 
 template <typename T>
 static qfz_status sums_of(qfz_gpu *gpu, const qfz_gpu_regions *regions, const qfz_gpu_image *image,
-                          int band, uint32_t n_regions, uint64_t *d_sums)
+                          int band, uint32_t first_region, uint32_t n, uint64_t *d_sums)
 {
-    const sums_out<T> out = {regions->d_spans, d_sums};
-    QFZ_TRY(qfz_launch(gpu, k_clear_sums, grid_of_regions(gpu, n_regions), dim3(THREADS), 0,
-                       regions->d_spans, n_regions, (int)digits_of<T>::SUM_WORDS, d_sums));
-    return gather<T, HAS_SUM>(gpu, regions, plane_of<T>(image, band), qfz_gpu_areas{}, 0, n_regions,
-                              out);
+    const int words = digits_of<T>::SUM_WORDS;
+    const sums_out<T> out = {regions->d_spans, d_sums - (int64_t)first_region * words};
+    QFZ_TRY(qfz_launch(gpu, k_clear_sums, grid_of_regions(gpu, n), dim3(THREADS), 0,
+                       regions->d_spans, first_region, n, words, d_sums));
+    return gather<T, HAS_SUM>(gpu, regions, plane_of<T>(image, band), qfz_gpu_areas{}, first_region,
+                              n, out);
 }
 
 #define EACH_TYPE(type, DO)                                                                        \
@@ -171,10 +172,10 @@ static qfz_status sums_of(qfz_gpu *gpu, const qfz_gpu_regions *regions, const qf
     return qfz_fail(gpu->err, QFZ_EARG, "pixel type %d", (int)(type))
 
 qfz_status qfz_gpu_gather_sums(qfz_gpu *gpu, const qfz_gpu_regions *regions,
-                               const qfz_gpu_image *image, int band, uint32_t n_regions,
-                               uint64_t *d_sums)
+                               const qfz_gpu_image *image, int band, uint32_t first_region,
+                               uint32_t n, uint64_t *d_sums)
 {
-#define SUMS(T) sums_of<T>(gpu, regions, image, band, n_regions, d_sums)
+#define SUMS(T) sums_of<T>(gpu, regions, image, band, first_region, n, d_sums)
     EACH_TYPE(image->type, SUMS);
 }
 

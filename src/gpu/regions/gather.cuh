@@ -16,10 +16,11 @@
  * several blocks. */
 qfz_status qfz_gpu_gather_counts(qfz_gpu *gpu, const qfz_gpu_regions *regions);
 
-/* d_sums[region]: exact sum of a band, qfz_sum_words() words, for n_regions regions (all). */
+/* d_sums[i] = exact sum of a band, qfz_sum_words() words, of region first_region + i, 0 <= i < n.
+ */
 qfz_status qfz_gpu_gather_sums(qfz_gpu *gpu, const qfz_gpu_regions *regions,
-                               const qfz_gpu_image *image, int band, uint32_t n_regions,
-                               uint64_t *d_sums);
+                               const qfz_gpu_image *image, int band, uint32_t first_region,
+                               uint32_t n, uint64_t *d_sums);
 
 /* Weights of rows: same for all of them, or d_row[y] for row y of the tile, where that is not
  * NULL.  No region's sum may pass 2^64. */

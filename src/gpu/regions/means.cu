@@ -89,52 +89,67 @@ template <> __device__ __forceinline__ float mean_of<float>(const uint64_t *sum,
     return (float)((negative ? -size : size) / (double)pixels);
 }
 
+/* Regions whose sums are at hand. */
+struct some_regions {
+    uint32_t first, n;
+
+    __device__ __forceinline__ bool has(uint32_t region) const
+    {
+        return region - first < n;
+    }
+};
+
 /* ---- Kernels --------------------------------------------------------------------------------- */
 
 template <typename T>
 static __global__ void __launch_bounds__(BLOCK)
-    k_divide(const uint64_t *__restrict__ sums, const uint32_t *__restrict__ count, uint32_t n,
-             int words, T *__restrict__ means)
+    k_divide(const uint64_t *__restrict__ sums, const uint32_t *__restrict__ count,
+             some_regions some, int words, T *__restrict__ means)
 {
-    const int64_t r = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
-    if (r < n) means[r] = mean_of<T>(sums + r * words, count[r]);
+    const int64_t i = (int64_t)blockIdx.x * BLOCK + threadIdx.x, r = some.first + i;
+    if (i < some.n) means[r] = mean_of<T>(sums + i * words, count[r]);
 }
 
 template <typename T>
 static __global__ void k_place_slots(const uint32_t *__restrict__ slot_region, uint32_t n_slots,
-                                     const T *__restrict__ slot_mean, T *__restrict__ means)
+                                     some_regions some, const T *__restrict__ slot_mean,
+                                     T *__restrict__ means)
 {
     const uint32_t s = blockIdx.x * BLOCK + threadIdx.x;
-    if (s < n_slots) means[slot_region[s]] = slot_mean[s];
+    if (s < n_slots && some.has(slot_region[s])) means[slot_region[s]] = slot_mean[s];
 }
 
-static __global__ void k_take_slots(const uint32_t *__restrict__ slot_region, int64_t n, int words,
-                                    const uint64_t *__restrict__ sums, uint64_t *__restrict__ out)
+static __global__ void k_take_slots(const uint32_t *__restrict__ slot_region, int64_t n,
+                                    some_regions some, int words, const uint64_t *__restrict__ sums,
+                                    uint64_t *__restrict__ out)
 {
     const int64_t i = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
-    if (i < n) out[i] = sums[(int64_t)slot_region[i / words] * words + i % words];
+    if (i >= n || !some.has(slot_region[i / words])) return;
+    out[i] = sums[(int64_t)(slot_region[i / words] - some.first) * words + i % words];
 }
 
 /* ---- Launches -------------------------------------------------------------------------------- */
 
 template <typename T>
-static qfz_status means_of(qfz_gpu *gpu, const qfz_gpu_regions *regions, uint32_t n_regions,
+static qfz_status means_of(qfz_gpu *gpu, const qfz_gpu_regions *regions, some_regions some,
                            int words, uint32_t n_slots, const uint64_t *d_sums,
                            const void *d_slot_mean, void *d_means)
 {
     T *const means = static_cast<T *>(d_means);
-    QFZ_TRY(qfz_launch(gpu, k_divide<T>, dim3(qfz_blocks(n_regions, BLOCK)), dim3(BLOCK), 0, d_sums,
-                       regions->d_count, n_regions, words, means));
+    QFZ_TRY(qfz_launch(gpu, k_divide<T>, dim3(qfz_blocks(some.n, BLOCK)), dim3(BLOCK), 0, d_sums,
+                       regions->d_count, some, words, means));
     return qfz_launch(gpu, k_place_slots<T>, dim3(qfz_blocks(n_slots, BLOCK)), dim3(BLOCK), 0,
-                      regions->d_slot_region, n_slots, static_cast<const T *>(d_slot_mean), means);
+                      regions->d_slot_region, n_slots, some, static_cast<const T *>(d_slot_mean),
+                      means);
 }
 
 qfz_status qfz_gpu_means(qfz_gpu *gpu, const qfz_gpu_regions *regions, qfz_type type,
-                         uint32_t n_regions, uint32_t n_slots, const uint64_t *d_sums,
-                         const void *d_slot_mean, void *d_means)
+                         uint32_t first_region, uint32_t n, uint32_t n_slots,
+                         const uint64_t *d_sums, const void *d_slot_mean, void *d_means)
 {
     const int words = qfz_sum_words(type);
-#define MEANS(T) means_of<T>(gpu, regions, n_regions, words, n_slots, d_sums, d_slot_mean, d_means)
+    const some_regions some = {first_region, n};
+#define MEANS(T) means_of<T>(gpu, regions, some, words, n_slots, d_sums, d_slot_mean, d_means)
     switch (type) {
     case QFZ_U8: return MEANS(uint8_t);
     case QFZ_I8: return MEANS(int8_t);
@@ -147,10 +162,12 @@ qfz_status qfz_gpu_means(qfz_gpu *gpu, const qfz_gpu_regions *regions, qfz_type 
     return qfz_fail(gpu->err, QFZ_EARG, "pixel type %d", (int)type);
 }
 
-qfz_status qfz_gpu_slot_sums(qfz_gpu *gpu, const qfz_gpu_regions *regions, uint32_t n_slots,
-                             int sum_words, const uint64_t *d_sums, uint64_t *d_out)
+qfz_status qfz_gpu_slot_sums(qfz_gpu *gpu, const qfz_gpu_regions *regions, uint32_t first_region,
+                             uint32_t n, uint32_t n_slots, int sum_words, const uint64_t *d_sums,
+                             uint64_t *d_out)
 {
-    const int64_t n = (int64_t)n_slots * sum_words;
-    return qfz_launch(gpu, k_take_slots, dim3(qfz_blocks(n, BLOCK)), dim3(BLOCK), 0,
-                      regions->d_slot_region, n, sum_words, d_sums, d_out);
+    const int64_t n_words = (int64_t)n_slots * sum_words;
+    const some_regions some = {first_region, n};
+    return qfz_launch(gpu, k_take_slots, dim3(qfz_blocks(n_words, BLOCK)), dim3(BLOCK), 0,
+                      regions->d_slot_region, n_words, some, sum_words, d_sums, d_out);
 }

@@ -24,7 +24,7 @@ static inline bool is_even(const void *plane, size_t px_bytes)
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
-/* Only infinite values need to be compared.  FINITE: neither is. */
+/* Only infinite values need to be compared.  FINITE: both are. */
 template <typename T, bool FINITE>
 static __device__ __forceinline__ uint32_t level_between(uint32_t a, uint32_t b)
 {
@@ -32,14 +32,25 @@ static __device__ __forceinline__ uint32_t level_between(uint32_t a, uint32_t b)
     return __float_as_uint(fabsf(__uint_as_float(a) - __uint_as_float(b)));
 }
 
-static __device__ __forceinline__ bool is_infinite(uint32_t a, float)
+static __device__ __forceinline__ bool is_finite(uint32_t a, float)
 {
-    return fabsf(__uint_as_float(a)) == INFINITY;
+    return fabsf(__uint_as_float(a)) < INFINITY;
 }
 
-template <typename T> static __device__ __forceinline__ bool is_infinite(uint32_t, T)
+template <typename T> static __device__ __forceinline__ bool is_finite(uint32_t, T)
 {
-    return false;
+    return true;
+}
+
+/* Not a NaN, which is no pixel (image.cuh). */
+static __device__ __forceinline__ bool is_number(uint32_t a, float)
+{
+    return fabsf(__uint_as_float(a)) <= INFINITY;
+}
+
+template <typename T> static __device__ __forceinline__ bool is_number(uint32_t, T)
+{
+    return true;
 }
 
 /* ---- Load ------------------------------------------------------------------------------------ */
@@ -70,8 +81,10 @@ static __device__ __forceinline__ uint32_t load_pixel(const WORK &w, const rows_
                                                       int bit)
 {
     if (!is_there(w, band.valid, y, x)) return 0;
+    const uint32_t pixel = __ldg(band.pixels + ((int64_t)y * w.forest.w + x));
+    if (!is_number(pixel, T())) return 0;
     *there |= 1u << bit;
-    return __ldg(band.pixels + ((int64_t)y * w.forest.w + x));
+    return pixel;
 }
 
 template <typename WORK, typename T>
@@ -114,11 +127,11 @@ static __device__ __forceinline__ void load_some(const WORK &w, const rows_band<
 template <typename T, typename WORK>
 static __device__ __forceinline__ bool are_finite(const band_values<WORK> &in)
 {
-    bool infinite = is_infinite(in.side, T());
+    bool finite = is_finite(in.side, T());
 #pragma unroll
     for (int i = 0; i < WORK::SEEN_ROWS; i++)
-        infinite |= is_infinite(in.v[i][0], T()) | is_infinite(in.v[i][1], T());
-    return !infinite;
+        finite &= is_finite(in.v[i][0], T()) & is_finite(in.v[i][1], T());
+    return finite;
 }
 
 /* All threads ask, and learn the same: is all that the block looks at there and finite, and does it

@@ -162,14 +162,15 @@ static __device__ __forceinline__ void answer_left_over(const query_work<T> &w)
 /* ---- The list -------------------------------------------------------------------------------- */
 
 /* The vertices of a thread's two pixels in each of its warp's rows and in the one after. */
-static __device__ __forceinline__ void fetch_vertices(const uint32_t *__restrict__ pairs,
+static __device__ __forceinline__ void fetch_vertices(const rows_vertices &vertices,
                                                       uint32_t two[ROWS + 1])
 {
+    const int32_t lane = (int32_t)threadIdx.x % QFZ_WARP;
 #pragma unroll
-    for (uint32_t j = 0; j <= (uint32_t)ROWS; j++) {
-        const uint32_t y = threadIdx.x / QFZ_WARP * ROWS + j;
-        two[j] =
-            y < QFZ_SIDE ? __ldg(&pairs[y * (QFZ_SIDE / 2) + threadIdx.x % QFZ_WARP]) : NO_VERTICES;
+    for (int32_t j = 0; j <= ROWS; j++) {
+        const int32_t y = (int32_t)threadIdx.x / QFZ_WARP * ROWS + j;
+        const bool is = y < vertices.h && lane < vertices.n_words;
+        two[j] = is ? vertices.first[y * vertices.pitch + lane] : NO_VERTICES;
     }
 }
 
@@ -303,25 +304,119 @@ static __device__ __forceinline__ void end_leaving(const query_work<T> &w, int i
         *stored_level(w.place, direction, e.to_y, e.to_x) = (T)level;
 }
 
+/* ---- The last planes ------------------------------------------------------------------------- */
+
+/* Bits of even columns and of odd ones, as bits of all. */
+static __device__ __forceinline__ uint64_t spread(uint32_t half)
+{
+    uint64_t bits = half;
+    bits = (bits | bits << 16) & 0x0000ffff0000ffffull;
+    bits = (bits | bits << 8) & 0x00ff00ff00ff00ffull;
+    bits = (bits | bits << 4) & 0x0f0f0f0f0f0f0f0full;
+    bits = (bits | bits << 2) & 0x3333333333333333ull;
+    return (bits | bits << 1) & 0x5555555555555555ull;
+}
+
+static __device__ __forceinline__ uint64_t of_lane(uint64_t bits, int lane)
+{
+    const uint32_t low = __shfl_sync(0xffffffffu, (uint32_t)bits, lane);
+    return (uint64_t)__shfl_sync(0xffffffffu, (uint32_t)(bits >> 32), lane) << 32 | low;
+}
+
+/* Of a row, which lanes have two pixels of each: x, and QFZ_WARP further. */
+struct late_row {
+    const planes_place<uint32_t> &place;
+    int32_t y;
+    uint64_t diagonal, anti; /* moved */
+
+    __device__ __forceinline__ uint32_t *at(int direction, int32_t x) const
+    {
+        return stored_level(place, direction, y, x);
+    }
+
+    /* The level to the right from x, wherever it lies: down from the next pixel if a diagonal has
+     * its place, and if an anti has that one's, too, to the right from there. */
+    __device__ __forceinline__ uint32_t right(int32_t x) const
+    {
+        const uint64_t on = (diagonal & anti >> 1) >> x;
+        const int32_t last = x + __ffsll((long long)~on) - 1;
+        return diagonal >> last & 1 ? *at(QFZ_BELOW, last + 1) : *at(QFZ_RIGHT, last);
+    }
+};
+
+/* A row of the block: both planes, and what had moved goes back.  What lies in other places is
+ * looked at before anything is written; edges that leave the block are others'. */
+static __device__ __forceinline__ void make_late(const query_work<uint32_t> &w, const late_row &row)
+{
+    const int32_t lane = (int32_t)threadIdx.x % QFZ_WARP, bottom = w.forest.h - 1 - w.box.y;
+    uint32_t right[2], down[2], of_right[2], of_down[2];
+    bool in[2];
+#pragma unroll
+    for (int c = 0; c < 2; c++) {
+        const int32_t x = lane + c * QFZ_WARP;
+        in[c] = row.y < w.box.h && x < w.box.w;
+        of_right[c] = in[c] ? *row.at(QFZ_RIGHT, x) : QFZ_NONE;
+        of_down[c] = in[c] ? *row.at(QFZ_BELOW, x) : QFZ_NONE;
+        right[c] = in[c] && row.diagonal >> x & 1 ? row.right(x) : of_right[c];
+        down[c] = row.anti >> x & 1 ? right[c] : of_down[c];
+    }
+    const uint32_t first = __shfl_sync(0xffffffffu, down[1], 0);
+    __syncwarp();
+#pragma unroll
+    for (int c = 0; c < 2; c++) {
+        const int32_t x = lane + c * QFZ_WARP;
+        const uint32_t next = __shfl_down_sync(0xffffffffu, down[c], 1);
+        const uint32_t beside = c == 0 && lane == QFZ_WARP - 1 ? first : next;
+        const bool diagonal = row.diagonal >> x & 1, anti = row.anti >> x & 1;
+        const bool missing = row.y == bottom || (row.y < bottom && w.box.x == 0);
+        if (x == 0 && missing) *row.at(QFZ_BELOW_LEFT, 0) = QFZ_NONE;
+        if (!in[c] || row.y == QFZ_SIDE - 1 || x == QFZ_SIDE - 1) continue;
+        *row.at(QFZ_BELOW_RIGHT, x) = diagonal ? of_right[c] : max(right[c], beside);
+        if (x + 1 < w.box.w)
+            *row.at(QFZ_BELOW_LEFT, x + 1) = anti ? of_down[c] : max(right[c], down[c]);
+        if (diagonal) *row.at(QFZ_RIGHT, x) = right[c];
+        if (anti) *row.at(QFZ_BELOW, x) = down[c];
+    }
+}
+
+/* A warp's rows, before any level is raised, and when all vertices have been read. */
+static __device__ __forceinline__ void make_late(const query_work<uint32_t> &w,
+                                                 const uint32_t *__restrict__ moved)
+{
+    const int32_t lane = (int32_t)threadIdx.x % QFZ_WARP,
+                  y = (int32_t)threadIdx.x / QFZ_WARP * ROWS;
+    const uint32_t *const words = moved + 4 * y + 2 * (lane % (2 * ROWS));
+    const uint64_t bits = spread(__ldg(words)) | spread(__ldg(words + 1)) << 1;
+#pragma unroll 1
+    for (int j = 0; j < ROWS; j++)
+        make_late(w, late_row{w.place, y + j, of_lane(bits, 2 * j), of_lane(bits, 2 * j + 1)});
+}
+
+static __device__ __forceinline__ void make_late(const query_work<uint16_t> &, const uint32_t *)
+{
+}
+
 /* ---- The kernel ------------------------------------------------------------------------------ */
 
 template <typename T>
 static __global__ void __launch_bounds__(THREADS, query_memory<T>::BLOCKS)
-    k_query(qfz_gpu_forest forest, const uint32_t *open, T *saliency)
+    k_query(qfz_rows rows, T *saliency)
 {
     QFZ_SHARED(query_memory<T>, m);
     const int thread = (int)threadIdx.x;
+    const qfz_gpu_forest &forest = rows.forest;
     const qfz_block_box box = qfz_block_of(forest, blockIdx.x);
     query_work<T> w = {*m, forest, box, planes_at(forest, box, saliency)};
     uint2 leaving[LEAVING_EACH];
     uint32_t two[ROWS + 1];
     const uint2 block = forest.block[blockIdx.x];
     const uint32_t n_vertices = block.y & 0xffff;
-    fetch_vertices(open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM, two);
+    fetch_vertices(vertices_at(forest, box, rows.open, saliency), two);
     fetch_planes<THREADS>(w.place, m->planes); /* whatever comes after waits behind them */
     if (thread == 0) m->n_open = m->n_left_over = 0;
     __syncthreads();
     list_open(*m, two);
+    make_late(w, rows.moved + (int64_t)blockIdx.x * QFZ_MOVED_WORDS);
 #pragma unroll
     for (int k = 0; k < LEAVING_EACH; k++)
         leaving[k] = begin_leaving(w, thread + k * THREADS);

@@ -31,10 +31,18 @@ struct eight_wide_way {
         return rim;
     }
 
-    template <bool FULL, typename T>
-    static __device__ __forceinline__ void store(const WORK &w, const CLOSING &e, T *saliency)
+    template <typename T>
+    static __device__ __forceinline__ rows_vertices open(const WORK &w, const rows_out<T> &out)
     {
-        store_levels<FULL>(w, e, saliency);
+        return vertices_at(w.forest, w.box, out.open, out.saliency);
+    }
+
+    template <bool FULL, typename T>
+    static __device__ __forceinline__ void store(const WORK &w, CLOSING &e, const rows_out<T> &out)
+    {
+        if (sizeof(T) == sizeof(uint32_t))
+            move_levels(w, e, out.moved + (int64_t)blockIdx.x * QFZ_MOVED_WORDS);
+        store_levels<FULL>(w, e, out.saliency);
     }
 };
 

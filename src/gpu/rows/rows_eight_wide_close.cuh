@@ -94,15 +94,17 @@ close_by_pixels(const eight_wide_work &, const eight_wide_settled &s, eight_wide
 }
 
 /* By the last table: levels of all edges, and vertices. */
-static __device__ __forceinline__ void begin_closing(eight_wide_work &w,
-                                                     eight_wide_work::KEY *table,
-                                                     const eight_wide_settled &s,
-                                                     eight_wide_closing &e, uint32_t *open)
+static __device__ __forceinline__ void
+begin_closing(eight_wide_work &w, eight_wide_work::KEY *table, const eight_wide_settled &s,
+              eight_wide_closing &e, const rows_vertices &open)
 {
     eight_wide_now now = look_up(table, s.comp[0]);
 #pragma unroll
     for (int j = 0; j < EIGHT_ROWS; j++) {
-        store_vertices(w, j, stored<false>(low_halves(now.comp[0], now.comp[1])), open);
+        const int y = w.warp * EIGHT_ROWS + j;
+        if (y < open.h && w.lane < open.n_words)
+            open.first[y * open.pitch + w.lane] =
+                stored<false>(low_halves(now.comp[0], now.comp[1]));
         const eight_wide_now under = look_up(table, s.comp[j + 1]);
 #pragma unroll
         for (int c = 0; c < 2; c++) {
@@ -127,9 +129,33 @@ static __device__ __forceinline__ void store_words(uint16_t *out, uint32_t a, ui
     *reinterpret_cast<uint32_t *>(out) = low_halves(a, b);
 }
 
-/* Levels of all edges; what is wrong, of edges that are open or lead to another block, is written
- * again by the query, but for those to the left of the tile.  FULL: all pixels are in the tile, and
- * begin at even places. */
+/* Levels of planes that are made late go where rows.cuh says. */
+static __device__ __forceinline__ void move_levels(const eight_wide_work &w, eight_wide_closing &e,
+                                                   uint32_t *moved)
+{
+#pragma unroll
+    for (int j = 0; j < EIGHT_ROWS; j++) {
+        const int y = w.warp * EIGHT_ROWS + j;
+        uint32_t moves[4];
+#pragma unroll
+        for (int c = 0; c < 2; c++) {
+            const bool leaves = y == QFZ_SIDE - 1 || (c == 1 && w.lane == QFZ_WARP - 1);
+            const bool diagonal = !leaves && e.diagonal[j][c] < e.right[j][c];
+            const bool anti = !leaves && e.anti[j][c] < e.right[j][c];
+            moves[c] = __ballot_sync(ALL_LANES, diagonal);
+            moves[2 + c] = __ballot_sync(ALL_LANES, anti);
+            if (diagonal) e.right[j][c] = e.diagonal[j][c];
+            if (anti) e.down[j][c] = e.anti[j][c];
+        }
+        if (w.lane == 0)
+            reinterpret_cast<uint4 *>(moved)[y] =
+                make_uint4(moves[0], moves[1], moves[2], moves[3]);
+    }
+}
+
+/* Levels of all edges, but for planes that are made late; what is wrong, of edges that are open or
+ * lead to another block, is written again by the query, but for those to the left of the tile.
+ * FULL: all pixels are in the tile, and begin at even places. */
 template <bool FULL, typename T>
 static __device__ __forceinline__ void store_levels(const eight_wide_work &w,
                                                     const eight_wide_closing &e, T *saliency)
@@ -152,6 +178,7 @@ static __device__ __forceinline__ void store_levels(const eight_wide_work &w,
         };
         store_two(QFZ_RIGHT, e.right[j][0], e.right[j][1]);
         store_two(QFZ_BELOW, e.down[j][0], e.down[j][1]);
+        if (sizeof(T) == sizeof(uint32_t)) continue;
         store_two(QFZ_BELOW_RIGHT, e.diagonal[j][0], e.diagonal[j][1]);
         store_two(QFZ_BELOW_LEFT, w.lane == 0 ? QFZ_NONE : before, e.anti[j][0]);
     }

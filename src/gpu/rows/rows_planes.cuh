@@ -200,12 +200,11 @@ static __device__ __forceinline__ void store_planes(const planes_place<uint32_t>
 
 /* A query of all blocks; MEMORY: what one has in shared memory. */
 template <typename MEMORY, typename T>
-static qfz_status launch_query(qfz_gpu *gpu, const qfz_rows *rows,
-                               void (*kernel)(qfz_gpu_forest, const uint32_t *, T *), int threads,
-                               void *d_saliency)
+static qfz_status launch_query(qfz_gpu *gpu, const qfz_rows *rows, void (*kernel)(qfz_rows, T *),
+                               int threads, void *d_saliency)
 {
     return qfz_launch(gpu, kernel, dim3((unsigned)rows->forest.n_blocks), dim3((unsigned)threads),
-                      sizeof(MEMORY), rows->forest, rows->open, static_cast<T *>(d_saliency));
+                      sizeof(MEMORY), *rows, static_cast<T *>(d_saliency));
 }
 
 #endif

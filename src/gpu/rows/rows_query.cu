@@ -211,9 +211,10 @@ static __device__ __forceinline__ void answer_pixels(const query_work<T> &w,
 
 template <typename T>
 static __global__ void __launch_bounds__(THREADS, QFZ_SM_THREADS / THREADS)
-    k_query(qfz_gpu_forest forest, const uint32_t *open, T *saliency)
+    k_query(qfz_rows rows, T *saliency)
 {
     QFZ_SHARED(query_memory<T>, m);
+    const qfz_gpu_forest &forest = rows.forest;
     const qfz_block_box box = qfz_block_of(forest, blockIdx.x);
     query_work<T> w = {*m, forest, box, planes_at(forest, box, saliency)};
     const int i = (int)threadIdx.x - (THREADS - LEAVING); /* the thread's leaving edge, if >= 0 */
@@ -221,7 +222,7 @@ static __global__ void __launch_bounds__(THREADS, QFZ_SM_THREADS / THREADS)
     const leaving_ends ends = fetch_leaving(w, i);
     const uint32_t n_open = block.y >> 16, n_vertices = block.y & 0xffff;
     const uint32_t n_listed = n_open <= QFZ_OPEN_ROOM ? n_open : 0;
-    const uint32_t *const items = open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM;
+    const uint32_t *const items = rows.open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM;
     some_edges some;
     if (threadIdx.x == 0) m->n_waiting = 0;
     if (threadIdx.x < n_listed) fetch(items, threadIdx.x, n_listed, some);

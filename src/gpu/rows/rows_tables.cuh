@@ -138,9 +138,9 @@ static __device__ __forceinline__ void store_open(const WORK &w, typename WORK::
 /* Closes all edges, from the last tables on.  What differs by the width of levels:
  * begin_closing(), by the last table, which also tells what is open; close_by() any table;
  * close_by_pixels(), which is the first round; vertices_in() the last table. */
-template <typename WORK, typename SETTLED_PX, typename CLOSING>
+template <typename WORK, typename SETTLED_PX, typename CLOSING, typename OPEN>
 static __device__ __forceinline__ void close(WORK &w, rows_tables t, const SETTLED_PX &s,
-                                             CLOSING &e, uint32_t *open)
+                                             CLOSING &e, OPEN open)
 {
     uint32_t end = t.end - 1;
     typename WORK::KEY *const last = w.m.table + (end - t.first) * t.n;

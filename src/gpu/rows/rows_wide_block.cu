@@ -32,10 +32,17 @@ struct wide_way {
         return rim;
     }
 
-    template <bool FULL, typename T>
-    static __device__ __forceinline__ void store(const WORK &w, const CLOSING &e, T *saliency)
+    template <typename T>
+    static __device__ __forceinline__ uint32_t *open(const WORK &, const rows_out<T> &out)
     {
-        store_levels<FULL>(w, e, saliency);
+        return out.open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM;
+    }
+
+    template <bool FULL, typename T>
+    static __device__ __forceinline__ void store(const WORK &w, const CLOSING &e,
+                                                 const rows_out<T> &out)
+    {
+        store_levels<FULL>(w, e, out.saliency);
     }
 };
 

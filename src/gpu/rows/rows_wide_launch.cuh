@@ -4,32 +4,39 @@
  *
  * A WAY tells WORK, SETTLED and CLOSING, what these steps work with; sources, BAND<T> and KEYS;
  * BLOCKS, on a multiprocessor; and has make_list<FULL>(), from pixels, read already, to the list,
- * which returns the word that store_rim() begins with, and store<FULL>(), levels of all edges.
+ * which returns the word that store_rim() begins with, open(), where what is open goes, and
+ * store<FULL>(), levels of all edges.
  * FULL: all that the block looks at is there. */
 #ifndef QFZ_GPU_ROWS_WIDE_LAUNCH_CUH
 #define QFZ_GPU_ROWS_WIDE_LAUNCH_CUH
 
 #include "gpu/rows/rows_steps.cuh"
 
+/* Where blocks store what they answer and what they leave open, as in qfz_rows. */
+template <typename T> struct rows_out {
+    uint32_t *open, *moved;
+    T *saliency;
+};
+
 template <typename WAY, bool FULL, typename SOURCE, typename T>
 static __device__ __forceinline__ void block(typename WAY::WORK &w, const SOURCE &source,
-                                             typename SOURCE::values &in, uint32_t *open,
-                                             T *saliency)
+                                             typename SOURCE::values &in, const rows_out<T> &out)
 {
+    T *const saliency = out.saliency;
     typename WAY::SETTLED s;
     typename WAY::CLOSING e;
     if (FULL) w.box.h = w.box.w = QFZ_SIDE; /* now the compiler knows, too */
     const unsigned long long rim = WAY::template make_list<FULL>(w, source, in, s);
     const rows_tables tables = make_graph(w, rim, saliency);
     if (!saliency) return;
-    close(w, tables, s, e, open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM);
-    WAY::template store<FULL>(w, e, saliency);
+    close(w, tables, s, e, WAY::open(w, out));
+    WAY::template store<FULL>(w, e, out);
     store_block(w);
 }
 
 template <typename WAY, typename SOURCE, typename T>
 static __global__ void __launch_bounds__(WAY::WORK::THREADS, WAY::BLOCKS)
-    k_rows_wide(qfz_gpu_forest forest, SOURCE source, uint32_t *open, T *saliency)
+    k_rows_wide(qfz_gpu_forest forest, SOURCE source, rows_out<T> out)
 {
     QFZ_SHARED(rows_memory<typename WAY::WORK::SHAPE>, m);
     const int thread = (int)threadIdx.x;
@@ -37,9 +44,9 @@ static __global__ void __launch_bounds__(WAY::WORK::THREADS, WAY::BLOCKS)
     typename WAY::WORK w = {*m, forest, box, thread, thread % QFZ_WARP, thread / QFZ_WARP};
     typename SOURCE::values in;
     if (source.load(w, in))
-        block<WAY, true>(w, source, in, open, saliency);
+        block<WAY, true>(w, source, in, out);
     else
-        block<WAY, false>(w, source, in, open, saliency);
+        block<WAY, false>(w, source, in, out);
 }
 
 /* ---- Launch ---------------------------------------------------------------------------------- */
@@ -47,9 +54,10 @@ static __global__ void __launch_bounds__(WAY::WORK::THREADS, WAY::BLOCKS)
 template <typename WAY, typename SOURCE, typename T>
 static qfz_status launch(qfz_gpu *gpu, const SOURCE &source, const qfz_rows *rows, T *d_saliency)
 {
+    const rows_out<T> out = {rows->open, rows->moved, d_saliency};
     return qfz_launch(gpu, k_rows_wide<WAY, SOURCE, T>, dim3((unsigned)rows->forest.n_blocks),
                       dim3(WAY::WORK::THREADS), sizeof(rows_memory<typename WAY::WORK::SHAPE>),
-                      rows->forest, source, rows->open, d_saliency);
+                      rows->forest, source, out);
 }
 
 template <typename WAY, typename T>

@@ -105,58 +105,42 @@ static size_t larger(size_t a, size_t b)
 }
 
 /* ---- Memory ----------------------------------------------------------------------------------
- * What the forest keeps; what is known of blocks and vertices; pairs, and all that their number
- * decides.  The graph that the forest is made of lies where the last two will. */
+ * What is known of blocks and vertices; the forest; pairs, and all that their number decides.  What
+ * the forest was made of makes room for pairs, when it is made, and what was climbed, when these
+ * are sorted, for results. */
 
-static void carve_kept(qfz_gpu_forest_tree *tree, const qfz_gpu_edges *edges, qfz_carve *room)
+static void carve_first(qfz_gpu_forest_tree *tree, const qfz_gpu_edges *edges, qfz_carve *room)
 {
     const int64_t n_blocks =
         (int64_t)qfz_blocks(edges->h, QFZ_SIDE) * qfz_blocks(edges->w, QFZ_SIDE);
-    (void)qfz_carve_bytes(room, qfz_gpu_forest_kept_bytes(edges));
     qfz_carve_take(room, &tree->d_first_node, qfz_gpu_forest_vertices(edges->h, edges->w));
     qfz_carve_take(room, &tree->d_inside, n_blocks);
     qfz_carve_take(room, &tree->d_first_pair, n_blocks);
     qfz_carve_take(room, &tree->d_counts, 1);
 }
 
-/* In an order in which what is left over of either result of a sort lies together. */
-static void carve_pairs(qfz_gpu_forest_tree *tree, int64_t n, qfz_carve *room)
+/* The pairs as they are found, and, once they have been sorted, what is made of them. */
+static void carve_pairs(qfz_gpu_forest_tree *tree, const qfz_gpu_edges *edges,
+                        const qfz_gpu_tree_counts *counts, qfz_carve *room)
 {
+    const int64_t n = counts->pairs;
+    const size_t level_bytes = edges->form >= QFZ_EDGES_WIDE ? 4 : 2;
+    qfz_carve result = *room;
+    (void)qfz_carve_bytes(room, qfz_gpu_forest_made_bytes(edges));
     qfz_carve_take(room, &tree->d_pairs[0], n);
-    qfz_carve_take(room, &tree->d_who[1], n + 1);
-    qfz_carve_take(room, &tree->d_who[0], n + 1);
+    (void)qfz_carve_bytes(&result, qfz_gpu_forest_kept_bytes(edges));
+    qfz_carve_take(&result, &tree->d_node, n);
+    qfz_carve_take(&result, &tree->d_other_parent, n);
+    qfz_carve_take(&result, &tree->d_other_level, n);
+    room->used = larger(room->used, result.used);
     qfz_carve_take(room, &tree->d_pairs[1], n);
+    qfz_carve_take(room, &tree->d_who[0], n + 1);
+    qfz_carve_take(room, &tree->d_who[1], n + 1);
     tree->d_sort =
         qfz_carve_bytes(room, larger(qfz_gpu_scan_bytes(n + 1), qfz_gpu_sort_wide_bytes(n)));
-}
-
-/* bytes in what is left of the first room, if they fit, else in the second. */
-static void *carve_either(qfz_carve *first, size_t first_bytes, qfz_carve *second, size_t bytes)
-{
-    return qfz_carve_bytes(first->used + bytes <= first_bytes ? first : second, bytes);
-}
-
-/* Nodes inside blocks.  When pairs have been sorted into one of the two places, and have got nodes,
- * the sorted keys are of no more use, nor are their ranks, where the others' names were. */
-static void carve_inside(qfz_gpu_forest_tree *tree, const qfz_gpu_edges *edges,
-                         const qfz_gpu_tree_counts *counts, int sorted, qfz_carve *room)
-{
-    const size_t level_bytes = edges->form >= QFZ_EDGES_WIDE ? 4 : 2;
-    void *const left_over[2] = {tree->d_pairs[0], tree->d_who[0]};
-    qfz_carve over = {static_cast<char *>(left_over[sorted]), 0};
-    const size_t over_bytes =
-        counts->pairs * (sizeof *tree->d_pairs[sorted] + sizeof *tree->d_who[1 - sorted]);
-    tree->d_inside_parent = static_cast<uint32_t *>(
-        carve_either(&over, over_bytes, room, counts->inside * sizeof(uint32_t)));
-    tree->d_inside_level = carve_either(&over, over_bytes, room, counts->inside * level_bytes);
-}
-
-/* The other results lie where pairs are that are not needed any more. */
-static void place_others(qfz_gpu_forest_tree *tree, const qfz_gpu_tree_counts *counts, int sorted)
-{
-    tree->d_node = reinterpret_cast<uint32_t *>(tree->d_pairs[1 - sorted]);
-    tree->d_other_level = tree->d_node + counts->pairs;
-    tree->d_other_parent = tree->d_who[sorted];
+    qfz_carve_take(&result, &tree->d_inside_parent, counts->inside);
+    tree->d_inside_level = qfz_carve_bytes(&result, counts->inside * level_bytes);
+    room->used = larger(room->used, result.used);
 }
 
 static size_t keys_bytes(const qfz_gpu_edges *edges)
@@ -169,23 +153,25 @@ size_t qfz_gpu_forest_tree_bytes(const qfz_gpu_edges *edges, const qfz_gpu_tree_
 {
     qfz_gpu_forest_tree tree = {};
     qfz_carve room = {}, forest = {};
-    carve_kept(&tree, edges, &room);
-    carve_pairs(&tree, counts->pairs, &room);
-    carve_inside(&tree, edges, counts, 0, &room);
+    carve_first(&tree, edges, &room);
+    forest = room;
     (void)qfz_carve_bytes(&forest, qfz_gpu_forest_bytes(edges, 0));
     (void)qfz_carve_bytes(&forest, keys_bytes(edges));
+    carve_pairs(&tree, edges, counts, &room);
     return larger(room.used, forest.used);
 }
 
 qfz_gpu_tree_counts qfz_gpu_tree_counts_usual(const qfz_gpu_edges *edges)
 {
     const uint32_t n_px = (uint32_t)edges->h * (uint32_t)edges->w;
-    return qfz_gpu_tree_counts{0, n_px / 4, n_px / 4 * 3, 0};
+    return qfz_gpu_tree_counts{0, n_px / 5, n_px / 5 * 3, 0};
 }
 
 uint32_t *qfz_gpu_forest_tree_keys(const qfz_gpu_edges *edges, void *d_scratch)
 {
+    qfz_gpu_forest_tree tree = {};
     qfz_carve room = {static_cast<char *>(d_scratch), 0};
+    carve_first(&tree, edges, &room);
     (void)qfz_carve_bytes(&room, qfz_gpu_forest_bytes(edges, 0));
     return static_cast<uint32_t *>(qfz_carve_bytes(&room, keys_bytes(edges)));
 }
@@ -198,28 +184,39 @@ qfz_status qfz_gpu_forest_tree_begin(qfz_gpu *gpu, const qfz_gpu_edges *edges, u
 {
     qfz_carve room = {static_cast<char *>(d_scratch), 0};
     *tree = qfz_gpu_forest_tree{};
-    carve_kept(tree, edges, &room);
+    carve_first(tree, edges, &room);
+    void *const d_forest = room.base + room.used;
+    (void)qfz_carve_bytes(&room, qfz_gpu_forest_made_bytes(edges));
     tree->pair_room = (int64_t)((scratch_bytes - room.used) / sizeof *tree->d_pairs[0]);
     qfz_carve_take(&room, &tree->d_pairs[0], tree->pair_room);
     tree->alpha_key = alpha_key;
     tree->level_bits = bits_of(edges->max_key < alpha_key ? edges->max_key : alpha_key);
-    QFZ_TRY(qfz_gpu_forest_make(gpu, edges, false, NULL, d_scratch, &tree->forest));
+    QFZ_TRY(qfz_gpu_forest_make(gpu, edges, false, NULL, d_forest, &tree->forest));
     const dim3 grid(qfz_blocks(tree->forest.vertex_room, THREADS)), block(THREADS);
     QFZ_TRY(qfz_launch(gpu, k_name_vertices, grid, block, 0, *tree));
     return qfz_forest_tree_blocks(gpu, tree);
 }
 
-/* Pairs in their order; *sorted: in which of their two places. */
+/* The second of their two places gets the pairs in their order: the first makes room for results.
+ */
 static qfz_status sort_pairs(qfz_gpu *gpu, const qfz_gpu_forest_tree *tree,
-                             const qfz_gpu_tree_counts *counts, int *sorted)
+                             const qfz_gpu_tree_counts *counts)
 {
     const int64_t n = counts->pairs;
-    *sorted = 0;
+    int in = 0;
     if (n == 0) return QFZ_OK;
     QFZ_TRY(qfz_launch(gpu, k_number, dim3(qfz_blocks(n, THREADS)), dim3(THREADS), 0,
                        tree->d_who[0], counts->pairs));
-    return qfz_gpu_sort_wide(gpu, tree->d_sort, tree->d_pairs, tree->d_who, n, 0,
-                             tree->level_bits + bits_of(counts->vertices), sorted);
+    QFZ_TRY(qfz_gpu_sort_wide(gpu, tree->d_sort, tree->d_pairs, tree->d_who, n, 0,
+                              tree->level_bits + bits_of(counts->vertices), &in));
+    if (in == 1) return QFZ_OK;
+    QFZ_TRY_CUDA(gpu->err, cudaMemcpyAsync(tree->d_pairs[1], tree->d_pairs[0],
+                                           (size_t)n * sizeof *tree->d_pairs[0],
+                                           cudaMemcpyDeviceToDevice, gpu->stream));
+    QFZ_TRY_CUDA(gpu->err,
+                 cudaMemcpyAsync(tree->d_who[1], tree->d_who[0], (size_t)n * sizeof *tree->d_who[0],
+                                 cudaMemcpyDeviceToDevice, gpu->stream));
+    return QFZ_OK;
 }
 
 qfz_status qfz_gpu_forest_tree_end(qfz_gpu *gpu, qfz_gpu_forest_tree *tree,
@@ -228,16 +225,13 @@ qfz_status qfz_gpu_forest_tree_end(qfz_gpu *gpu, qfz_gpu_forest_tree *tree,
     const int64_t n = counts->pairs;
     const uint32_t n_px = (uint32_t)((int64_t)edges->h * edges->w);
     const dim3 grid(qfz_blocks(n + 1, THREADS)), block(THREADS);
-    int in = 0;
-    qfz_carve room = {static_cast<char *>(tree->forest.top), 0}; /* top is all memory's first */
-    carve_kept(tree, edges, &room);
-    carve_pairs(tree, n, &room);
-    QFZ_TRY(sort_pairs(gpu, tree, counts, &in));
-    carve_inside(tree, edges, counts, in, &room);
-    place_others(tree, counts, in);
+    qfz_carve room = {reinterpret_cast<char *>(tree->d_first_node), 0}; /* the first of all */
+    carve_first(tree, edges, &room);
+    carve_pairs(tree, edges, counts, &room);
+    QFZ_TRY(sort_pairs(gpu, tree, counts));
     tree->d_parent = static_cast<uint32_t *>(tree->forest.top);
-    const sorted_pairs sorted = {tree->d_pairs[in], tree->d_who[in],  tree->d_who[1 - in],
-                                 counts->pairs,     counts->vertices, n_px + counts->inside};
+    const sorted_pairs sorted = {tree->d_pairs[1], tree->d_who[1],   tree->d_who[0],
+                                 counts->pairs,    counts->vertices, n_px + counts->inside};
     QFZ_TRY(qfz_launch(gpu, k_mark, grid, block, 0, *tree, sorted));
     QFZ_TRY(qfz_gpu_scan(gpu, tree->d_sort, sorted.rank, sorted.rank, n + 1));
     QFZ_TRY(qfz_launch(gpu, k_place, grid, block, 0, *tree, sorted));

@@ -18,10 +18,10 @@
  * blocks by one radix sort (forest_tree.cu).  How nodes are numbered depends on the schedule, the
  * tree does not.
  *
- * Memory, bytes a pixel: 4 of what the forest has of pixels, which become their parents; 3 of
- * blocks, 4.5 to 6 as long as the forest is made; then 24 a pair and 4 to 8 a node inside a block.
- * A natural scene has 0.1 to 0.2 pairs a pixel and 0.3 to 0.6 such nodes, white noise 0.3 and 0.7;
- * how many there are is known before they need room.
+ * Memory, bytes a pixel: 4 of what the forest has of pixels, which become their parents, or 6; 2.5
+ * of blocks; as long as the forest is made 4 to 5 more; then 24 a pair; in the end 12 a pair and 6
+ * to 8 a node inside a block.  A natural scene has 0.1 to 0.2 pairs a pixel and 0.3 to 0.6 such
+ * nodes, white noise 0.3 and 0.7; how many there are is known before they need room.
  *
  * Traffic, bytes a pixel: the forest's; 4 read and 4 written by each of two passes over blocks, 6
  * to 8 a node; some 150 a pair. */

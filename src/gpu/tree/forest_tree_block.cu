@@ -113,12 +113,10 @@ static __device__ __forceinline__ uint32_t place_of(int k)
 
 #define EACH_COMPONENT(w, c) for (uint32_t c = threadIdx.x; c < (w).n; c += THREADS)
 
-/* The parents of a block's nodes. */
-template <typename KEY>
+/* The parents of a block's nodes: fewer than it has pixels, for half of which it has hooks. */
 static __device__ __forceinline__ uint16_t *parents_of(const qfz_gpu_forest &forest, uint32_t block)
 {
-    return reinterpret_cast<uint16_t *>(static_cast<KEY *>(forest.hooks) +
-                                        (int64_t)block * forest.comp_room);
+    return reinterpret_cast<uint16_t *>(forest.hooks + (int64_t)block * forest.comp_room);
 }
 
 /* ---- Load ------------------------------------------------------------------------------------ */
@@ -127,11 +125,9 @@ template <typename KEY> static __device__ __forceinline__ void load(tree_work<KE
 {
     typedef typename tree_work<KEY>::TOP TOP;
     const qfz_gpu_forest &forest = w.tree.forest;
-    const KEY *const hooks =
-        static_cast<const KEY *>(forest.hooks) + (int64_t)blockIdx.x * forest.comp_room;
     EACH_COMPONENT(w, c)
     {
-        const KEY hook = hooks[c];
+        const KEY hook = qfz_hook_at<KEY>(forest, blockIdx.x, c);
         const uint32_t step = (uint32_t)hook & 0xffff, level = (uint32_t)(hook >> 16);
         const bool is_root = step >> QFZ_STEP_BITS == QFZ_STEP_ROOT;
         uint32_t up = step & QFZ_STEP_MASK;
@@ -289,7 +285,7 @@ template <typename KEY> static __device__ __forceinline__ void link(tree_work<KE
 {
     typedef typename tree_work<KEY>::TOP TOP;
     const qfz_gpu_forest &forest = w.tree.forest;
-    uint16_t *const parents = parents_of<KEY>(forest, blockIdx.x);
+    uint16_t *const parents = parents_of(forest, blockIdx.x);
     for (uint32_t k = threadIdx.x; k < w.m.n_local; k += THREADS) {
         const uint32_t c = w.m.list_comp[k], level = w.m.list_level[k];
         const uint32_t end = w.m.chain[c] & 0xffff, begin = end - (w.m.chain[c] >> 16);
@@ -372,7 +368,7 @@ static __global__ void __launch_bounds__(THREADS, QFZ_SM_THREADS / THREADS)
 #pragma unroll
     for (int k = 0; k < EACH; k++)
         if (in_box(box, place_of(k))) number[k] = *comp_of<TOP>(forest, box, place_of(k));
-    const uint16_t *const parents = parents_of<KEY>(forest, blockIdx.x);
+    const uint16_t *const parents = parents_of(forest, blockIdx.x);
     for (uint32_t k = threadIdx.x; k < of.n_local; k += THREADS) {
         const uint32_t at = inside.x + k;
         tree.d_inside_parent[at] = parent_by(tree, of, parents[k], of.base + k);
