@@ -9,12 +9,13 @@ enum { LANES = 8, GROUPS = 4 };
 /* Nothing has been climbed yet. */
 #define NO_HOOK UINT32_MAX
 
-void qfz_climbs_init(qfz_climbs *s, const qfz_contraction *c, const qfz_contracted_block *block)
+void qfz_climbs_init(qfz_climbs *s, const qfz_contraction *c, const qfz_contracted_block *block,
+                     const qfz_unpacked_block *unpacked)
 {
     s->c = c;
     s->block = block;
-    s->up = c->up + block->room;
-    s->level = c->level + block->room;
+    s->up = unpacked->up;
+    s->level = unpacked->level;
     s->gathers = __builtin_cpu_supports("avx2");
     memset(s->lookups, 0xff, sizeof s->lookups);
 }

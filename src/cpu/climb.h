@@ -26,8 +26,9 @@ typedef struct qfz_climbs {
     qfz_lookup lookups[QFZ_LOOKUPS];
 } qfz_climbs;
 
-/* The contraction's forest must have been grown; both are borrowed. */
-void qfz_climbs_init(qfz_climbs *s, const qfz_contraction *c, const qfz_contracted_block *block);
+/* The contraction's forest must have been grown; all is borrowed. */
+void qfz_climbs_init(qfz_climbs *s, const qfz_contraction *c, const qfz_contracted_block *block,
+                     const qfz_unpacked_block *unpacked);
 
 /* Raises keys[i] to the minimax level of the nodes of numbers a[i] and b[i], 0 of one node. */
 void qfz_climbs_raise(qfz_climbs *s, const uint16_t *a, const uint16_t *b, int64_t n,

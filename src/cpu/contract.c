@@ -20,7 +20,7 @@ static size_t thread_bytes(const qfz_rule *rule)
 
 /* Gives every block its pixels, vertices and links. */
 typedef struct sizes {
-    int64_t n_blocks, n_nodes, n_vertices, n_links;
+    int64_t n_blocks, n_vertices, n_links, packed;
 } sizes;
 
 static sizes lay_out(const qfz_blocks *in, int connectivity, qfz_contracted_block *blocks)
@@ -34,12 +34,12 @@ static sizes lay_out(const qfz_blocks *in, int connectivity, qfz_contracted_bloc
             if (blocks)
                 blocks[n.n_blocks] = (qfz_contracted_block){.px = px,
                                                             .n_px = (uint32_t)(h * w),
-                                                            .room = (uint32_t)n.n_nodes,
                                                             .vertex = (uint32_t)n.n_vertices,
                                                             .link = (uint32_t)n.n_links};
             px += (uint32_t)(h * w);
-            n.n_nodes += qfz_lightest_max((uint32_t)(h * w), (uint32_t)qfz_ring_size(h, w));
             n.n_vertices += qfz_ring_size(h, w);
+            n.packed += qfz_block_packed_most(
+                h * w, qfz_lightest_max((uint32_t)(h * w), (uint32_t)qfz_ring_size(h, w)));
             n.n_links += qfz_blocks_max_crossing(in, connectivity, box) + qfz_ring_size(h, w);
         }
     }
@@ -52,19 +52,20 @@ qfz_status qfz_contraction_init(qfz_contraction *c, const qfz_rule *rule, int64_
     const qfz_blocks in = qfz_blocks_of(h, w, side);
     const sizes n = lay_out(&in, rule->connectivity, NULL);
     const int64_t ghosts = 2 * (h + w), n_own = n_threads * (int64_t)QFZ_BLOCK_PX;
-    const int64_t px = stays ? h * w : n_own, nodes = stays ? n.n_nodes : n_own;
     *c = (qfz_contraction){.rule = rule,
                            .n_threads = n_threads,
                            .in_blocks = in,
                            .stays = stays,
+                           .packed_room = stays ? n.packed : 0,
                            .max_vertices = n.n_vertices};
     qfz_status st;
     c->link_room = n.n_links + ghosts;
     QFZ_TRY_OR(st, failed, QFZ_NEW(&c->blocks, n.n_blocks, err));
-    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->number, px, err));
-    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->up, nodes + 1, err)); /* looked up two at a time */
-    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->level, nodes, err));
-    if (stays) QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->first, px, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->number, n_own, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->up, n_own + 1, err)); /* looked up two at a time */
+    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->level, n_own, err));
+    if (stays) QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->first, n_own, err));
+    if (stays) QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->packed, c->packed_room, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->gate, n.n_vertices, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->u, c->link_room, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->v, c->link_room, err));
@@ -86,6 +87,7 @@ void qfz_contraction_fini(qfz_contraction *c)
     free(c->number);
     free(c->up);
     free(c->level);
+    free(c->packed);
     free(c->gate);
     free(c->u);
     free(c->v);
@@ -96,7 +98,6 @@ void qfz_contraction_fini(qfz_contraction *c)
     *c = (qfz_contraction){0};
 }
 
-/* So is what climbs need, where it does not stay. */
 void qfz_contraction_swap_rooms(qfz_contraction *a, qfz_contraction *b)
 {
     const qfz_contraction was = *a;
@@ -108,10 +109,11 @@ void qfz_contraction_swap_rooms(qfz_contraction *a, qfz_contraction *b)
     b->graph.spare_key = was.graph.spare_key;
     b->graph.spare_id = was.graph.spare_id;
     b->scratch = was.scratch;
-    if (a->stays) return;
+    a->first = b->first;
     a->number = b->number;
     a->up = b->up;
     a->level = b->level;
+    b->first = was.first;
     b->number = was.number;
     b->up = was.up;
     b->level = was.level;
@@ -121,11 +123,17 @@ int64_t qfz_contraction_bytes(const qfz_rule *rule, int64_t h, int64_t w, bool s
 {
     const qfz_blocks in = qfz_blocks_of(h, w, QFZ_BLOCK_SIDE);
     const sizes n = lay_out(&in, rule->connectivity, NULL);
-    const int64_t word = sizeof(uint32_t), half = sizeof(uint16_t), node = word + half;
-    const int64_t of_px =
-        stays ? (word + half) * h * w + node * n.n_nodes : (half + node) * QFZ_BLOCK_PX;
-    return of_px + 7 * word * (n.n_links + 2 * (h + w)) + 5 * word * n.n_vertices +
+    const int64_t word = sizeof(uint32_t), half = sizeof(uint16_t);
+    const int64_t of_px = (2 * half + word) * QFZ_BLOCK_PX;
+    const int64_t that_stays = stays ? word * QFZ_BLOCK_PX + n.packed : 0;
+    return of_px + that_stays + 7 * word * (n.n_links + 2 * (h + w)) + 5 * word * n.n_vertices +
            (int64_t)sizeof(qfz_contracted_block) * n.n_blocks + (int64_t)thread_bytes(rule);
+}
+
+int64_t qfz_contraction_used_bytes(const qfz_contraction *c, int64_t h, int64_t w)
+{
+    const int64_t free_bytes = c->packed_room - c->packed_bytes - QFZ_LARGE_PAGE;
+    return qfz_contraction_bytes(c->rule, h, w, c->stays) - (free_bytes > 0 ? free_bytes : 0);
 }
 
 /* ---- One block. */
@@ -243,6 +251,7 @@ void qfz_block_finish(const qfz_block_work *b)
 {
     number_rest(b);
     find_gates(b);
+    if (b->px_first) qfz_block_pack(b);
 }
 
 /* Open components that have met are one set, each with its own root for those that are hooked to
@@ -306,13 +315,11 @@ void *qfz_contraction_scratch(const qfz_contraction *c)
     return (char *)c->scratch + (size_t)omp_get_thread_num() * thread_bytes(c->rule);
 }
 
-static qfz_block_work work_on(const qfz_contraction *c, const qfz_image *image, int64_t i)
+static qfz_block_work work_on(qfz_contraction *c, const qfz_image *image, int64_t i)
 {
     const int thread = omp_get_thread_num();
     char *const own = qfz_contraction_scratch(c);
-    const int64_t of_thread = thread * (int64_t)QFZ_BLOCK_PX;
-    const int64_t px = c->stays ? c->blocks[i].px : of_thread;
-    const int64_t room = c->stays ? c->blocks[i].room : of_thread;
+    const int64_t room = thread * (int64_t)QFZ_BLOCK_PX;
     qfz_contract_scratch *const s = (qfz_contract_scratch *)(void *)own;
     return (qfz_block_work){
         .c = c,
@@ -322,11 +329,11 @@ static qfz_block_work work_on(const qfz_contraction *c, const qfz_image *image, 
         .thread = thread,
         .s = s,
         .edges = (qfz_block_edges *)(void *)(own + scratch_bytes()),
-        .number = c->stays ? s->number : c->number + px,
+        .number = c->stays ? s->number : c->number + room,
         .up = c->up + room,
         .level = c->level + room,
-        .px_number = c->number + px,
-        .px_first = c->stays ? c->first + px : NULL};
+        .px_number = c->number + room,
+        .px_first = c->stays ? c->first + room : NULL};
 }
 
 /* ---- The graph. */
@@ -360,6 +367,7 @@ void qfz_contract_by(qfz_contraction *c, const qfz_image *image, bool open_ring,
     const sizes n = lay_out(&c->in_blocks, c->rule->connectivity, c->blocks);
     c->n_vertices = (uint32_t)n.n_vertices;
     c->ghost = n.n_links;
+    c->packed_bytes = 0;
 #pragma omp parallel num_threads(qfz_contraction_threads(c))
     {
 #pragma omp for schedule(dynamic, 1)

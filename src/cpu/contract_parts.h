@@ -25,7 +25,7 @@ typedef struct qfz_contract_scratch {
 } qfz_contract_scratch;
 
 typedef struct qfz_block_work {
-    const qfz_contraction *c;
+    qfz_contraction *c;
     const qfz_image *image;
     qfz_contracted_block *block;
     qfz_box box;
@@ -94,7 +94,12 @@ static inline void qfz_block_open(const qfz_block_work *b, uint32_t root)
 /* A link between two of the block's vertices, by their roots. */
 void qfz_block_link(const qfz_block_work *b, uint32_t p, uint32_t q, uint32_t key);
 
-/* After the last join: numbers for what is closed and not hooked, and gates. */
+/* After the last join: numbers for what is closed and not hooked, and gates.  Packs what stays. */
 void qfz_block_finish(const qfz_block_work *b);
+
+/* contract_pack.c: the block that stays, behind those that are packed already; the most bytes that
+ * one takes. */
+void qfz_block_pack(const qfz_block_work *b);
+int64_t qfz_block_packed_most(int64_t n_px, int64_t n_nodes);
 
 #endif

@@ -39,13 +39,14 @@ static void view_init(view *s, const qfz_contraction *c, int64_t i, uint32_t *ke
     const qfz_contracted_block *const block = &c->blocks[i];
     s->c = c;
     s->box = qfz_blocks_box(in, i / in->n_x, i % in->n_x);
-    s->first = c->first + block->px;
-    s->number = c->number + block->px;
+    const qfz_unpacked_block here = qfz_contraction_unpack(c, block);
+    s->first = here.first;
+    s->number = here.number;
     s->plane = keys ? keys + s->box.y0 * in->w + s->box.x0 : qfz_contraction_scratch(c);
     s->row_px = keys ? in->w : QFZ_BLOCK_SIDE;
     s->dir_px = keys ? in->h * in->w : QFZ_BLOCK_PX;
     s->doubts.n = 0;
-    qfz_climbs_init(&s->climbs, c, block);
+    qfz_climbs_init(&s->climbs, c, block, &here);
 }
 
 /* ---- Across seams. */
