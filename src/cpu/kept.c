@@ -56,6 +56,12 @@ int64_t qfz_cpu_kept_bytes(const qfz_worker *worker)
     return 0;
 }
 
+/* Sums are of pixels; levels are all there. */
+bool qfz_cpu_needs_pixels(const qfz_worker *worker)
+{
+    return worker->kind != QFZ_LEVELS;
+}
+
 void qfz_cpu_drop(qfz_kept *kept)
 {
     qfz_contraction_fini(&kept->contraction);
