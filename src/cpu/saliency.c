@@ -10,16 +10,6 @@
 #include "cpu/clones.h"
 #include "cpu/ultrametric.h"
 
-enum { MAX_DOUBTS = 1024 };
-
-/* Pairs that are asked later, many at a time; what comes out goes to *at[i]. */
-typedef struct doubts {
-    int64_t n;
-    uint32_t *at[MAX_DOUBTS];
-    uint16_t a[MAX_DOUBTS], b[MAX_DOUBTS];
-    uint32_t key[MAX_DOUBTS];
-} doubts;
-
 /* A block that is asked. */
 typedef struct view {
     const qfz_contraction *c;
@@ -29,7 +19,6 @@ typedef struct view {
     qfz_climbs climbs;
     uint32_t *plane; /* what is asked for, of the block's first pixel and direction */
     int64_t row_px, dir_px;
-    doubts doubts;
 } view;
 
 /* keys: as engine.h has them, or NULL: to be narrowed, and in the thread's scratch. */
@@ -44,8 +33,7 @@ static void view_init(view *s, const qfz_contraction *c, int64_t i, uint32_t *ke
     s->plane = keys ? keys + s->box.y0 * in->w + s->box.x0 : qfz_contraction_scratch(c);
     s->row_px = keys ? in->w : QFZ_BLOCK_SIDE;
     s->dir_px = keys ? in->h * in->w : QFZ_BLOCK_PX;
-    s->doubts.n = 0;
-    qfz_climbs_init(&s->climbs, c, block);
+    qfz_climbs_init(&s->climbs, c, block, s->plane);
 }
 
 /* ---- Across seams. */
@@ -70,6 +58,12 @@ static uint32_t *row_of(const view *s, int dir, int64_t y)
     return s->plane + dir * s->dir_px + (y - s->box.y0) * s->row_px;
 }
 
+/* Counted from the block's first. */
+static uint32_t place_of(const view *s, const uint32_t *key)
+{
+    return (uint32_t)(key - s->plane);
+}
+
 static const uint16_t *numbers_of(const view *s, int64_t y)
 {
     return s->number + (y - s->box.y0) * qfz_box_w(s->box);
@@ -88,49 +82,27 @@ static const uint32_t *firsts_of(const view *s, int64_t y)
     return s->first + (y - s->box.y0) * qfz_box_w(s->box);
 }
 
+/* Edges that climb, from pixels a[x] to b[x] of a row. */
+static void ask_row(view *s, uint32_t *row, const uint32_t *first_a, const uint32_t *first_b,
+                    const uint16_t *a, const uint16_t *b, int64_t n)
+{
+    qfz_tell_by_hooks(first_a, first_b, n, row);
+    qfz_climbs_ask(&s->climbs, a, b, n, place_of(s, row));
+}
+
 static void ask_right(view *s, int64_t y)
 {
     const int64_t w = qfz_box_w(s->box);
     const uint16_t *const number = numbers_of(s, y);
     const uint32_t *const first = firsts_of(s, y);
-    qfz_tell_by_hooks(first, first + 1, w - 1, row_of(s, QFZ_RIGHT, y));
-    qfz_climbs_raise(&s->climbs, number, number + 1, w - 1, row_of(s, QFZ_RIGHT, y));
+    ask_row(s, row_of(s, QFZ_RIGHT, y), first, first + 1, number, number + 1, w - 1);
     ask_across(s, y, QFZ_RIGHT, w - 1, w);
-}
-
-static void answer_doubts(view *s)
-{
-    doubts *const d = &s->doubts;
-    qfz_climbs_raise(&s->climbs, d->a, d->b, d->n, d->key);
-    for (int64_t i = 0; i < d->n; i++)
-        *d->at[i] = d->key[i];
-    d->n = 0;
 }
 
 /* Of a row's edges those that are in doubt, one byte each, 0 or 1. */
 typedef struct row_doubts {
     uint8_t is[QFZ_BLOCK_SIDE + 7]; /* looked at eight at a time */
 } row_doubts;
-
-/* Those of a row's keys that are in doubt will be asked: between pixels a[x] and b[x]. */
-static void add_doubts(view *s, uint32_t *row, row_doubts *in_doubt, const uint16_t *a,
-                       const uint16_t *b, int64_t n)
-{
-    doubts *const d = &s->doubts;
-    if (d->n + n > MAX_DOUBTS) answer_doubts(s);
-    memset(in_doubt->is + n, 0, 7);
-    for (int64_t from = 0; from < n; from += 8) {
-        uint64_t eight;
-        memcpy(&eight, in_doubt->is + from, sizeof eight);
-        for (; eight; eight &= eight - 1, d->n++) {
-            const int64_t x = from + __builtin_ctzll(eight) / 8;
-            d->at[d->n] = row + x;
-            d->a[d->n] = a[x];
-            d->b[d->n] = b[x];
-            d->key[d->n] = row[x];
-        }
-    }
-}
 
 /* The squares between a row and the next. */
 static qfz_squares squares_of(const view *s, int64_t y)
@@ -152,18 +124,24 @@ static void ask_diagonals(view *s, int64_t y)
     uint32_t *const rise = row_of(s, QFZ_BELOW_LEFT, y) + 1; /* each at the square's right pixel */
     row_doubts fall_doubts, rise_doubts;
     qfz_tell_diagonals(&q, n, fall, fall_doubts.is, rise, rise_doubts.is);
-    add_doubts(s, fall, &fall_doubts, q.number, q.number_below + 1, n);
-    add_doubts(s, rise, &rise_doubts, q.number + 1, q.number_below, n);
+    qfz_climbs_ask_some(&s->climbs, q.number, q.number_below + 1, fall_doubts.is, n,
+                        place_of(s, fall));
+    qfz_climbs_ask_some(&s->climbs, q.number + 1, q.number_below, rise_doubts.is, n,
+                        place_of(s, rise));
     ask_across(s, y, QFZ_BELOW_RIGHT, n, n + 1);
     ask_across(s, y, QFZ_BELOW_LEFT, 0, 1);
 }
 
 static void ask_below(view *s, int64_t y)
 {
-    const int64_t w = qfz_box_w(s->box);
-    uint32_t *const row = row_of(s, QFZ_BELOW, y);
-    qfz_tell_by_hooks(firsts_of(s, y), firsts_of(s, y + 1), w, row);
-    qfz_climbs_raise(&s->climbs, numbers_of(s, y), numbers_of(s, y + 1), w, row);
+    ask_row(s, row_of(s, QFZ_BELOW, y), firsts_of(s, y), firsts_of(s, y + 1), numbers_of(s, y),
+            numbers_of(s, y + 1), qfz_box_w(s->box));
+}
+
+/* Every second row, but for the block's last. */
+static bool is_between(const view *s, int64_t y)
+{
+    return ((y - s->box.y0) & 1) && y + 1 < s->box.y1;
 }
 
 /* Between two rows that have been asked. */
@@ -175,26 +153,27 @@ static void ask_between(view *s, int64_t y)
     uint32_t *const row = row_of(s, QFZ_RIGHT, y);
     row_doubts in_doubt;
     qfz_tell_right(&above, &below, w - 1, row, in_doubt.is);
-    add_doubts(s, row, &in_doubt, number, number + 1, w - 1);
+    qfz_climbs_ask_some(&s->climbs, number, number + 1, in_doubt.is, w - 1, place_of(s, row));
     ask_across(s, y, QFZ_RIGHT, w - 1, w);
 }
 
 static void ask_block(view *s)
 {
     const int n_dirs = qfz_n_dirs(s->c->rule);
-    ask_right(s, s->box.y0);
-    for (int64_t y = s->box.y0; y + 1 < s->box.y1; y++) {
-        const bool is_odd = (y - s->box.y0) & 1;
-        if (is_odd || y + 2 == s->box.y1) ask_right(s, y + 1);
-        ask_below(s, y);
-        if (is_odd) ask_between(s, y);
+    const int64_t last = s->box.y1 - 1;
+    for (int64_t y = s->box.y0; y <= last; y++) {
+        if (!is_between(s, y)) ask_right(s, y);
+        if (y < last) ask_below(s, y);
     }
-    answer_doubts(s);
-    for (int64_t y = s->box.y0; n_dirs == QFZ_MAX_DIRS && y + 1 < s->box.y1; y++)
+    qfz_climbs_answer(&s->climbs);
+    for (int64_t y = s->box.y0 + 1; y < last; y += 2)
+        ask_between(s, y);
+    qfz_climbs_answer(&s->climbs);
+    for (int64_t y = s->box.y0; n_dirs == QFZ_MAX_DIRS && y < last; y++)
         ask_diagonals(s, y);
-    answer_doubts(s);
+    qfz_climbs_answer(&s->climbs);
     for (int d = QFZ_BELOW; d < n_dirs; d++)
-        ask_across(s, s->box.y1 - 1, d, 0, qfz_box_w(s->box));
+        ask_across(s, last, d, 0, qfz_box_w(s->box));
 }
 
 /* ---- Keys of two bytes, while the block is in the cache. */
