@@ -387,6 +387,20 @@ static void find_edges(const view *b)
     }
 }
 
+/* Between components instead of pixels, but for what lies within one. */
+static void name_components(qfz_block_edges *s, const uint16_t *component)
+{
+    uint64_t *const edges = s->edges[0];
+    int32_t n = 0;
+    for (int32_t i = 0; i < s->n_edges; i++) {
+        const uint64_t edge = edges[i];
+        const uint32_t p = component[qfz_edge_p(edge)], q = component[qfz_edge_q(edge)];
+        edges[n] = qfz_edge_of(qfz_edge_key(edge), p, q);
+        n += p != q;
+    }
+    s->n_edges = n;
+}
+
 void qfz_block_find(qfz_block_edges *scratch, const qfz_image *image, const qfz_rule *rule,
                     qfz_box box, qfz_seam *seam, uint64_t *open, qfz_lightest *lightest)
 {
@@ -404,7 +418,9 @@ void qfz_block_find(qfz_block_edges *scratch, const qfz_image *image, const qfz_
     scratch->edges[1] = scratch->edges[0] + max_edges(rule->connectivity);
     seam->n_right = seam->n_below = seam->n_corner = 0;
     find_edges(&b);
-    if (lightest) qfz_lightest_finish(lightest);
+    if (!lightest) return;
+    qfz_lightest_finish(lightest);
+    name_components(scratch, lightest->component);
 }
 
 void qfz_block_add_loop(qfz_block_edges *scratch, uint32_t key, uint32_t place)
