@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "cpu/clones.h"
+#include "clones.h"
 #include "cpu/lightest.h"
 
 enum {
@@ -115,7 +115,7 @@ static void set_existing(const view *b, int64_t y, square_row *row)
 /* ---- The filter.  Ties fall to the later of top, bottom, left, right, falling, rising: that is
  * the order of (kind, place), whichever squares an edge is seen in. */
 
-QFZ_CLONES static void drop_of_four(square_row *restrict row, const uint32_t *restrict bottom)
+QFZ_CLONES_512 static void drop_of_four(square_row *restrict row, const uint32_t *restrict bottom)
 {
     for (int i = 0; i < ROW - 1; i++) {
         const uint32_t t = row->h[i], u = bottom[i], l = row->v[i], r = row->v[i + 1];
@@ -132,7 +132,7 @@ static inline uint32_t max2(uint32_t a, uint32_t b)
 
 /* An edge is dropped if it is the heaviest of one of its two triangles or two four-cycles
  * (outer sides; the other diagonal and two opposite sides). */
-QFZ_CLONES static void drop_of_six(square_row *restrict row, const uint32_t *restrict bottom)
+QFZ_CLONES_512 static void drop_of_six(square_row *restrict row, const uint32_t *restrict bottom)
 {
     for (int i = 0; i < ROW - 1; i++) {
         const uint32_t t = row->h[i], u = bottom[i], l = row->v[i], r = row->v[i + 1];

@@ -100,7 +100,8 @@ __attribute__((target("avx2"))) static inline __m256i load(const uint32_t *from)
 
 __attribute__((target("avx2"))) static inline __m256i order_of(const qfz_climbs *s, unsigned lanes)
 {
-    return _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)&s->lanes_of[lanes]));
+    return _mm256_cvtepu8_epi32(
+        _mm_loadl_epi64((const __m128i *)(const void *)&s->lanes_of[lanes]));
 }
 
 /* Some lanes, close together, and what is behind them is of no use. */
@@ -193,8 +194,8 @@ __attribute__((target("avx2"))) static inline __m256i numbers_at(const uint16_t 
 __attribute__((target("avx2,popcnt"))) static int64_t
 ask_lanes(qfz_climbs *s, const uint16_t *a, const uint16_t *b, int64_t n, uint32_t at)
 {
-    __m256i place = _mm256_add_epi32(_mm256_set1_epi32((int)at),
-                                     _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+    __m256i place =
+        _mm256_add_epi32(_mm256_set1_epi32((int)at), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
     int64_t i = 0;
     for (; i + LANES <= n; i += LANES) {
         const __m256i p = numbers_at(a + i), q = numbers_at(b + i);

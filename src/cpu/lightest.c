@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "cpu/clones.h"
+#include "clones.h"
 
 /* Where a pixel goes; of equal keys to the first of these, as block.h has it. */
 enum {
@@ -149,14 +149,14 @@ static inline void take_some(const uint8_t *restrict to, const uint8_t *restrict
     }
 }
 
-QFZ_CLONES static void take_of_four(const uint8_t *to, const uint8_t *below, int n, int place,
-                                    uint16_t *up, uint8_t *keep)
+QFZ_CLONES_512 static void take_of_four(const uint8_t *to, const uint8_t *below, int n, int place,
+                                        uint16_t *up, uint8_t *keep)
 {
     take_some(to, below, n, place, false, up, keep);
 }
 
-QFZ_CLONES static void take_of_eight(const uint8_t *to, const uint8_t *below, int n, int place,
-                                     uint16_t *up, uint8_t *keep)
+QFZ_CLONES_512 static void take_of_eight(const uint8_t *to, const uint8_t *below, int n, int place,
+                                         uint16_t *up, uint8_t *keep)
 {
     take_some(to, below, n, place, true, up, keep);
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cpu/climb.h"
-#include "cpu/clones.h"
+#include "clones.h"
 #include "cpu/ultrametric.h"
 
 /* A block that is asked. */

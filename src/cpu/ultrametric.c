@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-#include "cpu/clones.h"
+#include "clones.h"
 
 static inline uint32_t larger(uint32_t a, uint32_t b)
 {
