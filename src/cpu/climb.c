@@ -176,12 +176,13 @@ void qfz_climbs_answer(qfz_climbs *s)
 
 /* ---- The list. */
 
-static void ask_each(qfz_climbs *s, const uint16_t *a, const uint16_t *b, int64_t n, uint32_t at)
+static void ask_each(qfz_climbs *s, const uint16_t *a, const uint16_t *b, const uint8_t *doubt,
+                     int64_t n, uint32_t at)
 {
     for (int64_t i = 0; i < n; i++) {
         s->pair[s->n] = word_of(a[i], b[i]);
         s->at[s->n] = at + (uint32_t)i;
-        s->n += a[i] != b[i];
+        s->n += doubt[i];
     }
 }
 
@@ -191,43 +192,35 @@ __attribute__((target("avx2"))) static inline __m256i numbers_at(const uint16_t 
 }
 
 /* Returns how many are looked at: the last may be too few. */
-__attribute__((target("avx2,popcnt"))) static int64_t
-ask_lanes(qfz_climbs *s, const uint16_t *a, const uint16_t *b, int64_t n, uint32_t at)
+__attribute__((target("avx2,popcnt"))) static int64_t ask_lanes(qfz_climbs *s, const uint16_t *a,
+                                                                const uint16_t *b,
+                                                                const uint8_t *doubt, int64_t n,
+                                                                uint32_t at)
 {
     __m256i place =
         _mm256_add_epi32(_mm256_set1_epi32((int)at), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+    int n_listed = s->n;
     int64_t i = 0;
     for (; i + LANES <= n; i += LANES) {
-        const __m256i p = numbers_at(a + i), q = numbers_at(b + i);
-        const unsigned two = ~bits_of(_mm256_cmpeq_epi32(p, q)) & ((1u << LANES) - 1);
-        const __m256i order = order_of(s, two);
-        store(s->pair + s->n, _mm256_or_si256(p, _mm256_slli_epi32(q, HALF)), order);
-        store(s->at + s->n, place, order);
-        s->n += __builtin_popcount(two);
+        const __m128i eight = _mm_loadl_epi64((const __m128i *)(const void *)(doubt + i));
+        const unsigned lanes =
+            (unsigned)_mm_movemask_epi8(_mm_cmpgt_epi8(eight, _mm_setzero_si128()));
+        const __m256i order = order_of(s, lanes);
+        const __m256i two =
+            _mm256_or_si256(numbers_at(a + i), _mm256_slli_epi32(numbers_at(b + i), HALF));
+        store(s->pair + n_listed, two, order);
+        store(s->at + n_listed, place, order);
+        n_listed += __builtin_popcount(lanes);
         place = _mm256_add_epi32(place, _mm256_set1_epi32(LANES));
     }
+    s->n = n_listed;
     return i;
 }
 
-void qfz_climbs_ask(qfz_climbs *s, const uint16_t *a, const uint16_t *b, int64_t n, uint32_t at)
+void qfz_climbs_ask(qfz_climbs *s, const uint16_t *a, const uint16_t *b, const uint8_t *doubt,
+                    int64_t n, uint32_t at)
 {
     if (s->n + n > QFZ_MAX_CLIMBS) qfz_climbs_answer(s);
-    const int64_t done = s->gathers ? ask_lanes(s, a, b, n, at) : 0;
-    ask_each(s, a + done, b + done, n - done, at + (uint32_t)done);
-}
-
-void qfz_climbs_ask_some(qfz_climbs *s, const uint16_t *a, const uint16_t *b, uint8_t *chosen,
-                         int64_t n, uint32_t at)
-{
-    if (s->n + n > QFZ_MAX_CLIMBS) qfz_climbs_answer(s);
-    memset(chosen + n, 0, 7);
-    for (int64_t from = 0; from < n; from += 8) {
-        uint64_t eight;
-        memcpy(&eight, chosen + from, sizeof eight);
-        for (; eight; eight &= eight - 1, s->n++) {
-            const int64_t i = from + __builtin_ctzll(eight) / 8;
-            s->pair[s->n] = word_of(a[i], b[i]);
-            s->at[s->n] = at + (uint32_t)i;
-        }
-    }
+    const int64_t done = s->gathers ? ask_lanes(s, a, b, doubt, n, at) : 0;
+    ask_each(s, a + done, b + done, doubt + done, n - done, at + (uint32_t)done);
 }

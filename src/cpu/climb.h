@@ -39,14 +39,11 @@ typedef struct qfz_climbs {
 void qfz_climbs_init(qfz_climbs *s, const qfz_contraction *c, const qfz_contracted_block *block,
                      uint32_t *keys);
 
-/* keys[at + i] will be raised to the minimax level of the nodes of numbers a[i] and b[i]: by
- * qfz_climbs_answer(), or earlier.  n: at most QFZ_BLOCK_SIDE.  What one node asks of itself is
- * answered as it is. */
-void qfz_climbs_ask(qfz_climbs *s, const uint16_t *a, const uint16_t *b, int64_t n, uint32_t at);
-
-/* The same for those i for which chosen[i] is 1, not 0; room for 7 more behind the last. */
-void qfz_climbs_ask_some(qfz_climbs *s, const uint16_t *a, const uint16_t *b, uint8_t *chosen,
-                         int64_t n, uint32_t at);
+/* For those i for which doubt[i] is 1, not 0, keys[at + i] will be raised to the minimax level of
+ * the nodes of numbers a[i] and b[i], which differ: by qfz_climbs_answer(), or earlier.  n: at most
+ * QFZ_BLOCK_SIDE. */
+void qfz_climbs_ask(qfz_climbs *s, const uint16_t *a, const uint16_t *b, const uint8_t *doubt,
+                    int64_t n, uint32_t at);
 
 /* After this nothing waits. */
 void qfz_climbs_answer(qfz_climbs *s);

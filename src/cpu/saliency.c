@@ -58,12 +58,6 @@ static uint32_t *row_of(const view *s, int dir, int64_t y)
     return s->plane + dir * s->dir_px + (y - s->box.y0) * s->row_px;
 }
 
-/* Counted from the block's first. */
-static uint32_t place_of(const view *s, const uint32_t *key)
-{
-    return (uint32_t)(key - s->plane);
-}
-
 static const uint16_t *numbers_of(const view *s, int64_t y)
 {
     return s->number + (y - s->box.y0) * qfz_box_w(s->box);
@@ -82,27 +76,34 @@ static const uint32_t *firsts_of(const view *s, int64_t y)
     return s->first + (y - s->box.y0) * qfz_box_w(s->box);
 }
 
-/* Edges that climb, from pixels a[x] to b[x] of a row. */
-static void ask_row(view *s, uint32_t *row, const uint32_t *first_a, const uint32_t *first_b,
-                    const uint16_t *a, const uint16_t *b, int64_t n)
+/* What is in doubt of a row's edges, from pixels a[x] to b[x], will climb. */
+static void ask_row(view *s, const uint32_t *row, const uint16_t *a, const uint16_t *b,
+                    const uint8_t *doubt, int64_t n)
 {
-    qfz_tell_by_hooks(first_a, first_b, n, row);
-    qfz_climbs_ask(&s->climbs, a, b, n, place_of(s, row));
+    qfz_climbs_ask(&s->climbs, a, b, doubt, n, (uint32_t)(row - s->plane));
 }
 
 static void ask_right(view *s, int64_t y)
 {
-    const int64_t w = qfz_box_w(s->box);
+    const int64_t n = qfz_box_w(s->box) - 1;
     const uint16_t *const number = numbers_of(s, y);
     const uint32_t *const first = firsts_of(s, y);
-    ask_row(s, row_of(s, QFZ_RIGHT, y), first, first + 1, number, number + 1, w - 1);
-    ask_across(s, y, QFZ_RIGHT, w - 1, w);
+    uint32_t *const row = row_of(s, QFZ_RIGHT, y);
+    uint8_t doubt[QFZ_BLOCK_SIDE];
+    qfz_tell_by_hooks(first, first + 1, number, number + 1, n, row, doubt);
+    ask_row(s, row, number, number + 1, doubt, n);
+    ask_across(s, y, QFZ_RIGHT, n, n + 1);
 }
 
-/* Of a row's edges those that are in doubt, one byte each, 0 or 1. */
-typedef struct row_doubts {
-    uint8_t is[QFZ_BLOCK_SIDE + 7]; /* looked at eight at a time */
-} row_doubts;
+static void ask_below(view *s, int64_t y)
+{
+    const int64_t n = qfz_box_w(s->box);
+    const uint16_t *const number = numbers_of(s, y), *const below = numbers_of(s, y + 1);
+    uint32_t *const row = row_of(s, QFZ_BELOW, y);
+    uint8_t doubt[QFZ_BLOCK_SIDE];
+    qfz_tell_by_hooks(firsts_of(s, y), firsts_of(s, y + 1), number, below, n, row, doubt);
+    ask_row(s, row, number, below, doubt, n);
+}
 
 /* The squares between a row and the next. */
 static qfz_squares squares_of(const view *s, int64_t y)
@@ -122,20 +123,12 @@ static void ask_diagonals(view *s, int64_t y)
     const qfz_squares q = squares_of(s, y);
     uint32_t *const fall = row_of(s, QFZ_BELOW_RIGHT, y);
     uint32_t *const rise = row_of(s, QFZ_BELOW_LEFT, y) + 1; /* each at the square's right pixel */
-    row_doubts fall_doubts, rise_doubts;
-    qfz_tell_diagonals(&q, n, fall, fall_doubts.is, rise, rise_doubts.is);
-    qfz_climbs_ask_some(&s->climbs, q.number, q.number_below + 1, fall_doubts.is, n,
-                        place_of(s, fall));
-    qfz_climbs_ask_some(&s->climbs, q.number + 1, q.number_below, rise_doubts.is, n,
-                        place_of(s, rise));
+    uint8_t fall_doubt[QFZ_BLOCK_SIDE], rise_doubt[QFZ_BLOCK_SIDE];
+    qfz_tell_diagonals(&q, n, fall, fall_doubt, rise, rise_doubt);
+    ask_row(s, fall, q.number, q.number_below + 1, fall_doubt, n);
+    ask_row(s, rise, q.number + 1, q.number_below, rise_doubt, n);
     ask_across(s, y, QFZ_BELOW_RIGHT, n, n + 1);
     ask_across(s, y, QFZ_BELOW_LEFT, 0, 1);
-}
-
-static void ask_below(view *s, int64_t y)
-{
-    ask_row(s, row_of(s, QFZ_BELOW, y), firsts_of(s, y), firsts_of(s, y + 1), numbers_of(s, y),
-            numbers_of(s, y + 1), qfz_box_w(s->box));
 }
 
 /* Every second row, but for the block's last. */
@@ -147,14 +140,14 @@ static bool is_between(const view *s, int64_t y)
 /* Between two rows that have been asked. */
 static void ask_between(view *s, int64_t y)
 {
-    const int64_t w = qfz_box_w(s->box);
+    const int64_t n = qfz_box_w(s->box) - 1;
     const uint16_t *const number = numbers_of(s, y);
     const qfz_squares above = squares_of(s, y - 1), below = squares_of(s, y);
     uint32_t *const row = row_of(s, QFZ_RIGHT, y);
-    row_doubts in_doubt;
-    qfz_tell_right(&above, &below, w - 1, row, in_doubt.is);
-    qfz_climbs_ask_some(&s->climbs, number, number + 1, in_doubt.is, w - 1, place_of(s, row));
-    ask_across(s, y, QFZ_RIGHT, w - 1, w);
+    uint8_t doubt[QFZ_BLOCK_SIDE];
+    qfz_tell_right(&above, &below, n, row, doubt);
+    ask_row(s, row, number, number + 1, doubt, n);
+    ask_across(s, y, QFZ_RIGHT, n, n + 1);
 }
 
 static void ask_block(view *s)
