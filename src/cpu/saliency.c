@@ -4,7 +4,7 @@
  * Of a block's edges, the vertical ones and every second row of horizontal ones climb; the others
  * are told by these, but for those that stay in doubt, which climb as well.  Invalid pixels are
  * roots that reach nothing, and need no look. */
-#include <string.h>
+#include <immintrin.h>
 
 #include "cpu/climb.h"
 #include "clones.h"
@@ -17,12 +17,10 @@ typedef struct view {
     const uint32_t *first;
     const uint16_t *number;
     qfz_climbs climbs;
-    uint32_t *plane; /* what is asked for, of the block's first pixel and direction */
-    int64_t row_px, dir_px;
+    uint32_t *plane; /* keys by direction, in the thread's scratch */
 } view;
 
-/* keys: as engine.h has them, or NULL: to be narrowed, and in the thread's scratch. */
-static void view_init(view *s, const qfz_contraction *c, int64_t i, uint32_t *keys)
+static void view_init(view *s, const qfz_contraction *c, int64_t i)
 {
     const qfz_blocks *const in = &c->in_blocks;
     const qfz_contracted_block *const block = &c->blocks[i];
@@ -30,9 +28,7 @@ static void view_init(view *s, const qfz_contraction *c, int64_t i, uint32_t *ke
     s->box = qfz_blocks_box(in, i / in->n_x, i % in->n_x);
     s->first = c->first + block->px;
     s->number = c->number + block->px;
-    s->plane = keys ? keys + s->box.y0 * in->w + s->box.x0 : qfz_contraction_scratch(c);
-    s->row_px = keys ? in->w : QFZ_BLOCK_SIDE;
-    s->dir_px = keys ? in->h * in->w : QFZ_BLOCK_PX;
+    s->plane = qfz_contraction_scratch(c);
     qfz_climbs_init(&s->climbs, c, block, s->plane);
 }
 
@@ -55,7 +51,7 @@ static uint32_t across(const qfz_contraction *c, int64_t y, int64_t x, int dir)
 /* Keys of one row of the block. */
 static uint32_t *row_of(const view *s, int dir, int64_t y)
 {
-    return s->plane + dir * s->dir_px + (y - s->box.y0) * s->row_px;
+    return s->plane + dir * QFZ_BLOCK_PX + (y - s->box.y0) * QFZ_BLOCK_SIDE;
 }
 
 static const uint16_t *numbers_of(const view *s, int64_t y)
@@ -169,7 +165,7 @@ static void ask_block(view *s)
         ask_across(s, last, d, 0, qfz_box_w(s->box));
 }
 
-/* ---- Keys of two bytes, while the block is in the cache. */
+/* ---- From the cache, where rows lie side by side, to the image, where they lie pages apart. */
 
 QFZ_CLONES static void narrow_row(const uint32_t *restrict wide, int64_t n, uint16_t *restrict keys)
 {
@@ -177,22 +173,42 @@ QFZ_CLONES static void narrow_row(const uint32_t *restrict wide, int64_t n, uint
         keys[i] = (uint16_t)wide[i];
 }
 
-static void narrow_block(const view *s, uint16_t *keys)
+/* Past the caches: nobody needs them soon, and no line is fetched that is written over. */
+static void stream_row(const uint32_t *from, int64_t n, uint32_t *keys)
 {
-    const int64_t h = s->c->in_blocks.h, w = s->c->in_blocks.w;
-    for (int d = 0; d < qfz_n_dirs(s->c->rule); d++)
-        for (int64_t y = s->box.y0; y < s->box.y1; y++)
-            narrow_row(row_of(s, d, y), qfz_box_w(s->box), keys + (d * h + y) * w + s->box.x0);
+    const int64_t some = (int64_t)(sizeof(__m128i) / sizeof *keys);
+    int64_t i = 0;
+    for (; i < n && (uintptr_t)(keys + i) % sizeof(__m128i); i++)
+        keys[i] = from[i];
+    for (; i + some <= n; i += some)
+        _mm_stream_si128((__m128i *)(void *)(keys + i),
+                         _mm_loadu_si128((const __m128i *)(const void *)(from + i)));
+    for (; i < n; i++)
+        keys[i] = from[i];
+}
+
+static void write_block(const view *s, int key_bytes, void *keys)
+{
+    const int64_t h = s->c->in_blocks.h, w = s->c->in_blocks.w, n = qfz_box_w(s->box);
+    for (int d = 0; d < qfz_n_dirs(s->c->rule); d++) {
+        for (int64_t y = s->box.y0; y < s->box.y1; y++) {
+            const int64_t at = (d * h + y) * w + s->box.x0;
+            if (key_bytes == sizeof(uint16_t))
+                narrow_row(row_of(s, d, y), n, (uint16_t *)keys + at);
+            else
+                stream_row(row_of(s, d, y), n, (uint32_t *)keys + at);
+        }
+    }
+    _mm_sfence();
 }
 
 void qfz_contraction_saliency(const qfz_contraction *c, int key_bytes, void *keys)
 {
-    const bool narrow = key_bytes == sizeof(uint16_t);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(qfz_contraction_threads(c))
     for (int64_t i = 0; i < c->in_blocks.n_y * c->in_blocks.n_x; i++) {
         view s;
-        view_init(&s, c, i, narrow ? NULL : keys);
+        view_init(&s, c, i);
         ask_block(&s);
-        if (narrow) narrow_block(&s, keys);
+        write_block(&s, key_bytes, keys);
     }
 }
