@@ -6,11 +6,8 @@
 
 enum { LANES = QFZ_CLIMB_LANES, HALF = 16 };
 
-/* Nothing has been climbed yet. */
-enum { NO_HOOK = UINT16_MAX };
-
 /* Pairs have two numbers in one word, states the number of the last hook and the pair's in the list
- * as it was. */
+ * as it was.  Two that stand at roots from the start have one of these for a hook. */
 static uint32_t word_of(uint32_t low, uint32_t high)
 {
     return low | high << HALF;
@@ -61,25 +58,25 @@ static void answer_apart(qfz_climbs *s, uint32_t roots, uint32_t state)
 {
     uint32_t *const key = &s->keys[s->at[high_half(state)]];
     const uint32_t last = low_half(state);
-    if (last != NO_HOOK) raise_key(key, s->level[last]);
+    if (last < s->block->n_hooks) raise_key(key, s->level[last]);
     raise_key(key, between_roots(s, low_half(roots), high_half(roots)));
 }
 
 static void answer_each(qfz_climbs *s)
 {
     for (int i = 0; i < s->n; i++) {
-        uint32_t a = low_half(s->pair[i]), b = high_half(s->pair[i]), last = NO_HOOK;
-        while (a != b) {
-            const uint32_t low = a < b ? a : b, high = a < b ? b : a;
-            if (s->up[low] == low) break;
+        const uint32_t a = low_half(s->pair[i]), b = high_half(s->pair[i]);
+        uint32_t low = a < b ? a : b, high = a < b ? b : a, last;
+        do {
+            const uint32_t over = s->up[low];
             last = low;
-            a = s->up[low];
-            b = high;
-        }
-        if (a == b)
+            low = over < high ? over : high;
+            high = over < high ? high : over;
+        } while (low != high && low < s->block->n_hooks);
+        if (low == high)
             raise_key(&s->keys[s->at[i]], s->level[last]);
         else
-            answer_apart(s, word_of(a, b), word_of(last, (uint32_t)i));
+            answer_apart(s, word_of(low, high), word_of(last, (uint32_t)i));
     }
 }
 
@@ -115,39 +112,49 @@ __attribute__((target("avx2"))) static inline unsigned bits_of(__m256i lanes)
     return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(lanes));
 }
 
-/* Everybody on the list, which has n left, climbs one step; returns how many have more to climb.
- * The lower of two is a root: so is the other. */
-__attribute__((target("avx2"))) static int step_all(qfz_climbs *s, uint32_t *state, int n,
-                                                    results *out)
+/* Everybody on the list, which has n left, climbs one step; returns how many have more to climb:
+ * where the lower of two is a root, so is the other. */
+__attribute__((target("avx2,popcnt"))) static int step_all(qfz_climbs *s, uint32_t *state, int n,
+                                                           results *out)
 {
     const __m256i half = _mm256_set1_epi32(UINT16_MAX);
+    const __m256i last_hook = _mm256_set1_epi32((int)s->block->n_hooks - 1);
     uint32_t *const pair = s->pair;
-    const uint16_t *const up = s->up;
+    const int *const up = (const int *)(const void *)s->up;
     int n_left = 0, n_met = out->n_met, n_apart = out->n_apart;
     for (int i = 0; i < n; i += LANES) {
         const unsigned all = n - i < LANES ? (1u << (n - i)) - 1 : (1u << LANES) - 1;
         const __m256i two = load(pair + i), was = load(state + i);
         const __m256i a = _mm256_and_si256(two, half), b = _mm256_srli_epi32(two, HALF);
         const __m256i low = _mm256_min_epu32(a, b), high = _mm256_max_epu32(a, b);
-        const __m256i over = _mm256_and_si256(
-            _mm256_i32gather_epi32((const int *)(const void *)up, low, sizeof *up), half);
-        const unsigned root = bits_of(_mm256_cmpeq_epi32(over, low)) & all;
+        const __m256i over = _mm256_and_si256(_mm256_i32gather_epi32(up, low, sizeof *s->up), half);
+        const __m256i lower = _mm256_min_epu32(over, high);
         const unsigned met = bits_of(_mm256_cmpeq_epi32(over, high)) & all;
-        const unsigned left = all & ~(root | met);
+        const unsigned apart = bits_of(_mm256_cmpgt_epi32(lower, last_hook)) & all & ~met;
+        const unsigned left = all & ~(met | apart);
+        const __m256i at = _mm256_or_si256(over, _mm256_slli_epi32(high, HALF));
         const __m256i now = _mm256_blend_epi16(was, low, 0x55);
-        const __m256i left_order = order_of(s, left), root_order = order_of(s, root);
-        store(pair + n_left, _mm256_or_si256(over, _mm256_slli_epi32(high, HALF)), left_order);
+        const __m256i left_order = order_of(s, left), apart_order = order_of(s, apart);
+        store(pair + n_left, at, left_order);
         store(state + n_left, now, left_order);
         store(out->met + n_met, now, order_of(s, met));
-        store(out->apart + n_apart, two, root_order);
-        store(out->apart_state + n_apart, was, root_order);
+        store(out->apart + n_apart, at, apart_order);
+        store(out->apart_state + n_apart, now, apart_order);
         n_left += __builtin_popcount(left);
         n_met += __builtin_popcount(met);
-        n_apart += __builtin_popcount(root);
+        n_apart += __builtin_popcount(apart);
     }
     out->n_met = n_met;
     out->n_apart = n_apart;
     return n_left;
+}
+
+static void answer_met(const qfz_climbs *s, const results *out)
+{
+    uint32_t *const keys = s->keys;
+    const uint32_t *const level = s->level, *const at = s->at;
+    for (int i = 0; i < out->n_met; i++)
+        raise_key(&keys[at[high_half(out->met[i])]], level[low_half(out->met[i])]);
 }
 
 __attribute__((target("avx2,popcnt"))) static void answer_lanes(qfz_climbs *s)
@@ -156,11 +163,10 @@ __attribute__((target("avx2,popcnt"))) static void answer_lanes(qfz_climbs *s)
     results out;
     out.n_met = out.n_apart = 0;
     for (int i = 0; i < s->n; i++)
-        state[i] = word_of(NO_HOOK, (uint32_t)i);
+        state[i] = word_of(0, (uint32_t)i);
     for (int n = s->n; n > 0;)
         n = step_all(s, state, n, &out);
-    for (int i = 0; i < out.n_met; i++)
-        raise_key(&s->keys[s->at[high_half(out.met[i])]], s->level[low_half(out.met[i])]);
+    answer_met(s, &out);
     for (int i = 0; i < out.n_apart; i++)
         answer_apart(s, out.apart[i], out.apart_state[i]);
 }
