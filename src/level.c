@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* level.c - dissimilarities of pixels as ordered keys, and the limits on them. */
+#include "clones.h"
 #include "rule.h"
 #include "wide.h"
 
@@ -133,28 +134,24 @@ static uint32_t root_key(qfz_u128 square)
 #define FOLD_MAX(acc, d) ((acc) > (d) ? (acc) : (d))
 #define FOLD_SQUARE(acc, d) ((acc) + (uint64_t)(d) * (d))
 
-static void sum_band(qfz_type type, const void *plane, int64_t p, int64_t q, int n, uint32_t *acc)
-{
-    FOLD_INTEGER_BAND(FOLD_SUM)
-}
+QFZ_CLONES static void sum_band(qfz_type type, const void *plane, int64_t p, int64_t q, int n,
+                                uint32_t *acc){FOLD_INTEGER_BAND(FOLD_SUM)}
 
-static void max_band(qfz_type type, const void *plane, int64_t p, int64_t q, int n, uint32_t *acc)
+QFZ_CLONES static void max_band(qfz_type type, const void *plane, int64_t p, int64_t q, int n,
+                                uint32_t *acc)
 {
     FOLD_INTEGER_BAND(FOLD_MAX)
 }
 
 static void square_band(qfz_type type, const void *plane, int64_t p, int64_t q, int n,
-                        qfz_u128 *acc)
-{
-    FOLD_INTEGER_BAND(FOLD_SQUARE)
-}
+                        qfz_u128 *acc){FOLD_INTEGER_BAND(FOLD_SQUARE)}
 
 /* Equal values differ by 0, infinite ones too. */
 #define FLOAT_DIFFERENCE(a, b) ((a) == (b) ? 0.0f : fabsf((a) - (b)))
 #define FOLD_FLOAT_SQUARE(acc, d) ((acc) + (d) * (d))
 
-static void float_band(qfz_distance distance, const void *plane, int64_t p, int64_t q, int n,
-                       float *acc)
+QFZ_CLONES static void float_band(qfz_distance distance, const void *plane, int64_t p, int64_t q,
+                                  int n, float *acc)
 {
     switch (distance) {
     case QFZ_L1: FOLD_BAND(float, float, FLOAT_DIFFERENCE, FOLD_SUM); break;

@@ -155,7 +155,9 @@ static void open_block(const qfz_block_work *b, bool open_ring)
                 (!image->valid || image->valid[at_y * image->w + at_x]))
                 key = 0;
         }
-        if (key != UINT64_MAX) qfz_block_add_loop(b->edges, (uint32_t)key, (uint32_t)(y * w + x));
+        const uint32_t place = (uint32_t)(y * w + x);
+        if (key != UINT64_MAX)
+            qfz_block_add_loop(b->edges, (uint32_t)key, b->px_first ? b->px_number[place] : place);
     }
 }
 
@@ -198,8 +200,6 @@ static void start_components(const qfz_block_work *b)
 {
     const int64_t n = b->block->n_nodes;
     memset(b->number, 0xff, (size_t)n * sizeof *b->number);
-    for (int64_t i = 0; i < n; i++)
-        b->s->set[i] = QFZ_SET_ROOT;
 }
 
 static uint32_t vertex_at(const qfz_block_work *b, uint32_t root)
@@ -252,62 +252,6 @@ void qfz_block_finish(const qfz_block_work *b)
     number_rest(b);
     find_gates(b);
     if (b->px_first) qfz_block_pack(b);
-}
-
-/* Open components that have met are one set, each with its own root for those that are hooked to
- * it: all of them are as near to it as the current level. */
-static void join_some(const qfz_block_work *b, const uint64_t *edges, int32_t n_edges)
-{
-    const uint16_t *const node = b->px_number;
-    uint16_t *const set = b->s->set;
-    for (int32_t i = 0; i < n_edges; i++) {
-        const uint32_t key = qfz_edge_key(edges[i]);
-        uint32_t root = qfz_set_root(set, node[qfz_edge_p(edges[i])]);
-        if (qfz_edge_is_loop(edges[i])) {
-            if (!(set[root] & QFZ_SET_OPEN)) qfz_block_open(b, root);
-            continue;
-        }
-        const uint32_t q = qfz_set_root(set, node[qfz_edge_q(edges[i])]);
-        if (root == q) continue;
-        const bool both_open = set[root] & set[q] & QFZ_SET_OPEN;
-        const uint32_t other = qfz_set_join(set, &root, q);
-        if (both_open)
-            qfz_block_link(b, root, other, key);
-        else
-            qfz_block_hook(b, other, root, key);
-    }
-}
-
-/* Leaves out edges between pixels that are in one set already; returns how many stay. */
-static int32_t drop_joined(const qfz_block_work *b, uint64_t *edges, int32_t n_edges)
-{
-    const uint16_t *const node = b->px_number;
-    uint16_t *const root = b->s->root;
-    int32_t n = 0;
-    for (uint32_t v = 0; v < b->block->n_nodes; v++)
-        root[v] = (uint16_t)qfz_set_root(b->s->set, v);
-    for (int32_t i = 0; i < n_edges; i++) {
-        const uint64_t edge = edges[i];
-        const uint32_t p = root[node[qfz_edge_p(edge)]], q = root[node[qfz_edge_q(edge)]];
-        edges[n] = edge;
-        n += (p != q) | qfz_edge_is_loop(edge);
-    }
-    return n;
-}
-
-/* Where there are many edges, most components are joined by the lighter half of them, and most of
- * the others join nothing, which is seen faster all at once (Osipov, Sanders and Singler, 2009:
- * filter-Kruskal). */
-static void join_levels(const qfz_block_work *b, void *arg)
-{
-    (void)arg;
-    int32_t n_edges;
-    uint64_t *const edges = qfz_block_sort(b->edges, &n_edges);
-    const bool many = n_edges > 2 * (int32_t)b->block->n_nodes;
-    const int32_t n_light = many ? n_edges / 2 : n_edges;
-    join_some(b, edges, n_light);
-    if (many) join_some(b, edges + n_light, drop_joined(b, edges + n_light, n_edges - n_light));
-    qfz_block_finish(b);
 }
 
 void *qfz_contraction_scratch(const qfz_contraction *c)
@@ -389,7 +333,7 @@ void qfz_contract_by(qfz_contraction *c, const qfz_image *image, bool open_ring,
 
 void qfz_contract(qfz_contraction *c, const qfz_image *image, bool open_ring)
 {
-    qfz_contract_by(c, image, open_ring, join_levels, NULL);
+    qfz_contract_by(c, image, open_ring, qfz_contract_join_levels, NULL);
 }
 
 void qfz_contraction_add_ghosts(qfz_contraction *c, const qfz_links *ghosts)

@@ -133,6 +133,7 @@ static uint32_t vertex_at(const builder *u, uint32_t root)
 static void open_root(builder *u, uint32_t root)
 {
     qfz_spans *const spans = &u->o->start;
+    u->b->s->set[root] |= QFZ_SET_OPEN;
     qfz_block_open(u->b, root);
     const uint32_t vertex = vertex_at(u, root);
     spans->holds[vertex] = u->s->holds[root];
@@ -314,6 +315,8 @@ void qfz_omega_join_block(const qfz_block_work *b, void *arg)
     int32_t n_edges;
     const uint64_t *const edges = qfz_block_sort(b->edges, &n_edges);
     start_spans(&u);
+    for (uint32_t i = 0; i < b->block->n_nodes; i++)
+        set[i] = QFZ_SET_ROOT;
     for (int32_t i = 0; i < n_edges; i++) {
         const uint32_t p = qfz_set_root(set, qfz_edge_p(edges[i]));
         if (qfz_edge_is_loop(edges[i])) {

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* clones.h - functions for the processor that is there. */
+#ifndef QFZ_CLONES_H
+#define QFZ_CLONES_H
+
+/* For hot loops: compiled twice, the loader takes the one that the processor can run.  Of
+ * static functions only: what chooses one of the others would be exported.  Those of 512 bits are
+ * for loops with many comparisons of unsigned words, of integers only: they would fuse a product
+ * and a sum, which rounds otherwise. */
+#if defined(__x86_64__) && defined(__linux__)
+#define QFZ_CLONES __attribute__((target_clones("default", "avx2")))
+#define QFZ_CLONES_512 __attribute__((target_clones("default", "avx2", "arch=x86-64-v4")))
+#else
+#define QFZ_CLONES
+#define QFZ_CLONES_512
+#endif
+
+/* For what such loops call: it has to become part of each of them. */
+#define QFZ_INLINE static inline __attribute__((always_inline))
+
+#endif
