@@ -208,6 +208,13 @@ void qfz_block_link(const qfz_block_work *b, uint32_t p, uint32_t q, uint32_t ke
     b->c->key[at] = key;
 }
 
+/* From nodes. */
+static void number_pixels(const uint16_t *number, uint32_t n, uint16_t *of_px)
+{
+    for (uint32_t i = 0; i < n; i++)
+        of_px[i] = number[of_px[i]];
+}
+
 static void number_rest(const qfz_block_work *b)
 {
     const qfz_contracted_block *const block = b->block;
@@ -219,8 +226,7 @@ static void number_rest(const qfz_block_work *b)
         b->up[i] = b->number[b->up[i]];
     for (uint32_t i = block->n_hooks; i < block->n_nodes; i++)
         b->up[i] = (uint16_t)i;
-    for (uint32_t i = 0; b->px_first && i < block->n_px; i++)
-        b->px_number[i] = b->number[b->px_number[i]];
+    if (b->px_first) number_pixels(b->number, block->n_px, b->px_number);
 }
 
 /* While the block is in the cache; its neighbours will ask when it no longer is. */
