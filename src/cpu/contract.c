@@ -62,7 +62,7 @@ qfz_status qfz_contraction_init(qfz_contraction *c, const qfz_rule *rule, int64_
     c->link_room = n.n_links + ghosts;
     QFZ_TRY_OR(st, failed, QFZ_NEW(&c->blocks, n.n_blocks, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->number, px, err));
-    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->up, nodes + 1, err)); /* looked up two at a time */
+    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->up, nodes, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->level, nodes, err));
     if (stays) QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->first, px, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->gate, n.n_vertices, err));
