@@ -211,37 +211,37 @@ __attribute__((target("avx2"))) static inline __m256i numbers_at(const uint16_t 
     return _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(const void *)number));
 }
 
-/* Returns how many are looked at: the last may be too few. */
-__attribute__((target("avx2,popcnt"))) static int64_t ask_lanes(qfz_climbs *s, const uint16_t *a,
-                                                                const uint16_t *b,
-                                                                const uint8_t *doubt, int64_t n,
-                                                                uint32_t at)
+/* n: eight at least.  The last may be too few, and those before them are passed over. */
+__attribute__((target("avx2,popcnt"))) static void ask_lanes(qfz_climbs *s, const uint16_t *a,
+                                                             const uint16_t *b,
+                                                             const uint8_t *doubt, int64_t n,
+                                                             uint32_t at)
 {
-    __m256i place =
-        _mm256_add_epi32(_mm256_set1_epi32((int)at), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+    const __m256i places = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     int n_listed = s->n;
-    int64_t i = 0;
-    for (; i + LANES <= n; i += LANES) {
+    for (int64_t next = 0; next < n; next += LANES) {
+        const int64_t i = next + LANES <= n ? next : n - LANES;
         const __m128i eight = _mm_loadl_epi64((const __m128i *)(const void *)(doubt + i));
-        const unsigned lanes =
-            (unsigned)_mm_movemask_epi8(_mm_cmpgt_epi8(eight, _mm_setzero_si128()));
+        const int listed = _mm_movemask_epi8(_mm_cmpgt_epi8(eight, _mm_setzero_si128()));
+        const unsigned lanes = (unsigned)listed >> (next - i) << (next - i);
         const __m256i order = order_of(s, lanes);
         const __m256i p = numbers_at(a + i), q = numbers_at(b + i);
         const __m256i low = _mm256_min_epu32(p, q), high = _mm256_max_epu32(p, q);
         const __m256i two = _mm256_or_si256(low, _mm256_slli_epi32(high, HALF));
+        const __m256i first = _mm256_set1_epi32((int)(at + (uint32_t)i));
         store(s->pair + n_listed, two, order);
-        store(s->at + n_listed, place, order);
+        store(s->at + n_listed, _mm256_add_epi32(first, places), order);
         n_listed += __builtin_popcount(lanes);
-        place = _mm256_add_epi32(place, _mm256_set1_epi32(LANES));
     }
     s->n = n_listed;
-    return i;
 }
 
 void qfz_climbs_ask(qfz_climbs *s, const uint16_t *a, const uint16_t *b, const uint8_t *doubt,
                     int64_t n, uint32_t at)
 {
     if (s->n + n > QFZ_MAX_CLIMBS) qfz_climbs_answer(s);
-    const int64_t done = s->by_vectors ? ask_lanes(s, a, b, doubt, n, at) : 0;
-    ask_each(s, a + done, b + done, doubt + done, n - done, at + (uint32_t)done);
+    if (s->by_vectors && n >= LANES)
+        ask_lanes(s, a, b, doubt, n, at);
+    else
+        ask_each(s, a, b, doubt, n, at);
 }
