@@ -6,8 +6,9 @@
 
 enum { LANES = QFZ_CLIMB_LANES, HALF = 16 };
 
-/* Pairs have two numbers in one word, states the number of the last hook and the pair's in the list
- * as it was.  Two that stand at roots from the start have one of these for a hook. */
+/* Pairs have two numbers in one word, the lower one in the lower half, states the number of the
+ * last hook and the pair's in the list as it was.  Two that stand at roots from the start have one
+ * of these for a hook. */
 static uint32_t word_of(uint32_t low, uint32_t high)
 {
     return low | high << HALF;
@@ -31,7 +32,7 @@ void qfz_climbs_init(qfz_climbs *s, const qfz_contraction *c, const qfz_contract
     s->up = unpacked->up;
     s->level = unpacked->level;
     s->keys = keys;
-    s->gathers = __builtin_cpu_supports("avx2");
+    s->by_vectors = __builtin_cpu_supports("avx2");
     s->n = 0;
     memset(s->lookups, 0xff, sizeof s->lookups);
     s->lanes_of[0] = 0;
@@ -65,8 +66,7 @@ static void answer_apart(qfz_climbs *s, uint32_t roots, uint32_t state)
 static void answer_each(qfz_climbs *s)
 {
     for (int i = 0; i < s->n; i++) {
-        const uint32_t a = low_half(s->pair[i]), b = high_half(s->pair[i]);
-        uint32_t low = a < b ? a : b, high = a < b ? b : a, last;
+        uint32_t low = low_half(s->pair[i]), high = high_half(s->pair[i]), last;
         do {
             const uint32_t over = s->up[low];
             last = low;
@@ -112,28 +112,41 @@ __attribute__((target("avx2"))) static inline unsigned bits_of(__m256i lanes)
     return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(lanes));
 }
 
+/* What the lower numbers of eight pairs are hooked to: looked up one by one, as a gather is slower
+ * than that. */
+__attribute__((target("avx2"))) static inline __m256i over_of(const uint16_t *up,
+                                                              const uint32_t *pair)
+{
+    __m128i first = _mm_cvtsi32_si128(up[low_half(pair[0])]);
+    __m128i second = _mm_cvtsi32_si128(up[low_half(pair[4])]);
+    first = _mm_insert_epi16(first, up[low_half(pair[1])], 1);
+    second = _mm_insert_epi16(second, up[low_half(pair[5])], 1);
+    first = _mm_insert_epi16(first, up[low_half(pair[2])], 2);
+    second = _mm_insert_epi16(second, up[low_half(pair[6])], 2);
+    first = _mm_insert_epi16(first, up[low_half(pair[3])], 3);
+    second = _mm_insert_epi16(second, up[low_half(pair[7])], 3);
+    return _mm256_cvtepu16_epi32(_mm_unpacklo_epi64(first, second));
+}
+
 /* Everybody on the list, which has n left, climbs one step; returns how many have more to climb:
  * where the lower of two is a root, so is the other. */
 __attribute__((target("avx2,popcnt"))) static int step_all(qfz_climbs *s, uint32_t *state, int n,
                                                            results *out)
 {
-    const __m256i half = _mm256_set1_epi32(UINT16_MAX);
     const __m256i last_hook = _mm256_set1_epi32((int)s->block->n_hooks - 1);
     uint32_t *const pair = s->pair;
-    const int *const up = (const int *)(const void *)s->up;
     int n_left = 0, n_met = out->n_met, n_apart = out->n_apart;
     for (int i = 0; i < n; i += LANES) {
         const unsigned all = n - i < LANES ? (1u << (n - i)) - 1 : (1u << LANES) - 1;
         const __m256i two = load(pair + i), was = load(state + i);
-        const __m256i a = _mm256_and_si256(two, half), b = _mm256_srli_epi32(two, HALF);
-        const __m256i low = _mm256_min_epu32(a, b), high = _mm256_max_epu32(a, b);
-        const __m256i over = _mm256_and_si256(_mm256_i32gather_epi32(up, low, sizeof *s->up), half);
+        const __m256i high = _mm256_srli_epi32(two, HALF), over = over_of(s->up, pair + i);
         const __m256i lower = _mm256_min_epu32(over, high);
         const unsigned met = bits_of(_mm256_cmpeq_epi32(over, high)) & all;
         const unsigned apart = bits_of(_mm256_cmpgt_epi32(lower, last_hook)) & all & ~met;
         const unsigned left = all & ~(met | apart);
-        const __m256i at = _mm256_or_si256(over, _mm256_slli_epi32(high, HALF));
-        const __m256i now = _mm256_blend_epi16(was, low, 0x55);
+        const __m256i higher = _mm256_max_epu32(over, high);
+        const __m256i at = _mm256_or_si256(lower, _mm256_slli_epi32(higher, HALF));
+        const __m256i now = _mm256_blend_epi16(was, two, 0x55); /* the low half has the hook */
         const __m256i left_order = order_of(s, left), apart_order = order_of(s, apart);
         store(pair + n_left, at, left_order);
         store(state + n_left, now, left_order);
@@ -162,6 +175,7 @@ __attribute__((target("avx2,popcnt"))) static void answer_lanes(qfz_climbs *s)
     uint32_t state[QFZ_MAX_CLIMBS + LANES];
     results out;
     out.n_met = out.n_apart = 0;
+    memset(s->pair + s->n, 0, LANES * sizeof *s->pair); /* looked at, and of no use */
     for (int i = 0; i < s->n; i++)
         state[i] = word_of(0, (uint32_t)i);
     for (int n = s->n; n > 0;)
@@ -173,7 +187,7 @@ __attribute__((target("avx2,popcnt"))) static void answer_lanes(qfz_climbs *s)
 
 void qfz_climbs_answer(qfz_climbs *s)
 {
-    if (s->gathers)
+    if (s->by_vectors)
         answer_lanes(s);
     else
         answer_each(s);
@@ -186,7 +200,7 @@ static void ask_each(qfz_climbs *s, const uint16_t *a, const uint16_t *b, const 
                      int64_t n, uint32_t at)
 {
     for (int64_t i = 0; i < n; i++) {
-        s->pair[s->n] = word_of(a[i], b[i]);
+        s->pair[s->n] = a[i] < b[i] ? word_of(a[i], b[i]) : word_of(b[i], a[i]);
         s->at[s->n] = at + (uint32_t)i;
         s->n += doubt[i];
     }
@@ -197,36 +211,37 @@ __attribute__((target("avx2"))) static inline __m256i numbers_at(const uint16_t 
     return _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(const void *)number));
 }
 
-/* Returns how many are looked at: the last may be too few. */
-__attribute__((target("avx2,popcnt"))) static int64_t ask_lanes(qfz_climbs *s, const uint16_t *a,
-                                                                const uint16_t *b,
-                                                                const uint8_t *doubt, int64_t n,
-                                                                uint32_t at)
+/* n: eight at least.  The last may be too few, and those before them are passed over. */
+__attribute__((target("avx2,popcnt"))) static void ask_lanes(qfz_climbs *s, const uint16_t *a,
+                                                             const uint16_t *b,
+                                                             const uint8_t *doubt, int64_t n,
+                                                             uint32_t at)
 {
-    __m256i place =
-        _mm256_add_epi32(_mm256_set1_epi32((int)at), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+    const __m256i places = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     int n_listed = s->n;
-    int64_t i = 0;
-    for (; i + LANES <= n; i += LANES) {
+    for (int64_t next = 0; next < n; next += LANES) {
+        const int64_t i = next + LANES <= n ? next : n - LANES;
         const __m128i eight = _mm_loadl_epi64((const __m128i *)(const void *)(doubt + i));
-        const unsigned lanes =
-            (unsigned)_mm_movemask_epi8(_mm_cmpgt_epi8(eight, _mm_setzero_si128()));
+        const int listed = _mm_movemask_epi8(_mm_cmpgt_epi8(eight, _mm_setzero_si128()));
+        const unsigned lanes = (unsigned)listed >> (next - i) << (next - i);
         const __m256i order = order_of(s, lanes);
-        const __m256i two =
-            _mm256_or_si256(numbers_at(a + i), _mm256_slli_epi32(numbers_at(b + i), HALF));
+        const __m256i p = numbers_at(a + i), q = numbers_at(b + i);
+        const __m256i low = _mm256_min_epu32(p, q), high = _mm256_max_epu32(p, q);
+        const __m256i two = _mm256_or_si256(low, _mm256_slli_epi32(high, HALF));
+        const __m256i first = _mm256_set1_epi32((int)(at + (uint32_t)i));
         store(s->pair + n_listed, two, order);
-        store(s->at + n_listed, place, order);
+        store(s->at + n_listed, _mm256_add_epi32(first, places), order);
         n_listed += __builtin_popcount(lanes);
-        place = _mm256_add_epi32(place, _mm256_set1_epi32(LANES));
     }
     s->n = n_listed;
-    return i;
 }
 
 void qfz_climbs_ask(qfz_climbs *s, const uint16_t *a, const uint16_t *b, const uint8_t *doubt,
                     int64_t n, uint32_t at)
 {
     if (s->n + n > QFZ_MAX_CLIMBS) qfz_climbs_answer(s);
-    const int64_t done = s->gathers ? ask_lanes(s, a, b, doubt, n, at) : 0;
-    ask_each(s, a + done, b + done, doubt + done, n - done, at + (uint32_t)done);
+    if (s->by_vectors && n >= LANES)
+        ask_lanes(s, a, b, doubt, n, at);
+    else
+        ask_each(s, a, b, doubt, n, at);
 }

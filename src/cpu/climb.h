@@ -3,7 +3,7 @@
  *
  * From both, whichever stands at the lower number climbs, until they meet: the last hook has the
  * level.  How far is at random, so pairs are listed; those on the list climb one step, eight at a
- * time where the processor can gather, and those that have not met are listed anew.  Two that stand
+ * time where the processor has AVX2, and those that have not met are listed anew.  Two that stand
  * at different roots ask the small graph. */
 #ifndef QFZ_CPU_CLIMB_H
 #define QFZ_CPU_CLIMB_H
@@ -23,8 +23,8 @@ typedef struct qfz_climbs {
     const qfz_contracted_block *block;
     const uint16_t *up;
     const uint32_t *level;
-    uint32_t *keys; /* what is raised */
-    bool gathers;   /* does the processor? */
+    uint32_t *keys;  /* what is raised */
+    bool by_vectors; /* can the processor? */
     qfz_lookup lookups[QFZ_LOOKUPS];
     uint64_t lanes_of[1 << QFZ_CLIMB_LANES]; /* the bits of a number, a byte each, ascending */
 

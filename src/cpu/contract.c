@@ -62,7 +62,7 @@ qfz_status qfz_contraction_init(qfz_contraction *c, const qfz_rule *rule, int64_
     c->link_room = n.n_links + ghosts;
     QFZ_TRY_OR(st, failed, QFZ_NEW(&c->blocks, n.n_blocks, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->number, n_own, err));
-    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->up, n_own + 1, err)); /* looked up two at a time */
+    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->up, n_own, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->level, n_own, err));
     if (stays) QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->first, n_own, err));
     if (stays) QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->packed, c->packed_room, err));
@@ -216,6 +216,13 @@ void qfz_block_link(const qfz_block_work *b, uint32_t p, uint32_t q, uint32_t ke
     b->c->key[at] = key;
 }
 
+/* From nodes. */
+static void number_pixels(const uint16_t *number, uint32_t n, uint16_t *of_px)
+{
+    for (uint32_t i = 0; i < n; i++)
+        of_px[i] = number[of_px[i]];
+}
+
 static void number_rest(const qfz_block_work *b)
 {
     const qfz_contracted_block *const block = b->block;
@@ -227,8 +234,7 @@ static void number_rest(const qfz_block_work *b)
         b->up[i] = b->number[b->up[i]];
     for (uint32_t i = block->n_hooks; i < block->n_nodes; i++)
         b->up[i] = (uint16_t)i;
-    for (uint32_t i = 0; b->px_first && i < block->n_px; i++)
-        b->px_number[i] = b->number[b->px_number[i]];
+    if (b->px_first) number_pixels(b->number, block->n_px, b->px_number);
 }
 
 /* While the block is in the cache; its neighbours will ask when it no longer is. */

@@ -30,36 +30,43 @@ static void open_component(const qfz_block_work *b, uint32_t *component)
 }
 
 /* Open components that have met are one set, each with its own root for those that are hooked to
- * it: all of them are as near to it as the current level. */
-static void join_two(const qfz_block_work *b, uint32_t *component, uint32_t other, uint32_t key)
+ * it: all of them are as near to it as the current level.  What is hooked is counted here, as a
+ * number in memory would be waited for. */
+static void join_all(const qfz_block_work *b, const uint64_t *edges, int32_t n_edges)
 {
-    const uint32_t p = *component, q = other;
-    const bool p_stays = weight_of(p) > weight_of(q);
-    const uint32_t larger = p_stays ? p : q, smaller = p_stays ? q : p;
-    const uint32_t size = (weight_of(smaller) & (QFZ_SET_OPEN - 1)) + 1;
-    *component = larger + component_of(0, size);
-    if (weight_of(smaller) & QFZ_SET_OPEN)
-        qfz_block_link(b, node_of(larger), node_of(smaller), key);
-    else
-        qfz_block_hook(b, node_of(smaller), node_of(larger), key);
+    uint32_t *const component = b->s->component, *const level = b->level;
+    uint16_t *const number = b->number, *const up = b->up;
+    uint32_t n_hooks = 0;
+    for (int32_t i = 0; i < n_edges; i++) {
+        uint32_t *const stays = &component[qfz_edge_p(edges[i])];
+        if (qfz_edge_is_loop(edges[i])) {
+            open_component(b, stays);
+            continue;
+        }
+        const uint32_t p = *stays, q = component[qfz_edge_q(edges[i])];
+        const bool p_stays = weight_of(p) > weight_of(q);
+        const uint32_t larger = p_stays ? p : q, smaller = p_stays ? q : p;
+        const uint32_t size = (weight_of(smaller) & (QFZ_SET_OPEN - 1)) + 1;
+        *stays = larger + component_of(0, size);
+        if (weight_of(smaller) & QFZ_SET_OPEN) {
+            qfz_block_link(b, node_of(larger), node_of(smaller), qfz_edge_key(edges[i]));
+            continue;
+        }
+        number[node_of(smaller)] = (uint16_t)n_hooks;
+        up[n_hooks] = (uint16_t)node_of(larger);
+        level[n_hooks++] = qfz_edge_key(edges[i]);
+    }
+    b->block->n_hooks = n_hooks;
 }
 
 void qfz_contract_join_levels(const qfz_block_work *b, void *arg)
 {
-    uint32_t *const component = b->s->component;
     int32_t n_edges;
     (void)arg;
     uint64_t *const edges = qfz_block_sort(b->edges, &n_edges);
     for (uint32_t i = 0; i < b->block->n_nodes; i++)
-        component[i] = component_of(i, 0);
+        b->s->component[i] = component_of(i, 0);
     qfz_spanning_start(b->s->set, b->block->n_nodes);
-    n_edges = qfz_spanning_keep(b->s->set, edges, n_edges);
-    for (int32_t i = 0; i < n_edges; i++) {
-        uint32_t *const stays = &component[qfz_edge_p(edges[i])];
-        if (qfz_edge_is_loop(edges[i]))
-            open_component(b, stays);
-        else
-            join_two(b, stays, component[qfz_edge_q(edges[i])], qfz_edge_key(edges[i]));
-    }
+    join_all(b, edges, qfz_spanning_keep(b->s->set, edges, n_edges));
     qfz_block_finish(b);
 }
