@@ -4,15 +4,20 @@
 #define QFZ_CLONES_H
 
 /* For hot loops: compiled twice, the loader takes the one that the processor can run.  Of
- * static functions only: what chooses one of the others would be exported.  Those of 512 bits are
- * for loops with many comparisons of unsigned words, of integers only: they would fuse a product
- * and a sum, which rounds otherwise. */
+ * static functions only: what chooses one of the others would be exported. */
 #if defined(__x86_64__) && defined(__linux__)
 #define QFZ_CLONES __attribute__((target_clones("default", "avx2")))
-#define QFZ_CLONES_512 __attribute__((target_clones("default", "avx2", "arch=x86-64-v4")))
 #else
 #define QFZ_CLONES
-#define QFZ_CLONES_512
+#endif
+
+/* With one of 512 bits, where the compiler knows the name (gcc 12): for loops with many comparisons
+ * of unsigned words.  There and nowhere else sums and products could be fused, which
+ * -ffp-contract=off forbids. */
+#if defined(__x86_64__) && defined(__linux__) && !defined(__clang__) && __GNUC__ >= 12
+#define QFZ_CLONES_512 __attribute__((target_clones("default", "avx2", "arch=x86-64-v4")))
+#else
+#define QFZ_CLONES_512 QFZ_CLONES
 #endif
 
 /* For what such loops call: it has to become part of each of them. */
