@@ -125,10 +125,12 @@ typedef struct qfz_engine {
      *              saliency() begin from there.  After slot_sums() the answer must be the same.
      *              Takes kept; false, and does nothing, if the worker has no use for it: then the
      *              tile is to be loaded.
+     * needs_pixels does who resumes look at the tile's pixels?  At its validity, always.
      * drop         releases it. */
     int64_t (*kept_bytes)(const qfz_worker *worker);
     qfz_status (*keep)(qfz_worker *worker, qfz_kept **kept, qfz_error *err);
     bool (*resume)(qfz_worker *worker, const qfz_image *tile, qfz_kept *kept);
+    bool (*needs_pixels)(const qfz_worker *worker);
     void (*drop)(qfz_kept *kept);
 
     /* Fills a summary that qfz_summary_init() made for the tile's box. */

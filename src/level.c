@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* level.c - dissimilarities of pixels as ordered keys, and the limits on them. */
+#include "clones.h"
 #include "rule.h"
 #include "wide.h"
 
@@ -129,32 +130,41 @@ static uint32_t root_key(qfz_u128 square)
     case QFZ_F32: break;                                                                           \
     }
 
+#define FOLD_FIRST(acc, d) (d)
 #define FOLD_SUM(acc, d) ((acc) + (d))
 #define FOLD_MAX(acc, d) ((acc) > (d) ? (acc) : (d))
 #define FOLD_SQUARE(acc, d) ((acc) + (uint64_t)(d) * (d))
 
-static void sum_band(qfz_type type, const void *plane, int64_t p, int64_t q, int n, uint32_t *acc)
+QFZ_CLONES static void first_band(qfz_type type, const void *plane, int64_t p, int64_t q, int n,
+                                  uint32_t *acc)
 {
-    FOLD_INTEGER_BAND(FOLD_SUM)
+    FOLD_INTEGER_BAND(FOLD_FIRST);
 }
 
-static void max_band(qfz_type type, const void *plane, int64_t p, int64_t q, int n, uint32_t *acc)
+QFZ_CLONES static void sum_band(qfz_type type, const void *plane, int64_t p, int64_t q, int n,
+                                uint32_t *acc)
 {
-    FOLD_INTEGER_BAND(FOLD_MAX)
+    FOLD_INTEGER_BAND(FOLD_SUM);
+}
+
+QFZ_CLONES static void max_band(qfz_type type, const void *plane, int64_t p, int64_t q, int n,
+                                uint32_t *acc)
+{
+    FOLD_INTEGER_BAND(FOLD_MAX);
 }
 
 static void square_band(qfz_type type, const void *plane, int64_t p, int64_t q, int n,
                         qfz_u128 *acc)
 {
-    FOLD_INTEGER_BAND(FOLD_SQUARE)
+    FOLD_INTEGER_BAND(FOLD_SQUARE);
 }
 
 /* Equal values differ by 0, infinite ones too. */
 #define FLOAT_DIFFERENCE(a, b) ((a) == (b) ? 0.0f : fabsf((a) - (b)))
 #define FOLD_FLOAT_SQUARE(acc, d) ((acc) + (d) * (d))
 
-static void float_band(qfz_distance distance, const void *plane, int64_t p, int64_t q, int n,
-                       float *acc)
+QFZ_CLONES static void float_band(qfz_distance distance, const void *plane, int64_t p, int64_t q,
+                                  int n, float *acc)
 {
     switch (distance) {
     case QFZ_L1: FOLD_BAND(float, float, FLOAT_DIFFERENCE, FOLD_SUM); break;
@@ -195,8 +205,8 @@ static void root_levels(const qfz_image *image, int64_t p, int64_t q, int n, uin
 static void integer_levels(const qfz_image *image, qfz_distance distance, int64_t p, int64_t q,
                            int n, uint32_t *keys)
 {
-    memset(keys, 0, (size_t)n * sizeof *keys);
-    for (int b = 0; b < image->n_bands; b++) {
+    first_band(image->type, plane_of(image, 0), p, q, n, keys);
+    for (int b = 1; b < image->n_bands; b++) {
         if (distance == QFZ_L1)
             sum_band(image->type, plane_of(image, b), p, q, n, keys);
         else

@@ -195,14 +195,14 @@ static qfz_status load_tile(qfz_run *run, qfz_hand *hand, int64_t tile, qfz_erro
     const bool there = kept->pixels != NULL;
     hand->box = qfz_tiling_box(t, tile / t->n_x, tile % t->n_x);
     if (!there && run->pass < setup->passes) QFZ_TRY(qfz_tile_keep(run, tile, err));
-    const bool keeps = kept->pixels != NULL;
+    const bool keeps = kept->pixels != NULL; /* else their validity may be there still */
     void *const pixels = keeps ? kept->pixels : hand->pixels;
     hand->tile = (qfz_image){.h = qfz_box_h(hand->box),
                              .w = qfz_box_w(hand->box),
                              .n_bands = setup->info.n_bands,
                              .type = setup->info.type,
                              .pixels = pixels,
-                             .valid = keeps ? kept->valid : hand->valid};
+                             .valid = kept->valid ? kept->valid : hand->valid};
     if (qfz_tile_resume(run, hand, tile)) return QFZ_OK;
     return there ? qfz_engine_load(setup->engine, hand->worker, &hand->tile, err)
                  : read_tile(run, hand, pixels, keeps, err);

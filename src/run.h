@@ -23,7 +23,7 @@ typedef struct qfz_hand {
 } qfz_hand;
 
 typedef struct kept_tile {
-    void *pixels;
+    void *pixels; /* until who resumes the tile has no need of them */
     uint8_t *valid;
     qfz_kept *found; /* until the next visit */
     int64_t found_bytes;

@@ -77,7 +77,20 @@ qfz_status qfz_tile_keep(qfz_run *run, int64_t tile, qfz_error *err)
     return st;
 }
 
-/* Whoever resumes looks at the tile's pixels again, so they must have been kept. */
+/* Their memory is there for the next tile's. */
+static void drop_pixels(qfz_run *run, int64_t tile)
+{
+    const qfz_source_info *const info = &run->setup->info;
+    kept_tile *const kept = &run->kept[tile];
+    const int64_t px = pixels_bytes(run, tile) / qfz_setup_source_bytes(run->setup);
+    const int64_t bytes = px * info->n_bands * (int64_t)qfz_type_bytes(info->type);
+#pragma omp atomic
+    run->kept_bytes -= bytes;
+    free(kept->pixels);
+    kept->pixels = NULL;
+}
+
+/* Whoever resumes may look at the tile's pixels again, so they must have been kept until now. */
 qfz_status qfz_tile_keep_found(qfz_run *run, const qfz_hand *hand, int64_t tile, qfz_error *err)
 {
     const qfz_engine *const engine = run->setup->engine;
@@ -93,6 +106,7 @@ qfz_status qfz_tile_keep_found(qfz_run *run, const qfz_hand *hand, int64_t tile,
     const qfz_status st =
         all > run->found_room ? QFZ_OK : engine->keep(hand->worker, &kept->found, err);
     if (!kept->found) drop_found(run, tile);
+    if (kept->found && !engine->needs_pixels(hand->worker)) drop_pixels(run, tile);
     return st;
 }
 

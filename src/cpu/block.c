@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "cpu/clones.h"
+#include "clones.h"
 #include "cpu/lightest.h"
 
 enum {
@@ -115,7 +115,7 @@ static void set_existing(const view *b, int64_t y, square_row *row)
 /* ---- The filter.  Ties fall to the later of top, bottom, left, right, falling, rising: that is
  * the order of (kind, place), whichever squares an edge is seen in. */
 
-QFZ_CLONES static void drop_of_four(square_row *restrict row, const uint32_t *restrict bottom)
+QFZ_CLONES_512 static void drop_of_four(square_row *restrict row, const uint32_t *restrict bottom)
 {
     for (int i = 0; i < ROW - 1; i++) {
         const uint32_t t = row->h[i], u = bottom[i], l = row->v[i], r = row->v[i + 1];
@@ -132,7 +132,7 @@ static inline uint32_t max2(uint32_t a, uint32_t b)
 
 /* An edge is dropped if it is the heaviest of one of its two triangles or two four-cycles
  * (outer sides; the other diagonal and two opposite sides). */
-QFZ_CLONES static void drop_of_six(square_row *restrict row, const uint32_t *restrict bottom)
+QFZ_CLONES_512 static void drop_of_six(square_row *restrict row, const uint32_t *restrict bottom)
 {
     for (int i = 0; i < ROW - 1; i++) {
         const uint32_t t = row->h[i], u = bottom[i], l = row->v[i], r = row->v[i + 1];
@@ -387,6 +387,20 @@ static void find_edges(const view *b)
     }
 }
 
+/* Between components instead of pixels, but for what lies within one. */
+static void name_components(qfz_block_edges *s, const uint16_t *component)
+{
+    uint64_t *const edges = s->edges[0];
+    int32_t n = 0;
+    for (int32_t i = 0; i < s->n_edges; i++) {
+        const uint64_t edge = edges[i];
+        const uint32_t p = component[qfz_edge_p(edge)], q = component[qfz_edge_q(edge)];
+        edges[n] = qfz_edge_of(qfz_edge_key(edge), p, q);
+        n += p != q;
+    }
+    s->n_edges = n;
+}
+
 void qfz_block_find(qfz_block_edges *scratch, const qfz_image *image, const qfz_rule *rule,
                     qfz_box box, qfz_seam *seam, uint64_t *open, qfz_lightest *lightest)
 {
@@ -404,7 +418,9 @@ void qfz_block_find(qfz_block_edges *scratch, const qfz_image *image, const qfz_
     scratch->edges[1] = scratch->edges[0] + max_edges(rule->connectivity);
     seam->n_right = seam->n_below = seam->n_corner = 0;
     find_edges(&b);
-    if (lightest) qfz_lightest_finish(lightest);
+    if (!lightest) return;
+    qfz_lightest_finish(lightest);
+    name_components(scratch, lightest->component);
 }
 
 void qfz_block_add_loop(qfz_block_edges *scratch, uint32_t key, uint32_t place)

@@ -6,7 +6,7 @@
 #ifndef QFZ_CPU_COMPONENTS_BITS_H
 #define QFZ_CPU_COMPONENTS_BITS_H
 
-#include "cpu/clones.h"
+#include "clones.h"
 #include "rule.h"
 
 enum { QFZ_WORD_PX = 64 };

@@ -20,7 +20,7 @@ static size_t thread_bytes(const qfz_rule *rule)
 
 /* Gives every block its pixels, vertices and links. */
 typedef struct sizes {
-    int64_t n_blocks, n_nodes, n_vertices, n_links;
+    int64_t n_blocks, n_vertices, n_links, packed;
 } sizes;
 
 static sizes lay_out(const qfz_blocks *in, int connectivity, qfz_contracted_block *blocks)
@@ -34,12 +34,12 @@ static sizes lay_out(const qfz_blocks *in, int connectivity, qfz_contracted_bloc
             if (blocks)
                 blocks[n.n_blocks] = (qfz_contracted_block){.px = px,
                                                             .n_px = (uint32_t)(h * w),
-                                                            .room = (uint32_t)n.n_nodes,
                                                             .vertex = (uint32_t)n.n_vertices,
                                                             .link = (uint32_t)n.n_links};
             px += (uint32_t)(h * w);
-            n.n_nodes += qfz_lightest_max((uint32_t)(h * w), (uint32_t)qfz_ring_size(h, w));
             n.n_vertices += qfz_ring_size(h, w);
+            n.packed += qfz_block_packed_most(
+                h * w, qfz_lightest_max((uint32_t)(h * w), (uint32_t)qfz_ring_size(h, w)));
             n.n_links += qfz_blocks_max_crossing(in, connectivity, box) + qfz_ring_size(h, w);
         }
     }
@@ -52,19 +52,20 @@ qfz_status qfz_contraction_init(qfz_contraction *c, const qfz_rule *rule, int64_
     const qfz_blocks in = qfz_blocks_of(h, w, side);
     const sizes n = lay_out(&in, rule->connectivity, NULL);
     const int64_t ghosts = 2 * (h + w), n_own = n_threads * (int64_t)QFZ_BLOCK_PX;
-    const int64_t px = stays ? h * w : n_own, nodes = stays ? n.n_nodes : n_own;
     *c = (qfz_contraction){.rule = rule,
                            .n_threads = n_threads,
                            .in_blocks = in,
                            .stays = stays,
+                           .packed_room = stays ? n.packed : 0,
                            .max_vertices = n.n_vertices};
     qfz_status st;
     c->link_room = n.n_links + ghosts;
     QFZ_TRY_OR(st, failed, QFZ_NEW(&c->blocks, n.n_blocks, err));
-    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->number, px, err));
-    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->up, nodes + 1, err)); /* looked up two at a time */
-    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->level, nodes, err));
-    if (stays) QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->first, px, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->number, n_own, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->up, n_own, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->level, n_own, err));
+    if (stays) QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->first, n_own, err));
+    if (stays) QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->packed, c->packed_room, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->gate, n.n_vertices, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->u, c->link_room, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->v, c->link_room, err));
@@ -86,6 +87,7 @@ void qfz_contraction_fini(qfz_contraction *c)
     free(c->number);
     free(c->up);
     free(c->level);
+    free(c->packed);
     free(c->gate);
     free(c->u);
     free(c->v);
@@ -96,7 +98,6 @@ void qfz_contraction_fini(qfz_contraction *c)
     *c = (qfz_contraction){0};
 }
 
-/* So is what climbs need, where it does not stay. */
 void qfz_contraction_swap_rooms(qfz_contraction *a, qfz_contraction *b)
 {
     const qfz_contraction was = *a;
@@ -108,10 +109,11 @@ void qfz_contraction_swap_rooms(qfz_contraction *a, qfz_contraction *b)
     b->graph.spare_key = was.graph.spare_key;
     b->graph.spare_id = was.graph.spare_id;
     b->scratch = was.scratch;
-    if (a->stays) return;
+    a->first = b->first;
     a->number = b->number;
     a->up = b->up;
     a->level = b->level;
+    b->first = was.first;
     b->number = was.number;
     b->up = was.up;
     b->level = was.level;
@@ -121,11 +123,17 @@ int64_t qfz_contraction_bytes(const qfz_rule *rule, int64_t h, int64_t w, bool s
 {
     const qfz_blocks in = qfz_blocks_of(h, w, QFZ_BLOCK_SIDE);
     const sizes n = lay_out(&in, rule->connectivity, NULL);
-    const int64_t word = sizeof(uint32_t), half = sizeof(uint16_t), node = word + half;
-    const int64_t of_px =
-        stays ? (word + half) * h * w + node * n.n_nodes : (half + node) * QFZ_BLOCK_PX;
-    return of_px + 7 * word * (n.n_links + 2 * (h + w)) + 5 * word * n.n_vertices +
+    const int64_t word = sizeof(uint32_t), half = sizeof(uint16_t);
+    const int64_t of_px = (2 * half + word) * QFZ_BLOCK_PX;
+    const int64_t that_stays = stays ? word * QFZ_BLOCK_PX + n.packed : 0;
+    return of_px + that_stays + 7 * word * (n.n_links + 2 * (h + w)) + 5 * word * n.n_vertices +
            (int64_t)sizeof(qfz_contracted_block) * n.n_blocks + (int64_t)thread_bytes(rule);
+}
+
+int64_t qfz_contraction_used_bytes(const qfz_contraction *c, int64_t h, int64_t w)
+{
+    const int64_t free_bytes = c->packed_room - c->packed_bytes - QFZ_LARGE_PAGE;
+    return qfz_contraction_bytes(c->rule, h, w, c->stays) - (free_bytes > 0 ? free_bytes : 0);
 }
 
 /* ---- One block. */
@@ -147,7 +155,9 @@ static void open_block(const qfz_block_work *b, bool open_ring)
                 (!image->valid || image->valid[at_y * image->w + at_x]))
                 key = 0;
         }
-        if (key != UINT64_MAX) qfz_block_add_loop(b->edges, (uint32_t)key, (uint32_t)(y * w + x));
+        const uint32_t place = (uint32_t)(y * w + x);
+        if (key != UINT64_MAX)
+            qfz_block_add_loop(b->edges, (uint32_t)key, b->px_first ? b->px_number[place] : place);
     }
 }
 
@@ -190,8 +200,6 @@ static void start_components(const qfz_block_work *b)
 {
     const int64_t n = b->block->n_nodes;
     memset(b->number, 0xff, (size_t)n * sizeof *b->number);
-    for (int64_t i = 0; i < n; i++)
-        b->s->set[i] = QFZ_SET_ROOT;
 }
 
 static uint32_t vertex_at(const qfz_block_work *b, uint32_t root)
@@ -208,6 +216,13 @@ void qfz_block_link(const qfz_block_work *b, uint32_t p, uint32_t q, uint32_t ke
     b->c->key[at] = key;
 }
 
+/* From nodes. */
+static void number_pixels(const uint16_t *number, uint32_t n, uint16_t *of_px)
+{
+    for (uint32_t i = 0; i < n; i++)
+        of_px[i] = number[of_px[i]];
+}
+
 static void number_rest(const qfz_block_work *b)
 {
     const qfz_contracted_block *const block = b->block;
@@ -219,8 +234,7 @@ static void number_rest(const qfz_block_work *b)
         b->up[i] = b->number[b->up[i]];
     for (uint32_t i = block->n_hooks; i < block->n_nodes; i++)
         b->up[i] = (uint16_t)i;
-    for (uint32_t i = 0; b->px_first && i < block->n_px; i++)
-        b->px_number[i] = b->number[b->px_number[i]];
+    if (b->px_first) number_pixels(b->number, block->n_px, b->px_number);
 }
 
 /* While the block is in the cache; its neighbours will ask when it no longer is. */
@@ -243,62 +257,7 @@ void qfz_block_finish(const qfz_block_work *b)
 {
     number_rest(b);
     find_gates(b);
-}
-
-/* Open components that have met are one set, each with its own root for those that are hooked to
- * it: all of them are as near to it as the current level. */
-static void join_some(const qfz_block_work *b, const uint64_t *edges, int32_t n_edges)
-{
-    const uint16_t *const node = b->px_number;
-    uint16_t *const set = b->s->set;
-    for (int32_t i = 0; i < n_edges; i++) {
-        const uint32_t key = qfz_edge_key(edges[i]);
-        uint32_t root = qfz_set_root(set, node[qfz_edge_p(edges[i])]);
-        if (qfz_edge_is_loop(edges[i])) {
-            if (!(set[root] & QFZ_SET_OPEN)) qfz_block_open(b, root);
-            continue;
-        }
-        const uint32_t q = qfz_set_root(set, node[qfz_edge_q(edges[i])]);
-        if (root == q) continue;
-        const bool both_open = set[root] & set[q] & QFZ_SET_OPEN;
-        const uint32_t other = qfz_set_join(set, &root, q);
-        if (both_open)
-            qfz_block_link(b, root, other, key);
-        else
-            qfz_block_hook(b, other, root, key);
-    }
-}
-
-/* Leaves out edges between pixels that are in one set already; returns how many stay. */
-static int32_t drop_joined(const qfz_block_work *b, uint64_t *edges, int32_t n_edges)
-{
-    const uint16_t *const node = b->px_number;
-    uint16_t *const root = b->s->root;
-    int32_t n = 0;
-    for (uint32_t v = 0; v < b->block->n_nodes; v++)
-        root[v] = (uint16_t)qfz_set_root(b->s->set, v);
-    for (int32_t i = 0; i < n_edges; i++) {
-        const uint64_t edge = edges[i];
-        const uint32_t p = root[node[qfz_edge_p(edge)]], q = root[node[qfz_edge_q(edge)]];
-        edges[n] = edge;
-        n += (p != q) | qfz_edge_is_loop(edge);
-    }
-    return n;
-}
-
-/* Where there are many edges, most components are joined by the lighter half of them, and most of
- * the others join nothing, which is seen faster all at once (Osipov, Sanders and Singler, 2009:
- * filter-Kruskal). */
-static void join_levels(const qfz_block_work *b, void *arg)
-{
-    (void)arg;
-    int32_t n_edges;
-    uint64_t *const edges = qfz_block_sort(b->edges, &n_edges);
-    const bool many = n_edges > 2 * (int32_t)b->block->n_nodes;
-    const int32_t n_light = many ? n_edges / 2 : n_edges;
-    join_some(b, edges, n_light);
-    if (many) join_some(b, edges + n_light, drop_joined(b, edges + n_light, n_edges - n_light));
-    qfz_block_finish(b);
+    if (b->px_first) qfz_block_pack(b);
 }
 
 void *qfz_contraction_scratch(const qfz_contraction *c)
@@ -306,13 +265,11 @@ void *qfz_contraction_scratch(const qfz_contraction *c)
     return (char *)c->scratch + (size_t)omp_get_thread_num() * thread_bytes(c->rule);
 }
 
-static qfz_block_work work_on(const qfz_contraction *c, const qfz_image *image, int64_t i)
+static qfz_block_work work_on(qfz_contraction *c, const qfz_image *image, int64_t i)
 {
     const int thread = omp_get_thread_num();
     char *const own = qfz_contraction_scratch(c);
-    const int64_t of_thread = thread * (int64_t)QFZ_BLOCK_PX;
-    const int64_t px = c->stays ? c->blocks[i].px : of_thread;
-    const int64_t room = c->stays ? c->blocks[i].room : of_thread;
+    const int64_t room = thread * (int64_t)QFZ_BLOCK_PX;
     qfz_contract_scratch *const s = (qfz_contract_scratch *)(void *)own;
     return (qfz_block_work){
         .c = c,
@@ -322,11 +279,11 @@ static qfz_block_work work_on(const qfz_contraction *c, const qfz_image *image, 
         .thread = thread,
         .s = s,
         .edges = (qfz_block_edges *)(void *)(own + scratch_bytes()),
-        .number = c->stays ? s->number : c->number + px,
+        .number = c->stays ? s->number : c->number + room,
         .up = c->up + room,
         .level = c->level + room,
-        .px_number = c->number + px,
-        .px_first = c->stays ? c->first + px : NULL};
+        .px_number = c->number + room,
+        .px_first = c->stays ? c->first + room : NULL};
 }
 
 /* ---- The graph. */
@@ -360,6 +317,7 @@ void qfz_contract_by(qfz_contraction *c, const qfz_image *image, bool open_ring,
     const sizes n = lay_out(&c->in_blocks, c->rule->connectivity, c->blocks);
     c->n_vertices = (uint32_t)n.n_vertices;
     c->ghost = n.n_links;
+    c->packed_bytes = 0;
 #pragma omp parallel num_threads(qfz_contraction_threads(c))
     {
 #pragma omp for schedule(dynamic, 1)
@@ -381,7 +339,7 @@ void qfz_contract_by(qfz_contraction *c, const qfz_image *image, bool open_ring,
 
 void qfz_contract(qfz_contraction *c, const qfz_image *image, bool open_ring)
 {
-    qfz_contract_by(c, image, open_ring, join_levels, NULL);
+    qfz_contract_by(c, image, open_ring, qfz_contract_join_levels, NULL);
 }
 
 void qfz_contraction_add_ghosts(qfz_contraction *c, const qfz_links *ghosts)

@@ -26,11 +26,12 @@
 
 typedef struct qfz_contracted_block {
     uint32_t px;               /* its first pixel, counted block after block */
-    uint32_t room;             /* where its nodes begin */
     uint32_t vertex;           /* its first vertex */
     uint32_t link;             /* its first link: across its seams, then inside */
     uint32_t n_seam, n_inside; /* links */
     uint32_t n_px, n_nodes, n_hooks, n_open;
+    int64_t packed;  /* where what stays of it begins */
+    int level_bytes; /* of each level there */
 } qfz_contracted_block;
 
 /* Where the climb from a pixel on a block's ring ends: its vertex, QFZ_NONE if its component
@@ -45,13 +46,16 @@ typedef struct qfz_contraction {
     qfz_blocks in_blocks;
     qfz_contracted_block *blocks;
 
-    /* True: nodes are what pixels are hooked to.  False: they are the pixels, without first; and
-     * number, up and level are a thread's, and of the block that it is at. */
+    /* What climbs need: each thread's, and of the block that it is at.  stays: nodes are what
+     * pixels are hooked to, and all blocks are there, packed.  Else nodes are pixels, without
+     * first. */
     bool stays;
     uint32_t *first;  /* level of each pixel's hook, 0: the pixel is not hooked; see lightest.h */
-    uint16_t *number; /* of each pixel's node, block after block, row by row within */
-    uint16_t *up;     /* of a block's nodes by number: what it is hooked to; itself at a root */
-    uint32_t *level;  /* of a block's nodes' hooks by number */
+    uint16_t *number; /* of each pixel's node, row by row */
+    uint16_t *up;     /* of nodes by number: what it is hooked to; itself at a root */
+    uint32_t *level;  /* of nodes' hooks by number */
+    unsigned char *packed;
+    int64_t packed_bytes, packed_room;
 
     qfz_gate *gate; /* of a block's ring, as many as it may have vertices, beginning alike */
 
@@ -78,8 +82,10 @@ qfz_status qfz_contraction_init(qfz_contraction *c, const qfz_rule *rule, int64_
                                 int64_t side, bool stays, int n_threads, qfz_error *err);
 void qfz_contraction_fini(qfz_contraction *c);
 
-/* As many bytes as qfz_contraction_init() takes for one thread. */
+/* As many bytes as qfz_contraction_init() takes for one thread, and what of one made for h x w is
+ * in use: the rest of the room for what is packed has not been touched. */
 int64_t qfz_contraction_bytes(const qfz_rule *rule, int64_t h, int64_t w, bool stays);
+int64_t qfz_contraction_used_bytes(const qfz_contraction *c, int64_t h, int64_t w);
 
 /* Two contractions of the same size exchange what they only work in: what they have found stays. */
 void qfz_contraction_swap_rooms(qfz_contraction *a, qfz_contraction *b);
@@ -97,6 +103,16 @@ void qfz_contract(qfz_contraction *c, const qfz_image *image, bool open_ring);
 
 /* Adds links between ring pixels of the image, whose ring must be open. */
 void qfz_contraction_add_ghosts(qfz_contraction *c, const qfz_links *ghosts);
+
+/* Of a block that stays, what climbs need; the thread's until it asks for another. */
+typedef struct qfz_unpacked_block {
+    const uint32_t *first;
+    const uint16_t *number, *up;
+    const uint32_t *level; /* of hooks */
+} qfz_unpacked_block;
+
+qfz_unpacked_block qfz_contraction_unpack(const qfz_contraction *c,
+                                          const qfz_contracted_block *block);
 
 /* The gate of a pixel on the ring of its block. */
 qfz_gate qfz_contraction_gate(const qfz_contraction *c, int64_t y, int64_t x);

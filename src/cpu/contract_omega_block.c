@@ -14,19 +14,45 @@ typedef struct scratch {
     qfz_stop stops[QFZ_BLOCK_PX];
 } scratch;
 
+/* Of one band of 16-bit integers, which count from the least that their type has: there whether a
+ * range grows is least foreseen. */
+typedef struct range {
+    uint16_t lo, hi;
+} range;
+
 /* The components of one block. */
 typedef struct builder {
     const qfz_block_work *b;
     qfz_omega_contraction *o;
     qfz_told *told;
     scratch *s;
-    char *lo, *hi; /* ranges of components, by root */
+    range *ranges; /* of components, by root; NULL: in lo and hi */
+    char *lo, *hi;
     size_t span_bytes;
+    uint32_t widest; /* that a range may be */
 } builder;
 
 size_t qfz_omega_block_bytes(const qfz_rule *rule)
 {
     return (sizeof(scratch) + 63) / 64 * 64 + 2 * QFZ_BLOCK_PX * qfz_span_bytes(rule);
+}
+
+static bool has_ranges(const qfz_rule *rule)
+{
+    return rule->n_bands == 1 && (rule->type == QFZ_U16 || rule->type == QFZ_I16);
+}
+
+/* What is added to a value, modulo 2^16, to make it a range's. */
+static uint16_t offset_of(qfz_type type)
+{
+    return type == QFZ_I16 ? 1 << 15 : 0;
+}
+
+static void start_ranges(qfz_type type, const void *from, int64_t w, range *to)
+{
+    const uint16_t *const values = from, offset = offset_of(type);
+    for (int64_t x = 0; x < w; x++)
+        to[x].lo = to[x].hi = (uint16_t)(values[x] + offset);
 }
 
 #define SPREAD_ROW(TYPE)                                                                           \
@@ -55,12 +81,16 @@ static void start_spans(const builder *u)
     const int64_t w = qfz_box_w(b->box), h = qfz_box_h(b->box);
     for (int64_t y = 0; y < h; y++) {
         for (int64_t band = 0; band < image->n_bands; band++) {
-            const int64_t from = (band * image->h + b->box.y0 + y) * image->w + b->box.x0;
-            spread_row(bytes, image->n_bands, (const char *)image->pixels + bytes * (size_t)from, w,
-                       u->lo + u->span_bytes * (size_t)(y * w) + bytes * (size_t)band);
+            const int64_t at = (band * image->h + b->box.y0 + y) * image->w + b->box.x0;
+            const char *const from = (const char *)image->pixels + bytes * (size_t)at;
+            if (u->ranges)
+                start_ranges(image->type, from, w, u->ranges + y * w);
+            else
+                spread_row(bytes, image->n_bands, from, w,
+                           u->lo + u->span_bytes * (size_t)(y * w) + bytes * (size_t)band);
         }
     }
-    memcpy(u->hi, u->lo, u->span_bytes * (size_t)(h * w));
+    if (!u->ranges) memcpy(u->hi, u->lo, u->span_bytes * (size_t)(h * w));
     memset(u->s->holds, 0xff, (size_t)(h * w) * sizeof *u->s->holds);
 }
 
@@ -74,6 +104,26 @@ static void *hi_of(const builder *u, uint32_t root)
     return u->hi + root * u->span_bytes;
 }
 
+static void put_value(qfz_type type, uint16_t value, void *to)
+{
+    const uint16_t own = (uint16_t)(value - offset_of(type));
+    memcpy(to, &own, sizeof own);
+}
+
+/* The range of a root's component, as number n of two arrays. */
+static void put_span(const builder *u, uint32_t root, void *lo, void *hi, size_t n)
+{
+    char *const to_lo = (char *)lo + n * u->span_bytes;
+    char *const to_hi = (char *)hi + n * u->span_bytes;
+    if (u->ranges) {
+        put_value(u->b->image->type, u->ranges[root].lo, to_lo);
+        put_value(u->b->image->type, u->ranges[root].hi, to_hi);
+    } else {
+        memcpy(to_lo, lo_of(u, root), u->span_bytes);
+        memcpy(to_hi, hi_of(u, root), u->span_bytes);
+    }
+}
+
 static uint32_t vertex_at(const builder *u, uint32_t root)
 {
     return qfz_contracted_vertex(u->b->block, u->b->number[root]);
@@ -83,11 +133,11 @@ static uint32_t vertex_at(const builder *u, uint32_t root)
 static void open_root(builder *u, uint32_t root)
 {
     qfz_spans *const spans = &u->o->start;
+    u->b->s->set[root] |= QFZ_SET_OPEN;
     qfz_block_open(u->b, root);
     const uint32_t vertex = vertex_at(u, root);
     spans->holds[vertex] = u->s->holds[root];
-    memcpy((char *)spans->lo + vertex * u->span_bytes, lo_of(u, root), u->span_bytes);
-    memcpy((char *)spans->hi + vertex * u->span_bytes, hi_of(u, root), u->span_bytes);
+    put_span(u, root, spans->lo, spans->hi, vertex);
 }
 
 /* The vertex of an open root has the root's range from this level on. */
@@ -99,9 +149,24 @@ static void tell(const builder *u, uint32_t root, uint32_t level)
         return;
     out->at[out->n] = vertex_at(u, root);
     out->level[out->n] = level;
-    memcpy((char *)out->lo + (size_t)out->n * u->span_bytes, lo_of(u, root), u->span_bytes);
-    memcpy((char *)out->hi + (size_t)out->n * u->span_bytes, hi_of(u, root), u->span_bytes);
+    put_span(u, root, out->lo, out->hi, (size_t)out->n);
     out->n++;
+}
+
+/* take_in() of ranges.  Whether they grow is at random, so there is no branch: one that does not
+ * grow holds as it did. */
+static inline void take_in_range(const builder *u, uint32_t root, uint32_t other, uint32_t level,
+                                 bool is_news)
+{
+    uint32_t *const holds = u->s->holds;
+    range *const own = &u->ranges[root];
+    const range was = *own, in = u->ranges[other];
+    const range now = {in.lo < was.lo ? in.lo : was.lo, in.hi > was.hi ? in.hi : was.hi};
+    const bool grew = (now.lo != was.lo) | (now.hi != was.hi);
+    const bool breaks = (holds[other] < level) | ((uint32_t)(now.hi - now.lo) > u->widest);
+    *own = now;
+    if (is_news & grew) tell(u, root, level);
+    holds[root] = grew & breaks & (level > 0) ? level - 1 : holds[root];
 }
 
 /* The root takes in another one's range, and holds as long as both do; what has broken has a range
@@ -111,6 +176,10 @@ static void take_in(const builder *u, uint32_t root, uint32_t other, uint32_t le
     const qfz_rule *const rule = u->b->c->rule;
     uint32_t *const holds = u->s->holds;
     if (!rule->omega || holds[root] < level) return;
+    if (u->ranges) {
+        take_in_range(u, root, other, level, is_news);
+        return;
+    }
     const bool grew =
         qfz_widen(rule, lo_of(u, root), hi_of(u, root), lo_of(u, other), hi_of(u, other));
     if (!grew) return; /* the other one holds, having no wider range */
@@ -236,6 +305,9 @@ void qfz_omega_join_block(const qfz_block_work *b, void *arg)
                  .o = o,
                  .told = &o->told[b->thread],
                  .s = (scratch *)(void *)own,
+                 .ranges = has_ranges(rule) ? (range *)(void *)lo : NULL,
+                 .widest =
+                     rule->omega && *rule->omega < UINT16_MAX ? (uint32_t)*rule->omega : UINT16_MAX,
                  .lo = lo,
                  .hi = lo + QFZ_BLOCK_PX * qfz_span_bytes(rule),
                  .span_bytes = qfz_span_bytes(rule)};
@@ -243,6 +315,8 @@ void qfz_omega_join_block(const qfz_block_work *b, void *arg)
     int32_t n_edges;
     const uint64_t *const edges = qfz_block_sort(b->edges, &n_edges);
     start_spans(&u);
+    for (uint32_t i = 0; i < b->block->n_nodes; i++)
+        set[i] = QFZ_SET_ROOT;
     for (int32_t i = 0; i < n_edges; i++) {
         const uint32_t p = qfz_set_root(set, qfz_edge_p(edges[i]));
         if (qfz_edge_is_loop(edges[i])) {

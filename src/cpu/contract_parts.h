@@ -19,13 +19,14 @@ typedef struct qfz_contract_scratch {
     uint64_t open[QFZ_BLOCK_MAX_RING]; /* ring pixel -> least key that leaves the block */
     qfz_seam_edge seam[QFZ_BLOCK_MAX_SEAM];
 
-    /* Where nodes are not pixels: their numbers, and roots of their sets. */
-    uint16_t number[QFZ_BLOCK_PX], root[QFZ_BLOCK_PX];
+    /* Where nodes are not pixels: their numbers, and by root of a set what is known of it. */
+    uint16_t number[QFZ_BLOCK_PX];
+    uint32_t component[QFZ_BLOCK_PX];
     qfz_lightest lightest;
 } qfz_contract_scratch;
 
 typedef struct qfz_block_work {
-    const qfz_contraction *c;
+    qfz_contraction *c;
     const qfz_image *image;
     qfz_contracted_block *block;
     qfz_box box;
@@ -40,6 +41,9 @@ typedef struct qfz_block_work {
 
 /* Joins the components of a block whose edges have been found, in the order of qfz_block_sort(). */
 typedef void (*qfz_join_fn)(const qfz_block_work *b, void *arg);
+
+/* contract_levels.c: a qfz_join_fn; nobody needs arg. */
+void qfz_contract_join_levels(const qfz_block_work *b, void *arg);
 
 void qfz_contract_by(qfz_contraction *c, const qfz_image *image, bool open_ring, qfz_join_fn join,
                      void *arg);
@@ -87,14 +91,18 @@ static inline void qfz_block_hook(const qfz_block_work *b, uint32_t other, uint3
 /* A root's component becomes a vertex. */
 static inline void qfz_block_open(const qfz_block_work *b, uint32_t root)
 {
-    b->s->set[root] |= QFZ_SET_OPEN;
     b->number[root] = (uint16_t)(b->block->n_nodes - ++b->block->n_open);
 }
 
 /* A link between two of the block's vertices, by their roots. */
 void qfz_block_link(const qfz_block_work *b, uint32_t p, uint32_t q, uint32_t key);
 
-/* After the last join: numbers for what is closed and not hooked, and gates. */
+/* After the last join: numbers for what is closed and not hooked, and gates.  Packs what stays. */
 void qfz_block_finish(const qfz_block_work *b);
+
+/* contract_pack.c: the block that stays, behind those that are packed already; the most bytes that
+ * one takes. */
+void qfz_block_pack(const qfz_block_work *b);
+int64_t qfz_block_packed_most(int64_t n_px, int64_t n_nodes);
 
 #endif

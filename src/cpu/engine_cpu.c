@@ -158,6 +158,7 @@ const qfz_engine qfz_engine_cpu = {
     .kept_bytes = qfz_cpu_kept_bytes,
     .keep = qfz_cpu_keep,
     .resume = qfz_cpu_resume,
+    .needs_pixels = qfz_cpu_needs_pixels,
     .drop = qfz_cpu_drop,
     .summarise = summarise,
     .partition = qfz_cpu_partition,

@@ -49,11 +49,17 @@ int64_t qfz_cpu_kept_bytes(const qfz_worker *worker)
     switch (worker->found) {
     case QFZ_FOUND_NOTHING: break;
     case QFZ_FOUND_GRAPH:
-        return worker->kind == QFZ_LEVELS ? qfz_contraction_bytes(worker->rule, h, w, true)
+        return worker->kind == QFZ_LEVELS ? qfz_contraction_used_bytes(&worker->contraction, h, w)
                                           : qfz_omega_contraction_used_bytes(&worker->omega, h, w);
     case QFZ_FOUND_REGIONS: return regions_bytes(worker);
     }
     return 0;
+}
+
+/* Sums are of pixels; levels are all there. */
+bool qfz_cpu_needs_pixels(const qfz_worker *worker)
+{
+    return worker->kind != QFZ_LEVELS;
 }
 
 void qfz_cpu_drop(qfz_kept *kept)

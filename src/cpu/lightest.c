@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "cpu/clones.h"
+#include "clones.h"
 
 /* Where a pixel goes; of equal keys to the first of these, as block.h has it. */
 enum {
@@ -149,14 +149,14 @@ static inline void take_some(const uint8_t *restrict to, const uint8_t *restrict
     }
 }
 
-QFZ_CLONES static void take_of_four(const uint8_t *to, const uint8_t *below, int n, int place,
-                                    uint16_t *up, uint8_t *keep)
+QFZ_CLONES_512 static void take_of_four(const uint8_t *to, const uint8_t *below, int n, int place,
+                                        uint16_t *up, uint8_t *keep)
 {
     take_some(to, below, n, place, false, up, keep);
 }
 
-QFZ_CLONES static void take_of_eight(const uint8_t *to, const uint8_t *below, int n, int place,
-                                     uint16_t *up, uint8_t *keep)
+QFZ_CLONES_512 static void take_of_eight(const uint8_t *to, const uint8_t *below, int n, int place,
+                                         uint16_t *up, uint8_t *keep)
 {
     take_some(to, below, n, place, true, up, keep);
 }
@@ -172,18 +172,32 @@ void qfz_lightest_take(qfz_lightest *l, int64_t y, uint8_t *keep)
         take_of_eight(l->to[y & 1], below, n, place, l->up + place, keep);
 }
 
-/* Every pixel to where the one that it is hooked to is hooked. */
+/* Every pixel to where the one that it is hooked to is hooked: a sweep through each of four parts
+ * of the block, in turn, as a pixel waits for the one before. */
+enum { PARTS = 4 };
+
 static void step_forward(uint16_t *up, int n)
 {
-    for (int i = 0; i < n; i++)
+    const int part = n / PARTS;
+    for (int i = 0; i < part; i++)
+        for (int k = 0; k < PARTS; k++)
+            up[i + k * part] = up[up[i + k * part]];
+    for (int i = PARTS * part; i < n; i++)
         up[i] = up[up[i]];
 }
 
 static void step_back(uint16_t *up, int n)
 {
-    for (int i = n - 1; i >= 0; i--)
+    const int part = n / PARTS;
+    for (int i = n - 1; i >= PARTS * part; i--)
         up[i] = up[up[i]];
+    for (int i = part - 1; i >= 0; i--)
+        for (int k = 0; k < PARTS; k++)
+            up[i + k * part] = up[up[i + k * part]];
 }
+
+/* The number of what is no root. */
+enum { NO_ROOT = 0x8000 };
 
 /* In the order of the components' last pixels; pixels without edges are one. */
 static uint32_t number_roots(const uint16_t *restrict up, const uint32_t *restrict level, int n,
@@ -191,24 +205,24 @@ static uint32_t number_roots(const uint16_t *restrict up, const uint32_t *restri
 {
     uint32_t n_components = 1;
     for (int i = 0; i < n; i++) {
-        const bool lonely = level[i] == QFZ_NONE;
-        number[i] = (uint16_t)(lonely ? 0 : n_components);
-        n_components += (up[i] == i) & !lonely;
+        const bool lonely = level[i] == QFZ_NONE, root = up[i] == i;
+        const uint32_t own = root ? n_components : NO_ROOT;
+        number[i] = (uint16_t)(lonely ? 0 : own);
+        n_components += root & !lonely;
     }
     return n_components;
 }
 
-/* Returns whether two steps lead to the last pixel everywhere. */
-static bool number_all(const uint16_t *restrict up, const uint16_t *restrict number, int n,
-                       uint16_t *restrict component)
+/* Returns whether two steps lead to a root everywhere.  Pointers are not restrict: vectors, made
+ * of what is looked up one by one, would be slower. */
+static bool number_all(const uint16_t *up, const uint16_t *number, int n, uint16_t *component)
 {
-    int farther = 0;
+    uint32_t any = 0;
     for (int i = 0; i < n; i++) {
-        const uint16_t over = up[up[i]];
-        farther |= up[over] ^ over;
-        component[i] = number[over];
+        component[i] = number[up[up[i]]];
+        any |= component[i];
     }
-    return !farther;
+    return !(any & NO_ROOT);
 }
 
 /* A row or a column that leads one way is through by one sweep; few pixels need more than two. */

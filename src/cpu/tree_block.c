@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* tree_block.c - the tree of one block by Kruskal's algorithm, in the first two caches. */
-#include "cpu/tree_parts.h"
-
 #include <string.h>
+
+#include "cpu/spanning.h"
+#include "cpu/tree_parts.h"
 
 typedef struct block_scratch {
     uint16_t find[QFZ_BLOCK_PX];       /* disjoint sets of pixels */
@@ -32,71 +33,16 @@ size_t qfz_tree_block_bytes(int connectivity)
     return struct_bytes() + qfz_block_edges_bytes(connectivity);
 }
 
-/* ---- Kruskal.
- *
- * Data decides at random here, so that a branch is wrong as often as not, and what one edge stores
- * the next one may need.  So there is hardly a branch, and two passes, of which neither waits for
- * the other: sets, then nodes. */
+/* ---- Kruskal, in two passes, of which neither waits for the other: sets, then nodes. */
 
 static void start_sets(block_scratch *s)
 {
     for (int i = 0; i < QFZ_BLOCK_PX; i++)
-        s->find[i] = s->top[i] = (uint16_t)i;
+        s->top[i] = (uint16_t)i;
+    qfz_spanning_start(s->find, QFZ_BLOCK_PX);
     for (int i = 0; i < 2 * QFZ_BLOCK_PX; i++)
         s->parent[i] = (uint16_t)i;
     memset(s->joins, 0, sizeof s->joins);
-}
-
-/* As far as three steps lead, which is the root nine times out of ten. */
-static inline uint32_t near_root(uint16_t *find, uint32_t v)
-{
-    const uint16_t above = find[find[find[v]]];
-    find[v] = above;
-    return above;
-}
-
-/* Seldom asked, but then the way may be long: it is halved. */
-static uint32_t root_of(uint16_t *find, uint32_t v)
-{
-    while (find[v] != v) {
-        find[v] = find[find[v]];
-        v = find[v];
-    }
-    return v;
-}
-
-/* Of an edge's two pixels, as an edge. */
-static inline uint32_t near_roots(uint16_t *find, uint64_t edge)
-{
-    const uint32_t p = near_root(find, qfz_edge_p(edge));
-    return (uint32_t)qfz_edge_of(0, p, near_root(find, qfz_edge_q(edge)));
-}
-
-/* Keeps the edges that join two sets, with the sets' roots for pixels, p being the one that stays a
- * root; returns how many.  Roots are looked for some edges ahead: when their turn comes, they may
- * be roots no longer, but are hardly more than a step away from one. */
-static int32_t keep_forest(uint16_t *find, uint64_t *edges, int32_t n_edges)
-{
-    enum { AHEAD = 8 };
-    uint32_t near[AHEAD];
-    int32_t n = 0;
-    for (int32_t i = 0; i < AHEAD && i < n_edges; i++)
-        near[i] = near_roots(find, edges[i]);
-    for (int32_t i = 0; i < n_edges; i++) {
-        const uint64_t next = edges[i + AHEAD < n_edges ? i + AHEAD : n_edges - 1];
-        uint32_t *const turn = &near[i % AHEAD];
-        uint32_t p = find[qfz_edge_p(*turn)], q = find[qfz_edge_q(*turn)];
-        if ((find[p] ^ p) | (find[q] ^ q)) {
-            p = root_of(find, p);
-            q = root_of(find, q);
-        }
-        const uint32_t first = p < q ? p : q, other = p < q ? q : p;
-        find[other] = (uint16_t)first;
-        edges[n] = qfz_edge_of(qfz_edge_key(edges[i]), first, other);
-        n += first != other;
-        *turn = near_roots(find, next);
-    }
-    return n;
 }
 
 /* Nodes are numbered by ascending level, so that a top has the current level if its number is not
@@ -187,7 +133,7 @@ void qfz_tree_build_block(const qfz_tree_work *t, int64_t by, int64_t bx, void *
     block->n_corner = seam.n_corner;
     uint64_t *const sorted = qfz_block_sort(edges, &n_edges);
     start_sets(b.s);
-    grow_tree(b.s, sorted, keep_forest(b.s->find, sorted, n_edges));
+    grow_tree(b.s, sorted, qfz_spanning_keep(b.s->find, sorted, n_edges));
     write_nodes(&b);
     write_leaves(&b);
     clear_crossing_slots(t, b.block);

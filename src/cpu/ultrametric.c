@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-#include "cpu/clones.h"
+#include "clones.h"
 
 static inline uint32_t larger(uint32_t a, uint32_t b)
 {
@@ -16,10 +16,13 @@ static inline uint32_t smaller(uint32_t a, uint32_t b)
 }
 
 QFZ_CLONES static void tell_by_hooks(const uint32_t *restrict a, const uint32_t *restrict b,
-                                     int64_t n, uint32_t *restrict key)
+                                     const uint16_t *restrict p, const uint16_t *restrict q,
+                                     int64_t n, uint32_t *restrict key, uint8_t *restrict doubt)
 {
-    for (int64_t x = 0; x < n; x++)
+    for (int64_t x = 0; x < n; x++) {
         key[x] = larger(a[x], b[x]);
+        doubt[x] = p[x] != q[x];
+    }
 }
 
 /* Where one of a square's other three sides is larger than the two others, it is the answer. */
@@ -67,9 +70,10 @@ QFZ_CLONES static void tell_diagonals(const qfz_squares *of, int64_t n, uint32_t
     }
 }
 
-void qfz_tell_by_hooks(const uint32_t *a, const uint32_t *b, int64_t n, uint32_t *key)
+void qfz_tell_by_hooks(const uint32_t *a, const uint32_t *b, const uint16_t *p, const uint16_t *q,
+                       int64_t n, uint32_t *key, uint8_t *doubt)
 {
-    tell_by_hooks(a, b, n, key);
+    tell_by_hooks(a, b, p, q, n, key, doubt);
 }
 
 void qfz_tell_right(const qfz_squares *above, const qfz_squares *below, int64_t n, uint32_t *key,

@@ -18,11 +18,12 @@ typedef struct qfz_squares {
     const uint16_t *number, *number_below;
 } qfz_squares;
 
-/* What pixels' own hooks tell of n pairs. */
-void qfz_tell_by_hooks(const uint32_t *a, const uint32_t *b, int64_t n, uint32_t *key);
+/* What pixels' own hooks, of levels a and b, tell of n pairs, of nodes p and q: key is the level
+ * where doubt is 0, and where it is 1 what the level is at least. */
+void qfz_tell_by_hooks(const uint32_t *a, const uint32_t *b, const uint16_t *p, const uint16_t *q,
+                       int64_t n, uint32_t *key, uint8_t *doubt);
 
-/* n horizontal edges, the bottoms of one row of squares and the tops of the next: key is the level
- * where doubt is 0, else what it is at least. */
+/* The same of n horizontal edges, the bottoms of one row of squares and the tops of the next. */
 void qfz_tell_right(const qfz_squares *above, const qfz_squares *below, int64_t n, uint32_t *key,
                     uint8_t *doubt);
 

@@ -73,6 +73,7 @@ void qfz_cpu_mark_slots(qfz_worker *worker);
 int64_t qfz_cpu_kept_bytes(const qfz_worker *worker);
 qfz_status qfz_cpu_keep(qfz_worker *worker, qfz_kept **kept, qfz_error *err);
 bool qfz_cpu_resume(qfz_worker *worker, const qfz_image *tile, qfz_kept *kept);
+bool qfz_cpu_needs_pixels(const qfz_worker *worker);
 void qfz_cpu_drop(qfz_kept *kept);
 qfz_status qfz_cpu_partition(qfz_worker *worker, const qfz_answer *answer, qfz_partition *partition,
                              qfz_error *err);

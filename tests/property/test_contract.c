@@ -403,10 +403,51 @@ static void stairs_are_climbed_to_the_end(void)
     free(want);
 }
 
+/* Two halves, and what is between them is the largest level, which says how wide levels that stay
+ * are; and a pixel that is not valid, which all bits set stand for. */
+static void levels_stay_as_wide_as_the_largest(void)
+{
+    enum { SIDE = 40, HOLE = 5 * SIDE + 7 };
+    static const struct {
+        uint32_t level;
+        int bytes;
+    } cases[] = {{254, 1}, {255, 2}, {65534, 2}, {65535, 4}, {UINT32_MAX - 1, 4}};
+    uint32_t pixels[SIDE * SIDE];
+    uint8_t valid[SIDE * SIDE];
+    memset(valid, 1, sizeof valid);
+    valid[HOLE] = 0;
+    problem p = {
+        .r.image =
+            {.h = SIDE, .w = SIDE, .n_bands = 1, .type = QFZ_U32, .pixels = pixels, .valid = valid},
+        .rule = {.connectivity = 8,
+                 .distance = QFZ_LINF,
+                 .type = QFZ_U32,
+                 .n_bands = 1,
+                 .alpha_key = UINT32_MAX}};
+    double *want = room(4 * SIDE * SIDE, sizeof *want);
+    qfz_contraction c;
+    qfz_error err = {0};
+    must(qfz_contraction_init(&c, &p.rule, SIDE, SIDE, SIDE, true, 1, &err));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (int px = 0; px < SIDE * SIDE; px++)
+            pixels[px] = px % SIDE < SIDE / 2 ? 0 : cases[i].level;
+        check_describe("levels of %d bytes", cases[i].bytes);
+        p.o = oracle_open(&p.r.image, 8, QFZ_LINF);
+        oracle_saliency(p.o, want);
+        levels_equal(&p, &c, want, NULL);
+        CHECK(c.blocks[0].level_bytes == cases[i].bytes, "%u in %d bytes", cases[i].level,
+              c.blocks[0].level_bytes);
+        oracle_close(p.o);
+    }
+    qfz_contraction_fini(&c);
+    free(want);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(argc, argv, 500);
     stairs_are_climbed_to_the_end();
+    levels_stay_as_wide_as_the_largest();
     for (int64_t c = check_.first; c < check_.cases; c++)
         one_case(c);
     return check_end();

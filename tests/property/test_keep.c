@@ -137,6 +137,17 @@ typedef struct outcome {
     char table[TABLE_ROOM];
 } outcome;
 
+/* Levels are all there in what was found; tiles that have none of it keep their pixels. */
+static void pixels_are_there_for_sums(const qfz_run *run, qfz_task task)
+{
+    int n_there = 0;
+    for (int64_t tile = 0; tile < run->n_tiles; tile++)
+        n_there += run->kept[tile].pixels != NULL;
+    const int n_dropped = task == QFZ_SALIENCY ? spy.keeps : 0;
+    CHECK(run->kept_bytes == 0 || n_there == run->n_tiles - n_dropped,
+          "pixels of %d tiles, %d kept", n_there, spy.keeps);
+}
+
 static qfz_status run_job(const qfz_job *job, int64_t keep_bytes, outcome *out, qfz_error *err)
 {
     static const qfz_ranks alone = {.n = 1, .n_local = 1};
@@ -155,6 +166,7 @@ static qfz_status run_job(const qfz_job *job, int64_t keep_bytes, outcome *out, 
     const qfz_status st = qfz_passes_run(
         job->task == QFZ_SALIENCY ? &qfz_saliency_passes : &qfz_simplify_passes, &run, &next, err);
     out->regions = run.count.total;
+    if (st == QFZ_OK) pixels_are_there_for_sums(&run, job->task);
     CHECK(spy.keeps == 0 || run.found_bytes <= run.found_room, "%" PRId64 " of %" PRId64 " bytes",
           run.found_bytes, run.found_room);
     qfz_run_close(&run);
