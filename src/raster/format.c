@@ -6,6 +6,7 @@
 #include <cpl_string.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* -------------------------------------------------------------------------------------- types */
@@ -222,6 +223,7 @@ static char **add_compression(char **options, GDALDriverH driver, const qfz_form
     const char *const list = GDALGetMetadataItem(driver, GDAL_DMD_CREATIONOPTIONLIST, NULL);
     const bool zstd = list && strstr(list, "<Value>ZSTD</Value>");
     const bool differs = spec->content != QFZ_CONTENT_SALIENCY &&
+                         !CSLFetchNameValue(options, "NBITS") && /* of whole bytes only */
                          !GDALDataTypeIsFloating(f->file_type) &&
                          GDALGetDataTypeSizeBytes(f->file_type) < 8;
     if (CSLFetchNameValue(options, "COMPRESS")) return options;
@@ -306,6 +308,47 @@ static qfz_status check_options(const qfz_format *f, const qfz_sink_spec *spec, 
     return qfz_trap_fail(&trap, err, QFZ_EARG, spec->path, "a creation option is not valid");
 }
 
+/* Bits that every value fits into; painted ones are within those of the source's. */
+static int bits_needed(const qfz_format *f, const qfz_source *source, const qfz_sink_spec *spec)
+{
+    int bits = 0;
+    if (GDALDataTypeIsFloating(f->file_type)) return 8 * GDALGetDataTypeSizeBytes(f->file_type);
+    if (spec->content != QFZ_CONTENT_PAINTED) {
+        (void)frexp(spec->max_value, &bits);
+        return bits;
+    }
+    for (int b = 0; b < source->n_bands; b++) {
+        const GDALRasterBandH band = source->bands[b].handle;
+        const char *const own = GDALGetMetadataItem(band, "NBITS", "IMAGE_STRUCTURE");
+        const int all = 8 * (int)qfz_out_type_bytes(spec->type), n = own ? atoi(own) : all;
+        bits = n > bits ? n : bits;
+    }
+    return bits;
+}
+
+/* Options that make other values of those that are written.  Painted rasters may be made for the
+ * eye; with fewer bits than they need, they would be wrong there too. */
+static qfz_status check_keeps_values(const qfz_format *f, const qfz_source *source,
+                                     const qfz_sink_spec *spec, qfz_error *err)
+{
+    const char *const bits = CSLFetchNameValue(f->options, "NBITS");
+    const char *const dropped = CSLFetchNameValue(f->options, "DISCARD_LSB");
+    const char *const compress = CSLFetchNameValue(f->options, "COMPRESS");
+    const int needed = bits_needed(f, source, spec);
+    const char *lossy = NULL;
+    if (bits && atoi(bits) < needed)
+        return qfz_fail(err, QFZ_EARG, "%s: NBITS=%s cannot hold the values, which need %d bits",
+                        spec->path, bits, needed);
+    if (spec->content == QFZ_CONTENT_PAINTED) return QFZ_OK;
+    if (dropped && strspn(dropped, "0,") != strlen(dropped)) lossy = "DISCARD_LSB";
+    if (CPLAtof(CSLFetchNameValueDef(f->options, "MAX_Z_ERROR", "0")) > 0) lossy = "MAX_Z_ERROR";
+    if (!CPLTestBool(CSLFetchNameValueDef(f->options, "JXL_LOSSLESS", "YES")))
+        lossy = "JXL_LOSSLESS";
+    if (compress && EQUAL(compress, "JPEG")) lossy = "COMPRESS=JPEG";
+    if (!lossy) return QFZ_OK;
+    return qfz_fail(err, QFZ_EARG, "%s: %s does not keep exact values", spec->path, lossy);
+}
+
 qfz_status qfz_format_init(qfz_format *format, const qfz_source *source, const qfz_job *job,
                            const qfz_sink_spec *spec, qfz_error *err)
 {
@@ -315,7 +358,8 @@ qfz_status qfz_format_init(qfz_format *format, const qfz_source *source, const q
     /* those of a merged output are for its own format, not for its parts */
     if (spec->n_parts == 0 || qfz_output_is_vrt(job, spec->path))
         f.options = CSLDuplicate((char **)(uintptr_t)job->creation_options);
-    const qfz_status st = check_options(&f, spec, err);
+    qfz_status st = check_options(&f, spec, err);
+    if (st == QFZ_OK) st = check_keeps_values(&f, source, spec, err);
     if (st != QFZ_OK) {
         qfz_format_fini(&f);
         return st;

@@ -315,6 +315,41 @@ static void user_options_come_before_ours(void **state)
     qfz_source_close(source);
 }
 
+/* 77 labels of 4 bits were once 15 at most, without a word. */
+static void options_that_would_change_values_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *option, *type, *why;
+    } cases[] = {{"NBITS=6", "Byte", "need 7 bits"},      {"NBITS=7", "Byte", NULL},
+                 {"NBITS=16", "Float32", "need 32 bits"}, {"DISCARD_LSB=1", "Byte", "exact"},
+                 {"DISCARD_LSB=0", "Byte", NULL},         {"COMPRESS=JPEG", "Byte", "exact"}};
+    static const uint32_t px[6] = {1, 2, 3, 64, 76, 77};
+    qfz_source *const source = plain_source(3, 2);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const char *const options[] = {cases[i].option, NULL};
+        qfz_job job = job_on(QFZ_LABEL, src);
+        job.dst = dst;
+        job.type = cases[i].type;
+        job.creation_options = options;
+        const qfz_sink_spec spec = labels(dst, 3, 2, 77);
+        if (cases[i].why) {
+            FAILS(qfz_sink_check(source, &job, &spec, &err), QFZ_EARG, cases[i].why);
+            continue;
+        }
+        uint32_t got[6];
+        write_commit(source, &job, &spec, px, NULL);
+        const GDALDatasetH made = GDALOpen(dst, GA_ReadOnly);
+        assert_int_equal(GDALRasterIO(GDALGetRasterBand(made, 1), GF_Read, 0, 0, 3, 2, got, 3, 2,
+                                      GDT_UInt32, 0, 0),
+                         CE_None);
+        GDALClose(made);
+        VSIUnlink(dst);
+        assert_memory_equal(got, px, sizeof px);
+    }
+    qfz_source_close(source);
+}
+
 static void inputs_are_never_replaced(void **state)
 {
     (void)state;
@@ -482,6 +517,7 @@ int main(void)
         cmocka_unit_test(formats_follow_from_names),
         cmocka_unit_test(other_formats_are_written),
         cmocka_unit_test(user_options_come_before_ours),
+        cmocka_unit_test(options_that_would_change_values_are_refused),
         cmocka_unit_test(inputs_are_never_replaced),
         cmocka_unit_test(bands_keep_names_and_colours_when_painted),
         cmocka_unit_test(a_cut_reads_what_saliency_wrote),
