@@ -201,7 +201,10 @@ static qfz_status choose_driver(qfz_format *f, const qfz_job *job, const qfz_sin
     if (EQUAL(name, "MEM") || EQUAL(name, "VRT"))
         return qfz_fail(err, QFZ_EARG, "%s: the format %s keeps no pixels in a file", spec->path,
                         name);
-    if (EQUAL(name, "JPEG") && spec->content != QFZ_CONTENT_PAINTED)
+    if (EQUAL(name, "PDS4")) /* of its two files one names the other by the temporary name */
+        return qfz_fail(err, QFZ_EARG, "%s: files of the format PDS4 cannot be renamed",
+                        spec->path);
+    if (EQUAL(name, "JPEG") && (spec->content != QFZ_CONTENT_PAINTED || spec->type != QFZ_OUT_U8))
         return qfz_fail(err, QFZ_EARG, "%s: JPEG does not keep exact values", spec->path);
     return QFZ_OK;
 }

@@ -236,24 +236,12 @@ qfz_status qfz_sink_read(qfz_sink *sink, qfz_box box, void *pixels, uint8_t *val
 
 static qfz_status copy_work(qfz_sink *sink, qfz_error *err)
 {
-    GDALDatasetH copy = NULL;
     char *name = NULL;
-    qfz_trap trap;
     if (!sink->format.copies) return QFZ_OK;
     QFZ_TRY(name_for_driver(sink, sink->format.driver, sink->temp, &name, err));
-    qfz_trap_begin(&trap);
-    const GDALDatasetH work =
-        GDALOpenEx(sink->work, GDAL_OF_RASTER | GDAL_OF_VERBOSE_ERROR, NULL, NULL, NULL);
-    if (work)
-        copy =
-            GDALCreateCopy(sink->format.driver, name, work, TRUE, sink->format.options, NULL, NULL);
-    if (copy) GDALClose(copy);
-    if (work) GDALClose(work);
-    qfz_trap_end(&trap);
+    const qfz_status st = qfz_sink_copy(sink, name, err);
     free(name);
-    if (!copy || trap.failed)
-        return qfz_trap_fail(&trap, err, QFZ_EIO, sink->path, "the format could not be written");
-    return QFZ_OK;
+    return st;
 }
 
 /* HFA's files name each other, so its driver must rename them. */

@@ -32,6 +32,10 @@ qfz_status qfz_sink_check_box(const qfz_sink *sink, qfz_box box, qfz_error *err)
 CPLErr qfz_sink_move_pixels(const qfz_sink *sink, GDALRWFlag way, qfz_box box, void *pixels);
 CPLErr qfz_sink_move_mask(const qfz_sink *sink, GDALRWFlag way, qfz_box box, void *values);
 
+/* Makes a file of that name, which is temp's, of work by the driver that can only copy; QFZ_EIO too
+ * if it does not keep the values. */
+qfz_status qfz_sink_copy(const qfz_sink *sink, const char *name, qfz_error *err);
+
 /* Errors of writing may come as late as here. */
 qfz_status qfz_sink_close_dataset(qfz_sink *sink, qfz_error *err);
 

@@ -297,6 +297,36 @@ static void other_formats_are_written(void **state)
     qfz_source_close(source);
 }
 
+/* XPM makes colours of all values, and numbers those; nothing of it stays. */
+static void formats_that_do_not_keep_values_are_refused(void **state)
+{
+    (void)state;
+    static const uint32_t px[6] = {1, 2, 3, 1, 2, 3};
+    const qfz_box all = {0, 0, 2, 3};
+    if (!GDALGetDriverByName("XPM") || !GDALGetDriverByName("PDS4")) skip();
+    qfz_source *const source = plain_source(3, 2);
+    qfz_sink_spec spec = labels("/vsimem/out/a.xpm", 3, 2, 3);
+    qfz_job job = job_on(QFZ_LABEL, src);
+    qfz_sink *sink = NULL;
+    job.dst = spec.path;
+    job.format = "PDS4";
+    FAILS(qfz_sink_check(source, &job, &spec, &err), QFZ_EARG, "renamed");
+    job.type = "UInt16";
+    job.format = "JPEG";
+    spec.content = QFZ_CONTENT_PAINTED;
+    spec.type = QFZ_OUT_U16;
+    FAILS(qfz_sink_check(source, &job, &spec, &err), QFZ_EARG, "exact");
+    job.type = "Byte";
+    job.format = "XPM";
+    spec = labels(job.dst, 3, 2, 3);
+    OK(qfz_sink_create(&sink, source, &job, &spec, &err));
+    OK(qfz_sink_write(sink, all, px, NULL, &err));
+    FAILS(qfz_sink_commit(sink, &err), QFZ_EIO, "keep the values");
+    qfz_sink_close(sink);
+    assert_int_equal(count_files("/vsimem/out"), 0);
+    qfz_source_close(source);
+}
+
 static void user_options_come_before_ours(void **state)
 {
     (void)state;
@@ -516,6 +546,7 @@ int main(void)
         cmocka_unit_test(a_type_that_is_too_small_is_refused),
         cmocka_unit_test(formats_follow_from_names),
         cmocka_unit_test(other_formats_are_written),
+        cmocka_unit_test(formats_that_do_not_keep_values_are_refused),
         cmocka_unit_test(user_options_come_before_ours),
         cmocka_unit_test(options_that_would_change_values_are_refused),
         cmocka_unit_test(inputs_are_never_replaced),
