@@ -17,7 +17,7 @@ static uint32_t text_crc(const char *text)
 /* A mosaic has thousands of files: their sizes and times in one line. */
 static void describe_files(GDALDatasetH dataset, const char *name, FILE *out)
 {
-    char **const files = dataset ? GDALGetFileList(dataset) : NULL;
+    char **const files = qfz_files_of(dataset);
     long long bytes = 0, newest = 0, n = 0;
     uint32_t crc = 0;
     for (char **file = files; file && *file; file++) {

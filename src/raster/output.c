@@ -33,7 +33,7 @@ static qfz_status check_not_of(GDALDatasetH dataset, const char *path, qfz_error
 {
     bool same = false;
     if (!dataset) return QFZ_OK;
-    char **const files = GDALGetFileList(dataset);
+    char **const files = qfz_files_of(dataset);
     for (char **file = files; file && *file && !same; file++)
         same = is_same_file(path, *file);
     CSLDestroy(files);

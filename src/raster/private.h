@@ -63,6 +63,12 @@ enum { QFZ_VRT_BYTES_MAX = 256 << 20, QFZ_NESTED_MAX = 64 };
 /* Fails if the VRT of that name leads back to itself by the VRTs that it names. */
 qfz_status qfz_nested_check(const char *vrt, qfz_error *err);
 
+/* ------------------------------------------------------------------------- source (files.c) */
+
+/* All files that a raster is read from, as far as GDAL knows them, those of VRTs that it names
+ * among them; some more than once.  NULL: none.  To be released by CSLDestroy(). */
+char **qfz_files_of(GDALDatasetH dataset);
+
 /* ------------------------------------------------------------------------ source (mosaic.c) */
 
 typedef struct qfz_mosaic {

@@ -392,6 +392,50 @@ static void inputs_are_never_replaced(void **state)
     qfz_source_close(source);
 }
 
+static void make_vrt_of(const char *part, const char *vrt)
+{
+    VSILFILE *const file = VSIFOpenL(vrt, "wb");
+    assert_true(VSIFPrintfL(file,
+                            "<VRTDataset rasterXSize=\"300\" rasterYSize=\"200\">"
+                            "<VRTRasterBand dataType=\"Byte\" band=\"1\"><SimpleSource>"
+                            "<SourceFilename>%s</SourceFilename><SourceBand>1</SourceBand>"
+                            "</SimpleSource></VRTRasterBand></VRTDataset>",
+                            part) > 0);
+    assert_int_equal(VSIFCloseL(file), 0);
+}
+
+/* GDAL lists no files of VRTs that a VRT names; these were once replaced, and their changes were
+ * not seen by a job that goes on. */
+static void parts_of_nested_mosaics_are_inputs(void **state)
+{
+    (void)state;
+    static const char part[] = "/vsimem/in/part.tif";
+    static const char *const names[] = {part, "/vsimem/in/inner.vrt", "/vsimem/in/outer.vrt"};
+    char *text[2] = {NULL, NULL};
+    for (int k = 0; k < 2; k++)
+        make_vrt_of(names[k], names[k + 1]);
+    for (int i = 0; i < 2; i++) { /* the part has other blocks, and so another size */
+        char *tiled[] = {"TILED=YES", NULL};
+        GDALClose(make_with(part, 300, 200, 1, GDT_Byte, NULL, i ? tiled : NULL));
+        qfz_job job = job_on(QFZ_LABEL, names[2]);
+        qfz_source *const source = open_it(&job);
+        const qfz_sink_spec spec = labels(part, 300, 200, 9);
+        size_t bytes;
+        FILE *const out = open_memstream(&text[i], &bytes);
+        job.dst = part;
+        job.overwrite = true;
+        FAILS(qfz_sink_check(source, &job, &spec, &err), QFZ_EARG, "replace an input");
+        qfz_source_describe(source, out);
+        assert_int_equal(fclose(out), 0);
+        qfz_source_close(source);
+    }
+    assert_string_not_equal(text[0], text[1]);
+    free(text[0]);
+    free(text[1]);
+    for (int k = 0; k < 3; k++)
+        VSIUnlink(names[k]);
+}
+
 static void bands_keep_names_and_colours_when_painted(void **state)
 {
     (void)state;
@@ -550,6 +594,7 @@ int main(void)
         cmocka_unit_test(user_options_come_before_ours),
         cmocka_unit_test(options_that_would_change_values_are_refused),
         cmocka_unit_test(inputs_are_never_replaced),
+        cmocka_unit_test(parts_of_nested_mosaics_are_inputs),
         cmocka_unit_test(bands_keep_names_and_colours_when_painted),
         cmocka_unit_test(a_cut_reads_what_saliency_wrote),
         cmocka_unit_test(a_cut_refuses_what_is_no_hierarchy),
