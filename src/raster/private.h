@@ -60,8 +60,18 @@ qfz_status qfz_georef_copy(GDALDatasetH from, GDALDatasetH to, bool khalimsky, i
 /* ------------------------------------------------------------------------ source (nested.c) */
 enum { QFZ_VRT_BYTES_MAX = 256 << 20, QFZ_NESTED_MAX = 64 };
 
-/* Fails if the VRT of that name leads back to itself by the VRTs that it names. */
-qfz_status qfz_nested_check(const char *vrt, qfz_error *err);
+/* Fails if the VRT of that name leads back to itself by the VRTs that it names.  *window_matters
+ * becomes true if it is so of any of them. */
+qfz_status qfz_nested_check(const char *vrt, bool *window_matters, qfz_error *err);
+
+/* ------------------------------------------------------------------------ source (window.c) */
+
+/* May GDAL read other pixels of a VRT of this text where another window is asked for? */
+bool qfz_window_matters(const char *vrt);
+
+/* A part of a band, in the same cells whatever the part, if that matters. */
+CPLErr qfz_window_read(GDALRasterBandH band, qfz_box box, GDALDataType type, bool in_cells,
+                       void *pixels);
 
 /* ------------------------------------------------------------------------- source (files.c) */
 
@@ -76,6 +86,7 @@ typedef struct qfz_mosaic {
     bool is_plain;            /* it lays out parts of TIFFs by pixels, and does nothing else */
     int64_t block_w, block_h; /* of all parts, if it is plain and says so; else 0 ... */
     bool has_grid;            /* ... and they begin at multiples of it */
+    bool window_matters;      /* see qfz_window_matters(); not of VRTs that it names */
 } qfz_mosaic;
 
 bool qfz_is_vrt(GDALDatasetH dataset);
@@ -114,9 +125,10 @@ struct qfz_source {
     qfz_nodata_rule rule;
 
     qfz_mosaic mosaic;
-    bool knows_blocks;   /* what is decoded at a time is what info says ... */
-    bool has_grid;       /* ... and blocks begin where multiples of their size are */
-    bool is_interleaved; /* the bands in use lie together in blocks, or may */
+    bool knows_blocks;            /* what is decoded at a time is what info says ... */
+    bool has_grid;                /* ... and blocks begin where multiples of their size are */
+    bool is_interleaved;          /* the bands in use lie together in blocks, or may */
+    bool in_cells, mask_in_cells; /* how they are read, and the mask dataset (window.c) */
 
     bool is_cut;
     int connectivity;
