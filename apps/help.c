@@ -160,6 +160,8 @@ static void man_status(void)
            ".TP\n.B 0\nThe result is complete.\n"
            ".TP\n.B 1\nThe job failed: one line on stderr says why, and nothing was written.\n"
            ".TP\n.B 2\nThe command line is wrong: one line on stderr says where.\n"
+           ".TP\n.B 75\nStopped by SIGTERM or SIGUSR1, and \\-\\-resume goes on from the folder of "
+           "\\-\\-work.\n"
            ".TP\n.BR 130 \", \" 143\nStopped by SIGINT or SIGTERM.\n"
            "A second signal ends it at once.\n");
 }

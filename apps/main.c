@@ -5,6 +5,7 @@
 
 #include "command.h"
 #include "help.h"
+#include "nearest.h"
 
 static const command qfz_itself = {.name = "qfz"};
 static const command *const commands[] = {&label_command, &simplify_command, &saliency_command,
@@ -30,7 +31,21 @@ static int run_other(int argc, char **argv)
             argv[at] = argv[at - 1];
         return command_main(c, argc - 1, argv + 1);
     }
-    return command_main(&run_command, argc, argv);
+    /* It is the word in the task's place that is wrong, not what stands behind it. */
+    int n = 0;
+    while (n < argc && strncmp(argv[n], "--", 2) == 0)
+        n += strchr(argv[n], '=') ? 1 : 2;
+    return command_main(&run_command, n < argc ? n + 1 : argc, argv);
+}
+
+static int unknown(const char *word)
+{
+    nearest n = {.word = word};
+    for (int i = 0; i < N_COMMANDS; i++)
+        nearest_offer(&n, strrchr(commands[i]->name, ' ') + 1);
+    complain(&qfz_itself, "%s: no such command%s%s; see qfz --help", word,
+             n.name ? ", perhaps " : "", n.name ? n.name : "");
+    return EXIT_USAGE;
 }
 
 static int run_qfz(int argc, char **argv)
@@ -48,10 +63,8 @@ static int run_qfz(int argc, char **argv)
         man_print_all(commands, N_COMMANDS);
     else if (strcmp(argv[1], "--version") == 0)
         printf("qfz %s\n", qfz_version());
-    else {
-        complain(&qfz_itself, "%s: no such command; see qfz --help", argv[1]);
-        return EXIT_USAGE;
-    }
+    else
+        return unknown(argv[1]);
     return end_of_output(&qfz_itself, EXIT_OK);
 }
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nearest.h"
+
 void request_init(request *r, const command *c)
 {
     *r = (request){
@@ -72,23 +74,32 @@ static bool looks_like_option(const char *word)
 
 static bool unknown(const request *r, const char *word)
 {
-    complain(r->command, "%s: no such option; see %s --help", word, r->command->name);
+    nearest n = {.word = word};
+    for (int i = 0; i < n_options; i++)
+        if (option_table[i].commands & r->command->bit) nearest_offer(&n, option_table[i].name);
+    complain(r->command, "%s: no such option%s%s; see %s --help", word, n.name ? ", perhaps " : "",
+             n.name ? n.name : "", r->command->name);
     return false;
 }
 
-/* The commands that have this option, for whoever tried it elsewhere. */
+/* The commands that have this option, for whoever tried it elsewhere: those that do the work, else
+ * those that only ask. */
 static bool misplaced(const request *r, const option *o, unsigned bit)
 {
-    static const char *const names[] = {"label", "simplify", "saliency", "cut",
-                                        "info",  "bench",    "run"};
+    static const struct {
+        unsigned bit;
+        const char *name;
+    } all[] = {{FOR_LABEL, "label"}, {FOR_SIMPLIFY, "simplify"}, {FOR_SALIENCY, "saliency"},
+               {FOR_CUT, "cut"},     {FOR_INFO, "info"},         {FOR_BENCH, "qfz-bench"}};
+    const bool works = (o->commands & FOR_TASKS) != 0;
     char owners[128] = "";
     size_t n = 0;
-    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
-        if (!(o->commands & (1u << i)) || (1u << i) == FOR_INFO) continue;
-        n += (size_t)snprintf(owners + n, sizeof owners - n, "%s%s", n ? ", " : "", names[i]);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (!(o->commands & all[i].bit) || (works && !(all[i].bit & FOR_TASKS))) continue;
+        n += (size_t)snprintf(owners + n, sizeof owners - n, "%s%s", n ? ", " : "", all[i].name);
     }
     complain(r->command, "%s: not an option of %s, but of %s", o->name,
-             bit == r->command->bit ? r->command->name : "this task", n ? owners : "info");
+             bit == r->command->bit ? r->command->name : "this task", owners);
     return false;
 }
 

@@ -61,10 +61,10 @@ static const char *name_of(int signal_number)
 static int failed(const request *r, const qfz_error *err)
 {
     const int number = progress_signal();
-    if (err->status == QFZ_ECANCEL && r->job.work && number != SIGINT) {
+    if (err->status == QFZ_ECANCEL && r->job.work) {
         complain(r->command, "stopped by %s; --resume goes on from %s",
                  number ? name_of(number) : "another process of the job", r->job.work);
-        return EXIT_RESUMABLE;
+        return number == SIGINT ? EXIT_SIGNAL + number : EXIT_RESUMABLE;
     }
     if (err->status != QFZ_ECANCEL || number == 0) {
         complain(r->command, "%s", err->message);

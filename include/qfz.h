@@ -149,8 +149,8 @@ typedef struct qfz_job {
                               these, in this order; NULL: it sees all */
     int n_gpus_shown;
     int64_t gpu_memory_bytes; /* that is used of each GPU, 0: nine tenths of what it has */
-    const char *gpu_method;   /* of the CUDA engine: a published method by its name; NULL or
-                                 "auto": what is fastest.  No result depends on it */
+    const char *gpu_method;   /* of the CUDA engine: a published method by its name (below); NULL
+                                 or "auto": what is fastest.  No result depends on it */
 
     const qfz_ranks *ranks; /* every one runs the same job; NULL: this process is alone */
     const char *work;       /* folder of a journal, from which the job can go on after any end of
@@ -163,6 +163,18 @@ typedef struct qfz_job {
     qfz_progress_fn progress; /* may be NULL */
     void *progress_arg;
 } qfz_job;
+
+/* Published methods, each as its paper has it; a job or session that one cannot do is refused.
+ *
+ * labels of equal values, of one band of integers:
+ *   stava        Stava, Benes, Connected component labeling in CUDA (GPU Computing Gems, 2011)
+ *   c2fl         Chen et al., Efficient parallel connected component labeling with a coarse-to-fine
+ *                strategy (IEEE Access 6, 2018)
+ *   ha4          Hennequin, Lacassagne, Cabaret, Meunier, A new direct connected component labeling
+ *                and analysis algorithms for GPUs (DASIP 2018)
+ * alpha-trees of sessions:
+ *   connect-v1, connect-v2   Carlinet, Kaci, Blin, An alpha-tree algorithm for massively parallel
+ *                architectures (IEEE TIP 2025), their two versions */
 
 QFZ_API qfz_job qfz_job_default(qfz_task task);
 

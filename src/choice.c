@@ -101,7 +101,7 @@ qfz_status qfz_choose(qfz_choice *choice, const qfz_wish *wish, qfz_error *err)
     const bool needs_gpu = wish->gpus || wish->gpu_memory_bytes || wish->method;
     if (wish->engine == QFZ_ENGINE_CPU && needs_gpu)
         return qfz_fail(err, QFZ_EARG,
-                        "GPUs, their memory and their methods are not for the CPU engine");
+                        "the CPU engine takes none of --gpus, --gpu-memory and --method");
     if (wish->engine == QFZ_ENGINE_CUDA || (wish->engine == QFZ_ENGINE_AUTO && needs_gpu))
         return choose_cuda(choice, wish, err);
     if (wish->engine == QFZ_ENGINE_CPU || !qfz_gpu_built()) {

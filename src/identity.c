@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FORMAT = 4 }; /* of the journal; another one is another version */
+enum { FORMAT = 5 }; /* of the journal; another one is another version */
 
 static void write_list(FILE *out, const char *what, const char *const *list)
 {

@@ -261,34 +261,38 @@ static const char *out_type_name(qfz_out_type type)
     return "";
 }
 
-static void plan_raster(qfz_plan *plan, const qfz_job *job, const qfz_sink_spec *spec)
+static qfz_status plan_raster(qfz_plan *plan, const qfz_job *job, const qfz_sink_spec *spec,
+                              qfz_error *err)
 {
+    const char *format;
+    QFZ_TRY(qfz_output_format(job, spec->path, &format, err));
     const int i = plan->n_outputs++;
     plan->outputs[i].path = spec->path;
     plan->outputs[i].n_bands = spec->n_bands;
     plan->outputs[i].width = spec->w;
     plan->outputs[i].height = spec->h;
-    strncpy(plan->outputs[i].format, job->format ? job->format : "by name",
-            sizeof plan->outputs[i].format - 1);
+    strncpy(plan->outputs[i].format, format, sizeof plan->outputs[i].format - 1);
     strncpy(plan->outputs[i].type, job->type ? job->type : out_type_name(spec->type),
             sizeof plan->outputs[i].type - 1);
+    return QFZ_OK;
 }
 
-static void plan_outputs(qfz_plan *plan, const qfz_setup *setup)
+static qfz_status plan_outputs(qfz_plan *plan, const qfz_setup *setup, qfz_error *err)
 {
     const qfz_job *const job = setup->job;
-    if (job->count_only) return;
+    if (job->count_only) return QFZ_OK;
     qfz_sink_spec spec = main_spec(setup);
-    plan_raster(plan, job, &spec);
+    QFZ_TRY(plan_raster(plan, job, &spec, err));
     if (job->labels) {
         spec = qfz_spec_labels(setup, job->labels, 0);
-        plan_raster(plan, job, &spec);
+        QFZ_TRY(plan_raster(plan, job, &spec, err));
     }
     if (job->regions) {
         const int i = plan->n_outputs++;
         plan->outputs[i].path = job->regions;
         strncpy(plan->outputs[i].format, "table", sizeof plan->outputs[i].format - 1);
     }
+    return QFZ_OK;
 }
 
 /* What a border pixel costs in summaries and answers, over all levels (the levels above the
@@ -372,10 +376,10 @@ qfz_status qfz_job_plan(const qfz_job *job, qfz_plan *plan, qfz_error *err)
     strncpy(plan->engine, setup.engine->name, sizeof plan->engine - 1);
     plan->n_gpus = setup.choice.device_memory_bytes ? setup.choice.n_devices : 0;
     plan->gpu_memory_bytes = setup.choice.device_memory_bytes;
-    plan_outputs(plan, &setup);
+    const qfz_status st = plan_outputs(plan, &setup, err);
     plan_ranks(plan, &setup);
     plan_work(plan, &setup);
     qfz_source_close(source);
     qfz_setup_fini(&setup);
-    return QFZ_OK;
+    return st;
 }

@@ -14,16 +14,17 @@ static qfz_status check_phase(const qfz_job *job, qfz_error *err)
 {
     const bool parts = job->phase == QFZ_PHASE_SUMMARISE || job->phase == QFZ_PHASE_RESOLVE;
     if (job->resume && !job->work)
-        return qfz_fail(err, QFZ_EARG, "to resume needs the folder of work that holds the journal");
+        return qfz_fail(err, QFZ_EARG, "--resume needs --work, the folder that holds the journal");
     if (job->phase == QFZ_PHASE_ALL && job->n_parts > 0)
-        return qfz_fail(err, QFZ_EARG, "a part belongs to a phase: summarise or resolve");
+        return qfz_fail(err, QFZ_EARG, "--part belongs to a --phase: summarise or resolve");
     if (job->phase == QFZ_PHASE_ALL) return QFZ_OK;
     if (!job->work)
-        return qfz_fail(err, QFZ_EARG, "a phase needs the folder of work that connects all phases");
+        return qfz_fail(err, QFZ_EARG, "--phase needs --work, the folder that connects all phases");
     if (job->ranks && job->ranks->n > 1)
         return qfz_fail(err, QFZ_EARG, "a phase is for one process; ranks go through all");
     if (parts && job->n_parts == 0)
-        return qfz_fail(err, QFZ_EARG, "this phase is for one part at a time; name it, as 3/16");
+        return qfz_fail(err, QFZ_EARG,
+                        "this phase is for one part at a time; name it, as --part 3/16");
     if (parts && (job->part < 1 || job->part > job->n_parts))
         return qfz_fail(err, QFZ_EARG, "part %d of %d", job->part, job->n_parts);
     return QFZ_OK;

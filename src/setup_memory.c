@@ -177,8 +177,8 @@ qfz_status qfz_setup_plan_memory(qfz_setup *setup, qfz_error *err)
     const int64_t least = 64 * mebi;
     setup->memory_bytes = job->memory_bytes ? job->memory_bytes : machine_memory(job) / 2;
     if (setup->memory_bytes < least)
-        return qfz_fail(err, QFZ_EARG, "memory of %lld bytes; at least %lld are needed",
-                        (long long)setup->memory_bytes, (long long)least);
+        return qfz_fail(err, QFZ_EARG, "memory of %.3g MB; at least %.0f MB are needed",
+                        (double)setup->memory_bytes / 1e6, (double)least / 1e6);
     QFZ_TRY(plan_cache(setup, err));
     const int64_t px_bytes = px_bytes_of(setup);
     const int64_t shared = setup->memory_bytes - setup->cache_bytes;

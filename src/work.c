@@ -119,8 +119,8 @@ static qfz_status take_over(qfz_work *work, const char *there, qfz_setup *setup,
                         work->folder, w, h, (long long)setup->tiling.tile_w,
                         (long long)setup->tiling.tile_h);
     if (work->n_parts > 0 && work->n_parts != n_parts)
-        return qfz_fail(err, QFZ_EARG, "%s: begun in %d parts, now %d", work->folder, n_parts,
-                        work->n_parts);
+        return qfz_fail(err, QFZ_EARG, "%s: begun in %d part%s, now %d; their number must stay",
+                        work->folder, n_parts, n_parts == 1 ? "" : "s", work->n_parts);
     work->n_parts = n_parts;
     return qfz_setup_retile(setup, w, h, err);
 }
@@ -133,7 +133,8 @@ static qfz_status compare(qfz_work *work, const char *here, qfz_setup *setup, qf
     QFZ_TRY(read_file(work, "job", &there, err));
     qfz_status st;
     if (!there)
-        st = qfz_fail(err, QFZ_EARG, "%s: nothing there to go on with", work->folder);
+        st = qfz_fail(err, QFZ_EARG, "%s: nothing there to go on with; phase summarise comes first",
+                      work->folder);
     else if (here && qfz_identity_differs(there, here, &d))
         st = qfz_fail(err, QFZ_EARG,
                       "%s: it holds another job: its %s was \"%s\", and is \"%s\" now",
@@ -151,16 +152,17 @@ static qfz_status check_fresh(const qfz_work *work, qfz_error *err)
     const bool found = there != NULL;
     free(there);
     if (!found) return QFZ_OK;
-    return qfz_fail(err, QFZ_EARG,
-                    "%s: it holds the journal of an earlier run; ask to resume, or remove it",
-                    work->folder);
+    return qfz_fail(
+        err, QFZ_EARG,
+        "%s: it holds the journal of an earlier run; --resume goes on with it, or remove it",
+        work->folder);
 }
 
-/* Whoever comes first says what the job is. */
+/* Whoever comes first says what the job is; a phase that comes too early is not the first. */
 static qfz_status enter(qfz_work *work, const char *here, qfz_setup *setup, qfz_error *err)
 {
     const qfz_job *const job = setup->job;
-    if (job->phase != QFZ_PHASE_STITCH) {
+    if (job->phase == QFZ_PHASE_ALL || job->phase == QFZ_PHASE_SUMMARISE) {
         if (mkdir(work->folder, 0777) != 0 && errno != EEXIST)
             return failed(work->folder, "making the folder", err);
         if (!job->resume && job->phase == QFZ_PHASE_ALL) QFZ_TRY(check_fresh(work, err));

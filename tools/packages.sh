@@ -49,9 +49,14 @@ install_missing() {
     [ "${#missing[@]}" -eq 0 ] || fail "still missing after installation: ${missing[*]}"
 }
 
-# build PRESET: configures and builds it in the repository that is the current folder.
+# build PRESET [TARGET...]: configures it and builds these, or all, in the repository that is the
+# current folder.
 build() {
-    say "building ($1)"
-    cmake --preset "$1" >/dev/null || fail "cmake --preset $1 failed"
-    cmake --build --preset "$1" -j "$(nproc)" >&2 || fail "the build failed"
+    local preset=$1 targets=()
+    shift
+    if [ $# -gt 0 ]; then targets=(--target "$@"); fi
+    say "building ($preset${*:+: $*})"
+    cmake --preset "$preset" >/dev/null || fail "cmake --preset $preset failed"
+    cmake --build --preset "$preset" -j "$(nproc)" "${targets[@]}" >&2 ||
+        fail "the build failed"
 }

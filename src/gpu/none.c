@@ -9,7 +9,9 @@ bool qfz_gpu_built(void)
 
 static qfz_status no_cuda(qfz_error *err)
 {
-    return qfz_fail(err, QFZ_EGPU, "this build has no CUDA engine; use --engine cpu");
+    return qfz_fail(err, QFZ_EGPU,
+                    "this build has no CUDA engine; leave out what asks for it: --engine cuda, "
+                    "--gpus, --gpu-memory, --method");
 }
 
 qfz_status qfz_gpu_count(int *n, qfz_error *err)

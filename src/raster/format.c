@@ -179,6 +179,21 @@ qfz_status qfz_driver_find(GDALDriverH *driver, const char *path, bool vector, q
                     extension);
 }
 
+qfz_status qfz_output_format(const qfz_job *job, const char *path, const char **name,
+                             qfz_error *err)
+{
+    GDALDriverH driver;
+    *name = job->format;
+    if (job->format) return QFZ_OK;
+    if (qfz_output_is_vrt(job, path)) {
+        *name = "VRT";
+        return QFZ_OK;
+    }
+    QFZ_TRY(qfz_driver_find(&driver, path, false, err));
+    *name = GDALGetDriverShortName(driver);
+    return QFZ_OK;
+}
+
 static qfz_status choose_driver(qfz_format *f, const qfz_job *job, const qfz_sink_spec *spec,
                                 qfz_error *err)
 {

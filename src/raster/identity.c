@@ -7,6 +7,7 @@
 #include <cpl_string.h>
 #include <cpl_vsi.h>
 #include <stdlib.h>
+#include <time.h>
 #include <zlib.h>
 
 static uint32_t text_crc(const char *text)
@@ -18,7 +19,10 @@ static uint32_t text_crc(const char *text)
 static void describe_files(GDALDatasetH dataset, const char *name, FILE *out)
 {
     char **const files = qfz_files_of(dataset);
-    long long bytes = 0, newest = 0, n = 0;
+    long long bytes = 0, n = 0;
+    time_t newest = 0;
+    char when[32] = "";
+    struct tm parts;
     uint32_t crc = 0;
     for (char **file = files; file && *file; file++) {
         VSIStatBufL found;
@@ -27,12 +31,13 @@ static void describe_files(GDALDatasetH dataset, const char *name, FILE *out)
         crc = (uint32_t)crc32_z(crc, (const Bytef *)*file, strlen(*file));
         crc = (uint32_t)crc32_z(crc, (const Bytef *)facts, sizeof facts);
         bytes += facts[0];
-        newest = facts[1] > newest ? facts[1] : newest;
+        newest = found.st_mtime > newest ? found.st_mtime : newest;
         n++;
     }
     CSLDestroy(files);
-    (void)fprintf(out, "files of %s\t%lld files, %lld bytes, newest of %lld, checksum %08x\n", name,
-                  n, bytes, newest, crc);
+    if (gmtime_r(&newest, &parts)) (void)strftime(when, sizeof when, "%F %T UTC", &parts);
+    (void)fprintf(out, "%s on disk\t%lld file%s, %lld bytes, newest of %s, checksum %08x\n", name,
+                  n, n == 1 ? "" : "s", bytes, when, crc);
 }
 
 static void describe_georeference(GDALDatasetH dataset, FILE *out)

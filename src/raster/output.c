@@ -70,8 +70,7 @@ static qfz_status check_free(const qfz_job *job, const char *path, qfz_error *er
     QFZ_TRY(check_replaceable(path, err));
     if (VSIStatExL(path, &found, VSI_STAT_EXISTS_FLAG) != 0) return QFZ_OK;
     if (!job->overwrite)
-        return qfz_fail(err, QFZ_EARG, "%s: it exists already, and overwriting is not asked for",
-                        path);
+        return qfz_fail(err, QFZ_EARG, "%s: it exists already; --overwrite replaces it", path);
     return QFZ_OK;
 }
 

@@ -90,8 +90,8 @@ qfz_status qfz_parts_check(const qfz_job *job, const qfz_sink_spec *spec, qfz_er
     if (!qfz_output_is_vrt(job, spec->path)) {
         if (job->merge) return QFZ_OK;
         return qfz_fail(err, QFZ_EARG,
-                        "%s: several processes write a VRT over their parts, or one file of them "
-                        "if that is asked for; name it .vrt, or use --merge",
+                        "%s: several processes write a VRT over their parts; name it .vrt, or add "
+                        "--merge for one file of them",
                         spec->path);
     }
     if (job->merge)
@@ -100,8 +100,7 @@ qfz_status qfz_parts_check(const qfz_job *job, const qfz_sink_spec *spec, qfz_er
     const bool taken = is_folder(folder) && !job->overwrite;
     const qfz_status st =
         taken ? qfz_fail(err, QFZ_EARG,
-                         "%s: the folder %s for its parts exists already, and overwriting is not "
-                         "asked for",
+                         "%s: the folder %s for its parts exists already; --overwrite replaces it",
                          spec->path, folder)
               : QFZ_OK;
     free(folder);

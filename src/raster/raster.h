@@ -158,6 +158,10 @@ typedef struct qfz_sink_spec {
 qfz_status qfz_sink_check(const qfz_source *source, const qfz_job *job, const qfz_sink_spec *spec,
                           qfz_error *err);
 
+/* *name = the format that path will have, as GDAL calls it; valid as long as job. */
+qfz_status qfz_output_format(const qfz_job *job, const char *path, const char **name,
+                             qfz_error *err);
+
 /* Creates a raster beside spec->path under a temporary name.  CRS, geotransform, GCPs, area or
  * point are the source's (for khalimsky half its pixel size).  job gives format, type and
  * creation options; default GTiff: tiled, ZSTD if there, BIGTIFF=IF_SAFER, SPARSE_OK.  Drivers

@@ -5,6 +5,8 @@
 
 #include "memory.h"
 
+#include <cpl_string.h>
+#include <cpl_vsi.h>
 #include <stdlib.h>
 
 enum { SIDE = 512 }; /* of what is compared at once: a block of the GTiff */
@@ -70,6 +72,15 @@ static bool is_compared(const qfz_sink *sink)
     return !EQUAL(name, "COG") && !EQUAL(name, "JPEG");
 }
 
+/* GDAL up to 3.6 at least deletes no file of a file system that was added (/vsiqfz/), and
+ * would leave COG's overviews of its own beside the output. */
+static void delete_scratch(const qfz_sink *sink)
+{
+    static const char *const kinds[] = {".ovr.tmp", ".msk.ovr.tmp", ".warped.tif.tmp"};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        (void)VSIUnlink(CPLSPrintf("%s%s", sink->temp, kinds[i]));
+}
+
 qfz_status qfz_sink_copy(const qfz_sink *sink, const char *name, qfz_error *err)
 {
     GDALDatasetH copy = NULL;
@@ -81,6 +92,7 @@ qfz_status qfz_sink_copy(const qfz_sink *sink, const char *name, qfz_error *err)
         copy =
             GDALCreateCopy(sink->format.driver, name, work, TRUE, sink->format.options, NULL, NULL);
     if (copy) GDALClose(copy);
+    delete_scratch(sink);
     qfz_trap_end(&trap);
     qfz_status st = QFZ_OK;
     if (!copy || trap.failed)

@@ -189,11 +189,13 @@ def refused(words, word):
 
 def senseless():
     words, _ = job("label")
-    refused([*words, "--resume"], "folder of work")
-    refused([*words, "--phase", "stitch"], "folder of work")
-    refused([*words, "--part", "1/2"], "belongs to a phase")
+    refused([*words, "--resume"], "needs --work")
+    refused([*words, "--phase", "stitch"], "needs --work")
+    refused([*words, "--part", "1/2"], "belongs to a --phase")
     refused([*words, "--phase", "resolve", *WORK], "name it")
-    refused([*words, "--phase", "stitch", "--work", "never_begun"], "nothing there")
+    for phase in (["stitch"], ["resolve", "--part", "1/4"]):
+        refused([*words, "--work", "never_begun", "--phase", *phase], "summarise comes first")
+        test.check(not os.path.exists("never_begun"), f"{phase[0]} too early: a folder")
     for wrong in ("0/3", "4/3", "x/3", "3", "1/"):
         status, _, err = run([*words, "--phase", "resolve", "--part", wrong, *WORK])
         test.check(status == 2 and one_line(err), f"--part {wrong}: {status}: {err}")
@@ -211,10 +213,10 @@ def other_jobs():
         refused(other, word)
     refused([*again, "--nodata", "5"], "bands")
     refused([*again, "-co", "COMPRESS=LZW"], "creation options")
-    refused([*again[:-1], "--phase", "summarise", "--part", "1/2"], "parts")
+    refused([*again[:-1], "--phase", "summarise", "--part", "1/2"], "begun in 1 part,")
     stat = os.stat("src.tif")
     os.utime("src.tif", ns=(stat.st_atime_ns, stat.st_mtime_ns + 5_000_000_000))
-    refused(again, "files of source")
+    refused(again, "source on disk")
     os.utime("src.tif", ns=(stat.st_atime_ns, stat.st_mtime_ns))
     with open("work/job", encoding="utf-8") as text:
         lines = text.read()

@@ -69,5 +69,13 @@ for signal in INT TERM; do
             --labels "$T/out/labels.tif" --regions "$T/out/r.gpkg" "$T/noise.tif" "$T/out/dst.tif"
     done
 done
+
+# What was done is not lost, and is said so.
+before=$in_time
+stopped INT 0.3 "$qfz" simplify --tile 8 --alpha 20 --omega 60 --work "$T/work" "$T/noise.tif" \
+    "$T/out/dst.tif"
+if [ "$in_time" -gt "$before" ] && ! grep -q 'Ctrl-C; --resume goes on from' "$T/stderr"; then
+    wrong "Ctrl-C with --work: not a word of --resume"
+fi
 if [ "$in_time" -eq 0 ]; then wrong "every run was over before it could be stopped"; fi
 finish

@@ -55,7 +55,13 @@ done <<'CASES'
 2 | label -q | ^qfz label: needs SRC DST
 2 | label a.tif | ^qfz label: needs SRC DST
 2 | label a.tif b.tif c.tif | ^qfz label: c.tif: one name too many
-2 | label --frob a.tif b.tif | ^qfz label: --frob: no such option
+2 | lable a.tif b.tif | ^qfz: lable: no such command, perhaps label; see qfz --help$
+2 | label --frob a.tif b.tif | ^qfz label: --frob: no such option; see qfz label --help$
+2 | label --alhpa 4 a.tif b.tif | --alhpa: no such option, perhaps --alpha; see
+2 | label --co A=B a.tif b.tif | --co: no such option, perhaps -co; see
+2 | label -overwrite a.tif b.tif | -overwrite: no such option, perhaps --overwrite; see
+2 | label --omga 4 a.tif b.tif | --omga: no such option; see
+2 | run --phase resolve labl --alpha 3 a.tif b.tif | ^qfz run: labl: not a task: label
 2 | label --frob=1 a.tif b.tif | ^qfz label: --frob=1: no such option
 2 | label -- -a -b -c | ^qfz label: -c: one name too many
 
@@ -107,7 +113,8 @@ done <<'CASES'
 2 | label --config=A=B a.tif b.tif | takes two words
 2 | label --mask= a.tif b.tif | --mask : must not be empty
 
-2 | label --omega 3 a.tif b.tif | ^qfz label: --omega: not an option of qfz label, but of simplify
+2 | label --omega 3 a.tif b.tif | ^qfz label: --omega: not an option of qfz label, but of simplify$
+2 | label --generate white a.tif b.tif | --generate: not an option of qfz label, but of qfz-bench$
 2 | label --labels l.tif a.tif b.tif | --labels: not an option of qfz label, but of simplify
 2 | label --layout pixel a.tif b.tif | --layout: not an option of qfz label, but of saliency
 2 | simplify --background 0 --omega 1 a.tif b.tif | --background: not an option of qfz simplify, but of label

@@ -228,6 +228,7 @@ static void writes_all_in_spite_of_failures(void **state)
                          CE_None);
         GDALClose(made);
         assert_memory_equal(there, noise, sizeof there);
+        assert_int_equal(count_files(folder), 1); /* COG's overviews of its own are gone */
     }
 }
 

@@ -198,9 +198,9 @@ static void senseless_phases_are_refused(void **state)
 {
     (void)state;
     const qfz_ranks two = {.n = 2, .n_local = 2};
-    REFUSED(QFZ_LABEL, job.resume = true, "needs the folder of work");
-    REFUSED(QFZ_LABEL, job.n_parts = 2, "belongs to a phase");
-    REFUSED(QFZ_LABEL, job.phase = QFZ_PHASE_STITCH, "needs the folder of work");
+    REFUSED(QFZ_LABEL, job.resume = true, "needs --work");
+    REFUSED(QFZ_LABEL, job.n_parts = 2, "belongs to a --phase");
+    REFUSED(QFZ_LABEL, job.phase = QFZ_PHASE_STITCH, "needs --work");
     REFUSED(QFZ_LABEL, (job.work = "w", job.phase = QFZ_PHASE_STITCH, job.ranks = &two),
             "a phase is for one process");
     REFUSED(QFZ_LABEL, (job.work = "w", job.phase = QFZ_PHASE_RESOLVE), "one part at a time");
