@@ -217,10 +217,13 @@ static qfz_status choose_driver(qfz_format *f, const qfz_job *job, const qfz_sin
         return qfz_fail(err, QFZ_EARG, "%s: the format %s keeps no pixels in a file", spec->path,
                         name);
     if (EQUAL(name, "PDS4")) /* of its two files one names the other by the temporary name */
-        return qfz_fail(err, QFZ_EARG, "%s: files of the format PDS4 cannot be renamed",
+        return qfz_fail(err, QFZ_EARG,
+                        "%s: files of the format PDS4 cannot be renamed; write a GTiff, and make "
+                        "PDS4 of it by gdal_translate",
                         spec->path);
     if (EQUAL(name, "JPEG") && (spec->content != QFZ_CONTENT_PAINTED || spec->type != QFZ_OUT_U8))
-        return qfz_fail(err, QFZ_EARG, "%s: JPEG does not keep exact values", spec->path);
+        return qfz_fail(err, QFZ_EARG, "%s: JPEG does not keep exact values; write a GTiff (.tif)",
+                        spec->path);
     return QFZ_OK;
 }
 
@@ -326,45 +329,42 @@ static qfz_status check_options(const qfz_format *f, const qfz_sink_spec *spec, 
     return qfz_trap_fail(&trap, err, QFZ_EARG, spec->path, "a creation option is not valid");
 }
 
-/* Bits that every value fits into; painted ones are within those of the source's. */
-static int bits_needed(const qfz_format *f, const qfz_source *source, const qfz_sink_spec *spec)
+/* The largest whole number that NBITS leaves, INFINITY where it leaves all; drivers take no notice
+ * of it where it is no number of bits for the type.  What is copied is read back instead. */
+static double most_of_bits(const qfz_format *f)
 {
-    int bits = 0;
-    if (GDALDataTypeIsFloating(f->file_type)) return 8 * GDALGetDataTypeSizeBytes(f->file_type);
-    if (spec->content != QFZ_CONTENT_PAINTED) {
-        (void)frexp(spec->max_value, &bits);
-        return bits;
-    }
-    for (int b = 0; b < source->n_bands; b++) {
-        const GDALRasterBandH band = source->bands[b].handle;
-        const char *const own = GDALGetMetadataItem(band, "NBITS", "IMAGE_STRUCTURE");
-        const int all = 8 * (int)qfz_out_type_bytes(spec->type), n = own ? atoi(own) : all;
-        bits = n > bits ? n : bits;
-    }
-    return bits;
+    const char *const text = CSLFetchNameValue(f->options, "NBITS");
+    const int all = 8 * GDALGetDataTypeSizeBytes(f->file_type), bits = text ? atoi(text) : all;
+    const bool is_float = GDALDataTypeIsFloating(f->file_type) != 0;
+    if (f->copies || bits < 1 || bits >= all) return INFINITY;
+    if (f->file_type == GDT_Byte) return ldexp(1, bits) - 1;
+    if (!is_driver(f->driver, "GTiff")) return INFINITY;
+    if (is_float) return bits == 16 ? 0x1p11 : bits == 24 ? 0x1p17 : INFINITY;
+    return !GDALDataTypeIsSigned(f->file_type) && bits > all / 2 ? ldexp(1, bits) - 1 : INFINITY;
 }
 
 /* Options that make other values of those that are written.  Painted rasters may be made for the
- * eye; with fewer bits than they need, they would be wrong there too. */
-static qfz_status check_keeps_values(const qfz_format *f, const qfz_source *source,
-                                     const qfz_sink_spec *spec, qfz_error *err)
+ * eye; of their values it is seen when they come whether they fit (sink_write.c). */
+static qfz_status check_keeps_values(const qfz_format *f, const qfz_sink_spec *spec, qfz_error *err)
 {
-    const char *const bits = CSLFetchNameValue(f->options, "NBITS");
     const char *const dropped = CSLFetchNameValue(f->options, "DISCARD_LSB");
     const char *const compress = CSLFetchNameValue(f->options, "COMPRESS");
-    const int needed = bits_needed(f, source, spec);
+    const double tolerance = CPLAtof(CSLFetchNameValueDef(f->options, "MAX_Z_ERROR", "0"));
+    const bool jxl = CPLTestBool(CSLFetchNameValueDef(f->options, "JXL_LOSSLESS", "YES"));
     const char *lossy = NULL;
-    if (bits && atoi(bits) < needed)
-        return qfz_fail(err, QFZ_EARG, "%s: NBITS=%s cannot hold the values, which need %d bits",
-                        spec->path, bits, needed);
     if (spec->content == QFZ_CONTENT_PAINTED) return QFZ_OK;
+    if (spec->max_value > f->most)
+        return qfz_fail(err, QFZ_EARG,
+                        "%s: NBITS=%s is too few for values up to %.0f; give more, or leave it out",
+                        spec->path, CSLFetchNameValue(f->options, "NBITS"), spec->max_value);
     if (dropped && strspn(dropped, "0,") != strlen(dropped)) lossy = "DISCARD_LSB";
-    if (CPLAtof(CSLFetchNameValueDef(f->options, "MAX_Z_ERROR", "0")) > 0) lossy = "MAX_Z_ERROR";
-    if (!CPLTestBool(CSLFetchNameValueDef(f->options, "JXL_LOSSLESS", "YES")))
-        lossy = "JXL_LOSSLESS";
+    if (tolerance >= 1 || (tolerance > 0 && GDALDataTypeIsFloating(f->file_type)))
+        lossy = "MAX_Z_ERROR";
+    if (!jxl) lossy = "JXL_LOSSLESS=NO";
     if (compress && EQUAL(compress, "JPEG")) lossy = "COMPRESS=JPEG";
     if (!lossy) return QFZ_OK;
-    return qfz_fail(err, QFZ_EARG, "%s: %s does not keep exact values", spec->path, lossy);
+    return qfz_fail(err, QFZ_EARG, "%s: %s does not keep exact values; leave it out", spec->path,
+                    lossy);
 }
 
 qfz_status qfz_format_init(qfz_format *format, const qfz_source *source, const qfz_job *job,
@@ -377,7 +377,8 @@ qfz_status qfz_format_init(qfz_format *format, const qfz_source *source, const q
     if (spec->n_parts == 0 || qfz_output_is_vrt(job, spec->path))
         f.options = CSLDuplicate((char **)(uintptr_t)job->creation_options);
     qfz_status st = check_options(&f, spec, err);
-    if (st == QFZ_OK) st = check_keeps_values(&f, source, spec, err);
+    f.most = most_of_bits(&f);
+    if (st == QFZ_OK) st = check_keeps_values(&f, spec, err);
     if (st != QFZ_OK) {
         qfz_format_fini(&f);
         return st;

@@ -172,6 +172,7 @@ typedef struct qfz_format {
     GDALDataType file_type; /* of the bands */
     char file_type_name[16];
     GDALDataType buffer_type; /* of what qfz_sink_write() is given */
+    double most;              /* no larger whole numbers fit; INFINITY: all of the type do */
     char **options;           /* of driver; owned */
     char **work_options;      /* copies: of the GTiff; owned */
 } qfz_format;

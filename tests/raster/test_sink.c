@@ -351,9 +351,13 @@ static void options_that_would_change_values_are_refused(void **state)
     (void)state;
     static const struct {
         const char *option, *type, *why;
-    } cases[] = {{"NBITS=6", "Byte", "need 7 bits"},      {"NBITS=7", "Byte", NULL},
-                 {"NBITS=16", "Float32", "need 32 bits"}, {"DISCARD_LSB=1", "Byte", "exact"},
-                 {"DISCARD_LSB=0", "Byte", NULL},         {"COMPRESS=JPEG", "Byte", "exact"}};
+    } cases[] = {{"NBITS=6", "Byte", "too few for values up to 77"},
+                 {"NBITS=7", "Byte", NULL},
+                 {"NBITS=16", "Float32", NULL},
+                 {"NBITS=6", "UInt32", NULL},
+                 {"DISCARD_LSB=1", "Byte", "exact"},
+                 {"DISCARD_LSB=0", "Byte", NULL},
+                 {"COMPRESS=JPEG", "Byte", "exact"}};
     static const uint32_t px[6] = {1, 2, 3, 64, 76, 77};
     qfz_source *const source = plain_source(3, 2);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -377,6 +381,29 @@ static void options_that_would_change_values_are_refused(void **state)
         VSIUnlink(dst);
         assert_memory_equal(got, px, sizeof px);
     }
+    qfz_source_close(source);
+}
+
+static void painted_values_must_fit_their_bits(void **state)
+{
+    (void)state;
+    static const uint8_t px[6] = {1, 2, 3, 15, 15, 15}, large[6] = {1, 2, 3, 15, 16, 15};
+    const char *const options[] = {"NBITS=4", NULL};
+    const qfz_box all = {0, 0, 2, 3};
+    qfz_source *const source = plain_source(3, 2);
+    qfz_job job = job_on(QFZ_SIMPLIFY, src);
+    qfz_sink *sink = NULL;
+    qfz_sink_spec spec = labels(dst, 3, 2, 255);
+    job.dst = dst;
+    job.creation_options = options;
+    spec.type = QFZ_OUT_U8;
+    spec.content = QFZ_CONTENT_PAINTED;
+    write_commit(source, &job, &spec, px, NULL);
+    VSIUnlink(dst);
+    OK(qfz_sink_create(&sink, source, &job, &spec, &err));
+    FAILS(qfz_sink_write(sink, all, large, NULL, &err), QFZ_EARG, "too few for a value of 16");
+    qfz_sink_close(sink);
+    assert_int_equal(count_files("/vsimem/out"), 0);
     qfz_source_close(source);
 }
 
@@ -593,6 +620,7 @@ int main(void)
         cmocka_unit_test(formats_that_do_not_keep_values_are_refused),
         cmocka_unit_test(user_options_come_before_ours),
         cmocka_unit_test(options_that_would_change_values_are_refused),
+        cmocka_unit_test(painted_values_must_fit_their_bits),
         cmocka_unit_test(inputs_are_never_replaced),
         cmocka_unit_test(parts_of_nested_mosaics_are_inputs),
         cmocka_unit_test(bands_keep_names_and_colours_when_painted),
