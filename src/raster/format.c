@@ -167,6 +167,7 @@ qfz_status qfz_driver_find(GDALDriverH *driver, const char *path, bool vector, q
     for (int i = 0; i < GDALGetDriverCount(); i++) {
         const GDALDriverH d = GDALGetDriver(i);
         const bool writes = can(d, GDAL_DCAP_CREATE) || (!vector && can(d, GDAL_DCAP_CREATECOPY));
+        if (is_driver(d, "PDS4")) continue; /* see choose_driver() */
         if (!writes || !can(d, vector ? GDAL_DCAP_VECTOR : GDAL_DCAP_RASTER)) continue;
         if (!extension[0] || !has_extension(d, extension)) continue;
         *driver = d;

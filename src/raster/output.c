@@ -169,11 +169,17 @@ static int move_to(const char *found, const char *suffix, const void *arg)
     return bad;
 }
 
+/* A file; or, as some formats make them, a folder. */
+static void delete_one(const char *path)
+{
+    if (VSIUnlink(path) != 0) (void)VSIRmdirRecursive(path);
+}
+
 static int delete_it(const char *found, const char *suffix, const void *arg)
 {
     (void)suffix;
     (void)arg;
-    (void)VSIUnlink(found);
+    delete_one(found);
     return 0;
 }
 
@@ -221,7 +227,7 @@ void qfz_output_clean(const char *path)
     for (char **name = names; name && *name; name++)
         if (strncmp(*name, stem, strlen(stem)) == 0 &&
             isdigit((unsigned char)(*name)[strlen(stem)]))
-            (void)VSIUnlink(CPLSPrintf("%.*s%s", (int)folder_n, path, *name));
+            delete_one(CPLSPrintf("%.*s%s", (int)folder_n, path, *name));
     qfz_trap_end(&trap);
     CSLDestroy(names);
     CPLFree(stem);

@@ -81,6 +81,26 @@ static void nothing_stays_of_what_is_not_committed(void **state)
     qfz_source_close(source);
 }
 
+/* Zarr makes a folder before it says that it can keep no mask. */
+static void no_folder_stays_of_what_is_not_committed(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/qfz_sink_XXXXXX", path[64];
+    if (!GDALGetDriverByName("Zarr")) skip();
+    assert_non_null(mkdtemp(folder));
+    (void)snprintf(path, sizeof path, "%s/dst.zarr", folder);
+    qfz_source *const source = plain_source(600, 600);
+    qfz_job job = job_on(QFZ_LABEL, src);
+    qfz_sink_spec spec = labels(path, 600, 600, 9);
+    qfz_sink *sink = NULL;
+    job.dst = path;
+    job.format = "Zarr";
+    spec.has_mask = true;
+    FAILS(qfz_sink_create(&sink, source, &job, &spec, &err), QFZ_EIO, path);
+    assert_int_equal(rmdir(folder), 0); /* it is empty */
+    qfz_source_close(source);
+}
+
 static void reads_back_before_and_after_commit(void **state)
 {
     (void)state;
@@ -611,6 +631,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(labels_appear_when_complete),
         cmocka_unit_test(nothing_stays_of_what_is_not_committed),
+        cmocka_unit_test(no_folder_stays_of_what_is_not_committed),
         cmocka_unit_test(reads_back_before_and_after_commit),
         cmocka_unit_test(writes_boxes_of_whole_blocks_and_others),
         cmocka_unit_test(every_type_goes_out_and_comes_back),
