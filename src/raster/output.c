@@ -183,6 +183,32 @@ static int delete_it(const char *found, const char *suffix, const void *arg)
     return 0;
 }
 
+/* Would a file beside path, of another extension, take the place of one that is there? */
+static int is_taken(const char *found, const char *suffix, const void *arg)
+{
+    const char *const path = arg, *const extension = path + stem_length(path);
+    VSIStatBufL there;
+    (void)found;
+    if (!extension[0] || strncmp(suffix, extension, strlen(extension)) == 0) return 0;
+    const char *const target = CPLSPrintf("%.*s%s", (int)stem_length(path), path, suffix);
+    return VSIStatExL(target, &there, VSI_STAT_EXISTS_FLAG) == 0;
+}
+
+qfz_status qfz_temp_check(const char *temp, const char *path, qfz_error *err)
+{
+    VSIStatBufL there;
+    qfz_trap trap;
+    qfz_trap_begin(&trap);
+    const bool taken = VSIStatExL(path, &there, VSI_STAT_EXISTS_FLAG) != 0 &&
+                       each_of_stem(temp, is_taken, path) != 0;
+    qfz_trap_end(&trap);
+    if (!taken) return QFZ_OK;
+    return qfz_fail(err, QFZ_EARG,
+                    "%s: a file that its format puts beside it, of the same name up to the "
+                    "extension, belongs to another raster; name the output otherwise",
+                    path);
+}
+
 /* What an older file of this name left beside it would be taken for the new one's. */
 static void delete_stale(const char *path)
 {

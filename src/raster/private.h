@@ -220,6 +220,9 @@ qfz_status qfz_output_check(const qfz_source *source, const qfz_job *job, const 
 /* *temp = a name beside path, with path's extension (or `extension`, if given). */
 qfz_status qfz_temp_name(char **temp, const char *path, const char *kind, const char *extension,
                          qfz_error *err);
+/* Fails where path is free, but a file beside it that belongs to the temporary one would replace
+ * one that is there: the header of another raster, which may be the source. */
+qfz_status qfz_temp_check(const char *temp, const char *path, qfz_error *err);
 /* Moves the temporary file and the files beside it that share its stem to path's. */
 qfz_status qfz_temp_rename(const char *temp, const char *path, qfz_error *err);
 /* Deletes them. */

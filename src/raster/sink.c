@@ -106,6 +106,8 @@ static qfz_status create(qfz_sink *sink, const qfz_source *source, const qfz_job
     QFZ_TRY(qfz_temp_name(&sink->temp, sink->path, "tmp", NULL, err));
     if (sink->format.copies) QFZ_TRY(qfz_temp_name(&sink->work, sink->path, "work", ".tif", err));
     QFZ_TRY(create_file(sink, err));
+    sink->is_fresh = !job->work;
+    if (sink->is_fresh) QFZ_TRY(qfz_temp_check(sink->temp, sink->path, err));
     QFZ_TRY(qfz_header_fill(sink->dataset, source, &sink->spec, sink->path, err));
     find_blocks(sink);
     find_mask(sink);
@@ -265,6 +267,7 @@ static qfz_status commit_locked(qfz_sink *sink, qfz_error *err)
     if (sink->failed) return qfz_fail(err, QFZ_EIO, "%s: writing failed before", sink->path);
     QFZ_TRY(qfz_sink_close_dataset(sink, err));
     QFZ_TRY(copy_work(sink, err));
+    if (sink->is_fresh) QFZ_TRY(qfz_temp_check(sink->temp, sink->path, err));
     QFZ_TRY(rename_temp(sink, err));
     qfz_temp_delete(sink->work);
     return QFZ_OK;

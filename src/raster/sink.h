@@ -20,6 +20,7 @@ struct qfz_sink {
     uint8_t *mask_rows;   /* one chunk of mask values */
     int64_t mask_px;
     qfz_patience patience;
+    bool is_fresh;     /* the job has no journal: what is there is not its own */
     bool is_locked_up; /* lock exists */
     bool failed, committed;
     pthread_mutex_t lock;

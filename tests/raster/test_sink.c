@@ -404,6 +404,27 @@ static void options_that_would_change_values_are_refused(void **state)
     qfz_source_close(source);
 }
 
+/* scene.dat and scene.img would have the same header; the one of the source was once replaced. */
+static void headers_of_other_rasters_are_not_replaced(void **state)
+{
+    (void)state;
+    static const char scene[] = "/vsimem/out/scene.dat";
+    const GDALDriverH envi = GDALGetDriverByName("ENVI");
+    if (!envi) skip();
+    GDALClose(GDALCreate(envi, scene, 3, 2, 1, GDT_Byte, NULL));
+    qfz_job job = job_on(QFZ_LABEL, scene);
+    qfz_source *const source = open_it(&job);
+    const qfz_sink_spec spec = labels("/vsimem/out/scene.img", 3, 2, 9);
+    qfz_sink *sink = NULL;
+    job.dst = spec.path;
+    job.format = "ENVI";
+    job.overwrite = true;
+    FAILS(qfz_sink_create(&sink, source, &job, &spec, &err), QFZ_EARG, "name the output otherwise");
+    assert_int_equal(count_files("/vsimem/out"), 2);
+    qfz_source_close(source);
+    GDALDeleteDataset(envi, scene);
+}
+
 static void painted_values_must_fit_their_bits(void **state)
 {
     (void)state;
@@ -641,6 +662,7 @@ int main(void)
         cmocka_unit_test(formats_that_do_not_keep_values_are_refused),
         cmocka_unit_test(user_options_come_before_ours),
         cmocka_unit_test(options_that_would_change_values_are_refused),
+        cmocka_unit_test(headers_of_other_rasters_are_not_replaced),
         cmocka_unit_test(painted_values_must_fit_their_bits),
         cmocka_unit_test(inputs_are_never_replaced),
         cmocka_unit_test(parts_of_nested_mosaics_are_inputs),
