@@ -42,12 +42,25 @@ static qfz_status check_not_of(GDALDatasetH dataset, const char *path, qfz_error
     return QFZ_OK;
 }
 
+/* Do two names, of which nothing may be there, mean the same file? */
+static bool is_same_name(const char *a, const char *b)
+{
+    bool same = strcmp(a, b) == 0;
+    if (same || strcmp(CPLGetFilename(a), CPLGetFilename(b)) != 0) return same;
+    char *const folder = CPLStrdup(strchr(a, '/') ? CPLGetPath(a) : ".");
+    char *const other = CPLStrdup(strchr(b, '/') ? CPLGetPath(b) : ".");
+    same = is_same_file(folder, other);
+    CPLFree(folder);
+    CPLFree(other);
+    return same;
+}
+
 static qfz_status check_named_once(const qfz_job *job, const char *path, qfz_error *err)
 {
     const char *const names[] = {job->dst, job->labels, job->regions};
     int n = 0;
     for (int i = 0; i < 3; i++)
-        if (names[i] && strcmp(names[i], path) == 0) n++;
+        if (names[i] && is_same_name(names[i], path)) n++;
     if (n > 1) return qfz_fail(err, QFZ_EARG, "%s: two outputs have this name", path);
     return QFZ_OK;
 }

@@ -460,6 +460,21 @@ static void inputs_are_never_replaced(void **state)
     qfz_source_close(source);
 }
 
+static void two_outputs_have_two_names(void **state)
+{
+    (void)state;
+    static const char *const same[] = {"dst.tif", "./dst.tif", ".//dst.tif"};
+    qfz_source *const source = plain_source(3, 2);
+    const qfz_sink_spec spec = labels("dst.tif", 3, 2, 9);
+    qfz_job job = job_on(QFZ_SIMPLIFY, src);
+    job.dst = spec.path;
+    for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) {
+        job.labels = same[i];
+        FAILS(qfz_sink_check(source, &job, &spec, &err), QFZ_EARG, "two outputs have this name");
+    }
+    qfz_source_close(source);
+}
+
 static void make_vrt_of(const char *part, const char *vrt)
 {
     VSILFILE *const file = VSIFOpenL(vrt, "wb");
@@ -665,6 +680,7 @@ int main(void)
         cmocka_unit_test(headers_of_other_rasters_are_not_replaced),
         cmocka_unit_test(painted_values_must_fit_their_bits),
         cmocka_unit_test(inputs_are_never_replaced),
+        cmocka_unit_test(two_outputs_have_two_names),
         cmocka_unit_test(parts_of_nested_mosaics_are_inputs),
         cmocka_unit_test(bands_keep_names_and_colours_when_painted),
         cmocka_unit_test(a_cut_reads_what_saliency_wrote),
