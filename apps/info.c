@@ -80,7 +80,7 @@ static void print_ranks(const qfz_plan *plan)
            plan->n_ranks, plan->n_local_ranks, plan->rank_tiles, (double)plan->rank_pixels / 1e6,
            mb(plan->rank_border_bytes));
     if (plan->n_ranks > plan->tiles_y)
-        printf("         only %" PRId64 " have anything to do: a row of tiles is the least\n",
+        printf("         only %" PRId64 " of them work: a row of tiles is the least for each\n",
                plan->tiles_y);
     printf("node     %.0f MB of memory\n", mb(plan->memory_bytes * plan->n_local_ranks));
 }

@@ -36,9 +36,9 @@ const option option_table[] = {
              "the largest absolute difference. Default: l1.",
      .set = set_choice, .at = AT(job.method.distance)},
     {"--alpha", TAKES("A"), .commands = FOR_ALL, .section = joins,
-     .help = "Neighbours that differ by at most A join; A is at least 0, or inf. Default: label "
-             "joins equal values, simplify has no limit; cut needs it, saliency holds every A and "
-             "takes no notice.",
+     .help = "Neighbours that differ by at most A join; A is at least 0, or inf. Without it label "
+             "joins equal values, and simplify has no limit; cut needs it. To saliency it makes no "
+             "difference: that holds every A.",
      .set = set_number, .at = AT(job.method.alpha), .at_has = AT(job.method.has_alpha)},
     {"--omega", TAKES("W[,W...]"), .commands = FOR_SIMPLIFY | FOR_INFO | FOR_BENCH,
      .section = joins,

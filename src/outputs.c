@@ -334,6 +334,8 @@ cleanup:
 static qfz_status join_rasters(qfz_outputs *out, qfz_error *err)
 {
     if (has_layout(out)) return convert_layout(out, err);
+    for (int i = 0; i < out->n_rasters; i++)
+        if (out->specs[i].n_parts == 0) QFZ_TRY(qfz_sink_finish(out->sinks[i], err));
     for (int i = 0; i < out->n_rasters; i++) {
         if (out->specs[i].n_parts > 0)
             QFZ_TRY(join_parts(out, out->run->setup->job, &out->specs[i], err));
@@ -343,7 +345,8 @@ static qfz_status join_rasters(qfz_outputs *out, qfz_error *err)
     return QFZ_OK;
 }
 
-/* Rasters have their names when the table gets its own. */
+/* All is on disk before anything has its name, so that a failure leaves none; rasters have theirs
+ * when the table gets its own. */
 qfz_status qfz_outputs_join(qfz_outputs *out, qfz_error *err)
 {
     qfz_run *const run = out->run;
@@ -354,6 +357,7 @@ qfz_status qfz_outputs_join(qfz_outputs *out, qfz_error *err)
         QFZ_TRY(qfz_region_parts_join(run, &out->table, err));
     else
         QFZ_TRY(qfz_regions_write(out->regions, run, &out->table, err));
+    if (out->table) QFZ_TRY(qfz_table_finish(out->table, err));
     QFZ_TRY(join_rasters(out, err));
     if (out->table) QFZ_TRY(qfz_table_commit(out->table, err));
     for (int part = 0; part < run->n_parts; part++)

@@ -205,6 +205,9 @@ def main():
     parser.add_argument("--folder", default="/dev/shm", help="where files lie; default: /dev/shm")
     args = parser.parse_args()
     args.qfz = os.path.join(args.build, "apps/qfz")
+    for made in (args.qfz, os.path.join(args.build, "data/make_scene")):
+        if not os.access(made, os.X_OK):
+            parser.error(f"there is no {made}; the first argument is the folder of a build")
     args.engines = args.engines.split(",")
     args.unit = "GPUs" if args.engines[0] == "cuda" else "threads"
     args.threads = ["-j", str(args.threads)] if args.threads else []

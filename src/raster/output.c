@@ -142,13 +142,21 @@ static size_t temp_stem_length(const char *temp)
     return (size_t)(mark + 1 - temp) + strcspn(mark + 1, ".");
 }
 
+/* What the temporary names of a path begin with, behind the folder: .a-tif.qfz-.  With its dot the
+ * extension would end the name of an archive (XLSX) to GDAL.  GDAL's, and soon used again. */
+static const char *temp_head(const char *path)
+{
+    const char *const name = path + folder_length(path), *const own = path + stem_length(path);
+    return CPLSPrintf(".%.*s%s%s" MARK, (int)(own - name), name, *own ? "-" : "",
+                      *own ? own + 1 : "");
+}
+
 qfz_status qfz_temp_name(char **temp, const char *path, const char *kind, const char *extension,
                          qfz_error *err)
 {
-    const size_t folder = folder_length(path);
     const char *const own = path + stem_length(path);
-    return qfz_text_print(temp, err, "%.*s.%s" MARK "%ld-%s%s", (int)folder, path, path + folder,
-                          (long)getpid(), kind, extension ? extension : own);
+    return qfz_text_print(temp, err, "%.*s%s%ld-%s%s", (int)folder_length(path), path,
+                          temp_head(path), (long)getpid(), kind, extension ? extension : own);
 }
 
 typedef int (*visit_fn)(const char *found, const char *suffix, const void *arg);
@@ -258,7 +266,7 @@ void qfz_output_clean(const char *path)
 {
     const size_t folder_n = folder_length(path);
     char *const folder = CPLStrdup(folder_n > 1 ? path : folder_n ? "/" : ".");
-    char *const stem = CPLStrdup(CPLSPrintf(".%s" MARK, path + folder_n));
+    char *const stem = CPLStrdup(temp_head(path));
     qfz_trap trap;
     qfz_trap_begin(&trap);
     if (folder_n > 1) folder[folder_n - 1] = '\0';

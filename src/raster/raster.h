@@ -178,7 +178,11 @@ bool qfz_sink_is_direct(const qfz_sink *sink, int64_t box_w, int64_t box_h);
 qfz_status qfz_sink_write(qfz_sink *sink, qfz_box box, const void *pixels, const uint8_t *valid,
                           qfz_error *err);
 
-/* Flushes, closes, checks for late errors, renames to the final name (with side files). */
+/* Flushes, closes, copies where the format needs it: all that can fail before the file has its
+ * name.  Nothing is written or read from here on until commit(). */
+qfz_status qfz_sink_finish(qfz_sink *sink, qfz_error *err);
+
+/* Finishes, if that is not done, and renames to the final name (with side files). */
 qfz_status qfz_sink_commit(qfz_sink *sink, qfz_error *err);
 
 /* Closes; deletes what is not committed.  NULL is allowed. */
@@ -247,6 +251,8 @@ qfz_status qfz_table_check(const qfz_source *source, const qfz_job *job, const c
 qfz_status qfz_table_create(qfz_table **table, const qfz_source *source, const qfz_job *job,
                             const char *path, int n_bands, qfz_error *err);
 qfz_status qfz_table_write(qfz_table *table, const qfz_region_row *row, qfz_error *err);
+/* As qfz_sink_finish() and qfz_sink_commit(): some drivers (XLSX, KML) write all in finish(). */
+qfz_status qfz_table_finish(qfz_table *table, qfz_error *err);
 qfz_status qfz_table_commit(qfz_table *table, qfz_error *err);
 void qfz_table_close(qfz_table *table);
 

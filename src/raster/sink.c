@@ -174,7 +174,7 @@ qfz_status qfz_sink_open(qfz_sink **sink, const qfz_job *job, const qfz_sink_spe
 {
     qfz_sink *made = NULL;
     QFZ_TRY(QFZ_NEW_ZERO(&made, 1, err));
-    made->committed = true;
+    made->finished = made->committed = true;
     made->format.buffer_type = qfz_gdal_type(spec->type);
     qfz_status st = name_file(made, job, spec, err);
     if (st == QFZ_OK) st = reopen(made, err);
@@ -261,26 +261,45 @@ static qfz_status rename_temp(qfz_sink *sink, qfz_error *err)
     return QFZ_OK;
 }
 
-static qfz_status commit_locked(qfz_sink *sink, qfz_error *err)
+static qfz_status finish_locked(qfz_sink *sink, qfz_error *err)
 {
-    if (sink->committed) return QFZ_OK;
+    if (sink->finished) return QFZ_OK;
     if (sink->failed) return qfz_fail(err, QFZ_EIO, "%s: writing failed before", sink->path);
     QFZ_TRY(qfz_sink_close_dataset(sink, err));
     QFZ_TRY(copy_work(sink, err));
+    sink->finished = true;
+    return QFZ_OK;
+}
+
+static qfz_status commit_locked(qfz_sink *sink, qfz_error *err)
+{
+    if (sink->committed) return QFZ_OK;
+    QFZ_TRY(finish_locked(sink, err));
     if (sink->is_fresh) QFZ_TRY(qfz_temp_check(sink->temp, sink->path, err));
     QFZ_TRY(rename_temp(sink, err));
     qfz_temp_delete(sink->work);
+    sink->committed = true;
     return QFZ_OK;
+}
+
+static qfz_status end(qfz_sink *sink, qfz_status (*way)(qfz_sink *sink, qfz_error *err),
+                      qfz_error *err)
+{
+    (void)pthread_mutex_lock(&sink->lock);
+    const qfz_status st = way(sink, err);
+    sink->failed = st != QFZ_OK;
+    (void)pthread_mutex_unlock(&sink->lock);
+    return st;
+}
+
+qfz_status qfz_sink_finish(qfz_sink *sink, qfz_error *err)
+{
+    return end(sink, finish_locked, err);
 }
 
 qfz_status qfz_sink_commit(qfz_sink *sink, qfz_error *err)
 {
-    (void)pthread_mutex_lock(&sink->lock);
-    const qfz_status st = commit_locked(sink, err);
-    sink->committed = st == QFZ_OK;
-    sink->failed = st != QFZ_OK;
-    (void)pthread_mutex_unlock(&sink->lock);
-    return st;
+    return end(sink, commit_locked, err);
 }
 
 void qfz_sink_close(qfz_sink *sink)

@@ -22,7 +22,7 @@ struct qfz_sink {
     qfz_patience patience;
     bool is_fresh;     /* the job has no journal: what is there is not its own */
     bool is_locked_up; /* lock exists */
-    bool failed, committed;
+    bool failed, finished, committed;
     pthread_mutex_t lock;
 };
 

@@ -26,7 +26,7 @@ struct qfz_table {
     OGRCoordinateTransformationH to_lon_lat; /* NULL: no such columns */
     double transform[6];
     int n_bands;
-    bool is_text, has_transactions, in_transaction, committed;
+    bool is_text, has_transactions, in_transaction, finished, committed;
     int64_t n_rows;
     int column; /* the next one of the row being filled */
 };
@@ -101,11 +101,26 @@ static bool has_geometry(GDALDriverH driver)
     return true;
 }
 
-static bool create_layer(qfz_table *table, const qfz_source *source, GDALDriverH driver)
+/* Drivers that write one file from its beginning to its end.  Most of them do not look whether a
+ * write has failed; by a name of steady.c it is tried again, and an error if that fails, too. */
+static qfz_status name_for_driver(const qfz_table *table, GDALDriverH driver, const qfz_job *job,
+                                  char **name, qfz_error *err)
+{
+    static const char *const of_one_file[] = {"CSV", "GeoJSON",    "GeoJSONSeq", "LIBKML",
+                                              "KML", "FlatGeobuf", "XLSX",       "ODS"};
+    const qfz_patience patience = qfz_patience_of(job);
+    for (size_t i = 0; i < sizeof of_one_file / sizeof of_one_file[0]; i++)
+        if (EQUAL(GDALGetDriverShortName(driver), of_one_file[i]))
+            return qfz_steady_name(name, table->temp, &patience, err);
+    return qfz_text_copy(name, table->temp, err);
+}
+
+static bool create_layer(qfz_table *table, const qfz_source *source, GDALDriverH driver,
+                         const char *name)
 {
     const bool points = has_geometry(driver);
     char **options = NULL;
-    table->dataset = GDALCreate(driver, table->temp, 0, 0, 0, GDT_Unknown, NULL);
+    table->dataset = GDALCreate(driver, name, 0, 0, 0, GDT_Unknown, NULL);
     if (!table->dataset) return false;
     table->has_transactions = GDALDatasetTestCapability(table->dataset, ODsCTransactions) != 0;
     if (table->is_text) options = CSLSetNameValue(options, "STRING_QUOTING", "IF_NEEDED");
@@ -120,10 +135,11 @@ static bool create_layer(qfz_table *table, const qfz_source *source, GDALDriverH
     return table->feature != NULL;
 }
 
-static qfz_status create(qfz_table *table, const qfz_source *source, const char *path,
-                         qfz_error *err)
+static qfz_status create(qfz_table *table, const qfz_source *source, const qfz_job *job,
+                         const char *path, qfz_error *err)
 {
     GDALDriverH driver = NULL;
+    char *name = NULL;
     qfz_trap trap;
     assert(source->is_located);
     QFZ_TRY(qfz_driver_find(&driver, path, true, err));
@@ -132,9 +148,11 @@ static qfz_status create(qfz_table *table, const qfz_source *source, const char 
     qfz_temp_delete(table->temp);
     memcpy(table->transform, source->georef.transform, sizeof table->transform);
     table->is_text = EQUAL(GDALGetDriverShortName(driver), "CSV");
+    QFZ_TRY(name_for_driver(table, driver, job, &name, err));
     qfz_trap_begin(&trap);
-    const bool ok = create_layer(table, source, driver);
+    const bool ok = create_layer(table, source, driver, name);
     qfz_trap_end(&trap);
+    free(name);
     if (!ok) return qfz_trap_fail(&trap, err, QFZ_EIO, path, "the table could not be created");
     return QFZ_OK;
 }
@@ -143,10 +161,9 @@ qfz_status qfz_table_create(qfz_table **table, const qfz_source *source, const q
                             const char *path, int n_bands, qfz_error *err)
 {
     qfz_table *made = NULL;
-    (void)job;
     QFZ_TRY(QFZ_NEW_ZERO(&made, 1, err));
     made->n_bands = n_bands;
-    const qfz_status st = create(made, source, path, err);
+    const qfz_status st = create(made, source, job, path, err);
     if (st != QFZ_OK) {
         qfz_table_close(made);
         return st;
@@ -305,10 +322,10 @@ static void release(qfz_table *table)
     table->dataset = NULL;
 }
 
-qfz_status qfz_table_commit(qfz_table *table, qfz_error *err)
+qfz_status qfz_table_finish(qfz_table *table, qfz_error *err)
 {
     qfz_trap trap;
-    if (table->committed) return QFZ_OK;
+    if (table->finished) return QFZ_OK;
     if (!table->dataset) return qfz_fail(err, QFZ_EIO, "%s: writing failed before", table->path);
     qfz_trap_begin(&trap);
     const bool ok = begin_or_end(table, false);
@@ -316,6 +333,14 @@ qfz_status qfz_table_commit(qfz_table *table, qfz_error *err)
     qfz_trap_end(&trap);
     if (!ok || trap.failed)
         return qfz_trap_fail(&trap, err, QFZ_EIO, table->path, "the table could not be closed");
+    table->finished = true;
+    return QFZ_OK;
+}
+
+qfz_status qfz_table_commit(qfz_table *table, qfz_error *err)
+{
+    if (table->committed) return QFZ_OK;
+    QFZ_TRY(qfz_table_finish(table, err));
     QFZ_TRY(qfz_temp_rename(table->temp, table->path, err));
     table->committed = true;
     return QFZ_OK;

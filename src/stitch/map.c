@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+/* map.c - lists of slots and their regions, one behind the other (qfz_map). */
+#include "stitch/solve.h"
+
 #include <stdlib.h>
 
 #include "memory.h"
-#include "stitch/solve.h"
 
 void qfz_map_fini(qfz_map *map)
 {

@@ -130,6 +130,22 @@ if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=64k none "$T/tiny" 2>/dev/null
     refused "a full disk for the table" 'tiny/r\.csv|space' \
         "$qfz" label --regions "$T/tiny/r.csv" "$T/whole_LZW.tif" "$out"
     if [ -n "$(ls -A "$T/tiny")" ]; then wrong "full disk, table: left $(ls -A "$T/tiny")"; fi
+    # Many drivers do not look whether a write has failed, and some write all at the very end: then
+    # there was a table, cut short, or a raster without one.
+    gdal_translate -q -srcwin 0 0 60 60 "$T/noise.pgm" "$T/small.tif"
+    for table in csv geojson fgb gpkg shp ods xlsx; do
+        refused "a full disk for a table, $table" "tiny/r\.$table|space" \
+            "$qfz" label --regions "$T/tiny/r.$table" "$T/small.tif" "$out"
+        if [ -n "$(ls -A "$T/tiny")" ]; then
+            wrong "full disk, $table: left $(ls -A "$T/tiny")"
+            rm -rf "$T/tiny/"*
+        fi
+    done
+    "$qfz" label -q --regions "$T/r.csv" "$T/small.tif" "$T/small_labels.tif"
+    bytes=$(($(wc -c <"$T/r.csv") - 1))
+    mount -o "remount,size=$((bytes / 4096 * 4))k" "$T/tiny"
+    refused "a disk that is full at the last bytes of a table" 'space' \
+        "$qfz" label --regions "$T/tiny/r.csv" "$T/small.tif" "$out"
 else
     echo "not tried: a full disk (no leave to mount one)"
 fi

@@ -66,7 +66,7 @@ run "$qfz" info --json --tile 1 --ranks 5 "$T/in.tif"
 has ranks=5 ranks_per_node=1 tiles_per_rank=3
 run "$qfz" info --tile 1 --ranks 5 "$T/in.tif"
 checks=$((checks + 1))
-if ! grep -q 'only 2 have anything to do' "$T/stdout"; then wrong "info says nothing of idle ranks"; fi
+if ! grep -q 'only 2 of them work' "$T/stdout"; then wrong "info says nothing of idle ranks"; fi
 what="label of a name that needs quoting"
 cp "$T/in.tif" "$T/a \"b\" \\ c.tif"
 run "$qfz" label --json "$T/a \"b\" \\ c.tif" "$T/x \"y\".tif"

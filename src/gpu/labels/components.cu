@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* components.cu - runs are linked, in blocks and then over the seams between them;
+ * component_labels.cu goes on from there. */
 #include <string.h>
 
 #include "gpu/labels/component_runs.cuh"
