@@ -2,7 +2,8 @@
 /* window.c - a part of one band.
  *
  * Where the parts of a VRT have other pixel sizes than the VRT, GDAL resamples them for each window
- * that is asked for, and means of pixels come out otherwise in other windows.  So that no result
+ * that is asked for.  In other windows means of pixels come out otherwise, and once in thousands of
+ * windows, where the sizes differ much, even the nearest pixel is another one.  So that no result
  * depends on tiles, such bands are read in cells: blocks of their own, which lie where they lie. */
 #include "raster/private.h"
 
@@ -21,22 +22,34 @@ static double number_of(const char *text, const char *attribute)
     return end && at && at < end ? CPLAtof(at + strlen(attribute)) : NAN;
 }
 
+/* Are two rectangles as large?  Those of gdalbuildvrt may differ in the last digits. */
+static bool are_as_large(const char *from, const char *to)
+{
+    const double w = number_of(from, "xSize=\"") - number_of(to, "xSize=\"");
+    const double h = number_of(from, "ySize=\"") - number_of(to, "ySize=\"");
+    return fabs(w) < 1e-6 && fabs(h) < 1e-6;
+}
+
+static bool is_whole(const char *rectangle)
+{
+    const double x = number_of(rectangle, "xOff=\""), y = number_of(rectangle, "yOff=\"");
+    return x == floor(x) && y == floor(y);
+}
+
 /* Are these the rectangles of a source, which ends at `end`, whose pixels are those of the VRT? */
 static bool keeps_pixels(const char *from, const char *to, const char *end)
 {
-    static const char *const names[] = {"xSize=\"", "ySize=\"", "xOff=\"", "yOff=\""};
-    if (!from || !to || from > end || to > end) return false;
-    for (int i = 0; i < 4; i++) {
-        const double a = number_of(from, names[i]), b = number_of(to, names[i]);
-        if (!(a == floor(a) && b == floor(b)) || (i < 2 && a != b)) return false;
-    }
-    return true;
+    return from && to && from < end && to < end && is_whole(from) && is_whole(to);
 }
 
 bool qfz_window_matters(const char *vrt)
 {
     static const char tag[] = "resampling=";
     if (strstr(vrt, "VRTWarpedDataset")) return true;
+    for (const char *from = strstr(vrt, "<SrcRect"); from; from = strstr(from + 1, "<SrcRect")) {
+        const char *const to = strstr(from, "<DstRect");
+        if (!to || !are_as_large(from, to)) return true;
+    }
     for (const char *at = strstr(vrt, tag); at; at = strstr(at + 1, tag)) {
         const char *const end = strstr(at, "Source>");
         if (!end || !keeps_pixels(strstr(at, "<SrcRect"), strstr(at, "<DstRect"), end)) return true;

@@ -214,7 +214,8 @@ static void many_threads_can_have_parts_open(void **state)
 static void knows_where_the_window_matters(void **state)
 {
     (void)state;
-    assert_false(qfz_window_matters(SOURCE("", RECTS("40", "80", "0"))));
+    assert_false(qfz_window_matters(SOURCE("", RECTS("40", "39.9999999998", "0.5"))));
+    assert_true(qfz_window_matters(SOURCE("", RECTS("40", "80", "0"))));
     assert_false(qfz_window_matters(SOURCE(AVERAGE, RECTS("40", "40", "7"))));
     assert_true(qfz_window_matters(SOURCE(AVERAGE, RECTS("40", "80", "0"))));
     assert_true(qfz_window_matters(SOURCE(AVERAGE, RECTS("40", "40", "0.5"))));
