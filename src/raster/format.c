@@ -157,6 +157,12 @@ static bool has_extension(GDALDriverH driver, const char *extension)
     return found;
 }
 
+/* LIBKML keeps a whole table in memory, and takes time by its square. */
+static bool has_better(GDALDriverH driver, const char *extension)
+{
+    return is_driver(driver, "LIBKML") && EQUAL(extension, "kml") && GDALGetDriverByName("KML");
+}
+
 qfz_status qfz_driver_find(GDALDriverH *driver, const char *path, bool vector, qfz_error *err)
 {
     const char *const extension = CPLGetExtension(path);
@@ -169,7 +175,7 @@ qfz_status qfz_driver_find(GDALDriverH *driver, const char *path, bool vector, q
         const bool writes = can(d, GDAL_DCAP_CREATE) || (!vector && can(d, GDAL_DCAP_CREATECOPY));
         if (is_driver(d, "PDS4")) continue; /* see choose_driver() */
         if (!writes || !can(d, vector ? GDAL_DCAP_VECTOR : GDAL_DCAP_RASTER)) continue;
-        if (!extension[0] || !has_extension(d, extension)) continue;
+        if (!extension[0] || !has_extension(d, extension) || has_better(d, extension)) continue;
         *driver = d;
         return QFZ_OK;
     }
