@@ -105,13 +105,11 @@ static void mark(GDALDataType type, const void *plane, int64_t n, const cut *c, 
 
 static qfz_status read_part(qfz_source *source, const qfz_band *band, qfz_box box, qfz_error *err)
 {
-    const int h = (int)qfz_box_h(box), w = (int)qfz_box_w(box);
+    const GDALDataType type = GDALGetRasterDataType(source->bands[0].handle);
     qfz_trap trap;
-    QFZ_TRY(qfz_source_scratch(source, (int64_t)h * w, sizeof(uint64_t), err));
+    QFZ_TRY(qfz_source_scratch(source, qfz_box_h(box) * qfz_box_w(box), sizeof(uint64_t), err));
     qfz_trap_begin(&trap);
-    const CPLErr done =
-        GDALRasterIOEx(band->handle, GF_Read, (int)box.x0, (int)box.y0, w, h, source->scratch, w, h,
-                       GDALGetRasterDataType(source->bands[0].handle), 0, 0, NULL);
+    const CPLErr done = qfz_window_read(band->handle, box, type, source->in_cells, source->scratch);
     qfz_trap_end(&trap);
     if (done != CE_None || trap.failed) return qfz_trap_fail_box(&trap, err, source->name, box);
     return QFZ_OK;

@@ -6,6 +6,7 @@
 #include <cpl_string.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* -------------------------------------------------------------------------------------- types */
@@ -172,6 +173,7 @@ qfz_status qfz_driver_find(GDALDriverH *driver, const char *path, bool vector, q
     for (int i = 0; i < GDALGetDriverCount(); i++) {
         const GDALDriverH d = GDALGetDriver(i);
         const bool writes = can(d, GDAL_DCAP_CREATE) || (!vector && can(d, GDAL_DCAP_CREATECOPY));
+        if (is_driver(d, "PDS4")) continue; /* see choose_driver() */
         if (!writes || !can(d, vector ? GDAL_DCAP_VECTOR : GDAL_DCAP_RASTER)) continue;
         if (!extension[0] || !has_extension(d, extension) || has_better(d, extension)) continue;
         *driver = d;
@@ -221,8 +223,14 @@ static qfz_status choose_driver(qfz_format *f, const qfz_job *job, const qfz_sin
     if (EQUAL(name, "MEM") || EQUAL(name, "VRT"))
         return qfz_fail(err, QFZ_EARG, "%s: the format %s keeps no pixels in a file", spec->path,
                         name);
-    if (EQUAL(name, "JPEG") && spec->content != QFZ_CONTENT_PAINTED)
-        return qfz_fail(err, QFZ_EARG, "%s: JPEG does not keep exact values", spec->path);
+    if (EQUAL(name, "PDS4")) /* of its two files one names the other by the temporary name */
+        return qfz_fail(err, QFZ_EARG,
+                        "%s: files of the format PDS4 cannot be renamed; write a GTiff, and make "
+                        "PDS4 of it by gdal_translate",
+                        spec->path);
+    if (EQUAL(name, "JPEG") && (spec->content != QFZ_CONTENT_PAINTED || spec->type != QFZ_OUT_U8))
+        return qfz_fail(err, QFZ_EARG, "%s: JPEG does not keep exact values; write a GTiff (.tif)",
+                        spec->path);
     return QFZ_OK;
 }
 
@@ -243,6 +251,7 @@ static char **add_compression(char **options, GDALDriverH driver, const qfz_form
     const char *const list = GDALGetMetadataItem(driver, GDAL_DMD_CREATIONOPTIONLIST, NULL);
     const bool zstd = list && strstr(list, "<Value>ZSTD</Value>");
     const bool differs = spec->content != QFZ_CONTENT_SALIENCY &&
+                         !CSLFetchNameValue(options, "NBITS") && /* of whole bytes only */
                          !GDALDataTypeIsFloating(f->file_type) &&
                          GDALGetDataTypeSizeBytes(f->file_type) < 8;
     if (CSLFetchNameValue(options, "COMPRESS")) return options;
@@ -327,6 +336,44 @@ static qfz_status check_options(const qfz_format *f, const qfz_sink_spec *spec, 
     return qfz_trap_fail(&trap, err, QFZ_EARG, spec->path, "a creation option is not valid");
 }
 
+/* The largest whole number that NBITS leaves, INFINITY where it leaves all; drivers take no notice
+ * of it where it is no number of bits for the type.  What is copied is read back instead. */
+static double most_of_bits(const qfz_format *f)
+{
+    const char *const text = CSLFetchNameValue(f->options, "NBITS");
+    const int all = 8 * GDALGetDataTypeSizeBytes(f->file_type), bits = text ? atoi(text) : all;
+    const bool is_float = GDALDataTypeIsFloating(f->file_type) != 0;
+    if (f->copies || bits < 1 || bits >= all) return INFINITY;
+    if (f->file_type == GDT_Byte) return ldexp(1, bits) - 1;
+    if (!is_driver(f->driver, "GTiff")) return INFINITY;
+    if (is_float) return bits == 16 ? 0x1p11 : bits == 24 ? 0x1p17 : INFINITY;
+    return !GDALDataTypeIsSigned(f->file_type) && bits > all / 2 ? ldexp(1, bits) - 1 : INFINITY;
+}
+
+/* Options that make other values of those that are written.  Painted rasters may be made for the
+ * eye; of their values it is seen when they come whether they fit (sink_write.c). */
+static qfz_status check_keeps_values(const qfz_format *f, const qfz_sink_spec *spec, qfz_error *err)
+{
+    const char *const dropped = CSLFetchNameValue(f->options, "DISCARD_LSB");
+    const char *const compress = CSLFetchNameValue(f->options, "COMPRESS");
+    const double tolerance = CPLAtof(CSLFetchNameValueDef(f->options, "MAX_Z_ERROR", "0"));
+    const bool jxl = CPLTestBool(CSLFetchNameValueDef(f->options, "JXL_LOSSLESS", "YES"));
+    const char *lossy = NULL;
+    if (spec->content == QFZ_CONTENT_PAINTED) return QFZ_OK;
+    if (spec->max_value > f->most)
+        return qfz_fail(err, QFZ_EARG,
+                        "%s: NBITS=%s is too few for values up to %.0f; give more, or leave it out",
+                        spec->path, CSLFetchNameValue(f->options, "NBITS"), spec->max_value);
+    if (dropped && strspn(dropped, "0,") != strlen(dropped)) lossy = "DISCARD_LSB";
+    if (tolerance >= 1 || (tolerance > 0 && GDALDataTypeIsFloating(f->file_type)))
+        lossy = "MAX_Z_ERROR";
+    if (!jxl) lossy = "JXL_LOSSLESS=NO";
+    if (compress && EQUAL(compress, "JPEG")) lossy = "COMPRESS=JPEG";
+    if (!lossy) return QFZ_OK;
+    return qfz_fail(err, QFZ_EARG, "%s: %s does not keep exact values; leave it out", spec->path,
+                    lossy);
+}
+
 qfz_status qfz_format_init(qfz_format *format, const qfz_source *source, const qfz_job *job,
                            const qfz_sink_spec *spec, qfz_error *err)
 {
@@ -336,7 +383,9 @@ qfz_status qfz_format_init(qfz_format *format, const qfz_source *source, const q
     /* those of a merged output are for its own format, not for its parts */
     if (spec->n_parts == 0 || qfz_output_is_vrt(job, spec->path))
         f.options = CSLDuplicate((char **)(uintptr_t)job->creation_options);
-    const qfz_status st = check_options(&f, spec, err);
+    qfz_status st = check_options(&f, spec, err);
+    f.most = most_of_bits(&f);
+    if (st == QFZ_OK) st = check_keeps_values(&f, spec, err);
     if (st != QFZ_OK) {
         qfz_format_fini(&f);
         return st;

@@ -18,7 +18,7 @@ static uint32_t text_crc(const char *text)
 /* A mosaic has thousands of files: their sizes and times in one line. */
 static void describe_files(GDALDatasetH dataset, const char *name, FILE *out)
 {
-    char **const files = dataset ? GDALGetFileList(dataset) : NULL;
+    char **const files = qfz_files_of(dataset);
     long long bytes = 0, n = 0;
     time_t newest = 0;
     char when[32] = "";

@@ -107,6 +107,7 @@ qfz_mosaic qfz_mosaic_of(GDALDatasetH dataset)
         name[0] == '<' || VSIIngestFile(NULL, name, &read, NULL, QFZ_VRT_BYTES_MAX);
     const char *const text = read ? (const char *)read : name;
     mosaic.is_plain = has_text && is_plain(text, &n_parts);
+    mosaic.window_matters = has_text && qfz_window_matters(text);
     if (mosaic.is_plain) find_blocks(text, n_parts, &mosaic);
     VSIFree(read);
     return mosaic;

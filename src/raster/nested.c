@@ -42,17 +42,18 @@ static char *named_before(const char *text, const char *end, const char *vrt)
 }
 
 /* done: a list of names, those that lead nowhere but to their ends. */
-static bool leads_back(const char *vrt, int depth, char ***done)
+static bool leads_back(const char *vrt, int depth, char ***done, bool *window_matters)
 {
     GByte *read = NULL;
     bool is_so = depth > QFZ_NESTED_MAX;
     if (is_so || CSLFindStringCaseSensitive(*done, vrt) >= 0) return is_so;
     if (!VSIIngestFile(NULL, vrt, &read, NULL, QFZ_VRT_BYTES_MAX)) return false;
     const char *const text = (const char *)read;
+    if (qfz_window_matters(text)) *window_matters = true;
     for (const char *at = strstr(text, extension); at && !is_so; at = strstr(at + 1, extension)) {
         const char *const end = at + strlen(extension);
         char *const name = *end == '<' ? named_before(text, end, vrt) : NULL;
-        is_so = name && leads_back(name, depth + 1, done);
+        is_so = name && leads_back(name, depth + 1, done, window_matters);
         CPLFree(name);
     }
     VSIFree(read);
@@ -60,10 +61,10 @@ static bool leads_back(const char *vrt, int depth, char ***done)
     return is_so;
 }
 
-qfz_status qfz_nested_check(const char *vrt, qfz_error *err)
+qfz_status qfz_nested_check(const char *vrt, bool *window_matters, qfz_error *err)
 {
     char **done = NULL;
-    const bool is_so = leads_back(vrt, 0, &done);
+    const bool is_so = leads_back(vrt, 0, &done, window_matters);
     CSLDestroy(done);
     return is_so ? qfz_fail(err, QFZ_EIO,
                             "%s: this VRT leads back to itself, or through more than %d others",

@@ -33,7 +33,7 @@ static qfz_status check_not_of(GDALDatasetH dataset, const char *path, qfz_error
 {
     bool same = false;
     if (!dataset) return QFZ_OK;
-    char **const files = GDALGetFileList(dataset);
+    char **const files = qfz_files_of(dataset);
     for (char **file = files; file && *file && !same; file++)
         same = is_same_file(path, *file);
     CSLDestroy(files);
@@ -42,12 +42,25 @@ static qfz_status check_not_of(GDALDatasetH dataset, const char *path, qfz_error
     return QFZ_OK;
 }
 
+/* Do two names, of which nothing may be there, mean the same file? */
+static bool is_same_name(const char *a, const char *b)
+{
+    bool same = strcmp(a, b) == 0;
+    if (same || strcmp(CPLGetFilename(a), CPLGetFilename(b)) != 0) return same;
+    char *const folder = CPLStrdup(strchr(a, '/') ? CPLGetPath(a) : ".");
+    char *const other = CPLStrdup(strchr(b, '/') ? CPLGetPath(b) : ".");
+    same = is_same_file(folder, other);
+    CPLFree(folder);
+    CPLFree(other);
+    return same;
+}
+
 static qfz_status check_named_once(const qfz_job *job, const char *path, qfz_error *err)
 {
     const char *const names[] = {job->dst, job->labels, job->regions};
     int n = 0;
     for (int i = 0; i < 3; i++)
-        if (names[i] && strcmp(names[i], path) == 0) n++;
+        if (names[i] && is_same_name(names[i], path)) n++;
     if (n > 1) return qfz_fail(err, QFZ_EARG, "%s: two outputs have this name", path);
     return QFZ_OK;
 }
@@ -177,12 +190,44 @@ static int move_to(const char *found, const char *suffix, const void *arg)
     return bad;
 }
 
+/* A file; or, as some formats make them, a folder. */
+static void delete_one(const char *path)
+{
+    if (VSIUnlink(path) != 0) (void)VSIRmdirRecursive(path);
+}
+
 static int delete_it(const char *found, const char *suffix, const void *arg)
 {
     (void)suffix;
     (void)arg;
-    (void)VSIUnlink(found);
+    delete_one(found);
     return 0;
+}
+
+/* Would a file beside path, of another extension, take the place of one that is there? */
+static int is_taken(const char *found, const char *suffix, const void *arg)
+{
+    const char *const path = arg, *const extension = path + stem_length(path);
+    VSIStatBufL there;
+    (void)found;
+    if (!extension[0] || strncmp(suffix, extension, strlen(extension)) == 0) return 0;
+    const char *const target = CPLSPrintf("%.*s%s", (int)stem_length(path), path, suffix);
+    return VSIStatExL(target, &there, VSI_STAT_EXISTS_FLAG) == 0;
+}
+
+qfz_status qfz_temp_check(const char *temp, const char *path, qfz_error *err)
+{
+    VSIStatBufL there;
+    qfz_trap trap;
+    qfz_trap_begin(&trap);
+    const bool taken = VSIStatExL(path, &there, VSI_STAT_EXISTS_FLAG) != 0 &&
+                       each_of_stem(temp, is_taken, path) != 0;
+    qfz_trap_end(&trap);
+    if (!taken) return QFZ_OK;
+    return qfz_fail(err, QFZ_EARG,
+                    "%s: a file that its format puts beside it, of the same name up to the "
+                    "extension, belongs to another raster; name the output otherwise",
+                    path);
 }
 
 /* What an older file of this name left beside it would be taken for the new one's. */
@@ -229,7 +274,7 @@ void qfz_output_clean(const char *path)
     for (char **name = names; name && *name; name++)
         if (strncmp(*name, stem, strlen(stem)) == 0 &&
             isdigit((unsigned char)(*name)[strlen(stem)]))
-            (void)VSIUnlink(CPLSPrintf("%.*s%s", (int)folder_n, path, *name));
+            delete_one(CPLSPrintf("%.*s%s", (int)folder_n, path, *name));
     qfz_trap_end(&trap);
     CSLDestroy(names);
     CPLFree(stem);

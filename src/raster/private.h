@@ -60,8 +60,24 @@ qfz_status qfz_georef_copy(GDALDatasetH from, GDALDatasetH to, bool khalimsky, i
 /* ------------------------------------------------------------------------ source (nested.c) */
 enum { QFZ_VRT_BYTES_MAX = 256 << 20, QFZ_NESTED_MAX = 64 };
 
-/* Fails if the VRT of that name leads back to itself by the VRTs that it names. */
-qfz_status qfz_nested_check(const char *vrt, qfz_error *err);
+/* Fails if the VRT of that name leads back to itself by the VRTs that it names.  *window_matters
+ * becomes true if it is so of any of them. */
+qfz_status qfz_nested_check(const char *vrt, bool *window_matters, qfz_error *err);
+
+/* ------------------------------------------------------------------------ source (window.c) */
+
+/* May GDAL read other pixels of a VRT of this text where another window is asked for? */
+bool qfz_window_matters(const char *vrt);
+
+/* A part of a band, in the same cells whatever the part, if that matters. */
+CPLErr qfz_window_read(GDALRasterBandH band, qfz_box box, GDALDataType type, bool in_cells,
+                       void *pixels);
+
+/* ------------------------------------------------------------------------- source (files.c) */
+
+/* All files that a raster is read from, as far as GDAL knows them, those of VRTs that it names
+ * among them; some more than once.  NULL: none.  To be released by CSLDestroy(). */
+char **qfz_files_of(GDALDatasetH dataset);
 
 /* ------------------------------------------------------------------------ source (mosaic.c) */
 
@@ -70,6 +86,7 @@ typedef struct qfz_mosaic {
     bool is_plain;            /* it lays out parts of TIFFs by pixels, and does nothing else */
     int64_t block_w, block_h; /* of all parts, if it is plain and says so; else 0 ... */
     bool has_grid;            /* ... and they begin at multiples of it */
+    bool window_matters;      /* see qfz_window_matters(); not of VRTs that it names */
 } qfz_mosaic;
 
 bool qfz_is_vrt(GDALDatasetH dataset);
@@ -108,9 +125,10 @@ struct qfz_source {
     qfz_nodata_rule rule;
 
     qfz_mosaic mosaic;
-    bool knows_blocks;   /* what is decoded at a time is what info says ... */
-    bool has_grid;       /* ... and blocks begin where multiples of their size are */
-    bool is_interleaved; /* the bands in use lie together in blocks, or may */
+    bool knows_blocks;            /* what is decoded at a time is what info says ... */
+    bool has_grid;                /* ... and blocks begin where multiples of their size are */
+    bool is_interleaved;          /* the bands in use lie together in blocks, or may */
+    bool in_cells, mask_in_cells; /* how they are read, and the mask dataset (window.c) */
 
     bool is_cut;
     int connectivity;
@@ -154,6 +172,7 @@ typedef struct qfz_format {
     GDALDataType file_type; /* of the bands */
     char file_type_name[16];
     GDALDataType buffer_type; /* of what qfz_sink_write() is given */
+    double most;              /* no larger whole numbers fit; INFINITY: all of the type do */
     char **options;           /* of driver; owned */
     char **work_options;      /* copies: of the GTiff; owned */
 } qfz_format;
@@ -201,6 +220,9 @@ qfz_status qfz_output_check(const qfz_source *source, const qfz_job *job, const 
 /* *temp = a name beside path, with path's extension (or `extension`, if given). */
 qfz_status qfz_temp_name(char **temp, const char *path, const char *kind, const char *extension,
                          qfz_error *err);
+/* Fails where path is free, but a file beside it that belongs to the temporary one would replace
+ * one that is there: the header of another raster, which may be the source. */
+qfz_status qfz_temp_check(const char *temp, const char *path, qfz_error *err);
 /* Moves the temporary file and the files beside it that share its stem to path's. */
 qfz_status qfz_temp_rename(const char *temp, const char *path, qfz_error *err);
 /* Deletes them. */

@@ -60,25 +60,40 @@ typedef struct stripe {
     uint8_t *valid;
 } stripe;
 
+/* All bands that are used, as planes. */
+static CPLErr read_planes(const stripe *s, GDALDataType type)
+{
+    qfz_source *const source = s->source;
+    const int h = (int)qfz_box_h(s->box), w = (int)qfz_box_w(s->box);
+    const int64_t plane_bytes = s->plane_px * GDALGetDataTypeSizeBytes(type);
+    CPLErr done = CE_None;
+    if (!source->in_cells)
+        return GDALDatasetRasterIOEx(source->dataset, GF_Read, (int)s->box.x0, (int)s->box.y0, w, h,
+                                     s->pixels, w, h, type, source->n_bands, source->numbers, 0, 0,
+                                     plane_bytes, NULL);
+    for (int b = 0; b < source->n_bands && done == CE_None; b++)
+        done = qfz_window_read(source->bands[b].handle, s->box, type, true,
+                               (char *)s->pixels + b * plane_bytes);
+    return done;
+}
+
 static qfz_status read_pixels(const stripe *s, qfz_error *err)
 {
     qfz_source *const source = s->source;
     const qfz_type type = source->info.type;
-    const int h = (int)qfz_box_h(s->box), w = (int)qfz_box_w(s->box);
+    const int64_t n = qfz_box_h(s->box) * qfz_box_w(s->box);
     const int64_t plane_bytes = s->plane_px * (int64_t)qfz_type_bytes(type);
     qfz_trap trap;
     qfz_trap_begin(&trap);
     GDALDataType gdal_type = qfz_gdal_type(qfz_out_type_of(type));
     if (type == QFZ_I8 && source->bands[0].signed_bytes) gdal_type = GDT_Byte;
-    const CPLErr done = GDALDatasetRasterIOEx(
-        source->dataset, GF_Read, (int)s->box.x0, (int)s->box.y0, w, h, s->pixels, w, h, gdal_type,
-        source->n_bands, source->numbers, 0, 0, plane_bytes, NULL);
+    const CPLErr done = read_planes(s, gdal_type);
     qfz_trap_end(&trap);
     if (done != CE_None || trap.failed) return qfz_trap_fail_box(&trap, err, source->name, s->box);
     for (int b = 0; b < source->n_bands; b++) {
         void *const plane = (char *)s->pixels + b * plane_bytes;
-        if (source->bands[b].signed_bytes) make_signed(type, plane, (int64_t)h * w);
-        if (type == QFZ_F32) drop_negative_zeros(plane, (int64_t)h * w);
+        if (source->bands[b].signed_bytes) make_signed(type, plane, n);
+        if (type == QFZ_F32) drop_negative_zeros(plane, n);
     }
     return QFZ_OK;
 }

@@ -106,6 +106,8 @@ static qfz_status create(qfz_sink *sink, const qfz_source *source, const qfz_job
     QFZ_TRY(qfz_temp_name(&sink->temp, sink->path, "tmp", NULL, err));
     if (sink->format.copies) QFZ_TRY(qfz_temp_name(&sink->work, sink->path, "work", ".tif", err));
     QFZ_TRY(create_file(sink, err));
+    sink->is_fresh = !job->work;
+    if (sink->is_fresh) QFZ_TRY(qfz_temp_check(sink->temp, sink->path, err));
     QFZ_TRY(qfz_header_fill(sink->dataset, source, &sink->spec, sink->path, err));
     find_blocks(sink);
     find_mask(sink);
@@ -234,36 +236,14 @@ qfz_status qfz_sink_read(qfz_sink *sink, qfz_box box, void *pixels, uint8_t *val
 
 /* ------------------------------------------------------------------------------------ the end */
 
-/* GDAL up to 3.6 at least deletes no file of a file system that was added (name_for_driver), and
- * would leave COG's overviews of its own beside the output. */
-static void delete_scratch(const qfz_sink *sink)
-{
-    static const char *const kinds[] = {".ovr.tmp", ".msk.ovr.tmp", ".warped.tif.tmp"};
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        (void)VSIUnlink(CPLSPrintf("%s%s", sink->temp, kinds[i]));
-}
-
 static qfz_status copy_work(qfz_sink *sink, qfz_error *err)
 {
-    GDALDatasetH copy = NULL;
     char *name = NULL;
-    qfz_trap trap;
     if (!sink->format.copies) return QFZ_OK;
     QFZ_TRY(name_for_driver(sink, sink->format.driver, sink->temp, &name, err));
-    qfz_trap_begin(&trap);
-    const GDALDatasetH work =
-        GDALOpenEx(sink->work, GDAL_OF_RASTER | GDAL_OF_VERBOSE_ERROR, NULL, NULL, NULL);
-    if (work)
-        copy =
-            GDALCreateCopy(sink->format.driver, name, work, TRUE, sink->format.options, NULL, NULL);
-    if (copy) GDALClose(copy);
-    if (work) GDALClose(work);
-    delete_scratch(sink);
-    qfz_trap_end(&trap);
+    const qfz_status st = qfz_sink_copy(sink, name, err);
     free(name);
-    if (!copy || trap.failed)
-        return qfz_trap_fail(&trap, err, QFZ_EIO, sink->path, "the format could not be written");
-    return QFZ_OK;
+    return st;
 }
 
 /* HFA's files name each other, so its driver must rename them. */
@@ -295,6 +275,7 @@ static qfz_status commit_locked(qfz_sink *sink, qfz_error *err)
 {
     if (sink->committed) return QFZ_OK;
     QFZ_TRY(finish_locked(sink, err));
+    if (sink->is_fresh) QFZ_TRY(qfz_temp_check(sink->temp, sink->path, err));
     QFZ_TRY(rename_temp(sink, err));
     qfz_temp_delete(sink->work);
     sink->committed = true;

@@ -20,6 +20,7 @@ struct qfz_sink {
     uint8_t *mask_rows;   /* one chunk of mask values */
     int64_t mask_px;
     qfz_patience patience;
+    bool is_fresh;     /* the job has no journal: what is there is not its own */
     bool is_locked_up; /* lock exists */
     bool failed, finished, committed;
     pthread_mutex_t lock;
@@ -31,6 +32,10 @@ qfz_status qfz_sink_check_box(const qfz_sink *sink, qfz_box box, qfz_error *err)
 /* A box through GDAL, with the lock: all bands, or validity as GDAL's masks say it. */
 CPLErr qfz_sink_move_pixels(const qfz_sink *sink, GDALRWFlag way, qfz_box box, void *pixels);
 CPLErr qfz_sink_move_mask(const qfz_sink *sink, GDALRWFlag way, qfz_box box, void *values);
+
+/* Makes a file of that name, which is temp's, of work by the driver that can only copy; QFZ_EIO too
+ * if it does not keep the values. */
+qfz_status qfz_sink_copy(const qfz_sink *sink, const char *name, qfz_error *err);
 
 /* Errors of writing may come as late as here. */
 qfz_status qfz_sink_close_dataset(qfz_sink *sink, qfz_error *err);

@@ -3,6 +3,8 @@
  * cache, where they are made of such; else through that. */
 #include "raster/sink.h"
 
+#include <cpl_string.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -167,6 +169,28 @@ static qfz_status write_blocks(qfz_sink *sink, qfz_box box, const void *pixels, 
     return st;
 }
 
+/* Do painted values fit the bits that the user asked for?  Others have been checked. */
+static qfz_status check_fits(const qfz_sink *sink, qfz_box box, const char *pixels, qfz_error *err)
+{
+    enum { SOME = 1024 };
+    const int64_t n = qfz_box_h(box) * qfz_box_w(box) * sink->spec.n_bands;
+    const int px_bytes = (int)qfz_out_type_bytes(sink->spec.type);
+    double values[SOME];
+    for (int64_t done = 0; done < n; done += SOME) {
+        const int some = (int)least(SOME, n - done);
+        GDALCopyWords(pixels + done * px_bytes, sink->format.buffer_type, px_bytes, values,
+                      GDT_Float64, sizeof *values, some);
+        for (int i = 0; i < some; i++)
+            if (values[i] > sink->format.most)
+                return qfz_fail(err, QFZ_EARG,
+                                "%s: NBITS=%s is too few for a value of %.0f; give more, or leave "
+                                "it out",
+                                sink->path, CSLFetchNameValue(sink->format.options, "NBITS"),
+                                values[i]);
+    }
+    return QFZ_OK;
+}
+
 bool qfz_sink_is_direct(const qfz_sink *sink, int64_t box_w, int64_t box_h)
 {
     const int64_t h = sink->spec.y1 - sink->spec.y0;
@@ -179,6 +203,8 @@ qfz_status qfz_sink_write(qfz_sink *sink, qfz_box box, const void *pixels, const
                           qfz_error *err)
 {
     QFZ_TRY(qfz_sink_check_box(sink, box, err));
+    if (isfinite(sink->format.most) && !GDALDataTypeIsFloating(sink->format.buffer_type))
+        QFZ_TRY(check_fits(sink, box, pixels, err));
     const bool by_blocks = sink->takes_blocks && has_whole_blocks(sink, box);
     if (by_blocks) QFZ_TRY(write_blocks(sink, box, pixels, err));
     if (by_blocks && !sink->mask) return QFZ_OK;

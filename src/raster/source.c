@@ -131,12 +131,15 @@ static qfz_status open_bands(qfz_source *source, const qfz_job *job, qfz_error *
     return source->is_cut ? QFZ_OK : find_common_type(source, err);
 }
 
-static qfz_status open_mask(qfz_source *source, const qfz_job *job, qfz_error *err)
+static qfz_status open_mask(qfz_source *source, const qfz_job *job, const qfz_source *known,
+                            qfz_error *err)
 {
     if (!job->mask) return QFZ_OK;
     QFZ_TRY(open_dataset(&source->mask_dataset, job->mask, NULL, err));
-    if (!source->is_reader && qfz_is_vrt(source->mask_dataset))
-        QFZ_TRY(qfz_nested_check(job->mask, err));
+    if (known)
+        source->mask_in_cells = known->mask_in_cells;
+    else if (qfz_is_vrt(source->mask_dataset))
+        QFZ_TRY(qfz_nested_check(job->mask, &source->mask_in_cells, err));
     const int w = GDALGetRasterXSize(source->mask_dataset);
     const int h = GDALGetRasterYSize(source->mask_dataset);
     if (GDALGetRasterCount(source->mask_dataset) < 1)
@@ -203,9 +206,10 @@ static qfz_status open_source(qfz_source *source, const qfz_job *job, const qfz_
     source->info.h = GDALGetRasterYSize(source->dataset);
     QFZ_TRY(open_bands(source, job, err));
     fill_info(source, known);
+    source->in_cells = known ? known->in_cells : source->mosaic.window_matters;
     if (!known && source->mosaic.is_vrt && !source->mosaic.is_plain)
-        QFZ_TRY(qfz_nested_check(source->name, err));
-    QFZ_TRY(open_mask(source, job, err));
+        QFZ_TRY(qfz_nested_check(source->name, &source->in_cells, err));
+    QFZ_TRY(open_mask(source, job, known, err));
     if (source->is_cut) QFZ_TRY(qfz_cut_init(source, job, err));
     QFZ_TRY(qfz_valid_init(source, job, err));
     return QFZ_OK;

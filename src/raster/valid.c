@@ -186,21 +186,20 @@ static void look_at_bands(const qfz_source *source, const void *pixels, int64_t 
         valid[i] = valid[i] == IS_VALID;
 }
 
-/* Bytes where a band is of bytes, else singles: no value but 0 becomes 0 by being clamped. */
+/* Bytes where a band is of bytes, else doubles: no value but 0 becomes 0 in them. */
 static qfz_status read_mask(qfz_source *source, GDALRasterBandH mask, qfz_box box, bool bytes,
                             qfz_error *err)
 {
-    const int h = (int)qfz_box_h(box), w = (int)qfz_box_w(box);
-    qfz_trap trap;
-    QFZ_TRY(qfz_source_scratch(source, (int64_t)h * w, sizeof(float), err));
-    qfz_trap_begin(&trap);
-    const CPLErr done =
-        GDALRasterIOEx(mask, GF_Read, (int)box.x0, (int)box.y0, w, h, source->scratch, w, h,
-                       bytes ? GDT_Byte : GDT_Float32, 0, 0, NULL);
-    qfz_trap_end(&trap);
-    if (done == CE_None && !trap.failed) return QFZ_OK;
     const GDALDatasetH owner = GDALGetBandDataset(mask);
     const bool is_own = source->mask_dataset && owner == source->mask_dataset;
+    qfz_trap trap;
+    QFZ_TRY(qfz_source_scratch(source, qfz_box_h(box) * qfz_box_w(box), sizeof(double), err));
+    qfz_trap_begin(&trap);
+    const CPLErr done =
+        qfz_window_read(mask, box, bytes ? GDT_Byte : GDT_Float64,
+                        is_own ? source->mask_in_cells : source->in_cells, source->scratch);
+    qfz_trap_end(&trap);
+    if (done == CE_None && !trap.failed) return QFZ_OK;
     return qfz_trap_fail_box(&trap, err, is_own ? GDALGetDescription(owner) : source->name, box);
 }
 
@@ -218,7 +217,7 @@ static qfz_status apply_mask(qfz_source *source, GDALRasterBandH mask, qfz_box b
         if (bytes)
             QFZ_KEEP(uint8_t, p != 0);
         else
-            QFZ_KEEP(float, p != 0 && p == p);
+            QFZ_KEEP(double, p != 0 && p == p);
         valid += n;
     }
     return QFZ_OK;

@@ -55,7 +55,8 @@ static void takes_others_as_they_are(void **state)
 static bool leads_back(const char *vrt)
 {
     qfz_error err = {0};
-    const bool is_so = qfz_nested_check(vrt, &err) != QFZ_OK;
+    bool window_matters = false;
+    const bool is_so = qfz_nested_check(vrt, &window_matters, &err) != QFZ_OK;
     assert_int_equal(is_so, strstr(err.message, "leads back to itself") != NULL);
     return is_so;
 }
@@ -201,6 +202,71 @@ static void many_threads_can_have_parts_open(void **state)
     assert_true(atoi(size) > 100);
 }
 
+/* ---------------------------------------------------------------------------- other pixel sizes */
+#define RECTS(src_w, dst_w, dst_x)                                                                 \
+    "<SrcRect xOff=\"0\" yOff=\"0\" xSize=\"" src_w "\" ySize=\"30\"/>"                            \
+    "<DstRect xOff=\"" dst_x "\" yOff=\"0\" xSize=\"" dst_w "\" ySize=\"30\"/>"
+#define SOURCE(how, rects)                                                                         \
+    "<SimpleSource" how "><SourceFilename>/vsimem/fine.tif</SourceFilename>"                       \
+    "<SourceBand>1</SourceBand>" rects "</SimpleSource>"
+#define AVERAGE " resampling=\"average\""
+
+static void knows_where_the_window_matters(void **state)
+{
+    (void)state;
+    assert_false(qfz_window_matters(SOURCE("", RECTS("40", "39.9999999998", "0.5"))));
+    assert_true(qfz_window_matters(SOURCE("", RECTS("40", "80", "0"))));
+    assert_false(qfz_window_matters(SOURCE(AVERAGE, RECTS("40", "40", "7"))));
+    assert_true(qfz_window_matters(SOURCE(AVERAGE, RECTS("40", "80", "0"))));
+    assert_true(qfz_window_matters(SOURCE(AVERAGE, RECTS("40", "40", "0.5"))));
+    assert_true(qfz_window_matters(SOURCE(AVERAGE, "") SOURCE("", RECTS("40", "40", "0"))));
+    assert_true(qfz_window_matters("<VRTDataset subClass=\"VRTWarpedDataset\">"));
+}
+
+/* In tiles of 7 x 7 as in one. */
+static void check_tiles(const char *name, const char *mask)
+{
+    enum { W = 80, H = 30, SIDE = 7 };
+    static uint8_t all[W * H], part[SIDE * SIDE], valid[W * H], part_valid[SIDE * SIDE];
+    qfz_job job = job_on(QFZ_LABEL, name);
+    job.mask = mask;
+    qfz_source *const source = open_it(&job);
+    const int64_t w = qfz_source_get_info(source)->w;
+    OK(qfz_source_read(source, whole(source), all, valid, &err));
+    for (int64_t y0 = 0; y0 < H; y0 += SIDE)
+        for (int64_t x0 = 0; x0 < w; x0 += SIDE) {
+            const qfz_box box = {y0, x0, y0 + SIDE < H ? y0 + SIDE : H,
+                                 x0 + SIDE < w ? x0 + SIDE : w};
+            OK(qfz_source_read(source, box, part, part_valid, &err));
+            for (int64_t y = y0; y < box.y1; y++) {
+                const int64_t n = box.x1 - x0, at = (y - y0) * n;
+                assert_memory_equal(part + at, all + y * w + x0, (size_t)n);
+                assert_memory_equal(part_valid + at, valid + y * w + x0, (size_t)n);
+            }
+        }
+    qfz_source_close(source);
+}
+
+/* GDAL's averages of a part of a window are not those of the whole: results depended on tiles. */
+static void reads_the_same_in_tiles_as_whole(void **state)
+{
+    (void)state;
+    static const char wide[] = "/vsimem/wide.vrt", nested[] = "/vsimem/nested.vrt";
+    static const char plain[] = "/vsimem/plain.tif";
+    static uint8_t px[40 * 30];
+    for (int i = 0; i < 40 * 30; i++)
+        px[i] = (uint8_t)(i * i % 251 % 3);
+    GDALClose(make("/vsimem/fine.tif", 40, 30, 1, GDT_Byte, px));
+    GDALClose(make(plain, 80, 30, 1, GDT_Byte, NULL));
+    write_text(wide, "<VRTDataset rasterXSize='80' rasterYSize='30'>" BAND("")
+                         SOURCE(AVERAGE, RECTS("40", "80", "0")) END "</VRTDataset>");
+    write_text(nested, "<VRTDataset rasterXSize='80' rasterYSize='30'>" BAND("")
+                           PART("/vsimem/wide.vrt") END "</VRTDataset>");
+    check_tiles(wide, NULL);
+    check_tiles(nested, NULL);
+    check_tiles(plain, wide);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -213,6 +279,8 @@ int main(void)
         cmocka_unit_test(asks_for_the_cache_that_its_blocks_need),
         cmocka_unit_test(many_threads_can_have_parts_open),
         cmocka_unit_test(a_reader_leaves_no_option_behind),
+        cmocka_unit_test(knows_where_the_window_matters),
+        cmocka_unit_test(reads_the_same_in_tiles_as_whole),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

@@ -81,6 +81,26 @@ static void nothing_stays_of_what_is_not_committed(void **state)
     qfz_source_close(source);
 }
 
+/* Zarr makes a folder before it says that it can keep no mask. */
+static void no_folder_stays_of_what_is_not_committed(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/qfz_sink_XXXXXX", path[64];
+    if (!GDALGetDriverByName("Zarr")) skip();
+    assert_non_null(mkdtemp(folder));
+    (void)snprintf(path, sizeof path, "%s/dst.zarr", folder);
+    qfz_source *const source = plain_source(600, 600);
+    qfz_job job = job_on(QFZ_LABEL, src);
+    qfz_sink_spec spec = labels(path, 600, 600, 9);
+    qfz_sink *sink = NULL;
+    job.dst = path;
+    job.format = "Zarr";
+    spec.has_mask = true;
+    FAILS(qfz_sink_create(&sink, source, &job, &spec, &err), QFZ_EIO, path);
+    assert_int_equal(rmdir(folder), 0); /* it is empty */
+    qfz_source_close(source);
+}
+
 static void reads_back_before_and_after_commit(void **state)
 {
     (void)state;
@@ -297,6 +317,36 @@ static void other_formats_are_written(void **state)
     qfz_source_close(source);
 }
 
+/* XPM makes colours of all values, and numbers those; nothing of it stays. */
+static void formats_that_do_not_keep_values_are_refused(void **state)
+{
+    (void)state;
+    static const uint32_t px[6] = {1, 2, 3, 1, 2, 3};
+    const qfz_box all = {0, 0, 2, 3};
+    if (!GDALGetDriverByName("XPM") || !GDALGetDriverByName("PDS4")) skip();
+    qfz_source *const source = plain_source(3, 2);
+    qfz_sink_spec spec = labels("/vsimem/out/a.xpm", 3, 2, 3);
+    qfz_job job = job_on(QFZ_LABEL, src);
+    qfz_sink *sink = NULL;
+    job.dst = spec.path;
+    job.format = "PDS4";
+    FAILS(qfz_sink_check(source, &job, &spec, &err), QFZ_EARG, "renamed");
+    job.type = "UInt16";
+    job.format = "JPEG";
+    spec.content = QFZ_CONTENT_PAINTED;
+    spec.type = QFZ_OUT_U16;
+    FAILS(qfz_sink_check(source, &job, &spec, &err), QFZ_EARG, "exact");
+    job.type = "Byte";
+    job.format = "XPM";
+    spec = labels(job.dst, 3, 2, 3);
+    OK(qfz_sink_create(&sink, source, &job, &spec, &err));
+    OK(qfz_sink_write(sink, all, px, NULL, &err));
+    FAILS(qfz_sink_commit(sink, &err), QFZ_EIO, "keep the values");
+    qfz_sink_close(sink);
+    assert_int_equal(count_files("/vsimem/out"), 0);
+    qfz_source_close(source);
+}
+
 static void user_options_come_before_ours(void **state)
 {
     (void)state;
@@ -315,6 +365,89 @@ static void user_options_come_before_ours(void **state)
     qfz_source_close(source);
 }
 
+/* 77 labels of 4 bits were once 15 at most, without a word. */
+static void options_that_would_change_values_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *option, *type, *why;
+    } cases[] = {{"NBITS=6", "Byte", "too few for values up to 77"},
+                 {"NBITS=7", "Byte", NULL},
+                 {"NBITS=16", "Float32", NULL},
+                 {"NBITS=6", "UInt32", NULL},
+                 {"DISCARD_LSB=1", "Byte", "exact"},
+                 {"DISCARD_LSB=0", "Byte", NULL},
+                 {"COMPRESS=JPEG", "Byte", "exact"}};
+    static const uint32_t px[6] = {1, 2, 3, 64, 76, 77};
+    qfz_source *const source = plain_source(3, 2);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const char *const options[] = {cases[i].option, NULL};
+        qfz_job job = job_on(QFZ_LABEL, src);
+        job.dst = dst;
+        job.type = cases[i].type;
+        job.creation_options = options;
+        const qfz_sink_spec spec = labels(dst, 3, 2, 77);
+        if (cases[i].why) {
+            FAILS(qfz_sink_check(source, &job, &spec, &err), QFZ_EARG, cases[i].why);
+            continue;
+        }
+        uint32_t got[6];
+        write_commit(source, &job, &spec, px, NULL);
+        const GDALDatasetH made = GDALOpen(dst, GA_ReadOnly);
+        assert_int_equal(GDALRasterIO(GDALGetRasterBand(made, 1), GF_Read, 0, 0, 3, 2, got, 3, 2,
+                                      GDT_UInt32, 0, 0),
+                         CE_None);
+        GDALClose(made);
+        VSIUnlink(dst);
+        assert_memory_equal(got, px, sizeof px);
+    }
+    qfz_source_close(source);
+}
+
+/* scene.dat and scene.img would have the same header; the one of the source was once replaced. */
+static void headers_of_other_rasters_are_not_replaced(void **state)
+{
+    (void)state;
+    static const char scene[] = "/vsimem/out/scene.dat";
+    const GDALDriverH envi = GDALGetDriverByName("ENVI");
+    if (!envi) skip();
+    GDALClose(GDALCreate(envi, scene, 3, 2, 1, GDT_Byte, NULL));
+    qfz_job job = job_on(QFZ_LABEL, scene);
+    qfz_source *const source = open_it(&job);
+    const qfz_sink_spec spec = labels("/vsimem/out/scene.img", 3, 2, 9);
+    qfz_sink *sink = NULL;
+    job.dst = spec.path;
+    job.format = "ENVI";
+    job.overwrite = true;
+    FAILS(qfz_sink_create(&sink, source, &job, &spec, &err), QFZ_EARG, "name the output otherwise");
+    assert_int_equal(count_files("/vsimem/out"), 2);
+    qfz_source_close(source);
+    GDALDeleteDataset(envi, scene);
+}
+
+static void painted_values_must_fit_their_bits(void **state)
+{
+    (void)state;
+    static const uint8_t px[6] = {1, 2, 3, 15, 15, 15}, large[6] = {1, 2, 3, 15, 16, 15};
+    const char *const options[] = {"NBITS=4", NULL};
+    const qfz_box all = {0, 0, 2, 3};
+    qfz_source *const source = plain_source(3, 2);
+    qfz_job job = job_on(QFZ_SIMPLIFY, src);
+    qfz_sink *sink = NULL;
+    qfz_sink_spec spec = labels(dst, 3, 2, 255);
+    job.dst = dst;
+    job.creation_options = options;
+    spec.type = QFZ_OUT_U8;
+    spec.content = QFZ_CONTENT_PAINTED;
+    write_commit(source, &job, &spec, px, NULL);
+    VSIUnlink(dst);
+    OK(qfz_sink_create(&sink, source, &job, &spec, &err));
+    FAILS(qfz_sink_write(sink, all, large, NULL, &err), QFZ_EARG, "too few for a value of 16");
+    qfz_sink_close(sink);
+    assert_int_equal(count_files("/vsimem/out"), 0);
+    qfz_source_close(source);
+}
+
 static void inputs_are_never_replaced(void **state)
 {
     (void)state;
@@ -325,6 +458,65 @@ static void inputs_are_never_replaced(void **state)
     const qfz_sink_spec spec = labels(src, 3, 2, 9);
     FAILS(qfz_sink_check(source, &job, &spec, &err), QFZ_EARG, "replace an input");
     qfz_source_close(source);
+}
+
+static void two_outputs_have_two_names(void **state)
+{
+    (void)state;
+    static const char *const same[] = {"dst.tif", "./dst.tif", ".//dst.tif"};
+    qfz_source *const source = plain_source(3, 2);
+    const qfz_sink_spec spec = labels("dst.tif", 3, 2, 9);
+    qfz_job job = job_on(QFZ_SIMPLIFY, src);
+    job.dst = spec.path;
+    for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) {
+        job.labels = same[i];
+        FAILS(qfz_sink_check(source, &job, &spec, &err), QFZ_EARG, "two outputs have this name");
+    }
+    qfz_source_close(source);
+}
+
+static void make_vrt_of(const char *part, const char *vrt)
+{
+    VSILFILE *const file = VSIFOpenL(vrt, "wb");
+    assert_true(VSIFPrintfL(file,
+                            "<VRTDataset rasterXSize=\"300\" rasterYSize=\"200\">"
+                            "<VRTRasterBand dataType=\"Byte\" band=\"1\"><SimpleSource>"
+                            "<SourceFilename>%s</SourceFilename><SourceBand>1</SourceBand>"
+                            "</SimpleSource></VRTRasterBand></VRTDataset>",
+                            part) > 0);
+    assert_int_equal(VSIFCloseL(file), 0);
+}
+
+/* GDAL lists no files of VRTs that a VRT names; these were once replaced, and their changes were
+ * not seen by a job that goes on. */
+static void parts_of_nested_mosaics_are_inputs(void **state)
+{
+    (void)state;
+    static const char part[] = "/vsimem/in/part.tif";
+    static const char *const names[] = {part, "/vsimem/in/inner.vrt", "/vsimem/in/outer.vrt"};
+    char *text[2] = {NULL, NULL};
+    for (int k = 0; k < 2; k++)
+        make_vrt_of(names[k], names[k + 1]);
+    for (int i = 0; i < 2; i++) { /* the part has other blocks, and so another size */
+        char *tiled[] = {"TILED=YES", NULL};
+        GDALClose(make_with(part, 300, 200, 1, GDT_Byte, NULL, i ? tiled : NULL));
+        qfz_job job = job_on(QFZ_LABEL, names[2]);
+        qfz_source *const source = open_it(&job);
+        const qfz_sink_spec spec = labels(part, 300, 200, 9);
+        size_t bytes;
+        FILE *const out = open_memstream(&text[i], &bytes);
+        job.dst = part;
+        job.overwrite = true;
+        FAILS(qfz_sink_check(source, &job, &spec, &err), QFZ_EARG, "replace an input");
+        qfz_source_describe(source, out);
+        assert_int_equal(fclose(out), 0);
+        qfz_source_close(source);
+    }
+    assert_string_not_equal(text[0], text[1]);
+    free(text[0]);
+    free(text[1]);
+    for (int k = 0; k < 3; k++)
+        VSIUnlink(names[k]);
 }
 
 static void bands_keep_names_and_colours_when_painted(void **state)
@@ -475,14 +667,21 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(labels_appear_when_complete),
         cmocka_unit_test(nothing_stays_of_what_is_not_committed),
+        cmocka_unit_test(no_folder_stays_of_what_is_not_committed),
         cmocka_unit_test(reads_back_before_and_after_commit),
         cmocka_unit_test(writes_boxes_of_whole_blocks_and_others),
         cmocka_unit_test(every_type_goes_out_and_comes_back),
         cmocka_unit_test(a_type_that_is_too_small_is_refused),
         cmocka_unit_test(formats_follow_from_names),
         cmocka_unit_test(other_formats_are_written),
+        cmocka_unit_test(formats_that_do_not_keep_values_are_refused),
         cmocka_unit_test(user_options_come_before_ours),
+        cmocka_unit_test(options_that_would_change_values_are_refused),
+        cmocka_unit_test(headers_of_other_rasters_are_not_replaced),
+        cmocka_unit_test(painted_values_must_fit_their_bits),
         cmocka_unit_test(inputs_are_never_replaced),
+        cmocka_unit_test(two_outputs_have_two_names),
+        cmocka_unit_test(parts_of_nested_mosaics_are_inputs),
         cmocka_unit_test(bands_keep_names_and_colours_when_painted),
         cmocka_unit_test(a_cut_reads_what_saliency_wrote),
         cmocka_unit_test(a_cut_refuses_what_is_no_hierarchy),

@@ -172,6 +172,19 @@ static void a_mask_of_its_own_file_counts(void **state)
     check_valid(&job, (const uint8_t *)"\1\0\0\1", 4);
 }
 
+/* Masks were once read as singles, in which such numbers are 0. */
+static void a_mask_of_doubles_counts_by_its_own_zero(void **state)
+{
+    (void)state;
+    static const uint8_t px[4] = {1, 2, 3, 4};
+    static const double mask[4] = {1e-300, -0.0, -1e-50, 1e300};
+    GDALClose(make(src, 2, 2, 1, GDT_Byte, px));
+    GDALClose(make("/vsimem/mask.tif", 2, 2, 1, GDT_Float64, mask));
+    qfz_job job = job_on(QFZ_LABEL, src);
+    job.mask = "/vsimem/mask.tif";
+    check_valid(&job, (const uint8_t *)"\1\0\1\1", 4);
+}
+
 static void nodata_values_are_nodata_together(void **state)
 {
     (void)state;
@@ -273,6 +286,7 @@ int main(void)
         cmocka_unit_test(masks_inside_and_beside_the_file_count),
         cmocka_unit_test(a_mask_of_one_band_counts_for_all),
         cmocka_unit_test(a_mask_of_its_own_file_counts),
+        cmocka_unit_test(a_mask_of_doubles_counts_by_its_own_zero),
         cmocka_unit_test(nodata_values_are_nodata_together),
         cmocka_unit_test(background_is_every_bands_value),
         cmocka_unit_test(real_rasters_have_the_holes_they_should),
