@@ -9,7 +9,7 @@ static const char *const phase_names[] = {"all", "summarise", "stitch", "resolve
  * sees by any tile whether the stitching is done. */
 static int64_t first_undone(const qfz_step *step, qfz_run *run)
 {
-    if (run->first_tile == run->end_tile && step->phase == QFZ_PHASE_STITCH)
+    if (!qfz_run_owns_tiles(run) && step->phase == QFZ_PHASE_STITCH)
         return step->is_done(run, 0, NULL) ? -1 : 0;
     for (int64_t tile = run->first_tile; tile < run->end_tile; tile++)
         if (!step->is_done(run, tile, NULL)) return tile;

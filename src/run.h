@@ -65,6 +65,12 @@ qfz_status qfz_run_open(qfz_run *run, const qfz_setup *setup, const qfz_ranks *r
                         qfz_source *source, qfz_work *work, qfz_error *err);
 void qfz_run_close(qfz_run *run);
 
+/* Of more parts than there are rows of tiles, some have none. */
+static inline bool qfz_run_owns_tiles(const qfz_run *run)
+{
+    return run->first_tile < run->end_tile;
+}
+
 /* Where temporary files go: the folder of the output, if it is one. */
 void qfz_run_folder(const qfz_job *job, char *folder, size_t size);
 

@@ -107,8 +107,9 @@ static qfz_status number(qfz_run *run, double share, qfz_error *err)
 static bool is_numbered(qfz_run *run, int64_t tile, void *arg)
 {
     (void)arg;
+    const bool has_sums = qfz_run_owns_tiles(run) && !run->setup->job->count_only;
     return qfz_visit_is_numbered(run, tile) &&
-           (run->setup->job->count_only || qfz_stitch_is_reduced(run->stitch, QFZ_SET_SUMS, tile));
+           (!has_sums || qfz_stitch_is_reduced(run->stitch, QFZ_SET_SUMS, tile));
 }
 
 /* --------------------------------------------------------------------------------------- painting

@@ -60,8 +60,9 @@ qfz_status qfz_visit_number_all(qfz_run *run, qfz_error *err)
 
 bool qfz_visit_is_numbered(qfz_run *run, int64_t tile)
 {
-    return run->setup->job->count_only ? qfz_stitch_is_counted(run->stitch)
-                                       : qfz_stitch_is_numbered(run->stitch, tile);
+    const bool has_labels = qfz_run_owns_tiles(run) && !run->setup->job->count_only;
+    return has_labels ? qfz_stitch_is_numbered(run->stitch, tile)
+                      : qfz_stitch_is_counted(run->stitch);
 }
 
 qfz_status qfz_visit_number(qfz_run *run, qfz_hand *hand, int64_t tile,

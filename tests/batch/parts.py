@@ -13,6 +13,7 @@ RANKS = on_ranks(sys.argv)
 test = Test(sys.argv[1], int(sys.argv[3]) if len(sys.argv) > 3 else 1)
 write_raster("src.tif", patches(test.random, 330, 290), 330, ["-a_nodata", "0"])
 TILE = ["--tile", "32", "-j", "1"]
+ONE_TILE = ["--tile", "512", "-j", "1"]
 
 
 def runs(words, what):
@@ -93,10 +94,10 @@ def cloud_optimized(wanted):
     left_over("a COG")
 
 
-def in_phases(task, n, wanted, times=1):
+def in_phases(task, n, wanted, times=1, tile=TILE):
     """Parts in a random order; each process several times, as one that is killed as it ends."""
-    stem = f"p{n}_{task}"
-    words, outputs = command(test.qfz, task, "src.tif", stem, ".vrt", *TILE)
+    stem = f"p{n}_{tile[1]}_{task}"
+    words, outputs = command(test.qfz, task, "src.tif", stem, ".vrt", *tile)
 
     def phase(name, part=0):
         return in_phase(words, name, "work_" + stem, part, n)
@@ -137,4 +138,6 @@ else:
     for parts in (1, 3, 11):
         for name in TASKS:
             in_phases(name, parts, want, times=2 if parts == 3 else 1)
+    for name in TASKS:
+        in_phases(name, 3, want, tile=ONE_TILE)
 test.finish()
