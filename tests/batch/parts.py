@@ -116,7 +116,7 @@ def in_phases(task, n, wanted, times=1, tile=TILE):
     test.check(status == 1 and "summarise" in err, f"{task}: resolve first: {err}")
     all_parts("summarise")
     stitch()
-    if task == "simplify":
+    if task == "simplify" and tile is TILE:  # of one tile nothing is left to be asked
         status, _, err = run(phase("resolve", n))
         test.check(status == 1 and "summarise" in err, f"{task}: resolve too early: {err}")
         all_parts("summarise")
