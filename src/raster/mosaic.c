@@ -12,7 +12,7 @@
 #include <cpl_conv.h>
 #include <cpl_string.h>
 #include <cpl_vsi.h>
-#include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 /* The extension of what stands between the tag that begins at text and the next one. */
@@ -47,12 +47,11 @@ static bool is_plain(const char *text, int64_t *n_parts)
            all_pass(text, "<SourceFilename", names_tiff, n_parts) && *n_parts > 0;
 }
 
-/* The number in an attribute of the tag that begins at text; -1: there is none. */
-static int64_t number_of(const char *text, const char *attribute)
+/* The whole part of a number in a tag; -1: there is none, or none that a raster has. */
+static int64_t whole_of(const char *text, const char *attribute)
 {
-    const char *const end = strchr(text, '>'), *const at = strstr(text, attribute);
-    if (!end || !at || at > end) return -1;
-    return atoll(at + strlen(attribute));
+    const double number = qfz_vrt_number(text, attribute);
+    return fabs(number) < 1e15 ? (int64_t)number : -1;
 }
 
 /* Is a part, whose tag of properties begins at text, laid out so that its blocks are of the grid?
@@ -63,9 +62,9 @@ static bool fits_grid(const char *text, int64_t block_w, int64_t block_h)
     static const char *const kept[] = {"xSize=\"", "ySize=\""};
     if (!from || !to) return false;
     for (int i = 0; i < 2; i++)
-        if (number_of(from, kept[i]) != number_of(to, kept[i])) return false;
-    return (number_of(to, "xOff=\"") - number_of(from, "xOff=\"")) % block_w == 0 &&
-           (number_of(to, "yOff=\"") - number_of(from, "yOff=\"")) % block_h == 0;
+        if (whole_of(from, kept[i]) != whole_of(to, kept[i])) return false;
+    return (whole_of(to, "xOff=\"") - whole_of(from, "xOff=\"")) % block_w == 0 &&
+           (whole_of(to, "yOff=\"") - whole_of(from, "yOff=\"")) % block_h == 0;
 }
 
 /* As gdalbuildvrt writes it: each part with its properties, which come before where it lies. */
@@ -75,7 +74,7 @@ static void find_blocks(const char *text, int64_t n_parts, qfz_mosaic *mosaic)
     int64_t n_known = 0;
     bool fits = true;
     for (const char *at = strstr(text, tag); at; at = strstr(at + 1, tag), n_known++) {
-        const int64_t w = number_of(at, "BlockXSize=\""), h = number_of(at, "BlockYSize=\"");
+        const int64_t w = whole_of(at, "BlockXSize=\""), h = whole_of(at, "BlockYSize=\"");
         if (n_known == 0) {
             mosaic->block_w = w;
             mosaic->block_h = h;

@@ -66,6 +66,9 @@ qfz_status qfz_nested_check(const char *vrt, bool *window_matters, qfz_error *er
 
 /* ------------------------------------------------------------------------ source (window.c) */
 
+/* The number in an attribute (xOff=") of the tag that begins at text; NaN: there is none. */
+double qfz_vrt_number(const char *text, const char *attribute);
+
 /* May GDAL read other pixels of a VRT of this text where another window is asked for? */
 bool qfz_window_matters(const char *vrt);
 

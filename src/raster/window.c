@@ -10,13 +10,11 @@
 #include <cpl_string.h>
 #include <cpl_vsi.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* -------------------------------------------------------------------------- which VRTs are such */
 
-/* The number in an attribute of the tag that begins at text; NaN: there is none. */
-static double number_of(const char *text, const char *attribute)
+double qfz_vrt_number(const char *text, const char *attribute)
 {
     const char *const end = strchr(text, '>'), *const at = strstr(text, attribute);
     return end && at && at < end ? CPLAtof(at + strlen(attribute)) : NAN;
@@ -25,14 +23,14 @@ static double number_of(const char *text, const char *attribute)
 /* Are two rectangles as large?  Those of gdalbuildvrt may differ in the last digits. */
 static bool are_as_large(const char *from, const char *to)
 {
-    const double w = number_of(from, "xSize=\"") - number_of(to, "xSize=\"");
-    const double h = number_of(from, "ySize=\"") - number_of(to, "ySize=\"");
+    const double w = qfz_vrt_number(from, "xSize=\"") - qfz_vrt_number(to, "xSize=\"");
+    const double h = qfz_vrt_number(from, "ySize=\"") - qfz_vrt_number(to, "ySize=\"");
     return fabs(w) < 1e-6 && fabs(h) < 1e-6;
 }
 
 static bool is_whole(const char *rectangle)
 {
-    const double x = number_of(rectangle, "xOff=\""), y = number_of(rectangle, "yOff=\"");
+    const double x = qfz_vrt_number(rectangle, "xOff=\""), y = qfz_vrt_number(rectangle, "yOff=\"");
     return x == floor(x) && y == floor(y);
 }
 
@@ -58,22 +56,19 @@ bool qfz_window_matters(const char *vrt)
 }
 
 /* ------------------------------------------------------------------------------------- reading */
-static int64_t least(int64_t a, int64_t b)
+static qfz_box common_of(qfz_box a, qfz_box b)
 {
-    return a < b ? a : b;
-}
-
-static int64_t most(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
+    return (qfz_box){.y0 = a.y0 > b.y0 ? a.y0 : b.y0,
+                     .x0 = a.x0 > b.x0 ? a.x0 : b.x0,
+                     .y1 = a.y1 < b.y1 ? a.y1 : b.y1,
+                     .x1 = a.x1 < b.x1 ? a.x1 : b.x1};
 }
 
 /* Pixels of one box into those of another, where both are. */
 static void copy_common(const char *from, qfz_box from_box, char *to, qfz_box to_box,
                         size_t px_bytes)
 {
-    const qfz_box box = {most(from_box.y0, to_box.y0), most(from_box.x0, to_box.x0),
-                         least(from_box.y1, to_box.y1), least(from_box.x1, to_box.x1)};
+    const qfz_box box = common_of(from_box, to_box);
     for (int64_t y = box.y0; y < box.y1; y++) {
         const int64_t at = (y - from_box.y0) * qfz_box_w(from_box) + box.x0 - from_box.x0;
         const int64_t into = (y - to_box.y0) * qfz_box_w(to_box) + box.x0 - to_box.x0;
@@ -91,7 +86,7 @@ static CPLErr read_window(GDALRasterBandH band, qfz_box box, GDALDataType type, 
 
 static CPLErr read_cells(GDALRasterBandH band, qfz_box box, GDALDataType type, void *pixels)
 {
-    const int64_t h = GDALGetRasterBandYSize(band), w = GDALGetRasterBandXSize(band);
+    const qfz_box raster = {0, 0, GDALGetRasterBandYSize(band), GDALGetRasterBandXSize(band)};
     const size_t px_bytes = (size_t)GDALGetDataTypeSizeBytes(type);
     int cell_w = 0, cell_h = 0;
     GDALGetBlockSize(band, &cell_w, &cell_h);
@@ -99,7 +94,7 @@ static CPLErr read_cells(GDALRasterBandH band, qfz_box box, GDALDataType type, v
     CPLErr done = cell ? CE_None : CE_Failure;
     for (int64_t y0 = box.y0 - box.y0 % cell_h; y0 < box.y1; y0 += cell_h)
         for (int64_t x0 = box.x0 - box.x0 % cell_w; x0 < box.x1 && done == CE_None; x0 += cell_w) {
-            const qfz_box all = {y0, x0, least(y0 + cell_h, h), least(x0 + cell_w, w)};
+            const qfz_box all = common_of((qfz_box){y0, x0, y0 + cell_h, x0 + cell_w}, raster);
             done = read_window(band, all, type, cell);
             copy_common(cell, all, pixels, box, px_bytes);
         }
