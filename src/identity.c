@@ -48,7 +48,7 @@ static void write_outputs(FILE *out, const qfz_job *job)
     write_text(out, "counted only", job->count_only ? "yes" : "no");
 }
 
-static void write_all(FILE *out, const qfz_setup *setup, const qfz_source *source, int n_parts)
+static void write_all(FILE *out, const qfz_setup *setup, qfz_source *source, int n_parts)
 {
     static const char *const tasks[] = {"label", "simplify", "saliency", "cut"};
     static const char *const rules[] = {"all", "any"};
@@ -68,8 +68,8 @@ static void write_all(FILE *out, const qfz_setup *setup, const qfz_source *sourc
     (void)fprintf(out, QFZ_IDENTITY_PARTS "\t%d\n", n_parts);
 }
 
-qfz_status qfz_identity_make(char **text, const qfz_setup *setup, const qfz_source *source,
-                             int n_parts, qfz_error *err)
+qfz_status qfz_identity_make(char **text, const qfz_setup *setup, qfz_source *source, int n_parts,
+                             qfz_error *err)
 {
     size_t bytes;
     *text = NULL;

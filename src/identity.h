@@ -7,8 +7,8 @@
 #include "run.h"
 
 /* *text is released by free().  source NULL: without what the source itself and its files tell. */
-qfz_status qfz_identity_make(char **text, const qfz_setup *setup, const qfz_source *source,
-                             int n_parts, qfz_error *err);
+qfz_status qfz_identity_make(char **text, const qfz_setup *setup, qfz_source *source, int n_parts,
+                             qfz_error *err);
 
 /* Lines that are there for whoever comes later to take over. */
 #define QFZ_IDENTITY_TILE "tile"

@@ -42,8 +42,8 @@ static int writers_of(const qfz_setup *setup, const qfz_ranks *ranks)
 }
 
 /* Everything about the outputs that can be known before the first pass. */
-static qfz_status check_outputs(const qfz_setup *setup, const qfz_ranks *ranks,
-                                const qfz_source *source, qfz_error *err)
+static qfz_status check_outputs(const qfz_setup *setup, const qfz_ranks *ranks, qfz_source *source,
+                                qfz_error *err)
 {
     const qfz_job *const job = setup->job;
     const int n_parts = writers_of(setup, ranks);

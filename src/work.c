@@ -189,7 +189,7 @@ static void set_part(qfz_work *work, const qfz_job *job)
 }
 
 qfz_status qfz_work_open(qfz_work **out, qfz_setup *setup, const qfz_ranks *ranks,
-                         const qfz_source *source, qfz_error *err)
+                         qfz_source *source, qfz_error *err)
 {
     qfz_work *work = NULL;
     char *here = NULL, *finishing = NULL;

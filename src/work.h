@@ -17,7 +17,7 @@
  * holds.  Refused, QFZ_EARG: the folder of another job, with the difference named; that of an
  * earlier run of this one, unless it is to be resumed.  Collective. */
 qfz_status qfz_work_open(qfz_work **work, qfz_setup *setup, const qfz_ranks *ranks,
-                         const qfz_source *source, qfz_error *err);
+                         qfz_source *source, qfz_error *err);
 void qfz_work_close(qfz_work *work); /* NULL is allowed */
 int qfz_work_n_parts(const qfz_work *work);
 

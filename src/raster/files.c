@@ -26,7 +26,7 @@ static char **add_named(char **files, int i)
     return files;
 }
 
-char **qfz_files_of(GDALDatasetH dataset)
+static char **list_files(GDALDatasetH dataset)
 {
     qfz_trap trap;
     qfz_trap_begin(&trap);
@@ -37,4 +37,10 @@ char **qfz_files_of(GDALDatasetH dataset)
             files = add_named(files, i);
     qfz_trap_end(&trap);
     return files;
+}
+
+char *const *qfz_files_of(GDALDatasetH dataset, char ***known)
+{
+    if (!*known) *known = list_files(dataset);
+    return *known;
 }

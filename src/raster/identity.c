@@ -16,15 +16,14 @@ static uint32_t text_crc(const char *text)
 }
 
 /* A mosaic has thousands of files: their sizes and times in one line. */
-static void describe_files(GDALDatasetH dataset, const char *name, FILE *out)
+static void describe_files(GDALDatasetH dataset, char ***files, const char *name, FILE *out)
 {
-    char **const files = qfz_files_of(dataset);
     long long bytes = 0, n = 0;
     time_t newest = 0;
     char when[32] = "";
     struct tm parts;
     uint32_t crc = 0;
-    for (char **file = files; file && *file; file++) {
+    for (char *const *file = qfz_files_of(dataset, files); file && *file; file++) {
         VSIStatBufL found;
         if (VSIStatExL(*file, &found, VSI_STAT_EXISTS_FLAG | VSI_STAT_SIZE_FLAG) != 0) continue;
         const long long facts[2] = {(long long)found.st_size, (long long)found.st_mtime};
@@ -34,7 +33,6 @@ static void describe_files(GDALDatasetH dataset, const char *name, FILE *out)
         newest = found.st_mtime > newest ? found.st_mtime : newest;
         n++;
     }
-    CSLDestroy(files);
     if (gmtime_r(&newest, &parts)) (void)strftime(when, sizeof when, "%F %T UTC", &parts);
     (void)fprintf(out, "%s on disk\t%lld file%s, %lld bytes, newest of %s, checksum %08x\n", name,
                   n, n == 1 ? "" : "s", bytes, when, crc);
@@ -71,15 +69,15 @@ static void describe_bands(const qfz_source *source, FILE *out)
     (void)fprintf(out, "\nmasks\t%d\n", source->n_masks);
 }
 
-void qfz_source_describe(const qfz_source *source, FILE *out)
+void qfz_source_describe(qfz_source *source, FILE *out)
 {
     qfz_trap trap;
     qfz_trap_begin(&trap);
     (void)fprintf(out, "size\t%lld x %lld\n", (long long)source->info.w, (long long)source->info.h);
     describe_bands(source, out);
     describe_georeference(source->dataset, out);
-    describe_files(source->dataset, "source", out);
-    describe_files(source->mask_dataset, "mask", out);
+    describe_files(source->dataset, &source->files, "source", out);
+    describe_files(source->mask_dataset, &source->mask_files, "mask", out);
     qfz_trap_end(&trap);
 }
 

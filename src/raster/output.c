@@ -29,14 +29,13 @@ static bool is_same_file(const char *a, const char *b)
     return sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
 }
 
-static qfz_status check_not_of(GDALDatasetH dataset, const char *path, qfz_error *err)
+static qfz_status check_not_of(GDALDatasetH dataset, char ***files, const char *path,
+                               qfz_error *err)
 {
     bool same = false;
     if (!dataset) return QFZ_OK;
-    char **const files = qfz_files_of(dataset);
-    for (char **file = files; file && *file && !same; file++)
+    for (char *const *file = qfz_files_of(dataset, files); file && *file && !same; file++)
         same = is_same_file(path, *file);
-    CSLDestroy(files);
     if (same || strcmp(path, GDALGetDescription(dataset)) == 0)
         return qfz_fail(err, QFZ_EARG, "%s: the output would replace an input", path);
     return QFZ_OK;
@@ -105,13 +104,13 @@ static qfz_status check_writable(const char *path, qfz_error *err)
                          why ? strerror(why) : "no file can be made in its folder");
 }
 
-qfz_status qfz_output_check(const qfz_source *source, const qfz_job *job, const char *path,
+qfz_status qfz_output_check(qfz_source *source, const qfz_job *job, const char *path,
                             qfz_error *err)
 {
     if (!path || !path[0]) return qfz_fail(err, QFZ_EARG, "an output has no name");
     QFZ_TRY(check_named_once(job, path, err));
-    QFZ_TRY(check_not_of(source->dataset, path, err));
-    QFZ_TRY(check_not_of(source->mask_dataset, path, err));
+    QFZ_TRY(check_not_of(source->dataset, &source->files, path, err));
+    QFZ_TRY(check_not_of(source->mask_dataset, &source->mask_files, path, err));
     QFZ_TRY(check_free(job, path, err));
     return check_writable(path, err);
 }

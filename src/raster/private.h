@@ -79,8 +79,9 @@ CPLErr qfz_window_read(GDALRasterBandH band, qfz_box box, GDALDataType type, boo
 /* ------------------------------------------------------------------------- source (files.c) */
 
 /* All files that a raster is read from, as far as GDAL knows them, those of VRTs that it names
- * among them; some more than once.  NULL: none.  To be released by CSLDestroy(). */
-char **qfz_files_of(GDALDatasetH dataset);
+ * among them; some more than once.  NULL: none.  *known, NULL before the first call, is the list,
+ * to be released by CSLDestroy(). */
+char *const *qfz_files_of(GDALDatasetH dataset, char ***known);
 
 /* ------------------------------------------------------------------------ source (mosaic.c) */
 
@@ -115,8 +116,9 @@ struct qfz_source {
     qfz_source_info info;
     char *name;
     GDALDatasetH dataset;
-    GDALDatasetH mask_dataset; /* job->mask, or NULL */
-    qfz_georef georef;         /* if is_located */
+    GDALDatasetH mask_dataset;  /* job->mask, or NULL */
+    char **files, **mask_files; /* theirs; see qfz_files_of() */
+    qfz_georef georef;          /* if is_located */
     bool is_located;
 
     qfz_band *bands; /* in use; for QFZ_CUT those of the saliency raster */
@@ -217,7 +219,7 @@ qfz_status qfz_vrt_write(const char *temp, const qfz_source *source, const qfz_s
 
 /* Name free or overwrite asked for, no file of the source, named once in the job, folder
  * writable. */
-qfz_status qfz_output_check(const qfz_source *source, const qfz_job *job, const char *path,
+qfz_status qfz_output_check(qfz_source *source, const qfz_job *job, const char *path,
                             qfz_error *err);
 
 /* *temp = a name beside path, with path's extension (or `extension`, if given). */

@@ -49,7 +49,7 @@ const qfz_source_info *qfz_source_get_info(const qfz_source *source);
 
 /* Lines "what<tab>which": everything by which another raster would be told from this one, without
  * reading pixels. */
-void qfz_source_describe(const qfz_source *source, FILE *out);
+void qfz_source_describe(qfz_source *source, FILE *out);
 
 /* Is there a file of this name? */
 bool qfz_raster_exists(const char *path);
@@ -154,8 +154,9 @@ typedef struct qfz_sink_spec {
 
 /* Checks that need no pixels: format known and able to write, name free or overwrite asked for,
  * not the source itself or one of its files, folder writable, type able to hold max_value.  Run
- * before the first pass, so that a job does not fail after hours. */
-qfz_status qfz_sink_check(const qfz_source *source, const qfz_job *job, const qfz_sink_spec *spec,
+ * before the first pass, so that a job does not fail after hours.  The source learns what its files
+ * are, once for all outputs. */
+qfz_status qfz_sink_check(qfz_source *source, const qfz_job *job, const qfz_sink_spec *spec,
                           qfz_error *err);
 
 /* *name = the format that path will have, as GDAL calls it; valid as long as job. */
@@ -246,8 +247,8 @@ typedef struct qfz_region_row {
  * (WGS 84, where there is a CRS), bounding box in the CRS and in pixels, mean_b, min_b, max_b,
  * stddev_b per band used, b being its number in the source.  Geometry, where the format has one:
  * the centroid as a point.  A NaN is written as null. */
-qfz_status qfz_table_check(const qfz_source *source, const qfz_job *job, const char *path,
-                           int n_bands, qfz_error *err);
+qfz_status qfz_table_check(qfz_source *source, const qfz_job *job, const char *path, int n_bands,
+                           qfz_error *err);
 qfz_status qfz_table_create(qfz_table **table, const qfz_source *source, const qfz_job *job,
                             const char *path, int n_bands, qfz_error *err);
 qfz_status qfz_table_write(qfz_table *table, const qfz_region_row *row, qfz_error *err);

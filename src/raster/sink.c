@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-qfz_status qfz_sink_check(const qfz_source *source, const qfz_job *job, const qfz_sink_spec *spec,
+qfz_status qfz_sink_check(qfz_source *source, const qfz_job *job, const qfz_sink_spec *spec,
                           qfz_error *err)
 {
     qfz_format format;

@@ -278,6 +278,8 @@ void qfz_source_close(qfz_source *source)
     qfz_georef_fini(&source->georef);
     if (source->mask_dataset) GDALClose(source->mask_dataset);
     if (source->dataset) GDALClose(source->dataset);
+    CSLDestroy(source->mask_files);
+    CSLDestroy(source->files);
     qfz_trap_end(&trap);
     free(source->scratch);
     free(source->masks);

@@ -31,8 +31,8 @@ struct qfz_table {
     int column; /* the next one of the row being filled */
 };
 
-qfz_status qfz_table_check(const qfz_source *source, const qfz_job *job, const char *path,
-                           int n_bands, qfz_error *err)
+qfz_status qfz_table_check(qfz_source *source, const qfz_job *job, const char *path, int n_bands,
+                           qfz_error *err)
 {
     GDALDriverH driver = NULL;
     (void)n_bands;

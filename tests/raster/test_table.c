@@ -41,7 +41,7 @@ static qfz_region_row row_of(uint64_t label)
     return row;
 }
 
-static void write_table(const char *path, const qfz_source *source, int n_rows)
+static void write_table(const char *path, qfz_source *source, int n_rows)
 {
     qfz_job job = job_on(QFZ_LABEL, src);
     qfz_table *table = NULL;
