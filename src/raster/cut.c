@@ -109,7 +109,8 @@ static qfz_status read_part(qfz_source *source, const qfz_band *band, qfz_box bo
     qfz_trap trap;
     QFZ_TRY(qfz_source_scratch(source, qfz_box_h(box) * qfz_box_w(box), sizeof(uint64_t), err));
     qfz_trap_begin(&trap);
-    const CPLErr done = qfz_window_read(band->handle, box, type, source->in_cells, source->scratch);
+    const CPLErr done =
+        qfz_window_read(band->handle, box, type, source->mosaic.window_matters, source->scratch);
     qfz_trap_end(&trap);
     if (done != CE_None || trap.failed) return qfz_trap_fail_box(&trap, err, source->name, box);
     return QFZ_OK;

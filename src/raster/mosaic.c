@@ -88,28 +88,32 @@ static void find_blocks(const char *text, int64_t n_parts, qfz_mosaic *mosaic)
     mosaic->has_grid = false;
 }
 
-bool qfz_is_vrt(GDALDatasetH dataset)
+/* Of a VRT of that name, or text. */
+static qfz_status read_vrt(const char *name, qfz_mosaic *mosaic, qfz_error *err)
 {
-    const GDALDriverH driver = GDALGetDatasetDriver(dataset);
-    return driver && EQUAL(GDALGetDriverShortName(driver), "VRT");
-}
-
-qfz_mosaic qfz_mosaic_of(GDALDatasetH dataset)
-{
-    qfz_mosaic mosaic = {0};
     GByte *read = NULL;
     int64_t n_parts = 0;
-    mosaic.is_vrt = qfz_is_vrt(dataset);
-    if (!mosaic.is_vrt) return mosaic;
-    const char *const name = GDALGetDescription(dataset);
-    const bool has_text =
-        name[0] == '<' || VSIIngestFile(NULL, name, &read, NULL, QFZ_VRT_BYTES_MAX);
+    qfz_status st = QFZ_OK;
+    if (name[0] != '<' && !VSIIngestFile(NULL, name, &read, NULL, QFZ_VRT_BYTES_MAX)) return QFZ_OK;
     const char *const text = read ? (const char *)read : name;
-    mosaic.is_plain = has_text && is_plain(text, &n_parts);
-    mosaic.window_matters = has_text && qfz_window_matters(text);
-    if (mosaic.is_plain) find_blocks(text, n_parts, &mosaic);
+    mosaic->is_plain = is_plain(text, &n_parts);
+    if (mosaic->is_plain) {
+        mosaic->window_matters = qfz_window_matters(text);
+        find_blocks(text, n_parts, mosaic);
+    } else {
+        st = qfz_nested_check(name, text, &mosaic->window_matters, err);
+    }
     VSIFree(read);
-    return mosaic;
+    return st;
+}
+
+qfz_status qfz_mosaic_of(GDALDatasetH dataset, qfz_mosaic *mosaic, qfz_error *err)
+{
+    const GDALDriverH driver = GDALGetDatasetDriver(dataset);
+    qfz_mosaic found = {.is_vrt = driver && EQUAL(GDALGetDriverShortName(driver), "VRT")};
+    if (found.is_vrt) QFZ_TRY(read_vrt(GDALGetDescription(dataset), &found, err));
+    *mosaic = found;
+    return QFZ_OK;
 }
 
 void qfz_mosaic_begin_read(void)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* nested.c - VRTs that lead back to themselves, which GDAL would follow for ever.
  *
- * A VRT names others in the text of its elements, by paths from its own folder where they say
- * relativeToVRT="1". */
+ * A VRT names others in the text of its elements, by paths from its own folder, if it lies in one,
+ * where they say relativeToVRT="1". */
 #include "raster/private.h"
 
 #include <cpl_conv.h>
@@ -32,7 +32,7 @@ static char *named_before(const char *text, const char *end, const char *vrt)
         tag--;
     char *const element = copy_of(tag, begin), *const written = copy_of(begin, end);
     char *const name = CPLUnescapeString(written, NULL, CPLES_XML);
-    const bool is_relative = strstr(element, "relativeToVRT=\"1\"") != NULL;
+    const bool is_relative = vrt[0] != '<' && strstr(element, "relativeToVRT=\"1\"");
     char *const path =
         CPLStrdup(is_relative ? CPLProjectRelativeFilename(CPLGetDirname(vrt), name) : name);
     CPLFree(name);
@@ -41,14 +41,13 @@ static char *named_before(const char *text, const char *end, const char *vrt)
     return path;
 }
 
-/* done: a list of names, those that lead nowhere but to their ends. */
-static bool leads_back(const char *vrt, int depth, char ***done, bool *window_matters)
+static bool leads_back(const char *vrt, int depth, char ***done, bool *window_matters);
+
+/* Does one of those that the VRT of this text names? */
+static bool one_leads_back(const char *vrt, const char *text, int depth, char ***done,
+                           bool *window_matters)
 {
-    GByte *read = NULL;
-    bool is_so = depth > QFZ_NESTED_MAX;
-    if (is_so || CSLFindStringCaseSensitive(*done, vrt) >= 0) return is_so;
-    if (!VSIIngestFile(NULL, vrt, &read, NULL, QFZ_VRT_BYTES_MAX)) return false;
-    const char *const text = (const char *)read;
+    bool is_so = false;
     if (qfz_window_matters(text)) *window_matters = true;
     for (const char *at = strstr(text, extension); at && !is_so; at = strstr(at + 1, extension)) {
         const char *const end = at + strlen(extension);
@@ -56,15 +55,26 @@ static bool leads_back(const char *vrt, int depth, char ***done, bool *window_ma
         is_so = name && leads_back(name, depth + 1, done, window_matters);
         CPLFree(name);
     }
-    VSIFree(read);
+    return is_so;
+}
+
+/* done: a list of names, those that lead nowhere but to their ends. */
+static bool leads_back(const char *vrt, int depth, char ***done, bool *window_matters)
+{
+    GByte *text = NULL;
+    bool is_so = depth > QFZ_NESTED_MAX;
+    if (is_so || CSLFindStringCaseSensitive(*done, vrt) >= 0) return is_so;
+    if (!VSIIngestFile(NULL, vrt, &text, NULL, QFZ_VRT_BYTES_MAX)) return false;
+    is_so = one_leads_back(vrt, (const char *)text, depth, done, window_matters);
+    VSIFree(text);
     if (!is_so) *done = CSLAddString(*done, vrt);
     return is_so;
 }
 
-qfz_status qfz_nested_check(const char *vrt, bool *window_matters, qfz_error *err)
+qfz_status qfz_nested_check(const char *vrt, const char *text, bool *window_matters, qfz_error *err)
 {
     char **done = NULL;
-    const bool is_so = leads_back(vrt, 0, &done, window_matters);
+    const bool is_so = one_leads_back(vrt, text, 0, &done, window_matters);
     CSLDestroy(done);
     return is_so ? qfz_fail(err, QFZ_EIO,
                             "%s: this VRT leads back to itself, or through more than %d others",

@@ -60,9 +60,10 @@ qfz_status qfz_georef_copy(GDALDatasetH from, GDALDatasetH to, bool khalimsky, i
 /* ------------------------------------------------------------------------ source (nested.c) */
 enum { QFZ_VRT_BYTES_MAX = 256 << 20, QFZ_NESTED_MAX = 64 };
 
-/* Fails if the VRT of that name leads back to itself by the VRTs that it names.  *window_matters
- * becomes true if it is so of any of them. */
-qfz_status qfz_nested_check(const char *vrt, bool *window_matters, qfz_error *err);
+/* Fails if the VRT of that name and text leads back to itself by the VRTs that it names.
+ * *window_matters becomes true if it is so of any of them. */
+qfz_status qfz_nested_check(const char *vrt, const char *text, bool *window_matters,
+                            qfz_error *err);
 
 /* ------------------------------------------------------------------------ source (window.c) */
 
@@ -90,13 +91,11 @@ typedef struct qfz_mosaic {
     bool is_plain;            /* it lays out parts of TIFFs by pixels, and does nothing else */
     int64_t block_w, block_h; /* of all parts, if it is plain and says so; else 0 ... */
     bool has_grid;            /* ... and they begin at multiples of it */
-    bool window_matters;      /* see qfz_window_matters(); not of VRTs that it names */
+    bool window_matters;      /* see qfz_window_matters(); of VRTs that it names, too */
 } qfz_mosaic;
 
-bool qfz_is_vrt(GDALDatasetH dataset);
-
-/* What kind of VRT this is; of other datasets, nothing. */
-qfz_mosaic qfz_mosaic_of(GDALDatasetH dataset);
+/* What kind of VRT this is; of other datasets, nothing.  Fails as qfz_nested_check(). */
+qfz_status qfz_mosaic_of(GDALDatasetH dataset, qfz_mosaic *mosaic, qfz_error *err);
 
 /* In between, GDAL opens files in this thread without looking for their georeferences. */
 void qfz_mosaic_begin_read(void);
@@ -129,11 +128,10 @@ struct qfz_source {
     int n_masks;
     qfz_nodata_rule rule;
 
-    qfz_mosaic mosaic;
-    bool knows_blocks;            /* what is decoded at a time is what info says ... */
-    bool has_grid;                /* ... and blocks begin where multiples of their size are */
-    bool is_interleaved;          /* the bands in use lie together in blocks, or may */
-    bool in_cells, mask_in_cells; /* how they are read, and the mask dataset (window.c) */
+    qfz_mosaic mosaic, mask_mosaic;
+    bool knows_blocks;   /* what is decoded at a time is what info says ... */
+    bool has_grid;       /* ... and blocks begin where multiples of their size are */
+    bool is_interleaved; /* the bands in use lie together in blocks, or may */
 
     bool is_cut;
     int connectivity;

@@ -67,7 +67,7 @@ static CPLErr read_planes(const stripe *s, GDALDataType type)
     const int h = (int)qfz_box_h(s->box), w = (int)qfz_box_w(s->box);
     const int64_t plane_bytes = s->plane_px * GDALGetDataTypeSizeBytes(type);
     CPLErr done = CE_None;
-    if (!source->in_cells)
+    if (!source->mosaic.window_matters)
         return GDALDatasetRasterIOEx(source->dataset, GF_Read, (int)s->box.x0, (int)s->box.y0, w, h,
                                      s->pixels, w, h, type, source->n_bands, source->numbers, 0, 0,
                                      plane_bytes, NULL);

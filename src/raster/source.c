@@ -137,9 +137,9 @@ static qfz_status open_mask(qfz_source *source, const qfz_job *job, const qfz_so
     if (!job->mask) return QFZ_OK;
     QFZ_TRY(open_dataset(&source->mask_dataset, job->mask, NULL, err));
     if (known)
-        source->mask_in_cells = known->mask_in_cells;
-    else if (qfz_is_vrt(source->mask_dataset))
-        QFZ_TRY(qfz_nested_check(job->mask, &source->mask_in_cells, err));
+        source->mask_mosaic = known->mask_mosaic;
+    else
+        QFZ_TRY(qfz_mosaic_of(source->mask_dataset, &source->mask_mosaic, err));
     const int w = GDALGetRasterXSize(source->mask_dataset);
     const int h = GDALGetRasterYSize(source->mask_dataset);
     if (GDALGetRasterCount(source->mask_dataset) < 1)
@@ -151,22 +151,21 @@ static qfz_status open_mask(qfz_source *source, const qfz_job *job, const qfz_so
     return QFZ_OK;
 }
 
-/* Of VRTs, those of their parts, which a reader has been told. */
-static void find_blocks(qfz_source *source, const qfz_source *known)
+/* Of VRTs, those of their parts. */
+static void find_blocks(qfz_source *source)
 {
     qfz_source_info *const info = &source->info;
-    const qfz_mosaic mosaic = known ? known->mosaic : qfz_mosaic_of(source->dataset);
+    const qfz_mosaic *const mosaic = &source->mosaic;
     int w = 0, h = 0;
     GDALGetBlockSize(source->bands[0].handle, &w, &h);
-    if (mosaic.block_w > 0) {
-        w = (int)mosaic.block_w;
-        h = (int)mosaic.block_h;
+    if (mosaic->block_w > 0) {
+        w = (int)mosaic->block_w;
+        h = (int)mosaic->block_h;
     }
     info->block_w = w < 1 || w > info->w ? info->w : w;
     info->block_h = h < 1 ? 1 : h > info->h ? info->h : h;
-    source->mosaic = mosaic;
-    source->knows_blocks = !mosaic.is_vrt || mosaic.block_w > 0;
-    source->has_grid = !mosaic.is_vrt || mosaic.has_grid;
+    source->knows_blocks = !mosaic->is_vrt || mosaic->block_w > 0;
+    source->has_grid = !mosaic->is_vrt || mosaic->has_grid;
 }
 
 /* Bands that lie together in blocks are decoded together, whether in use or not. */
@@ -183,10 +182,10 @@ static void find_order(qfz_source *source)
     }
 }
 
-static void fill_info(qfz_source *source, const qfz_source *known)
+static void fill_info(qfz_source *source)
 {
     qfz_source_info *const info = &source->info;
-    find_blocks(source, known);
+    find_blocks(source);
     find_order(source);
     info->n_bands = source->is_cut ? 1 : source->n_bands;
     if (source->is_cut) info->type = QFZ_U8;
@@ -205,10 +204,11 @@ static qfz_status open_source(qfz_source *source, const qfz_job *job, const qfz_
     source->info.w = GDALGetRasterXSize(source->dataset);
     source->info.h = GDALGetRasterYSize(source->dataset);
     QFZ_TRY(open_bands(source, job, err));
-    fill_info(source, known);
-    source->in_cells = known ? known->in_cells : source->mosaic.window_matters;
-    if (!known && source->mosaic.is_vrt && !source->mosaic.is_plain)
-        QFZ_TRY(qfz_nested_check(source->name, &source->in_cells, err));
+    if (known)
+        source->mosaic = known->mosaic;
+    else
+        QFZ_TRY(qfz_mosaic_of(source->dataset, &source->mosaic, err));
+    fill_info(source);
     QFZ_TRY(open_mask(source, job, known, err));
     if (source->is_cut) QFZ_TRY(qfz_cut_init(source, job, err));
     QFZ_TRY(qfz_valid_init(source, job, err));

@@ -192,12 +192,12 @@ static qfz_status read_mask(qfz_source *source, GDALRasterBandH mask, qfz_box bo
 {
     const GDALDatasetH owner = GDALGetBandDataset(mask);
     const bool is_own = source->mask_dataset && owner == source->mask_dataset;
+    const qfz_mosaic *const mosaic = is_own ? &source->mask_mosaic : &source->mosaic;
     qfz_trap trap;
     QFZ_TRY(qfz_source_scratch(source, qfz_box_h(box) * qfz_box_w(box), sizeof(double), err));
     qfz_trap_begin(&trap);
-    const CPLErr done =
-        qfz_window_read(mask, box, bytes ? GDT_Byte : GDT_Float64,
-                        is_own ? source->mask_in_cells : source->in_cells, source->scratch);
+    const CPLErr done = qfz_window_read(mask, box, bytes ? GDT_Byte : GDT_Float64,
+                                        mosaic->window_matters, source->scratch);
     qfz_trap_end(&trap);
     if (done == CE_None && !trap.failed) return QFZ_OK;
     return qfz_trap_fail_box(&trap, err, is_own ? GDALGetDescription(owner) : source->name, box);
