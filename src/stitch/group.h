@@ -5,8 +5,8 @@
 #define QFZ_STITCH_GROUP_H
 
 #include "engine.h"
-#include "stitch/grid.h"
 #include "ring.h"
+#include "stitch/grid.h"
 
 /* Pixels that follow each other both on a member's ring, from number `from` on, and on the
  * group's, from `to` on. */
