@@ -34,11 +34,9 @@ static qfz_sink_spec main_spec(const qfz_setup *setup)
 }
 
 /* Processes that write a part each; of a layout, which is made of all edges, one writes all. */
-static int writers_of(const qfz_setup *setup, const qfz_ranks *ranks)
+static int writers_of(const qfz_job *job, int n_parts)
 {
-    const qfz_job *const job = setup->job;
-    if (job->task == QFZ_SALIENCY && job->layout != QFZ_EDGES) return 1;
-    return job->phase == QFZ_PHASE_ALL ? ranks->n : job->n_parts;
+    return job->task == QFZ_SALIENCY && job->layout != QFZ_EDGES ? 1 : n_parts;
 }
 
 /* Everything about the outputs that can be known before the first pass. */
@@ -46,14 +44,16 @@ static qfz_status check_outputs(const qfz_setup *setup, const qfz_ranks *ranks, 
                                 qfz_error *err)
 {
     const qfz_job *const job = setup->job;
-    const int n_parts = writers_of(setup, ranks);
+    const int n_parts = job->phase == QFZ_PHASE_ALL ? ranks->n : job->n_parts;
+    const int n_writers = writers_of(job, n_parts);
     if (job->count_only || job->phase == QFZ_PHASE_STITCH) return QFZ_OK;
     qfz_sink_spec spec = main_spec(setup);
-    qfz_outputs_place(&spec, setup, 0, n_parts);
+    qfz_outputs_place(&spec, setup, 0, n_writers);
     QFZ_TRY(qfz_sink_check(source, job, &spec, err));
+    QFZ_TRY(qfz_outputs_check_edges(setup, source, n_parts, err));
     if (job->labels) {
         spec = qfz_spec_labels(setup, job->labels, 0);
-        qfz_outputs_place(&spec, setup, 0, n_parts);
+        qfz_outputs_place(&spec, setup, 0, n_writers);
         QFZ_TRY(qfz_sink_check(source, job, &spec, err));
     }
     if (!job->regions) return QFZ_OK;

@@ -37,37 +37,57 @@ void qfz_outputs_place(qfz_sink_spec *spec, const qfz_setup *setup, int part, in
 }
 
 /* Layouts that are not of edges are made of a raster of edges, which is not the result itself. */
-static bool has_layout(const qfz_outputs *out)
+static bool has_layout(const qfz_job *job)
 {
-    const qfz_job *const job = out->run->setup->job;
     return job->task == QFZ_SALIENCY && job->layout != QFZ_EDGES;
+}
+
+static qfz_job job_of_parts(const qfz_job *job, int n_parts)
+{
+    qfz_job own = *job;
+    if (!has_layout(job)) return own;
+    own.format = n_parts > 1 ? "VRT" : "GTiff";
+    own.merge = false;
+    own.type = NULL;
+    own.creation_options = NULL;
+    return own;
 }
 
 static qfz_job job_of(const qfz_outputs *out)
 {
-    qfz_job job = *out->run->setup->job;
-    if (!has_layout(out)) return job;
-    job.format = out->run->n_parts > 1 ? "VRT" : "GTiff";
-    job.merge = false;
-    job.overwrite = true;
-    job.type = NULL;
-    job.creation_options = NULL;
-    return job;
+    return job_of_parts(out->run->setup->job, out->run->n_parts);
 }
 
 /* Edges lie beside the result; from a single process, in a file that never gets its final name. */
+static qfz_status name_edges(char path[QFZ_PATH_BYTES], const char *dst, int n_parts,
+                             qfz_error *err)
+{
+    const int n = snprintf(path, QFZ_PATH_BYTES, "%s.edges.%s", dst, n_parts > 1 ? "vrt" : "tif");
+    return n < QFZ_PATH_BYTES ? QFZ_OK : qfz_fail(err, QFZ_EARG, "%s: the name is too long", dst);
+}
+
+qfz_status qfz_outputs_check_edges(const qfz_setup *setup, qfz_source *source, int n_parts,
+                                   qfz_error *err)
+{
+    const qfz_job job = job_of_parts(setup->job, n_parts);
+    qfz_setup own = *setup;
+    char path[QFZ_PATH_BYTES];
+    if (!has_layout(&job) || n_parts == 1) return QFZ_OK;
+    QFZ_TRY(name_edges(path, job.dst, n_parts, err));
+    qfz_sink_spec spec = qfz_spec_saliency(setup, path, QFZ_EDGES);
+    own.job = &job;
+    qfz_outputs_place(&spec, &own, 0, n_parts);
+    return qfz_sink_check(source, &job, &spec, err);
+}
+
 static qfz_status place_all(qfz_outputs *out, qfz_error *err)
 {
     const qfz_run *const run = out->run;
-    const char *const dst = run->setup->job->dst;
     qfz_setup setup = *run->setup;
     const qfz_job job = job_of(out);
     setup.job = &job;
-    if (has_layout(out)) {
-        const char *const extension = run->n_parts > 1 ? "vrt" : "tif";
-        if (snprintf(out->edges, sizeof out->edges, "%s.edges.%s", dst, extension) >=
-            (int)sizeof out->edges)
-            return qfz_fail(err, QFZ_EARG, "%s: the name is too long", dst);
+    if (has_layout(&job)) {
+        QFZ_TRY(name_edges(out->edges, job.dst, run->n_parts, err));
         out->specs[QFZ_MAIN].path = out->edges;
     }
     for (int i = 0; i < out->n_rasters; i++)
@@ -95,7 +115,7 @@ static qfz_status create_files(qfz_outputs *out, qfz_error *err)
     for (int i = 0; i < out->n_rasters; i++) {
         if (is_empty(&out->specs[i])) continue;
         QFZ_TRY(qfz_sink_create(&out->sinks[i], out->run->source, &job, &out->specs[i], err));
-        if (has_layout(out) || !qfz_sink_is_direct(out->sinks[i], t->tile_w, t->tile_h))
+        if (has_layout(&job) || !qfz_sink_is_direct(out->sinks[i], t->tile_w, t->tile_h))
             widen_cache(out->run);
     }
     return qfz_regions_open(&out->regions, out->run, err);
@@ -333,7 +353,7 @@ cleanup:
 
 static qfz_status join_rasters(qfz_outputs *out, qfz_error *err)
 {
-    if (has_layout(out)) return convert_layout(out, err);
+    if (has_layout(out->run->setup->job)) return convert_layout(out, err);
     for (int i = 0; i < out->n_rasters; i++)
         if (out->specs[i].n_parts == 0) QFZ_TRY(qfz_sink_finish(out->sinks[i], err));
     for (int i = 0; i < out->n_rasters; i++) {

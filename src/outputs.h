@@ -10,6 +10,7 @@
 #include "spool.h"
 
 enum { QFZ_MAIN = 0, QFZ_SECOND, QFZ_RASTERS };
+enum { QFZ_PATH_BYTES = 4096 };
 
 typedef struct qfz_outputs {
     qfz_run *run;
@@ -18,7 +19,7 @@ typedef struct qfz_outputs {
     int n_rasters;
     qfz_sink_spec specs[QFZ_RASTERS];
 
-    char edges[4096];             /* the path of specs[QFZ_MAIN], if that is not the result */
+    char edges[QFZ_PATH_BYTES];   /* the path of specs[QFZ_MAIN], if that is not the result */
     qfz_sink *sinks[QFZ_RASTERS]; /* NULL: this process has no rows */
     qfz_spool *spool;             /* NULL: none */
     qfz_regions *regions;
@@ -28,6 +29,11 @@ typedef struct qfz_outputs {
 /* Gives a spec the part of this process, if the output is written in parts.  n_parts: processes
  * that write. */
 void qfz_outputs_place(qfz_sink_spec *spec, const qfz_setup *setup, int part, int n_parts);
+
+/* As qfz_sink_check(), of the raster that processes make together of edges, before it becomes a
+ * layout. */
+qfz_status qfz_outputs_check_edges(const qfz_setup *setup, qfz_source *source, int n_parts,
+                                   qfz_error *err);
 
 /* specs are set; everything else is zero. */
 qfz_status qfz_outputs_open(qfz_outputs *outputs, qfz_error *err);

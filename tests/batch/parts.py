@@ -81,6 +81,14 @@ def layouts():
         if runs(ranks_of(3) + words + [out], "khalimsky on 3 ranks"):
             test.check(content(out) == want, f"khalimsky on 3 ranks: {out} differs")
     left_over("layouts")
+    with open("taken.tif.edges.vrt", "w", encoding="ascii") as other:
+        other.write("another's")
+    status, _, err = run(ranks_of(3) + words + ["taken.tif"])
+    test.check(status == 1 and "taken.tif.edges.vrt: it exists already" in err,
+               f"khalimsky: status {status}: {err}")
+    with open("taken.tif.edges.vrt", encoding="ascii") as other:
+        test.check(other.read() == "another's", "khalimsky: edges took the place of a file")
+    left_over("an edges' name that is taken")
 
 
 def cloud_optimized(wanted):
