@@ -284,7 +284,10 @@ static qfz_status send_valid(qfz_worker *worker, const uint8_t *valid, int64_t f
 {
     uint8_t *d_valid = worker->d_valid;
     if (!makes_nan(worker)) return qfz_worker_up(worker, d_valid + first, valid, n);
-    if (worker->spec.kind == QFZ_TREE) QFZ_TRY(qfz_trees_room(worker, (void **)&d_valid));
+    if (worker->spec.kind == QFZ_TREE) {
+        QFZ_TRY(qfz_trees_room(worker));
+        d_valid = (uint8_t *)worker->trees.d_forest;
+    }
     QFZ_TRY(qfz_worker_up(worker, d_valid, valid, n));
     return qfz_gpu_make_nan(&worker->gpu, d_valid, (int64_t)n, (float *)worker->d_pixels + first);
 }

@@ -81,12 +81,10 @@ qfz_status qfz_trees_open(qfz_worker *worker)
     return worker->trees.by_forest ? take_forest_memory(worker, qfz_trees_bytes(worker)) : QFZ_OK;
 }
 
-qfz_status qfz_trees_room(qfz_worker *worker, void **d_room)
+qfz_status qfz_trees_room(qfz_worker *worker)
 {
-    qfz_tree_room *const room = &worker->trees;
-    if (!room->d_forest) QFZ_TRY(take_forest_memory(worker, qfz_trees_bytes(worker)));
-    *d_room = room->d_forest;
-    return QFZ_OK;
+    if (worker->trees.d_forest) return QFZ_OK;
+    return take_forest_memory(worker, qfz_trees_bytes(worker));
 }
 
 void qfz_trees_close(qfz_worker *worker)
@@ -117,8 +115,7 @@ static qfz_status by_forest(qfz_worker *worker)
     qfz_tree_room *const room = &worker->trees;
     qfz_gpu_edges edges;
     qfz_gpu_tree_counts counts;
-    void *d_room;
-    QFZ_TRY(qfz_trees_room(worker, &d_room));
+    QFZ_TRY(qfz_trees_room(worker));
     for (;;) {
         QFZ_TRY(begin_by_forest(worker, &edges, &counts));
         const size_t needed = qfz_gpu_forest_tree_bytes(&edges, &counts);

@@ -154,8 +154,9 @@ void qfz_trees_carve(qfz_worker *worker, qfz_carve *carve);
 /* What is not carved: as many bytes as most trees take.  Others take more when they turn out to. */
 size_t qfz_trees_bytes(const qfz_worker *worker);
 qfz_status qfz_trees_open(qfz_worker *worker);
-/* Memory of trees by forests, of a byte a pixel at least, between two of them. */
-qfz_status qfz_trees_room(qfz_worker *worker, void **d_room);
+/* Memory of trees by forests is there, trees.d_forest: between two of them a byte a pixel at least.
+ */
+qfz_status qfz_trees_room(qfz_worker *worker);
 void qfz_trees_close(qfz_worker *worker);
 qfz_status qfz_trees_build(qfz_worker *worker, uint32_t *parent, uint32_t *level, int64_t *n_nodes,
                            qfz_error *err);
