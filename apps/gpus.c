@@ -8,13 +8,6 @@
 
 static const char variable[] = "CUDA_VISIBLE_DEVICES";
 
-/* GPUs by number or by name, as the variable lists them, or would. */
-typedef struct gpu_list {
-    char *text;
-    const char *names[QFZ_GPUS_MAX];
-    int n;
-} gpu_list;
-
 /* What the variable lists already.  CUDA stops at the first that is none, as -1. */
 static void read_variable(gpu_list *list, const char *value)
 {
@@ -50,37 +43,42 @@ static void count_all(gpu_list *list)
     }
 }
 
-/* The names of those n, with commas between them; false: no memory. */
-static bool show(const gpu_list *list, const int *numbers, int n)
+static int count_gpus(void *arg)
 {
+    gpu_list *const list = arg;
+    const char *const value = getenv(variable);
+    gpus_close(list);
+    if (value)
+        read_variable(list, value);
+    else
+        count_all(list);
+    return list->n;
+}
+
+/* The names of those, with commas between them, become what CUDA sees. */
+static bool show_gpus(const int *gpus, int n, void *arg)
+{
+    const gpu_list *const list = arg;
     size_t size = 1;
     for (int i = 0; i < n; i++)
-        size += strlen(list->names[numbers[i]]) + 1;
+        size += strlen(list->names[gpus[i]]) + 1;
     char *const value = calloc(size, 1);
     for (int i = 0; value && i < n; i++) {
         if (i > 0) strcat(value, ",");
-        strcat(value, list->names[numbers[i]]);
+        strcat(value, list->names[gpus[i]]);
     }
     const bool shown = value && setenv(variable, value, 1) == 0;
     free(value);
     return shown;
 }
 
-void gpus_hide_others(request *r)
+qfz_gpu_view gpus_view(gpu_list *list)
 {
-    const char *const value = getenv(variable);
-    gpu_list list = {0};
-    qfz_error ignored; /* what is wrong will be found, and said, once more */
-    int n = 0;
-    if (r->job.engine == QFZ_ENGINE_CPU) return;
-    if (value)
-        read_variable(&list, value);
-    else
-        count_all(&list);
-    if (list.n > 0 && qfz_job_gpus(&r->job, list.n, r->gpus_shown, &n, &ignored) == QFZ_OK &&
-        n < list.n && show(&list, r->gpus_shown, n)) {
-        r->job.gpus_shown = r->gpus_shown;
-        r->job.n_gpus_shown = n;
-    }
-    free(list.text);
+    return (qfz_gpu_view){.count = count_gpus, .show = show_gpus, .arg = list};
+}
+
+void gpus_close(gpu_list *list)
+{
+    free(list->text);
+    *list = (gpu_list){0};
 }

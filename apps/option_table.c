@@ -175,7 +175,7 @@ const option option_table[] = {
      .at = AT(job.engine)},
     {"--gpus", TAKES("N[,N...]"), .commands = FOR_JOBS | FOR_INFO, .section = running,
      .help = "GPUs that share the tiles, counted from 0 among those that CUDA_VISIBLE_DEVICES "
-             "leaves. Default: all.",
+             "leaves. Default: one, and one more for each 4 Gpixel, of all.",
      .set = set_gpus},
     {"--gpu-memory", TAKES("SIZE"), .commands = FOR_JOBS | FOR_INFO, .section = running,
      .help = "Stay below this on each GPU, as 20GB. Default: nine tenths of what it has.",

@@ -7,6 +7,9 @@
 
 #include "nearest.h"
 
+/* A GPU takes as long to start as it would save a job of fewer pixels. */
+static const int64_t px_per_gpu = (int64_t)1 << 32;
+
 void request_init(request *r, const command *c)
 {
     *r = (request){
@@ -20,6 +23,7 @@ void request_init(request *r, const command *c)
                   .seed = 1,
                   .runs = 7},
     };
+    r->job.px_per_gpu = px_per_gpu;
     for (int task = QFZ_LABEL; task <= QFZ_CUT; task++)
         if (c->bit == 1u << task) r->job.task = (qfz_task)task;
 }

@@ -44,7 +44,6 @@ typedef struct request {
     int *bands;
     double *omega;
     int *gpus;
-    int gpus_shown[QFZ_GPUS_MAX];
     string_list open_options, config, creation_options;
     bool given[OPTIONS_MAX]; /* by position in the table */
     char why[256];           /* room for the reason of a failure */

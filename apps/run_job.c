@@ -88,6 +88,8 @@ static void print_next(const request *r, qfz_phase next)
 
 int run_job(request *r)
 {
+    gpu_list gpus = {0};
+    const qfz_gpu_view view = gpus_view(&gpus);
     qfz_report report;
     qfz_error err = {0};
     const bool speaks = command_ranks()->rank == 0;
@@ -95,11 +97,13 @@ int run_job(request *r)
     r->job.src = r->operands[0];
     r->job.dst = r->operands[1];
     if (command_ranks()->n > 1) r->job.ranks = command_ranks();
-    gpus_hide_others(r);
+    r->job.gpu_view = &view;
     r->job.progress = progress_report;
     r->job.progress_arg = &bar;
     const qfz_status status = qfz_job_run(&r->job, &report, &err);
     progress_end(&bar);
+    gpus_close(&gpus);
+    r->job.gpu_view = NULL;
     if (status != QFZ_OK) return failed(r, &err);
     if (!speaks) return EXIT_OK;
     if (report.warning[0]) complain(r->command, "%s", report.warning);

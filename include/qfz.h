@@ -98,6 +98,16 @@ typedef struct qfz_ranks {
 QFZ_API QFZ_CHECKED qfz_status qfz_ranks_join(qfz_ranks *ranks, qfz_error *err);
 QFZ_API void qfz_ranks_leave(void);
 
+enum { QFZ_GPUS_MAX = 64 };
+
+/* What CUDA sees of a machine's GPUs, where the program can limit that: CUDA starts all that it
+ * sees, some tenths of a second each.  A job asks and tells before it starts CUDA. */
+typedef struct qfz_gpu_view {
+    int (*count)(void *arg); /* how many there are, at most QFZ_GPUS_MAX; 0: nobody knows */
+    bool (*show)(const int *gpus, int n, void *arg); /* only these, in this order; was it done? */
+    void *arg;
+} qfz_gpu_view;
+
 /* The steps of a job as processes of their own; see qfz_job.phase. */
 typedef enum qfz_phase {
     QFZ_PHASE_ALL = 0,
@@ -148,12 +158,12 @@ typedef struct qfz_job {
     qfz_engine_choice engine;
     const int *gpus; /* CUDA devices, as CUDA numbers those that this process sees; NULL: all */
     int n_gpus;
-    const int *gpus_shown; /* what qfz_job_gpus() said, where the program has let CUDA see only
-                              these, in this order; NULL: it sees all */
-    int n_gpus_shown;
-    int64_t gpu_memory_bytes; /* that is used of each GPU, 0: nine tenths of what it has */
-    const char *gpu_method;   /* of the CUDA engine: a published method by its name (below); NULL
-                                 or "auto": what is fastest.  No result depends on it */
+    int64_t px_per_gpu; /* gpus NULL: one GPU, and one more for each so many pixels of this process,
+                           of those that there are; 0: all */
+    const qfz_gpu_view *gpu_view; /* NULL: CUDA sees what it sees */
+    int64_t gpu_memory_bytes;     /* that is used of each GPU, 0: nine tenths of what it has */
+    const char *gpu_method; /* of the CUDA engine: a published method by its name (below); NULL
+                               or "auto": what is fastest.  No result depends on it */
 
     const qfz_ranks *ranks; /* every one runs the same job; NULL: this process is alone */
     const char *work;       /* folder of a journal, from which the job can go on after any end of
@@ -180,14 +190,6 @@ typedef struct qfz_job {
  *                architectures (IEEE TIP 2025), their two versions */
 
 QFZ_API qfz_job qfz_job_default(qfz_task task);
-
-enum { QFZ_GPUS_MAX = 64 };
-
-/* Which of n_there GPUs (at least 1) this process would use for a job: gpus, or this rank's share,
- * by their numbers; gpus has room for QFZ_GPUS_MAX.  For programs that hide the others, before
- * anything has started CUDA: it starts all that it sees, some tenths of a second each. */
-QFZ_API QFZ_CHECKED qfz_status qfz_job_gpus(const qfz_job *job, int n_there, int *gpus, int *n,
-                                            qfz_error *err);
 
 enum { QFZ_STEPS = 16 };
 

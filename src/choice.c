@@ -51,10 +51,10 @@ qfz_status qfz_wish_gpus(const qfz_wish *wish, int n_there, int *numbers, int *n
 static qfz_status take_devices(qfz_choice *choice, const qfz_wish *wish, int n_there,
                                qfz_error *err)
 {
-    const bool in_effect = wish->shown && n_there <= wish->n_shown;
+    const bool in_effect = n_there <= wish->n_shown;
     int numbers[QFZ_GPUS_MAX];
     int n = wish->n_shown;
-    if (wish->shown)
+    if (n > 0)
         memcpy(numbers, wish->shown, (size_t)n * sizeof *numbers);
     else
         QFZ_TRY(qfz_wish_gpus(wish, n_there, numbers, &n, err));

@@ -14,7 +14,8 @@ typedef struct qfz_choice {
 } qfz_choice;
 
 /* What is wished: gpus NULL means all that there are, or the first n_gpus of them if that is not 0;
- * shown as in qfz_job; memory_bytes 0 most of what there is. */
+ * shown, the numbers of the n_shown GPUs that the program lets CUDA see, if that is not 0;
+ * gpu_memory_bytes 0 most of what there is. */
 typedef struct qfz_wish {
     qfz_engine_choice engine;
     const int *gpus;

@@ -67,24 +67,24 @@ static bool wants_gpu(const qfz_setup *setup)
     return setup->job->gpus || setup->job->gpu_memory_bytes || setup->method;
 }
 
-static qfz_wish wish_of(const qfz_job *job)
+/* How many are named, or how many of all may be taken; 0: all. */
+static int n_gpus_of(const qfz_job *job, int64_t n_px)
 {
-    return (qfz_wish){.engine = job->engine,
-                      .gpus = job->gpus,
-                      .n_gpus = job->n_gpus,
-                      .shown = job->gpus_shown,
-                      .n_shown = job->n_gpus_shown,
-                      .gpu_memory_bytes = job->gpu_memory_bytes,
-                      .local_rank = job->ranks ? job->ranks->local_rank : 0,
-                      .n_local = job->ranks ? job->ranks->n_local : 0};
+    const bool is_part = job->phase == QFZ_PHASE_SUMMARISE || job->phase == QFZ_PHASE_RESOLVE;
+    const int n_processes = is_part ? job->n_parts : job->ranks ? job->ranks->n : 1;
+    if (job->gpus || job->px_per_gpu <= 0) return job->n_gpus;
+    const int64_t n = n_px / n_processes / job->px_per_gpu + 1;
+    return n < QFZ_GPUS_MAX ? (int)n : QFZ_GPUS_MAX;
 }
 
-qfz_status qfz_job_gpus(const qfz_job *job, int n_there, int *gpus, int *n, qfz_error *err)
+/* Where the program can let CUDA see what is wished only, how many GPUs that are; else 0. */
+static int show_gpus(const qfz_gpu_view *view, const qfz_wish *wish, int numbers[QFZ_GPUS_MAX])
 {
-    const qfz_wish wish = wish_of(job);
-    err->status = QFZ_OK;
-    if (n_there < 1) return qfz_fail(err, QFZ_EARG, "no GPUs to choose from");
-    return qfz_wish_gpus(&wish, n_there, gpus, n, err);
+    const int n_there = view ? view->count(view->arg) : 0;
+    qfz_error ignored = {.status = QFZ_OK}; /* what is wrong will be found, and said, once more */
+    int n = 0;
+    if (n_there < 1 || qfz_wish_gpus(wish, n_there, numbers, &n, &ignored) != QFZ_OK) return 0;
+    return n < n_there && view->show(numbers, n, view->arg) ? n : 0;
 }
 
 static qfz_status choose_engine(qfz_setup *setup, qfz_error *err)
@@ -93,9 +93,16 @@ static qfz_status choose_engine(qfz_setup *setup, qfz_error *err)
     if (job->gpu_method && strcmp(job->gpu_method, "auto") != 0) setup->method = job->gpu_method;
     const int64_t n_px = setup->info.w * setup->info.h;
     const bool small = job->engine == QFZ_ENGINE_AUTO && !wants_gpu(setup) && n_px < DEVICE_PX_MIN;
-    qfz_wish wish = wish_of(job);
-    if (small) wish.engine = QFZ_ENGINE_CPU;
-    wish.method = setup->method;
+    int shown[QFZ_GPUS_MAX];
+    qfz_wish wish = {.engine = small ? QFZ_ENGINE_CPU : job->engine,
+                     .gpus = job->gpus,
+                     .n_gpus = n_gpus_of(job, n_px),
+                     .shown = shown,
+                     .gpu_memory_bytes = job->gpu_memory_bytes,
+                     .local_rank = job->ranks ? job->ranks->local_rank : 0,
+                     .n_local = job->ranks ? job->ranks->n_local : 0,
+                     .method = setup->method};
+    if (wish.engine != QFZ_ENGINE_CPU) wish.n_shown = show_gpus(job->gpu_view, &wish, shown);
     QFZ_TRY(qfz_choose(&setup->choice, &wish, err));
     setup->engine = setup->choice.engine;
     setup->n_threads = job->n_threads ? job->n_threads : machine_threads(job);

@@ -45,7 +45,6 @@ static qfz_status check_count_only(const qfz_job *job, qfz_error *err)
 
 qfz_status qfz_setup_check(const qfz_job *job, qfz_error *err)
 {
-    const int n_shown = job->n_gpus_shown;
     const qfz_method *const m = &job->method;
     if (!job->src || (!job->dst && !job->count_only))
         return qfz_fail(err, QFZ_EARG, "source and output must be named");
@@ -56,8 +55,6 @@ qfz_status qfz_setup_check(const qfz_job *job, qfz_error *err)
     if (job->retries < 0 || !(job->retry_wait_s >= 0))
         return qfz_fail(err, QFZ_EARG, "%d retries after %g s", job->retries, job->retry_wait_s);
     if (job->memory_bytes < 0) return qfz_fail(err, QFZ_EARG, "memory is negative");
-    if (job->gpus_shown && (n_shown < 1 || n_shown > QFZ_GPUS_MAX))
-        return qfz_fail(err, QFZ_EARG, "%d GPUs are shown; 1 to %d can be", n_shown, QFZ_GPUS_MAX);
     if (m->omega && !wants_omega(job))
         return qfz_fail(err, QFZ_EARG, "omega belongs to simplify only");
     if (job->labels && !wants_omega(job))

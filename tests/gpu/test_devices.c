@@ -137,51 +137,98 @@ static void shares_the_devices_among_ranks(void)
         CHECK(choice.devices[i].index == 2 * i + 1, "GPU %d", choice.devices[i].index);
 }
 
+/* A program's view of the machine: what it says is there, and what it was told to show. */
+typedef struct viewed {
+    int n_there, gpus[QFZ_GPUS_MAX], n;
+    bool can; /* show what it is told */
+} viewed;
+
+static int count_viewed(void *arg)
+{
+    const viewed *const v = arg;
+    return v->n_there;
+}
+
+static bool show_viewed(const int *gpus, int n, void *arg)
+{
+    viewed *const v = arg;
+    memcpy(v->gpus, gpus, (size_t)n * sizeof *gpus);
+    v->n = n;
+    return v->can;
+}
+
 /* CUDA shows two GPUs of several as its first two, or, started too early, all as they are. */
 static void finds_the_devices_that_are_shown(void)
 {
     static const int gpus[] = {3, 1}, far[] = {1, 7};
+    viewed v = {.n_there = 8, .can = true};
+    const qfz_gpu_view view = {count_viewed, show_viewed, &v};
+    qfz_job job = label_job(QFZ_ENGINE_CUDA, scratch("cuda.tif"));
+    job.gpu_view = &view;
+    job.n_gpus = 2;
     for (int there = 2; there <= 4; there += 2) {
-        qfz_job job = label_job(QFZ_ENGINE_CUDA, scratch("cuda.tif"));
         check_describe("GPUs 3 and 1 are shown, CUDA shows %d", there);
         sim_set_devices(there);
-        job.gpus_shown = gpus;
-        job.n_gpus_shown = 2;
+        job.gpus = gpus;
         equals_reference(&job, "cuda", 2);
+        CHECK(v.n == 2 && v.gpus[0] == 3 && v.gpus[1] == 1, "%d shown", v.n);
         for (int i = 0; i < there; i++)
             CHECK(sim_was_used(i) == (there == 2 || i == 3 || i == 1), "GPU %d", i);
-        job.gpus_shown = far;
+        job.gpus = far;
         if (there == 4) refused(&job, QFZ_EGPU, "no GPU 7");
-        job.n_gpus_shown = 0;
-        refused(&job, QFZ_EARG, "0 GPUs are shown");
     }
+    v.can = false;
+    refused(&job, QFZ_EARG, "no GPU 7; there are 4");
+    v.can = true;
     sim_set_devices(1);
     sim_set_compute_capability(70);
-    qfz_job job = label_job(QFZ_ENGINE_CUDA, scratch("cuda.tif"));
-    job.gpus_shown = gpus;
-    job.n_gpus_shown = 1;
+    job.gpus = gpus;
+    job.n_gpus = 1;
     refused(&job, QFZ_EGPU, "GPU 3 has");
     sim_set_compute_capability(90);
 }
 
-static void says_which_gpus_a_job_takes(void)
+/* What a job of this process would show of n_there GPUs; 0: nothing was told. */
+static int shown_of(int n_there, qfz_job *job, int *gpus)
+{
+    viewed v = {.n_there = n_there, .can = true};
+    const qfz_gpu_view view = {count_viewed, show_viewed, &v};
+    qfz_plan plan;
+    qfz_error err = {0};
+    job->gpu_view = &view;
+    sim_set_devices(n_there > 0 ? n_there : 4);
+    CHECK(qfz_job_plan(job, &plan, &err) == QFZ_OK, "%s", err.message);
+    memcpy(gpus, v.gpus, sizeof v.gpus);
+    return v.n;
+}
+
+static void shows_no_more_than_it_takes(void)
 {
     static const int two[] = {2, 0};
     const qfz_ranks ranks = {.rank = 5, .n = 6, .local_rank = 1, .n_local = 2};
-    qfz_job job = label_job(QFZ_ENGINE_AUTO, scratch("cuda.tif"));
-    int gpus[QFZ_GPUS_MAX], n = 0;
-    qfz_error err;
+    qfz_job job = label_job(QFZ_ENGINE_CUDA, scratch("cuda.tif"));
+    int gpus[QFZ_GPUS_MAX], n;
     check_describe("GPUs of a job");
+    CHECK(shown_of(4, &job, gpus) == 0, "all were shown");
+    job.px_per_gpu = N_PX / 2;
+    n = shown_of(4, &job, gpus);
+    CHECK(n == 3, "%d GPUs of two times a GPU's pixels", n);
+    job.px_per_gpu = N_PX + 1;
+    n = shown_of(4, &job, gpus);
+    CHECK(n == 1 && gpus[0] == 0, "%d GPUs of a small raster", n);
+    CHECK(shown_of(0, &job, gpus) == 0, "shown where nobody knows");
+    job.engine = QFZ_ENGINE_CPU;
+    CHECK(shown_of(4, &job, gpus) == 0, "shown for the CPU");
+    job.engine = QFZ_ENGINE_CUDA;
+    job.px_per_gpu = N_PX / 6;
     job.ranks = &ranks;
-    CHECK(qfz_job_gpus(&job, 4, gpus, &n, &err) == QFZ_OK && n == 2 && gpus[0] == 1 && gpus[1] == 3,
-          "%d GPUs of a rank, %d, %d", n, gpus[0], gpus[1]);
+    n = shown_of(6, &job, gpus);
+    CHECK(n == 2 && gpus[0] == 1 && gpus[1] == 3, "%d GPUs of a rank, %d, %d", n, gpus[0], gpus[1]);
+    job.ranks = NULL;
     job.gpus = two;
     job.n_gpus = 2;
-    CHECK(qfz_job_gpus(&job, 3, gpus, &n, &err) == QFZ_OK && n == 2 && gpus[0] == 2 && gpus[1] == 0,
-          "%d GPUs named, %d, %d", n, gpus[0], gpus[1]);
-    CHECK(qfz_job_gpus(&job, 2, gpus, &n, &err) == QFZ_EARG && strstr(err.message, "no GPU 2"),
-          "%s", err.message);
-    CHECK(qfz_job_gpus(&job, 0, gpus, &n, &err) == QFZ_EARG, "%s", err.message);
+    n = shown_of(3, &job, gpus);
+    CHECK(n == 2 && gpus[0] == 2 && gpus[1] == 0, "%d GPUs named, %d, %d", n, gpus[0], gpus[1]);
 }
 
 static void says_when_there_is_no_device(void)
@@ -463,7 +510,7 @@ int main(int argc, char **argv)
     waits_for_slow_devices();
     shares_the_devices_among_ranks();
     finds_the_devices_that_are_shown();
-    says_which_gpus_a_job_takes();
+    shows_no_more_than_it_takes();
     says_when_there_is_no_device();
     shrinks_when_memory_runs_out();
     gives_trees_the_memory_they_take();

@@ -173,7 +173,6 @@ static void senseless_jobs_are_refused(void **state)
 {
     (void)state;
     const double omega = 1, negative = -1;
-    const int gpu = 0;
     REFUSED(QFZ_LABEL, job.dst = NULL, "source and output must be named");
     REFUSED(QFZ_LABEL, job.src = NULL, "source and output must be named");
     REFUSED(QFZ_LABEL, job.method.connectivity = 6, "connectivity is 6");
@@ -186,7 +185,6 @@ static void senseless_jobs_are_refused(void **state)
     REFUSED(QFZ_LABEL, job.retries = -1, "-1 retries");
     REFUSED(QFZ_LABEL, job.retry_wait_s = NAN, "retries after");
     REFUSED(QFZ_LABEL, job.memory_bytes = -1, "memory is negative");
-    REFUSED(QFZ_LABEL, job.gpus_shown = &gpu, "0 GPUs are shown");
     REFUSED(QFZ_LABEL, job.labels = "labels.tif", "simplify only");
     REFUSED(QFZ_SIMPLIFY, job.labels = job.dst, "named for two outputs");
     REFUSED(QFZ_SALIENCY, job.regions = "r.csv", "no regions to list");
