@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FORMAT = 5 }; /* of the journal; another one is another version */
+enum { FORMAT = 6 }; /* of the journal; another one is another version */
 
 static void write_list(FILE *out, const char *what, const char *const *list)
 {
@@ -68,19 +68,42 @@ static void write_all(FILE *out, const qfz_setup *setup, qfz_source *source, int
     (void)fprintf(out, QFZ_IDENTITY_PARTS "\t%d\n", n_parts);
 }
 
-qfz_status qfz_identity_make(char **text, const qfz_setup *setup, qfz_source *source, int n_parts,
-                             qfz_error *err)
+/* Ends the text that a memory stream has made. */
+static qfz_status close_text(FILE *out, char **text, qfz_error *err)
 {
-    size_t bytes;
-    *text = NULL;
-    FILE *const out = open_memstream(text, &bytes);
-    if (!out) return qfz_fail(err, QFZ_ENOMEM, "out of memory");
-    write_all(out, setup, source, n_parts);
     const bool failed = ferror(out) != 0;
     if (fclose(out) == 0 && !failed) return QFZ_OK;
     free(*text);
     *text = NULL;
     return qfz_fail(err, QFZ_ENOMEM, "out of memory");
+}
+
+static qfz_status open_text(FILE **out, char **text, size_t *bytes, qfz_error *err)
+{
+    *text = NULL;
+    *out = open_memstream(text, bytes);
+    return *out ? QFZ_OK : qfz_fail(err, QFZ_ENOMEM, "out of memory");
+}
+
+qfz_status qfz_identity_make(char **text, const qfz_setup *setup, qfz_source *source, int n_parts,
+                             qfz_error *err)
+{
+    FILE *out;
+    size_t bytes;
+    QFZ_TRY(open_text(&out, text, &bytes, err));
+    write_all(out, setup, source, n_parts);
+    return close_text(out, text, err);
+}
+
+qfz_status qfz_identity_of_outputs(char **text, const qfz_job *job, qfz_error *err)
+{
+    FILE *out;
+    size_t bytes;
+    QFZ_TRY(open_text(&out, text, &bytes, err));
+    if (job->dst) qfz_output_describe(job->dst, out);
+    if (job->labels) qfz_output_describe(job->labels, out);
+    if (job->regions) qfz_output_describe(job->regions, out);
+    return close_text(out, text, err);
 }
 
 /* --------------------------------------------------------------------------------------- reading

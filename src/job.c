@@ -174,8 +174,15 @@ static qfz_status prepare(context *c, qfz_error *err)
 /* Is this a job that is resumed although it came to its end? */
 static qfz_status look_for_end(context *c, qfz_report *report, bool *done, qfz_error *err)
 {
-    *done = c->work && c->ranks->rank == 0 && qfz_work_is_done(c->work, report) &&
-            (c->job->count_only || qfz_raster_exists(c->job->dst));
+    char *outputs = NULL;
+    qfz_status st = QFZ_OK;
+    *done = false;
+    if (c->work && c->ranks->rank == 0) {
+        st = qfz_identity_of_outputs(&outputs, c->job, err);
+        *done = st == QFZ_OK && qfz_work_is_done(c->work, outputs, report);
+        free(outputs);
+    }
+    QFZ_TRY(qfz_ranks_agree(c->ranks, st, err));
     QFZ_TRY(qfz_ranks_share(c->ranks, done, sizeof *done, err));
     return qfz_ranks_share(c->ranks, report, sizeof *report, err);
 }
@@ -187,8 +194,10 @@ static qfz_status check_names(context *c, qfz_error *err)
     qfz_setup setup = c->setup;
     own.overwrite |= c->work && qfz_work_is_finishing(c->work);
     setup.job = &own;
-    const qfz_status st = check_outputs(&setup, c->ranks, c->source, err);
-    return qfz_ranks_agree(c->ranks, st, err);
+    qfz_status st = check_outputs(&setup, c->ranks, c->source, err);
+    st = qfz_ranks_agree(c->ranks, st, err);
+    if (st != QFZ_OK && c->work) qfz_work_forget(c->work);
+    return st;
 }
 
 /* What does not fit the devices, or does not start, is done in smaller tiles, or elsewhere. */
@@ -202,6 +211,17 @@ static qfz_status open_run(context *c, qfz_error *err)
     }
 }
 
+static qfz_status end_work(context *c, qfz_report *report, qfz_error *err)
+{
+    char *outputs = NULL;
+    qfz_status st = QFZ_OK;
+    if (c->ranks->rank == 0) st = qfz_identity_of_outputs(&outputs, c->job, err);
+    st = qfz_ranks_agree(c->ranks, st, err);
+    if (st == QFZ_OK) st = qfz_work_end(c->work, report, outputs, err);
+    free(outputs);
+    return st;
+}
+
 static qfz_status go_through(context *c, qfz_report *report, qfz_error *err)
 {
     const qfz_status st = open_run(c, err);
@@ -210,7 +230,7 @@ static qfz_status go_through(context *c, qfz_report *report, qfz_error *err)
     QFZ_TRY(qfz_passes_run(passes_of(c->job->task), &c->run, &report->next, err));
     QFZ_TRY(add_up(&c->run, report, err));
     if (!c->work) return QFZ_OK;
-    if (report->next == QFZ_PHASE_ALL) return qfz_work_end(c->work, report, err);
+    if (report->next == QFZ_PHASE_ALL) return end_work(c, report, err);
     return qfz_work_sync(c->work, err);
 }
 

@@ -26,7 +26,8 @@ struct qfz_work {
     qfz_journal **others;
     int n_others;
     bool is_finishing;
-    int lock; /* of the file `job`, by who ends a job in phases; -1: none */
+    bool made_folder, made_job; /* by this process */
+    int lock;                   /* of the file `job`, by who ends a job in phases; -1: none */
 };
 
 /* ------------------------------------------------------------------------------------ small files
@@ -68,15 +69,15 @@ static qfz_status read_file(const qfz_work *work, const char *name, char **text,
     return st;
 }
 
-/* The file appears whole or not at all.  new_only: one that is there already stays as it is, and
- * others may be about to make one. */
-static qfz_status write_file(const qfz_work *work, const char *name, const char *text,
-                             bool new_only, qfz_error *err)
+/* The file appears whole or not at all.  is_new not NULL: others may be about to make one, and one
+ * that is there already stays as it is. */
+static qfz_status write_file(const qfz_work *work, const char *name, const char *text, bool *is_new,
+                             qfz_error *err)
 {
     char path[PATH_BYTES], temp[PATH_BYTES];
     const size_t n = strlen(text);
     QFZ_TRY(path_of(work, path, err, "%s", name));
-    if (new_only)
+    if (is_new)
         QFZ_TRY(path_of(work, temp, err, "%s.%ld.tmp", name, (long)getpid()));
     else
         QFZ_TRY(path_of(work, temp, err, "%s.tmp", name));
@@ -84,8 +85,11 @@ static qfz_status write_file(const qfz_work *work, const char *name, const char 
     if (file < 0) return failed(temp, "making it", err);
     bool ok = write(file, text, n) == (ssize_t)n && fsync(file) == 0;
     ok = close(file) == 0 && ok;
-    if (ok && new_only && link(temp, path) != 0) ok = errno == EEXIST;
-    if (ok && !new_only) ok = rename(temp, path) == 0;
+    if (ok && is_new) {
+        *is_new = link(temp, path) == 0;
+        ok = *is_new || errno == EEXIST;
+    }
+    if (ok && !is_new) ok = rename(temp, path) == 0;
     const int why = errno;
     (void)unlink(temp);
     errno = why;
@@ -163,10 +167,11 @@ static qfz_status enter(qfz_work *work, const char *here, qfz_setup *setup, qfz_
 {
     const qfz_job *const job = setup->job;
     if (job->phase == QFZ_PHASE_ALL || job->phase == QFZ_PHASE_SUMMARISE) {
-        if (mkdir(work->folder, 0777) != 0 && errno != EEXIST)
+        work->made_folder = mkdir(work->folder, 0777) == 0;
+        if (!work->made_folder && errno != EEXIST)
             return failed(work->folder, "making the folder", err);
         if (!job->resume && job->phase == QFZ_PHASE_ALL) QFZ_TRY(check_fresh(work, err));
-        QFZ_TRY(write_file(work, "job", here, true, err));
+        QFZ_TRY(write_file(work, "job", here, &work->made_job, err));
     }
     return compare(work, here, setup, err);
 }
@@ -289,7 +294,7 @@ qfz_status qfz_work_sync(qfz_work *work, qfz_error *err)
 qfz_status qfz_work_finish(qfz_work *work, qfz_error *err)
 {
     work->is_finishing = true;
-    return write_file(work, "finishing", "", false, err);
+    return write_file(work, "finishing", "", NULL, err);
 }
 
 bool qfz_work_is_finishing(const qfz_work *work)
@@ -334,7 +339,7 @@ qfz_status qfz_work_part_done(qfz_work *work, qfz_stitch *stitch, bool *last, qf
     QFZ_TRY(qfz_stitch_pixels(stitch, &pixels, err));
     (void)snprintf(name, sizeof name, "part-%d-of-%d.done", work->part, work->n_parts);
     (void)snprintf(text, sizeof text, "pixels\t%llu\n", (unsigned long long)pixels);
-    QFZ_TRY(write_file(work, name, text, false, err));
+    QFZ_TRY(write_file(work, name, text, NULL, err));
     QFZ_TRY(lock_job(work, err));
     QFZ_TRY(read_parts(work, &pixels, &missing, err));
     *last = !missing;
@@ -345,6 +350,17 @@ static qfz_status add_pixels(const qfz_work *work, uint64_t *pixels, qfz_error *
 {
     bool missing;
     return read_parts(work, pixels, &missing, err);
+}
+
+/* Else others have begun as well. */
+static bool holds_job_only(const qfz_work *work)
+{
+    DIR *const folder = opendir(work->folder);
+    int n_others = 0;
+    for (struct dirent *entry; folder && (entry = readdir(folder)) != NULL;)
+        if (entry->d_name[0] != '.' && strcmp(entry->d_name, "job") != 0) n_others++;
+    if (folder) (void)closedir(folder);
+    return folder && n_others == 0;
 }
 
 /* Of processes that were killed while they made a file. */
@@ -370,14 +386,27 @@ static void delete_journals(const qfz_work *work, int part)
     }
 }
 
-qfz_status qfz_work_end(qfz_work *work, qfz_report *report, qfz_error *err)
+#define DONE_FORMAT "regions\t%llu\npixels\t%llu\n"
+
+static qfz_status write_done(const qfz_work *work, const qfz_report *report, const char *outputs,
+                             qfz_error *err)
 {
-    char text[256];
+    char *text = NULL;
+    QFZ_TRY(QFZ_NEW(&text, TEXT_BYTES, err));
+    const int n = snprintf(text, TEXT_BYTES, DONE_FORMAT "%s", (unsigned long long)report->regions,
+                           (unsigned long long)report->pixels, outputs);
+    const qfz_status st =
+        n < TEXT_BYTES ? write_file(work, "done", text, NULL, err)
+                       : qfz_fail(err, QFZ_EARG, "%s: names too long to be noted", work->folder);
+    free(text);
+    return st;
+}
+
+qfz_status qfz_work_end(qfz_work *work, qfz_report *report, const char *outputs, qfz_error *err)
+{
     qfz_status st = QFZ_OK;
     if (work->phase == QFZ_PHASE_RESOLVE) QFZ_TRY(add_pixels(work, &report->pixels, err));
-    (void)snprintf(text, sizeof text, "regions\t%llu\npixels\t%llu\n",
-                   (unsigned long long)report->regions, (unsigned long long)report->pixels);
-    if (work->ranks->rank == 0) st = write_file(work, "done", text, false, err);
+    if (work->ranks->rank == 0) st = write_done(work, report, outputs, err);
     QFZ_TRY(qfz_ranks_agree(work->ranks, st, err));
     const bool all = work->phase != QFZ_PHASE_ALL;
     for (int part = all ? 1 : work->part; part <= (all ? work->n_parts : work->part); part++)
@@ -389,16 +418,33 @@ qfz_status qfz_work_end(qfz_work *work, qfz_report *report, qfz_error *err)
     return QFZ_OK;
 }
 
-bool qfz_work_is_done(const qfz_work *work, qfz_report *report)
+/* What stands behind two lines; NULL: there are none. */
+static const char *behind_numbers(const char *text)
+{
+    const char *const first = text ? strchr(text, '\n') : NULL;
+    const char *const second = first ? strchr(first + 1, '\n') : NULL;
+    return second ? second + 1 : NULL;
+}
+
+bool qfz_work_is_done(const qfz_work *work, const char *outputs, qfz_report *report)
 {
     char *text = NULL;
     unsigned long long regions = 0, pixels = 0;
     qfz_error ignored = {.status = QFZ_OK};
-    const bool done = read_file(work, "done", &text, &ignored) == QFZ_OK && text &&
-                      sscanf(text, "regions %llu pixels %llu", &regions, &pixels) == 2;
+    const bool there = read_file(work, "done", &text, &ignored) == QFZ_OK;
+    const char *const then = there ? behind_numbers(text) : NULL;
+    const bool done =
+        then && strcmp(then, outputs) == 0 && sscanf(text, DONE_FORMAT, &regions, &pixels) == 2;
     free(text);
     if (!done) return false;
     report->regions = regions;
     report->pixels = pixels;
     return true;
+}
+
+void qfz_work_forget(qfz_work *work)
+{
+    if (!work->made_job || !holds_job_only(work)) return;
+    delete_file(work, "job");
+    if (work->made_folder) (void)rmdir(work->folder);
 }

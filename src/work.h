@@ -7,7 +7,8 @@
  *   stitch.journal           the same of phase stitch
  *   pixels-K-of-N.journal    finished output of tiles
  *   part-K-of-N.done         phase resolve of the part is through; how many pixels it has
- *   finishing, done          the outputs are being given their names; they have them */
+ *   finishing, done          the outputs are being given their names; they have them, and what they
+ *                            are on disk */
 #ifndef QFZ_WORK_H
 #define QFZ_WORK_H
 
@@ -35,10 +36,16 @@ qfz_status qfz_work_part_done(qfz_work *work, qfz_stitch *stitch, bool *last, qf
 qfz_status qfz_work_finish(qfz_work *work, qfz_error *err);
 bool qfz_work_is_finishing(const qfz_work *work);
 
-/* All is done: what the folder held is not needed any more.  The report is kept, for who resumes
- * once more; of a job in phases, its pixels become those of all parts.  Collective. */
-qfz_status qfz_work_end(qfz_work *work, qfz_report *report, qfz_error *err);
-bool qfz_work_is_done(const qfz_work *work, qfz_report *report);
+/* All is done: what the folder held is not needed any more.  The report is kept, and what rank 0
+ * finds under the outputs' names (identity.h), for who resumes once more: it is done as long as the
+ * same is there.  Of a job in phases, the report's pixels become those of all parts.  Collective.
+ */
+qfz_status qfz_work_end(qfz_work *work, qfz_report *report, const char *outputs, qfz_error *err);
+bool qfz_work_is_done(const qfz_work *work, const char *outputs, qfz_report *report);
+
+/* The job was refused before anything was done: if this process brought it, the folder is again as
+ * it was found. */
+void qfz_work_forget(qfz_work *work);
 
 /* Whatever was appended is on the disk. */
 qfz_status qfz_work_sync(qfz_work *work, qfz_error *err);

@@ -21,6 +21,10 @@ missing_packages() {
     for pair in gdal:libgdal-dev proj:libproj-dev zlib:zlib1g-dev cmocka:libcmocka-dev; do
         pkg-config --exists "${pair%%:*}" 2>/dev/null || echo "${pair##*:}"
     done
+    # Any MPI will do; who only uses qfz on one machine needs none.
+    if [ "${1-}" = tests ] && ! { command -v mpicc && command -v mpirun; } >/dev/null; then
+        printf '%s\n' libopenmpi-dev openmpi-bin
+    fi
 }
 
 as_root() {
@@ -33,10 +37,11 @@ as_root() {
     fi
 }
 
-# Does nothing, and asks nobody, when everything is there.
+# install_missing [tests]: what a build needs, and what tests need beside it.  Does nothing, and asks
+# nobody, when everything is there.
 install_missing() {
     local missing
-    mapfile -t missing < <(missing_packages)
+    mapfile -t missing < <(missing_packages "$@")
     [ "${#missing[@]}" -gt 0 ] || return 0
     command -v apt-get >/dev/null ||
         fail "missing: ${missing[*]} (names of Debian packages); there is no apt-get to install them"
@@ -45,7 +50,7 @@ install_missing() {
     as_root env DEBIAN_FRONTEND=noninteractive \
         apt-get install -y -q --no-install-recommends "${missing[@]}" libc6-dev >&2 ||
         fail "apt-get could not install ${missing[*]}"
-    mapfile -t missing < <(missing_packages)
+    mapfile -t missing < <(missing_packages "$@")
     [ "${#missing[@]}" -eq 0 ] || fail "still missing after installation: ${missing[*]}"
 }
 

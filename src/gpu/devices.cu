@@ -12,7 +12,9 @@ bool qfz_gpu_built(void)
 
 qfz_status qfz_gpu_count(int *n, qfz_error *err)
 {
-    int n_devices = 0;
+    int n_devices = 0, driver = 0;
+    QFZ_TRY_CUDA(err, cudaDriverGetVersion(&driver));
+    if (driver == 0) return qfz_fail(err, QFZ_EGPU, "GPU: there is no CUDA driver on this machine");
     QFZ_TRY_CUDA(err, cudaGetDeviceCount(&n_devices));
     if (n_devices < 1) return qfz_fail(err, QFZ_EGPU, "GPU: CUDA shows no device");
     *n = n_devices < QFZ_GPUS_MAX ? n_devices : QFZ_GPUS_MAX;

@@ -15,15 +15,27 @@ static uint32_t text_crc(const char *text)
     return text ? (uint32_t)crc32_z(0, (const Bytef *)text, strlen(text)) : 0;
 }
 
+/* Statistics and overviews that somebody adds beside a raster leave it what it is. */
+static bool is_beside(const char *file)
+{
+    static const char *const ends[] = {".aux.xml", ".ovr"};
+    const size_t n = strlen(file);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        const size_t k = strlen(ends[i]);
+        if (n > k && strcmp(file + n - k, ends[i]) == 0) return true;
+    }
+    return false;
+}
+
 /* A mosaic has thousands of files: their sizes and times in one line. */
-static void describe_files(GDALDatasetH dataset, char ***files, const char *name, FILE *out)
+static void describe_files(char *const *files, const char *name, FILE *out)
 {
     long long bytes = 0, n = 0;
     time_t newest = 0;
     char when[32] = "";
     struct tm parts;
     uint32_t crc = 0;
-    for (char *const *file = qfz_files_of(dataset, files); file && *file; file++) {
+    for (char *const *file = files; file && *file; file++) {
         VSIStatBufL found;
         if (VSIStatExL(*file, &found, VSI_STAT_EXISTS_FLAG | VSI_STAT_SIZE_FLAG) != 0) continue;
         const long long facts[2] = {(long long)found.st_size, (long long)found.st_mtime};
@@ -76,13 +88,25 @@ void qfz_source_describe(qfz_source *source, FILE *out)
     (void)fprintf(out, "size\t%lld x %lld\n", (long long)source->info.w, (long long)source->info.h);
     describe_bands(source, out);
     describe_georeference(source->dataset, out);
-    describe_files(source->dataset, &source->files, "source", out);
-    describe_files(source->mask_dataset, &source->mask_files, "mask", out);
+    describe_files(qfz_files_of(source->dataset, &source->files), "source", out);
+    describe_files(qfz_files_of(source->mask_dataset, &source->mask_files), "mask", out);
     qfz_trap_end(&trap);
 }
 
-bool qfz_raster_exists(const char *path)
+/* A raster in parts is as old as they are. */
+void qfz_output_describe(const char *path, FILE *out)
 {
-    VSIStatBufL found;
-    return VSIStatExL(path, &found, VSI_STAT_EXISTS_FLAG) == 0;
+    char **files = NULL, **own = NULL;
+    qfz_trap trap;
+    qfz_trap_begin(&trap);
+    const GDALDatasetH dataset =
+        GDALOpenEx(path, GDAL_OF_RASTER | GDAL_OF_READONLY, NULL, NULL, NULL);
+    for (char *const *file = qfz_files_of(dataset, &files); file && *file; file++)
+        if (!is_beside(*file)) own = CSLAddString(own, *file);
+    if (!dataset) own = CSLAddString(own, path);
+    describe_files(own, path, out);
+    CSLDestroy(own);
+    CSLDestroy(files);
+    if (dataset) GDALClose(dataset);
+    qfz_trap_end(&trap);
 }

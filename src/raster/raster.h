@@ -51,8 +51,9 @@ const qfz_source_info *qfz_source_get_info(const qfz_source *source);
  * reading pixels. */
 void qfz_source_describe(qfz_source *source, FILE *out);
 
-/* Is there a file of this name? */
-bool qfz_raster_exists(const char *path);
+/* A line of that kind about what lies under an output's name, a raster or a table, if anything
+ * does. */
+void qfz_output_describe(const char *path, FILE *out);
 
 /* QFZ_CUT: 4 or 8, as the saliency raster says. */
 int qfz_source_connectivity(const qfz_source *source);

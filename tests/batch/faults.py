@@ -230,6 +230,47 @@ def other_jobs():
     ends_well("simplify", "after refusals")
 
 
+def finished():
+    """Done is a job as long as its outputs are what it left."""
+    for task in TASKS:
+        clean()
+        words, outputs = job(task, *WORK, "--resume")
+        status, _, err = run(words)
+        test.check(status == 0, f"{task}: {err}")
+        open("out.tif.aux.xml", "w", encoding="ascii").close()
+        made = [os.stat(path).st_ino for path in outputs]
+        status, _, err = run(words)
+        test.check(status == 0 and made == [os.stat(path).st_ino for path in outputs],
+                   f"{task}, done: {status}: {err}")
+        for path in outputs:
+            with open(path, "r+b") as other:
+                other.truncate(os.path.getsize(path) // 2)
+            status, _, err = run(words)
+            test.check(status == 1 and "overwrite" in err, f"{task}, {path} cut: {status}: {err}")
+            status, _, err = run([*words, "--overwrite"])
+            test.check(status == 0, f"{task}, {path} cut, made anew: {err}")
+            test.compare(outputs, wanted[task], f"{task}, {path} cut")
+            os.remove(path)
+            status, _, err = run([*words, "--overwrite"])
+            test.check(status == 0, f"{task}, {path} removed: {err}")
+            test.compare(outputs, wanted[task], f"{task}, {path} removed")
+
+
+def refused_at_once():
+    """A command that is refused leaves nothing that stands in the way of the right one."""
+    for made in (False, True):
+        clean()
+        words, outputs = job("label", *WORK)
+        os.makedirs("work") if made else None
+        for wrong in (["-of", "NONE"], ["-co", "COMPRESS=NONE_SUCH"]):
+            status, _, err = run([*words, *wrong])
+            test.check(status == 1 and one_line(err), f"{wrong}: {status}: {err}")
+            test.check(os.path.isdir("work") == made, f"{wrong}: the folder")
+        status, _, err = run(words)
+        test.check(status == 0, f"after refusals: {err}")
+        test.compare(outputs, wanted["label"], "after refusals")
+
+
 def two_at_a_time():
     """The first one stands still in the middle of its work, and goes on afterwards."""
     clean()
@@ -337,8 +378,8 @@ for name in TASKS:
     test.check(code == 0, f"{name}: {errors}")
     wanted[name] = [content(path) for path in paths]
 OF_RANKS = (signals, a_rank_fails, a_rank_runs_full)
-ALONE = (signals, full_storage, damaged_journals, senseless, other_jobs, other_resources,
-         two_at_a_time, not_repeated)
+ALONE = (signals, full_storage, damaged_journals, senseless, other_jobs, other_resources, finished,
+         refused_at_once, two_at_a_time, not_repeated)
 for part in OF_RANKS if RANKS else (small_tmpfs,) if TMPFS else ALONE:
     part()
 test.finish()
