@@ -2,6 +2,9 @@
 /* main.c - qfz: picks the command. */
 #include <stdio.h>
 #include <string.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "command.h"
 #include "help.h"
@@ -68,9 +71,21 @@ static int run_qfz(int argc, char **argv)
     return end_of_output(&qfz_itself, EXIT_OK);
 }
 
+/* Calls that change what is mapped stop all threads of a process, each time.  So what is smaller than
+ * a large page comes out of the threads' heaps, which grow and shrink by megabytes. */
+static void keep_memory(void)
+{
+#ifdef __GLIBC__
+    (void)mallopt(M_MMAP_THRESHOLD, 2 << 20);
+    (void)mallopt(M_TRIM_THRESHOLD, 16 << 20);
+    (void)mallopt(M_TOP_PAD, 8 << 20);
+#endif
+}
+
 /* A phase is for one process, whoever started it. */
 int main(int argc, char **argv)
 {
+    keep_memory();
     const bool alone = argc > 1 && find(argv[1]) == &run_command;
     if (!alone && !command_join()) return EXIT_FAILED;
     const int status = run_qfz(argc, argv);

@@ -20,12 +20,12 @@ typedef struct piece {
 } piece;
 
 struct qfz_store {
-    pthread_mutex_t lock;
     int64_t n_pieces;
-    piece *pieces;
+    piece *pieces; /* each is one thread's at a time */
     int64_t memory_bytes, used_bytes;
     char *folder;
-    int file; /* -1 until it is needed */
+    pthread_mutex_t lock; /* of the next two */
+    int file;             /* -1 until it is needed */
     int64_t file_bytes;
     qfz_journal **journals;
     uint64_t n_journals;
@@ -102,33 +102,41 @@ qfz_status qfz_store_attach(qfz_store *store, qfz_journal *journal, qfz_error *e
 }
 
 /* ---------------------------------------------------------------------------------------- pieces
- */
+ *
+ * A lock for all of them would be asked for some sixteen times a group, by all threads. */
+static void give_back(qfz_store *store, int64_t bytes)
+{
+#pragma omp atomic
+    store->used_bytes -= bytes;
+}
+
+static bool take_room(qfz_store *store, int64_t bytes)
+{
+    int64_t used;
+#pragma omp atomic capture
+    used = store->used_bytes += bytes;
+    if (used > store->memory_bytes) give_back(store, bytes);
+    return used <= store->memory_bytes;
+}
+
 /* What is in a journal stays there. */
 void qfz_store_drop(qfz_store *store, int64_t number)
 {
     piece *const p = &store->pieces[number];
-    (void)pthread_mutex_lock(&store->lock);
-    void *const data = p->data;
-    if (data) store->used_bytes -= p->bytes;
+    if (p->data) give_back(store, p->bytes);
+    free(p->data);
     p->data = NULL;
     if (p->place >> OFFSET_BITS == 0) *p = (piece){.bytes = -1};
-    (void)pthread_mutex_unlock(&store->lock);
-    free(data);
 }
 
-/* Decides where a piece goes: into memory (p->data is data) or into the temporary file. */
-static qfz_status find_room(qfz_store *store, piece *p, void *data, qfz_error *err)
+/* Decides where in the temporary file a piece goes. */
+static qfz_status find_place(qfz_store *store, piece *p, qfz_error *err)
 {
     qfz_status st = QFZ_OK;
     (void)pthread_mutex_lock(&store->lock);
-    if (store->used_bytes + p->bytes <= store->memory_bytes) {
-        p->data = data;
-        store->used_bytes += p->bytes;
-    } else if (!store->appends) {
-        if (store->file < 0) st = qfz_temp_open(store->folder, &store->file, err);
-        p->place = place_of(0, store->file_bytes);
-        if (st == QFZ_OK) store->file_bytes += p->bytes;
-    }
+    if (store->file < 0) st = qfz_temp_open(store->folder, &store->file, err);
+    p->place = place_of(0, store->file_bytes);
+    if (st == QFZ_OK) store->file_bytes += p->bytes;
     (void)pthread_mutex_unlock(&store->lock);
     return st;
 }
@@ -143,13 +151,14 @@ static qfz_status keep(qfz_store *store, int64_t number, piece *p, void *data, q
         p->place = place_of(store->appends, offset);
     }
     qfz_store_drop(store, number);
-    QFZ_TRY(find_room(store, p, data, err));
-    if (!p->data && !store->appends)
+    if (take_room(store, p->bytes)) {
+        p->data = data;
+    } else if (!store->appends) {
+        QFZ_TRY(find_place(store, p, err));
         QFZ_TRY(
             qfz_temp_write(store->file, store->folder, data, p->bytes, offset_of(p->place), err));
-    (void)pthread_mutex_lock(&store->lock);
+    }
     store->pieces[number] = *p;
-    (void)pthread_mutex_unlock(&store->lock);
     return QFZ_OK;
 }
 
@@ -183,9 +192,7 @@ static qfz_status fetch(qfz_store *store, const piece *p, void *copy, qfz_error 
 qfz_status qfz_store_view(qfz_store *store, int64_t number, const void **data, int64_t *bytes,
                           void **own, qfz_error *err)
 {
-    (void)pthread_mutex_lock(&store->lock);
     const piece p = store->pieces[number];
-    (void)pthread_mutex_unlock(&store->lock);
     void *copy = NULL;
     *data = p.data;
     *bytes = p.bytes < 0 ? 0 : p.bytes;
@@ -217,8 +224,5 @@ qfz_status qfz_store_get(qfz_store *store, int64_t number, void **data, int64_t 
 
 bool qfz_store_has(qfz_store *store, int64_t number)
 {
-    (void)pthread_mutex_lock(&store->lock);
-    const bool there = store->pieces[number].bytes >= 0;
-    (void)pthread_mutex_unlock(&store->lock);
-    return there;
+    return store->pieces[number].bytes >= 0;
 }

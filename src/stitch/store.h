@@ -2,7 +2,7 @@
 /* store.h - numbered pieces of bytes, in memory up to a limit, beyond it in a temporary file; or
  * all of them in a journal too, which another process can take up.
  *
- * Any thread may call; pieces of different numbers do not disturb each other. */
+ * Any thread may call, but no two about the same piece at a time. */
 #ifndef QFZ_STITCH_STORE_H
 #define QFZ_STITCH_STORE_H
 
