@@ -182,8 +182,9 @@ const option option_table[] = {
      .set = set_bytes, .at = AT(job.gpu_memory_bytes)},
     {"--method", TAKES("auto|stava|c2fl|ha4|connect-v1|connect-v2"), .commands = FOR_ALL,
      .section = running,
-     .help = "A published method of the CUDA engine instead of its fastest; refused where it "
-             "cannot do what is asked. No result depends on it. Default: auto.",
+     .help = "A published method of the CUDA engine instead of its fastest: stava, c2fl and ha4 "
+             "label equal values, connect-v1 and connect-v2 make the trees of qfz-bench. Refused "
+             "where it cannot do what is asked; no result depends on it. Default: auto.",
      .set = set_chosen_text, .at = AT(job.gpu_method)},
     {"--retries", TAKES("N"), .commands = FOR_JOBS | FOR_INFO, .section = running,
      .help =

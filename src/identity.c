@@ -25,13 +25,12 @@ static void write_method(FILE *out, const qfz_setup *setup)
     static const char *const distances[] = {"l1", "l2", "linf"};
     const qfz_method *const m = &setup->job->method;
     (void)fprintf(out, "connectivity\t%d\n", setup->rule.connectivity);
-    (void)fprintf(out, "distance\t%s\n", distances[setup->rule.distance]);
     (void)fprintf(out, "alpha\t");
     if (m->has_alpha) (void)fprintf(out, "%.17g", m->alpha);
     (void)fprintf(out, "\nomega\t");
     for (int i = 0; m->omega && i < m->n_omega; i++)
         (void)fprintf(out, "%s%.17g", i ? "," : "", m->omega[i]);
-    (void)fputc('\n', out);
+    (void)fprintf(out, "\ndistance\t%s\n", distances[setup->rule.distance]);
 }
 
 static void write_outputs(FILE *out, const qfz_job *job)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "gpu/gpu.h"
 #include "memory.h"
 #include "method.h"
 
@@ -67,6 +68,15 @@ static bool wants_gpu(const qfz_setup *setup)
     return setup->job->gpus || setup->job->gpu_memory_bytes || setup->method;
 }
 
+/* What a method cannot do is refused whether there is a GPU or not. */
+static qfz_status choose_method(qfz_setup *setup, qfz_error *err)
+{
+    const char *const name = setup->job->gpu_method;
+    if (!name || strcmp(name, "auto") == 0) return QFZ_OK;
+    setup->method = name;
+    return qfz_gpu_can_method(name, &setup->rule, setup->kind, err);
+}
+
 /* How many are named, or how many of all may be taken; 0: all. */
 static int n_gpus_of(const qfz_job *job, int64_t n_px)
 {
@@ -90,7 +100,6 @@ static int show_gpus(const qfz_gpu_view *view, const qfz_wish *wish, int numbers
 static qfz_status choose_engine(qfz_setup *setup, qfz_error *err)
 {
     const qfz_job *const job = setup->job;
-    if (job->gpu_method && strcmp(job->gpu_method, "auto") != 0) setup->method = job->gpu_method;
     const int64_t n_px = setup->info.w * setup->info.h;
     const bool small = job->engine == QFZ_ENGINE_AUTO && !wants_gpu(setup) && n_px < DEVICE_PX_MIN;
     int shown[QFZ_GPUS_MAX];
@@ -152,8 +161,9 @@ qfz_status qfz_setup_init(qfz_setup *setup, const qfz_job *job, qfz_source **sou
     QFZ_TRY_OR(st, failed, qfz_source_open(&opened, job, err));
     setup->info = *qfz_source_get_info(opened);
     setup->passes = (setup->kind == QFZ_OMEGA ? 3 : 2) - (job->count_only ? 1 : 0);
-    QFZ_TRY_OR(st, failed, choose_engine(setup, err));
     QFZ_TRY_OR(st, failed, make_rule(setup, opened, err));
+    QFZ_TRY_OR(st, failed, choose_method(setup, err));
+    QFZ_TRY_OR(st, failed, choose_engine(setup, err));
     QFZ_TRY_OR(st, failed, settle_engine(setup, err));
     QFZ_TRY_OR(st, failed, qfz_setup_plan_memory(setup, err));
     *source = opened;

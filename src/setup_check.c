@@ -15,7 +15,7 @@ static qfz_status check_phase(const qfz_job *job, qfz_error *err)
     const bool parts = job->phase == QFZ_PHASE_SUMMARISE || job->phase == QFZ_PHASE_RESOLVE;
     if (job->resume && !job->work)
         return qfz_fail(err, QFZ_EARG, "--resume needs --work, the folder that holds the journal");
-    if (job->phase == QFZ_PHASE_ALL && job->n_parts > 0)
+    if (!parts && job->n_parts > 0)
         return qfz_fail(err, QFZ_EARG, "--part belongs to a --phase: summarise or resolve");
     if (job->phase == QFZ_PHASE_ALL) return QFZ_OK;
     if (!job->work)

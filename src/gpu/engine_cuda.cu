@@ -160,6 +160,27 @@ qfz_status qfz_gpu_can(qfz_device device, const qfz_rule *rule, qfz_kind kind, q
         device.number, there, kind == QFZ_LEVELS ? "saliency" : "simplify", needed);
 }
 
+/* A method by name is for the kind of work that it was published for. */
+static qfz_status choose_method(qfz_worker *worker)
+{
+    const qfz_worker_spec *const spec = &worker->spec;
+    if (spec->kind == QFZ_COMPONENTS) return qfz_regions_choose(worker);
+    if (spec->kind == QFZ_TREE) return qfz_trees_choose(worker);
+    if (!spec->method) return QFZ_OK;
+    return qfz_fail(worker->gpu.err, QFZ_EARG, "method %s does not make %s", spec->method,
+                    spec->kind == QFZ_LEVELS ? "saliency" : "(alpha, omega)-components");
+}
+
+qfz_status qfz_gpu_can_method(const char *name, const qfz_rule *rule, qfz_kind kind, qfz_error *err)
+{
+    qfz_worker worker = {};
+    worker.spec.rule = rule;
+    worker.spec.kind = kind;
+    worker.spec.method = name;
+    worker.gpu.err = err;
+    return choose_method(&worker);
+}
+
 /* --------------------------------------------------------------------------------- open, close */
 static void close_one(qfz_worker *worker)
 {
@@ -202,17 +223,6 @@ static qfz_status take_device(qfz_worker *worker)
     QFZ_TRY_CUDA(err, cudaEventCreate(&worker->from));
     QFZ_TRY_CUDA(err, cudaEventCreate(&worker->to));
     return QFZ_OK;
-}
-
-/* A method by name is for the kind of work that it was published for. */
-static qfz_status choose_method(qfz_worker *worker)
-{
-    const qfz_worker_spec *const spec = &worker->spec;
-    if (spec->kind == QFZ_COMPONENTS) return qfz_regions_choose(worker);
-    if (spec->kind == QFZ_TREE) return qfz_trees_choose(worker);
-    if (!spec->method) return QFZ_OK;
-    return qfz_fail(worker->gpu.err, QFZ_EARG, "method %s does not make %s", spec->method,
-                    spec->kind == QFZ_LEVELS ? "saliency" : "(alpha, omega)-components");
 }
 
 static qfz_status take_ring_room(qfz_worker *worker)

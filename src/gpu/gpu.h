@@ -22,6 +22,11 @@ qfz_status qfz_gpu_count(int *n, qfz_error *err);
  * of a second, and is done when their workers open. */
 qfz_status qfz_gpu_memory(const qfz_device *devices, int n, int64_t *bytes, qfz_error *err);
 
+/* Can a published method do work of this kind by this rule?  QFZ_EARG if not, with the method's
+ * name.  No device is asked. */
+qfz_status qfz_gpu_can_method(const char *name, const qfz_rule *rule, qfz_kind kind,
+                              qfz_error *err);
+
 /* Can a device do work of this kind by this rule?  QFZ_EGPU if not, with what it lacks. */
 qfz_status qfz_gpu_can(qfz_device device, const qfz_rule *rule, qfz_kind kind, qfz_error *err);
 

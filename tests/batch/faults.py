@@ -194,6 +194,7 @@ def senseless():
     refused([*words, "--resume"], "needs --work")
     refused([*words, "--phase", "stitch"], "needs --work")
     refused([*words, "--part", "1/2"], "belongs to a --phase")
+    refused([*words, "--phase", "stitch", "--part", "1/2", *WORK], "belongs to a --phase")
     refused([*words, "--phase", "resolve", *WORK], "name it")
     for phase in (["stitch"], ["resolve", "--part", "1/4"]):
         refused([*words, "--work", "never_begun", "--phase", *phase], "summarise comes first")
