@@ -69,6 +69,8 @@ typedef enum qfz_task {
     QFZ_CUT        /* dst: labels of the alpha-components, src being a saliency raster */
 } qfz_task;
 
+/* Rasters say in their metadata what they are: QFZ_CONTENT (labels, painted, saliency),
+ * QFZ_CONNECTIVITY and QFZ_DISTANCE, saliency QFZ_LAYOUT, the others QFZ_ALPHA and QFZ_OMEGA. */
 typedef enum qfz_layout { QFZ_EDGES = 0, QFZ_PIXEL, QFZ_KHALIMSKY } qfz_layout;
 
 typedef enum qfz_nodata_rule { QFZ_NODATA_ALL = 0, QFZ_NODATA_ANY } qfz_nodata_rule;

@@ -4,15 +4,26 @@
 
 #include "setup.h"
 
+/* Labels without alpha are of equal values. */
+static double alpha_of(const qfz_job *job)
+{
+    if (job->method.has_alpha) return job->method.alpha;
+    return job->task == QFZ_LABEL ? 0 : INFINITY;
+}
+
 static qfz_sink_spec spec_of(const qfz_setup *setup, const char *path, qfz_content content)
 {
+    const qfz_method *const method = &setup->job->method;
     return (qfz_sink_spec){.path = path,
                            .content = content,
                            .w = setup->info.w,
                            .h = setup->info.h,
                            .n_bands = 1,
                            .connectivity = setup->rule.connectivity,
-                           .distance = setup->rule.distance};
+                           .distance = setup->rule.distance,
+                           .alpha = alpha_of(setup->job),
+                           .omega = method->omega,
+                           .n_omega = method->omega ? method->n_omega : 0};
 }
 
 qfz_sink_spec qfz_spec_labels(const qfz_setup *setup, const char *path, uint64_t n_regions)

@@ -3,6 +3,7 @@
 #include "raster/private.h"
 
 #include <cpl_conv.h>
+#include <string.h>
 
 /* A double cannot say 2^64 - 1. */
 static CPLErr set_nodata(GDALRasterBandH band, double nodata)
@@ -62,16 +63,37 @@ static void set_item(GDALDatasetH dataset, const char *key, const char *value)
     (void)GDALSetMetadataItem(dataset, key, value, NULL);
 }
 
-static void set_metadata(GDALDatasetH dataset, const qfz_sink_spec *spec)
+/* One number, or one for each band. */
+static void set_reals(GDALDatasetH dataset, const char *key, const double *values, int n)
+{
+    enum { BYTES = 40 };
+    char *const text = CPLCalloc((size_t)n, BYTES), *end = text;
+    for (int i = 0; i < n; i++) {
+        if (i > 0) *end++ = ',';
+        qfz_real_print(end, BYTES - 1, values[i]);
+        end += strlen(end);
+    }
+    set_item(dataset, key, text);
+    CPLFree(text);
+}
+
+static void set_metadata(GDALDatasetH dataset, const qfz_source *source, const qfz_sink_spec *spec)
 {
     static const char *const contents[] = {"labels", "painted", "saliency"};
     static const char *const layouts[] = {"edges", "pixel", "khalimsky"};
     static const char *const distances[] = {"l1", "l2", "linf"};
+    /* of a hierarchy that is cut, what it says itself */
+    const char *const distance = source->is_cut
+                                     ? GDALGetMetadataItem(source->dataset, "QFZ_DISTANCE", NULL)
+                                     : distances[spec->distance];
     set_item(dataset, "QFZ_CONTENT", contents[spec->content]);
-    if (spec->content != QFZ_CONTENT_SALIENCY) return;
-    set_item(dataset, "QFZ_LAYOUT", layouts[spec->layout]);
+    if (spec->content == QFZ_CONTENT_SALIENCY)
+        set_item(dataset, "QFZ_LAYOUT", layouts[spec->layout]);
     set_item(dataset, "QFZ_CONNECTIVITY", spec->connectivity == 8 ? "8" : "4");
-    set_item(dataset, "QFZ_DISTANCE", distances[spec->distance]);
+    if (distance) set_item(dataset, "QFZ_DISTANCE", distance);
+    if (spec->content == QFZ_CONTENT_SALIENCY) return;
+    set_reals(dataset, "QFZ_ALPHA", &spec->alpha, 1);
+    if (spec->n_omega > 0) set_reals(dataset, "QFZ_OMEGA", spec->omega, spec->n_omega);
 }
 
 /* Inside a GTiff, not beside it. */
@@ -95,7 +117,7 @@ qfz_status qfz_header_fill(GDALDatasetH dataset, const qfz_source *source,
     qfz_trap trap;
     QFZ_TRY(qfz_georef_copy(source->dataset, dataset, khalimsky, y0, name, err));
     qfz_trap_begin(&trap);
-    set_metadata(dataset, spec);
+    set_metadata(dataset, source, spec);
     const bool ok = set_bands(dataset, source, spec) && (!spec->has_mask || add_mask(dataset));
     qfz_trap_end(&trap);
     if (!ok) return qfz_trap_fail(&trap, err, QFZ_EIO, name, "nodata or mask was refused");

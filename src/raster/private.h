@@ -215,6 +215,10 @@ qfz_status qfz_vrt_write(const char *temp, const qfz_source *source, const qfz_s
 
 /* -------------------------------------------------------------------- outputs (output.c) */
 
+/* text = the number, with as many digits as it takes to come back; 40 bytes are enough (table.c).
+ */
+void qfz_real_print(char *text, size_t bytes, double value);
+
 /* Name free or overwrite asked for, no file of the source, named once in the job, folder
  * writable. */
 qfz_status qfz_output_check(qfz_source *source, const qfz_job *job, const char *path,

@@ -138,11 +138,16 @@ typedef struct qfz_sink_spec {
     double max_value;  /* largest value that will be written; a job->type that cannot hold it
                           is refused (QFZ_EARG) before anything is created */
     bool has_nodata;
-    double nodata;     /* NaN is allowed */
-    bool has_mask;     /* the writer gives validity, which is kept in a mask band */
-    qfz_layout layout; /* QFZ_CONTENT_SALIENCY: written as metadata, with the connectivity ... */
+    double nodata; /* NaN is allowed */
+    bool has_mask; /* the writer gives validity, which is kept in a mask band */
+
+    /* Written as metadata. */
     int connectivity;
     qfz_distance distance;
+    qfz_layout layout;   /* QFZ_CONTENT_SALIENCY; the others: */
+    double alpha;        /* infinity: no limit */
+    const double *omega; /* one, or one for each band, borrowed; n_omega = 0: no limit */
+    int n_omega;
 
     int part, n_parts; /* n_parts > 0: only a part, 0 <= part < n_parts, of what path will be ... */
     int64_t y0, y1;    /* ... its rows y0..y1 of h, y0 < y1; see qfz_parts_join() */

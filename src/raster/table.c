@@ -173,8 +173,8 @@ qfz_status qfz_table_create(qfz_table **table, const qfz_source *source, const q
 }
 
 /* ----------------------------------------------------------------------------------------- rows */
-/* Enough digits to come back; whatever the locale puts between them becomes a point. */
-static void print_real(char *text, size_t bytes, double value)
+/* Whatever the locale puts between digits becomes a point. */
+void qfz_real_print(char *text, size_t bytes, double value)
 {
     char *to = text;
     (void)snprintf(text, bytes, "%.15g", value);
@@ -203,7 +203,7 @@ static void set_real(qfz_table *table, double value)
     if (value == floor(value) && fabs(value) < 1e15) {
         (void)snprintf(text, sizeof text, "%lld", (long long)value);
     } else {
-        print_real(text, sizeof text, value);
+        qfz_real_print(text, sizeof text, value);
     }
     OGR_F_SetFieldString(table->feature, column, text);
 }

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# georef.sh QFZ - CRS, rotated geotransform, GCPs and pixel convention arrive in every output.
+# georef.sh QFZ - CRS, rotated geotransform, GCPs and pixel convention arrive in every output, and
+# each says what it is.
 . "$(dirname "$0")/lib.sh"
 
 grid "$T/in.tif" <<'ROWS'
@@ -32,6 +33,29 @@ georef() {
 
 gdal_translate -q -a_srs EPSG:32618 -a_ullr 100000 2700000 100040 2699970 "$T/in.tif" "$T/utm.tif"
 georef "$T/utm.tif"
+
+# says FILE ITEM...: qfz's metadata of an output, without QFZ_.
+says() {
+    name=$1
+    shift
+    checks=$((checks + 1))
+    found=$(gdalinfo "$T/out/$name.tif" | sed -n 's/^ *QFZ_//p' | LC_ALL=C sort | tr '\n' ' ')
+    if [ "$found" != "$* " ]; then wrong "$name says $found"; fi
+}
+
+says label ALPHA=0 CONNECTIVITY=4 CONTENT=labels DISTANCE=linf
+says labels ALPHA=1 CONNECTIVITY=4 CONTENT=labels DISTANCE=l1 OMEGA=2
+says simplify ALPHA=1 CONNECTIVITY=4 CONTENT=painted DISTANCE=l1 OMEGA=2
+says saliency CONNECTIVITY=4 CONTENT=saliency DISTANCE=l1 LAYOUT=edges
+says cut ALPHA=1 CONNECTIVITY=4 CONTENT=labels DISTANCE=l1
+gdal_translate -q -b 1 -b 1 "$T/in.tif" "$T/two.tif"
+accepted "two bands" "$qfz" simplify -q --distance l2 --connectivity 8 --omega 0.1,3e-9 "$T/two.tif" \
+    "$T/out/two.tif"
+says two ALPHA=inf CONNECTIVITY=8 CONTENT=painted DISTANCE=l2 OMEGA=0.1,3e-09
+accepted "a cut of l2" "$qfz" saliency -q --distance l2 "$T/two.tif" "$T/out/l2.tif"
+accepted "a cut of l2" "$qfz" cut -q --alpha 1.5 "$T/out/l2.tif" "$T/out/l2_cut.tif"
+says l2_cut ALPHA=1.5 CONNECTIVITY=4 CONTENT=labels DISTANCE=l2
+
 gdal_translate -q -a_srs EPSG:4326 -a_ullr -10 50 -6 47 -mo AREA_OR_POINT=Point "$T/in.tif" "$T/point.tif"
 georef "$T/point.tif"
 gdal_translate -q -a_srs EPSG:32632+5773 -a_ullr 0 30 40 0 "$T/in.tif" "$T/compound.tif"
