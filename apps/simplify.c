@@ -20,7 +20,8 @@ const command simplify_command = {
         "Writes the raster in the type of SRC with every region painted by its mean in each band. "
         "The region of a pixel is the largest set that steps of at most alpha' join to it, alpha' "
         "being at most A, in which no band spans more than W (Soille, IEEE TPAMI 2008). Means are "
-        "rounded to nearest, halves up.",
+        "rounded to nearest, halves up. One that happens to be the nodata value stays so: "
+        "--labels, 0 only where SRC has no data, tells such regions from holes.",
     .example = "qfz simplify --alpha 8 --omega 24 --labels regions.tif --regions regions.gpkg "
                "scene.tif simple.tif",
     .check = check,
