@@ -60,7 +60,9 @@ const option option_table[] = {
          "alpha bands of SRC.",
      .set = set_text, .at = AT(job.mask)},
     {"--nodata", TAKES("V"), .commands = FOR_JOBS | FOR_INFO, .section = pixels,
-     .help = "Value of pixels without data, nan included. Default: what SRC declares.",
+     .help =
+         "Value of pixels without data, nan included; of a type that cannot hold it, no pixel's, "
+         "so that -9999 lets a raster of bytes count as a whole. Default: what SRC declares.",
      .set = set_any_number, .at = AT(job.nodata), .at_has = AT(job.has_nodata)},
     {"--nodata-rule", TAKES("all|any"), .commands = FOR_IMAGES | FOR_INFO, .section = pixels,
      .help = "A pixel is without data when all bands say so, or when any does. Default: all.",

@@ -123,7 +123,8 @@ typedef struct qfz_job {
     const char *const *open_options;
     const char *const *config; /* GDAL configuration options; they hold for the whole process */
     const char *mask;          /* name of a raster of the same size, 0 = invalid; or NULL */
-    bool has_nodata;           /* nodata replaces what src declares */
+    bool has_nodata;           /* nodata replaces what src declares; one that the type of a band
+                                  cannot hold is no pixel's */
     double nodata;
     qfz_nodata_rule nodata_rule;
     bool has_background; /* label: pixels of this value in every band get label 0 */
