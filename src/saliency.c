@@ -72,12 +72,6 @@ cleanup:
     return st;
 }
 
-static bool is_stitched(qfz_run *run, int64_t tile, void *arg)
-{
-    (void)arg;
-    return qfz_stitch_has_answer(run->stitch, tile);
-}
-
 /* Edges, whatever layout is made of them. */
 static void plan(const qfz_run *run, qfz_outputs *out)
 {
@@ -92,7 +86,7 @@ const qfz_passes qfz_saliency_passes = {
                .visit = qfz_visit_summarise},
               {.phase = QFZ_PHASE_STITCH,
                .share = 0.1,
-               .is_done = is_stitched,
+               .is_done = qfz_visit_is_solved,
                .together = qfz_run_solve}},
     .n_steps = 2,
     .plan = plan,

@@ -88,12 +88,6 @@ static bool is_counted(qfz_run *run, int64_t tile, void *arg)
 /* ----------------------------------------------------------------------------------- between
  * passes
  */
-static bool is_solved(qfz_run *run, int64_t tile, void *arg)
-{
-    (void)arg;
-    return qfz_stitch_has_answer(run->stitch, tile);
-}
-
 static qfz_status number(qfz_run *run, double share, qfz_error *err)
 {
     const qfz_combine add =
@@ -203,7 +197,7 @@ const qfz_passes qfz_simplify_passes = {
           .visit = qfz_visit_summarise},
          {.phase = QFZ_PHASE_STITCH,
           .share = 0.05,
-          .is_done = is_solved,
+          .is_done = qfz_visit_is_solved,
           .together = qfz_run_solve},
          {.phase = QFZ_PHASE_SUMMARISE, .share = 0.3, .is_done = is_counted, .visit = count},
          {.phase = QFZ_PHASE_STITCH, .share = 0.05, .is_done = is_numbered, .together = number}},

@@ -38,6 +38,12 @@ bool qfz_visit_is_summarised(qfz_run *run, int64_t tile, void *arg)
     return qfz_stitch_has_summary(run->stitch, tile);
 }
 
+bool qfz_visit_is_solved(qfz_run *run, int64_t tile, void *arg)
+{
+    (void)arg;
+    return qfz_stitch_has_answer(run->stitch, tile);
+}
+
 qfz_status qfz_visit_put_regions(qfz_run *run, int64_t tile, const qfz_partition *partition,
                                  qfz_error *err)
 {

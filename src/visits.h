@@ -10,8 +10,9 @@
 qfz_status qfz_visit_summarise(qfz_run *run, qfz_hand *hand, int64_t tile, void *arg,
                                qfz_error *err);
 
-/* Is that known already? */
+/* Is that known already?  And what qfz_run_solve() makes of it? */
 bool qfz_visit_is_summarised(qfz_run *run, int64_t tile, void *arg);
+bool qfz_visit_is_solved(qfz_run *run, int64_t tile, void *arg);
 
 /* A tile's regions: put, as partitioned; numbered with those of all tiles, collective; and what of
  * that is known.  Where the job asks for their number only, they are counted instead. */

@@ -78,10 +78,8 @@ static qfz_status check_replaceable(const char *path, qfz_error *err)
 
 static qfz_status check_free(const qfz_job *job, const char *path, qfz_error *err)
 {
-    VSIStatBufL found;
     QFZ_TRY(check_replaceable(path, err));
-    if (VSIStatExL(path, &found, VSI_STAT_EXISTS_FLAG) != 0) return QFZ_OK;
-    if (!job->overwrite)
+    if (!job->overwrite && qfz_raster_exists(path))
         return qfz_fail(err, QFZ_EARG, "%s: it exists already; --overwrite replaces it", path);
     return QFZ_OK;
 }
@@ -207,20 +205,17 @@ static int delete_it(const char *found, const char *suffix, const void *arg)
 static int is_taken(const char *found, const char *suffix, const void *arg)
 {
     const char *const path = arg, *const extension = path + stem_length(path);
-    VSIStatBufL there;
     (void)found;
     if (!extension[0] || strncmp(suffix, extension, strlen(extension)) == 0) return 0;
     const char *const target = CPLSPrintf("%.*s%s", (int)stem_length(path), path, suffix);
-    return VSIStatExL(target, &there, VSI_STAT_EXISTS_FLAG) == 0;
+    return qfz_raster_exists(target);
 }
 
 qfz_status qfz_temp_check(const char *temp, const char *path, qfz_error *err)
 {
-    VSIStatBufL there;
     qfz_trap trap;
     qfz_trap_begin(&trap);
-    const bool taken = VSIStatExL(path, &there, VSI_STAT_EXISTS_FLAG) != 0 &&
-                       each_of_stem(temp, is_taken, path) != 0;
+    const bool taken = !qfz_raster_exists(path) && each_of_stem(temp, is_taken, path) != 0;
     qfz_trap_end(&trap);
     if (!taken) return QFZ_OK;
     return qfz_fail(err, QFZ_EARG,

@@ -292,19 +292,13 @@ cleanup:
     return st;
 }
 
-static bool is_there(const char *path)
-{
-    VSIStatBufL found;
-    return VSIStatExL(path, &found, VSI_STAT_EXISTS_FLAG) == 0;
-}
-
 /* The first part is deleted first: where it is missing, the others were killed on their way out. */
 static qfz_status join_as_file(const qfz_source *source, const qfz_job *job,
                                const qfz_sink_spec *spec, const int64_t *rows, qfz_error *err)
 {
     char *one = NULL;
     QFZ_TRY(first_path(&one, spec, rows, err));
-    const bool done = !is_there(one) && is_there(spec->path);
+    const bool done = !qfz_raster_exists(one) && qfz_raster_exists(spec->path);
     const qfz_status st = done ? QFZ_OK : merge(source, job, spec, rows, err);
     if (st == QFZ_OK) {
         (void)VSIUnlink(one);

@@ -38,6 +38,8 @@ qfz_status qfz_text_copy(char **copy, const char *text, qfz_error *err);
 /* *text = what printf would give; free(). */
 qfz_status qfz_text_print(char **text, qfz_error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* text = the number, with as many digits as it takes to come back; 40 bytes are enough. */
+void qfz_real_print(char *text, size_t bytes, double value);
 
 /* ------------------------------------------------------------- georeference (georef.c, area.c) */
 typedef struct qfz_georef {
@@ -214,10 +216,6 @@ qfz_status qfz_vrt_write(const char *temp, const qfz_source *source, const qfz_s
                          const int64_t *rows, const char *folder, const char *one, qfz_error *err);
 
 /* -------------------------------------------------------------------- outputs (output.c) */
-
-/* text = the number, with as many digits as it takes to come back; 40 bytes are enough (table.c).
- */
-void qfz_real_print(char *text, size_t bytes, double value);
 
 /* Name free or overwrite asked for, no file of the source, named once in the job, folder
  * writable. */

@@ -173,21 +173,6 @@ qfz_status qfz_table_create(qfz_table **table, const qfz_source *source, const q
 }
 
 /* ----------------------------------------------------------------------------------------- rows */
-/* Whatever the locale puts between digits becomes a point. */
-void qfz_real_print(char *text, size_t bytes, double value)
-{
-    char *to = text;
-    (void)snprintf(text, bytes, "%.15g", value);
-    if (strtod(text, NULL) != value) (void)snprintf(text, bytes, "%.17g", value);
-    for (const char *from = text; *from != '\0'; from++) {
-        if (strchr("0123456789+-einf", *from))
-            *to++ = *from;
-        else if (to > text && to[-1] != '.')
-            *to++ = '.';
-    }
-    *to = '\0';
-}
-
 static void set_real(qfz_table *table, double value)
 {
     const int column = table->column++;

@@ -110,6 +110,21 @@ qfz_status qfz_text_print(char **text, qfz_error *err, const char *format, ...)
     return st;
 }
 
+/* Whatever the locale puts between digits becomes a point. */
+void qfz_real_print(char *text, size_t bytes, double value)
+{
+    char *to = text;
+    (void)snprintf(text, bytes, "%.15g", value);
+    if (strtod(text, NULL) != value) (void)snprintf(text, bytes, "%.17g", value);
+    for (const char *from = text; *from != '\0'; from++) {
+        if (strchr("0123456789+-einf", *from))
+            *to++ = *from;
+        else if (to > text && to[-1] != '.')
+            *to++ = '.';
+    }
+    *to = '\0';
+}
+
 static qfz_status set_config(const char *item, qfz_error *err)
 {
     char *key = NULL;

@@ -74,19 +74,24 @@ void leave(worker *w)
     sim_switch(&self->stack_pointer, w->own_stack_pointer);
 }
 
+/* All who are alive have come. */
+void open_barrier(worker *w)
+{
+    w->barriers++;
+    w->barrier_result = w->barrier_sum;
+    w->n_at_barrier = w->barrier_sum = 0;
+    for (int i = 0; i < w->n_fibers; i++)
+        if (!w->fibers[i].in_warp_wait) w->fibers[i].waits = false;
+}
+
 void fiber_main()
 {
     worker *const w = me;
     w->body(w->arg);
     w->current->done = true;
     w->n_alive--;
-    if (w->n_at_barrier > 0 && w->n_at_barrier == w->n_alive) { /* they waited for this one */
-        w->barriers++;
-        w->barrier_result = w->barrier_sum;
-        w->n_at_barrier = w->barrier_sum = 0;
-        for (int i = 0; i < w->n_fibers; i++)
-            if (!w->fibers[i].in_warp_wait) w->fibers[i].waits = false;
-    }
+    if (w->n_at_barrier > 0 && w->n_at_barrier == w->n_alive) /* they waited for this one */
+        open_barrier(w);
     leave(w);
 }
 
@@ -231,11 +236,7 @@ int sim_barrier(sim_reduce reduce, int value)
     w->barrier_sum += reduce == SIM_AND ? value == 0 : value != 0;
     w->n_at_barrier++;
     if (w->n_at_barrier == w->n_alive) {
-        w->barriers++;
-        w->barrier_result = w->barrier_sum;
-        w->n_at_barrier = w->barrier_sum = 0;
-        for (int i = 0; i < w->n_fibers; i++)
-            if (!w->fibers[i].in_warp_wait) w->fibers[i].waits = false;
+        open_barrier(w);
         leave(w);
     } else {
         w->current->waits = true;
