@@ -114,6 +114,9 @@ typedef struct qfz_unpacked_block {
 qfz_unpacked_block qfz_contraction_unpack(const qfz_contraction *c,
                                           const qfz_contracted_block *block);
 
+/* Levels that fit 16 bits; QFZ_NONE becomes UINT16_MAX. */
+void qfz_levels_narrow(const uint32_t *levels, int64_t n, uint16_t *narrow);
+
 /* The gate of a pixel on the ring of its block. */
 qfz_gate qfz_contraction_gate(const qfz_contraction *c, int64_t y, int64_t x);
 

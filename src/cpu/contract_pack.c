@@ -57,6 +57,11 @@ static int bytes_for(uint32_t above)
 QFZ_NARROW(bytes, uint8_t)
 QFZ_NARROW(halves, uint16_t)
 
+void qfz_levels_narrow(const uint32_t *levels, int64_t n, uint16_t *narrow)
+{
+    narrow_to_halves(levels, n, narrow);
+}
+
 static unsigned char *put_levels(unsigned char *to, const uint32_t *levels, int64_t n, int bytes)
 {
     switch (bytes) {

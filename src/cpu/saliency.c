@@ -7,7 +7,6 @@
 #include <immintrin.h>
 
 #include "cpu/climb.h"
-#include "clones.h"
 #include "cpu/ultrametric.h"
 
 /* A block that is asked. */
@@ -168,12 +167,6 @@ static void ask_block(view *s)
 
 /* ---- From the cache, where rows lie side by side, to the image, where they lie pages apart. */
 
-QFZ_CLONES static void narrow_row(const uint32_t *restrict wide, int64_t n, uint16_t *restrict keys)
-{
-    for (int64_t i = 0; i < n; i++)
-        keys[i] = (uint16_t)wide[i];
-}
-
 /* Past the caches: nobody needs them soon, and no line is fetched that is written over. */
 static void stream_row(const uint32_t *from, int64_t n, uint32_t *keys)
 {
@@ -195,7 +188,7 @@ static void write_block(const view *s, int key_bytes, void *keys)
         for (int64_t y = s->box.y0; y < s->box.y1; y++) {
             const int64_t at = (d * h + y) * w + s->box.x0;
             if (key_bytes == sizeof(uint16_t))
-                narrow_row(row_of(s, d, y), n, (uint16_t *)keys + at);
+                qfz_levels_narrow(row_of(s, d, y), n, (uint16_t *)keys + at);
             else
                 stream_row(row_of(s, d, y), n, (uint32_t *)keys + at);
         }
