@@ -13,10 +13,12 @@
 #include "engine.h"
 #include "setup.h"
 
+static const qfz_job job_of_labels = {.task = QFZ_LABEL};
+
 static void labels_are_wide_when_32_bits_are_too_few(void **state)
 {
     (void)state;
-    const qfz_setup setup = {.rule = {.connectivity = 4}};
+    const qfz_setup setup = {.job = &job_of_labels, .rule = {.connectivity = 4}};
     assert_int_equal(qfz_spec_labels(&setup, "x.tif", 0).type, QFZ_OUT_U32);
     assert_int_equal(qfz_spec_labels(&setup, "x.tif", UINT32_MAX).type, QFZ_OUT_U32);
     const qfz_sink_spec wide = qfz_spec_labels(&setup, "x.tif", (uint64_t)UINT32_MAX + 1);
@@ -53,7 +55,8 @@ static void wide_labels_keep_their_high_words(void **state)
 static void levels_get_the_least_type_that_is_larger_than_any(void **state)
 {
     (void)state;
-    qfz_setup setup = {.rule = {.connectivity = 8, .type = QFZ_U8, .distance = QFZ_L1}};
+    qfz_setup setup = {.job = &job_of_labels,
+                       .rule = {.connectivity = 8, .type = QFZ_U8, .distance = QFZ_L1}};
     setup.max_key = 255;
     assert_int_equal(qfz_spec_saliency(&setup, "x.tif", QFZ_EDGES).type, QFZ_OUT_U16);
     assert_int_equal(qfz_spec_saliency(&setup, "x.tif", QFZ_EDGES).n_bands, 4);
@@ -73,7 +76,8 @@ static void levels_that_are_missing_are_nodata(void **state)
         uint32_t max_key;
         double nodata;
     } cases[] = {{255, 65535}, {65535, 4294967295.0}, {UINT32_MAX, 18446744073709551615.0}};
-    qfz_setup setup = {.rule = {.connectivity = 4, .type = QFZ_U8, .distance = QFZ_L1}};
+    qfz_setup setup = {.job = &job_of_labels,
+                       .rule = {.connectivity = 4, .type = QFZ_U8, .distance = QFZ_L1}};
     for (int i = 0; i < 3; i++) {
         setup.max_key = cases[i].max_key;
         const qfz_sink_spec spec = qfz_spec_saliency(&setup, "x.tif", QFZ_EDGES);
@@ -90,7 +94,9 @@ static void layouts_have_their_sizes_and_masks(void **state)
 {
     (void)state;
     static const qfz_layout layouts[] = {QFZ_EDGES, QFZ_PIXEL, QFZ_KHALIMSKY};
-    qfz_setup setup = {.rule = {.connectivity = 4, .type = QFZ_U8}, .info = {.w = 7, .h = 5}};
+    qfz_setup setup = {.job = &job_of_labels,
+                       .rule = {.connectivity = 4, .type = QFZ_U8},
+                       .info = {.w = 7, .h = 5}};
     for (int masked = 0; masked < 2; masked++)
         for (int i = 0; i < 3; i++) {
             setup.info.may_be_invalid = masked;
@@ -106,7 +112,7 @@ static void layouts_have_their_sizes_and_masks(void **state)
 static void painted_pixels_keep_what_they_are(void **state)
 {
     (void)state;
-    qfz_setup setup = {.info = {.type = QFZ_U8, .n_bands = 3}};
+    qfz_setup setup = {.job = &job_of_labels, .info = {.type = QFZ_U8, .n_bands = 3}};
     qfz_sink_spec spec = qfz_spec_painted(&setup, "x.tif");
     assert_true(!spec.has_nodata && !spec.has_mask && spec.n_bands == 3 && spec.max_value == 255);
     setup.info.may_be_invalid = true;
