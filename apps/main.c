@@ -71,8 +71,8 @@ static int run_qfz(int argc, char **argv)
     return end_of_output(&qfz_itself, EXIT_OK);
 }
 
-/* Calls that change what is mapped stop all threads of a process, each time.  So what is smaller than
- * a large page comes out of the threads' heaps, which grow and shrink by megabytes. */
+/* Calls that change what is mapped stop all threads of a process, each time.  So what is smaller
+ * than a large page comes out of the threads' heaps, which grow and shrink by megabytes. */
 static void keep_memory(void)
 {
 #ifdef __GLIBC__

@@ -56,6 +56,7 @@ qfz_status qfz_alloc_zero(void **ptr, int64_t n, size_t item_bytes, qfz_error *e
 qfz_status qfz_realloc(void **ptr, int64_t n, size_t item_bytes, qfz_error *err)
 {
     size_t bytes = 0;
+    if (!*ptr) return qfz_alloc_large(ptr, n, item_bytes, err);
     QFZ_TRY(size_of(n, item_bytes, &bytes, err));
     void *const got = realloc(*ptr, bytes);
     if (!got) return out_of_memory(bytes, err);

@@ -20,7 +20,7 @@ qfz_status qfz_alloc_zero(void **ptr, int64_t n, size_t item_bytes, qfz_error *e
 enum { QFZ_LARGE_PAGE = 2 << 20 };
 qfz_status qfz_alloc_large(void **ptr, int64_t n, size_t item_bytes, qfz_error *err);
 
-/* Grows or shrinks *ptr (which may be NULL) to n items; on failure *ptr is as it was. */
+/* Grows or shrinks *ptr to n items, NULL as qfz_alloc_large(); on failure *ptr is as it was. */
 qfz_status qfz_realloc(void **ptr, int64_t n, size_t item_bytes, qfz_error *err);
 
 /* The typed form: QFZ_NEW(&array, n, err), array being a pointer variable or member. */

@@ -43,7 +43,7 @@ void qfz_summary_fini(qfz_summary *summary)
 
 void qfz_answer_fini(qfz_answer *answer)
 {
-    if (!answer->packed) {
+    if (!answer->is_view) {
         qfz_links_fini(&answer->ghosts);
         free(answer->cross);
         free(answer->cross_has);

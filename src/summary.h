@@ -53,7 +53,7 @@ typedef struct qfz_summary {
     qfz_links links;     /* QFZ_LEVELS, QFZ_OMEGA */
     qfz_absorbs absorbs; /* QFZ_OMEGA */
 
-    bool is_view; /* the arrays lie elsewhere (pack.h): */
+    bool is_view; /* the arrays lie elsewhere: */
     void *packed; /* in here, which goes instead of them; NULL: they are somebody else's */
 } qfz_summary;
 
@@ -71,7 +71,8 @@ typedef struct qfz_answer {
     uint32_t *slot;
     uint32_t *holds_to;
 
-    void *packed; /* not NULL: the arrays lie in here (pack.h), and it goes instead of them */
+    bool is_view; /* as in a summary */
+    void *packed;
 } qfz_answer;
 
 /* An empty summary of a box: ring values and validity allocated, nothing else; the second on the

@@ -124,7 +124,7 @@ static qfz_status pack(visit_fn visit, void *item, const qfz_rule *rule, void **
     walk w = {.mode = MEASURE, .err = err};
     visit(&w, item, rule);
     void *room = NULL;
-    QFZ_TRY(qfz_alloc(&room, w.at, 1, err));
+    QFZ_TRY(qfz_alloc_large(&room, w.at, 1, err));
     w = (walk){.mode = WRITE, .data = room, .bytes = w.at, .err = err};
     visit(&w, item, rule);
     *data = room;
@@ -166,7 +166,7 @@ qfz_status qfz_unpack_answer(qfz_answer *answer, const qfz_rule *rule, void *tak
                              int64_t bytes, qfz_error *err)
 {
     walk w = reading(take_data, bytes, err);
-    qfz_answer got = {.packed = take_data};
+    qfz_answer got = {.is_view = true, .packed = take_data};
     visit_answer(&w, &got, rule);
     if (w.st == QFZ_OK) *answer = got;
     return w.st;

@@ -11,14 +11,17 @@
  * followed by the region of each. */
 typedef struct qfz_map {
     uint32_t *words;
-    int64_t n, room;
+    int64_t n;
 } qfz_map;
 
 void qfz_map_fini(qfz_map *map);
-qfz_status qfz_map_start(qfz_map *map, uint32_t n_regions, qfz_error *err);
+
+/* For lists of n_slots in all: the group's, and each member's. */
+qfz_status qfz_map_start(qfz_map *map, uint32_t n_regions, int n_members, int64_t n_slots,
+                         qfz_error *err);
 
 /* Appends a list of n entries, to be filled by the caller. */
-qfz_status qfz_map_list(qfz_map *map, uint32_t n, uint32_t **list, qfz_error *err);
+uint32_t *qfz_map_list(qfz_map *map, uint32_t n);
 
 /* Reads list by list; *at starts as 1 and moves on. */
 const uint32_t *qfz_map_next(const uint32_t *words, int64_t *at, uint32_t *n);

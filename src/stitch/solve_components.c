@@ -117,14 +117,13 @@ static qfz_status number_slots(const qfz_group *group, slots *s, qfz_summary *su
 
 static qfz_status write_map(const qfz_group *group, const slots *s, qfz_map *map, qfz_error *err)
 {
-    uint32_t *list;
-    QFZ_TRY(qfz_map_start(map, s->n_regions, err));
-    QFZ_TRY(qfz_map_list(map, s->n_own, &list, err));
-    memcpy(list, s->own, s->n_own * sizeof *list);
-    for (int m = 0; m < group->n_members; m++) {
+    const int n_members = group->n_members;
+    const int64_t n_slots = (int64_t)s->n_own + s->first[n_members];
+    QFZ_TRY(qfz_map_start(map, s->n_regions, n_members, n_slots, err));
+    memcpy(qfz_map_list(map, s->n_own), s->own, s->n_own * sizeof *s->own);
+    for (int m = 0; m < n_members; m++) {
         const uint32_t n = group->members[m].n_slots;
-        QFZ_TRY(qfz_map_list(map, n, &list, err));
-        memcpy(list, s->region + s->first[m], n * sizeof *list);
+        memcpy(qfz_map_list(map, n), s->region + s->first[m], n * sizeof *s->region);
     }
     return QFZ_OK;
 }

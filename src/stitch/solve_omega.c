@@ -35,7 +35,6 @@ typedef struct work {
     uint32_t *top;    /* of each vertex, which one stands for its region; QFZ_NONE: invalid */
     uint32_t *number; /* of a vertex that stands for a region: the region's */
     int64_t *n_new;   /* of each piece: vertices that stand for regions inside the group */
-    qfz_answer *members;
 } work;
 
 static void work_fini(work *w)
@@ -351,48 +350,47 @@ static qfz_status find_or_ask(work *w, const qfz_answer *own, qfz_error *err)
                : find_regions(w, own, err);
 }
 
-static qfz_status answer_member(void *arg, int64_t item, int worker, qfz_error *err)
+/* Views of what was found; the first takes it along. */
+static void answer_members(work *w, qfz_answer *members)
 {
-    (void)worker;
-    work *const w = arg;
-    const uint32_t first = w->group->offset[item];
-    const size_t n = (size_t)(w->group->offset[item + 1] - first);
-    qfz_answer *const answer = &w->members[item];
-    answer->n_ring = (int64_t)n;
-    answer->n_slots = w->found.n_slots[item];
-    QFZ_TRY(QFZ_NEW(&answer->slot, answer->n_ring, err));
-    QFZ_TRY(QFZ_NEW(&answer->holds_to, answer->n_ring, err));
-    memcpy(answer->slot, w->found.slot + first, n * sizeof *answer->slot);
-    memcpy(answer->holds_to, w->found.holds_to + first, n * sizeof *answer->holds_to);
-    return QFZ_OK;
+    const qfz_group *const group = w->group;
+    for (int m = 0; m < group->n_members; m++)
+        members[m] = (qfz_answer){.n_ring = group->members[m].n_ring,
+                                  .n_slots = w->found.n_slots[m],
+                                  .slot = w->found.slot + group->offset[m],
+                                  .holds_to = w->found.holds_to + group->offset[m],
+                                  .is_view = true};
+    members[0].packed = w->found.slot;
+    w->found.slot = NULL;
 }
 
 static qfz_status write_map(const work *w, uint32_t n_own, qfz_map *map, qfz_error *err)
 {
-    uint32_t *to;
-    QFZ_TRY(qfz_map_start(map, w->found.n_regions, err));
-    QFZ_TRY(qfz_map_list(map, n_own, &to, err));
+    const int n_members = w->group->n_members;
+    const uint32_t *const n_slots = w->found.n_slots;
+    int64_t n = n_own;
+    for (int m = 0; m < n_members; m++)
+        n += n_slots[m];
+    QFZ_TRY(qfz_map_start(map, w->found.n_regions, n_members, n, err));
+    uint32_t *const own = qfz_map_list(map, n_own);
     for (uint32_t s = 0; s < n_own; s++)
-        to[s] = s;
-    for (int m = 0; m < w->group->n_members; m++) {
-        const uint32_t n = w->found.n_slots[m];
-        QFZ_TRY(qfz_map_list(map, n, &to, err));
-        memcpy(to, w->found.region + w->group->offset[m], n * sizeof *to);
-    }
+        own[s] = s;
+    for (int m = 0; m < n_members; m++)
+        memcpy(qfz_map_list(map, n_slots[m]), w->found.region + w->group->offset[m],
+               n_slots[m] * sizeof *own);
     return QFZ_OK;
 }
 
 static qfz_status down(const qfz_group *group, const qfz_answer *own, qfz_answer *members,
                        qfz_map *map, qfz_error *err)
 {
-    work w = {.group = group, .members = members};
+    work w = {.group = group};
     qfz_status st;
     if (own->n_ring > 0)
         QFZ_TRY_OR(st, cleanup, qfz_group_ring(group, &w.ring_vertex, &w.n_ring, err));
     QFZ_TRY_OR(st, cleanup, find_or_ask(&w, own, err));
-    QFZ_TRY_OR(st, cleanup,
-               qfz_parallel_within(group->n_threads, group->n_members, answer_member, &w, err));
-    st = write_map(&w, own->n_slots, map, err);
+    QFZ_TRY_OR(st, cleanup, write_map(&w, own->n_slots, map, err));
+    answer_members(&w, members);
 
 cleanup:
     work_fini(&w);

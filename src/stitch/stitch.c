@@ -315,17 +315,31 @@ static bool is_down(const qfz_stitch *stitch, const family *f)
     return true;
 }
 
+typedef struct handing {
+    qfz_stitch *stitch;
+    const family *f;
+    const qfz_answer *answers;
+} handing;
+
+static qfz_status hand_down(void *arg, int64_t item, int worker, qfz_error *err)
+{
+    (void)worker;
+    const handing *const h = arg;
+    return put_answer(h->stitch, h->f->members[item], &h->answers[item], err);
+}
+
 static qfz_status go_down(qfz_stitch *stitch, const family *f, const qfz_group *group,
                           qfz_error *err)
 {
     qfz_answer own = {0}, answers[QFZ_MAX_CHILDREN] = {0};
     qfz_map map = {0};
+    handing h = {.stitch = stitch, .f = f, .answers = answers};
     qfz_status st;
     QFZ_TRY_OR(st, cleanup, get_answer(stitch, f->node, &own, err));
     QFZ_TRY_OR(st, cleanup, stitch->solver->down(group, &own, answers, &map, err));
     QFZ_TRY_OR(st, cleanup, take_map(stitch, f->node, &map, err));
-    for (int m = 0; m < f->n_members; m++)
-        QFZ_TRY_OR(st, cleanup, put_answer(stitch, f->members[m], &answers[m], err));
+    QFZ_TRY_OR(st, cleanup,
+               qfz_parallel_within(group->n_threads, f->n_members, hand_down, &h, err));
     qfz_store_drop(stitch->store, qfz_piece(stitch, PIECE_ANSWER, f->node));
     drop_summaries(stitch, f);
 

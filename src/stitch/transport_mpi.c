@@ -159,7 +159,7 @@ static int hear_all(const qfz_ranks *ranks, int n_told)
  * after pauses, which add a twentieth to the time that was waited. */
 static void wait_since(double *began) /* 0: begins now */
 {
-    static const double at_once_s = 2e-3, longest_s = 1e-3;
+    static const double at_once_s = 20e-3, longest_s = 1e-3;
     const double now = qfz_seconds_now();
     if (*began == 0) *began = now;
     const double waited = now - *began, pause = waited / 20 < longest_s ? waited / 20 : longest_s;

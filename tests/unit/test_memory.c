@@ -38,6 +38,20 @@ static void takes_large_pages_for_what_fills_some(void **state)
     }
 }
 
+static void grows_from_nothing(void **state)
+{
+    (void)state;
+    qfz_error err = {.status = QFZ_OK};
+    char *p = NULL;
+    assert_int_equal(qfz_realloc((void **)&p, 3 * QFZ_LARGE_PAGE, 1, &err), QFZ_OK);
+    assert_int_equal((uintptr_t)p % QFZ_LARGE_PAGE, 0);
+    memset(p, 7, 3 * QFZ_LARGE_PAGE);
+    assert_int_equal(qfz_realloc((void **)&p, 20 * QFZ_LARGE_PAGE, 1, &err), QFZ_OK);
+    assert_int_equal(p[0], 7);
+    assert_int_equal(p[3 * QFZ_LARGE_PAGE - 1], 7);
+    free(p);
+}
+
 static void rounds_nothing_up(void **state)
 {
     (void)state;
@@ -57,6 +71,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refuses_sizes_that_overflow),
         cmocka_unit_test(takes_large_pages_for_what_fills_some),
+        cmocka_unit_test(grows_from_nothing),
         cmocka_unit_test(rounds_nothing_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
