@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* files.c - the files that a raster is read from.  GDAL lists those that a VRT names, but not what
  * VRTs among them name in turn. */
+#define _LARGEFILE64_SOURCE /* GDAL's VSIStatBufL is made of it */
 #include "raster/private.h"
 
 #include <cpl_conv.h>
 #include <cpl_string.h>
+#include <cpl_vsi.h>
 
 static bool is_listed(char **files, int n, const char *file)
 {
@@ -43,4 +45,10 @@ char *const *qfz_files_of(GDALDatasetH dataset, char ***known)
 {
     if (!*known) *known = list_files(dataset);
     return *known;
+}
+
+bool qfz_raster_exists(const char *path)
+{
+    VSIStatBufL found;
+    return VSIStatExL(path, &found, VSI_STAT_EXISTS_FLAG) == 0;
 }

@@ -86,6 +86,9 @@ CPLErr qfz_window_read(GDALRasterBandH band, qfz_box box, GDALDataType type, boo
  * to be released by CSLDestroy(). */
 char *const *qfz_files_of(GDALDatasetH dataset, char ***known);
 
+/* Is there a file of this name? */
+bool qfz_raster_exists(const char *path);
+
 /* ------------------------------------------------------------------------ source (mosaic.c) */
 
 typedef struct qfz_mosaic {
