@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cpu/block.h"
 
+#include <emmintrin.h>
 #include <string.h>
 
 #include "clones.h"
@@ -294,22 +295,35 @@ static void add_inner(qfz_block_edges *s, const square_row *row, const uint8_t *
         add_kinds(s, row, keep, n, place, 4);
 }
 
-/* The same where few are kept: found eight pixels at a time. */
-static void add_few_inner(qfz_block_edges *s, const square_row *row, const uint8_t *keep,
-                          uint32_t n, uint32_t place)
+/* Which of 64 pixels keep their edge of a kind. */
+static uint64_t keepers(const uint8_t *keep, int kind)
 {
-    const uint32_t *const keys[QFZ_EDGE_KINDS] = {row->h, row->v, row->fall, row->rise};
+    uint64_t bits = 0;
+    for (int i = 0; i < 64; i += (int)sizeof(__m128i)) {
+        const __m128i some = _mm_loadu_si128((const __m128i *)(const void *)(keep + i));
+        const int high_bits = _mm_movemask_epi8(_mm_slli_epi16(some, 7 - kind));
+        bits |= (uint64_t)(uint32_t)high_bits << i;
+    }
+    return bits;
+}
+
+/* The same where few are kept: found 64 pixels at a time, so that loops are long. */
+static void add_few_inner(qfz_block_edges *s, const square_row *row, const uint8_t *keep,
+                          uint32_t n, uint32_t place, int kinds)
+{
     const qfz_edge_offsets ends = qfz_edge_offsets_of(n);
     uint64_t *const edges = s->edges[0];
     int32_t at = s->n_edges;
-    for (uint32_t first = 1; first <= n; first += 8) {
-        uint64_t eight;
-        memcpy(&eight, keep + first, sizeof eight);
-        if (first + 7 > n) eight &= UINT64_MAX >> 8 * (first + 7 - n);
-        for (; eight; eight &= eight - 1) {
-            const uint32_t bit = (uint32_t)__builtin_ctzll(eight), kind = bit % 8;
-            const uint32_t i = first + bit / 8, p = place + i - 1;
-            edges[at++] = qfz_edge_of(keys[kind][i], p + ends.from[kind], p + ends.to[kind]);
+    for (uint32_t first = 1; first <= n; first += 64) {
+        const uint64_t inside = n - first < 63 ? (UINT64_C(2) << (n - first)) - 1 : UINT64_MAX;
+        for (int kind = 0; kind < kinds; kind++) {
+            const uint32_t *const keys = keys_of(row, kind) + first;
+            const uint32_t p = place + first - 1 + ends.from[kind];
+            const uint32_t q = place + first - 1 + ends.to[kind];
+            for (uint64_t bits = keepers(keep + first, kind) & inside; bits; bits &= bits - 1) {
+                const uint32_t i = (uint32_t)__builtin_ctzll(bits);
+                edges[at++] = qfz_edge_of(keys[i], p + i, q + i);
+            }
         }
     }
     s->n_edges = at;
@@ -343,7 +357,7 @@ static void add_row(const view *b, int64_t y, const square_row *row, uint8_t *ke
         keep[i] &= (uint8_t)~DOWN;
     const uint32_t place = (uint32_t)((y - b->box.y0) * n);
     if (b->lightest)
-        add_few_inner(b->s, row, keep, (uint32_t)n, place);
+        add_few_inner(b->s, row, keep, (uint32_t)n, place, b->rule->connectivity / 2);
     else
         add_inner(b->s, row, keep, (uint32_t)n, place, b->rule->connectivity);
 }
@@ -362,7 +376,7 @@ static void find_edges(const view *b)
 {
     square_row *const rows = b->s->rows;
     square_row *above = &rows[0], *row = &rows[1], *below = &rows[2];
-    uint8_t keep[ROW + 7];
+    uint8_t keep[ROW];
     memset(above->drop, 0, sizeof above->drop);
     fill_row(b, b->box.y0, row);
     if (b->box.y0 > 0) {

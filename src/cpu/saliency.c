@@ -113,6 +113,13 @@ static qfz_squares squares_of(const view *s, int64_t y)
                          .number_below = numbers_of(s, y + 1)};
 }
 
+/* A diagonal that leaves the block, which two other sides of its square tell if they differ. */
+static void ask_beyond(const view *s, int64_t y, int64_t x, int dir, uint32_t side, uint32_t other)
+{
+    const uint32_t larger = side > other ? side : other;
+    row_of(s, dir, y)[x] = side != other ? larger : across(s->c, y, s->box.x0 + x, dir);
+}
+
 static void ask_diagonals(view *s, int64_t y)
 {
     const int64_t n = qfz_box_w(s->box) - 1;
@@ -123,6 +130,21 @@ static void ask_diagonals(view *s, int64_t y)
     qfz_tell_diagonals(&q, n, fall, fall_doubt, rise, rise_doubt);
     ask_row(s, fall, q.number, q.number_below + 1, fall_doubt, n);
     ask_row(s, rise, q.number + 1, q.number_below, rise_doubt, n);
+    ask_beyond(s, y, n, QFZ_BELOW_RIGHT, q.bottom[n], q.left[n]);
+    ask_across(s, y, QFZ_BELOW_LEFT, 0, 1);
+}
+
+/* Below the block's last row. */
+static void ask_last(const view *s)
+{
+    const int64_t y = s->box.y1 - 1, n = qfz_box_w(s->box) - 1;
+    const uint32_t *const right = row_of(s, QFZ_RIGHT, y), *const below = row_of(s, QFZ_BELOW, y);
+    ask_across(s, y, QFZ_BELOW, 0, n + 1);
+    if (qfz_n_dirs(s->c->rule) < QFZ_MAX_DIRS) return;
+    for (int64_t x = 0; x < n; x++) {
+        ask_beyond(s, y, x, QFZ_BELOW_RIGHT, right[x], below[x + 1]);
+        ask_beyond(s, y, x + 1, QFZ_BELOW_LEFT, right[x], below[x]);
+    }
     ask_across(s, y, QFZ_BELOW_RIGHT, n, n + 1);
     ask_across(s, y, QFZ_BELOW_LEFT, 0, 1);
 }
@@ -148,7 +170,7 @@ static void ask_between(view *s, int64_t y)
 
 static void ask_block(view *s)
 {
-    const int n_dirs = qfz_n_dirs(s->c->rule);
+    const bool diagonals = qfz_n_dirs(s->c->rule) == QFZ_MAX_DIRS;
     const int64_t last = s->box.y1 - 1;
     for (int64_t y = s->box.y0; y <= last; y++) {
         if (!is_between(s, y)) ask_right(s, y);
@@ -158,11 +180,10 @@ static void ask_block(view *s)
     for (int64_t y = s->box.y0 + 1; y < last; y += 2)
         ask_between(s, y);
     qfz_climbs_answer(&s->climbs);
-    for (int64_t y = s->box.y0; n_dirs == QFZ_MAX_DIRS && y < last; y++)
+    for (int64_t y = s->box.y0; diagonals && y < last; y++)
         ask_diagonals(s, y);
     qfz_climbs_answer(&s->climbs);
-    for (int d = QFZ_BELOW; d < n_dirs; d++)
-        ask_across(s, last, d, 0, qfz_box_w(s->box));
+    ask_last(s);
 }
 
 /* ---- From the cache, where rows lie side by side, to the image, where they lie pages apart. */
