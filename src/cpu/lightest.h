@@ -20,6 +20,7 @@ typedef struct qfz_lightest {
     qfz_box box;
     int64_t image_h, image_w;
     int connectivity;
+    uint32_t alpha_key; /* of the heaviest edge that there is */
     bool open_ring; /* an edge of level 0 leads outwards from the image's own ring */
     /* Both borrowed.  Levels of pixels' hooks, 0: of none, QFZ_NONE: it has no edge below that,
      * which is where saliency says that there is none.  Components of pixels, 0: of these. */
