@@ -26,10 +26,34 @@ typedef struct scratch {
 } scratch;
 
 /* Of one band of integers of 8 or 16 bits, which count from the least that their type has: there
- * whether a range grows is least foreseen. */
-typedef struct range {
-    uint16_t lo, hi;
-} range;
+ * whether a range grows is least foreseen.  A word, as halves that are stored are waited for. */
+typedef uint32_t range;
+
+static inline range range_of(uint32_t lo, uint32_t hi)
+{
+    return lo | hi << 16;
+}
+
+static inline uint32_t range_lo(range r)
+{
+    return (uint16_t)r;
+}
+
+static inline uint32_t range_hi(range r)
+{
+    return r >> 16;
+}
+
+static inline uint32_t min2(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline range range_union(range a, range b)
+{
+    const uint32_t hi = range_hi(a) > range_hi(b) ? range_hi(a) : range_hi(b);
+    return range_of(min2(range_lo(a), range_lo(b)), hi);
+}
 
 /* The components of one block. */
 typedef struct builder {
@@ -64,7 +88,7 @@ static uint16_t offset_of(qfz_type type)
     return type == QFZ_I16 ? 1 << 15 : type == QFZ_I8 ? 1 << 7 : 0;
 }
 
-static void put_value(qfz_type type, uint16_t value, void *to)
+static void put_value(qfz_type type, uint32_t value, void *to)
 {
     const uint16_t own = (uint16_t)(value - offset_of(type));
     const uint8_t low = (uint8_t)own;
@@ -126,12 +150,10 @@ static void start_row_of_ranges(builder *u, const uint16_t *values, int64_t w, i
     uint32_t n = u->n_late;
     for (int64_t x = 0; x < w; x++) {
         const uint32_t node = component[x];
-        const uint16_t value = values[x];
-        const range was = ranges[node];
-        const bool late = first[x] != least[node];
-        ranges[node].lo = (value < was.lo) & !late ? value : was.lo;
-        ranges[node].hi = (value > was.hi) & !late ? value : was.hi;
-        ranges[n_nodes + n] = (range){value, value};
+        const uint32_t late = first[x] != least[node], value = values[x];
+        const range own = range_of(value, value), nothing = range_of(UINT16_MAX, 0);
+        ranges[node] = range_union(ranges[node], late ? nothing : own);
+        ranges[n_nodes + n] = own;
         edges[n] = qfz_edge_of(first[x], node, n_nodes + n);
         n += late;
     }
@@ -194,7 +216,7 @@ static void start_row(builder *u, int64_t y)
 
 static bool too_wide(const builder *u, uint32_t node)
 {
-    if (u->ranges) return u->ranges[node].hi > u->ranges[node].lo + u->widest;
+    if (u->ranges) return range_hi(u->ranges[node]) > range_lo(u->ranges[node]) + u->widest;
     return qfz_too_wide(u->b->c->rule, lo_of(u, node), hi_of(u, node));
 }
 
@@ -212,7 +234,7 @@ static void start_nodes(builder *u)
     find_least(u);
     if (u->ranges) {
         for (uint32_t i = 0; i < n_nodes; i++)
-            u->ranges[i] = (range){UINT16_MAX, 0};
+            u->ranges[i] = range_of(UINT16_MAX, 0);
     } else {
         memset(holds, 0, MAX_PARTS * sizeof *holds);
     }
@@ -222,7 +244,7 @@ static void start_nodes(builder *u)
     memset(holds, 0xff, (n_nodes + u->n_late) * sizeof *holds);
     for (uint32_t i = 1; u->b->c->rule->omega && i < n_nodes; i++)
         if (too_wide(u, i)) holds[i] = before(u->s->least[i]);
-    for (uint32_t i = 0; i < n_nodes; i++)
+    for (uint32_t i = 0; i < n_nodes + u->n_late; i++)
         u->b->s->component[i] = qfz_set_of(i, 0);
     qfz_spanning_start(u->b->s->set, n_nodes + u->n_late);
 }
@@ -235,8 +257,8 @@ static void put_span(const builder *u, uint32_t node, void *lo, void *hi, size_t
     char *const to_lo = (char *)lo + n * u->span_bytes;
     char *const to_hi = (char *)hi + n * u->span_bytes;
     if (u->ranges) {
-        put_value(u->b->image->type, u->ranges[node].lo, to_lo);
-        put_value(u->b->image->type, u->ranges[node].hi, to_hi);
+        put_value(u->b->image->type, range_lo(u->ranges[node]), to_lo);
+        put_value(u->b->image->type, range_hi(u->ranges[node]), to_hi);
     } else {
         memcpy(to_lo, lo_of(u, node), u->span_bytes);
         memcpy(to_hi, hi_of(u, node), u->span_bytes);
@@ -276,19 +298,17 @@ static void tell(const builder *u, uint32_t node, uint32_t level)
 }
 
 /* take_in() of ranges.  Whether they grow is at random, so there is no branch: one that does not
- * grow holds as it did. */
+ * grow holds as it did, and one that has broken stays too wide. */
 static inline void take_in_range(const builder *u, uint32_t node, uint32_t other, uint32_t level,
                                  bool is_news)
 {
     uint32_t *const holds = u->s->holds;
-    range *const own = &u->ranges[node];
-    const range was = *own, in = u->ranges[other];
-    const range now = {in.lo < was.lo ? in.lo : was.lo, in.hi > was.hi ? in.hi : was.hi};
-    const bool grew = (now.lo != was.lo) | (now.hi != was.hi);
-    const bool breaks = (holds[other] < level) | ((uint32_t)(now.hi - now.lo) > u->widest);
-    *own = now;
-    if (is_news & grew) tell(u, node, level);
-    holds[node] = grew & breaks ? before(level) : holds[node];
+    const range was = u->ranges[node], now = range_union(was, u->ranges[other]);
+    const uint32_t held = holds[node], at_most = before(level);
+    const bool breaks = (holds[other] < level) | (range_hi(now) - range_lo(now) > u->widest);
+    u->ranges[node] = now;
+    if (is_news && held >= level && now != was) tell(u, node, level);
+    holds[node] = min2(held, breaks ? at_most : UINT32_MAX);
 }
 
 /* The node's component takes in another one's range, and holds as long as both do; what has broken
@@ -298,11 +318,11 @@ static inline void take_in(const builder *u, uint32_t node, uint32_t other, uint
 {
     const qfz_rule *const rule = u->b->c->rule;
     uint32_t *const holds = u->s->holds;
-    if (!rule->omega || holds[node] < level) return;
     if (u->ranges) {
-        take_in_range(u, node, other, level, is_news);
+        take_in_range(u, node, other, level, is_news && rule->omega);
         return;
     }
+    if (!rule->omega || holds[node] < level) return;
     const bool grew =
         qfz_widen(rule, lo_of(u, node), hi_of(u, node), lo_of(u, other), hi_of(u, other));
     if (!grew) return; /* the other one holds, having no wider range */
@@ -310,41 +330,44 @@ static inline void take_in(const builder *u, uint32_t node, uint32_t other, uint
     if (holds[other] < level || too_wide(u, node)) holds[node] = before(level);
 }
 
-/* What is put under another one is hooked, or linked where both are open. */
-static void join_two(builder *u, uint32_t *stays, uint32_t other, uint32_t level)
+static void join_open(builder *u, uint32_t p, uint32_t q, uint32_t level)
 {
-    uint32_t larger;
-    const uint32_t smaller = qfz_set_join(stays, other, &larger);
-    const uint32_t root = qfz_set_node(larger), node = qfz_set_node(smaller);
     const uint32_t *const holds = u->s->holds;
-    const bool both_open = qfz_set_weight(smaller) & QFZ_SET_OPEN;
-    const bool root_open = qfz_set_weight(larger) & QFZ_SET_OPEN;
-    if (!both_open) {
-        u->s->held[u->b->block->n_hooks] = holds[node];
-        qfz_block_hook(u->b, node, root, level);
-    } else if (holds[root] >= level || holds[node] >= level) {
-        qfz_block_link(u->b, root, node, level);
-    }
-    take_in(u, root, node, level, root_open && !both_open);
+    if (holds[p] >= level || holds[q] >= level) qfz_block_link(u->b, p, q, level);
+    take_in(u, p, q, level, false);
 }
 
+/* What is put under another one is hooked, but for late pixels, or linked where both are open. */
 static void join_all(builder *u)
 {
-    uint32_t *const component = u->b->s->component;
-    const uint32_t n_nodes = u->b->block->n_nodes;
+    const qfz_block_work *const b = u->b;
+    uint32_t *const component = b->s->component, *const held = u->s->held;
+    const uint32_t n_nodes = b->block->n_nodes;
+    uint32_t n_hooks = 0;
     int32_t n_edges;
-    uint64_t *const edges = qfz_block_sort(u->b->edges, &n_edges);
-    n_edges = qfz_spanning_keep(u->b->s->set, edges, n_edges);
+    uint64_t *const edges = qfz_block_sort(b->edges, &n_edges);
+    n_edges = qfz_spanning_keep(b->s->set, edges, n_edges);
     for (int32_t i = 0; i < n_edges; i++) {
-        uint32_t *const stays = &component[qfz_edge_p(edges[i])];
+        uint32_t *const stays = &component[qfz_edge_p(edges[i])], larger;
         const uint32_t q = qfz_edge_q(edges[i]), level = qfz_edge_key(edges[i]);
-        if (qfz_edge_is_loop(edges[i]))
+        if (qfz_edge_is_loop(edges[i])) {
             open_component(u, stays, level);
-        else if (q >= n_nodes)
-            take_in(u, qfz_set_node(*stays), q, level, qfz_set_weight(*stays) & QFZ_SET_OPEN);
-        else
-            join_two(u, stays, component[q], level);
+            continue;
+        }
+        const uint32_t smaller = qfz_set_join(stays, component[q], &larger);
+        const uint32_t root = qfz_set_node(larger), node = qfz_set_node(smaller);
+        if (qfz_set_weight(smaller) & QFZ_SET_OPEN) {
+            join_open(u, root, node, level);
+            continue;
+        }
+        b->number[node] = (uint16_t)n_hooks;
+        b->up[n_hooks] = (uint16_t)root;
+        b->level[n_hooks] = level;
+        held[n_hooks] = u->s->holds[node];
+        n_hooks += q < n_nodes;
+        take_in(u, root, node, level, qfz_set_weight(larger) & QFZ_SET_OPEN);
     }
+    b->block->n_hooks = n_hooks;
 }
 
 /* ---- Stops. */
@@ -370,8 +393,7 @@ static void find_root_stops(const builder *u, uint32_t *n)
         s->held[number] = s->till[number] = s->holds[i];
         s->stop[number] = new_stop(u, n, qfz_contracted_vertex(block, number), 0);
         if (number < first_open) continue;
-        const uint32_t known = before(s->opened[i]);
-        if (known < s->till[number]) s->till[number] = known;
+        s->till[number] = min2(s->holds[i], before(s->opened[i]));
     }
 }
 
@@ -393,7 +415,7 @@ static void find_hook_stops(const builder *u, uint32_t *n)
         const bool breaks = s->held[top] < level;
         const uint32_t vertex = breaks ? QFZ_NONE : qfz_contracted_vertex(b->block, top);
         s->stop[i] = new_stop(u, n, vertex, level);
-        s->till[i] = s->held[i] < level - 1 ? s->held[i] : level - 1;
+        s->till[i] = min2(s->held[i], level - 1);
     }
 }
 

@@ -19,8 +19,8 @@ typedef struct qfz_contract_scratch {
     uint64_t open[QFZ_BLOCK_MAX_RING]; /* ring pixel -> least key that leaves the block */
     qfz_seam_edge seam[QFZ_BLOCK_MAX_SEAM];
 
-    uint16_t number[QFZ_BLOCK_PX]; /* of nodes */
-    uint32_t component[QFZ_BLOCK_PX];
+    uint16_t number[QFZ_BLOCK_PX + 1]; /* of nodes, and of what is none yet */
+    uint32_t component[QFZ_BLOCK_PX + 1];
     qfz_lightest lightest;
 } qfz_contract_scratch;
 
@@ -62,24 +62,15 @@ static inline uint32_t qfz_set_of(uint32_t node, uint32_t weight)
     return node | weight << QFZ_SET_WEIGHT_SHIFT;
 }
 
-/* The larger one takes in the other, at *stays; which is returned. */
+/* The larger one, *stays of two alike, takes in the other, at *stays; which is returned. */
 static inline uint32_t qfz_set_join(uint32_t *stays, uint32_t other, uint32_t *larger)
 {
     const uint32_t p = *stays, q = other;
-    const bool p_stays = qfz_set_weight(p) > qfz_set_weight(q);
+    const bool p_stays = qfz_set_weight(p) >= qfz_set_weight(q);
     const uint32_t smaller = p_stays ? q : p;
     *larger = p_stays ? p : q;
     *stays = *larger + qfz_set_of(0, (qfz_set_weight(smaller) & (QFZ_SET_OPEN - 1)) + 1);
     return smaller;
-}
-
-static inline void qfz_block_hook(const qfz_block_work *b, uint32_t other, uint32_t root,
-                                  uint32_t key)
-{
-    const uint32_t number = b->block->n_hooks++;
-    b->number[other] = (uint16_t)number;
-    b->up[number] = (uint16_t)root;
-    b->level[number] = key;
 }
 
 /* A root's component becomes a vertex. */
