@@ -51,7 +51,7 @@ qfz_status qfz_contraction_init(qfz_contraction *c, const qfz_rule *rule, int64_
 {
     const qfz_blocks in = qfz_blocks_of(h, w, side);
     const sizes n = lay_out(&in, rule->connectivity, NULL);
-    const int64_t ghosts = 2 * (h + w), n_own = n_threads * (int64_t)QFZ_BLOCK_PX;
+    const int64_t ghosts = 2 * (h + w), n_own = n_threads * (int64_t)QFZ_BLOCK_MAX_NODES;
     *c = (qfz_contraction){.rule = rule,
                            .n_threads = n_threads,
                            .in_blocks = in,
@@ -124,9 +124,10 @@ int64_t qfz_contraction_bytes(const qfz_rule *rule, int64_t h, int64_t w, bool s
     const qfz_blocks in = qfz_blocks_of(h, w, QFZ_BLOCK_SIDE);
     const sizes n = lay_out(&in, rule->connectivity, NULL);
     const int64_t word = sizeof(uint32_t), half = sizeof(uint16_t);
-    const int64_t of_px = 2 * (half + word) * QFZ_BLOCK_PX;
-    return of_px + (stays ? n.packed : 0) + 7 * word * (n.n_links + 2 * (h + w)) + 5 * word * n.n_vertices +
-           (int64_t)sizeof(qfz_contracted_block) * n.n_blocks + (int64_t)thread_bytes(rule);
+    const int64_t of_px = 2 * (half + word) * QFZ_BLOCK_MAX_NODES;
+    return of_px + (stays ? n.packed : 0) + 7 * word * (n.n_links + 2 * (h + w)) +
+           5 * word * n.n_vertices + (int64_t)sizeof(qfz_contracted_block) * n.n_blocks +
+           (int64_t)thread_bytes(rule);
 }
 
 int64_t qfz_contraction_used_bytes(const qfz_contraction *c, int64_t h, int64_t w)
@@ -155,8 +156,7 @@ static void open_block(const qfz_block_work *b, bool open_ring)
                 key = 0;
         }
         const uint32_t place = (uint32_t)(y * w + x);
-        if (key != UINT64_MAX)
-            qfz_block_add_loop(b->edges, (uint32_t)key, b->px_number[place]);
+        if (key != UINT64_MAX) qfz_block_add_loop(b->edges, (uint32_t)key, b->px_number[place]);
     }
 }
 
@@ -170,6 +170,7 @@ static qfz_lightest *lightest_of(const qfz_block_work *b, bool open_ring)
     l->connectivity = b->c->rule->connectivity;
     l->alpha_key = b->c->rule->alpha_key;
     l->open_ring = open_ring;
+    l->lonely = b->c->stays ? NULL : b->image;
     l->level = b->px_first;
     l->component = b->px_number;
     return l;
@@ -268,7 +269,7 @@ static qfz_block_work work_on(qfz_contraction *c, const qfz_image *image, int64_
 {
     const int thread = omp_get_thread_num();
     char *const own = qfz_contraction_scratch(c);
-    const int64_t room = thread * (int64_t)QFZ_BLOCK_PX;
+    const int64_t room = thread * (int64_t)QFZ_BLOCK_MAX_NODES;
     qfz_contract_scratch *const s = (qfz_contract_scratch *)(void *)own;
     return (qfz_block_work){
         .c = c,

@@ -33,6 +33,9 @@ typedef struct qfz_contracted_block {
     int level_bytes; /* of each level there */
 } qfz_contracted_block;
 
+/* And invalid pixels are one. */
+enum { QFZ_BLOCK_MAX_NODES = QFZ_BLOCK_PX + 1 };
+
 /* Where the climb from a pixel on a block's ring ends: its vertex, QFZ_NONE if its component
  * reaches no other block, and the last level on the way, 0 if there is none. */
 typedef struct qfz_gate {

@@ -10,18 +10,18 @@
 #include "cpu/contract_omega_parts.h"
 #include "cpu/spanning.h"
 
-/* Nodes and late pixels of a block: its pixels, and the node of those that have no edge. */
-enum { MAX_PARTS = QFZ_BLOCK_PX + 1 };
+/* Nodes and late pixels of a block. */
+enum { MAX_PARTS = QFZ_BLOCK_MAX_NODES };
 
 /* Beside what every contraction needs for a block. */
 typedef struct scratch {
-    uint32_t holds[MAX_PARTS];      /* as qfz_spans, by node */
-    uint32_t least[MAX_PARTS + 1];  /* level that a node begins at */
-    uint32_t opened[QFZ_BLOCK_PX];  /* level that a node was opened at */
-    uint32_t held[QFZ_BLOCK_PX];    /* from here on by number: as holds, when it was hooked */
-    uint32_t till[QFZ_BLOCK_PX];    /* pixels hooked by a level up to this stop where the node does */
-    uint16_t top[QFZ_BLOCK_PX];     /* where all hooks of one level lead */
-    uint16_t stop[QFZ_BLOCK_PX];
+    uint32_t holds[MAX_PARTS];     /* as qfz_spans, by node */
+    uint32_t least[MAX_PARTS + 1]; /* level that a node begins at */
+    uint32_t opened[MAX_PARTS];    /* level that a node was opened at */
+    uint32_t held[MAX_PARTS];      /* from here on by number: as holds, when it was hooked */
+    uint32_t till[MAX_PARTS]; /* pixels hooked by a level up to this stop where the node does */
+    uint16_t top[MAX_PARTS];  /* where all hooks of one level lead */
+    uint16_t stop[MAX_PARTS];
     qfz_stop stops[QFZ_BLOCK_PX];
 } scratch;
 
@@ -385,7 +385,7 @@ static void find_root_stops(const builder *u, uint32_t *n)
     const qfz_contracted_block *const block = b->block;
     const uint32_t first_open = block->n_nodes - block->n_open;
     scratch *const s = u->s;
-    s->till[b->number[0]] = 0; /* of no pixel that has edges, and stops are as many as pixels */
+    s->till[b->number[0]] = 0; /* of invalid pixels */
     for (uint32_t i = 1; i < block->n_nodes; i++) {
         const uint32_t number = b->number[i];
         if (number < block->n_hooks) continue;
@@ -429,22 +429,10 @@ static uint16_t stop_of_px(const builder *u, uint32_t *n, uint32_t px)
     uint32_t at = node;
     while (b->up[at] != at && b->level[at] <= level)
         at = b->up[at];
-    const uint32_t vertex =
-        s->held[at] < level ? QFZ_NONE : qfz_contracted_vertex(b->block, at);
+    const uint32_t vertex = s->held[at] < level ? QFZ_NONE : qfz_contracted_vertex(b->block, at);
     if (b->s->lightest.up[px] != px) return new_stop(u, n, vertex, level);
     s->stops[s->stop[node]] = (qfz_stop){vertex, level};
     return s->stop[node];
-}
-
-/* Of a pixel without edges.  Invalid ones have a stop in common. */
-static uint16_t stop_of_lonely(const builder *u, uint32_t *n, uint32_t px, uint32_t *invalid)
-{
-    const qfz_image *const image = u->b->image;
-    const qfz_box box = u->b->box;
-    const int64_t y = box.y0 + px / qfz_box_w(box), x = box.x0 + px % qfz_box_w(box);
-    if (!image->valid || image->valid[y * image->w + x]) return new_stop(u, n, QFZ_NONE, 0);
-    if (*invalid == QFZ_NONE) *invalid = new_stop(u, n, QFZ_NONE, 0);
-    return (uint16_t)*invalid;
 }
 
 static void find_px_stops(const builder *u, uint32_t *n)
@@ -453,15 +441,17 @@ static void find_px_stops(const builder *u, uint32_t *n)
     const uint32_t *const first = b->px_first, *const till = u->s->till;
     const uint16_t *const number = b->px_number, *const of_node = u->s->stop;
     uint16_t *const stop = u->o->stop + b->block->px;
-    uint32_t invalid = QFZ_NONE;
+    uint32_t invalid = QFZ_NONE; /* pixels have a stop in common */
     for (uint32_t i = 0; i < b->block->n_px; i++) {
         const uint32_t node = number[i];
         if (first[i] <= till[node])
             stop[i] = of_node[node];
-        else if (first[i] == QFZ_NONE)
-            stop[i] = stop_of_lonely(u, n, i, &invalid);
-        else
+        else if (first[i] != QFZ_NONE)
             stop[i] = stop_of_px(u, n, i);
+        else if (invalid != QFZ_NONE)
+            stop[i] = (uint16_t)invalid;
+        else
+            stop[i] = (uint16_t)(invalid = new_stop(u, n, QFZ_NONE, 0));
     }
 }
 

@@ -15,12 +15,12 @@ enum { QFZ_BLOCK_MAX_RING = 4 * QFZ_BLOCK_SIDE, QFZ_BLOCK_MAX_SEAM = 6 * QFZ_BLO
 enum { QFZ_SET_OPEN = 0x4000, QFZ_SET_WEIGHT_SHIFT = 16 };
 
 typedef struct qfz_contract_scratch {
-    uint16_t set[QFZ_BLOCK_PX + 1]; /* of spanning.h, for nodes and late pixels */
+    uint16_t set[QFZ_BLOCK_MAX_NODES]; /* of spanning.h, for nodes and late pixels */
     uint64_t open[QFZ_BLOCK_MAX_RING]; /* ring pixel -> least key that leaves the block */
     qfz_seam_edge seam[QFZ_BLOCK_MAX_SEAM];
 
-    uint16_t number[QFZ_BLOCK_PX + 1]; /* of nodes, and of what is none yet */
-    uint32_t component[QFZ_BLOCK_PX + 1];
+    uint16_t number[QFZ_BLOCK_MAX_NODES]; /* of nodes, and of what is none yet */
+    uint32_t component[QFZ_BLOCK_MAX_NODES];
     qfz_lightest lightest;
 } qfz_contract_scratch;
 

@@ -143,8 +143,7 @@ static void number_regions(qfz_worker *worker, const uint32_t *leads_to)
         for (int64_t bx = 0; bx < in->n_x; bx++) {
             const int64_t x = bx * in->side, n = in->w - x < in->side ? in->w - x : in->side;
             uint32_t first;
-            const uint16_t *const stop =
-                qfz_omega_contraction_part(&worker->omega, y, bx, &first);
+            const uint16_t *const stop = qfz_omega_contraction_part(&worker->omega, y, bx, &first);
             number_part(worker, leads_to, stop, first, y * in->w + x, n);
         }
     }

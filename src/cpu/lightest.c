@@ -207,6 +207,18 @@ static void step_back(uint16_t *up, int n)
             up[i + k * part] = up[up[i + k * part]];
 }
 
+static void set_apart(const qfz_lightest *l)
+{
+    const qfz_image *const image = l->lonely;
+    const int64_t h = qfz_box_h(l->box), w = qfz_box_w(l->box);
+    for (int64_t y = 0; y < h; y++) {
+        const int64_t at = (l->box.y0 + y) * image->w + l->box.x0;
+        for (int64_t x = 0; x < w; x++)
+            if (l->level[y * w + x] == QFZ_NONE && (!image->valid || image->valid[at + x]))
+                l->level[y * w + x] = 0;
+    }
+}
+
 /* The number of what is no root. */
 enum { NO_ROOT = 0x8000 };
 
@@ -241,6 +253,7 @@ void qfz_lightest_finish(qfz_lightest *l)
 {
     const int n = (int)(qfz_box_h(l->box) * qfz_box_w(l->box));
     uint16_t number[QFZ_BLOCK_PX];
+    if (l->lonely) set_apart(l);
     l->n_components = number_roots(l->up, l->level, n, number);
     do {
         step_forward(l->up, n);
