@@ -442,6 +442,16 @@ void qfz_block_add_loop(qfz_block_edges *scratch, uint32_t key, uint32_t place)
     scratch->edges[0][scratch->n_edges++] = qfz_edge_of(key, place, place);
 }
 
+uint64_t *qfz_block_end(qfz_block_edges *scratch)
+{
+    return scratch->edges[0] + scratch->n_edges;
+}
+
+void qfz_block_add(qfz_block_edges *scratch, uint32_t n)
+{
+    scratch->n_edges += (int32_t)n;
+}
+
 /* ---- Sorting by key. */
 
 /* At least the largest key, and no longer. */

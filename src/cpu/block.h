@@ -79,14 +79,17 @@ size_t qfz_block_edges_bytes(int connectivity);
 /* Finds what stays of the edges of keys up to rule->alpha_key: inside the block, and across its
  * seams.  open, if not NULL: open[i] = the least key of any edge that leaves the block from pixel
  * i of its ring (box.h), where there is one; those without stay as they are.  lightest, if not
- * NULL, is for this block: its pixels are hooked, and their hooks are left out; for rules without
- * alpha only. */
+ * NULL, is for this block: its pixels are hooked, and their hooks are left out. */
 void qfz_block_find(qfz_block_edges *scratch, const qfz_image *image, const qfz_rule *rule,
                     qfz_box box, qfz_seam *seam, uint64_t *open, struct qfz_lightest *lightest);
 
 /* One more for the list of inner edges, a loop, which means something to the caller only; at most
  * one for each pixel of the ring. */
 void qfz_block_add_loop(qfz_block_edges *scratch, uint32_t key, uint32_t place);
+
+/* Others, at most as many as hooks are left out: n of them, written to where the list ends. */
+uint64_t *qfz_block_end(qfz_block_edges *scratch);
+void qfz_block_add(qfz_block_edges *scratch, uint32_t n);
 
 /* An inner edge: its key and the places of its pixels, row by row in the block. */
 enum { QFZ_EDGE_KEY_SHIFT = 32, QFZ_EDGE_Q_SHIFT = 16 };

@@ -51,7 +51,7 @@ qfz_status qfz_contraction_init(qfz_contraction *c, const qfz_rule *rule, int64_
 {
     const qfz_blocks in = qfz_blocks_of(h, w, side);
     const sizes n = lay_out(&in, rule->connectivity, NULL);
-    const int64_t ghosts = 2 * (h + w), n_own = n_threads * (int64_t)QFZ_BLOCK_PX;
+    const int64_t ghosts = 2 * (h + w), n_own = n_threads * (int64_t)QFZ_BLOCK_MAX_NODES;
     *c = (qfz_contraction){.rule = rule,
                            .n_threads = n_threads,
                            .in_blocks = in,
@@ -64,7 +64,7 @@ qfz_status qfz_contraction_init(qfz_contraction *c, const qfz_rule *rule, int64_
     QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->number, n_own, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->up, n_own, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->level, n_own, err));
-    if (stays) QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->first, n_own, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->first, n_own, err));
     if (stays) QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->packed, c->packed_room, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->gate, n.n_vertices, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->u, c->link_room, err));
@@ -124,10 +124,10 @@ int64_t qfz_contraction_bytes(const qfz_rule *rule, int64_t h, int64_t w, bool s
     const qfz_blocks in = qfz_blocks_of(h, w, QFZ_BLOCK_SIDE);
     const sizes n = lay_out(&in, rule->connectivity, NULL);
     const int64_t word = sizeof(uint32_t), half = sizeof(uint16_t);
-    const int64_t of_px = (2 * half + word) * QFZ_BLOCK_PX;
-    const int64_t that_stays = stays ? word * QFZ_BLOCK_PX + n.packed : 0;
-    return of_px + that_stays + 7 * word * (n.n_links + 2 * (h + w)) + 5 * word * n.n_vertices +
-           (int64_t)sizeof(qfz_contracted_block) * n.n_blocks + (int64_t)thread_bytes(rule);
+    const int64_t of_px = 2 * (half + word) * QFZ_BLOCK_MAX_NODES;
+    return of_px + (stays ? n.packed : 0) + 7 * word * (n.n_links + 2 * (h + w)) +
+           5 * word * n.n_vertices + (int64_t)sizeof(qfz_contracted_block) * n.n_blocks +
+           (int64_t)thread_bytes(rule);
 }
 
 int64_t qfz_contraction_used_bytes(const qfz_contraction *c, int64_t h, int64_t w)
@@ -156,21 +156,21 @@ static void open_block(const qfz_block_work *b, bool open_ring)
                 key = 0;
         }
         const uint32_t place = (uint32_t)(y * w + x);
-        if (key != UINT64_MAX)
-            qfz_block_add_loop(b->edges, (uint32_t)key, b->px_first ? b->px_number[place] : place);
+        if (key != UINT64_MAX) qfz_block_add_loop(b->edges, (uint32_t)key, b->px_number[place]);
     }
 }
 
-/* Pixels' hooks of a block, none so far; NULL: its pixels are to be its nodes. */
+/* Pixels' hooks of a block, none so far. */
 static qfz_lightest *lightest_of(const qfz_block_work *b, bool open_ring)
 {
     qfz_lightest *const l = &b->s->lightest;
-    if (!b->px_first) return NULL;
     l->box = b->box;
     l->image_h = b->image->h;
     l->image_w = b->image->w;
     l->connectivity = b->c->rule->connectivity;
+    l->alpha_key = b->c->rule->alpha_key;
     l->open_ring = open_ring;
+    l->lonely = b->c->stays ? NULL : b->image;
     l->level = b->px_first;
     l->component = b->px_number;
     return l;
@@ -184,7 +184,7 @@ static void find_edges(const qfz_block_work *b, bool open_ring)
     const int64_t n_ring = qfz_ring_size(qfz_box_h(b->box), qfz_box_w(b->box));
     memset(b->s->open, 0xff, (size_t)n_ring * sizeof *b->s->open);
     qfz_block_find(b->edges, b->image, b->c->rule, b->box, &seam, b->s->open, lightest);
-    block->n_nodes = lightest ? lightest->n_components : block->n_px;
+    block->n_nodes = lightest->n_components;
     block->n_seam = seam.n_right + seam.n_below + seam.n_corner;
     for (uint32_t i = 0; i < block->n_seam; i++) {
         b->c->u[block->link + i] = seam.edges[i].id; /* until join_seams() */
@@ -234,7 +234,7 @@ static void number_rest(const qfz_block_work *b)
         b->up[i] = b->number[b->up[i]];
     for (uint32_t i = block->n_hooks; i < block->n_nodes; i++)
         b->up[i] = (uint16_t)i;
-    if (b->px_first) number_pixels(b->number, block->n_px, b->px_number);
+    number_pixels(b->number, block->n_px, b->px_number);
 }
 
 /* While the block is in the cache; its neighbours will ask when it no longer is. */
@@ -245,7 +245,7 @@ static void find_gates(const qfz_block_work *b)
     for (int64_t i = 0; i < qfz_ring_size(h, w); i++) {
         int64_t y, x;
         qfz_ring_place(h, w, i, &y, &x);
-        const uint32_t first = b->px_first ? b->px_first[y * w + x] : 0;
+        const uint32_t first = b->px_first[y * w + x];
         uint32_t at = b->px_number[y * w + x], level = 0;
         for (; b->up[at] != at; at = b->up[at])
             level = b->level[at];
@@ -257,7 +257,7 @@ void qfz_block_finish(const qfz_block_work *b)
 {
     number_rest(b);
     find_gates(b);
-    if (b->px_first) qfz_block_pack(b);
+    if (b->c->stays) qfz_block_pack(b);
 }
 
 void *qfz_contraction_scratch(const qfz_contraction *c)
@@ -269,7 +269,7 @@ static qfz_block_work work_on(qfz_contraction *c, const qfz_image *image, int64_
 {
     const int thread = omp_get_thread_num();
     char *const own = qfz_contraction_scratch(c);
-    const int64_t room = thread * (int64_t)QFZ_BLOCK_PX;
+    const int64_t room = thread * (int64_t)QFZ_BLOCK_MAX_NODES;
     qfz_contract_scratch *const s = (qfz_contract_scratch *)(void *)own;
     return (qfz_block_work){
         .c = c,
@@ -279,11 +279,11 @@ static qfz_block_work work_on(qfz_contraction *c, const qfz_image *image, int64_
         .thread = thread,
         .s = s,
         .edges = (qfz_block_edges *)(void *)(own + scratch_bytes()),
-        .number = c->stays ? s->number : c->number + room,
+        .number = s->number,
         .up = c->up + room,
         .level = c->level + room,
         .px_number = c->number + room,
-        .px_first = c->stays ? c->first + room : NULL};
+        .px_first = c->first + room};
 }
 
 /* ---- The graph. */

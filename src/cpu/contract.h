@@ -10,9 +10,8 @@
  * between blocks.  It has one vertex for each open component, so never more than blocks have
  * pixels on their rings.
  *
- * Where levels are all that counts, pixels are hooked along their lightest edges first
- * (lightest.h), and Kruskal's algorithm begins with the components that this makes: the block's
- * nodes.  Else its pixels are its nodes.
+ * Pixels are hooked along their lightest edges first (lightest.h), and Kruskal's algorithm begins
+ * with the components that this makes: the block's nodes.
  *
  * The hooks of a block's nodes are numbered as they came, by ascending level, and a node has the
  * number of its hook; so whoever climbs from a node meets ascending numbers, and where two climbs
@@ -34,6 +33,9 @@ typedef struct qfz_contracted_block {
     int level_bytes; /* of each level there */
 } qfz_contracted_block;
 
+/* And invalid pixels are one. */
+enum { QFZ_BLOCK_MAX_NODES = QFZ_BLOCK_PX + 1 };
+
 /* Where the climb from a pixel on a block's ring ends: its vertex, QFZ_NONE if its component
  * reaches no other block, and the last level on the way, 0 if there is none. */
 typedef struct qfz_gate {
@@ -46,9 +48,8 @@ typedef struct qfz_contraction {
     qfz_blocks in_blocks;
     qfz_contracted_block *blocks;
 
-    /* What climbs need: each thread's, and of the block that it is at.  stays: nodes are what
-     * pixels are hooked to, and all blocks are there, packed.  Else nodes are pixels, without
-     * first. */
+    /* What climbs need: each thread's, and of the block that it is at.  stays: all blocks are
+     * there, packed. */
     bool stays;
     uint32_t *first;  /* level of each pixel's hook, 0: the pixel is not hooked; see lightest.h */
     uint16_t *number; /* of each pixel's node, row by row */

@@ -193,9 +193,8 @@ qfz_status qfz_omega_contraction_regions(qfz_omega_contraction *o, const uint32_
     return QFZ_OK;
 }
 
-/* A row of a block, as it lies in stop[]. */
-static const uint16_t *row_of_block(const qfz_omega_contraction *o, int64_t y, int64_t bx,
-                                    uint32_t *first)
+const uint16_t *qfz_omega_contraction_part(const qfz_omega_contraction *o, int64_t y, int64_t bx,
+                                           uint32_t *first)
 {
     const qfz_blocks *const in = &o->c.in_blocks;
     const int64_t by = y / in->side;
@@ -210,23 +209,18 @@ void qfz_omega_contraction_row(const qfz_omega_contraction *o, int64_t y, const 
     const qfz_blocks *const in = &o->c.in_blocks;
     for (int64_t bx = 0; bx < in->n_x; bx++) {
         uint32_t first;
-        const uint16_t *const stop = row_of_block(o, y, bx, &first);
+        const uint16_t *const stop = qfz_omega_contraction_part(o, y, bx, &first);
         const int64_t x0 = bx * in->side, n = in->w - x0 < in->side ? in->w - x0 : in->side;
-        if (of_stop) {
-            const uint32_t *const of_block = of_stop + first;
-            for (int64_t x = 0; x < n; x++)
-                row[x0 + x] = of_block[stop[x]];
-        } else {
-            for (int64_t x = 0; x < n; x++)
-                row[x0 + x] = first + stop[x];
-        }
+        const uint32_t *const of_block = of_stop + first;
+        for (int64_t x = 0; x < n; x++)
+            row[x0 + x] = of_block[stop[x]];
     }
 }
 
 uint32_t qfz_omega_contraction_stop(const qfz_omega_contraction *o, int64_t y, int64_t x)
 {
     uint32_t first;
-    const uint16_t *const stop = row_of_block(o, y, x / o->c.in_blocks.side, &first);
+    const uint16_t *const stop = qfz_omega_contraction_part(o, y, x / o->c.in_blocks.side, &first);
     return first + stop[x % o->c.in_blocks.side];
 }
 

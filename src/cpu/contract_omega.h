@@ -48,8 +48,12 @@ int64_t qfz_omega_contraction_used_bytes(const qfz_omega_contraction *o, int64_t
 qfz_status qfz_omega_contract(qfz_omega_contraction *o, const qfz_image *image, bool open_ring,
                               qfz_error *err);
 
-/* row[x] = what of_stop has at the stop of each pixel of row y; NULL: that stop's number.  And the
- * number of one pixel's. */
+/* The pixels of row y that lie in the bx-th block from the left: their stops' numbers, to which
+ * *first is added. */
+const uint16_t *qfz_omega_contraction_part(const qfz_omega_contraction *o, int64_t y, int64_t bx,
+                                           uint32_t *first);
+
+/* row[x] = what of_stop has at the stop of each pixel of row y.  And the number of one pixel's. */
 void qfz_omega_contraction_row(const qfz_omega_contraction *o, int64_t y, const uint32_t *of_stop,
                                uint32_t *row);
 uint32_t qfz_omega_contraction_stop(const qfz_omega_contraction *o, int64_t y, int64_t x);

@@ -1,24 +1,59 @@
 /* SPDX-License-Identifier: MIT */
 /* contract_omega_block.c - the components of one block with the ranges of their values: what is
- * hooked, what becomes a vertex or an event of one, and where climbs from its pixels stop. */
+ * hooked, what becomes a vertex or an event of one, and where climbs from its pixels stop.
+ *
+ * A node (lightest.h) begins at the level of its first pixel's hook, which is the least of all its
+ * pixels', with the pixels hooked by that level.  The others are late: each joins the node by the
+ * level of its own hook, as if it were a node that nothing climbs from. */
 #include <string.h>
 
 #include "cpu/contract_omega_parts.h"
+#include "cpu/spanning.h"
+
+/* Nodes and late pixels of a block. */
+enum { MAX_PARTS = QFZ_BLOCK_MAX_NODES };
 
 /* Beside what every contraction needs for a block. */
 typedef struct scratch {
-    uint32_t holds[QFZ_BLOCK_PX]; /* as qfz_spans, by root */
-    uint32_t held[QFZ_BLOCK_PX];  /* the same by number */
-    uint16_t top[QFZ_BLOCK_PX];   /* where all hooks of one level lead */
-    uint16_t stop[QFZ_BLOCK_PX];  /* by number */
+    uint32_t holds[MAX_PARTS];     /* as qfz_spans, by node */
+    uint32_t least[MAX_PARTS + 1]; /* level that a node begins at */
+    uint32_t opened[MAX_PARTS];    /* level that a node was opened at */
+    uint32_t held[MAX_PARTS];      /* from here on by number: as holds, when it was hooked */
+    uint32_t till[MAX_PARTS]; /* pixels hooked by a level up to this stop where the node does */
+    uint16_t top[MAX_PARTS];  /* where all hooks of one level lead */
+    uint16_t stop[MAX_PARTS];
     qfz_stop stops[QFZ_BLOCK_PX];
 } scratch;
 
-/* Of one band of 16-bit integers, which count from the least that their type has: there whether a
- * range grows is least foreseen. */
-typedef struct range {
-    uint16_t lo, hi;
-} range;
+/* Of one band of integers of 8 or 16 bits, which count from the least that their type has: there
+ * whether a range grows is least foreseen.  A word, as halves that are stored are waited for. */
+typedef uint32_t range;
+
+static inline range range_of(uint32_t lo, uint32_t hi)
+{
+    return lo | hi << 16;
+}
+
+static inline uint32_t range_lo(range r)
+{
+    return (uint16_t)r;
+}
+
+static inline uint32_t range_hi(range r)
+{
+    return r >> 16;
+}
+
+static inline uint32_t min2(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline range range_union(range a, range b)
+{
+    const uint32_t hi = range_hi(a) > range_hi(b) ? range_hi(a) : range_hi(b);
+    return range_of(min2(range_lo(a), range_lo(b)), hi);
+}
 
 /* The components of one block. */
 typedef struct builder {
@@ -26,33 +61,54 @@ typedef struct builder {
     qfz_omega_contraction *o;
     qfz_told *told;
     scratch *s;
-    range *ranges; /* of components, by root; NULL: in lo and hi */
-    char *lo, *hi;
+    range *ranges; /* of components, by node; NULL: in lo and hi */
+    char *lo, *hi, *row;
     size_t span_bytes;
     uint32_t widest; /* that a range may be */
+    uint32_t n_late;
 } builder;
 
 size_t qfz_omega_block_bytes(const qfz_rule *rule)
 {
-    return (sizeof(scratch) + 63) / 64 * 64 + 2 * QFZ_BLOCK_PX * qfz_span_bytes(rule);
+    const size_t ends = (2 * MAX_PARTS + QFZ_BLOCK_SIDE) * qfz_span_bytes(rule);
+    const size_t ranges = (MAX_PARTS + 1) * sizeof(range);
+    return (sizeof(scratch) + 63) / 64 * 64 + ((ends > ranges ? ends : ranges) + 63) / 64 * 64;
 }
 
 static bool has_ranges(const qfz_rule *rule)
 {
-    return rule->n_bands == 1 && (rule->type == QFZ_U16 || rule->type == QFZ_I16);
+    return rule->n_bands == 1 && qfz_type_bytes(rule->type) <= 2;
 }
 
-/* What is added to a value, modulo 2^16, to make it a range's. */
+/* ---- What nodes begin with. */
+
+/* What is added to a value, modulo its type, to make it a range's. */
 static uint16_t offset_of(qfz_type type)
 {
-    return type == QFZ_I16 ? 1 << 15 : 0;
+    return type == QFZ_I16 ? 1 << 15 : type == QFZ_I8 ? 1 << 7 : 0;
 }
 
-static void start_ranges(qfz_type type, const void *from, int64_t w, range *to)
+static void put_value(qfz_type type, uint32_t value, void *to)
 {
-    const uint16_t *const values = from, offset = offset_of(type);
-    for (int64_t x = 0; x < w; x++)
-        to[x].lo = to[x].hi = (uint16_t)(values[x] + offset);
+    const uint16_t own = (uint16_t)(value - offset_of(type));
+    const uint8_t low = (uint8_t)own;
+    if (qfz_type_bytes(type) == 1)
+        memcpy(to, &low, sizeof low);
+    else
+        memcpy(to, &own, sizeof own);
+}
+
+static void spread_values(qfz_type type, const void *from, int64_t w, uint16_t *to)
+{
+    const uint16_t offset = offset_of(type);
+    const uint8_t *const narrow = from;
+    const uint16_t *const wide = from;
+    if (qfz_type_bytes(type) == 1)
+        for (int64_t x = 0; x < w; x++)
+            to[x] = (uint8_t)(narrow[x] + offset);
+    else
+        for (int64_t x = 0; x < w; x++)
+            to[x] = (uint16_t)(wide[x] + offset);
 }
 
 #define SPREAD_ROW(TYPE)                                                                           \
@@ -62,10 +118,6 @@ static void start_ranges(qfz_type type, const void *from, int64_t w, range *to)
 /* Planes become one group of bands a pixel. */
 static void spread_row(size_t bytes, int64_t n_bands, const void *from, int64_t w, void *to)
 {
-    if (n_bands == 1) {
-        memcpy(to, from, (size_t)w * bytes);
-        return;
-    }
     switch (bytes) {
     case 1: SPREAD_ROW(uint8_t); break;
     case 2: SPREAD_ROW(uint16_t); break;
@@ -73,151 +125,252 @@ static void spread_row(size_t bytes, int64_t n_bands, const void *from, int64_t 
     }
 }
 
-static void start_spans(const builder *u)
+static void find_least(const builder *u)
 {
-    const qfz_block_work *const b = u->b;
-    const qfz_image *const image = b->image;
-    const size_t bytes = qfz_type_bytes(image->type);
-    const int64_t w = qfz_box_w(b->box), h = qfz_box_h(b->box);
-    for (int64_t y = 0; y < h; y++) {
-        for (int64_t band = 0; band < image->n_bands; band++) {
-            const int64_t at = (band * image->h + b->box.y0 + y) * image->w + b->box.x0;
-            const char *const from = (const char *)image->pixels + bytes * (size_t)at;
-            if (u->ranges)
-                start_ranges(image->type, from, w, u->ranges + y * w);
-            else
-                spread_row(bytes, image->n_bands, from, w,
-                           u->lo + u->span_bytes * (size_t)(y * w) + bytes * (size_t)band);
-        }
+    const uint16_t *const up = u->b->s->lightest.up;
+    const uint32_t *const first = u->b->px_first;
+    const uint32_t n = u->b->block->n_px;
+    uint32_t *const least = u->s->least;
+    uint32_t node = 1;
+    least[0] = QFZ_NONE;
+    for (uint32_t i = 0; i < n; i++) {
+        least[node] = first[i];
+        node += (up[i] == i) & (first[i] != QFZ_NONE);
     }
-    if (!u->ranges) memcpy(u->hi, u->lo, u->span_bytes * (size_t)(h * w));
-    memset(u->s->holds, 0xff, (size_t)(h * w) * sizeof *u->s->holds);
 }
 
-static void *lo_of(const builder *u, uint32_t root)
+/* A row's pixels, from pixel px on, are of their nodes' ranges, or late: then they are listed. */
+static void start_row_of_ranges(builder *u, const uint16_t *values, int64_t w, int64_t px)
 {
-    return u->lo + root * u->span_bytes;
+    const uint16_t *const component = u->b->px_number + px;
+    const uint32_t *const first = u->b->px_first + px, *const least = u->s->least;
+    const uint32_t n_nodes = u->b->block->n_nodes;
+    range *const ranges = u->ranges;
+    uint64_t *const edges = qfz_block_end(u->b->edges);
+    uint32_t n = u->n_late;
+    for (int64_t x = 0; x < w; x++) {
+        const uint32_t node = component[x];
+        const uint32_t late = first[x] != least[node], value = values[x];
+        const range own = range_of(value, value), nothing = range_of(UINT16_MAX, 0);
+        ranges[node] = range_union(ranges[node], late ? nothing : own);
+        ranges[n_nodes + n] = own;
+        edges[n] = qfz_edge_of(first[x], node, n_nodes + n);
+        n += late;
+    }
+    u->n_late = n;
 }
 
-static void *hi_of(const builder *u, uint32_t root)
+static void *lo_of(const builder *u, uint32_t node)
 {
-    return u->hi + root * u->span_bytes;
+    return u->lo + node * u->span_bytes;
 }
 
-static void put_value(qfz_type type, uint16_t value, void *to)
+static void *hi_of(const builder *u, uint32_t node)
 {
-    const uint16_t own = (uint16_t)(value - offset_of(type));
-    memcpy(to, &own, sizeof own);
+    return u->hi + node * u->span_bytes;
 }
 
-/* The range of a root's component, as number n of two arrays. */
-static void put_span(const builder *u, uint32_t root, void *lo, void *hi, size_t n)
+/* The same for values in general.  holds: 0 until a node has a range. */
+static void start_row_of_spans(builder *u, const char *values, int64_t w, int64_t px)
+{
+    const uint16_t *const component = u->b->px_number + px;
+    const uint32_t *const first = u->b->px_first + px;
+    const uint32_t n_nodes = u->b->block->n_nodes;
+    uint64_t *const edges = qfz_block_end(u->b->edges);
+    for (int64_t x = 0; x < w; x++, values += u->span_bytes) {
+        uint32_t node = component[x];
+        if (first[x] != u->s->least[node]) {
+            edges[u->n_late] = qfz_edge_of(first[x], node, n_nodes + u->n_late);
+            node = n_nodes + u->n_late++;
+        }
+        if (u->s->holds[node]) {
+            qfz_widen(u->b->c->rule, lo_of(u, node), hi_of(u, node), values, values);
+            continue;
+        }
+        memcpy(lo_of(u, node), values, u->span_bytes);
+        memcpy(hi_of(u, node), values, u->span_bytes);
+        u->s->holds[node] = UINT32_MAX;
+    }
+}
+
+static void start_row(builder *u, int64_t y)
+{
+    const qfz_image *const image = u->b->image;
+    const qfz_box box = u->b->box;
+    const int64_t w = qfz_box_w(box), px = y * w;
+    const size_t bytes = qfz_type_bytes(image->type);
+    uint16_t values[QFZ_BLOCK_SIDE];
+    for (int64_t band = 0; band < image->n_bands; band++) {
+        const int64_t at = (band * image->h + box.y0 + y) * image->w + box.x0;
+        const char *const from = (const char *)image->pixels + bytes * (size_t)at;
+        if (u->ranges)
+            spread_values(image->type, from, w, values);
+        else
+            spread_row(bytes, image->n_bands, from, w, u->row + bytes * (size_t)band);
+    }
+    if (u->ranges)
+        start_row_of_ranges(u, values, w, px);
+    else
+        start_row_of_spans(u, u->row, w, px);
+}
+
+static bool too_wide(const builder *u, uint32_t node)
+{
+    if (u->ranges) return range_hi(u->ranges[node]) > range_lo(u->ranges[node]) + u->widest;
+    return qfz_too_wide(u->b->c->rule, lo_of(u, node), hi_of(u, node));
+}
+
+/* A component that is too wide at a level has held before; at level 0, it holds just there. */
+static uint32_t before(uint32_t level)
+{
+    return level > 0 ? level - 1 : 0;
+}
+
+static void start_nodes(builder *u)
+{
+    const uint32_t n_nodes = u->b->block->n_nodes;
+    const int64_t h = qfz_box_h(u->b->box);
+    uint32_t *const holds = u->s->holds;
+    find_least(u);
+    if (u->ranges) {
+        for (uint32_t i = 0; i < n_nodes; i++)
+            u->ranges[i] = range_of(UINT16_MAX, 0);
+    } else {
+        memset(holds, 0, MAX_PARTS * sizeof *holds);
+    }
+    for (int64_t y = 0; y < h; y++)
+        start_row(u, y);
+    qfz_block_add(u->b->edges, u->n_late);
+    memset(holds, 0xff, (n_nodes + u->n_late) * sizeof *holds);
+    for (uint32_t i = 1; u->b->c->rule->omega && i < n_nodes; i++)
+        if (too_wide(u, i)) holds[i] = before(u->s->least[i]);
+    for (uint32_t i = 0; i < n_nodes + u->n_late; i++)
+        u->b->s->component[i] = qfz_set_of(i, 0);
+    qfz_spanning_start(u->b->s->set, n_nodes + u->n_late);
+}
+
+/* ---- Joining. */
+
+/* The range of a node's component, as number n of two arrays. */
+static void put_span(const builder *u, uint32_t node, void *lo, void *hi, size_t n)
 {
     char *const to_lo = (char *)lo + n * u->span_bytes;
     char *const to_hi = (char *)hi + n * u->span_bytes;
     if (u->ranges) {
-        put_value(u->b->image->type, u->ranges[root].lo, to_lo);
-        put_value(u->b->image->type, u->ranges[root].hi, to_hi);
+        put_value(u->b->image->type, range_lo(u->ranges[node]), to_lo);
+        put_value(u->b->image->type, range_hi(u->ranges[node]), to_hi);
     } else {
-        memcpy(to_lo, lo_of(u, root), u->span_bytes);
-        memcpy(to_hi, hi_of(u, root), u->span_bytes);
+        memcpy(to_lo, lo_of(u, node), u->span_bytes);
+        memcpy(to_hi, hi_of(u, node), u->span_bytes);
     }
 }
 
-static uint32_t vertex_at(const builder *u, uint32_t root)
+static uint32_t vertex_at(const builder *u, uint32_t node)
 {
-    return qfz_contracted_vertex(u->b->block, u->b->number[root]);
+    return qfz_contracted_vertex(u->b->block, u->b->number[node]);
 }
 
-/* The component of a root becomes a vertex as it stands. */
-static void open_root(builder *u, uint32_t root)
+/* A component becomes a vertex as it stands. */
+static void open_component(builder *u, uint32_t *component, uint32_t level)
 {
     qfz_spans *const spans = &u->o->start;
-    u->b->s->set[root] |= QFZ_SET_OPEN;
-    qfz_block_open(u->b, root);
-    const uint32_t vertex = vertex_at(u, root);
-    spans->holds[vertex] = u->s->holds[root];
-    put_span(u, root, spans->lo, spans->hi, vertex);
+    const uint32_t node = qfz_set_node(*component);
+    if (qfz_set_weight(*component) & QFZ_SET_OPEN) return;
+    *component |= qfz_set_of(0, QFZ_SET_OPEN);
+    qfz_block_open(u->b, node);
+    u->s->opened[node] = level;
+    const uint32_t vertex = vertex_at(u, node);
+    spans->holds[vertex] = u->s->holds[node];
+    put_span(u, node, spans->lo, spans->hi, vertex);
 }
 
-/* The vertex of an open root has the root's range from this level on. */
-static void tell(const builder *u, uint32_t root, uint32_t level)
+/* The vertex of an open node has the node's range from this level on. */
+static void tell(const builder *u, uint32_t node, uint32_t level)
 {
     qfz_absorbs *const out = &u->told->absorbs;
     qfz_error *const err = &u->told->err;
     if (err->status != QFZ_OK || qfz_absorbs_reserve(out, out->n + 1, u->b->c->rule, err) != QFZ_OK)
         return;
-    out->at[out->n] = vertex_at(u, root);
+    out->at[out->n] = vertex_at(u, node);
     out->level[out->n] = level;
-    put_span(u, root, out->lo, out->hi, (size_t)out->n);
+    put_span(u, node, out->lo, out->hi, (size_t)out->n);
     out->n++;
 }
 
 /* take_in() of ranges.  Whether they grow is at random, so there is no branch: one that does not
- * grow holds as it did. */
-static inline void take_in_range(const builder *u, uint32_t root, uint32_t other, uint32_t level,
+ * grow holds as it did, and one that has broken stays too wide. */
+static inline void take_in_range(const builder *u, uint32_t node, uint32_t other, uint32_t level,
                                  bool is_news)
 {
     uint32_t *const holds = u->s->holds;
-    range *const own = &u->ranges[root];
-    const range was = *own, in = u->ranges[other];
-    const range now = {in.lo < was.lo ? in.lo : was.lo, in.hi > was.hi ? in.hi : was.hi};
-    const bool grew = (now.lo != was.lo) | (now.hi != was.hi);
-    const bool breaks = (holds[other] < level) | ((uint32_t)(now.hi - now.lo) > u->widest);
-    *own = now;
-    if (is_news & grew) tell(u, root, level);
-    holds[root] = grew & breaks & (level > 0) ? level - 1 : holds[root];
+    const range was = u->ranges[node], now = range_union(was, u->ranges[other]);
+    const uint32_t held = holds[node], at_most = before(level);
+    const bool breaks = (holds[other] < level) | (range_hi(now) - range_lo(now) > u->widest);
+    u->ranges[node] = now;
+    if (is_news && held >= level && now != was) tell(u, node, level);
+    holds[node] = min2(held, breaks ? at_most : UINT32_MAX);
 }
 
-/* The root takes in another one's range, and holds as long as both do; what has broken has a range
- * that is too wide, for whoever joins it. */
-static void take_in(const builder *u, uint32_t root, uint32_t other, uint32_t level, bool is_news)
+/* The node's component takes in another one's range, and holds as long as both do; what has broken
+ * has a range that is too wide, for whoever joins it. */
+static inline void take_in(const builder *u, uint32_t node, uint32_t other, uint32_t level,
+                           bool is_news)
 {
     const qfz_rule *const rule = u->b->c->rule;
     uint32_t *const holds = u->s->holds;
-    if (!rule->omega || holds[root] < level) return;
     if (u->ranges) {
-        take_in_range(u, root, other, level, is_news);
+        take_in_range(u, node, other, level, is_news && rule->omega);
         return;
     }
+    if (!rule->omega || holds[node] < level) return;
     const bool grew =
-        qfz_widen(rule, lo_of(u, root), hi_of(u, root), lo_of(u, other), hi_of(u, other));
+        qfz_widen(rule, lo_of(u, node), hi_of(u, node), lo_of(u, other), hi_of(u, other));
     if (!grew) return; /* the other one holds, having no wider range */
-    if (is_news) tell(u, root, level);
-    const bool breaks = holds[other] < level || qfz_too_wide(rule, lo_of(u, root), hi_of(u, root));
-    if (level > 0 && breaks) holds[root] = level - 1;
+    if (is_news) tell(u, node, level);
+    if (holds[other] < level || too_wide(u, node)) holds[node] = before(level);
 }
 
-static void join_two(builder *u, uint32_t p, uint32_t q, uint32_t key)
+static void join_open(builder *u, uint32_t p, uint32_t q, uint32_t level)
+{
+    const uint32_t *const holds = u->s->holds;
+    if (holds[p] >= level || holds[q] >= level) qfz_block_link(u->b, p, q, level);
+    take_in(u, p, q, level, false);
+}
+
+/* What is put under another one is hooked, but for late pixels, or linked where both are open. */
+static void join_all(builder *u)
 {
     const qfz_block_work *const b = u->b;
-    uint16_t *const set = b->s->set;
-    const bool both_open = set[p] & set[q] & QFZ_SET_OPEN,
-               one_open = (set[p] | set[q]) & QFZ_SET_OPEN;
-    uint32_t root = p;
-    const uint32_t other = qfz_set_join(set, &root, q);
-    if (both_open) {
-        const bool silent = u->s->holds[p] < key && u->s->holds[q] < key;
-        if (!silent) qfz_block_link(b, root, other, key);
-        take_in(u, root, other, key, false);
-    } else {
-        u->s->held[b->block->n_hooks] = u->s->holds[other];
-        qfz_block_hook(b, other, root, key);
-        take_in(u, root, other, key, one_open);
+    uint32_t *const component = b->s->component, *const held = u->s->held;
+    const uint32_t n_nodes = b->block->n_nodes;
+    uint32_t n_hooks = 0;
+    int32_t n_edges;
+    uint64_t *const edges = qfz_block_sort(b->edges, &n_edges);
+    n_edges = qfz_spanning_keep(b->s->set, edges, n_edges);
+    for (int32_t i = 0; i < n_edges; i++) {
+        uint32_t *const stays = &component[qfz_edge_p(edges[i])], larger;
+        const uint32_t q = qfz_edge_q(edges[i]), level = qfz_edge_key(edges[i]);
+        if (qfz_edge_is_loop(edges[i])) {
+            open_component(u, stays, level);
+            continue;
+        }
+        const uint32_t smaller = qfz_set_join(stays, component[q], &larger);
+        const uint32_t root = qfz_set_node(larger), node = qfz_set_node(smaller);
+        if (qfz_set_weight(smaller) & QFZ_SET_OPEN) {
+            join_open(u, root, node, level);
+            continue;
+        }
+        b->number[node] = (uint16_t)n_hooks;
+        b->up[n_hooks] = (uint16_t)root;
+        b->level[n_hooks] = level;
+        held[n_hooks] = u->s->holds[node];
+        n_hooks += q < n_nodes;
+        take_in(u, root, node, level, qfz_set_weight(larger) & QFZ_SET_OPEN);
     }
+    b->block->n_hooks = n_hooks;
 }
 
-/* Invalid pixels have one stop in common, whose number is told by top. */
-enum { INVALID = UINT16_MAX };
-
-static void mark_invalid(const builder *u)
-{
-    const qfz_image *const image = u->b->image;
-    const uint16_t *number = u->b->number;
-    for (int64_t y = u->b->box.y0; image->valid && y < u->b->box.y1; y++)
-        for (int64_t x = u->b->box.x0; x < u->b->box.x1; x++, number++)
-            if (!image->valid[y * image->w + x]) u->s->top[*number] = INVALID;
-}
+/* ---- Stops. */
 
 static uint16_t new_stop(const builder *u, uint32_t *n, uint32_t vertex, uint32_t level)
 {
@@ -225,44 +378,80 @@ static uint16_t new_stop(const builder *u, uint32_t *n, uint32_t vertex, uint32_
     return (uint16_t)(*n)++;
 }
 
-/* Roots: of closed components and of open ones. */
+/* Of nodes by number.  What lies below the level that a vertex was opened at is known. */
 static void find_root_stops(const builder *u, uint32_t *n)
 {
-    const qfz_contracted_block *const block = u->b->block;
-    const uint32_t first_open = block->n_px - block->n_open;
+    const qfz_block_work *const b = u->b;
+    const qfz_contracted_block *const block = b->block;
+    const uint32_t first_open = block->n_nodes - block->n_open;
     scratch *const s = u->s;
-    uint32_t invalid = QFZ_NONE;
-    memset(s->top + block->n_hooks, 0, (block->n_px - block->n_hooks) * sizeof *s->top);
-    mark_invalid(u);
-    for (uint32_t i = block->n_hooks; i < first_open; i++) {
-        if (s->top[i] != INVALID)
-            s->stop[i] = new_stop(u, n, QFZ_NONE, 0);
-        else
-            s->stop[i] =
-                (uint16_t)(invalid = invalid == QFZ_NONE ? new_stop(u, n, QFZ_NONE, 0) : invalid);
+    s->till[b->number[0]] = 0; /* of invalid pixels */
+    for (uint32_t i = 1; i < block->n_nodes; i++) {
+        const uint32_t number = b->number[i];
+        if (number < block->n_hooks) continue;
+        s->top[number] = (uint16_t)number;
+        s->held[number] = s->till[number] = s->holds[i];
+        s->stop[number] = new_stop(u, n, qfz_contracted_vertex(block, number), 0);
+        if (number < first_open) continue;
+        s->till[number] = min2(s->holds[i], before(s->opened[i]));
     }
-    for (uint32_t i = first_open; i < block->n_px; i++)
-        s->stop[i] = new_stop(u, n, qfz_contracted_vertex(block, i), 0);
 }
 
 /* Where a climb that begins at a hook stops; later hooks come first. */
 static void find_hook_stops(const builder *u, uint32_t *n)
 {
     const qfz_block_work *const b = u->b;
-    const qfz_contracted_block *const block = b->block;
-    const uint32_t *const level = b->level;
-    const uint32_t n_hooks = block->n_hooks, first_open = block->n_px - block->n_open;
+    const uint32_t n_hooks = b->block->n_hooks;
     scratch *const s = u->s;
-    for (uint32_t i = 0; n_hooks < first_open && i < block->n_px; i++)
-        if (b->number[i] >= n_hooks) s->held[b->number[i]] = s->holds[i];
     for (uint32_t i = n_hooks; i-- > 0;) {
-        const uint32_t up = b->up[i];
-        const bool same = up < n_hooks && level[up] == level[i];
-        const uint32_t top = same ? s->top[up] : up;
+        const uint32_t up = b->up[i], level = b->level[i];
+        const uint32_t top = up < n_hooks && b->level[up] == level ? s->top[up] : up;
         s->top[i] = (uint16_t)top;
-        const bool leads_on = top < first_open && s->held[top] >= level[i];
-        s->stop[i] =
-            leads_on ? s->stop[top] : new_stop(u, n, qfz_contracted_vertex(block, top), level[i]);
+        if (level <= s->till[top]) {
+            s->stop[i] = s->stop[top];
+            s->till[i] = s->till[top];
+            continue;
+        }
+        const bool breaks = s->held[top] < level;
+        const uint32_t vertex = breaks ? QFZ_NONE : qfz_contracted_vertex(b->block, top);
+        s->stop[i] = new_stop(u, n, vertex, level);
+        s->till[i] = min2(s->held[i], level - 1);
+    }
+}
+
+/* Of a pixel whose hook leads into a component that breaks then, or may.  Its node's first pixel
+ * gets the node's own stop: that is nobody's then. */
+static uint16_t stop_of_px(const builder *u, uint32_t *n, uint32_t px)
+{
+    const qfz_block_work *const b = u->b;
+    const uint32_t level = b->px_first[px], node = b->px_number[px];
+    scratch *const s = u->s;
+    uint32_t at = node;
+    while (b->up[at] != at && b->level[at] <= level)
+        at = b->up[at];
+    const uint32_t vertex = s->held[at] < level ? QFZ_NONE : qfz_contracted_vertex(b->block, at);
+    if (b->s->lightest.up[px] != px) return new_stop(u, n, vertex, level);
+    s->stops[s->stop[node]] = (qfz_stop){vertex, level};
+    return s->stop[node];
+}
+
+static void find_px_stops(const builder *u, uint32_t *n)
+{
+    const qfz_block_work *const b = u->b;
+    const uint32_t *const first = b->px_first, *const till = u->s->till;
+    const uint16_t *const number = b->px_number, *const of_node = u->s->stop;
+    uint16_t *const stop = u->o->stop + b->block->px;
+    uint32_t invalid = QFZ_NONE; /* pixels have a stop in common */
+    for (uint32_t i = 0; i < b->block->n_px; i++) {
+        const uint32_t node = number[i];
+        if (first[i] <= till[node])
+            stop[i] = of_node[node];
+        else if (first[i] != QFZ_NONE)
+            stop[i] = stop_of_px(u, n, i);
+        else if (invalid != QFZ_NONE)
+            stop[i] = (uint16_t)invalid;
+        else
+            stop[i] = (uint16_t)(invalid = new_stop(u, n, QFZ_NONE, 0));
     }
 }
 
@@ -272,7 +461,6 @@ static void put_stops(const builder *u, uint32_t n)
     qfz_omega_contraction *const o = u->o;
     const qfz_contracted_block *const block = u->b->block;
     const scratch *const s = u->s;
-    uint16_t *const stop = o->stop + block->px;
     uint32_t first;
 #pragma omp atomic capture
     {
@@ -281,10 +469,8 @@ static void put_stops(const builder *u, uint32_t n)
     }
     o->first_stop[block - o->c.blocks] = first;
     memcpy(o->stops + first, s->stops, n * sizeof *s->stops);
-    for (uint32_t i = block->n_px - block->n_open; i < block->n_px; i++)
+    for (uint32_t i = block->n_nodes - block->n_open; i < block->n_nodes; i++)
         o->vertex_stop[qfz_contracted_vertex(block, i)] = first + s->stop[i];
-    for (uint32_t i = 0; i < block->n_px; i++)
-        stop[i] = s->stop[u->b->number[i]];
 }
 
 static void find_stops(const builder *u)
@@ -292,6 +478,7 @@ static void find_stops(const builder *u)
     uint32_t n = 0;
     find_root_stops(u, &n);
     find_hook_stops(u, &n);
+    find_px_stops(u, &n);
     put_stops(u, n);
 }
 
@@ -299,6 +486,7 @@ void qfz_omega_join_block(const qfz_block_work *b, void *arg)
 {
     qfz_omega_contraction *const o = arg;
     const qfz_rule *const rule = b->c->rule;
+    const size_t span_bytes = qfz_span_bytes(rule);
     char *const own = (char *)o->scratch + (size_t)b->thread * qfz_omega_block_bytes(rule);
     char *const lo = own + (sizeof(scratch) + 63) / 64 * 64;
     builder u = {.b = b,
@@ -309,23 +497,11 @@ void qfz_omega_join_block(const qfz_block_work *b, void *arg)
                  .widest =
                      rule->omega && *rule->omega < UINT16_MAX ? (uint32_t)*rule->omega : UINT16_MAX,
                  .lo = lo,
-                 .hi = lo + QFZ_BLOCK_PX * qfz_span_bytes(rule),
-                 .span_bytes = qfz_span_bytes(rule)};
-    uint16_t *const set = b->s->set;
-    int32_t n_edges;
-    const uint64_t *const edges = qfz_block_sort(b->edges, &n_edges);
-    start_spans(&u);
-    for (uint32_t i = 0; i < b->block->n_nodes; i++)
-        set[i] = QFZ_SET_ROOT;
-    for (int32_t i = 0; i < n_edges; i++) {
-        const uint32_t p = qfz_set_root(set, qfz_edge_p(edges[i]));
-        if (qfz_edge_is_loop(edges[i])) {
-            if (!(set[p] & QFZ_SET_OPEN)) open_root(&u, p);
-            continue;
-        }
-        const uint32_t q = qfz_set_root(set, qfz_edge_q(edges[i]));
-        if (p != q) join_two(&u, p, q, qfz_edge_key(edges[i]));
-    }
+                 .hi = lo + MAX_PARTS * span_bytes,
+                 .row = lo + 2 * MAX_PARTS * span_bytes,
+                 .span_bytes = span_bytes};
+    start_nodes(&u);
+    join_all(&u);
     qfz_block_finish(b);
     find_stops(&u);
 }

@@ -110,7 +110,7 @@ void qfz_block_pack(const qfz_block_work *b)
 qfz_unpacked_block qfz_contraction_unpack(const qfz_contraction *c,
                                           const qfz_contracted_block *block)
 {
-    const int64_t room = omp_get_thread_num() * (int64_t)QFZ_BLOCK_PX;
+    const int64_t room = omp_get_thread_num() * (int64_t)QFZ_BLOCK_MAX_NODES;
     const unsigned char *from = c->packed + block->packed;
     const uint16_t *const number = (const uint16_t *)(const void *)from;
     uint16_t *const up = c->up + room;

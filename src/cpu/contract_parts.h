@@ -9,19 +9,18 @@
 
 enum { QFZ_BLOCK_MAX_RING = 4 * QFZ_BLOCK_SIDE, QFZ_BLOCK_MAX_SEAM = 6 * QFZ_BLOCK_SIDE };
 
-/* Sets of a block's nodes, one word each: what a node has been put under, or at a root
- * QFZ_SET_ROOT, QFZ_SET_OPEN if the component is open, and its size - 1.  So an open component
- * counts as larger than any closed one. */
-enum { QFZ_SET_ROOT = 0x8000, QFZ_SET_OPEN = 0x4000 };
+/* Of a set of nodes, by its root in spanning.h: the node that its next hook leads to, and the
+ * component's size - 1 with QFZ_SET_OPEN if it is open.  So an open component counts as larger than
+ * any closed one. */
+enum { QFZ_SET_OPEN = 0x4000, QFZ_SET_WEIGHT_SHIFT = 16 };
 
 typedef struct qfz_contract_scratch {
-    uint16_t set[QFZ_BLOCK_PX];
+    uint16_t set[QFZ_BLOCK_MAX_NODES]; /* of spanning.h, for nodes and late pixels */
     uint64_t open[QFZ_BLOCK_MAX_RING]; /* ring pixel -> least key that leaves the block */
     qfz_seam_edge seam[QFZ_BLOCK_MAX_SEAM];
 
-    /* Where nodes are not pixels: their numbers, and by root of a set what is known of it. */
-    uint16_t number[QFZ_BLOCK_PX];
-    uint32_t component[QFZ_BLOCK_PX];
+    uint16_t number[QFZ_BLOCK_MAX_NODES]; /* of nodes, and of what is none yet */
+    uint32_t component[QFZ_BLOCK_MAX_NODES];
     qfz_lightest lightest;
 } qfz_contract_scratch;
 
@@ -36,7 +35,7 @@ typedef struct qfz_block_work {
     uint16_t *number, *up; /* of nodes; until the block is through, up is a node, not its number */
     uint32_t *level;
     uint16_t *px_number; /* of pixels: until the block is through, their nodes */
-    uint32_t *px_first;  /* NULL, and px_number is number: nodes are pixels */
+    uint32_t *px_first;  /* levels of their hooks, as in lightest.h */
 } qfz_block_work;
 
 /* Joins the components of a block whose edges have been found, in the order of qfz_block_sort(). */
@@ -48,44 +47,30 @@ void qfz_contract_join_levels(const qfz_block_work *b, void *arg);
 void qfz_contract_by(qfz_contraction *c, const qfz_image *image, bool open_ring, qfz_join_fn join,
                      void *arg);
 
-/* What a node is put under, itself at a root; data decides at random, so there is no branch. */
-static inline uint32_t qfz_set_up(const uint16_t *set, uint32_t v)
+static inline uint32_t qfz_set_node(uint32_t component)
 {
-    const uint32_t word = set[v], is_root = 0u - (word >> 15);
-    return (word & ~is_root) | (v & is_root);
+    return (uint16_t)component;
 }
 
-/* Two steps at a time: few nodes are farther from their root. */
-static inline uint32_t qfz_set_root(uint16_t *set, uint32_t v)
+static inline uint32_t qfz_set_weight(uint32_t component)
 {
-    for (;;) {
-        const uint32_t over = qfz_set_up(set, qfz_set_up(set, v));
-        if (set[over] & QFZ_SET_ROOT) return over;
-        set[v] = (uint16_t)over;
-        v = over;
-    }
+    return component >> QFZ_SET_WEIGHT_SHIFT;
 }
 
-/* Two roots become one; the other one, which is returned, is put under it. */
-static inline uint32_t qfz_set_join(uint16_t *set, uint32_t *root, uint32_t other)
+static inline uint32_t qfz_set_of(uint32_t node, uint32_t weight)
 {
-    const uint32_t p = *root, q = other, of_p = set[p], of_q = set[q];
-    const bool p_stays = of_p > of_q;
-    const uint32_t larger = p_stays ? of_p : of_q, smaller = p_stays ? of_q : of_p;
-    const uint32_t under = p_stays ? q : p;
-    *root = p_stays ? p : q;
-    set[*root] = (uint16_t)(larger + (smaller & (QFZ_SET_OPEN - 1)) + 1);
-    set[under] = (uint16_t)*root;
-    return under;
+    return node | weight << QFZ_SET_WEIGHT_SHIFT;
 }
 
-static inline void qfz_block_hook(const qfz_block_work *b, uint32_t other, uint32_t root,
-                                  uint32_t key)
+/* The larger one, *stays of two alike, takes in the other, at *stays; which is returned. */
+static inline uint32_t qfz_set_join(uint32_t *stays, uint32_t other, uint32_t *larger)
 {
-    const uint32_t number = b->block->n_hooks++;
-    b->number[other] = (uint16_t)number;
-    b->up[number] = (uint16_t)root;
-    b->level[number] = key;
+    const uint32_t p = *stays, q = other;
+    const bool p_stays = qfz_set_weight(p) >= qfz_set_weight(q);
+    const uint32_t smaller = p_stays ? q : p;
+    *larger = p_stays ? p : q;
+    *stays = *larger + qfz_set_of(0, (qfz_set_weight(smaller) & (QFZ_SET_OPEN - 1)) + 1);
+    return smaller;
 }
 
 /* A root's component becomes a vertex. */

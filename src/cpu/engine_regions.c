@@ -117,24 +117,37 @@ static void meet_stop(qfz_worker *worker, uint32_t stop, const uint32_t *leads_t
     if (!by_slot) *at = region;
 }
 
+/* Pixels px to px + n - 1, which lie in one block. */
+static void number_part(qfz_worker *worker, const uint32_t *leads_to, const uint16_t *stop,
+                        uint32_t first, int64_t px, int64_t n)
+{
+    const uint8_t *const valid = worker->tile.valid ? worker->tile.valid + px : NULL;
+    const uint32_t *const region_of = worker->region_of + first;
+    uint32_t *const count = worker->count;
+    for (int64_t i = 0; i < n; i++) {
+        if (valid && !valid[i]) continue;
+        const uint32_t *const region = &region_of[stop[i]];
+        if (*region == 0 || (*region & is_open_slot))
+            meet_stop(worker, first + stop[i], leads_to, px + i);
+        count[*region - 1]++;
+    }
+}
+
 /* Regions in order of first pixels; what stops lead to one slot are one region. */
 static void number_regions(qfz_worker *worker, const uint32_t *leads_to)
 {
-    const qfz_image *const tile = &worker->tile;
-    uint32_t *const stop = worker->row;
+    const qfz_blocks *const in = &worker->omega.c.in_blocks;
     worker->n_regions = 0;
-    for (int64_t y = 0; y < tile->h; y++) {
+    for (int64_t y = 0; y < in->h; y++) {
         worker->row_before[y] = worker->n_regions;
-        qfz_omega_contraction_row(&worker->omega, y, NULL, stop);
-        for (int64_t x = 0; x < tile->w; x++) {
-            const int64_t px = y * tile->w + x;
-            if (tile->valid && !tile->valid[px]) continue;
-            const uint32_t *const region = &worker->region_of[stop[x]];
-            if (*region == 0 || (*region & is_open_slot)) meet_stop(worker, stop[x], leads_to, px);
-            worker->count[*region - 1]++;
+        for (int64_t bx = 0; bx < in->n_x; bx++) {
+            const int64_t x = bx * in->side, n = in->w - x < in->side ? in->w - x : in->side;
+            uint32_t first;
+            const uint16_t *const stop = qfz_omega_contraction_part(&worker->omega, y, bx, &first);
+            number_part(worker, leads_to, stop, first, y * in->w + x, n);
         }
     }
-    worker->row_before[tile->h] = worker->n_regions;
+    worker->row_before[in->h] = worker->n_regions;
 }
 
 static qfz_status find_omega_regions(qfz_worker *worker, const qfz_answer *answer, qfz_error *err)

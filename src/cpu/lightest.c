@@ -24,6 +24,16 @@ static void bound_keys(uint32_t *restrict keys, const uint8_t *restrict exists, 
         keys[i] = exists[i] >> kind & 1 ? keys[i] : QFZ_NONE;
 }
 
+QFZ_CLONES static void bound_by_alpha(qfz_square_row *row, uint32_t alpha)
+{
+    for (int i = 0; i < QFZ_SQUARES; i++) {
+        row->h[i] = row->h[i] <= alpha ? row->h[i] : QFZ_NONE;
+        row->v[i] = row->v[i] <= alpha ? row->v[i] : QFZ_NONE;
+        row->fall[i] = row->fall[i] <= alpha ? row->fall[i] : QFZ_NONE;
+        row->rise[i] = row->rise[i] <= alpha ? row->rise[i] : QFZ_NONE;
+    }
+}
+
 QFZ_CLONES static void bound_by(qfz_square_row *row, const uint8_t *exists, bool diagonals)
 {
     bound_keys(row->h, exists, QFZ_EDGE_H);
@@ -38,6 +48,7 @@ void qfz_lightest_bound(const qfz_lightest *l, int64_t y, qfz_square_row *row)
     static const uint8_t nothing[QFZ_SQUARES];
     const int64_t at = l->box.y0 + y, n = qfz_box_w(l->box);
     bound_by(row, at < 0 ? nothing : row->exists, l->connectivity == 8);
+    if (l->alpha_key < QFZ_NONE) bound_by_alpha(row, l->alpha_key);
     if (!l->open_ring) return;
     if (l->box.x0 == 0) row->h[0] = 0;
     if (l->box.x1 == l->image_w) row->h[n] = 0;
@@ -196,6 +207,18 @@ static void step_back(uint16_t *up, int n)
             up[i + k * part] = up[up[i + k * part]];
 }
 
+static void set_apart(const qfz_lightest *l)
+{
+    const qfz_image *const image = l->lonely;
+    const int64_t h = qfz_box_h(l->box), w = qfz_box_w(l->box);
+    for (int64_t y = 0; y < h; y++) {
+        const int64_t at = (l->box.y0 + y) * image->w + l->box.x0;
+        for (int64_t x = 0; x < w; x++)
+            if (l->level[y * w + x] == QFZ_NONE && (!image->valid || image->valid[at + x]))
+                l->level[y * w + x] = 0;
+    }
+}
+
 /* The number of what is no root. */
 enum { NO_ROOT = 0x8000 };
 
@@ -230,6 +253,7 @@ void qfz_lightest_finish(qfz_lightest *l)
 {
     const int n = (int)(qfz_box_h(l->box) * qfz_box_w(l->box));
     uint16_t number[QFZ_BLOCK_PX];
+    if (l->lonely) set_apart(l);
     l->n_components = number_roots(l->up, l->level, n, number);
     do {
         step_forward(l->up, n);

@@ -287,11 +287,10 @@ static void find_regions(qfz_omega_contraction *o, const uint32_t *holds_to, uin
     uint32_t *const of_stop = room(h * w, sizeof *of_stop);
     must(qfz_omega_contraction_regions(o, holds_to, of_stop, &err));
     for (int64_t y = 0; y < h; y++) {
-        qfz_omega_contraction_row(o, y, NULL, region + y * w);
+        qfz_omega_contraction_row(o, y, of_stop, region + y * w);
         for (int64_t x = 0; x < w; x++) {
-            const uint32_t stop = region[y * w + x];
-            CHECK(stop == qfz_omega_contraction_stop(o, y, x), "stop of %d, %d", (int)y, (int)x);
-            region[y * w + x] = of_stop[stop];
+            const uint32_t stop = qfz_omega_contraction_stop(o, y, x);
+            CHECK(region[y * w + x] == of_stop[stop], "region of %d, %d", (int)y, (int)x);
         }
     }
     free(of_stop);
