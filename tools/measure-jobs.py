@@ -12,19 +12,23 @@ scale     regions counted (label, simplify) by 1, 2, 4 ... units, a unit being a
           seconds from the first pass on.  The start is not in them, nor is what is read meanwhile:
           of label's mosaics, a sixth (one process) or a quarter (ranks), the same for any number of
           units, by --memory; of simplify's, all that there is time for, as memory keeps their tiles
-          for the second pass anyway.
+          for the second pass anyway.  Beside it what the processors make of inflate alone, by which
+          DEFLATE is decoded.
 
 Times are medians of --runs, of two the shorter; scenes are generated; all files are in a folder of
 their own that is deleted at the end.  On four H200, --runs 2 --engines cuda: each takes less than
 two minutes."""
 import argparse
 import json
+import multiprocessing
 import os
+import random
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+import zlib
 
 OPTIONS = ["-co", "TILED=YES", "-co", "COMPRESS=ZSTD", "-co", "ZSTD_LEVEL=1",
            "-co", "NUM_THREADS=ALL_CPUS"]
@@ -175,6 +179,29 @@ def by_ranks(args, words, numbers, common):
         print(f"{'':52} {first / took:8.2f} efficiency")
 
 
+def inflate(packed_and_seconds):
+    """Bytes a second, of a block that stays in the processor's cache."""
+    packed, took = packed_and_seconds
+    n, began = 0, time.monotonic()
+    while time.monotonic() - began < took:
+        n += len(zlib.decompress(packed))
+    return n / took
+
+
+def measure_inflate(args, numbers):
+    """A process for each thread of the units; a walk of small steps, as rows of scenes are."""
+    chance, value, walk = random.Random(1), 0, bytearray()
+    for _ in range(BLOCK * BLOCK):
+        value = (value + chance.choice((-2, -1, 0, 0, 0, 1, 2))) % 256
+        walk.append(value)
+    first, packed = None, zlib.compress(bytes(walk))
+    for n in [k * args.per_unit for k in numbers]:
+        with multiprocessing.Pool(n, os.sched_setaffinity, (0, range(n))) as pool:
+            rate = sum(pool.map(inflate, [(packed, 2)] * n, chunksize=1)) / 1e9
+        first = first or rate
+        print(f"{f'inflate, {n} processes':52} {rate:8.2f} GB/s\n{'':52} {rate / first:8.2f} times one")
+
+
 def measure_scale(args):
     tiled = ["-co", "TILED=YES", "-co", f"BLOCKXSIZE={BLOCK}", "-co", f"BLOCKYSIZE={BLOCK}"]
     path = scene(args, "plain.tif", 8, args.size, tiled)
@@ -182,6 +209,7 @@ def measure_scale(args):
          path, os.path.join(args.folder, "DEFLATE.tif")])
     args.per_unit = max(1, os.cpu_count() // args.units) if args.unit == "GPUs" else 1
     numbers = [n for n in (1, 2, 4, 8, 16) if n <= args.units]
+    measure_inflate(args, numbers)
     for words in COUNTED:
         common = [args.qfz, *words, "--count-only", "--engine", args.engines[0]]
         for cell in ("plain", "DEFLATE"):
