@@ -41,6 +41,7 @@ static void print_json(const request *r, const qfz_plan *plan)
     json_integer(&j, "tiles_per_rank", plan->rank_tiles);
     json_integer(&j, "pixels_per_rank", plan->rank_pixels);
     json_integer(&j, "border_bytes_per_rank", plan->rank_border_bytes);
+    json_number(&j, "seconds", plan->rank_seconds);
     json_integer(&j, "memory_bytes_per_node", plan->memory_bytes * plan->n_local_ranks);
     json_integer(&j, "work_bytes", plan->work_bytes);
     json_integer(&j, "record_bytes", plan->record_bytes);
@@ -85,6 +86,20 @@ static void print_ranks(const qfz_plan *plan)
     printf("node     %.0f MB of memory\n", mb(plan->memory_bytes * plan->n_local_ranks));
 }
 
+static void print_time(const qfz_plan *plan)
+{
+    const double s = plan->rank_seconds;
+    printf("time     about ");
+    if (s < 120)
+        printf("%.0f s", s < 1 ? 1 : s);
+    else if (s < 7200)
+        printf("%.0f minutes", s / 60);
+    else
+        printf("%.1f hours", s / 3600);
+    printf(" at the rates measured elsewhere, input and output as fast as in memory; ask for twice "
+           "as much\n");
+}
+
 static void print_work(const qfz_plan *plan)
 {
     printf("work     at most %.0f MB, with --work, before compression", mb(plan->work_bytes));
@@ -113,6 +128,7 @@ static void print_text(const request *r, const qfz_plan *plan)
            plan->rank_border_bytes > plan->store_bytes ? ", what is too much in a temporary file"
                                                        : "");
     print_ranks(plan);
+    print_time(plan);
     print_work(plan);
     for (int i = 0; i < plan->n_outputs; i++) {
         printf("output   %s: %s", plan->outputs[i].path, plan->outputs[i].format);

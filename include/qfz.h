@@ -242,6 +242,8 @@ typedef struct qfz_plan {
     int64_t rank_tiles;         /* at most, of one process */
     int64_t rank_pixels;        /* of those tiles, in one pass */
     int64_t rank_border_bytes;  /* of their summaries */
+    double rank_seconds;        /* of all passes over them, to an order of magnitude: at rates that
+                                   were measured on another machine, with files in its memory */
     int64_t work_bytes;         /* of summaries and of output before it is compressed, in the folder
                                    work if there is one; without what a table takes ... */
     int64_t record_bytes;       /* ... for each region of each tile; 0: no table */

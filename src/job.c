@@ -345,6 +345,7 @@ static void plan_ranks(qfz_plan *plan, const qfz_setup *setup)
     plan->rank_tiles = rows * t->n_x;
     plan->rank_pixels = (h < t->h ? h : t->h) * t->w;
     plan->rank_border_bytes = border_bytes(setup, plan->rank_tiles);
+    plan->rank_seconds = qfz_setup_seconds(setup, plan->rank_pixels);
 }
 
 static int64_t spec_bytes(const qfz_sink_spec *spec)

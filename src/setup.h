@@ -54,6 +54,10 @@ int64_t qfz_setup_source_bytes(const qfz_setup *setup);
  * regions are only counted. */
 size_t qfz_setup_out_bytes(const qfz_setup *setup);
 
+/* About how long one process takes for so many pixels of the source, all passes; from the rates of
+ * a machine that is not this one. */
+double qfz_setup_seconds(const qfz_setup *setup, int64_t n_px);
+
 /* How each output would be made; max_value as far as it is known. */
 qfz_sink_spec qfz_spec_labels(const qfz_setup *setup, const char *path, uint64_t n_regions);
 qfz_sink_spec qfz_spec_painted(const qfz_setup *setup, const char *path);

@@ -215,6 +215,33 @@ static void senseless_phases_are_refused(void **state)
             "part 3 of 2");
 }
 
+static void time_grows_with_pixels_and_bands_and_falls_with_threads_and_gpus(void **state)
+{
+    (void)state;
+    for (int task = QFZ_LABEL; task <= QFZ_CUT; task++) {
+        qfz_job job = qfz_job_default((qfz_task)task);
+        const qfz_setup one = {
+            .job = &job, .info.n_bands = 1, .n_threads = 4, .choice.n_devices = 1};
+        qfz_setup setup = one;
+        const double cpu = qfz_setup_seconds(&setup, 1000000000);
+        assert_true(cpu > 1 && cpu < 100);
+        assert_true(qfz_setup_seconds(&setup, 2000000000) == 2 * cpu);
+        setup.info.n_bands = 4;
+        assert_true(qfz_setup_seconds(&setup, 1000000000) > cpu);
+        setup = one;
+        setup.n_threads = 8;
+        assert_true(qfz_setup_seconds(&setup, 1000000000) == cpu / 2);
+        setup.choice.device_memory_bytes = 1; /* the threads feed the GPU; then it is the limit */
+        assert_true(qfz_setup_seconds(&setup, 1000000000) <= 1.2 * cpu / 2);
+        setup.n_threads = 10000;
+        const double gpu = qfz_setup_seconds(&setup, 1000000000);
+        setup.choice.n_devices = 2;
+        assert_true(gpu > 0.1 && qfz_setup_seconds(&setup, 1000000000) == gpu / 2);
+        job.count_only = true;
+        if (task != QFZ_SALIENCY) assert_true(qfz_setup_seconds(&one, 1000000000) < cpu);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -227,6 +254,7 @@ int main(void)
         cmocka_unit_test(counting_takes_no_outputs),
         cmocka_unit_test(senseless_jobs_are_refused),
         cmocka_unit_test(senseless_phases_are_refused),
+        cmocka_unit_test(time_grows_with_pixels_and_bands_and_falls_with_threads_and_gpus),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
