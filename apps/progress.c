@@ -18,11 +18,13 @@ static void on_signal(int number)
     (void)signal(SIGTERM, SIG_DFL);
 }
 
-/* Batch systems do not wait long; a journal can be left at any moment. */
+/* Batch systems do not wait long; a journal can be left at any moment.  The time runs from the
+ * first signal, whatever comes behind it. */
 static void on_resumable_signal(int number)
 {
     stop_signal = number;
-    (void)signal(number, SIG_IGN);
+    (void)signal(SIGTERM, SIG_IGN);
+    (void)signal(SIGUSR1, SIG_IGN);
     (void)alarm(PATIENCE_S);
 }
 
