@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# signals.sh QFZ - Ctrl-C and SIGTERM in the middle of a run: one line, no output, nothing left.
+# signals.sh QFZ - Ctrl-C, SIGTERM and SIGUSR1 in the middle of a run: one line, no output, nothing left.
 . "$(dirname "$0")/lib.sh"
 
 # Noise that cannot be read from disk fast: many small blocks, tile by tile.
@@ -72,7 +72,7 @@ PYTHON
     nothing_left "SIG$signal: $*"
 }
 
-for signal in INT TERM; do
+for signal in INT TERM USR1; do
     for seconds in 0.3 0.8; do
         stopped $signal $seconds "$qfz" label --alpha 3 --tile 4 "$T/noise.tif" "$T/out/dst.tif"
         stopped $signal $seconds "$qfz" saliency --tile 8 "$T/noise.tif" "$T/out/dst.tif"
