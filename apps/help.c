@@ -162,7 +162,7 @@ static void man_status(void)
            ".TP\n.B 2\nThe command line is wrong: one line on stderr says where.\n"
            ".TP\n.B 75\nStopped by SIGTERM or SIGUSR1, and \\-\\-resume goes on from the folder of "
            "\\-\\-work.\n"
-           ".TP\n.BR 130 \", \" 143\nStopped by SIGINT or SIGTERM.\n"
+           ".TP\n.BR 130 \", \" 138 \", \" 143\nStopped by SIGINT, SIGUSR1 or SIGTERM.\n"
            "A second signal ends it at once.\n");
 }
 

@@ -16,13 +16,16 @@ static void on_signal(int number)
     stop_signal = number;
     (void)signal(SIGINT, SIG_DFL);
     (void)signal(SIGTERM, SIG_DFL);
+    (void)signal(SIGUSR1, SIG_DFL);
 }
 
-/* Batch systems do not wait long; a journal can be left at any moment. */
+/* Batch systems do not wait long; a journal can be left at any moment.  The time runs from the
+ * first signal, whatever comes behind it. */
 static void on_resumable_signal(int number)
 {
     stop_signal = number;
-    (void)signal(number, SIG_IGN);
+    (void)signal(SIGTERM, SIG_IGN);
+    (void)signal(SIGUSR1, SIG_IGN);
     (void)alarm(PATIENCE_S);
 }
 
@@ -45,10 +48,8 @@ progress progress_start(const command *c, bool quiet, bool resumable)
 {
     handle(SIGINT, on_signal);
     handle(SIGTERM, resumable ? on_resumable_signal : on_signal);
-    if (resumable) {
-        handle(SIGUSR1, on_resumable_signal);
-        handle(SIGALRM, on_alarm);
-    }
+    handle(SIGUSR1, resumable ? on_resumable_signal : on_signal);
+    if (resumable) handle(SIGALRM, on_alarm);
     const bool terminal = isatty(STDERR_FILENO);
     return (progress){.command = c,
                       .visible = !quiet && terminal,

@@ -15,8 +15,8 @@ typedef struct progress {
     progress_log log;
 } progress;
 
-/* From here on SIGINT and SIGTERM ask the job to stop; a second one kills.  resumable: SIGUSR1 does
- * so too, and what does not stop soon after that or SIGTERM is ended with EXIT_RESUMABLE. */
+/* From here on SIGINT, SIGTERM and SIGUSR1 ask the job to stop; a second one kills.  resumable:
+ * what does not stop soon after SIGTERM or SIGUSR1 is ended with EXIT_RESUMABLE. */
 progress progress_start(const command *c, bool quiet, bool resumable);
 
 /* A qfz_progress_fn; arg is the progress. */

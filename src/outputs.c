@@ -14,6 +14,15 @@
 /* Kinds of records in the spool, behind the rasters. */
 enum { RECORDS = QFZ_RASTERS, KINDS };
 
+/* Of steps that only some jobs have; the others' sum is 1. */
+static const double table_share = 0.3, merging_share = 0.2;
+
+double qfz_outputs_share(const qfz_run *run)
+{
+    const qfz_job *const job = run->setup->job;
+    return (job->regions ? table_share : 0) + (job->merge && run->n_parts > 1 ? merging_share : 0);
+}
+
 /* ------------------------------------------------------------------------------- whole or in parts
  */
 static int64_t least(int64_t a, int64_t b)
@@ -302,16 +311,47 @@ qfz_status qfz_outputs_finish(qfz_outputs *out, qfz_error *err)
     return QFZ_OK;
 }
 
+static qfz_status rows_of_parts(const qfz_outputs *out, const qfz_sink_spec *spec, int64_t **rows,
+                                qfz_error *err)
+{
+    QFZ_TRY(QFZ_NEW(rows, spec->n_parts + 1, err));
+    for (int part = 0; part <= spec->n_parts; part++)
+        (*rows)[part] = first_row(&out->run->setup->tiling, part, spec->n_parts);
+    (*rows)[spec->n_parts] = spec->h;
+    return QFZ_OK;
+}
+
+static qfz_status told(void *arg, double part, qfz_error *err)
+{
+    qfz_run *const run = arg;
+    return qfz_run_tell_part(run, part, err);
+}
+
+/* All parts of raster i into one file, which has no name yet. */
+static qfz_status merge_parts(qfz_outputs *out, int i, qfz_error *err)
+{
+    qfz_run *const run = out->run;
+    const qfz_sink_spec *const spec = &out->specs[i];
+    int64_t *rows = NULL;
+    QFZ_TRY(rows_of_parts(out, spec, &rows, err));
+    if (out->spool) qfz_output_clean(spec->path);
+    qfz_sink_close(out->sinks[i]); /* of a part */
+    out->sinks[i] = NULL;
+    qfz_run_begin(run, "merging", merging_share / out->n_rasters, 0);
+    const qfz_status st =
+        qfz_parts_merge(&out->sinks[i], run->source, run->setup->job, spec, rows, told, run, err);
+    free(rows);
+    return st;
+}
+
+/* whole: of merged parts, else NULL. */
 static qfz_status join_parts(const qfz_outputs *out, const qfz_job *job, const qfz_sink_spec *spec,
-                             qfz_error *err)
+                             qfz_sink *whole, qfz_error *err)
 {
     int64_t *rows = NULL;
-    QFZ_TRY(QFZ_NEW(&rows, spec->n_parts + 1, err));
-    for (int part = 0; part <= spec->n_parts; part++)
-        rows[part] = first_row(&out->run->setup->tiling, part, spec->n_parts);
-    rows[spec->n_parts] = spec->h;
-    if (out->spool) qfz_output_clean(spec->path);
-    const qfz_status st = qfz_parts_join(out->run->source, job, spec, rows, err);
+    QFZ_TRY(rows_of_parts(out, spec, &rows, err));
+    if (out->spool && !whole) qfz_output_clean(spec->path);
+    const qfz_status st = qfz_parts_join(out->run->source, job, spec, rows, whole, err);
     free(rows);
     return st;
 }
@@ -326,7 +366,7 @@ static qfz_status convert_layout(qfz_outputs *out, qfz_error *err)
     qfz_sink *layout = NULL;
     qfz_status st;
     if (edges.n_parts > 0) {
-        QFZ_TRY(join_parts(out, &job, &edges, err));
+        QFZ_TRY(join_parts(out, &job, &edges, NULL, err));
         qfz_sink_close(out->sinks[QFZ_MAIN]);
         out->sinks[QFZ_MAIN] = NULL;
         edges.n_parts = 0;
@@ -341,7 +381,7 @@ static qfz_status convert_layout(qfz_outputs *out, qfz_error *err)
     QFZ_TRY(qfz_sink_create(&layout, out->run->source, setup->job, &spec, err));
     QFZ_TRY_OR(st, cleanup, qfz_layout_convert(out->sinks[QFZ_MAIN], &edges, layout, &spec, err));
     QFZ_TRY_OR(st, cleanup, qfz_sink_commit(layout, err));
-    if (is_vrt) st = join_parts(out, setup->job, &spec, err);
+    if (is_vrt) st = join_parts(out, setup->job, &spec, NULL, err);
     qfz_sink_close(out->sinks[QFZ_MAIN]);
     out->sinks[QFZ_MAIN] = NULL;
     if (out->specs[QFZ_MAIN].n_parts > 0) qfz_parts_remove(edges.path);
@@ -353,12 +393,17 @@ cleanup:
 
 static qfz_status join_rasters(qfz_outputs *out, qfz_error *err)
 {
-    if (has_layout(out->run->setup->job)) return convert_layout(out, err);
-    for (int i = 0; i < out->n_rasters; i++)
-        if (out->specs[i].n_parts == 0) QFZ_TRY(qfz_sink_finish(out->sinks[i], err));
+    const qfz_job *const job = out->run->setup->job;
+    if (has_layout(job)) return convert_layout(out, err);
+    for (int i = 0; i < out->n_rasters; i++) {
+        if (out->specs[i].n_parts == 0)
+            QFZ_TRY(qfz_sink_finish(out->sinks[i], err));
+        else if (!qfz_output_is_vrt(job, out->specs[i].path))
+            QFZ_TRY(merge_parts(out, i, err));
+    }
     for (int i = 0; i < out->n_rasters; i++) {
         if (out->specs[i].n_parts > 0)
-            QFZ_TRY(join_parts(out, out->run->setup->job, &out->specs[i], err));
+            QFZ_TRY(join_parts(out, job, &out->specs[i], out->sinks[i], err));
         else
             QFZ_TRY(qfz_sink_commit(out->sinks[i], err));
     }
@@ -373,6 +418,7 @@ qfz_status qfz_outputs_join(qfz_outputs *out, qfz_error *err)
     widen_cache(run); /* rasters may be copied */
     if (run->work) QFZ_TRY(qfz_work_finish(run->work, err));
     if (out->spool && run->setup->job->regions) qfz_output_clean(run->setup->job->regions);
+    if (run->setup->job->regions) qfz_run_begin(run, "table", table_share, 0);
     if (run->n_parts > 1)
         QFZ_TRY(qfz_region_parts_join(run, &out->table, err));
     else

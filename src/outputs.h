@@ -51,6 +51,10 @@ qfz_status qfz_outputs_regions(qfz_outputs *outputs, qfz_hand *hand, int64_t til
 /* All tiles of this process are in: its part of the outputs is made. */
 qfz_status qfz_outputs_finish(qfz_outputs *outputs, qfz_error *err);
 
+/* What of the job's time is spent on a table and on one file of all parts, where the passes' is 1.
+ */
+double qfz_outputs_share(const qfz_run *run);
+
 /* All processes have finished theirs: one of them gives the outputs their names. */
 qfz_status qfz_outputs_join(qfz_outputs *outputs, qfz_error *err);
 

@@ -118,6 +118,7 @@ qfz_status qfz_passes_run(const qfz_passes *passes, qfz_run *run, qfz_phase *nex
 {
     const bool count_only = run->setup->job->count_only;
     bool over, last = true;
+    run->scale = 1 / (1 + qfz_outputs_share(run));
     QFZ_TRY(do_steps(passes, run, next, &over, err));
     if (over && !(count_only && *next == QFZ_PHASE_RESOLVE)) return QFZ_OK;
     QFZ_TRY(count(run, err));

@@ -233,7 +233,7 @@ static void close_all(joining *j)
     free(j->cursors);
 }
 
-qfz_status qfz_region_parts_join(const qfz_run *run, qfz_table **table, qfz_error *err)
+qfz_status qfz_region_parts_join(qfz_run *run, qfz_table **table, qfz_error *err)
 {
     joining j = {.run = run, .bytes = qfz_region_bytes(run->setup), .n_cursors = run->n_parts};
     const int64_t some = QFZ_RECORDS_BYTES / j.bytes + 1;

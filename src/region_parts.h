@@ -14,7 +14,7 @@
 qfz_status qfz_region_parts_save(qfz_regions *regions, const qfz_run *run, qfz_error *err);
 
 /* When all are saved: all rows, as qfz_regions_write().  By one process. */
-qfz_status qfz_region_parts_join(const qfz_run *run, qfz_table **table, qfz_error *err);
+qfz_status qfz_region_parts_join(qfz_run *run, qfz_table **table, qfz_error *err);
 
 /* Deletes the file of a part, if it is there. */
 void qfz_region_parts_delete(const qfz_run *run, int part);

@@ -5,6 +5,8 @@
 
 #include "memory.h"
 
+enum { ROWS_TOLD = 4096 };
+
 static double area_of(const qfz_record *record, double unit)
 {
     return qfz_sum_value(record->area, QFZ_U32) * unit;
@@ -12,7 +14,7 @@ static double area_of(const qfz_record *record, double unit)
 
 static qfz_status write_row(const qfz_region_rows *rows, const qfz_record *record, qfz_error *err)
 {
-    const qfz_setup *const setup = rows->setup;
+    const qfz_setup *const setup = rows->run->setup;
     qfz_region_band *const bands = rows->bands;
     for (int b = 0; b < setup->info.n_bands && setup->job->task != QFZ_CUT; b++) {
         const qfz_record_band band = qfz_record_get_band(record, setup->info.type, b);
@@ -39,10 +41,10 @@ static int table_bands(const qfz_setup *setup)
     return setup->job->task == QFZ_CUT ? 0 : setup->info.n_bands;
 }
 
-qfz_status qfz_region_rows_open(qfz_region_rows *rows, const qfz_run *run, qfz_error *err)
+qfz_status qfz_region_rows_open(qfz_region_rows *rows, qfz_run *run, qfz_error *err)
 {
     const qfz_setup *const setup = run->setup;
-    *rows = (qfz_region_rows){.setup = setup, .area_unit = qfz_source_area_unit(run->source)};
+    *rows = (qfz_region_rows){.run = run, .area_unit = qfz_source_area_unit(run->source)};
     QFZ_TRY(QFZ_NEW(&rows->bands, setup->info.n_bands, err));
     return qfz_table_create(&rows->table, run->source, setup->job, setup->job->regions,
                             table_bands(setup), err);
@@ -50,10 +52,14 @@ qfz_status qfz_region_rows_open(qfz_region_rows *rows, const qfz_run *run, qfz_e
 
 qfz_status qfz_region_rows_add(qfz_region_rows *rows, uint64_t *records, int64_t n, qfz_error *err)
 {
-    const qfz_source_info *const info = &rows->setup->info;
+    const qfz_source_info *const info = &rows->run->setup->info;
     const int words = qfz_record_words(info->type, info->n_bands);
-    for (int64_t i = 0; i < n; i++)
+    const double total = (double)rows->run->count.total;
+    for (int64_t i = 0; i < n; i++) {
         QFZ_TRY(write_row(rows, qfz_record_at(records, words, i), err));
+        if (++rows->n % ROWS_TOLD == 0)
+            QFZ_TRY(qfz_run_tell_part(rows->run, (double)rows->n / total, err));
+    }
     return QFZ_OK;
 }
 

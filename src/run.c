@@ -100,8 +100,8 @@ void qfz_run_close(qfz_run *run)
 
 /* --------------------------------------------------------------------------------------- progress
  */
-/* Any thread; the job's own function is called by one at a time. */
-static qfz_status tell(qfz_run *run, double part, qfz_error *err)
+/* The job's own function is called by one thread at a time. */
+qfz_status qfz_run_tell_part(qfz_run *run, double part, qfz_error *err)
 {
     const qfz_job *const job = run->setup->job;
     int stop = 0;
@@ -127,7 +127,7 @@ qfz_status qfz_run_tell(qfz_run *run, qfz_error *err)
     int64_t done;
 #pragma omp atomic capture
     done = ++run->items_done;
-    return tell(run, (double)done / (double)run->items, err);
+    return qfz_run_tell_part(run, (double)done / (double)run->items, err);
 }
 
 void qfz_run_begin(qfz_run *run, const char *step, double share, int64_t tiles)
@@ -136,7 +136,7 @@ void qfz_run_begin(qfz_run *run, const char *step, double share, int64_t tiles)
     qfz_steps_begin(run->steps, step);
     run->has_tiles = tiles > 0;
     run->done += run->share;
-    run->share = share;
+    run->share = share * run->scale;
     run->items = tiles > 0 ? tiles : 1;
     run->items_done = 0;
 }
@@ -233,7 +233,7 @@ static qfz_status visit_own(qfz_run *run, double share, qfz_tile_fn is_done, vis
     for (int64_t tile = run->first_tile; tile < run->end_tile; tile++)
         if (!is_done(run, tile, v->arg)) v->tiles[n++] = tile;
     begin_pass(run, share, n);
-    QFZ_TRY(tell(run, 0, err));
+    QFZ_TRY(qfz_run_tell_part(run, 0, err));
     return qfz_parallel_for(run->n_hands, n, visit_tile, v, err);
 }
 
@@ -250,7 +250,7 @@ static int solve_progress(double done, void *arg)
 {
     qfz_run *const run = arg;
     qfz_error ignored = {.status = QFZ_OK};
-    return tell(run, done, &ignored) != QFZ_OK;
+    return qfz_run_tell_part(run, done, &ignored) != QFZ_OK;
 }
 
 qfz_status qfz_run_solve(qfz_run *run, double share, qfz_error *err)

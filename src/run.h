@@ -53,6 +53,7 @@ typedef struct qfz_run {
     qfz_steps *steps;   /* borrowed; where their times go */
     char step[32];      /* that is being done */
     int pass;           /* over the pixels, from 1 */
+    double scale;       /* makes the shares of all steps 1 */
     double done, share; /* progress before this step, and this step's part */
     double told;
     bool has_tiles; /* the step's items are tiles */
@@ -79,6 +80,9 @@ void qfz_run_begin(qfz_run *run, const char *step, double share, int64_t tiles);
 
 /* One item more is done.  Any thread; QFZ_ECANCEL where the job is to stop. */
 qfz_status qfz_run_tell(qfz_run *run, qfz_error *err);
+
+/* So is that part, 0..1, of a step that is not of tiles.  As above. */
+qfz_status qfz_run_tell_part(qfz_run *run, double part, qfz_error *err);
 
 /* Visits the tiles of this process that are not done: loads each, then calls fn.  Collective. */
 typedef qfz_status (*qfz_visit_fn)(qfz_run *run, qfz_hand *hand, int64_t tile, void *arg,

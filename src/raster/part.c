@@ -170,28 +170,40 @@ static int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Copies rows box.y0..y1, which are of one row of blocks, in as many columns at once as fit. */
-static qfz_status copy_rows(qfz_sink *from, qfz_sink *to, const qfz_sink_spec *spec, qfz_box box,
-                            int64_t columns, void *pixels, uint8_t *valid, qfz_error *err)
+typedef struct copying {
+    const qfz_job *job;
+    qfz_sink *to;
+    int64_t columns; /* as many at once as fit */
+    void *pixels;
+    uint8_t *valid;
+    qfz_told_fn told;
+    void *arg;
+} copying;
+
+/* Rows box.y0..y1 of a part, which are of one row of blocks. */
+static qfz_status copy_rows(const copying *c, qfz_sink *from, const qfz_sink_spec *one, qfz_box box,
+                            qfz_error *err)
 {
-    uint8_t *const mask = spec->has_mask ? valid : NULL;
-    for (box.x0 = 0; box.x0 < spec->w; box.x0 = box.x1) {
-        box.x1 = smaller(box.x0 + columns, spec->w);
-        QFZ_TRY(qfz_sink_read(from, box, pixels, mask, err));
-        QFZ_TRY(qfz_sink_write(to, box, pixels, mask, err));
+    uint8_t *const mask = one->has_mask ? c->valid : NULL;
+    const double w = (double)one->w, h = (double)one->h;
+    for (box.x0 = 0; box.x0 < one->w; box.x0 = box.x1) {
+        box.x1 = smaller(box.x0 + c->columns, one->w);
+        QFZ_TRY(qfz_sink_read(from, box, c->pixels, mask, err));
+        QFZ_TRY(qfz_sink_write(c->to, box, c->pixels, mask, err));
+        const double rows = (double)box.y0 + (double)qfz_box_h(box) * ((double)box.x1 / w);
+        QFZ_TRY(c->told(c->arg, rows / h, err));
     }
     return QFZ_OK;
 }
 
-static qfz_status copy_part(const qfz_job *job, const qfz_sink_spec *one, qfz_sink *to,
-                            int64_t columns, void *pixels, uint8_t *valid, qfz_error *err)
+static qfz_status copy_part(const copying *c, const qfz_sink_spec *one, qfz_error *err)
 {
     qfz_sink *from = NULL;
     qfz_status st;
-    QFZ_TRY(qfz_sink_open(&from, job, one, err));
+    QFZ_TRY(qfz_sink_open(&from, c->job, one, err));
     for (qfz_box box = {.y0 = one->y0}; box.y0 < one->y1; box.y0 = box.y1) {
         box.y1 = smaller((box.y0 / COPY_SIDE + 1) * COPY_SIDE, one->y1);
-        QFZ_TRY_OR(st, cleanup, copy_rows(from, to, one, box, columns, pixels, valid, err));
+        QFZ_TRY_OR(st, cleanup, copy_rows(c, from, one, box, err));
     }
     st = QFZ_OK;
 
@@ -200,32 +212,27 @@ cleanup:
     return st;
 }
 
-static qfz_status merge(const qfz_source *source, const qfz_job *job, const qfz_sink_spec *spec,
+static qfz_status merge(copying *c, const qfz_source *source, const qfz_sink_spec *spec,
                         const int64_t *rows, qfz_error *err)
 {
     qfz_sink_spec whole = *spec;
     const int64_t px_bytes = (int64_t)qfz_out_type_bytes(spec->type) * spec->n_bands;
     const int64_t blocks = COPY_BYTES / (COPY_SIDE * COPY_SIDE * px_bytes);
-    const int64_t columns = COPY_SIDE * (blocks > 1 ? blocks : 1);
-    qfz_sink *to = NULL;
-    void *pixels = NULL;
-    uint8_t *valid = NULL;
     qfz_status st;
+    c->columns = COPY_SIDE * (blocks > 1 ? blocks : 1);
     whole.n_parts = 0;
-    QFZ_TRY_OR(st, cleanup, qfz_alloc(&pixels, COPY_SIDE * columns, (size_t)px_bytes, err));
-    QFZ_TRY_OR(st, cleanup, QFZ_NEW(&valid, COPY_SIDE * columns, err));
-    QFZ_TRY_OR(st, cleanup, qfz_sink_create(&to, source, job, &whole, err));
+    QFZ_TRY_OR(st, cleanup, qfz_alloc(&c->pixels, COPY_SIDE * c->columns, (size_t)px_bytes, err));
+    QFZ_TRY_OR(st, cleanup, QFZ_NEW(&c->valid, COPY_SIDE * c->columns, err));
+    QFZ_TRY_OR(st, cleanup, qfz_sink_create(&c->to, source, c->job, &whole, err));
     for (int part = 0; part < spec->n_parts; part++) {
         const qfz_sink_spec one = spec_of_part(spec, rows, part);
-        if (one.y0 < one.y1)
-            QFZ_TRY_OR(st, cleanup, copy_part(job, &one, to, columns, pixels, valid, err));
+        if (one.y0 < one.y1) QFZ_TRY_OR(st, cleanup, copy_part(c, &one, err));
     }
-    st = qfz_sink_commit(to, err);
+    st = qfz_sink_finish(c->to, err);
 
 cleanup:
-    qfz_sink_close(to);
-    free(pixels);
-    free(valid);
+    free(c->pixels);
+    free(c->valid);
     return st;
 }
 
@@ -293,13 +300,12 @@ cleanup:
 }
 
 /* The first part is deleted first: where it is missing, the others were killed on their way out. */
-static qfz_status join_as_file(const qfz_source *source, const qfz_job *job,
-                               const qfz_sink_spec *spec, const int64_t *rows, qfz_error *err)
+static qfz_status join_as_file(const qfz_sink_spec *spec, const int64_t *rows, qfz_sink *whole,
+                               qfz_error *err)
 {
     char *one = NULL;
     QFZ_TRY(first_path(&one, spec, rows, err));
-    const bool done = !qfz_raster_exists(one) && qfz_raster_exists(spec->path);
-    const qfz_status st = done ? QFZ_OK : merge(source, job, spec, rows, err);
+    const qfz_status st = whole ? qfz_sink_commit(whole, err) : QFZ_OK;
     if (st == QFZ_OK) {
         (void)VSIUnlink(one);
         qfz_parts_delete(spec->path);
@@ -308,9 +314,28 @@ static qfz_status join_as_file(const qfz_source *source, const qfz_job *job,
     return st;
 }
 
+qfz_status qfz_parts_merge(qfz_sink **whole, const qfz_source *source, const qfz_job *job,
+                           const qfz_sink_spec *spec, const int64_t *rows, qfz_told_fn told,
+                           void *arg, qfz_error *err)
+{
+    copying c = {.job = job, .told = told, .arg = arg};
+    char *one = NULL;
+    QFZ_TRY(first_path(&one, spec, rows, err));
+    const bool done = !qfz_raster_exists(one) && qfz_raster_exists(spec->path);
+    free(one);
+    if (done) return QFZ_OK;
+    const qfz_status st = merge(&c, source, spec, rows, err);
+    if (st != QFZ_OK) {
+        qfz_sink_close(c.to);
+        return st;
+    }
+    *whole = c.to;
+    return QFZ_OK;
+}
+
 qfz_status qfz_parts_join(const qfz_source *source, const qfz_job *job, const qfz_sink_spec *spec,
-                          const int64_t *rows, qfz_error *err)
+                          const int64_t *rows, qfz_sink *whole, qfz_error *err)
 {
     if (qfz_output_is_vrt(job, spec->path)) return join_as_vrt(source, job, spec, rows, err);
-    return join_as_file(source, job, spec, rows, err);
+    return join_as_file(spec, rows, whole, err);
 }

@@ -216,15 +216,23 @@ bool qfz_output_is_vrt(const qfz_job *job, const char *path);
  * of 16 of out.vrt; to be freed with free(). */
 qfz_status qfz_part_path(char **path, const qfz_sink_spec *spec, qfz_error *err);
 
-/* Makes spec->path when all of spec->n_parts parts are committed; part k has rows
- * rows[k]..rows[k+1] of the output, none if they are equal, and then there is no file of it.
+/* Copies all spec->n_parts parts, when they are committed, into one file in the job's format; part
+ * k has rows rows[k]..rows[k+1] of the output, none if they are equal, and then there is no file of
+ * it.  *whole is finished, and for qfz_parts_join(); left alone if a join that was killed had come
+ * past its commit.  told hears how much of it is copied, 0..1; where it fails the copying ends. */
+typedef qfz_status (*qfz_told_fn)(void *arg, double part, qfz_error *err);
+qfz_status qfz_parts_merge(qfz_sink **whole, const qfz_source *source, const qfz_job *job,
+                           const qfz_sink_spec *spec, const int64_t *rows, qfz_told_fn told,
+                           void *arg, qfz_error *err);
+
+/* Makes spec->path when all parts are committed.
  *
  * A VRT: the parts' folder becomes out.parts, and the VRT names its files relative to itself.  Else
- * (job->merge) one file in the job's format, after which the parts are gone.  Pixels, CRS,
+ * (job->merge) whole, as merged, is committed, after which the parts are gone.  Pixels, CRS,
  * geotransform, nodata, mask, names of bands and metadata are those of an output written whole.  It
  * appears when complete.  A join that was killed may be called again. */
 qfz_status qfz_parts_join(const qfz_source *source, const qfz_job *job, const qfz_sink_spec *spec,
-                          const int64_t *rows, qfz_error *err);
+                          const int64_t *rows, qfz_sink *whole, qfz_error *err);
 
 /* Deletes the parts of an output that will not be joined, and their hidden folder. */
 void qfz_parts_delete(const char *path);

@@ -26,7 +26,7 @@ struct qfz_table {
     OGRCoordinateTransformationH to_lon_lat; /* NULL: no such columns */
     double transform[6];
     int n_bands;
-    bool is_text, has_transactions, in_transaction, finished, committed;
+    bool is_text, is_indexed, has_transactions, in_transaction, finished, committed;
     int64_t n_rows;
     int column; /* the next one of the row being filled */
 };
@@ -124,6 +124,7 @@ static bool create_layer(qfz_table *table, const qfz_source *source, GDALDriverH
     if (!table->dataset) return false;
     table->has_transactions = GDALDatasetTestCapability(table->dataset, ODsCTransactions) != 0;
     if (table->is_text) options = CSLSetNameValue(options, "STRING_QUOTING", "IF_NEEDED");
+    if (table->is_indexed) options = CSLSetNameValue(options, "SPATIAL_INDEX", "NO");
     table->layer = GDALDatasetCreateLayer(table->dataset, CPLGetBasename(table->path),
                                           points ? source->georef.srs : NULL,
                                           points ? wkbPoint : wkbNone, options);
@@ -148,6 +149,7 @@ static qfz_status create(qfz_table *table, const qfz_source *source, const qfz_j
     qfz_temp_delete(table->temp);
     memcpy(table->transform, source->georef.transform, sizeof table->transform);
     table->is_text = EQUAL(GDALGetDriverShortName(driver), "CSV");
+    table->is_indexed = EQUAL(GDALGetDriverShortName(driver), "GPKG");
     QFZ_TRY(name_for_driver(table, driver, job, &name, err));
     qfz_trap_begin(&trap);
     const bool ok = create_layer(table, source, driver, name);
@@ -307,13 +309,31 @@ static void release(qfz_table *table)
     table->dataset = NULL;
 }
 
+/* GDAL makes the index as late, but also where what is closed will be deleted. */
+static bool make_index(qfz_table *table)
+{
+    if (!table->is_indexed) return true;
+    char *const name = CPLEscapeString(OGR_L_GetName(table->layer), -1, CPLES_SQL);
+    char *const geometry = CPLEscapeString(OGR_L_GetGeometryColumn(table->layer), -1, CPLES_SQL);
+    const OGRLayerH made = GDALDatasetExecuteSQL(
+        table->dataset, CPLSPrintf("SELECT CreateSpatialIndex('%s', '%s')", name, geometry), NULL,
+        NULL);
+    CPLFree(name);
+    CPLFree(geometry);
+    const OGRFeatureH answer = made ? OGR_L_GetNextFeature(made) : NULL;
+    const bool ok = answer && OGR_F_GetFieldAsInteger(answer, 0) == 1;
+    if (answer) OGR_F_Destroy(answer);
+    if (made) GDALDatasetReleaseResultSet(table->dataset, made);
+    return ok;
+}
+
 qfz_status qfz_table_finish(qfz_table *table, qfz_error *err)
 {
     qfz_trap trap;
     if (table->finished) return QFZ_OK;
     if (!table->dataset) return qfz_fail(err, QFZ_EIO, "%s: writing failed before", table->path);
     qfz_trap_begin(&trap);
-    const bool ok = begin_or_end(table, false);
+    const bool ok = begin_or_end(table, false) && make_index(table);
     release(table);
     qfz_trap_end(&trap);
     if (!ok || trap.failed)

@@ -62,12 +62,15 @@ class Server(http.server.ThreadingHTTPServer):
 
 
 def stopped(words):
-    """Status, words and seconds of a job that gets SIGTERM when its source has stalled."""
+    """Status, words and seconds of a job that gets SIGTERM when its source has stalled, and SIGUSR1
+    while it still has time."""
     job = subprocess.Popen(words, stdin=subprocess.DEVNULL, text=True, stdout=subprocess.PIPE,
                            stderr=subprocess.PIPE)
     test.check(Storage.stalls.wait(30), "nobody asked for the second half")
     began = time.monotonic()
     kill(ranks_under(job.pid) or [job.pid], signal.SIGTERM)
+    time.sleep(7)
+    kill(ranks_under(job.pid) or [job.pid], signal.SIGUSR1)
     try:
         _, err = job.communicate(timeout=PATIENCE_S + 8)
     except subprocess.TimeoutExpired:

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# signals.sh QFZ - Ctrl-C and SIGTERM in the middle of a run: one line, no output, nothing left.
+# signals.sh QFZ - Ctrl-C, SIGTERM and SIGUSR1 in the middle of a run: one line, no output, nothing left.
 . "$(dirname "$0")/lib.sh"
 
 # Noise that cannot be read from disk fast: many small blocks, tile by tile.
@@ -12,17 +12,18 @@ open(sys.argv[1] + "/noise.pgm", "wb").write(b"P5 %d %d 255\n" % (n, n) + random
 PYTHON
 gdal_translate -q -co TILED=YES -co BLOCKXSIZE=64 -co BLOCKYSIZE=64 "$T/noise.pgm" "$T/noise.tif"
 
-# stopped SIGNAL SECONDS COMMAND...
+# stopped SIGNAL WHEN COMMAND...: WHEN is seconds, or a pattern of a file that has
+# to be written.
 in_time=0
 stopped() {
     signal=$1
-    seconds=$2
+    when=$2
     shift 2
     checks=$((checks + 1))
     # python: a shell's background job would ignore SIGINT
     rc=0
-    python3 - "$signal" "$seconds" "$T/stdout" "$T/stderr" "$@" <<'PYTHON' || rc=$?
-import signal, subprocess, sys, time
+    python3 - "$signal" "$when" "$T/stdout" "$T/stderr" "$@" <<'PYTHON' || rc=$?
+import glob, os, signal, subprocess, sys, time
 number = getattr(signal, "SIG" + sys.argv[1])
 signal.signal(signal.SIGINT, signal.SIG_DFL)
 
@@ -31,11 +32,21 @@ def is_caught(pid):  # where the machine is busy, a program takes its time to ge
         caught = [line for line in status if line.startswith("SigCgt:")]
     return not caught or int(caught[0].split()[1], 16) >> (number - 1) & 1
 
+def is_written(pattern):
+    try:
+        return any(os.path.getsize(path) for path in glob.glob(pattern))
+    except FileNotFoundError: # the job has only looked whether it could be made
+        return False
+
 with open(sys.argv[3], "wb") as out, open(sys.argv[4], "wb") as err:
     p = subprocess.Popen(sys.argv[5:], stdout=out, stderr=err, stdin=subprocess.DEVNULL)
     while p.poll() is None and not is_caught(p.pid):
         time.sleep(0.005)
-    time.sleep(float(sys.argv[2]))
+    if "*" in sys.argv[2]:
+        while p.poll() is None and not is_written(sys.argv[2]):
+            time.sleep(0.005)
+    else:
+        time.sleep(float(sys.argv[2]))
     if p.poll() is not None:
         sys.exit(200)  # it was too fast
     p.send_signal(number)
@@ -47,7 +58,7 @@ with open(sys.argv[3], "wb") as out, open(sys.argv[4], "wb") as err:
 sys.exit(p.returncode if p.returncode >= 0 else 128 - p.returncode)
 PYTHON
     case $rc in
-    200) echo "too fast to be stopped: $2 after $seconds s" ;;
+    200) echo "too fast to be stopped: $2 at $when" ;;
     201) wrong "SIG$signal: still running after 20 s: $*" ;;
     0) wrong "SIG$signal: exit status 0: $*" ;;
     *) if [ "$(wc -l <"$T/stderr")" -ne 1 ]; then wrong "SIG$signal: not one line on stderr: $*"; fi ;;
@@ -61,13 +72,22 @@ PYTHON
     nothing_left "SIG$signal: $*"
 }
 
-for signal in INT TERM; do
+for signal in INT TERM USR1; do
     for seconds in 0.3 0.8; do
         stopped $signal $seconds "$qfz" label --alpha 3 --tile 4 "$T/noise.tif" "$T/out/dst.tif"
         stopped $signal $seconds "$qfz" saliency --tile 8 "$T/noise.tif" "$T/out/dst.tif"
         stopped $signal $seconds "$qfz" simplify --tile 8 --alpha 20 --omega 60 \
             --labels "$T/out/labels.tif" --regions "$T/out/r.gpkg" "$T/noise.tif" "$T/out/dst.tif"
     done
+done
+
+# The table of a million regions takes longer than all else.
+gdal_translate -q -srcwin 0 0 1200 1200 "$T/noise.tif" "$T/some.tif"
+for table in r.csv r.gpkg; do
+    before=$in_time
+    stopped TERM "$T/out/.r-*" "$qfz" label --regions "$T/out/$table" \
+        "$T/some.tif" "$T/out/dst.tif"
+    if [ "$in_time" -eq "$before" ] || [ "$rc" -ne 143 ]; then wrong "in $table: status $rc"; fi
 done
 
 # What was done is not lost, and is said so.

@@ -147,7 +147,7 @@ static char *table_of_parts(const scene *s)
         CHECK(qfz_region_parts_save(regions, &run, &err) == QFZ_OK, "save: %s", err.message);
         qfz_regions_close(regions);
     }
-    const qfz_run run = run_of(s, 0);
+    qfz_run run = run_of(s, 0);
     CHECK(qfz_region_parts_join(&run, &table, &err) == QFZ_OK, "join: %s", err.message);
     return text_of(table, s->table);
 }

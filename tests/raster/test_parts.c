@@ -144,6 +144,26 @@ static const int64_t *rows_of(const qfz_sink_spec *spec)
     return spec->h == H ? rows_of_image : rows_of_khalimsky;
 }
 
+static qfz_status told_nothing(void *arg, double part, qfz_error *err)
+{
+    (void)arg;
+    (void)err;
+    assert_true(part >= 0 && part <= 1);
+    return QFZ_OK;
+}
+
+static qfz_status join(const qfz_source *source, const qfz_job *job, const qfz_sink_spec *spec,
+                       const int64_t *rows, qfz_error *err)
+{
+    qfz_sink *whole = NULL;
+    qfz_status st = QFZ_OK;
+    if (!qfz_output_is_vrt(job, spec->path))
+        st = qfz_parts_merge(&whole, source, job, spec, rows, told_nothing, NULL, err);
+    if (st == QFZ_OK) st = qfz_parts_join(source, job, spec, rows, whole, err);
+    qfz_sink_close(whole);
+    return st;
+}
+
 /* Planes of rows y0..y1, in a buffer that the caller frees. */
 static void *planes_of(const qfz_sink_spec *spec, int64_t y0, int64_t y1)
 {
@@ -285,7 +305,7 @@ static void a_vrt_shows_what_one_file_would(void **state)
         OK(qfz_sink_check(source, &job, &spec, &err));
         write_parts(source, &job, &spec);
         assert_false(exists(job.dst));
-        OK(qfz_parts_join(source, &job, &spec, rows_of(&spec), &err));
+        OK(join(source, &job, &spec, rows_of(&spec), &err));
         shows_the_same(whole_path, job.dst);
         assert_int_equal(count_files(out), 2);
         assert_int_equal(count_files("/vsimem/out/a.parts"), 3);
@@ -322,10 +342,10 @@ static void merged_parts_are_what_one_file_would_be(void **state)
         spec.n_parts = PARTS;
         OK(qfz_sink_check(source, &job, &spec, &err));
         write_parts(source, &job, &spec);
-        OK(qfz_parts_join(source, &job, &spec, rows_of(&spec), &err));
+        OK(join(source, &job, &spec, rows_of(&spec), &err));
         shows_the_same(whole, job.dst);
         assert_int_equal(count_files(out), count_files("/vsimem/whole"));
-        OK(qfz_parts_join(source, &job, &spec, rows_of(&spec), &err)); /* parts are gone: done */
+        OK(join(source, &job, &spec, rows_of(&spec), &err)); /* parts are gone: done */
         qfz_source_close(source);
         clear();
     }
@@ -380,7 +400,7 @@ static void a_vrt_may_move_with_its_parts(void **state)
     (void)snprintf(path, sizeof path, "%s/a.vrt", from);
     spec.path = job.dst = path;
     write_parts(source, &job, &spec);
-    OK(qfz_parts_join(source, &job, &spec, rows_of(&spec), &err));
+    OK(join(source, &job, &spec, rows_of(&spec), &err));
     assert_int_equal(rename(from, to), 0);
     shows_the_same(whole_path, moved);
     qfz_source_close(source);
@@ -402,10 +422,10 @@ static void nothing_appears_while_a_part_is_missing(void **state)
         spec.part = 3;
         OK(qfz_part_path(&path, &spec, &err));
         VSIUnlink(path);
-        FAILS(qfz_parts_join(source, &job, &spec, rows_of(&spec), &err), QFZ_EIO, "a-004-of-004");
+        FAILS(join(source, &job, &spec, rows_of(&spec), &err), QFZ_EIO, "a-004-of-004");
         assert_false(exists(job.dst));
         GDALClose(make(path, W, 3, 1, GDT_UInt32, NULL)); /* another job's */
-        FAILS(qfz_parts_join(source, &job, &spec, rows_of(&spec), &err), QFZ_EIO, "37 x 13");
+        FAILS(join(source, &job, &spec, rows_of(&spec), &err), QFZ_EIO, "37 x 13");
         assert_false(exists(job.dst));
         qfz_parts_delete(job.dst);
         assert_int_equal(count_files(out), 0);
@@ -424,7 +444,7 @@ static void what_is_replaced_is_replaced_with_its_parts(void **state)
     qfz_sink_spec spec = sorts[0].spec;
     spec.path = job.dst = "/vsimem/out/a.vrt";
     write_parts(source, &job, &spec);
-    OK(qfz_parts_join(source, &job, &spec, rows_of(&spec), &err));
+    OK(join(source, &job, &spec, rows_of(&spec), &err));
     FAILS(qfz_sink_check(source, &job, &spec, &err), QFZ_EARG, "exists already");
     VSIUnlink(job.dst);
     FAILS(qfz_sink_check(source, &job, &spec, &err), QFZ_EARG, "a.parts");
@@ -435,7 +455,7 @@ static void what_is_replaced_is_replaced_with_its_parts(void **state)
     spec.y1 = H;
     OK(qfz_sink_check(source, &job, &spec, &err));
     write_rows(source, &job, &spec, 0, H);
-    OK(qfz_parts_join(source, &job, &spec, one, &err));
+    OK(join(source, &job, &spec, one, &err));
     assert_int_equal(count_files("/vsimem/out/a.parts"), 1);
     qfz_sink_spec whole = spec;
     whole.path = job.dst = whole_path;
@@ -443,7 +463,7 @@ static void what_is_replaced_is_replaced_with_its_parts(void **state)
     write_rows(source, &job, &whole, 0, H);
     shows_the_same(whole_path, spec.path);
     VSIUnlink(spec.path); /* as if it was killed between the names of folder and VRT */
-    OK(qfz_parts_join(source, &job, &spec, one, &err));
+    OK(join(source, &job, &spec, one, &err));
     assert_int_equal(count_files(out), 2);
     shows_the_same(whole_path, spec.path);
     qfz_source_close(source);
