@@ -94,11 +94,14 @@ qfz_status qfz_identity_make(char **text, const qfz_setup *setup, qfz_source *so
     return close_text(out, text, err);
 }
 
-qfz_status qfz_identity_of_outputs(char **text, const qfz_job *job, qfz_error *err)
+qfz_status qfz_identity_of_end(char **text, const qfz_job *job, const qfz_report *report,
+                               qfz_error *err)
 {
     FILE *out;
     size_t bytes;
     QFZ_TRY(open_text(&out, text, &bytes, err));
+    (void)fprintf(out, "regions\t%llu\npixels\t%llu\n", (unsigned long long)report->regions,
+                  (unsigned long long)report->pixels);
     if (job->dst) qfz_output_describe(job->dst, out);
     if (job->labels) qfz_output_describe(job->labels, out);
     if (job->regions) qfz_output_describe(job->regions, out);

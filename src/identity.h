@@ -10,8 +10,10 @@
 qfz_status qfz_identity_make(char **text, const qfz_setup *setup, qfz_source *source, int n_parts,
                              qfz_error *err);
 
-/* What lies under the names of the job's outputs, a line for each; released by free(). */
-qfz_status qfz_identity_of_outputs(char **text, const qfz_job *job, qfz_error *err);
+/* What a job of that report has left: its counts, and what lies under the names of its outputs, a
+ * line for each.  Released by free(). */
+qfz_status qfz_identity_of_end(char **text, const qfz_job *job, const qfz_report *report,
+                               qfz_error *err);
 
 /* Lines that are there for whoever comes later to take over. */
 #define QFZ_IDENTITY_TILE "tile"

@@ -36,7 +36,7 @@ static qfz_sink_spec main_spec(const qfz_setup *setup)
 /* Processes that write a part each; of a layout, which is made of all edges, one writes all. */
 static int writers_of(const qfz_job *job, int n_parts)
 {
-    return job->task == QFZ_SALIENCY && job->layout != QFZ_EDGES ? 1 : n_parts;
+    return qfz_outputs_has_layout(job) ? 1 : n_parts;
 }
 
 /* Everything about the outputs that can be known before the first pass. */
@@ -174,15 +174,7 @@ static qfz_status prepare(context *c, qfz_error *err)
 /* Is this a job that is resumed although it came to its end? */
 static qfz_status look_for_end(context *c, qfz_report *report, bool *done, qfz_error *err)
 {
-    char *outputs = NULL;
-    qfz_status st = QFZ_OK;
-    *done = false;
-    if (c->work && c->ranks->rank == 0) {
-        st = qfz_identity_of_outputs(&outputs, c->job, err);
-        *done = st == QFZ_OK && qfz_work_is_done(c->work, outputs, report);
-        free(outputs);
-    }
-    QFZ_TRY(qfz_ranks_agree(c->ranks, st, err));
+    *done = c->work && c->ranks->rank == 0 && qfz_work_is_done(c->work, c->job, report);
     QFZ_TRY(qfz_ranks_share(c->ranks, done, sizeof *done, err));
     return qfz_ranks_share(c->ranks, report, sizeof *report, err);
 }
@@ -211,17 +203,6 @@ static qfz_status open_run(context *c, qfz_error *err)
     }
 }
 
-static qfz_status end_work(context *c, qfz_report *report, qfz_error *err)
-{
-    char *outputs = NULL;
-    qfz_status st = QFZ_OK;
-    if (c->ranks->rank == 0) st = qfz_identity_of_outputs(&outputs, c->job, err);
-    st = qfz_ranks_agree(c->ranks, st, err);
-    if (st == QFZ_OK) st = qfz_work_end(c->work, report, outputs, err);
-    free(outputs);
-    return st;
-}
-
 static qfz_status go_through(context *c, qfz_report *report, qfz_error *err)
 {
     const qfz_status st = open_run(c, err);
@@ -230,7 +211,7 @@ static qfz_status go_through(context *c, qfz_report *report, qfz_error *err)
     QFZ_TRY(qfz_passes_run(passes_of(c->job->task), &c->run, &report->next, err));
     QFZ_TRY(add_up(&c->run, report, err));
     if (!c->work) return QFZ_OK;
-    if (report->next == QFZ_PHASE_ALL) return end_work(c, report, err);
+    if (report->next == QFZ_PHASE_ALL) return qfz_work_end(c->work, c->job, report, err);
     return qfz_work_sync(c->work, err);
 }
 

@@ -45,8 +45,7 @@ void qfz_outputs_place(qfz_sink_spec *spec, const qfz_setup *setup, int part, in
     spec->y1 = first_row(&setup->tiling, part + 1, n_parts);
 }
 
-/* Layouts that are not of edges are made of a raster of edges, which is not the result itself. */
-static bool has_layout(const qfz_job *job)
+bool qfz_outputs_has_layout(const qfz_job *job)
 {
     return job->task == QFZ_SALIENCY && job->layout != QFZ_EDGES;
 }
@@ -54,7 +53,7 @@ static bool has_layout(const qfz_job *job)
 static qfz_job job_of_parts(const qfz_job *job, int n_parts)
 {
     qfz_job own = *job;
-    if (!has_layout(job)) return own;
+    if (!qfz_outputs_has_layout(job)) return own;
     own.format = n_parts > 1 ? "VRT" : "GTiff";
     own.merge = false;
     own.type = NULL;
@@ -81,7 +80,7 @@ qfz_status qfz_outputs_check_edges(const qfz_setup *setup, qfz_source *source, i
     const qfz_job job = job_of_parts(setup->job, n_parts);
     qfz_setup own = *setup;
     char path[QFZ_PATH_BYTES];
-    if (!has_layout(&job) || n_parts == 1) return QFZ_OK;
+    if (!qfz_outputs_has_layout(&job) || n_parts == 1) return QFZ_OK;
     QFZ_TRY(name_edges(path, job.dst, n_parts, err));
     qfz_sink_spec spec = qfz_spec_saliency(setup, path, QFZ_EDGES);
     own.job = &job;
@@ -95,7 +94,7 @@ static qfz_status place_all(qfz_outputs *out, qfz_error *err)
     qfz_setup setup = *run->setup;
     const qfz_job job = job_of(out);
     setup.job = &job;
-    if (has_layout(&job)) {
+    if (qfz_outputs_has_layout(&job)) {
         QFZ_TRY(name_edges(out->edges, job.dst, run->n_parts, err));
         out->specs[QFZ_MAIN].path = out->edges;
     }
@@ -124,7 +123,8 @@ static qfz_status create_files(qfz_outputs *out, qfz_error *err)
     for (int i = 0; i < out->n_rasters; i++) {
         if (is_empty(&out->specs[i])) continue;
         QFZ_TRY(qfz_sink_create(&out->sinks[i], out->run->source, &job, &out->specs[i], err));
-        if (has_layout(&job) || !qfz_sink_is_direct(out->sinks[i], t->tile_w, t->tile_h))
+        if (qfz_outputs_has_layout(&job) ||
+            !qfz_sink_is_direct(out->sinks[i], t->tile_w, t->tile_h))
             widen_cache(out->run);
     }
     return qfz_regions_open(&out->regions, out->run, err);
@@ -394,7 +394,7 @@ cleanup:
 static qfz_status join_rasters(qfz_outputs *out, qfz_error *err)
 {
     const qfz_job *const job = out->run->setup->job;
-    if (has_layout(job)) return convert_layout(out, err);
+    if (qfz_outputs_has_layout(job)) return convert_layout(out, err);
     for (int i = 0; i < out->n_rasters; i++) {
         if (out->specs[i].n_parts == 0)
             QFZ_TRY(qfz_sink_finish(out->sinks[i], err));

@@ -30,6 +30,9 @@ typedef struct qfz_outputs {
  * that write. */
 void qfz_outputs_place(qfz_sink_spec *spec, const qfz_setup *setup, int part, int n_parts);
 
+/* Layouts that are not of edges are made of a raster of edges, which is not the result itself. */
+bool qfz_outputs_has_layout(const qfz_job *job);
+
 /* As qfz_sink_check(), of the raster that processes make together of edges, before it becomes a
  * layout. */
 qfz_status qfz_outputs_check_edges(const qfz_setup *setup, qfz_source *source, int n_parts,

@@ -39,7 +39,7 @@ static void take_part(qfz_run *run)
     const qfz_tiling *const t = &run->setup->tiling;
     run->part = run->ranks->rank;
     run->n_parts = run->ranks->n;
-    if (job->phase == QFZ_PHASE_SUMMARISE || job->phase == QFZ_PHASE_RESOLVE) {
+    if (qfz_job_is_of_part(job)) {
         run->part = job->part - 1;
         run->n_parts = job->n_parts;
     }

@@ -80,8 +80,8 @@ static qfz_status choose_method(qfz_setup *setup, qfz_error *err)
 /* How many are named, or how many of all may be taken; 0: all. */
 static int n_gpus_of(const qfz_job *job, int64_t n_px)
 {
-    const bool is_part = job->phase == QFZ_PHASE_SUMMARISE || job->phase == QFZ_PHASE_RESOLVE;
-    const int n_processes = is_part ? job->n_parts : job->ranks ? job->ranks->n : 1;
+    const int n_ranks = job->ranks ? job->ranks->n : 1;
+    const int n_processes = qfz_job_is_of_part(job) ? job->n_parts : n_ranks;
     if (job->gpus || job->px_per_gpu <= 0) return job->n_gpus;
     const int64_t n = n_px / n_processes / job->px_per_gpu + 1;
     return n < QFZ_GPUS_MAX ? (int)n : QFZ_GPUS_MAX;

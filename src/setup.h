@@ -79,6 +79,12 @@ qfz_status qfz_setup_check_device(const qfz_setup *setup, qfz_error *err);
 /* A GDAL cache is needed before the source says how large its blocks are. */
 int64_t qfz_setup_first_cache(const qfz_job *job);
 
+/* Is this process for one part of a job in phases? */
+static inline bool qfz_job_is_of_part(const qfz_job *job)
+{
+    return job->phase == QFZ_PHASE_SUMMARISE || job->phase == QFZ_PHASE_RESOLVE;
+}
+
 /* The ranks of a node share what it has. */
 static inline int qfz_job_n_local(const qfz_job *job)
 {

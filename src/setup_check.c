@@ -12,7 +12,7 @@ static bool wants_omega(const qfz_job *job)
 
 static qfz_status check_phase(const qfz_job *job, qfz_error *err)
 {
-    const bool parts = job->phase == QFZ_PHASE_SUMMARISE || job->phase == QFZ_PHASE_RESOLVE;
+    const bool parts = qfz_job_is_of_part(job);
     if (job->resume && !job->work)
         return qfz_fail(err, QFZ_EARG, "--resume needs --work, the folder that holds the journal");
     if (!parts && job->n_parts > 0)

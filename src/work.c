@@ -386,27 +386,21 @@ static void delete_journals(const qfz_work *work, int part)
     }
 }
 
-#define DONE_FORMAT "regions\t%llu\npixels\t%llu\n"
-
-static qfz_status write_done(const qfz_work *work, const qfz_report *report, const char *outputs,
+static qfz_status write_done(const qfz_work *work, const qfz_job *job, const qfz_report *report,
                              qfz_error *err)
 {
     char *text = NULL;
-    QFZ_TRY(QFZ_NEW(&text, TEXT_BYTES, err));
-    const int n = snprintf(text, TEXT_BYTES, DONE_FORMAT "%s", (unsigned long long)report->regions,
-                           (unsigned long long)report->pixels, outputs);
-    const qfz_status st =
-        n < TEXT_BYTES ? write_file(work, "done", text, NULL, err)
-                       : qfz_fail(err, QFZ_EARG, "%s: names too long to be noted", work->folder);
+    QFZ_TRY(qfz_identity_of_end(&text, job, report, err));
+    const qfz_status st = write_file(work, "done", text, NULL, err);
     free(text);
     return st;
 }
 
-qfz_status qfz_work_end(qfz_work *work, qfz_report *report, const char *outputs, qfz_error *err)
+qfz_status qfz_work_end(qfz_work *work, const qfz_job *job, qfz_report *report, qfz_error *err)
 {
     qfz_status st = QFZ_OK;
     if (work->phase == QFZ_PHASE_RESOLVE) QFZ_TRY(add_pixels(work, &report->pixels, err));
-    if (work->ranks->rank == 0) st = write_done(work, report, outputs, err);
+    if (work->ranks->rank == 0) st = write_done(work, job, report, err);
     QFZ_TRY(qfz_ranks_agree(work->ranks, st, err));
     const bool all = work->phase != QFZ_PHASE_ALL;
     for (int part = all ? 1 : work->part; part <= (all ? work->n_parts : work->part); part++)
@@ -418,28 +412,20 @@ qfz_status qfz_work_end(qfz_work *work, qfz_report *report, const char *outputs,
     return QFZ_OK;
 }
 
-/* What stands behind two lines; NULL: there are none. */
-static const char *behind_numbers(const char *text)
+bool qfz_work_is_done(const qfz_work *work, const qfz_job *job, qfz_report *report)
 {
-    const char *const first = text ? strchr(text, '\n') : NULL;
-    const char *const second = first ? strchr(first + 1, '\n') : NULL;
-    return second ? second + 1 : NULL;
-}
-
-bool qfz_work_is_done(const qfz_work *work, const char *outputs, qfz_report *report)
-{
-    char *text = NULL;
+    char *text = NULL, *now = NULL;
     unsigned long long regions = 0, pixels = 0;
     qfz_error ignored = {.status = QFZ_OK};
-    const bool there = read_file(work, "done", &text, &ignored) == QFZ_OK;
-    const char *const then = there ? behind_numbers(text) : NULL;
-    const bool done =
-        then && strcmp(then, outputs) == 0 && sscanf(text, DONE_FORMAT, &regions, &pixels) == 2;
+    bool done = read_file(work, "done", &text, &ignored) == QFZ_OK && text &&
+                sscanf(text, "regions %llu pixels %llu", &regions, &pixels) == 2;
+    const qfz_report told = {.regions = regions, .pixels = pixels};
+    done =
+        done && qfz_identity_of_end(&now, job, &told, &ignored) == QFZ_OK && strcmp(now, text) == 0;
+    free(now);
     free(text);
-    if (!done) return false;
-    report->regions = regions;
-    report->pixels = pixels;
-    return true;
+    if (done) *report = told;
+    return done;
 }
 
 void qfz_work_forget(qfz_work *work)

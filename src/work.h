@@ -40,8 +40,8 @@ bool qfz_work_is_finishing(const qfz_work *work);
  * finds under the outputs' names (identity.h), for who resumes once more: it is done as long as the
  * same is there.  Of a job in phases, the report's pixels become those of all parts.  Collective.
  */
-qfz_status qfz_work_end(qfz_work *work, qfz_report *report, const char *outputs, qfz_error *err);
-bool qfz_work_is_done(const qfz_work *work, const char *outputs, qfz_report *report);
+qfz_status qfz_work_end(qfz_work *work, const qfz_job *job, qfz_report *report, qfz_error *err);
+bool qfz_work_is_done(const qfz_work *work, const qfz_job *job, qfz_report *report);
 
 /* The job was refused before anything was done: if this process brought it, the folder is again as
  * it was found. */
