@@ -7,6 +7,7 @@
 
 #include "bench_gpu.h"
 #include "bench_images.h"
+#include "bench_runs.h"
 #include "json.h"
 #include "values.h"
 
@@ -17,12 +18,6 @@ typedef struct timing {
     char part[16], engine[16];
     double median_ms, min_ms;
 } timing;
-
-static int compare_ms(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /* The name at a position of part_names. */
 static void copy_name(int part, char name[16])
@@ -77,10 +72,9 @@ static qfz_status time_part(const request *r, const bench_image *image, qfz_part
     if (st != QFZ_OK) return st;
     st = time_runs(session, part, n_runs, ms, err);
     if (st == QFZ_OK) {
-        qsort(ms, (size_t)n_runs, sizeof *ms, compare_ms);
         copy_name((int)part, t->part);
         (void)snprintf(t->engine, sizeof t->engine, "%s", qfz_session_engine(session));
-        t->median_ms = 0.5 * (ms[(n_runs - 1) / 2] + ms[n_runs / 2]);
+        t->median_ms = bench_median(ms, n_runs);
         t->min_ms = ms[0];
     }
     qfz_session_close(session);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench_images.h"
+#include "bench_runs.h"
 
 typedef struct measured { /* a part done by a method */
     qfz_part part;
@@ -53,12 +54,6 @@ typedef struct gpu_bench {
     qfz_error err;
 } gpu_bench;
 
-static int compare_ms(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Does the request leave this line in?  --method asks for one method only. */
 static bool is_wanted(const request *r, const measured *m)
 {
@@ -83,8 +78,7 @@ static bool measure(gpu_bench *b, const qfz_image *image, const qfz_method *limi
     if (st == QFZ_OK) to->memory = qfz_session_gpu_bytes(session);
     qfz_session_close(session);
     if (st != QFZ_OK) return false;
-    qsort(b->ms, (size_t)n, sizeof *b->ms, compare_ms);
-    to->ms = 0.5 * (b->ms[(n - 1) / 2] + b->ms[n / 2]);
+    to->ms = bench_median(b->ms, n);
     to->worst_ms = b->ms[n - 1];
     return true;
 }
