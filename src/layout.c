@@ -169,7 +169,8 @@ static qfz_status strip_alloc(strip *s, int64_t rows, qfz_error *err)
 }
 
 qfz_status qfz_layout_convert(qfz_sink *edges, const qfz_sink_spec *edges_spec, qfz_sink *to,
-                              const qfz_sink_spec *to_spec, qfz_error *err)
+                              const qfz_sink_spec *to_spec, qfz_told_fn told, void *arg,
+                              qfz_error *err)
 {
     strip s = {.type = edges_spec->type,
                .n_dirs = edges_spec->n_bands,
@@ -183,6 +184,7 @@ qfz_status qfz_layout_convert(qfz_sink *edges, const qfz_sink_spec *edges_spec, 
         s.y1 = s.y0 + rows < s.h ? s.y0 + rows : s.h;
         QFZ_TRY_OR(st, cleanup, read_strip(&s, edges, err));
         QFZ_TRY_OR(st, cleanup, write_strip(&s, to, to_spec, err));
+        QFZ_TRY_OR(st, cleanup, told(arg, (double)s.y1 / (double)s.h, err));
     }
 
 cleanup:

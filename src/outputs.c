@@ -15,12 +15,18 @@
 enum { RECORDS = QFZ_RASTERS, KINDS };
 
 /* Of steps that only some jobs have; the others' sum is 1. */
-static const double table_share = 0.3, merging_share = 0.2;
+static const double table_share = 0.3, merging_share = 0.2, layout_share = 1, copying_share = 1;
 
 double qfz_outputs_share(const qfz_run *run)
 {
     const qfz_job *const job = run->setup->job;
-    return (job->regions ? table_share : 0) + (job->merge && run->n_parts > 1 ? merging_share : 0);
+    const char *const rasters[] = {job->dst, job->labels};
+    double share = job->regions ? table_share : 0;
+    if (job->merge && run->n_parts > 1) share += merging_share;
+    if (qfz_outputs_has_layout(job)) share += layout_share;
+    for (int i = 0; i < 2; i++)
+        if (rasters[i] && qfz_output_is_copied(job, rasters[i])) share += copying_share;
+    return share;
 }
 
 /* ------------------------------------------------------------------------------- whole or in parts
@@ -327,7 +333,17 @@ static qfz_status told(void *arg, double part, qfz_error *err)
     return qfz_run_tell_part(run, part, err);
 }
 
-/* All parts of raster i into one file, which has no name yet. */
+/* All that can fail before a raster has its name.  NULL: it has it. */
+static qfz_status finish(qfz_outputs *out, qfz_sink *sink, const char *path, qfz_error *err)
+{
+    qfz_run *const run = out->run;
+    if (!sink) return QFZ_OK;
+    if (qfz_output_is_copied(run->setup->job, path))
+        qfz_run_begin(run, "copying", copying_share, 0);
+    return qfz_sink_finish(sink, told, run, err);
+}
+
+/* All parts of raster i into one file. */
 static qfz_status merge_parts(qfz_outputs *out, int i, qfz_error *err)
 {
     qfz_run *const run = out->run;
@@ -379,7 +395,11 @@ static qfz_status convert_layout(qfz_outputs *out, qfz_error *err)
     }
     if (out->spool) qfz_output_clean(spec.path);
     QFZ_TRY(qfz_sink_create(&layout, out->run->source, setup->job, &spec, err));
-    QFZ_TRY_OR(st, cleanup, qfz_layout_convert(out->sinks[QFZ_MAIN], &edges, layout, &spec, err));
+    qfz_run_begin(out->run, "layout", layout_share, 0);
+    QFZ_TRY_OR(
+        st, cleanup,
+        qfz_layout_convert(out->sinks[QFZ_MAIN], &edges, layout, &spec, told, out->run, err));
+    QFZ_TRY_OR(st, cleanup, finish(out, layout, spec.path, err));
     QFZ_TRY_OR(st, cleanup, qfz_sink_commit(layout, err));
     if (is_vrt) st = join_parts(out, setup->job, &spec, NULL, err);
     qfz_sink_close(out->sinks[QFZ_MAIN]);
@@ -396,10 +416,10 @@ static qfz_status join_rasters(qfz_outputs *out, qfz_error *err)
     const qfz_job *const job = out->run->setup->job;
     if (qfz_outputs_has_layout(job)) return convert_layout(out, err);
     for (int i = 0; i < out->n_rasters; i++) {
-        if (out->specs[i].n_parts == 0)
-            QFZ_TRY(qfz_sink_finish(out->sinks[i], err));
-        else if (!qfz_output_is_vrt(job, out->specs[i].path))
-            QFZ_TRY(merge_parts(out, i, err));
+        const char *const path = out->specs[i].path;
+        if (qfz_output_is_vrt(job, path)) continue;
+        if (out->specs[i].n_parts > 0) QFZ_TRY(merge_parts(out, i, err));
+        QFZ_TRY(finish(out, out->sinks[i], path, err));
     }
     for (int i = 0; i < out->n_rasters; i++) {
         if (out->specs[i].n_parts > 0)

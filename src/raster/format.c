@@ -201,6 +201,15 @@ qfz_status qfz_output_format(const qfz_job *job, const char *path, const char **
     return QFZ_OK;
 }
 
+bool qfz_output_is_copied(const qfz_job *job, const char *path)
+{
+    const char *name;
+    qfz_error ignored = {.status = QFZ_OK};
+    if (qfz_output_format(job, path, &name, &ignored) != QFZ_OK) return false;
+    const GDALDriverH driver = GDALGetDriverByName(name);
+    return driver && !can(driver, GDAL_DCAP_CREATE);
+}
+
 static qfz_status choose_driver(qfz_format *f, const qfz_job *job, const qfz_sink_spec *spec,
                                 qfz_error *err)
 {

@@ -228,7 +228,6 @@ static qfz_status merge(copying *c, const qfz_source *source, const qfz_sink_spe
         const qfz_sink_spec one = spec_of_part(spec, rows, part);
         if (one.y0 < one.y1) QFZ_TRY_OR(st, cleanup, copy_part(c, &one, err));
     }
-    st = qfz_sink_finish(c->to, err);
 
 cleanup:
     free(c->pixels);

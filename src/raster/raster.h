@@ -185,9 +185,15 @@ bool qfz_sink_is_direct(const qfz_sink *sink, int64_t box_w, int64_t box_h);
 qfz_status qfz_sink_write(qfz_sink *sink, qfz_box box, const void *pixels, const uint8_t *valid,
                           qfz_error *err);
 
-/* Flushes, closes, copies where the format needs it: all that can fail before the file has its
- * name.  Nothing is written or read from here on until commit(). */
-qfz_status qfz_sink_finish(qfz_sink *sink, qfz_error *err);
+/* How much of something that takes long is done, 0..1; where it fails, that ends. */
+typedef qfz_status (*qfz_told_fn)(void *arg, double part, qfz_error *err);
+
+/* Is a file of the format that path will have made by copying a finished one (COG, PNG)? */
+bool qfz_output_is_copied(const qfz_job *job, const char *path);
+
+/* Flushes, closes, copies where the format needs it, which told hears of: all that can fail before
+ * the file has its name.  Nothing is written or read from here on until commit(). */
+qfz_status qfz_sink_finish(qfz_sink *sink, qfz_told_fn told, void *arg, qfz_error *err);
 
 /* Finishes, if that is not done, and renames to the final name (with side files). */
 qfz_status qfz_sink_commit(qfz_sink *sink, qfz_error *err);
@@ -218,9 +224,8 @@ qfz_status qfz_part_path(char **path, const qfz_sink_spec *spec, qfz_error *err)
 
 /* Copies all spec->n_parts parts, when they are committed, into one file in the job's format; part
  * k has rows rows[k]..rows[k+1] of the output, none if they are equal, and then there is no file of
- * it.  *whole is finished, and for qfz_parts_join(); left alone if a join that was killed had come
- * past its commit.  told hears how much of it is copied, 0..1; where it fails the copying ends. */
-typedef qfz_status (*qfz_told_fn)(void *arg, double part, qfz_error *err);
+ * it.  *whole is to be finished, for qfz_parts_join(); left alone if a join that was killed had
+ * come past its commit. */
 qfz_status qfz_parts_merge(qfz_sink **whole, const qfz_source *source, const qfz_job *job,
                            const qfz_sink_spec *spec, const int64_t *rows, qfz_told_fn told,
                            void *arg, qfz_error *err);

@@ -292,8 +292,10 @@ static qfz_status end(qfz_sink *sink, qfz_status (*way)(qfz_sink *sink, qfz_erro
     return st;
 }
 
-qfz_status qfz_sink_finish(qfz_sink *sink, qfz_error *err)
+qfz_status qfz_sink_finish(qfz_sink *sink, qfz_told_fn told, void *arg, qfz_error *err)
 {
+    sink->told = told;
+    sink->told_arg = arg;
     return end(sink, finish_locked, err);
 }
 

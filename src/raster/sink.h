@@ -23,6 +23,8 @@ struct qfz_sink {
     bool is_fresh;     /* the job has no journal: what is there is not its own */
     bool is_locked_up; /* lock exists */
     bool failed, finished, committed;
+    qfz_told_fn told; /* of copying; NULL: nobody asks */
+    void *told_arg;
     pthread_mutex_t lock;
 };
 

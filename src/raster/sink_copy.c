@@ -11,6 +11,24 @@
 
 enum { SIDE = 512 }; /* of what is compared at once: a block of the GTiff */
 
+/* Whoever is told how far it is. */
+typedef struct hearer {
+    const qfz_sink *sink;
+    double from, share; /* of the whole */
+    qfz_status st;      /* what was answered */
+    qfz_error *err;
+} hearer;
+
+/* As GDAL's progress functions: is it to go on? */
+static int CPL_STDCALL tell(double part, const char *message, void *arg)
+{
+    hearer *const h = arg;
+    (void)message;
+    if (h->st == QFZ_OK && h->sink->told)
+        h->st = h->sink->told(h->sink->told_arg, h->from + h->share * part, h->err);
+    return h->st == QFZ_OK;
+}
+
 static bool are_equal(const double *a, const double *b, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
@@ -30,7 +48,8 @@ static bool are_equal_in(GDALRasterBandH a, GDALRasterBandH b, qfz_box box, doub
     return are_equal(pixels, pixels + SIDE * SIDE, (int64_t)h * w);
 }
 
-static bool are_equal_bands(GDALRasterBandH a, GDALRasterBandH b, double *pixels)
+/* False, too, where it is not to go on. */
+static bool are_equal_bands(GDALRasterBandH a, GDALRasterBandH b, double *pixels, hearer *to)
 {
     const int h = GDALGetRasterBandYSize(a), w = GDALGetRasterBandXSize(a);
     qfz_box box = {0};
@@ -41,12 +60,15 @@ static bool are_equal_bands(GDALRasterBandH a, GDALRasterBandH b, double *pixels
             box.x1 = box.x0 + SIDE < w ? box.x0 + SIDE : w;
             if (!are_equal_in(a, b, box, pixels)) return false;
         }
+        if (!tell((double)box.y1 / h, NULL, to)) return false;
     }
     return true;
 }
 
-static qfz_status compare(const qfz_sink *sink, GDALDatasetH work, qfz_error *err)
+/* The second half of the work. */
+static qfz_status compare(hearer *to, GDALDatasetH work, qfz_error *err)
 {
+    const qfz_sink *const sink = to->sink;
     const int n_bands = sink->spec.n_bands;
     double *pixels = NULL;
     qfz_trap trap;
@@ -55,12 +77,15 @@ static qfz_status compare(const qfz_sink *sink, GDALDatasetH work, qfz_error *er
     const GDALDatasetH copy =
         GDALOpenEx(sink->temp, GDAL_OF_RASTER | GDAL_OF_VERBOSE_ERROR, NULL, NULL, NULL);
     bool same = copy && GDALGetRasterCount(copy) >= n_bands;
-    for (int b = 1; b <= n_bands && same; b++)
-        same = are_equal_bands(GDALGetRasterBand(work, b), GDALGetRasterBand(copy, b), pixels);
+    for (int b = 1; b <= n_bands && same; b++) {
+        to->share = 0.5 / n_bands;
+        to->from = 0.5 + to->share * (b - 1);
+        same = are_equal_bands(GDALGetRasterBand(work, b), GDALGetRasterBand(copy, b), pixels, to);
+    }
     if (copy) GDALClose(copy);
     qfz_trap_end(&trap);
     free(pixels);
-    if (same) return QFZ_OK;
+    if (same || to->st != QFZ_OK) return to->st;
     return qfz_trap_fail(&trap, err, QFZ_EIO, sink->path,
                          "the format did not keep the values; write a GTiff");
 }
@@ -83,6 +108,7 @@ static void delete_scratch(const qfz_sink *sink)
 
 qfz_status qfz_sink_copy(const qfz_sink *sink, const char *name, qfz_error *err)
 {
+    hearer to = {.sink = sink, .share = is_compared(sink) ? 0.5 : 1, .err = err};
     GDALDatasetH copy = NULL;
     qfz_trap trap;
     qfz_trap_begin(&trap);
@@ -90,15 +116,15 @@ qfz_status qfz_sink_copy(const qfz_sink *sink, const char *name, qfz_error *err)
         GDALOpenEx(sink->work, GDAL_OF_RASTER | GDAL_OF_VERBOSE_ERROR, NULL, NULL, NULL);
     if (work)
         copy =
-            GDALCreateCopy(sink->format.driver, name, work, TRUE, sink->format.options, NULL, NULL);
+            GDALCreateCopy(sink->format.driver, name, work, TRUE, sink->format.options, tell, &to);
     if (copy) GDALClose(copy);
     delete_scratch(sink);
     qfz_trap_end(&trap);
-    qfz_status st = QFZ_OK;
-    if (!copy || trap.failed)
+    qfz_status st = to.st;
+    if (st == QFZ_OK && (!copy || trap.failed))
         st = qfz_trap_fail(&trap, err, QFZ_EIO, sink->path, "the format could not be written");
-    else if (is_compared(sink))
-        st = compare(sink, work, err);
+    else if (st == QFZ_OK && is_compared(sink))
+        st = compare(&to, work, err);
     if (work) GDALClose(work);
     return st;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_stops.c - a job that is stopped while it writes its table or merges its parts leaves nothing
- * under the names of its outputs; one with a journal goes on. */
+/* test_stops.c - a job that is stopped while it writes its table, merges its parts, copies its
+ * raster or makes a layout leaves nothing under the names of its outputs; one with a journal goes
+ * on. */
 #include <unistd.h>
 
 #include "files.h"
@@ -56,18 +57,51 @@ static qfz_job job_of(watcher *w)
     return job;
 }
 
-static void in_the_table(int64_t number)
+/* It stops near its end, and leaves nothing. */
+static void run_stopped(const qfz_job *job, int64_t number)
 {
     static const char *const only_source[] = {"src.tif", NULL};
-    watcher w = {.stop_in = "table", .stop_at = 1 + (int)check_pick(3)};
+    const watcher *const w = job->progress_arg;
     qfz_report report;
     qfz_error err = {0};
-    check_case(number, "stopped in the table");
-    const qfz_job job = job_of(&w);
-    CHECK(qfz_job_run(&job, &report, &err) == QFZ_ECANCEL, "at \"%s\": %s", w.step, err.message);
-    CHECK(w.reports == w.stop_at && w.done > 0.7 && w.done < 1, "%d reports, %g", w.reports,
-          w.done);
+    check_case(number, "stopped in report %d of the step %s", w->stop_at, w->stop_in);
+    CHECK(qfz_job_run(job, &report, &err) == QFZ_ECANCEL, "at \"%s\": %s", w->step, err.message);
+    CHECK(strstr(err.message, "stopped on request"), "%s", err.message);
+    CHECK(w->reports == w->stop_at && w->done > 0.4 && w->done <= 1, "%d reports, %g", w->reports,
+          w->done);
     files_only(only_source);
+}
+
+static void in_the_table(int64_t number)
+{
+    watcher w = {.stop_in = "table", .stop_at = 1 + (int)check_pick(3)};
+    const qfz_job job = job_of(&w);
+    run_stopped(&job, number);
+}
+
+/* A PNG is compared with what it was made of, a COG not. */
+static void in_the_copying(int64_t number)
+{
+    const bool is_png = number % 2;
+    watcher w = {.stop_in = "copying", .stop_at = is_png ? 1 + (int)check_pick(4) : 1};
+    char dst[PATH_ROOM];
+    qfz_job job = job_of(&w);
+    snprintf(dst, sizeof dst, "%s", scratch(is_png ? "dst.png" : "dst.cog"));
+    job.dst = dst;
+    job.format = is_png ? NULL : "COG";
+    job.labels = job.regions = NULL;
+    run_stopped(&job, number);
+}
+
+static void in_the_layout(int64_t number)
+{
+    watcher w = {.stop_in = "layout", .stop_at = 1};
+    qfz_job job = job_of(&w);
+    job.task = QFZ_SALIENCY;
+    job.layout = number % 2 ? QFZ_KHALIMSKY : QFZ_PIXEL;
+    job.method.has_alpha = false;
+    job.labels = job.regions = NULL;
+    run_stopped(&job, number);
 }
 
 static qfz_status run_phase(qfz_job job, qfz_phase phase, int part, qfz_error *err)
@@ -130,6 +164,8 @@ int main(int argc, char **argv)
         files_clear();
         write_source();
         in_the_table(c);
+        in_the_copying(c);
+        in_the_layout(c);
         in_the_merging(c);
     }
     files_end();
