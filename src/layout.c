@@ -15,15 +15,14 @@ enum { STRIP_BYTES = 16 << 20 };
 /* Some rows of the raster, with one row more above and below where there is one. */
 typedef struct strip {
     qfz_out_type type;
-    int n_dirs;
+    int n_dirs, n_threads;
     int64_t w, h;        /* of the raster */
     int64_t y0, y1;      /* rows that are wanted */
     int64_t top, bottom; /* rows that are there */
     uint64_t *level;     /* n_dirs planes of (bottom - top) rows */
     uint8_t *valid;
     void *raw;
-    uint64_t *cells; /* one row of output */
-    void *raw_cells;
+    void *cells; /* of the output */
 } strip;
 
 static uint64_t level_from(qfz_out_type type, const void *raw, int64_t i)
@@ -102,23 +101,22 @@ static uint64_t around_corner(const strip *s, int64_t y, int64_t x)
     return larger(most, edge(s, QFZ_BELOW_LEFT, y, x + 1));
 }
 
-static void pixel_row(const strip *s, int64_t y)
+static void pixel_row(const strip *s, int64_t y, void *cells)
 {
     for (int64_t x = 0; x < s->w; x++)
-        s->cells[x] = around_pixel(s, y, x);
+        level_to(s->type, around_pixel(s, y, x), cells, x);
 }
 
-static void khalimsky_row(const strip *s, int64_t row)
+static void khalimsky_row(const strip *s, int64_t row, void *cells)
 {
     const int64_t y = row / 2;
+    const bool between = row % 2;
     for (int64_t x = 0; x < s->w; x++) {
-        if (row % 2 == 0) {
-            s->cells[2 * x] = is_valid(s, y, x) ? 0 : none;
-            if (x + 1 < s->w) s->cells[2 * x + 1] = edge(s, QFZ_RIGHT, y, x);
-        } else {
-            s->cells[2 * x] = edge(s, QFZ_BELOW, y, x);
-            if (x + 1 < s->w) s->cells[2 * x + 1] = around_corner(s, y, x);
-        }
+        const uint64_t at_px = is_valid(s, y, x) ? 0 : none;
+        level_to(s->type, between ? edge(s, QFZ_BELOW, y, x) : at_px, cells, 2 * x);
+        if (x + 1 == s->w) break;
+        const uint64_t beside = between ? around_corner(s, y, x) : edge(s, QFZ_RIGHT, y, x);
+        level_to(s->type, beside, cells, 2 * x + 1);
     }
 }
 
@@ -129,51 +127,48 @@ static qfz_status read_strip(strip *s, qfz_sink *edges, qfz_error *err)
     const qfz_box box = {.y0 = s->top, .x0 = 0, .y1 = s->bottom, .x1 = s->w};
     QFZ_TRY(qfz_sink_read(edges, box, s->raw, s->valid, err));
     const int64_t n = s->n_dirs * (s->bottom - s->top) * s->w;
+#pragma omp parallel for num_threads(s->n_threads)
     for (int64_t i = 0; i < n; i++)
         s->level[i] = level_from(s->type, s->raw, i);
     return QFZ_OK;
-}
-
-static qfz_status write_row(const strip *s, qfz_sink *to, const qfz_sink_spec *spec, int64_t row,
-                            qfz_error *err)
-{
-    for (int64_t x = 0; x < spec->w; x++)
-        level_to(s->type, s->cells[x], s->raw_cells, x);
-    const qfz_box box = {.y0 = row, .x0 = 0, .y1 = row + 1, .x1 = spec->w};
-    return qfz_sink_write(to, box, s->raw_cells, NULL, err);
 }
 
 static qfz_status write_strip(const strip *s, qfz_sink *to, const qfz_sink_spec *spec,
                               qfz_error *err)
 {
     const bool wide = spec->layout == QFZ_KHALIMSKY;
+    const int64_t begin = s->y0 * (wide ? 2 : 1);
     const int64_t end = wide && s->y1 == s->h ? 2 * s->h - 1 : s->y1 * (wide ? 2 : 1);
-    for (int64_t row = s->y0 * (wide ? 2 : 1); row < end; row++) {
+    const int64_t row_bytes = spec->w * (int64_t)qfz_out_type_bytes(s->type);
+#pragma omp parallel for num_threads(s->n_threads)
+    for (int64_t row = begin; row < end; row++) {
+        void *const cells = (char *)s->cells + (row - begin) * row_bytes;
         if (wide)
-            khalimsky_row(s, row);
+            khalimsky_row(s, row, cells);
         else
-            pixel_row(s, row);
-        QFZ_TRY(write_row(s, to, spec, row, err));
+            pixel_row(s, row, cells);
     }
-    return QFZ_OK;
+    const qfz_box box = {.y0 = begin, .x0 = 0, .y1 = end, .x1 = spec->w};
+    return qfz_sink_write(to, box, s->cells, NULL, err);
 }
 
+/* Of one pixel come four cells at most. */
 static qfz_status strip_alloc(strip *s, int64_t rows, qfz_error *err)
 {
     const int64_t n = (rows + 2) * s->w;
     QFZ_TRY(QFZ_NEW(&s->level, n * s->n_dirs, err));
     QFZ_TRY(qfz_alloc(&s->raw, n * s->n_dirs, qfz_out_type_bytes(s->type), err));
     QFZ_TRY(QFZ_NEW(&s->valid, n, err));
-    QFZ_TRY(QFZ_NEW(&s->cells, 2 * s->w, err));
-    return qfz_alloc(&s->raw_cells, 2 * s->w, qfz_out_type_bytes(s->type), err);
+    return qfz_alloc(&s->cells, 4 * rows * s->w, qfz_out_type_bytes(s->type), err);
 }
 
 qfz_status qfz_layout_convert(qfz_sink *edges, const qfz_sink_spec *edges_spec, qfz_sink *to,
-                              const qfz_sink_spec *to_spec, qfz_told_fn told, void *arg,
-                              qfz_error *err)
+                              const qfz_sink_spec *to_spec, int n_threads, qfz_told_fn told,
+                              void *arg, qfz_error *err)
 {
     strip s = {.type = edges_spec->type,
                .n_dirs = edges_spec->n_bands,
+               .n_threads = n_threads,
                .w = edges_spec->w,
                .h = edges_spec->h};
     int64_t rows = STRIP_BYTES / (s.w * s.n_dirs * (int64_t)sizeof(uint64_t));
@@ -192,6 +187,5 @@ cleanup:
     free(s.raw);
     free(s.valid);
     free(s.cells);
-    free(s.raw_cells);
     return st;
 }

@@ -12,7 +12,7 @@
 /* Reads all of edges, a sink that was written with spec edges_spec, and writes all of to, which
  * told hears of. */
 qfz_status qfz_layout_convert(qfz_sink *edges, const qfz_sink_spec *edges_spec, qfz_sink *to,
-                              const qfz_sink_spec *to_spec, qfz_told_fn told, void *arg,
-                              qfz_error *err);
+                              const qfz_sink_spec *to_spec, int n_threads, qfz_told_fn told,
+                              void *arg, qfz_error *err);
 
 #endif

@@ -396,9 +396,9 @@ static qfz_status convert_layout(qfz_outputs *out, qfz_error *err)
     if (out->spool) qfz_output_clean(spec.path);
     QFZ_TRY(qfz_sink_create(&layout, out->run->source, setup->job, &spec, err));
     qfz_run_begin(out->run, "layout", layout_share, 0);
-    QFZ_TRY_OR(
-        st, cleanup,
-        qfz_layout_convert(out->sinks[QFZ_MAIN], &edges, layout, &spec, told, out->run, err));
+    QFZ_TRY_OR(st, cleanup,
+               qfz_layout_convert(out->sinks[QFZ_MAIN], &edges, layout, &spec, setup->n_threads,
+                                  told, out->run, err));
     QFZ_TRY_OR(st, cleanup, finish(out, layout, spec.path, err));
     QFZ_TRY_OR(st, cleanup, qfz_sink_commit(layout, err));
     if (is_vrt) st = join_parts(out, setup->job, &spec, NULL, err);
