@@ -5,6 +5,7 @@
  * A node (lightest.h) begins at the level of its first pixel's hook, which is the least of all its
  * pixels', with the pixels hooked by that level.  The others are late: each joins the node by the
  * level of its own hook, as if it were a node that nothing climbs from. */
+#include <emmintrin.h>
 #include <string.h>
 
 #include "cpu/contract_omega_parts.h"
@@ -16,29 +17,32 @@ typedef struct scratch {
     qfz_joined joined;
 } scratch;
 
-/* Of one band of integers of 8 or 16 bits, which count from the least that their type has: there
- * whether a range grows is least foreseen.  A word, as halves that are stored are waited for. */
+/* Of one band of integers of 8 or 16 bits, as signed numbers: there whether a range grows is least
+ * foreseen.  The least value, and the complement of the greatest, so that both shrink as it grows.
+ * A word, as halves that are stored are waited for. */
 typedef uint32_t range;
 
-static inline range range_of(uint32_t lo, uint32_t hi)
+static const range no_range = INT16_MAX | (uint32_t)INT16_MAX << 16;
+
+static inline range range_of(uint16_t value)
 {
-    return lo | hi << 16;
+    return value | (uint32_t)(uint16_t)~value << 16;
 }
 
-static inline uint32_t range_lo(range r)
+static inline int32_t range_lo(range r)
 {
-    return (uint16_t)r;
+    return (int16_t)r;
 }
 
-static inline uint32_t range_hi(range r)
+static inline int32_t range_hi(range r)
 {
-    return r >> 16;
+    return (int16_t) ~(r >> 16);
 }
 
 static inline range range_union(range a, range b)
 {
-    const uint32_t hi = range_hi(a) > range_hi(b) ? range_hi(a) : range_hi(b);
-    return range_of(qfz_min(range_lo(a), range_lo(b)), hi);
+    const __m128i in_a = _mm_cvtsi32_si128((int)a), in_b = _mm_cvtsi32_si128((int)b);
+    return (range)_mm_cvtsi128_si32(_mm_min_epi16(in_a, in_b));
 }
 
 /* The components of one block. */
@@ -50,7 +54,7 @@ typedef struct builder {
     range *ranges; /* of components, by node; NULL: in lo and hi */
     char *lo, *hi, *row;
     size_t span_bytes;
-    uint32_t widest; /* that a range may be */
+    int32_t widest; /* that a range may be */
     uint32_t n_late;
 } builder;
 
@@ -71,12 +75,12 @@ static bool has_ranges(const qfz_rule *rule)
 /* What is added to a value, modulo its type, to make it a range's. */
 static uint16_t offset_of(qfz_type type)
 {
-    return type == QFZ_I16 ? 1 << 15 : type == QFZ_I8 ? 1 << 7 : 0;
+    return type == QFZ_U16 ? 1 << 15 : 0;
 }
 
-static void put_value(qfz_type type, uint32_t value, void *to)
+static void put_value(qfz_type type, int32_t value, void *to)
 {
-    const uint16_t own = (uint16_t)(value - offset_of(type));
+    const uint16_t own = (uint16_t)(value + offset_of(type));
     const uint8_t low = (uint8_t)own;
     if (qfz_type_bytes(type) == 1)
         memcpy(to, &low, sizeof low);
@@ -84,17 +88,18 @@ static void put_value(qfz_type type, uint32_t value, void *to)
         memcpy(to, &own, sizeof own);
 }
 
+#define SPREAD_VALUES(TYPE)                                                                        \
+    for (int64_t x = 0; x < w; x++)                                                                \
+    to[x] = (uint16_t)(((const TYPE *)from)[x] + offset)
+
 static void spread_values(qfz_type type, const void *from, int64_t w, uint16_t *to)
 {
     const uint16_t offset = offset_of(type);
-    const uint8_t *const narrow = from;
-    const uint16_t *const wide = from;
-    if (qfz_type_bytes(type) == 1)
-        for (int64_t x = 0; x < w; x++)
-            to[x] = (uint8_t)(narrow[x] + offset);
-    else
-        for (int64_t x = 0; x < w; x++)
-            to[x] = (uint16_t)(wide[x] + offset);
+    switch (type) {
+    case QFZ_U8: SPREAD_VALUES(uint8_t); break;
+    case QFZ_I8: SPREAD_VALUES(int8_t); break;
+    default: SPREAD_VALUES(uint16_t); break;
+    }
 }
 
 #define SPREAD_ROW(TYPE)                                                                           \
@@ -136,9 +141,9 @@ static void start_row_of_ranges(builder *u, const uint16_t *values, int64_t w, i
     uint32_t n = u->n_late;
     for (int64_t x = 0; x < w; x++) {
         const uint32_t node = component[x];
-        const uint32_t late = first[x] != least[node], value = values[x];
-        const range own = range_of(value, value), nothing = range_of(UINT16_MAX, 0);
-        ranges[node] = range_union(ranges[node], late ? nothing : own);
+        const uint32_t late = first[x] != least[node];
+        const range own = range_of(values[x]);
+        ranges[node] = range_union(ranges[node], late ? no_range : own);
         ranges[n_nodes + n] = own;
         edges[n] = qfz_edge_of(first[x], node, n_nodes + n);
         n += late;
@@ -214,7 +219,7 @@ static void start_nodes(builder *u)
     find_least(u);
     if (u->ranges) {
         for (uint32_t i = 0; i < n_nodes; i++)
-            u->ranges[i] = range_of(UINT16_MAX, 0);
+            u->ranges[i] = no_range;
     } else {
         memset(holds, 0, QFZ_MAX_PARTS * sizeof *holds);
     }
@@ -363,7 +368,7 @@ void qfz_omega_join_block(const qfz_block_work *b, void *arg)
                  .s = (scratch *)(void *)own,
                  .ranges = has_ranges(rule) ? (range *)(void *)lo : NULL,
                  .widest =
-                     rule->omega && *rule->omega < UINT16_MAX ? (uint32_t)*rule->omega : UINT16_MAX,
+                     rule->omega && *rule->omega < UINT16_MAX ? (int32_t)*rule->omega : UINT16_MAX,
                  .lo = lo,
                  .hi = lo + QFZ_MAX_PARTS * span_bytes,
                  .row = lo + 2 * QFZ_MAX_PARTS * span_bytes,
