@@ -30,6 +30,7 @@ typedef struct qfz_joined {
     uint16_t top[QFZ_MAX_PARTS];  /* where all hooks of one level lead */
     uint16_t stop[QFZ_MAX_PARTS];
     qfz_stop stops[QFZ_BLOCK_PX];
+    uint16_t others[QFZ_BLOCK_PX]; /* pixels that do not stop where their node does */
 } qfz_joined;
 
 static inline uint32_t qfz_min(uint32_t a, uint32_t b)

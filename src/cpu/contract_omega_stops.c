@@ -73,18 +73,24 @@ static uint16_t stop_of_px(const finder *u, uint32_t *n, uint32_t px)
     return s->stop[node];
 }
 
+/* Whether a pixel stops where its node does is at random, so that the others are listed first. */
 static void find_px_stops(const finder *u, uint32_t *n)
 {
     const qfz_block_work *const b = u->b;
     const uint32_t *const first = b->px_first, *const till = u->joined->till;
     const uint16_t *const number = b->px_number, *const of_node = u->joined->stop;
-    uint16_t *const stop = u->o->stop + b->block->px;
-    uint32_t invalid = QFZ_NONE; /* pixels have a stop in common */
-    for (uint32_t i = 0; i < b->block->n_px; i++) {
+    uint16_t *const stop = u->o->stop + b->block->px, *const others = u->joined->others;
+    const uint32_t n_px = b->block->n_px;
+    uint32_t n_others = 0, invalid = QFZ_NONE; /* pixels have a stop in common */
+    for (uint32_t i = 0; i < n_px; i++) {
         const uint32_t node = number[i];
-        if (first[i] <= till[node])
-            stop[i] = of_node[node];
-        else if (first[i] != QFZ_NONE)
+        stop[i] = of_node[node];
+        others[n_others] = (uint16_t)i;
+        n_others += first[i] > till[node];
+    }
+    for (uint32_t k = 0; k < n_others; k++) {
+        const uint32_t i = others[k];
+        if (first[i] != QFZ_NONE)
             stop[i] = stop_of_px(u, n, i);
         else if (invalid != QFZ_NONE)
             stop[i] = (uint16_t)invalid;
