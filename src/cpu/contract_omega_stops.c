@@ -111,7 +111,7 @@ static void put_stops(const finder *u, uint32_t n)
         first = o->n_stops;
         o->n_stops += n;
     }
-    o->first_stop[block - o->c.blocks] = first;
+    o->block_stops[block - o->c.blocks] = (qfz_block_stops){first, n};
     memcpy(o->stops + first, s->stops, n * sizeof *s->stops);
     for (uint32_t i = block->n_nodes - block->n_open; i < block->n_nodes; i++)
         o->vertex_stop[qfz_contracted_vertex(block, i)] = first + s->stop[i];
