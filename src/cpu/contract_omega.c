@@ -167,29 +167,48 @@ static uint32_t region_of_vertex(const qfz_omega_contraction *o, uint32_t vertex
     return o->vertex_stop[qfz_omega_top(&o->c.forest, &o->spans, vertex, &holds)];
 }
 
+/* Of the stops of a block's open roots. */
+static void find_root_regions(const qfz_omega_contraction *o, const qfz_contracted_block *block,
+                              uint32_t *region)
+{
+    for (uint32_t vertex = block->vertex; vertex < block->vertex + block->n_open; vertex++)
+        region[o->vertex_stop[vertex]] = region_of_vertex(o, vertex);
+}
+
 /* A climb that stopped short of an open root goes on if the root's component, as large as it is at
- * that level, holds. */
-static uint32_t region_of_stop(const qfz_omega_contraction *o, uint32_t stop)
+ * that level, holds: then it ends where the root's own does. */
+static void find_region(const qfz_omega_contraction *o, uint32_t stop, uint32_t *region)
 {
     const qfz_forest *const forest = &o->c.forest;
     const uint32_t level = o->stops[stop].level;
     uint32_t vertex = o->stops[stop].vertex;
-    if (vertex == QFZ_NONE) return stop;
+    if (vertex == QFZ_NONE) {
+        region[stop] = stop;
+        return;
+    }
+    if (o->vertex_stop[vertex] == stop) return; /* the root's */
     while (forest->up[vertex] != vertex && forest->key[vertex] <= level)
         vertex = forest->up[vertex];
-    return o->spans.holds[vertex] >= level ? region_of_vertex(o, vertex) : stop;
+    region[stop] = o->spans.holds[vertex] >= level ? region[o->vertex_stop[vertex]] : stop;
 }
 
 qfz_status qfz_omega_contraction_regions(qfz_omega_contraction *o, const uint32_t *holds_to,
                                          uint32_t *region, qfz_error *err)
 {
     const qfz_omega_input input = {.graph = &o->c.graph, .absorbs = &o->absorbs};
+    const int64_t n_blocks = o->c.in_blocks.n_y * o->c.in_blocks.n_x;
     start_joining(o);
     if (holds_to) know(o, holds_to);
     QFZ_TRY(qfz_omega_join(&o->c.forest, &o->spans, o->c.rule, &input, NULL, err));
-#pragma omp parallel for num_threads(qfz_contraction_threads(&o->c))
-    for (uint32_t i = 0; i < o->n_stops; i++)
-        region[i] = region_of_stop(o, i);
+#pragma omp parallel num_threads(qfz_contraction_threads(&o->c))
+    {
+#pragma omp for
+        for (int64_t i = 0; i < n_blocks; i++)
+            find_root_regions(o, &o->c.blocks[i], region);
+#pragma omp for
+        for (uint32_t i = 0; i < o->n_stops; i++)
+            find_region(o, i, region);
+    }
     return QFZ_OK;
 }
 
