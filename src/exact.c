@@ -218,6 +218,8 @@ double qfz_square_value(const uint64_t *sum, qfz_type type)
 
 static int64_t integer_mean(const uint64_t *sum, uint64_t count)
 {
+    const bool is_small = sum[1] == 0 && (sum[0] | count) >> 61 == 0; /* divided in one step */
+    if (is_small) return (int64_t)((2 * sum[0] + count) / (2 * count));
     const qfz_i128 total = (qfz_i128)((qfz_u128)sum[1] << 64 | sum[0]);
     const qfz_i128 n = 2 * (qfz_i128)count, doubled = 2 * total + (qfz_i128)count;
     const qfz_i128 quotient = doubled / n;

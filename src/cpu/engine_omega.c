@@ -89,13 +89,26 @@ static told *room_of(const qfz_worker *worker)
     return worker->omega.c.scratch;
 }
 
-/* The sum of its values. */
-static int64_t sum_of(uint64_t part, qfz_type type)
+static uint32_t count_of(uint64_t part)
 {
-    return (int64_t)(uint32_t)part + (int64_t)(part >> COUNT_SHIFT) * least_of(type);
+    return (uint32_t)(part >> COUNT_SHIFT);
+}
+
+/* The sum of n values, of what they are above the least. */
+static int64_t sum_of(uint64_t above, uint32_t n, qfz_type type)
+{
+    return (int64_t)above + n * least_of(type);
 }
 
 /* ---- Regions. */
+
+/* As they are met, in what is of no use yet. */
+typedef struct regions {
+    uint32_t *leads_to; /* of stops */
+    uint32_t *first;    /* in the blocks so far */
+    uint32_t *count;
+    uint64_t *above; /* sums of their values in the first band */
+} regions;
 
 /* In region_of, until a pixel of the slot is met. */
 static const uint32_t is_open_slot = 1u << 31;
@@ -117,20 +130,22 @@ static uint32_t meet_stop(qfz_worker *worker, uint32_t stop, const uint32_t *lea
     return region;
 }
 
-/* part[stop], and first[region - 1]: its first pixel in the blocks so far. */
-static void meet_block(qfz_worker *worker, const qfz_stop_block *block, const uint32_t *leads_to,
-                       const told *t, uint64_t *part, uint32_t *first)
+static void meet_block(qfz_worker *worker, const qfz_stop_block *block, const told *t,
+                       const regions *met)
 {
     const qfz_image *const tile = &worker->tile;
-    memcpy(part + block->first, t->part, block->n * sizeof *part);
     for (uint32_t s = 0; s < block->n; s++) {
-        if (t->part[s] == 0) continue; /* nobody's */
+        const uint64_t part = t->part[s];
+        if (part == 0) continue; /* nobody's */
         const int64_t y = block->box.y0 + t->first[s] / QFZ_BLOCK_SIDE;
         const int64_t x = block->box.x0 + t->first[s] % QFZ_BLOCK_SIDE;
         const uint32_t px = (uint32_t)(y * tile->w + x), n_before = worker->n_regions;
         if (tile->valid && !tile->valid[px]) continue;
-        const uint32_t region = meet_stop(worker, block->first + s, leads_to);
-        if (region > n_before || px < first[region - 1]) first[region - 1] = px;
+        const uint32_t r = meet_stop(worker, block->first + s, met->leads_to) - 1;
+        const bool is_new = r == n_before;
+        if (is_new || px < met->first[r]) met->first[r] = px;
+        met->count[r] = (is_new ? 0 : met->count[r]) + count_of(part);
+        met->above[r] = (is_new ? 0 : met->above[r]) + (uint32_t)part;
     }
 }
 
@@ -141,9 +156,8 @@ static uint32_t rank_of(const uint64_t *bits, const uint32_t *before, int64_t at
     return before[at / 64] + (uint32_t)__builtin_popcountll(lower);
 }
 
-/* number[r]: where region r comes by first pixels.  before: room. */
-static void order_regions(qfz_worker *worker, const uint32_t *first, uint32_t *before,
-                          uint32_t *number)
+/* Each one's first pixel becomes its place by first pixels.  before: room. */
+static void order_regions(qfz_worker *worker, uint32_t *first, uint32_t *before)
 {
     const int64_t h = worker->tile.h, w = worker->tile.w, n_words = h * w / 64 + 1;
     uint64_t *const bits = worker->is_slot;
@@ -158,48 +172,46 @@ static void order_regions(qfz_worker *worker, const uint32_t *first, uint32_t *b
     for (int64_t y = 0; y <= h; y++)
         worker->row_before[y] = rank_of(bits, before, y * w);
     for (uint32_t r = 0; r < worker->n_regions; r++) {
-        number[r] = rank_of(bits, before, first[r]);
-        worker->first[number[r]] = first[r];
+        const uint32_t place = rank_of(bits, before, first[r]);
+        worker->first[place] = first[r];
+        first[r] = place;
     }
-    for (uint32_t s = 0; s < worker->n_slots; s++)
-        worker->slot_region[s] = number[worker->slot_region[s]];
 }
 
-static void count_regions(qfz_worker *worker, const uint64_t *part, const uint32_t *number)
+/* Everything by place instead of region. */
+static void place_regions(qfz_worker *worker, const regions *met, const uint32_t *place)
 {
     const qfz_type type = worker->tile.type;
     const int words = qfz_sum_words(type);
-    const size_t n = worker->n_regions;
-    memset(worker->count, 0, n * sizeof *worker->count);
-    memset(worker->sums, 0, n * (size_t)words * sizeof *worker->sums);
+    const uint32_t n = worker->n_regions;
+    for (uint32_t r = 0; r < n; r++)
+        worker->count[place[r]] = met->count[r];
+    memset(worker->sums, 0, n * (size_t)words * sizeof *worker->sums); /* met->count is gone */
+    for (uint32_t r = 0; is_narrow(type) && r < n; r++)
+        qfz_sum_add(worker->sums + (int64_t)words * place[r],
+                    sum_of(met->above[r], worker->count[place[r]], type));
+    worker->summed = is_narrow(type) ? 0 : -1;
     for (uint32_t stop = 0; stop < worker->omega.n_stops; stop++) {
         uint32_t *const own = &worker->region_of[stop];
-        if (part[stop] == 0) *own = 0;
-        if (*own == 0) continue;
-        const uint32_t region = number[*own - 1];
-        *own = region + 1;
-        worker->count[region] += (uint32_t)(part[stop] >> COUNT_SHIFT);
-        if (is_narrow(type))
-            qfz_sum_add(worker->sums + (int64_t)words * region, sum_of(part[stop], type));
+        if (*own & is_open_slot) *own = 0; /* nobody's */
+        if (*own) *own = place[*own - 1] + 1;
     }
-    worker->summed = is_narrow(type) ? 0 : -1;
+    for (uint32_t s = 0; s < worker->n_slots; s++)
+        worker->slot_region[s] = place[worker->slot_region[s]];
 }
 
-/* What is of no use yet is room until then. */
-static void find_regions(qfz_worker *worker, uint32_t *leads_to)
+static void find_regions(qfz_worker *worker, const regions *met)
 {
     const qfz_blocks *const in = &worker->omega.c.in_blocks;
-    uint64_t *const part = worker->name;
-    uint32_t *const first = worker->count, *const number = worker->slot_of;
     told *const t = room_of(worker);
     worker->n_regions = 0;
     for (int64_t i = 0; i < in->n_y * in->n_x; i++) {
         const qfz_stop_block block = qfz_omega_contraction_block(&worker->omega, i);
         ask_block(worker, &block, 0, t);
-        meet_block(worker, &block, leads_to, t, part, first);
+        meet_block(worker, &block, t, met);
     }
-    order_regions(worker, first, leads_to, number);
-    count_regions(worker, part, number);
+    order_regions(worker, met->first, met->leads_to);
+    place_regions(worker, met, met->first);
 }
 
 qfz_status qfz_cpu_omega_find(qfz_worker *worker, const qfz_answer *answer, qfz_error *err)
@@ -207,6 +219,8 @@ qfz_status qfz_cpu_omega_find(qfz_worker *worker, const qfz_answer *answer, qfz_
     const qfz_image *const tile = &worker->tile;
     qfz_omega_contraction *const o = &worker->omega;
     uint32_t *const leads_to = (uint32_t *)worker->sums;
+    const regions met = {leads_to, worker->slot_of, leads_to + worker->max_h * worker->max_w,
+                         worker->name};
     if (worker->resumed != QFZ_FOUND_GRAPH)
         QFZ_TRY(qfz_omega_contract(o, tile, answer != NULL, err));
     worker->resumed = QFZ_FOUND_NOTHING;
@@ -221,7 +235,7 @@ qfz_status qfz_cpu_omega_find(qfz_worker *worker, const qfz_answer *answer, qfz_
             worker->region_of[leads_to[qfz_omega_contraction_stop(o, y, x)]] =
                 answer->slot[i] | is_open_slot;
     }
-    find_regions(worker, leads_to);
+    find_regions(worker, &met);
     return QFZ_OK;
 }
 
@@ -235,7 +249,8 @@ static void add_block(qfz_worker *worker, const qfz_stop_block *block, int band,
     ask_block(worker, block, band, t);
     for (uint32_t s = 0; s < block->n; s++)
         if (region[s])
-            qfz_sum_add(worker->sums + (int64_t)words * (region[s] - 1), sum_of(t->part[s], type));
+            qfz_sum_add(worker->sums + (int64_t)words * (region[s] - 1),
+                        sum_of((uint32_t)t->part[s], count_of(t->part[s]), type));
 }
 
 static void add_rows(qfz_worker *worker, int band)
