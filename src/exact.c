@@ -98,27 +98,21 @@ void qfz_sum_add_pixel(uint64_t *sum, qfz_type type, const void *plane, int64_t 
     add_shifted(sum, QFZ_SUM_WORDS_MAX, mantissa, shift, negative);
 }
 
-/* The carry of a signed addition: the sign's word takes the overflow of the first. */
 #define ADD_REGIONS(TYPE)                                                                          \
-    for (int64_t i = 0; i < n; i++) {                                                              \
-        if (!label[i]) continue;                                                                   \
-        uint64_t *const sum = sums + (int64_t)INTEGER_WORDS * (label[i] - 1);                      \
-        const int64_t value = ((const TYPE *)plane)[i];                                            \
-        const uint64_t was = sum[0];                                                               \
-        sum[0] += (uint64_t)value;                                                                 \
-        sum[1] += (uint64_t)(value >> 63) + (sum[0] < was);                                        \
-    }
+    for (int64_t i = 0; i < n; i++)                                                                \
+        if (label[i])                                                                              \
+    qfz_sum_add(sums + (int64_t)INTEGER_WORDS * (label[i] - 1), ((const TYPE *)plane)[i])
 
 void qfz_sum_add_regions(uint64_t *sums, qfz_type type, const void *plane, const uint32_t *label,
                          int64_t n)
 {
     switch (type) {
-    case QFZ_U8: ADD_REGIONS(uint8_t) break;
-    case QFZ_I8: ADD_REGIONS(int8_t) break;
-    case QFZ_U16: ADD_REGIONS(uint16_t) break;
-    case QFZ_I16: ADD_REGIONS(int16_t) break;
-    case QFZ_U32: ADD_REGIONS(uint32_t) break;
-    case QFZ_I32: ADD_REGIONS(int32_t) break;
+    case QFZ_U8: ADD_REGIONS(uint8_t); break;
+    case QFZ_I8: ADD_REGIONS(int8_t); break;
+    case QFZ_U16: ADD_REGIONS(uint16_t); break;
+    case QFZ_I16: ADD_REGIONS(int16_t); break;
+    case QFZ_U32: ADD_REGIONS(uint32_t); break;
+    case QFZ_I32: ADD_REGIONS(int32_t); break;
     case QFZ_F32:
         for (int64_t i = 0; i < n; i++)
             if (label[i])
@@ -224,6 +218,8 @@ double qfz_square_value(const uint64_t *sum, qfz_type type)
 
 static int64_t integer_mean(const uint64_t *sum, uint64_t count)
 {
+    const bool is_small = sum[1] == 0 && (sum[0] | count) >> 61 == 0; /* divided in one step */
+    if (is_small) return (int64_t)((2 * sum[0] + count) / (2 * count));
     const qfz_i128 total = (qfz_i128)((qfz_u128)sum[1] << 64 | sum[0]);
     const qfz_i128 n = 2 * (qfz_i128)count, doubled = 2 * total + (qfz_i128)count;
     const qfz_i128 quotient = doubled / n;

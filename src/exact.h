@@ -24,6 +24,15 @@ int qfz_square_words(qfz_type type); /* 2 for integers, 11 for floats */
 void qfz_sum_add_pixel(uint64_t *sum, qfz_type type, const void *plane, int64_t i);
 void qfz_square_add_pixel(uint64_t *sum, qfz_type type, const void *plane, int64_t i);
 
+/* sum += a number of units, of an integer raster.  The carry of a signed addition: the sign's word
+ * takes the overflow of the first. */
+static inline void qfz_sum_add(uint64_t *sum, int64_t value)
+{
+    const uint64_t was = sum[0];
+    sum[0] += (uint64_t)value;
+    sum[1] += (uint64_t)(value >> 63) + (sum[0] < was);
+}
+
 /* sums[r - 1] += pixel i for every pixel i of region r = label[i]; 0 is no region. */
 void qfz_sum_add_regions(uint64_t *sums, qfz_type type, const void *plane, const uint32_t *label,
                          int64_t n);

@@ -18,7 +18,7 @@ qfz_status qfz_omega_contraction_init(qfz_omega_contraction *o, const qfz_rule *
     QFZ_TRY_OR(st, failed, qfz_spans_init(&o->spans, n, rule, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&o->vertex_stop, n, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&o->stops, h * w, err));
-    QFZ_TRY_OR(st, failed, QFZ_NEW(&o->first_stop, n_blocks, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW(&o->block_stops, n_blocks, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&o->stop, h * w, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_ZERO(&o->told, n_threads, err));
     QFZ_TRY_OR(st, failed,
@@ -39,7 +39,7 @@ void qfz_omega_contraction_fini(qfz_omega_contraction *o)
     qfz_spans_fini(&o->spans);
     free(o->vertex_stop);
     free(o->stops);
-    free(o->first_stop);
+    free(o->block_stops);
     free(o->stop);
     free(o->scratch);
     qfz_absorbs_fini(&o->absorbs);
@@ -167,40 +167,57 @@ static uint32_t region_of_vertex(const qfz_omega_contraction *o, uint32_t vertex
     return o->vertex_stop[qfz_omega_top(&o->c.forest, &o->spans, vertex, &holds)];
 }
 
+/* Of the stops of a block's open roots. */
+static void find_root_regions(const qfz_omega_contraction *o, const qfz_contracted_block *block,
+                              uint32_t *region)
+{
+    for (uint32_t vertex = block->vertex; vertex < block->vertex + block->n_open; vertex++)
+        region[o->vertex_stop[vertex]] = region_of_vertex(o, vertex);
+}
+
 /* A climb that stopped short of an open root goes on if the root's component, as large as it is at
- * that level, holds. */
-static uint32_t region_of_stop(const qfz_omega_contraction *o, uint32_t stop)
+ * that level, holds: then it ends where the root's own does. */
+static void find_region(const qfz_omega_contraction *o, uint32_t stop, uint32_t *region)
 {
     const qfz_forest *const forest = &o->c.forest;
     const uint32_t level = o->stops[stop].level;
     uint32_t vertex = o->stops[stop].vertex;
-    if (vertex == QFZ_NONE) return stop;
+    if (vertex == QFZ_NONE) {
+        region[stop] = stop;
+        return;
+    }
+    if (o->vertex_stop[vertex] == stop) return; /* the root's */
     while (forest->up[vertex] != vertex && forest->key[vertex] <= level)
         vertex = forest->up[vertex];
-    return o->spans.holds[vertex] >= level ? region_of_vertex(o, vertex) : stop;
+    region[stop] = o->spans.holds[vertex] >= level ? region[o->vertex_stop[vertex]] : stop;
 }
 
 qfz_status qfz_omega_contraction_regions(qfz_omega_contraction *o, const uint32_t *holds_to,
                                          uint32_t *region, qfz_error *err)
 {
     const qfz_omega_input input = {.graph = &o->c.graph, .absorbs = &o->absorbs};
+    const int64_t n_blocks = o->c.in_blocks.n_y * o->c.in_blocks.n_x;
     start_joining(o);
     if (holds_to) know(o, holds_to);
     QFZ_TRY(qfz_omega_join(&o->c.forest, &o->spans, o->c.rule, &input, NULL, err));
-#pragma omp parallel for num_threads(qfz_contraction_threads(&o->c))
-    for (uint32_t i = 0; i < o->n_stops; i++)
-        region[i] = region_of_stop(o, i);
+#pragma omp parallel num_threads(qfz_contraction_threads(&o->c))
+    {
+#pragma omp for
+        for (int64_t i = 0; i < n_blocks; i++)
+            find_root_regions(o, &o->c.blocks[i], region);
+#pragma omp for
+        for (uint32_t i = 0; i < o->n_stops; i++)
+            find_region(o, i, region);
+    }
     return QFZ_OK;
 }
 
-const uint16_t *qfz_omega_contraction_part(const qfz_omega_contraction *o, int64_t y, int64_t bx,
-                                           uint32_t *first)
+qfz_stop_block qfz_omega_contraction_block(const qfz_omega_contraction *o, int64_t i)
 {
     const qfz_blocks *const in = &o->c.in_blocks;
-    const int64_t by = y / in->side;
-    const qfz_box box = qfz_blocks_box(in, by, bx);
-    *first = o->first_stop[by * in->n_x + bx];
-    return o->stop + box.y0 * in->w + box.x0 * qfz_box_h(box) + (y - box.y0) * qfz_box_w(box);
+    const qfz_box box = qfz_blocks_box(in, i / in->n_x, i % in->n_x);
+    return (qfz_stop_block){box, o->block_stops[i].first, o->block_stops[i].n,
+                            o->stop + box.y0 * in->w + box.x0 * qfz_box_h(box)};
 }
 
 void qfz_omega_contraction_row(const qfz_omega_contraction *o, int64_t y, const uint32_t *of_stop,
@@ -208,20 +225,21 @@ void qfz_omega_contraction_row(const qfz_omega_contraction *o, int64_t y, const 
 {
     const qfz_blocks *const in = &o->c.in_blocks;
     for (int64_t bx = 0; bx < in->n_x; bx++) {
-        uint32_t first;
-        const uint16_t *const stop = qfz_omega_contraction_part(o, y, bx, &first);
-        const int64_t x0 = bx * in->side, n = in->w - x0 < in->side ? in->w - x0 : in->side;
-        const uint32_t *const of_block = of_stop + first;
+        const qfz_stop_block block = qfz_omega_contraction_block(o, y / in->side * in->n_x + bx);
+        const int64_t n = qfz_box_w(block.box);
+        const uint16_t *const stop = block.stop + (y - block.box.y0) * n;
+        const uint32_t *const of_block = of_stop + block.first;
         for (int64_t x = 0; x < n; x++)
-            row[x0 + x] = of_block[stop[x]];
+            row[block.box.x0 + x] = of_block[stop[x]];
     }
 }
 
 uint32_t qfz_omega_contraction_stop(const qfz_omega_contraction *o, int64_t y, int64_t x)
 {
-    uint32_t first;
-    const uint16_t *const stop = qfz_omega_contraction_part(o, y, x / o->c.in_blocks.side, &first);
-    return first + stop[x % o->c.in_blocks.side];
+    const qfz_blocks *const in = &o->c.in_blocks;
+    const int64_t i = y / in->side * in->n_x + x / in->side;
+    const qfz_stop_block block = qfz_omega_contraction_block(o, i);
+    return block.first + block.stop[(y - block.box.y0) * qfz_box_w(block.box) + x - block.box.x0];
 }
 
 /* ---- Summaries. */

@@ -19,6 +19,11 @@ typedef struct qfz_stop {
 
 typedef struct qfz_told qfz_told; /* the events of one thread */
 
+/* A block's stops among those of all blocks. */
+typedef struct qfz_block_stops {
+    uint32_t first, n;
+} qfz_block_stops;
+
 typedef struct qfz_omega_contraction {
     qfz_contraction c;
     qfz_spans start;       /* of the vertices, as they were opened */
@@ -26,9 +31,9 @@ typedef struct qfz_omega_contraction {
     uint32_t *vertex_stop; /* where its pixels' climbs stop */
     qfz_absorbs absorbs;   /* of the vertices */
 
-    uint32_t n_stops;     /* of all blocks, one after the other in any order */
-    qfz_stop *stops;      /* room for h * w */
-    uint32_t *first_stop; /* of each block */
+    uint32_t n_stops; /* of all blocks, one after the other in any order */
+    qfz_stop *stops;  /* room for h * w */
+    qfz_block_stops *block_stops;
     uint16_t *stop; /* of each pixel, block after block: the number of its stop in the block */
 
     qfz_told *told;
@@ -48,10 +53,14 @@ int64_t qfz_omega_contraction_used_bytes(const qfz_omega_contraction *o, int64_t
 qfz_status qfz_omega_contract(qfz_omega_contraction *o, const qfz_image *image, bool open_ring,
                               qfz_error *err);
 
-/* The pixels of row y that lie in the bx-th block from the left: their stops' numbers, to which
- * *first is added. */
-const uint16_t *qfz_omega_contraction_part(const qfz_omega_contraction *o, int64_t y, int64_t bx,
-                                           uint32_t *first);
+/* Block i, counted row by row. */
+typedef struct qfz_stop_block {
+    qfz_box box;
+    uint32_t first, n;    /* its stops */
+    const uint16_t *stop; /* of its pixels, row by row: counted from its first one */
+} qfz_stop_block;
+
+qfz_stop_block qfz_omega_contraction_block(const qfz_omega_contraction *o, int64_t i);
 
 /* row[x] = what of_stop has at the stop of each pixel of row y.  And the number of one pixel's. */
 void qfz_omega_contraction_row(const qfz_omega_contraction *o, int64_t y, const uint32_t *of_stop,

@@ -1,58 +1,48 @@
 /* SPDX-License-Identifier: MIT */
 /* contract_omega_block.c - the components of one block with the ranges of their values: what is
- * hooked, what becomes a vertex or an event of one, and where climbs from its pixels stop.
+ * hooked, what becomes a vertex or an event of one.
  *
  * A node (lightest.h) begins at the level of its first pixel's hook, which is the least of all its
  * pixels', with the pixels hooked by that level.  The others are late: each joins the node by the
  * level of its own hook, as if it were a node that nothing climbs from. */
+#include <emmintrin.h>
 #include <string.h>
 
 #include "cpu/contract_omega_parts.h"
 #include "cpu/spanning.h"
 
-/* Nodes and late pixels of a block. */
-enum { MAX_PARTS = QFZ_BLOCK_MAX_NODES };
-
 /* Beside what every contraction needs for a block. */
 typedef struct scratch {
-    uint32_t holds[MAX_PARTS];     /* as qfz_spans, by node */
-    uint32_t least[MAX_PARTS + 1]; /* level that a node begins at */
-    uint32_t opened[MAX_PARTS];    /* level that a node was opened at */
-    uint32_t held[MAX_PARTS];      /* from here on by number: as holds, when it was hooked */
-    uint32_t till[MAX_PARTS]; /* pixels hooked by a level up to this stop where the node does */
-    uint16_t top[MAX_PARTS];  /* where all hooks of one level lead */
-    uint16_t stop[MAX_PARTS];
-    qfz_stop stops[QFZ_BLOCK_PX];
+    uint32_t least[QFZ_MAX_PARTS + 1]; /* level that a node begins at */
+    qfz_joined joined;
 } scratch;
 
-/* Of one band of integers of 8 or 16 bits, which count from the least that their type has: there
- * whether a range grows is least foreseen.  A word, as halves that are stored are waited for. */
+/* Of one band of integers of 8 or 16 bits, as signed numbers: there whether a range grows is least
+ * foreseen.  The least value, and the complement of the greatest, so that both shrink as it grows.
+ * A word, as halves that are stored are waited for. */
 typedef uint32_t range;
 
-static inline range range_of(uint32_t lo, uint32_t hi)
+static const range no_range = INT16_MAX | (uint32_t)INT16_MAX << 16;
+
+static inline range range_of(uint16_t value)
 {
-    return lo | hi << 16;
+    return value | (uint32_t)(uint16_t)~value << 16;
 }
 
-static inline uint32_t range_lo(range r)
+static inline int32_t range_lo(range r)
 {
-    return (uint16_t)r;
+    return (int16_t)r;
 }
 
-static inline uint32_t range_hi(range r)
+static inline int32_t range_hi(range r)
 {
-    return r >> 16;
-}
-
-static inline uint32_t min2(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
+    return (int16_t) ~(r >> 16);
 }
 
 static inline range range_union(range a, range b)
 {
-    const uint32_t hi = range_hi(a) > range_hi(b) ? range_hi(a) : range_hi(b);
-    return range_of(min2(range_lo(a), range_lo(b)), hi);
+    const __m128i in_a = _mm_cvtsi32_si128((int)a), in_b = _mm_cvtsi32_si128((int)b);
+    return (range)_mm_cvtsi128_si32(_mm_min_epi16(in_a, in_b));
 }
 
 /* The components of one block. */
@@ -64,14 +54,14 @@ typedef struct builder {
     range *ranges; /* of components, by node; NULL: in lo and hi */
     char *lo, *hi, *row;
     size_t span_bytes;
-    uint32_t widest; /* that a range may be */
+    int32_t widest; /* that a range may be */
     uint32_t n_late;
 } builder;
 
 size_t qfz_omega_block_bytes(const qfz_rule *rule)
 {
-    const size_t ends = (2 * MAX_PARTS + QFZ_BLOCK_SIDE) * qfz_span_bytes(rule);
-    const size_t ranges = (MAX_PARTS + 1) * sizeof(range);
+    const size_t ends = (2 * QFZ_MAX_PARTS + QFZ_BLOCK_SIDE) * qfz_span_bytes(rule);
+    const size_t ranges = (QFZ_MAX_PARTS + 1) * sizeof(range);
     return (sizeof(scratch) + 63) / 64 * 64 + ((ends > ranges ? ends : ranges) + 63) / 64 * 64;
 }
 
@@ -85,12 +75,12 @@ static bool has_ranges(const qfz_rule *rule)
 /* What is added to a value, modulo its type, to make it a range's. */
 static uint16_t offset_of(qfz_type type)
 {
-    return type == QFZ_I16 ? 1 << 15 : type == QFZ_I8 ? 1 << 7 : 0;
+    return type == QFZ_U16 ? 1 << 15 : 0;
 }
 
-static void put_value(qfz_type type, uint32_t value, void *to)
+static void put_value(qfz_type type, int32_t value, void *to)
 {
-    const uint16_t own = (uint16_t)(value - offset_of(type));
+    const uint16_t own = (uint16_t)(value + offset_of(type));
     const uint8_t low = (uint8_t)own;
     if (qfz_type_bytes(type) == 1)
         memcpy(to, &low, sizeof low);
@@ -98,17 +88,18 @@ static void put_value(qfz_type type, uint32_t value, void *to)
         memcpy(to, &own, sizeof own);
 }
 
+#define SPREAD_VALUES(TYPE)                                                                        \
+    for (int64_t x = 0; x < w; x++)                                                                \
+    to[x] = (uint16_t)(((const TYPE *)from)[x] + offset)
+
 static void spread_values(qfz_type type, const void *from, int64_t w, uint16_t *to)
 {
     const uint16_t offset = offset_of(type);
-    const uint8_t *const narrow = from;
-    const uint16_t *const wide = from;
-    if (qfz_type_bytes(type) == 1)
-        for (int64_t x = 0; x < w; x++)
-            to[x] = (uint8_t)(narrow[x] + offset);
-    else
-        for (int64_t x = 0; x < w; x++)
-            to[x] = (uint16_t)(wide[x] + offset);
+    switch (type) {
+    case QFZ_U8: SPREAD_VALUES(uint8_t); break;
+    case QFZ_I8: SPREAD_VALUES(int8_t); break;
+    default: SPREAD_VALUES(uint16_t); break;
+    }
 }
 
 #define SPREAD_ROW(TYPE)                                                                           \
@@ -150,9 +141,9 @@ static void start_row_of_ranges(builder *u, const uint16_t *values, int64_t w, i
     uint32_t n = u->n_late;
     for (int64_t x = 0; x < w; x++) {
         const uint32_t node = component[x];
-        const uint32_t late = first[x] != least[node], value = values[x];
-        const range own = range_of(value, value), nothing = range_of(UINT16_MAX, 0);
-        ranges[node] = range_union(ranges[node], late ? nothing : own);
+        const uint32_t late = first[x] != least[node];
+        const range own = range_of(values[x]);
+        ranges[node] = range_union(ranges[node], late ? no_range : own);
         ranges[n_nodes + n] = own;
         edges[n] = qfz_edge_of(first[x], node, n_nodes + n);
         n += late;
@@ -183,13 +174,13 @@ static void start_row_of_spans(builder *u, const char *values, int64_t w, int64_
             edges[u->n_late] = qfz_edge_of(first[x], node, n_nodes + u->n_late);
             node = n_nodes + u->n_late++;
         }
-        if (u->s->holds[node]) {
+        if (u->s->joined.holds[node]) {
             qfz_widen(u->b->c->rule, lo_of(u, node), hi_of(u, node), values, values);
             continue;
         }
         memcpy(lo_of(u, node), values, u->span_bytes);
         memcpy(hi_of(u, node), values, u->span_bytes);
-        u->s->holds[node] = UINT32_MAX;
+        u->s->joined.holds[node] = UINT32_MAX;
     }
 }
 
@@ -220,30 +211,24 @@ static bool too_wide(const builder *u, uint32_t node)
     return qfz_too_wide(u->b->c->rule, lo_of(u, node), hi_of(u, node));
 }
 
-/* A component that is too wide at a level has held before; at level 0, it holds just there. */
-static uint32_t before(uint32_t level)
-{
-    return level > 0 ? level - 1 : 0;
-}
-
 static void start_nodes(builder *u)
 {
     const uint32_t n_nodes = u->b->block->n_nodes;
     const int64_t h = qfz_box_h(u->b->box);
-    uint32_t *const holds = u->s->holds;
+    uint32_t *const holds = u->s->joined.holds;
     find_least(u);
     if (u->ranges) {
         for (uint32_t i = 0; i < n_nodes; i++)
-            u->ranges[i] = range_of(UINT16_MAX, 0);
+            u->ranges[i] = no_range;
     } else {
-        memset(holds, 0, MAX_PARTS * sizeof *holds);
+        memset(holds, 0, QFZ_MAX_PARTS * sizeof *holds);
     }
     for (int64_t y = 0; y < h; y++)
         start_row(u, y);
     qfz_block_add(u->b->edges, u->n_late);
     memset(holds, 0xff, (n_nodes + u->n_late) * sizeof *holds);
     for (uint32_t i = 1; u->b->c->rule->omega && i < n_nodes; i++)
-        if (too_wide(u, i)) holds[i] = before(u->s->least[i]);
+        if (too_wide(u, i)) holds[i] = qfz_level_before(u->s->least[i]);
     for (uint32_t i = 0; i < n_nodes + u->n_late; i++)
         u->b->s->component[i] = qfz_set_of(i, 0);
     qfz_spanning_start(u->b->s->set, n_nodes + u->n_late);
@@ -278,9 +263,9 @@ static void open_component(builder *u, uint32_t *component, uint32_t level)
     if (qfz_set_weight(*component) & QFZ_SET_OPEN) return;
     *component |= qfz_set_of(0, QFZ_SET_OPEN);
     qfz_block_open(u->b, node);
-    u->s->opened[node] = level;
+    u->s->joined.opened[node] = level;
     const uint32_t vertex = vertex_at(u, node);
-    spans->holds[vertex] = u->s->holds[node];
+    spans->holds[vertex] = u->s->joined.holds[node];
     put_span(u, node, spans->lo, spans->hi, vertex);
 }
 
@@ -302,13 +287,13 @@ static void tell(const builder *u, uint32_t node, uint32_t level)
 static inline void take_in_range(const builder *u, uint32_t node, uint32_t other, uint32_t level,
                                  bool is_news)
 {
-    uint32_t *const holds = u->s->holds;
+    uint32_t *const holds = u->s->joined.holds;
     const range was = u->ranges[node], now = range_union(was, u->ranges[other]);
-    const uint32_t held = holds[node], at_most = before(level);
+    const uint32_t held = holds[node], at_most = qfz_level_before(level);
     const bool breaks = (holds[other] < level) | (range_hi(now) - range_lo(now) > u->widest);
     u->ranges[node] = now;
     if (is_news && held >= level && now != was) tell(u, node, level);
-    holds[node] = min2(held, breaks ? at_most : UINT32_MAX);
+    holds[node] = qfz_min(held, breaks ? at_most : UINT32_MAX);
 }
 
 /* The node's component takes in another one's range, and holds as long as both do; what has broken
@@ -317,7 +302,7 @@ static inline void take_in(const builder *u, uint32_t node, uint32_t other, uint
                            bool is_news)
 {
     const qfz_rule *const rule = u->b->c->rule;
-    uint32_t *const holds = u->s->holds;
+    uint32_t *const holds = u->s->joined.holds;
     if (u->ranges) {
         take_in_range(u, node, other, level, is_news && rule->omega);
         return;
@@ -327,12 +312,12 @@ static inline void take_in(const builder *u, uint32_t node, uint32_t other, uint
         qfz_widen(rule, lo_of(u, node), hi_of(u, node), lo_of(u, other), hi_of(u, other));
     if (!grew) return; /* the other one holds, having no wider range */
     if (is_news) tell(u, node, level);
-    if (holds[other] < level || too_wide(u, node)) holds[node] = before(level);
+    if (holds[other] < level || too_wide(u, node)) holds[node] = qfz_level_before(level);
 }
 
 static void join_open(builder *u, uint32_t p, uint32_t q, uint32_t level)
 {
-    const uint32_t *const holds = u->s->holds;
+    const uint32_t *const holds = u->s->joined.holds;
     if (holds[p] >= level || holds[q] >= level) qfz_block_link(u->b, p, q, level);
     take_in(u, p, q, level, false);
 }
@@ -341,7 +326,7 @@ static void join_open(builder *u, uint32_t p, uint32_t q, uint32_t level)
 static void join_all(builder *u)
 {
     const qfz_block_work *const b = u->b;
-    uint32_t *const component = b->s->component, *const held = u->s->held;
+    uint32_t *const component = b->s->component, *const held = u->s->joined.held;
     const uint32_t n_nodes = b->block->n_nodes;
     uint32_t n_hooks = 0;
     int32_t n_edges;
@@ -363,123 +348,11 @@ static void join_all(builder *u)
         b->number[node] = (uint16_t)n_hooks;
         b->up[n_hooks] = (uint16_t)root;
         b->level[n_hooks] = level;
-        held[n_hooks] = u->s->holds[node];
+        held[n_hooks] = u->s->joined.holds[node];
         n_hooks += q < n_nodes;
         take_in(u, root, node, level, qfz_set_weight(larger) & QFZ_SET_OPEN);
     }
     b->block->n_hooks = n_hooks;
-}
-
-/* ---- Stops. */
-
-static uint16_t new_stop(const builder *u, uint32_t *n, uint32_t vertex, uint32_t level)
-{
-    u->s->stops[*n] = (qfz_stop){vertex, level};
-    return (uint16_t)(*n)++;
-}
-
-/* Of nodes by number.  What lies below the level that a vertex was opened at is known. */
-static void find_root_stops(const builder *u, uint32_t *n)
-{
-    const qfz_block_work *const b = u->b;
-    const qfz_contracted_block *const block = b->block;
-    const uint32_t first_open = block->n_nodes - block->n_open;
-    scratch *const s = u->s;
-    s->till[b->number[0]] = 0; /* of invalid pixels */
-    for (uint32_t i = 1; i < block->n_nodes; i++) {
-        const uint32_t number = b->number[i];
-        if (number < block->n_hooks) continue;
-        s->top[number] = (uint16_t)number;
-        s->held[number] = s->till[number] = s->holds[i];
-        s->stop[number] = new_stop(u, n, qfz_contracted_vertex(block, number), 0);
-        if (number < first_open) continue;
-        s->till[number] = min2(s->holds[i], before(s->opened[i]));
-    }
-}
-
-/* Where a climb that begins at a hook stops; later hooks come first. */
-static void find_hook_stops(const builder *u, uint32_t *n)
-{
-    const qfz_block_work *const b = u->b;
-    const uint32_t n_hooks = b->block->n_hooks;
-    scratch *const s = u->s;
-    for (uint32_t i = n_hooks; i-- > 0;) {
-        const uint32_t up = b->up[i], level = b->level[i];
-        const uint32_t top = up < n_hooks && b->level[up] == level ? s->top[up] : up;
-        s->top[i] = (uint16_t)top;
-        if (level <= s->till[top]) {
-            s->stop[i] = s->stop[top];
-            s->till[i] = s->till[top];
-            continue;
-        }
-        const bool breaks = s->held[top] < level;
-        const uint32_t vertex = breaks ? QFZ_NONE : qfz_contracted_vertex(b->block, top);
-        s->stop[i] = new_stop(u, n, vertex, level);
-        s->till[i] = min2(s->held[i], level - 1);
-    }
-}
-
-/* Of a pixel whose hook leads into a component that breaks then, or may.  Its node's first pixel
- * gets the node's own stop: that is nobody's then. */
-static uint16_t stop_of_px(const builder *u, uint32_t *n, uint32_t px)
-{
-    const qfz_block_work *const b = u->b;
-    const uint32_t level = b->px_first[px], node = b->px_number[px];
-    scratch *const s = u->s;
-    uint32_t at = node;
-    while (b->up[at] != at && b->level[at] <= level)
-        at = b->up[at];
-    const uint32_t vertex = s->held[at] < level ? QFZ_NONE : qfz_contracted_vertex(b->block, at);
-    if (b->s->lightest.up[px] != px) return new_stop(u, n, vertex, level);
-    s->stops[s->stop[node]] = (qfz_stop){vertex, level};
-    return s->stop[node];
-}
-
-static void find_px_stops(const builder *u, uint32_t *n)
-{
-    const qfz_block_work *const b = u->b;
-    const uint32_t *const first = b->px_first, *const till = u->s->till;
-    const uint16_t *const number = b->px_number, *const of_node = u->s->stop;
-    uint16_t *const stop = u->o->stop + b->block->px;
-    uint32_t invalid = QFZ_NONE; /* pixels have a stop in common */
-    for (uint32_t i = 0; i < b->block->n_px; i++) {
-        const uint32_t node = number[i];
-        if (first[i] <= till[node])
-            stop[i] = of_node[node];
-        else if (first[i] != QFZ_NONE)
-            stop[i] = stop_of_px(u, n, i);
-        else if (invalid != QFZ_NONE)
-            stop[i] = (uint16_t)invalid;
-        else
-            stop[i] = (uint16_t)(invalid = new_stop(u, n, QFZ_NONE, 0));
-    }
-}
-
-/* The block's stops follow those of the blocks that are through. */
-static void put_stops(const builder *u, uint32_t n)
-{
-    qfz_omega_contraction *const o = u->o;
-    const qfz_contracted_block *const block = u->b->block;
-    const scratch *const s = u->s;
-    uint32_t first;
-#pragma omp atomic capture
-    {
-        first = o->n_stops;
-        o->n_stops += n;
-    }
-    o->first_stop[block - o->c.blocks] = first;
-    memcpy(o->stops + first, s->stops, n * sizeof *s->stops);
-    for (uint32_t i = block->n_nodes - block->n_open; i < block->n_nodes; i++)
-        o->vertex_stop[qfz_contracted_vertex(block, i)] = first + s->stop[i];
-}
-
-static void find_stops(const builder *u)
-{
-    uint32_t n = 0;
-    find_root_stops(u, &n);
-    find_hook_stops(u, &n);
-    find_px_stops(u, &n);
-    put_stops(u, n);
 }
 
 void qfz_omega_join_block(const qfz_block_work *b, void *arg)
@@ -495,13 +368,13 @@ void qfz_omega_join_block(const qfz_block_work *b, void *arg)
                  .s = (scratch *)(void *)own,
                  .ranges = has_ranges(rule) ? (range *)(void *)lo : NULL,
                  .widest =
-                     rule->omega && *rule->omega < UINT16_MAX ? (uint32_t)*rule->omega : UINT16_MAX,
+                     rule->omega && *rule->omega < UINT16_MAX ? (int32_t)*rule->omega : UINT16_MAX,
                  .lo = lo,
-                 .hi = lo + MAX_PARTS * span_bytes,
-                 .row = lo + 2 * MAX_PARTS * span_bytes,
+                 .hi = lo + QFZ_MAX_PARTS * span_bytes,
+                 .row = lo + 2 * QFZ_MAX_PARTS * span_bytes,
                  .span_bytes = span_bytes};
     start_nodes(&u);
     join_all(&u);
     qfz_block_finish(b);
-    find_stops(&u);
+    qfz_omega_find_stops(b, o, &u.s->joined);
 }

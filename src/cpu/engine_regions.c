@@ -20,7 +20,7 @@ static int64_t slot_words(int64_t n_regions)
     return n_regions / 64 + 1;
 }
 
-static qfz_status open_regions(qfz_worker *worker, int64_t h, int64_t w, qfz_error *err)
+qfz_status qfz_cpu_regions_open(qfz_worker *worker, int64_t h, int64_t w, qfz_error *err)
 {
     QFZ_TRY(QFZ_NEW(&worker->row_before, h + 1, err));
     QFZ_TRY(QFZ_NEW(&worker->is_slot, slot_words(h * w), err));
@@ -37,20 +37,7 @@ qfz_status qfz_cpu_components_open(qfz_worker *worker, int64_t h, int64_t w, qfz
     QFZ_TRY(
         qfz_alloc_large(&worker->scratch, 1, qfz_components_bytes(h, w, worker->n_threads), err));
     QFZ_TRY(QFZ_NEW(&worker->ring, most_ring(h, w), err));
-    return open_regions(worker, h, w, err);
-}
-
-qfz_status qfz_cpu_omega_open(qfz_worker *worker, int64_t h, int64_t w, qfz_error *err)
-{
-    QFZ_TRY(qfz_omega_contraction_init(&worker->omega, worker->rule, h, w, QFZ_BLOCK_SIDE,
-                                       worker->n_threads, err));
-    QFZ_TRY(QFZ_NEW_LARGE(&worker->mark, worker->omega.c.max_vertices, err));
-    QFZ_TRY(QFZ_NEW_LARGE(&worker->region_of, h * w, err));
-    QFZ_TRY(QFZ_NEW_LARGE(&worker->first, h * w, err));
-    QFZ_TRY(QFZ_NEW_LARGE(&worker->count, h * w, err));
-    QFZ_TRY(QFZ_NEW_LARGE(&worker->sums, h * w * qfz_sum_words(worker->rule->type), err));
-    QFZ_TRY(qfz_alloc_large(&worker->means, h * w, qfz_cpu_means_bytes(worker->rule), err));
-    return open_regions(worker, h, w, err);
+    return qfz_cpu_regions_open(worker, h, w, err);
 }
 
 void qfz_cpu_regions_close(qfz_worker *worker)
@@ -94,83 +81,6 @@ static void find_components(qfz_worker *worker)
     worker->n_regions = worker->row_before[worker->tile.h];
     qfz_components_ring(worker->runs, worker->ring);
     number_slots(worker);
-}
-
-/* In region_of, until a pixel of the slot is met. */
-static const uint32_t is_open_slot = 1u << 31;
-
-/* The region of a stop that is met for the first time, at a valid pixel: that of the stop it is led
- * to, or the slot's, or a new one. */
-static void meet_stop(qfz_worker *worker, uint32_t stop, const uint32_t *leads_to, int64_t px)
-{
-    uint32_t *const own = &worker->region_of[stop], *const at = &worker->region_of[leads_to[stop]];
-    const bool by_slot = *at & is_open_slot;
-    uint32_t *const slot = by_slot ? &worker->slot_region[*at & ~is_open_slot] : NULL;
-    uint32_t region = by_slot ? *slot + 1 : *at; /* QFZ_NONE + 1 is 0 */
-    if (region == 0) {
-        worker->first[worker->n_regions] = (uint32_t)px;
-        worker->count[worker->n_regions] = 0;
-        region = ++worker->n_regions;
-        if (by_slot) *slot = region - 1;
-    }
-    *own = region;
-    if (!by_slot) *at = region;
-}
-
-/* Pixels px to px + n - 1, which lie in one block. */
-static void number_part(qfz_worker *worker, const uint32_t *leads_to, const uint16_t *stop,
-                        uint32_t first, int64_t px, int64_t n)
-{
-    const uint8_t *const valid = worker->tile.valid ? worker->tile.valid + px : NULL;
-    const uint32_t *const region_of = worker->region_of + first;
-    uint32_t *const count = worker->count;
-    for (int64_t i = 0; i < n; i++) {
-        if (valid && !valid[i]) continue;
-        const uint32_t *const region = &region_of[stop[i]];
-        if (*region == 0 || (*region & is_open_slot))
-            meet_stop(worker, first + stop[i], leads_to, px + i);
-        count[*region - 1]++;
-    }
-}
-
-/* Regions in order of first pixels; what stops lead to one slot are one region. */
-static void number_regions(qfz_worker *worker, const uint32_t *leads_to)
-{
-    const qfz_blocks *const in = &worker->omega.c.in_blocks;
-    worker->n_regions = 0;
-    for (int64_t y = 0; y < in->h; y++) {
-        worker->row_before[y] = worker->n_regions;
-        for (int64_t bx = 0; bx < in->n_x; bx++) {
-            const int64_t x = bx * in->side, n = in->w - x < in->side ? in->w - x : in->side;
-            uint32_t first;
-            const uint16_t *const stop = qfz_omega_contraction_part(&worker->omega, y, bx, &first);
-            number_part(worker, leads_to, stop, first, y * in->w + x, n);
-        }
-    }
-    worker->row_before[in->h] = worker->n_regions;
-}
-
-static qfz_status find_omega_regions(qfz_worker *worker, const qfz_answer *answer, qfz_error *err)
-{
-    const qfz_image *const tile = &worker->tile;
-    qfz_omega_contraction *const o = &worker->omega;
-    uint32_t *const leads_to = (uint32_t *)worker->sums; /* of no use yet */
-    if (worker->resumed != QFZ_FOUND_GRAPH)
-        QFZ_TRY(qfz_omega_contract(o, tile, answer != NULL, err));
-    worker->resumed = QFZ_FOUND_NOTHING;
-    QFZ_TRY(qfz_omega_contraction_regions(o, answer ? answer->holds_to : NULL, leads_to, err));
-    memset(worker->region_of, 0, o->n_stops * sizeof *worker->region_of);
-    worker->n_slots = answer ? answer->n_slots : 0;
-    memset(worker->slot_region, 0xff, worker->n_slots * sizeof *worker->slot_region);
-    for (int64_t i = 0; answer && i < answer->n_ring; i++) {
-        int64_t y, x;
-        qfz_ring_place(tile->h, tile->w, i, &y, &x);
-        if (answer->slot[i] != QFZ_NONE)
-            worker->region_of[leads_to[qfz_omega_contraction_stop(o, y, x)]] =
-                answer->slot[i] | is_open_slot;
-    }
-    number_regions(worker, leads_to);
-    return QFZ_OK;
 }
 
 void qfz_cpu_mark_slots(qfz_worker *worker)
@@ -220,7 +130,7 @@ qfz_status qfz_cpu_partition(qfz_worker *worker, const qfz_answer *answer, qfz_p
         if (worker->kind == QFZ_COMPONENTS)
             find_components(worker);
         else
-            QFZ_TRY(find_omega_regions(worker, answer, err));
+            QFZ_TRY(qfz_cpu_omega_find(worker, answer, err));
         take_census(worker);
     }
     *out = (qfz_partition){.n_regions = worker->n_regions,
@@ -308,48 +218,6 @@ qfz_status qfz_cpu_labels(qfz_worker *worker, bool wide, void *out, qfz_error *e
     return QFZ_OK;
 }
 
-static void add_up(qfz_worker *worker, int band)
-{
-    const qfz_image *const tile = &worker->tile;
-    const size_t row_bytes = (size_t)tile->w * qfz_type_bytes(tile->type);
-    const size_t words = worker->n_regions * (size_t)qfz_sum_words(tile->type);
-    const char *row = (const char *)tile->pixels + (size_t)(band * tile->h) * row_bytes;
-    memset(worker->sums, 0, words * sizeof *worker->sums);
-    for (int64_t y = 0; y < tile->h; y++, row += row_bytes)
-        qfz_sum_add_regions(worker->sums, tile->type, row, regions_of_row(worker, y, 0), tile->w);
-}
-
-/* The mean of each region in one band, as dense as the raster's type is. */
-static void *means_of(const qfz_worker *worker, int band)
-{
-    const size_t plane_bytes = worker->n_regions * qfz_type_bytes(worker->tile.type);
-    return (char *)worker->means + (size_t)band * plane_bytes;
-}
-
-/* Means of all regions as far as the tile knows them. */
-static void find_means(qfz_worker *worker, int band)
-{
-    const qfz_type type = worker->tile.type;
-    const int words = qfz_sum_words(type);
-    const size_t bytes = qfz_type_bytes(type);
-    char *const means = means_of(worker, band);
-    add_up(worker, band);
-    for (uint32_t r = 0; r < worker->n_regions; r++)
-        qfz_sum_mean(worker->sums + (int64_t)r * words, worker->count[r], type, means + r * bytes);
-}
-
-qfz_status qfz_cpu_slot_sums(qfz_worker *worker, int band, uint64_t *sums, qfz_error *err)
-{
-    (void)err;
-    const int words = qfz_sum_words(worker->tile.type);
-    find_means(worker, band);
-    for (uint32_t s = 0; s < worker->n_slots; s++)
-        memcpy(sums + (int64_t)s * words, worker->sums + (int64_t)worker->slot_region[s] * words,
-               (size_t)words * sizeof *sums);
-    if (band + 1 == worker->tile.n_bands) worker->found = QFZ_FOUND_REGIONS;
-    return QFZ_OK;
-}
-
 qfz_status qfz_cpu_features(qfz_worker *worker, qfz_box box, const uint64_t *row_area,
                             uint32_t first_region, uint32_t n, uint64_t *records, qfz_error *err)
 {
@@ -371,31 +239,6 @@ qfz_status qfz_cpu_features(qfz_worker *worker, qfz_box box, const uint64_t *row
             if (region < first_region || region - first_region >= n) continue;
             qfz_record_add_pixel(qfz_record_at(records, words, region - first_region), tile,
                                  y * tile->w + x, box.y0 + y, box.x0 + x, row_area[y]);
-        }
-    }
-    return QFZ_OK;
-}
-
-#define PAINT(TYPE)                                                                                \
-    for (int64_t x = 0; x < w; x++)                                                                \
-    ((TYPE *)out)[y * w + x] = row[x] ? ((const TYPE *)means)[row[x] - 1] : *(const TYPE *)invalid
-
-qfz_status qfz_cpu_paint(qfz_worker *worker, int band, const void *slot_mean, const void *invalid,
-                         void *out, qfz_error *err)
-{
-    (void)err;
-    const int64_t w = worker->tile.w;
-    const size_t bytes = qfz_type_bytes(worker->tile.type);
-    char *const means = means_of(worker, band);
-    if (worker->resumed != QFZ_FOUND_REGIONS) find_means(worker, band);
-    for (uint32_t s = 0; s < worker->n_slots; s++)
-        memcpy(means + worker->slot_region[s] * bytes, (const char *)slot_mean + s * bytes, bytes);
-    for (int64_t y = 0; y < worker->tile.h; y++) {
-        const uint32_t *const row = regions_of_row(worker, y, 0);
-        switch (qfz_type_bytes(worker->tile.type)) {
-        case 1: PAINT(uint8_t); break;
-        case 2: PAINT(uint16_t); break;
-        default: PAINT(uint32_t); break;
         }
     }
     return QFZ_OK;

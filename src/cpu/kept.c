@@ -18,7 +18,8 @@ struct qfz_kept {
     /* QFZ_FOUND_REGIONS, as in the worker and its contraction */
     uint32_t n_regions, n_slots, n_stops;
     uint16_t *stop;
-    uint32_t *first_stop, *region_of, *row_before, *row_inner, *slot_region;
+    qfz_block_stops *block_stops;
+    uint32_t *region_of, *row_before, *row_inner, *slot_region;
     qfz_slot *slots;
     void *means;
 };
@@ -37,7 +38,7 @@ static int64_t means_bytes(const qfz_worker *worker)
 static int64_t regions_bytes(const qfz_worker *worker)
 {
     const int64_t word = sizeof(uint32_t), slot = word + (int64_t)sizeof(qfz_slot);
-    const int64_t n_words = n_blocks(worker) + worker->omega.n_stops + 2 * worker->tile.h + 1;
+    const int64_t n_words = 2 * n_blocks(worker) + worker->omega.n_stops + 2 * worker->tile.h + 1;
     return (int64_t)sizeof(uint16_t) * worker->max_h * worker->max_w + word * n_words +
            slot * worker->n_slots + means_bytes(worker);
 }
@@ -67,7 +68,7 @@ void qfz_cpu_drop(qfz_kept *kept)
     qfz_contraction_fini(&kept->contraction);
     qfz_omega_contraction_fini(&kept->omega);
     free(kept->stop);
-    free(kept->first_stop);
+    free(kept->block_stops);
     free(kept->region_of);
     free(kept->row_before);
     free(kept->row_inner);
@@ -121,7 +122,8 @@ static qfz_status keep_regions(qfz_worker *worker, qfz_kept *kept, qfz_error *er
     kept->n_regions = worker->n_regions;
     kept->n_slots = worker->n_slots;
     kept->n_stops = o->n_stops;
-    QFZ_TRY(copy_words(&kept->first_stop, o->first_stop, n_blocks(worker), err));
+    QFZ_TRY(QFZ_NEW(&kept->block_stops, n_blocks(worker), err));
+    memcpy(kept->block_stops, o->block_stops, (size_t)n_blocks(worker) * sizeof *kept->block_stops);
     QFZ_TRY(copy_words(&kept->region_of, worker->region_of, o->n_stops, err));
     QFZ_TRY(copy_words(&kept->row_before, worker->row_before, h + 1, err));
     QFZ_TRY(copy_words(&kept->row_inner, worker->row_inner, h, err));
@@ -160,7 +162,7 @@ static void resume_regions(qfz_worker *worker, qfz_kept *kept)
     worker->n_slots = kept->n_slots;
     o->n_stops = kept->n_stops;
     o->c.in_blocks = qfz_blocks_of(worker->tile.h, worker->tile.w, QFZ_BLOCK_SIDE);
-    memcpy(o->first_stop, kept->first_stop, (size_t)n_blocks(worker) * word);
+    memcpy(o->block_stops, kept->block_stops, (size_t)n_blocks(worker) * sizeof *kept->block_stops);
     memcpy(worker->region_of, kept->region_of, kept->n_stops * word);
     memcpy(worker->row_before, kept->row_before, (h + 1) * word);
     memcpy(worker->row_inner, kept->row_inner, h * word);

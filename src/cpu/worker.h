@@ -49,6 +49,7 @@ struct qfz_worker {
     uint32_t *region_of; /* 1 + region of a stop, 0: of invalid pixels */
     uint32_t *first, *count;
     uint64_t *sums; /* of each region, in one band */
+    int summed;     /* which that is, -1: none */
     void *means;    /* of each region, in one band after the other */
 };
 
@@ -61,7 +62,11 @@ static inline size_t qfz_cpu_means_bytes(const qfz_rule *rule)
 /* Memory for tiles of at most h x w pixels. */
 qfz_status qfz_cpu_components_open(qfz_worker *worker, int64_t h, int64_t w, qfz_error *err);
 qfz_status qfz_cpu_omega_open(qfz_worker *worker, int64_t h, int64_t w, qfz_error *err);
+qfz_status qfz_cpu_regions_open(qfz_worker *worker, int64_t h, int64_t w, qfz_error *err);
 void qfz_cpu_regions_close(qfz_worker *worker);
+
+/* Regions of QFZ_OMEGA. */
+qfz_status qfz_cpu_omega_find(qfz_worker *worker, const qfz_answer *answer, qfz_error *err);
 
 /* What the ring touches, of a tile that has been partitioned. */
 qfz_status qfz_cpu_components_summarise(qfz_worker *worker, qfz_summary *summary, qfz_error *err);

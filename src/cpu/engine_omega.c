@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+/* engine_omega.c - the CPU engine's (alpha, omega)-regions: numbered, counted, added up, painted.
+ *
+ * What pixels tell is gathered stop by stop, one block after the other, while the block's stops are
+ * in the cache; all else is done once a stop.  So regions have numbers of their own first, as their
+ * stops are met, and are put in order of first pixels by the ranks of these. */
+#include <string.h>
+
+#include "cpu/worker.h"
+#include "memory.h"
+
+qfz_status qfz_cpu_omega_open(qfz_worker *worker, int64_t h, int64_t w, qfz_error *err)
+{
+    QFZ_TRY(qfz_omega_contraction_init(&worker->omega, worker->rule, h, w, QFZ_BLOCK_SIDE,
+                                       worker->n_threads, err));
+    QFZ_TRY(QFZ_NEW_LARGE(&worker->mark, worker->omega.c.max_vertices, err));
+    QFZ_TRY(QFZ_NEW_LARGE(&worker->region_of, h * w, err));
+    QFZ_TRY(QFZ_NEW_LARGE(&worker->first, h * w, err));
+    QFZ_TRY(QFZ_NEW_LARGE(&worker->count, h * w, err));
+    QFZ_TRY(QFZ_NEW_LARGE(&worker->sums, h * w * qfz_sum_words(worker->rule->type), err));
+    QFZ_TRY(qfz_alloc_large(&worker->means, h * w, qfz_cpu_means_bytes(worker->rule), err));
+    return qfz_cpu_regions_open(worker, h, w, err);
+}
+
+/* ---- What pixels tell. */
+
+/* Of a block's stops: pixels, and in the low half the sum of their values in one band, which are
+ * narrow enough, and count from the least that their type has. */
+enum { COUNT_SHIFT = 32 };
+typedef struct told {
+    uint64_t part[QFZ_BLOCK_PX];
+    uint16_t first[QFZ_BLOCK_PX]; /* their first pixels, y * QFZ_BLOCK_SIDE + x in the block */
+} told;
+
+static bool is_narrow(qfz_type type)
+{
+    return qfz_type_bytes(type) <= 2;
+}
+
+/* The least value of a narrow type. */
+static int64_t least_of(qfz_type type)
+{
+    return type == QFZ_I8 ? INT8_MIN : type == QFZ_I16 ? INT16_MIN : 0;
+}
+
+#define COUNT_UP(TYPE)                                                                             \
+    for (int64_t x = 0; x < w; x++)                                                                \
+    to[x] = (uint16_t)(((const TYPE *)from)[x] - least)
+
+/* Values of a row; others than narrow ones are added up elsewhere. */
+static void count_up(qfz_type type, const void *from, int64_t w, uint16_t *to)
+{
+    const int64_t least = least_of(type);
+    switch (type) {
+    case QFZ_U8: COUNT_UP(uint8_t); break;
+    case QFZ_I8: COUNT_UP(int8_t); break;
+    case QFZ_U16: COUNT_UP(uint16_t); break;
+    case QFZ_I16: COUNT_UP(int16_t); break;
+    default: memset(to, 0, (size_t)w * sizeof *to);
+    }
+}
+
+/* Last pixels first, so that the first one of each stop stays. */
+static void ask_row(const uint16_t *stop, const uint16_t *values, int64_t w, int64_t place, told *t)
+{
+    for (int64_t x = w - 1; x >= 0; x--) {
+        t->part[stop[x]] += (UINT64_C(1) << COUNT_SHIFT) + values[x];
+        t->first[stop[x]] = (uint16_t)(place + x);
+    }
+}
+
+static void ask_block(const qfz_worker *worker, const qfz_stop_block *block, int band, told *t)
+{
+    const qfz_image *const tile = &worker->tile;
+    const int64_t w = qfz_box_w(block->box);
+    const size_t bytes = qfz_type_bytes(tile->type);
+    uint16_t values[QFZ_BLOCK_SIDE];
+    memset(t->part, 0, block->n * sizeof *t->part);
+    for (int64_t y = qfz_box_h(block->box) - 1; y >= 0; y--) {
+        const int64_t at = (band * tile->h + block->box.y0 + y) * tile->w + block->box.x0;
+        count_up(tile->type, (const char *)tile->pixels + (size_t)at * bytes, w, values);
+        ask_row(block->stop + y * w, values, w, y * QFZ_BLOCK_SIDE, t);
+    }
+}
+
+/* Of one thread, while nobody contracts. */
+static told *room_of(const qfz_worker *worker)
+{
+    return worker->omega.c.scratch;
+}
+
+static uint32_t count_of(uint64_t part)
+{
+    return (uint32_t)(part >> COUNT_SHIFT);
+}
+
+/* The sum of n values, of what they are above the least. */
+static int64_t sum_of(uint64_t above, uint32_t n, qfz_type type)
+{
+    return (int64_t)above + n * least_of(type);
+}
+
+/* ---- Regions. */
+
+/* As they are met, in what is of no use yet. */
+typedef struct regions {
+    uint32_t *leads_to; /* of stops */
+    uint32_t *first;    /* in the blocks so far */
+    uint32_t *count;
+    uint64_t *above; /* sums of their values in the first band */
+} regions;
+
+/* In region_of, until a pixel of the slot is met. */
+static const uint32_t is_open_slot = 1u << 31;
+
+/* The number from 1 on of a stop's region: that of the stop it is led to, or the slot's, or a new
+ * one. */
+static uint32_t meet_stop(qfz_worker *worker, uint32_t stop, const uint32_t *leads_to)
+{
+    uint32_t *const own = &worker->region_of[stop], *const at = &worker->region_of[leads_to[stop]];
+    const bool by_slot = *at & is_open_slot;
+    uint32_t *const slot = by_slot ? &worker->slot_region[*at & ~is_open_slot] : NULL;
+    uint32_t region = by_slot ? *slot + 1 : *at; /* QFZ_NONE + 1 is 0 */
+    if (region == 0) {
+        region = ++worker->n_regions;
+        if (by_slot) *slot = region - 1;
+    }
+    *own = region;
+    if (!by_slot) *at = region;
+    return region;
+}
+
+static void meet_block(qfz_worker *worker, const qfz_stop_block *block, const told *t,
+                       const regions *met)
+{
+    const qfz_image *const tile = &worker->tile;
+    for (uint32_t s = 0; s < block->n; s++) {
+        const uint64_t part = t->part[s];
+        if (part == 0) continue; /* nobody's */
+        const int64_t y = block->box.y0 + t->first[s] / QFZ_BLOCK_SIDE;
+        const int64_t x = block->box.x0 + t->first[s] % QFZ_BLOCK_SIDE;
+        const uint32_t px = (uint32_t)(y * tile->w + x), n_before = worker->n_regions;
+        if (tile->valid && !tile->valid[px]) continue;
+        const uint32_t r = meet_stop(worker, block->first + s, met->leads_to) - 1;
+        const bool is_new = r == n_before;
+        if (is_new || px < met->first[r]) met->first[r] = px;
+        met->count[r] = (is_new ? 0 : met->count[r]) + count_of(part);
+        met->above[r] = (is_new ? 0 : met->above[r]) + (uint32_t)part;
+    }
+}
+
+/* How many bits are set before this one; before: it, of each word. */
+static uint32_t rank_of(const uint64_t *bits, const uint32_t *before, int64_t at)
+{
+    const uint64_t lower = bits[at / 64] & ((UINT64_C(1) << at % 64) - 1);
+    return before[at / 64] + (uint32_t)__builtin_popcountll(lower);
+}
+
+/* Each one's first pixel becomes its place by first pixels.  before: room. */
+static void order_regions(qfz_worker *worker, uint32_t *first, uint32_t *before)
+{
+    const int64_t h = worker->tile.h, w = worker->tile.w, n_words = h * w / 64 + 1;
+    uint64_t *const bits = worker->is_slot;
+    uint32_t n = 0;
+    memset(bits, 0, (size_t)n_words * sizeof *bits);
+    for (uint32_t r = 0; r < worker->n_regions; r++)
+        bits[first[r] / 64] |= UINT64_C(1) << first[r] % 64;
+    for (int64_t k = 0; k < n_words; k++) {
+        before[k] = n;
+        n += (uint32_t)__builtin_popcountll(bits[k]);
+    }
+    for (int64_t y = 0; y <= h; y++)
+        worker->row_before[y] = rank_of(bits, before, y * w);
+    for (uint32_t r = 0; r < worker->n_regions; r++) {
+        const uint32_t place = rank_of(bits, before, first[r]);
+        worker->first[place] = first[r];
+        first[r] = place;
+    }
+}
+
+/* Everything by place instead of region. */
+static void place_regions(qfz_worker *worker, const regions *met, const uint32_t *place)
+{
+    const qfz_type type = worker->tile.type;
+    const int words = qfz_sum_words(type);
+    const uint32_t n = worker->n_regions;
+    for (uint32_t r = 0; r < n; r++)
+        worker->count[place[r]] = met->count[r];
+    memset(worker->sums, 0, n * (size_t)words * sizeof *worker->sums); /* met->count is gone */
+    for (uint32_t r = 0; is_narrow(type) && r < n; r++)
+        qfz_sum_add(worker->sums + (int64_t)words * place[r],
+                    sum_of(met->above[r], worker->count[place[r]], type));
+    worker->summed = is_narrow(type) ? 0 : -1;
+    for (uint32_t stop = 0; stop < worker->omega.n_stops; stop++) {
+        uint32_t *const own = &worker->region_of[stop];
+        if (*own & is_open_slot) *own = 0; /* nobody's */
+        if (*own) *own = place[*own - 1] + 1;
+    }
+    for (uint32_t s = 0; s < worker->n_slots; s++)
+        worker->slot_region[s] = place[worker->slot_region[s]];
+}
+
+static void find_regions(qfz_worker *worker, const regions *met)
+{
+    const qfz_blocks *const in = &worker->omega.c.in_blocks;
+    told *const t = room_of(worker);
+    worker->n_regions = 0;
+    for (int64_t i = 0; i < in->n_y * in->n_x; i++) {
+        const qfz_stop_block block = qfz_omega_contraction_block(&worker->omega, i);
+        ask_block(worker, &block, 0, t);
+        meet_block(worker, &block, t, met);
+    }
+    order_regions(worker, met->first, met->leads_to);
+    place_regions(worker, met, met->first);
+}
+
+qfz_status qfz_cpu_omega_find(qfz_worker *worker, const qfz_answer *answer, qfz_error *err)
+{
+    const qfz_image *const tile = &worker->tile;
+    qfz_omega_contraction *const o = &worker->omega;
+    uint32_t *const leads_to = (uint32_t *)worker->sums;
+    const regions met = {leads_to, worker->slot_of, leads_to + worker->max_h * worker->max_w,
+                         worker->name};
+    if (worker->resumed != QFZ_FOUND_GRAPH)
+        QFZ_TRY(qfz_omega_contract(o, tile, answer != NULL, err));
+    worker->resumed = QFZ_FOUND_NOTHING;
+    QFZ_TRY(qfz_omega_contraction_regions(o, answer ? answer->holds_to : NULL, leads_to, err));
+    memset(worker->region_of, 0, o->n_stops * sizeof *worker->region_of);
+    worker->n_slots = answer ? answer->n_slots : 0;
+    memset(worker->slot_region, 0xff, worker->n_slots * sizeof *worker->slot_region);
+    for (int64_t i = 0; answer && i < answer->n_ring; i++) {
+        int64_t y, x;
+        qfz_ring_place(tile->h, tile->w, i, &y, &x);
+        if (answer->slot[i] != QFZ_NONE)
+            worker->region_of[leads_to[qfz_omega_contraction_stop(o, y, x)]] =
+                answer->slot[i] | is_open_slot;
+    }
+    find_regions(worker, &met);
+    return QFZ_OK;
+}
+
+/* ---- Means. */
+
+static void add_block(qfz_worker *worker, const qfz_stop_block *block, int band, told *t)
+{
+    const qfz_type type = worker->tile.type;
+    const int words = qfz_sum_words(type);
+    const uint32_t *const region = worker->region_of + block->first;
+    ask_block(worker, block, band, t);
+    for (uint32_t s = 0; s < block->n; s++)
+        if (region[s])
+            qfz_sum_add(worker->sums + (int64_t)words * (region[s] - 1),
+                        sum_of((uint32_t)t->part[s], count_of(t->part[s]), type));
+}
+
+static void add_rows(qfz_worker *worker, int band)
+{
+    const qfz_image *const tile = &worker->tile;
+    const size_t row_bytes = (size_t)tile->w * qfz_type_bytes(tile->type);
+    const char *row = (const char *)tile->pixels + (size_t)(band * tile->h) * row_bytes;
+    for (int64_t y = 0; y < tile->h; y++, row += row_bytes) {
+        qfz_omega_contraction_row(&worker->omega, y, worker->region_of, worker->row);
+        qfz_sum_add_regions(worker->sums, tile->type, row, worker->row, tile->w);
+    }
+}
+
+static void add_up(qfz_worker *worker, int band)
+{
+    const qfz_blocks *const in = &worker->omega.c.in_blocks;
+    const size_t words = worker->n_regions * (size_t)qfz_sum_words(worker->tile.type);
+    if (worker->summed == band) return;
+    worker->summed = band;
+    memset(worker->sums, 0, words * sizeof *worker->sums);
+    if (!is_narrow(worker->tile.type)) {
+        add_rows(worker, band);
+        return;
+    }
+    for (int64_t i = 0; i < in->n_y * in->n_x; i++) {
+        const qfz_stop_block block = qfz_omega_contraction_block(&worker->omega, i);
+        add_block(worker, &block, band, room_of(worker));
+    }
+}
+
+/* The mean of each region in one band, as dense as the raster's type is. */
+static void *means_of(const qfz_worker *worker, int band)
+{
+    const size_t plane_bytes = worker->n_regions * qfz_type_bytes(worker->tile.type);
+    return (char *)worker->means + (size_t)band * plane_bytes;
+}
+
+/* Means of all regions as far as the tile knows them. */
+static void find_means(qfz_worker *worker, int band)
+{
+    const qfz_type type = worker->tile.type;
+    const int words = qfz_sum_words(type);
+    const size_t bytes = qfz_type_bytes(type);
+    char *const means = means_of(worker, band);
+    add_up(worker, band);
+    for (uint32_t r = 0; r < worker->n_regions; r++)
+        qfz_sum_mean(worker->sums + (int64_t)r * words, worker->count[r], type, means + r * bytes);
+}
+
+qfz_status qfz_cpu_slot_sums(qfz_worker *worker, int band, uint64_t *sums, qfz_error *err)
+{
+    (void)err;
+    const int words = qfz_sum_words(worker->tile.type);
+    find_means(worker, band);
+    for (uint32_t s = 0; s < worker->n_slots; s++)
+        memcpy(sums + (int64_t)s * words, worker->sums + (int64_t)worker->slot_region[s] * words,
+               (size_t)words * sizeof *sums);
+    if (band + 1 == worker->tile.n_bands) worker->found = QFZ_FOUND_REGIONS;
+    return QFZ_OK;
+}
+
+#define PAINT(TYPE)                                                                                \
+    do {                                                                                           \
+        TYPE *const of_stop = room, *to = out;                                                     \
+        for (uint32_t s = 0; s < block->n; s++)                                                    \
+            of_stop[s] =                                                                           \
+                region[s] ? ((const TYPE *)means)[region[s] - 1] : *(const TYPE *)invalid;         \
+        for (int64_t y = 0; y < h; y++, to += worker->tile.w)                                      \
+            for (int64_t x = 0; x < w; x++)                                                        \
+                to[x] = of_stop[block->stop[y * w + x]];                                           \
+    } while (0)
+
+/* out: of its first pixel. */
+static void paint_block(const qfz_worker *worker, const qfz_stop_block *block, const void *means,
+                        const void *invalid, void *out)
+{
+    const int64_t h = qfz_box_h(block->box), w = qfz_box_w(block->box);
+    const uint32_t *const region = worker->region_of + block->first;
+    void *const room = room_of(worker);
+    switch (qfz_type_bytes(worker->tile.type)) {
+    case 1: PAINT(uint8_t); break;
+    case 2: PAINT(uint16_t); break;
+    default: PAINT(uint32_t); break;
+    }
+}
+
+qfz_status qfz_cpu_paint(qfz_worker *worker, int band, const void *slot_mean, const void *invalid,
+                         void *out, qfz_error *err)
+{
+    (void)err;
+    const qfz_blocks *const in = &worker->omega.c.in_blocks;
+    const size_t bytes = qfz_type_bytes(worker->tile.type);
+    char *const means = means_of(worker, band);
+    if (worker->resumed != QFZ_FOUND_REGIONS) find_means(worker, band);
+    for (uint32_t s = 0; s < worker->n_slots; s++)
+        memcpy(means + worker->slot_region[s] * bytes, (const char *)slot_mean + s * bytes, bytes);
+    for (int64_t i = 0; i < in->n_y * in->n_x; i++) {
+        const qfz_stop_block block = qfz_omega_contraction_block(&worker->omega, i);
+        const int64_t at = block.box.y0 * in->w + block.box.x0;
+        paint_block(worker, &block, means, invalid, (char *)out + (size_t)at * bytes);
+    }
+    return QFZ_OK;
+}
