@@ -6,18 +6,29 @@
 
 #include "clones.h"
 
-/* Where a pixel goes; of equal keys to the first of these, as block.h has it. */
+/* Where a pixel goes; of equal keys to the first of these, as block.h has it.  Two bits for the
+ * column, two for the row: 0 before the pixel's own, 1 its own, 2 the next. */
 enum {
-    STAYS = 0,
-    LEFT,
-    RIGHT,
-    UP,
-    DOWN,
-    UP_LEFT,
-    DOWN_RIGHT,
-    UP_RIGHT,
-    DOWN_LEFT,
+    STAYS = 5,
+    LEFT = 4,
+    RIGHT = 6,
+    UP = 1,
+    DOWN = 9,
+    UP_LEFT = 0,
+    DOWN_RIGHT = 10,
+    UP_RIGHT = 2,
+    DOWN_LEFT = 8,
 };
+
+static inline int step_x(int way)
+{
+    return (way & 3) - 1;
+}
+
+static inline int step_y(int way)
+{
+    return (way >> 2) - 1;
+}
 
 static void bound_keys(uint32_t *restrict keys, const uint8_t *restrict exists, int kind)
 {
@@ -35,8 +46,13 @@ QFZ_CLONES static void bound_by_alpha(qfz_square_row *row, uint32_t alpha)
     }
 }
 
+/* Mostly all squares that a row of the block looks at are there, and there is nothing to do. */
 QFZ_CLONES static void bound_by(qfz_square_row *row, const uint8_t *exists, bool diagonals)
 {
+    uint8_t common = QFZ_SQUARE;
+    for (int i = 0; i < QFZ_SQUARES - 1; i++)
+        common &= exists[i];
+    if (common) return;
     bound_keys(row->h, exists, QFZ_EDGE_H);
     bound_keys(row->v, exists, QFZ_EDGE_V);
     if (!diagonals) return;
@@ -111,12 +127,12 @@ static void stay_inside(const qfz_lightest *l, int64_t y, uint32_t *level, uint8
 {
     const int n = (int)qfz_box_w(l->box);
     const bool first = y == 0, last = y + 1 == qfz_box_h(l->box);
-    stay_if(&to[1], &level[1], to[1] == LEFT || to[1] == UP_LEFT || to[1] == DOWN_LEFT);
-    stay_if(&to[n], &level[n], to[n] == RIGHT || to[n] == UP_RIGHT || to[n] == DOWN_RIGHT);
+    stay_if(&to[1], &level[1], step_x(to[1]) < 0);
+    stay_if(&to[n], &level[n], step_x(to[n]) > 0);
     for (int i = 1; first && i <= n; i++)
-        stay_if(&to[i], &level[i], to[i] == UP || to[i] == UP_LEFT || to[i] == UP_RIGHT);
+        stay_if(&to[i], &level[i], step_y(to[i]) < 0);
     for (int i = 1; last && i <= n; i++)
-        stay_if(&to[i], &level[i], to[i] == DOWN || to[i] == DOWN_LEFT || to[i] == DOWN_RIGHT);
+        stay_if(&to[i], &level[i], step_y(to[i]) > 0);
 }
 
 void qfz_lightest_choose(qfz_lightest *l, int64_t y, const qfz_square_row *above,
@@ -147,17 +163,14 @@ static inline void take_some(const uint8_t *restrict to, const uint8_t *restrict
         int taken = ((me == RIGHT) | (right == LEFT)) << QFZ_EDGE_H | ((me == DOWN) | (under == UP))
                                                                           << QFZ_EDGE_V;
         int shared = ((me == RIGHT) & (right == LEFT)) | ((me == DOWN) & (under == UP));
-        int x = (me == RIGHT) - (me == LEFT), y = (me == DOWN) - (me == UP);
         if (diagonals) {
             taken |= ((me == DOWN_RIGHT) | (under_right == UP_LEFT)) << QFZ_EDGE_FALL |
                      ((right == DOWN_LEFT) | (under == UP_RIGHT)) << QFZ_EDGE_RISE;
             shared |= ((me == DOWN_RIGHT) & (under_right == UP_LEFT)) |
                       ((me == DOWN_LEFT) & (below[i - 1] == UP_RIGHT));
-            x += (me == DOWN_RIGHT) + (me == UP_RIGHT) - (me == UP_LEFT) - (me == DOWN_LEFT);
-            y += (me == DOWN_RIGHT) + (me == DOWN_LEFT) - (me == UP_LEFT) - (me == UP_RIGHT);
         }
         keep[i] &= (uint8_t)~taken;
-        up[i - 1] = (uint16_t)(place + i - 1 + (shared ? 0 : y * n + x));
+        up[i - 1] = (uint16_t)(place + i - 1 + (shared ? 0 : step_y(me) * n + step_x(me)));
     }
 }
 
