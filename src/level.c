@@ -104,9 +104,9 @@ static uint32_t root_key(qfz_u128 square)
     return bits_of(near);
 }
 
-/* |a - b| of two values, exactly; differences of 32-bit values are taken modulo 2^32. */
-#define INTEGER_DIFFERENCE(a, b)                                                                   \
-    ((a) > (b) ? (uint32_t)(a) - (uint32_t)(b) : (uint32_t)(b) - (uint32_t)(a))
+/* |a - b| of two values, exactly, as unsigned as wide as they are: then vectors hold most. */
+#define INTEGER_DIFFERENCE(DIFF, a, b)                                                             \
+    (DIFF)((DIFF)((a) > (b) ? (a) : (b)) - (DIFF)((a) > (b) ? (b) : (a)))
 
 /* acc[i] = what FOLD makes of acc[i] and the difference d of values p + i and q + i. */
 #define FOLD_BAND(TYPE, DIFF, DIFFERENCE, FOLD)                                                    \
@@ -114,17 +114,17 @@ static uint32_t root_key(qfz_u128 square)
         const TYPE *const a = (const TYPE *)plane + p;                                             \
         const TYPE *const b = (const TYPE *)plane + q;                                             \
         for (int i = 0; i < n; i++) {                                                              \
-            const DIFF d = DIFFERENCE(a[i], b[i]);                                                 \
+            const DIFF d = DIFFERENCE(DIFF, a[i], b[i]);                                           \
             acc[i] = FOLD(acc[i], d);                                                              \
         }                                                                                          \
     } while (0)
 
 #define FOLD_INTEGER_BAND(FOLD)                                                                    \
     switch (type) {                                                                                \
-    case QFZ_U8: FOLD_BAND(uint8_t, uint32_t, INTEGER_DIFFERENCE, FOLD); break;                    \
-    case QFZ_I8: FOLD_BAND(int8_t, uint32_t, INTEGER_DIFFERENCE, FOLD); break;                     \
-    case QFZ_U16: FOLD_BAND(uint16_t, uint32_t, INTEGER_DIFFERENCE, FOLD); break;                  \
-    case QFZ_I16: FOLD_BAND(int16_t, uint32_t, INTEGER_DIFFERENCE, FOLD); break;                   \
+    case QFZ_U8: FOLD_BAND(uint8_t, uint8_t, INTEGER_DIFFERENCE, FOLD); break;                     \
+    case QFZ_I8: FOLD_BAND(int8_t, uint8_t, INTEGER_DIFFERENCE, FOLD); break;                      \
+    case QFZ_U16: FOLD_BAND(uint16_t, uint16_t, INTEGER_DIFFERENCE, FOLD); break;                  \
+    case QFZ_I16: FOLD_BAND(int16_t, uint16_t, INTEGER_DIFFERENCE, FOLD); break;                   \
     case QFZ_U32: FOLD_BAND(uint32_t, uint32_t, INTEGER_DIFFERENCE, FOLD); break;                  \
     case QFZ_I32: FOLD_BAND(int32_t, uint32_t, INTEGER_DIFFERENCE, FOLD); break;                   \
     case QFZ_F32: break;                                                                           \
@@ -160,7 +160,7 @@ static void square_band(qfz_type type, const void *plane, int64_t p, int64_t q, 
 }
 
 /* Equal values differ by 0, infinite ones too. */
-#define FLOAT_DIFFERENCE(a, b) ((a) == (b) ? 0.0f : fabsf((a) - (b)))
+#define FLOAT_DIFFERENCE(DIFF, a, b) ((a) == (b) ? (DIFF)0 : fabsf((a) - (b)))
 #define FOLD_FLOAT_SQUARE(acc, d) ((acc) + (d) * (d))
 
 QFZ_CLONES static void float_band(qfz_distance distance, const void *plane, int64_t p, int64_t q,

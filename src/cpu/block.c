@@ -18,8 +18,8 @@ enum {
 /* Bits of an edge in its square: its two horizontal sides, its two vertical ones, its diagonals. */
 enum { TOP = 1, BOTTOM = 2, LEFT = 4, RIGHT = 8, FALL = 16, RISE = 32 };
 
-/* What exists at a pixel: edges 1 << kind, and the unit square to its lower right. */
-enum { ALL_EDGES = 15, SQUARE = 16 };
+/* All edges that can exist at a pixel. */
+enum { ALL_EDGES = 15 };
 
 /* Edges that end in the row below: straight down, or in another column. */
 enum { VERTICAL = 1 << QFZ_EDGE_V, DIAGONALS = 1 << QFZ_EDGE_FALL | 1 << QFZ_EDGE_RISE };
@@ -91,7 +91,7 @@ static void drop_invalid(const uint8_t *restrict a, const uint8_t *restrict c, i
         const int va = a[i] != 0, vb = a[i + 1] != 0, vc = c[i] != 0, vd = c[i + 1] != 0;
         exists[i] &= (uint8_t)((va & vb) << QFZ_EDGE_H | (va & vc) << QFZ_EDGE_V |
                                (va & vd) << QFZ_EDGE_FALL | (vb & vc) << QFZ_EDGE_RISE |
-                               (va & vb & vc & vd) * SQUARE);
+                               (va & vb & vc & vd) * QFZ_SQUARE);
     }
 }
 
@@ -100,8 +100,8 @@ static void set_existing(const view *b, int64_t y, square_row *row)
     const int64_t w = b->image->w;
     const int64_t at = b->x_first - b->box.x0 + 1, n = b->x_last - b->x_first;
     const bool has_below = y + 1 < b->image->h;
-    const uint8_t wanted = b->rule->connectivity == 4 ? 1 << QFZ_EDGE_H | 1 << QFZ_EDGE_V | SQUARE
-                                                      : ALL_EDGES | SQUARE;
+    const uint8_t sides = 1 << QFZ_EDGE_H | 1 << QFZ_EDGE_V;
+    const uint8_t wanted = QFZ_SQUARE | (b->rule->connectivity == 4 ? sides : ALL_EDGES);
     const uint8_t inside = has_below ? wanted : 1 << QFZ_EDGE_H;
     memset(row->exists, 0, sizeof row->exists);
     memset(row->exists + at, inside, (size_t)n);
@@ -122,13 +122,18 @@ QFZ_CLONES_512 static void drop_of_four(square_row *restrict row, const uint32_t
         const uint32_t t = row->h[i], u = bottom[i], l = row->v[i], r = row->v[i + 1];
         const uint32_t tu = t > u ? t : u, lr = l > r ? l : r;
         const uint32_t heaviest = lr >= tu ? (r >= l ? RIGHT : LEFT) : (u >= t ? BOTTOM : TOP);
-        row->drop[i] = row->exists[i] & SQUARE ? (uint8_t)heaviest : 0;
+        row->drop[i] = row->exists[i] & QFZ_SQUARE ? (uint8_t)heaviest : 0;
     }
 }
 
 static inline uint32_t max2(uint32_t a, uint32_t b)
 {
     return a > b ? a : b;
+}
+
+static inline uint32_t min2(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
 }
 
 /* An edge is dropped if it is the heaviest of one of its two triangles or two four-cycles
@@ -138,21 +143,21 @@ QFZ_CLONES_512 static void drop_of_six(square_row *restrict row, const uint32_t 
     for (int i = 0; i < ROW - 1; i++) {
         const uint32_t t = row->h[i], u = bottom[i], l = row->v[i], r = row->v[i + 1];
         const uint32_t f = row->fall[i], g = row->rise[i];
-        const uint32_t dt = (t > max2(r, f)) | (t > max2(l, g)) | (t > max2(max2(r, u), l)) |
-                            (t > max2(max2(g, u), f));
-        const uint32_t du = (u > max2(l, f)) | (u > max2(r, g)) | ((u >= t) & (u > max2(r, l))) |
-                            ((u >= t) & (u > max2(g, f)));
+        const uint32_t dt =
+            t > min2(min2(max2(r, f), max2(l, g)), max2(u, min2(max2(r, l), max2(g, f))));
+        const uint32_t du =
+            (u > min2(max2(l, f), max2(r, g))) | ((u >= t) & (u > min2(max2(r, l), max2(g, f))));
         const uint32_t dl = ((l >= u) & (l > f)) | ((l >= t) & (l > g)) |
                             ((l >= max2(t, u)) & (l > r)) | (l > max2(max2(g, r), f));
         const uint32_t dr = ((r >= t) & (r > f)) | ((r >= u) & (r > g)) |
                             (r >= max2(max2(t, u), l)) | ((r > max2(g, f)) & (r >= l));
-        const uint32_t df = (f >= max2(t, r)) | (f >= max2(u, l)) | ((f >= max2(t, u)) & (f > g)) |
-                            ((f >= max2(l, r)) & (f > g));
-        const uint32_t dg = (g >= max2(t, l)) | (g >= max2(u, r)) | (g >= max2(max2(t, f), u)) |
-                            (g >= max2(max2(l, f), r));
+        const uint32_t df =
+            (f >= min2(max2(t, r), max2(u, l))) | ((f >= min2(max2(t, u), max2(l, r))) & (f > g));
+        const uint32_t dg =
+            g >= min2(min2(max2(t, l), max2(u, r)), max2(f, min2(max2(t, u), max2(l, r))));
         const uint32_t drop =
             dt * TOP | du * BOTTOM | dl * LEFT | dr * RIGHT | df * FALL | dg * RISE;
-        row->drop[i] = row->exists[i] & SQUARE ? (uint8_t)drop : 0;
+        row->drop[i] = row->exists[i] & QFZ_SQUARE ? (uint8_t)drop : 0;
     }
 }
 
@@ -247,8 +252,9 @@ static void open_ends(const view *b, int64_t y, int64_t x, const square_row *row
 {
     static const int from[QFZ_EDGE_KINDS] = {0, 0, 0, 1}, to_x[QFZ_EDGE_KINDS] = {1, 0, 1, 0};
     static const int to_y[QFZ_EDGE_KINDS] = {0, 1, 1, 1};
-    for (int kind = 0; b->open && kind < QFZ_EDGE_KINDS; kind++) {
-        if (!(keep >> kind & 1)) continue;
+    if (!b->open) return;
+    for (unsigned bits = (unsigned)keep; bits; bits &= bits - 1) {
+        const int kind = __builtin_ctz(bits);
         const uint32_t key = keys_of(row, kind)[x - b->box.x0 + 1];
         open_end(b, y, x + from[kind], key);
         open_end(b, y + to_y[kind], x + to_x[kind], key);
@@ -259,8 +265,8 @@ static void add_crossing(const view *b, int64_t y, int64_t x, const square_row *
                          uint32_t *count)
 {
     qfz_seam *const seam = b->seam;
-    for (int kind = 0; kind < QFZ_EDGE_KINDS; kind++) {
-        if (!(keep >> kind & 1)) continue;
+    for (unsigned bits = (unsigned)keep; bits; bits &= bits - 1) {
+        const int kind = __builtin_ctz(bits);
         const uint32_t at = seam->n_right + seam->n_below + seam->n_corner;
         const uint32_t place = (uint32_t)(y * b->image->w + x);
         seam->edges[at] = (qfz_seam_edge){place * QFZ_EDGE_KINDS + (uint32_t)kind,

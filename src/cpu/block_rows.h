@@ -8,10 +8,13 @@
 /* One column more on either side: squares across the seams. */
 enum { QFZ_SQUARES = QFZ_BLOCK_SIDE + 2 };
 
+/* What exists at a pixel: edges 1 << kind, and the unit square to its lower right. */
+enum { QFZ_SQUARE = 16 };
+
 /* One row of squares; index 0 is the column before the block. */
 typedef struct qfz_square_row {
     uint32_t h[QFZ_SQUARES], v[QFZ_SQUARES], fall[QFZ_SQUARES], rise[QFZ_SQUARES];
-    uint8_t exists[QFZ_SQUARES]; /* of pixel a: 1 << kind, 16: the unit square to its lower right */
+    uint8_t exists[QFZ_SQUARES]; /* of pixel a */
     uint8_t drop[QFZ_SQUARES];
 } qfz_square_row;
 

@@ -1,22 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 #include "cpu/lightest.h"
 
+#include <emmintrin.h>
 #include <string.h>
 
 #include "clones.h"
 
-/* Where a pixel goes; of equal keys to the first of these, as block.h has it. */
+/* Where a pixel goes; of equal keys to the first of these, as block.h has it.  Two bits for the
+ * column, two for the row: 0 before the pixel's own, 1 its own, 2 the next. */
 enum {
-    STAYS = 0,
-    LEFT,
-    RIGHT,
-    UP,
-    DOWN,
-    UP_LEFT,
-    DOWN_RIGHT,
-    UP_RIGHT,
-    DOWN_LEFT,
+    STAYS = 5,
+    LEFT = 4,
+    RIGHT = 6,
+    UP = 1,
+    DOWN = 9,
+    UP_LEFT = 0,
+    DOWN_RIGHT = 10,
+    UP_RIGHT = 2,
+    DOWN_LEFT = 8,
 };
+
+static inline int step_x(int way)
+{
+    return (way & 3) - 1;
+}
+
+static inline int step_y(int way)
+{
+    return (way >> 2) - 1;
+}
 
 static void bound_keys(uint32_t *restrict keys, const uint8_t *restrict exists, int kind)
 {
@@ -34,8 +46,13 @@ QFZ_CLONES static void bound_by_alpha(qfz_square_row *row, uint32_t alpha)
     }
 }
 
+/* Mostly all squares that a row of the block looks at are there, and there is nothing to do. */
 QFZ_CLONES static void bound_by(qfz_square_row *row, const uint8_t *exists, bool diagonals)
 {
+    uint8_t common = QFZ_SQUARE;
+    for (int i = 0; i < QFZ_SQUARES - 1; i++)
+        common &= exists[i];
+    if (common) return;
     bound_keys(row->h, exists, QFZ_EDGE_H);
     bound_keys(row->v, exists, QFZ_EDGE_V);
     if (!diagonals) return;
@@ -110,12 +127,12 @@ static void stay_inside(const qfz_lightest *l, int64_t y, uint32_t *level, uint8
 {
     const int n = (int)qfz_box_w(l->box);
     const bool first = y == 0, last = y + 1 == qfz_box_h(l->box);
-    stay_if(&to[1], &level[1], to[1] == LEFT || to[1] == UP_LEFT || to[1] == DOWN_LEFT);
-    stay_if(&to[n], &level[n], to[n] == RIGHT || to[n] == UP_RIGHT || to[n] == DOWN_RIGHT);
+    stay_if(&to[1], &level[1], step_x(to[1]) < 0);
+    stay_if(&to[n], &level[n], step_x(to[n]) > 0);
     for (int i = 1; first && i <= n; i++)
-        stay_if(&to[i], &level[i], to[i] == UP || to[i] == UP_LEFT || to[i] == UP_RIGHT);
+        stay_if(&to[i], &level[i], step_y(to[i]) < 0);
     for (int i = 1; last && i <= n; i++)
-        stay_if(&to[i], &level[i], to[i] == DOWN || to[i] == DOWN_LEFT || to[i] == DOWN_RIGHT);
+        stay_if(&to[i], &level[i], step_y(to[i]) > 0);
 }
 
 void qfz_lightest_choose(qfz_lightest *l, int64_t y, const qfz_square_row *above,
@@ -146,17 +163,14 @@ static inline void take_some(const uint8_t *restrict to, const uint8_t *restrict
         int taken = ((me == RIGHT) | (right == LEFT)) << QFZ_EDGE_H | ((me == DOWN) | (under == UP))
                                                                           << QFZ_EDGE_V;
         int shared = ((me == RIGHT) & (right == LEFT)) | ((me == DOWN) & (under == UP));
-        int x = (me == RIGHT) - (me == LEFT), y = (me == DOWN) - (me == UP);
         if (diagonals) {
             taken |= ((me == DOWN_RIGHT) | (under_right == UP_LEFT)) << QFZ_EDGE_FALL |
                      ((right == DOWN_LEFT) | (under == UP_RIGHT)) << QFZ_EDGE_RISE;
             shared |= ((me == DOWN_RIGHT) & (under_right == UP_LEFT)) |
                       ((me == DOWN_LEFT) & (below[i - 1] == UP_RIGHT));
-            x += (me == DOWN_RIGHT) + (me == UP_RIGHT) - (me == UP_LEFT) - (me == DOWN_LEFT);
-            y += (me == DOWN_RIGHT) + (me == DOWN_LEFT) - (me == UP_LEFT) - (me == UP_RIGHT);
         }
         keep[i] &= (uint8_t)~taken;
-        up[i - 1] = (uint16_t)(place + i - 1 + (shared ? 0 : y * n + x));
+        up[i - 1] = (uint16_t)(place + i - 1 + (shared ? 0 : step_y(me) * n + step_x(me)));
     }
 }
 
@@ -183,30 +197,6 @@ void qfz_lightest_take(qfz_lightest *l, int64_t y, uint8_t *keep)
         take_of_eight(l->to[y & 1], below, n, place, l->up + place, keep);
 }
 
-/* Every pixel to where the one that it is hooked to is hooked: a sweep through each of four parts
- * of the block, in turn, as a pixel waits for the one before. */
-enum { PARTS = 4 };
-
-static void step_forward(uint16_t *up, int n)
-{
-    const int part = n / PARTS;
-    for (int i = 0; i < part; i++)
-        for (int k = 0; k < PARTS; k++)
-            up[i + k * part] = up[up[i + k * part]];
-    for (int i = PARTS * part; i < n; i++)
-        up[i] = up[up[i]];
-}
-
-static void step_back(uint16_t *up, int n)
-{
-    const int part = n / PARTS;
-    for (int i = n - 1; i >= PARTS * part; i--)
-        up[i] = up[up[i]];
-    for (int i = part - 1; i >= 0; i--)
-        for (int k = 0; k < PARTS; k++)
-            up[i + k * part] = up[up[i + k * part]];
-}
-
 static void set_apart(const qfz_lightest *l)
 {
     const qfz_image *const image = l->lonely;
@@ -219,44 +209,152 @@ static void set_apart(const qfz_lightest *l)
     }
 }
 
-/* The number of what is no root. */
-enum { NO_ROOT = 0x8000 };
+/* The number of what is hooked, until it is known. */
+enum { UNKNOWN = 0x8000 };
+
+/* Words of a vector, and pixels of which what is unknown is listed at once.  So many that there are
+ * whole ones: what lies behind a block's last pixel is looked at, too, and means nothing. */
+enum { LANES = 8, SOME = 64 };
+
+static inline __m128i load(const void *from)
+{
+    return _mm_loadu_si128((const __m128i *)from);
+}
+
+static inline void store(uint16_t *to, __m128i words)
+{
+    _mm_storeu_si128((__m128i *)(void *)to, words);
+}
+
+static inline __m128i places_from(int first)
+{
+    return _mm_add_epi16(_mm_set1_epi16((short)first), _mm_setr_epi16(0, 1, 2, 3, 4, 5, 6, 7));
+}
+
+/* What all before and at each of eight words, which are 0 or -1, amount to. */
+static inline __m128i sums_of(__m128i words)
+{
+    const __m128i twos = _mm_add_epi16(words, _mm_slli_si128(words, 2));
+    const __m128i fours = _mm_add_epi16(twos, _mm_slli_si128(twos, 4));
+    return _mm_add_epi16(fours, _mm_slli_si128(fours, 8));
+}
 
 /* In the order of the components' last pixels; pixels without edges are one. */
-static uint32_t number_roots(const uint16_t *restrict up, const uint32_t *restrict level, int n,
-                             uint16_t *restrict number)
+static uint32_t number_roots(const uint16_t *up, const uint32_t *level, int n, uint16_t *number)
 {
-    uint32_t n_components = 1;
-    for (int i = 0; i < n; i++) {
-        const bool lonely = level[i] == QFZ_NONE, root = up[i] == i;
-        const uint32_t own = root ? n_components : NO_ROOT;
-        number[i] = (uint16_t)(lonely ? 0 : own);
-        n_components += root & !lonely;
+    const __m128i none = _mm_set1_epi32(-1), unknown = _mm_set1_epi16((short)UNKNOWN);
+    __m128i last = _mm_setzero_si128();
+    for (int i = 0; i < n; i += LANES) {
+        const __m128i unhooked = _mm_cmpeq_epi16(load(up + i), places_from(i));
+        const __m128i lonely = _mm_packs_epi32(_mm_cmpeq_epi32(load(level + i), none),
+                                               _mm_cmpeq_epi32(load(level + i + 4), none));
+        const __m128i root = _mm_andnot_si128(lonely, unhooked);
+        const __m128i own = _mm_sub_epi16(last, sums_of(root));
+        store(number + i,
+              _mm_or_si128(_mm_and_si128(own, root), _mm_andnot_si128(unhooked, unknown)));
+        last = _mm_shuffle_epi32(_mm_shufflehi_epi16(own, 0xff), 0xff);
     }
-    return n_components;
+    return 1 + (uint32_t)_mm_extract_epi16(last, 0);
 }
 
-/* Returns whether two steps lead to a root everywhere.  Pointers are not restrict: vectors, made
- * of what is looked up one by one, would be slower. */
-static bool number_all(const uint16_t *up, const uint16_t *number, int n, uint16_t *component)
+/* The numbers to one side, where the way leads there. */
+static inline __m128i there(__m128i way, const uint16_t *number, int side)
 {
-    uint32_t any = 0;
-    for (int i = 0; i < n; i++) {
-        component[i] = number[up[up[i]]];
-        any |= component[i];
-    }
-    return !(any & NO_ROOT);
+    return _mm_and_si128(_mm_cmpeq_epi16(way, _mm_set1_epi16((short)side)), load(number + side));
 }
 
-/* A row or a column that leads one way is through by one sweep; few pixels need more than two. */
+/* Every pixel gets the number of the one that it is hooked to, roots keep theirs. */
+static inline void follow_some(const uint16_t *up, const uint16_t *number, int n, int w,
+                               bool diagonals, uint16_t *next)
+{
+    for (int i = 0; i < n; i += LANES, number += LANES) {
+        const __m128i way = _mm_sub_epi16(load(up + i), places_from(i));
+        const __m128i beside = _mm_or_si128(there(way, number, -1), there(way, number, 1));
+        const __m128i upright = _mm_or_si128(there(way, number, -w), there(way, number, w));
+        __m128i of = _mm_or_si128(there(way, number, 0), _mm_or_si128(beside, upright));
+        if (diagonals) {
+            of = _mm_or_si128(of, there(way, number, -w - 1));
+            of = _mm_or_si128(of, there(way, number, -w + 1));
+            of = _mm_or_si128(of, there(way, number, w - 1));
+            of = _mm_or_si128(of, there(way, number, w + 1));
+        }
+        store(next + i, of);
+    }
+}
+
+QFZ_CLONES_512 static void follow_four(const uint16_t *up, const uint16_t *number, int n, int w,
+                                       uint16_t *next)
+{
+    follow_some(up, number, n, w, false, next);
+}
+
+QFZ_CLONES_512 static void follow_eight(const uint16_t *up, const uint16_t *number, int n, int w,
+                                        uint16_t *next)
+{
+    follow_some(up, number, n, w, true, next);
+}
+
+static void follow(const qfz_lightest *l, const uint16_t *number, int n, uint16_t *next)
+{
+    const int w = (int)qfz_box_w(l->box);
+    if (l->connectivity == 4)
+        follow_four(l->up, number, n, w, next);
+    else
+        follow_eight(l->up, number, n, w, next);
+}
+
+/* The number of what is known on the way from a pixel, which all before it get: none is passed
+ * twice. */
+static uint16_t follow_one(const uint16_t *up, int i, uint16_t *number)
+{
+    int at = i;
+    while (number[at] == UNKNOWN)
+        at = up[at];
+    const uint16_t known = number[at];
+    for (at = i; number[at] == UNKNOWN; at = up[at])
+        number[at] = known;
+    return known;
+}
+
+static uint64_t unknown_of(const uint16_t *number)
+{
+    uint64_t bits = 0;
+    for (int i = 0; i < SOME; i += LANES) {
+        const __m128i high = _mm_packs_epi16(load(number + i), _mm_setzero_si128());
+        bits |= (uint64_t)_mm_movemask_epi8(high) << i;
+    }
+    return bits;
+}
+
+/* Many are left where a flat zone's row leads one way: then the one before has just been told. */
+static void follow_rest(const uint16_t *up, int n, uint16_t *number)
+{
+    int before = n;
+    uint16_t known = 0;
+    for (int first = 0; first < n; first += SOME) {
+        for (uint64_t bits = unknown_of(number + first); bits; bits &= bits - 1) {
+            const int i = first + __builtin_ctzll(bits);
+            if (up[i] != before) known = follow_one(up, i, number);
+            number[i] = known;
+            before = i;
+        }
+    }
+}
+
+/* Most pixels are within three steps of a root, and a step of all by vectors takes less than one of
+ * each by itself. */
 void qfz_lightest_finish(qfz_lightest *l)
 {
+    enum { AROUND = QFZ_BLOCK_SIDE + 1 };
     const int n = (int)(qfz_box_h(l->box) * qfz_box_w(l->box));
-    uint16_t number[QFZ_BLOCK_PX];
+    uint16_t room[2][AROUND + QFZ_BLOCK_PX + AROUND];
+    uint16_t *const number = room[0] + AROUND, *const next = room[1] + AROUND;
     if (l->lonely) set_apart(l);
+    for (int i = n; i % SOME != 0; i++)
+        l->up[i] = l->component[i] = 0; /* no root, and known */
     l->n_components = number_roots(l->up, l->level, n, number);
-    do {
-        step_forward(l->up, n);
-        step_back(l->up, n);
-    } while (!number_all(l->up, number, n, l->component));
+    follow(l, number, n, next);
+    follow(l, next, n, number);
+    follow(l, number, n, l->component);
+    follow_rest(l->up, n, l->component);
 }

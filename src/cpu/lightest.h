@@ -15,7 +15,7 @@
 
 #include "cpu/block_rows.h"
 
-/* One block; what is borrowed has room for all of its pixels. */
+/* One block; what is borrowed has room for QFZ_BLOCK_PX pixels, however many it has. */
 typedef struct qfz_lightest {
     qfz_box box;
     int64_t image_h, image_w;

@@ -86,7 +86,7 @@ static void ask_right(view *s, int64_t y)
     const uint32_t *const first = firsts_of(s, y);
     uint32_t *const row = row_of(s, QFZ_RIGHT, y);
     uint8_t doubt[QFZ_BLOCK_SIDE];
-    qfz_tell_by_hooks(first, first + 1, number, number + 1, n, row, doubt);
+    qfz_tell_by_hooks(first, first + 1, number, number + 1, n + 1, row, doubt);
     ask_row(s, row, number, number + 1, doubt, n);
     ask_across(s, y, QFZ_RIGHT, n, n + 1);
 }
@@ -127,7 +127,7 @@ static void ask_diagonals(view *s, int64_t y)
     uint32_t *const fall = row_of(s, QFZ_BELOW_RIGHT, y);
     uint32_t *const rise = row_of(s, QFZ_BELOW_LEFT, y) + 1; /* each at the square's right pixel */
     uint8_t fall_doubt[QFZ_BLOCK_SIDE], rise_doubt[QFZ_BLOCK_SIDE];
-    qfz_tell_diagonals(&q, n, fall, fall_doubt, rise, rise_doubt);
+    qfz_tell_diagonals(&q, n + 1, fall, fall_doubt, rise, rise_doubt);
     ask_row(s, fall, q.number, q.number_below + 1, fall_doubt, n);
     ask_row(s, rise, q.number + 1, q.number_below, rise_doubt, n);
     ask_beyond(s, y, n, QFZ_BELOW_RIGHT, q.bottom[n], q.left[n]);
@@ -163,7 +163,7 @@ static void ask_between(view *s, int64_t y)
     const qfz_squares above = squares_of(s, y - 1), below = squares_of(s, y);
     uint32_t *const row = row_of(s, QFZ_RIGHT, y);
     uint8_t doubt[QFZ_BLOCK_SIDE];
-    qfz_tell_right(&above, &below, n, row, doubt);
+    qfz_tell_right(&above, &below, n + 1, row, doubt);
     ask_row(s, row, number, number + 1, doubt, n);
     ask_across(s, y, QFZ_RIGHT, n, n + 1);
 }

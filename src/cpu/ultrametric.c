@@ -15,9 +15,9 @@ static inline uint32_t smaller(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-QFZ_CLONES static void tell_by_hooks(const uint32_t *restrict a, const uint32_t *restrict b,
-                                     const uint16_t *restrict p, const uint16_t *restrict q,
-                                     int64_t n, uint32_t *restrict key, uint8_t *restrict doubt)
+QFZ_CLONES_512 static void tell_by_hooks(const uint32_t *restrict a, const uint32_t *restrict b,
+                                         const uint16_t *restrict p, const uint16_t *restrict q,
+                                         int64_t n, uint32_t *restrict key, uint8_t *restrict doubt)
 {
     for (int64_t x = 0; x < n; x++) {
         key[x] = larger(a[x], b[x]);
@@ -26,8 +26,8 @@ QFZ_CLONES static void tell_by_hooks(const uint32_t *restrict a, const uint32_t 
 }
 
 /* Where one of a square's other three sides is larger than the two others, it is the answer. */
-QFZ_CLONES static void tell_right(const qfz_squares *above, const qfz_squares *below, int64_t n,
-                                  uint32_t *restrict key, uint8_t *restrict doubt)
+QFZ_CLONES_512 static void tell_right(const qfz_squares *above, const qfz_squares *below, int64_t n,
+                                      uint32_t *restrict key, uint8_t *restrict doubt)
 {
     const qfz_squares q = *above, o = *below;
     for (int64_t x = 0; x < n; x++) {
@@ -56,9 +56,9 @@ static inline uint32_t tell_diagonal(uint32_t leg1, uint32_t leg2, uint32_t leg3
     return one_tells ? larger(leg1, leg2) : other;
 }
 
-QFZ_CLONES static void tell_diagonals(const qfz_squares *of, int64_t n, uint32_t *restrict fall,
-                                      uint8_t *restrict fall_doubt, uint32_t *restrict rise,
-                                      uint8_t *restrict rise_doubt)
+QFZ_CLONES_512 static void tell_diagonals(const qfz_squares *of, int64_t n, uint32_t *restrict fall,
+                                          uint8_t *restrict fall_doubt, uint32_t *restrict rise,
+                                          uint8_t *restrict rise_doubt)
 {
     const qfz_squares q = *of;
     for (int64_t x = 0; x < n; x++) {
