@@ -156,7 +156,7 @@ static uint32_t rank_of(const uint64_t *bits, const uint32_t *before, int64_t at
     return before[at / 64] + (uint32_t)__builtin_popcountll(lower);
 }
 
-/* Each one's first pixel becomes its place by first pixels.  before: room. */
+/* Each one's first pixel becomes its place by first pixels.  before: room, a word for 64 pixels. */
 static void order_regions(qfz_worker *worker, uint32_t *first, uint32_t *before)
 {
     const int64_t h = worker->tile.h, w = worker->tile.w, n_words = h * w / 64 + 1;
