@@ -25,7 +25,8 @@ qfz_status qfz_cpu_omega_open(qfz_worker *worker, int64_t h, int64_t w, qfz_erro
 /* ---- What pixels tell. */
 
 /* Of a block's stops: pixels, and in the low half the sum of their values in one band, which are
- * narrow enough, and count from the least that their type has. */
+ * narrow enough, and count from the least that their type has.  In the scratch of one thread, while
+ * nobody contracts. */
 enum { COUNT_SHIFT = 32 };
 typedef struct told {
     uint64_t part[QFZ_BLOCK_PX];
@@ -83,7 +84,6 @@ static void ask_block(const qfz_worker *worker, const qfz_stop_block *block, int
     }
 }
 
-/* Of one thread, while nobody contracts. */
 static told *room_of(const qfz_worker *worker)
 {
     return worker->omega.c.scratch;
