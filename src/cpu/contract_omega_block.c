@@ -215,7 +215,7 @@ static void start_nodes(builder *u)
 {
     const uint32_t n_nodes = u->b->block->n_nodes;
     const int64_t h = qfz_box_h(u->b->box);
-    uint32_t *const holds = u->s->joined.holds;
+    uint32_t *const holds = u->s->joined.holds, *const component = u->b->s->component;
     find_least(u);
     if (u->ranges) {
         for (uint32_t i = 0; i < n_nodes; i++)
@@ -226,12 +226,13 @@ static void start_nodes(builder *u)
     for (int64_t y = 0; y < h; y++)
         start_row(u, y);
     qfz_block_add(u->b->edges, u->n_late);
-    memset(holds, 0xff, (n_nodes + u->n_late) * sizeof *holds);
+    const uint32_t n = n_nodes + u->n_late;
+    memset(holds, 0xff, n * sizeof *holds);
     for (uint32_t i = 1; u->b->c->rule->omega && i < n_nodes; i++)
         if (too_wide(u, i)) holds[i] = qfz_level_before(u->s->least[i]);
-    for (uint32_t i = 0; i < n_nodes + u->n_late; i++)
-        u->b->s->component[i] = qfz_set_of(i, 0);
-    qfz_spanning_start(u->b->s->set, n_nodes + u->n_late);
+    for (uint32_t i = 0; i < n; i++)
+        component[i] = qfz_set_of(i, 0);
+    qfz_spanning_start(u->b->s->set, n);
 }
 
 /* ---- Joining. */

@@ -25,7 +25,8 @@ qfz_status qfz_cpu_omega_open(qfz_worker *worker, int64_t h, int64_t w, qfz_erro
 /* ---- What pixels tell. */
 
 /* Of a block's stops: pixels, and in the low half the sum of their values in one band, which are
- * narrow enough, and count from the least that their type has. */
+ * narrow enough, and count from the least that their type has.  In the scratch of one thread, while
+ * nobody contracts. */
 enum { COUNT_SHIFT = 32 };
 typedef struct told {
     uint64_t part[QFZ_BLOCK_PX];
@@ -83,7 +84,6 @@ static void ask_block(const qfz_worker *worker, const qfz_stop_block *block, int
     }
 }
 
-/* Of one thread, while nobody contracts. */
 static told *room_of(const qfz_worker *worker)
 {
     return worker->omega.c.scratch;
@@ -156,7 +156,7 @@ static uint32_t rank_of(const uint64_t *bits, const uint32_t *before, int64_t at
     return before[at / 64] + (uint32_t)__builtin_popcountll(lower);
 }
 
-/* Each one's first pixel becomes its place by first pixels.  before: room. */
+/* Each one's first pixel becomes its place by first pixels.  before: room, a word for 64 pixels. */
 static void order_regions(qfz_worker *worker, uint32_t *first, uint32_t *before)
 {
     const int64_t h = worker->tile.h, w = worker->tile.w, n_words = h * w / 64 + 1;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* engine_regions.c - the CPU engine's regions: found, numbered, labelled, added up, painted. */
+/* engine_regions.c - regions of the CPU engine's tiles: components found, all listed, labelled,
+ * described; engine_omega.c has the rest of (alpha, omega). */
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
