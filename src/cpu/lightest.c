@@ -257,41 +257,42 @@ static uint32_t number_roots(const uint16_t *up, const uint32_t *level, int n, u
     return 1 + (uint32_t)_mm_extract_epi16(last, 0);
 }
 
-/* The numbers to one side, where the way leads there. */
-static inline __m128i there(__m128i way, const uint16_t *number, int side)
-{
-    return _mm_and_si128(_mm_cmpeq_epi16(way, _mm_set1_epi16((short)side)), load(number + side));
-}
+/* As many words as a vector of any processor has; shifted arithmetically. */
+typedef int16_t words __attribute__((vector_size(64), aligned(sizeof(int16_t))));
+enum { WORDS = sizeof(words) / sizeof(int16_t) };
 
-/* Every pixel gets the number of the one that it is hooked to, roots keep theirs. */
-static inline void follow_some(const uint16_t *up, const uint16_t *number, int n, int w,
-                               bool diagonals, uint16_t *next)
+/* Every pixel gets the number of the one that it is hooked to, roots keep theirs.  Ways are made
+ * positive: then one less than what two of them differ by is negative where they are the same,
+ * which all compilers make vectors of. */
+QFZ_INLINE void follow_some(const uint16_t *up, const uint16_t *number, int n, int w, int n_sides,
+                            uint16_t *next)
 {
-    for (int i = 0; i < n; i += LANES, number += LANES) {
-        const __m128i way = _mm_sub_epi16(load(up + i), places_from(i));
-        const __m128i beside = _mm_or_si128(there(way, number, -1), there(way, number, 1));
-        const __m128i upright = _mm_or_si128(there(way, number, -w), there(way, number, w));
-        __m128i of = _mm_or_si128(there(way, number, 0), _mm_or_si128(beside, upright));
-        if (diagonals) {
-            of = _mm_or_si128(of, there(way, number, -w - 1));
-            of = _mm_or_si128(of, there(way, number, -w + 1));
-            of = _mm_or_si128(of, there(way, number, w - 1));
-            of = _mm_or_si128(of, there(way, number, w + 1));
+    enum { FURTHEST = 2 * QFZ_BLOCK_SIDE };
+    const int sides[] = {0, -1, 1, -w, w, -w - 1, -w + 1, w - 1, w + 1};
+    words place;
+    for (int i = 0; i < WORDS; i++)
+        place[i] = (int16_t)(i - FURTHEST);
+    for (int i = 0; i < n; i += WORDS, place += WORDS) {
+        const words way = *(const words *)(const void *)(up + i) - place;
+        words of = {0};
+        for (int k = 0; k < n_sides; k++) {
+            const words same = ((way ^ (int16_t)(sides[k] + FURTHEST)) - 1) >> 15;
+            of |= *(const words *)(const void *)(number + i + sides[k]) & same;
         }
-        store(next + i, of);
+        *(words *)(void *)(next + i) = of;
     }
 }
 
 QFZ_CLONES_512 static void follow_four(const uint16_t *up, const uint16_t *number, int n, int w,
                                        uint16_t *next)
 {
-    follow_some(up, number, n, w, false, next);
+    follow_some(up, number, n, w, 5, next);
 }
 
 QFZ_CLONES_512 static void follow_eight(const uint16_t *up, const uint16_t *number, int n, int w,
                                         uint16_t *next)
 {
-    follow_some(up, number, n, w, true, next);
+    follow_some(up, number, n, w, 9, next);
 }
 
 static void follow(const qfz_lightest *l, const uint16_t *number, int n, uint16_t *next)
@@ -341,7 +342,7 @@ static void follow_rest(const uint16_t *up, int n, uint16_t *number)
     }
 }
 
-/* Most pixels are within three steps of a root, and a step of all by vectors takes less than one of
+/* Most pixels are within four steps of a root, and a step of all by vectors takes less than one of
  * each by itself. */
 void qfz_lightest_finish(qfz_lightest *l)
 {
@@ -355,6 +356,7 @@ void qfz_lightest_finish(qfz_lightest *l)
     l->n_components = number_roots(l->up, l->level, n, number);
     follow(l, number, n, next);
     follow(l, next, n, number);
-    follow(l, number, n, l->component);
+    follow(l, number, n, next);
+    follow(l, next, n, l->component);
     follow_rest(l->up, n, l->component);
 }

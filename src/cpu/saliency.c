@@ -3,7 +3,8 @@
  *
  * Of a block's edges, the vertical ones and every second row of horizontal ones climb; the others
  * are told by these, but for those that stay in doubt, which climb as well.  Invalid pixels are
- * roots that reach nothing, and need no look. */
+ * roots that reach nothing, and need no look.  Rows are told for one column more than there are
+ * edges, so that vectors leave nothing over; what that one gets is written over. */
 #include <immintrin.h>
 
 #include "cpu/climb.h"
