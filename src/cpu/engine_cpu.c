@@ -28,9 +28,9 @@ static qfz_status open_kind(qfz_worker *worker, int64_t h, int64_t w, qfz_error 
 {
     const int n_threads = worker->n_threads;
     switch (worker->kind) {
-    case QFZ_COMPONENTS: return qfz_cpu_components_open(worker, h, w, err);
+    case QFZ_COMPONENTS:
+    case QFZ_OMEGA: return qfz_cpu_regions_open(worker, h, w, err);
     case QFZ_LEVELS: return open_contraction(worker, h, w, err);
-    case QFZ_OMEGA: return qfz_cpu_omega_open(worker, h, w, err);
     case QFZ_TREE:
         return qfz_alloc_large(&worker->scratch, 1, qfz_tree_bytes(worker->rule, h, w, n_threads),
                                err);

@@ -18,8 +18,7 @@ qfz_status qfz_cpu_omega_open(qfz_worker *worker, int64_t h, int64_t w, qfz_erro
     QFZ_TRY(QFZ_NEW_LARGE(&worker->first, h * w, err));
     QFZ_TRY(QFZ_NEW_LARGE(&worker->count, h * w, err));
     QFZ_TRY(QFZ_NEW_LARGE(&worker->sums, h * w * qfz_sum_words(worker->rule->type), err));
-    QFZ_TRY(qfz_alloc_large(&worker->means, h * w, qfz_cpu_means_bytes(worker->rule), err));
-    return qfz_cpu_regions_open(worker, h, w, err);
+    return qfz_alloc_large(&worker->means, h * w, qfz_cpu_means_bytes(worker->rule), err);
 }
 
 /* ---- What pixels tell. */

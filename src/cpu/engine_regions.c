@@ -21,8 +21,19 @@ static int64_t slot_words(int64_t n_regions)
     return n_regions / 64 + 1;
 }
 
+static qfz_status open_components(qfz_worker *worker, int64_t h, int64_t w, qfz_error *err)
+{
+    QFZ_TRY(
+        qfz_alloc_large(&worker->scratch, 1, qfz_components_bytes(h, w, worker->n_threads), err));
+    return QFZ_NEW(&worker->ring, most_ring(h, w), err);
+}
+
 qfz_status qfz_cpu_regions_open(qfz_worker *worker, int64_t h, int64_t w, qfz_error *err)
 {
+    if (worker->kind == QFZ_COMPONENTS)
+        QFZ_TRY(open_components(worker, h, w, err));
+    else
+        QFZ_TRY(qfz_cpu_omega_open(worker, h, w, err));
     QFZ_TRY(QFZ_NEW(&worker->row_before, h + 1, err));
     QFZ_TRY(QFZ_NEW(&worker->is_slot, slot_words(h * w), err));
     QFZ_TRY(QFZ_NEW_LARGE(&worker->slot_of, h * w, err));
@@ -31,14 +42,6 @@ qfz_status qfz_cpu_regions_open(qfz_worker *worker, int64_t h, int64_t w, qfz_er
     QFZ_TRY(QFZ_NEW(&worker->slots, most_ring(h, w), err));
     QFZ_TRY(QFZ_NEW_LARGE(&worker->name, h * w, err));
     return QFZ_NEW(&worker->row, worker->n_threads * w, err);
-}
-
-qfz_status qfz_cpu_components_open(qfz_worker *worker, int64_t h, int64_t w, qfz_error *err)
-{
-    QFZ_TRY(
-        qfz_alloc_large(&worker->scratch, 1, qfz_components_bytes(h, w, worker->n_threads), err));
-    QFZ_TRY(QFZ_NEW(&worker->ring, most_ring(h, w), err));
-    return qfz_cpu_regions_open(worker, h, w, err);
 }
 
 void qfz_cpu_regions_close(qfz_worker *worker)

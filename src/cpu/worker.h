@@ -59,13 +59,12 @@ static inline size_t qfz_cpu_means_bytes(const qfz_rule *rule)
     return qfz_type_bytes(rule->type) * (size_t)rule->n_bands;
 }
 
-/* Memory for tiles of at most h x w pixels. */
-qfz_status qfz_cpu_components_open(qfz_worker *worker, int64_t h, int64_t w, qfz_error *err);
-qfz_status qfz_cpu_omega_open(qfz_worker *worker, int64_t h, int64_t w, qfz_error *err);
+/* Memory for the regions of tiles of at most h x w pixels. */
 qfz_status qfz_cpu_regions_open(qfz_worker *worker, int64_t h, int64_t w, qfz_error *err);
 void qfz_cpu_regions_close(qfz_worker *worker);
 
-/* Regions of QFZ_OMEGA. */
+/* What only QFZ_OMEGA needs, and its regions. */
+qfz_status qfz_cpu_omega_open(qfz_worker *worker, int64_t h, int64_t w, qfz_error *err);
 qfz_status qfz_cpu_omega_find(qfz_worker *worker, const qfz_answer *answer, qfz_error *err);
 
 /* What the ring touches, of a tile that has been partitioned. */
