@@ -26,6 +26,19 @@ __attribute__((unused)) static const char *const raster_types[] = {
     "UInt8", "Int8", "UInt16", "Int16", "UInt32", "Int32", "Float32"};
 __attribute__((unused)) static const char *const raster_distances[] = {"l1", "l2", "linf"};
 
+/* What cannot fail here, and memory that is zero. */
+static inline void raster_must(qfz_status st)
+{
+    if (st != QFZ_OK) abort();
+}
+
+static inline void *raster_room(int64_t n, size_t size)
+{
+    void *const ptr = calloc((size_t)n + 1, size);
+    if (!ptr) abort();
+    return ptr;
+}
+
 static inline void raster_range(qfz_type type, double *lo, double *hi)
 {
     static const double lows[] = {0, -128, 0, -32768, 0, -2147483648.0, -3.4e38};

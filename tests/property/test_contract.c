@@ -17,18 +17,6 @@ typedef struct problem {
     int n_threads;
 } problem;
 
-static void must(qfz_status st)
-{
-    if (st != QFZ_OK) abort();
-}
-
-static void *room(int64_t n, size_t size)
-{
-    void *const ptr = calloc((size_t)n + 1, size);
-    if (!ptr) abort();
-    return ptr;
-}
-
 static void make(problem *p)
 {
     const bool wide = check_chance(5);
@@ -68,7 +56,7 @@ static void nodes_fit(const qfz_contraction *c)
 /* Keys of two bytes are the others, narrowed; they are right only where all are small enough. */
 static void narrow_keys_equal(const qfz_contraction *c, const uint32_t *keys, int64_t n)
 {
-    uint16_t *narrow = room(n, sizeof *narrow);
+    uint16_t *narrow = raster_room(n, sizeof *narrow);
     int64_t different = 0;
     qfz_contraction_saliency(c, sizeof *narrow, narrow);
     for (int64_t i = 0; i < n; i++)
@@ -81,7 +69,7 @@ static void levels_equal(const problem *p, qfz_contraction *c, const double *wan
                          const qfz_links *ghosts)
 {
     const int64_t n = p->r.image.h * p->r.image.w, n_dirs = p->rule.connectivity / 2;
-    uint32_t *keys = room(n * n_dirs, sizeof *keys);
+    uint32_t *keys = raster_room(n * n_dirs, sizeof *keys);
     qfz_contract(c, &p->r.image, ghosts != NULL);
     if (ghosts) qfz_contraction_add_ghosts(c, ghosts);
     qfz_graph_sort(&c->graph);
@@ -129,9 +117,9 @@ static void summary_keeps_levels(const problem *p, const qfz_links *links)
     qfz_graph graph;
     qfz_forest forest;
     qfz_error err = {0};
-    double *to = room(h * w, sizeof *to);
-    must(qfz_graph_init(&graph, links->n, &err));
-    must(qfz_forest_init(&forest, n, &err));
+    double *to = raster_room(h * w, sizeof *to);
+    raster_must(qfz_graph_init(&graph, links->n, &err));
+    raster_must(qfz_forest_init(&forest, n, &err));
     qfz_graph_set_links(&graph, (uint32_t)n, links->u, links->v, links->level);
     qfz_graph_add_links(&graph, 0, links->n, UINT32_MAX);
     qfz_graph_sort(&graph);
@@ -181,8 +169,8 @@ static void same_regions(const problem *p, const char *what, const uint32_t *got
                          const uint32_t *want)
 {
     const int64_t n = p->r.image.h * p->r.image.w;
-    int64_t *const first = room(n + 1, sizeof *first); /* of a name; of a label */
-    int64_t *const first_want = room(n + 1, sizeof *first_want);
+    int64_t *const first = raster_room(n + 1, sizeof *first); /* of a name; of a label */
+    int64_t *const first_want = raster_room(n + 1, sizeof *first_want);
     for (int64_t i = 0; i < n; i++)
         first[i] = first_want[i] = first_want[n] = -1;
     for (int64_t i = 0; i < n; i++) {
@@ -211,15 +199,15 @@ static grown grow(const problem *p, const qfz_image *values, const qfz_links *li
     qfz_error err = {0};
     const int64_t n = values->h * values->w;
     const qfz_omega_input input = {.graph = &g.graph, .absorbs = absorbs};
-    must(qfz_graph_init(&g.graph, links->n, &err));
-    must(qfz_forest_init(&g.forest, n, &err));
-    must(qfz_spans_init(&g.spans, n, &p->rule, &err));
+    raster_must(qfz_graph_init(&g.graph, links->n, &err));
+    raster_must(qfz_forest_init(&g.forest, n, &err));
+    raster_must(qfz_spans_init(&g.spans, n, &p->rule, &err));
     qfz_graph_set_links(&g.graph, (uint32_t)n, links->u, links->v, links->level);
     qfz_graph_add_links(&g.graph, 0, links->n, p->rule.alpha_key);
     qfz_graph_sort(&g.graph);
     qfz_forest_reset(&g.forest, (uint32_t)n);
     qfz_spans_start(&g.spans, 0, values);
-    must(qfz_omega_join(&g.forest, &g.spans, &p->rule, &input, NULL, &err));
+    raster_must(qfz_omega_join(&g.forest, &g.spans, &p->rule, &input, NULL, &err));
     return g;
 }
 
@@ -236,7 +224,7 @@ static qfz_links all_edges(const problem *p)
     const int64_t h = p->r.image.h, w = p->r.image.w;
     qfz_links links = {0};
     qfz_error err = {0};
-    must(qfz_links_reserve(&links, 4 * h * w, &err));
+    raster_must(qfz_links_reserve(&links, 4 * h * w, &err));
     for (int64_t a = 0; a < h * w; a++) {
         for (int d = 0; d < p->rule.connectivity / 2; d++) {
             const int64_t y = a / w + qfz_dir_dy[d], x = a % w + qfz_dir_dx[d], b = y * w + x;
@@ -284,8 +272,8 @@ static void find_regions(qfz_omega_contraction *o, const uint32_t *holds_to, uin
 {
     const int64_t h = o->c.in_blocks.h, w = o->c.in_blocks.w;
     qfz_error err = {0};
-    uint32_t *const of_stop = room(h * w, sizeof *of_stop);
-    must(qfz_omega_contraction_regions(o, holds_to, of_stop, &err));
+    uint32_t *const of_stop = raster_room(h * w, sizeof *of_stop);
+    raster_must(qfz_omega_contraction_regions(o, holds_to, of_stop, &err));
     for (int64_t y = 0; y < h; y++) {
         qfz_omega_contraction_row(o, y, of_stop, region + y * w);
         for (int64_t x = 0; x < w; x++) {
@@ -304,20 +292,20 @@ static void omega_equals(problem *p)
     qfz_summary summary = {0};
     qfz_error err = {0};
     if (check_chance(80)) p->rule.omega = l.omega;
-    must(qfz_omega_contraction_init(&o, &p->rule, h + check_pick(5), w + check_pick(5), p->side,
-                                    p->n_threads, &err));
-    must(qfz_summary_init(&summary, (qfz_box){.y1 = h, .x1 = w}, &p->rule, &err));
-    must(qfz_links_reserve(&summary.links, p->n_ring, &err));
-    uint32_t *got = room(h * w, sizeof *got), *want = room(h * w, sizeof *want);
-    uint32_t *mark = room(o.c.max_vertices, sizeof *mark);
-    uint32_t *holds_to = room(p->n_ring, sizeof *holds_to);
+    raster_must(qfz_omega_contraction_init(&o, &p->rule, h + check_pick(5), w + check_pick(5),
+                                           p->side, p->n_threads, &err));
+    raster_must(qfz_summary_init(&summary, (qfz_box){.y1 = h, .x1 = w}, &p->rule, &err));
+    raster_must(qfz_links_reserve(&summary.links, p->n_ring, &err));
+    uint32_t *got = raster_room(h * w, sizeof *got), *want = raster_room(h * w, sizeof *want);
+    uint32_t *mark = raster_room(o.c.max_vertices, sizeof *mark);
+    uint32_t *holds_to = raster_room(p->n_ring, sizeof *holds_to);
     (void)oracle_alpha_omega(p->o, l.alpha, p->rule.omega, want);
-    must(qfz_omega_contract(&o, &p->r.image, false, &err));
+    raster_must(qfz_omega_contract(&o, &p->r.image, false, &err));
     find_regions(&o, NULL, got);
     same_regions(p, "alone", got, want);
     qfz_summary_take_ring(&summary, &p->r.image);
-    must(qfz_omega_contract(&o, &p->r.image, true, &err));
-    must(qfz_omega_contraction_summarise(&o, mark, &summary, &err));
+    raster_must(qfz_omega_contract(&o, &p->r.image, true, &err));
+    raster_must(qfz_omega_contraction_summarise(&o, mark, &summary, &err));
     summary_keeps_omega(p, &summary, holds_to);
     find_regions(&o, holds_to, got);
     same_regions(p, "knowing its ring", got, want);
@@ -339,11 +327,11 @@ static void one_case(int64_t number)
     make(&p);
     const int64_t h = p.r.image.h, w = p.r.image.w;
     /* Made for a larger image, as it is for the last tiles of a row. */
-    must(qfz_contraction_init(&c, &p.rule, h + check_pick(5), w + check_pick(5), p.side, true,
-                              p.n_threads, &err));
-    double *want = room(p.rule.connectivity / 2 * h * w, sizeof *want);
-    uint8_t *ring_valid = room(p.n_ring, 1);
-    uint32_t *mark = room(c.max_vertices, sizeof *mark);
+    raster_must(qfz_contraction_init(&c, &p.rule, h + check_pick(5), w + check_pick(5), p.side,
+                                     true, p.n_threads, &err));
+    double *want = raster_room(p.rule.connectivity / 2 * h * w, sizeof *want);
+    uint8_t *ring_valid = raster_room(p.n_ring, 1);
+    uint32_t *mark = raster_room(c.max_vertices, sizeof *mark);
     for (int64_t i = 0; i < p.n_ring; i++) {
         int64_t y, x;
         qfz_ring_place(h, w, i, &y, &x);
@@ -351,7 +339,7 @@ static void one_case(int64_t number)
     }
     oracle_saliency(p.o, want);
     levels_equal(&p, &c, want, NULL);
-    must(qfz_links_reserve(&links, p.n_ring, &err));
+    raster_must(qfz_links_reserve(&links, p.n_ring, &err));
     qfz_contract(&c, &p.r.image, true);
     qfz_contraction_summarise(&c, ring_valid, mark, &links);
     summary_keeps_levels(&p, &links);
@@ -381,7 +369,7 @@ static void stairs_are_climbed_to_the_end(void)
                  .type = QFZ_U16,
                  .n_bands = 1,
                  .alpha_key = UINT32_MAX}};
-    double *want = room(2 * SIDE * SIDE, sizeof *want);
+    double *want = raster_room(2 * SIDE * SIDE, sizeof *want);
     qfz_contraction c;
     qfz_error err = {0};
     int at = (SIDE - 1) * SIDE;
@@ -395,7 +383,7 @@ static void stairs_are_climbed_to_the_end(void)
     check_describe("stairs");
     p.o = oracle_open(&p.r.image, 4, QFZ_L1);
     oracle_saliency(p.o, want);
-    must(qfz_contraction_init(&c, &p.rule, SIDE, SIDE, SIDE, true, 1, &err));
+    raster_must(qfz_contraction_init(&c, &p.rule, SIDE, SIDE, SIDE, true, 1, &err));
     levels_equal(&p, &c, want, NULL);
     qfz_contraction_fini(&c);
     oracle_close(p.o);
@@ -423,10 +411,10 @@ static void levels_stay_as_wide_as_the_largest(void)
                  .type = QFZ_U32,
                  .n_bands = 1,
                  .alpha_key = UINT32_MAX}};
-    double *want = room(4 * SIDE * SIDE, sizeof *want);
+    double *want = raster_room(4 * SIDE * SIDE, sizeof *want);
     qfz_contraction c;
     qfz_error err = {0};
-    must(qfz_contraction_init(&c, &p.rule, SIDE, SIDE, SIDE, true, 1, &err));
+    raster_must(qfz_contraction_init(&c, &p.rule, SIDE, SIDE, SIDE, true, 1, &err));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         for (int px = 0; px < SIDE * SIDE; px++)
             pixels[px] = px % SIDE < SIDE / 2 ? 0 : cases[i].level;

@@ -16,18 +16,6 @@ typedef struct problem {
     uint32_t n_regions;
 } problem;
 
-static void must(qfz_status st)
-{
-    if (st != QFZ_OK) abort();
-}
-
-static void *room(int64_t n, size_t size)
-{
-    void *const ptr = calloc((size_t)n + 1, size);
-    if (!ptr) abort();
-    return ptr;
-}
-
 static void make(problem *p)
 {
     raster_make(&p->r, SIDE, -1, RASTER_BANDS);
@@ -41,7 +29,7 @@ static void make(problem *p)
                          .omega = p->omega};
     for (int b = 0; b < image->n_bands; b++)
         p->omega[b] = raster_omega(&p->r, b);
-    p->label = room(image->h * image->w, sizeof *p->label);
+    p->label = raster_room(image->h * image->w, sizeof *p->label);
     check_describe("%dx%d, %d bands %s, %s in %s, holes %s, %d-connected", (int)image->h,
                    (int)image->w, image->n_bands, raster_types[image->type], p->r.shape,
                    p->r.palette, p->r.holes, p->rule.connectivity);
@@ -76,15 +64,15 @@ static void painted_in_means(const problem *p, qfz_worker *worker, int band)
     const size_t bytes = qfz_type_bytes(image->type);
     const char *const plane = (const char *)image->pixels + (size_t)(band * n) * bytes;
     const uint32_t invalid = 0x12345678;
-    uint64_t *sums = room((p->n_regions + 1) * (int64_t)words, sizeof *sums);
-    uint64_t *count = room(p->n_regions + 1, sizeof *count);
-    char *painted = room(n, bytes), want[4];
+    uint64_t *sums = raster_room((p->n_regions + 1) * (int64_t)words, sizeof *sums);
+    uint64_t *count = raster_room(p->n_regions + 1, sizeof *count);
+    char *painted = raster_room(n, bytes), want[4];
     qfz_error err = {0};
     for (int64_t i = 0; i < n; i++) {
         qfz_sum_add_pixel(sums + p->label[i] * (size_t)words, image->type, plane, i);
         count[p->label[i]]++;
     }
-    must(qfz_engine_cpu.paint(worker, band, NULL, &invalid, painted, &err));
+    raster_must(qfz_engine_cpu.paint(worker, band, NULL, &invalid, painted, &err));
     for (int64_t i = 0; i < n; i++) {
         const uint32_t label = p->label[i];
         memcpy(want, &invalid, sizeof want);
@@ -113,15 +101,15 @@ static void one_case(int64_t number)
                                   .max_h = SIDE,
                                   .max_w = SIDE,
                                   .n_threads = 1 + (int)check_pick(3)};
-    must(qfz_engine_cpu.open(&worker, 1, &spec, &err));
-    must(qfz_engine_cpu.load(worker, image, &err));
-    must(qfz_engine_cpu.partition(worker, NULL, &partition, &err));
-    must(qfz_engine_cpu.number(worker, NULL, &err));
-    must(qfz_engine_cpu.labels(worker, false, p.label, &err));
+    raster_must(qfz_engine_cpu.open(&worker, 1, &spec, &err));
+    raster_must(qfz_engine_cpu.load(worker, image, &err));
+    raster_must(qfz_engine_cpu.partition(worker, NULL, &partition, &err));
+    raster_must(qfz_engine_cpu.number(worker, NULL, &err));
+    raster_must(qfz_engine_cpu.labels(worker, false, p.label, &err));
     p.n_regions = partition.n_regions;
     come_by_first_pixels(&p, &partition);
     for (int b = 0; b < image->n_bands; b++) {
-        if (check_chance(50)) must(qfz_engine_cpu.slot_sums(worker, b, &none, &err));
+        if (check_chance(50)) raster_must(qfz_engine_cpu.slot_sums(worker, b, &none, &err));
         painted_in_means(&p, worker, b);
     }
     qfz_engine_cpu.close(&worker, 1);
