@@ -6,6 +6,7 @@
 
 #include "clones.h"
 #include "cpu/lightest.h"
+#include "cpu/min_max.h"
 
 enum {
     ROW = QFZ_SQUARES,
@@ -126,16 +127,6 @@ QFZ_CLONES_512 static void drop_of_four(square_row *restrict row, const uint32_t
     }
 }
 
-static inline uint32_t max2(uint32_t a, uint32_t b)
-{
-    return a > b ? a : b;
-}
-
-static inline uint32_t min2(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 /* An edge is dropped if it is the heaviest of one of its two triangles or two four-cycles
  * (outer sides; the other diagonal and two opposite sides). */
 QFZ_CLONES_512 static void drop_of_six(square_row *restrict row, const uint32_t *restrict bottom)
@@ -143,18 +134,18 @@ QFZ_CLONES_512 static void drop_of_six(square_row *restrict row, const uint32_t 
     for (int i = 0; i < ROW - 1; i++) {
         const uint32_t t = row->h[i], u = bottom[i], l = row->v[i], r = row->v[i + 1];
         const uint32_t f = row->fall[i], g = row->rise[i];
-        const uint32_t dt =
-            t > min2(min2(max2(r, f), max2(l, g)), max2(u, min2(max2(r, l), max2(g, f))));
-        const uint32_t du =
-            (u > min2(max2(l, f), max2(r, g))) | ((u >= t) & (u > min2(max2(r, l), max2(g, f))));
+        const uint32_t dt = t > qfz_min(qfz_min(qfz_max(r, f), qfz_max(l, g)),
+                                        qfz_max(u, qfz_min(qfz_max(r, l), qfz_max(g, f))));
+        const uint32_t du = (u > qfz_min(qfz_max(l, f), qfz_max(r, g))) |
+                            ((u >= t) & (u > qfz_min(qfz_max(r, l), qfz_max(g, f))));
         const uint32_t dl = ((l >= u) & (l > f)) | ((l >= t) & (l > g)) |
-                            ((l >= max2(t, u)) & (l > r)) | (l > max2(max2(g, r), f));
+                            ((l >= qfz_max(t, u)) & (l > r)) | (l > qfz_max(qfz_max(g, r), f));
         const uint32_t dr = ((r >= t) & (r > f)) | ((r >= u) & (r > g)) |
-                            (r >= max2(max2(t, u), l)) | ((r > max2(g, f)) & (r >= l));
-        const uint32_t df =
-            (f >= min2(max2(t, r), max2(u, l))) | ((f >= min2(max2(t, u), max2(l, r))) & (f > g));
-        const uint32_t dg =
-            g >= min2(min2(max2(t, l), max2(u, r)), max2(f, min2(max2(t, u), max2(l, r))));
+                            (r >= qfz_max(qfz_max(t, u), l)) | ((r > qfz_max(g, f)) & (r >= l));
+        const uint32_t df = (f >= qfz_min(qfz_max(t, r), qfz_max(u, l))) |
+                            ((f >= qfz_min(qfz_max(t, u), qfz_max(l, r))) & (f > g));
+        const uint32_t dg = g >= qfz_min(qfz_min(qfz_max(t, l), qfz_max(u, r)),
+                                         qfz_max(f, qfz_min(qfz_max(t, u), qfz_max(l, r))));
         const uint32_t drop =
             dt * TOP | du * BOTTOM | dl * LEFT | dr * RIGHT | df * FALL | dg * RISE;
         row->drop[i] = row->exists[i] & QFZ_SQUARE ? (uint8_t)drop : 0;

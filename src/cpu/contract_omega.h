@@ -62,6 +62,9 @@ typedef struct qfz_stop_block {
 
 qfz_stop_block qfz_omega_contraction_block(const qfz_omega_contraction *o, int64_t i);
 
+/* to[x] = from[x] + offset modulo 2^16, of integers of 8 or 16 bits. */
+void qfz_narrow_row(qfz_type type, const void *from, uint16_t offset, int64_t w, uint16_t *to);
+
 /* row[x] = what of_stop has at the stop of each pixel of row y.  And the number of one pixel's. */
 void qfz_omega_contraction_row(const qfz_omega_contraction *o, int64_t y, const uint32_t *of_stop,
                                uint32_t *row);

@@ -88,20 +88,6 @@ static void put_value(qfz_type type, int32_t value, void *to)
         memcpy(to, &own, sizeof own);
 }
 
-#define SPREAD_VALUES(TYPE)                                                                        \
-    for (int64_t x = 0; x < w; x++)                                                                \
-    to[x] = (uint16_t)(((const TYPE *)from)[x] + offset)
-
-static void spread_values(qfz_type type, const void *from, int64_t w, uint16_t *to)
-{
-    const uint16_t offset = offset_of(type);
-    switch (type) {
-    case QFZ_U8: SPREAD_VALUES(uint8_t); break;
-    case QFZ_I8: SPREAD_VALUES(int8_t); break;
-    default: SPREAD_VALUES(uint16_t); break;
-    }
-}
-
 #define SPREAD_ROW(TYPE)                                                                           \
     for (int64_t x = 0; x < w; x++)                                                                \
     ((TYPE *)to)[x * n_bands] = ((const TYPE *)from)[x]
@@ -195,7 +181,7 @@ static void start_row(builder *u, int64_t y)
         const int64_t at = (band * image->h + box.y0 + y) * image->w + box.x0;
         const char *const from = (const char *)image->pixels + bytes * (size_t)at;
         if (u->ranges)
-            spread_values(image->type, from, w, values);
+            qfz_narrow_row(image->type, from, offset_of(image->type), w, values);
         else
             spread_row(bytes, image->n_bands, from, w, u->row + bytes * (size_t)band);
     }

@@ -6,6 +6,7 @@
 
 #include "cpu/contract_omega.h"
 #include "cpu/contract_parts.h"
+#include "cpu/min_max.h"
 
 struct qfz_told {
     qfz_absorbs absorbs;
@@ -32,11 +33,6 @@ typedef struct qfz_joined {
     qfz_stop stops[QFZ_BLOCK_PX];
     uint16_t others[QFZ_BLOCK_PX]; /* pixels that do not stop where their node does */
 } qfz_joined;
-
-static inline uint32_t qfz_min(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
 
 /* A component that is too wide at a level has held before; at level 0, it holds just there. */
 static inline uint32_t qfz_level_before(uint32_t level)

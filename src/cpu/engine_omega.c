@@ -43,23 +43,6 @@ static int64_t least_of(qfz_type type)
     return type == QFZ_I8 ? INT8_MIN : type == QFZ_I16 ? INT16_MIN : 0;
 }
 
-#define COUNT_UP(TYPE)                                                                             \
-    for (int64_t x = 0; x < w; x++)                                                                \
-    to[x] = (uint16_t)(((const TYPE *)from)[x] - least)
-
-/* Values of a row; others than narrow ones are added up elsewhere. */
-static void count_up(qfz_type type, const void *from, int64_t w, uint16_t *to)
-{
-    const int64_t least = least_of(type);
-    switch (type) {
-    case QFZ_U8: COUNT_UP(uint8_t); break;
-    case QFZ_I8: COUNT_UP(int8_t); break;
-    case QFZ_U16: COUNT_UP(uint16_t); break;
-    case QFZ_I16: COUNT_UP(int16_t); break;
-    default: memset(to, 0, (size_t)w * sizeof *to);
-    }
-}
-
 /* Last pixels first, so that the first one of each stop stays. */
 static void ask_row(const uint16_t *stop, const uint16_t *values, int64_t w, int64_t place, told *t)
 {
@@ -74,11 +57,13 @@ static void ask_block(const qfz_worker *worker, const qfz_stop_block *block, int
     const qfz_image *const tile = &worker->tile;
     const int64_t w = qfz_box_w(block->box);
     const size_t bytes = qfz_type_bytes(tile->type);
-    uint16_t values[QFZ_BLOCK_SIDE];
+    const uint16_t offset = (uint16_t)-least_of(tile->type);
+    uint16_t values[QFZ_BLOCK_SIDE] = {0}; /* others than narrow ones are added up elsewhere */
     memset(t->part, 0, block->n * sizeof *t->part);
     for (int64_t y = qfz_box_h(block->box) - 1; y >= 0; y--) {
         const int64_t at = (band * tile->h + block->box.y0 + y) * tile->w + block->box.x0;
-        count_up(tile->type, (const char *)tile->pixels + (size_t)at * bytes, w, values);
+        const char *const row = (const char *)tile->pixels + (size_t)at * bytes;
+        if (is_narrow(tile->type)) qfz_narrow_row(tile->type, row, offset, w, values);
         ask_row(block->stop + y * w, values, w, y * QFZ_BLOCK_SIDE, t);
     }
 }

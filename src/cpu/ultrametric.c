@@ -4,23 +4,14 @@
 #include <stdbool.h>
 
 #include "clones.h"
-
-static inline uint32_t larger(uint32_t a, uint32_t b)
-{
-    return a > b ? a : b;
-}
-
-static inline uint32_t smaller(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
+#include "cpu/min_max.h"
 
 QFZ_CLONES_512 static void tell_by_hooks(const uint32_t *restrict a, const uint32_t *restrict b,
                                          const uint16_t *restrict p, const uint16_t *restrict q,
                                          int64_t n, uint32_t *restrict key, uint8_t *restrict doubt)
 {
     for (int64_t x = 0; x < n; x++) {
-        key[x] = larger(a[x], b[x]);
+        key[x] = qfz_max(a[x], b[x]);
         doubt[x] = p[x] != q[x];
     }
 }
@@ -31,12 +22,12 @@ QFZ_CLONES_512 static void tell_right(const qfz_squares *above, const qfz_square
 {
     const qfz_squares q = *above, o = *below;
     for (int64_t x = 0; x < n; x++) {
-        const uint32_t least = larger(o.first[x], o.first[x + 1]);
+        const uint32_t least = qfz_max(o.first[x], o.first[x + 1]);
         const uint32_t l1 = q.left[x], r1 = q.left[x + 1], l2 = o.left[x], r2 = o.left[x + 1];
-        const uint32_t sides1 = larger(l1, r1), sides2 = larger(l2, r2);
-        const uint32_t most1 = larger(sides1, q.top[x]), most2 = larger(sides2, o.bottom[x]);
-        const uint32_t next1 = larger(smaller(l1, r1), smaller(sides1, q.top[x]));
-        const uint32_t next2 = larger(smaller(l2, r2), smaller(sides2, o.bottom[x]));
+        const uint32_t sides1 = qfz_max(l1, r1), sides2 = qfz_max(l2, r2);
+        const uint32_t most1 = qfz_max(sides1, q.top[x]), most2 = qfz_max(sides2, o.bottom[x]);
+        const uint32_t next1 = qfz_max(qfz_min(l1, r1), qfz_min(sides1, q.top[x]));
+        const uint32_t next2 = qfz_max(qfz_min(l2, r2), qfz_min(sides2, o.bottom[x]));
         const bool one_tells = most1 != next1, other_tells = most2 != next2;
         const uint32_t other = other_tells ? most2 : least;
         key[x] = one_tells ? most1 : other;
@@ -51,9 +42,9 @@ static inline uint32_t tell_diagonal(uint32_t leg1, uint32_t leg2, uint32_t leg3
                                      uint32_t least, bool is_least, uint8_t *doubt)
 {
     const bool one_tells = leg1 != leg2, other_tells = leg3 != leg4;
-    const uint32_t other = other_tells ? larger(leg3, leg4) : least;
+    const uint32_t other = other_tells ? qfz_max(leg3, leg4) : least;
     *doubt = !one_tells & !other_tells & !is_least & (leg1 != least) & (leg3 != least);
-    return one_tells ? larger(leg1, leg2) : other;
+    return one_tells ? qfz_max(leg1, leg2) : other;
 }
 
 QFZ_CLONES_512 static void tell_diagonals(const qfz_squares *of, int64_t n, uint32_t *restrict fall,
@@ -63,9 +54,9 @@ QFZ_CLONES_512 static void tell_diagonals(const qfz_squares *of, int64_t n, uint
     const qfz_squares q = *of;
     for (int64_t x = 0; x < n; x++) {
         const uint32_t t = q.top[x], u = q.bottom[x], l = q.left[x], r = q.left[x + 1];
-        fall[x] = tell_diagonal(t, r, u, l, larger(q.first[x], q.first_below[x + 1]),
+        fall[x] = tell_diagonal(t, r, u, l, qfz_max(q.first[x], q.first_below[x + 1]),
                                 q.number[x] == q.number_below[x + 1], &fall_doubt[x]);
-        rise[x] = tell_diagonal(t, l, u, r, larger(q.first[x + 1], q.first_below[x]),
+        rise[x] = tell_diagonal(t, l, u, r, qfz_max(q.first[x + 1], q.first_below[x]),
                                 q.number[x + 1] == q.number_below[x], &rise_doubt[x]);
     }
 }
