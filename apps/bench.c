@@ -29,18 +29,18 @@ static void copy_name(int part, char name[16])
 }
 
 /* Omega is for the part that knows it, and that part makes no sense without. */
-static qfz_method method_of(const request *r, qfz_part part)
+static qfz_criterion criterion_of(const request *r, qfz_part part)
 {
     static const double usual_omega = 10;
-    qfz_method method = r->job.method;
+    qfz_criterion criterion = r->job.criterion;
     if (part != QFZ_PART_ALPHA_OMEGA) {
-        method.omega = NULL;
-        method.n_omega = 0;
-    } else if (!method.omega) {
-        method.omega = &usual_omega;
-        method.n_omega = 1;
+        criterion.omega = NULL;
+        criterion.n_omega = 0;
+    } else if (!criterion.omega) {
+        criterion.omega = &usual_omega;
+        criterion.n_omega = 1;
     }
-    return method;
+    return criterion;
 }
 
 /* NULL: any. */
@@ -64,11 +64,11 @@ static qfz_status time_part(const request *r, const bench_image *image, qfz_part
                             timing *t, qfz_error *err)
 {
     const int n_runs = r->bench.runs;
-    const qfz_method method = method_of(r, part);
+    const qfz_criterion criterion = criterion_of(r, part);
     const qfz_session_options options = {
         .engine = r->job.engine, .n_threads = r->job.n_threads, .gpu_method = gpu_method(r)};
     qfz_session *session = NULL;
-    qfz_status st = qfz_session_open(&session, &image->image, &method, &options, err);
+    qfz_status st = qfz_session_open(&session, &image->image, &criterion, &options, err);
     if (st != QFZ_OK) return st;
     st = time_runs(session, part, n_runs, ms, err);
     if (st == QFZ_OK) {
@@ -99,7 +99,7 @@ static void print_table(const request *r, const bench_image *image, const timing
         (void)snprintf(size, sizeof size, "%lldx%lld", (long long)image->image.w,
                        (long long)image->image.h);
         printf("%-12s %-7s %7d %4d %4d %5d %13s %10.2f %10.2f %9.1f\n", t->part, t->engine,
-               r->job.n_threads, r->job.method.connectivity, bench_image_bits(image),
+               r->job.n_threads, r->job.criterion.connectivity, bench_image_bits(image),
                image->image.n_bands, size, t->median_ms, t->min_ms, mpx_per_s(image, t));
     }
 }
@@ -120,8 +120,8 @@ static void print_json(const request *r, const bench_image *image, const timing 
         json_integer(&j, "height", image->image.h);
         json_integer(&j, "bands", image->image.n_bands);
         json_integer(&j, "bits", bench_image_bits(image));
-        json_integer(&j, "connectivity", r->job.method.connectivity);
-        json_text(&j, "distance", distances[r->job.method.distance]);
+        json_integer(&j, "connectivity", r->job.criterion.connectivity);
+        json_text(&j, "distance", distances[r->job.criterion.distance]);
         json_integer(&j, "runs", r->bench.runs);
         json_number(&j, "median_ms", t->median_ms);
         json_number(&j, "min_ms", t->min_ms);

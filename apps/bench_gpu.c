@@ -58,22 +58,22 @@ typedef struct gpu_bench {
 static bool is_wanted(const request *r, const measured *m)
 {
     const char *const only = r->job.gpu_method;
-    if (request_has(r, "--connectivity") && m->connectivity != r->job.method.connectivity)
+    if (request_has(r, "--connectivity") && m->connectivity != r->job.criterion.connectivity)
         return false;
     return !only || strcmp(only, m->method ? m->method : "auto") == 0;
 }
 
 /* Median and worst of the runs. */
-static bool measure(gpu_bench *b, const qfz_image *image, const qfz_method *limits,
+static bool measure(gpu_bench *b, const qfz_image *image, const qfz_criterion *limits,
                     const measured *m, result *to)
 {
     const int n = b->r->bench.runs;
     const qfz_session_options options = {.engine = QFZ_ENGINE_CUDA, .gpu_method = m->method};
-    qfz_method method = *limits;
+    qfz_criterion criterion = *limits;
     qfz_session *session = NULL;
-    method.connectivity = m->connectivity;
-    if (m->part != QFZ_PART_ALPHA_OMEGA) method.omega = NULL;
-    qfz_status st = qfz_session_open(&session, image, &method, &options, &b->err);
+    criterion.connectivity = m->connectivity;
+    if (m->part != QFZ_PART_ALPHA_OMEGA) criterion.omega = NULL;
+    qfz_status st = qfz_session_open(&session, image, &criterion, &options, &b->err);
     if (st == QFZ_OK) st = qfz_session_time(session, m->part, n, b->ms, &b->err);
     if (st == QFZ_OK) to->memory = qfz_session_gpu_bytes(session);
     qfz_session_close(session);
@@ -126,7 +126,7 @@ static bool bench_granularity(gpu_bench *b, int granularity)
                                  .pixels = pixels,
                                  .valid = pixels};
         for (int i = 0; i < N_OF_BINARY; i++) {
-            const qfz_method zones = {.distance = QFZ_L1};
+            const qfz_criterion zones = {.distance = QFZ_L1};
             if (!is_wanted(b->r, &of_binary[i])) continue;
             result one;
             if (!measure(b, &image, &zones, &of_binary[i], &one)) {
@@ -163,14 +163,14 @@ static bool bench_scene(gpu_bench *b, const bench_image *image, const char *name
     const double limit = bits == 8 ? 12 : 3276;
     for (int i = 0; i < N_OF_SCENE; i++) {
         const measured *const m = &of_scene[i];
-        const qfz_method method = {.distance = QFZ_L1,
-                                   .has_alpha = m->part == QFZ_PART_ALPHA_OMEGA,
-                                   .alpha = limit,
-                                   .omega = &limit,
-                                   .n_omega = 1};
+        const qfz_criterion criterion = {.distance = QFZ_L1,
+                                         .has_alpha = m->part == QFZ_PART_ALPHA_OMEGA,
+                                         .alpha = limit,
+                                         .omega = &limit,
+                                         .n_omega = 1};
         if (!is_wanted(b->r, m)) continue;
         result got;
-        if (!measure(b, &image->image, &method, m, &got)) return false;
+        if (!measure(b, &image->image, &criterion, m, &got)) return false;
         print_line(b, m, name, bits, &got, image->image.n_bands * bits / 8 + m->out_bytes);
     }
     return true;

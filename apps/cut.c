@@ -4,7 +4,7 @@
 
 static const char *check(const request *r)
 {
-    return r->job.method.has_alpha ? NULL : "needs --alpha";
+    return r->job.criterion.has_alpha ? NULL : "needs --alpha";
 }
 
 const command cut_command = {

@@ -10,7 +10,7 @@ typedef struct nearest {
     int slips;
 } nearest;
 
-/* Near is what at most two slips of the hand make of the word, and no more than half of it: a
+/* Near is what at most two slips of the context make of the word, and no more than half of it: a
  * character too many, too few or wrong, or two neighbours swapped. */
 void nearest_offer(nearest *n, const char *name);
 

@@ -29,17 +29,17 @@ const option option_table[] = {
 
     {"--connectivity", TAKES("4|8"), .commands = FOR_IMAGES | FOR_INFO | FOR_BENCH,
      .section = joins, .help = "Neighbours by edges only, or by corners too. Default: 4.",
-     .set = set_chosen_int, .at = AT(job.method.connectivity)},
+     .set = set_chosen_int, .at = AT(job.criterion.connectivity)},
     {"--distance", TAKES("l1|l2|linf"), .commands = FOR_IMAGES | FOR_INFO | FOR_BENCH,
      .section = joins,
      .help = "Difference of two pixels over all bands: sum of absolute differences, Euclidean, or "
              "the largest absolute difference. Default: l1.",
-     .set = set_choice, .at = AT(job.method.distance)},
+     .set = set_choice, .at = AT(job.criterion.distance)},
     {"--alpha", TAKES("A"), .commands = FOR_ALL, .section = joins,
      .help = "Neighbours that differ by at most A join; A is at least 0, or inf. Without it label "
              "joins equal values, and simplify has no limit; cut needs it. To saliency it makes no "
              "difference: that holds every A.",
-     .set = set_number, .at = AT(job.method.alpha), .at_has = AT(job.method.has_alpha)},
+     .set = set_number, .at = AT(job.criterion.alpha), .at_has = AT(job.criterion.has_alpha)},
     {"--omega", TAKES("W[,W...]"), .commands = FOR_SIMPLIFY | FOR_INFO | FOR_BENCH,
      .section = joins,
      .help = "In a region the values of a band span at most W (maximum - minimum); one W for every "

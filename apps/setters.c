@@ -279,7 +279,7 @@ const char *set_omega(const option *o, request *r, const char *const *values)
     }
     free(r->omega);
     r->omega = omega;
-    r->job.method.omega = omega;
-    r->job.method.n_omega = n;
+    r->job.criterion.omega = omega;
+    r->job.criterion.n_omega = n;
     return NULL;
 }

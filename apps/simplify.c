@@ -4,7 +4,7 @@
 
 static const char *check(const request *r)
 {
-    if (r->job.method.has_alpha || r->job.method.omega) return NULL;
+    if (r->job.criterion.has_alpha || r->job.criterion.omega) return NULL;
     return "needs --omega, --alpha or both: without them all is one region";
 }
 

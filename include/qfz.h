@@ -49,7 +49,7 @@ typedef enum qfz_engine_choice {
 } qfz_engine_choice;
 
 /* What joins pixels. */
-typedef struct qfz_method {
+typedef struct qfz_criterion {
     int connectivity;      /* 4 or 8 */
     qfz_distance distance; /* over all bands, never divided by their number */
     bool has_alpha;        /* false: label joins equal values, simplify has no limit */
@@ -57,7 +57,7 @@ typedef struct qfz_method {
                               The hierarchy itself, tree and saliency, takes no notice of it */
     const double *omega;   /* largest max - min of a region per band; NULL: no limit */
     int n_omega;           /* 1 (for every band), or the number of bands */
-} qfz_method;
+} qfz_criterion;
 
 /* ---------------------------------------------------------------------------------------------
  * 1. Jobs: raster files in, raster files out
@@ -140,7 +140,7 @@ typedef struct qfz_job {
     bool has_background; /* label: pixels of this value in every band get label 0 */
     double background;
 
-    qfz_method method;
+    qfz_criterion criterion;
     qfz_layout layout; /* saliency */
 
     const char *format; /* GDAL driver of dst and labels; NULL: by extension, else GTiff */
@@ -294,7 +294,7 @@ typedef struct qfz_session_options {
 /* Borrows the image and omega until qfz_session_close().  h * w is at most 2^29.  options may be
  * NULL: all 0. */
 QFZ_API QFZ_CHECKED qfz_status qfz_session_open(qfz_session **session, const qfz_image *image,
-                                                const qfz_method *method,
+                                                const qfz_criterion *criterion,
                                                 const qfz_session_options *options, qfz_error *err);
 QFZ_API void qfz_session_close(qfz_session *session);
 QFZ_API const char *qfz_session_engine(const qfz_session *session);
@@ -330,7 +330,7 @@ QFZ_API const uint32_t *qfz_session_saliency(const qfz_session *session);
  * at a root.  A node's level is above its children's, but for flat zones: inner nodes of level 0
  * whose children are all pixels.  Nodes that are not in use have parent[i] == i and no children. */
 typedef struct qfz_tree {
-    int64_t n_nodes; /* slots of parent and level, at most 2 * h * w */
+    int64_t n_nodes; /* border_regions of parent and level, at most 2 * h * w */
     const uint32_t *parent;
     const uint32_t *level; /* keys */
 } qfz_tree;

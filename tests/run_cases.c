@@ -15,7 +15,7 @@ enum { MOST_PX = 4096, MOST_WORD = 64, N_PLANES = 4 };
 typedef struct problem {
     const char *path;
     char op[MOST_WORD];
-    qfz_method method;
+    qfz_criterion criterion;
     double omega[RASTER_BANDS];
     bool has_background;
     double background;
@@ -96,18 +96,18 @@ static void read_option(problem *p, const char *key, const char *value)
     if (!strcmp(key, "op"))
         strcpy(p->op, value);
     else if (!strcmp(key, "connectivity"))
-        p->method.connectivity = atoi(value);
+        p->criterion.connectivity = atoi(value);
     else if (!strcmp(key, "distance"))
-        p->method.distance = (qfz_distance)find(p, raster_distances, 3, value);
+        p->criterion.distance = (qfz_distance)find(p, raster_distances, 3, value);
     else if (!strcmp(key, "type"))
         p->r.image.type = (qfz_type)find(p, raster_types, 7, value);
     else if (!strcmp(key, "alpha")) {
-        p->method.has_alpha = true;
-        p->method.alpha = CPLAtof(value);
+        p->criterion.has_alpha = true;
+        p->criterion.alpha = CPLAtof(value);
     } else if (!strcmp(key, "omega")) {
-        if (p->method.n_omega == RASTER_BANDS) bad(p, value);
-        p->method.omega = p->omega;
-        p->omega[p->method.n_omega++] = CPLAtof(value);
+        if (p->criterion.n_omega == RASTER_BANDS) bad(p, value);
+        p->criterion.omega = p->omega;
+        p->omega[p->criterion.n_omega++] = CPLAtof(value);
     } else if (!strcmp(key, "background")) {
         p->has_background = true;
         p->background = CPLAtof(value);
@@ -122,7 +122,7 @@ static void read_case(problem *p, const char *path)
     FILE *f = fopen(path, "r");
     memset(p, 0, sizeof *p);
     p->path = path;
-    p->method.connectivity = 4;
+    p->criterion.connectivity = 4;
     if (!f) bad(p, path);
     while (next_word(f, word)) {
         if (!strcmp(word, "pixels"))
@@ -191,7 +191,7 @@ static void session_levels(const problem *p, qfz_session *s)
 {
     const int64_t n = p->r.image.h * p->r.image.w;
     const uint32_t *keys = qfz_session_saliency(s);
-    for (int d = 0; d < p->method.connectivity / 2; d++)
+    for (int d = 0; d < p->criterion.connectivity / 2; d++)
         for (int64_t i = 0; i < n; i++) {
             const uint32_t key = keys[d * n + i];
             const double level = key == UINT32_MAX ? ORACLE_NO_EDGE : qfz_session_level(s, key);
@@ -213,7 +213,7 @@ static void run_session(const problem *p, int n_threads)
     qfz_error err = {0};
     double ms;
     const qfz_session_options options = {.engine = TEST_ENGINE, .n_threads = n_threads};
-    if (qfz_session_open(&s, &p->r.image, &p->method, &options, &err) == QFZ_OK &&
+    if (qfz_session_open(&s, &p->r.image, &p->criterion, &options, &err) == QFZ_OK &&
         qfz_session_run(s, part, &ms, &err) == QFZ_OK) {
         if (levels)
             session_levels(p, s);
@@ -276,7 +276,7 @@ static void labels_are(const problem *p, const char *path, const char *what)
 static void outputs_are(const problem *p, const qfz_job *job, const char *what)
 {
     if (job->task == QFZ_SALIENCY)
-        for (int d = 0; d < p->method.connectivity / 2; d++)
+        for (int d = 0; d < p->criterion.connectivity / 2; d++)
             values_are(p, job->dst, d, p->planes[d], true, what);
     if (job->task == QFZ_LABEL) labels_are(p, job->dst, what);
     if (job->labels && p->has_labels) labels_are(p, job->labels, what);
@@ -297,7 +297,7 @@ static void run_job(const problem *p, int32_t tile, int n_threads)
     job.mask = scratch("mask.tif");
     job.dst = scratch("dst.tif");
     job.labels = job.task == QFZ_SIMPLIFY ? scratch("labels.tif") : NULL;
-    job.method = p->method;
+    job.criterion = p->criterion;
     job.has_background = p->has_background;
     job.background = p->background;
     job.tile_px = tile;

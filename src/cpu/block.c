@@ -4,7 +4,7 @@
 #include <emmintrin.h>
 #include <string.h>
 
-#include "clones.h"
+#include "core/clones.h"
 #include "cpu/lightest.h"
 #include "cpu/min_max.h"
 
@@ -217,7 +217,7 @@ static void drop_above_alpha(uint32_t alpha, const square_row *row, uint8_t *res
 static void keep_of_row(const view *b, const square_row *above, const square_row *row,
                         uint8_t *restrict keep)
 {
-    const uint32_t alpha = b->rule->alpha_key;
+    const uint32_t alpha = b->rule->alpha_level;
     needed_of_row(above, row, keep);
     if (alpha < UINT32_MAX) drop_above_alpha(alpha, row, keep);
 }
@@ -406,7 +406,7 @@ static void name_components(qfz_block_edges *s, const uint16_t *component)
     for (int32_t i = 0; i < s->n_edges; i++) {
         const uint64_t edge = edges[i];
         const uint32_t p = component[qfz_edge_p(edge)], q = component[qfz_edge_q(edge)];
-        edges[n] = qfz_edge_of(qfz_edge_key(edge), p, q);
+        edges[n] = qfz_edge_of(qfz_edge_level(edge), p, q);
         n += p != q;
     }
     s->n_edges = n;
@@ -457,7 +457,7 @@ static uint32_t bits_of_keys(const uint64_t *edges, int32_t n)
     uint64_t bits = 0;
     for (int32_t i = 0; i < n; i++)
         bits |= edges[i];
-    return qfz_edge_key(bits);
+    return qfz_edge_level(bits);
 }
 
 /* Counts become places: those of the first half of the list before those of the second. */

@@ -9,7 +9,7 @@
 #ifndef QFZ_CPU_BLOCK_H
 #define QFZ_CPU_BLOCK_H
 
-#include "summary.h"
+#include "core/summary.h"
 
 /* A block's pixels and its inner nodes together have 16-bit numbers: at most 2^14 pixels. */
 enum { QFZ_BLOCK_SIDE = 128, QFZ_BLOCK_PX = QFZ_BLOCK_SIDE * QFZ_BLOCK_SIDE };
@@ -76,7 +76,7 @@ struct qfz_lightest;
 
 size_t qfz_block_edges_bytes(int connectivity);
 
-/* Finds what stays of the edges of keys up to rule->alpha_key: inside the block, and across its
+/* Finds what stays of the edges of keys up to rule->alpha_level: inside the block, and across its
  * seams.  open, if not NULL: open[i] = the least key of any edge that leaves the block from pixel
  * i of its ring (box.h), where there is one; those without stay as they are.  lightest, if not
  * NULL, is for this block: its pixels are hooked, and their hooks are left out. */
@@ -94,7 +94,7 @@ void qfz_block_add(qfz_block_edges *scratch, uint32_t n);
 /* An inner edge: its key and the places of its pixels, row by row in the block. */
 enum { QFZ_EDGE_KEY_SHIFT = 32, QFZ_EDGE_Q_SHIFT = 16 };
 
-static inline uint32_t qfz_edge_key(uint64_t edge)
+static inline uint32_t qfz_edge_level(uint64_t edge)
 {
     return (uint32_t)(edge >> QFZ_EDGE_KEY_SHIFT);
 }

@@ -185,7 +185,7 @@ __attribute__((target("avx2,popcnt"))) static void answer_lanes(qfz_climbs *s)
         answer_apart(s, out.apart[i], out.apart_state[i]);
 }
 
-void qfz_climbs_answer(qfz_climbs *s)
+void qfz_climbs_exterior(qfz_climbs *s)
 {
     if (s->by_vectors)
         answer_lanes(s);
@@ -239,7 +239,7 @@ __attribute__((target("avx2,popcnt"))) static void ask_lanes(qfz_climbs *s, cons
 void qfz_climbs_ask(qfz_climbs *s, const uint16_t *a, const uint16_t *b, const uint8_t *doubt,
                     int64_t n, uint32_t at)
 {
-    if (s->n + n > QFZ_MAX_CLIMBS) qfz_climbs_answer(s);
+    if (s->n + n > QFZ_MAX_CLIMBS) qfz_climbs_exterior(s);
     if (s->by_vectors && n >= LANES)
         ask_lanes(s, a, b, doubt, n, at);
     else

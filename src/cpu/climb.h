@@ -40,12 +40,12 @@ void qfz_climbs_init(qfz_climbs *s, const qfz_contraction *c, const qfz_contract
                      const qfz_unpacked_block *unpacked, uint32_t *keys);
 
 /* For those i for which doubt[i] is 1, not 0, keys[at + i] will be raised to the minimax level of
- * the nodes of numbers a[i] and b[i], which differ: by qfz_climbs_answer(), or earlier.  n: at most
- * QFZ_BLOCK_SIDE. */
+ * the nodes of numbers a[i] and b[i], which differ: by qfz_climbs_exterior(), or earlier.  n: at
+ * most QFZ_BLOCK_SIDE. */
 void qfz_climbs_ask(qfz_climbs *s, const uint16_t *a, const uint16_t *b, const uint8_t *doubt,
                     int64_t n, uint32_t at);
 
 /* After this nothing waits. */
-void qfz_climbs_answer(qfz_climbs *s);
+void qfz_climbs_exterior(qfz_climbs *s);
 
 #endif

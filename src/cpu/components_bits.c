@@ -229,11 +229,11 @@ static bool short_way(const qfz_image *image, const qfz_rule *rule, int64_t p, i
                                .band_px = image->h * image->w,
                                .n = n,
                                .n_bands = image->n_bands};
-    const key_limits limit = limits_of_key(rule->alpha_key);
+    const key_limits limit = limits_of_key(rule->alpha_level);
     const bool is_float = qfz_type_is_float(image->type);
     const bool one_sum = rule->distance == QFZ_L1 && image->n_bands == 1;
-    if (is_float && rule->alpha_key > infinity_key) return false;
-    if (rule->distance == QFZ_LINF || one_sum || (rule->alpha_key == 0 && !is_float))
+    if (is_float && rule->alpha_level > infinity_key) return false;
+    if (rule->distance == QFZ_LINF || one_sum || (rule->alpha_level == 0 && !is_float))
         return max_bits(image->type, &pairs, limit, bits);
     return rule->distance == QFZ_L1 && sum_bits(image->type, &pairs, limit, bits);
 }
@@ -249,7 +249,7 @@ static void level_bits(const qfz_image *image, const qfz_rule *rule, int64_t p, 
         answers a = {0};
         qfz_levels(image, rule->distance, p + at, q + at, px, keys);
         for (int i = 0; i < px; i++)
-            a.of[i] = keys[i] <= rule->alpha_key ? YES : 0;
+            a.of[i] = keys[i] <= rule->alpha_level ? YES : 0;
         bits[at / QFZ_WORD_PX] = pack(&a);
     }
 }

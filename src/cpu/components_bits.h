@@ -6,8 +6,8 @@
 #ifndef QFZ_CPU_COMPONENTS_BITS_H
 #define QFZ_CPU_COMPONENTS_BITS_H
 
-#include "clones.h"
-#include "rule.h"
+#include "core/clones.h"
+#include "core/level.h"
 
 enum { QFZ_WORD_PX = 64 };
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "box.h"
+#include "core/box.h"
 
 /* ---- Rows of pixels -------------------------------------------------------------------------- */
 

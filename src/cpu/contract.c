@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cpu/contract_parts.h"
-#include "memory.h"
+#include "core/memory.h"
 
 static size_t scratch_bytes(void)
 {
@@ -51,7 +51,7 @@ qfz_status qfz_contraction_init(qfz_contraction *c, const qfz_rule *rule, int64_
 {
     const qfz_blocks in = qfz_blocks_of(h, w, side);
     const sizes n = lay_out(&in, rule->connectivity, NULL);
-    const int64_t ghosts = 2 * (h + w), n_own = n_threads * (int64_t)QFZ_BLOCK_MAX_NODES;
+    const int64_t external = 2 * (h + w), n_own = n_threads * (int64_t)QFZ_BLOCK_MAX_NODES;
     *c = (qfz_contraction){.rule = rule,
                            .n_threads = n_threads,
                            .in_blocks = in,
@@ -59,7 +59,7 @@ qfz_status qfz_contraction_init(qfz_contraction *c, const qfz_rule *rule, int64_
                            .packed_room = stays ? n.packed : 0,
                            .max_vertices = n.n_vertices};
     qfz_status st;
-    c->link_room = n.n_links + ghosts;
+    c->link_room = n.n_links + external;
     QFZ_TRY_OR(st, failed, QFZ_NEW(&c->blocks, n.n_blocks, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->number, n_own, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->up, n_own, err));
@@ -168,7 +168,7 @@ static qfz_lightest *lightest_of(const qfz_block_work *b, bool open_ring)
     l->image_h = b->image->h;
     l->image_w = b->image->w;
     l->connectivity = b->c->rule->connectivity;
-    l->alpha_key = b->c->rule->alpha_key;
+    l->alpha_level = b->c->rule->alpha_level;
     l->open_ring = open_ring;
     l->lonely = b->c->stays ? NULL : b->image;
     l->level = b->px_first;
@@ -334,7 +334,7 @@ void qfz_contract_by(qfz_contraction *c, const qfz_image *image, bool open_ring,
     qfz_graph_set_links(&c->graph, c->n_vertices, c->u, c->v, c->key);
     for (int64_t i = 0; i < n.n_blocks; i++)
         qfz_graph_add_links(&c->graph, c->blocks[i].link,
-                            c->blocks[i].n_seam + c->blocks[i].n_inside, c->rule->alpha_key);
+                            c->blocks[i].n_seam + c->blocks[i].n_inside, c->rule->alpha_level);
 }
 
 void qfz_contract(qfz_contraction *c, const qfz_image *image, bool open_ring)
@@ -342,18 +342,18 @@ void qfz_contract(qfz_contraction *c, const qfz_image *image, bool open_ring)
     qfz_contract_by(c, image, open_ring, qfz_contract_join_levels, NULL);
 }
 
-void qfz_contraction_add_ghosts(qfz_contraction *c, const qfz_links *ghosts)
+void qfz_contraction_add_external(qfz_contraction *c, const qfz_links *external)
 {
     const int64_t h = c->in_blocks.h, w = c->in_blocks.w;
-    for (int64_t i = 0; i < ghosts->n; i++) {
+    for (int64_t i = 0; i < external->n; i++) {
         int64_t y, x;
-        qfz_ring_place(h, w, ghosts->u[i], &y, &x);
+        qfz_ring_place(h, w, external->u[i], &y, &x);
         c->u[c->ghost + i] = qfz_contraction_gate(c, y, x).vertex;
-        qfz_ring_place(h, w, ghosts->v[i], &y, &x);
+        qfz_ring_place(h, w, external->v[i], &y, &x);
         c->v[c->ghost + i] = qfz_contraction_gate(c, y, x).vertex;
-        c->key[c->ghost + i] = ghosts->level[i];
+        c->key[c->ghost + i] = external->level[i];
     }
-    qfz_graph_add_links(&c->graph, (uint32_t)c->ghost, (uint32_t)ghosts->n, c->rule->alpha_key);
+    qfz_graph_add_links(&c->graph, (uint32_t)c->ghost, (uint32_t)external->n, c->rule->alpha_level);
 }
 
 void qfz_contraction_mark_ring(const qfz_contraction *c, const uint8_t *ring_valid, uint32_t *mark,

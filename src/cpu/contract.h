@@ -103,7 +103,7 @@ static inline int qfz_contraction_threads(const qfz_contraction *c)
 void qfz_contract(qfz_contraction *c, const qfz_image *image, bool open_ring);
 
 /* Adds links between ring pixels of the image, whose ring must be open. */
-void qfz_contraction_add_ghosts(qfz_contraction *c, const qfz_links *ghosts);
+void qfz_contraction_add_external(qfz_contraction *c, const qfz_links *external);
 
 /* Of a block that stays, what climbs need; the thread's until it asks for another. */
 typedef struct qfz_unpacked_block {
@@ -136,6 +136,6 @@ void *qfz_contraction_scratch(const qfz_contraction *c);
 
 /* keys as in engine.h, of the edges inside the image, all of which stays.  The forest must have
  * been grown. */
-void qfz_contraction_saliency(const qfz_contraction *c, int key_bytes, void *keys);
+void qfz_contraction_saliency(const qfz_contraction *c, int level_bytes, void *keys);
 
 #endif

@@ -27,12 +27,13 @@ static void join_all(const qfz_block_work *b, const uint64_t *edges, int32_t n_e
         uint32_t larger;
         const uint32_t smaller = qfz_set_join(stays, component[qfz_edge_q(edges[i])], &larger);
         if (qfz_set_weight(smaller) & QFZ_SET_OPEN) {
-            qfz_block_link(b, qfz_set_node(larger), qfz_set_node(smaller), qfz_edge_key(edges[i]));
+            qfz_block_link(b, qfz_set_node(larger), qfz_set_node(smaller),
+                           qfz_edge_level(edges[i]));
             continue;
         }
         number[qfz_set_node(smaller)] = (uint16_t)n_hooks;
         up[n_hooks] = (uint16_t)qfz_set_node(larger);
-        level[n_hooks++] = qfz_edge_key(edges[i]);
+        level[n_hooks++] = qfz_edge_level(edges[i]);
     }
     b->block->n_hooks = n_hooks;
 }

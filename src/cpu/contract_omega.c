@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cpu/contract_omega_parts.h"
-#include "memory.h"
+#include "core/memory.h"
 
 qfz_status qfz_omega_contraction_init(qfz_omega_contraction *o, const qfz_rule *rule, int64_t h,
                                       int64_t w, int64_t side, int n_threads, qfz_error *err)
@@ -33,7 +33,7 @@ failed:
 void qfz_omega_contraction_fini(qfz_omega_contraction *o)
 {
     for (int i = 0; o->told && i < o->c.n_threads; i++)
-        qfz_absorbs_fini(&o->told[i].absorbs);
+        qfz_ranges_fini(&o->told[i].ranges);
     free(o->told);
     qfz_spans_fini(&o->start);
     qfz_spans_fini(&o->spans);
@@ -42,7 +42,7 @@ void qfz_omega_contraction_fini(qfz_omega_contraction *o)
     free(o->block_stops);
     free(o->stop);
     free(o->scratch);
-    qfz_absorbs_fini(&o->absorbs);
+    qfz_ranges_fini(&o->ranges);
     qfz_contraction_fini(&o->c);
     *o = (qfz_omega_contraction){0};
 }
@@ -74,12 +74,12 @@ int64_t qfz_omega_contraction_used_bytes(const qfz_omega_contraction *o, int64_t
 {
     const int64_t free_stops = (h * w - o->n_stops) * (int64_t)sizeof(qfz_stop) - QFZ_LARGE_PAGE;
     return qfz_omega_contraction_bytes(o->c.rule, h, w) - (free_stops > 0 ? free_stops : 0) +
-           o->absorbs.room * (int64_t)(8 + 2 * qfz_span_bytes(o->c.rule));
+           o->ranges.room * (int64_t)(8 + 2 * qfz_span_bytes(o->c.rule));
 }
 
 /* ---- The graph. */
 
-static void append_absorb(qfz_absorbs *to, const qfz_absorbs *from, int64_t i, size_t bytes)
+static void append_range(qfz_ranges *to, const qfz_ranges *from, int64_t i, size_t bytes)
 {
     to->at[to->n] = from->at[i];
     to->level[to->n] = from->level[i];
@@ -91,31 +91,31 @@ static void append_absorb(qfz_absorbs *to, const qfz_absorbs *from, int64_t i, s
 }
 
 /* What the threads told, in order of levels: each list is sorted by way of a graph of its own. */
-static qfz_status collect_absorbs(qfz_omega_contraction *o, qfz_error *err)
+static qfz_status collect_ranges(qfz_omega_contraction *o, qfz_error *err)
 {
     const size_t bytes = qfz_span_bytes(o->c.rule);
-    qfz_absorbs all = {0};
+    qfz_ranges all = {0};
     qfz_graph order = {0};
     qfz_status st = QFZ_OK;
     int64_t n = 0;
     for (int t = 0; t < o->c.n_threads; t++)
-        n += o->told[t].absorbs.n;
-    o->absorbs.n = 0;
+        n += o->told[t].ranges.n;
+    o->ranges.n = 0;
     if (n == 0) return QFZ_OK;
-    QFZ_TRY_OR(st, cleanup, qfz_absorbs_reserve(&all, n, o->c.rule, err));
-    QFZ_TRY_OR(st, cleanup, qfz_absorbs_reserve(&o->absorbs, n, o->c.rule, err));
+    QFZ_TRY_OR(st, cleanup, qfz_ranges_reserve(&all, n, o->c.rule, err));
+    QFZ_TRY_OR(st, cleanup, qfz_ranges_reserve(&o->ranges, n, o->c.rule, err));
     QFZ_TRY_OR(st, cleanup, qfz_graph_init(&order, n, err));
     for (int t = 0; t < o->c.n_threads; t++)
-        for (int64_t i = 0; i < o->told[t].absorbs.n; i++)
-            append_absorb(&all, &o->told[t].absorbs, i, bytes);
+        for (int64_t i = 0; i < o->told[t].ranges.n; i++)
+            append_range(&all, &o->told[t].ranges, i, bytes);
     qfz_graph_set_links(&order, 0, NULL, NULL, all.level);
     qfz_graph_add_links(&order, 0, n, UINT32_MAX);
     qfz_graph_sort(&order);
     for (int64_t i = 0; i < n; i++)
-        append_absorb(&o->absorbs, &all, order.id[i], bytes);
+        append_range(&o->ranges, &all, order.id[i], bytes);
 
 cleanup:
-    qfz_absorbs_fini(&all);
+    qfz_ranges_fini(&all);
     qfz_graph_fini(&order);
     return st;
 }
@@ -124,7 +124,7 @@ qfz_status qfz_omega_contract(qfz_omega_contraction *o, const qfz_image *image, 
                               qfz_error *err)
 {
     for (int t = 0; t < o->c.n_threads; t++) {
-        o->told[t].absorbs.n = 0;
+        o->told[t].ranges.n = 0;
         o->told[t].err.status = QFZ_OK;
     }
     o->n_stops = 0;
@@ -133,7 +133,7 @@ qfz_status qfz_omega_contract(qfz_omega_contraction *o, const qfz_image *image, 
         if (o->told[t].err.status != QFZ_OK)
             return qfz_fail(err, o->told[t].err.status, "%s", o->told[t].err.message);
     qfz_graph_sort(&o->c.graph);
-    return collect_absorbs(o, err);
+    return collect_ranges(o, err);
 }
 
 static void start_joining(qfz_omega_contraction *o)
@@ -148,7 +148,7 @@ static void start_joining(qfz_omega_contraction *o)
 /* ---- Regions. */
 
 /* What is known from outside of the ring's vertices. */
-static void know(qfz_omega_contraction *o, const uint32_t *holds_to)
+static void know(qfz_omega_contraction *o, const uint32_t *omega_level)
 {
     const int64_t h = o->c.in_blocks.h, w = o->c.in_blocks.w;
     for (int64_t i = 0; i < qfz_ring_size(h, w); i++) {
@@ -157,7 +157,7 @@ static void know(qfz_omega_contraction *o, const uint32_t *holds_to)
         const uint32_t vertex = qfz_contraction_gate(&o->c, y, x).vertex;
         if (vertex == QFZ_NONE) continue;
         uint32_t *const holds = &o->spans.holds[vertex];
-        if (holds_to[i] < *holds) *holds = holds_to[i];
+        if (omega_level[i] < *holds) *holds = omega_level[i];
     }
 }
 
@@ -192,13 +192,13 @@ static void find_region(const qfz_omega_contraction *o, uint32_t stop, uint32_t 
     region[stop] = o->spans.holds[vertex] >= level ? region[o->vertex_stop[vertex]] : stop;
 }
 
-qfz_status qfz_omega_contraction_regions(qfz_omega_contraction *o, const uint32_t *holds_to,
+qfz_status qfz_omega_contraction_regions(qfz_omega_contraction *o, const uint32_t *omega_level,
                                          uint32_t *region, qfz_error *err)
 {
-    const qfz_omega_input input = {.graph = &o->c.graph, .absorbs = &o->absorbs};
+    const qfz_omega_input input = {.graph = &o->c.graph, .ranges = &o->ranges};
     const int64_t n_blocks = o->c.in_blocks.n_y * o->c.in_blocks.n_x;
     start_joining(o);
-    if (holds_to) know(o, holds_to);
+    if (omega_level) know(o, omega_level);
     QFZ_TRY(qfz_omega_join(&o->c.forest, &o->spans, o->c.rule, &input, NULL, err));
 #pragma omp parallel num_threads(qfz_contraction_threads(&o->c))
     {
@@ -265,7 +265,7 @@ static qfz_status tell_start(const qfz_omega_contraction *o, uint32_t vertex, ui
     const size_t bytes = qfz_type_bytes(rule->type), all = qfz_span_bytes(rule);
     const char *const lo = (const char *)o->start.lo + vertex * all;
     const char *const hi = (const char *)o->start.hi + vertex * all;
-    qfz_absorbs *const out = &summary->absorbs;
+    qfz_ranges *const out = &summary->ranges;
     bool same = true;
     for (size_t b = 0; b < (size_t)rule->n_bands; b++) {
         const char *const own =
@@ -274,7 +274,7 @@ static qfz_status tell_start(const qfz_omega_contraction *o, uint32_t vertex, ui
                memcmp(own, hi + b * bytes, bytes) == 0;
     }
     if (same || !rule->omega) return QFZ_OK;
-    QFZ_TRY(qfz_absorbs_reserve(out, out->n + 1, rule, err));
+    QFZ_TRY(qfz_ranges_reserve(out, out->n + 1, rule, err));
     out->at[out->n] = at;
     out->level[out->n] = 0;
     memcpy((char *)out->lo + (size_t)out->n * all, lo, all);
@@ -287,13 +287,13 @@ qfz_status qfz_omega_contraction_summarise(qfz_omega_contraction *o, uint32_t *m
                                            qfz_summary *summary, qfz_error *err)
 {
     summary->links.n = 0;
-    summary->absorbs.n = 0;
+    summary->ranges.n = 0;
     qfz_contraction_mark_ring(&o->c, summary->valid, mark, &summary->links);
     for (uint32_t v = 0; v < o->c.n_vertices; v++)
         if (mark[v] != QFZ_NONE) QFZ_TRY(tell_start(o, v, mark[v], summary, err));
-    const qfz_omega_input input = {.graph = &o->c.graph, .absorbs = &o->absorbs};
-    const qfz_omega_told told = {
-        .mark = mark, .links = &summary->links, .absorbs = &summary->absorbs};
+    const qfz_omega_input input = {.graph = &o->c.graph, .ranges = &o->ranges};
+    const qfz_omega_exterior told = {
+        .mark = mark, .links = &summary->links, .ranges = &summary->ranges};
     start_joining(o);
     return qfz_omega_join(&o->c.forest, &o->spans, o->c.rule, &input, &told, err);
 }

@@ -17,7 +17,7 @@ typedef struct qfz_stop {
     uint32_t level;  /* from here on */
 } qfz_stop;
 
-typedef struct qfz_told qfz_told; /* the events of one thread */
+typedef struct qfz_exterior_view qfz_exterior_view; /* the events of one thread */
 
 /* A block's stops among those of all blocks. */
 typedef struct qfz_block_stops {
@@ -29,14 +29,14 @@ typedef struct qfz_omega_contraction {
     qfz_spans start;       /* of the vertices, as they were opened */
     qfz_spans spans;       /* the same, joined */
     uint32_t *vertex_stop; /* where its pixels' climbs stop */
-    qfz_absorbs absorbs;   /* of the vertices */
+    qfz_ranges ranges;     /* of the vertices */
 
     uint32_t n_stops; /* of all blocks, one after the other in any order */
     qfz_stop *stops;  /* room for h * w */
     qfz_block_stops *block_stops;
     uint16_t *stop; /* of each pixel, block after block: the number of its stop in the block */
 
-    qfz_told *told;
+    qfz_exterior_view *told;
     void *scratch;
 } qfz_omega_contraction;
 
@@ -71,12 +71,12 @@ void qfz_omega_contraction_row(const qfz_omega_contraction *o, int64_t y, const 
 uint32_t qfz_omega_contraction_stop(const qfz_omega_contraction *o, int64_t y, int64_t x);
 
 /* region[stop] = the stop that stands for the region of the pixels whose stop it is.
- * holds_to: of the image's ring pixels, which must be open, as in qfz_answer; NULL: the image is
- * all there is. */
-qfz_status qfz_omega_contraction_regions(qfz_omega_contraction *o, const uint32_t *holds_to,
+ * omega_level: of the image's ring pixels, which must be open, as in qfz_exterior; NULL: the image
+ * is all there is. */
+qfz_status qfz_omega_contraction_regions(qfz_omega_contraction *o, const uint32_t *omega_level,
                                          uint32_t *region, qfz_error *err);
 
-/* Fills links and absorbs of the summary of the contracted image, whose ring must be open, and is
+/* Fills links and ranges of the summary of the contracted image, whose ring must be open, and is
  * there in the summary.  mark: scratch for c.max_vertices. */
 qfz_status qfz_omega_contraction_summarise(qfz_omega_contraction *o, uint32_t *mark,
                                            qfz_summary *summary, qfz_error *err);

@@ -49,7 +49,7 @@ static inline range range_union(range a, range b)
 typedef struct builder {
     const qfz_block_work *b;
     qfz_omega_contraction *o;
-    qfz_told *told;
+    qfz_exterior_view *told;
     scratch *s;
     range *ranges; /* of components, by node; NULL: in lo and hi */
     char *lo, *hi, *row;
@@ -259,9 +259,9 @@ static void open_component(builder *u, uint32_t *component, uint32_t level)
 /* The vertex of an open node has the node's range from this level on. */
 static void tell(const builder *u, uint32_t node, uint32_t level)
 {
-    qfz_absorbs *const out = &u->told->absorbs;
+    qfz_ranges *const out = &u->told->ranges;
     qfz_error *const err = &u->told->err;
-    if (err->status != QFZ_OK || qfz_absorbs_reserve(out, out->n + 1, u->b->c->rule, err) != QFZ_OK)
+    if (err->status != QFZ_OK || qfz_ranges_reserve(out, out->n + 1, u->b->c->rule, err) != QFZ_OK)
         return;
     out->at[out->n] = vertex_at(u, node);
     out->level[out->n] = level;
@@ -321,7 +321,7 @@ static void join_all(builder *u)
     n_edges = qfz_spanning_keep(b->s->set, edges, n_edges);
     for (int32_t i = 0; i < n_edges; i++) {
         uint32_t *const stays = &component[qfz_edge_p(edges[i])], larger;
-        const uint32_t q = qfz_edge_q(edges[i]), level = qfz_edge_key(edges[i]);
+        const uint32_t q = qfz_edge_q(edges[i]), level = qfz_edge_level(edges[i]);
         if (qfz_edge_is_loop(edges[i])) {
             open_component(u, stays, level);
             continue;

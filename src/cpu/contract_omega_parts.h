@@ -8,8 +8,8 @@
 #include "cpu/contract_parts.h"
 #include "cpu/min_max.h"
 
-struct qfz_told {
-    qfz_absorbs absorbs;
+struct qfz_exterior_view {
+    qfz_ranges ranges;
     qfz_error err; /* the first failure; nothing is told after it */
 };
 

@@ -8,7 +8,7 @@
 #include <omp.h>
 #include <string.h>
 
-#include "clones.h"
+#include "core/clones.h"
 #include "cpu/contract_parts.h"
 
 enum { PIECE_BYTES = 64 }; /* where a block begins */

@@ -6,11 +6,11 @@
 #ifndef QFZ_CPU_H
 #define QFZ_CPU_H
 
-#include "summary.h"
+#include "core/summary.h"
 
 /* ---- components.c: flat zones and alpha-components of one image.
  *
- * Pixels join along edges whose key is <= rule->alpha_key (rule->edge_bits: whose bit is set).
+ * Pixels join along edges whose key is <= rule->alpha_level (rule->edge_bits: whose bit is set).
  * Regions are numbered 1, 2, 3 ... by first pixel.  They are kept as runs of pixels, a fraction of
  * what a number a pixel takes, in the scratch memory, of qfz_components_bytes() bytes: it has to
  * stay as long as anything is asked about them, the image has not. */
@@ -46,8 +46,8 @@ void qfz_components_labels(const qfz_runs *runs, const uint64_t *name, bool wide
 /* ---- tree.c: the canonical alpha-tree of one image.
  *
  * parent and level have room for qfz_tree_room() words each, where the tree also grows; the result
- * is a qfz_tree (qfz.h), of *n_nodes slots, at most 2 * h * w.  Edges above rule->alpha_key are
- * left out, so that there may be many roots. */
+ * is a qfz_tree (qfz.h), of *n_nodes border_regions, at most 2 * h * w.  Edges above
+ * rule->alpha_level are left out, so that there may be many roots. */
 int64_t qfz_tree_room(const qfz_rule *rule, int64_t h, int64_t w);
 size_t qfz_tree_bytes(const qfz_rule *rule, int64_t h, int64_t w, int n_threads);
 void qfz_tree_build(const qfz_image *image, const qfz_rule *rule, int n_threads, void *scratch,

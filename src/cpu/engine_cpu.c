@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "cpu/worker.h"
-#include "memory.h"
+#include "core/memory.h"
 
 static void close_one(qfz_worker *worker)
 {
@@ -81,7 +81,7 @@ static int64_t bytes_per_px(const qfz_rule *rule, qfz_kind kind)
 {
     const int64_t side = 1024; /* big enough that the borders' share is small */
     const int64_t narrow = sizeof(uint32_t), word = sizeof(uint64_t);
-    const int64_t regions = narrow + word; /* slot_of and name */
+    const int64_t regions = narrow + word; /* border_of and name */
     const int64_t pixels = side * side;
     switch (kind) {
     case QFZ_COMPONENTS: return regions + (int64_t)qfz_components_bytes(side, side, 1) / pixels + 1;
@@ -102,7 +102,7 @@ static qfz_status load(qfz_worker *worker, const qfz_image *tile, qfz_error *err
 {
     (void)err;
     worker->tile = *tile;
-    worker->found = worker->resumed = QFZ_FOUND_NOTHING;
+    worker->found = worker->resumed = QFZ_CACHED_NOTHING;
     return QFZ_OK;
 }
 
@@ -112,7 +112,7 @@ static qfz_status summarise(qfz_worker *worker, qfz_summary *summary, qfz_error 
     qfz_summary_take_ring(summary, &worker->tile);
     if (worker->kind == QFZ_COMPONENTS) return qfz_cpu_components_summarise(worker, summary, err);
     QFZ_TRY(qfz_links_reserve(&summary->links, summary->n_ring, err));
-    worker->found = QFZ_FOUND_GRAPH;
+    worker->found = QFZ_CACHED_GRAPH;
     if (worker->kind == QFZ_OMEGA) {
         QFZ_TRY(qfz_omega_contract(&worker->omega, &worker->tile, true, err));
         return qfz_omega_contraction_summarise(&worker->omega, worker->mark, summary, err);
@@ -123,20 +123,20 @@ static qfz_status summarise(qfz_worker *worker, qfz_summary *summary, qfz_error 
 }
 
 /* ------------------------------------------------------------------------------------ results */
-static qfz_status saliency(qfz_worker *worker, const qfz_answer *answer, int key_bytes, void *keys,
-                           qfz_error *err)
+static qfz_status saliency(qfz_worker *worker, const qfz_exterior *answer, int level_bytes,
+                           void *keys, qfz_error *err)
 {
     (void)err;
     const int n_dirs = qfz_n_dirs(worker->rule);
     qfz_contraction *const c = &worker->contraction;
-    if (worker->resumed != QFZ_FOUND_GRAPH) qfz_contract(c, &worker->tile, answer != NULL);
-    worker->found = worker->resumed = QFZ_FOUND_NOTHING; /* ghosts change it */
-    if (answer) qfz_contraction_add_ghosts(c, &answer->ghosts);
+    if (worker->resumed != QFZ_CACHED_GRAPH) qfz_contract(c, &worker->tile, answer != NULL);
+    worker->found = worker->resumed = QFZ_CACHED_NOTHING; /* external change it */
+    if (answer) qfz_contraction_add_external(c, &answer->external);
     qfz_graph_sort(&c->graph);
     qfz_forest_grow(&c->forest, &c->graph);
-    qfz_contraction_saliency(c, key_bytes, keys);
+    qfz_contraction_saliency(c, level_bytes, keys);
     if (answer)
-        qfz_answer_place_cross(answer, worker->tile.h, worker->tile.w, n_dirs, key_bytes, keys);
+        qfz_exterior_place_cross(answer, worker->tile.h, worker->tile.w, n_dirs, level_bytes, keys);
     return QFZ_OK;
 }
 
@@ -149,25 +149,29 @@ static qfz_status tree(qfz_worker *worker, uint32_t *parent, uint32_t *level, in
     return QFZ_OK;
 }
 
+static const qfz_engine_cache cache = {
+    .bytes = qfz_cpu_cached_bytes,
+    .store = qfz_cpu_store,
+    .resume = qfz_cpu_resume,
+    .needs_pixels = qfz_cpu_needs_pixels,
+    .drop = qfz_cpu_drop,
+};
+
 const qfz_engine qfz_engine_cpu = {
     .name = "cpu",
     .open = workers_open,
     .close = workers_close,
     .bytes_per_px = bytes_per_px,
     .load = load,
-    .kept_bytes = qfz_cpu_kept_bytes,
-    .keep = qfz_cpu_keep,
-    .resume = qfz_cpu_resume,
-    .needs_pixels = qfz_cpu_needs_pixels,
-    .drop = qfz_cpu_drop,
     .summarise = summarise,
     .partition = qfz_cpu_partition,
     .number = qfz_cpu_number,
     .labels = qfz_cpu_labels,
-    .slot_sums = qfz_cpu_slot_sums,
+    .border_sums = qfz_cpu_border_sums,
     .features = qfz_cpu_features,
     .paint = qfz_cpu_paint,
     .saliency = saliency,
     .tree_room = qfz_tree_room,
     .tree = tree,
+    .cache = &cache,
 };

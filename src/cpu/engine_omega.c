@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cpu/worker.h"
-#include "memory.h"
+#include "core/memory.h"
 
 qfz_status qfz_cpu_omega_open(qfz_worker *worker, int64_t h, int64_t w, qfz_error *err)
 {
@@ -94,20 +94,20 @@ typedef struct regions {
     uint64_t *above; /* sums of their values in the first band */
 } regions;
 
-/* In region_of, until a pixel of the slot is met. */
+/* In region_of, until a pixel of the border_region is met. */
 static const uint32_t is_open_slot = 1u << 31;
 
-/* The number from 1 on of a stop's region: that of the stop it is led to, or the slot's, or a new
- * one. */
+/* The number from 1 on of a stop's region: that of the stop it is led to, or the border_region's,
+ * or a new one. */
 static uint32_t meet_stop(qfz_worker *worker, uint32_t stop, const uint32_t *leads_to)
 {
     uint32_t *const own = &worker->region_of[stop], *const at = &worker->region_of[leads_to[stop]];
     const bool by_slot = *at & is_open_slot;
-    uint32_t *const slot = by_slot ? &worker->slot_region[*at & ~is_open_slot] : NULL;
-    uint32_t region = by_slot ? *slot + 1 : *at; /* QFZ_NONE + 1 is 0 */
+    uint32_t *const border_region = by_slot ? &worker->border_region_of[*at & ~is_open_slot] : NULL;
+    uint32_t region = by_slot ? *border_region + 1 : *at; /* QFZ_NONE + 1 is 0 */
     if (region == 0) {
         region = ++worker->n_regions;
-        if (by_slot) *slot = region - 1;
+        if (by_slot) *border_region = region - 1;
     }
     *own = region;
     if (!by_slot) *at = region;
@@ -144,7 +144,7 @@ static uint32_t rank_of(const uint64_t *bits, const uint32_t *before, int64_t at
 static void order_regions(qfz_worker *worker, uint32_t *first, uint32_t *before)
 {
     const int64_t h = worker->tile.h, w = worker->tile.w, n_words = h * w / 64 + 1;
-    uint64_t *const bits = worker->is_slot;
+    uint64_t *const bits = worker->is_border;
     uint32_t n = 0;
     memset(bits, 0, (size_t)n_words * sizeof *bits);
     for (uint32_t r = 0; r < worker->n_regions; r++)
@@ -180,8 +180,8 @@ static void place_regions(qfz_worker *worker, const regions *met, const uint32_t
         if (*own & is_open_slot) *own = 0; /* nobody's */
         if (*own) *own = place[*own - 1] + 1;
     }
-    for (uint32_t s = 0; s < worker->n_slots; s++)
-        worker->slot_region[s] = place[worker->slot_region[s]];
+    for (uint32_t s = 0; s < worker->n_border_regions; s++)
+        worker->border_region_of[s] = place[worker->border_region_of[s]];
 }
 
 static void find_regions(qfz_worker *worker, const regions *met)
@@ -198,26 +198,27 @@ static void find_regions(qfz_worker *worker, const regions *met)
     place_regions(worker, met, met->first);
 }
 
-qfz_status qfz_cpu_omega_find(qfz_worker *worker, const qfz_answer *answer, qfz_error *err)
+qfz_status qfz_cpu_omega_find(qfz_worker *worker, const qfz_exterior *answer, qfz_error *err)
 {
     const qfz_image *const tile = &worker->tile;
     qfz_omega_contraction *const o = &worker->omega;
     uint32_t *const leads_to = (uint32_t *)worker->sums;
-    const regions met = {leads_to, worker->slot_of, leads_to + worker->max_h * worker->max_w,
+    const regions met = {leads_to, worker->border_of, leads_to + worker->max_h * worker->max_w,
                          worker->name};
-    if (worker->resumed != QFZ_FOUND_GRAPH)
+    if (worker->resumed != QFZ_CACHED_GRAPH)
         QFZ_TRY(qfz_omega_contract(o, tile, answer != NULL, err));
-    worker->resumed = QFZ_FOUND_NOTHING;
-    QFZ_TRY(qfz_omega_contraction_regions(o, answer ? answer->holds_to : NULL, leads_to, err));
+    worker->resumed = QFZ_CACHED_NOTHING;
+    QFZ_TRY(qfz_omega_contraction_regions(o, answer ? answer->omega_level : NULL, leads_to, err));
     memset(worker->region_of, 0, o->n_stops * sizeof *worker->region_of);
-    worker->n_slots = answer ? answer->n_slots : 0;
-    memset(worker->slot_region, 0xff, worker->n_slots * sizeof *worker->slot_region);
+    worker->n_border_regions = answer ? answer->n_border_regions : 0;
+    memset(worker->border_region_of, 0xff,
+           worker->n_border_regions * sizeof *worker->border_region_of);
     for (int64_t i = 0; answer && i < answer->n_ring; i++) {
         int64_t y, x;
         qfz_ring_place(tile->h, tile->w, i, &y, &x);
-        if (answer->slot[i] != QFZ_NONE)
+        if (answer->border_region[i] != QFZ_NONE)
             worker->region_of[leads_to[qfz_omega_contraction_stop(o, y, x)]] =
-                answer->slot[i] | is_open_slot;
+                answer->border_region[i] | is_open_slot;
     }
     find_regions(worker, &met);
     return QFZ_OK;
@@ -284,15 +285,16 @@ static void find_means(qfz_worker *worker, int band)
         qfz_sum_mean(worker->sums + (int64_t)r * words, worker->count[r], type, means + r * bytes);
 }
 
-qfz_status qfz_cpu_slot_sums(qfz_worker *worker, int band, uint64_t *sums, qfz_error *err)
+qfz_status qfz_cpu_border_sums(qfz_worker *worker, int band, uint64_t *sums, qfz_error *err)
 {
     (void)err;
     const int words = qfz_sum_words(worker->tile.type);
     find_means(worker, band);
-    for (uint32_t s = 0; s < worker->n_slots; s++)
-        memcpy(sums + (int64_t)s * words, worker->sums + (int64_t)worker->slot_region[s] * words,
+    for (uint32_t s = 0; s < worker->n_border_regions; s++)
+        memcpy(sums + (int64_t)s * words,
+               worker->sums + (int64_t)worker->border_region_of[s] * words,
                (size_t)words * sizeof *sums);
-    if (band + 1 == worker->tile.n_bands) worker->found = QFZ_FOUND_REGIONS;
+    if (band + 1 == worker->tile.n_bands) worker->found = QFZ_CACHED_REGIONS;
     return QFZ_OK;
 }
 
@@ -321,16 +323,17 @@ static void paint_block(const qfz_worker *worker, const qfz_stop_block *block, c
     }
 }
 
-qfz_status qfz_cpu_paint(qfz_worker *worker, int band, const void *slot_mean, const void *invalid,
+qfz_status qfz_cpu_paint(qfz_worker *worker, int band, const void *border_mean, const void *invalid,
                          void *out, qfz_error *err)
 {
     (void)err;
     const qfz_blocks *const in = &worker->omega.c.in_blocks;
     const size_t bytes = qfz_type_bytes(worker->tile.type);
     char *const means = means_of(worker, band);
-    if (worker->resumed != QFZ_FOUND_REGIONS) find_means(worker, band);
-    for (uint32_t s = 0; s < worker->n_slots; s++)
-        memcpy(means + worker->slot_region[s] * bytes, (const char *)slot_mean + s * bytes, bytes);
+    if (worker->resumed != QFZ_CACHED_REGIONS) find_means(worker, band);
+    for (uint32_t s = 0; s < worker->n_border_regions; s++)
+        memcpy(means + worker->border_region_of[s] * bytes, (const char *)border_mean + s * bytes,
+               bytes);
     for (int64_t i = 0; i < in->n_y * in->n_x; i++) {
         const qfz_stop_block block = qfz_omega_contraction_block(&worker->omega, i);
         const int64_t at = block.box.y0 * in->w + block.box.x0;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cpu/worker.h"
-#include "memory.h"
+#include "core/memory.h"
 
 /* --------------------------------------------------------------------------------- open, close */
 /* The longest ring of any tile that fits into h x w. */
@@ -35,11 +35,11 @@ qfz_status qfz_cpu_regions_open(qfz_worker *worker, int64_t h, int64_t w, qfz_er
     else
         QFZ_TRY(qfz_cpu_omega_open(worker, h, w, err));
     QFZ_TRY(QFZ_NEW(&worker->row_before, h + 1, err));
-    QFZ_TRY(QFZ_NEW(&worker->is_slot, slot_words(h * w), err));
-    QFZ_TRY(QFZ_NEW_LARGE(&worker->slot_of, h * w, err));
-    QFZ_TRY(QFZ_NEW(&worker->slot_region, most_ring(h, w), err));
+    QFZ_TRY(QFZ_NEW(&worker->is_border, slot_words(h * w), err));
+    QFZ_TRY(QFZ_NEW_LARGE(&worker->border_of, h * w, err));
+    QFZ_TRY(QFZ_NEW(&worker->border_region_of, most_ring(h, w), err));
     QFZ_TRY(QFZ_NEW(&worker->row_inner, h, err));
-    QFZ_TRY(QFZ_NEW(&worker->slots, most_ring(h, w), err));
+    QFZ_TRY(QFZ_NEW(&worker->border_regions, most_ring(h, w), err));
     QFZ_TRY(QFZ_NEW_LARGE(&worker->name, h * w, err));
     return QFZ_NEW(&worker->row, worker->n_threads * w, err);
 }
@@ -47,11 +47,11 @@ qfz_status qfz_cpu_regions_open(qfz_worker *worker, int64_t h, int64_t w, qfz_er
 void qfz_cpu_regions_close(qfz_worker *worker)
 {
     free(worker->row_before);
-    free(worker->is_slot);
-    free(worker->slot_of);
-    free(worker->slot_region);
+    free(worker->is_border);
+    free(worker->border_of);
+    free(worker->border_region_of);
     free(worker->row_inner);
-    free(worker->slots);
+    free(worker->border_regions);
     free(worker->name);
     free(worker->row);
     free(worker->ring);
@@ -63,18 +63,18 @@ void qfz_cpu_regions_close(qfz_worker *worker)
 }
 
 /* ------------------------------------------------------------------------------------ regions */
-/* Regions that touch the ring, in the order in which they appear there, are the slots. */
+/* Regions that touch the ring, in the order in which they appear there, are the border_regions. */
 static void number_slots(qfz_worker *worker)
 {
     const int64_t n_ring = qfz_ring_size(worker->tile.h, worker->tile.w);
     for (int64_t i = 0; i < n_ring; i++)
-        if (worker->ring[i]) worker->slot_of[worker->ring[i] - 1] = QFZ_NONE;
-    worker->n_slots = 0;
+        if (worker->ring[i]) worker->border_of[worker->ring[i] - 1] = QFZ_NONE;
+    worker->n_border_regions = 0;
     for (int64_t i = 0; i < n_ring; i++) {
         const uint32_t region = worker->ring[i] - 1;
-        if (!worker->ring[i] || worker->slot_of[region] != QFZ_NONE) continue;
-        worker->slot_of[region] = worker->n_slots;
-        worker->slot_region[worker->n_slots++] = region;
+        if (!worker->ring[i] || worker->border_of[region] != QFZ_NONE) continue;
+        worker->border_of[region] = worker->n_border_regions;
+        worker->border_region_of[worker->n_border_regions++] = region;
     }
 }
 
@@ -87,19 +87,19 @@ static void find_components(qfz_worker *worker)
     number_slots(worker);
 }
 
-void qfz_cpu_mark_slots(qfz_worker *worker)
+void qfz_cpu_mark_border_regions(qfz_worker *worker)
 {
-    memset(worker->is_slot, 0, (size_t)slot_words(worker->n_regions) * sizeof *worker->is_slot);
-    for (uint32_t slot = 0; slot < worker->n_slots; slot++) {
-        const uint32_t r = worker->slot_region[slot];
-        worker->is_slot[r / 64] |= (uint64_t)1 << r % 64;
-        worker->slot_of[r] = slot;
+    memset(worker->is_border, 0, (size_t)slot_words(worker->n_regions) * sizeof *worker->is_border);
+    for (uint32_t border_region = 0; border_region < worker->n_border_regions; border_region++) {
+        const uint32_t r = worker->border_region_of[border_region];
+        worker->is_border[r / 64] |= (uint64_t)1 << r % 64;
+        worker->border_of[r] = border_region;
     }
 }
 
-static bool is_slot(const qfz_worker *worker, uint32_t region)
+static bool is_border(const qfz_worker *worker, uint32_t region)
 {
-    return worker->is_slot[region / 64] >> region % 64 & 1;
+    return worker->is_border[region / 64] >> region % 64 & 1;
 }
 
 /* Slots in the order of their first pixels: which is the first, and what is inner before it. */
@@ -109,28 +109,28 @@ static void take_census(qfz_worker *worker)
     const uint32_t *const before = worker->row_before;
     qfz_components_seek seek = {0};
     int64_t y = 0;
-    uint32_t in_row = 0; /* slots that begin in row y so far */
-    qfz_cpu_mark_slots(worker);
+    uint32_t in_row = 0; /* border_regions that begin in row y so far */
+    qfz_cpu_mark_border_regions(worker);
     for (int64_t row = 0; row < worker->tile.h; row++)
         worker->row_inner[row] = before[row + 1] - before[row];
     for (int64_t k = 0; k < slot_words(worker->n_regions); k++)
-        for (uint64_t bits = worker->is_slot[k]; bits; bits &= bits - 1) {
+        for (uint64_t bits = worker->is_border[k]; bits; bits &= bits - 1) {
             const uint32_t r = (uint32_t)(64 * k + __builtin_ctzll(bits));
             for (; r >= before[y + 1]; in_row = 0)
                 y++;
-            worker->slots[worker->slot_of[r]] =
-                (qfz_slot){.first = by_runs ? qfz_components_first(worker->runs, &seek, y, r + 1)
-                                            : worker->first[r],
-                           .before = r - before[y] - in_row++,
-                           .pixels = by_runs ? 0 : worker->count[r]};
+            worker->border_regions[worker->border_of[r]] = (qfz_border_region){
+                .first = by_runs ? qfz_components_first(worker->runs, &seek, y, r + 1)
+                                 : worker->first[r],
+                .before = r - before[y] - in_row++,
+                .pixels = by_runs ? 0 : worker->count[r]};
             worker->row_inner[y]--;
         }
 }
 
-qfz_status qfz_cpu_partition(qfz_worker *worker, const qfz_answer *answer, qfz_partition *out,
+qfz_status qfz_cpu_partition(qfz_worker *worker, const qfz_exterior *answer, qfz_partition *out,
                              qfz_error *err)
 {
-    if (worker->resumed != QFZ_FOUND_REGIONS) {
+    if (worker->resumed != QFZ_CACHED_REGIONS) {
         if (worker->kind == QFZ_COMPONENTS)
             find_components(worker);
         else
@@ -139,8 +139,8 @@ qfz_status qfz_cpu_partition(qfz_worker *worker, const qfz_answer *answer, qfz_p
     }
     *out = (qfz_partition){.n_regions = worker->n_regions,
                            .row_inner = worker->row_inner,
-                           .n_slots = worker->n_slots,
-                           .slots = worker->slots};
+                           .n_border_regions = worker->n_border_regions,
+                           .border_regions = worker->border_regions};
     return QFZ_OK;
 }
 
@@ -151,8 +151,8 @@ static bool keeps_numbers(const qfz_worker *worker, const qfz_numbers *numbers)
     if (!numbers) return true;
     for (int64_t y = 0; y < worker->tile.h; y++)
         if (numbers->row_start[y] != worker->row_before[y]) return false;
-    for (uint32_t slot = 0; slot < worker->n_slots; slot++)
-        if (numbers->slot_label[slot]) return false;
+    for (uint32_t border_region = 0; border_region < worker->n_border_regions; border_region++)
+        if (numbers->border_label[border_region]) return false;
     return true;
 }
 
@@ -164,7 +164,7 @@ qfz_status qfz_cpu_number(qfz_worker *worker, const qfz_numbers *numbers, qfz_er
         uint64_t given = numbers->row_start[y];
         for (uint32_t r = worker->row_before[y]; r < worker->row_before[y + 1]; r++) {
             const uint64_t foreign =
-                is_slot(worker, r) ? numbers->slot_label[worker->slot_of[r]] : 0;
+                is_border(worker, r) ? numbers->border_label[worker->border_of[r]] : 0;
             worker->name[r] = foreign ? foreign : ++given;
         }
     }
@@ -234,7 +234,7 @@ qfz_status qfz_cpu_features(qfz_worker *worker, qfz_box box, const uint64_t *row
         qfz_record *const record = qfz_record_at(records, words, i);
         qfz_record_clear(record, tile->type, tile->n_bands);
         record->label =
-            (name ? name[r] : (uint64_t)r + 1) | (is_slot(worker, r) ? QFZ_RECORD_SHARED : 0);
+            (name ? name[r] : (uint64_t)r + 1) | (is_border(worker, r) ? QFZ_RECORD_SHARED : 0);
     }
     for (int64_t y = 0; y < tile->h; y++) {
         const uint32_t *const row = regions_of_row(worker, y, 0);
@@ -251,9 +251,10 @@ qfz_status qfz_cpu_features(qfz_worker *worker, qfz_box box, const uint64_t *row
 /* ---------------------------------------------------------------------------------- summaries */
 qfz_status qfz_cpu_components_summarise(qfz_worker *worker, qfz_summary *summary, qfz_error *err)
 {
-    QFZ_TRY(QFZ_NEW(&summary->slot, summary->n_ring, err));
+    QFZ_TRY(QFZ_NEW(&summary->border_region, summary->n_ring, err));
     for (int64_t i = 0; i < summary->n_ring; i++)
-        summary->slot[i] = worker->ring[i] ? worker->slot_of[worker->ring[i] - 1] : QFZ_NONE;
-    summary->n_slots = worker->n_slots;
+        summary->border_region[i] =
+            worker->ring[i] ? worker->border_of[worker->ring[i] - 1] : QFZ_NONE;
+    summary->n_border_regions = worker->n_border_regions;
     return QFZ_OK;
 }

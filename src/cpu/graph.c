@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory.h"
+#include "core/memory.h"
 
 qfz_status qfz_graph_init(qfz_graph *graph, int64_t capacity, qfz_error *err)
 {
@@ -62,10 +62,10 @@ void qfz_graph_set_links(qfz_graph *graph, uint32_t n, const uint32_t *u, const 
     graph->link_key = link_key;
 }
 
-void qfz_graph_add_links(qfz_graph *graph, int64_t first, int64_t n, uint32_t alpha_key)
+void qfz_graph_add_links(qfz_graph *graph, int64_t first, int64_t n, uint32_t alpha_level)
 {
     for (int64_t i = first; i < first + n; i++) {
-        if (graph->link_key[i] > alpha_key) continue;
+        if (graph->link_key[i] > alpha_level) continue;
         graph->key[graph->n_edges] = graph->link_key[i];
         graph->id[graph->n_edges++] = (uint32_t)i;
     }

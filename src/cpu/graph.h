@@ -7,7 +7,7 @@
 #ifndef QFZ_CPU_GRAPH_H
 #define QFZ_CPU_GRAPH_H
 
-#include "summary.h"
+#include "core/summary.h"
 
 typedef struct qfz_graph {
     uint32_t n; /* vertices */
@@ -36,8 +36,8 @@ void qfz_forest_fini(qfz_forest *forest);
 void qfz_graph_set_links(qfz_graph *graph, uint32_t n, const uint32_t *u, const uint32_t *v,
                          const uint32_t *link_key);
 
-/* Adds those of n links, from number first on, whose keys are <= alpha_key. */
-void qfz_graph_add_links(qfz_graph *graph, int64_t first, int64_t n, uint32_t alpha_key);
+/* Adds those of n links, from number first on, whose keys are <= alpha_level. */
+void qfz_graph_add_links(qfz_graph *graph, int64_t first, int64_t n, uint32_t alpha_level);
 
 void qfz_graph_sort(qfz_graph *graph);
 

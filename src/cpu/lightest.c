@@ -4,7 +4,7 @@
 #include <emmintrin.h>
 #include <string.h>
 
-#include "clones.h"
+#include "core/clones.h"
 
 /* Where a pixel goes; of equal keys to the first of these, as block.h has it.  Two bits for the
  * column, two for the row: 0 before the pixel's own, 1 its own, 2 the next. */
@@ -65,7 +65,7 @@ void qfz_lightest_bound(const qfz_lightest *l, int64_t y, qfz_square_row *row)
     static const uint8_t nothing[QFZ_SQUARES];
     const int64_t at = l->box.y0 + y, n = qfz_box_w(l->box);
     bound_by(row, at < 0 ? nothing : row->exists, l->connectivity == 8);
-    if (l->alpha_key < QFZ_NONE) bound_by_alpha(row, l->alpha_key);
+    if (l->alpha_level < QFZ_NONE) bound_by_alpha(row, l->alpha_level);
     if (!l->open_ring) return;
     if (l->box.x0 == 0) row->h[0] = 0;
     if (l->box.x1 == l->image_w) row->h[n] = 0;

@@ -20,8 +20,8 @@ typedef struct qfz_lightest {
     qfz_box box;
     int64_t image_h, image_w;
     int connectivity;
-    uint32_t alpha_key; /* of the heaviest edge that there is */
-    bool open_ring;     /* an edge of level 0 leads outwards from the image's own ring */
+    uint32_t alpha_level; /* of the heaviest edge that there is */
+    bool open_ring;       /* an edge of level 0 leads outwards from the image's own ring */
     /* NULL, or borrowed: its valid pixels without an edge below QFZ_NONE have the level 0 and are
      * components of their own. */
     const qfz_image *lonely;

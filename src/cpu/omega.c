@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory.h"
+#include "core/memory.h"
 
 /* What one pass over the events of a graph carries along. */
 typedef struct pass {
@@ -14,7 +14,7 @@ typedef struct pass {
     size_t span_bytes; /* of one end of one vertex's range */
     uint32_t *mark;    /* NULL: nobody asks for a summary */
     qfz_links *links;
-    qfz_absorbs *absorbs;
+    qfz_ranges *ranges;
     qfz_error *err;
 } pass;
 
@@ -87,9 +87,9 @@ static void check_width(const pass *p, uint32_t root, uint32_t level)
 
 static qfz_status tell_absorb(const pass *p, uint32_t root, uint32_t level)
 {
-    qfz_absorbs *const out = p->absorbs;
+    qfz_ranges *const out = p->ranges;
     if (!p->rule->omega) return QFZ_OK; /* no range is too wide */
-    QFZ_TRY(qfz_absorbs_reserve(out, out->n + 1, p->rule, p->err));
+    QFZ_TRY(qfz_ranges_reserve(out, out->n + 1, p->rule, p->err));
     out->at[out->n] = p->mark[root];
     out->level[out->n] = level;
     qfz_copy_span((char *)out->lo + (size_t)out->n * p->span_bytes, lo_of(p, root), p->span_bytes);
@@ -152,7 +152,7 @@ static qfz_status join(const pass *p, uint32_t a, uint32_t b, uint32_t level)
     return QFZ_OK;
 }
 
-static qfz_status absorb_event(const pass *p, const qfz_absorbs *in, uint32_t i)
+static qfz_status absorb_event(const pass *p, const qfz_ranges *in, uint32_t i)
 {
     return absorb(p, qfz_forest_root(p->forest, in->at[i]), in->level[i],
                   (const char *)in->lo + i * p->span_bytes,
@@ -162,11 +162,11 @@ static qfz_status absorb_event(const pass *p, const qfz_absorbs *in, uint32_t i)
 static qfz_status run(const pass *p, const qfz_omega_input *input)
 {
     const qfz_graph *const graph = input->graph, *const order = input->order;
-    const qfz_absorbs *const in = input->absorbs;
+    const qfz_ranges *const in = input->ranges;
     const int64_t n_events = order ? order->n_edges : in ? in->n : 0;
     int64_t next = 0;
     for (int64_t i = 0; i <= graph->n_edges; i++) {
-        const uint32_t level = i < graph->n_edges ? graph->key[i] : p->rule->alpha_key;
+        const uint32_t level = i < graph->n_edges ? graph->key[i] : p->rule->alpha_level;
         for (; next < n_events; next++) {
             const uint32_t event = order ? order->id[next] : (uint32_t)next;
             if (in->level[event] > level) break;
@@ -182,7 +182,8 @@ static qfz_status run(const pass *p, const qfz_omega_input *input)
 }
 
 qfz_status qfz_omega_join(qfz_forest *forest, qfz_spans *spans, const qfz_rule *rule,
-                          const qfz_omega_input *input, const qfz_omega_told *told, qfz_error *err)
+                          const qfz_omega_input *input, const qfz_omega_exterior *told,
+                          qfz_error *err)
 {
     const pass p = {.forest = forest,
                     .spans = spans,
@@ -190,7 +191,7 @@ qfz_status qfz_omega_join(qfz_forest *forest, qfz_spans *spans, const qfz_rule *
                     .span_bytes = qfz_type_bytes(rule->type) * (size_t)rule->n_bands,
                     .mark = told ? told->mark : NULL,
                     .links = told ? told->links : NULL,
-                    .absorbs = told ? told->absorbs : NULL,
+                    .ranges = told ? told->ranges : NULL,
                     .err = err};
     return run(&p, input);
 }

@@ -24,24 +24,25 @@ void qfz_spans_fini(qfz_spans *spans);
 void qfz_spans_start(qfz_spans *spans, uint32_t first, const qfz_image *values);
 
 typedef struct qfz_omega_input {
-    const qfz_graph *graph;     /* sorted */
-    const qfz_absorbs *absorbs; /* NULL: none */
-    const qfz_graph *order;     /* their numbers by level, sorted; NULL: they are listed so */
+    const qfz_graph *graph;   /* sorted */
+    const qfz_ranges *ranges; /* NULL: none */
+    const qfz_graph *order;   /* their numbers by level, sorted; NULL: they are listed so */
 } qfz_omega_input;
 
-/* What the marks have to know of it: links and absorbs, appended, between marks that break omega at
+/* What the marks have to know of it: links and ranges, appended, between marks that break omega at
  * the same levels.  mark[] as in qfz_forest_summarise(). */
-typedef struct qfz_omega_told {
+typedef struct qfz_omega_exterior {
     uint32_t *mark;
     qfz_links *links;
-    qfz_absorbs *absorbs;
-} qfz_omega_told;
+    qfz_ranges *ranges;
+} qfz_omega_exterior;
 
 /* Joins vertices of a forest that was reset, and whose spans are set; qfz_omega_top() then tells
  * each vertex's region.  Parts of a graph that share no vertex may be joined at the same time.
  * told: NULL if nobody asks; then it cannot fail. */
 qfz_status qfz_omega_join(qfz_forest *forest, qfz_spans *spans, const qfz_rule *rule,
-                          const qfz_omega_input *input, const qfz_omega_told *told, qfz_error *err);
+                          const qfz_omega_input *input, const qfz_omega_exterior *told,
+                          qfz_error *err);
 
 /* The vertex that stands for v's region, and the largest key up to which v's component holds. */
 uint32_t qfz_omega_top(const qfz_forest *forest, const qfz_spans *spans, uint32_t v,

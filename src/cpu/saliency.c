@@ -177,13 +177,13 @@ static void ask_block(view *s)
         if (!is_between(s, y)) ask_right(s, y);
         if (y < last) ask_below(s, y);
     }
-    qfz_climbs_answer(&s->climbs);
+    qfz_climbs_exterior(&s->climbs);
     for (int64_t y = s->box.y0 + 1; y < last; y += 2)
         ask_between(s, y);
-    qfz_climbs_answer(&s->climbs);
+    qfz_climbs_exterior(&s->climbs);
     for (int64_t y = s->box.y0; diagonals && y < last; y++)
         ask_diagonals(s, y);
-    qfz_climbs_answer(&s->climbs);
+    qfz_climbs_exterior(&s->climbs);
     ask_last(s);
 }
 
@@ -203,13 +203,13 @@ static void stream_row(const uint32_t *from, int64_t n, uint32_t *keys)
         keys[i] = from[i];
 }
 
-static void write_block(const view *s, int key_bytes, void *keys)
+static void write_block(const view *s, int level_bytes, void *keys)
 {
     const int64_t h = s->c->in_blocks.h, w = s->c->in_blocks.w, n = qfz_box_w(s->box);
     for (int d = 0; d < qfz_n_dirs(s->c->rule); d++) {
         for (int64_t y = s->box.y0; y < s->box.y1; y++) {
             const int64_t at = (d * h + y) * w + s->box.x0;
-            if (key_bytes == sizeof(uint16_t))
+            if (level_bytes == sizeof(uint16_t))
                 qfz_levels_narrow(row_of(s, d, y), n, (uint16_t *)keys + at);
             else
                 stream_row(row_of(s, d, y), n, (uint32_t *)keys + at);
@@ -218,13 +218,13 @@ static void write_block(const view *s, int key_bytes, void *keys)
     _mm_sfence();
 }
 
-void qfz_contraction_saliency(const qfz_contraction *c, int key_bytes, void *keys)
+void qfz_contraction_saliency(const qfz_contraction *c, int level_bytes, void *keys)
 {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(qfz_contraction_threads(c))
     for (int64_t i = 0; i < c->in_blocks.n_y * c->in_blocks.n_x; i++) {
         view s;
         view_init(&s, c, i);
         ask_block(&s);
-        write_block(&s, key_bytes, keys);
+        write_block(&s, level_bytes, keys);
     }
 }

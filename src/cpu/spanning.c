@@ -55,7 +55,7 @@ int32_t qfz_spanning_keep(uint16_t *find, uint64_t *edges, int32_t n_edges)
         }
         const uint32_t first = p < q ? p : q, other = p < q ? q : p;
         find[other] = (uint16_t)first;
-        edges[n] = qfz_edge_of(qfz_edge_key(edges[i]), first, other);
+        edges[n] = qfz_edge_of(qfz_edge_level(edges[i]), first, other);
         n += (first != other) | loop;
         *turn = near_roots(find, next);
     }

@@ -54,8 +54,8 @@ static void grow_tree(block_scratch *s, const uint64_t *forest, int32_t n)
     uint32_t node = QFZ_BLOCK_PX, first = QFZ_BLOCK_PX, key = 0;
     for (int32_t i = 0; i < n; i++) {
         const uint32_t p = qfz_edge_p(forest[i]), tp = top[p], tq = top[qfz_edge_q(forest[i])];
-        first = qfz_edge_key(forest[i]) == key ? first : node;
-        key = qfz_edge_key(forest[i]);
+        first = qfz_edge_level(forest[i]) == key ? first : node;
+        key = qfz_edge_level(forest[i]);
         const uint32_t later = tp > tq ? tp : tq;
         const bool is_new = later < first;
         const uint32_t over = is_new ? node : later;

@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-#include "clones.h"
+#include "core/clones.h"
 #include "cpu/min_max.h"
 
 QFZ_CLONES_512 static void tell_by_hooks(const uint32_t *restrict a, const uint32_t *restrict b,

@@ -5,23 +5,23 @@
 
 #include "cpu/contract_omega.h"
 #include "cpu/cpu.h"
-#include "engine.h"
+#include "core/engine.h"
 
 /* What of a tile is there. */
-typedef enum qfz_found {
-    QFZ_FOUND_NOTHING = 0,
-    QFZ_FOUND_GRAPH,  /* its contraction, its ring being open */
-    QFZ_FOUND_REGIONS /* with their means; of QFZ_OMEGA */
-} qfz_found;
+typedef enum qfz_cached_result {
+    QFZ_CACHED_NOTHING = 0,
+    QFZ_CACHED_GRAPH,  /* its contraction, its ring being open */
+    QFZ_CACHED_REGIONS /* with their means; of QFZ_OMEGA */
+} qfz_cached_result;
 
 struct qfz_worker {
     const qfz_rule *rule;
     qfz_kind kind;
     int n_threads;
-    int64_t max_h, max_w; /* of tiles */
-    qfz_image tile;       /* borrowed pixels */
-    qfz_found found;      /* in this visit to the tile */
-    qfz_found resumed;    /* in the one before, if it is of use still */
+    int64_t max_h, max_w;      /* of tiles */
+    qfz_image tile;            /* borrowed pixels */
+    qfz_cached_result found;   /* in this visit to the tile */
+    qfz_cached_result resumed; /* in the one before, if it is of use still */
 
     void *scratch; /* of components and tree */
 
@@ -30,13 +30,13 @@ struct qfz_worker {
     uint32_t *mark;              /* of vertices */
 
     /* QFZ_COMPONENTS, QFZ_OMEGA: regions, numbered from 0 on */
-    uint32_t n_regions, n_slots;
+    uint32_t n_regions, n_border_regions;
     uint32_t *row_before; /* h + 1: regions that begin in rows before */
-    uint64_t *is_slot;    /* bit r % 64 of word r / 64 */
-    uint32_t *slot_of;    /* of regions that are slots */
-    uint32_t *slot_region;
+    uint64_t *is_border;  /* bit r % 64 of word r / 64 */
+    uint32_t *border_of;  /* of regions that are border_regions */
+    uint32_t *border_region_of;
     uint32_t *row_inner; /* these two are what a qfz_partition shows */
-    qfz_slot *slots;
+    qfz_border_region *border_regions;
     uint64_t *name;     /* of each region, its label */
     bool keeps_numbers; /* names are 1, 2, 3 ..., and not in the table */
     uint32_t *row; /* of the tile, for each thread: 1 + region of each pixel, 0 where invalid */
@@ -65,28 +65,28 @@ void qfz_cpu_regions_close(qfz_worker *worker);
 
 /* What only QFZ_OMEGA needs, and its regions. */
 qfz_status qfz_cpu_omega_open(qfz_worker *worker, int64_t h, int64_t w, qfz_error *err);
-qfz_status qfz_cpu_omega_find(qfz_worker *worker, const qfz_answer *answer, qfz_error *err);
+qfz_status qfz_cpu_omega_find(qfz_worker *worker, const qfz_exterior *answer, qfz_error *err);
 
 /* What the ring touches, of a tile that has been partitioned. */
 qfz_status qfz_cpu_components_summarise(qfz_worker *worker, qfz_summary *summary, qfz_error *err);
 
-/* Marks the regions that are slots, and numbers them. */
-void qfz_cpu_mark_slots(qfz_worker *worker);
+/* Marks the regions that are border_regions, and numbers them. */
+void qfz_cpu_mark_border_regions(qfz_worker *worker);
 
 /* As in the engine's table. */
-int64_t qfz_cpu_kept_bytes(const qfz_worker *worker);
-qfz_status qfz_cpu_keep(qfz_worker *worker, qfz_kept **kept, qfz_error *err);
-bool qfz_cpu_resume(qfz_worker *worker, const qfz_image *tile, qfz_kept *kept);
+int64_t qfz_cpu_cached_bytes(const qfz_worker *worker);
+qfz_status qfz_cpu_store(qfz_worker *worker, qfz_cached **kept, qfz_error *err);
+bool qfz_cpu_resume(qfz_worker *worker, const qfz_image *tile, qfz_cached *kept);
 bool qfz_cpu_needs_pixels(const qfz_worker *worker);
-void qfz_cpu_drop(qfz_kept *kept);
-qfz_status qfz_cpu_partition(qfz_worker *worker, const qfz_answer *answer, qfz_partition *partition,
-                             qfz_error *err);
+void qfz_cpu_drop(qfz_cached *kept);
+qfz_status qfz_cpu_partition(qfz_worker *worker, const qfz_exterior *answer,
+                             qfz_partition *partition, qfz_error *err);
 qfz_status qfz_cpu_number(qfz_worker *worker, const qfz_numbers *numbers, qfz_error *err);
 qfz_status qfz_cpu_labels(qfz_worker *worker, bool wide, void *out, qfz_error *err);
-qfz_status qfz_cpu_slot_sums(qfz_worker *worker, int band, uint64_t *sums, qfz_error *err);
+qfz_status qfz_cpu_border_sums(qfz_worker *worker, int band, uint64_t *sums, qfz_error *err);
 qfz_status qfz_cpu_features(qfz_worker *worker, qfz_box box, const uint64_t *row_area,
                             uint32_t first_region, uint32_t n, uint64_t *records, qfz_error *err);
-qfz_status qfz_cpu_paint(qfz_worker *worker, int band, const void *slot_mean, const void *invalid,
+qfz_status qfz_cpu_paint(qfz_worker *worker, int band, const void *border_mean, const void *invalid,
                          void *out, qfz_error *err);
 
 #endif

@@ -4,7 +4,7 @@
 #ifndef QFZ_GPU_GPU_H
 #define QFZ_GPU_GPU_H
 
-#include "engine.h"
+#include "core/engine.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -51,7 +51,7 @@ qfz_status qfz_cut_init(qfz_source *source, const qfz_job *job, qfz_error *err)
     if (!ok)
         return qfz_fail(err, QFZ_EARG, "%s: saliency levels of type %s are not supported",
                         source->name, GDALGetDataTypeName(type));
-    source->alpha = job->method.alpha;
+    source->alpha = job->criterion.alpha;
     return QFZ_OK;
 }
 

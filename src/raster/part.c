@@ -5,7 +5,7 @@
 #define _LARGEFILE64_SOURCE /* GDAL's VSIStatBufL is made of it */
 #include "raster/private.h"
 
-#include "memory.h"
+#include "core/memory.h"
 
 #include <cpl_conv.h>
 #include <cpl_string.h>
@@ -176,7 +176,7 @@ typedef struct copying {
     int64_t columns; /* as many at once as fit */
     void *pixels;
     uint8_t *valid;
-    qfz_told_fn told;
+    qfz_advance_fn told;
     void *arg;
 } copying;
 
@@ -314,7 +314,7 @@ static qfz_status join_as_file(const qfz_sink_spec *spec, const int64_t *rows, q
 }
 
 qfz_status qfz_parts_merge(qfz_sink **whole, const qfz_source *source, const qfz_job *job,
-                           const qfz_sink_spec *spec, const int64_t *rows, qfz_told_fn told,
+                           const qfz_sink_spec *spec, const int64_t *rows, qfz_advance_fn told,
                            void *arg, qfz_error *err)
 {
     copying c = {.job = job, .told = told, .arg = arg};

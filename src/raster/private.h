@@ -4,7 +4,7 @@
 #ifndef QFZ_RASTER_PRIVATE_H
 #define QFZ_RASTER_PRIVATE_H
 
-#include "patience.h"
+#include "core/retry.h"
 #include "raster/raster.h"
 
 #include <gdal.h>
@@ -144,7 +144,7 @@ struct qfz_source {
 
     const qfz_job *job; /* borrowed, to open it once more */
     bool is_reader;     /* georef will not be asked for */
-    qfz_patience patience;
+    qfz_retry retry;
     bool has_failed; /* the last read did */
 
     void *scratch;
@@ -195,8 +195,7 @@ qfz_status qfz_driver_find(GDALDriverH *driver, const char *path, bool vector, q
 /* -------------------------------------------------------------------- outputs (steady.c) */
 
 /* The name by which GDAL writes a plain file whose writes are tried again; other files' own. */
-qfz_status qfz_steady_name(char **name, const char *path, const qfz_patience *patience,
-                           qfz_error *err);
+qfz_status qfz_steady_name(char **name, const char *path, const qfz_retry *retry, qfz_error *err);
 bool qfz_steady_install(void); /* once is enough */
 
 /* -------------------------------------------------------------------- outputs (header.c) */

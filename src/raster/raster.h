@@ -8,9 +8,10 @@
 
 #include <stdio.h>
 
-#include "box.h"
-#include "rows.h"
-#include "rule.h"
+#include "core/box.h"
+#include "core/rows.h"
+#include "core/tiling.h"
+#include "core/level.h"
 
 /* Call once per job, before anything else: registers drivers, silences GDAL's own printing, sets
  * job->config and GDAL's block cache. */
@@ -62,7 +63,7 @@ int qfz_source_connectivity(const qfz_source *source);
  * valid may be NULL where info.may_be_invalid says that all are.
  *
  * For QFZ_CUT, one band of U8: bit d says that the edge in direction d (rule.h) exists and its
- * level, as stored, is <= job->method.alpha.  Negative zeros are read as zero.  On QFZ_EIO the
+ * level, as stored, is <= job->criterion.alpha.  Negative zeros are read as zero.  On QFZ_EIO the
  * message names the file and the box. */
 qfz_status qfz_source_read(qfz_source *source, qfz_box box, void *pixels, uint8_t *valid,
                            qfz_error *err);
@@ -93,17 +94,10 @@ int64_t qfz_source_cache_bytes(const qfz_source *source, int64_t w);
 void qfz_raster_set_cache(const qfz_job *job, int64_t cache_bytes);
 
 /* ----------------------------------------------------------------------------------- tile plan */
-typedef struct qfz_tiling {
-    int64_t w, h;           /* raster */
-    int64_t tile_w, tile_h; /* the last column and row may be smaller */
-    int64_t n_x, n_y;
-} qfz_tiling;
-
 /* tile_px > 0: square tiles of that side.  0: at most max_px pixels, of the shape that fits the
  * source's blocks best: multiples of blocks (and of 256, where it can), whole rows for strips. */
 qfz_status qfz_tiling_choose(qfz_tiling *tiling, const qfz_source_info *info, int32_t tile_px,
                              int64_t max_px, qfz_error *err);
-qfz_box qfz_tiling_box(const qfz_tiling *tiling, int64_t tile_y, int64_t tile_x);
 
 /* --------------------------------------------------------------------------------------- sink */
 typedef struct qfz_sink qfz_sink; /* a raster that is written; any thread, calls are serialised */
@@ -186,14 +180,14 @@ qfz_status qfz_sink_write(qfz_sink *sink, qfz_box box, const void *pixels, const
                           qfz_error *err);
 
 /* How much of something that takes long is done, 0..1; where it fails, that ends. */
-typedef qfz_status (*qfz_told_fn)(void *arg, double part, qfz_error *err);
+typedef qfz_status (*qfz_advance_fn)(void *arg, double part, qfz_error *err);
 
 /* Is a file of the format that path will have made by copying a finished one (COG, PNG)? */
 bool qfz_output_is_copied(const qfz_job *job, const char *path);
 
 /* Flushes, closes, copies where the format needs it, which told hears of: all that can fail before
  * the file has its name.  Nothing is written or read from here on until commit(). */
-qfz_status qfz_sink_finish(qfz_sink *sink, qfz_told_fn told, void *arg, qfz_error *err);
+qfz_status qfz_sink_finish(qfz_sink *sink, qfz_advance_fn told, void *arg, qfz_error *err);
 
 /* Finishes, if that is not done, and renames to the final name (with side files). */
 qfz_status qfz_sink_commit(qfz_sink *sink, qfz_error *err);
@@ -227,7 +221,7 @@ qfz_status qfz_part_path(char **path, const qfz_sink_spec *spec, qfz_error *err)
  * it.  *whole is to be finished, for qfz_parts_join(); left alone if a join that was killed had
  * come past its commit. */
 qfz_status qfz_parts_merge(qfz_sink **whole, const qfz_source *source, const qfz_job *job,
-                           const qfz_sink_spec *spec, const int64_t *rows, qfz_told_fn told,
+                           const qfz_sink_spec *spec, const int64_t *rows, qfz_advance_fn told,
                            void *arg, qfz_error *err);
 
 /* Makes spec->path when all parts are committed.

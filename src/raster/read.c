@@ -4,7 +4,7 @@
  * not hold more of a tile than a stripe. */
 #include "raster/private.h"
 
-#include "memory.h"
+#include "core/memory.h"
 
 #include <stdlib.h>
 
@@ -166,7 +166,7 @@ qfz_status qfz_source_read_rows(qfz_source *source, qfz_box box, const qfz_readi
         const int64_t y0 = s.box.y0 - box.y0, next = (s.box.y0 / n_rows + 1) * n_rows;
         s.box.y1 = next < box.y1 ? next : box.y1;
         QFZ_TRY(place(&s, reading, y0, err));
-        QFZ_TRY(qfz_patience_try(&source->patience, read_once, &s, err));
+        QFZ_TRY(qfz_retry_call(&source->retry, read_once, &s, err));
         const qfz_rows rows = {y0, s.box.y1 - box.y0, s.pixels, s.plane_px};
         QFZ_TRY(reading->came(reading->arg, &rows, err));
     }

@@ -2,7 +2,7 @@
 /* sink.c - a raster that is written, box by box, and appears under its name when complete. */
 #include "raster/sink.h"
 
-#include "memory.h"
+#include "core/memory.h"
 
 #include <cpl_conv.h>
 #include <cpl_string.h>
@@ -40,7 +40,7 @@ static qfz_status name_for_driver(const qfz_sink *sink, GDALDriverH driver, cons
 {
     const char *const format = GDALGetDriverShortName(driver);
     if (EQUAL(format, "GTiff") || EQUAL(format, "COG"))
-        return qfz_steady_name(name, path, &sink->patience, err);
+        return qfz_steady_name(name, path, &sink->retry, err);
     return qfz_text_copy(name, path, err);
 }
 
@@ -68,7 +68,7 @@ static qfz_status name_file(qfz_sink *sink, const qfz_job *job, const qfz_sink_s
                             qfz_error *err)
 {
     sink->spec = *spec;
-    sink->patience = qfz_patience_of(job);
+    sink->retry = qfz_retry_of_job(job);
     if (spec->n_parts > 0) {
         QFZ_TRY(qfz_part_path(&sink->path, spec, err));
     } else {
@@ -228,8 +228,8 @@ qfz_status qfz_sink_read(qfz_sink *sink, qfz_box box, void *pixels, uint8_t *val
     QFZ_TRY(qfz_sink_check_box(sink, box, err));
     reading r = {.sink = sink, .box = box, .pixels = pixels, .valid = valid};
     (void)pthread_mutex_lock(&sink->lock);
-    const qfz_status st = sink->committed ? qfz_patience_try(&sink->patience, read_once, &r, err)
-                                          : read_once(&r, err);
+    const qfz_status st =
+        sink->committed ? qfz_retry_call(&sink->retry, read_once, &r, err) : read_once(&r, err);
     (void)pthread_mutex_unlock(&sink->lock);
     return st;
 }
@@ -292,7 +292,7 @@ static qfz_status end(qfz_sink *sink, qfz_status (*way)(qfz_sink *sink, qfz_erro
     return st;
 }
 
-qfz_status qfz_sink_finish(qfz_sink *sink, qfz_told_fn told, void *arg, qfz_error *err)
+qfz_status qfz_sink_finish(qfz_sink *sink, qfz_advance_fn told, void *arg, qfz_error *err)
 {
     sink->told = told;
     sink->told_arg = arg;

@@ -19,11 +19,11 @@ struct qfz_sink {
     bool takes_blocks;    /* they are of one band each, and of what the writer gives */
     uint8_t *mask_rows;   /* one chunk of mask values */
     int64_t mask_px;
-    qfz_patience patience;
+    qfz_retry retry;
     bool is_fresh;     /* the job has no journal: what is there is not its own */
     bool is_locked_up; /* lock exists */
     bool failed, finished, committed;
-    qfz_told_fn told; /* of copying; NULL: nobody asks */
+    qfz_advance_fn told; /* of copying; NULL: nobody asks */
     void *told_arg;
     pthread_mutex_t lock;
 };

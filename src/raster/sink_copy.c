@@ -3,7 +3,7 @@
  * type that they take, whatever GDAL says of it; so what came out is read back. */
 #include "raster/sink.h"
 
-#include "memory.h"
+#include "core/memory.h"
 
 #include <cpl_string.h>
 #include <cpl_vsi.h>

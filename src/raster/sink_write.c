@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory.h"
+#include "core/memory.h"
 
 static int64_t least(int64_t a, int64_t b)
 {

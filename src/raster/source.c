@@ -2,7 +2,7 @@
 /* source.c - a raster that is read: which bands, as what type. */
 #include "raster/private.h"
 
-#include "memory.h"
+#include "core/memory.h"
 
 #include <cpl_string.h>
 #include <stdlib.h>
@@ -200,7 +200,7 @@ static qfz_status open_source(qfz_source *source, const qfz_job *job, const qfz_
     QFZ_TRY(check_has_bands(source, err));
     source->is_cut = job->task == QFZ_CUT;
     source->job = job;
-    source->patience = qfz_patience_of(job);
+    source->retry = qfz_retry_of_job(job);
     source->info.w = GDALGetRasterXSize(source->dataset);
     source->info.h = GDALGetRasterYSize(source->dataset);
     QFZ_TRY(open_bands(source, job, err));

@@ -12,7 +12,7 @@
 #define _GNU_SOURCE
 #include "raster/private.h"
 
-#include "patience.h"
+#include "core/retry.h"
 
 #include <cpl_conv.h>
 #include <cpl_error.h>
@@ -34,20 +34,20 @@ typedef struct steady_file {
     int file;
     bool at_end;
     int64_t at;
-    qfz_patience patience;
+    qfz_retry retry;
     int64_t kept_at, n_kept; /* where kept belongs, and how much of it is in use */
     char kept[KEPT_BYTES];
 } steady_file;
 
-/* The name behind the patience, which it says; NULL if it says none.  With nothing behind it is
+/* The name behind the retry, which it says; NULL if it says none.  With nothing behind it is
  * the current folder: drivers look whether a table's is there. */
-static const char *plain_name(const char *name, qfz_patience *patience)
+static const char *plain_name(const char *name, qfz_retry *retry)
 {
     const char *const rest = strchr(name, '/');
-    *patience = (qfz_patience){.retries = atoi(name)};
+    *retry = (qfz_retry){.retries = atoi(name)};
     const char *const comma = strchr(name, ',');
     if (!comma || (rest && comma > rest)) return NULL;
-    patience->wait_s = CPLAtof(comma + 1);
+    retry->wait_s = CPLAtof(comma + 1);
     return rest ? rest + 1 : ".";
 }
 
@@ -63,8 +63,8 @@ static int flags_of(const char *access)
 
 static void *steady_open(void *arg, const char *name, const char *access)
 {
-    qfz_patience patience;
-    const char *const path = plain_name(name, &patience);
+    qfz_retry retry;
+    const char *const path = plain_name(name, &retry);
     (void)arg;
     const int file = path ? open(path, flags_of(access), 0666) : -1;
     if (file < 0) return NULL;
@@ -74,7 +74,7 @@ static void *steady_open(void *arg, const char *name, const char *access)
         return NULL;
     }
     f->file = file;
-    f->patience = patience;
+    f->retry = retry;
     f->at_end = false;
     f->at = f->kept_at = f->n_kept = 0;
     if (access[0] == 'a') f->at = lseek(file, 0, SEEK_END);
@@ -91,7 +91,7 @@ static void tell(const char *what, int failures)
 static int64_t write_at(const steady_file *f, const void *bytes, int64_t n, int64_t at)
 {
     int failures;
-    const int64_t done = qfz_patient_write(&f->patience, f->file, bytes, n, at, &failures);
+    const int64_t done = qfz_retry_write(&f->retry, f->file, bytes, n, at, &failures);
     if (failures) tell("writing", failures);
     return done;
 }
@@ -141,7 +141,7 @@ static size_t steady_read(void *handle, void *buffer, size_t size, size_t count)
     const int64_t wanted = (int64_t)(size * count);
     int failures;
     if (!send_kept(f)) return 0;
-    const int64_t got = qfz_patient_read(&f->patience, f->file, buffer, wanted, f->at, &failures);
+    const int64_t got = qfz_retry_read(&f->retry, f->file, buffer, wanted, f->at, &failures);
     if (failures) tell("reading", failures);
     f->at_end = got < wanted && !failures;
     f->at += got;
@@ -187,16 +187,16 @@ static int steady_flush(void *handle)
 
 static int steady_stat(void *arg, const char *name, VSIStatBufL *found, int flags)
 {
-    qfz_patience patience;
-    const char *const path = plain_name(name, &patience);
+    qfz_retry retry;
+    const char *const path = plain_name(name, &retry);
     (void)arg;
     return path ? VSIStatExL(path, found, flags) : -1;
 }
 
 static int steady_unlink(void *arg, const char *name)
 {
-    qfz_patience patience;
-    const char *const path = plain_name(name, &patience);
+    qfz_retry retry;
+    const char *const path = plain_name(name, &retry);
     (void)arg;
     return path ? unlink(path) : -1;
 }
@@ -224,12 +224,10 @@ bool qfz_steady_install(void)
     return ok;
 }
 
-qfz_status qfz_steady_name(char **name, const char *path, const qfz_patience *patience,
-                           qfz_error *err)
+qfz_status qfz_steady_name(char **name, const char *path, const qfz_retry *retry, qfz_error *err)
 {
     char wait[40];
-    if (strncmp(path, "/vsi", 4) == 0 || patience->retries == 0)
-        return qfz_text_copy(name, path, err);
-    (void)CPLsnprintf(wait, sizeof wait, "%.6f", patience->wait_s);
-    return qfz_text_print(name, err, PREFIX "%d,%s/%s", patience->retries, wait, path);
+    if (strncmp(path, "/vsi", 4) == 0 || retry->retries == 0) return qfz_text_copy(name, path, err);
+    (void)CPLsnprintf(wait, sizeof wait, "%.6f", retry->wait_s);
+    return qfz_text_print(name, err, PREFIX "%d,%s/%s", retry->retries, wait, path);
 }

@@ -5,7 +5,7 @@
  * locale; so columns of CSV are handed over as text that is not quoted. */
 #include "raster/private.h"
 
-#include "memory.h"
+#include "core/memory.h"
 
 #include <assert.h>
 #include <cpl_conv.h>
@@ -108,10 +108,10 @@ static qfz_status name_for_driver(const qfz_table *table, GDALDriverH driver, co
 {
     static const char *const of_one_file[] = {"CSV", "GeoJSON",    "GeoJSONSeq", "LIBKML",
                                               "KML", "FlatGeobuf", "XLSX",       "ODS"};
-    const qfz_patience patience = qfz_patience_of(job);
+    const qfz_retry retry = qfz_retry_of_job(job);
     for (size_t i = 0; i < sizeof of_one_file / sizeof of_one_file[0]; i++)
         if (EQUAL(GDALGetDriverShortName(driver), of_one_file[i]))
-            return qfz_steady_name(name, table->temp, &patience, err);
+            return qfz_steady_name(name, table->temp, &retry, err);
     return qfz_text_copy(name, table->temp, err);
 }
 

@@ -75,14 +75,3 @@ qfz_status qfz_tiling_choose(qfz_tiling *tiling, const qfz_source_info *info, in
     *tiling = t;
     return QFZ_OK;
 }
-
-qfz_box qfz_tiling_box(const qfz_tiling *tiling, int64_t tile_y, int64_t tile_x)
-{
-    const qfz_box box = {
-        .y0 = tile_y * tiling->tile_h,
-        .x0 = tile_x * tiling->tile_w,
-        .y1 = smaller(tiling->h, (tile_y + 1) * tiling->tile_h),
-        .x1 = smaller(tiling->w, (tile_x + 1) * tiling->tile_w),
-    };
-    return box;
-}

@@ -2,7 +2,7 @@
 /* trap.c - GDAL's errors become ours: nothing is printed, the first failure is kept. */
 #include "raster/private.h"
 
-#include "memory.h"
+#include "core/memory.h"
 
 #include <cpl_conv.h>
 #include <cpl_string.h>

@@ -6,7 +6,7 @@
  * one band only counts like a mask of the raster. */
 #include "raster/private.h"
 
-#include "memory.h"
+#include "core/memory.h"
 
 #include <cpl_string.h>
 #include <math.h>

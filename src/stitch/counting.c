@@ -5,19 +5,19 @@
  * without touching the border; those that touch the raster's own are counted at the top. */
 #include <stdlib.h>
 
-#include "memory.h"
+#include "core/memory.h"
 #include "stitch/state.h"
 
 /* What a tile says. */
 typedef struct tally {
-    uint64_t inner, slots;
+    uint64_t inner, border_regions;
 } tally;
 
 qfz_status qfz_stitch_put_count(qfz_stitch *stitch, int64_t tile, const qfz_partition *partition,
                                 qfz_error *err)
 {
-    const tally t = {.inner = partition->n_regions - partition->n_slots,
-                     .slots = partition->n_slots};
+    const tally t = {.inner = partition->n_regions - partition->n_border_regions,
+                     .border_regions = partition->n_border_regions};
     return qfz_store_put(stitch->store, qfz_piece(stitch, PIECE_CENSUS, tile), &t, sizeof t, err);
 }
 
@@ -38,7 +38,7 @@ static tally tally_of_group(const uint32_t *map)
     int64_t at = 1;
     uint32_t n_own;
     (void)qfz_map_next(map, &at, &n_own);
-    return (tally){.inner = map[0] - n_own, .slots = n_own};
+    return (tally){.inner = map[0] - n_own, .border_regions = n_own};
 }
 
 static qfz_status add_node(void *arg, int64_t item, int worker, qfz_error *err)
@@ -58,13 +58,13 @@ static qfz_status add_node(void *arg, int64_t item, int worker, qfz_error *err)
     const tally t = is_tile ? *(const tally *)data : tally_of_group(data);
     free(own);
 #pragma omp atomic
-    a->n += t.inner + (is_top ? t.slots : 0);
+    a->n += t.inner + (is_top ? t.border_regions : 0);
     return QFZ_OK;
 }
 
 qfz_status qfz_stitch_add_counts(qfz_stitch *stitch, qfz_error *err)
 {
-    const qfz_hierarchy *const h = &stitch->hierarchy;
+    const qfz_group_tree *const h = &stitch->group_tree;
     adding a = {.n = 0};
     qfz_count count = {0};
     qfz_status st = QFZ_OK;

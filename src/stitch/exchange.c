@@ -15,11 +15,11 @@ typedef struct transfer {
 /* From which rank to which a node goes: the same if it does not. */
 static void ends(const transfer *t, int64_t node, int *from, int *to)
 {
-    const qfz_hierarchy *const h = &t->stitch->hierarchy;
+    const qfz_group_tree *const h = &t->stitch->group_tree;
     const int n = t->stitch->ranks->n;
-    const int own = qfz_hierarchy_owner(h, t->level, node, n);
+    const int own = qfz_group_tree_owner(h, t->level, node, n);
     const int above =
-        qfz_hierarchy_owner(h, t->level + 1, qfz_hierarchy_parent(h, t->level, node), n);
+        qfz_group_tree_owner(h, t->level + 1, qfz_group_tree_parent(h, t->level, node), n);
     *from = t->way == QFZ_UP ? own : above;
     *to = t->way == QFZ_UP ? above : own;
 }
@@ -54,7 +54,7 @@ static qfz_status put(void *arg, int64_t key, void *take_data, int64_t bytes, qf
 /* From now on they are asked for over there. */
 static void drop_sent(transfer *t, int64_t n)
 {
-    t->next = t->stitch->hierarchy.first[t->level];
+    t->next = t->stitch->group_tree.first[t->level];
     for (int64_t i = 0; i < n; i++) {
         int to;
         int64_t key;
@@ -66,7 +66,7 @@ static void drop_sent(transfer *t, int64_t n)
 qfz_status qfz_stitch_exchange(qfz_stitch *stitch, int what, int level, qfz_way way, qfz_status st,
                                qfz_error *err)
 {
-    const int64_t *const first = stitch->hierarchy.first + level;
+    const int64_t *const first = stitch->group_tree.first + level;
     const int mine = stitch->ranks->rank;
     transfer t = {.stitch = stitch, .what = what, .level = level, .way = way, .next = *first};
     qfz_mail mail = {.arg = &t, .next = next, .get = get, .put = put};

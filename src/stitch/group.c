@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory.h"
-#include "parallel.h"
+#include "core/memory.h"
+#include "core/parallel.h"
 
 /* ----------------------------------------------------------------------------------------- sides
  *
@@ -128,7 +128,7 @@ typedef struct seam {
     int64_t n;
 } seam;
 
-enum { MAX_SEAMS = QFZ_MAX_CHILDREN * (QFZ_MAX_CHILDREN - 1) / 2 };
+enum { MAX_SEAMS = QFZ_GROUP_CHILDREN * (QFZ_GROUP_CHILDREN - 1) / 2 };
 
 typedef struct seams {
     qfz_group *group;
@@ -197,7 +197,7 @@ static void add_cross(const qfz_group *group, seam *at, const strip *t, int64_t 
     const qfz_image image = {
         .h = 2, .w = t->n, .n_bands = rule->n_bands, .type = rule->type, .pixels = t->values};
     const uint8_t *const bits = rule->edge_bits ? t->values : NULL;
-    const uint32_t alpha_key = rule->alpha_key;
+    const uint32_t alpha_level = rule->alpha_level;
     const int64_t before = at->n;
     uint32_t key[CHUNK] = {0};
     uint8_t there[CHUNK];
@@ -206,7 +206,7 @@ static void add_cross(const qfz_group *group, seam *at, const strip *t, int64_t 
         const uint8_t *const valid = t->valid + from, *const valid_to = t->valid + to;
         if (!bits) qfz_levels(&image, rule->distance, from, to, some, key);
         for (int64_t i = 0; i < some; i++)
-            there[i] = (uint8_t)(valid[i] & valid_to[i] & (key[i] <= alpha_key));
+            there[i] = (uint8_t)(valid[i] & valid_to[i] & (key[i] <= alpha_level));
         for (int64_t i = 0; bits && i < some; i++)
             there[i] = (uint8_t)(there[i] & bits[from + i] >> dir & 1);
         append_cross(group, at, t->vertex + from, t->vertex + to, key, there, some);
@@ -352,7 +352,7 @@ void qfz_group_fini(qfz_group *group)
     *group = (qfz_group){0};
 }
 
-_Static_assert((int)QFZ_MAX_CHILDREN <= (int)QFZ_GROUP_MEMBERS, "an engine gets whole groups");
+_Static_assert((int)QFZ_GROUP_CHILDREN <= (int)QFZ_GROUP_MEMBERS, "an engine gets whole groups");
 
 bool qfz_group_on_device(const qfz_group *group, const uint32_t *ring_vertex, int64_t n_ring,
                          const qfz_links *outside, qfz_group_graph *graph)
@@ -364,7 +364,7 @@ bool qfz_group_on_device(const qfz_group *group, const uint32_t *ring_vertex, in
                                .outside = outside,
                                .ring = ring_vertex,
                                .n_ring = n_ring};
-    return group->worker && group->engine->group_fits(group->worker, graph);
+    return group->worker && group->engine->groups->fits(group->worker, graph);
 }
 
 static void append(qfz_links *to, const qfz_links *from, uint32_t offset)

@@ -4,9 +4,9 @@
 #ifndef QFZ_STITCH_GROUP_H
 #define QFZ_STITCH_GROUP_H
 
-#include "engine.h"
-#include "ring.h"
-#include "stitch/grid.h"
+#include "core/engine.h"
+#include "core/ring.h"
+#include "stitch/group_tree.h"
 
 /* Pixels that follow each other both on a member's ring, from number `from` on, and on the
  * group's, from `to` on. */
@@ -15,21 +15,21 @@ typedef struct qfz_stretch {
     int64_t from, to, n;
 } qfz_stretch;
 
-enum { QFZ_MAX_STRETCHES = 3 * 4 * QFZ_MAX_CHILDREN }; /* a side is at most three of them */
+enum { QFZ_MAX_STRETCHES = 3 * 4 * QFZ_GROUP_CHILDREN }; /* a side is at most three of them */
 
 typedef struct qfz_group {
     const qfz_rule *rule;
     int n_threads; /* that may work on it (qfz_parallel_within()) */
     qfz_ring ring; /* its own */
     int n_members;
-    qfz_summary members[QFZ_MAX_CHILDREN];
-    qfz_ring rings[QFZ_MAX_CHILDREN];      /* theirs */
-    uint32_t offset[QFZ_MAX_CHILDREN + 1]; /* a member's first vertex; the last entry: all */
+    qfz_summary members[QFZ_GROUP_CHILDREN];
+    qfz_ring rings[QFZ_GROUP_CHILDREN];      /* theirs */
+    uint32_t offset[QFZ_GROUP_CHILDREN + 1]; /* a member's first vertex; the last entry: all */
 
     int n_stretches; /* all of the group's ring; a corner may come twice */
     qfz_stretch stretches[QFZ_MAX_STRETCHES];
 
-    qfz_links cross; /* edges between members up to alpha_key, in no order of level */
+    qfz_links cross; /* edges between members up to alpha_level, in no order of level */
     uint8_t *cross_dir;
 
     const qfz_engine *engine; /* whose worker may solve it; */
@@ -50,7 +50,7 @@ static inline uint32_t qfz_group_n(const qfz_group *group)
 /* In how many pieces threads share a member: together the members have one for each thread. */
 static inline int qfz_group_pieces(const qfz_group *group)
 {
-    return (group->n_threads + QFZ_MAX_CHILDREN - 1) / QFZ_MAX_CHILDREN;
+    return (group->n_threads + QFZ_GROUP_CHILDREN - 1) / QFZ_GROUP_CHILDREN;
 }
 
 /* The member that a vertex belongs to. */

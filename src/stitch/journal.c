@@ -12,8 +12,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "memory.h"
-#include "patience.h"
+#include "core/memory.h"
+#include "core/retry.h"
 
 /* In the byte order of the machine: a journal does not travel between kinds of machines. */
 typedef struct head {
@@ -93,7 +93,7 @@ static int64_t read_some(const qfz_journal *journal, void *data, int64_t bytes, 
 {
     int failures;
     const int64_t got =
-        qfz_patient_read(&qfz_patience_default, journal->file, data, bytes, offset, &failures);
+        qfz_retry_read(&qfz_retry_default, journal->file, data, bytes, offset, &failures);
     return failures ? -1 : got;
 }
 
@@ -225,7 +225,7 @@ static qfz_status write_all(const qfz_journal *journal, const void *data, int64_
 {
     int failures;
     const int64_t done =
-        qfz_patient_write(&qfz_patience_default, journal->file, data, bytes, offset, &failures);
+        qfz_retry_write(&qfz_retry_default, journal->file, data, bytes, offset, &failures);
     return done == bytes ? QFZ_OK : failed(journal, "writing", err);
 }
 

@@ -7,7 +7,7 @@
 #ifndef QFZ_STITCH_JOURNAL_H
 #define QFZ_STITCH_JOURNAL_H
 
-#include "status.h"
+#include "core/status.h"
 
 typedef struct qfz_journal qfz_journal;
 

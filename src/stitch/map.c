@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* map.c - lists of slots and their regions, one behind the other (qfz_map). */
+/* map.c - lists of border_regions and their regions, one behind the other (qfz_map). */
 #include "stitch/solve.h"
 
 #include <stdlib.h>
 
-#include "memory.h"
+#include "core/memory.h"
 
 void qfz_map_fini(qfz_map *map)
 {
@@ -12,10 +12,10 @@ void qfz_map_fini(qfz_map *map)
     *map = (qfz_map){0};
 }
 
-qfz_status qfz_map_start(qfz_map *map, uint32_t n_regions, int n_members, int64_t n_slots,
+qfz_status qfz_map_start(qfz_map *map, uint32_t n_regions, int n_members, int64_t n_border_regions,
                          qfz_error *err)
 {
-    QFZ_TRY(QFZ_NEW_LARGE(&map->words, 2 + n_members + n_slots, err));
+    QFZ_TRY(QFZ_NEW_LARGE(&map->words, 2 + n_members + n_border_regions, err));
     map->words[0] = n_regions;
     map->n = 1;
     return QFZ_OK;

@@ -4,44 +4,45 @@
  * A tile knows all about its inner regions.  Of a region that spans tiles it knows its own part's
  * first pixel; the least of those, found by a reduction, is the region's, and the tile that it
  * lies in owns the region.  A census keeps, of a tile, how many inner regions begin in each row,
- * and of each slot where its part begins and how many inner regions begin before it in that row. */
+ * and of each border_region where its part begins and how many inner regions begin before it in
+ * that row. */
 #define _GNU_SOURCE /* qsort_r */
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory.h"
+#include "core/memory.h"
 #include "stitch/state.h"
 
 /* All of 64-bit words, so that it is stored as it is. */
 typedef struct census {
     int64_t h;
-    int64_t n_slots;
+    int64_t n_border_regions;
     uint64_t *inner;  /* h: inner regions that begin in the row */
-    uint64_t *first;  /* n_slots: number in the raster of the part's first pixel */
-    uint64_t *before; /* n_slots: inner regions that begin before it in its row */
+    uint64_t *first;  /* n_border_regions: number in the raster of the part's first pixel */
+    uint64_t *before; /* n_border_regions: inner regions that begin before it in its row */
     uint64_t *words;  /* all of the above */
 } census;
 
-static census census_on(uint64_t *words, int64_t h, int64_t n_slots)
+static census census_on(uint64_t *words, int64_t h, int64_t n_border_regions)
 {
     return (census){.h = h,
-                    .n_slots = n_slots,
+                    .n_border_regions = n_border_regions,
                     .inner = words,
                     .first = words + h,
-                    .before = words + h + n_slots,
+                    .before = words + h + n_border_regions,
                     .words = words};
 }
 
 static qfz_box tile_box(const qfz_stitch *stitch, int64_t tile)
 {
-    return qfz_hierarchy_box(&stitch->hierarchy, 0, tile);
+    return qfz_group_tree_box(&stitch->group_tree, 0, tile);
 }
 
 /* The number in the raster of pixel `first` of a tile. */
 static uint64_t raster_number(const qfz_stitch *stitch, qfz_box box, uint32_t first)
 {
     const int64_t w = qfz_box_w(box);
-    return (uint64_t)((box.y0 + first / w) * stitch->hierarchy.grid.w + box.x0 + first % w);
+    return (uint64_t)((box.y0 + first / w) * stitch->group_tree.tiling.w + box.x0 + first % w);
 }
 
 static void take_census(const qfz_stitch *stitch, qfz_box box, const qfz_partition *partition,
@@ -49,9 +50,9 @@ static void take_census(const qfz_stitch *stitch, qfz_box box, const qfz_partiti
 {
     for (int64_t row = 0; row < c->h; row++)
         c->inner[row] = partition->row_inner[row];
-    for (int64_t s = 0; s < c->n_slots; s++) {
-        c->first[s] = raster_number(stitch, box, partition->slots[s].first);
-        c->before[s] = partition->slots[s].before;
+    for (int64_t s = 0; s < c->n_border_regions; s++) {
+        c->first[s] = raster_number(stitch, box, partition->border_regions[s].first);
+        c->before[s] = partition->border_regions[s].before;
     }
 }
 
@@ -59,16 +60,16 @@ qfz_status qfz_stitch_put_partition(qfz_stitch *stitch, int64_t tile,
                                     const qfz_partition *partition, qfz_error *err)
 {
     const qfz_box box = tile_box(stitch, tile);
-    const int64_t h = qfz_box_h(box), n_slots = partition->n_slots;
+    const int64_t h = qfz_box_h(box), n_border_regions = partition->n_border_regions;
     uint64_t *words = NULL;
     qfz_status st;
-    QFZ_TRY_OR(st, cleanup, QFZ_NEW(&words, h + 2 * n_slots, err));
-    census c = census_on(words, h, n_slots);
+    QFZ_TRY_OR(st, cleanup, QFZ_NEW(&words, h + 2 * n_border_regions, err));
+    census c = census_on(words, h, n_border_regions);
     take_census(stitch, box, partition, &c);
     QFZ_TRY_OR(st, cleanup,
                qfz_store_put(stitch->store, qfz_piece(stitch, PIECE_CENSUS, tile), words,
-                             (h + 2 * n_slots) * (int64_t)sizeof *words, err));
-    st = qfz_stitch_put_values(stitch, QFZ_SET_FIRST, tile, c.first, n_slots, err);
+                             (h + 2 * n_border_regions) * (int64_t)sizeof *words, err));
+    st = qfz_stitch_put_values(stitch, QFZ_SET_FIRST, tile, c.first, n_border_regions, err);
 
 cleanup:
     free(words);
@@ -85,9 +86,9 @@ bool qfz_stitch_has_partition(qfz_stitch *stitch, int64_t tile)
  * time */
 typedef struct numbered_tile {
     census census;
-    uint64_t *region_first; /* n_slots: of the whole region */
-    uint64_t *label;        /* n_slots: of the regions that the tile owns; else 0 */
-    int64_t *owned;         /* n_owned slots that own their region, by first pixel */
+    uint64_t *region_first; /* n_border_regions: of the whole region */
+    uint64_t *label;        /* n_border_regions: of the regions that the tile owns; else 0 */
+    int64_t *owned;         /* n_owned border_regions that own their region, by first pixel */
     int64_t n_owned;
     uint64_t *start; /* h: the labels given before the row's first */
 } numbered_tile;
@@ -113,15 +114,16 @@ static int by_first(const void *a, const void *b, void *arg)
 static qfz_status tile_load(numbered_tile *t, qfz_stitch *stitch, int64_t tile, qfz_error *err)
 {
     void *words = NULL;
-    int64_t bytes, n_slots;
+    int64_t bytes, n_border_regions;
     const int64_t h = qfz_box_h(tile_box(stitch, tile));
     QFZ_TRY(
         qfz_store_get(stitch->store, qfz_piece(stitch, PIECE_CENSUS, tile), &words, &bytes, err));
     if (!words) return qfz_fail(err, QFZ_EIO, "a census that was stored is not there");
     t->census = census_on(words, h, (bytes / (int64_t)sizeof(uint64_t) - h) / 2);
-    QFZ_TRY(qfz_stitch_get_values(stitch, QFZ_SET_FIRST, tile, &t->region_first, &n_slots, err));
-    QFZ_TRY(QFZ_NEW(&t->owned, n_slots, err));
-    for (int64_t s = 0; s < n_slots; s++)
+    QFZ_TRY(qfz_stitch_get_values(stitch, QFZ_SET_FIRST, tile, &t->region_first, &n_border_regions,
+                                  err));
+    QFZ_TRY(QFZ_NEW(&t->owned, n_border_regions, err));
+    for (int64_t s = 0; s < n_border_regions; s++)
         if (t->census.first[s] == t->region_first[s]) t->owned[t->n_owned++] = s;
     return QFZ_OK;
 }
@@ -130,13 +132,14 @@ static qfz_status tile_load_to_number(numbered_tile *t, qfz_stitch *stitch, int6
                                       qfz_error *err)
 {
     QFZ_TRY(tile_load(t, stitch, tile, err));
-    QFZ_TRY(QFZ_NEW_ZERO(&t->label, t->census.n_slots, err));
+    QFZ_TRY(QFZ_NEW_ZERO(&t->label, t->census.n_border_regions, err));
     QFZ_TRY(QFZ_NEW(&t->start, t->census.h, err));
     qsort_r(t->owned, (size_t)t->n_owned, sizeof *t->owned, by_first, t->census.first);
     return QFZ_OK;
 }
 
-/* Gives the labels of one row of one tile; *next is the first slot that is not yet labelled. */
+/* Gives the labels of one row of one tile; *next is the first border_region that is not yet
+ * labelled. */
 static uint64_t number_row(numbered_tile *t, int64_t row, uint64_t row_end, uint64_t given,
                            int64_t *next)
 {
@@ -155,11 +158,12 @@ static qfz_status save_tile(qfz_stitch *stitch, int64_t tile, const numbered_til
 {
     QFZ_TRY(qfz_store_put(stitch->store, qfz_piece(stitch, PIECE_ROWS, tile), t->start,
                           t->census.h * (int64_t)sizeof *t->start, err));
-    return qfz_stitch_put_values(stitch, QFZ_SET_LABEL, tile, t->label, t->census.n_slots, err);
+    return qfz_stitch_put_values(stitch, QFZ_SET_LABEL, tile, t->label, t->census.n_border_regions,
+                                 err);
 }
 
-/* Tiles are loaded, which sorts their slots, and saved by all threads; in between the rows of
- * pixels are gone through by one. */
+/* Tiles are loaded, which sorts their border_regions, and saved by all threads; in between the rows
+ * of pixels are gone through by one. */
 typedef struct tile_row {
     qfz_stitch *stitch;
     int64_t first_tile;
@@ -188,22 +192,22 @@ static qfz_status save_in_row(void *arg, int64_t item, int worker, qfz_error *er
 static qfz_status number_tile_row(qfz_stitch *stitch, int64_t tile_y, uint64_t *given,
                                   qfz_error *err)
 {
-    const qfz_grid *const grid = &stitch->hierarchy.grid;
-    tile_row r = {.stitch = stitch, .first_tile = tile_y * grid->n_x};
+    const qfz_tiling *const tiling = &stitch->group_tree.tiling;
+    tile_row r = {.stitch = stitch, .first_tile = tile_y * tiling->n_x};
     const qfz_box box = tile_box(stitch, r.first_tile);
     const int n_threads = stitch->n_threads;
     qfz_status st;
-    QFZ_TRY_OR(st, cleanup, QFZ_NEW_ZERO(&r.tiles, grid->n_x, err));
-    QFZ_TRY_OR(st, cleanup, QFZ_NEW_ZERO(&r.next, grid->n_x, err));
-    QFZ_TRY_OR(st, cleanup, qfz_parallel_for(n_threads, grid->n_x, load_in_row, &r, err));
+    QFZ_TRY_OR(st, cleanup, QFZ_NEW_ZERO(&r.tiles, tiling->n_x, err));
+    QFZ_TRY_OR(st, cleanup, QFZ_NEW_ZERO(&r.next, tiling->n_x, err));
+    QFZ_TRY_OR(st, cleanup, qfz_parallel_for(n_threads, tiling->n_x, load_in_row, &r, err));
     for (int64_t row = 0; row < qfz_box_h(box); row++)
-        for (int64_t x = 0; x < grid->n_x; x++)
-            *given = number_row(&r.tiles[x], row, (uint64_t)((box.y0 + row + 1) * grid->w), *given,
-                                &r.next[x]);
-    st = qfz_parallel_for(n_threads, grid->n_x, save_in_row, &r, err);
+        for (int64_t x = 0; x < tiling->n_x; x++)
+            *given = number_row(&r.tiles[x], row, (uint64_t)((box.y0 + row + 1) * tiling->w),
+                                *given, &r.next[x]);
+    st = qfz_parallel_for(n_threads, tiling->n_x, save_in_row, &r, err);
 
 cleanup:
-    for (int64_t x = 0; r.tiles && x < grid->n_x; x++)
+    for (int64_t x = 0; r.tiles && x < tiling->n_x; x++)
         tile_fini(&r.tiles[x]);
     free(r.tiles);
     free(r.next);
@@ -244,7 +248,7 @@ static qfz_status count_own(qfz_stitch *stitch, qfz_count *count, qfz_error *err
 
 static qfz_status number_own(qfz_stitch *stitch, const qfz_count *count, qfz_error *err)
 {
-    const int64_t n_y = stitch->hierarchy.grid.n_y;
+    const int64_t n_y = stitch->group_tree.tiling.n_y;
     const int part = stitch->ranks->rank, n_parts = stitch->ranks->n;
     uint64_t given = count->before;
     for (int64_t y = qfz_part_first_row(n_y, part, n_parts);
@@ -264,7 +268,8 @@ static bool has_labels(qfz_stitch *stitch, int64_t tile)
 static bool is_numbered(qfz_stitch *stitch)
 {
     int64_t tile, end;
-    qfz_hierarchy_owned(&stitch->hierarchy, 0, stitch->ranks->rank, stitch->ranks->n, &tile, &end);
+    qfz_group_tree_owned(&stitch->group_tree, 0, stitch->ranks->rank, stitch->ranks->n, &tile,
+                         &end);
     bool done = qfz_store_has(stitch->store, qfz_fact(stitch, FACT_NUMBERED));
     for (; tile < end && done; tile++)
         done = has_labels(stitch, tile);
@@ -307,11 +312,11 @@ static qfz_status load_rows(qfz_stitch *stitch, int64_t tile, uint64_t **start, 
 static qfz_status given_before(qfz_stitch *stitch, int64_t tile_y, uint64_t total, uint64_t *given,
                                qfz_error *err)
 {
-    const qfz_grid *const grid = &stitch->hierarchy.grid;
+    const qfz_tiling *const tiling = &stitch->group_tree.tiling;
     uint64_t *start = NULL;
     *given = total;
-    if (tile_y == grid->n_y) return QFZ_OK;
-    QFZ_TRY(load_rows(stitch, tile_y * grid->n_x, &start, err));
+    if (tile_y == tiling->n_y) return QFZ_OK;
+    QFZ_TRY(load_rows(stitch, tile_y * tiling->n_x, &start, err));
     *given = start[0];
     free(start);
     return QFZ_OK;
@@ -331,7 +336,7 @@ qfz_status qfz_stitch_get_count(qfz_stitch *stitch, qfz_count *count, qfz_error 
 qfz_status qfz_stitch_count(qfz_stitch *stitch, int part, int n_parts, qfz_count *count,
                             qfz_error *err)
 {
-    const int64_t n_y = stitch->hierarchy.grid.n_y;
+    const int64_t n_y = stitch->group_tree.tiling.n_y;
     uint64_t end;
     QFZ_TRY(qfz_stitch_get_count(stitch, count, err));
     if (n_parts == stitch->ranks->n) return QFZ_OK;
@@ -357,10 +362,10 @@ qfz_status qfz_stitch_numbers(qfz_stitch *stitch, int64_t tile, const qfz_partit
     QFZ_TRY_OR(st, cleanup, load_rows(stitch, tile, &found.row_start, err));
     QFZ_TRY_OR(st, cleanup, qfz_stitch_get_values(stitch, QFZ_SET_FIRST, tile, &first, &n, err));
     QFZ_TRY_OR(st, cleanup,
-               qfz_stitch_get_values(stitch, QFZ_SET_LABEL, tile, &found.slot_label, &n, err));
-    for (uint32_t s = 0; s < partition->n_slots; s++)
-        if (first[s] == raster_number(stitch, box, partition->slots[s].first))
-            found.slot_label[s] = 0;
+               qfz_stitch_get_values(stitch, QFZ_SET_LABEL, tile, &found.border_label, &n, err));
+    for (uint32_t s = 0; s < partition->n_border_regions; s++)
+        if (first[s] == raster_number(stitch, box, partition->border_regions[s].first))
+            found.border_label[s] = 0;
     *numbers = found;
     found = (qfz_numbers){0};
 
@@ -373,6 +378,6 @@ cleanup:
 void qfz_numbers_fini(qfz_numbers *numbers)
 {
     free(numbers->row_start);
-    free(numbers->slot_label);
+    free(numbers->border_label);
     *numbers = (qfz_numbers){0};
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory.h"
+#include "core/memory.h"
 
 typedef enum mode { MEASURE, WRITE, READ } mode;
 
@@ -83,10 +83,10 @@ static void visit_summary(walk *w, qfz_summary *s, const qfz_rule *rule)
     visit_bytes(w, &s->n_ring, sizeof s->n_ring);
     visit_array(w, &s->values, s->n_ring * rule->n_bands, bytes);
     visit_array(w, (void **)&s->valid, s->n_ring, 1);
-    visit_bytes(w, &s->n_slots, sizeof s->n_slots);
-    visit_words(w, &s->slot, s->n_ring);
+    visit_bytes(w, &s->n_border_regions, sizeof s->n_border_regions);
+    visit_words(w, &s->border_region, s->n_ring);
     visit_links(w, &s->links);
-    qfz_absorbs *const a = &s->absorbs;
+    qfz_ranges *const a = &s->ranges;
     visit_bytes(w, &a->n, sizeof a->n);
     visit_words(w, &a->at, a->n);
     visit_words(w, &a->level, a->n);
@@ -94,15 +94,15 @@ static void visit_summary(walk *w, qfz_summary *s, const qfz_rule *rule)
     visit_array(w, &a->hi, a->n, span_bytes);
 }
 
-static void visit_answer(walk *w, qfz_answer *a, const qfz_rule *rule)
+static void visit_exterior(walk *w, qfz_exterior *a, const qfz_rule *rule)
 {
     visit_bytes(w, &a->n_ring, sizeof a->n_ring);
-    visit_links(w, &a->ghosts);
+    visit_links(w, &a->external);
     visit_words(w, &a->cross, a->n_ring * qfz_n_dirs(rule));
     visit_array(w, (void **)&a->cross_has, a->n_ring, 1);
-    visit_bytes(w, &a->n_slots, sizeof a->n_slots);
-    visit_words(w, &a->slot, a->n_ring);
-    visit_words(w, &a->holds_to, a->n_ring);
+    visit_bytes(w, &a->n_border_regions, sizeof a->n_border_regions);
+    visit_words(w, &a->border_region, a->n_ring);
+    visit_words(w, &a->omega_level, a->n_ring);
 }
 
 typedef void (*visit_fn)(walk *w, void *item, const qfz_rule *rule);
@@ -114,7 +114,7 @@ static void visit_as_summary(walk *w, void *item, const qfz_rule *rule)
 
 static void visit_as_answer(walk *w, void *item, const qfz_rule *rule)
 {
-    visit_answer(w, item, rule);
+    visit_exterior(w, item, rule);
 }
 
 /* item is a copy of the struct, whose arrays are only read. */
@@ -139,10 +139,10 @@ qfz_status qfz_pack_summary(const qfz_summary *summary, const qfz_rule *rule, vo
     return pack(visit_as_summary, &copy, rule, data, bytes, err);
 }
 
-qfz_status qfz_pack_answer(const qfz_answer *answer, const qfz_rule *rule, void **data,
-                           int64_t *bytes, qfz_error *err)
+qfz_status qfz_pack_exterior(const qfz_exterior *answer, const qfz_rule *rule, void **data,
+                             int64_t *bytes, qfz_error *err)
 {
-    qfz_answer copy = *answer;
+    qfz_exterior copy = *answer;
     return pack(visit_as_answer, &copy, rule, data, bytes, err);
 }
 
@@ -162,12 +162,12 @@ qfz_status qfz_unpack_summary(qfz_summary *summary, const qfz_rule *rule, const 
     return w.st;
 }
 
-qfz_status qfz_unpack_answer(qfz_answer *answer, const qfz_rule *rule, void *take_data,
-                             int64_t bytes, qfz_error *err)
+qfz_status qfz_unpack_exterior(qfz_exterior *answer, const qfz_rule *rule, void *take_data,
+                               int64_t bytes, qfz_error *err)
 {
     walk w = reading(take_data, bytes, err);
-    qfz_answer got = {.is_view = true, .packed = take_data};
-    visit_answer(&w, &got, rule);
+    qfz_exterior got = {.is_view = true, .packed = take_data};
+    visit_exterior(&w, &got, rule);
     if (w.st == QFZ_OK) *answer = got;
     return w.st;
 }

@@ -7,8 +7,8 @@
 
 #include <stdlib.h>
 
-#include "memory.h"
-#include "parallel.h"
+#include "core/memory.h"
+#include "core/parallel.h"
 
 enum {
     PARTS_A_THREAD = 2,     /* so that threads which are done find more */
@@ -29,7 +29,7 @@ typedef struct splitting {
 
 typedef struct piece {
     const qfz_links *links;
-    const qfz_absorbs *absorbs;
+    const qfz_ranges *ranges;
     int64_t link, end_link, event, end_event;
     uint32_t offset; /* of the source's first vertex */
 } piece;
@@ -43,18 +43,18 @@ static int64_t bound(int64_t n_items, int64_t i, int n)
 /* The sources are the members, then what crosses. */
 static piece piece_of(const splitting *s, int64_t item)
 {
-    static const qfz_absorbs none = {0};
+    static const qfz_ranges none = {0};
     const qfz_group *const group = s->group;
     const int m = (int)(item / s->n_pieces);
     const int64_t i = item % s->n_pieces;
     const bool crosses = m == group->n_members;
     piece it = {.links = crosses ? &group->cross : &group->members[m].links,
-                .absorbs = crosses ? &none : &group->members[m].absorbs,
+                .ranges = crosses ? &none : &group->members[m].ranges,
                 .offset = crosses ? 0 : group->offset[m]};
     it.link = bound(it.links->n, i, s->n_pieces);
     it.end_link = bound(it.links->n, i + 1, s->n_pieces);
-    it.event = bound(it.absorbs->n, i, s->n_pieces);
-    it.end_event = bound(it.absorbs->n, i + 1, s->n_pieces);
+    it.event = bound(it.ranges->n, i, s->n_pieces);
+    it.end_event = bound(it.ranges->n, i + 1, s->n_pieces);
     return it;
 }
 
@@ -151,7 +151,7 @@ static qfz_status count_piece(void *arg, int64_t item, int worker, qfz_error *er
     for (int64_t i = it.link; i < it.end_link; i++)
         links[s->part[it.links->u[i] + it.offset]]++;
     for (int64_t i = it.event; i < it.end_event; i++)
-        events[s->part[it.absorbs->at[i] + it.offset]]++;
+        events[s->part[it.ranges->at[i] + it.offset]]++;
     return QFZ_OK;
 }
 
@@ -185,8 +185,8 @@ static void put_links(const splitting *s, const piece *it, int64_t *next)
 static void put_events(const splitting *s, const piece *it, int64_t *next)
 {
     const size_t bytes = qfz_type_bytes(s->group->rule->type) * (size_t)s->group->rule->n_bands;
-    const qfz_absorbs *const in = it->absorbs;
-    qfz_absorbs *const to = &s->parts->absorbs;
+    const qfz_ranges *const in = it->ranges;
+    qfz_ranges *const to = &s->parts->ranges;
     for (int64_t i = it->event; i < it->end_event; i++) {
         const uint32_t vertex = in->at[i] + it->offset;
         const size_t from = (size_t)i, at = (size_t)next[s->part ? s->part[vertex] : 0]++;
@@ -221,7 +221,7 @@ static qfz_status sort_by_part(splitting *s, qfz_error *err)
     place(s->links, n_items, n, parts->first_link);
     place(s->events, n_items, n, parts->first_event);
     QFZ_TRY(qfz_links_reserve(&parts->links, parts->first_link[n], err));
-    QFZ_TRY(qfz_absorbs_reserve(&parts->absorbs, parts->first_event[n], s->group->rule, err));
+    QFZ_TRY(qfz_ranges_reserve(&parts->ranges, parts->first_event[n], s->group->rule, err));
     return qfz_parallel_within(n_threads, n_items, put_piece, s, err);
 }
 
@@ -254,7 +254,7 @@ void qfz_parts_fini(qfz_parts *parts)
     free(parts->first_link);
     free(parts->first_event);
     qfz_links_fini(&parts->links);
-    qfz_absorbs_fini(&parts->absorbs);
+    qfz_ranges_fini(&parts->ranges);
     *parts = (qfz_parts){0};
 }
 
@@ -267,13 +267,13 @@ qfz_links qfz_part_links(const qfz_parts *parts, int p)
                        .level = parts->links.level + first};
 }
 
-qfz_absorbs qfz_part_absorbs(const qfz_parts *parts, const qfz_rule *rule, int p)
+qfz_ranges qfz_part_ranges(const qfz_parts *parts, const qfz_rule *rule, int p)
 {
     const size_t bytes = qfz_type_bytes(rule->type) * (size_t)rule->n_bands;
     const int64_t first = parts->first_event[p];
-    return (qfz_absorbs){.n = parts->first_event[p + 1] - first,
-                         .at = parts->absorbs.at + first,
-                         .level = parts->absorbs.level + first,
-                         .lo = (char *)parts->absorbs.lo + (size_t)first * bytes,
-                         .hi = (char *)parts->absorbs.hi + (size_t)first * bytes};
+    return (qfz_ranges){.n = parts->first_event[p + 1] - first,
+                        .at = parts->ranges.at + first,
+                        .level = parts->ranges.level + first,
+                        .lo = (char *)parts->ranges.lo + (size_t)first * bytes,
+                        .hi = (char *)parts->ranges.hi + (size_t)first * bytes};
 }

@@ -12,7 +12,7 @@ typedef struct qfz_parts {
     int n;
     int64_t *first_link, *first_event; /* of each part; the last entry: all */
     qfz_links links;                   /* on the group's vertices, part by part */
-    qfz_absorbs absorbs;
+    qfz_ranges ranges;
 } qfz_parts;
 
 /* As many parts as there is work for with the group's threads. */
@@ -21,6 +21,6 @@ void qfz_parts_fini(qfz_parts *parts);
 
 /* Part p's own, borrowed. */
 qfz_links qfz_part_links(const qfz_parts *parts, int p);
-qfz_absorbs qfz_part_absorbs(const qfz_parts *parts, const qfz_rule *rule, int p);
+qfz_ranges qfz_part_ranges(const qfz_parts *parts, const qfz_rule *rule, int p);
 
 #endif

@@ -8,7 +8,7 @@
 #ifndef QFZ_STITCH_RANKS_H
 #define QFZ_STITCH_RANKS_H
 
-#include "status.h"
+#include "core/status.h"
 
 /* One failure for all: the status of the lowest rank that failed, with its message.  Whatever may
  * fail on one rank alone is followed by this, before the next collective call but exchanges. */

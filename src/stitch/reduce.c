@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* reduce.c - one value for every region out of the values of its parts, in whatever tiles: up, a
- * group's regions combine their members' slots; down, the slots get what the region has. */
+ * group's regions combine their members' border_regions; down, the border_regions get what the
+ * region has. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory.h"
+#include "core/memory.h"
 #include "stitch/state.h"
 
 void qfz_combine_min(uint64_t *into, const uint64_t *from, int words)
@@ -41,7 +42,7 @@ static qfz_status get(qfz_stitch *stitch, int what, int64_t node, uint64_t **val
 /* What the raster itself gave is what it is told. */
 static int told_by(const qfz_stitch *stitch, qfz_value_set set, int64_t node)
 {
-    return (node + 1 < stitch->n_nodes ? PIECE_TOLD : PIECE_GIVEN) + (int)set;
+    return (node + 1 < stitch->n_nodes ? PIECE_EXTERIOR_PART : PIECE_GIVEN) + (int)set;
 }
 
 qfz_status qfz_stitch_put_values(qfz_stitch *stitch, qfz_value_set set, int64_t tile,
@@ -77,7 +78,7 @@ typedef struct reduction {
 /* A group's map, its members, and room for one value a region. */
 typedef struct frame {
     uint32_t *map;
-    int64_t members[QFZ_MAX_CHILDREN];
+    int64_t members[QFZ_GROUP_CHILDREN];
     int n_members;
     uint32_t n_regions;
 } frame;
@@ -91,11 +92,12 @@ static qfz_status frame_load(frame *f, const reduction *r, int64_t node, qfz_err
     if (!map) return qfz_fail(err, QFZ_EIO, "a list of regions that was stored is not there");
     f->map = map;
     f->n_regions = f->map[0];
-    f->n_members = qfz_hierarchy_children(&r->stitch->hierarchy, r->walk.level, node, f->members);
+    f->n_members = qfz_group_tree_children(&r->stitch->group_tree, r->walk.level, node, f->members);
     return QFZ_OK;
 }
 
-/* The values of one member's slots go to their regions; the first one that comes starts it. */
+/* The values of one member's border_regions go to their regions; the first one that comes starts
+ * it. */
 static qfz_status collect(const reduction *r, int64_t member, const uint32_t *region, uint32_t n,
                           uint64_t *values, uint8_t *started, qfz_error *err)
 {
@@ -115,7 +117,7 @@ static qfz_status collect(const reduction *r, int64_t member, const uint32_t *re
     return QFZ_OK;
 }
 
-/* The values of n slots, each being its region's, as a piece of a node. */
+/* The values of n border_regions, each being its region's, as a piece of a node. */
 static qfz_status hand_out(const reduction *r, int what, int64_t node, const uint32_t *region,
                            uint32_t n, const uint64_t *values, qfz_error *err)
 {
@@ -177,10 +179,10 @@ static void take_own(const reduction *r, const uint32_t *region, uint32_t n, con
 
 static bool is_down(const reduction *r, int64_t node)
 {
-    int64_t members[QFZ_MAX_CHILDREN];
-    const int n = qfz_hierarchy_children(&r->stitch->hierarchy, r->walk.level, node, members);
+    int64_t members[QFZ_GROUP_CHILDREN];
+    const int n = qfz_group_tree_children(&r->stitch->group_tree, r->walk.level, node, members);
     for (int m = 0; m < n; m++)
-        if (!qfz_has(r->stitch, PIECE_TOLD + (int)r->set, members[m])) return false;
+        if (!qfz_has(r->stitch, PIECE_EXTERIOR_PART + (int)r->set, members[m])) return false;
     return true;
 }
 
@@ -205,7 +207,8 @@ static qfz_status go_down(void *arg, int64_t item, int worker, qfz_error *err)
     take_own(r, own, n_own, told, values);
     for (int m = 0; m < f.n_members; m++) {
         const uint32_t *const list = qfz_map_next(f.map, &at, &n);
-        QFZ_TRY_OR(st, cleanup, hand_out(r, PIECE_TOLD + set, f.members[m], list, n, values, err));
+        QFZ_TRY_OR(st, cleanup,
+                   hand_out(r, PIECE_EXTERIOR_PART + set, f.members[m], list, n, values, err));
     }
     qfz_store_drop(stitch->store, qfz_piece(stitch, PIECE_REGIONS + set, node));
     qfz_store_drop(stitch->store, qfz_piece(stitch, told_by(stitch, r->set, node), node));
@@ -220,7 +223,7 @@ cleanup:
 qfz_status qfz_stitch_reduce(qfz_stitch *stitch, qfz_value_set set, int words, qfz_combine combine,
                              qfz_error *err)
 {
-    const int n_levels = stitch->hierarchy.n_levels, what = (int)set;
+    const int n_levels = stitch->group_tree.n_levels, what = (int)set;
     reduction r = {.stitch = stitch, .set = set, .words = words, .combine = combine};
     qfz_status st = QFZ_OK;
     for (int level = 1; level < n_levels; level++) {
@@ -231,7 +234,7 @@ qfz_status qfz_stitch_reduce(qfz_stitch *stitch, qfz_value_set set, int words, q
     for (int level = n_levels - 1; level > 0; level--) {
         if (st == QFZ_OK)
             st = qfz_walk_level(&r.walk, stitch, stitch->n_threads, level, go_down, &r, err);
-        st = qfz_stitch_exchange(stitch, PIECE_TOLD + what, level - 1, QFZ_DOWN, st, err);
+        st = qfz_stitch_exchange(stitch, PIECE_EXTERIOR_PART + what, level - 1, QFZ_DOWN, st, err);
     }
     return qfz_ranks_agree(stitch->ranks, st, err);
 }

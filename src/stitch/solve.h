@@ -6,9 +6,9 @@
 
 #include "stitch/group.h"
 
-/* Which slots of a group and of its members are one region?  Flat, to be stored as it is:
- * the number of regions, then for the group itself and for each member the number of slots,
- * followed by the region of each. */
+/* Which border_regions of a group and of its members are one region?  Flat, to be stored as it is:
+ * the number of regions, then for the group itself and for each member the number of
+ * border_regions, followed by the region of each. */
 typedef struct qfz_map {
     uint32_t *words;
     int64_t n;
@@ -16,8 +16,8 @@ typedef struct qfz_map {
 
 void qfz_map_fini(qfz_map *map);
 
-/* For lists of n_slots in all: the group's, and each member's. */
-qfz_status qfz_map_start(qfz_map *map, uint32_t n_regions, int n_members, int64_t n_slots,
+/* For lists of n_border_regions in all: the group's, and each member's. */
+qfz_status qfz_map_start(qfz_map *map, uint32_t n_regions, int n_members, int64_t n_border_regions,
                          qfz_error *err);
 
 /* Appends a list of n entries, to be filled by the caller. */
@@ -31,8 +31,8 @@ typedef struct qfz_solver {
     qfz_status (*up)(const qfz_group *group, qfz_summary *summary, qfz_map *map, qfz_error *err);
 
     /* From a group's own answer (all zero if it is the raster) to its members'.  NULL: nothing to
-     * hand down.  map is filled by QFZ_OMEGA only. */
-    qfz_status (*down)(const qfz_group *group, const qfz_answer *own, qfz_answer *members,
+     * context down.  map is filled by QFZ_OMEGA only. */
+    qfz_status (*down)(const qfz_group *group, const qfz_exterior *own, qfz_exterior *members,
                        qfz_map *map, qfz_error *err);
 } qfz_solver;
 

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* solve_components.c - components of a group out of its members': a union over their slots. */
+/* solve_components.c - components of a group out of its members': a union over their
+ * border_regions. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory.h"
+#include "core/memory.h"
 #include "stitch/solve.h"
 
-/* The members' slots in one list, and which of them are one component. */
-typedef struct slots {
-    uint32_t first[QFZ_MAX_CHILDREN + 1];
-    uint32_t *parent; /* towards the least slot of the component */
-    uint32_t *region; /* of each slot */
+/* The members' border_regions in one list, and which of them are one component. */
+typedef struct border_regions {
+    uint32_t first[QFZ_GROUP_CHILDREN + 1];
+    uint32_t *parent; /* towards the least border_region of the component */
+    uint32_t *region; /* of each border_region */
     uint32_t n_regions;
-    uint32_t *own; /* of each slot of the group's: its region */
+    uint32_t *own; /* of each border_region of the group's: its region */
     uint32_t n_own;
-} slots;
+} border_regions;
 
-static void slots_fini(slots *s)
+static void slots_fini(border_regions *s)
 {
     free(s->parent);
     free(s->region);
@@ -33,14 +34,14 @@ static uint32_t root_of(uint32_t *parent, uint32_t i)
 }
 
 /* Of a valid vertex. */
-static uint32_t slot_at(const qfz_group *group, const slots *s, uint32_t vertex)
+static uint32_t slot_at(const qfz_group *group, const border_regions *s, uint32_t vertex)
 {
     const int m = qfz_group_member(group, vertex);
-    return s->first[m] + group->members[m].slot[vertex - group->offset[m]];
+    return s->first[m] + group->members[m].border_region[vertex - group->offset[m]];
 }
 
 /* Edges that follow each other mostly join the same two. */
-static void join_cross(const qfz_group *group, slots *s)
+static void join_cross(const qfz_group *group, border_regions *s)
 {
     const qfz_links cross = group->cross;
     uint32_t *const parent = s->parent;
@@ -55,8 +56,9 @@ static void join_cross(const qfz_group *group, slots *s)
     }
 }
 
-/* A root is the least slot of its component, so that it has its number before it is asked. */
-static void number_regions(slots *s, uint32_t n)
+/* A root is the least border_region of its component, so that it has its number before it is asked.
+ */
+static void number_regions(border_regions *s, uint32_t n)
 {
     s->n_regions = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -65,10 +67,10 @@ static void number_regions(slots *s, uint32_t n)
     }
 }
 
-static qfz_status find_regions(const qfz_group *group, slots *s, qfz_error *err)
+static qfz_status find_regions(const qfz_group *group, border_regions *s, qfz_error *err)
 {
     for (int m = 0; m < group->n_members; m++)
-        s->first[m + 1] = s->first[m] + group->members[m].n_slots;
+        s->first[m + 1] = s->first[m] + group->members[m].n_border_regions;
     const uint32_t n = s->first[group->n_members];
     QFZ_TRY(QFZ_NEW(&s->parent, n, err));
     QFZ_TRY(QFZ_NEW(&s->region, n, err));
@@ -80,49 +82,50 @@ static qfz_status find_regions(const qfz_group *group, slots *s, qfz_error *err)
 }
 
 /* The region of each pixel of the group's ring. */
-static void see_regions(const qfz_group *group, const slots *s, uint32_t *ring)
+static void see_regions(const qfz_group *group, const border_regions *s, uint32_t *ring)
 {
     for (int i = 0; i < group->n_stretches; i++) {
         const qfz_stretch *const t = &group->stretches[i];
-        const uint32_t *const slot = group->members[t->member].slot + t->from;
+        const uint32_t *const border_region = group->members[t->member].border_region + t->from;
         const uint32_t *const region = s->region + s->first[t->member];
         uint32_t *const to = ring + t->to;
         for (int64_t k = 0; k < t->n; k++)
-            to[k] = slot[k] == QFZ_NONE ? QFZ_NONE : region[slot[k]];
+            to[k] = border_region[k] == QFZ_NONE ? QFZ_NONE : region[border_region[k]];
     }
 }
 
 /* Slots of the group by first appearance on its ring.  parent is scratch. */
-static qfz_status number_slots(const qfz_group *group, slots *s, qfz_summary *summary,
+static qfz_status number_slots(const qfz_group *group, border_regions *s, qfz_summary *summary,
                                qfz_error *err)
 {
-    uint32_t *const slot_of = s->parent, n = 0;
-    QFZ_TRY(QFZ_NEW(&summary->slot, summary->n_ring, err));
+    uint32_t *const border_of = s->parent, n = 0;
+    QFZ_TRY(QFZ_NEW(&summary->border_region, summary->n_ring, err));
     QFZ_TRY(QFZ_NEW(&s->own, s->n_regions, err));
-    uint32_t *const slot = summary->slot, *const own = s->own;
-    memset(slot_of, 0xff, s->n_regions * sizeof *slot_of);
-    see_regions(group, s, slot);
+    uint32_t *const border_region = summary->border_region, *const own = s->own;
+    memset(border_of, 0xff, s->n_regions * sizeof *border_of);
+    see_regions(group, s, border_region);
     for (int64_t i = 0; i < summary->n_ring; i++) {
-        const uint32_t region = slot[i];
+        const uint32_t region = border_region[i];
         if (region == QFZ_NONE) continue;
-        if (slot_of[region] == QFZ_NONE) {
+        if (border_of[region] == QFZ_NONE) {
             own[n] = region;
-            slot_of[region] = n++;
+            border_of[region] = n++;
         }
-        slot[i] = slot_of[region];
+        border_region[i] = border_of[region];
     }
-    summary->n_slots = s->n_own = n;
+    summary->n_border_regions = s->n_own = n;
     return QFZ_OK;
 }
 
-static qfz_status write_map(const qfz_group *group, const slots *s, qfz_map *map, qfz_error *err)
+static qfz_status write_map(const qfz_group *group, const border_regions *s, qfz_map *map,
+                            qfz_error *err)
 {
     const int n_members = group->n_members;
-    const int64_t n_slots = (int64_t)s->n_own + s->first[n_members];
-    QFZ_TRY(qfz_map_start(map, s->n_regions, n_members, n_slots, err));
+    const int64_t n_border_regions = (int64_t)s->n_own + s->first[n_members];
+    QFZ_TRY(qfz_map_start(map, s->n_regions, n_members, n_border_regions, err));
     memcpy(qfz_map_list(map, s->n_own), s->own, s->n_own * sizeof *s->own);
     for (int m = 0; m < n_members; m++) {
-        const uint32_t n = group->members[m].n_slots;
+        const uint32_t n = group->members[m].n_border_regions;
         memcpy(qfz_map_list(map, n), s->region + s->first[m], n * sizeof *s->region);
     }
     return QFZ_OK;
@@ -130,7 +133,7 @@ static qfz_status write_map(const qfz_group *group, const slots *s, qfz_map *map
 
 static qfz_status up(const qfz_group *group, qfz_summary *summary, qfz_map *map, qfz_error *err)
 {
-    slots s = {0};
+    border_regions s = {0};
     qfz_status st;
     QFZ_TRY_OR(st, cleanup, find_regions(group, &s, err));
     QFZ_TRY_OR(st, cleanup, qfz_group_start_summary(group, summary, err));

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "cpu/graph.h"
-#include "memory.h"
-#include "parallel.h"
+#include "core/memory.h"
+#include "core/parallel.h"
 #include "stitch/solve.h"
 
 /* What both ways need. */
@@ -17,8 +17,8 @@ typedef struct work {
     qfz_links links;
     qfz_graph graph; /* the group's, sorted */
 
-    const qfz_answer *own; /* on the way down */
-    qfz_answer *members;
+    const qfz_exterior *own; /* on the way down */
+    qfz_exterior *members;
     uint32_t *cross_level; /* of group->cross */
 } work;
 
@@ -36,13 +36,13 @@ static qfz_status work_init(work *w, const qfz_group *group, qfz_error *err)
     return qfz_group_ring(group, &w->ring_vertex, &w->n_ring, err);
 }
 
-static qfz_status sort_links(work *w, const qfz_links *ghosts, qfz_error *err)
+static qfz_status sort_links(work *w, const qfz_links *external, qfz_error *err)
 {
     const qfz_group *const group = w->group;
-    QFZ_TRY(qfz_group_links(group, ghosts, w->ring_vertex, &w->links, err));
+    QFZ_TRY(qfz_group_links(group, external, w->ring_vertex, &w->links, err));
     QFZ_TRY(qfz_graph_init(&w->graph, w->links.n, err));
     qfz_graph_set_links(&w->graph, qfz_group_n(group), w->links.u, w->links.v, w->links.level);
-    qfz_graph_add_links(&w->graph, 0, w->links.n, group->rule->alpha_key);
+    qfz_graph_add_links(&w->graph, 0, w->links.n, group->rule->alpha_level);
     qfz_graph_sort(&w->graph);
     return QFZ_OK;
 }
@@ -87,7 +87,7 @@ static qfz_status up(const qfz_group *group, qfz_summary *summary, qfz_map *map,
     QFZ_TRY_OR(st, cleanup, work_init(&w, group, err));
     QFZ_TRY_OR(st, cleanup, qfz_group_start_summary(group, summary, err));
     st = qfz_group_on_device(group, w.ring_vertex, w.n_ring, NULL, &graph)
-             ? group->engine->group_summarise(group->worker, &graph, summary, err)
+             ? group->engine->groups->summarise(group->worker, &graph, summary, err)
              : find_links(&w, &summary->links, err);
 
 cleanup:
@@ -95,15 +95,15 @@ cleanup:
     return st;
 }
 
-static qfz_status start_answer(qfz_answer *answer, int64_t n_ring, int n_dirs, qfz_error *err)
+static qfz_status start_answer(qfz_exterior *answer, int64_t n_ring, int n_dirs, qfz_error *err)
 {
     answer->n_ring = n_ring;
     QFZ_TRY(QFZ_NEW(&answer->cross, n_ring * n_dirs, err));
     QFZ_TRY(QFZ_NEW_ZERO(&answer->cross_has, n_ring, err));
-    return qfz_links_reserve(&answer->ghosts, n_ring, err);
+    return qfz_links_reserve(&answer->external, n_ring, err);
 }
 
-static void put_cross(const qfz_group *group, qfz_answer *members, uint32_t vertex, int dir,
+static void put_cross(const qfz_group *group, qfz_exterior *members, uint32_t vertex, int dir,
                       uint32_t level)
 {
     const int m = qfz_group_member(group, vertex);
@@ -117,7 +117,7 @@ static void put_cross(const qfz_group *group, qfz_answer *members, uint32_t vert
 static void hand_down_cross(const work *w)
 {
     const qfz_group *const group = w->group;
-    const qfz_answer *const own = w->own;
+    const qfz_exterior *const own = w->own;
     for (int64_t i = 0; i < group->cross.n; i++)
         put_cross(group, w->members, group->cross.u[i], group->cross_dir[i], w->cross_level[i]);
     for (int64_t i = 0; i < own->n_ring; i++)
@@ -138,14 +138,14 @@ static qfz_status find_cross(const work *w, qfz_error *err)
     return QFZ_OK;
 }
 
-static qfz_status find_ghosts(const work *w, int m, qfz_error *err)
+static qfz_status find_external(const work *w, int m, qfz_error *err)
 {
     const int64_t n = w->members[m].n_ring;
     uint32_t *mark = NULL;
     QFZ_TRY(new_marks(w, &mark, err));
     for (int64_t i = 0; i < n; i++)
         mark[w->group->offset[m] + (uint32_t)i] = (uint32_t)i;
-    const qfz_status st = summarise(w, mark, n, &w->members[m].ghosts, err);
+    const qfz_status st = summarise(w, mark, n, &w->members[m].external, err);
     free(mark);
     return st;
 }
@@ -155,17 +155,17 @@ static qfz_status find_item(void *arg, int64_t item, int worker, qfz_error *err)
 {
     (void)worker;
     const work *const w = arg;
-    return item == 0 ? find_cross(w, err) : find_ghosts(w, (int)item - 1, err);
+    return item == 0 ? find_cross(w, err) : find_external(w, (int)item - 1, err);
 }
 
 static qfz_status find_all(work *w, qfz_error *err)
 {
     const qfz_group *const group = w->group;
-    QFZ_TRY(sort_links(w, &w->own->ghosts, err));
+    QFZ_TRY(sort_links(w, &w->own->external, err));
     return qfz_parallel_within(group->n_threads, 1 + group->n_members, find_item, w, err);
 }
 
-static qfz_status down(const qfz_group *group, const qfz_answer *own, qfz_answer *members,
+static qfz_status down(const qfz_group *group, const qfz_exterior *own, qfz_exterior *members,
                        qfz_map *map, qfz_error *err)
 {
     (void)map;
@@ -180,8 +180,8 @@ static qfz_status down(const qfz_group *group, const qfz_answer *own, qfz_answer
         QFZ_TRY_OR(
             st, cleanup,
             start_answer(&members[m], group->members[m].n_ring, qfz_n_dirs(group->rule), err));
-    st = qfz_group_on_device(group, w.ring_vertex, own->n_ring, &own->ghosts, &graph)
-             ? group->engine->group_levels(group->worker, &graph, members, w.cross_level, err)
+    st = qfz_group_on_device(group, w.ring_vertex, own->n_ring, &own->external, &graph)
+             ? group->engine->groups->levels(group->worker, &graph, members, w.cross_level, err)
              : find_all(&w, err);
     if (st == QFZ_OK) hand_down_cross(&w);
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "cpu/omega.h"
-#include "memory.h"
-#include "parallel.h"
+#include "core/memory.h"
+#include "core/parallel.h"
 #include "stitch/parts.h"
 #include "stitch/solve.h"
 #include "stitch/thin.h"
@@ -15,7 +15,7 @@
 /* What a part tells of itself. */
 typedef struct news {
     qfz_links links;
-    qfz_absorbs absorbs;
+    qfz_ranges ranges;
 } news;
 
 typedef struct work {
@@ -41,12 +41,12 @@ static void work_fini(work *w)
 {
     for (int p = 0; w->news && p < w->parts.n; p++) {
         qfz_links_fini(&w->news[p].links);
-        qfz_absorbs_fini(&w->news[p].absorbs);
+        qfz_ranges_fini(&w->news[p].ranges);
     }
     free(w->news);
     free(w->ring_vertex);
     free(w->mark);
-    free(w->found.slot); /* the others lie behind */
+    free(w->found.border_region); /* the others lie behind */
     free(w->top);
     free(w->number);
     free(w->n_new);
@@ -89,22 +89,22 @@ static qfz_status start_join(work *w, bool up, qfz_error *err)
     return qfz_parallel_within(group->n_threads, group->n_members, start_member, w, err);
 }
 
-static qfz_status join_sorted(work *w, int p, const qfz_links *links, const qfz_absorbs *absorbs,
+static qfz_status join_sorted(work *w, int p, const qfz_links *links, const qfz_ranges *ranges,
                               qfz_graph *graph, qfz_graph *order, qfz_error *err)
 {
     const uint32_t n = qfz_group_n(w->group);
     QFZ_TRY(qfz_graph_init(graph, links->n, err));
-    QFZ_TRY(qfz_graph_init(order, absorbs->n, err));
+    QFZ_TRY(qfz_graph_init(order, ranges->n, err));
     qfz_graph_set_links(graph, n, links->u, links->v, links->level);
-    qfz_graph_add_links(graph, 0, links->n, w->group->rule->alpha_key);
+    qfz_graph_add_links(graph, 0, links->n, w->group->rule->alpha_level);
     qfz_graph_sort(graph);
-    qfz_graph_set_links(order, n, NULL, NULL, absorbs->level);
-    qfz_graph_add_links(order, 0, absorbs->n, UINT32_MAX);
+    qfz_graph_set_links(order, n, NULL, NULL, ranges->level);
+    qfz_graph_add_links(order, 0, ranges->n, UINT32_MAX);
     qfz_graph_sort(order);
-    const qfz_omega_input input = {.graph = graph, .absorbs = absorbs, .order = order};
+    const qfz_omega_input input = {.graph = graph, .ranges = ranges, .order = order};
     if (!w->mark) return qfz_omega_join(&w->forest, &w->spans, w->group->rule, &input, NULL, err);
-    const qfz_omega_told told = {
-        .mark = w->mark, .links = &w->news[p].links, .absorbs = &w->news[p].absorbs};
+    const qfz_omega_exterior told = {
+        .mark = w->mark, .links = &w->news[p].links, .ranges = &w->news[p].ranges};
     QFZ_TRY(qfz_links_reserve(told.links, links->n, err));
     return qfz_omega_join(&w->forest, &w->spans, w->group->rule, &input, &told, err);
 }
@@ -114,9 +114,9 @@ static qfz_status join_part(void *arg, int64_t item, int worker, qfz_error *err)
     (void)worker;
     work *const w = arg;
     const qfz_links links = qfz_part_links(&w->parts, (int)item);
-    const qfz_absorbs absorbs = qfz_part_absorbs(&w->parts, w->group->rule, (int)item);
+    const qfz_ranges ranges = qfz_part_ranges(&w->parts, w->group->rule, (int)item);
     qfz_graph graph = {0}, order = {0};
-    const qfz_status st = join_sorted(w, (int)item, &links, &absorbs, &graph, &order, err);
+    const qfz_status st = join_sorted(w, (int)item, &links, &ranges, &graph, &order, err);
     qfz_graph_fini(&graph);
     qfz_graph_fini(&order);
     return st;
@@ -132,34 +132,34 @@ static qfz_status join_parts(work *w, qfz_error *err)
 static void append_news(qfz_summary *summary, const news *from, size_t span_bytes)
 {
     qfz_links *const links = &summary->links;
-    qfz_absorbs *const absorbs = &summary->absorbs;
-    const size_t n = (size_t)from->links.n, m = (size_t)from->absorbs.n;
-    const size_t at = (size_t)absorbs->n * span_bytes;
+    qfz_ranges *const ranges = &summary->ranges;
+    const size_t n = (size_t)from->links.n, m = (size_t)from->ranges.n;
+    const size_t at = (size_t)ranges->n * span_bytes;
     if (n > 0) {
         memcpy(links->u + links->n, from->links.u, n * sizeof *links->u);
         memcpy(links->v + links->n, from->links.v, n * sizeof *links->v);
         memcpy(links->level + links->n, from->links.level, n * sizeof *links->level);
     }
     if (m > 0) {
-        memcpy(absorbs->at + absorbs->n, from->absorbs.at, m * sizeof *absorbs->at);
-        memcpy(absorbs->level + absorbs->n, from->absorbs.level, m * sizeof *absorbs->level);
-        memcpy((char *)absorbs->lo + at, from->absorbs.lo, m * span_bytes);
-        memcpy((char *)absorbs->hi + at, from->absorbs.hi, m * span_bytes);
+        memcpy(ranges->at + ranges->n, from->ranges.at, m * sizeof *ranges->at);
+        memcpy(ranges->level + ranges->n, from->ranges.level, m * sizeof *ranges->level);
+        memcpy((char *)ranges->lo + at, from->ranges.lo, m * span_bytes);
+        memcpy((char *)ranges->hi + at, from->ranges.hi, m * span_bytes);
     }
     links->n += from->links.n;
-    absorbs->n += from->absorbs.n;
+    ranges->n += from->ranges.n;
 }
 
 static qfz_status gather_news(const work *w, qfz_summary *summary, qfz_error *err)
 {
     const qfz_rule *const rule = w->group->rule;
-    int64_t n_links = 0, n_absorbs = 0;
+    int64_t n_links = 0, n_ranges = 0;
     for (int p = 0; p < w->parts.n; p++) {
         n_links += w->news[p].links.n;
-        n_absorbs += w->news[p].absorbs.n;
+        n_ranges += w->news[p].ranges.n;
     }
     QFZ_TRY(qfz_links_reserve(&summary->links, n_links, err));
-    QFZ_TRY(qfz_absorbs_reserve(&summary->absorbs, n_absorbs, rule, err));
+    QFZ_TRY(qfz_ranges_reserve(&summary->ranges, n_ranges, rule, err));
     for (int p = 0; p < w->parts.n; p++)
         append_news(summary, &w->news[p], qfz_type_bytes(rule->type) * (size_t)rule->n_bands);
     return QFZ_OK;
@@ -180,12 +180,12 @@ static qfz_status join_told(work *w, qfz_summary *summary, qfz_error *err)
 static qfz_status ask_told(const qfz_group *group, const qfz_group_graph *graph,
                            qfz_summary *summary, qfz_error *err)
 {
-    qfz_absorbs thinned = {0};
-    QFZ_TRY(group->engine->group_summarise(group->worker, graph, summary, err));
-    if (summary->absorbs.n <= summary->n_ring / 2) return QFZ_OK;
-    QFZ_TRY(qfz_thin_absorbs(summary, group->rule, &thinned, err));
-    qfz_absorbs_fini(&summary->absorbs);
-    summary->absorbs = thinned;
+    qfz_ranges thinned = {0};
+    QFZ_TRY(group->engine->groups->summarise(group->worker, graph, summary, err));
+    if (summary->ranges.n <= summary->n_ring / 2) return QFZ_OK;
+    QFZ_TRY(qfz_thin_ranges(summary, group->rule, &thinned, err));
+    qfz_ranges_fini(&summary->ranges);
+    summary->ranges = thinned;
     return QFZ_OK;
 }
 
@@ -240,7 +240,7 @@ static qfz_status find_tops(void *arg, int64_t item, int worker, qfz_error *err)
     work *const w = arg;
     const piece it = piece_of(w->group, item);
     const uint8_t *const valid = w->group->members[it.member].valid;
-    uint32_t *const holds = w->found.holds_to;
+    uint32_t *const holds = w->found.omega_level;
     for (uint32_t v = it.first; v < it.end; v++) {
         const bool is_valid = valid[v - w->group->offset[it.member]];
         holds[v] = UINT32_MAX;
@@ -280,8 +280,8 @@ static qfz_status number_new(void *arg, int64_t item, int worker, qfz_error *err
     return QFZ_OK;
 }
 
-/* The group's own slots are the first regions; all others lie inside the group. */
-static qfz_status number_regions(work *w, const qfz_answer *own, qfz_error *err)
+/* The group's own border_regions are the first regions; all others lie inside the group. */
+static qfz_status number_regions(work *w, const qfz_exterior *own, qfz_error *err)
 {
     const int64_t n = qfz_group_n(w->group);
     const int64_t n_pieces = n_pieces_of(w->group);
@@ -290,9 +290,10 @@ static qfz_status number_regions(work *w, const qfz_answer *own, qfz_error *err)
     QFZ_TRY(QFZ_NEW(&w->n_new, n_pieces, err));
     QFZ_TRY(each_piece(w, find_tops, err));
     for (int64_t i = 0; i < own->n_ring; i++)
-        if (own->slot[i] != QFZ_NONE) w->number[w->top[w->ring_vertex[i]]] = own->slot[i];
+        if (own->border_region[i] != QFZ_NONE)
+            w->number[w->top[w->ring_vertex[i]]] = own->border_region[i];
     QFZ_TRY(each_piece(w, count_new, err));
-    w->found.n_regions = own->n_slots;
+    w->found.n_regions = own->n_border_regions;
     for (int64_t i = 0; i < n_pieces; i++) {
         const uint32_t some = (uint32_t)w->n_new[i];
         w->n_new[i] = w->found.n_regions;
@@ -307,81 +308,81 @@ static qfz_status number_slots(void *arg, int64_t item, int worker, qfz_error *e
     (void)worker;
     work *const w = arg;
     const uint32_t first = w->group->offset[item], end = w->group->offset[item + 1];
-    uint32_t *const n_slots = &w->found.n_slots[item];
-    uint32_t *slot_of = NULL;
-    QFZ_TRY(QFZ_NEW(&slot_of, w->found.n_regions, err));
-    memset(slot_of, 0xff, w->found.n_regions * sizeof *slot_of);
+    uint32_t *const n_border_regions = &w->found.n_border_regions[item];
+    uint32_t *border_of = NULL;
+    QFZ_TRY(QFZ_NEW(&border_of, w->found.n_regions, err));
+    memset(border_of, 0xff, w->found.n_regions * sizeof *border_of);
     for (uint32_t v = first; v < end; v++) {
         const uint32_t top = w->top[v];
-        w->found.slot[v] = QFZ_NONE;
+        w->found.border_region[v] = QFZ_NONE;
         if (top == QFZ_NONE) continue;
         const uint32_t region = w->number[top];
-        if (slot_of[region] == QFZ_NONE) {
-            w->found.region[first + *n_slots] = region;
-            slot_of[region] = (*n_slots)++;
+        if (border_of[region] == QFZ_NONE) {
+            w->found.region[first + *n_border_regions] = region;
+            border_of[region] = (*n_border_regions)++;
         }
-        w->found.slot[v] = slot_of[region];
+        w->found.border_region[v] = border_of[region];
     }
-    free(slot_of);
+    free(border_of);
     return QFZ_OK;
 }
 
-static qfz_status find_regions(work *w, const qfz_answer *own, qfz_error *err)
+static qfz_status find_regions(work *w, const qfz_exterior *own, qfz_error *err)
 {
     const qfz_group *const group = w->group;
     QFZ_TRY(start_join(w, false, err));
     for (int64_t i = 0; i < own->n_ring; i++)
-        w->spans.holds[w->ring_vertex[i]] = own->holds_to[i];
+        w->spans.holds[w->ring_vertex[i]] = own->omega_level[i];
     QFZ_TRY(join_parts(w, err));
     QFZ_TRY(number_regions(w, own, err));
     return qfz_parallel_within(group->n_threads, group->n_members, number_slots, w, err);
 }
 
-static qfz_status find_or_ask(work *w, const qfz_answer *own, qfz_error *err)
+static qfz_status find_or_ask(work *w, const qfz_exterior *own, qfz_error *err)
 {
     const qfz_group *const group = w->group;
     const int64_t n = qfz_group_n(group);
     qfz_group_graph graph;
-    QFZ_TRY(QFZ_NEW_LARGE(&w->found.slot, 3 * n, err));
-    w->found.holds_to = w->found.slot + n;
-    w->found.region = w->found.slot + 2 * n;
+    QFZ_TRY(QFZ_NEW_LARGE(&w->found.border_region, 3 * n, err));
+    w->found.omega_level = w->found.border_region + n;
+    w->found.region = w->found.border_region + 2 * n;
     return qfz_group_on_device(group, w->ring_vertex, own->n_ring, NULL, &graph)
-               ? group->engine->group_regions(group->worker, &graph, own, &w->found, err)
+               ? group->engine->groups->regions(group->worker, &graph, own, &w->found, err)
                : find_regions(w, own, err);
 }
 
 /* Views of what was found; the first takes it along. */
-static void answer_members(work *w, qfz_answer *members)
+static void answer_members(work *w, qfz_exterior *members)
 {
     const qfz_group *const group = w->group;
     for (int m = 0; m < group->n_members; m++)
-        members[m] = (qfz_answer){.n_ring = group->members[m].n_ring,
-                                  .n_slots = w->found.n_slots[m],
-                                  .slot = w->found.slot + group->offset[m],
-                                  .holds_to = w->found.holds_to + group->offset[m],
-                                  .is_view = true};
-    members[0].packed = w->found.slot;
-    w->found.slot = NULL;
+        members[m] = (qfz_exterior){.n_ring = group->members[m].n_ring,
+                                    .n_border_regions = w->found.n_border_regions[m],
+                                    .border_region = w->found.border_region + group->offset[m],
+                                    .omega_level = w->found.omega_level + group->offset[m],
+                                    .is_view = true};
+    members[0].packed = w->found.border_region;
+    w->found.border_region = NULL;
 }
 
 static qfz_status write_map(const work *w, uint32_t n_own, qfz_map *map, qfz_error *err)
 {
     const int n_members = w->group->n_members;
-    const uint32_t *const n_slots = w->found.n_slots;
+    const uint32_t *const n_border_regions = w->found.n_border_regions;
     int64_t n = n_own;
     for (int m = 0; m < n_members; m++)
-        n += n_slots[m];
+        n += n_border_regions[m];
     QFZ_TRY(qfz_map_start(map, w->found.n_regions, n_members, n, err));
     uint32_t *const own = qfz_map_list(map, n_own);
     for (uint32_t s = 0; s < n_own; s++)
         own[s] = s;
     for (int m = 0; m < n_members; m++)
-        memcpy(qfz_map_list(map, n_slots[m]), w->found.region + w->group->offset[m],
-               n_slots[m] * sizeof *own);
+        memcpy(qfz_map_list(map, n_border_regions[m]), w->found.region + w->group->offset[m],
+               n_border_regions[m] * sizeof *own);
     return QFZ_OK;
 }
 
-static qfz_status down(const qfz_group *group, const qfz_answer *own, qfz_answer *members,
+static qfz_status down(const qfz_group *group, const qfz_exterior *own, qfz_exterior *members,
                        qfz_map *map, qfz_error *err)
 {
     work w = {.group = group};
@@ -389,7 +390,7 @@ static qfz_status down(const qfz_group *group, const qfz_answer *own, qfz_answer
     if (own->n_ring > 0)
         QFZ_TRY_OR(st, cleanup, qfz_group_ring(group, &w.ring_vertex, &w.n_ring, err));
     QFZ_TRY_OR(st, cleanup, find_or_ask(&w, own, err));
-    QFZ_TRY_OR(st, cleanup, write_map(&w, own->n_slots, map, err));
+    QFZ_TRY_OR(st, cleanup, write_map(&w, own->n_border_regions, map, err));
     answer_members(&w, members);
 
 cleanup:

@@ -3,25 +3,25 @@
 #ifndef QFZ_STITCH_STATE_H
 #define QFZ_STITCH_STATE_H
 
-#include "parallel.h"
+#include "core/parallel.h"
 #include "stitch/solve.h"
 #include "stitch/stitch.h"
 
 /* What is kept for a node. */
 enum {
     PIECE_SUMMARY = 0,
-    PIECE_ANSWER,
-    PIECE_MAP,    /* of a group: slots to regions */
+    PIECE_EXTERIOR,
+    PIECE_MAP,    /* of a group: border_regions to regions */
     PIECE_CENSUS, /* of a tile: first pixels (numbering.c), or how many regions (counting.c) */
     PIECE_ROWS,   /* of a tile: labels before each row's first */
     PIECE_PIXELS, /* of a tile: how many are valid */
 
-    /* Of each set of values: what the slots were given, what a group's regions have on the way up
-     * of a reduction, what the slots are told on the way down. */
+    /* Of each set of values: what the border_regions were given, what a group's regions have on the
+     * way up of a reduction, what the border_regions are told on the way down. */
     PIECE_GIVEN,
     PIECE_REGIONS = PIECE_GIVEN + QFZ_SETS,
-    PIECE_TOLD = PIECE_REGIONS + QFZ_SETS,
-    PIECES = PIECE_TOLD + QFZ_SETS
+    PIECE_EXTERIOR_PART = PIECE_REGIONS + QFZ_SETS,
+    PIECES = PIECE_EXTERIOR_PART + QFZ_SETS
 };
 
 /* What is kept once, behind the pieces of all nodes. */
@@ -37,7 +37,7 @@ struct qfz_stitch {
     qfz_worker *const *workers;
     int n_workers;
     int64_t least_vertices; /* of a group for a worker */
-    qfz_hierarchy hierarchy;
+    qfz_group_tree group_tree;
     int64_t n_nodes;
     qfz_store *store;
 };

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory.h"
-#include "parallel.h"
+#include "core/memory.h"
+#include "core/parallel.h"
 #include "stitch/pack.h"
 #include "stitch/state.h"
 #include "stitch/thin.h"
@@ -22,7 +22,7 @@ static const qfz_solver *solver_of(qfz_kind kind)
 }
 
 qfz_status qfz_stitch_open(qfz_stitch **out, const qfz_rule *rule, qfz_kind kind,
-                           const qfz_grid *grid, const qfz_ranks *ranks, int n_threads,
+                           const qfz_tiling *tiling, const qfz_ranks *ranks, int n_threads,
                            int64_t memory_bytes, const char *folder, qfz_error *err)
 {
     qfz_stitch *stitch = NULL;
@@ -32,8 +32,8 @@ qfz_status qfz_stitch_open(qfz_stitch **out, const qfz_rule *rule, qfz_kind kind
     stitch->solver = solver_of(kind);
     stitch->ranks = ranks;
     stitch->n_threads = n_threads;
-    stitch->hierarchy = qfz_hierarchy_of(grid);
-    stitch->n_nodes = stitch->hierarchy.first[stitch->hierarchy.n_levels];
+    stitch->group_tree = qfz_group_tree_of(tiling);
+    stitch->n_nodes = stitch->group_tree.first[stitch->group_tree.n_levels];
     const qfz_status st =
         qfz_store_open(&stitch->store, qfz_fact(stitch, FACTS), memory_bytes, folder, err);
     if (st != QFZ_OK) {
@@ -61,7 +61,7 @@ void qfz_stitch_use(qfz_stitch *stitch, const qfz_engine *engine, qfz_worker *co
 {
     stitch->engine = engine;
     stitch->workers = workers;
-    stitch->n_workers = engine->group_fits ? n : 0;
+    stitch->n_workers = engine->groups ? n : 0;
     stitch->least_vertices = least_vertices;
 }
 
@@ -75,13 +75,13 @@ static qfz_status put_summary(qfz_stitch *stitch, int64_t node, const qfz_summar
     return qfz_store_give(stitch->store, qfz_piece(stitch, PIECE_SUMMARY, node), data, bytes, err);
 }
 
-static qfz_status put_answer(qfz_stitch *stitch, int64_t node, const qfz_answer *answer,
+static qfz_status put_answer(qfz_stitch *stitch, int64_t node, const qfz_exterior *answer,
                              qfz_error *err)
 {
     void *data = NULL;
     int64_t bytes = 0;
-    QFZ_TRY(qfz_pack_answer(answer, stitch->rule, &data, &bytes, err));
-    return qfz_store_give(stitch->store, qfz_piece(stitch, PIECE_ANSWER, node), data, bytes, err);
+    QFZ_TRY(qfz_pack_exterior(answer, stitch->rule, &data, &bytes, err));
+    return qfz_store_give(stitch->store, qfz_piece(stitch, PIECE_EXTERIOR, node), data, bytes, err);
 }
 
 /* Of what is in memory a view, until it is dropped. */
@@ -101,18 +101,18 @@ static qfz_status view_summary(qfz_stitch *stitch, int64_t node, qfz_summary *su
 
 /* The raster itself has no answer: nothing is outside it.  Who stops at summaries has none at all.
  */
-static qfz_status get_answer(qfz_stitch *stitch, int64_t node, qfz_answer *answer, qfz_error *err)
+static qfz_status get_answer(qfz_stitch *stitch, int64_t node, qfz_exterior *answer, qfz_error *err)
 {
     void *data = NULL;
     int64_t bytes = 0;
-    *answer = (qfz_answer){0};
+    *answer = (qfz_exterior){0};
     if (!stitch->solver->down) return QFZ_OK;
     QFZ_TRY(
-        qfz_store_get(stitch->store, qfz_piece(stitch, PIECE_ANSWER, node), &data, &bytes, err));
+        qfz_store_get(stitch->store, qfz_piece(stitch, PIECE_EXTERIOR, node), &data, &bytes, err));
     if (!data && node + 1 < stitch->n_nodes)
         return qfz_fail(err, QFZ_EIO, "an answer that was stored is not there");
     if (!data) return QFZ_OK;
-    const qfz_status st = qfz_unpack_answer(answer, stitch->rule, data, bytes, err);
+    const qfz_status st = qfz_unpack_exterior(answer, stitch->rule, data, bytes, err);
     if (st != QFZ_OK) free(data);
     return st;
 }
@@ -129,17 +129,17 @@ static qfz_status take_map(qfz_stitch *stitch, int64_t node, qfz_map *map, qfz_e
 qfz_status qfz_stitch_put(qfz_stitch *stitch, int64_t tile, const qfz_summary *summary,
                           qfz_error *err)
 {
-    if (summary->absorbs.n == 0) return put_summary(stitch, tile, summary, err);
+    if (summary->ranges.n == 0) return put_summary(stitch, tile, summary, err);
     qfz_summary thinned = *summary;
-    QFZ_TRY(qfz_thin_absorbs(summary, stitch->rule, &thinned.absorbs, err));
+    QFZ_TRY(qfz_thin_ranges(summary, stitch->rule, &thinned.ranges, err));
     const qfz_status st = put_summary(stitch, tile, &thinned, err);
-    qfz_absorbs_fini(&thinned.absorbs);
+    qfz_ranges_fini(&thinned.ranges);
     return st;
 }
 
 bool qfz_stitch_wants_summaries(const qfz_stitch *stitch)
 {
-    return stitch->hierarchy.n_levels > 1;
+    return stitch->group_tree.n_levels > 1;
 }
 
 bool qfz_stitch_has_summary(qfz_stitch *stitch, int64_t tile)
@@ -148,13 +148,14 @@ bool qfz_stitch_has_summary(qfz_stitch *stitch, int64_t tile)
            qfz_has(stitch, PIECE_PIXELS, tile);
 }
 
-bool qfz_stitch_has_answer(qfz_stitch *stitch, int64_t tile)
+bool qfz_stitch_has_exterior(qfz_stitch *stitch, int64_t tile)
 {
     return !stitch->solver->down || !qfz_stitch_wants_summaries(stitch) ||
-           qfz_has(stitch, PIECE_ANSWER, tile);
+           qfz_has(stitch, PIECE_EXTERIOR, tile);
 }
 
-qfz_status qfz_stitch_answer(qfz_stitch *stitch, int64_t tile, qfz_answer *answer, qfz_error *err)
+qfz_status qfz_stitch_exterior(qfz_stitch *stitch, int64_t tile, qfz_exterior *answer,
+                               qfz_error *err)
 {
     return get_answer(stitch, tile, answer, err);
 }
@@ -167,7 +168,7 @@ qfz_status qfz_stitch_put_pixels(qfz_stitch *stitch, int64_t tile, uint64_t n, q
 qfz_status qfz_stitch_pixels(qfz_stitch *stitch, uint64_t *n, qfz_error *err)
 {
     *n = 0;
-    for (int64_t tile = 0; tile < stitch->hierarchy.first[1]; tile++) {
+    for (int64_t tile = 0; tile < stitch->group_tree.first[1]; tile++) {
         void *data;
         int64_t bytes;
         QFZ_TRY(qfz_store_get(stitch->store, qfz_piece(stitch, PIECE_PIXELS, tile), &data, &bytes,
@@ -185,8 +186,8 @@ qfz_status qfz_walk_level(qfz_level_walk *walk, qfz_stitch *stitch, int n_thread
 {
     int64_t end;
     *walk = (qfz_level_walk){.stitch = stitch, .level = level};
-    qfz_hierarchy_owned(&stitch->hierarchy, level, stitch->ranks->rank, stitch->ranks->n,
-                        &walk->first, &end);
+    qfz_group_tree_owned(&stitch->group_tree, level, stitch->ranks->rank, stitch->ranks->n,
+                         &walk->first, &end);
     const int64_t n = end - walk->first;
     walk->n = n;
     walk->n_threads_each = n > 0 && n < n_threads ? n_threads / (int)n : 1;
@@ -198,7 +199,7 @@ typedef struct family {
     int level;
     int64_t node;
     int n_members;
-    int64_t members[QFZ_MAX_CHILDREN];
+    int64_t members[QFZ_GROUP_CHILDREN];
 } family;
 
 /* What a walk does with each group, and how it is told that this has been done before. */
@@ -229,12 +230,12 @@ static qfz_status load_group(const qfz_level_walk *walk, const family *f, qfz_gr
                              qfz_error *err)
 {
     qfz_stitch *const stitch = walk->stitch;
-    qfz_summary summaries[QFZ_MAX_CHILDREN] = {0};
+    qfz_summary summaries[QFZ_GROUP_CHILDREN] = {0};
     qfz_status st = QFZ_OK;
     for (int m = 0; m < f->n_members && st == QFZ_OK; m++)
         st = view_summary(stitch, f->members[m], &summaries[m], err);
-    const qfz_box box = qfz_hierarchy_box(&stitch->hierarchy, f->level, f->node);
-    const qfz_ring ring = qfz_ring_of(box, qfz_hierarchy_sides(&stitch->hierarchy, box));
+    const qfz_box box = qfz_group_tree_box(&stitch->group_tree, f->level, f->node);
+    const qfz_ring ring = qfz_ring_of(box, qfz_group_tree_sides(&stitch->group_tree, box));
     if (st == QFZ_OK)
         st = qfz_group_init(group, stitch->rule, walk->n_threads_each, ring, f->n_members,
                             summaries, err);
@@ -259,7 +260,7 @@ static qfz_status solve_group(void *arg, int64_t item, int thread, qfz_error *er
     step *const s = arg;
     qfz_stitch *const stitch = s->walk.stitch;
     family f = {.level = s->walk.level, .node = s->walk.first + item};
-    f.n_members = qfz_hierarchy_children(&stitch->hierarchy, f.level, f.node, f.members);
+    f.n_members = qfz_group_tree_children(&stitch->group_tree, f.level, f.node, f.members);
     qfz_group group = {0};
     qfz_status st;
     if (s->is_done(stitch, &f)) return report(s, err);
@@ -284,7 +285,7 @@ static void drop_summaries(qfz_stitch *stitch, const family *f)
 /* Nobody asks the raster itself for a summary; but its map is wanted, if groups have maps. */
 static bool is_up(const qfz_stitch *stitch, const family *f)
 {
-    const bool top = f->level + 1 == stitch->hierarchy.n_levels;
+    const bool top = f->level + 1 == stitch->group_tree.n_levels;
     const bool maps = stitch->kind == QFZ_COMPONENTS;
     return (top || qfz_has(stitch, PIECE_SUMMARY, f->node)) &&
            (!maps || qfz_has(stitch, PIECE_MAP, f->node));
@@ -297,7 +298,7 @@ static qfz_status go_up(qfz_stitch *stitch, const family *f, const qfz_group *gr
     qfz_status st;
     QFZ_TRY_OR(st, cleanup, stitch->solver->up(group, &summary, &map, err));
     QFZ_TRY_OR(st, cleanup, take_map(stitch, f->node, &map, err));
-    if (f->level + 1 < stitch->hierarchy.n_levels)
+    if (f->level + 1 < stitch->group_tree.n_levels)
         QFZ_TRY_OR(st, cleanup, put_summary(stitch, f->node, &summary, err));
     if (!stitch->solver->down) drop_summaries(stitch, f);
 
@@ -311,14 +312,14 @@ static bool is_down(const qfz_stitch *stitch, const family *f)
 {
     if (stitch->kind == QFZ_OMEGA && !qfz_has(stitch, PIECE_MAP, f->node)) return false;
     for (int m = 0; m < f->n_members; m++)
-        if (!qfz_has(stitch, PIECE_ANSWER, f->members[m])) return false;
+        if (!qfz_has(stitch, PIECE_EXTERIOR, f->members[m])) return false;
     return true;
 }
 
 typedef struct handing {
     qfz_stitch *stitch;
     const family *f;
-    const qfz_answer *answers;
+    const qfz_exterior *answers;
 } handing;
 
 static qfz_status hand_down(void *arg, int64_t item, int worker, qfz_error *err)
@@ -331,7 +332,7 @@ static qfz_status hand_down(void *arg, int64_t item, int worker, qfz_error *err)
 static qfz_status go_down(qfz_stitch *stitch, const family *f, const qfz_group *group,
                           qfz_error *err)
 {
-    qfz_answer own = {0}, answers[QFZ_MAX_CHILDREN] = {0};
+    qfz_exterior own = {0}, answers[QFZ_GROUP_CHILDREN] = {0};
     qfz_map map = {0};
     handing h = {.stitch = stitch, .f = f, .answers = answers};
     qfz_status st;
@@ -340,13 +341,13 @@ static qfz_status go_down(qfz_stitch *stitch, const family *f, const qfz_group *
     QFZ_TRY_OR(st, cleanup, take_map(stitch, f->node, &map, err));
     QFZ_TRY_OR(st, cleanup,
                qfz_parallel_within(group->n_threads, f->n_members, hand_down, &h, err));
-    qfz_store_drop(stitch->store, qfz_piece(stitch, PIECE_ANSWER, f->node));
+    qfz_store_drop(stitch->store, qfz_piece(stitch, PIECE_EXTERIOR, f->node));
     drop_summaries(stitch, f);
 
 cleanup:
-    qfz_answer_fini(&own);
+    qfz_exterior_fini(&own);
     for (int m = 0; m < f->n_members; m++)
-        qfz_answer_fini(&answers[m]);
+        qfz_exterior_fini(&answers[m]);
     qfz_map_fini(&map);
     return st;
 }
@@ -365,8 +366,8 @@ static int64_t count_groups(const qfz_stitch *stitch, int first_level, int end_l
     int64_t n = 0;
     for (int level = first_level; level < end_level; level++) {
         int64_t first, end;
-        qfz_hierarchy_owned(&stitch->hierarchy, level, stitch->ranks->rank, stitch->ranks->n,
-                            &first, &end);
+        qfz_group_tree_owned(&stitch->group_tree, level, stitch->ranks->rank, stitch->ranks->n,
+                             &first, &end);
         n += end - first;
     }
     return n;
@@ -376,7 +377,7 @@ static int64_t count_groups(const qfz_stitch *stitch, int first_level, int end_l
 qfz_status qfz_stitch_solve(qfz_stitch *stitch, qfz_stitch_progress progress, void *arg,
                             qfz_error *err)
 {
-    const int n_levels = stitch->hierarchy.n_levels;
+    const int n_levels = stitch->group_tree.n_levels;
     const bool both_ways = stitch->solver->down != NULL;
     const int end_up = both_ways ? n_levels - 1 : n_levels;
     step s = {
@@ -389,7 +390,7 @@ qfz_status qfz_stitch_solve(qfz_stitch *stitch, qfz_stitch_progress progress, vo
     }
     for (int level = n_levels - 1; both_ways && level > 0; level--) {
         if (st == QFZ_OK) st = walk(&s, stitch, level, is_down, go_down, err);
-        st = qfz_stitch_exchange(stitch, PIECE_ANSWER, level - 1, QFZ_DOWN, st, err);
+        st = qfz_stitch_exchange(stitch, PIECE_EXTERIOR, level - 1, QFZ_DOWN, st, err);
     }
     return qfz_ranks_agree(stitch->ranks, st, err);
 }

@@ -13,8 +13,8 @@
 #ifndef QFZ_STITCH_H
 #define QFZ_STITCH_H
 
-#include "engine.h"
-#include "stitch/grid.h"
+#include "core/engine.h"
+#include "stitch/group_tree.h"
 #include "stitch/ranks.h"
 #include "stitch/store.h"
 
@@ -24,7 +24,7 @@ typedef struct qfz_stitch qfz_stitch;
  * (grid.h) only, and solve, reduce and number are collective.  Beyond memory_bytes, what is known
  * is kept in a file in folder. */
 qfz_status qfz_stitch_open(qfz_stitch **stitch, const qfz_rule *rule, qfz_kind kind,
-                           const qfz_grid *grid, const qfz_ranks *ranks, int n_threads,
+                           const qfz_tiling *tiling, const qfz_ranks *ranks, int n_threads,
                            int64_t memory_bytes, const char *folder, qfz_error *err);
 void qfz_stitch_close(qfz_stitch *stitch);
 
@@ -50,10 +50,11 @@ bool qfz_stitch_has_summary(qfz_stitch *stitch, int64_t tile);
 qfz_status qfz_stitch_solve(qfz_stitch *stitch, qfz_stitch_progress progress, void *arg,
                             qfz_error *err);
 
-/* A tile's answer, to be released by qfz_answer_fini().  All zero for QFZ_COMPONENTS, and where
+/* A tile's answer, to be released by qfz_exterior_fini().  All zero for QFZ_COMPONENTS, and where
  * there is but one tile. */
-bool qfz_stitch_has_answer(qfz_stitch *stitch, int64_t tile);
-qfz_status qfz_stitch_answer(qfz_stitch *stitch, int64_t tile, qfz_answer *answer, qfz_error *err);
+bool qfz_stitch_has_exterior(qfz_stitch *stitch, int64_t tile);
+qfz_status qfz_stitch_exterior(qfz_stitch *stitch, int64_t tile, qfz_exterior *answer,
+                               qfz_error *err);
 
 /* ---- how many pixels of a tile are valid, and of all tiles of this rank that were put. */
 qfz_status qfz_stitch_put_pixels(qfz_stitch *stitch, int64_t tile, uint64_t n, qfz_error *err);
@@ -61,13 +62,14 @@ qfz_status qfz_stitch_pixels(qfz_stitch *stitch, uint64_t *n, qfz_error *err);
 
 /* ---- regions that span tiles.
  *
- * Each tile has slots: its regions that touch its border (engine.h).  Slots of one region, in
- * whatever tiles, get the same value: the combination of all that was put for them. */
+ * Each tile has border_regions: its regions that touch its border (engine.h).  Slots of one region,
+ * in whatever tiles, get the same value: the combination of all that was put for them. */
 typedef void (*qfz_combine)(uint64_t *into, const uint64_t *from, int words);
 void qfz_combine_min(uint64_t *into, const uint64_t *from, int words);
 void qfz_combine_max(uint64_t *into, const uint64_t *from, int words);
 
-/* Values of a tile's slots, n_slots * words; several sets are kept apart by `set`. */
+/* Values of a tile's border_regions, n_border_regions * words; several sets are kept apart by
+ * `set`. */
 typedef enum qfz_value_set {
     QFZ_SET_FIRST = 0,
     QFZ_SET_LABEL,

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "memory.h"
-#include "temp_file.h"
+#include "core/memory.h"
+#include "core/temp_file.h"
 
 /* Where a piece lies when it is not in memory: number of a journal, 0 being the temporary file,
  * and the offset in it. */

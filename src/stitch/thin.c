@@ -4,8 +4,8 @@
 #include "cpu/omega.h"
 
 /* Each ring pixel's range so far is its span; holds is the number of its last event. */
-static qfz_status thin(const qfz_absorbs *from, const qfz_rule *rule, qfz_spans *spans,
-                       qfz_absorbs *to, qfz_error *err)
+static qfz_status thin(const qfz_ranges *from, const qfz_rule *rule, qfz_spans *spans,
+                       qfz_ranges *to, qfz_error *err)
 {
     const size_t bytes = qfz_type_bytes(rule->type) * (size_t)rule->n_bands;
     for (int64_t i = 0; i < from->n; i++) {
@@ -16,7 +16,7 @@ static qfz_status thin(const qfz_absorbs *from, const qfz_rule *rule, qfz_spans 
             continue;
         uint32_t *const last = &spans->holds[at];
         if (*last == QFZ_NONE || to->level[*last] != from->level[i]) {
-            QFZ_TRY(qfz_absorbs_reserve(to, to->n + 1, rule, err));
+            QFZ_TRY(qfz_ranges_reserve(to, to->n + 1, rule, err));
             *last = (uint32_t)to->n++;
             to->at[*last] = at;
             to->level[*last] = from->level[i];
@@ -27,23 +27,23 @@ static qfz_status thin(const qfz_absorbs *from, const qfz_rule *rule, qfz_spans 
     return QFZ_OK;
 }
 
-qfz_status qfz_thin_absorbs(const qfz_summary *summary, const qfz_rule *rule, qfz_absorbs *absorbs,
-                            qfz_error *err)
+qfz_status qfz_thin_ranges(const qfz_summary *summary, const qfz_rule *rule, qfz_ranges *ranges,
+                           qfz_error *err)
 {
     const qfz_image ring = {.h = 1,
                             .w = summary->n_ring,
                             .n_bands = rule->n_bands,
                             .type = rule->type,
                             .pixels = summary->values};
-    qfz_absorbs kept = {0};
+    qfz_ranges kept = {0};
     qfz_spans spans;
     QFZ_TRY(qfz_spans_init(&spans, summary->n_ring, rule, err));
     qfz_spans_start(&spans, 0, &ring);
-    const qfz_status st = thin(&summary->absorbs, rule, &spans, &kept, err);
+    const qfz_status st = thin(&summary->ranges, rule, &spans, &kept, err);
     qfz_spans_fini(&spans);
     if (st == QFZ_OK)
-        *absorbs = kept;
+        *ranges = kept;
     else
-        qfz_absorbs_fini(&kept);
+        qfz_ranges_fini(&kept);
     return st;
 }

@@ -6,10 +6,10 @@
 #ifndef QFZ_STITCH_THIN_H
 #define QFZ_STITCH_THIN_H
 
-#include "summary.h"
+#include "core/summary.h"
 
-/* *absorbs: new ones in the summary's place, to be released by qfz_absorbs_fini(). */
-qfz_status qfz_thin_absorbs(const qfz_summary *summary, const qfz_rule *rule, qfz_absorbs *absorbs,
-                            qfz_error *err);
+/* *ranges: new ones in the summary's place, to be released by qfz_ranges_fini(). */
+qfz_status qfz_thin_ranges(const qfz_summary *summary, const qfz_rule *rule, qfz_ranges *ranges,
+                           qfz_error *err);
 
 #endif

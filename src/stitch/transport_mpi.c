@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "memory.h"
-#include "steps.h"
+#include "core/memory.h"
+#include "core/clock.h"
 
 /* Exchanges have two tags each, by turns; 32767 is the least that MPI has to offer. */
 enum { TAG_STOP = 1, FIRST_TAG, EXCHANGES = 1 << 12 };

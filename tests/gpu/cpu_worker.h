@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* cpu_worker.h - the CPU engine with a tile in hand: what a device's answers are compared with. */
+/* cpu_worker.h - the CPU engine with a tile in context: what a device's answers are compared with.
+ */
 #ifndef QFZ_TEST_CPU_WORKER_H
 #define QFZ_TEST_CPU_WORKER_H
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "engine.h"
+#include "core/engine.h"
 
 /* One thread; image and rule are borrowed.  Released by qfz_engine_cpu.close(). */
 static inline qfz_worker *cpu_worker(const qfz_image *image, const qfz_rule *rule, qfz_kind kind)

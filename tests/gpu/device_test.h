@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "gpu/device.cuh"
+#include "gpu/device/device.cuh"
 
 #define MUST(call)                                                                                 \
     do {                                                                                           \

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "rule.h"
+#include "core/level.h"
 
 /* A raster on the host; values in `type`, of which only equality counts. */
 struct scene {

@@ -2,7 +2,7 @@
 /* A kernel that lacks a barrier, for races.cc to find. */
 #include "check.h"
 #include "device_test.h"
-#include "gpu/launch.cuh"
+#include "gpu/device/launch.cuh"
 
 enum { THREADS = 64 };
 

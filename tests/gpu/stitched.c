@@ -9,7 +9,7 @@
 
 struct stitched {
     const qfz_image *image;
-    qfz_grid grid;
+    qfz_tiling tiling;
     qfz_stitch *stitch;
     qfz_worker *worker;
     qfz_image tile;
@@ -38,13 +38,13 @@ stitched *stitched_open(const qfz_image *image, const qfz_rule *rule, qfz_kind k
     const size_t n = (size_t)(tile_h * tile_w);
     if (!s || !(s->pixels = malloc(n * pixel_bytes(image))) || !(s->valid = malloc(n))) abort();
     s->image = image;
-    s->grid = (qfz_grid){.w = image->w,
-                         .h = image->h,
-                         .tile_w = tile_w,
-                         .tile_h = tile_h,
-                         .n_x = (image->w + tile_w - 1) / tile_w,
-                         .n_y = (image->h + tile_h - 1) / tile_h};
-    must(qfz_stitch_open(&s->stitch, rule, kind, &s->grid, &alone, 1, 1 << 30, ".", &err), &err);
+    s->tiling = (qfz_tiling){.w = image->w,
+                             .h = image->h,
+                             .tile_w = tile_w,
+                             .tile_h = tile_h,
+                             .n_x = (image->w + tile_w - 1) / tile_w,
+                             .n_y = (image->h + tile_h - 1) / tile_h};
+    must(qfz_stitch_open(&s->stitch, rule, kind, &s->tiling, &alone, 1, 1 << 30, ".", &err), &err);
     return s;
 }
 
@@ -58,13 +58,13 @@ void stitched_close(stitched *s)
 
 int64_t stitched_tiles(const stitched *s)
 {
-    return s->grid.n_x * s->grid.n_y;
+    return s->tiling.n_x * s->tiling.n_y;
 }
 
 qfz_box stitched_box(const stitched *s, int64_t tile)
 {
-    const qfz_hierarchy hierarchy = qfz_hierarchy_of(&s->grid);
-    return qfz_hierarchy_box(&hierarchy, 0, tile);
+    const qfz_group_tree group_tree = qfz_group_tree_of(&s->tiling);
+    return qfz_group_tree_box(&group_tree, 0, tile);
 }
 
 const qfz_image *stitched_tile(stitched *s, int64_t tile)
@@ -112,8 +112,8 @@ void stitched_solve(stitched *s)
     must(qfz_stitch_solve(s->stitch, NULL, NULL, &err), &err);
 }
 
-void stitched_answer(stitched *s, int64_t tile, qfz_answer *answer)
+void stitched_exterior(stitched *s, int64_t tile, qfz_exterior *answer)
 {
     qfz_error err = {0};
-    must(qfz_stitch_answer(s->stitch, tile, answer, &err), &err);
+    must(qfz_stitch_exterior(s->stitch, tile, answer, &err), &err);
 }

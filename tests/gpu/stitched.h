@@ -4,7 +4,7 @@
 #ifndef QFZ_TEST_STITCHED_H
 #define QFZ_TEST_STITCHED_H
 
-#include "engine.h"
+#include "core/engine.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -28,7 +28,7 @@ void stitched_solve(stitched *s);
 
 /* Before: all groups that fit are solved by this worker.  Borrowed. */
 void stitched_use(stitched *s, const qfz_engine *engine, qfz_worker *worker);
-void stitched_answer(stitched *s, int64_t tile, qfz_answer *answer);
+void stitched_exterior(stitched *s, int64_t tile, qfz_exterior *answer);
 
 #ifdef __cplusplus
 }

@@ -5,7 +5,7 @@
 
 #include "check.h"
 #include "cpu_worker.h"
-#include "engine.h"
+#include "core/engine.h"
 #include "gpu/forest/boruvka_parts.cuh"
 #include "hostile.h"
 #include "uploaded.h"
@@ -74,13 +74,13 @@ static std::vector<uint32_t> fetch_saliency(const tile *t, void *d, int64_t n)
     return std::vector<uint32_t>(narrow.begin(), narrow.end());
 }
 
-static void check_saliency(const tile *t, const qfz_gpu_links *ghosts, const uint32_t *want,
+static void check_saliency(const tile *t, const qfz_gpu_links *external, const uint32_t *want,
                            const char *what)
 {
     const int64_t n = t->n_px * qfz_n_dirs(&t->rule);
-    const int64_t bytes = (int64_t)qfz_gpu_saliency_bytes(&t->edges, ghosts ? ghosts->n : 0);
+    const int64_t bytes = (int64_t)qfz_gpu_saliency_bytes(&t->edges, external ? external->n : 0);
     void *const d_memory = device_room<char>(bytes), *d_saliency = NULL;
-    CHECK(qfz_gpu_saliency(t->gpu, &t->edges, ghosts, d_memory, &d_saliency) == QFZ_OK, "%s",
+    CHECK(qfz_gpu_saliency(t->gpu, &t->edges, external, d_memory, &d_saliency) == QFZ_OK, "%s",
           err.message);
     const std::vector<uint32_t> got = fetch_saliency(t, d_saliency, n);
     int64_t first = -1;
@@ -91,7 +91,7 @@ static void check_saliency(const tile *t, const qfz_gpu_links *ghosts, const uin
     cudaFree(d_memory);
 }
 
-static std::vector<uint32_t> cpu_saliency(const tile *t, const qfz_answer *answer)
+static std::vector<uint32_t> cpu_saliency(const tile *t, const qfz_exterior *answer)
 {
     std::vector<uint32_t> keys((size_t)(t->n_px * qfz_n_dirs(&t->rule)));
     must(qfz_engine_cpu.saliency(t->cpu, answer, sizeof keys[0], keys.data(), &err) == QFZ_OK,
@@ -127,36 +127,36 @@ static bool ring_is_valid(const tile *t, uint32_t i)
 }
 
 /* Links through an outside, many of them lighter than anything inside. */
-static host_links random_ghosts(const tile *t)
+static host_links random_external(const tile *t)
 {
-    host_links ghosts;
-    const uint32_t most = check_chance(50) ? 3 : t->edges.max_key;
+    host_links external;
+    const uint32_t most = check_chance(50) ? 3 : t->edges.max_level;
     for (int64_t k = check_pick(t->n_ring); k > 0; k--) {
         const uint32_t u = (uint32_t)check_pick(t->n_ring), v = (uint32_t)check_pick(t->n_ring);
         if (!ring_is_valid(t, u) || !ring_is_valid(t, v)) continue;
-        ghosts.u.push_back(u);
-        ghosts.v.push_back(v);
-        ghosts.level.push_back((uint32_t)check_pick((int64_t)most));
+        external.u.push_back(u);
+        external.v.push_back(v);
+        external.level.push_back((uint32_t)check_pick((int64_t)most));
     }
-    return ghosts;
+    return external;
 }
 
-static void check_ghosts(const tile *t)
+static void check_external(const tile *t)
 {
-    host_links ghosts = random_ghosts(t);
+    host_links external = random_external(t);
     std::vector<uint32_t> cross((size_t)(t->n_ring * QFZ_MAX_DIRS));
     std::vector<uint8_t> cross_has((size_t)t->n_ring);
-    qfz_answer answer = {};
+    qfz_exterior answer = {};
     answer.n_ring = t->n_ring;
-    answer.ghosts.n = (int64_t)ghosts.u.size();
-    answer.ghosts.u = ghosts.u.data();
-    answer.ghosts.v = ghosts.v.data();
-    answer.ghosts.level = ghosts.level.data();
+    answer.external.n = (int64_t)external.u.size();
+    answer.external.u = external.u.data();
+    answer.external.v = external.v.data();
+    answer.external.level = external.level.data();
     answer.cross = cross.data();
     answer.cross_has = cross_has.data();
     const std::vector<uint32_t> want = cpu_saliency(t, &answer);
-    qfz_gpu_links on_device = links_to_device(ghosts);
-    check_saliency(t, &on_device, want.data(), "with ghosts");
+    qfz_gpu_links on_device = links_to_device(external);
+    check_saliency(t, &on_device, want.data(), "with external");
     links_free(&on_device);
 }
 
@@ -235,7 +235,7 @@ static void check_room(const tile *t, const qfz_gpu_forest *forest)
           (long long)forest->left_room);
 }
 
-/* Links out of a forest; saliency with the links as ghosts is the same, since they say nothing
+/* Links out of a forest; saliency with the links as external is the same, since they say nothing
  * new. */
 static void check_border_links(const tile *t, const std::vector<uint32_t> &want)
 {
@@ -273,7 +273,7 @@ static void check_band(tile *t, const std::vector<uint32_t> &want)
     if (nan) must(upload_nan(t->gpu, &t->up) == QFZ_OK, "NaN");
     must(qfz_gpu_edges_make(t->gpu, &t->up.image, &t->rule, NULL, &t->edges) == QFZ_OK, "edges");
     check_saliency(t, NULL, want.data(), "out of the band");
-    check_ghosts(t);
+    check_external(t);
     check_border_links(t, want);
 }
 
@@ -284,7 +284,7 @@ static void check_tile(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rul
     tile t = open_tile(gpu, image, rule);
     const std::vector<uint32_t> want = cpu_saliency(&t, NULL);
     check_saliency(&t, NULL, want.data(), "alone");
-    check_ghosts(&t);
+    check_external(&t);
     check_border_links(&t, want);
     if (!qfz_gpu_edges_need_keys(rule)) check_band(&t, want);
     close_tile(&t);
@@ -304,7 +304,7 @@ static void random_raster(qfz_gpu *gpu, int64_t number)
     rule.n_bands = seen.n_bands;
     rule.distance = check_chance(60) ? QFZ_LINF : QFZ_L2;
     rule.connectivity = check_chance(50) ? 4 : 8;
-    rule.alpha_key = UINT32_MAX;
+    rule.alpha_level = UINT32_MAX;
     check_describe("%s; distance %d, connectivity %d", made.what, rule.distance, rule.connectivity);
     check_tile(gpu, &seen, &rule);
     hostile_free(&made);
@@ -342,7 +342,7 @@ static void check_values(qfz_gpu *gpu, qfz_image *image, const std::vector<uint1
     rule.type = image->type;
     rule.n_bands = 1;
     rule.connectivity = connectivity;
-    rule.alpha_key = UINT32_MAX;
+    rule.alpha_level = UINT32_MAX;
     image->pixels = pixels.data();
     check_tile(gpu, image, &rule);
 }
@@ -439,7 +439,7 @@ static void ruler(qfz_gpu *gpu, qfz_type type)
     rule.type = image.type;
     rule.n_bands = 1;
     rule.connectivity = 4;
-    rule.alpha_key = UINT32_MAX;
+    rule.alpha_level = UINT32_MAX;
     check_describe("ruler, %d x %d, type %d", (int)image.w, (int)image.h, (int)type);
     tile t = open_tile(gpu, &image, &rule);
     check_saliency(&t, NULL, cpu_saliency(&t, NULL).data(), "alone");
@@ -469,7 +469,7 @@ static small_raster make_small(qfz_type type, int64_t w, int n_bands, int connec
     made.rule.type = type;
     made.rule.n_bands = n_bands;
     made.rule.connectivity = connectivity;
-    made.rule.alpha_key = UINT32_MAX;
+    made.rule.alpha_level = UINT32_MAX;
     check_describe("small, %d x %d, %d bands of type %d, connectivity %d", (int)w, H, n_bands,
                    (int)type, connectivity);
     return made;

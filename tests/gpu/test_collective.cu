@@ -4,7 +4,7 @@
 
 #include "check.h"
 #include "device_test.h"
-#include "gpu/collective.cuh"
+#include "gpu/device/collective.cuh"
 
 static qfz_error err;
 

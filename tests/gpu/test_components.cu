@@ -4,8 +4,8 @@
 
 #include "check.h"
 #include "cpu_worker.h"
-#include "engine.h"
-#include "gpu/labels/components.cuh"
+#include "core/engine.h"
+#include "gpu/components/components.cuh"
 #include "hostile.h"
 #include "uploaded.h"
 
@@ -68,11 +68,11 @@ static void random_raster(qfz_gpu *gpu, int64_t number)
     rule.distance = (qfz_distance)check_pick(3);
     rule.connectivity = check_chance(50) ? 4 : 8;
     const int64_t p = check_pick(seen.h * seen.w), q = check_pick(seen.h * seen.w);
-    if (check_chance(60)) qfz_levels(&seen, rule.distance, p, q, 1, &rule.alpha_key);
-    if (edge_bits) rule.alpha_key = UINT32_MAX;
-    uint32_t max_key;
+    if (check_chance(60)) qfz_levels(&seen, rule.distance, p, q, 1, &rule.alpha_level);
+    if (edge_bits) rule.alpha_level = UINT32_MAX;
+    uint32_t max_level;
     qfz_error refused = {};
-    if (qfz_max_key(rule.type, rule.n_bands, rule.distance, &max_key, &refused) != QFZ_OK)
+    if (qfz_max_level(rule.type, rule.n_bands, rule.distance, &max_level, &refused) != QFZ_OK)
         rule.distance = QFZ_LINF;
     components_are(gpu, &seen, &rule);
     hostile_free(&made);
@@ -115,7 +115,7 @@ static void bytes_that_differ_by_one(qfz_gpu *gpu, int64_t h, int64_t w,
     rule.type = QFZ_U8;
     rule.n_bands = 1;
     rule.connectivity = 8;
-    rule.alpha_key = 1;
+    rule.alpha_level = 1;
     bytes_are(gpu, h, w, px, NULL, &rule);
 }
 

@@ -4,8 +4,8 @@
 #include "check.h"
 #include "device_test.h"
 #include "gpu/published/connect.cuh"
-#include "gpu/launch.cuh"
-#include "gpu/tree/tree.cuh"
+#include "gpu/device/launch.cuh"
+#include "gpu/published/canonical_tree.cuh"
 
 static qfz_error err;
 

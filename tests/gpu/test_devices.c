@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_devices.c - which devices a job takes, and what it does when they, or their memory, are not
  * there; in the simulator, which can be told to have any number of them. */
-#include "choice.h"
+#include "job/engine_choice.h"
 #include "files.h"
 #include "gpu/gpu.h"
 #include "sim_control.h"
@@ -127,12 +127,13 @@ static void waits_for_slow_devices(void)
 
 static void shares_the_devices_among_ranks(void)
 {
-    const qfz_wish wish = {.engine = QFZ_ENGINE_CUDA, .local_rank = 1, .n_local = 2};
+    const qfz_device_request request = {.engine = QFZ_ENGINE_CUDA, .local_rank = 1, .n_local = 2};
     qfz_choice choice;
     qfz_error err = {0};
     check_describe("the second of two ranks");
     sim_set_devices(4);
-    CHECK(qfz_choose(&choice, &wish, &err) == QFZ_OK && choice.n_devices == 2, "%s", err.message);
+    CHECK(qfz_choose(&choice, &request, &err) == QFZ_OK && choice.n_devices == 2, "%s",
+          err.message);
     for (int i = 0; i < 2; i++)
         CHECK(choice.devices[i].index == 2 * i + 1, "GPU %d", choice.devices[i].index);
 }
@@ -271,7 +272,7 @@ static void gives_trees_the_memory_they_take(void)
 {
     static uint16_t noise[N_NOISE];
     static uint32_t want[N_NOISE], got[N_NOISE];
-    const qfz_method method = qfz_job_default(QFZ_SALIENCY).method;
+    const qfz_criterion criterion = qfz_job_default(QFZ_SALIENCY).criterion;
     const qfz_image image = {
         .h = NOISE, .w = NOISE, .n_bands = 1, .type = QFZ_U16, .pixels = noise};
     const qfz_session_options on_cpu = {.engine = QFZ_ENGINE_CPU};
@@ -281,14 +282,14 @@ static void gives_trees_the_memory_they_take(void)
     double ms;
     for (int i = 0; i < N_NOISE; i++)
         noise[i] = (uint16_t)check_pick(65536);
-    CHECK(qfz_session_open(&s, &image, &method, &on_cpu, &err) == QFZ_OK &&
+    CHECK(qfz_session_open(&s, &image, &criterion, &on_cpu, &err) == QFZ_OK &&
               qfz_session_run(s, QFZ_PART_TREE, &ms, &err) == QFZ_OK,
           "%s", err.message);
     takes_lowest_levels(s, want);
     qfz_session_close(s);
     for (int n = 1; n <= GROWING + 1; n++) {
         check_describe("a tree of noise; allocation %d fails", n);
-        CHECK(qfz_session_open(&s, &image, &method, &on_gpu, &err) == QFZ_OK, "%s", err.message);
+        CHECK(qfz_session_open(&s, &image, &criterion, &on_gpu, &err) == QFZ_OK, "%s", err.message);
         sim_fail_allocation(n, 0);
         const qfz_status st = qfz_session_run(s, QFZ_PART_TREE, &ms, &err);
         sim_fail_allocation(0, 0);
@@ -320,7 +321,7 @@ static void keeps_to_its_memory(void)
     for (int i = 0; i < 3; i++) {
         qfz_job job = job_of(tasks[i], "in.tif", 0, QFZ_ENGINE_CUDA, scratch("cuda.tif"));
         qfz_job reference = job_of(tasks[i], "in.tif", 0, QFZ_ENGINE_CPU, scratch("cpu.tif"));
-        job.method.has_alpha = reference.method.has_alpha = tasks[i] == QFZ_SIMPLIFY;
+        job.criterion.has_alpha = reference.criterion.has_alpha = tasks[i] == QFZ_SIMPLIFY;
         job.gpu_memory_bytes = BYTES;
         check_describe("device memory of %d bytes, task %d", BYTES, (int)tasks[i]);
         CHECK(qfz_job_run(&reference, &report, &err) == QFZ_OK, "%s", err.message);
@@ -355,7 +356,7 @@ static void takes_what_is_written(void)
                                    .type = types[k / 2],
                                    .n_bands = 1};
             const int64_t all =
-                qfz_engine_cuda.device_tile_bytes(&rule, table[i].kind, LARGE_TILE, LARGE_TILE);
+                qfz_engine_cuda.device->tile_bytes(&rule, table[i].kind, LARGE_TILE, LARGE_TILE);
             const int64_t bytes = all / (LARGE_TILE * LARGE_TILE) + 1;
             check_describe("memory of kind %d, %d-connected, type %d", (int)table[i].kind,
                            rule.connectivity, (int)rule.type);
@@ -408,7 +409,7 @@ static void adds_up_in_parts(void)
     qfz_report report;
     qfz_error err = {0};
     check_describe("more regions than sums");
-    job.method.has_alpha = reference.method.has_alpha = true;
+    job.criterion.has_alpha = reference.criterion.has_alpha = true;
     CHECK(qfz_job_run(&reference, &report, &err) == QFZ_OK, "%s", err.message);
     equals_reference(&job, "cuda", 1);
 }
@@ -468,7 +469,7 @@ static void leaves_to_the_cpu_what_does_not_start(void)
     check_describe("a device that does not start");
     sim_fail_start(1);
     falls_back("GPU");
-    CHECK(qfz_session_open(&session, &image, &job.method, NULL, &err) == QFZ_OK &&
+    CHECK(qfz_session_open(&session, &image, &job.criterion, NULL, &err) == QFZ_OK &&
               qfz_session_run(session, QFZ_PART_SALIENCY, &ms, &err) == QFZ_OK,
           "%s", err.message);
     CHECK(!strcmp(qfz_session_engine(session), "cpu"), "%s", qfz_session_engine(session));
@@ -482,7 +483,7 @@ static void has_a_way_for_every_tree(void)
 {
     static const qfz_part parts[] = {QFZ_PART_TREE, QFZ_PART_LABEL, QFZ_PART_FEATURES};
     const qfz_image image = {.h = SIDE, .w = SIDE, .n_bands = 1, .type = QFZ_U8, .pixels = pixels};
-    const qfz_method method = qfz_job_default(QFZ_LABEL).method;
+    const qfz_criterion criterion = qfz_job_default(QFZ_LABEL).criterion;
     const qfz_session_options options = {.engine = QFZ_ENGINE_CUDA};
     check_describe("parts of a session with little shared memory");
     sim_set_shared(64 << 10);
@@ -490,7 +491,7 @@ static void has_a_way_for_every_tree(void)
         qfz_session *session = NULL;
         qfz_error err = {0};
         double ms;
-        CHECK(qfz_session_open(&session, &image, &method, &options, &err) == QFZ_OK &&
+        CHECK(qfz_session_open(&session, &image, &criterion, &options, &err) == QFZ_OK &&
                   qfz_session_run(session, parts[i], &ms, &err) == QFZ_OK,
               "part %d: %s", (int)parts[i], err.message);
         qfz_session_close(session);

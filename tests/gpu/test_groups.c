@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_groups.c - groups of tiles solved by an engine's worker against the host's threads, from the
- * same summaries: slots, how long components hold and the levels of crossing edges are the same,
- * and ghosts lead everywhere by the same levels. */
+ * same summaries: border_regions, how long components hold and the levels of crossing edges are the
+ * same, and external lead everywhere by the same levels. */
 #include "cpu/graph.h"
 #include "engine_under_test.h"
 #include "gpu/stitched.h"
@@ -14,6 +14,7 @@ enum {
 
 /* The engine under test, which counts what it is asked for, and may be told to lie. */
 static qfz_engine watched;
+static qfz_engine_groups watched_groups;
 static int n_taken;
 static bool lies;
 
@@ -21,35 +22,38 @@ static qfz_status watched_summarise(qfz_worker *worker, const qfz_group_graph *g
                                     qfz_summary *summary, qfz_error *err)
 {
     n_taken++;
-    return TEST_ENGINE_TABLE.group_summarise(worker, graph, summary, err);
+    return TEST_ENGINE_TABLE.groups->summarise(worker, graph, summary, err);
 }
 
 static qfz_status watched_levels(qfz_worker *worker, const qfz_group_graph *graph,
-                                 qfz_answer *members, uint32_t *cross_level, qfz_error *err)
+                                 qfz_exterior *members, uint32_t *cross_level, qfz_error *err)
 {
     n_taken++;
-    const qfz_status st = TEST_ENGINE_TABLE.group_levels(worker, graph, members, cross_level, err);
+    const qfz_status st =
+        TEST_ENGINE_TABLE.groups->levels(worker, graph, members, cross_level, err);
     if (lies && graph->cross->n > 0) cross_level[0]++;
     for (int m = 0; lies && m < graph->n_members; m++)
-        if (members[m].ghosts.n > 0) members[m].ghosts.level[0]++;
+        if (members[m].external.n > 0) members[m].external.level[0]++;
     return st;
 }
 
 static qfz_status watched_regions(qfz_worker *worker, const qfz_group_graph *graph,
-                                  const qfz_answer *own, qfz_group_regions *found, qfz_error *err)
+                                  const qfz_exterior *own, qfz_group_regions *found, qfz_error *err)
 {
     n_taken++;
-    const qfz_status st = TEST_ENGINE_TABLE.group_regions(worker, graph, own, found, err);
-    if (lies) found->holds_to[0]--;
+    const qfz_status st = TEST_ENGINE_TABLE.groups->regions(worker, graph, own, found, err);
+    if (lies) found->omega_level[0]--;
     return st;
 }
 
 static void watch(void)
 {
     watched = TEST_ENGINE_TABLE;
-    watched.group_summarise = watched_summarise;
-    watched.group_levels = watched_levels;
-    watched.group_regions = watched_regions;
+    watched_groups = *TEST_ENGINE_TABLE.groups;
+    watched_groups.summarise = watched_summarise;
+    watched_groups.levels = watched_levels;
+    watched_groups.regions = watched_regions;
+    watched.groups = &watched_groups;
 }
 
 static bool ok(qfz_status st, const qfz_error *err)
@@ -131,10 +135,10 @@ static qfz_forest forest_of(const qfz_links *links, uint32_t n)
     return forest;
 }
 
-static int64_t ghosts_differ(const qfz_answer *a, const qfz_answer *b)
+static int64_t ghosts_differ(const qfz_exterior *a, const qfz_exterior *b)
 {
     const uint32_t n = (uint32_t)a->n_ring;
-    qfz_forest by_a = forest_of(&a->ghosts, n), by_b = forest_of(&b->ghosts, n);
+    qfz_forest by_a = forest_of(&a->external, n), by_b = forest_of(&b->external, n);
     int64_t n_differ = 0;
     for (uint32_t u = 0; u < n; u++)
         for (uint32_t v = 0; v < u; v++)
@@ -144,7 +148,7 @@ static int64_t ghosts_differ(const qfz_answer *a, const qfz_answer *b)
     return n_differ;
 }
 
-static int64_t levels_differ(const qfz_answer *a, const qfz_answer *b, int n_dirs)
+static int64_t levels_differ(const qfz_exterior *a, const qfz_exterior *b, int n_dirs)
 {
     int64_t n_differ = ghosts_differ(a, b);
     for (int64_t i = 0; i < a->n_ring; i++) {
@@ -156,25 +160,26 @@ static int64_t levels_differ(const qfz_answer *a, const qfz_answer *b, int n_dir
     return n_differ;
 }
 
-static int64_t regions_differ(const qfz_answer *a, const qfz_answer *b)
+static int64_t regions_differ(const qfz_exterior *a, const qfz_exterior *b)
 {
-    int64_t n_differ = a->n_slots != b->n_slots;
+    int64_t n_differ = a->n_border_regions != b->n_border_regions;
     for (int64_t i = 0; i < a->n_ring; i++)
-        n_differ += a->slot[i] != b->slot[i] || a->holds_to[i] != b->holds_to[i];
+        n_differ +=
+            a->border_region[i] != b->border_region[i] || a->omega_level[i] != b->omega_level[i];
     return n_differ;
 }
 
 static int64_t answers_differ(const problem *p, int64_t tile)
 {
-    qfz_answer a, b;
-    stitched_answer(p->host, tile, &a);
-    stitched_answer(p->device, tile, &b);
+    qfz_exterior a, b;
+    stitched_exterior(p->host, tile, &a);
+    stitched_exterior(p->device, tile, &b);
     int64_t n_differ = a.n_ring != b.n_ring;
     if (n_differ == 0 && a.n_ring > 0)
         n_differ = p->kind == QFZ_LEVELS ? levels_differ(&a, &b, qfz_n_dirs(p->rule))
                                          : regions_differ(&a, &b);
-    qfz_answer_fini(&a);
-    qfz_answer_fini(&b);
+    qfz_exterior_fini(&a);
+    qfz_exterior_fini(&b);
     return n_differ;
 }
 
@@ -201,7 +206,7 @@ static void test_case(void)
                      .distance = distance,
                      .type = image->type,
                      .n_bands = image->n_bands,
-                     .alpha_key = UINT32_MAX};
+                     .alpha_level = UINT32_MAX};
     double omega[RASTER_BANDS];
     oracle *const o = oracle_open(image, rule.connectivity, distance);
     const double alpha = check_chance(30) ? INFINITY : raster_alpha(o, &r);
@@ -222,7 +227,7 @@ static void test_case(void)
     CHECK(n == 0, "%d differences of levels", (int)n);
 
     p.kind = QFZ_OMEGA;
-    rule.alpha_key = qfz_key_of_alpha(rule.type, distance, alpha);
+    rule.alpha_level = qfz_level_of_alpha(rule.type, distance, alpha);
     rule.omega = omega;
     n = differences(&p);
     CHECK(n == 0, "%d differences of regions", (int)n);
@@ -240,7 +245,7 @@ static void a_lie_is_seen(qfz_kind kind)
                            .distance = QFZ_LINF,
                            .type = QFZ_U8,
                            .n_bands = 1,
-                           .alpha_key = kind == QFZ_LEVELS ? UINT32_MAX : 8,
+                           .alpha_level = kind == QFZ_LEVELS ? UINT32_MAX : 8,
                            .omega = kind == QFZ_OMEGA ? omega : NULL};
     problem p = {.image = &image,
                  .rule = &rule,
@@ -290,7 +295,7 @@ static void too_large_for_the_worker(void)
                            .distance = QFZ_LINF,
                            .type = QFZ_U8,
                            .n_bands = 1,
-                           .alpha_key = UINT32_MAX};
+                           .alpha_level = UINT32_MAX};
     check_describe("a group that is too large for the worker");
     CHECK(noise_differences(&rule, QFZ_LEVELS, LARGE / 2, 2) == 0, "differences");
     CHECK(n_taken == 0, "%d groups by a worker that has no room", n_taken);
@@ -306,7 +311,7 @@ static void groups_of_groups(void)
                            .distance = QFZ_LINF,
                            .type = QFZ_F32,
                            .n_bands = 1,
-                           .alpha_key = UINT32_MAX,
+                           .alpha_level = UINT32_MAX,
                            .omega = omega};
     check_describe("groups of groups");
     CHECK(noise_differences(&rule, QFZ_OMEGA, LARGE / 4, WORKER_SIDE) == 0, "differences");

@@ -5,7 +5,7 @@
 #include "flood.h"
 #include "gpu/published/ha4_features.cuh"
 #include "hostile.h"
-#include "record.h"
+#include "core/record.h"
 
 static qfz_error err;
 

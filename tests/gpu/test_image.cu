@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "check.h"
-#include "gpu/image.cuh"
+#include "gpu/device/image.cuh"
 #include "hostile.h"
 #include "uploaded.h"
 
@@ -44,7 +44,7 @@ static void joins_are(qfz_gpu *gpu, const qfz_image *image, const uploaded *up,
             const uint32_t key = keys[(size_t)(d * n_px + p)];
             const uint8_t own =
                 static_cast<const uint8_t *>(image->pixels)[rule->edge_bits ? p : 0];
-            const bool joined = rule->edge_bits ? own >> d & 1 : key <= rule->alpha_key;
+            const bool joined = rule->edge_bits ? own >> d & 1 : key <= rule->alpha_level;
             if (joined && neighbour(image, p, d) >= 0) want |= 1u << d;
         }
         if (!CHECK(joins[(size_t)p] == want, "pixel %lld: joins 0x%02x, not 0x%02x", (long long)p,
@@ -89,14 +89,14 @@ static void one_raster(qfz_gpu *gpu, int64_t number)
     rule.n_bands = image->n_bands;
     rule.edge_bits = edge_bits;
     for (int d = 0; d < 3; d++) {
-        uint32_t max_key;
+        uint32_t max_level;
         qfz_error refused = {};
         rule.distance = (qfz_distance)d;
-        if (qfz_max_key(rule.type, rule.n_bands, rule.distance, &max_key, &refused) != QFZ_OK)
+        if (qfz_max_level(rule.type, rule.n_bands, rule.distance, &max_level, &refused) != QFZ_OK)
             continue;
         const std::vector<uint32_t> keys = host_keys(&seen, &rule);
         const uint32_t some = keys[(size_t)check_pick((int64_t)keys.size())];
-        rule.alpha_key = check_chance(30) ? 0 : check_chance(10) ? max_key : some;
+        rule.alpha_level = check_chance(30) ? 0 : check_chance(10) ? max_level : some;
         joins_are(gpu, &seen, &up, &rule, keys);
         if (!edge_bits) edges_are(gpu, &up, &rule, keys);
     }

@@ -40,13 +40,13 @@ static uint8_t *make_image(int64_t h, int64_t w)
 
 /* -------------------------------------------------------------------------------- one large tile
  */
-static qfz_session *opened(const qfz_image *image, const qfz_method *method,
+static qfz_session *opened(const qfz_image *image, const qfz_criterion *criterion,
                            qfz_engine_choice engine, int n_threads)
 {
     const qfz_session_options options = {.engine = engine, .n_threads = n_threads};
     qfz_session *session = NULL;
     qfz_error err = {0};
-    const qfz_status st = qfz_session_open(&session, image, method, &options, &err);
+    const qfz_status st = qfz_session_open(&session, image, criterion, &options, &err);
     CHECK(st == QFZ_OK, "%s", err.message);
     return session;
 }
@@ -123,16 +123,16 @@ static void compare_engines(const uint8_t *pixels, int connectivity)
     static const double omega = 30;
     const int n_threads = (int)sysconf(_SC_NPROCESSORS_ONLN);
     const qfz_image image = {.h = side, .w = side, .n_bands = 1, .type = QFZ_U8, .pixels = pixels};
-    qfz_method method = qfz_job_default(QFZ_SIMPLIFY).method;
-    method.connectivity = connectivity;
-    method.has_alpha = true;
-    method.alpha = 12;
-    method.omega = &omega;
-    method.n_omega = 1;
+    qfz_criterion criterion = qfz_job_default(QFZ_SIMPLIFY).criterion;
+    criterion.connectivity = connectivity;
+    criterion.has_alpha = true;
+    criterion.alpha = 12;
+    criterion.omega = &omega;
+    criterion.n_omega = 1;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         check_case((int64_t)i, "part %d, %d-connected", (int)parts[i], connectivity);
-        qfz_session *const cpu = opened(&image, &method, QFZ_ENGINE_CPU, n_threads);
-        qfz_session *const cuda = opened(&image, &method, TEST_ENGINE, 1);
+        qfz_session *const cpu = opened(&image, &criterion, QFZ_ENGINE_CPU, n_threads);
+        qfz_session *const cuda = opened(&image, &criterion, TEST_ENGINE, 1);
         if (cpu && cuda) compare_part(cpu, cuda, parts[i], connectivity / 2);
         qfz_session_close(cpu);
         qfz_session_close(cuda);
@@ -156,7 +156,7 @@ static void run_saliency(const char *dst, qfz_engine_choice engine, int64_t tile
     qfz_error err = {0};
     job.src = scratch("in.tif");
     job.dst = dst;
-    job.method.connectivity = 8;
+    job.criterion.connectivity = 8;
     job.engine = engine;
     job.tile_px = (int32_t)tile;
     job.n_threads = n_threads;

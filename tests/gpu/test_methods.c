@@ -34,7 +34,7 @@ static qfz_job job_of(qfz_engine_choice engine, int connectivity, const char *ds
     job.regions = regions;
     job.overwrite = true;
     job.has_background = true;
-    job.method.connectivity = connectivity;
+    job.criterion.connectivity = connectivity;
     job.engine = engine;
     job.n_threads = DEVICES;
     job.tile_px = TILE;
@@ -112,7 +112,7 @@ static void labels(int connectivity)
 /* The levels at which pixels join the tree, and of how many nodes it is. */
 static int64_t tree_of(const qfz_image *image, int connectivity, const char *name, uint32_t *level)
 {
-    const qfz_method method = {.connectivity = connectivity, .distance = QFZ_L1};
+    const qfz_criterion method = {.connectivity = connectivity, .distance = QFZ_L1};
     const qfz_session_options options = {.engine = name ? QFZ_ENGINE_CUDA : QFZ_ENGINE_CPU,
                                          .gpu_method = name};
     qfz_session *s = NULL;

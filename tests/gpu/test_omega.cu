@@ -5,7 +5,7 @@
 
 #include "check.h"
 #include "cpu_worker.h"
-#include "engine.h"
+#include "core/engine.h"
 #include "gpu/omega/omega.cuh"
 #include "hostile.h"
 #include "stitched.h"
@@ -24,7 +24,7 @@ static void must(bool good, const char *what)
 
 /* First pixels of regions, QFZ_NONE where invalid. */
 static std::vector<uint32_t> cpu_roots(qfz_worker *cpu, const qfz_image *image,
-                                       const qfz_answer *answer)
+                                       const qfz_exterior *answer)
 {
     const size_t n = (size_t)(image->h * image->w);
     qfz_partition partition = {};
@@ -39,7 +39,7 @@ static std::vector<uint32_t> cpu_roots(qfz_worker *cpu, const qfz_image *image,
 /* ---- The device's ---------------------------------------------------------------------------- */
 
 static void same_roots(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rule,
-                       const qfz_answer *answer, const std::vector<uint32_t> &want,
+                       const qfz_exterior *answer, const std::vector<uint32_t> &want,
                        const char *what)
 {
     const int64_t n = image->h * image->w;
@@ -48,12 +48,12 @@ static void same_roots(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rul
         device_room<char>((int64_t)qfz_gpu_omega_bytes(rule, (int32_t)image->h, (int32_t)image->w));
     const bool apart = check_chance(50);
     uint32_t *const d_root = apart ? device_room<uint32_t>(n) : static_cast<uint32_t *>(d_scratch);
-    qfz_gpu_omega_answer on_device = {};
-    uint32_t *d_slot = NULL, *d_holds_to = NULL;
+    qfz_gpu_omega_exterior on_device = {};
+    uint32_t *d_border_region = NULL, *d_omega_level = NULL;
     if (answer) {
-        d_slot = to_device(answer->slot, answer->n_ring);
-        d_holds_to = to_device(answer->holds_to, answer->n_ring);
-        on_device = qfz_gpu_omega_answer{d_slot, d_holds_to};
+        d_border_region = to_device(answer->border_region, answer->n_ring);
+        d_omega_level = to_device(answer->omega_level, answer->n_ring);
+        on_device = qfz_gpu_omega_exterior{d_border_region, d_omega_level};
     }
     CHECK(qfz_gpu_omega(gpu, &up.image, rule, answer ? &on_device : NULL, d_scratch, d_root) ==
               QFZ_OK,
@@ -66,7 +66,8 @@ static void same_roots(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rul
           (long long)wrong, (long long)n, (long long)(first % image->w),
           (long long)(first / image->w), first < 0 ? 0 : (int)want[(size_t)first],
           first < 0 ? 0 : (int)got[(size_t)first]);
-    for (void *d : {(void *)d_slot, (void *)d_holds_to, (void *)(apart ? d_root : NULL), d_scratch})
+    for (void *d : {(void *)d_border_region, (void *)d_omega_level, (void *)(apart ? d_root : NULL),
+                    d_scratch})
         cudaFree(d);
     upload_free(&up);
 }
@@ -103,11 +104,11 @@ static double some_omega(const qfz_image *image, int band)
     }
 }
 
-static uint32_t some_alpha(const qfz_image *image, const qfz_rule *rule, uint32_t max_key)
+static uint32_t some_alpha(const qfz_image *image, const qfz_rule *rule, uint32_t max_level)
 {
     const int64_t n = image->h * image->w;
     uint32_t key;
-    if (check_chance(35)) return check_chance(50) ? UINT32_MAX : max_key;
+    if (check_chance(35)) return check_chance(50) ? UINT32_MAX : max_level;
     if (check_chance(15)) return 0;
     qfz_levels(image, rule->distance, check_pick(n), check_pick(n), 1, &key);
     return key;
@@ -121,7 +122,7 @@ static qfz_rule rule_of(qfz_type type, int connectivity, const double *omega)
     rule.n_bands = 1;
     rule.distance = QFZ_LINF;
     rule.connectivity = connectivity;
-    rule.alpha_key = UINT32_MAX;
+    rule.alpha_level = UINT32_MAX;
     rule.omega = omega;
     return rule;
 }
@@ -167,28 +168,28 @@ static void gpu_summary(qfz_gpu *gpu, const qfz_image *tile, const qfz_rule *rul
     void *const d_scratch =
         device_room<char>((int64_t)qfz_gpu_omega_bytes(rule, (int32_t)tile->h, (int32_t)tile->w));
     qfz_gpu_links d_links;
-    qfz_gpu_absorbs d_absorbs;
+    qfz_gpu_ranges d_ranges;
     uint32_t *d_n = NULL;
     qfz_links *const links = &summary->links;
-    qfz_absorbs *const absorbs = &summary->absorbs;
+    qfz_ranges *const ranges = &summary->ranges;
     const int64_t bytes = (int64_t)qfz_type_bytes(rule->type) * rule->n_bands;
     qfz_summary_take_ring(summary, tile);
     CHECK(qfz_gpu_omega_links(gpu, &up.image, rule, d_scratch, &d_links, &d_n) == QFZ_OK, "%s",
           err.message);
     const std::vector<uint32_t> n = from_device(gpu, d_n, 2);
     must(qfz_links_reserve(links, n[0], &err) == QFZ_OK, "links");
-    must(qfz_absorbs_reserve(absorbs, n[1], rule, &err) == QFZ_OK, "absorbs");
-    CHECK(qfz_gpu_omega_absorbs(gpu, &up.image, rule, d_scratch, n[1], &d_absorbs) == QFZ_OK, "%s",
+    must(qfz_ranges_reserve(ranges, n[1], rule, &err) == QFZ_OK, "ranges");
+    CHECK(qfz_gpu_omega_ranges(gpu, &up.image, rule, d_scratch, n[1], &d_ranges) == QFZ_OK, "%s",
           err.message);
     links->n = n[0];
-    absorbs->n = n[1];
+    ranges->n = n[1];
     fetch<uint32_t>(gpu, links->u, d_links.d_u, links->n);
     fetch<uint32_t>(gpu, links->v, d_links.d_v, links->n);
     fetch<uint32_t>(gpu, links->level, d_links.d_level, links->n);
-    fetch<uint32_t>(gpu, absorbs->at, d_absorbs.d_at, absorbs->n);
-    fetch<uint32_t>(gpu, absorbs->level, d_absorbs.d_level, absorbs->n);
-    fetch<char>(gpu, absorbs->lo, d_absorbs.d_lo, absorbs->n * bytes);
-    fetch<char>(gpu, absorbs->hi, d_absorbs.d_hi, absorbs->n * bytes);
+    fetch<uint32_t>(gpu, ranges->at, d_ranges.d_at, ranges->n);
+    fetch<uint32_t>(gpu, ranges->level, d_ranges.d_level, ranges->n);
+    fetch<char>(gpu, ranges->lo, d_ranges.d_lo, ranges->n * bytes);
+    fetch<char>(gpu, ranges->hi, d_ranges.d_hi, ranges->n * bytes);
     cudaFree(d_scratch);
     upload_free(&up);
 }
@@ -197,16 +198,16 @@ static void gpu_summary(qfz_gpu *gpu, const qfz_image *tile, const qfz_rule *rul
 static void is_sound(const qfz_summary *summary, const qfz_rule *rule)
 {
     const qfz_links *const l = &summary->links;
-    const qfz_absorbs *const a = &summary->absorbs;
+    const qfz_ranges *const a = &summary->ranges;
     bool good =
         std::is_sorted(l->level, l->level + l->n) && std::is_sorted(a->level, a->level + a->n);
-    good = good && (l->n == 0 || l->level[l->n - 1] <= rule->alpha_key);
-    good = good && (a->n == 0 || a->level[a->n - 1] <= rule->alpha_key);
+    good = good && (l->n == 0 || l->level[l->n - 1] <= rule->alpha_level);
+    good = good && (a->n == 0 || a->level[a->n - 1] <= rule->alpha_level);
     for (int64_t i = 0; i < l->n; i++)
         good = good && l->u[i] < summary->n_ring && l->v[i] < summary->n_ring;
     for (int64_t i = 0; i < a->n; i++)
         good = good && a->at[i] < summary->n_ring;
-    CHECK(good, "%lld links, %lld absorbs that no summary may have", (long long)l->n,
+    CHECK(good, "%lld links, %lld ranges that no summary may have", (long long)l->n,
           (long long)a->n);
 }
 
@@ -236,19 +237,21 @@ static void check_tiles(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *ru
     }
     for (int64_t t = 0; n_tiles <= 60 && t < n_tiles; t++) {
         const qfz_image *const tile = stitched_tile(by_cpu, t);
-        qfz_answer want = {}, got = {};
-        stitched_answer(by_cpu, t, &want);
-        stitched_answer(by_gpu, t, &got);
+        qfz_exterior want = {}, got = {};
+        stitched_exterior(by_cpu, t, &want);
+        stitched_exterior(by_gpu, t, &got);
         qfz_worker *const cpu = cpu_worker(tile, rule, QFZ_OMEGA);
         const std::vector<uint32_t> roots = cpu_roots(cpu, tile, want.n_ring ? &want : NULL);
         same_roots(gpu, tile, rule, want.n_ring ? &want : NULL, roots, "a tile");
         CHECK(cpu_roots(cpu, tile, got.n_ring ? &got : NULL) == roots,
               "tile %lld has other regions by the device's summaries", (long long)t);
-        CHECK(got.n_ring == want.n_ring && std::equal(want.slot, want.slot + want.n_ring, got.slot),
-              "tile %lld has other slots", (long long)t);
+        CHECK(
+            got.n_ring == want.n_ring &&
+                std::equal(want.border_region, want.border_region + want.n_ring, got.border_region),
+            "tile %lld has other border_regions", (long long)t);
         qfz_engine_cpu.close(&cpu, 1);
-        qfz_answer_fini(&want);
-        qfz_answer_fini(&got);
+        qfz_exterior_fini(&want);
+        qfz_exterior_fini(&got);
     }
     stitched_close(by_cpu);
     stitched_close(by_gpu);
@@ -266,18 +269,18 @@ static void check_raster(qfz_gpu *gpu, const qfz_image *image, qfz_distance dist
 {
     double omega[4];
     qfz_rule rule = {};
-    uint32_t max_key;
+    uint32_t max_level;
     rule.type = image->type;
     rule.n_bands = image->n_bands;
     rule.distance = distance;
     rule.connectivity = check_chance(50) ? 4 : 8;
-    must(qfz_max_key(rule.type, rule.n_bands, rule.distance, &max_key, &err) == QFZ_OK, "keys");
-    rule.alpha_key = some_alpha(image, &rule, max_key);
+    must(qfz_max_level(rule.type, rule.n_bands, rule.distance, &max_level, &err) == QFZ_OK, "keys");
+    rule.alpha_level = some_alpha(image, &rule, max_level);
     for (int b = 0; b < image->n_bands; b++)
         omega[b] = some_omega(image, b);
     if (!check_chance(5)) rule.omega = omega;
     check_describe("%s; distance %d, connectivity %d, alpha %u, omega %g", what, rule.distance,
-                   rule.connectivity, rule.alpha_key, rule.omega ? omega[0] : -1.0);
+                   rule.connectivity, rule.alpha_level, rule.omega ? omega[0] : -1.0);
     check_alone(gpu, image, &rule);
     check_any_tiles(gpu, image, &rule);
 }
@@ -322,8 +325,8 @@ static void hilly_raster(qfz_gpu *gpu, int64_t number)
     const qfz_image image = image_of(QFZ_U16, side, side, px.data());
     for (const double omega : {300.0, 1500.0, 4000.0, 8000.0}) {
         qfz_rule rule = rule_of(QFZ_U16, check_chance(50) ? 4 : 8, &omega);
-        if (check_chance(50)) rule.alpha_key = (uint32_t)omega / 2;
-        check_describe("hills, omega %g, alpha %u", omega, rule.alpha_key);
+        if (check_chance(50)) rule.alpha_level = (uint32_t)omega / 2;
+        check_describe("hills, omega %g, alpha %u", omega, rule.alpha_level);
         check_alone(gpu, &image, &rule);
         check_any_tiles(gpu, &image, &rule);
     }
@@ -335,7 +338,7 @@ static void greatest_level(qfz_gpu *gpu, double omega, uint32_t alpha, bool in_t
     const uint32_t values[] = {0, UINT32_MAX, 1, UINT32_MAX, 0, 0, 5, UINT32_MAX - 1, 0, 7};
     const qfz_image image = image_of(QFZ_U32, 1, sizeof values / sizeof *values, values);
     qfz_rule rule = rule_of(QFZ_U32, 4, &omega);
-    rule.alpha_key = alpha;
+    rule.alpha_level = alpha;
     check_case(0, "greatest levels, omega %.17g, alpha %u", omega, alpha);
     check_alone(gpu, &image, &rule);
     if (in_tiles) check_any_tiles(gpu, &image, &rule);

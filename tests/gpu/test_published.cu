@@ -101,7 +101,7 @@ static void refuses_by_name(qfz_gpu *gpu)
     }
     qfz_rule refused[4] = {rule, rule, rule, rule};
     const double omega = 1;
-    refused[0].alpha_key = 1;
+    refused[0].alpha_level = 1;
     refused[1].n_bands = 2;
     refused[2].type = QFZ_F32;
     refused[3].omega = &omega;

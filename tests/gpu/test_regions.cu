@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Regions on the device, against the CPU engine's, bit for bit: numbers, counts, slots, labels,
- * sums, means, paint and features. */
+/* Regions on the device, against the CPU engine's, bit for bit: numbers, counts, border_regions,
+ * labels, sums, means, paint and features. */
 #include <algorithm>
 #include <cstring>
 
 #include "check.h"
 #include "cpu_worker.h"
-#include "engine.h"
-#include "gpu/labels/components.cuh"
-#include "exact.h"
-#include "gpu/regions/gather.cuh"
-#include "gpu/regions/means.cuh"
-#include "gpu/regions/regions.cuh"
-#include "gpu/regions/zones.cuh"
+#include "core/engine.h"
+#include "gpu/components/components.cuh"
+#include "core/exact.h"
+#include "gpu/features/gather.cuh"
+#include "gpu/features/means.cuh"
+#include "gpu/features/regions.cuh"
+#include "gpu/features/zones.cuh"
 #include "hostile.h"
 #include "uploaded.h"
 
@@ -48,13 +48,17 @@ static void partitions_are_equal(const both &b)
 {
     const std::vector<uint32_t> n = from_device(b.gpu, b.got.d_n, 2);
     CHECK(n[0] == b.want.n_regions, "%u regions, not %u", n[0], b.want.n_regions);
-    CHECK(n[1] == b.want.n_slots, "%u slots, not %u", n[1], b.want.n_slots);
+    CHECK(n[1] == b.want.n_border_regions, "%u border_regions, not %u", n[1],
+          b.want.n_border_regions);
     are_equal(b, b.got.d_n + 2, b.want.row_inner, b.image->h, "inner regions of rows");
-    const std::vector<qfz_slot> slots = from_device(b.gpu, b.got.d_slots, b.want.n_slots);
-    for (uint32_t s = 0; s < b.want.n_slots; s++)
-        CHECK(slots[s].first == b.want.slots[s].first && slots[s].before == b.want.slots[s].before,
-              "slot %u begins at %u after %u, not at %u after %u", s, slots[s].first,
-              slots[s].before, b.want.slots[s].first, b.want.slots[s].before);
+    const std::vector<qfz_border_region> border_regions =
+        from_device(b.gpu, b.got.d_border_regions, b.want.n_border_regions);
+    for (uint32_t s = 0; s < b.want.n_border_regions; s++)
+        CHECK(border_regions[s].first == b.want.border_regions[s].first &&
+                  border_regions[s].before == b.want.border_regions[s].before,
+              "border_region %u begins at %u after %u, not at %u after %u", s,
+              border_regions[s].first, border_regions[s].before, b.want.border_regions[s].first,
+              b.want.border_regions[s].before);
     qfz_summary summary = {};
     qfz_box box = {};
     box.y1 = b.image->h;
@@ -64,7 +68,8 @@ static void partitions_are_equal(const both &b)
     rule.n_bands = b.image->n_bands;
     MUST_DO(qfz_summary_init(&summary, box, &rule, &err));
     MUST_DO(cpu->summarise(b.worker, &summary, &err));
-    are_equal(b, b.got.d_ring_slot, summary.slot, summary.n_ring, "slots of the ring");
+    are_equal(b, b.got.d_ring_region, summary.border_region, summary.n_ring,
+              "border_regions of the ring");
     qfz_summary_fini(&summary);
 }
 
@@ -81,12 +86,13 @@ static void counts_are_equal(const both &b)
     }
     are_equal(b, b.got.d_first, first.data(), b.want.n_regions, "first pixels");
     if (b.got.d_count) are_equal(b, b.got.d_count, count.data(), b.want.n_regions, "counts");
-    for (const qfz_slot &slot : from_device(b.gpu, b.got.d_slots, b.want.n_slots))
-        CHECK(!b.got.d_count || slot.pixels == count[labels[slot.first] - 1],
-              "the slot from %u has %u pixels", slot.first, slot.pixels);
+    for (const qfz_border_region &border_region :
+         from_device(b.gpu, b.got.d_border_regions, b.want.n_border_regions))
+        CHECK(!b.got.d_count || border_region.pixels == count[labels[border_region.first] - 1],
+              "the border_region from %u has %u pixels", border_region.first, border_region.pixels);
     uint64_t *const d_name = device_room<uint64_t>(b.want.n_regions);
     uint32_t *const d_narrow = device_room<uint32_t>(b.n_px);
-    MUST_DO(qfz_gpu_regions_name(b.gpu, &b.got, b.want.n_slots, NULL, NULL, d_name));
+    MUST_DO(qfz_gpu_regions_name(b.gpu, &b.got, b.want.n_border_regions, NULL, NULL, d_name));
     MUST_DO(qfz_gpu_regions_labels(b.gpu, &b.got, d_name, false, d_narrow));
     are_equal(b, d_narrow, labels.data(), b.n_px, "labels of a whole raster");
     cudaFree(d_name);
@@ -96,19 +102,21 @@ static void counts_are_equal(const both &b)
 /* Both sides have these labels from here on; the device's names are returned. */
 static uint64_t *give_names(const both &b)
 {
-    std::vector<uint64_t> row_start((size_t)b.image->h), slot_label(b.want.n_slots + 1u);
+    std::vector<uint64_t> row_start((size_t)b.image->h), border_label(b.want.n_border_regions + 1u);
     for (uint64_t &start : row_start)
         start = check_random() >> 8;
-    for (uint64_t &label : slot_label)
+    for (uint64_t &label : border_label)
         label = check_chance(50) ? 0 : check_random() >> 8;
-    uint64_t *const d_row_start = to_device(row_start), *const d_slot_label = to_device(slot_label);
+    uint64_t *const d_row_start = to_device(row_start), *const d_border_label =
+                                                            to_device(border_label);
     uint64_t *const d_name = device_room<uint64_t>(b.want.n_regions);
-    const qfz_numbers numbers = {row_start.data(), slot_label.data()};
+    const qfz_numbers numbers = {row_start.data(), border_label.data()};
     MUST_DO(cpu->number(b.worker, &numbers, &err));
-    MUST_DO(qfz_gpu_regions_name(b.gpu, &b.got, b.want.n_slots, d_row_start, d_slot_label, d_name));
+    MUST_DO(qfz_gpu_regions_name(b.gpu, &b.got, b.want.n_border_regions, d_row_start,
+                                 d_border_label, d_name));
     MUST(cudaStreamSynchronize(b.gpu->stream));
     cudaFree(d_row_start);
-    cudaFree(d_slot_label);
+    cudaFree(d_border_label);
     return d_name;
 }
 
@@ -134,27 +142,30 @@ static void means_are_equal(const both &b)
     const qfz_type type = b.image->type;
     const size_t bytes = qfz_type_bytes(type);
     const int words = qfz_sum_words(type), band = (int)check_pick(b.image->n_bands);
-    const int64_t n = b.want.n_regions, n_slots = b.want.n_slots;
+    const int64_t n = b.want.n_regions, n_border_regions = b.want.n_border_regions;
     const char *const plane = (const char *)b.image->pixels + (size_t)band * (size_t)b.n_px * bytes;
     const std::vector<uint32_t> labels = from_device(b.gpu, b.got.d_label, b.n_px);
     const std::vector<uint32_t> count = from_device(b.gpu, b.got.d_count, n);
-    const std::vector<uint32_t> slots = from_device(b.gpu, b.got.d_slot_region, n_slots);
+    const std::vector<uint32_t> border_regions =
+        from_device(b.gpu, b.got.d_border_region_of, n_border_regions);
     std::vector<uint64_t> sums((size_t)(n * words)), of_slots;
-    std::vector<uint8_t> means((size_t)n * bytes), slot_mean((size_t)n_slots * bytes + 1);
+    std::vector<uint8_t> means((size_t)n * bytes),
+        border_mean((size_t)n_border_regions * bytes + 1);
     qfz_sum_add_regions(sums.data(), type, plane, labels.data(), b.n_px);
     for (int64_t r = 0; r < n; r++)
         qfz_sum_mean(sums.data() + r * words, count[(size_t)r], type,
                      means.data() + (size_t)r * bytes);
-    for (uint8_t &byte : slot_mean)
+    for (uint8_t &byte : border_mean)
         byte = (uint8_t)check_random();
-    for (size_t s = 0; s < slots.size(); s++) {
-        const auto sum = sums.begin() + (int64_t)slots[s] * words;
+    for (size_t s = 0; s < border_regions.size(); s++) {
+        const auto sum = sums.begin() + (int64_t)border_regions[s] * words;
         of_slots.insert(of_slots.end(), sum, sum + words);
-        memcpy(&means[slots[s] * bytes], &slot_mean[s * bytes], bytes);
+        memcpy(&means[border_regions[s] * bytes], &border_mean[s * bytes], bytes);
     }
     uint64_t *const d_sums = device_room<uint64_t>(n * words);
-    uint64_t *const d_of_slots = device_room<uint64_t>(n_slots * words);
-    uint8_t *const d_slot_mean = to_device(slot_mean), *const d_means = device_room<uint8_t>(n * 4);
+    uint64_t *const d_of_slots = device_room<uint64_t>(n_border_regions * words);
+    uint8_t *const d_border_mean = to_device(border_mean), *const d_means =
+                                                               device_room<uint8_t>(n * 4);
     uint8_t *const d_painted = device_room<uint8_t>(b.n_px * 4);
     const uint32_t all = (uint32_t)n, split = (uint32_t)check_pick(n + 1);
     for (const uint32_t first : {0u, split}) { /* in two parts */
@@ -162,12 +173,13 @@ static void means_are_equal(const both &b)
         MUST_DO(qfz_gpu_gather_sums(b.gpu, &b.got, &b.up.image, band, first, some, d_sums));
         are_equal(b, d_sums, sums.data() + first * (uint32_t)words, some * (int64_t)words,
                   "words of sums");
-        MUST_DO(qfz_gpu_slot_sums(b.gpu, &b.got, first, some, (uint32_t)n_slots, words, d_sums,
-                                  d_of_slots));
-        MUST_DO(qfz_gpu_means(b.gpu, &b.got, type, first, some, (uint32_t)n_slots, d_sums,
-                              d_slot_mean, d_means));
+        MUST_DO(qfz_gpu_border_sums(b.gpu, &b.got, first, some, (uint32_t)n_border_regions, words,
+                                    d_sums, d_of_slots));
+        MUST_DO(qfz_gpu_means(b.gpu, &b.got, type, first, some, (uint32_t)n_border_regions, d_sums,
+                              d_border_mean, d_means));
     }
-    are_equal(b, d_of_slots, of_slots.data(), n_slots * words, "words of slots' sums");
+    are_equal(b, d_of_slots, of_slots.data(), n_border_regions * words,
+              "words of border_regions' sums");
     are_equal(b, d_means, means.data(), n * (int64_t)bytes, "bytes of means");
     const uint32_t invalid = (uint32_t)check_random();
     std::vector<uint8_t> painted((size_t)b.n_px * bytes);
@@ -176,13 +188,13 @@ static void means_are_equal(const both &b)
                labels[i] ? (const void *)&means[(labels[i] - 1) * bytes] : &invalid, bytes);
     MUST_DO(qfz_gpu_regions_paint(b.gpu, &b.got, d_means, bytes, &invalid, d_painted));
     are_equal(b, d_painted, painted.data(), (int64_t)painted.size(), "painted bytes");
-    for (void *d : {(void *)d_sums, (void *)d_of_slots, (void *)d_slot_mean, (void *)d_means,
+    for (void *d : {(void *)d_sums, (void *)d_of_slots, (void *)d_border_mean, (void *)d_means,
                     (void *)d_painted})
         cudaFree(d);
 }
 
-/* d_kept: features are made of flat zones, where weights of rows are the same. */
-static void features_are_equal(const both &b, uint32_t first, uint32_t n, void *d_kept)
+/* d_cached: features are made of flat zones, where weights of rows are the same. */
+static void features_are_equal(const both &b, uint32_t first, uint32_t n, void *d_cached)
 {
     const int64_t words = (int64_t)n * qfz_record_words(b.image->type, b.image->n_bands);
     const int64_t h = b.image->h;
@@ -201,8 +213,8 @@ static void features_are_equal(const both &b, uint32_t first, uint32_t n, void *
     const qfz_gpu_areas areas = {weights[0], same ? NULL : d_weights};
     MUST_DO(cpu->features(b.worker, box, weights.data(), first, n, want.data(), &err));
     qfz_gpu_zone *const d_zones = device_room<qfz_gpu_zone>(n);
-    if (d_kept && same) {
-        MUST_DO(qfz_gpu_zones_gather(b.gpu, b.up.image.h, b.up.image.w, d_kept, &b.got, first, n,
+    if (d_cached && same) {
+        MUST_DO(qfz_gpu_zones_gather(b.gpu, b.up.image.h, b.up.image.w, d_cached, &b.got, first, n,
                                      d_zones));
         MUST_DO(qfz_gpu_zones_records(b.gpu, &b.up.image, &b.got, box, weights[0], d_zones, first,
                                       n, d_records));
@@ -210,7 +222,7 @@ static void features_are_equal(const both &b, uint32_t first, uint32_t n, void *
         MUST_DO(
             qfz_gpu_gather_features(b.gpu, &b.got, &b.up.image, box, areas, first, n, d_records));
     }
-    MUST_DO(qfz_gpu_regions_name_records(b.gpu, &b.got, b.want.n_slots, d_name, first, n,
+    MUST_DO(qfz_gpu_regions_name_records(b.gpu, &b.got, b.want.n_border_regions, d_name, first, n,
                                          qfz_record_words(b.image->type, b.image->n_bands),
                                          d_records));
     are_equal(b, d_records, want.data(), words, "words of features");
@@ -220,12 +232,12 @@ static void features_are_equal(const both &b, uint32_t first, uint32_t n, void *
     cudaFree(d_records);
 }
 
-static void all_features_are_equal(const both &b, void *d_kept)
+static void all_features_are_equal(const both &b, void *d_cached)
 {
-    features_are_equal(b, 0, b.want.n_regions, d_kept);
+    features_are_equal(b, 0, b.want.n_regions, d_cached);
     if (b.want.n_regions < 2) return;
     const uint32_t first = (uint32_t)check_pick(b.want.n_regions);
-    features_are_equal(b, first, 1 + (uint32_t)check_pick(b.want.n_regions - first), d_kept);
+    features_are_equal(b, first, 1 + (uint32_t)check_pick(b.want.n_regions - first), d_cached);
 }
 
 static int64_t most_scratch(const qfz_rule *rule, int32_t h, int32_t w)
@@ -252,15 +264,15 @@ static void regions_are_equal(qfz_gpu *gpu, const qfz_image *image, const qfz_ru
     char *const d_memory = device_room<char>((int64_t)bytes);
     carve = qfz_carve{d_memory, 0};
     qfz_gpu_regions_take(&carve, h, w, false, &b.got);
-    char *const d_kept = device_room<char>((int64_t)qfz_gpu_components_kept_bytes(h, w));
+    char *const d_cached = device_room<char>((int64_t)qfz_gpu_components_cached_bytes(h, w));
     char *const d_scratch = device_room<char>(most_scratch(rule, h, w));
     uint32_t *const d_root = device_room<uint32_t>(b.n_px);
-    MUST_DO(qfz_gpu_components_number(gpu, &b.up.image, rule, d_kept, d_scratch, &b.got));
-    MUST_DO(qfz_gpu_regions_slots(gpu, true, d_scratch, &b.got));
+    MUST_DO(qfz_gpu_components_number(gpu, &b.up.image, rule, d_cached, d_scratch, &b.got));
+    MUST_DO(qfz_gpu_regions_border(gpu, true, d_scratch, &b.got));
     partitions_are_equal(b);
     counts_are_equal(b);
     labels_are_equal(b);
-    all_features_are_equal(b, qfz_gpu_zones_are_flat(rule) ? d_kept : NULL);
+    all_features_are_equal(b, qfz_gpu_zones_are_flat(rule) ? d_cached : NULL);
 
     MUST(cudaMemset(d_memory, 0x33, bytes));
     MUST(cudaDeviceSynchronize());
@@ -268,7 +280,7 @@ static void regions_are_equal(qfz_gpu *gpu, const qfz_image *image, const qfz_ru
     qfz_gpu_regions_take(&carve, h, w, true, &b.got);
     MUST_DO(qfz_gpu_components(gpu, &b.up.image, rule, d_scratch, d_root));
     MUST_DO(qfz_gpu_regions_number(gpu, d_root, d_scratch, &b.got));
-    MUST_DO(qfz_gpu_regions_slots(gpu, true, d_scratch, &b.got));
+    MUST_DO(qfz_gpu_regions_border(gpu, true, d_scratch, &b.got));
     partitions_are_equal(b);
     counts_are_equal(b);
     labels_are_equal(b);
@@ -276,7 +288,7 @@ static void regions_are_equal(qfz_gpu *gpu, const qfz_image *image, const qfz_ru
     all_features_are_equal(b, NULL);
     cudaFree(d_memory);
     cudaFree(d_scratch);
-    cudaFree(d_kept);
+    cudaFree(d_cached);
     cudaFree(d_root);
     upload_free(&b.up);
     cpu->close(&b.worker, 1);
@@ -295,7 +307,7 @@ static void random_raster(qfz_gpu *gpu, int64_t number)
     rule.distance = QFZ_LINF;
     rule.connectivity = check_chance(50) ? 4 : 8;
     const int64_t p = check_pick(seen.h * seen.w), q = check_pick(seen.h * seen.w);
-    if (check_chance(50)) qfz_levels(&seen, rule.distance, p, q, 1, &rule.alpha_key);
+    if (check_chance(50)) qfz_levels(&seen, rule.distance, p, q, 1, &rule.alpha_level);
     regions_are_equal(gpu, &seen, &rule);
     hostile_free(&made);
 }

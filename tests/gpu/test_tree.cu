@@ -6,9 +6,9 @@
 
 #include "check.h"
 #include "cpu_worker.h"
-#include "engine.h"
+#include "core/engine.h"
 #include "gpu/tree/forest_tree.cuh"
-#include "gpu/tree/tree.cuh"
+#include "gpu/published/canonical_tree.cuh"
 #include "hostile.h"
 #include "uploaded.h"
 
@@ -100,7 +100,7 @@ static void append(qfz_gpu *gpu, std::vector<uint32_t> *to, const T *d_from, int
 }
 
 /* As little memory as there can be, then as much as the tree takes. */
-static tree by_forest(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint32_t alpha_key)
+static tree by_forest(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint32_t alpha_level)
 {
     tree t = {};
     qfz_gpu_forest_tree making;
@@ -111,7 +111,8 @@ static tree by_forest(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint32_t alpha_k
         cudaFree(d_scratch);
         bytes = qfz_gpu_forest_tree_bytes(edges, &counts);
         d_scratch = device_room<char>((int64_t)bytes);
-        CHECK(qfz_gpu_forest_tree_begin(gpu, edges, alpha_key, d_scratch, bytes, &making) == QFZ_OK,
+        CHECK(qfz_gpu_forest_tree_begin(gpu, edges, alpha_level, d_scratch, bytes, &making) ==
+                  QFZ_OK,
               "%s", err.message);
         counts = from_device(gpu, making.d_counts, 1)[0];
         needed = qfz_gpu_forest_tree_bytes(edges, &counts);
@@ -133,17 +134,17 @@ static tree by_forest(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint32_t alpha_k
     return t;
 }
 
-static tree by_gpu(qfz_gpu *gpu, method how, const qfz_gpu_edges *edges, uint32_t alpha_key)
+static tree by_gpu(qfz_gpu *gpu, method how, const qfz_gpu_edges *edges, uint32_t alpha_level)
 {
     tree t = {};
-    if (how == FOREST) return by_forest(gpu, edges, alpha_key);
+    if (how == FOREST) return by_forest(gpu, edges, alpha_level);
     t.n_px = (int64_t)edges->h * edges->w;
     const size_t bytes = qfz_gpu_tree_bytes(edges->connectivity, edges->h, edges->w);
     uint32_t *const d_parent = device_room<uint32_t>(2 * t.n_px);
     uint32_t *const d_level = device_room<uint32_t>(2 * t.n_px);
     uint32_t *const d_n = device_room<uint32_t>(1);
     char *const d_scratch = device_room<char>((int64_t)bytes);
-    CHECK(qfz_gpu_tree(gpu, (qfz_gpu_connect)how, edges, alpha_key, d_scratch, d_parent, d_level,
+    CHECK(qfz_gpu_tree(gpu, (qfz_gpu_connect)how, edges, alpha_level, d_scratch, d_parent, d_level,
                        d_n) == QFZ_OK,
           "%s", err.message);
     const int64_t n = std::min((int64_t)from_device(gpu, d_n, 1)[0], 2 * t.n_px);
@@ -170,9 +171,9 @@ static void compare(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rule)
         CHECK(qfz_gpu_edges_make(gpu, &up.image, rule, NULL, &as_they_are) == QFZ_OK, "%s",
               err.message);
     for (int how = CONNECT_V1; how < N_METHODS; how++) {
-        if (how == FOREST && edges.max_key == QFZ_NONE) continue;
+        if (how == FOREST && edges.max_level == QFZ_NONE) continue;
         const tree got =
-            by_gpu(gpu, (method)how, how == FOREST ? &as_they_are : &edges, rule->alpha_key);
+            by_gpu(gpu, (method)how, how == FOREST ? &as_they_are : &edges, rule->alpha_level);
         check_canonical(got, image->valid);
         const std::vector<zone> zones = zones_of(got);
         size_t i = 0;
@@ -189,16 +190,16 @@ static void compare(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rule)
 static qfz_rule pick_rule(const qfz_image *image)
 {
     qfz_rule rule = {};
-    uint32_t max_key;
+    uint32_t max_level;
     rule.connectivity = check_chance(50) ? 4 : 8;
     rule.type = image->type;
     rule.n_bands = image->n_bands;
     rule.distance = check_chance(60) ? QFZ_L1 : check_chance(50) ? QFZ_L2 : QFZ_LINF;
-    rule.alpha_key = QFZ_NONE;
-    if (qfz_max_key(rule.type, rule.n_bands, rule.distance, &max_key, &err) != QFZ_OK)
+    rule.alpha_level = QFZ_NONE;
+    if (qfz_max_level(rule.type, rule.n_bands, rule.distance, &max_level, &err) != QFZ_OK)
         rule.distance = QFZ_LINF;
     if (check_chance(30))
-        rule.alpha_key = qfz_key_of_alpha(rule.type, rule.distance, (double)check_pick(40));
+        rule.alpha_level = qfz_level_of_alpha(rule.type, rule.distance, (double)check_pick(40));
     return rule;
 }
 
@@ -211,7 +212,7 @@ static void check_hostile(qfz_gpu *gpu, int64_t number)
     check_case(number, "%s", made.what);
     const qfz_rule rule = pick_rule(&made.image);
     check_describe("%s; %d-connected, distance %d, alpha %u", made.what, rule.connectivity,
-                   (int)rule.distance, rule.alpha_key);
+                   (int)rule.distance, rule.alpha_level);
     compare(gpu, &made.image, &rule);
     hostile_free(&made);
 }
@@ -235,7 +236,7 @@ static void check_long_chain(qfz_gpu *gpu, int64_t number, int32_t h, int32_t w,
     image.pixels = pixels.data();
     rule.type = QFZ_U16;
     rule.n_bands = 1;
-    rule.alpha_key = QFZ_NONE;
+    rule.alpha_level = QFZ_NONE;
     for (rule.connectivity = 4; rule.connectivity <= 8; rule.connectivity += 4)
         compare(gpu, &image, &rule);
 }

@@ -6,8 +6,8 @@
 
 #include "check.h"
 #include "device_test.h"
-#include "gpu/launch.cuh"
-#include "gpu/union_find.cuh"
+#include "gpu/device/launch.cuh"
+#include "gpu/device/union_find.cuh"
 
 static qfz_error err;
 

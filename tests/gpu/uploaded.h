@@ -4,7 +4,7 @@
 #define QFZ_TEST_UPLOADED_H
 
 #include "device_test.h"
-#include "gpu/image.cuh"
+#include "gpu/device/image.cuh"
 
 typedef struct uploaded {
     qfz_gpu_image image;

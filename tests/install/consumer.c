@@ -7,7 +7,7 @@ int main(void)
 {
     const uint8_t pixels[] = {7, 7, 2, 9, 7, 4, 1, 1, 1};
     const qfz_image image = {.h = 3, .w = 3, .n_bands = 1, .type = QFZ_U8, .pixels = pixels};
-    const qfz_method method = {.connectivity = 4, .distance = QFZ_L1};
+    const qfz_criterion method = {.connectivity = 4, .distance = QFZ_L1};
     qfz_session *session = NULL;
     qfz_error err = {0};
     double ms = 0;

@@ -27,7 +27,7 @@ static void make(problem *p)
                          .distance = (qfz_distance)check_pick(3),
                          .type = image->type,
                          .n_bands = image->n_bands,
-                         .alpha_key = UINT32_MAX};
+                         .alpha_level = UINT32_MAX};
     if (raster_levels_overflow(image, p->rule.distance)) p->rule.distance = QFZ_LINF;
     p->o = oracle_open(image, p->rule.connectivity, p->rule.distance);
     p->side = wide ? 33 + check_pick(16) : 1 + check_pick(9);
@@ -66,12 +66,12 @@ static void narrow_keys_equal(const qfz_contraction *c, const uint32_t *keys, in
 }
 
 static void levels_equal(const problem *p, qfz_contraction *c, const double *want,
-                         const qfz_links *ghosts)
+                         const qfz_links *external)
 {
     const int64_t n = p->r.image.h * p->r.image.w, n_dirs = p->rule.connectivity / 2;
     uint32_t *keys = raster_room(n * n_dirs, sizeof *keys);
-    qfz_contract(c, &p->r.image, ghosts != NULL);
-    if (ghosts) qfz_contraction_add_ghosts(c, ghosts);
+    qfz_contract(c, &p->r.image, external != NULL);
+    if (external) qfz_contraction_add_external(c, external);
     qfz_graph_sort(&c->graph);
     qfz_forest_grow(&c->forest, &c->graph);
     qfz_contraction_saliency(c, sizeof *keys, keys);
@@ -80,10 +80,10 @@ static void levels_equal(const problem *p, qfz_contraction *c, const double *wan
     for (int64_t i = 0; i < n * n_dirs; i++) {
         const double got = keys[i] == QFZ_NONE
                                ? ORACLE_NO_EDGE
-                               : qfz_level_of_key(p->rule.type, p->rule.distance, keys[i]);
+                               : qfz_level_value(p->rule.type, p->rule.distance, keys[i]);
         if (want[i] == 4294967295.0 && keys[i] == QFZ_NONE) continue; /* they share this key */
         if (!CHECK(got == want[i], "%s: direction %d of pixel %d is %.9g, not %.9g",
-                   ghosts ? "with ghosts" : "alone", (int)(i / n), (int)(i % n), got, want[i]))
+                   external ? "with external" : "alone", (int)(i / n), (int)(i % n), got, want[i]))
             break;
     }
     free(keys);
@@ -139,7 +139,7 @@ static void summary_keeps_levels(const problem *p, const qfz_links *links)
             const double want = to[y * w + x];
             const double got = key == QFZ_NONE
                                    ? (want == 4294967295.0 ? want : INFINITY)
-                                   : qfz_level_of_key(p->rule.type, p->rule.distance, key);
+                                   : qfz_level_value(p->rule.type, p->rule.distance, key);
             same = CHECK(got == want, "ring pixels %u and %u: %.9g, not %.9g", i, j, got, want);
         }
     }
@@ -158,7 +158,7 @@ static limits choose_limits(problem *p)
 {
     limits l;
     l.alpha = check_chance(25) ? INFINITY : raster_alpha(p->o, &p->r);
-    p->rule.alpha_key = qfz_key_of_alpha(p->rule.type, p->rule.distance, l.alpha);
+    p->rule.alpha_level = qfz_level_of_alpha(p->rule.type, p->rule.distance, l.alpha);
     for (int b = 0; b < RASTER_BANDS; b++)
         l.omega[b] = raster_omega(&p->r, b % p->r.image.n_bands);
     return l;
@@ -193,17 +193,17 @@ typedef struct grown {
 } grown;
 
 static grown grow(const problem *p, const qfz_image *values, const qfz_links *links,
-                  const qfz_absorbs *absorbs)
+                  const qfz_ranges *ranges)
 {
     grown g;
     qfz_error err = {0};
     const int64_t n = values->h * values->w;
-    const qfz_omega_input input = {.graph = &g.graph, .absorbs = absorbs};
+    const qfz_omega_input input = {.graph = &g.graph, .ranges = ranges};
     raster_must(qfz_graph_init(&g.graph, links->n, &err));
     raster_must(qfz_forest_init(&g.forest, n, &err));
     raster_must(qfz_spans_init(&g.spans, n, &p->rule, &err));
     qfz_graph_set_links(&g.graph, (uint32_t)n, links->u, links->v, links->level);
-    qfz_graph_add_links(&g.graph, 0, links->n, p->rule.alpha_key);
+    qfz_graph_add_links(&g.graph, 0, links->n, p->rule.alpha_level);
     qfz_graph_sort(&g.graph);
     qfz_forest_reset(&g.forest, (uint32_t)n);
     qfz_spans_start(&g.spans, 0, values);
@@ -239,7 +239,7 @@ static qfz_links all_edges(const problem *p)
 }
 
 /* How far each ring pixel holds, by all edges of the image and by its summary. */
-static void summary_keeps_omega(const problem *p, const qfz_summary *summary, uint32_t *holds_to)
+static void summary_keeps_omega(const problem *p, const qfz_summary *summary, uint32_t *omega_level)
 {
     const int64_t h = p->r.image.h, w = p->r.image.w;
     const qfz_image ring = {.h = 1,
@@ -249,17 +249,17 @@ static void summary_keeps_omega(const problem *p, const qfz_summary *summary, ui
                             .pixels = summary->values};
     qfz_links edges = all_edges(p);
     grown whole = grow(p, &p->r.image, &edges, NULL);
-    grown told = grow(p, &ring, &summary->links, &summary->absorbs);
+    grown told = grow(p, &ring, &summary->links, &summary->ranges);
     for (int64_t i = 0; i < summary->n_ring; i++) {
         int64_t y, x;
         uint32_t got;
         qfz_ring_place(h, w, i, &y, &x);
-        holds_to[i] = UINT32_MAX;
+        omega_level[i] = UINT32_MAX;
         if (!summary->valid[i]) continue;
-        (void)qfz_omega_top(&whole.forest, &whole.spans, (uint32_t)(y * w + x), &holds_to[i]);
+        (void)qfz_omega_top(&whole.forest, &whole.spans, (uint32_t)(y * w + x), &omega_level[i]);
         (void)qfz_omega_top(&told.forest, &told.spans, (uint32_t)i, &got);
-        if (!CHECK(got == holds_to[i], "ring pixel %d holds up to %u, not %u", (int)i, got,
-                   holds_to[i]))
+        if (!CHECK(got == omega_level[i], "ring pixel %d holds up to %u, not %u", (int)i, got,
+                   omega_level[i]))
             break;
     }
     grown_fini(&whole);
@@ -268,12 +268,12 @@ static void summary_keeps_omega(const problem *p, const qfz_summary *summary, ui
 }
 
 /* region[px] = the stop that stands for the pixel's region. */
-static void find_regions(qfz_omega_contraction *o, const uint32_t *holds_to, uint32_t *region)
+static void find_regions(qfz_omega_contraction *o, const uint32_t *omega_level, uint32_t *region)
 {
     const int64_t h = o->c.in_blocks.h, w = o->c.in_blocks.w;
     qfz_error err = {0};
     uint32_t *const of_stop = raster_room(h * w, sizeof *of_stop);
-    raster_must(qfz_omega_contraction_regions(o, holds_to, of_stop, &err));
+    raster_must(qfz_omega_contraction_regions(o, omega_level, of_stop, &err));
     for (int64_t y = 0; y < h; y++) {
         qfz_omega_contraction_row(o, y, of_stop, region + y * w);
         for (int64_t x = 0; x < w; x++) {
@@ -298,7 +298,7 @@ static void omega_equals(problem *p)
     raster_must(qfz_links_reserve(&summary.links, p->n_ring, &err));
     uint32_t *got = raster_room(h * w, sizeof *got), *want = raster_room(h * w, sizeof *want);
     uint32_t *mark = raster_room(o.c.max_vertices, sizeof *mark);
-    uint32_t *holds_to = raster_room(p->n_ring, sizeof *holds_to);
+    uint32_t *omega_level = raster_room(p->n_ring, sizeof *omega_level);
     (void)oracle_alpha_omega(p->o, l.alpha, p->rule.omega, want);
     raster_must(qfz_omega_contract(&o, &p->r.image, false, &err));
     find_regions(&o, NULL, got);
@@ -306,15 +306,15 @@ static void omega_equals(problem *p)
     qfz_summary_take_ring(&summary, &p->r.image);
     raster_must(qfz_omega_contract(&o, &p->r.image, true, &err));
     raster_must(qfz_omega_contraction_summarise(&o, mark, &summary, &err));
-    summary_keeps_omega(p, &summary, holds_to);
-    find_regions(&o, holds_to, got);
+    summary_keeps_omega(p, &summary, omega_level);
+    find_regions(&o, omega_level, got);
     same_regions(p, "knowing its ring", got, want);
     qfz_summary_fini(&summary);
     qfz_omega_contraction_fini(&o);
     free(got);
     free(want);
     free(mark);
-    free(holds_to);
+    free(omega_level);
 }
 
 static void one_case(int64_t number)
@@ -368,7 +368,7 @@ static void stairs_are_climbed_to_the_end(void)
                  .distance = QFZ_L1,
                  .type = QFZ_U16,
                  .n_bands = 1,
-                 .alpha_key = UINT32_MAX}};
+                 .alpha_level = UINT32_MAX}};
     double *want = raster_room(2 * SIDE * SIDE, sizeof *want);
     qfz_contraction c;
     qfz_error err = {0};
@@ -410,7 +410,7 @@ static void levels_stay_as_wide_as_the_largest(void)
                  .distance = QFZ_LINF,
                  .type = QFZ_U32,
                  .n_bands = 1,
-                 .alpha_key = UINT32_MAX}};
+                 .alpha_level = UINT32_MAX}};
     double *want = raster_room(4 * SIDE * SIDE, sizeof *want);
     qfz_contraction c;
     qfz_error err = {0};

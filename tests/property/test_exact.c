@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_exact.c - sums without rounding: against exact sums of doubles, 128-bit integers and
- * hand-made singles (subnormal, huge, cancelling), in any order of addition. */
-#include "exact.h"
-#include "wide.h"
+ * context-made singles (subnormal, huge, cancelling), in any order of addition. */
+#include "core/exact.h"
+#include "core/wide.h"
 #include "rasters.h"
 
 enum { MOST = 400 };
@@ -187,7 +187,7 @@ static void long_sums_do_not_wrap(void)
 int main(int argc, char **argv)
 {
     check_begin(argc, argv, 3000);
-    check_case(-1, "by hand");
+    check_case(-1, "by context");
     adds_awkward_singles();
     infinities_win();
     long_sums_do_not_wrap();

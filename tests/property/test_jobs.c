@@ -148,7 +148,7 @@ static void make(problem *p)
     p->in_memory = check_chance(25);
     p->base = qfz_job_default(QFZ_LABEL);
     choose_hiding(p);
-    qfz_method *m = &p->base.method;
+    qfz_criterion *m = &p->base.criterion;
     m->connectivity = check_chance(50) ? 4 : 8;
     m->distance = (qfz_distance)check_pick(3);
     if (raster_levels_overflow(&p->r.image, m->distance)) m->distance = QFZ_LINF;
@@ -341,11 +341,11 @@ static void labels_equal(problem *p, uint32_t *want)
     job.task = QFZ_LABEL;
     const uint32_t n = oracle_flat(p->o, want);
     label_variants(p, job, "flat zones", want, n);
-    job.method.has_alpha = true;
-    job.method.alpha = raster_alpha(p->o, &p->r);
+    job.criterion.has_alpha = true;
+    job.criterion.alpha = raster_alpha(p->o, &p->r);
     char name[64];
-    snprintf(name, sizeof name, "alpha %.17g", job.method.alpha);
-    label_variants(p, job, name, want, oracle_alpha(p->o, job.method.alpha, want));
+    snprintf(name, sizeof name, "alpha %.17g", job.criterion.alpha);
+    label_variants(p, job, name, want, oracle_alpha(p->o, job.criterion.alpha, want));
 }
 
 /* Pixels of the background in every band are no part of any zone. */
@@ -365,7 +365,7 @@ static void background_is_left_out(problem *p, uint32_t *want)
         q.r.valid[i] = p->r.valid[i] && !all;
     }
     q.r.image.valid = q.r.valid;
-    q.o = oracle_open(&q.r.image, p->base.method.connectivity, p->base.method.distance);
+    q.o = oracle_open(&q.r.image, p->base.criterion.connectivity, p->base.criterion.distance);
     job.task = QFZ_LABEL;
     job.has_background = true;
     job.background = background;
@@ -412,24 +412,25 @@ static void simplify_equals(problem *p, uint32_t *want)
     void *painted = calloc((size_t)(n_pixels(p) * p->r.image.n_bands), 4);
     files_must(painted != NULL);
     job.task = QFZ_SIMPLIFY;
-    job.method.has_alpha = check_chance(80);
-    job.method.alpha = job.method.has_alpha ? raster_alpha(p->o, &p->r) : 0;
+    job.criterion.has_alpha = check_chance(80);
+    job.criterion.alpha = job.criterion.has_alpha ? raster_alpha(p->o, &p->r) : 0;
     if (check_chance(90)) {
-        job.method.omega = p->omega;
-        job.method.n_omega = check_chance(50) ? 1 : p->r.image.n_bands;
-        for (int b = 1; b < p->r.image.n_bands && job.method.n_omega == 1; b++)
+        job.criterion.omega = p->omega;
+        job.criterion.n_omega = check_chance(50) ? 1 : p->r.image.n_bands;
+        for (int b = 1; b < p->r.image.n_bands && job.criterion.n_omega == 1; b++)
             p->omega[b] = p->omega[0];
     }
-    const uint32_t n = oracle_alpha_omega(p->o, job.method.has_alpha ? job.method.alpha : INFINITY,
-                                          job.method.omega, want);
+    const uint32_t n = oracle_alpha_omega(
+        p->o, job.criterion.has_alpha ? job.criterion.alpha : INFINITY, job.criterion.omega, want);
     oracle_paint(&p->r.image, want, n, painted);
     job.dst = scratch("painted.tif");
     for (int i = 0; i < n_variants(VARIANTS); i++) {
         job.labels = check_chance(70) ? scratch("labels.tif") : NULL;
         job.regions = i == 0 || check_chance(40) ? scratch("regions.csv") : NULL;
         snprintf(what, sizeof what, "simplify alpha %.17g omega %.17g (%d), %s",
-                 job.method.has_alpha ? job.method.alpha : INFINITY,
-                 job.method.omega ? p->omega[0] : INFINITY, job.method.n_omega, variant(&job, i));
+                 job.criterion.has_alpha ? job.criterion.alpha : INFINITY,
+                 job.criterion.omega ? p->omega[0] : INFINITY, job.criterion.n_omega,
+                 variant(&job, i));
         if (!runs(p, &job, what, n)) continue;
         painted_is(p, job.dst, what, painted);
         if (job.labels) labels_are(p, job.labels, what, want);
@@ -444,9 +445,9 @@ static void simplify_equals(problem *p, uint32_t *want)
 static GDALDataType saliency_type(const problem *p)
 {
     static const double widths[] = {255, 255, 65535, 65535, 4294967295.0, 4294967295.0};
-    if (p->r.image.type == QFZ_F32 || p->base.method.distance == QFZ_L2) return GDT_Float32;
+    if (p->r.image.type == QFZ_F32 || p->base.criterion.distance == QFZ_L2) return GDT_Float32;
     const double most =
-        widths[p->r.image.type] * (p->base.method.distance == QFZ_L1 ? p->r.image.n_bands : 1);
+        widths[p->r.image.type] * (p->base.criterion.distance == QFZ_L1 ? p->r.image.n_bands : 1);
     return most < 255            ? GDT_Byte
            : most < 65535        ? GDT_UInt16
            : most < 4294967295.0 ? GDT_UInt32
@@ -481,11 +482,11 @@ static void cut_equals(problem *p, const char *saliency, uint32_t *want)
     job.dst = scratch("cut.tif");
     job.overwrite = true;
     job.engine = TEST_ENGINE;
-    job.method.has_alpha = true;
+    job.criterion.has_alpha = true;
     for (int i = 0; i < n_variants(VARIANTS); i++) {
-        job.method.alpha = raster_alpha(p->o, &p->r);
-        const uint32_t n = oracle_alpha(p->o, job.method.alpha, want);
-        snprintf(what, sizeof what, "cut at %.17g, %s", job.method.alpha, variant(&job, 1));
+        job.criterion.alpha = raster_alpha(p->o, &p->r);
+        const uint32_t n = oracle_alpha(p->o, job.criterion.alpha, want);
+        snprintf(what, sizeof what, "cut at %.17g, %s", job.criterion.alpha, variant(&job, 1));
         if (runs(p, &job, what, n)) labels_are(p, job.dst, what, want);
         if (i == 0) counts(p, job, "cut", n);
     }
@@ -495,7 +496,7 @@ static void saliency_equals(problem *p, uint32_t *labels)
 {
     static const char *const names[] = {"edges", "pixel", "khalimsky"};
     const int64_t h = p->r.image.h, w = p->r.image.w;
-    const int n_dirs = p->base.method.connectivity / 2;
+    const int n_dirs = p->base.criterion.connectivity / 2;
     double *want[3];
     char what[256], edges[PATH_ROOM];
     for (int i = 0; i < 3; i++)
@@ -569,7 +570,7 @@ static void summaries_spill(int64_t number, qfz_task task)
     }
     p.hiding = "nothing";
     p.base = qfz_job_default(task);
-    p.base.method.connectivity = 8;
+    p.base.criterion.connectivity = 8;
     p.base.engine = TEST_ENGINE;
     p.base.overwrite = true;
     p.o = oracle_open(&p.r.image, 8, QFZ_L1);
@@ -590,10 +591,10 @@ static void summaries_spill(int64_t number, qfz_task task)
     if (task == QFZ_LABEL) n = oracle_flat(p.o, labels);
     if (task == QFZ_SALIENCY) oracle_saliency(p.o, planes);
     if (task == QFZ_SIMPLIFY) {
-        job.method.has_alpha = true;
-        job.method.alpha = 3;
-        job.method.omega = &omega;
-        job.method.n_omega = 1;
+        job.criterion.has_alpha = true;
+        job.criterion.alpha = 3;
+        job.criterion.omega = &omega;
+        job.criterion.n_omega = 1;
         job.labels = scratch("labels.tif");
         n = oracle_alpha_omega(p.o, 3, &omega, labels);
     }

@@ -2,15 +2,16 @@
 /* test_keep.c - what was found out of tiles is kept as far as the budget goes, and changes nothing
  * but time: every output is the one of a job that keeps nothing. */
 #include "files.h"
-#include "passes.h"
+#include "job/passes.h"
 
 enum { MOST_BANDS = 2, TABLE_ROOM = 1 << 20 };
 
 /* The CPU's engine, watched. */
 static struct {
     qfz_engine engine;
+    qfz_engine_cache cache;
     int summaries, keeps, resumes; /* calls that went well */
-    int64_t kept_bytes;            /* of all keeps */
+    int64_t cached_bytes;          /* of all keeps */
     bool refuses;                  /* to resume */
     int fails_in;                  /* allocations of keep(); 0: never */
     bool in_keep;
@@ -54,24 +55,24 @@ static qfz_status summarise(qfz_worker *worker, qfz_summary *summary, qfz_error 
     return qfz_engine_cpu.summarise(worker, summary, err);
 }
 
-static qfz_status keep(qfz_worker *worker, qfz_kept **kept, qfz_error *err)
+static qfz_status keep(qfz_worker *worker, qfz_cached **kept, qfz_error *err)
 {
-    const int64_t bytes = qfz_engine_cpu.kept_bytes(worker);
+    const int64_t bytes = qfz_engine_cpu.cache->bytes(worker);
     qfz_status st;
 #pragma omp critical(test_keep)
     {
         spy.in_keep = true;
-        st = qfz_engine_cpu.keep(worker, kept, err);
+        st = qfz_engine_cpu.cache->store(worker, kept, err);
         spy.in_keep = false;
         spy.keeps += st == QFZ_OK;
-        spy.kept_bytes += st == QFZ_OK ? bytes : 0;
+        spy.cached_bytes += st == QFZ_OK ? bytes : 0;
     }
     return st;
 }
 
-static bool resume(qfz_worker *worker, const qfz_image *tile, qfz_kept *kept)
+static bool resume(qfz_worker *worker, const qfz_image *tile, qfz_cached *kept)
 {
-    if (spy.refuses || !qfz_engine_cpu.resume(worker, tile, kept)) return false;
+    if (spy.refuses || !qfz_engine_cpu.cache->resume(worker, tile, kept)) return false;
 #pragma omp atomic
     spy.resumes++;
     return true;
@@ -82,8 +83,10 @@ static void watch(void)
     memset(&spy, 0, sizeof spy);
     spy.engine = qfz_engine_cpu;
     spy.engine.summarise = summarise;
-    spy.engine.keep = keep;
-    spy.engine.resume = resume;
+    spy.cache = *qfz_engine_cpu.cache;
+    spy.cache.store = keep;
+    spy.cache.resume = resume;
+    spy.engine.cache = &spy.cache;
 }
 
 /* ---------------------------------------------------------------------------------------- the job
@@ -117,15 +120,15 @@ static void make(problem *p)
     if (check_chance(60)) p->job.mask = p->mask;
     p->job.engine = QFZ_ENGINE_CPU;
     p->job.overwrite = true;
-    p->job.method.connectivity = check_chance(50) ? 4 : 8;
-    p->job.method.distance = QFZ_LINF;
+    p->job.criterion.connectivity = check_chance(50) ? 4 : 8;
+    p->job.criterion.distance = QFZ_LINF;
     p->job.tile_px = (int32_t)(large ? 100 + check_pick(60) : 2 + check_pick(12));
     if (p->job.task != QFZ_SIMPLIFY) return;
     p->omega = raster_omega(&p->r, 0);
-    p->job.method.omega = &p->omega;
-    p->job.method.n_omega = 1;
-    p->job.method.has_alpha = check_chance(60);
-    p->job.method.alpha = (double)check_pick(8);
+    p->job.criterion.omega = &p->omega;
+    p->job.criterion.n_omega = 1;
+    p->job.criterion.has_alpha = check_chance(60);
+    p->job.criterion.alpha = (double)check_pick(8);
 }
 
 typedef struct outcome {
@@ -144,7 +147,7 @@ static void pixels_are_there_for_sums(const qfz_run *run, qfz_task task)
     for (int64_t tile = 0; tile < run->n_tiles; tile++)
         n_there += run->kept[tile].pixels != NULL;
     const int n_dropped = task == QFZ_SALIENCY ? spy.keeps : 0;
-    CHECK(run->kept_bytes == 0 || n_there == run->n_tiles - n_dropped,
+    CHECK(run->cached_bytes == 0 || n_there == run->n_tiles - n_dropped,
           "pixels of %d tiles, %d kept", n_there, spy.keeps);
 }
 
@@ -167,8 +170,8 @@ static qfz_status run_job(const qfz_job *job, int64_t keep_bytes, outcome *out, 
         job->task == QFZ_SALIENCY ? &qfz_saliency_passes : &qfz_simplify_passes, &run, &next, err);
     out->regions = run.count.total;
     if (st == QFZ_OK) pixels_are_there_for_sums(&run, job->task);
-    CHECK(spy.keeps == 0 || run.found_bytes <= run.found_room, "%" PRId64 " of %" PRId64 " bytes",
-          run.found_bytes, run.found_room);
+    CHECK(spy.keeps == 0 || run.result_bytes <= run.result_room, "%" PRId64 " of %" PRId64 " bytes",
+          run.result_bytes, run.result_room);
     qfz_run_close(&run);
     qfz_source_close(source);
     qfz_setup_fini(&setup);
@@ -299,10 +302,10 @@ static void one_case(int64_t number)
     check_describe("%s of %dx%d, tile %d, %d bands of type %d, %s, %d-connected",
                    p.job.task == QFZ_SALIENCY ? "saliency" : "simplify", (int)p.r.image.h,
                    (int)p.r.image.w, p.job.tile_px, p.r.image.n_bands, (int)p.r.image.type,
-                   p.r.shape, p.job.method.connectivity);
+                   p.r.shape, p.job.criterion.connectivity);
     nothing_is_kept(&p, &want);
     all_is_kept(&p, &want, &got);
-    const int64_t bytes = spy.kept_bytes;
+    const int64_t bytes = spy.cached_bytes;
     outcome_free(&got);
     if (want.tiles > 1) some_is_kept(&p, &want, bytes, &got);
     outcome_free(&got);

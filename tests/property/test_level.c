@@ -2,7 +2,7 @@
 /* test_level.c - level keys: against the oracle's scalar arithmetic for every type and distance,
  * at the ends of the types, and back from alpha. */
 #include "rasters.h"
-#include "rule.h"
+#include "core/level.h"
 
 enum { LONG = 700 }; /* pixels of a row: longer than any block a vector loop may use */
 
@@ -14,7 +14,7 @@ static void keys_equal(const qfz_image *image, qfz_distance distance, int64_t p,
     qfz_levels(image, distance, p, q, n, keys);
     for (int64_t i = 0; i < n; i++) {
         const double want = oracle_level(o, p + i, q + i);
-        const double got = qfz_level_of_key(image->type, distance, keys[i]);
+        const double got = qfz_level_value(image->type, distance, keys[i]);
         if (!CHECK(got == want, "pair %d: %.17g, not %.17g", (int)i, got, want)) break;
     }
     oracle_close(o);
@@ -47,7 +47,7 @@ static void random_rows(int64_t number)
         const int64_t n = w - (p > q ? p : q);
         check_describe("%d bands %s in %s, %s, %d pairs", n_bands, raster_types[type], r.palette,
                        raster_distances[d], (int)n);
-        if (qfz_max_key(type, n_bands, (qfz_distance)d, &key, &err) == QFZ_OK)
+        if (qfz_max_level(type, n_bands, (qfz_distance)d, &key, &err) == QFZ_OK)
             keys_equal(&r.image, (qfz_distance)d, p, q, n);
         else
             CHECK(raster_levels_overflow(&r.image, (qfz_distance)d), "refused: %s", err.message);
@@ -131,38 +131,39 @@ static void alphas_at_boundaries(void)
         for (int d = 0; d < 3; d++) {
             const qfz_type type = (qfz_type)t;
             const qfz_distance distance = (qfz_distance)d;
-            const bool single = qfz_keys_are_float(type, distance);
+            const bool single = qfz_levels_are_float(type, distance);
             const uint32_t top = single ? 0x7f800000u : UINT32_MAX;
             check_case(t, "alpha for %s, %s", raster_types[t], raster_distances[d]);
             CHECK(single == (t == QFZ_F32 || d == QFZ_L2), "kind of key");
-            CHECK(qfz_key_of_alpha(type, distance, 0.0) == 0, "alpha 0");
-            CHECK(qfz_key_of_alpha(type, distance, -0.0) == 0, "alpha -0 (equal to 0): key %u",
-                  qfz_key_of_alpha(type, distance, -0.0));
-            CHECK(qfz_key_of_alpha(type, distance, INFINITY) == top, "alpha infinite");
-            CHECK(qfz_key_of_alpha(type, distance, 1e300) == top - (single ? 1 : 0), "alpha 1e300");
-            CHECK(qfz_key_of_alpha(type, distance, 5e-324) == 0, "least alpha");
-            CHECK(qfz_level_of_key(type, distance, 0) == 0, "level 0");
+            CHECK(qfz_level_of_alpha(type, distance, 0.0) == 0, "alpha 0");
+            CHECK(qfz_level_of_alpha(type, distance, -0.0) == 0, "alpha -0 (equal to 0): key %u",
+                  qfz_level_of_alpha(type, distance, -0.0));
+            CHECK(qfz_level_of_alpha(type, distance, INFINITY) == top, "alpha infinite");
+            CHECK(qfz_level_of_alpha(type, distance, 1e300) == top - (single ? 1 : 0),
+                  "alpha 1e300");
+            CHECK(qfz_level_of_alpha(type, distance, 5e-324) == 0, "least alpha");
+            CHECK(qfz_level_value(type, distance, 0) == 0, "level 0");
             for (int i = 0; i < 3000; i++) {
                 const uint32_t key = i < 40   ? (uint32_t)i + 1
                                      : i < 80 ? top - (uint32_t)(i - 40) - (single ? 1 : 0)
                                               : 1 + (uint32_t)check_pick((int64_t)top - 1);
-                const double level = qfz_level_of_key(type, distance, key);
-                if (!CHECK(qfz_key_of_alpha(type, distance, level) == key, "key %u", key) ||
-                    !CHECK(qfz_key_of_alpha(type, distance, nextafter(level, 0)) == key - 1,
+                const double level = qfz_level_value(type, distance, key);
+                if (!CHECK(qfz_level_of_alpha(type, distance, level) == key, "key %u", key) ||
+                    !CHECK(qfz_level_of_alpha(type, distance, nextafter(level, 0)) == key - 1,
                            "just under key %u", key) ||
-                    !CHECK(qfz_key_of_alpha(type, distance, nextafter(level, INFINITY)) == key,
+                    !CHECK(qfz_level_of_alpha(type, distance, nextafter(level, INFINITY)) == key,
                            "just over key %u", key) ||
-                    !CHECK(level > qfz_level_of_key(type, distance, key - 1), "order at %u", key))
+                    !CHECK(level > qfz_level_value(type, distance, key - 1), "order at %u", key))
                     break;
             }
         }
 }
 
-static void max_key(qfz_type type, int n_bands, qfz_distance distance, int64_t want)
+static void max_level(qfz_type type, int n_bands, qfz_distance distance, int64_t want)
 {
     uint32_t key = 12345;
     qfz_error err = {0};
-    const qfz_status st = qfz_max_key(type, n_bands, distance, &key, &err);
+    const qfz_status st = qfz_max_level(type, n_bands, distance, &key, &err);
     if (want < 0) {
         CHECK(st == QFZ_EARG && key == 12345, "%d bands of %s: status %d", n_bands,
               raster_types[type], (int)st);
@@ -176,19 +177,19 @@ static void max_key(qfz_type type, int n_bands, qfz_distance distance, int64_t w
 static void refuses_levels_beyond_32_bits(void)
 {
     check_case(0, "the largest key");
-    max_key(QFZ_U8, 1, QFZ_L1, 255);
-    max_key(QFZ_I8, 1, QFZ_L1, 255);
-    max_key(QFZ_U8, 1024, QFZ_L1, 1024 * 255);
-    max_key(QFZ_U16, 16, QFZ_L1, 16 * 65535);
-    max_key(QFZ_I16, 3, QFZ_LINF, 65535);
-    max_key(QFZ_U16, 1024, QFZ_L1, 1024 * 65535);
-    max_key(QFZ_U32, 1, QFZ_L1, UINT32_MAX);
-    max_key(QFZ_I32, 1, QFZ_L1, UINT32_MAX);
-    max_key(QFZ_U32, 2, QFZ_L1, -1);
-    max_key(QFZ_I32, 16, QFZ_L1, -1);
-    max_key(QFZ_U32, 16, QFZ_LINF, UINT32_MAX);
-    max_key(QFZ_I32, 16, QFZ_L2, 0x53800000); /* 2^40 */
-    max_key(QFZ_F32, 16, QFZ_L1, 0x7f800000);
+    max_level(QFZ_U8, 1, QFZ_L1, 255);
+    max_level(QFZ_I8, 1, QFZ_L1, 255);
+    max_level(QFZ_U8, 1024, QFZ_L1, 1024 * 255);
+    max_level(QFZ_U16, 16, QFZ_L1, 16 * 65535);
+    max_level(QFZ_I16, 3, QFZ_LINF, 65535);
+    max_level(QFZ_U16, 1024, QFZ_L1, 1024 * 65535);
+    max_level(QFZ_U32, 1, QFZ_L1, UINT32_MAX);
+    max_level(QFZ_I32, 1, QFZ_L1, UINT32_MAX);
+    max_level(QFZ_U32, 2, QFZ_L1, -1);
+    max_level(QFZ_I32, 16, QFZ_L1, -1);
+    max_level(QFZ_U32, 16, QFZ_LINF, UINT32_MAX);
+    max_level(QFZ_I32, 16, QFZ_L2, 0x53800000); /* 2^40 */
+    max_level(QFZ_F32, 16, QFZ_L1, 0x7f800000);
 }
 
 static void widths_against_omega(void)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "files.h"
-#include "setup.h"
+#include "job/setup.h"
 
 enum { MIB = 1 << 20 };
 
@@ -53,9 +53,9 @@ static void make(problem *p)
     p->type = (int)check_pick(3);
     p->n_bands = (int)(1 + check_pick(4));
     p->job = qfz_job_default(tasks[check_pick(3)]);
-    p->job.method.has_alpha = true;
-    p->job.method.connectivity = check_chance(50) ? 4 : 8;
-    p->job.method.distance = QFZ_LINF;
+    p->job.criterion.has_alpha = true;
+    p->job.criterion.connectivity = check_chance(50) ? 4 : 8;
+    p->job.criterion.distance = QFZ_LINF;
     p->job.engine = QFZ_ENGINE_CPU;
     p->job.src = p->src;
     p->job.dst = "plan.tif";

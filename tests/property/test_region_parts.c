@@ -7,7 +7,7 @@
 
 #include <unistd.h>
 
-#include "region_parts.h"
+#include "job/region_parts.h"
 
 enum { PARTS = 5, REGIONS = 60, PIECES = 6, W = 40, H = 40 };
 

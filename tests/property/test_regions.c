@@ -3,7 +3,7 @@
  * of them agrees with their labels, pixel by pixel.  That regions are the right ones is
  * test_contract's.
  */
-#include "engine.h"
+#include "core/engine.h"
 #include "rasters.h"
 
 enum { SIDE = 300 }; /* up to 3 x 3 blocks */
@@ -25,7 +25,7 @@ static void make(problem *p)
                          .distance = QFZ_LINF,
                          .type = image->type,
                          .n_bands = image->n_bands,
-                         .alpha_key = check_chance(50) ? UINT32_MAX : (uint32_t)check_pick(64),
+                         .alpha_level = check_chance(50) ? UINT32_MAX : (uint32_t)check_pick(64),
                          .omega = p->omega};
     for (int b = 0; b < image->n_bands; b++)
         p->omega[b] = raster_omega(&p->r, b);
@@ -109,7 +109,7 @@ static void one_case(int64_t number)
     p.n_regions = partition.n_regions;
     come_by_first_pixels(&p, &partition);
     for (int b = 0; b < image->n_bands; b++) {
-        if (check_chance(50)) raster_must(qfz_engine_cpu.slot_sums(worker, b, &none, &err));
+        if (check_chance(50)) raster_must(qfz_engine_cpu.border_sums(worker, b, &none, &err));
         painted_in_means(&p, worker, b);
     }
     qfz_engine_cpu.close(&worker, 1);

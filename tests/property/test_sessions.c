@@ -6,7 +6,7 @@
 typedef struct problem {
     raster r;
     oracle *o;
-    qfz_method method;
+    qfz_criterion criterion;
     double omega[RASTER_BANDS];
     int n_threads;
 } problem;
@@ -20,18 +20,19 @@ static void make(problem *p, int64_t side)
 {
     raster_make(&p->r, side, -1, RASTER_BANDS);
     if (!strcmp(p->r.holes, "none") && check_chance(50)) p->r.image.valid = NULL;
-    p->method = (qfz_method){.connectivity = check_chance(50) ? 4 : 8,
-                             .distance = (qfz_distance)check_pick(3)};
-    if (raster_levels_overflow(&p->r.image, p->method.distance)) p->method.distance = QFZ_LINF;
-    p->o = oracle_open(&p->r.image, p->method.connectivity, p->method.distance);
-    p->method.has_alpha = check_chance(75);
-    p->method.alpha = p->method.has_alpha ? raster_alpha(p->o, &p->r) : 0;
+    p->criterion = (qfz_criterion){.connectivity = check_chance(50) ? 4 : 8,
+                                   .distance = (qfz_distance)check_pick(3)};
+    if (raster_levels_overflow(&p->r.image, p->criterion.distance))
+        p->criterion.distance = QFZ_LINF;
+    p->o = oracle_open(&p->r.image, p->criterion.connectivity, p->criterion.distance);
+    p->criterion.has_alpha = check_chance(75);
+    p->criterion.alpha = p->criterion.has_alpha ? raster_alpha(p->o, &p->r) : 0;
     for (int b = 0; b < RASTER_BANDS; b++)
         p->omega[b] = raster_omega(&p->r, b % p->r.image.n_bands);
     if (check_chance(80)) {
-        p->method.omega = p->omega;
-        p->method.n_omega = check_chance(50) ? 1 : p->r.image.n_bands;
-        for (int b = 1; b < RASTER_BANDS && p->method.n_omega == 1; b++)
+        p->criterion.omega = p->omega;
+        p->criterion.n_omega = check_chance(50) ? 1 : p->r.image.n_bands;
+        for (int b = 1; b < RASTER_BANDS && p->criterion.n_omega == 1; b++)
             p->omega[b] = p->omega[0];
     }
     p->n_threads = check_chance(50) ? 1 : 2;
@@ -39,9 +40,9 @@ static void make(problem *p, int64_t side)
                    "omega %.17g (%d), %d threads",
                    (int)p->r.image.h, (int)p->r.image.w, p->r.image.n_bands,
                    raster_types[p->r.image.type], p->r.shape, p->r.palette, p->r.holes,
-                   p->method.connectivity, raster_distances[p->method.distance],
-                   p->method.has_alpha ? "at most" : "none", p->method.alpha, p->omega[0],
-                   p->method.n_omega, p->n_threads);
+                   p->criterion.connectivity, raster_distances[p->criterion.distance],
+                   p->criterion.has_alpha ? "at most" : "none", p->criterion.alpha, p->omega[0],
+                   p->criterion.n_omega, p->n_threads);
 }
 
 static void same_labels(const char *name, qfz_session *s, const uint32_t *want, uint32_t n_want,
@@ -71,13 +72,13 @@ static void labels_equal(const problem *p, qfz_session *s)
     if (!want) abort();
     if (runs(s, QFZ_PART_LABEL, "label"))
         same_labels("label", s, want,
-                    p->method.has_alpha ? oracle_alpha(p->o, p->method.alpha, want)
-                                        : oracle_flat(p->o, want),
+                    p->criterion.has_alpha ? oracle_alpha(p->o, p->criterion.alpha, want)
+                                           : oracle_flat(p->o, want),
                     n_pixels(p));
     if (runs(s, QFZ_PART_ALPHA_OMEGA, "alpha-omega"))
         same_labels("alpha-omega", s, want,
-                    oracle_alpha_omega(p->o, p->method.has_alpha ? p->method.alpha : INFINITY,
-                                       p->method.omega ? p->omega : NULL, want),
+                    oracle_alpha_omega(p->o, p->criterion.has_alpha ? p->criterion.alpha : INFINITY,
+                                       p->criterion.omega ? p->omega : NULL, want),
                     n_pixels(p));
     free(want);
 }
@@ -85,7 +86,7 @@ static void labels_equal(const problem *p, qfz_session *s)
 static void saliency_equals(const problem *p, qfz_session *s, qfz_part part, const double *want)
 {
     const char *name = part == QFZ_PART_RESOLVE ? "resolve" : "saliency";
-    const int64_t n = p->method.connectivity / 2 * n_pixels(p);
+    const int64_t n = p->criterion.connectivity / 2 * n_pixels(p);
     if (!runs(s, part, name)) return;
     const uint32_t *keys = qfz_session_saliency(s);
     for (int64_t i = 0; i < n; i++) {
@@ -153,7 +154,7 @@ static void tree_equals(const problem *p, qfz_session *s, const double *want)
     if (!tree_is_canonical(p, &t)) return;
     uint8_t *seen = malloc((size_t)t.n_nodes);
     if (!seen) abort();
-    for (int64_t i = 0; i < p->method.connectivity / 2 * n; i++) {
+    for (int64_t i = 0; i < p->criterion.connectivity / 2 * n; i++) {
         const int64_t a = i % n, b = a + dy[i / n] * w + dx[i / n];
         if (want[i] == ORACLE_NO_EDGE) continue;
         const double got = meeting_level(s, &t, (uint32_t)a, (uint32_t)b, seen);
@@ -176,7 +177,7 @@ static void one_case(int64_t number)
     if (!want) abort();
     oracle_saliency(p.o, want);
     const qfz_session_options options = {.engine = TEST_ENGINE, .n_threads = p.n_threads};
-    const qfz_status st = qfz_session_open(&s, &p.r.image, &p.method, &options, &err);
+    const qfz_status st = qfz_session_open(&s, &p.r.image, &p.criterion, &options, &err);
     if (CHECK(st == QFZ_OK, "open: %s", err.message)) {
         CHECK(!strcmp(qfz_session_engine(s), TEST_ENGINE_NAME), "engine %s", qfz_session_engine(s));
         labels_equal(&p, s);
@@ -193,12 +194,12 @@ static void one_case(int64_t number)
     free(want);
 }
 
-static void refused(const char *what, const qfz_image *image, const qfz_method *method)
+static void refused(const char *what, const qfz_image *image, const qfz_criterion *criterion)
 {
     qfz_session *s = NULL;
     qfz_error err = {0};
     const qfz_session_options options = {.engine = TEST_ENGINE};
-    const qfz_status st = qfz_session_open(&s, image, method, &options, &err);
+    const qfz_status st = qfz_session_open(&s, image, criterion, &options, &err);
     CHECK(st == QFZ_EARG && !s, "%s: status %d", what, (int)st);
     CHECK(err.status == st && err.message[0] && !strchr(err.message, '\n'), "%s: message \"%s\"",
           what, err.message);
@@ -211,12 +212,13 @@ static void times_every_part(void)
     static const uint8_t pixels[6] = {1, 1, 2, 3, 2, 2};
     const double omega = 1;
     const qfz_image image = {.h = 2, .w = 3, .n_bands = 1, .type = QFZ_U8, .pixels = pixels};
-    const qfz_method method = {.connectivity = 4, .omega = &omega, .n_omega = 1};
+    const qfz_criterion criterion = {.connectivity = 4, .omega = &omega, .n_omega = 1};
     const qfz_session_options options = {.engine = TEST_ENGINE};
     qfz_session *s = NULL;
     qfz_error err = {0};
     check_case(-2, "times");
-    if (!CHECK(qfz_session_open(&s, &image, &method, &options, &err) == QFZ_OK, "%s", err.message))
+    if (!CHECK(qfz_session_open(&s, &image, &criterion, &options, &err) == QFZ_OK, "%s",
+               err.message))
         return;
     for (int part = QFZ_PART_LABEL; part <= QFZ_PART_FEATURES; part++) {
         double ms[3] = {-1, -1, -1};
@@ -233,15 +235,15 @@ static void refuses_what_makes_no_sense(void)
     const double negative = -1, not_a_number = NAN, fine[2] = {3, 3};
     const qfz_image image = {.h = 1, .w = 2, .n_bands = 1, .type = QFZ_U32, .pixels = pixels};
     qfz_image i = image;
-    const qfz_method method = {.connectivity = 4, .has_alpha = true, .alpha = 1};
-    qfz_method m = method;
-    check_case(-1, "methods that are refused");
-    m.connectivity = 6, refused("6-connected", &image, &m), m = method;
-    m.alpha = -0.5, refused("alpha < 0", &image, &m), m = method;
-    m.alpha = NAN, refused("alpha NaN", &image, &m), m = method;
-    m.omega = &negative, m.n_omega = 1, refused("omega < 0", &image, &m), m = method;
-    m.omega = &not_a_number, m.n_omega = 1, refused("omega NaN", &image, &m), m = method;
-    m.omega = fine, m.n_omega = 2, refused("2 omegas for 1 band", &image, &m), m = method;
+    const qfz_criterion criterion = {.connectivity = 4, .has_alpha = true, .alpha = 1};
+    qfz_criterion m = criterion;
+    check_case(-1, "criteria that are refused");
+    m.connectivity = 6, refused("6-connected", &image, &m), m = criterion;
+    m.alpha = -0.5, refused("alpha < 0", &image, &m), m = criterion;
+    m.alpha = NAN, refused("alpha NaN", &image, &m), m = criterion;
+    m.omega = &negative, m.n_omega = 1, refused("omega < 0", &image, &m), m = criterion;
+    m.omega = &not_a_number, m.n_omega = 1, refused("omega NaN", &image, &m), m = criterion;
+    m.omega = fine, m.n_omega = 2, refused("2 omegas for 1 band", &image, &m), m = criterion;
     i.n_bands = 2, refused("l1 of 2 bands UInt32", &i, &m), i = image;
     i.h = 0, refused("no rows", &i, &m), i = image;
     i.h = (int64_t)1 << 20, i.w = (int64_t)1 << 20, refused("2^40 pixels", &i, &m), i = image;

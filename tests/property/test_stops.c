@@ -48,8 +48,8 @@ static qfz_job job_of(watcher *w)
     job.dst = dst;
     job.labels = labels;
     job.regions = table;
-    job.method.has_alpha = true;
-    job.method.alpha = 1;
+    job.criterion.has_alpha = true;
+    job.criterion.alpha = 1;
     job.engine = QFZ_ENGINE_CPU;
     job.tile_px = 40;
     job.progress = watch;
@@ -99,7 +99,7 @@ static void in_the_layout(int64_t number)
     qfz_job job = job_of(&w);
     job.task = QFZ_SALIENCY;
     job.layout = number % 2 ? QFZ_KHALIMSKY : QFZ_PIXEL;
-    job.method.has_alpha = false;
+    job.criterion.has_alpha = false;
     job.labels = job.regions = NULL;
     run_stopped(&job, number);
 }

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "temp_file.h"
+#include "core/temp_file.h"
 
 enum { SIDE = 600 };
 

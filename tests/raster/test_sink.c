@@ -578,7 +578,7 @@ static void a_cut_reads_what_saliency_wrote(void **state)
     write_commit(source, &job, &spec, px, valid);
     qfz_source_close(source);
     job = job_on(QFZ_CUT, dst);
-    job.method.alpha = 5;
+    job.criterion.alpha = 5;
     source = open_it(&job);
     assert_int_equal(qfz_source_connectivity(source), 4);
     assert_int_equal(qfz_source_get_info(source)->n_bands, 1);
@@ -607,7 +607,7 @@ static void a_cut_refuses_what_is_no_hierarchy(void **state)
     GDALClose(made);
     FAILS(qfz_source_open(&source, &job, &err), QFZ_EARG, "khalimsky");
     GDALClose(make(src, 1, 1, 2, GDT_Float32, px));
-    job.method.alpha = INFINITY;
+    job.criterion.alpha = INFINITY;
     source = open_it(&job);
     OK(qfz_source_read(source, whole(source), &got, &valid, &err));
     assert_int_equal(got, 2);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* collective.cc - stands in for src/gpu/collective.cu when the GPU room is built for the host. */
-#include "gpu/collective.cuh"
+#include "gpu/device/collective.cuh"
 
 #include <algorithm>
 #include <numeric>

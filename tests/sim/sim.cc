@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* sim.cc - the scheduler: fibers of one block take turns on one host thread.
  *
- * A fiber runs until it waits (barrier, warp operation), hands over at random, or ends.  When a
+ * A fiber runs until it waits (barrier, warp operation), contexts over at random, or ends.  When a
  * whole round over the fibers of a block finds none that can run, the block can never go on. */
 #include "cuda_pipeline_primitives.h"
 #include "races.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* sim.h - CUDA on the host, for tests: every thread of a block is a fiber, blocks run on several
- * host threads in a shuffled order, and whatever touches shared state may hand over to another
+ * host threads in a shuffled order, and whatever touches shared state may context over to another
  * fiber or another host thread at random.  So wrong votes, missing barriers and lost updates
  * show on a machine without a GPU, and a block that can never go on is reported, not waited for.
  *

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_ring.c - numbers of ring pixels: one for each, no gap, and back. */
-#include "box.h"
+#include "core/box.h"
 #include "check.h"
-#include "ring.h"
+#include "core/ring.h"
 
 #include <string.h>
 

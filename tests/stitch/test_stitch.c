@@ -12,7 +12,7 @@ typedef struct problem {
     qfz_rule rule;
     double omega[RASTER_BANDS];
     double alpha;
-    qfz_grid grid;
+    qfz_tiling tiling;
     int64_t memory_bytes;
     int n_threads;
     bool uses_workers; /* for groups, too, where the engine can */
@@ -33,12 +33,12 @@ static void make(problem *p)
     for (int b = 0; b < RASTER_BANDS; b++)
         p->omega[b] = raster_omega(&p->r, b % image->n_bands);
     const int64_t tile_w = 1 + check_pick(6), tile_h = 1 + check_pick(6);
-    p->grid = (qfz_grid){.w = image->w,
-                         .h = image->h,
-                         .tile_w = tile_w,
-                         .tile_h = tile_h,
-                         .n_x = (image->w + tile_w - 1) / tile_w,
-                         .n_y = (image->h + tile_h - 1) / tile_h};
+    p->tiling = (qfz_tiling){.w = image->w,
+                             .h = image->h,
+                             .tile_w = tile_w,
+                             .tile_h = tile_h,
+                             .n_x = (image->w + tile_w - 1) / tile_w,
+                             .n_y = (image->h + tile_h - 1) / tile_h};
     p->memory_bytes = check_chance(50) ? 0 : 1 << 30; /* 0: everything is spilled */
     p->n_threads = 1 + (int)check_pick(5);
     p->uses_workers = check_chance(70);
@@ -52,8 +52,8 @@ static void make(problem *p)
 
 static qfz_box box_of(const problem *p, int64_t tile)
 {
-    const qfz_hierarchy hierarchy = qfz_hierarchy_of(&p->grid);
-    return qfz_hierarchy_box(&hierarchy, 0, tile);
+    const qfz_group_tree group_tree = qfz_group_tree_of(&p->tiling);
+    return qfz_group_tree_box(&group_tree, 0, tile);
 }
 
 /* A tile's own image, cut out of the whole. */
@@ -101,12 +101,12 @@ static void open_bench(bench *b, const problem *p, qfz_kind kind)
     qfz_error err = {0};
     const qfz_worker_spec spec = {.rule = &p->rule,
                                   .kind = kind,
-                                  .max_h = p->uses_workers ? GROUP_SIDE : (int32_t)p->grid.tile_h,
-                                  .max_w = p->uses_workers ? GROUP_SIDE : (int32_t)p->grid.tile_w,
+                                  .max_h = p->uses_workers ? GROUP_SIDE : (int32_t)p->tiling.tile_h,
+                                  .max_w = p->uses_workers ? GROUP_SIDE : (int32_t)p->tiling.tile_w,
                                   .n_threads = 1};
     ok(TEST_ENGINE_TABLE.open(&b->worker, 1, &spec, &err), &err);
-    ok(qfz_stitch_open(&b->stitch, &p->rule, kind, &p->grid, &alone, p->n_threads, p->memory_bytes,
-                       ".", &err),
+    ok(qfz_stitch_open(&b->stitch, &p->rule, kind, &p->tiling, &alone, p->n_threads,
+                       p->memory_bytes, ".", &err),
        &err);
     if (p->uses_workers) qfz_stitch_use(b->stitch, &TEST_ENGINE_TABLE, &b->worker, 1, 0);
 }
@@ -128,7 +128,7 @@ static void give_rows(bench *b, int64_t y0, int64_t y1)
         memcpy(moved + (size_t)(band * plane_px) * bytes,
                b->pixels + (size_t)(band * b->tile.h * w + y0 * w) * bytes, (size_t)n * bytes);
     const qfz_rows rows = {y0, y1, moved, plane_px};
-    ok(TEST_ENGINE_TABLE.rows(b->worker, &rows, &err), &err);
+    ok(TEST_ENGINE_TABLE.stream->rows(b->worker, &rows, &err), &err);
     memset(moved, 0xa5, sizeof moved);
 }
 
@@ -138,11 +138,11 @@ static qfz_box load(bench *b, const problem *p, int64_t tile)
     const qfz_engine *const engine = &TEST_ENGINE_TABLE;
     const qfz_box box = box_of(p, tile);
     b->tile = cut_tile(p, box, b->pixels, b->valid);
-    if (engine->rows) b->tile.pixels = NULL;
+    if (engine->stream) b->tile.pixels = NULL;
     ok(engine->load(b->worker, &b->tile, &err), &err);
     const int64_t half = b->tile.h / 2;
-    if (engine->rows && half > 0) give_rows(b, 0, half);
-    if (engine->rows) give_rows(b, half, b->tile.h);
+    if (engine->stream && half > 0) give_rows(b, 0, half);
+    if (engine->stream) give_rows(b, half, b->tile.h);
     return box;
 }
 
@@ -151,8 +151,8 @@ static qfz_box load(bench *b, const problem *p, int64_t tile)
 typedef struct census {
     uint32_t region[64]; /* of each pixel, from 0; QFZ_NONE: invalid */
     uint32_t n_regions, first[64], count[64];
-    uint32_t slot[64]; /* of each region; QFZ_NONE: inner */
-    uint32_t n_slots;
+    uint32_t border_region[64]; /* of each region; QFZ_NONE: inner */
+    uint32_t n_border_regions;
 } census;
 
 static census take_census(bench *b, bool has_slots)
@@ -160,7 +160,7 @@ static census take_census(bench *b, bool has_slots)
     qfz_error err = {0};
     census c = {0};
     const int64_t h = b->tile.h, w = b->tile.w;
-    memset(c.slot, 0xff, sizeof c.slot);
+    memset(c.border_region, 0xff, sizeof c.border_region);
     ok(TEST_ENGINE_TABLE.number(b->worker, NULL, &err), &err);
     ok(TEST_ENGINE_TABLE.labels(b->worker, false, c.region, &err), &err);
     for (int64_t i = 0; i < h * w; i++) {
@@ -174,30 +174,32 @@ static census take_census(bench *b, bool has_slots)
         int64_t y, x;
         qfz_ring_place(h, w, i, &y, &x);
         const uint32_t region = c.region[y * w + x];
-        if (region != QFZ_NONE && c.slot[region] == QFZ_NONE) c.slot[region] = c.n_slots++;
+        if (region != QFZ_NONE && c.border_region[region] == QFZ_NONE)
+            c.border_region[region] = c.n_border_regions++;
     }
     return c;
 }
 
-/* counts: are pixels of slots promised? */
+/* counts: are pixels of border_regions promised? */
 static void check_partition(const bench *b, const census *c, bool counts, const qfz_partition *got)
 {
     const uint32_t w = (uint32_t)b->tile.w;
     uint32_t row_inner[64] = {0};
-    CHECK(got->n_regions == c->n_regions && got->n_slots == c->n_slots,
-          "%u regions and %u slots, not %u and %u", got->n_regions, got->n_slots, c->n_regions,
-          c->n_slots);
+    CHECK(got->n_regions == c->n_regions && got->n_border_regions == c->n_border_regions,
+          "%u regions and %u border_regions, not %u and %u", got->n_regions, got->n_border_regions,
+          c->n_regions, c->n_border_regions);
     for (uint32_t r = 0; r < c->n_regions; r++) {
-        const uint32_t s = c->slot[r], row = c->first[r] / w;
+        const uint32_t s = c->border_region[r], row = c->first[r] / w;
         if (s == QFZ_NONE) {
             row_inner[row]++;
             continue;
         }
-        const qfz_slot *const slot = &got->slots[s];
-        CHECK(slot->first == c->first[r] && slot->before == row_inner[row] &&
-                  (!counts || slot->pixels == c->count[r]),
-              "slot %u: from %u, behind %u, %u pixels; not %u, %u, %u", s, slot->first,
-              slot->before, slot->pixels, c->first[r], row_inner[row], c->count[r]);
+        const qfz_border_region *const border_region = &got->border_regions[s];
+        CHECK(border_region->first == c->first[r] && border_region->before == row_inner[row] &&
+                  (!counts || border_region->pixels == c->count[r]),
+              "border_region %u: from %u, behind %u, %u pixels; not %u, %u, %u", s,
+              border_region->first, border_region->before, border_region->pixels, c->first[r],
+              row_inner[row], c->count[r]);
     }
     CHECK(memcmp(got->row_inner, row_inner, (size_t)b->tile.h * sizeof *row_inner) == 0,
           "regions that begin in rows are miscounted; the first: %u, not %u", got->row_inner[0],
@@ -207,19 +209,20 @@ static void check_partition(const bench *b, const census *c, bool counts, const 
 static void check_numbers(bench *b, const census *c)
 {
     qfz_error err = {0};
-    uint64_t start[64], slot_label[64], name[64], wide[64];
+    uint64_t start[64], border_label[64], name[64], wide[64];
     uint32_t narrow[64];
     const int64_t n = b->tile.h * b->tile.w;
     for (int i = 0; i < 64; i++) {
         start[i] = check_random() >> 4;
-        slot_label[i] = check_chance(50) ? 0 : check_random();
+        border_label[i] = check_chance(50) ? 0 : check_random();
     }
-    qfz_numbers numbers = {.row_start = start, .slot_label = slot_label};
+    qfz_numbers numbers = {.row_start = start, .border_label = border_label};
     ok(TEST_ENGINE_TABLE.number(b->worker, &numbers, &err), &err);
     ok(TEST_ENGINE_TABLE.labels(b->worker, true, wide, &err), &err);
     ok(TEST_ENGINE_TABLE.labels(b->worker, false, narrow, &err), &err);
     for (uint32_t r = 0; r < c->n_regions; r++) {
-        const uint64_t foreign = c->slot[r] == QFZ_NONE ? 0 : slot_label[c->slot[r]];
+        const uint64_t foreign =
+            c->border_region[r] == QFZ_NONE ? 0 : border_label[c->border_region[r]];
         name[r] = foreign ? foreign : ++start[c->first[r] / b->tile.w];
     }
     for (int64_t i = 0; i < n; i++) {
@@ -240,7 +243,7 @@ static void check_regions(bench *b, qfz_kind kind, const qfz_partition *partitio
 
 static void summarise(bench *b, const problem *p, qfz_kind kind)
 {
-    for (int64_t t = 0; t < p->grid.n_x * p->grid.n_y; t++) {
+    for (int64_t t = 0; t < p->tiling.n_x * p->tiling.n_y; t++) {
         qfz_error err = {0};
         const qfz_box box = load(b, p, t);
         qfz_summary summary;
@@ -264,11 +267,11 @@ static void summarise(bench *b, const problem *p, qfz_kind kind)
 static void partition_tile(bench *b, int64_t t, qfz_partition *partition)
 {
     qfz_error err = {0};
-    qfz_answer answer;
-    ok(qfz_stitch_answer(b->stitch, t, &answer, &err), &err);
+    qfz_exterior answer;
+    ok(qfz_stitch_exterior(b->stitch, t, &answer, &err), &err);
     ok(TEST_ENGINE_TABLE.partition(b->worker, answer.n_ring ? &answer : NULL, partition, &err),
        &err);
-    qfz_answer_fini(&answer);
+    qfz_exterior_fini(&answer);
 }
 
 static void check_labels(bench *b, const problem *p, qfz_kind kind, const uint32_t *want,
@@ -278,7 +281,7 @@ static void check_labels(bench *b, const problem *p, qfz_kind kind, const uint32
     qfz_partition partition;
     qfz_count count = {0};
     qfz_numbers numbers = {0};
-    const int64_t n_tiles = p->grid.n_x * p->grid.n_y;
+    const int64_t n_tiles = p->tiling.n_x * p->tiling.n_y;
     for (int64_t t = 0; kind == QFZ_OMEGA && t < n_tiles; t++) {
         load(b, p, t);
         partition_tile(b, t, &partition);
@@ -298,8 +301,8 @@ static void check_labels(bench *b, const problem *p, qfz_kind kind, const uint32
         qfz_numbers_fini(&numbers);
         for (int64_t i = 0; i < b->tile.h * b->tile.w; i++) {
             const int64_t y = box.y0 + i / b->tile.w, x = box.x0 + i % b->tile.w;
-            if (!CHECK(got[i] == want[y * p->grid.w + x], "pixel %d %d has label %u, not %u",
-                       (int)y, (int)x, got[i], want[y * p->grid.w + x]))
+            if (!CHECK(got[i] == want[y * p->tiling.w + x], "pixel %d %d has label %u, not %u",
+                       (int)y, (int)x, got[i], want[y * p->tiling.w + x]))
                 return;
         }
     }
@@ -308,28 +311,28 @@ static void check_labels(bench *b, const problem *p, qfz_kind kind, const uint32
 static void check_saliency(bench *b, const problem *p, const double *want)
 {
     qfz_error err = {0};
-    const int64_t n_px = p->grid.w * p->grid.h;
-    for (int64_t t = 0; t < p->grid.n_x * p->grid.n_y; t++) {
+    const int64_t n_px = p->tiling.w * p->tiling.h;
+    for (int64_t t = 0; t < p->tiling.n_x * p->tiling.n_y; t++) {
         uint32_t keys[64 * QFZ_MAX_DIRS];
-        qfz_answer answer;
+        qfz_exterior answer;
         const qfz_box box = load(b, p, t);
         const int64_t n = b->tile.h * b->tile.w;
-        ok(qfz_stitch_answer(b->stitch, t, &answer, &err), &err);
+        ok(qfz_stitch_exterior(b->stitch, t, &answer, &err), &err);
         ok(TEST_ENGINE_TABLE.saliency(b->worker, answer.n_ring ? &answer : NULL, sizeof *keys, keys,
                                       &err),
            &err);
         for (int64_t i = 0; i < n * qfz_n_dirs(&p->rule); i++) {
             const int64_t y = box.y0 + i % n / b->tile.w, x = box.x0 + i % n % b->tile.w;
-            const double level = want[i / n * n_px + y * p->grid.w + x];
-            const double got = qfz_level_of_key(p->rule.type, p->rule.distance, keys[i]);
+            const double level = want[i / n * n_px + y * p->tiling.w + x];
+            const double got = qfz_level_value(p->rule.type, p->rule.distance, keys[i]);
             if (!CHECK(level == ORACLE_NO_EDGE ? keys[i] == QFZ_NONE : got == level,
                        "edge %d of pixel %d %d has level %.17g, not %.17g", (int)(i / n), (int)y,
                        (int)x, got, level)) {
-                qfz_answer_fini(&answer);
+                qfz_exterior_fini(&answer);
                 return;
             }
         }
-        qfz_answer_fini(&answer);
+        qfz_exterior_fini(&answer);
     }
 }
 
@@ -338,11 +341,11 @@ static void test_case(void)
     problem p;
     bench b;
     make(&p);
-    const int64_t n_px = p.grid.w * p.grid.h;
+    const int64_t n_px = p.tiling.w * p.tiling.h;
     uint32_t *const labels = malloc((size_t)n_px * sizeof *labels);
     double *const planes = malloc((size_t)(n_px * QFZ_MAX_DIRS) * sizeof *planes);
 
-    p.rule.alpha_key = qfz_key_of_alpha(p.rule.type, p.rule.distance, p.alpha);
+    p.rule.alpha_level = qfz_level_of_alpha(p.rule.type, p.rule.distance, p.alpha);
     uint32_t n = oracle_alpha(p.o, p.alpha, labels);
     open_bench(&b, &p, QFZ_COMPONENTS);
     summarise(&b, &p, QFZ_COMPONENTS);
@@ -356,7 +359,7 @@ static void test_case(void)
     check_labels(&b, &p, QFZ_OMEGA, labels, n);
     close_bench(&b);
 
-    p.rule.alpha_key = UINT32_MAX;
+    p.rule.alpha_level = UINT32_MAX;
     oracle_saliency(p.o, planes);
     open_bench(&b, &p, QFZ_LEVELS);
     summarise(&b, &p, QFZ_LEVELS);
@@ -378,7 +381,7 @@ static void a_published_method_sees_all_rows(void)
         uint32_t n_regions;
     } tiles[] = {{"AAAABBBB", 2}, {"AAAAAAAA", 1}, {"ABAAAAAA", 2}};
     const qfz_rule rule = {
-        .connectivity = 4, .distance = QFZ_LINF, .type = QFZ_U8, .n_bands = 1, .alpha_key = 0};
+        .connectivity = 4, .distance = QFZ_LINF, .type = QFZ_U8, .n_bands = 1, .alpha_level = 0};
     const qfz_worker_spec spec = {.rule = &rule,
                                   .kind = QFZ_COMPONENTS,
                                   .max_h = 4,
@@ -412,7 +415,7 @@ static void a_worker_that_has_warmed_up(qfz_type type, qfz_kind kind, int connec
                            .distance = QFZ_LINF,
                            .type = type,
                            .n_bands = 1,
-                           .alpha_key = kind == QFZ_LEVELS ? UINT32_MAX : 0,
+                           .alpha_level = kind == QFZ_LEVELS ? UINT32_MAX : 0,
                            .omega = kind == QFZ_OMEGA ? omega : NULL};
     const qfz_worker_spec spec = {
         .rule = &rule, .kind = kind, .max_h = 512, .max_w = 512, .n_threads = 1};

@@ -30,27 +30,27 @@ static void fill(qfz_summary *summary)
     const int n = (int)check_pick(EVENTS + 1);
     qfz_error err;
     must(qfz_summary_init(summary, box, &rule, &err) == QFZ_OK && summary->n_ring == RING);
-    must(qfz_absorbs_reserve(&summary->absorbs, n, &rule, &err) == QFZ_OK);
+    must(qfz_ranges_reserve(&summary->ranges, n, &rule, &err) == QFZ_OK);
     for (int i = 0; i < RING * BANDS; i++)
         ((uint8_t *)summary->values)[i] = (uint8_t)check_pick(VALUES);
     memset(summary->valid, 1, RING);
     uint32_t level = 0;
     for (int i = 0; i < n; i++) {
         if (check_chance(100 * LEVELS / EVENTS)) level++;
-        summary->absorbs.at[i] = (uint32_t)check_pick(RING);
-        summary->absorbs.level[i] = level;
+        summary->ranges.at[i] = (uint32_t)check_pick(RING);
+        summary->ranges.level[i] = level;
         for (int b = 0; b < BANDS; b++) {
-            uint8_t *const lo = (uint8_t *)summary->absorbs.lo + i * BANDS + b;
-            uint8_t *const hi = (uint8_t *)summary->absorbs.hi + i * BANDS + b;
+            uint8_t *const lo = (uint8_t *)summary->ranges.lo + i * BANDS + b;
+            uint8_t *const hi = (uint8_t *)summary->ranges.hi + i * BANDS + b;
             *lo = (uint8_t)check_pick(VALUES);
             *hi = (uint8_t)(*lo + check_pick(VALUES));
         }
     }
-    summary->absorbs.n = n;
+    summary->ranges.n = n;
 }
 
 /* The range of ring pixel `at` and of all that its events up to a level add. */
-static range taken(const qfz_summary *summary, const qfz_absorbs *events, uint32_t at,
+static range taken(const qfz_summary *summary, const qfz_ranges *events, uint32_t at,
                    uint32_t level)
 {
     range r;
@@ -68,7 +68,7 @@ static range taken(const qfz_summary *summary, const qfz_absorbs *events, uint32
     return r;
 }
 
-static int64_t events_of(const qfz_absorbs *events, uint32_t at, uint32_t level)
+static int64_t events_of(const qfz_ranges *events, uint32_t at, uint32_t level)
 {
     int64_t n = 0;
     for (int64_t i = 0; i < events->n; i++)
@@ -79,23 +79,23 @@ static int64_t events_of(const qfz_absorbs *events, uint32_t at, uint32_t level)
 static void one_case(int64_t number)
 {
     qfz_summary summary;
-    qfz_absorbs thin = {0};
+    qfz_ranges thin = {0};
     qfz_error err = {0};
     check_case(number, "random events");
     fill(&summary);
-    CHECK(qfz_thin_absorbs(&summary, &rule, &thin, &err) == QFZ_OK, "%s", err.message);
-    CHECK(thin.n <= summary.absorbs.n, "%" PRId64 " of %" PRId64 " events", thin.n,
-          summary.absorbs.n);
+    CHECK(qfz_thin_ranges(&summary, &rule, &thin, &err) == QFZ_OK, "%s", err.message);
+    CHECK(thin.n <= summary.ranges.n, "%" PRId64 " of %" PRId64 " events", thin.n,
+          summary.ranges.n);
     for (int64_t i = 1; i < thin.n; i++)
         CHECK(thin.level[i - 1] <= thin.level[i], "event %" PRId64 " is out of order", i);
     for (uint32_t at = 0; at < RING; at++)
         for (uint32_t level = 0; level < EVENTS; level++) {
-            const range before = taken(&summary, &summary.absorbs, at, level);
+            const range before = taken(&summary, &summary.ranges, at, level);
             const range after = taken(&summary, &thin, at, level);
             CHECK(memcmp(&before, &after, sizeof before) == 0, "pixel %u, level %u", at, level);
             CHECK(events_of(&thin, at, level) <= 1, "pixel %u, level %u: several", at, level);
         }
-    qfz_absorbs_fini(&thin);
+    qfz_ranges_fini(&thin);
     qfz_summary_fini(&summary);
 }
 

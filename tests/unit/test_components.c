@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "box.h"
+#include "core/box.h"
 #include "small.h"
 
 /* ---- The truth ------------------------------------------------------------------------------- */
@@ -34,7 +34,7 @@ static bool edge_joins(const qfz_image *image, const qfz_rule *rule, int dir, in
     if (rule->edge_bits) return ((const uint8_t *)image->pixels)[p] >> dir & 1;
     uint32_t key;
     qfz_levels(image, rule->distance, p, q, 1, &key);
-    return key <= rule->alpha_key;
+    return key <= rule->alpha_level;
 }
 
 /* Pixel p's neighbour in direction dir (of sign 1) or from there (-1); -1: none, or not joined. */
@@ -228,7 +228,7 @@ static void check_random(uint64_t *state, qfz_type type, int n_bands, qfz_distan
     const qfz_rule rule = {.distance = distance,
                            .type = type,
                            .n_bands = n_bands,
-                           .alpha_key = qfz_key_of_alpha(type, distance, alpha)};
+                           .alpha_level = qfz_level_of_alpha(type, distance, alpha)};
     check(&image, rule);
     free(valid);
     free(pixels);
@@ -287,7 +287,7 @@ static void sums_more_bands_than_16_bits_hold(void **state)
         pixels[i] = i % n_px % 3 == 1 ? 255 : (uint8_t)(i % n_px / 7);
     const qfz_image image = {2, SIDE, BANDS, QFZ_U8, pixels, NULL};
     check(&image,
-          (qfz_rule){.distance = QFZ_L1, .type = QFZ_U8, .n_bands = BANDS, .alpha_key = 20000});
+          (qfz_rule){.distance = QFZ_L1, .type = QFZ_U8, .n_bands = BANDS, .alpha_level = 20000});
     free(pixels);
 }
 
@@ -313,9 +313,10 @@ static void joins_infinite_floats(void **state)
     static const uint32_t limits[] = {0, 0x3f800000u, 0x7f7fffffu, 0x7f800000u, UINT32_MAX};
     for (qfz_distance distance = QFZ_L1; distance <= QFZ_LINF; distance++)
         for (int i = 0; i < 5; i++)
-            check(&image,
-                  (qfz_rule){
-                      .distance = distance, .type = QFZ_F32, .n_bands = 1, .alpha_key = limits[i]});
+            check(&image, (qfz_rule){.distance = distance,
+                                     .type = QFZ_F32,
+                                     .n_bands = 1,
+                                     .alpha_level = limits[i]});
 }
 
 /* ---- Hostile shapes -------------------------------------------------------------------------- */

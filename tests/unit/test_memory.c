@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <malloc.h>
 
-#include "memory.h"
+#include "core/memory.h"
 
 static void refuses_sizes_that_overflow(void **state)
 {

@@ -10,8 +10,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "engine.h"
-#include "setup.h"
+#include "core/engine.h"
+#include "job/setup.h"
 
 static const qfz_job job_of_labels = {.task = QFZ_LABEL};
 
@@ -32,10 +32,10 @@ static void wide_labels_keep_their_high_words(void **state)
     const uint8_t pixels[4] = {1, 2, 2, 3};
     const qfz_image tile = {.h = 1, .w = 4, .n_bands = 1, .type = QFZ_U8, .pixels = pixels};
     const qfz_rule rule = {
-        .connectivity = 4, .distance = QFZ_LINF, .type = QFZ_U8, .n_bands = 1, .alpha_key = 0};
-    uint64_t row_start[1] = {UINT64_C(3) << 33 | 7}, slot_label[3] = {UINT64_C(1) << 40, 0, 5};
-    const qfz_numbers numbers = {.row_start = row_start, .slot_label = slot_label};
-    const uint64_t want[4] = {slot_label[0], row_start[0] + 1, row_start[0] + 1, 5};
+        .connectivity = 4, .distance = QFZ_LINF, .type = QFZ_U8, .n_bands = 1, .alpha_level = 0};
+    uint64_t row_start[1] = {UINT64_C(3) << 33 | 7}, border_label[3] = {UINT64_C(1) << 40, 0, 5};
+    const qfz_numbers numbers = {.row_start = row_start, .border_label = border_label};
+    const uint64_t want[4] = {border_label[0], row_start[0] + 1, row_start[0] + 1, 5};
     uint64_t got[4];
     qfz_error err = {.status = QFZ_OK};
     qfz_worker *worker;
@@ -57,12 +57,12 @@ static void levels_get_the_least_type_that_is_larger_than_any(void **state)
     (void)state;
     qfz_setup setup = {.job = &job_of_labels,
                        .rule = {.connectivity = 8, .type = QFZ_U8, .distance = QFZ_L1}};
-    setup.max_key = 255;
+    setup.max_level = 255;
     assert_int_equal(qfz_spec_saliency(&setup, "x.tif", QFZ_EDGES).type, QFZ_OUT_U16);
     assert_int_equal(qfz_spec_saliency(&setup, "x.tif", QFZ_EDGES).n_bands, 4);
-    setup.max_key = 65535;
+    setup.max_level = 65535;
     assert_int_equal(qfz_spec_saliency(&setup, "x.tif", QFZ_EDGES).type, QFZ_OUT_U32);
-    setup.max_key = UINT32_MAX;
+    setup.max_level = UINT32_MAX;
     assert_int_equal(qfz_spec_saliency(&setup, "x.tif", QFZ_EDGES).type, QFZ_OUT_U64);
     setup.rule.distance = QFZ_L2;
     assert_int_equal(qfz_spec_saliency(&setup, "x.tif", QFZ_EDGES).type, QFZ_OUT_F32);
@@ -73,13 +73,13 @@ static void levels_that_are_missing_are_nodata(void **state)
 {
     (void)state;
     static const struct {
-        uint32_t max_key;
+        uint32_t max_level;
         double nodata;
     } cases[] = {{255, 65535}, {65535, 4294967295.0}, {UINT32_MAX, 18446744073709551615.0}};
     qfz_setup setup = {.job = &job_of_labels,
                        .rule = {.connectivity = 4, .type = QFZ_U8, .distance = QFZ_L1}};
     for (int i = 0; i < 3; i++) {
-        setup.max_key = cases[i].max_key;
+        setup.max_level = cases[i].max_level;
         const qfz_sink_spec spec = qfz_spec_saliency(&setup, "x.tif", QFZ_EDGES);
         assert_true(spec.has_nodata && spec.nodata == cases[i].nodata);
         assert_true(spec.max_value == cases[i].nodata);
@@ -152,7 +152,7 @@ static qfz_job good_job(qfz_task task)
     qfz_job job = qfz_job_default(task);
     job.src = "none.tif";
     job.dst = "out.tif";
-    job.method.has_alpha = task == QFZ_CUT;
+    job.criterion.has_alpha = task == QFZ_CUT;
     return job;
 }
 
@@ -181,11 +181,12 @@ static void senseless_jobs_are_refused(void **state)
     const double omega = 1, negative = -1;
     REFUSED(QFZ_LABEL, job.dst = NULL, "source and output must be named");
     REFUSED(QFZ_LABEL, job.src = NULL, "source and output must be named");
-    REFUSED(QFZ_LABEL, job.method.connectivity = 6, "connectivity is 6");
-    REFUSED(QFZ_LABEL, (job.method.has_alpha = true, job.method.alpha = -1), "alpha is -1");
-    REFUSED(QFZ_LABEL, (job.method.has_alpha = true, job.method.alpha = NAN), "alpha is");
-    REFUSED(QFZ_SIMPLIFY, (job.method.omega = &negative, job.method.n_omega = 1), "omega is -1");
-    REFUSED(QFZ_LABEL, (job.method.omega = &omega, job.method.n_omega = 1), "simplify only");
+    REFUSED(QFZ_LABEL, job.criterion.connectivity = 6, "connectivity is 6");
+    REFUSED(QFZ_LABEL, (job.criterion.has_alpha = true, job.criterion.alpha = -1), "alpha is -1");
+    REFUSED(QFZ_LABEL, (job.criterion.has_alpha = true, job.criterion.alpha = NAN), "alpha is");
+    REFUSED(QFZ_SIMPLIFY, (job.criterion.omega = &negative, job.criterion.n_omega = 1),
+            "omega is -1");
+    REFUSED(QFZ_LABEL, (job.criterion.omega = &omega, job.criterion.n_omega = 1), "simplify only");
     REFUSED(QFZ_LABEL, job.tile_px = -1, "tile side is -1");
     REFUSED(QFZ_LABEL, job.n_threads = -2, "thread count is -2");
     REFUSED(QFZ_LABEL, job.retries = -1, "-1 retries");
@@ -195,7 +196,7 @@ static void senseless_jobs_are_refused(void **state)
     REFUSED(QFZ_SIMPLIFY, job.labels = job.dst, "named for two outputs");
     REFUSED(QFZ_SALIENCY, job.regions = "r.csv", "no regions to list");
     REFUSED(QFZ_SIMPLIFY, job.has_background = true, "background belongs to label");
-    REFUSED(QFZ_CUT, job.method.has_alpha = false, "a cut needs alpha");
+    REFUSED(QFZ_CUT, job.criterion.has_alpha = false, "a cut needs alpha");
 }
 
 static void senseless_phases_are_refused(void **state)

@@ -43,7 +43,7 @@ static problem blank(qfz_type type, int n_bands, int64_t h, int64_t w)
                           .distance = QFZ_L1,
                           .type = type,
                           .n_bands = n_bands,
-                          .alpha_key = UINT32_MAX}};
+                          .alpha_level = UINT32_MAX}};
     p.image.pixels = room((size_t)(n_bands * h * w), qfz_type_bytes(type));
     return p;
 }
@@ -84,7 +84,7 @@ static edge_list edges_of(const problem *p)
                 continue;
             uint32_t key;
             qfz_levels(&p->image, p->rule.distance, px, q, 1, &key);
-            if (key <= p->rule.alpha_key)
+            if (key <= p->rule.alpha_level)
                 list.edges[list.n++] = (edge){key, (uint32_t)px, (uint32_t)q};
         }
     }
@@ -347,7 +347,7 @@ static void name_it(problem *p, const char *what)
              "%s: %dx%d, %d bands %s, distance %d, %d-connected, %s, alpha %u", what,
              (int)p->image.h, (int)p->image.w, p->image.n_bands, qfz_type_name(p->image.type),
              (int)p->rule.distance, p->rule.connectivity, p->image.valid ? "holes" : "no holes",
-             p->rule.alpha_key);
+             p->rule.alpha_level);
 }
 
 static void check_by_kruskal(problem *p, int max_threads)
@@ -405,11 +405,12 @@ static problem random_problem(uint64_t *seed, int64_t h, int64_t w, uint32_t n_v
     p.rule.connectivity = random_below(seed, 2) ? 4 : 8;
     p.rule.distance = (qfz_distance)random_below(seed, 3);
     uint32_t max = 0;
-    if (qfz_max_key(type, p.image.n_bands, p.rule.distance, &max, NULL) != QFZ_OK)
+    if (qfz_max_level(type, p.image.n_bands, p.rule.distance, &max, NULL) != QFZ_OK)
         p.rule.distance = QFZ_LINF;
     if (random_below(seed, 3) == 0) punch_holes(&p, seed);
     if (random_below(seed, 3) == 0)
-        p.rule.alpha_key = qfz_key_of_alpha(type, p.rule.distance, (double)random_below(seed, 20));
+        p.rule.alpha_level =
+            qfz_level_of_alpha(type, p.rule.distance, (double)random_below(seed, 20));
     return p;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* boruvka.cu - a forest's memory, and the order in which its parts are made. */
-#include "gpu/rows/rows.cuh"
+#include "gpu/saliency/saliency.cuh"
 
 static int64_t at_most(int64_t a, int64_t b)
 {
@@ -21,7 +21,7 @@ int64_t qfz_gpu_forest_vertices(int32_t h, int32_t w)
 
 /* Room for whatever the tile holds; the graph has at most a vertex a rim pixel and some more, and
  * of each block the edges that leave it and a tree. */
-static qfz_gpu_forest shape_of(const qfz_gpu_edges *edges, int64_t n_ghosts)
+static qfz_gpu_forest shape_of(const qfz_gpu_edges *edges, int64_t n_external)
 {
     qfz_gpu_forest f = {};
     const int64_t side_w = at_most(edges->w, QFZ_SIDE), side_h = at_most(edges->h, QFZ_SIDE);
@@ -37,7 +37,7 @@ static qfz_gpu_forest shape_of(const qfz_gpu_edges *edges, int64_t n_ghosts)
     f.rim_room = (int32_t)at_most(QFZ_RIM, px);
     f.comp_room = f.rim_room + (int32_t)(px / 2);
     f.vertex_room = qfz_gpu_forest_vertices(f.h, f.w);
-    f.edge_room = n_ghosts + f.vertex_room + f.n_blocks * at_most(leaving, n_dirs * px);
+    f.edge_room = n_external + f.vertex_room + f.n_blocks * at_most(leaving, n_dirs * px);
     return f;
 }
 
@@ -159,9 +159,9 @@ static void carve_saliency(qfz_rows *rows, const qfz_gpu_edges *edges, qfz_carve
     if (room->used < rounds.used) room->used = rounds.used;
 }
 
-size_t qfz_gpu_forest_bytes(const qfz_gpu_edges *edges, int64_t n_ghosts)
+size_t qfz_gpu_forest_bytes(const qfz_gpu_edges *edges, int64_t n_external)
 {
-    qfz_gpu_forest f = shape_of(edges, n_ghosts);
+    qfz_gpu_forest f = shape_of(edges, n_external);
     qfz_carve room = {};
     carve(&f, &room);
     return room.used;
@@ -175,7 +175,7 @@ size_t qfz_gpu_forest_made_bytes(const qfz_gpu_edges *edges)
     return room.used;
 }
 
-size_t qfz_gpu_forest_kept_bytes(const qfz_gpu_edges *edges)
+size_t qfz_gpu_forest_cached_bytes(const qfz_gpu_edges *edges)
 {
     qfz_gpu_forest f = shape_of(edges, 0);
     qfz_carve room = {};
@@ -184,9 +184,9 @@ size_t qfz_gpu_forest_kept_bytes(const qfz_gpu_edges *edges)
 }
 
 static qfz_status begin(qfz_gpu *gpu, const qfz_gpu_edges *edges, bool keep_ring,
-                        const qfz_gpu_links *ghosts, qfz_gpu_forest *forest)
+                        const qfz_gpu_links *external, qfz_gpu_forest *forest)
 {
-    *forest = shape_of(edges, ghosts ? ghosts->n : 0);
+    *forest = shape_of(edges, external ? external->n : 0);
     forest->keeps_ring = keep_ring;
     if (forest->vertex_room >> (32 - QFZ_UP_BITS) == 0) return QFZ_OK;
     return qfz_fail(gpu->err, QFZ_ENOMEM, "tile of %d x %d pixels: too many for the GPU",
@@ -194,12 +194,13 @@ static qfz_status begin(qfz_gpu *gpu, const qfz_gpu_edges *edges, bool keep_ring
 }
 
 qfz_status qfz_gpu_forest_make(qfz_gpu *gpu, const qfz_gpu_edges *edges, bool keep_ring,
-                               const qfz_gpu_links *ghosts, void *d_scratch, qfz_gpu_forest *forest)
+                               const qfz_gpu_links *external, void *d_scratch,
+                               qfz_gpu_forest *forest)
 {
     qfz_carve room = {static_cast<char *>(d_scratch), 0};
-    QFZ_TRY(begin(gpu, edges, keep_ring, ghosts, forest));
+    QFZ_TRY(begin(gpu, edges, keep_ring, external, forest));
     carve(forest, &room);
-    QFZ_TRY(qfz_boruvka_begin(gpu, forest, ghosts));
+    QFZ_TRY(qfz_boruvka_begin(gpu, forest, external));
     QFZ_TRY(qfz_boruvka_blocks(gpu, edges, forest));
     return qfz_boruvka_rounds(gpu, forest);
 }
@@ -214,12 +215,12 @@ size_t qfz_gpu_saliency_shared(const qfz_gpu_edges *edges)
     return wide ? qfz_rows_wide_shared() : qfz_rows_narrow_shared();
 }
 
-size_t qfz_gpu_saliency_bytes(const qfz_gpu_edges *edges, int64_t n_ghosts)
+size_t qfz_gpu_saliency_bytes(const qfz_gpu_edges *edges, int64_t n_external)
 {
     qfz_rows rows = {};
     qfz_carve room = {};
     void *d_saliency;
-    rows.forest = shape_of(edges, n_ghosts);
+    rows.forest = shape_of(edges, n_external);
     carve_saliency(&rows, edges, &room, &d_saliency);
     return room.used;
 }
@@ -246,12 +247,12 @@ static qfz_status make_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qf
 
 /* The graph of all blocks, and, unless d_saliency is NULL, what blocks answer; its memory is
  * carved. */
-static qfz_status make_rows(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_gpu_links *ghosts,
+static qfz_status make_rows(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_gpu_links *external,
                             void *d_saliency, qfz_rows *rows)
 {
     /* Blocks number the edges that vertices choose: 4 a pixel. */
     rows->forest.first_known = (int64_t)edges->h * edges->w <= UINT32_MAX / 4;
-    QFZ_TRY(qfz_boruvka_begin(gpu, &rows->forest, ghosts));
+    QFZ_TRY(qfz_boruvka_begin(gpu, &rows->forest, external));
     QFZ_TRY(make_blocks(gpu, edges, rows, d_saliency));
     return qfz_boruvka_rounds(gpu, &rows->forest);
 }
@@ -268,15 +269,15 @@ qfz_status qfz_gpu_ring_forest_make(qfz_gpu *gpu, const qfz_gpu_edges *edges, vo
     return QFZ_OK;
 }
 
-qfz_status qfz_gpu_saliency(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_gpu_links *ghosts,
+qfz_status qfz_gpu_saliency(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_gpu_links *external,
                             void *d_memory, void **d_saliency)
 {
     const bool narrow = qfz_gpu_is_narrow(edges);
     qfz_rows rows = {};
     qfz_carve room = {static_cast<char *>(d_memory), 0};
-    QFZ_TRY(begin(gpu, edges, ghosts != NULL, ghosts, &rows.forest));
+    QFZ_TRY(begin(gpu, edges, external != NULL, external, &rows.forest));
     carve_saliency(&rows, edges, &room, d_saliency);
-    QFZ_TRY(make_rows(gpu, edges, ghosts, *d_saliency, &rows));
+    QFZ_TRY(make_rows(gpu, edges, external, *d_saliency, &rows));
     return edges->connectivity == 8 ? qfz_rows_eight_query(gpu, &rows, narrow, *d_saliency)
                                     : qfz_rows_query(gpu, &rows, narrow, *d_saliency);
 }

@@ -15,8 +15,8 @@
 #ifndef QFZ_GPU_BORUVKA_CUH
 #define QFZ_GPU_BORUVKA_CUH
 
-#include "box.h"
-#include "gpu/image.cuh"
+#include "core/box.h"
+#include "gpu/device/image.cuh"
 
 /* Links between pixels of a tile's ring (their numbers as in box.h), in device memory. */
 typedef struct qfz_gpu_links {
@@ -65,12 +65,12 @@ typedef struct qfz_gpu_forest {
 
 /* A forest of a tile of this size and form takes about 11 bytes a pixel of 16-bit levels, 13 of
  * 32-bit ones; narrow tiles take more. */
-size_t qfz_gpu_forest_bytes(const qfz_gpu_edges *edges, int64_t n_ghosts);
+size_t qfz_gpu_forest_bytes(const qfz_gpu_edges *edges, int64_t n_external);
 
 /* Those of them, the first, that are of use when the forest is made; and of these the first that
  * are when nobody climbs any more: all but steps and up. */
 size_t qfz_gpu_forest_made_bytes(const qfz_gpu_edges *edges);
-size_t qfz_gpu_forest_kept_bytes(const qfz_gpu_edges *edges);
+size_t qfz_gpu_forest_cached_bytes(const qfz_gpu_edges *edges);
 
 /* The most vertices that the graph of all blocks of a tile can have. */
 int64_t qfz_gpu_forest_vertices(int32_t h, int32_t w);
@@ -82,14 +82,14 @@ size_t qfz_gpu_saliency_shared(const qfz_gpu_edges *edges);
 /* Must the edges that it is made of come as planes of keys?  Else the band is read as it is. */
 bool qfz_gpu_forest_needs_keys(const qfz_rule *rule);
 
-/* Makes the forest of the tile's edges and, unless NULL, of ghosts: links through the outside of
- * the tile.  keep_ring: needed for ghosts and for qfz_gpu_border_links().  d_scratch has
+/* Makes the forest of the tile's edges and, unless NULL, of external: links through the outside of
+ * the tile.  keep_ring: needed for external and for qfz_gpu_border_links().  d_scratch has
  * qfz_gpu_forest_bytes(). */
 qfz_status qfz_gpu_forest_make(qfz_gpu *gpu, const qfz_gpu_edges *edges, bool keep_ring,
-                               const qfz_gpu_links *ghosts, void *d_scratch,
+                               const qfz_gpu_links *external, void *d_scratch,
                                qfz_gpu_forest *forest);
 
-/* The saliency of every edge, out of a forest that does not remain.  ghosts: as above, or NULL.
+/* The saliency of every edge, out of a forest that does not remain.  external: as above, or NULL.
  * *d_saliency: n_dirs planes of h * w, the minimax level of each edge's two pixels, the greatest
  * value of the type where there is no edge inside the tile; of uint16_t for narrow edges, among
  * which a level may be as great as that, else of uint32_t.  They lie in d_memory, which has
@@ -97,10 +97,10 @@ qfz_status qfz_gpu_forest_make(qfz_gpu *gpu, const qfz_gpu_edges *edges, bool ke
  * neighbours, else 5.5 to 7. */
 static inline bool qfz_gpu_is_narrow(const qfz_gpu_edges *edges)
 {
-    return edges->max_key <= UINT16_MAX;
+    return edges->max_level <= UINT16_MAX;
 }
-size_t qfz_gpu_saliency_bytes(const qfz_gpu_edges *edges, int64_t n_ghosts);
-qfz_status qfz_gpu_saliency(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_gpu_links *ghosts,
+size_t qfz_gpu_saliency_bytes(const qfz_gpu_edges *edges, int64_t n_external);
+qfz_status qfz_gpu_saliency(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_gpu_links *external,
                             void *d_memory, void **d_saliency);
 
 /* A forest of which only qfz_gpu_border_links() is asked; d_scratch has

@@ -11,7 +11,7 @@
  *
  * Vertices are numbered anew in each round; origin[] leads back to the number of the first. */
 #include "gpu/forest/boruvka_parts.cuh"
-#include "gpu/warp.cuh"
+#include "gpu/device/warp.cuh"
 
 typedef unsigned long long weight; /* level << 32 | edge, of this round's list */
 
@@ -283,16 +283,16 @@ static __device__ __forceinline__ void join(const qfz_gpu_forest &f, int round, 
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
 
-static __global__ void k_begin(qfz_gpu_forest f, qfz_gpu_links ghosts)
+static __global__ void k_begin(qfz_gpu_forest f, qfz_gpu_links external)
 {
     const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
-    if (i < QFZ_COUNTERS) f.count[i] = i == QFZ_COUNT_EDGES ? (uint32_t)ghosts.n : 0;
-    if (i >= ghosts.n) return;
-    const int2 u = qfz_ring_pixel(f.h, f.w, (int32_t)ghosts.d_u[i]);
-    const int2 v = qfz_ring_pixel(f.h, f.w, (int32_t)ghosts.d_v[i]);
+    if (i < QFZ_COUNTERS) f.count[i] = i == QFZ_COUNT_EDGES ? (uint32_t)external.n : 0;
+    if (i >= external.n) return;
+    const int2 u = qfz_ring_pixel(f.h, f.w, (int32_t)external.d_u[i]);
+    const int2 v = qfz_ring_pixel(f.h, f.w, (int32_t)external.d_v[i]);
     f.ends[0][i] = make_uint2(QFZ_RIM_REF | qfz_rim_place(f, u.y, u.x),
                               QFZ_RIM_REF | qfz_rim_place(f, v.y, v.x));
-    qfz_set_edge_level(f, 0, (uint64_t)i, ghosts.d_level[i]);
+    qfz_set_edge_level(f, 0, (uint64_t)i, external.d_level[i]);
 }
 
 /* Ends that are places on rims become vertices, and every edge offers itself for the first round,
@@ -466,9 +466,9 @@ static __global__ void __launch_bounds__(TAIL_THREADS) k_finish(qfz_gpu_forest f
 /* ---- Launchers ------------------------------------------------------------------------------- */
 
 qfz_status qfz_boruvka_begin(qfz_gpu *gpu, const qfz_gpu_forest *forest,
-                             const qfz_gpu_links *ghosts)
+                             const qfz_gpu_links *external)
 {
-    const qfz_gpu_links none = {}, links = ghosts ? *ghosts : none;
+    const qfz_gpu_links none = {}, links = external ? *external : none;
     const int64_t n = links.n > QFZ_COUNTERS ? links.n : (int64_t)QFZ_COUNTERS;
     return qfz_launch(gpu, k_begin, dim3(qfz_blocks(n, THREADS)), dim3(THREADS), 0, *forest, links);
 }

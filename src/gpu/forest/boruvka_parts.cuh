@@ -4,8 +4,8 @@
 #define QFZ_GPU_BORUVKA_PARTS_CUH
 
 #include "gpu/forest/boruvka.cuh"
-#include "gpu/launch.cuh"
-#include "gpu/peek.cuh"
+#include "gpu/device/launch.cuh"
+#include "gpu/device/peek.cuh"
 
 /* ---- Blocks ---------------------------------------------------------------------------------- */
 enum {
@@ -214,9 +214,9 @@ static __device__ __forceinline__ uint32_t qfz_take_one(uint32_t *counter, bool 
 qfz_status qfz_boruvka_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
                               const qfz_gpu_forest *forest);
 
-/* Sets the counters and puts n_ghosts links at the head of the graph's edges. */
+/* Sets the counters and puts n_external links at the head of the graph's edges. */
 qfz_status qfz_boruvka_begin(qfz_gpu *gpu, const qfz_gpu_forest *forest,
-                             const qfz_gpu_links *ghosts);
+                             const qfz_gpu_links *external);
 
 /* Rounds on the graph. */
 qfz_status qfz_boruvka_rounds(qfz_gpu *gpu, const qfz_gpu_forest *forest);

@@ -11,7 +11,7 @@
 #define QFZ_GPU_BORUVKA_SOURCE_CUH
 
 #include "gpu/forest/boruvka_layout.cuh"
-#include "gpu/level.cuh"
+#include "gpu/device/level.cuh"
 
 /* The edges of a square of 2 x 2 pixels, in the order of their ids. */
 enum {

@@ -10,7 +10,7 @@
  * A pixel sees who is the cheapest at its vertex in the launch after it came there.  It may then
  * already see one that came in a later round; a link to that one is as good. */
 #include "gpu/forest/boruvka_parts.cuh"
-#include "gpu/collective.cuh"
+#include "gpu/device/collective.cuh"
 
 typedef unsigned long long weight; /* cost << 32 | ring pixel */
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* omega.cu - memory of (alpha, omega)-components, the order of their parts, and regions in the end.
  *
- * A region is named by the vertex that it ends at, or, with an answer, by its slot.  Its first
- * pixel is the least of those of its parts.  Blocks leave in d_root what part a pixel is of, or the
- * first pixel where the region is theirs alone. */
-#include "gpu/collective.cuh"
+ * A region is named by the vertex that it ends at, or, with an answer, by its border_region.  Its
+ * first pixel is the least of those of its parts.  Blocks leave in d_root what part a pixel is of,
+ * or the first pixel where the region is theirs alone. */
+#include "gpu/device/collective.cuh"
 #include "gpu/omega/omega_parts.cuh"
 
 enum { LIMITS = 64 };
@@ -73,7 +73,7 @@ void qfz_omega_carve(qfz_omega_room *room, const qfz_rule *rule, int32_t h, int3
 {
     qfz_carve sorted = {c->base, forest_at};
     room->event_room = room->graph.record_room + 2 * room->graph.vertex_room;
-    qfz_carve_take(c, &room->d_slot_of, room->graph.vertex_room); /* of answers only */
+    qfz_carve_take(c, &room->d_border_of, room->graph.vertex_room); /* of answers only */
     carve_sorted(room, rule, &sorted);
     if (c->used < sorted.used) c->used = sorted.used;
     qfz_carve_take(c, &room->d_limit, rule->n_bands);
@@ -134,9 +134,9 @@ qfz_status qfz_omega_send_limits(qfz_gpu *gpu, const qfz_rule *rule, qfz_omega_r
  * bounds the band, such an edge only breaks what it joins, so that it may as well be missing. Where
  * nothing is bounded no level matters but whether it is above alpha's, and the key may be one less.
  */
-static bool has_greatest_key(const qfz_rule *rule, uint32_t max_key)
+static bool has_greatest_key(const qfz_rule *rule, uint32_t max_level)
 {
-    if (rule->alpha_key < QFZ_NONE || max_key < QFZ_NONE) return false;
+    if (rule->alpha_level < QFZ_NONE || max_level < QFZ_NONE) return false;
     for (int b = 0; rule->omega && b < rule->n_bands; b++)
         if (rule->omega[b] < (double)UINT32_MAX) return false;
     return true;
@@ -175,30 +175,31 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_find_regions(qfz_o
 }
 
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
-    k_begin_slots(qfz_omega_graph g, int64_t n_ring, uint32_t *slot_of)
+    k_begin_slots(qfz_omega_graph g, int64_t n_ring, uint32_t *border_of)
 {
     const uint32_t n = *g.n_vertices;
-    QFZ_OMEGA_EACH(v, n) slot_of[v] = QFZ_NONE;
+    QFZ_OMEGA_EACH(v, n) border_of[v] = QFZ_NONE;
     QFZ_OMEGA_EACH(i, n_ring) g.region_first[g.vertex_room + (int64_t)i] = QFZ_NONE;
 }
 
-/* All ring pixels of a region have one slot. */
+/* All ring pixels of a region have one border_region. */
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
-    k_find_slots(qfz_gpu_forest f, qfz_omega_graph g, const uint32_t *__restrict__ slot,
-                 uint32_t *slot_of)
+    k_find_slots(qfz_gpu_forest f, qfz_omega_graph g, const uint32_t *__restrict__ border_region,
+                 uint32_t *border_of)
 {
     QFZ_OMEGA_EACH(i, qfz_ring_count(f.h, f.w))
-    if (slot[i] != QFZ_NONE) slot_of[g.vertex[qfz_omega_ring_vertex(f, i)].region] = slot[i];
+    if (border_region[i] != QFZ_NONE)
+        border_of[g.vertex[qfz_omega_ring_vertex(f, i)].region] = border_region[i];
 }
 
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
-    k_use_slots(qfz_omega_graph g, const uint32_t *__restrict__ slot_of)
+    k_use_slots(qfz_omega_graph g, const uint32_t *__restrict__ border_of)
 {
     const uint32_t n = *g.n_vertices;
     QFZ_OMEGA_EACH(v, n)
     {
-        const uint32_t slot = slot_of[g.vertex[v].region];
-        if (slot != QFZ_NONE) g.vertex[v].region = (uint32_t)g.vertex_room + slot;
+        const uint32_t border_region = border_of[g.vertex[v].region];
+        if (border_region != QFZ_NONE) g.vertex[v].region = (uint32_t)g.vertex_room + border_region;
     }
 }
 
@@ -248,8 +249,8 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
             root[first + j * QFZ_OMEGA_THREADS] = __ldg(&g.first[word[j] & ~QFZ_OMEGA_PART]);
 }
 
-static qfz_status name_regions(qfz_gpu *gpu, const qfz_omega_room *room, const uint32_t *d_slot,
-                               uint32_t *d_root)
+static qfz_status name_regions(qfz_gpu *gpu, const qfz_omega_room *room,
+                               const uint32_t *d_border_region, uint32_t *d_root)
 {
     const qfz_gpu_forest *const forest = &room->forest;
     const qfz_omega_graph *const g = &room->graph;
@@ -259,11 +260,12 @@ static qfz_status name_regions(qfz_gpu *gpu, const qfz_omega_room *room, const u
                                          ring = qfz_omega_grid(gpu, n_ring),
                                          all = qfz_omega_grid(gpu, g->vertex_room + g->record_room);
     QFZ_TRY(qfz_launch(gpu, k_find_regions, vertices, block, 0, *g));
-    if (d_slot) {
-        uint32_t *const d_slot_of = room->d_slot_of;
-        QFZ_TRY(qfz_launch(gpu, k_begin_slots, vertices, block, 0, *g, n_ring, d_slot_of));
-        QFZ_TRY(qfz_launch(gpu, k_find_slots, ring, block, 0, *forest, *g, d_slot, d_slot_of));
-        QFZ_TRY(qfz_launch(gpu, k_use_slots, vertices, block, 0, *g, d_slot_of));
+    if (d_border_region) {
+        uint32_t *const d_border_of = room->d_border_of;
+        QFZ_TRY(qfz_launch(gpu, k_begin_slots, vertices, block, 0, *g, n_ring, d_border_of));
+        QFZ_TRY(qfz_launch(gpu, k_find_slots, ring, block, 0, *forest, *g, d_border_region,
+                           d_border_of));
+        QFZ_TRY(qfz_launch(gpu, k_use_slots, vertices, block, 0, *g, d_border_of));
     }
     QFZ_TRY(qfz_launch(gpu, k_find_firsts, all, block, 0, *g));
     QFZ_TRY(qfz_launch(gpu, k_name_parts, all, block, 0, *g));
@@ -276,9 +278,9 @@ static qfz_status name_regions(qfz_gpu *gpu, const qfz_omega_room *room, const u
 qfz_status qfz_omega_set_rule(qfz_gpu *gpu, const qfz_rule *rule, qfz_omega_room *room)
 {
     qfz_omega_values *const values = &room->values;
-    uint32_t max_key;
-    QFZ_TRY(qfz_max_key(rule->type, rule->n_bands, rule->distance, &max_key, gpu->err));
-    const uint32_t alpha = rule->alpha_key < max_key ? rule->alpha_key : max_key;
+    uint32_t max_level;
+    QFZ_TRY(qfz_max_level(rule->type, rule->n_bands, rule->distance, &max_level, gpu->err));
+    const uint32_t alpha = rule->alpha_level < max_level ? rule->alpha_level : max_level;
     room->graph.after = alpha < QFZ_NONE ? alpha + 1 : QFZ_NONE;
     values->limit = rule->omega ? room->d_limit : NULL;
     values->n_bands = rule->n_bands;
@@ -295,7 +297,7 @@ static qfz_status make_forest(qfz_gpu *gpu, const qfz_gpu_image *image, const qf
     const int64_t n_px = (int64_t)image->h * image->w;
     qfz_gpu_edges edges;
     QFZ_TRY(qfz_gpu_edges_make(gpu, image, rule, room->d_keys, &edges));
-    if (has_greatest_key(rule, edges.max_key))
+    if (has_greatest_key(rule, edges.max_level))
         QFZ_TRY(qfz_launch(gpu, k_lower_greatest, dim3(qfz_blocks(n_px, QFZ_OMEGA_THREADS)),
                            dim3(QFZ_OMEGA_THREADS), 0, *image, qfz_n_dirs(rule), room->d_keys));
     return qfz_gpu_forest_make(gpu, &edges, keep_ring, NULL, room->d_forest, &room->forest);
@@ -325,13 +327,13 @@ qfz_status qfz_omega_prepare(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz
 }
 
 qfz_status qfz_gpu_omega(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
-                         const qfz_gpu_omega_answer *answer, void *d_scratch, uint32_t *d_root)
+                         const qfz_gpu_omega_exterior *answer, void *d_scratch, uint32_t *d_root)
 {
     qfz_omega_room room = {};
     QFZ_TRY(qfz_omega_cut(gpu, image, rule, d_scratch, &room));
     QFZ_TRY(qfz_omega_prepare(gpu, image, rule, answer != NULL, &room));
     QFZ_TRY(qfz_omega_blocks(gpu, &room.forest, &room.values, &room.graph, d_root));
     QFZ_TRY(qfz_omega_solve(gpu, &room.forest, &room.values, &room.graph,
-                            answer ? answer->d_holds_to : NULL));
-    return name_regions(gpu, &room, answer ? answer->d_slot : NULL, d_root);
+                            answer ? answer->d_omega_level : NULL));
+    return name_regions(gpu, &room, answer ? answer->d_border_region : NULL, d_root);
 }

@@ -20,7 +20,7 @@
  *
  * With an answer from stitching: a component that reaches a ring pixel holds as long as that
  * pixel's component does in the whole raster, and never breaks omega by what is in the tile before.
- * So the only thing to add is that ring pixel r breaks at holds_to(r) + 1.
+ * So the only thing to add is that ring pixel r breaks at omega_level(r) + 1.
  *
  * First in the blocks of the forest, in shared memory (omega_block.cu); what hangs on a component
  * that goes on outside becomes a record, and all blocks' records and vertices are solved in global
@@ -30,10 +30,10 @@
 
 #include "gpu/forest/boruvka.cuh"
 
-/* As in qfz_answer, in device memory: QFZ_NONE as slot where a ring pixel is invalid. */
-typedef struct qfz_gpu_omega_answer {
-    const uint32_t *d_slot, *d_holds_to;
-} qfz_gpu_omega_answer;
+/* As in qfz_exterior, in device memory: QFZ_NONE as border_region where a ring pixel is invalid. */
+typedef struct qfz_gpu_omega_exterior {
+    const uint32_t *d_border_region, *d_omega_level;
+} qfz_gpu_omega_exterior;
 
 /* Scratch memory for either of the functions below. */
 size_t qfz_gpu_omega_bytes(const qfz_rule *rule, int32_t h, int32_t w);
@@ -42,22 +42,22 @@ size_t qfz_gpu_omega_bytes(const qfz_rule *rule, int32_t h, int32_t w);
 size_t qfz_gpu_omega_shared(const qfz_gpu_edges *edges);
 
 /* d_root[px] = first pixel of its region, QFZ_NONE where invalid; it may be d_scratch itself.
- * answer NULL: the tile is the whole raster; else regions of one slot are one region. */
+ * answer NULL: the tile is the whole raster; else regions of one border_region are one region. */
 qfz_status qfz_gpu_omega(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
-                         const qfz_gpu_omega_answer *answer, void *d_scratch, uint32_t *d_root);
+                         const qfz_gpu_omega_exterior *answer, void *d_scratch, uint32_t *d_root);
 
-/* What a tile tells of its ring: links and absorbs as in qfz_summary.  It comes in two steps, since
- * how many absorbs there are must be known on the host before they can be sorted: after the first,
- * d_n[0] is the number of links, d_n[1] that of absorbs.  Everything lies in the scratch memory,
+/* What a tile tells of its ring: links and ranges as in qfz_summary.  It comes in two steps, since
+ * how many ranges there are must be known on the host before they can be sorted: after the first,
+ * d_n[0] is the number of links, d_n[1] that of ranges.  Everything lies in the scratch memory,
  * which nothing else may use in between. */
-typedef struct qfz_gpu_absorbs {
+typedef struct qfz_gpu_ranges {
     uint32_t *d_at, *d_level;
     void *d_lo, *d_hi; /* band b of absorb i at [i * n_bands + b], in the raster's type */
-} qfz_gpu_absorbs;
+} qfz_gpu_ranges;
 
 qfz_status qfz_gpu_omega_links(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
                                void *d_scratch, qfz_gpu_links *links, uint32_t **d_n);
-qfz_status qfz_gpu_omega_absorbs(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
-                                 void *d_scratch, uint32_t n, qfz_gpu_absorbs *absorbs);
+qfz_status qfz_gpu_omega_ranges(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
+                                void *d_scratch, uint32_t n, qfz_gpu_ranges *ranges);
 
 #endif

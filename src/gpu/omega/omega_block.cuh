@@ -5,7 +5,7 @@
 #define QFZ_GPU_OMEGA_BLOCK_CUH
 
 #include "gpu/omega/omega_parts.cuh"
-#include "gpu/warp.cuh"
+#include "gpu/device/warp.cuh"
 
 enum {
     THREADS = 512,

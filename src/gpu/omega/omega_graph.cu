@@ -80,12 +80,12 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_tell_blocks(qfz_om
 }
 
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
-    k_tell_ring(qfz_gpu_forest f, qfz_omega_graph g, const uint32_t *__restrict__ holds_to)
+    k_tell_ring(qfz_gpu_forest f, qfz_omega_graph g, const uint32_t *__restrict__ omega_level)
 {
     QFZ_OMEGA_EACH(i, qfz_ring_count(f.h, f.w))
     {
-        if (holds_to[i] == QFZ_NONE) continue;
-        tell_at(g, qfz_omega_ring_vertex(f, i), holds_to[i] + 1);
+        if (omega_level[i] == QFZ_NONE) continue;
+        tell_at(g, qfz_omega_ring_vertex(f, i), omega_level[i] + 1);
     }
 }
 
@@ -364,15 +364,15 @@ static qfz_status solve_band(qfz_gpu *gpu, const qfz_omega_values *values,
 
 qfz_status qfz_omega_solve(qfz_gpu *gpu, const qfz_gpu_forest *forest,
                            const qfz_omega_values *values, const qfz_omega_graph *graph,
-                           const uint32_t *d_holds_to)
+                           const uint32_t *d_omega_level)
 {
     const dim3 block(QFZ_OMEGA_THREADS);
     QFZ_TRY(
         qfz_launch(gpu, k_tell_blocks, qfz_omega_grid(gpu, graph->vertex_room), block, 0, *graph));
-    if (d_holds_to)
+    if (d_omega_level)
         QFZ_TRY(qfz_launch(gpu, k_tell_ring,
                            qfz_omega_grid(gpu, qfz_ring_size(forest->h, forest->w)), block, 0,
-                           *forest, *graph, d_holds_to));
+                           *forest, *graph, d_omega_level));
     QFZ_TRY(
         qfz_launch(gpu, k_hang_records, qfz_omega_grid(gpu, graph->record_room), block, 0, *graph));
     for (int band = 0; values->limit && band < values->n_bands; band++)

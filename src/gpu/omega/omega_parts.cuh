@@ -148,7 +148,8 @@ struct qfz_omega_graph {
     uint32_t *block_breaks;  /* the level at which its block saw it break, or after */
     uint32_t *wide, *n_wide; /* the vertices whose T is too wide */
     uint2 *held;             /* of each of them: the range of what holds */
-    uint32_t *region_first;  /* first pixels, by the vertex that a region ends at, then by slot */
+    uint32_t *
+        region_first; /* first pixels, by the vertex that a region ends at, then by border_region */
     uint32_t *list[2], *n_listed; /* parts of which it is open whether a vertex holds with them; by
                                      pass */
 };
@@ -173,7 +174,7 @@ struct qfz_omega_room {
     void *d_forest;
     uint32_t *d_keys;
     double *d_limit;
-    uint32_t *d_slot_of; /* of a vertex that a region is named by */
+    uint32_t *d_border_of; /* of a vertex that a region is named by */
 
     /* Summaries (omega_summary.cu). */
     int64_t event_room;
@@ -221,14 +222,14 @@ qfz_status qfz_omega_blocks(qfz_gpu *gpu, const qfz_gpu_forest *forest,
 /* The level at which each vertex breaks; records then hang on the vertices that they belong to. */
 qfz_status qfz_omega_solve(qfz_gpu *gpu, const qfz_gpu_forest *forest,
                            const qfz_omega_values *values, const qfz_omega_graph *graph,
-                           const uint32_t *d_holds_to);
+                           const uint32_t *d_omega_level);
 
 /* What is told of the ring, in two steps as in omega.cuh; the graph is solved.  valid: of an
  * image's pixels, or NULL. */
-qfz_status qfz_omega_tell_links(qfz_gpu *gpu, const qfz_rule *rule, const uint8_t *d_valid,
-                                qfz_omega_room *room);
-qfz_status qfz_omega_tell_absorbs(qfz_gpu *gpu, const qfz_rule *rule, uint32_t n,
-                                  qfz_omega_room *room, qfz_gpu_absorbs *absorbs);
+qfz_status qfz_omega_summary_links(qfz_gpu *gpu, const qfz_rule *rule, const uint8_t *d_valid,
+                                   qfz_omega_room *room);
+qfz_status qfz_omega_summary_ranges(qfz_gpu *gpu, const qfz_rule *rule, uint32_t n,
+                                    qfz_omega_room *room, qfz_gpu_ranges *ranges);
 
 /* Whether a record or a vertex belongs to the region of what it hangs on. */
 static __device__ __forceinline__ bool qfz_omega_joins(const qfz_omega_graph &g, uint32_t at,

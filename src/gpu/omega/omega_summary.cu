@@ -9,7 +9,7 @@
  *
  * Once y breaks nothing more is told of it, but for one range of all values there are, which breaks
  * any omega that y can have broken. */
-#include "gpu/collective.cuh"
+#include "gpu/device/collective.cuh"
 #include "gpu/omega/omega_parts.cuh"
 
 typedef unsigned long long envoy; /* level << 32 | ring pixel */
@@ -114,7 +114,7 @@ static __device__ __forceinline__ uint32_t teller_of(const qfz_omega_graph &g,
 /* Band `band` of the events' ranges; in the first band their ring pixels too. */
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_store(qfz_omega_values values, qfz_omega_graph g, summary_view s, int band, int sorted,
-            qfz_gpu_absorbs absorbs)
+            qfz_gpu_ranges ranges)
 {
     const uint32_t n_vertices = *g.n_vertices, n_records = *g.n_records;
     const uint32_t n = s.counts[N_EVENTS];
@@ -132,10 +132,10 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
         } else {
             lo = values.least();
         }
-        values.write(absorbs.d_lo, (int64_t)e * values.n_bands + band, lo);
-        values.write(absorbs.d_hi, (int64_t)e * values.n_bands + band, hi);
+        values.write(ranges.d_lo, (int64_t)e * values.n_bands + band, lo);
+        values.write(ranges.d_hi, (int64_t)e * values.n_bands + band, hi);
         if (band == 0)
-            absorbs.d_at[e] = (uint32_t)s.envoys[teller_of(g, s, n_records, n_vertices, i)];
+            ranges.d_at[e] = (uint32_t)s.envoys[teller_of(g, s, n_records, n_vertices, i)];
     }
 }
 
@@ -163,8 +163,8 @@ static summary_view view_of(const qfz_omega_room *room)
     return s;
 }
 
-qfz_status qfz_omega_tell_links(qfz_gpu *gpu, const qfz_rule *rule, const uint8_t *d_valid,
-                                qfz_omega_room *room)
+qfz_status qfz_omega_summary_links(qfz_gpu *gpu, const qfz_rule *rule, const uint8_t *d_valid,
+                                   qfz_omega_room *room)
 {
     const qfz_omega_graph *const g = &room->graph;
     const qfz_gpu_forest *const forest = &room->forest;
@@ -188,8 +188,8 @@ static int bits_of(uint32_t number)
     return bits;
 }
 
-qfz_status qfz_omega_tell_absorbs(qfz_gpu *gpu, const qfz_rule *rule, uint32_t n,
-                                  qfz_omega_room *room, qfz_gpu_absorbs *absorbs)
+qfz_status qfz_omega_summary_ranges(qfz_gpu *gpu, const qfz_rule *rule, uint32_t n,
+                                    qfz_omega_room *room, qfz_gpu_ranges *ranges)
 {
     int sorted = 0;
     room->graph.n_vertices = room->d_counts + N_VERTICES;
@@ -197,13 +197,13 @@ qfz_status qfz_omega_tell_absorbs(qfz_gpu *gpu, const qfz_rule *rule, uint32_t n
     if (n > 0)
         QFZ_TRY(qfz_gpu_sort_pairs(gpu, room->d_sort, room->d_level, room->d_source, n, 0,
                                    bits_of(room->graph.after), &sorted));
-    *absorbs =
-        qfz_gpu_absorbs{room->d_source[1 - sorted], room->d_level[sorted], room->d_lo, room->d_hi};
+    *ranges =
+        qfz_gpu_ranges{room->d_source[1 - sorted], room->d_level[sorted], room->d_lo, room->d_hi};
     for (int band = 0; band < rule->n_bands; band++) {
         if (rule->omega && rule->n_bands > 1)
             QFZ_TRY(qfz_omega_spread(gpu, &room->values, &room->graph, band));
         QFZ_TRY(qfz_launch(gpu, k_store, qfz_omega_grid(gpu, n), dim3(QFZ_OMEGA_THREADS), 0,
-                           room->values, room->graph, s, band, sorted, *absorbs));
+                           room->values, room->graph, s, band, sorted, *ranges));
     }
     return QFZ_OK;
 }
@@ -216,16 +216,16 @@ qfz_status qfz_gpu_omega_links(qfz_gpu *gpu, const qfz_gpu_image *image, const q
     QFZ_TRY(qfz_omega_prepare(gpu, image, rule, true, &room));
     QFZ_TRY(qfz_omega_blocks(gpu, &room.forest, &room.values, &room.graph, room.d_source[0]));
     QFZ_TRY(qfz_omega_solve(gpu, &room.forest, &room.values, &room.graph, NULL));
-    QFZ_TRY(qfz_omega_tell_links(gpu, rule, image->d_valid, &room));
+    QFZ_TRY(qfz_omega_summary_links(gpu, rule, image->d_valid, &room));
     *links = room.links;
     *d_n = room.d_counts;
     return QFZ_OK;
 }
 
-qfz_status qfz_gpu_omega_absorbs(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
-                                 void *d_scratch, uint32_t n, qfz_gpu_absorbs *absorbs)
+qfz_status qfz_gpu_omega_ranges(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
+                                void *d_scratch, uint32_t n, qfz_gpu_ranges *ranges)
 {
     qfz_omega_room room = {};
     QFZ_TRY(qfz_omega_cut(gpu, image, rule, d_scratch, &room));
-    return qfz_omega_tell_absorbs(gpu, rule, n, &room, absorbs);
+    return qfz_omega_summary_ranges(gpu, rule, n, &room, ranges);
 }

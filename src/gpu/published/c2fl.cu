@@ -10,7 +10,7 @@
  * between tiles, 1 pixel of 16, some sectors more. */
 #include "gpu/published/published.cuh"
 
-#include "gpu/launch.cuh"
+#include "gpu/device/launch.cuh"
 #include "gpu/published/tiles.cuh"
 
 enum { LINE_BLOCK = 256 };

@@ -13,7 +13,7 @@
 #ifndef QFZ_GPU_CONNECT_CUH
 #define QFZ_GPU_CONNECT_CUH
 
-#include "gpu/device.cuh"
+#include "gpu/device/device.cuh"
 
 struct qfz_link {
     uint32_t parent, level; /* the parent's */

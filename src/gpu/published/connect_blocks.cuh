@@ -5,9 +5,9 @@
 #define QFZ_GPU_CONNECT_BLOCKS_CUH
 
 #include "gpu/published/connect.cuh"
-#include "gpu/edge_reader.cuh"
-#include "gpu/launch.cuh"
-#include "gpu/tree/tree.cuh"
+#include "gpu/device/edge_reader.cuh"
+#include "gpu/device/launch.cuh"
+#include "gpu/published/canonical_tree.cuh"
 
 /* Blocks are a warp wide.  High ones pay where zipping chains across seams in global memory is
  * dearer than in shared memory: many levels, many edges. */
@@ -199,10 +199,10 @@ static qfz_status qfz_connect_seams(qfz_gpu *gpu, const qfz_edge_reader<T> &read
 }
 
 template <int VERSION, int N_DIRS, int BLOCK_H, typename T, typename LINKS, typename WORD>
-static qfz_status qfz_connect_all(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint32_t alpha_key,
+static qfz_status qfz_connect_all(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint32_t alpha_level,
                                   uint64_t *d_links)
 {
-    const qfz_edge_reader<T> reader = qfz_read_edges<T>(edges, alpha_key);
+    const qfz_edge_reader<T> reader = qfz_read_edges<T>(edges, alpha_level);
     unsigned long long *const d_words = (unsigned long long *)d_links;
     const dim3 grid((unsigned)((edges->w + QFZ_TREE_W - 1) / QFZ_TREE_W),
                     (unsigned)((edges->h + BLOCK_H - 1) / BLOCK_H));
@@ -218,7 +218,7 @@ static qfz_status qfz_connect_all(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint
 
 /* By form of edges and connectivity. */
 template <int VERSION>
-static qfz_status qfz_connect_any(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint32_t alpha_key,
+static qfz_status qfz_connect_any(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint32_t alpha_level,
                                   uint64_t *d_links)
 {
     typedef unsigned long long wide;
@@ -229,19 +229,19 @@ static qfz_status qfz_connect_any(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint
     switch (edges->form) {
     case QFZ_EDGES_U8:
         return four ? qfz_connect_all<VERSION, 2, LOW, uint8_t, packed_links, uint32_t>(
-                          gpu, edges, alpha_key, d_links)
+                          gpu, edges, alpha_level, d_links)
                     : qfz_connect_all<VERSION, 4, LOW, uint8_t, packed_links, uint32_t>(
-                          gpu, edges, alpha_key, d_links);
+                          gpu, edges, alpha_level, d_links);
     case QFZ_EDGES_U16:
         return four ? qfz_connect_all<VERSION, 2, LOW, uint16_t, wide_links, wide>(
-                          gpu, edges, alpha_key, d_links)
+                          gpu, edges, alpha_level, d_links)
                     : qfz_connect_all<VERSION, 4, HIGH, uint16_t, wide_links, wide>(
-                          gpu, edges, alpha_key, d_links);
+                          gpu, edges, alpha_level, d_links);
     default:
         return four ? qfz_connect_all<VERSION, 2, LOW, uint32_t, wide_links, wide>(
-                          gpu, edges, alpha_key, d_links)
+                          gpu, edges, alpha_level, d_links)
                     : qfz_connect_all<VERSION, 4, HIGH, uint32_t, wide_links, wide>(
-                          gpu, edges, alpha_key, d_links);
+                          gpu, edges, alpha_level, d_links);
     }
 }
 

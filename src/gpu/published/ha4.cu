@@ -12,9 +12,9 @@
  * written and some read, 4 written. */
 #include "gpu/published/published.cuh"
 
-#include "gpu/launch.cuh"
+#include "gpu/device/launch.cuh"
 #include "gpu/published/segments.cuh"
-#include "gpu/union_find.cuh"
+#include "gpu/device/union_find.cuh"
 
 enum { STRIP = 4, BORDER_WARPS = 4, RELABEL_WARPS = 4, RELABEL_PX = 4 };
 

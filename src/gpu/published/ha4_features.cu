@@ -9,8 +9,8 @@
 #include <stddef.h>
 
 #include "gpu/published/ha4_parts.cuh"
-#include "gpu/launch.cuh"
-#include "record.h"
+#include "gpu/device/launch.cuh"
+#include "core/record.h"
 
 typedef unsigned long long counter; /* what CUDA's atomics call 64 bits */
 typedef qfz_row_bits<uint64_t> row_bits;

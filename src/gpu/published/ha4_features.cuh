@@ -9,7 +9,7 @@
 #ifndef QFZ_GPU_HA4_FEATURES_CUH
 #define QFZ_GPU_HA4_FEATURES_CUH
 
-#include "gpu/regions/gather.cuh"
+#include "gpu/features/gather.cuh"
 #include "gpu/published/published.cuh"
 
 /* A numbered root's parent is its region and this bit. */

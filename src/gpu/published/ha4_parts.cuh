@@ -5,8 +5,8 @@
 #define QFZ_GPU_HA4_PARTS_CUH
 
 #include "gpu/published/segments.cuh"
-#include "gpu/value_order.cuh"
-#include "gpu/warp.cuh"
+#include "gpu/device/value_order.cuh"
+#include "gpu/device/warp.cuh"
 
 /* Sums of 32 values and of their squares; squares of 32 bits in two halves, low and high. */
 template <int BYTES> struct sums_of {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* ha4_regions.cu - the regions of HA4's forest, numbered by first pixel: parents of roots become
  * their numbers, bits and sums of bits tell which. */
-#include "gpu/collective.cuh"
+#include "gpu/device/collective.cuh"
 #include "gpu/published/ha4_features.cuh"
-#include "gpu/launch.cuh"
+#include "gpu/device/launch.cuh"
 #include "gpu/published/segments.cuh"
 
 typedef qfz_row_bits<uint64_t> row_bits;

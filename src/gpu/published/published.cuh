@@ -16,8 +16,8 @@
 #ifndef QFZ_GPU_PUBLISHED_CUH
 #define QFZ_GPU_PUBLISHED_CUH
 
-#include "gpu/device.cuh"
-#include "rule.h"
+#include "gpu/device/device.cuh"
+#include "core/level.h"
 
 typedef struct qfz_gpu_segments {
     int32_t h, w;         /* h * w < 2^31 */

@@ -12,7 +12,7 @@
  * the first level, 3 pixels of 32, some sectors more. */
 #include "gpu/published/published.cuh"
 
-#include "gpu/launch.cuh"
+#include "gpu/device/launch.cuh"
 #include "gpu/published/tiles.cuh"
 
 enum { LINE_BLOCK = 256, GROUP = 4 };

@@ -5,7 +5,7 @@
 #define QFZ_GPU_TILES_CUH
 
 #include "gpu/published/segments.cuh"
-#include "gpu/union_find.cuh"
+#include "gpu/device/union_find.cuh"
 
 /* A tile of SIDE x SIDE pixels is a block of SIDE x ROWS threads, each of which has some pixels of
  * a column.  Local indices are row * SIDE + column: their order is that of the image. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* forest_tree.cu - the order of the steps, and the nodes whose top is a vertex of the graph of all
  * blocks. */
-#include "gpu/collective.cuh"
+#include "gpu/device/collective.cuh"
 #include "gpu/tree/forest_tree_parts.cuh"
 
 enum { THREADS = 256 };
@@ -17,7 +17,7 @@ static __global__ void __launch_bounds__(THREADS) k_name_vertices(qfz_gpu_forest
     if (v == 0) *tree.d_counts = qfz_gpu_tree_counts{n, n, 0, 0};
     if (v >= n) return;
     const uint2 up = tree.forest.up[v];
-    const bool is_root = (up.x & QFZ_UP_ROOT) == QFZ_UP_ROOT || up.y > tree.alpha_key;
+    const bool is_root = (up.x & QFZ_UP_ROOT) == QFZ_UP_ROOT || up.y > tree.alpha_level;
     const uint32_t top = is_root ? n : qfz_top_of_vertex(tree.forest, up.x >> QFZ_UP_BITS, up.y);
     qfz_put_pair(tree, v, top, is_root ? 0 : up.y);
     tree.d_first_node[v] = QFZ_NONE;
@@ -128,7 +128,7 @@ static void carve_pairs(qfz_gpu_forest_tree *tree, const qfz_gpu_edges *edges,
     qfz_carve result = *room;
     (void)qfz_carve_bytes(room, qfz_gpu_forest_made_bytes(edges));
     qfz_carve_take(room, &tree->d_pairs[0], n);
-    (void)qfz_carve_bytes(&result, qfz_gpu_forest_kept_bytes(edges));
+    (void)qfz_carve_bytes(&result, qfz_gpu_forest_cached_bytes(edges));
     qfz_carve_take(&result, &tree->d_node, n);
     qfz_carve_take(&result, &tree->d_other_parent, n);
     qfz_carve_take(&result, &tree->d_other_level, n);
@@ -143,7 +143,7 @@ static void carve_pairs(qfz_gpu_forest_tree *tree, const qfz_gpu_edges *edges,
     room->used = larger(room->used, result.used);
 }
 
-static size_t keys_bytes(const qfz_gpu_edges *edges)
+static size_t level_bytes(const qfz_gpu_edges *edges)
 {
     const size_t n_px = (size_t)edges->h * (size_t)edges->w;
     return edges->form == QFZ_EDGES_KEYS ? n_px * (size_t)(edges->connectivity / 2) * 4 : 0;
@@ -156,7 +156,7 @@ size_t qfz_gpu_forest_tree_bytes(const qfz_gpu_edges *edges, const qfz_gpu_tree_
     carve_first(&tree, edges, &room);
     forest = room;
     (void)qfz_carve_bytes(&forest, qfz_gpu_forest_bytes(edges, 0));
-    (void)qfz_carve_bytes(&forest, keys_bytes(edges));
+    (void)qfz_carve_bytes(&forest, level_bytes(edges));
     carve_pairs(&tree, edges, counts, &room);
     return larger(room.used, forest.used);
 }
@@ -173,12 +173,12 @@ uint32_t *qfz_gpu_forest_tree_keys(const qfz_gpu_edges *edges, void *d_scratch)
     qfz_carve room = {static_cast<char *>(d_scratch), 0};
     carve_first(&tree, edges, &room);
     (void)qfz_carve_bytes(&room, qfz_gpu_forest_bytes(edges, 0));
-    return static_cast<uint32_t *>(qfz_carve_bytes(&room, keys_bytes(edges)));
+    return static_cast<uint32_t *>(qfz_carve_bytes(&room, level_bytes(edges)));
 }
 
 /* ---- Launchers ------------------------------------------------------------------------------- */
 
-qfz_status qfz_gpu_forest_tree_begin(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint32_t alpha_key,
+qfz_status qfz_gpu_forest_tree_begin(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint32_t alpha_level,
                                      void *d_scratch, size_t scratch_bytes,
                                      qfz_gpu_forest_tree *tree)
 {
@@ -189,8 +189,8 @@ qfz_status qfz_gpu_forest_tree_begin(qfz_gpu *gpu, const qfz_gpu_edges *edges, u
     (void)qfz_carve_bytes(&room, qfz_gpu_forest_made_bytes(edges));
     tree->pair_room = (int64_t)((scratch_bytes - room.used) / sizeof *tree->d_pairs[0]);
     qfz_carve_take(&room, &tree->d_pairs[0], tree->pair_room);
-    tree->alpha_key = alpha_key;
-    tree->level_bits = bits_of(edges->max_key < alpha_key ? edges->max_key : alpha_key);
+    tree->alpha_level = alpha_level;
+    tree->level_bits = bits_of(edges->max_level < alpha_level ? edges->max_level : alpha_level);
     QFZ_TRY(qfz_gpu_forest_make(gpu, edges, false, NULL, d_forest, &tree->forest));
     const dim3 grid(qfz_blocks(tree->forest.vertex_room, THREADS)), block(THREADS);
     QFZ_TRY(qfz_launch(gpu, k_name_vertices, grid, block, 0, *tree));

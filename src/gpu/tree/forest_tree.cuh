@@ -40,7 +40,7 @@ typedef struct qfz_gpu_tree_counts {
 /* A tree in the making; all arrays lie in its scratch memory. */
 typedef struct qfz_gpu_forest_tree {
     qfz_gpu_forest forest;
-    uint32_t alpha_key;
+    uint32_t alpha_level;
     int level_bits;
     uint32_t *d_first_node; /* of a vertex: the lowest node that it is the top of */
     uint2 *d_inside;        /* of a block: nodes inside, those before its first, how many */
@@ -70,12 +70,12 @@ uint32_t *qfz_gpu_forest_tree_keys(const qfz_gpu_edges *edges, void *d_scratch);
 size_t qfz_gpu_forest_tree_shared(const qfz_gpu_edges *edges);
 
 /* In two steps: between them the caller reads *tree->d_counts.  If the tree takes more than the
- * scratch_bytes that there are, it must be begun anew with more.  Edges of keys above alpha_key are
- * left out; edges->max_key is below QFZ_NONE.
+ * scratch_bytes that there are, it must be begun anew with more.  Edges of keys above alpha_level
+ * are left out; edges->max_level is below QFZ_NONE.
  *
  * The nodes of the qfz_tree (qfz.h), one part after the other: pixels, all of level 0; nodes inside
  * blocks; the others, whose number is in *tree->d_counts after the second step. */
-qfz_status qfz_gpu_forest_tree_begin(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint32_t alpha_key,
+qfz_status qfz_gpu_forest_tree_begin(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint32_t alpha_level,
                                      void *d_scratch, size_t scratch_bytes,
                                      qfz_gpu_forest_tree *tree);
 qfz_status qfz_gpu_forest_tree_end(qfz_gpu *gpu, qfz_gpu_forest_tree *tree,

@@ -8,7 +8,7 @@
  *             vertex, become the tree's
  *   link      each of a chain finds the next */
 #include "gpu/tree/forest_tree_parts.cuh"
-#include "gpu/warp.cuh"
+#include "gpu/device/warp.cuh"
 
 enum {
     THREADS = 512,
@@ -133,7 +133,7 @@ template <typename KEY> static __device__ __forceinline__ void load(tree_work<KE
         uint32_t up = step & QFZ_STEP_MASK;
         if (is_root)
             up |= IS_ROOT;
-        else if (level > w.tree.alpha_key)
+        else if (level > w.tree.alpha_level)
             up = NO_VERTEX;
         w.m.up[c] = (uint16_t)up;
         w.m.level[c] = (TOP)level;
@@ -207,7 +207,7 @@ template <typename KEY> static __device__ __forceinline__ void name_pixels(tree_
         if (comp[k] == QFZ_NO_COMP) continue;
         if (comp[k] < (uint32_t)forest.rim_room && level[k] == 0)
             w.named[k] = LOWEST_OF | (w.m.up[comp[k]] & QFZ_STEP_MASK);
-        else if (level[k] <= w.tree.alpha_key)
+        else if (level[k] <= w.tree.alpha_level)
             w.named[k] = name(w, comp[k], level[k]);
     }
 }

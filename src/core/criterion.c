@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/criterion.h"
+
+#include "core/memory.h"
+
+static qfz_status check_limit(const char *name, double value, qfz_error *err)
+{
+    if (value >= 0) return QFZ_OK;
+    return qfz_fail(err, QFZ_EARG, "%s is %g; it must be a number that is at least 0", name, value);
+}
+
+qfz_status qfz_criterion_check(const qfz_criterion *criterion, qfz_error *err)
+{
+    if (criterion->connectivity != 4 && criterion->connectivity != 8)
+        return qfz_fail(err, QFZ_EARG, "connectivity is %d; it must be 4 or 8",
+                        criterion->connectivity);
+    if (criterion->has_alpha) QFZ_TRY(check_limit("alpha", criterion->alpha, err));
+    for (int i = 0; criterion->omega && i < criterion->n_omega; i++)
+        QFZ_TRY(check_limit("omega", criterion->omega[i], err));
+    return QFZ_OK;
+}
+
+qfz_status qfz_criterion_spread_omega(const qfz_criterion *criterion, int n_bands, double **omega,
+                                      qfz_error *err)
+{
+    double *spread = NULL;
+    *omega = NULL;
+    if (!criterion->omega) return QFZ_OK;
+    if (criterion->n_omega != 1 && criterion->n_omega != n_bands)
+        return qfz_fail(err, QFZ_EARG, "%d values of omega for %d bands; give one, or one per band",
+                        criterion->n_omega, n_bands);
+    QFZ_TRY(QFZ_NEW(&spread, n_bands, err));
+    for (int b = 0; b < n_bands; b++)
+        spread[b] = criterion->omega[criterion->n_omega == 1 ? 0 : b];
+    *omega = spread;
+    return QFZ_OK;
+}

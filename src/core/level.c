@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/* level.c - dissimilarities of pixels as ordered keys, and the limits on them. */
+#include "core/clones.h"
+#include "core/level.h"
+#include "core/wide.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { CHUNK = 256 }; /* pairs at a time; the accumulators stay in the first cache */
+
+static const struct {
+    size_t bytes;
+    const char *name;
+    uint32_t range; /* largest difference of two values; 0: not an integer */
+} types[] = {
+    [QFZ_U8] = {1, "Byte", UINT8_MAX},     [QFZ_I8] = {1, "Int8", UINT8_MAX},
+    [QFZ_U16] = {2, "UInt16", UINT16_MAX}, [QFZ_I16] = {2, "Int16", UINT16_MAX},
+    [QFZ_U32] = {4, "UInt32", UINT32_MAX}, [QFZ_I32] = {4, "Int32", UINT32_MAX},
+    [QFZ_F32] = {4, "Float32", 0},
+};
+
+static const uint32_t infinity_key = 0x7f800000u;
+
+size_t qfz_type_bytes(qfz_type type)
+{
+    return types[type].bytes;
+}
+
+const char *qfz_type_name(qfz_type type)
+{
+    return types[type].name;
+}
+
+bool qfz_type_is_float(qfz_type type)
+{
+    return type == QFZ_F32;
+}
+
+bool qfz_levels_are_float(qfz_type type, qfz_distance distance)
+{
+    return qfz_type_is_float(type) || distance == QFZ_L2;
+}
+
+qfz_status qfz_max_level(qfz_type type, int n_bands, qfz_distance distance, uint32_t *key,
+                         qfz_error *err)
+{
+    if (qfz_levels_are_float(type, distance)) {
+        *key = infinity_key;
+        return QFZ_OK;
+    }
+    const uint64_t sum = (uint64_t)types[type].range * (distance == QFZ_L1 ? (uint64_t)n_bands : 1);
+    if (sum > UINT32_MAX)
+        return qfz_fail(err, QFZ_EARG,
+                        "l1 levels of %d bands of %s can pass 2^32 - 1; use --distance linf or l2, "
+                        "or fewer bands",
+                        n_bands, types[type].name);
+    *key = (uint32_t)sum;
+    return QFZ_OK;
+}
+
+static uint32_t bits_of(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+uint32_t qfz_level_of_alpha(qfz_type type, qfz_distance distance, double alpha)
+{
+    if (alpha == 0) return 0; /* negative zero too */
+    if (!qfz_levels_are_float(type, distance))
+        return alpha >= (double)UINT32_MAX ? UINT32_MAX : (uint32_t)alpha;
+    if (isinf(alpha)) return infinity_key;
+    const float nearest = (float)alpha;
+    return (double)nearest <= alpha ? bits_of(nearest) : bits_of(nextafterf(nearest, 0));
+}
+
+double qfz_level_value(qfz_type type, qfz_distance distance, uint32_t key)
+{
+    if (!qfz_levels_are_float(type, distance)) return key;
+    float level;
+    memcpy(&level, &key, sizeof level);
+    return (double)level;
+}
+
+/* The square root of an integer as the nearest single.
+ *
+ * Up to 2^50 the double root is far enough from every midpoint of two singles that rounding twice
+ * is rounding once.  Above, singles near the root are multiples of 4, so that their midpoints are
+ * whole numbers, whose squares tell on which side the root lies. */
+static uint32_t root_key(qfz_u128 square)
+{
+    const float near = (float)sqrt((double)square);
+    if (square >> 50 == 0) return bits_of(near);
+    const uint64_t at = (uint64_t)near;
+    const uint64_t under = (at + (uint64_t)nextafterf(near, 0)) / 2;
+    const uint64_t over = (at + (uint64_t)nextafterf(near, INFINITY)) / 2;
+    const bool even = bits_of(near) % 2 == 0;
+    const qfz_u128 low = (qfz_u128)under * under;
+    const qfz_u128 high = (qfz_u128)over * over;
+    if (square < low || (square == low && !even)) return bits_of(nextafterf(near, 0));
+    if (square > high || (square == high && !even)) return bits_of(nextafterf(near, INFINITY));
+    return bits_of(near);
+}
+
+/* |a - b| of two values, exactly, as unsigned as wide as they are: then vectors hold most. */
+#define INTEGER_DIFFERENCE(DIFF, a, b)                                                             \
+    (DIFF)((DIFF)((a) > (b) ? (a) : (b)) - (DIFF)((a) > (b) ? (b) : (a)))
+
+/* acc[i] = what FOLD makes of acc[i] and the difference d of values p + i and q + i. */
+#define FOLD_BAND(TYPE, DIFF, DIFFERENCE, FOLD)                                                    \
+    do {                                                                                           \
+        const TYPE *const a = (const TYPE *)plane + p;                                             \
+        const TYPE *const b = (const TYPE *)plane + q;                                             \
+        for (int i = 0; i < n; i++) {                                                              \
+            const DIFF d = DIFFERENCE(DIFF, a[i], b[i]);                                           \
+            acc[i] = FOLD(acc[i], d);                                                              \
+        }                                                                                          \
+    } while (0)
+
+#define FOLD_INTEGER_BAND(FOLD)                                                                    \
+    switch (type) {                                                                                \
+    case QFZ_U8: FOLD_BAND(uint8_t, uint8_t, INTEGER_DIFFERENCE, FOLD); break;                     \
+    case QFZ_I8: FOLD_BAND(int8_t, uint8_t, INTEGER_DIFFERENCE, FOLD); break;                      \
+    case QFZ_U16: FOLD_BAND(uint16_t, uint16_t, INTEGER_DIFFERENCE, FOLD); break;                  \
+    case QFZ_I16: FOLD_BAND(int16_t, uint16_t, INTEGER_DIFFERENCE, FOLD); break;                   \
+    case QFZ_U32: FOLD_BAND(uint32_t, uint32_t, INTEGER_DIFFERENCE, FOLD); break;                  \
+    case QFZ_I32: FOLD_BAND(int32_t, uint32_t, INTEGER_DIFFERENCE, FOLD); break;                   \
+    case QFZ_F32: break;                                                                           \
+    }
+
+#define FOLD_FIRST(acc, d) (d)
+#define FOLD_SUM(acc, d) ((acc) + (d))
+#define FOLD_MAX(acc, d) ((acc) > (d) ? (acc) : (d))
+#define FOLD_SQUARE(acc, d) ((acc) + (uint64_t)(d) * (d))
+
+QFZ_CLONES static void first_band(qfz_type type, const void *plane, int64_t p, int64_t q, int n,
+                                  uint32_t *acc)
+{
+    FOLD_INTEGER_BAND(FOLD_FIRST);
+}
+
+QFZ_CLONES static void sum_band(qfz_type type, const void *plane, int64_t p, int64_t q, int n,
+                                uint32_t *acc)
+{
+    FOLD_INTEGER_BAND(FOLD_SUM);
+}
+
+QFZ_CLONES static void max_band(qfz_type type, const void *plane, int64_t p, int64_t q, int n,
+                                uint32_t *acc)
+{
+    FOLD_INTEGER_BAND(FOLD_MAX);
+}
+
+static void square_band(qfz_type type, const void *plane, int64_t p, int64_t q, int n,
+                        qfz_u128 *acc)
+{
+    FOLD_INTEGER_BAND(FOLD_SQUARE);
+}
+
+/* Equal values differ by 0, infinite ones too. */
+#define FLOAT_DIFFERENCE(DIFF, a, b) ((a) == (b) ? (DIFF)0 : fabsf((a) - (b)))
+#define FOLD_FLOAT_SQUARE(acc, d) ((acc) + (d) * (d))
+
+QFZ_CLONES static void float_band(qfz_distance distance, const void *plane, int64_t p, int64_t q,
+                                  int n, float *acc)
+{
+    switch (distance) {
+    case QFZ_L1: FOLD_BAND(float, float, FLOAT_DIFFERENCE, FOLD_SUM); break;
+    case QFZ_L2: FOLD_BAND(float, float, FLOAT_DIFFERENCE, FOLD_FLOAT_SQUARE); break;
+    case QFZ_LINF: FOLD_BAND(float, float, FLOAT_DIFFERENCE, FOLD_MAX); break;
+    }
+}
+
+static const void *plane_of(const qfz_image *image, int band)
+{
+    const size_t plane_bytes = (size_t)image->h * (size_t)image->w * types[image->type].bytes;
+    return (const char *)image->pixels + (size_t)band * plane_bytes;
+}
+
+static void float_levels(const qfz_image *image, qfz_distance distance, int64_t p, int64_t q, int n,
+                         uint32_t *keys)
+{
+    float acc[CHUNK];
+    memset(acc, 0, (size_t)n * sizeof *acc);
+    for (int b = 0; b < image->n_bands; b++)
+        float_band(distance, plane_of(image, b), p, q, n, acc);
+    if (distance == QFZ_L2)
+        for (int i = 0; i < n; i++)
+            acc[i] = sqrtf(acc[i]);
+    memcpy(keys, acc, (size_t)n * sizeof *keys);
+}
+
+static void root_levels(const qfz_image *image, int64_t p, int64_t q, int n, uint32_t *keys)
+{
+    qfz_u128 acc[CHUNK];
+    memset(acc, 0, (size_t)n * sizeof *acc);
+    for (int b = 0; b < image->n_bands; b++)
+        square_band(image->type, plane_of(image, b), p, q, n, acc);
+    for (int i = 0; i < n; i++)
+        keys[i] = root_key(acc[i]);
+}
+
+static void integer_levels(const qfz_image *image, qfz_distance distance, int64_t p, int64_t q,
+                           int n, uint32_t *keys)
+{
+    first_band(image->type, plane_of(image, 0), p, q, n, keys);
+    for (int b = 1; b < image->n_bands; b++) {
+        if (distance == QFZ_L1)
+            sum_band(image->type, plane_of(image, b), p, q, n, keys);
+        else
+            max_band(image->type, plane_of(image, b), p, q, n, keys);
+    }
+}
+
+void qfz_levels(const qfz_image *image, qfz_distance distance, int64_t p, int64_t q, int64_t n,
+                uint32_t *keys)
+{
+    for (int64_t done = 0; done < n; done += CHUNK) {
+        const int some = n - done < CHUNK ? (int)(n - done) : CHUNK;
+        if (qfz_type_is_float(image->type))
+            float_levels(image, distance, p + done, q + done, some, keys + done);
+        else if (distance == QFZ_L2)
+            root_levels(image, p + done, q + done, some, keys + done);
+        else
+            integer_levels(image, distance, p + done, q + done, some, keys + done);
+    }
+}
+
+#define EACH_TYPE(DO)                                                                              \
+    switch (rule->type) {                                                                          \
+    case QFZ_U8: DO(uint8_t, int64_t)                                                              \
+    case QFZ_I8: DO(int8_t, int64_t)                                                               \
+    case QFZ_U16: DO(uint16_t, int64_t)                                                            \
+    case QFZ_I16: DO(int16_t, int64_t)                                                             \
+    case QFZ_U32: DO(uint32_t, int64_t)                                                            \
+    case QFZ_I32: DO(int32_t, int64_t)                                                             \
+    case QFZ_F32: DO(float, double)                                                                \
+    }
+
+/* Equal ends are a range of 0, infinite ones too. */
+#define TOO_WIDE(TYPE, WIDE)                                                                       \
+    {                                                                                              \
+        const TYPE *const low = lo, *const high = hi;                                              \
+        for (int b = 0; b < rule->n_bands; b++)                                                    \
+            if (low[b] < high[b] && (double)((WIDE)high[b] - (WIDE)low[b]) > rule->omega[b])       \
+                return true;                                                                       \
+        return false;                                                                              \
+    }
+
+bool qfz_too_wide(const qfz_rule *rule, const void *lo, const void *hi)
+{
+    if (!rule->omega) return false;
+    EACH_TYPE(TOO_WIDE)
+    return false;
+}
+
+#define WIDEN(TYPE, WIDE)                                                                          \
+    {                                                                                              \
+        TYPE *const low = lo, *const high = hi;                                                    \
+        const TYPE *const low2 = lo2, *const high2 = hi2;                                          \
+        bool grew = false;                                                                         \
+        for (int b = 0; b < rule->n_bands; b++) {                                                  \
+            grew |= low2[b] < low[b] || high2[b] > high[b];                                        \
+            if (low2[b] < low[b]) low[b] = low2[b];                                                \
+            if (high2[b] > high[b]) high[b] = high2[b];                                            \
+        }                                                                                          \
+        return grew;                                                                               \
+    }
+
+bool qfz_widen(const qfz_rule *rule, void *lo, void *hi, const void *lo2, const void *hi2)
+{
+    EACH_TYPE(WIDEN)
+    return false;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* record.h - what is known of a region, or of a tile's part of it; parts add up exactly.
+ *
+ * A record is a row of 64-bit words: the head, then for every band the sum, the sum of squares
+ * (exact.h), least and greatest value (the bits of a double). */
+#ifndef QFZ_RECORD_H
+#define QFZ_RECORD_H
+
+#include "core/box.h"
+#include "core/exact.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* In a label: other tiles may have parts of the region. */
+#define QFZ_RECORD_SHARED (UINT64_C(1) << 63)
+
+typedef struct qfz_record {
+    uint64_t label;
+    uint64_t pixels;
+    uint64_t sum_y, sum_x; /* of pixel numbers in the raster */
+    int64_t y0, x0, y1, x1;
+    uint64_t area[2]; /* sum of row weights, the lower word first */
+    uint64_t bands[];
+} qfz_record;
+
+int qfz_record_words(qfz_type type, int n_bands);
+
+static inline qfz_record *qfz_record_at(uint64_t *records, int words, int64_t i)
+{
+    return (qfz_record *)(void *)(records + i * words);
+}
+
+/* A region without pixels. */
+void qfz_record_clear(qfz_record *record, qfz_type type, int n_bands);
+
+/* Pixel i of an image, at (y, x) of the raster, whose row has the weight area. */
+void qfz_record_add_pixel(qfz_record *record, const qfz_image *image, int64_t i, int64_t y,
+                          int64_t x, uint64_t area);
+
+/* into += part; the label stays. */
+void qfz_record_merge(qfz_record *into, const qfz_record *part, qfz_type type, int n_bands);
+
+/* Statistics of a band of a region that has pixels. */
+typedef struct qfz_record_band {
+    double mean, min, max, stddev;
+} qfz_record_band;
+qfz_record_band qfz_record_get_band(const qfz_record *record, qfz_type type, int band);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

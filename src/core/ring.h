@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* ring.h - the ring of a box (box.h) as far as it has some of its sides: nothing is outside of the
+ * others, and their pixels are left out, but for those that lie on a side that is there.
+ *
+ * The order is the same: top row, bottom row, then what is left of the left and the right column.
+ */
+#ifndef QFZ_RING_H
+#define QFZ_RING_H
+
+#include "core/box.h"
+
+typedef struct qfz_ring {
+    qfz_box box;
+    int sides;
+    int64_t n_rows, n_left, n; /* pixels: in the two rows, in the left column, in all */
+} qfz_ring;
+
+static inline qfz_ring qfz_ring_of(qfz_box box, int sides)
+{
+    const int64_t h = qfz_box_h(box), w = qfz_box_w(box);
+    const bool top = sides & QFZ_AT_TOP, bottom = (sides & QFZ_AT_BOTTOM) && !(top && h == 1);
+    const bool left = sides & QFZ_AT_LEFT, right = (sides & QFZ_AT_RIGHT) && !(left && w == 1);
+    const int64_t n_rows = (top + bottom) * w, n_column = h - top - bottom;
+    return (qfz_ring){box, sides, n_rows, left * n_column, n_rows + (left + right) * n_column};
+}
+
+/* The number of pixel (y, x) of the raster, which is on it. */
+static inline int64_t qfz_ring_at(const qfz_ring *r, int64_t y, int64_t x)
+{
+    const bool top = r->sides & QFZ_AT_TOP, left = r->sides & QFZ_AT_LEFT;
+    if (top && y == r->box.y0) return x - r->box.x0;
+    if ((r->sides & QFZ_AT_BOTTOM) && y == r->box.y1 - 1)
+        return r->n_rows - qfz_box_w(r->box) + x - r->box.x0;
+    return r->n_rows + (left && x == r->box.x0 ? 0 : r->n_left) + y - r->box.y0 - top;
+}
+
+#endif

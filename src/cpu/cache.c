@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* kept.c - what the CPU engine has found out of a tile, put aside between two visits.
+ *
+ * What is large is not copied: the worker gets new memory in its place, of the same size, and gives
+ * back its own when it resumes.  What it only works in stays its own, so that its pages, once they
+ * are there, serve all tiles. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cpu/worker.h"
+#include "core/memory.h"
+
+struct qfz_cached {
+    qfz_cached_result what;
+    qfz_contraction contraction; /* QFZ_CACHED_GRAPH: one of the two, by kind */
+    qfz_omega_contraction omega;
+
+    /* QFZ_CACHED_REGIONS, as in the worker and its contraction */
+    uint32_t n_regions, n_border_regions, n_stops;
+    uint16_t *stop;
+    qfz_block_stops *block_stops;
+    uint32_t *region_of, *row_before, *row_inner, *border_region_of;
+    qfz_border_region *border_regions;
+    void *means;
+};
+
+static int64_t n_blocks(const qfz_worker *worker)
+{
+    const qfz_blocks in = qfz_blocks_of(worker->tile.h, worker->tile.w, QFZ_BLOCK_SIDE);
+    return in.n_y * in.n_x;
+}
+
+static int64_t means_bytes(const qfz_worker *worker)
+{
+    return worker->n_regions * (int64_t)qfz_cpu_means_bytes(worker->rule);
+}
+
+static int64_t regions_bytes(const qfz_worker *worker)
+{
+    const int64_t word = sizeof(uint32_t),
+                  border_region = word + (int64_t)sizeof(qfz_border_region);
+    const int64_t n_words = 2 * n_blocks(worker) + worker->omega.n_stops + 2 * worker->tile.h + 1;
+    return (int64_t)sizeof(uint16_t) * worker->max_h * worker->max_w + word * n_words +
+           border_region * worker->n_border_regions + means_bytes(worker);
+}
+
+int64_t qfz_cpu_cached_bytes(const qfz_worker *worker)
+{
+    const int64_t h = worker->max_h, w = worker->max_w;
+    if (worker->kind == QFZ_COMPONENTS) return 0; /* found as soon as loaded */
+    switch (worker->found) {
+    case QFZ_CACHED_NOTHING: break;
+    case QFZ_CACHED_GRAPH:
+        return worker->kind == QFZ_LEVELS ? qfz_contraction_used_bytes(&worker->contraction, h, w)
+                                          : qfz_omega_contraction_used_bytes(&worker->omega, h, w);
+    case QFZ_CACHED_REGIONS: return regions_bytes(worker);
+    }
+    return 0;
+}
+
+/* Sums are of pixels; levels are all there. */
+bool qfz_cpu_needs_pixels(const qfz_worker *worker)
+{
+    return worker->kind != QFZ_LEVELS;
+}
+
+void qfz_cpu_drop(qfz_cached *kept)
+{
+    qfz_contraction_fini(&kept->contraction);
+    qfz_omega_contraction_fini(&kept->omega);
+    free(kept->stop);
+    free(kept->block_stops);
+    free(kept->region_of);
+    free(kept->row_before);
+    free(kept->row_inner);
+    free(kept->border_region_of);
+    free(kept->border_regions);
+    free(kept->means);
+    free(kept);
+}
+
+/* The worker's contraction for the one that is kept. */
+static void exchange_graphs(qfz_worker *worker, qfz_cached *kept)
+{
+    if (worker->kind == QFZ_LEVELS) {
+        const qfz_contraction own = worker->contraction;
+        worker->contraction = kept->contraction;
+        kept->contraction = own;
+        qfz_contraction_swap_rooms(&kept->contraction, &worker->contraction);
+    } else {
+        const qfz_omega_contraction own = worker->omega;
+        worker->omega = kept->omega;
+        kept->omega = own;
+        qfz_omega_contraction_swap_rooms(&kept->omega, &worker->omega);
+    }
+}
+
+static qfz_status keep_graph(qfz_worker *worker, qfz_cached *kept, qfz_error *err)
+{
+    const qfz_rule *const rule = worker->rule;
+    const int64_t h = worker->max_h, w = worker->max_w, side = QFZ_BLOCK_SIDE;
+    const int n_threads = worker->n_threads;
+    if (worker->kind == QFZ_LEVELS)
+        QFZ_TRY(qfz_contraction_init(&kept->contraction, rule, h, w, side, true, n_threads, err));
+    else
+        QFZ_TRY(qfz_omega_contraction_init(&kept->omega, rule, h, w, side, n_threads, err));
+    exchange_graphs(worker, kept);
+    return QFZ_OK;
+}
+
+static qfz_status copy_words(uint32_t **to, const uint32_t *from, int64_t n, qfz_error *err)
+{
+    QFZ_TRY(QFZ_NEW(to, n, err));
+    memcpy(*to, from, (size_t)n * sizeof *from);
+    return QFZ_OK;
+}
+
+static qfz_status keep_regions(qfz_worker *worker, qfz_cached *kept, qfz_error *err)
+{
+    qfz_omega_contraction *const o = &worker->omega;
+    const int64_t h = worker->tile.h;
+    uint16_t *fresh;
+    kept->n_regions = worker->n_regions;
+    kept->n_border_regions = worker->n_border_regions;
+    kept->n_stops = o->n_stops;
+    QFZ_TRY(QFZ_NEW(&kept->block_stops, n_blocks(worker), err));
+    memcpy(kept->block_stops, o->block_stops, (size_t)n_blocks(worker) * sizeof *kept->block_stops);
+    QFZ_TRY(copy_words(&kept->region_of, worker->region_of, o->n_stops, err));
+    QFZ_TRY(copy_words(&kept->row_before, worker->row_before, h + 1, err));
+    QFZ_TRY(copy_words(&kept->row_inner, worker->row_inner, h, err));
+    QFZ_TRY(copy_words(&kept->border_region_of, worker->border_region_of, worker->n_border_regions,
+                       err));
+    QFZ_TRY(QFZ_NEW(&kept->border_regions, worker->n_border_regions, err));
+    memcpy(kept->border_regions, worker->border_regions,
+           worker->n_border_regions * sizeof *kept->border_regions);
+    QFZ_TRY(qfz_alloc(&kept->means, means_bytes(worker), 1, err));
+    memcpy(kept->means, worker->means, (size_t)means_bytes(worker));
+    QFZ_TRY(QFZ_NEW_LARGE(&fresh, worker->max_h * worker->max_w, err));
+    kept->stop = o->stop;
+    o->stop = fresh;
+    return QFZ_OK;
+}
+
+qfz_status qfz_cpu_store(qfz_worker *worker, qfz_cached **out, qfz_error *err)
+{
+    qfz_cached *kept = NULL;
+    QFZ_TRY(QFZ_NEW_ZERO(&kept, 1, err));
+    kept->what = worker->found;
+    const qfz_status st = kept->what == QFZ_CACHED_GRAPH ? keep_graph(worker, kept, err)
+                                                         : keep_regions(worker, kept, err);
+    if (st != QFZ_OK) {
+        qfz_cpu_drop(kept);
+        return st;
+    }
+    worker->found = QFZ_CACHED_NOTHING;
+    *out = kept;
+    return QFZ_OK;
+}
+
+static void resume_regions(qfz_worker *worker, qfz_cached *kept)
+{
+    qfz_omega_contraction *const o = &worker->omega;
+    const size_t h = (size_t)worker->tile.h, word = sizeof(uint32_t);
+    worker->n_regions = kept->n_regions;
+    worker->n_border_regions = kept->n_border_regions;
+    o->n_stops = kept->n_stops;
+    o->c.in_blocks = qfz_blocks_of(worker->tile.h, worker->tile.w, QFZ_BLOCK_SIDE);
+    memcpy(o->block_stops, kept->block_stops, (size_t)n_blocks(worker) * sizeof *kept->block_stops);
+    memcpy(worker->region_of, kept->region_of, kept->n_stops * word);
+    memcpy(worker->row_before, kept->row_before, (h + 1) * word);
+    memcpy(worker->row_inner, kept->row_inner, h * word);
+    memcpy(worker->border_region_of, kept->border_region_of, kept->n_border_regions * word);
+    memcpy(worker->border_regions, kept->border_regions,
+           kept->n_border_regions * sizeof *kept->border_regions);
+    memcpy(worker->means, kept->means, (size_t)means_bytes(worker));
+    qfz_cpu_mark_border_regions(worker);
+    free(o->stop);
+    o->stop = kept->stop;
+    kept->stop = NULL;
+}
+
+bool qfz_cpu_resume(qfz_worker *worker, const qfz_image *tile, qfz_cached *kept)
+{
+    worker->tile = *tile;
+    worker->found = QFZ_CACHED_NOTHING;
+    worker->resumed = kept->what;
+    if (kept->what == QFZ_CACHED_GRAPH)
+        exchange_graphs(worker, kept);
+    else
+        resume_regions(worker, kept);
+    qfz_cpu_drop(kept);
+    return true;
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/* component_labels.cu - from the components of blocks (components.cu) to what each pixel gets: its
+ * root, or the label of its region. */
+#include "gpu/device/block_sum.cuh"
+#include "gpu/device/collective.cuh"
+#include "gpu/components/component_outputs.cuh"
+#include "gpu/components/components.cuh"
+#include "gpu/device/launch.cuh"
+#include "gpu/device/union_find.cuh"
+
+/* ---- First pixels of regions ----------------------------------------------------------------- */
+
+/* Hooks what is on a block's ring to its root, so that nobody has far to go from there.  A warp has
+ * a block, a thread some places of its ring, whose parents are waited for together.  Roots are
+ * settled: where they are wanted, the block's are added to its first pixels, of which a thread has
+ * some rows. */
+enum { PLACES = RING / QFZ_WARP, ROWS = SIDE / QFZ_WARP, FLATTEN_WARPS = 4 };
+static_assert((int)PLACES == 8 && (int)ROWS == 2, "16 bytes of places and of rows a thread");
+
+/* px[k], if it is not QFZ_NONE, gets its root as parent; in return: is it one? */
+static __device__ __forceinline__ uint32_t flatten_places(uint32_t *parent,
+                                                          const uint32_t px[PLACES])
+{
+    uint32_t up[PLACES], top[PLACES], open = 0, roots = 0, moved = 0;
+#pragma unroll
+    for (int k = 0; k < PLACES; k++)
+        up[k] = px[k] == QFZ_NONE ? QFZ_NONE : qfz_peek(parent + px[k]);
+#pragma unroll
+    for (int k = 0; k < PLACES; k++) {
+        if (px[k] == QFZ_NONE) continue;
+        (up[k] == px[k] ? roots : open) |= 1u << k;
+    }
+    while (open) { /* parents are lower each time */
+#pragma unroll
+        for (int k = 0; k < PLACES; k++)
+            top[k] = open >> k & 1 ? qfz_peek(parent + up[k]) : up[k];
+#pragma unroll
+        for (int k = 0; k < PLACES; k++) {
+            if (!(open >> k & 1)) continue;
+            if (top[k] == up[k])
+                open ^= 1u << k;
+            else
+                moved |= 1u << k;
+            up[k] = top[k];
+        }
+    }
+#pragma unroll
+    for (int k = 0; k < PLACES; k++)
+        if (moved >> k & 1) qfz_in_global::write(parent + px[k], up[k]);
+    return roots;
+}
+
+template <bool FIRSTS>
+static __global__ void __launch_bounds__(FLATTEN_WARPS *QFZ_WARP)
+    k_flatten_ring(layout at, firsts_view firsts, uint32_t *counts)
+{
+    __shared__ uint32_t on_ring[FLATTEN_WARPS][WORDS]; /* first pixels */
+    const uint32_t lane = threadIdx.x % QFZ_WARP, warp = threadIdx.x / QFZ_WARP;
+    const uint32_t number = blockIdx.x * FLATTEN_WARPS + warp;
+    if (number >= (uint32_t)at.n_blocks) return; /* the whole warp */
+    const block_place block = place_of(at, number);
+    const uint4 eight = reinterpret_cast<const uint4 *>(at.ring)[number * QFZ_WARP + lane];
+    uint4 *const bits = reinterpret_cast<uint4 *>(firsts.bits) + number * QFZ_WARP + lane;
+    const uint4 inner = FIRSTS ? *bits : make_uint4(0, 0, 0, 0); /* waited for at the end */
+    const uint32_t two[PLACES / 2] = {eight.x, eight.y, eight.z, eight.w};
+    uint32_t before = __shfl_up_sync(0xffffffffu, eight.w >> 16, 1), px[PLACES];
+    if (lane == 0) before = NO_PLACE;
+#pragma unroll
+    for (int k = 0; k < PLACES; k++) {
+        const uint32_t place = two[k / 2] >> k % 2 * 16 & 0xffff;
+        px[k] = place == NO_PLACE || place == before ? QFZ_NONE : px_of(at, block, place);
+        before = place;
+    }
+    const uint32_t roots = flatten_places(at.parent, px);
+    if (!FIRSTS) return;
+    uint4 *const mine = reinterpret_cast<uint4 *>(on_ring[warp]) + lane;
+    *mine = inner;
+    __syncwarp();
+#pragma unroll
+    for (int k = 0; k < PLACES; k++) {
+        const uint32_t place = two[k / 2] >> k % 2 * 16 & 0xffff;
+        if (roots >> k & 1) atomicOr(on_ring[warp] + place / QFZ_WARP, 1u << place % QFZ_WARP);
+    }
+    __syncwarp();
+    const uint4 all = *mine;
+    *bits = all;
+    counts[row_of(at, block, ROWS * lane)] = (uint32_t)(__popc(all.x) + __popc(all.y));
+    counts[row_of(at, block, ROWS * lane + 1)] = (uint32_t)(__popc(all.z) + __popc(all.w));
+    if (number == 0 && lane == 0) counts[firsts.n] = 0;
+}
+
+/* ---- What pixels get ------------------------------------------------------------------------- */
+
+/* Labels of all runs of a block out of their codes: those of roots, then the others'. */
+template <typename OUT>
+static __device__ __forceinline__ void
+label_runs(const layout &at, const block_place &block, uint32_t n_runs, const OUT &out,
+           const typename OUT::in_thread &own, const uint32_t (&before)[OUT::N_SUMS],
+           block_runs *runs)
+{
+    /* bit k: the thread's k-th */
+    uint32_t roots = out.label_roots(at, block, n_runs, own, before, runs);
+    __syncthreads();
+    for (uint32_t run = threadIdx.x; run < n_runs; run += WORDS, roots >>= 1)
+        if (!(roots & 1)) runs->label[run] = runs->label[runs->label[run]];
+    __syncthreads();
+}
+
+/* Writes the pixels of a block, four at a time; rows begin at multiples of 16 bytes. */
+template <typename OUT>
+static __device__ __forceinline__ void write_fours(const layout &at, const block_place &block,
+                                                   const block_runs &runs, uint32_t *d_px)
+{
+    enum { FOUR = 4, LANES = SIDE / FOUR };
+    const int x = FOUR * ((int)threadIdx.x % LANES), shift = x % QFZ_WARP;
+    if (block.x + x >= at.w) return;
+    for (int y = (int)threadIdx.x / LANES; y < SIDE && block.y + y < at.h; y += WORDS / LANES) {
+        const int i = 2 * y + x / QFZ_WARP;
+        const uint32_t starts = runs.starts[i] >> shift, valid = runs.valid[i] >> shift;
+        uint32_t run = runs.before[i] + (uint32_t)__popc(runs.starts[i] & (up_to(shift) >> 1)) - 1;
+        uint32_t px[FOUR];
+#pragma unroll
+        for (int k = 0; k < FOUR; k++) {
+            run += starts >> k & 1;
+            px[k] = valid >> k & 1 ? runs.label[run] : (uint32_t)OUT::INVALID;
+        }
+        *reinterpret_cast<uint4 *>(d_px + (int64_t)(block.y + y) * at.w + block.x + x) =
+            make_uint4(px[0], px[1], px[2], px[3]);
+    }
+}
+
+/* The same, a lane a pixel. */
+template <typename OUT>
+static __device__ __forceinline__ void write_ones(const layout &at, const block_place &block,
+                                                  const block_runs &runs, uint32_t *d_px)
+{
+    const int lane = (int)threadIdx.x % QFZ_WARP;
+    for (int i = (int)threadIdx.x / QFZ_WARP; i < WORDS; i += WORDS / QFZ_WARP) {
+        const int y = block.y + i / 2, x = block.x + i % 2 * QFZ_WARP + lane;
+        if (y >= at.h || x >= at.w) continue;
+        const uint32_t run = runs.before[i] + (uint32_t)__popc(runs.starts[i] & up_to(lane)) - 1;
+        d_px[(int64_t)y * at.w + x] =
+            runs.valid[i] >> lane & 1 ? runs.label[run] : (uint32_t)OUT::INVALID;
+    }
+}
+
+template <typename OUT>
+static __global__ void __launch_bounds__(WORDS)
+    k_write_px(layout at, bool aligned, OUT out, uint32_t *d_px)
+{
+    __shared__ block_runs runs;
+    typename OUT::in_thread own;
+    const block_place block = place_of(at, blockIdx.x);
+    const int word = (int)threadIdx.x;
+    const uint32_t n_runs = at.n_runs[blockIdx.x];
+    runs.starts[word] = at.starts[(int64_t)blockIdx.x * WORDS + word];
+    runs.valid[word] = at.valid[(int64_t)blockIdx.x * WORDS + word];
+    out.ask(at, block, &own);
+    load_codes(at.runs + block.runs, n_runs, &runs);
+    /* sums over earlier words, and over all: of runs that start, and what else is counted */
+    uint32_t before[OUT::N_SUMS] = {(uint32_t)__popc(runs.starts[word])}, all[OUT::N_SUMS];
+    out.begin(at, block, &own, before);
+    qfz_sums_before<WORDS>(before, runs.sums, all);
+    runs.before[word] = before[0];
+    __syncthreads();
+    label_runs(at, block, n_runs, out, own, before, &runs);
+    out.finish(at, block, n_runs, all, &runs);
+    if (aligned)
+        write_fours<OUT>(at, block, runs, d_px);
+    else
+        write_ones<OUT>(at, block, runs, d_px);
+}
+
+/* ---- Launches -------------------------------------------------------------------------------- */
+
+template <typename OUT>
+static qfz_status write_px(qfz_gpu *gpu, const layout &at, const OUT &out, uint32_t *d_px)
+{
+    const bool aligned = at.w % 4 == 0 && reinterpret_cast<uintptr_t>(d_px) % 16 == 0;
+    return qfz_launch(gpu, k_write_px<OUT>, dim3((unsigned)at.n_blocks), dim3(WORDS), 0, at,
+                      aligned, out, d_px);
+}
+
+template <bool FIRSTS>
+static qfz_status flatten_ring(qfz_gpu *gpu, const layout &at, const firsts_view &firsts,
+                               uint32_t *d_counts)
+{
+    return qfz_launch(gpu, k_flatten_ring<FIRSTS>, dim3(qfz_blocks(at.n_blocks, FLATTEN_WARPS)),
+                      dim3(FLATTEN_WARPS * QFZ_WARP), 0, at, firsts, d_counts);
+}
+
+/* The plane of joins, where values cannot be compared as they are read; else NULL. */
+static uint8_t *take_joins(qfz_carve *carve, const qfz_rule *rule, int32_t h, int32_t w)
+{
+    uint8_t *d_joins = NULL;
+    if (!qfz_blocks_read_values(rule)) qfz_carve_take(carve, &d_joins, (int64_t)h * w);
+    return d_joins;
+}
+
+static qfz_status link_image(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
+                             uint8_t *d_joins, const layout *at)
+{
+    if (!d_joins) return qfz_blocks_link(gpu, image, rule, at);
+    QFZ_TRY(qfz_gpu_joins(gpu, image, rule, d_joins));
+    return qfz_blocks_link_joins(gpu, d_joins, rule->connectivity, at);
+}
+
+size_t qfz_gpu_components_bytes(const qfz_rule *rule, int32_t h, int32_t w)
+{
+    qfz_carve carve = {};
+    (void)qfz_blocks_take(&carve, &carve, h, w);
+    (void)take_joins(&carve, rule, h, w);
+    return carve.used;
+}
+
+qfz_status qfz_gpu_components(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
+                              void *d_scratch, uint32_t *d_root)
+{
+    qfz_carve carve = {static_cast<char *>(d_scratch), 0};
+    layout at = qfz_blocks_take(&carve, &carve, image->h, image->w);
+    uint8_t *const d_joins = take_joins(&carve, rule, image->h, image->w);
+    at.parent = d_root;
+    QFZ_TRY(link_image(gpu, image, rule, d_joins, &at));
+    QFZ_TRY(flatten_ring<false>(gpu, at, firsts_view{}, NULL));
+    return write_px(gpu, at, roots_out{}, d_root);
+}
+
+firsts_view qfz_firsts_take(qfz_carve *kept, const layout *at)
+{
+    firsts_view firsts;
+    firsts.n = (int64_t)at->n_blocks * SIDE;
+    qfz_carve_take(kept, &firsts.bits, (int64_t)at->n_blocks * WORDS);
+    qfz_carve_take(kept, &firsts.before, firsts.n + 1);
+    return firsts;
+}
+
+/* What numbering needs besides: the forest, numbers of first pixels, and what sums them up. */
+static uint32_t *take_counts(qfz_carve *carve, layout *at, int64_t n, void **scan)
+{
+    uint32_t *counts;
+    qfz_carve_take(carve, &at->parent, (int64_t)at->h * at->w);
+    qfz_carve_take(carve, &counts, n + 1);
+    *scan = qfz_carve_bytes(carve, qfz_gpu_scan_bytes(n + 1));
+    return counts;
+}
+
+size_t qfz_gpu_components_cached_bytes(int32_t h, int32_t w)
+{
+    qfz_carve kept = {}, carve = {};
+    const layout at = qfz_blocks_take(&kept, &carve, h, w);
+    (void)qfz_firsts_take(&kept, &at);
+    return kept.used;
+}
+
+size_t qfz_gpu_components_number_bytes(const qfz_rule *rule, int32_t h, int32_t w)
+{
+    qfz_carve kept = {}, carve = {};
+    void *scan;
+    layout at = qfz_blocks_take(&kept, &carve, h, w);
+    (void)take_joins(&carve, rule, h, w);
+    (void)take_counts(&carve, &at, qfz_firsts_take(&kept, &at).n, &scan);
+    return carve.used;
+}
+
+qfz_status qfz_gpu_components_number(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
+                                     void *d_cached, void *d_scratch,
+                                     const qfz_gpu_regions *regions)
+{
+    qfz_carve kept = {static_cast<char *>(d_cached), 0},
+              carve = {static_cast<char *>(d_scratch), 0};
+    void *scan;
+    layout at = qfz_blocks_take(&kept, &carve, image->h, image->w);
+    uint8_t *const d_joins = take_joins(&carve, rule, image->h, image->w);
+    const firsts_view firsts = qfz_firsts_take(&kept, &at);
+    uint32_t *const d_counts = take_counts(&carve, &at, firsts.n, &scan);
+    const labels_out out = {firsts, regions->d_first, regions->d_spans, regions->d_n};
+    at.inner = firsts.bits;
+    const size_t span_words = ((size_t)image->h * (size_t)image->w + 31) / 32;
+    QFZ_TRY(link_image(gpu, image, rule, d_joins, &at));
+    QFZ_TRY_CUDA(gpu->err,
+                 cudaMemsetAsync(regions->d_spans, 0, span_words * sizeof(uint32_t), gpu->stream));
+    QFZ_TRY(flatten_ring<true>(gpu, at, firsts, d_counts));
+    QFZ_TRY(qfz_gpu_scan(gpu, scan, d_counts, firsts.before, firsts.n + 1));
+    return write_px(gpu, at, out, regions->d_label);
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/* component_outputs.cuh - what component_labels.cu writes to pixels: roots, or labels of regions,
+ * and how a block's runs get them in its shared memory; of no use to others.
+ *
+ * An output has N_SUMS sums over a block's threads made, of which the first is of its runs;
+ * ask() asks for what a thread needs of global memory, begin() waits for it, label_roots() labels
+ * first runs, and tells which of a thread's runs those are, finish() does what is left. */
+#ifndef QFZ_GPU_COMPONENT_OUTPUTS_CUH
+#define QFZ_GPU_COMPONENT_OUTPUTS_CUH
+
+#include "gpu/components/component_blocks.cuh"
+#include "gpu/device/peek.cuh"
+
+/* The region of which a block's pixel is the first. */
+static __device__ __forceinline__ uint32_t region_of(const layout &at, const firsts_view &firsts,
+                                                     uint32_t block_number, uint32_t place)
+{
+    const uint32_t *const bits = firsts.bits + (int64_t)block_number * WORDS;
+    const uint32_t word = place / QFZ_WARP;
+    uint32_t region = firsts.before[row_of(at, place_of(at, block_number), place / SIDE)];
+    if (word % 2) region += (uint32_t)__popc(bits[word - 1]);
+    return region + (uint32_t)__popc(bits[word] & (up_to((int)(place % QFZ_WARP)) >> 1));
+}
+
+struct block_runs {
+    uint32_t starts[WORDS], valid[WORDS];
+    uint32_t before[WORDS]; /* runs that start in earlier words */
+    uint32_t sums[2 * WORDS / QFZ_WARP];
+    alignas(16) uint32_t label[RUNS]; /* first codes; behind them, a first_list */
+};
+
+/* The first pixels of a block's regions, one after the other, in what is left behind the labels of
+ * its runs: thus their stores are of numbers that follow each other, a row at a time. */
+struct first_list {
+    uint16_t *place;
+    uint32_t most;   /* of places for which there is room */
+    uint32_t *ahead; /* of a word: how far numbers of regions are ahead of indices here */
+};
+
+static __device__ __forceinline__ first_list list_behind(block_runs *runs, uint32_t n_runs)
+{
+    const uint32_t taken = (n_runs + 7) / 8 * 8, end = RUNS - WORDS;
+    return first_list{reinterpret_cast<uint16_t *>(runs->label + taken),
+                      taken < end ? 2 * (end - taken) : 0, runs->label + end};
+}
+
+/* The number of the run that has valid pixel x of a word. */
+static __device__ __forceinline__ uint32_t run_at(const block_runs &runs, uint32_t word, int x)
+{
+    return runs.before[word] + (uint32_t)__popc(runs.starts[word] & up_to(x)) - 1;
+}
+
+enum { CODE_MASK = 0xffff };
+
+/* runs->label[run] = code of the run; eight at a time, of which the last may be of no run.
+ * Unrolled, the loop would take registers that are dear: fewer blocks at a time write pixels. */
+static __device__ __forceinline__ void load_codes(const uint16_t *codes, uint32_t n_runs,
+                                                  block_runs *runs)
+{
+#pragma unroll 1
+    for (uint32_t i = threadIdx.x; 8 * i < n_runs; i += WORDS) {
+        const uint4 eight = __ldg(reinterpret_cast<const uint4 *>(codes) + i);
+        uint4 *const to = reinterpret_cast<uint4 *>(runs->label) + 2 * i;
+        to[0] = make_uint4(eight.x & CODE_MASK, eight.x >> 16, eight.y & CODE_MASK, eight.y >> 16);
+        to[1] = make_uint4(eight.z & CODE_MASK, eight.z >> 16, eight.w & CODE_MASK, eight.w >> 16);
+    }
+}
+
+/* The root of a component of a block that touches the ring: k_flatten_ring left one step. */
+static __device__ __forceinline__ uint32_t ring_root(const layout &at, uint32_t px)
+{
+    return qfz_peek(at.parent + px);
+}
+
+/* Roots.  They are written where the forest is: what other blocks read of it meanwhile are first
+ * pixels of components that touch a ring, and what is written there is what they have already. */
+struct roots_out {
+    enum { INVALID = -1, N_SUMS = 1 };
+    struct in_thread {
+    };
+
+    __device__ __forceinline__ void ask(const layout &, const block_place &, in_thread *) const
+    {
+    }
+    __device__ __forceinline__ void begin(const layout &, const block_place &, in_thread *,
+                                          uint32_t (&)[N_SUMS]) const
+    {
+    }
+    __device__ __forceinline__ void finish(const layout &, const block_place &, uint32_t,
+                                           const uint32_t (&)[N_SUMS], block_runs *) const
+    {
+    }
+
+    /* What is read of global memory for AT_ONCE runs is waited for together. */
+    __device__ __forceinline__ uint32_t label_roots(const layout &at, const block_place &block,
+                                                    uint32_t n_runs, const in_thread &,
+                                                    const uint32_t (&)[N_SUMS],
+                                                    block_runs *runs) const
+    {
+        enum { AT_ONCE = 4 };
+        uint32_t roots = 0;
+        for (uint32_t i = 0; i * WORDS < n_runs; i += AT_ONCE) {
+            const uint32_t first = i * WORDS + threadIdx.x;
+            uint32_t code[AT_ONCE], root[AT_ONCE];
+#pragma unroll
+            for (uint32_t k = 0; k < AT_ONCE; k++) {
+                const uint32_t run = first + k * WORDS;
+                code[k] = run < n_runs ? runs->label[run] : 0;
+                root[k] = px_of(at, block, code[k] & RUN_NUMBER);
+                if (code[k] & RUN_ON_RING) root[k] = ring_root(at, root[k]);
+            }
+#pragma unroll
+            for (uint32_t k = 0; k < AT_ONCE; k++) {
+                if (!(code[k] & RUN_ROOT)) continue;
+                runs->label[first + k * WORDS] = root[k];
+                roots |= 1u << (i + k);
+            }
+        }
+        return roots;
+    }
+};
+
+/* Labels; and regions get their first pixels.  First pixels have consecutive numbers, so only
+ * components on the ring that begin in other blocks must look for theirs. */
+struct labels_out {
+    enum { INVALID = 0, N_SUMS = 2, RING_EACH = RING / WORDS };
+    struct in_thread {
+        uint32_t firsts, region;                     /* in its word, and the number of the first */
+        uint32_t place[RING_EACH], label[RING_EACH]; /* of such components, or NO_PLACE */
+    };
+    firsts_view firsts;
+    uint32_t *first_px, *spans, *n_regions;
+
+    /* What is asked for here, begin() waits for: other things can come meanwhile. */
+    __device__ __forceinline__ void ask(const layout &at, const block_place &block,
+                                        in_thread *own) const
+    {
+        const uint32_t word = threadIdx.x;
+        own->firsts = firsts.bits[(int64_t)blockIdx.x * WORDS + word];
+        own->region = firsts.before[row_of(at, block, word / 2)];
+#pragma unroll
+        for (uint32_t k = 0; k < RING_EACH; k++)
+            own->place[k] = at.ring[(int64_t)blockIdx.x * RING + k * WORDS + word];
+#pragma unroll
+        for (uint32_t k = 0; k < RING_EACH; k++) {
+            const uint32_t before = __shfl_up_sync(0xffffffffu, own->place[k], 1);
+            if (word % QFZ_WARP && own->place[k] == before) own->place[k] = NO_PLACE;
+            if (own->place[k] != NO_PLACE)
+                own->label[k] = ring_root(at, px_of(at, block, own->place[k])); /* as yet */
+        }
+    }
+
+    /* Has first pixels counted. */
+    __device__ __forceinline__ void begin(const layout &at, const block_place &block,
+                                          in_thread *own, uint32_t (&counts)[N_SUMS]) const
+    {
+        const uint32_t word = threadIdx.x;
+        counts[1] = (uint32_t)__popc(own->firsts);
+        const uint32_t left = __shfl_up_sync(0xffffffffu, counts[1], 1);
+        if (word % 2) own->region += left;
+#pragma unroll
+        for (uint32_t k = 0; k < RING_EACH; k++) {
+            if (own->place[k] == NO_PLACE) continue;
+            const uint32_t root = own->label[k];
+            const uint32_t y = root / (uint32_t)at.w, x = root % (uint32_t)at.w;
+            const uint32_t region =
+                region_of(at, firsts, y / SIDE * (uint32_t)at.blocks_w + x / SIDE,
+                          y % SIDE * SIDE + x % SIDE);
+            own->label[k] = region + 1;
+            if (root != px_of(at, block, own->place[k])) continue;
+            own->place[k] = NO_PLACE;
+            atomicOr(spans + region / 32, 1u << region % 32);
+        }
+        if (blockIdx.x == 0 && word == 0) *n_regions = firsts.before[firsts.n];
+    }
+
+    __device__ __forceinline__ uint32_t label_roots(const layout &at, const block_place &block,
+                                                    uint32_t n_runs, const in_thread &own,
+                                                    const uint32_t (&before)[N_SUMS],
+                                                    block_runs *runs) const
+    {
+        const uint32_t word = threadIdx.x;
+        uint32_t region = own.region, i = before[1], roots = 0;
+        for (uint32_t k = 0; k * WORDS + word < n_runs; k++)
+            roots |= (runs->label[k * WORDS + word] & RUN_ROOT ? 1u : 0) << k;
+        const uint32_t starts = runs->starts[word], last = runs->before[word] - 1;
+        const first_list list = list_behind(runs, n_runs);
+        __syncthreads(); /* codes of roots have been read */
+        if (list.most) list.ahead[word] = region - i;
+        for (uint32_t rest = own.firsts; rest; rest &= rest - 1, region++, i++) {
+            const int x = __ffs((int)rest) - 1;
+            const uint32_t place = word * QFZ_WARP + (uint32_t)x;
+            runs->label[last + (uint32_t)__popc(starts & up_to(x))] = region + 1;
+            if (i < list.most)
+                list.place[i] = (uint16_t)place;
+            else
+                first_px[region] = px_of(at, block, place);
+        }
+#pragma unroll
+        for (int k = 0; k < RING_EACH; k++) {
+            const uint32_t place = own.place[k];
+            if (place == NO_PLACE) continue; /* several threads may have the same one */
+            atomicExch(runs->label + run_at(*runs, place / QFZ_WARP, (int)(place % QFZ_WARP)),
+                       own.label[k]);
+        }
+        return roots;
+    }
+
+    /* Stores the first pixels that are listed. */
+    __device__ __forceinline__ void finish(const layout &at, const block_place &block,
+                                           uint32_t n_runs, const uint32_t (&all)[N_SUMS],
+                                           block_runs *runs) const
+    {
+        const first_list list = list_behind(runs, n_runs);
+        const uint32_t n = min(all[1], list.most);
+        for (uint32_t i = threadIdx.x; i < n; i += WORDS) {
+            const uint32_t place = list.place[i];
+            first_px[list.ahead[place / QFZ_WARP] + i] = px_of(at, block, place);
+        }
+    }
+};
+
+#endif

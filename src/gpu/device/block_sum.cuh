@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* block_sum.cuh - sums over the threads of a block. */
+#ifndef QFZ_GPU_BLOCK_SUM_CUH
+#define QFZ_GPU_BLOCK_SUM_CUH
+
+#include "gpu/device/device.cuh"
+
+/* N sums at once: values[i] becomes the sum of values[i] over the threads before this one; total
+ * over all.  All THREADS of a block take part; sums is N * THREADS / QFZ_WARP words of its shared
+ * memory, which stay in use until the next barrier. */
+template <int THREADS, int N>
+static __device__ __forceinline__ void qfz_sums_before(uint32_t (&values)[N], uint32_t *sums,
+                                                       uint32_t (&totals)[N])
+{
+    enum { WARPS = THREADS / QFZ_WARP };
+    const int lane = (int)threadIdx.x % QFZ_WARP, warp = (int)threadIdx.x / QFZ_WARP;
+    uint32_t sum[N];
+#pragma unroll
+    for (int k = 0; k < N; k++) {
+        sum[k] = values[k];
+#pragma unroll
+        for (int step = 1; step < QFZ_WARP; step *= 2) {
+            const uint32_t left = __shfl_up_sync(0xffffffffu, sum[k], step);
+            if (lane >= step) sum[k] += left;
+        }
+        if (lane == QFZ_WARP - 1) sums[k * WARPS + warp] = sum[k];
+    }
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < N; k++) {
+        uint32_t before = sum[k] - values[k];
+        totals[k] = 0;
+#pragma unroll
+        for (int i = 0; i < WARPS; i++) {
+            if (i < warp) before += sums[k * WARPS + i];
+            totals[k] += sums[k * WARPS + i];
+        }
+        values[k] = before;
+    }
+}
+
+/* One of them. */
+template <int THREADS>
+static __device__ __forceinline__ uint32_t qfz_sum_before(uint32_t value, uint32_t *sums,
+                                                          uint32_t *total)
+{
+    uint32_t values[1] = {value}, totals[1];
+    qfz_sums_before<THREADS>(values, sums, totals);
+    *total = totals[0];
+    return values[0];
+}
+
+#endif

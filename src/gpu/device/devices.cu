@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* devices.cu - which devices there are, and what they have. */
+#include <stdlib.h>
+
+#include "gpu/device/device.cuh"
+#include "gpu/gpu.h"
+
+bool qfz_gpu_built(void)
+{
+    return true;
+}
+
+qfz_status qfz_gpu_count(int *n, qfz_error *err)
+{
+    int n_devices = 0, driver = 0;
+    QFZ_TRY_CUDA(err, cudaDriverGetVersion(&driver));
+    if (driver == 0) return qfz_fail(err, QFZ_EGPU, "GPU: there is no CUDA driver on this machine");
+    QFZ_TRY_CUDA(err, cudaGetDeviceCount(&n_devices));
+    if (n_devices < 1) return qfz_fail(err, QFZ_EGPU, "GPU: CUDA shows no device");
+    *n = n_devices < QFZ_GPUS_MAX ? n_devices : QFZ_GPUS_MAX;
+    return QFZ_OK;
+}
+
+qfz_status qfz_gpu_memory(const qfz_device *devices, int n, int64_t *bytes, qfz_error *err)
+{
+    int64_t least = INT64_MAX;
+    for (int i = 0; i < n; i++) {
+        cudaDeviceProp device;
+        QFZ_TRY_CUDA(err, cudaGetDeviceProperties(&device, devices[i].index));
+        if (10 * device.major + device.minor < 75)
+            return qfz_fail(err, QFZ_EGPU, "GPU %d has compute capability %d.%d; 7.5 is the least",
+                            devices[i].number, device.major, device.minor);
+        if ((int64_t)device.totalGlobalMem < least) least = (int64_t)device.totalGlobalMem;
+    }
+    *bytes = least;
+    return QFZ_OK;
+}
+
+static qfz_status time_copies(char *d_memory, size_t half, cudaEvent_t from, cudaEvent_t to,
+                              float *ms, int n, qfz_error *err)
+{
+    QFZ_TRY_CUDA(err, cudaMemset(d_memory, 1, 2 * half));
+    for (int i = -1; i < n; i++) { /* the first is not counted */
+        QFZ_TRY_CUDA(err, cudaEventRecord(from));
+        QFZ_TRY_CUDA(err,
+                     cudaMemcpyAsync(d_memory + half, d_memory, half, cudaMemcpyDeviceToDevice));
+        QFZ_TRY_CUDA(err, cudaEventRecord(to));
+        QFZ_TRY_CUDA(err, cudaEventSynchronize(to));
+        if (i >= 0) QFZ_TRY_CUDA(err, cudaEventElapsedTime(&ms[i], from, to));
+    }
+    return QFZ_OK;
+}
+
+static int compare_floats(const void *a, const void *b)
+{
+    const float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+qfz_status qfz_gpu_measure_copy(int device, double *bytes_per_s, qfz_error *err)
+{
+    enum { N = 21 };
+    const size_t half = (size_t)1 << 30;
+    float ms[N];
+    char *d_memory = NULL;
+    cudaEvent_t from = NULL, to = NULL;
+    qfz_status st;
+    QFZ_TRY_CUDA(err, cudaSetDevice(device));
+    QFZ_TRY_OR(st, cleanup,
+               qfz_gpu_check(err, cudaMalloc((void **)&d_memory, 2 * half), "2 GiB for copies"));
+    QFZ_TRY_OR(st, cleanup, qfz_gpu_check(err, cudaEventCreate(&from), "event"));
+    QFZ_TRY_OR(st, cleanup, qfz_gpu_check(err, cudaEventCreate(&to), "event"));
+    QFZ_TRY_OR(st, cleanup, time_copies(d_memory, half, from, to, ms, N, err));
+    qsort(ms, N, sizeof *ms, compare_floats);
+    *bytes_per_s = 2.0 * (double)half / (1e-3 * (double)ms[N / 2]);
+
+cleanup:
+    if (to) (void)cudaEventDestroy(to);
+    if (from) (void)cudaEventDestroy(from);
+    (void)cudaFree(d_memory);
+    return st;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* edge_reader.cuh - the key of one edge at a time, out of any form of edges (image.cuh). */
+#ifndef QFZ_GPU_EDGE_READER_CUH
+#define QFZ_GPU_EDGE_READER_CUH
+
+#include "gpu/device/image.cuh"
+
+/* T: uint8_t or uint16_t for bands that are read as they are, uint32_t for planes of keys. */
+template <typename T> struct qfz_edge_reader {
+    int32_t h, w;
+    uint32_t bias, alpha_level;
+    const T *from;
+    const uint8_t *valid;
+
+    /* How many pixels further an edge in direction d ends. */
+    __device__ __forceinline__ int32_t beyond(int d) const
+    {
+        return (d == QFZ_RIGHT ? 0 : w) + (d == QFZ_BELOW ? 0 : d == QFZ_BELOW_LEFT ? -1 : 1);
+    }
+
+    /* The key of the edge of pixel p in direction d; where there is none, of any pixels. */
+    __device__ __forceinline__ uint32_t key(int64_t p, int d) const
+    {
+        if (sizeof(T) == sizeof(uint32_t)) return (uint32_t)__ldg(from + (int64_t)d * h * w + p);
+        const int64_t last = (int64_t)h * w - 1, q = min(p + beyond(d), last);
+        const uint32_t a = (uint32_t)__ldg(from + p) ^ bias, b = (uint32_t)__ldg(from + q) ^ bias;
+        return a > b ? a - b : b - a;
+    }
+
+    /* Is there an edge from (y, x), which is in the image, in direction d, and no greater than
+     * alpha? */
+    __device__ __forceinline__ bool read(int32_t y, int32_t x, int d, uint32_t *level) const
+    {
+        const int32_t dy = d == QFZ_RIGHT ? 0 : 1;
+        const int32_t dx = d == QFZ_BELOW ? 0 : d == QFZ_BELOW_LEFT ? -1 : 1;
+        if (y + dy >= h || x + dx < 0 || x + dx >= w) return false;
+        const int64_t p = (int64_t)y * w + x, q = p + (int64_t)dy * w + dx;
+        if (valid && !(__ldg(valid + p) && __ldg(valid + q))) return false;
+        *level = key(p, d);
+        return *level <= alpha_level;
+    }
+};
+
+template <typename T>
+static inline qfz_edge_reader<T> qfz_read_edges(const qfz_gpu_edges *edges, uint32_t alpha_level)
+{
+    qfz_edge_reader<T> reader = {};
+    reader.h = edges->h;
+    reader.w = edges->w;
+    reader.bias = edges->bias;
+    reader.alpha_level = alpha_level;
+    reader.from =
+        (const T *)(edges->form == QFZ_EDGES_KEYS ? (const void *)edges->d_keys : edges->d_values);
+    reader.valid = edges->d_valid;
+    return reader;
+}
+
+#endif

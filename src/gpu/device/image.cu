@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: MIT */
+#include "gpu/device/image.cuh"
+
+#include "gpu/device/launch.cuh"
+#include "gpu/device/level.cuh"
+
+/* A thread has FOUR pixels of a row, a block 32 x 8 threads; blocks walk down where an image is
+ * taller than a grid. */
+enum { FOUR = 4, BLOCK_W = 32, BLOCK_H = 8 };
+static const unsigned max_grid_y = 65535;
+
+/* What kernels see of an image. */
+struct plane_view {
+    int32_t h, w;
+    int n_bands;
+    bool aligned; /* rows begin where four pixels can be read at once, of values, masks and joins */
+    const uint8_t *valid;
+};
+
+/* One of them is wanted, the other NULL. */
+struct planes_out {
+    uint32_t alpha_level;
+    uint8_t *joins;
+    uint32_t *keys;
+};
+
+/* The four at x and the one at either side. */
+template <typename T> struct row_part {
+    T px[FOUR + 2];
+
+    __device__ __forceinline__ void load(const T *row, int32_t x, int32_t w, bool aligned)
+    {
+        struct alignas(sizeof(T) * FOUR) quad {
+            T px[FOUR];
+        };
+        px[0] = x > 0 ? row[x - 1] : T(0);
+        px[FOUR + 1] = x + FOUR < w ? row[x + FOUR] : T(0);
+        if (aligned) {
+            const quad all = *reinterpret_cast<const quad *>(row + x);
+#pragma unroll
+            for (int i = 0; i < FOUR; i++)
+                px[1 + i] = all.px[i];
+            return;
+        }
+#pragma unroll
+        for (int i = 0; i < FOUR; i++)
+            px[1 + i] = x + i < w ? row[x + i] : T(0);
+    }
+};
+
+/* Bit i: pixel x - 1 + i of row y is there and valid. */
+static __device__ __forceinline__ uint32_t valid_bits(const plane_view &view, int32_t y, int32_t x)
+{
+    if (y >= view.h) return 0;
+    uint32_t there = 0;
+#pragma unroll
+    for (int i = 0; i < FOUR + 2; i++)
+        there |= (x - 1 + i >= 0 && x - 1 + i < view.w ? 1u : 0) << i;
+    if (!view.valid) return there;
+    row_part<uint8_t> row;
+    uint32_t bits = 0;
+    row.load(view.valid + (int64_t)y * view.w, x, view.w, view.aligned);
+#pragma unroll
+    for (int i = 0; i < FOUR + 2; i++)
+        bits |= (row.px[i] ? 1u : 0) << i;
+    return bits & there;
+}
+
+/* Bit i: pixel x + i has an edge in direction d; from and to are valid bits of its row and of that
+ * below. */
+static __device__ __forceinline__ uint32_t edge_bits(uint32_t from, uint32_t to, int d)
+{
+    const uint32_t ends = d == QFZ_RIGHT         ? from >> 2
+                          : d == QFZ_BELOW       ? to >> 1
+                          : d == QFZ_BELOW_RIGHT ? to >> 2
+                                                 : to;
+    return from >> 1 & ends & ((1u << FOUR) - 1);
+}
+
+/* keys[d * FOUR + i]: key of the edge of pixel x + i in direction d, where there is one. */
+template <typename T, int DISTANCE, int DIRS>
+static __device__ __forceinline__ void find_keys(const plane_view &view, const T *pixels, int32_t y,
+                                                 int32_t x, uint32_t keys[DIRS * FOUR])
+{
+    typedef qfz_level<T, DISTANCE> level_of;
+    typename level_of::type level[DIRS * FOUR];
+#pragma unroll
+    for (int k = 0; k < DIRS * FOUR; k++)
+        level[k] = 0;
+    const T *row = pixels + (int64_t)y * view.w;
+    for (int band = 0; band < view.n_bands; band++, row += (int64_t)view.h * view.w) {
+        row_part<T> here, below;
+        here.load(row, x, view.w, view.aligned);
+        if (y + 1 < view.h)
+            below.load(row + view.w, x, view.w, view.aligned);
+        else
+            below = here;
+#pragma unroll
+        for (int k = 0; k < DIRS * FOUR; k++) {
+            const int d = k / FOUR, i = 1 + k % FOUR;
+            const int dx = d == QFZ_BELOW ? 0 : d == QFZ_BELOW_LEFT ? -1 : 1;
+            level[k] = level_of::fold(level[k], here.px[i],
+                                      d == QFZ_RIGHT ? here.px[i + 1] : below.px[i + dx]);
+        }
+    }
+#pragma unroll
+    for (int k = 0; k < DIRS * FOUR; k++)
+        keys[k] = level_of::end(level[k]);
+}
+
+/* Four values in a row of an output. */
+template <typename T>
+static __device__ __forceinline__ void store_four(T *row, int32_t x, int32_t w, bool aligned,
+                                                  const T four[FOUR])
+{
+    struct alignas(sizeof(T) * FOUR) quad {
+        T px[FOUR];
+    };
+    if (aligned) {
+        quad all;
+#pragma unroll
+        for (int i = 0; i < FOUR; i++)
+            all.px[i] = four[i];
+        *reinterpret_cast<quad *>(row + x) = all;
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < FOUR; i++)
+        if (x + i < w) row[x + i] = four[i];
+}
+
+template <int DIRS>
+static __device__ __forceinline__ void store_joins(const plane_view &view, const planes_out &out,
+                                                   int32_t y, int32_t x, const uint32_t *keys)
+{
+    const uint32_t from = valid_bits(view, y, x), to = valid_bits(view, y + 1, x);
+    uint8_t joins[FOUR];
+#pragma unroll
+    for (int i = 0; i < FOUR; i++) {
+        uint32_t bits = from >> (1 + i) & 1 ? QFZ_JOIN_VALID : 0;
+#pragma unroll
+        for (int d = 0; d < DIRS; d++)
+            if ((edge_bits(from, to, d) >> i & 1) && keys[d * FOUR + i] <= out.alpha_level)
+                bits |= 1u << d;
+        joins[i] = (uint8_t)bits;
+    }
+    store_four(out.joins + (int64_t)y * view.w, x, view.w, view.aligned, joins);
+}
+
+template <int DIRS>
+static __device__ __forceinline__ void store_keys(const plane_view &view, const planes_out &out,
+                                                  int32_t y, int32_t x, const uint32_t *keys)
+{
+    const uint32_t from = valid_bits(view, y, x), to = valid_bits(view, y + 1, x);
+#pragma unroll
+    for (int d = 0; d < DIRS; d++) {
+        uint32_t four[FOUR];
+#pragma unroll
+        for (int i = 0; i < FOUR; i++)
+            four[i] = edge_bits(from, to, d) >> i & 1 ? keys[d * FOUR + i] : QFZ_NONE;
+        store_four(out.keys + ((int64_t)d * view.h + y) * view.w, x, view.w, view.aligned, four);
+    }
+}
+
+/* work(y, x) for every four pixels of this thread. */
+template <typename WORK>
+static __device__ __forceinline__ void walk(const plane_view &view, const WORK &work)
+{
+    const int32_t x = (int32_t)(blockIdx.x * BLOCK_W + threadIdx.x) * FOUR;
+    if (x >= view.w) return;
+    for (int32_t y = (int32_t)(blockIdx.y * BLOCK_H + threadIdx.y); y < view.h;
+         y += (int32_t)gridDim.y * BLOCK_H)
+        work(y, x);
+}
+
+template <typename T, int DISTANCE, int DIRS>
+static __global__ void __launch_bounds__(BLOCK_W *BLOCK_H)
+    k_find_edges(plane_view view, const T *__restrict__ pixels, planes_out out)
+{
+    walk(view, [&](int32_t y, int32_t x) {
+        uint32_t keys[DIRS * FOUR];
+        find_keys<T, DISTANCE, DIRS>(view, pixels, y, x, keys);
+        if (out.joins)
+            store_joins<DIRS>(view, out, y, x, keys);
+        else
+            store_keys<DIRS>(view, out, y, x, keys);
+    });
+}
+
+/* A pixel's own bits say what it is joined to: a key is 0 where the bit is set. */
+template <int DIRS>
+static __global__ void __launch_bounds__(BLOCK_W *BLOCK_H)
+    k_find_edge_bits(plane_view view, const uint8_t *__restrict__ pixels, planes_out out)
+{
+    walk(view, [&](int32_t y, int32_t x) {
+        uint32_t keys[DIRS * FOUR];
+        row_part<uint8_t> own;
+        own.load(pixels + (int64_t)y * view.w, x, view.w, view.aligned);
+#pragma unroll
+        for (int k = 0; k < DIRS * FOUR; k++)
+            keys[k] = own.px[1 + k % FOUR] >> k / FOUR & 1 ? 0 : QFZ_NONE;
+        store_joins<DIRS>(view, out, y, x, keys);
+    });
+}
+
+/* ---- Launches -------------------------------------------------------------------------------- */
+
+static qfz_status check_size(qfz_gpu *gpu, const qfz_gpu_image *image)
+{
+    if (image->h >= 1 && image->w >= 1 && (int64_t)image->h * image->w <= INT32_MAX) return QFZ_OK;
+    return qfz_fail(gpu->err, QFZ_EARG, "a tile of %d x %d pixels does not fit a GPU's indices",
+                    (int)image->w, (int)image->h);
+}
+
+/* Is the address of each fourth pixel of a plane a multiple of four of its pixels? */
+static bool is_aligned(const void *plane, size_t px_bytes)
+{
+    return reinterpret_cast<uintptr_t>(plane) % (FOUR * px_bytes) == 0;
+}
+
+static plane_view view_of(const qfz_gpu_image *image, planes_out out)
+{
+    const bool aligned = image->w % FOUR == 0 &&
+                         is_aligned(image->d_pixels, qfz_type_bytes(image->type)) &&
+                         is_aligned(image->d_valid, 1) && is_aligned(out.joins, 1) &&
+                         is_aligned(out.keys, sizeof(uint32_t));
+    return plane_view{image->h, image->w, image->n_bands, aligned, image->d_valid};
+}
+
+static dim3 grid_of(const qfz_gpu_image *image)
+{
+    const unsigned rows = qfz_blocks(image->h, BLOCK_H);
+    return dim3(qfz_blocks(image->w, BLOCK_W * FOUR), rows < max_grid_y ? rows : max_grid_y);
+}
+
+template <typename T, int DISTANCE>
+static qfz_status launch(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
+                         planes_out out)
+{
+    const plane_view view = view_of(image, out);
+    const dim3 grid = grid_of(image), block(BLOCK_W, BLOCK_H);
+    const T *const pixels = static_cast<const T *>(image->d_pixels);
+    if (rule->connectivity == 8)
+        return qfz_launch(gpu, k_find_edges<T, DISTANCE, 4>, grid, block, 0, view, pixels, out);
+    return qfz_launch(gpu, k_find_edges<T, DISTANCE, 2>, grid, block, 0, view, pixels, out);
+}
+
+template <typename T>
+static qfz_status launch_type(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
+                              planes_out out)
+{
+    switch (rule->distance) {
+    case QFZ_L1: return launch<T, QFZ_L1>(gpu, image, rule, out);
+    case QFZ_L2: return launch<T, QFZ_L2>(gpu, image, rule, out);
+    case QFZ_LINF: return launch<T, QFZ_LINF>(gpu, image, rule, out);
+    }
+    return qfz_fail(gpu->err, QFZ_EARG, "distance %d", (int)rule->distance);
+}
+
+static qfz_status launch_any(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
+                             planes_out out)
+{
+    QFZ_TRY(check_size(gpu, image));
+    switch (image->type) {
+    case QFZ_U8: return launch_type<uint8_t>(gpu, image, rule, out);
+    case QFZ_I8: return launch_type<int8_t>(gpu, image, rule, out);
+    case QFZ_U16: return launch_type<uint16_t>(gpu, image, rule, out);
+    case QFZ_I16: return launch_type<int16_t>(gpu, image, rule, out);
+    case QFZ_U32: return launch_type<uint32_t>(gpu, image, rule, out);
+    case QFZ_I32: return launch_type<int32_t>(gpu, image, rule, out);
+    case QFZ_F32: return launch_type<float>(gpu, image, rule, out);
+    }
+    return qfz_fail(gpu->err, QFZ_EARG, "pixel type %d", (int)image->type);
+}
+
+qfz_status qfz_gpu_joins(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
+                         uint8_t *d_joins)
+{
+    const planes_out out = {rule->edge_bits ? 0 : rule->alpha_level, d_joins, NULL};
+    if (!rule->edge_bits) return launch_any(gpu, image, rule, out);
+    QFZ_TRY(check_size(gpu, image));
+    const dim3 grid = grid_of(image), block(BLOCK_W, BLOCK_H);
+    const plane_view view = view_of(image, out);
+    const uint8_t *const pixels = static_cast<const uint8_t *>(image->d_pixels);
+    if (rule->connectivity == 8)
+        return qfz_launch(gpu, k_find_edge_bits<4>, grid, block, 0, view, pixels, out);
+    return qfz_launch(gpu, k_find_edge_bits<2>, grid, block, 0, view, pixels, out);
+}
+
+/* ---- Edges ----------------------------------------------------------------------------------- */
+
+/* Of a band that is read as it is; else QFZ_EDGES_KEYS. */
+static qfz_gpu_edge_form form_of(const qfz_rule *rule)
+{
+    if (rule->n_bands > 1 || rule->distance == QFZ_L2) return QFZ_EDGES_KEYS;
+    switch (rule->type) {
+    case QFZ_U8:
+    case QFZ_I8: return QFZ_EDGES_U8;
+    case QFZ_U16:
+    case QFZ_I16: return QFZ_EDGES_U16;
+    case QFZ_U32: return QFZ_EDGES_U32;
+    case QFZ_I32: return QFZ_EDGES_I32;
+    case QFZ_F32: return QFZ_EDGES_F32;
+    }
+    return QFZ_EDGES_KEYS;
+}
+
+bool qfz_gpu_edges_need_keys(const qfz_rule *rule)
+{
+    return form_of(rule) == QFZ_EDGES_KEYS;
+}
+
+size_t qfz_gpu_edges_bytes(const qfz_rule *rule, int64_t n_px)
+{
+    if (form_of(rule) < QFZ_EDGES_WIDE) return 0;
+    return (size_t)qfz_n_dirs(rule) * (size_t)n_px * sizeof(uint32_t);
+}
+
+bool qfz_gpu_edges_know_nan(const qfz_rule *rule)
+{
+    return form_of(rule) == QFZ_EDGES_F32;
+}
+
+enum { NAN_THREADS = 256 };
+
+static __global__ void __launch_bounds__(NAN_THREADS)
+    k_make_nan(const uint8_t *__restrict__ valid, int64_t n_px, float *pixels)
+{
+    const int64_t i = (int64_t)blockIdx.x * NAN_THREADS + threadIdx.x;
+    if (i < n_px && !valid[i]) pixels[i] = NAN;
+}
+
+qfz_status qfz_gpu_make_nan(qfz_gpu *gpu, const uint8_t *d_valid, int64_t n_px, float *d_pixels)
+{
+    return qfz_launch(gpu, k_make_nan, dim3(qfz_blocks(n_px, NAN_THREADS)), dim3(NAN_THREADS), 0,
+                      d_valid, n_px, d_pixels);
+}
+
+static uint32_t bias_of(qfz_type type)
+{
+    return type == QFZ_I8 ? 0x80u : type == QFZ_I16 ? 0x8000u : 0;
+}
+
+qfz_status qfz_gpu_edges_make(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
+                              uint32_t *d_keys, qfz_gpu_edges *edges)
+{
+    qfz_gpu_edges made = {};
+    made.h = image->h;
+    made.w = image->w;
+    made.connectivity = rule->connectivity;
+    made.form = form_of(rule);
+    if (made.form >= QFZ_EDGES_WIDE && d_keys) made.form = QFZ_EDGES_KEYS;
+    made.d_valid = image->d_valid;
+    QFZ_TRY(qfz_max_level(rule->type, rule->n_bands, rule->distance, &made.max_level, gpu->err));
+    if (made.form == QFZ_EDGES_KEYS) {
+        QFZ_TRY(launch_any(gpu, image, rule, planes_out{0, NULL, d_keys}));
+        made.d_keys = d_keys;
+    } else {
+        QFZ_TRY(check_size(gpu, image));
+        made.bias = bias_of(rule->type);
+        made.d_values = image->d_pixels;
+    }
+    *edges = made;
+    return QFZ_OK;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* launch.cuh - the only place that starts a kernel, and the only one that names shared memory
+ * whose size a launch decides. */
+#ifndef QFZ_GPU_LAUNCH_CUH
+#define QFZ_GPU_LAUNCH_CUH
+
+#include "gpu/device/device.cuh"
+
+/* Beyond 48 KiB of shared memory a kernel opts in first. */
+static inline qfz_status qfz_allow_shared(qfz_gpu *gpu, const void *kernel, size_t bytes)
+{
+    if (bytes <= 48u << 10) return QFZ_OK;
+    return qfz_gpu_check(
+        gpu->err,
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes),
+        "shared memory of a kernel");
+}
+
+/* kernel<<<grid, block, shared_bytes, gpu->stream>>>(args...), checked.  Overloaded kernels and
+ * templates: qfz_launch(gpu, k<T>, ...). */
+template <typename... P, typename... A>
+static inline qfz_status qfz_launch(qfz_gpu *gpu, void (*kernel)(P...), dim3 grid, dim3 block,
+                                    size_t shared_bytes, A... args)
+{
+    if (grid.x == 0 || grid.y == 0) return QFZ_OK;
+    QFZ_TRY(qfz_allow_shared(gpu, (const void *)kernel, shared_bytes));
+    kernel<<<grid, block, shared_bytes, gpu->stream>>>(static_cast<P>(args)...);
+    return qfz_gpu_check(gpu->err, cudaGetLastError(), "kernel launch");
+}
+
+/* The same of a kernel that begins with qfz_await_launches(): where the device can, its blocks come
+ * while those of the launch before it go, if that kernel began so, too. */
+template <typename... P, typename... A>
+static inline qfz_status qfz_launch_early(qfz_gpu *gpu, void (*kernel)(P...), dim3 grid, dim3 block,
+                                          size_t shared_bytes, A... args)
+{
+    cudaLaunchAttribute early = {};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = grid;
+    config.blockDim = block;
+    config.dynamicSmemBytes = shared_bytes;
+    config.stream = gpu->stream;
+    config.attrs = &early;
+    config.numAttrs = gpu->overlaps ? 1 : 0;
+    if (grid.x == 0 || grid.y == 0) return QFZ_OK;
+    QFZ_TRY(qfz_allow_shared(gpu, (const void *)kernel, shared_bytes));
+    return qfz_gpu_check(gpu->err, cudaLaunchKernelEx(&config, kernel, static_cast<P>(args)...),
+                         "kernel launch");
+}
+
+/* Waits until all launches before are done, and lets the next one come. */
+static __device__ __forceinline__ void qfz_await_launches(void)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    cudaGridDependencySynchronize();
+    cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+
+/* TYPE *name = the block's dynamic shared memory. */
+#define QFZ_SHARED(TYPE, name)                                                                     \
+    extern __shared__ __align__(16) unsigned char qfz_shared_[];                                   \
+    TYPE *const name = reinterpret_cast<TYPE *>(qfz_shared_)
+
+#endif

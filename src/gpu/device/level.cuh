@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* level.cuh - level keys of pairs of pixels on the device: to the bit those of src/level.c. */
+#ifndef QFZ_GPU_LEVEL_CUH
+#define QFZ_GPU_LEVEL_CUH
+
+#include <math.h>
+
+#include "gpu/device/device.cuh"
+#include "core/level.h"
+#include "core/wide.h"
+
+/* |a - b| exactly; differences of 32-bit values are taken modulo 2^32. */
+template <typename T> static __device__ __forceinline__ uint32_t qfz_difference(T a, T b)
+{
+    return a > b ? (uint32_t)a - (uint32_t)b : (uint32_t)b - (uint32_t)a;
+}
+
+/* Equal values differ by 0, infinite ones too. */
+static __device__ __forceinline__ float qfz_difference(float a, float b)
+{
+    return a == b ? 0.0f : fabsf(a - b);
+}
+
+/* The key of two values of one band of 32 bits, as words, T being the band's type. */
+template <typename T>
+static __device__ __forceinline__ uint32_t qfz_key_of_words(uint32_t a, uint32_t b)
+{
+    return qfz_difference((T)a, (T)b);
+}
+template <> __device__ __forceinline__ uint32_t qfz_key_of_words<float>(uint32_t a, uint32_t b)
+{
+    return __float_as_uint(qfz_difference(__uint_as_float(a), __uint_as_float(b)));
+}
+
+static __device__ __forceinline__ uint32_t qfz_root_key(uint64_t square)
+{
+    return __float_as_uint((float)sqrt((double)square));
+}
+
+/* The nearest single to the root of an integer; see root_key() in src/level.c.  The first guess
+ * need only be within one single of it. */
+static __device__ __forceinline__ uint32_t qfz_root_key(qfz_u128 square)
+{
+    if (square >> 50 == 0) return qfz_root_key((uint64_t)square);
+    const double wide = (double)(uint64_t)(square >> 64) * 18446744073709551616.0;
+    const uint32_t near = __float_as_uint((float)sqrt(wide + (double)(uint64_t)square));
+    const uint64_t at = (uint64_t)__uint_as_float(near);
+    const uint64_t under = (at + (uint64_t)__uint_as_float(near - 1)) / 2;
+    const uint64_t over = (at + (uint64_t)__uint_as_float(near + 1)) / 2;
+    const qfz_u128 low = (qfz_u128)under * under;
+    const qfz_u128 high = (qfz_u128)over * over;
+    const bool even = near % 2 == 0;
+    if (square < low || (square == low && !even)) return near - 1;
+    if (square > high || (square == high && !even)) return near + 1;
+    return near;
+}
+
+/* Levels of pairs of pixels of type T, band by band: level = fold(level, a, b) from 0 on, and
+ * end(level) is the key.  The type is wide enough for QFZ_MAX_BANDS bands. */
+template <typename T, int DISTANCE> struct qfz_level {
+    typedef uint32_t type;
+
+    static __device__ __forceinline__ uint32_t fold(uint32_t level, T a, T b)
+    {
+        const uint32_t d = qfz_difference(a, b);
+        return DISTANCE == QFZ_L1 ? level + d : max(level, d);
+    }
+    static __device__ __forceinline__ uint32_t end(uint32_t level)
+    {
+        return level;
+    }
+};
+
+/* Squares of 16 bits and sums of them fit 64, of 32 bits they need more. */
+template <typename T> struct qfz_level<T, QFZ_L2> {
+    typedef uint64_t type;
+
+    static __device__ __forceinline__ uint64_t fold(uint64_t level, T a, T b)
+    {
+        const uint32_t d = qfz_difference(a, b);
+        return level + (uint64_t)d * d;
+    }
+    static __device__ __forceinline__ uint32_t end(uint64_t level)
+    {
+        return qfz_root_key(level);
+    }
+};
+
+template <typename T> struct qfz_wide_squares {
+    typedef qfz_u128 type;
+
+    static __device__ __forceinline__ qfz_u128 fold(qfz_u128 level, T a, T b)
+    {
+        const uint32_t d = qfz_difference(a, b);
+        return level + (uint64_t)d * d;
+    }
+    static __device__ __forceinline__ uint32_t end(qfz_u128 level)
+    {
+        return qfz_root_key(level);
+    }
+};
+template <> struct qfz_level<uint32_t, QFZ_L2> : qfz_wide_squares<uint32_t> {
+};
+template <> struct qfz_level<int32_t, QFZ_L2> : qfz_wide_squares<int32_t> {
+};
+
+/* The order of operations is src/level.c's; nothing may be contracted (--fmad=false). */
+template <int DISTANCE> struct qfz_float_level {
+    typedef float type;
+
+    static __device__ __forceinline__ float fold(float level, float a, float b)
+    {
+        const float d = qfz_difference(a, b);
+        if (DISTANCE == QFZ_L1) return level + d;
+        if (DISTANCE == QFZ_L2) return level + d * d;
+        return level > d ? level : d;
+    }
+    static __device__ __forceinline__ uint32_t end(float level)
+    {
+        return __float_as_uint(DISTANCE == QFZ_L2 ? __fsqrt_rn(level) : level);
+    }
+};
+template <> struct qfz_level<float, QFZ_L1> : qfz_float_level<QFZ_L1> {
+};
+template <> struct qfz_level<float, QFZ_L2> : qfz_float_level<QFZ_L2> {
+};
+template <> struct qfz_level<float, QFZ_LINF> : qfz_float_level<QFZ_LINF> {
+};
+
+#endif

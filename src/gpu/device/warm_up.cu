@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* warm_up.cu - what a device does for the first time takes longer: kernels are loaded when they are
+ * first launched, and everyone who launches one waits for it.  So each kind of work is done once,
+ * on a few blocks, while the device starts. */
+#include <stdlib.h>
+
+#include "gpu/engine/worker.cuh"
+#include "core/memory.h"
+
+enum {
+    SIDE = 128,
+    LEAST_PX = 1 << 18 /* smaller tiles are of jobs that are done before it would pay */
+};
+
+/* Host memory for the small tile and for what comes out of it. */
+typedef struct warm_room {
+    qfz_image tile;
+    uint8_t *pixels;
+    uint64_t *out;
+    qfz_summary summary;
+} warm_room;
+
+static qfz_status open_room(const qfz_worker *worker, warm_room *room)
+{
+    enum { PX_BYTES = 64 }; /* of any output, and of what border_regions and records have */
+    const qfz_worker_spec *const spec = &worker->spec;
+    qfz_image *const tile = &room->tile;
+    qfz_box box = {};
+    box.y1 = tile->h = spec->max_h < SIDE ? spec->max_h : SIDE;
+    box.x1 = tile->w = spec->max_w < SIDE ? spec->max_w : SIDE;
+    tile->type = spec->rule->type;
+    tile->n_bands = spec->rule->n_bands;
+    const int64_t n = tile->h * tile->w;
+    const int64_t bytes = n * tile->n_bands * (int64_t)qfz_type_bytes(tile->type);
+    QFZ_TRY(QFZ_NEW(&room->pixels, bytes, worker->gpu.err));
+    QFZ_TRY(qfz_alloc_zero((void **)&room->out, n, PX_BYTES, worker->gpu.err));
+    for (int64_t i = 0; i < bytes; i++) /* regions of all kinds, and no NaN */
+        room->pixels[i] = (uint8_t)(i / 3 % 5 + i / SIDE % 7);
+    tile->pixels = room->pixels;
+    return qfz_summary_init(&room->summary, box, spec->rule, worker->gpu.err);
+}
+
+static void close_room(warm_room *room)
+{
+    free(room->pixels);
+    free(room->out);
+    qfz_summary_fini(&room->summary);
+}
+
+static qfz_status make_regions(qfz_worker *worker, warm_room *room, qfz_error *err)
+{
+    const qfz_engine *const engine = &qfz_engine_cuda;
+    const bool has_means = worker->spec.kind == QFZ_OMEGA;
+    qfz_partition partition;
+    if (has_means) QFZ_TRY(engine->summarise(worker, &room->summary, err));
+    QFZ_TRY(engine->partition(worker, NULL, &partition, err));
+    if (has_means) {
+        QFZ_TRY(engine->border_sums(worker, 0, room->out, err));
+        QFZ_TRY(engine->paint(worker, 0, room->pixels, room->pixels, room->out, err));
+    } else {
+        QFZ_TRY(engine->summarise(worker, &room->summary, err));
+    }
+    QFZ_TRY(engine->number(worker, NULL, err));
+    return engine->labels(worker, false, room->out, err);
+}
+
+static qfz_status make_levels(qfz_worker *worker, warm_room *room, qfz_error *err)
+{
+    const qfz_engine *const engine = &qfz_engine_cuda;
+    const qfz_rule *const rule = worker->spec.rule;
+    uint32_t max_level;
+    QFZ_TRY(qfz_max_level(rule->type, rule->n_bands, rule->distance, &max_level, err));
+    QFZ_TRY(engine->summarise(worker, &room->summary, err));
+    return engine->saliency(worker, NULL, max_level < UINT16_MAX ? 2 : 4, room->out, err);
+}
+
+/* The small tile alone as a group, up and down; what crosses is its own links once more. */
+static qfz_status solve_group(qfz_worker *worker, warm_room *room, qfz_error *err)
+{
+    const qfz_engine *const engine = &qfz_engine_cuda;
+    const uint32_t n = (uint32_t)room->summary.n_ring, offset[2] = {0, n};
+    uint32_t *const ring = (uint32_t *)room->out, *const words = ring + n;
+    qfz_summary told = {};
+    qfz_exterior own = {}, answer = {};
+    qfz_group_regions found = {words + n, words + 2 * n, words + 3 * n, {}, 0};
+    qfz_status st;
+    for (uint32_t i = 0; i < n; i++) {
+        ring[i] = i;
+        words[i] = QFZ_NONE;
+    }
+    const qfz_group_graph graph = {1, &room->summary, offset, &room->summary.links, NULL, ring, n};
+    if (!engine->groups->fits(worker, &graph)) return QFZ_OK;
+    QFZ_TRY_OR(st, cleanup, engine->groups->summarise(worker, &graph, &told, err));
+    own.n_ring = n;
+    own.border_region = own.omega_level = words;
+    st = worker->spec.kind == QFZ_LEVELS
+             ? engine->groups->levels(worker, &graph, &answer, words, err)
+             : engine->groups->regions(worker, &graph, &own, &found, err);
+
+cleanup:
+    qfz_summary_fini(&told);
+    qfz_exterior_fini(&answer);
+    return st;
+}
+
+qfz_status qfz_worker_warm_up(qfz_worker *worker)
+{
+    const qfz_worker_spec *const spec = &worker->spec;
+    qfz_error *const err = worker->gpu.err;
+    warm_room room = {};
+    qfz_status st;
+    if ((int64_t)spec->max_h * spec->max_w < LEAST_PX || spec->kind == QFZ_TREE) return QFZ_OK;
+    QFZ_TRY_OR(st, cleanup, open_room(worker, &room));
+    QFZ_TRY_OR(st, cleanup, qfz_engine_load(&qfz_engine_cuda, worker, &room.tile, err));
+    QFZ_TRY_OR(st, cleanup,
+               spec->kind == QFZ_LEVELS ? make_levels(worker, &room, err)
+                                        : make_regions(worker, &room, err));
+    if (spec->kind != QFZ_COMPONENTS) st = solve_group(worker, &room, err);
+
+cleanup:
+    close_room(&room);
+    return st;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* warp.cuh - one number out of those of a warp's 32 lanes, all of which take part; every lane gets
+ * it.  Devices from compute capability 8.0 on have an instruction for it, and run more threads. */
+#ifndef QFZ_GPU_WARP_CUH
+#define QFZ_GPU_WARP_CUH
+
+#include "gpu/device/device.cuh"
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+enum { QFZ_SM_THREADS = 1024 }; /* a multiprocessor runs at least as many at a time */
+#define QFZ_WARP_REDUCE(NAME, BUILT_IN, JOIN)                                                      \
+    static __device__ __forceinline__ uint32_t NAME(uint32_t value)                                \
+    {                                                                                              \
+        for (int lanes = QFZ_WARP / 2; lanes > 0; lanes /= 2) {                                    \
+            const uint32_t other = __shfl_xor_sync(0xffffffffu, value, lanes);                     \
+            value = JOIN;                                                                          \
+        }                                                                                          \
+        return value;                                                                              \
+    }
+#else
+enum { QFZ_SM_THREADS = 1536 };
+#define QFZ_WARP_REDUCE(NAME, BUILT_IN, JOIN)                                                      \
+    static __device__ __forceinline__ uint32_t NAME(uint32_t value)                                \
+    {                                                                                              \
+        return BUILT_IN(0xffffffffu, value);                                                       \
+    }
+#endif
+
+QFZ_WARP_REDUCE(qfz_warp_add, __reduce_add_sync, value + other)
+QFZ_WARP_REDUCE(qfz_warp_min, __reduce_min_sync, min(value, other))
+QFZ_WARP_REDUCE(qfz_warp_max, __reduce_max_sync, max(value, other))
+QFZ_WARP_REDUCE(qfz_warp_or, __reduce_or_sync, value | other)
+
+#endif

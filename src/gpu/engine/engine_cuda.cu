@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: MIT */
+/* engine_cuda.cu - the CUDA engine: workers, tiles on their way in, and the table. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/omega/omega.cuh"
+#include "gpu/engine/worker.cuh"
+#include "core/memory.h"
+
+/* ------------------------------------------------------------------------------------ workers */
+qfz_status qfz_worker_enter(qfz_worker *worker, qfz_error *err)
+{
+    worker->gpu.err = err;
+    QFZ_TRY_CUDA(err, cudaSetDevice(worker->spec.device.index));
+    return QFZ_OK;
+}
+
+qfz_status qfz_worker_up(qfz_worker *worker, void *d_to, const void *h_from, size_t bytes)
+{
+    return qfz_staging_up(&worker->staging, &worker->gpu, d_to, h_from, bytes);
+}
+
+qfz_status qfz_worker_down(qfz_worker *worker, void *h_to, const void *d_from, size_t bytes)
+{
+    return qfz_staging_down(&worker->staging, &worker->gpu, h_to, d_from, bytes);
+}
+
+qfz_status qfz_worker_down_links(qfz_worker *worker, const qfz_gpu_links *from, uint32_t n,
+                                 qfz_links *links)
+{
+    QFZ_TRY(qfz_links_reserve(links, n, worker->gpu.err));
+    QFZ_TRY(qfz_worker_down(worker, links->u, from->d_u, n * sizeof *links->u));
+    QFZ_TRY(qfz_worker_down(worker, links->v, from->d_v, n * sizeof *links->v));
+    QFZ_TRY(qfz_worker_down(worker, links->level, from->d_level, n * sizeof *links->level));
+    links->n = n;
+    return QFZ_OK;
+}
+
+qfz_status qfz_worker_download_ranges(qfz_worker *worker, const qfz_gpu_ranges *from, uint32_t n,
+                                      qfz_ranges *ranges)
+{
+    const qfz_rule *const rule = worker->spec.rule;
+    const size_t span_bytes = qfz_type_bytes(rule->type) * (size_t)rule->n_bands;
+    QFZ_TRY(qfz_ranges_reserve(ranges, n, rule, worker->gpu.err));
+    QFZ_TRY(qfz_worker_down(worker, ranges->at, from->d_at, n * sizeof *ranges->at));
+    QFZ_TRY(qfz_worker_down(worker, ranges->level, from->d_level, n * sizeof *ranges->level));
+    QFZ_TRY(qfz_worker_down(worker, ranges->lo, from->d_lo, n * span_bytes));
+    QFZ_TRY(qfz_worker_down(worker, ranges->hi, from->d_hi, n * span_bytes));
+    ranges->n = n;
+    return QFZ_OK;
+}
+
+/* ----------------------------------------------------------------------------------- the memory */
+
+/* Does a pixel that is not valid become a NaN, so that nothing else needs to tell it?  Validity
+ * then comes where the work will be, and is not kept. */
+static bool makes_nan(const qfz_worker *worker)
+{
+    const qfz_kind kind = worker->spec.kind;
+    if (kind != QFZ_LEVELS && !(kind == QFZ_TREE && worker->trees.by_forest)) return false;
+    return qfz_gpu_edges_know_nan(worker->spec.rule);
+}
+
+static void carve_all(qfz_worker *worker, qfz_carve *carve)
+{
+    const qfz_worker_spec *const spec = &worker->spec;
+    const int64_t n = (int64_t)spec->max_h * spec->max_w;
+    const size_t px_bytes = qfz_type_bytes(spec->rule->type) * (size_t)spec->rule->n_bands;
+    worker->d_pixels = qfz_carve_bytes(carve, (size_t)n * px_bytes);
+    qfz_carve valid = *carve;
+    qfz_carve_take(&valid, &worker->d_valid, n);
+    if (!makes_nan(worker)) *carve = valid;
+    switch (spec->kind) {
+    case QFZ_COMPONENTS:
+    case QFZ_OMEGA: qfz_regions_carve(worker, carve); break;
+    case QFZ_LEVELS: qfz_levels_carve(worker, carve); break;
+    case QFZ_TREE: qfz_trees_carve(worker, carve); break;
+    }
+}
+
+/* Of a page-locked buffer: rows find room there if they are not too large, since such memory takes
+ * time to make and is kept from everybody else. */
+static int64_t staging_bytes(const qfz_worker_spec *spec)
+{
+    const int64_t least = QFZ_STAGING_BYTES, most = 8 * least, rows = spec->rows_bytes;
+    return rows > least && rows <= most ? rows : least;
+}
+
+/* One allocation on the device and one of the host, for all: each takes the driver a while. */
+static qfz_status take_memory(qfz_worker *const *workers, int n)
+{
+    qfz_worker *const first = workers[0];
+    const qfz_worker_spec *const spec = &first->spec;
+    qfz_error *const err = first->gpu.err;
+    char what[128];
+    qfz_carve one = {NULL, 0};
+    carve_all(first, &one);
+    (void)snprintf(what, sizeof what, "%d x %zu bytes for tiles of %d x %d pixels on GPU %d", n,
+                   one.used, spec->max_w, spec->max_h, spec->device.number);
+    QFZ_TRY(qfz_gpu_check(err, cudaMalloc((void **)&first->d_all, (size_t)n * one.used), what));
+    QFZ_TRY(qfz_staging_alloc(&first->h_all, n, staging_bytes(spec), err));
+    for (int i = 0; i < n; i++) {
+        qfz_carve carve = {first->d_all + (size_t)i * one.used, 0};
+        workers[i]->d_memory = carve.base;
+        workers[i]->d_bytes = one.used;
+        carve_all(workers[i], &carve);
+        QFZ_TRY(qfz_staging_open(&workers[i]->staging, first->h_all, i, staging_bytes(spec), err));
+    }
+    return QFZ_OK;
+}
+
+static int64_t device_tile_bytes(const qfz_rule *rule, qfz_kind kind, int32_t h, int32_t w)
+{
+    qfz_worker worker = {};
+    qfz_carve carve = {NULL, 0};
+    worker.spec.rule = rule;
+    worker.spec.kind = kind;
+    worker.spec.max_h = h;
+    worker.spec.max_w = w;
+    worker.trees.by_forest = true;
+    carve_all(&worker, &carve);
+    if (kind == QFZ_TREE) carve.used += qfz_trees_bytes(&worker);
+    return (int64_t)carve.used;
+}
+
+/* Of the host nothing that grows with the tile but by its border. */
+static int64_t bytes_per_px(const qfz_rule *rule, qfz_kind kind)
+{
+    (void)rule;
+    (void)kind;
+    return 1;
+}
+
+/* ------------------------------------------------------------------------------- what it can do */
+/* Shared memory that a block of threads needs for this kind of work; trees have another way where
+ * there is less.  Components always fit. */
+static size_t shared_needed(const qfz_rule *rule, qfz_kind kind)
+{
+    qfz_worker_spec spec = {};
+    spec.rule = rule;
+    spec.max_h = spec.max_w = 1;
+    const qfz_gpu_edges edges = qfz_largest_edges(&spec);
+    if (kind == QFZ_COMPONENTS || kind == QFZ_TREE) return 0;
+    if (kind == QFZ_LEVELS) return qfz_gpu_saliency_shared(&edges);
+    const size_t forest = qfz_gpu_forest_shared(&edges), omega = qfz_gpu_omega_shared(&edges);
+    return omega > forest ? omega : forest;
+}
+
+qfz_status qfz_gpu_can(qfz_device device, const qfz_rule *rule, qfz_kind kind, qfz_error *err)
+{
+    const size_t needed = shared_needed(rule, kind);
+    int there = 0;
+    QFZ_TRY_CUDA(
+        err, cudaDeviceGetAttribute(&there, cudaDevAttrMaxSharedMemoryPerBlockOptin, device.index));
+    if (needed <= (size_t)there) return QFZ_OK;
+    return qfz_fail(
+        err, QFZ_EGPU,
+        "GPU %d: its blocks have %d bytes of shared memory; %s of such pixels takes %zu",
+        device.number, there, kind == QFZ_LEVELS ? "saliency" : "simplify", needed);
+}
+
+/* A method by name is for the kind of work that it was published for. */
+static qfz_status choose_method(qfz_worker *worker)
+{
+    const qfz_worker_spec *const spec = &worker->spec;
+    if (spec->kind == QFZ_COMPONENTS) return qfz_regions_choose(worker);
+    if (spec->kind == QFZ_TREE) return qfz_trees_choose(worker);
+    if (!spec->method) return QFZ_OK;
+    return qfz_fail(worker->gpu.err, QFZ_EARG, "method %s does not make %s", spec->method,
+                    spec->kind == QFZ_LEVELS ? "saliency" : "(alpha, omega)-components");
+}
+
+qfz_status qfz_gpu_can_method(const char *name, const qfz_rule *rule, qfz_kind kind, qfz_error *err)
+{
+    qfz_worker worker = {};
+    worker.spec.rule = rule;
+    worker.spec.kind = kind;
+    worker.spec.method = name;
+    worker.gpu.err = err;
+    return choose_method(&worker);
+}
+
+/* --------------------------------------------------------------------------------- open, close */
+static void close_one(qfz_worker *worker)
+{
+    qfz_regions_close(worker);
+    qfz_trees_close(worker);
+    free(worker->ring_values);
+    free(worker->ring_valid);
+    qfz_staging_close(&worker->staging);
+    if (worker->from) (void)cudaEventDestroy(worker->from);
+    if (worker->to) (void)cudaEventDestroy(worker->to);
+    if (worker->gpu.stream) (void)cudaStreamDestroy(worker->gpu.stream);
+    free(worker);
+}
+
+static void workers_close(qfz_worker *const *workers, int n)
+{
+    qfz_worker *const first = n > 0 ? workers[0] : NULL;
+    if (!first) return;
+    (void)cudaSetDevice(first->spec.device.index);
+    char *const d_all = first->d_all, *const h_all = first->h_all;
+    for (int i = 0; i < n; i++)
+        if (workers[i]) close_one(workers[i]);
+    (void)cudaFree(d_all);
+    qfz_staging_free(h_all);
+}
+
+static qfz_status take_device(qfz_worker *worker)
+{
+    qfz_error *const err = worker->gpu.err;
+    const int device = worker->spec.device.index;
+    int shared_max = 0, major = 0;
+    QFZ_TRY_CUDA(
+        err, cudaDeviceGetAttribute(&worker->gpu.n_sms, cudaDevAttrMultiProcessorCount, device));
+    QFZ_TRY_CUDA(
+        err, cudaDeviceGetAttribute(&shared_max, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+    QFZ_TRY_CUDA(err, cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+    worker->gpu.shared_max = (size_t)shared_max;
+    worker->gpu.overlaps = major >= 9;
+    QFZ_TRY_CUDA(err, cudaStreamCreateWithFlags(&worker->gpu.stream, cudaStreamNonBlocking));
+    QFZ_TRY_CUDA(err, cudaEventCreate(&worker->from));
+    QFZ_TRY_CUDA(err, cudaEventCreate(&worker->to));
+    return QFZ_OK;
+}
+
+static qfz_status take_ring_room(qfz_worker *worker)
+{
+    const qfz_worker_spec *const spec = &worker->spec;
+    const int64_t n = qfz_ring_size(spec->max_h, spec->max_w);
+    QFZ_TRY(QFZ_NEW(&worker->ring_valid, n, worker->gpu.err));
+    return qfz_alloc(&worker->ring_values, n * spec->rule->n_bands,
+                     qfz_type_bytes(spec->rule->type), worker->gpu.err);
+}
+
+/* All but the memory that they share. */
+static qfz_status open_one(qfz_worker *worker, qfz_error *err)
+{
+    const qfz_kind kind = worker->spec.kind;
+    const bool regions = kind == QFZ_COMPONENTS || kind == QFZ_OMEGA;
+    QFZ_TRY(qfz_worker_enter(worker, err));
+    QFZ_TRY(take_device(worker));
+    QFZ_TRY(choose_method(worker));
+    QFZ_TRY(take_ring_room(worker));
+    return regions ? qfz_regions_open(worker) : QFZ_OK;
+}
+
+static qfz_status open_all(qfz_worker **workers, int n, const qfz_worker_spec *spec, qfz_error *err)
+{
+    for (int i = 0; i < n; i++) {
+        QFZ_TRY(QFZ_NEW_ZERO(&workers[i], 1, err));
+        workers[i]->spec = *spec;
+        QFZ_TRY(open_one(workers[i], err));
+    }
+    if (n < 1) return QFZ_OK;
+    QFZ_TRY(take_memory(workers, n));
+    for (int i = 0; i < n; i++)
+        QFZ_TRY(qfz_trees_open(workers[i]));
+    return qfz_worker_warm_up(workers[0]);
+}
+
+static qfz_status workers_open(qfz_worker **workers, int n, const qfz_worker_spec *spec,
+                               qfz_error *err)
+{
+    for (int i = 0; i < n; i++)
+        workers[i] = NULL;
+    const qfz_status st = open_all(workers, n, spec, err);
+    if (st == QFZ_OK) return QFZ_OK;
+    workers_close(workers, n);
+    for (int i = 0; i < n; i++)
+        workers[i] = NULL;
+    return st;
+}
+
+/* ---------------------------------------------------------------------------------- operations */
+static qfz_status load(qfz_worker *worker, const qfz_image *tile, qfz_error *err)
+{
+    (void)err;
+    worker->tile = *tile;
+    worker->tile.pixels = NULL;
+    worker->image.h = (int32_t)tile->h;
+    worker->image.w = (int32_t)tile->w;
+    worker->image.n_bands = tile->n_bands;
+    worker->image.type = tile->type;
+    worker->image.d_pixels = worker->d_pixels;
+    worker->image.d_valid = tile->valid && !makes_nan(worker) ? worker->d_valid : NULL;
+    qfz_regions_load(worker);
+    return QFZ_OK;
+}
+
+/* Validity of n pixels from `first` on. */
+static qfz_status send_valid(qfz_worker *worker, const uint8_t *valid, int64_t first, size_t n)
+{
+    uint8_t *d_valid = worker->d_valid;
+    if (!makes_nan(worker)) return qfz_worker_up(worker, d_valid + first, valid, n);
+    if (worker->spec.kind == QFZ_TREE) {
+        QFZ_TRY(qfz_trees_room(worker));
+        d_valid = (uint8_t *)worker->trees.d_forest;
+    }
+    QFZ_TRY(qfz_worker_up(worker, d_valid, valid, n));
+    return qfz_gpu_make_nan(&worker->gpu, d_valid, (int64_t)n, (float *)worker->d_pixels + first);
+}
+
+/* Pixels that are read into page-locked memory need not be copied once more. */
+static qfz_status room(qfz_worker *worker, void **pixels, qfz_error *err)
+{
+    const int64_t bytes = worker->spec.rows_bytes;
+    if (bytes == 0 || bytes > worker->staging.bytes) return QFZ_OK;
+    QFZ_TRY(qfz_worker_enter(worker, err));
+    return qfz_staging_room(&worker->staging, &worker->gpu, pixels);
+}
+
+static qfz_status rows(qfz_worker *worker, const qfz_rows *rows, qfz_error *err)
+{
+    const qfz_image *const tile = &worker->tile;
+    const bool in_room = qfz_staging_is_room(&worker->staging, rows->pixels);
+    const size_t px_bytes = qfz_type_bytes(tile->type);
+    const int64_t first = rows->y0 * tile->w;
+    const size_t n = (size_t)((rows->y1 - rows->y0) * tile->w);
+    QFZ_TRY(qfz_worker_enter(worker, err));
+    for (int64_t b = 0; b < tile->n_bands; b++) {
+        char *const d_to =
+            (char *)worker->d_pixels + (size_t)(b * tile->h * tile->w + first) * px_bytes;
+        const char *const from =
+            (const char *)rows->pixels + (size_t)(b * rows->plane_px) * px_bytes;
+        if (in_room)
+            QFZ_TRY(qfz_staging_send(&worker->gpu, d_to, from, n * px_bytes));
+        else
+            QFZ_TRY(qfz_worker_up(worker, d_to, from, n * px_bytes));
+    }
+    if (in_room) QFZ_TRY(qfz_staging_leave_room(&worker->staging, &worker->gpu));
+    if (tile->valid) QFZ_TRY(send_valid(worker, tile->valid + first, first, n));
+    qfz_ring_take(tile, rows, worker->ring_values, worker->ring_valid);
+    qfz_regions_rows(worker, rows);
+    return QFZ_OK;
+}
+
+static qfz_status summarise(qfz_worker *worker, qfz_summary *summary, qfz_error *err)
+{
+    const qfz_image *const tile = &worker->tile;
+    const size_t n_ring = (size_t)summary->n_ring;
+    QFZ_TRY(qfz_worker_enter(worker, err));
+    memcpy(summary->valid, worker->ring_valid, n_ring);
+    memcpy(summary->values, worker->ring_values,
+           n_ring * (size_t)tile->n_bands * qfz_type_bytes(tile->type));
+    return worker->spec.kind == QFZ_LEVELS ? qfz_levels_summarise(worker, summary)
+                                           : qfz_regions_summarise(worker, summary);
+}
+
+static qfz_status work(qfz_worker *worker, qfz_part part)
+{
+    switch (worker->spec.kind) {
+    case QFZ_LEVELS: return qfz_levels_work(worker, part);
+    case QFZ_TREE: return qfz_trees_work(worker);
+    default: return qfz_regions_work(worker, part);
+    }
+}
+
+static qfz_status time_part(qfz_worker *worker, qfz_part part, int n_runs, double *ms,
+                            qfz_error *err)
+{
+    QFZ_TRY(qfz_worker_enter(worker, err));
+    for (int i = -1; i < n_runs; i++) { /* the first is not counted */
+        float elapsed = 0;
+        QFZ_TRY_CUDA(err, cudaEventRecord(worker->from, worker->gpu.stream));
+        QFZ_TRY(work(worker, part));
+        QFZ_TRY_CUDA(err, cudaEventRecord(worker->to, worker->gpu.stream));
+        QFZ_TRY_CUDA(err, cudaEventSynchronize(worker->to));
+        QFZ_TRY_CUDA(err, cudaEventElapsedTime(&elapsed, worker->from, worker->to));
+        if (i >= 0) ms[i] = (double)elapsed;
+    }
+    return QFZ_OK;
+}
+
+static int64_t device_bytes(const qfz_worker *worker)
+{
+    return (int64_t)(worker->d_bytes + worker->trees.forest_bytes);
+}
+
+/* nvcc's C++17 has no designated initialisers. */
+static qfz_engine_stream make_stream(void)
+{
+    qfz_engine_stream stream = {};
+    stream.room = room;
+    stream.rows = rows;
+    return stream;
+}
+
+static qfz_engine_groups make_groups(void)
+{
+    qfz_engine_groups groups = {};
+    groups.fits = qfz_groups_fit;
+    groups.summarise = qfz_groups_summarise;
+    groups.levels = qfz_groups_levels;
+    groups.regions = qfz_groups_regions;
+    return groups;
+}
+
+static qfz_engine_device make_device(void)
+{
+    qfz_engine_device device = {};
+    device.tile_bytes = device_tile_bytes;
+    device.bytes = device_bytes;
+    device.time = time_part;
+    return device;
+}
+
+static const qfz_engine_stream cuda_stream = make_stream();
+static const qfz_engine_groups cuda_groups = make_groups();
+static const qfz_engine_device cuda_device = make_device();
+
+static qfz_engine make_table(void)
+{
+    qfz_engine engine = {};
+    engine.name = "cuda";
+    engine.open = workers_open;
+    engine.close = workers_close;
+    engine.bytes_per_px = bytes_per_px;
+    engine.load = load;
+    engine.summarise = summarise;
+    engine.partition = qfz_regions_partition;
+    engine.number = qfz_regions_number;
+    engine.labels = qfz_regions_labels;
+    engine.border_sums = qfz_regions_border_sums;
+    engine.features = qfz_regions_features;
+    engine.paint = qfz_regions_paint;
+    engine.saliency = qfz_levels_saliency;
+    engine.tree = qfz_trees_build;
+    engine.stream = &cuda_stream;
+    engine.groups = &cuda_groups;
+    engine.device = &cuda_device;
+    return engine;
+}
+
+extern "C" {
+extern const qfz_engine qfz_engine_cuda = make_table();
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* engine_levels.cu - the CUDA engine's saliency: the tile's forest, what it says of the ring, and
+ * the level of every edge. */
+#include <string.h>
+
+#include "gpu/engine/worker.cuh"
+
+qfz_gpu_edges qfz_largest_edges(const qfz_worker_spec *spec)
+{
+    qfz_gpu_edges edges = {};
+    uint32_t max_level = UINT32_MAX;
+    qfz_error ignored = {};
+    const bool one = spec->rule->n_bands == 1;
+    (void)qfz_max_level(spec->rule->type, spec->rule->n_bands, spec->rule->distance, &max_level,
+                        &ignored);
+    edges.h = spec->max_h;
+    edges.w = spec->max_w;
+    edges.connectivity = spec->rule->connectivity;
+    edges.form = !qfz_gpu_edges_bytes(spec->rule, 1) && one
+                     ? (qfz_type_bytes(spec->rule->type) == 1 ? QFZ_EDGES_U8 : QFZ_EDGES_U16)
+                     : QFZ_EDGES_KEYS;
+    edges.max_level = max_level;
+    return edges;
+}
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+static void take_links(qfz_carve *carve, int64_t n, qfz_gpu_links *links)
+{
+    qfz_carve_take(carve, &links->d_u, n);
+    qfz_carve_take(carve, &links->d_v, n);
+    qfz_carve_take(carve, &links->d_level, n);
+}
+
+void qfz_levels_carve(qfz_worker *worker, qfz_carve *carve)
+{
+    const qfz_worker_spec *const spec = &worker->spec;
+    qfz_level_room *const room = &worker->levels;
+    const int64_t n = (int64_t)spec->max_h * spec->max_w;
+    const int64_t n_ring = qfz_ring_size(spec->max_h, spec->max_w);
+    const qfz_gpu_edges edges = qfz_largest_edges(spec);
+    const size_t links_bytes = qfz_gpu_border_links_bytes(spec->max_h, spec->max_w);
+    if (qfz_gpu_edges_need_keys(spec->rule)) /* else the band is read as it is */
+        room->d_keys = (uint32_t *)qfz_carve_bytes(carve, qfz_gpu_edges_bytes(spec->rule, n));
+    qfz_carve ring = *carve;
+    room->d_memory = qfz_carve_bytes(carve, qfz_gpu_saliency_bytes(&edges, n_ring));
+    (void)qfz_carve_bytes(&ring, qfz_gpu_ring_forest_bytes(&edges));
+    (void)qfz_carve_bytes(&ring, links_bytes);
+    carve->used = larger(carve->used, ring.used);
+    take_links(carve, n_ring, &room->links);
+    take_links(carve, n_ring, &room->external);
+    qfz_carve_take(carve, &room->d_n_links, 1);
+}
+
+/* --------------------------------------------------------------------------------- operations */
+static qfz_status find_links(qfz_worker *worker)
+{
+    qfz_level_room *const room = &worker->levels;
+    qfz_gpu *const gpu = &worker->gpu;
+    qfz_gpu_edges edges;
+    qfz_gpu_forest forest;
+    qfz_carve carve = {(char *)room->d_memory, 0};
+    QFZ_TRY(qfz_gpu_edges_make(gpu, &worker->image, worker->spec.rule, room->d_keys, &edges));
+    void *const d_forest = qfz_carve_bytes(&carve, qfz_gpu_ring_forest_bytes(&edges));
+    void *const d_scratch = carve.base + carve.used;
+    QFZ_TRY(qfz_gpu_ring_forest_make(gpu, &edges, d_forest, &forest));
+    return qfz_gpu_border_links(gpu, &forest, d_scratch, &room->links, room->d_n_links);
+}
+
+qfz_status qfz_levels_summarise(qfz_worker *worker, qfz_summary *summary)
+{
+    qfz_level_room *const room = &worker->levels;
+    uint32_t n = 0;
+    QFZ_TRY(find_links(worker));
+    QFZ_TRY(qfz_worker_down(worker, &n, room->d_n_links, sizeof n));
+    return qfz_worker_down_links(worker, &room->links, n, &summary->links);
+}
+
+static qfz_status send_external(qfz_worker *worker, const qfz_links *external)
+{
+    qfz_gpu_links *const to = &worker->levels.external;
+    const size_t bytes = (size_t)external->n * sizeof *external->u;
+    to->n = external->n;
+    QFZ_TRY(qfz_worker_up(worker, to->d_u, external->u, bytes));
+    QFZ_TRY(qfz_worker_up(worker, to->d_v, external->v, bytes));
+    return qfz_worker_up(worker, to->d_level, external->level, bytes);
+}
+
+static bool has_edge(const qfz_image *tile, size_t place, int dir)
+{
+    const int64_t y = (int64_t)place / tile->w + qfz_dir_dy[dir];
+    const int64_t x = (int64_t)place % tile->w + qfz_dir_dx[dir];
+    if (y >= tile->h || x < 0 || x >= tile->w) return false;
+    return !tile->valid || (tile->valid[place] && tile->valid[y * tile->w + x]);
+}
+
+/* The tile's keys, of 16 bits, that lie in the second half of keys, in place; the greatest stands
+ * for QFZ_NONE, too.  What is written at i lies before what is read next. */
+static void widen_keys(const qfz_image *tile, int n_dirs, uint32_t *keys)
+{
+    const size_t n_px = (size_t)(tile->h * tile->w), n = n_px * (size_t)n_dirs;
+    const char *const from = (const char *)keys + 2 * n;
+    for (size_t i = 0; i < n; i++) {
+        uint16_t key;
+        memcpy(&key, from + 2 * i, sizeof key);
+        const bool none = key == UINT16_MAX && !has_edge(tile, i % n_px, (int)(i / n_px));
+        keys[i] = none ? QFZ_NONE : key;
+    }
+}
+
+static qfz_status find_saliency(qfz_worker *worker, const qfz_gpu_links *external, bool *narrow)
+{
+    qfz_level_room *const room = &worker->levels;
+    qfz_gpu *const gpu = &worker->gpu;
+    qfz_gpu_edges edges;
+    QFZ_TRY(qfz_gpu_edges_make(gpu, &worker->image, worker->spec.rule, room->d_keys, &edges));
+    *narrow = qfz_gpu_is_narrow(&edges);
+    return qfz_gpu_saliency(gpu, &edges, external, room->d_memory, &room->d_saliency);
+}
+
+/* n keys of level_bytes out of those of 2 or 4 that the device has. */
+static qfz_status fetch_keys(qfz_worker *worker, size_t n, bool narrow, int level_bytes, void *keys)
+{
+    const void *const d_keys = worker->levels.d_saliency;
+    const bool widen = narrow && level_bytes == 4;
+    QFZ_TRY(
+        qfz_worker_down(worker, (char *)keys + (widen ? 2 * n : 0), d_keys, (narrow ? 2 : 4) * n));
+    if (widen) widen_keys(&worker->tile, qfz_n_dirs(worker->spec.rule), (uint32_t *)keys);
+    if (!narrow && level_bytes == 2) qfz_levels_narrow_in_place(keys, (int64_t)n);
+    return QFZ_OK;
+}
+
+qfz_status qfz_levels_saliency(qfz_worker *worker, const qfz_exterior *answer, int level_bytes,
+                               void *keys, qfz_error *err)
+{
+    qfz_level_room *const room = &worker->levels;
+    const int n_dirs = qfz_n_dirs(worker->spec.rule);
+    const size_t n = (size_t)n_dirs * (size_t)worker->image.h * (size_t)worker->image.w;
+    bool narrow = false;
+    QFZ_TRY(qfz_worker_enter(worker, err));
+    if (answer) QFZ_TRY(send_external(worker, &answer->external));
+    QFZ_TRY(find_saliency(worker, answer ? &room->external : NULL, &narrow));
+    QFZ_TRY(fetch_keys(worker, n, narrow, level_bytes, keys));
+    if (answer)
+        qfz_exterior_place_cross(answer, worker->image.h, worker->image.w, n_dirs, level_bytes,
+                                 keys);
+    return QFZ_OK;
+}
+
+qfz_status qfz_levels_work(qfz_worker *worker, qfz_part part)
+{
+    bool narrow;
+    if (part == QFZ_PART_SUMMARISE) return find_links(worker);
+    return find_saliency(worker, NULL, &narrow);
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* engine_records.cu - the CUDA engine's records of regions, gathered as many at a time as there is
+ * room for: from the labels of pixels, from flat zones, or as HA4 does. */
+#include "gpu/engine/worker.cuh"
+#include "gpu/features/zones.cuh"
+#include "core/record.h"
+
+enum { RECORDS_AT_LEAST = 64 };
+
+static size_t record_bytes(const qfz_rule *rule)
+{
+    return sizeof(uint64_t) * (size_t)qfz_record_words(rule->type, rule->n_bands);
+}
+
+size_t qfz_records_least_bytes(const qfz_rule *rule)
+{
+    return RECORDS_AT_LEAST * record_bytes(rule);
+}
+
+/* Are features made of flat zones?  Then records pass through a room of their own. */
+static bool has_zones(const qfz_worker *worker)
+{
+    const qfz_worker_spec *const spec = &worker->spec;
+    return spec->kind == QFZ_COMPONENTS && !worker->regions.published &&
+           qfz_gpu_zones_are_flat(spec->rule);
+}
+
+void qfz_records_carve(qfz_worker *worker, qfz_carve *carve)
+{
+    const qfz_worker_spec *const spec = &worker->spec;
+    qfz_region_room *const room = &worker->regions;
+    const size_t n = (size_t)spec->max_h * (size_t)spec->max_w;
+    const size_t least = qfz_records_least_bytes(spec->rule);
+    if (!has_zones(worker)) return;
+    room->records_bytes = n > least ? n : least;
+    room->d_records = (uint64_t *)qfz_carve_bytes(carve, room->records_bytes);
+}
+
+/* Records of regions from number `first` on. */
+typedef struct request {
+    qfz_box box;
+    uint32_t first;
+    uint64_t *records;   /* NULL: they stay on the device */
+    uint32_t first_zone; /* fetch_zones(): the region that is first in the work memory */
+} request;
+
+typedef qfz_status (*part_fn)(qfz_worker *worker, const request *part, uint32_t n);
+
+/* Calls fn for as many parts of n regions as the room asks for, bytes each. */
+static qfz_status in_parts(qfz_worker *worker, const request *all, uint32_t n, size_t room_bytes,
+                           size_t bytes, part_fn fn)
+{
+    const size_t most = room_bytes / bytes;
+    const size_t words = record_bytes(worker->spec.rule) / sizeof *all->records;
+    request next = *all;
+    if (n > 0 && most == 0)
+        return qfz_fail(worker->gpu.err, QFZ_ENOMEM,
+                        "GPU: a record of %zu bytes does not fit a tile's memory", bytes);
+    for (uint32_t left = n, part; left > 0; left -= part) {
+        part = left < most ? left : (uint32_t)most;
+        QFZ_TRY(fn(worker, &next, part));
+        next.first += part;
+        if (next.records) next.records += part * words;
+    }
+    return QFZ_OK;
+}
+
+static qfz_status fetch_records(qfz_worker *worker, const request *part, uint32_t n,
+                                uint64_t *d_records)
+{
+    qfz_region_room *const room = &worker->regions;
+    const size_t bytes = record_bytes(worker->spec.rule);
+    QFZ_TRY(qfz_gpu_regions_name_records(&worker->gpu, &room->on_device, room->n_border_regions,
+                                         room->d_name, part->first, n,
+                                         (int)(bytes / sizeof *d_records), d_records));
+    return qfz_worker_down(worker, part->records, d_records, n * bytes);
+}
+
+/* Records of the flat zones in the work memory. */
+static qfz_status fetch_zones(qfz_worker *worker, const request *part, uint32_t n)
+{
+    qfz_region_room *const room = &worker->regions;
+    const qfz_gpu_zone *const d_zones = (const qfz_gpu_zone *)room->d_work;
+    QFZ_TRY(qfz_gpu_zones_records(&worker->gpu, &worker->image, &room->on_device, part->box,
+                                  room->areas.same, d_zones + (part->first - part->first_zone),
+                                  part->first, n, room->d_records));
+    return fetch_records(worker, part, n, room->d_records);
+}
+
+static qfz_status gather_zones(qfz_worker *worker, const request *part, uint32_t n)
+{
+    qfz_region_room *const room = &worker->regions;
+    request zones = *part;
+    zones.first_zone = part->first;
+    QFZ_TRY(qfz_gpu_zones_gather(&worker->gpu, worker->image.h, worker->image.w, room->d_cached,
+                                 &room->on_device, part->first, n, (qfz_gpu_zone *)room->d_work));
+    return part->records ? in_parts(worker, &zones, n, room->records_bytes,
+                                    record_bytes(worker->spec.rule), fetch_zones)
+                         : QFZ_OK;
+}
+
+static qfz_status gather_pixels(qfz_worker *worker, const request *part, uint32_t n)
+{
+    qfz_region_room *const room = &worker->regions;
+    uint64_t *const d_records = (uint64_t *)room->d_work;
+    QFZ_TRY(qfz_gpu_gather_features(&worker->gpu, &room->on_device, &worker->image, part->box,
+                                    room->areas, part->first, n, d_records));
+    return part->records ? fetch_records(worker, part, n, d_records) : QFZ_OK;
+}
+
+static qfz_status gather_records(qfz_worker *worker, const request *all, uint32_t n)
+{
+    const qfz_region_room *const room = &worker->regions;
+    if (has_zones(worker) && !room->areas.d_row)
+        return in_parts(worker, all, n, room->work_bytes, sizeof(qfz_gpu_zone), gather_zones);
+    return in_parts(worker, all, n, room->work_bytes, record_bytes(worker->spec.rule),
+                    gather_pixels);
+}
+
+/* Rows mostly have one weight. */
+static qfz_status send_areas(qfz_worker *worker, const uint64_t *row_area)
+{
+    qfz_region_room *const room = &worker->regions;
+    const int32_t h = worker->image.h;
+    bool same = true;
+    for (int32_t y = 1; y < h && same; y++)
+        same = row_area[y] == row_area[0];
+    room->areas = qfz_gpu_areas{row_area[0], same ? NULL : room->d_row_area};
+    return same ? QFZ_OK
+                : qfz_worker_up(worker, room->d_row_area, row_area, (size_t)h * sizeof *row_area);
+}
+
+qfz_status qfz_regions_features(qfz_worker *worker, qfz_box box, const uint64_t *row_area,
+                                uint32_t first_region, uint32_t n, uint64_t *records,
+                                qfz_error *err)
+{
+    const request all = {box, first_region, records, 0};
+    QFZ_TRY(qfz_worker_enter(worker, err));
+    QFZ_TRY(send_areas(worker, row_area));
+    return gather_records(worker, &all, n);
+}
+
+/* --------------------------------------------------------------------------------- what is timed
+ */
+/* All of a tile whose rows weigh the same. */
+static request whole_tile(qfz_worker *worker)
+{
+    request all = {};
+    worker->regions.areas = qfz_gpu_areas{1, NULL};
+    all.box.y1 = worker->image.h;
+    all.box.x1 = worker->image.w;
+    return all;
+}
+
+qfz_status qfz_records_of_regions(qfz_worker *worker)
+{
+    const request all = whole_tile(worker);
+    return gather_records(worker, &all, worker->regions.n_regions);
+}
+
+/* HA4's own way, without labels; what leads from segments to regions lies in their place. */
+static qfz_status gather_segments(qfz_worker *worker, const request *part, uint32_t n)
+{
+    qfz_region_room *const room = &worker->regions;
+    return qfz_gpu_ha4_features(&worker->gpu, &worker->image, part->box, room->areas, part->first,
+                                n, room->d_cached, room->on_device.d_label,
+                                (uint64_t *)room->d_work);
+}
+
+qfz_status qfz_records_of_segments(qfz_worker *worker)
+{
+    qfz_region_room *const room = &worker->regions;
+    qfz_gpu_regions *const regions = &room->on_device;
+    const request all = whole_tile(worker);
+    QFZ_TRY(qfz_gpu_ha4_regions(&worker->gpu, &room->segments, room->d_cached, regions->d_label,
+                                regions->d_n));
+    QFZ_TRY(qfz_worker_down(worker, &room->n_regions, regions->d_n, sizeof room->n_regions));
+    return in_parts(worker, &all, room->n_regions, room->work_bytes,
+                    record_bytes(worker->spec.rule), gather_segments);
+}

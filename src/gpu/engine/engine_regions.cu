@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+/* engine_regions.cu - the CUDA engine's regions: found, numbered, labelled, painted.
+ *
+ * What there is by region stays on the device; to the host go border_regions, and a count a row. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/components/components.cuh"
+#include "gpu/features/means.cuh"
+#include "gpu/omega/omega.cuh"
+#include "gpu/engine/worker.cuh"
+#include "core/memory.h"
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* What follows the numbering: labels of all pixels, or as many exact sums or records as there is
+ * room for: sums of integers, of which there are two words, as many as there can be. */
+static size_t work_bytes(const qfz_worker_spec *spec, int64_t n)
+{
+    const size_t words = spec->kind == QFZ_OMEGA ? 2 : 1;
+    return larger((size_t)n * words * sizeof(uint64_t), qfz_records_least_bytes(spec->rule));
+}
+
+static size_t scratch_bytes(const qfz_worker *worker)
+{
+    const qfz_worker_spec *const spec = &worker->spec;
+    const qfz_region_room *const room = &worker->regions;
+    const int32_t h = spec->max_h, w = spec->max_w;
+    size_t bytes = larger(qfz_gpu_components_number_bytes(spec->rule, h, w),
+                          qfz_gpu_components_bytes(spec->rule, h, w));
+    bytes = larger(bytes, qfz_gpu_regions_bytes(h, w));
+    return room->published ? larger(bytes, qfz_gpu_published_bytes(room->method, h, w)) : bytes;
+}
+
+static void carve_border(qfz_worker *worker, qfz_carve *carve)
+{
+    const qfz_worker_spec *const spec = &worker->spec;
+    qfz_region_room *const room = &worker->regions;
+    const int64_t n_ring = qfz_ring_size(spec->max_h, spec->max_w);
+    qfz_carve_take(carve, &room->d_row_area, spec->max_h);
+    qfz_carve_take(carve, &room->d_row_start, spec->max_h);
+    qfz_carve_take(carve, &room->d_border_label, n_ring);
+    if (spec->kind != QFZ_OMEGA) return;
+    qfz_carve_take(carve, &room->d_border_sums, n_ring * qfz_sum_words(spec->rule->type));
+    qfz_carve_take(carve, &room->d_border_region, n_ring);
+    qfz_carve_take(carve, &room->d_omega_level, n_ring);
+}
+
+static void carve_work(qfz_worker *worker, qfz_carve *carve)
+{
+    const qfz_worker_spec *const spec = &worker->spec;
+    qfz_region_room *const room = &worker->regions;
+    const int64_t n = (int64_t)spec->max_h * spec->max_w;
+    qfz_carve_take(carve, &room->d_name, n);
+    room->work_bytes = work_bytes(spec, n);
+    room->d_work = qfz_carve_bytes(carve, room->work_bytes);
+    qfz_records_carve(worker, carve);
+}
+
+/* Roots are what is left of all that finds (alpha, omega)-regions; numbers, and all that follows
+ * them, lie where it was. */
+static void carve_omega(qfz_worker *worker, qfz_carve *carve)
+{
+    const qfz_worker_spec *const spec = &worker->spec;
+    qfz_region_room *const room = &worker->regions;
+    const int32_t h = spec->max_h, w = spec->max_w;
+    qfz_carve first = *carve;
+    room->d_scratch = qfz_carve_bytes(&first, qfz_gpu_omega_bytes(spec->rule, h, w));
+    qfz_carve_take(carve, &room->d_root, (int64_t)h * w); /* d_scratch, too */
+    room->d_means = room->d_root;                         /* values have 4 bytes at most */
+    qfz_gpu_regions_take(carve, h, w, true, &room->on_device);
+    qfz_carve last = *carve;
+    room->d_number_scratch = qfz_carve_bytes(carve, qfz_gpu_regions_bytes(h, w));
+    carve_work(worker, &last);
+    carve->used = larger(first.used, larger(carve->used, last.used));
+}
+
+void qfz_regions_carve(qfz_worker *worker, qfz_carve *carve)
+{
+    const qfz_worker_spec *const spec = &worker->spec;
+    qfz_region_room *const room = &worker->regions;
+    const int32_t h = spec->max_h, w = spec->max_w;
+    const bool by_blocks = spec->kind == QFZ_COMPONENTS && !room->published;
+    carve_border(worker, carve);
+    if (spec->kind == QFZ_OMEGA) {
+        carve_omega(worker, carve);
+        return;
+    }
+    qfz_gpu_regions_take(carve, h, w, !by_blocks, &room->on_device);
+    if (by_blocks) room->d_cached = qfz_carve_bytes(carve, qfz_gpu_components_cached_bytes(h, w));
+    if (room->published) room->d_cached = qfz_carve_bytes(carve, qfz_gpu_ha4_regions_bytes(h, w));
+    qfz_carve first = *carve, second = *carve;
+    qfz_carve_take(&first, &room->d_root, (int64_t)h * w);
+    room->d_scratch = room->d_number_scratch = qfz_carve_bytes(&first, scratch_bytes(worker));
+    carve_work(worker, &second);
+    carve->used = larger(first.used, second.used);
+}
+
+qfz_status qfz_regions_open(qfz_worker *worker)
+{
+    const qfz_worker_spec *const spec = &worker->spec;
+    qfz_region_room *const room = &worker->regions;
+    qfz_error *const err = worker->gpu.err;
+    QFZ_TRY(QFZ_NEW(&room->n_and_rows, 2 + spec->max_h, err));
+    return QFZ_NEW(&room->border_regions, qfz_ring_size(spec->max_h, spec->max_w), err);
+}
+
+void qfz_regions_close(qfz_worker *worker)
+{
+    free(worker->regions.n_and_rows);
+    free(worker->regions.border_regions);
+}
+
+/* ---------------------------------------------------------------------------- published methods
+ */
+qfz_status qfz_regions_choose(qfz_worker *worker)
+{
+    const qfz_worker_spec *const spec = &worker->spec;
+    worker->regions.published = spec->method != NULL;
+    return spec->method ? qfz_gpu_method_of(spec->method, spec->rule, &worker->regions.method,
+                                            worker->gpu.err)
+                        : QFZ_OK;
+}
+
+void qfz_regions_load(qfz_worker *worker)
+{
+    worker->regions.one_value = worker->tile.valid != NULL;
+    worker->regions.has_value = false;
+}
+
+/* Do all valid pixels have one value, so that validity alone says what joins? */
+static bool keeps_one_value(const qfz_image *tile, const qfz_rows *rows, qfz_region_room *room)
+{
+    const size_t bytes = qfz_type_bytes(tile->type);
+    const char *const px = (const char *)rows->pixels;
+    const uint8_t *const valid = tile->valid + rows->y0 * tile->w;
+    for (int64_t i = 0; i < (rows->y1 - rows->y0) * tile->w; i++) {
+        const char *const one = px + (size_t)i * bytes;
+        if (!valid[i]) continue;
+        if (!room->has_value) memcpy(room->value, one, bytes);
+        room->has_value = true;
+        if (memcmp(room->value, one, bytes) != 0) return false;
+    }
+    return true;
+}
+
+void qfz_regions_rows(qfz_worker *worker, const qfz_rows *rows)
+{
+    qfz_region_room *const room = &worker->regions;
+    qfz_gpu_segments *const segments = &room->segments;
+    if (!room->published) return;
+    room->one_value = room->one_value && keeps_one_value(&worker->tile, rows, room);
+    segments->h = worker->image.h;
+    segments->w = worker->image.w;
+    segments->connectivity = worker->spec.rule->connectivity;
+    segments->type = worker->image.type;
+    segments->d_values = room->one_value ? NULL : worker->image.d_pixels;
+    segments->d_valid = worker->image.d_valid;
+}
+
+/* ------------------------------------------------------------------------------ the partition */
+static qfz_status find_roots(qfz_worker *worker, const qfz_gpu_omega_exterior *answer)
+{
+    qfz_region_room *const room = &worker->regions;
+    if (worker->spec.kind == QFZ_OMEGA)
+        return qfz_gpu_omega(&worker->gpu, &worker->image, worker->spec.rule, answer,
+                             room->d_scratch, room->d_root);
+    if (room->published)
+        return qfz_gpu_published(&worker->gpu, room->method, &room->segments, room->d_scratch,
+                                 room->d_root);
+    return qfz_gpu_components(&worker->gpu, &worker->image, worker->spec.rule, room->d_scratch,
+                              room->d_root);
+}
+
+static qfz_status number_regions(qfz_worker *worker, const qfz_gpu_omega_exterior *answer)
+{
+    qfz_region_room *const room = &worker->regions;
+    qfz_gpu_regions *const regions = &room->on_device;
+    regions->h = worker->image.h;
+    regions->w = worker->image.w;
+    if (worker->spec.kind == QFZ_COMPONENTS && !room->published)
+        return qfz_gpu_components_number(&worker->gpu, &worker->image, worker->spec.rule,
+                                         room->d_cached, room->d_scratch, regions);
+    QFZ_TRY(find_roots(worker, answer));
+    return qfz_gpu_regions_number(&worker->gpu, room->d_root, room->d_number_scratch, regions);
+}
+
+/* How many regions there are; where border_regions were asked for, how many of them, and what
+ * begins in each row. */
+static qfz_status fetch_numbers(qfz_worker *worker, bool has_slots)
+{
+    qfz_region_room *const room = &worker->regions;
+    const size_t words = has_slots ? 2 + (size_t)worker->image.h : 1;
+    QFZ_TRY(qfz_worker_down(worker, room->n_and_rows, room->on_device.d_n,
+                            words * sizeof *room->n_and_rows));
+    room->n_regions = room->n_and_rows[0];
+    room->n_border_regions = has_slots ? room->n_and_rows[1] : 0;
+    return QFZ_OK;
+}
+
+static qfz_status send_answer(qfz_worker *worker, const qfz_exterior *answer)
+{
+    qfz_region_room *const room = &worker->regions;
+    const size_t bytes = (size_t)answer->n_ring * sizeof *answer->border_region;
+    QFZ_TRY(qfz_worker_up(worker, room->d_border_region, answer->border_region, bytes));
+    return qfz_worker_up(worker, room->d_omega_level, answer->omega_level, bytes);
+}
+
+/* Regions on the ring come in the order of the answer's border_regions. */
+static qfz_status check_slots(const qfz_worker *worker, const qfz_exterior *answer)
+{
+    const uint32_t n = worker->regions.n_border_regions;
+    if (!answer || n == answer->n_border_regions) return QFZ_OK;
+    return qfz_fail(worker->gpu.err, QFZ_EGPU,
+                    "GPU: %u regions on a tile's ring where its answer has %u", n,
+                    answer->n_border_regions);
+}
+
+qfz_status qfz_regions_partition(qfz_worker *worker, const qfz_exterior *answer,
+                                 qfz_partition *partition, qfz_error *err)
+{
+    qfz_region_room *const room = &worker->regions;
+    const qfz_gpu_omega_exterior on_device = {room->d_border_region, room->d_omega_level};
+    const bool has_outside = answer || worker->spec.kind == QFZ_COMPONENTS;
+    QFZ_TRY(qfz_worker_enter(worker, err));
+    if (answer) QFZ_TRY(send_answer(worker, answer));
+    QFZ_TRY(number_regions(worker, answer ? &on_device : NULL));
+    QFZ_TRY(qfz_gpu_regions_border(&worker->gpu, has_outside, room->d_number_scratch,
+                                   &room->on_device));
+    QFZ_TRY(fetch_numbers(worker, true));
+    QFZ_TRY(check_slots(worker, answer));
+    QFZ_TRY(qfz_worker_down(worker, room->border_regions, room->on_device.d_border_regions,
+                            room->n_border_regions * sizeof *room->border_regions));
+    partition->n_regions = room->n_regions;
+    partition->row_inner = room->n_and_rows + 2;
+    partition->n_border_regions = room->n_border_regions;
+    partition->border_regions = room->border_regions;
+    return QFZ_OK;
+}
+
+static qfz_status summarise_omega(qfz_worker *worker, qfz_summary *summary)
+{
+    qfz_region_room *const room = &worker->regions;
+    const qfz_rule *const rule = worker->spec.rule;
+    qfz_gpu_links links;
+    qfz_gpu_ranges ranges;
+    uint32_t *d_n, n[2];
+    QFZ_TRY(qfz_gpu_omega_links(&worker->gpu, &worker->image, rule, room->d_scratch, &links, &d_n));
+    QFZ_TRY(qfz_worker_down(worker, n, d_n, sizeof n));
+    QFZ_TRY(qfz_worker_down_links(worker, &links, n[0], &summary->links));
+    QFZ_TRY(
+        qfz_gpu_omega_ranges(&worker->gpu, &worker->image, rule, room->d_scratch, n[1], &ranges));
+    return qfz_worker_download_ranges(worker, &ranges, n[1], &summary->ranges);
+}
+
+qfz_status qfz_regions_summarise(qfz_worker *worker, qfz_summary *summary)
+{
+    qfz_region_room *const room = &worker->regions;
+    if (worker->spec.kind == QFZ_OMEGA) return summarise_omega(worker, summary);
+    QFZ_TRY(QFZ_NEW(&summary->border_region, summary->n_ring, worker->gpu.err));
+    summary->n_border_regions = room->n_border_regions;
+    return qfz_worker_down(worker, summary->border_region, room->on_device.d_ring_region,
+                           (size_t)summary->n_ring * sizeof(uint32_t));
+}
+
+/* ----------------------------------------------------------------------------------- what is made
+ */
+static size_t n_px(const qfz_worker *worker)
+{
+    return (size_t)worker->image.h * (size_t)worker->image.w;
+}
+
+qfz_status qfz_regions_number(qfz_worker *worker, const qfz_numbers *numbers, qfz_error *err)
+{
+    qfz_region_room *const room = &worker->regions;
+    const size_t h = (size_t)worker->image.h;
+    QFZ_TRY(qfz_worker_enter(worker, err));
+    if (numbers) {
+        QFZ_TRY(qfz_worker_up(worker, room->d_row_start, numbers->row_start,
+                              h * sizeof *numbers->row_start));
+        QFZ_TRY(qfz_worker_up(worker, room->d_border_label, numbers->border_label,
+                              room->n_border_regions * sizeof *numbers->border_label));
+    }
+    return qfz_gpu_regions_name(&worker->gpu, &room->on_device, room->n_border_regions,
+                                numbers ? room->d_row_start : NULL,
+                                numbers ? room->d_border_label : NULL, room->d_name);
+}
+
+qfz_status qfz_regions_labels(qfz_worker *worker, bool wide, void *out, qfz_error *err)
+{
+    qfz_region_room *const room = &worker->regions;
+    QFZ_TRY(qfz_worker_enter(worker, err));
+    QFZ_TRY(
+        qfz_gpu_regions_labels(&worker->gpu, &room->on_device, room->d_name, wide, room->d_work));
+    return qfz_worker_down(worker, out, room->d_work, n_px(worker) * (wide ? 8 : 4));
+}
+
+/* Sums of as many regions, from `first` on, as there is room for, but for floats mostly all. */
+static qfz_status add_up(qfz_worker *worker, int band, uint32_t first, uint32_t *n)
+{
+    qfz_region_room *const room = &worker->regions;
+    const size_t sum = (size_t)qfz_sum_words(worker->image.type) * sizeof(uint64_t);
+    const uint32_t left = room->n_regions - first;
+    *n = room->work_bytes / sum < left ? (uint32_t)(room->work_bytes / sum) : left;
+    return qfz_gpu_gather_sums(&worker->gpu, &room->on_device, &worker->image, band, first, *n,
+                               (uint64_t *)room->d_work);
+}
+
+qfz_status qfz_regions_border_sums(qfz_worker *worker, int band, uint64_t *sums, qfz_error *err)
+{
+    qfz_region_room *const room = &worker->regions;
+    const int words = qfz_sum_words(worker->image.type);
+    QFZ_TRY(qfz_worker_enter(worker, err));
+    for (uint32_t first = 0, n; first < room->n_regions; first += n) {
+        QFZ_TRY(add_up(worker, band, first, &n));
+        QFZ_TRY(qfz_gpu_border_sums(&worker->gpu, &room->on_device, first, n,
+                                    room->n_border_regions, words, (const uint64_t *)room->d_work,
+                                    room->d_border_sums));
+    }
+    return qfz_worker_down(worker, sums, room->d_border_sums,
+                           room->n_border_regions * (size_t)words * sizeof *sums);
+}
+
+qfz_status qfz_regions_paint(qfz_worker *worker, int band, const void *border_mean,
+                             const void *invalid, void *out, qfz_error *err)
+{
+    qfz_region_room *const room = &worker->regions;
+    const size_t bytes = qfz_type_bytes(worker->image.type);
+    QFZ_TRY(qfz_worker_enter(worker, err));
+    QFZ_TRY(
+        qfz_worker_up(worker, room->d_border_sums, border_mean, room->n_border_regions * bytes));
+    for (uint32_t first = 0, n; first < room->n_regions; first += n) {
+        QFZ_TRY(add_up(worker, band, first, &n));
+        QFZ_TRY(qfz_gpu_means(&worker->gpu, &room->on_device, worker->image.type, first, n,
+                              room->n_border_regions, (const uint64_t *)room->d_work,
+                              room->d_border_sums, room->d_means));
+    }
+    QFZ_TRY(qfz_gpu_regions_paint(&worker->gpu, &room->on_device, room->d_means, bytes, invalid,
+                                  room->d_work));
+    return qfz_worker_down(worker, out, room->d_work, n_px(worker) * bytes);
+}
+
+/* --------------------------------------------------------------------------------- what is timed
+ */
+qfz_status qfz_regions_work(qfz_worker *worker, qfz_part part)
+{
+    const qfz_region_room *const room = &worker->regions;
+    if (part != QFZ_PART_FEATURES) return find_roots(worker, NULL);
+    if (room->published && room->method == QFZ_METHOD_HA4) return qfz_records_of_segments(worker);
+    QFZ_TRY(number_regions(worker, NULL));
+    QFZ_TRY(fetch_numbers(worker, false));
+    return qfz_records_of_regions(worker);
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* engine_tree.cu - the CUDA engine's alpha-tree of one image. */
+#include <stdio.h>
+#include <string.h>
+
+#include "gpu/engine/worker.cuh"
+
+/* The edges of the largest tile. */
+static qfz_gpu_edges largest_edges(const qfz_worker *worker)
+{
+    qfz_gpu_edges edges = qfz_largest_edges(&worker->spec);
+    if (edges.form == QFZ_EDGES_KEYS && !qfz_gpu_forest_needs_keys(worker->spec.rule))
+        edges.form = QFZ_EDGES_F32;
+    return edges;
+}
+
+/* A forest knows no edges of the greatest key that there is, and takes much shared memory. */
+static bool forest_can(const qfz_worker *worker)
+{
+    const qfz_gpu_edges edges = largest_edges(worker);
+    return edges.max_level != QFZ_NONE && qfz_gpu_forest_shared(&edges) <= worker->gpu.shared_max &&
+           qfz_gpu_forest_tree_shared(&edges) <= worker->gpu.shared_max;
+}
+
+qfz_status qfz_trees_choose(qfz_worker *worker)
+{
+    const char *const name = worker->spec.method;
+    qfz_tree_room *const room = &worker->trees;
+    room->by_forest = !name && forest_can(worker);
+    room->version = QFZ_CONNECT_V1; /* the faster in most cases */
+    if (!name || strcmp(name, "connect-v1") == 0) return QFZ_OK;
+    room->version = QFZ_CONNECT_V2;
+    if (strcmp(name, "connect-v2") == 0) return QFZ_OK;
+    return qfz_fail(worker->gpu.err, QFZ_EARG,
+                    "method %s does not make alpha-trees; connect-v1 and connect-v2 do", name);
+}
+
+/* ---- Memory ----------------------------------------------------------------------------------
+ * A forest's tree has memory of its own: as much as most trees take; who has more nodes gets more,
+ * and keeps it. */
+
+size_t qfz_trees_bytes(const qfz_worker *worker)
+{
+    const qfz_gpu_edges edges = largest_edges(worker);
+    const qfz_gpu_tree_counts counts = qfz_gpu_tree_counts_usual(&edges);
+    return worker->trees.by_forest ? qfz_gpu_forest_tree_bytes(&edges, &counts) : 0;
+}
+
+void qfz_trees_carve(qfz_worker *worker, qfz_carve *carve)
+{
+    const qfz_worker_spec *const spec = &worker->spec;
+    qfz_tree_room *const room = &worker->trees;
+    const int64_t n = (int64_t)spec->max_h * spec->max_w;
+    if (room->by_forest) return;
+    room->d_keys = (uint32_t *)qfz_carve_bytes(carve, qfz_gpu_edges_bytes(spec->rule, n));
+    room->d_scratch = qfz_carve_bytes(
+        carve, qfz_gpu_tree_bytes(spec->rule->connectivity, spec->max_h, spec->max_w));
+    qfz_carve_take(carve, &room->d_parent, 2 * n);
+    qfz_carve_take(carve, &room->d_level, 2 * n);
+    qfz_carve_take(carve, &room->d_n_nodes, 1);
+}
+
+/* In place of what there was. */
+static qfz_status take_forest_memory(qfz_worker *worker, size_t bytes)
+{
+    const qfz_worker_spec *const spec = &worker->spec;
+    qfz_tree_room *const room = &worker->trees;
+    char what[128];
+    (void)cudaFree(room->d_forest);
+    room->d_forest = NULL;
+    room->forest_bytes = 0;
+    (void)snprintf(what, sizeof what, "%zu bytes for the tree of %d x %d pixels on GPU %d", bytes,
+                   spec->max_w, spec->max_h, spec->device.number);
+    QFZ_TRY(qfz_gpu_check(worker->gpu.err, cudaMalloc((void **)&room->d_forest, bytes), what));
+    room->forest_bytes = bytes;
+    return QFZ_OK;
+}
+
+qfz_status qfz_trees_open(qfz_worker *worker)
+{
+    return worker->trees.by_forest ? take_forest_memory(worker, qfz_trees_bytes(worker)) : QFZ_OK;
+}
+
+qfz_status qfz_trees_room(qfz_worker *worker)
+{
+    if (worker->trees.d_forest) return QFZ_OK;
+    return take_forest_memory(worker, qfz_trees_bytes(worker));
+}
+
+void qfz_trees_close(qfz_worker *worker)
+{
+    (void)cudaFree(worker->trees.d_forest);
+}
+
+/* ---- Work ------------------------------------------------------------------------------------ */
+
+static qfz_status begin_by_forest(qfz_worker *worker, qfz_gpu_edges *edges,
+                                  qfz_gpu_tree_counts *counts)
+{
+    qfz_tree_room *const room = &worker->trees;
+    const qfz_gpu_edges largest = largest_edges(worker);
+    uint32_t *const d_keys =
+        largest.form == QFZ_EDGES_KEYS ? qfz_gpu_forest_tree_keys(&largest, room->d_forest) : NULL;
+    QFZ_TRY(qfz_gpu_edges_make(&worker->gpu, &worker->image, worker->spec.rule, d_keys, edges));
+    QFZ_TRY(qfz_gpu_forest_tree_begin(&worker->gpu, edges, worker->spec.rule->alpha_level,
+                                      room->d_forest, room->forest_bytes, &room->tree));
+    return qfz_worker_down(worker, counts, room->tree.d_counts, sizeof *counts);
+}
+
+/* What does not fit is begun anew with more room than it took: the forest of another run, and so
+ * the number of pairs, may be a little different.  Each time there is more by a part of 64 at
+ * least, and no tree takes more than a pair or a node for each pixel. */
+static qfz_status by_forest(qfz_worker *worker)
+{
+    qfz_tree_room *const room = &worker->trees;
+    qfz_gpu_edges edges;
+    qfz_gpu_tree_counts counts;
+    QFZ_TRY(qfz_trees_room(worker));
+    for (;;) {
+        QFZ_TRY(begin_by_forest(worker, &edges, &counts));
+        const size_t needed = qfz_gpu_forest_tree_bytes(&edges, &counts);
+        if (needed <= room->forest_bytes) break;
+        QFZ_TRY(take_forest_memory(worker, needed + needed / 64));
+    }
+    return qfz_gpu_forest_tree_end(&worker->gpu, &room->tree, &edges, &counts);
+}
+
+qfz_status qfz_trees_work(qfz_worker *worker)
+{
+    qfz_tree_room *const room = &worker->trees;
+    qfz_gpu_edges edges;
+    if (room->by_forest) return by_forest(worker);
+    QFZ_TRY(
+        qfz_gpu_edges_make(&worker->gpu, &worker->image, worker->spec.rule, room->d_keys, &edges));
+    return qfz_gpu_tree(&worker->gpu, room->version, &edges, worker->spec.rule->alpha_level,
+                        room->d_scratch, room->d_parent, room->d_level, room->d_n_nodes);
+}
+
+/* ---- Results --------------------------------------------------------------------------------- */
+
+/* n levels that have 16 bits on the device; they come into the second half of where they go.  What
+ * is written at i lies before what is read next. */
+static qfz_status down_narrow(qfz_worker *worker, uint32_t *level, const void *d_level, size_t n)
+{
+    const char *const from = (const char *)level + 2 * n;
+    QFZ_TRY(qfz_worker_down(worker, (char *)level + 2 * n, d_level, 2 * n));
+    for (size_t i = 0; i < n; i++) {
+        uint16_t narrow;
+        memcpy(&narrow, from + 2 * i, sizeof narrow);
+        level[i] = narrow;
+    }
+    return QFZ_OK;
+}
+
+static qfz_status down_forest_tree(qfz_worker *worker, uint32_t *parent, uint32_t *level,
+                                   int64_t *n_nodes)
+{
+    const qfz_gpu_forest_tree *const tree = &worker->trees.tree;
+    const size_t n_px = (size_t)tree->forest.h * (size_t)tree->forest.w, word = sizeof *parent;
+    qfz_gpu_tree_counts counts;
+    QFZ_TRY(qfz_worker_down(worker, &counts, tree->d_counts, sizeof counts));
+    const size_t n_inside = counts.inside, first = n_px + n_inside, n_others = counts.others;
+    QFZ_TRY(qfz_worker_down(worker, parent, tree->d_parent, n_px * word));
+    QFZ_TRY(qfz_worker_down(worker, parent + n_px, tree->d_inside_parent, n_inside * word));
+    QFZ_TRY(qfz_worker_down(worker, parent + first, tree->d_other_parent, n_others * word));
+    memset(level, 0, n_px * word);
+    if (tree->forest.wide)
+        QFZ_TRY(qfz_worker_down(worker, level + n_px, tree->d_inside_level, n_inside * word));
+    else
+        QFZ_TRY(down_narrow(worker, level + n_px, tree->d_inside_level, n_inside));
+    QFZ_TRY(qfz_worker_down(worker, level + first, tree->d_other_level, n_others * word));
+    *n_nodes = (int64_t)(first + n_others);
+    return QFZ_OK;
+}
+
+static qfz_status down_tree(qfz_worker *worker, uint32_t *parent, uint32_t *level, int64_t *n_nodes)
+{
+    qfz_tree_room *const room = &worker->trees;
+    uint32_t n = 0;
+    QFZ_TRY(qfz_worker_down(worker, &n, room->d_n_nodes, sizeof n));
+    QFZ_TRY(qfz_worker_down(worker, parent, room->d_parent, n * sizeof *parent));
+    QFZ_TRY(qfz_worker_down(worker, level, room->d_level, n * sizeof *level));
+    *n_nodes = n;
+    return QFZ_OK;
+}
+
+qfz_status qfz_trees_build(qfz_worker *worker, uint32_t *parent, uint32_t *level, int64_t *n_nodes,
+                           qfz_error *err)
+{
+    QFZ_TRY(qfz_worker_enter(worker, err));
+    QFZ_TRY(qfz_trees_work(worker));
+    return worker->trees.by_forest ? down_forest_tree(worker, parent, level, n_nodes)
+                                   : down_tree(worker, parent, level, n_nodes);
+}

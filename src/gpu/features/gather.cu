@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+#include "gpu/features/gather.cuh"
+
+#include "gpu/features/gather_out.cuh"
+#include "gpu/features/gather_runs.cuh"
+#include "gpu/device/launch.cuh"
+#include "core/record.h"
+
+/* ---- The kernel ------------------------------------------------------------------------------ */
+
+/* The next class of regions after s, classes having been parted into four where they were too
+ * many; false after the last. */
+static __device__ __forceinline__ bool next_class(selection *s)
+{
+    while (s->classes > 1) {
+        const uint32_t step = s->classes / 4;
+        if (s->rest / step < 3) {
+            s->rest += step;
+            return true;
+        }
+        s->rest -= 3 * step;
+        s->classes = step;
+    }
+    return false;
+}
+
+template <typename T, int WHAT, typename OUT>
+static __global__ void __launch_bounds__(THREADS, 4)
+    k_gather(tile_view tile, const T *__restrict__ plane, const uint32_t *__restrict__ first_px,
+             uint32_t first_region, uint32_t n, uint32_t border_regions, OUT out)
+{
+    __shared__ uint32_t n_runs, n_taken;
+    QFZ_SHARED(uint32_t, shared);
+    uint32_t *const words = shared + border_regions;
+    uint16_t *const runs =
+        reinterpret_cast<uint16_t *>(words + border_regions * part<T, WHAT>::WORDS);
+    const block_view b = {
+        {border_regions, shared, words}, runs, runs + MAX_RUNS, &n_runs, &n_taken};
+    const uint32_t blocks_w = (uint32_t)(tile.w + SIDE - 1) / SIDE;
+    const int32_t block_y = (int32_t)(blockIdx.x / blocks_w) * SIDE;
+    const int32_t block_x = (int32_t)(blockIdx.x % blocks_w) * SIDE;
+    selection wanted = {first_region + 1, first_region + n, 0, 1};
+    /* before its first pixel a region has none */
+    const int64_t last_px = (int64_t)min(block_y + SIDE, tile.h) * tile.w;
+    if (first_region && last_px <= (int64_t)first_px[first_region]) return;
+    for (;;) {
+        for (uint32_t i = threadIdx.x; i < border_regions; i += THREADS)
+            b.t.label[i] = 0;
+        if (threadIdx.x == 0) n_runs = n_taken = 0;
+        __syncthreads();
+#pragma unroll 1
+        for (uint32_t row = threadIdx.x / QFZ_WARP * RUN_ROWS; row < SIDE;
+             row += THREADS / QFZ_WARP * RUN_ROWS)
+            find_runs(tile, block_y, block_x, row, wanted, b);
+        __syncthreads();
+        const bool fits = gather_runs<T, WHAT>(tile, plane, block_y, block_x, b);
+        if (__syncthreads_or(!fits)) {
+            wanted.classes *= 4; /* ends: no two labels have all bits of their hashes in common */
+            continue;
+        }
+        for (uint32_t first = 0; first < n_taken; first += THREADS) {
+            const uint32_t i = first + threadIdx.x;
+            out.put(b.t, i < n_taken ? b.taken[i] : (int)NO_REGION, block_y, block_x);
+        }
+        if (!next_class(&wanted)) return;
+        __syncthreads();
+    }
+}
+
+/* ---- Regions that several blocks add to ------------------------------------------------------ */
+
+template <typename T> static __device__ __forceinline__ void clear_band(uint64_t *band)
+{
+    enum { ENDS = digits_of<T>::SUM_WORDS + digits_of<T>::SQUARE_WORDS };
+    const uint64_t infinity = 0x7ff0000000000000u, minus = 0x8000000000000000u;
+    for (int i = 0; i < ENDS; i++)
+        band[i] = 0;
+    band[ENDS] = infinity;
+    band[ENDS + 1] = infinity | minus;
+}
+
+template <typename T>
+static __global__ void k_clear_records(const uint32_t *__restrict__ spans, uint32_t first_region,
+                                       uint32_t n, int n_bands, int record_words,
+                                       uint64_t *__restrict__ records)
+{
+    enum { BAND_WORDS = digits_of<T>::SUM_WORDS + digits_of<T>::SQUARE_WORDS + 2 };
+    for (uint32_t i = blockIdx.x * THREADS + threadIdx.x; i < n; i += gridDim.x * THREADS) {
+        if (!spans_blocks(spans, first_region + i)) continue;
+        uint64_t *const record = records + (int64_t)i * record_words;
+        for (int k = 0; k < HEAD_WORDS; k++)
+            record[k] = k == WORD_Y0 || k == WORD_X0 ? (uint64_t)INT64_MAX : 0;
+        for (int b = 0; b < n_bands; b++)
+            clear_band<T>(record + HEAD_WORDS + b * BAND_WORDS);
+    }
+}
+
+static __global__ void k_clear_sums(const uint32_t *__restrict__ spans, uint32_t first_region,
+                                    uint32_t n, int words, uint64_t *__restrict__ sums)
+{
+    for (uint32_t i = blockIdx.x * THREADS + threadIdx.x; i < n; i += gridDim.x * THREADS)
+        if (spans_blocks(spans, first_region + i))
+            for (int k = 0; k < words; k++)
+                sums[(int64_t)i * words + k] = 0;
+}
+
+/* ---- Launches -------------------------------------------------------------------------------- */
+
+static dim3 grid_of_regions(const qfz_gpu *gpu, uint32_t n)
+{
+    const unsigned enough = (unsigned)gpu->n_sms * 32, blocks = qfz_blocks(n, THREADS);
+    return dim3(blocks < enough ? blocks : enough);
+}
+
+/* As many places as leave room for several blocks on a multiprocessor; noise at its worst has some
+ * 550 regions in 64 x 64 pixels. */
+template <typename P> static uint32_t slots_for(void)
+{
+    const uint32_t least = 160; /* less than 64 KiB, which every GPU has, with the largest words */
+    const uint32_t by_size = (36u << 10) / ((uint32_t)(P::WORDS + 1) * sizeof(uint32_t));
+    return by_size < least ? least : by_size > 2048 ? 2048 : by_size;
+}
+
+template <typename T, int WHAT, typename OUT>
+static qfz_status gather(qfz_gpu *gpu, const qfz_gpu_regions *regions, const T *d_plane,
+                         qfz_gpu_areas areas, uint32_t first_region, uint32_t n, const OUT &out)
+{
+    const int64_t blocks =
+        (int64_t)((regions->w + SIDE - 1) / SIDE) * ((regions->h + SIDE - 1) / SIDE);
+    const uint32_t border_regions = slots_for<part<T, WHAT>>();
+    const size_t bytes = (size_t)border_regions * (part<T, WHAT>::WORDS + 1) * sizeof(uint32_t) +
+                         (MAX_RUNS + (size_t)border_regions) * sizeof(uint16_t);
+    const tile_view tile = {regions->h, regions->w, regions->d_label, areas};
+    return qfz_launch(gpu, k_gather<T, WHAT, OUT>, dim3((unsigned)blocks), dim3(THREADS), bytes,
+                      tile, d_plane, regions->d_first, first_region, n, border_regions, out);
+}
+
+qfz_status qfz_gpu_gather_counts(qfz_gpu *gpu, const qfz_gpu_regions *regions)
+{
+    const size_t words = ((size_t)regions->h * (size_t)regions->w + 31) / 32;
+    const count_out out = {regions->d_count, regions->d_spans};
+    QFZ_TRY_CUDA(gpu->err,
+                 cudaMemsetAsync(regions->d_spans, 0, words * sizeof(uint32_t), gpu->stream));
+    return gather<uint8_t, HAS_COUNT>(gpu, regions, NULL, qfz_gpu_areas{}, 0, UINT32_MAX - 1, out);
+}
+
+template <typename T> static const T *plane_of(const qfz_gpu_image *image, int band)
+{
+    return static_cast<const T *>(image->d_pixels) + (int64_t)band * image->h * image->w;
+}
+
+template <typename T>
+static qfz_status sums_of(qfz_gpu *gpu, const qfz_gpu_regions *regions, const qfz_gpu_image *image,
+                          int band, uint32_t first_region, uint32_t n, uint64_t *d_sums)
+{
+    const int words = digits_of<T>::SUM_WORDS;
+    const sums_out<T> out = {regions->d_spans, d_sums - (int64_t)first_region * words};
+    QFZ_TRY(qfz_launch(gpu, k_clear_sums, grid_of_regions(gpu, n), dim3(THREADS), 0,
+                       regions->d_spans, first_region, n, words, d_sums));
+    return gather<T, HAS_SUM>(gpu, regions, plane_of<T>(image, band), qfz_gpu_areas{}, first_region,
+                              n, out);
+}
+
+#define EACH_TYPE(type, DO)                                                                        \
+    switch (type) {                                                                                \
+    case QFZ_U8: return DO(uint8_t);                                                               \
+    case QFZ_I8: return DO(int8_t);                                                                \
+    case QFZ_U16: return DO(uint16_t);                                                             \
+    case QFZ_I16: return DO(int16_t);                                                              \
+    case QFZ_U32: return DO(uint32_t);                                                             \
+    case QFZ_I32: return DO(int32_t);                                                              \
+    case QFZ_F32: return DO(float);                                                                \
+    }                                                                                              \
+    return qfz_fail(gpu->err, QFZ_EARG, "pixel type %d", (int)(type))
+
+qfz_status qfz_gpu_gather_sums(qfz_gpu *gpu, const qfz_gpu_regions *regions,
+                               const qfz_gpu_image *image, int band, uint32_t first_region,
+                               uint32_t n, uint64_t *d_sums)
+{
+#define SUMS(T) sums_of<T>(gpu, regions, image, band, first_region, n, d_sums)
+    EACH_TYPE(image->type, SUMS);
+}
+
+template <typename T, int WHAT>
+static qfz_status features_of_band(qfz_gpu *gpu, const qfz_gpu_regions *regions,
+                                   const qfz_gpu_image *image, int band, qfz_box box,
+                                   qfz_gpu_areas areas, uint32_t first_region, uint32_t n,
+                                   uint64_t *d_records)
+{
+    const int words = qfz_record_words(image->type, image->n_bands);
+    const int band_words = features_out<T, WHAT>::BAND_WORDS;
+    features_out<T, WHAT> out;
+    out.spans = regions->d_spans;
+    out.records = d_records - (int64_t)first_region * words +
+                  (WHAT & HAS_COUNT ? 0 : HEAD_WORDS + band * band_words);
+    out.record_words = words;
+    out.y0 = box.y0;
+    out.x0 = box.x0;
+    out.same_area = areas.same;
+    return gather<T, WHAT>(gpu, regions, plane_of<T>(image, band), areas, first_region, n, out);
+}
+
+template <typename T>
+static qfz_status features_of(qfz_gpu *gpu, const qfz_gpu_regions *regions,
+                              const qfz_gpu_image *image, qfz_box box, qfz_gpu_areas areas,
+                              uint32_t first_region, uint32_t n, uint64_t *d_records)
+{
+    enum { BAND = HAS_SUM | HAS_SPREAD, ALL = HAS_COUNT | HAS_PLACE | BAND };
+    QFZ_TRY(qfz_launch(gpu, k_clear_records<T>, grid_of_regions(gpu, n), dim3(THREADS), 0,
+                       regions->d_spans, first_region, n, image->n_bands,
+                       qfz_record_words(image->type, image->n_bands), d_records));
+    if (areas.d_row)
+        QFZ_TRY((features_of_band<T, ALL | HAS_AREA>(gpu, regions, image, 0, box, areas,
+                                                     first_region, n, d_records)));
+    else
+        QFZ_TRY((features_of_band<T, ALL>(gpu, regions, image, 0, box, areas, first_region, n,
+                                          d_records)));
+    for (int band = 1; band < image->n_bands; band++)
+        QFZ_TRY((features_of_band<T, BAND>(gpu, regions, image, band, box, areas, first_region, n,
+                                           d_records)));
+    return QFZ_OK;
+}
+
+qfz_status qfz_gpu_gather_features(qfz_gpu *gpu, const qfz_gpu_regions *regions,
+                                   const qfz_gpu_image *image, qfz_box box, qfz_gpu_areas areas,
+                                   uint32_t first_region, uint32_t n, uint64_t *d_records)
+{
+#define FEATURES(T) features_of<T>(gpu, regions, image, box, areas, first_region, n, d_records)
+    EACH_TYPE(image->type, FEATURES);
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/* gather_out.cuh - what becomes of a region's part that a block has added up (gather_runs.cuh): a
+ * count, a sum, a record.  Of regions that several blocks have, it is added to the others' parts;
+ * of others it is all there is. */
+#ifndef QFZ_GPU_GATHER_OUT_CUH
+#define QFZ_GPU_GATHER_OUT_CUH
+
+#include "gpu/features/gather_runs.cuh"
+#include "gpu/device/peek.cuh"
+
+static __device__ __forceinline__ unsigned long long *wide(uint64_t *word)
+{
+    return reinterpret_cast<unsigned long long *>(word);
+}
+
+/* The words of a number that is given by its digits, which may be negative. */
+template <int DIGITS, int WORDS>
+static __device__ __forceinline__ void words_of(const table &t, uint32_t border_region, int first,
+                                                uint64_t words[WORDS])
+{
+    int64_t carry = 0;
+#pragma unroll
+    for (int i = 0; i < WORDS; i++) {
+        words[i] = 0;
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+            const int digit = 4 * i + k;
+            if (digit < DIGITS)
+                carry +=
+                    (int32_t)t.words[(uint32_t)(first + digit) * t.border_regions + border_region];
+            words[i] |= (uint64_t)(carry & 0xffff) << k * DIGIT_BITS;
+            carry >>= DIGIT_BITS;
+        }
+    }
+}
+
+/* sum += words, whoever else adds to it: each word's overflow is carried by who made it. */
+template <int WORDS>
+static __device__ __forceinline__ void add_words(uint64_t *sum, const uint64_t words[WORDS])
+{
+    uint64_t carry = 0;
+#pragma unroll
+    for (int i = 0; i < WORDS; i++) {
+        const uint64_t more = words[i] + carry;
+        carry = more < carry;
+        if (!more) continue;
+        const uint64_t was = atomicAdd(wide(sum + i), (unsigned long long)more);
+        carry += was + more < was;
+    }
+}
+
+/* *word, the bits of a double, becomes the lesser, or the greater. */
+template <bool LESSER>
+static __device__ __forceinline__ void widen_end(uint64_t *word, double value)
+{
+    unsigned long long was = qfz_peek(word);
+    for (;;) {
+        const double there = __longlong_as_double((long long)was);
+        if (LESSER ? value >= there : value <= there) return;
+        const unsigned long long found =
+            atomicCAS(wide(word), was, (unsigned long long)__double_as_longlong(value));
+        if (found == was) return;
+        was = found;
+    }
+}
+
+static __device__ __forceinline__ bool spans_blocks(const uint32_t *spans, uint32_t region)
+{
+    return spans[region / 32] >> region % 32 & 1;
+}
+
+/* All lanes of a warp call put(), each with a border_region, or NO_REGION. */
+
+/* Counts. */
+struct count_out {
+    uint32_t *count, *spans;
+
+    __device__ __forceinline__ void put(const table &t, int border_region, int32_t, int32_t) const
+    {
+        if (border_region == NO_REGION) return;
+        const uint32_t region = t.label[border_region] - 1;
+        const uint32_t n = t.words[border_region] & ((1u << COUNT_BITS) - 1);
+        const uint32_t bit = 1u << region % 32;
+        if (atomicAdd(count + region, n) && !(qfz_peek(spans + region / 32) & bit))
+            atomicOr(spans + region / 32, bit);
+    }
+};
+
+/* Sums of a band alone. */
+template <typename T> struct sums_out {
+    enum { WORDS = digits_of<T>::SUM_WORDS };
+    const uint32_t *spans;
+    uint64_t *sums;
+
+    __device__ __forceinline__ void put(const table &t, int border_region, int32_t, int32_t) const
+    {
+        if (border_region == NO_REGION) return;
+        const uint32_t region = t.label[border_region] - 1;
+        uint64_t words[WORDS];
+        uint64_t *const sum = sums + (int64_t)region * WORDS;
+        words_of<digits_of<T>::SUM, WORDS>(t, (uint32_t)border_region, part<T, HAS_SUM>::SUM,
+                                           words);
+        if (spans_blocks(spans, region)) {
+            add_words<WORDS>(sum, words);
+            return;
+        }
+#pragma unroll
+        for (int i = 0; i < WORDS; i++)
+            sum[i] = words[i];
+    }
+};
+
+static __device__ __forceinline__ void store_two(uint64_t *to, uint64_t first, uint64_t second)
+{
+    *reinterpret_cast<ulonglong2 *>(to) = make_ulonglong2(first, second);
+}
+
+/* Stores each lane's words, if it has where to.  Records of an even number of words begin at
+ * multiples of 16 bytes; two lanes store 32 bytes of one of their records, then of the other:
+ * memory takes that at once. */
+template <int WORDS>
+static __device__ __forceinline__ void store_words(const uint64_t words[WORDS], uint64_t *to)
+{
+    enum { BOTH = WORDS % 2 ? 0 : WORDS / 4 * 4 };
+    const bool odd = threadIdx.x % 2;
+    if (BOTH > 0) {
+        uint64_t *const others = reinterpret_cast<uint64_t *>(
+            __shfl_xor_sync(full_warp, reinterpret_cast<unsigned long long>(to), 1));
+        uint64_t *const first = odd ? others : to, *const second = odd ? to : others;
+#pragma unroll
+        for (int i = 0; i < BOTH; i += 4) {
+            const uint64_t give0 = odd ? words[i] : words[i + 2];
+            const uint64_t give1 = odd ? words[i + 1] : words[i + 3];
+            const uint64_t got0 = __shfl_xor_sync(full_warp, give0, 1);
+            const uint64_t got1 = __shfl_xor_sync(full_warp, give1, 1);
+            const int at = odd ? i + 2 : i;
+            if (first) store_two(first + at, odd ? got0 : words[i], odd ? got1 : words[i + 1]);
+            if (second)
+                store_two(second + at, odd ? words[i + 2] : got0, odd ? words[i + 3] : got1);
+        }
+    }
+    if (!to) return;
+#pragma unroll
+    for (int i = BOTH; i < WORDS; i++)
+        to[i] = words[i];
+}
+
+/* Words of records: the head, then bands. */
+enum {
+    WORD_PIXELS = 1,
+    WORD_SUM_Y,
+    WORD_SUM_X,
+    WORD_Y0,
+    WORD_X0,
+    WORD_Y1,
+    WORD_X1,
+    WORD_AREA,
+    HEAD_WORDS = WORD_AREA + 2
+};
+
+template <typename T, int WHAT> struct features_out {
+    typedef digits_of<T> D;
+    typedef part<T, WHAT> P;
+    enum {
+        BAND_WORDS = D::SUM_WORDS + D::SQUARE_WORDS + 2,
+        BAND_AT = WHAT & HAS_COUNT ? HEAD_WORDS : 0,
+        WORDS = BAND_AT + BAND_WORDS
+    };
+    const uint32_t *spans;
+    uint64_t *records; /* at the first word that is made, of region 0 */
+    int32_t record_words;
+    int64_t y0, x0; /* of the tile */
+    uint64_t same_area;
+
+    __device__ __forceinline__ void make_head(const table &t, uint32_t border_region,
+                                              int32_t block_y, int32_t block_x,
+                                              uint64_t *record) const
+    {
+        const uint32_t count_y = t.words[P::COUNT * t.border_regions + border_region];
+        const uint64_t n = count_y & ((1u << COUNT_BITS) - 1);
+        const uint64_t y = (uint64_t)(y0 + block_y), x = (uint64_t)(x0 + block_x);
+        const uint32_t *const bits = t.words + (uint32_t)P::ROWS * t.border_regions + border_region;
+        const uint64_t rows = bits[0] | (uint64_t)bits[t.border_regions] << 32;
+        const uint64_t columns = bits[2 * t.border_regions] | (uint64_t)bits[3 * t.border_regions]
+                                                                  << 32;
+        record[0] = 0;
+        record[WORD_PIXELS] = n;
+        record[WORD_SUM_Y] = n * y + (count_y >> COUNT_BITS);
+        record[WORD_SUM_X] = n * x + t.words[(uint32_t)P::SUM_X * t.border_regions + border_region];
+        record[WORD_Y0] = y + (uint64_t)__ffsll((long long)rows) - 1;
+        record[WORD_X0] = x + (uint64_t)__ffsll((long long)columns) - 1;
+        record[WORD_Y1] = y + 64 - (uint64_t)__clzll((long long)rows);
+        record[WORD_X1] = x + 64 - (uint64_t)__clzll((long long)columns);
+        record[WORD_AREA] = n * same_area;
+        if (WHAT & HAS_AREA)
+            words_of<AREA_DIGITS, 1>(t, border_region, P::AREA, record + WORD_AREA);
+        record[WORD_AREA + 1] = 0;
+    }
+
+    __device__ __forceinline__ void add_head(uint64_t *to, const uint64_t *record) const
+    {
+        for (int i = WORD_PIXELS; i <= WORD_SUM_X; i++)
+            atomicAdd(wide(to + i), (unsigned long long)record[i]);
+        /* most parts of a large region do not widen its box: a look tells, a stale one too */
+        for (int i = WORD_Y0; i <= WORD_X0; i++)
+            if (qfz_peek(to + i) > record[i])
+                atomicMin(wide(to + i), (unsigned long long)record[i]);
+        for (int i = WORD_Y1; i <= WORD_X1; i++)
+            if (qfz_peek(to + i) < record[i])
+                atomicMax(wide(to + i), (unsigned long long)record[i]);
+        atomicAdd(wide(to + WORD_AREA), (unsigned long long)record[WORD_AREA]);
+    }
+
+    /* What a border_region has becomes the record, or is added to it; then it is no more to be
+     * stored. */
+    __device__ __forceinline__ bool make(const table &t, uint32_t border_region, int32_t block_y,
+                                         int32_t block_x, uint64_t record[WORDS],
+                                         uint64_t *to) const
+    {
+        uint64_t *const band = record + BAND_AT, *const ends = record + WORDS - 2;
+        if (WHAT & HAS_COUNT) make_head(t, border_region, block_y, block_x, record);
+        words_of<D::SUM, D::SUM_WORDS>(t, border_region, P::SUM, band);
+        words_of<D::SQUARE, D::SQUARE_WORDS>(t, border_region, P::SQUARE, band + D::SUM_WORDS);
+        const double least =
+            value_of<T>(t.words[(uint32_t)P::LEAST * t.border_regions + border_region]);
+        const double greatest =
+            value_of<T>(t.words[(uint32_t)P::GREATEST * t.border_regions + border_region]);
+        ends[0] = (uint64_t)__double_as_longlong(least);
+        ends[1] = (uint64_t)__double_as_longlong(greatest);
+        if (!spans_blocks(spans, t.label[border_region] - 1)) return true;
+        if (WHAT & HAS_COUNT) add_head(to, record);
+        add_words<D::SUM_WORDS>(to + BAND_AT, band);
+        add_words<D::SQUARE_WORDS>(to + BAND_AT + D::SUM_WORDS, band + D::SUM_WORDS);
+        widen_end<true>(to + WORDS - 2, least);
+        widen_end<false>(to + WORDS - 1, greatest);
+        return false;
+    }
+
+    __device__ __forceinline__ void put(const table &t, int border_region, int32_t block_y,
+                                        int32_t block_x) const
+    {
+        uint64_t record[WORDS] = {};
+        uint64_t *to = NULL;
+        if (border_region != NO_REGION) {
+            to = records + (int64_t)(t.label[border_region] - 1) * record_words;
+            if (!make(t, (uint32_t)border_region, block_y, block_x, record, to)) to = NULL;
+        }
+        store_words<WORDS>(record, to);
+    }
+};
+
+#endif

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+/* regions.cu - regions are numbered, and get border_regions where they touch the ring. */
+#include "gpu/features/regions.cuh"
+
+#include "core/box.h"
+#include "gpu/device/block_sum.cuh"
+#include "gpu/device/collective.cuh"
+#include "gpu/features/gather.cuh"
+#include "gpu/device/launch.cuh"
+#include "gpu/device/peek.cuh"
+
+enum { BLOCK = 256, AT_ONCE = 4, MINE = 16, CHUNK = BLOCK * MINE };
+
+#define EACH(i, n)                                                                                 \
+    for (int64_t i = (int64_t)blockIdx.x * BLOCK + threadIdx.x; i < (n);                           \
+         i += (int64_t)gridDim.x * BLOCK)
+
+static unsigned grid_of(const qfz_gpu *gpu, int64_t n)
+{
+    const int64_t enough = (int64_t)gpu->n_sms * 64, blocks = (n + BLOCK - 1) / BLOCK;
+    return (unsigned)(blocks < enough ? blocks : enough);
+}
+
+/* ---- Numbers --------------------------------------------------------------------------------- */
+
+/* Bit i: pixel p + i is a root. */
+static __device__ __forceinline__ uint32_t roots_at(const uint32_t *root, int64_t p, int64_t n)
+{
+    uint32_t bits = 0;
+    if (p + MINE <= n) {
+#pragma unroll
+        for (int k = 0; k < MINE / AT_ONCE; k++) {
+            const uint4 four = __ldg(reinterpret_cast<const uint4 *>(root + p) + k);
+            const uint32_t at = (uint32_t)p + (uint32_t)(k * AT_ONCE);
+            bits |= (uint32_t)((four.x == at) | (four.y == at + 1) << 1 | (four.z == at + 2) << 2 |
+                               (four.w == at + 3) << 3)
+                    << k * AT_ONCE;
+        }
+        return bits;
+    }
+    for (int i = 0; i < MINE; i++)
+        if (p + i < n && root[p + i] == (uint32_t)p + (uint32_t)i) bits |= 1u << i;
+    return bits;
+}
+
+static __global__ void __launch_bounds__(BLOCK)
+    k_count_roots(const uint32_t *__restrict__ root, int64_t n, uint32_t *__restrict__ counts)
+{
+    const int64_t p = ((int64_t)blockIdx.x * BLOCK + threadIdx.x) * MINE;
+    __shared__ uint32_t sums[BLOCK / QFZ_WARP];
+    uint32_t total;
+    (void)qfz_sum_before<BLOCK>((uint32_t)__popc(roots_at(root, p, n)), sums, &total);
+    if (threadIdx.x == 0) counts[blockIdx.x] = total;
+}
+
+/* Roots get their labels; before[] has the roots in earlier chunks. */
+static __global__ void __launch_bounds__(BLOCK)
+    k_number_roots(const uint32_t *__restrict__ root, int64_t n,
+                   const uint32_t *__restrict__ before, qfz_gpu_regions regions)
+{
+    const int64_t p = ((int64_t)blockIdx.x * BLOCK + threadIdx.x) * MINE;
+    const uint32_t roots = roots_at(root, p, n);
+    __shared__ uint32_t sums[BLOCK / QFZ_WARP];
+    uint32_t total;
+    uint32_t region =
+        before[blockIdx.x] + qfz_sum_before<BLOCK>((uint32_t)__popc(roots), sums, &total);
+    for (uint32_t rest = roots; rest; rest &= rest - 1, region++) {
+        const int64_t px = p + __ffs((int)rest) - 1;
+        regions.d_first[region] = (uint32_t)px;
+        regions.d_count[region] = 0;
+        regions.d_label[px] = region + 1;
+    }
+    if (blockIdx.x == gridDim.x - 1 && threadIdx.x == 0)
+        regions.d_n[0] = before[blockIdx.x] + total;
+}
+
+/* All pixels get the label of their root; the root's own is written again as it is. */
+static __device__ __forceinline__ uint32_t label_of(const uint32_t *label, uint32_t root)
+{
+    return root == QFZ_NONE ? 0 : __ldcg(label + root);
+}
+
+static __global__ void __launch_bounds__(BLOCK)
+    k_label(const uint32_t *__restrict__ root, int64_t n, uint32_t *label)
+{
+    const int64_t p = ((int64_t)blockIdx.x * BLOCK + threadIdx.x) * AT_ONCE;
+    if (p + AT_ONCE <= n) {
+        const uint4 four = __ldg(reinterpret_cast<const uint4 *>(root + p));
+        *reinterpret_cast<uint4 *>(label + p) =
+            make_uint4(label_of(label, four.x), label_of(label, four.y), label_of(label, four.z),
+                       label_of(label, four.w));
+        return;
+    }
+    for (int64_t i = p; i < n; i++)
+        label[i] = label_of(label, root[i]);
+}
+
+/* ---- Slots ----------------------------------------------------------------------------------- */
+
+struct ring_view {
+    int64_t n;                    /* ring pixels */
+    uint32_t *first_at;           /* per region that touches the ring: where it does first */
+    uint32_t *is_first, *slot_at; /* per ring pixel */
+};
+
+/* The region of ring pixel i, QFZ_NONE where invalid; places as qfz_ring_place() has them. */
+static __device__ __forceinline__ uint32_t ring_region(const qfz_gpu_regions &regions, int64_t i)
+{
+    const int64_t h = regions.h, w = regions.w;
+    int64_t p = i;
+    if (i >= 2 * w + h - 2 && h > 1)
+        p = (i - 2 * w - h + 4) * w - 1; /* right column: the row's last pixel */
+    else if (i >= 2 * w)
+        p = (i - 2 * w + 1) * w;
+    else if (i >= w)
+        p = (h - 1) * w + i - w;
+    return regions.d_label[p] - 1;
+}
+
+static __global__ void k_clear_ring(qfz_gpu_regions regions, ring_view ring)
+{
+    EACH(i, ring.n)
+    {
+        const uint32_t region = ring_region(regions, i);
+        if (region != QFZ_NONE) ring.first_at[region] = QFZ_NONE;
+    }
+}
+
+static __global__ void k_find_ring(qfz_gpu_regions regions, ring_view ring)
+{
+    EACH(i, ring.n)
+    {
+        const uint32_t region = ring_region(regions, i);
+        if (region != QFZ_NONE && qfz_peek(ring.first_at + region) > (uint32_t)i)
+            atomicMin(ring.first_at + region, (uint32_t)i);
+    }
+}
+
+static __global__ void k_mark_first(qfz_gpu_regions regions, ring_view ring)
+{
+    EACH(i, ring.n)
+    {
+        const uint32_t region = ring_region(regions, i);
+        ring.is_first[i] = region != QFZ_NONE && ring.first_at[region] == (uint32_t)i;
+    }
+}
+
+static __global__ void k_number_slots(qfz_gpu_regions regions, ring_view ring)
+{
+    EACH(i, ring.n)
+    {
+        const uint32_t region = ring_region(regions, i);
+        regions.d_ring_region[i] =
+            region == QFZ_NONE ? QFZ_NONE : ring.slot_at[ring.first_at[region]];
+        if (ring.is_first[i]) {
+            regions.d_border_region_of[ring.slot_at[i]] = region;
+            atomicOr(regions.d_marks + region / 32, 1u << region % 32);
+        }
+        if (i == ring.n - 1) regions.d_n[1] = ring.slot_at[i] + ring.is_first[i];
+    }
+}
+
+/* ---- Census ---------------------------------------------------------------------------------- */
+
+/* Regions come by first pixel, so those that begin in a row are a range. */
+static __global__ void k_find_rows(qfz_gpu_regions regions)
+{
+    EACH(y, regions.h + 1)
+    {
+        const uint32_t start = (uint32_t)y * (uint32_t)regions.w;
+        uint32_t low = 0, high = regions.d_n[0];
+        while (low < high) {
+            const uint32_t middle = low + (high - low) / 2;
+            if (regions.d_first[middle] < start)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        regions.d_row_first[y] = low;
+    }
+}
+
+/* Marks of from .. to - 1. */
+static __device__ uint32_t count_marks(const uint32_t *marks, uint32_t from, uint32_t to)
+{
+    uint32_t n = 0;
+    for (uint32_t word = from / 32; word * 32 < to; word++) {
+        uint32_t bits = marks[word];
+        if (word == from / 32) bits &= ~0u << from % 32;
+        if (word == to / 32) bits &= (1u << to % 32) - 1;
+        n += (uint32_t)__popc(bits);
+    }
+    return n;
+}
+
+static __global__ void k_take_census(qfz_gpu_regions regions)
+{
+    EACH(i, regions.h + (int64_t)regions.d_n[1])
+    {
+        if (i < regions.h) {
+            const uint32_t from = regions.d_row_first[i], to = regions.d_row_first[i + 1];
+            regions.d_n[2 + i] = to - from - count_marks(regions.d_marks, from, to);
+            continue;
+        }
+        const uint32_t region = regions.d_border_region_of[i - regions.h];
+        const uint32_t first = regions.d_first[region];
+        const uint32_t from = regions.d_row_first[first / (uint32_t)regions.w];
+        regions.d_border_regions[i - regions.h] =
+            qfz_border_region{first, region - from - count_marks(regions.d_marks, from, region),
+                              regions.d_count ? regions.d_count[region] : 0};
+    }
+}
+
+/* ---- Launches -------------------------------------------------------------------------------- */
+
+static int64_t px_of(const qfz_gpu_regions *regions)
+{
+    return (int64_t)regions->h * regions->w;
+}
+
+static int64_t mark_words(int64_t n_px)
+{
+    return (n_px + 31) / 32;
+}
+
+void qfz_gpu_regions_take(qfz_carve *carve, int32_t h, int32_t w, bool counted,
+                          qfz_gpu_regions *regions)
+{
+    const int64_t n_px = (int64_t)h * w, n_ring = qfz_ring_size(h, w);
+    regions->h = h;
+    regions->w = w;
+    qfz_carve_take(carve, &regions->d_label, n_px);
+    qfz_carve_take(carve, &regions->d_first, n_px);
+    regions->d_count = NULL;
+    if (counted) qfz_carve_take(carve, &regions->d_count, n_px);
+    qfz_carve_take(carve, &regions->d_spans, mark_words(n_px));
+    qfz_carve_take(carve, &regions->d_n, 2 + h);
+    qfz_carve_take(carve, &regions->d_border_region_of, n_ring);
+    qfz_carve_take(carve, &regions->d_ring_region, n_ring);
+    qfz_carve_take(carve, &regions->d_border_regions, n_ring);
+    qfz_carve_take(carve, &regions->d_row_first, (int64_t)h + 1);
+    qfz_carve_take(carve, &regions->d_marks, mark_words(n_px));
+}
+
+struct number_scratch {
+    uint32_t *counts; /* per chunk */
+    void *scan;
+};
+
+static int64_t chunks_of(int64_t n_px)
+{
+    return (n_px + CHUNK - 1) / CHUNK;
+}
+
+static number_scratch lay_out_numbers(qfz_carve *carve, int64_t n_px)
+{
+    number_scratch scratch;
+    qfz_carve_take(carve, &scratch.counts, chunks_of(n_px));
+    scratch.scan = qfz_carve_bytes(carve, qfz_gpu_scan_bytes(chunks_of(n_px)));
+    return scratch;
+}
+
+static ring_view lay_out_ring(qfz_carve *carve, int32_t h, int32_t w, void **scan)
+{
+    ring_view ring;
+    ring.n = qfz_ring_size(h, w);
+    qfz_carve_take(carve, &ring.first_at, (int64_t)h * w);
+    qfz_carve_take(carve, &ring.is_first, ring.n);
+    qfz_carve_take(carve, &ring.slot_at, ring.n);
+    *scan = qfz_carve_bytes(carve, qfz_gpu_scan_bytes(ring.n));
+    return ring;
+}
+
+size_t qfz_gpu_regions_bytes(int32_t h, int32_t w)
+{
+    qfz_carve numbers = {}, ring = {};
+    void *scan;
+    (void)lay_out_numbers(&numbers, (int64_t)h * w);
+    (void)lay_out_ring(&ring, h, w, &scan);
+    return numbers.used > ring.used ? numbers.used : ring.used;
+}
+
+qfz_status qfz_gpu_regions_number(qfz_gpu *gpu, const uint32_t *d_root, void *d_scratch,
+                                  const qfz_gpu_regions *regions)
+{
+    const int64_t n_px = px_of(regions), chunks = chunks_of(n_px);
+    qfz_carve carve = {static_cast<char *>(d_scratch), 0};
+    const number_scratch scratch = lay_out_numbers(&carve, n_px);
+    const dim3 grid((unsigned)chunks), block(BLOCK);
+    QFZ_TRY(qfz_launch(gpu, k_count_roots, grid, block, 0, d_root, n_px, scratch.counts));
+    QFZ_TRY(qfz_gpu_scan(gpu, scratch.scan, scratch.counts, scratch.counts, chunks));
+    QFZ_TRY(
+        qfz_launch(gpu, k_number_roots, grid, block, 0, d_root, n_px, scratch.counts, *regions));
+    QFZ_TRY(qfz_launch(gpu, k_label, dim3(qfz_blocks(n_px, BLOCK * AT_ONCE)), block, 0, d_root,
+                       n_px, regions->d_label));
+    return qfz_gpu_gather_counts(gpu, regions);
+}
+
+static qfz_status find_slots(qfz_gpu *gpu, void *d_scratch, const qfz_gpu_regions *regions)
+{
+    qfz_carve carve = {static_cast<char *>(d_scratch), 0};
+    void *scan;
+    const ring_view ring = lay_out_ring(&carve, regions->h, regions->w, &scan);
+    const dim3 grid(grid_of(gpu, ring.n)), block(BLOCK);
+    QFZ_TRY(qfz_launch(gpu, k_clear_ring, grid, block, 0, *regions, ring));
+    QFZ_TRY(qfz_launch(gpu, k_find_ring, grid, block, 0, *regions, ring));
+    QFZ_TRY(qfz_launch(gpu, k_mark_first, grid, block, 0, *regions, ring));
+    QFZ_TRY(qfz_gpu_scan(gpu, scan, ring.is_first, ring.slot_at, ring.n));
+    return qfz_launch(gpu, k_number_slots, grid, block, 0, *regions, ring);
+}
+
+qfz_status qfz_gpu_regions_border(qfz_gpu *gpu, bool has_outside, void *d_scratch,
+                                  const qfz_gpu_regions *regions)
+{
+    const size_t mark_bytes = (size_t)mark_words(px_of(regions)) * sizeof(uint32_t);
+    const int64_t most = regions->h + qfz_ring_size(regions->h, regions->w);
+    QFZ_TRY_CUDA(gpu->err, cudaMemsetAsync(regions->d_marks, 0, mark_bytes, gpu->stream));
+    if (has_outside)
+        QFZ_TRY(find_slots(gpu, d_scratch, regions));
+    else
+        QFZ_TRY_CUDA(gpu->err,
+                     cudaMemsetAsync(regions->d_n + 1, 0, sizeof *regions->d_n, gpu->stream));
+    QFZ_TRY(qfz_launch(gpu, k_find_rows, dim3(qfz_blocks(regions->h + 1, BLOCK)), dim3(BLOCK), 0,
+                       *regions));
+    return qfz_launch(gpu, k_take_census, dim3(qfz_blocks(most, BLOCK)), dim3(BLOCK), 0, *regions);
+}

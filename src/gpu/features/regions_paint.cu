@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* regions_paint.cu - names of numbered regions, and what all pixels get by their region. */
+#include "gpu/features/regions.cuh"
+
+#include <string.h>
+
+#include "gpu/device/launch.cuh"
+#include "core/record.h"
+
+enum { BLOCK = 256, AT_ONCE = 4 };
+
+/* ---- Names ----------------------------------------------------------------------------------- */
+
+/* Slots that others have named are marked from here on, the other ones are not. */
+static __global__ void k_name_slots(qfz_gpu_regions regions, uint32_t n_border_regions,
+                                    const uint64_t *__restrict__ border_label,
+                                    uint64_t *__restrict__ name)
+{
+    const uint32_t s = blockIdx.x * BLOCK + threadIdx.x;
+    if (s >= n_border_regions) return;
+    const uint32_t region = regions.d_border_region_of[s], bit = 1u << region % 32;
+    const uint64_t label = border_label ? border_label[s] : 0;
+    if (label) {
+        name[region] = label;
+        atomicOr(regions.d_marks + region / 32, bit);
+    } else {
+        atomicAnd(regions.d_marks + region / 32, ~bit);
+    }
+}
+
+/* A warp has a row, 32 regions at a time: those whose marks are one word. */
+static __global__ void __launch_bounds__(BLOCK)
+    k_name_rows(qfz_gpu_regions regions, const uint64_t *__restrict__ row_start,
+                uint64_t *__restrict__ name)
+{
+    const uint32_t lane = threadIdx.x % QFZ_WARP;
+    const int64_t y = ((int64_t)blockIdx.x * BLOCK + threadIdx.x) / QFZ_WARP;
+    if (y >= regions.h) return;
+    const uint32_t from = regions.d_row_first[y], to = regions.d_row_first[y + 1];
+    uint64_t given = row_start ? row_start[y] : from;
+    for (uint32_t base = from & ~31u; base < to; base += QFZ_WARP) {
+        uint32_t own = ~regions.d_marks[base / 32];
+        if (base < from) own &= ~0u << from % 32;
+        if (to - base < QFZ_WARP) own &= (1u << to % 32) - 1;
+        if (own >> lane & 1) name[base + lane] = given + (uint32_t)__popc(own & ((2u << lane) - 1));
+        given += (uint32_t)__popc(own);
+    }
+}
+
+static __global__ void k_name_records(const uint64_t *__restrict__ name, uint32_t n,
+                                      int record_words, uint64_t *__restrict__ records)
+{
+    const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;
+    if (i < n) records[(int64_t)i * record_words] = name[i];
+}
+
+static __global__ void k_share_records(qfz_gpu_regions regions, uint32_t n_border_regions,
+                                       uint32_t first_region, uint32_t n, int record_words,
+                                       uint64_t *__restrict__ records)
+{
+    const uint32_t s = blockIdx.x * BLOCK + threadIdx.x;
+    if (s >= n_border_regions) return;
+    const uint32_t i = regions.d_border_region_of[s] - first_region; /* great if it is before */
+    if (i < n) records[(int64_t)i * record_words] |= QFZ_RECORD_SHARED;
+}
+
+/* ---- Paint ----------------------------------------------------------------------------------- */
+
+template <typename IN, typename OUT>
+static __global__ void __launch_bounds__(BLOCK)
+    k_paint(const uint32_t *__restrict__ label, int64_t n, const IN *__restrict__ lut, OUT invalid,
+            OUT *__restrict__ out)
+{
+    union {
+        OUT px[AT_ONCE];
+        uint4 words[sizeof(OUT) * AT_ONCE / 16 + (sizeof(OUT) < 4)];
+        uint32_t word;
+        uint2 pair;
+    } some;
+    const int64_t p = ((int64_t)blockIdx.x * BLOCK + threadIdx.x) * AT_ONCE;
+    if (p + AT_ONCE > n) {
+        for (int64_t i = p; i < n; i++)
+            out[i] = label[i] ? (OUT)lut[label[i] - 1] : invalid;
+        return;
+    }
+    const uint4 four = __ldg(reinterpret_cast<const uint4 *>(label + p));
+    const uint32_t labels[AT_ONCE] = {four.x, four.y, four.z, four.w};
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; k++)
+        some.px[k] = labels[k] ? (OUT)__ldg(lut + labels[k] - 1) : invalid;
+    if (sizeof(OUT) == 1) *reinterpret_cast<uint32_t *>(out + p) = some.word;
+    if (sizeof(OUT) == 2) *reinterpret_cast<uint2 *>(out + p) = some.pair;
+#pragma unroll
+    for (int k = 0; k < (int)(sizeof(OUT) * AT_ONCE / 16); k++)
+        reinterpret_cast<uint4 *>(out + p)[k] = some.words[k];
+}
+
+/* ---- Launches -------------------------------------------------------------------------------- */
+
+qfz_status qfz_gpu_regions_name(qfz_gpu *gpu, const qfz_gpu_regions *regions,
+                                uint32_t n_border_regions, const uint64_t *d_row_start,
+                                const uint64_t *d_border_label, uint64_t *d_name)
+{
+    QFZ_TRY(qfz_launch(gpu, k_name_slots, dim3(qfz_blocks(n_border_regions, BLOCK)), dim3(BLOCK), 0,
+                       *regions, n_border_regions, d_border_label, d_name));
+    return qfz_launch(gpu, k_name_rows, dim3(qfz_blocks((int64_t)regions->h * QFZ_WARP, BLOCK)),
+                      dim3(BLOCK), 0, *regions, d_row_start, d_name);
+}
+
+qfz_status qfz_gpu_regions_name_records(qfz_gpu *gpu, const qfz_gpu_regions *regions,
+                                        uint32_t n_border_regions, const uint64_t *d_name,
+                                        uint32_t first_region, uint32_t n, int record_words,
+                                        uint64_t *d_records)
+{
+    QFZ_TRY(qfz_launch(gpu, k_name_records, dim3(qfz_blocks(n, BLOCK)), dim3(BLOCK), 0,
+                       d_name + first_region, n, record_words, d_records));
+    return qfz_launch(gpu, k_share_records, dim3(qfz_blocks(n_border_regions, BLOCK)), dim3(BLOCK),
+                      0, *regions, n_border_regions, first_region, n, record_words, d_records);
+}
+
+template <typename IN, typename OUT>
+static qfz_status paint(qfz_gpu *gpu, const qfz_gpu_regions *regions, const void *d_lut,
+                        const void *invalid, void *d_out)
+{
+    const int64_t n_px = (int64_t)regions->h * regions->w;
+    OUT value = 0;
+    if (invalid) memcpy(&value, invalid, sizeof value);
+    return qfz_launch(gpu, k_paint<IN, OUT>, dim3(qfz_blocks(n_px, BLOCK * AT_ONCE)), dim3(BLOCK),
+                      0, regions->d_label, n_px, static_cast<const IN *>(d_lut), value,
+                      static_cast<OUT *>(d_out));
+}
+
+qfz_status qfz_gpu_regions_labels(qfz_gpu *gpu, const qfz_gpu_regions *regions,
+                                  const uint64_t *d_name, bool wide, void *d_out)
+{
+    return wide ? paint<uint64_t, uint64_t>(gpu, regions, d_name, NULL, d_out)
+                : paint<uint64_t, uint32_t>(gpu, regions, d_name, NULL, d_out);
+}
+
+qfz_status qfz_gpu_regions_paint(qfz_gpu *gpu, const qfz_gpu_regions *regions, const void *d_lut,
+                                 size_t value_bytes, const void *invalid, void *d_out)
+{
+    switch (value_bytes) {
+    case 1: return paint<uint8_t, uint8_t>(gpu, regions, d_lut, invalid, d_out);
+    case 2: return paint<uint16_t, uint16_t>(gpu, regions, d_lut, invalid, d_out);
+    case 4: return paint<uint32_t, uint32_t>(gpu, regions, d_lut, invalid, d_out);
+    }
+    return qfz_fail(gpu->err, QFZ_EARG, "values of %d bytes are not painted", (int)value_bytes);
+}

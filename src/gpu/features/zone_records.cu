@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* zone_records.cu - records out of flat zones (zones.cuh): what follows from the number of pixels
+ * and from the first one is made here. */
+#include "gpu/device/launch.cuh"
+#include "gpu/features/zones.cuh"
+#include "core/record.h"
+
+enum { THREADS = 256, BAND_WORDS = 6 };
+
+/* A band of n pixels that have one value. */
+template <typename T>
+static __device__ __forceinline__ void make_band(uint64_t n, T value, uint64_t *band)
+{
+    const int64_t wide = (int64_t)value, sum = (int64_t)n * wide;
+    const uint64_t square = (uint64_t)wide * (uint64_t)wide;
+    band[0] = (uint64_t)sum;
+    band[1] = sum < 0 ? UINT64_MAX : 0;
+    band[2] = n * square;
+    band[3] = 0;
+    if (sizeof(T) == 4) { /* the carries of n * square, n being below 2^32 */
+        const uint64_t low = n * (square & UINT32_MAX);
+        band[3] = (n * (square >> 32) + (low >> 32)) >> 32;
+    }
+    band[4] = band[5] = (uint64_t)__double_as_longlong((double)value);
+}
+
+template <typename T>
+static __global__ void __launch_bounds__(THREADS)
+    k_make_records(const qfz_gpu_zone *__restrict__ zones, const uint32_t *__restrict__ first_px,
+                   const T *__restrict__ planes, int64_t n_px, int32_t w, qfz_box box,
+                   uint64_t area, uint32_t n, int n_bands, int record_words,
+                   uint64_t *__restrict__ records)
+{
+    for (uint32_t i = blockIdx.x * THREADS + threadIdx.x; i < n; i += gridDim.x * THREADS) {
+        const qfz_gpu_zone zone = zones[i];
+        const uint32_t first = first_px[i];
+        const uint64_t pixels = zone.pixels;
+        qfz_record *const record =
+            reinterpret_cast<qfz_record *>(records + (int64_t)i * record_words);
+        record->label = 0;
+        record->pixels = pixels;
+        record->sum_y = zone.sum_y + pixels * (uint64_t)box.y0;
+        record->sum_x = zone.sum_x + pixels * (uint64_t)box.x0;
+        record->y0 = box.y0 + first / (uint32_t)w;
+        record->x0 = box.x0 + (UINT32_MAX - zone.x0_below_max);
+        record->y1 = box.y0 + zone.y1;
+        record->x1 = box.x0 + zone.x1;
+        record->area[0] = pixels * area;
+        record->area[1] = 0;
+        for (int b = 0; b < n_bands; b++)
+            make_band(pixels, __ldg(planes + (int64_t)b * n_px + first),
+                      record->bands + b * BAND_WORDS);
+    }
+}
+
+template <typename T>
+static qfz_status make_records(qfz_gpu *gpu, const qfz_gpu_image *image,
+                               const qfz_gpu_regions *regions, qfz_box box, uint64_t area,
+                               const qfz_gpu_zone *d_zones, uint32_t first_region, uint32_t n,
+                               uint64_t *d_records)
+{
+    const unsigned enough = (unsigned)gpu->n_sms * 32, blocks = qfz_blocks(n, THREADS);
+    return qfz_launch(gpu, k_make_records<T>, dim3(blocks < enough ? blocks : enough),
+                      dim3(THREADS), 0, d_zones, regions->d_first + first_region,
+                      static_cast<const T *>(image->d_pixels), (int64_t)image->h * image->w,
+                      image->w, box, area, n, image->n_bands,
+                      qfz_record_words(image->type, image->n_bands), d_records);
+}
+
+qfz_status qfz_gpu_zones_records(qfz_gpu *gpu, const qfz_gpu_image *image,
+                                 const qfz_gpu_regions *regions, qfz_box box, uint64_t area,
+                                 const qfz_gpu_zone *d_zones, uint32_t first_region, uint32_t n,
+                                 uint64_t *d_records)
+{
+#define QFZ_MAKE(T)                                                                                \
+    make_records<T>(gpu, image, regions, box, area, d_zones, first_region, n, d_records)
+    switch (image->type) {
+    case QFZ_U8: return QFZ_MAKE(uint8_t);
+    case QFZ_I8: return QFZ_MAKE(int8_t);
+    case QFZ_U16: return QFZ_MAKE(uint16_t);
+    case QFZ_I16: return QFZ_MAKE(int16_t);
+    case QFZ_U32: return QFZ_MAKE(uint32_t);
+    case QFZ_I32: return QFZ_MAKE(int32_t);
+    case QFZ_F32: break;
+    }
+#undef QFZ_MAKE
+    return qfz_fail(gpu->err, QFZ_EARG, "flat zones of pixel type %d", (int)image->type);
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/* canonical.cu - from links to the canonical tree: nodes of the level of their parent (aliases) and
+ * nodes of one child give way to the next one above that stays; those that stay are numbered.
+ *
+ * A zone of equal values may be named by one of its pixels, when no edge became a node for it; then
+ * that pixel has aliases, and an inner node of level 0 is made for it all the same. */
+#include "gpu/device/collective.cuh"
+#include "gpu/published/connect.cuh"
+#include "gpu/device/edge_reader.cuh"
+#include "gpu/device/launch.cuh"
+#include "gpu/published/canonical_tree.cuh"
+
+/* A thread has some nodes, so that what is read for one is waited for together with the others'. */
+enum { BLOCK = 256, EACH = 4, WORD_BITS = 32 };
+
+/* What kernels see: links, and bits of nodes. */
+template <typename T> struct tree_view {
+    qfz_edge_reader<T> reader;
+    uint32_t n_px;
+    qfz_wide_links links;
+    uint32_t *has_child; /* of edges */
+    uint32_t *stays;     /* of edges: has two; of pixels: has one */
+    uint32_t *before;    /* of a word: how many stay in earlier ones */
+
+    __device__ __forceinline__ bool does_stay(uint32_t node) const
+    {
+        return __ldg(stays + node / WORD_BITS) >> node % WORD_BITS & 1;
+    }
+    /* The canonical number of a node that stays. */
+    __device__ __forceinline__ uint32_t number_of(uint32_t node) const
+    {
+        const uint32_t earlier = __ldg(stays + node / WORD_BITS) & ((1u << node % WORD_BITS) - 1);
+        return n_px + __ldg(before + node / WORD_BITS) + (uint32_t)__popc(earlier);
+    }
+};
+
+/* The pixel of a thread's k-th node; its node is kind * n_px further. */
+static __device__ __forceinline__ uint32_t px_of(uint32_t block, int k)
+{
+    return (block * EACH + (uint32_t)k) * BLOCK + threadIdx.x;
+}
+
+/* Levels of a thread's nodes: of pixels (kind 0), or of their edges in direction kind - 1, of those
+ * that exist. */
+template <typename T>
+static __device__ __forceinline__ void
+levels_of(const tree_view<T> &tree, const uint32_t node[EACH], uint32_t kind, uint32_t level[EACH])
+{
+#pragma unroll
+    for (int k = 0; k < EACH; k++)
+        level[k] = 0;
+    if (kind == 0) return;
+#pragma unroll
+    for (int k = 0; k < EACH; k++)
+        level[k] = tree.reader.key(node[k] - kind * tree.n_px, (int)kind - 1);
+}
+
+/* One child is enough for a pixel to stay, as its zone's name: it is a child of the zone itself.
+ * An edge needs two.  A look before tells of most that have enough already: a root has millions of
+ * children; it goes past the cache, for in there it would not.  parent[k] counts if bit k of
+ * children is set. */
+template <typename T>
+static __device__ __forceinline__ void count_children(const tree_view<T> &tree, uint32_t children,
+                                                      const uint32_t parent[EACH])
+{
+    uint32_t has[EACH];
+#pragma unroll
+    for (int k = 0; k < EACH; k++)
+        has[k] = children >> k & 1 ? __ldcg(tree.stays + parent[k] / WORD_BITS) : ~0u;
+#pragma unroll
+    for (int k = 0; k < EACH; k++) {
+        const uint32_t bit = 1u << parent[k] % WORD_BITS;
+        if (has[k] & bit)
+            has[k] = 0;
+        else
+            has[k] = parent[k] < tree.n_px
+                         ? bit
+                         : atomicOr(tree.has_child + parent[k] / WORD_BITS, bit) & bit;
+    }
+#pragma unroll
+    for (int k = 0; k < EACH; k++)
+        if (has[k]) atomicOr(tree.stays + parent[k] / WORD_BITS, has[k]);
+}
+
+/* Parents become the last of their level, and learn of their children: pixels, be they aliases, and
+ * edges that are none.  An alias is no one's parent then, and does not stay.  Later nodes first: so
+ * most parents are done before. */
+template <typename T> static __global__ void __launch_bounds__(BLOCK) k_flatten(tree_view<T> tree)
+{
+    const uint32_t block = gridDim.x - 1 - blockIdx.x, kind = gridDim.y - 1 - blockIdx.y;
+    qfz_link link[EACH];
+    qfz_climber up[EACH];
+    uint32_t node[EACH], parent[EACH], level[EACH], is_root = 0, children = 0;
+#pragma unroll
+    for (int k = 0; k < EACH; k++) {
+        node[k] = kind * tree.n_px + min(px_of(block, k), tree.n_px - 1);
+        link[k] = tree.links.get(node[k]);
+    }
+#pragma unroll
+    for (int k = 0; k < EACH; k++) {
+        up[k] = qfz_start(tree.links, link[k].parent, link[k].level);
+        if (px_of(block, k) >= tree.n_px || link[k].parent == node[k]) is_root |= 1u << k;
+    }
+    levels_of(tree, node, kind, level);
+#pragma unroll
+    for (int k = 0; k < EACH; k++) {
+        if (is_root >> k & 1) continue;
+        qfz_climb(tree.links, up + k, link[k].level);
+        parent[k] = up[k].node;
+        if (parent[k] != link[k].parent)
+            tree.links.put(node[k], qfz_link{parent[k], link[k].level});
+        if (kind == 0 || level[k] != link[k].level) children |= 1u << k;
+    }
+    count_children(tree, children, parent);
+}
+
+static __global__ void __launch_bounds__(BLOCK)
+    k_count_words(const uint32_t *__restrict__ stays, int64_t n_words, uint32_t *counts)
+{
+    const int64_t i = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
+    if (i <= n_words) counts[i] = i < n_words ? (uint32_t)__popc(stays[i]) : 0;
+}
+
+/* The first of a node's ancestors that stays, from its parent on; QFZ_NONE: there is none.  A node
+ * of one child is climbed from that child alone, so all climbs together are linear. */
+template <typename T>
+static __device__ __forceinline__ uint32_t find_staying(const tree_view<T> &tree, uint32_t node,
+                                                        uint32_t parent)
+{
+    while (parent != node) {
+        if (tree.does_stay(parent)) return parent;
+        node = parent;
+        parent = tree.links.get(node).parent;
+    }
+    return QFZ_NONE;
+}
+
+template <typename T>
+static __global__ void __launch_bounds__(BLOCK)
+    k_write(tree_view<T> tree, int64_t n_words, uint32_t *parent, uint32_t *level,
+            uint32_t *n_nodes)
+{
+    const uint32_t kind = blockIdx.y;
+    uint32_t node[EACH], above[EACH], own[EACH], id[EACH], stays = 0, is_written = 0, is_found = 0;
+    if (blockIdx.x == 0 && kind == 0 && threadIdx.x == 0)
+        *n_nodes = tree.n_px + tree.before[n_words];
+#pragma unroll
+    for (int k = 0; k < EACH; k++) {
+        const uint32_t px = px_of(blockIdx.x, k);
+        node[k] = kind * tree.n_px + min(px, tree.n_px - 1);
+        if (px < tree.n_px && tree.does_stay(node[k])) stays |= 1u << k;
+        if (px < tree.n_px && kind == 0) is_written |= 1u << k;
+    }
+    is_written |= stays;
+    if (!is_written) return;
+#pragma unroll
+    for (int k = 0; k < EACH; k++)
+        above[k] = is_written >> k & 1 ? tree.links.get(node[k]).parent : node[k];
+#pragma unroll
+    for (int k = 0; k < EACH; k++)
+        if (above[k] != node[k] && tree.does_stay(above[k])) is_found |= 1u << k;
+#pragma unroll
+    for (int k = 0; k < EACH; k++)
+        if (!(is_found >> k & 1)) above[k] = find_staying(tree, node[k], above[k]);
+    levels_of(tree, node, kind, own);
+#pragma unroll
+    for (int k = 0; k < EACH; k++) {
+        id[k] = stays >> k & 1 ? tree.number_of(node[k]) : node[k];
+        above[k] = above[k] == QFZ_NONE ? id[k] : tree.number_of(above[k]);
+    }
+#pragma unroll
+    for (int k = 0; k < EACH; k++) {
+        if (!(is_written >> k & 1)) continue;
+        parent[id[k]] = above[k];
+        level[id[k]] = own[k];
+        if (kind != 0 || id[k] == node[k]) continue;
+        parent[node[k]] = id[k];
+        level[node[k]] = 0;
+    }
+}
+
+/* ------------------------------------------------------------------------------------ launchers */
+typedef struct canonical_room {
+    int64_t n_words;
+    uint32_t *has_child, *stays; /* one after the other */
+    uint32_t *before;            /* of words, and of all */
+    void *scan;
+} canonical_room;
+
+static int64_t n_nodes_of(int connectivity, int64_t n_px)
+{
+    return (1 + connectivity / 2) * n_px;
+}
+
+static void take_room(qfz_carve *carve, int64_t n, canonical_room *room)
+{
+    room->n_words = (n + WORD_BITS - 1) / WORD_BITS;
+    qfz_carve_take(carve, &room->has_child, 2 * room->n_words);
+    room->stays = room->has_child ? room->has_child + room->n_words : NULL;
+    qfz_carve_take(carve, &room->before, room->n_words + 1);
+    room->scan = qfz_carve_bytes(carve, qfz_gpu_scan_bytes(room->n_words + 1));
+}
+
+size_t qfz_gpu_canonical_bytes(int connectivity, int64_t n_px)
+{
+    qfz_carve carve = {NULL, 0};
+    canonical_room room;
+    take_room(&carve, n_nodes_of(connectivity, n_px), &room);
+    return carve.used;
+}
+
+template <typename T>
+static qfz_status canonical(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint32_t alpha_level,
+                            uint64_t *d_links, void *d_scratch, uint32_t *d_parent,
+                            uint32_t *d_level, uint32_t *d_n_nodes)
+{
+    const int64_t n_px = (int64_t)edges->h * edges->w;
+    qfz_carve carve = {(char *)d_scratch, 0};
+    canonical_room room;
+    take_room(&carve, n_nodes_of(edges->connectivity, n_px), &room);
+    tree_view<T> tree = {};
+    tree.reader = qfz_read_edges<T>(edges, alpha_level);
+    tree.n_px = (uint32_t)n_px;
+    tree.links.words = (unsigned long long *)d_links;
+    tree.has_child = room.has_child;
+    tree.stays = room.stays;
+    tree.before = room.before;
+    const dim3 grid(qfz_blocks(n_px, BLOCK * EACH), 1 + (unsigned)edges->connectivity / 2);
+    QFZ_TRY_CUDA(gpu->err,
+                 cudaMemsetAsync(room.has_child, 0, (size_t)room.n_words * 2 * sizeof(uint32_t),
+                                 gpu->stream));
+    QFZ_TRY(qfz_launch(gpu, k_flatten<T>, grid, BLOCK, 0, tree));
+    QFZ_TRY(qfz_launch(gpu, k_count_words, dim3(qfz_blocks(room.n_words + 1, BLOCK)), BLOCK, 0,
+                       room.stays, room.n_words, room.before));
+    QFZ_TRY(qfz_gpu_scan(gpu, room.scan, room.before, room.before, room.n_words + 1));
+    return qfz_launch(gpu, k_write<T>, grid, BLOCK, 0, tree, room.n_words, d_parent, d_level,
+                      d_n_nodes);
+}
+
+qfz_status qfz_gpu_canonical(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint32_t alpha_level,
+                             uint64_t *d_links, void *d_scratch, uint32_t *d_parent,
+                             uint32_t *d_level, uint32_t *d_n_nodes)
+{
+    switch (edges->form) {
+    case QFZ_EDGES_U8:
+        return canonical<uint8_t>(gpu, edges, alpha_level, d_links, d_scratch, d_parent, d_level,
+                                  d_n_nodes);
+    case QFZ_EDGES_U16:
+        return canonical<uint16_t>(gpu, edges, alpha_level, d_links, d_scratch, d_parent, d_level,
+                                   d_n_nodes);
+    default: break;
+    }
+    return canonical<uint32_t>(gpu, edges, alpha_level, d_links, d_scratch, d_parent, d_level,
+                               d_n_nodes);
+}
+
+static void take_tree(qfz_carve *carve, int connectivity, int64_t n_px, uint64_t **links,
+                      void **scratch)
+{
+    qfz_carve_take(carve, links, n_nodes_of(connectivity, n_px));
+    *scratch = qfz_carve_bytes(carve, qfz_gpu_canonical_bytes(connectivity, n_px));
+}
+
+size_t qfz_gpu_tree_bytes(int connectivity, int32_t h, int32_t w)
+{
+    qfz_carve carve = {NULL, 0};
+    uint64_t *links;
+    void *scratch;
+    take_tree(&carve, connectivity, (int64_t)h * w, &links, &scratch);
+    return carve.used;
+}
+
+qfz_status qfz_gpu_tree(qfz_gpu *gpu, qfz_gpu_connect version, const qfz_gpu_edges *edges,
+                        uint32_t alpha_level, void *d_scratch, uint32_t *d_parent,
+                        uint32_t *d_level, uint32_t *d_n_nodes)
+{
+    qfz_carve carve = {(char *)d_scratch, 0};
+    uint64_t *links;
+    void *scratch;
+    take_tree(&carve, edges->connectivity, (int64_t)edges->h * edges->w, &links, &scratch);
+    QFZ_TRY(version == QFZ_CONNECT_V1 ? qfz_gpu_connect_v1(gpu, edges, alpha_level, links)
+                                      : qfz_gpu_connect_v2(gpu, edges, alpha_level, links));
+    return qfz_gpu_canonical(gpu, edges, alpha_level, links, scratch, d_parent, d_level, d_n_nodes);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* rows_around.cuh - what is around a thread's pixels: rows -1 to OWN_ROWS, the columns beside the
+ * block, squares.  Lanes 0 to OWN_ROWS + 1 have those rows of the column left of the block, as many
+ * lanes after them those of the one to the right. */
+#ifndef QFZ_GPU_ROWS_AROUND_CUH
+#define QFZ_GPU_ROWS_AROUND_CUH
+
+#include "gpu/saliency/saliency_block.cuh"
+
+template <typename WORK>
+static __device__ __forceinline__ int2 side_pixel(const WORK &w) /* x, y, in the tile */
+{
+    const int32_t y0 = w.box.y + w.warp * WORK::OWN_ROWS - 1;
+    return w.lane < WORK::SEEN_ROWS ? make_int2(w.box.x - 1, y0 + w.lane)
+                                    : make_int2(w.box.x + QFZ_SIDE, y0 + w.lane - WORK::SEEN_ROWS);
+}
+
+/* What is beside row i - 1 of the first and the last lane. */
+template <typename WORK>
+static __device__ __forceinline__ uint32_t side_of(const WORK &w, uint32_t side, int i)
+{
+    return __shfl_sync(ALL_LANES, side, (w.lane == 0 ? 0 : (int)WORK::SEEN_ROWS) + i);
+}
+
+/* The same of one bit a lane, all rows: bit i. */
+template <typename WORK>
+static __device__ __forceinline__ uint32_t side_bits(const WORK &w, uint32_t bit)
+{
+    const uint32_t both = __ballot_sync(ALL_LANES, bit);
+    return (w.lane == 0 ? both : both >> WORK::SEEN_ROWS) & ((1u << WORK::SEEN_ROWS) - 1);
+}
+
+/* Is there a pixel, and is it valid? */
+template <typename WORK>
+static __device__ __forceinline__ bool is_there(const WORK &w, const uint8_t *valid, int32_t y,
+                                                int32_t x)
+{
+    if (y < 0 || y >= w.forest.h || x < 0 || x >= w.forest.w) return false;
+    return !valid || valid[(int64_t)y * w.forest.w + x];
+}
+
+/* Is all that is looked at inside the tile, and do two pixels begin at even places? */
+template <typename WORK> static __device__ __forceinline__ bool is_inside(const WORK &w)
+{
+    const qfz_gpu_forest &f = w.forest;
+    return w.box.y > 0 && w.box.x > 0 && w.box.y + QFZ_SIDE < f.h && w.box.x + QFZ_SIDE < f.w &&
+           f.w % 2 == 0;
+}
+
+/* Has a word a byte that is 0? */
+static __device__ __forceinline__ uint32_t has_zero(uint32_t word)
+{
+    return (word - 0x01010101u) & ~word & 0x80808080u;
+}
+
+static __device__ __forceinline__ uint32_t has_zero(uint4 four)
+{
+    return has_zero(four.x) | has_zero(four.y) | has_zero(four.z) | has_zero(four.w);
+}
+
+static __device__ __forceinline__ uint32_t has_zero(uint16_t two)
+{
+    return has_zero(two | 0xffff0000u);
+}
+
+/* Of the rows of a block and those around it, a thread's words: are all of their pixels valid? */
+template <typename WORD, typename WORK>
+static __device__ __forceinline__ bool words_valid(const WORK &w, const uint8_t *first)
+{
+    enum { IN_ROW = QFZ_SIDE / sizeof(WORD), ALL = (QFZ_SIDE + 2) * IN_ROW };
+    uint32_t zero = 0;
+#pragma unroll
+    for (int i = w.thread; i < ALL; i += w.THREADS)
+        zero |= has_zero(
+            __ldg(reinterpret_cast<const WORD *>(first + (int64_t)(i / IN_ROW) * w.forest.w) +
+                  i % IN_ROW));
+    return zero == 0;
+}
+
+/* Of a block inside the tile: are a thread's part of its pixels, and of those around it, valid? */
+template <typename WORK>
+static __device__ __forceinline__ bool all_valid(const WORK &w, const uint8_t *valid)
+{
+    const int32_t width = w.forest.w;
+    const uint8_t *const first = valid + (int64_t)(w.box.y - 1) * width + w.box.x;
+    const bool even =
+        width % (int)sizeof(uint4) == 0 && reinterpret_cast<uintptr_t>(valid) % sizeof(uint4) == 0;
+    const bool inside = even ? words_valid<uint4>(w, first) : words_valid<uint16_t>(w, first);
+    const int row = w.thread / 2; /* beside the block */
+    if (row >= QFZ_SIDE + 2) return inside;
+    return inside & (first[(int64_t)row * width + (w.thread % 2 ? QFZ_SIDE : -1)] != 0);
+}
+
+/* Squares, named by their upper left pixel: of which edge is the heaviest of its cycle?  Masks; of
+ * those whose first row is the one above the thread's only `above`, where it is the bottom. */
+struct rows_squares {
+    uint32_t top, left, side, bottom, above;
+};
+
+/* Edges to the right and down that are dropped. */
+template <typename WORK>
+static __device__ __forceinline__ void find_dropped(const WORK &w, const rows_squares &heaviest,
+                                                    uint32_t *right, uint32_t *down)
+{
+    uint32_t before = __shfl_up_sync(ALL_LANES, heaviest.side, 1);
+    if (w.lane == 0) before = 0;
+    *right = heaviest.top | (heaviest.bottom << 2 & WORK::SHAPE::EVEN & ~ONES) | heaviest.above;
+    *down = heaviest.left | heaviest.side << 16 | before >> 16;
+}
+
+#endif

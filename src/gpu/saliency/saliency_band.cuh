@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* rows_band.cuh - one band of 32 bits, as blocks of rows.cuh read it, levels of its edges, and the
+ * lightest of a pixel's.
+ *
+ * A level is QFZ_NONE where there is no edge.  A real one may be as great: what only such edges
+ * join has that saliency, whether they are there or not, so they are left out. */
+#ifndef QFZ_GPU_ROWS_BAND_CUH
+#define QFZ_GPU_ROWS_BAND_CUH
+
+#include <type_traits>
+
+#include "gpu/device/level.cuh"
+#include "gpu/saliency/saliency_around.cuh"
+
+static __device__ __forceinline__ uint2 two_words(const uint32_t *p)
+{
+    return __ldg(reinterpret_cast<const uint2 *>(p));
+}
+
+static inline bool is_even(const void *plane, size_t px_bytes)
+{
+    return reinterpret_cast<uintptr_t>(plane) % (2 * px_bytes) == 0;
+}
+
+/* ---- Values ---------------------------------------------------------------------------------- */
+
+/* Only infinite values need to be compared.  FINITE: both are. */
+template <typename T, bool FINITE>
+static __device__ __forceinline__ uint32_t level_between(uint32_t a, uint32_t b)
+{
+    if (!FINITE || !std::is_same<T, float>::value) return qfz_key_of_words<T>(a, b);
+    return __float_as_uint(fabsf(__uint_as_float(a) - __uint_as_float(b)));
+}
+
+static __device__ __forceinline__ bool is_finite(uint32_t a, float)
+{
+    return fabsf(__uint_as_float(a)) < INFINITY;
+}
+
+template <typename T> static __device__ __forceinline__ bool is_finite(uint32_t, T)
+{
+    return true;
+}
+
+/* Not a NaN, which is no pixel (image.cuh). */
+static __device__ __forceinline__ bool is_number(uint32_t a, float)
+{
+    return fabsf(__uint_as_float(a)) <= INFINITY;
+}
+
+template <typename T> static __device__ __forceinline__ bool is_number(uint32_t, T)
+{
+    return true;
+}
+
+/* ---- Load ------------------------------------------------------------------------------------ */
+
+/* The band's words, of type T. */
+template <typename T> struct rows_band {
+    const uint32_t *pixels;
+    const uint8_t *valid; /* or NULL */
+    bool even;            /* planes begin at even places */
+};
+
+template <typename T> static inline rows_band<T> band_of(const qfz_gpu_edges *edges)
+{
+    return {static_cast<const uint32_t *>(edges->d_values), edges->d_valid,
+            is_even(edges->d_values, sizeof(T)) && is_even(edges->d_valid, 1)};
+}
+
+/* A thread's pixels and those of the rows around, seen row i being row i - 1 of the thread; of the
+ * columns beside the block one a lane (rows_around.cuh).  valid: bit i + 16 * column. */
+template <typename WORK> struct band_values {
+    uint32_t v[WORK::SEEN_ROWS][2], side, valid, side_valid;
+};
+
+/* A pixel; *there gets that bit where there is one. */
+template <typename WORK, typename T>
+static __device__ __forceinline__ uint32_t load_pixel(const WORK &w, const rows_band<T> &band,
+                                                      int32_t y, int32_t x, uint32_t *there,
+                                                      int bit)
+{
+    if (!is_there(w, band.valid, y, x)) return 0;
+    const uint32_t pixel = __ldg(band.pixels + ((int64_t)y * w.forest.w + x));
+    if (!is_number(pixel, T())) return 0;
+    *there |= 1u << bit;
+    return pixel;
+}
+
+template <typename WORK, typename T>
+static __device__ __forceinline__ void load_full(const WORK &w, const rows_band<T> &band,
+                                                 band_values<WORK> &in)
+{
+    const int32_t y0 = w.box.y + w.warp * WORK::OWN_ROWS - 1, x0 = w.box.x + 2 * w.lane;
+    const uint32_t *row = band.pixels + (int64_t)y0 * w.forest.w + x0;
+    const int2 at = side_pixel(w);
+    in.valid = in.side_valid = 0xffffffffu;
+    in.side = 0;
+#pragma unroll
+    for (int i = 0; i < WORK::SEEN_ROWS; i++, row += w.forest.w) {
+        const uint2 two = two_words(row);
+        in.v[i][0] = two.x;
+        in.v[i][1] = two.y;
+    }
+    if (w.lane < 2 * WORK::SEEN_ROWS)
+        in.side = __ldg(band.pixels + (int64_t)at.y * w.forest.w + at.x);
+}
+
+template <typename WORK, typename T>
+static __device__ __forceinline__ void load_some(const WORK &w, const rows_band<T> &band,
+                                                 band_values<WORK> &in)
+{
+    const int32_t y0 = w.box.y + w.warp * WORK::OWN_ROWS - 1, x0 = w.box.x + 2 * w.lane;
+    const int2 at = side_pixel(w);
+    uint32_t beside = 0;
+    in.valid = in.side = 0;
+#pragma unroll
+    for (int i = 0; i < WORK::SEEN_ROWS; i++)
+#pragma unroll
+        for (int c = 0; c < 2; c++)
+            in.v[i][c] = load_pixel(w, band, y0 + i, x0 + c, &in.valid, i + 16 * c);
+    if (w.lane < 2 * WORK::SEEN_ROWS) in.side = load_pixel(w, band, at.y, at.x, &beside, 0);
+    in.side_valid = side_bits(w, beside);
+}
+
+/* Are a thread's? */
+template <typename T, typename WORK>
+static __device__ __forceinline__ bool are_finite(const band_values<WORK> &in)
+{
+    bool finite = is_finite(in.side, T());
+#pragma unroll
+    for (int i = 0; i < WORK::SEEN_ROWS; i++)
+        finite &= is_finite(in.v[i][0], T()) & is_finite(in.v[i][1], T());
+    return finite;
+}
+
+/* All threads ask, and learn the same: is all that the block looks at there and finite, and does it
+ * begin at even places?  Pixels are on their way while masks are looked at. */
+template <typename WORK, typename T>
+static __device__ __forceinline__ bool load_band(const WORK &w, const rows_band<T> &band,
+                                                 band_values<WORK> &in)
+{
+    bool full = band.even && is_inside(w);
+    if (full) load_full(w, band, in);
+    if (full && (band.valid || std::is_same<T, float>::value))
+        full = __syncthreads_and((!band.valid || all_valid(w, band.valid)) && are_finite<T>(in));
+    if (!full) load_some(w, band, in);
+    return full;
+}
+
+/* Once more the thread's rows and the one below. */
+template <bool FULL, typename WORK, typename T>
+static __device__ __forceinline__ void load_inside(const WORK &w, const rows_band<T> &band,
+                                                   uint32_t v[][2])
+{
+    const int32_t y0 = w.box.y + w.warp * WORK::OWN_ROWS, x0 = w.box.x + 2 * w.lane;
+    if constexpr (FULL) {
+        const uint32_t *row = band.pixels + (int64_t)y0 * w.forest.w + x0;
+#pragma unroll
+        for (int j = 0; j <= WORK::OWN_ROWS; j++, row += w.forest.w) {
+            const uint2 two = two_words(row);
+            v[j][0] = two.x;
+            v[j][1] = two.y;
+        }
+    } else {
+        uint32_t there = 0;
+#pragma unroll
+        for (int k = 0; k < 2 * WORK::OWN_ROWS + 2; k++)
+            v[k / 2][k % 2] = load_pixel(w, band, y0 + k / 2, x0 + k % 2, &there, 0);
+    }
+}
+
+/* The same, of a source that has such a band, as levels of edges inside the block, where they are
+ * there. */
+template <bool FULL, typename WORK, typename SOURCE, typename EDGES>
+static __device__ __forceinline__ void load_edges(const WORK &w, const SOURCE &source, EDGES &e)
+{
+    uint32_t v[WORK::OWN_ROWS + 1][2];
+    load_inside<FULL>(w, source.band, v);
+    source.template find_inside<FULL>(v, e);
+}
+
+/* ---- Choose ---------------------------------------------------------------------------------- */
+
+/* A pixel's lightest edge so far. */
+struct wide_choice {
+    uint32_t level, way;
+};
+
+/* A way that is looked at later wins among those of one level, but if it leaves the block. */
+static __device__ __forceinline__ void consider(wide_choice &best, uint32_t level, uint32_t way,
+                                                bool leaves)
+{
+    const bool wins = (level < best.level) | ((level == best.level) & !leaves);
+    best.level = min(best.level, level);
+    best.way = wins ? way : best.way;
+}
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* rows_close.cuh - the saliency of edges inside the block: levels of 16 bits in registers, out of
+ * the tables of rows_tables.cuh. */
+#ifndef QFZ_GPU_ROWS_CLOSE_CUH
+#define QFZ_GPU_ROWS_CLOSE_CUH
+
+#include "gpu/saliency/saliency_pixels.cuh"
+#include "gpu/saliency/saliency_tables.cuh"
+
+/* A thread's pixels after the first round, and those of the row below: components; levels, as far
+ * as the block's memory does not keep them; edges between two components. */
+struct rows_settled {
+    uint32_t comp[OWN_ROWS + 1], last_top[OWN_ROWS + 1 - rows_narrow::KEPT_TOPS];
+    edge_masks between;
+
+    __device__ __forceinline__ uint32_t top_at(const narrow_work &w, int j) const
+    {
+        const int kept = rows_narrow::KEPT_TOPS;
+        return j < kept ? w.m.tops.two[min(j, kept - 1)][w.thread] : last_top[max(j, kept) - kept];
+    }
+};
+
+/* Levels of a thread's edges, and which of them there are. */
+struct rows_closing {
+    uint32_t right[OWN_ROWS], down[OWN_ROWS], there_r, there_d;
+};
+
+static __device__ __forceinline__ void close_by(uint32_t *table, const rows_settled &s,
+                                                rows_closing &e)
+{
+    rows_now now = look_up<true>(table, s.comp[0]);
+#pragma unroll
+    for (int j = 0; j < OWN_ROWS; j++) {
+        const rows_now under = j < OWN_ROWS - 1 ? look_up<true>(table, s.comp[j + 1])
+                                                : look_up<false>(table, s.comp[j + 1]);
+        e.right[j] = chosen(now.comp ^ now.right, e.right[j], __vmaxu2(now.top, now.right_top));
+        e.down[j] = chosen(now.comp ^ under.comp, e.down[j], __vmaxu2(now.top, under.top));
+        now = under;
+    }
+}
+
+/* Edges that the first round closed have the level of their pixels, which is part of all others. */
+static __device__ __forceinline__ void close_by_pixels(const narrow_work &w, const rows_settled &s,
+                                                       rows_closing &e)
+{
+    uint32_t top = s.top_at(w, 0);
+#pragma unroll
+    for (int j = 0; j < OWN_ROWS; j++) {
+        const uint32_t under = s.top_at(w, j + 1), right_top = shifted(top, of_next_lane(top));
+        e.right[j] &= (s.between.right >> (2 * j) & ONES) * 0xffffu;
+        e.down[j] &= (s.between.down >> (2 * j) & ONES) * 0xffffu;
+        e.right[j] = __vmaxu2(e.right[j], __vmaxu2(top, right_top));
+        e.down[j] = __vmaxu2(e.down[j], __vmaxu2(top, under));
+        top = under;
+    }
+}
+
+/* By the last table: levels of all edges, and those that are open. */
+static __device__ __forceinline__ void begin_closing(narrow_work &w, uint32_t *table,
+                                                     const rows_settled &s, rows_closing &e,
+                                                     uint32_t *open)
+{
+    uint32_t vertex[OWN_ROWS + 1], level[OWN_ROWS + 1];
+#pragma unroll
+    for (int j = 0; j <= OWN_ROWS; j++) {
+        const rows_now now = look_up<false>(table, s.comp[j]);
+        vertex[j] = now.comp;
+        level[j] = now.top;
+    }
+    list_open(w, e.there_r, e.there_d, vertex);
+#pragma unroll
+    for (int j = 0; j < OWN_ROWS; j++) {
+        e.right[j] = __vmaxu2(level[j], shifted(level[j], of_next_lane(level[j])));
+        e.down[j] = __vmaxu2(level[j], level[j + 1]);
+    }
+    store_open(w, table, s, open);
+}
+
+/* Levels of all edges; what is wrong, of edges that are open or leave the block, is written again
+ * by the query. */
+template <bool FULL>
+static __device__ __forceinline__ void store_levels(const narrow_work &w, const rows_closing &e,
+                                                    uint16_t *saliency)
+{
+    const int64_t n_px = (int64_t)w.forest.h * w.forest.w;
+    const int y = w.warp * OWN_ROWS, x = 2 * w.lane;
+    uint16_t *out = saliency + (int64_t)(w.box.y + y) * w.forest.w + w.box.x + x;
+#pragma unroll
+    for (int j = 0; j < OWN_ROWS; j++, out += w.forest.w) {
+        if (FULL) {
+            *reinterpret_cast<uint32_t *>(out) = e.right[j];
+            *reinterpret_cast<uint32_t *>(out + n_px) = e.down[j];
+            continue;
+        }
+        if (y + j >= w.box.h) continue;
+#pragma unroll
+        for (int c = 0; c < 2; c++) {
+            const uint32_t bit = 1u << (2 * j + 16 * c);
+            if (x + c >= w.box.w) continue;
+            out[c] = (uint16_t)(e.there_r & bit ? e.right[j] >> (16 * c) : QFZ_NONE);
+            out[n_px + c] = (uint16_t)(e.there_d & bit ? e.down[j] >> (16 * c) : QFZ_NONE);
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* rows_collect.cuh - edges that are not needed, those that leave the block, and the list of those
+ * that the first round leaves open. */
+#ifndef QFZ_GPU_ROWS_COLLECT_CUH
+#define QFZ_GPU_ROWS_COLLECT_CUH
+
+#include "gpu/saliency/saliency_pixels.cuh"
+
+/* Edges to the right and down that are dropped: each is the heaviest of a square's cycle.  Of the
+ * greatest of its four the last in the order top, left, side (right), bottom is the heaviest, as it
+ * is in the order of ids. */
+template <bool FULL>
+static __device__ __forceinline__ void find_drops(const narrow_work &w, const rows_levels &l,
+                                                  const rows_there &there, uint32_t *right,
+                                                  uint32_t *down)
+{
+    uint32_t not_bottom = 0, not_side = 0, not_left = 0, above = 0; /* not the greatest */
+#pragma unroll
+    for (int i = 0; i < OWN_ROWS + 1; i++) {
+        const uint32_t side = shifted(l.down[i], l.next_down[i]);
+        const uint32_t most =
+            __vmaxu2(__vmaxu2(l.right[i], l.down[i]), __vmaxu2(side, l.right[i + 1]));
+        const uint32_t bottom_less = ones_of(l.right[i + 1] ^ most);
+        if (i == 0) {
+            above = bottom_less ^ ONES;
+            continue;
+        }
+        not_bottom += bottom_less << (2 * i - 2);
+        not_side += ones_of(side ^ most) << (2 * i - 2);
+        not_left += ones_of(l.down[i] ^ most) << (2 * i - 2);
+    }
+    const uint32_t two = not_bottom & not_side;
+    rows_squares heaviest = {two & not_left, two & ~not_left, not_bottom & ~not_side,
+                             EVEN & ~not_bottom, above};
+    if (!FULL) {
+        heaviest.top &= there.square;
+        heaviest.left &= there.square;
+        heaviest.side &= there.square;
+        heaviest.bottom &= there.square;
+        heaviest.above &= there.square_above;
+    }
+    find_dropped(w, heaviest, right, down);
+}
+
+/* Keys of the edges out of the block.  That one which begins outside is dropped need not be known:
+ * it is found in the block where it begins. */
+template <bool FULL>
+static __device__ __forceinline__ void show_leaving(narrow_work &w, const rows_levels &l,
+                                                    const rows_there &there, uint32_t drop_r,
+                                                    uint32_t drop_d)
+{
+    const bool left = w.lane == 0;
+    if (left || w.lane == QFZ_WARP - 1) {
+        uint32_t *const leave = w.m.leave + (left ? LEFT : RIGHT) + w.warp * OWN_ROWS;
+        const uint32_t exists = left ? there.left : there.right >> 16;
+        const uint32_t dropped = left ? 0 : drop_r >> 16;
+#pragma unroll
+        for (int j = 0; j < OWN_ROWS; j++) {
+            const uint32_t level = (left ? l.left[j] : l.right[j + 1]) & 0xffff0000u;
+            const uint32_t key = level | LEAVES | (dropped >> (2 * j) & DROPPED);
+            leave[j] = FULL || (exists >> (2 * j) & 1) ? key : w.NO_KEY;
+        }
+    }
+    if (w.warp == 0 || w.warp == WARPS - 1) {
+        const bool top = w.warp == 0;
+        const uint32_t level = top ? l.down[0] : l.down[OWN_ROWS];
+        const uint32_t exists = top ? there.up : there.down >> 14;
+        const uint32_t dropped = top ? 0 : drop_d >> 14;
+        uint32_t *const leave = w.m.leave + (top ? TOP : BOTTOM) + 2 * w.lane;
+#pragma unroll
+        for (int c = 0; c < 2; c++) {
+            const uint32_t key =
+                (c ? level & 0xffff0000u : level << 16) | LEAVES | (dropped >> (16 * c) & DROPPED);
+            leave[c] = FULL || (exists >> (16 * c) & 1) ? key : w.NO_KEY;
+        }
+    }
+}
+
+/* A thread's edges to the right and down, until they are in the list: levels; which lie in the
+ * block, and are not dropped. */
+struct rows_edges {
+    uint32_t right[OWN_ROWS], down[OWN_ROWS], needed_r, needed_d;
+
+    /* Of the edge from pixel c of row j. */
+    __device__ __forceinline__ uint32_t right_at(int j, int c) const
+    {
+        return c ? right[j] >> 16 : right[j] & 0xffff;
+    }
+    __device__ __forceinline__ uint32_t down_at(int j, int c) const
+    {
+        return c ? down[j] >> 16 : down[j] & 0xffff;
+    }
+};
+
+template <bool FULL>
+static __device__ __forceinline__ void find_edges(narrow_work &w, const rows_levels &l,
+                                                  const rows_there &there, rows_edges &edges)
+{
+    uint32_t drop_r, drop_d, inside_r, inside_d;
+    find_drops<FULL>(w, l, there, &drop_r, &drop_d);
+    show_leaving<FULL>(w, l, there, drop_r, drop_d);
+    edges_inside(w, &inside_r, &inside_d);
+    edges.needed_r = there.right & inside_r & ~drop_r;
+    edges.needed_d = there.down & inside_d & ~drop_d;
+#pragma unroll
+    for (int j = 0; j < OWN_ROWS; j++) {
+        edges.right[j] = l.right[j + 1];
+        edges.down[j] = l.down[j + 1];
+    }
+}
+
+#endif

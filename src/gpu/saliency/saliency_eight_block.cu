@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* rows_eight_block.cu - the block kernel of rows.cuh for eight neighbours and levels of 16 bits;
+ * the steps are those of rows_block.cu. */
+#include "gpu/saliency/saliency_eight_close.cuh"
+#include "gpu/saliency/saliency_steps.cuh"
+
+/* From pixels to the list; in: read already, if all of it is there.  Returns the word that
+ * store_rim() begins with. */
+template <bool FULL, typename T>
+static __device__ __forceinline__ uint32_t make_list(eight_work &w, const rows_image<T> &image,
+                                                     eight_values &in, eight_there &there,
+                                                     eight_settled &s)
+{
+    eight_edges edges;
+    eight_chosen p;
+    begin(w);
+    {
+        eight_levels l;
+        if (!FULL) load_some(w, image, in);
+        there = FULL ? eight_there{} : find_there(w, in);
+        edges.needed = find_levels<FULL>(w, in, there, l);
+        choose<FULL>(w, in, l, there, p, s.top);
+        show_leaving<FULL>(w, l, there);
+        keep_levels(l, edges);
+    }
+    publish(w, p);
+    show_tops(w, s);
+    show_needed(w, edges);
+    const uint32_t rim = make_components(w, p, s.comp);
+    s.between = collect_eight(w, edges, s.comp);
+    __syncthreads();
+    return rim;
+}
+
+template <bool FULL, typename T>
+static __device__ __forceinline__ void block(eight_work &w, const rows_image<T> &image,
+                                             eight_values &in, uint32_t *open, uint16_t *saliency)
+{
+    eight_settled s;
+    eight_closing<FULL> e;
+    if (FULL) w.box.h = w.box.w = QFZ_SIDE; /* now the compiler knows, too */
+    const uint32_t rim = make_list<FULL>(w, image, in, e.there, s);
+    const rows_tables tables = make_graph(w, rim, saliency);
+    if (!saliency) return;
+    close(w, tables, s, e, open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM);
+    store_levels(w, e, saliency);
+    store_block(w);
+}
+
+/* Two blocks a multiprocessor. */
+template <typename T>
+static __global__ void __launch_bounds__(eight_work::THREADS, 2)
+    k_rows_eight(qfz_gpu_forest forest, rows_image<T> image, uint32_t *open, uint16_t *saliency)
+{
+    QFZ_SHARED(rows_memory<rows_eight>, m);
+    const int thread = (int)threadIdx.x;
+    const qfz_block_box box = qfz_block_of(forest, blockIdx.x);
+    eight_work w = {*m, forest, box, thread, thread % QFZ_WARP, thread / QFZ_WARP};
+    eight_values in; /* on their way while it is seen whether all are valid */
+    if (load_if_full(w, image, in))
+        block<true>(w, image, in, open, saliency);
+    else
+        block<false>(w, image, in, open, saliency);
+}
+
+size_t qfz_rows_eight_shared(void)
+{
+    return sizeof(rows_memory<rows_eight>);
+}
+
+qfz_status qfz_rows_eight_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
+                                 uint16_t *d_saliency)
+{
+    return launch_rows<rows_eight>(gpu, edges, rows, k_rows_eight<uint8_t>, k_rows_eight<uint16_t>,
+                                   d_saliency);
+}

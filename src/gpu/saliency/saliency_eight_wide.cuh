@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/* rows_eight_wide.cuh - pixels with eight neighbours and levels of 32 bits, from one band of 32
+ * bits or from planes of keys; edges, squares and masks are named as in rows_eight.cuh.
+ *
+ * A source has load(), of what a thread looks at; of a seen row row(); of that levels to the
+ * right(), and with the row after it levels between() the two; look() at the squares between them,
+ * after which drops() tells which edges these do not need; and load_again(). */
+#ifndef QFZ_GPU_ROWS_EIGHT_WIDE_CUH
+#define QFZ_GPU_ROWS_EIGHT_WIDE_CUH
+
+#include "gpu/forest/boruvka_source.cuh"
+#include "gpu/saliency/saliency_band.cuh"
+#include "gpu/saliency/saliency_eight_collect.cuh"
+
+typedef rows_shape<unsigned long long, EIGHT_ROWS, true> rows_eight_wide;
+typedef rows_work<rows_eight_wide> eight_wide_work;
+
+/* Levels of edges between a row and the next: of squares that begin at the thread's columns, and,
+ * of diagonals and antis, first of all that at the column before. */
+struct wide_between {
+    uint32_t down[2], diagonal[3], anti[3];
+};
+
+/* A thread's edges when they become the list: their levels, and which are needed. */
+struct eight_wide_edges {
+    uint32_t right[EIGHT_ROWS][2], down[EIGHT_ROWS][2], diagonal[EIGHT_ROWS][2],
+        anti[EIGHT_ROWS][2], needed;
+};
+
+/* ---- One band -------------------------------------------------------------------------------- */
+
+template <typename T> static __device__ __forceinline__ bool is_over(uint32_t a, uint32_t b)
+{
+    return (T)a > (T)b;
+}
+template <> __device__ __forceinline__ bool is_over<float>(uint32_t a, uint32_t b)
+{
+    return __uint_as_float(a) > __uint_as_float(b);
+}
+
+template <typename T> struct eight_band {
+    rows_band<T> band;
+    /* Where all is there, every edge has a level. */
+    static const bool HAS_LEVELS = std::is_same<T, float>::value;
+    typedef band_values<eight_wide_work> values;
+
+    /* The thread's pixels of a row and those beside them. */
+    struct row_values {
+        uint32_t v[4];
+        bool there[4];
+    };
+
+    /* Which pixel of an edge comes first (find_drops()). */
+    struct squares {
+        uint32_t right, down, diagonal, anti, side;
+    };
+
+    __device__ __forceinline__ bool load(const eight_wide_work &w, values &in) const
+    {
+        return load_band(w, band, in);
+    }
+
+    template <bool FAST>
+    static __device__ __forceinline__ row_values row(const eight_wide_work &w, const values &in,
+                                                     int i)
+    {
+        const bool first = w.lane == 0, last = w.lane == QFZ_WARP - 1;
+        const uint32_t side = side_of(w, in.side, i);
+        const uint32_t before = __shfl_up_sync(ALL_LANES, in.v[i][1], 1);
+        const uint32_t next = of_next_lane(in.v[i][0]);
+        row_values r = {{first ? side : before, in.v[i][0], in.v[i][1], last ? side : next},
+                        {true, true, true, true}};
+        if (FAST) return r;
+        const uint32_t own = in.valid >> i, beside = in.side_valid >> i;
+        const uint32_t own_before = __shfl_up_sync(ALL_LANES, own, 1) >> 16;
+        const uint32_t own_next = of_next_lane(own);
+        r.there[0] = (first ? beside : own_before) & 1;
+        r.there[1] = own & 1;
+        r.there[2] = own >> 16 & 1;
+        r.there[3] = (last ? beside : own_next) & 1;
+        return r;
+    }
+
+    /* Between pixel k of a row and pixel l of one. */
+    template <bool FAST>
+    static __device__ __forceinline__ uint32_t level(const row_values &a, int k,
+                                                     const row_values &b, int l)
+    {
+        const uint32_t level = level_between<T, FAST>(a.v[k], b.v[l]);
+        return FAST || (a.there[k] && b.there[l]) ? level : QFZ_NONE;
+    }
+
+    template <bool FAST>
+    __device__ __forceinline__ void right(const eight_wide_work &, const row_values &row, int,
+                                          uint32_t level_of[3]) const
+    {
+#pragma unroll
+        for (int k = 0; k < 3; k++)
+            level_of[k] = level<FAST>(row, k, row, k + 1);
+    }
+
+    template <bool FAST>
+    __device__ __forceinline__ wide_between between(const eight_wide_work &, const row_values &row,
+                                                    const row_values &below, int) const
+    {
+        wide_between l;
+#pragma unroll
+        for (int k = 0; k < 3; k++) {
+            if (k > 0) l.down[k - 1] = level<FAST>(row, k, below, k);
+            l.diagonal[k] = level<FAST>(row, k, below, k + 1);
+            l.anti[k] = level<FAST>(row, k + 1, below, k);
+        }
+        return l;
+    }
+
+    /* At the squares that begin in row j of the thread. */
+    __device__ __forceinline__ void look(const eight_wide_work &, squares &s, int j,
+                                         const row_values &row, const row_values &below,
+                                         const uint32_t[3], const wide_between &) const
+    {
+        auto bit = [](const row_values &a, int k, const row_values &b, int l, uint32_t mask) {
+            return is_over<T>(a.v[k], b.v[l]) ? mask : 0u;
+        };
+#pragma unroll
+        for (int c = 0; c < 2; c++) {
+            const int k = c + 1;
+            const uint32_t mask = 1u << (j + 16 * c);
+            s.right |= bit(row, k, row, k + 1, mask);
+            if (j == EIGHT_ROWS - 1) s.right |= bit(below, k, below, k + 1, mask << 1);
+            s.down |= bit(row, k, below, k, mask);
+            s.diagonal |= bit(row, k, below, k + 1, mask);
+            s.anti |= bit(row, k + 1, below, k, mask);
+            s.side |= bit(row, k + 1, below, k + 1, mask);
+        }
+    }
+
+    template <bool FAST>
+    static __device__ __forceinline__ eight_drops drops(const eight_wide_work &w, const values &in,
+                                                        const squares &s)
+    {
+        eight_there there = {};
+        if (!FAST) {
+            const uint32_t next = of_next_lane(in.valid);
+            there.pixel = in.valid;
+            there.r_pixel = shifted(in.valid, w.lane == QFZ_WARP - 1 ? in.side_valid : next);
+        }
+        return find_drops<FAST>(there, s.right, s.down, s.diagonal, s.anti, s.side);
+    }
+
+    template <bool FINITE>
+    static __device__ __forceinline__ void find_inside(const uint32_t v[][2], eight_wide_edges &e)
+    {
+        uint32_t next = of_next_lane(v[0][0]);
+#pragma unroll
+        for (int j = 0; j < EIGHT_ROWS; j++) {
+            const uint32_t next_below = of_next_lane(v[j + 1][0]);
+            const uint32_t row[3] = {v[j][0], v[j][1], next};
+            const uint32_t below[3] = {v[j + 1][0], v[j + 1][1], next_below};
+#pragma unroll
+            for (int c = 0; c < 2; c++) {
+                e.right[j][c] = level_between<T, FINITE>(row[c], row[c + 1]);
+                e.down[j][c] = level_between<T, FINITE>(row[c], below[c]);
+                e.diagonal[j][c] = level_between<T, FINITE>(row[c], below[c + 1]);
+                e.anti[j][c] = level_between<T, FINITE>(row[c + 1], below[c]);
+            }
+            next = next_below;
+        }
+    }
+
+    template <bool FULL>
+    __device__ __forceinline__ void load_again(const eight_wide_work &w, eight_wide_edges &e) const
+    {
+        load_edges<FULL>(w, *this, e);
+    }
+};
+
+/* ---- Planes of keys -------------------------------------------------------------------------- */
+
+struct eight_keys {
+    const uint32_t *keys;
+    int64_t n_px;
+    static const bool HAS_LEVELS = false;
+
+    static eight_keys of(const qfz_gpu_edges *edges)
+    {
+        return {edges->d_keys, (int64_t)edges->h * edges->w};
+    }
+
+    struct values {
+    };
+    struct row_values {
+    };
+    typedef eight_drops squares;
+
+    __device__ __forceinline__ bool load(const eight_wide_work &w, values &) const
+    {
+        return is_inside(w);
+    }
+
+    template <bool FAST>
+    static __device__ __forceinline__ row_values row(const eight_wide_work &, const values &, int)
+    {
+        return {};
+    }
+
+    /* Of the edge in this direction that starts in row j of the thread, at its column c. */
+    __device__ __forceinline__ uint32_t at(const eight_wide_work &w, int direction, int j,
+                                           int c) const
+    {
+        const int32_t y = w.box.y + w.warp * EIGHT_ROWS + j, x = w.box.x + 2 * w.lane + c;
+        if (y < 0 || y >= w.forest.h || x < 0 || x >= w.forest.w) return QFZ_NONE;
+        return __ldg(keys + direction * n_px + (int64_t)y * w.forest.w + x);
+    }
+
+    template <bool FAST>
+    __device__ __forceinline__ void right(const eight_wide_work &w, const row_values &, int j,
+                                          uint32_t level_of[3]) const
+    {
+#pragma unroll
+        for (int k = 0; k < 3; k++)
+            level_of[k] = at(w, QFZ_RIGHT, j, k - 1);
+    }
+
+    template <bool FAST>
+    __device__ __forceinline__ wide_between between(const eight_wide_work &w, const row_values &,
+                                                    const row_values &, int j) const
+    {
+        wide_between l;
+#pragma unroll
+        for (int k = 0; k < 3; k++) {
+            if (k > 0) l.down[k - 1] = at(w, QFZ_BELOW, j, k - 1);
+            l.diagonal[k] = at(w, QFZ_BELOW_RIGHT, j, k - 1);
+            l.anti[k] = at(w, QFZ_BELOW_LEFT, j, k);
+        }
+        return l;
+    }
+
+    __device__ __forceinline__ void look(const eight_wide_work &w, squares &s, int j,
+                                         const row_values &, const row_values &,
+                                         const uint32_t right_of[3], const wide_between &l) const
+    {
+#pragma unroll
+        for (int c = 0; c < 2; c++) {
+            uint32_t level[QFZ_SQUARE];
+            level[QFZ_TOP] = right_of[c + 1];
+            level[QFZ_LEFT] = l.down[c];
+            level[QFZ_DIAGONAL] = l.diagonal[c + 1];
+            level[QFZ_SIDE_RIGHT] = at(w, QFZ_BELOW, j, c + 1);
+            level[QFZ_ANTIDIAGONAL] = l.anti[c + 1];
+            level[QFZ_BOTTOM] = at(w, QFZ_RIGHT, j + 1, c);
+            const unsigned drops = qfz_square_drops<true>(level);
+            const int to = j + 16 * c;
+            s.top |= (drops >> QFZ_TOP & 1) << to;
+            s.left |= (drops >> QFZ_LEFT & 1) << to;
+            s.diagonal |= (drops >> QFZ_DIAGONAL & 1) << to;
+            s.anti |= (drops >> QFZ_ANTIDIAGONAL & 1) << to;
+            s.side |= (drops >> QFZ_SIDE_RIGHT & 1) << to;
+            s.bottom |= (drops >> QFZ_BOTTOM & 1) << to;
+        }
+    }
+
+    template <bool FAST>
+    static __device__ __forceinline__ eight_drops drops(const eight_wide_work &, const values &,
+                                                        const squares &s)
+    {
+        return s;
+    }
+
+    template <bool FULL>
+    __device__ __forceinline__ void load_again(const eight_wide_work &w, eight_wide_edges &e) const
+    {
+#pragma unroll
+        for (int j = 0; j < EIGHT_ROWS; j++)
+#pragma unroll
+            for (int c = 0; c < 2; c++) {
+                e.right[j][c] = at(w, QFZ_RIGHT, j, c);
+                e.down[j][c] = at(w, QFZ_BELOW, j, c);
+                e.diagonal[j][c] = at(w, QFZ_BELOW_RIGHT, j, c);
+                e.anti[j][c] = at(w, QFZ_BELOW_LEFT, j, c + 1);
+            }
+    }
+};
+
+#endif

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/* rows_graph.cuh - what a block adds to the graph of all blocks: the components that remain become
+ * vertices; a minimum spanning forest of them inside the block and the edges that leave it are all
+ * that can matter outside. */
+#ifndef QFZ_GPU_ROWS_GRAPH_CUH
+#define QFZ_GPU_ROWS_GRAPH_CUH
+
+#include "gpu/saliency/saliency_rounds.cuh"
+
+/* ---- Vertices -------------------------------------------------------------------------------- */
+
+/* Numbers the roots that have edges left: best[] tells their vertices. */
+template <typename WORK> static __device__ __forceinline__ void name_vertices(WORK &w)
+{
+    const uint32_t n = ACTIVE + (w.m.n_numbers >> 16);
+    uint32_t vertices = 0; /* bit k: the thread's k-th component */
+#pragma unroll 1
+    for (uint32_t c = (uint32_t)w.thread, bit = 1; c < n; c += w.THREADS, bit *= 2) {
+        const uint32_t name = w.m.name[c];
+        if (name / 4 != c) continue;
+        if (name & ENDED)
+            w.m.best[c] = QFZ_STEP_ENDED;
+        else
+            vertices |= bit;
+    }
+    uint32_t v = qfz_take(&w.m.n_vertices, (uint32_t)__popc(vertices));
+    for (; vertices; vertices &= vertices - 1, v++) {
+        const uint32_t c = (uint32_t)w.thread + ((uint32_t)__ffs((int)vertices) - 1) * w.THREADS;
+        w.m.best[c] = ROOT | v;
+    }
+}
+
+template <typename WORK>
+static __device__ __forceinline__ uint32_t vertex_of(const WORK &w, uint32_t comp4)
+{
+    return (uint32_t)of_comp(w.m.best, name_of(w, comp4) & ~3u) & QFZ_STEP_MASK;
+}
+
+/* ---- Span: Boruvka once more, between vertices, edges that leave put aside ------------------- */
+
+/* What the set of vertices v takes: the set at the other end of its lightest edge, or, if the
+ * other took the same edge and comes later, or there is none, itself. */
+template <typename WORK>
+static __device__ __forceinline__ uint32_t taken_by(const WORK &w, uint32_t v)
+{
+    const typename WORK::KEY key = w.m.lightest[v];
+    if (key == w.NO_KEY) return v;
+    const uint32_t ends = w.m.ends[key & 0xffff], a = ends & 0xffff, b = ends >> 16;
+    const uint32_t other = a == v ? b : a;
+    return v < other && w.m.lightest[other] == key ? v : other;
+}
+
+template <typename WORK> static __device__ __forceinline__ void begin_span(WORK &w)
+{
+#pragma unroll 1
+    for (uint32_t v = (uint32_t)w.thread; v < QFZ_VERTICES; v += w.THREADS) {
+        w.m.set[v] = (uint16_t)v;
+        w.m.lightest[v] = w.NO_KEY;
+    }
+}
+
+/* What sets of vertices take becomes the tree; every vertex learns its set. */
+template <typename WORK> static __device__ __forceinline__ void join_sets(WORK &w)
+{
+    const uint32_t first = (uint32_t)w.thread, n = w.m.n_vertices;
+    for (uint32_t v = first; v < n; v += w.THREADS) {
+        if (w.m.set[v] != v) continue;
+        const uint32_t other = taken_by(w, v);
+        w.m.taken[v] = (uint16_t)other;
+        if (other == v) continue;
+        const uint32_t at = qfz_add(&w.m.n_tree, 1u);
+        w.m.tree_ends[at] = v | other << 16;
+        w.m.tree_level[at] = (typename WORK::LEVEL)hook_level(w.m.lightest[v]);
+    }
+    __syncthreads();
+    for (uint32_t v = first; v < n; v += w.THREADS) {
+        uint32_t root = w.m.set[v];
+        while (w.m.taken[root] != root)
+            root = w.m.taken[root];
+        w.m.set[v] = (uint16_t)root;
+        w.m.lightest[v] = w.NO_KEY;
+    }
+    __syncthreads();
+}
+
+/* So few edges between sets, fewer than a warp has lanes, are not worth another round: all of them
+ * become part of the tree. */
+enum { FEW_LEFT = 24 };
+
+template <typename WORK>
+static __device__ __forceinline__ void take_rest(WORK &w, const list_part &part)
+{
+    const uint32_t lane = (uint32_t)w.lane, n = w.m.n_vertices;
+    uint32_t at = 0;
+    if (lane == 0 && part.n > 0) at = qfz_add(&w.m.n_tree, part.n);
+    at = __shfl_sync(ALL_LANES, at, 0) + lane;
+    if (lane < part.n) {
+        w.m.tree_ends[at] = w.m.ends[part.first + lane];
+        w.m.tree_level[at] = w.m.level[part.first + lane];
+    }
+    for (uint32_t v = (uint32_t)w.thread; v < n; v += w.THREADS)
+        w.m.lightest[v] = w.NO_KEY;
+    __syncthreads();
+}
+
+/* tree_ends[] and tree_level[] get the edges of the minimum spanning forest, perhaps a few more;
+ * in lightest[] there are no keys then.  Where there are more than of a forest, they are no more
+ * than what a forest of as many vertices as there may be has left after the graph's first round. */
+template <typename WORK> static __device__ __forceinline__ void span(WORK &w, list_part &part)
+{
+    const uint32_t rim = (uint32_t)w.forest.rim_room, most = min(rim, rim / 2 + QFZ_SPARE);
+    auto to_ends = [&](uint32_t ends, typename WORK::KEY key) {
+        offer(&w.m.lightest[ends & 0xffff], key);
+        offer(&w.m.lightest[ends >> 16], key);
+    };
+    sweep(
+        w, part,
+        [&](uint32_t ends) { return vertex_of(w, ends & 0xffff) | vertex_of(w, ends >> 16) << 16; },
+        to_ends);
+    for (;;) {
+        const uint32_t n_tree = w.m.n_tree;
+        const uint32_t left = (uint32_t)__syncthreads_count((uint32_t)w.lane < part.n);
+        if (left == 0) return;
+        if (left <= FEW_LEFT && n_tree + left <= most) {
+            take_rest(w, part);
+            return;
+        }
+        if constexpr (IN_TWO_STEPS<WORK>) {
+            offer_places(w, part, [&](uint32_t end) { return &w.m.lightest[end]; });
+            __syncthreads();
+        }
+        join_sets(w);
+        sweep(
+            w, part,
+            [&](uint32_t ends) {
+                return (uint32_t)w.m.set[ends & 0xffff] | (uint32_t)w.m.set[ends >> 16] << 16;
+            },
+            to_ends);
+    }
+}
+
+/* ---- Places ---------------------------------------------------------------------------------- */
+
+/* Places of the block's vertices and edges in the graph, asked for long before they are needed: one
+ * thread waits for the answers. */
+struct graph_places {
+    uint32_t leaving; /* of the thread's edge out of the block among these, or QFZ_NONE */
+    uint32_t first_vertex, first_edge;
+};
+
+/* Is there a thread's edge out of the block (rows_leaving.cuh), and is it needed?  Its level. */
+template <typename KEY, int OWN_ROWS>
+static __device__ __forceinline__ bool
+is_leaving(const rows_work<rows_shape<KEY, OWN_ROWS, false>> &w)
+{
+    const KEY key = w.m.leave[RIGHT + w.thread];
+    return key != w.NO_KEY && !(key & DROPPED);
+}
+
+template <typename KEY, int OWN_ROWS>
+static __device__ __forceinline__ uint32_t
+leaving_level(const rows_work<rows_shape<KEY, OWN_ROWS, false>> &w)
+{
+    return (uint32_t)(w.m.leave[RIGHT + w.thread] >> 16);
+}
+
+template <typename WORK>
+static __device__ __forceinline__ void place_vertices(WORK &w, graph_places &places)
+{
+    const bool leaves = w.thread < qfz_leaving_count(WORK::SHAPE::EIGHT) && is_leaving(w);
+    const uint32_t at = qfz_take_one(&w.m.n_leaving, leaves);
+    places.leaving = leaves ? at : QFZ_NONE;
+    places.first_vertex = 0;
+    if (w.thread == 0)
+        places.first_vertex = atomicAdd(&w.forest.count[QFZ_COUNT_VERTICES], w.m.n_vertices);
+}
+
+template <typename WORK>
+static __device__ __forceinline__ void place_edges(WORK &w, graph_places &places)
+{
+    places.first_edge = 0;
+    if (w.thread == 0)
+        places.first_edge = atomicAdd(&w.forest.count[QFZ_COUNT_EDGES], w.m.n_leaving + w.m.n_tree);
+}
+
+template <typename WORK>
+static __device__ __forceinline__ void tell_places(WORK &w, const graph_places &places)
+{
+    if (w.thread != 0) return;
+    w.m.first_vertex = places.first_vertex;
+    w.m.first_edge = places.first_edge;
+}
+
+/* ---- What vertices choose -------------------------------------------------------------------- */
+
+/* Thread i's edge out of the block, by the i-th place of leave[], as a vertex sees it that waits:
+ * its lightest edge is one of these. */
+template <typename KEY> struct first_choice {
+    uint32_t vertex; /* or QFZ_NONE */
+    KEY key;
+};
+
+/* That edge: the pixel where it ends beside the block, the pixel where it starts, and its number
+ * among those that start there, of which there are STARTS. */
+struct first_edge {
+    int y, x, start_y, start_x, number;
+};
+
+template <typename KEY, int OWN_ROWS>
+static __device__ __forceinline__ first_edge
+first_edge_of(const rows_work<rows_shape<KEY, OWN_ROWS, false>> &w)
+{
+    const int at = w.thread % QFZ_SIDE, side = w.thread - at, beyond = (int)QFZ_SIDE;
+    const int y = side == TOP ? -1 : side == BOTTOM ? beyond : at;
+    const int x = side == LEFT ? -1 : side == RIGHT ? beyond : at;
+    return {y, x, min(y, beyond - 1), min(x, beyond - 1), side == TOP || side == BOTTOM};
+}
+
+/* Pixels on the tile's ring wait whatever their edges are, which is known of whole blocks only. */
+template <typename WORK>
+static __device__ __forceinline__ bool tells_first(const WORK &w, uint32_t name)
+{
+    const qfz_block_box &box = w.box;
+    const bool inside =
+        box.y > 0 && box.x > 0 && box.y + box.h < w.forest.h && box.x + box.w < w.forest.w;
+    return (name & WAITS) && (!w.forest.keeps_ring || inside || name >= ACTIVE * 4);
+}
+
+/* After span(): lightest[] gets keys of what vertices choose.  Both blocks see the same edges, and
+ * those of one level in the same order, that of the pixels where they start. */
+template <typename WORK>
+static __device__ __forceinline__ first_choice<typename WORK::KEY> choose_first(WORK &w)
+{
+    const int i = w.thread;
+    if (i >= 4 * QFZ_SIDE || !w.forest.first_known || w.m.leave[i] == w.NO_KEY)
+        return {QFZ_NONE, 0};
+    const uint32_t name = name_of(w, w.m.leave_comp[i]);
+    if (!tells_first(w, name)) return {QFZ_NONE, 0};
+    const first_edge e = first_edge_of(w);
+    const int order = ((e.start_y + 1) * (QFZ_SIDE + 2) + e.start_x + 1) * QFZ_MAX_DIRS + e.number;
+    const uint32_t vertex = (uint32_t)of_comp(w.m.best, name & ~3u) & QFZ_STEP_MASK;
+    const typename WORK::KEY key = w.m.leave[i] >> 16 << 16 | (uint32_t)order;
+    lower(&w.m.lightest[vertex], key);
+    return {vertex, key};
+}
+
+template <typename WORK>
+static __device__ __forceinline__ void store_first(WORK &w, first_choice<typename WORK::KEY> choice)
+{
+    const qfz_gpu_forest &f = w.forest;
+    const uint32_t first = w.m.first_vertex;
+    if (choice.vertex != QFZ_NONE && w.m.lightest[choice.vertex] == choice.key) {
+        const first_edge e = first_edge_of(w);
+        const uint32_t start =
+            (uint32_t)(w.box.y + e.start_y) * (uint32_t)f.w + (uint32_t)(w.box.x + e.start_x);
+        f.best[0][first + choice.vertex] = (unsigned long long)(choice.key >> 16) << 32 |
+                                           (start * WORK::SHAPE::STARTS + (uint32_t)e.number);
+        f.root[first + choice.vertex] = qfz_rim_place(f, w.box.y + e.y, w.box.x + e.x);
+    }
+#pragma unroll 1
+    for (uint32_t k = (uint32_t)w.thread; k < w.m.n_vertices; k += w.THREADS)
+        if (w.m.lightest[k] == w.NO_KEY) f.best[0][first + k] = ~0ull;
+}
+
+/* ---- Store ----------------------------------------------------------------------------------- */
+
+/* Vertices and edges to the graph: those that leave the block in the order of the sides, then the
+ * tree. */
+template <typename WORK>
+static __device__ __forceinline__ void store_graph(WORK &w, uint32_t leaving)
+{
+    const qfz_gpu_forest &f = w.forest;
+    const uint32_t n_leaving = w.m.n_leaving, n_tree = w.m.n_tree;
+    const uint32_t v = w.m.first_vertex, e = w.m.first_edge;
+    if (leaving != QFZ_NONE) {
+        const qfz_leaving_edge edge = qfz_leaving_at(w.thread);
+        /* Names of a side are kept up where an edge leaves by that side. */
+        const int own = edge.to_x == QFZ_SIDE ? RIGHT + edge.y : BOTTOM + edge.x;
+        const uint32_t other = qfz_rim_place(f, w.box.y + edge.to_y, w.box.x + edge.to_x);
+        f.ends[0][e + leaving] =
+            make_uint2(v + vertex_of(w, w.m.leave_comp[own]), QFZ_RIM_REF | other);
+        qfz_set_edge_level(f, 0, e + leaving, leaving_level(w));
+    }
+#pragma unroll 1
+    for (uint32_t t = (uint32_t)w.thread; t < n_tree; t += w.THREADS) {
+        const uint32_t ends = w.m.tree_ends[t];
+        f.ends[0][e + n_leaving + t] = make_uint2(v + (ends & 0xffff), v + (ends >> 16));
+        qfz_set_edge_level(f, 0, e + n_leaving + t, w.m.tree_level[t]);
+    }
+}
+
+/* Vertex and cost of the thread's pixel of the box's ring, which begins with this word. */
+template <typename WORK>
+static __device__ __forceinline__ void store_rim(WORK &w, typename WORK::KEY word)
+{
+    if (w.thread >= qfz_ring_count(w.box.h, w.box.w)) return;
+    uint32_t cost = (uint32_t)(word >> 16);
+    typename WORK::KEY hook = of_comp(w.m.best, (uint32_t)word & 0x7fff);
+    for (; (hook & 0xffff) < ROOT; hook = w.m.best[hook & QFZ_STEP_MASK])
+        cost = max(cost, hook_level(hook));
+    const uint32_t v = (uint32_t)hook & QFZ_STEP_MASK;
+    w.forest.rim[(int64_t)blockIdx.x * w.forest.rim_room + w.thread] =
+        make_uint2(v == QFZ_STEP_MASK ? QFZ_NONE : w.m.first_vertex + v, cost);
+}
+
+#endif

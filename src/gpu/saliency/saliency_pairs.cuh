@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* rows_pairs.cuh - two pixels to a word: of one band of 8 or 16 bits, and what tables of such
+ * levels say of them. */
+#ifndef QFZ_GPU_ROWS_PAIRS_CUH
+#define QFZ_GPU_ROWS_PAIRS_CUH
+
+#include "gpu/saliency/saliency_around.cuh"
+#include "gpu/saliency/saliency_settle.cuh"
+#include "gpu/saliency/saliency_tables.cuh"
+
+/* ---- Load ------------------------------------------------------------------------------------ */
+
+template <typename T> struct rows_image {
+    const T *pixels;
+    const uint8_t *valid; /* or NULL */
+    uint32_t bias;        /* of one pixel */
+};
+
+static __device__ __forceinline__ uint32_t two_pixels(const uint16_t *p)
+{
+    return __ldg(reinterpret_cast<const uint32_t *>(p));
+}
+
+static __device__ __forceinline__ uint32_t two_pixels(const uint8_t *p)
+{
+    return __byte_perm(__ldg(reinterpret_cast<const uint16_t *>(p)), 0, 0x4140);
+}
+
+/* Is all that the block looks at inside the tile, and can it be loaded by twos? */
+template <typename WORK, typename T>
+static __device__ __forceinline__ bool is_even(const WORK &w, const rows_image<T> &image)
+{
+    const uintptr_t pixels = reinterpret_cast<uintptr_t>(image.pixels);
+    const uintptr_t valid = reinterpret_cast<uintptr_t>(image.valid);
+    const bool even = pixels % (2 * sizeof(T)) == 0 && valid % 2 == 0;
+    return is_inside(w) && even && image.bias == 0;
+}
+
+/* A pixel; *valid gets that bit where there is one. */
+template <typename WORK, typename T>
+static __device__ __forceinline__ uint32_t load_pixel(const WORK &w, const rows_image<T> &image,
+                                                      int32_t y, int32_t x, uint32_t *valid,
+                                                      int bit)
+{
+    if (!is_there(w, image.valid, y, x)) return 0;
+    *valid |= 1u << bit;
+    return (uint32_t)__ldg(image.pixels + ((int64_t)y * w.forest.w + x)) ^ image.bias;
+}
+
+/* All threads ask, and learn the same: is all that the block looks at there, so that load_full()
+ * has loaded it?  Pixels are on their way while masks are looked at. */
+template <typename WORK, typename T, typename VALUES>
+static __device__ __forceinline__ bool load_if_full(const WORK &w, const rows_image<T> &image,
+                                                    VALUES &in)
+{
+    bool full = is_even(w, image);
+    if (full) load_full(w, image, in);
+    if (full && image.valid) full = __syncthreads_and(all_valid(w, image.valid));
+    return full;
+}
+
+/* ---- Launch ---------------------------------------------------------------------------------- */
+
+template <typename T>
+using rows_kernel = void (*)(qfz_gpu_forest, rows_image<T>, uint32_t *, uint16_t *);
+
+template <typename SHAPE, typename T>
+static qfz_status launch_kernel(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
+                                rows_kernel<T> kernel, uint16_t *d_saliency)
+{
+    const rows_image<T> image = {static_cast<const T *>(edges->d_values), edges->d_valid,
+                                 edges->bias};
+    return qfz_launch(gpu, kernel, dim3((unsigned)rows->forest.n_blocks),
+                      dim3(rows_work<SHAPE>::THREADS), sizeof(rows_memory<SHAPE>), rows->forest,
+                      image, rows->open, d_saliency);
+}
+
+/* A block kernel, by the bits of the band. */
+template <typename SHAPE>
+static qfz_status launch_rows(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
+                              rows_kernel<uint8_t> of_8_bits, rows_kernel<uint16_t> of_16_bits,
+                              uint16_t *d_saliency)
+{
+    return edges->form == QFZ_EDGES_U8
+               ? launch_kernel<SHAPE>(gpu, edges, rows, of_8_bits, d_saliency)
+               : launch_kernel<SHAPE>(gpu, edges, rows, of_16_bits, d_saliency);
+}
+
+/* ---- Levels ---------------------------------------------------------------------------------- */
+
+/* Half C of a word of levels above a code of 16 bits. */
+template <int C> static __device__ __forceinline__ uint32_t key_of(uint32_t word, uint32_t code)
+{
+    return __byte_perm(word, code, C ? 0x3254 : 0x1054);
+}
+
+/* ---- Tables ---------------------------------------------------------------------------------- */
+
+/* A row of a thread in a table, and what is to the right of it: components, levels. */
+struct rows_now {
+    uint32_t comp, top, right, right_top;
+};
+
+template <bool WITH_RIGHT>
+static __device__ __forceinline__ rows_now look_up(uint32_t *table, uint32_t comp)
+{
+    const uint32_t a = of_comp(table, comp & 0xffff), b = of_comp(table, comp >> 16);
+    rows_now now = {low_halves(a, b), high_halves(a, b), 0, 0};
+    if (!WITH_RIGHT) return now;
+    const uint32_t next = of_next_lane(a);
+    now.right = low_halves(b, next);
+    now.right_top = high_halves(b, next);
+    return now;
+}
+
+/* 0xffff in each half that is not 0. */
+static __device__ __forceinline__ uint32_t mask_of(uint32_t word)
+{
+    return ones_of(word) * 0xffffu;
+}
+
+/* The new level where both are in one component, else the old one. */
+static __device__ __forceinline__ uint32_t chosen(uint32_t differ, uint32_t old_level,
+                                                  uint32_t level)
+{
+    const uint32_t mask = mask_of(differ);
+    return (old_level & mask) | (level & ~mask);
+}
+
+/* The vertices of a thread's two pixels of row j. */
+template <typename SETTLED_PX>
+static __device__ __forceinline__ uint32_t vertices_in(uint32_t *table, const SETTLED_PX &s, int j)
+{
+    return look_up<false>(table, s.comp[j]).comp;
+}
+
+#endif

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* rows_planes.cuh - levels of a block's edges while those that were left open are answered.
+ *
+ * Levels of 16 bits are in shared memory then.  Almost every 32 bytes of the planes have some of
+ * these edges, mostly several: so whole rows come and go once, and what is scattered stays in the
+ * block.  Of 32 bits there is room for too few; they are raised where they are, without a look. */
+#ifndef QFZ_GPU_ROWS_PLANES_CUH
+#define QFZ_GPU_ROWS_PLANES_CUH
+
+#include <cuda_pipeline_primitives.h>
+
+#include "gpu/device/launch.cuh"
+#include "gpu/saliency/saliency.cuh"
+#include "core/level.h"
+
+template <int N> struct rows_planes {
+    __align__(16) uint16_t level[N][QFZ_BLOCK_PX]; /* by place_of() */
+};
+
+/* Where a pixel's level is.  A row is as long as there are banks, and edges that are answered
+ * together mostly begin above each other: so the eights of a row's levels change places, as bits 0
+ * to 2 of its number tell. */
+static __device__ __forceinline__ uint32_t place_of(uint32_t pixel)
+{
+    return pixel ^ (pixel / QFZ_SIDE % 8 * 8);
+}
+
+/* What the block's memory has of N planes. */
+template <typename T, int N> struct query_planes;
+template <int N> struct query_planes<uint16_t, N> : rows_planes<N> {
+};
+template <int N> struct query_planes<uint32_t, N> {
+};
+
+/* Where they belong: of the block's first pixel, in rows of `pitch`; n_px: to the next plane. */
+template <typename T> struct planes_place {
+    T *first;
+    int64_t n_px;
+    int32_t pitch, h, w;
+};
+
+template <typename T>
+static __device__ __forceinline__ planes_place<T> planes_at(const qfz_gpu_forest &f,
+                                                            const qfz_block_box &box, T *saliency)
+{
+    return {saliency + (int64_t)box.y * f.w + box.x, (int64_t)f.h * f.w, f.w, box.h, box.w};
+}
+
+/* ---- One level ------------------------------------------------------------------------------- */
+
+/* In the planes themselves. */
+template <typename T>
+static __device__ __forceinline__ T *stored_level(const planes_place<T> &place, int direction,
+                                                  int32_t y, int32_t x)
+{
+    return place.first + (direction * place.n_px + (y * place.pitch + x));
+}
+
+/* Where an edge's level is while edges are answered. */
+template <int N>
+static __device__ __forceinline__ uint16_t *level_at(query_planes<uint16_t, N> &planes,
+                                                     const planes_place<uint16_t> &, int direction,
+                                                     uint32_t y, uint32_t x)
+{
+    return &planes.level[direction][place_of(y * QFZ_SIDE + x)];
+}
+
+template <int N>
+static __device__ __forceinline__ uint32_t *level_at(query_planes<uint32_t, N> &,
+                                                     const planes_place<uint32_t> &place,
+                                                     int direction, uint32_t y, uint32_t x)
+{
+    return stored_level(place, direction, (int32_t)y, (int32_t)x);
+}
+
+/* It becomes `least` at least.  One thread at a time has an edge; what is raised in the planes need
+ * not be waited for. */
+static __device__ __forceinline__ void raise_level(uint16_t *level, uint32_t least)
+{
+    *level = (uint16_t)max((uint32_t)*level, least);
+}
+
+static __device__ __forceinline__ void raise_level(uint32_t *level, uint32_t least)
+{
+    (void)atomicMax(level, least);
+}
+
+/* ---- Whole rows ------------------------------------------------------------------------------ */
+
+/* A whole block, whose rows begin at even places, is moved by uint4. */
+enum { PLANES_AT_ONCE = sizeof(uint4) / sizeof(uint16_t), PLANES_ROW = QFZ_SIDE / PLANES_AT_ONCE };
+
+static __device__ __forceinline__ bool planes_are_even(const planes_place<uint16_t> &place)
+{
+    return place.h == QFZ_SIDE && place.w == QFZ_SIDE && place.pitch % PLANES_AT_ONCE == 0 &&
+           reinterpret_cast<uintptr_t>(place.first) % sizeof(uint4) == 0;
+}
+
+/* use(plane, pixel of the block, where it is in the planes), for all of a block one by one. */
+template <int N, int THREADS, typename USE>
+static __device__ __forceinline__ void each_level(const planes_place<uint16_t> &place, USE use)
+{
+#pragma unroll 1
+    for (int i = (int)threadIdx.x; i < QFZ_BLOCK_PX; i += THREADS) {
+        const int y = i / QFZ_SIDE, x = i % QFZ_SIDE;
+#pragma unroll 1
+        for (int plane = 0; plane < N && y < place.h && x < place.w; plane++)
+            use(plane, i, place.first + plane * place.n_px + (int64_t)y * place.pitch + x);
+    }
+}
+
+/* Where the thread's first eight levels of a whole block are, counted by eights. */
+static __device__ __forceinline__ int first_eight(void)
+{
+    return (int)place_of(threadIdx.x * PLANES_AT_ONCE) / PLANES_AT_ONCE;
+}
+
+/* The same in the planes; those that follow are THREADS / PLANES_ROW
+ * rows on. */
+template <typename WORD>
+static __device__ __forceinline__ WORD *eight_levels_at(const planes_place<uint16_t> &place,
+                                                        int plane)
+{
+    const int y = (int)threadIdx.x / PLANES_ROW, x = (int)threadIdx.x % PLANES_ROW * PLANES_AT_ONCE;
+    return reinterpret_cast<WORD *>(place.first + plane * place.n_px + (int64_t)y * place.pitch +
+                                    x);
+}
+
+/* Whole blocks' levels are on their way until await_planes(); a thread that knows its own to be
+ * there knows nothing of others'. */
+template <int THREADS, int N>
+static __device__ __forceinline__ void fetch_planes(const planes_place<uint16_t> &place,
+                                                    rows_planes<N> &planes)
+{
+    enum { EACH = QFZ_BLOCK_PX / PLANES_AT_ONCE / THREADS, ROWS = THREADS / PLANES_ROW };
+    if (!planes_are_even(place)) {
+        each_level<N, THREADS>(place, [&](int plane, int i, const uint16_t *level) {
+            planes.level[plane][place_of((uint32_t)i)] = __ldcg(level);
+        });
+        return;
+    }
+    const int64_t step = (int64_t)place.pitch * ROWS / PLANES_AT_ONCE;
+#pragma unroll
+    for (int n = 0; n < N * EACH; n++) {
+        const int plane = n / EACH, i = first_eight() + n % EACH * THREADS;
+        __pipeline_memcpy_async(reinterpret_cast<uint4 *>(planes.level[plane]) + i,
+                                eight_levels_at<const uint4>(place, plane) + n % EACH * step,
+                                sizeof(uint4));
+    }
+    __pipeline_commit();
+}
+
+template <int THREADS, int N>
+static __device__ __forceinline__ void fetch_planes(const planes_place<uint32_t> &,
+                                                    query_planes<uint32_t, N> &)
+{
+}
+
+static __device__ __forceinline__ void await_planes(void)
+{
+    __pipeline_wait_prior(0);
+}
+
+/* But for the first column of edges down to the left, which the block beside answers for. */
+template <int THREADS, int N>
+static __device__ __forceinline__ void store_planes(const planes_place<uint16_t> &place,
+                                                    const rows_planes<N> &planes)
+{
+    enum { EACH = QFZ_BLOCK_PX / PLANES_AT_ONCE / THREADS, ROWS = THREADS / PLANES_ROW };
+    if (!planes_are_even(place)) {
+        each_level<N, THREADS>(place, [&](int plane, int i, uint16_t *level) {
+            if (plane == QFZ_BELOW_LEFT && i % QFZ_SIDE == 0) return;
+            *level = planes.level[plane][place_of((uint32_t)i)];
+        });
+        return;
+    }
+    const int64_t step = (int64_t)place.pitch * ROWS / PLANES_AT_ONCE;
+#pragma unroll
+    for (int n = 0; n < N * EACH; n++) {
+        const int plane = n / EACH, i = first_eight() + n % EACH * THREADS;
+        const uint4 eight = reinterpret_cast<const uint4 *>(planes.level[plane])[i];
+        uint4 *const to = eight_levels_at<uint4>(place, plane) + n % EACH * step;
+        if (plane != QFZ_BELOW_LEFT || threadIdx.x % PLANES_ROW > 0) {
+            *to = eight;
+            continue;
+        }
+        reinterpret_cast<uint16_t *>(to)[1] = (uint16_t)(eight.x >> 16);
+        reinterpret_cast<uint32_t *>(to)[1] = eight.y;
+        reinterpret_cast<uint2 *>(to)[1] = make_uint2(eight.z, eight.w);
+    }
+}
+
+template <int THREADS, int N>
+static __device__ __forceinline__ void store_planes(const planes_place<uint32_t> &,
+                                                    const query_planes<uint32_t, N> &)
+{
+}
+
+/* ---- Launch ---------------------------------------------------------------------------------- */
+
+/* A query of all blocks; MEMORY: what one has in shared memory. */
+template <typename MEMORY, typename T>
+static qfz_status launch_query(qfz_gpu *gpu, const qfz_rows *rows, void (*kernel)(qfz_rows, T *),
+                               int threads, void *d_saliency)
+{
+    return qfz_launch(gpu, kernel, dim3((unsigned)rows->forest.n_blocks), dim3((unsigned)threads),
+                      sizeof(MEMORY), *rows, static_cast<T *>(d_saliency));
+}
+
+#endif

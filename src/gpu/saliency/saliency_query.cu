@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/* rows_query.cu - the edges that the blocks of rows.cuh left open, and those between blocks.
+ *
+ * A block has some hundred vertices and ten times as many open edges, half of which meet in the
+ * graph's first round, most of the others in the next few.  So what each vertex becomes in these
+ * rounds is looked up once, and as well what those on the other side of the edges that leave the
+ * block become.  The few edges that are open then are put together and climbed. */
+#include "gpu/saliency/saliency_columns.cuh"
+#include "gpu/saliency/saliency_planes.cuh"
+#include "gpu/device/warp.cuh"
+
+enum {
+    THREADS = 256,
+    LEAVING = 2 * QFZ_SIDE,           /* edges to the right and down that may leave the block */
+    COLUMNS = QFZ_VERTICES + LEAVING, /* vertices; the other ends of these */
+    AT_ONCE = 6,                      /* edges of a thread on their way from the list, */
+    TOGETHER = 3,                     /* and looked up */
+    WAITING = 256 /* edges that wait to be climbed; if there are more, those are not put together */
+};
+static_assert(COLUMNS <= QFZ_OPEN_VERTEX + 1, "an edge names two columns");
+
+template <typename T> struct query_memory {
+    query_planes<T, 2> planes;
+    query_columns<T, COLUMNS> columns;
+    uint32_t waiting[WAITING], n_waiting; /* as in the list, but of columns */
+};
+
+template <typename T> struct query_work {
+    query_memory<T> &m;
+    const qfz_gpu_forest &forest;
+    qfz_block_box box;
+    planes_place<T> place;
+};
+
+/* ---- Edges ----------------------------------------------------------------------------------- */
+
+/* An edge as in the list. */
+static __device__ __forceinline__ uint32_t edge_of(uint32_t u, uint32_t v, bool down, uint32_t y,
+                                                   uint32_t x)
+{
+    return u | v << 16 | x << QFZ_OPEN_X | y << QFZ_OPEN_Y | (down ? QFZ_OPEN_DOWN : 0);
+}
+
+template <typename T>
+static __device__ __forceinline__ T *level_at(const query_work<T> &w, uint32_t edge)
+{
+    return level_at(w.m.planes, w.place, edge & QFZ_OPEN_DOWN ? QFZ_BELOW : QFZ_RIGHT,
+                    edge >> QFZ_OPEN_Y & (QFZ_SIDE - 1), edge >> QFZ_OPEN_X & (QFZ_SIDE - 1));
+}
+
+static __device__ __forceinline__ uint32_t column_u(uint32_t edge)
+{
+    return edge & QFZ_OPEN_VERTEX;
+}
+
+static __device__ __forceinline__ uint32_t column_v(uint32_t edge)
+{
+    return edge >> 16 & QFZ_OPEN_VERTEX;
+}
+
+/* ---- States ---------------------------------------------------------------------------------- */
+
+/* Climbs from the last state. */
+template <typename T>
+static __device__ __forceinline__ void climb_edge(const query_work<T> &w, uint32_t edge)
+{
+    raise_level(level_at(w, edge),
+                climb_on(w.m.columns, w.forest.up, column_u(edge), column_v(edge), 0));
+}
+
+template <typename T>
+static __device__ __forceinline__ void wait_with(const query_work<T> &w, uint32_t edge)
+{
+    const uint32_t at = qfz_add(&w.m.n_waiting, 1);
+    if (at < WAITING)
+        w.m.waiting[at] = edge;
+    else
+        climb_edge(w, edge);
+}
+
+/* The levels of N edges, as far as there are so many, become at least the minimax levels of their
+ * columns, if need be later.  All are looked up before the first one is raised, so that the
+ * look-ups overlap. */
+template <int N, typename T>
+static __device__ __forceinline__ void answer(const query_work<T> &w, const uint32_t edge[N],
+                                              uint32_t n)
+{
+    uint32_t level[N];
+    bool open[N];
+#pragma unroll
+    for (uint32_t k = 0; k < N; k++)
+        level[k] = meet(w.m.columns, column_u(edge[k]), column_v(edge[k]), &open[k]);
+#pragma unroll
+    for (uint32_t k = 0; k < N; k++) {
+        if (k >= n) continue;
+        raise_level(level_at(w, edge[k]), level[k]);
+        if (open[k]) wait_with(w, edge[k]);
+    }
+}
+
+template <typename T> static __device__ __forceinline__ void answer_waiting(const query_work<T> &w)
+{
+    const uint32_t n = min(w.m.n_waiting, (uint32_t)WAITING);
+    for (uint32_t i = threadIdx.x; i < n; i += THREADS)
+        climb_edge(w, w.m.waiting[i]);
+}
+
+/* ---- Edges that leave the block -------------------------------------------------------------- */
+
+static __device__ __forceinline__ int2 leaving_place(int i) /* x, y */
+{
+    return i < QFZ_SIDE ? make_int2(QFZ_SIDE - 1, i) : make_int2(i - QFZ_SIDE, QFZ_SIDE - 1);
+}
+
+struct leaving_edge {
+    uint32_t own, level; /* the column that it starts from, or QFZ_NONE if there is no such edge */
+};
+
+/* What rims say of the two ends of the i-th of them. */
+struct leaving_ends {
+    uint2 own, other;
+};
+
+template <typename T>
+static __device__ __forceinline__ leaving_ends fetch_leaving(const query_work<T> &w, int i)
+{
+    const qfz_gpu_forest &f = w.forest;
+    const uint2 none = make_uint2(QFZ_NONE, 0);
+    const int2 p = leaving_place(max(i, 0));
+    const int32_t ty = w.box.y + p.y + (i >= QFZ_SIDE), tx = w.box.x + p.x + (i < QFZ_SIDE);
+    if (i < 0 || p.y >= w.box.h || p.x >= w.box.w || ty >= f.h || tx >= f.w) return {none, none};
+    return {f.rim[(int64_t)blockIdx.x * f.rim_room + qfz_ring_number(w.box.h, w.box.w, p.y, p.x)],
+            f.rim[qfz_rim_place(f, ty, tx)]};
+}
+
+/* The other end becomes a column. */
+template <typename T>
+static __device__ __forceinline__ leaving_edge begin_leaving(query_work<T> &w, int i,
+                                                             const leaving_ends &ends,
+                                                             uint32_t first)
+{
+    if (ends.own.x == QFZ_NONE || ends.other.x == QFZ_NONE) return {QFZ_NONE, 0};
+    make_column(w.m.columns, w.forest.up, (uint32_t)(QFZ_VERTICES + i), ends.other.x);
+    return {ends.own.x - first, max(ends.own.y, ends.other.y)};
+}
+
+template <typename T>
+static __device__ __forceinline__ void end_leaving(const query_work<T> &w, int i,
+                                                   leaving_edge leaving)
+{
+    const int2 p = leaving_place(i);
+    if (p.y >= w.box.h || p.x >= w.box.w) return;
+    const uint32_t y = (uint32_t)p.y, x = (uint32_t)p.x, other = (uint32_t)(QFZ_VERTICES + i);
+    const uint32_t edge = edge_of(leaving.own & QFZ_OPEN_VERTEX, other, i >= QFZ_SIDE, y, x);
+    T *const level = level_at(w, edge);
+    if (leaving.own == QFZ_NONE) {
+        *level = (T)QFZ_NONE;
+        return;
+    }
+    bool open;
+    *level = (T)max(leaving.level, meet(w.m.columns, column_u(edge), column_v(edge), &open));
+    if (open) wait_with(w, edge);
+}
+
+/* ---- Open edges ------------------------------------------------------------------------------ */
+
+/* The list's; some are on their way from memory together, the last one again where there are no
+ * more.  `some` has been fetched from the thread's first place. */
+struct some_edges {
+    uint32_t edge[AT_ONCE];
+};
+
+static __device__ __forceinline__ void fetch(const uint32_t *__restrict__ items, uint32_t base,
+                                             uint32_t n, some_edges &some)
+{
+#pragma unroll
+    for (uint32_t k = 0; k < AT_ONCE; k++)
+        some.edge[k] = __ldg(&items[min(base + k * THREADS, n - 1)]);
+}
+
+template <typename T>
+static __device__ __forceinline__ void answer_list(const query_work<T> &w,
+                                                   const uint32_t *__restrict__ items, uint32_t n,
+                                                   some_edges &some)
+{
+    for (uint32_t base = threadIdx.x; base < n;) {
+#pragma unroll
+        for (uint32_t k = 0; k < AT_ONCE; k += TOGETHER) {
+            const uint32_t first = base + k * THREADS;
+            if (first < n) answer<TOGETHER>(w, some.edge + k, (n - first + THREADS - 1) / THREADS);
+        }
+        base += AT_ONCE * THREADS;
+        if (base < n) fetch(items, base, n, some);
+    }
+}
+
+/* All edges whose pixels are in different vertices, where the list had no room. */
+template <typename T>
+static __device__ __forceinline__ void answer_pixels(const query_work<T> &w,
+                                                     const uint16_t *__restrict__ vertex)
+{
+    for (uint32_t i = threadIdx.x; i < 2 * QFZ_BLOCK_PX; i += THREADS) {
+        const uint32_t p = i % QFZ_BLOCK_PX, y = p / QFZ_SIDE, x = p % QFZ_SIDE;
+        const bool down = i >= QFZ_BLOCK_PX;
+        if ((down ? y : x) == QFZ_SIDE - 1) continue;
+        const uint32_t u = vertex[p], v = vertex[p + (down ? (uint32_t)QFZ_SIDE : 1u)];
+        const uint32_t edge = edge_of(u, v, down, y, x);
+        if (u != v && max(u, v) < QFZ_STEP_MASK) answer<1>(w, &edge, 1);
+    }
+}
+
+template <typename T>
+static __global__ void __launch_bounds__(THREADS, QFZ_SM_THREADS / THREADS)
+    k_query(qfz_rows rows, T *saliency)
+{
+    QFZ_SHARED(query_memory<T>, m);
+    const qfz_gpu_forest &forest = rows.forest;
+    const qfz_block_box box = qfz_block_of(forest, blockIdx.x);
+    query_work<T> w = {*m, forest, box, planes_at(forest, box, saliency)};
+    const int i = (int)threadIdx.x - (THREADS - LEAVING); /* the thread's leaving edge, if >= 0 */
+    const uint2 block = forest.block[blockIdx.x];
+    const leaving_ends ends = fetch_leaving(w, i);
+    const uint32_t n_open = block.y >> 16, n_vertices = block.y & 0xffff;
+    const uint32_t n_listed = n_open <= QFZ_OPEN_ROOM ? n_open : 0;
+    const uint32_t *const items = rows.open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM;
+    some_edges some;
+    if (threadIdx.x == 0) m->n_waiting = 0;
+    if (threadIdx.x < n_listed) fetch(items, threadIdx.x, n_listed, some);
+    fetch_planes<THREADS>(w.place, m->planes); /* whatever comes after waits behind them */
+    const leaving_edge leaving = begin_leaving(w, i, ends, block.x);
+    for (uint32_t v = threadIdx.x; v < n_vertices; v += THREADS)
+        make_column(m->columns, forest.up, v, block.x + v);
+    await_planes();
+    __syncthreads();
+    if (i >= 0) end_leaving(w, i, leaving);
+    if (n_open <= QFZ_OPEN_ROOM)
+        answer_list(w, items, n_listed, some);
+    else
+        answer_pixels(w, reinterpret_cast<const uint16_t *>(items));
+    __syncthreads();
+    answer_waiting(w);
+    __syncthreads();
+    store_planes<THREADS>(w.place, m->planes);
+}
+
+qfz_status qfz_rows_query(qfz_gpu *gpu, const qfz_rows *rows, bool narrow, void *d_saliency)
+{
+    return narrow ? launch_query<query_memory<uint16_t>>(gpu, rows, k_query<uint16_t>, THREADS,
+                                                         d_saliency)
+                  : launch_query<query_memory<uint32_t>>(gpu, rows, k_query<uint32_t>, THREADS,
+                                                         d_saliency);
+}

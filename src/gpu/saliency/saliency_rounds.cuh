@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: MIT */
+/* rows_rounds.cuh - a block's rounds on the list of open edges.
+ *
+ * An entry names two components that were roots when it was last swept; since then each has hooked
+ * itself once at most, and points at its round's root, which is right as in boruvka_comps.cuh. */
+#ifndef QFZ_GPU_ROWS_ROUNDS_CUH
+#define QFZ_GPU_ROWS_ROUNDS_CUH
+
+#include "gpu/saliency/saliency_block.cuh"
+
+/* What a component * 4 has become: the same of its root, with that root's flags. */
+template <typename WORK>
+static __device__ __forceinline__ uint32_t name_of(const WORK &w, uint32_t comp4)
+{
+    return w.m.name[comp4 / 4];
+}
+
+/* *word = min(*word, key), in shared memory.  There that takes less than to look first, but for 64
+ * bits, which are compared and exchanged in a loop. */
+static __device__ __forceinline__ void lower(uint32_t *word, uint32_t key)
+{
+    (void)atomicMin(word, key);
+}
+
+static __device__ __forceinline__ void lower(unsigned long long *word, unsigned long long key)
+{
+    qfz_lower(word, key);
+}
+
+/* Entries of a lane that are loaded together: they lie side by side, so that edges of neighbouring
+ * pixels, which lead to the same components, are not offered at one time. */
+static __device__ __forceinline__ uint2 two_levels(const uint16_t *level)
+{
+    const uint32_t two = *reinterpret_cast<const uint32_t *>(level);
+    return make_uint2(two & 0xffff, two >> 16);
+}
+
+static __device__ __forceinline__ uint2 two_levels(const uint32_t *level)
+{
+    return *reinterpret_cast<const uint2 *>(level);
+}
+
+template <int N> struct some_entries {
+    uint32_t ends[N], level[N];
+};
+
+/* From place `at` on, which is even; there may be fewer. */
+template <int N, typename WORK>
+static __device__ __forceinline__ some_entries<N> entries_at(const WORK &w, uint32_t at)
+{
+    some_entries<N> some;
+#pragma unroll
+    for (uint32_t k = 0; k < N; k += 2) {
+        const uint2 ends = *reinterpret_cast<const uint2 *>(w.m.ends + at + k);
+        const uint2 level = two_levels(w.m.level + at + k);
+        some.ends[k] = ends.x;
+        some.ends[k + 1] = ends.y;
+        some.level[k] = level.x;
+        some.level[k + 1] = level.y;
+    }
+    return some;
+}
+
+/* Entries get the ends that rename(ends) says and are kept while these differ; offer(ends, key)
+ * sees those.  A warp's writes never pass its reads, and lanes wait for each other between the two;
+ * where there is no entry, rename() sees component or set 0 twice. */
+template <typename WORK, typename RENAME, typename OFFER>
+static __device__ __forceinline__ void sweep(WORK &w, list_part &part, RENAME rename, OFFER offer)
+{
+    enum { TOGETHER = 2 };
+    uint32_t kept = part.first;
+#pragma unroll 1
+    for (uint32_t base = 0; base < part.n; base += TOGETHER * QFZ_WARP) {
+        const uint32_t i = base + TOGETHER * (uint32_t)w.lane;
+        some_entries<TOGETHER> some = {};
+        unsigned mask[TOGETHER];
+        if (i < part.n) some = entries_at<TOGETHER>(w, part.first + i);
+#pragma unroll
+        for (uint32_t k = 0; k < TOGETHER; k++)
+            some.ends[k] = rename(i + k < part.n ? some.ends[k] : 0);
+#pragma unroll
+        for (uint32_t k = 0; k < TOGETHER; k++)
+            mask[k] =
+                __ballot_sync(ALL_LANES, __byte_perm(some.ends[k], 0, 0x1032) != some.ends[k]);
+        __syncwarp();
+#pragma unroll
+        for (uint32_t k = 0; k < TOGETHER; k++) {
+            const uint32_t at = kept + (uint32_t)__popc(mask[k] & ((1u << w.lane) - 1));
+            kept += (uint32_t)__popc(mask[k]);
+            if (!(mask[k] >> w.lane & 1)) continue;
+            w.m.ends[at] = some.ends[k];
+            w.m.level[at] = (typename WORK::LEVEL)some.level[k];
+            offer(some.ends[k], (typename WORK::KEY)some.level[k] << 16 | at);
+        }
+    }
+    part.n = kept - part.first;
+}
+
+/* ---- Offers ---------------------------------------------------------------------------------- */
+
+/* A component takes the least key.  Shared memory has no minima of 64 bits; so of such keys first
+ * levels are offered, to the upper word of best[], then, where a level is the least, places, to the
+ * lower one: there best[] is level << 32 | place, and later level << 32 | hook. */
+template <typename WORK>
+static const bool IN_TWO_STEPS = sizeof(typename WORK::KEY) > sizeof(uint32_t);
+
+static __device__ __forceinline__ void offer(uint32_t *best, uint32_t key)
+{
+    lower(best, key);
+}
+
+static __device__ __forceinline__ void offer(unsigned long long *best, unsigned long long key)
+{
+    lower(reinterpret_cast<uint32_t *>(best) + 1, (uint32_t)(key >> 16));
+}
+
+static __device__ __forceinline__ void offer_place(unsigned long long *best, uint32_t level,
+                                                   uint32_t place)
+{
+    uint32_t *const words = reinterpret_cast<uint32_t *>(best);
+    if (words[1] == level) lower(words, place);
+}
+
+/* After all offers, and a barrier: places of the list's entries; at(end) is where the key of such
+ * an end is.  The last entry may offer itself twice. */
+template <typename WORK, typename AT>
+static __device__ __forceinline__ void offer_places(const WORK &w, const list_part &part, AT at)
+{
+    enum { TOGETHER = 2 }; /* entries of a lane whose loads overlap */
+#pragma unroll 1
+    for (uint32_t base = (uint32_t)w.lane; base < part.n; base += TOGETHER * QFZ_WARP) {
+        uint32_t place[TOGETHER], ends[TOGETHER], level[TOGETHER];
+#pragma unroll
+        for (uint32_t k = 0; k < TOGETHER; k++) {
+            place[k] = part.first + min(base + k * QFZ_WARP, part.n - 1);
+            ends[k] = w.m.ends[place[k]];
+            level[k] = w.m.level[place[k]];
+        }
+#pragma unroll
+        for (uint32_t k = 0; k < TOGETHER; k++) {
+            offer_place(at(ends[k] & 0xffff), level[k], place[k]);
+            offer_place(at(ends[k] >> 16), level[k], place[k]);
+        }
+    }
+}
+
+/* Of a component that has chosen: the level, alone and in its place. */
+static __device__ __forceinline__ uint32_t hook_level(uint32_t best)
+{
+    return best >> 16;
+}
+
+static __device__ __forceinline__ uint32_t hook_level(unsigned long long best)
+{
+    return (uint32_t)(best >> 32);
+}
+
+static __device__ __forceinline__ uint32_t level_part(uint32_t best)
+{
+    return best >> 16 << 16;
+}
+
+static __device__ __forceinline__ unsigned long long level_part(unsigned long long best)
+{
+    return best >> 32 << 32;
+}
+
+/* Those with small numbers wait from the first round on.  What waits is offered keys as well, but
+ * nobody looks at its best[]: that takes less than to ask. */
+static __device__ __forceinline__ bool takes_offers(uint32_t name)
+{
+    return !(name & WAITS) && name >= ACTIVE * 4;
+}
+
+/* Every edge of the list offers itself to both ends. */
+template <typename WORK>
+static __device__ __forceinline__ void offer_to_ends(WORK &w, uint32_t ends, typename WORK::KEY key)
+{
+    offer(&of_comp(w.m.best, ends & 0xfffc), key);
+    offer(&of_comp(w.m.best, ends >> 16 & 0xfffc), key);
+}
+
+/* In the first round every component is a root still. */
+template <typename WORK> static __device__ __forceinline__ void offer_first(WORK &w, list_part part)
+{
+    enum { TOGETHER = 4 };
+#pragma unroll 1
+    for (uint32_t i = TOGETHER * (uint32_t)w.lane; i < part.n; i += TOGETHER * QFZ_WARP) {
+        const uint32_t at = part.first + i;
+        const some_entries<TOGETHER> some = entries_at<TOGETHER>(w, at);
+#pragma unroll
+        for (uint32_t k = 0; k < TOGETHER; k++)
+            if (i + k < part.n)
+                offer_to_ends(w, some.ends[k], (typename WORK::KEY)some.level[k] << 16 | (at + k));
+    }
+}
+
+template <typename WORK>
+static __device__ __forceinline__ void offer_again(WORK &w, list_part &part)
+{
+    sweep(
+        w, part,
+        [&](uint32_t ends) { return name_of(w, ends & 0xffff) | name_of(w, ends >> 16) << 16; },
+        [&](uint32_t ends, typename WORK::KEY key) { offer_to_ends(w, ends, key); });
+}
+
+/* So do the edges that leave the block, one a thread at most. */
+template <typename WORK>
+static __device__ __forceinline__ void offer_leaving(WORK &w, uint32_t round)
+{
+    if (w.thread >= 4 * QFZ_SIDE) return;
+    const typename WORK::KEY key = w.m.leave[w.thread];
+    if (key == w.NO_KEY) return;
+    uint32_t name = w.m.leave_comp[w.thread];
+    if (round > 0) {
+        name = name_of(w, name);
+        w.m.leave_comp[w.thread] = (uint16_t)name;
+    }
+    if (takes_offers(name)) offer(&of_comp(w.m.best, name), key);
+}
+
+template <typename WORK>
+static __device__ __forceinline__ void offer_all_places(WORK &w, const list_part &part)
+{
+    offer_places(w, part, [&](uint32_t end) { return &of_comp(w.m.best, end & 0xfffc); });
+    if (w.thread >= 4 * QFZ_SIDE) return;
+    const typename WORK::KEY key = w.m.leave[w.thread];
+    const uint32_t name = w.m.leave_comp[w.thread];
+    if (key != w.NO_KEY && takes_offers(name))
+        offer_place(&of_comp(w.m.best, name), (uint32_t)(key >> 16), (uint32_t)key & 0xffff);
+}
+
+/* What c chose: to wait, or the component at the other end of its edge.  Of two that chose the
+ * same edge the first stays root; one that waits, which has a small number in the first round and
+ * is marked in the list later, has chosen none. */
+template <typename WORK>
+static __device__ __forceinline__ uint32_t step_of(const WORK &w, uint32_t c, uint32_t round)
+{
+    const typename WORK::KEY key = w.m.best[c];
+    const bool waits =
+        key & LEAVES; /* no branch: what there is not is the first of the list, and c */
+    const uint32_t ends = w.m.ends[waits ? 0 : key & 0x7fff], a = ends & 0xffff, b = ends >> 16;
+    const uint32_t name = a / 4 == c ? b : a, other = waits ? c : name / 4;
+    const bool chosen = w.m.best[other] == key;
+    const bool first = chosen && c < other && !(name & WAITS);
+    if (waits) return ROOT | WAITS | (key == w.NO_KEY ? ENDED : 0);
+    return first ? (uint32_t)ROOT : round << QFZ_STEP_BITS | other;
+}
+
+/* The thread's k-th active component of a round. */
+template <typename WORK>
+static __device__ __forceinline__ uint32_t active_of(const WORK &w, uint32_t round, uint32_t i)
+{
+    if (round == 0) return ACTIVE + i;
+    return round % 2 ? w.m.odd[i] : w.m.even[i];
+}
+
+enum { AT_FIRST = 2 }; /* so many in the first round, in which threads have several */
+
+/* N of a thread's components, from the i-th of n active ones on, that are looked at together, so
+ * that their ways overlap; the first one again where there are no more. */
+template <int N> struct some_comps {
+    uint32_t c[N];
+    bool is[N];
+};
+
+template <int N, typename WORK>
+static __device__ __forceinline__ some_comps<N> comps_from(const WORK &w, uint32_t i, uint32_t n,
+                                                           uint32_t round)
+{
+    some_comps<N> some;
+#pragma unroll
+    for (uint32_t k = 0; k < N; k++) {
+        some.is[k] = i + k * w.THREADS < n;
+        some.c[k] = active_of(w, round, some.is[k] ? i + k * w.THREADS : min(i, n - 1));
+    }
+    return some;
+}
+
+template <int N, typename WORK>
+static __device__ __forceinline__ void choose_steps(WORK &w, uint32_t n, uint32_t round)
+{
+#pragma unroll 1
+    for (uint32_t i = (uint32_t)w.thread; i < n; i += N * w.THREADS) {
+        const some_comps<N> some = comps_from<N>(w, i, n, round);
+        uint32_t step[N];
+#pragma unroll
+        for (int k = 0; k < N; k++)
+            step[k] = step_of(w, some.c[k], round);
+#pragma unroll
+        for (int k = 0; k < N; k++)
+            w.m.step[some.c[k]] = (uint16_t)step[k];
+    }
+}
+
+/* What is known of a component when its way has been gone: the last step of this round, and the one
+ * that follows. */
+struct comp_way {
+    uint32_t hook, step;
+};
+
+/* Names component c by its way, and its hook; does it, being a root, go on? */
+template <typename WORK>
+static __device__ __forceinline__ bool name_comp(WORK &w, uint32_t c, comp_way way,
+                                                 uint32_t first_step)
+{
+    const bool hooks = way.hook < ROOT, goes_on = !hooks && way.step == ROOT;
+    const uint32_t root = hooks ? way.hook - first_step : c;
+    const typename WORK::KEY best = level_part(w.m.best[c]) | way.hook;
+    w.m.name[c] = (uint16_t)(root * 4 | (way.step & (WAITS | ENDED)));
+    w.m.best[c] = goes_on ? w.NO_KEY : best; /* of one that waits nobody looks at it */
+    return goes_on;
+}
+
+/* Points components at their round's roots, and lists the roots that go on.  The even rounds' list
+ * is half as long, since their first has none. */
+template <int N, typename WORK>
+static __device__ __forceinline__ void hook_comps(WORK &w, uint32_t n, uint32_t round)
+{
+    const uint32_t first_step = round << QFZ_STEP_BITS;
+    uint16_t *const next = round % 2 ? w.m.even : w.m.odd;
+#pragma unroll 1
+    for (uint32_t i = (uint32_t)w.thread; i - (uint32_t)w.lane < n; i += N * w.THREADS) {
+        const some_comps<N> some = comps_from<N>(w, i, n, round);
+        comp_way way[N];
+#pragma unroll
+        for (int k = 0; k < N; k++)
+            way[k] = {ROOT, w.m.step[some.c[k]]};
+        for (bool on = true; on;) {
+            on = false;
+#pragma unroll
+            for (int k = 0; k < N; k++) {
+                const uint32_t step = way[k].step;
+                const bool goes = step - first_step < 1u << QFZ_STEP_BITS;
+                on |= goes;
+                way[k].hook = goes ? step : way[k].hook;
+                if (goes) way[k].step = w.m.step[step - first_step];
+            }
+        }
+        unsigned go_on[N];
+        uint32_t all = 0, at = 0;
+#pragma unroll
+        for (int k = 0; k < N; k++) {
+            const bool goes_on = some.is[k] && name_comp(w, some.c[k], way[k], first_step);
+            go_on[k] = __ballot_sync(ALL_LANES, goes_on);
+            all += (uint32_t)__popc(go_on[k]);
+        }
+        if (w.lane == 0 && all > 0) at = qfz_add(&w.m.n_next, all);
+        at = __shfl_sync(ALL_LANES, at, 0);
+#pragma unroll
+        for (int k = 0; k < N; k++) {
+            if (go_on[k] >> w.lane & 1)
+                next[at + (uint32_t)__popc(go_on[k] & ((1u << w.lane) - 1))] = (uint16_t)some.c[k];
+            at += (uint32_t)__popc(go_on[k]);
+        }
+    }
+}
+
+/* Rounds until almost every component waits; returns how many there were.  The components that
+ * wait from the first round on have no step in any. */
+template <typename WORK> static __device__ __forceinline__ uint32_t rounds(WORK &w, list_part &part)
+{
+    uint32_t n = w.m.n_numbers >> 16, round = 0;
+    for (; n > QFZ_SPARE; round++) {
+        if (round == 0)
+            offer_first(w, part);
+        else
+            offer_again(w, part);
+        offer_leaving(w, round);
+        __syncthreads();
+        if constexpr (IN_TWO_STEPS<WORK>) {
+            offer_all_places(w, part);
+            __syncthreads();
+        }
+        if (w.thread == 0) w.m.n_next = 0;
+        if (round == 0 && w.thread < ACTIVE) w.m.step[w.thread] = (uint16_t)(ROOT | WAITS);
+        if (round == 0)
+            choose_steps<AT_FIRST>(w, n, 0);
+        else
+            choose_steps<1>(w, n, round);
+        __syncthreads();
+        if (round == 0)
+            hook_comps<AT_FIRST>(w, n, 0);
+        else
+            hook_comps<1>(w, n, round);
+        __syncthreads();
+        n = w.m.n_next;
+    }
+    return round;
+}
+
+#endif

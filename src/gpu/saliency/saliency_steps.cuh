@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* rows_steps.cuh - the steps of a block of rows.cuh between what differs by the width of levels. */
+#ifndef QFZ_GPU_ROWS_STEPS_CUH
+#define QFZ_GPU_ROWS_STEPS_CUH
+
+#include "gpu/saliency/saliency_graph.cuh"
+#include "gpu/saliency/saliency_settle.cuh"
+#include "gpu/saliency/saliency_tables.cuh"
+
+/* The pixel of a place of leave[]. */
+static __device__ __forceinline__ int leaving_pixel(int i)
+{
+    const int at = i % QFZ_SIDE, side = i - at;
+    const int y = side == TOP ? 0 : side == BOTTOM ? QFZ_SIDE - 1 : at;
+    const int x = side == LEFT ? 0 : side == RIGHT ? QFZ_SIDE - 1 : at;
+    return y * QFZ_SIDE + x;
+}
+
+/* The thread's pixel of the box's ring, or some other. */
+template <typename WORK> static __device__ __forceinline__ int ring_pixel(const WORK &w)
+{
+    const int last = qfz_ring_count(w.box.h, w.box.w) - 1;
+    const int2 place = qfz_ring_pixel(w.box.h, w.box.w, min(w.thread, last));
+    return place.y * QFZ_SIDE + place.x;
+}
+
+template <typename WORK> static __device__ __forceinline__ void begin(WORK &w)
+{
+    if (w.thread == 0)
+        w.m.n_numbers = w.m.n_list = w.m.n_next = w.m.n_tree = w.m.n_vertices = w.m.n_leaving =
+            w.m.n_open = 0;
+    const uint32_t ones = 0xffffffffu; /* keys are NO_KEY */
+    uint4 *const best = reinterpret_cast<uint4 *>(w.m.best + ACTIVE);
+#pragma unroll 1
+    for (int i = w.thread; i < (COMPS - ACTIVE) * (int)sizeof *w.m.best / (int)sizeof *best;
+         i += w.THREADS)
+        best[i] = make_uint4(ones, ones, ones, ones);
+}
+
+/* Names of components that wait from the first round on, and of so few others that there will be
+ * no second. */
+template <typename WORK> static __device__ __forceinline__ void begin_names(WORK &w)
+{
+    const uint32_t c = (uint32_t)w.thread, n_waiting = w.m.n_numbers & 0xffff;
+    if (c >= ACTIVE) return;
+    w.m.name[c] = (uint16_t)(c * 4 | WAITS | (c < n_waiting ? 0 : ENDED));
+    if (c < QFZ_SPARE) w.m.name[ACTIVE + c] = (uint16_t)((ACTIVE + c) * 4);
+}
+
+/* Of pixels that have chosen, which publish() and tops have shown to all threads: components to
+ * comp[]; returns the word that store_rim() begins with. */
+template <typename WORK, typename CHOSEN>
+static __device__ __forceinline__ typename WORK::KEY
+make_components(WORK &w, const CHOSEN &p, uint32_t comp[WORK::OWN_ROWS + 1])
+{
+    const int on_ring = ring_pixel(w);
+    const typename WORK::KEY top = w.m.top[on_ring];
+    number(w, p);
+    __syncthreads();
+    begin_names(w);
+    settle(w, comp);
+    if (w.thread < 4 * QFZ_SIDE)
+        w.m.leave_comp[w.thread] = w.m.pixel()[leaving_pixel(w.thread)] & 0x7fff;
+    return top << 16 | w.m.pixel()[on_ring];
+}
+
+/* Edges to the right and down that are needed and join two components become the list; returns
+ * which join two. */
+template <typename WORK, typename EDGES>
+static __device__ __forceinline__ edge_masks collect(WORK &w, const EDGES &edges,
+                                                     const uint32_t comp[WORK::OWN_ROWS + 1])
+{
+    uint32_t right[WORK::OWN_ROWS];
+    edge_masks between = {0, 0};
+#pragma unroll
+    for (int j = 0; j < WORK::OWN_ROWS; j++) {
+        right[j] = shifted(comp[j], of_next_lane(comp[j]));
+        between.right += ones_of(comp[j] ^ right[j]) << (2 * j);
+        between.down += ones_of(comp[j] ^ comp[j + 1]) << (2 * j);
+    }
+    const uint32_t open_r = between.right & edges.needed_r, open_d = between.down & edges.needed_d;
+    enum { BYTES = sizeof(typename WORK::LEVEL) };
+    uint32_t at = BYTES * qfz_take(&w.m.n_list, (uint32_t)(__popc(open_r) + __popc(open_d)));
+    auto append = [&](uint32_t is_open, uint32_t ends, uint32_t level) {
+        if (!is_open) return;
+        at_byte(w.m.ends, at * (uint32_t)(sizeof(uint32_t) / BYTES)) = ends;
+        at_byte(w.m.level, at) = (typename WORK::LEVEL)level;
+        at += BYTES;
+    };
+#pragma unroll
+    for (int j = 0; j < WORK::OWN_ROWS; j++) {
+        const uint32_t own = comp[j], under = comp[j + 1];
+        append(open_r >> (2 * j) & 1, own, edges.right_at(j, 0));
+        append(open_r >> (2 * j + 16) & 1, right[j], edges.right_at(j, 1));
+        append(open_d >> (2 * j) & 1, low_halves(own, under), edges.down_at(j, 0));
+        append(open_d >> (2 * j + 16) & 1, high_halves(own, under), edges.down_at(j, 1));
+    }
+    return between;
+}
+
+/* Parts begin at places where entries can be loaded by fours. */
+template <typename WORK> static __device__ __forceinline__ list_part part_of_list(const WORK &w)
+{
+    const uint32_t n = w.m.n_list, each = (n / w.WARPS + 4) & ~3u;
+    const uint32_t first = min((uint32_t)w.warp * each, n);
+    return {first, min(each, n - first)};
+}
+
+/* From the list to what the block adds to the graph of all blocks; returns, if edges are to be
+ * closed, the last tables. */
+template <typename WORK>
+static __device__ __forceinline__ rows_tables make_graph(WORK &w, typename WORK::KEY rim,
+                                                         bool closes)
+{
+    rows_tables tables = {};
+    graph_places places;
+    list_part part = part_of_list(w);
+    const uint32_t n_rounds = rounds(w, part);
+    name_vertices(w);
+    begin_span(w);
+    __syncthreads();
+    place_vertices(w, places);
+    span(w, part);
+    place_edges(w, places);
+    const first_choice<typename WORK::KEY> choice = choose_first(w);
+    if (closes) tables = last_tables(w, max(n_rounds, 1u));
+    tell_places(w, places);
+    __syncthreads();
+    store_graph(w, places.leaving);
+    store_first(w, choice);
+    store_rim(w, rim);
+    __syncthreads();
+    return tables;
+}
+
+template <typename WORK> static __device__ __forceinline__ void store_block(const WORK &w)
+{
+    if (w.thread == 0)
+        w.forest.block[blockIdx.x] =
+            make_uint2(w.m.first_vertex, w.m.n_open << 16 | w.m.n_vertices);
+}
+
+#endif

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/* rows_wide.cuh - levels of 32 bits, from one band of 32 bits or from planes of keys, row by row.
+ *
+ * A source has load(), of what a thread looks at, and then, one after the other, row() of seen rows
+ * 0, 1 ..., seen row i being row i - 1 of the thread; and load_again(). */
+#ifndef QFZ_GPU_ROWS_WIDE_CUH
+#define QFZ_GPU_ROWS_WIDE_CUH
+
+#include "gpu/saliency/saliency_band.cuh"
+
+typedef rows_shape<unsigned long long, 8> rows_wide;
+typedef rows_work<rows_wide> wide_work;
+enum { OWN_ROWS = wide_work::OWN_ROWS, SEEN_ROWS = wide_work::SEEN_ROWS };
+
+/* Of a seen row, by column: levels to the right, and down to it from the row before; left: to the
+ * left of the first column; next_down: of the lane after. */
+struct wide_row {
+    uint32_t right[2], down[2], left, next_down;
+};
+
+/* A thread's edges to the right and down that lie in the block: which are needed, and, when they
+ * become the list, levels; the source finds these once more, which costs less than to keep them. */
+struct wide_edges {
+    uint32_t right[OWN_ROWS][2], down[OWN_ROWS][2], needed_r, needed_d;
+
+    __device__ __forceinline__ uint32_t right_at(int j, int c) const
+    {
+        return right[j][c];
+    }
+    __device__ __forceinline__ uint32_t down_at(int j, int c) const
+    {
+        return down[j][c];
+    }
+};
+
+/* ---- One band -------------------------------------------------------------------------------- */
+
+template <typename T> struct wide_band {
+    rows_band<T> band;
+    /* Where all is there, every edge has a level. */
+    static const bool HAS_LEVELS = std::is_same<T, float>::value;
+
+    /* Of the row before, the pixel of the lane after. */
+    struct values {
+        band_values<wide_work> px;
+        uint32_t next_above;
+    };
+
+    __device__ __forceinline__ bool load(const wide_work &w, values &in) const
+    {
+        in.next_above = 0;
+        return load_band(w, band, in.px);
+    }
+
+    /* Where one of an edge's pixels is not there. */
+    static __device__ __forceinline__ void find_missing(const wide_work &w, const values &in, int i,
+                                                        wide_row &row)
+    {
+        const uint32_t own = in.px.valid;
+        uint32_t next = of_next_lane(own), before = __shfl_up_sync(ALL_LANES, own, 1) >> 16;
+        if (w.lane == QFZ_WARP - 1) next = in.px.side_valid;
+        if (w.lane == 0) before = in.px.side_valid;
+        const uint32_t right = own & (own >> 16 | next << 16), down = own & own << 1;
+        auto none_unless = [i](uint32_t bits, int c) { return (bits >> (i + 16 * c) & 1) - 1; };
+#pragma unroll
+        for (int c = 0; c < 2; c++) {
+            row.right[c] |= none_unless(right, c);
+            row.down[c] |= none_unless(down, c);
+        }
+        row.left |= none_unless(own & before, 0);
+        row.next_down |= none_unless(next & next << 1, 0);
+    }
+
+    template <bool FAST>
+    static __device__ __forceinline__ wide_row row(const wide_work &w, values &in, int i)
+    {
+        auto between = [](uint32_t a, uint32_t b) { return level_between<T, FAST>(a, b); };
+        const uint32_t side = side_of(w, in.px.side, i), *const v = in.px.v[i];
+        const uint32_t *const above = in.px.v[max(i - 1, 0)];
+        uint32_t next = of_next_lane(v[0]);
+        if (w.lane == QFZ_WARP - 1) next = side;
+        wide_row r = {{between(v[0], v[1]), between(v[1], next)},
+                      {between(above[0], v[0]), between(above[1], v[1])},
+                      0,
+                      between(in.next_above, next)};
+        const uint32_t left = __shfl_up_sync(ALL_LANES, r.right[1], 1);
+        r.left = w.lane == 0 ? between(side, v[0]) : left;
+        in.next_above = next;
+        if (!FAST) find_missing(w, in, i, r);
+        return r;
+    }
+
+    template <bool FINITE>
+    static __device__ __forceinline__ void find_inside(const uint32_t v[][2], wide_edges &e)
+    {
+#pragma unroll
+        for (int j = 0; j < OWN_ROWS; j++) {
+            e.right[j][0] = level_between<T, FINITE>(v[j][0], v[j][1]);
+            e.right[j][1] = level_between<T, FINITE>(v[j][1], of_next_lane(v[j][0]));
+#pragma unroll
+            for (int c = 0; c < 2; c++)
+                e.down[j][c] = level_between<T, FINITE>(v[j][c], v[j + 1][c]);
+        }
+    }
+
+    template <bool FULL>
+    __device__ __forceinline__ void load_again(const wide_work &w, wide_edges &e) const
+    {
+        load_edges<FULL>(w, *this, e);
+    }
+};
+
+/* ---- Planes of keys -------------------------------------------------------------------------- */
+
+struct wide_keys {
+    const uint32_t *right, *down;
+    bool even; /* planes begin at even places */
+    static const bool HAS_LEVELS = false;
+
+    static wide_keys of(const qfz_gpu_edges *edges)
+    {
+        const uint32_t *const right = edges->d_keys;
+        return {right, right + (int64_t)edges->h * edges->w, is_even(right, sizeof *right)};
+    }
+
+    /* side: to the right of the pixel left of the block, and down from the one right of it. */
+    struct values {
+        uint32_t right[SEEN_ROWS][2], down[SEEN_ROWS][2], side;
+    };
+
+    static __device__ __forceinline__ uint32_t at(const wide_work &w, const uint32_t *plane,
+                                                  int32_t y, int32_t x)
+    {
+        if (y < 0 || y >= w.forest.h || x < 0 || x >= w.forest.w) return QFZ_NONE;
+        return __ldg(plane + (int64_t)y * w.forest.w + x);
+    }
+
+    static __device__ __forceinline__ void two_at(const wide_work &w, bool full,
+                                                  const uint32_t *plane, int32_t y, int32_t x,
+                                                  uint32_t level[2])
+    {
+        uint2 two;
+        if (full)
+            two = two_words(plane + (int64_t)y * w.forest.w + x);
+        else
+            two = make_uint2(at(w, plane, y, x), at(w, plane, y, x + 1));
+        level[0] = two.x;
+        level[1] = two.y;
+    }
+
+    __device__ __forceinline__ bool load(const wide_work &w, values &in) const
+    {
+        const bool full = even && is_inside(w);
+        const int32_t y0 = w.box.y + w.warp * OWN_ROWS - 1, x0 = w.box.x + 2 * w.lane;
+        const int2 beside = side_pixel(w);
+        in.side = QFZ_NONE;
+        if (w.lane < 2 * SEEN_ROWS)
+            in.side = at(w, w.lane < SEEN_ROWS ? right : down, beside.y, beside.x);
+#pragma unroll
+        for (int i = 0; i < SEEN_ROWS; i++) {
+            two_at(w, full, right, y0 + i, x0, in.right[i]);
+            two_at(w, full, down, y0 + max(i - 1, 0), x0, in.down[i]);
+        }
+        return full;
+    }
+
+    template <bool FAST>
+    static __device__ __forceinline__ wide_row row(const wide_work &w, values &in, int i)
+    {
+        const uint32_t *const r = in.right[i], *const d = in.down[i];
+        const uint32_t side = side_of(w, in.side, i), above = side_of(w, in.side, max(i - 1, 0));
+        const uint32_t left = __shfl_up_sync(ALL_LANES, r[1], 1), next = of_next_lane(d[0]);
+        return {{r[0], r[1]},
+                {d[0], d[1]},
+                w.lane == 0 ? side : left,
+                w.lane == QFZ_WARP - 1 ? above : next};
+    }
+
+    template <bool FULL>
+    __device__ __forceinline__ void load_again(const wide_work &w, wide_edges &e) const
+    {
+        const int32_t y0 = w.box.y + w.warp * OWN_ROWS, x0 = w.box.x + 2 * w.lane;
+#pragma unroll
+        for (int j = 0; j < OWN_ROWS; j++) {
+            two_at(w, FULL, right, y0 + j, x0, e.right[j]);
+            two_at(w, FULL, down, y0 + j, x0, e.down[j]);
+        }
+    }
+};
+
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* rows_wide_pixels.cuh - the first round, and which edges are not needed or leave the block, where
+ * levels have 32 bits: row by row, so that few of them are in registers at a time. */
+#ifndef QFZ_GPU_ROWS_WIDE_PIXELS_CUH
+#define QFZ_GPU_ROWS_WIDE_PIXELS_CUH
+
+#include "gpu/saliency/saliency_settle.cuh"
+#include "gpu/saliency/saliency_wide.cuh"
+
+/* ---- Choose ---------------------------------------------------------------------------------- */
+
+/* The ways of a thread's two pixels of row j, whose seen row is `row`; `below` is the one after.
+ * They are looked at from the last in their order on.
+ * SURE: all edges have levels.  top: theirs; QFZ_NONE of a pixel without edges, so that all edges
+ * that it would have get it. */
+template <bool SURE>
+static __device__ __forceinline__ uint32_t choose(const wide_work &w, int j, const wide_row &row,
+                                                  const wide_row &below, uint32_t top[2])
+{
+    const bool first = w.lane == 0, last = w.lane == QFZ_WARP - 1;
+    const bool upmost = j == 0 && w.warp == 0;
+    const bool lowest = j == OWN_ROWS - 1 && w.warp == wide_work::WARPS - 1;
+    const uint32_t left = first ? OUT : TO_LEFT, right = last ? OUT : TO_RIGHT;
+    uint32_t way[2];
+#pragma unroll
+    for (int c = 0; c < 2; c++) {
+        wide_choice best = {below.down[c], lowest ? OUT : TO_DOWN};
+        consider(best, row.right[c], c ? right : TO_RIGHT, c && last);
+        consider(best, c ? row.right[0] : row.left, c ? TO_LEFT : left, !c && first);
+        consider(best, row.down[c], upmost ? OUT : TO_UP, upmost);
+        const bool none = !SURE && best.level == QFZ_NONE;
+        way[c] = none ? NO_WAY : best.way;
+        top[c] = best.way == OUT && !none ? 0 : best.level;
+    }
+    return low_halves(way[0], way[1]);
+}
+
+/* ---- Edges that are not needed --------------------------------------------------------------- */
+
+/* Squares, by bits as in rows_squares, of which an edge is the greatest. */
+struct wide_greatest {
+    uint32_t bottom, side, left, above;
+};
+
+/* Of the square between two seen rows, the first of which is row j. */
+static __device__ __forceinline__ void look_at_square(wide_greatest &greatest, int j,
+                                                      const wide_row &row, const wide_row &below)
+{
+#pragma unroll
+    for (int c = 0; c < 2; c++) {
+        const uint32_t top = row.right[c], left = below.down[c], bottom = below.right[c];
+        const uint32_t side = c ? below.next_down : below.down[1];
+        const uint32_t most = max(max(top, left), max(side, bottom));
+        const uint32_t bit = 1u << (2 * max(j, 0) + 16 * c);
+        if (j < 0) {
+            greatest.above |= bottom == most ? bit : 0;
+            continue;
+        }
+        greatest.bottom |= bottom == most ? bit : 0;
+        greatest.side |= side == most ? bit : 0;
+        greatest.left |= left == most ? bit : 0;
+    }
+}
+
+/* Of the greatest of a square's edges the last in the order top, left, side (right), bottom is the
+ * heaviest, as it is in the order of ids.  Where one is missing, one that is missing is dropped. */
+static __device__ __forceinline__ rows_squares heaviest_of(const wide_greatest &greatest)
+{
+    const uint32_t others = greatest.bottom | greatest.side;
+    return {rows_wide::EVEN & ~(others | greatest.left), greatest.left & ~others,
+            greatest.side & ~greatest.bottom, greatest.bottom, greatest.above};
+}
+
+/* ---- Edges that leave ------------------------------------------------------------------------ */
+
+template <bool SURE> static __device__ __forceinline__ wide_work::KEY leaving_key(uint32_t level)
+{
+    if (!SURE && level == QFZ_NONE) return wide_work::NO_KEY;
+    return (wide_work::KEY)level << 16 | LEAVES;
+}
+
+/* Those of row j, as in choose(). */
+template <bool SURE>
+static __device__ __forceinline__ void show_leaving(wide_work &w, int j, const wide_row &row,
+                                                    const wide_row &below)
+{
+    const bool first = w.lane == 0, last = w.lane == QFZ_WARP - 1;
+    wide_work::KEY *const side = w.m.leave + (first ? LEFT : RIGHT) + w.warp * OWN_ROWS;
+    if (first | last) side[j] = leaving_key<SURE>(first ? row.left : row.right[1]);
+    const bool upmost = j == 0 && w.warp == 0;
+    const bool lowest = j == OWN_ROWS - 1 && w.warp == wide_work::WARPS - 1;
+    if (!upmost && !lowest) return;
+    wide_work::KEY *const leave = w.m.leave + (upmost ? TOP : BOTTOM) + 2 * w.lane;
+#pragma unroll
+    for (int c = 0; c < 2; c++)
+        leave[c] = leaving_key<SURE>(upmost ? row.down[c] : below.down[c]);
+}
+
+/* Marks those that are dropped; whether one is that begins outside need not be known: it is found
+ * in the block where it begins. */
+static __device__ __forceinline__ void mark_leaving(wide_work &w, uint32_t drop_r, uint32_t drop_d)
+{
+    if (w.lane == QFZ_WARP - 1)
+        for (uint32_t left = drop_r >> 16; left; left &= left - 1)
+            w.m.leave[RIGHT + w.warp * OWN_ROWS + (__ffs((int)left) - 1) / 2] |= DROPPED;
+    if (w.warp < wide_work::WARPS - 1) return;
+    const uint32_t last_row = drop_d >> (2 * OWN_ROWS - 2);
+    if (last_row & 1) w.m.leave[BOTTOM + 2 * w.lane] |= DROPPED;
+    if (last_row >> 16 & 1) w.m.leave[BOTTOM + 2 * w.lane + 1] |= DROPPED;
+}
+
+/* ---- The first round ------------------------------------------------------------------------- */
+
+/* Bits of the edges of row j that are not there. */
+static __device__ __forceinline__ uint32_t missing(int j, const uint32_t level[2])
+{
+    return (level[0] == QFZ_NONE ? 1u << (2 * j) : 0) |
+           (level[1] == QFZ_NONE ? 0x10000u << (2 * j) : 0);
+}
+
+/* Levels that other threads need to see. */
+static __device__ __forceinline__ void show_top(wide_work &w, int j, const uint32_t top[2])
+{
+    reinterpret_cast<uint2 *>(w.m.top)[two_at(w, j)] = make_uint2(top[0], top[1]);
+}
+
+static __device__ __forceinline__ void keep_ring(wide_work &w, uint32_t self,
+                                                 rows_chosen<wide_work> &p, uint32_t top[][2])
+{
+    const uint32_t ring = keep_ring(w, rows_wide::EVEN, self, p);
+#pragma unroll
+    for (int j = 0; j < OWN_ROWS; j++) {
+        if (ring >> (2 * j) & 1) top[j][0] = 0;
+        if (ring >> (2 * j + 16) & 1) top[j][1] = 0;
+        show_top(w, j, top[j]);
+    }
+}
+
+/* What a thread's pixels choose, their levels, and which of its edges in the block are needed. */
+template <bool FAST, typename SOURCE>
+static __device__ __forceinline__ void first_round(wide_work &w, typename SOURCE::values &in,
+                                                   rows_chosen<wide_work> &p, uint32_t top[][2],
+                                                   wide_edges &edges)
+{
+    const bool SURE = FAST && SOURCE::HAS_LEVELS;
+    const uint32_t self = own_pixels(w);
+    uint32_t drop_r, drop_d, inside_r, inside_d, missing_r = 0, missing_d = 0;
+    wide_greatest greatest = {0, 0, 0, 0};
+    p.waits = p.none = p.right = p.left = 0;
+    wide_row row = SOURCE::template row<FAST>(w, in, 0);
+#pragma unroll
+    for (int i = 1; i < SEEN_ROWS; i++) {
+        const int j = i - 2;
+        const wide_row below = SOURCE::template row<FAST>(w, in, i);
+        look_at_square(greatest, j, row, below);
+        if (j >= 0) {
+            go<SURE>(p, j, self, choose<SURE>(w, j, row, below, top[j]));
+            show_top(w, j, top[j]);
+            show_leaving<SURE>(w, j, row, below);
+            missing_r |= SURE ? 0 : missing(j, row.right);
+            missing_d |= SURE ? 0 : missing(j, below.down);
+        }
+        row = below;
+    }
+    if (w.forest.keeps_ring) keep_ring(w, self, p, top);
+    end_choice(p);
+    find_dropped(w, heaviest_of(greatest), &drop_r, &drop_d);
+    mark_leaving(w, drop_r, drop_d);
+    edges_inside(w, &inside_r, &inside_d);
+    edges.needed_r = inside_r & ~drop_r & ~missing_r;
+    edges.needed_d = inside_d & ~drop_d & ~missing_d;
+}
+
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+#include "job/identity.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FORMAT = 6 }; /* of the journal; another one is another version */
+
+static void write_list(FILE *out, const char *what, const char *const *list)
+{
+    (void)fprintf(out, "%s\t", what);
+    for (; list && *list; list++)
+        (void)fprintf(out, "%s ", *list);
+    (void)fputc('\n', out);
+}
+
+static void write_text(FILE *out, const char *what, const char *text)
+{
+    (void)fprintf(out, "%s\t%s\n", what, text ? text : "");
+}
+
+static void write_method(FILE *out, const qfz_setup *setup)
+{
+    static const char *const distances[] = {"l1", "l2", "linf"};
+    const qfz_criterion *const m = &setup->job->criterion;
+    (void)fprintf(out, "connectivity\t%d\n", setup->rule.connectivity);
+    (void)fprintf(out, "alpha\t");
+    if (m->has_alpha) (void)fprintf(out, "%.17g", m->alpha);
+    (void)fprintf(out, "\nomega\t");
+    for (int i = 0; m->omega && i < m->n_omega; i++)
+        (void)fprintf(out, "%s%.17g", i ? "," : "", m->omega[i]);
+    (void)fprintf(out, "\ndistance\t%s\n", distances[setup->rule.distance]);
+}
+
+static void write_outputs(FILE *out, const qfz_job *job)
+{
+    static const char *const layouts[] = {"edges", "pixel", "khalimsky"};
+    write_text(out, "output", job->dst);
+    write_text(out, "labels", job->labels);
+    write_text(out, "regions", job->regions);
+    write_text(out, "layout", layouts[job->layout]);
+    write_text(out, "format", job->format);
+    write_text(out, "type", job->type);
+    write_list(out, "creation options", job->creation_options);
+    write_text(out, "merged", job->merge ? "yes" : "no");
+    write_text(out, "counted only", job->count_only ? "yes" : "no");
+}
+
+static void write_all(FILE *out, const qfz_setup *setup, qfz_source *source, int n_parts)
+{
+    static const char *const tasks[] = {"label", "simplify", "saliency", "cut"};
+    static const char *const rules[] = {"all", "any"};
+    const qfz_job *const job = setup->job;
+    (void)fprintf(out, "version\t%s, journal %d\n", QFZ_VERSION, FORMAT);
+    write_text(out, "task", tasks[job->task]);
+    write_text(out, "source", job->src);
+    if (source) qfz_source_describe(source, out);
+    write_text(out, "mask", job->mask);
+    write_text(out, "nodata rule", rules[job->nodata_rule]);
+    write_list(out, "open options", job->open_options);
+    write_list(out, "configuration", job->config);
+    write_method(out, setup);
+    write_outputs(out, job);
+    (void)fprintf(out, QFZ_IDENTITY_TILE "\t%lld x %lld\n", (long long)setup->tiling.tile_w,
+                  (long long)setup->tiling.tile_h);
+    (void)fprintf(out, QFZ_IDENTITY_PARTS "\t%d\n", n_parts);
+}
+
+/* Ends the text that a memory stream has made. */
+static qfz_status close_text(FILE *out, char **text, qfz_error *err)
+{
+    const bool failed = ferror(out) != 0;
+    if (fclose(out) == 0 && !failed) return QFZ_OK;
+    free(*text);
+    *text = NULL;
+    return qfz_fail(err, QFZ_ENOMEM, "out of memory");
+}
+
+static qfz_status open_text(FILE **out, char **text, size_t *bytes, qfz_error *err)
+{
+    *text = NULL;
+    *out = open_memstream(text, bytes);
+    return *out ? QFZ_OK : qfz_fail(err, QFZ_ENOMEM, "out of memory");
+}
+
+qfz_status qfz_identity_make(char **text, const qfz_setup *setup, qfz_source *source, int n_parts,
+                             qfz_error *err)
+{
+    FILE *out;
+    size_t bytes;
+    QFZ_TRY(open_text(&out, text, &bytes, err));
+    write_all(out, setup, source, n_parts);
+    return close_text(out, text, err);
+}
+
+qfz_status qfz_identity_of_end(char **text, const qfz_job *job, const qfz_report *report,
+                               qfz_error *err)
+{
+    FILE *out;
+    size_t bytes;
+    QFZ_TRY(open_text(&out, text, &bytes, err));
+    (void)fprintf(out, "regions\t%llu\npixels\t%llu\n", (unsigned long long)report->regions,
+                  (unsigned long long)report->pixels);
+    if (job->dst) qfz_output_describe(job->dst, out);
+    if (job->labels) qfz_output_describe(job->labels, out);
+    if (job->regions) qfz_output_describe(job->regions, out);
+    return close_text(out, text, err);
+}
+
+/* --------------------------------------------------------------------------------------- reading
+ */
+static bool is_line_of(const char *line, const char *what)
+{
+    const size_t n = strlen(what);
+    return strncmp(line, what, n) == 0 && line[n] == '\t';
+}
+
+static const char *next_line(const char *line)
+{
+    const char *const end = strchr(line, '\n');
+    return end ? end + 1 : line + strlen(line);
+}
+
+const char *qfz_identity_find(const char *text, const char *what)
+{
+    for (; *text; text = next_line(text))
+        if (is_line_of(text, what)) return text + strlen(what) + 1;
+    return NULL;
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static void copy(char *to, size_t room, const char *from, size_t n)
+{
+    n = least(n, room - 1);
+    memcpy(to, from, n);
+    to[n] = '\0';
+}
+
+bool qfz_identity_differs(const char *there, const char *here, qfz_difference *d)
+{
+    for (; *here; there = next_line(there), here = next_line(here)) {
+        const size_t n = strcspn(here, "\n"), m = strcspn(there, "\n");
+        if (n == m && memcmp(here, there, n) == 0) continue;
+        if (is_line_of(here, QFZ_IDENTITY_TILE) || is_line_of(here, QFZ_IDENTITY_PARTS)) continue;
+        const size_t what = least(strcspn(here, "\t"), n);
+        const size_t skip = least(strcspn(there, "\t") + 1, m);
+        copy(d->what, sizeof d->what, here, what);
+        copy(d->here, sizeof d->here, here + least(what + 1, n), n - least(what + 1, n));
+        copy(d->there, sizeof d->there, there + skip, m - skip);
+        return true;
+    }
+    return false;
+}

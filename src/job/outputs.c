@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: MIT */
+#include "job/outputs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "job/saliency_layout.h"
+#include "core/memory.h"
+#include "job/region_parts.h"
+#include "job/region_rows.h"
+#include "job/work.h"
+
+/* Kinds of records in the spool, behind the rasters. */
+enum { RECORDS = QFZ_RASTERS, KINDS };
+
+/* Of steps that only some jobs have; the others' sum is 1. */
+static const double table_share = 0.3, merging_share = 0.2, layout_share = 1, copying_share = 1;
+
+double qfz_outputs_share(const qfz_run *run)
+{
+    const qfz_job *const job = run->setup->job;
+    const char *const rasters[] = {job->dst, job->labels};
+    double share = job->regions ? table_share : 0;
+    if (job->merge && run->n_parts > 1) share += merging_share;
+    if (qfz_outputs_has_layout(job)) share += layout_share;
+    for (int i = 0; i < 2; i++)
+        if (rasters[i] && qfz_output_is_copied(job, rasters[i])) share += copying_share;
+    return share;
+}
+
+/* ------------------------------------------------------------------------------- whole or in parts
+ */
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Rows of the raster before a part. */
+static int64_t first_row(const qfz_tiling *t, int part, int n_parts)
+{
+    return least(qfz_part_first_row(t->n_y, part, n_parts) * t->tile_h, t->h);
+}
+
+void qfz_outputs_place(qfz_sink_spec *spec, const qfz_setup *setup, int part, int n_parts)
+{
+    if (n_parts == 1 && !qfz_output_is_vrt(setup->job, spec->path)) return;
+    spec->part = part;
+    spec->n_parts = n_parts;
+    spec->y0 = first_row(&setup->tiling, part, n_parts);
+    spec->y1 = first_row(&setup->tiling, part + 1, n_parts);
+}
+
+bool qfz_outputs_has_layout(const qfz_job *job)
+{
+    return job->task == QFZ_SALIENCY && job->layout != QFZ_EDGES;
+}
+
+static qfz_job job_of_parts(const qfz_job *job, int n_parts)
+{
+    qfz_job own = *job;
+    if (!qfz_outputs_has_layout(job)) return own;
+    own.format = n_parts > 1 ? "VRT" : "GTiff";
+    own.merge = false;
+    own.type = NULL;
+    own.creation_options = NULL;
+    return own;
+}
+
+static qfz_job job_of(const qfz_outputs *out)
+{
+    return job_of_parts(out->run->setup->job, out->run->n_parts);
+}
+
+/* Edges lie beside the result; from a single process, in a file that never gets its final name. */
+static qfz_status name_edges(char path[QFZ_PATH_BYTES], const char *dst, int n_parts,
+                             qfz_error *err)
+{
+    const int n = snprintf(path, QFZ_PATH_BYTES, "%s.edges.%s", dst, n_parts > 1 ? "vrt" : "tif");
+    return n < QFZ_PATH_BYTES ? QFZ_OK : qfz_fail(err, QFZ_EARG, "%s: the name is too long", dst);
+}
+
+qfz_status qfz_outputs_check_edges(const qfz_setup *setup, qfz_source *source, int n_parts,
+                                   qfz_error *err)
+{
+    const qfz_job job = job_of_parts(setup->job, n_parts);
+    qfz_setup own = *setup;
+    char path[QFZ_PATH_BYTES];
+    if (!qfz_outputs_has_layout(&job) || n_parts == 1) return QFZ_OK;
+    QFZ_TRY(name_edges(path, job.dst, n_parts, err));
+    qfz_sink_spec spec = qfz_spec_saliency(setup, path, QFZ_EDGES);
+    own.job = &job;
+    qfz_outputs_place(&spec, &own, 0, n_parts);
+    return qfz_sink_check(source, &job, &spec, err);
+}
+
+static qfz_status place_all(qfz_outputs *out, qfz_error *err)
+{
+    const qfz_run *const run = out->run;
+    qfz_setup setup = *run->setup;
+    const qfz_job job = job_of(out);
+    setup.job = &job;
+    if (qfz_outputs_has_layout(&job)) {
+        QFZ_TRY(name_edges(out->edges, job.dst, run->n_parts, err));
+        out->specs[QFZ_MAIN].path = out->edges;
+    }
+    for (int i = 0; i < out->n_rasters; i++)
+        qfz_outputs_place(&out->specs[i], &setup, run->part, run->n_parts);
+    return QFZ_OK;
+}
+
+static bool is_empty(const qfz_sink_spec *spec)
+{
+    return spec->n_parts > 0 && spec->y0 == spec->y1;
+}
+
+/* ----------------------------------------------------------------------------------- open, close
+ */
+/* GDAL's cache holds blocks that wait for other tiles, or are read back. */
+static void widen_cache(const qfz_run *run)
+{
+    qfz_raster_set_cache(run->setup->job, run->setup->cache_bytes);
+}
+
+static qfz_status create_files(qfz_outputs *out, qfz_error *err)
+{
+    const qfz_tiling *const t = &out->run->setup->tiling;
+    const qfz_job job = job_of(out);
+    for (int i = 0; i < out->n_rasters; i++) {
+        if (is_empty(&out->specs[i])) continue;
+        QFZ_TRY(qfz_sink_create(&out->sinks[i], out->run->source, &job, &out->specs[i], err));
+        if (qfz_outputs_has_layout(&job) ||
+            !qfz_sink_is_direct(out->sinks[i], t->tile_w, t->tile_h))
+            widen_cache(out->run);
+    }
+    return qfz_regions_open(&out->regions, out->run, err);
+}
+
+static qfz_status open_spool(qfz_outputs *out, qfz_error *err)
+{
+    qfz_journal *journal = NULL;
+    QFZ_TRY(qfz_spool_open(&out->spool, KINDS, out->run->n_tiles, err));
+    QFZ_TRY(qfz_work_spool(out->run->work, &journal, err));
+    return qfz_spool_attach(out->spool, journal, err);
+}
+
+qfz_status qfz_outputs_open(qfz_outputs *out, qfz_error *err)
+{
+    QFZ_TRY(place_all(out, err));
+    return out->run->work ? open_spool(out, err) : create_files(out, err);
+}
+
+void qfz_outputs_close(qfz_outputs *out)
+{
+    for (int i = 0; i < QFZ_RASTERS; i++)
+        qfz_sink_close(out->sinks[i]);
+    qfz_table_close(out->table);
+    qfz_regions_close(out->regions);
+    qfz_spool_close(out->spool);
+}
+
+/* ----------------------------------------------------------------------------------------- tiles
+ */
+bool qfz_outputs_have(const qfz_outputs *out, int64_t tile)
+{
+    if (!out->spool) return false;
+    for (int i = 0; i < out->n_rasters; i++)
+        if (!qfz_spool_has(out->spool, i, tile)) return false;
+    return !out->run->setup->job->regions || qfz_spool_has(out->spool, RECORDS, tile);
+}
+
+static int64_t px_bytes(const qfz_sink_spec *spec)
+{
+    return spec->n_bands * (int64_t)qfz_out_type_bytes(spec->type);
+}
+
+/* Where all pixels are valid, a tile has no list of which are. */
+static const uint8_t *mask_of(const qfz_outputs *out, int i, const qfz_thread_context *context)
+{
+    return out->specs[i].has_mask ? context->tile.valid : NULL;
+}
+
+qfz_status qfz_outputs_write(qfz_outputs *out, int i, const qfz_thread_context *context,
+                             int64_t tile, const void *pixels, qfz_error *err)
+{
+    const int64_t n = context->tile.h * context->tile.w;
+    const uint8_t *const valid = mask_of(out, i, context);
+    if (!out->spool) return qfz_sink_write(out->sinks[i], context->box, pixels, valid, err);
+    return qfz_spool_put(out->spool, i, tile, pixels, n * px_bytes(&out->specs[i]), valid, n, err);
+}
+
+typedef struct gathering {
+    qfz_spool *spool;
+    qfz_long_record record;
+    int64_t record_bytes;
+} gathering;
+
+static qfz_status take_records(void *arg, uint64_t *records, int64_t n, qfz_error *err)
+{
+    qfz_regions *const regions = arg;
+    return qfz_regions_take(regions, records, n, err);
+}
+
+static qfz_status gather_records(void *arg, uint64_t *records, int64_t n, qfz_error *err)
+{
+    gathering *const g = arg;
+    return qfz_spool_add(g->spool, &g->record, records, n * g->record_bytes, err);
+}
+
+qfz_status qfz_outputs_regions(qfz_outputs *out, qfz_thread_context *context, int64_t tile,
+                               uint32_t n_regions, qfz_error *err)
+{
+    qfz_run *const run = out->run;
+    if (!run->setup->job->regions) return QFZ_OK;
+    if (!out->spool)
+        return qfz_regions_make(run, context, n_regions, take_records, out->regions, err);
+    gathering g = {.spool = out->spool, .record_bytes = qfz_region_bytes(run->setup)};
+    g.record = qfz_spool_begin(out->spool, RECORDS, tile, n_regions * g.record_bytes);
+    QFZ_TRY(qfz_regions_make(run, context, n_regions, gather_records, &g, err));
+    return qfz_spool_end(out->spool, &g.record, err);
+}
+
+/* ------------------------------------------------------------------------------- out of the spool
+ */
+typedef struct room {
+    void *pixels;
+    uint8_t *valid;
+    uint64_t *records;
+    int64_t records_n;
+} room;
+
+static qfz_status room_init(room *r, const qfz_setup *setup, qfz_error *err)
+{
+    const int64_t px = setup->tiling.tile_w * setup->tiling.tile_h;
+    const int64_t record_bytes = qfz_region_bytes(setup);
+    QFZ_TRY(qfz_alloc(&r->pixels, px, qfz_setup_out_bytes(setup), err));
+    QFZ_TRY(QFZ_NEW(&r->valid, px, err));
+    r->records_n = QFZ_RECORDS_BYTES / record_bytes + 1;
+    return qfz_alloc((void **)&r->records, r->records_n, (size_t)record_bytes, err);
+}
+
+static void room_fini(room *r)
+{
+    free(r->pixels);
+    free(r->valid);
+    free(r->records);
+}
+
+static qfz_status replay_records(qfz_outputs *out, int64_t tile, const room *r, qfz_error *err)
+{
+    const int64_t record_bytes = qfz_region_bytes(out->run->setup);
+    const int64_t n = qfz_spool_bytes(out->spool, RECORDS, tile) / record_bytes;
+    for (int64_t first = 0; first < n; first += r->records_n) {
+        const int64_t count = n - first < r->records_n ? n - first : r->records_n;
+        QFZ_TRY(qfz_spool_read(out->spool, RECORDS, tile, first * record_bytes, r->records,
+                               count * record_bytes, err));
+        QFZ_TRY(qfz_regions_take(out->regions, r->records, count, err));
+    }
+    return QFZ_OK;
+}
+
+static qfz_status replay_tile(qfz_outputs *out, int64_t tile, const room *r, qfz_error *err)
+{
+    const qfz_tiling *const t = &out->run->setup->tiling;
+    const qfz_box box = qfz_tiling_box(t, tile / t->n_x, tile % t->n_x);
+    const int64_t n = qfz_box_h(box) * qfz_box_w(box);
+    for (int i = 0; i < out->n_rasters; i++) {
+        const bool masked = out->specs[i].has_mask;
+        QFZ_TRY(qfz_spool_get(out->spool, i, tile, r->pixels, n * px_bytes(&out->specs[i]),
+                              masked ? r->valid : NULL, n, err));
+        QFZ_TRY(qfz_sink_write(out->sinks[i], box, r->pixels, masked ? r->valid : NULL, err));
+    }
+    return out->regions ? replay_records(out, tile, r, err) : QFZ_OK;
+}
+
+/* ------------------------------------------------------------------------------------------- end
+ */
+/* Nobody else is at work on what the journal is of. */
+static qfz_status clean(const qfz_outputs *out, qfz_error *err)
+{
+    for (int i = 0; i < out->n_rasters; i++) {
+        const qfz_sink_spec *const spec = &out->specs[i];
+        char *part = NULL;
+        if (spec->n_parts) QFZ_TRY(qfz_part_path(&part, spec, err));
+        qfz_output_clean(part ? part : spec->path);
+        free(part);
+    }
+    return QFZ_OK;
+}
+
+static qfz_status replay(qfz_outputs *out, qfz_error *err)
+{
+    qfz_run *const run = out->run;
+    room r = {0};
+    qfz_status st;
+    QFZ_TRY_OR(st, cleanup, clean(out, err));
+    QFZ_TRY_OR(st, cleanup, create_files(out, err));
+    QFZ_TRY_OR(st, cleanup, room_init(&r, run->setup, err));
+    qfz_run_begin(run, "writing", 0.05, run->end_tile - run->first_tile);
+    for (int64_t tile = run->first_tile; tile < run->end_tile; tile++) {
+        QFZ_TRY_OR(st, cleanup, replay_tile(out, tile, &r, err));
+        QFZ_TRY_OR(st, cleanup, qfz_run_advance(run, err));
+    }
+
+cleanup:
+    room_fini(&r);
+    return st;
+}
+
+/* What is in one piece gets its name by qfz_outputs_join(). */
+qfz_status qfz_outputs_finish(qfz_outputs *out, qfz_error *err)
+{
+    if (out->spool) QFZ_TRY(replay(out, err));
+    if (out->run->n_parts > 1) QFZ_TRY(qfz_region_parts_save(out->regions, out->run, err));
+    for (int i = 0; i < out->n_rasters; i++)
+        if (out->sinks[i] && out->specs[i].n_parts > 0)
+            QFZ_TRY(qfz_sink_commit(out->sinks[i], err));
+    return QFZ_OK;
+}
+
+static qfz_status rows_of_parts(const qfz_outputs *out, const qfz_sink_spec *spec, int64_t **rows,
+                                qfz_error *err)
+{
+    QFZ_TRY(QFZ_NEW(rows, spec->n_parts + 1, err));
+    for (int part = 0; part <= spec->n_parts; part++)
+        (*rows)[part] = first_row(&out->run->setup->tiling, part, spec->n_parts);
+    (*rows)[spec->n_parts] = spec->h;
+    return QFZ_OK;
+}
+
+static qfz_status told(void *arg, double part, qfz_error *err)
+{
+    qfz_run *const run = arg;
+    return qfz_run_advance_to(run, part, err);
+}
+
+/* All that can fail before a raster has its name.  NULL: it has it. */
+static qfz_status finish(qfz_outputs *out, qfz_sink *sink, const char *path, qfz_error *err)
+{
+    qfz_run *const run = out->run;
+    if (!sink) return QFZ_OK;
+    if (qfz_output_is_copied(run->setup->job, path))
+        qfz_run_begin(run, "copying", copying_share, 0);
+    return qfz_sink_finish(sink, told, run, err);
+}
+
+/* All parts of raster i into one file. */
+static qfz_status merge_parts(qfz_outputs *out, int i, qfz_error *err)
+{
+    qfz_run *const run = out->run;
+    const qfz_sink_spec *const spec = &out->specs[i];
+    int64_t *rows = NULL;
+    QFZ_TRY(rows_of_parts(out, spec, &rows, err));
+    if (out->spool) qfz_output_clean(spec->path);
+    qfz_sink_close(out->sinks[i]); /* of a part */
+    out->sinks[i] = NULL;
+    qfz_run_begin(run, "merging", merging_share / out->n_rasters, 0);
+    const qfz_status st =
+        qfz_parts_merge(&out->sinks[i], run->source, run->setup->job, spec, rows, told, run, err);
+    free(rows);
+    return st;
+}
+
+/* whole: of merged parts, else NULL. */
+static qfz_status join_parts(const qfz_outputs *out, const qfz_job *job, const qfz_sink_spec *spec,
+                             qfz_sink *whole, qfz_error *err)
+{
+    int64_t *rows = NULL;
+    QFZ_TRY(rows_of_parts(out, spec, &rows, err));
+    if (out->spool && !whole) qfz_output_clean(spec->path);
+    const qfz_status st = qfz_parts_join(out->run->source, job, spec, rows, whole, err);
+    free(rows);
+    return st;
+}
+
+/* Layouts that are not of edges are made of all edges. */
+static qfz_status convert_layout(qfz_outputs *out, qfz_error *err)
+{
+    const qfz_setup *const setup = out->run->setup;
+    const qfz_job job = job_of(out);
+    qfz_sink_spec edges = out->specs[QFZ_MAIN];
+    qfz_sink_spec spec = qfz_spec_saliency(setup, setup->job->dst, setup->job->layout);
+    qfz_sink *layout = NULL;
+    qfz_status st;
+    if (edges.n_parts > 0) {
+        QFZ_TRY(join_parts(out, &job, &edges, NULL, err));
+        qfz_sink_close(out->sinks[QFZ_MAIN]);
+        out->sinks[QFZ_MAIN] = NULL;
+        edges.n_parts = 0;
+        QFZ_TRY(qfz_sink_open(&out->sinks[QFZ_MAIN], &job, &edges, err));
+    }
+    const bool is_vrt = qfz_output_is_vrt(setup->job, spec.path);
+    if (is_vrt) {
+        spec.n_parts = 1;
+        spec.y1 = spec.h;
+    }
+    if (out->spool) qfz_output_clean(spec.path);
+    QFZ_TRY(qfz_sink_create(&layout, out->run->source, setup->job, &spec, err));
+    qfz_run_begin(out->run, "layout", layout_share, 0);
+    QFZ_TRY_OR(st, cleanup,
+               qfz_layout_convert(out->sinks[QFZ_MAIN], &edges, layout, &spec, setup->n_threads,
+                                  told, out->run, err));
+    QFZ_TRY_OR(st, cleanup, finish(out, layout, spec.path, err));
+    QFZ_TRY_OR(st, cleanup, qfz_sink_commit(layout, err));
+    if (is_vrt) st = join_parts(out, setup->job, &spec, NULL, err);
+    qfz_sink_close(out->sinks[QFZ_MAIN]);
+    out->sinks[QFZ_MAIN] = NULL;
+    if (out->specs[QFZ_MAIN].n_parts > 0) qfz_parts_remove(edges.path);
+
+cleanup:
+    qfz_sink_close(layout);
+    return st;
+}
+
+static qfz_status join_rasters(qfz_outputs *out, qfz_error *err)
+{
+    const qfz_job *const job = out->run->setup->job;
+    if (qfz_outputs_has_layout(job)) return convert_layout(out, err);
+    for (int i = 0; i < out->n_rasters; i++) {
+        const char *const path = out->specs[i].path;
+        if (qfz_output_is_vrt(job, path)) continue;
+        if (out->specs[i].n_parts > 0) QFZ_TRY(merge_parts(out, i, err));
+        QFZ_TRY(finish(out, out->sinks[i], path, err));
+    }
+    for (int i = 0; i < out->n_rasters; i++) {
+        if (out->specs[i].n_parts > 0)
+            QFZ_TRY(join_parts(out, job, &out->specs[i], out->sinks[i], err));
+        else
+            QFZ_TRY(qfz_sink_commit(out->sinks[i], err));
+    }
+    return QFZ_OK;
+}
+
+/* All is on disk before anything has its name, so that a failure leaves none; rasters have theirs
+ * when the table gets its own. */
+qfz_status qfz_outputs_join(qfz_outputs *out, qfz_error *err)
+{
+    qfz_run *const run = out->run;
+    widen_cache(run); /* rasters may be copied */
+    if (run->work) QFZ_TRY(qfz_work_finish(run->work, err));
+    if (out->spool && run->setup->job->regions) qfz_output_clean(run->setup->job->regions);
+    if (run->setup->job->regions) qfz_run_begin(run, "table", table_share, 0);
+    if (run->n_parts > 1)
+        QFZ_TRY(qfz_region_parts_join(run, &out->table, err));
+    else
+        QFZ_TRY(qfz_regions_write(out->regions, run, &out->table, err));
+    if (out->table) QFZ_TRY(qfz_table_finish(out->table, err));
+    QFZ_TRY(join_rasters(out, err));
+    if (out->table) QFZ_TRY(qfz_table_commit(out->table, err));
+    for (int part = 0; part < run->n_parts; part++)
+        qfz_region_parts_delete(run, part);
+    return QFZ_OK;
+}
+
+void qfz_outputs_abandon(const qfz_outputs *out)
+{
+    for (int i = 0; i < out->n_rasters; i++)
+        if (out->specs[i].n_parts > 0) qfz_parts_delete(out->specs[i].path);
+    for (int part = 0; part < out->run->n_parts; part++)
+        qfz_region_parts_delete(out->run, part);
+}

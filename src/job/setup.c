@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* setup.c - from a job and a look at its source to everything that is decided beforehand. */
+#define _GNU_SOURCE /* sched_getaffinity */
+#include "job/setup.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "gpu/gpu.h"
+#include "core/memory.h"
+#include "core/criterion.h"
+
+enum { DEVICE_PX_MIN = 1 << 23 }; /* the CPU is done with less before a GPU has started */
+
+/* -------------------------------------------------------------------------------------- the rule
+ */
+static qfz_status make_rule(qfz_setup *setup, const qfz_source *source, qfz_error *err)
+{
+    const qfz_job *const job = setup->job;
+    const bool equal = job->task == QFZ_LABEL && !job->criterion.has_alpha;
+    qfz_rule *const rule = &setup->rule;
+    *rule = (qfz_rule){
+        .connectivity =
+            job->task == QFZ_CUT ? qfz_source_connectivity(source) : job->criterion.connectivity,
+        .distance = equal ? QFZ_LINF : job->criterion.distance,
+        .type = setup->info.type,
+        .n_bands = setup->info.n_bands,
+        .edge_bits = job->task == QFZ_CUT,
+        .alpha_level = UINT32_MAX,
+    };
+    QFZ_TRY(qfz_max_level(rule->type, rule->n_bands, rule->distance, &setup->max_level, err));
+    if (equal)
+        rule->alpha_level = 0;
+    else if (job->criterion.has_alpha && job->task != QFZ_SALIENCY && job->task != QFZ_CUT)
+        rule->alpha_level = qfz_level_of_alpha(rule->type, rule->distance, job->criterion.alpha);
+    QFZ_TRY(qfz_criterion_spread_omega(&job->criterion, rule->n_bands, &setup->omega, err));
+    rule->omega = setup->omega;
+    return QFZ_OK;
+}
+
+static qfz_kind kind_of(qfz_task task)
+{
+    switch (task) {
+    case QFZ_LABEL:
+    case QFZ_CUT: return QFZ_COMPONENTS;
+    case QFZ_SIMPLIFY: return QFZ_OMEGA;
+    case QFZ_SALIENCY: return QFZ_LEVELS;
+    }
+    return QFZ_COMPONENTS;
+}
+
+/* ------------------------------------------------------------------------------------ the engine
+ */
+/* Where a launcher or a batch system bound the process to some processors, these are its share. */
+static int machine_threads(const qfz_job *job)
+{
+    cpu_set_t set;
+    const int all = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    const int own = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : all;
+    if (own < all) return own;
+    return all > qfz_job_n_local(job) ? all / qfz_job_n_local(job) : 1;
+}
+
+static bool wants_gpu(const qfz_setup *setup)
+{
+    return setup->job->gpus || setup->job->gpu_memory_bytes || setup->method;
+}
+
+/* What a method cannot do is refused whether there is a GPU or not. */
+static qfz_status choose_method(qfz_setup *setup, qfz_error *err)
+{
+    const char *const name = setup->job->gpu_method;
+    if (!name || strcmp(name, "auto") == 0) return QFZ_OK;
+    setup->method = name;
+    return qfz_gpu_can_method(name, &setup->rule, setup->kind, err);
+}
+
+/* How many are named, or how many of all may be taken; 0: all. */
+static int n_gpus_of(const qfz_job *job, int64_t n_px)
+{
+    const int n_ranks = job->ranks ? job->ranks->n : 1;
+    const int n_processes = qfz_job_is_of_part(job) ? job->n_parts : n_ranks;
+    if (job->gpus || job->px_per_gpu <= 0) return job->n_gpus;
+    const int64_t n = n_px / n_processes / job->px_per_gpu + 1;
+    return n < QFZ_GPUS_MAX ? (int)n : QFZ_GPUS_MAX;
+}
+
+/* Where the program can let CUDA see what is requested only, how many GPUs that are; else 0. */
+static int show_gpus(const qfz_gpu_view *view, const qfz_device_request *request,
+                     int numbers[QFZ_GPUS_MAX])
+{
+    const int n_there = view ? view->count(view->arg) : 0;
+    qfz_error ignored = {.status = QFZ_OK}; /* what is wrong will be found, and said, once more */
+    int n = 0;
+    if (n_there < 1 || qfz_request_gpus(request, n_there, numbers, &n, &ignored) != QFZ_OK)
+        return 0;
+    return n < n_there && view->show(numbers, n, view->arg) ? n : 0;
+}
+
+static qfz_status choose_engine(qfz_setup *setup, qfz_error *err)
+{
+    const qfz_job *const job = setup->job;
+    const int64_t n_px = setup->info.w * setup->info.h;
+    const bool small = job->engine == QFZ_ENGINE_AUTO && !wants_gpu(setup) && n_px < DEVICE_PX_MIN;
+    int shown[QFZ_GPUS_MAX];
+    qfz_device_request request = {.engine = small ? QFZ_ENGINE_CPU : job->engine,
+                                  .gpus = job->gpus,
+                                  .n_gpus = n_gpus_of(job, n_px),
+                                  .shown = shown,
+                                  .gpu_memory_bytes = job->gpu_memory_bytes,
+                                  .local_rank = job->ranks ? job->ranks->local_rank : 0,
+                                  .n_local = job->ranks ? job->ranks->n_local : 0,
+                                  .method = setup->method};
+    if (request.engine != QFZ_ENGINE_CPU)
+        request.n_shown = show_gpus(job->gpu_view, &request, shown);
+    QFZ_TRY(qfz_choose(&setup->choice, &request, err));
+    setup->engine = setup->choice.engine;
+    setup->n_threads = job->n_threads ? job->n_threads : machine_threads(job);
+    if (setup->n_threads < setup->choice.n_devices) setup->n_threads = setup->choice.n_devices;
+    return QFZ_OK;
+}
+
+/* What was chosen may not be able to do it. */
+static qfz_status settle_engine(qfz_setup *setup, qfz_error *err)
+{
+    const qfz_job *const job = setup->job;
+    const qfz_engine_choice requested = wants_gpu(setup) ? QFZ_ENGINE_CUDA : job->engine;
+    QFZ_TRY(qfz_choice_settle(&setup->choice, requested, &setup->rule, setup->kind, err));
+    setup->engine = setup->choice.engine;
+    return QFZ_OK;
+}
+
+qfz_status qfz_setup_shrink(qfz_setup *setup, qfz_status why, qfz_error *err)
+{
+    const int64_t least = 16 << 20;
+    qfz_choice *const choice = &setup->choice;
+    if (why == QFZ_ENOMEM && choice->device_memory_bytes >= 2 * least) {
+        choice->device_memory_bytes /= 2;
+    } else if (choice->device_memory_bytes && setup->job->engine == QFZ_ENGINE_AUTO &&
+               (why == QFZ_ENOMEM || !wants_gpu(setup))) {
+        qfz_choose_cpu(choice, err);
+        setup->method = NULL;
+        setup->engine = choice->engine;
+    } else {
+        return why; /* err says it */
+    }
+    err->status = QFZ_OK;
+    if ((setup->job->ranks && setup->job->ranks->n > 1) || setup->job->work) /* others have these */
+        return qfz_setup_retile(setup, setup->tiling.tile_w, setup->tiling.tile_h, err);
+    return qfz_setup_plan_memory(setup, err);
+}
+
+/* -------------------------------------------------------------------------------- the whole of it
+ */
+qfz_status qfz_setup_init(qfz_setup *setup, const qfz_job *job, qfz_source **source, qfz_error *err)
+{
+    *setup = (qfz_setup){.job = job, .kind = kind_of(job->task)};
+    qfz_source *opened = NULL;
+    qfz_status st;
+    QFZ_TRY(qfz_setup_check(job, err));
+    QFZ_TRY(qfz_raster_setup(job, qfz_setup_first_cache(job), err));
+    QFZ_TRY_OR(st, failed, qfz_source_open(&opened, job, err));
+    setup->info = *qfz_source_get_info(opened);
+    setup->passes = (setup->kind == QFZ_OMEGA ? 3 : 2) - (job->count_only ? 1 : 0);
+    QFZ_TRY_OR(st, failed, make_rule(setup, opened, err));
+    QFZ_TRY_OR(st, failed, choose_method(setup, err));
+    QFZ_TRY_OR(st, failed, choose_engine(setup, err));
+    QFZ_TRY_OR(st, failed, settle_engine(setup, err));
+    QFZ_TRY_OR(st, failed, qfz_setup_plan_memory(setup, err));
+    *source = opened;
+    return QFZ_OK;
+
+failed:
+    qfz_source_close(opened);
+    qfz_setup_fini(setup);
+    return st;
+}
+
+void qfz_setup_fini(qfz_setup *setup)
+{
+    free(setup->omega);
+    *setup = (qfz_setup){0};
+}

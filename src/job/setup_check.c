@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* setup_check.c - what a job may not ask for, whatever its source. */
+#include <string.h>
+
+#include "core/criterion.h"
+#include "job/setup.h"
+
+static bool wants_omega(const qfz_job *job)
+{
+    return job->task == QFZ_SIMPLIFY;
+}
+
+static qfz_status check_phase(const qfz_job *job, qfz_error *err)
+{
+    const bool parts = qfz_job_is_of_part(job);
+    if (job->resume && !job->work)
+        return qfz_fail(err, QFZ_EARG, "--resume needs --work, the folder that holds the journal");
+    if (!parts && job->n_parts > 0)
+        return qfz_fail(err, QFZ_EARG, "--part belongs to a --phase: summarise or resolve");
+    if (job->phase == QFZ_PHASE_ALL) return QFZ_OK;
+    if (!job->work)
+        return qfz_fail(err, QFZ_EARG, "--phase needs --work, the folder that connects all phases");
+    if (job->ranks && job->ranks->n > 1)
+        return qfz_fail(err, QFZ_EARG, "a phase is for one process; ranks go through all");
+    if (parts && job->n_parts == 0)
+        return qfz_fail(err, QFZ_EARG,
+                        "this phase is for one part at a time; name it, as --part 3/16");
+    if (parts && (job->part < 1 || job->part > job->n_parts))
+        return qfz_fail(err, QFZ_EARG, "part %d of %d", job->part, job->n_parts);
+    return QFZ_OK;
+}
+
+static qfz_status check_count_only(const qfz_job *job, qfz_error *err)
+{
+    if (!job->count_only) return QFZ_OK;
+    if (job->task == QFZ_SALIENCY)
+        return qfz_fail(err, QFZ_EARG, "a saliency raster has no regions to count");
+    if (job->dst || job->labels || job->regions)
+        return qfz_fail(err, QFZ_EARG, "%s: where regions are only counted, there are no outputs",
+                        job->dst      ? job->dst
+                        : job->labels ? job->labels
+                                      : job->regions);
+    return QFZ_OK;
+}
+
+qfz_status qfz_setup_check(const qfz_job *job, qfz_error *err)
+{
+    const qfz_criterion *const m = &job->criterion;
+    if (!job->src || (!job->dst && !job->count_only))
+        return qfz_fail(err, QFZ_EARG, "source and output must be named");
+    QFZ_TRY(qfz_criterion_check(m, err));
+    QFZ_TRY(check_count_only(job, err));
+    if (job->tile_px < 0) return qfz_fail(err, QFZ_EARG, "tile side is %d", job->tile_px);
+    if (job->n_threads < 0) return qfz_fail(err, QFZ_EARG, "thread count is %d", job->n_threads);
+    if (job->retries < 0 || !(job->retry_wait_s >= 0))
+        return qfz_fail(err, QFZ_EARG, "%d retries after %g s", job->retries, job->retry_wait_s);
+    if (job->memory_bytes < 0) return qfz_fail(err, QFZ_EARG, "memory is negative");
+    if (m->omega && !wants_omega(job))
+        return qfz_fail(err, QFZ_EARG, "omega belongs to simplify only");
+    if (job->labels && !wants_omega(job))
+        return qfz_fail(err, QFZ_EARG, "a second raster of labels belongs to simplify only");
+    if (job->regions && job->task == QFZ_SALIENCY)
+        return qfz_fail(err, QFZ_EARG, "a saliency raster has no regions to list");
+    if (job->labels && strcmp(job->labels, job->dst) == 0)
+        return qfz_fail(err, QFZ_EARG, "%s: named for two outputs", job->dst);
+    if (job->has_background && job->task != QFZ_LABEL)
+        return qfz_fail(err, QFZ_EARG, "background belongs to label only");
+    if (job->task == QFZ_CUT && !m->has_alpha) return qfz_fail(err, QFZ_EARG, "a cut needs alpha");
+    return check_phase(job, err);
+}

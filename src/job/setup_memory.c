@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/* setup_memory.c - the memory plan: shares of the budget, the tiles that fit into them, and how
+ * many threads can have one each. */
+#include <unistd.h>
+
+#include "job/setup.h"
+
+static const int64_t mebi = 1 << 20;
+enum {
+    TILE_PX_LEAST = 1 << 14, /* rather fewer threads than smaller tiles */
+    TILE_PX_MIN = 1 << 18,   /* smaller tiles have too much border */
+    TILE_PX_MAX = 1 << 22,   /* larger tiles gain nothing */
+    DEVICE_TILE_PX_MAX = 1 << 24,
+    STRIP_ROWS = 64
+};
+
+int64_t qfz_setup_source_bytes(const qfz_setup *setup)
+{
+    const qfz_source_info *const info = &setup->info;
+    return (int64_t)qfz_type_bytes(info->type) * info->n_bands + (info->may_be_invalid ? 1 : 0);
+}
+
+size_t qfz_setup_out_bytes(const qfz_setup *setup)
+{
+    const size_t labels = sizeof(uint64_t);
+    const size_t painted = qfz_type_bytes(setup->info.type) * (size_t)setup->info.n_bands;
+    if (setup->job->count_only) return 0;
+    switch (setup->kind) {
+    case QFZ_OMEGA: return painted > labels ? painted : labels;
+    case QFZ_LEVELS:
+        return (size_t)qfz_n_dirs(&setup->rule) * (sizeof(uint32_t) + sizeof(uint64_t));
+    default: return labels;
+    }
+}
+
+static int64_t machine_memory(const qfz_job *job)
+{
+    return (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGESIZE) / qfz_job_n_local(job);
+}
+
+static int64_t clamp(int64_t value, int64_t low, int64_t high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+/* Tiles small enough that all threads have some, and not larger than what gains by it; but where
+ * blocks are rows of the whole width, tiles are too, and need a few of them. */
+static int64_t preferred_px(const qfz_setup *setup)
+{
+    const qfz_source_info *const info = &setup->info;
+    const int n_ranks = setup->job->ranks ? setup->job->ranks->n : 1;
+    const int64_t share = info->w * info->h / (4 * setup->n_threads * n_ranks);
+    const int64_t usual = setup->choice.device_memory_bytes ? DEVICE_TILE_PX_MAX : TILE_PX_MAX;
+    const int64_t most =
+        info->block_w < info->w ? usual : clamp(STRIP_ROWS * info->w, usual, INT32_MAX);
+    return clamp(share, TILE_PX_MIN, most);
+}
+
+/* Rather fewer threads than what they cannot have. */
+static void spare_threads(qfz_setup *setup, bool (*fits)(const qfz_setup *setup))
+{
+    while (setup->n_threads > 1 && !fits(setup))
+        setup->n_threads--;
+}
+
+/* Every thread has blocks of its own in GDAL's cache, at least one of each band at a time. */
+static int64_t blocks_bytes(const qfz_setup *setup)
+{
+    const qfz_source_info *const info = &setup->info;
+    return 2 * info->block_w * info->block_h * info->px_bytes * setup->n_threads;
+}
+
+static bool blocks_fit(const qfz_setup *setup)
+{
+    return blocks_bytes(setup) <= setup->memory_bytes / 2;
+}
+
+static qfz_status plan_cache(qfz_setup *setup, qfz_error *err)
+{
+    const qfz_source_info *const info = &setup->info;
+    spare_threads(setup, blocks_fit);
+    const int64_t needed = blocks_bytes(setup);
+    setup->cache_bytes = clamp(setup->memory_bytes / 8, 8 * mebi, 512 * mebi);
+    if (needed > setup->cache_bytes) setup->cache_bytes = needed;
+    if (needed > setup->memory_bytes / 4 * 3)
+        return qfz_fail(
+            err, QFZ_ENOMEM,
+            "%s: its blocks of %lld x %lld pixels do not fit into %lld bytes of memory; "
+            "allow more, or rewrite it in tiles (gdal_translate -co TILED=YES)",
+            setup->job->src, (long long)info->block_w, (long long)info->block_h,
+            (long long)setup->memory_bytes);
+    return QFZ_OK;
+}
+
+/* What each thread may have of its device. */
+static int64_t device_share(const qfz_setup *setup)
+{
+    const qfz_choice *const choice = &setup->choice;
+    const int64_t threads = (setup->n_threads + choice->n_devices - 1) / choice->n_devices;
+    return choice->device_memory_bytes / threads;
+}
+
+static int64_t device_tile_bytes(const qfz_setup *setup, int64_t h, int64_t w)
+{
+    return setup->engine->device->tile_bytes(&setup->rule, setup->kind, (int32_t)h, (int32_t)w);
+}
+
+/* About the largest tile of which every thread can have one on its device. */
+static int64_t device_tile_px(const qfz_setup *setup)
+{
+    enum { SIDE = 1024 }; /* big enough that what does not grow with the tile is a small share */
+    if (!setup->choice.device_memory_bytes) return INT32_MAX;
+    const int64_t px_bytes = device_tile_bytes(setup, SIDE, SIDE) / (SIDE * SIDE) + 1;
+    return clamp(device_share(setup) / px_bytes, 1, INT32_MAX);
+}
+
+/* Narrow tiles, and those that end inside a block of threads', take more a pixel. */
+static bool fits_device(const qfz_setup *setup)
+{
+    const qfz_tiling *const t = &setup->tiling;
+    return !setup->choice.device_memory_bytes ||
+           device_tile_bytes(setup, t->tile_h, t->tile_w) <= device_share(setup);
+}
+
+qfz_status qfz_setup_check_device(const qfz_setup *setup, qfz_error *err)
+{
+    const qfz_tiling *const t = &setup->tiling;
+    if (fits_device(setup)) return QFZ_OK;
+    return qfz_fail(err, QFZ_ENOMEM,
+                    "GPU: tiles of %lld x %lld pixels take %lld bytes of its memory; %lld may be "
+                    "used",
+                    (long long)t->tile_w, (long long)t->tile_h,
+                    (long long)device_tile_bytes(setup, t->tile_h, t->tile_w),
+                    (long long)device_share(setup));
+}
+
+/* Of a tile in the contexts of a thread, all in all; a spool holds its output once more. */
+static int64_t px_bytes_of(const qfz_setup *setup)
+{
+    const int64_t out = (int64_t)qfz_setup_out_bytes(setup);
+    return qfz_setup_source_bytes(setup) + setup->engine->bytes_per_px(&setup->rule, setup->kind) +
+           (setup->job->work ? 2 * out : out);
+}
+
+static int64_t tiles_bytes(const qfz_setup *setup)
+{
+    return (setup->memory_bytes - setup->cache_bytes) / 7 * 3;
+}
+
+static int64_t worker_bytes_of(const qfz_setup *setup)
+{
+    const int64_t extra = setup->job->regions ? QFZ_RECORDS_BYTES : 0;
+    return setup->tiling.tile_w * setup->tiling.tile_h * px_bytes_of(setup) + extra;
+}
+
+static bool tiles_fit(const qfz_setup *setup)
+{
+    return setup->worker_bytes <= tiles_bytes(setup) / setup->n_threads && fits_device(setup);
+}
+
+qfz_status qfz_setup_retile(qfz_setup *setup, int64_t tile_w, int64_t tile_h, qfz_error *err)
+{
+    qfz_tiling *const t = &setup->tiling;
+    if (tile_w > t->w || tile_h > t->h || tile_w > INT32_MAX / tile_h)
+        return qfz_fail(err, QFZ_EARG, "tiles of %lld x %lld pixels are not of this job",
+                        (long long)tile_w, (long long)tile_h);
+    t->tile_w = tile_w;
+    t->tile_h = tile_h;
+    t->n_x = (t->w - 1) / tile_w + 1;
+    t->n_y = (t->h - 1) / tile_h + 1;
+    setup->worker_bytes = worker_bytes_of(setup);
+    spare_threads(setup, tiles_fit);
+    return QFZ_OK;
+}
+
+/* At most max_px pixels, unless the user has said what tiles are. */
+static qfz_status choose_tiles(qfz_setup *setup, int64_t max_px, qfz_error *err)
+{
+    const int32_t given = setup->job->tile_px;
+    for (int64_t px = max_px;; px -= px / 8 + 1) {
+        QFZ_TRY(qfz_tiling_choose(&setup->tiling, &setup->info, given, px, err));
+        if (given == 0 && px > 1 && !fits_device(setup)) continue;
+        spare_threads(setup, fits_device);
+        return QFZ_OK;
+    }
+}
+
+/* Pixels of a tile that each thread can have, of the host's memory. */
+static int64_t host_tile_px(const qfz_setup *setup)
+{
+    const int64_t extra = setup->job->regions ? QFZ_RECORDS_BYTES : 0;
+    return (tiles_bytes(setup) / setup->n_threads - extra) / px_bytes_of(setup);
+}
+
+static bool least_tiles_fit(const qfz_setup *setup)
+{
+    return host_tile_px(setup) >= TILE_PX_LEAST && device_tile_px(setup) >= TILE_PX_LEAST;
+}
+
+/* Shares of the budget: 3/8 tiles, 1/8 GDAL's blocks, 1/8 summaries, 1/4 tiles kept; the last 1/8
+ * is for the groups that are stitched, the program itself, and what libraries take.  Blocks that
+ * need more than their share take it from the others. */
+qfz_status qfz_setup_plan_memory(qfz_setup *setup, qfz_error *err)
+{
+    const qfz_job *const job = setup->job;
+    const int64_t least = 64 * mebi;
+    setup->memory_bytes = job->memory_bytes ? job->memory_bytes : machine_memory(job) / 2;
+    if (setup->memory_bytes < least)
+        return qfz_fail(err, QFZ_EARG, "memory of %.3g MB; at least %.0f MB are needed",
+                        (double)setup->memory_bytes / 1e6, (double)least / 1e6);
+    QFZ_TRY(plan_cache(setup, err));
+    spare_threads(setup, least_tiles_fit);
+    const int64_t shared = setup->memory_bytes - setup->cache_bytes;
+    int64_t max_px = clamp(host_tile_px(setup), 1, INT32_MAX);
+    const int64_t device_px = device_tile_px(setup);
+    if (max_px > device_px) max_px = device_px;
+    setup->store_bytes = shared / 7;
+    setup->keep_bytes = shared / 7 * 2;
+    const int64_t wanted_px = preferred_px(setup);
+    QFZ_TRY(choose_tiles(setup, max_px < wanted_px ? max_px : wanted_px, err));
+    const int64_t tile_px = setup->tiling.tile_w * setup->tiling.tile_h;
+    setup->worker_bytes = worker_bytes_of(setup);
+    if (tile_px > (int64_t)1 << 29)
+        return qfz_fail(err, QFZ_EARG,
+                        "tiles of %lld x %lld pixels are too large; 2^29 pixels are the most",
+                        (long long)setup->tiling.tile_w, (long long)setup->tiling.tile_h);
+    return QFZ_OK;
+}
+
+int64_t qfz_setup_cache_bytes(const qfz_setup *setup, const qfz_source *source)
+{
+    const int64_t each = qfz_source_cache_bytes(source, setup->tiling.tile_w);
+    if (each == 0) return setup->cache_bytes;
+    const int64_t wanted = clamp(each * setup->n_threads, 32 * mebi, INT64_MAX);
+    return wanted < setup->cache_bytes ? wanted : setup->cache_bytes;
+}
+
+int64_t qfz_setup_first_cache(const qfz_job *job)
+{
+    return job->memory_bytes ? clamp(job->memory_bytes / 8, 8 * mebi, 512 * mebi) : 512 * mebi;
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/* simplify.c - (alpha, omega)-components: three passes.  Which regions a tile has is known only
+ * when its answer is, and their numbers and means only when all tiles have counted theirs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "job/passes.h"
+#include "job/visits.h"
+
+/* A border_region's value: the number of pixels, then the sum of each band (exact.h). */
+static int value_words(const qfz_setup *setup)
+{
+    return 1 + setup->info.n_bands * qfz_sum_words(setup->info.type);
+}
+
+static void add_integer_sums(uint64_t *into, const uint64_t *from, int words)
+{
+    const int n = qfz_sum_words(QFZ_U8);
+    into[0] += from[0];
+    for (int at = 1; at < words; at += n)
+        qfz_words_add(into + at, from + at, n);
+}
+
+static void add_float_sums(uint64_t *into, const uint64_t *from, int words)
+{
+    const int n = qfz_sum_words(QFZ_F32);
+    into[0] += from[0];
+    for (int at = 1; at < words; at += n)
+        qfz_words_add(into + at, from + at, n);
+}
+
+/* The regions of the loaded tile. */
+static qfz_status partition_tile(qfz_run *run, qfz_thread_context *context, int64_t tile,
+                                 qfz_partition *partition, qfz_error *err)
+{
+    qfz_exterior answer = {0};
+    QFZ_TRY(qfz_stitch_exterior(run->stitch, tile, &answer, err));
+    const qfz_status st = run->setup->engine->partition(
+        context->worker, answer.n_ring ? &answer : NULL, partition, err);
+    qfz_exterior_fini(&answer);
+    return st;
+}
+
+/* The sums of those regions that other tiles may have parts of. */
+static qfz_status put_sums(qfz_run *run, qfz_thread_context *context, int64_t tile,
+                           const qfz_partition *partition, qfz_error *err)
+{
+    const qfz_setup *const setup = run->setup;
+    const int words = value_words(setup), sum_words = qfz_sum_words(setup->info.type);
+    const int64_t n = partition->n_border_regions;
+    uint64_t *values = NULL, *sums = NULL;
+    qfz_status st;
+    QFZ_TRY_OR(st, cleanup, QFZ_NEW(&values, n * words, err));
+    QFZ_TRY_OR(st, cleanup, QFZ_NEW(&sums, n * sum_words, err));
+    for (int64_t s = 0; s < n; s++)
+        values[s * words] = partition->border_regions[s].pixels;
+    for (int b = 0; b < setup->info.n_bands; b++) {
+        QFZ_TRY_OR(st, cleanup, setup->engine->border_sums(context->worker, b, sums, err));
+        for (int64_t s = 0; s < n; s++)
+            memcpy(values + s * words + 1 + b * sum_words, sums + s * sum_words,
+                   (size_t)sum_words * sizeof *values);
+    }
+    st = qfz_stitch_put_values(run->stitch, QFZ_SET_SUMS, tile, values, n * words, err);
+
+cleanup:
+    free(values);
+    free(sums);
+    return st;
+}
+
+static qfz_status count(qfz_run *run, qfz_thread_context *context, int64_t tile, void *arg,
+                        qfz_error *err)
+{
+    (void)arg;
+    qfz_partition partition;
+    QFZ_TRY(partition_tile(run, context, tile, &partition, err));
+    QFZ_TRY(qfz_visit_put_regions(run, tile, &partition, err));
+    return run->setup->job->count_only ? QFZ_OK : put_sums(run, context, tile, &partition, err);
+}
+
+static bool is_counted(qfz_run *run, int64_t tile, void *arg)
+{
+    (void)arg;
+    return qfz_visit_has_regions(run, tile) &&
+           (run->setup->job->count_only || qfz_stitch_has_values(run->stitch, QFZ_SET_SUMS, tile));
+}
+
+/* ----------------------------------------------------------------------------------- between
+ * passes
+ */
+static qfz_status number(qfz_run *run, double share, qfz_error *err)
+{
+    const qfz_combine add =
+        qfz_type_is_float(run->setup->info.type) ? add_float_sums : add_integer_sums;
+    qfz_run_begin(run, "numbering", share, 0);
+    QFZ_TRY(qfz_visit_number_all(run, err));
+    if (run->setup->job->count_only) return QFZ_OK;
+    return qfz_stitch_reduce(run->stitch, QFZ_SET_SUMS, value_words(run->setup), add, err);
+}
+
+static bool is_numbered(qfz_run *run, int64_t tile, void *arg)
+{
+    (void)arg;
+    const bool has_sums = qfz_run_owns_tiles(run) && !run->setup->job->count_only;
+    return qfz_visit_is_numbered(run, tile) &&
+           (!has_sums || qfz_stitch_is_reduced(run->stitch, QFZ_SET_SUMS, tile));
+}
+
+/* --------------------------------------------------------------------------------------- painting
+ */
+/* A nodata value that the type cannot hold occurs in no pixel; 0 stands for it, as without one. */
+static void set_invalid(const qfz_sink_spec *spec, qfz_type type, uint8_t invalid[4])
+{
+    const double nodata = spec->has_nodata ? spec->nodata : 0;
+    const float single = (float)nodata;
+    const int64_t whole = nodata >= -2147483648.0 && nodata <= 4294967295.0 ? (int64_t)nodata : 0;
+    const uint32_t bits = (uint32_t)whole; /* the low bytes are the value in any narrower type */
+    if (qfz_type_is_float(type))
+        memcpy(invalid, &single, sizeof single);
+    else
+        memcpy(invalid, &bits, sizeof bits);
+}
+
+/* means[border_region], in the raster's type, from what all tiles have put together. */
+static void find_slot_means(const qfz_setup *setup, const uint64_t *values,
+                            uint32_t n_border_regions, int band, char *means)
+{
+    const qfz_type type = setup->info.type;
+    const int words = value_words(setup), sum_words = qfz_sum_words(type);
+    for (uint32_t s = 0; s < n_border_regions; s++) {
+        const uint64_t *const value = values + (int64_t)s * words;
+        qfz_sum_mean(value + 1 + band * sum_words, value[0], type,
+                     means + s * qfz_type_bytes(type));
+    }
+}
+
+static qfz_status paint(qfz_run *run, qfz_thread_context *context, int64_t tile,
+                        const qfz_partition *partition, qfz_outputs *out, qfz_error *err)
+{
+    const qfz_setup *const setup = run->setup;
+    const qfz_type type = setup->info.type;
+    const size_t plane_bytes = (size_t)(context->tile.h * context->tile.w) * qfz_type_bytes(type);
+    uint8_t invalid[4]; /* what invalid pixels get, in the raster's type */
+    uint64_t *values = NULL;
+    void *means = NULL;
+    int64_t n;
+    qfz_status st;
+    set_invalid(&out->specs[QFZ_MAIN], type, invalid);
+    QFZ_TRY_OR(st, cleanup,
+               qfz_stitch_get_values(run->stitch, QFZ_SET_SUMS, tile, &values, &n, err));
+    QFZ_TRY_OR(st, cleanup,
+               qfz_alloc(&means, partition->n_border_regions, qfz_type_bytes(type), err));
+    for (int b = 0; b < setup->info.n_bands; b++) {
+        find_slot_means(setup, values, partition->n_border_regions, b, means);
+        QFZ_TRY_OR(st, cleanup,
+                   setup->engine->paint(context->worker, b, means, invalid,
+                                        (char *)context->out + (size_t)b * plane_bytes, err));
+    }
+    st = qfz_outputs_write(out, QFZ_MAIN, context, tile, context->out, err);
+
+cleanup:
+    free(values);
+    free(means);
+    return st;
+}
+
+static qfz_status resolve(qfz_run *run, qfz_thread_context *context, int64_t tile, void *arg,
+                          qfz_error *err)
+{
+    const qfz_job *const job = run->setup->job;
+    qfz_outputs *const out = arg;
+    const bool wide = out->specs[QFZ_SECOND].type == QFZ_OUT_U64;
+    qfz_partition partition;
+    QFZ_TRY(partition_tile(run, context, tile, &partition, err));
+    QFZ_TRY(paint(run, context, tile, &partition, out, err));
+    if (!job->labels && !job->regions) return QFZ_OK;
+    QFZ_TRY(qfz_visit_number(run, context, tile, &partition, err));
+    if (job->labels) {
+        QFZ_TRY(run->setup->engine->labels(context->worker, wide, context->out, err));
+        QFZ_TRY(qfz_outputs_write(out, QFZ_SECOND, context, tile, context->out, err));
+    }
+    return qfz_outputs_regions(out, context, tile, partition.n_regions, err);
+}
+
+static void plan(const qfz_run *run, qfz_outputs *out)
+{
+    const qfz_job *const job = run->setup->job;
+    out->n_rasters = job->labels ? 2 : 1;
+    out->specs[QFZ_MAIN] = qfz_spec_painted(run->setup, job->dst);
+    if (job->labels)
+        out->specs[QFZ_SECOND] = qfz_spec_labels(run->setup, job->labels, run->count.total);
+}
+
+const qfz_passes qfz_simplify_passes = {
+    .steps =
+        {{.phase = QFZ_PHASE_SUMMARISE,
+          .share = 0.3,
+          .is_done = qfz_visit_is_summarised,
+          .visit = qfz_visit_summarise},
+         {.phase = QFZ_PHASE_STITCH,
+          .share = 0.05,
+          .is_done = qfz_visit_is_solved,
+          .together = qfz_run_solve},
+         {.phase = QFZ_PHASE_SUMMARISE, .share = 0.3, .is_done = is_counted, .visit = count},
+         {.phase = QFZ_PHASE_STITCH, .share = 0.05, .is_done = is_numbered, .together = number}},
+    .n_steps = 4,
+    .plan = plan,
+    .resolve_share = 0.25,
+    .resolve = resolve,
+};

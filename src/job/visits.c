@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+#include "job/visits.h"
+
+static uint64_t count_valid(const qfz_image *tile)
+{
+    const int64_t n = tile->h * tile->w;
+    uint64_t n_valid = 0;
+    if (!tile->valid) return (uint64_t)n;
+    for (int64_t i = 0; i < n; i++)
+        n_valid += tile->valid[i];
+    return n_valid;
+}
+
+static qfz_status put_summary(qfz_run *run, qfz_thread_context *context, int64_t tile,
+                              qfz_error *err)
+{
+    qfz_summary summary = {0};
+    qfz_status st;
+    QFZ_TRY_OR(st, cleanup, qfz_summary_init(&summary, context->box, &run->setup->rule, err));
+    QFZ_TRY_OR(st, cleanup, run->setup->engine->summarise(context->worker, &summary, err));
+    st = qfz_stitch_put(run->stitch, tile, &summary, err);
+
+cleanup:
+    qfz_summary_fini(&summary);
+    return st;
+}
+
+qfz_status qfz_visit_summarise(qfz_run *run, qfz_thread_context *context, int64_t tile, void *arg,
+                               qfz_error *err)
+{
+    (void)arg;
+    if (qfz_stitch_wants_summaries(run->stitch)) QFZ_TRY(put_summary(run, context, tile, err));
+    return qfz_stitch_put_pixels(run->stitch, tile, count_valid(&context->tile), err);
+}
+
+bool qfz_visit_is_summarised(qfz_run *run, int64_t tile, void *arg)
+{
+    (void)arg;
+    return qfz_stitch_has_summary(run->stitch, tile);
+}
+
+bool qfz_visit_is_solved(qfz_run *run, int64_t tile, void *arg)
+{
+    (void)arg;
+    return qfz_stitch_has_exterior(run->stitch, tile);
+}
+
+qfz_status qfz_visit_put_regions(qfz_run *run, int64_t tile, const qfz_partition *partition,
+                                 qfz_error *err)
+{
+    return run->setup->job->count_only
+               ? qfz_stitch_put_count(run->stitch, tile, partition, err)
+               : qfz_stitch_put_partition(run->stitch, tile, partition, err);
+}
+
+bool qfz_visit_has_regions(qfz_run *run, int64_t tile)
+{
+    return run->setup->job->count_only ? qfz_stitch_has_count(run->stitch, tile)
+                                       : qfz_stitch_has_partition(run->stitch, tile);
+}
+
+qfz_status qfz_visit_number_all(qfz_run *run, qfz_error *err)
+{
+    return run->setup->job->count_only ? qfz_stitch_add_counts(run->stitch, err)
+                                       : qfz_stitch_number(run->stitch, err);
+}
+
+bool qfz_visit_is_numbered(qfz_run *run, int64_t tile)
+{
+    const bool has_labels = qfz_run_owns_tiles(run) && !run->setup->job->count_only;
+    return has_labels ? qfz_stitch_is_numbered(run->stitch, tile)
+                      : qfz_stitch_is_counted(run->stitch);
+}
+
+qfz_status qfz_visit_number(qfz_run *run, qfz_thread_context *context, int64_t tile,
+                            const qfz_partition *partition, qfz_error *err)
+{
+    qfz_numbers numbers;
+    QFZ_TRY(qfz_stitch_numbers(run->stitch, tile, partition, &numbers, err));
+    const qfz_status st = run->setup->engine->number(context->worker, &numbers, err);
+    qfz_numbers_fini(&numbers);
+    return st;
+}

@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: MIT */
+#include "job/work.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "job/identity.h"
+#include "core/memory.h"
+
+enum { PATH_BYTES = 4096, TEXT_BYTES = 1 << 16 };
+
+struct qfz_work {
+    const char *folder;
+    const qfz_ranks *ranks;
+    qfz_phase phase;
+    int part, n_parts; /* part from 1; 0: all of them are read */
+    qfz_journal *own, *pixels;
+    qfz_journal **others;
+    int n_others;
+    bool is_finishing;
+    bool made_folder, made_job; /* by this process */
+    int lock;                   /* of the file `job`, by who ends a job in phases; -1: none */
+};
+
+/* ------------------------------------------------------------------------------------ small files
+ */
+static qfz_status path_of(const qfz_work *work, char path[PATH_BYTES], qfz_error *err,
+                          const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+static qfz_status path_of(const qfz_work *work, char path[PATH_BYTES], qfz_error *err,
+                          const char *format, ...)
+{
+    va_list args;
+    const int n = snprintf(path, PATH_BYTES, "%s/", work->folder);
+    int m = PATH_BYTES;
+    va_start(args, format);
+    if (n > 0 && n < PATH_BYTES) m = vsnprintf(path + n, (size_t)(PATH_BYTES - n), format, args);
+    va_end(args);
+    if (n + m < PATH_BYTES) return QFZ_OK;
+    return qfz_fail(err, QFZ_EARG, "%s: the name is too long", work->folder);
+}
+
+static qfz_status failed(const char *path, const char *what, qfz_error *err)
+{
+    return qfz_fail(err, QFZ_EIO, "%s: %s failed: %s", path, what, strerror(errno));
+}
+
+/* A small text file in the folder; *text is NULL if there is none, else released by free(). */
+static qfz_status read_file(const qfz_work *work, const char *name, char **text, qfz_error *err)
+{
+    char path[PATH_BYTES];
+    *text = NULL;
+    QFZ_TRY(path_of(work, path, err, "%s", name));
+    FILE *const in = fopen(path, "re");
+    if (!in && errno == ENOENT) return QFZ_OK;
+    if (!in) return failed(path, "opening", err);
+    qfz_status st = QFZ_NEW_ZERO(text, TEXT_BYTES, err);
+    if (st == QFZ_OK && fread(*text, 1, TEXT_BYTES - 1, in) == 0 && ferror(in))
+        st = failed(path, "reading", err);
+    (void)fclose(in);
+    return st;
+}
+
+/* The file appears whole or not at all.  is_new not NULL: others may be about to make one, and one
+ * that is there already stays as it is. */
+static qfz_status write_file(const qfz_work *work, const char *name, const char *text, bool *is_new,
+                             qfz_error *err)
+{
+    char path[PATH_BYTES], temp[PATH_BYTES];
+    const size_t n = strlen(text);
+    QFZ_TRY(path_of(work, path, err, "%s", name));
+    if (is_new)
+        QFZ_TRY(path_of(work, temp, err, "%s.%ld.tmp", name, (long)getpid()));
+    else
+        QFZ_TRY(path_of(work, temp, err, "%s.tmp", name));
+    const int file = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (file < 0) return failed(temp, "making it", err);
+    bool ok = write(file, text, n) == (ssize_t)n && fsync(file) == 0;
+    ok = close(file) == 0 && ok;
+    if (ok && is_new) {
+        *is_new = link(temp, path) == 0;
+        ok = *is_new || errno == EEXIST;
+    }
+    if (ok && !is_new) ok = rename(temp, path) == 0;
+    const int why = errno;
+    (void)unlink(temp);
+    errno = why;
+    return ok ? QFZ_OK : failed(path, "writing", err);
+}
+
+static void delete_file(const qfz_work *work, const char *name)
+{
+    char path[PATH_BYTES];
+    qfz_error ignored = {.status = QFZ_OK};
+    if (path_of(work, path, &ignored, "%s", name) == QFZ_OK) (void)unlink(path);
+}
+
+/* -------------------------------------------------------------------------------------- whose it
+ * is
+ */
+/* Tiles and parts are taken over from who came first, unless this job names its own. */
+static qfz_status take_over(qfz_work *work, const char *there, qfz_setup *setup, qfz_error *err)
+{
+    const qfz_job *const job = setup->job;
+    const char *const tile = qfz_identity_find(there, QFZ_IDENTITY_TILE);
+    const char *const parts = qfz_identity_find(there, QFZ_IDENTITY_PARTS);
+    long long w = 0, h = 0;
+    int n_parts = 0;
+    if (!tile || !parts || sscanf(tile, "%lld x %lld", &w, &h) != 2 || w < 1 || h < 1 ||
+        sscanf(parts, "%d", &n_parts) != 1 || n_parts < 1)
+        return qfz_fail(err, QFZ_EARG, "%s: its file `job` is damaged; remove the folder",
+                        work->folder);
+    if (job->tile_px > 0 && (w != setup->tiling.tile_w || h != setup->tiling.tile_h))
+        return qfz_fail(err, QFZ_EARG, "%s: begun with tiles of %lld x %lld, now %lld x %lld",
+                        work->folder, w, h, (long long)setup->tiling.tile_w,
+                        (long long)setup->tiling.tile_h);
+    if (work->n_parts > 0 && work->n_parts != n_parts)
+        return qfz_fail(err, QFZ_EARG, "%s: begun in %d part%s, now %d; their number must stay",
+                        work->folder, n_parts, n_parts == 1 ? "" : "s", work->n_parts);
+    work->n_parts = n_parts;
+    return qfz_setup_retile(setup, w, h, err);
+}
+
+/* here NULL: it is known that this is the job of rank 0, which has compared. */
+static qfz_status compare(qfz_work *work, const char *here, qfz_setup *setup, qfz_error *err)
+{
+    qfz_difference d;
+    char *there = NULL;
+    QFZ_TRY(read_file(work, "job", &there, err));
+    qfz_status st;
+    if (!there)
+        st = qfz_fail(err, QFZ_EARG, "%s: nothing there to go on with; phase summarise comes first",
+                      work->folder);
+    else if (here && qfz_identity_differs(there, here, &d))
+        st = qfz_fail(err, QFZ_EARG,
+                      "%s: it holds another job: its %s was \"%s\", and is \"%s\" now",
+                      work->folder, d.what, d.there, d.here);
+    else
+        st = take_over(work, there, setup, err);
+    free(there);
+    return st;
+}
+
+static qfz_status check_fresh(const qfz_work *work, qfz_error *err)
+{
+    char *there = NULL;
+    QFZ_TRY(read_file(work, "job", &there, err));
+    const bool found = there != NULL;
+    free(there);
+    if (!found) return QFZ_OK;
+    return qfz_fail(
+        err, QFZ_EARG,
+        "%s: it holds the journal of an earlier run; --resume goes on with it, or remove it",
+        work->folder);
+}
+
+/* Whoever comes first says what the job is; a phase that comes too early is not the first. */
+static qfz_status enter(qfz_work *work, const char *here, qfz_setup *setup, qfz_error *err)
+{
+    const qfz_job *const job = setup->job;
+    if (job->phase == QFZ_PHASE_ALL || job->phase == QFZ_PHASE_SUMMARISE) {
+        work->made_folder = mkdir(work->folder, 0777) == 0;
+        if (!work->made_folder && errno != EEXIST)
+            return failed(work->folder, "making the folder", err);
+        if (!job->resume && job->phase == QFZ_PHASE_ALL) QFZ_TRY(check_fresh(work, err));
+        QFZ_TRY(write_file(work, "job", here, &work->made_job, err));
+    }
+    return compare(work, here, setup, err);
+}
+
+/* Rank 0 first: the others find what it made. */
+static qfz_status enter_all(qfz_work *work, const char *here, qfz_setup *setup, qfz_error *err)
+{
+    const bool first = work->ranks->rank == 0;
+    qfz_status st = first ? enter(work, here, setup, err) : QFZ_OK;
+    QFZ_TRY(qfz_ranks_agree(work->ranks, st, err));
+    st = first ? QFZ_OK : compare(work, NULL, setup, err);
+    return qfz_ranks_agree(work->ranks, st, err);
+}
+
+static void set_part(qfz_work *work, const qfz_job *job)
+{
+    work->phase = job->phase;
+    work->part = job->phase == QFZ_PHASE_ALL ? work->ranks->rank + 1 : job->part;
+    work->n_parts = job->phase == QFZ_PHASE_ALL ? work->ranks->n : job->n_parts;
+}
+
+qfz_status qfz_work_open(qfz_work **out, qfz_setup *setup, const qfz_ranks *ranks,
+                         qfz_source *source, qfz_error *err)
+{
+    qfz_work *work = NULL;
+    char *here = NULL, *finishing = NULL;
+    qfz_status st = QFZ_NEW_ZERO(&work, 1, err);
+    if (st == QFZ_OK) {
+        *work = (qfz_work){.folder = setup->job->work, .ranks = ranks, .lock = -1};
+        set_part(work, setup->job);
+        if (ranks->rank == 0) st = qfz_identity_make(&here, setup, source, work->n_parts, err);
+    }
+    QFZ_TRY_OR(st, cleanup, qfz_ranks_agree(ranks, st, err));
+    QFZ_TRY_OR(st, cleanup, enter_all(work, here, setup, err));
+    st = read_file(work, "finishing", &finishing, err);
+    work->is_finishing = finishing != NULL;
+    QFZ_TRY_OR(st, cleanup, qfz_ranks_agree(ranks, st, err));
+    *out = work;
+    work = NULL;
+
+cleanup:
+    free(here);
+    free(finishing);
+    qfz_work_close(work);
+    return st;
+}
+
+void qfz_work_close(qfz_work *work)
+{
+    if (!work) return;
+    qfz_journal_close(work->own);
+    qfz_journal_close(work->pixels);
+    for (int i = 0; i < work->n_others; i++)
+        qfz_journal_close(work->others[i]);
+    free(work->others);
+    if (work->lock >= 0) (void)close(work->lock);
+    free(work);
+}
+
+int qfz_work_n_parts(const qfz_work *work)
+{
+    return work->n_parts;
+}
+
+/* --------------------------------------------------------------------------------------- journals
+ */
+/* Another process's journal, if it is there. */
+static qfz_status read_other(qfz_work *work, const char *path, qfz_stitch *stitch, qfz_error *err)
+{
+    if (access(path, F_OK) != 0) return QFZ_OK;
+    QFZ_TRY(qfz_journal_open(&work->others[work->n_others], path, false, err));
+    return qfz_stitch_attach(stitch, work->others[work->n_others++], err);
+}
+
+static qfz_status read_others(qfz_work *work, qfz_stitch *stitch, qfz_error *err)
+{
+    char path[PATH_BYTES];
+    QFZ_TRY(QFZ_NEW_ZERO(&work->others, work->n_parts, err));
+    if (work->phase == QFZ_PHASE_ALL) return QFZ_OK;
+    if (work->phase != QFZ_PHASE_STITCH) {
+        QFZ_TRY(path_of(work, path, err, "stitch.journal"));
+        return read_other(work, path, stitch, err);
+    }
+    for (int part = 1; part <= work->n_parts; part++) {
+        QFZ_TRY(path_of(work, path, err, "part-%d-of-%d.journal", part, work->n_parts));
+        QFZ_TRY(read_other(work, path, stitch, err));
+    }
+    return QFZ_OK;
+}
+
+qfz_status qfz_work_attach(qfz_work *work, qfz_stitch *stitch, qfz_error *err)
+{
+    char path[PATH_BYTES];
+    QFZ_TRY(read_others(work, stitch, err));
+    if (work->phase == QFZ_PHASE_STITCH)
+        QFZ_TRY(path_of(work, path, err, "stitch.journal"));
+    else
+        QFZ_TRY(path_of(work, path, err, "part-%d-of-%d.journal", work->part, work->n_parts));
+    QFZ_TRY(qfz_journal_open(&work->own, path, true, err));
+    return qfz_stitch_attach(stitch, work->own, err);
+}
+
+qfz_status qfz_work_spool(qfz_work *work, qfz_journal **journal, qfz_error *err)
+{
+    char path[PATH_BYTES];
+    QFZ_TRY(path_of(work, path, err, "pixels-%d-of-%d.journal", work->part, work->n_parts));
+    QFZ_TRY(qfz_journal_open(&work->pixels, path, true, err));
+    *journal = work->pixels;
+    return QFZ_OK;
+}
+
+qfz_status qfz_work_sync(qfz_work *work, qfz_error *err)
+{
+    if (work->own) QFZ_TRY(qfz_journal_sync(work->own, err));
+    return work->pixels ? qfz_journal_sync(work->pixels, err) : QFZ_OK;
+}
+
+/* ------------------------------------------------------------------------------------------- end
+ */
+qfz_status qfz_work_finish(qfz_work *work, qfz_error *err)
+{
+    work->is_finishing = true;
+    return write_file(work, "finishing", "", NULL, err);
+}
+
+bool qfz_work_is_finishing(const qfz_work *work)
+{
+    return work->is_finishing;
+}
+
+/* What the parts say of themselves; *missing: some do not yet. */
+static qfz_status read_parts(const qfz_work *work, uint64_t *pixels, bool *missing, qfz_error *err)
+{
+    *pixels = 0;
+    *missing = false;
+    for (int part = 1; part <= work->n_parts && !*missing; part++) {
+        char name[64], *text = NULL;
+        unsigned long long n = 0;
+        (void)snprintf(name, sizeof name, "part-%d-of-%d.done", part, work->n_parts);
+        QFZ_TRY(read_file(work, name, &text, err));
+        *missing = !text || sscanf(text, "pixels %llu", &n) != 1;
+        *pixels += n;
+        free(text);
+    }
+    return QFZ_OK;
+}
+
+/* Until it is closed; two parts that end at a time come one after the other. */
+static qfz_status lock_job(qfz_work *work, qfz_error *err)
+{
+    char path[PATH_BYTES];
+    QFZ_TRY(path_of(work, path, err, "job"));
+    work->lock = open(path, O_RDWR | O_CLOEXEC);
+    if (work->lock < 0) return failed(path, "opening", err);
+    while (flock(work->lock, LOCK_EX) != 0)
+        if (errno != EINTR) return QFZ_OK; /* a file system without locks is trusted */
+    return QFZ_OK;
+}
+
+qfz_status qfz_work_part_done(qfz_work *work, qfz_stitch *stitch, bool *last, qfz_error *err)
+{
+    char name[64], text[64];
+    uint64_t pixels;
+    bool missing;
+    QFZ_TRY(qfz_stitch_pixels(stitch, &pixels, err));
+    (void)snprintf(name, sizeof name, "part-%d-of-%d.done", work->part, work->n_parts);
+    (void)snprintf(text, sizeof text, "pixels\t%llu\n", (unsigned long long)pixels);
+    QFZ_TRY(write_file(work, name, text, NULL, err));
+    QFZ_TRY(lock_job(work, err));
+    QFZ_TRY(read_parts(work, &pixels, &missing, err));
+    *last = !missing;
+    return QFZ_OK;
+}
+
+static qfz_status add_pixels(const qfz_work *work, uint64_t *pixels, qfz_error *err)
+{
+    bool missing;
+    return read_parts(work, pixels, &missing, err);
+}
+
+/* Else others have begun as well. */
+static bool holds_job_only(const qfz_work *work)
+{
+    DIR *const folder = opendir(work->folder);
+    int n_others = 0;
+    for (struct dirent *entry; folder && (entry = readdir(folder)) != NULL;)
+        if (entry->d_name[0] != '.' && strcmp(entry->d_name, "job") != 0) n_others++;
+    if (folder) (void)closedir(folder);
+    return folder && n_others == 0;
+}
+
+/* Of processes that were killed while they made a file. */
+static void delete_temporary(const qfz_work *work)
+{
+    DIR *const folder = opendir(work->folder);
+    for (struct dirent *entry; folder && (entry = readdir(folder)) != NULL;) {
+        const size_t n = strlen(entry->d_name);
+        if (n > 4 && strcmp(entry->d_name + n - 4, ".tmp") == 0) delete_file(work, entry->d_name);
+    }
+    if (folder) (void)closedir(folder);
+}
+
+static void delete_journals(const qfz_work *work, int part)
+{
+    static const char *const names[][2] = {
+        {"pixels", "journal"}, {"part", "journal"}, {"part", "done"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char name[128];
+        (void)snprintf(name, sizeof name, "%s-%d-of-%d.%s", names[i][0], part, work->n_parts,
+                       names[i][1]);
+        delete_file(work, name);
+    }
+}
+
+static qfz_status write_done(const qfz_work *work, const qfz_job *job, const qfz_report *report,
+                             qfz_error *err)
+{
+    char *text = NULL;
+    QFZ_TRY(qfz_identity_of_end(&text, job, report, err));
+    const qfz_status st = write_file(work, "done", text, NULL, err);
+    free(text);
+    return st;
+}
+
+qfz_status qfz_work_end(qfz_work *work, const qfz_job *job, qfz_report *report, qfz_error *err)
+{
+    qfz_status st = QFZ_OK;
+    if (work->phase == QFZ_PHASE_RESOLVE) QFZ_TRY(add_pixels(work, &report->pixels, err));
+    if (work->ranks->rank == 0) st = write_done(work, job, report, err);
+    QFZ_TRY(qfz_ranks_agree(work->ranks, st, err));
+    const bool all = work->phase != QFZ_PHASE_ALL;
+    for (int part = all ? 1 : work->part; part <= (all ? work->n_parts : work->part); part++)
+        delete_journals(work, part);
+    if (work->ranks->rank > 0) return QFZ_OK;
+    delete_file(work, "stitch.journal");
+    delete_file(work, "finishing");
+    delete_temporary(work);
+    return QFZ_OK;
+}
+
+bool qfz_work_is_done(const qfz_work *work, const qfz_job *job, qfz_report *report)
+{
+    char *text = NULL, *now = NULL;
+    unsigned long long regions = 0, pixels = 0;
+    qfz_error ignored = {.status = QFZ_OK};
+    bool done = read_file(work, "done", &text, &ignored) == QFZ_OK && text &&
+                sscanf(text, "regions %llu pixels %llu", &regions, &pixels) == 2;
+    const qfz_report told = {.regions = regions, .pixels = pixels};
+    done =
+        done && qfz_identity_of_end(&now, job, &told, &ignored) == QFZ_OK && strcmp(now, text) == 0;
+    free(now);
+    free(text);
+    if (done) *report = told;
+    return done;
+}
+
+void qfz_work_forget(qfz_work *work)
+{
+    if (!work->made_job || !holds_job_only(work)) return;
+    delete_file(work, "job");
+    if (work->made_folder) (void)rmdir(work->folder);
+}

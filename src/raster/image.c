@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* image.c - a whole raster in memory. */
+#include <stdlib.h>
+
+#include "core/memory.h"
+#include "raster/raster.h"
+
+qfz_status qfz_image_read(const char *src, const int *bands, int n_bands, qfz_image *image,
+                          qfz_error *err)
+{
+    qfz_job job = qfz_job_default(QFZ_LABEL);
+    qfz_source *source = NULL;
+    void *pixels = NULL;
+    uint8_t *valid = NULL;
+    qfz_status st;
+    job.src = src;
+    job.bands = bands;
+    job.n_bands = n_bands;
+    err->status = QFZ_OK;
+    QFZ_TRY(qfz_raster_setup(&job, (int64_t)512 << 20, err));
+    QFZ_TRY_OR(st, cleanup, qfz_source_open(&source, &job, err));
+    const qfz_source_info *const info = qfz_source_get_info(source);
+    const qfz_box all = {.y1 = info->h, .x1 = info->w};
+    QFZ_TRY_OR(
+        st, cleanup,
+        qfz_alloc(&pixels, info->h * info->w * info->n_bands, qfz_type_bytes(info->type), err));
+    QFZ_TRY_OR(st, cleanup, QFZ_NEW(&valid, info->h * info->w, err));
+    QFZ_TRY_OR(st, cleanup, qfz_source_read(source, all, pixels, valid, err));
+    *image = (qfz_image){.h = info->h,
+                         .w = info->w,
+                         .n_bands = info->n_bands,
+                         .type = info->type,
+                         .pixels = pixels,
+                         .valid = valid};
+    pixels = NULL;
+    valid = NULL;
+
+cleanup:
+    free(pixels);
+    free(valid);
+    qfz_source_close(source);
+    return st;
+}
+
+void qfz_image_free(qfz_image *image)
+{
+    free((void *)(uintptr_t)image->pixels);
+    free((void *)(uintptr_t)image->valid);
+    *image = (qfz_image){0};
+}
