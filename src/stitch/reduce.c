@@ -42,7 +42,7 @@ static qfz_status get(qfz_stitch *stitch, int what, int64_t node, uint64_t **val
 /* What the raster itself gave is what it is told. */
 static int told_by(const qfz_stitch *stitch, qfz_value_set set, int64_t node)
 {
-    return (node + 1 < stitch->n_nodes ? PIECE_EXTERIOR_PART : PIECE_GIVEN) + (int)set;
+    return (node + 1 < stitch->n_nodes ? PIECE_REDUCED : PIECE_GIVEN) + (int)set;
 }
 
 qfz_status qfz_stitch_put_values(qfz_stitch *stitch, qfz_value_set set, int64_t tile,
@@ -182,7 +182,7 @@ static bool is_down(const reduction *r, int64_t node)
     int64_t members[QFZ_GROUP_CHILDREN];
     const int n = qfz_group_tree_children(&r->stitch->group_tree, r->walk.level, node, members);
     for (int m = 0; m < n; m++)
-        if (!qfz_has(r->stitch, PIECE_EXTERIOR_PART + (int)r->set, members[m])) return false;
+        if (!qfz_has(r->stitch, PIECE_REDUCED + (int)r->set, members[m])) return false;
     return true;
 }
 
@@ -208,7 +208,7 @@ static qfz_status go_down(void *arg, int64_t item, int worker, qfz_error *err)
     for (int m = 0; m < f.n_members; m++) {
         const uint32_t *const list = qfz_map_next(f.map, &at, &n);
         QFZ_TRY_OR(st, cleanup,
-                   hand_out(r, PIECE_EXTERIOR_PART + set, f.members[m], list, n, values, err));
+                   hand_out(r, PIECE_REDUCED + set, f.members[m], list, n, values, err));
     }
     qfz_store_drop(stitch->store, qfz_piece(stitch, PIECE_REGIONS + set, node));
     qfz_store_drop(stitch->store, qfz_piece(stitch, told_by(stitch, r->set, node), node));
@@ -234,7 +234,7 @@ qfz_status qfz_stitch_reduce(qfz_stitch *stitch, qfz_value_set set, int words, q
     for (int level = n_levels - 1; level > 0; level--) {
         if (st == QFZ_OK)
             st = qfz_walk_level(&r.walk, stitch, stitch->n_threads, level, go_down, &r, err);
-        st = qfz_stitch_exchange(stitch, PIECE_EXTERIOR_PART + what, level - 1, QFZ_DOWN, st, err);
+        st = qfz_stitch_exchange(stitch, PIECE_REDUCED + what, level - 1, QFZ_DOWN, st, err);
     }
     return qfz_ranks_agree(stitch->ranks, st, err);
 }
