@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* counting.c - how many regions there are, without numbers.
+/* counting.c - the number of regions, without labels.
  *
- * Every region is counted once, where it ends: by the tile, or the group, inside of which it lies
- * without touching the border; those that touch the raster's own are counted at the top. */
+ * Every region is counted once: by the smallest tile or group that contains it and whose ring it
+ * does not touch.  Regions that touch the outline of the raster are counted at the top. */
 #include <stdlib.h>
 
 #include "core/memory.h"
 #include "stitch/state.h"
 
-/* What a tile says. */
+/* The counts of one tile. */
 typedef struct tally {
     uint64_t inner, border_regions;
 } tally;
@@ -26,7 +26,7 @@ bool qfz_stitch_has_count(qfz_stitch *stitch, int64_t tile)
     return qfz_has(stitch, PIECE_CENSUS, tile);
 }
 
-enum { SHORT_LEVEL = 1024 }; /* nodes; so few are added sooner than other threads are awake */
+enum { SHORT_LEVEL = 1024 }; /* nodes; adding fewer takes less time than waking threads */
 
 typedef struct adding {
     qfz_level_walk walk;
@@ -54,7 +54,7 @@ static qfz_status add_node(void *arg, int64_t item, int worker, qfz_error *err)
     QFZ_TRY(qfz_store_view(stitch->store,
                            qfz_piece(stitch, is_tile ? PIECE_CENSUS : PIECE_MAP, node), &data,
                            &bytes, &own, err));
-    if (!data) return qfz_fail(err, QFZ_EIO, "a count that was stored is not there");
+    if (!data) return qfz_fail(err, QFZ_EIO, "the count of a tile is missing in the store");
     const tally t = is_tile ? *(const tally *)data : tally_of_group(data);
     free(own);
 #pragma omp atomic

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* exchange.c - what goes from rank to rank between two levels: of each rank at most one row of
- * nodes up and one down, along the seam with its neighbours. */
+/* exchange.c - pieces of nodes that travel between ranks after a level of groups: for each rank at
+ * most one row of nodes up and one down, along the seams with its neighbours. */
 #include <stdlib.h>
 
 #include "stitch/state.h"
@@ -9,10 +9,10 @@ typedef struct transfer {
     qfz_stitch *stitch;
     int what, level;
     qfz_way way;
-    int64_t next; /* node, from which on more go out */
+    int64_t next; /* node: the next outgoing one is not before it */
 } transfer;
 
-/* From which rank to which a node goes: the same if it does not. */
+/* Sender and receiver of a node's piece; equal if the piece does not travel. */
 static void ends(const transfer *t, int64_t node, int *from, int *to)
 {
     const qfz_group_tree *const h = &t->stitch->group_tree;
@@ -47,11 +47,11 @@ static qfz_status put(void *arg, int64_t key, void *take_data, int64_t bytes, qf
     const transfer *const t = arg;
     if (!qfz_store_has(t->stitch->store, key))
         return qfz_store_give(t->stitch->store, key, take_data, bytes, err);
-    free(take_data); /* from before a resumption */
+    free(take_data); /* from an earlier run of the job */
     return QFZ_OK;
 }
 
-/* From now on they are asked for over there. */
+/* The receiver owns the pieces from here on. */
 static void drop_sent(transfer *t, int64_t n)
 {
     t->next = t->stitch->group_tree.first[t->level];

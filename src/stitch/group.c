@@ -9,10 +9,10 @@
 
 /* ----------------------------------------------------------------------------------------- sides
  *
- * A side's pixels follow each other on the ring, but for its ends, which may lie elsewhere. */
+ * The pixels of a side are consecutive on the ring, except its ends, which may lie elsewhere. */
 typedef enum side { TOP, BOTTOM, LEFT, RIGHT, SIDES } side;
 
-enum { PARTS = 3 }; /* of a side: its first pixel, those between, its last one */
+enum { PARTS = 3 }; /* a side: its first pixel, the pixels between, its last one */
 
 static int64_t side_length(qfz_box box, side s)
 {
@@ -47,7 +47,7 @@ static int64_t side_index(const qfz_ring *ring, side s, int64_t k)
 
 /* ------------------------------------------------------------------------------ the group's ring
  */
-/* Of the group's own ring. */
+/* True if a side of a member is part of the group's own ring. */
 static bool is_outside(const qfz_group *group, int m, side s)
 {
     const qfz_box box = group->members[m].box, all = group->ring.box;
@@ -94,7 +94,8 @@ qfz_status qfz_group_ring(const qfz_group *group, uint32_t **vertex, int64_t *n,
     return QFZ_OK;
 }
 
-/* Ring pixels of one summary to another, or to a strip: n of them, with stride to_ring a band. */
+/* Copies n ring pixels of one summary to another summary or to a strip, with stride to_ring per
+ * band. */
 static void copy_pixels(const qfz_rule *rule, const qfz_summary *from, int64_t i, int64_t n,
                         void *values, uint8_t *valid, int64_t to_ring, int64_t to)
 {
@@ -120,11 +121,11 @@ qfz_status qfz_group_start_summary(const qfz_group *group, qfz_summary *summary,
 
 /* ----------------------------------------------------------------------------------------- seams
  *
- * Where two members meet.  Each seam is given room for all edges that may cross there, so that
- * threads fill them side by side; then they are moved together. */
+ * A seam is where two members meet.  Each seam gets room for all edges that may cross it, so that
+ * threads fill the seams side by side; afterwards the edges are moved together. */
 typedef struct seam {
     int a, b;      /* a < b */
-    int64_t first; /* its room in group->cross, and how many edges are in it */
+    int64_t first; /* its room in group->cross, and the number of edges in it */
     int64_t n;
 } seam;
 
@@ -172,7 +173,7 @@ static void strip_take(strip *t, int row, const qfz_group *group, int m, side s)
     }
 }
 
-/* Appends those of n edges, from vertices u[i] to v[i], that are there. */
+/* Appends the edges of level <= alpha_level among n edges from vertices u[i] to v[i]. */
 static void append_cross(const qfz_group *group, seam *at, const uint32_t *u, const uint32_t *v,
                          const uint32_t *key, const uint8_t *there, int64_t n)
 {
@@ -187,8 +188,8 @@ static void append_cross(const qfz_group *group, seam *at, const uint32_t *u, co
     at->n = end - at->first;
 }
 
-/* The edges from pixels p + i to q + i of the strip, 0 <= i < n.  Joined pixels of a cut have level
- * 0; the others are not there at all. */
+/* Appends the edges from pixels p + i to q + i of the strip, 0 <= i < n.  In a cut, joined pixels
+ * have level 0, and other pixels have no edge. */
 static void add_cross(const qfz_group *group, seam *at, const strip *t, int64_t p, int64_t q,
                       int64_t n, int dir)
 {
@@ -214,7 +215,7 @@ static void add_cross(const qfz_group *group, seam *at, const strip *t, int64_t 
     memset(group->cross_dir + at->first + before, dir, (size_t)(at->n - before));
 }
 
-/* Member a is left of b, or above it. */
+/* Appends the edges between member a and member b, which is to the right of a or below it. */
 static qfz_status join_sides(const qfz_group *group, seam *at, bool left, qfz_error *err)
 {
     const int64_t n = side_length(group->members[at->a].box, left ? RIGHT : BOTTOM);
@@ -236,7 +237,8 @@ cleanup:
     return st;
 }
 
-/* Member a meets b, of the row below, in a corner: its pixel number i, and the other's j. */
+/* Appends the diagonal edge where ring pixel i of member a meets ring pixel j of member b, one row
+ * of members below. */
 static qfz_status join_corners(const qfz_group *group, seam *at, int64_t i, int64_t j, int dir,
                                qfz_error *err)
 {
@@ -255,7 +257,7 @@ cleanup:
     return st;
 }
 
-/* Members are in order of rows, so that no edge goes from b up to a. */
+/* Members are in row order, so no edge starts in b and leads up to a. */
 static qfz_status join_members(void *arg, int64_t item, int worker, qfz_error *err)
 {
     (void)worker;
@@ -271,8 +273,8 @@ static qfz_status join_members(void *arg, int64_t item, int worker, qfz_error *e
     return join_corners(group, at, i, j, right ? QFZ_BELOW_RIGHT : QFZ_BELOW_LEFT, err);
 }
 
-/* How many edges two members may have between them.  Those of one column or row may have others
- * there. */
+/* Upper bound of the edges between two members.  Members of one column or row that are not
+ * neighbours have none. */
 static int64_t most_cross(const qfz_group *group, int a, int b)
 {
     const qfz_box p = group->members[a].box, q = group->members[b].box;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "stitch/group_tree.h"
 
-/* Nodes of the size 2^log that cover n of size 1. */
+/* Number of nodes of size 2^log that cover n nodes of size 1. */
 static int64_t cover(int64_t n, int log)
 {
     return (n + ((int64_t)1 << log) - 1) >> log;
 }
 
-/* By how much the nodes above n are larger in one direction.  Four in a row, where only one row is
- * left and they are no longer across it than along, have no more of a border than two by two. */
+/* Logarithm of the growth of nodes in one direction from one level to the next.  Where one row is
+ * left, and its nodes are at least as long as the raster is across, four nodes in a row have no
+ * longer border than two by two. */
 static int growth(int64_t n, int64_t side, int64_t n_across, int64_t across)
 {
     return n == 1 ? 0 : n_across == 1 && side >= across ? 2 : 1;
@@ -86,7 +87,7 @@ int qfz_group_tree_owner(const qfz_group_tree *h, int level, int64_t node, int n
     return qfz_part_of_row(h->n_y[0], row, n_parts);
 }
 
-/* The rows of a level's nodes whose first row of tiles is not before `row`. */
+/* The first node of a level whose first row of tiles is not before `row`. */
 static int64_t first_node(const qfz_group_tree *h, int level, int64_t row)
 {
     const int64_t y = cover(row, h->log_h[level]);

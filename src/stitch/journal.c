@@ -15,13 +15,13 @@
 #include "core/memory.h"
 #include "core/retry.h"
 
-/* In the byte order of the machine: a journal does not travel between kinds of machines. */
+/* Little-endian, as every supported machine. */
 typedef struct head {
     char magic[8];
     int64_t key;
     int64_t bytes;
     uint32_t payload_crc;
-    uint32_t head_crc; /* of all before */
+    uint32_t head_crc; /* checksum of the members above */
 } head;
 
 static const char magic[8] = {'q', 'f', 'z', '\x1b', 'r', 'e', 'c', '\n'};
@@ -31,7 +31,7 @@ struct qfz_journal {
     char *path;
     int file;
     bool append;
-    pthread_mutex_t lock; /* of end */
+    pthread_mutex_t lock; /* guards end */
     int64_t end;
 };
 
@@ -46,9 +46,10 @@ static qfz_status open_file(qfz_journal *journal, qfz_error *err)
     const int flags = journal->append ? O_RDWR | O_CREAT : O_RDONLY;
     journal->file = open(journal->path, flags | O_CLOEXEC, 0644);
     if (journal->file < 0) return failed(journal, "opening", err);
-    /* a file system without locks is trusted */
+    /* a file system without locks is accepted */
     if (journal->append && flock(journal->file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-        return qfz_fail(err, QFZ_EARG, "%s: another process is at work on it", journal->path);
+        return qfz_fail(err, QFZ_EARG, "%s: another process appends to this journal",
+                        journal->path);
     if (fstat(journal->file, &status) != 0) return failed(journal, "looking at it", err);
     journal->end = status.st_size;
     return QFZ_OK;
@@ -88,7 +89,7 @@ bool qfz_journal_appends(const qfz_journal *journal)
 
 /* --------------------------------------------------------------------------------------- reading
  */
-/* Up to `bytes` bytes, fewer at the end of the file; -1: an error. */
+/* Reads up to `bytes` bytes, fewer at the end of the file; -1: an error. */
 static int64_t read_some(const qfz_journal *journal, void *data, int64_t bytes, int64_t offset)
 {
     int failures;
@@ -108,8 +109,8 @@ static bool is_sound(const head *h)
            h->head_crc == crc_of(0, h, offsetof(head, head_crc));
 }
 
-/* Looks for a head in n bytes that were read from `at` on.  Returns where it lies, or where to go
- * on reading. */
+/* Searches for a head in n bytes that were read from offset `at`.  Returns its offset, or the
+ * offset where reading continues. */
 static int64_t search(const char *buffer, int64_t n, int64_t at, head *h, bool *there)
 {
     const char *const end = buffer + n;
@@ -124,7 +125,7 @@ static int64_t search(const char *buffer, int64_t n, int64_t at, head *h, bool *
     return at + n - (int64_t)sizeof magic + 1;
 }
 
-/* The first head at or behind *at; mostly one is right there. */
+/* The first head at or behind *at; usually at *at. */
 static qfz_status next_head(const qfz_journal *journal, char *buffer, int64_t *at, head *h,
                             bool *there, qfz_error *err)
 {
@@ -154,7 +155,8 @@ static qfz_status payload_is_sound(const qfz_journal *journal, char *buffer, int
     return QFZ_OK;
 }
 
-/* Who takes lengths on trust would miss what lies behind a damaged record. */
+/* Disables a damaged record: a scan without checks would follow its length and miss records behind
+ * it. */
 static void forget(const qfz_journal *journal, int64_t at)
 {
     static const char nothing[sizeof magic];
@@ -202,7 +204,7 @@ qfz_status qfz_journal_read_some(qfz_journal *journal, int64_t offset, void *dat
     const int64_t n = read_some(journal, data, bytes, offset);
     if (n < 0) return failed(journal, "reading", err);
     if (n == bytes) return QFZ_OK;
-    return qfz_fail(err, QFZ_EIO, "%s: it became shorter while it was read", journal->path);
+    return qfz_fail(err, QFZ_EIO, "%s: the file became shorter during reading", journal->path);
 }
 
 qfz_status qfz_journal_read(qfz_journal *journal, int64_t offset, void *data, int64_t bytes,
@@ -213,8 +215,8 @@ qfz_status qfz_journal_read(qfz_journal *journal, int64_t offset, void *data, in
     QFZ_TRY(qfz_journal_read_some(journal, offset, data, bytes, err));
     if (is_sound(&h) && h.bytes == bytes && h.payload_crc == crc_of(0, data, bytes)) return QFZ_OK;
     return qfz_fail(err, QFZ_EIO,
-                    "%s: damaged at byte %lld; who wrote it redoes what is missing when it is "
-                    "started once more",
+                    "%s: damaged at byte %lld; start the process that wrote it again: it repeats "
+                    "what is missing",
                     journal->path, (long long)offset);
 }
 
@@ -255,7 +257,7 @@ qfz_status qfz_journal_seal(qfz_journal *journal, const qfz_long_record *record,
     return write_all(journal, &h, sizeof h, record->offset - (int64_t)sizeof h, err);
 }
 
-/* The head comes last: a record whose head is there is whole, unless the machine itself died. */
+/* The head is written last: a record with a head is complete, unless the machine itself failed. */
 qfz_status qfz_journal_append(qfz_journal *journal, int64_t key, const void *data, int64_t bytes,
                               int64_t *offset, qfz_error *err)
 {

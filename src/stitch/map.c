@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* map.c - lists of border_regions and their regions, one behind the other (qfz_map). */
+/* map.c - lists of the regions of border regions, one list behind the other (qfz_map). */
 #include "stitch/solve.h"
 
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* numbering.c - labels 1..N in raster order of first pixels, without a sort over the raster.
  *
- * A tile knows all about its inner regions.  Of a region that spans tiles it knows its own part's
- * first pixel; the least of those, found by a reduction, is the region's, and the tile that it
- * lies in owns the region.  A census keeps, of a tile, how many inner regions begin in each row,
- * and of each border_region where its part begins and how many inner regions begin before it in
- * that row. */
+ * The inner regions of a tile are numbered by the tile alone.  For a region that spans tiles, each
+ * tile has the first pixel of its own part; a reduction finds the least of them, the first pixel of
+ * the region, and the tile that contains it owns the region.  The census of a tile has the number
+ * of inner regions that begin in each row and, for each border region, the first pixel of its part
+ * and the number of inner regions that begin before it in that row. */
 #define _GNU_SOURCE /* qsort_r */
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +13,12 @@
 #include "core/memory.h"
 #include "stitch/state.h"
 
-/* All of 64-bit words, so that it is stored as it is. */
+/* Arrays of 64-bit words in one block, which is stored as it is. */
 typedef struct census {
     int64_t h;
     int64_t n_border_regions;
     uint64_t *inner;  /* h: inner regions that begin in the row */
-    uint64_t *first;  /* n_border_regions: number in the raster of the part's first pixel */
+    uint64_t *first;  /* n_border_regions: raster index of the first pixel of the part */
     uint64_t *before; /* n_border_regions: inner regions that begin before it in its row */
     uint64_t *words;  /* all of the above */
 } census;
@@ -38,7 +38,7 @@ static qfz_box tile_box(const qfz_stitch *stitch, int64_t tile)
     return qfz_group_tree_box(&stitch->group_tree, 0, tile);
 }
 
-/* The number in the raster of pixel `first` of a tile. */
+/* The raster index (y * width + x) of pixel `first` of a tile. */
 static uint64_t raster_number(const qfz_stitch *stitch, qfz_box box, uint32_t first)
 {
     const int64_t w = qfz_box_w(box);
@@ -82,15 +82,14 @@ bool qfz_stitch_has_partition(qfz_stitch *stitch, int64_t tile)
            qfz_stitch_has_values(stitch, QFZ_SET_FIRST, tile);
 }
 
-/* ----------------------------------------------------------------------- one row of tiles at a
- * time */
+/* ------------------------------------------------------------------ one row of tiles at a time */
 typedef struct numbered_tile {
     census census;
     uint64_t *region_first; /* n_border_regions: of the whole region */
-    uint64_t *label;        /* n_border_regions: of the regions that the tile owns; else 0 */
-    int64_t *owned;         /* n_owned border_regions that own their region, by first pixel */
+    uint64_t *label;        /* n_border_regions: label of an owned region; else 0 */
+    int64_t *owned;         /* n_owned: border regions that the tile owns, by first pixel */
     int64_t n_owned;
-    uint64_t *start; /* h: the labels given before the row's first */
+    uint64_t *start; /* h: labels before the first one of each row */
 } numbered_tile;
 
 static void tile_fini(numbered_tile *t)
@@ -110,7 +109,8 @@ static int by_first(const void *a, const void *b, void *arg)
     return (i > j) - (i < j);
 }
 
-/* Census and first pixels, and which of them are the tile's own. */
+/* Loads the census and the first pixels of regions, and lists the border regions that the tile
+ * owns. */
 static qfz_status tile_load(numbered_tile *t, qfz_stitch *stitch, int64_t tile, qfz_error *err)
 {
     void *words = NULL;
@@ -118,7 +118,7 @@ static qfz_status tile_load(numbered_tile *t, qfz_stitch *stitch, int64_t tile, 
     const int64_t h = qfz_box_h(tile_box(stitch, tile));
     QFZ_TRY(
         qfz_store_get(stitch->store, qfz_piece(stitch, PIECE_CENSUS, tile), &words, &bytes, err));
-    if (!words) return qfz_fail(err, QFZ_EIO, "a census that was stored is not there");
+    if (!words) return qfz_fail(err, QFZ_EIO, "the census of a tile is missing in the store");
     t->census = census_on(words, h, (bytes / (int64_t)sizeof(uint64_t) - h) / 2);
     QFZ_TRY(qfz_stitch_get_values(stitch, QFZ_SET_FIRST, tile, &t->region_first, &n_border_regions,
                                   err));
@@ -138,8 +138,8 @@ static qfz_status tile_load_to_number(numbered_tile *t, qfz_stitch *stitch, int6
     return QFZ_OK;
 }
 
-/* Gives the labels of one row of one tile; *next is the first border_region that is not yet
- * labelled. */
+/* Assigns the labels of one row of one tile; *next is the first owned border region without a
+ * label. */
 static uint64_t number_row(numbered_tile *t, int64_t row, uint64_t row_end, uint64_t given,
                            int64_t *next)
 {
@@ -162,8 +162,8 @@ static qfz_status save_tile(qfz_stitch *stitch, int64_t tile, const numbered_til
                                  err);
 }
 
-/* Tiles are loaded, which sorts their border_regions, and saved by all threads; in between the rows
- * of pixels are gone through by one. */
+/* All threads load the tiles, which sorts their border regions, and save them; in between one
+ * thread visits the rows of pixels. */
 typedef struct tile_row {
     qfz_stitch *stitch;
     int64_t first_tile;
@@ -214,7 +214,7 @@ cleanup:
     return st;
 }
 
-/* How many regions begin in the tiles of this rank? */
+/* Counts the regions that begin in the tiles of this rank. */
 typedef struct counting {
     qfz_level_walk walk;
     uint64_t n;
@@ -264,7 +264,7 @@ static bool has_labels(qfz_stitch *stitch, int64_t tile)
             qfz_stitch_is_reduced(stitch, QFZ_SET_LABEL, tile));
 }
 
-/* Of a run that is resumed, all ranks may have numbered theirs. */
+/* In a resumed run all tiles may have numbers already. */
 static bool is_numbered(qfz_stitch *stitch)
 {
     int64_t tile, end;
@@ -303,12 +303,12 @@ static qfz_status load_rows(qfz_stitch *stitch, int64_t tile, uint64_t **start, 
     void *rows = NULL;
     int64_t bytes;
     QFZ_TRY(qfz_store_get(stitch->store, qfz_piece(stitch, PIECE_ROWS, tile), &rows, &bytes, err));
-    if (!rows) return qfz_fail(err, QFZ_EIO, "the labels of a row that were stored are not there");
+    if (!rows) return qfz_fail(err, QFZ_EIO, "the labels of a row are missing in the store");
     *start = rows;
     return QFZ_OK;
 }
 
-/* Labels given before a row of tiles; all of them behind the last. */
+/* The number of labels before a row of tiles; behind the last row, all labels. */
 static qfz_status given_before(qfz_stitch *stitch, int64_t tile_y, uint64_t total, uint64_t *given,
                                qfz_error *err)
 {
@@ -327,7 +327,7 @@ qfz_status qfz_stitch_get_count(qfz_stitch *stitch, qfz_count *count, qfz_error 
     void *data;
     int64_t bytes;
     QFZ_TRY(qfz_store_get(stitch->store, qfz_fact(stitch, FACT_NUMBERED), &data, &bytes, err));
-    if (!data) return qfz_fail(err, QFZ_EIO, "the number of regions is not there");
+    if (!data) return qfz_fail(err, QFZ_EIO, "the number of regions is missing in the store");
     memcpy(count, data, sizeof *count);
     free(data);
     return QFZ_OK;
@@ -340,7 +340,7 @@ qfz_status qfz_stitch_count(qfz_stitch *stitch, int part, int n_parts, qfz_count
     uint64_t end;
     QFZ_TRY(qfz_stitch_get_count(stitch, count, err));
     if (n_parts == stitch->ranks->n) return QFZ_OK;
-    /* parts of what one process has numbered */
+    /* one process has numbered several parts */
     QFZ_TRY(given_before(stitch, qfz_part_first_row(n_y, part, n_parts), count->total,
                          &count->before, err));
     QFZ_TRY(

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* pack.c - one list of members serves counting, writing and reading: a walk visits every array
- * with its length and does to it what its mode says.  Everything begins at a multiple of 8 bytes,
- * so that arrays can be used where they lie. */
+ * with its length and counts, writes or reads it, by its mode.  Every array begins at a multiple of
+ * 8 bytes, so that arrays can be used in place. */
 #include "stitch/pack.h"
 
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static int64_t padded(int64_t bytes)
     return (bytes + 7) / 8 * 8;
 }
 
-/* The next bytes of data; NULL if there are none, in a walk that only counts or that has failed. */
+/* Returns the next bytes of data; NULL in a walk that only counts, or that has failed. */
 static char *advance(walk *w, int64_t bytes)
 {
     char *const here = w->data ? w->data + w->at : NULL;
@@ -47,7 +47,7 @@ static void visit_bytes(walk *w, void *member, int64_t bytes)
     if (w->mode == READ) memcpy(member, here, (size_t)bytes);
 }
 
-/* An array of n items; whether it is there at all is kept too. */
+/* An array of n items; a word before it says whether the array is present. */
 static void visit_array(walk *w, void **array, int64_t n, size_t item_bytes)
 {
     uint8_t there = *array != NULL;
@@ -117,7 +117,7 @@ static void visit_as_answer(walk *w, void *item, const qfz_rule *rule)
     visit_exterior(w, item, rule);
 }
 
-/* item is a copy of the struct, whose arrays are only read. */
+/* item is a copy of the struct; its arrays are only read. */
 static qfz_status pack(visit_fn visit, void *item, const qfz_rule *rule, void **data,
                        int64_t *bytes, qfz_error *err)
 {
@@ -139,16 +139,16 @@ qfz_status qfz_pack_summary(const qfz_summary *summary, const qfz_rule *rule, vo
     return pack(visit_as_summary, &copy, rule, data, bytes, err);
 }
 
-qfz_status qfz_pack_exterior(const qfz_exterior *answer, const qfz_rule *rule, void **data,
+qfz_status qfz_pack_exterior(const qfz_exterior *exterior, const qfz_rule *rule, void **data,
                              int64_t *bytes, qfz_error *err)
 {
-    qfz_exterior copy = *answer;
+    qfz_exterior copy = *exterior;
     return pack(visit_as_answer, &copy, rule, data, bytes, err);
 }
 
 static walk reading(const void *data, int64_t bytes, qfz_error *err)
 {
-    /* the walk writes to data in no other mode than WRITE */
+    /* the walk writes to data in mode WRITE only */
     return (walk){.mode = READ, .data = (char *)(uintptr_t)data, .bytes = bytes, .err = err};
 }
 
@@ -162,12 +162,12 @@ qfz_status qfz_unpack_summary(qfz_summary *summary, const qfz_rule *rule, const 
     return w.st;
 }
 
-qfz_status qfz_unpack_exterior(qfz_exterior *answer, const qfz_rule *rule, void *take_data,
+qfz_status qfz_unpack_exterior(qfz_exterior *exterior, const qfz_rule *rule, void *take_data,
                                int64_t bytes, qfz_error *err)
 {
     walk w = reading(take_data, bytes, err);
     qfz_exterior got = {.is_view = true, .packed = take_data};
     visit_exterior(&w, &got, rule);
-    if (w.st == QFZ_OK) *answer = got;
+    if (w.st == QFZ_OK) *exterior = got;
     return w.st;
 }

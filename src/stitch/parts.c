@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* parts.c - components by a union-find that all threads share, then a counting sort by part.
  *
- * Invariant of the union-find: parent[v] <= v, and it only ever decreases; so every climb ends, at
- * the least vertex of a component once all links are in.  Components go to parts by that vertex. */
+ * Invariant of the union-find: parent[v] <= v, and parent[v] only decreases; so every climb ends,
+ * at the least vertex of a component once all links are joined.  That vertex decides the part. */
 #include "stitch/parts.h"
 
 #include <stdlib.h>
@@ -11,19 +11,19 @@
 #include "core/parallel.h"
 
 enum {
-    PARTS_A_THREAD = 2,     /* so that threads which are done find more */
+    PARTS_A_THREAD = 2,     /* several per thread, for an even load */
     PART_VERTICES = 1 << 4, /* fewer are not worth a part */
     MAX_PARTS = 1 << 12
 };
 
-/* Links and events of one member, or the links that cross, go in pieces. */
+/* Links and events of one member, or the crossing links, are processed in pieces. */
 typedef struct splitting {
     const qfz_group *group;
     qfz_parts *parts;
     int n_pieces;     /* of each source */
     uint32_t *parent; /* of each vertex */
     uint16_t *part;   /* of each vertex; NULL: there is one part */
-    int64_t *links;   /* [piece][part]: how many, then where the next one goes */
+    int64_t *links;   /* [piece][part]: their number, then the next position */
     int64_t *events;
 } splitting;
 
@@ -34,13 +34,13 @@ typedef struct piece {
     uint32_t offset; /* of the source's first vertex */
 } piece;
 
-/* Where piece i of n begins. */
+/* First item of piece i of n. */
 static int64_t bound(int64_t n_items, int64_t i, int n)
 {
     return n_items * i / n;
 }
 
-/* The sources are the members, then what crosses. */
+/* The sources are the members, then the crossing links. */
 static piece piece_of(const splitting *s, int64_t item)
 {
     static const qfz_ranges none = {0};
@@ -155,7 +155,7 @@ static qfz_status count_piece(void *arg, int64_t item, int worker, qfz_error *er
     return QFZ_OK;
 }
 
-/* Counts become places, part by part, in each of them piece by piece. */
+/* Turns counts into positions: part by part, and piece by piece in each part. */
 static void place(int64_t *counts, int64_t n_pieces, int n_parts, int64_t *first)
 {
     int64_t sum = 0;

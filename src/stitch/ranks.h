@@ -1,51 +1,54 @@
 /* SPDX-License-Identifier: MIT */
-/* ranks.h - the processes that share a job, and what passes between them.
+/* ranks.h - the processes that share a job, and the messages between them.
  *
- * All functions but those of join, leave, stop are collective: every rank calls them in the same
- * order, from the main thread.  A rank on its own meets nobody, and they do next to nothing.
+ * All functions except join, leave and stop are collective: every rank calls them in the same
+ * order, from its main thread.  With a single rank they do next to nothing.
  *
- * transport_mpi.c and transport_none.c both are this; the build picks one. */
+ * transport_mpi.c and transport_none.c implement this header; the build selects one of them. */
 #ifndef QFZ_STITCH_RANKS_H
 #define QFZ_STITCH_RANKS_H
 
 #include "core/status.h"
 
-/* One failure for all: the status of the lowest rank that failed, with its message.  Whatever may
- * fail on one rank alone is followed by this, before the next collective call but exchanges. */
+/* Returns, on every rank, the status and message of the lowest rank that failed.  A step that may
+ * fail on one rank alone is followed by this call, before the next collective call other than
+ * qfz_ranks_exchange(). */
 qfz_status qfz_ranks_agree(const qfz_ranks *ranks, qfz_status st, qfz_error *err);
 
-/* This rank has failed and will say so by qfz_ranks_agree(); the others need not go on until then.
- * The second tells them so; it is free to call often. */
+/* qfz_ranks_stop(): this rank has failed and will report it by qfz_ranks_agree(); the other ranks
+ * may stop early.  qfz_ranks_stopped(): true if a rank has called it; cheap enough to call often.
+ */
 void qfz_ranks_stop(const qfz_ranks *ranks);
 bool qfz_ranks_stopped(const qfz_ranks *ranks);
 
-/* What rank 0 has, for all. */
+/* Copies data from rank 0 to all ranks. */
 qfz_status qfz_ranks_share(const qfz_ranks *ranks, void *data, int64_t bytes, qfz_error *err);
 
 /* The sum of `mine` over the ranks before this one, and over all. */
 qfz_status qfz_ranks_sum(const qfz_ranks *ranks, uint64_t mine, uint64_t *before, uint64_t *total,
                          qfz_error *err);
 
-/* Pieces of bytes from rank to rank, each under a key.  Both sides know how many. */
+/* Messages of bytes between ranks, each with a key.  Both sides know their number beforehand. */
 typedef struct qfz_mail {
     int64_t n_out, n_in;
     void *arg;
 
-    /* The next piece that goes out: to whom, and its key. */
+    /* Receiver and key of the next outgoing message. */
     void (*next)(void *arg, int *to, int64_t *key);
 
-    /* The bytes of one, good until the exchange is over; those in *own are released here. */
+    /* The bytes of an outgoing message, valid until the exchange ends; *own, if set, is freed then.
+     */
     qfz_status (*get)(void *arg, int64_t key, const void **data, int64_t *bytes, void **own,
                       qfz_error *err);
 
-    /* One that came. */
+    /* Takes an incoming message. */
     qfz_status (*put)(void *arg, int64_t key, void *take_data, int64_t bytes, qfz_error *err);
 } qfz_mail;
 
-/* Waits for those only from whom something comes, and until what goes out has come.  A rank that
- * has failed (st) takes part all the same, with pieces that say so: whoever gets one has failed
- * too, though not of its own.  So nobody waits in vain, and qfz_ranks_agree() may follow after many
- * of these. */
+/* Sends and receives all messages; waits only for the ranks that send to this one, and until the
+ * own messages have arrived.  A rank that has failed (st) takes part with messages that carry the
+ * failure, and their receivers fail, too.  So no rank waits in vain, and qfz_ranks_agree() may
+ * follow after many exchanges. */
 qfz_status qfz_ranks_exchange(const qfz_ranks *ranks, const qfz_mail *mail, qfz_status st,
                               qfz_error *err);
 

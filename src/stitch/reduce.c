@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* reduce.c - one value for every region out of the values of its parts, in whatever tiles: up, a
- * group's regions combine their members' border_regions; down, the border_regions get what the
- * region has. */
+/* reduce.c - one value for every region, combined from the values of its parts in all tiles.  On
+ * the way up, the regions of a group combine the values of its members' border regions; on the way
+ * down, the border regions get the value of their region. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,16 +33,16 @@ static qfz_status get(qfz_stitch *stitch, int what, int64_t node, uint64_t **val
     void *data = NULL;
     int64_t bytes = 0;
     QFZ_TRY(qfz_store_get(stitch->store, qfz_piece(stitch, what, node), &data, &bytes, err));
-    if (!data) return qfz_fail(err, QFZ_EIO, "values that were stored are not there");
+    if (!data) return qfz_fail(err, QFZ_EIO, "values of a tile are missing in the store");
     *values = data;
     *n = bytes / (int64_t)sizeof **values;
     return QFZ_OK;
 }
 
-/* What the raster itself gave is what it is told. */
-static int told_by(const qfz_stitch *stitch, qfz_value_set set, int64_t node)
+/* The combined values of the whole raster are final. */
+static int final_piece(const qfz_stitch *stitch, qfz_value_set set, int64_t node)
 {
-    return (node + 1 < stitch->n_nodes ? PIECE_EXTERIOR_PART : PIECE_GIVEN) + (int)set;
+    return (node + 1 < stitch->n_nodes ? PIECE_REDUCED : PIECE_GIVEN) + (int)set;
 }
 
 qfz_status qfz_stitch_put_values(qfz_stitch *stitch, qfz_value_set set, int64_t tile,
@@ -58,13 +58,13 @@ bool qfz_stitch_has_values(qfz_stitch *stitch, qfz_value_set set, int64_t tile)
 
 bool qfz_stitch_is_reduced(qfz_stitch *stitch, qfz_value_set set, int64_t tile)
 {
-    return qfz_has(stitch, told_by(stitch, set, tile), tile);
+    return qfz_has(stitch, final_piece(stitch, set, tile), tile);
 }
 
 qfz_status qfz_stitch_get_values(qfz_stitch *stitch, qfz_value_set set, int64_t tile,
                                  uint64_t **values, int64_t *n, qfz_error *err)
 {
-    return get(stitch, told_by(stitch, set, tile), tile, values, n, err);
+    return get(stitch, final_piece(stitch, set, tile), tile, values, n, err);
 }
 
 typedef struct reduction {
@@ -75,7 +75,7 @@ typedef struct reduction {
     qfz_combine combine;
 } reduction;
 
-/* A group's map, its members, and room for one value a region. */
+/* A group's map, its members, and room for one value per region. */
 typedef struct frame {
     uint32_t *map;
     int64_t members[QFZ_GROUP_CHILDREN];
@@ -89,15 +89,15 @@ static qfz_status frame_load(frame *f, const reduction *r, int64_t node, qfz_err
     int64_t bytes = 0;
     QFZ_TRY(
         qfz_store_get(r->stitch->store, qfz_piece(r->stitch, PIECE_MAP, node), &map, &bytes, err));
-    if (!map) return qfz_fail(err, QFZ_EIO, "a list of regions that was stored is not there");
+    if (!map) return qfz_fail(err, QFZ_EIO, "the regions of a group are missing in the store");
     f->map = map;
     f->n_regions = f->map[0];
     f->n_members = qfz_group_tree_children(&r->stitch->group_tree, r->walk.level, node, f->members);
     return QFZ_OK;
 }
 
-/* The values of one member's border_regions go to their regions; the first one that comes starts
- * it. */
+/* Combines the values of one member's border regions into their regions; the first value of a
+ * region initialises it. */
 static qfz_status collect(const reduction *r, int64_t member, const uint32_t *region, uint32_t n,
                           uint64_t *values, uint8_t *started, qfz_error *err)
 {
@@ -117,9 +117,9 @@ static qfz_status collect(const reduction *r, int64_t member, const uint32_t *re
     return QFZ_OK;
 }
 
-/* The values of n border_regions, each being its region's, as a piece of a node. */
-static qfz_status hand_out(const reduction *r, int what, int64_t node, const uint32_t *region,
-                           uint32_t n, const uint64_t *values, qfz_error *err)
+/* Puts the values of n border regions, each that of its region, as a piece of a node. */
+static qfz_status put_values(const reduction *r, int what, int64_t node, const uint32_t *region,
+                             uint32_t n, const uint64_t *values, qfz_error *err)
 {
     uint64_t *out = NULL;
     QFZ_TRY(QFZ_NEW(&out, (int64_t)n * r->words, err));
@@ -154,7 +154,7 @@ static qfz_status go_up(void *arg, int64_t item, int worker, qfz_error *err)
         const uint32_t *const list = qfz_map_next(f.map, &at, &n);
         QFZ_TRY_OR(st, cleanup, collect(r, f.members[m], list, n, values, started, err));
     }
-    QFZ_TRY_OR(st, cleanup, hand_out(r, PIECE_GIVEN + set, node, own, n_own, values, err));
+    QFZ_TRY_OR(st, cleanup, put_values(r, PIECE_GIVEN + set, node, own, n_own, values, err));
     QFZ_TRY_OR(
         st, cleanup,
         put(r->stitch, PIECE_REGIONS + set, node, values, (int64_t)f.n_regions * r->words, err));
@@ -168,12 +168,13 @@ cleanup:
     return st;
 }
 
-/* The regions that reach the group's border have what the group was told; the others are whole. */
-static void take_own(const reduction *r, const uint32_t *region, uint32_t n, const uint64_t *told,
+/* Regions that reach the group's ring take the final value of the group's border region; the values
+ * of all others are complete. */
+static void take_own(const reduction *r, const uint32_t *region, uint32_t n, const uint64_t *final,
                      uint64_t *values)
 {
     for (uint32_t s = 0; s < n; s++)
-        memcpy(values + (int64_t)region[s] * r->words, told + (int64_t)s * r->words,
+        memcpy(values + (int64_t)region[s] * r->words, final + (int64_t)s * r->words,
                (size_t)r->words * sizeof *values);
 }
 
@@ -182,7 +183,7 @@ static bool is_down(const reduction *r, int64_t node)
     int64_t members[QFZ_GROUP_CHILDREN];
     const int n = qfz_group_tree_children(&r->stitch->group_tree, r->walk.level, node, members);
     for (int m = 0; m < n; m++)
-        if (!qfz_has(r->stitch, PIECE_EXTERIOR_PART + (int)r->set, members[m])) return false;
+        if (!qfz_has(r->stitch, PIECE_REDUCED + (int)r->set, members[m])) return false;
     return true;
 }
 
@@ -194,29 +195,30 @@ static qfz_status go_down(void *arg, int64_t item, int worker, qfz_error *err)
     const int64_t node = r->walk.first + item;
     const int set = (int)r->set;
     frame f = {0};
-    uint64_t *values = NULL, *told = NULL;
-    int64_t n_values, n_told;
+    uint64_t *values = NULL, *final = NULL;
+    int64_t n_values, n_final;
     qfz_status st;
     if (is_down(r, node)) return QFZ_OK;
     QFZ_TRY_OR(st, cleanup, frame_load(&f, r, node, err));
     QFZ_TRY_OR(st, cleanup, get(stitch, PIECE_REGIONS + set, node, &values, &n_values, err));
-    QFZ_TRY_OR(st, cleanup, get(stitch, told_by(stitch, r->set, node), node, &told, &n_told, err));
+    QFZ_TRY_OR(st, cleanup,
+               get(stitch, final_piece(stitch, r->set, node), node, &final, &n_final, err));
     int64_t at = 1;
     uint32_t n_own, n;
     const uint32_t *const own = qfz_map_next(f.map, &at, &n_own);
-    take_own(r, own, n_own, told, values);
+    take_own(r, own, n_own, final, values);
     for (int m = 0; m < f.n_members; m++) {
         const uint32_t *const list = qfz_map_next(f.map, &at, &n);
         QFZ_TRY_OR(st, cleanup,
-                   hand_out(r, PIECE_EXTERIOR_PART + set, f.members[m], list, n, values, err));
+                   put_values(r, PIECE_REDUCED + set, f.members[m], list, n, values, err));
     }
     qfz_store_drop(stitch->store, qfz_piece(stitch, PIECE_REGIONS + set, node));
-    qfz_store_drop(stitch->store, qfz_piece(stitch, told_by(stitch, r->set, node), node));
+    qfz_store_drop(stitch->store, qfz_piece(stitch, final_piece(stitch, r->set, node), node));
 
 cleanup:
     free(f.map);
     free(values);
-    free(told);
+    free(final);
     return st;
 }
 
@@ -234,7 +236,7 @@ qfz_status qfz_stitch_reduce(qfz_stitch *stitch, qfz_value_set set, int words, q
     for (int level = n_levels - 1; level > 0; level--) {
         if (st == QFZ_OK)
             st = qfz_walk_level(&r.walk, stitch, stitch->n_threads, level, go_down, &r, err);
-        st = qfz_stitch_exchange(stitch, PIECE_EXTERIOR_PART + what, level - 1, QFZ_DOWN, st, err);
+        st = qfz_stitch_exchange(stitch, PIECE_REDUCED + what, level - 1, QFZ_DOWN, st, err);
     }
     return qfz_ranks_agree(stitch->ranks, st, err);
 }

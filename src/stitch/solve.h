@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* solve.h - what a group does with summaries on the way up and with answers on the way down: one
- * pair of functions for each kind of question. */
+/* solve.h - the computation on one group, for each kind: from the summaries of its members to its
+ * own summary (up), and from its own exterior to the exteriors of its members (down). */
 #ifndef QFZ_STITCH_SOLVE_H
 #define QFZ_STITCH_SOLVE_H
 
 #include "stitch/group.h"
 
-/* Which border_regions of a group and of its members are one region?  Flat, to be stored as it is:
- * the number of regions, then for the group itself and for each member the number of
- * border_regions, followed by the region of each. */
+/* Which border regions of a group and of its members are one region.  A flat array that is stored
+ * as such: the number of regions; then, for the group itself and for each member, the number of its
+ * border regions, followed by the region of each. */
 typedef struct qfz_map {
     uint32_t *words;
     int64_t n;
@@ -16,22 +16,22 @@ typedef struct qfz_map {
 
 void qfz_map_fini(qfz_map *map);
 
-/* For lists of n_border_regions in all: the group's, and each member's. */
+/* n_border_regions: of the group and of all members together. */
 qfz_status qfz_map_start(qfz_map *map, uint32_t n_regions, int n_members, int64_t n_border_regions,
                          qfz_error *err);
 
 /* Appends a list of n entries, to be filled by the caller. */
 uint32_t *qfz_map_list(qfz_map *map, uint32_t n);
 
-/* Reads list by list; *at starts as 1 and moves on. */
+/* Returns the next list; *at is 1 before the first call. */
 const uint32_t *qfz_map_next(const uint32_t *words, int64_t *at, uint32_t *n);
 
 typedef struct qfz_solver {
-    /* From a group to its summary.  map is filled by QFZ_COMPONENTS only. */
+    /* From a group to its summary.  Only QFZ_COMPONENTS fills map. */
     qfz_status (*up)(const qfz_group *group, qfz_summary *summary, qfz_map *map, qfz_error *err);
 
-    /* From a group's own answer (all zero if it is the raster) to its members'.  NULL: nothing to
-     * context down.  map is filled by QFZ_OMEGA only. */
+    /* From the exterior of a group (all zero for the raster) to the exteriors of its members. NULL:
+     * the kind needs no exteriors.  Only QFZ_OMEGA fills map. */
     qfz_status (*down)(const qfz_group *group, const qfz_exterior *own, qfz_exterior *members,
                        qfz_map *map, qfz_error *err);
 } qfz_solver;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* solve_components.c - components of a group out of its members': a union over their
- * border_regions. */
+/* solve_components.c - the components of a group: a union-find over the border regions of its
+ * members. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/memory.h"
 #include "stitch/solve.h"
 
-/* The members' border_regions in one list, and which of them are one component. */
+/* The border regions of all members in one list, and their components. */
 typedef struct border_regions {
     uint32_t first[QFZ_GROUP_CHILDREN + 1];
-    uint32_t *parent; /* towards the least border_region of the component */
+    uint32_t *parent; /* parent; the root is the least of its component */
     uint32_t *region; /* of each border_region */
     uint32_t n_regions;
-    uint32_t *own; /* of each border_region of the group's: its region */
+    uint32_t *own; /* border regions of the group */
     uint32_t n_own;
 } border_regions;
 
@@ -33,21 +33,22 @@ static uint32_t root_of(uint32_t *parent, uint32_t i)
     return i;
 }
 
-/* Of a valid vertex. */
-static uint32_t slot_at(const qfz_group *group, const border_regions *s, uint32_t vertex)
+/* The border region of a valid vertex. */
+static uint32_t border_region_at(const qfz_group *group, const border_regions *s, uint32_t vertex)
 {
     const int m = qfz_group_member(group, vertex);
     return s->first[m] + group->members[m].border_region[vertex - group->offset[m]];
 }
 
-/* Edges that follow each other mostly join the same two. */
+/* Consecutive edges mostly join the same two border regions. */
 static void join_cross(const qfz_group *group, border_regions *s)
 {
     const qfz_links cross = group->cross;
     uint32_t *const parent = s->parent;
     uint32_t last_u = QFZ_NONE, last_v = QFZ_NONE;
     for (int64_t i = 0; i < cross.n; i++) {
-        const uint32_t u = slot_at(group, s, cross.u[i]), v = slot_at(group, s, cross.v[i]);
+        const uint32_t u = border_region_at(group, s, cross.u[i]),
+                       v = border_region_at(group, s, cross.v[i]);
         if (u == last_u && v == last_v) continue;
         const uint32_t a = root_of(parent, u), b = root_of(parent, v);
         parent[a > b ? a : b] = a > b ? b : a;
@@ -56,8 +57,7 @@ static void join_cross(const qfz_group *group, border_regions *s)
     }
 }
 
-/* A root is the least border_region of its component, so that it has its number before it is asked.
- */
+/* A root is the least border region of its component, so it is numbered before it is read. */
 static void number_regions(border_regions *s, uint32_t n)
 {
     s->n_regions = 0;
@@ -81,8 +81,8 @@ static qfz_status find_regions(const qfz_group *group, border_regions *s, qfz_er
     return QFZ_OK;
 }
 
-/* The region of each pixel of the group's ring. */
-static void see_regions(const qfz_group *group, const border_regions *s, uint32_t *ring)
+/* Finds the region of each pixel of the group's ring. */
+static void find_ring_regions(const qfz_group *group, const border_regions *s, uint32_t *ring)
 {
     for (int i = 0; i < group->n_stretches; i++) {
         const qfz_stretch *const t = &group->stretches[i];
@@ -94,16 +94,16 @@ static void see_regions(const qfz_group *group, const border_regions *s, uint32_
     }
 }
 
-/* Slots of the group by first appearance on its ring.  parent is scratch. */
-static qfz_status number_slots(const qfz_group *group, border_regions *s, qfz_summary *summary,
-                               qfz_error *err)
+/* Numbers the border regions of the group by first appearance on its ring.  parent is scratch. */
+static qfz_status number_border_regions(const qfz_group *group, border_regions *s,
+                                        qfz_summary *summary, qfz_error *err)
 {
     uint32_t *const border_of = s->parent, n = 0;
     QFZ_TRY(QFZ_NEW(&summary->border_region, summary->n_ring, err));
     QFZ_TRY(QFZ_NEW(&s->own, s->n_regions, err));
     uint32_t *const border_region = summary->border_region, *const own = s->own;
     memset(border_of, 0xff, s->n_regions * sizeof *border_of);
-    see_regions(group, s, border_region);
+    find_ring_regions(group, s, border_region);
     for (int64_t i = 0; i < summary->n_ring; i++) {
         const uint32_t region = border_region[i];
         if (region == QFZ_NONE) continue;
@@ -137,7 +137,7 @@ static qfz_status up(const qfz_group *group, qfz_summary *summary, qfz_map *map,
     qfz_status st;
     QFZ_TRY_OR(st, cleanup, find_regions(group, &s, err));
     QFZ_TRY_OR(st, cleanup, qfz_group_start_summary(group, summary, err));
-    QFZ_TRY_OR(st, cleanup, number_slots(group, &s, summary, err));
+    QFZ_TRY_OR(st, cleanup, number_border_regions(group, &s, summary, err));
     st = write_map(group, &s, map, err);
 
 cleanup:

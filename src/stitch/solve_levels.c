@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* solve_levels.c - minimax levels across a group: up, links between its ring's pixels; down, the
- * links that each member sees through everything outside it, and the levels of the seams. */
+/* solve_levels.c - minimax levels across a group: up, links between the pixels of its ring; down,
+ * the external links of each member, and the levels of the edges that cross seams. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,13 +9,13 @@
 #include "core/parallel.h"
 #include "stitch/solve.h"
 
-/* What both ways need. */
+/* Shared by both ways. */
 typedef struct work {
     const qfz_group *group;
     uint32_t *ring_vertex;
     int64_t n_ring;
     qfz_links links;
-    qfz_graph graph; /* the group's, sorted */
+    qfz_graph graph; /* of the group, sorted */
 
     const qfz_exterior *own; /* on the way down */
     qfz_exterior *members;
@@ -54,7 +54,7 @@ static qfz_status new_marks(const work *w, uint32_t **mark, qfz_error *err)
     return QFZ_OK;
 }
 
-/* Links between n marks, out of the whole graph. */
+/* Links between n marked vertices, from the whole graph. */
 static qfz_status summarise(const work *w, uint32_t *mark, int64_t n, qfz_links *links,
                             qfz_error *err)
 {
@@ -95,12 +95,12 @@ cleanup:
     return st;
 }
 
-static qfz_status start_answer(qfz_exterior *answer, int64_t n_ring, int n_dirs, qfz_error *err)
+static qfz_status start_exterior(qfz_exterior *exterior, int64_t n_ring, int n_dirs, qfz_error *err)
 {
-    answer->n_ring = n_ring;
-    QFZ_TRY(QFZ_NEW(&answer->cross, n_ring * n_dirs, err));
-    QFZ_TRY(QFZ_NEW_ZERO(&answer->cross_has, n_ring, err));
-    return qfz_links_reserve(&answer->external, n_ring, err);
+    exterior->n_ring = n_ring;
+    QFZ_TRY(QFZ_NEW(&exterior->cross, n_ring * n_dirs, err));
+    QFZ_TRY(QFZ_NEW_ZERO(&exterior->cross_has, n_ring, err));
+    return qfz_links_reserve(&exterior->external, n_ring, err);
 }
 
 static void put_cross(const qfz_group *group, qfz_exterior *members, uint32_t vertex, int dir,
@@ -112,9 +112,9 @@ static void put_cross(const qfz_group *group, qfz_exterior *members, uint32_t ve
     members[m].cross_has[i] |= (uint8_t)(1u << dir);
 }
 
-/* Levels of the edges that leave the members: of those inside the group, and of those that leave
- * the group too, which its own answer knows. */
-static void hand_down_cross(const work *w)
+/* Sets the levels of the edges that leave members: computed here inside the group, taken from the
+ * group's own exterior for edges that leave the group, too. */
+static void set_cross_levels(const work *w)
 {
     const qfz_group *const group = w->group;
     const qfz_exterior *const own = w->own;
@@ -150,7 +150,8 @@ static qfz_status find_external(const work *w, int m, qfz_error *err)
     return st;
 }
 
-/* Each goes through the whole graph, on its own: first the edges, then member by member. */
+/* Items are independent passes over the whole graph: item 0 for the crossing edges, then one per
+ * member. */
 static qfz_status find_item(void *arg, int64_t item, int worker, qfz_error *err)
 {
     (void)worker;
@@ -179,11 +180,11 @@ static qfz_status down(const qfz_group *group, const qfz_exterior *own, qfz_exte
     for (int m = 0; m < group->n_members; m++)
         QFZ_TRY_OR(
             st, cleanup,
-            start_answer(&members[m], group->members[m].n_ring, qfz_n_dirs(group->rule), err));
+            start_exterior(&members[m], group->members[m].n_ring, qfz_n_dirs(group->rule), err));
     st = qfz_group_on_device(group, w.ring_vertex, own->n_ring, &own->external, &graph)
              ? group->engine->groups->levels(group->worker, &graph, members, w.cross_level, err)
              : find_all(&w, err);
-    if (st == QFZ_OK) hand_down_cross(&w);
+    if (st == QFZ_OK) set_cross_levels(&w);
 
 cleanup:
     work_fini(&w);

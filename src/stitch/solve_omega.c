@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* solve_omega.c - (alpha, omega)-components across a group: up, the events that its ring's pixels
- * see; down, for each pixel on the members' rings its region and how long it holds.  Part by part
- * (parts.h) the group is joined, piece by piece its vertices are asked. */
+/* solve_omega.c - (alpha, omega)-components across a group: up, links and range events of the
+ * pixels of its ring; down, the region and the omega level of each pixel on the members' rings. The
+ * links are joined part by part (parts.h); the vertices are resolved piece by piece. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,41 +12,42 @@
 #include "stitch/solve.h"
 #include "stitch/thin.h"
 
-/* What a part tells of itself. */
-typedef struct news {
+/* The links and range events that one part adds to the summary. */
+typedef struct additions {
     qfz_links links;
     qfz_ranges ranges;
-} news;
+} additions;
 
 typedef struct work {
     const qfz_group *group;
-    uint32_t *ring_vertex; /* of the group's own ring; NULL: nobody is outside */
+    uint32_t
+        *ring_vertex; /* vertex of each pixel of the group's ring; NULL: the group is the raster */
     int64_t n_ring;
     qfz_parts parts;
     qfz_forest forest;
     qfz_spans spans;
 
     /* On the way up. */
-    uint32_t *mark; /* of each vertex; NULL: nobody asks */
-    news *news;     /* of each part */
+    uint32_t *mark;       /* of each vertex; NULL on the way down */
+    additions *additions; /* of each part */
 
     /* On the way down. */
     qfz_group_regions found;
-    uint32_t *top;    /* of each vertex, which one stands for its region; QFZ_NONE: invalid */
-    uint32_t *number; /* of a vertex that stands for a region: the region's */
-    int64_t *n_new;   /* of each piece: vertices that stand for regions inside the group */
+    uint32_t *top;    /* of each vertex: the vertex that represents its region; QFZ_NONE: invalid */
+    uint32_t *number; /* of a representing vertex: number of the region */
+    int64_t *n_new;   /* of each piece: representing vertices of regions inside the group */
 } work;
 
 static void work_fini(work *w)
 {
-    for (int p = 0; w->news && p < w->parts.n; p++) {
-        qfz_links_fini(&w->news[p].links);
-        qfz_ranges_fini(&w->news[p].ranges);
+    for (int p = 0; w->additions && p < w->parts.n; p++) {
+        qfz_links_fini(&w->additions[p].links);
+        qfz_ranges_fini(&w->additions[p].ranges);
     }
-    free(w->news);
+    free(w->additions);
     free(w->ring_vertex);
     free(w->mark);
-    free(w->found.border_region); /* the others lie behind */
+    free(w->found.border_region); /* one block with the arrays that follow */
     free(w->top);
     free(w->number);
     free(w->n_new);
@@ -57,7 +58,7 @@ static void work_fini(work *w)
 
 /* ---------------------------------------------------------------------------------------- joining
  */
-/* Each vertex alone, with its pixel's value. */
+/* Each vertex starts as a component with the value of its pixel. */
 static qfz_status start_member(void *arg, int64_t item, int worker, qfz_error *err)
 {
     (void)worker;
@@ -103,10 +104,10 @@ static qfz_status join_sorted(work *w, int p, const qfz_links *links, const qfz_
     qfz_graph_sort(order);
     const qfz_omega_input input = {.graph = graph, .ranges = ranges, .order = order};
     if (!w->mark) return qfz_omega_join(&w->forest, &w->spans, w->group->rule, &input, NULL, err);
-    const qfz_omega_exterior told = {
-        .mark = w->mark, .links = &w->news[p].links, .ranges = &w->news[p].ranges};
-    QFZ_TRY(qfz_links_reserve(told.links, links->n, err));
-    return qfz_omega_join(&w->forest, &w->spans, w->group->rule, &input, &told, err);
+    const qfz_omega_exterior summary_out = {
+        .mark = w->mark, .links = &w->additions[p].links, .ranges = &w->additions[p].ranges};
+    QFZ_TRY(qfz_links_reserve(summary_out.links, links->n, err));
+    return qfz_omega_join(&w->forest, &w->spans, w->group->rule, &input, &summary_out, err);
 }
 
 static qfz_status join_part(void *arg, int64_t item, int worker, qfz_error *err)
@@ -129,7 +130,7 @@ static qfz_status join_parts(work *w, qfz_error *err)
 
 /* --------------------------------------------------------------------------------------------- up
  */
-static void append_news(qfz_summary *summary, const news *from, size_t span_bytes)
+static void append_additions(qfz_summary *summary, const additions *from, size_t span_bytes)
 {
     qfz_links *const links = &summary->links;
     qfz_ranges *const ranges = &summary->ranges;
@@ -155,30 +156,31 @@ static qfz_status gather_news(const work *w, qfz_summary *summary, qfz_error *er
     const qfz_rule *const rule = w->group->rule;
     int64_t n_links = 0, n_ranges = 0;
     for (int p = 0; p < w->parts.n; p++) {
-        n_links += w->news[p].links.n;
-        n_ranges += w->news[p].ranges.n;
+        n_links += w->additions[p].links.n;
+        n_ranges += w->additions[p].ranges.n;
     }
     QFZ_TRY(qfz_links_reserve(&summary->links, n_links, err));
     QFZ_TRY(qfz_ranges_reserve(&summary->ranges, n_ranges, rule, err));
     for (int p = 0; p < w->parts.n; p++)
-        append_news(summary, &w->news[p], qfz_type_bytes(rule->type) * (size_t)rule->n_bands);
+        append_additions(summary, &w->additions[p],
+                         qfz_type_bytes(rule->type) * (size_t)rule->n_bands);
     return QFZ_OK;
 }
 
 static qfz_status join_told(work *w, qfz_summary *summary, qfz_error *err)
 {
     QFZ_TRY(start_join(w, true, err));
-    QFZ_TRY(QFZ_NEW_ZERO(&w->news, w->parts.n, err));
+    QFZ_TRY(QFZ_NEW_ZERO(&w->additions, w->parts.n, err));
     for (int64_t i = 0; i < w->n_ring; i++)
         w->mark[w->ring_vertex[i]] = (uint32_t)i;
     QFZ_TRY(join_parts(w, err));
     return gather_news(w, summary, err);
 }
 
-/* A device tells of all that it knows, a host of what is new; where that may make a difference, a
+/* A device reports all range events, the host only new ones; where the difference may matter, the
  * device's events are thinned. */
-static qfz_status ask_told(const qfz_group *group, const qfz_group_graph *graph,
-                           qfz_summary *summary, qfz_error *err)
+static qfz_status summarise_on_device(const qfz_group *group, const qfz_group_graph *graph,
+                                      qfz_summary *summary, qfz_error *err)
 {
     qfz_ranges thinned = {0};
     QFZ_TRY(group->engine->groups->summarise(group->worker, graph, summary, err));
@@ -198,7 +200,7 @@ static qfz_status up(const qfz_group *group, qfz_summary *summary, qfz_map *map,
     QFZ_TRY_OR(st, cleanup, qfz_group_start_summary(group, summary, err));
     QFZ_TRY_OR(st, cleanup, qfz_group_ring(group, &w.ring_vertex, &w.n_ring, err));
     st = qfz_group_on_device(group, w.ring_vertex, w.n_ring, NULL, &graph)
-             ? ask_told(group, &graph, summary, err)
+             ? summarise_on_device(group, &graph, summary, err)
              : join_told(&w, summary, err);
 
 cleanup:
@@ -208,7 +210,7 @@ cleanup:
 
 /* ------------------------------------------------------------------------------------------- down
  *
- * The vertices are gone through in pieces, each of one member. */
+ * The vertices are visited in pieces, each of one member. */
 typedef struct piece {
     int member;
     uint32_t first, end; /* vertices */
@@ -280,7 +282,7 @@ static qfz_status number_new(void *arg, int64_t item, int worker, qfz_error *err
     return QFZ_OK;
 }
 
-/* The group's own border_regions are the first regions; all others lie inside the group. */
+/* The border regions of the group are the first regions; all other regions lie inside the group. */
 static qfz_status number_regions(work *w, const qfz_exterior *own, qfz_error *err)
 {
     const int64_t n = qfz_group_n(w->group);
@@ -302,8 +304,8 @@ static qfz_status number_regions(work *w, const qfz_exterior *own, qfz_error *er
     return each_piece(w, number_new, err);
 }
 
-/* Slots of one member, by first appearance on its ring. */
-static qfz_status number_slots(void *arg, int64_t item, int worker, qfz_error *err)
+/* Numbers the border regions of one member by first appearance on its ring. */
+static qfz_status number_border_regions(void *arg, int64_t item, int worker, qfz_error *err)
 {
     (void)worker;
     work *const w = arg;
@@ -335,7 +337,7 @@ static qfz_status find_regions(work *w, const qfz_exterior *own, qfz_error *err)
         w->spans.holds[w->ring_vertex[i]] = own->omega_level[i];
     QFZ_TRY(join_parts(w, err));
     QFZ_TRY(number_regions(w, own, err));
-    return qfz_parallel_within(group->n_threads, group->n_members, number_slots, w, err);
+    return qfz_parallel_within(group->n_threads, group->n_members, number_border_regions, w, err);
 }
 
 static qfz_status find_or_ask(work *w, const qfz_exterior *own, qfz_error *err)
@@ -351,8 +353,8 @@ static qfz_status find_or_ask(work *w, const qfz_exterior *own, qfz_error *err)
                : find_regions(w, own, err);
 }
 
-/* Views of what was found; the first takes it along. */
-static void answer_members(work *w, qfz_exterior *members)
+/* The exteriors are views of the arrays of w->found; the first one owns them. */
+static void set_member_exteriors(work *w, qfz_exterior *members)
 {
     const qfz_group *const group = w->group;
     for (int m = 0; m < group->n_members; m++)
@@ -391,7 +393,7 @@ static qfz_status down(const qfz_group *group, const qfz_exterior *own, qfz_exte
         QFZ_TRY_OR(st, cleanup, qfz_group_ring(group, &w.ring_vertex, &w.n_ring, err));
     QFZ_TRY_OR(st, cleanup, find_or_ask(&w, own, err));
     QFZ_TRY_OR(st, cleanup, write_map(&w, own->n_border_regions, map, err));
-    answer_members(&w, members);
+    set_member_exteriors(&w, members);
 
 cleanup:
     work_fini(&w);

@@ -75,16 +75,16 @@ static qfz_status put_summary(qfz_stitch *stitch, int64_t node, const qfz_summar
     return qfz_store_give(stitch->store, qfz_piece(stitch, PIECE_SUMMARY, node), data, bytes, err);
 }
 
-static qfz_status put_answer(qfz_stitch *stitch, int64_t node, const qfz_exterior *answer,
-                             qfz_error *err)
+static qfz_status put_exterior(qfz_stitch *stitch, int64_t node, const qfz_exterior *exterior,
+                               qfz_error *err)
 {
     void *data = NULL;
     int64_t bytes = 0;
-    QFZ_TRY(qfz_pack_exterior(answer, stitch->rule, &data, &bytes, err));
+    QFZ_TRY(qfz_pack_exterior(exterior, stitch->rule, &data, &bytes, err));
     return qfz_store_give(stitch->store, qfz_piece(stitch, PIECE_EXTERIOR, node), data, bytes, err);
 }
 
-/* Of what is in memory a view, until it is dropped. */
+/* A view of a summary in memory, valid until the summary is dropped. */
 static qfz_status view_summary(qfz_stitch *stitch, int64_t node, qfz_summary *summary,
                                qfz_error *err)
 {
@@ -93,26 +93,26 @@ static qfz_status view_summary(qfz_stitch *stitch, int64_t node, qfz_summary *su
     int64_t bytes;
     QFZ_TRY(qfz_store_view(stitch->store, qfz_piece(stitch, PIECE_SUMMARY, node), &data, &bytes,
                            &own, err));
-    if (!data) return qfz_fail(err, QFZ_EIO, "a summary that was stored is not there");
+    if (!data) return qfz_fail(err, QFZ_EIO, "the summary of a tile is missing in the store");
     const qfz_status st = qfz_unpack_summary(summary, stitch->rule, data, own, bytes, err);
     if (st != QFZ_OK) free(own);
     return st;
 }
 
-/* The raster itself has no answer: nothing is outside it.  Who stops at summaries has none at all.
- */
-static qfz_status get_answer(qfz_stitch *stitch, int64_t node, qfz_exterior *answer, qfz_error *err)
+/* The whole raster has an empty exterior.  QFZ_COMPONENTS has no exteriors at all. */
+static qfz_status get_exterior(qfz_stitch *stitch, int64_t node, qfz_exterior *exterior,
+                               qfz_error *err)
 {
     void *data = NULL;
     int64_t bytes = 0;
-    *answer = (qfz_exterior){0};
+    *exterior = (qfz_exterior){0};
     if (!stitch->solver->down) return QFZ_OK;
     QFZ_TRY(
         qfz_store_get(stitch->store, qfz_piece(stitch, PIECE_EXTERIOR, node), &data, &bytes, err));
     if (!data && node + 1 < stitch->n_nodes)
-        return qfz_fail(err, QFZ_EIO, "an answer that was stored is not there");
+        return qfz_fail(err, QFZ_EIO, "the exterior of a tile is missing in the store");
     if (!data) return QFZ_OK;
-    const qfz_status st = qfz_unpack_exterior(answer, stitch->rule, data, bytes, err);
+    const qfz_status st = qfz_unpack_exterior(exterior, stitch->rule, data, bytes, err);
     if (st != QFZ_OK) free(data);
     return st;
 }
@@ -154,10 +154,10 @@ bool qfz_stitch_has_exterior(qfz_stitch *stitch, int64_t tile)
            qfz_has(stitch, PIECE_EXTERIOR, tile);
 }
 
-qfz_status qfz_stitch_exterior(qfz_stitch *stitch, int64_t tile, qfz_exterior *answer,
+qfz_status qfz_stitch_exterior(qfz_stitch *stitch, int64_t tile, qfz_exterior *exterior,
                                qfz_error *err)
 {
-    return get_answer(stitch, tile, answer, err);
+    return get_exterior(stitch, tile, exterior, err);
 }
 
 qfz_status qfz_stitch_put_pixels(qfz_stitch *stitch, int64_t tile, uint64_t n, qfz_error *err)
@@ -202,7 +202,8 @@ typedef struct family {
     int64_t members[QFZ_GROUP_CHILDREN];
 } family;
 
-/* What a walk does with each group, and how it is told that this has been done before. */
+/* The function that a walk calls for each group, and the test whether an earlier run has done it.
+ */
 typedef bool (*done_fn)(const qfz_stitch *stitch, const family *f);
 typedef qfz_status (*solve_fn)(qfz_stitch *stitch, const family *f, const qfz_group *group,
                                qfz_error *err);
@@ -217,8 +218,8 @@ typedef struct step {
     void *progress_arg;
 } step;
 
-/* No two threads have the same at a time.  Where groups are fewer than workers they are spread over
- * all of these, and so over their devices. */
+/* The worker for an item; no two threads share one at a time.  Fewer groups than workers are spread
+ * evenly over the workers, and so over the devices. */
 static qfz_worker *worker_for(const qfz_level_walk *walk, int64_t item, int thread)
 {
     const qfz_stitch *const stitch = walk->stitch;
@@ -282,7 +283,7 @@ static void drop_summaries(qfz_stitch *stitch, const family *f)
         qfz_store_drop(stitch->store, qfz_piece(stitch, PIECE_SUMMARY, f->members[m]));
 }
 
-/* Nobody asks the raster itself for a summary; but its map is wanted, if groups have maps. */
+/* The whole raster needs no summary, but it needs a map if groups have maps. */
 static bool is_up(const qfz_stitch *stitch, const family *f)
 {
     const bool top = f->level + 1 == stitch->group_tree.n_levels;
@@ -316,38 +317,38 @@ static bool is_down(const qfz_stitch *stitch, const family *f)
     return true;
 }
 
-typedef struct handing {
+typedef struct passing_down {
     qfz_stitch *stitch;
     const family *f;
-    const qfz_exterior *answers;
-} handing;
+    const qfz_exterior *exteriors;
+} passing_down;
 
-static qfz_status hand_down(void *arg, int64_t item, int worker, qfz_error *err)
+static qfz_status put_member_exterior(void *arg, int64_t item, int worker, qfz_error *err)
 {
     (void)worker;
-    const handing *const h = arg;
-    return put_answer(h->stitch, h->f->members[item], &h->answers[item], err);
+    const passing_down *const h = arg;
+    return put_exterior(h->stitch, h->f->members[item], &h->exteriors[item], err);
 }
 
 static qfz_status go_down(qfz_stitch *stitch, const family *f, const qfz_group *group,
                           qfz_error *err)
 {
-    qfz_exterior own = {0}, answers[QFZ_GROUP_CHILDREN] = {0};
+    qfz_exterior own = {0}, exteriors[QFZ_GROUP_CHILDREN] = {0};
     qfz_map map = {0};
-    handing h = {.stitch = stitch, .f = f, .answers = answers};
+    passing_down h = {.stitch = stitch, .f = f, .exteriors = exteriors};
     qfz_status st;
-    QFZ_TRY_OR(st, cleanup, get_answer(stitch, f->node, &own, err));
-    QFZ_TRY_OR(st, cleanup, stitch->solver->down(group, &own, answers, &map, err));
+    QFZ_TRY_OR(st, cleanup, get_exterior(stitch, f->node, &own, err));
+    QFZ_TRY_OR(st, cleanup, stitch->solver->down(group, &own, exteriors, &map, err));
     QFZ_TRY_OR(st, cleanup, take_map(stitch, f->node, &map, err));
     QFZ_TRY_OR(st, cleanup,
-               qfz_parallel_within(group->n_threads, f->n_members, hand_down, &h, err));
+               qfz_parallel_within(group->n_threads, f->n_members, put_member_exterior, &h, err));
     qfz_store_drop(stitch->store, qfz_piece(stitch, PIECE_EXTERIOR, f->node));
     drop_summaries(stitch, f);
 
 cleanup:
     qfz_exterior_fini(&own);
     for (int m = 0; m < f->n_members; m++)
-        qfz_exterior_fini(&answers[m]);
+        qfz_exterior_fini(&exteriors[m]);
     qfz_map_fini(&map);
     return st;
 }
@@ -360,7 +361,7 @@ static qfz_status walk(step *s, qfz_stitch *stitch, int level, done_fn is_done, 
     return qfz_walk_level(&s->walk, stitch, stitch->n_threads, level, solve_group, s, err);
 }
 
-/* Groups of this rank. */
+/* The number of groups that this rank owns. */
 static int64_t count_groups(const qfz_stitch *stitch, int first_level, int end_level)
 {
     int64_t n = 0;
@@ -373,7 +374,7 @@ static int64_t count_groups(const qfz_stitch *stitch, int first_level, int end_l
     return n;
 }
 
-/* Who goes down again needs no summary of the whole raster. */
+/* Kinds with a way down need no summary of the whole raster. */
 qfz_status qfz_stitch_solve(qfz_stitch *stitch, qfz_stitch_progress progress, void *arg,
                             qfz_error *err)
 {

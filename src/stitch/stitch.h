@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* stitch.h - from the summaries of all tiles to the answers for each, exactly.
+/* stitch.h - from the boundary summaries of all tiles to the exterior of each tile, exactly.
  *
- * Tiles are grouped two by two, groups again, until one holds the raster.  A group's summary comes
- * from its members' and from the edges that cross between them; on the way back down a group's
- * answer gives its members theirs.  The work is proportional to the length of the borders and
- * halves with every level; what is in memory at a time is one group a thread, the largest of
- * which has both sides of one seam each way.  Everything else is in the store.
+ * Tiles are grouped two by two, and groups again, until one group is the whole raster.  The summary
+ * of a group follows from the summaries of its members and from the edges that cross between them.
+ * On the way down, the exteriors of the members follow from the exterior of the group.  The work is
+ * proportional to the length of the borders and halves with every level.  Memory holds one group
+ * per thread; the largest group has both sides of one seam each way.  All else is in the store.
  *
  * Sources: Götz et al. 2018, Gazagnes and Wilkinson 2021 (component trees in blocks), Lefèvre,
  * Cousty, Perret et al. 2022 (out-of-core hierarchies), Anderson et al. 2020 (compressed path
@@ -20,56 +20,57 @@
 
 typedef struct qfz_stitch qfz_stitch;
 
-/* Rule and ranks are borrowed.  Of several ranks each is asked about the tiles of its own part
- * (grid.h) only, and solve, reduce and number are collective.  Beyond memory_bytes, what is known
- * is kept in a file in folder. */
+/* Borrows rule and ranks.  With several ranks, each rank puts and gets the tiles of its own part
+ * only (core/tiling.h), and solve, reduce, number and add_counts are collective.  Results beyond
+ * memory_bytes go to a temporary file in folder. */
 qfz_status qfz_stitch_open(qfz_stitch **stitch, const qfz_rule *rule, qfz_kind kind,
                            const qfz_tiling *tiling, const qfz_ranks *ranks, int n_threads,
                            int64_t memory_bytes, const char *folder, qfz_error *err);
 void qfz_stitch_close(qfz_stitch *stitch);
 
-/* What a journal holds of an earlier run of the same problem is known from here on, and not done
- * again; if it may append, all that becomes known goes there too.  Borrowed. */
+/* Takes the results that a journal holds of an earlier run of the same problem; their computation
+ * is skipped.  If the journal is open for appending, new results are appended.  Borrowed. */
 qfz_status qfz_stitch_attach(qfz_stitch *stitch, qfz_journal *journal, qfz_error *err);
 
-/* Workers of an engine that may solve groups, those of the same device side by side; nobody else
- * uses them during qfz_stitch_solve().  Groups with fewer ring pixels than `least_vertices` in all
- * their members, or too large for a worker, are left to the host's threads.  What comes out means
- * the same.  Borrowed. */
+/* Sets n workers that may stitch groups on devices, the workers of one device side by side; the
+ * caller does not use them during qfz_stitch_solve().  The host's threads take groups whose members
+ * have fewer than least_vertices ring pixels together, and groups too large for a worker.  The
+ * results are equivalent.  Borrowed. */
 void qfz_stitch_use(qfz_stitch *stitch, const qfz_engine *engine, qfz_worker *const *workers, int n,
                     int64_t least_vertices);
 
-/* Called after each group with the share of groups done; may be NULL; other than 0 cancels. */
+/* Called after each group with the share of groups done, 0..1; may be NULL.  A result other than 0
+ * cancels. */
 typedef int (*qfz_stitch_progress)(double done, void *arg);
 
-/* ---- summaries in, answers out.  put and answer may be called by several threads at a time. */
+/* ---- Summaries in, exteriors out.  Any thread may call put and exterior. */
 qfz_status qfz_stitch_put(qfz_stitch *stitch, int64_t tile, const qfz_summary *summary,
                           qfz_error *err);
-bool qfz_stitch_wants_summaries(const qfz_stitch *stitch); /* not where there is but one tile */
+bool qfz_stitch_wants_summaries(const qfz_stitch *stitch); /* false for a single tile */
 bool qfz_stitch_has_summary(qfz_stitch *stitch, int64_t tile);
 qfz_status qfz_stitch_solve(qfz_stitch *stitch, qfz_stitch_progress progress, void *arg,
                             qfz_error *err);
 
-/* A tile's answer, to be released by qfz_exterior_fini().  All zero for QFZ_COMPONENTS, and where
- * there is but one tile. */
+/* The exterior of a tile, after solve; the caller releases it with qfz_exterior_fini().  All zero
+ * for QFZ_COMPONENTS, and for a single tile. */
 bool qfz_stitch_has_exterior(qfz_stitch *stitch, int64_t tile);
-qfz_status qfz_stitch_exterior(qfz_stitch *stitch, int64_t tile, qfz_exterior *answer,
+qfz_status qfz_stitch_exterior(qfz_stitch *stitch, int64_t tile, qfz_exterior *exterior,
                                qfz_error *err);
 
-/* ---- how many pixels of a tile are valid, and of all tiles of this rank that were put. */
+/* ---- Numbers of valid pixels: of one tile, and the sum over the tiles of this rank. */
 qfz_status qfz_stitch_put_pixels(qfz_stitch *stitch, int64_t tile, uint64_t n, qfz_error *err);
 qfz_status qfz_stitch_pixels(qfz_stitch *stitch, uint64_t *n, qfz_error *err);
 
-/* ---- regions that span tiles.
+/* ---- Values of regions that span tiles.
  *
- * Each tile has border_regions: its regions that touch its border (engine.h).  Slots of one region,
- * in whatever tiles, get the same value: the combination of all that was put for them. */
+ * Each tile puts values for its border regions (core/engine.h).  After the reduction all border
+ * regions that belong to one region, in any tiles, have the same value: the combination of all
+ * values that were put for them. */
 typedef void (*qfz_combine)(uint64_t *into, const uint64_t *from, int words);
 void qfz_combine_min(uint64_t *into, const uint64_t *from, int words);
 void qfz_combine_max(uint64_t *into, const uint64_t *from, int words);
 
-/* Values of a tile's border_regions, n_border_regions * words; several sets are kept apart by
- * `set`. */
+/* values: n = n_border_regions * words of one tile.  Sets of values are independent. */
 typedef enum qfz_value_set {
     QFZ_SET_FIRST = 0,
     QFZ_SET_LABEL,
@@ -87,17 +88,17 @@ bool qfz_stitch_is_reduced(qfz_stitch *stitch, qfz_value_set set, int64_t tile);
 qfz_status qfz_stitch_get_values(qfz_stitch *stitch, qfz_value_set set, int64_t tile,
                                  uint64_t **values, int64_t *n, qfz_error *err);
 
-/* ---- numbering: 1..N in raster order of first pixels, without gaps.
+/* ---- Numbering: labels 1..N in raster order of first pixels, without gaps.
  *
- * A region belongs to the tile and row of its first pixel.  Tiles count theirs per row; sums over
- * rows and tiles give each (row, tile) the number that comes before it. */
+ * A region is owned by the tile and row of its first pixel.  Each tile counts its regions per row;
+ * running sums over rows and tiles give each (row, tile) the number of labels before it. */
 qfz_status qfz_stitch_put_partition(qfz_stitch *stitch, int64_t tile,
                                     const qfz_partition *partition, qfz_error *err);
 bool qfz_stitch_has_partition(qfz_stitch *stitch, int64_t tile);
 qfz_status qfz_stitch_number(qfz_stitch *stitch, qfz_error *err);
 
 /* After numbering: the regions whose first pixel is in a part have the labels before + 1 .. before
- * + own.  Of several ranks each knows of its own part only. */
+ * + own.  With several ranks, only the rank's own part may be requested. */
 typedef struct qfz_count {
     uint64_t before, own, total;
 } qfz_count;
@@ -105,13 +106,13 @@ bool qfz_stitch_is_numbered(qfz_stitch *stitch, int64_t tile);
 qfz_status qfz_stitch_count(qfz_stitch *stitch, int part, int n_parts, qfz_count *count,
                             qfz_error *err);
 
-/* What a tile's regions are called, to be released by qfz_numbers_fini(); partition as it was put.
- */
+/* The labels of a tile's regions, after numbering; partition must equal the one that was put.  The
+ * caller releases numbers with qfz_numbers_fini(). */
 qfz_status qfz_stitch_numbers(qfz_stitch *stitch, int64_t tile, const qfz_partition *partition,
                               qfz_numbers *numbers, qfz_error *err);
 void qfz_numbers_fini(qfz_numbers *numbers);
 
-/* ---- counting, where nobody will ask for labels: needs less than numbering does. */
+/* ---- Counting regions without labels: needs less memory and work than numbering. */
 qfz_status qfz_stitch_put_count(qfz_stitch *stitch, int64_t tile, const qfz_partition *partition,
                                 qfz_error *err);
 bool qfz_stitch_has_count(qfz_stitch *stitch, int64_t tile);

@@ -9,8 +9,8 @@
 #include "core/memory.h"
 #include "core/temp_file.h"
 
-/* Where a piece lies when it is not in memory: number of a journal, 0 being the temporary file,
- * and the offset in it. */
+/* The place of a piece that is not in memory: the number of a journal, or 0 for the temporary file,
+ * and the offset in the file. */
 enum { OFFSET_BITS = 48 };
 
 typedef struct piece {
@@ -21,15 +21,15 @@ typedef struct piece {
 
 struct qfz_store {
     int64_t n_pieces;
-    piece *pieces; /* each is one thread's at a time */
+    piece *pieces; /* each is used by one thread at a time */
     int64_t memory_bytes, used_bytes;
     char *folder;
-    pthread_mutex_t lock; /* of the next two */
+    pthread_mutex_t lock; /* guards the next two */
     int file;             /* -1 until it is needed */
     int64_t file_bytes;
     qfz_journal **journals;
     uint64_t n_journals;
-    uint64_t appends; /* 1 + the journal that is written; 0: none */
+    uint64_t appends; /* 1 + index of the journal for appending; 0: none */
 };
 
 qfz_status qfz_store_open(qfz_store **out, int64_t n_pieces, int64_t memory_bytes,
@@ -82,7 +82,7 @@ static int64_t offset_of(uint64_t place)
     return (int64_t)(place & ((UINT64_C(1) << OFFSET_BITS) - 1));
 }
 
-/* A key that is no piece of ours is left alone. */
+/* Records with keys beyond the pieces are ignored. */
 static void found(int64_t key, int64_t offset, int64_t bytes, void *arg)
 {
     qfz_store *const store = arg;
@@ -103,7 +103,7 @@ qfz_status qfz_store_attach(qfz_store *store, qfz_journal *journal, qfz_error *e
 
 /* ---------------------------------------------------------------------------------------- pieces
  *
- * A lock for all of them would be asked for some sixteen times a group, by all threads. */
+ * Pieces have no common lock: all threads would take it some sixteen times per group. */
 static void give_back(qfz_store *store, int64_t bytes)
 {
 #pragma omp atomic
@@ -119,7 +119,7 @@ static bool take_room(qfz_store *store, int64_t bytes)
     return used <= store->memory_bytes;
 }
 
-/* What is in a journal stays there. */
+/* The record of a piece in a journal stays. */
 void qfz_store_drop(qfz_store *store, int64_t number)
 {
     piece *const p = &store->pieces[number];
@@ -129,7 +129,7 @@ void qfz_store_drop(qfz_store *store, int64_t number)
     if (p->place >> OFFSET_BITS == 0) *p = (piece){.bytes = -1};
 }
 
-/* Decides where in the temporary file a piece goes. */
+/* Reserves a place for a piece in the temporary file. */
 static qfz_status find_place(qfz_store *store, piece *p, qfz_error *err)
 {
     qfz_status st = QFZ_OK;
@@ -141,7 +141,7 @@ static qfz_status find_place(qfz_store *store, piece *p, qfz_error *err)
     return st;
 }
 
-/* p->data tells whether the data were kept. */
+/* p->data is NULL afterwards if the data did not stay in memory. */
 static qfz_status keep(qfz_store *store, int64_t number, piece *p, void *data, qfz_error *err)
 {
     if (store->appends) {

@@ -3,7 +3,7 @@
 
 #include "cpu/omega.h"
 
-/* Each ring pixel's range so far is its span; holds is the number of its last event. */
+/* span: the range of each ring pixel so far; holds: the index of its last event. */
 static qfz_status thin(const qfz_ranges *from, const qfz_rule *rule, qfz_spans *spans,
                        qfz_ranges *to, qfz_error *err)
 {

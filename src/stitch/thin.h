@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* thin.h - a tile's events without those that say nothing new.
+/* thin.h - the range events of a tile without redundant ones.
  *
- * Whatever joins a ring pixel's component later has all that the pixel has taken in before.  So of
- * one pixel those events count that widen its own range, and of one level they are one event. */
+ * A component that joins the component of a ring pixel at a later level has all values that the
+ * pixel took in before.  So only events that widen the range of their pixel count, and events of
+ * one pixel and level are merged. */
 #ifndef QFZ_STITCH_THIN_H
 #define QFZ_STITCH_THIN_H
 
 #include "core/summary.h"
 
-/* *ranges: new ones in the summary's place, to be released by qfz_ranges_fini(). */
+/* *ranges replaces summary->ranges; the caller releases it with qfz_ranges_fini(). */
 qfz_status qfz_thin_ranges(const qfz_summary *summary, const qfz_rule *rule, qfz_ranges *ranges,
                            qfz_error *err);
 

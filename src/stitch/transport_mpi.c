@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* transport_mpi.c - ranks as processes of MPI.
  *
- * MPI is entered only by a process that a launcher started: alone it would cost time and name a
- * network where there is none.  All calls come from the main thread. */
+ * Only a process that a launcher started initialises MPI: for a single process that would cost time
+ * and may fail where there is no network.  All calls come from the main thread. */
 #include "stitch/ranks.h"
 
 #include <mpi.h>
@@ -14,16 +14,16 @@
 #include "core/memory.h"
 #include "core/clock.h"
 
-/* Exchanges have two tags each, by turns; 32767 is the least that MPI has to offer. */
+/* Each exchange uses two tags in turn; MPI guarantees tags up to 32767. */
 enum { TAG_STOP = 1, FIRST_TAG, EXCHANGES = 1 << 12 };
-enum { CHUNK_BYTES = 1 << 30 };               /* MPI counts in int */
-static const int64_t afloat_bytes = 64 << 20; /* on the way from one rank at a time */
+enum { CHUNK_BYTES = 1 << 30 };                      /* MPI counts in int */
+static const int64_t max_in_flight_bytes = 64 << 20; /* most bytes in flight from one rank */
 
-/* MPI is one for the whole process, and so is what is known of it. */
+/* MPI exists once per process, and so does this state. */
 static struct {
     bool joined, began;
     MPI_Comm all;
-    bool told, heard; /* stop: this rank to the others, others to this rank */
+    bool stop_sent, stop_received; /* TAG_STOP messages: sent, received */
     MPI_Request *stops;
     unsigned exchanges; /* begun */
 } mpi;
@@ -37,7 +37,7 @@ static qfz_status check(int code, const char *what, qfz_error *err)
     return qfz_fail(err, QFZ_EIO, "MPI: %s failed: %s", what, text);
 }
 
-/* One by one: gcc takes MPICH's mark for statuses that nobody wants for an array. */
+/* One by one: gcc warns about MPICH's MPI_STATUSES_IGNORE, which it takes for an array. */
 static int wait_all(int n, MPI_Request *requests)
 {
     int code = MPI_SUCCESS;
@@ -46,7 +46,7 @@ static int wait_all(int n, MPI_Request *requests)
     return code;
 }
 
-/* Those that are done stay done. */
+/* *done counts the finished requests; they are not tested again. */
 static int test_all(int n, MPI_Request *requests, int *done)
 {
     int code = MPI_SUCCESS;
@@ -58,7 +58,8 @@ static int test_all(int n, MPI_Request *requests, int *done)
 
 /* ------------------------------------------------------------------------------------ join, leave
  */
-/* What launchers of Open MPI, MPICH, Slurm and others that speak PMI or PMIx leave behind. */
+/* Looks for the environment variables that launchers set: Open MPI, MPICH, Slurm and others that
+ * use PMI or PMIx. */
 static bool is_launched(void)
 {
     static const char *const names[] = {
@@ -124,8 +125,8 @@ void qfz_ranks_leave(void)
  */
 void qfz_ranks_stop(const qfz_ranks *ranks)
 {
-    if (ranks->n == 1 || mpi.told || mpi.heard) return;
-    mpi.told = true;
+    if (ranks->n == 1 || mpi.stop_sent || mpi.stop_received) return;
+    mpi.stop_sent = true;
     for (int r = 0; r < ranks->n; r++) {
         mpi.stops[r] = MPI_REQUEST_NULL;
         if (r != ranks->rank)
@@ -136,27 +137,27 @@ void qfz_ranks_stop(const qfz_ranks *ranks)
 bool qfz_ranks_stopped(const qfz_ranks *ranks)
 {
     int there = 0;
-    if (ranks->n == 1 || mpi.heard) return mpi.heard;
+    if (ranks->n == 1 || mpi.stop_received) return mpi.stop_received;
     if (MPI_Iprobe(MPI_ANY_SOURCE, TAG_STOP, mpi.all, &there, MPI_STATUS_IGNORE) != MPI_SUCCESS)
         return false;
-    mpi.heard = there != 0;
-    return mpi.heard;
+    mpi.stop_received = there != 0;
+    return mpi.stop_received;
 }
 
-/* Takes the words that were sent, so that none is taken for one of a later job. */
-static int hear_all(const qfz_ranks *ranks, int n_told)
+/* Receives all TAG_STOP messages of this job, so that none is mistaken for one of a later job. */
+static int receive_stops(const qfz_ranks *ranks, int n_stops)
 {
     int code = MPI_SUCCESS;
-    for (int i = mpi.told ? 1 : 0; i < n_told && code == MPI_SUCCESS; i++)
+    for (int i = mpi.stop_sent ? 1 : 0; i < n_stops && code == MPI_SUCCESS; i++)
         code = MPI_Recv(NULL, 0, MPI_BYTE, MPI_ANY_SOURCE, TAG_STOP, mpi.all, MPI_STATUS_IGNORE);
-    if (mpi.told && code == MPI_SUCCESS) code = wait_all(ranks->n, mpi.stops);
-    mpi.told = mpi.heard = false;
+    if (mpi.stop_sent && code == MPI_SUCCESS) code = wait_all(ranks->n, mpi.stops);
+    mpi.stop_sent = mpi.stop_received = false;
     return code;
 }
 
-/* Ranks may be apart by minutes, and waiting inside MPI would keep a processor busy; but what is on
- * its way makes progress only when MPI is asked.  So for a while it is asked again at once, then
- * after pauses, which add a twentieth to the time that was waited. */
+/* Ranks may be minutes apart, and waiting inside MPI would keep a processor busy; but messages
+ * progress only while MPI is called.  So MPI is polled without pause for a while, then after pauses
+ * that add a twentieth to the time waited so far. */
 static void wait_since(double *began) /* 0: begins now */
 {
     static const double at_once_s = 20e-3, longest_s = 1e-3;
@@ -189,14 +190,15 @@ static int reduce(int mine, int *all, MPI_Op op)
 
 qfz_status qfz_ranks_agree(const qfz_ranks *ranks, qfz_status st, qfz_error *err)
 {
-    int least, n_told;
+    int least, n_stops;
     if (ranks->n == 1) return st;
-    /* who only stopped because others did has no failure of its own */
-    if (st != QFZ_OK && !mpi.heard) qfz_ranks_stop(ranks);
-    QFZ_TRY(check(reduce(mpi.told ? ranks->rank : ranks->n, &least, MPI_MIN), "agreeing", err));
+    /* a rank that stopped because of another one has no failure of its own */
+    if (st != QFZ_OK && !mpi.stop_received) qfz_ranks_stop(ranks);
+    QFZ_TRY(
+        check(reduce(mpi.stop_sent ? ranks->rank : ranks->n, &least, MPI_MIN), "agreeing", err));
     if (least == ranks->n) return QFZ_OK;
-    QFZ_TRY(check(reduce(mpi.told, &n_told, MPI_SUM), "agreeing", err));
-    QFZ_TRY(check(hear_all(ranks, n_told), "stopping", err));
+    QFZ_TRY(check(reduce(mpi.stop_sent, &n_stops, MPI_SUM), "agreeing", err));
+    QFZ_TRY(check(receive_stops(ranks, n_stops), "stopping", err));
     QFZ_TRY(check(MPI_Bcast(err, (int)sizeof *err, MPI_BYTE, least, mpi.all), "agreeing", err));
     return err->status;
 }
@@ -216,21 +218,21 @@ qfz_status qfz_ranks_sum(const qfz_ranks *ranks, uint64_t mine, uint64_t *before
     *total = mine;
     if (ranks->n == 1) return QFZ_OK;
     QFZ_TRY(check(MPI_Exscan(&mine, before, 1, MPI_UINT64_T, MPI_SUM, mpi.all), "adding", err));
-    if (ranks->rank == 0) *before = 0; /* undefined there */
+    if (ranks->rank == 0) *before = 0; /* undefined on rank 0 */
     return check(MPI_Allreduce(&mine, total, 1, MPI_UINT64_T, MPI_SUM, mpi.all), "adding", err);
 }
 
 /* ------------------------------------------------------------------------------------------ pieces
  *
- * A piece is a head and, chunk by chunk, its body.  Sends do not wait, but only so many bytes are
- * on the way at a time; a rank that waits for its own to arrive takes what comes meanwhile, from
- * whomever.  So there is always somebody who takes, and all arrive.
+ * A message is a head and a body in chunks.  Sends do not block, but the bytes in flight are
+ * limited; a rank that waits for its own messages to arrive receives others meanwhile, from any
+ * rank.  So some rank always receives, and all messages arrive.
  *
- * Exchanges are numbered by all ranks alike.  A rank may be some ahead of another, but there are
- * far fewer between two agreements than tags. */
+ * All ranks number the exchanges alike.  A rank may be some exchanges ahead of another, but there
+ * are far fewer exchanges between two agreements than tags. */
 typedef struct parcel {
     struct parcel *next;
-    int64_t head[2]; /* key, bytes; FAILED: there are none */
+    int64_t head[2]; /* key, bytes; FAILED: no body follows */
     void *own;
     int n_requests;
     MPI_Request requests[];
@@ -242,8 +244,8 @@ typedef struct post {
     const qfz_ranks *ranks;
     const qfz_mail *mail;
     int tag_head, tag_body;
-    parcel *first, **last; /* on the way, the oldest first */
-    int64_t afloat;
+    parcel *first, **last; /* in flight, the oldest first */
+    int64_t in_flight;
     int64_t n_out, n_in; /* done */
     qfz_status st;       /* of this rank; the first failure stays */
     qfz_error *err;
@@ -260,8 +262,7 @@ static int64_t chunk_bytes(int64_t bytes, int64_t chunk)
     return left < CHUNK_BYTES ? left : CHUNK_BYTES;
 }
 
-/* The others hear of it by the word that agreeing collects, before they get a piece that says so.
- */
+/* TAG_STOP messages inform the other ranks before a message with the failure reaches them. */
 static void fail_post(post *p, qfz_status st)
 {
     if (p->st == QFZ_OK) p->st = st;
@@ -291,7 +292,7 @@ static qfz_status send_next(post *p, qfz_error *err)
     *it = (parcel){.head = {key, bytes}, .own = own};
     *p->last = it;
     p->last = &it->next;
-    p->afloat += bytes > 0 ? bytes : 0;
+    p->in_flight += bytes > 0 ? bytes : 0;
     QFZ_TRY(check(MPI_Isend(it->head, 2, MPI_INT64_T, to, p->tag_head, mpi.all,
                             &it->requests[it->n_requests]),
                   "sending", err));
@@ -305,7 +306,7 @@ static qfz_status send_next(post *p, qfz_error *err)
     return QFZ_OK;
 }
 
-/* Forgets what has arrived, oldest first. */
+/* Releases the messages that have arrived, oldest first. */
 static qfz_status clear_arrived(post *p, qfz_error *err)
 {
     while (p->first) {
@@ -313,7 +314,7 @@ static qfz_status clear_arrived(post *p, qfz_error *err)
         int arrived;
         QFZ_TRY(check(test_all(it->n_requests, it->requests, &arrived), "sending", err));
         if (!arrived) return QFZ_OK;
-        p->afloat -= it->head[1] > 0 ? it->head[1] : 0;
+        p->in_flight -= it->head[1] > 0 ? it->head[1] : 0;
         p->first = it->next;
         if (!p->first) p->last = &p->first;
         free(it->own);
@@ -330,7 +331,7 @@ static qfz_status receive(post *p, int from, qfz_error *err)
                   "receiving", err));
     p->n_in++;
     if (head[1] == FAILED) {
-        if (!mpi.told) mpi.heard = true;
+        if (!mpi.stop_sent) mpi.stop_received = true;
         if (p->st == QFZ_OK) p->st = qfz_fail(err, QFZ_ECANCEL, "another rank failed");
         return QFZ_OK;
     }
@@ -355,7 +356,7 @@ static qfz_status run_post(post *p, qfz_error *err)
     while (p->n_out < mail->n_out || p->n_in < mail->n_in || p->first) {
         MPI_Status status;
         int there = 0;
-        const bool may_send = p->n_out < mail->n_out && p->afloat < afloat_bytes;
+        const bool may_send = p->n_out < mail->n_out && p->in_flight < max_in_flight_bytes;
         if (may_send) QFZ_TRY(send_next(p, err));
         if (p->n_in < mail->n_in)
             QFZ_TRY(check(MPI_Iprobe(MPI_ANY_SOURCE, p->tag_head, mpi.all, &there, &status),
@@ -378,7 +379,7 @@ qfz_status qfz_ranks_exchange(const qfz_ranks *ranks, const qfz_mail *mail, qfz_
     post p = {.ranks = ranks, .mail = mail, .tag_head = tag, .tag_body = tag + 1, .last = &p.first};
     if (st != QFZ_OK) fail_post(&p, st);
     const qfz_status sent = run_post(&p, err);
-    if (sent != QFZ_OK) { /* the network itself: there is no agreeing over it, and no way back */
+    if (sent != QFZ_OK) { /* the network itself failed: ranks cannot agree any more */
         (void)fprintf(stderr, "qfz: rank %d: %s\n", ranks->rank, err->message);
         (void)MPI_Abort(mpi.all, 1);
         return sent;
