@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""docs.py QFZ ranks|alone [SEED]: the batch scripts of docs/hpc.md, those that start ranks or
+"""docs.py QFZ ranks|alone [SEED]: the batch scripts of docs/user/cluster.md, those that start ranks or
 those that do not, run as they stand, with stand-ins for Slurm's commands, make what one process
 makes; and qfz info prints what the page shows."""
 import os
@@ -12,7 +12,7 @@ from batch import Test, content, need, on_ranks, patches, ranks_of, write_raster
 
 need("bash", "gdal_translate", "gdalinfo")
 RANKS = on_ranks(sys.argv)
-PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs/hpc.md"
+PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs/user/cluster.md"
 test = Test(sys.argv[1], int(sys.argv[3]) if len(sys.argv) > 3 else 1)
 SCRATCH = os.getcwd()
 
