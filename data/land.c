@@ -58,7 +58,7 @@ typedef struct road {
     float x, y, dx, dy, length, half_width;
 } road;
 
-/* All that can reach one block. */
+/* All objects that can reach one block. */
 typedef struct scenery {
     district districts[MAX_SITES];
     int n_districts;
@@ -70,7 +70,7 @@ typedef struct scenery {
     float brook_x[2][LAND_BLOCK], brook_w[2][LAND_BLOCK]; /* by row */
 } scenery;
 
-/* What a pixel is before a band looks at it. */
+/* The cover of a pixel, before the reflectance of a band. */
 typedef struct ground {
     int16_t cover;
     float gain; /* light and texture */

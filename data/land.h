@@ -2,7 +2,7 @@
 /* land.h - an endless landscape that is a pure function of (x, y, band, seed).
  *
  * Fields as polygons with crop texture, forest, rivers, towns, roads, sensor noise.  A block is
- * computed from what can reach it, so that any box of any raster costs the same. */
+ * computed from the objects that can reach it, so any box of any raster costs the same. */
 #ifndef LAND_H
 #define LAND_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* run_cases.c - small problems with their answers, from text files, through sessions and jobs.
+/* run_cases.c - small problems with their results, from text files, through sessions and jobs.
  *
  * A case is a line of comment, words and values (op, connectivity, distance, type, alpha, omega,
- * background), then blocks: `pixels W H` once for each band (`.` is masked), and the answer as
+ * background), then blocks: `pixels W H` once for each band (`.` is masked), and the result as
  * `labels`, `painted` (once for each band), or the levels of edges as `right`, `below`,
  * `below_right`, `below_left` (`-` is no edge). */
 #include "engine_under_test.h"
@@ -160,7 +160,7 @@ static void make_image(problem *p)
             else
                 raster_set(&p->r, b, i, p->bands[b][i]);
             if (p->has_background && p->bands[b][i] == p->background && p->r.image.n_bands == 1)
-                p->r.valid[i] = 0; /* a session knows no background */
+                p->r.valid[i] = 0; /* sessions have no background */
         }
     p->r.image.pixels = p->r.pixels;
     p->r.image.valid = p->r.valid;
@@ -195,7 +195,7 @@ static void session_levels(const problem *p, qfz_session *s)
         for (int64_t i = 0; i < n; i++) {
             const uint32_t key = keys[d * n + i];
             const double level = key == UINT32_MAX ? ORACLE_NO_EDGE : qfz_session_level(s, key);
-            /* The greatest level shares its key with "no edge", as qfz.h says. */
+            /* The greatest level has the value of "no edge", as qfz.h documents. */
             if (key == UINT32_MAX && p->planes[d][i] == 4294967295.0) continue;
             if (!CHECK(level == p->planes[d][i], "session: direction %d of pixel %d is %g, not %g",
                        d, (int)i, level, p->planes[d][i]))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""measure-jobs.py BUILD {commands,scale} [options]: what whole jobs take, on this machine.
+"""measure-jobs.py BUILD {commands,scale} [options]: times whole jobs on this machine.
 
 commands  label, saliency and simplify from a DEFLATE GeoTIFF to a ZSTD one (level 1), beside
           gdal_translate of the result's size and type with the same options; by every engine asked

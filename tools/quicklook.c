@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* quicklook.c - small pictures of large rasters: an image, labels in distinct colours, saliency.
- * And a first guess at alpha and omega for a raster that nobody has looked at yet.
+ * Also a first guess of alpha and omega for a raster.
  *
  * Images and labels are read decimated, by nearest neighbour.  Saliency is read whole, row band by
  * row band: a thin line must not fall between the pixels of the picture. */
@@ -61,7 +61,7 @@ static picture picture_for(GDALDatasetH src)
     return p;
 }
 
-/* A band, decimated, with what its mask band thinks of it. */
+/* A band, decimated, and the validity by its mask band. */
 static bool read_band(GDALDatasetH src, int band, const picture *p, float *values, uint8_t *valid)
 {
     GDALRasterBandH b = GDALGetRasterBand(src, band);
@@ -289,7 +289,7 @@ int main(int argc, char **argv)
     }
     GDALAllRegister();
     GDALDatasetH src = GDALOpen(argv[2], GA_ReadOnly);
-    if (!src || GDALGetRasterCount(src) < 1) return 1; /* GDAL has said why */
+    if (!src || GDALGetRasterCount(src) < 1) return 1; /* GDAL has printed the reason */
     if (!draws) return suggest(src) ? 0 : 1;
 
     picture p = picture_for(src);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of batch jobs share: a scratch folder, rasters, runs, kills, comparisons."""
+"""Shared by the tests of batch jobs: a scratch folder, rasters, runs, kills, comparisons."""
 import os
 import random
 import re

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""docs.py QFZ ranks|alone [SEED]: the batch scripts of docs/user/cluster.md, those that start ranks or
-those that do not, run as they stand, with stand-ins for Slurm's commands, make what one process
-makes; and qfz info prints what the page shows."""
+"""docs.py QFZ ranks|alone [SEED]: runs the batch scripts of docs/user/cluster.md as they stand (those
+that start ranks, or the others), with stand-ins for Slurm's commands, and compares the result with that of one
+process; and compares the output of qfz info with the page."""
 import os
 import pathlib
 import re

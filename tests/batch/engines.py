@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""engines.py QFZ ranks|alone [SEED]: jobs whose ranks, or whose phases, have different engines: the
+"""engines.py QFZ ranks|alone [SEED]: jobs whose ranks, or whose phases, use different engines give the
 bytes of one process with the CPU engine.  Skipped where there is no GPU."""
 import re
 import sys

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""kill.py QFZ ranks|alone [SEED [MOMENTS]]: runs that are killed at random moments, on ranks, or of one
-process and in phases, go on and end with the bytes of one that was not."""
+"""kill.py QFZ ranks|alone [SEED [MOMENTS]]: jobs that are killed at random moments (on ranks, or of one
+process and in phases) resume, and end with the bytes of a job that was not killed."""
 import os
 import shutil
 import sys

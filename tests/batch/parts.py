@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""parts.py QFZ ranks|alone [SEED]: jobs on 1, 2, 3, 4, 7 ranks, as VRT and merged; or in phases, in
-parts of any order: the bytes of one process."""
+"""parts.py QFZ ranks|alone [SEED]: jobs on 1, 2, 3, 4 and 7 ranks, as a VRT and merged, or in
+phases with parts in any order, give the bytes of one process."""
 import json
 import os
 import sys

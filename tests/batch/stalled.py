@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""stalled.py QFZ ranks|alone [SEED]: on storage that answers no more, a signal ends a job all the
-same, after 12 seconds and with status 75; when the storage is back it goes on."""
+"""stalled.py QFZ ranks|alone [SEED]: on storage that has stopped responding, a signal still ends a job,
+after 12 seconds and with status 75; when the storage is back, the job resumes."""
 import http.server
 import os
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""check.py REFERENCE_DIR CASE...: the answers of the cases against the oracle in Python."""
+"""check.py REFERENCE_DIR CASE...: the results of the cases against the oracle in Python."""
 import sys
 
 import numpy as np

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* dump.c - random rasters and the oracle's answers as text, for compare.py to check.
+/* dump.c - random rasters and the oracle's results as text, for compare.py to check.
  *
  * dump SEED CASES: each case is a line of words (h w bands type connectivity distance alpha
- * omega), then values, validity, and the answers flat, alpha, alpha_omega and saliency. */
+ * omega), then values, validity, and the results flat, alpha, alpha_omega and saliency. */
 #include "check.h"
 #include "oracle.h"
 

@@ -9,7 +9,7 @@
 __extension__ typedef unsigned __int128 u128;
 __extension__ typedef __int128 i128;
 
-/* The four directions of edges, then the same backwards. */
+/* The four directions of edges; the same four backwards follow. */
 enum { N_DIRS = 4 };
 static const int dir_y[2 * N_DIRS] = {0, 1, 1, 1, 0, -1, -1, -1};
 static const int dir_x[2 * N_DIRS] = {1, 0, 1, -1, -1, 0, -1, 1};
@@ -78,7 +78,7 @@ static int compare_square(u128 s, uint64_t m, int e)
 }
 
 /* The single nearest to the root of s, found from a guess and proved by whole numbers: the root
- * lies between the middles of the interval that rounds to the answer. */
+ * lies between the middles of the interval that rounds to the result. */
 static float root_of_square(u128 s)
 {
     float guess = (float)sqrtl((long double)s);
@@ -192,7 +192,7 @@ static bool same_values(const oracle *o, int64_t p, int64_t q)
     return true;
 }
 
-/* Are p and its neighbour q in direction k joined?  alpha < 0: by equal values. */
+/* True if p and its neighbour q in direction k are joined.  alpha < 0: by equal values. */
 static bool joined(const oracle *o, int64_t p, int64_t q, int k, double alpha)
 {
     const int64_t n = o->image->h * o->image->w;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* oracle.h - zones, hierarchies and tables of small rasters by brute force.
+/* oracle.h - regions, hierarchies and tables of small rasters by brute force.
  *
  * Obviously right, not fast, and nothing shared with the library but the struct that holds an
  * image.  Every partition is a fresh breadth-first flood at one threshold: no union-find, no
@@ -18,7 +18,7 @@ enum { ORACLE_MAX_BANDS = 16 };
 #define ORACLE_NO_EDGE (-1.0) /* in planes of levels: there is no edge */
 #define ORACLE_INVALID (-2.0) /* in layouts: nodata */
 
-typedef struct oracle oracle; /* an image and what its neighbours are */
+typedef struct oracle oracle; /* an image and its neighbourhood */
 
 /* Borrows the image. */
 oracle *oracle_open(const qfz_image *image, int connectivity, qfz_distance distance);

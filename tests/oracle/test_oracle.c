@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_oracle.c - the oracle against answers found by context; the reasoning is beside each. */
+/* test_oracle.c - the oracle against results found by hand; the reasoning is beside each. */
 #include "check.h"
 #include "oracle.h"
 

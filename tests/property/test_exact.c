@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_exact.c - sums without rounding: against exact sums of doubles, 128-bit integers and
- * context-made singles (subnormal, huge, cancelling), in any order of addition. */
+ * hand-made singles (subnormal, huge, cancelling), in any order of addition. */
 #include "core/exact.h"
 #include "core/wide.h"
 #include "rasters.h"

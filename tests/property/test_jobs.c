@@ -7,7 +7,7 @@
 enum { SIDE = 23, VARIANTS = 3, TABLE_ROOM = 1 << 20 };
 
 typedef struct problem {
-    raster r; /* what the job must see: bands in use, valid = what is left of all masks */
+    raster r; /* expected input: bands in use, and validity after all masks */
     oracle *o;
     qfz_job base;
     double omega[RASTER_BANDS];

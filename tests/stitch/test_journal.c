@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_journal.c - records are found again whatever is done to the file: those that were not
- * touched all of them, those that were not at all, and never with other bytes. */
+/* test_journal.c - after any damage to the file, a scan finds every record that was not touched,
+ * and never returns bytes that were not written. */
 #include <string.h>
 #include <unistd.h>
 
@@ -59,7 +59,8 @@ static void append(problem *p, int i)
     r->offset = slow.offset;
 }
 
-/* What is found and can be read is what was written; the number of records found. */
+/* Checks that every record that a scan finds has the bytes that were written; returns their number.
+ */
 static int look(problem *p, bool append_too, bool check)
 {
     int n = 0;
@@ -104,7 +105,7 @@ static void make(problem *p)
     close_journal(p);
 }
 
-/* Damages n bytes at `at` of a file of `size`; returns how many records that touches at most. */
+/* Damages random bytes of a file of `size` bytes; returns the number of records touched at most. */
 static int damage(problem *p, int64_t size)
 {
     enum { FLIP, REMOVE, CUT, INSERT };
@@ -157,7 +158,7 @@ static void one_case(int64_t number)
     CHECK(!check || n >= before - touched, "%d of %d records found, %d were touched", n, before,
           touched);
     close_journal(&p);
-    /* whoever goes on appends behind all that, and finds it again */
+    /* a process that resumes appends behind the damage, and finds its record again */
     qfz_error err = {0};
     const int had = look(&p, true, true);
     p.n = before + 5;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_owners.c - every tile and every group has one owner, and what one part owns is a range. */
+/* test_owners.c - every tile and every group has one owner, and the nodes of one part are a range.
+ */
 #include "check.h"
 #include "stitch/group_tree.h"
 

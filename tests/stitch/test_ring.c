@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_ring.c - numbers of ring pixels: one for each, no gap, and back. */
+/* test_ring.c - ring indices: one for each ring pixel, without a gap, and back to the pixel. */
 #include "core/box.h"
 #include "check.h"
 #include "core/ring.h"
@@ -33,7 +33,7 @@ static void numbers_are_a_bijection(int64_t h, int64_t w)
     CHECK(on == n, "%d pixels on the ring, not %d", (int)on, (int)n);
 }
 
-/* On a side that is there? */
+/* True if a pixel lies on one of the sides. */
 static bool on_sides(int64_t h, int64_t w, int sides, int64_t y, int64_t x)
 {
     return ((sides & QFZ_AT_TOP) && y == 0) || ((sides & QFZ_AT_BOTTOM) && y == h - 1) ||

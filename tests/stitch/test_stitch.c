@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_stitch.c - tiles in memory, summarised, stitched and resolved through the engine's table,
- * equal the oracle's answer for the whole image, whatever the tile's shape, and however many
- * threads there are for a group. */
+ * equal the oracle's result for the whole image, for any tile shape and any number of threads per
+ * group. */
 #include "engine_under_test.h"
 #include "rasters.h"
 #include "stitch/stitch.h"
@@ -15,7 +15,7 @@ typedef struct problem {
     qfz_tiling tiling;
     int64_t memory_bytes;
     int n_threads;
-    bool uses_workers; /* for groups, too, where the engine can */
+    bool uses_workers; /* groups are stitched by workers, where the engine can */
 } problem;
 
 static void make(problem *p)
@@ -56,7 +56,7 @@ static qfz_box box_of(const problem *p, int64_t tile)
     return qfz_group_tree_box(&group_tree, 0, tile);
 }
 
-/* A tile's own image, cut out of the whole. */
+/* Copies a tile's pixels out of the whole image. */
 static qfz_image cut_tile(const problem *p, qfz_box box, uint8_t *pixels, uint8_t *valid)
 {
     const qfz_image *const image = &p->r.image;
@@ -117,7 +117,7 @@ static void close_bench(bench *b)
     qfz_stitch_close(b->stitch);
 }
 
-/* Rows of the tile, in a place of their own, which is something else after the call. */
+/* Passes rows of the tile in a buffer that is overwritten after the call. */
 static void give_rows(bench *b, int64_t y0, int64_t y1)
 {
     qfz_error err = {0};
@@ -146,8 +146,8 @@ static qfz_box load(bench *b, const problem *p, int64_t tile)
     return box;
 }
 
-/* ---- What a partition says, and labels by random numbers, counted anew out of the labels 1, 2, 3
- * that the tile's regions have if it is the whole raster. */
+/* ---- A partition, and labels by random numbers, compared with counts from the labels 1, 2, 3 ...
+ * that the tile's regions have if the tile is the whole raster. */
 typedef struct census {
     uint32_t region[64]; /* of each pixel, from 0; QFZ_NONE: invalid */
     uint32_t n_regions, first[64], count[64];
@@ -180,7 +180,7 @@ static census take_census(bench *b, bool has_slots)
     return c;
 }
 
-/* counts: are pixels of border_regions promised? */
+/* counts: true if the partition has the pixels of border regions. */
 static void check_partition(const bench *b, const census *c, bool counts, const qfz_partition *got)
 {
     const uint32_t w = (uint32_t)b->tile.w;
@@ -372,8 +372,8 @@ static void test_case(void)
     raster_free(&p.r);
 }
 
-/* Published methods tell by validity alone what joins if all valid pixels have one value: all of
- * them, whatever part of the tile they came with. */
+/* If all valid pixels have one value, published methods join by validity alone; they must see the
+ * rows of all parts of the tile. */
 static void a_published_method_sees_all_rows(void)
 {
     static const struct {
@@ -405,7 +405,7 @@ static void a_published_method_sees_all_rows(void)
     TEST_ENGINE_TABLE.close(&b.worker, 1);
 }
 
-/* Workers for large tiles have done a small one of their own before the first that they are given.
+/* Workers for large tiles compute a small tile of their own before the first one, to load kernels.
  */
 static void a_worker_that_has_warmed_up(qfz_type type, qfz_kind kind, int connectivity)
 {

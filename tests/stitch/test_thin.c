@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Events that are left out say nothing: up to every level, what a pixel has taken in is the same.
- */
+/* test_thin.c - removed range events are redundant: up to every level, a pixel has taken in the
+ * same range of values. */
 #include "stitch/thin.h"
 
 #include "check.h"
@@ -49,7 +49,7 @@ static void fill(qfz_summary *summary)
     summary->ranges.n = n;
 }
 
-/* The range of ring pixel `at` and of all that its events up to a level add. */
+/* The range of ring pixel `at` with all its events up to a level. */
 static range taken(const qfz_summary *summary, const qfz_ranges *events, uint32_t at,
                    uint32_t level)
 {
