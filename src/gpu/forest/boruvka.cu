@@ -138,23 +138,23 @@ static void carve_ring(qfz_gpu_forest *f, qfz_carve *room)
 }
 
 /* The graph lies where the last plane will be if that is made late. */
-static void carve_saliency(qfz_rows *rows, const qfz_gpu_edges *edges, qfz_carve *room,
+static void carve_saliency(qfz_saliency_blocks *blocks, const qfz_gpu_edges *edges, qfz_carve *room,
                            void **d_saliency)
 {
-    qfz_gpu_forest *const f = &rows->forest;
+    qfz_gpu_forest *const f = &blocks->forest;
     const bool narrow = qfz_gpu_is_narrow(edges);
     const size_t n_dirs = (size_t)edges->connectivity / 2;
     const size_t plane = (size_t)edges->h * (size_t)edges->w * (narrow ? 2 : 4);
-    rows->made_late = n_dirs == QFZ_MAX_DIRS && !narrow;
-    if (rows->made_late)
-        qfz_carve_take(room, &rows->moved, f->n_blocks * QFZ_MOVED_WORDS);
+    blocks->made_late = n_dirs == QFZ_MAX_DIRS && !narrow;
+    if (blocks->made_late)
+        qfz_carve_take(room, &blocks->moved, f->n_blocks * QFZ_MOVED_WORDS);
     else
-        qfz_carve_take(room, &rows->open, f->n_blocks * QFZ_OPEN_ROOM);
+        qfz_carve_take(room, &blocks->open, f->n_blocks * QFZ_OPEN_ROOM);
     carve_answers(f, room);
     qfz_carve rounds = *room;
-    if (rows->made_late) (void)qfz_carve_bytes(&rounds, (n_dirs - 1) * plane);
+    if (blocks->made_late) (void)qfz_carve_bytes(&rounds, (n_dirs - 1) * plane);
     carve_rounds(f, &rounds);
-    if (!rows->made_late) *room = rounds;
+    if (!blocks->made_late) *room = rounds;
     *d_saliency = qfz_carve_bytes(room, n_dirs * plane);
     if (room->used < rounds.used) room->used = rounds.used;
 }
@@ -211,17 +211,17 @@ size_t qfz_gpu_saliency_shared(const qfz_gpu_edges *edges)
 {
     const bool wide = edges->form >= QFZ_EDGES_WIDE;
     if (edges->connectivity == 8)
-        return wide ? qfz_rows_eight_wide_shared() : qfz_rows_eight_shared();
-    return wide ? qfz_rows_wide_shared() : qfz_rows_narrow_shared();
+        return wide ? qfz_saliency_eight_wide_shared() : qfz_saliency_eight_shared();
+    return wide ? qfz_saliency_wide_shared() : qfz_saliency_narrow_shared();
 }
 
 size_t qfz_gpu_saliency_bytes(const qfz_gpu_edges *edges, int64_t n_external)
 {
-    qfz_rows rows = {};
+    qfz_saliency_blocks blocks = {};
     qfz_carve room = {};
     void *d_saliency;
-    rows.forest = shape_of(edges, n_external);
-    carve_saliency(&rows, edges, &room, &d_saliency);
+    blocks.forest = shape_of(edges, n_external);
+    carve_saliency(&blocks, edges, &room, &d_saliency);
     return room.used;
 }
 
@@ -233,39 +233,39 @@ size_t qfz_gpu_ring_forest_bytes(const qfz_gpu_edges *edges)
     return room.used;
 }
 
-static qfz_status make_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
-                              void *d_saliency)
+static qfz_status make_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
+                              const qfz_saliency_blocks *blocks, void *d_saliency)
 {
     const bool eight = edges->connectivity == 8;
-    if (rows->forest.wide)
-        return eight ? qfz_rows_eight_wide_blocks(gpu, edges, rows, d_saliency)
-                     : qfz_rows_wide_blocks(gpu, edges, rows, d_saliency);
+    if (blocks->forest.wide)
+        return eight ? qfz_saliency_eight_wide_blocks(gpu, edges, blocks, d_saliency)
+                     : qfz_saliency_wide_blocks(gpu, edges, blocks, d_saliency);
     uint16_t *const narrow = static_cast<uint16_t *>(d_saliency);
-    return eight ? qfz_rows_eight_blocks(gpu, edges, rows, narrow)
-                 : qfz_rows_narrow_blocks(gpu, edges, rows, narrow);
+    return eight ? qfz_saliency_eight_blocks(gpu, edges, blocks, narrow)
+                 : qfz_saliency_narrow_blocks(gpu, edges, blocks, narrow);
 }
 
 /* The graph of all blocks, and, unless d_saliency is NULL, what blocks answer; its memory is
  * carved. */
 static qfz_status make_rows(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_gpu_links *external,
-                            void *d_saliency, qfz_rows *rows)
+                            void *d_saliency, qfz_saliency_blocks *blocks)
 {
     /* Blocks number the edges that vertices choose: 4 a pixel. */
-    rows->forest.first_known = (int64_t)edges->h * edges->w <= UINT32_MAX / 4;
-    QFZ_TRY(qfz_boruvka_begin(gpu, &rows->forest, external));
-    QFZ_TRY(make_blocks(gpu, edges, rows, d_saliency));
-    return qfz_boruvka_rounds(gpu, &rows->forest);
+    blocks->forest.first_known = (int64_t)edges->h * edges->w <= UINT32_MAX / 4;
+    QFZ_TRY(qfz_boruvka_begin(gpu, &blocks->forest, external));
+    QFZ_TRY(make_blocks(gpu, edges, blocks, d_saliency));
+    return qfz_boruvka_rounds(gpu, &blocks->forest);
 }
 
 qfz_status qfz_gpu_ring_forest_make(qfz_gpu *gpu, const qfz_gpu_edges *edges, void *d_scratch,
                                     qfz_gpu_forest *forest)
 {
-    qfz_rows rows = {};
+    qfz_saliency_blocks blocks = {};
     qfz_carve room = {static_cast<char *>(d_scratch), 0};
-    QFZ_TRY(begin(gpu, edges, true, NULL, &rows.forest));
-    carve_ring(&rows.forest, &room);
-    QFZ_TRY(make_rows(gpu, edges, NULL, NULL, &rows));
-    *forest = rows.forest;
+    QFZ_TRY(begin(gpu, edges, true, NULL, &blocks.forest));
+    carve_ring(&blocks.forest, &room);
+    QFZ_TRY(make_rows(gpu, edges, NULL, NULL, &blocks));
+    *forest = blocks.forest;
     return QFZ_OK;
 }
 
@@ -273,11 +273,11 @@ qfz_status qfz_gpu_saliency(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_
                             void *d_memory, void **d_saliency)
 {
     const bool narrow = qfz_gpu_is_narrow(edges);
-    qfz_rows rows = {};
+    qfz_saliency_blocks blocks = {};
     qfz_carve room = {static_cast<char *>(d_memory), 0};
-    QFZ_TRY(begin(gpu, edges, external != NULL, external, &rows.forest));
-    carve_saliency(&rows, edges, &room, d_saliency);
-    QFZ_TRY(make_rows(gpu, edges, external, *d_saliency, &rows));
-    return edges->connectivity == 8 ? qfz_rows_eight_query(gpu, &rows, narrow, *d_saliency)
-                                    : qfz_rows_query(gpu, &rows, narrow, *d_saliency);
+    QFZ_TRY(begin(gpu, edges, external != NULL, external, &blocks.forest));
+    carve_saliency(&blocks, edges, &room, d_saliency);
+    QFZ_TRY(make_rows(gpu, edges, external, *d_saliency, &blocks));
+    return edges->connectivity == 8 ? qfz_saliency_eight_query(gpu, &blocks, narrow, *d_saliency)
+                                    : qfz_saliency_query(gpu, &blocks, narrow, *d_saliency);
 }

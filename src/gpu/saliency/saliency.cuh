@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* rows.cuh - the saliency of every edge: the forest of boruvka.cuh, but edges whose two pixels meet
- * in their block are answered there, out of registers (rows_block.cu; levels of 32 bits:
- * rows_wide_block.cu; eight neighbours: rows_eight_block.cu, rows_eight_wide_block.cu).  What a
- * block leaves open goes to a list, which is served when the graph of all blocks is done
- * (rows_query.cu, rows_eight_query.cu). */
-#ifndef QFZ_GPU_ROWS_CUH
-#define QFZ_GPU_ROWS_CUH
+/* saliency.cuh - the saliency of every edge: the forest of boruvka.cuh, but edges whose two pixels
+ * meet in their block are answered there, out of registers (saliency_block.cu; levels of 32 bits:
+ * saliency_wide_block.cu; eight neighbours: saliency_eight_block.cu, saliency_eight_wide_block.cu).
+ * What a block leaves open goes to a list, which is served when the graph of all blocks is done
+ * (saliency_query.cu, saliency_eight_query.cu). */
+#ifndef QFZ_GPU_SALIENCY_CUH
+#define QFZ_GPU_SALIENCY_CUH
 
 #include "gpu/forest/boruvka_parts.cuh"
 #include "core/level.h"
@@ -28,7 +28,7 @@ enum { QFZ_MOVED_WORDS = 4 * QFZ_SIDE };
 
 /* Where a block has the vertices of its pixels: two a word, n_words of them in each of h rows, with
  * `pitch` words from one to the next. */
-struct rows_vertices {
+struct vertex_map {
     uint32_t *first;
     int64_t pitch;
     int32_t h, n_words;
@@ -36,7 +36,7 @@ struct rows_vertices {
 
 /* forest.top, .comp and .hooks are not made; forest.block is (first vertex; open edges << 16 |
  * vertices). */
-typedef struct qfz_rows {
+typedef struct qfz_saliency_blocks {
     qfz_gpu_forest forest;
     /* QFZ_OPEN_ROOM edges a block.  A block that has more, or one of eight neighbours, stores in
      * the same room the vertex of each pixel instead, 16 bits: where there is none, QFZ_STEP_MASK
@@ -46,13 +46,13 @@ typedef struct qfz_rows {
      * the vertices of a row of a block lie where the row of the first of them will be. */
     bool made_late;
     uint32_t *moved;
-} qfz_rows;
+} qfz_saliency_blocks;
 
 /* The room of a block in rows.open, or in the planes. */
 template <typename T>
-static __device__ __forceinline__ rows_vertices vertices_at(const qfz_gpu_forest &f,
-                                                            const qfz_block_box &box,
-                                                            uint32_t *open, T *saliency)
+static __device__ __forceinline__ vertex_map vertices_at(const qfz_gpu_forest &f,
+                                                         const qfz_block_box &box, uint32_t *open,
+                                                         T *saliency)
 {
     const int64_t n_px = (int64_t)f.h * f.w, first_px = (int64_t)box.y * f.w + box.x;
     if constexpr (sizeof(T) == sizeof(uint32_t))
@@ -62,24 +62,26 @@ static __device__ __forceinline__ rows_vertices vertices_at(const qfz_gpu_forest
 
 /* Shared memory that a block of threads needs: where a band is read as it is, with 8 or 16 bits,
  * and otherwise; four neighbours, eight. */
-size_t qfz_rows_narrow_shared(void);
-size_t qfz_rows_eight_shared(void);
-size_t qfz_rows_wide_shared(void);
-size_t qfz_rows_eight_wide_shared(void);
+size_t qfz_saliency_narrow_shared(void);
+size_t qfz_saliency_eight_shared(void);
+size_t qfz_saliency_wide_shared(void);
+size_t qfz_saliency_eight_wide_shared(void);
 
 /* The rounds in blocks; d_saliency as in boruvka.cuh, of the edges that blocks answer; NULL: none
  * is asked for, and rows->open is not made. */
-qfz_status qfz_rows_narrow_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
-                                  uint16_t *d_saliency);
-qfz_status qfz_rows_eight_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
-                                 uint16_t *d_saliency);
-qfz_status qfz_rows_wide_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
-                                void *d_saliency);
-qfz_status qfz_rows_eight_wide_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
-                                      const qfz_rows *rows, void *d_saliency);
+qfz_status qfz_saliency_narrow_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
+                                      const qfz_saliency_blocks *blocks, uint16_t *d_saliency);
+qfz_status qfz_saliency_eight_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
+                                     const qfz_saliency_blocks *blocks, uint16_t *d_saliency);
+qfz_status qfz_saliency_wide_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
+                                    const qfz_saliency_blocks *blocks, void *d_saliency);
+qfz_status qfz_saliency_eight_wide_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
+                                          const qfz_saliency_blocks *blocks, void *d_saliency);
 
 /* All other edges, after qfz_boruvka_rounds(); narrow: saliency has 16 bits. */
-qfz_status qfz_rows_query(qfz_gpu *gpu, const qfz_rows *rows, bool narrow, void *d_saliency);
-qfz_status qfz_rows_eight_query(qfz_gpu *gpu, const qfz_rows *rows, bool narrow, void *d_saliency);
+qfz_status qfz_saliency_query(qfz_gpu *gpu, const qfz_saliency_blocks *blocks, bool narrow,
+                              void *d_saliency);
+qfz_status qfz_saliency_eight_query(qfz_gpu *gpu, const qfz_saliency_blocks *blocks, bool narrow,
+                                    void *d_saliency);
 
 #endif

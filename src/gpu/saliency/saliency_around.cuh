@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_around.cuh - what is around a thread's pixels: rows -1 to OWN_ROWS, the columns beside the
- * block, squares.  Lanes 0 to OWN_ROWS + 1 have those rows of the column left of the block, as many
- * lanes after them those of the one to the right. */
-#ifndef QFZ_GPU_ROWS_AROUND_CUH
-#define QFZ_GPU_ROWS_AROUND_CUH
+/* saliency_around.cuh - what is around a thread's pixels: rows -1 to OWN_ROWS, the columns beside
+ * the block, squares.  Lanes 0 to OWN_ROWS + 1 have those rows of the column left of the block, as
+ * many lanes after them those of the one to the right. */
+#ifndef QFZ_GPU_SALIENCY_AROUND_CUH
+#define QFZ_GPU_SALIENCY_AROUND_CUH
 
 #include "gpu/saliency/saliency_block.cuh"
 
@@ -93,13 +93,13 @@ static __device__ __forceinline__ bool all_valid(const WORK &w, const uint8_t *v
 
 /* Squares, named by their upper left pixel: of which edge is the heaviest of its cycle?  Masks; of
  * those whose first row is the one above the thread's only `above`, where it is the bottom. */
-struct rows_squares {
+struct heaviest_edges {
     uint32_t top, left, side, bottom, above;
 };
 
 /* Edges to the right and down that are dropped. */
 template <typename WORK>
-static __device__ __forceinline__ void find_dropped(const WORK &w, const rows_squares &heaviest,
+static __device__ __forceinline__ void find_dropped(const WORK &w, const heaviest_edges &heaviest,
                                                     uint32_t *right, uint32_t *down)
 {
     uint32_t before = __shfl_up_sync(ALL_LANES, heaviest.side, 1);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_band.cuh - one band of 32 bits, as blocks of rows.cuh read it, levels of its edges, and the
- * lightest of a pixel's.
+/* saliency_band.cuh - one band of 32 bits, as blocks of saliency.cuh read it, levels of its edges,
+ * and the lightest of a pixel's.
  *
  * A level is QFZ_NONE where there is no edge.  A real one may be as great: what only such edges
  * join has that saliency, whether they are there or not, so they are left out. */
-#ifndef QFZ_GPU_ROWS_BAND_CUH
-#define QFZ_GPU_ROWS_BAND_CUH
+#ifndef QFZ_GPU_SALIENCY_BAND_CUH
+#define QFZ_GPU_SALIENCY_BAND_CUH
 
 #include <type_traits>
 
@@ -56,27 +56,27 @@ template <typename T> static __device__ __forceinline__ bool is_number(uint32_t,
 /* ---- Load ------------------------------------------------------------------------------------ */
 
 /* The band's words, of type T. */
-template <typename T> struct rows_band {
+template <typename T> struct band_view {
     const uint32_t *pixels;
     const uint8_t *valid; /* or NULL */
     bool even;            /* planes begin at even places */
 };
 
-template <typename T> static inline rows_band<T> band_of(const qfz_gpu_edges *edges)
+template <typename T> static inline band_view<T> band_of(const qfz_gpu_edges *edges)
 {
     return {static_cast<const uint32_t *>(edges->d_values), edges->d_valid,
             is_even(edges->d_values, sizeof(T)) && is_even(edges->d_valid, 1)};
 }
 
 /* A thread's pixels and those of the rows around, seen row i being row i - 1 of the thread; of the
- * columns beside the block one a lane (rows_around.cuh).  valid: bit i + 16 * column. */
+ * columns beside the block one a lane (saliency_around.cuh).  valid: bit i + 16 * column. */
 template <typename WORK> struct band_values {
     uint32_t v[WORK::SEEN_ROWS][2], side, valid, side_valid;
 };
 
 /* A pixel; *there gets that bit where there is one. */
 template <typename WORK, typename T>
-static __device__ __forceinline__ uint32_t load_pixel(const WORK &w, const rows_band<T> &band,
+static __device__ __forceinline__ uint32_t load_pixel(const WORK &w, const band_view<T> &band,
                                                       int32_t y, int32_t x, uint32_t *there,
                                                       int bit)
 {
@@ -88,7 +88,7 @@ static __device__ __forceinline__ uint32_t load_pixel(const WORK &w, const rows_
 }
 
 template <typename WORK, typename T>
-static __device__ __forceinline__ void load_full(const WORK &w, const rows_band<T> &band,
+static __device__ __forceinline__ void load_full(const WORK &w, const band_view<T> &band,
                                                  band_values<WORK> &in)
 {
     const int32_t y0 = w.box.y + w.warp * WORK::OWN_ROWS - 1, x0 = w.box.x + 2 * w.lane;
@@ -107,7 +107,7 @@ static __device__ __forceinline__ void load_full(const WORK &w, const rows_band<
 }
 
 template <typename WORK, typename T>
-static __device__ __forceinline__ void load_some(const WORK &w, const rows_band<T> &band,
+static __device__ __forceinline__ void load_some(const WORK &w, const band_view<T> &band,
                                                  band_values<WORK> &in)
 {
     const int32_t y0 = w.box.y + w.warp * WORK::OWN_ROWS - 1, x0 = w.box.x + 2 * w.lane;
@@ -137,7 +137,7 @@ static __device__ __forceinline__ bool are_finite(const band_values<WORK> &in)
 /* All threads ask, and learn the same: is all that the block looks at there and finite, and does it
  * begin at even places?  Pixels are on their way while masks are looked at. */
 template <typename WORK, typename T>
-static __device__ __forceinline__ bool load_band(const WORK &w, const rows_band<T> &band,
+static __device__ __forceinline__ bool load_band(const WORK &w, const band_view<T> &band,
                                                  band_values<WORK> &in)
 {
     bool full = band.even && is_inside(w);
@@ -150,7 +150,7 @@ static __device__ __forceinline__ bool load_band(const WORK &w, const rows_band<
 
 /* Once more the thread's rows and the one below. */
 template <bool FULL, typename WORK, typename T>
-static __device__ __forceinline__ void load_inside(const WORK &w, const rows_band<T> &band,
+static __device__ __forceinline__ void load_inside(const WORK &w, const band_view<T> &band,
                                                    uint32_t v[][2])
 {
     const int32_t y0 = w.box.y + w.warp * WORK::OWN_ROWS, x0 = w.box.x + 2 * w.lane;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_block.cuh - what the steps of a block of rows.cuh share: its memory, words, pairs of halves.
+/* saliency_block.cuh - what the steps of a block of saliency.cuh share: its memory, words, pairs of
+ * halves.
  *
  * A thread has OWN_ROWS rows of two columns, which are the halves of its words; so a warp has as
  * many whole rows, and what is beside a pixel comes from the next lane.  Masks of a thread's
  * pixels, and of the edges to the right and down that start at them, have bit 2 * row + 16 *
  * column. */
-#ifndef QFZ_GPU_ROWS_BLOCK_CUH
-#define QFZ_GPU_ROWS_BLOCK_CUH
+#ifndef QFZ_GPU_SALIENCY_BLOCK_CUH
+#define QFZ_GPU_SALIENCY_BLOCK_CUH
 
 #include "gpu/saliency/saliency_leaving.cuh"
 #include "gpu/device/warp.cuh"
@@ -19,7 +20,7 @@ static const uint32_t ONES = 0x00010001u, ALL_LANES = 0xffffffffu;
 
 /* How blocks are done: the type of keys, which are level << 16 | 16 bits, a thread's rows, and
  * whether a pixel has eight neighbours. */
-template <typename KEY_, int OWN_ROWS_, bool EIGHT_ = false> struct rows_shape {
+template <typename KEY_, int OWN_ROWS_, bool EIGHT_ = false> struct saliency_shape {
     typedef KEY_ KEY;
     typedef typename qfz_top_of<KEY>::type LEVEL;
     enum {
@@ -30,8 +31,8 @@ template <typename KEY_, int OWN_ROWS_, bool EIGHT_ = false> struct rows_shape {
         /* At most 1.5 edges a pixel, and one a row, are not dropped.  At least half of the pixels
          * that do not wait hook themselves, by such edges, but for those on the rim that prefer an
          * edge inside; these edges are closed then.  Of eight neighbours three edges of a square
-         * are not dropped (rows_eight.cuh), and each that it shares counts half: at most 2.5 of a
-         * square, and half an edge more for each that lies on the rim; a pixel may hook itself by
+         * are not dropped (saliency_eight.cuh), and each that it shares counts half: at most 2.5 of
+         * a square, and half an edge more for each that lies on the rim; a pixel may hook itself by
          * one that is. */
         LIST_4 = 3 * QFZ_BLOCK_PX / 2 + QFZ_SIDE - (QFZ_BLOCK_PX - QFZ_RIM) / 2 + QFZ_RIM,
         LIST_8 = (5 * (QFZ_SIDE - 1) * (QFZ_SIDE - 1) + QFZ_RIM) / 2,
@@ -45,20 +46,20 @@ template <typename KEY_, int OWN_ROWS_, bool EIGHT_ = false> struct rows_shape {
     static_assert((int)TABLES >= (int)COMPS, "room for a table");
     /* Rows of a thread whose levels the block's memory keeps; more would be too much for four
      * blocks on a multiprocessor. */
-    enum { KEPT_TOPS = sizeof(KEY) == sizeof(uint32_t) && OWN_ROWS == 8 ? 6 : 0 };
+    enum { SHARED_TOPS = sizeof(KEY) == sizeof(uint32_t) && OWN_ROWS == 8 ? 6 : 0 };
     /* Masks of all of a thread's pixels, and of all but those in its last row. */
     static const uint32_t EVEN = (0x5555u >> (16 - 2 * OWN_ROWS)) * ONES;
     static const uint32_t NOT_LAST = (0x5555u >> (18 - 2 * OWN_ROWS)) * ONES;
 };
 
-typedef rows_shape<uint32_t, 8> rows_narrow;
+typedef saliency_shape<uint32_t, 8> narrow_shape;
 
 /* A pixel's word: SETTLED | its component * 4, or else twice the pixel that it hooked itself to;
  * components are counted in bytes of a table of words, so that they need not be shifted. */
 enum { SETTLED = 0x8000, NO_EDGE = SETTLED | (ACTIVE - 1) * 4 };
 
 /* Keys are level << 16 | place in the list, or level << 16 | LEAVES, perhaps | DROPPED, or, of
- * eight neighbours, | which of three (rows_eight.cuh). */
+ * eight neighbours, | which of three (saliency_eight.cuh). */
 enum { LEAVES = 0x8000, DROPPED = 1 };
 
 /* Flags of a component that is a root: its lightest edge leaves the block; it has no edge. */
@@ -68,31 +69,31 @@ enum { WAITS = 1, ENDED = 2, ROOT = QFZ_STEP_ROOT << QFZ_STEP_BITS };
 enum { TOP = 0, LEFT = QFZ_SIDE, RIGHT = 2 * QFZ_SIDE, BOTTOM = 3 * QFZ_SIDE };
 
 /* What is known, of eight neighbours, of the edges that leave the block, by kind and place as
- * rows_leaving.cuh has them; and of the squares that begin at the pixels of the last column and
+ * saliency_leaving.cuh has them; and of the squares that begin at the pixels of the last column and
  * the last row which edges are needed. */
-template <bool EIGHT, typename LEVEL> struct rows_leaving_levels {
+template <bool EIGHT, typename LEVEL> struct leaving_levels {
 };
-template <typename LEVEL> struct rows_leaving_levels<true, LEVEL> {
+template <typename LEVEL> struct leaving_levels<true, LEVEL> {
     __align__(8) LEVEL level[QFZ_LEAVING_KINDS][QFZ_SIDE];
     uint32_t right[QFZ_SIDE / 4], bottom[QFZ_WARP];
     uint32_t corner; /* level of the edge up from the last column, or QFZ_NONE */
 };
 
 /* Levels of N of a thread's rows. */
-template <int N, int THREADS> struct rows_kept_tops {
+template <int N, int THREADS> struct shared_tops {
     uint32_t two[N][THREADS];
 };
-template <int THREADS> struct rows_kept_tops<0, THREADS> {
+template <int THREADS> struct shared_tops<0, THREADS> {
 };
 
-template <typename SHAPE> struct rows_memory {
+template <typename SHAPE> struct saliency_memory {
     typedef typename SHAPE::KEY KEY;
     typedef typename SHAPE::LEVEL LEVEL;
-    KEY best[COMPS];      /* the key that a component chose, at last its hook (rows_rounds.cuh) */
-    uint16_t name[COMPS]; /* of a component that went on: its root * 4 | flags */
+    KEY best[COMPS]; /* the key that a component chose, at last its hook (saliency_rounds.cuh) */
+    uint16_t name[COMPS];              /* of a component that went on: its root * 4 | flags */
     KEY leave[4 * QFZ_SIDE];           /* keys of edges out of the block */
     uint16_t leave_comp[4 * QFZ_SIDE]; /* the component * 4 that such an edge starts at */
-    rows_leaving_levels<SHAPE::EIGHT, LEVEL> leaving;
+    leaving_levels<SHAPE::EIGHT, LEVEL> leaving;
     /* By column, bits of lanes: what pixels of a warp's first row chose to go up; of eight
      * neighbours, what its last row drops of the next one. */
     uint2 at_seam[SHAPE::WARPS];
@@ -108,7 +109,7 @@ template <typename SHAPE> struct rows_memory {
             LEVEL tree_level[QFZ_VERTICES];
             uint16_t set[QFZ_VERTICES], taken[QFZ_VERTICES];
         };
-        uint32_t open[SHAPE::EIGHT ? 1 : (int)QFZ_OPEN_ROOM]; /* as in rows.cuh */
+        uint32_t open[SHAPE::EIGHT ? 1 : (int)QFZ_OPEN_ROOM]; /* as in saliency.cuh */
     };
     union {
         struct {
@@ -122,7 +123,7 @@ template <typename SHAPE> struct rows_memory {
         /* Of components: greatest level, component * 4 or vertex. */
         KEY table[SHAPE::TABLES];
     };
-    rows_kept_tops<SHAPE::KEPT_TOPS, SHAPE::THREADS> tops;
+    shared_tops<SHAPE::SHARED_TOPS, SHAPE::THREADS> tops;
 
     /* Words of pixels, settled in the end. */
     __device__ __forceinline__ uint16_t *pixel()
@@ -135,14 +136,14 @@ template <typename SHAPE> struct rows_memory {
 };
 
 /* What the functions of a block share. */
-template <typename SHAPE_> struct rows_work {
+template <typename SHAPE_> struct saliency_work {
     typedef SHAPE_ SHAPE;
     typedef typename SHAPE::KEY KEY;
     typedef typename SHAPE::LEVEL LEVEL;
     enum { OWN_ROWS = SHAPE::OWN_ROWS, WARPS = SHAPE::WARPS, THREADS = SHAPE::THREADS };
     enum { SEEN_ROWS = OWN_ROWS + 2 }; /* its own, the one above and the one below */
     static const KEY NO_KEY = ~(KEY)0;
-    rows_memory<SHAPE> &m;
+    saliency_memory<SHAPE> &m;
     const qfz_gpu_forest &forest;
     qfz_block_box box;
     int thread, lane, warp;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_columns.cuh - what becomes of a block's vertices, and of those beside it, in the first
+/* saliency_columns.cuh - what becomes of a block's vertices, and of those beside it, in the first
  * rounds of the graph of all blocks: most edges that blocks leave open are decided by that. */
-#ifndef QFZ_GPU_ROWS_COLUMNS_CUH
-#define QFZ_GPU_ROWS_COLUMNS_CUH
+#ifndef QFZ_GPU_SALIENCY_COLUMNS_CUH
+#define QFZ_GPU_SALIENCY_COLUMNS_CUH
 
 #include "gpu/forest/boruvka_climb.cuh"
 #include "gpu/saliency/saliency.cuh"

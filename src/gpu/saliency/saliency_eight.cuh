@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_eight.cuh - pixels with eight neighbours: levels in registers, and the first round, in which
- * every pixel is a component and hooks itself by its lightest edge.
+/* saliency_eight.cuh - pixels with eight neighbours: levels in registers, and the first round, in
+ * which every pixel is a component and hooks itself by its lightest edge.
  *
  * A thread's edges are those of the squares of 2 x 2 pixels that begin at its pixels: of a square,
  * a b in its first row and c d in the second, a - b (right), a - c (down), a - d (diagonal) and
  * b - c (anti).  Masks of them have bit row + 4 * direction + 16 * column, masks of pixels bit
  * 2 * row + 16 * column.  Row i of what is seen is row i - 1 of the thread; there masks have bit
  * i + 16 * column. */
-#ifndef QFZ_GPU_ROWS_EIGHT_CUH
-#define QFZ_GPU_ROWS_EIGHT_CUH
+#ifndef QFZ_GPU_SALIENCY_EIGHT_CUH
+#define QFZ_GPU_SALIENCY_EIGHT_CUH
 
 #include "gpu/saliency/saliency_pairs.cuh"
 
 enum { EIGHT_ROWS = 4, EIGHT_SEEN = EIGHT_ROWS + 2 };
-typedef rows_shape<uint32_t, EIGHT_ROWS, true> rows_eight;
-typedef rows_work<rows_eight> eight_work;
+typedef saliency_shape<uint32_t, EIGHT_ROWS, true> eight_shape;
+typedef saliency_work<eight_shape> eight_work;
 
 /* Places of the directions in masks of edges. */
 enum { AT_RIGHT = 0, AT_DOWN = EIGHT_ROWS, AT_DIAGONAL = 2 * EIGHT_ROWS, AT_ANTI = 3 * EIGHT_ROWS };
@@ -39,7 +39,7 @@ struct eight_there {
 };
 
 /* Ways to a neighbour: twice the step to it + 256; bit 8 says that it comes later.  See
- * rows_settle.cuh; here the order of a pixel's edges is right, down left, down, down right. */
+ * saliency_settle.cuh; here the order of a pixel's edges is right, down left, down, down right. */
 enum { WAY_WAITS = 0x8000, WAY_NONE = 0x4000 };
 static const uint32_t WAY_SELF = 256, WAY_LATER = 256, WAY_OUT = WAY_WAITS | WAY_SELF;
 static const uint32_t EIGHT_NONE = 0xffff0000u | WAY_NONE | WAY_OUT;
@@ -62,7 +62,7 @@ static __device__ __forceinline__ out_place out_of(const eight_work &w)
 }
 
 template <typename T>
-static __device__ __forceinline__ uint32_t key_out(const eight_work &w, const rows_image<T> &image)
+static __device__ __forceinline__ uint32_t key_out(const eight_work &w, const band_image<T> &image)
 {
     const out_place p = out_of(w);
     uint32_t key = EIGHT_NONE, valid = 0;
@@ -77,7 +77,7 @@ static __device__ __forceinline__ uint32_t key_out(const eight_work &w, const ro
 }
 
 template <typename T>
-static __device__ __forceinline__ void load_full(const eight_work &w, const rows_image<T> &image,
+static __device__ __forceinline__ void load_full(const eight_work &w, const band_image<T> &image,
                                                  eight_values &in)
 {
     const int32_t y0 = w.box.y + w.warp * EIGHT_ROWS, x0 = w.box.x + 2 * w.lane;
@@ -100,7 +100,7 @@ static __device__ __forceinline__ void load_full(const eight_work &w, const rows
 }
 
 template <typename T>
-static __device__ __forceinline__ void load_some(const eight_work &w, const rows_image<T> &image,
+static __device__ __forceinline__ void load_some(const eight_work &w, const band_image<T> &image,
                                                  eight_values &in)
 {
     const bool last = w.lane == QFZ_WARP - 1, beside = last || w.lane == 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_eight_close.cuh - the saliency of edges between eight neighbours inside the block, as in
- * rows_close.cuh. */
-#ifndef QFZ_GPU_ROWS_EIGHT_CLOSE_CUH
-#define QFZ_GPU_ROWS_EIGHT_CLOSE_CUH
+/* saliency_eight_close.cuh - the saliency of edges between eight neighbours inside the block, as in
+ * saliency_close.cuh. */
+#ifndef QFZ_GPU_SALIENCY_EIGHT_CLOSE_CUH
+#define QFZ_GPU_SALIENCY_EIGHT_CLOSE_CUH
 
 #include "gpu/saliency/saliency_eight_collect.cuh"
 
@@ -30,13 +30,13 @@ template <bool FULL> struct eight_closing {
 };
 
 template <bool FULL>
-static __device__ __forceinline__ void close_by(uint32_t *table, const eight_settled &s,
-                                                eight_closing<FULL> &e)
+static __device__ __forceinline__ void close_by_table(uint32_t *table, const eight_settled &s,
+                                                      eight_closing<FULL> &e)
 {
-    rows_now now = look_up<true>(table, s.comp[0]);
+    table_row now = look_up<true>(table, s.comp[0]);
 #pragma unroll
     for (int j = 0; j < EIGHT_ROWS; j++) {
-        const rows_now next = look_up<true>(table, s.comp[j + 1]);
+        const table_row next = look_up<true>(table, s.comp[j + 1]);
         e.right[j] = chosen(now.comp ^ now.right, e.right[j], __vmaxu2(now.top, now.right_top));
         e.down[j] = chosen(now.comp ^ next.comp, e.down[j], __vmaxu2(now.top, next.top));
         e.diagonal[j] =
@@ -96,7 +96,7 @@ static __device__ __forceinline__ void begin_closing(eight_work &w, uint32_t *ta
     uint32_t level[EIGHT_ROWS + 1], right[EIGHT_ROWS + 1];
 #pragma unroll
     for (int j = 0; j <= EIGHT_ROWS; j++) {
-        const rows_now now = look_up<false>(table, s.comp[j]);
+        const table_row now = look_up<false>(table, s.comp[j]);
         level[j] = now.top;
         if (j < EIGHT_ROWS) store_vertices(w, j, stored<FULL>(now.comp), open);
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_eight_collect.cuh - of pixels with eight neighbours: edges that leave the block, roots, and
- * the list of edges that the first round leaves open. */
-#ifndef QFZ_GPU_ROWS_EIGHT_COLLECT_CUH
-#define QFZ_GPU_ROWS_EIGHT_COLLECT_CUH
+/* saliency_eight_collect.cuh - of pixels with eight neighbours: edges that leave the block, roots,
+ * and the list of edges that the first round leaves open. */
+#ifndef QFZ_GPU_SALIENCY_EIGHT_COLLECT_CUH
+#define QFZ_GPU_SALIENCY_EIGHT_COLLECT_CUH
 
 #include "gpu/saliency/saliency_eight.cuh"
 #include "gpu/saliency/saliency_graph.cuh"
@@ -66,10 +66,11 @@ static __device__ __forceinline__ void show_leaving(eight_work &w, const eight_l
     }
 }
 
-/* Is there a thread's edge out of the block (rows_leaving.cuh), and is it needed?  Its level. */
+/* Is there a thread's edge out of the block (saliency_leaving.cuh), and is it needed?  Its level.
+ */
 template <typename KEY>
 static __device__ __forceinline__ bool
-is_leaving(const rows_work<rows_shape<KEY, EIGHT_ROWS, true>> &w)
+is_leaving(const saliency_work<saliency_shape<KEY, EIGHT_ROWS, true>> &w)
 {
     const int kind = w.thread / QFZ_SIDE, place = w.thread % QFZ_SIDE, row = place % EIGHT_ROWS;
     const int at = kind == QFZ_LEAVING_RIGHT                                          ? AT_RIGHT
@@ -86,17 +87,17 @@ is_leaving(const rows_work<rows_shape<KEY, EIGHT_ROWS, true>> &w)
 
 template <typename KEY>
 static __device__ __forceinline__ uint32_t
-leaving_level(const rows_work<rows_shape<KEY, EIGHT_ROWS, true>> &w)
+leaving_level(const saliency_work<saliency_shape<KEY, EIGHT_ROWS, true>> &w)
 {
     const int kind = w.thread / QFZ_SIDE, place = w.thread % QFZ_SIDE;
     if (kind == QFZ_LEAVING_RIGHT_UP && place == QFZ_SIDE - 1) return w.m.leaving.corner;
     return w.m.leaving.level[kind][place];
 }
 
-/* The edge that leave[] has of the thread's pixel (rows_graph.cuh). */
+/* The edge that leave[] has of the thread's pixel (saliency_graph.cuh). */
 template <typename KEY>
 static __device__ __forceinline__ first_edge
-first_edge_of(const rows_work<rows_shape<KEY, EIGHT_ROWS, true>> &w)
+first_edge_of(const saliency_work<saliency_shape<KEY, EIGHT_ROWS, true>> &w)
 {
     const int at = w.thread % QFZ_SIDE, side = w.thread - at, beyond = (int)QFZ_SIDE;
     const int which = (int)(w.m.leave[w.thread] & 3), aside = which - 1; /* up, or to the left */
@@ -150,7 +151,7 @@ struct eight_edges {
     uint32_t right[EIGHT_ROWS], down[EIGHT_ROWS], diagonal[EIGHT_ROWS], anti[EIGHT_ROWS], needed;
 };
 
-static __device__ __forceinline__ void keep_levels(const eight_levels &l, eight_edges &edges)
+static __device__ __forceinline__ void copy_levels(const eight_levels &l, eight_edges &edges)
 {
 #pragma unroll
     for (int j = 0; j < EIGHT_ROWS; j++) {

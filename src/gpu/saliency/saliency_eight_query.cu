@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_eight_query.cu - as rows_query.cu, but of eight neighbours.
+/* saliency_eight_query.cu - as saliency_query.cu, but of eight neighbours.
  *
  * The vertices of a block's pixels tell which edges of its squares of 2 x 2 pixels are open;
  * squares that have such become a list.  Most of them have pixels of two vertices, and all their
@@ -20,7 +20,7 @@ enum {
     COLUMNS = QFZ_VERTICES + OUTSIDE, /* vertices; these pixels */
     VERTEX_PITCH = QFZ_SIDE + 16,     /* four rows of a few pixels are in different banks */
     TOGETHER = 2,                     /* squares of a thread that are looked up */
-    LEFT_OVER = 512                   /* squares; if there are more, those are done at once */
+    POSTPONED = 512                   /* squares; if there are more, those are done at once */
 };
 static_assert((int)QFZ_VERTICES < (int)QFZ_OPEN_INVALID, "a vertex, or none");
 
@@ -42,10 +42,10 @@ template <typename T> struct query_memory {
     query_planes<T, QFZ_MAX_DIRS> planes; /* first, so that a row is in all banks once */
     query_columns<T, COLUMNS> columns;
     T cost[OUTSIDE]; /* the greatest level from these pixels to their vertices */
-    uint16_t open[QFZ_BLOCK_PX], left_over[LEFT_OVER]; /* squares */
+    uint16_t open[QFZ_BLOCK_PX], postponed[POSTPONED]; /* squares */
     /* Of pixels; squares may end beyond. */
     __align__(4) uint16_t vertex[(QFZ_SIDE + 1) * VERTEX_PITCH];
-    uint32_t n_open, n_left_over;
+    uint32_t n_open, n_postponed;
 };
 
 template <typename T> struct query_work {
@@ -98,8 +98,8 @@ static __device__ __forceinline__ void raise(const query_work<T> &w, const squar
 
 /* Answers a square's open edges, pair by pair. */
 template <typename T>
-static __device__ __forceinline__ void answer_all(const query_work<T> &w, const square &s,
-                                                  uint32_t rest)
+static __device__ __forceinline__ void close_all(const query_work<T> &w, const square &s,
+                                                 uint32_t rest)
 {
     while (rest) {
         const square_pair pair = first_pair(s, rest);
@@ -113,23 +113,23 @@ static __device__ __forceinline__ void answer_all(const query_work<T> &w, const 
 
 /* What is left of a lane's square waits until the others are done; all lanes of a warp ask. */
 template <typename T>
-static __device__ __forceinline__ void leave_over(const query_work<T> &w, const square &s,
-                                                  uint32_t rest)
+static __device__ __forceinline__ void postpone(const query_work<T> &w, const square &s,
+                                                uint32_t rest)
 {
-    const uint32_t at = qfz_take_one(&w.m.n_left_over, rest != 0);
+    const uint32_t at = qfz_take_one(&w.m.n_postponed, rest != 0);
     if (rest == 0) return;
-    if (at < LEFT_OVER)
-        w.m.left_over[at] = (uint16_t)((s.y * QFZ_SIDE + s.x) | rest << EDGES);
+    if (at < POSTPONED)
+        w.m.postponed[at] = (uint16_t)((s.y * QFZ_SIDE + s.x) | rest << EDGES);
     else
-        answer_all(w, s, rest);
+        close_all(w, s, rest);
 }
 
 /* Of some of a lane's squares, `n`, those edges that are between the first pair, if it meets.  All
  * are looked up before the first one's levels are raised, so that the look-ups overlap; where there
  * is none, some other one is. */
 template <typename T>
-static __device__ __forceinline__ void answer_first(const query_work<T> &w,
-                                                    const uint32_t item[TOGETHER], uint32_t n)
+static __device__ __forceinline__ void close_first_pair(const query_work<T> &w,
+                                                        const uint32_t item[TOGETHER], uint32_t n)
 {
     square_pair pair[TOGETHER];
     uint32_t level[TOGETHER];
@@ -145,24 +145,23 @@ static __device__ __forceinline__ void answer_first(const query_work<T> &w,
         const uint32_t all = k < n ? item[k] >> EDGES : 0,
                        edges = open[k] ? 0 : pair[k].edges & all;
         raise(w, s, edges, level[k]);
-        leave_over(w, s, all & ~edges);
+        postpone(w, s, all & ~edges);
     }
 }
 
-template <typename T>
-static __device__ __forceinline__ void answer_left_over(const query_work<T> &w)
+template <typename T> static __device__ __forceinline__ void close_postponed(const query_work<T> &w)
 {
-    const uint32_t n = min(w.m.n_left_over, (uint32_t)LEFT_OVER);
+    const uint32_t n = min(w.m.n_postponed, (uint32_t)POSTPONED);
     for (uint32_t i = threadIdx.x; i < n; i += THREADS) {
-        const uint32_t item = w.m.left_over[i];
-        answer_all(w, square_of(w, item), item >> EDGES);
+        const uint32_t item = w.m.postponed[i];
+        close_all(w, square_of(w, item), item >> EDGES);
     }
 }
 
 /* ---- The list -------------------------------------------------------------------------------- */
 
 /* The vertices of a thread's two pixels in each of its warp's rows and in the one after. */
-static __device__ __forceinline__ void fetch_vertices(const rows_vertices &vertices,
+static __device__ __forceinline__ void fetch_vertices(const vertex_map &vertices,
                                                       uint32_t two[ROWS + 1])
 {
     const int32_t lane = (int32_t)threadIdx.x % QFZ_WARP;
@@ -179,7 +178,7 @@ static __device__ __forceinline__ void fetch_vertices(const rows_vertices &verti
 static __device__ __forceinline__ uint32_t open_edges(const uint32_t two[5],
                                                       const uint32_t right[5])
 {
-    const uint32_t rows = 0xf * ONES;
+    const uint32_t four_rows = 0xf * ONES;
     uint32_t differ = 0, own = 0, beside = 0;
 #pragma unroll
     for (int j = 0; j < 5; j++) {
@@ -191,9 +190,9 @@ static __device__ __forceinline__ uint32_t open_edges(const uint32_t two[5],
         differ += __vminu2(two[j] ^ right[j + 1], ONES) << (4 * QFZ_BELOW_RIGHT + j);
         differ += __vminu2(right[j] ^ two[j + 1], ONES) << (4 * QFZ_BELOW_LEFT + j);
     }
-    return differ & ((own & beside & rows) | (own & own >> 1 & rows) << 4 * QFZ_BELOW |
-                     (own & beside >> 1 & rows) << 4 * QFZ_BELOW_RIGHT |
-                     (beside & own >> 1 & rows) << 4 * QFZ_BELOW_LEFT);
+    return differ & ((own & beside & four_rows) | (own & own >> 1 & four_rows) << 4 * QFZ_BELOW |
+                     (own & beside >> 1 & four_rows) << 4 * QFZ_BELOW_RIGHT |
+                     (beside & own >> 1 & four_rows) << 4 * QFZ_BELOW_LEFT);
 }
 
 /* Appends the squares that begin at a thread's pixels in four rows, from row y on. */
@@ -233,7 +232,7 @@ static __device__ __forceinline__ void list_open(query_memory<T> &m, const uint3
     list_squares(m, two, y);
 }
 
-template <typename T> static __device__ __forceinline__ void answer_list(const query_work<T> &w)
+template <typename T> static __device__ __forceinline__ void close_list(const query_work<T> &w)
 {
     const uint32_t n = w.m.n_open, lane = threadIdx.x % QFZ_WARP;
     for (uint32_t i = threadIdx.x; i - lane < n; i += TOGETHER * THREADS) {
@@ -241,7 +240,7 @@ template <typename T> static __device__ __forceinline__ void answer_list(const q
 #pragma unroll
         for (uint32_t k = 0; k < TOGETHER; k++)
             item[k] = w.m.open[min(i + k * THREADS, n - 1)];
-        answer_first(w, item, i < n ? (n - i + THREADS - 1) / THREADS : 0);
+        close_first_pair(w, item, i < n ? (n - i + THREADS - 1) / THREADS : 0);
     }
 }
 
@@ -400,23 +399,23 @@ static __device__ __forceinline__ void make_late(const query_work<uint16_t> &, c
 
 template <typename T>
 static __global__ void __launch_bounds__(THREADS, query_memory<T>::BLOCKS)
-    k_query(qfz_rows rows, T *saliency)
+    k_query(qfz_saliency_blocks blocks, T *saliency)
 {
     QFZ_SHARED(query_memory<T>, m);
     const int thread = (int)threadIdx.x;
-    const qfz_gpu_forest &forest = rows.forest;
+    const qfz_gpu_forest &forest = blocks.forest;
     const qfz_block_box box = qfz_block_of(forest, blockIdx.x);
     query_work<T> w = {*m, forest, box, planes_at(forest, box, saliency)};
     uint2 leaving[LEAVING_EACH];
     uint32_t two[ROWS + 1];
     const uint2 block = forest.block[blockIdx.x];
     const uint32_t n_vertices = block.y & 0xffff;
-    fetch_vertices(vertices_at(forest, box, rows.open, saliency), two);
+    fetch_vertices(vertices_at(forest, box, blocks.open, saliency), two);
     fetch_planes<THREADS>(w.place, m->planes); /* whatever comes after waits behind them */
-    if (thread == 0) m->n_open = m->n_left_over = 0;
+    if (thread == 0) m->n_open = m->n_postponed = 0;
     __syncthreads();
     list_open(*m, two);
-    make_late(w, rows.moved + (int64_t)blockIdx.x * QFZ_MOVED_WORDS);
+    make_late(w, blocks.moved + (int64_t)blockIdx.x * QFZ_MOVED_WORDS);
 #pragma unroll
     for (int k = 0; k < LEAVING_EACH; k++)
         leaving[k] = begin_leaving(w, thread + k * THREADS);
@@ -429,17 +428,18 @@ static __global__ void __launch_bounds__(THREADS, query_memory<T>::BLOCKS)
 #pragma unroll
     for (int k = 0; k < LEAVING_EACH; k++)
         end_leaving(w, thread + k * THREADS, leaving[k], block.x);
-    answer_list(w);
+    close_list(w);
     __syncthreads();
-    answer_left_over(w);
+    close_postponed(w);
     __syncthreads();
     store_planes<THREADS>(w.place, m->planes);
 }
 
-qfz_status qfz_rows_eight_query(qfz_gpu *gpu, const qfz_rows *rows, bool narrow, void *d_saliency)
+qfz_status qfz_saliency_eight_query(qfz_gpu *gpu, const qfz_saliency_blocks *blocks, bool narrow,
+                                    void *d_saliency)
 {
-    return narrow ? launch_query<query_memory<uint16_t>>(gpu, rows, k_query<uint16_t>, THREADS,
+    return narrow ? launch_query<query_memory<uint16_t>>(gpu, blocks, k_query<uint16_t>, THREADS,
                                                          d_saliency)
-                  : launch_query<query_memory<uint32_t>>(gpu, rows, k_query<uint32_t>, THREADS,
+                  : launch_query<query_memory<uint32_t>>(gpu, blocks, k_query<uint32_t>, THREADS,
                                                          d_saliency);
 }

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_eight_wide.cuh - pixels with eight neighbours and levels of 32 bits, from one band of 32
- * bits or from planes of keys; edges, squares and masks are named as in rows_eight.cuh.
+/* saliency_eight_wide.cuh - pixels with eight neighbours and levels of 32 bits, from one band of 32
+ * bits or from planes of keys; edges, squares and masks are named as in saliency_eight.cuh.
  *
  * A source has load(), of what a thread looks at; of a seen row row(); of that levels to the
  * right(), and with the row after it levels between() the two; look() at the squares between them,
  * after which drops() tells which edges these do not need; and load_again(). */
-#ifndef QFZ_GPU_ROWS_EIGHT_WIDE_CUH
-#define QFZ_GPU_ROWS_EIGHT_WIDE_CUH
+#ifndef QFZ_GPU_SALIENCY_EIGHT_WIDE_CUH
+#define QFZ_GPU_SALIENCY_EIGHT_WIDE_CUH
 
 #include "gpu/forest/boruvka_source.cuh"
 #include "gpu/saliency/saliency_band.cuh"
 #include "gpu/saliency/saliency_eight_collect.cuh"
 
-typedef rows_shape<unsigned long long, EIGHT_ROWS, true> rows_eight_wide;
-typedef rows_work<rows_eight_wide> eight_wide_work;
+typedef saliency_shape<unsigned long long, EIGHT_ROWS, true> eight_wide_shape;
+typedef saliency_work<eight_wide_shape> eight_wide_work;
 
 /* Levels of edges between a row and the next: of squares that begin at the thread's columns, and,
  * of diagonals and antis, first of all that at the column before. */
@@ -39,7 +39,7 @@ template <> __device__ __forceinline__ bool is_over<float>(uint32_t a, uint32_t 
 }
 
 template <typename T> struct eight_band {
-    rows_band<T> band;
+    band_view<T> band;
     /* Where all is there, every edge has a level. */
     static const bool HAS_LEVELS = std::is_same<T, float>::value;
     typedef band_values<eight_wide_work> values;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_eight_wide_close.cuh - the saliency of edges between eight neighbours inside the block, as
- * in rows_wide_close.cuh. */
-#ifndef QFZ_GPU_ROWS_EIGHT_WIDE_CLOSE_CUH
-#define QFZ_GPU_ROWS_EIGHT_WIDE_CLOSE_CUH
+/* saliency_eight_wide_close.cuh - the saliency of edges between eight neighbours inside the block,
+ * as in saliency_wide_close.cuh. */
+#ifndef QFZ_GPU_SALIENCY_EIGHT_WIDE_CLOSE_CUH
+#define QFZ_GPU_SALIENCY_EIGHT_WIDE_CLOSE_CUH
 
 #include "gpu/saliency/saliency_eight_close.cuh"
 #include "gpu/saliency/saliency_eight_wide.cuh"
@@ -45,8 +45,8 @@ static __device__ __forceinline__ eight_wide_now look_up(eight_wide_work::KEY *t
             {top0, (uint32_t)(b >> 32), of_next_lane(top0)}};
 }
 
-static __device__ __forceinline__ void close_by(eight_wide_work::KEY *table,
-                                                const eight_wide_settled &s, eight_wide_closing &e)
+static __device__ __forceinline__ void
+close_by_table(eight_wide_work::KEY *table, const eight_wide_settled &s, eight_wide_closing &e)
 {
     eight_wide_now now = look_up(table, s.comp[0]);
     auto close_one = [](uint32_t &level, const eight_wide_now &p, int k, const eight_wide_now &q,
@@ -94,9 +94,10 @@ close_by_pixels(const eight_wide_work &, const eight_wide_settled &s, eight_wide
 }
 
 /* By the last table: levels of all edges, and vertices. */
-static __device__ __forceinline__ void
-begin_closing(eight_wide_work &w, eight_wide_work::KEY *table, const eight_wide_settled &s,
-              eight_wide_closing &e, const rows_vertices &open)
+static __device__ __forceinline__ void begin_closing(eight_wide_work &w,
+                                                     eight_wide_work::KEY *table,
+                                                     const eight_wide_settled &s,
+                                                     eight_wide_closing &e, const vertex_map &open)
 {
     eight_wide_now now = look_up(table, s.comp[0]);
 #pragma unroll
@@ -129,7 +130,7 @@ static __device__ __forceinline__ void store_words(uint16_t *out, uint32_t a, ui
     *reinterpret_cast<uint32_t *>(out) = low_halves(a, b);
 }
 
-/* Levels of planes that are made late go where rows.cuh says. */
+/* Levels of planes that are made late go where saliency.cuh says. */
 static __device__ __forceinline__ void move_levels(const eight_wide_work &w, eight_wide_closing &e,
                                                    uint32_t *moved)
 {

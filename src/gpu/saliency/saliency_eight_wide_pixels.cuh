@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_eight_wide_pixels.cuh - the first round of pixels with eight neighbours, and which edges are
- * not needed or leave the block, where levels have 32 bits: row by row, so that few of them are in
- * registers at a time. */
-#ifndef QFZ_GPU_ROWS_EIGHT_WIDE_PIXELS_CUH
-#define QFZ_GPU_ROWS_EIGHT_WIDE_PIXELS_CUH
+/* saliency_eight_wide_pixels.cuh - the first round of pixels with eight neighbours, and which edges
+ * are not needed or leave the block, where levels have 32 bits: row by row, so that few of them are
+ * in registers at a time. */
+#ifndef QFZ_GPU_SALIENCY_EIGHT_WIDE_PIXELS_CUH
+#define QFZ_GPU_SALIENCY_EIGHT_WIDE_PIXELS_CUH
 
 #include "gpu/saliency/saliency_eight_wide.cuh"
 
@@ -74,7 +74,8 @@ static __device__ __forceinline__ void choose(const eight_wide_work &w, int j, u
 
 /* ---- Edges that leave ------------------------------------------------------------------------ */
 
-/* The least of three, the first of which is number `number` of three (rows_eight_collect.cuh). */
+/* The least of three, the first of which is number `number` of three (saliency_eight_collect.cuh).
+ */
 static __device__ __forceinline__ eight_wide_work::KEY
 leaving_key(uint32_t first, uint32_t of_first, uint32_t second, uint32_t of_second, uint32_t third,
             uint32_t of_third)
@@ -147,7 +148,7 @@ static __device__ __forceinline__ uint32_t existing(int j, const wide_around &l)
 static __device__ __forceinline__ void keep_ring_of(const eight_wide_work &w, uint32_t self,
                                                     eight_chosen &p, uint32_t top[][2])
 {
-    const uint32_t ring = keep_ring(w, rows_eight_wide::EVEN, self, p);
+    const uint32_t ring = keep_ring(w, eight_wide_shape::EVEN, self, p);
 #pragma unroll
     for (int j = 0; j < EIGHT_ROWS; j++) {
         if (ring >> (2 * j) & 1) top[j][0] = 0;

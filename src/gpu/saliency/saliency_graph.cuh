@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_graph.cuh - what a block adds to the graph of all blocks: the components that remain become
- * vertices; a minimum spanning forest of them inside the block and the edges that leave it are all
- * that can matter outside. */
-#ifndef QFZ_GPU_ROWS_GRAPH_CUH
-#define QFZ_GPU_ROWS_GRAPH_CUH
+/* saliency_graph.cuh - what a block adds to the graph of all blocks: the components that remain
+ * become vertices; a minimum spanning forest of them inside the block and the edges that leave it
+ * are all that can matter outside. */
+#ifndef QFZ_GPU_SALIENCY_GRAPH_CUH
+#define QFZ_GPU_SALIENCY_GRAPH_CUH
 
 #include "gpu/saliency/saliency_rounds.cuh"
 
@@ -148,10 +148,11 @@ struct graph_places {
     uint32_t first_vertex, first_edge;
 };
 
-/* Is there a thread's edge out of the block (rows_leaving.cuh), and is it needed?  Its level. */
+/* Is there a thread's edge out of the block (saliency_leaving.cuh), and is it needed?  Its level.
+ */
 template <typename KEY, int OWN_ROWS>
 static __device__ __forceinline__ bool
-is_leaving(const rows_work<rows_shape<KEY, OWN_ROWS, false>> &w)
+is_leaving(const saliency_work<saliency_shape<KEY, OWN_ROWS, false>> &w)
 {
     const KEY key = w.m.leave[RIGHT + w.thread];
     return key != w.NO_KEY && !(key & DROPPED);
@@ -159,7 +160,7 @@ is_leaving(const rows_work<rows_shape<KEY, OWN_ROWS, false>> &w)
 
 template <typename KEY, int OWN_ROWS>
 static __device__ __forceinline__ uint32_t
-leaving_level(const rows_work<rows_shape<KEY, OWN_ROWS, false>> &w)
+leaving_level(const saliency_work<saliency_shape<KEY, OWN_ROWS, false>> &w)
 {
     return (uint32_t)(w.m.leave[RIGHT + w.thread] >> 16);
 }
@@ -184,7 +185,7 @@ static __device__ __forceinline__ void place_edges(WORK &w, graph_places &places
 }
 
 template <typename WORK>
-static __device__ __forceinline__ void tell_places(WORK &w, const graph_places &places)
+static __device__ __forceinline__ void share_places(WORK &w, const graph_places &places)
 {
     if (w.thread != 0) return;
     w.m.first_vertex = places.first_vertex;
@@ -208,7 +209,7 @@ struct first_edge {
 
 template <typename KEY, int OWN_ROWS>
 static __device__ __forceinline__ first_edge
-first_edge_of(const rows_work<rows_shape<KEY, OWN_ROWS, false>> &w)
+first_edge_of(const saliency_work<saliency_shape<KEY, OWN_ROWS, false>> &w)
 {
     const int at = w.thread % QFZ_SIDE, side = w.thread - at, beyond = (int)QFZ_SIDE;
     const int y = side == TOP ? -1 : side == BOTTOM ? beyond : at;
@@ -218,7 +219,7 @@ first_edge_of(const rows_work<rows_shape<KEY, OWN_ROWS, false>> &w)
 
 /* Pixels on the tile's ring wait whatever their edges are, which is known of whole blocks only. */
 template <typename WORK>
-static __device__ __forceinline__ bool tells_first(const WORK &w, uint32_t name)
+static __device__ __forceinline__ bool has_first_choice(const WORK &w, uint32_t name)
 {
     const qfz_block_box &box = w.box;
     const bool inside =
@@ -235,7 +236,7 @@ static __device__ __forceinline__ first_choice<typename WORK::KEY> choose_first(
     if (i >= 4 * QFZ_SIDE || !w.forest.first_known || w.m.leave[i] == w.NO_KEY)
         return {QFZ_NONE, 0};
     const uint32_t name = name_of(w, w.m.leave_comp[i]);
-    if (!tells_first(w, name)) return {QFZ_NONE, 0};
+    if (!has_first_choice(w, name)) return {QFZ_NONE, 0};
     const first_edge e = first_edge_of(w);
     const int order = ((e.start_y + 1) * (QFZ_SIDE + 2) + e.start_x + 1) * QFZ_MAX_DIRS + e.number;
     const uint32_t vertex = (uint32_t)of_comp(w.m.best, name & ~3u) & QFZ_STEP_MASK;

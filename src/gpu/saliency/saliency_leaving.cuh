@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_leaving.cuh - the edges between two blocks of rows.cuh that a block answers for: those to
- * the right and down and, of eight neighbours, all diagonals of squares whose first pixel is in its
- * last column or row, but for the two of the corner.  Of these one starts at the corner itself, and
- * the other one leads up from the last column of the block below. */
-#ifndef QFZ_GPU_ROWS_LEAVING_CUH
-#define QFZ_GPU_ROWS_LEAVING_CUH
+/* saliency_leaving.cuh - the edges between two blocks of saliency.cuh that a block answers for:
+ * those to the right and down and, of eight neighbours, all diagonals of squares whose first pixel
+ * is in its last column or row, but for the two of the corner.  Of these one starts at the corner
+ * itself, and the other one leads up from the last column of the block below. */
+#ifndef QFZ_GPU_SALIENCY_LEAVING_CUH
+#define QFZ_GPU_SALIENCY_LEAVING_CUH
 
 #include "gpu/saliency/saliency.cuh"
 #include "core/level.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_planes.cuh - levels of a block's edges while those that were left open are answered.
+/* saliency_planes.cuh - levels of a block's edges while those that were left open are answered.
  *
  * Levels of 16 bits are in shared memory then.  Almost every 32 bytes of the planes have some of
  * these edges, mostly several: so whole rows come and go once, and what is scattered stays in the
  * block.  Of 32 bits there is room for too few; they are raised where they are, without a look. */
-#ifndef QFZ_GPU_ROWS_PLANES_CUH
-#define QFZ_GPU_ROWS_PLANES_CUH
+#ifndef QFZ_GPU_SALIENCY_PLANES_CUH
+#define QFZ_GPU_SALIENCY_PLANES_CUH
 
 #include <cuda_pipeline_primitives.h>
 
@@ -13,7 +13,7 @@
 #include "gpu/saliency/saliency.cuh"
 #include "core/level.h"
 
-template <int N> struct rows_planes {
+template <int N> struct shared_planes {
     __align__(16) uint16_t level[N][QFZ_BLOCK_PX]; /* by place_of() */
 };
 
@@ -27,7 +27,7 @@ static __device__ __forceinline__ uint32_t place_of(uint32_t pixel)
 
 /* What the block's memory has of N planes. */
 template <typename T, int N> struct query_planes;
-template <int N> struct query_planes<uint16_t, N> : rows_planes<N> {
+template <int N> struct query_planes<uint16_t, N> : shared_planes<N> {
 };
 template <int N> struct query_planes<uint32_t, N> {
 };
@@ -130,7 +130,7 @@ static __device__ __forceinline__ WORD *eight_levels_at(const planes_place<uint1
  * there knows nothing of others'. */
 template <int THREADS, int N>
 static __device__ __forceinline__ void fetch_planes(const planes_place<uint16_t> &place,
-                                                    rows_planes<N> &planes)
+                                                    shared_planes<N> &planes)
 {
     enum { EACH = QFZ_BLOCK_PX / PLANES_AT_ONCE / THREADS, ROWS = THREADS / PLANES_ROW };
     if (!planes_are_even(place)) {
@@ -164,7 +164,7 @@ static __device__ __forceinline__ void await_planes(void)
 /* But for the first column of edges down to the left, which the block beside answers for. */
 template <int THREADS, int N>
 static __device__ __forceinline__ void store_planes(const planes_place<uint16_t> &place,
-                                                    const rows_planes<N> &planes)
+                                                    const shared_planes<N> &planes)
 {
     enum { EACH = QFZ_BLOCK_PX / PLANES_AT_ONCE / THREADS, ROWS = THREADS / PLANES_ROW };
     if (!planes_are_even(place)) {
@@ -200,11 +200,12 @@ static __device__ __forceinline__ void store_planes(const planes_place<uint32_t>
 
 /* A query of all blocks; MEMORY: what one has in shared memory. */
 template <typename MEMORY, typename T>
-static qfz_status launch_query(qfz_gpu *gpu, const qfz_rows *rows, void (*kernel)(qfz_rows, T *),
-                               int threads, void *d_saliency)
+static qfz_status launch_query(qfz_gpu *gpu, const qfz_saliency_blocks *blocks,
+                               void (*kernel)(qfz_saliency_blocks, T *), int threads,
+                               void *d_saliency)
 {
-    return qfz_launch(gpu, kernel, dim3((unsigned)rows->forest.n_blocks), dim3((unsigned)threads),
-                      sizeof(MEMORY), *rows, static_cast<T *>(d_saliency));
+    return qfz_launch(gpu, kernel, dim3((unsigned)blocks->forest.n_blocks), dim3((unsigned)threads),
+                      sizeof(MEMORY), *blocks, static_cast<T *>(d_saliency));
 }
 
 #endif

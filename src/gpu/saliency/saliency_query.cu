@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_query.cu - the edges that the blocks of rows.cuh left open, and those between blocks.
+/* saliency_query.cu - the edges that the blocks of saliency.cuh left open, and those between
+ * blocks.
  *
  * A block has some hundred vertices and ten times as many open edges, half of which meet in the
  * graph's first round, most of the others in the next few.  So what each vertex becomes in these
@@ -15,14 +16,15 @@ enum {
     COLUMNS = QFZ_VERTICES + LEAVING, /* vertices; the other ends of these */
     AT_ONCE = 6,                      /* edges of a thread on their way from the list, */
     TOGETHER = 3,                     /* and looked up */
-    WAITING = 256 /* edges that wait to be climbed; if there are more, those are not put together */
+    POSTPONED =
+        256 /* edges that wait to be climbed; if there are more, those are not put together */
 };
 static_assert(COLUMNS <= QFZ_OPEN_VERTEX + 1, "an edge names two columns");
 
 template <typename T> struct query_memory {
     query_planes<T, 2> planes;
     query_columns<T, COLUMNS> columns;
-    uint32_t waiting[WAITING], n_waiting; /* as in the list, but of columns */
+    uint32_t postponed[POSTPONED], n_postponed; /* as in the list, but of columns */
 };
 
 template <typename T> struct query_work {
@@ -69,11 +71,11 @@ static __device__ __forceinline__ void climb_edge(const query_work<T> &w, uint32
 }
 
 template <typename T>
-static __device__ __forceinline__ void wait_with(const query_work<T> &w, uint32_t edge)
+static __device__ __forceinline__ void postpone(const query_work<T> &w, uint32_t edge)
 {
-    const uint32_t at = qfz_add(&w.m.n_waiting, 1);
-    if (at < WAITING)
-        w.m.waiting[at] = edge;
+    const uint32_t at = qfz_add(&w.m.n_postponed, 1);
+    if (at < POSTPONED)
+        w.m.postponed[at] = edge;
     else
         climb_edge(w, edge);
 }
@@ -82,8 +84,8 @@ static __device__ __forceinline__ void wait_with(const query_work<T> &w, uint32_
  * columns, if need be later.  All are looked up before the first one is raised, so that the
  * look-ups overlap. */
 template <int N, typename T>
-static __device__ __forceinline__ void answer(const query_work<T> &w, const uint32_t edge[N],
-                                              uint32_t n)
+static __device__ __forceinline__ void close_edges(const query_work<T> &w, const uint32_t edge[N],
+                                                   uint32_t n)
 {
     uint32_t level[N];
     bool open[N];
@@ -94,15 +96,15 @@ static __device__ __forceinline__ void answer(const query_work<T> &w, const uint
     for (uint32_t k = 0; k < N; k++) {
         if (k >= n) continue;
         raise_level(level_at(w, edge[k]), level[k]);
-        if (open[k]) wait_with(w, edge[k]);
+        if (open[k]) postpone(w, edge[k]);
     }
 }
 
-template <typename T> static __device__ __forceinline__ void answer_waiting(const query_work<T> &w)
+template <typename T> static __device__ __forceinline__ void close_postponed(const query_work<T> &w)
 {
-    const uint32_t n = min(w.m.n_waiting, (uint32_t)WAITING);
+    const uint32_t n = min(w.m.n_postponed, (uint32_t)POSTPONED);
     for (uint32_t i = threadIdx.x; i < n; i += THREADS)
-        climb_edge(w, w.m.waiting[i]);
+        climb_edge(w, w.m.postponed[i]);
 }
 
 /* ---- Edges that leave the block -------------------------------------------------------------- */
@@ -159,7 +161,7 @@ static __device__ __forceinline__ void end_leaving(const query_work<T> &w, int i
     }
     bool open;
     *level = (T)max(leaving.level, meet(w.m.columns, column_u(edge), column_v(edge), &open));
-    if (open) wait_with(w, edge);
+    if (open) postpone(w, edge);
 }
 
 /* ---- Open edges ------------------------------------------------------------------------------ */
@@ -179,15 +181,15 @@ static __device__ __forceinline__ void fetch(const uint32_t *__restrict__ items,
 }
 
 template <typename T>
-static __device__ __forceinline__ void answer_list(const query_work<T> &w,
-                                                   const uint32_t *__restrict__ items, uint32_t n,
-                                                   some_edges &some)
+static __device__ __forceinline__ void
+close_list(const query_work<T> &w, const uint32_t *__restrict__ items, uint32_t n, some_edges &some)
 {
     for (uint32_t base = threadIdx.x; base < n;) {
 #pragma unroll
         for (uint32_t k = 0; k < AT_ONCE; k += TOGETHER) {
             const uint32_t first = base + k * THREADS;
-            if (first < n) answer<TOGETHER>(w, some.edge + k, (n - first + THREADS - 1) / THREADS);
+            if (first < n)
+                close_edges<TOGETHER>(w, some.edge + k, (n - first + THREADS - 1) / THREADS);
         }
         base += AT_ONCE * THREADS;
         if (base < n) fetch(items, base, n, some);
@@ -196,8 +198,8 @@ static __device__ __forceinline__ void answer_list(const query_work<T> &w,
 
 /* All edges whose pixels are in different vertices, where the list had no room. */
 template <typename T>
-static __device__ __forceinline__ void answer_pixels(const query_work<T> &w,
-                                                     const uint16_t *__restrict__ vertex)
+static __device__ __forceinline__ void close_pixels(const query_work<T> &w,
+                                                    const uint16_t *__restrict__ vertex)
 {
     for (uint32_t i = threadIdx.x; i < 2 * QFZ_BLOCK_PX; i += THREADS) {
         const uint32_t p = i % QFZ_BLOCK_PX, y = p / QFZ_SIDE, x = p % QFZ_SIDE;
@@ -205,16 +207,16 @@ static __device__ __forceinline__ void answer_pixels(const query_work<T> &w,
         if ((down ? y : x) == QFZ_SIDE - 1) continue;
         const uint32_t u = vertex[p], v = vertex[p + (down ? (uint32_t)QFZ_SIDE : 1u)];
         const uint32_t edge = edge_of(u, v, down, y, x);
-        if (u != v && max(u, v) < QFZ_STEP_MASK) answer<1>(w, &edge, 1);
+        if (u != v && max(u, v) < QFZ_STEP_MASK) close_edges<1>(w, &edge, 1);
     }
 }
 
 template <typename T>
 static __global__ void __launch_bounds__(THREADS, QFZ_SM_THREADS / THREADS)
-    k_query(qfz_rows rows, T *saliency)
+    k_query(qfz_saliency_blocks blocks, T *saliency)
 {
     QFZ_SHARED(query_memory<T>, m);
-    const qfz_gpu_forest &forest = rows.forest;
+    const qfz_gpu_forest &forest = blocks.forest;
     const qfz_block_box box = qfz_block_of(forest, blockIdx.x);
     query_work<T> w = {*m, forest, box, planes_at(forest, box, saliency)};
     const int i = (int)threadIdx.x - (THREADS - LEAVING); /* the thread's leaving edge, if >= 0 */
@@ -222,9 +224,9 @@ static __global__ void __launch_bounds__(THREADS, QFZ_SM_THREADS / THREADS)
     const leaving_ends ends = fetch_leaving(w, i);
     const uint32_t n_open = block.y >> 16, n_vertices = block.y & 0xffff;
     const uint32_t n_listed = n_open <= QFZ_OPEN_ROOM ? n_open : 0;
-    const uint32_t *const items = rows.open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM;
+    const uint32_t *const items = blocks.open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM;
     some_edges some;
-    if (threadIdx.x == 0) m->n_waiting = 0;
+    if (threadIdx.x == 0) m->n_postponed = 0;
     if (threadIdx.x < n_listed) fetch(items, threadIdx.x, n_listed, some);
     fetch_planes<THREADS>(w.place, m->planes); /* whatever comes after waits behind them */
     const leaving_edge leaving = begin_leaving(w, i, ends, block.x);
@@ -234,19 +236,20 @@ static __global__ void __launch_bounds__(THREADS, QFZ_SM_THREADS / THREADS)
     __syncthreads();
     if (i >= 0) end_leaving(w, i, leaving);
     if (n_open <= QFZ_OPEN_ROOM)
-        answer_list(w, items, n_listed, some);
+        close_list(w, items, n_listed, some);
     else
-        answer_pixels(w, reinterpret_cast<const uint16_t *>(items));
+        close_pixels(w, reinterpret_cast<const uint16_t *>(items));
     __syncthreads();
-    answer_waiting(w);
+    close_postponed(w);
     __syncthreads();
     store_planes<THREADS>(w.place, m->planes);
 }
 
-qfz_status qfz_rows_query(qfz_gpu *gpu, const qfz_rows *rows, bool narrow, void *d_saliency)
+qfz_status qfz_saliency_query(qfz_gpu *gpu, const qfz_saliency_blocks *blocks, bool narrow,
+                              void *d_saliency)
 {
-    return narrow ? launch_query<query_memory<uint16_t>>(gpu, rows, k_query<uint16_t>, THREADS,
+    return narrow ? launch_query<query_memory<uint16_t>>(gpu, blocks, k_query<uint16_t>, THREADS,
                                                          d_saliency)
-                  : launch_query<query_memory<uint32_t>>(gpu, rows, k_query<uint32_t>, THREADS,
+                  : launch_query<query_memory<uint32_t>>(gpu, blocks, k_query<uint32_t>, THREADS,
                                                          d_saliency);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_rounds.cuh - a block's rounds on the list of open edges.
+/* saliency_rounds.cuh - a block's rounds on the list of open edges.
  *
  * An entry names two components that were roots when it was last swept; since then each has hooked
  * itself once at most, and points at its round's root, which is right as in boruvka_comps.cuh. */
-#ifndef QFZ_GPU_ROWS_ROUNDS_CUH
-#define QFZ_GPU_ROWS_ROUNDS_CUH
+#ifndef QFZ_GPU_SALIENCY_ROUNDS_CUH
+#define QFZ_GPU_SALIENCY_ROUNDS_CUH
 
 #include "gpu/saliency/saliency_block.cuh"
 
@@ -68,7 +68,7 @@ template <typename WORK, typename RENAME, typename OFFER>
 static __device__ __forceinline__ void sweep(WORK &w, list_part &part, RENAME rename, OFFER offer)
 {
     enum { TOGETHER = 2 };
-    uint32_t kept = part.first;
+    uint32_t end = part.first;
 #pragma unroll 1
     for (uint32_t base = 0; base < part.n; base += TOGETHER * QFZ_WARP) {
         const uint32_t i = base + TOGETHER * (uint32_t)w.lane;
@@ -85,15 +85,15 @@ static __device__ __forceinline__ void sweep(WORK &w, list_part &part, RENAME re
         __syncwarp();
 #pragma unroll
         for (uint32_t k = 0; k < TOGETHER; k++) {
-            const uint32_t at = kept + (uint32_t)__popc(mask[k] & ((1u << w.lane) - 1));
-            kept += (uint32_t)__popc(mask[k]);
+            const uint32_t at = end + (uint32_t)__popc(mask[k] & ((1u << w.lane) - 1));
+            end += (uint32_t)__popc(mask[k]);
             if (!(mask[k] >> w.lane & 1)) continue;
             w.m.ends[at] = some.ends[k];
             w.m.level[at] = (typename WORK::LEVEL)some.level[k];
             offer(some.ends[k], (typename WORK::KEY)some.level[k] << 16 | at);
         }
     }
-    part.n = kept - part.first;
+    part.n = end - part.first;
 }
 
 /* ---- Offers ---------------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_settle.cuh - from what every pixel chose to components. */
-#ifndef QFZ_GPU_ROWS_SETTLE_CUH
-#define QFZ_GPU_ROWS_SETTLE_CUH
+/* saliency_settle.cuh - from what every pixel chose to components. */
+#ifndef QFZ_GPU_SALIENCY_SETTLE_CUH
+#define QFZ_GPU_SALIENCY_SETTLE_CUH
 
 #include "gpu/saliency/saliency_block.cuh"
 
@@ -16,7 +16,7 @@ static const uint32_t ROW_BELOW = 2 * QFZ_SIDE * ONES; /* twice the pixels of th
 
 /* A thread's pixels after they have chosen: twice the pixel that each points at; by masks, which
  * way they went, which wait and which have no edge. */
-template <typename WORK> struct rows_chosen {
+template <typename WORK> struct chosen_ways {
     uint32_t to[WORK::OWN_ROWS];
     uint32_t right, left, down, up, waits, none;
 };
@@ -37,7 +37,8 @@ static __device__ __forceinline__ uint32_t moved(uint32_t bits, int from, int to
 /* Ways that the two pixels of row j chose; until end_choice() right and down stand together.
  * ALL: all have one. */
 template <bool ALL, typename WORK>
-static __device__ __forceinline__ void go(rows_chosen<WORK> &p, int j, uint32_t self, uint32_t ways)
+static __device__ __forceinline__ void record_ways(chosen_ways<WORK> &p, int j, uint32_t self,
+                                                   uint32_t ways)
 {
     p.waits |= moved(ways, 14, 2 * j, ONES);
     if (!ALL) p.none |= moved(ways, 15, 2 * j, ONES);
@@ -73,7 +74,7 @@ static __device__ __forceinline__ uint32_t keep_ring(const WORK &w, uint32_t val
     return ring;
 }
 
-template <typename WORK> static __device__ __forceinline__ void end_choice(rows_chosen<WORK> &p)
+template <typename WORK> static __device__ __forceinline__ void end_choice(chosen_ways<WORK> &p)
 {
     const uint32_t right_down = p.right;
     p.right = right_down & WORK::SHAPE::EVEN & ~p.waits;
@@ -90,7 +91,7 @@ template <typename WORK> static __device__ __forceinline__ int two_at(const WORK
 
 /* Shows what other threads need to see. */
 template <typename WORK>
-static __device__ __forceinline__ void publish(WORK &w, const rows_chosen<WORK> &p)
+static __device__ __forceinline__ void publish(WORK &w, const chosen_ways<WORK> &p)
 {
     uint32_t *const pixel = reinterpret_cast<uint32_t *>(w.m.pixel());
 #pragma unroll
@@ -105,7 +106,7 @@ static __device__ __forceinline__ void publish(WORK &w, const rows_chosen<WORK> 
 
 /* Of two pixels that chose each other the first is the root. */
 template <typename WORK>
-static __device__ __forceinline__ uint32_t roots_of(const WORK &w, const rows_chosen<WORK> &p)
+static __device__ __forceinline__ uint32_t roots_of(const WORK &w, const chosen_ways<WORK> &p)
 {
     uint32_t next_left = of_next_lane(p.left);
     if (w.lane == QFZ_WARP - 1) next_left = 0;

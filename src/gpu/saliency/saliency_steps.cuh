@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_steps.cuh - the steps of a block of rows.cuh between what differs by the width of levels. */
-#ifndef QFZ_GPU_ROWS_STEPS_CUH
-#define QFZ_GPU_ROWS_STEPS_CUH
+/* saliency_steps.cuh - the steps of a block of saliency.cuh between what differs by the width of
+ * levels. */
+#ifndef QFZ_GPU_SALIENCY_STEPS_CUH
+#define QFZ_GPU_SALIENCY_STEPS_CUH
 
 #include "gpu/saliency/saliency_graph.cuh"
 #include "gpu/saliency/saliency_settle.cuh"
@@ -109,10 +110,10 @@ template <typename WORK> static __device__ __forceinline__ list_part part_of_lis
 /* From the list to what the block adds to the graph of all blocks; returns, if edges are to be
  * closed, the last tables. */
 template <typename WORK>
-static __device__ __forceinline__ rows_tables make_graph(WORK &w, typename WORK::KEY rim,
-                                                         bool closes)
+static __device__ __forceinline__ level_tables make_graph(WORK &w, typename WORK::KEY rim,
+                                                          bool closes)
 {
-    rows_tables tables = {};
+    level_tables tables = {};
     graph_places places;
     list_part part = part_of_list(w);
     const uint32_t n_rounds = rounds(w, part);
@@ -124,7 +125,7 @@ static __device__ __forceinline__ rows_tables make_graph(WORK &w, typename WORK:
     place_edges(w, places);
     const first_choice<typename WORK::KEY> choice = choose_first(w);
     if (closes) tables = last_tables(w, max(n_rounds, 1u));
-    tell_places(w, places);
+    share_places(w, places);
     __syncthreads();
     store_graph(w, places.leaving);
     store_first(w, choice);

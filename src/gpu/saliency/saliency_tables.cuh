@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_tables.cuh - the order in which edges inside the block get their saliency.
+/* saliency_tables.cuh - the order in which edges inside the block get their saliency.
  *
  * Tables tell what each component of the first round has become after each of the list's rounds,
  * and the greatest level on its way there.  The first table in which an edge's two pixels are in
  * one component has its level; so the last one to tell is the first, and tables are gone through
  * backwards.  In the last one components are vertices, and edges between two of them are open. */
-#ifndef QFZ_GPU_ROWS_TABLES_CUH
-#define QFZ_GPU_ROWS_TABLES_CUH
+#ifndef QFZ_GPU_SALIENCY_TABLES_CUH
+#define QFZ_GPU_SALIENCY_TABLES_CUH
 
 #include "gpu/saliency/saliency_rounds.cuh"
 
@@ -14,7 +14,7 @@
 enum { NO_VERTEX = 0x8000 };
 
 /* A table's word, or state: the greatest level | component * 4, the level being where components
- * that have hooked themselves have it, too (rows_rounds.cuh).  The state after such a hook. */
+ * that have hooked themselves have it, too (saliency_rounds.cuh).  The state after such a hook. */
 static __device__ __forceinline__ uint32_t state_after(uint32_t state, uint32_t hook)
 {
     return level_part(max(state, hook)) | (hook & QFZ_STEP_MASK) * 4;
@@ -37,13 +37,13 @@ template <typename KEY> static __device__ __forceinline__ KEY last_state(KEY sta
 }
 
 /* The tables at context: of n components, for the rounds from `first` on, before `end`. */
-struct rows_tables {
+struct level_tables {
     uint32_t n, first, end, n_rounds;
 };
 
 /* As many tables as there is room for, the last for round end - 1: the components on their ways. */
 template <typename WORK>
-static __device__ __forceinline__ void make_tables(WORK &w, rows_tables &t, uint32_t end)
+static __device__ __forceinline__ void make_tables(WORK &w, level_tables &t, uint32_t end)
 {
     typedef typename WORK::KEY KEY;
     const uint32_t n = t.n, room = WORK::SHAPE::TABLES / n;
@@ -68,9 +68,9 @@ static __device__ __forceinline__ void make_tables(WORK &w, rows_tables &t, uint
 }
 
 template <typename WORK>
-static __device__ __forceinline__ rows_tables last_tables(WORK &w, uint32_t n_rounds)
+static __device__ __forceinline__ level_tables last_tables(WORK &w, uint32_t n_rounds)
 {
-    rows_tables t = {ACTIVE + (w.m.n_numbers >> 16), 0, 0, n_rounds};
+    level_tables t = {ACTIVE + (w.m.n_numbers >> 16), 0, 0, n_rounds};
     make_tables(w, t, n_rounds);
     return t;
 }
@@ -136,10 +136,10 @@ static __device__ __forceinline__ void store_open(const WORK &w, typename WORK::
 /* ---- All edges ------------------------------------------------------------------------------- */
 
 /* Closes all edges, from the last tables on.  What differs by the width of levels:
- * begin_closing(), by the last table, which also tells what is open; close_by() any table;
+ * begin_closing(), by the last table, which also tells what is open; close_by_table() any table;
  * close_by_pixels(), which is the first round; vertices_in() the last table. */
 template <typename WORK, typename SETTLED_PX, typename CLOSING, typename OPEN>
-static __device__ __forceinline__ void close(WORK &w, rows_tables t, const SETTLED_PX &s,
+static __device__ __forceinline__ void close(WORK &w, level_tables t, const SETTLED_PX &s,
                                              CLOSING &e, OPEN open)
 {
     uint32_t end = t.end - 1;
@@ -153,7 +153,7 @@ static __device__ __forceinline__ void close(WORK &w, rows_tables t, const SETTL
             __syncthreads();
         }
         end--;
-        close_by(w.m.table + (end - t.first) * t.n, s, e);
+        close_by_table(w.m.table + (end - t.first) * t.n, s, e);
     }
     close_by_pixels(w, s, e);
 }

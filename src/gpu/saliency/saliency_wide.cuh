@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_wide.cuh - levels of 32 bits, from one band of 32 bits or from planes of keys, row by row.
+/* saliency_wide.cuh - levels of 32 bits, from one band of 32 bits or from planes of keys, row by
+ * row.
  *
  * A source has load(), of what a thread looks at, and then, one after the other, row() of seen rows
  * 0, 1 ..., seen row i being row i - 1 of the thread; and load_again(). */
-#ifndef QFZ_GPU_ROWS_WIDE_CUH
-#define QFZ_GPU_ROWS_WIDE_CUH
+#ifndef QFZ_GPU_SALIENCY_WIDE_CUH
+#define QFZ_GPU_SALIENCY_WIDE_CUH
 
 #include "gpu/saliency/saliency_band.cuh"
 
-typedef rows_shape<unsigned long long, 8> rows_wide;
-typedef rows_work<rows_wide> wide_work;
+typedef saliency_shape<unsigned long long, 8> wide_shape;
+typedef saliency_work<wide_shape> wide_work;
 enum { OWN_ROWS = wide_work::OWN_ROWS, SEEN_ROWS = wide_work::SEEN_ROWS };
 
 /* Of a seen row, by column: levels to the right, and down to it from the row before; left: to the
@@ -36,7 +37,7 @@ struct wide_edges {
 /* ---- One band -------------------------------------------------------------------------------- */
 
 template <typename T> struct wide_band {
-    rows_band<T> band;
+    band_view<T> band;
     /* Where all is there, every edge has a level. */
     static const bool HAS_LEVELS = std::is_same<T, float>::value;
 

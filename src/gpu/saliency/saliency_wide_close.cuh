@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_wide_close.cuh - the saliency of edges inside the block: levels of 32 bits in registers, out
- * of the tables of rows_tables.cuh. */
-#ifndef QFZ_GPU_ROWS_WIDE_CLOSE_CUH
-#define QFZ_GPU_ROWS_WIDE_CLOSE_CUH
+/* saliency_wide_close.cuh - the saliency of edges inside the block: levels of 32 bits in registers,
+ * out of the tables of saliency_tables.cuh. */
+#ifndef QFZ_GPU_SALIENCY_WIDE_CLOSE_CUH
+#define QFZ_GPU_SALIENCY_WIDE_CLOSE_CUH
 
 #include "gpu/saliency/saliency_tables.cuh"
 #include "gpu/saliency/saliency_wide.cuh"
@@ -29,8 +29,8 @@ static __device__ __forceinline__ wide_now look_up(wide_work::KEY *table, uint32
     return {{(uint32_t)a, (uint32_t)b}, {(uint32_t)(a >> 32), (uint32_t)(b >> 32)}};
 }
 
-static __device__ __forceinline__ void close_by(wide_work::KEY *table, const wide_settled &s,
-                                                wide_closing &e)
+static __device__ __forceinline__ void close_by_table(wide_work::KEY *table, const wide_settled &s,
+                                                      wide_closing &e)
 {
     wide_now now = look_up(table, s.comp[0]);
 #pragma unroll
@@ -82,7 +82,7 @@ static __device__ __forceinline__ void list_open_of(wide_work &w,
         has_none |= (vertex[j] >> 15 & ONES) << (2 * j);
     const uint32_t below = (vertex[OWN_ROWS] >> 15 & ONES) << (2 * OWN_ROWS - 2);
     const uint32_t next = has_none >> 16 | of_next_lane(has_none) << 16;
-    const uint32_t under = (has_none >> 2 & rows_wide::NOT_LAST) | below;
+    const uint32_t under = (has_none >> 2 & wide_shape::NOT_LAST) | below;
     list_open(w, ~(has_none | next), ~(has_none | under), vertex);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_wide_pixels.cuh - the first round, and which edges are not needed or leave the block, where
- * levels have 32 bits: row by row, so that few of them are in registers at a time. */
-#ifndef QFZ_GPU_ROWS_WIDE_PIXELS_CUH
-#define QFZ_GPU_ROWS_WIDE_PIXELS_CUH
+/* saliency_wide_pixels.cuh - the first round, and which edges are not needed or leave the block,
+ * where levels have 32 bits: row by row, so that few of them are in registers at a time. */
+#ifndef QFZ_GPU_SALIENCY_WIDE_PIXELS_CUH
+#define QFZ_GPU_SALIENCY_WIDE_PIXELS_CUH
 
 #include "gpu/saliency/saliency_settle.cuh"
 #include "gpu/saliency/saliency_wide.cuh"
@@ -37,7 +37,7 @@ static __device__ __forceinline__ uint32_t choose(const wide_work &w, int j, con
 
 /* ---- Edges that are not needed --------------------------------------------------------------- */
 
-/* Squares, by bits as in rows_squares, of which an edge is the greatest. */
+/* Squares, by bits as in heaviest_edges, of which an edge is the greatest. */
 struct wide_greatest {
     uint32_t bottom, side, left, above;
 };
@@ -64,10 +64,10 @@ static __device__ __forceinline__ void look_at_square(wide_greatest &greatest, i
 
 /* Of the greatest of a square's edges the last in the order top, left, side (right), bottom is the
  * heaviest, as it is in the order of ids.  Where one is missing, one that is missing is dropped. */
-static __device__ __forceinline__ rows_squares heaviest_of(const wide_greatest &greatest)
+static __device__ __forceinline__ heaviest_edges heaviest_of(const wide_greatest &greatest)
 {
     const uint32_t others = greatest.bottom | greatest.side;
-    return {rows_wide::EVEN & ~(others | greatest.left), greatest.left & ~others,
+    return {wide_shape::EVEN & ~(others | greatest.left), greatest.left & ~others,
             greatest.side & ~greatest.bottom, greatest.bottom, greatest.above};
 }
 
@@ -125,9 +125,9 @@ static __device__ __forceinline__ void show_top(wide_work &w, int j, const uint3
 }
 
 static __device__ __forceinline__ void keep_ring(wide_work &w, uint32_t self,
-                                                 rows_chosen<wide_work> &p, uint32_t top[][2])
+                                                 chosen_ways<wide_work> &p, uint32_t top[][2])
 {
-    const uint32_t ring = keep_ring(w, rows_wide::EVEN, self, p);
+    const uint32_t ring = keep_ring(w, wide_shape::EVEN, self, p);
 #pragma unroll
     for (int j = 0; j < OWN_ROWS; j++) {
         if (ring >> (2 * j) & 1) top[j][0] = 0;
@@ -139,7 +139,7 @@ static __device__ __forceinline__ void keep_ring(wide_work &w, uint32_t self,
 /* What a thread's pixels choose, their levels, and which of its edges in the block are needed. */
 template <bool FAST, typename SOURCE>
 static __device__ __forceinline__ void first_round(wide_work &w, typename SOURCE::values &in,
-                                                   rows_chosen<wide_work> &p, uint32_t top[][2],
+                                                   chosen_ways<wide_work> &p, uint32_t top[][2],
                                                    wide_edges &edges)
 {
     const bool SURE = FAST && SOURCE::HAS_LEVELS;
@@ -154,7 +154,7 @@ static __device__ __forceinline__ void first_round(wide_work &w, typename SOURCE
         const wide_row below = SOURCE::template row<FAST>(w, in, i);
         look_at_square(greatest, j, row, below);
         if (j >= 0) {
-            go<SURE>(p, j, self, choose<SURE>(w, j, row, below, top[j]));
+            record_ways<SURE>(p, j, self, choose<SURE>(w, j, row, below, top[j]));
             show_top(w, j, top[j]);
             show_leaving<SURE>(w, j, row, below);
             missing_r |= SURE ? 0 : missing(j, row.right);
