@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* saliency_block.cu - the block kernel of saliency.cuh: the rounds of boruvka_block.cu, by the same
- * rules, with pixels in registers.
+/* saliency_block.cu - the block kernel of saliency.cuh for four neighbours and levels of 16 bits:
+ * the rounds of boruvka_block.cu by the same rules, with pixels in registers. Its steps, which the
+ * other block kernels share:
  *
  *   choose    every pixel hooks itself by its lightest edge
- *   number,   of two pixels that chose the same edge the first is the root of a component; the
- *   settle    components are numbered and every pixel learns its own
- *   collect   edges between two components, but for the heaviest of each square, become a list
- *   rounds    on that list, until (almost) every component waits for an edge that leaves the block
- *   span      what remains becomes vertices and edges of the graph of all blocks
- *   close     every edge gets its level, or goes to the list of open edges */
+ *   number,   of two pixels that chose the same edge the first one is the root of a component;
+ *   settle    components are numbered, and every pixel finds its component
+ *   collect   edges between two components, except the heaviest edge of each square, form a list
+ *   rounds    Boruvka rounds on that list, until almost every component waits for an edge that
+ *             leaves the block
+ *   span      the remaining components and edges become vertices and edges of the graph of blocks
+ *   close     every edge gets its saliency or is added to the list of open edges */
 #include "gpu/saliency/saliency_close.cuh"
 #include "gpu/saliency/saliency_collect.cuh"
 #include "gpu/saliency/saliency_steps.cuh"
 
-/* Levels of a thread's pixels, to all threads, and to s. */
+/* Stores the tops of a thread's pixels in shared memory and in s, and reads those of the row
+ * below. */
 static __device__ __forceinline__ void show_tops(narrow_work &w, const uint32_t own[OWN_ROWS],
                                                  narrow_settled &s)
 {
@@ -31,8 +34,8 @@ static __device__ __forceinline__ void show_tops(narrow_work &w, const uint32_t 
     s.last_top[OWN_ROWS - first_own] = top[below(w)];
 }
 
-/* From pixels to the list; in: read already, if all of it is there.  Returns the word that
- * store_rim() begins with. */
+/* Steps choose to collect. in: the pixels, loaded already if FULL. Returns the word with which
+ * store_rim() begins. */
 template <bool FULL, typename T>
 static __device__ __forceinline__ uint32_t make_list(narrow_work &w, const band_image<T> &image,
                                                      narrow_values &in, narrow_there &there,
@@ -65,7 +68,7 @@ static __device__ __forceinline__ void block(narrow_work &w, const band_image<T>
     narrow_there there = {EVEN, EVEN, EVEN, EVEN, EVEN, EVEN, EVEN};
     narrow_settled s;
     narrow_closing e;
-    if (FULL) w.box.h = w.box.w = QFZ_SIDE; /* now the compiler knows, too */
+    if (FULL) w.box.h = w.box.w = QFZ_SIDE; /* a constant for the compiler */
     const uint32_t rim = make_list<FULL>(w, image, in, there, s);
     const level_tables tables = make_graph(w, rim, saliency);
     if (!saliency) return;
@@ -78,7 +81,7 @@ static __device__ __forceinline__ void block(narrow_work &w, const band_image<T>
 
 /* ---- The kernel ------------------------------------------------------------------------------ */
 
-/* Four blocks a multiprocessor. */
+/* At most four blocks per multiprocessor. */
 template <typename T>
 static __global__ void __launch_bounds__(narrow_work::THREADS, 4)
     k_narrow_block(qfz_gpu_forest forest, band_image<T> image, uint32_t *open, uint16_t *saliency)
@@ -87,7 +90,7 @@ static __global__ void __launch_bounds__(narrow_work::THREADS, 4)
     const int thread = (int)threadIdx.x;
     const qfz_block_box box = qfz_block_of(forest, blockIdx.x);
     narrow_work w = {*m, forest, box, thread, thread % QFZ_WARP, thread / QFZ_WARP};
-    narrow_values in; /* on their way while it is seen whether all are valid */
+    narrow_values in; /* the loads overlap with those of the mask */
     if (load_if_full(w, image, in))
         block<true>(w, image, in, open, saliency);
     else

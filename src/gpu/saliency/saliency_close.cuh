@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* saliency_close.cuh - the saliency of edges inside the block: levels of 16 bits in registers, out
- * of the tables of saliency_tables.cuh. */
+/* saliency_close.cuh - closes the edges inside a block, for levels of 16 bits in registers, with
+ * the tables of saliency_tables.cuh. */
 #ifndef QFZ_GPU_SALIENCY_CLOSE_CUH
 #define QFZ_GPU_SALIENCY_CLOSE_CUH
 
 #include "gpu/saliency/saliency_pixels.cuh"
 #include "gpu/saliency/saliency_tables.cuh"
 
-/* A thread's pixels after the first round, and those of the row below: components; levels, as far
- * as the block's memory does not keep them; edges between two components. */
+/* A thread's pixels after the first round, and those of the row below: components, and tops that
+ * are not in shared memory. between: edges between two components. */
 struct narrow_settled {
     uint32_t comp[OWN_ROWS + 1], last_top[OWN_ROWS + 1 - narrow_shape::SHARED_TOPS];
     edge_masks between;
@@ -21,7 +21,7 @@ struct narrow_settled {
     }
 };
 
-/* Levels of a thread's edges, and which of them there are. */
+/* Saliencies of a thread's edges, and masks of the edges that exist. */
 struct narrow_closing {
     uint32_t right[OWN_ROWS], down[OWN_ROWS], there_r, there_d;
 };
@@ -40,7 +40,8 @@ static __device__ __forceinline__ void close_by_table(uint32_t *table, const nar
     }
 }
 
-/* Edges that the first round closed have the level of their pixels, which is part of all others. */
+/* An edge that the first round closed has the greater top of its two pixels as saliency. That level
+ * is a lower bound for all other edges. */
 static __device__ __forceinline__ void close_by_pixels(const narrow_work &w,
                                                        const narrow_settled &s, narrow_closing &e)
 {
@@ -56,7 +57,7 @@ static __device__ __forceinline__ void close_by_pixels(const narrow_work &w,
     }
 }
 
-/* By the last table: levels of all edges, and those that are open. */
+/* With the last table: first saliencies of all edges, and the list of open edges. */
 static __device__ __forceinline__ void begin_closing(narrow_work &w, uint32_t *table,
                                                      const narrow_settled &s, narrow_closing &e,
                                                      uint32_t *open)
@@ -77,8 +78,8 @@ static __device__ __forceinline__ void begin_closing(narrow_work &w, uint32_t *t
     store_open(w, table, s, open);
 }
 
-/* Levels of all edges; what is wrong, of edges that are open or leave the block, is written again
- * by the query. */
+/* Stores the saliencies of all edges. Values of edges that are open or leave the block are not
+ * final: the query overwrites them. */
 template <bool FULL>
 static __device__ __forceinline__ void store_levels(const narrow_work &w, const narrow_closing &e,
                                                     uint16_t *saliency)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* saliency_eight_block.cu - the block kernel of saliency.cuh for eight neighbours and levels of 16
- * bits; the steps are those of saliency_block.cu. */
+ * bits, in the steps of saliency_block.cu. */
 #include "gpu/saliency/saliency_eight_close.cuh"
 #include "gpu/saliency/saliency_steps.cuh"
 
-/* From pixels to the list; in: read already, if all of it is there.  Returns the word that
- * store_rim() begins with. */
+/* Steps choose to collect. in: the pixels, loaded already if FULL. Returns the word with which
+ * store_rim() begins. */
 template <bool FULL, typename T>
 static __device__ __forceinline__ uint32_t make_list(eight_work &w, const band_image<T> &image,
                                                      eight_values &in, eight_there &there,
@@ -38,7 +38,7 @@ static __device__ __forceinline__ void block(eight_work &w, const band_image<T> 
 {
     eight_settled s;
     eight_closing<FULL> e;
-    if (FULL) w.box.h = w.box.w = QFZ_SIDE; /* now the compiler knows, too */
+    if (FULL) w.box.h = w.box.w = QFZ_SIDE; /* a constant for the compiler */
     const uint32_t rim = make_list<FULL>(w, image, in, e.there, s);
     const level_tables tables = make_graph(w, rim, saliency);
     if (!saliency) return;
@@ -47,7 +47,7 @@ static __device__ __forceinline__ void block(eight_work &w, const band_image<T> 
     store_block(w);
 }
 
-/* Two blocks a multiprocessor. */
+/* At most two blocks per multiprocessor. */
 template <typename T>
 static __global__ void __launch_bounds__(eight_work::THREADS, 2)
     k_eight_block(qfz_gpu_forest forest, band_image<T> image, uint32_t *open, uint16_t *saliency)
@@ -56,7 +56,7 @@ static __global__ void __launch_bounds__(eight_work::THREADS, 2)
     const int thread = (int)threadIdx.x;
     const qfz_block_box box = qfz_block_of(forest, blockIdx.x);
     eight_work w = {*m, forest, box, thread, thread % QFZ_WARP, thread / QFZ_WARP};
-    eight_values in; /* on their way while it is seen whether all are valid */
+    eight_values in; /* the loads overlap with those of the mask */
     if (load_if_full(w, image, in))
         block<true>(w, image, in, open, saliency);
     else

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* saliency_eight_wide_block.cu - saliency.cuh with eight neighbours and levels of 32 bits. */
+/* saliency_eight_wide_block.cu - the block kernel of saliency.cuh for eight neighbours and levels
+ * of 32 bits. */
 #include "gpu/saliency/saliency_eight_wide_close.cuh"
 #include "gpu/saliency/saliency_eight_wide_pixels.cuh"
 #include "gpu/saliency/saliency_wide_launch.cuh"
@@ -25,7 +26,7 @@ struct eight_wide_way {
         show_needed(w, edges);
         const WORK::KEY rim = make_components(w, p, s.comp);
         source.template load_again<FULL>(w, edges);
-        __syncthreads(); /* the list takes the place of the pixels' words */
+        __syncthreads(); /* the list overwrites the pixels' words */
         s.between = collect_eight(w, edges, s.comp);
         __syncthreads();
         return rim;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* saliency_pairs.cuh - two pixels to a word: of one band of 8 or 16 bits, and what tables of such
- * levels say of them. */
+/* saliency_pairs.cuh - two pixels to a word: loads one band of 8 or 16 bits, reads tables of such
+ * levels, and launches the block kernels of these types. */
 #ifndef QFZ_GPU_SALIENCY_PAIRS_CUH
 #define QFZ_GPU_SALIENCY_PAIRS_CUH
 
@@ -13,7 +13,7 @@
 template <typename T> struct band_image {
     const T *pixels;
     const uint8_t *valid; /* or NULL */
-    uint32_t bias;        /* of one pixel */
+    uint32_t bias;        /* added by xor to a pixel, which makes signed values unsigned */
 };
 
 static __device__ __forceinline__ uint32_t two_pixels(const uint16_t *p)
@@ -26,7 +26,7 @@ static __device__ __forceinline__ uint32_t two_pixels(const uint8_t *p)
     return __byte_perm(__ldg(reinterpret_cast<const uint16_t *>(p)), 0, 0x4140);
 }
 
-/* Is all that the block looks at inside the tile, and can it be loaded by twos? */
+/* True if the block and the pixels around it lie inside the tile and can be loaded in pairs. */
 template <typename WORK, typename T>
 static __device__ __forceinline__ bool is_even(const WORK &w, const band_image<T> &image)
 {
@@ -36,7 +36,7 @@ static __device__ __forceinline__ bool is_even(const WORK &w, const band_image<T
     return is_inside(w) && even && image.bias == 0;
 }
 
-/* A pixel; *valid gets that bit where there is one. */
+/* A pixel; sets bit `bit` of *valid if the pixel is valid. */
 template <typename WORK, typename T>
 static __device__ __forceinline__ uint32_t load_pixel(const WORK &w, const band_image<T> &image,
                                                       int32_t y, int32_t x, uint32_t *valid,
@@ -47,8 +47,9 @@ static __device__ __forceinline__ uint32_t load_pixel(const WORK &w, const band_
     return (uint32_t)__ldg(image.pixels + ((int64_t)y * w.forest.w + x)) ^ image.bias;
 }
 
-/* All threads ask, and learn the same: is all that the block looks at there, so that load_full()
- * has loaded it?  Pixels are on their way while masks are looked at. */
+/* Loads a thread's pixels by load_full() if the block and the pixels around it are valid, inside
+ * the tile and aligned; returns the same to all threads of the block: true if it did. The loads of
+ * pixels overlap with those of the mask. */
 template <typename WORK, typename T, typename VALUES>
 static __device__ __forceinline__ bool load_if_full(const WORK &w, const band_image<T> &image,
                                                     VALUES &in)
@@ -76,7 +77,7 @@ static qfz_status launch_kernel(qfz_gpu *gpu, const qfz_gpu_edges *edges,
                       blocks->forest, image, blocks->open, d_saliency);
 }
 
-/* A block kernel, by the bits of the band. */
+/* Launches a block kernel, by the width of the band. */
 template <typename SHAPE>
 static qfz_status launch_narrow(qfz_gpu *gpu, const qfz_gpu_edges *edges,
                                 const qfz_saliency_blocks *blocks, block_kernel<uint8_t> of_8_bits,
@@ -89,7 +90,7 @@ static qfz_status launch_narrow(qfz_gpu *gpu, const qfz_gpu_edges *edges,
 
 /* ---- Levels ---------------------------------------------------------------------------------- */
 
-/* Half C of a word of levels above a code of 16 bits. */
+/* Half C of a word of levels, above a code of 16 bits. */
 template <int C> static __device__ __forceinline__ uint32_t key_of(uint32_t word, uint32_t code)
 {
     return __byte_perm(word, code, C ? 0x3254 : 0x1054);
@@ -97,7 +98,8 @@ template <int C> static __device__ __forceinline__ uint32_t key_of(uint32_t word
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
-/* A row of a thread in a table, and what is to the right of it: components, levels. */
+/* A row of a thread in a table: components and levels of its two pixels, and of those one place to
+ * the right. */
 struct table_row {
     uint32_t comp, top, right, right_top;
 };
@@ -120,7 +122,8 @@ static __device__ __forceinline__ uint32_t mask_of(uint32_t word)
     return ones_of(word) * 0xffffu;
 }
 
-/* The new level where both are in one component, else the old one. */
+/* Per half: the new level where `differ` is 0, that is where both pixels are in one component, else
+ * the old one. */
 static __device__ __forceinline__ uint32_t chosen(uint32_t differ, uint32_t old_level,
                                                   uint32_t level)
 {

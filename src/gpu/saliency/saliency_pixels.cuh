@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* saliency_pixels.cuh - levels of 16 bits in registers, and the first round, in which every pixel
- * is a component and hooks itself by its lightest edge. */
+/* saliency_pixels.cuh - four neighbours and levels of 16 bits: loads pixels, computes levels in
+ * registers, and runs the first round, in which every pixel is a component and hooks itself by its
+ * lightest edge. */
 #ifndef QFZ_GPU_SALIENCY_PIXELS_CUH
 #define QFZ_GPU_SALIENCY_PIXELS_CUH
 
@@ -10,8 +11,8 @@ typedef saliency_work<narrow_shape> narrow_work;
 enum { OWN_ROWS = narrow_work::OWN_ROWS, WARPS = narrow_work::WARPS };
 static const uint32_t EVEN = narrow_shape::EVEN;
 
-/* Which edges exist from a thread's pixels to their neighbours, and which squares are whole whose
- * first row is one of its rows, or the one above. */
+/* Masks: which edges exist from a thread's pixels to their neighbours; which squares, beginning in
+ * one of its rows or in the row above, are whole; and which pixels are valid. */
 struct narrow_there {
     uint32_t right, down, up, left, square, square_above, pixel;
 };
@@ -23,15 +24,15 @@ static __device__ __forceinline__ uint32_t difference2(uint32_t a, uint32_t b)
 
 /* ---- Load ------------------------------------------------------------------------------------ */
 
-/* Rows -1 to OWN_ROWS of a thread's columns, and which of them are valid: bit row + 1 + 16 *
- * column. The same rows beside the block lie in the first lanes (side_pixel()); the first and the
- * last lane know which of theirs are valid. */
+/* Rows -1 .. OWN_ROWS of a thread's columns, and their valid pixels: bit row + 1 + 16 * column.
+ * side: the same rows of the columns beside the block, in the first lanes (side_pixel());
+ * side_valid: their valid pixels, in the first and the last lane. */
 enum { SEEN_ROWS = narrow_work::SEEN_ROWS };
 struct narrow_values {
     uint32_t v[SEEN_ROWS], side, valid, side_valid;
 };
 
-/* Where all that is looked at is there, and begins at even places. */
+/* For blocks whose pixels, and those around them, are all inside the tile and aligned. */
 template <typename T>
 static __device__ __forceinline__ void load_full(const narrow_work &w, const band_image<T> &image,
                                                  narrow_values &in)
@@ -66,7 +67,7 @@ static __device__ __forceinline__ void load_some(const narrow_work &w, const ban
 /* ---- Levels ---------------------------------------------------------------------------------- */
 
 /* right[i]: levels to the right in row i - 1; down[i]: between rows i - 1 and i; left[i]: to the
- * left in row i, of the lane before; next_down: of the lane after. */
+ * left in row i, from the lane before; next_down: down[] of the lane after. */
 struct narrow_levels {
     uint32_t right[SEEN_ROWS], down[OWN_ROWS + 1], left[OWN_ROWS], next_down[OWN_ROWS + 1];
 };
@@ -94,7 +95,7 @@ static __device__ __forceinline__ void find_levels(const narrow_work &w, const n
     }
 }
 
-/* Bits row + 1 + 16 * column to bits 2 * row + 16 * column, of rows 0 to 7. */
+/* Moves bits row + 1 + 16 * column to bits 2 * row + 16 * column, rows 0 .. 7. */
 static __device__ __forceinline__ uint32_t spread(uint32_t bits)
 {
     uint32_t x = bits >> 1 & 0x00ff00ffu;
@@ -130,7 +131,8 @@ static __device__ __forceinline__ narrow_there find_there(const narrow_work &w,
 /* Keys of a pixel's edges: level << 16 | way. */
 static const uint32_t KEY_OF_NONE = 0xffff0000u | NO_WAY;
 
-/* The least key of pixel (j, C); code: of the ways up, left, right, down. */
+/* The least key of the edges of the pixel in row j and column C; code: of the ways up, left, right,
+ * down. */
 template <bool FULL, int C>
 static __device__ __forceinline__ uint32_t least_key(const narrow_levels &l,
                                                      const narrow_there &there, int j,
@@ -150,13 +152,15 @@ static __device__ __forceinline__ uint32_t least_key(const narrow_levels &l,
     return min(min(up, left), min(right, down));
 }
 
-/* top: levels of a thread's pixels. */
+/* Chooses a way for each pixel of a thread; top: the levels of the chosen edges, 0 for a pixel that
+ * waits. */
 template <bool FULL>
 static __device__ __forceinline__ void choose(const narrow_work &w, const narrow_levels &l,
                                               const narrow_there &there,
                                               chosen_ways<narrow_work> &p, uint32_t top[OWN_ROWS])
 {
-    const uint32_t zero = threadIdx.y; /* the compiler does not know: codes stay in registers */
+    const uint32_t zero = threadIdx.y; /* 0; opaque to the compiler, so that codes stay in
+                                        * registers */
     const uint32_t to_left = TO_LEFT + zero, to_right = TO_RIGHT + zero, to_down = TO_DOWN + zero;
     const uint32_t left = w.lane == 0 ? OUT : to_left;
     const uint32_t right = w.lane == QFZ_WARP - 1 ? OUT : to_right;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* saliency_query.cu - the edges that the blocks of saliency.cuh left open, and those between
- * blocks.
+/* saliency_query.cu - closes the edges that blocks with four neighbours left open, and those
+ * between blocks.
  *
- * A block has some hundred vertices and ten times as many open edges, half of which meet in the
- * graph's first round, most of the others in the next few.  So what each vertex becomes in these
- * rounds is looked up once, and as well what those on the other side of the edges that leave the
- * block become.  The few edges that are open then are put together and climbed. */
+ * A block has some hundred vertices and ten times as many open edges. Half of these meet in the
+ * first round of the graph of all blocks, and most others in the next few rounds. The query
+ * therefore tabulates once (saliency_columns.cuh) what each vertex becomes in these rounds, and
+ * each vertex at the other end of a leaving edge. The few edges that remain open are collected and
+ * climbed. */
 #include "gpu/saliency/saliency_columns.cuh"
 #include "gpu/saliency/saliency_planes.cuh"
 #include "gpu/device/warp.cuh"
@@ -13,18 +14,22 @@
 enum {
     THREADS = 256,
     LEAVING = 2 * QFZ_SIDE,           /* edges to the right and down that may leave the block */
-    COLUMNS = QFZ_VERTICES + LEAVING, /* vertices; the other ends of these */
-    AT_ONCE = 6,                      /* edges of a thread on their way from the list, */
-    TOGETHER = 3,                     /* and looked up */
+    COLUMNS = QFZ_VERTICES + LEAVING, /* vertices; other ends of leaving edges */
+    AT_ONCE = 6,                      /* edges of a thread that are loaded from the list
+                                       * together, */
+    TOGETHER = 3,                     /* and looked up together */
     POSTPONED =
-        256 /* edges that wait to be climbed; if there are more, those are not put together */
+        /* AT_ONCE, TOGETHER: edges of a thread that are loaded and looked up together. POSTPONED:
+         * edges that are collected before they are climbed; more of them are climbed at once. */
+    256
 };
 static_assert(COLUMNS <= QFZ_OPEN_VERTEX + 1, "an edge names two columns");
 
 template <typename T> struct query_memory {
     query_planes<T, 2> planes;
     query_columns<T, COLUMNS> columns;
-    uint32_t postponed[POSTPONED], n_postponed; /* as in the list, but of columns */
+    uint32_t postponed[POSTPONED], n_postponed; /* as in the list of open edges, but with columns in
+                                                 * place of vertices */
 };
 
 template <typename T> struct query_work {
@@ -36,7 +41,7 @@ template <typename T> struct query_work {
 
 /* ---- Edges ----------------------------------------------------------------------------------- */
 
-/* An edge as in the list. */
+/* An edge in the form of the list of open edges. */
 static __device__ __forceinline__ uint32_t edge_of(uint32_t u, uint32_t v, bool down, uint32_t y,
                                                    uint32_t x)
 {
@@ -62,7 +67,7 @@ static __device__ __forceinline__ uint32_t column_v(uint32_t edge)
 
 /* ---- States ---------------------------------------------------------------------------------- */
 
-/* Climbs from the last state. */
+/* Climbs from the last state of the tables on. */
 template <typename T>
 static __device__ __forceinline__ void climb_edge(const query_work<T> &w, uint32_t edge)
 {
@@ -80,9 +85,9 @@ static __device__ __forceinline__ void postpone(const query_work<T> &w, uint32_t
         climb_edge(w, edge);
 }
 
-/* The levels of N edges, as far as there are so many, become at least the minimax levels of their
- * columns, if need be later.  All are looked up before the first one is raised, so that the
- * look-ups overlap. */
+/* Raises the levels of the first n of N edges to the minimax levels of their columns; edges that do
+ * not meet in the tables are postponed. All look-ups come before the first store, so that they
+ * overlap. */
 template <int N, typename T>
 static __device__ __forceinline__ void close_edges(const query_work<T> &w, const uint32_t edge[N],
                                                    uint32_t n)
@@ -115,10 +120,11 @@ static __device__ __forceinline__ int2 leaving_place(int i) /* x, y */
 }
 
 struct leaving_edge {
-    uint32_t own, level; /* the column that it starts from, or QFZ_NONE if there is no such edge */
+    uint32_t own, level; /* own: the column where the edge starts, or QFZ_NONE if there is no such
+                          * edge */
 };
 
-/* What rims say of the two ends of the i-th of them. */
+/* The entries of the rims for the two ends of the i-th leaving edge. */
 struct leaving_ends {
     uint2 own, other;
 };
@@ -135,7 +141,7 @@ static __device__ __forceinline__ leaving_ends fetch_leaving(const query_work<T>
             f.rim[qfz_rim_place(f, ty, tx)]};
 }
 
-/* The other end becomes a column. */
+/* Makes a column of the other end. */
 template <typename T>
 static __device__ __forceinline__ leaving_edge begin_leaving(query_work<T> &w, int i,
                                                              const leaving_ends &ends,
@@ -166,8 +172,8 @@ static __device__ __forceinline__ void end_leaving(const query_work<T> &w, int i
 
 /* ---- Open edges ------------------------------------------------------------------------------ */
 
-/* The list's; some are on their way from memory together, the last one again where there are no
- * more.  `some` has been fetched from the thread's first place. */
+/* Entries of the list that are loaded together, the last one again where there are no more.
+ * close_list(): `some` has been loaded from the thread's first place. */
 struct some_edges {
     uint32_t edge[AT_ONCE];
 };
@@ -196,7 +202,7 @@ close_list(const query_work<T> &w, const uint32_t *__restrict__ items, uint32_t 
     }
 }
 
-/* All edges whose pixels are in different vertices, where the list had no room. */
+/* Closes all edges between different vertices, if the list had no room. */
 template <typename T>
 static __device__ __forceinline__ void close_pixels(const query_work<T> &w,
                                                     const uint16_t *__restrict__ vertex)
@@ -228,7 +234,7 @@ static __global__ void __launch_bounds__(THREADS, QFZ_SM_THREADS / THREADS)
     some_edges some;
     if (threadIdx.x == 0) m->n_postponed = 0;
     if (threadIdx.x < n_listed) fetch(items, threadIdx.x, n_listed, some);
-    fetch_planes<THREADS>(w.place, m->planes); /* whatever comes after waits behind them */
+    fetch_planes<THREADS>(w.place, m->planes); /* started first: later loads queue behind these */
     const leaving_edge leaving = begin_leaving(w, i, ends, block.x);
     for (uint32_t v = threadIdx.x; v < n_vertices; v += THREADS)
         make_column(m->columns, forest.up, v, block.x + v);

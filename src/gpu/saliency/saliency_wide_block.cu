@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* saliency_wide_block.cu - saliency.cuh with four neighbours and levels of 32 bits. */
+/* saliency_wide_block.cu - the block kernel of saliency.cuh for four neighbours and levels of 32
+ * bits. */
 #include "gpu/saliency/saliency_wide_close.cuh"
 #include "gpu/saliency/saliency_wide_launch.cuh"
 #include "gpu/saliency/saliency_wide_pixels.cuh"

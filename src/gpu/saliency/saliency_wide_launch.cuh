@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* saliency_wide_launch.cuh - the block kernel of saliency.cuh for levels of 32 bits, with four
- * neighbours or eight: the steps of saliency_block.cu.
+ * neighbours or eight, in the steps of saliency_block.cu.
  *
- * A WAY tells WORK, SETTLED and CLOSING, what these steps work with; sources, BAND<T> and KEYS;
- * BLOCKS, on a multiprocessor; and has make_list<FULL>(), from pixels, read already, to the list,
- * which returns the word that store_rim() begins with, open(), where what is open goes, and
- * store<FULL>(), levels of all edges.
- * FULL: all that the block looks at is there. */
+ * A WAY has the types WORK, SETTLED and CLOSING of these steps; the sources BAND<T> and KEYS;
+ * BLOCKS, the number of blocks per multiprocessor; make_list<FULL>(), steps choose to collect,
+ * which returns the word with which store_rim() begins; open(), the place of the open edges; and
+ * store<FULL>(), which stores the saliencies of all edges. FULL: all pixels of the block and around
+ * it are valid and in the tile. */
 #ifndef QFZ_GPU_SALIENCY_WIDE_LAUNCH_CUH
 #define QFZ_GPU_SALIENCY_WIDE_LAUNCH_CUH
 
 #include "gpu/saliency/saliency_steps.cuh"
 
-/* Where blocks store what they answer and what they leave open, as in qfz_saliency_blocks. */
+/* Where blocks store saliencies and open edges, as in qfz_saliency_blocks. */
 template <typename T> struct levels_out {
     uint32_t *open, *moved;
     T *saliency;
@@ -25,7 +25,7 @@ static __device__ __forceinline__ void block(typename WAY::WORK &w, const SOURCE
     T *const saliency = out.saliency;
     typename WAY::SETTLED s;
     typename WAY::CLOSING e;
-    if (FULL) w.box.h = w.box.w = QFZ_SIDE; /* now the compiler knows, too */
+    if (FULL) w.box.h = w.box.w = QFZ_SIDE; /* a constant for the compiler */
     const unsigned long long rim = WAY::template make_list<FULL>(w, source, in, s);
     const level_tables tables = make_graph(w, rim, saliency);
     if (!saliency) return;
@@ -79,7 +79,7 @@ static qfz_status launch_keys(qfz_gpu *gpu, const qfz_gpu_edges *edges,
     return launch<WAY>(gpu, source, blocks, static_cast<uint32_t *>(d_saliency));
 }
 
-/* By the form of the edges. */
+/* Launches the block kernel for the form of the edges. */
 template <typename WAY>
 static qfz_status launch_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
                                 const qfz_saliency_blocks *blocks, void *d_saliency)
