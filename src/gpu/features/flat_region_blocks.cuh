@@ -169,7 +169,7 @@ static __device__ __forceinline__ component_counts number_components(const uint1
 /* ---- Sums over runs -------------------------------------------------------------------------- */
 
 /* Clears four words at a time: both the pool and the part that codes take are multiples of four. */
-static_assert((int)POOL_WORDS % 4 == 0, "window may end within four words");
+static_assert((int)POOL_WORDS % 4 == 0, "the last sums may end within four words");
 static __device__ __forceinline__ void clear_window(const sums_window &window,
                                                     block_components *components)
 {

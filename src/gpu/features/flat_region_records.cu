@@ -84,5 +84,5 @@ qfz_status qfz_gpu_flat_regions_records(qfz_gpu *gpu, const qfz_gpu_image *image
     case QFZ_F32: break;
     }
 #undef QFZ_MAKE
-    return qfz_fail(gpu->err, QFZ_EARG, "flat flats of pixel type %d", (int)image->type);
+    return qfz_fail(gpu->err, QFZ_EARG, "flat regions of pixel type %d", (int)image->type);
 }
