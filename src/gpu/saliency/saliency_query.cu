@@ -15,13 +15,9 @@ enum {
     THREADS = 256,
     LEAVING = 2 * QFZ_SIDE,           /* edges to the right and down that may leave the block */
     COLUMNS = QFZ_VERTICES + LEAVING, /* vertices; other ends of leaving edges */
-    AT_ONCE = 6,                      /* edges of a thread that are loaded from the list
-                                       * together, */
-    TOGETHER = 3,                     /* and looked up together */
-    POSTPONED =
-        /* AT_ONCE, TOGETHER: edges of a thread that are loaded and looked up together. POSTPONED:
-         * edges that are collected before they are climbed; more of them are climbed at once. */
-    256
+    AT_ONCE = 6,                      /* edges of a thread that are loaded from the list together */
+    TOGETHER = 3,                     /* edges of a thread that are looked up together */
+    POSTPONED = 256 /* edges that are collected before they are climbed; more are climbed at once */
 };
 static_assert(COLUMNS <= QFZ_OPEN_VERTEX + 1, "an edge names two columns");
 
