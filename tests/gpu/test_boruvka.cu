@@ -7,6 +7,7 @@
 #include "cpu_worker.h"
 #include "core/engine.h"
 #include "gpu/forest/boruvka_parts.cuh"
+#include "gpu/saliency/saliency_tile.cuh"
 #include "hostile.h"
 #include "uploaded.h"
 

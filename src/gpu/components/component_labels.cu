@@ -186,7 +186,8 @@ template <bool FIRSTS>
 static qfz_status flatten_ring(qfz_gpu *gpu, const layout &at, const firsts_view &firsts,
                                uint32_t *d_counts)
 {
-    return qfz_launch(gpu, k_flatten_ring<FIRSTS>, dim3(qfz_blocks(at.n_blocks, FLATTEN_WARPS)),
+    return qfz_launch(gpu, k_flatten_ring<FIRSTS>,
+                      dim3(qfz_launch_blocks(at.n_blocks, FLATTEN_WARPS)),
                       dim3(FLATTEN_WARPS * QFZ_WARP), 0, at, firsts, d_counts);
 }
 

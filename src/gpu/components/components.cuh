@@ -13,8 +13,8 @@
 #ifndef QFZ_GPU_COMPONENTS_CUH
 #define QFZ_GPU_COMPONENTS_CUH
 
+#include "gpu/components/region_arrays.cuh"
 #include "gpu/device/image.cuh"
-#include "gpu/features/regions.cuh"
 
 /* Bytes of scratch memory of qfz_gpu_components(); h * w < 2^31. */
 size_t qfz_gpu_components_bytes(const qfz_rule *rule, int32_t h, int32_t w);

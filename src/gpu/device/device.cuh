@@ -35,7 +35,7 @@ qfz_status qfz_gpu_check(qfz_error *err, cudaError_t result, const char *what);
 #define QFZ_TRY_CUDA(err, call) QFZ_TRY(qfz_gpu_check((err), (call), #call))
 
 /* Blocks of `block` threads for n items, one each; for kernels that guard their index. */
-static inline unsigned qfz_blocks(int64_t n, int block)
+static inline unsigned qfz_launch_blocks(int64_t n, int block)
 {
     return (unsigned)((n + block - 1) / block);
 }

@@ -229,8 +229,8 @@ static plane_view view_of(const qfz_gpu_image *image, planes_out out)
 
 static dim3 grid_of(const qfz_gpu_image *image)
 {
-    const unsigned rows = qfz_blocks(image->h, BLOCK_H);
-    return dim3(qfz_blocks(image->w, BLOCK_W * FOUR), rows < max_grid_y ? rows : max_grid_y);
+    const unsigned rows = qfz_launch_blocks(image->h, BLOCK_H);
+    return dim3(qfz_launch_blocks(image->w, BLOCK_W * FOUR), rows < max_grid_y ? rows : max_grid_y);
 }
 
 template <typename T, int DISTANCE>
@@ -332,8 +332,8 @@ static __global__ void __launch_bounds__(NAN_THREADS)
 
 qfz_status qfz_gpu_make_nan(qfz_gpu *gpu, const uint8_t *d_valid, int64_t n_px, float *d_pixels)
 {
-    return qfz_launch(gpu, k_make_nan, dim3(qfz_blocks(n_px, NAN_THREADS)), dim3(NAN_THREADS), 0,
-                      d_valid, n_px, d_pixels);
+    return qfz_launch(gpu, k_make_nan, dim3(qfz_launch_blocks(n_px, NAN_THREADS)),
+                      dim3(NAN_THREADS), 0, d_valid, n_px, d_pixels);
 }
 
 static uint32_t bias_of(qfz_type type)

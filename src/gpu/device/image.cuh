@@ -53,6 +53,12 @@ typedef struct qfz_gpu_edges {
                                a real key may be as large: what exists, d_valid says */
 } qfz_gpu_edges;
 
+/* Narrow: 16 bits hold every level. */
+static inline bool qfz_gpu_is_narrow(const qfz_gpu_edges *edges)
+{
+    return edges->max_level <= UINT16_MAX;
+}
+
 /* Bytes of key planes that an image needs, 0 where its band is read as it is. */
 size_t qfz_gpu_edges_bytes(const qfz_rule *rule, int64_t n_px);
 

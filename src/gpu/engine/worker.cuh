@@ -4,7 +4,7 @@
 #ifndef QFZ_GPU_WORKER_CUH
 #define QFZ_GPU_WORKER_CUH
 
-#include "gpu/forest/boruvka.cuh"
+#include "gpu/saliency/saliency_tile.cuh"
 #include "gpu/tree/forest_tree.cuh"
 #include "gpu/features/gather.cuh"
 #include "gpu/gpu.h"

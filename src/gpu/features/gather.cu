@@ -109,7 +109,7 @@ static __global__ void k_clear_sums(const uint32_t *__restrict__ spans, uint32_t
 
 static dim3 grid_of_regions(const qfz_gpu *gpu, uint32_t n)
 {
-    const unsigned enough = (unsigned)gpu->n_sms * 32, blocks = qfz_blocks(n, THREADS);
+    const unsigned enough = (unsigned)gpu->n_sms * 32, blocks = qfz_launch_blocks(n, THREADS);
     return dim3(blocks < enough ? blocks : enough);
 }
 

@@ -230,25 +230,6 @@ static int64_t mark_words(int64_t n_px)
     return (n_px + 31) / 32;
 }
 
-void qfz_gpu_regions_take(qfz_carve *carve, int32_t h, int32_t w, bool counted,
-                          qfz_gpu_regions *regions)
-{
-    const int64_t n_px = (int64_t)h * w, n_ring = qfz_ring_size(h, w);
-    regions->h = h;
-    regions->w = w;
-    qfz_carve_take(carve, &regions->d_label, n_px);
-    qfz_carve_take(carve, &regions->d_first, n_px);
-    regions->d_count = NULL;
-    if (counted) qfz_carve_take(carve, &regions->d_count, n_px);
-    qfz_carve_take(carve, &regions->d_spans, mark_words(n_px));
-    qfz_carve_take(carve, &regions->d_n, 2 + h);
-    qfz_carve_take(carve, &regions->d_border_region_of, n_ring);
-    qfz_carve_take(carve, &regions->d_ring_region, n_ring);
-    qfz_carve_take(carve, &regions->d_border_regions, n_ring);
-    qfz_carve_take(carve, &regions->d_row_first, (int64_t)h + 1);
-    qfz_carve_take(carve, &regions->d_marks, mark_words(n_px));
-}
-
 struct number_scratch {
     uint32_t *counts; /* roots per chunk */
     void *scan;
@@ -298,8 +279,8 @@ qfz_status qfz_gpu_regions_number(qfz_gpu *gpu, const uint32_t *d_root, void *d_
     QFZ_TRY(qfz_gpu_scan(gpu, scratch.scan, scratch.counts, scratch.counts, chunks));
     QFZ_TRY(
         qfz_launch(gpu, k_number_roots, grid, block, 0, d_root, n_px, scratch.counts, *regions));
-    QFZ_TRY(qfz_launch(gpu, k_label, dim3(qfz_blocks(n_px, BLOCK * AT_ONCE)), block, 0, d_root,
-                       n_px, regions->d_label));
+    QFZ_TRY(qfz_launch(gpu, k_label, dim3(qfz_launch_blocks(n_px, BLOCK * AT_ONCE)), block, 0,
+                       d_root, n_px, regions->d_label));
     return qfz_gpu_gather_counts(gpu, regions);
 }
 
@@ -327,7 +308,8 @@ qfz_status qfz_gpu_regions_border(qfz_gpu *gpu, bool has_outside, void *d_scratc
     else
         QFZ_TRY_CUDA(gpu->err,
                      cudaMemsetAsync(regions->d_n + 1, 0, sizeof *regions->d_n, gpu->stream));
-    QFZ_TRY(qfz_launch(gpu, k_find_rows, dim3(qfz_blocks(regions->h + 1, BLOCK)), dim3(BLOCK), 0,
-                       *regions));
-    return qfz_launch(gpu, k_count_inner, dim3(qfz_blocks(most, BLOCK)), dim3(BLOCK), 0, *regions);
+    QFZ_TRY(qfz_launch(gpu, k_find_rows, dim3(qfz_launch_blocks(regions->h + 1, BLOCK)),
+                       dim3(BLOCK), 0, *regions));
+    return qfz_launch(gpu, k_count_inner, dim3(qfz_launch_blocks(most, BLOCK)), dim3(BLOCK), 0,
+                      *regions);
 }

@@ -2,37 +2,12 @@
 /* regions.cuh - the regions of a tile in device memory: numbering in raster order of first pixels,
  * border regions, labels, and painting. Sums over the pixels of regions are in gather.cuh.
  *
- * A region is numbered from 0; in d_label a pixel has its region + 1, or 0 where it is invalid. All
- * arrays are device memory of the caller; qfz_gpu_regions_take() carves them. All functions launch
- * kernels on gpu->stream and do not synchronise. */
+ * The arrays are those of components/region_arrays.cuh. All functions launch kernels on gpu->stream
+ * and do not synchronise. */
 #ifndef QFZ_GPU_REGIONS_CUH
 #define QFZ_GPU_REGIONS_CUH
 
-#include "core/engine.h"
-#include "gpu/device/image.cuh"
-
-typedef struct qfz_gpu_regions {
-    int32_t h, w;
-    uint32_t *d_label; /* h * w */
-    uint32_t *d_first; /* per region: its first pixel, y * w + x; room for h * w */
-    uint32_t *d_count; /* per region: number of pixels; room for h * w; NULL where not counted */
-    uint32_t *d_spans; /* bit r % 32 of word r / 32: region r may lie in several blocks
-                        * (gather.cuh) */
-    uint32_t *d_n; /* [0]: number of regions; [1]: number of border regions; [2 + y]: inner regions
-                    * whose first pixel is in row y */
-    uint32_t *d_border_region_of; /* per border region: its region; room for the ring */
-    uint32_t *d_ring_region;      /* per ring pixel: its border region, QFZ_NONE where invalid */
-    qfz_border_region *d_border_regions; /* room for the ring */
-    /* h + 1 words: the first region whose first pixel is in row y or below */
-    uint32_t *d_row_first;
-    /* Bits as in d_spans: of border regions; after qfz_gpu_regions_name(), of the border regions
-     * that other tiles own. */
-    uint32_t *d_marks;
-} qfz_gpu_regions;
-
-/* Carves the arrays: 8.3 bytes a pixel, 4 more if pixels are counted, and 20 a ring pixel. */
-void qfz_gpu_regions_take(qfz_carve *carve, int32_t h, int32_t w, bool counted,
-                          qfz_gpu_regions *regions);
+#include "gpu/components/region_arrays.cuh"
 
 /* Bytes of scratch memory that suffice for any of the functions below. */
 size_t qfz_gpu_regions_bytes(int32_t h, int32_t w);

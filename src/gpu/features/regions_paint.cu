@@ -104,10 +104,11 @@ qfz_status qfz_gpu_regions_name(qfz_gpu *gpu, const qfz_gpu_regions *regions,
                                 uint32_t n_border_regions, const uint64_t *d_row_start,
                                 const uint64_t *d_border_label, uint64_t *d_name)
 {
-    QFZ_TRY(qfz_launch(gpu, k_name_border_regions, dim3(qfz_blocks(n_border_regions, BLOCK)),
+    QFZ_TRY(qfz_launch(gpu, k_name_border_regions, dim3(qfz_launch_blocks(n_border_regions, BLOCK)),
                        dim3(BLOCK), 0, *regions, n_border_regions, d_border_label, d_name));
-    return qfz_launch(gpu, k_name_rows, dim3(qfz_blocks((int64_t)regions->h * QFZ_WARP, BLOCK)),
-                      dim3(BLOCK), 0, *regions, d_row_start, d_name);
+    return qfz_launch(gpu, k_name_rows,
+                      dim3(qfz_launch_blocks((int64_t)regions->h * QFZ_WARP, BLOCK)), dim3(BLOCK),
+                      0, *regions, d_row_start, d_name);
 }
 
 qfz_status qfz_gpu_regions_name_records(qfz_gpu *gpu, const qfz_gpu_regions *regions,
@@ -115,10 +116,11 @@ qfz_status qfz_gpu_regions_name_records(qfz_gpu *gpu, const qfz_gpu_regions *reg
                                         uint32_t first_region, uint32_t n, int record_words,
                                         uint64_t *d_records)
 {
-    QFZ_TRY(qfz_launch(gpu, k_name_records, dim3(qfz_blocks(n, BLOCK)), dim3(BLOCK), 0,
+    QFZ_TRY(qfz_launch(gpu, k_name_records, dim3(qfz_launch_blocks(n, BLOCK)), dim3(BLOCK), 0,
                        d_name + first_region, n, record_words, d_records));
-    return qfz_launch(gpu, k_share_records, dim3(qfz_blocks(n_border_regions, BLOCK)), dim3(BLOCK),
-                      0, *regions, n_border_regions, first_region, n, record_words, d_records);
+    return qfz_launch(gpu, k_share_records, dim3(qfz_launch_blocks(n_border_regions, BLOCK)),
+                      dim3(BLOCK), 0, *regions, n_border_regions, first_region, n, record_words,
+                      d_records);
 }
 
 template <typename IN, typename OUT>
@@ -128,8 +130,8 @@ static qfz_status paint(qfz_gpu *gpu, const qfz_gpu_regions *regions, const void
     const int64_t n_px = (int64_t)regions->h * regions->w;
     OUT value = 0;
     if (invalid) memcpy(&value, invalid, sizeof value);
-    return qfz_launch(gpu, k_paint<IN, OUT>, dim3(qfz_blocks(n_px, BLOCK * AT_ONCE)), dim3(BLOCK),
-                      0, regions->d_label, n_px, static_cast<const IN *>(d_lut), value,
+    return qfz_launch(gpu, k_paint<IN, OUT>, dim3(qfz_launch_blocks(n_px, BLOCK * AT_ONCE)),
+                      dim3(BLOCK), 0, regions->d_label, n_px, static_cast<const IN *>(d_lut), value,
                       static_cast<OUT *>(d_out));
 }
 

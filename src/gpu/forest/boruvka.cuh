@@ -77,7 +77,6 @@ int64_t qfz_gpu_forest_vertices(int32_t h, int32_t w);
 
 /* Shared memory that the blocks of threads below need: not every GPU has as much. */
 size_t qfz_gpu_forest_shared(const qfz_gpu_edges *edges);
-size_t qfz_gpu_saliency_shared(const qfz_gpu_edges *edges);
 
 /* Must the edges that it is made of come as planes of keys?  Else the band is read as it is. */
 bool qfz_gpu_forest_needs_keys(const qfz_rule *rule);
@@ -88,26 +87,6 @@ bool qfz_gpu_forest_needs_keys(const qfz_rule *rule);
 qfz_status qfz_gpu_forest_make(qfz_gpu *gpu, const qfz_gpu_edges *edges, bool keep_ring,
                                const qfz_gpu_links *external, void *d_scratch,
                                qfz_gpu_forest *forest);
-
-/* The saliency of every edge, out of a forest that does not remain.  external: as above, or NULL.
- * *d_saliency: n_dirs planes of h * w, the minimax level of each edge's two pixels, the greatest
- * value of the type where there is no edge inside the tile; of uint16_t for narrow edges, among
- * which a level may be as great as that, else of uint32_t.  They lie in d_memory, which has
- * qfz_gpu_saliency_bytes(): 1.5 bytes a pixel more than the planes have for wide edges of eight
- * neighbours, else 5.5 to 7. */
-static inline bool qfz_gpu_is_narrow(const qfz_gpu_edges *edges)
-{
-    return edges->max_level <= UINT16_MAX;
-}
-size_t qfz_gpu_saliency_bytes(const qfz_gpu_edges *edges, int64_t n_external);
-qfz_status qfz_gpu_saliency(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_gpu_links *external,
-                            void *d_memory, void **d_saliency);
-
-/* A forest of which only qfz_gpu_border_links() is asked; d_scratch has
- * qfz_gpu_ring_forest_bytes(). */
-size_t qfz_gpu_ring_forest_bytes(const qfz_gpu_edges *edges);
-qfz_status qfz_gpu_ring_forest_make(qfz_gpu *gpu, const qfz_gpu_edges *edges, void *d_scratch,
-                                    qfz_gpu_forest *forest);
 
 /* Links with the same minimax levels between all pixels of the ring as the forest has, ascending
  * by level; at most n_ring - 1 of them.  links has room for n_ring; links->n is not touched, their

@@ -27,8 +27,8 @@ template <typename SOURCE, bool EIGHT> struct block_memory {
         /* At most 1.5 edges a pixel, or 2.5 and half an edge a rim pixel, are not marked.  At least
          * half of the pixels that do not wait hook themselves, by such edges, but for those on the
          * rim that prefer an edge inside; these edges are closed then. */
-        UNMARKED = EIGHT ? (5 * QFZ_BLOCK_PX + QFZ_RIM) / 2 : 3 * QFZ_BLOCK_PX / 2,
-        LIST = UNMARKED - (QFZ_BLOCK_PX - QFZ_RIM) / 2 + QFZ_RIM,
+        UNMARKED = EIGHT ? (5 * QFZ_FOREST_BLOCK_PX + QFZ_RIM) / 2 : 3 * QFZ_FOREST_BLOCK_PX / 2,
+        LIST = UNMARKED - (QFZ_FOREST_BLOCK_PX - QFZ_RIM) / 2 + QFZ_RIM,
         LEAVING = EIGHT ? 6 * QFZ_SIDE - 2 : 2 * QFZ_SIDE
     };
     union {
@@ -41,15 +41,15 @@ template <typename SOURCE, bool EIGHT> struct block_memory {
     KEY list[LIST];
     KEY leaving[LEAVING]; /* edges that leave the block and start in it */
     union {
-        uint8_t drops[SQUARES * PITCH];       /* until the list is made */
-        uint16_t active[2][QFZ_BLOCK_PX / 4]; /* roots of components that do not wait */
+        uint8_t drops[SQUARES * PITCH];              /* until the list is made */
+        uint16_t active[2][QFZ_FOREST_BLOCK_PX / 4]; /* roots of components that do not wait */
         struct {
             KEY lightest[QFZ_VERTICES], tree[QFZ_VERTICES]; /* of the spanning tree */
             uint16_t set[QFZ_VERTICES], hook[QFZ_VERTICES];
         };
     };
     KEY leave[QFZ_RIM]; /* of a rim pixel: level << 16 | pixel, of its lightest edge that leaves */
-    uint16_t pixel[QFZ_BLOCK_PX];
+    uint16_t pixel[QFZ_FOREST_BLOCK_PX];
     uint16_t find[QFZ_COMPS];
     uint32_t n_numbers; /* components after the first round: active << 16 | waiting */
     uint32_t n_list, n_leaving, n_next, n_tree, n_vertices, first_vertex, first_edge;
@@ -76,7 +76,7 @@ template <typename KEY> static __device__ __forceinline__ uint32_t level_of(KEY 
 
 template <typename KEY> static __device__ __forceinline__ uint32_t first_end(KEY key)
 {
-    return (uint32_t)key >> 2 & (QFZ_BLOCK_PX - 1);
+    return (uint32_t)key >> 2 & (QFZ_FOREST_BLOCK_PX - 1);
 }
 
 template <typename KEY> static __device__ __forceinline__ uint32_t second_end(KEY key)

@@ -470,13 +470,14 @@ qfz_status qfz_boruvka_begin(qfz_gpu *gpu, const qfz_gpu_forest *forest,
 {
     const qfz_gpu_links none = {}, links = external ? *external : none;
     const int64_t n = links.n > QFZ_COUNTERS ? links.n : (int64_t)QFZ_COUNTERS;
-    return qfz_launch(gpu, k_begin, dim3(qfz_blocks(n, THREADS)), dim3(THREADS), 0, *forest, links);
+    return qfz_launch(gpu, k_begin, dim3(qfz_launch_blocks(n, THREADS)), dim3(THREADS), 0, *forest,
+                      links);
 }
 
 /* Blocks for n items, or as many as keep the device busy. */
 static dim3 grid_of(const qfz_gpu *gpu, int64_t n)
 {
-    const unsigned most = (unsigned)gpu->n_sms * 8, wanted = qfz_blocks(n, THREADS * EACH);
+    const unsigned most = (unsigned)gpu->n_sms * 8, wanted = qfz_launch_blocks(n, THREADS * EACH);
     return dim3(wanted < most ? wanted : most);
 }
 

@@ -10,9 +10,9 @@
 /* ---- Blocks ---------------------------------------------------------------------------------- */
 enum {
     QFZ_SIDE = 64,
-    QFZ_BLOCK_PX = QFZ_SIDE * QFZ_SIDE,
-    QFZ_RIM = 4 * (QFZ_SIDE - 1),           /* pixels on a full block's ring, its rim */
-    QFZ_COMPS = QFZ_RIM + QFZ_BLOCK_PX / 2, /* components after the first round */
+    QFZ_FOREST_BLOCK_PX = QFZ_SIDE * QFZ_SIDE,
+    QFZ_RIM = 4 * (QFZ_SIDE - 1),                  /* pixels on a full block's ring, its rim */
+    QFZ_COMPS = QFZ_RIM + QFZ_FOREST_BLOCK_PX / 2, /* components after the first round */
     QFZ_SPARE = 16, /* so few that do not wait are not worth another round in the block */
     QFZ_VERTICES = QFZ_RIM + QFZ_SPARE, /* components after the last, each a vertex */
     QFZ_NO_COMP = 0x7fff
@@ -209,6 +209,20 @@ static __device__ __forceinline__ uint32_t qfz_take_one(uint32_t *counter, bool 
 }
 
 /* ---- The parts ------------------------------------------------------------------------------- */
+
+/* The forest of a tile with such edges and n_external links through the outside: its sizes; all
+ * pointers NULL. */
+qfz_gpu_forest qfz_boruvka_shape(const qfz_gpu_edges *edges, int64_t n_external);
+
+/* *forest = that shape.  QFZ_ENOMEM where the tile has more vertices than words of forest->up can
+ * number. */
+qfz_status qfz_boruvka_init(qfz_gpu *gpu, const qfz_gpu_edges *edges, bool keep_ring,
+                            const qfz_gpu_links *external, qfz_gpu_forest *forest);
+
+/* Carves what the finished graph of all blocks consists of: block, count, up and rim; then what
+ * only the rounds on that graph use. */
+void qfz_boruvka_carve_graph(qfz_gpu_forest *forest, qfz_carve *carve);
+void qfz_boruvka_carve_rounds(qfz_gpu_forest *forest, qfz_carve *carve);
 
 /* Rounds in blocks; appends vertices and edges to the forest's graph. */
 qfz_status qfz_boruvka_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,

@@ -128,7 +128,7 @@ template <typename WORK> static __device__ __forceinline__ void number(WORK &w)
 #pragma unroll
     for (uint32_t i = 0; i < (uint32_t)OWN; i++) {
         const uint32_t p = first + own_step<WORK>(i), q = pixel[p];
-        const bool there = q < QFZ_BLOCK_PX && p < q;
+        const bool there = q < QFZ_FOREST_BLOCK_PX && p < q;
         waits |= (q == p ? 1u : 0u) << i;
         roots |= (there && pixel[q] == p ? 1u : 0u) << i;
     }

@@ -126,7 +126,7 @@ qfz_status qfz_gpu_border_links(qfz_gpu *gpu, const qfz_gpu_forest *forest, void
     qfz_carve room = {static_cast<char *>(d_scratch), 0};
     climbers c = carve(n, &room);
     void *const d_sort = qfz_carve_bytes(&room, qfz_gpu_sort_pairs_bytes(n));
-    const dim3 block(THREADS), grid(qfz_blocks(n, THREADS));
+    const dim3 block(THREADS), grid(qfz_launch_blocks(n, THREADS));
     c.n_links = d_n;
     if (!forest->keeps_ring)
         return qfz_fail(gpu->err, QFZ_EARG, "border links of a forest that does not keep the ring");

@@ -269,8 +269,9 @@ static qfz_status name_regions(qfz_gpu *gpu, const qfz_omega_room *room,
     }
     QFZ_TRY(qfz_launch(gpu, k_find_firsts, all, block, 0, *g));
     QFZ_TRY(qfz_launch(gpu, k_name_parts, all, block, 0, *g));
-    return qfz_launch(gpu, k_name_pixels, dim3(qfz_blocks(n_px, NAME_EACH * QFZ_OMEGA_THREADS)),
-                      block, 0, *g, n_px, d_root);
+    return qfz_launch(gpu, k_name_pixels,
+                      dim3(qfz_launch_blocks(n_px, NAME_EACH * QFZ_OMEGA_THREADS)), block, 0, *g,
+                      n_px, d_root);
 }
 
 /* ---- Launchers ------------------------------------------------------------------------------- */
@@ -298,7 +299,7 @@ static qfz_status make_forest(qfz_gpu *gpu, const qfz_gpu_image *image, const qf
     qfz_gpu_edges edges;
     QFZ_TRY(qfz_gpu_edges_make(gpu, image, rule, room->d_keys, &edges));
     if (has_greatest_key(rule, edges.max_level))
-        QFZ_TRY(qfz_launch(gpu, k_lower_greatest, dim3(qfz_blocks(n_px, QFZ_OMEGA_THREADS)),
+        QFZ_TRY(qfz_launch(gpu, k_lower_greatest, dim3(qfz_launch_blocks(n_px, QFZ_OMEGA_THREADS)),
                            dim3(QFZ_OMEGA_THREADS), 0, *image, qfz_n_dirs(rule), room->d_keys));
     return qfz_gpu_forest_make(gpu, &edges, keep_ring, NULL, room->d_forest, &room->forest);
 }

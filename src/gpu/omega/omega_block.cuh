@@ -9,8 +9,8 @@
 
 enum {
     THREADS = 512,
-    EACH = QFZ_BLOCK_PX / THREADS, /* pixels of a thread */
-    NOWHERE = 0xffff               /* instead of a component */
+    EACH = QFZ_FOREST_BLOCK_PX / THREADS, /* pixels of a thread */
+    NOWHERE = 0xffff                      /* instead of a component */
 };
 
 static const uint32_t NOT_WIDE = QFZ_NONE;

@@ -78,7 +78,8 @@ enum { QFZ_OMEGA_THREADS = 256 };
 
 static inline dim3 qfz_omega_grid(const qfz_gpu *gpu, int64_t n)
 {
-    const unsigned most = (unsigned)gpu->n_sms * 8, wanted = qfz_blocks(n, QFZ_OMEGA_THREADS);
+    const unsigned most = (unsigned)gpu->n_sms * 8,
+                   wanted = qfz_launch_blocks(n, QFZ_OMEGA_THREADS);
     return dim3(wanted < most ? wanted : most);
 }
 

@@ -95,9 +95,10 @@ static qfz_status launch(qfz_gpu *gpu, const SOURCE &source, uint32_t *d_root)
     const uint32_t n = (uint32_t)lines.size();
     QFZ_TRY(qfz_launch(gpu, k_solve_tiles<EIGHT, SOURCE>, qfz_tile_grid(source.h, source.w),
                        dim3(QFZ_TILE_SIDE, QFZ_TILE_ROWS), 0, source, d_root));
-    QFZ_TRY(qfz_launch(gpu, k_join_tiles<EIGHT, SOURCE>, dim3(qfz_blocks(n, LINE_BLOCK)),
+    QFZ_TRY(qfz_launch(gpu, k_join_tiles<EIGHT, SOURCE>, dim3(qfz_launch_blocks(n, LINE_BLOCK)),
                        dim3(LINE_BLOCK), 0, source, lines, n, d_root));
-    return qfz_launch(gpu, k_update, dim3(qfz_blocks(n_px, QFZ_UPDATE_BLOCK * QFZ_UPDATE_EACH)),
+    return qfz_launch(gpu, k_update,
+                      dim3(qfz_launch_blocks(n_px, QFZ_UPDATE_BLOCK * QFZ_UPDATE_EACH)),
                       dim3(QFZ_UPDATE_BLOCK), 0, n_px, d_root);
 }
 

@@ -195,7 +195,7 @@ static qfz_status qfz_connect_seams(qfz_gpu *gpu, const qfz_edge_reader<T> &read
 {
     const int64_t n_seams = VERTICAL ? (reader.w - 1) / QFZ_TREE_W : (reader.h - 1) / block_h;
     const int64_t n = n_seams * (VERTICAL ? reader.h : reader.w);
-    const dim3 grid(qfz_blocks(n, QFZ_SEAM_BLOCK), n_dirs == 2 ? 1 : 3);
+    const dim3 grid(qfz_launch_blocks(n, QFZ_SEAM_BLOCK), n_dirs == 2 ? 1 : 3);
     return qfz_launch(gpu, k_seams<VERSION, VERTICAL, T>, grid, QFZ_SEAM_BLOCK, 0, reader, block_h,
                       n, d_words);
 }

@@ -293,12 +293,12 @@ template <typename WORD, bool EIGHT, typename SOURCE>
 static qfz_status join_segments(qfz_gpu *gpu, const SOURCE &source, qfz_row_bits<WORD> *d_bits,
                                 uint32_t *d_parent)
 {
-    const uint32_t n_strips = qfz_blocks(source.h, STRIP);
+    const uint32_t n_strips = qfz_launch_blocks(source.h, STRIP);
     const uint32_t n_border = (n_strips - 1) * (uint32_t)qfz_n_chunks<WORD>(source.w);
     QFZ_TRY(qfz_launch(gpu, k_label_strips<WORD, EIGHT, SOURCE>, dim3(n_strips),
                        dim3(QFZ_WARP, STRIP), 0, source, d_bits, d_parent));
     return qfz_launch(gpu, k_join_strips<WORD, EIGHT, SOURCE>,
-                      dim3(qfz_blocks(n_border, BORDER_WARPS)), dim3(QFZ_WARP, BORDER_WARPS), 0,
+                      dim3(qfz_launch_blocks(n_border, BORDER_WARPS)), dim3(QFZ_WARP, BORDER_WARPS), 0,
                       source, d_bits, n_border, d_parent);
 }
 
@@ -316,10 +316,10 @@ template <typename WORD, int MOST_STARTS>
 static qfz_status relabel(qfz_gpu *gpu, int32_t h, int32_t w, const qfz_row_bits<WORD> *d_bits,
                           uint32_t *d_root)
 {
-    const uint32_t n_pieces = qfz_blocks(w, QFZ_WARP * RELABEL_PX);
+    const uint32_t n_pieces = qfz_launch_blocks(w, QFZ_WARP * RELABEL_PX);
     const uint32_t n = (uint32_t)h * n_pieces;
     const bool aligned = w % RELABEL_PX == 0 && (uintptr_t)d_root % sizeof(uint4) == 0;
-    return qfz_launch(gpu, k_relabel<WORD, MOST_STARTS>, dim3(qfz_blocks(n, RELABEL_WARPS)),
+    return qfz_launch(gpu, k_relabel<WORD, MOST_STARTS>, dim3(qfz_launch_blocks(n, RELABEL_WARPS)),
                       dim3(QFZ_WARP, RELABEL_WARPS), 0, d_bits, w, n_pieces, n, aligned, d_root);
 }
 

@@ -269,11 +269,12 @@ template <typename T, int WHAT>
 static qfz_status gather(qfz_gpu *gpu, const qfz_gpu_image *image, const row_bits *d_bits,
                          const uint32_t *d_parent, const record_room &room)
 {
-    const uint32_t n_pieces = qfz_blocks(image->w, PIECE), n = n_pieces * (uint32_t)image->h;
+    const uint32_t n_pieces = qfz_launch_blocks(image->w, PIECE), n = n_pieces * (uint32_t)image->h;
     const T *const plane =
         static_cast<const T *>(image->d_pixels) + (int64_t)room.band * image->h * image->w;
-    return qfz_launch(gpu, k_gather<T, WHAT>, dim3(qfz_blocks(n, WARPS)), dim3(QFZ_WARP, WARPS), 0,
-                      image->w, n_pieces, n, d_bits, d_parent, plane, room);
+    return qfz_launch(gpu, k_gather<T, WHAT>, dim3(qfz_launch_blocks(n, WARPS)),
+                      dim3(QFZ_WARP, WARPS), 0, image->w, n_pieces, n, d_bits, d_parent, plane,
+                      room);
 }
 
 template <typename T>
@@ -281,7 +282,7 @@ static qfz_status features(qfz_gpu *gpu, const qfz_gpu_image *image, const row_b
                            const uint32_t *d_parent, record_room room)
 {
     const int n_bands = image->n_bands;
-    const dim3 grid(qfz_blocks(room.n, BLOCK)), block(BLOCK);
+    const dim3 grid(qfz_launch_blocks(room.n, BLOCK)), block(BLOCK);
     QFZ_TRY(qfz_launch(gpu, k_clear, grid, block, 0, room, n_bands));
     if (n_bands == 0) QFZ_TRY((gather<T, PLACE>(gpu, image, d_bits, d_parent, room)));
     for (; room.band < n_bands; room.band++) {

@@ -88,7 +88,7 @@ qfz_status qfz_gpu_ha4_regions(qfz_gpu *gpu, const qfz_gpu_segments *segments, v
     region_room room;
     take_room(&carve, h, w, &room);
     const int64_t n = n_words(h, w);
-    const dim3 grid(qfz_blocks(n, BLOCK)), block(BLOCK);
+    const dim3 grid(qfz_launch_blocks(n, BLOCK)), block(BLOCK);
     QFZ_TRY(qfz_gpu_ha4_forest(gpu, segments, room.bits, d_parent));
     QFZ_TRY(qfz_launch(gpu, k_find_roots, grid, block, 0, w, n, room.bits, d_parent, room.roots,
                        room.counts));

@@ -125,7 +125,7 @@ static qfz_status join_levels(qfz_gpu *gpu, const SOURCE &source, uint32_t *d_ro
     for (int64_t side = QFZ_TILE_SIDE; side < longest; side *= GROUP) {
         const qfz_lines lines = {source.h, source.w, (int32_t)side, (int32_t)side, true};
         const uint32_t n = (uint32_t)lines.size();
-        const dim3 grid(qfz_blocks(n, LINE_BLOCK)), block(LINE_BLOCK);
+        const dim3 grid(qfz_launch_blocks(n, LINE_BLOCK)), block(LINE_BLOCK);
         if (side > QFZ_TILE_SIDE)
             QFZ_TRY(qfz_launch(gpu, k_flatten, grid, block, 0, lines, n, d_root));
         QFZ_TRY(
@@ -141,7 +141,8 @@ static qfz_status launch(qfz_gpu *gpu, const SOURCE &source, uint32_t *d_root)
     QFZ_TRY(qfz_launch(gpu, k_solve_tiles<EIGHT, SOURCE>, qfz_tile_grid(source.h, source.w),
                        dim3(QFZ_TILE_SIDE, QFZ_TILE_ROWS), 0, source, d_root));
     QFZ_TRY((join_levels<EIGHT>(gpu, source, d_root)));
-    return qfz_launch(gpu, k_update, dim3(qfz_blocks(n_px, QFZ_UPDATE_BLOCK * QFZ_UPDATE_EACH)),
+    return qfz_launch(gpu, k_update,
+                      dim3(qfz_launch_blocks(n_px, QFZ_UPDATE_BLOCK * QFZ_UPDATE_EACH)),
                       dim3(QFZ_UPDATE_BLOCK), 0, n_px, d_root);
 }
 

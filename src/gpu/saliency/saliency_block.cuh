@@ -15,7 +15,7 @@
 
 enum {
     ACTIVE = 256, /* the first component that does not wait after the first round */
-    COMPS = ACTIVE + QFZ_BLOCK_PX / 2
+    COMPS = ACTIVE + QFZ_FOREST_BLOCK_PX / 2
 };
 static const uint32_t ONES = 0x00010001u, ALL_LANES = 0xffffffffu;
 
@@ -35,7 +35,7 @@ template <typename KEY_, int OWN_ROWS_, bool EIGHT_ = false> struct saliency_sha
          * neighbours: three edges of a square are not dropped (saliency_eight.cuh), and an edge
          * that two squares share counts half in each: at most 2.5 edges a square, and half an edge
          * more for each on the rim; a pixel may hook itself by an edge that is dropped. */
-        LIST_4 = 3 * QFZ_BLOCK_PX / 2 + QFZ_SIDE - (QFZ_BLOCK_PX - QFZ_RIM) / 2 + QFZ_RIM,
+        LIST_4 = 3 * QFZ_FOREST_BLOCK_PX / 2 + QFZ_SIDE - (QFZ_FOREST_BLOCK_PX - QFZ_RIM) / 2 + QFZ_RIM,
         LIST_8 = (5 * (QFZ_SIDE - 1) * (QFZ_SIDE - 1) + QFZ_RIM) / 2,
         LIST = ((EIGHT ? (int)LIST_8 : (int)LIST_4) + 3) / 4 * 4, /* entries are loaded by fours */
         STARTS = EIGHT ? 4 : 2,                                   /* edges that start at a pixel */
@@ -102,10 +102,10 @@ template <typename SHAPE> struct saliency_memory {
      * neighbours, which edges of the next warp's first row the warp's last squares drop. */
     uint2 at_seam[SHAPE::WARPS];
     union {
-        uint16_t pixel_here[SHAPE::TIGHT ? 1 : QFZ_BLOCK_PX];
+        uint16_t pixel_here[SHAPE::TIGHT ? 1 : QFZ_FOREST_BLOCK_PX];
         struct {
             uint16_t step[COMPS]; /* round << QFZ_STEP_BITS | component, or ROOT | flags */
-            uint16_t even[QFZ_BLOCK_PX / 8], odd[QFZ_BLOCK_PX / 4]; /* roots of even and odd rounds
+            uint16_t even[QFZ_FOREST_BLOCK_PX / 8], odd[QFZ_FOREST_BLOCK_PX / 4]; /* roots of even and odd rounds
                                                                      * that are not done */
         };
         struct { /* while the spanning forest is made */
@@ -119,8 +119,8 @@ template <typename SHAPE> struct saliency_memory {
     };
     union {
         struct {
-            uint16_t further[(SHAPE::TIGHT ? 2 : 1) * QFZ_BLOCK_PX]; /* pixel words */
-            LEVEL top[QFZ_BLOCK_PX];
+            uint16_t further[(SHAPE::TIGHT ? 2 : 1) * QFZ_FOREST_BLOCK_PX]; /* pixel words */
+            LEVEL top[QFZ_FOREST_BLOCK_PX];
         };
         struct {
             __align__(16) uint32_t ends[SHAPE::LIST]; /* two components * 4, or two vertices */
@@ -134,7 +134,7 @@ template <typename SHAPE> struct saliency_memory {
     /* The words of pixels; in the end all are settled. */
     __device__ __forceinline__ uint16_t *pixel()
     {
-        return SHAPE::TIGHT ? further + QFZ_BLOCK_PX : pixel_here;
+        return SHAPE::TIGHT ? further + QFZ_FOREST_BLOCK_PX : pixel_here;
     }
 
     uint32_t n_numbers; /* components after the first round: active << 16 | waiting */

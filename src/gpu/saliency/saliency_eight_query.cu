@@ -33,7 +33,7 @@ static const uint32_t ONES = 0x10001, NO_VERTICES = QFZ_OPEN_INVALID * ONES;
 
 /* An entry of a list of squares: the pixel a, and from bit EDGES on the mask of open edges. */
 enum { EDGES = 12, ROWS = QFZ_SIDE * QFZ_WARP / THREADS /* of a warp */ };
-static_assert(QFZ_BLOCK_PX == 1 << EDGES, "a pixel, and four edges in 16 bits");
+static_assert(QFZ_FOREST_BLOCK_PX == 1 << EDGES, "a pixel, and four edges in 16 bits");
 
 template <typename T> struct query_memory {
     /* Blocks per multiprocessor; its shared memory has room for no more. */
@@ -41,7 +41,7 @@ template <typename T> struct query_memory {
     query_planes<T, QFZ_MAX_DIRS> planes; /* first: a row then covers each bank once */
     query_columns<T, COLUMNS> columns;
     T cost[OUTSIDE]; /* the greatest level between each outside pixel and its vertex */
-    uint16_t open[QFZ_BLOCK_PX], postponed[POSTPONED]; /* squares */
+    uint16_t open[QFZ_FOREST_BLOCK_PX], postponed[POSTPONED]; /* squares */
     /* The vertices of pixels; one row more, since squares may extend beyond the block. */
     __align__(4) uint16_t vertex[(QFZ_SIDE + 1) * VERTEX_PITCH];
     uint32_t n_open, n_postponed;
@@ -64,7 +64,7 @@ struct square {
 template <typename T>
 static __device__ __forceinline__ square square_of(const query_work<T> &w, uint32_t item)
 {
-    const uint32_t p = item & (QFZ_BLOCK_PX - 1), y = p / QFZ_SIDE, x = p % QFZ_SIDE;
+    const uint32_t p = item & (QFZ_FOREST_BLOCK_PX - 1), y = p / QFZ_SIDE, x = p % QFZ_SIDE;
     const uint16_t *const a = w.m.vertex + y * VERTEX_PITCH + x;
     return {a[0], a[1], a[VERTEX_PITCH], a[VERTEX_PITCH + 1], y, x};
 }

@@ -15,7 +15,7 @@
 #include "core/level.h"
 
 template <int N> struct shared_planes {
-    __align__(16) uint16_t level[N][QFZ_BLOCK_PX]; /* indexed by place_of() */
+    __align__(16) uint16_t level[N][QFZ_FOREST_BLOCK_PX]; /* indexed by place_of() */
 };
 
 /* The index of a pixel's level. A row is as long as there are banks, and edges that are closed
@@ -103,7 +103,7 @@ template <int N, int THREADS, typename USE>
 static __device__ __forceinline__ void each_level(const planes_place<uint16_t> &place, USE use)
 {
 #pragma unroll 1
-    for (int i = (int)threadIdx.x; i < QFZ_BLOCK_PX; i += THREADS) {
+    for (int i = (int)threadIdx.x; i < QFZ_FOREST_BLOCK_PX; i += THREADS) {
         const int y = i / QFZ_SIDE, x = i % QFZ_SIDE;
 #pragma unroll 1
         for (int plane = 0; plane < N && y < place.h && x < place.w; plane++)
@@ -133,7 +133,7 @@ template <int THREADS, int N>
 static __device__ __forceinline__ void fetch_planes(const planes_place<uint16_t> &place,
                                                     shared_planes<N> &planes)
 {
-    enum { EACH = QFZ_BLOCK_PX / PLANES_AT_ONCE / THREADS, ROWS = THREADS / PLANES_ROW };
+    enum { EACH = QFZ_FOREST_BLOCK_PX / PLANES_AT_ONCE / THREADS, ROWS = THREADS / PLANES_ROW };
     if (!planes_are_even(place)) {
         each_level<N, THREADS>(place, [&](int plane, int i, const uint16_t *level) {
             planes.level[plane][place_of((uint32_t)i)] = __ldcg(level);
@@ -168,7 +168,7 @@ template <int THREADS, int N>
 static __device__ __forceinline__ void store_planes(const planes_place<uint16_t> &place,
                                                     const shared_planes<N> &planes)
 {
-    enum { EACH = QFZ_BLOCK_PX / PLANES_AT_ONCE / THREADS, ROWS = THREADS / PLANES_ROW };
+    enum { EACH = QFZ_FOREST_BLOCK_PX / PLANES_AT_ONCE / THREADS, ROWS = THREADS / PLANES_ROW };
     if (!planes_are_even(place)) {
         each_level<N, THREADS>(place, [&](int plane, int i, uint16_t *level) {
             if (plane == QFZ_BELOW_LEFT && i % QFZ_SIDE == 0) return;

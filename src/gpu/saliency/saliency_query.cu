@@ -203,9 +203,9 @@ template <typename T>
 static __device__ __forceinline__ void close_pixels(const query_work<T> &w,
                                                     const uint16_t *__restrict__ vertex)
 {
-    for (uint32_t i = threadIdx.x; i < 2 * QFZ_BLOCK_PX; i += THREADS) {
-        const uint32_t p = i % QFZ_BLOCK_PX, y = p / QFZ_SIDE, x = p % QFZ_SIDE;
-        const bool down = i >= QFZ_BLOCK_PX;
+    for (uint32_t i = threadIdx.x; i < 2 * QFZ_FOREST_BLOCK_PX; i += THREADS) {
+        const uint32_t p = i % QFZ_FOREST_BLOCK_PX, y = p / QFZ_SIDE, x = p % QFZ_SIDE;
+        const bool down = i >= QFZ_FOREST_BLOCK_PX;
         if ((down ? y : x) == QFZ_SIDE - 1) continue;
         const uint32_t u = vertex[p], v = vertex[p + (down ? (uint32_t)QFZ_SIDE : 1u)];
         const uint32_t edge = edge_of(u, v, down, y, x);

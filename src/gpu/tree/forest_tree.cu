@@ -112,7 +112,7 @@ static size_t larger(size_t a, size_t b)
 static void carve_first(qfz_gpu_forest_tree *tree, const qfz_gpu_edges *edges, qfz_carve *room)
 {
     const int64_t n_blocks =
-        (int64_t)qfz_blocks(edges->h, QFZ_SIDE) * qfz_blocks(edges->w, QFZ_SIDE);
+        (int64_t)qfz_launch_blocks(edges->h, QFZ_SIDE) * qfz_launch_blocks(edges->w, QFZ_SIDE);
     qfz_carve_take(room, &tree->d_first_node, qfz_gpu_forest_vertices(edges->h, edges->w));
     qfz_carve_take(room, &tree->d_inside, n_blocks);
     qfz_carve_take(room, &tree->d_first_pair, n_blocks);
@@ -192,7 +192,7 @@ qfz_status qfz_gpu_forest_tree_begin(qfz_gpu *gpu, const qfz_gpu_edges *edges, u
     tree->alpha_level = alpha_level;
     tree->level_bits = bits_of(edges->max_level < alpha_level ? edges->max_level : alpha_level);
     QFZ_TRY(qfz_gpu_forest_make(gpu, edges, false, NULL, d_forest, &tree->forest));
-    const dim3 grid(qfz_blocks(tree->forest.vertex_room, THREADS)), block(THREADS);
+    const dim3 grid(qfz_launch_blocks(tree->forest.vertex_room, THREADS)), block(THREADS);
     QFZ_TRY(qfz_launch(gpu, k_name_vertices, grid, block, 0, *tree));
     return qfz_forest_tree_blocks(gpu, tree);
 }
@@ -205,7 +205,7 @@ static qfz_status sort_pairs(qfz_gpu *gpu, const qfz_gpu_forest_tree *tree,
     const int64_t n = counts->pairs;
     int in = 0;
     if (n == 0) return QFZ_OK;
-    QFZ_TRY(qfz_launch(gpu, k_number, dim3(qfz_blocks(n, THREADS)), dim3(THREADS), 0,
+    QFZ_TRY(qfz_launch(gpu, k_number, dim3(qfz_launch_blocks(n, THREADS)), dim3(THREADS), 0,
                        tree->d_who[0], counts->pairs));
     QFZ_TRY(qfz_gpu_sort_wide(gpu, tree->d_sort, tree->d_pairs, tree->d_who, n, 0,
                               tree->level_bits + bits_of(counts->vertices), &in));
@@ -224,7 +224,7 @@ qfz_status qfz_gpu_forest_tree_end(qfz_gpu *gpu, qfz_gpu_forest_tree *tree,
 {
     const int64_t n = counts->pairs;
     const uint32_t n_px = (uint32_t)((int64_t)edges->h * edges->w);
-    const dim3 grid(qfz_blocks(n + 1, THREADS)), block(THREADS);
+    const dim3 grid(qfz_launch_blocks(n + 1, THREADS)), block(THREADS);
     qfz_carve room = {reinterpret_cast<char *>(tree->d_first_node), 0}; /* the first of all */
     carve_first(tree, edges, &room);
     carve_pairs(tree, edges, counts, &room);

@@ -12,7 +12,7 @@
 
 enum {
     THREADS = 512,
-    EACH = QFZ_BLOCK_PX / THREADS, /* pixels of a thread */
+    EACH = QFZ_FOREST_BLOCK_PX / THREADS, /* pixels of a thread */
     TABLE_BITS = 13, /* at most half of the places are taken: a block has fewer pairs than pixels */
     TABLE = 1 << TABLE_BITS
 };
@@ -61,8 +61,8 @@ template <typename KEY> struct tree_memory {
     uint16_t up[QFZ_COMPS];    /* IS_ROOT | the block's vertex */
     uint16_t named[QFZ_COMPS]; /* the place in the table of what the hook names */
     TOP level[QFZ_COMPS];      /* of the hook */
-    TOP list_level[QFZ_BLOCK_PX];
-    uint16_t list_comp[QFZ_BLOCK_PX];
+    TOP list_level[QFZ_FOREST_BLOCK_PX];
+    uint16_t list_comp[QFZ_FOREST_BLOCK_PX];
     uint32_t n_local, n_open, first_pair;
 };
 
