@@ -13,6 +13,8 @@
 
 static qfz_error err;
 
+namespace
+{
 /* One raster, on the host and on the device. */
 struct tile {
     qfz_image image;
@@ -24,6 +26,7 @@ struct tile {
     uint32_t *d_keys;
     qfz_gpu_edges edges;
 };
+} // namespace
 
 static void must(bool good, const char *what)
 {
@@ -102,9 +105,12 @@ static std::vector<uint32_t> cpu_saliency(const tile *t, const qfz_exterior *ans
 
 /* ---- Ghosts ---------------------------------------------------------------------------------- */
 
+namespace
+{
 struct host_links {
     std::vector<uint32_t> u, v, level;
 };
+} // namespace
 
 static qfz_gpu_links links_to_device(const host_links &links)
 {
@@ -163,6 +169,8 @@ static void check_external(const tile *t)
 
 /* ---- Border links ---------------------------------------------------------------------------- */
 
+namespace
+{
 /* Components of ring pixels after all links up to a level. */
 struct partition {
     std::vector<uint32_t> label; /* the least member of each one's component */
@@ -177,6 +185,7 @@ struct partition {
         }
     }
 };
+} // namespace
 
 static partition partition_of(int64_t n)
 {
@@ -447,6 +456,8 @@ static void ruler(qfz_gpu *gpu, qfz_type type)
     close_tile(&t);
 }
 
+namespace
+{
 /* Plateaus with a little noise; the first row's pixels are holes, every third one. */
 struct small_raster {
     std::vector<char> pixels;
@@ -454,6 +465,7 @@ struct small_raster {
     qfz_image image;
     qfz_rule rule;
 };
+} // namespace
 
 static small_raster make_small(qfz_type type, int64_t w, int n_bands, int connectivity)
 {

@@ -21,6 +21,8 @@ static const qfz_engine *const cpu = &qfz_engine_cpu;
 
 #define MUST_DO(call) CHECK((call) == QFZ_OK, "%s", err.message)
 
+namespace
+{
 /* One raster, its regions on both sides. */
 struct both {
     qfz_gpu *gpu;
@@ -31,6 +33,7 @@ struct both {
     qfz_gpu_regions got;
     int64_t n_px;
 };
+} // namespace
 
 template <typename T>
 static void are_equal(const both &b, const T *d_got, const T *want, int64_t n, const char *what)

@@ -14,10 +14,13 @@
 
 static qfz_error err;
 
+namespace
+{
 struct tree {
     int64_t n_px;
     std::vector<uint32_t> parent, level;
 };
+} // namespace
 
 typedef std::tuple<uint32_t, uint32_t, uint32_t> zone; /* level, first pixel, pixels */
 

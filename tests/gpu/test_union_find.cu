@@ -11,10 +11,13 @@
 
 static qfz_error err;
 
+namespace
+{
 struct graph {
     uint32_t n, n_edges;
     std::vector<uint32_t> u, v;
 };
+} // namespace
 
 static graph random_graph(void)
 {

@@ -9,6 +9,8 @@
 enum { FOUR = 4, BLOCK_W = 32, BLOCK_H = 8 };
 static const unsigned max_grid_y = 65535;
 
+namespace
+{
 /* What kernels see of an image. */
 struct plane_view {
     int32_t h, w;
@@ -47,6 +49,7 @@ template <typename T> struct row_part {
             px[1 + i] = x + i < w ? row[x + i] : T(0);
     }
 };
+} // namespace
 
 /* Bit i: pixel x - 1 + i of row y is there and valid. */
 static __device__ __forceinline__ uint32_t valid_bits(const plane_view &view, int32_t y, int32_t x)

@@ -62,6 +62,8 @@ bool qfz_groups_fit(const qfz_worker *worker, const qfz_group_graph *graph)
 
 /* ---- What is sent ---------------------------------------------------------------------------- */
 
+namespace
+{
 /* Arrays that lie one after the other on the device go there together: a transfer takes longer than
  * most of them. */
 typedef struct parcel {
@@ -70,6 +72,7 @@ typedef struct parcel {
     void *buffer; /* NULL: none is taken */
     size_t sent, filled;
 } parcel;
+} // namespace
 
 static qfz_status send(parcel *p)
 {
@@ -103,10 +106,13 @@ static void align(parcel *p)
     p->filled = at.used;
 }
 
+namespace
+{
 struct piece {
     const void *from;
     size_t bytes;
 };
+} // namespace
 
 /* An array that is made of n pieces, piece_of(i) being the i-th. */
 template <typename PIECE> static qfz_status put_pieces(parcel *p, int n, PIECE piece_of)

@@ -36,6 +36,8 @@ void qfz_records_carve(qfz_worker *worker, qfz_carve *carve)
     room->d_records = (uint64_t *)qfz_carve_bytes(carve, room->records_bytes);
 }
 
+namespace
+{
 /* Records of regions from number `first` on. */
 typedef struct request {
     qfz_box box;
@@ -43,6 +45,7 @@ typedef struct request {
     uint64_t *records;   /* NULL: they stay on the device */
     uint32_t first_flat; /* fetch_flats(): the region that is first in the work memory */
 } request;
+} // namespace
 
 typedef qfz_status (*part_fn)(qfz_worker *worker, const request *part, uint32_t n);
 

@@ -12,6 +12,8 @@ enum {
     LEAST_PX = 1 << 18 /* smaller tiles are of jobs that are done before it would pay */
 };
 
+namespace
+{
 /* Host memory for the small tile and for what comes out of it. */
 typedef struct warm_room {
     qfz_image tile;
@@ -19,6 +21,7 @@ typedef struct warm_room {
     uint64_t *out;
     qfz_summary summary;
 } warm_room;
+} // namespace
 
 static qfz_status open_room(const qfz_worker *worker, warm_room *room)
 {

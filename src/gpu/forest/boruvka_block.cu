@@ -21,7 +21,7 @@
 /* ---- Span ------------------------------------------------------------------------------------ */
 
 template <typename WORK>
-static __device__ __forceinline__ bool offer_to_sets(WORK &w, list_part &part)
+static __device__ __forceinline__ bool offer_to_sets(WORK &w, list_share &part)
 {
     typedef typename WORK::KEY KEY;
     sweep(w, part, [&](KEY key) {
@@ -50,7 +50,7 @@ template <typename WORK> static __device__ __forceinline__ uint32_t taken_by(WOR
 
 /* Boruvka once more, between vertices, edges that leave the block put aside: tree[] gets the edges
  * of the minimum spanning forest. */
-template <typename WORK> static __device__ __forceinline__ void span(WORK &w, list_part &part)
+template <typename WORK> static __device__ __forceinline__ void span(WORK &w, list_share &part)
 {
     typedef typename WORK::KEY KEY;
     const uint32_t first = (uint32_t)w.thread, n = w.m.n_vertices, step = w.THREADS;
@@ -140,7 +140,7 @@ static __global__ void __launch_bounds__(block_work<SOURCE, EIGHT>::THREADS)
     collect_leaving(w);
     __syncthreads();
     const uint32_t warp = (uint32_t)w.warp, n = m->n_list;
-    list_part part = {warp * n / w.WARPS, (warp + 1) * n / w.WARPS - warp * n / w.WARPS};
+    list_share part = {warp * n / w.WARPS, (warp + 1) * n / w.WARPS - warp * n / w.WARPS};
     const uint32_t n_rounds = rounds(w, part);
     name_vertices(w, n_rounds);
     store_forest(w);

@@ -32,14 +32,14 @@ static __device__ __forceinline__ uint32_t root_of_pixel(const WORK &w, uint32_t
 }
 
 /* A warp's part of the list. */
-struct list_part {
+struct list_share {
     uint32_t first, n;
 };
 
 /* Keeps those edges of the part of which keeps(key) is true.  A warp's writes never pass its
  * reads, and lanes wait for each other between the two. */
 template <typename WORK, typename KEEPS>
-static __device__ __forceinline__ void sweep(WORK &w, list_part &part, KEEPS keeps)
+static __device__ __forceinline__ void sweep(WORK &w, list_share &part, KEEPS keeps)
 {
     typedef typename WORK::KEY KEY;
     KEY *const list = w.m.list + part.first;
@@ -62,7 +62,8 @@ static __device__ __forceinline__ void sweep(WORK &w, list_part &part, KEEPS kee
 
 /* Every edge of the list offers itself to both ends.  In the first round every component is a root
  * still, and those that wait have the numbers below rim_room. */
-template <typename WORK> static __device__ __forceinline__ void offer_first(WORK &w, list_part part)
+template <typename WORK>
+static __device__ __forceinline__ void offer_first(WORK &w, list_share part)
 {
     typedef typename WORK::KEY KEY;
     const uint32_t active = (uint32_t)w.forest.rim_room;
@@ -76,7 +77,7 @@ template <typename WORK> static __device__ __forceinline__ void offer_first(WORK
 
 /* The same later; edges inside a component leave the list. */
 template <typename WORK>
-static __device__ __forceinline__ void offer_again(WORK &w, list_part &part)
+static __device__ __forceinline__ void offer_again(WORK &w, list_share &part)
 {
     typedef typename WORK::KEY KEY;
     sweep(w, part, [&](KEY key) {
@@ -156,7 +157,8 @@ static __device__ __forceinline__ void follow_roots(WORK &w, uint32_t first, uin
 }
 
 /* Returns how many there were. */
-template <typename WORK> static __device__ __forceinline__ uint32_t rounds(WORK &w, list_part &part)
+template <typename WORK>
+static __device__ __forceinline__ uint32_t rounds(WORK &w, list_share &part)
 {
     typedef typename WORK::KEY KEY;
     const uint32_t first = (uint32_t)w.forest.rim_room;

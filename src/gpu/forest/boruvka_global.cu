@@ -30,11 +30,14 @@ static const uint32_t ROOT = 1u << 31, ENDED = ROOT - 1;
 static const uint32_t ALL_LANES = 0xffffffffu;
 static const weight NO_WEIGHT = ~(weight)0;
 
+namespace
+{
 /* The threads that share a round. */
 struct team {
     uint32_t first, step; /* of warps */
     int lane;
 };
+} // namespace
 
 static __device__ __forceinline__ team team_of_grid(void)
 {
@@ -68,10 +71,13 @@ static __device__ __forceinline__ uint32_t vertex_of(const qfz_gpu_forest &f, ui
     return end & QFZ_RIM_REF ? f.rim[end & ~QFZ_RIM_REF].x : end;
 }
 
+namespace
+{
 /* Of one edge, to both of its ends, as by qfz_lower() in two steps: others look between them. */
 struct edge_offer {
     weight key, at_x, at_y;
 };
+} // namespace
 
 static __device__ __forceinline__ edge_offer look(const weight *best, uint2 ends, weight key)
 {
@@ -94,10 +100,13 @@ static __device__ __forceinline__ uint32_t other_end(const qfz_gpu_forest &f, in
     return ends.x == v ? ends.y : ends.x;
 }
 
+namespace
+{
 /* Which of the items that a warp goes through in a step it keeps, by the bits of its lanes. */
 struct kept_items {
     unsigned lanes[EACH];
 };
+} // namespace
 
 /* Takes places after *counter for what is kept, in the order of the items, and goes through those
  * of the lane: use(j, place). */
@@ -214,11 +223,14 @@ static __device__ __forceinline__ void settle(const qfz_gpu_forest &f, int round
     }
 }
 
+namespace
+{
 /* Edges that a lane renames: what is asked for of one does not wait for another one. */
 struct some_edges {
     uint2 ends[EACH];
     uint32_t level[EACH];
 };
+} // namespace
 
 /* A lane's edges from `first` on, with the numbers that their ends have in the next round; where
  * there is none, both ends are one vertex's. */
@@ -347,12 +359,15 @@ static __global__ void __launch_bounds__(THREADS) k_settle_and_join(qfz_gpu_fore
 
 /* ---- The last vertices ----------------------------------------------------------------------- */
 
+namespace
+{
 /* Vertices keep their numbers of the round in which they became few. */
 struct last_memory {
     weight best[FEW];              /* of a component: level << 32 | greater vertex << 8 | lesser */
     uint32_t hook[FEW], name[FEW]; /* what a component hooked itself to; of a vertex, its own */
     uint32_t pair[PAIRS];          /* level of the lightest edge, or QFZ_NONE */
 };
+} // namespace
 static_assert(sizeof(last_memory) <= 64u << 10, "as much as every GPU has");
 
 /* All pairs of n vertices in two components, of which there is an edge: use(weight, a, b). */

@@ -16,12 +16,15 @@ typedef unsigned long long weight; /* cost << 32 | ring pixel */
 
 enum { THREADS = 256 };
 
+namespace
+{
 struct climbers {
     int64_t n; /* ring pixels */
     uint32_t *vertex, *cost;
     uint32_t *u, *v, *n_links;     /* links in the order in which they are found, */
     uint32_t *level[2], *order[2]; /* and sorted */
 };
+} // namespace
 
 static climbers carve(int64_t n, qfz_carve *room)
 {

@@ -104,9 +104,12 @@ size_t qfz_gpu_omega_bytes(const qfz_rule *rule, int32_t h, int32_t w)
 
 /* ---- Limits ---------------------------------------------------------------------------------- */
 
+namespace
+{
 struct some_limits {
     double omega[LIMITS];
 };
+} // namespace
 
 static __global__ void k_set_limits(some_limits some, int n, double *limit)
 {

@@ -102,22 +102,25 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_hang_records(qfz_o
 
 /* ---- One band -------------------------------------------------------------------------------- */
 
+namespace
+{
 /* What every kernel of a band needs. */
-struct band_view {
+struct band_ranges {
     int band;
     const uint32_t *own_lo, *own_hi; /* of vertices */
     const char *lo, *hi;             /* of records */
 };
+} // namespace
 
-static band_view view_of(const qfz_omega_values *values, const qfz_omega_graph *g, int band)
+static band_ranges view_of(const qfz_omega_values *values, const qfz_omega_graph *g, int band)
 {
     const int64_t own = band * g->vertex_room, of_record = band * g->record_room * values->bytes;
-    return band_view{band, g->own_lo + own, g->own_hi + own, (const char *)g->lo + of_record,
-                     (const char *)g->hi + of_record};
+    return band_ranges{band, g->own_lo + own, g->own_hi + own, (const char *)g->lo + of_record,
+                       (const char *)g->hi + of_record};
 }
 
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
-    k_start_band(qfz_omega_graph g, band_view b)
+    k_start_band(qfz_omega_graph g, band_ranges b)
 {
     const uint32_t n = *g.n_vertices;
     if (blockIdx.x == 0 && threadIdx.x <= QFZ_OMEGA_PASSES) g.n_listed[threadIdx.x] = 0;
@@ -152,7 +155,7 @@ static __device__ __forceinline__ void spread(const qfz_omega_graph &g,
 }
 
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
-    k_spread(qfz_omega_values values, qfz_omega_graph g, band_view b)
+    k_spread(qfz_omega_values values, qfz_omega_graph g, band_ranges b)
 {
     const double limit = values.limit[b.band];
     const uint64_t n = *g.n_vertices, n_all = n + *g.n_records;
@@ -170,7 +173,7 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
 
 /* What is the vertex itself holds from the start; nothing is tried yet. */
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
-    k_mark_wide(qfz_omega_values values, qfz_omega_graph g, band_view b)
+    k_mark_wide(qfz_omega_values values, qfz_omega_graph g, band_ranges b)
 {
     const double limit = values.limit[b.band];
     const auto is_wide = [&](uint64_t v) {
@@ -193,11 +196,14 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
 /* ---- Bisection, as in omega_block.cu.  Parts of which it is open whether a vertex holds with them
  * are listed; in each pass what has been decided leaves the list. */
 
+namespace
+{
 /* A part that hangs on something, or a vertex that does, as a part that stands for all of its T. */
 struct item {
     uint32_t v, level; /* what it hangs on, and by which level */
     int64_t record;    /* below 0: it is a vertex */
 };
+} // namespace
 
 static __device__ __forceinline__ item item_of(const qfz_omega_graph &g, uint32_t n, uint64_t i)
 {
@@ -206,10 +212,13 @@ static __device__ __forceinline__ item item_of(const qfz_omega_graph &g, uint32_
     return item{hang.x, hang.y, r};
 }
 
+namespace
+{
 /* Of a vertex: what is being tried changes meanwhile, but ranges and levels only grow. */
 struct progress {
     uint32_t lo, hi, breaks, holds, tried, left;
 };
+} // namespace
 
 static __device__ __forceinline__ progress progress_of(const qfz_omega_graph &g, uint32_t v)
 {
@@ -232,9 +241,9 @@ static __device__ __forceinline__ uint32_t middle(const progress &at)
 
 /* Item i is tried, or left for later. */
 static __device__ __forceinline__ void try_item(const qfz_omega_graph &g,
-                                                const qfz_omega_values &values, const band_view &b,
-                                                uint64_t i, const item &it, const progress &seen,
-                                                bool tries)
+                                                const qfz_omega_values &values,
+                                                const band_ranges &b, uint64_t i, const item &it,
+                                                const progress &seen, bool tries)
 {
     qfz_omega_vertex *const at = &g.vertex[it.v];
     if (!tries) {
@@ -251,7 +260,7 @@ static __device__ __forceinline__ void try_item(const qfz_omega_graph &g,
 
 /* The first list, and the first try, of what joins at level 0. */
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
-    k_list(qfz_omega_values values, qfz_omega_graph g, band_view b)
+    k_list(qfz_omega_values values, qfz_omega_graph g, band_ranges b)
 {
     const uint32_t n = *g.n_vertices;
     const auto is_listed = [&](uint64_t i) {
@@ -269,7 +278,7 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
 }
 
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
-    k_try(qfz_omega_values values, qfz_omega_graph g, band_view b, int pass)
+    k_try(qfz_omega_values values, qfz_omega_graph g, band_ranges b, int pass)
 {
     const uint32_t n = *g.n_vertices;
     const uint32_t *const list = g.list[pass % 2];
@@ -289,7 +298,7 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
 /* What was tried holds, and so does all before what is left; or it breaks by the last of it.  Zones
  * hold, but one that is too wide breaks by whatever joins it. */
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
-    k_judge(qfz_omega_values values, qfz_omega_graph g, band_view b, int pass)
+    k_judge(qfz_omega_values values, qfz_omega_graph g, band_ranges b, int pass)
 {
     if (pass >= 0 && !g.n_listed[pass + 1]) return;
     const double limit = values.limit[b.band];
@@ -336,7 +345,7 @@ static int n_passes(uint32_t after)
 qfz_status qfz_omega_spread(qfz_gpu *gpu, const qfz_omega_values *values,
                             const qfz_omega_graph *graph, int band)
 {
-    const band_view b = view_of(values, graph, band);
+    const band_ranges b = view_of(values, graph, band);
     const dim3 block(QFZ_OMEGA_THREADS),
         vertices = qfz_omega_grid(gpu, graph->vertex_room),
         all = qfz_omega_grid(gpu, graph->vertex_room + graph->record_room);
@@ -347,7 +356,7 @@ qfz_status qfz_omega_spread(qfz_gpu *gpu, const qfz_omega_values *values,
 static qfz_status solve_band(qfz_gpu *gpu, const qfz_omega_values *values,
                              const qfz_omega_graph *graph, int band)
 {
-    const band_view b = view_of(values, graph, band);
+    const band_ranges b = view_of(values, graph, band);
     const dim3 block(QFZ_OMEGA_THREADS),
         vertices = qfz_omega_grid(gpu, graph->vertex_room),
         all = qfz_omega_grid(gpu, graph->vertex_room + graph->record_room);

@@ -14,12 +14,15 @@
 
 typedef unsigned long long envoy; /* level << 32 | ring pixel */
 
+namespace
+{
 struct summary_view {
     envoy *envoys;       /* of vertices; ~0: none below after */
     uint32_t *level[2];  /* of events, sorted from one to the other */
     uint32_t *source[2]; /* record, n_records + vertex, or n_records + n_vertices + broken vertex */
     uint32_t *counts;    /* N_LINKS ... */
 };
+} // namespace
 
 /* d_counts: links below after, events, links of any level, vertices. */
 enum { N_LINKS = 0, N_EVENTS, N_ALL_LINKS, N_VERTICES, COUNTS };

@@ -25,6 +25,8 @@ static __global__ void __launch_bounds__(THREADS) k_name_vertices(qfz_gpu_forest
 
 /* ---- Nodes ----------------------------------------------------------------------------------- */
 
+namespace
+{
 /* Pairs in their order. */
 struct sorted_pairs {
     const uint64_t *pair;
@@ -33,6 +35,7 @@ struct sorted_pairs {
     uint32_t n, n_vertices;
     uint32_t first_node; /* the first of those with a vertex for their top */
 };
+} // namespace
 
 static __device__ __forceinline__ uint32_t top_of(const qfz_gpu_forest_tree &tree, uint64_t pair)
 {

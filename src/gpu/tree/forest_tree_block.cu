@@ -31,6 +31,8 @@ static __device__ __forceinline__ bool is_first(uint32_t named)
     return (named & (LOWEST_OF | FIRST)) == FIRST;
 }
 
+namespace
+{
 /* Pairs in the table: component << LEVEL_BITS | level. */
 template <typename KEY> struct pair_of {
     enum { LEVEL_BITS = sizeof(KEY) * 4 };
@@ -77,6 +79,7 @@ template <typename KEY> struct tree_work {
     uint32_t open; /* the thread's pairs of vertices; then the next of them, among the block's */
     uint32_t named[EACH]; /* a place in the table, or a number of a node */
 };
+} // namespace
 
 /* What the forest has of pixel p of the box; levels are also found by the box's k-th pixel. */
 template <typename TOP>
@@ -330,10 +333,13 @@ static __global__ void __launch_bounds__(THREADS) k_nodes(qfz_gpu_forest_tree tr
 
 /* ---- Write ----------------------------------------------------------------------------------- */
 
+namespace
+{
 /* How a block's numbers turn into nodes. */
 struct numbering {
     uint32_t base, n_local, first_pair, first_vertex;
 };
+} // namespace
 
 /* What has this number for its parent hangs on; itself if that is nothing. */
 static __device__ __forceinline__ uint32_t parent_by(const qfz_gpu_forest_tree &tree,
