@@ -1,32 +1,33 @@
 /* SPDX-License-Identifier: MIT */
+/* image.cu - planes of joins and of levels from the pixels of an image. */
 #include "gpu/device/image.cuh"
 
 #include "gpu/device/launch.cuh"
 #include "gpu/device/level.cuh"
 
-/* A thread has FOUR pixels of a row, a block 32 x 8 threads; blocks walk down where an image is
- * taller than a grid. */
+/* A thread has FOUR pixels of a row, a block 32 x 8 threads.  Where the image is taller than the
+ * grid, each block loops over rows. */
 enum { FOUR = 4, BLOCK_W = 32, BLOCK_H = 8 };
 static const unsigned max_grid_y = 65535;
 
 namespace
 {
-/* What kernels see of an image. */
+/* The image, as kernels read it. */
 struct plane_view {
     int32_t h, w;
     int n_bands;
-    bool aligned; /* rows begin where four pixels can be read at once, of values, masks and joins */
+    bool aligned; /* in all planes, four pixels of a row can be read or written at once */
     const uint8_t *valid;
 };
 
-/* One of them is wanted, the other NULL. */
+/* The output: one of the pointers is NULL. */
 struct planes_out {
     uint32_t alpha_level;
     uint8_t *joins;
     uint32_t *keys;
 };
 
-/* The four at x and the one at either side. */
+/* The four pixels from column x on, and one pixel on either side. */
 template <typename T> struct row_part {
     T px[FOUR + 2];
 
@@ -51,7 +52,7 @@ template <typename T> struct row_part {
 };
 } // namespace
 
-/* Bit i: pixel x - 1 + i of row y is there and valid. */
+/* Bit i: pixel x - 1 + i of row y is in the image and valid. */
 static __device__ __forceinline__ uint32_t valid_bits(const plane_view &view, int32_t y, int32_t x)
 {
     if (y >= view.h) return 0;
@@ -69,7 +70,7 @@ static __device__ __forceinline__ uint32_t valid_bits(const plane_view &view, in
     return bits & there;
 }
 
-/* Bit i: pixel x + i has an edge in direction d; from and to are valid bits of its row and of that
+/* Bit i: pixel x + i has an edge in direction d.  from, to: valid_bits() of its row and of the row
  * below. */
 static __device__ __forceinline__ uint32_t edge_bits(uint32_t from, uint32_t to, int d)
 {
@@ -80,7 +81,7 @@ static __device__ __forceinline__ uint32_t edge_bits(uint32_t from, uint32_t to,
     return from >> 1 & ends & ((1u << FOUR) - 1);
 }
 
-/* keys[d * FOUR + i]: key of the edge of pixel x + i in direction d, where there is one. */
+/* keys[d * FOUR + i] = the level of the edge of pixel x + i in direction d, if it exists. */
 template <typename T, int DISTANCE, int DIRS>
 static __device__ __forceinline__ void find_keys(const plane_view &view, const T *pixels, int32_t y,
                                                  int32_t x, uint32_t keys[DIRS * FOUR])
@@ -111,7 +112,7 @@ static __device__ __forceinline__ void find_keys(const plane_view &view, const T
         keys[k] = level_of::end(level[k]);
 }
 
-/* Four values in a row of an output. */
+/* Writes four values to a row of the output. */
 template <typename T>
 static __device__ __forceinline__ void store_four(T *row, int32_t x, int32_t w, bool aligned,
                                                   const T four[FOUR])
@@ -165,7 +166,7 @@ static __device__ __forceinline__ void store_keys(const plane_view &view, const 
     }
 }
 
-/* work(y, x) for every four pixels of this thread. */
+/* Calls work(y, x) for each group of four pixels of this thread. */
 template <typename WORK>
 static __device__ __forceinline__ void walk(const plane_view &view, const WORK &work)
 {
@@ -190,7 +191,7 @@ static __global__ void __launch_bounds__(BLOCK_W *BLOCK_H)
     });
 }
 
-/* A pixel's own bits say what it is joined to: a key is 0 where the bit is set. */
+/* Joins from rule->edge_bits: bit d of a pixel's value joins it in direction d (level 0). */
 template <int DIRS>
 static __global__ void __launch_bounds__(BLOCK_W *BLOCK_H)
     k_find_edge_bits(plane_view view, const uint8_t *__restrict__ pixels, planes_out out)
@@ -215,7 +216,7 @@ static qfz_status check_size(qfz_gpu *gpu, const qfz_gpu_image *image)
                     (int)image->w, (int)image->h);
 }
 
-/* Is the address of each fourth pixel of a plane a multiple of four of its pixels? */
+/* True if the plane starts at a multiple of the size of four pixels. */
 static bool is_aligned(const void *plane, size_t px_bytes)
 {
     return reinterpret_cast<uintptr_t>(plane) % (FOUR * px_bytes) == 0;
@@ -292,7 +293,7 @@ qfz_status qfz_gpu_joins(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rul
 
 /* ---- Edges ----------------------------------------------------------------------------------- */
 
-/* Of a band that is read as it is; else QFZ_EDGES_KEYS. */
+/* The form of edges that are the band itself; QFZ_EDGES_KEYS where there is none. */
 static qfz_gpu_edge_form form_of(const qfz_rule *rule)
 {
     if (rule->n_bands > 1 || rule->distance == QFZ_L2) return QFZ_EDGES_KEYS;
