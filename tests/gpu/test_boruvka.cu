@@ -23,7 +23,7 @@ struct tile {
     qfz_worker *cpu;
     qfz_gpu *gpu;
     uploaded up;
-    uint32_t *d_keys;
+    uint32_t *d_edge_levels;
     qfz_gpu_edges edges;
 };
 } // namespace
@@ -44,8 +44,8 @@ static tile open_tile(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rule
     t.n_px = image->h * image->w;
     t.n_ring = qfz_ring_size(image->h, image->w);
     t.up = upload(image);
-    t.d_keys = device_room<uint32_t>((int64_t)qfz_gpu_edges_bytes(rule, t.n_px) / 4);
-    must(qfz_gpu_edges_make(gpu, &t.up.image, rule, t.d_keys, &t.edges) == QFZ_OK, "edges");
+    t.d_edge_levels = device_room<uint32_t>((int64_t)qfz_gpu_edges_bytes(rule, t.n_px) / 4);
+    must(qfz_gpu_edges_make(gpu, &t.up.image, rule, t.d_edge_levels, &t.edges) == QFZ_OK, "edges");
     t.cpu = cpu_worker(&t.image, rule, QFZ_LEVELS);
     return t;
 }
@@ -54,7 +54,7 @@ static void close_tile(tile *t)
 {
     qfz_engine_cpu.close(&t->cpu, 1);
     upload_free(&t->up);
-    cudaFree(t->d_keys);
+    cudaFree(t->d_edge_levels);
 }
 
 /* ---- Saliency -------------------------------------------------------------------------------- */
@@ -296,7 +296,7 @@ static void check_tile(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rul
     check_saliency(&t, NULL, want.data(), "alone");
     check_external(&t);
     check_border_links(&t, want);
-    if (!qfz_gpu_edges_need_keys(rule)) check_band(&t, want);
+    if (!qfz_gpu_edges_need_levels(rule)) check_band(&t, want);
     close_tile(&t);
 }
 

@@ -19,7 +19,7 @@ template <typename T> struct qfz_edge_reader {
     }
 
     /* The level of the edge of pixel p in direction d; any value if there is no such edge. */
-    __device__ __forceinline__ uint32_t key(int64_t p, int d) const
+    __device__ __forceinline__ uint32_t level_of(int64_t p, int d) const
     {
         if (sizeof(T) == sizeof(uint32_t)) return (uint32_t)__ldg(from + (int64_t)d * h * w + p);
         const int64_t last = (int64_t)h * w - 1, q = min(p + beyond(d), last);
@@ -36,7 +36,7 @@ template <typename T> struct qfz_edge_reader {
         if (y + dy >= h || x + dx < 0 || x + dx >= w) return false;
         const int64_t p = (int64_t)y * w + x, q = p + (int64_t)dy * w + dx;
         if (valid && !(__ldg(valid + p) && __ldg(valid + q))) return false;
-        *level = key(p, d);
+        *level = level_of(p, d);
         return *level <= alpha_level;
     }
 };
@@ -49,8 +49,8 @@ static inline qfz_edge_reader<T> qfz_read_edges(const qfz_gpu_edges *edges, uint
     reader.w = edges->w;
     reader.bias = edges->bias;
     reader.alpha_level = alpha_level;
-    reader.from =
-        (const T *)(edges->form == QFZ_EDGES_KEYS ? (const void *)edges->d_keys : edges->d_values);
+    reader.from = (const T *)(edges->form == QFZ_EDGES_LEVELS ? (const void *)edges->d_levels
+                                                              : edges->d_values);
     reader.valid = edges->d_valid;
     return reader;
 }

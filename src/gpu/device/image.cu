@@ -24,7 +24,7 @@ struct plane_view {
 struct planes_out {
     uint32_t alpha_level;
     uint8_t *joins;
-    uint32_t *keys;
+    uint32_t *levels;
 };
 
 /* The four pixels from column x on, and one pixel on either side. */
@@ -81,16 +81,17 @@ static __device__ __forceinline__ uint32_t edge_bits(uint32_t from, uint32_t to,
     return from >> 1 & ends & ((1u << FOUR) - 1);
 }
 
-/* keys[d * FOUR + i] = the level of the edge of pixel x + i in direction d, if it exists. */
+/* levels[d * FOUR + i] = the level of the edge of pixel x + i in direction d, if it exists. */
 template <typename T, int DISTANCE, int DIRS>
-static __device__ __forceinline__ void find_keys(const plane_view &view, const T *pixels, int32_t y,
-                                                 int32_t x, uint32_t keys[DIRS * FOUR])
+static __device__ __forceinline__ void find_levels(const plane_view &view, const T *pixels,
+                                                   int32_t y, int32_t x,
+                                                   uint32_t levels[DIRS * FOUR])
 {
     typedef qfz_level<T, DISTANCE> level_of;
-    typename level_of::type level[DIRS * FOUR];
+    typename level_of::type sum[DIRS * FOUR];
 #pragma unroll
     for (int k = 0; k < DIRS * FOUR; k++)
-        level[k] = 0;
+        sum[k] = 0;
     const T *row = pixels + (int64_t)y * view.w;
     for (int band = 0; band < view.n_bands; band++, row += (int64_t)view.h * view.w) {
         row_part<T> here, below;
@@ -103,13 +104,13 @@ static __device__ __forceinline__ void find_keys(const plane_view &view, const T
         for (int k = 0; k < DIRS * FOUR; k++) {
             const int d = k / FOUR, i = 1 + k % FOUR;
             const int dx = d == QFZ_BELOW ? 0 : d == QFZ_BELOW_LEFT ? -1 : 1;
-            level[k] = level_of::fold(level[k], here.px[i],
-                                      d == QFZ_RIGHT ? here.px[i + 1] : below.px[i + dx]);
+            sum[k] = level_of::fold(sum[k], here.px[i],
+                                    d == QFZ_RIGHT ? here.px[i + 1] : below.px[i + dx]);
         }
     }
 #pragma unroll
     for (int k = 0; k < DIRS * FOUR; k++)
-        keys[k] = level_of::end(level[k]);
+        levels[k] = level_of::end(sum[k]);
 }
 
 /* Writes four values to a row of the output. */
@@ -135,7 +136,7 @@ static __device__ __forceinline__ void store_four(T *row, int32_t x, int32_t w, 
 
 template <int DIRS>
 static __device__ __forceinline__ void store_joins(const plane_view &view, const planes_out &out,
-                                                   int32_t y, int32_t x, const uint32_t *keys)
+                                                   int32_t y, int32_t x, const uint32_t *levels)
 {
     const uint32_t from = valid_bits(view, y, x), to = valid_bits(view, y + 1, x);
     uint8_t joins[FOUR];
@@ -144,7 +145,7 @@ static __device__ __forceinline__ void store_joins(const plane_view &view, const
         uint32_t bits = from >> (1 + i) & 1 ? QFZ_JOIN_VALID : 0;
 #pragma unroll
         for (int d = 0; d < DIRS; d++)
-            if ((edge_bits(from, to, d) >> i & 1) && keys[d * FOUR + i] <= out.alpha_level)
+            if ((edge_bits(from, to, d) >> i & 1) && levels[d * FOUR + i] <= out.alpha_level)
                 bits |= 1u << d;
         joins[i] = (uint8_t)bits;
     }
@@ -152,8 +153,8 @@ static __device__ __forceinline__ void store_joins(const plane_view &view, const
 }
 
 template <int DIRS>
-static __device__ __forceinline__ void store_keys(const plane_view &view, const planes_out &out,
-                                                  int32_t y, int32_t x, const uint32_t *keys)
+static __device__ __forceinline__ void store_levels(const plane_view &view, const planes_out &out,
+                                                    int32_t y, int32_t x, const uint32_t *levels)
 {
     const uint32_t from = valid_bits(view, y, x), to = valid_bits(view, y + 1, x);
 #pragma unroll
@@ -161,8 +162,8 @@ static __device__ __forceinline__ void store_keys(const plane_view &view, const 
         uint32_t four[FOUR];
 #pragma unroll
         for (int i = 0; i < FOUR; i++)
-            four[i] = edge_bits(from, to, d) >> i & 1 ? keys[d * FOUR + i] : QFZ_NONE;
-        store_four(out.keys + ((int64_t)d * view.h + y) * view.w, x, view.w, view.aligned, four);
+            four[i] = edge_bits(from, to, d) >> i & 1 ? levels[d * FOUR + i] : QFZ_NONE;
+        store_four(out.levels + ((int64_t)d * view.h + y) * view.w, x, view.w, view.aligned, four);
     }
 }
 
@@ -182,12 +183,12 @@ static __global__ void __launch_bounds__(BLOCK_W *BLOCK_H)
     k_find_edges(plane_view view, const T *__restrict__ pixels, planes_out out)
 {
     walk(view, [&](int32_t y, int32_t x) {
-        uint32_t keys[DIRS * FOUR];
-        find_keys<T, DISTANCE, DIRS>(view, pixels, y, x, keys);
+        uint32_t levels[DIRS * FOUR];
+        find_levels<T, DISTANCE, DIRS>(view, pixels, y, x, levels);
         if (out.joins)
-            store_joins<DIRS>(view, out, y, x, keys);
+            store_joins<DIRS>(view, out, y, x, levels);
         else
-            store_keys<DIRS>(view, out, y, x, keys);
+            store_levels<DIRS>(view, out, y, x, levels);
     });
 }
 
@@ -197,13 +198,13 @@ static __global__ void __launch_bounds__(BLOCK_W *BLOCK_H)
     k_find_edge_bits(plane_view view, const uint8_t *__restrict__ pixels, planes_out out)
 {
     walk(view, [&](int32_t y, int32_t x) {
-        uint32_t keys[DIRS * FOUR];
+        uint32_t levels[DIRS * FOUR];
         row_part<uint8_t> own;
         own.load(pixels + (int64_t)y * view.w, x, view.w, view.aligned);
 #pragma unroll
         for (int k = 0; k < DIRS * FOUR; k++)
-            keys[k] = own.px[1 + k % FOUR] >> k / FOUR & 1 ? 0 : QFZ_NONE;
-        store_joins<DIRS>(view, out, y, x, keys);
+            levels[k] = own.px[1 + k % FOUR] >> k / FOUR & 1 ? 0 : QFZ_NONE;
+        store_joins<DIRS>(view, out, y, x, levels);
     });
 }
 
@@ -227,7 +228,7 @@ static plane_view view_of(const qfz_gpu_image *image, planes_out out)
     const bool aligned = image->w % FOUR == 0 &&
                          is_aligned(image->d_pixels, qfz_type_bytes(image->type)) &&
                          is_aligned(image->d_valid, 1) && is_aligned(out.joins, 1) &&
-                         is_aligned(out.keys, sizeof(uint32_t));
+                         is_aligned(out.levels, sizeof(uint32_t));
     return plane_view{image->h, image->w, image->n_bands, aligned, image->d_valid};
 }
 
@@ -293,10 +294,10 @@ qfz_status qfz_gpu_joins(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rul
 
 /* ---- Edges ----------------------------------------------------------------------------------- */
 
-/* The form of edges that are the band itself; QFZ_EDGES_KEYS where there is none. */
+/* The form of edges that are the band itself; QFZ_EDGES_LEVELS where there is none. */
 static qfz_gpu_edge_form form_of(const qfz_rule *rule)
 {
-    if (rule->n_bands > 1 || rule->distance == QFZ_L2) return QFZ_EDGES_KEYS;
+    if (rule->n_bands > 1 || rule->distance == QFZ_L2) return QFZ_EDGES_LEVELS;
     switch (rule->type) {
     case QFZ_U8:
     case QFZ_I8: return QFZ_EDGES_U8;
@@ -306,12 +307,12 @@ static qfz_gpu_edge_form form_of(const qfz_rule *rule)
     case QFZ_I32: return QFZ_EDGES_I32;
     case QFZ_F32: return QFZ_EDGES_F32;
     }
-    return QFZ_EDGES_KEYS;
+    return QFZ_EDGES_LEVELS;
 }
 
-bool qfz_gpu_edges_need_keys(const qfz_rule *rule)
+bool qfz_gpu_edges_need_levels(const qfz_rule *rule)
 {
-    return form_of(rule) == QFZ_EDGES_KEYS;
+    return form_of(rule) == QFZ_EDGES_LEVELS;
 }
 
 size_t qfz_gpu_edges_bytes(const qfz_rule *rule, int64_t n_px)
@@ -346,19 +347,19 @@ static uint32_t bias_of(qfz_type type)
 }
 
 qfz_status qfz_gpu_edges_make(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
-                              uint32_t *d_keys, qfz_gpu_edges *edges)
+                              uint32_t *d_edge_levels, qfz_gpu_edges *edges)
 {
     qfz_gpu_edges made = {};
     made.h = image->h;
     made.w = image->w;
     made.connectivity = rule->connectivity;
     made.form = form_of(rule);
-    if (made.form >= QFZ_EDGES_WIDE && d_keys) made.form = QFZ_EDGES_KEYS;
+    if (made.form >= QFZ_EDGES_WIDE && d_edge_levels) made.form = QFZ_EDGES_LEVELS;
     made.d_valid = image->d_valid;
     QFZ_TRY(qfz_max_level(rule->type, rule->n_bands, rule->distance, &made.max_level, gpu->err));
-    if (made.form == QFZ_EDGES_KEYS) {
-        QFZ_TRY(launch_any(gpu, image, rule, planes_out{0, NULL, d_keys}));
-        made.d_keys = d_keys;
+    if (made.form == QFZ_EDGES_LEVELS) {
+        QFZ_TRY(launch_any(gpu, image, rule, planes_out{0, NULL, d_edge_levels}));
+        made.d_levels = d_edge_levels;
     } else {
         QFZ_TRY(check_size(gpu, image));
         made.bias = bias_of(rule->type);

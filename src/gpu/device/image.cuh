@@ -38,23 +38,23 @@ qfz_status qfz_gpu_joins(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rul
 typedef enum qfz_gpu_edge_form {
     QFZ_EDGES_U8 = 0, /* d_values: uint8_t */
     QFZ_EDGES_U16,    /* d_values: uint16_t */
-    QFZ_EDGES_KEYS,   /* d_keys */
+    QFZ_EDGES_LEVELS, /* d_edge_levels */
     QFZ_EDGES_U32,    /* d_values of 32 bits */
     QFZ_EDGES_I32,
     QFZ_EDGES_F32,
-    QFZ_EDGES_WIDE = QFZ_EDGES_KEYS /* this form and those after it have levels of 32 bits */
+    QFZ_EDGES_WIDE = QFZ_EDGES_LEVELS /* this form and those after it have levels of 32 bits */
 } qfz_gpu_edge_form;
 
 typedef struct qfz_gpu_edges {
     int32_t h, w;
     int connectivity;
     qfz_gpu_edge_form form;
-    uint32_t bias;          /* 0, 0x80 or 0x8000 */
-    uint32_t max_level;     /* no level is greater */
-    const void *d_values;   /* h * w; NULL for QFZ_EDGES_KEYS */
-    const uint8_t *d_valid; /* h * w, or NULL: all are valid */
-    const uint32_t *d_keys; /* connectivity / 2 planes of h * w levels, QFZ_NONE where there is no
-                             * edge; a level may also be QFZ_NONE: d_valid decides */
+    uint32_t bias;            /* 0, 0x80 or 0x8000 */
+    uint32_t max_level;       /* no level is greater */
+    const void *d_values;     /* h * w; NULL for QFZ_EDGES_LEVELS */
+    const uint8_t *d_valid;   /* h * w, or NULL: all are valid */
+    const uint32_t *d_levels; /* connectivity / 2 planes of h * w levels, QFZ_NONE where there is no
+                               * edge; a level may also be QFZ_NONE: d_valid decides */
 } qfz_gpu_edges;
 
 /* Narrow: 16 bits hold every level. */
@@ -68,7 +68,7 @@ static inline bool qfz_gpu_is_narrow(const qfz_gpu_edges *edges)
 size_t qfz_gpu_edges_bytes(const qfz_rule *rule, int64_t n_px);
 
 /* True if planes of levels are the only form of edges under this rule. */
-bool qfz_gpu_edges_need_keys(const qfz_rule *rule);
+bool qfz_gpu_edges_need_levels(const qfz_rule *rule);
 
 /* True if d_valid may be NULL because the edges are a band of floats in which every invalid pixel
  * is NaN: kernels of forests treat NaN as invalid where they read a band. */
@@ -77,10 +77,10 @@ bool qfz_gpu_edges_know_nan(const qfz_rule *rule);
 /* Writes NaN to every invalid pixel of a band of n_px floats. */
 qfz_status qfz_gpu_make_nan(qfz_gpu *gpu, const uint8_t *d_valid, int64_t n_px, float *d_pixels);
 
-/* *edges = the image's edges; the image's planes must outlive them.  d_keys: NULL, or
- * qfz_gpu_edges_bytes() bytes, which the function fills with planes of levels.  d_keys may be NULL
- * unless qfz_gpu_edges_need_keys(); edges of a band of 32 bits then are the band. */
+/* *edges = the image's edges; the image's planes must outlive them.  d_edge_levels: NULL, or
+ * qfz_gpu_edges_bytes() bytes, which the function fills with planes of levels.  d_edge_levels may
+ * be NULL unless qfz_gpu_edges_need_levels(); edges of a band of 32 bits then are the band. */
 qfz_status qfz_gpu_edges_make(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
-                              uint32_t *d_keys, qfz_gpu_edges *edges);
+                              uint32_t *d_edge_levels, qfz_gpu_edges *edges);
 
 #endif

@@ -23,25 +23,25 @@ static __device__ __forceinline__ float qfz_difference(float a, float b)
 
 /* The level of two values of one band of 32-bit type T, given as words. */
 template <typename T>
-static __device__ __forceinline__ uint32_t qfz_key_of_words(uint32_t a, uint32_t b)
+static __device__ __forceinline__ uint32_t qfz_level_of_words(uint32_t a, uint32_t b)
 {
     return qfz_difference((T)a, (T)b);
 }
-template <> __device__ __forceinline__ uint32_t qfz_key_of_words<float>(uint32_t a, uint32_t b)
+template <> __device__ __forceinline__ uint32_t qfz_level_of_words<float>(uint32_t a, uint32_t b)
 {
     return __float_as_uint(qfz_difference(__uint_as_float(a), __uint_as_float(b)));
 }
 
-static __device__ __forceinline__ uint32_t qfz_root_key(uint64_t square)
+static __device__ __forceinline__ uint32_t qfz_root_level(uint64_t square)
 {
     return __float_as_uint((float)sqrt((double)square));
 }
 
 /* The single-precision number nearest to the root of an integer; see root_key() in core/level.c.
  * The first estimate must be the result or a neighbour of the result. */
-static __device__ __forceinline__ uint32_t qfz_root_key(qfz_u128 square)
+static __device__ __forceinline__ uint32_t qfz_root_level(qfz_u128 square)
 {
-    if (square >> 50 == 0) return qfz_root_key((uint64_t)square);
+    if (square >> 50 == 0) return qfz_root_level((uint64_t)square);
     const double wide = (double)(uint64_t)(square >> 64) * 18446744073709551616.0;
     const uint32_t near = __float_as_uint((float)sqrt(wide + (double)(uint64_t)square));
     const uint64_t at = (uint64_t)__uint_as_float(near);
@@ -82,7 +82,7 @@ template <typename T> struct qfz_level<T, QFZ_L2> {
     }
     static __device__ __forceinline__ uint32_t end(uint64_t level)
     {
-        return qfz_root_key(level);
+        return qfz_root_level(level);
     }
 };
 
@@ -96,7 +96,7 @@ template <typename T> struct qfz_wide_squares {
     }
     static __device__ __forceinline__ uint32_t end(qfz_u128 level)
     {
-        return qfz_root_key(level);
+        return qfz_root_level(level);
     }
 };
 template <> struct qfz_level<uint32_t, QFZ_L2> : qfz_wide_squares<uint32_t> {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* engine_records.cu - the CUDA engine's records of regions, gathered as many at a time as there is
- * room for: from the labels of pixels, from flat regions, or as HA4 does. */
+/* engine_records.cu - the CUDA engine's records of regions, computed in parts that fit the worker's
+ * memory: from the labels of pixels, from flat regions, or by HA4. */
 #include "gpu/engine/worker.cuh"
 #include "gpu/features/flat_regions.cuh"
 #include "core/record.h"
@@ -17,7 +17,7 @@ size_t qfz_records_least_bytes(const qfz_rule *rule)
     return RECORDS_AT_LEAST * record_bytes(rule);
 }
 
-/* Are features made of flat regions?  Then records pass through a room of their own. */
+/* True if features come from flat regions; the records then have a buffer of their own. */
 static bool has_flat_regions(const qfz_worker *worker)
 {
     const qfz_worker_spec *const spec = &worker->spec;
@@ -38,18 +38,18 @@ void qfz_records_carve(qfz_worker *worker, qfz_carve *carve)
 
 namespace
 {
-/* Records of regions from number `first` on. */
+/* Requested records: those of regions from number `first` on. */
 typedef struct request {
     qfz_box box;
     uint32_t first;
-    uint64_t *records;   /* NULL: they stay on the device */
-    uint32_t first_flat; /* fetch_flats(): the region that is first in the work memory */
+    uint64_t *records;   /* on the host; NULL: the records stay on the device */
+    uint32_t first_flat; /* fetch_flats(): the first region in d_work */
 } request;
 } // namespace
 
 typedef qfz_status (*part_fn)(qfz_worker *worker, const request *part, uint32_t n);
 
-/* Calls fn for as many parts of n regions as the room asks for, bytes each. */
+/* Calls fn for n regions in parts of at most room_bytes / bytes regions. */
 static qfz_status in_parts(qfz_worker *worker, const request *all, uint32_t n, size_t room_bytes,
                            size_t bytes, part_fn fn)
 {
@@ -79,7 +79,7 @@ static qfz_status fetch_records(qfz_worker *worker, const request *part, uint32_
     return qfz_worker_down(worker, part->records, d_records, n * bytes);
 }
 
-/* Records of the flat regions in the work memory. */
+/* Downloads records of the flat regions in d_work. */
 static qfz_status fetch_flats(qfz_worker *worker, const request *part, uint32_t n)
 {
     qfz_region_room *const room = &worker->regions;
@@ -122,7 +122,7 @@ static qfz_status gather_records(qfz_worker *worker, const request *all, uint32_
                     gather_pixels);
 }
 
-/* Rows mostly have one weight. */
+/* Uploads the weights of rows, unless all rows have the same weight. */
 static qfz_status send_areas(qfz_worker *worker, const uint64_t *row_area)
 {
     qfz_region_room *const room = &worker->regions;
@@ -145,9 +145,9 @@ qfz_status qfz_regions_features(qfz_worker *worker, qfz_box box, const uint64_t 
     return gather_records(worker, &all, n);
 }
 
-/* --------------------------------------------------------------------------------- what is timed
- */
-/* All of a tile whose rows weigh the same. */
+/* ---- Timed parts ----------------------------------------------------------------------------- */
+
+/* All records of a tile in which every pixel has weight 1. */
 static request whole_tile(qfz_worker *worker)
 {
     request all = {};
@@ -163,7 +163,7 @@ qfz_status qfz_records_of_regions(qfz_worker *worker)
     return gather_records(worker, &all, worker->regions.n_regions);
 }
 
-/* HA4's own way, without labels; what leads from segments to regions lies in their place. */
+/* HA4's records, which need no labels; d_label holds the map from segments to regions. */
 static qfz_status gather_segments(qfz_worker *worker, const request *part, uint32_t n)
 {
     qfz_region_room *const room = &worker->regions;

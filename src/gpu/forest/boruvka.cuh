@@ -79,7 +79,7 @@ int64_t qfz_gpu_forest_vertices(int32_t h, int32_t w);
 size_t qfz_gpu_forest_shared(const qfz_gpu_edges *edges);
 
 /* Must the edges that it is made of come as planes of keys?  Else the band is read as it is. */
-bool qfz_gpu_forest_needs_keys(const qfz_rule *rule);
+bool qfz_gpu_forest_needs_levels(const qfz_rule *rule);
 
 /* Makes the forest of the tile's edges and, unless NULL, of external: links through the outside of
  * the tile.  keep_ring: needed for external and for qfz_gpu_border_links().  d_scratch has

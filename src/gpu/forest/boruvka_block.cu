@@ -192,9 +192,9 @@ size_t qfz_gpu_forest_shared(const qfz_gpu_edges *edges)
     return shared_of<qfz_keys_source>(eight);
 }
 
-bool qfz_gpu_forest_needs_keys(const qfz_rule *rule)
+bool qfz_gpu_forest_needs_levels(const qfz_rule *rule)
 {
-    return qfz_gpu_edges_need_keys(rule) || rule->type == QFZ_U32 || rule->type == QFZ_I32;
+    return qfz_gpu_edges_need_levels(rule) || rule->type == QFZ_U32 || rule->type == QFZ_I32;
 }
 
 qfz_status qfz_boruvka_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
@@ -204,7 +204,7 @@ qfz_status qfz_boruvka_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
     if (edges->form == QFZ_EDGES_U16) return launch_values<uint16_t>(gpu, edges, forest);
     if (edges->form == QFZ_EDGES_F32) return launch_values<float>(gpu, edges, forest);
     qfz_keys_source source = {};
-    source.keys = edges->d_keys;
+    source.keys = edges->d_levels;
     source.n_px = (int64_t)edges->h * edges->w;
     source.h = edges->h;
     source.w = edges->w;

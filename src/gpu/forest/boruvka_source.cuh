@@ -60,7 +60,7 @@ template <> struct qfz_value<float> {
     }
     static __device__ __forceinline__ uint32_t between(uint32_t a, uint32_t b)
     {
-        return qfz_key_of_words<float>(a, b);
+        return qfz_level_of_words<float>(a, b);
     }
 };
 

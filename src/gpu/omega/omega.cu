@@ -17,7 +17,7 @@ static qfz_gpu_edges edges_of(const qfz_rule *rule, int32_t h, int32_t w)
     edges.h = h;
     edges.w = w;
     edges.connectivity = rule->connectivity;
-    edges.form = qfz_gpu_edges_bytes(rule, 1) ? QFZ_EDGES_KEYS : QFZ_EDGES_U16;
+    edges.form = qfz_gpu_edges_bytes(rule, 1) ? QFZ_EDGES_LEVELS : QFZ_EDGES_U16;
     return edges;
 }
 
@@ -89,8 +89,8 @@ static void carve(qfz_omega_room *room, const qfz_rule *rule, int32_t h, int32_t
     room->graph.vertex_room = qfz_gpu_forest_vertices(h, w);
     const size_t forest_at = c->used;
     room->d_forest = qfz_carve_bytes(c, qfz_gpu_forest_bytes(&edges, 0));
-    if (qfz_gpu_forest_needs_keys(rule))
-        room->d_keys = (uint32_t *)qfz_carve_bytes(c, qfz_gpu_edges_bytes(rule, n_px));
+    if (qfz_gpu_forest_needs_levels(rule))
+        room->d_edge_levels = (uint32_t *)qfz_carve_bytes(c, qfz_gpu_edges_bytes(rule, n_px));
     qfz_omega_carve(room, rule, h, w, forest_at, c);
 }
 
@@ -300,10 +300,11 @@ static qfz_status make_forest(qfz_gpu *gpu, const qfz_gpu_image *image, const qf
 {
     const int64_t n_px = (int64_t)image->h * image->w;
     qfz_gpu_edges edges;
-    QFZ_TRY(qfz_gpu_edges_make(gpu, image, rule, room->d_keys, &edges));
+    QFZ_TRY(qfz_gpu_edges_make(gpu, image, rule, room->d_edge_levels, &edges));
     if (has_greatest_key(rule, edges.max_level))
         QFZ_TRY(qfz_launch(gpu, k_lower_greatest, dim3(qfz_launch_blocks(n_px, QFZ_OMEGA_THREADS)),
-                           dim3(QFZ_OMEGA_THREADS), 0, *image, qfz_n_dirs(rule), room->d_keys));
+                           dim3(QFZ_OMEGA_THREADS), 0, *image, qfz_n_dirs(rule),
+                           room->d_edge_levels));
     return qfz_gpu_forest_make(gpu, &edges, keep_ring, NULL, room->d_forest, &room->forest);
 }
 

@@ -239,8 +239,8 @@ static qfz_status launch(qfz_gpu *gpu, const qfz_gpu_forest *forest, const qfz_o
 
 size_t qfz_gpu_omega_shared(const qfz_gpu_edges *edges)
 {
-    return edges->form == QFZ_EDGES_KEYS ? sizeof(omega_memory<any_value>)
-                                         : sizeof(omega_memory<uint16_t>);
+    return edges->form == QFZ_EDGES_LEVELS ? sizeof(omega_memory<any_value>)
+                                           : sizeof(omega_memory<uint16_t>);
 }
 
 qfz_status qfz_omega_blocks(qfz_gpu *gpu, const qfz_gpu_forest *forest,

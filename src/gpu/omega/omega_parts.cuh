@@ -173,7 +173,7 @@ struct qfz_omega_room {
     qfz_omega_values values;
     qfz_omega_graph graph;
     void *d_forest;
-    uint32_t *d_keys;
+    uint32_t *d_edge_levels;
     double *d_limit;
     uint32_t *d_border_of; /* of a vertex that a region is named by */
 

@@ -53,7 +53,7 @@ levels_of(const tree_view<T> &tree, const uint32_t node[EACH], uint32_t kind, ui
     if (kind == 0) return;
 #pragma unroll
     for (int k = 0; k < EACH; k++)
-        level[k] = tree.reader.key(node[k] - kind * tree.n_px, (int)kind - 1);
+        level[k] = tree.reader.level_of(node[k] - kind * tree.n_px, (int)kind - 1);
 }
 
 /* Counts children up to what decides whether a node remains. A pixel remains with one child: it

@@ -29,7 +29,7 @@ static inline bool is_even(const void *plane, size_t px_bytes)
 template <typename T, bool FINITE>
 static __device__ __forceinline__ uint32_t level_between(uint32_t a, uint32_t b)
 {
-    if (!FINITE || !std::is_same<T, float>::value) return qfz_key_of_words<T>(a, b);
+    if (!FINITE || !std::is_same<T, float>::value) return qfz_level_of_words<T>(a, b);
     return __float_as_uint(fabsf(__uint_as_float(a) - __uint_as_float(b)));
 }
 

@@ -184,7 +184,7 @@ struct eight_keys {
 
     static eight_keys of(const qfz_gpu_edges *edges)
     {
-        return {edges->d_keys, (int64_t)edges->h * edges->w};
+        return {edges->d_levels, (int64_t)edges->h * edges->w};
     }
 
     struct values {

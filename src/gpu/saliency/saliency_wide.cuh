@@ -121,7 +121,7 @@ struct wide_keys {
 
     static wide_keys of(const qfz_gpu_edges *edges)
     {
-        const uint32_t *const right = edges->d_keys;
+        const uint32_t *const right = edges->d_levels;
         return {right, right + (int64_t)edges->h * edges->w, is_even(right, sizeof *right)};
     }
 

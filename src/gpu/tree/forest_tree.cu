@@ -149,7 +149,7 @@ static void carve_pairs(qfz_gpu_forest_tree *tree, const qfz_gpu_edges *edges,
 static size_t level_bytes(const qfz_gpu_edges *edges)
 {
     const size_t n_px = (size_t)edges->h * (size_t)edges->w;
-    return edges->form == QFZ_EDGES_KEYS ? n_px * (size_t)(edges->connectivity / 2) * 4 : 0;
+    return edges->form == QFZ_EDGES_LEVELS ? n_px * (size_t)(edges->connectivity / 2) * 4 : 0;
 }
 
 size_t qfz_gpu_forest_tree_bytes(const qfz_gpu_edges *edges, const qfz_gpu_tree_counts *counts)
@@ -170,7 +170,7 @@ qfz_gpu_tree_counts qfz_gpu_tree_counts_usual(const qfz_gpu_edges *edges)
     return qfz_gpu_tree_counts{0, n_px / 5, n_px / 5 * 3, 0};
 }
 
-uint32_t *qfz_gpu_forest_tree_keys(const qfz_gpu_edges *edges, void *d_scratch)
+uint32_t *qfz_gpu_forest_tree_edge_levels(const qfz_gpu_edges *edges, void *d_scratch)
 {
     qfz_gpu_forest_tree tree = {};
     qfz_carve room = {static_cast<char *>(d_scratch), 0};

@@ -64,7 +64,7 @@ size_t qfz_gpu_forest_tree_bytes(const qfz_gpu_edges *edges, const qfz_gpu_tree_
 qfz_gpu_tree_counts qfz_gpu_tree_counts_usual(const qfz_gpu_edges *edges);
 
 /* Where in the scratch memory planes of keys may lie that edges are read from. */
-uint32_t *qfz_gpu_forest_tree_keys(const qfz_gpu_edges *edges, void *d_scratch);
+uint32_t *qfz_gpu_forest_tree_edge_levels(const qfz_gpu_edges *edges, void *d_scratch);
 
 /* Shared memory that its blocks of threads need, beside those that make the forest. */
 size_t qfz_gpu_forest_tree_shared(const qfz_gpu_edges *edges);
