@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* boruvka.cu - a forest's memory, and the order in which its parts are made. */
+/* boruvka.cu - the memory of a forest, and the order of its steps. */
 #include "gpu/forest/boruvka_parts.cuh"
 
 static int64_t at_most(int64_t a, int64_t b)
@@ -20,8 +20,8 @@ int64_t qfz_gpu_forest_vertices(int32_t h, int32_t w)
     return n_blocks * (at_most(QFZ_RIM, px) + at_most(QFZ_SPARE, px / 2));
 }
 
-/* Room for whatever the tile holds; the graph has at most a vertex a rim pixel and some more, and
- * of each block the edges that leave it and a tree. */
+/* Upper bounds for any content of the tile.  Per block, the graph has at most a vertex per rim
+ * pixel and QFZ_SPARE more; its edges are those that leave a block, and a tree in each block. */
 qfz_gpu_forest qfz_boruvka_shape(const qfz_gpu_edges *edges, int64_t n_external)
 {
     qfz_gpu_forest f = {};
@@ -42,7 +42,7 @@ qfz_gpu_forest qfz_boruvka_shape(const qfz_gpu_edges *edges, int64_t n_external)
     return f;
 }
 
-/* What blocks say of their pixels. */
+/* Hooks of pixels and components. */
 static void carve_pixels(qfz_gpu_forest *f, qfz_carve *room)
 {
     const int64_t n_px = (int64_t)f->h * f->w;
@@ -51,7 +51,7 @@ static void carve_pixels(qfz_gpu_forest *f, qfz_carve *room)
     if (f->wide) qfz_carve_take(room, &f->comp, n_px);
 }
 
-/* What there are of vertices. */
+/* Numbers of vertices. */
 static void carve_counts(qfz_gpu_forest *f, qfz_carve *room)
 {
     qfz_carve_take(room, &f->block, f->n_blocks);
@@ -64,7 +64,7 @@ static void carve_kept(qfz_gpu_forest *f, qfz_carve *room)
     carve_counts(f, room);
 }
 
-/* What is of use when the graph is done; and so, for some, are rims. */
+/* All that is in use once the graph is solved, except for rims, which only some readers need. */
 static void carve_made(qfz_gpu_forest *f, qfz_carve *room)
 {
     carve_kept(f, room);
@@ -77,8 +77,9 @@ static void carve_rims(qfz_gpu_forest *f, qfz_carve *room)
     qfz_carve_take(room, &f->rim, f->n_blocks * f->rim_room);
 }
 
-/* The most vertices after a round: a half; after the first one more of those that sit it out where
- * blocks tell what vertices choose: few in a block, or all in one that has part of the ring. */
+/* Upper bound of the vertices after a round: half of them.  With first_known, more remain after the
+ * first round, because some vertices skip it: at most QFZ_SPARE in a block, or all vertices of a
+ * block that has a part of the tile's ring. */
 static int64_t half_of_vertices(const qfz_gpu_forest *f)
 {
     const int64_t n_y = f->n_blocks / f->n_x;
@@ -87,10 +88,11 @@ static int64_t half_of_vertices(const qfz_gpu_forest *f)
     return at_most(f->vertex_room, (f->vertex_room + sit_out) / 2) + 1;
 }
 
-/* Two lists of edges and of what vertices pick, by turns.  Whoever hooks itself in the first round
- * takes an edge with it, so that the second list is shorter.  And what vertices picked is not asked
- * for after that round: there, behind the first quarter, which the round after the next needs, lie
- * the second list's levels and that round's origins. */
+/* Two lists of edges and two of lightest edges of vertices, used by alternate rounds.  A vertex
+ * that hooks itself in the first round consumes an edge, so the second list of edges is shorter.
+ * best[0] of the first round is not read after that round; from its second quarter on, that memory
+ * also holds the levels of the second list and origin[0].  The first quarter is best[0] of the
+ * third round. */
 static void carve_lists(qfz_gpu_forest *f, qfz_carve *room)
 {
     const int64_t half = half_of_vertices(f), quarter = half / 2 + 1;
