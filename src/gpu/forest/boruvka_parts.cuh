@@ -12,7 +12,7 @@
 enum {
     QFZ_SIDE = 64,
     QFZ_FOREST_BLOCK_PX = QFZ_SIDE * QFZ_SIDE,
-    QFZ_RIM = 4 * (QFZ_SIDE - 1),                  /* pixels on a full block's ring, its rim */
+    QFZ_RIM = 4 * (QFZ_SIDE - 1),                  /* pixels on the ring of a full block: its rim */
     QFZ_COMPS = QFZ_RIM + QFZ_FOREST_BLOCK_PX / 2, /* components after the first round */
     QFZ_SPARE = 16, /* rounds in a block end when no more components than these do not wait */
     QFZ_VERTICES = QFZ_RIM + QFZ_SPARE, /* components after the last round, each a vertex */

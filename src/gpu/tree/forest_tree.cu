@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* forest_tree.cu - the order of the steps, and the nodes whose top is a vertex of the graph of all
- * blocks. */
+/* forest_tree.cu - memory and order of the steps, and the nodes whose top is a vertex of the graph
+ * of all blocks. */
 #include "gpu/device/collective.cuh"
 #include "gpu/tree/forest_tree_parts.cuh"
 
@@ -8,8 +8,8 @@ enum { THREADS = 256 };
 
 /* ---- Vertices -------------------------------------------------------------------------------- */
 
-/* The first pairs are what the vertices' own links name; of one without a link it is the pair of a
- * top that does not exist. */
+/* Pair v is that of vertex v's own link; for a vertex without a link, a pair whose top does not
+ * exist. */
 static __global__ void __launch_bounds__(THREADS) k_name_vertices(qfz_gpu_forest_tree tree)
 {
     const uint32_t n = tree.forest.count[QFZ_COUNT_VERTICES];
@@ -27,13 +27,13 @@ static __global__ void __launch_bounds__(THREADS) k_name_vertices(qfz_gpu_forest
 
 namespace
 {
-/* Pairs in their order. */
+/* The pairs in ascending order. */
 struct sorted_pairs {
     const uint64_t *pair;
-    const uint32_t *who; /* which pair it was */
-    uint32_t *rank;      /* is it the first of equal ones? then how many of these come before */
+    const uint32_t *who; /* the pair's number before the sort */
+    uint32_t *rank; /* 1 for the first of equal pairs, else 0; later, exclusive sums of these */
     uint32_t n, n_vertices;
-    uint32_t first_node; /* the first of those with a vertex for their top */
+    uint32_t first_node; /* the first node whose top is a vertex */
 };
 } // namespace
 
@@ -63,7 +63,7 @@ static __global__ void __launch_bounds__(THREADS)
     sorted.rank[i] = i < sorted.n && is_first(tree, sorted, i) ? 1 : 0;
 }
 
-/* Every pair learns its node, and vertices their lowest ones. */
+/* Stores the node of each pair, and the lowest node of each vertex. */
 static __global__ void __launch_bounds__(THREADS)
     k_place(qfz_gpu_forest_tree tree, sorted_pairs sorted)
 {
@@ -76,7 +76,7 @@ static __global__ void __launch_bounds__(THREADS)
     tree.d_first_node[top] = node;
 }
 
-/* Levels and parents; the last of equal pairs sees what comes next. */
+/* Writes levels and parents of nodes; the last of equal pairs is adjacent to the next node. */
 static __global__ void __launch_bounds__(THREADS)
     k_link(qfz_gpu_forest_tree tree, sorted_pairs sorted)
 {
@@ -107,10 +107,11 @@ static size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* ---- Memory ----------------------------------------------------------------------------------
- * What is known of blocks and vertices; the forest; pairs, and all that their number decides.  What
- * the forest was made of makes room for pairs, when it is made, and what was climbed, when these
- * are sorted, for results. */
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+/* The layout: data of blocks and vertices; the forest; pairs, and everything whose size depends on
+ * their number.  When the forest is complete, pairs overwrite the memory that only its construction
+ * used; when the pairs are sorted, results overwrite the memory that only climbing used. */
 
 static void carve_first(qfz_gpu_forest_tree *tree, const qfz_gpu_edges *edges, qfz_carve *room)
 {
@@ -122,7 +123,7 @@ static void carve_first(qfz_gpu_forest_tree *tree, const qfz_gpu_edges *edges, q
     qfz_carve_take(room, &tree->d_counts, 1);
 }
 
-/* The pairs as they are found, and, once they have been sorted, what is made of them. */
+/* The pairs in order of discovery; after the sort, the results. */
 static void carve_pairs(qfz_gpu_forest_tree *tree, const qfz_gpu_edges *edges,
                         const qfz_gpu_tree_counts *counts, qfz_carve *room)
 {
@@ -200,8 +201,7 @@ qfz_status qfz_gpu_forest_tree_begin(qfz_gpu *gpu, const qfz_gpu_edges *edges, u
     return qfz_forest_tree_blocks(gpu, tree);
 }
 
-/* The second of their two places gets the pairs in their order: the first makes room for results.
- */
+/* Sorts the pairs into the second of their two buffers; results overwrite the first. */
 static qfz_status sort_pairs(qfz_gpu *gpu, const qfz_gpu_forest_tree *tree,
                              const qfz_gpu_tree_counts *counts)
 {
@@ -228,7 +228,7 @@ qfz_status qfz_gpu_forest_tree_end(qfz_gpu *gpu, qfz_gpu_forest_tree *tree,
     const int64_t n = counts->pairs;
     const uint32_t n_px = (uint32_t)((int64_t)edges->h * edges->w);
     const dim3 grid(qfz_launch_blocks(n + 1, THREADS)), block(THREADS);
-    qfz_carve room = {reinterpret_cast<char *>(tree->d_first_node), 0}; /* the first of all */
+    qfz_carve room = {reinterpret_cast<char *>(tree->d_first_node), 0}; /* the first array */
     carve_first(tree, edges, &room);
     carve_pairs(tree, edges, counts, &room);
     QFZ_TRY(sort_pairs(gpu, tree, counts));
