@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* saliency_tile.cu - memory of a tile's saliency, and the order in which its parts are made. */
+/* saliency_tile.cu - lays out the memory of a tile's saliency, and launches its steps in order. */
 #include "gpu/saliency/saliency_tile.cuh"
 
 #include "gpu/saliency/saliency.cuh"
@@ -10,7 +10,7 @@ static void carve_ring(qfz_gpu_forest *f, qfz_carve *room)
     qfz_boruvka_carve_rounds(f, room);
 }
 
-/* The graph lies where the last plane will be if that is made late. */
+/* If the last planes are made late, the graph of all blocks lies in their place until then. */
 static void carve_saliency(qfz_saliency_blocks *blocks, const qfz_gpu_edges *edges, qfz_carve *room,
                            void **d_saliency)
 {
@@ -70,13 +70,13 @@ static qfz_status make_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
                  : qfz_saliency_narrow_blocks(gpu, edges, blocks, narrow);
 }
 
-/* The graph of all blocks, and, unless d_saliency is NULL, what blocks answer; its memory is
- * carved. */
+/* Solves the blocks and the graph of all blocks, whose memory is carved; unless d_saliency is NULL,
+ * stores the saliency of the edges that are closed inside blocks. */
 static qfz_status make_graph(qfz_gpu *gpu, const qfz_gpu_edges *edges,
                              const qfz_gpu_links *external, void *d_saliency,
                              qfz_saliency_blocks *blocks)
 {
-    /* Blocks number the edges that vertices choose: 4 a pixel. */
+    /* edges are numbered, 4 a pixel, in 32 bits */
     blocks->forest.first_known = (int64_t)edges->h * edges->w <= UINT32_MAX / 4;
     QFZ_TRY(qfz_boruvka_begin(gpu, &blocks->forest, external));
     QFZ_TRY(make_blocks(gpu, edges, blocks, d_saliency));
