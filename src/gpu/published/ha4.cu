@@ -298,8 +298,8 @@ static qfz_status join_segments(qfz_gpu *gpu, const SOURCE &source, qfz_row_bits
     QFZ_TRY(qfz_launch(gpu, k_label_strips<WORD, EIGHT, SOURCE>, dim3(n_strips),
                        dim3(QFZ_WARP, STRIP), 0, source, d_bits, d_parent));
     return qfz_launch(gpu, k_join_strips<WORD, EIGHT, SOURCE>,
-                      dim3(qfz_launch_blocks(n_border, BORDER_WARPS)), dim3(QFZ_WARP, BORDER_WARPS), 0,
-                      source, d_bits, n_border, d_parent);
+                      dim3(qfz_launch_blocks(n_border, BORDER_WARPS)), dim3(QFZ_WARP, BORDER_WARPS),
+                      0, source, d_bits, n_border, d_parent);
 }
 
 template <typename WORD>

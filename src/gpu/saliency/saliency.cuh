@@ -21,7 +21,12 @@
  * first; bits 9-14 x and 25-30 y of the pixel where the edge starts; bit 31 set: the edge leads
  * down, else right. The level from its pixels up to these vertices is already stored at the edge's
  * place in the saliency planes. */
-enum { QFZ_OPEN_ROOM = QFZ_FOREST_BLOCK_PX / 2, QFZ_OPEN_VERTEX = 0x1ff, QFZ_OPEN_X = 9, QFZ_OPEN_Y = 25 };
+enum {
+    QFZ_OPEN_ROOM = QFZ_FOREST_BLOCK_PX / 2,
+    QFZ_OPEN_VERTEX = 0x1ff,
+    QFZ_OPEN_X = 9,
+    QFZ_OPEN_Y = 25
+};
 static const uint32_t QFZ_OPEN_DOWN = 1u << 31;
 
 /* With eight neighbours there is no list: the stored vertex of each pixel shows which edges are

@@ -35,7 +35,8 @@ template <typename KEY_, int OWN_ROWS_, bool EIGHT_ = false> struct saliency_sha
          * neighbours: three edges of a square are not dropped (saliency_eight.cuh), and an edge
          * that two squares share counts half in each: at most 2.5 edges a square, and half an edge
          * more for each on the rim; a pixel may hook itself by an edge that is dropped. */
-        LIST_4 = 3 * QFZ_FOREST_BLOCK_PX / 2 + QFZ_SIDE - (QFZ_FOREST_BLOCK_PX - QFZ_RIM) / 2 + QFZ_RIM,
+        LIST_4 =
+            3 * QFZ_FOREST_BLOCK_PX / 2 + QFZ_SIDE - (QFZ_FOREST_BLOCK_PX - QFZ_RIM) / 2 + QFZ_RIM,
         LIST_8 = (5 * (QFZ_SIDE - 1) * (QFZ_SIDE - 1) + QFZ_RIM) / 2,
         LIST = ((EIGHT ? (int)LIST_8 : (int)LIST_4) + 3) / 4 * 4, /* entries are loaded by fours */
         STARTS = EIGHT ? 4 : 2,                                   /* edges that start at a pixel */
@@ -105,8 +106,8 @@ template <typename SHAPE> struct saliency_memory {
         uint16_t pixel_here[SHAPE::TIGHT ? 1 : QFZ_FOREST_BLOCK_PX];
         struct {
             uint16_t step[COMPS]; /* round << QFZ_STEP_BITS | component, or ROOT | flags */
-            uint16_t even[QFZ_FOREST_BLOCK_PX / 8], odd[QFZ_FOREST_BLOCK_PX / 4]; /* roots of even and odd rounds
-                                                                     * that are not done */
+            /* roots of even and odd rounds that are not done */
+            uint16_t even[QFZ_FOREST_BLOCK_PX / 8], odd[QFZ_FOREST_BLOCK_PX / 4];
         };
         struct { /* while the spanning forest is made */
             KEY lightest[QFZ_VERTICES];
