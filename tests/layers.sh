@@ -1,19 +1,47 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# layers.sh - who may include whom.  A room may include its own headers and those of the rooms beside
-# its name below; where a header follows a room's name, that header only.
+# layers.sh - which folder may include which.  A folder of a table below may include its own headers
+# and what its line names: whole folders (ending in /) or single headers.  Between any headers of src/
+# there is no circle of includes.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 
-found=$(
-    while read -r room allowed; do
-        [ -d "src/$room" ] || { echo "src/$room: no such room"; continue; }
-        pattern="^($(echo "$room/ $allowed" | sed 's/ *$//' | tr ' ' '|'))"
-        grep -rnoE '^#include "[^"]*"' "src/$room" | while IFS= read -r hit; do
+# check PREFIX: the lines of standard input are folders below PREFIX, each with what it may include.
+# An include that leaves the parent of these folders is another table's concern.
+check() {
+    above=${1#src/}
+    while read -r folder allowed; do
+        [ -d "$1$folder" ] || { echo "$1$folder: no such folder"; continue; }
+        pattern="^$above($(echo "$folder/ $allowed" | sed 's/ *$//' | tr ' ' '|'))"
+        grep -rnoE '^#include "[^"]*"' "$1$folder" | while IFS= read -r hit; do
             path=${hit#*'#include "'}
-            echo "$path" | grep -qE "$pattern|^qfz[a-z_]*\.h" || echo "$hit: not allowed in $room/"
+            [ -n "$above" ] && case $path in "$above"*) ;; *) continue ;; esac
+            echo "$path" | grep -qE "$pattern|^qfz[a-z_]*\.h" ||
+                echo "$hit: not allowed in $1$folder/"
         done
-    done <<'TABLE'
+    done
+}
+
+# Prints each header of src/ that includes itself by way of others, with the way.
+circles() {
+    grep -rnE '^#include "' src | sed -E 's|^src/([^:]*):[0-9]*:#include "([^"]*)".*|\1 \2|' | awk '
+        { includes[$1] = includes[$1] " " $2 }
+        function visit(file, way,    names, n, i) {
+            state[file] = 1
+            n = split(includes[file], names, " ")
+            for (i = 1; i <= n; i++)
+                if (state[names[i]] == 1)
+                    print "src/" names[i] ": circle of includes:" way " " file " " names[i]
+                else if (!state[names[i]])
+                    visit(names[i], way " " file)
+            state[file] = 2
+        }
+        END { for (file in includes) if (!state[file]) visit(file, "") }'
+}
+
+found=$(
+    # Rooms: folders of src/.
+    check src/ <<'TABLE'
 core
 raster core/
 cpu core/
@@ -21,6 +49,22 @@ gpu core/
 stitch core/ cpu/
 job core/ raster/raster.h cpu/cpu.h gpu/gpu.h stitch/stitch.h
 TABLE
+    # Folders of src/gpu/; the engine's, on top, and gpu.h are what the other rooms see.
+    check src/gpu/ <<'TABLE'
+device
+forest device/
+saliency device/ forest/
+tree device/ forest/
+omega device/ forest/
+groups device/ forest/ omega/
+components device/
+features device/ components/
+published device/ features/
+engine gpu.h device/ forest/ saliency/ tree/ omega/ groups/ components/ features/ published/
+TABLE
+    ls src/gpu | grep -vxE 'device|forest|saliency|tree|omega|groups|components|features|published|engine|gpu.h|none.c' |
+        sed 's|$|: no folder of the table of gpu/|'
+    circles
     ls src | grep -vxE 'core|raster|cpu|gpu|stitch|job' | sed 's/$/: no room of the table/'
     grep -rnE '^#include [<"](gdal|cpl_|ogr|proj|geodesic)' src | grep -v '^src/raster/' |
         sed 's|$|: GDAL and PROJ outside raster/|'

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu.h - the CUDA engine, as the pipeline sees it.  In a build without CUDA (none.c) there are no
- * devices and the engine does not open. */
+/* gpu.h - the CUDA engine, for the pipeline: the devices, what they can do, and the engine's table.
+ * All functions may be called from any thread.  In a build without CUDA (none.c), all of them fail
+ * with QFZ_EGPU. */
 #ifndef QFZ_GPU_GPU_H
 #define QFZ_GPU_GPU_H
 
@@ -10,27 +11,29 @@
 extern "C" {
 #endif
 
-/* Does this build have the CUDA engine? */
+/* True if this build has the CUDA engine. */
 bool qfz_gpu_built(void);
 
-/* *n = devices that CUDA shows this process (CUDA_VISIBLE_DEVICES decides which, numbered from 0);
- * QFZ_EGPU where there is none. */
+/* *n = number of devices that CUDA offers to this process (CUDA_VISIBLE_DEVICES selects them); they
+ * are numbered from 0.  QFZ_EGPU if there is none. */
 qfz_status qfz_gpu_count(int *n, qfz_error *err);
 
-/* *bytes = the memory of that of these devices that has the least.  QFZ_EGPU where one is older
- * than compute capability 7.5; the message says which.  None of them is started: that takes a tenth
- * of a second, and is done when their workers open. */
+/* *bytes = the least total memory of the n devices.  QFZ_EGPU if a device is older than compute
+ * capability 7.5; the message names it.  Devices are not initialised, which takes 0.1 s and happens
+ * when their workers open. */
 qfz_status qfz_gpu_memory(const qfz_device *devices, int n, int64_t *bytes, qfz_error *err);
 
-/* Can a published method do work of this kind by this rule?  QFZ_EARG if not, with the method's
- * name.  No device is asked. */
+/* QFZ_OK if the published method `name` supports this kind of work under this rule; else QFZ_EARG,
+ * with a message that names the method.  Needs no device. */
 qfz_status qfz_gpu_can_method(const char *name, const qfz_rule *rule, qfz_kind kind,
                               qfz_error *err);
 
-/* Can a device do work of this kind by this rule?  QFZ_EGPU if not, with what it lacks. */
+/* QFZ_OK if the device supports this kind of work under this rule; else QFZ_EGPU, with a message
+ * that says what the device lacks. */
 qfz_status qfz_gpu_can(qfz_device device, const qfz_rule *rule, qfz_kind kind, qfz_error *err);
 
-/* Bytes a second, read and written together, of a large copy on a device; the median of some. */
+/* Measures copies of 1 GiB on a device: *bytes_per_s = the median of bytes read and written per
+ * second.  Allocates 2 GiB. */
 qfz_status qfz_gpu_measure_copy(int device, double *bytes_per_s, qfz_error *err);
 
 extern const qfz_engine qfz_engine_cuda;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* none.c - the GPU room of a build without CUDA. */
+/* none.c - gpu.h in a build without CUDA: no devices, and an engine that does not open. */
 #include "gpu/gpu.h"
 
 bool qfz_gpu_built(void)
@@ -10,8 +10,8 @@ bool qfz_gpu_built(void)
 static qfz_status no_cuda(qfz_error *err)
 {
     return qfz_fail(err, QFZ_EGPU,
-                    "this build has no CUDA engine; leave out what asks for it: --engine cuda, "
-                    "--gpus, --gpu-memory, --method");
+                    "this build has no CUDA engine; do not use --engine cuda, --gpus, "
+                    "--gpu-memory or --method");
 }
 
 qfz_status qfz_gpu_count(int *n, qfz_error *err)

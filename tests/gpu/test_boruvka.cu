@@ -7,11 +7,14 @@
 #include "cpu_worker.h"
 #include "core/engine.h"
 #include "gpu/forest/boruvka_parts.cuh"
+#include "gpu/saliency/saliency_tile.cuh"
 #include "hostile.h"
 #include "uploaded.h"
 
 static qfz_error err;
 
+namespace
+{
 /* One raster, on the host and on the device. */
 struct tile {
     qfz_image image;
@@ -20,9 +23,10 @@ struct tile {
     qfz_worker *cpu;
     qfz_gpu *gpu;
     uploaded up;
-    uint32_t *d_keys;
+    uint32_t *d_edge_levels;
     qfz_gpu_edges edges;
 };
+} // namespace
 
 static void must(bool good, const char *what)
 {
@@ -40,8 +44,8 @@ static tile open_tile(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rule
     t.n_px = image->h * image->w;
     t.n_ring = qfz_ring_size(image->h, image->w);
     t.up = upload(image);
-    t.d_keys = device_room<uint32_t>((int64_t)qfz_gpu_edges_bytes(rule, t.n_px) / 4);
-    must(qfz_gpu_edges_make(gpu, &t.up.image, rule, t.d_keys, &t.edges) == QFZ_OK, "edges");
+    t.d_edge_levels = device_room<uint32_t>((int64_t)qfz_gpu_edges_bytes(rule, t.n_px) / 4);
+    must(qfz_gpu_edges_make(gpu, &t.up.image, rule, t.d_edge_levels, &t.edges) == QFZ_OK, "edges");
     t.cpu = cpu_worker(&t.image, rule, QFZ_LEVELS);
     return t;
 }
@@ -50,7 +54,7 @@ static void close_tile(tile *t)
 {
     qfz_engine_cpu.close(&t->cpu, 1);
     upload_free(&t->up);
-    cudaFree(t->d_keys);
+    cudaFree(t->d_edge_levels);
 }
 
 /* ---- Saliency -------------------------------------------------------------------------------- */
@@ -101,9 +105,12 @@ static std::vector<uint32_t> cpu_saliency(const tile *t, const qfz_exterior *ans
 
 /* ---- Ghosts ---------------------------------------------------------------------------------- */
 
+namespace
+{
 struct host_links {
     std::vector<uint32_t> u, v, level;
 };
+} // namespace
 
 static qfz_gpu_links links_to_device(const host_links &links)
 {
@@ -162,6 +169,8 @@ static void check_external(const tile *t)
 
 /* ---- Border links ---------------------------------------------------------------------------- */
 
+namespace
+{
 /* Components of ring pixels after all links up to a level. */
 struct partition {
     std::vector<uint32_t> label; /* the least member of each one's component */
@@ -176,6 +185,7 @@ struct partition {
         }
     }
 };
+} // namespace
 
 static partition partition_of(int64_t n)
 {
@@ -286,7 +296,7 @@ static void check_tile(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rul
     check_saliency(&t, NULL, want.data(), "alone");
     check_external(&t);
     check_border_links(&t, want);
-    if (!qfz_gpu_edges_need_keys(rule)) check_band(&t, want);
+    if (!qfz_gpu_edges_need_levels(rule)) check_band(&t, want);
     close_tile(&t);
 }
 
@@ -446,6 +456,8 @@ static void ruler(qfz_gpu *gpu, qfz_type type)
     close_tile(&t);
 }
 
+namespace
+{
 /* Plateaus with a little noise; the first row's pixels are holes, every third one. */
 struct small_raster {
     std::vector<char> pixels;
@@ -453,6 +465,7 @@ struct small_raster {
     qfz_image image;
     qfz_rule rule;
 };
+} // namespace
 
 static small_raster make_small(qfz_type type, int64_t w, int n_bands, int connectivity)
 {

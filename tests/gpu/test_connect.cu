@@ -9,6 +9,8 @@
 
 static qfz_error err;
 
+namespace
+{
 /* Links that look before they leap, instead of a compare-and-swap: another thread may come between.
  */
 struct careless_links {
@@ -44,6 +46,7 @@ struct hasty_links {
         return true;
     }
 };
+} // namespace
 
 /* n leaves 0..n-1, edges n + k of level[k] between u[k] and v[k]; one edge a thread. */
 template <typename LINKS>

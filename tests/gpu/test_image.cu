@@ -59,17 +59,18 @@ static void edges_are(qfz_gpu *gpu, const uploaded *up, const qfz_rule *rule,
 {
     const int64_t n_px = (int64_t)up->image.h * up->image.w;
     const size_t bytes = qfz_gpu_edges_bytes(rule, n_px);
-    uint32_t *const d_keys = device_room<uint32_t>((int64_t)bytes / 4);
+    uint32_t *const d_edge_levels = device_room<uint32_t>((int64_t)bytes / 4);
     qfz_gpu_edges edges;
-    CHECK(qfz_gpu_edges_make(gpu, &up->image, rule, d_keys, &edges) == QFZ_OK, "%s", err.message);
+    CHECK(qfz_gpu_edges_make(gpu, &up->image, rule, d_edge_levels, &edges) == QFZ_OK, "%s",
+          err.message);
     const bool narrow = qfz_type_bytes(rule->type) <= 2 && rule->n_bands == 1;
-    CHECK((edges.form == QFZ_EDGES_KEYS) == !(narrow && rule->distance != QFZ_L2), "form %d",
+    CHECK((edges.form == QFZ_EDGES_LEVELS) == !(narrow && rule->distance != QFZ_L2), "form %d",
           (int)edges.form);
-    if (edges.form == QFZ_EDGES_KEYS)
-        CHECK(from_device(gpu, edges.d_keys, (int64_t)keys.size()) == keys, "keys of edges");
+    if (edges.form == QFZ_EDGES_LEVELS)
+        CHECK(from_device(gpu, edges.d_levels, (int64_t)keys.size()) == keys, "keys of edges");
     else
         CHECK(bytes == 0 && edges.d_values == up->image.d_pixels, "a band that is read as it is");
-    cudaFree(d_keys);
+    cudaFree(d_edge_levels);
 }
 
 static void one_raster(qfz_gpu *gpu, int64_t number)

@@ -38,8 +38,8 @@ static uint8_t *make_image(int64_t h, int64_t w)
     return pixels;
 }
 
-/* -------------------------------------------------------------------------------- one large tile
- */
+/* ---- One large tile -------------------------------------------------------------------------- */
+
 static qfz_session *opened(const qfz_image *image, const qfz_criterion *criterion,
                            qfz_engine_choice engine, int n_threads)
 {
@@ -139,7 +139,8 @@ static void compare_engines(const uint8_t *pixels, int connectivity)
     }
 }
 
-/* -------------------------------------------------------------------------------- many edges */
+/* ---- Many edges ------------------------------------------------------------------------------ */
+
 /* 4 edges a pixel: with SIDE 16384, 2^31 and a few rows more. */
 static void write_source(const char *path, int64_t h, int64_t w)
 {

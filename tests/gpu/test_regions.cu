@@ -12,7 +12,7 @@
 #include "gpu/features/gather.cuh"
 #include "gpu/features/means.cuh"
 #include "gpu/features/regions.cuh"
-#include "gpu/features/zones.cuh"
+#include "gpu/features/flat_regions.cuh"
 #include "hostile.h"
 #include "uploaded.h"
 
@@ -21,6 +21,8 @@ static const qfz_engine *const cpu = &qfz_engine_cpu;
 
 #define MUST_DO(call) CHECK((call) == QFZ_OK, "%s", err.message)
 
+namespace
+{
 /* One raster, its regions on both sides. */
 struct both {
     qfz_gpu *gpu;
@@ -31,6 +33,7 @@ struct both {
     qfz_gpu_regions got;
     int64_t n_px;
 };
+} // namespace
 
 template <typename T>
 static void are_equal(const both &b, const T *d_got, const T *want, int64_t n, const char *what)
@@ -193,7 +196,7 @@ static void means_are_equal(const both &b)
         cudaFree(d);
 }
 
-/* d_cached: features are made of flat zones, where weights of rows are the same. */
+/* d_cached: features are those of flat regions, where weights of rows are the same. */
 static void features_are_equal(const both &b, uint32_t first, uint32_t n, void *d_cached)
 {
     const int64_t words = (int64_t)n * qfz_record_words(b.image->type, b.image->n_bands);
@@ -212,12 +215,12 @@ static void features_are_equal(const both &b, uint32_t first, uint32_t n, void *
     uint64_t *const d_name = give_names(b);
     const qfz_gpu_areas areas = {weights[0], same ? NULL : d_weights};
     MUST_DO(cpu->features(b.worker, box, weights.data(), first, n, want.data(), &err));
-    qfz_gpu_zone *const d_zones = device_room<qfz_gpu_zone>(n);
+    qfz_gpu_flat_region *const d_flats = device_room<qfz_gpu_flat_region>(n);
     if (d_cached && same) {
-        MUST_DO(qfz_gpu_zones_gather(b.gpu, b.up.image.h, b.up.image.w, d_cached, &b.got, first, n,
-                                     d_zones));
-        MUST_DO(qfz_gpu_zones_records(b.gpu, &b.up.image, &b.got, box, weights[0], d_zones, first,
-                                      n, d_records));
+        MUST_DO(qfz_gpu_flat_regions_gather(b.gpu, b.up.image.h, b.up.image.w, d_cached, &b.got,
+                                            first, n, d_flats));
+        MUST_DO(qfz_gpu_flat_regions_records(b.gpu, &b.up.image, &b.got, box, weights[0], d_flats,
+                                             first, n, d_records));
     } else {
         MUST_DO(
             qfz_gpu_gather_features(b.gpu, &b.got, &b.up.image, box, areas, first, n, d_records));
@@ -226,7 +229,7 @@ static void features_are_equal(const both &b, uint32_t first, uint32_t n, void *
                                          qfz_record_words(b.image->type, b.image->n_bands),
                                          d_records));
     are_equal(b, d_records, want.data(), words, "words of features");
-    cudaFree(d_zones);
+    cudaFree(d_flats);
     cudaFree(d_name);
     cudaFree(d_weights);
     cudaFree(d_records);
@@ -272,7 +275,7 @@ static void regions_are_equal(qfz_gpu *gpu, const qfz_image *image, const qfz_ru
     partitions_are_equal(b);
     counts_are_equal(b);
     labels_are_equal(b);
-    all_features_are_equal(b, qfz_gpu_zones_are_flat(rule) ? d_cached : NULL);
+    all_features_are_equal(b, qfz_gpu_regions_are_flat(rule) ? d_cached : NULL);
 
     MUST(cudaMemset(d_memory, 0x33, bytes));
     MUST(cudaDeviceSynchronize());

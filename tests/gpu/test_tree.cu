@@ -14,10 +14,13 @@
 
 static qfz_error err;
 
+namespace
+{
 struct tree {
     int64_t n_px;
     std::vector<uint32_t> parent, level;
 };
+} // namespace
 
 typedef std::tuple<uint32_t, uint32_t, uint32_t> zone; /* level, first pixel, pixels */
 
@@ -161,13 +164,15 @@ static void compare(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rule)
     const std::vector<zone> want = zones_of(by_cpu(image, rule));
     const int64_t n_px = image->h * image->w;
     uploaded up = upload(image);
-    uint32_t *const d_keys = device_room<uint32_t>((int64_t)qfz_gpu_edges_bytes(rule, n_px) / 4);
+    uint32_t *const d_edge_levels =
+        device_room<uint32_t>((int64_t)qfz_gpu_edges_bytes(rule, n_px) / 4);
     qfz_gpu_edges edges;
-    CHECK(qfz_gpu_edges_make(gpu, &up.image, rule, d_keys, &edges) == QFZ_OK, "%s", err.message);
+    CHECK(qfz_gpu_edges_make(gpu, &up.image, rule, d_edge_levels, &edges) == QFZ_OK, "%s",
+          err.message);
     qfz_gpu_edges as_they_are = edges;
     if (qfz_gpu_edges_know_nan(rule) && up.d_valid && check_chance(50))
         CHECK(upload_nan(gpu, &up) == QFZ_OK, "%s", err.message);
-    if (!qfz_gpu_forest_needs_keys(rule))
+    if (!qfz_gpu_forest_needs_levels(rule))
         CHECK(qfz_gpu_edges_make(gpu, &up.image, rule, NULL, &as_they_are) == QFZ_OK, "%s",
               err.message);
     for (int how = CONNECT_V1; how < N_METHODS; how++) {
@@ -182,7 +187,7 @@ static void compare(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rule)
         CHECK(want == zones, "method %d: %zu zones, not %zu; the first that differs is %zu", how,
               zones.size(), want.size(), i);
     }
-    cudaFree(d_keys);
+    cudaFree(d_edge_levels);
     upload_free(&up);
 }
 

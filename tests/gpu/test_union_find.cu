@@ -11,10 +11,13 @@
 
 static qfz_error err;
 
+namespace
+{
 struct graph {
     uint32_t n, n_edges;
     std::vector<uint32_t> u, v;
 };
+} // namespace
 
 static graph random_graph(void)
 {
@@ -80,10 +83,10 @@ template <bool MUTANT> static bool finds_least(qfz_gpu *gpu, const graph &g)
         own[i] = i;
     uint32_t *const d_u = to_device(g.u), *const d_v = to_device(g.v),
                     *const d_parent = to_device(own);
-    CHECK(qfz_launch(gpu, k_unite<MUTANT>, dim3(qfz_blocks(g.n_edges, BLOCK)), dim3(BLOCK), 0, d_u,
-                     d_v, g.n_edges, d_parent) == QFZ_OK &&
-              qfz_launch(gpu, k_flatten, dim3(qfz_blocks(g.n, BLOCK)), dim3(BLOCK), 0, d_parent,
-                         g.n) == QFZ_OK,
+    CHECK(qfz_launch(gpu, k_unite<MUTANT>, dim3(qfz_launch_blocks(g.n_edges, BLOCK)), dim3(BLOCK),
+                     0, d_u, d_v, g.n_edges, d_parent) == QFZ_OK &&
+              qfz_launch(gpu, k_flatten, dim3(qfz_launch_blocks(g.n, BLOCK)), dim3(BLOCK), 0,
+                         d_parent, g.n) == QFZ_OK,
           "%s", err.message);
     const bool same = from_device(gpu, d_parent, g.n) == least_of(g);
     for (uint32_t *d : {d_u, d_v, d_parent})

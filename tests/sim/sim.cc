@@ -149,7 +149,8 @@ void run_block(worker *w)
     }
 }
 
-/* ------------------------------------------------------------------------------------- warps */
+/* ---- Warps ----------------------------------------------------------------------------------- */
+
 uint64_t shuffled(const fiber *warp, const fiber *lane)
 {
     const int from = lane->wait.from;
@@ -280,7 +281,8 @@ uint64_t sim_warp(sim_vote vote, unsigned mask, uint64_t value, int from)
     return self->wait.result;
 }
 
-/* ------------------------------------------------------------------------------------ launches */
+/* ---- Launches -------------------------------------------------------------------------------- */
+
 namespace
 {
 struct launch {

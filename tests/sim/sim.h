@@ -13,7 +13,8 @@
 #include <cstdint>
 #include <cstring>
 
-/* ------------------------------------------------------------------------------------ language */
+/* ---- Language -------------------------------------------------------------------------------- */
+
 #define __global__
 #define __device__
 #define __host__
@@ -86,7 +87,8 @@ static inline ulonglong2 make_ulonglong2(unsigned long long x, unsigned long lon
     return ulonglong2{x, y};
 }
 
-/* ------------------------------------------------------------------------------- who is running */
+/* ---- Who is running -------------------------------------------------------------------------- */
+
 struct sim_fiber;
 struct sim_place {
     dim3 thread, block, block_size, grid_size;
@@ -103,7 +105,8 @@ void sim_maybe_yield();
 /* Runs body once per thread of the grid; returns when all are done. */
 void sim_run(dim3 grid, dim3 block, size_t shared_bytes, void (*body)(void *), void *arg);
 
-/* ------------------------------------------------------------------------------------- barriers */
+/* ---- Barriers -------------------------------------------------------------------------------- */
+
 enum sim_reduce { SIM_OR, SIM_AND, SIM_COUNT };
 int sim_barrier(sim_reduce reduce, int value);
 static inline void __syncthreads()
@@ -123,7 +126,8 @@ static inline int __syncthreads_count(int value)
     return sim_barrier(SIM_COUNT, value);
 }
 
-/* ---------------------------------------------------------------------------------------- warps */
+/* ---- Warps ----------------------------------------------------------------------------------- */
+
 enum sim_vote {
     SIM_SYNC,
     SIM_SHFL,
@@ -215,7 +219,8 @@ static inline unsigned __reduce_and_sync(unsigned mask, unsigned value)
     return (unsigned)sim_warp(SIM_ALL_BITS, mask, value, 0);
 }
 
-/* -------------------------------------------------------------------------------------- atomics */
+/* ---- Atomics --------------------------------------------------------------------------------- */
+
 #define SIM_ATOMIC(T)                                                                              \
     static inline T atomicCAS(T *word, T expected, T value)                                        \
     {                                                                                              \
@@ -312,8 +317,8 @@ template <typename T> static inline void __stcg(T *p, T value)
     *p = value;
 }
 
-/* --------------------------------------------------------------------------------------- numbers
- */
+/* ---- Numbers --------------------------------------------------------------------------------- */
+
 static inline int min(int a, int b)
 {
     return a < b ? a : b;

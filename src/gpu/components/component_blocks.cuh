@@ -1,30 +1,37 @@
 /* SPDX-License-Identifier: MIT */
-/* component_blocks.cuh - what components.cu leaves of an image's blocks for component_labels.cu,
- * which makes roots or labels of pixels out of it; of no use to others. */
+/* component_blocks.cuh - the data of an image's blocks between linking (components.cu) and
+ * labelling (component_labels.cu), and for flat_regions.cuh. Used inside components/ and by
+ * flat_regions.
+ *
+ * A block is SIDE x SIDE pixels. Its pixels are bits of words, 32 pixels of a row each; a thread
+ * has one word. A run is a maximal series of joined pixels of one row of the block; it may pass
+ * from the first word of the row into the second. Words and runs of a block are numbered row by
+ * row. A place is y * SIDE + x inside the block. */
 #ifndef QFZ_GPU_COMPONENT_BLOCKS_CUH
 #define QFZ_GPU_COMPONENT_BLOCKS_CUH
 
 #include "gpu/device/image.cuh"
 
-/* A block is SIDE x SIDE pixels; a thread has one word, 32 pixels of a row.  Words of a block are
- * numbered row by row, and so are its runs; a run may pass from the first word of a row into the
- * second.  A place is y * SIDE + x within the block. */
+/* Sizes of a block, and the code of a run: for the first run of a component RUN_ROOT, perhaps
+ * RUN_ON_RING, and the place of its first pixel; for any other run the number of its component's
+ * first run. */
 enum {
     SIDE = 64,
     WORDS = 2 * SIDE,
     RUNS = SIDE * SIDE,
-    RUN_ROOT = 0x8000,    /* of a run's code: it is its component's first; its place follows */
-    RUN_ON_RING = 0x4000, /* the component may go on in other blocks */
+    RUN_ROOT = 0x8000,    /* the run is its component's first */
+    RUN_ON_RING = 0x4000, /* the component may continue in other blocks */
     RUN_NUMBER = 0x0fff,
     NO_PLACE = 0xffff
 };
 
-/* A block's sides: pixels of its top and bottom row, left and right column, in this order. */
+/* A block's ring, as an array: top row, bottom row, left column, right column. */
 enum { TOP = 0, BOTTOM = SIDE, LEFT = 2 * SIDE, RIGHT = 3 * SIDE, RING = 4 * SIDE };
 
-/* Joins at a block's border, 64 bits each: those between its bottom row or right column and the
- * pixels across, of each place to that across it, to the one after that (ahead), and of the pixel
- * after it to that across it (back); and those along its sides, from each pixel to the next. */
+/* Joins at a block's border, 64 bits each. BELOW and RIGHT: between a place of the bottom row or
+ * right column and the pixel across the border. AHEAD: from a place to the pixel after the one
+ * across. BACK: from the pixel after a place to the pixel across from the place. ALONG: along a
+ * side, from each pixel to the next. */
 enum {
     SEAM_BELOW = 0,
     SEAM_BELOW_AHEAD,
@@ -41,19 +48,20 @@ enum {
 
 struct layout {
     int32_t h, w, blocks_w, n_blocks;
-    uint32_t *parent; /* h * w: the forest of first pixels of components that touch a ring */
+    uint32_t *parent; /* h * w: union-find forest over first pixels of components that touch their
+                       * block's ring */
     uint32_t *starts; /* WORDS a block: pixels that begin a run */
     uint32_t *valid;  /* WORDS a block */
-    uint32_t *inner;  /* WORDS a block: first pixels of components that touch no ring; or NULL */
+    uint32_t *inner;  /* WORDS a block: first pixels of components inside the block; or NULL */
     uint32_t *seams;  /* 2 * SEAMS a block */
     uint32_t *n_runs; /* 1 a block */
-    uint16_t *ring;   /* RING a block: the place of the component's first pixel; NO_PLACE where
-                       * nothing can leave the block */
-    uint16_t *runs;   /* codes of runs, as many as pixels, from multiples of 64 on; those of a block
-                       * may be read and written eight at a time */
+    uint16_t *ring;   /* RING a block: the place of the component's first pixel; NO_PLACE where the
+                       * pixel is invalid or no join leads out of the block */
+    uint16_t *runs;   /* codes of runs, room for one a pixel; a block's codes begin at a multiple of
+                       * 64 and may be read and written eight at a time */
 };
 
-/* Where a block is, and where the codes of its runs are. */
+/* A block's first pixel, and the index of its first code in layout.runs. */
 struct block_place {
     int32_t y, x;
     int64_t runs;
@@ -73,17 +81,17 @@ static __device__ __forceinline__ uint32_t px_of(const layout &at, const block_p
            (uint32_t)(block.x + (int32_t)(place % SIDE));
 }
 
-/* Carves it: starts, valid, runs and n_runs out of one carve, the rest out of another, or the same;
- * but parent and inner, which stay NULL. */
-layout qfz_blocks_take(qfz_carve *kept, qfz_carve *carve, int32_t h, int32_t w);
+/* Carves the arrays: starts, valid, runs and n_runs from `cached`, seams and ring from `carve`,
+ * which may be the same. parent and inner stay NULL. */
+layout qfz_blocks_take(qfz_carve *cached, qfz_carve *carve, int32_t h, int32_t w);
 
-/* Which pixels are first of their region, and how many they are before each row of a block, from
- * the left and from above: numbers of regions. */
+/* The first pixels of regions, as bits, and the number of them before each row of a block in raster
+ * order, which gives region numbers. row_of(): the index of row y of a block in `before`. */
 struct firsts_view {
-    uint32_t *bits; /* WORDS a block */
-    uint32_t
-        *before; /* of row y in the block at column x: [y * blocks_w + x]; at the end, of all */
-    int64_t n;   /* of before, without the end */
+    uint32_t *bits;   /* WORDS a block */
+    uint32_t *before; /* [y * blocks_w + x]: before row y of the block column x; [n]: the number of
+                       * all */
+    int64_t n;        /* entries of before, without the last */
 };
 
 static __device__ __forceinline__ int64_t row_of(const layout &at, const block_place &block,
@@ -92,13 +100,15 @@ static __device__ __forceinline__ int64_t row_of(const layout &at, const block_p
     return (int64_t)(block.y + (int32_t)y) * at.blocks_w + block.x / SIDE;
 }
 
-firsts_view qfz_firsts_take(qfz_carve *kept, const layout *at);
+firsts_view qfz_firsts_take(qfz_carve *cached, const layout *at);
 
-/* Can an image's values be compared where they are read? */
+/* True if values are compared as they are read: one band, and no edge levels from elsewhere.
+ * Otherwise a plane of joins (image.cuh) is made first. */
 bool qfz_blocks_read_values(const qfz_rule *rule);
 
-/* Fills it, out of such an image or of a plane of joins.  In at->parent the components that touch
- * rings are joined across blocks; its other words stay as they are. */
+/* Fill the arrays of *at, from such an image or from a plane of joins. In at->parent, components
+ * that touch a ring are united across blocks; other words of it are not written. QFZ_EARG if the
+ * image has more than 2^31 - 1 pixels. */
 qfz_status qfz_blocks_link(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
                            const layout *at);
 qfz_status qfz_blocks_link_joins(qfz_gpu *gpu, const uint8_t *d_joins, int connectivity,
@@ -112,19 +122,19 @@ static __device__ __forceinline__ uint32_t up_to(int x)
     return (2u << x) - 1;
 }
 
-/* The lowest bit that is set, by itself; 0: none is. */
+/* The lowest set bit alone; 0 if none is set. */
 static __device__ __forceinline__ uint32_t lowest(uint32_t word)
 {
     return word & (0u - word);
 }
 
-/* Which bit is the highest one of a word, which is not 0. */
+/* The index of the highest set bit; word must not be 0. */
 static __device__ __forceinline__ uint32_t index_of(uint32_t word)
 {
     return (uint32_t)(QFZ_WARP - 1 - __clz((int)word));
 }
 
-/* Moves bits one pixel to the right, or left; the neighbouring word's end moves in. */
+/* Moves bits one pixel to the right or left; the end bit of the neighbouring word moves in. */
 static __device__ __forceinline__ uint32_t moved_right(uint32_t word, uint32_t previous)
 {
     return __funnelshift_l(previous, word, 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* component_labels.cu - from the components of blocks (components.cu) to what each pixel gets: its
- * root, or the label of its region. */
+/* component_labels.cu - from the united runs of blocks (components.cu) to the value of each pixel:
+ * its root, or the label of its region. */
 #include "gpu/device/block_sum.cuh"
 #include "gpu/device/collective.cuh"
 #include "gpu/components/component_outputs.cuh"
@@ -10,14 +10,14 @@
 
 /* ---- First pixels of regions ----------------------------------------------------------------- */
 
-/* Hooks what is on a block's ring to its root, so that nobody has far to go from there.  A warp has
- * a block, a thread some places of its ring, whose parents are waited for together.  Roots are
- * settled: where they are wanted, the block's are added to its first pixels, of which a thread has
- * some rows. */
+/* Hooks each component on a block's ring directly to its root, so that later look-ups take one
+ * step. A warp has a block, a thread PLACES places of its ring, whose parents are loaded together.
+ * FIRSTS: also adds the roots among them to the block's first pixels, of which a thread has ROWS
+ * rows, and counts first pixels by row. Roots do not change any more. */
 enum { PLACES = RING / QFZ_WARP, ROWS = SIDE / QFZ_WARP, FLATTEN_WARPS = 4 };
 static_assert((int)PLACES == 8 && (int)ROWS == 2, "16 bytes of places and of rows a thread");
 
-/* px[k], if it is not QFZ_NONE, gets its root as parent; in return: is it one? */
+/* Hooks each px[k] that is not QFZ_NONE to its root; returns the mask of those that are roots. */
 static __device__ __forceinline__ uint32_t flatten_places(uint32_t *parent,
                                                           const uint32_t px[PLACES])
 {
@@ -30,7 +30,7 @@ static __device__ __forceinline__ uint32_t flatten_places(uint32_t *parent,
         if (px[k] == QFZ_NONE) continue;
         (up[k] == px[k] ? roots : open) |= 1u << k;
     }
-    while (open) { /* parents are lower each time */
+    while (open) { /* ends: parents decrease */
 #pragma unroll
         for (int k = 0; k < PLACES; k++)
             top[k] = open >> k & 1 ? qfz_peek(parent + up[k]) : up[k];
@@ -57,11 +57,12 @@ static __global__ void __launch_bounds__(FLATTEN_WARPS *QFZ_WARP)
     __shared__ uint32_t on_ring[FLATTEN_WARPS][WORDS]; /* first pixels */
     const uint32_t lane = threadIdx.x % QFZ_WARP, warp = threadIdx.x / QFZ_WARP;
     const uint32_t number = blockIdx.x * FLATTEN_WARPS + warp;
-    if (number >= (uint32_t)at.n_blocks) return; /* the whole warp */
+    if (number >= (uint32_t)at.n_blocks) return; /* the whole warp returns */
     const block_place block = place_of(at, number);
     const uint4 eight = reinterpret_cast<const uint4 *>(at.ring)[number * QFZ_WARP + lane];
     uint4 *const bits = reinterpret_cast<uint4 *>(firsts.bits) + number * QFZ_WARP + lane;
-    const uint4 inner = FIRSTS ? *bits : make_uint4(0, 0, 0, 0); /* waited for at the end */
+    const uint4 inner = FIRSTS ? *bits : make_uint4(0, 0, 0, 0); /* the load is used at the end
+                                                                  * only */
     const uint32_t two[PLACES / 2] = {eight.x, eight.y, eight.z, eight.w};
     uint32_t before = __shfl_up_sync(0xffffffffu, eight.w >> 16, 1), px[PLACES];
     if (lane == 0) before = NO_PLACE;
@@ -89,16 +90,16 @@ static __global__ void __launch_bounds__(FLATTEN_WARPS *QFZ_WARP)
     if (number == 0 && lane == 0) counts[firsts.n] = 0;
 }
 
-/* ---- What pixels get ------------------------------------------------------------------------- */
+/* ---- Values of pixels ------------------------------------------------------------------------ */
 
-/* Labels of all runs of a block out of their codes: those of roots, then the others'. */
+/* Turns the codes of a block's runs into labels: first those of roots, then the others'. */
 template <typename OUT>
 static __device__ __forceinline__ void
 label_runs(const layout &at, const block_place &block, uint32_t n_runs, const OUT &out,
            const typename OUT::in_thread &own, const uint32_t (&before)[OUT::N_SUMS],
            block_runs *runs)
 {
-    /* bit k: the thread's k-th */
+    /* bit k: the thread's k-th run is a root */
     uint32_t roots = out.label_roots(at, block, n_runs, own, before, runs);
     __syncthreads();
     for (uint32_t run = threadIdx.x; run < n_runs; run += WORDS, roots >>= 1)
@@ -106,7 +107,7 @@ label_runs(const layout &at, const block_place &block, uint32_t n_runs, const OU
     __syncthreads();
 }
 
-/* Writes the pixels of a block, four at a time; rows begin at multiples of 16 bytes. */
+/* Writes the pixels of a block, four at a time; for rows that begin at multiples of 16 bytes. */
 template <typename OUT>
 static __device__ __forceinline__ void write_fours(const layout &at, const block_place &block,
                                                    const block_runs &runs, uint32_t *d_px)
@@ -129,7 +130,7 @@ static __device__ __forceinline__ void write_fours(const layout &at, const block
     }
 }
 
-/* The same, a lane a pixel. */
+/* Writes the pixels of a block, one a lane. */
 template <typename OUT>
 static __device__ __forceinline__ void write_ones(const layout &at, const block_place &block,
                                                   const block_runs &runs, uint32_t *d_px)
@@ -155,9 +156,9 @@ static __global__ void __launch_bounds__(WORDS)
     const uint32_t n_runs = at.n_runs[blockIdx.x];
     runs.starts[word] = at.starts[(int64_t)blockIdx.x * WORDS + word];
     runs.valid[word] = at.valid[(int64_t)blockIdx.x * WORDS + word];
-    out.ask(at, block, &own);
+    out.prefetch(at, block, &own);
     load_codes(at.runs + block.runs, n_runs, &runs);
-    /* sums over earlier words, and over all: of runs that start, and what else is counted */
+    /* sums over earlier words, and over all: of run starts, and of what else the output counts */
     uint32_t before[OUT::N_SUMS] = {(uint32_t)__popc(runs.starts[word])}, all[OUT::N_SUMS];
     out.begin(at, block, &own, before);
     qfz_sums_before<WORDS>(before, runs.sums, all);
@@ -185,11 +186,12 @@ template <bool FIRSTS>
 static qfz_status flatten_ring(qfz_gpu *gpu, const layout &at, const firsts_view &firsts,
                                uint32_t *d_counts)
 {
-    return qfz_launch(gpu, k_flatten_ring<FIRSTS>, dim3(qfz_blocks(at.n_blocks, FLATTEN_WARPS)),
+    return qfz_launch(gpu, k_flatten_ring<FIRSTS>,
+                      dim3(qfz_launch_blocks(at.n_blocks, FLATTEN_WARPS)),
                       dim3(FLATTEN_WARPS * QFZ_WARP), 0, at, firsts, d_counts);
 }
 
-/* The plane of joins, where values cannot be compared as they are read; else NULL. */
+/* Carves the plane of joins; NULL where values are compared as they are read. */
 static uint8_t *take_joins(qfz_carve *carve, const qfz_rule *rule, int32_t h, int32_t w)
 {
     uint8_t *d_joins = NULL;
@@ -225,16 +227,17 @@ qfz_status qfz_gpu_components(qfz_gpu *gpu, const qfz_gpu_image *image, const qf
     return write_px(gpu, at, roots_out{}, d_root);
 }
 
-firsts_view qfz_firsts_take(qfz_carve *kept, const layout *at)
+firsts_view qfz_firsts_take(qfz_carve *cached, const layout *at)
 {
     firsts_view firsts;
     firsts.n = (int64_t)at->n_blocks * SIDE;
-    qfz_carve_take(kept, &firsts.bits, (int64_t)at->n_blocks * WORDS);
-    qfz_carve_take(kept, &firsts.before, firsts.n + 1);
+    qfz_carve_take(cached, &firsts.bits, (int64_t)at->n_blocks * WORDS);
+    qfz_carve_take(cached, &firsts.before, firsts.n + 1);
     return firsts;
 }
 
-/* What numbering needs besides: the forest, numbers of first pixels, and what sums them up. */
+/* Carves what numbering needs besides: the union-find forest, the counts of first pixels, and the
+ * scratch memory of their prefix sum. */
 static uint32_t *take_counts(qfz_carve *carve, layout *at, int64_t n, void **scan)
 {
     uint32_t *counts;
@@ -246,19 +249,19 @@ static uint32_t *take_counts(qfz_carve *carve, layout *at, int64_t n, void **sca
 
 size_t qfz_gpu_components_cached_bytes(int32_t h, int32_t w)
 {
-    qfz_carve kept = {}, carve = {};
-    const layout at = qfz_blocks_take(&kept, &carve, h, w);
-    (void)qfz_firsts_take(&kept, &at);
-    return kept.used;
+    qfz_carve cached = {}, carve = {};
+    const layout at = qfz_blocks_take(&cached, &carve, h, w);
+    (void)qfz_firsts_take(&cached, &at);
+    return cached.used;
 }
 
 size_t qfz_gpu_components_number_bytes(const qfz_rule *rule, int32_t h, int32_t w)
 {
-    qfz_carve kept = {}, carve = {};
+    qfz_carve cached = {}, carve = {};
     void *scan;
-    layout at = qfz_blocks_take(&kept, &carve, h, w);
+    layout at = qfz_blocks_take(&cached, &carve, h, w);
     (void)take_joins(&carve, rule, h, w);
-    (void)take_counts(&carve, &at, qfz_firsts_take(&kept, &at).n, &scan);
+    (void)take_counts(&carve, &at, qfz_firsts_take(&cached, &at).n, &scan);
     return carve.used;
 }
 
@@ -266,12 +269,12 @@ qfz_status qfz_gpu_components_number(qfz_gpu *gpu, const qfz_gpu_image *image, c
                                      void *d_cached, void *d_scratch,
                                      const qfz_gpu_regions *regions)
 {
-    qfz_carve kept = {static_cast<char *>(d_cached), 0},
+    qfz_carve cached = {static_cast<char *>(d_cached), 0},
               carve = {static_cast<char *>(d_scratch), 0};
     void *scan;
-    layout at = qfz_blocks_take(&kept, &carve, image->h, image->w);
+    layout at = qfz_blocks_take(&cached, &carve, image->h, image->w);
     uint8_t *const d_joins = take_joins(&carve, rule, image->h, image->w);
-    const firsts_view firsts = qfz_firsts_take(&kept, &at);
+    const firsts_view firsts = qfz_firsts_take(&cached, &at);
     uint32_t *const d_counts = take_counts(&carve, &at, firsts.n, &scan);
     const labels_out out = {firsts, regions->d_first, regions->d_spans, regions->d_n};
     at.inner = firsts.bits;

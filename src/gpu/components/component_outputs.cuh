@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* component_outputs.cuh - what component_labels.cu writes to pixels: roots, or labels of regions,
- * and how a block's runs get them in its shared memory; of no use to others.
+/* component_outputs.cuh - the outputs of component_labels.cu: roots, or labels of regions, and how
+ * a block's runs receive them in shared memory. Included there only.
  *
- * An output has N_SUMS sums over a block's threads made, of which the first is of its runs;
- * ask() asks for what a thread needs of global memory, begin() waits for it, label_roots() labels
- * first runs, and tells which of a thread's runs those are, finish() does what is left. */
+ * An output has N_SUMS prefix sums over a block's threads, the first of which counts runs;
+ * prefetch() starts the loads of what a thread needs from global memory, begin() uses them,
+ * label_roots() labels the first runs of components and returns which of a thread's runs these are,
+ * and finish() completes the output. */
 #ifndef QFZ_GPU_COMPONENT_OUTPUTS_CUH
 #define QFZ_GPU_COMPONENT_OUTPUTS_CUH
 
 #include "gpu/components/component_blocks.cuh"
 #include "gpu/device/peek.cuh"
 
-/* The region of which a block's pixel is the first. */
+/* The number of the region whose first pixel is at a place of a block. */
 static __device__ __forceinline__ uint32_t region_of(const layout &at, const firsts_view &firsts,
                                                      uint32_t block_number, uint32_t place)
 {
@@ -26,15 +27,15 @@ struct block_runs {
     uint32_t starts[WORDS], valid[WORDS];
     uint32_t before[WORDS]; /* runs that start in earlier words */
     uint32_t sums[2 * WORDS / QFZ_WARP];
-    alignas(16) uint32_t label[RUNS]; /* first codes; behind them, a first_list */
+    alignas(16) uint32_t label[RUNS]; /* codes, later labels, of runs; behind them a first_list */
 };
 
-/* The first pixels of a block's regions, one after the other, in what is left behind the labels of
- * its runs: thus their stores are of numbers that follow each other, a row at a time. */
+/* The first pixels of a block's regions, in order, in the room behind the labels of its runs.
+ * Stores of first pixels are thus to consecutive numbers, one row at a time. */
 struct first_list {
     uint16_t *place;
-    uint32_t most;   /* of places for which there is room */
-    uint32_t *ahead; /* of a word: how far numbers of regions are ahead of indices here */
+    uint32_t most;   /* the number of places that fit */
+    uint32_t *ahead; /* per word: region number minus index in place[] */
 };
 
 static __device__ __forceinline__ first_list list_behind(block_runs *runs, uint32_t n_runs)
@@ -44,7 +45,7 @@ static __device__ __forceinline__ first_list list_behind(block_runs *runs, uint3
                       taken < end ? 2 * (end - taken) : 0, runs->label + end};
 }
 
-/* The number of the run that has valid pixel x of a word. */
+/* The number of the run that contains valid pixel x of a word. */
 static __device__ __forceinline__ uint32_t run_at(const block_runs &runs, uint32_t word, int x)
 {
     return runs.before[word] + (uint32_t)__popc(runs.starts[word] & up_to(x)) - 1;
@@ -52,8 +53,8 @@ static __device__ __forceinline__ uint32_t run_at(const block_runs &runs, uint32
 
 enum { CODE_MASK = 0xffff };
 
-/* runs->label[run] = code of the run; eight at a time, of which the last may be of no run.
- * Unrolled, the loop would take registers that are dear: fewer blocks at a time write pixels. */
+/* Loads runs->label[run] = code of the run, eight at a time, the last of which may belong to no
+ * run. The loop is not unrolled: it would take registers, and fewer blocks would run at a time. */
 static __device__ __forceinline__ void load_codes(const uint16_t *codes, uint32_t n_runs,
                                                   block_runs *runs)
 {
@@ -66,20 +67,20 @@ static __device__ __forceinline__ void load_codes(const uint16_t *codes, uint32_
     }
 }
 
-/* The root of a component of a block that touches the ring: k_flatten_ring left one step. */
+/* The root of a component on the ring; after k_flatten_ring it is one step away. */
 static __device__ __forceinline__ uint32_t ring_root(const layout &at, uint32_t px)
 {
     return qfz_peek(at.parent + px);
 }
 
-/* Roots.  They are written where the forest is: what other blocks read of it meanwhile are first
- * pixels of components that touch a ring, and what is written there is what they have already. */
+/* Output: roots. They overwrite the union-find forest in place. Other blocks read only words of
+ * first pixels of components on a ring, and what is written there equals what they hold. */
 struct roots_out {
     enum { INVALID = -1, N_SUMS = 1 };
     struct in_thread {
     };
 
-    __device__ __forceinline__ void ask(const layout &, const block_place &, in_thread *) const
+    __device__ __forceinline__ void prefetch(const layout &, const block_place &, in_thread *) const
     {
     }
     __device__ __forceinline__ void begin(const layout &, const block_place &, in_thread *,
@@ -91,7 +92,7 @@ struct roots_out {
     {
     }
 
-    /* What is read of global memory for AT_ONCE runs is waited for together. */
+    /* The loads from global memory for AT_ONCE runs overlap. */
     __device__ __forceinline__ uint32_t label_roots(const layout &at, const block_place &block,
                                                     uint32_t n_runs, const in_thread &,
                                                     const uint32_t (&)[N_SUMS],
@@ -120,20 +121,22 @@ struct roots_out {
     }
 };
 
-/* Labels; and regions get their first pixels.  First pixels have consecutive numbers, so only
- * components on the ring that begin in other blocks must look for theirs. */
+/* Output: labels, and the first pixels of regions. First pixels in a block have consecutive region
+ * numbers in each row; only components on the ring that begin in other blocks need a look-up. */
 struct labels_out {
     enum { INVALID = 0, N_SUMS = 2, RING_EACH = RING / WORDS };
     struct in_thread {
-        uint32_t firsts, region;                     /* in its word, and the number of the first */
-        uint32_t place[RING_EACH], label[RING_EACH]; /* of such components, or NO_PLACE */
+        uint32_t firsts, region;                     /* first pixels in its word, and the region of
+                                                      * the first one */
+        uint32_t place[RING_EACH], label[RING_EACH]; /* of components that begin in other blocks; or
+                                                      * NO_PLACE */
     };
     firsts_view firsts;
     uint32_t *first_px, *spans, *n_regions;
 
-    /* What is asked for here, begin() waits for: other things can come meanwhile. */
-    __device__ __forceinline__ void ask(const layout &at, const block_place &block,
-                                        in_thread *own) const
+    /* Starts loads whose results begin() uses; others can run meanwhile. */
+    __device__ __forceinline__ void prefetch(const layout &at, const block_place &block,
+                                             in_thread *own) const
     {
         const uint32_t word = threadIdx.x;
         own->firsts = firsts.bits[(int64_t)blockIdx.x * WORDS + word];
@@ -146,11 +149,12 @@ struct labels_out {
             const uint32_t before = __shfl_up_sync(0xffffffffu, own->place[k], 1);
             if (word % QFZ_WARP && own->place[k] == before) own->place[k] = NO_PLACE;
             if (own->place[k] != NO_PLACE)
-                own->label[k] = ring_root(at, px_of(at, block, own->place[k])); /* as yet */
+                own->label[k] = ring_root(at, px_of(at, block, own->place[k])); /* the root,
+                                                                                 * for now */
         }
     }
 
-    /* Has first pixels counted. */
+    /* Counts first pixels, and looks up the labels of components that begin in other blocks. */
     __device__ __forceinline__ void begin(const layout &at, const block_place &block,
                                           in_thread *own, uint32_t (&counts)[N_SUMS]) const
     {
@@ -185,7 +189,7 @@ struct labels_out {
             roots |= (runs->label[k * WORDS + word] & RUN_ROOT ? 1u : 0) << k;
         const uint32_t starts = runs->starts[word], last = runs->before[word] - 1;
         const first_list list = list_behind(runs, n_runs);
-        __syncthreads(); /* codes of roots have been read */
+        __syncthreads(); /* all codes have been read */
         if (list.most) list.ahead[word] = region - i;
         for (uint32_t rest = own.firsts; rest; rest &= rest - 1, region++, i++) {
             const int x = __ffs((int)rest) - 1;
@@ -199,14 +203,14 @@ struct labels_out {
 #pragma unroll
         for (int k = 0; k < RING_EACH; k++) {
             const uint32_t place = own.place[k];
-            if (place == NO_PLACE) continue; /* several threads may have the same one */
+            if (place == NO_PLACE) continue; /* several threads may have the same place */
             atomicExch(runs->label + run_at(*runs, place / QFZ_WARP, (int)(place % QFZ_WARP)),
                        own.label[k]);
         }
         return roots;
     }
 
-    /* Stores the first pixels that are listed. */
+    /* Stores the listed first pixels. */
     __device__ __forceinline__ void finish(const layout &at, const block_place &block,
                                            uint32_t n_runs, const uint32_t (&all)[N_SUMS],
                                            block_runs *runs) const

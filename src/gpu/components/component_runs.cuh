@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* component_runs.cuh - the runs of one block, and how they become components in its shared memory;
- * what k_link_block (components.cu) is made of, and of no use to others. */
+/* component_runs.cuh - the runs of one block and their union in shared memory. Part of k_link_block
+ * (components.cu); included there only. */
 #ifndef QFZ_GPU_COMPONENT_RUNS_CUH
 #define QFZ_GPU_COMPONENT_RUNS_CUH
 
@@ -11,23 +11,23 @@
 
 enum { PIECES = SIDE / QFZ_PIECE };
 
-/* Where runs start, and how many do in earlier words. */
+/* Where runs start, and the number of runs that start in earlier words. */
 struct run_words {
     uint32_t starts[WORDS], before[WORDS];
 };
 
-/* Which pixels are joined (join_source.cuh). */
+/* The joins of the block's pixels, as bits (join_source.cuh). */
 template <bool EIGHT> struct join_words {
     enum { DIAGONAL = EIGHT ? WORDS : 1 };
     uint32_t right[WORDS], below[WORDS], below_right[DIAGONAL], antidiagonal[DIAGONAL];
 };
 
-/* Parents of runs come into the memory of the joins, once these have told the seams and the links:
- * so twelve blocks fit a multiprocessor of 228 KiB. */
+/* The parents of runs overwrite the joins once seams and links have been made from these: so twelve
+ * blocks fit a multiprocessor with 228 KiB. */
 template <bool EIGHT> struct block_words {
     uint32_t valid[WORDS], sums[WORDS / QFZ_WARP];
-    uint32_t beyond[2]
-                   [SIDE / QFZ_WARP]; /* pixels joined to those below the block, and to its right */
+    /* pixels joined to those below the block, and to those right of it */
+    uint32_t beyond[2][SIDE / QFZ_WARP];
     run_words runs;
     union {
         join_words<EIGHT> joins;
@@ -35,7 +35,7 @@ template <bool EIGHT> struct block_words {
     };
 };
 
-/* The number of the run that has valid pixel x of a word. */
+/* The number of the run that contains valid pixel x of a word. */
 static __device__ __forceinline__ uint32_t run_at(const run_words &runs, int word, int x)
 {
     return runs.before[word] + (uint32_t)__popc(runs.starts[word] & up_to(x)) - 1;
@@ -61,8 +61,8 @@ static __device__ __forceinline__ void read_words(const SOURCE &source, const bl
     }
 }
 
-/* Which of this thread's pixels are joined to pixels of the row above: to that above, to that to
- * its left, to that to its right; one join for each pair of runs at least. */
+/* The pixels of this thread's word that are joined to the row above: straight up, up and left, up
+ * and right. Of the joins between two runs at least one remains. */
 struct links_up {
     uint32_t above, left, right;
 };
@@ -81,7 +81,7 @@ static __device__ __forceinline__ links_up links_of(const join_words<EIGHT> &joi
     links.above =
         below & ~moved_right(below & right & up_right, before & before_right & before_up_right);
     if (!EIGHT) return links;
-    /* a diagonal join adds nothing where a vertical one joins the same two runs */
+    /* a diagonal join is redundant where a vertical one joins the same two runs */
     const uint32_t after = second ? 0 : joins.below[up + 1];
     links.left = moved_right(joins.below_right[up], second ? joins.below_right[up - 1] : 0) &
                  ~(below & moved_right(up_right, before_up_right)) &
@@ -92,10 +92,11 @@ static __device__ __forceinline__ links_up links_of(const join_words<EIGHT> &joi
     return links;
 }
 
-/* A thread's word and the one above it: where runs start, and the last one that starts before. */
+/* A thread's word and the one above it: run starts, and the last run that starts in an earlier
+ * word. */
 struct word_pair {
     uint32_t starts, last, up_starts, up_last;
-    uint32_t up_next; /* does one start at the first pixel behind the word above? */
+    uint32_t up_next; /* 1: a run starts at the first pixel behind the word above */
 };
 
 template <bool EIGHT>
@@ -106,23 +107,24 @@ static __device__ __forceinline__ word_pair pair_of(const run_words &runs, int w
                      EIGHT ? runs.starts[up + 1] & 1 : 0};
 }
 
-/* The run that has a pixel, given as a bit. */
+/* The run that contains a pixel, given as a bit. */
 static __device__ __forceinline__ uint32_t own_run(const word_pair &at, uint32_t bit)
 {
     return at.last + (uint32_t)__popc(at.starts & (2 * bit - 1));
 }
 
-/* The run above that a link leads to, a bit in one of the three words. */
+/* The run above to which a link leads; a link is one bit in one of the three words. */
 template <bool EIGHT>
 static __device__ __forceinline__ uint32_t run_above(const word_pair &at, const links_up &one)
 {
     if (!EIGHT) return at.up_last + (uint32_t)__popc(at.up_starts & (2 * one.above - 1));
-    const uint32_t till = 2 * one.above + one.left + 4 * one.right - 1; /* all, if shifted out */
+    const uint32_t till = 2 * one.above + one.left + 4 * one.right - 1; /* all bits, if shifted
+                                                                         * out */
     return at.up_last + (uint32_t)__popc(at.up_starts & till) +
            (one.right >> (QFZ_WARP - 1) ? at.up_next : 0);
 }
 
-/* Takes one link of each of some pixels that have any. */
+/* Removes and returns one link of each of some pixels that have any. */
 template <bool EIGHT>
 static __device__ __forceinline__ links_up take_links(uint32_t pixels, links_up *links)
 {
@@ -143,7 +145,7 @@ template <bool EIGHT> static __device__ __forceinline__ uint32_t linked(const li
     return EIGHT ? links.above | links.left | links.right : links.above;
 }
 
-/* The parents of a block's runs.  What roots have, the mark apart, are their codes already. */
+/* Access to the parents of a block's runs. The word of a root is MARK | its code. */
 struct in_block {
     enum : uint32_t { MARK = 0x80000000u };
     static __device__ __forceinline__ uint32_t read(const uint32_t *word)
@@ -156,21 +158,22 @@ struct in_block {
     }
 };
 
-/* Every run that starts in this word is its own component's first. */
+/* Makes every run that starts in this word the root of its own component. */
 static __device__ __forceinline__ void begin_runs(const word_pair &at, int word, uint32_t *parent)
 {
     const uint32_t first = in_block::MARK | RUN_ROOT | (uint32_t)(word * QFZ_WARP);
     uint32_t own = at.last + (uint32_t)__popc(at.starts);
-    for (uint32_t rest = at.starts, x; rest; rest ^= 1u << x) { /* from the last one on */
+    for (uint32_t rest = at.starts, x; rest; rest ^= 1u << x) { /* from the last one to the first */
         x = index_of(rest);
         parent[own--] = first | x;
     }
 }
 
-/* Hooks every run that starts in this word to the first run above that it is linked to, if any: no
- * other thread has this run, and so far nothing else is known of it.  The other links are left.
- * In a sum, a carry from a run's start passes pixels that are not linked, up to one that is; if
- * there is none, it does no harm in the next run. */
+/* Hooks every run that starts in this word to the first run above that it is linked to, if any; no
+ * atomic operation is needed, since no other thread writes this run's word yet. Other links remain.
+ * The first linked pixel of each run is found by a sum: a carry from the run's start passes pixels
+ * without a link up to one with a link; if the run has none, the carry ends harmlessly in the next
+ * run. */
 template <bool EIGHT>
 static __device__ __forceinline__ void hook_runs(const word_pair &at, links_up *links,
                                                  uint32_t *parent)
@@ -191,8 +194,8 @@ template <bool EIGHT> static __device__ __forceinline__ uint32_t count_links(con
     return (uint32_t)(EIGHT ? straight + __popc(links.left) + __popc(links.right) : straight);
 }
 
-/* Joins what links lead to, evenly dealt out: n_links of this thread.  They pass through the memory
- * behind the runs' parents; those for which there is no room are left. */
+/* Unites runs over the remaining links, n_links of this thread, dealt out evenly to all threads
+ * through the memory behind the runs' parents; links that do not fit there remain. */
 template <bool EIGHT>
 static __device__ __forceinline__ void deal_links(const word_pair &at, uint32_t n_runs,
                                                   uint32_t n_links, links_up *links, uint32_t *sums,
@@ -224,8 +227,9 @@ static __device__ __forceinline__ void unite_runs(const word_pair &at, links_up 
     }
 }
 
-/* Hooks all runs to their roots.  What all do at once halves all paths with each step.  Loops like
- * this end each turn with all lanes of a warp: they would go on one by one otherwise. */
+/* Hooks all runs to their roots. All threads work at once, so each step halves all paths. The
+ * __syncwarp() in loops like this reconverges the warp: otherwise lanes would continue one by
+ * one. */
 static __device__ __forceinline__ void flatten_runs(uint32_t n_runs, uint32_t *parent)
 {
     const uint32_t lane = threadIdx.x % QFZ_WARP;
@@ -239,7 +243,8 @@ static __device__ __forceinline__ void flatten_runs(uint32_t n_runs, uint32_t *p
     }
 }
 
-/* The root of a run that is not one, and of others their code: nothing is joined any more. */
+/* The code of a run when nothing is united any more: for a run that is no root, the number of its
+ * root. */
 static __device__ __forceinline__ uint32_t settled_code(const uint32_t *parent, uint32_t run)
 {
     uint32_t code = parent[run];
@@ -249,8 +254,8 @@ static __device__ __forceinline__ uint32_t settled_code(const uint32_t *parent, 
     return code;
 }
 
-/* All runs of the block find their component's first, and that its code, in parent.  Where a thread
- * has more than FEW links left, a warp would wait for it, and links are dealt out. */
+/* Unites all linked runs of the block in parent[]. If a thread has more than FEW links left, its
+ * warp would wait for it, and links are dealt out. */
 enum { FEW = 3 };
 
 template <bool EIGHT>
@@ -270,11 +275,11 @@ static __device__ __forceinline__ void solve_runs(const run_words &runs, links_u
     __syncthreads();
 }
 
-/* Marks components that may go on in other blocks, makes them roots in global memory, and tells
- * the ring. */
+/* Fills the ring of the block: marks the components that may continue in other blocks and makes
+ * them roots in global memory. */
 template <bool EIGHT>
-static __device__ __forceinline__ void tell_ring(const layout &at, const block_place &block,
-                                                 block_words<EIGHT> *words)
+static __device__ __forceinline__ void store_ring(const layout &at, const block_place &block,
+                                                  block_words<EIGHT> *words)
 {
     uint32_t *const parent = words->parent;
     for (uint32_t i = threadIdx.x; i < RING; i += WORDS) {
@@ -282,12 +287,12 @@ static __device__ __forceinline__ void tell_ring(const layout &at, const block_p
         const int y = side == TOP ? 0 : side == BOTTOM ? SIDE - 1 : k;
         const int x = side == LEFT ? 0 : side == RIGHT ? SIDE - 1 : k;
         const int word = 2 * y + x / QFZ_WARP;
-        /* 4-connected, and by those two sides only what is joined leaves the block */
+        /* 4-connected: on the bottom and right side only joined pixels count */
         const uint32_t leaves = EIGHT || side == TOP || side == LEFT
                                     ? words->valid[word] >> x % QFZ_WARP
                                     : words->beyond[side == RIGHT][k / QFZ_WARP] >> k % QFZ_WARP;
         uint32_t place = NO_PLACE, run = 0, code = 0;
-        if (leaves & 1) { /* marks may come meanwhile, nothing else changes */
+        if (leaves & 1) { /* other threads may set marks meanwhile, nothing else changes */
             run = run_at(words->runs, word, x % QFZ_WARP);
             while (!((code = in_block::read(parent + run)) & in_block::MARK))
                 run = code;
@@ -305,20 +310,20 @@ static __device__ __forceinline__ void tell_ring(const layout &at, const block_p
     }
 }
 
-/* Bit k of 64: bit `bit` of word 2 * k + `second`; the 32 of this warp, one of two. */
+/* Bit k: bit `bit` of word 2 * k + `second`; the 32 rows of this warp, one of two. */
 static __device__ __forceinline__ uint32_t column_bits(const uint32_t *words, int second, int bit)
 {
     return __ballot_sync(0xffffffffu, words[2 * threadIdx.x + second] >> bit & 1);
 }
 
 template <bool EIGHT>
-static __device__ __forceinline__ void tell_seams(const layout &at, block_words<EIGHT> *words)
+static __device__ __forceinline__ void store_seams(const layout &at, block_words<EIGHT> *words)
 {
     const join_words<EIGHT> &joins = words->joins;
     enum { LEFTMOST = 0, RIGHTMOST = QFZ_WARP - 1 };
     const int warp = (int)threadIdx.x / QFZ_WARP, below = WORDS - 2 + warp;
     uint32_t *const seams = at.seams + (int64_t)blockIdx.x * 2 * SEAMS + warp;
-    if ((int)threadIdx.x >= SIDE) return; /* two whole warps go on */
+    if ((int)threadIdx.x >= SIDE) return; /* the first two warps continue */
     const uint32_t right = column_bits(joins.right, 1, RIGHTMOST);
     const uint32_t along_left = EIGHT ? column_bits(joins.below, 0, LEFTMOST) : 0;
     const uint32_t along_right = EIGHT ? column_bits(joins.below, 1, RIGHTMOST) : 0;
@@ -338,7 +343,7 @@ static __device__ __forceinline__ void tell_seams(const layout &at, block_words<
     seams[2 * SEAM_BELOW_BACK] = joins.antidiagonal[below];
 }
 
-/* First pixels, of a thread's word, of components that do not leave the block. */
+/* The first pixels, in a thread's word, of components inside the block. */
 static __device__ __forceinline__ uint32_t inner_firsts(const run_words &runs,
                                                         const uint32_t *parent)
 {

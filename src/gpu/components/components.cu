@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* components.cu - runs are linked, in blocks and then over the seams between them;
- * component_labels.cu goes on from there. */
+/* components.cu - unites the runs of each block, then components across the seams between blocks;
+ * component_labels.cu labels the pixels afterwards. */
 #include <string.h>
 
 #include "gpu/components/component_runs.cuh"
@@ -9,7 +9,7 @@
 
 /* ---- Blocks ---------------------------------------------------------------------------------- */
 
-/* Components within each block of SIDE x SIDE pixels. */
+/* Unites the runs of each block of SIDE x SIDE pixels. */
 template <bool EIGHT, typename SOURCE>
 static __global__ void __launch_bounds__(WORDS) k_link_block(SOURCE source, layout at)
 {
@@ -18,7 +18,7 @@ static __global__ void __launch_bounds__(WORDS) k_link_block(SOURCE source, layo
     const block_place block = place_of(at, blockIdx.x);
     read_words<EIGHT>(source, block, &words);
     __syncthreads();
-    tell_seams(at, &words);
+    store_seams(at, &words);
     const links_up links = links_of<EIGHT>(words.joins, word);
     const uint32_t valid = words.valid[word], right = words.joins.right[word];
     const uint32_t starts = valid & ~moved_right(right, word % 2 ? words.joins.right[word - 1] : 0);
@@ -27,7 +27,7 @@ static __global__ void __launch_bounds__(WORDS) k_link_block(SOURCE source, layo
     words.runs.starts[word] = starts;
     __syncthreads();
     solve_runs<EIGHT>(words.runs, links, n_runs, words.sums, words.parent);
-    tell_ring<EIGHT>(at, block, &words);
+    store_ring<EIGHT>(at, block, &words);
     at.starts[(int64_t)blockIdx.x * WORDS + word] = starts;
     at.valid[(int64_t)blockIdx.x * WORDS + word] = valid;
     if (word == 0) at.n_runs[blockIdx.x] = n_runs;
@@ -46,7 +46,7 @@ static __global__ void __launch_bounds__(WORDS) k_link_block(SOURCE source, layo
 
 /* ---- Seams between blocks -------------------------------------------------------------------- */
 
-/* Pixels of two blocks' rings; none: QFZ_NONE. */
+/* First pixels of two components, one on each side of a seam; QFZ_NONE if there is no pair. */
 struct ring_pair {
     uint32_t a, b;
 };
@@ -63,7 +63,8 @@ static __device__ __forceinline__ uint32_t seam_word(const layout &at, uint32_t 
     return k < SIDE ? at.seams[((int64_t)block * SEAMS + seam) * 2 + k / QFZ_WARP] : 0;
 }
 
-/* Joins pairs; not those that the lane before has too: along a border many are alike. */
+/* Unites the components of a pair, unless the lane before has the same pair: along a border many
+ * pairs are equal. */
 static __device__ __forceinline__ void unite_pairs(ring_pair pair, uint32_t *parent)
 {
     const uint32_t a = __shfl_up_sync(0xffffffffu, pair.a, 1);
@@ -72,9 +73,9 @@ static __device__ __forceinline__ void unite_pairs(ring_pair pair, uint32_t *par
     if (pair.a != QFZ_NONE && !same) qfz_unite<qfz_in_global>(parent, pair.a, pair.b);
 }
 
-/* Which joins across a seam are needed at the places k .. k + 31 of it, seen from the block at its
- * upper or left side, `next` at the other: of a place's pixel to that across it, to the one after
- * that, and of the pixel after it to that across. */
+/* The joins across a seam that are needed, at the places k .. k + 31; `block` is on the upper or
+ * left side, `next` on the other. across: of a place's pixel with the one across; ahead: with the
+ * one after that; back: of the pixel after a place with the one across from the place. */
 struct seam_joins {
     uint32_t across, ahead, back;
 };
@@ -90,20 +91,21 @@ static __device__ __forceinline__ seam_joins seam_joins_at(const layout &at, uin
     const uint32_t along = seam_word(at, block, bottom ? SEAM_ALONG_BOTTOM : SEAM_ALONG_RIGHT, k);
     const uint32_t next_along = seam_word(at, next, bottom ? SEAM_ALONG_TOP : SEAM_ALONG_LEFT, k);
     const uint32_t after = moved_left(across, seam_word(at, block, across_seam, k + QFZ_WARP));
-    /* where four blocks meet, the seam below has the diagonals */
+    /* where four blocks meet, the diagonals belong to the seam below */
     const uint32_t own = bottom || k + QFZ_WARP < SIDE ? ~0u : ~0u >> 1;
     const uint32_t ahead =
         own & seam_word(at, block, bottom ? SEAM_BELOW_AHEAD : SEAM_RIGHT_AHEAD, k);
     const uint32_t back = own & seam_word(at, block, bottom ? SEAM_BELOW_BACK : SEAM_RIGHT_BACK, k);
-    /* both sides go on: what is across the place joins what is across the next one */
+    /* both sides continue: this join implies the one across the next place */
     const uint32_t same = across & along & next_along;
-    /* a diagonal adds nothing where a straight join and one along a side lead to the same pixel */
+    /* a diagonal is redundant where a straight join and one along a side lead to the same pixel */
     return seam_joins{across & ~(same << 1), ahead & ~(across & next_along) & ~(along & after),
                       back & ~(across & along) & ~(after & next_along)};
 }
 
-/* Joins each block to those to its right and below; a thread has a place of the right column or
- * the bottom row.  Of equal values, a place has one join at most. */
+/* Unites components of each block with those of the blocks to its right and below. A thread has a
+ * place of the right column or the bottom row. Where joined pixels have equal values, a place has
+ * at most one needed join. */
 template <bool EIGHT> static __global__ void __launch_bounds__(2 * SIDE) k_link_seams(layout at)
 {
     const uint32_t block = blockIdx.x, below = block + (uint32_t)at.blocks_w;
@@ -116,7 +118,7 @@ template <bool EIGHT> static __global__ void __launch_bounds__(2 * SIDE) k_link_
     const seam_joins joins = seam_joins_at<EIGHT>(at, block, next, bottom, k - lane);
     bool across = joins.across >> lane & 1;
     bool ahead = joins.ahead >> lane & 1, back = joins.back >> lane & 1;
-    /* beyond the seam's end come the first pixels of the blocks to the right */
+    /* behind the seam's end follow the first pixels of the blocks to the right */
     const uint32_t more = (uint32_t)((k + 1) / SIDE);
     const int after = (k + 1) % SIDE;
     do {
@@ -142,17 +144,17 @@ bool qfz_blocks_read_values(const qfz_rule *rule)
     return rule->n_bands == 1 && !rule->edge_bits;
 }
 
-layout qfz_blocks_take(qfz_carve *kept, qfz_carve *carve, int32_t h, int32_t w)
+layout qfz_blocks_take(qfz_carve *cached, qfz_carve *carve, int32_t h, int32_t w)
 {
     layout at = {};
     at.h = h;
     at.w = w;
     at.blocks_w = (w + SIDE - 1) / SIDE;
     at.n_blocks = at.blocks_w * ((h + SIDE - 1) / SIDE);
-    qfz_carve_take(kept, &at.starts, (int64_t)at.n_blocks * WORDS);
-    qfz_carve_take(kept, &at.valid, (int64_t)at.n_blocks * WORDS);
-    qfz_carve_take(kept, &at.runs, (int64_t)h * w + 7); /* eight at a time */
-    qfz_carve_take(kept, &at.n_runs, at.n_blocks);
+    qfz_carve_take(cached, &at.starts, (int64_t)at.n_blocks * WORDS);
+    qfz_carve_take(cached, &at.valid, (int64_t)at.n_blocks * WORDS);
+    qfz_carve_take(cached, &at.runs, (int64_t)h * w + 7); /* codes are accessed eight at a time */
+    qfz_carve_take(cached, &at.n_runs, at.n_blocks);
     qfz_carve_take(carve, &at.seams, (int64_t)at.n_blocks * 2 * SEAMS);
     qfz_carve_take(carve, &at.ring, (int64_t)at.n_blocks * RING);
     return at;
@@ -197,12 +199,12 @@ static qfz_status link_band(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_
     return link_source(gpu, source, rule->connectivity, at);
 }
 
-/* The largest difference of integers whose key is at most the limit, up to most. */
+/* The largest difference of integers, at most `most`, whose level is at most alpha. */
 static uint32_t difference_limit(const qfz_rule *rule, uint32_t most)
 {
     if (rule->distance != QFZ_L2) return rule->alpha_level < most ? rule->alpha_level : most;
     uint32_t least = 0;
-    while (least < most) { /* keys of differences: singles in the same order */
+    while (least < most) { /* levels of L2 are singles, whose bits have the same order */
         const uint32_t middle = most - (most - least) / 2;
         const float level = (float)middle;
         uint32_t key;

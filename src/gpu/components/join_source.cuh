@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* join_source.cuh - which pixels join, as bits, read 16 pixels of a row at a time from a plane of
- * joins or from the values of one band.
+/* join_source.cuh - which pixels are joined, as bits: read for 16 pixels of a row at a time from a
+ * plane of joins, or found from the values of one band.
  *
- * A source has read<EIGHT>(y, x, pieces): pieces[k] becomes what the pixels x .. x + 15 of row
- * y + k are joined to, k = 0 and 1; outside the image all bits are 0. */
+ * A source has read<EIGHT>(y, x, pieces): pieces[k] receives the joins of pixels x .. x + 15 of row
+ * y + k, k = 0 and 1; bits outside the image are 0. */
 #ifndef QFZ_GPU_JOIN_SOURCE_CUH
 #define QFZ_GPU_JOIN_SOURCE_CUH
 
@@ -12,15 +12,16 @@
 
 enum { QFZ_PIECE = 16 };
 
-/* Bit i is of pixel x + i; antidiagonal: of pixel x + i + 1 and the one below x + i. */
+/* Bit i: pixel x + i is valid, or joined to the pixel right, below or below right of it;
+ * antidiagonal: pixel x + i + 1 is joined to the one below x + i. */
 struct qfz_piece {
     uint32_t valid, right, below, below_right, antidiagonal;
 };
 
 /* ---- Bytes as bits --------------------------------------------------------------------------- */
 
-/* The highest bits of 16 bytes whose other bits are 0: such a byte counts 128 times the weight of
- * its bit. */
+/* Gathers the highest bits of 16 bytes, whose other bits must be 0: a byte then contributes 128
+ * times the weight of its bit to the dot product. */
 static __device__ __forceinline__ uint32_t qfz_top_bits(const uint32_t bytes[4])
 {
     const uint32_t low = 0x08040201u, high = 0x80402010u;
@@ -60,8 +61,8 @@ static __device__ __forceinline__ void qfz_load_fours(const void *at, uint32_t w
     }
 }
 
-/* N words from any address that is a multiple of PX_BYTES, of which the bytes around may be read as
- * far as words that have bytes of these go. */
+/* N words from any address that is a multiple of PX_BYTES. Reads only words that contain bytes of
+ * these. */
 template <int N, int PX_BYTES>
 static __device__ __forceinline__ void qfz_load_words(const void *at, uint32_t words[N])
 {
@@ -86,13 +87,14 @@ static __device__ __forceinline__ uint32_t qfz_px_bits(float px)
     return __float_as_uint(px);
 }
 
-/* The pixels of a piece, packed into words, of a row that goes on for n; those beyond are 0.
- * ALIGNED: the piece begins at a multiple of 16 bytes, and n >= QFZ_PIECE or n <= 0. */
+/* The pixels of a piece, packed into words; n: pixels from there to the end of the row, beyond
+ * which they are 0. ALIGNED: the piece begins at a multiple of 16 bytes, and n >= QFZ_PIECE or n <=
+ * 0. */
 template <bool ALIGNED, typename T>
 static __device__ __forceinline__ void qfz_load_piece(const T *at, int32_t n, uint32_t *words)
 {
     enum { N = QFZ_PIECE * sizeof(T) / 4, EACH = 4 / sizeof(T) };
-    /* of narrow pixels the word of the last may have some that follow */
+    /* the last word of narrow pixels may include some that follow */
     const int32_t whole = QFZ_PIECE + (EACH == 1 ? 0 : 3);
 #pragma unroll
     for (int k = 0; k < N; k++)
@@ -152,8 +154,8 @@ struct qfz_joins_source {
 
 /* ---- The values of one band ------------------------------------------------------------------ */
 
-/* Pixels x .. x + 16 of a row that goes on for n from x, those outside 0; and whether pairs of two
- * rows join: bit i of near<A, B>(a, b): pixel x + i + A of a and pixel x + i + B of b. */
+/* Pixels x .. x + 16 of a row, with n pixels left from x on, 0 beyond. Bit i of near<A, B>(a, b):
+ * pixel x + i + A of row a and pixel x + i + B of row b are joined. */
 template <typename T> struct qfz_window {
     T px[QFZ_PIECE + 1];
 
@@ -219,7 +221,7 @@ template <> struct qfz_window<uint8_t> {
     }
 };
 
-/* |a - b| <= limit, a and b unsigned; for signed values bias turns them into unsigned ones of the
+/* |a - b| <= limit, a and b unsigned; xor with bias turns signed values into unsigned ones of the
  * same order. */
 template <typename T> struct qfz_near_integer {
     uint32_t limit, bias;
@@ -229,10 +231,9 @@ template <typename T> struct qfz_near_integer {
         return qfz_difference((uint32_t)a ^ bias, (uint32_t)b ^ bias) <= limit;
     }
 
-    /* The highest bit of each byte says so of the four bytes of a and b.  A byte d is above a limit
-     * l < 128 if it is above 127 or its low bits and 127 - l pass 127; above l >= 128, if both it
-     * is above 127 and its low bits and 255 - l pass 127: the majority of the two and of l < 128.
-     */
+    /* The same for four bytes at once: the highest bit of each byte of the result. A byte d exceeds
+     * a limit l < 128 if d > 127 or (d & 127) + (127 - l) > 127. It exceeds l >= 128 if d > 127 and
+     * (d & 127) + (255 - l) > 127. Both are the majority of the two conditions and of l < 128. */
     __device__ __forceinline__ uint32_t four(uint32_t a, uint32_t b) const
     {
         const uint32_t d = __vabsdiffu4(a ^ bias, b ^ bias), narrow = limit < 128 ? ~0u : 0;
@@ -242,7 +243,7 @@ template <typename T> struct qfz_near_integer {
     }
 };
 
-/* a == b, whatever the bits mean. */
+/* a == b, compared as bits. */
 template <typename T> struct qfz_near_same {
     __device__ __forceinline__ bool operator()(T a, T b) const
     {
@@ -256,7 +257,7 @@ template <typename T> struct qfz_near_same {
 };
 
 template <int DISTANCE> struct qfz_near_float {
-    uint32_t limit; /* the key of alpha */
+    uint32_t limit; /* the level of alpha */
 
     __device__ __forceinline__ bool operator()(float a, float b) const
     {
@@ -272,7 +273,7 @@ template <typename T, typename NEAR> struct qfz_band_source {
     const uint8_t *valid; /* NULL: all are */
     NEAR is_near;
 
-    /* All that is read of three rows is asked for before any of it is looked at. */
+    /* The loads of three rows, all issued before the first is used. */
     struct rows {
         qfz_window<T> px[3];
         qfz_window<uint8_t> mask[3];
@@ -290,7 +291,8 @@ template <typename T, typename NEAR> struct qfz_band_source {
         }
     }
 
-    /* Bit i: pixel x + i of a row is there, n being what is left of it; bit 16: the one after. */
+    /* Bit i: pixel x + i of a row is inside the image; n: pixels from x to the end of the row; bit
+     * 16: the one after the piece. */
     static __device__ __forceinline__ uint32_t inside(int32_t n)
     {
         return n > QFZ_PIECE ? (2u << QFZ_PIECE) - 1 : n > 0 ? (1u << n) - 1 : 0;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* block_sum.cuh - sums over the threads of a block. */
+/* block_sum.cuh - prefix sums over the threads of a block. */
 #ifndef QFZ_GPU_BLOCK_SUM_CUH
 #define QFZ_GPU_BLOCK_SUM_CUH
 
 #include "gpu/device/device.cuh"
 
-/* N sums at once: values[i] becomes the sum of values[i] over the threads before this one; total
- * over all.  All THREADS of a block take part; sums is N * THREADS / QFZ_WARP words of its shared
- * memory, which stay in use until the next barrier. */
+/* N exclusive sums at once: values[i] becomes the sum of values[i] over the threads before this
+ * one, totals[i] the sum over all threads.  All THREADS threads of the block call the function. 
+ * sums: N * THREADS / QFZ_WARP words of shared memory, in use until the next barrier. */
 template <int THREADS, int N>
 static __device__ __forceinline__ void qfz_sums_before(uint32_t (&values)[N], uint32_t *sums,
                                                        uint32_t (&totals)[N])
@@ -39,7 +39,7 @@ static __device__ __forceinline__ void qfz_sums_before(uint32_t (&values)[N], ui
     }
 }
 
-/* One of them. */
+/* The same for one value. */
 template <int THREADS>
 static __device__ __forceinline__ uint32_t qfz_sum_before(uint32_t value, uint32_t *sums,
                                                           uint32_t *total)

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
+/* collective.cu - calls of CUB; the simulator has its own implementation (tests/sim/collective.cc).
+ */
 #include "gpu/device/collective.cuh"
 
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 
-/* CUB itself says what it needs only on a device that has started, which takes 0.1 s; but memory is
- * planned before.  So here are bounds: a scan has 8 bytes for each tile of items, a sort 4 for each
- * of 256 digits, and for both, tiles are larger than these in all of CUB's tunings.  What does not
- * change with n is less than FIXED.  CUB refuses to work in too little memory. */
+/* CUB computes the size of its scratch memory only on an initialised device; initialisation takes
+ * 0.1 s, and qfz plans its memory earlier.  These are upper bounds.  A scan has 8 bytes per tile of
+ * items; a sort has 4 bytes per tile for each of 256 digits; tiles are larger than SCAN_TILE and
+ * SORT_TILE in all of CUB's tunings.  The part that does not depend on n is below FIXED.  CUB
+ * returns an error if the memory is too small. */
 enum { SCAN_TILE = 512, SORT_TILE = 2048, DIGITS = 256, FIXED = 1 << 15 };
 
 size_t qfz_gpu_scan_bytes(int64_t n)

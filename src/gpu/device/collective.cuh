@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* collective.cuh - operations on whole arrays in device memory, done by CUB.
+/* collective.cuh - scan and sort of whole arrays in device memory, by CUB.
  *
- * Asynchronous on gpu->stream.  d_scratch has at least the bytes that the matching _bytes()
- * function says for the same n.  Arrays do not overlap unless said otherwise. */
+ * All functions are asynchronous on gpu->stream.  d_scratch has at least as many bytes as the
+ * matching _bytes() function returns for the same n.  Arrays do not overlap unless a comment allows
+ * it. */
 #ifndef QFZ_GPU_COLLECTIVE_CUH
 #define QFZ_GPU_COLLECTIVE_CUH
 
 #include "gpu/device/device.cuh"
 
-/* d_out[i] = d_in[0] + ... + d_in[i - 1]; d_out may be d_in. */
+/* Exclusive sum: d_out[i] = d_in[0] + ... + d_in[i - 1], for 0 <= i < n; d_out may be d_in. */
 size_t qfz_gpu_scan_bytes(int64_t n);
 qfz_status qfz_gpu_scan(qfz_gpu *gpu, void *d_scratch, const uint32_t *d_in, uint32_t *d_out,
                         int64_t n);
 
-/* Stable sort by bits begin_bit .. end_bit - 1 of the keys, ascending.  Both pairs of buffers are
- * used; the result is in d_keys[*out], d_values[*out]. */
+/* Stable ascending sort of n pairs by bits begin_bit .. end_bit - 1 of the keys, which are in
+ * d_keys[0] and d_values[0].  Both pairs of buffers are overwritten; the result is in d_keys[*out]
+ * and d_values[*out]. */
 size_t qfz_gpu_sort_pairs_bytes(int64_t n);
 qfz_status qfz_gpu_sort_pairs(qfz_gpu *gpu, void *d_scratch, uint32_t *const d_keys[2],
                               uint32_t *const d_values[2], int64_t n, int begin_bit, int end_bit,
                               int *out);
+/* The same for keys of 64 bits. */
 size_t qfz_gpu_sort_wide_bytes(int64_t n);
 qfz_status qfz_gpu_sort_wide(qfz_gpu *gpu, void *d_scratch, uint64_t *const d_keys[2],
                              uint32_t *const d_values[2], int64_t n, int begin_bit, int end_bit,

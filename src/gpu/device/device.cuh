@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* device.cuh - what every launcher of this room stands on.
+/* device.cuh - the stream, the error checks and the memory layout that all launchers use.
  *
- * A launcher validates, launches kernels on gpu->stream and checks each launch; it neither
- * allocates nor waits.  Scratch memory comes from the caller, who asks the matching _bytes()
- * function first.  Only engine_cuda.cu and worker files wait for a stream.
+ * A launcher is a host function that validates its arguments, launches kernels on gpu->stream and
+ * checks each launch.  A launcher neither allocates memory nor synchronises.  The caller passes
+ * scratch memory of the size that the matching _bytes() function returns.  Only the files of
+ * engine/ synchronise a stream.
  *
- * So that every kernel also runs on the host, thread by thread, under a scheduler that looks for
- * races (tests/sim), kernels keep to this: launches by qfz_launch(), dynamic shared memory by
- * QFZ_SHARED(), atomics and votes by CUDA's built-in functions, no inline PTX, no cooperative
- * groups, no CUB inside kernels (collective.cuh holds what CUB does for whole arrays), and no block
- * that waits for another block. */
+ * All kernels also run on the host, in a simulator that looks for races (tests/sim).  Therefore a
+ * launcher calls qfz_launch(); a kernel declares dynamic shared memory with QFZ_SHARED(), uses
+ * CUDA's built-in functions for atomics and votes, and has no inline PTX, no cooperative groups, no
+ * CUB calls (collective.cuh has CUB's operations on whole arrays) and no block that waits for
+ * another block. */
 #ifndef QFZ_GPU_DEVICE_CUH
 #define QFZ_GPU_DEVICE_CUH
 
@@ -20,33 +21,37 @@
 
 enum { QFZ_WARP = 32 };
 
-/* A stream of one device, and where failures are told.  err is never NULL during a call. */
+/* A stream of one device, and the error that functions fill in; err is not NULL during a call. */
 typedef struct qfz_gpu {
     cudaStream_t stream;
     int n_sms;
     size_t shared_max; /* dynamic shared memory that a block may have after opting in, bytes */
-    bool overlaps;     /* compute capability 9.0 or newer: see qfz_launch_early() */
+    bool overlaps;     /* compute capability 9.0 or newer; see qfz_launch_early() */
     qfz_error *err;
 } qfz_gpu;
 
-/* QFZ_OK, or the failure told: QFZ_ENOMEM where device memory ran out, else QFZ_EGPU. */
+/* Converts a CUDA result: QFZ_OK; QFZ_ENOMEM where device memory ran out; else QFZ_EGPU.  The
+ * message names `what` and has CUDA's text.  Clears CUDA's last error. */
 qfz_status qfz_gpu_check(qfz_error *err, cudaError_t result, const char *what);
 
 #define QFZ_TRY_CUDA(err, call) QFZ_TRY(qfz_gpu_check((err), (call), #call))
 
-/* Blocks of `block` threads for n items, one each; for kernels that guard their index. */
-static inline unsigned qfz_blocks(int64_t n, int block)
+/* The number of blocks of `block` threads that have a thread for each of n items.  The kernel must
+ * check its index. */
+static inline unsigned qfz_launch_blocks(int64_t n, int block)
 {
     return (unsigned)((n + block - 1) / block);
 }
 
-/* Slices one allocation.  With base == NULL it only counts, so that one function both says how
- * much is needed (carve.used) and contexts out the parts. */
+/* Divides one allocation into parts aligned to 256 bytes.  With base == NULL all parts are NULL and
+ * only `used` advances, so that one function serves to compute the size of the allocation and to
+ * set the pointers. */
 typedef struct qfz_carve {
     char *base;
     size_t used;
 } qfz_carve;
 
+/* The next part, of `bytes` bytes; NULL if base is NULL. */
 static inline void *qfz_carve_bytes(qfz_carve *carve, size_t bytes)
 {
     const size_t align = 256, at = carve->used;
@@ -54,6 +59,7 @@ static inline void *qfz_carve_bytes(qfz_carve *carve, size_t bytes)
     return carve->base ? carve->base + at : NULL;
 }
 
+/* The same; *part has room for n items. */
 template <typename T> static inline void qfz_carve_take(qfz_carve *carve, T **part, int64_t n)
 {
     *part = (T *)qfz_carve_bytes(carve, (size_t)n * sizeof(T));

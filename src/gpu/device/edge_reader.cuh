@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* edge_reader.cuh - the key of one edge at a time, out of any form of edges (image.cuh). */
+/* edge_reader.cuh - reads the level of one edge, from any form of edges (image.cuh). */
 #ifndef QFZ_GPU_EDGE_READER_CUH
 #define QFZ_GPU_EDGE_READER_CUH
 
 #include "gpu/device/image.cuh"
 
-/* T: uint8_t or uint16_t for bands that are read as they are, uint32_t for planes of keys. */
+/* T: uint8_t or uint16_t for a band of pixels, uint32_t for planes of levels. */
 template <typename T> struct qfz_edge_reader {
     int32_t h, w;
     uint32_t bias, alpha_level;
     const T *from;
     const uint8_t *valid;
 
-    /* How many pixels further an edge in direction d ends. */
+    /* The pixel index of the second pixel of an edge in direction d, less that of the first. */
     __device__ __forceinline__ int32_t beyond(int d) const
     {
         return (d == QFZ_RIGHT ? 0 : w) + (d == QFZ_BELOW ? 0 : d == QFZ_BELOW_LEFT ? -1 : 1);
     }
 
-    /* The key of the edge of pixel p in direction d; where there is none, of any pixels. */
-    __device__ __forceinline__ uint32_t key(int64_t p, int d) const
+    /* The level of the edge of pixel p in direction d; any value if there is no such edge. */
+    __device__ __forceinline__ uint32_t level_of(int64_t p, int d) const
     {
         if (sizeof(T) == sizeof(uint32_t)) return (uint32_t)__ldg(from + (int64_t)d * h * w + p);
         const int64_t last = (int64_t)h * w - 1, q = min(p + beyond(d), last);
@@ -27,8 +27,8 @@ template <typename T> struct qfz_edge_reader {
         return a > b ? a - b : b - a;
     }
 
-    /* Is there an edge from (y, x), which is in the image, in direction d, and no greater than
-     * alpha? */
+    /* True if pixel (y, x) of the image has an edge in direction d and its level, in *level, is at
+     * most alpha_level. */
     __device__ __forceinline__ bool read(int32_t y, int32_t x, int d, uint32_t *level) const
     {
         const int32_t dy = d == QFZ_RIGHT ? 0 : 1;
@@ -36,7 +36,7 @@ template <typename T> struct qfz_edge_reader {
         if (y + dy >= h || x + dx < 0 || x + dx >= w) return false;
         const int64_t p = (int64_t)y * w + x, q = p + (int64_t)dy * w + dx;
         if (valid && !(__ldg(valid + p) && __ldg(valid + q))) return false;
-        *level = key(p, d);
+        *level = level_of(p, d);
         return *level <= alpha_level;
     }
 };
@@ -49,8 +49,8 @@ static inline qfz_edge_reader<T> qfz_read_edges(const qfz_gpu_edges *edges, uint
     reader.w = edges->w;
     reader.bias = edges->bias;
     reader.alpha_level = alpha_level;
-    reader.from =
-        (const T *)(edges->form == QFZ_EDGES_KEYS ? (const void *)edges->d_keys : edges->d_values);
+    reader.from = (const T *)(edges->form == QFZ_EDGES_LEVELS ? (const void *)edges->d_levels
+                                                              : edges->d_values);
     reader.valid = edges->d_valid;
     return reader;
 }

@@ -1,30 +1,33 @@
 /* SPDX-License-Identifier: MIT */
+/* image.cu - planes of joins and of levels from the pixels of an image. */
 #include "gpu/device/image.cuh"
 
 #include "gpu/device/launch.cuh"
 #include "gpu/device/level.cuh"
 
-/* A thread has FOUR pixels of a row, a block 32 x 8 threads; blocks walk down where an image is
- * taller than a grid. */
+/* A thread has FOUR pixels of a row, a block 32 x 8 threads.  Where the image is taller than the
+ * grid, each block loops over rows. */
 enum { FOUR = 4, BLOCK_W = 32, BLOCK_H = 8 };
 static const unsigned max_grid_y = 65535;
 
-/* What kernels see of an image. */
+namespace
+{
+/* The image, as kernels read it. */
 struct plane_view {
     int32_t h, w;
     int n_bands;
-    bool aligned; /* rows begin where four pixels can be read at once, of values, masks and joins */
+    bool aligned; /* in all planes, four pixels of a row can be read or written at once */
     const uint8_t *valid;
 };
 
-/* One of them is wanted, the other NULL. */
+/* The output: one of the pointers is NULL. */
 struct planes_out {
     uint32_t alpha_level;
     uint8_t *joins;
-    uint32_t *keys;
+    uint32_t *levels;
 };
 
-/* The four at x and the one at either side. */
+/* The four pixels from column x on, and one pixel on either side. */
 template <typename T> struct row_part {
     T px[FOUR + 2];
 
@@ -47,8 +50,9 @@ template <typename T> struct row_part {
             px[1 + i] = x + i < w ? row[x + i] : T(0);
     }
 };
+} // namespace
 
-/* Bit i: pixel x - 1 + i of row y is there and valid. */
+/* Bit i: pixel x - 1 + i of row y is in the image and valid. */
 static __device__ __forceinline__ uint32_t valid_bits(const plane_view &view, int32_t y, int32_t x)
 {
     if (y >= view.h) return 0;
@@ -66,7 +70,7 @@ static __device__ __forceinline__ uint32_t valid_bits(const plane_view &view, in
     return bits & there;
 }
 
-/* Bit i: pixel x + i has an edge in direction d; from and to are valid bits of its row and of that
+/* Bit i: pixel x + i has an edge in direction d.  from, to: valid_bits() of its row and of the row
  * below. */
 static __device__ __forceinline__ uint32_t edge_bits(uint32_t from, uint32_t to, int d)
 {
@@ -77,16 +81,17 @@ static __device__ __forceinline__ uint32_t edge_bits(uint32_t from, uint32_t to,
     return from >> 1 & ends & ((1u << FOUR) - 1);
 }
 
-/* keys[d * FOUR + i]: key of the edge of pixel x + i in direction d, where there is one. */
+/* levels[d * FOUR + i] = the level of the edge of pixel x + i in direction d, if it exists. */
 template <typename T, int DISTANCE, int DIRS>
-static __device__ __forceinline__ void find_keys(const plane_view &view, const T *pixels, int32_t y,
-                                                 int32_t x, uint32_t keys[DIRS * FOUR])
+static __device__ __forceinline__ void find_levels(const plane_view &view, const T *pixels,
+                                                   int32_t y, int32_t x,
+                                                   uint32_t levels[DIRS * FOUR])
 {
     typedef qfz_level<T, DISTANCE> level_of;
-    typename level_of::type level[DIRS * FOUR];
+    typename level_of::type sum[DIRS * FOUR];
 #pragma unroll
     for (int k = 0; k < DIRS * FOUR; k++)
-        level[k] = 0;
+        sum[k] = 0;
     const T *row = pixels + (int64_t)y * view.w;
     for (int band = 0; band < view.n_bands; band++, row += (int64_t)view.h * view.w) {
         row_part<T> here, below;
@@ -99,16 +104,16 @@ static __device__ __forceinline__ void find_keys(const plane_view &view, const T
         for (int k = 0; k < DIRS * FOUR; k++) {
             const int d = k / FOUR, i = 1 + k % FOUR;
             const int dx = d == QFZ_BELOW ? 0 : d == QFZ_BELOW_LEFT ? -1 : 1;
-            level[k] = level_of::fold(level[k], here.px[i],
-                                      d == QFZ_RIGHT ? here.px[i + 1] : below.px[i + dx]);
+            sum[k] = level_of::fold(sum[k], here.px[i],
+                                    d == QFZ_RIGHT ? here.px[i + 1] : below.px[i + dx]);
         }
     }
 #pragma unroll
     for (int k = 0; k < DIRS * FOUR; k++)
-        keys[k] = level_of::end(level[k]);
+        levels[k] = level_of::end(sum[k]);
 }
 
-/* Four values in a row of an output. */
+/* Writes four values to a row of the output. */
 template <typename T>
 static __device__ __forceinline__ void store_four(T *row, int32_t x, int32_t w, bool aligned,
                                                   const T four[FOUR])
@@ -131,7 +136,7 @@ static __device__ __forceinline__ void store_four(T *row, int32_t x, int32_t w, 
 
 template <int DIRS>
 static __device__ __forceinline__ void store_joins(const plane_view &view, const planes_out &out,
-                                                   int32_t y, int32_t x, const uint32_t *keys)
+                                                   int32_t y, int32_t x, const uint32_t *levels)
 {
     const uint32_t from = valid_bits(view, y, x), to = valid_bits(view, y + 1, x);
     uint8_t joins[FOUR];
@@ -140,7 +145,7 @@ static __device__ __forceinline__ void store_joins(const plane_view &view, const
         uint32_t bits = from >> (1 + i) & 1 ? QFZ_JOIN_VALID : 0;
 #pragma unroll
         for (int d = 0; d < DIRS; d++)
-            if ((edge_bits(from, to, d) >> i & 1) && keys[d * FOUR + i] <= out.alpha_level)
+            if ((edge_bits(from, to, d) >> i & 1) && levels[d * FOUR + i] <= out.alpha_level)
                 bits |= 1u << d;
         joins[i] = (uint8_t)bits;
     }
@@ -148,8 +153,8 @@ static __device__ __forceinline__ void store_joins(const plane_view &view, const
 }
 
 template <int DIRS>
-static __device__ __forceinline__ void store_keys(const plane_view &view, const planes_out &out,
-                                                  int32_t y, int32_t x, const uint32_t *keys)
+static __device__ __forceinline__ void store_levels(const plane_view &view, const planes_out &out,
+                                                    int32_t y, int32_t x, const uint32_t *levels)
 {
     const uint32_t from = valid_bits(view, y, x), to = valid_bits(view, y + 1, x);
 #pragma unroll
@@ -157,12 +162,12 @@ static __device__ __forceinline__ void store_keys(const plane_view &view, const 
         uint32_t four[FOUR];
 #pragma unroll
         for (int i = 0; i < FOUR; i++)
-            four[i] = edge_bits(from, to, d) >> i & 1 ? keys[d * FOUR + i] : QFZ_NONE;
-        store_four(out.keys + ((int64_t)d * view.h + y) * view.w, x, view.w, view.aligned, four);
+            four[i] = edge_bits(from, to, d) >> i & 1 ? levels[d * FOUR + i] : QFZ_NONE;
+        store_four(out.levels + ((int64_t)d * view.h + y) * view.w, x, view.w, view.aligned, four);
     }
 }
 
-/* work(y, x) for every four pixels of this thread. */
+/* Calls work(y, x) for each group of four pixels of this thread. */
 template <typename WORK>
 static __device__ __forceinline__ void walk(const plane_view &view, const WORK &work)
 {
@@ -178,28 +183,28 @@ static __global__ void __launch_bounds__(BLOCK_W *BLOCK_H)
     k_find_edges(plane_view view, const T *__restrict__ pixels, planes_out out)
 {
     walk(view, [&](int32_t y, int32_t x) {
-        uint32_t keys[DIRS * FOUR];
-        find_keys<T, DISTANCE, DIRS>(view, pixels, y, x, keys);
+        uint32_t levels[DIRS * FOUR];
+        find_levels<T, DISTANCE, DIRS>(view, pixels, y, x, levels);
         if (out.joins)
-            store_joins<DIRS>(view, out, y, x, keys);
+            store_joins<DIRS>(view, out, y, x, levels);
         else
-            store_keys<DIRS>(view, out, y, x, keys);
+            store_levels<DIRS>(view, out, y, x, levels);
     });
 }
 
-/* A pixel's own bits say what it is joined to: a key is 0 where the bit is set. */
+/* Joins from rule->edge_bits: bit d of a pixel's value joins it in direction d (level 0). */
 template <int DIRS>
 static __global__ void __launch_bounds__(BLOCK_W *BLOCK_H)
     k_find_edge_bits(plane_view view, const uint8_t *__restrict__ pixels, planes_out out)
 {
     walk(view, [&](int32_t y, int32_t x) {
-        uint32_t keys[DIRS * FOUR];
+        uint32_t levels[DIRS * FOUR];
         row_part<uint8_t> own;
         own.load(pixels + (int64_t)y * view.w, x, view.w, view.aligned);
 #pragma unroll
         for (int k = 0; k < DIRS * FOUR; k++)
-            keys[k] = own.px[1 + k % FOUR] >> k / FOUR & 1 ? 0 : QFZ_NONE;
-        store_joins<DIRS>(view, out, y, x, keys);
+            levels[k] = own.px[1 + k % FOUR] >> k / FOUR & 1 ? 0 : QFZ_NONE;
+        store_joins<DIRS>(view, out, y, x, levels);
     });
 }
 
@@ -212,7 +217,7 @@ static qfz_status check_size(qfz_gpu *gpu, const qfz_gpu_image *image)
                     (int)image->w, (int)image->h);
 }
 
-/* Is the address of each fourth pixel of a plane a multiple of four of its pixels? */
+/* True if the plane starts at a multiple of the size of four pixels. */
 static bool is_aligned(const void *plane, size_t px_bytes)
 {
     return reinterpret_cast<uintptr_t>(plane) % (FOUR * px_bytes) == 0;
@@ -223,14 +228,14 @@ static plane_view view_of(const qfz_gpu_image *image, planes_out out)
     const bool aligned = image->w % FOUR == 0 &&
                          is_aligned(image->d_pixels, qfz_type_bytes(image->type)) &&
                          is_aligned(image->d_valid, 1) && is_aligned(out.joins, 1) &&
-                         is_aligned(out.keys, sizeof(uint32_t));
+                         is_aligned(out.levels, sizeof(uint32_t));
     return plane_view{image->h, image->w, image->n_bands, aligned, image->d_valid};
 }
 
 static dim3 grid_of(const qfz_gpu_image *image)
 {
-    const unsigned rows = qfz_blocks(image->h, BLOCK_H);
-    return dim3(qfz_blocks(image->w, BLOCK_W * FOUR), rows < max_grid_y ? rows : max_grid_y);
+    const unsigned rows = qfz_launch_blocks(image->h, BLOCK_H);
+    return dim3(qfz_launch_blocks(image->w, BLOCK_W * FOUR), rows < max_grid_y ? rows : max_grid_y);
 }
 
 template <typename T, int DISTANCE>
@@ -289,10 +294,10 @@ qfz_status qfz_gpu_joins(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rul
 
 /* ---- Edges ----------------------------------------------------------------------------------- */
 
-/* Of a band that is read as it is; else QFZ_EDGES_KEYS. */
+/* The form of edges that are the band itself; QFZ_EDGES_LEVELS where there is none. */
 static qfz_gpu_edge_form form_of(const qfz_rule *rule)
 {
-    if (rule->n_bands > 1 || rule->distance == QFZ_L2) return QFZ_EDGES_KEYS;
+    if (rule->n_bands > 1 || rule->distance == QFZ_L2) return QFZ_EDGES_LEVELS;
     switch (rule->type) {
     case QFZ_U8:
     case QFZ_I8: return QFZ_EDGES_U8;
@@ -302,12 +307,12 @@ static qfz_gpu_edge_form form_of(const qfz_rule *rule)
     case QFZ_I32: return QFZ_EDGES_I32;
     case QFZ_F32: return QFZ_EDGES_F32;
     }
-    return QFZ_EDGES_KEYS;
+    return QFZ_EDGES_LEVELS;
 }
 
-bool qfz_gpu_edges_need_keys(const qfz_rule *rule)
+bool qfz_gpu_edges_need_levels(const qfz_rule *rule)
 {
-    return form_of(rule) == QFZ_EDGES_KEYS;
+    return form_of(rule) == QFZ_EDGES_LEVELS;
 }
 
 size_t qfz_gpu_edges_bytes(const qfz_rule *rule, int64_t n_px)
@@ -332,8 +337,8 @@ static __global__ void __launch_bounds__(NAN_THREADS)
 
 qfz_status qfz_gpu_make_nan(qfz_gpu *gpu, const uint8_t *d_valid, int64_t n_px, float *d_pixels)
 {
-    return qfz_launch(gpu, k_make_nan, dim3(qfz_blocks(n_px, NAN_THREADS)), dim3(NAN_THREADS), 0,
-                      d_valid, n_px, d_pixels);
+    return qfz_launch(gpu, k_make_nan, dim3(qfz_launch_blocks(n_px, NAN_THREADS)),
+                      dim3(NAN_THREADS), 0, d_valid, n_px, d_pixels);
 }
 
 static uint32_t bias_of(qfz_type type)
@@ -342,19 +347,19 @@ static uint32_t bias_of(qfz_type type)
 }
 
 qfz_status qfz_gpu_edges_make(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
-                              uint32_t *d_keys, qfz_gpu_edges *edges)
+                              uint32_t *d_edge_levels, qfz_gpu_edges *edges)
 {
     qfz_gpu_edges made = {};
     made.h = image->h;
     made.w = image->w;
     made.connectivity = rule->connectivity;
     made.form = form_of(rule);
-    if (made.form >= QFZ_EDGES_WIDE && d_keys) made.form = QFZ_EDGES_KEYS;
+    if (made.form >= QFZ_EDGES_WIDE && d_edge_levels) made.form = QFZ_EDGES_LEVELS;
     made.d_valid = image->d_valid;
     QFZ_TRY(qfz_max_level(rule->type, rule->n_bands, rule->distance, &made.max_level, gpu->err));
-    if (made.form == QFZ_EDGES_KEYS) {
-        QFZ_TRY(launch_any(gpu, image, rule, planes_out{0, NULL, d_keys}));
-        made.d_keys = d_keys;
+    if (made.form == QFZ_EDGES_LEVELS) {
+        QFZ_TRY(launch_any(gpu, image, rule, planes_out{0, NULL, d_edge_levels}));
+        made.d_levels = d_edge_levels;
     } else {
         QFZ_TRY(check_size(gpu, image));
         made.bias = bias_of(rule->type);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* image.cuh - a tile in device memory, and the two things that algorithms see of its pixels: which
- * neighbours join, and the level keys of edges.
+/* image.cuh - a tile in device memory, and the two forms in which algorithms read its pixels: joins
+ * (which neighbours are connected) and edges (the levels of pairs of neighbours).
  *
- * Pixel indices are y * w + x, below 2^31.  Edges that do not exist (outside, or an end that is
- * invalid) join nothing and have key QFZ_NONE. */
+ * A pixel index is y * w + x, below 2^31.  An edge exists if both pixels are in the tile and valid;
+ * an edge that does not exist is not joined, and its level is QFZ_NONE. */
 #ifndef QFZ_GPU_IMAGE_CUH
 #define QFZ_GPU_IMAGE_CUH
 
@@ -18,55 +18,69 @@ typedef struct qfz_gpu_image {
     const uint8_t *d_valid; /* h * w, 0 = invalid; NULL: all are valid */
 } qfz_gpu_image;
 
-/* ---- joins: one byte a pixel.  Bit d, 0 <= d < n_dirs: joined to the neighbour in direction d
- * (rule.h); QFZ_JOIN_VALID: the pixel is valid.  Other bits are 0. */
+/* ---- Joins ----------------------------------------------------------------------------------- */
+
+/* One byte a pixel.  Bit d, 0 <= d < n_dirs: the pixel is joined to its neighbour in direction d
+ * (core/level.h).  QFZ_JOIN_VALID: the pixel is valid.  Other bits are 0. */
 enum { QFZ_JOIN_VALID = 0x80 };
 
-/* Joined: key <= rule->alpha_level, or, with rule->edge_bits, the pixel's own bit d is set. */
+/* Fills d_joins, h * w bytes.  An edge is joined if its level is at most rule->alpha_level; with
+ * rule->edge_bits, if bit d of the pixel's value is set. */
 qfz_status qfz_gpu_joins(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
                          uint8_t *d_joins);
 
-/* ---- edges: what hierarchies are made from.
- *
- * One band of 8 or 16 bits is read as it is: the key of an edge is |a ^ bias - b ^ bias|, a and b
- * being unsigned, bias turning signed values into unsigned ones of the same order.  Everything
- * else comes as planes of keys, but for who can do without: one band of 32 bits as it is. */
+/* ---- Edges ----------------------------------------------------------------------------------- */
+
+/* The input of hierarchies.  Edges of one band of 8 or 16 bits are the band itself: the level of an
+ * edge is |a ^ bias - b ^ bias| for unsigned a and b, where bias maps signed values to unsigned
+ * values of the same order.  Edges of one band of 32 bits are the band or planes of levels, as the
+ * caller chooses.  All other edges are planes of levels. */
 typedef enum qfz_gpu_edge_form {
     QFZ_EDGES_U8 = 0, /* d_values: uint8_t */
     QFZ_EDGES_U16,    /* d_values: uint16_t */
-    QFZ_EDGES_KEYS,   /* d_keys */
+    QFZ_EDGES_LEVELS, /* d_edge_levels */
     QFZ_EDGES_U32,    /* d_values of 32 bits */
     QFZ_EDGES_I32,
     QFZ_EDGES_F32,
-    QFZ_EDGES_WIDE = QFZ_EDGES_KEYS /* from here on levels have 32 bits */
+    QFZ_EDGES_WIDE = QFZ_EDGES_LEVELS /* this form and those after it have levels of 32 bits */
 } qfz_gpu_edge_form;
 
 typedef struct qfz_gpu_edges {
     int32_t h, w;
     int connectivity;
     qfz_gpu_edge_form form;
-    uint32_t bias;          /* 0, 0x80 or 0x8000 */
-    uint32_t max_level;     /* no edge has a greater one */
-    const void *d_values;   /* h * w; NULL for QFZ_EDGES_KEYS */
-    const uint8_t *d_valid; /* h * w, or NULL: all are valid */
-    const uint32_t *d_keys; /* connectivity / 2 planes of h * w, QFZ_NONE where there is no edge;
-                               a real key may be as large: what exists, d_valid says */
+    uint32_t bias;            /* 0, 0x80 or 0x8000 */
+    uint32_t max_level;       /* no level is greater */
+    const void *d_values;     /* h * w; NULL for QFZ_EDGES_LEVELS */
+    const uint8_t *d_valid;   /* h * w, or NULL: all are valid */
+    const uint32_t *d_levels; /* connectivity / 2 planes of h * w levels, QFZ_NONE where there is no
+                               * edge; a level may also be QFZ_NONE: d_valid decides */
 } qfz_gpu_edges;
 
-/* Bytes of key planes that an image needs, 0 where its band is read as it is. */
+/* Narrow: 16 bits hold every level. */
+static inline bool qfz_gpu_is_narrow(const qfz_gpu_edges *edges)
+{
+    return edges->max_level <= UINT16_MAX;
+}
+
+/* Bytes of planes of levels for an image of n_px pixels; 0 where edges are a band of 8 or 16 bits.
+ */
 size_t qfz_gpu_edges_bytes(const qfz_rule *rule, int64_t n_px);
 
-/* Is there no other form than planes of keys? */
-bool qfz_gpu_edges_need_keys(const qfz_rule *rule);
+/* True if planes of levels are the only form of edges under this rule. */
+bool qfz_gpu_edges_need_levels(const qfz_rule *rule);
 
-/* May such edges of floats do without d_valid, a NaN being a pixel that is not valid?  Forests see
- * it so, in whatever they read as it is; qfz_gpu_make_nan() is for all others of them. */
+/* True if d_valid may be NULL because the edges are a band of floats in which every invalid pixel
+ * is NaN: kernels of forests treat NaN as invalid where they read a band. */
 bool qfz_gpu_edges_know_nan(const qfz_rule *rule);
+
+/* Writes NaN to every invalid pixel of a band of n_px floats. */
 qfz_status qfz_gpu_make_nan(qfz_gpu *gpu, const uint8_t *d_valid, int64_t n_px, float *d_pixels);
 
-/* Describes the image's edges; fills d_keys, of qfz_gpu_edges_bytes() bytes, where needed.  d_keys
- * may be NULL if they are not: a band of 32 bits is read as it is then. */
+/* *edges = the image's edges; the image's planes must outlive them.  d_edge_levels: NULL, or
+ * qfz_gpu_edges_bytes() bytes, which the function fills with planes of levels.  d_edge_levels may
+ * be NULL unless qfz_gpu_edges_need_levels(); edges of a band of 32 bits then are the band. */
 qfz_status qfz_gpu_edges_make(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
-                              uint32_t *d_keys, qfz_gpu_edges *edges);
+                              uint32_t *d_edge_levels, qfz_gpu_edges *edges);
 
 #endif

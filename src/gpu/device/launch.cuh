@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* launch.cuh - the only place that starts a kernel, and the only one that names shared memory
- * whose size a launch decides. */
+/* launch.cuh - kernel launches and dynamic shared memory.  No other file launches a kernel or
+ * declares dynamic shared memory, so that the simulator (tests/sim) needs to replace this file
+ * only. */
 #ifndef QFZ_GPU_LAUNCH_CUH
 #define QFZ_GPU_LAUNCH_CUH
 
 #include "gpu/device/device.cuh"
 
-/* Beyond 48 KiB of shared memory a kernel opts in first. */
+/* Opts the kernel in to more than 48 KiB of dynamic shared memory, where it needs as much. */
 static inline qfz_status qfz_allow_shared(qfz_gpu *gpu, const void *kernel, size_t bytes)
 {
     if (bytes <= 48u << 10) return QFZ_OK;
@@ -16,8 +17,9 @@ static inline qfz_status qfz_allow_shared(qfz_gpu *gpu, const void *kernel, size
         "shared memory of a kernel");
 }
 
-/* kernel<<<grid, block, shared_bytes, gpu->stream>>>(args...), checked.  Overloaded kernels and
- * templates: qfz_launch(gpu, k<T>, ...). */
+/* kernel<<<grid, block, shared_bytes, gpu->stream>>>(args...), with the launch checked; does
+ * nothing if the grid is empty.  A kernel template needs its arguments: qfz_launch(gpu, k<T>, ...).
+ */
 template <typename... P, typename... A>
 static inline qfz_status qfz_launch(qfz_gpu *gpu, void (*kernel)(P...), dim3 grid, dim3 block,
                                     size_t shared_bytes, A... args)
@@ -28,8 +30,9 @@ static inline qfz_status qfz_launch(qfz_gpu *gpu, void (*kernel)(P...), dim3 gri
     return qfz_gpu_check(gpu->err, cudaGetLastError(), "kernel launch");
 }
 
-/* The same of a kernel that begins with qfz_await_launches(): where the device can, its blocks come
- * while those of the launch before it go, if that kernel began so, too. */
+/* The same for a kernel that begins with qfz_await_launches().  If the previous kernel of the
+ * stream began so, too, and the device supports it (gpu->overlaps), blocks of this launch start
+ * while the last blocks of the previous launch finish (programmatic dependent launch). */
 template <typename... P, typename... A>
 static inline qfz_status qfz_launch_early(qfz_gpu *gpu, void (*kernel)(P...), dim3 grid, dim3 block,
                                           size_t shared_bytes, A... args)
@@ -50,7 +53,8 @@ static inline qfz_status qfz_launch_early(qfz_gpu *gpu, void (*kernel)(P...), di
                          "kernel launch");
 }
 
-/* Waits until all launches before are done, and lets the next one come. */
+/* In a kernel: waits until all previous launches of the stream are done, and allows the next launch
+ * to start its blocks. */
 static __device__ __forceinline__ void qfz_await_launches(void)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -59,7 +63,7 @@ static __device__ __forceinline__ void qfz_await_launches(void)
 #endif
 }
 
-/* TYPE *name = the block's dynamic shared memory. */
+/* Declares TYPE *name, the block's dynamic shared memory. */
 #define QFZ_SHARED(TYPE, name)                                                                     \
     extern __shared__ __align__(16) unsigned char qfz_shared_[];                                   \
     TYPE *const name = reinterpret_cast<TYPE *>(qfz_shared_)

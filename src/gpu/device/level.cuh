@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* level.cuh - level keys of pairs of pixels on the device: to the bit those of src/level.c. */
+/* level.cuh - levels of pairs of pixels, on the device: bit for bit those of core/level.c. */
 #ifndef QFZ_GPU_LEVEL_CUH
 #define QFZ_GPU_LEVEL_CUH
 
@@ -15,33 +15,33 @@ template <typename T> static __device__ __forceinline__ uint32_t qfz_difference(
     return a > b ? (uint32_t)a - (uint32_t)b : (uint32_t)b - (uint32_t)a;
 }
 
-/* Equal values differ by 0, infinite ones too. */
+/* The difference of two equal infinities is 0. */
 static __device__ __forceinline__ float qfz_difference(float a, float b)
 {
     return a == b ? 0.0f : fabsf(a - b);
 }
 
-/* The key of two values of one band of 32 bits, as words, T being the band's type. */
+/* The level of two values of one band of 32-bit type T, given as words. */
 template <typename T>
-static __device__ __forceinline__ uint32_t qfz_key_of_words(uint32_t a, uint32_t b)
+static __device__ __forceinline__ uint32_t qfz_level_of_words(uint32_t a, uint32_t b)
 {
     return qfz_difference((T)a, (T)b);
 }
-template <> __device__ __forceinline__ uint32_t qfz_key_of_words<float>(uint32_t a, uint32_t b)
+template <> __device__ __forceinline__ uint32_t qfz_level_of_words<float>(uint32_t a, uint32_t b)
 {
     return __float_as_uint(qfz_difference(__uint_as_float(a), __uint_as_float(b)));
 }
 
-static __device__ __forceinline__ uint32_t qfz_root_key(uint64_t square)
+static __device__ __forceinline__ uint32_t qfz_root_level(uint64_t square)
 {
     return __float_as_uint((float)sqrt((double)square));
 }
 
-/* The nearest single to the root of an integer; see root_key() in src/level.c.  The first guess
- * need only be within one single of it. */
-static __device__ __forceinline__ uint32_t qfz_root_key(qfz_u128 square)
+/* The single-precision number nearest to the root of an integer; see root_key() in core/level.c.
+ * The first estimate must be the result or a neighbour of the result. */
+static __device__ __forceinline__ uint32_t qfz_root_level(qfz_u128 square)
 {
-    if (square >> 50 == 0) return qfz_root_key((uint64_t)square);
+    if (square >> 50 == 0) return qfz_root_level((uint64_t)square);
     const double wide = (double)(uint64_t)(square >> 64) * 18446744073709551616.0;
     const uint32_t near = __float_as_uint((float)sqrt(wide + (double)(uint64_t)square));
     const uint64_t at = (uint64_t)__uint_as_float(near);
@@ -55,8 +55,8 @@ static __device__ __forceinline__ uint32_t qfz_root_key(qfz_u128 square)
     return near;
 }
 
-/* Levels of pairs of pixels of type T, band by band: level = fold(level, a, b) from 0 on, and
- * end(level) is the key.  The type is wide enough for QFZ_MAX_BANDS bands. */
+/* Levels of pairs of pixels of type T, band by band: start with 0, set sum = fold(sum, a, b) for
+ * each band; end(sum) is the level.  `type` is wide enough for the sum of QFZ_MAX_BANDS bands. */
 template <typename T, int DISTANCE> struct qfz_level {
     typedef uint32_t type;
 
@@ -71,7 +71,7 @@ template <typename T, int DISTANCE> struct qfz_level {
     }
 };
 
-/* Squares of 16 bits and sums of them fit 64, of 32 bits they need more. */
+/* 64 bits hold sums of squares of 16-bit differences; 32-bit differences need more. */
 template <typename T> struct qfz_level<T, QFZ_L2> {
     typedef uint64_t type;
 
@@ -82,7 +82,7 @@ template <typename T> struct qfz_level<T, QFZ_L2> {
     }
     static __device__ __forceinline__ uint32_t end(uint64_t level)
     {
-        return qfz_root_key(level);
+        return qfz_root_level(level);
     }
 };
 
@@ -96,7 +96,7 @@ template <typename T> struct qfz_wide_squares {
     }
     static __device__ __forceinline__ uint32_t end(qfz_u128 level)
     {
-        return qfz_root_key(level);
+        return qfz_root_level(level);
     }
 };
 template <> struct qfz_level<uint32_t, QFZ_L2> : qfz_wide_squares<uint32_t> {
@@ -104,7 +104,8 @@ template <> struct qfz_level<uint32_t, QFZ_L2> : qfz_wide_squares<uint32_t> {
 template <> struct qfz_level<int32_t, QFZ_L2> : qfz_wide_squares<int32_t> {
 };
 
-/* The order of operations is src/level.c's; nothing may be contracted (--fmad=false). */
+/* The order of operations is that of core/level.c; the compiler must not contract them
+ * (--fmad=false). */
 template <int DISTANCE> struct qfz_float_level {
     typedef float type;
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* peek.cuh - reads of global words that other blocks may be changing meanwhile. */
+/* peek.cuh - reads of words in global memory that other blocks may write at the same time. */
 #ifndef QFZ_GPU_PEEK_CUH
 #define QFZ_GPU_PEEK_CUH
 
 #include "gpu/device/device.cuh"
 
-/* A relaxed load that does not come out of a cache of this multiprocessor. */
+/* A relaxed load that bypasses the L1 cache of the multiprocessor. */
 static __device__ __forceinline__ uint32_t qfz_peek(const uint32_t *word)
 {
     return __ldcg(word);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* staging.cu - transfers in chunks through two page-locked buffers. */
 #include "gpu/device/staging.cuh"
 
 #include <stdlib.h>
@@ -6,7 +7,7 @@
 
 #include "core/memory.h"
 
-/* Few large pages are locked much faster than many small ones. */
+/* The driver locks few large pages much faster than many small ones. */
 qfz_status qfz_staging_alloc(char **memory, int n, int64_t bytes, qfz_error *err)
 {
     const size_t one = 2 * (size_t)bytes;
@@ -87,22 +88,22 @@ qfz_status qfz_staging_up(qfz_staging *staging, qfz_gpu *gpu, void *d_to, const 
     return QFZ_OK;
 }
 
-/* While a chunk is copied out of its buffer the next one travels. */
+/* While the host copies a chunk out of its buffer, the transfer of the next chunk runs. */
 qfz_status qfz_staging_down(qfz_staging *staging, qfz_gpu *gpu, void *h_to, const void *d_from,
                             size_t bytes)
 {
-    size_t fetched = 0, asked = 0;
+    size_t fetched = 0, requested = 0;
     int at = 0;                 /* buffer of the chunk that is fetched next */
-    for (int i = 0; i < 2; i++) /* uploads may still read from them */
+    for (int i = 0; i < 2; i++) /* uploads may still read the buffers */
         QFZ_TRY_CUDA(gpu->err, cudaEventSynchronize(staging->done[i]));
-    for (int ask = 0; fetched < bytes; at = !at) {
-        for (; asked < bytes && asked - fetched < 2u * QFZ_STAGING_BYTES; ask = !ask) {
-            const size_t n = chunk_of(bytes - asked);
+    for (int into = 0; fetched < bytes; at = !at) {
+        for (; requested < bytes && requested - fetched < 2u * QFZ_STAGING_BYTES; into = !into) {
+            const size_t n = chunk_of(bytes - requested);
             QFZ_TRY_CUDA(gpu->err,
-                         cudaMemcpyAsync(staging->buffers[ask], (const char *)d_from + asked, n,
-                                         cudaMemcpyDeviceToHost, gpu->stream));
-            QFZ_TRY_CUDA(gpu->err, cudaEventRecord(staging->done[ask], gpu->stream));
-            asked += n;
+                         cudaMemcpyAsync(staging->buffers[into], (const char *)d_from + requested,
+                                         n, cudaMemcpyDeviceToHost, gpu->stream));
+            QFZ_TRY_CUDA(gpu->err, cudaEventRecord(staging->done[into], gpu->stream));
+            requested += n;
         }
         const size_t n = chunk_of(bytes - fetched);
         QFZ_TRY_CUDA(gpu->err, cudaEventSynchronize(staging->done[at]));

@@ -6,41 +6,43 @@
 
 #include "gpu/device/device.cuh"
 
-/* Of a chunk: enough that what a transfer costs beside its bytes is little, and small enough
- * that two stay in a core's cache. */
+/* Size of a chunk: large enough that the fixed cost of a transfer is small, and small enough that
+ * two chunks stay in a core's cache. */
 enum { QFZ_STAGING_BYTES = 1 << 20 };
 
 typedef struct qfz_staging {
     int64_t bytes; /* of each buffer; QFZ_STAGING_BYTES or more */
     char *buffers[2];
-    cudaEvent_t done[2]; /* the last transfer from or to the buffer */
-    int next;
+    cudaEvent_t done[2]; /* recorded after the last transfer from or to the buffer */
+    int next;            /* the buffer of the next upload */
 } qfz_staging;
 
-/* Page-locked memory for the buffers of n, of bytes each.  One allocation: the driver takes ten
- * times as long for one by each thread. */
+/* Page-locked host memory for the buffers of n qfz_staging, `bytes` bytes a buffer.  This is one
+ * allocation, because n allocations by n threads take the driver ten times as long. */
 qfz_status qfz_staging_alloc(char **memory, int n, int64_t bytes, qfz_error *err);
 void qfz_staging_free(char *memory); /* NULL is allowed */
 
-/* On the device that is current; number i in that memory. */
+/* Opens a qfz_staging on the current device; its buffers are the i-th pair in that memory. */
 qfz_status qfz_staging_open(qfz_staging *staging, char *memory, int i, int64_t bytes,
                             qfz_error *err);
 void qfz_staging_close(qfz_staging *staging);
 
-/* h_from may be changed as soon as this returns; the device has the bytes when the stream comes
- * to what is launched next. */
+/* Copies bytes to the device in the order of the stream.  The caller may overwrite h_from when the
+ * function returns. */
 qfz_status qfz_staging_up(qfz_staging *staging, qfz_gpu *gpu, void *d_to, const void *h_from,
                           size_t bytes);
 
-/* The same without a copy.  room() gives a buffer that the caller may fill, until it leaves the
- * room or transfers something else; of what is in it then, send() sends some, as often as wanted,
- * and after leave_room() nobody changes it until it has been sent. */
+/* The same without a copy on the host.  qfz_staging_room() waits until the next buffer is free and
+ * returns it; the caller may fill it until the caller's next call of another function here.
+ * qfz_staging_send() starts the transfer of a part of the buffer, any number of times.
+ * qfz_staging_leave_room() ends the use of the buffer: the buffer is free again when its transfers
+ * are done.  qfz_staging_is_room(): is this the buffer that qfz_staging_room() returns next? */
 qfz_status qfz_staging_room(qfz_staging *staging, qfz_gpu *gpu, void **buffer);
 bool qfz_staging_is_room(const qfz_staging *staging, const void *buffer);
 qfz_status qfz_staging_send(qfz_gpu *gpu, void *d_to, const void *h_from, size_t bytes);
 qfz_status qfz_staging_leave_room(qfz_staging *staging, qfz_gpu *gpu);
 
-/* h_to holds the bytes when this returns: waits for the stream. */
+/* Copies bytes to the host and synchronises: h_to has the bytes when the function returns. */
 qfz_status qfz_staging_down(qfz_staging *staging, qfz_gpu *gpu, void *h_to, const void *d_from,
                             size_t bytes);
 

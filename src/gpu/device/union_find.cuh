@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* union_find.cuh - lock-free union-find on an array of parents, in shared or global memory.
  *
- * Invariant: parent[a] <= a, and parents are of the same final set; so every find ends.  A link
- * that a lower one replaces is joined again by the thread that replaced it (see qfz_unite()); so
- * nothing joined is lost, a stale read still names a member of the same final set, and the final
- * roots are the least members, whatever the schedule.
+ * Invariant: parent[a] <= a, and parent[a] is in the final set of a; so every find ends.  A thread
+ * that replaces a link by a lower one also unites the set of the replaced link (see qfz_unite()).
+ * Therefore no union is lost, a stale read still returns a member of the same final set, and the
+ * final root of a set is its least member, whatever the schedule.
  *
- * Finds shorten the paths they walk: they write an ancestor of a where a parent was.  Where that
- * undoes another thread's link of a to a lower root (it took a for a root), that thread has been
- * told a's parent, and goes on to join the two. */
+ * Finds shorten paths: they replace parent[a] by a further ancestor of a.  This write may undo a
+ * link of a to a lower root, made by a thread that took a for a root.  That thread's atomicMin()
+ * returned the parent of a, so that it unites this parent with the lower root. */
 #ifndef QFZ_GPU_UNION_FIND_CUH
 #define QFZ_GPU_UNION_FIND_CUH
 
 #include "gpu/device/peek.cuh"
 
-/* How parents are read, and paths shortened, while others change them.  A root is its own parent;
- * or, where there is a MARK, a bit above all nodes, it has a word of any meaning with that bit. */
+/* Classes for the template parameter WHERE: how to read a parent and how to write a shorter path
+ * while other threads write the same words.  With MARK == 0 a root is its own parent.  Otherwise
+ * MARK is a bit that no node number has, and a root's word has that bit; its other bits are free.
+ */
 struct qfz_in_global {
     enum : uint32_t { MARK = 0 };
     static __device__ __forceinline__ uint32_t read(const uint32_t *word)
@@ -27,7 +29,7 @@ struct qfz_in_global {
         __stcg(word, value);
     }
 };
-struct qfz_in_cache { /* of this multiprocessor: a stale parent is an older one */
+struct qfz_in_cache { /* global memory through the L1 cache: a stale parent is an earlier parent */
     enum : uint32_t { MARK = 0 };
     static __device__ __forceinline__ uint32_t read(const uint32_t *word)
     {
@@ -44,8 +46,8 @@ struct qfz_in_shared {
     {
         return *static_cast<const volatile uint32_t *>(word);
     }
-    /* Others of the block read and lower it meanwhile: what is written without a barrier before
-     * them is atomic, and value is an ancestor, lower therefore. */
+    /* Other threads of the block read and lower the word without a barrier in between, so the
+     * write is atomic.  value is an ancestor and therefore lower. */
     static __device__ __forceinline__ void write(uint32_t *word, uint32_t value)
     {
         atomicMin(word, value);
@@ -58,6 +60,7 @@ static __device__ __forceinline__ bool qfz_is_root(uint32_t word, uint32_t node)
     return WHERE::MARK != 0 ? (word & WHERE::MARK) != 0 : word == node;
 }
 
+/* The root of a. */
 template <typename WHERE>
 static __device__ __forceinline__ uint32_t qfz_find(const uint32_t *parent, uint32_t a)
 {
@@ -66,7 +69,7 @@ static __device__ __forceinline__ uint32_t qfz_find(const uint32_t *parent, uint
     return a;
 }
 
-/* The same; each node on the way is hooked to its grandparent. */
+/* The same; links each node on the path to its grandparent. */
 template <typename WHERE>
 static __device__ __forceinline__ uint32_t qfz_find_shortening(uint32_t *parent, uint32_t a)
 {
@@ -80,10 +83,11 @@ static __device__ __forceinline__ uint32_t qfz_find_shortening(uint32_t *parent,
     }
 }
 
+/* Unites the sets of a and b. */
 template <typename WHERE>
 static __device__ __forceinline__ void qfz_unite(uint32_t *parent, uint32_t a, uint32_t b)
 {
-    /* most that meet have met before, and are one step from their root */
+    /* Most pairs are united already, and both nodes are one step from their root. */
     const uint32_t up_a = WHERE::read(parent + a), up_b = WHERE::read(parent + b);
     a = qfz_is_root<WHERE>(up_a, a) ? a : up_a;
     b = qfz_is_root<WHERE>(up_b, b) ? b : up_b;
@@ -94,7 +98,7 @@ static __device__ __forceinline__ void qfz_unite(uint32_t *parent, uint32_t a, u
         const uint32_t low = min(a, b), high = max(a, b);
         const uint32_t was = atomicMin(parent + high, low);
         if (qfz_is_root<WHERE>(was, high)) return; /* linked */
-        a = was; /* another linked it first: join what it was linked to */
+        a = was; /* another thread linked `high` first: unite its parent, too */
         b = low;
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* value_order.cuh - values as unsigned numbers in the same order, whose least and greatest atomic
- * operations find. */
+/* value_order.cuh - an order-preserving map from pixel values to unsigned 32-bit numbers, so that
+ * atomic operations find the least and the greatest value. */
 #ifndef QFZ_GPU_VALUE_ORDER_CUH
 #define QFZ_GPU_VALUE_ORDER_CUH
 
@@ -16,7 +16,7 @@ static __device__ __forceinline__ uint32_t order_of(float value)
     return bits >> 31 ? ~bits : bits | 0x80000000u;
 }
 
-/* And back. */
+/* The inverse of order_of(). */
 template <typename T> static __device__ __forceinline__ double value_of(uint32_t order)
 {
     return (T)-1 < (T)0 ? (double)(int32_t)(order ^ 0x80000000u) : (double)order;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* engine_cuda.cu - the CUDA engine: workers, tiles on their way in, and the table. */
+/* engine_cuda.cu - the CUDA engine: opens and closes workers, uploads tiles, and has the engine's
+ * table. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,8 @@
 #include "gpu/engine/worker.cuh"
 #include "core/memory.h"
 
-/* ------------------------------------------------------------------------------------ workers */
+/* ---- Workers --------------------------------------------------------------------------------- */
+
 qfz_status qfz_worker_enter(qfz_worker *worker, qfz_error *err)
 {
     worker->gpu.err = err;
@@ -37,8 +39,8 @@ qfz_status qfz_worker_down_links(qfz_worker *worker, const qfz_gpu_links *from, 
     return QFZ_OK;
 }
 
-qfz_status qfz_worker_download_ranges(qfz_worker *worker, const qfz_gpu_ranges *from, uint32_t n,
-                                      qfz_ranges *ranges)
+qfz_status qfz_worker_down_ranges(qfz_worker *worker, const qfz_gpu_ranges *from, uint32_t n,
+                                  qfz_ranges *ranges)
 {
     const qfz_rule *const rule = worker->spec.rule;
     const size_t span_bytes = qfz_type_bytes(rule->type) * (size_t)rule->n_bands;
@@ -51,10 +53,11 @@ qfz_status qfz_worker_download_ranges(qfz_worker *worker, const qfz_gpu_ranges *
     return QFZ_OK;
 }
 
-/* ----------------------------------------------------------------------------------- the memory */
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
-/* Does a pixel that is not valid become a NaN, so that nothing else needs to tell it?  Validity
- * then comes where the work will be, and is not kept. */
+/* True if invalid pixels are set to NaN on the device, so that no kernel reads validity.  The
+ * validity of the tile then is on the device during the upload only, in memory that the work uses
+ * later. */
 static bool makes_nan(const qfz_worker *worker)
 {
     const qfz_kind kind = worker->spec.kind;
@@ -79,15 +82,16 @@ static void carve_all(qfz_worker *worker, qfz_carve *carve)
     }
 }
 
-/* Of a page-locked buffer: rows find room there if they are not too large, since such memory takes
- * time to make and is kept from everybody else. */
+/* Size of a page-locked buffer: that of the rows of one call of stream->rows(), unless they are
+ * large, because page-locked memory takes time to allocate and is not available to others. */
 static int64_t staging_bytes(const qfz_worker_spec *spec)
 {
     const int64_t least = QFZ_STAGING_BYTES, most = 8 * least, rows = spec->rows_bytes;
     return rows > least && rows <= most ? rows : least;
 }
 
-/* One allocation on the device and one of the host, for all: each takes the driver a while. */
+/* Allocates memory for all workers: one allocation on the device and one on the host, because each
+ * allocation takes the driver a while. */
 static qfz_status take_memory(qfz_worker *const *workers, int n)
 {
     qfz_worker *const first = workers[0];
@@ -124,7 +128,7 @@ static int64_t device_tile_bytes(const qfz_rule *rule, qfz_kind kind, int32_t h,
     return (int64_t)carve.used;
 }
 
-/* Of the host nothing that grows with the tile but by its border. */
+/* A worker's host memory is proportional to the ring of the tile: at most a byte per pixel. */
 static int64_t bytes_per_px(const qfz_rule *rule, qfz_kind kind)
 {
     (void)rule;
@@ -132,9 +136,10 @@ static int64_t bytes_per_px(const qfz_rule *rule, qfz_kind kind)
     return 1;
 }
 
-/* ------------------------------------------------------------------------------- what it can do */
-/* Shared memory that a block of threads needs for this kind of work; trees have another way where
- * there is less.  Components always fit. */
+/* ---- Capabilities ---------------------------------------------------------------------------- */
+
+/* Shared memory that a block of threads needs for this kind of work.  Trees fall back to CONNECT
+ * where the device has less; components fit every device. */
 static size_t shared_needed(const qfz_rule *rule, qfz_kind kind)
 {
     qfz_worker_spec spec = {};
@@ -160,7 +165,7 @@ qfz_status qfz_gpu_can(qfz_device device, const qfz_rule *rule, qfz_kind kind, q
         device.number, there, kind == QFZ_LEVELS ? "saliency" : "simplify", needed);
 }
 
-/* A method by name is for the kind of work that it was published for. */
+/* Selects the method.  A published method serves only the kind of work of its paper. */
 static qfz_status choose_method(qfz_worker *worker)
 {
     const qfz_worker_spec *const spec = &worker->spec;
@@ -181,7 +186,8 @@ qfz_status qfz_gpu_can_method(const char *name, const qfz_rule *rule, qfz_kind k
     return choose_method(&worker);
 }
 
-/* --------------------------------------------------------------------------------- open, close */
+/* ---- Open, close ----------------------------------------------------------------------------- */
+
 static void close_one(qfz_worker *worker)
 {
     qfz_regions_close(worker);
@@ -234,7 +240,7 @@ static qfz_status take_ring_room(qfz_worker *worker)
                      qfz_type_bytes(spec->rule->type), worker->gpu.err);
 }
 
-/* All but the memory that they share. */
+/* Opens one worker, except for the memory that workers share. */
 static qfz_status open_one(qfz_worker *worker, qfz_error *err)
 {
     const qfz_kind kind = worker->spec.kind;
@@ -273,7 +279,8 @@ static qfz_status workers_open(qfz_worker **workers, int n, const qfz_worker_spe
     return st;
 }
 
-/* ---------------------------------------------------------------------------------- operations */
+/* ---- Operations ------------------------------------------------------------------------------ */
+
 static qfz_status load(qfz_worker *worker, const qfz_image *tile, qfz_error *err)
 {
     (void)err;
@@ -289,7 +296,7 @@ static qfz_status load(qfz_worker *worker, const qfz_image *tile, qfz_error *err
     return QFZ_OK;
 }
 
-/* Validity of n pixels from `first` on. */
+/* Uploads the validity of n pixels from pixel `first` on, or sets the invalid ones to NaN. */
 static qfz_status send_valid(qfz_worker *worker, const uint8_t *valid, int64_t first, size_t n)
 {
     uint8_t *d_valid = worker->d_valid;
@@ -302,7 +309,7 @@ static qfz_status send_valid(qfz_worker *worker, const uint8_t *valid, int64_t f
     return qfz_gpu_make_nan(&worker->gpu, d_valid, (int64_t)n, (float *)worker->d_pixels + first);
 }
 
-/* Pixels that are read into page-locked memory need not be copied once more. */
+/* Rows that are read into page-locked memory go to the device without another copy. */
 static qfz_status room(qfz_worker *worker, void **pixels, qfz_error *err)
 {
     const int64_t bytes = worker->spec.rows_bytes;
@@ -361,7 +368,7 @@ static qfz_status time_part(qfz_worker *worker, qfz_part part, int n_runs, doubl
                             qfz_error *err)
 {
     QFZ_TRY(qfz_worker_enter(worker, err));
-    for (int i = -1; i < n_runs; i++) { /* the first is not counted */
+    for (int i = -1; i < n_runs; i++) { /* the first run is not counted */
         float elapsed = 0;
         QFZ_TRY_CUDA(err, cudaEventRecord(worker->from, worker->gpu.stream));
         QFZ_TRY(work(worker, part));

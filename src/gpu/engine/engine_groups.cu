@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* engine_groups.cu - groups of tiles in the memory of a worker whose tile is done with. */
+/* engine_groups.cu - stitches groups of tiles (core/engine.h) in the memory of a worker whose tile
+ * is not in use. */
 #include <string.h>
 
 #include "gpu/groups/group.cuh"
 #include "gpu/engine/worker.cuh"
 
-/* ---- What is where --------------------------------------------------------------------------- */
+/* ---- Layout ---------------------------------------------------------------------------------- */
 
 static void append_list(qfz_gpu_lists *lists, int64_t n, uint32_t offset, bool is_outside)
 {
@@ -33,8 +34,9 @@ static qfz_gpu_group group_of(const qfz_worker *worker, const qfz_group_graph *g
     return group;
 }
 
-/* Edges of the greatest key of all are real ones here, and none on the device (omega.cu). */
-static bool has_greatest_key(const qfz_rule *rule)
+/* True if an edge may have the greatest level of all, QFZ_NONE, and be within alpha.  On the device
+ * such an edge does not exist (omega.cu). */
+static bool has_greatest_level(const qfz_rule *rule)
 {
     uint32_t max_level;
     qfz_error ignored = {};
@@ -51,7 +53,7 @@ bool qfz_groups_fit(const qfz_worker *worker, const qfz_group_graph *graph)
     int64_t n_items = n + graph->cross->n + (graph->outside ? graph->outside->n : 0);
     qfz_carve needed = {NULL, 0};
     if (spec->kind != QFZ_OMEGA && spec->kind != QFZ_LEVELS) return false;
-    if (spec->kind == QFZ_OMEGA && has_greatest_key(spec->rule)) return false;
+    if (spec->kind == QFZ_OMEGA && has_greatest_level(spec->rule)) return false;
     for (int m = 0; m < graph->n_members; m++)
         n_items += graph->members[m].links.n + graph->members[m].ranges.n;
     if (n >> (31 - QFZ_UP_BITS) > 0 || n_items + n > INT32_MAX) return false;
@@ -60,16 +62,20 @@ bool qfz_groups_fit(const qfz_worker *worker, const qfz_group_graph *graph)
     return needed.used <= worker->d_bytes;
 }
 
-/* ---- What is sent ---------------------------------------------------------------------------- */
+/* ---- Upload ---------------------------------------------------------------------------------- */
 
-/* Arrays that lie one after the other on the device go there together: a transfer takes longer than
- * most of them. */
+namespace
+{
+/* An upload of arrays that are adjacent on the device.  Arrays are collected into transfers of
+ * QFZ_STAGING_BYTES, because most arrays are so small that their number of transfers would decide
+ * the time. */
 typedef struct parcel {
     qfz_worker *worker;
     char *d_to;
-    void *buffer; /* NULL: none is taken */
+    void *buffer; /* the staging buffer in use; NULL: none */
     size_t sent, filled;
 } parcel;
+} // namespace
 
 static qfz_status send(parcel *p)
 {
@@ -95,7 +101,7 @@ static qfz_status put(parcel *p, const void *from, size_t bytes)
     return QFZ_OK;
 }
 
-/* The next array begins. */
+/* Advances to the start of the next array. */
 static void align(parcel *p)
 {
     qfz_carve at = {NULL, 0};
@@ -103,23 +109,26 @@ static void align(parcel *p)
     p->filled = at.used;
 }
 
+namespace
+{
 struct piece {
     const void *from;
     size_t bytes;
 };
+} // namespace
 
-/* An array that is made of n pieces, piece_of(i) being the i-th. */
+/* Appends an array that consists of n pieces: piece_of(0), piece_of(1), ... */
 template <typename PIECE> static qfz_status put_pieces(parcel *p, int n, PIECE piece_of)
 {
     for (int i = 0; i < n; i++) {
-        const piece it = piece_of(i);
-        QFZ_TRY(put(p, it.from, it.bytes));
+        const piece next = piece_of(i);
+        QFZ_TRY(put(p, next.from, next.bytes));
     }
     align(p);
     return QFZ_OK;
 }
 
-/* One array of all links. */
+/* Appends one array (u, v or level) of all links. */
 static qfz_status put_links(parcel *p, const qfz_group_graph *graph, uint32_t *qfz_links::*array)
 {
     const int n = graph->n_members;
@@ -131,7 +140,7 @@ static qfz_status put_links(parcel *p, const qfz_group_graph *graph, uint32_t *q
     });
 }
 
-/* One of all members' events, of so many bytes each. */
+/* Appends one array of the range events of all members; `bytes` is the size of an item. */
 template <typename T>
 static qfz_status put_events(parcel *p, const qfz_group_graph *graph, T *qfz_ranges::*array,
                              size_t bytes)
@@ -165,7 +174,8 @@ static qfz_status put_omega(parcel *p, const qfz_group_graph *graph, const qfz_e
     return put(p, own->omega_level, (size_t)own->n_ring * word);
 }
 
-/* Makes the forest of a group; own: on the way down, QFZ_OMEGA. */
+/* Uploads a group and builds its forest.  own: the exterior of the group, for exteriors of members
+ * of kind QFZ_OMEGA; else NULL. */
 static qfz_status load(qfz_worker *worker, const qfz_group_graph *graph, const qfz_exterior *own,
                        qfz_gpu_group *group, qfz_error *err)
 {
@@ -185,7 +195,7 @@ static qfz_status load(qfz_worker *worker, const qfz_group_graph *graph, const q
     return qfz_gpu_group_join(&worker->gpu, group);
 }
 
-/* ---- Up and down ----------------------------------------------------------------------------- */
+/* ---- Summaries and exteriors ----------------------------------------------------------------- */
 
 static qfz_status find_links(qfz_worker *worker, qfz_gpu_group *group, qfz_links *links)
 {
@@ -207,7 +217,7 @@ static qfz_status summarise_omega(qfz_worker *worker, qfz_gpu_group *group, qfz_
     QFZ_TRY(qfz_worker_down(worker, n, room->d_counts, sizeof n));
     QFZ_TRY(qfz_worker_down_links(worker, &room->links, n[0], &summary->links));
     QFZ_TRY(qfz_omega_summary_ranges(&worker->gpu, rule, n[1], room, &ranges));
-    return qfz_worker_download_ranges(worker, &ranges, n[1], &summary->ranges);
+    return qfz_worker_down_ranges(worker, &ranges, n[1], &summary->ranges);
 }
 
 qfz_status qfz_groups_summarise(qfz_worker *worker, const qfz_group_graph *graph,
@@ -220,7 +230,7 @@ qfz_status qfz_groups_summarise(qfz_worker *worker, const qfz_group_graph *graph
                                    : find_links(worker, &group, &summary->links);
 }
 
-/* Each link goes to the member that both of its ends are of. */
+/* Distributes the links to the members: both ends of a link belong to one member. */
 static qfz_status share_out(const qfz_links *links, const qfz_group_graph *graph,
                             qfz_exterior *members, qfz_error *err)
 {
@@ -246,7 +256,7 @@ qfz_status qfz_groups_levels(qfz_worker *worker, const qfz_group_graph *graph,
     qfz_links links = {};
     qfz_status st;
     QFZ_TRY(load(worker, graph, NULL, &group, err));
-    uint32_t *const d_level = group.d_link_level; /* the forest has its own */
+    uint32_t *const d_level = group.d_link_level; /* free: the forest has a copy of the levels */
     QFZ_TRY(qfz_gpu_group_levels(gpu, &group, graph->n_members, d_level));
     QFZ_TRY(qfz_gpu_group_mark_members(gpu, &group));
     QFZ_TRY_OR(st, cleanup, find_links(worker, &group, &links));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* engine_levels.cu - the CUDA engine's saliency: the tile's forest, what it says of the ring, and
- * the level of every edge. */
+/* engine_levels.cu - the CUDA engine's saliency: the links of a tile's boundary summary, and the
+ * saliency of every edge. */
 #include <string.h>
 
 #include "gpu/engine/worker.cuh"
@@ -18,7 +18,7 @@ qfz_gpu_edges qfz_largest_edges(const qfz_worker_spec *spec)
     edges.connectivity = spec->rule->connectivity;
     edges.form = !qfz_gpu_edges_bytes(spec->rule, 1) && one
                      ? (qfz_type_bytes(spec->rule->type) == 1 ? QFZ_EDGES_U8 : QFZ_EDGES_U16)
-                     : QFZ_EDGES_KEYS;
+                     : QFZ_EDGES_LEVELS;
     edges.max_level = max_level;
     return edges;
 }
@@ -43,8 +43,9 @@ void qfz_levels_carve(qfz_worker *worker, qfz_carve *carve)
     const int64_t n_ring = qfz_ring_size(spec->max_h, spec->max_w);
     const qfz_gpu_edges edges = qfz_largest_edges(spec);
     const size_t links_bytes = qfz_gpu_border_links_bytes(spec->max_h, spec->max_w);
-    if (qfz_gpu_edges_need_keys(spec->rule)) /* else the band is read as it is */
-        room->d_keys = (uint32_t *)qfz_carve_bytes(carve, qfz_gpu_edges_bytes(spec->rule, n));
+    if (qfz_gpu_edges_need_levels(spec->rule)) /* else edges are the band itself */
+        room->d_edge_levels =
+            (uint32_t *)qfz_carve_bytes(carve, qfz_gpu_edges_bytes(spec->rule, n));
     qfz_carve ring = *carve;
     room->d_memory = qfz_carve_bytes(carve, qfz_gpu_saliency_bytes(&edges, n_ring));
     (void)qfz_carve_bytes(&ring, qfz_gpu_ring_forest_bytes(&edges));
@@ -55,7 +56,8 @@ void qfz_levels_carve(qfz_worker *worker, qfz_carve *carve)
     qfz_carve_take(carve, &room->d_n_links, 1);
 }
 
-/* --------------------------------------------------------------------------------- operations */
+/* ---- Operations ------------------------------------------------------------------------------ */
+
 static qfz_status find_links(qfz_worker *worker)
 {
     qfz_level_room *const room = &worker->levels;
@@ -63,7 +65,8 @@ static qfz_status find_links(qfz_worker *worker)
     qfz_gpu_edges edges;
     qfz_gpu_forest forest;
     qfz_carve carve = {(char *)room->d_memory, 0};
-    QFZ_TRY(qfz_gpu_edges_make(gpu, &worker->image, worker->spec.rule, room->d_keys, &edges));
+    QFZ_TRY(
+        qfz_gpu_edges_make(gpu, &worker->image, worker->spec.rule, room->d_edge_levels, &edges));
     void *const d_forest = qfz_carve_bytes(&carve, qfz_gpu_ring_forest_bytes(&edges));
     void *const d_scratch = carve.base + carve.used;
     QFZ_TRY(qfz_gpu_ring_forest_make(gpu, &edges, d_forest, &forest));
@@ -97,17 +100,18 @@ static bool has_edge(const qfz_image *tile, size_t place, int dir)
     return !tile->valid || (tile->valid[place] && tile->valid[y * tile->w + x]);
 }
 
-/* The tile's keys, of 16 bits, that lie in the second half of keys, in place; the greatest stands
- * for QFZ_NONE, too.  What is written at i lies before what is read next. */
-static void widen_keys(const qfz_image *tile, int n_dirs, uint32_t *keys)
+/* Widens the tile's levels in place, from 16 bits in the second half of `levels` to 32 bits; the
+ * greatest 16-bit value is a level or stands for QFZ_NONE.  Each write is to bytes that were read
+ * before. */
+static void widen_levels(const qfz_image *tile, int n_dirs, uint32_t *levels)
 {
     const size_t n_px = (size_t)(tile->h * tile->w), n = n_px * (size_t)n_dirs;
-    const char *const from = (const char *)keys + 2 * n;
+    const char *const from = (const char *)levels + 2 * n;
     for (size_t i = 0; i < n; i++) {
-        uint16_t key;
-        memcpy(&key, from + 2 * i, sizeof key);
-        const bool none = key == UINT16_MAX && !has_edge(tile, i % n_px, (int)(i / n_px));
-        keys[i] = none ? QFZ_NONE : key;
+        uint16_t level;
+        memcpy(&level, from + 2 * i, sizeof level);
+        const bool none = level == UINT16_MAX && !has_edge(tile, i % n_px, (int)(i / n_px));
+        levels[i] = none ? QFZ_NONE : level;
     }
 }
 
@@ -116,37 +120,39 @@ static qfz_status find_saliency(qfz_worker *worker, const qfz_gpu_links *externa
     qfz_level_room *const room = &worker->levels;
     qfz_gpu *const gpu = &worker->gpu;
     qfz_gpu_edges edges;
-    QFZ_TRY(qfz_gpu_edges_make(gpu, &worker->image, worker->spec.rule, room->d_keys, &edges));
+    QFZ_TRY(
+        qfz_gpu_edges_make(gpu, &worker->image, worker->spec.rule, room->d_edge_levels, &edges));
     *narrow = qfz_gpu_is_narrow(&edges);
     return qfz_gpu_saliency(gpu, &edges, external, room->d_memory, &room->d_saliency);
 }
 
-/* n keys of level_bytes out of those of 2 or 4 that the device has. */
-static qfz_status fetch_keys(qfz_worker *worker, size_t n, bool narrow, int level_bytes, void *keys)
+/* Downloads n levels and converts them from 2 or 4 bytes, on the device, to level_bytes. */
+static qfz_status fetch_levels(qfz_worker *worker, size_t n, bool narrow, int level_bytes,
+                               void *levels)
 {
-    const void *const d_keys = worker->levels.d_saliency;
+    const void *const d_levels = worker->levels.d_saliency;
     const bool widen = narrow && level_bytes == 4;
-    QFZ_TRY(
-        qfz_worker_down(worker, (char *)keys + (widen ? 2 * n : 0), d_keys, (narrow ? 2 : 4) * n));
-    if (widen) widen_keys(&worker->tile, qfz_n_dirs(worker->spec.rule), (uint32_t *)keys);
-    if (!narrow && level_bytes == 2) qfz_levels_narrow_in_place(keys, (int64_t)n);
+    QFZ_TRY(qfz_worker_down(worker, (char *)levels + (widen ? 2 * n : 0), d_levels,
+                            (narrow ? 2 : 4) * n));
+    if (widen) widen_levels(&worker->tile, qfz_n_dirs(worker->spec.rule), (uint32_t *)levels);
+    if (!narrow && level_bytes == 2) qfz_levels_narrow_in_place(levels, (int64_t)n);
     return QFZ_OK;
 }
 
-qfz_status qfz_levels_saliency(qfz_worker *worker, const qfz_exterior *answer, int level_bytes,
-                               void *keys, qfz_error *err)
+qfz_status qfz_levels_saliency(qfz_worker *worker, const qfz_exterior *exterior, int level_bytes,
+                               void *levels, qfz_error *err)
 {
     qfz_level_room *const room = &worker->levels;
     const int n_dirs = qfz_n_dirs(worker->spec.rule);
     const size_t n = (size_t)n_dirs * (size_t)worker->image.h * (size_t)worker->image.w;
     bool narrow = false;
     QFZ_TRY(qfz_worker_enter(worker, err));
-    if (answer) QFZ_TRY(send_external(worker, &answer->external));
-    QFZ_TRY(find_saliency(worker, answer ? &room->external : NULL, &narrow));
-    QFZ_TRY(fetch_keys(worker, n, narrow, level_bytes, keys));
-    if (answer)
-        qfz_exterior_place_cross(answer, worker->image.h, worker->image.w, n_dirs, level_bytes,
-                                 keys);
+    if (exterior) QFZ_TRY(send_external(worker, &exterior->external));
+    QFZ_TRY(find_saliency(worker, exterior ? &room->external : NULL, &narrow));
+    QFZ_TRY(fetch_levels(worker, n, narrow, level_bytes, levels));
+    if (exterior)
+        qfz_exterior_place_cross(exterior, worker->image.h, worker->image.w, n_dirs, level_bytes,
+                                 levels);
     return QFZ_OK;
 }
 

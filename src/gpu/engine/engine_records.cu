@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* engine_records.cu - the CUDA engine's records of regions, gathered as many at a time as there is
- * room for: from the labels of pixels, from flat zones, or as HA4 does. */
+/* engine_records.cu - the CUDA engine's records of regions, computed in parts that fit the worker's
+ * memory: from the labels of pixels, from flat regions, or by HA4. */
 #include "gpu/engine/worker.cuh"
-#include "gpu/features/zones.cuh"
+#include "gpu/features/flat_regions.cuh"
 #include "core/record.h"
 
 enum { RECORDS_AT_LEAST = 64 };
@@ -17,12 +17,12 @@ size_t qfz_records_least_bytes(const qfz_rule *rule)
     return RECORDS_AT_LEAST * record_bytes(rule);
 }
 
-/* Are features made of flat zones?  Then records pass through a room of their own. */
-static bool has_zones(const qfz_worker *worker)
+/* True if features come from flat regions; the records then have a buffer of their own. */
+static bool has_flat_regions(const qfz_worker *worker)
 {
     const qfz_worker_spec *const spec = &worker->spec;
     return spec->kind == QFZ_COMPONENTS && !worker->regions.published &&
-           qfz_gpu_zones_are_flat(spec->rule);
+           qfz_gpu_regions_are_flat(spec->rule);
 }
 
 void qfz_records_carve(qfz_worker *worker, qfz_carve *carve)
@@ -31,22 +31,25 @@ void qfz_records_carve(qfz_worker *worker, qfz_carve *carve)
     qfz_region_room *const room = &worker->regions;
     const size_t n = (size_t)spec->max_h * (size_t)spec->max_w;
     const size_t least = qfz_records_least_bytes(spec->rule);
-    if (!has_zones(worker)) return;
+    if (!has_flat_regions(worker)) return;
     room->records_bytes = n > least ? n : least;
     room->d_records = (uint64_t *)qfz_carve_bytes(carve, room->records_bytes);
 }
 
-/* Records of regions from number `first` on. */
+namespace
+{
+/* Requested records: those of regions from number `first` on. */
 typedef struct request {
     qfz_box box;
     uint32_t first;
-    uint64_t *records;   /* NULL: they stay on the device */
-    uint32_t first_zone; /* fetch_zones(): the region that is first in the work memory */
+    uint64_t *records;   /* on the host; NULL: the records stay on the device */
+    uint32_t first_flat; /* fetch_flats(): the first region in d_work */
 } request;
+} // namespace
 
 typedef qfz_status (*part_fn)(qfz_worker *worker, const request *part, uint32_t n);
 
-/* Calls fn for as many parts of n regions as the room asks for, bytes each. */
+/* Calls fn for n regions in parts of at most room_bytes / bytes regions. */
 static qfz_status in_parts(qfz_worker *worker, const request *all, uint32_t n, size_t room_bytes,
                            size_t bytes, part_fn fn)
 {
@@ -76,26 +79,27 @@ static qfz_status fetch_records(qfz_worker *worker, const request *part, uint32_
     return qfz_worker_down(worker, part->records, d_records, n * bytes);
 }
 
-/* Records of the flat zones in the work memory. */
-static qfz_status fetch_zones(qfz_worker *worker, const request *part, uint32_t n)
+/* Downloads records of the flat regions in d_work. */
+static qfz_status fetch_flats(qfz_worker *worker, const request *part, uint32_t n)
 {
     qfz_region_room *const room = &worker->regions;
-    const qfz_gpu_zone *const d_zones = (const qfz_gpu_zone *)room->d_work;
-    QFZ_TRY(qfz_gpu_zones_records(&worker->gpu, &worker->image, &room->on_device, part->box,
-                                  room->areas.same, d_zones + (part->first - part->first_zone),
-                                  part->first, n, room->d_records));
+    const qfz_gpu_flat_region *const d_flats = (const qfz_gpu_flat_region *)room->d_work;
+    QFZ_TRY(qfz_gpu_flat_regions_records(
+        &worker->gpu, &worker->image, &room->on_device, part->box, room->areas.same,
+        d_flats + (part->first - part->first_flat), part->first, n, room->d_records));
     return fetch_records(worker, part, n, room->d_records);
 }
 
-static qfz_status gather_zones(qfz_worker *worker, const request *part, uint32_t n)
+static qfz_status gather_flats(qfz_worker *worker, const request *part, uint32_t n)
 {
     qfz_region_room *const room = &worker->regions;
-    request zones = *part;
-    zones.first_zone = part->first;
-    QFZ_TRY(qfz_gpu_zones_gather(&worker->gpu, worker->image.h, worker->image.w, room->d_cached,
-                                 &room->on_device, part->first, n, (qfz_gpu_zone *)room->d_work));
-    return part->records ? in_parts(worker, &zones, n, room->records_bytes,
-                                    record_bytes(worker->spec.rule), fetch_zones)
+    request flats = *part;
+    flats.first_flat = part->first;
+    QFZ_TRY(qfz_gpu_flat_regions_gather(&worker->gpu, worker->image.h, worker->image.w,
+                                        room->d_cached, &room->on_device, part->first, n,
+                                        (qfz_gpu_flat_region *)room->d_work));
+    return part->records ? in_parts(worker, &flats, n, room->records_bytes,
+                                    record_bytes(worker->spec.rule), fetch_flats)
                          : QFZ_OK;
 }
 
@@ -111,13 +115,14 @@ static qfz_status gather_pixels(qfz_worker *worker, const request *part, uint32_
 static qfz_status gather_records(qfz_worker *worker, const request *all, uint32_t n)
 {
     const qfz_region_room *const room = &worker->regions;
-    if (has_zones(worker) && !room->areas.d_row)
-        return in_parts(worker, all, n, room->work_bytes, sizeof(qfz_gpu_zone), gather_zones);
+    if (has_flat_regions(worker) && !room->areas.d_row)
+        return in_parts(worker, all, n, room->work_bytes, sizeof(qfz_gpu_flat_region),
+                        gather_flats);
     return in_parts(worker, all, n, room->work_bytes, record_bytes(worker->spec.rule),
                     gather_pixels);
 }
 
-/* Rows mostly have one weight. */
+/* Uploads the weights of rows, unless all rows have the same weight. */
 static qfz_status send_areas(qfz_worker *worker, const uint64_t *row_area)
 {
     qfz_region_room *const room = &worker->regions;
@@ -140,9 +145,9 @@ qfz_status qfz_regions_features(qfz_worker *worker, qfz_box box, const uint64_t 
     return gather_records(worker, &all, n);
 }
 
-/* --------------------------------------------------------------------------------- what is timed
- */
-/* All of a tile whose rows weigh the same. */
+/* ---- Timed parts ----------------------------------------------------------------------------- */
+
+/* All records of a tile in which every pixel has weight 1. */
 static request whole_tile(qfz_worker *worker)
 {
     request all = {};
@@ -158,7 +163,7 @@ qfz_status qfz_records_of_regions(qfz_worker *worker)
     return gather_records(worker, &all, worker->regions.n_regions);
 }
 
-/* HA4's own way, without labels; what leads from segments to regions lies in their place. */
+/* HA4's records, which need no labels; d_label holds the map from segments to regions. */
 static qfz_status gather_segments(qfz_worker *worker, const request *part, uint32_t n)
 {
     qfz_region_room *const room = &worker->regions;

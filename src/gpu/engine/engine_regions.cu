@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* engine_regions.cu - the CUDA engine's regions: found, numbered, labelled, painted.
+/* engine_regions.cu - the CUDA engine's regions: finds, numbers, labels and paints them.
  *
- * What there is by region stays on the device; to the host go border_regions, and a count a row. */
+ * * Data of single regions stays on the device; the host gets border regions and one count per row.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,8 +17,8 @@ static size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* What follows the numbering: labels of all pixels, or as many exact sums or records as there is
- * room for: sums of integers, of which there are two words, as many as there can be. */
+/* Size of d_work: the labels of all pixels, the exact sums of all regions of an integer raster (two
+ * words each), or at least some records. */
 static size_t work_bytes(const qfz_worker_spec *spec, int64_t n)
 {
     const size_t words = spec->kind == QFZ_OMEGA ? 2 : 1;
@@ -60,8 +61,8 @@ static void carve_work(qfz_worker *worker, qfz_carve *carve)
     qfz_records_carve(worker, carve);
 }
 
-/* Roots are what is left of all that finds (alpha, omega)-regions; numbers, and all that follows
- * them, lie where it was. */
+/* Memory of QFZ_OMEGA: the buffers of numbering and of later steps overlap the scratch memory of
+ * qfz_gpu_omega(), of which only the roots stay. */
 static void carve_omega(qfz_worker *worker, qfz_carve *carve)
 {
     const qfz_worker_spec *const spec = &worker->spec;
@@ -69,8 +70,8 @@ static void carve_omega(qfz_worker *worker, qfz_carve *carve)
     const int32_t h = spec->max_h, w = spec->max_w;
     qfz_carve first = *carve;
     room->d_scratch = qfz_carve_bytes(&first, qfz_gpu_omega_bytes(spec->rule, h, w));
-    qfz_carve_take(carve, &room->d_root, (int64_t)h * w); /* d_scratch, too */
-    room->d_means = room->d_root;                         /* values have 4 bytes at most */
+    qfz_carve_take(carve, &room->d_root, (int64_t)h * w); /* at d_scratch */
+    room->d_means = room->d_root;                         /* a value has at most 4 bytes */
     qfz_gpu_regions_take(carve, h, w, true, &room->on_device);
     qfz_carve last = *carve;
     room->d_number_scratch = qfz_carve_bytes(carve, qfz_gpu_regions_bytes(h, w));
@@ -114,8 +115,8 @@ void qfz_regions_close(qfz_worker *worker)
     free(worker->regions.border_regions);
 }
 
-/* ---------------------------------------------------------------------------- published methods
- */
+/* ---- Published methods ----------------------------------------------------------------------- */
+
 qfz_status qfz_regions_choose(qfz_worker *worker)
 {
     const qfz_worker_spec *const spec = &worker->spec;
@@ -131,7 +132,8 @@ void qfz_regions_load(qfz_worker *worker)
     worker->regions.has_value = false;
 }
 
-/* Do all valid pixels have one value, so that validity alone says what joins? */
+/* True if all valid pixels up to the end of these rows have the same value; validity alone then
+ * decides which pixels are joined. */
 static bool keeps_one_value(const qfz_image *tile, const qfz_rows *rows, qfz_region_room *room)
 {
     const size_t bytes = qfz_type_bytes(tile->type);
@@ -161,12 +163,13 @@ void qfz_regions_rows(qfz_worker *worker, const qfz_rows *rows)
     segments->d_valid = worker->image.d_valid;
 }
 
-/* ------------------------------------------------------------------------------ the partition */
-static qfz_status find_roots(qfz_worker *worker, const qfz_gpu_omega_exterior *answer)
+/* ---- Partition ------------------------------------------------------------------------------- */
+
+static qfz_status find_roots(qfz_worker *worker, const qfz_gpu_omega_exterior *exterior)
 {
     qfz_region_room *const room = &worker->regions;
     if (worker->spec.kind == QFZ_OMEGA)
-        return qfz_gpu_omega(&worker->gpu, &worker->image, worker->spec.rule, answer,
+        return qfz_gpu_omega(&worker->gpu, &worker->image, worker->spec.rule, exterior,
                              room->d_scratch, room->d_root);
     if (room->published)
         return qfz_gpu_published(&worker->gpu, room->method, &room->segments, room->d_scratch,
@@ -175,7 +178,7 @@ static qfz_status find_roots(qfz_worker *worker, const qfz_gpu_omega_exterior *a
                               room->d_root);
 }
 
-static qfz_status number_regions(qfz_worker *worker, const qfz_gpu_omega_exterior *answer)
+static qfz_status number_regions(qfz_worker *worker, const qfz_gpu_omega_exterior *exterior)
 {
     qfz_region_room *const room = &worker->regions;
     qfz_gpu_regions *const regions = &room->on_device;
@@ -184,54 +187,55 @@ static qfz_status number_regions(qfz_worker *worker, const qfz_gpu_omega_exterio
     if (worker->spec.kind == QFZ_COMPONENTS && !room->published)
         return qfz_gpu_components_number(&worker->gpu, &worker->image, worker->spec.rule,
                                          room->d_cached, room->d_scratch, regions);
-    QFZ_TRY(find_roots(worker, answer));
+    QFZ_TRY(find_roots(worker, exterior));
     return qfz_gpu_regions_number(&worker->gpu, room->d_root, room->d_number_scratch, regions);
 }
 
-/* How many regions there are; where border_regions were asked for, how many of them, and what
- * begins in each row. */
-static qfz_status fetch_numbers(qfz_worker *worker, bool has_slots)
+/* Downloads the number of regions and, with has_border_regions, the number of border regions and
+ * the number of inner regions that begin in each row. */
+static qfz_status fetch_numbers(qfz_worker *worker, bool has_border_regions)
 {
     qfz_region_room *const room = &worker->regions;
-    const size_t words = has_slots ? 2 + (size_t)worker->image.h : 1;
+    const size_t words = has_border_regions ? 2 + (size_t)worker->image.h : 1;
     QFZ_TRY(qfz_worker_down(worker, room->n_and_rows, room->on_device.d_n,
                             words * sizeof *room->n_and_rows));
     room->n_regions = room->n_and_rows[0];
-    room->n_border_regions = has_slots ? room->n_and_rows[1] : 0;
+    room->n_border_regions = has_border_regions ? room->n_and_rows[1] : 0;
     return QFZ_OK;
 }
 
-static qfz_status send_answer(qfz_worker *worker, const qfz_exterior *answer)
+static qfz_status send_exterior(qfz_worker *worker, const qfz_exterior *exterior)
 {
     qfz_region_room *const room = &worker->regions;
-    const size_t bytes = (size_t)answer->n_ring * sizeof *answer->border_region;
-    QFZ_TRY(qfz_worker_up(worker, room->d_border_region, answer->border_region, bytes));
-    return qfz_worker_up(worker, room->d_omega_level, answer->omega_level, bytes);
+    const size_t bytes = (size_t)exterior->n_ring * sizeof *exterior->border_region;
+    QFZ_TRY(qfz_worker_up(worker, room->d_border_region, exterior->border_region, bytes));
+    return qfz_worker_up(worker, room->d_omega_level, exterior->omega_level, bytes);
 }
 
-/* Regions on the ring come in the order of the answer's border_regions. */
-static qfz_status check_slots(const qfz_worker *worker, const qfz_exterior *answer)
+/* Fails unless the tile has as many border regions as its exterior; both number them in the same
+ * order. */
+static qfz_status check_border_regions(const qfz_worker *worker, const qfz_exterior *exterior)
 {
     const uint32_t n = worker->regions.n_border_regions;
-    if (!answer || n == answer->n_border_regions) return QFZ_OK;
+    if (!exterior || n == exterior->n_border_regions) return QFZ_OK;
     return qfz_fail(worker->gpu.err, QFZ_EGPU,
-                    "GPU: %u regions on a tile's ring where its answer has %u", n,
-                    answer->n_border_regions);
+                    "GPU: %u regions on a tile's ring where its exterior has %u", n,
+                    exterior->n_border_regions);
 }
 
-qfz_status qfz_regions_partition(qfz_worker *worker, const qfz_exterior *answer,
+qfz_status qfz_regions_partition(qfz_worker *worker, const qfz_exterior *exterior,
                                  qfz_partition *partition, qfz_error *err)
 {
     qfz_region_room *const room = &worker->regions;
     const qfz_gpu_omega_exterior on_device = {room->d_border_region, room->d_omega_level};
-    const bool has_outside = answer || worker->spec.kind == QFZ_COMPONENTS;
+    const bool has_outside = exterior || worker->spec.kind == QFZ_COMPONENTS;
     QFZ_TRY(qfz_worker_enter(worker, err));
-    if (answer) QFZ_TRY(send_answer(worker, answer));
-    QFZ_TRY(number_regions(worker, answer ? &on_device : NULL));
+    if (exterior) QFZ_TRY(send_exterior(worker, exterior));
+    QFZ_TRY(number_regions(worker, exterior ? &on_device : NULL));
     QFZ_TRY(qfz_gpu_regions_border(&worker->gpu, has_outside, room->d_number_scratch,
                                    &room->on_device));
     QFZ_TRY(fetch_numbers(worker, true));
-    QFZ_TRY(check_slots(worker, answer));
+    QFZ_TRY(check_border_regions(worker, exterior));
     QFZ_TRY(qfz_worker_down(worker, room->border_regions, room->on_device.d_border_regions,
                             room->n_border_regions * sizeof *room->border_regions));
     partition->n_regions = room->n_regions;
@@ -253,7 +257,7 @@ static qfz_status summarise_omega(qfz_worker *worker, qfz_summary *summary)
     QFZ_TRY(qfz_worker_down_links(worker, &links, n[0], &summary->links));
     QFZ_TRY(
         qfz_gpu_omega_ranges(&worker->gpu, &worker->image, rule, room->d_scratch, n[1], &ranges));
-    return qfz_worker_download_ranges(worker, &ranges, n[1], &summary->ranges);
+    return qfz_worker_down_ranges(worker, &ranges, n[1], &summary->ranges);
 }
 
 qfz_status qfz_regions_summarise(qfz_worker *worker, qfz_summary *summary)
@@ -266,8 +270,8 @@ qfz_status qfz_regions_summarise(qfz_worker *worker, qfz_summary *summary)
                            (size_t)summary->n_ring * sizeof(uint32_t));
 }
 
-/* ----------------------------------------------------------------------------------- what is made
- */
+/* ---- Outputs --------------------------------------------------------------------------------- */
+
 static size_t n_px(const qfz_worker *worker)
 {
     return (size_t)worker->image.h * (size_t)worker->image.w;
@@ -298,7 +302,8 @@ qfz_status qfz_regions_labels(qfz_worker *worker, bool wide, void *out, qfz_erro
     return qfz_worker_down(worker, out, room->d_work, n_px(worker) * (wide ? 8 : 4));
 }
 
-/* Sums of as many regions, from `first` on, as there is room for, but for floats mostly all. */
+/* Computes the sums of *n regions from `first` on: all, or as many as fit d_work, which can be
+ * fewer for floats. */
 static qfz_status add_up(qfz_worker *worker, int band, uint32_t first, uint32_t *n)
 {
     qfz_region_room *const room = &worker->regions;
@@ -343,8 +348,8 @@ qfz_status qfz_regions_paint(qfz_worker *worker, int band, const void *border_me
     return qfz_worker_down(worker, out, room->d_work, n_px(worker) * bytes);
 }
 
-/* --------------------------------------------------------------------------------- what is timed
- */
+/* ---- What is timed --------------------------------------------------------------------------- */
+
 qfz_status qfz_regions_work(qfz_worker *worker, qfz_part part)
 {
     const qfz_region_room *const room = &worker->regions;

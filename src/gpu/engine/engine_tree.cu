@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* engine_tree.cu - the CUDA engine's alpha-tree of one image. */
+/* engine_tree.cu - the CUDA engine's alpha-tree of one image: by forest (tree/forest_tree.cuh), or
+ * by CONNECT (published/connect.cuh). */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,12 +10,13 @@
 static qfz_gpu_edges largest_edges(const qfz_worker *worker)
 {
     qfz_gpu_edges edges = qfz_largest_edges(&worker->spec);
-    if (edges.form == QFZ_EDGES_KEYS && !qfz_gpu_forest_needs_keys(worker->spec.rule))
+    if (edges.form == QFZ_EDGES_LEVELS && !qfz_gpu_forest_needs_levels(worker->spec.rule))
         edges.form = QFZ_EDGES_F32;
     return edges;
 }
 
-/* A forest knows no edges of the greatest key that there is, and takes much shared memory. */
+/* True if a tree by forest is possible: no level is QFZ_NONE, and the device has enough shared
+ * memory. */
 static bool forest_can(const qfz_worker *worker)
 {
     const qfz_gpu_edges edges = largest_edges(worker);
@@ -27,7 +29,7 @@ qfz_status qfz_trees_choose(qfz_worker *worker)
     const char *const name = worker->spec.method;
     qfz_tree_room *const room = &worker->trees;
     room->by_forest = !name && forest_can(worker);
-    room->version = QFZ_CONNECT_V1; /* the faster in most cases */
+    room->version = QFZ_CONNECT_V1; /* the faster version in most cases */
     if (!name || strcmp(name, "connect-v1") == 0) return QFZ_OK;
     room->version = QFZ_CONNECT_V2;
     if (strcmp(name, "connect-v2") == 0) return QFZ_OK;
@@ -35,10 +37,10 @@ qfz_status qfz_trees_choose(qfz_worker *worker)
                     "method %s does not make alpha-trees; connect-v1 and connect-v2 do", name);
 }
 
-/* ---- Memory ----------------------------------------------------------------------------------
- * A forest's tree has memory of its own: as much as most trees take; who has more nodes gets more,
- * and keeps it. */
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
+/* A tree by forest has an allocation of its own: as much as most trees need.  It grows for a tree
+ * that has more nodes, and never shrinks. */
 size_t qfz_trees_bytes(const qfz_worker *worker)
 {
     const qfz_gpu_edges edges = largest_edges(worker);
@@ -52,7 +54,7 @@ void qfz_trees_carve(qfz_worker *worker, qfz_carve *carve)
     qfz_tree_room *const room = &worker->trees;
     const int64_t n = (int64_t)spec->max_h * spec->max_w;
     if (room->by_forest) return;
-    room->d_keys = (uint32_t *)qfz_carve_bytes(carve, qfz_gpu_edges_bytes(spec->rule, n));
+    room->d_edge_levels = (uint32_t *)qfz_carve_bytes(carve, qfz_gpu_edges_bytes(spec->rule, n));
     room->d_scratch = qfz_carve_bytes(
         carve, qfz_gpu_tree_bytes(spec->rule->connectivity, spec->max_h, spec->max_w));
     qfz_carve_take(carve, &room->d_parent, 2 * n);
@@ -60,7 +62,7 @@ void qfz_trees_carve(qfz_worker *worker, qfz_carve *carve)
     qfz_carve_take(carve, &room->d_n_nodes, 1);
 }
 
-/* In place of what there was. */
+/* Replaces the allocation by a larger one. */
 static qfz_status take_forest_memory(qfz_worker *worker, size_t bytes)
 {
     const qfz_worker_spec *const spec = &worker->spec;
@@ -99,17 +101,20 @@ static qfz_status begin_by_forest(qfz_worker *worker, qfz_gpu_edges *edges,
 {
     qfz_tree_room *const room = &worker->trees;
     const qfz_gpu_edges largest = largest_edges(worker);
-    uint32_t *const d_keys =
-        largest.form == QFZ_EDGES_KEYS ? qfz_gpu_forest_tree_keys(&largest, room->d_forest) : NULL;
-    QFZ_TRY(qfz_gpu_edges_make(&worker->gpu, &worker->image, worker->spec.rule, d_keys, edges));
+    uint32_t *const d_edge_levels = largest.form == QFZ_EDGES_LEVELS
+                                        ? qfz_gpu_forest_tree_edge_levels(&largest, room->d_forest)
+                                        : NULL;
+    QFZ_TRY(
+        qfz_gpu_edges_make(&worker->gpu, &worker->image, worker->spec.rule, d_edge_levels, edges));
     QFZ_TRY(qfz_gpu_forest_tree_begin(&worker->gpu, edges, worker->spec.rule->alpha_level,
                                       room->d_forest, room->forest_bytes, &room->tree));
     return qfz_worker_down(worker, counts, room->tree.d_counts, sizeof *counts);
 }
 
-/* What does not fit is begun anew with more room than it took: the forest of another run, and so
- * the number of pairs, may be a little different.  Each time there is more by a part of 64 at
- * least, and no tree takes more than a pair or a node for each pixel. */
+/* Builds the tree; where it does not fit, allocates more than it needed and starts again, because
+ * another run may find a slightly different forest with another number of pairs.  Each time the
+ * memory grows by at least 1/64, and no tree has more than a pair or a node per pixel, so the loop
+ * ends. */
 static qfz_status by_forest(qfz_worker *worker)
 {
     qfz_tree_room *const room = &worker->trees;
@@ -130,16 +135,16 @@ qfz_status qfz_trees_work(qfz_worker *worker)
     qfz_tree_room *const room = &worker->trees;
     qfz_gpu_edges edges;
     if (room->by_forest) return by_forest(worker);
-    QFZ_TRY(
-        qfz_gpu_edges_make(&worker->gpu, &worker->image, worker->spec.rule, room->d_keys, &edges));
+    QFZ_TRY(qfz_gpu_edges_make(&worker->gpu, &worker->image, worker->spec.rule, room->d_edge_levels,
+                               &edges));
     return qfz_gpu_tree(&worker->gpu, room->version, &edges, worker->spec.rule->alpha_level,
                         room->d_scratch, room->d_parent, room->d_level, room->d_n_nodes);
 }
 
 /* ---- Results --------------------------------------------------------------------------------- */
 
-/* n levels that have 16 bits on the device; they come into the second half of where they go.  What
- * is written at i lies before what is read next. */
+/* Downloads n levels of 16 bits into the second half of `level` and widens them to 32 bits.  Each
+ * write is to bytes that were read before. */
 static qfz_status down_narrow(qfz_worker *worker, uint32_t *level, const void *d_level, size_t n)
 {
     const char *const from = (const char *)level + 2 * n;

@@ -8,8 +8,9 @@
 
 /* ---- The kernel ------------------------------------------------------------------------------ */
 
-/* The next class of regions after s, classes having been parted into four where they were too
- * many; false after the last. */
+/* Selects the next class of regions to gather (struct selection); returns false after the last one.
+ * A class that was too large for the table has been split into four, so s->rest and s->classes
+ * describe a tree of splits that is walked depth first. */
 static __device__ __forceinline__ bool next_class(selection *s)
 {
     while (s->classes > 1) {
@@ -27,24 +28,22 @@ static __device__ __forceinline__ bool next_class(selection *s)
 template <typename T, int WHAT, typename OUT>
 static __global__ void __launch_bounds__(THREADS, 4)
     k_gather(tile_view tile, const T *__restrict__ plane, const uint32_t *__restrict__ first_px,
-             uint32_t first_region, uint32_t n, uint32_t border_regions, OUT out)
+             uint32_t first_region, uint32_t n, uint32_t capacity, OUT out)
 {
     __shared__ uint32_t n_runs, n_taken;
     QFZ_SHARED(uint32_t, shared);
-    uint32_t *const words = shared + border_regions;
-    uint16_t *const runs =
-        reinterpret_cast<uint16_t *>(words + border_regions * part<T, WHAT>::WORDS);
-    const block_view b = {
-        {border_regions, shared, words}, runs, runs + MAX_RUNS, &n_runs, &n_taken};
+    uint32_t *const words = shared + capacity;
+    uint16_t *const runs = reinterpret_cast<uint16_t *>(words + capacity * part<T, WHAT>::WORDS);
+    const block_view b = {{capacity, shared, words}, runs, runs + MAX_RUNS, &n_runs, &n_taken};
     const uint32_t blocks_w = (uint32_t)(tile.w + SIDE - 1) / SIDE;
     const int32_t block_y = (int32_t)(blockIdx.x / blocks_w) * SIDE;
     const int32_t block_x = (int32_t)(blockIdx.x % blocks_w) * SIDE;
     selection wanted = {first_region + 1, first_region + n, 0, 1};
-    /* before its first pixel a region has none */
+    /* regions have no pixel before their first one: this block comes too early */
     const int64_t last_px = (int64_t)min(block_y + SIDE, tile.h) * tile.w;
     if (first_region && last_px <= (int64_t)first_px[first_region]) return;
     for (;;) {
-        for (uint32_t i = threadIdx.x; i < border_regions; i += THREADS)
+        for (uint32_t i = threadIdx.x; i < capacity; i += THREADS)
             b.t.label[i] = 0;
         if (threadIdx.x == 0) n_runs = n_taken = 0;
         __syncthreads();
@@ -55,19 +54,21 @@ static __global__ void __launch_bounds__(THREADS, 4)
         __syncthreads();
         const bool fits = gather_runs<T, WHAT>(tile, plane, block_y, block_x, b);
         if (__syncthreads_or(!fits)) {
-            wanted.classes *= 4; /* ends: no two labels have all bits of their hashes in common */
+            wanted.classes *= 4; /* the loop ends: two different labels differ in some bit of their
+                                  * hashes */
             continue;
         }
         for (uint32_t first = 0; first < n_taken; first += THREADS) {
             const uint32_t i = first + threadIdx.x;
-            out.put(b.t, i < n_taken ? b.taken[i] : (int)NO_REGION, block_y, block_x);
+            out.put(b.t, i < n_taken ? b.taken[i] : (int)NO_ENTRY, block_y, block_x);
         }
         if (!next_class(&wanted)) return;
         __syncthreads();
     }
 }
 
-/* ---- Regions that several blocks add to ------------------------------------------------------ */
+/* ---- Clearing what several blocks add to
+ * ------------------------------------------------------ */
 
 template <typename T> static __device__ __forceinline__ void clear_band(uint64_t *band)
 {
@@ -108,15 +109,16 @@ static __global__ void k_clear_sums(const uint32_t *__restrict__ spans, uint32_t
 
 static dim3 grid_of_regions(const qfz_gpu *gpu, uint32_t n)
 {
-    const unsigned enough = (unsigned)gpu->n_sms * 32, blocks = qfz_blocks(n, THREADS);
+    const unsigned enough = (unsigned)gpu->n_sms * 32, blocks = qfz_launch_blocks(n, THREADS);
     return dim3(blocks < enough ? blocks : enough);
 }
 
-/* As many places as leave room for several blocks on a multiprocessor; noise at its worst has some
- * 550 regions in 64 x 64 pixels. */
-template <typename P> static uint32_t slots_for(void)
+/* Entries of a block's table: few enough that several blocks fit a multiprocessor. Noise, the worst
+ * case, has some 550 regions in 64 x 64 pixels. */
+template <typename P> static uint32_t capacity_for(void)
 {
-    const uint32_t least = 160; /* less than 64 KiB, which every GPU has, with the largest words */
+    const uint32_t least = 160; /* at the largest entry size less than 64 KiB, which every GPU
+                                 * has */
     const uint32_t by_size = (36u << 10) / ((uint32_t)(P::WORDS + 1) * sizeof(uint32_t));
     return by_size < least ? least : by_size > 2048 ? 2048 : by_size;
 }
@@ -127,12 +129,12 @@ static qfz_status gather(qfz_gpu *gpu, const qfz_gpu_regions *regions, const T *
 {
     const int64_t blocks =
         (int64_t)((regions->w + SIDE - 1) / SIDE) * ((regions->h + SIDE - 1) / SIDE);
-    const uint32_t border_regions = slots_for<part<T, WHAT>>();
-    const size_t bytes = (size_t)border_regions * (part<T, WHAT>::WORDS + 1) * sizeof(uint32_t) +
-                         (MAX_RUNS + (size_t)border_regions) * sizeof(uint16_t);
+    const uint32_t capacity = capacity_for<part<T, WHAT>>();
+    const size_t bytes = (size_t)capacity * (part<T, WHAT>::WORDS + 1) * sizeof(uint32_t) +
+                         (MAX_RUNS + (size_t)capacity) * sizeof(uint16_t);
     const tile_view tile = {regions->h, regions->w, regions->d_label, areas};
     return qfz_launch(gpu, k_gather<T, WHAT, OUT>, dim3((unsigned)blocks), dim3(THREADS), bytes,
-                      tile, d_plane, regions->d_first, first_region, n, border_regions, out);
+                      tile, d_plane, regions->d_first, first_region, n, capacity, out);
 }
 
 qfz_status qfz_gpu_gather_counts(qfz_gpu *gpu, const qfz_gpu_regions *regions)

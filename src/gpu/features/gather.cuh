@@ -1,36 +1,42 @@
 /* SPDX-License-Identifier: MIT */
-/* gather.cuh - what the pixels of each region add up to: their number, exact sums (exact.h) and
- * records of features (record.h), to the bit those of the host.
+/* gather.cuh - sums over the pixels of each region of a tile: pixel counts, exact sums of a band
+ * (core/exact.h) and feature records (core/record.h). The results equal those of the CPU engine bit
+ * for bit.
  *
- * A block of threads has 64 x 64 pixels.  It adds up what it has of each region in shared memory,
- * in a table with a place for each region that is found there, then gives each region's part to
- * global memory at once; what lies in one block alone is stored, the rest added.  Sums are kept as
- * digits of 16 bits in words of 32, so that 4096 pixels cannot overflow one. */
+ * A thread block covers 64 x 64 pixels. It adds up the pixels of each region in a hash table in
+ * shared memory, then writes each region's partial result to global memory. The result of a region
+ * that lies in one block is stored; the partial results of a region that spans several blocks are
+ * added with atomic operations. Invariant: within a block a sum is a row of 16-bit digits in 32-bit
+ * words, so the sums of 4096 pixels cannot overflow a word.
+ *
+ * All functions launch kernels on gpu->stream and do not synchronise. All d_ pointers are device
+ * memory of the caller. */
 #ifndef QFZ_GPU_GATHER_CUH
 #define QFZ_GPU_GATHER_CUH
 
 #include "core/box.h"
 #include "gpu/features/regions.cuh"
 
-/* d_count, zero where a region is, becomes the number of its pixels; d_spans, all zero, what is in
- * several blocks. */
+/* Adds the pixels of every region to d_count, which must be zero for every region. Sets in d_spans
+ * the bits of regions that lie in more than one 64 x 64 block; d_spans is cleared first. */
 qfz_status qfz_gpu_gather_counts(qfz_gpu *gpu, const qfz_gpu_regions *regions);
 
-/* d_sums[i] = exact sum of a band, qfz_sum_words() words, of region first_region + i, 0 <= i < n.
- */
+/* d_sums[i] = exact sum of band `band` over region first_region + i, 0 <= i < n; each sum has
+ * qfz_sum_words(image->type) words. regions->d_spans must be filled. */
 qfz_status qfz_gpu_gather_sums(qfz_gpu *gpu, const qfz_gpu_regions *regions,
                                const qfz_gpu_image *image, int band, uint32_t first_region,
                                uint32_t n, uint64_t *d_sums);
 
-/* Weights of rows: same for all of them, or d_row[y] for row y of the tile, where that is not
- * NULL.  No region's sum may pass 2^64. */
+/* The area weight of a pixel, by row of the tile: d_row[y], or `same` for every row if d_row is
+ * NULL. The sum over a region must stay below 2^64. */
 typedef struct qfz_gpu_areas {
     uint64_t same;
     const uint64_t *d_row;
 } qfz_gpu_areas;
 
-/* d_records[i] = features of region first_region + i, 0 <= i < n, labels left 0; aligned to 16
- * bytes.  box: the tile's place in the raster. */
+/* d_records[i] = record of region first_region + i, 0 <= i < n, with label 0; each record has
+ * qfz_record_words() words. d_records is aligned to 16 bytes. box: the tile's place in the raster.
+ * regions->d_spans must be filled. */
 qfz_status qfz_gpu_gather_features(qfz_gpu *gpu, const qfz_gpu_regions *regions,
                                    const qfz_gpu_image *image, qfz_box box, qfz_gpu_areas areas,
                                    uint32_t first_region, uint32_t n, uint64_t *d_records);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* gather_out.cuh - what becomes of a region's part that a block has added up (gather_runs.cuh): a
- * count, a sum, a record.  Of regions that several blocks have, it is added to the others' parts;
- * of others it is all there is. */
+/* gather_out.cuh - writes the partial results of one block (gather_runs.cuh) to global memory, as
+ * counts, sums or records. The partial result of a region that spans several blocks is added with
+ * atomic operations, that of any other region is stored. Included by gather.cu only. */
 #ifndef QFZ_GPU_GATHER_OUT_CUH
 #define QFZ_GPU_GATHER_OUT_CUH
 
@@ -13,9 +13,10 @@ static __device__ __forceinline__ unsigned long long *wide(uint64_t *word)
     return reinterpret_cast<unsigned long long *>(word);
 }
 
-/* The words of a number that is given by its digits, which may be negative. */
+/* words = the number whose 16-bit digits are words first, first + 1 ... of a table entry. Digits
+ * may be negative; the result is a two's-complement integer. */
 template <int DIGITS, int WORDS>
-static __device__ __forceinline__ void words_of(const table &t, uint32_t border_region, int first,
+static __device__ __forceinline__ void words_of(const table &t, uint32_t entry, int first,
                                                 uint64_t words[WORDS])
 {
     int64_t carry = 0;
@@ -26,15 +27,15 @@ static __device__ __forceinline__ void words_of(const table &t, uint32_t border_
         for (int k = 0; k < 4; k++) {
             const int digit = 4 * i + k;
             if (digit < DIGITS)
-                carry +=
-                    (int32_t)t.words[(uint32_t)(first + digit) * t.border_regions + border_region];
+                carry += (int32_t)t.words[(uint32_t)(first + digit) * t.capacity + entry];
             words[i] |= (uint64_t)(carry & 0xffff) << k * DIGIT_BITS;
             carry >>= DIGIT_BITS;
         }
     }
 }
 
-/* sum += words, whoever else adds to it: each word's overflow is carried by who made it. */
+/* sum += words, while other threads add to the same sum: the thread whose addition overflows a word
+ * adds the carry to the next word. */
 template <int WORDS>
 static __device__ __forceinline__ void add_words(uint64_t *sum, const uint64_t words[WORDS])
 {
@@ -49,7 +50,7 @@ static __device__ __forceinline__ void add_words(uint64_t *sum, const uint64_t w
     }
 }
 
-/* *word, the bits of a double, becomes the lesser, or the greater. */
+/* *word, the bits of a double, becomes the smaller (LESSER) or the larger of itself and value. */
 template <bool LESSER>
 static __device__ __forceinline__ void widen_end(uint64_t *word, double value)
 {
@@ -69,37 +70,37 @@ static __device__ __forceinline__ bool spans_blocks(const uint32_t *spans, uint3
     return spans[region / 32] >> region % 32 & 1;
 }
 
-/* All lanes of a warp call put(), each with a border_region, or NO_REGION. */
+/* An output has put(table, entry, block_y, block_x), which writes one entry of the table. All 32
+ * lanes of a warp call put() together, a lane without an entry with NO_ENTRY. */
 
-/* Counts. */
+/* Pixel counts, and which regions span several blocks. */
 struct count_out {
     uint32_t *count, *spans;
 
-    __device__ __forceinline__ void put(const table &t, int border_region, int32_t, int32_t) const
+    __device__ __forceinline__ void put(const table &t, int entry, int32_t, int32_t) const
     {
-        if (border_region == NO_REGION) return;
-        const uint32_t region = t.label[border_region] - 1;
-        const uint32_t n = t.words[border_region] & ((1u << COUNT_BITS) - 1);
+        if (entry == NO_ENTRY) return;
+        const uint32_t region = t.label[entry] - 1;
+        const uint32_t n = t.words[entry] & ((1u << COUNT_BITS) - 1);
         const uint32_t bit = 1u << region % 32;
         if (atomicAdd(count + region, n) && !(qfz_peek(spans + region / 32) & bit))
             atomicOr(spans + region / 32, bit);
     }
 };
 
-/* Sums of a band alone. */
+/* Exact sums of one band. */
 template <typename T> struct sums_out {
     enum { WORDS = digits_of<T>::SUM_WORDS };
     const uint32_t *spans;
     uint64_t *sums;
 
-    __device__ __forceinline__ void put(const table &t, int border_region, int32_t, int32_t) const
+    __device__ __forceinline__ void put(const table &t, int entry, int32_t, int32_t) const
     {
-        if (border_region == NO_REGION) return;
-        const uint32_t region = t.label[border_region] - 1;
+        if (entry == NO_ENTRY) return;
+        const uint32_t region = t.label[entry] - 1;
         uint64_t words[WORDS];
         uint64_t *const sum = sums + (int64_t)region * WORDS;
-        words_of<digits_of<T>::SUM, WORDS>(t, (uint32_t)border_region, part<T, HAS_SUM>::SUM,
-                                           words);
+        words_of<digits_of<T>::SUM, WORDS>(t, (uint32_t)entry, part<T, HAS_SUM>::SUM, words);
         if (spans_blocks(spans, region)) {
             add_words<WORDS>(sum, words);
             return;
@@ -115,9 +116,9 @@ static __device__ __forceinline__ void store_two(uint64_t *to, uint64_t first, u
     *reinterpret_cast<ulonglong2 *>(to) = make_ulonglong2(first, second);
 }
 
-/* Stores each lane's words, if it has where to.  Records of an even number of words begin at
- * multiples of 16 bytes; two lanes store 32 bytes of one of their records, then of the other:
- * memory takes that at once. */
+/* Stores each lane's words at `to`, or nothing if `to` is NULL. Records with an even number of
+ * words begin at multiples of 16 bytes: then a pair of lanes stores 32 bytes of one record, then 32
+ * bytes of the other, so that each memory transaction is full. */
 template <int WORDS>
 static __device__ __forceinline__ void store_words(const uint64_t words[WORDS], uint64_t *to)
 {
@@ -145,7 +146,7 @@ static __device__ __forceinline__ void store_words(const uint64_t words[WORDS], 
         to[i] = words[i];
 }
 
-/* Words of records: the head, then bands. */
+/* Word indices in the head of a record (core/record.h); the bands follow the head. */
 enum {
     WORD_PIXELS = 1,
     WORD_SUM_Y,
@@ -167,33 +168,30 @@ template <typename T, int WHAT> struct features_out {
         WORDS = BAND_AT + BAND_WORDS
     };
     const uint32_t *spans;
-    uint64_t *records; /* at the first word that is made, of region 0 */
+    uint64_t *records; /* the first word to write, of region 0 */
     int32_t record_words;
-    int64_t y0, x0; /* of the tile */
+    int64_t y0, x0; /* the tile's place in the raster */
     uint64_t same_area;
 
-    __device__ __forceinline__ void make_head(const table &t, uint32_t border_region,
-                                              int32_t block_y, int32_t block_x,
-                                              uint64_t *record) const
+    __device__ __forceinline__ void make_head(const table &t, uint32_t entry, int32_t block_y,
+                                              int32_t block_x, uint64_t *record) const
     {
-        const uint32_t count_y = t.words[P::COUNT * t.border_regions + border_region];
+        const uint32_t count_y = t.words[P::COUNT * t.capacity + entry];
         const uint64_t n = count_y & ((1u << COUNT_BITS) - 1);
         const uint64_t y = (uint64_t)(y0 + block_y), x = (uint64_t)(x0 + block_x);
-        const uint32_t *const bits = t.words + (uint32_t)P::ROWS * t.border_regions + border_region;
-        const uint64_t rows = bits[0] | (uint64_t)bits[t.border_regions] << 32;
-        const uint64_t columns = bits[2 * t.border_regions] | (uint64_t)bits[3 * t.border_regions]
-                                                                  << 32;
+        const uint32_t *const bits = t.words + (uint32_t)P::ROWS * t.capacity + entry;
+        const uint64_t rows = bits[0] | (uint64_t)bits[t.capacity] << 32;
+        const uint64_t columns = bits[2 * t.capacity] | (uint64_t)bits[3 * t.capacity] << 32;
         record[0] = 0;
         record[WORD_PIXELS] = n;
         record[WORD_SUM_Y] = n * y + (count_y >> COUNT_BITS);
-        record[WORD_SUM_X] = n * x + t.words[(uint32_t)P::SUM_X * t.border_regions + border_region];
+        record[WORD_SUM_X] = n * x + t.words[(uint32_t)P::SUM_X * t.capacity + entry];
         record[WORD_Y0] = y + (uint64_t)__ffsll((long long)rows) - 1;
         record[WORD_X0] = x + (uint64_t)__ffsll((long long)columns) - 1;
         record[WORD_Y1] = y + 64 - (uint64_t)__clzll((long long)rows);
         record[WORD_X1] = x + 64 - (uint64_t)__clzll((long long)columns);
         record[WORD_AREA] = n * same_area;
-        if (WHAT & HAS_AREA)
-            words_of<AREA_DIGITS, 1>(t, border_region, P::AREA, record + WORD_AREA);
+        if (WHAT & HAS_AREA) words_of<AREA_DIGITS, 1>(t, entry, P::AREA, record + WORD_AREA);
         record[WORD_AREA + 1] = 0;
     }
 
@@ -201,7 +199,8 @@ template <typename T, int WHAT> struct features_out {
     {
         for (int i = WORD_PIXELS; i <= WORD_SUM_X; i++)
             atomicAdd(wide(to + i), (unsigned long long)record[i]);
-        /* most parts of a large region do not widen its box: a look tells, a stale one too */
+        /* most parts of a large region do not widen its box; a stale value read here is only less
+         * wide, which costs one needless atomic operation */
         for (int i = WORD_Y0; i <= WORD_X0; i++)
             if (qfz_peek(to + i) > record[i])
                 atomicMin(wide(to + i), (unsigned long long)record[i]);
@@ -211,23 +210,21 @@ template <typename T, int WHAT> struct features_out {
         atomicAdd(wide(to + WORD_AREA), (unsigned long long)record[WORD_AREA]);
     }
 
-    /* What a border_region has becomes the record, or is added to it; then it is no more to be
-     * stored. */
-    __device__ __forceinline__ bool make(const table &t, uint32_t border_region, int32_t block_y,
+    /* Makes the record of an entry. Returns true if the caller must store it; if the region spans
+     * several blocks, make() has added it to the record at `to` and returns false. */
+    __device__ __forceinline__ bool make(const table &t, uint32_t entry, int32_t block_y,
                                          int32_t block_x, uint64_t record[WORDS],
                                          uint64_t *to) const
     {
         uint64_t *const band = record + BAND_AT, *const ends = record + WORDS - 2;
-        if (WHAT & HAS_COUNT) make_head(t, border_region, block_y, block_x, record);
-        words_of<D::SUM, D::SUM_WORDS>(t, border_region, P::SUM, band);
-        words_of<D::SQUARE, D::SQUARE_WORDS>(t, border_region, P::SQUARE, band + D::SUM_WORDS);
-        const double least =
-            value_of<T>(t.words[(uint32_t)P::LEAST * t.border_regions + border_region]);
-        const double greatest =
-            value_of<T>(t.words[(uint32_t)P::GREATEST * t.border_regions + border_region]);
+        if (WHAT & HAS_COUNT) make_head(t, entry, block_y, block_x, record);
+        words_of<D::SUM, D::SUM_WORDS>(t, entry, P::SUM, band);
+        words_of<D::SQUARE, D::SQUARE_WORDS>(t, entry, P::SQUARE, band + D::SUM_WORDS);
+        const double least = value_of<T>(t.words[(uint32_t)P::LEAST * t.capacity + entry]);
+        const double greatest = value_of<T>(t.words[(uint32_t)P::GREATEST * t.capacity + entry]);
         ends[0] = (uint64_t)__double_as_longlong(least);
         ends[1] = (uint64_t)__double_as_longlong(greatest);
-        if (!spans_blocks(spans, t.label[border_region] - 1)) return true;
+        if (!spans_blocks(spans, t.label[entry] - 1)) return true;
         if (WHAT & HAS_COUNT) add_head(to, record);
         add_words<D::SUM_WORDS>(to + BAND_AT, band);
         add_words<D::SQUARE_WORDS>(to + BAND_AT + D::SUM_WORDS, band + D::SUM_WORDS);
@@ -236,14 +233,14 @@ template <typename T, int WHAT> struct features_out {
         return false;
     }
 
-    __device__ __forceinline__ void put(const table &t, int border_region, int32_t block_y,
+    __device__ __forceinline__ void put(const table &t, int entry, int32_t block_y,
                                         int32_t block_x) const
     {
         uint64_t record[WORDS] = {};
         uint64_t *to = NULL;
-        if (border_region != NO_REGION) {
-            to = records + (int64_t)(t.label[border_region] - 1) * record_words;
-            if (!make(t, (uint32_t)border_region, block_y, block_x, record, to)) to = NULL;
+        if (entry != NO_ENTRY) {
+            to = records + (int64_t)(t.label[entry] - 1) * record_words;
+            if (!make(t, (uint32_t)entry, block_y, block_x, record, to)) to = NULL;
         }
         store_words<WORDS>(record, to);
     }

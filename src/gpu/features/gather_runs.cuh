@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* gather_runs.cuh - the pixels of a block: runs of one label, each a part of its region, added up
- * in a table in shared memory; of no use to others than gather.cu.
+/* gather_runs.cuh - adds up the pixels of one 64 x 64 block, region by region, in a hash table in
+ * shared memory. The unit of work is a run: neighbouring pixels of one row with one label. Included
+ * by gather.cu only.
  *
- * The run that takes a region's place in the table stores its part there, so that places need not
- * be cleared, and regions of one run, which noise is full of, need no atomic operation. */
+ * Invariant: the thread that inserts a region into the table stores its run there as the entry's
+ * first value. Entries therefore need no clearing, and a region of a single run, the common case in
+ * noise, needs no atomic operation. */
 #ifndef QFZ_GPU_GATHER_RUNS_CUH
 #define QFZ_GPU_GATHER_RUNS_CUH
 
@@ -11,16 +13,16 @@
 #include "gpu/device/value_order.cuh"
 #include "gpu/device/warp.cuh"
 
-/* A block has SIDE x SIDE pixels; a run lies in a piece of a row. */
+/* A block has SIDE x SIDE pixels. A run does not cross a multiple of PIECE columns. */
 enum { SIDE = 64, PIECE = 16, THREADS = 256, MAX_RUNS = SIDE * SIDE };
 
-/* What is gathered of a region, any of: */
+/* What is gathered for a region; the flags are combined: */
 enum {
-    HAS_COUNT = 1,  /* the number of pixels and the sum of their rows, in one word */
-    HAS_PLACE = 2,  /* the sum of columns, which rows and columns there are */
-    HAS_AREA = 4,   /* weights of rows that differ */
-    HAS_SUM = 8,    /* of values */
-    HAS_SPREAD = 16 /* of squares of values; the least and the greatest */
+    HAS_COUNT = 1,  /* number of pixels and sum of their rows, in one word */
+    HAS_PLACE = 2,  /* sum of columns; bit masks of the rows and columns that occur */
+    HAS_AREA = 4,   /* sum of row weights, where rows have different ones */
+    HAS_SUM = 8,    /* sum of values */
+    HAS_SPREAD = 16 /* sum of squares of values; least and greatest value */
 };
 
 enum { COUNT_BITS = 13, DIGIT_BITS = 16, AREA_DIGITS = 4 };
@@ -28,25 +30,28 @@ static const uint32_t full_warp = 0xffffffffu;
 
 /* ---- Digits of values ------------------------------------------------------------------------ */
 
-/* Digits that sums of 4096 values and of their squares need, and how many words of the result. */
+/* 16-bit digits needed for the sums of 4096 values (SUM) and of their squares (SQUARE), and 64-bit
+ * words of the results. */
 template <typename T> struct digits_of {
     enum { SUM = sizeof(T) / 4 + 1, SQUARE = sizeof(T), SUM_WORDS = 2, SQUARE_WORDS = 2 };
     static const bool in_registers = true;
 };
 template <> struct digits_of<float> {
     enum {
-        SUM = 22,    /* an infinity sets bit 340 */
-        SQUARE = 42, /* 660 */
+        SUM = 22,    /* an infinity counts as 2^340 */
+        SQUARE = 42, /* an infinity counts as 2^660 */
         SUM_WORDS = 6,
         SQUARE_WORDS = 11
     };
-    static const bool in_registers = false; /* which digits it is depends on the value */
+    static const bool in_registers = false; /* the value decides which digits change */
 };
 
-/* ---- Parts of regions ------------------------------------------------------------------------ */
+/* ---- Partial results
+ * -------------------------------------------------------------------------- */
 
-/* The words of a part of a region.  Parts are joined word by word: added; or, rows and columns
- * being bits, united; or the lesser, the greater taken. */
+/* The partial result of a region: its words, by index. Two partial results are merged word by word:
+ * counts and sums are added, bit masks of rows and columns are united, and the smaller least and
+ * the larger greatest value are taken. */
 template <typename T, int WHAT> struct part {
     enum {
         COUNT = 0,
@@ -62,7 +67,8 @@ template <typename T, int WHAT> struct part {
     };
     uint32_t word[WORDS];
 
-    /* Are words joined by `or`?  Is word i added to in the table at once? */
+    /* is_bits: word i is a bit mask. is_direct: word i is not held in registers; add_direct() adds
+     * to it in the table. */
     static __device__ constexpr bool is_bits(int i)
     {
         return (WHAT & HAS_PLACE) && i >= ROWS && i < AREA;
@@ -92,14 +98,14 @@ template <typename T, int WHAT> struct part {
     }
 };
 
-/* The table of a block: labels, 0 where a place is free, and words[i * border_regions +
- * border_region]. */
+/* The hash table of a block, open addressing: label[entry], 0 in a free entry, and word i of an
+ * entry at words[i * capacity + entry]. */
 struct table {
-    uint32_t border_regions;
+    uint32_t capacity;
     uint32_t *label, *words;
 };
 
-enum { MAX_PROBES = 64, NO_REGION = -1 };
+enum { MAX_PROBES = 64, NO_ENTRY = -1 };
 
 static __device__ __forceinline__ uint32_t hash_of(uint32_t label)
 {
@@ -107,42 +113,43 @@ static __device__ __forceinline__ uint32_t hash_of(uint32_t label)
     return h ^ h >> 15;
 }
 
-/* The border_region of a label, taken if it is new; NO_REGION if there is no room near. */
-static __device__ __forceinline__ int border_of(const table &t, uint32_t label, bool *is_new)
+/* The entry of a label; the entry is claimed if the label is new. NO_ENTRY if MAX_PROBES entries
+ * are all taken by other labels. */
+static __device__ __forceinline__ int find_entry(const table &t, uint32_t label, bool *is_new)
 {
-    uint32_t border_region =
-        (uint32_t)((uint64_t)(hash_of(label) * 0x85ebca6bu) * t.border_regions >> 32);
+    uint32_t entry = (uint32_t)((uint64_t)(hash_of(label) * 0x85ebca6bu) * t.capacity >> 32);
     for (int probe = 0; probe < MAX_PROBES; probe++) {
-        uint32_t there = *static_cast<volatile uint32_t *>(t.label + border_region);
+        uint32_t there = *static_cast<volatile uint32_t *>(t.label + entry);
         if (there == 0) {
-            there = atomicCAS(t.label + border_region, 0u, label);
+            there = atomicCAS(t.label + entry, 0u, label);
             *is_new = there == 0;
         }
-        if (there == 0 || there == label) return (int)border_region;
-        border_region = border_region + 1 < t.border_regions ? border_region + 1 : 0;
+        if (there == 0 || there == label) return (int)entry;
+        entry = entry + 1 < t.capacity ? entry + 1 : 0;
     }
-    return NO_REGION;
+    return NO_ENTRY;
 }
 
-/* A region's first part. */
+/* Stores the first partial result of an entry. */
 template <typename T, int WHAT>
-static __device__ __forceinline__ void store_part(const table &t, int border_region,
+static __device__ __forceinline__ void store_part(const table &t, int entry,
                                                   const part<T, WHAT> &some)
 {
 #pragma unroll
     for (int i = 0; i < part<T, WHAT>::WORDS; i++)
-        t.words[(uint32_t)i * t.border_regions + (uint32_t)border_region] = some.word[i];
+        t.words[(uint32_t)i * t.capacity + (uint32_t)entry] = some.word[i];
 }
 
-/* One more.  Bits and ends are looked at before: most are there already. */
+/* Merges one more partial result into an entry. Bit masks, least and greatest are read first: most
+ * are already covered, and then no atomic operation is needed. */
 template <typename T, int WHAT>
-static __device__ __forceinline__ void put_part(const table &t, int border_region,
+static __device__ __forceinline__ void add_part(const table &t, int entry,
                                                 const part<T, WHAT> &some)
 {
     typedef part<T, WHAT> P;
 #pragma unroll
     for (int i = 0; i < P::WORDS; i++) {
-        uint32_t *const word = t.words + (uint32_t)i * t.border_regions + (uint32_t)border_region;
+        uint32_t *const word = t.words + (uint32_t)i * t.capacity + (uint32_t)entry;
         const uint32_t more = some.word[i];
         if (P::is_direct(i)) continue;
         if (P::is_least(i)) {
@@ -157,18 +164,18 @@ static __device__ __forceinline__ void put_part(const table &t, int border_regio
     }
 }
 
-/* Puts one part a lane, none where the border_region is NO_REGION.  Parts of the first lane's
- * region become one before, where there are several: a large region is what most lanes have. */
+/* Merges one partial result per lane, none where entry is NO_ENTRY. If several lanes have the first
+ * lane's region, these are merged within the warp first: most lanes often have the same large
+ * region. */
 template <typename T, int WHAT>
-static __device__ __forceinline__ void put_parts(const table &t, int border_region,
-                                                 part<T, WHAT> some)
+static __device__ __forceinline__ void add_parts(const table &t, int entry, part<T, WHAT> some)
 {
     typedef part<T, WHAT> P;
     enum { MANY = 4 };
-    const uint32_t have = __ballot_sync(full_warp, border_region != NO_REGION);
+    const uint32_t have = __ballot_sync(full_warp, entry != NO_ENTRY);
     if (!have) return;
     const int leader = __ffs((int)have) - 1;
-    const bool same = border_region == __shfl_sync(full_warp, border_region, leader);
+    const bool same = entry == __shfl_sync(full_warp, entry, leader);
     if (__popc(__ballot_sync(full_warp, same)) >= MANY) {
         const bool leads = (int)threadIdx.x % QFZ_WARP == leader;
 #pragma unroll
@@ -181,14 +188,14 @@ static __device__ __forceinline__ void put_parts(const table &t, int border_regi
                                                      : qfz_warp_add(mine);
             if (leads) some.word[i] = all;
         }
-        if (same && !leads) border_region = NO_REGION;
+        if (same && !leads) entry = NO_ENTRY;
     }
-    if (border_region != NO_REGION) put_part(t, border_region, some);
+    if (entry != NO_ENTRY) add_part(t, entry, some);
 }
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
-/* Sums of the values of a patch, before they become digits. */
+/* Types for the sums of the values of one run, before the sums are split into digits. */
 template <size_t BYTES> struct sums_of_bytes {
     typedef int64_t sum;
     typedef uint64_t square;
@@ -200,7 +207,8 @@ template <> struct sums_of_bytes<1> {
 
 enum { DIGIT = (1 << DIGIT_BITS) - 1 };
 
-/* n values, of any integer type.  The last digit of a sum takes what is left, and the sign. */
+/* Adds n values of any integer type. The last digit of a sum takes the remaining high bits, and
+ * with them the sign. */
 template <typename T, int WHAT>
 static __device__ __forceinline__ void add_values(const T *__restrict__ values, int n,
                                                   part<T, WHAT> *some)
@@ -247,22 +255,24 @@ static __device__ __forceinline__ void add_values(const float *__restrict__ valu
     }
 }
 
-/* Adds +-m * 2^shift to the digits of a border_region that begin at a word; m < 2^(16 * n - 15). */
-static __device__ __forceinline__ void add_digits(const table &t, int border_region, int first,
-                                                  uint64_t m, int shift, int n, bool negative)
+/* Adds +-m * 2^shift to the number of an entry whose digits begin at word `first`; m < 2^(16 * n -
+ * 15). */
+static __device__ __forceinline__ void add_digits(const table &t, int entry, int first, uint64_t m,
+                                                  int shift, int n, bool negative)
 {
     const uint64_t digits = m << shift % DIGIT_BITS;
-    uint32_t *word = t.words + (uint32_t)(first + shift / DIGIT_BITS) * t.border_regions +
-                     (uint32_t)border_region;
-    for (int k = 0; k < n; k++, word += t.border_regions) {
+    uint32_t *word =
+        t.words + (uint32_t)(first + shift / DIGIT_BITS) * t.capacity + (uint32_t)entry;
+    for (int k = 0; k < n; k++, word += t.capacity) {
         const uint32_t digit = (uint32_t)(digits >> k * DIGIT_BITS) & DIGIT;
         if (digit) atomicAdd(word, negative ? 0u - digit : digit);
     }
 }
 
-/* A finite single is +-m * 2^(shift - 149); infinities are beyond all of them (src/exact.c). */
+/* A finite single is +-m * 2^(shift - 149). An infinity counts as a power of two larger than every
+ * finite sum (core/exact.h). */
 template <int WHAT>
-static __device__ __forceinline__ void add_direct(const table &t, int border_region, float value)
+static __device__ __forceinline__ void add_direct(const table &t, int entry, float value)
 {
     typedef part<float, WHAT> P;
     const uint32_t bits = __float_as_uint(value);
@@ -271,10 +281,9 @@ static __device__ __forceinline__ void add_direct(const table &t, int border_reg
     uint64_t m = (bits & 0x7fffffu) | (exponent ? 0x800000u : 0);
     int shift = exponent ? exponent - 1 : 0;
     if (WHAT & HAS_SUM)
-        add_digits(t, border_region, P::SUM, infinite ? 1 : m, infinite ? 340 : shift, 3, negative);
+        add_digits(t, entry, P::SUM, infinite ? 1 : m, infinite ? 340 : shift, 3, negative);
     if (WHAT & HAS_SPREAD)
-        add_digits(t, border_region, P::SQUARE, infinite ? 1 : m * m, infinite ? 660 : 2 * shift, 4,
-                   false);
+        add_digits(t, entry, P::SQUARE, infinite ? 1 : m * m, infinite ? 660 : 2 * shift, 4, false);
 }
 
 template <int WHAT, typename T>
@@ -290,8 +299,8 @@ struct tile_view {
     qfz_gpu_areas areas;
 };
 
-/* Regions that a pass over a block looks at: those of labels first .. last whose hash is one of a
- * class; the classes together are all. */
+/* The regions that one pass over a block gathers: labels first .. last whose hash is `rest` modulo
+ * `classes`, a power of two. Passes over all classes gather all regions. */
 struct selection {
     uint32_t first, last, rest, classes;
 };
@@ -302,17 +311,17 @@ static __device__ __forceinline__ bool is_selected(const selection &s, uint32_t 
     return s.classes == 1 || (hash_of(label) & (s.classes - 1)) == s.rest;
 }
 
-/* A block's table, and its runs: (pixels - 1) << RUN_SHIFT | place in the block. */
+/* A block's table and its list of runs; a run is (pixels - 1) << RUN_SHIFT | y * SIDE + x. */
 struct block_view {
     table t;
-    uint16_t *runs, *taken; /* border_regions, in the order in which they were */
+    uint16_t *runs, *taken; /* claimed entries, in order */
     uint32_t *n_runs, *n_taken;
 };
 
 enum { RUN_SHIFT = 12, RUN_ROWS = 4 };
 
-/* Lists the runs of selected regions in some rows of the block; a warp has one place in the list
- * for them. */
+/* Lists the runs of selected regions in RUN_ROWS rows of the block from `row` on. The warp reserves
+ * its part of the list with one atomic operation. */
 static __device__ __forceinline__ void find_runs(const tile_view &tile, int32_t block_y,
                                                  int32_t block_x, uint32_t row,
                                                  const selection &wanted, const block_view &b)
@@ -350,7 +359,7 @@ static __device__ __forceinline__ void find_runs(const tile_view &tile, int32_t 
     }
 }
 
-/* n pixels at (y, x) of a block as a part of their region. */
+/* Adds the run of n pixels at (y, x) of the block to a partial result. */
 template <typename T, int WHAT>
 static __device__ __forceinline__ void add_pixels(const tile_view &tile, const T *values,
                                                   int32_t block_y, uint32_t y, uint32_t x,
@@ -375,9 +384,9 @@ static __device__ __forceinline__ void add_pixels(const tile_view &tile, const T
     if (WHAT & (HAS_SUM | HAS_SPREAD)) add_values(values, (int)n, some);
 }
 
-/* Puts the block's runs into the table; false if there was no room for one.  Between a barrier and
- * the next, parts are stored in places that are new, and added to those of which the parts were
- * stored before it. */
+/* Adds the block's runs to the table; returns false if the table had no room for one. Between two
+ * barriers, first values are stored into entries claimed since the first barrier, and further runs
+ * are added only to entries whose first value was stored before it. */
 template <typename T, int WHAT>
 static __device__ __forceinline__ bool gather_runs(const tile_view &tile, const T *plane,
                                                    int32_t block_y, int32_t block_x,
@@ -392,24 +401,24 @@ static __device__ __forceinline__ bool gather_runs(const tile_view &tile, const 
         const uint32_t y = run % MAX_RUNS / SIDE, x = run % SIDE, n = (run >> RUN_SHIFT) + 1;
         const int64_t p = block_px + (int64_t)y * tile.w + x;
         const uint32_t label = there ? __ldg(tile.label + p) : 0;
-        int border_region = NO_REGION;
+        int entry = NO_ENTRY;
         bool is_new = false;
         part<T, WHAT> some;
         some.clear();
         if (there) {
             add_pixels(tile, plane + p, block_y, y, x, n, &some);
-            border_region = border_of(b.t, label, &is_new);
-            if (border_region == NO_REGION) fits = false;
+            entry = find_entry(b.t, label, &is_new);
+            if (entry == NO_ENTRY) fits = false;
         }
         if (is_new) {
-            store_part(b.t, border_region, some);
-            b.taken[atomicAdd(b.n_taken, 1u)] = (uint16_t)border_region;
+            store_part(b.t, entry, some);
+            b.taken[atomicAdd(b.n_taken, 1u)] = (uint16_t)entry;
         }
         __syncthreads();
-        put_parts(b.t, is_new ? NO_REGION : border_region, some);
-        if (!digits_of<T>::in_registers && border_region != NO_REGION)
+        add_parts(b.t, is_new ? NO_ENTRY : entry, some);
+        if (!digits_of<T>::in_registers && entry != NO_ENTRY)
             for (uint32_t i = 0; i < n; i++)
-                add_direct<WHAT>(b.t, border_region, __ldg(plane + p + i));
+                add_direct<WHAT>(b.t, entry, __ldg(plane + p + i));
     }
     return fits;
 }

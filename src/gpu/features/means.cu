@@ -8,14 +8,15 @@
 
 enum {
     BLOCK = 256,
-    WORDS = QFZ_SUM_WORDS_MAX, /* of a sum of floats */
-    UNIT = -149,               /* such a sum counts 2^UNIT */
-    INFINITE = 339             /* the least top bit of one with an infinity in it */
+    WORDS = QFZ_SUM_WORDS_MAX, /* words of a sum of floats */
+    UNIT = -149,               /* the unit of such a sum is 2^UNIT */
+    INFINITE = 339             /* the smallest top bit of a sum with an infinity (core/exact.h) */
 };
 
 /* ---- Integers -------------------------------------------------------------------------------- */
 
-/* To nearest, halves up.  A tile has at most 2^29 pixels of 32 bits, so one word holds the sum. */
+/* Rounds to nearest, halves up. A tile has at most 2^29 pixels of 32 bits, so one word holds the
+ * sum. */
 template <typename T>
 static __device__ __forceinline__ T mean_of(const uint64_t *sum, uint32_t pixels)
 {
@@ -61,22 +62,22 @@ static __device__ bool any_below(const uint64_t *words, int bit)
     return any || (bit % 64 && words[bit / 64] << (64 - bit % 64));
 }
 
-/* Rounded once, to nearest, ties to even: of 55 bits from the top 53 stay, one is to round by, and
- * one stands for whatever is below. */
+/* The sum as a double, rounded once, to nearest, ties to even. Of the 55 leading bits 53 stay, one
+ * decides the rounding, and the last is set if any bit below it is. */
 static __device__ double value_of(const uint64_t *words)
 {
     const int top = top_bit(words), from = top - 54;
     if (top < 53) return (double)words[0] * power_of_two(UNIT);
-    uint64_t kept;
+    uint64_t leading;
     if (from < 0) {
-        kept = words[0] << -from;
+        leading = words[0] << -from;
     } else {
         const int i = from / 64, shift = from % 64;
         const uint64_t high = shift && i + 1 < WORDS ? words[i + 1] << (64 - shift) : 0;
-        kept = ((words[i] >> shift | high) & ((1ull << 55) - 1)) | any_below(words, from);
+        leading = ((words[i] >> shift | high) & ((1ull << 55) - 1)) | any_below(words, from);
     }
-    const uint64_t rest = kept & 3, whole = kept >> 2;
-    const uint64_t rounded = whole + (rest > 2 || (rest == 2 && whole % 2));
+    const uint64_t fraction = leading & 3, whole = leading >> 2;
+    const uint64_t rounded = whole + (fraction > 2 || (fraction == 2 && whole % 2));
     return (double)rounded * power_of_two(UNIT + from + 2);
 }
 
@@ -89,7 +90,7 @@ template <> __device__ __forceinline__ float mean_of<float>(const uint64_t *sum,
     return (float)((negative ? -size : size) / (double)pixels);
 }
 
-/* Regions whose sums are at context. */
+/* The regions whose sums are in device memory: n from `first` on. */
 struct some_regions {
     uint32_t first, n;
 
@@ -111,18 +112,19 @@ static __global__ void __launch_bounds__(BLOCK)
 }
 
 template <typename T>
-static __global__ void k_place_slots(const uint32_t *__restrict__ border_region_of,
-                                     uint32_t n_border_regions, some_regions some,
-                                     const T *__restrict__ border_mean, T *__restrict__ means)
+static __global__ void
+k_place_border_means(const uint32_t *__restrict__ border_region_of, uint32_t n_border_regions,
+                     some_regions some, const T *__restrict__ border_mean, T *__restrict__ means)
 {
     const uint32_t s = blockIdx.x * BLOCK + threadIdx.x;
     if (s < n_border_regions && some.has(border_region_of[s]))
         means[border_region_of[s]] = border_mean[s];
 }
 
-static __global__ void k_take_slots(const uint32_t *__restrict__ border_region_of, int64_t n,
-                                    some_regions some, int words, const uint64_t *__restrict__ sums,
-                                    uint64_t *__restrict__ out)
+static __global__ void k_take_border_sums(const uint32_t *__restrict__ border_region_of, int64_t n,
+                                          some_regions some, int words,
+                                          const uint64_t *__restrict__ sums,
+                                          uint64_t *__restrict__ out)
 {
     const int64_t i = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
     if (i >= n || !some.has(border_region_of[i / words])) return;
@@ -137,10 +139,11 @@ static qfz_status means_of(qfz_gpu *gpu, const qfz_gpu_regions *regions, some_re
                            const void *d_border_mean, void *d_means)
 {
     T *const means = static_cast<T *>(d_means);
-    QFZ_TRY(qfz_launch(gpu, k_divide<T>, dim3(qfz_blocks(some.n, BLOCK)), dim3(BLOCK), 0, d_sums,
-                       regions->d_count, some, words, means));
-    return qfz_launch(gpu, k_place_slots<T>, dim3(qfz_blocks(n_border_regions, BLOCK)), dim3(BLOCK),
-                      0, regions->d_border_region_of, n_border_regions, some,
+    QFZ_TRY(qfz_launch(gpu, k_divide<T>, dim3(qfz_launch_blocks(some.n, BLOCK)), dim3(BLOCK), 0,
+                       d_sums, regions->d_count, some, words, means));
+    return qfz_launch(gpu, k_place_border_means<T>,
+                      dim3(qfz_launch_blocks(n_border_regions, BLOCK)), dim3(BLOCK), 0,
+                      regions->d_border_region_of, n_border_regions, some,
                       static_cast<const T *>(d_border_mean), means);
 }
 
@@ -170,6 +173,6 @@ qfz_status qfz_gpu_border_sums(qfz_gpu *gpu, const qfz_gpu_regions *regions, uin
 {
     const int64_t n_words = (int64_t)n_border_regions * sum_words;
     const some_regions some = {first_region, n};
-    return qfz_launch(gpu, k_take_slots, dim3(qfz_blocks(n_words, BLOCK)), dim3(BLOCK), 0,
-                      regions->d_border_region_of, n_words, some, sum_words, d_sums, d_out);
+    return qfz_launch(gpu, k_take_border_sums, dim3(qfz_launch_blocks(n_words, BLOCK)), dim3(BLOCK),
+                      0, regions->d_border_region_of, n_words, some, sum_words, d_sums, d_out);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* regions.cu - regions are numbered, and get border_regions where they touch the ring. */
+/* regions.cu - numbers the regions of a tile, finds the border regions, and counts the inner
+ * regions of each row. */
 #include "gpu/features/regions.cuh"
 
 #include "core/box.h"
@@ -53,7 +54,7 @@ static __global__ void __launch_bounds__(BLOCK)
     if (threadIdx.x == 0) counts[blockIdx.x] = total;
 }
 
-/* Roots get their labels; before[] has the roots in earlier chunks. */
+/* Labels the roots; before[] has the number of roots in earlier chunks. */
 static __global__ void __launch_bounds__(BLOCK)
     k_number_roots(const uint32_t *__restrict__ root, int64_t n,
                    const uint32_t *__restrict__ before, qfz_gpu_regions regions)
@@ -74,7 +75,8 @@ static __global__ void __launch_bounds__(BLOCK)
         regions.d_n[0] = before[blockIdx.x] + total;
 }
 
-/* All pixels get the label of their root; the root's own is written again as it is. */
+/* The label of a root. The root's own label is written again, unchanged, while other threads read
+ * it. */
 static __device__ __forceinline__ uint32_t label_of(const uint32_t *label, uint32_t root)
 {
     return root == QFZ_NONE ? 0 : __ldcg(label + root);
@@ -95,21 +97,24 @@ static __global__ void __launch_bounds__(BLOCK)
         label[i] = label_of(label, root[i]);
 }
 
-/* ---- Slots ----------------------------------------------------------------------------------- */
+/* ---- Border regions
+ * --------------------------------------------------------------------------- */
 
 struct ring_view {
-    int64_t n;                    /* ring pixels */
-    uint32_t *first_at;           /* per region that touches the ring: where it does first */
-    uint32_t *is_first, *slot_at; /* per ring pixel */
+    int64_t n;          /* ring pixels */
+    uint32_t *first_at; /* per region on the ring: its first ring pixel */
+    /* is_first and number_at: per ring pixel. number_at: the border region that is new there. */
+    uint32_t *is_first, *number_at;
 };
 
-/* The region of ring pixel i, QFZ_NONE where invalid; places as qfz_ring_place() has them. */
+/* The region of ring pixel i, QFZ_NONE where invalid; ring pixels are numbered as in
+ * qfz_ring_place(). */
 static __device__ __forceinline__ uint32_t ring_region(const qfz_gpu_regions &regions, int64_t i)
 {
     const int64_t h = regions.h, w = regions.w;
     int64_t p = i;
     if (i >= 2 * w + h - 2 && h > 1)
-        p = (i - 2 * w - h + 4) * w - 1; /* right column: the row's last pixel */
+        p = (i - 2 * w - h + 4) * w - 1; /* right column: last pixel of the row */
     else if (i >= 2 * w)
         p = (i - 2 * w + 1) * w;
     else if (i >= w)
@@ -145,24 +150,26 @@ static __global__ void k_mark_first(qfz_gpu_regions regions, ring_view ring)
     }
 }
 
-static __global__ void k_number_slots(qfz_gpu_regions regions, ring_view ring)
+static __global__ void k_number_border_regions(qfz_gpu_regions regions, ring_view ring)
 {
     EACH(i, ring.n)
     {
         const uint32_t region = ring_region(regions, i);
         regions.d_ring_region[i] =
-            region == QFZ_NONE ? QFZ_NONE : ring.slot_at[ring.first_at[region]];
+            region == QFZ_NONE ? QFZ_NONE : ring.number_at[ring.first_at[region]];
         if (ring.is_first[i]) {
-            regions.d_border_region_of[ring.slot_at[i]] = region;
+            regions.d_border_region_of[ring.number_at[i]] = region;
             atomicOr(regions.d_marks + region / 32, 1u << region % 32);
         }
-        if (i == ring.n - 1) regions.d_n[1] = ring.slot_at[i] + ring.is_first[i];
+        if (i == ring.n - 1) regions.d_n[1] = ring.number_at[i] + ring.is_first[i];
     }
 }
 
-/* ---- Census ---------------------------------------------------------------------------------- */
+/* ---- Inner regions by row
+ * --------------------------------------------------------------------- */
 
-/* Regions come by first pixel, so those that begin in a row are a range. */
+/* Finds d_row_first: regions are sorted by first pixel, so those that begin in a row are a
+ * range. */
 static __global__ void k_find_rows(qfz_gpu_regions regions)
 {
     EACH(y, regions.h + 1)
@@ -180,7 +187,7 @@ static __global__ void k_find_rows(qfz_gpu_regions regions)
     }
 }
 
-/* Marks of from .. to - 1. */
+/* The number of marked regions among from .. to - 1. */
 static __device__ uint32_t count_marks(const uint32_t *marks, uint32_t from, uint32_t to)
 {
     uint32_t n = 0;
@@ -193,7 +200,7 @@ static __device__ uint32_t count_marks(const uint32_t *marks, uint32_t from, uin
     return n;
 }
 
-static __global__ void k_take_census(qfz_gpu_regions regions)
+static __global__ void k_count_inner(qfz_gpu_regions regions)
 {
     EACH(i, regions.h + (int64_t)regions.d_n[1])
     {
@@ -223,27 +230,8 @@ static int64_t mark_words(int64_t n_px)
     return (n_px + 31) / 32;
 }
 
-void qfz_gpu_regions_take(qfz_carve *carve, int32_t h, int32_t w, bool counted,
-                          qfz_gpu_regions *regions)
-{
-    const int64_t n_px = (int64_t)h * w, n_ring = qfz_ring_size(h, w);
-    regions->h = h;
-    regions->w = w;
-    qfz_carve_take(carve, &regions->d_label, n_px);
-    qfz_carve_take(carve, &regions->d_first, n_px);
-    regions->d_count = NULL;
-    if (counted) qfz_carve_take(carve, &regions->d_count, n_px);
-    qfz_carve_take(carve, &regions->d_spans, mark_words(n_px));
-    qfz_carve_take(carve, &regions->d_n, 2 + h);
-    qfz_carve_take(carve, &regions->d_border_region_of, n_ring);
-    qfz_carve_take(carve, &regions->d_ring_region, n_ring);
-    qfz_carve_take(carve, &regions->d_border_regions, n_ring);
-    qfz_carve_take(carve, &regions->d_row_first, (int64_t)h + 1);
-    qfz_carve_take(carve, &regions->d_marks, mark_words(n_px));
-}
-
 struct number_scratch {
-    uint32_t *counts; /* per chunk */
+    uint32_t *counts; /* roots per chunk */
     void *scan;
 };
 
@@ -266,7 +254,7 @@ static ring_view lay_out_ring(qfz_carve *carve, int32_t h, int32_t w, void **sca
     ring.n = qfz_ring_size(h, w);
     qfz_carve_take(carve, &ring.first_at, (int64_t)h * w);
     qfz_carve_take(carve, &ring.is_first, ring.n);
-    qfz_carve_take(carve, &ring.slot_at, ring.n);
+    qfz_carve_take(carve, &ring.number_at, ring.n);
     *scan = qfz_carve_bytes(carve, qfz_gpu_scan_bytes(ring.n));
     return ring;
 }
@@ -291,12 +279,12 @@ qfz_status qfz_gpu_regions_number(qfz_gpu *gpu, const uint32_t *d_root, void *d_
     QFZ_TRY(qfz_gpu_scan(gpu, scratch.scan, scratch.counts, scratch.counts, chunks));
     QFZ_TRY(
         qfz_launch(gpu, k_number_roots, grid, block, 0, d_root, n_px, scratch.counts, *regions));
-    QFZ_TRY(qfz_launch(gpu, k_label, dim3(qfz_blocks(n_px, BLOCK * AT_ONCE)), block, 0, d_root,
-                       n_px, regions->d_label));
+    QFZ_TRY(qfz_launch(gpu, k_label, dim3(qfz_launch_blocks(n_px, BLOCK * AT_ONCE)), block, 0,
+                       d_root, n_px, regions->d_label));
     return qfz_gpu_gather_counts(gpu, regions);
 }
 
-static qfz_status find_slots(qfz_gpu *gpu, void *d_scratch, const qfz_gpu_regions *regions)
+static qfz_status find_border_regions(qfz_gpu *gpu, void *d_scratch, const qfz_gpu_regions *regions)
 {
     qfz_carve carve = {static_cast<char *>(d_scratch), 0};
     void *scan;
@@ -305,8 +293,8 @@ static qfz_status find_slots(qfz_gpu *gpu, void *d_scratch, const qfz_gpu_region
     QFZ_TRY(qfz_launch(gpu, k_clear_ring, grid, block, 0, *regions, ring));
     QFZ_TRY(qfz_launch(gpu, k_find_ring, grid, block, 0, *regions, ring));
     QFZ_TRY(qfz_launch(gpu, k_mark_first, grid, block, 0, *regions, ring));
-    QFZ_TRY(qfz_gpu_scan(gpu, scan, ring.is_first, ring.slot_at, ring.n));
-    return qfz_launch(gpu, k_number_slots, grid, block, 0, *regions, ring);
+    QFZ_TRY(qfz_gpu_scan(gpu, scan, ring.is_first, ring.number_at, ring.n));
+    return qfz_launch(gpu, k_number_border_regions, grid, block, 0, *regions, ring);
 }
 
 qfz_status qfz_gpu_regions_border(qfz_gpu *gpu, bool has_outside, void *d_scratch,
@@ -316,11 +304,12 @@ qfz_status qfz_gpu_regions_border(qfz_gpu *gpu, bool has_outside, void *d_scratc
     const int64_t most = regions->h + qfz_ring_size(regions->h, regions->w);
     QFZ_TRY_CUDA(gpu->err, cudaMemsetAsync(regions->d_marks, 0, mark_bytes, gpu->stream));
     if (has_outside)
-        QFZ_TRY(find_slots(gpu, d_scratch, regions));
+        QFZ_TRY(find_border_regions(gpu, d_scratch, regions));
     else
         QFZ_TRY_CUDA(gpu->err,
                      cudaMemsetAsync(regions->d_n + 1, 0, sizeof *regions->d_n, gpu->stream));
-    QFZ_TRY(qfz_launch(gpu, k_find_rows, dim3(qfz_blocks(regions->h + 1, BLOCK)), dim3(BLOCK), 0,
-                       *regions));
-    return qfz_launch(gpu, k_take_census, dim3(qfz_blocks(most, BLOCK)), dim3(BLOCK), 0, *regions);
+    QFZ_TRY(qfz_launch(gpu, k_find_rows, dim3(qfz_launch_blocks(regions->h + 1, BLOCK)),
+                       dim3(BLOCK), 0, *regions));
+    return qfz_launch(gpu, k_count_inner, dim3(qfz_launch_blocks(most, BLOCK)), dim3(BLOCK), 0,
+                      *regions);
 }

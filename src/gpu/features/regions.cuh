@@ -1,67 +1,50 @@
 /* SPDX-License-Identifier: MIT */
-/* regions.cuh - regions of a tile in device memory: numbered by first pixel, counted, numbered
- * again where they touch the tile's ring, named as the raster's numbering wants, and painted.  What
- * their pixels add up to is gather.cuh's.
+/* regions.cuh - the regions of a tile in device memory: numbering in raster order of first pixels,
+ * border regions, labels, and painting. Sums over the pixels of regions are in gather.cuh.
  *
- * All arrays are in device memory and belong to the caller; qfz_gpu_regions_take() carves them.
- * A region is numbered from 0; a pixel's label is its region + 1, 0 where it is invalid. */
+ * The arrays are those of components/region_arrays.cuh. All functions launch kernels on gpu->stream
+ * and do not synchronise. */
 #ifndef QFZ_GPU_REGIONS_CUH
 #define QFZ_GPU_REGIONS_CUH
 
-#include "core/engine.h"
-#include "gpu/device/image.cuh"
+#include "gpu/components/region_arrays.cuh"
 
-typedef struct qfz_gpu_regions {
-    int32_t h, w;
-    uint32_t *d_label; /* h * w */
-    uint32_t *d_first; /* a region's first pixel; room for h * w */
-    uint32_t *d_count; /* its pixels; room for h * w; NULL where they are not counted */
-    uint32_t *d_spans; /* bit r % 32 of word r / 32: several blocks (gather.cuh) may have some */
-    uint32_t *d_n; /* [0]: how many regions there are; [1]: how many border_regions; from [2] on,
-                    * per row, the inner regions that begin in it */
-    uint32_t *d_border_region_of; /* border_region -> region; room for the ring */
-    uint32_t *d_ring_region;      /* border_region of each ring pixel, QFZ_NONE where invalid */
-    qfz_border_region *d_border_regions; /* room for the ring */
-    uint32_t *d_row_first; /* h + 1: the first region that begins in the row or below */
-    uint32_t
-        *d_marks; /* bits like those of d_spans: the border_regions, or the named ones of them */
-} qfz_gpu_regions;
-
-/* Its arrays out of a carve: 8.3 bytes a pixel, 4 more to count them, and 20 a ring pixel. */
-void qfz_gpu_regions_take(qfz_carve *carve, int32_t h, int32_t w, bool counted,
-                          qfz_gpu_regions *regions);
-
-/* Scratch memory that any of the functions below needs. */
+/* Bytes of scratch memory that suffice for any of the functions below. */
 size_t qfz_gpu_regions_bytes(int32_t h, int32_t w);
 
-/* d_label, d_first, d_count, d_spans and d_n[0] out of the root of each pixel: any pixel of its
- * region, the same for all of them, being its own root; QFZ_NONE where invalid.  Regions come in
- * the order of their roots, so the first pixel is the one to choose. */
+/* Fills d_label, d_first, d_count, d_spans and d_n[0] from d_root. d_root[px] is one pixel of px's
+ * region, the same for all its pixels (so a root is its own root); QFZ_NONE where px is invalid.
+ * Regions are numbered in the order of their roots: the root must be the region's first pixel for
+ * numbers in raster order. */
 qfz_status qfz_gpu_regions_number(qfz_gpu *gpu, const uint32_t *d_root, void *d_scratch,
                                   const qfz_gpu_regions *regions);
 
-/* d_border_region_of, d_ring_region and d_n[1]: border_regions are the regions that touch the ring,
- * numbered by first appearance there (box.h); of a tile that has no outside there are none, and
- * d_ring_region is left.  Then d_border_regions, d_row_first, d_marks and the rest of d_n. */
+/* Finds the border regions, which are numbered in the order of their first ring pixel (core/box.h).
+ * Fills d_border_region_of, d_ring_region, d_border_regions, d_row_first, d_marks and the rest of
+ * d_n. If has_outside is false, the tile is the whole raster: there are no border regions, and
+ * d_ring_region is not written. */
 qfz_status qfz_gpu_regions_border(qfz_gpu *gpu, bool has_outside, void *d_scratch,
                                   const qfz_gpu_regions *regions);
 
-/* d_name[region] = its label, as qfz_numbers has it; d_row_start NULL: 1, 2, 3 ... */
+/* d_name[region] = its label in the raster, by the rule of qfz_numbers (core/engine.h). d_row_start
+ * NULL: labels are 1, 2, 3 ... d_border_label NULL: the tile owns every border region. */
 qfz_status qfz_gpu_regions_name(qfz_gpu *gpu, const qfz_gpu_regions *regions,
                                 uint32_t n_border_regions, const uint64_t *d_row_start,
                                 const uint64_t *d_border_label, uint64_t *d_name);
 
-/* d_out[px] = d_name[region], 0 where invalid; uint32_t, or uint64_t if wide. */
+/* d_out[px] = d_name[region of px], 0 where invalid; uint32_t, or uint64_t if `wide`. */
 qfz_status qfz_gpu_regions_labels(qfz_gpu *gpu, const qfz_gpu_regions *regions,
                                   const uint64_t *d_name, bool wide, void *d_out);
 
-/* The labels of n records of record_words words, those of first_region and after (record.h). */
+/* Sets the labels of n records of record_words words, of region first_region and after
+ * (core/record.h), with QFZ_RECORD_SHARED in those of border regions. */
 qfz_status qfz_gpu_regions_name_records(qfz_gpu *gpu, const qfz_gpu_regions *regions,
                                         uint32_t n_border_regions, const uint64_t *d_name,
                                         uint32_t first_region, uint32_t n, int record_words,
                                         uint64_t *d_records);
 
-/* d_out[px] = d_lut[region], *invalid (in host memory) where invalid; values of 1, 2 or 4 bytes. */
+/* d_out[px] = d_lut[region of px]; *invalid (host memory; NULL: 0) where px is invalid.
+ * value_bytes: 1, 2 or 4, else QFZ_EARG. */
 qfz_status qfz_gpu_regions_paint(qfz_gpu *gpu, const qfz_gpu_regions *regions, const void *d_lut,
                                  size_t value_bytes, const void *invalid, void *d_out);
 

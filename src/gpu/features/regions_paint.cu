@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* regions_paint.cu - names of numbered regions, and what all pixels get by their region. */
+/* regions_paint.cu - labels of the regions of a tile (names), and rasters painted by region. */
 #include "gpu/features/regions.cuh"
 
 #include <string.h>
@@ -11,10 +11,11 @@ enum { BLOCK = 256, AT_ONCE = 4 };
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
-/* Slots that others have named are marked from here on, the other ones are not. */
-static __global__ void k_name_slots(qfz_gpu_regions regions, uint32_t n_border_regions,
-                                    const uint64_t *__restrict__ border_label,
-                                    uint64_t *__restrict__ name)
+/* Names the border regions that other tiles own. From here on d_marks marks these only: border
+ * regions that this tile owns are named with the inner regions. */
+static __global__ void k_name_border_regions(qfz_gpu_regions regions, uint32_t n_border_regions,
+                                             const uint64_t *__restrict__ border_label,
+                                             uint64_t *__restrict__ name)
 {
     const uint32_t s = blockIdx.x * BLOCK + threadIdx.x;
     if (s >= n_border_regions) return;
@@ -28,7 +29,8 @@ static __global__ void k_name_slots(qfz_gpu_regions regions, uint32_t n_border_r
     }
 }
 
-/* A warp has a row, 32 regions at a time: those whose marks are one word. */
+/* Names the regions that the tile owns. A warp has a row, and 32 regions at a time: those whose
+ * marks are one word. */
 static __global__ void __launch_bounds__(BLOCK)
     k_name_rows(qfz_gpu_regions regions, const uint64_t *__restrict__ row_start,
                 uint64_t *__restrict__ name)
@@ -60,7 +62,8 @@ static __global__ void k_share_records(qfz_gpu_regions regions, uint32_t n_borde
 {
     const uint32_t s = blockIdx.x * BLOCK + threadIdx.x;
     if (s >= n_border_regions) return;
-    const uint32_t i = regions.d_border_region_of[s] - first_region; /* great if it is before */
+    const uint32_t i = regions.d_border_region_of[s] - first_region; /* wraps round to a large value
+                                                                      * for earlier regions */
     if (i < n) records[(int64_t)i * record_words] |= QFZ_RECORD_SHARED;
 }
 
@@ -101,10 +104,11 @@ qfz_status qfz_gpu_regions_name(qfz_gpu *gpu, const qfz_gpu_regions *regions,
                                 uint32_t n_border_regions, const uint64_t *d_row_start,
                                 const uint64_t *d_border_label, uint64_t *d_name)
 {
-    QFZ_TRY(qfz_launch(gpu, k_name_slots, dim3(qfz_blocks(n_border_regions, BLOCK)), dim3(BLOCK), 0,
-                       *regions, n_border_regions, d_border_label, d_name));
-    return qfz_launch(gpu, k_name_rows, dim3(qfz_blocks((int64_t)regions->h * QFZ_WARP, BLOCK)),
-                      dim3(BLOCK), 0, *regions, d_row_start, d_name);
+    QFZ_TRY(qfz_launch(gpu, k_name_border_regions, dim3(qfz_launch_blocks(n_border_regions, BLOCK)),
+                       dim3(BLOCK), 0, *regions, n_border_regions, d_border_label, d_name));
+    return qfz_launch(gpu, k_name_rows,
+                      dim3(qfz_launch_blocks((int64_t)regions->h * QFZ_WARP, BLOCK)), dim3(BLOCK),
+                      0, *regions, d_row_start, d_name);
 }
 
 qfz_status qfz_gpu_regions_name_records(qfz_gpu *gpu, const qfz_gpu_regions *regions,
@@ -112,10 +116,11 @@ qfz_status qfz_gpu_regions_name_records(qfz_gpu *gpu, const qfz_gpu_regions *reg
                                         uint32_t first_region, uint32_t n, int record_words,
                                         uint64_t *d_records)
 {
-    QFZ_TRY(qfz_launch(gpu, k_name_records, dim3(qfz_blocks(n, BLOCK)), dim3(BLOCK), 0,
+    QFZ_TRY(qfz_launch(gpu, k_name_records, dim3(qfz_launch_blocks(n, BLOCK)), dim3(BLOCK), 0,
                        d_name + first_region, n, record_words, d_records));
-    return qfz_launch(gpu, k_share_records, dim3(qfz_blocks(n_border_regions, BLOCK)), dim3(BLOCK),
-                      0, *regions, n_border_regions, first_region, n, record_words, d_records);
+    return qfz_launch(gpu, k_share_records, dim3(qfz_launch_blocks(n_border_regions, BLOCK)),
+                      dim3(BLOCK), 0, *regions, n_border_regions, first_region, n, record_words,
+                      d_records);
 }
 
 template <typename IN, typename OUT>
@@ -125,8 +130,8 @@ static qfz_status paint(qfz_gpu *gpu, const qfz_gpu_regions *regions, const void
     const int64_t n_px = (int64_t)regions->h * regions->w;
     OUT value = 0;
     if (invalid) memcpy(&value, invalid, sizeof value);
-    return qfz_launch(gpu, k_paint<IN, OUT>, dim3(qfz_blocks(n_px, BLOCK * AT_ONCE)), dim3(BLOCK),
-                      0, regions->d_label, n_px, static_cast<const IN *>(d_lut), value,
+    return qfz_launch(gpu, k_paint<IN, OUT>, dim3(qfz_launch_blocks(n_px, BLOCK * AT_ONCE)),
+                      dim3(BLOCK), 0, regions->d_label, n_px, static_cast<const IN *>(d_lut), value,
                       static_cast<OUT *>(d_out));
 }
 

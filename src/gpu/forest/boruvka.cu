@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* boruvka.cu - a forest's memory, and the order in which its parts are made. */
-#include "gpu/saliency/saliency.cuh"
+/* boruvka.cu - the memory of a forest, and the order of its steps. */
+#include "gpu/forest/boruvka_parts.cuh"
 
 static int64_t at_most(int64_t a, int64_t b)
 {
@@ -14,14 +14,15 @@ static int64_t at_least_0(int64_t a)
 
 int64_t qfz_gpu_forest_vertices(int32_t h, int32_t w)
 {
-    const int64_t n_blocks = (int64_t)qfz_blocks(h, QFZ_SIDE) * qfz_blocks(w, QFZ_SIDE);
+    const int64_t n_blocks =
+        (int64_t)qfz_launch_blocks(h, QFZ_SIDE) * qfz_launch_blocks(w, QFZ_SIDE);
     const int64_t px = at_most(h, QFZ_SIDE) * at_most(w, QFZ_SIDE);
     return n_blocks * (at_most(QFZ_RIM, px) + at_most(QFZ_SPARE, px / 2));
 }
 
-/* Room for whatever the tile holds; the graph has at most a vertex a rim pixel and some more, and
- * of each block the edges that leave it and a tree. */
-static qfz_gpu_forest shape_of(const qfz_gpu_edges *edges, int64_t n_external)
+/* Upper bounds for any content of the tile.  Per block, the graph has at most a vertex per rim
+ * pixel and QFZ_SPARE more; its edges are those that leave a block, and a tree in each block. */
+qfz_gpu_forest qfz_boruvka_shape(const qfz_gpu_edges *edges, int64_t n_external)
 {
     qfz_gpu_forest f = {};
     const int64_t side_w = at_most(edges->w, QFZ_SIDE), side_h = at_most(edges->h, QFZ_SIDE);
@@ -41,7 +42,7 @@ static qfz_gpu_forest shape_of(const qfz_gpu_edges *edges, int64_t n_external)
     return f;
 }
 
-/* What blocks say of their pixels. */
+/* Hooks of pixels and components. */
 static void carve_pixels(qfz_gpu_forest *f, qfz_carve *room)
 {
     const int64_t n_px = (int64_t)f->h * f->w;
@@ -50,7 +51,7 @@ static void carve_pixels(qfz_gpu_forest *f, qfz_carve *room)
     if (f->wide) qfz_carve_take(room, &f->comp, n_px);
 }
 
-/* What there are of vertices. */
+/* Numbers of vertices. */
 static void carve_counts(qfz_gpu_forest *f, qfz_carve *room)
 {
     qfz_carve_take(room, &f->block, f->n_blocks);
@@ -63,7 +64,7 @@ static void carve_kept(qfz_gpu_forest *f, qfz_carve *room)
     carve_counts(f, room);
 }
 
-/* What is of use when the graph is done; and so, for some, are rims. */
+/* All that is in use once the graph is solved, except for rims, which only some readers need. */
 static void carve_made(qfz_gpu_forest *f, qfz_carve *room)
 {
     carve_kept(f, room);
@@ -76,8 +77,9 @@ static void carve_rims(qfz_gpu_forest *f, qfz_carve *room)
     qfz_carve_take(room, &f->rim, f->n_blocks * f->rim_room);
 }
 
-/* The most vertices after a round: a half; after the first one more of those that sit it out where
- * blocks tell what vertices choose: few in a block, or all in one that has part of the ring. */
+/* Upper bound of the vertices after a round: half of them.  With first_known, more remain after the
+ * first round, because some vertices skip it: at most QFZ_SPARE in a block, or all vertices of a
+ * block that has a part of the tile's ring. */
 static int64_t half_of_vertices(const qfz_gpu_forest *f)
 {
     const int64_t n_y = f->n_blocks / f->n_x;
@@ -86,10 +88,11 @@ static int64_t half_of_vertices(const qfz_gpu_forest *f)
     return at_most(f->vertex_room, (f->vertex_room + sit_out) / 2) + 1;
 }
 
-/* Two lists of edges and of what vertices pick, by turns.  Whoever hooks itself in the first round
- * takes an edge with it, so that the second list is shorter.  And what vertices picked is not asked
- * for after that round: there, behind the first quarter, which the round after the next needs, lie
- * the second list's levels and that round's origins. */
+/* Two lists of edges and two of lightest edges of vertices, used by alternate rounds.  A vertex
+ * that hooks itself in the first round consumes an edge, so the second list of edges is shorter.
+ * best[0] of the first round is not read after that round; from its second quarter on, that memory
+ * also holds the levels of the second list and origin[0].  The first quarter is best[0] of the
+ * third round. */
 static void carve_lists(qfz_gpu_forest *f, qfz_carve *room)
 {
     const int64_t half = half_of_vertices(f), quarter = half / 2 + 1;
@@ -109,16 +112,14 @@ static void carve_lists(qfz_gpu_forest *f, qfz_carve *room)
     qfz_carve_take(room, &f->origin[1], half);
 }
 
-/* What edges are answered by. */
-static void carve_answers(qfz_gpu_forest *f, qfz_carve *room)
+void qfz_boruvka_carve_graph(qfz_gpu_forest *f, qfz_carve *room)
 {
     carve_counts(f, room);
     qfz_carve_take(room, &f->up, f->vertex_room);
     carve_rims(f, room);
 }
 
-/* What is of use until the graph is done. */
-static void carve_rounds(qfz_gpu_forest *f, qfz_carve *room)
+void qfz_boruvka_carve_rounds(qfz_gpu_forest *f, qfz_carve *room)
 {
     carve_lists(f, room);
     qfz_carve_take(room, &f->root, f->vertex_room);
@@ -128,40 +129,12 @@ static void carve(qfz_gpu_forest *f, qfz_carve *room)
 {
     carve_made(f, room);
     carve_rims(f, room);
-    carve_rounds(f, room);
-}
-
-static void carve_ring(qfz_gpu_forest *f, qfz_carve *room)
-{
-    carve_answers(f, room);
-    carve_rounds(f, room);
-}
-
-/* The graph lies where the last plane will be if that is made late. */
-static void carve_saliency(qfz_rows *rows, const qfz_gpu_edges *edges, qfz_carve *room,
-                           void **d_saliency)
-{
-    qfz_gpu_forest *const f = &rows->forest;
-    const bool narrow = qfz_gpu_is_narrow(edges);
-    const size_t n_dirs = (size_t)edges->connectivity / 2;
-    const size_t plane = (size_t)edges->h * (size_t)edges->w * (narrow ? 2 : 4);
-    rows->made_late = n_dirs == QFZ_MAX_DIRS && !narrow;
-    if (rows->made_late)
-        qfz_carve_take(room, &rows->moved, f->n_blocks * QFZ_MOVED_WORDS);
-    else
-        qfz_carve_take(room, &rows->open, f->n_blocks * QFZ_OPEN_ROOM);
-    carve_answers(f, room);
-    qfz_carve rounds = *room;
-    if (rows->made_late) (void)qfz_carve_bytes(&rounds, (n_dirs - 1) * plane);
-    carve_rounds(f, &rounds);
-    if (!rows->made_late) *room = rounds;
-    *d_saliency = qfz_carve_bytes(room, n_dirs * plane);
-    if (room->used < rounds.used) room->used = rounds.used;
+    qfz_boruvka_carve_rounds(f, room);
 }
 
 size_t qfz_gpu_forest_bytes(const qfz_gpu_edges *edges, int64_t n_external)
 {
-    qfz_gpu_forest f = shape_of(edges, n_external);
+    qfz_gpu_forest f = qfz_boruvka_shape(edges, n_external);
     qfz_carve room = {};
     carve(&f, &room);
     return room.used;
@@ -169,7 +142,7 @@ size_t qfz_gpu_forest_bytes(const qfz_gpu_edges *edges, int64_t n_external)
 
 size_t qfz_gpu_forest_made_bytes(const qfz_gpu_edges *edges)
 {
-    qfz_gpu_forest f = shape_of(edges, 0);
+    qfz_gpu_forest f = qfz_boruvka_shape(edges, 0);
     qfz_carve room = {};
     carve_made(&f, &room);
     return room.used;
@@ -177,16 +150,16 @@ size_t qfz_gpu_forest_made_bytes(const qfz_gpu_edges *edges)
 
 size_t qfz_gpu_forest_cached_bytes(const qfz_gpu_edges *edges)
 {
-    qfz_gpu_forest f = shape_of(edges, 0);
+    qfz_gpu_forest f = qfz_boruvka_shape(edges, 0);
     qfz_carve room = {};
     carve_kept(&f, &room);
     return room.used;
 }
 
-static qfz_status begin(qfz_gpu *gpu, const qfz_gpu_edges *edges, bool keep_ring,
-                        const qfz_gpu_links *external, qfz_gpu_forest *forest)
+qfz_status qfz_boruvka_init(qfz_gpu *gpu, const qfz_gpu_edges *edges, bool keep_ring,
+                            const qfz_gpu_links *external, qfz_gpu_forest *forest)
 {
-    *forest = shape_of(edges, external ? external->n : 0);
+    *forest = qfz_boruvka_shape(edges, external ? external->n : 0);
     forest->keeps_ring = keep_ring;
     if (forest->vertex_room >> (32 - QFZ_UP_BITS) == 0) return QFZ_OK;
     return qfz_fail(gpu->err, QFZ_ENOMEM, "tile of %d x %d pixels: too many for the GPU",
@@ -198,86 +171,9 @@ qfz_status qfz_gpu_forest_make(qfz_gpu *gpu, const qfz_gpu_edges *edges, bool ke
                                qfz_gpu_forest *forest)
 {
     qfz_carve room = {static_cast<char *>(d_scratch), 0};
-    QFZ_TRY(begin(gpu, edges, keep_ring, external, forest));
+    QFZ_TRY(qfz_boruvka_init(gpu, edges, keep_ring, external, forest));
     carve(forest, &room);
     QFZ_TRY(qfz_boruvka_begin(gpu, forest, external));
     QFZ_TRY(qfz_boruvka_blocks(gpu, edges, forest));
     return qfz_boruvka_rounds(gpu, forest);
-}
-
-/* ---- Saliency -------------------------------------------------------------------------------- */
-
-size_t qfz_gpu_saliency_shared(const qfz_gpu_edges *edges)
-{
-    const bool wide = edges->form >= QFZ_EDGES_WIDE;
-    if (edges->connectivity == 8)
-        return wide ? qfz_rows_eight_wide_shared() : qfz_rows_eight_shared();
-    return wide ? qfz_rows_wide_shared() : qfz_rows_narrow_shared();
-}
-
-size_t qfz_gpu_saliency_bytes(const qfz_gpu_edges *edges, int64_t n_external)
-{
-    qfz_rows rows = {};
-    qfz_carve room = {};
-    void *d_saliency;
-    rows.forest = shape_of(edges, n_external);
-    carve_saliency(&rows, edges, &room, &d_saliency);
-    return room.used;
-}
-
-size_t qfz_gpu_ring_forest_bytes(const qfz_gpu_edges *edges)
-{
-    qfz_gpu_forest f = shape_of(edges, 0);
-    qfz_carve room = {};
-    carve_ring(&f, &room);
-    return room.used;
-}
-
-static qfz_status make_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
-                              void *d_saliency)
-{
-    const bool eight = edges->connectivity == 8;
-    if (rows->forest.wide)
-        return eight ? qfz_rows_eight_wide_blocks(gpu, edges, rows, d_saliency)
-                     : qfz_rows_wide_blocks(gpu, edges, rows, d_saliency);
-    uint16_t *const narrow = static_cast<uint16_t *>(d_saliency);
-    return eight ? qfz_rows_eight_blocks(gpu, edges, rows, narrow)
-                 : qfz_rows_narrow_blocks(gpu, edges, rows, narrow);
-}
-
-/* The graph of all blocks, and, unless d_saliency is NULL, what blocks answer; its memory is
- * carved. */
-static qfz_status make_rows(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_gpu_links *external,
-                            void *d_saliency, qfz_rows *rows)
-{
-    /* Blocks number the edges that vertices choose: 4 a pixel. */
-    rows->forest.first_known = (int64_t)edges->h * edges->w <= UINT32_MAX / 4;
-    QFZ_TRY(qfz_boruvka_begin(gpu, &rows->forest, external));
-    QFZ_TRY(make_blocks(gpu, edges, rows, d_saliency));
-    return qfz_boruvka_rounds(gpu, &rows->forest);
-}
-
-qfz_status qfz_gpu_ring_forest_make(qfz_gpu *gpu, const qfz_gpu_edges *edges, void *d_scratch,
-                                    qfz_gpu_forest *forest)
-{
-    qfz_rows rows = {};
-    qfz_carve room = {static_cast<char *>(d_scratch), 0};
-    QFZ_TRY(begin(gpu, edges, true, NULL, &rows.forest));
-    carve_ring(&rows.forest, &room);
-    QFZ_TRY(make_rows(gpu, edges, NULL, NULL, &rows));
-    *forest = rows.forest;
-    return QFZ_OK;
-}
-
-qfz_status qfz_gpu_saliency(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_gpu_links *external,
-                            void *d_memory, void **d_saliency)
-{
-    const bool narrow = qfz_gpu_is_narrow(edges);
-    qfz_rows rows = {};
-    qfz_carve room = {static_cast<char *>(d_memory), 0};
-    QFZ_TRY(begin(gpu, edges, external != NULL, external, &rows.forest));
-    carve_saliency(&rows, edges, &room, d_saliency);
-    QFZ_TRY(make_rows(gpu, edges, external, *d_saliency, &rows));
-    return edges->connectivity == 8 ? qfz_rows_eight_query(gpu, &rows, narrow, *d_saliency)
-                                    : qfz_rows_query(gpu, &rows, narrow, *d_saliency);
 }

@@ -1,117 +1,104 @@
 /* SPDX-License-Identifier: MIT */
-/* boruvka.cuh - minimax levels of a tile by Boruvka's algorithm: a forest in device memory out of
- * which come the saliency of every edge and the links that summarise the tile on its ring.
+/* boruvka.cuh - minimax levels of a tile by Boruvka's algorithm: a forest in device memory, from
+ * which the saliency of every edge, the alpha-tree, the (alpha, omega)-components and the links of
+ * the tile's boundary summary are computed.
  *
- * In a round every component hooks itself to a neighbour by its lightest edge and remembers that
- * edge's level.  By King (A simpler minimum spanning tree verification algorithm, Algorithmica
- * 1997) the greatest level on the way between two pixels in the forest so made is their minimax
- * level, whatever order breaks ties; and no way is longer than the number of rounds, which is
- * logarithmic, whatever the bit depth.  A component may sit rounds out: so blocks of 64 x 64 pixels
- * go on alone as long as a component's lightest edge stays in its block (boruvka_block.cu), and
- * what is left is contracted to a small graph in global memory (boruvka_global.cu).
+ * In a round every component hooks itself to a neighbouring component by its lightest edge and
+ * stores the level of that edge.  King (A simpler minimum spanning tree verification algorithm,
+ * Algorithmica 1997) shows: the greatest level on the path between two pixels in the forest of
+ * these hooks is their minimax level, whatever order breaks ties; and no path up is longer than the
+ * number of rounds, which is logarithmic in the number of pixels, whatever the bit depth.
  *
- * An edge is missing (see image.cuh) only where one of its two pixels is invalid or outside.
- * Results do not depend on the schedule; which pairs the links name does. */
+ * A component may skip rounds.  Therefore each block of 64 x 64 pixels is solved alone in shared
+ * memory (boruvka_block.cu); a component whose lightest edge leaves the block waits, and the
+ * remaining components become the vertices of a small graph in global memory, on which the rounds
+ * go on (boruvka_global.cu).
+ *
+ * An edge does not exist only where one of its two pixels is invalid or outside the tile.  All
+ * minimax levels are independent of the schedule; the pairs of pixels that links name are not. */
 #ifndef QFZ_GPU_BORUVKA_CUH
 #define QFZ_GPU_BORUVKA_CUH
 
 #include "core/box.h"
 #include "gpu/device/image.cuh"
 
-/* Links between pixels of a tile's ring (their numbers as in box.h), in device memory. */
+/* Links between pixels of a tile's ring (numbered as in core/box.h), in device memory. */
 typedef struct qfz_gpu_links {
     int64_t n;
     uint32_t *d_u, *d_v, *d_level;
 } qfz_gpu_links;
 
-/* A tile's forest; the arrays lie in the scratch memory that it was made in. */
+/* The forest of a tile; its arrays lie in the scratch memory that the caller passed. */
 typedef struct qfz_gpu_forest {
-    int32_t h, w, n_x; /* n_x: blocks in a row of blocks */
+    int32_t h, w, n_x; /* n_x: number of blocks in a row of blocks */
     int64_t n_blocks;
     int connectivity;
     bool wide;       /* levels have 32 bits, not 16 */
     bool keeps_ring; /* every pixel of the tile's ring is a vertex of the global graph */
-    int n_cuts;      /* the ring is cut before these pixels, and links do not lead across: 0 */
-    uint32_t cut[3];
-    int32_t rim_room, comp_room; /* of a block, at most: pixels of its rim; components */
+    int n_cuts;      /* links do not cross the first n_cuts of these cuts; 0 for a tile */
+    uint32_t cut[3]; /* the ring pixel after each cut */
+    int32_t rim_room, comp_room; /* upper bounds per block: pixels on its ring; components */
 
-    /* Of a pixel: by which level it hooked itself to a component in its block, and to which one,
-     * or QFZ_NO_COMP: it has no edge (qfz_tops(), qfz_comps()).  top has 4 bytes a pixel: wide, a
-     * plane of levels; else of each row of each block the levels, then the components.  So whoever
-     * is done with a block may put other 4 bytes a pixel there, a plane. */
+    /* Per pixel: the component of its block to which it hooked itself, or QFZ_NO_COMP if it has no
+     * edge, and the level of this hook (qfz_tops(), qfz_comps()).  top has 4 bytes a pixel: a plane
+     * of levels if wide; else, per row of a block, the levels, followed by the components.  A
+     * kernel that has read a block may overwrite these words with a plane of 4 bytes a pixel. */
     void *top;
     uint16_t *comp; /* wide only: the components */
 
-    /* Of a block: its components' hooks, comp_room entries, level << 16 | step; or, wide, levels,
-     * and steps in an array of their own (boruvka_parts.cuh). */
+    /* Per block comp_room entries, the hooks of its components: level << 16 | step; if wide,
+     * levels, and steps in an array of their own (boruvka_parts.cuh). */
     uint32_t *hooks;
     uint16_t *steps;
-    uint2 *block; /* first vertex; rounds << 16 | components, with a gap in their numbers */
+    uint2 *block; /* x: first vertex; y: rounds << 16 | end of the components' numbers */
 
     /* The graph of all blocks. */
-    int64_t vertex_room, edge_room, left_room; /* left: edges after the first round */
-    uint2 *up;                                 /* of a vertex: parent << 5 | round, level */
-    uint32_t *count;                           /* (boruvka_parts.cuh) */
-    uint2 *rim; /* rim_room entries a block: a rim pixel's vertex, greatest level up to it */
+    int64_t vertex_room, edge_room, left_room; /* upper bounds; left: edges after the first round */
+    uint2 *up;                                 /* per vertex: parent << 5 | round, level */
+    uint32_t *count;                           /* counters (boruvka_parts.cuh) */
+    uint2 *rim; /* rim_room entries a block: a ring pixel's vertex, greatest level on the path up */
     uint2 *ends[2];
     void *level[2]; /* uint16_t or, wide, uint32_t (qfz_edge_level()) */
     unsigned long long *best[2];
     uint32_t *root, *origin[2];
 
-    /* Blocks tell the lightest edge of each vertex, best[0], and in root[] where its other end is
-     * in rim[]; all bits set of those that sit the first round out. */
+    /* True if the block kernels store the lightest edge of each vertex: best[0], and in root[] the
+     * place of its other end in rim[].  best[0] is all ones for vertices that skip the first round.
+     */
     bool first_known;
 } qfz_gpu_forest;
 
-/* A forest of a tile of this size and form takes about 11 bytes a pixel of 16-bit levels, 13 of
- * 32-bit ones; narrow tiles take more. */
+/* Bytes of a forest of a tile with such edges and n_external links: about 11 bytes a pixel for
+ * 16-bit levels, 13 for 32-bit ones; more for tiles of a few columns or rows. */
 size_t qfz_gpu_forest_bytes(const qfz_gpu_edges *edges, int64_t n_external);
 
-/* Those of them, the first, that are of use when the forest is made; and of these the first that
- * are when nobody climbs any more: all but steps and up. */
+/* Of this memory, the first bytes that are in use once the forest is complete; and the first bytes
+ * that are in use when `steps` and `up` are not needed any more. */
 size_t qfz_gpu_forest_made_bytes(const qfz_gpu_edges *edges);
 size_t qfz_gpu_forest_cached_bytes(const qfz_gpu_edges *edges);
 
-/* The most vertices that the graph of all blocks of a tile can have. */
+/* Upper bound of the number of vertices of a tile's graph of all blocks. */
 int64_t qfz_gpu_forest_vertices(int32_t h, int32_t w);
 
-/* Shared memory that the blocks of threads below need: not every GPU has as much. */
+/* Dynamic shared memory, bytes, that a block of threads of qfz_gpu_forest_make() needs; not every
+ * GPU has as much. */
 size_t qfz_gpu_forest_shared(const qfz_gpu_edges *edges);
-size_t qfz_gpu_saliency_shared(const qfz_gpu_edges *edges);
 
-/* Must the edges that it is made of come as planes of keys?  Else the band is read as it is. */
-bool qfz_gpu_forest_needs_keys(const qfz_rule *rule);
+/* True if qfz_gpu_forest_make() accepts edges under this rule only as planes of levels; else it
+ * also accepts the band. */
+bool qfz_gpu_forest_needs_levels(const qfz_rule *rule);
 
-/* Makes the forest of the tile's edges and, unless NULL, of external: links through the outside of
- * the tile.  keep_ring: needed for external and for qfz_gpu_border_links().  d_scratch has
- * qfz_gpu_forest_bytes(). */
+/* Builds the forest of the tile's edges and of external, the links through the outside of the tile,
+ * or NULL.  keep_ring: every ring pixel becomes a vertex, which external and qfz_gpu_border_links()
+ * require.  d_scratch: qfz_gpu_forest_bytes() bytes, which the forest refers to afterwards.
+ * QFZ_ENOMEM if the tile has too many vertices for the packed words. */
 qfz_status qfz_gpu_forest_make(qfz_gpu *gpu, const qfz_gpu_edges *edges, bool keep_ring,
                                const qfz_gpu_links *external, void *d_scratch,
                                qfz_gpu_forest *forest);
 
-/* The saliency of every edge, out of a forest that does not remain.  external: as above, or NULL.
- * *d_saliency: n_dirs planes of h * w, the minimax level of each edge's two pixels, the greatest
- * value of the type where there is no edge inside the tile; of uint16_t for narrow edges, among
- * which a level may be as great as that, else of uint32_t.  They lie in d_memory, which has
- * qfz_gpu_saliency_bytes(): 1.5 bytes a pixel more than the planes have for wide edges of eight
- * neighbours, else 5.5 to 7. */
-static inline bool qfz_gpu_is_narrow(const qfz_gpu_edges *edges)
-{
-    return edges->max_level <= UINT16_MAX;
-}
-size_t qfz_gpu_saliency_bytes(const qfz_gpu_edges *edges, int64_t n_external);
-qfz_status qfz_gpu_saliency(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_gpu_links *external,
-                            void *d_memory, void **d_saliency);
-
-/* A forest of which only qfz_gpu_border_links() is asked; d_scratch has
- * qfz_gpu_ring_forest_bytes(). */
-size_t qfz_gpu_ring_forest_bytes(const qfz_gpu_edges *edges);
-qfz_status qfz_gpu_ring_forest_make(qfz_gpu *gpu, const qfz_gpu_edges *edges, void *d_scratch,
-                                    qfz_gpu_forest *forest);
-
-/* Links with the same minimax levels between all pixels of the ring as the forest has, ascending
- * by level; at most n_ring - 1 of them.  links has room for n_ring; links->n is not touched, their
- * number goes to *d_n.  The forest must keep the ring; it is of no use afterwards. */
+/* Computes links that give all pairs of ring pixels the same minimax levels as the forest; at most
+ * n_ring - 1 links, in ascending order of level.  links has room for n_ring of them; their number
+ * goes to *d_n, and links->n is not written.  The forest must keep the ring, and is destroyed. */
 size_t qfz_gpu_border_links_bytes(int32_t h, int32_t w);
 qfz_status qfz_gpu_border_links(qfz_gpu *gpu, const qfz_gpu_forest *forest, void *d_scratch,
                                 const qfz_gpu_links *links, uint32_t *d_n);

@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /* boruvka_block.cu - Boruvka rounds inside blocks of 64 x 64 pixels, in shared memory.
  *
- *   choose    every pixel hooks itself by its lightest edge; the edges that are the heaviest of a
- *             square's cycle are marked (qfz_square_drops)
- *   number,   of two pixels that chose the same edge the first is the root of a component; the
- *   settle    components are numbered and every pixel learns its own
- *   collect   the edges that are not marked and join two components become a list
- *   rounds    on that list, until (almost) every component waits: its lightest edge leaves the
- * block name      the components that remain become vertices of the graph of all blocks span      a
- * minimum spanning tree of them inside the block; its edges and those that leave the block are all
- * that can matter outside it
+ *   choose    every pixel hooks itself by its lightest edge; edges that are the heaviest of a cycle
+ *             in a square are marked (qfz_square_drops())
+ *   number,   of two pixels that chose the same edge, the first is the root of a component; the
+ *   settle    components are numbered, and every pixel gets the number of its component
+ *   collect   the unmarked edges between two components become a list
+ *   rounds    Boruvka rounds on that list, until all components but a few wait
+ *   name      the components that remain become vertices of the graph of all blocks
+ *   span      a minimum spanning tree of these vertices inside the block; the edges of this tree
+ *             and those that leave the block become the edges of the graph
  *
- * A component whose lightest edge leaves the block waits; whoever hooks to it makes it no lighter,
- * so it waits for good, and at the end each waiting component has a pixel on the rim.  Between
- * edges of one level those inside come first, or flat areas would wait at once.
+ * A component waits if its lightest edge leaves the block.  A component that hooks itself to a
+ * waiting one does not bring a lighter edge; so a waiting component waits until the end, and has a
+ * pixel on the rim.  Among edges of one level, those inside the block come first; otherwise flat
+ * areas would wait at once.
  */
 #include "gpu/forest/boruvka_comps.cuh"
 #include "gpu/forest/boruvka_pixels.cuh"
 
 /* ---- Span ------------------------------------------------------------------------------------ */
 
+/* Offers every edge of the part to the sets of its two vertices, and removes edges inside a set;
+ * true if edges remain. */
 template <typename WORK>
-static __device__ __forceinline__ bool offer_to_sets(WORK &w, list_part &part)
+static __device__ __forceinline__ bool offer_to_sets(WORK &w, list_share &part)
 {
     typedef typename WORK::KEY KEY;
     sweep(w, part, [&](KEY key) {
@@ -35,8 +38,9 @@ static __device__ __forceinline__ bool offer_to_sets(WORK &w, list_part &part)
     return part.n > 0;
 }
 
-/* What the set of vertices v takes: the set at the other end of its lightest edge, or, if the
- * other took the same edge and comes later, or there is none, itself. */
+/* The set to which set v of vertices hooks itself: the set at the other end of its lightest edge.
+ * Set v itself if it has no edge, or if the other set, with a greater number, chose the same edge.
+ */
 template <typename WORK> static __device__ __forceinline__ uint32_t taken_by(WORK &w, uint32_t v)
 {
     typedef typename WORK::KEY KEY;
@@ -48,9 +52,9 @@ template <typename WORK> static __device__ __forceinline__ uint32_t taken_by(WOR
     return v < other && w.m.lightest[other] == key ? v : other;
 }
 
-/* Boruvka once more, between vertices, edges that leave the block put aside: tree[] gets the edges
- * of the minimum spanning forest. */
-template <typename WORK> static __device__ __forceinline__ void span(WORK &w, list_part &part)
+/* Boruvka's algorithm on the vertices, without the edges that leave the block: tree[] gets the
+ * edges of the minimum spanning forest. */
+template <typename WORK> static __device__ __forceinline__ void span(WORK &w, list_share &part)
 {
     typedef typename WORK::KEY KEY;
     const uint32_t first = (uint32_t)w.thread, n = w.m.n_vertices, step = w.THREADS;
@@ -78,7 +82,8 @@ template <typename WORK> static __device__ __forceinline__ void span(WORK &w, li
     }
 }
 
-/* Edges that leave the block name the other end by its place on the other block's rim. */
+/* Appends the block's edges to the graph.  The other end of an edge that leaves the block is given
+ * as an index into forest->rim. */
 template <typename WORK> static __device__ __forceinline__ void store_edges(WORK &w)
 {
     typedef typename WORK::KEY KEY;
@@ -140,7 +145,7 @@ static __global__ void __launch_bounds__(block_work<SOURCE, EIGHT>::THREADS)
     collect_leaving(w);
     __syncthreads();
     const uint32_t warp = (uint32_t)w.warp, n = m->n_list;
-    list_part part = {warp * n / w.WARPS, (warp + 1) * n / w.WARPS - warp * n / w.WARPS};
+    list_share part = {warp * n / w.WARPS, (warp + 1) * n / w.WARPS - warp * n / w.WARPS};
     const uint32_t n_rounds = rounds(w, part);
     name_vertices(w, n_rounds);
     store_forest(w);
@@ -189,12 +194,12 @@ size_t qfz_gpu_forest_shared(const qfz_gpu_edges *edges)
     if (edges->form == QFZ_EDGES_U8) return shared_of<qfz_values_source<uint8_t>>(eight);
     if (edges->form == QFZ_EDGES_U16) return shared_of<qfz_values_source<uint16_t>>(eight);
     if (edges->form == QFZ_EDGES_F32) return shared_of<qfz_values_source<float>>(eight);
-    return shared_of<qfz_keys_source>(eight);
+    return shared_of<qfz_levels_source>(eight);
 }
 
-bool qfz_gpu_forest_needs_keys(const qfz_rule *rule)
+bool qfz_gpu_forest_needs_levels(const qfz_rule *rule)
 {
-    return qfz_gpu_edges_need_keys(rule) || rule->type == QFZ_U32 || rule->type == QFZ_I32;
+    return qfz_gpu_edges_need_levels(rule) || rule->type == QFZ_U32 || rule->type == QFZ_I32;
 }
 
 qfz_status qfz_boruvka_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
@@ -203,8 +208,8 @@ qfz_status qfz_boruvka_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
     if (edges->form == QFZ_EDGES_U8) return launch_values<uint8_t>(gpu, edges, forest);
     if (edges->form == QFZ_EDGES_U16) return launch_values<uint16_t>(gpu, edges, forest);
     if (edges->form == QFZ_EDGES_F32) return launch_values<float>(gpu, edges, forest);
-    qfz_keys_source source = {};
-    source.keys = edges->d_keys;
+    qfz_levels_source source = {};
+    source.levels = edges->d_levels;
     source.n_px = (int64_t)edges->h * edges->w;
     source.h = edges->h;
     source.w = edges->w;

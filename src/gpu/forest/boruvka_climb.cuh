@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* boruvka_climb.cuh - the minimax level of two vertices of the graph of all blocks: of the two the
- * one that hooked itself in an earlier round cannot lie on the other's way, so it is the one to
- * climb from. */
+/* boruvka_climb.cuh - the minimax level of two vertices of the graph of all blocks, found by
+ * climbing from both.  Of the two, the vertex that hooked itself in the earlier round is not an
+ * ancestor of the other; so each step climbs from that vertex. */
 #ifndef QFZ_GPU_BORUVKA_CLIMB_CUH
 #define QFZ_GPU_BORUVKA_CLIMB_CUH
 
@@ -14,7 +14,8 @@ template <typename N> static __device__ __forceinline__ void swap(N &a, N &b)
     b = was;
 }
 
-/* The greatest level between two vertices, and at least `level`; QFZ_NONE if no way joins them. */
+/* The greatest level on the path between two vertices, or `level` if that is greater; QFZ_NONE if
+ * no path connects them. */
 static __device__ __forceinline__ uint32_t climb(const uint2 *__restrict__ up, uint32_t u,
                                                  uint32_t v, uint32_t level)
 {

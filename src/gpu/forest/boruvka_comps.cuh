@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* boruvka_comps.cuh - a block's rounds on the list of open edges, and the components that remain.
+/* boruvka_comps.cuh - the rounds of a block on its list of open edges, and the numbering of the
+ * components that remain.
  *
- * The edge by which a component hooks itself is not lighter than those further on the way to its
- * round's root; so each may point straight at that root, and the root itself goes on under its
- * number. */
+ * On the path from a component to the root of a round, levels do not increase.  So each component
+ * can point to that root directly, with the level of its own hook; the root keeps its number. */
 #ifndef QFZ_GPU_BORUVKA_COMPS_CUH
 #define QFZ_GPU_BORUVKA_COMPS_CUH
 
@@ -11,7 +11,7 @@
 
 /* ---- Rounds ---------------------------------------------------------------------------------- */
 
-/* The root of a component, with its flags; each knows its root. */
+/* The root of component c, with the root's flags.  Every component is one step from its root. */
 template <typename WORK>
 static __device__ __forceinline__ uint32_t root_of(const WORK &w, uint32_t c)
 {
@@ -31,15 +31,15 @@ static __device__ __forceinline__ uint32_t root_of_pixel(const WORK &w, uint32_t
     return root_of(w, comp_of_pixel(w, p));
 }
 
-/* A warp's part of the list. */
-struct list_part {
+/* The part of the list that a warp processes: n edges from `first` on. */
+struct list_share {
     uint32_t first, n;
 };
 
-/* Keeps those edges of the part of which keeps(key) is true.  A warp's writes never pass its
- * reads, and lanes wait for each other between the two. */
+/* Removes from the part the edges for which keeps(key) is false.  A warp writes only to places that
+ * it has read, and synchronises between reads and writes. */
 template <typename WORK, typename KEEPS>
-static __device__ __forceinline__ void sweep(WORK &w, list_part &part, KEEPS keeps)
+static __device__ __forceinline__ void sweep(WORK &w, list_share &part, KEEPS keeps)
 {
     typedef typename WORK::KEY KEY;
     KEY *const list = w.m.list + part.first;
@@ -60,9 +60,10 @@ static __device__ __forceinline__ void sweep(WORK &w, list_part &part, KEEPS kee
     part.n = kept;
 }
 
-/* Every edge of the list offers itself to both ends.  In the first round every component is a root
- * still, and those that wait have the numbers below rim_room. */
-template <typename WORK> static __device__ __forceinline__ void offer_first(WORK &w, list_part part)
+/* Offers every edge of the list to the components of its two ends.  In the first round every
+ * component is a root, and the components that wait have the numbers below rim_room. */
+template <typename WORK>
+static __device__ __forceinline__ void offer_first(WORK &w, list_share part)
 {
     typedef typename WORK::KEY KEY;
     const uint32_t active = (uint32_t)w.forest.rim_room;
@@ -74,9 +75,9 @@ template <typename WORK> static __device__ __forceinline__ void offer_first(WORK
     }
 }
 
-/* The same later; edges inside a component leave the list. */
+/* The same in later rounds; removes edges inside a component from the list. */
 template <typename WORK>
-static __device__ __forceinline__ void offer_again(WORK &w, list_part &part)
+static __device__ __forceinline__ void offer_again(WORK &w, list_share &part)
 {
     typedef typename WORK::KEY KEY;
     sweep(w, part, [&](KEY key) {
@@ -88,7 +89,7 @@ static __device__ __forceinline__ void offer_again(WORK &w, list_part &part)
     });
 }
 
-/* So do the edges that leave the block. */
+/* Offers the edges that leave the block to the components of their first ends. */
 template <typename WORK> static __device__ __forceinline__ void offer_leaving(WORK &w)
 {
     typedef typename WORK::KEY KEY;
@@ -100,8 +101,9 @@ template <typename WORK> static __device__ __forceinline__ void offer_leaving(WO
     }
 }
 
-/* What c chose: to wait, or the component at the other end of its edge.  Of two that chose the
- * same edge the first stays root; a waiting one has chosen none. */
+/* The choice of component c: to wait, or the component at the other end of its lightest edge.  Of
+ * two components that chose the same edge, the one with the lower number stays a root; a waiting
+ * component has no choice. */
 template <typename WORK>
 static __device__ __forceinline__ void choose_component(WORK &w, uint32_t c, uint32_t round)
 {
@@ -115,7 +117,7 @@ static __device__ __forceinline__ void choose_component(WORK &w, uint32_t c, uin
     w.m.step[c] = (uint16_t)(round << QFZ_STEP_BITS | other);
 }
 
-/* Where a step of this round leads in the end. */
+/* The root to which the steps of this round lead. */
 template <typename WORK>
 static __device__ __forceinline__ uint32_t end_of_step(const WORK &w, uint32_t step, uint32_t round)
 {
@@ -124,7 +126,7 @@ static __device__ __forceinline__ uint32_t end_of_step(const WORK &w, uint32_t s
     return step & QFZ_STEP_MASK;
 }
 
-/* Points c at its round's root; true if c is a root that goes on. */
+/* Points c to the root of this round; true if c is a root that does not wait. */
 template <typename WORK>
 static __device__ __forceinline__ bool hook_component(WORK &w, uint32_t c, uint32_t round)
 {
@@ -143,7 +145,7 @@ static __device__ __forceinline__ bool hook_component(WORK &w, uint32_t c, uint3
     return !waits;
 }
 
-/* Those that were hooked earlier follow their roots. */
+/* Points the components that were hooked in earlier rounds to the new roots. */
 template <typename WORK>
 static __device__ __forceinline__ void follow_roots(WORK &w, uint32_t first, uint32_t end,
                                                     uint32_t round)
@@ -155,8 +157,9 @@ static __device__ __forceinline__ void follow_roots(WORK &w, uint32_t first, uin
     }
 }
 
-/* Returns how many there were. */
-template <typename WORK> static __device__ __forceinline__ uint32_t rounds(WORK &w, list_part &part)
+/* Runs all rounds; returns their number. */
+template <typename WORK>
+static __device__ __forceinline__ uint32_t rounds(WORK &w, list_share &part)
 {
     typedef typename WORK::KEY KEY;
     const uint32_t first = (uint32_t)w.forest.rim_room;
@@ -203,7 +206,7 @@ template <typename WORK> static __device__ __forceinline__ uint32_t rounds(WORK 
 
 /* ---- Name ------------------------------------------------------------------------------------ */
 
-/* Numbers the components that remain; their steps then tell their vertices. */
+/* Numbers the components that remain as vertices, and stores the number in each one's step. */
 template <typename WORK>
 static __device__ __forceinline__ void name_vertices(WORK &w, uint32_t n_rounds)
 {
@@ -228,14 +231,14 @@ static __device__ __forceinline__ void name_vertices(WORK &w, uint32_t n_rounds)
     __syncthreads();
 }
 
-/* The block's vertex of a pixel that has one. */
+/* The vertex of a pixel that has one, counted from the block's first vertex. */
 template <typename WORK>
 static __device__ __forceinline__ uint32_t vertex_of_pixel(WORK &w, uint32_t p)
 {
     return w.m.step[root_of_pixel(w, p) & NUMBER] & QFZ_STEP_MASK;
 }
 
-/* Vertex and cost of rim pixel i. */
+/* The vertex of rim pixel i, and the greatest level on the path up to it. */
 template <typename WORK> static __device__ __forceinline__ uint2 rim_entry(WORK &w, int i)
 {
     typedef typename WORK::TOP TOP;
@@ -252,7 +255,7 @@ template <typename WORK> static __device__ __forceinline__ uint2 rim_entry(WORK 
     return make_uint2(v == QFZ_STEP_MASK ? QFZ_NONE : w.m.first_vertex + v, cost);
 }
 
-/* Of a root: the level of its lightest edge, or, where it did not look for that, 0. */
+/* The level of a root's lightest edge; 0 if the root has not determined it. */
 template <typename WORK>
 static __device__ __forceinline__ typename WORK::KEY hook_of(const WORK &w, uint32_t c)
 {

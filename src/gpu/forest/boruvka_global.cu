@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* boruvka_global.cu - Boruvka rounds on the graph that the blocks leave.
+/* boruvka_global.cu - Boruvka rounds on the graph of all blocks.
  *
- * A round is three launches: hook (a vertex picks its lightest edge; of two that picked the same
- * one the first is root and gets a number in the next round; in the first round blocks may know
- * what vertices pick, see first_known), settle (every vertex learns its root) and join (edges are
- * renamed, those inside one component go, the others offer themselves to the next round's
- * vertices).  How many vertices and edges there are is known on the device only; launches that come
- * too late find none.  What remains when vertices are few is done by one block: of the edges,
- * thousands for each pair of vertices by then, it keeps the lightest of a pair.
+ * A round is three launches:
  *
- * Vertices are numbered anew in each round; origin[] leads back to the number of the first. */
+ *   hook      each vertex hooks itself by its lightest edge; of two vertices that chose the same
+ *             edge, the first is a root and gets a number in the next round.  In the first round
+ *             the block kernels may have stored the lightest edges (first_known)
+ *   settle    each vertex gets its root
+ *   join      edges get the new numbers of their ends; edges inside a component are removed, and
+ *             each remaining edge is offered to the next round's vertices
+ *
+ * The numbers of vertices and edges are known on the device only; launches after the last round
+ * find no work.  When few vertices remain, one block finishes: of the edges, thousands per pair of
+ * vertices by then, it keeps the lightest one of each pair.
+ *
+ * Vertices are numbered anew in each round; origin[] has their numbers of the first round. */
 #include "gpu/forest/boruvka_parts.cuh"
 #include "gpu/device/warp.cuh"
 
@@ -17,24 +22,28 @@ typedef unsigned long long weight; /* level << 32 | edge, of this round's list *
 
 enum { THREADS = 256, EACH = 4, TAIL_THREADS = 1024, TAIL_EACH = 8 };
 
-/* A graph of so many vertices, which has room for all pairs of them, and so many edges is left to
- * the last launch. */
+/* The last launch solves a graph of at most FEW vertices and EDGES_AT_LAST edges; its shared memory
+ * has a word for each pair of vertices. */
 enum { FEW = 176, PAIRS = FEW * (FEW - 1) / 2, EDGES_AT_LAST = 1 << 17 };
 
-/* Rounds of no more vertices take as long as their steps have to wait for each other. */
+/* Below this number of vertices, latency decides the time of a round, so that one launch for settle
+ * and join is faster than two. */
 enum { SEVERAL = 1 << 22 };
 
-/* A vertex's word in forest.root: the vertex that it hooked itself to, then ROOT | its root's
- * number in the next round, or ROOT | ENDED. */
+/* The word of a vertex in forest.root: the vertex to which it hooked itself; after settle, ROOT |
+ * its root's number in the next round, or ROOT | ENDED if the root has no edge. */
 static const uint32_t ROOT = 1u << 31, ENDED = ROOT - 1;
 static const uint32_t ALL_LANES = 0xffffffffu;
 static const weight NO_WEIGHT = ~(weight)0;
 
-/* The threads that share a round. */
+namespace
+{
+/* The place of a thread among the threads of a round. */
 struct team {
-    uint32_t first, step; /* of warps */
+    uint32_t first, step; /* number of its warp; number of warps */
     int lane;
 };
+} // namespace
 
 static __device__ __forceinline__ team team_of_grid(void)
 {
@@ -43,7 +52,8 @@ static __device__ __forceinline__ team team_of_grid(void)
                 (int)(threadIdx.x % QFZ_WARP)};
 }
 
-/* Every lane of a warp goes through EACH items a step; whole warps stay together. */
+/* Loops over n items in chunks of a warp's size times EACH; all lanes of a warp stay in the loop
+ * equally long. */
 #define EACH_CHUNK(t, n, base)                                                                     \
     for (uint64_t base = (uint64_t)(t).first * (QFZ_WARP * EACH); base < (n);                      \
          base += (uint64_t)(t).step * (QFZ_WARP * EACH))
@@ -68,10 +78,14 @@ static __device__ __forceinline__ uint32_t vertex_of(const qfz_gpu_forest &f, ui
     return end & QFZ_RIM_REF ? f.rim[end & ~QFZ_RIM_REF].x : end;
 }
 
-/* Of one edge, to both of its ends, as by qfz_lower() in two steps: others look between them. */
+namespace
+{
+/* An offer of one edge to both of its ends: qfz_lower() in two steps, look() and offer(), so that
+ * the reads for several edges overlap. */
 struct edge_offer {
     weight key, at_x, at_y;
 };
+} // namespace
 
 static __device__ __forceinline__ edge_offer look(const weight *best, uint2 ends, weight key)
 {
@@ -85,7 +99,7 @@ static __device__ __forceinline__ void offer(weight *best, uint2 ends, const edg
     if (edge.key < edge.at_y) atomicMin(&best[ends.y], edge.key);
 }
 
-/* The other end of the lightest edge of v, which has this key. */
+/* The other end of v's lightest edge; key: the weight of that edge. */
 static __device__ __forceinline__ uint32_t other_end(const qfz_gpu_forest &f, int round, uint32_t v,
                                                      weight key)
 {
@@ -94,13 +108,16 @@ static __device__ __forceinline__ uint32_t other_end(const qfz_gpu_forest &f, in
     return ends.x == v ? ends.y : ends.x;
 }
 
-/* Which of the items that a warp goes through in a step it keeps, by the bits of its lanes. */
+namespace
+{
+/* The items of a warp's chunk that it keeps: per group of 32, a bit for each lane. */
 struct kept_items {
     unsigned lanes[EACH];
 };
+} // namespace
 
-/* Takes places after *counter for what is kept, in the order of the items, and goes through those
- * of the lane: use(j, place). */
+/* Reserves places after *counter for the kept items, in their order, and calls use(j, place) for
+ * those of the lane. */
 template <typename USE>
 static __device__ __forceinline__ void place(uint32_t *counter, const kept_items &kept, team t,
                                              USE use)
@@ -119,12 +136,12 @@ static __device__ __forceinline__ void place(uint32_t *counter, const kept_items
     }
 }
 
-/* Loads of a lane's items stand together, so that they overlap. */
+/* The loads of a lane's items are adjacent in the code, so that they overlap. */
 static __device__ __forceinline__ void hook(const qfz_gpu_forest &f, int round, team t)
 {
     const weight *const best = f.best[round % 2];
     const uint32_t n = n_vertices(f, round);
-    const bool all = round == 0 && f.first_known; /* go on, even if they know of no edge */
+    const bool all = round == 0 && f.first_known; /* a vertex without a known edge is a root */
     EACH_CHUNK(t, n, base)
     {
         const uint32_t first_v = (uint32_t)base + (uint32_t)t.lane;
@@ -142,7 +159,7 @@ static __device__ __forceinline__ void hook(const qfz_gpu_forest &f, int round, 
             if (key[j] != NO_WEIGHT) of_other[j] = best[other[j]];
 #pragma unroll
         for (uint32_t j = 0; j < EACH; j++) {
-            /* Of two that picked the same edge the first is the root. */
+            /* Of two vertices that chose the same edge, the first is the root. */
             const uint32_t v = first_v + j * QFZ_WARP;
             const bool picks = key[j] != NO_WEIGHT;
             const bool root = picks ? v < other[j] && of_other[j] == key[j] : v < n && all;
@@ -158,9 +175,9 @@ static __device__ __forceinline__ void hook(const qfz_gpu_forest &f, int round, 
     }
 }
 
-/* The words of some vertices become their roots'; those that are may be any.  A word only moves on
- * towards the root, so whatever is read of it is on the same way; ways end at a root, since of the
- * vertices on a way each has a lighter edge than the one before. */
+/* Replaces the words of a lane's vertices by those of their roots, while other threads do the same
+ * for other vertices.  A word only advances towards its root, so a stale word is on the same path.
+ * A path ends at a root, because along a path each vertex's edge is lighter than the one before. */
 static __device__ __forceinline__ void go_to_roots(uint32_t *root, uint32_t first_v,
                                                    uint32_t (&word)[EACH])
 {
@@ -187,7 +204,7 @@ static __device__ __forceinline__ void settle(const qfz_gpu_forest &f, int round
     {
         const uint32_t first_v = (uint32_t)base + (uint32_t)t.lane;
         uint32_t word[EACH], level[EACH], origin[EACH], own[EACH];
-        bool hooked[EACH]; /* else its own hook, if there is one, comes in a later round */
+        bool hooked[EACH]; /* false: a root, which may hook itself in a later round */
 #pragma unroll
         for (uint32_t j = 0; j < EACH; j++) {
             const uint32_t v = first_v + j * QFZ_WARP;
@@ -214,14 +231,17 @@ static __device__ __forceinline__ void settle(const qfz_gpu_forest &f, int round
     }
 }
 
-/* Edges that a lane renames: what is asked for of one does not wait for another one. */
+namespace
+{
+/* The edges of a lane in a chunk; their loads overlap. */
 struct some_edges {
     uint2 ends[EACH];
     uint32_t level[EACH];
 };
+} // namespace
 
-/* A lane's edges from `first` on, with the numbers that their ends have in the next round; where
- * there is none, both ends are one vertex's. */
+/* Reads a lane's edges, from `first` on, and replaces their ends by their numbers in the next
+ * round. Past the end of the list, both ends of an edge are one vertex. */
 template <bool SETTLED>
 static __device__ __forceinline__ void rename(const qfz_gpu_forest &f, int round, uint64_t first,
                                               uint32_t n, some_edges &some)
@@ -254,7 +274,7 @@ static __device__ __forceinline__ void rename(const qfz_gpu_forest &f, int round
         some.ends[j] = make_uint2(some.ends[j].x & ~ROOT, some.ends[j].y & ~ROOT);
 }
 
-/* SETTLED: all vertices know their roots; else ways are followed, on which words only move on. */
+/* SETTLED: the words of all vertices are those of their roots; otherwise rename() follows paths. */
 template <bool SETTLED>
 static __device__ __forceinline__ void join(const qfz_gpu_forest &f, int round, team t)
 {
@@ -295,8 +315,8 @@ static __global__ void k_begin(qfz_gpu_forest f, qfz_gpu_links external)
     qfz_set_edge_level(f, 0, (uint64_t)i, external.d_level[i]);
 }
 
-/* Ends that are places on rims become vertices, and every edge offers itself for the first round,
- * where blocks do not know what vertices choose. */
+/* Without first_known: replaces ends that are indices into forest.rim by vertices, and offers every
+ * edge for the first round. */
 static __global__ void __launch_bounds__(THREADS) k_name(qfz_gpu_forest f)
 {
     const uint32_t n = n_edges(f, 0);
@@ -310,7 +330,7 @@ static __global__ void __launch_bounds__(THREADS) k_name(qfz_gpu_forest f)
     }
 }
 
-/* Then no round of the grid comes after. */
+/* True if the graph is left to the last launch, and no round of the whole grid follows. */
 static __device__ __forceinline__ bool is_left(const qfz_gpu_forest &f, int round)
 {
     return n_vertices(f, round) <= FEW && n_edges(f, round) <= EDGES_AT_LAST;
@@ -335,8 +355,8 @@ static __global__ void __launch_bounds__(THREADS) k_join(qfz_gpu_forest f, int r
     if (!is_left(f, round)) join<true>(f, round, team_of_grid());
 }
 
-/* Both at once: whoever joins an edge follows the ways that are not settled yet.  Not in the first
- * round, in which levels may be written where settling reads what vertices picked. */
+/* Both steps in one launch: join follows paths that are not settled yet.  Not for the first round,
+ * in which join may write levels to memory from which settle reads best[]. */
 static __global__ void __launch_bounds__(THREADS) k_settle_and_join(qfz_gpu_forest f, int round)
 {
     qfz_await_launches();
@@ -347,15 +367,21 @@ static __global__ void __launch_bounds__(THREADS) k_settle_and_join(qfz_gpu_fore
 
 /* ---- The last vertices ----------------------------------------------------------------------- */
 
-/* Vertices keep their numbers of the round in which they became few. */
+namespace
+{
+/* Shared memory of the last launch.  Vertices keep their numbers of the round in which it starts.
+ */
 struct last_memory {
-    weight best[FEW];              /* of a component: level << 32 | greater vertex << 8 | lesser */
-    uint32_t hook[FEW], name[FEW]; /* what a component hooked itself to; of a vertex, its own */
-    uint32_t pair[PAIRS];          /* level of the lightest edge, or QFZ_NONE */
+    weight best[FEW];     /* per component: level << 32 | greater vertex << 8 | lesser vertex */
+    uint32_t hook[FEW];   /* per component: the component to which it hooked itself */
+    uint32_t name[FEW];   /* per vertex: its component */
+    uint32_t pair[PAIRS]; /* level of the lightest edge, or QFZ_NONE */
 };
+} // namespace
 static_assert(sizeof(last_memory) <= 64u << 10, "as much as every GPU has");
 
-/* All pairs of n vertices in two components, of which there is an edge: use(weight, a, b). */
+/* Calls use(weight, a, b) for each pair of vertices that has an edge and lies in two components, a
+ * and b. */
 template <typename USE>
 static __device__ __forceinline__ void each_pair(last_memory &m, uint32_t n, USE use)
 {
@@ -367,6 +393,7 @@ static __device__ __forceinline__ void each_pair(last_memory &m, uint32_t n, USE
         }
 }
 
+/* Finds the lightest edge of each pair of vertices. */
 static __device__ __forceinline__ void find_pairs(const qfz_gpu_forest &f, last_memory &m,
                                                   int round, uint32_t n)
 {
@@ -391,14 +418,15 @@ static __device__ __forceinline__ void find_pairs(const qfz_gpu_forest &f, last_
 #pragma unroll
         for (int k = 0; k < TAIL_EACH; k++) {
             const uint32_t u = max(ends[k].x, ends[k].y), v = min(ends[k].x, ends[k].y);
-            if (u != v) /* in the first round there may be such */
+            if (u != v) /* in the first round both ends may be one vertex */
                 qfz_lower(&m.pair[u * (u - 1) / 2 + v], level[k]);
         }
     }
 }
 
-/* What component c hooks itself to: the one at the other end of its lightest edge, or, if the
- * other has the same and comes later, or there is none, itself. */
+/* The component to which component c hooks itself: the one at the other end of its lightest edge.
+ * Component c itself if it has no edge, or if the other component, with a greater number, chose the
+ * same edge. */
 static __device__ __forceinline__ uint32_t last_hook(const last_memory &m, uint32_t c)
 {
     const weight key = m.best[c];
@@ -408,11 +436,11 @@ static __device__ __forceinline__ uint32_t last_hook(const last_memory &m, uint3
     return c < other && m.best[other] == key ? c : other;
 }
 
-/* Rounds as above, until no pair is in two components. */
+/* Runs rounds on the pairs until no pair lies in two components. */
 static __device__ __forceinline__ void finish(const qfz_gpu_forest &f, last_memory &m, int round,
                                               uint32_t n)
 {
-    const uint32_t c = threadIdx.x; /* a component, if there is one of that name */
+    const uint32_t c = threadIdx.x; /* a component, if c < n */
     const uint32_t *const origin = f.origin[round % 2];
     auto vertex = [&](uint32_t v) { return round == 0 ? v : origin[v]; };
     find_pairs(f, m, round, n);
@@ -444,12 +472,12 @@ static __device__ __forceinline__ void finish(const qfz_gpu_forest &f, last_memo
     if (c < n && m.name[c] == c) f.up[vertex(c)] = make_uint2(QFZ_UP_ROOT, 0);
 }
 
-/* n_rounds have been launched. */
+/* n_rounds: the number of rounds that were launched before. */
 static __global__ void __launch_bounds__(TAIL_THREADS) k_finish(qfz_gpu_forest f, int n_rounds)
 {
     qfz_await_launches();
     QFZ_SHARED(last_memory, m);
-    const team t = team_of_grid(); /* of one block */
+    const team t = team_of_grid(); /* the grid is one block */
     const int first_left = __ffs((int)__ballot_sync(ALL_LANES, is_left(f, t.lane))) - 1;
     int round = first_left < 0 ? n_rounds : min(first_left, n_rounds);
     for (; n_vertices(f, round) > FEW; round++) {
@@ -470,18 +498,20 @@ qfz_status qfz_boruvka_begin(qfz_gpu *gpu, const qfz_gpu_forest *forest,
 {
     const qfz_gpu_links none = {}, links = external ? *external : none;
     const int64_t n = links.n > QFZ_COUNTERS ? links.n : (int64_t)QFZ_COUNTERS;
-    return qfz_launch(gpu, k_begin, dim3(qfz_blocks(n, THREADS)), dim3(THREADS), 0, *forest, links);
+    return qfz_launch(gpu, k_begin, dim3(qfz_launch_blocks(n, THREADS)), dim3(THREADS), 0, *forest,
+                      links);
 }
 
-/* Blocks for n items, or as many as keep the device busy. */
+/* Blocks for n items, at most as many as the device runs at once. */
 static dim3 grid_of(const qfz_gpu *gpu, int64_t n)
 {
-    const unsigned most = (unsigned)gpu->n_sms * 8, wanted = qfz_blocks(n, THREADS * EACH);
+    const unsigned most = (unsigned)gpu->n_sms * 8, wanted = qfz_launch_blocks(n, THREADS * EACH);
     return dim3(wanted < most ? wanted : most);
 }
 
-/* After so many rounds, each leaving at most half of the vertices and mostly a third, the graph
- * is small enough for one block; if not, it is only slower. */
+/* The number of rounds to launch.  A round leaves at most half of the vertices, usually a third;
+ * with that, the graph is small enough for the last launch.  If it is not, the last launch is
+ * slower. */
 static int rounds_of_grid(int64_t n_vertices)
 {
     int halvings = 0;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* boruvka_layout.cuh - a pixel's neighbours, and which pixels of a block are a thread's: one column
- * and, in STRIPS strips, ROWS rows below each other, so that what is read for one row serves the
- * next.  WORK tells WARPS, and has lane and warp. */
+/* boruvka_layout.cuh - numbers of a pixel's neighbours, and the pixels of a block that a thread
+ * processes: one column and, in each of STRIPS strips, ROWS adjacent rows, so that values that are
+ * read for one row serve the next.  WORK has the constant WARPS and the members lane and warp. */
 #ifndef QFZ_GPU_BORUVKA_LAYOUT_CUH
 #define QFZ_GPU_BORUVKA_LAYOUT_CUH
 
 #include "gpu/forest/boruvka_parts.cuh"
 
-/* A pixel's neighbours, in the order of the ids of the edges to them; an edge's id is its first
- * pixel * number of directions + direction.  4-connected: U, L, R and D. */
+/* The neighbours of a pixel, in the order of the ids of the edges to them; the id of an edge is
+ * first pixel * number of directions + direction.  4-connected: U, L, R and D only. */
 enum { QFZ_UL = 0, QFZ_U, QFZ_UR, QFZ_L, QFZ_R, QFZ_D, QFZ_DR, QFZ_DL, QFZ_AROUND };
 
 static __device__ __forceinline__ int qfz_around_dy(int k)
@@ -27,7 +27,7 @@ static __device__ __forceinline__ bool qfz_around_has(bool eight, int k)
     return eight || k == QFZ_U || k == QFZ_L || k == QFZ_R || k == QFZ_D;
 }
 
-/* The direction (rule.h) of the edges that start at the pixel itself: neighbours R to DL. */
+/* The direction (core/level.h) of the edge to neighbour k, R to DL, which starts at the pixel. */
 static __device__ __forceinline__ int qfz_around_dir(int k)
 {
     return k - QFZ_R;
@@ -49,14 +49,14 @@ template <typename WORK> static __device__ __forceinline__ int own_x(const WORK 
     return w.lane + w.warp % pixel_layout<WORK>::COLUMNS * QFZ_WARP;
 }
 
-/* The first row of a thread's part of a strip. */
+/* The first of a thread's rows in a strip. */
 template <typename WORK> static __device__ __forceinline__ int own_y(const WORK &w, int strip)
 {
     typedef pixel_layout<WORK> layout;
     return strip * (int)layout::STRIP + w.warp / layout::COLUMNS * ROWS;
 }
 
-/* Which neighbours are outside the block? */
+/* The sides of the block that a pixel touches; is_out(k): neighbour k is outside the block. */
 struct frame {
     bool top, bottom, left, right;
 
@@ -67,7 +67,7 @@ struct frame {
     }
 };
 
-/* Of row j of the strip part that starts at (y, x). */
+/* The frame of the pixel in row j of a thread's rows, which start at (y, x). */
 static __device__ __forceinline__ frame frame_of(int y, int x, int j)
 {
     return frame{j == 0 && y == 0, j == ROWS - 1 && y == QFZ_SIDE - ROWS, x == 0,

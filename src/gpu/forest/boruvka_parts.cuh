@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* boruvka_parts.cuh - what the parts of boruvka.cuh share: geometry, packed words, counters. */
+/* boruvka_parts.cuh - internals that the files of a forest share, and the rooms that read a forest:
+ * geometry of blocks, packed words, counters, and the launchers of each step. */
 #ifndef QFZ_GPU_BORUVKA_PARTS_CUH
 #define QFZ_GPU_BORUVKA_PARTS_CUH
 
@@ -10,17 +11,18 @@
 /* ---- Blocks ---------------------------------------------------------------------------------- */
 enum {
     QFZ_SIDE = 64,
-    QFZ_BLOCK_PX = QFZ_SIDE * QFZ_SIDE,
-    QFZ_RIM = 4 * (QFZ_SIDE - 1),           /* pixels on a full block's ring, its rim */
-    QFZ_COMPS = QFZ_RIM + QFZ_BLOCK_PX / 2, /* components after the first round */
-    QFZ_SPARE = 16, /* so few that do not wait are not worth another round in the block */
-    QFZ_VERTICES = QFZ_RIM + QFZ_SPARE, /* components after the last, each a vertex */
+    QFZ_FOREST_BLOCK_PX = QFZ_SIDE * QFZ_SIDE,
+    QFZ_RIM = 4 * (QFZ_SIDE - 1),                  /* pixels on the ring of a full block: its rim */
+    QFZ_COMPS = QFZ_RIM + QFZ_FOREST_BLOCK_PX / 2, /* components after the first round */
+    QFZ_SPARE = 16, /* rounds in a block end when no more components than these do not wait */
+    QFZ_VERTICES = QFZ_RIM + QFZ_SPARE, /* components after the last round, each a vertex */
     QFZ_NO_COMP = 0x7fff
 };
 
-/* The step of a component: the round in which it hooked itself, and to which component.  Rounds in
- * a block at least double a component, so there are at most 12; a root has the last number
- * instead, and its vertex, counted from the block's first, or none if no edge leads on. */
+/* The step of a component: round << QFZ_STEP_BITS | component, the round in which it hooked itself
+ * and the component to which it did.  A round at least doubles the size of a component, so a block
+ * has at most 12 rounds.  A root has round QFZ_STEP_ROOT and, instead of a component, its vertex,
+ * counted from the block's first vertex, or QFZ_STEP_MASK if no edge leaves it. */
 enum {
     QFZ_STEP_BITS = 12,
     QFZ_STEP_MASK = (1 << QFZ_STEP_BITS) - 1,
@@ -28,16 +30,17 @@ enum {
     QFZ_STEP_ENDED = QFZ_STEP_ROOT << QFZ_STEP_BITS | QFZ_STEP_MASK
 };
 
-/* The same in the graph of all blocks: rounds at least halve the number of vertices. */
+/* The same in the graph of all blocks, in forest->up; a round at least halves the number of
+ * vertices. */
 enum { QFZ_UP_BITS = 5, QFZ_UP_ROOT = (1 << QFZ_UP_BITS) - 1, QFZ_MAX_ROUNDS = QFZ_UP_ROOT };
 
-/* forest->count: vertices and edges at the start of each round. */
+/* Indices into forest->count: the numbers of vertices and of edges at the start of each round. */
 enum { QFZ_COUNT_VERTICES = 0, QFZ_COUNT_EDGES = QFZ_MAX_ROUNDS + 1, QFZ_COUNTERS = 2 * 32 };
 
-/* An end of an edge that is not yet a vertex, but a place in forest->rim. */
+/* Marks an end of an edge that is an index into forest->rim, not a vertex. */
 static const uint32_t QFZ_RIM_REF = 1u << 31;
 
-/* A block's place and size: part of a forest's tile. */
+/* Place and size of a block in the tile. */
 struct qfz_block_box {
     int32_t y, x, h, w;
 };
@@ -53,7 +56,8 @@ static __device__ __forceinline__ qfz_block_box qfz_block_of(const qfz_gpu_fores
     return box;
 }
 
-/* The numbers of ring pixels, as in box.h. */
+/* The number of ring pixel (y, x), as in core/box.h; then the size of a ring, and the pixel of a
+ * number. */
 static __device__ __forceinline__ int32_t qfz_ring_number(int32_t h, int32_t w, int32_t y,
                                                           int32_t x)
 {
@@ -75,7 +79,7 @@ static __device__ __forceinline__ int2 qfz_ring_pixel(int32_t h, int32_t w, int3
     return make_int2(w - 1, i - 2 * w - (h - 2) + 1);
 }
 
-/* Where the rim pixel (y, x) of the tile has its entry in forest->rim. */
+/* The index in forest->rim of pixel (y, x) of the tile, which is on the rim of its block. */
 static __device__ __forceinline__ uint32_t qfz_rim_place(const qfz_gpu_forest &forest, int32_t y,
                                                          int32_t x)
 {
@@ -88,7 +92,7 @@ static __device__ __forceinline__ uint32_t qfz_rim_place(const qfz_gpu_forest &f
 
 /* ---- Types ----------------------------------------------------------------------------------- */
 
-/* Of a key, level << 16 | 16 bits. */
+/* The type of levels, given the type of keys; a key is level << 16 | 16 bits. */
 template <typename KEY> struct qfz_top_of;
 template <> struct qfz_top_of<uint32_t> {
     typedef uint16_t type;
@@ -97,10 +101,10 @@ template <> struct qfz_top_of<unsigned long long> {
     typedef uint32_t type;
 };
 
-/* ---- What a forest has of pixels ------------------------------------------------------------- */
+/* ---- Hooks of pixels ------------------------------------------------------------------------- */
 
-/* Row y of a block, TOP being the type of levels; from one row to the next it is
- * qfz_px_pitch<TOP>() items, of levels and of components. */
+/* The levels of row y of a block, then its components; TOP is the type of levels.  Rows are
+ * qfz_px_pitch<TOP>() items apart in both. */
 template <typename TOP>
 static __device__ __forceinline__ TOP *qfz_tops(const qfz_gpu_forest &forest, qfz_block_box box,
                                                 int32_t y)
@@ -125,7 +129,7 @@ static __device__ __forceinline__ int64_t qfz_px_pitch(const qfz_gpu_forest &for
 
 /* ---- Hooks of components --------------------------------------------------------------------- */
 
-/* Of component c of a block, level << 16 | step. */
+/* The hook of component c of a block, level << 16 | step. */
 template <typename KEY>
 static __device__ __forceinline__ KEY qfz_hook_at(const qfz_gpu_forest &forest, uint32_t block,
                                                   uint32_t c)
@@ -166,8 +170,8 @@ static __device__ __forceinline__ void qfz_set_edge_level(const qfz_gpu_forest &
 
 /* ---- Words that get smaller ------------------------------------------------------------------ */
 
-/* *word = min(*word, value).  Most values are not smaller: the read that spares their atomic
- * operations may be stale, but is never below what the word is. */
+/* *word = min(*word, value).  The read avoids most atomic operations, because most values are not
+ * smaller.  It may be stale; a stale value is not below the word, so no minimum is lost. */
 template <typename KEY> static __device__ __forceinline__ void qfz_lower(KEY *word, KEY value)
 {
     if (value < *static_cast<volatile KEY *>(word)) atomicMin(word, value);
@@ -175,14 +179,15 @@ template <typename KEY> static __device__ __forceinline__ void qfz_lower(KEY *wo
 
 /* ---- Places in a list ------------------------------------------------------------------------ */
 
-/* atomicAdd() by one lane.  threadIdx.y is 0, which the compiler does not know: where it sees that
- * all lanes have one address, it gathers what there is nothing to gather of. */
+/* atomicAdd() by one lane.  threadIdx.y is 0, but not at compile time: if the compiler saw that all
+ * lanes have the same address, it would add code that aggregates their additions. */
 static __device__ __forceinline__ uint32_t qfz_add(uint32_t *counter, uint32_t n)
 {
     return atomicAdd(counter + threadIdx.y, n);
 }
 
-/* Every lane of a warp asks for n places after *counter; returns its first. */
+/* Reserves n places after *counter for each lane of a warp, in one atomic operation; returns the
+ * lane's first place.  All lanes of the warp call the function. */
 static __device__ __forceinline__ uint32_t qfz_take(uint32_t *counter, uint32_t n)
 {
     const uint32_t all = 0xffffffffu;
@@ -198,7 +203,7 @@ static __device__ __forceinline__ uint32_t qfz_take(uint32_t *counter, uint32_t 
     return __shfl_sync(all, first, QFZ_WARP - 1) + sum - n;
 }
 
-/* The same of one place or none. */
+/* The same for one place, or none. */
 static __device__ __forceinline__ uint32_t qfz_take_one(uint32_t *counter, bool wants)
 {
     const unsigned who = __ballot_sync(0xffffffffu, wants);
@@ -210,15 +215,30 @@ static __device__ __forceinline__ uint32_t qfz_take_one(uint32_t *counter, bool 
 
 /* ---- The parts ------------------------------------------------------------------------------- */
 
-/* Rounds in blocks; appends vertices and edges to the forest's graph. */
+/* The forest of a tile with such edges and n_external links through the outside: its sizes; all
+ * pointers NULL. */
+qfz_gpu_forest qfz_boruvka_shape(const qfz_gpu_edges *edges, int64_t n_external);
+
+/* *forest = that shape.  QFZ_ENOMEM where the tile has more vertices than words of forest->up can
+ * number. */
+qfz_status qfz_boruvka_init(qfz_gpu *gpu, const qfz_gpu_edges *edges, bool keep_ring,
+                            const qfz_gpu_links *external, qfz_gpu_forest *forest);
+
+/* Carves what the finished graph of all blocks consists of: block, count, up and rim; then what
+ * only the rounds on that graph use. */
+void qfz_boruvka_carve_graph(qfz_gpu_forest *forest, qfz_carve *carve);
+void qfz_boruvka_carve_rounds(qfz_gpu_forest *forest, qfz_carve *carve);
+
+/* Runs the rounds in blocks; appends vertices and edges to the graph of all blocks. */
 qfz_status qfz_boruvka_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
                               const qfz_gpu_forest *forest);
 
-/* Sets the counters and puts n_external links at the head of the graph's edges. */
+/* Sets the counters, and makes the external links the first edges of the graph.  external may be
+ * NULL. */
 qfz_status qfz_boruvka_begin(qfz_gpu *gpu, const qfz_gpu_forest *forest,
                              const qfz_gpu_links *external);
 
-/* Rounds on the graph. */
+/* Runs the rounds on the graph. */
 qfz_status qfz_boruvka_rounds(qfz_gpu *gpu, const qfz_gpu_forest *forest);
 
 #endif

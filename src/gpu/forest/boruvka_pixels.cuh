@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* boruvka_pixels.cuh - a block's first round, in which every pixel is a component, and the list of
- * edges that it leaves open.
- */
+/* boruvka_pixels.cuh - the first round of a block, in which every pixel is a component, and the
+ * list of edges that are open after it: those that join two components. */
 #ifndef QFZ_GPU_BORUVKA_PIXELS_CUH
 #define QFZ_GPU_BORUVKA_PIXELS_CUH
 
@@ -9,14 +8,16 @@
 
 /* ---- Choose ---------------------------------------------------------------------------------- */
 
-/* From a pixel's number to that of its neighbour k, -65 to 65: byte k of two words. */
+/* The number of neighbour k less that of the pixel, -65 to 65; a table in the bytes of two words.
+ */
 static __device__ __forceinline__ uint32_t step_to(uint32_t k)
 {
     return (uint32_t)(int32_t)(int8_t)__byte_perm(0xffc1c0bfu, 0x3f414001u, k);
 }
 
-/* The pixel's word, and its level in *top.  Of edges of one level those inside the block come
- * first, then the order is that of ids: so only pixels on the rim choose an edge that is marked. */
+/* Returns the pixel's word, and the level of its lightest edge in *top.  Among edges of one level,
+ * those inside the block come first; then ids decide.  Therefore only rim pixels can choose an edge
+ * that qfz_square_drops() marks. */
 template <typename SOURCE, bool EIGHT>
 static __device__ __forceinline__ uint32_t choose_one(const block_work<SOURCE, EIGHT> &w, int y,
                                                       int x, frame edge, uint32_t *top)
@@ -48,8 +49,8 @@ static __device__ __forceinline__ unsigned drops_of(const SOURCE &source, int y,
     return qfz_square_drops<EIGHT>(level);
 }
 
-/* value[j] of row y + j, where that is in the image; row: row y of what the forest has of pixels.
- */
+/* Stores value[j] to row y + j, for the rows in the image.  row: row y of the forest's levels or
+ * components. */
 template <typename WORK, typename OUT>
 static __device__ __forceinline__ void store_rows(const WORK &w, OUT *row, int y, int x,
                                                   const uint32_t value[ROWS])
@@ -96,7 +97,8 @@ static __device__ __forceinline__ void choose(block_work<SOURCE, EIGHT> &w)
     }
 }
 
-/* Pixels of the tile's ring wait from the first round on, so that each becomes a vertex. */
+/* Makes the pixels of the tile's ring wait from the first round on, so that each becomes a vertex.
+ */
 template <typename WORK> static __device__ __forceinline__ void keep_ring(WORK &w)
 {
     typedef typename WORK::TOP TOP;
@@ -112,13 +114,13 @@ template <typename WORK> static __device__ __forceinline__ void keep_ring(WORK &
 
 /* ---- Number, settle -------------------------------------------------------------------------- */
 
-/* From a thread's first pixel to its i-th. */
+/* The number of a thread's i-th pixel less that of its first pixel. */
 template <typename WORK> static __device__ __forceinline__ uint32_t own_step(uint32_t i)
 {
     return (i / ROWS * (uint32_t)pixel_layout<WORK>::STRIP + i % ROWS) * QFZ_SIDE;
 }
 
-/* All threads look before any changes a word. */
+/* Numbers the components after the first round.  All threads read before any thread writes. */
 template <typename WORK> static __device__ __forceinline__ void number(WORK &w)
 {
     enum { OWN = pixel_layout<WORK>::OWN };
@@ -128,7 +130,7 @@ template <typename WORK> static __device__ __forceinline__ void number(WORK &w)
 #pragma unroll
     for (uint32_t i = 0; i < (uint32_t)OWN; i++) {
         const uint32_t p = first + own_step<WORK>(i), q = pixel[p];
-        const bool there = q < QFZ_BLOCK_PX && p < q;
+        const bool there = q < QFZ_FOREST_BLOCK_PX && p < q;
         waits |= (q == p ? 1u : 0u) << i;
         roots |= (there && pixel[q] == p ? 1u : 0u) << i;
     }
@@ -148,8 +150,9 @@ template <typename WORK> static __device__ __forceinline__ void number(WORK &w)
     }
 }
 
-/* All pixels go a few steps, which is enough mostly; where it is not, each then begins where those
- * it meets have got to, so that ways get shorter several times over. */
+/* Finds the component of every pixel by pointer jumping: each pixel advances STEPS steps, which is
+ * usually enough, and stores the word it reached.  Where it is not enough, the next iteration
+ * starts from the stored words, so that path lengths shrink by a factor in each. */
 template <typename WORK> static __device__ __forceinline__ void settle(WORK &w)
 {
     typedef typename WORK::TOP TOP;
@@ -224,7 +227,8 @@ static __device__ __forceinline__ void collect(block_work<SOURCE, EIGHT> &w)
 #pragma unroll
             for (int k = QFZ_R; k < QFZ_R + N_DIRS; k++) {
                 const int step = qfz_around_dy(k) * QFZ_SIDE + qfz_around_dx(k);
-                /* Beyond the block some other word is read, and not used. */
+                /* For a neighbour outside the block this reads an unrelated word, not used below.
+                 */
                 const bool differ = pixel[j * QFZ_SIDE] != pixel[j * QFZ_SIDE + step];
                 const bool is_open =
                     differ & !edge.is_out(k) & (level[j][k] <= SOURCE::MOST) & !(dropped >> k & 1);
@@ -244,7 +248,7 @@ static __device__ __forceinline__ void collect(block_work<SOURCE, EIGHT> &w)
     }
 }
 
-/* The edges of a rim pixel that leave the block. */
+/* Collects the edges of rim pixels that leave the block, and the lightest one of each rim pixel. */
 template <typename SOURCE, bool EIGHT>
 static __device__ __forceinline__ void collect_leaving(block_work<SOURCE, EIGHT> &w)
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* boruvka_source.cuh - the levels of a block's edges, from pixel values or from planes of keys.
+/* boruvka_source.cuh - sources: the levels of a block's edges, from pixel values or from planes of
+ * levels.
  *
- * Places are relative to the block.  A missing edge has a level above MOST.
+ * Coordinates are relative to the block.  An edge that does not exist has a level above MOST.
  *
- * A source has begin(room), after which the block synchronises, room being ROOM words of shared
- * memory, at a multiple of 16 bytes; then around<EIGHT>() for pixels of the block and
- * square<EIGHT>() for squares whose upper left pixel is in the block or right before its first row
- * or column. */
+ * The kernel first calls begin(room) in all threads of the block, with ROOM words of shared memory
+ * aligned to 16 bytes, and synchronises the block.  Then around<EIGHT>() returns the levels of all
+ * edges of a pixel of the block; square<EIGHT>() those of a square whose upper left pixel is in the
+ * block, in the row above it or in the column before it. */
 #ifndef QFZ_GPU_BORUVKA_SOURCE_CUH
 #define QFZ_GPU_BORUVKA_SOURCE_CUH
 
@@ -26,8 +27,8 @@ enum {
 
 /* ---- One band of 8 or 16 bits, or of floats -------------------------------------------------- */
 
-/* Values as words.  An invalid pixel has one so far from all others, those of other invalid pixels
- * around it too, that the difference says that the edge is missing: of floats, no number. */
+/* Values as words.  An invalid pixel has a word whose difference from the word of any neighbour,
+ * valid or not, is above MOST; for floats, NaN. */
 template <typename T> struct qfz_value {
     typedef uint32_t KEY;
     static const uint32_t MOST = 0xffff;
@@ -60,17 +61,17 @@ template <> struct qfz_value<float> {
     }
     static __device__ __forceinline__ uint32_t between(uint32_t a, uint32_t b)
     {
-        return qfz_key_of_words<float>(a, b);
+        return qfz_level_of_words<float>(a, b);
     }
 };
 
-/* The block's values and one pixel around them lie in shared memory. */
+/* Values of a band; the block's values, and those one pixel around it, are in shared memory. */
 template <typename T> struct qfz_values_source {
     typedef qfz_value<T> VALUE;
     typedef typename VALUE::KEY KEY;
     enum {
-        BEFORE = 4, /* words in front of a row's first, so that 16 bytes can be stored at once */
-        PITCH = BEFORE + QFZ_SIDE, /* the pixel after a row's last lies before the next row */
+        BEFORE = 4, /* words before the first of a row, so that stores of 16 bytes are aligned */
+        PITCH = BEFORE + QFZ_SIDE, /* the pixel after a row is one of the next row's words before */
         ROWS_READ = QFZ_SIDE + 2,
         ROOM = PITCH * ROWS_READ + 1,
         AT_ONCE = 16 / sizeof(T),
@@ -81,7 +82,7 @@ template <typename T> struct qfz_values_source {
     const T *pixels;
     const uint8_t *valid;
     uint32_t bias;
-    int32_t h, w, y0, x0; /* the image; where the block is */
+    int32_t h, w, y0, x0; /* size of the image; place of the block */
     bool aligned;         /* rows begin at multiples of 16 bytes */
     uint32_t *value;
 
@@ -93,7 +94,7 @@ template <typename T> struct qfz_values_source {
         return VALUE::nothing(y, x);
     }
 
-    /* Row y of the block from x on, AT_ONCE pixels. */
+    /* Reads AT_ONCE pixels of row y of the block, from x on. */
     __device__ __forceinline__ void read_many(int y, int x) const
     {
         union {
@@ -140,7 +141,8 @@ template <typename T> struct qfz_values_source {
         return value[(y + 1) * PITCH + BEFORE + x];
     }
 
-    /* a being the pixel that the edge starts from, so that the same edge is one expression. */
+    /* The level of the edge that starts at pixel a.  Callers pass the start first, so that each
+     * edge has one expression, which the compiler evaluates once. */
     static __device__ __forceinline__ uint32_t between(uint32_t a, uint32_t b)
     {
         return VALUE::between(a, b);
@@ -171,14 +173,14 @@ template <typename T> struct qfz_values_source {
     }
 };
 
-/* ---- Planes of keys -------------------------------------------------------------------------- */
+/* ---- Planes of levels ------------------------------------------------------------------------ */
 
-struct qfz_keys_source {
+struct qfz_levels_source {
     typedef unsigned long long KEY;
     enum { ROOM = 1 };
     static const uint32_t MOST = QFZ_NONE - 1;
 
-    const uint32_t *keys;
+    const uint32_t *levels;
     int64_t n_px;
     int32_t h, w, y0, x0;
 
@@ -186,13 +188,13 @@ struct qfz_keys_source {
     {
     }
 
-    /* Of the edge that starts at (y, x). */
+    /* The level of the edge that starts at (y, x). */
     __device__ __forceinline__ uint32_t at(int dir, int y, int x) const
     {
         y += y0;
         x += x0;
         if (y < 0 || y >= h || x < 0 || x >= w) return QFZ_NONE;
-        return __ldg(keys + dir * n_px + (int64_t)y * w + x);
+        return __ldg(levels + dir * n_px + (int64_t)y * w + x);
     }
 
     template <bool EIGHT>
@@ -223,9 +225,9 @@ struct qfz_keys_source {
 
 /* ---- Thinning -------------------------------------------------------------------------------- */
 
-/* Bit e: edge e of the square is the heaviest of a cycle in it, edges of one level being ordered
- * by their ids.  Minimax levels need none of these edges.  It is what remains of the edges, at
- * most 1.5 (4-connected) or 2.5 a pixel and mostly 1.1 or 1.5, that later rounds go over. */
+/* The order of the edges of a square: by level, then by id.  An edge that is the heaviest of a
+ * cycle in its square does not change any minimax level, so later rounds omit it.  At most 1.5
+ * edges a pixel remain (2.5 with 8-connectivity), usually 1.1 (1.5). */
 struct qfz_square_order {
     const uint32_t *level;
 
@@ -234,8 +236,8 @@ struct qfz_square_order {
         return E > A ? level[E] >= level[A] : level[E] > level[A];
     }
 
-    /* A and B lead from one end of E to the other by one other corner, C and D by the last one; M
-     * joins those two corners. */
+    /* Bit E: edge E is the heaviest of a cycle.  Edges A and B connect the ends of E by the third
+     * corner of the square, edges C and D by the fourth corner; edge M connects these corners. */
     template <int E, int A, int B, int C, int D, int M>
     __device__ __forceinline__ unsigned heaviest() const
     {
@@ -245,6 +247,7 @@ struct qfz_square_order {
     }
 };
 
+/* Bit e: edge e of the square is the heaviest of a cycle in the square. */
 template <bool EIGHT>
 static __device__ __forceinline__ unsigned qfz_square_drops(const uint32_t level[QFZ_SQUARE])
 {

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* boruvka_summary.cu - the links that stand for a tile on its ring, out of its forest.
+/* boruvka_summary.cu - the links of a tile's boundary summary, from its forest.
  *
- * Every ring pixel climbs the forest, round by round, and keeps the greatest level on its way.  Of
- * those that are at one vertex the cheapest stays; each other one links itself to it, by its own
- * cost, which is the minimax level of the two, and is done.  So at most n_ring - 1 links come out,
- * and between two pixels they lead over no level greater than the two pixels' costs where their
- * ways meet.
+ * Every ring pixel climbs the forest round by round.  Its cost is the greatest level on its path so
+ * far.  Of the pixels that are at the same vertex, the one with the least cost goes on; each other
+ * pixel is linked to it by its own cost, which is the minimax level of the two, and stops.  So at
+ * most n_ring - 1 links result, and they give every pair of ring pixels its minimax level.
  *
- * A pixel sees who is the cheapest at its vertex in the launch after it came there.  It may then
- * already see one that came in a later round; a link to that one is as good. */
+ * A pixel reads the cheapest pixel of its vertex in the launch after it arrived there.  It may read
+ * a pixel that arrived in a later round; a link to that pixel is as good. */
 #include "gpu/forest/boruvka_parts.cuh"
 #include "gpu/device/collective.cuh"
 
@@ -16,12 +15,16 @@ typedef unsigned long long weight; /* cost << 32 | ring pixel */
 
 enum { THREADS = 256 };
 
+namespace
+{
+/* The climbing pixels, and their links. */
 struct climbers {
     int64_t n; /* ring pixels */
     uint32_t *vertex, *cost;
-    uint32_t *u, *v, *n_links;     /* links in the order in which they are found, */
-    uint32_t *level[2], *order[2]; /* and sorted */
+    uint32_t *u, *v, *n_links;     /* links, in the order in which they are found */
+    uint32_t *level[2], *order[2]; /* their levels, and the permutation that sorts them */
 };
+} // namespace
 
 static climbers carve(int64_t n, qfz_carve *room)
 {
@@ -34,8 +37,8 @@ static climbers carve(int64_t n, qfz_carve *room)
     return c;
 }
 
-/* For each vertex and piece of the ring: the cheapest pixel; the first round's edges are of no more
- * use. */
+/* The word of the cheapest pixel at a vertex, one for each piece of the ring between cuts; in the
+ * memory of best[0], which is free once the forest is complete. */
 static __device__ __forceinline__ weight *cheapest_at(const qfz_gpu_forest &f, uint32_t vertex,
                                                       uint32_t i)
 {
@@ -68,7 +71,8 @@ static __global__ void __launch_bounds__(THREADS) k_seat(qfz_gpu_forest f, climb
         qfz_lower(cheapest_at(f, seat.x, (uint32_t)i), (weight)seat.y << 32 | (weight)i);
 }
 
-/* Is this pixel done?  Else it moves up if its vertex hooked itself in this round. */
+/* Returns true if pixel i is to be linked to pixel *other; else moves it up if its vertex hooked
+ * itself in this round. */
 static __device__ __forceinline__ bool links_or_moves(const qfz_gpu_forest &f, const climbers &c,
                                                       uint32_t i, uint32_t round, uint32_t *other)
 {
@@ -126,13 +130,14 @@ qfz_status qfz_gpu_border_links(qfz_gpu *gpu, const qfz_gpu_forest *forest, void
     qfz_carve room = {static_cast<char *>(d_scratch), 0};
     climbers c = carve(n, &room);
     void *const d_sort = qfz_carve_bytes(&room, qfz_gpu_sort_pairs_bytes(n));
-    const dim3 block(THREADS), grid(qfz_blocks(n, THREADS));
+    const dim3 block(THREADS), grid(qfz_launch_blocks(n, THREADS));
     c.n_links = d_n;
     if (!forest->keeps_ring)
         return qfz_fail(gpu->err, QFZ_EARG, "border links of a forest that does not keep the ring");
     QFZ_TRY(qfz_launch(gpu, k_begin, dim3((unsigned)gpu->n_sms * 8), block, 0, *forest, c));
     QFZ_TRY(qfz_launch(gpu, k_seat, grid, block, 0, *forest, c));
-    /* Rounds halve the vertices at least; one launch more, for those that came in the last. */
+    /* A round at least halves the vertices; one launch more is for pixels that moved in the last.
+     */
     uint32_t round = 0;
     for (int64_t left = forest->vertex_room; left > 0; left /= 2)
         QFZ_TRY(qfz_launch(gpu, k_climb, grid, block, 0, *forest, c, round++));

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* group.cu - memory of a group, its forest, minimax levels of links, and (alpha, omega). */
 #include "gpu/groups/group.cuh"
 
 #include "gpu/forest/boruvka_climb.cuh"
@@ -27,8 +28,8 @@ static void carve_sent(qfz_gpu_group *group, const qfz_rule *rule, qfz_carve *ca
     qfz_carve_take(carve, &group->d_level, n_events);
     group->d_lo = qfz_carve_bytes(carve, (size_t)n_events * bytes);
     group->d_hi = qfz_carve_bytes(carve, (size_t)n_events * bytes);
-    qfz_carve_take(carve, &group->d_own_slot, group->n_ring);
-    qfz_carve_take(carve, &group->d_own_holds, group->n_ring);
+    qfz_carve_take(carve, &group->d_own_border_region, group->n_ring);
+    qfz_carve_take(carve, &group->d_own_omega_level, group->n_ring);
 }
 
 static void carve_forest(qfz_gpu_group *group, qfz_carve *carve)
@@ -110,12 +111,13 @@ static __global__ void __launch_bounds__(THREADS) k_enter(qfz_gpu_group g)
 
 qfz_status qfz_gpu_group_join(qfz_gpu *gpu, qfz_gpu_group *group)
 {
-    const int64_t n = group->n + all_of(&group->links) + QFZ_COUNTERS; /* of each no more */
-    QFZ_TRY(qfz_launch(gpu, k_enter, dim3(qfz_blocks(n, THREADS)), dim3(THREADS), 0, *group));
+    const int64_t n = group->n + all_of(&group->links) + QFZ_COUNTERS; /* more than any of them */
+    QFZ_TRY(
+        qfz_launch(gpu, k_enter, dim3(qfz_launch_blocks(n, THREADS)), dim3(THREADS), 0, *group));
     return qfz_boruvka_rounds(gpu, &group->room.forest);
 }
 
-/* ring NULL: all vertices. */
+/* Writes the marks; ring: their vertices, or NULL for all vertices. */
 static __global__ void __launch_bounds__(THREADS)
     k_mark(qfz_gpu_forest f, const uint32_t *__restrict__ ring)
 {
@@ -127,9 +129,10 @@ static qfz_status mark(qfz_gpu *gpu, qfz_gpu_forest *f, const uint32_t *d_ring, 
 {
     f->h = 1;
     f->w = (int32_t)n;
-    f->n_x = (int32_t)qfz_blocks(n, QFZ_SIDE);
+    f->n_x = (int32_t)qfz_launch_blocks(n, QFZ_SIDE);
     f->rim_room = QFZ_SIDE;
-    return qfz_launch(gpu, k_mark, dim3(qfz_blocks(n, THREADS)), dim3(THREADS), 0, *f, d_ring);
+    return qfz_launch(gpu, k_mark, dim3(qfz_launch_blocks(n, THREADS)), dim3(THREADS), 0, *f,
+                      d_ring);
 }
 
 qfz_status qfz_gpu_group_mark_ring(qfz_gpu *gpu, qfz_gpu_group *group)
@@ -159,13 +162,14 @@ qfz_status qfz_gpu_group_levels(qfz_gpu *gpu, const qfz_gpu_group *group, int li
                                 uint32_t *d_level)
 {
     const uint32_t n = group->links.first[list + 1] - group->links.first[list];
-    return qfz_launch(gpu, k_levels, dim3(qfz_blocks(n, THREADS)), dim3(THREADS), 0, *group, list,
-                      d_level);
+    return qfz_launch(gpu, k_levels, dim3(qfz_launch_blocks(n, THREADS)), dim3(THREADS), 0, *group,
+                      list, d_level);
 }
 
 /* ---- (alpha, omega)-components --------------------------------------------------------------- */
 
-/* A vertex is itself its pixel, of which others are told unless it is a mark, which they see. */
+/* A vertex's own pixels are its one ring pixel.  first[v] is 0 so that a summary has the pixel's
+ * value as an event; k_clear_marks() excludes the marks, whose values the summary has anyway. */
 static __device__ __forceinline__ void begin_vertex(const qfz_gpu_group &g, uint32_t v)
 {
     const qfz_omega_graph &graph = g.room.graph;
@@ -181,13 +185,14 @@ static __device__ __forceinline__ void begin_vertex(const qfz_gpu_group &g, uint
     }
 }
 
-/* An event is a record. */
+/* Makes a range event a record. */
 static __device__ __forceinline__ void begin_record(const qfz_gpu_group &g, uint32_t i)
 {
     const qfz_omega_graph &graph = g.room.graph;
     const qfz_omega_values &values = g.room.values;
     const int n_bands = values.n_bands;
-    graph.hang[i] = make_uint2(g.d_at[i] + g.events.offset[qfz_list_of(g.events, i)], g.d_level[i]);
+    graph.attached[i] =
+        make_uint2(g.d_at[i] + g.events.offset[qfz_list_of(g.events, i)], g.d_level[i]);
     for (int band = 0; band < n_bands; band++) {
         const int64_t from = (int64_t)i * n_bands + band, to = band * graph.record_room + i;
         values.write(graph.lo, to, values.read(g.d_lo, from));
@@ -208,14 +213,15 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_begin(qfz_gpu_grou
     }
 }
 
-static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_tell_marks(qfz_gpu_group g, bool down)
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
+    k_clear_marks(qfz_gpu_group g, bool down)
 {
     QFZ_OMEGA_EACH(i, g.room.forest.w)
     {
         const uint32_t v = g.room.forest.rim[i].x;
         g.room.graph.first[v] = QFZ_NONE;
-        if (down && g.d_own_holds[i] != QFZ_NONE)
-            g.room.graph.block_breaks[v] = g.d_own_holds[i] + 1;
+        if (down && g.d_own_omega_level[i] != QFZ_NONE)
+            g.room.graph.block_breaks[v] = g.d_own_omega_level[i] + 1;
     }
 }
 
@@ -230,6 +236,6 @@ qfz_status qfz_gpu_group_break(qfz_gpu *gpu, const qfz_rule *rule, bool down, qf
     room->graph.n_vertices = room->forest.count + QFZ_COUNT_VERTICES;
     QFZ_TRY(qfz_omega_begin(gpu, &room->forest, &room->graph, rule->n_bands));
     QFZ_TRY(qfz_launch(gpu, k_begin, all, block, 0, *group));
-    QFZ_TRY(qfz_launch(gpu, k_tell_marks, marks, block, 0, *group, down));
+    QFZ_TRY(qfz_launch(gpu, k_clear_marks, marks, block, 0, *group, down));
     return qfz_omega_solve(gpu, &room->forest, &room->values, &room->graph, NULL);
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* group_regions.cu - the regions of a group's vertices, and the border_regions of its members.
+/* group_regions.cu - the regions of a group's vertices, and the border regions of its members.
  *
- * Every vertex climbs to the one that stands for its region.  A border_region of a member begins at
- * the first of the member's vertices in a region; so how many begin before it is its number. */
+ * Every vertex climbs to the vertex that represents its region.  A border region of a member begins
+ * at the member's first vertex in a region; so its number is the number of border regions of that
+ * member that begin before it. */
 #include "gpu/device/collective.cuh"
 #include "gpu/groups/group.cuh"
 
-/* Regions by a key: that of the group's border_region, or that of the vertex that stands for one
- * inside. */
-static __host__ __device__ __forceinline__ int64_t keys_of(const qfz_gpu_group &g)
+/* The keys of regions: the border region of the group, or, for a region inside the group, n_ring +
+ * the vertex that represents it. */
+static __host__ __device__ __forceinline__ int64_t n_keys(const qfz_gpu_group &g)
 {
     return g.n_ring + g.n;
 }
@@ -22,26 +23,27 @@ void qfz_gpu_group_regions_carve(qfz_gpu_group *group, qfz_carve *carve)
 {
     const int64_t n = group->n;
     qfz_carve_take(carve, &group->d_border_region, 3 * n);
-    group->d_holds = group->d_border_region ? group->d_border_region + n : NULL;
+    group->d_omega_level = group->d_border_region ? group->d_border_region + n : NULL;
     group->d_region = group->d_border_region ? group->d_border_region + 2 * n : NULL;
     qfz_carve_take(carve, &group->d_counts, QFZ_GROUP_MEMBERS + 1);
     qfz_carve_take(carve, &group->d_top, n);
     qfz_carve_take(carve, &group->d_named, n);
-    qfz_carve_take(carve, &group->d_first, keys_of(*group) * group->members.n);
+    qfz_carve_take(carve, &group->d_first, n_keys(*group) * group->members.n);
     qfz_carve_take(carve, &group->d_n_before, n + 1);
     qfz_carve_take(carve, &group->d_new_before, n + 1);
     group->d_scan = qfz_carve_bytes(carve, qfz_gpu_scan_bytes(n + 1));
 }
 
-/* A region ends where its vertex breaks, or where that joins what breaks by it. */
+/* The vertex that represents the region of v.  *omega_level = the largest level at which its
+ * component is within omega: below the level at which it breaks, or joins a vertex that breaks. */
 static __device__ __forceinline__ uint32_t climb(const qfz_omega_graph &graph, uint32_t v,
-                                                 uint32_t *holds)
+                                                 uint32_t *omega_level)
 {
     for (uint32_t up; (up = graph.vertex[v].up) != QFZ_NONE &&
                       qfz_omega_joins(graph, up, graph.vertex[v].up_level);)
         v = up;
     const uint32_t breaks = min(graph.vertex[v].breaks, graph.vertex[v].up_level);
-    *holds = breaks < graph.after ? breaks - 1 : QFZ_NONE;
+    *omega_level = breaks < graph.after ? breaks - 1 : QFZ_NONE;
     return v;
 }
 
@@ -50,27 +52,29 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_climb(qfz_gpu_grou
     QFZ_OMEGA_EACH(i, g.n)
     {
         const uint32_t v = (uint32_t)i;
-        uint32_t top = QFZ_NONE, holds = QFZ_NONE;
-        if (g.d_valid[v]) top = climb(g.room.graph, v, &holds);
+        uint32_t top = QFZ_NONE, omega_level = QFZ_NONE;
+        if (g.d_valid[v]) top = climb(g.room.graph, v, &omega_level);
         g.d_top[v] = top;
-        g.d_holds[v] = holds;
+        g.d_omega_level[v] = omega_level;
         g.d_named[v] = QFZ_NONE;
-        g.d_region[v] = QFZ_NONE; /* members have fewer border_regions than vertices */
+        g.d_region[v] = QFZ_NONE; /* a member may have fewer border regions than vertices */
     }
-    QFZ_OMEGA_EACH(i, g.members.n * keys_of(g)) g.d_first[i] = QFZ_NONE;
+    QFZ_OMEGA_EACH(i, g.members.n * n_keys(g)) g.d_first[i] = QFZ_NONE;
 }
 
-/* The group's border_regions name their regions, whose parts may meet outside only. */
+/* Marks the regions that are border regions of the group.  Parts of such a region may be connected
+ * only outside the group, and then share the mark. */
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_name(qfz_gpu_group g)
 {
     QFZ_OMEGA_EACH(i, g.n_ring)
-    if (g.d_own_slot[i] != QFZ_NONE) g.d_named[g.d_top[g.d_ring[i]]] = g.d_own_slot[i];
+    if (g.d_own_border_region[i] != QFZ_NONE)
+        g.d_named[g.d_top[g.d_ring[i]]] = g.d_own_border_region[i];
 }
 
-/* For each member and region: the member's first vertex there. */
+/* The word for a member and a region, those of v: the member's first vertex in the region. */
 static __device__ __forceinline__ uint32_t *first_of(const qfz_gpu_group &g, uint32_t v)
 {
-    return &g.d_first[qfz_list_of(g.members, v) * keys_of(g) + key_of(g, g.d_top[v])];
+    return &g.d_first[qfz_list_of(g.members, v) * n_keys(g) + key_of(g, g.d_top[v])];
 }
 
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_find_firsts(qfz_gpu_group g)

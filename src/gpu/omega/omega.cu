@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* omega.cu - memory of (alpha, omega)-components, the order of their parts, and regions in the end.
+/* omega.cu - memory of (alpha, omega)-components, the order of the steps, and the final regions.
  *
- * A region is named by the vertex that it ends at, or, with an answer, by its border_region.  Its
- * first pixel is the least of those of its parts.  Blocks leave in d_root what part a pixel is of,
- * or the first pixel where the region is theirs alone. */
+ * A region is identified by its last vertex, or, with an exterior, by its border region.  Its first
+ * pixel is the least first pixel of its parts.  The block kernels write to d_root the part of a
+ * pixel, or the first pixel of a region that lies in one block. */
 #include "gpu/device/collective.cuh"
 #include "gpu/omega/omega_parts.cuh"
 
@@ -17,7 +17,7 @@ static qfz_gpu_edges edges_of(const qfz_rule *rule, int32_t h, int32_t w)
     edges.h = h;
     edges.w = w;
     edges.connectivity = rule->connectivity;
-    edges.form = qfz_gpu_edges_bytes(rule, 1) ? QFZ_EDGES_KEYS : QFZ_EDGES_U16;
+    edges.form = qfz_gpu_edges_bytes(rule, 1) ? QFZ_EDGES_LEVELS : QFZ_EDGES_U16;
     return edges;
 }
 
@@ -26,7 +26,7 @@ static void carve_graph(qfz_omega_graph *g, const qfz_rule *rule, int64_t n_ring
     const int64_t bytes = (int64_t)qfz_type_bytes(rule->type) * rule->n_bands;
     qfz_carve_take(carve, &g->vertex, g->vertex_room);
     qfz_carve_take(carve, &g->first, g->vertex_room + g->record_room);
-    qfz_carve_take(carve, &g->hang, g->record_room);
+    qfz_carve_take(carve, &g->attached, g->record_room);
     qfz_carve_take(carve, &g->block_breaks, g->vertex_room);
     qfz_carve_take(carve, &g->wide, g->vertex_room);
     qfz_carve_take(carve, &g->held, g->vertex_room);
@@ -40,9 +40,9 @@ static void carve_graph(qfz_omega_graph *g, const qfz_rule *rule, int64_t n_ring
     qfz_carve_take(carve, &g->n_records, 1);
 }
 
-/* What is told of the ring, when it is sorted: links are the last that the forest is asked for, so
- * it lies where that was. */
-static void carve_sorted(qfz_omega_room *room, const qfz_rule *rule, qfz_carve *c)
+/* The buffers of a boundary summary.  Sorted events overlap the forest, which is not read after the
+ * links. */
+static void carve_summary(qfz_omega_room *room, const qfz_rule *rule, qfz_carve *c)
 {
     const int64_t n = room->event_room;
     const size_t bytes = (size_t)n * qfz_type_bytes(rule->type) * (size_t)rule->n_bands;
@@ -60,9 +60,9 @@ static void carve_summary(qfz_omega_room *room, int32_t h, int32_t w, qfz_carve 
         qfz_carve_take(c, part, n_ring);
     qfz_carve_take(c, &room->d_level[0], n);
     qfz_carve_take(c, &room->d_source[0], n);
-    room->graph.list[0] = room->d_level[0]; /* never needed at the same time */
+    room->graph.list[0] = room->d_level[0]; /* not in use at the same time */
     room->graph.list[1] = room->d_source[0];
-    qfz_carve_take(c, &room->d_envoys, room->graph.vertex_room);
+    qfz_carve_take(c, &room->d_representatives, room->graph.vertex_room);
     qfz_carve_take(c, &room->d_counts, 4);
     room->d_links_scratch = qfz_carve_bytes(c, qfz_gpu_border_links_bytes(h, w));
     room->d_sort = qfz_carve_bytes(c, qfz_gpu_sort_pairs_bytes(n));
@@ -73,8 +73,8 @@ void qfz_omega_carve(qfz_omega_room *room, const qfz_rule *rule, int32_t h, int3
 {
     qfz_carve sorted = {c->base, forest_at};
     room->event_room = room->graph.record_room + 2 * room->graph.vertex_room;
-    qfz_carve_take(c, &room->d_border_of, room->graph.vertex_room); /* of answers only */
-    carve_sorted(room, rule, &sorted);
+    qfz_carve_take(c, &room->d_border_of, room->graph.vertex_room); /* for exteriors only */
+    carve_summary(room, rule, &sorted);
     if (c->used < sorted.used) c->used = sorted.used;
     qfz_carve_take(c, &room->d_limit, rule->n_bands);
     carve_graph(&room->graph, rule, qfz_ring_size(h, w), c);
@@ -89,8 +89,8 @@ static void carve(qfz_omega_room *room, const qfz_rule *rule, int32_t h, int32_t
     room->graph.vertex_room = qfz_gpu_forest_vertices(h, w);
     const size_t forest_at = c->used;
     room->d_forest = qfz_carve_bytes(c, qfz_gpu_forest_bytes(&edges, 0));
-    if (qfz_gpu_forest_needs_keys(rule))
-        room->d_keys = (uint32_t *)qfz_carve_bytes(c, qfz_gpu_edges_bytes(rule, n_px));
+    if (qfz_gpu_forest_needs_levels(rule))
+        room->d_edge_levels = (uint32_t *)qfz_carve_bytes(c, qfz_gpu_edges_bytes(rule, n_px));
     qfz_omega_carve(room, rule, h, w, forest_at, c);
 }
 
@@ -104,16 +104,19 @@ size_t qfz_gpu_omega_bytes(const qfz_rule *rule, int32_t h, int32_t w)
 
 /* ---- Limits ---------------------------------------------------------------------------------- */
 
+namespace
+{
 struct some_limits {
     double omega[LIMITS];
 };
+} // namespace
 
 static __global__ void k_set_limits(some_limits some, int n, double *limit)
 {
     if ((int)threadIdx.x < n) limit[threadIdx.x] = some.omega[threadIdx.x];
 }
 
-/* omega travels as arguments of kernels. */
+/* Passes omega as kernel arguments, which needs no host buffer that outlives the call. */
 qfz_status qfz_omega_send_limits(qfz_gpu *gpu, const qfz_rule *rule, qfz_omega_room *room)
 {
     if (!rule->omega) return QFZ_OK;
@@ -128,13 +131,13 @@ qfz_status qfz_omega_send_limits(qfz_gpu *gpu, const qfz_rule *rule, qfz_omega_r
     return QFZ_OK;
 }
 
-/* ---- Keys that look like missing edges ------------------------------------------------------- */
+/* ---- Levels equal to QFZ_NONE ---------------------------------------------------------------- */
 
-/* A key of 2^32 - 1 says that there is no edge, but 32-bit integers have real ones.  Where omega
- * bounds the band, such an edge only breaks what it joins, so that it may as well be missing. Where
- * nothing is bounded no level matters but whether it is above alpha's, and the key may be one less.
- */
-static bool has_greatest_key(const qfz_rule *rule, uint32_t max_level)
+/* QFZ_NONE, 2^32 - 1, marks an edge that does not exist, but is also a level of 32-bit integers.
+ * If omega bounds the band, an edge of that level always breaks the component that it joins, and
+ * may be omitted.  If omega bounds nothing, only whether a level is above alpha matters, and the
+ * level is replaced by 2^32 - 2. */
+static bool has_greatest_level(const qfz_rule *rule, uint32_t max_level)
 {
     if (rule->alpha_level < QFZ_NONE || max_level < QFZ_NONE) return false;
     for (int b = 0; rule->omega && b < rule->n_bands; b++)
@@ -182,7 +185,7 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     QFZ_OMEGA_EACH(i, n_ring) g.region_first[g.vertex_room + (int64_t)i] = QFZ_NONE;
 }
 
-/* All ring pixels of a region have one border_region. */
+/* With an exterior: identifies regions by the border regions of their ring pixels. */
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_find_slots(qfz_gpu_forest f, qfz_omega_graph g, const uint32_t *__restrict__ border_region,
                  uint32_t *border_of)
@@ -203,8 +206,8 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     }
 }
 
-/* Calls use(part, where the first pixel of its region is kept) for all parts that are not known to
- * be a region of their own. */
+/* Calls use(part, pointer to the first pixel of its region) for all parts that may share a region
+ * with other parts. */
 template <typename USE>
 static __device__ __forceinline__ void each_part(const qfz_omega_graph &g, USE use)
 {
@@ -215,9 +218,9 @@ static __device__ __forceinline__ void each_part(const qfz_omega_graph &g, USE u
             if (g.first[i] != QFZ_NONE) use(i, g.region_first + g.vertex[i].region);
             continue;
         }
-        const uint2 hang = g.hang[i - n];
-        const uint2 at = *reinterpret_cast<const uint2 *>(&g.vertex[hang.x].breaks);
-        if (hang.y < at.x) use(i, g.region_first + at.y);
+        const uint2 to = g.attached[i - n];
+        const uint2 at = *reinterpret_cast<const uint2 *>(&g.vertex[to.x].breaks);
+        if (to.y < at.x) use(i, g.region_first + at.y);
     }
 }
 
@@ -231,7 +234,7 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_name_parts(qfz_ome
     each_part(g, [&](uint64_t i, const uint32_t *first) { g.first[i] = *first; });
 }
 
-enum { NAME_EACH = 4 }; /* pixels of a thread, so that their parts are looked up together */
+enum { NAME_EACH = 4 }; /* pixels of a thread; the look-ups of their parts overlap */
 
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_name_pixels(qfz_omega_graph g, int64_t n_px, uint32_t *root)
@@ -269,8 +272,9 @@ static qfz_status name_regions(qfz_gpu *gpu, const qfz_omega_room *room,
     }
     QFZ_TRY(qfz_launch(gpu, k_find_firsts, all, block, 0, *g));
     QFZ_TRY(qfz_launch(gpu, k_name_parts, all, block, 0, *g));
-    return qfz_launch(gpu, k_name_pixels, dim3(qfz_blocks(n_px, NAME_EACH * QFZ_OMEGA_THREADS)),
-                      block, 0, *g, n_px, d_root);
+    return qfz_launch(gpu, k_name_pixels,
+                      dim3(qfz_launch_blocks(n_px, NAME_EACH * QFZ_OMEGA_THREADS)), block, 0, *g,
+                      n_px, d_root);
 }
 
 /* ---- Launchers ------------------------------------------------------------------------------- */
@@ -296,10 +300,11 @@ static qfz_status make_forest(qfz_gpu *gpu, const qfz_gpu_image *image, const qf
 {
     const int64_t n_px = (int64_t)image->h * image->w;
     qfz_gpu_edges edges;
-    QFZ_TRY(qfz_gpu_edges_make(gpu, image, rule, room->d_keys, &edges));
-    if (has_greatest_key(rule, edges.max_level))
-        QFZ_TRY(qfz_launch(gpu, k_lower_greatest, dim3(qfz_blocks(n_px, QFZ_OMEGA_THREADS)),
-                           dim3(QFZ_OMEGA_THREADS), 0, *image, qfz_n_dirs(rule), room->d_keys));
+    QFZ_TRY(qfz_gpu_edges_make(gpu, image, rule, room->d_edge_levels, &edges));
+    if (has_greatest_level(rule, edges.max_level))
+        QFZ_TRY(qfz_launch(gpu, k_lower_greatest, dim3(qfz_launch_blocks(n_px, QFZ_OMEGA_THREADS)),
+                           dim3(QFZ_OMEGA_THREADS), 0, *image, qfz_n_dirs(rule),
+                           room->d_edge_levels));
     return qfz_gpu_forest_make(gpu, &edges, keep_ring, NULL, room->d_forest, &room->forest);
 }
 
@@ -327,13 +332,13 @@ qfz_status qfz_omega_prepare(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz
 }
 
 qfz_status qfz_gpu_omega(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
-                         const qfz_gpu_omega_exterior *answer, void *d_scratch, uint32_t *d_root)
+                         const qfz_gpu_omega_exterior *exterior, void *d_scratch, uint32_t *d_root)
 {
     qfz_omega_room room = {};
     QFZ_TRY(qfz_omega_cut(gpu, image, rule, d_scratch, &room));
-    QFZ_TRY(qfz_omega_prepare(gpu, image, rule, answer != NULL, &room));
+    QFZ_TRY(qfz_omega_prepare(gpu, image, rule, exterior != NULL, &room));
     QFZ_TRY(qfz_omega_blocks(gpu, &room.forest, &room.values, &room.graph, d_root));
     QFZ_TRY(qfz_omega_solve(gpu, &room.forest, &room.values, &room.graph,
-                            answer ? answer->d_omega_level : NULL));
-    return name_regions(gpu, &room, answer ? answer->d_border_region : NULL, d_root);
+                            exterior ? exterior->d_omega_level : NULL));
+    return name_regions(gpu, &room, exterior ? exterior->d_border_region : NULL, d_root);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* omega_bisect.cuh - the levels at which a block's components break; as in omega_graph.cu. */
+/* omega_bisect.cuh - step bisect of omega_block.cu: the levels at which components of a block
+ * break; the same algorithm as in omega_graph.cu. */
 #ifndef QFZ_GPU_OMEGA_BISECT_CUH
 #define QFZ_GPU_OMEGA_BISECT_CUH
 
@@ -7,13 +8,14 @@
 
 /* ---- Bisect ---------------------------------------------------------------------------------- */
 
-/* What the thread has not decided: pixels and components of which it is open whether what they hang
- * on holds with them, and components whose T is too wide. */
+/* The thread's undecided nodes: pixels and components for which it is undecided whether their level
+ * breaks the component to which they are attached; and components whose T is too wide. */
 struct undecided {
     uint32_t pixels, parts, wide;
 };
 
-/* Marks components that are too wide; such a one breaks what it joins. */
+/* Marks components whose T is too wide; each of them breaks the component to which it is attached.
+ */
 template <typename WORK, typename LIMIT>
 static __device__ __forceinline__ uint32_t mark_wide(WORK &w, const LIMIT &is_too_wide)
 {
@@ -27,19 +29,19 @@ static __device__ __forceinline__ uint32_t mark_wide(WORK &w, const LIMIT &is_to
         w.m.range[c] = make_uint2(QFZ_NONE, 0);
         w.m.marks[c] = make_uint2(0, QFZ_NONE);
         const auto hook = w.m.hook[c];
-        if (joins(hook))
-            qfz_lower(&w.m.bounds[target_of(hook)].x, max(level_of(hook), 1u)); /* zones hold */
+        if (joins(hook)) /* Components of level 0 qualify. */
+            qfz_lower(&w.m.bounds[target_of(hook)].x, max(level_of(hook), 1u));
     }
     return wide;
 }
 
-/* Is it open whether a holds with what joins it at `level`? */
+/* True if it is undecided whether a component with these bounds qualifies at `level`. */
 static __device__ __forceinline__ bool is_open(uint2 bounds, uint32_t level)
 {
-    return (level > bounds.y) & (level < bounds.x); /* never where a is not too wide */
+    return (level > bounds.y) & (level < bounds.x); /* false where T is not too wide */
 }
 
-/* What joins at level 0 is there from the start; the rest is left. */
+/* First turn: tries the nodes of level 0 and leaves the others. */
 template <typename WORK>
 static __device__ __forceinline__ bool start_part(WORK &w, uint32_t a, uint32_t level, uint2 range)
 {
@@ -52,7 +54,8 @@ static __device__ __forceinline__ bool start_part(WORK &w, uint32_t a, uint32_t 
     return open;
 }
 
-/* If it is open, what joins by the middle of the levels in question is tried, the rest is left. */
+/* If `level` is undecided: tries the node if its level is at most the middle of the undecided
+ * levels, else leaves it. */
 template <typename WORK>
 static __device__ __forceinline__ bool try_part(WORK &w, uint32_t a, uint32_t level, uint2 range)
 {
@@ -61,7 +64,7 @@ static __device__ __forceinline__ bool try_part(WORK &w, uint32_t a, uint32_t le
     if (!is_open(bounds, level)) return false;
     if (level - bounds.y - 1 > (bounds.x - bounds.y - 2) / 2) {
         if (level < marks.y) atomicMin(&w.m.marks[a].y, level);
-    } else if ((range.x < seen.x) | (range.y > seen.y) | (level > marks.x)) { /* few are */
+    } else if ((range.x < seen.x) | (range.y > seen.y) | (level > marks.x)) { /* rarely true */
         atomicMin(&w.m.range[a].x, range.x);
         atomicMax(&w.m.range[a].y, range.y);
         atomicMax(&w.m.marks[a].x, level);
@@ -69,8 +72,8 @@ static __device__ __forceinline__ bool try_part(WORK &w, uint32_t a, uint32_t le
     return true;
 }
 
-/* Calls use(what it hangs on, level, range) for all that the thread has not decided; what it is
- * true of stays so. */
+/* Calls use(component to which it is attached, level, range) for the thread's undecided nodes; a
+ * node stays undecided if use() returns true. */
 template <typename WORK, typename USE>
 static __device__ __forceinline__ void each_open(WORK &w, undecided &u, USE use)
 {
@@ -84,7 +87,7 @@ static __device__ __forceinline__ void each_open(WORK &w, undecided &u, USE use)
     });
 }
 
-/* Is anything open? */
+/* Tries the thread's nodes; true if any is undecided. */
 template <typename WORK> static __device__ __forceinline__ bool try_all(WORK &w, undecided &u)
 {
     each_open(w, u, [&](uint32_t a, uint32_t level, uint2 range) {
@@ -93,8 +96,9 @@ template <typename WORK> static __device__ __forceinline__ bool try_all(WORK &w,
     return u.pixels | u.parts;
 }
 
-/* What was tried holds, and so does all before what is left; or it breaks by the last of it.  Zones
- * hold, but one that is too wide breaks by whatever joins it. */
+/* Decides for components whose T is too wide: if the tried component is not too wide, it qualifies
+ * at all levels below the least one that is left; else it breaks at the greatest level tried.  A
+ * component of level 0 always qualifies; if it is too wide, it breaks at level 1. */
 template <bool FIRST, typename VALUE, typename LIMIT>
 static __device__ __forceinline__ void judge(omega_work<VALUE> &w, undecided &u,
                                              const LIMIT &is_too_wide)
@@ -102,7 +106,7 @@ static __device__ __forceinline__ void judge(omega_work<VALUE> &w, undecided &u,
     typedef value_kind<VALUE> kind;
     each_of(u.wide, [&](uint32_t c) {
         const uint2 marks = w.m.marks[c];
-        if (!FIRST && marks.x == 0) { /* nothing was open */
+        if (!FIRST && marks.x == 0) { /* no level was undecided */
             u.wide &= ~bit_of(c);
             return;
         }
@@ -117,8 +121,8 @@ static __device__ __forceinline__ void judge(omega_work<VALUE> &w, undecided &u,
     });
 }
 
-/* Levels between those known to hold and to break remain, at least halved in each turn; some part
- * is open at the first of them, so that something is decided. */
+/* Each turn at least halves the undecided levels between `holds` and `breaks`.  Some node is
+ * undecided at the first of them, so every turn decides something. */
 template <typename VALUE>
 static __device__ __forceinline__ void bisect(omega_work<VALUE> &w, int band)
 {

@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /* omega_block.cu - (alpha, omega)-regions inside blocks of 64 x 64 pixels, in shared memory.
  *
- * The nodes of a block are its pixels and its components (boruvka_parts.cuh).  Pixels have nothing
- * that hangs on them; components have no value of their own.
+ * The nodes of a block are its pixels and its components (forest/boruvka_parts.cuh).  Nothing is
+ * attached to a pixel; a component has no value of its own.
  *
- *   load      what each node hangs on; what joins nothing by alpha ends there
- *   gather    T of every component, one round after the other
- *   bisect    where components whose T is too wide break
- *   settle    the region of every pixel as far as the block knows it
- *   record    what hangs on components that go on outside the block
+ *   load      the component to which each node is attached, unless its level is above alpha
+ *   gather    the range of T of every component, round by round
+ *   bisect    the levels at which components whose T is too wide break
+ *   settle    the region of every pixel, as far as the block determines it
+ *   record    records: nodes that are attached to vertices
  *
- * A waiting component x, a vertex of the graph of all blocks, joins others at level n or later, n
- * being its lightest edge out of the block.  What hangs on it by a lower level is the vertex
- * itself. Anything else may in truth hang on what x joins, and becomes a record, unless x is broken
- * by then by what it has in the block. */
+ * A waiting component x, a vertex of the graph of all blocks, joins other components at level n or
+ * later, where n is the level of its lightest edge out of the block.  A node that is attached to x
+ * by a level below n belongs to the vertex's own pixels.  Any other node may in the whole tile be
+ * attached to a component that x joins; so it becomes a record, unless x breaks inside the block
+ * before that level. */
 #include "gpu/omega/omega_bisect.cuh"
 #include "gpu/omega/omega_gather.cuh"
 
 /* ---- Settle ---------------------------------------------------------------------------------- */
 
-/* The component that stands for the region of c, as far as the block knows it. */
+/* The component that represents the region of c in the block. */
 template <typename WORK>
 static __device__ __forceinline__ uint32_t region_of(const WORK &w, uint32_t c)
 {
@@ -31,7 +32,7 @@ static __device__ __forceinline__ uint32_t region_of(const WORK &w, uint32_t c)
     }
 }
 
-/* Regions, their first pixels in the block, and what becomes a record. */
+/* Finds regions, their first pixels in the block, and the nodes that become records. */
 template <typename WORK> static __device__ __forceinline__ void settle(WORK &w)
 {
     EACH_COMPONENT(w, c)
@@ -69,7 +70,7 @@ static __device__ __forceinline__ uint32_t vertex_of(const WORK &w, uint32_t c)
     return w.first_vertex + target_of(w.m.hook[c]);
 }
 
-/* The thread's first record. */
+/* Reserves records for the thread's nodes; returns the first. */
 template <typename WORK> static __device__ __forceinline__ uint32_t take_records(WORK &w)
 {
     const uint32_t n = (uint32_t)(__popc(w.records) + __popc(w.record_comps));
@@ -107,8 +108,8 @@ static __device__ __forceinline__ void store_row(const WORK &w, uint32_t word[EA
         if (k < w.n_px) row[k] = word[k];
 }
 
-/* What each pixel has in root: regions that end in the block are named by their first pixels,
- * others are parts of what the graph finds. */
+/* Writes the root word of each pixel: the first pixel of a region that ends in the block; else the
+ * part of the pixel, with QFZ_OMEGA_PART. */
 template <typename WORK> static __device__ __forceinline__ void name(WORK &w, uint32_t at)
 {
     const uint32_t records = QFZ_OMEGA_PART | (w.n_vertices + at);
@@ -140,7 +141,7 @@ static __device__ __forceinline__ void store_records(const omega_work<VALUE> &w,
     const auto store = [&](uint32_t a, uint32_t level, uint32_t first, uint2 range) {
         if (band == 0) {
             g.first[w.n_vertices + at] = first;
-            g.hang[at] = make_uint2(vertex_of(w, a), level);
+            g.attached[at] = make_uint2(vertex_of(w, a), level);
         }
         value_io<VALUE>::store(w, g.lo, band * g.record_room + at, range.x);
         value_io<VALUE>::store(w, g.hi, band * g.record_room + at, range.y);
@@ -156,7 +157,7 @@ static __device__ __forceinline__ void store_records(const omega_work<VALUE> &w,
     });
 }
 
-/* The range of what is a vertex itself. */
+/* The ranges of vertices' own pixels. */
 template <typename WORK> static __device__ __forceinline__ void gather_own(WORK &w)
 {
     EACH_COMPONENT(w, c)
@@ -177,7 +178,8 @@ template <typename WORK> static __device__ __forceinline__ void gather_own(WORK 
     __syncthreads();
 }
 
-/* Vertices have been told to be empty; some numbers of components were not given to any. */
+/* Stores the block's vertices.  Vertices were emptied before, and a gap in the numbers of
+ * components is skipped. */
 template <typename WORK>
 static __device__ __forceinline__ void store_vertices(const WORK &w, int band)
 {
@@ -198,7 +200,7 @@ static __device__ __forceinline__ void store_vertices(const WORK &w, int band)
 
 /* ---- The kernel ------------------------------------------------------------------------------ */
 
-/* A block's roots may lie where the forest has its pixels, which have been read by then. */
+/* The block's part of `root` may overlap the hooks of its pixels, which have been read by then. */
 template <typename VALUE>
 static __global__ void __launch_bounds__(THREADS, value_kind<VALUE>::BLOCKS)
     k_block(qfz_gpu_forest forest, qfz_omega_values values, qfz_omega_graph graph, uint32_t *root)
@@ -211,7 +213,7 @@ static __global__ void __launch_bounds__(THREADS, value_kind<VALUE>::BLOCKS)
     load_components(w);
     __syncthreads();
     load_pixels(w);
-    hang_components(w);
+    attach_components(w);
     __syncthreads();
     for (int band = 0; band < values.n_bands; band++) {
         gather(w, band);
@@ -239,8 +241,8 @@ static qfz_status launch(qfz_gpu *gpu, const qfz_gpu_forest *forest, const qfz_o
 
 size_t qfz_gpu_omega_shared(const qfz_gpu_edges *edges)
 {
-    return edges->form == QFZ_EDGES_KEYS ? sizeof(omega_memory<any_value>)
-                                         : sizeof(omega_memory<uint16_t>);
+    return edges->form == QFZ_EDGES_LEVELS ? sizeof(omega_memory<any_value>)
+                                           : sizeof(omega_memory<uint16_t>);
 }
 
 qfz_status qfz_omega_blocks(qfz_gpu *gpu, const qfz_gpu_forest *forest,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* omega_block.cuh - what the steps of omega_block.cu share: pixels, values, memory, hooks, ranges.
- */
+/* omega_block.cuh - pixels, values, shared memory, hooks and ranges, for all steps of
+ * omega_block.cu. */
 #ifndef QFZ_GPU_OMEGA_BLOCK_CUH
 #define QFZ_GPU_OMEGA_BLOCK_CUH
 
@@ -9,33 +9,34 @@
 
 enum {
     THREADS = 512,
-    EACH = QFZ_BLOCK_PX / THREADS, /* pixels of a thread */
-    NOWHERE = 0xffff               /* instead of a component */
+    EACH = QFZ_FOREST_BLOCK_PX / THREADS, /* pixels of a thread */
+    NOWHERE = 0xffff                      /* instead of a component */
 };
 
 static const uint32_t NOT_WIDE = QFZ_NONE;
 
-/* ---- Pixels of a thread: what each hangs on, by which level; its value ----------------------- */
+/* ---- Pixels of a thread ---------------------------------------------------------------------- */
 
-/* Unpacked before it is needed, a word would take two registers, of which there are too few. (There
- * is no instruction here.) */
+/* Prevents the compiler from unpacking a word early into two registers, of which there are too few.
+ * Emits no instruction. */
 static __device__ __forceinline__ uint32_t as_late(uint32_t word)
 {
     asm volatile("" : "+r"(word));
     return word;
 }
 
-/* Where levels have 16 bits. */
+/* The pixels of a thread, for levels of 16 bits: the component to which each is attached, the
+ * level, and the pixel's value. */
 struct short_pixels {
-    uint32_t hang[EACH], pair[EACH / 2];
+    uint32_t at_level[EACH], pair[EACH / 2];
 
     __device__ __forceinline__ uint32_t up(int k) const
     {
-        return as_late(hang[k]) & 0xffff;
+        return as_late(at_level[k]) & 0xffff;
     }
     __device__ __forceinline__ uint32_t level(int k) const
     {
-        return as_late(hang[k]) >> 16;
+        return as_late(at_level[k]) >> 16;
     }
     __device__ __forceinline__ uint32_t value(int k) const
     {
@@ -43,7 +44,7 @@ struct short_pixels {
     }
     __device__ __forceinline__ void set_hang(int k, uint32_t up, uint32_t level)
     {
-        hang[k] = level << 16 | up;
+        at_level[k] = level << 16 | up;
     }
     __device__ __forceinline__ void set_value(int k, uint32_t word) /* in ascending order */
     {
@@ -77,8 +78,9 @@ struct word_pixels {
     }
 };
 
-/* ---- Values: VALUE is the type of the raster's only band where levels have 16 bits, else
- * any_value. */
+/* ---- Values ---------------------------------------------------------------------------------- */
+
+/* VALUE: the type of the raster's only band if levels have 16 bits; else any_value. */
 struct any_value {
 };
 
@@ -87,7 +89,7 @@ template <typename VALUE> struct value_kind {
     typedef short_pixels PIXELS;
     enum { BLOCKS = QFZ_SM_THREADS / THREADS }; /* on a multiprocessor */
 
-    /* Is a range too wide?  Differences are integers. */
+    /* True if a range is too wide; differences of this type are integers. */
     struct limit {
         uint32_t most;
 
@@ -143,38 +145,39 @@ template <> struct value_kind<any_value> {
 
 template <typename VALUE> struct omega_memory {
     typename value_kind<VALUE>::KEY hook[QFZ_COMPS]; /* level << 16 | step (boruvka_parts.cuh) */
-    uint2 range[QFZ_COMPS];  /* least and greatest of T; where T is too wide, of what is tried */
-    uint2 bounds[QFZ_COMPS]; /* the level that breaks it; the greatest known to hold, or NOT_WIDE */
+    uint2 range[QFZ_COMPS];  /* range of T; if T is too wide, of the tried component */
+    uint2 bounds[QFZ_COMPS]; /* breaks, as in qfz_omega_vertex; holds, or NOT_WIDE */
     union {
-        typename value_kind<VALUE>::RANGE held[QFZ_COMPS]; /* where T is too wide, of what holds */
-        uint32_t word[QFZ_COMPS];                          /* what its region has in root */
+        typename value_kind<VALUE>::RANGE held[QFZ_COMPS]; /* as in qfz_omega_graph */
+        uint32_t word[QFZ_COMPS];                          /* the root word of its region */
     };
     union {
         uint2 marks[QFZ_COMPS]; /* tried and left, as in qfz_omega_vertex */
         struct {
-            uint32_t region[QFZ_COMPS]; /* the component that stands for its region in the block */
-            uint32_t first[QFZ_COMPS];  /* of a region: first pixel in the block, QFZ_NONE: none */
+            uint32_t region[QFZ_COMPS]; /* the component that represents its region in the block */
+            uint32_t first[QFZ_COMPS];  /* per region: its first pixel in the block, or QFZ_NONE */
         };
     };
     uint32_t n_rounds, n_records, first_record;
 };
 
-/* What the functions of one block share.  A thread has EACH pixels in a row and the components
- * threadIdx.x + j * THREADS; sets of either are masks. */
+/* The variables of a thread that all steps use.  A thread has EACH adjacent pixels and the
+ * components threadIdx.x + j * THREADS; sets of these are bit masks. */
 template <typename VALUE> struct omega_work {
     omega_memory<VALUE> &m;
     const qfz_gpu_forest &forest;
     const qfz_omega_values &values;
     const qfz_omega_graph &graph;
     uint32_t *root;
-    uint32_t n;                        /* components */
-    uint32_t first_vertex, n_vertices; /* of the block's; of the graph */
-    int64_t pixel;                     /* the first of the thread's */
-    int n_px;                          /* of them in the image */
+    uint32_t n; /* number of components */
+    uint32_t first_vertex,
+        n_vertices; /* the block's first vertex; number of vertices in the graph */
+    int64_t pixel;  /* the thread's first pixel */
+    int n_px;       /* number of the thread's pixels in the image */
 
-    uint32_t joined;       /* pixels that are in a region with others */
+    uint32_t joined;       /* pixels that are in the region of a component */
     uint32_t records;      /* pixels that are records */
-    uint32_t record_comps; /* components that are */
+    uint32_t record_comps; /* components that are records */
     typename value_kind<VALUE>::PIXELS px;
 
     __device__ __forceinline__ omega_work(omega_memory<VALUE> *memory, const qfz_gpu_forest &f,
@@ -208,7 +211,7 @@ static __device__ __forceinline__ uint32_t bit_of(uint32_t c)
     return 1u << c / THREADS;
 }
 
-/* Pixels of the block are numbered row by row. */
+/* The number in the block of the thread's k-th pixel; pixels are numbered row by row. */
 static __device__ __forceinline__ uint32_t place_of(int k)
 {
     return threadIdx.x * EACH + (uint32_t)k;
@@ -229,7 +232,7 @@ template <typename KEY> static __device__ __forceinline__ uint32_t level_of(KEY 
     return (uint32_t)(hook >> 16);
 }
 
-/* The component that it hangs on, or the vertex that it is. */
+/* The component to which the node is attached; or the vertex that the component is. */
 template <typename KEY> static __device__ __forceinline__ uint32_t target_of(KEY hook)
 {
     return (uint32_t)hook & QFZ_STEP_MASK;
@@ -240,7 +243,7 @@ template <typename KEY> static __device__ __forceinline__ uint32_t round_of(KEY 
     return ((uint32_t)hook & 0xffff) >> QFZ_STEP_BITS;
 }
 
-/* Does it hang on another component of the block? */
+/* True if the node is attached to a component of the block. */
 template <typename KEY> static __device__ __forceinline__ bool joins(KEY hook)
 {
     return round_of(hook) != QFZ_STEP_ROOT;
@@ -251,8 +254,8 @@ template <typename KEY> static __device__ __forceinline__ bool is_vertex(KEY hoo
     return !joins(hook) && ((uint32_t)hook & 0xffff) != QFZ_STEP_ENDED;
 }
 
-/* Does what hangs on a vertex by `level` become a record, if the vertex holds with it?  Else it is
- * the vertex itself. */
+/* True if a node that is attached to a vertex by `level`, and in its region, becomes a record; else
+ * it is one of the vertex's own pixels. */
 template <typename KEY> static __device__ __forceinline__ bool is_outer(KEY hook, uint32_t level)
 {
     return is_vertex(hook) && level >= max(level_of(hook), 1u);
@@ -272,7 +275,8 @@ static __device__ __forceinline__ uint2 peek_pair(const uint2 *pair)
     return make_uint2((uint32_t)word, (uint32_t)(word >> 32));
 }
 
-/* Most calls change nothing; ranges only grow, so that a stale one costs atomic operations. */
+/* Extends the range of component a.  Most calls change nothing.  Ranges only grow, so a stale read
+ * costs an atomic operation but loses nothing. */
 template <typename WORK> static __device__ __forceinline__ void widen(WORK &w, uint32_t a, uint2 by)
 {
     const uint2 seen = peek_pair(&w.m.range[a]);

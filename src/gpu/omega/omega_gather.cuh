@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* omega_gather.cuh - a block's components and pixels, what each hangs on, and T of components. */
+/* omega_gather.cuh - steps load and gather of omega_block.cu: the component to which each component
+ * and pixel is attached, and the range of T of components. */
 #ifndef QFZ_GPU_OMEGA_GATHER_CUH
 #define QFZ_GPU_OMEGA_GATHER_CUH
 
@@ -7,7 +8,7 @@
 
 /* ---- Load ------------------------------------------------------------------------------------ */
 
-/* A component that joins others above alpha only has ended. */
+/* Loads the hooks of components.  A component whose level is above alpha becomes a root. */
 template <typename VALUE>
 static __device__ __forceinline__ void load_components(omega_work<VALUE> &w)
 {
@@ -22,7 +23,7 @@ static __device__ __forceinline__ void load_components(omega_work<VALUE> &w)
     }
 }
 
-/* The first component from a on that joins another after `level`. */
+/* The first component on the path up from a, a included, that is a root or has L above `level`. */
 template <typename WORK>
 static __device__ __forceinline__ uint32_t first_after(const WORK &w, uint32_t a, uint32_t level)
 {
@@ -34,9 +35,10 @@ static __device__ __forceinline__ uint32_t first_after(const WORK &w, uint32_t a
     return a;
 }
 
-/* All look before any changes a word. */
+/* Replaces each component's parent in the forest by the component to which it is attached.  All
+ * threads read before any thread writes. */
 template <typename VALUE>
-static __device__ __forceinline__ void hang_components(omega_work<VALUE> &w)
+static __device__ __forceinline__ void attach_components(omega_work<VALUE> &w)
 {
     enum { EACH_COMPS = (QFZ_COMPS + THREADS - 1) / THREADS };
     uint32_t up[EACH_COMPS];
@@ -55,7 +57,7 @@ static __device__ __forceinline__ void hang_components(omega_work<VALUE> &w)
     }
 }
 
-/* The thread's pixels have EACH items from row on; 0 outside the image. */
+/* Reads the thread's EACH items, from `row` on; 0 outside the image. */
 template <typename T, typename WORK>
 static __device__ __forceinline__ void load_row(const WORK &w, const T *row, uint32_t out[EACH])
 {
@@ -75,7 +77,8 @@ static __device__ __forceinline__ void load_row(const WORK &w, const T *row, uin
         out[k] = k < w.n_px ? row[k] : 0;
 }
 
-/* Invalid pixels of the tile's ring may have components. */
+/* Loads the hooks of the thread's pixels.  Invalid pixels of the tile's ring may have components,
+ * so validity is checked. */
 template <typename VALUE> static __device__ __forceinline__ void load_pixels(omega_work<VALUE> &w)
 {
     typedef typename qfz_top_of<typename value_kind<VALUE>::KEY>::type TOP;
@@ -92,7 +95,7 @@ template <typename VALUE> static __device__ __forceinline__ void load_pixels(ome
     }
 }
 
-/* The thread's values of a band; one value of an array. */
+/* Reads the thread's values of a band, and writes a value of an array. */
 template <typename VALUE> struct value_io {
     template <typename WORK> static __device__ __forceinline__ void load(WORK &w, int)
     {
@@ -127,7 +130,7 @@ template <> struct value_io<any_value> {
 
 /* ---- Gather ---------------------------------------------------------------------------------- */
 
-/* T of every component in one band, and the thread's pixels' values. */
+/* Computes the ranges of T of all components in one band, and loads the values of pixels. */
 template <typename VALUE>
 static __device__ __forceinline__ void gather(omega_work<VALUE> &w, int band)
 {

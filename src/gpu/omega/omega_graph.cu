@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* omega_graph.cu - at which levels the vertices of the graph of all blocks break.
+/* omega_graph.cu - the levels at which the vertices of the graph of all blocks break.
  *
- * Vertices hang on vertices, records on vertices; T of a vertex is gathered by climbing from
- * everything that is in it, at most as many steps as there were rounds.  A climb ends at a vertex
- * that is too wide already: whatever it joins is told that it breaks there, and what breaks it
- * before is something that is not too wide itself, from which every climb gets on to it. */
+ * * Vertices and records are attached to vertices.  The range of T of a vertex is computed by
+ * climbing from every part of T, in at most as many steps as there were rounds.  A climb may stop
+ * at a vertex that is too wide: this vertex breaks the vertices above it anyway, and a part that
+ * breaks them earlier is not below a too wide vertex, so its climb reaches them. */
 #include "gpu/omega/omega_parts.cuh"
 
-/* What v hangs on, and its L. */
+/* The parent of v in the forest, and L(v). */
 static __device__ __forceinline__ uint2 hook_of(const qfz_omega_graph &g, uint32_t v)
 {
     return *reinterpret_cast<const uint2 *>(&g.vertex[v]);
 }
 
-/* The first vertex from v on that joins another after `level`. */
+/* The first vertex on the path up from v, v included, that is a root or has L above `level`. */
 static __device__ __forceinline__ uint32_t first_after(const qfz_omega_graph &g, uint32_t v,
                                                        uint32_t level)
 {
@@ -51,11 +51,13 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     }
 }
 
-/* ---- What is known to break ------------------------------------------------------------------ */
+/* ---- Known breaks ---------------------------------------------------------------------------- */
 
-/* v breaks at `level`, and so does all that it joins, as soon as it joins it.  Where a vertex is
- * told for the second time, who told it first has gone on. */
-static __device__ __forceinline__ void tell(const qfz_omega_graph &g, uint32_t v, uint32_t level)
+/* Marks that v breaks at `level`, and that each vertex above v breaks at the level at which the
+ * vertex below is attached.  Stops at a vertex that another thread marked before, because that
+ * thread continues upwards. */
+static __device__ __forceinline__ void break_at(const qfz_omega_graph &g, uint32_t v,
+                                                uint32_t level)
 {
     while (level < g.after) {
         uint32_t *const breaks = &g.vertex[v].breaks;
@@ -67,57 +69,61 @@ static __device__ __forceinline__ void tell(const qfz_omega_graph &g, uint32_t v
     }
 }
 
-/* The component of v at `level` is too wide. */
-static __device__ __forceinline__ void tell_at(const qfz_omega_graph &g, uint32_t v, uint32_t level)
+/* Marks that the component of v at `level` is too wide. */
+static __device__ __forceinline__ void break_component_at(const qfz_omega_graph &g, uint32_t v,
+                                                          uint32_t level)
 {
-    if (level < g.after) tell(g, first_after(g, v, level), level);
+    if (level < g.after) break_at(g, first_after(g, v, level), level);
 }
 
-static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_tell_blocks(qfz_omega_graph g)
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_break_blocks(qfz_omega_graph g)
 {
     const uint32_t n = *g.n_vertices;
-    QFZ_OMEGA_EACH(v, n) tell_at(g, (uint32_t)v, g.block_breaks[v]);
+    QFZ_OMEGA_EACH(v, n) break_component_at(g, (uint32_t)v, g.block_breaks[v]);
 }
 
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
-    k_tell_ring(qfz_gpu_forest f, qfz_omega_graph g, const uint32_t *__restrict__ omega_level)
+    k_break_ring(qfz_gpu_forest f, qfz_omega_graph g, const uint32_t *__restrict__ omega_level)
 {
     QFZ_OMEGA_EACH(i, qfz_ring_count(f.h, f.w))
     {
         if (omega_level[i] == QFZ_NONE) continue;
-        tell_at(g, qfz_omega_ring_vertex(f, i), omega_level[i] + 1);
+        break_component_at(g, qfz_omega_ring_vertex(f, i), omega_level[i] + 1);
     }
 }
 
-static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_hang_records(qfz_omega_graph g)
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_attach_records(qfz_omega_graph g)
 {
     const uint32_t n = *g.n_records;
     QFZ_OMEGA_EACH(i, n)
     {
-        const uint2 hang = g.hang[i];
-        const uint32_t at = first_after(g, hang.x, hang.y);
-        if (at != hang.x) g.hang[i].x = at;
+        const uint2 to = g.attached[i];
+        const uint32_t at = first_after(g, to.x, to.y);
+        if (at != to.x) g.attached[i].x = at;
     }
 }
 
 /* ---- One band -------------------------------------------------------------------------------- */
 
-/* What every kernel of a band needs. */
-struct band_view {
+namespace
+{
+/* The ranges in one band, for all kernels of that band. */
+struct band_ranges {
     int band;
     const uint32_t *own_lo, *own_hi; /* of vertices */
     const char *lo, *hi;             /* of records */
 };
+} // namespace
 
-static band_view view_of(const qfz_omega_values *values, const qfz_omega_graph *g, int band)
+static band_ranges view_of(const qfz_omega_values *values, const qfz_omega_graph *g, int band)
 {
     const int64_t own = band * g->vertex_room, of_record = band * g->record_room * values->bytes;
-    return band_view{band, g->own_lo + own, g->own_hi + own, (const char *)g->lo + of_record,
-                     (const char *)g->hi + of_record};
+    return band_ranges{band, g->own_lo + own, g->own_hi + own, (const char *)g->lo + of_record,
+                       (const char *)g->hi + of_record};
 }
 
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
-    k_start_band(qfz_omega_graph g, band_view b)
+    k_start_band(qfz_omega_graph g, band_ranges b)
 {
     const uint32_t n = *g.n_vertices;
     if (blockIdx.x == 0 && threadIdx.x <= QFZ_OMEGA_PASSES) g.n_listed[threadIdx.x] = 0;
@@ -129,14 +135,14 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     }
 }
 
-/* Half a vertex, from `word` on; others may be changing it. */
+/* Reads four words of a vertex, from `word` on, while other threads may write them. */
 static __device__ __forceinline__ uint4 peek_half(const uint32_t *word)
 {
     return __ldcg(reinterpret_cast<const uint4 *>(word));
 }
 
-/* A range goes into T of v and of all that v hangs on.  What is read of a vertex may be stale, but
- * ranges only grow: a vertex that looks too wide is. */
+/* Extends the range of T of v and of all vertices above v.  A read may be stale, but ranges only
+ * grow: a vertex that reads as too wide is too wide. */
 static __device__ __forceinline__ void spread(const qfz_omega_graph &g,
                                               const qfz_omega_values &values, double limit,
                                               uint32_t v, uint32_t lo, uint32_t hi)
@@ -152,7 +158,7 @@ static __device__ __forceinline__ void spread(const qfz_omega_graph &g,
 }
 
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
-    k_spread(qfz_omega_values values, qfz_omega_graph g, band_view b)
+    k_spread(qfz_omega_values values, qfz_omega_graph g, band_ranges b)
 {
     const double limit = values.limit[b.band];
     const uint64_t n = *g.n_vertices, n_all = n + *g.n_records;
@@ -164,13 +170,13 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
             continue;
         }
         const int64_t r = (int64_t)(i - n);
-        spread(g, values, limit, g.hang[r].x, values.read(b.lo, r), values.read(b.hi, r));
+        spread(g, values, limit, g.attached[r].x, values.read(b.lo, r), values.read(b.hi, r));
     }
 }
 
-/* What is the vertex itself holds from the start; nothing is tried yet. */
+/* Lists the vertices whose T is too wide.  A vertex's own pixels qualify; no level is tried yet. */
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
-    k_mark_wide(qfz_omega_values values, qfz_omega_graph g, band_view b)
+    k_mark_wide(qfz_omega_values values, qfz_omega_graph g, band_ranges b)
 {
     const double limit = values.limit[b.band];
     const auto is_wide = [&](uint64_t v) {
@@ -183,33 +189,43 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
         at->hi = b.own_hi[v];
         at->tried = 0;
         at->left = QFZ_NONE;
-        if (seen.up != QFZ_NONE) tell(g, seen.up, max(seen.up_level, 1u)); /* zones always hold */
+        /* Components of level 0 always qualify. */
+        if (seen.up != QFZ_NONE) break_at(g, seen.up, max(seen.up_level, 1u));
         return (uint32_t)v;
     };
     qfz_omega_append(*g.n_vertices, g.n_wide, is_wide,
                      [&](uint32_t to, uint64_t, uint32_t v) { g.wide[to] = v; });
 }
 
-/* ---- Bisection, as in omega_block.cu.  Parts of which it is open whether a vertex holds with them
- * are listed; in each pass what has been decided leaves the list. */
+/* ---- Bisection ------------------------------------------------------------------------------- */
 
-/* A part that hangs on something, or a vertex that does, as a part that stands for all of its T. */
+/* The same algorithm as in omega_bisect.cuh.  The list has the parts for which it is undecided
+ * whether their level breaks their vertex; each pass removes the decided ones. */
+
+namespace
+{
+/* An item of the list: a record, or a vertex with all of its T, that is attached to a vertex. */
 struct item {
-    uint32_t v, level; /* what it hangs on, and by which level */
-    int64_t record;    /* below 0: it is a vertex */
+    uint32_t v, level; /* the vertex to which it is attached, and its L */
+    int64_t record;    /* below 0: the item is a vertex */
 };
+} // namespace
 
 static __device__ __forceinline__ item item_of(const qfz_omega_graph &g, uint32_t n, uint64_t i)
 {
     const int64_t r = (int64_t)i - (int64_t)n;
-    const uint2 hang = r < 0 ? hook_of(g, (uint32_t)i) : g.hang[r];
-    return item{hang.x, hang.y, r};
+    const uint2 to = r < 0 ? hook_of(g, (uint32_t)i) : g.attached[r];
+    return item{to.x, to.y, r};
 }
 
-/* Of a vertex: what is being tried changes meanwhile, but ranges and levels only grow. */
+namespace
+{
+/* The state of a vertex in the bisection, while other threads extend its range and raise `tried`.
+ */
 struct progress {
     uint32_t lo, hi, breaks, holds, tried, left;
 };
+} // namespace
 
 static __device__ __forceinline__ progress progress_of(const qfz_omega_graph &g, uint32_t v)
 {
@@ -217,24 +233,24 @@ static __device__ __forceinline__ progress progress_of(const qfz_omega_graph &g,
     return progress{first.z, first.w, second.x, second.y, second.z, second.w};
 }
 
-/* Is it open whether a vertex holds with what joins it at `level`?  What is too wide itself is
- * known to break that. */
+/* True if it is undecided whether the vertex qualifies at `level`. */
 static __device__ __forceinline__ bool is_open(const progress &at, uint32_t level)
 {
     return level > at.holds && level < at.breaks;
 }
 
-/* The level up to which parts are tried next: some part is open at the level after `holds`. */
+/* The level up to which parts are tried next.  Some part is undecided at the level after `holds`.
+ */
 static __device__ __forceinline__ uint32_t middle(const progress &at)
 {
     return at.holds + 1 + (at.breaks - at.holds - 2) / 2;
 }
 
-/* Item i is tried, or left for later. */
+/* Tries an item, or leaves it for a later pass. */
 static __device__ __forceinline__ void try_item(const qfz_omega_graph &g,
-                                                const qfz_omega_values &values, const band_view &b,
-                                                uint64_t i, const item &it, const progress &seen,
-                                                bool tries)
+                                                const qfz_omega_values &values,
+                                                const band_ranges &b, uint64_t i, const item &it,
+                                                const progress &seen, bool tries)
 {
     qfz_omega_vertex *const at = &g.vertex[it.v];
     if (!tries) {
@@ -249,9 +265,9 @@ static __device__ __forceinline__ void try_item(const qfz_omega_graph &g,
     if (it.level > seen.tried) atomicMax(&at->tried, it.level);
 }
 
-/* The first list, and the first try, of what joins at level 0. */
+/* Makes the first list, and tries the items of level 0. */
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
-    k_list(qfz_omega_values values, qfz_omega_graph g, band_view b)
+    k_list(qfz_omega_values values, qfz_omega_graph g, band_ranges b)
 {
     const uint32_t n = *g.n_vertices;
     const auto is_listed = [&](uint64_t i) {
@@ -269,7 +285,7 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
 }
 
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
-    k_try(qfz_omega_values values, qfz_omega_graph g, band_view b, int pass)
+    k_try(qfz_omega_values values, qfz_omega_graph g, band_ranges b, int pass)
 {
     const uint32_t n = *g.n_vertices;
     const uint32_t *const list = g.list[pass % 2];
@@ -286,10 +302,9 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
                      [&](uint32_t to, uint64_t, uint32_t i) { next[to] = i; });
 }
 
-/* What was tried holds, and so does all before what is left; or it breaks by the last of it.  Zones
- * hold, but one that is too wide breaks by whatever joins it. */
+/* Decides for the listed vertices, as in omega_bisect.cuh. */
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
-    k_judge(qfz_omega_values values, qfz_omega_graph g, band_view b, int pass)
+    k_judge(qfz_omega_values values, qfz_omega_graph g, band_ranges b, int pass)
 {
     if (pass >= 0 && !g.n_listed[pass + 1]) return;
     const double limit = values.limit[b.band];
@@ -298,7 +313,7 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     {
         qfz_omega_vertex *const at = &g.vertex[g.wide[i]];
         qfz_omega_vertex v = *at;
-        if (pass >= 0 && v.tried == 0) continue; /* nothing was open */
+        if (pass >= 0 && v.tried == 0) continue; /* no level was undecided */
         if (!values.too_wide(v.lo, v.hi, limit)) {
             g.held[i] = make_uint2(v.lo, v.hi);
             v.holds = min(v.left, v.breaks) - 1;
@@ -324,7 +339,7 @@ qfz_status qfz_omega_begin(qfz_gpu *gpu, const qfz_gpu_forest *forest, const qfz
                       dim3(QFZ_OMEGA_THREADS), 0, *forest, *graph, n_bands);
 }
 
-/* After so many halvings no level is open. */
+/* The number of passes after which no level is undecided. */
 static int n_passes(uint32_t after)
 {
     int n = 1;
@@ -336,7 +351,7 @@ static int n_passes(uint32_t after)
 qfz_status qfz_omega_spread(qfz_gpu *gpu, const qfz_omega_values *values,
                             const qfz_omega_graph *graph, int band)
 {
-    const band_view b = view_of(values, graph, band);
+    const band_ranges b = view_of(values, graph, band);
     const dim3 block(QFZ_OMEGA_THREADS),
         vertices = qfz_omega_grid(gpu, graph->vertex_room),
         all = qfz_omega_grid(gpu, graph->vertex_room + graph->record_room);
@@ -347,7 +362,7 @@ qfz_status qfz_omega_spread(qfz_gpu *gpu, const qfz_omega_values *values,
 static qfz_status solve_band(qfz_gpu *gpu, const qfz_omega_values *values,
                              const qfz_omega_graph *graph, int band)
 {
-    const band_view b = view_of(values, graph, band);
+    const band_ranges b = view_of(values, graph, band);
     const dim3 block(QFZ_OMEGA_THREADS),
         vertices = qfz_omega_grid(gpu, graph->vertex_room),
         all = qfz_omega_grid(gpu, graph->vertex_room + graph->record_room);
@@ -368,13 +383,13 @@ qfz_status qfz_omega_solve(qfz_gpu *gpu, const qfz_gpu_forest *forest,
 {
     const dim3 block(QFZ_OMEGA_THREADS);
     QFZ_TRY(
-        qfz_launch(gpu, k_tell_blocks, qfz_omega_grid(gpu, graph->vertex_room), block, 0, *graph));
+        qfz_launch(gpu, k_break_blocks, qfz_omega_grid(gpu, graph->vertex_room), block, 0, *graph));
     if (d_omega_level)
-        QFZ_TRY(qfz_launch(gpu, k_tell_ring,
+        QFZ_TRY(qfz_launch(gpu, k_break_ring,
                            qfz_omega_grid(gpu, qfz_ring_size(forest->h, forest->w)), block, 0,
                            *forest, *graph, d_omega_level));
-    QFZ_TRY(
-        qfz_launch(gpu, k_hang_records, qfz_omega_grid(gpu, graph->record_room), block, 0, *graph));
+    QFZ_TRY(qfz_launch(gpu, k_attach_records, qfz_omega_grid(gpu, graph->record_room), block, 0,
+                       *graph));
     for (int band = 0; values->limit && band < values->n_bands; band++)
         QFZ_TRY(solve_band(gpu, values, graph, band));
     return QFZ_OK;

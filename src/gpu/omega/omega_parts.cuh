@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* omega_parts.cuh - what the parts of omega.cuh share: ranges of values, nodes, records. */
+/* omega_parts.cuh - internals that the files of omega.cuh and the stitching of groups share:
+ * values, the graph of vertices and records, memory, and the launchers of each step. */
 #ifndef QFZ_GPU_OMEGA_PARTS_CUH
 #define QFZ_GPU_OMEGA_PARTS_CUH
 
 #include "gpu/forest/boruvka_parts.cuh"
 #include "gpu/omega/omega.cuh"
 
-/* ---- Values: as unsigned words of the same order, so that ranges grow by atomic operations.  An
+/* ---- Values ---------------------------------------------------------------------------------- */
+
+/* Values are read as unsigned words of the same order, so that atomic operations extend ranges.  An
  * empty range has lo > hi. */
 struct qfz_omega_values {
     const void *pixels; /* planes of n_px */
     const uint8_t *valid;
-    const double *limit; /* omega of each band, in device memory; NULL: none */
+    const double *limit; /* omega of each band, in device memory; NULL: no limit */
     int64_t n_px;
     int n_bands, bytes; /* of a value */
     bool is_float;
-    uint32_t flip; /* what turns signed values into unsigned ones */
+    uint32_t flip; /* XOR with flip maps signed integers to unsigned integers of the same order */
 
-    /* i-th value of an array of the raster's type. */
+    /* The word of the i-th value of an array of the raster's type. */
     __device__ __forceinline__ uint32_t read(const void *array, int64_t i) const
     {
         if (bytes == 1) return static_cast<const uint8_t *>(array)[i] ^ flip;
@@ -47,7 +50,7 @@ struct qfz_omega_values {
         return word >> 31 ? word & ~(1u << 31) : ~word;
     }
 
-    /* No value is less, or greater. */
+    /* The words of the least and the greatest value of the type. */
     __device__ __forceinline__ uint32_t least() const
     {
         return is_float ? ~0xff800000u : 0;
@@ -58,7 +61,7 @@ struct qfz_omega_values {
         return is_float ? 0xff800000u : 0xffffffffu >> (32 - 8 * bytes);
     }
 
-    /* As qfz_too_wide() in src/level.c, of one band. */
+    /* qfz_too_wide() of core/level.c for one band: does hi - lo exceed `most`? */
     __device__ __forceinline__ bool too_wide(uint32_t lo, uint32_t hi, double most) const
     {
         if (lo >= hi) return false;
@@ -68,8 +71,9 @@ struct qfz_omega_values {
     }
 };
 
-/* ---- Kernels over items: blocks that go on until as many are done as the device knows of, at most
- * n. */
+/* ---- Kernels over items ---------------------------------------------------------------------- */
+
+/* Loops over items whose number n may be known on the device only; any grid covers all items. */
 enum { QFZ_OMEGA_THREADS = 256 };
 
 #define QFZ_OMEGA_EACH(i, n)                                                                       \
@@ -78,12 +82,13 @@ enum { QFZ_OMEGA_THREADS = 256 };
 
 static inline dim3 qfz_omega_grid(const qfz_gpu *gpu, int64_t n)
 {
-    const unsigned most = (unsigned)gpu->n_sms * 8, wanted = qfz_blocks(n, QFZ_OMEGA_THREADS);
+    const unsigned most = (unsigned)gpu->n_sms * 8,
+                   wanted = qfz_launch_blocks(n, QFZ_OMEGA_THREADS);
     return dim3(wanted < most ? wanted : most);
 }
 
-/* For each i below n: calls word(i), and unless that is QFZ_NONE, put(its place in a list, i,
- * word). Warps take places for several items at a time. */
+/* For each i below n: appends i to a list unless word(i) is QFZ_NONE, by put(place in the list, i,
+ * word(i)).  A warp reserves places for several items at a time. */
 template <typename WORD, typename PUT>
 static __device__ __forceinline__ void qfz_omega_append(uint64_t n, uint32_t *counter, WORD word,
                                                         PUT put)
@@ -107,7 +112,7 @@ static __device__ __forceinline__ void qfz_omega_append(uint64_t n, uint32_t *co
     }
 }
 
-/* The vertex of a ring pixel, in a forest that keeps the ring. */
+/* The vertex of ring pixel i, in a forest that keeps the ring. */
 static __device__ __forceinline__ uint32_t qfz_omega_ring_vertex(const qfz_gpu_forest &f,
                                                                  uint64_t i)
 {
@@ -115,123 +120,125 @@ static __device__ __forceinline__ uint32_t qfz_omega_ring_vertex(const qfz_gpu_f
     return f.rim[qfz_rim_place(f, place.y, place.x)].x;
 }
 
-/* ---- The graph of all blocks.  A record is what hangs on a block's waiting component.  The parts
- * of a region are what is a vertex itself, and records: part i is vertex i or, from *n_vertices on,
- * a record; it is named by its first pixel. */
+/* ---- The graph of all blocks ----------------------------------------------------------------- */
 
-/* One sector of memory, for whoever looks at a vertex looks at most of it. */
+/* A region consists of parts.  Part i is vertex i, with the pixels of its block that belong to it
+ * under any circumstances; or, from *n_vertices on, a record: a node of a block that is attached to
+ * a waiting component, and its T.  A part is named by its first pixel. */
+
+/* A vertex; one 32-byte sector of memory, because most kernels read most of its words. */
 struct __align__(16) qfz_omega_vertex
 {
-    uint32_t up, up_level; /* what it hangs on, QFZ_NONE at a root; its L */
-    uint32_t lo, hi;       /* range of T, in one band; where T is too wide, of what is tried */
+    uint32_t up, up_level; /* the vertex to which it is attached, QFZ_NONE at a root; its L */
+    uint32_t lo, hi;       /* range of T in one band; if T is too wide, of the tried component */
     uint32_t breaks;       /* s */
     union {
-        uint32_t holds;  /* the greatest level that is known to hold, QFZ_NONE: T is not too wide */
-        uint32_t region; /* in the end: its region's place in region_first */
+        uint32_t holds;  /* greatest level known to qualify; QFZ_NONE: T is not too wide */
+        uint32_t region; /* at the end: the index of its region in region_first */
     };
-    uint32_t tried, left; /* where it is: the greatest open level that is tried, the least that is
-                             not; 0, QFZ_NONE: none */
+    uint32_t tried, left; /* if T is too wide: the greatest undecided level that is tried (0: none),
+                           * the least that is not (QFZ_NONE: none) */
 };
 
 struct qfz_omega_graph {
-    uint32_t after; /* the level from which on nothing joins: alpha's + 1 */
+    uint32_t after; /* no edge of this level or above joins: the level of alpha, plus 1 */
     int64_t record_room, vertex_room;
     const uint32_t *n_vertices;
     uint32_t *n_records;
-    uint32_t *first; /* first pixel of each part, QFZ_NONE: nothing is the vertex itself */
-    uint2 *hang;     /* of a record: the vertex that it hangs on, level */
-    void *lo, *hi;   /* n_bands planes of record_room, in the raster's type */
+    uint32_t *first; /* first pixel of each part; QFZ_NONE: the vertex has no pixels of its own */
+    uint2 *attached; /* per record: the vertex to which it is attached, and its level L */
+    void *lo, *hi;   /* ranges of records: n_bands planes of record_room, in the raster's type */
 
     qfz_omega_vertex *vertex;
-    uint32_t *own_lo,
-        *own_hi;             /* range of what is the vertex itself, n_bands planes of vertex_room */
-    uint32_t *block_breaks;  /* the level at which its block saw it break, or after */
-    uint32_t *wide, *n_wide; /* the vertices whose T is too wide */
-    uint2 *held;             /* of each of them: the range of what holds */
-    uint32_t *
-        region_first; /* first pixels, by the vertex that a region ends at, then by border_region */
-    uint32_t *list[2], *n_listed; /* parts of which it is open whether a vertex holds with them; by
-                                     pass */
+    uint32_t *own_lo, *own_hi; /* ranges of vertices' own pixels: n_bands planes of vertex_room */
+    uint32_t *block_breaks;    /* the level at which the vertex breaks inside its block, or after */
+    uint32_t *wide, *n_wide;   /* the vertices whose T is too wide */
+    uint2 *held;               /* per such vertex: range of its component at level `holds` */
+    uint32_t *region_first;    /* first pixels of regions, by their last vertex; then by border
+                                * region */
+    uint32_t *list[2]; /* the parts for which s of their vertex is undecided, for each pass */
+    uint32_t *n_listed;
 };
 
-/* A word of a pixel's root on the way: the part that the pixel is of, not yet the first pixel of
- * its region. */
+/* Marks a word of d_root that is the part of the pixel, not yet the first pixel of its region. */
 static const uint32_t QFZ_OMEGA_PART = 1u << 31;
 
 enum { QFZ_OMEGA_PASSES = 33 };
 
-/* *word = max(*word, value); as qfz_lower(). */
+/* *word = max(*word, value); see qfz_lower(). */
 static __device__ __forceinline__ void qfz_raise(uint32_t *word, uint32_t value)
 {
     if (value > *static_cast<volatile uint32_t *>(word)) atomicMax(word, value);
 }
 
-/* Everything that lies in the scratch memory. */
+/* The content of the scratch memory. */
 struct qfz_omega_room {
     qfz_gpu_forest forest;
     qfz_omega_values values;
     qfz_omega_graph graph;
     void *d_forest;
-    uint32_t *d_keys;
+    uint32_t *d_edge_levels;
     double *d_limit;
-    uint32_t *d_border_of; /* of a vertex that a region is named by */
+    uint32_t *d_border_of; /* per vertex: the border region of the region that ends there */
 
     /* Summaries (omega_summary.cu). */
     int64_t event_room;
-    unsigned long long *d_envoys;
+    unsigned long long *d_representatives;
     uint32_t *d_level[2], *d_source[2];
     uint32_t *d_counts; /* (omega_summary.cu) */
     void *d_lo, *d_hi, *d_links_scratch, *d_sort;
     qfz_gpu_links links;
 };
 
-/* All but the forest and its keys, for as many vertices and records as room->graph says, of an
- * image of h x w or of its ring.  They begin at forest_at: from there on memory may be used when
- * the forest is of no more use. */
+/* Carves everything but the forest and its edges, for graph.vertex_room vertices and
+ * graph.record_room records of an image of h x w.  forest_at: offset of the forest in the carve;
+ * from there on, parts of the summary reuse memory when the forest is not needed any more. */
 void qfz_omega_carve(qfz_omega_room *room, const qfz_rule *rule, int32_t h, int32_t w,
                      size_t forest_at, qfz_carve *carve);
 
-/* What the rule says of values and levels, into room->values and room->graph.  Pixels stay NULL. */
+/* Sets room->values and room->graph from the rule; pixels stay NULL. */
 qfz_status qfz_omega_set_rule(qfz_gpu *gpu, const qfz_rule *rule, qfz_omega_room *room);
 
-/* The rule's limits to the device. */
+/* Uploads omega of each band to room->d_limit. */
 qfz_status qfz_omega_send_limits(qfz_gpu *gpu, const qfz_rule *rule, qfz_omega_room *room);
 
-/* Cuts the scratch memory. */
+/* Divides the scratch memory for an image, and sets *room. */
 qfz_status qfz_omega_cut(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
                          void *d_scratch, qfz_omega_room *room);
 
-/* Then makes the forest and empties the graph. */
+/* Builds the forest of the image and empties the graph. */
 qfz_status qfz_omega_prepare(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
                              bool keep_ring, qfz_omega_room *room);
 
-/* Empties vertices, records and counters; the forest is made. */
+/* Empties vertices, records and counters, for a complete forest. */
 qfz_status qfz_omega_begin(qfz_gpu *gpu, const qfz_gpu_forest *forest, const qfz_omega_graph *graph,
                            int n_bands);
 
-/* T of all vertices that are not too wide, once more, in one band. */
+/* Computes the ranges of T again, in one band, for all vertices whose T is not too wide. */
 qfz_status qfz_omega_spread(qfz_gpu *gpu, const qfz_omega_values *values,
                             const qfz_omega_graph *graph, int band);
 
-/* Regions inside blocks: d_root of every pixel as far as its block knows; records; of every vertex
- * what is the vertex itself. */
+/* Solves blocks: d_root of every pixel, which is final or has QFZ_OMEGA_PART; the records; and each
+ * vertex's own pixels. */
 qfz_status qfz_omega_blocks(qfz_gpu *gpu, const qfz_gpu_forest *forest,
                             const qfz_omega_values *values, const qfz_omega_graph *graph,
                             uint32_t *d_root);
 
-/* The level at which each vertex breaks; records then hang on the vertices that they belong to. */
+/* Finds the level at which each vertex breaks; afterwards each record is attached to the vertex of
+ * its region.  d_omega_level: of the exterior, per ring pixel, or NULL. */
 qfz_status qfz_omega_solve(qfz_gpu *gpu, const qfz_gpu_forest *forest,
                            const qfz_omega_values *values, const qfz_omega_graph *graph,
                            const uint32_t *d_omega_level);
 
-/* What is told of the ring, in two steps as in omega.cuh; the graph is solved.  valid: of an
+/* The boundary summary from a solved graph, in two steps as in omega.cuh.  d_valid: validity of the
  * image's pixels, or NULL. */
 qfz_status qfz_omega_summary_links(qfz_gpu *gpu, const qfz_rule *rule, const uint8_t *d_valid,
                                    qfz_omega_room *room);
 qfz_status qfz_omega_summary_ranges(qfz_gpu *gpu, const qfz_rule *rule, uint32_t n,
                                     qfz_omega_room *room, qfz_gpu_ranges *ranges);
 
-/* Whether a record or a vertex belongs to the region of what it hangs on. */
+/* True if a record or vertex that is attached to vertex `at` by `level` is in that vertex's region.
+ */
 static __device__ __forceinline__ bool qfz_omega_joins(const qfz_omega_graph &g, uint32_t at,
                                                        uint32_t level)
 {

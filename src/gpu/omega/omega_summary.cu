@@ -1,27 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/* omega_summary.cu - what a tile has to tell of its ring for (alpha, omega)-components.
+/* omega_summary.cu - the boundary summary of a tile for (alpha, omega)-components: links and range
+ * events.
  *
- * Links are those of the forest.  Absorbs: a vertex y with a ring pixel in its T reaches the ring
- * at some level, the least by which a part of it with a ring pixel joins it; its envoy is such a
- * pixel. Whatever else hangs on y is taken in by the envoy when both have come to y, T of it as a
- * whole, since none of it reaches the ring before.  At any level the ranges that the pixels of a
- * ring component have taken in are then those of all that is in it.
+ * Links are those of the forest.  Range events: a vertex y that has a ring pixel in T(y) reaches
+ * the ring at the least level at which such a part of T(y) joins y; the representative of y is a
+ * ring pixel of that part.  Every other part that is attached to y becomes a range event of the
+ * representative, with the range of the whole part, because no pixel of the part reaches the ring
+ * earlier; its level is the one at which both the part and the representative have joined y.  So at
+ * any level, the ranges of the events of a ring component's pixels make up its range.
  *
- * Once y breaks nothing more is told of it, but for one range of all values there are, which breaks
- * any omega that y can have broken. */
+ * After y breaks, the summary has one more event for y, a range of all values of the type, which
+ * exceeds every omega. */
 #include "gpu/device/collective.cuh"
 #include "gpu/omega/omega_parts.cuh"
 
-typedef unsigned long long envoy; /* level << 32 | ring pixel */
+/* level << 32 | ring pixel: the level at which the pixel joins the vertex */
+typedef unsigned long long representative;
 
+namespace
+{
 struct summary_view {
-    envoy *envoys;       /* of vertices; ~0: none below after */
-    uint32_t *level[2];  /* of events, sorted from one to the other */
-    uint32_t *source[2]; /* record, n_records + vertex, or n_records + n_vertices + broken vertex */
-    uint32_t *counts;    /* N_LINKS ... */
+    representative *representatives; /* per vertex; ~0: none below `after` */
+    uint32_t *level[2];              /* levels of events, sorted from one array to the other */
+    /* What an event stems from: record, n_records + vertex, or n_records + n_vertices + broken
+     * vertex. */
+    uint32_t *source[2];
+    uint32_t *counts; /* N_LINKS ... */
 };
+} // namespace
 
-/* d_counts: links below after, events, links of any level, vertices. */
+/* Indices into d_counts: links below `after`, events, links of any level, vertices. */
 enum { N_LINKS = 0, N_EVENTS, N_ALL_LINKS, N_VERTICES, COUNTS };
 
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
@@ -32,13 +40,15 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
         s.counts[N_VERTICES] = n;
         s.counts[N_LINKS] = s.counts[N_EVENTS] = 0;
     }
-    QFZ_OMEGA_EACH(v, n) s.envoys[v] = ~(envoy)0;
+    QFZ_OMEGA_EACH(v, n) s.representatives[v] = ~(representative)0;
 }
 
-/* A ring pixel reaches its vertex at level 0, and what that joins by and by.  Where another has
- * been before, it has gone on. */
+/* Offers each ring pixel as representative to its vertex, at level 0, and to the vertices above.
+ * Stops at a vertex that another pixel reached before, because the thread of that pixel continues
+ * upwards. */
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
-    k_send_envoys(qfz_gpu_forest f, qfz_omega_graph g, const uint8_t *valid, summary_view s)
+    k_choose_representatives(qfz_gpu_forest f, qfz_omega_graph g, const uint8_t *valid,
+                             summary_view s)
 {
     QFZ_OMEGA_EACH(i, qfz_ring_count(f.h, f.w))
     {
@@ -46,7 +56,9 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
         if (valid && !valid[(int64_t)place.y * f.w + place.x]) continue;
         uint32_t v = qfz_omega_ring_vertex(f, i), level = 0;
         while (v != QFZ_NONE && level < g.after) {
-            if (atomicMin(&s.envoys[v], (envoy)level << 32 | i) != ~(envoy)0) break;
+            if (atomicMin(&s.representatives[v], (representative)level << 32 | i) !=
+                ~(representative)0)
+                break;
             level = g.vertex[v].up_level;
             v = g.vertex[v].up;
         }
@@ -55,35 +67,36 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
 
 /* ---- Events ---------------------------------------------------------------------------------- */
 
-/* The level at which what joins y at `level` is told, QFZ_NONE: never. */
-static __device__ __forceinline__ uint32_t told_at(const qfz_omega_graph &g, const summary_view &s,
-                                                   uint32_t y, uint32_t level)
+/* The level of the event for a part that joins y at `level`; QFZ_NONE: there is no event. */
+static __device__ __forceinline__ uint32_t event_level(const qfz_omega_graph &g,
+                                                       const summary_view &s, uint32_t y,
+                                                       uint32_t level)
 {
-    if (y == QFZ_NONE || s.envoys[y] == ~(envoy)0) return QFZ_NONE;
-    const uint32_t at = max(level, (uint32_t)(s.envoys[y] >> 32));
+    if (y == QFZ_NONE || s.representatives[y] == ~(representative)0) return QFZ_NONE;
+    const uint32_t at = max(level, (uint32_t)(s.representatives[y] >> 32));
     return at < g.vertex[y].breaks ? at : QFZ_NONE;
 }
 
 static __device__ __forceinline__ bool reaches_ring(const summary_view &s, uint32_t v)
 {
-    return s.envoys[v] != ~(envoy)0;
+    return s.representatives[v] != ~(representative)0;
 }
 
-/* Item i is a record, a vertex (what it is itself or, if it does not reach the ring, its T), or a
- * vertex that breaks. */
+/* The level of the event for item i, which is a record; a vertex (its own pixels or, if it does not
+ * reach the ring, its T); or a vertex that breaks. */
 static __device__ __forceinline__ uint32_t level_of_event(const qfz_omega_graph &g,
                                                           const summary_view &s, uint32_t n_records,
                                                           uint32_t n_vertices, uint64_t i)
 {
-    if (i < n_records) return told_at(g, s, g.hang[i].x, g.hang[i].y);
+    if (i < n_records) return event_level(g, s, g.attached[i].x, g.attached[i].y);
     uint32_t v = (uint32_t)(i - n_records);
     if (v < n_vertices) {
-        if (!reaches_ring(s, v)) return told_at(g, s, g.vertex[v].up, g.vertex[v].up_level);
-        return g.first[v] == QFZ_NONE ? QFZ_NONE : told_at(g, s, v, 0);
+        if (!reaches_ring(s, v)) return event_level(g, s, g.vertex[v].up, g.vertex[v].up_level);
+        return g.first[v] == QFZ_NONE ? QFZ_NONE : event_level(g, s, v, 0);
     }
     v -= n_vertices;
     if (!reaches_ring(s, v)) return QFZ_NONE;
-    const uint32_t at = max(g.vertex[v].breaks, (uint32_t)(s.envoys[v] >> 32));
+    const uint32_t at = max(g.vertex[v].breaks, (uint32_t)(s.representatives[v] >> 32));
     return at < g.after ? at : QFZ_NONE;
 }
 
@@ -100,18 +113,19 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
         });
 }
 
-/* The vertex whose envoy tells of an item. */
-static __device__ __forceinline__ uint32_t teller_of(const qfz_omega_graph &g,
-                                                     const summary_view &s, uint32_t n_records,
-                                                     uint32_t n_vertices, uint32_t i)
+/* The vertex whose representative has the event of an item. */
+static __device__ __forceinline__ uint32_t vertex_of_event(const qfz_omega_graph &g,
+                                                           const summary_view &s,
+                                                           uint32_t n_records, uint32_t n_vertices,
+                                                           uint32_t i)
 {
-    if (i < n_records) return g.hang[i].x;
+    if (i < n_records) return g.attached[i].x;
     const uint32_t v = i - n_records;
     if (v >= n_vertices) return v - n_vertices;
     return reaches_ring(s, v) ? v : g.vertex[v].up;
 }
 
-/* Band `band` of the events' ranges; in the first band their ring pixels too. */
+/* Writes the ranges of events in one band; for the first band their ring pixels, too. */
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_store(qfz_omega_values values, qfz_omega_graph g, summary_view s, int band, int sorted,
             qfz_gpu_ranges ranges)
@@ -135,11 +149,12 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
         values.write(ranges.d_lo, (int64_t)e * values.n_bands + band, lo);
         values.write(ranges.d_hi, (int64_t)e * values.n_bands + band, hi);
         if (band == 0)
-            ranges.d_at[e] = (uint32_t)s.envoys[teller_of(g, s, n_records, n_vertices, i)];
+            ranges.d_at[e] =
+                (uint32_t)s.representatives[vertex_of_event(g, s, n_records, n_vertices, i)];
     }
 }
 
-/* Links ascend; those above alpha are not told. */
+/* Counts the links up to alpha; links are in ascending order. */
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_count_links(qfz_omega_graph g, summary_view s, const uint32_t *__restrict__ level)
 {
@@ -154,7 +169,7 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
 static summary_view view_of(const qfz_omega_room *room)
 {
     summary_view s = {};
-    s.envoys = room->d_envoys;
+    s.representatives = room->d_representatives;
     for (int i = 0; i < 2; i++) {
         s.level[i] = room->d_level[i];
         s.source[i] = room->d_source[i];
@@ -172,7 +187,7 @@ qfz_status qfz_omega_summary_links(qfz_gpu *gpu, const qfz_rule *rule, const uin
     const dim3 block(QFZ_OMEGA_THREADS),
         ring = qfz_omega_grid(gpu, qfz_ring_size(forest->h, forest->w));
     QFZ_TRY(qfz_launch(gpu, k_begin, qfz_omega_grid(gpu, g->vertex_room), block, 0, *g, s));
-    QFZ_TRY(qfz_launch(gpu, k_send_envoys, ring, block, 0, *forest, *g, d_valid, s));
+    QFZ_TRY(qfz_launch(gpu, k_choose_representatives, ring, block, 0, *forest, *g, d_valid, s));
     if (rule->omega)
         QFZ_TRY(qfz_launch(gpu, k_collect, qfz_omega_grid(gpu, room->event_room), block, 0, *g, s));
     QFZ_TRY(qfz_gpu_border_links(gpu, forest, room->d_links_scratch, &room->links,

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* c2fl.cu - labels by tiles in shared memory, coarsely first.
+/* c2fl.cu - method c2fl: Chen et al., Efficient parallel connected components labeling with a
+ * coarse-to-fine strategy (2018). 4-connected as in the paper; 8-connected is an extension.
  *
- * Chen et al., Efficient parallel connected components labeling with a coarse-to-fine strategy
- * (2018).  In a tile every pixel is linked to the one above it, or else to the one on its left,
- * without atomics; the lists are unified; what this leaves apart meets where a pixel has both, and
- * is joined along rows.  Then the borders of tiles are joined, and a last kernel finds the roots.
+ * In a tile in shared memory, coarse labeling links every pixel to the one above or else to the one
+ * on its left, without atomic operations, and unifies these lists. The lists that remain apart meet
+ * where a pixel has both neighbours, and the refinement unites them along rows. Then the borders of
+ * tiles are joined, and a last kernel finds the roots.
  *
- * Bytes a pixel: the input read once, parents written twice and read once, 4 each; at the lines
- * between tiles, 1 pixel of 16, some sectors more. */
+ * Memory traffic, bytes a pixel: the input is read once; parents are written twice and read once, 4
+ * each; at the lines between tiles 1 pixel of 16 and some sectors more are accessed. */
 #include "gpu/published/published.cuh"
 
 #include "gpu/device/launch.cuh"
@@ -15,8 +16,9 @@
 
 enum { LINE_BLOCK = 256 };
 
-/* The neighbour that a pixel is linked to at first, or the pixel.  8-connected: the diagonals last;
- * then only a diagonal to the upper right can be missing, of a pixel with one on its left. */
+/* The neighbour to which a pixel is linked first, or the pixel itself. 8-connected: the diagonals
+ * come last; then only a diagonal to the upper right can remain, of a pixel with a left
+ * neighbour. */
 template <bool EIGHT>
 static __device__ __forceinline__ uint32_t coarse_parent(const qfz_tile &tile, int index)
 {
@@ -27,8 +29,9 @@ static __device__ __forceinline__ uint32_t coarse_parent(const qfz_tile &tile, i
     return (uint32_t)index;
 }
 
-/* The neighbour that is joined to a pixel but may not be in its list, or the pixel.  The one on the
- * left is, if the two above them are joined too: then those are, as far up as it takes. */
+/* A neighbour that is joined to a pixel but may be in another list, or the pixel itself. The left
+ * neighbour is in the same list if the two pixels above are joined, too: their lists are the same,
+ * by induction upwards. */
 template <bool EIGHT>
 static __device__ __forceinline__ uint32_t fine_parent(const qfz_tile &tile, int index)
 {
@@ -39,8 +42,8 @@ static __device__ __forceinline__ uint32_t fine_parent(const qfz_tile &tile, int
     return (uint32_t)index;
 }
 
-/* Algorithm 1.  While lists are unified, what a thread writes is a root, which others may read
- * instead of the link that it replaces. */
+/* Algorithm 1 of the paper. While lists are unified a thread writes roots only; another thread may
+ * read such a root in place of the link, harmlessly. */
 template <bool EIGHT, typename SOURCE>
 static __global__ void __launch_bounds__(QFZ_TILE_SIDE *QFZ_TILE_ROWS)
     k_solve_tiles(SOURCE source, uint32_t *parent)
@@ -70,7 +73,7 @@ static __global__ void __launch_bounds__(QFZ_TILE_SIDE *QFZ_TILE_ROWS)
         [&](int k) { return qfz_find<qfz_in_shared>(label, (uint32_t)at.index(k)); }, parent);
 }
 
-/* Algorithm 2. */
+/* Algorithm 2 of the paper: joins the borders of tiles. */
 template <bool EIGHT, typename SOURCE>
 static __global__ void __launch_bounds__(LINE_BLOCK)
     k_join_tiles(SOURCE source, qfz_lines lines, uint32_t n, uint32_t *parent)
@@ -92,9 +95,10 @@ static qfz_status launch(qfz_gpu *gpu, const SOURCE &source, uint32_t *d_root)
     const uint32_t n = (uint32_t)lines.size();
     QFZ_TRY(qfz_launch(gpu, k_solve_tiles<EIGHT, SOURCE>, qfz_tile_grid(source.h, source.w),
                        dim3(QFZ_TILE_SIDE, QFZ_TILE_ROWS), 0, source, d_root));
-    QFZ_TRY(qfz_launch(gpu, k_join_tiles<EIGHT, SOURCE>, dim3(qfz_blocks(n, LINE_BLOCK)),
+    QFZ_TRY(qfz_launch(gpu, k_join_tiles<EIGHT, SOURCE>, dim3(qfz_launch_blocks(n, LINE_BLOCK)),
                        dim3(LINE_BLOCK), 0, source, lines, n, d_root));
-    return qfz_launch(gpu, k_update, dim3(qfz_blocks(n_px, QFZ_UPDATE_BLOCK * QFZ_UPDATE_EACH)),
+    return qfz_launch(gpu, k_update,
+                      dim3(qfz_launch_blocks(n_px, QFZ_UPDATE_BLOCK * QFZ_UPDATE_EACH)),
                       dim3(QFZ_UPDATE_BLOCK), 0, n_px, d_root);
 }
 

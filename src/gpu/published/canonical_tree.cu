@@ -1,32 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* canonical.cu - from links to the canonical tree: nodes of the level of their parent (aliases) and
- * nodes of one child give way to the next one above that stays; those that stay are numbered.
+/* canonical_tree.cu - canonicalization of Carlinet, Kaci, Blin (IEEE TIP 2025): from links to the
+ * canonical tree. Aliases (nodes with the level of their parent) and nodes with one child are
+ * replaced by the next ancestor that remains; the remaining nodes are numbered.
  *
- * A zone of equal values may be named by one of its pixels, when no edge became a node for it; then
- * that pixel has aliases, and an inner node of level 0 is made for it all the same. */
+ * A flat region may be represented by one of its pixels if no edge became a node for it. That pixel
+ * has aliases, and an inner node of level 0 is made for it as well. */
 #include "gpu/device/collective.cuh"
 #include "gpu/published/connect.cuh"
 #include "gpu/device/edge_reader.cuh"
 #include "gpu/device/launch.cuh"
 #include "gpu/published/canonical_tree.cuh"
 
-/* A thread has some nodes, so that what is read for one is waited for together with the others'. */
+/* A thread handles EACH nodes, so that their loads overlap. */
 enum { BLOCK = 256, EACH = 4, WORD_BITS = 32 };
 
-/* What kernels see: links, and bits of nodes. */
+/* The data of the kernels: links, and bits of nodes. */
 template <typename T> struct tree_view {
     qfz_edge_reader<T> reader;
     uint32_t n_px;
     qfz_wide_links links;
-    uint32_t *has_child; /* of edges */
-    uint32_t *stays;     /* of edges: has two; of pixels: has one */
-    uint32_t *before;    /* of a word: how many stay in earlier ones */
+    uint32_t *has_child; /* edges with a child */
+    uint32_t *stays;     /* nodes that remain: edges with two children, pixels with one */
+    uint32_t *before;    /* per word: nodes that remain in earlier words */
 
     __device__ __forceinline__ bool does_stay(uint32_t node) const
     {
         return __ldg(stays + node / WORD_BITS) >> node % WORD_BITS & 1;
     }
-    /* The canonical number of a node that stays. */
+    /* The canonical number of a node that remains. */
     __device__ __forceinline__ uint32_t number_of(uint32_t node) const
     {
         const uint32_t earlier = __ldg(stays + node / WORD_BITS) & ((1u << node % WORD_BITS) - 1);
@@ -34,14 +35,14 @@ template <typename T> struct tree_view {
     }
 };
 
-/* The pixel of a thread's k-th node; its node is kind * n_px further. */
+/* The pixel of a thread's k-th node; the node's number is kind * n_px + pixel. */
 static __device__ __forceinline__ uint32_t px_of(uint32_t block, int k)
 {
     return (block * EACH + (uint32_t)k) * BLOCK + threadIdx.x;
 }
 
-/* Levels of a thread's nodes: of pixels (kind 0), or of their edges in direction kind - 1, of those
- * that exist. */
+/* The levels of a thread's nodes: 0 for pixels (kind 0), the edge's level for existing edges in
+ * direction kind - 1. */
 template <typename T>
 static __device__ __forceinline__ void
 levels_of(const tree_view<T> &tree, const uint32_t node[EACH], uint32_t kind, uint32_t level[EACH])
@@ -52,12 +53,13 @@ levels_of(const tree_view<T> &tree, const uint32_t node[EACH], uint32_t kind, ui
     if (kind == 0) return;
 #pragma unroll
     for (int k = 0; k < EACH; k++)
-        level[k] = tree.reader.key(node[k] - kind * tree.n_px, (int)kind - 1);
+        level[k] = tree.reader.level_of(node[k] - kind * tree.n_px, (int)kind - 1);
 }
 
-/* One child is enough for a pixel to stay, as its zone's name: it is a child of the zone itself.
- * An edge needs two.  A look before tells of most that have enough already: a root has millions of
- * children; it goes past the cache, for in there it would not.  parent[k] counts if bit k of
+/* Counts children up to what decides whether a node remains. A pixel remains with one child: it
+ * represents a flat region and is itself a second child of that region. An edge needs two. A look
+ * before the atomic operations skips most nodes that have enough, since a root may have millions of
+ * children; the look bypasses the cache, which would be stale. parent[k] counts if bit k of
  * children is set. */
 template <typename T>
 static __device__ __forceinline__ void count_children(const tree_view<T> &tree, uint32_t children,
@@ -82,9 +84,9 @@ static __device__ __forceinline__ void count_children(const tree_view<T> &tree, 
         if (has[k]) atomicOr(tree.stays + parent[k] / WORD_BITS, has[k]);
 }
 
-/* Parents become the last of their level, and learn of their children: pixels, be they aliases, and
- * edges that are none.  An alias is no one's parent then, and does not stay.  Later nodes first: so
- * most parents are done before. */
+/* Replaces each parent by the last node of its level, and counts the children of that node: pixels,
+ * also if they are aliases, and edges that are not aliases. An alias then has no children and does
+ * not remain. Later nodes come first, so that most parents are done before. */
 template <typename T> static __global__ void __launch_bounds__(BLOCK) k_flatten(tree_view<T> tree)
 {
     const uint32_t block = gridDim.x - 1 - blockIdx.x, kind = gridDim.y - 1 - blockIdx.y;
@@ -121,8 +123,8 @@ static __global__ void __launch_bounds__(BLOCK)
     if (i <= n_words) counts[i] = i < n_words ? (uint32_t)__popc(stays[i]) : 0;
 }
 
-/* The first of a node's ancestors that stays, from its parent on; QFZ_NONE: there is none.  A node
- * of one child is climbed from that child alone, so all climbs together are linear. */
+/* The first ancestor that remains, from the parent on; QFZ_NONE if there is none. A node with one
+ * child is passed only from that child, so all climbs together are linear. */
 template <typename T>
 static __device__ __forceinline__ uint32_t find_staying(const tree_view<T> &tree, uint32_t node,
                                                         uint32_t parent)
@@ -179,11 +181,11 @@ static __global__ void __launch_bounds__(BLOCK)
     }
 }
 
-/* ------------------------------------------------------------------------------------ launchers */
+/* ---- Launches -------------------------------------------------------------------------------- */
 typedef struct canonical_room {
     int64_t n_words;
-    uint32_t *has_child, *stays; /* one after the other */
-    uint32_t *before;            /* of words, and of all */
+    uint32_t *has_child, *stays; /* adjacent in memory */
+    uint32_t *before;            /* per word, and at the end the sum of all */
     void *scan;
 } canonical_room;
 
@@ -225,13 +227,13 @@ static qfz_status canonical(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint32_t a
     tree.has_child = room.has_child;
     tree.stays = room.stays;
     tree.before = room.before;
-    const dim3 grid(qfz_blocks(n_px, BLOCK * EACH), 1 + (unsigned)edges->connectivity / 2);
+    const dim3 grid(qfz_launch_blocks(n_px, BLOCK * EACH), 1 + (unsigned)edges->connectivity / 2);
     QFZ_TRY_CUDA(gpu->err,
                  cudaMemsetAsync(room.has_child, 0, (size_t)room.n_words * 2 * sizeof(uint32_t),
                                  gpu->stream));
     QFZ_TRY(qfz_launch(gpu, k_flatten<T>, grid, BLOCK, 0, tree));
-    QFZ_TRY(qfz_launch(gpu, k_count_words, dim3(qfz_blocks(room.n_words + 1, BLOCK)), BLOCK, 0,
-                       room.stays, room.n_words, room.before));
+    QFZ_TRY(qfz_launch(gpu, k_count_words, dim3(qfz_launch_blocks(room.n_words + 1, BLOCK)), BLOCK,
+                       0, room.stays, room.n_words, room.before));
     QFZ_TRY(qfz_gpu_scan(gpu, room.scan, room.before, room.before, room.n_words + 1));
     return qfz_launch(gpu, k_write<T>, grid, BLOCK, 0, tree, room.n_words, d_parent, d_level,
                       d_n_nodes);

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* tree.cuh - the canonical alpha-tree of a tile, by Carlinet, Kaci and Blin, An alpha-tree
- * algorithm for massively parallel architectures (IEEE TIP 2025).
+/* canonical_tree.cuh - methods connect-v1 and connect-v2: the canonical alpha-tree of a tile, by
+ * Carlinet, Kaci, Blin, An alpha-tree algorithm for massively parallel architectures (IEEE TIP
+ * 2025). 4- and 8-connected; 8-, 16- and 32-bit levels.
  *
- * Every pixel is a node of level 0, and every edge may become one, of the edge's level.  Trees of
+ * Every pixel is a node of level 0; every edge may become a node of the edge's level. Trees of
  * blocks are built in shared memory, then the edges across the seams are inserted, all by CONNECT
- * (connect.cuh).  Version 1 puts every edge into the tree; version 2 those only that its test does
- * not find residual (their pixels are joined already) or redundant (a node of their level is
- * there).  Then aliases and nodes of one child give way, and what stays is numbered.
+ * (connect.cuh). Version 1 inserts every edge. Version 2 tests an edge first and skips it if it is
+ * residual (its pixels are joined at its level already) or redundant (a node of its level exists
+ * there). Canonicalization (canonical_tree.cu) then removes aliases and nodes with one child and
+ * numbers the rest.
  *
- * 8 bytes a node while the tree grows: 24 a pixel 4-connected, 40 8-connected; 3 bits a node more
- * for the numbering. */
-#ifndef QFZ_GPU_TREE_CUH
-#define QFZ_GPU_TREE_CUH
+ * Memory: 8 bytes a node while the tree grows, that is 24 a pixel 4-connected and 40 8-connected; 3
+ * bits a node more for canonicalization. All functions launch kernels on gpu->stream and do not
+ * synchronise; all d_ pointers are device memory of the caller. */
+#ifndef QFZ_GPU_CANONICAL_TREE_CUH
+#define QFZ_GPU_CANONICAL_TREE_CUH
 
 #include "gpu/device/image.cuh"
 
@@ -19,14 +22,14 @@ typedef enum qfz_gpu_connect { QFZ_CONNECT_V1 = 1, QFZ_CONNECT_V2 } qfz_gpu_conn
 
 size_t qfz_gpu_tree_bytes(int connectivity, int32_t h, int32_t w);
 
-/* d_parent and d_level, of room for 2 * h * w, become a qfz_tree (qfz.h) of *d_n_nodes nodes. Edges
- * of keys above alpha_level are left out. */
+/* Makes the tree: d_parent and d_level, with room for 2 * h * w entries each, become a qfz_tree
+ * (qfz.h) of *d_n_nodes nodes. Edges of levels above alpha_level are left out. d_scratch has
+ * qfz_gpu_tree_bytes(). */
 qfz_status qfz_gpu_tree(qfz_gpu *gpu, qfz_gpu_connect version, const qfz_gpu_edges *edges,
                         uint32_t alpha_level, void *d_scratch, uint32_t *d_parent,
                         uint32_t *d_level, uint32_t *d_n_nodes);
 
-/* ---- Its parts.  d_links: one word a node; node p is pixel p, node (1 + d) * n + p the edge of
- * pixel p in direction d, n being h * w. */
+/* ---- The steps of qfz_gpu_tree(). d_links: one word a node (connect.cuh) --------------------- */
 qfz_status qfz_gpu_connect_v1(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint32_t alpha_level,
                               uint64_t *d_links);
 qfz_status qfz_gpu_connect_v2(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint32_t alpha_level,

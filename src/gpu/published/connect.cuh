@@ -1,34 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-/* connect.cuh - CONNECT of Carlinet, Kaci and Blin (2025): two chains of ancestors become one,
- * while other threads do the same to chains that overlap.
+/* connect.cuh - CONNECT of Carlinet, Kaci, Blin, An alpha-tree algorithm for massively parallel
+ * architectures (IEEE TIP 2025): merges two chains of ancestors into one, while other threads merge
+ * chains that overlap.
  *
- * A node's link names its parent and the parent's level, in one word, so that both change at once.
- * Nodes are in a total order, by level, then by number; a parent comes later than its children, so
- * no cycle can arise, and every climb ends.  A root is its own parent.
+ * A node's link holds its parent and the parent's level in one word, so that both change at once.
+ * Nodes are totally ordered by level, then by number. Invariant: a parent comes later than its
+ * children, so there is no cycle, and every climb ends. A root is its own parent.
  *
- * A link only ever moves to an earlier parent, between the node and what was its parent; and the
- * thread that moved it goes on to put the old parent above the new one.  So whoever reads a
- * stale link still reads an ancestor; a compare-and-swap that expected it fails and brings the
- * fresh one; nothing that was joined is lost. */
+ * A link only moves to an earlier parent, one between the node and its old parent, and the thread
+ * that moved it then inserts the old parent above the new one. A thread that reads a stale link
+ * therefore still reads an ancestor, a compare-and-swap that expects a stale link fails and returns
+ * the current one, and no connection is lost. */
 #ifndef QFZ_GPU_CONNECT_CUH
 #define QFZ_GPU_CONNECT_CUH
 
 #include "gpu/device/device.cuh"
 
 struct qfz_link {
-    uint32_t parent, level; /* the parent's */
+    uint32_t parent, level; /* level: of the parent */
 };
 
-/* A node on the way up: itself, its level, its link as it was read. */
+/* A node on the way up: its number, its level, and its link when it was read. */
 struct qfz_climber {
     uint32_t node, level;
     qfz_link link;
 };
 
-/* ---- Where links are kept.  swap() puts a new link where *link was expected; else *link becomes
- * what is there.  shorten() puts one while others read. */
+/* ---- Storage of links ------------------------------------------------------------------------ */
 
-/* Levels of 8 bits in shared memory, fewer than 2^16 nodes: 32 bits. */
+/* 32-bit words: levels of 8 bits in shared memory, fewer than 2^16 nodes. swap() writes a new link
+ * if *link is the current one, else sets *link to the current one and returns false. shorten()
+ * writes a link while other threads read it. */
 struct qfz_packed_links {
     uint32_t *words;
 
@@ -60,8 +62,8 @@ struct qfz_packed_links {
     }
 };
 
-/* Any levels, in shared or global memory: 64 bits.  Reads may come out of the multiprocessor's
- * cache: a stale parent is an ancestor. */
+/* 64-bit words: any levels, in shared or global memory. Reads may come from the multiprocessor's
+ * cache: a stale parent is still an ancestor. */
 struct qfz_wide_links {
     unsigned long long *words;
 
@@ -94,7 +96,7 @@ struct qfz_wide_links {
     }
 };
 
-/* ---- The procedures. */
+/* ---- The procedures of the paper ------------------------------------------------------------- */
 
 template <typename LINKS>
 static __device__ __forceinline__ qfz_climber qfz_start(const LINKS &links, uint32_t node,
@@ -109,7 +111,7 @@ static __device__ __forceinline__ void qfz_step(const LINKS &links, qfz_climber 
     *at = qfz_start(links, at->link.parent, at->link.level);
 }
 
-/* FIND-LEVEL-ROOT: up to the last ancestor whose level is at most `level`. */
+/* FIND-LEVEL-ROOT: climbs to the last ancestor whose level is at most `level`. */
 template <typename LINKS>
 static __device__ __forceinline__ void qfz_climb(const LINKS &links, qfz_climber *at,
                                                  uint32_t level)
@@ -125,8 +127,8 @@ static __device__ __forceinline__ void qfz_swap_climbers(qfz_climber *a, qfz_cli
     *b = c;
 }
 
-/* CONNECT (algorithm 4).  Each round moves a or b up, or takes part of a longer chain apart for
- * good; it ends where the chains meet or one ends. */
+/* CONNECT (algorithm 4): merges the chains of ancestors of a and b. Each round moves a or b up, or
+ * shortens a chain for good; the loop ends where the chains meet or one of them ends. */
 template <typename LINKS>
 static __device__ __forceinline__ void qfz_connect(const LINKS &links, qfz_climber a, qfz_climber b)
 {
@@ -143,7 +145,8 @@ static __device__ __forceinline__ void qfz_connect(const LINKS &links, qfz_climb
     }
 }
 
-/* CONNECT-WITH (algorithm 5): pixels p and q by their edge, which becomes a node only if needed. */
+/* CONNECT-WITH (algorithm 5): connects pixels p and q by their edge, which becomes a node only if
+ * needed. */
 template <typename LINKS>
 static __device__ __forceinline__ void qfz_connect_with(const LINKS &links, uint32_t p, uint32_t q,
                                                         uint32_t edge, uint32_t level)

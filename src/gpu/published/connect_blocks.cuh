@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* connect_blocks.cuh - what versions 1 and 2 share: a tree per block of pixels in shared memory,
- * and the edges across vertical, then horizontal seams. */
+/* connect_blocks.cuh - what versions 1 and 2 of Carlinet, Kaci, Blin (IEEE TIP 2025) share: a
+ * kernel that builds the tree of a block of pixels in shared memory, and kernels that insert the
+ * edges across vertical, then horizontal seams. */
 #ifndef QFZ_GPU_CONNECT_BLOCKS_CUH
 #define QFZ_GPU_CONNECT_BLOCKS_CUH
 
@@ -9,11 +10,11 @@
 #include "gpu/device/launch.cuh"
 #include "gpu/published/canonical_tree.cuh"
 
-/* Blocks are a warp wide.  High ones pay where zipping chains across seams in global memory is
- * dearer than in shared memory: many levels, many edges. */
+/* Blocks are a warp wide. High blocks pay off where merging chains across seams in global memory
+ * costs more than in shared memory: with many levels and many edges. */
 enum { QFZ_TREE_W = 32, QFZ_TREE_LOW = 8, QFZ_TREE_HIGH = 32, QFZ_SEAM_BLOCK = 256 };
 
-/* A pixel's edges: bit d of there, keys of those that are. */
+/* A pixel's edges: bit d of `there` is set if the edge in direction d exists, with level key[d]. */
 template <int N_DIRS> struct qfz_pixel_edges {
     uint32_t key[N_DIRS];
     unsigned there;
@@ -31,8 +32,8 @@ qfz_edges_at(const qfz_edge_reader<T> &reader, int32_t y, int32_t x)
     return edges;
 }
 
-/* The chain of a pixel and its edges in ascending order, in version 1; N_LOCAL nodes of each kind.
- */
+/* Version 1: links a pixel and its edges to a chain in ascending order; n_local nodes of each
+ * kind. */
 template <int N_DIRS, typename LINKS>
 static __device__ __forceinline__ void qfz_put_chain(const LINKS &links, uint32_t i,
                                                      uint32_t n_local,
@@ -63,7 +64,7 @@ static __device__ __forceinline__ void qfz_put_chain(const LINKS &links, uint32_
     links.put(node, qfz_link{node, level});
 }
 
-/* Every node a root, in version 2. */
+/* Version 2: makes every node a root. */
 template <int N_DIRS, typename LINKS>
 static __device__ __forceinline__ void qfz_put_roots(const LINKS &links, uint32_t i,
                                                      uint32_t n_local,
@@ -77,8 +78,8 @@ static __device__ __forceinline__ void qfz_put_roots(const LINKS &links, uint32_
     }
 }
 
-/* A node's link, its parent the last of its level.  As all nodes go on at the same time, ways get
- * shorter by half with every step. */
+/* A node's link, after its parent has been replaced by the last node of its level. All nodes do so
+ * at once, so every step halves the paths. */
 template <typename LINKS>
 static __device__ __forceinline__ qfz_link qfz_shortened(const LINKS &links, uint32_t node)
 {
@@ -92,8 +93,8 @@ static __device__ __forceinline__ qfz_link qfz_shortened(const LINKS &links, uin
     return link;
 }
 
-/* A block's links, with nodes numbered in the block, leave for global memory; later nodes first,
- * since parents are later. */
+/* Copies a block's links to global memory and renumbers nodes from the block to the tile. Later
+ * nodes come first, since parents are later. */
 template <int N_DIRS, typename LINKS>
 static __device__ __forceinline__ void
 qfz_put_out(const LINKS &links, const qfz_pixel_edges<N_DIRS> &edges, int32_t block_h, int32_t h,
@@ -149,15 +150,16 @@ static __global__ void __launch_bounds__(QFZ_TREE_W *BLOCK_H)
     qfz_put_out<N_DIRS>(links, edges, BLOCK_H, reader.h, reader.w, out);
 }
 
-/* Directions whose edges cross seams of a kind; a diagonal edge that crosses both belongs to the
- * vertical one. */
+/* The z-th direction whose edges cross seams of a kind. A diagonal edge that crosses both kinds
+ * belongs to the vertical seam. */
 template <bool VERTICAL> static __device__ __forceinline__ int qfz_seam_direction(unsigned z)
 {
     if (!VERTICAL) return (int)z + 1;
     return z == 0 ? (int)QFZ_RIGHT : (int)z + 1;
 }
 
-/* One edge a thread: n_seams seams of `along` pixels each; blockIdx.y: direction. */
+/* Inserts edges across seams, one a thread: n_seams seams of `along` pixels each; blockIdx.y:
+ * direction. */
 template <int VERSION, bool VERTICAL, typename T>
 static __global__ void __launch_bounds__(QFZ_SEAM_BLOCK)
     k_seams(qfz_edge_reader<T> reader, int32_t block_h, int64_t n, unsigned long long *words)
@@ -193,7 +195,7 @@ static qfz_status qfz_connect_seams(qfz_gpu *gpu, const qfz_edge_reader<T> &read
 {
     const int64_t n_seams = VERTICAL ? (reader.w - 1) / QFZ_TREE_W : (reader.h - 1) / block_h;
     const int64_t n = n_seams * (VERTICAL ? reader.h : reader.w);
-    const dim3 grid(qfz_blocks(n, QFZ_SEAM_BLOCK), n_dirs == 2 ? 1 : 3);
+    const dim3 grid(qfz_launch_blocks(n, QFZ_SEAM_BLOCK), n_dirs == 2 ? 1 : 3);
     return qfz_launch(gpu, k_seams<VERSION, VERTICAL, T>, grid, QFZ_SEAM_BLOCK, 0, reader, block_h,
                       n, d_words);
 }
@@ -216,7 +218,7 @@ static qfz_status qfz_connect_all(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint
     return qfz_connect_seams<VERSION, false>(gpu, reader, N_DIRS, BLOCK_H, d_words);
 }
 
-/* By form of edges and connectivity. */
+/* Selects the kernels by form of edges and connectivity. */
 template <int VERSION>
 static qfz_status qfz_connect_any(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint32_t alpha_level,
                                   uint64_t *d_links)

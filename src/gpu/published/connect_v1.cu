@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* connect_v1.cu - version 1 of Carlinet, Kaci and Blin: every edge is a node; each pixel begins as
- * the chain of its edges. */
+/* connect_v1.cu - method connect-v1: version 1 of Carlinet, Kaci, Blin, An alpha-tree algorithm for
+ * massively parallel architectures (IEEE TIP 2025). Every edge is a node; each pixel begins as the
+ * chain of its edges. */
 #include "gpu/published/connect_blocks.cuh"
 
 qfz_status qfz_gpu_connect_v1(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint32_t alpha_level,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* connect_v2.cu - version 2 of Carlinet, Kaci and Blin: an edge becomes a node only if it is
- * neither residual nor redundant. */
+/* connect_v2.cu - method connect-v2: version 2 of Carlinet, Kaci, Blin, An alpha-tree algorithm for
+ * massively parallel architectures (IEEE TIP 2025). An edge becomes a node only if it is neither
+ * residual nor redundant. */
 #include "gpu/published/connect_blocks.cuh"
 
 qfz_status qfz_gpu_connect_v2(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint32_t alpha_level,

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* ha4.cu - HA4: labels by strips, one warp a row, segments found from the bits of ballots.
+/* ha4.cu - methods ha4 and ha4-32: Hennequin, Lacassagne, Cabaret, Meunier, A new direct connected
+ * component labeling and analysis algorithms for GPUs (DASIP 2018), algorithms 2 to 5 and 7.
+ * 4-connected as in the paper; 8-connected is an extension.
  *
- * Hennequin, Lacassagne, Cabaret, Meunier, A new direct connected component labeling and analysis
- * algorithms for GPUs (DASIP 2018), algorithms 2 to 5 and 7.  Only starts of segments, and the
- * first pixels of chunks inside one, have a parent; it is a pixel of the same region with a lower
- * index.  Joining by minimum (union_find.cuh) makes each region's first pixel its root.
+ * Labeling by strips, one warp a row; segments are found from the bits of ballots. Only starts of
+ * segments, and first pixels of chunks inside one, have a parent, a pixel of the same region with a
+ * lower index. Invariant: union by minimum (union_find.cuh) makes each region's first pixel its
+ * root.
  *
- * The bits that the first kernel finds are kept for the others, which theirs find anew, and the
- * last one gives every lane four pixels; so the input is read once, and roots are written 16 bytes
- * at a time.  Bytes a pixel: the input, a quarter written and read for the bits, a parent a segment
- * written and some read, 4 written. */
+ * Unlike the paper, the bits that the first kernel finds are stored for the others, and the last
+ * kernel gives every lane four pixels: the input is read once, and roots are written 16 bytes at a
+ * time. Memory traffic, bytes a pixel: the input; a quarter written and read for the bits; a parent
+ * written and some read per segment; 4 written. */
 #include "gpu/published/published.cuh"
 
 #include "gpu/device/launch.cuh"
@@ -18,12 +20,13 @@
 
 enum { STRIP = 4, BORDER_WARPS = 4, RELABEL_WARPS = 4, RELABEL_PX = 4 };
 
-/* A chunk of a row, as its segments are named. */
+/* A chunk of a row, and the starts of its segments. */
 template <typename WORD> struct chunk {
     qfz_row_bits<WORD> bits;
     WORD starts;
-    uint32_t base;   /* index of its first pixel */
-    uint32_t before; /* pixels from the start of the segment that is open there to it; 0: none is */
+    uint32_t base;   /* index of the first pixel */
+    uint32_t before; /* length of the segment that reaches the chunk from the left, outside the
+                      * chunk; 0: none */
 
     __device__ __forceinline__ chunk(qfz_row_bits<WORD> of, WORD start_bits, uint32_t at,
                                      uint32_t open_px)
@@ -31,14 +34,15 @@ template <typename WORD> struct chunk {
     {
     }
 
-    /* The start of pixel x's segment, as an index of the image; x = -1 is the pixel before. */
+    /* The index in the image of the start of pixel x's segment; x = -1: the pixel before the
+     * chunk. */
     __device__ __forceinline__ uint32_t segment(int x) const
     {
         const int distance = x < 0 ? 0 : qfz_start_distance(starts, x);
         return x < 0 || distance > x ? base - before : base + (uint32_t)(x - distance);
     }
 
-    /* `before` of the chunk that follows. */
+    /* `before` of the next chunk. */
     __device__ __forceinline__ uint32_t open() const
     {
         enum { BITS = qfz_word<WORD>::BITS };
@@ -48,7 +52,7 @@ template <typename WORD> struct chunk {
     }
 };
 
-/* The bits of this lane's pixels, of which it has one or two. */
+/* The bits of this lane's pixels: one or two. */
 static __device__ __forceinline__ unsigned own_bits(uint32_t word)
 {
     return word >> threadIdx.x & 1;
@@ -59,8 +63,8 @@ static __device__ __forceinline__ unsigned own_bits(uint64_t word)
     return half >> (2 * threadIdx.x & 31) & 3;
 }
 
-/* Joins pairs of segments of a chunk and the one above it: those that first names, but not those of
- * done. */
+/* Unites the segments of a chunk with those above, for the joins in `first` except those in
+ * `done`. */
 template <bool EIGHT, typename WORD>
 static __device__ __forceinline__ void unite(uint32_t *parent, const qfz_meetings<WORD> &first,
                                              unsigned done, const chunk<WORD> &row,
@@ -87,8 +91,8 @@ first_meetings(const SOURCE &source, int32_t y, int32_t x0, const FETCHED &got,
     return qfz_first_meetings(all, row.bits, up.bits);
 }
 
-/* The segment above that a segment is hooked to when it begins, at pixel s: the one at its upper
- * left, or the first that it meets in this chunk; or itself. */
+/* The first parent of the segment that begins at pixel s: the segment at its upper left, or the
+ * first one above that it meets in this chunk, or itself. */
 template <bool EIGHT, typename WORD>
 static __device__ __forceinline__ uint32_t first_parent(const qfz_meetings<WORD> &first, int s,
                                                         const chunk<WORD> &row,
@@ -101,7 +105,7 @@ static __device__ __forceinline__ uint32_t first_parent(const qfz_meetings<WORD>
     return qfz_start_distance(row.starts, x) == x - s ? up.segment(x) : row.base + (uint32_t)s;
 }
 
-/* Is the meeting with pixel x's upper neighbour the one that first_parent() took? */
+/* True if first_parent() used the join of pixel x with its upper neighbour. */
 template <bool EIGHT, typename WORD>
 static __device__ __forceinline__ bool is_taken(const qfz_meetings<WORD> &first, int x,
                                                 const chunk<WORD> &row)
@@ -113,8 +117,8 @@ static __device__ __forceinline__ bool is_taken(const qfz_meetings<WORD> &first,
     return qfz_leading_zeros(before) >= distance;
 }
 
-/* Gives the segments that begin in a chunk, and one that goes on in it, their first parents.  The
- * meetings that this settles come back, as unite() counts them. */
+/* Sets the first parents of the segments that begin in a chunk, and of one that continues in it.
+ * Returns the joins that this settles, as bits in the form of unite(). */
 template <bool EIGHT, typename WORD>
 static __device__ __forceinline__ unsigned hook(uint32_t *parent, const qfz_meetings<WORD> &first,
                                                 const chunk<WORD> &row, const chunk<WORD> &up)
@@ -133,21 +137,21 @@ static __device__ __forceinline__ unsigned hook(uint32_t *parent, const qfz_meet
     return done;
 }
 
-/* What a row's warp tells the one below. */
-template <typename WORD> struct told {
+/* What the warp of a row shares with the warp of the row below. */
+template <typename WORD> struct row_above {
     qfz_row_bits<WORD> bits;
     uint32_t before;
 };
 
-/* Algorithm 3.  A block walks along its strip; what is open at the end of a chunk is carried.  In
- * the paper every segment begins as a root and is then joined to what it meets above; here it
- * begins as a child of the first one, which leaves little to join. */
+/* Algorithm 3. A block walks along its strip; the segment that is open at the end of a chunk is
+ * carried over. In the paper every segment begins as a root and is then united with those above.
+ * Here a segment begins as a child of the first one above, which leaves few unions. */
 template <typename WORD, bool EIGHT, typename SOURCE>
 static __global__ void __launch_bounds__(QFZ_WARP *STRIP)
     k_label_strips(SOURCE source, qfz_row_bits<WORD> *bits, uint32_t *parent)
 {
     enum { BITS = qfz_word<WORD>::BITS };
-    __shared__ told<WORD> shared[STRIP];
+    __shared__ row_above<WORD> shared[STRIP];
     const int ty = (int)threadIdx.y;
     const int32_t y = (int32_t)blockIdx.x * STRIP + ty;
     uint32_t before = 0;
@@ -162,20 +166,20 @@ static __global__ void __launch_bounds__(QFZ_WARP *STRIP)
         }
         __syncthreads();
         next = source.template fetch<WORD>(y, x0 + BITS);
-        const told<WORD> above = ty > 0 ? shared[ty - 1] : told<WORD>{{0, 0}, 0};
+        const row_above<WORD> above = ty > 0 ? shared[ty - 1] : row_above<WORD>{{0, 0}, 0};
         const chunk<WORD> row(own, (WORD)(own.valid & ~own.joined),
                               (uint32_t)y * (uint32_t)source.w + (uint32_t)x0, before);
         const chunk<WORD> up(above.bits, (WORD)(above.bits.valid & ~above.bits.joined),
                              row.base - (uint32_t)source.w, above.before);
         const qfz_meetings<WORD> first = first_meetings<EIGHT>(source, y, x0, got, row, up);
         const unsigned done = hook<EIGHT>(parent, first, row, up);
-        __syncthreads(); /* every segment has a parent, and what was told has been heard */
+        __syncthreads(); /* every segment has a parent, and shared[] has been read */
         unite<EIGHT>(parent, first, done, row, up);
         before = row.open();
     }
 }
 
-/* A chunk by itself: its first pixel counts as a start, since it has a parent. */
+/* A chunk by itself; its first pixel counts as a start, since it has a parent. */
 template <typename WORD>
 static __device__ __forceinline__ chunk<WORD>
 lone_chunk(const qfz_row_bits<WORD> *bits, int32_t n_chunks, int32_t y, int32_t x0, int32_t w)
@@ -185,7 +189,8 @@ lone_chunk(const qfz_row_bits<WORD> *bits, int32_t n_chunks, int32_t y, int32_t 
                        (uint32_t)y * (uint32_t)w + (uint32_t)x0, 0);
 }
 
-/* Algorithm 4: one warp a chunk of the first row of a strip, but the first strip. */
+/* Algorithm 4: joins strips; one warp for each chunk in the first row of each strip but the
+ * first. */
 template <typename WORD, bool EIGHT, typename SOURCE>
 static __global__ void __launch_bounds__(QFZ_WARP *BORDER_WARPS)
     k_join_strips(SOURCE source, const qfz_row_bits<WORD> *__restrict__ bits, uint32_t n_warps,
@@ -207,8 +212,8 @@ static __global__ void __launch_bounds__(QFZ_WARP *BORDER_WARPS)
     unite<EIGHT>(parent, first_meetings<EIGHT>(source, y, x0, got, row, up), 0, row, up);
 }
 
-/* Four pixels in a row, as this lane has them: those that begin a run, whose roots it looks for,
- * and those that continue one. */
+/* A lane's four pixels in a row: those that begin a run, whose roots the lane finds, and those that
+ * continue one. */
 struct four_px {
     unsigned starts, joined;
 };
@@ -226,23 +231,24 @@ static __device__ __forceinline__ four_px read_four(const qfz_row_bits<WORD> *bi
     return {valid & ~joined, joined};
 }
 
-/* Algorithm 5.  SLOTS: how many of four pixels can begin a run, 2 of a foreground.  A walk goes
- * over starts only; another warp may meanwhile have put a root there, which ends it sooner. */
-template <typename WORD, int SLOTS>
+/* Algorithm 5: relabeling. MOST_STARTS: how many of four pixels can begin a run, 2 in a foreground.
+ * A walk passes starts only; another warp may have stored a root there meanwhile, which ends the
+ * walk sooner. */
+template <typename WORD, int MOST_STARTS>
 static __global__ void __launch_bounds__(QFZ_WARP *RELABEL_WARPS)
     k_relabel(const qfz_row_bits<WORD> *__restrict__ bits, int32_t w, uint32_t n_pieces,
               uint32_t n_warps, bool aligned, uint32_t *root)
 {
-    enum { EACH = RELABEL_PX / SLOTS };
+    enum { EACH = RELABEL_PX / MOST_STARTS };
     const uint32_t at = blockIdx.x * RELABEL_WARPS + threadIdx.y;
     if (at >= n_warps) return;
     const int32_t y = (int32_t)(at / n_pieces);
     const int32_t x = (int32_t)((at % n_pieces * QFZ_WARP + threadIdx.x) * RELABEL_PX);
     const four_px px = read_four(bits, y, x, w);
     uint32_t *const out = root + ((int64_t)y * w + x);
-    uint32_t found[SLOTS];
+    uint32_t found[MOST_STARTS];
 #pragma unroll
-    for (int i = 0; i < SLOTS; i++) {
+    for (int i = 0; i < MOST_STARTS; i++) {
         const unsigned here = px.starts >> i * EACH & ((1u << EACH) - 1);
         found[i] =
             here ? (uint32_t)y * (uint32_t)w + (uint32_t)(x + i * EACH) + (here >> 1) : QFZ_NONE;
@@ -250,15 +256,15 @@ static __global__ void __launch_bounds__(QFZ_WARP *RELABEL_WARPS)
     for (bool more = true; more;) {
         more = false;
 #pragma unroll
-        for (int i = 0; i < SLOTS; i++) {
+        for (int i = 0; i < MOST_STARTS; i++) {
             if (found[i] == QFZ_NONE) continue;
             const uint32_t up = root[found[i]];
             more |= up != found[i];
             found[i] = up;
         }
     }
-    /* The root that comes in from the left is that of the last pixel of the nearest lane whose
-     * pixels are not all of one run that began before it; lane 0 is one. */
+    /* The root that continues from the left is that of the last pixel of the nearest lane whose
+     * pixels are not all in one run that began before that lane; lane 0 is such a lane. */
     uint32_t last = QFZ_NONE;
 #pragma unroll
     for (int i = 0; i < RELABEL_PX; i++)
@@ -287,13 +293,13 @@ template <typename WORD, bool EIGHT, typename SOURCE>
 static qfz_status join_segments(qfz_gpu *gpu, const SOURCE &source, qfz_row_bits<WORD> *d_bits,
                                 uint32_t *d_parent)
 {
-    const uint32_t n_strips = qfz_blocks(source.h, STRIP);
+    const uint32_t n_strips = qfz_launch_blocks(source.h, STRIP);
     const uint32_t n_border = (n_strips - 1) * (uint32_t)qfz_n_chunks<WORD>(source.w);
     QFZ_TRY(qfz_launch(gpu, k_label_strips<WORD, EIGHT, SOURCE>, dim3(n_strips),
                        dim3(QFZ_WARP, STRIP), 0, source, d_bits, d_parent));
     return qfz_launch(gpu, k_join_strips<WORD, EIGHT, SOURCE>,
-                      dim3(qfz_blocks(n_border, BORDER_WARPS)), dim3(QFZ_WARP, BORDER_WARPS), 0,
-                      source, d_bits, n_border, d_parent);
+                      dim3(qfz_launch_blocks(n_border, BORDER_WARPS)), dim3(QFZ_WARP, BORDER_WARPS),
+                      0, source, d_bits, n_border, d_parent);
 }
 
 template <typename WORD>
@@ -306,14 +312,14 @@ static qfz_status make_forest(qfz_gpu *gpu, const qfz_gpu_segments *in, qfz_row_
     });
 }
 
-template <typename WORD, int SLOTS>
+template <typename WORD, int MOST_STARTS>
 static qfz_status relabel(qfz_gpu *gpu, int32_t h, int32_t w, const qfz_row_bits<WORD> *d_bits,
                           uint32_t *d_root)
 {
-    const uint32_t n_pieces = qfz_blocks(w, QFZ_WARP * RELABEL_PX);
+    const uint32_t n_pieces = qfz_launch_blocks(w, QFZ_WARP * RELABEL_PX);
     const uint32_t n = (uint32_t)h * n_pieces;
     const bool aligned = w % RELABEL_PX == 0 && (uintptr_t)d_root % sizeof(uint4) == 0;
-    return qfz_launch(gpu, k_relabel<WORD, SLOTS>, dim3(qfz_blocks(n, RELABEL_WARPS)),
+    return qfz_launch(gpu, k_relabel<WORD, MOST_STARTS>, dim3(qfz_launch_blocks(n, RELABEL_WARPS)),
                       dim3(QFZ_WARP, RELABEL_WARPS), 0, d_bits, w, n_pieces, n, aligned, d_root);
 }
 

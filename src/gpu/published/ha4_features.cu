@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* ha4_features.cu - one warp walks along a piece of a row; at the end of every segment, or where it
- * is cut by 32 pixels, one lane has what the segment adds up to: its place from the bits, its
- * values from a sum that starts anew with each segment.  Lanes keep what is the warp's favourite
- * region's to themselves until the walk ends or another region becomes it; so a region that is
- * large gets a few additions from each warp, not one from each segment. */
+/* ha4_features.cu - sums over regions for HA4's analysis (ha4_features.cuh). One warp walks along a
+ * piece of a row. At the end of every segment, or where 32 pixels cut it, one lane has the
+ * segment's sums: positions from the bits, values from a prefix sum that restarts at each segment.
+ *
+ * Each lane adds sums of the warp's favourite region in registers until the walk ends or the
+ * favourite changes. A large region thus costs a few atomic additions per warp, not one per
+ * segment. */
 #include "gpu/published/ha4_features.cuh"
 
 #include <stddef.h>
@@ -12,12 +14,12 @@
 #include "gpu/device/launch.cuh"
 #include "core/record.h"
 
-typedef unsigned long long counter; /* what CUDA's atomics call 64 bits */
+typedef unsigned long long counter; /* the 64-bit type of CUDA's atomic functions */
 typedef qfz_row_bits<uint64_t> row_bits;
 
 enum { BITS = 64, BLOCK = 256, WARPS = 4, PIECE_CHUNKS = 64, PIECE = PIECE_CHUNKS * BITS };
 
-/* Places in a record, and of a band in its bands. */
+/* Word indices in a record, and of a band's words among them. */
 enum {
     PIXELS = offsetof(qfz_record, pixels) / 8,
     SUM_Y = offsetof(qfz_record, sum_y) / 8,
@@ -28,9 +30,9 @@ enum {
     X1 = offsetof(qfz_record, x1) / 8,
     AREA = offsetof(qfz_record, area) / 8,
     BANDS = offsetof(qfz_record, bands) / 8,
-    SUM = 0, /* two words, as of all integers */
+    SUM = 0, /* two words, as for every integer type */
     SQUARE = 2,
-    LEAST = 4, /* while it is gathered, an order_of() */
+    LEAST = 4, /* an order_of() value until k_finish() */
     GREATEST = 5,
     BAND_WORDS = 6
 };
@@ -39,9 +41,9 @@ enum {
 
 struct record_room {
     uint64_t *words;
-    int record_words, band; /* the band that is added up */
-    uint32_t first, n;      /* regions */
-    int64_t y0, x0;         /* of the tile */
+    int record_words, band; /* the band that is summed */
+    uint32_t first, n;      /* first region and number of regions */
+    int64_t y0, x0;         /* the tile's place in the raster */
     qfz_gpu_areas areas;
 };
 
@@ -50,7 +52,7 @@ static __device__ __forceinline__ void add(uint64_t *word, uint64_t value)
     atomicAdd(reinterpret_cast<counter *>(word), (counter)value);
 }
 
-/* What was read before may be stale: then it is no better than what is there. */
+/* A stale value read here only costs a needless atomic operation. */
 static __device__ __forceinline__ void lower(uint64_t *word, uint64_t value)
 {
     if (value < *word) atomicMin(reinterpret_cast<counter *>(word), (counter)value);
@@ -60,7 +62,7 @@ static __device__ __forceinline__ void raise(uint64_t *word, uint64_t value)
     if (value > *word) atomicMax(reinterpret_cast<counter *>(word), (counter)value);
 }
 
-/* Two words, the lower first. */
+/* Adds to a number of two words, the lower first. */
 static __device__ __forceinline__ void add_wide(uint64_t *words, uint64_t low, uint64_t high)
 {
     const uint64_t was = atomicAdd(reinterpret_cast<counter *>(words), (counter)low);
@@ -68,10 +70,10 @@ static __device__ __forceinline__ void add_wide(uint64_t *words, uint64_t low, u
     if (high) add(words + 1, high);
 }
 
-/* Gives a region a part that lies in row y, from column x on. */
+/* Adds a part in row y, from column x on, to the record of a region. */
 template <typename T, int WHAT>
-static __device__ __forceinline__ void give(const record_room &room, uint32_t region, int32_t y,
-                                            int32_t x, const part<T, WHAT> &own)
+static __device__ __forceinline__ void add_part(const record_room &room, uint32_t region, int32_t y,
+                                                int32_t x, const part<T, WHAT> &own)
 {
     if (region - room.first >= room.n) return;
     uint64_t *const record = room.words + (int64_t)(region - room.first) * room.record_words;
@@ -112,7 +114,7 @@ static __global__ void __launch_bounds__(BLOCK) k_clear(record_room room, int n_
         record[BANDS + b * BAND_WORDS + LEAST] = UINT32_MAX;
 }
 
-/* Everything that is known when all is added. */
+/* Completes the records when all parts have been added. */
 template <typename T>
 static __global__ void __launch_bounds__(BLOCK) k_finish(record_room room, int n_bands)
 {
@@ -130,53 +132,53 @@ static __global__ void __launch_bounds__(BLOCK) k_finish(record_room room, int n
 
 /* ---- The walk -------------------------------------------------------------------------------- */
 
-/* A warp's favourite region, and what each lane has of it. */
+/* A warp's favourite region, and each lane's sums of it. */
 template <typename T, int WHAT> struct favourite {
     uint32_t region; /* QFZ_NONE: none yet */
     part<T, WHAT> own;
 
-    /* Gives it what the lanes have, if any; all lanes call. */
-    __device__ __forceinline__ void leave(const record_room &room, int32_t y, int32_t x)
+    /* Adds the lanes' sums to the favourite's record, if there is a favourite; all lanes call. */
+    __device__ __forceinline__ void flush(const record_room &room, int32_t y, int32_t x)
     {
         if (region == QFZ_NONE) return;
         const part<T, WHAT> all = warp_part(own);
-        if (threadIdx.x == 0) give(room, region, y, x, all);
+        if (threadIdx.x == 0) add_part(room, region, y, x, all);
         own.clear();
     }
 
-    /* Takes the parts of lanes that have one; all lanes call.  Where none of them is of the region,
-     * the first one's becomes the favourite. */
+    /* Adds the parts of lanes that have one; all lanes call. If none of them is of the favourite,
+     * the region of the first one becomes the favourite. */
     __device__ __forceinline__ void take(const record_room &room, int32_t y, int32_t x, bool has,
                                          uint32_t of, const part<T, WHAT> &some)
     {
         const unsigned all = __ballot_sync(QFZ_ALL_LANES, has);
         if (!all) return;
         if (!__any_sync(QFZ_ALL_LANES, has && of == region)) {
-            leave(room, y, x);
+            flush(room, y, x);
             region = __shfl_sync(QFZ_ALL_LANES, of, __ffs((int)all) - 1);
         }
         if (!has) return;
         if (of == region)
             own.join(some);
         else
-            give(room, of, y, x, some);
+            add_part(room, of, y, x, some);
     }
 };
 
-/* Chunks whose regions are looked for at once: a look-up goes from parent to parent, and waits for
- * each.  Registers for all but 256 of a multiprocessor's threads: more of them hide more waiting
- * than the words that spill cost. */
+/* Chunks whose regions are looked up together, since a look-up waits for one parent after the
+ * other. The register limit leaves out 256 of a multiprocessor's threads: more threads hide more
+ * latency than the spilled words cost. */
 enum { AHEAD = 4, GATHER_BLOCKS = (QFZ_SM_THREADS - 256) / (QFZ_WARP * WARPS) };
 static_assert(PIECE_CHUNKS % AHEAD == 0, "pieces are read so many chunks at a time");
 
-/* What a warp has read of these, lane by lane: pixels lane and lane + 32 of each. */
+/* The chunks that a warp has loaded: pixels lane and lane + 32 of each. */
 template <typename T> struct ahead_room {
     row_bits row[AHEAD];
     uint32_t region[AHEAD][2][QFZ_WARP];
     T value[AHEAD][2][QFZ_WARP];
 };
 
-/* Regions at the starts of segments and of chunks. */
+/* Finds the regions of starts of segments and of chunks. */
 static __device__ __forceinline__ void look_up(const uint32_t *parent, uint32_t (&at)[AHEAD][2])
 {
     for (bool more = true; more;) {
@@ -191,7 +193,7 @@ static __device__ __forceinline__ void look_up(const uint32_t *parent, uint32_t 
     }
 }
 
-/* Reads the chunks c to end - 1 of a row, AHEAD of them at the most. */
+/* Loads the chunks c .. end - 1 of a row, at most AHEAD of them. */
 template <typename T, int WHAT>
 static __device__ __forceinline__ void read_ahead(const row_bits *line, int32_t c, int32_t end,
                                                   uint32_t base, const uint32_t *parent,
@@ -240,7 +242,7 @@ static __global__ void __launch_bounds__(QFZ_WARP *WARPS, GATHER_BLOCKS)
     for (int32_t h = from * 2; h < end * 2; h++) {
         const int k = h / 2 % AHEAD, i = h % 2;
         if (h % (2 * AHEAD) == 0) {
-            __syncwarp(); /* all have what they need of the chunks before */
+            __syncwarp(); /* all lanes have read the chunks before */
             read_ahead<T, WHAT>(line, h / 2, end, (uint32_t)y * (uint32_t)w, parent, plane, ahead);
         }
         const row_bits row = ahead->row[k];
@@ -258,7 +260,7 @@ static __global__ void __launch_bounds__(QFZ_WARP *WARPS, GATHER_BLOCKS)
         best.take(room, y, piece_x, ends, ahead->region[k][start / QFZ_WARP][start % QFZ_WARP],
                   some);
     }
-    best.leave(room, y, piece_x);
+    best.flush(room, y, piece_x);
 }
 
 /* ---- Launches -------------------------------------------------------------------------------- */
@@ -267,11 +269,12 @@ template <typename T, int WHAT>
 static qfz_status gather(qfz_gpu *gpu, const qfz_gpu_image *image, const row_bits *d_bits,
                          const uint32_t *d_parent, const record_room &room)
 {
-    const uint32_t n_pieces = qfz_blocks(image->w, PIECE), n = n_pieces * (uint32_t)image->h;
+    const uint32_t n_pieces = qfz_launch_blocks(image->w, PIECE), n = n_pieces * (uint32_t)image->h;
     const T *const plane =
         static_cast<const T *>(image->d_pixels) + (int64_t)room.band * image->h * image->w;
-    return qfz_launch(gpu, k_gather<T, WHAT>, dim3(qfz_blocks(n, WARPS)), dim3(QFZ_WARP, WARPS), 0,
-                      image->w, n_pieces, n, d_bits, d_parent, plane, room);
+    return qfz_launch(gpu, k_gather<T, WHAT>, dim3(qfz_launch_blocks(n, WARPS)),
+                      dim3(QFZ_WARP, WARPS), 0, image->w, n_pieces, n, d_bits, d_parent, plane,
+                      room);
 }
 
 template <typename T>
@@ -279,7 +282,7 @@ static qfz_status features(qfz_gpu *gpu, const qfz_gpu_image *image, const row_b
                            const uint32_t *d_parent, record_room room)
 {
     const int n_bands = image->n_bands;
-    const dim3 grid(qfz_blocks(room.n, BLOCK)), block(BLOCK);
+    const dim3 grid(qfz_launch_blocks(room.n, BLOCK)), block(BLOCK);
     QFZ_TRY(qfz_launch(gpu, k_clear, grid, block, 0, room, n_bands));
     if (n_bands == 0) QFZ_TRY((gather<T, PLACE>(gpu, image, d_bits, d_parent, room)));
     for (; room.band < n_bands; room.band++) {
@@ -297,7 +300,8 @@ qfz_status qfz_gpu_ha4_features(qfz_gpu *gpu, const qfz_gpu_image *image, qfz_bo
                                 uint64_t *d_records)
 {
     if (n == 0) return QFZ_OK;
-    const row_bits *const d_bits = static_cast<const row_bits *>(d_scratch); /* its first part */
+    const row_bits *const d_bits = static_cast<const row_bits *>(d_scratch); /* the first array of
+                                                                              * region_room */
     const record_room room = {d_records, qfz_record_words(image->type, image->n_bands),
                               0,         first_region,
                               n,         box.y0,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ha4_parts.cuh - what pixels of one row add up to, for ha4_features.cu: from bits their places,
- * and their values from sums that start anew with each segment. */
+/* ha4_parts.cuh - sums over pixels of one row, for ha4_features.cu: positions from bits, and values
+ * from prefix sums that restart at each segment. */
 #ifndef QFZ_GPU_HA4_PARTS_CUH
 #define QFZ_GPU_HA4_PARTS_CUH
 
@@ -8,7 +8,8 @@
 #include "gpu/device/value_order.cuh"
 #include "gpu/device/warp.cuh"
 
-/* Sums of 32 values and of their squares; squares of 32 bits in two halves, low and high. */
+/* Types for sums of 32 values and of their squares; squares of 32-bit values are summed in two
+ * halves, low and high. */
 template <int BYTES> struct sums_of {
     typedef int32_t sum;
     typedef uint64_t square;
@@ -22,7 +23,8 @@ template <> struct sums_of<4> {
     typedef uint64_t square;
 };
 
-/* From the start of a pixel's segment to the pixel; distance: how many pixels that is less one. */
+/* The join of all values from the start of a pixel's segment to the pixel; distance: the pixel's
+ * distance from that start. */
 template <typename V, typename JOIN>
 static __device__ __forceinline__ V since_start(V value, int distance, const JOIN &join)
 {
@@ -34,7 +36,7 @@ static __device__ __forceinline__ V since_start(V value, int distance, const JOI
     return value;
 }
 
-/* Of all lanes. */
+/* The sum over all lanes. */
 static __device__ __forceinline__ uint64_t warp_add(uint64_t value)
 {
 #pragma unroll
@@ -43,10 +45,10 @@ static __device__ __forceinline__ uint64_t warp_add(uint64_t value)
     return value;
 }
 
-/* What is gathered at once. */
+/* What one pass gathers. */
 enum { PLACE = 1, VALUES = 2 };
 
-/* What some pixels of one row add up to; columns counted from the piece's first. */
+/* Sums over some pixels of one row; columns are counted from the first of the warp's piece. */
 template <typename T, int WHAT> struct part {
     uint32_t count, sum_x, x0, x1;
     uint64_t sum, square[2];
@@ -75,7 +77,7 @@ template <typename T, int WHAT> struct part {
         greatest = max(greatest, other.greatest);
     }
 
-    /* The pixels first .. first + count - 1. */
+    /* Sets the positions of n pixels from column `first` on. */
     __device__ __forceinline__ void set_place(uint32_t first, uint32_t n)
     {
         count = n;
@@ -84,7 +86,8 @@ template <typename T, int WHAT> struct part {
         x1 = first + n;
     }
 
-    /* Those from the start of the segment of the lane's value to it.  All lanes call. */
+    /* Sets the sums over values from the start of the lane's segment to the lane. All lanes
+     * call. */
     __device__ __forceinline__ void set_values(T value, int distance)
     {
         typedef typename sums_of<sizeof(T)>::sum sum_type;
@@ -104,7 +107,7 @@ template <typename T, int WHAT> struct part {
     }
 };
 
-/* All lanes' parts as one. */
+/* The join of all lanes' parts. */
 template <typename T, int WHAT>
 static __device__ __forceinline__ part<T, WHAT> warp_part(const part<T, WHAT> &own)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* ha4_regions.cu - the regions of HA4's forest, numbered by first pixel: parents of roots become
- * their numbers, bits and sums of bits tell which. */
+/* ha4_regions.cu - numbers the regions of HA4's forest by first pixel, for its analysis (Hennequin
+ * et al., DASIP 2018): the parents of roots become region numbers. Bits mark the roots, and prefix
+ * sums of their counts give the numbers. */
 #include "gpu/device/collective.cuh"
 #include "gpu/published/ha4_features.cuh"
 #include "gpu/device/launch.cuh"
@@ -11,9 +12,9 @@ typedef qfz_row_bits<uint64_t> row_bits;
 enum { BITS = 64, BLOCK = 256 };
 
 struct region_room {
-    row_bits *bits;   /* of the rows */
-    uint64_t *roots;  /* those of them that are roots */
-    uint32_t *counts; /* of roots, then of those before */
+    row_bits *bits;   /* bits of the rows */
+    uint64_t *roots;  /* bits of roots */
+    uint32_t *counts; /* roots per word, then roots in earlier words */
     void *scan;
 };
 
@@ -31,7 +32,7 @@ static void take_room(qfz_carve *carve, int32_t h, int32_t w, region_room *room)
     room->scan = qfz_carve_bytes(carve, qfz_gpu_scan_bytes(n));
 }
 
-/* Of word i. */
+/* The first pixel of word i. */
 static __device__ __forceinline__ uint32_t first_pixel(int32_t w, int64_t i)
 {
     const uint32_t n_chunks = (uint32_t)qfz_n_chunks<uint64_t>(w);
@@ -87,7 +88,7 @@ qfz_status qfz_gpu_ha4_regions(qfz_gpu *gpu, const qfz_gpu_segments *segments, v
     region_room room;
     take_room(&carve, h, w, &room);
     const int64_t n = n_words(h, w);
-    const dim3 grid(qfz_blocks(n, BLOCK)), block(BLOCK);
+    const dim3 grid(qfz_launch_blocks(n, BLOCK)), block(BLOCK);
     QFZ_TRY(qfz_gpu_ha4_forest(gpu, segments, room.bits, d_parent));
     QFZ_TRY(qfz_launch(gpu, k_find_roots, grid, block, 0, w, n, room.bits, d_parent, room.roots,
                        room.counts));

@@ -5,7 +5,7 @@
 
 const char *const qfz_gpu_method_names[QFZ_N_METHODS] = {"stava", "c2fl", "ha4", "ha4-32"};
 
-/* Why a labeling method cannot serve a rule, or NULL. */
+/* Names what the labeling methods do not support in a rule; NULL if they support it. */
 static const char *obstacle(const qfz_rule *rule)
 {
     if (rule->omega) return "alpha-omega";
@@ -24,8 +24,8 @@ qfz_status qfz_gpu_method_of(const char *name, const qfz_rule *rule, qfz_gpu_met
         const char *const what = obstacle(rule);
         if (what)
             return qfz_fail(err, QFZ_EARG,
-                            "method %s labels equal values of one band of integers; %s is not for "
-                            "it, leave --method out",
+                            "method %s labels equal values of one band of integers and does not "
+                            "accept %s; leave --method out",
                             name, what);
         *method = (qfz_gpu_method)m;
         return QFZ_OK;

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* published.cuh - labeling kernels as their authors published them, chosen by name.
+/* published.cuh - labeling kernels implemented from their papers, selected by name (--method).
  *
- * One band, valid pixels of equal value join: d_root[px] = index y * w + x of the first pixel of
- * px's region, QFZ_NONE where px is invalid.  A foreground alone (no values) is the papers' binary
- * input: all valid pixels join.
+ * Valid pixels of equal value in one band of integers are joined. d_root[px] = index y * w + x of
+ * the first pixel of px's region, QFZ_NONE where px is invalid. Without values the valid pixels are
+ * a foreground, the papers' binary input: all valid neighbours are joined.
  *
- *   stava   Stava, Benes, Connected component labeling in CUDA (GPU Computing Gems, 2011)
+ *   stava   Šťava, Beneš, Connected Component Labeling in CUDA (GPU Computing Gems, 2011)
  *   c2fl    Chen et al., Efficient parallel connected components labeling with a coarse-to-fine
  *           strategy (2018)
  *   ha4     Hennequin, Lacassagne, Cabaret, Meunier, A new direct connected component labeling and
- *           analysis algorithms for GPUs (DASIP 2018), two pixels a thread; ha4-32: one
+ *           analysis algorithms for GPUs (DASIP 2018), 64-bit bitmasks, two pixels a thread
+ *   ha4-32  the same, 32-bit bitmasks, one pixel a thread
  *
- * Beyond the papers: any height and width, both connectivities, segments of 8, 16 and 32 bits by
- * all of them. */
+ * Beyond the papers all methods accept any height and width, both connectivities, and values of 8,
+ * 16 and 32 bits. All launches go to gpu->stream and do not synchronise; all d_ pointers are device
+ * memory of the caller. */
 #ifndef QFZ_GPU_PUBLISHED_CUH
 #define QFZ_GPU_PUBLISHED_CUH
 
@@ -22,7 +24,7 @@
 typedef struct qfz_gpu_segments {
     int32_t h, w;         /* h * w < 2^31 */
     int connectivity;     /* 4 or 8 */
-    qfz_type type;        /* of the values; an integer's */
+    qfz_type type;        /* type of the values, an integer type */
     const void *d_values; /* h * w; NULL: the valid pixels are the foreground of a binary raster */
     const uint8_t *d_valid; /* h * w, 0 = invalid; NULL: all are valid; not both NULL */
 } qfz_gpu_segments;
@@ -37,18 +39,18 @@ typedef enum qfz_gpu_method {
 
 extern const char *const qfz_gpu_method_names[QFZ_N_METHODS];
 
-/* Finds a method by name.  QFZ_EARG, naming the method and the reason, where there is none of that
- * name or it cannot label by such a rule. */
+/* Finds a method by name. QFZ_EARG, with a message that names the method and the reason, if there
+ * is no such method or it cannot label by this rule (it needs one band of integers and alpha 0). */
 qfz_status qfz_gpu_method_of(const char *name, const qfz_rule *rule, qfz_gpu_method *method,
                              qfz_error *err);
 
-/* Labels by a method.  Asynchronous.  Where the equivalences are kept is d_root; d_scratch has the
- * bytes that the function before says for the method, none for some. */
+/* Labels by a method. The union-find forest is d_root itself; d_scratch has
+ * qfz_gpu_published_bytes() of the method, 0 for some. */
 size_t qfz_gpu_published_bytes(qfz_gpu_method method, int32_t h, int32_t w);
 qfz_status qfz_gpu_published(qfz_gpu *gpu, qfz_gpu_method method, const qfz_gpu_segments *segments,
                              void *d_scratch, uint32_t *d_root);
 
-/* Can a kernel be started on it?  QFZ_EARG and why not. */
+/* QFZ_EARG if no method accepts these segments, with the reason. */
 qfz_status qfz_gpu_segments_check(qfz_gpu *gpu, const qfz_gpu_segments *segments);
 
 /* The methods, one file each. */
@@ -61,8 +63,9 @@ size_t qfz_gpu_ha4_32_bytes(int32_t h, int32_t w);
 qfz_status qfz_gpu_ha4_32(qfz_gpu *gpu, const qfz_gpu_segments *segments, void *d_scratch,
                           uint32_t *d_root);
 
-/* HA4's first two kernels: d_bits gets two words for each 64 pixels of a row (segments.cuh), and
- * d_parent what leads from the start of each segment to the first pixel of its region. */
+/* HA4's first two kernels. d_bits receives two words for each 64 pixels of a row (segments.cuh).
+ * d_parent receives, at the start of each segment, the parent that leads to the first pixel of its
+ * region. */
 template <typename WORD> struct qfz_row_bits;
 qfz_status qfz_gpu_ha4_forest(qfz_gpu *gpu, const qfz_gpu_segments *segments,
                               qfz_row_bits<uint64_t> *d_bits, uint32_t *d_parent);

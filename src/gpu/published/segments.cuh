@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* segments.cuh - what published kernels read, pixel by pixel or, as HA4 does, a chunk of a row at a
- * time: 32 or 64 pixels as the bits of a word, and the segments (runs of joined pixels) in it.
+/* segments.cuh - the input of the published kernels: pixel by pixel or, for HA4, by chunks of a
+ * row. A chunk is 32 or 64 pixels as the bits of a word; a segment is a run of joined pixels.
  *
- * Hennequin et al. (DASIP 2018) find segments from the bits of a binary image.  Here a second word
- * says which pixels are joined to the one on their left, so that the same distances serve
+ * Hennequin et al. (DASIP 2018) find segments from the bits of a binary image. Here a second word
+ * marks the pixels that are joined to the one on their left, so that the same distances serve
  * segmented images, where neighbouring segments touch. */
 #ifndef QFZ_GPU_SEGMENTS_CUH
 #define QFZ_GPU_SEGMENTS_CUH
@@ -12,8 +12,8 @@
 
 static constexpr unsigned QFZ_ALL_LANES = 0xffffffffu;
 
-/* Bit i is of pixel i of the chunk.  joined: to the pixel on the left, also to that of the chunk
- * before. */
+/* Bit i: pixel i of the chunk is valid; is joined to the pixel on its left, also if that is in the
+ * chunk before. */
 template <typename WORD> struct __align__(2 * sizeof(WORD)) qfz_row_bits
 {
     WORD valid, joined;
@@ -23,7 +23,7 @@ template <typename WORD> struct qfz_word {
     enum { BITS = 8 * sizeof(WORD), LANES = sizeof(WORD) / sizeof(uint32_t) };
 };
 
-/* Words of a row. */
+/* The number of chunks in a row. */
 template <typename WORD> static inline __host__ __device__ int32_t qfz_n_chunks(int32_t w)
 {
     return (w - 1) / (int32_t)qfz_word<WORD>::BITS + 1;
@@ -37,7 +37,7 @@ static __device__ __forceinline__ int qfz_leading_zeros(uint64_t word)
 {
     return __clzll((long long)word);
 }
-static __device__ __forceinline__ int qfz_first_bit(uint32_t word) /* from 1, 0: none */
+static __device__ __forceinline__ int qfz_first_bit(uint32_t word) /* from 1; 0: no bit */
 {
     return __ffs((int)word);
 }
@@ -46,15 +46,15 @@ static __device__ __forceinline__ int qfz_first_bit(uint64_t word)
     return __ffsll((long long)word);
 }
 
-/* Pixels between pixel x and the start of its segment; at least BITS if that is before the chunk.
- * starts: the pixels that are joined to none on their left. */
+/* The distance of pixel x from the start of its segment; at least BITS if the segment starts before
+ * the chunk. starts: pixels not joined to their left neighbour. */
 template <typename WORD>
 static __device__ __forceinline__ int qfz_start_distance(WORD starts, int x)
 {
     return qfz_leading_zeros((WORD)(starts << (qfz_word<WORD>::BITS - 1 - x)));
 }
 
-/* One flag a pixel, lane l holding those of pixels l and l + 32, as a word. */
+/* One flag a pixel as a word; lane l holds those of pixels l and l + 32. */
 template <typename WORD>
 static __device__ __forceinline__ WORD qfz_ballot(const bool (&flags)[qfz_word<WORD>::LANES])
 {
@@ -64,23 +64,28 @@ static __device__ __forceinline__ WORD qfz_ballot(const bool (&flags)[qfz_word<W
     return word;
 }
 
-/* Where two rows, row and up above it, meet: pairs of segments that join, each named at least
- * once.  Bit x of up: pixels x and x; of left: x and up's x - 1; of right: x - 1 and up's x. */
+/* Where a row and the one above it (up) are joined; every pair of joined segments is named at least
+ * once. Bit x of up: pixels x and x; of left: x and up's x - 1; of right: x - 1 and up's x. */
 template <typename WORD> struct qfz_meetings {
     WORD up, left, right;
 };
 
-/* ---- Sources.
+/* Sources of pixels. A source has:
  *
- * Members: h, w;
- * is_valid(p); value(p) of a valid pixel; joins(p, q), of two pixels of the image;
- * fetch(y, x): what this lane reads of the chunk at pixel x of row y, nothing outside the image;
- * bits(fetched, open): the chunk's bits; open: is the pixel before it valid?
- * meetings<EIGHT>(y, x, fetched, row, up, row_open, up_open): of the chunk and the one above, at
- * least those that qfz_first_meetings() keeps; the last two: are the pixels before them valid?
- * All lanes call the last three. */
+ *   h, w                     size of the image
+ *   is_valid(p)              true if pixel p is valid
+ *   value(p)                 the value of a valid pixel
+ *   joins(p, q)              true if two neighbouring pixels of the image are joined
+ *   fetch(y, x)              what this lane loads of the chunk at pixel x of row y; 0 outside
+ *   bits(fetched, open)      the chunk's bits; open: the pixel before the chunk is valid
+ *   meetings<EIGHT>(y, x, fetched, row, up, row_open, up_open)
+ *                            the joins of the chunk and the one above, at least those that
+ *                            qfz_first_meetings() selects; row_open, up_open: the pixels before
+ *                            the chunks are valid
+ *
+ * All lanes of a warp call the last three together. */
 
-/* A foreground: its pixels join. */
+/* A foreground: all valid neighbours are joined. */
 struct qfz_foreground {
     int32_t h, w;
     const uint8_t *valid;
@@ -141,7 +146,7 @@ struct qfz_foreground {
     }
 };
 
-/* Values: equal ones join. */
+/* Values: valid neighbours of equal value are joined. */
 template <typename T> struct qfz_values {
     int32_t h, w;
     const uint8_t *valid; /* NULL: all are */
@@ -204,8 +209,8 @@ template <typename T> struct qfz_values {
         return {all, (WORD)(all & (all << 1 | (WORD)open) & qfz_ballot<WORD>(same))};
     }
 
-    /* Which of the pixels of `pairs` have, dx columns on in their row, the value of the one up_dx
-     * columns on in the row above. */
+    /* The pixels of `pairs` whose value, dx columns further in their row, equals the one up_dx
+     * columns further in the row above. */
     template <typename WORD>
     __device__ __forceinline__ WORD same(WORD pairs, int64_t p, const fetched<WORD> &got, int dx,
                                          int up_dx) const
@@ -230,7 +235,7 @@ template <typename T> struct qfz_values {
         const int64_t p = (int64_t)y * w + x0;
         qfz_meetings<WORD> all = {same<WORD>(row.valid & up.valid, p, got, 0, 0), 0, 0};
         if (EIGHT) {
-            const WORD either = row.joined | up.joined; /* no others are asked for */
+            const WORD either = row.joined | up.joined; /* qfz_first_meetings() uses no others */
             const WORD left = row.valid & (WORD)(up.valid << 1 | (WORD)up_open) & ~either;
             const WORD right = up.valid & (WORD)(row.valid << 1 | (WORD)row_open) & ~either;
             all.left = same<WORD>(left, p, got, 0, -1);
@@ -240,9 +245,10 @@ template <typename T> struct qfz_values {
     }
 };
 
-/* Keeps one meeting of any two segments.  Where pixel x is joined to its left, and up's too,
- * whatever meets at x met at x - 1, since what joins is equal; a diagonal is needed only where
- * neither is: else the pixel that is joined meets what the diagonal leads to. */
+/* Selects one join for each pair of segments. Where pixel x and the pixel above are both joined to
+ * their left, a join at x repeats the one at x - 1, since joined pixels are equal. A diagonal is
+ * needed only where neither pixel is joined to its left: otherwise the joined pixel meets what the
+ * diagonal leads to. */
 template <typename WORD>
 static __device__ __forceinline__ qfz_meetings<WORD>
 qfz_first_meetings(qfz_meetings<WORD> all, qfz_row_bits<WORD> row, qfz_row_bits<WORD> up)
@@ -252,7 +258,7 @@ qfz_first_meetings(qfz_meetings<WORD> all, qfz_row_bits<WORD> row, qfz_row_bits<
             (WORD)(all.right & ~either)};
 }
 
-/* Checks the segments and calls label(source) with what reads them. */
+/* Checks the segments and calls label(source) with a source for their type. */
 template <typename LABEL>
 static qfz_status qfz_label_source(qfz_gpu *gpu, const qfz_gpu_segments *in, const LABEL &label)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* stava.cu - labels by tiles in shared memory, joined by fours.
+/* stava.cu - method stava: Šťava, Beneš, Connected Component Labeling in CUDA (GPU Computing Gems
+ * Emerald Edition, chapter 35, 2011).
  *
- * Stava, Benes, Connected component labeling in CUDA (GPU Computing Gems Emerald Edition, chapter
- * 35, 2011): kernel 1 solves tiles, kernel 2 joins 4 x 4 of them, then 4 x 4 of those and so on,
- * kernel 3 flattens the trees of border pixels between two levels, kernel 4 those of all.  Theirs
- * repeats kernel 2 until nothing changes, since unions of threads may undo one another; here a
- * union that lost is joined again by the thread that won (union_find.cuh), so that a level is one
- * launch over all its lines, and any height and width will do.
+ * Kernel 1 solves tiles in shared memory, kernel 2 joins 4 x 4 tiles, then 4 x 4 of these groups
+ * and so on, kernel 3 flattens the trees of border pixels between two levels, and kernel 4 flattens
+ * all. The paper repeats kernel 2 until nothing changes, since concurrent unions may undo one
+ * another. Here the thread that overwrites a union joins it again (union_find.cuh), so that a level
+ * is one launch over all its lines, and any height and width is accepted.
  *
- * Bytes a pixel: the input read once, parents written twice and read once, 4 each; at the lines of
- * the first level, 3 pixels of 32, some sectors more. */
+ * Memory traffic, bytes a pixel: the input is read once; parents are written twice and read once, 4
+ * each; at the lines of the first level 3 pixels of 32 and some sectors more are accessed. */
 #include "gpu/published/published.cuh"
 
 #include "gpu/device/launch.cuh"
@@ -17,7 +17,7 @@
 
 enum { LINE_BLOCK = 256, GROUP = 4 };
 
-/* Bit d: joined to the neighbour at (d / 3 - 1, d % 3 - 1). */
+/* Bit d: the pixel is joined to the neighbour at (d / 3 - 1, d % 3 - 1). */
 template <bool EIGHT>
 static __device__ __forceinline__ unsigned neighbours(const qfz_tile &tile, int index)
 {
@@ -29,7 +29,7 @@ static __device__ __forceinline__ unsigned neighbours(const qfz_tile &tile, int 
     return bits;
 }
 
-/* The least label of a pixel and those it is joined to. */
+/* The least label of a pixel and the pixels to which it is joined. */
 template <bool EIGHT>
 static __device__ __forceinline__ uint32_t least_around(const uint32_t *label, int index,
                                                         uint32_t own, unsigned bits)
@@ -41,10 +41,10 @@ static __device__ __forceinline__ uint32_t least_around(const uint32_t *label, i
     return own;
 }
 
-/* Kernel 1.  Labels are local indices; each round links the root of every pixel's label to the
- * least label around it, then flattens.  Labels only decrease, so the rounds end; then pixels that
- * are joined have equal labels, and the least index of a component, which nothing can lower, is
- * its label. */
+/* Kernel 1. Labels are local indices. Each round links the root of every pixel's label to the least
+ * label around the pixel, then flattens. Labels only decrease, so the rounds end. Then joined
+ * pixels have equal labels, and the label of a component is its least index, which nothing can
+ * lower. */
 template <bool EIGHT, typename SOURCE>
 static __global__ void __launch_bounds__(QFZ_TILE_SIDE *QFZ_TILE_ROWS, 4)
     k_solve_tiles(SOURCE source, uint32_t *parent)
@@ -87,7 +87,7 @@ static __global__ void __launch_bounds__(QFZ_TILE_SIDE *QFZ_TILE_ROWS, 4)
         source, tile, at, [&](int k) { return own[k]; }, parent);
 }
 
-/* Kernel 2: the lines inside the groups of a level. */
+/* Kernel 2: joins pixels across the lines inside the groups of a level. */
 template <bool EIGHT, typename SOURCE>
 static __global__ void __launch_bounds__(LINE_BLOCK)
     k_join_tiles(SOURCE source, qfz_lines lines, uint32_t n, uint32_t *parent)
@@ -96,8 +96,8 @@ static __global__ void __launch_bounds__(LINE_BLOCK)
     if (i < n) qfz_join_facing<EIGHT>(source, parent, qfz_facing_at(lines, i));
 }
 
-/* Kernel 3: the pixels at the next level's lines.  A root that another thread reads instead of what
- * it replaces is an ancestor too. */
+/* Kernel 3: flattens the trees of the pixels at the next level's lines. A root that another thread
+ * reads in place of an old parent is an ancestor, too. */
 static __global__ void __launch_bounds__(LINE_BLOCK)
     k_flatten(qfz_lines lines, uint32_t n, uint32_t *parent)
 {
@@ -110,7 +110,7 @@ static __global__ void __launch_bounds__(LINE_BLOCK)
     }
 }
 
-/* Kernel 4. */
+/* Kernel 4: flattens the trees of all pixels. */
 static __global__ void __launch_bounds__(QFZ_UPDATE_BLOCK) k_update(int64_t n_px, uint32_t *root)
 {
     qfz_update(root, n_px);
@@ -125,7 +125,7 @@ static qfz_status join_levels(qfz_gpu *gpu, const SOURCE &source, uint32_t *d_ro
     for (int64_t side = QFZ_TILE_SIDE; side < longest; side *= GROUP) {
         const qfz_lines lines = {source.h, source.w, (int32_t)side, (int32_t)side, true};
         const uint32_t n = (uint32_t)lines.size();
-        const dim3 grid(qfz_blocks(n, LINE_BLOCK)), block(LINE_BLOCK);
+        const dim3 grid(qfz_launch_blocks(n, LINE_BLOCK)), block(LINE_BLOCK);
         if (side > QFZ_TILE_SIDE)
             QFZ_TRY(qfz_launch(gpu, k_flatten, grid, block, 0, lines, n, d_root));
         QFZ_TRY(
@@ -141,7 +141,8 @@ static qfz_status launch(qfz_gpu *gpu, const SOURCE &source, uint32_t *d_root)
     QFZ_TRY(qfz_launch(gpu, k_solve_tiles<EIGHT, SOURCE>, qfz_tile_grid(source.h, source.w),
                        dim3(QFZ_TILE_SIDE, QFZ_TILE_ROWS), 0, source, d_root));
     QFZ_TRY((join_levels<EIGHT>(gpu, source, d_root)));
-    return qfz_launch(gpu, k_update, dim3(qfz_blocks(n_px, QFZ_UPDATE_BLOCK * QFZ_UPDATE_EACH)),
+    return qfz_launch(gpu, k_update,
+                      dim3(qfz_launch_blocks(n_px, QFZ_UPDATE_BLOCK * QFZ_UPDATE_EACH)),
                       dim3(QFZ_UPDATE_BLOCK), 0, n_px, d_root);
 }
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* tiles.cuh - what methods share that label tiles by themselves and then join them: a tile's pixels
- * in shared memory, the lines between tiles, the last walk to the roots. */
+/* tiles.cuh - what stava and c2fl share: a tile's pixels in shared memory, the lines between tiles,
+ * and the last kernel, which finds all roots. */
 #ifndef QFZ_GPU_TILES_CUH
 #define QFZ_GPU_TILES_CUH
 
 #include "gpu/published/segments.cuh"
 #include "gpu/device/union_find.cuh"
 
-/* A tile of SIDE x SIDE pixels is a block of SIDE x ROWS threads, each of which has some pixels of
- * a column.  Local indices are row * SIDE + column: their order is that of the image. */
+/* A tile of SIDE x SIDE pixels is a block of SIDE x ROWS threads; a thread has EACH pixels of a
+ * column. Local indices are row * SIDE + column, in raster order. */
 enum {
     QFZ_TILE_SIDE = 32,
     QFZ_TILE_ROWS = 8,
@@ -16,13 +16,13 @@ enum {
     QFZ_TILE_PX = QFZ_TILE_SIDE * QFZ_TILE_SIDE
 };
 
-/* A tile's pixels with a ring of invalid ones around, so that no neighbour is outside. */
+/* A tile's pixels, surrounded by invalid ones so that every neighbour exists. */
 struct qfz_tile {
     enum { STRIDE = QFZ_TILE_SIDE + 2, CELLS = STRIDE * STRIDE };
     uint32_t value[CELLS];
     uint8_t valid[CELLS];
 
-    /* By all threads of the block; a barrier follows. */
+    /* All threads of the block call; a barrier must follow. */
     template <typename SOURCE>
     __device__ __forceinline__ void load(const SOURCE &source, int32_t y0, int32_t x0)
     {
@@ -39,13 +39,13 @@ struct qfz_tile {
         }
     }
 
-    /* Of a local index. */
+    /* The cell of a local index. */
     static __device__ __forceinline__ int cell_of(int index)
     {
         return (index / QFZ_TILE_SIDE + 1) * STRIDE + index % QFZ_TILE_SIDE + 1;
     }
 
-    /* Is a pixel joined to the one dy rows and dx columns further? */
+    /* True if a pixel is joined to the one dy rows and dx columns further. */
     __device__ __forceinline__ bool joins(int index, int dy, int dx) const
     {
         const int cell = cell_of(index), other = cell + dy * STRIDE + dx;
@@ -53,14 +53,14 @@ struct qfz_tile {
     }
 };
 
-/* Blocks of a launch over all tiles. */
+/* The grid of a launch over all tiles. */
 static inline dim3 qfz_tile_grid(int32_t h, int32_t w)
 {
     const int64_t across = (w - 1) / QFZ_TILE_SIDE + 1, down = (h - 1) / QFZ_TILE_SIDE + 1;
     return dim3((unsigned)(across * down));
 }
 
-/* Where the block's tile begins, and its k-th pixel of this thread: local, and of the image. */
+/* The first pixel of the block's tile; index(k): the local index of this thread's k-th pixel. */
 struct qfz_tile_place {
     int32_t y0, x0;
 
@@ -74,7 +74,7 @@ struct qfz_tile_place {
     {
         return ((int)threadIdx.y + k * QFZ_TILE_ROWS) * QFZ_TILE_SIDE + (int)threadIdx.x;
     }
-    /* The image's index of a local one. */
+    /* The index in the image of a local index. */
     __device__ __forceinline__ uint32_t global(uint32_t index, int32_t w) const
     {
         return (uint32_t)(y0 + (int32_t)(index / QFZ_TILE_SIDE)) * (uint32_t)w +
@@ -82,7 +82,7 @@ struct qfz_tile_place {
     }
 };
 
-/* parent[] of this thread's pixels from the local roots that find(k) tells. */
+/* Stores parent[] of this thread's pixels; find(k): the local root of the k-th. */
 template <typename SOURCE, typename FIND>
 static __device__ __forceinline__ void qfz_tile_store(const SOURCE &source, const qfz_tile &tile,
                                                       const qfz_tile_place &at, const FIND &find,
@@ -100,8 +100,8 @@ static __device__ __forceinline__ void qfz_tile_store(const SOURCE &source, cons
 
 /* ---- Lines between tiles --------------------------------------------------------------------- */
 
-/* Between rows k * step_y - 1 and k * step_y, k >= 1, over the whole width, and columns likewise.
- * with by_four, lines whose k is a multiple of four are left out. */
+/* The lines between rows k * step_y - 1 and k * step_y, k >= 1, over the whole width, and between
+ * columns likewise; by_four: without the lines whose k is a multiple of four. */
 struct qfz_lines {
     int32_t h, w, step_y, step_x;
     bool by_four;
@@ -112,19 +112,19 @@ struct qfz_lines {
         return by_four ? n - n / 4 : n;
     }
 
-    /* Pairs of pixels that face each other, fewer than pixels. */
+    /* The number of pairs of pixels that face each other across a line. */
     __host__ __device__ int64_t size() const
     {
         return count(h, step_y) * w + count(w, step_x) * h;
     }
 };
 
-/* A place of a line: pixel `near` faces near + across; near + along is the next one. */
+/* A place on a line: pixel `near` faces near + across; near + along is the next place. */
 struct qfz_facing {
     int64_t near;
     int32_t across, along;
-    bool is_first; /* of its tiles */
-    bool is_last;  /* of its line */
+    bool is_first; /* first place of its tiles */
+    bool is_last;  /* last place of its line */
 };
 
 static __device__ __forceinline__ qfz_facing qfz_facing_at(const qfz_lines &lines, uint32_t i)
@@ -145,9 +145,9 @@ static __device__ __forceinline__ qfz_facing qfz_facing_at(const qfz_lines &line
     return f;
 }
 
-/* Joins what meets at a place: its pair and, 8-connected, the two diagonals to the next place.  Not
- * those that others join: a pair whose two pixels are joined, inside their tiles, to the pair
- * before; a diagonal one of whose pixels is joined to the one beside it or across. */
+/* Unites the components that meet at a place: its pair and, 8-connected, the two diagonals to the
+ * next place. Skips redundant joins: a pair whose two pixels are joined, inside their tiles, to the
+ * pair before; a diagonal one of whose pixels is joined to the pixel beside it or across. */
 template <bool EIGHT, typename SOURCE>
 static __device__ __forceinline__ void qfz_join_facing(const SOURCE &source, uint32_t *parent,
                                                        const qfz_facing &f)
@@ -164,12 +164,12 @@ static __device__ __forceinline__ void qfz_join_facing(const SOURCE &source, uin
         qfz_unite<qfz_in_cache>(parent, (uint32_t)a2, (uint32_t)b);
 }
 
-/* ---- Last ------------------------------------------------------------------------------------ */
+/* ---- The last kernel ------------------------------------------------------------------------- */
 
 enum { QFZ_UPDATE_BLOCK = 256, QFZ_UPDATE_EACH = 4 };
 
-/* root[p] = root of p, of some pixels a thread, so that several walks overlap.  What another thread
- * has put there is a root already, and ends a walk sooner. */
+/* root[p] = root of p, for several pixels a thread, so that the walks overlap. A value that another
+ * thread has stored is a root already and ends a walk sooner. */
 static __device__ __forceinline__ void qfz_update(uint32_t *root, int64_t n_px)
 {
     const int64_t first = (int64_t)blockIdx.x * (QFZ_UPDATE_BLOCK * QFZ_UPDATE_EACH) + threadIdx.x;

@@ -1,58 +1,76 @@
 /* SPDX-License-Identifier: MIT */
-/* rows.cuh - the saliency of every edge: the forest of boruvka.cuh, but edges whose two pixels meet
- * in their block are answered there, out of registers (rows_block.cu; levels of 32 bits:
- * rows_wide_block.cu; eight neighbours: rows_eight_block.cu, rows_eight_wide_block.cu).  What a
- * block leaves open goes to a list, which is served when the graph of all blocks is done
- * (rows_query.cu, rows_eight_query.cu). */
-#ifndef QFZ_GPU_ROWS_CUH
-#define QFZ_GPU_ROWS_CUH
+/* saliency.cuh - the saliency of every edge of a tile, without storing the tile's forest
+ * (boruvka.cuh). Each block of 64 x 64 pixels runs Boruvka rounds with its pixels in registers:
+ * saliency_block.cu (four neighbours, levels of 16 bits), saliency_wide_block.cu (32 bits),
+ * saliency_eight_block.cu and saliency_eight_wide_block.cu (eight neighbours). The graph of all
+ * blocks is then solved in global memory (boruvka_global.cu), and the queries saliency_query.cu and
+ * saliency_eight_query.cu find the saliency of the remaining edges.
+ *
+ * Words used in this folder. To close an edge is to find its saliency; an edge is open until then.
+ * A component waits once its lightest edge leaves the block. A component that remains when the
+ * block's rounds are done is a vertex of the graph of all blocks. The rim of a block is the ring of
+ * its outermost pixels. The top of a pixel is the level of the edge by which it hooked itself in
+ * the first round. */
+#ifndef QFZ_GPU_SALIENCY_CUH
+#define QFZ_GPU_SALIENCY_CUH
 
 #include "gpu/forest/boruvka_parts.cuh"
 #include "core/level.h"
 
-/* An open edge: two vertices, counted from the block's first, at bits 0 and 16; the pixel where it
- * starts; bit 31: it leads down.  The level up to these vertices is in its place in the planes. */
-enum { QFZ_OPEN_ROOM = QFZ_BLOCK_PX / 2, QFZ_OPEN_VERTEX = 0x1ff, QFZ_OPEN_X = 9, QFZ_OPEN_Y = 25 };
+/* An entry of the list of open edges: bits 0-8 and 16-24 two vertices, counted from the block's
+ * first; bits 9-14 x and 25-30 y of the pixel where the edge starts; bit 31 set: the edge leads
+ * down, else right. The level from its pixels up to these vertices is already stored at the edge's
+ * place in the saliency planes. */
+enum {
+    QFZ_OPEN_ROOM = QFZ_FOREST_BLOCK_PX / 2,
+    QFZ_OPEN_VERTEX = 0x1ff,
+    QFZ_OPEN_X = 9,
+    QFZ_OPEN_Y = 25
+};
 static const uint32_t QFZ_OPEN_DOWN = 1u << 31;
 
-/* With eight neighbours there is no list: the vertex of each pixel tells which edges are open. */
-enum { QFZ_OPEN_INVALID = QFZ_OPEN_VERTEX }; /* in place of one: the pixel is not valid */
+/* With eight neighbours there is no list: the stored vertex of each pixel shows which edges are
+ * open. */
+enum { QFZ_OPEN_INVALID = QFZ_OPEN_VERTEX }; /* stored instead of a vertex: the pixel is invalid */
 
-/* Of a square's pixels a b / c d the levels of any three are such that two are equal and the third
- * is no greater.  So where levels have 32 bits the planes of a - d and b - c wait until the graph
- * is done.  b - c is the greater of a - b and a - c; or, if it is less, it lies in the place of a -
- * c, which then is equal to a - b.  a - d is the greater of a - b and b - d; or, if it is less, it
- * lies in the place of a - b, which then is equal to b - d.  Bits tell which, of a row's pixels a:
- * those of a - d, then those of b - c; even columns, then odd ones. */
+/* Room for the planes that are made late. Among any three pixels of a square a b / c d, two of the
+ * three saliencies are equal and the third is not greater. Where levels have 32 bits, the query
+ * therefore makes the planes of a-d and b-c from the other two. The saliency of b-c is the greater
+ * of those of a-b and a-c; if it is less, it is stored at the place of a-c, whose saliency then
+ * equals that of a-b. The saliency of a-d is the greater of those of a-b and b-d; if it is less, it
+ * is stored at the place of a-b, whose saliency then equals that of b-d. Bits mark the moved
+ * levels, by pixel a: per row, those of a-d, then those of b-c; even columns, then odd columns. */
 enum { QFZ_MOVED_WORDS = 4 * QFZ_SIDE };
 
-/* Where a block has the vertices of its pixels: two a word, n_words of them in each of h rows, with
- * `pitch` words from one to the next. */
-struct rows_vertices {
+/* Where a block stores the vertices of its pixels: h rows of n_words words, two pixels a word,
+ * `pitch` words from one row to the next. */
+struct vertex_map {
     uint32_t *first;
     int64_t pitch;
     int32_t h, n_words;
 };
 
-/* forest.top, .comp and .hooks are not made; forest.block is (first vertex; open edges << 16 |
- * vertices). */
-typedef struct qfz_rows {
+/* The results of all blocks: a forest whose arrays top, comp and hooks are not filled, and whose
+ * block[b] is (first vertex; number of open edges << 16 | number of vertices), and what the query
+ * needs besides. */
+typedef struct qfz_saliency_blocks {
     qfz_gpu_forest forest;
-    /* QFZ_OPEN_ROOM edges a block.  A block that has more, or one of eight neighbours, stores in
-     * the same room the vertex of each pixel instead, 16 bits: where there is none, QFZ_STEP_MASK
-     * or more, or QFZ_OPEN_INVALID. */
+    /* QFZ_OPEN_ROOM open edges a block. A block with more open edges, or with eight neighbours,
+     * stores the vertex of each pixel in the same room instead, 16 bits each: QFZ_STEP_MASK or more
+     * (four neighbours) or QFZ_OPEN_INVALID (eight) where there is none. */
     uint32_t *open;
-    /* The last two planes are made by the query, out of the others and of QFZ_MOVED_WORDS a block;
-     * the vertices of a row of a block lie where the row of the first of them will be. */
+    /* The query makes the last two planes, from the other two and from QFZ_MOVED_WORDS a block;
+     * until then the block's vertices are stored in the place of these planes. */
     bool made_late;
     uint32_t *moved;
-} qfz_rows;
+} qfz_saliency_blocks;
 
-/* The room of a block in rows.open, or in the planes. */
+/* The vertices of this thread block's pixels: in blocks.open, or, for levels of 32 bits, in the
+ * plane of the diagonals that the query makes. */
 template <typename T>
-static __device__ __forceinline__ rows_vertices vertices_at(const qfz_gpu_forest &f,
-                                                            const qfz_block_box &box,
-                                                            uint32_t *open, T *saliency)
+static __device__ __forceinline__ vertex_map vertices_at(const qfz_gpu_forest &f,
+                                                         const qfz_block_box &box, uint32_t *open,
+                                                         T *saliency)
 {
     const int64_t n_px = (int64_t)f.h * f.w, first_px = (int64_t)box.y * f.w + box.x;
     if constexpr (sizeof(T) == sizeof(uint32_t))
@@ -60,26 +78,31 @@ static __device__ __forceinline__ rows_vertices vertices_at(const qfz_gpu_forest
     return {open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM, QFZ_SIDE / 2, QFZ_SIDE, QFZ_SIDE / 2};
 }
 
-/* Shared memory that a block of threads needs: where a band is read as it is, with 8 or 16 bits,
- * and otherwise; four neighbours, eight. */
-size_t qfz_rows_narrow_shared(void);
-size_t qfz_rows_eight_shared(void);
-size_t qfz_rows_wide_shared(void);
-size_t qfz_rows_eight_wide_shared(void);
+/* Bytes of shared memory of a thread block. narrow, eight: one band of 8 or 16 bits, four or eight
+ * neighbours; wide, eight_wide: every other form of edges. */
+size_t qfz_saliency_narrow_shared(void);
+size_t qfz_saliency_eight_shared(void);
+size_t qfz_saliency_wide_shared(void);
+size_t qfz_saliency_eight_wide_shared(void);
 
-/* The rounds in blocks; d_saliency as in boruvka.cuh, of the edges that blocks answer; NULL: none
- * is asked for, and rows->open is not made. */
-qfz_status qfz_rows_narrow_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
-                                  uint16_t *d_saliency);
-qfz_status qfz_rows_eight_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
-                                 uint16_t *d_saliency);
-qfz_status qfz_rows_wide_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
-                                void *d_saliency);
-qfz_status qfz_rows_eight_wide_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
-                                      const qfz_rows *rows, void *d_saliency);
+/* Run the rounds in all blocks: fill blocks->forest, and blocks->open (and moved) for the query.
+ * d_saliency: the planes of boruvka.cuh; the saliency of edges that are closed inside a block is
+ * written to it, other places are written later by the query. NULL: only the forest is wanted, and
+ * blocks->open is not written. */
+qfz_status qfz_saliency_narrow_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
+                                      const qfz_saliency_blocks *blocks, uint16_t *d_saliency);
+qfz_status qfz_saliency_eight_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
+                                     const qfz_saliency_blocks *blocks, uint16_t *d_saliency);
+qfz_status qfz_saliency_wide_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
+                                    const qfz_saliency_blocks *blocks, void *d_saliency);
+qfz_status qfz_saliency_eight_wide_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
+                                          const qfz_saliency_blocks *blocks, void *d_saliency);
 
-/* All other edges, after qfz_boruvka_rounds(); narrow: saliency has 16 bits. */
-qfz_status qfz_rows_query(qfz_gpu *gpu, const qfz_rows *rows, bool narrow, void *d_saliency);
-qfz_status qfz_rows_eight_query(qfz_gpu *gpu, const qfz_rows *rows, bool narrow, void *d_saliency);
+/* Write the saliency of all other edges; call after qfz_boruvka_rounds(). narrow: d_saliency is
+ * uint16_t, else uint32_t. */
+qfz_status qfz_saliency_query(qfz_gpu *gpu, const qfz_saliency_blocks *blocks, bool narrow,
+                              void *d_saliency);
+qfz_status qfz_saliency_eight_query(qfz_gpu *gpu, const qfz_saliency_blocks *blocks, bool narrow,
+                                    void *d_saliency);
 
 #endif

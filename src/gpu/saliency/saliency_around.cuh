@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_around.cuh - what is around a thread's pixels: rows -1 to OWN_ROWS, the columns beside the
- * block, squares.  Lanes 0 to OWN_ROWS + 1 have those rows of the column left of the block, as many
- * lanes after them those of the one to the right. */
-#ifndef QFZ_GPU_ROWS_AROUND_CUH
-#define QFZ_GPU_ROWS_AROUND_CUH
+/* saliency_around.cuh - the surroundings of a thread's pixels: the row above and below them, the
+ * columns beside the block, and the squares of 2 x 2 pixels. Lanes 0 .. OWN_ROWS + 1 hold the
+ * pixels of rows -1 .. OWN_ROWS in the column left of the block, as many lanes after them those in
+ * the column to its right. */
+#ifndef QFZ_GPU_SALIENCY_AROUND_CUH
+#define QFZ_GPU_SALIENCY_AROUND_CUH
 
 #include "gpu/saliency/saliency_block.cuh"
 
@@ -15,14 +16,15 @@ static __device__ __forceinline__ int2 side_pixel(const WORK &w) /* x, y, in the
                                     : make_int2(w.box.x + QFZ_SIDE, y0 + w.lane - WORK::SEEN_ROWS);
 }
 
-/* What is beside row i - 1 of the first and the last lane. */
+/* The value beside row i - 1 of the first lane (left of the block) or the last lane (right of
+ * it). */
 template <typename WORK>
 static __device__ __forceinline__ uint32_t side_of(const WORK &w, uint32_t side, int i)
 {
     return __shfl_sync(ALL_LANES, side, (w.lane == 0 ? 0 : (int)WORK::SEEN_ROWS) + i);
 }
 
-/* The same of one bit a lane, all rows: bit i. */
+/* The same for one bit a lane, all rows at once: bit i is of row i - 1. */
 template <typename WORK>
 static __device__ __forceinline__ uint32_t side_bits(const WORK &w, uint32_t bit)
 {
@@ -30,7 +32,7 @@ static __device__ __forceinline__ uint32_t side_bits(const WORK &w, uint32_t bit
     return (w.lane == 0 ? both : both >> WORK::SEEN_ROWS) & ((1u << WORK::SEEN_ROWS) - 1);
 }
 
-/* Is there a pixel, and is it valid? */
+/* True if (y, x) lies in the tile and the pixel is valid. */
 template <typename WORK>
 static __device__ __forceinline__ bool is_there(const WORK &w, const uint8_t *valid, int32_t y,
                                                 int32_t x)
@@ -39,7 +41,8 @@ static __device__ __forceinline__ bool is_there(const WORK &w, const uint8_t *va
     return !valid || valid[(int64_t)y * w.forest.w + x];
 }
 
-/* Is all that is looked at inside the tile, and do two pixels begin at even places? */
+/* True if the block and the pixels around it lie inside the tile, and pairs of pixels are
+ * aligned. */
 template <typename WORK> static __device__ __forceinline__ bool is_inside(const WORK &w)
 {
     const qfz_gpu_forest &f = w.forest;
@@ -47,7 +50,7 @@ template <typename WORK> static __device__ __forceinline__ bool is_inside(const 
            f.w % 2 == 0;
 }
 
-/* Has a word a byte that is 0? */
+/* Not 0 if a byte of the word is 0. */
 static __device__ __forceinline__ uint32_t has_zero(uint32_t word)
 {
     return (word - 0x01010101u) & ~word & 0x80808080u;
@@ -63,7 +66,8 @@ static __device__ __forceinline__ uint32_t has_zero(uint16_t two)
     return has_zero(two | 0xffff0000u);
 }
 
-/* Of the rows of a block and those around it, a thread's words: are all of their pixels valid? */
+/* True if all pixels are valid in the words that a thread checks, of the block's rows and the rows
+ * above and below. */
 template <typename WORD, typename WORK>
 static __device__ __forceinline__ bool words_valid(const WORK &w, const uint8_t *first)
 {
@@ -77,7 +81,8 @@ static __device__ __forceinline__ bool words_valid(const WORK &w, const uint8_t 
     return zero == 0;
 }
 
-/* Of a block inside the tile: are a thread's part of its pixels, and of those around it, valid? */
+/* True if all pixels are valid in a thread's share of a block inside the tile and of the pixels
+ * around it. */
 template <typename WORK>
 static __device__ __forceinline__ bool all_valid(const WORK &w, const uint8_t *valid)
 {
@@ -91,15 +96,16 @@ static __device__ __forceinline__ bool all_valid(const WORK &w, const uint8_t *v
     return inside & (first[(int64_t)row * width + (w.thread % 2 ? QFZ_SIDE : -1)] != 0);
 }
 
-/* Squares, named by their upper left pixel: of which edge is the heaviest of its cycle?  Masks; of
- * those whose first row is the one above the thread's only `above`, where it is the bottom. */
-struct rows_squares {
+/* Squares, by their upper left pixel: masks of those whose heaviest edge is their top, left, side
+ * (right) or bottom one. above: of the squares that begin in the row above the thread's, those
+ * whose bottom edge is the heaviest. */
+struct heaviest_edges {
     uint32_t top, left, side, bottom, above;
 };
 
-/* Edges to the right and down that are dropped. */
+/* The masks of edges to the right and down that are dropped, each the heaviest of a square. */
 template <typename WORK>
-static __device__ __forceinline__ void find_dropped(const WORK &w, const rows_squares &heaviest,
+static __device__ __forceinline__ void find_dropped(const WORK &w, const heaviest_edges &heaviest,
                                                     uint32_t *right, uint32_t *down)
 {
     uint32_t before = __shfl_up_sync(ALL_LANES, heaviest.side, 1);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_band.cuh - one band of 32 bits, as blocks of rows.cuh read it, levels of its edges, and the
- * lightest of a pixel's.
+/* saliency_band.cuh - loads one band of 32 bits, computes the levels of its edges, and compares the
+ * edges of a pixel.
  *
- * A level is QFZ_NONE where there is no edge.  A real one may be as great: what only such edges
- * join has that saliency, whether they are there or not, so they are left out. */
-#ifndef QFZ_GPU_ROWS_BAND_CUH
-#define QFZ_GPU_ROWS_BAND_CUH
+ * A level is QFZ_NONE where there is no edge. An existing edge may have that level, too, and is
+ * then left out like a missing one: the saliency of two pixels that only such edges join is
+ * QFZ_NONE in both cases. */
+#ifndef QFZ_GPU_SALIENCY_BAND_CUH
+#define QFZ_GPU_SALIENCY_BAND_CUH
 
 #include <type_traits>
 
@@ -24,11 +25,11 @@ static inline bool is_even(const void *plane, size_t px_bytes)
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
-/* Only infinite values need to be compared.  FINITE: both are. */
+/* FINITE: both values are finite, and their difference needs no comparison. */
 template <typename T, bool FINITE>
 static __device__ __forceinline__ uint32_t level_between(uint32_t a, uint32_t b)
 {
-    if (!FINITE || !std::is_same<T, float>::value) return qfz_key_of_words<T>(a, b);
+    if (!FINITE || !std::is_same<T, float>::value) return qfz_level_of_words<T>(a, b);
     return __float_as_uint(fabsf(__uint_as_float(a) - __uint_as_float(b)));
 }
 
@@ -42,7 +43,7 @@ template <typename T> static __device__ __forceinline__ bool is_finite(uint32_t,
     return true;
 }
 
-/* Not a NaN, which is no pixel (image.cuh). */
+/* True unless the value is a NaN; NaN pixels are invalid (image.cuh). */
 static __device__ __forceinline__ bool is_number(uint32_t a, float)
 {
     return fabsf(__uint_as_float(a)) <= INFINITY;
@@ -55,28 +56,29 @@ template <typename T> static __device__ __forceinline__ bool is_number(uint32_t,
 
 /* ---- Load ------------------------------------------------------------------------------------ */
 
-/* The band's words, of type T. */
-template <typename T> struct rows_band {
+/* The band, as words whose bits are of type T. */
+template <typename T> struct band_view {
     const uint32_t *pixels;
     const uint8_t *valid; /* or NULL */
-    bool even;            /* planes begin at even places */
+    bool even;            /* planes are aligned to two pixels */
 };
 
-template <typename T> static inline rows_band<T> band_of(const qfz_gpu_edges *edges)
+template <typename T> static inline band_view<T> band_of(const qfz_gpu_edges *edges)
 {
     return {static_cast<const uint32_t *>(edges->d_values), edges->d_valid,
             is_even(edges->d_values, sizeof(T)) && is_even(edges->d_valid, 1)};
 }
 
-/* A thread's pixels and those of the rows around, seen row i being row i - 1 of the thread; of the
- * columns beside the block one a lane (rows_around.cuh).  valid: bit i + 16 * column. */
+/* A thread's pixels and those of the rows above and below: seen row i is row i - 1 of the thread.
+ * side: a pixel of the columns beside the block (saliency_around.cuh). valid: bit i + 16 *
+ * column. */
 template <typename WORK> struct band_values {
     uint32_t v[WORK::SEEN_ROWS][2], side, valid, side_valid;
 };
 
-/* A pixel; *there gets that bit where there is one. */
+/* A pixel; sets bit `bit` of *there if the pixel is valid. */
 template <typename WORK, typename T>
-static __device__ __forceinline__ uint32_t load_pixel(const WORK &w, const rows_band<T> &band,
+static __device__ __forceinline__ uint32_t load_pixel(const WORK &w, const band_view<T> &band,
                                                       int32_t y, int32_t x, uint32_t *there,
                                                       int bit)
 {
@@ -88,7 +90,7 @@ static __device__ __forceinline__ uint32_t load_pixel(const WORK &w, const rows_
 }
 
 template <typename WORK, typename T>
-static __device__ __forceinline__ void load_full(const WORK &w, const rows_band<T> &band,
+static __device__ __forceinline__ void load_full(const WORK &w, const band_view<T> &band,
                                                  band_values<WORK> &in)
 {
     const int32_t y0 = w.box.y + w.warp * WORK::OWN_ROWS - 1, x0 = w.box.x + 2 * w.lane;
@@ -107,7 +109,7 @@ static __device__ __forceinline__ void load_full(const WORK &w, const rows_band<
 }
 
 template <typename WORK, typename T>
-static __device__ __forceinline__ void load_some(const WORK &w, const rows_band<T> &band,
+static __device__ __forceinline__ void load_some(const WORK &w, const band_view<T> &band,
                                                  band_values<WORK> &in)
 {
     const int32_t y0 = w.box.y + w.warp * WORK::OWN_ROWS - 1, x0 = w.box.x + 2 * w.lane;
@@ -123,7 +125,7 @@ static __device__ __forceinline__ void load_some(const WORK &w, const rows_band<
     in.side_valid = side_bits(w, beside);
 }
 
-/* Are a thread's? */
+/* True if all values of a thread are finite. */
 template <typename T, typename WORK>
 static __device__ __forceinline__ bool are_finite(const band_values<WORK> &in)
 {
@@ -134,10 +136,11 @@ static __device__ __forceinline__ bool are_finite(const band_values<WORK> &in)
     return finite;
 }
 
-/* All threads ask, and learn the same: is all that the block looks at there and finite, and does it
- * begin at even places?  Pixels are on their way while masks are looked at. */
+/* Loads a thread's pixels. Returns the same to all threads of the block: true if the block and the
+ * pixels around it are valid, finite, inside the tile and aligned. The loads of pixels overlap with
+ * those of the mask. */
 template <typename WORK, typename T>
-static __device__ __forceinline__ bool load_band(const WORK &w, const rows_band<T> &band,
+static __device__ __forceinline__ bool load_band(const WORK &w, const band_view<T> &band,
                                                  band_values<WORK> &in)
 {
     bool full = band.even && is_inside(w);
@@ -148,9 +151,9 @@ static __device__ __forceinline__ bool load_band(const WORK &w, const rows_band<
     return full;
 }
 
-/* Once more the thread's rows and the one below. */
+/* Loads the thread's rows and the row below once more. */
 template <bool FULL, typename WORK, typename T>
-static __device__ __forceinline__ void load_inside(const WORK &w, const rows_band<T> &band,
+static __device__ __forceinline__ void load_inside(const WORK &w, const band_view<T> &band,
                                                    uint32_t v[][2])
 {
     const int32_t y0 = w.box.y + w.warp * WORK::OWN_ROWS, x0 = w.box.x + 2 * w.lane;
@@ -170,8 +173,7 @@ static __device__ __forceinline__ void load_inside(const WORK &w, const rows_ban
     }
 }
 
-/* The same, of a source that has such a band, as levels of edges inside the block, where they are
- * there. */
+/* The levels of a thread's edges inside the block, from pixels that are loaded once more. */
 template <bool FULL, typename WORK, typename SOURCE, typename EDGES>
 static __device__ __forceinline__ void load_edges(const WORK &w, const SOURCE &source, EDGES &e)
 {
@@ -182,12 +184,13 @@ static __device__ __forceinline__ void load_edges(const WORK &w, const SOURCE &s
 
 /* ---- Choose ---------------------------------------------------------------------------------- */
 
-/* A pixel's lightest edge so far. */
+/* The lightest edge of a pixel so far. */
 struct wide_choice {
     uint32_t level, way;
 };
 
-/* A way that is looked at later wins among those of one level, but if it leaves the block. */
+/* Considers one more edge. Among edges of one level the one considered last wins, except an edge
+ * that leaves the block. */
 static __device__ __forceinline__ void consider(wide_choice &best, uint32_t level, uint32_t way,
                                                 bool leaves)
 {

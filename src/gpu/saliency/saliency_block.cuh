@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_block.cuh - what the steps of a block of rows.cuh share: its memory, words, pairs of halves.
+/* saliency_block.cuh - what the steps of all block kernels share (saliency_block.cu names the
+ * steps): the shared memory of a block, its constants and words, and arithmetic on pairs of 16-bit
+ * halves.
  *
- * A thread has OWN_ROWS rows of two columns, which are the halves of its words; so a warp has as
- * many whole rows, and what is beside a pixel comes from the next lane.  Masks of a thread's
- * pixels, and of the edges to the right and down that start at them, have bit 2 * row + 16 *
- * column. */
-#ifndef QFZ_GPU_ROWS_BLOCK_CUH
-#define QFZ_GPU_ROWS_BLOCK_CUH
+ * A thread has OWN_ROWS rows of two columns, whose two pixels are the halves of its words. A warp
+ * thus has OWN_ROWS whole rows, and the pixel beside one comes from the next lane. Masks of a
+ * thread's pixels, and of the edges to the right and down that start at them, have bit 2 * row + 16
+ * * column. */
+#ifndef QFZ_GPU_SALIENCY_BLOCK_CUH
+#define QFZ_GPU_SALIENCY_BLOCK_CUH
 
 #include "gpu/saliency/saliency_leaving.cuh"
 #include "gpu/device/warp.cuh"
 
 enum {
     ACTIVE = 256, /* the first component that does not wait after the first round */
-    COMPS = ACTIVE + QFZ_BLOCK_PX / 2
+    COMPS = ACTIVE + QFZ_FOREST_BLOCK_PX / 2
 };
 static const uint32_t ONES = 0x00010001u, ALL_LANES = 0xffffffffu;
 
-/* How blocks are done: the type of keys, which are level << 16 | 16 bits, a thread's rows, and
- * whether a pixel has eight neighbours. */
-template <typename KEY_, int OWN_ROWS_, bool EIGHT_ = false> struct rows_shape {
+/* How a block is solved: the type of keys, which are level << 16 | 16 bits, the rows of a thread,
+ * and whether a pixel has eight neighbours. */
+template <typename KEY_, int OWN_ROWS_, bool EIGHT_ = false> struct saliency_shape {
     typedef KEY_ KEY;
     typedef typename qfz_top_of<KEY>::type LEVEL;
     enum {
@@ -27,122 +29,129 @@ template <typename KEY_, int OWN_ROWS_, bool EIGHT_ = false> struct rows_shape {
         WARPS = QFZ_SIDE / OWN_ROWS,
         THREADS = WARPS * QFZ_WARP,
         EIGHT = EIGHT_,
-        /* At most 1.5 edges a pixel, and one a row, are not dropped.  At least half of the pixels
-         * that do not wait hook themselves, by such edges, but for those on the rim that prefer an
-         * edge inside; these edges are closed then.  Of eight neighbours three edges of a square
-         * are not dropped (rows_eight.cuh), and each that it shares counts half: at most 2.5 of a
-         * square, and half an edge more for each that lies on the rim; a pixel may hook itself by
-         * one that is. */
-        LIST_4 = 3 * QFZ_BLOCK_PX / 2 + QFZ_SIDE - (QFZ_BLOCK_PX - QFZ_RIM) / 2 + QFZ_RIM,
+        /* Bounds of the list. Four neighbours: at most 1.5 edges a pixel, and one a row, are not
+         * dropped. At least half of the pixels that do not wait hook themselves by such edges,
+         * except those on the rim that prefer an edge inside; these edges are closed then. Eight
+         * neighbours: three edges of a square are not dropped (saliency_eight.cuh), and an edge
+         * that two squares share counts half in each: at most 2.5 edges a square, and half an edge
+         * more for each on the rim; a pixel may hook itself by an edge that is dropped. */
+        LIST_4 =
+            3 * QFZ_FOREST_BLOCK_PX / 2 + QFZ_SIDE - (QFZ_FOREST_BLOCK_PX - QFZ_RIM) / 2 + QFZ_RIM,
         LIST_8 = (5 * (QFZ_SIDE - 1) * (QFZ_SIDE - 1) + QFZ_RIM) / 2,
-        LIST = ((EIGHT ? (int)LIST_8 : (int)LIST_4) + 3) / 4 * 4, /* loaded by fours */
+        LIST = ((EIGHT ? (int)LIST_8 : (int)LIST_4) + 3) / 4 * 4, /* entries are loaded by fours */
         STARTS = EIGHT ? 4 : 2,                                   /* edges that start at a pixel */
-        /* Memory is short: what is not needed while there is the list lies in its place. */
+        /* Shared memory is short: data that is dead while the list is in use lies in the list's
+         * place. */
         TIGHT = EIGHT && sizeof(KEY) > sizeof(uint32_t),
-        /* Words in the list's place: a table of COMPS at least. */
+        /* Keys that fit in the list's place; a table of COMPS at least. */
         TABLES = LIST * (sizeof(uint32_t) + sizeof(LEVEL)) / sizeof(KEY)
     };
     static_assert((int)TABLES >= (int)COMPS, "room for a table");
-    /* Rows of a thread whose levels the block's memory keeps; more would be too much for four
-     * blocks on a multiprocessor. */
-    enum { KEPT_TOPS = sizeof(KEY) == sizeof(uint32_t) && OWN_ROWS == 8 ? 6 : 0 };
+    /* Rows of a thread whose tops are stored in shared memory; with more rows four blocks would not
+     * fit a multiprocessor. */
+    enum { SHARED_TOPS = sizeof(KEY) == sizeof(uint32_t) && OWN_ROWS == 8 ? 6 : 0 };
     /* Masks of all of a thread's pixels, and of all but those in its last row. */
     static const uint32_t EVEN = (0x5555u >> (16 - 2 * OWN_ROWS)) * ONES;
     static const uint32_t NOT_LAST = (0x5555u >> (18 - 2 * OWN_ROWS)) * ONES;
 };
 
-typedef rows_shape<uint32_t, 8> rows_narrow;
+typedef saliency_shape<uint32_t, 8> narrow_shape;
 
-/* A pixel's word: SETTLED | its component * 4, or else twice the pixel that it hooked itself to;
- * components are counted in bytes of a table of words, so that they need not be shifted. */
+/* A pixel's word: SETTLED | its component * 4, or, while unsettled, twice the number of the pixel
+ * to which it hooked itself. Component numbers are multiplied by 4, the byte offset in a table of
+ * words, which saves shifts. */
 enum { SETTLED = 0x8000, NO_EDGE = SETTLED | (ACTIVE - 1) * 4 };
 
-/* Keys are level << 16 | place in the list, or level << 16 | LEAVES, perhaps | DROPPED, or, of
- * eight neighbours, | which of three (rows_eight.cuh). */
+/* Keys are level << 16 | place in the list, or level << 16 | LEAVES; the latter may have DROPPED
+ * set or, with eight neighbours, which of three edges it is (saliency_eight.cuh). */
 enum { LEAVES = 0x8000, DROPPED = 1 };
 
-/* Flags of a component that is a root: its lightest edge leaves the block; it has no edge. */
+/* Flags of a root: WAITS: its lightest edge leaves the block. ENDED: it has no edge left. */
 enum { WAITS = 1, ENDED = 2, ROOT = QFZ_STEP_ROOT << QFZ_STEP_BITS };
 
-/* Sides of the block, in arrays of 4 * QFZ_SIDE by side and place on it. */
+/* Sides of the block: offsets in arrays of 4 * QFZ_SIDE entries, one for each place on a side. */
 enum { TOP = 0, LEFT = QFZ_SIDE, RIGHT = 2 * QFZ_SIDE, BOTTOM = 3 * QFZ_SIDE };
 
-/* What is known, of eight neighbours, of the edges that leave the block, by kind and place as
- * rows_leaving.cuh has them; and of the squares that begin at the pixels of the last column and
- * the last row which edges are needed. */
-template <bool EIGHT, typename LEVEL> struct rows_leaving_levels {
+/* Eight neighbours only: the levels of the edges that leave the block, by kind and place
+ * (saliency_leaving.cuh), and masks of the needed edges of the squares that begin in the last
+ * column and the last row. */
+template <bool EIGHT, typename LEVEL> struct leaving_levels {
 };
-template <typename LEVEL> struct rows_leaving_levels<true, LEVEL> {
+template <typename LEVEL> struct leaving_levels<true, LEVEL> {
     __align__(8) LEVEL level[QFZ_LEAVING_KINDS][QFZ_SIDE];
     uint32_t right[QFZ_SIDE / 4], bottom[QFZ_WARP];
-    uint32_t corner; /* level of the edge up from the last column, or QFZ_NONE */
+    uint32_t corner; /* level of the edge up and right from the last column's first pixel, or
+                      * QFZ_NONE */
 };
 
-/* Levels of N of a thread's rows. */
-template <int N, int THREADS> struct rows_kept_tops {
+/* The tops of N rows of each thread. */
+template <int N, int THREADS> struct shared_tops {
     uint32_t two[N][THREADS];
 };
-template <int THREADS> struct rows_kept_tops<0, THREADS> {
+template <int THREADS> struct shared_tops<0, THREADS> {
 };
 
-template <typename SHAPE> struct rows_memory {
+template <typename SHAPE> struct saliency_memory {
     typedef typename SHAPE::KEY KEY;
     typedef typename SHAPE::LEVEL LEVEL;
-    KEY best[COMPS];      /* the key that a component chose, at last its hook (rows_rounds.cuh) */
-    uint16_t name[COMPS]; /* of a component that went on: its root * 4 | flags */
-    KEY leave[4 * QFZ_SIDE];           /* keys of edges out of the block */
-    uint16_t leave_comp[4 * QFZ_SIDE]; /* the component * 4 that such an edge starts at */
-    rows_leaving_levels<SHAPE::EIGHT, LEVEL> leaving;
-    /* By column, bits of lanes: what pixels of a warp's first row chose to go up; of eight
-     * neighbours, what its last row drops of the next one. */
+    KEY best[COMPS]; /* the key that a component chose; in the end its hook (saliency_rounds.cuh) */
+    uint16_t name[COMPS];              /* of a component that hooked itself: its root * 4 | flags */
+    KEY leave[4 * QFZ_SIDE];           /* keys of edges that leave the block */
+    uint16_t leave_comp[4 * QFZ_SIDE]; /* component * 4 of such an edge's pixel in the block */
+    leaving_levels<SHAPE::EIGHT, LEVEL> leaving;
+    /* Bits of lanes, by column: which pixels of a warp's first row chose the way up; with eight
+     * neighbours, which edges of the next warp's first row the warp's last squares drop. */
     uint2 at_seam[SHAPE::WARPS];
     union {
-        uint16_t pixel_here[SHAPE::TIGHT ? 1 : QFZ_BLOCK_PX];
+        uint16_t pixel_here[SHAPE::TIGHT ? 1 : QFZ_FOREST_BLOCK_PX];
         struct {
             uint16_t step[COMPS]; /* round << QFZ_STEP_BITS | component, or ROOT | flags */
-            uint16_t even[QFZ_BLOCK_PX / 8], odd[QFZ_BLOCK_PX / 4]; /* roots that go on */
+            /* roots of even and odd rounds that are not done */
+            uint16_t even[QFZ_FOREST_BLOCK_PX / 8], odd[QFZ_FOREST_BLOCK_PX / 4];
         };
-        struct { /* of the spanning tree */
+        struct { /* while the spanning forest is made */
             KEY lightest[QFZ_VERTICES];
             uint32_t tree_ends[QFZ_VERTICES];
             LEVEL tree_level[QFZ_VERTICES];
             uint16_t set[QFZ_VERTICES], taken[QFZ_VERTICES];
         };
-        uint32_t open[SHAPE::EIGHT ? 1 : (int)QFZ_OPEN_ROOM]; /* as in rows.cuh */
+        uint32_t open[SHAPE::EIGHT ? 1 : (int)QFZ_OPEN_ROOM]; /* the list of open edges, as in
+                                                               * saliency.cuh */
     };
     union {
         struct {
-            uint16_t further[(SHAPE::TIGHT ? 2 : 1) * QFZ_BLOCK_PX]; /* words */
-            LEVEL top[QFZ_BLOCK_PX];
+            uint16_t further[(SHAPE::TIGHT ? 2 : 1) * QFZ_FOREST_BLOCK_PX]; /* pixel words */
+            LEVEL top[QFZ_FOREST_BLOCK_PX];
         };
         struct {
-            __align__(16) uint32_t ends[SHAPE::LIST]; /* two components * 4, or vertices */
+            __align__(16) uint32_t ends[SHAPE::LIST]; /* two components * 4, or two vertices */
             __align__(8) LEVEL level[SHAPE::LIST];
         };
-        /* Of components: greatest level, component * 4 or vertex. */
+        /* Per component: greatest level, and component * 4 or vertex. */
         KEY table[SHAPE::TABLES];
     };
-    rows_kept_tops<SHAPE::KEPT_TOPS, SHAPE::THREADS> tops;
+    shared_tops<SHAPE::SHARED_TOPS, SHAPE::THREADS> tops;
 
-    /* Words of pixels, settled in the end. */
+    /* The words of pixels; in the end all are settled. */
     __device__ __forceinline__ uint16_t *pixel()
     {
-        return SHAPE::TIGHT ? further + QFZ_BLOCK_PX : pixel_here;
+        return SHAPE::TIGHT ? further + QFZ_FOREST_BLOCK_PX : pixel_here;
     }
 
-    uint32_t n_numbers; /* components of the first round: active << 16 | waiting */
+    uint32_t n_numbers; /* components after the first round: active << 16 | waiting */
     uint32_t n_list, n_next, n_tree, n_vertices, n_leaving, n_open, first_vertex, first_edge;
 };
 
-/* What the functions of a block share. */
-template <typename SHAPE_> struct rows_work {
+/* The context of a block's functions: shared memory, the forest, the block's box, and the thread's
+ * number, lane and warp. */
+template <typename SHAPE_> struct saliency_work {
     typedef SHAPE_ SHAPE;
     typedef typename SHAPE::KEY KEY;
     typedef typename SHAPE::LEVEL LEVEL;
     enum { OWN_ROWS = SHAPE::OWN_ROWS, WARPS = SHAPE::WARPS, THREADS = SHAPE::THREADS };
-    enum { SEEN_ROWS = OWN_ROWS + 2 }; /* its own, the one above and the one below */
+    enum { SEEN_ROWS = OWN_ROWS + 2 }; /* the thread's rows, the row above and the row below */
     static const KEY NO_KEY = ~(KEY)0;
-    rows_memory<SHAPE> &m;
+    saliency_memory<SHAPE> &m;
     const qfz_gpu_forest &forest;
     qfz_block_box box;
     int thread, lane, warp;
@@ -160,7 +169,7 @@ struct edge_masks {
 
 /* ---- Two halves ------------------------------------------------------------------------------ */
 
-/* The halves one place to the right, next being the word of the lane to the right. */
+/* The two pixels one place to the right; next: the word of the next lane. */
 static __device__ __forceinline__ uint32_t shifted(uint32_t word, uint32_t next)
 {
     return __byte_perm(word, next, 0x5432);
@@ -189,19 +198,19 @@ static __device__ __forceinline__ uint32_t ones_of(uint32_t word)
 
 /* ---- Components ------------------------------------------------------------------------------ */
 
-/* array[offset], that being counted in bytes. */
+/* The element at a byte offset. */
 template <typename T> static __device__ __forceinline__ T &at_byte(T *array, uint32_t offset)
 {
     return *reinterpret_cast<T *>(reinterpret_cast<char *>(array) + offset);
 }
 
-/* Of a table of keys: a component * 4. */
+/* The entry of component comp4 / 4 in a table of keys. */
 template <typename KEY> static __device__ __forceinline__ KEY &of_comp(KEY *table, uint32_t comp4)
 {
     return at_byte(table, comp4 * (uint32_t)(sizeof(KEY) / sizeof(uint32_t)));
 }
 
-/* A thread's edges to the right and down that do not leave the block. */
+/* The masks of a thread's edges to the right and down that do not leave the block. */
 template <typename WORK>
 static __device__ __forceinline__ void edges_inside(const WORK &w, uint32_t *right, uint32_t *down)
 {

@@ -1,47 +1,49 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_close.cuh - the saliency of edges inside the block: levels of 16 bits in registers, out of
- * the tables of rows_tables.cuh. */
-#ifndef QFZ_GPU_ROWS_CLOSE_CUH
-#define QFZ_GPU_ROWS_CLOSE_CUH
+/* saliency_close.cuh - closes the edges inside a block, for levels of 16 bits in registers, with
+ * the tables of saliency_tables.cuh. */
+#ifndef QFZ_GPU_SALIENCY_CLOSE_CUH
+#define QFZ_GPU_SALIENCY_CLOSE_CUH
 
 #include "gpu/saliency/saliency_pixels.cuh"
 #include "gpu/saliency/saliency_tables.cuh"
 
-/* A thread's pixels after the first round, and those of the row below: components; levels, as far
- * as the block's memory does not keep them; edges between two components. */
-struct rows_settled {
-    uint32_t comp[OWN_ROWS + 1], last_top[OWN_ROWS + 1 - rows_narrow::KEPT_TOPS];
+/* A thread's pixels after the first round, and those of the row below: components, and tops that
+ * are not in shared memory. between: edges between two components. */
+struct narrow_settled {
+    uint32_t comp[OWN_ROWS + 1], last_top[OWN_ROWS + 1 - narrow_shape::SHARED_TOPS];
     edge_masks between;
 
     __device__ __forceinline__ uint32_t top_at(const narrow_work &w, int j) const
     {
-        const int kept = rows_narrow::KEPT_TOPS;
-        return j < kept ? w.m.tops.two[min(j, kept - 1)][w.thread] : last_top[max(j, kept) - kept];
+        const int first_own = narrow_shape::SHARED_TOPS;
+        return j < first_own ? w.m.tops.two[min(j, first_own - 1)][w.thread]
+                             : last_top[max(j, first_own) - first_own];
     }
 };
 
-/* Levels of a thread's edges, and which of them there are. */
-struct rows_closing {
+/* Saliencies of a thread's edges, and masks of the edges that exist. */
+struct narrow_closing {
     uint32_t right[OWN_ROWS], down[OWN_ROWS], there_r, there_d;
 };
 
-static __device__ __forceinline__ void close_by(uint32_t *table, const rows_settled &s,
-                                                rows_closing &e)
+static __device__ __forceinline__ void close_by_table(uint32_t *table, const narrow_settled &s,
+                                                      narrow_closing &e)
 {
-    rows_now now = look_up<true>(table, s.comp[0]);
+    table_row now = look_up<true>(table, s.comp[0]);
 #pragma unroll
     for (int j = 0; j < OWN_ROWS; j++) {
-        const rows_now under = j < OWN_ROWS - 1 ? look_up<true>(table, s.comp[j + 1])
-                                                : look_up<false>(table, s.comp[j + 1]);
+        const table_row under = j < OWN_ROWS - 1 ? look_up<true>(table, s.comp[j + 1])
+                                                 : look_up<false>(table, s.comp[j + 1]);
         e.right[j] = chosen(now.comp ^ now.right, e.right[j], __vmaxu2(now.top, now.right_top));
         e.down[j] = chosen(now.comp ^ under.comp, e.down[j], __vmaxu2(now.top, under.top));
         now = under;
     }
 }
 
-/* Edges that the first round closed have the level of their pixels, which is part of all others. */
-static __device__ __forceinline__ void close_by_pixels(const narrow_work &w, const rows_settled &s,
-                                                       rows_closing &e)
+/* An edge that the first round closed has the greater top of its two pixels as saliency. That level
+ * is a lower bound for all other edges. */
+static __device__ __forceinline__ void close_by_pixels(const narrow_work &w,
+                                                       const narrow_settled &s, narrow_closing &e)
 {
     uint32_t top = s.top_at(w, 0);
 #pragma unroll
@@ -55,15 +57,15 @@ static __device__ __forceinline__ void close_by_pixels(const narrow_work &w, con
     }
 }
 
-/* By the last table: levels of all edges, and those that are open. */
+/* With the last table: first saliencies of all edges, and the list of open edges. */
 static __device__ __forceinline__ void begin_closing(narrow_work &w, uint32_t *table,
-                                                     const rows_settled &s, rows_closing &e,
+                                                     const narrow_settled &s, narrow_closing &e,
                                                      uint32_t *open)
 {
     uint32_t vertex[OWN_ROWS + 1], level[OWN_ROWS + 1];
 #pragma unroll
     for (int j = 0; j <= OWN_ROWS; j++) {
-        const rows_now now = look_up<false>(table, s.comp[j]);
+        const table_row now = look_up<false>(table, s.comp[j]);
         vertex[j] = now.comp;
         level[j] = now.top;
     }
@@ -76,10 +78,10 @@ static __device__ __forceinline__ void begin_closing(narrow_work &w, uint32_t *t
     store_open(w, table, s, open);
 }
 
-/* Levels of all edges; what is wrong, of edges that are open or leave the block, is written again
- * by the query. */
+/* Stores the saliencies of all edges. Values of edges that are open or leave the block are not
+ * final: the query overwrites them. */
 template <bool FULL>
-static __device__ __forceinline__ void store_levels(const narrow_work &w, const rows_closing &e,
+static __device__ __forceinline__ void store_levels(const narrow_work &w, const narrow_closing &e,
                                                     uint16_t *saliency)
 {
     const int64_t n_px = (int64_t)w.forest.h * w.forest.w;

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_collect.cuh - edges that are not needed, those that leave the block, and the list of those
- * that the first round leaves open. */
-#ifndef QFZ_GPU_ROWS_COLLECT_CUH
-#define QFZ_GPU_ROWS_COLLECT_CUH
+/* saliency_collect.cuh - finds the edges that are dropped and the edges that leave the block, for
+ * levels of 16 bits and four neighbours. */
+#ifndef QFZ_GPU_SALIENCY_COLLECT_CUH
+#define QFZ_GPU_SALIENCY_COLLECT_CUH
 
 #include "gpu/saliency/saliency_pixels.cuh"
 
-/* Edges to the right and down that are dropped: each is the heaviest of a square's cycle.  Of the
- * greatest of its four the last in the order top, left, side (right), bottom is the heaviest, as it
- * is in the order of ids. */
+/* Masks of the edges to the right and down that are dropped: each is the heaviest edge of a square,
+ * and thus not needed. Of the greatest of a square's four edges the last in the order top, left,
+ * side (right), bottom is the heaviest, as in the order of edge ids. */
 template <bool FULL>
-static __device__ __forceinline__ void find_drops(const narrow_work &w, const rows_levels &l,
-                                                  const rows_there &there, uint32_t *right,
+static __device__ __forceinline__ void find_drops(const narrow_work &w, const narrow_levels &l,
+                                                  const narrow_there &there, uint32_t *right,
                                                   uint32_t *down)
 {
-    uint32_t not_bottom = 0, not_side = 0, not_left = 0, above = 0; /* not the greatest */
+    uint32_t not_bottom = 0, not_side = 0, not_left = 0, above = 0; /* squares in which this edge is
+                                                                     * not the greatest */
 #pragma unroll
     for (int i = 0; i < OWN_ROWS + 1; i++) {
         const uint32_t side = shifted(l.down[i], l.next_down[i]);
@@ -30,8 +31,8 @@ static __device__ __forceinline__ void find_drops(const narrow_work &w, const ro
         not_left += ones_of(l.down[i] ^ most) << (2 * i - 2);
     }
     const uint32_t two = not_bottom & not_side;
-    rows_squares heaviest = {two & not_left, two & ~not_left, not_bottom & ~not_side,
-                             EVEN & ~not_bottom, above};
+    heaviest_edges heaviest = {two & not_left, two & ~not_left, not_bottom & ~not_side,
+                               EVEN & ~not_bottom, above};
     if (!FULL) {
         heaviest.top &= there.square;
         heaviest.left &= there.square;
@@ -42,11 +43,11 @@ static __device__ __forceinline__ void find_drops(const narrow_work &w, const ro
     find_dropped(w, heaviest, right, down);
 }
 
-/* Keys of the edges out of the block.  That one which begins outside is dropped need not be known:
- * it is found in the block where it begins. */
+/* Stores the keys of the edges that leave the block. An edge that begins outside is not marked as
+ * dropped here, but in the block where it begins. */
 template <bool FULL>
-static __device__ __forceinline__ void show_leaving(narrow_work &w, const rows_levels &l,
-                                                    const rows_there &there, uint32_t drop_r,
+static __device__ __forceinline__ void show_leaving(narrow_work &w, const narrow_levels &l,
+                                                    const narrow_there &there, uint32_t drop_r,
                                                     uint32_t drop_d)
 {
     const bool left = w.lane == 0;
@@ -76,12 +77,12 @@ static __device__ __forceinline__ void show_leaving(narrow_work &w, const rows_l
     }
 }
 
-/* A thread's edges to the right and down, until they are in the list: levels; which lie in the
- * block, and are not dropped. */
-struct rows_edges {
+/* A thread's edges to the right and down, before they form the list: levels, and masks of those
+ * inside the block that are not dropped. */
+struct narrow_edges {
     uint32_t right[OWN_ROWS], down[OWN_ROWS], needed_r, needed_d;
 
-    /* Of the edge from pixel c of row j. */
+    /* The level of the edge from pixel c of row j. */
     __device__ __forceinline__ uint32_t right_at(int j, int c) const
     {
         return c ? right[j] >> 16 : right[j] & 0xffff;
@@ -93,8 +94,8 @@ struct rows_edges {
 };
 
 template <bool FULL>
-static __device__ __forceinline__ void find_edges(narrow_work &w, const rows_levels &l,
-                                                  const rows_there &there, rows_edges &edges)
+static __device__ __forceinline__ void find_edges(narrow_work &w, const narrow_levels &l,
+                                                  const narrow_there &there, narrow_edges &edges)
 {
     uint32_t drop_r, drop_d, inside_r, inside_d;
     find_drops<FULL>(w, l, there, &drop_r, &drop_d);

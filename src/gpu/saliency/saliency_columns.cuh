@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_columns.cuh - what becomes of a block's vertices, and of those beside it, in the first
- * rounds of the graph of all blocks: most edges that blocks leave open are decided by that. */
-#ifndef QFZ_GPU_ROWS_COLUMNS_CUH
-#define QFZ_GPU_ROWS_COLUMNS_CUH
+/* saliency_columns.cuh - the tables of a query: for each vertex of a block, and each vertex beside
+ * it, the vertex to which it belongs after each of the first rounds of the graph of all blocks.
+ * These tables decide most edges that the blocks leave open. */
+#ifndef QFZ_GPU_SALIENCY_COLUMNS_CUH
+#define QFZ_GPU_SALIENCY_COLUMNS_CUH
 
 #include "gpu/forest/boruvka_climb.cuh"
 #include "gpu/saliency/saliency.cuh"
 
 enum { STATES = 8 };
 
-/* Of a column, after rounds 0 to d of the graph: the vertex it belongs to, and the greatest level
- * up to there. */
+/* A column is one vertex. After rounds 0 .. d of the graph: the vertex that it has been joined to,
+ * and the greatest level on the way there. */
 template <typename T, int N> struct query_columns {
     uint32_t vertex[STATES][N];
     T level[STATES][N];
@@ -35,8 +36,9 @@ static __device__ __forceinline__ void make_column(query_columns<T, N> &columns,
     }
 }
 
-/* The greatest level up to the first state in which two columns are one vertex.  Where they are in
- * none it is that up to the last, and *open is true. */
+/* The saliency of an edge between two columns: the greatest level up to the first state in which
+ * both are one vertex. If there is no such state, *open is true, and the result is the greatest
+ * level up to the last state. */
 template <typename T, int N>
 static __device__ __forceinline__ uint32_t meet(const query_columns<T, N> &columns, uint32_t u,
                                                 uint32_t v, bool *open)
@@ -50,7 +52,8 @@ static __device__ __forceinline__ uint32_t meet(const query_columns<T, N> &colum
     return (uint32_t)max(columns.level[d][u], columns.level[d][v]);
 }
 
-/* What then follows, from `level` on. */
+/* Climbs from the last state on; returns the greater of `level` and the greatest level on the
+ * way. */
 template <typename T, int N>
 static __device__ __forceinline__ uint32_t climb_on(const query_columns<T, N> &columns,
                                                     const uint2 *__restrict__ up, uint32_t u,

@@ -1,45 +1,47 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_eight.cuh - pixels with eight neighbours: levels in registers, and the first round, in which
- * every pixel is a component and hooks itself by its lightest edge.
+/* saliency_eight.cuh - eight neighbours and levels of 16 bits: loads pixels, computes levels in
+ * registers, and runs the first round, in which every pixel is a component and hooks itself by its
+ * lightest edge.
  *
- * A thread's edges are those of the squares of 2 x 2 pixels that begin at its pixels: of a square,
- * a b in its first row and c d in the second, a - b (right), a - c (down), a - d (diagonal) and
- * b - c (anti).  Masks of them have bit row + 4 * direction + 16 * column, masks of pixels bit
- * 2 * row + 16 * column.  Row i of what is seen is row i - 1 of the thread; there masks have bit
- * i + 16 * column. */
-#ifndef QFZ_GPU_ROWS_EIGHT_CUH
-#define QFZ_GPU_ROWS_EIGHT_CUH
+ * A thread owns the edges of the squares of 2 x 2 pixels that begin at its pixels. In a square with
+ * a b in its first row and c d in its second, these are a - b (right), a - c (down), a - d
+ * (diagonal) and b - c (anti). Masks of edges have bit row + 4 * direction + 16 * column, masks of
+ * pixels bit 2 * row + 16 * column. Seen row i is row i - 1 of the thread; its masks have bit i +
+ * 16 * column. */
+#ifndef QFZ_GPU_SALIENCY_EIGHT_CUH
+#define QFZ_GPU_SALIENCY_EIGHT_CUH
 
 #include "gpu/saliency/saliency_pairs.cuh"
 
 enum { EIGHT_ROWS = 4, EIGHT_SEEN = EIGHT_ROWS + 2 };
-typedef rows_shape<uint32_t, EIGHT_ROWS, true> rows_eight;
-typedef rows_work<rows_eight> eight_work;
+typedef saliency_shape<uint32_t, EIGHT_ROWS, true> eight_shape;
+typedef saliency_work<eight_shape> eight_work;
 
-/* Places of the directions in masks of edges. */
+/* The bits of directions in masks of edges. */
 enum { AT_RIGHT = 0, AT_DOWN = EIGHT_ROWS, AT_DIAGONAL = 2 * EIGHT_ROWS, AT_ANTI = 3 * EIGHT_ROWS };
 static const uint32_t FOUR_ROWS = 0xfu * ONES;
 
 /* ---- Load ------------------------------------------------------------------------------------ */
 
-/* Of each row: the thread's two pixels, and those one place to the right.  out: lanes 0 to 3 have
- * the key of the lightest edge that leaves the block from the first column to the left in row
- * `lane`, the next four that from the last column to the right; in bits 0 and 1, which of three it
- * is: the order of their starts, and at one start of the directions.  left_valid: bit i, of lane 0:
- * the pixel to the left of the first column is valid. */
+/* Per seen row: the thread's two pixels (v) and those one place to the right (r). out: lanes 0 .. 3
+ * hold the key of the lightest edge that leaves the block to the left from the first column's pixel
+ * of row `lane`, lanes 4 .. 7 the same to the right from the last column. Bits 0 and 1 of the key:
+ * which of the three edges it is, in the order of their start pixels, and of directions at one
+ * start. left_valid: bit i, in lane 0: the pixel left of the first column is valid. */
 struct eight_values {
     uint32_t v[EIGHT_SEEN], r[EIGHT_SEEN], valid, r_valid, out, left_valid;
 };
 enum { OUT_LANES = 2 * EIGHT_ROWS };
 
-/* Which edges exist: of a square that begins in row i; of those inside the tile in thread's rows as
- * a mask of edges, and, as if they began at b, the anti ones; valid pixels. */
+/* Masks of the edges that exist: right .. anti by seen row; edges: those inside the tile in the
+ * thread's rows; to_left: the anti edges, at their pixel b. pixel, r_pixel: valid pixels. */
 struct eight_there {
     uint32_t right, down, diagonal, anti, edges, to_left, pixel, r_pixel;
 };
 
-/* Ways to a neighbour: twice the step to it + 256; bit 8 says that it comes later.  See
- * rows_settle.cuh; here the order of a pixel's edges is right, down left, down, down right. */
+/* A way is the code of a neighbour: 256 + twice the difference of pixel numbers; bit 8 is set if
+ * the neighbour has a greater number. See saliency_settle.cuh; among edges of one level of a pixel
+ * the order is right, down left, down, down right. */
 enum { WAY_WAITS = 0x8000, WAY_NONE = 0x4000 };
 static const uint32_t WAY_SELF = 256, WAY_LATER = 256, WAY_OUT = WAY_WAITS | WAY_SELF;
 static const uint32_t EIGHT_NONE = 0xffff0000u | WAY_NONE | WAY_OUT;
@@ -49,7 +51,8 @@ static __device__ __forceinline__ uint32_t way_to(int dy, int dx)
     return WAY_SELF + (uint32_t)(2 * (dy * QFZ_SIDE + dx));
 }
 
-/* Where a lane's pixel of the first or the last column is in the tile, and the way out (x). */
+/* The pixel of the first or the last column that a lane handles, in the tile, and the step in x out
+ * of the block. */
 struct out_place {
     int32_t y, x, step;
 };
@@ -62,7 +65,7 @@ static __device__ __forceinline__ out_place out_of(const eight_work &w)
 }
 
 template <typename T>
-static __device__ __forceinline__ uint32_t key_out(const eight_work &w, const rows_image<T> &image)
+static __device__ __forceinline__ uint32_t key_out(const eight_work &w, const band_image<T> &image)
 {
     const out_place p = out_of(w);
     uint32_t key = EIGHT_NONE, valid = 0;
@@ -77,7 +80,7 @@ static __device__ __forceinline__ uint32_t key_out(const eight_work &w, const ro
 }
 
 template <typename T>
-static __device__ __forceinline__ void load_full(const eight_work &w, const rows_image<T> &image,
+static __device__ __forceinline__ void load_full(const eight_work &w, const band_image<T> &image,
                                                  eight_values &in)
 {
     const int32_t y0 = w.box.y + w.warp * EIGHT_ROWS, x0 = w.box.x + 2 * w.lane;
@@ -100,7 +103,7 @@ static __device__ __forceinline__ void load_full(const eight_work &w, const rows
 }
 
 template <typename T>
-static __device__ __forceinline__ void load_some(const eight_work &w, const rows_image<T> &image,
+static __device__ __forceinline__ void load_some(const eight_work &w, const band_image<T> &image,
                                                  eight_values &in)
 {
     const bool last = w.lane == QFZ_WARP - 1, beside = last || w.lane == 0;
@@ -123,8 +126,8 @@ static __device__ __forceinline__ void load_some(const eight_work &w, const rows
     in.out = w.lane < OUT_LANES ? key_out(w, image) : EIGHT_NONE;
 }
 
-/* Of pixels, as masks of a thread's rows and the one below, and those one place to the right: the
- * edges between two. */
+/* The mask of edges between two pixels of the masks own and right; these have the thread's rows and
+ * the row below, `right` is one place to the right. */
 static __device__ __forceinline__ uint32_t edges_of(uint32_t own, uint32_t right)
 {
     return (own & right & FOUR_ROWS) << AT_RIGHT | (own & own >> 1 & FOUR_ROWS) << AT_DOWN |
@@ -146,14 +149,14 @@ static __device__ __forceinline__ eight_there find_there(const eight_work &w,
 
 /* ---- Levels ---------------------------------------------------------------------------------- */
 
-/* Of the squares that begin in row i, but right[j]: in row j of the thread. */
+/* Levels of the squares that begin in seen row i; right[j] is of row j of the thread. */
 struct eight_levels {
     uint32_t right[EIGHT_ROWS], down[EIGHT_ROWS + 1], diagonal[EIGHT_ROWS + 1],
         anti[EIGHT_ROWS + 1];
 };
 
-/* Levels of two edges, whose pixels are the halves of two words; *over gets a bit for each whose
- * first pixel is the greater one. */
+/* The levels of two edges whose pixels are the halves of two words. Sets a bit in *over for each
+ * edge whose first pixel is the greater. */
 static __device__ __forceinline__ uint32_t level_of(uint32_t first, uint32_t second, int row,
                                                     uint32_t *over)
 {
@@ -162,19 +165,19 @@ static __device__ __forceinline__ uint32_t level_of(uint32_t first, uint32_t sec
     return most - __vminu2(first, second);
 }
 
-/* Which edges of a thread's squares these do not need: bit row + 16 * column. */
+/* Edges of a thread's squares that are dropped, by square: bit row + 16 * column. */
 struct eight_drops {
     uint32_t top, left, diagonal, anti, side, bottom;
 };
 
-/* Of squares of one band.  Values and, between equal ones, the order of
- * pixels put the pixels of all the tile into one line.  As if pixels that are equal were a hair
- * apart, an edge is as long as its pixels are apart in the line; and it is dropped if another pixel
- * of its square, by which there is a way then of two shorter edges, lies between them.  So three
- * edges of a whole square remain, and two of three pixels.
+/* The edges that squares of one band drop. Order the tile's pixels on a line by value, equal values
+ * by pixel number. An edge's length is the distance of its pixels on that line, where equal values
+ * count as infinitesimally apart. An edge is dropped if another pixel of its square lies between
+ * its two pixels, since two shorter edges then connect them. A whole square thus retains three
+ * edges, and three pixels of a square retain two.
  *
- * Bits tell which pixel of an edge comes first; those of edges to the right go on to the row after.
- */
+ * Each mask has a bit where an edge's first pixel is the greater; the masks of edges to the right
+ * include the row after the thread's last. */
 template <bool FULL>
 static __device__ __forceinline__ eight_drops find_drops(const eight_there &there, uint32_t right,
                                                          uint32_t down, uint32_t diagonal,
@@ -196,8 +199,8 @@ static __device__ __forceinline__ eight_drops find_drops(const eight_there &ther
             ((down ^ diagonal) & a) | ((anti ^ side) & b)};
 }
 
-/* A thread's edges that are dropped, as far as it knows: at_seam[] tells what the warp's last
- * squares drop of the next one's first row. */
+/* The mask of a thread's edges that its own and its left neighbour's squares drop. at_seam[]
+ * receives what the warp's last squares drop of the next warp's first row. */
 template <typename WORK>
 static __device__ __forceinline__ uint32_t dropped(WORK &w, const eight_drops &drops)
 {
@@ -212,7 +215,8 @@ static __device__ __forceinline__ uint32_t dropped(WORK &w, const eight_drops &d
            (drops.diagonal & FOUR_ROWS) << AT_DIAGONAL | (drops.anti & FOUR_ROWS) << AT_ANTI;
 }
 
-/* Levels, and the edges that exist and are needed, as far as the thread knows. */
+/* Computes the levels; returns the edges that exist and are needed, as far as the thread can
+ * decide. */
 template <bool FULL>
 static __device__ __forceinline__ uint32_t find_levels(eight_work &w, const eight_values &in,
                                                        const eight_there &there, eight_levels &l)
@@ -220,7 +224,7 @@ static __device__ __forceinline__ uint32_t find_levels(eight_work &w, const eigh
     uint32_t right = 0, down = 0, diagonal = 0, anti = 0, side = 0;
 #pragma unroll
     for (int i = 0; i <= EIGHT_ROWS; i++) {
-        const int row = i - 1; /* the bits of row -1 are not needed */
+        const int row = i - 1; /* row -1 needs no bits */
         const uint32_t v = in.v[i], r = in.r[i], v_next = in.v[i + 1], r_next = in.r[i + 1];
         const uint32_t level = level_of(v_next, r_next, i, &right);
         if (i < EIGHT_ROWS) l.right[i] = level;
@@ -233,7 +237,7 @@ static __device__ __forceinline__ uint32_t find_levels(eight_work &w, const eigh
     return (FULL ? 0xffffffffu : there.edges) & ~drops;
 }
 
-/* What the warp above drops of the first row's edges to the right. */
+/* The edges to the right in the warp's first row that the warp above drops. */
 template <typename WORK> static __device__ __forceinline__ uint32_t drops_above(const WORK &w)
 {
     if (w.warp == 0) return 0;
@@ -243,13 +247,15 @@ template <typename WORK> static __device__ __forceinline__ uint32_t drops_above(
 
 /* ---- Choose ---------------------------------------------------------------------------------- */
 
-/* A thread's pixels after they have chosen: twice the pixel that each points at; by masks, which
- * chose a later one or none, which wait, and which have no edge. */
+/* A thread's pixels after their choice: twice the number of the pixel to which each hooks itself;
+ * masks of those that chose a pixel with a greater number or none, that wait, and that have no
+ * edge. */
 struct eight_chosen {
     uint32_t to[EIGHT_ROWS], later, waits, none;
 };
 
-/* The key of an edge, if it exists, of which `exists` has that bit: half C of a word of levels. */
+/* The key of an edge, half C of a word of levels, if it exists (bit `bit` of `exists`), else
+ * EIGHT_NONE. */
 template <bool FULL, int C>
 static __device__ __forceinline__ uint32_t key_if(uint32_t levels, uint32_t way, uint32_t exists,
                                                   int bit)
@@ -258,20 +264,21 @@ static __device__ __forceinline__ uint32_t key_if(uint32_t levels, uint32_t way,
     return FULL || (exists >> (bit + 16 * C) & 1) ? key : EIGHT_NONE;
 }
 
-/* As it stands in leave[]. */
+/* The key in the form of leave[]. */
 static __device__ __forceinline__ uint32_t key_to_leave(const eight_work &w, uint32_t key)
 {
     return key & WAY_NONE ? w.NO_KEY : (key & 0xffff0003u) | LEAVES;
 }
 
-/* Codes of the ways of a row. */
+/* The codes of the ways from the pixels of a row. */
 struct eight_ways {
     uint32_t up_left, up, up_right, left, right, down_left, down, down_right;
 };
 
 template <typename WORK> static __device__ __forceinline__ eight_ways ways_of(const WORK &w, int j)
 {
-    const uint32_t zero = threadIdx.y; /* the compiler does not know: codes stay in registers */
+    const uint32_t zero = threadIdx.y; /* 0; opaque to the compiler, so that codes stay in
+                                        * registers */
     const bool top = j == 0 && w.warp == 0;
     const bool bottom = j == EIGHT_ROWS - 1 && w.warp == WORK::WARPS - 1;
     eight_ways to;
@@ -286,7 +293,7 @@ template <typename WORK> static __device__ __forceinline__ eight_ways ways_of(co
     return to;
 }
 
-/* The least key of the edges of row j between column C and the next, as they lead to the left. */
+/* The least key of the edges of row j from column C + 1 to column C, as ways to the left. */
 template <bool FULL, int C>
 static __device__ __forceinline__ uint32_t least_to_left(const eight_levels &l,
                                                          const eight_there &there, int j,
@@ -298,7 +305,7 @@ static __device__ __forceinline__ uint32_t least_to_left(const eight_levels &l,
     return min(min(up, left), down);
 }
 
-/* The same to the right. */
+/* The least key of the ways to the right from column C. */
 template <bool FULL, int C>
 static __device__ __forceinline__ uint32_t least_to_right(const eight_levels &l,
                                                           const eight_there &there, int j,
@@ -310,7 +317,7 @@ static __device__ __forceinline__ uint32_t least_to_right(const eight_levels &l,
     return min(min(up, right), down);
 }
 
-/* Up and down. */
+/* The least key of the ways straight up and down. */
 template <bool FULL, int C>
 static __device__ __forceinline__ uint32_t least_straight(const eight_levels &l,
                                                           const eight_there &there, int j,
@@ -320,7 +327,8 @@ static __device__ __forceinline__ uint32_t least_straight(const eight_levels &l,
                key_if<FULL, C>(l.down[j + 1], to.down, there.down, j + 1));
 }
 
-/* top: levels of a thread's pixels. */
+/* Chooses a way for each pixel of a thread; top: the levels of the chosen edges, 0 for a pixel that
+ * waits. */
 template <bool FULL>
 static __device__ __forceinline__ void choose(eight_work &w, const eight_values &in,
                                               const eight_levels &l, const eight_there &there,
@@ -329,7 +337,7 @@ static __device__ __forceinline__ void choose(eight_work &w, const eight_values 
     const bool last = w.lane == QFZ_WARP - 1;
     const uint32_t self = own_pixels(w);
     const uint32_t keys_out = in.out & ~3u;
-    uint32_t flags = 0; /* later at bit 2 * row, none one before waits at bit 2 * row + 7 */
+    uint32_t flags = 0; /* later: bit 2 * row; waits: bit 2 * row + 7 */
     p.none = 0;
 #pragma unroll
     for (int j = 0; j < EIGHT_ROWS; j++) {
@@ -346,7 +354,7 @@ static __device__ __forceinline__ void choose(eight_work &w, const eight_values 
         const uint32_t ways = low_halves(least0, least1), waits = ways >> 15 & ONES;
         flags += (ways & (WAY_WAITS | WAY_LATER) * ONES) >> (8 - 2 * j);
         if (!FULL) p.none += (ways >> 14 & ONES) << (2 * j);
-        /* What halves borrow from each other on the way, they give back. */
+        /* the 16-bit halves may borrow from each other; the final sum cancels the borrow */
         p.to[j] = self - WAY_SELF * ONES + (uint32_t)j * ROW_BELOW + (ways & 0x01ff01ffu);
         top[j] = high_halves(least0, least1) & ~(waits * 0xffffu);
     }

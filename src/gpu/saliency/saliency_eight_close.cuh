@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_eight_close.cuh - the saliency of edges between eight neighbours inside the block, as in
- * rows_close.cuh. */
-#ifndef QFZ_GPU_ROWS_EIGHT_CLOSE_CUH
-#define QFZ_GPU_ROWS_EIGHT_CLOSE_CUH
+/* saliency_eight_close.cuh - closes the edges inside a block with eight neighbours and levels of 16
+ * bits, as saliency_close.cuh does for four. */
+#ifndef QFZ_GPU_SALIENCY_EIGHT_CLOSE_CUH
+#define QFZ_GPU_SALIENCY_EIGHT_CLOSE_CUH
 
 #include "gpu/saliency/saliency_eight_collect.cuh"
 
@@ -12,7 +12,8 @@ struct eight_settled {
     uint32_t comp[EIGHT_ROWS + 1], top[EIGHT_ROWS + 1], between;
 };
 
-/* Shows the levels of a thread's pixels; s gets those of the row below. */
+/* Stores the tops of a thread's pixels in shared memory, and reads those of the row below into
+ * s. */
 static __device__ __forceinline__ void show_tops(eight_work &w, eight_settled &s)
 {
     uint32_t *const top = reinterpret_cast<uint32_t *>(w.m.top);
@@ -23,20 +24,20 @@ static __device__ __forceinline__ void show_tops(eight_work &w, eight_settled &s
     s.top[EIGHT_ROWS] = top[below(w)];
 }
 
-/* Levels of a thread's edges, and which of them there are: FULL, all. */
+/* Saliencies of a thread's edges, and masks of the edges that exist; FULL: all exist. */
 template <bool FULL> struct eight_closing {
     uint32_t right[EIGHT_ROWS], down[EIGHT_ROWS], diagonal[EIGHT_ROWS], anti[EIGHT_ROWS];
     eight_there there;
 };
 
 template <bool FULL>
-static __device__ __forceinline__ void close_by(uint32_t *table, const eight_settled &s,
-                                                eight_closing<FULL> &e)
+static __device__ __forceinline__ void close_by_table(uint32_t *table, const eight_settled &s,
+                                                      eight_closing<FULL> &e)
 {
-    rows_now now = look_up<true>(table, s.comp[0]);
+    table_row now = look_up<true>(table, s.comp[0]);
 #pragma unroll
     for (int j = 0; j < EIGHT_ROWS; j++) {
-        const rows_now next = look_up<true>(table, s.comp[j + 1]);
+        const table_row next = look_up<true>(table, s.comp[j + 1]);
         e.right[j] = chosen(now.comp ^ now.right, e.right[j], __vmaxu2(now.top, now.right_top));
         e.down[j] = chosen(now.comp ^ next.comp, e.down[j], __vmaxu2(now.top, next.top));
         e.diagonal[j] =
@@ -46,8 +47,8 @@ static __device__ __forceinline__ void close_by(uint32_t *table, const eight_set
     }
 }
 
-/* Two edges of row j: the level of those that the first round closed is that of their pixels, which
- * is part of all others. */
+/* The saliencies of two edges of row j. An edge that the first round closed has the greater top of
+ * its pixels, which is a lower bound for all other edges. */
 static __device__ __forceinline__ uint32_t with_pixels(uint32_t level, uint32_t between, int bit,
                                                        uint32_t top, uint32_t other_top)
 {
@@ -71,7 +72,7 @@ static __device__ __forceinline__ void close_by_pixels(const eight_work &, const
     }
 }
 
-/* The vertices of a thread's two pixels of row j, to the block's place in rows.open. */
+/* Stores the vertices of a thread's two pixels of row j at the block's place in blocks.open. */
 template <typename WORK>
 static __device__ __forceinline__ void store_vertices(const WORK &w, int j, uint32_t two,
                                                       uint32_t *open)
@@ -79,15 +80,15 @@ static __device__ __forceinline__ void store_vertices(const WORK &w, int j, uint
     open[(w.warp * EIGHT_ROWS + j) * (QFZ_SIDE / 2) + w.lane] = two;
 }
 
-/* Two words of the last table, as they are stored. */
+/* Two vertices of the last table in the form in which they are stored. */
 template <bool FULL> static __device__ __forceinline__ uint32_t stored(uint32_t vertices)
 {
-    if (FULL) return vertices; /* all pixels have one */
+    if (FULL) return vertices; /* every pixel has a vertex */
     const uint32_t none = (vertices >> 15 & ONES) * (uint32_t)QFZ_OPEN_INVALID;
     return (vertices | none) & (uint32_t)QFZ_OPEN_VERTEX * ONES;
 }
 
-/* By the last table: levels of all edges, and vertices. */
+/* With the last table: first saliencies of all edges, and the stored vertices. */
 template <bool FULL>
 static __device__ __forceinline__ void begin_closing(eight_work &w, uint32_t *table,
                                                      const eight_settled &s, eight_closing<FULL> &e,
@@ -96,7 +97,7 @@ static __device__ __forceinline__ void begin_closing(eight_work &w, uint32_t *ta
     uint32_t level[EIGHT_ROWS + 1], right[EIGHT_ROWS + 1];
 #pragma unroll
     for (int j = 0; j <= EIGHT_ROWS; j++) {
-        const rows_now now = look_up<false>(table, s.comp[j]);
+        const table_row now = look_up<false>(table, s.comp[j]);
         level[j] = now.top;
         if (j < EIGHT_ROWS) store_vertices(w, j, stored<FULL>(now.comp), open);
     }
@@ -110,7 +111,7 @@ static __device__ __forceinline__ void begin_closing(eight_work &w, uint32_t *ta
     }
 }
 
-/* Two levels of row j of a plane, of edges that exist as bits row and row + 16 tell. */
+/* Stores two levels of row j of a plane; bits j and j + 16 of `exists`: the edges exist. */
 template <bool FULL>
 static __device__ __forceinline__ void store_two(const eight_work &w, int j, uint16_t *out,
                                                  uint32_t levels, uint32_t exists)
@@ -122,8 +123,8 @@ static __device__ __forceinline__ void store_two(const eight_work &w, int j, uin
             out[c] = (uint16_t)(exists >> (j + 16 * c) & 1 ? levels >> (16 * c) : QFZ_NONE);
 }
 
-/* Levels of all edges; what is wrong, of edges that are open or lead to another block, is written
- * again by the query. */
+/* Stores the saliencies of all edges. Values of edges that are open or leave the block are not
+ * final: the query overwrites them. */
 template <bool FULL>
 static __device__ __forceinline__ void
 store_levels(const eight_work &w, const eight_closing<FULL> &e, uint16_t *saliency)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_eight_collect.cuh - of pixels with eight neighbours: edges that leave the block, roots, and
- * the list of edges that the first round leaves open. */
-#ifndef QFZ_GPU_ROWS_EIGHT_COLLECT_CUH
-#define QFZ_GPU_ROWS_EIGHT_COLLECT_CUH
+/* saliency_eight_collect.cuh - eight neighbours: the edges that leave the block, the roots of the
+ * first round, and the list of edges that this round leaves open. */
+#ifndef QFZ_GPU_SALIENCY_EIGHT_COLLECT_CUH
+#define QFZ_GPU_SALIENCY_EIGHT_COLLECT_CUH
 
 #include "gpu/saliency/saliency_eight.cuh"
 #include "gpu/saliency/saliency_graph.cuh"
 
 /* ---- Edges that leave the block -------------------------------------------------------------- */
 
-/* leave[] of the first row's pixels or the last row's; those to the left of the first column are
- * part of that column's. */
+/* Fills leave[] for the pixels of the first or the last row. An edge to the left of the first
+ * column is handled with that column. */
 template <bool FULL>
 static __device__ __forceinline__ void show_leaving_row(eight_work &w, const eight_levels &l,
                                                         const eight_there &there, bool top)
@@ -36,7 +36,7 @@ static __device__ __forceinline__ void show_leaving_row(eight_work &w, const eig
     leave[1] = key_to_leave(w, key1);
 }
 
-/* Levels of the edges that the block answers for. */
+/* Stores the levels of the leaving edges that belong to this block (saliency_leaving.cuh). */
 template <bool FULL>
 static __device__ __forceinline__ void show_leaving(eight_work &w, const eight_levels &l,
                                                     const eight_there &there)
@@ -66,10 +66,11 @@ static __device__ __forceinline__ void show_leaving(eight_work &w, const eight_l
     }
 }
 
-/* Is there a thread's edge out of the block (rows_leaving.cuh), and is it needed?  Its level. */
+/* is_leaving(): true if the thread's edge out of the block (saliency_leaving.cuh) exists and is
+ * needed. leaving_level(): its level. */
 template <typename KEY>
 static __device__ __forceinline__ bool
-is_leaving(const rows_work<rows_shape<KEY, EIGHT_ROWS, true>> &w)
+is_leaving(const saliency_work<saliency_shape<KEY, EIGHT_ROWS, true>> &w)
 {
     const int kind = w.thread / QFZ_SIDE, place = w.thread % QFZ_SIDE, row = place % EIGHT_ROWS;
     const int at = kind == QFZ_LEAVING_RIGHT                                          ? AT_RIGHT
@@ -86,20 +87,21 @@ is_leaving(const rows_work<rows_shape<KEY, EIGHT_ROWS, true>> &w)
 
 template <typename KEY>
 static __device__ __forceinline__ uint32_t
-leaving_level(const rows_work<rows_shape<KEY, EIGHT_ROWS, true>> &w)
+leaving_level(const saliency_work<saliency_shape<KEY, EIGHT_ROWS, true>> &w)
 {
     const int kind = w.thread / QFZ_SIDE, place = w.thread % QFZ_SIDE;
     if (kind == QFZ_LEAVING_RIGHT_UP && place == QFZ_SIDE - 1) return w.m.leaving.corner;
     return w.m.leaving.level[kind][place];
 }
 
-/* The edge that leave[] has of the thread's pixel (rows_graph.cuh). */
+/* The edge in leave[] of the thread's pixel (saliency_graph.cuh). */
 template <typename KEY>
 static __device__ __forceinline__ first_edge
-first_edge_of(const rows_work<rows_shape<KEY, EIGHT_ROWS, true>> &w)
+first_edge_of(const saliency_work<saliency_shape<KEY, EIGHT_ROWS, true>> &w)
 {
     const int at = w.thread % QFZ_SIDE, side = w.thread - at, beyond = (int)QFZ_SIDE;
-    const int which = (int)(w.m.leave[w.thread] & 3), aside = which - 1; /* up, or to the left */
+    const int which = (int)(w.m.leave[w.thread] & 3), aside = which - 1; /* -1: up, or to the
+                                                                          * left */
     if (side == TOP)
         return {-1, at + aside, -1, at + aside,
                 which == 0   ? QFZ_BELOW_RIGHT
@@ -107,7 +109,8 @@ first_edge_of(const rows_work<rows_shape<KEY, EIGHT_ROWS, true>> &w)
                              : QFZ_BELOW_LEFT};
     if (side == BOTTOM)
         return {beyond, which == 2 ? at - 1 : at + which, beyond - 1, at, QFZ_BELOW + which};
-    const bool left = side == LEFT, own = left ? which == 2 : which > 0; /* starts in the block */
+    const bool left = side == LEFT, own = left ? which == 2 : which > 0; /* the edge starts in the
+                                                                          * block */
     const int x = left ? -1 : beyond, own_x = left ? 0 : beyond - 1;
     const int to_below = left == (which == 0) ? QFZ_BELOW_RIGHT : QFZ_BELOW_LEFT;
     return {at + aside, x, own ? at : at + aside, own ? own_x : x,
@@ -116,8 +119,8 @@ first_edge_of(const rows_work<rows_shape<KEY, EIGHT_ROWS, true>> &w)
 
 /* ---- Roots ----------------------------------------------------------------------------------- */
 
-/* Shows what other threads need to see; ways twice, since roots are looked for while words of
- * others are replaced by numbers. */
+/* Stores the ways of a thread's pixels in shared memory, twice: roots are found in one copy while
+ * words of the other are replaced by component numbers. */
 template <typename WORK>
 static __device__ __forceinline__ void publish(WORK &w, const eight_chosen &p)
 {
@@ -128,12 +131,12 @@ static __device__ __forceinline__ void publish(WORK &w, const eight_chosen &p)
     }
 }
 
-/* Of two pixels that chose each other the first is the root. */
+/* Of two pixels that chose each other the first is the root: the mask of a thread's roots. */
 template <typename WORK>
 static __device__ __forceinline__ uint32_t roots_of(const WORK &w, const eight_chosen &p)
 {
     const uint32_t self = own_pixels(w);
-    uint32_t other = 0; /* chose another one */
+    uint32_t other = 0; /* pixels whose choice did not choose them back */
 #pragma unroll
     for (int j = 0; j < EIGHT_ROWS; j++) {
         const uint32_t back =
@@ -145,12 +148,12 @@ static __device__ __forceinline__ uint32_t roots_of(const WORK &w, const eight_c
 
 /* ---- Collect --------------------------------------------------------------------------------- */
 
-/* A thread's edges, until they are in the list. */
+/* A thread's edges, before they form the list: levels, and the mask of needed edges. */
 struct eight_edges {
     uint32_t right[EIGHT_ROWS], down[EIGHT_ROWS], diagonal[EIGHT_ROWS], anti[EIGHT_ROWS], needed;
 };
 
-static __device__ __forceinline__ void keep_levels(const eight_levels &l, eight_edges &edges)
+static __device__ __forceinline__ void copy_levels(const eight_levels &l, eight_edges &edges)
 {
 #pragma unroll
     for (int j = 0; j < EIGHT_ROWS; j++) {
@@ -161,7 +164,8 @@ static __device__ __forceinline__ void keep_levels(const eight_levels &l, eight_
     }
 }
 
-/* When all warps have told what they drop of the next one's edges. */
+/* Removes the edges that the warp above drops, once all warps have stored at_seam[], and stores the
+ * needed edges of the last column and row. */
 template <typename WORK, typename EDGES>
 static __device__ __forceinline__ void show_needed(WORK &w, EDGES &edges)
 {
@@ -170,7 +174,7 @@ static __device__ __forceinline__ void show_needed(WORK &w, EDGES &edges)
     if (w.warp == WORK::WARPS - 1) w.m.leaving.bottom[w.lane] = edges.needed;
 }
 
-/* Edges between two pixels of the block. */
+/* The mask of a thread's edges between two pixels of the block. */
 template <typename WORK> static __device__ __forceinline__ uint32_t edges_inside(const WORK &w)
 {
     const uint32_t in_last_row = (1u << AT_DOWN | 1u << AT_DIAGONAL | 1u << AT_ANTI)
@@ -181,8 +185,8 @@ template <typename WORK> static __device__ __forceinline__ uint32_t edges_inside
     return inside;
 }
 
-/* The bits of edges whose two pixels have different words; a thread's words, and those of the row
- * below. */
+/* The mask of edges whose two pixels have different words. word: a thread's words and those of the
+ * row below; right: one place to the right. */
 static __device__ __forceinline__ uint32_t differing(const uint32_t word[EIGHT_ROWS + 1],
                                                      const uint32_t right[EIGHT_ROWS + 1])
 {
@@ -216,7 +220,8 @@ template <int C> static __device__ __forceinline__ uint32_t level_in(const uint3
     return levels[C];
 }
 
-/* Edges that are needed and join two components become the list; returns which join two. */
+/* Appends the edges that are needed and join two components to the list; returns the mask of all
+ * edges that join two components. */
 template <typename WORK, typename EDGES>
 static __device__ __forceinline__ uint32_t collect_eight(WORK &w, const EDGES &edges,
                                                          const uint32_t comp[EIGHT_ROWS + 1])

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_eight_query.cu - as rows_query.cu, but of eight neighbours.
+/* saliency_eight_query.cu - as saliency_query.cu, for eight neighbours.
  *
- * The vertices of a block's pixels tell which edges of its squares of 2 x 2 pixels are open;
- * squares that have such become a list.  Most of them have pixels of two vertices, and all their
- * open edges have one minimax level between these, which is looked up once.  Squares of more
- * vertices, and vertices that do not meet in the first rounds, are left over until the others are
- * done. */
+ * The stored vertices of a block's pixels show which edges of its squares of 2 x 2 pixels are open;
+ * squares with open edges form a list. In most of them the pixels belong to two vertices, and all
+ * open edges have the same saliency, which is looked up once. Squares with more vertices, and pairs
+ * of vertices that do not meet in the tables, are postponed until the others are done. */
 #include "gpu/saliency/saliency_columns.cuh"
 #include "gpu/saliency/saliency_leaving.cuh"
 #include "gpu/saliency/saliency_planes.cuh"
@@ -15,37 +14,37 @@ enum {
     THREADS = 512,
     LEAVING = qfz_leaving_count(true),
     LEAVING_EACH = (LEAVING + THREADS - 1) / THREADS,
-    BESIDE = QFZ_SIDE + 2,            /* pixels of the column to the right of the block */
-    OUTSIDE = BESIDE + BESIDE - 1,    /* and those of the row below */
-    COLUMNS = QFZ_VERTICES + OUTSIDE, /* vertices; these pixels */
-    VERTEX_PITCH = QFZ_SIDE + 16,     /* four rows of a few pixels are in different banks */
-    TOGETHER = 2,                     /* squares of a thread that are looked up */
-    LEFT_OVER = 512                   /* squares; if there are more, those are done at once */
+    BESIDE = QFZ_SIDE + 2,            /* pixels of the column right of the block */
+    OUTSIDE = BESIDE + BESIDE - 1,    /* and of the row below it */
+    COLUMNS = QFZ_VERTICES + OUTSIDE, /* vertices of the block; pixels outside */
+    VERTEX_PITCH = QFZ_SIDE + 16,     /* four rows of a few pixels lie in different banks */
+    TOGETHER = 2,                     /* squares of a thread that are looked up together */
+    POSTPONED = 512                   /* squares; more of them are closed at once */
 };
 static_assert((int)QFZ_VERTICES < (int)QFZ_OPEN_INVALID, "a vertex, or none");
 
-/* Edges of a square a b / c d in masks, and in arrays: a - b, a - c, a - d, b - c; that is their
- * order in the planes, too. */
+/* The edges of a square a b / c d, as bits of masks and indices of arrays: a - b, a - c, a - d, b -
+ * c, the order of the planes. */
 static const uint32_t AB = 1u << QFZ_RIGHT, AC = 1u << QFZ_BELOW, AD = 1u << QFZ_BELOW_RIGHT,
                       BC = 1u << QFZ_BELOW_LEFT;
 
-/* 1 in both halves of a word; two pixels that are not valid. */
+/* 1 in both halves of a word; the word of two invalid pixels. */
 static const uint32_t ONES = 0x10001, NO_VERTICES = QFZ_OPEN_INVALID * ONES;
 
-/* A square on a list: its first pixel, and from this bit on the mask of its open edges. */
+/* An entry of a list of squares: the pixel a, and from bit EDGES on the mask of open edges. */
 enum { EDGES = 12, ROWS = QFZ_SIDE * QFZ_WARP / THREADS /* of a warp */ };
-static_assert(QFZ_BLOCK_PX == 1 << EDGES, "a pixel, and four edges in 16 bits");
+static_assert(QFZ_FOREST_BLOCK_PX == 1 << EDGES, "a pixel, and four edges in 16 bits");
 
 template <typename T> struct query_memory {
-    /* On a multiprocessor, whose memory has room for no more. */
+    /* Blocks per multiprocessor; its shared memory has room for no more. */
     enum { BLOCKS = QFZ_SM_THREADS / THREADS };
-    query_planes<T, QFZ_MAX_DIRS> planes; /* first, so that a row is in all banks once */
+    query_planes<T, QFZ_MAX_DIRS> planes; /* first: a row then covers each bank once */
     query_columns<T, COLUMNS> columns;
-    T cost[OUTSIDE]; /* the greatest level from these pixels to their vertices */
-    uint16_t open[QFZ_BLOCK_PX], left_over[LEFT_OVER]; /* squares */
-    /* Of pixels; squares may end beyond. */
+    T cost[OUTSIDE]; /* the greatest level between each outside pixel and its vertex */
+    uint16_t open[QFZ_FOREST_BLOCK_PX], postponed[POSTPONED]; /* squares */
+    /* The vertices of pixels; one row more, since squares may extend beyond the block. */
     __align__(4) uint16_t vertex[(QFZ_SIDE + 1) * VERTEX_PITCH];
-    uint32_t n_open, n_left_over;
+    uint32_t n_open, n_postponed;
 };
 
 template <typename T> struct query_work {
@@ -65,12 +64,12 @@ struct square {
 template <typename T>
 static __device__ __forceinline__ square square_of(const query_work<T> &w, uint32_t item)
 {
-    const uint32_t p = item & (QFZ_BLOCK_PX - 1), y = p / QFZ_SIDE, x = p % QFZ_SIDE;
+    const uint32_t p = item & (QFZ_FOREST_BLOCK_PX - 1), y = p / QFZ_SIDE, x = p % QFZ_SIDE;
     const uint16_t *const a = w.m.vertex + y * VERTEX_PITCH + x;
     return {a[0], a[1], a[VERTEX_PITCH], a[VERTEX_PITCH + 1], y, x};
 }
 
-/* Two vertices of an edge among `rest`, and which of those edges lie between them. */
+/* The two vertices of one open edge, and all open edges between these two. */
 struct square_pair {
     uint32_t u, v, edges;
 };
@@ -84,7 +83,7 @@ static __device__ __forceinline__ square_pair first_pair(const square &s, uint32
     return {u, v, rest & ((u == s.a ? between : 0u) | (anti ? BC : 0u))};
 }
 
-/* Levels of some edges become `least` at least; that of b - c is b's. */
+/* Raises the levels of some edges to at least `least`; the level of b - c is stored at b. */
 template <typename T>
 static __device__ __forceinline__ void raise(const query_work<T> &w, const square &s,
                                              uint32_t edges, uint32_t least)
@@ -96,10 +95,10 @@ static __device__ __forceinline__ void raise(const query_work<T> &w, const squar
     }
 }
 
-/* Answers a square's open edges, pair by pair. */
+/* Closes a square's open edges, one pair of vertices at a time. */
 template <typename T>
-static __device__ __forceinline__ void answer_all(const query_work<T> &w, const square &s,
-                                                  uint32_t rest)
+static __device__ __forceinline__ void close_all(const query_work<T> &w, const square &s,
+                                                 uint32_t rest)
 {
     while (rest) {
         const square_pair pair = first_pair(s, rest);
@@ -111,25 +110,26 @@ static __device__ __forceinline__ void answer_all(const query_work<T> &w, const 
     }
 }
 
-/* What is left of a lane's square waits until the others are done; all lanes of a warp ask. */
+/* Postpones the remaining edges of a lane's square. All lanes of a warp call; rest is 0 in lanes
+ * without any. */
 template <typename T>
-static __device__ __forceinline__ void leave_over(const query_work<T> &w, const square &s,
-                                                  uint32_t rest)
+static __device__ __forceinline__ void postpone(const query_work<T> &w, const square &s,
+                                                uint32_t rest)
 {
-    const uint32_t at = qfz_take_one(&w.m.n_left_over, rest != 0);
+    const uint32_t at = qfz_take_one(&w.m.n_postponed, rest != 0);
     if (rest == 0) return;
-    if (at < LEFT_OVER)
-        w.m.left_over[at] = (uint16_t)((s.y * QFZ_SIDE + s.x) | rest << EDGES);
+    if (at < POSTPONED)
+        w.m.postponed[at] = (uint16_t)((s.y * QFZ_SIDE + s.x) | rest << EDGES);
     else
-        answer_all(w, s, rest);
+        close_all(w, s, rest);
 }
 
-/* Of some of a lane's squares, `n`, those edges that are between the first pair, if it meets.  All
- * are looked up before the first one's levels are raised, so that the look-ups overlap; where there
- * is none, some other one is. */
+/* Closes, in each of n squares of a lane, the open edges between its first pair of vertices if that
+ * pair meets in the tables; the rest is postponed. All look-ups come before the first store, so
+ * that they overlap; unused places repeat another square. */
 template <typename T>
-static __device__ __forceinline__ void answer_first(const query_work<T> &w,
-                                                    const uint32_t item[TOGETHER], uint32_t n)
+static __device__ __forceinline__ void close_first_pair(const query_work<T> &w,
+                                                        const uint32_t item[TOGETHER], uint32_t n)
 {
     square_pair pair[TOGETHER];
     uint32_t level[TOGETHER];
@@ -145,24 +145,23 @@ static __device__ __forceinline__ void answer_first(const query_work<T> &w,
         const uint32_t all = k < n ? item[k] >> EDGES : 0,
                        edges = open[k] ? 0 : pair[k].edges & all;
         raise(w, s, edges, level[k]);
-        leave_over(w, s, all & ~edges);
+        postpone(w, s, all & ~edges);
     }
 }
 
-template <typename T>
-static __device__ __forceinline__ void answer_left_over(const query_work<T> &w)
+template <typename T> static __device__ __forceinline__ void close_postponed(const query_work<T> &w)
 {
-    const uint32_t n = min(w.m.n_left_over, (uint32_t)LEFT_OVER);
+    const uint32_t n = min(w.m.n_postponed, (uint32_t)POSTPONED);
     for (uint32_t i = threadIdx.x; i < n; i += THREADS) {
-        const uint32_t item = w.m.left_over[i];
-        answer_all(w, square_of(w, item), item >> EDGES);
+        const uint32_t item = w.m.postponed[i];
+        close_all(w, square_of(w, item), item >> EDGES);
     }
 }
 
 /* ---- The list -------------------------------------------------------------------------------- */
 
-/* The vertices of a thread's two pixels in each of its warp's rows and in the one after. */
-static __device__ __forceinline__ void fetch_vertices(const rows_vertices &vertices,
+/* Loads the vertices of a thread's two pixels in each of its warp's rows and the row after. */
+static __device__ __forceinline__ void fetch_vertices(const vertex_map &vertices,
                                                       uint32_t two[ROWS + 1])
 {
     const int32_t lane = (int32_t)threadIdx.x % QFZ_WARP;
@@ -174,12 +173,12 @@ static __device__ __forceinline__ void fetch_vertices(const rows_vertices &verti
     }
 }
 
-/* Bit row + 4 * direction + 16 * column: the edge from there is open.  Of four rows and the one
- * after; right: the pixels one place on. */
+/* The mask of open edges of four rows: bit row + 4 * direction + 16 * column. right: the pixels one
+ * place to the right; both have the row after, too. */
 static __device__ __forceinline__ uint32_t open_edges(const uint32_t two[5],
                                                       const uint32_t right[5])
 {
-    const uint32_t rows = 0xf * ONES;
+    const uint32_t four_rows = 0xf * ONES;
     uint32_t differ = 0, own = 0, beside = 0;
 #pragma unroll
     for (int j = 0; j < 5; j++) {
@@ -191,12 +190,12 @@ static __device__ __forceinline__ uint32_t open_edges(const uint32_t two[5],
         differ += __vminu2(two[j] ^ right[j + 1], ONES) << (4 * QFZ_BELOW_RIGHT + j);
         differ += __vminu2(right[j] ^ two[j + 1], ONES) << (4 * QFZ_BELOW_LEFT + j);
     }
-    return differ & ((own & beside & rows) | (own & own >> 1 & rows) << 4 * QFZ_BELOW |
-                     (own & beside >> 1 & rows) << 4 * QFZ_BELOW_RIGHT |
-                     (beside & own >> 1 & rows) << 4 * QFZ_BELOW_LEFT);
+    return differ & ((own & beside & four_rows) | (own & own >> 1 & four_rows) << 4 * QFZ_BELOW |
+                     (own & beside >> 1 & four_rows) << 4 * QFZ_BELOW_RIGHT |
+                     (beside & own >> 1 & four_rows) << 4 * QFZ_BELOW_LEFT);
 }
 
-/* Appends the squares that begin at a thread's pixels in four rows, from row y on. */
+/* Appends the squares with open edges that begin at a thread's pixels in four rows from y on. */
 template <typename T>
 static __device__ __forceinline__ void list_squares(query_memory<T> &m, const uint32_t two[5],
                                                     uint32_t y)
@@ -215,7 +214,7 @@ static __device__ __forceinline__ void list_squares(query_memory<T> &m, const ui
 #pragma unroll
     for (uint32_t i = 0; i < 8; i++) {
         const uint32_t row = i / 2, column = i % 2, bit = row + 16 * column;
-        /* Four bits, four places apart, come together: no two products of bits meet. */
+        /* gathers four bits that are four places apart; no two products overlap */
         const uint32_t mask = (edges >> bit & 0x1111u) * 0x1248u & 0xfu << EDGES;
         if (some >> bit & 1)
             m.open[at++] = (uint16_t)(mask | ((y + row) * QFZ_SIDE + 2 * lane + column));
@@ -233,7 +232,7 @@ static __device__ __forceinline__ void list_open(query_memory<T> &m, const uint3
     list_squares(m, two, y);
 }
 
-template <typename T> static __device__ __forceinline__ void answer_list(const query_work<T> &w)
+template <typename T> static __device__ __forceinline__ void close_list(const query_work<T> &w)
 {
     const uint32_t n = w.m.n_open, lane = threadIdx.x % QFZ_WARP;
     for (uint32_t i = threadIdx.x; i - lane < n; i += TOGETHER * THREADS) {
@@ -241,19 +240,20 @@ template <typename T> static __device__ __forceinline__ void answer_list(const q
 #pragma unroll
         for (uint32_t k = 0; k < TOGETHER; k++)
             item[k] = w.m.open[min(i + k * THREADS, n - 1)];
-        answer_first(w, item, i < n ? (n - i + THREADS - 1) / THREADS : 0);
+        close_first_pair(w, item, i < n ? (n - i + THREADS - 1) / THREADS : 0);
     }
 }
 
 /* ---- Edges that leave the block -------------------------------------------------------------- */
 
-/* The number of a pixel outside. */
+/* The number of a pixel outside the block, right of it or below. */
 static __device__ __forceinline__ int outside_of(int y, int x)
 {
     return x == QFZ_SIDE ? y + 1 : BESIDE + x + 1;
 }
 
-/* The i-th pixel outside becomes a column, of QFZ_NONE if it is not there or has no vertex. */
+/* Makes a column of the i-th pixel outside: QFZ_NONE if the pixel does not exist or has no
+ * vertex. */
 template <typename T> static __device__ __forceinline__ void begin_outside(query_work<T> &w, int i)
 {
     const qfz_gpu_forest &f = w.forest;
@@ -268,8 +268,8 @@ template <typename T> static __device__ __forceinline__ void begin_outside(query
         make_column(w.m.columns, f.up, (uint32_t)(QFZ_VERTICES + i), pixel.x);
 }
 
-/* What the i-th edge that leaves the block starts from: a vertex, or QFZ_NONE if there is no such
- * edge, and the level up to there. */
+/* The start of the i-th leaving edge: its vertex, or QFZ_NONE if there is no such edge, and the
+ * greatest level between the pixel and its vertex. */
 template <typename T>
 static __device__ __forceinline__ uint2 begin_leaving(const query_work<T> &w, int i)
 {
@@ -279,8 +279,8 @@ static __device__ __forceinline__ uint2 begin_leaving(const query_work<T> &w, in
     return f.rim[(int64_t)blockIdx.x * f.rim_room + qfz_ring_number(w.box.h, w.box.w, e.y, e.x)];
 }
 
-/* The level of an edge that does not exist is QFZ_NONE; one that starts outside the tile has no
- * place for it. */
+/* Stores the saliency of the i-th leaving edge, QFZ_NONE if the edge does not exist. An edge that
+ * starts outside the tile has no place and is skipped. */
 template <typename T>
 static __device__ __forceinline__ void end_leaving(const query_work<T> &w, int i, uint2 own,
                                                    uint32_t first)
@@ -306,7 +306,7 @@ static __device__ __forceinline__ void end_leaving(const query_work<T> &w, int i
 
 /* ---- The last planes ------------------------------------------------------------------------- */
 
-/* Bits of even columns and of odd ones, as bits of all. */
+/* Moves bit k of a word to bit 2 * k. */
 static __device__ __forceinline__ uint64_t spread(uint32_t half)
 {
     uint64_t bits = half;
@@ -323,19 +323,20 @@ static __device__ __forceinline__ uint64_t of_lane(uint64_t bits, int lane)
     return (uint64_t)__shfl_sync(0xffffffffu, (uint32_t)(bits >> 32), lane) << 32 | low;
 }
 
-/* Of a row, which lanes have two pixels of each: x, and QFZ_WARP further. */
+/* A row whose late planes a warp makes; a lane has the pixels x and x + QFZ_WARP. */
 struct late_row {
     const planes_place<uint32_t> &place;
     int32_t y;
-    uint64_t diagonal, anti; /* moved */
+    uint64_t diagonal, anti; /* bits of moved levels (saliency.cuh) */
 
     __device__ __forceinline__ uint32_t *at(int direction, int32_t x) const
     {
         return stored_level(place, direction, y, x);
     }
 
-    /* The level to the right from x, wherever it lies: down from the next pixel if a diagonal has
-     * its place, and if an anti has that one's, too, to the right from there. */
+    /* The saliency of the edge to the right from x. If a moved diagonal has its place, it equals
+     * that down from the next pixel; if a moved anti has that place, too, it equals that to the
+     * right from there, and so on. */
     __device__ __forceinline__ uint32_t right(int32_t x) const
     {
         const uint64_t on = (diagonal & anti >> 1) >> x;
@@ -344,8 +345,8 @@ struct late_row {
     }
 };
 
-/* A row of the block: both planes, and what had moved goes back.  What lies in other places is
- * looked at before anything is written; edges that leave the block are others'. */
+/* Makes both late planes of one row, and restores the levels whose places were used. All reads of a
+ * row come before its writes. Leaving edges are not written here. */
 static __device__ __forceinline__ void make_late(const query_work<uint32_t> &w, const late_row &row)
 {
     const int32_t lane = (int32_t)threadIdx.x % QFZ_WARP, bottom = w.forest.h - 1 - w.box.y;
@@ -379,7 +380,8 @@ static __device__ __forceinline__ void make_late(const query_work<uint32_t> &w, 
     }
 }
 
-/* A warp's rows, before any level is raised, and when all vertices have been read. */
+/* Makes the late planes of a warp's rows: before any level is raised, and after all vertices have
+ * been read, since these lie in the same place. */
 static __device__ __forceinline__ void make_late(const query_work<uint32_t> &w,
                                                  const uint32_t *__restrict__ moved)
 {
@@ -400,23 +402,23 @@ static __device__ __forceinline__ void make_late(const query_work<uint16_t> &, c
 
 template <typename T>
 static __global__ void __launch_bounds__(THREADS, query_memory<T>::BLOCKS)
-    k_query(qfz_rows rows, T *saliency)
+    k_query(qfz_saliency_blocks blocks, T *saliency)
 {
     QFZ_SHARED(query_memory<T>, m);
     const int thread = (int)threadIdx.x;
-    const qfz_gpu_forest &forest = rows.forest;
+    const qfz_gpu_forest &forest = blocks.forest;
     const qfz_block_box box = qfz_block_of(forest, blockIdx.x);
     query_work<T> w = {*m, forest, box, planes_at(forest, box, saliency)};
     uint2 leaving[LEAVING_EACH];
     uint32_t two[ROWS + 1];
     const uint2 block = forest.block[blockIdx.x];
     const uint32_t n_vertices = block.y & 0xffff;
-    fetch_vertices(vertices_at(forest, box, rows.open, saliency), two);
-    fetch_planes<THREADS>(w.place, m->planes); /* whatever comes after waits behind them */
-    if (thread == 0) m->n_open = m->n_left_over = 0;
+    fetch_vertices(vertices_at(forest, box, blocks.open, saliency), two);
+    fetch_planes<THREADS>(w.place, m->planes); /* started first: later loads queue behind these */
+    if (thread == 0) m->n_open = m->n_postponed = 0;
     __syncthreads();
     list_open(*m, two);
-    make_late(w, rows.moved + (int64_t)blockIdx.x * QFZ_MOVED_WORDS);
+    make_late(w, blocks.moved + (int64_t)blockIdx.x * QFZ_MOVED_WORDS);
 #pragma unroll
     for (int k = 0; k < LEAVING_EACH; k++)
         leaving[k] = begin_leaving(w, thread + k * THREADS);
@@ -429,17 +431,18 @@ static __global__ void __launch_bounds__(THREADS, query_memory<T>::BLOCKS)
 #pragma unroll
     for (int k = 0; k < LEAVING_EACH; k++)
         end_leaving(w, thread + k * THREADS, leaving[k], block.x);
-    answer_list(w);
+    close_list(w);
     __syncthreads();
-    answer_left_over(w);
+    close_postponed(w);
     __syncthreads();
     store_planes<THREADS>(w.place, m->planes);
 }
 
-qfz_status qfz_rows_eight_query(qfz_gpu *gpu, const qfz_rows *rows, bool narrow, void *d_saliency)
+qfz_status qfz_saliency_eight_query(qfz_gpu *gpu, const qfz_saliency_blocks *blocks, bool narrow,
+                                    void *d_saliency)
 {
-    return narrow ? launch_query<query_memory<uint16_t>>(gpu, rows, k_query<uint16_t>, THREADS,
+    return narrow ? launch_query<query_memory<uint16_t>>(gpu, blocks, k_query<uint16_t>, THREADS,
                                                          d_saliency)
-                  : launch_query<query_memory<uint32_t>>(gpu, rows, k_query<uint32_t>, THREADS,
+                  : launch_query<query_memory<uint32_t>>(gpu, blocks, k_query<uint32_t>, THREADS,
                                                          d_saliency);
 }

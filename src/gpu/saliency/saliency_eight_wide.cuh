@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_eight_wide.cuh - pixels with eight neighbours and levels of 32 bits, from one band of 32
- * bits or from planes of keys; edges, squares and masks are named as in rows_eight.cuh.
+/* saliency_eight_wide.cuh - eight neighbours and levels of 32 bits, from one band of 32 bits or
+ * from planes of levels; edges, squares and masks are named as in saliency_eight.cuh.
  *
- * A source has load(), of what a thread looks at; of a seen row row(); of that levels to the
- * right(), and with the row after it levels between() the two; look() at the squares between them,
- * after which drops() tells which edges these do not need; and load_again(). */
-#ifndef QFZ_GPU_ROWS_EIGHT_WIDE_CUH
-#define QFZ_GPU_ROWS_EIGHT_WIDE_CUH
+ * A source has load(): loads what a thread needs; row(): one seen row; right(): the levels to the
+ * right in a row; between(): those between a row and the next; look(): accumulates what drops()
+ * needs of the squares between two rows; drops(): the edges that these squares drop; and
+ * load_again(): the levels of the thread's edges once more. */
+#ifndef QFZ_GPU_SALIENCY_EIGHT_WIDE_CUH
+#define QFZ_GPU_SALIENCY_EIGHT_WIDE_CUH
 
 #include "gpu/forest/boruvka_source.cuh"
 #include "gpu/saliency/saliency_band.cuh"
 #include "gpu/saliency/saliency_eight_collect.cuh"
 
-typedef rows_shape<unsigned long long, EIGHT_ROWS, true> rows_eight_wide;
-typedef rows_work<rows_eight_wide> eight_wide_work;
+typedef saliency_shape<unsigned long long, EIGHT_ROWS, true> eight_wide_shape;
+typedef saliency_work<eight_wide_shape> eight_wide_work;
 
-/* Levels of edges between a row and the next: of squares that begin at the thread's columns, and,
- * of diagonals and antis, first of all that at the column before. */
+/* Levels of edges between a row and the next, of the squares that begin at the thread's two
+ * columns; diagonal[0] and anti[0] are of the column before. */
 struct wide_between {
     uint32_t down[2], diagonal[3], anti[3];
 };
 
-/* A thread's edges when they become the list: their levels, and which are needed. */
+/* A thread's edges as the list needs them: levels, and the mask of needed edges. */
 struct eight_wide_edges {
     uint32_t right[EIGHT_ROWS][2], down[EIGHT_ROWS][2], diagonal[EIGHT_ROWS][2],
         anti[EIGHT_ROWS][2], needed;
@@ -39,8 +40,8 @@ template <> __device__ __forceinline__ bool is_over<float>(uint32_t a, uint32_t 
 }
 
 template <typename T> struct eight_band {
-    rows_band<T> band;
-    /* Where all is there, every edge has a level. */
+    band_view<T> band;
+    /* true: if all pixels are valid, every edge has a level below QFZ_NONE */
     static const bool HAS_LEVELS = std::is_same<T, float>::value;
     typedef band_values<eight_wide_work> values;
 
@@ -50,7 +51,7 @@ template <typename T> struct eight_band {
         bool there[4];
     };
 
-    /* Which pixel of an edge comes first (find_drops()). */
+    /* Masks: the first pixel of an edge is the greater (find_drops()). */
     struct squares {
         uint32_t right, down, diagonal, anti, side;
     };
@@ -81,7 +82,7 @@ template <typename T> struct eight_band {
         return r;
     }
 
-    /* Between pixel k of a row and pixel l of one. */
+    /* The level between pixel k of one row and pixel l of another. */
     template <bool FAST>
     static __device__ __forceinline__ uint32_t level(const row_values &a, int k,
                                                      const row_values &b, int l)
@@ -113,7 +114,7 @@ template <typename T> struct eight_band {
         return l;
     }
 
-    /* At the squares that begin in row j of the thread. */
+    /* Compares the pixels of the squares that begin in row j of the thread. */
     __device__ __forceinline__ void look(const eight_wide_work &, squares &s, int j,
                                          const row_values &row, const row_values &below,
                                          const uint32_t[3], const wide_between &) const
@@ -174,7 +175,7 @@ template <typename T> struct eight_band {
     }
 };
 
-/* ---- Planes of keys -------------------------------------------------------------------------- */
+/* ---- Planes of levels ------------------------------------------------------------------------ */
 
 struct eight_keys {
     const uint32_t *keys;
@@ -183,7 +184,7 @@ struct eight_keys {
 
     static eight_keys of(const qfz_gpu_edges *edges)
     {
-        return {edges->d_keys, (int64_t)edges->h * edges->w};
+        return {edges->d_levels, (int64_t)edges->h * edges->w};
     }
 
     struct values {
@@ -203,7 +204,7 @@ struct eight_keys {
         return {};
     }
 
-    /* Of the edge in this direction that starts in row j of the thread, at its column c. */
+    /* The level of the edge that starts in row j of the thread at column c. */
     __device__ __forceinline__ uint32_t at(const eight_wide_work &w, int direction, int j,
                                            int c) const
     {

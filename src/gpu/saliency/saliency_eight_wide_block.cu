@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_eight_wide_block.cu - rows.cuh with eight neighbours and levels of 32 bits. */
+/* saliency_eight_wide_block.cu - the block kernel of saliency.cuh for eight neighbours and levels
+ * of 32 bits. */
 #include "gpu/saliency/saliency_eight_wide_close.cuh"
 #include "gpu/saliency/saliency_eight_wide_pixels.cuh"
 #include "gpu/saliency/saliency_wide_launch.cuh"
@@ -25,20 +26,21 @@ struct eight_wide_way {
         show_needed(w, edges);
         const WORK::KEY rim = make_components(w, p, s.comp);
         source.template load_again<FULL>(w, edges);
-        __syncthreads(); /* the list takes the place of the pixels' words */
+        __syncthreads(); /* the list overwrites the pixels' words */
         s.between = collect_eight(w, edges, s.comp);
         __syncthreads();
         return rim;
     }
 
     template <typename T>
-    static __device__ __forceinline__ rows_vertices open(const WORK &w, const rows_out<T> &out)
+    static __device__ __forceinline__ vertex_map open(const WORK &w, const levels_out<T> &out)
     {
         return vertices_at(w.forest, w.box, out.open, out.saliency);
     }
 
     template <bool FULL, typename T>
-    static __device__ __forceinline__ void store(const WORK &w, CLOSING &e, const rows_out<T> &out)
+    static __device__ __forceinline__ void store(const WORK &w, CLOSING &e,
+                                                 const levels_out<T> &out)
     {
         if (sizeof(T) == sizeof(uint32_t))
             move_levels(w, e, out.moved + (int64_t)blockIdx.x * QFZ_MOVED_WORDS);
@@ -46,13 +48,13 @@ struct eight_wide_way {
     }
 };
 
-size_t qfz_rows_eight_wide_shared(void)
+size_t qfz_saliency_eight_wide_shared(void)
 {
-    return sizeof(rows_memory<rows_eight_wide>);
+    return sizeof(saliency_memory<eight_wide_shape>);
 }
 
-qfz_status qfz_rows_eight_wide_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
-                                      const qfz_rows *rows, void *d_saliency)
+qfz_status qfz_saliency_eight_wide_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
+                                          const qfz_saliency_blocks *blocks, void *d_saliency)
 {
-    return launch_blocks<eight_wide_way>(gpu, edges, rows, d_saliency);
+    return launch_blocks<eight_wide_way>(gpu, edges, blocks, d_saliency);
 }

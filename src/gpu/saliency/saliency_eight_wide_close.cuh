@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_eight_wide_close.cuh - the saliency of edges between eight neighbours inside the block, as
- * in rows_wide_close.cuh. */
-#ifndef QFZ_GPU_ROWS_EIGHT_WIDE_CLOSE_CUH
-#define QFZ_GPU_ROWS_EIGHT_WIDE_CLOSE_CUH
+/* saliency_eight_wide_close.cuh - closes the edges inside a block with eight neighbours and levels
+ * of 32 bits, as saliency_wide_close.cuh does for four. */
+#ifndef QFZ_GPU_SALIENCY_EIGHT_WIDE_CLOSE_CUH
+#define QFZ_GPU_SALIENCY_EIGHT_WIDE_CLOSE_CUH
 
 #include "gpu/saliency/saliency_eight_close.cuh"
 #include "gpu/saliency/saliency_eight_wide.cuh"
@@ -13,7 +13,8 @@ struct eight_wide_settled {
     uint32_t comp[EIGHT_ROWS + 1], top[EIGHT_ROWS + 1][2], between;
 };
 
-/* Shows the levels of a thread's pixels; s gets those of the row below. */
+/* Stores the tops of a thread's pixels in shared memory, and reads those of the row below into
+ * s. */
 static __device__ __forceinline__ void show_tops(eight_wide_work &w, eight_wide_settled &s)
 {
     uint2 *const top = reinterpret_cast<uint2 *>(w.m.top);
@@ -26,13 +27,13 @@ static __device__ __forceinline__ void show_tops(eight_wide_work &w, eight_wide_
     s.top[EIGHT_ROWS][1] = under.y;
 }
 
-/* Levels of a thread's edges. */
+/* Saliencies of a thread's edges. */
 struct eight_wide_closing {
     uint32_t right[EIGHT_ROWS][2], down[EIGHT_ROWS][2], diagonal[EIGHT_ROWS][2],
         anti[EIGHT_ROWS][2];
 };
 
-/* A row of a thread in a table, and the pixel to the right of it. */
+/* A row of a thread in a table, and the pixel to its right: components and levels. */
 struct eight_wide_now {
     uint32_t comp[3], top[3];
 };
@@ -45,8 +46,8 @@ static __device__ __forceinline__ eight_wide_now look_up(eight_wide_work::KEY *t
             {top0, (uint32_t)(b >> 32), of_next_lane(top0)}};
 }
 
-static __device__ __forceinline__ void close_by(eight_wide_work::KEY *table,
-                                                const eight_wide_settled &s, eight_wide_closing &e)
+static __device__ __forceinline__ void
+close_by_table(eight_wide_work::KEY *table, const eight_wide_settled &s, eight_wide_closing &e)
 {
     eight_wide_now now = look_up(table, s.comp[0]);
     auto close_one = [](uint32_t &level, const eight_wide_now &p, int k, const eight_wide_now &q,
@@ -67,7 +68,8 @@ static __device__ __forceinline__ void close_by(eight_wide_work::KEY *table,
     }
 }
 
-/* Edges that the first round closed have the level of their pixels, which is part of all others. */
+/* An edge that the first round closed has the greater top of its two pixels as saliency. That level
+ * is a lower bound for all other edges. */
 static __device__ __forceinline__ void
 close_by_pixels(const eight_wide_work &, const eight_wide_settled &s, eight_wide_closing &e)
 {
@@ -93,10 +95,11 @@ close_by_pixels(const eight_wide_work &, const eight_wide_settled &s, eight_wide
     }
 }
 
-/* By the last table: levels of all edges, and vertices. */
-static __device__ __forceinline__ void
-begin_closing(eight_wide_work &w, eight_wide_work::KEY *table, const eight_wide_settled &s,
-              eight_wide_closing &e, const rows_vertices &open)
+/* With the last table: first saliencies of all edges, and the stored vertices. */
+static __device__ __forceinline__ void begin_closing(eight_wide_work &w,
+                                                     eight_wide_work::KEY *table,
+                                                     const eight_wide_settled &s,
+                                                     eight_wide_closing &e, const vertex_map &open)
 {
     eight_wide_now now = look_up(table, s.comp[0]);
 #pragma unroll
@@ -129,7 +132,7 @@ static __device__ __forceinline__ void store_words(uint16_t *out, uint32_t a, ui
     *reinterpret_cast<uint32_t *>(out) = low_halves(a, b);
 }
 
-/* Levels of planes that are made late go where rows.cuh says. */
+/* Moves the levels of the late planes to the places described in saliency.cuh (QFZ_MOVED_WORDS). */
 static __device__ __forceinline__ void move_levels(const eight_wide_work &w, eight_wide_closing &e,
                                                    uint32_t *moved)
 {
@@ -153,9 +156,9 @@ static __device__ __forceinline__ void move_levels(const eight_wide_work &w, eig
     }
 }
 
-/* Levels of all edges, but for planes that are made late; what is wrong, of edges that are open or
- * lead to another block, is written again by the query, but for those to the left of the tile.
- * FULL: all pixels are in the tile, and begin at even places. */
+/* Stores the saliencies of all edges except those of planes that are made late. Values of edges
+ * that are open or leave the block are not final: the query overwrites them, except those to the
+ * left of the tile. FULL: all pixels are in the tile and aligned. */
 template <bool FULL, typename T>
 static __device__ __forceinline__ void store_levels(const eight_wide_work &w,
                                                     const eight_wide_closing &e, T *saliency)

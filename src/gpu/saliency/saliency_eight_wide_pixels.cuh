@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_eight_wide_pixels.cuh - the first round of pixels with eight neighbours, and which edges are
- * not needed or leave the block, where levels have 32 bits: row by row, so that few of them are in
- * registers at a time. */
-#ifndef QFZ_GPU_ROWS_EIGHT_WIDE_PIXELS_CUH
-#define QFZ_GPU_ROWS_EIGHT_WIDE_PIXELS_CUH
+/* saliency_eight_wide_pixels.cuh - eight neighbours and levels of 32 bits: the first round, the
+ * edges that are dropped and those that leave the block, row by row to save registers. */
+#ifndef QFZ_GPU_SALIENCY_EIGHT_WIDE_PIXELS_CUH
+#define QFZ_GPU_SALIENCY_EIGHT_WIDE_PIXELS_CUH
 
 #include "gpu/saliency/saliency_eight_wide.cuh"
 
 /* ---- Choose ---------------------------------------------------------------------------------- */
 
-/* Levels around a row: to the row above, in it, to the row below. */
+/* Levels around a row: to the row above, inside the row, to the row below. */
 struct wide_around {
     wide_between above;
     uint32_t right[3];
     wide_between below;
 };
 
-/* The way of a thread's pixel of row j and column C.  Edges of one level are in the order of their
- * starts, but those to another thread's columns come after all others, and those out of the block
- * last: so what only some lanes have outside is looked at first. */
+/* Chooses the way of the pixel in row j and column C. Among edges of one level those to the
+ * thread's own columns win in the order of their start pixels, then those to other threads'
+ * columns, then those out of the block. Edges that leave the block in some lanes only are therefore
+ * considered first. */
 template <int C>
 static __device__ __forceinline__ wide_choice choose_way(const eight_wide_work &w, int j,
                                                          const wide_around &l)
@@ -49,8 +49,8 @@ static __device__ __forceinline__ wide_choice choose_way(const eight_wide_work &
     return best;
 }
 
-/* Ways of row j, and levels: 0 of a pixel that waits, QFZ_NONE of one without edges, so that all
- * that it would have get it.  SURE: all edges have levels. */
+/* Chooses the ways of row j. top: 0 for a pixel that waits, QFZ_NONE for one without edges, which
+ * makes the saliency of all its edges QFZ_NONE. SURE: all edges have levels. */
 template <bool SURE>
 static __device__ __forceinline__ void choose(const eight_wide_work &w, int j, uint32_t self,
                                               const wide_around &l, eight_chosen &p,
@@ -68,13 +68,14 @@ static __device__ __forceinline__ void choose(const eight_wide_work &w, int j, u
     }
     const uint32_t ways = low_halves(p.none >> (2 * j) & 1 ? WAY_OUT : best[0].way,
                                      p.none >> (2 * j + 16) & 1 ? WAY_OUT : best[1].way);
-    /* What halves borrow from each other on the way, they give back. */
+    /* the 16-bit halves may borrow from each other; the final sum cancels the borrow */
     p.to[j] = self - WAY_SELF * ONES + (uint32_t)j * ROW_BELOW + (ways & 0x01ff01ffu);
 }
 
 /* ---- Edges that leave ------------------------------------------------------------------------ */
 
-/* The least of three, the first of which is number `number` of three (rows_eight_collect.cuh). */
+/* The key of the lightest of three edges, whose numbers are of_first, of_second and of_third
+ * (saliency_eight_collect.cuh). */
 static __device__ __forceinline__ eight_wide_work::KEY
 leaving_key(uint32_t first, uint32_t of_first, uint32_t second, uint32_t of_second, uint32_t third,
             uint32_t of_third)
@@ -88,7 +89,7 @@ leaving_key(uint32_t first, uint32_t of_first, uint32_t second, uint32_t of_seco
     return (eight_wide_work::KEY)level << 16 | LEAVES | which;
 }
 
-/* leave[] of the first and the last column. */
+/* Fills leave[] for the first and the last column. */
 static __device__ __forceinline__ void show_sides(eight_wide_work &w, int j, const wide_around &l)
 {
     const bool first = w.lane == 0, last = w.lane == QFZ_WARP - 1;
@@ -104,7 +105,7 @@ static __device__ __forceinline__ void show_sides(eight_wide_work &w, int j, con
     w.m.leaving.level[QFZ_LEAVING_RIGHT_UP][row] = l.below.anti[2];
 }
 
-/* The same of the first and the last row. */
+/* The same for the first and the last row of the block. */
 static __device__ __forceinline__ void show_ends(eight_wide_work &w, int j, const wide_around &l)
 {
     const int x = 2 * w.lane;
@@ -143,11 +144,11 @@ static __device__ __forceinline__ uint32_t existing(int j, const wide_around &l)
     return bits;
 }
 
-/* Pixels of the tile's ring wait from the first round on. */
+/* Makes the pixels of the tile's ring wait from the first round on. */
 static __device__ __forceinline__ void keep_ring_of(const eight_wide_work &w, uint32_t self,
                                                     eight_chosen &p, uint32_t top[][2])
 {
-    const uint32_t ring = keep_ring(w, rows_eight_wide::EVEN, self, p);
+    const uint32_t ring = keep_ring(w, eight_wide_shape::EVEN, self, p);
 #pragma unroll
     for (int j = 0; j < EIGHT_ROWS; j++) {
         if (ring >> (2 * j) & 1) top[j][0] = 0;
@@ -155,8 +156,7 @@ static __device__ __forceinline__ void keep_ring_of(const eight_wide_work &w, ui
     }
 }
 
-/* What a thread's pixels choose, their levels, and which of its edges are needed, as far as it
- * knows. */
+/* The first round: chosen ways, tops, and the needed edges as far as the thread can decide. */
 template <bool FAST, typename SOURCE>
 static __device__ __forceinline__ void
 first_round(eight_wide_work &w, const SOURCE &source, const typename SOURCE::values &in,

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_graph.cuh - what a block adds to the graph of all blocks: the components that remain become
- * vertices; a minimum spanning forest of them inside the block and the edges that leave it are all
- * that can matter outside. */
-#ifndef QFZ_GPU_ROWS_GRAPH_CUH
-#define QFZ_GPU_ROWS_GRAPH_CUH
+/* saliency_graph.cuh - what a block adds to the graph of all blocks. The remaining components
+ * become vertices; the edges are those of a minimum spanning forest of the vertices inside the
+ * block, and the needed edges that leave the block. Invariant: no other edge of the block affects a
+ * minimax level outside. */
+#ifndef QFZ_GPU_SALIENCY_GRAPH_CUH
+#define QFZ_GPU_SALIENCY_GRAPH_CUH
 
 #include "gpu/saliency/saliency_rounds.cuh"
 
 /* ---- Vertices -------------------------------------------------------------------------------- */
 
-/* Numbers the roots that have edges left: best[] tells their vertices. */
+/* Numbers the roots that have edges left; best[] holds the vertices afterwards. */
 template <typename WORK> static __device__ __forceinline__ void name_vertices(WORK &w)
 {
     const uint32_t n = ACTIVE + (w.m.n_numbers >> 16);
-    uint32_t vertices = 0; /* bit k: the thread's k-th component */
+    uint32_t vertices = 0; /* bit k: the thread's k-th component becomes a vertex */
 #pragma unroll 1
     for (uint32_t c = (uint32_t)w.thread, bit = 1; c < n; c += w.THREADS, bit *= 2) {
         const uint32_t name = w.m.name[c];
@@ -36,10 +37,10 @@ static __device__ __forceinline__ uint32_t vertex_of(const WORK &w, uint32_t com
     return (uint32_t)of_comp(w.m.best, name_of(w, comp4) & ~3u) & QFZ_STEP_MASK;
 }
 
-/* ---- Span: Boruvka once more, between vertices, edges that leave put aside ------------------- */
+/* ---- Span: Boruvka rounds between vertices, without the edges that leave the block ----------- */
 
-/* What the set of vertices v takes: the set at the other end of its lightest edge, or, if the
- * other took the same edge and comes later, or there is none, itself. */
+/* The set that the set v of vertices joins: the set at the other end of its lightest edge; or v
+ * itself if v has no edge, or if both chose the same edge and v comes first. */
 template <typename WORK>
 static __device__ __forceinline__ uint32_t taken_by(const WORK &w, uint32_t v)
 {
@@ -59,7 +60,7 @@ template <typename WORK> static __device__ __forceinline__ void begin_span(WORK 
     }
 }
 
-/* What sets of vertices take becomes the tree; every vertex learns its set. */
+/* Adds the chosen edges to the tree, and finds the new set of every vertex. */
 template <typename WORK> static __device__ __forceinline__ void join_sets(WORK &w)
 {
     const uint32_t first = (uint32_t)w.thread, n = w.m.n_vertices;
@@ -83,8 +84,8 @@ template <typename WORK> static __device__ __forceinline__ void join_sets(WORK &
     __syncthreads();
 }
 
-/* So few edges between sets, fewer than a warp has lanes, are not worth another round: all of them
- * become part of the tree. */
+/* With so few edges left between sets, fewer than a warp has lanes, another round does not pay: all
+ * of them become part of the tree. */
 enum { FEW_LEFT = 24 };
 
 template <typename WORK>
@@ -103,9 +104,10 @@ static __device__ __forceinline__ void take_rest(WORK &w, const list_part &part)
     __syncthreads();
 }
 
-/* tree_ends[] and tree_level[] get the edges of the minimum spanning forest, perhaps a few more;
- * in lightest[] there are no keys then.  Where there are more than of a forest, they are no more
- * than what a forest of as many vertices as there may be has left after the graph's first round. */
+/* Fills tree_ends[] and tree_level[] with the edges of a minimum spanning forest and perhaps some
+ * more; lightest[] has no keys afterwards. If there are more edges than a forest has, they are no
+ * more than what a forest of the largest possible number of vertices has left after the first round
+ * of the graph of all blocks. */
 template <typename WORK> static __device__ __forceinline__ void span(WORK &w, list_part &part)
 {
     const uint32_t rim = (uint32_t)w.forest.rim_room, most = min(rim, rim / 2 + QFZ_SPARE);
@@ -141,17 +143,18 @@ template <typename WORK> static __device__ __forceinline__ void span(WORK &w, li
 
 /* ---- Places ---------------------------------------------------------------------------------- */
 
-/* Places of the block's vertices and edges in the graph, asked for long before they are needed: one
- * thread waits for the answers. */
+/* The places of the block's vertices and edges in the graph of all blocks, which thread 0 reserves
+ * long before they are used. */
 struct graph_places {
-    uint32_t leaving; /* of the thread's edge out of the block among these, or QFZ_NONE */
+    uint32_t leaving; /* the number of the thread's edge out of the block, or QFZ_NONE */
     uint32_t first_vertex, first_edge;
 };
 
-/* Is there a thread's edge out of the block (rows_leaving.cuh), and is it needed?  Its level. */
+/* is_leaving(): true if the thread's edge out of the block (saliency_leaving.cuh) exists and is
+ * needed. leaving_level(): its level. */
 template <typename KEY, int OWN_ROWS>
 static __device__ __forceinline__ bool
-is_leaving(const rows_work<rows_shape<KEY, OWN_ROWS, false>> &w)
+is_leaving(const saliency_work<saliency_shape<KEY, OWN_ROWS, false>> &w)
 {
     const KEY key = w.m.leave[RIGHT + w.thread];
     return key != w.NO_KEY && !(key & DROPPED);
@@ -159,7 +162,7 @@ is_leaving(const rows_work<rows_shape<KEY, OWN_ROWS, false>> &w)
 
 template <typename KEY, int OWN_ROWS>
 static __device__ __forceinline__ uint32_t
-leaving_level(const rows_work<rows_shape<KEY, OWN_ROWS, false>> &w)
+leaving_level(const saliency_work<saliency_shape<KEY, OWN_ROWS, false>> &w)
 {
     return (uint32_t)(w.m.leave[RIGHT + w.thread] >> 16);
 }
@@ -184,31 +187,31 @@ static __device__ __forceinline__ void place_edges(WORK &w, graph_places &places
 }
 
 template <typename WORK>
-static __device__ __forceinline__ void tell_places(WORK &w, const graph_places &places)
+static __device__ __forceinline__ void share_places(WORK &w, const graph_places &places)
 {
     if (w.thread != 0) return;
     w.m.first_vertex = places.first_vertex;
     w.m.first_edge = places.first_edge;
 }
 
-/* ---- What vertices choose -------------------------------------------------------------------- */
+/* ---- First choices of vertices --------------------------------------------------------------- */
 
-/* Thread i's edge out of the block, by the i-th place of leave[], as a vertex sees it that waits:
- * its lightest edge is one of these. */
+/* Thread i's edge out of the block, entry i of leave[], as the candidate of a waiting vertex for
+ * its lightest edge. */
 template <typename KEY> struct first_choice {
     uint32_t vertex; /* or QFZ_NONE */
     KEY key;
 };
 
-/* That edge: the pixel where it ends beside the block, the pixel where it starts, and its number
- * among those that start there, of which there are STARTS. */
+/* That edge: the pixel beside the block where it ends, the pixel where it starts, and its number
+ * among the STARTS edges that start there. */
 struct first_edge {
     int y, x, start_y, start_x, number;
 };
 
 template <typename KEY, int OWN_ROWS>
 static __device__ __forceinline__ first_edge
-first_edge_of(const rows_work<rows_shape<KEY, OWN_ROWS, false>> &w)
+first_edge_of(const saliency_work<saliency_shape<KEY, OWN_ROWS, false>> &w)
 {
     const int at = w.thread % QFZ_SIDE, side = w.thread - at, beyond = (int)QFZ_SIDE;
     const int y = side == TOP ? -1 : side == BOTTOM ? beyond : at;
@@ -216,9 +219,11 @@ first_edge_of(const rows_work<rows_shape<KEY, OWN_ROWS, false>> &w)
     return {y, x, min(y, beyond - 1), min(x, beyond - 1), side == TOP || side == BOTTOM};
 }
 
-/* Pixels on the tile's ring wait whatever their edges are, which is known of whole blocks only. */
+/* True if the lightest edge of a waiting component is in leave[]. Pixels on the tile's ring wait
+ * whatever their edges are, so that only blocks inside the tile or components of the first round's
+ * active pixels qualify there. */
 template <typename WORK>
-static __device__ __forceinline__ bool tells_first(const WORK &w, uint32_t name)
+static __device__ __forceinline__ bool has_first_choice(const WORK &w, uint32_t name)
 {
     const qfz_block_box &box = w.box;
     const bool inside =
@@ -226,8 +231,8 @@ static __device__ __forceinline__ bool tells_first(const WORK &w, uint32_t name)
     return (name & WAITS) && (!w.forest.keeps_ring || inside || name >= ACTIVE * 4);
 }
 
-/* After span(): lightest[] gets keys of what vertices choose.  Both blocks see the same edges, and
- * those of one level in the same order, that of the pixels where they start. */
+/* After span(): lightest[] receives the keys of the lightest edges of waiting vertices. Both blocks
+ * of an edge see the same edges and order those of one level alike, by their start pixels. */
 template <typename WORK>
 static __device__ __forceinline__ first_choice<typename WORK::KEY> choose_first(WORK &w)
 {
@@ -235,7 +240,7 @@ static __device__ __forceinline__ first_choice<typename WORK::KEY> choose_first(
     if (i >= 4 * QFZ_SIDE || !w.forest.first_known || w.m.leave[i] == w.NO_KEY)
         return {QFZ_NONE, 0};
     const uint32_t name = name_of(w, w.m.leave_comp[i]);
-    if (!tells_first(w, name)) return {QFZ_NONE, 0};
+    if (!has_first_choice(w, name)) return {QFZ_NONE, 0};
     const first_edge e = first_edge_of(w);
     const int order = ((e.start_y + 1) * (QFZ_SIDE + 2) + e.start_x + 1) * QFZ_MAX_DIRS + e.number;
     const uint32_t vertex = (uint32_t)of_comp(w.m.best, name & ~3u) & QFZ_STEP_MASK;
@@ -264,8 +269,8 @@ static __device__ __forceinline__ void store_first(WORK &w, first_choice<typenam
 
 /* ---- Store ----------------------------------------------------------------------------------- */
 
-/* Vertices and edges to the graph: those that leave the block in the order of the sides, then the
- * tree. */
+/* Writes the block's edges to the graph: those that leave the block, in the order of the sides,
+ * then the tree. */
 template <typename WORK>
 static __device__ __forceinline__ void store_graph(WORK &w, uint32_t leaving)
 {
@@ -274,7 +279,7 @@ static __device__ __forceinline__ void store_graph(WORK &w, uint32_t leaving)
     const uint32_t v = w.m.first_vertex, e = w.m.first_edge;
     if (leaving != QFZ_NONE) {
         const qfz_leaving_edge edge = qfz_leaving_at(w.thread);
-        /* Names of a side are kept up where an edge leaves by that side. */
+        /* leave_comp[] is up to date only on the side by which an edge leaves */
         const int own = edge.to_x == QFZ_SIDE ? RIGHT + edge.y : BOTTOM + edge.x;
         const uint32_t other = qfz_rim_place(f, w.box.y + edge.to_y, w.box.x + edge.to_x);
         f.ends[0][e + leaving] =
@@ -289,7 +294,8 @@ static __device__ __forceinline__ void store_graph(WORK &w, uint32_t leaving)
     }
 }
 
-/* Vertex and cost of the thread's pixel of the box's ring, which begins with this word. */
+/* Stores the vertex and the greatest level on the way to it of the thread's pixel on the block's
+ * rim; word: as make_components() returns it. */
 template <typename WORK>
 static __device__ __forceinline__ void store_rim(WORK &w, typename WORK::KEY word)
 {

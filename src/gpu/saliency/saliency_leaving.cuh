@@ -1,32 +1,34 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_leaving.cuh - the edges between two blocks of rows.cuh that a block answers for: those to
- * the right and down and, of eight neighbours, all diagonals of squares whose first pixel is in its
- * last column or row, but for the two of the corner.  Of these one starts at the corner itself, and
- * the other one leads up from the last column of the block below. */
-#ifndef QFZ_GPU_ROWS_LEAVING_CUH
-#define QFZ_GPU_ROWS_LEAVING_CUH
+/* saliency_leaving.cuh - which block writes the saliency of an edge between two blocks: the
+ * numbering of a block's leaving edges. A block has those to the right and down and, with eight
+ * neighbours, all diagonals of squares whose first pixel is in its last column or row, except the
+ * two diagonals at its lower right corner; in place of these it has the one that leads up and right
+ * from the first pixel of its last column. */
+#ifndef QFZ_GPU_SALIENCY_LEAVING_CUH
+#define QFZ_GPU_SALIENCY_LEAVING_CUH
 
 #include "gpu/saliency/saliency.cuh"
 #include "core/level.h"
 
-/* Kinds of such edges, QFZ_SIDE places each: with four neighbours the first two. */
+/* Kinds of leaving edges, QFZ_SIDE places each; four neighbours have the first two kinds only. */
 enum {
     QFZ_LEAVING_RIGHT = 0,
     QFZ_LEAVING_DOWN,
-    QFZ_LEAVING_RIGHT_DOWN, /* diagonals of squares of the last column */
+    QFZ_LEAVING_RIGHT_DOWN, /* diagonals of the last column's squares */
     QFZ_LEAVING_RIGHT_UP,   /* at the last place: of the square above the first one */
-    QFZ_LEAVING_DOWN_RIGHT, /* of squares of the last row; not at the last place */
+    QFZ_LEAVING_DOWN_RIGHT, /* of the last row's squares; not at the last place */
     QFZ_LEAVING_DOWN_LEFT,
     QFZ_LEAVING_KINDS
 };
 
-/* How many numbers they have. */
+/* The number of leaving edges, including numbers without an edge. */
 static __host__ __device__ __forceinline__ constexpr int qfz_leaving_count(bool eight)
 {
     return (eight ? (int)QFZ_LEAVING_KINDS : 2) * QFZ_SIDE;
 }
 
-/* The i-th: its pixel of the block, and the one outside; is: there is one of that number. */
+/* Leaving edge i: its pixel in the block and the pixel outside; is: false if number i has no
+ * edge. */
 struct qfz_leaving_edge {
     int y, x, to_y, to_x;
     bool is;
@@ -44,7 +46,7 @@ static __device__ __forceinline__ qfz_leaving_edge qfz_leaving_at(int i)
     return e;
 }
 
-/* The direction of its kind; those to the right and up start outside. */
+/* The direction of leaving edge i; edges to the right and up start outside the block. */
 static __device__ __forceinline__ int qfz_leaving_direction(int i)
 {
     const int kind = i / QFZ_SIDE;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_pairs.cuh - two pixels to a word: of one band of 8 or 16 bits, and what tables of such
- * levels say of them. */
-#ifndef QFZ_GPU_ROWS_PAIRS_CUH
-#define QFZ_GPU_ROWS_PAIRS_CUH
+/* saliency_pairs.cuh - two pixels to a word: loads one band of 8 or 16 bits, reads tables of such
+ * levels, and launches the block kernels of these types. */
+#ifndef QFZ_GPU_SALIENCY_PAIRS_CUH
+#define QFZ_GPU_SALIENCY_PAIRS_CUH
 
 #include "gpu/saliency/saliency_around.cuh"
 #include "gpu/saliency/saliency_settle.cuh"
@@ -10,10 +10,10 @@
 
 /* ---- Load ------------------------------------------------------------------------------------ */
 
-template <typename T> struct rows_image {
+template <typename T> struct band_image {
     const T *pixels;
     const uint8_t *valid; /* or NULL */
-    uint32_t bias;        /* of one pixel */
+    uint32_t bias;        /* added by xor to a pixel, which makes signed values unsigned */
 };
 
 static __device__ __forceinline__ uint32_t two_pixels(const uint16_t *p)
@@ -26,9 +26,9 @@ static __device__ __forceinline__ uint32_t two_pixels(const uint8_t *p)
     return __byte_perm(__ldg(reinterpret_cast<const uint16_t *>(p)), 0, 0x4140);
 }
 
-/* Is all that the block looks at inside the tile, and can it be loaded by twos? */
+/* True if the block and the pixels around it lie inside the tile and can be loaded in pairs. */
 template <typename WORK, typename T>
-static __device__ __forceinline__ bool is_even(const WORK &w, const rows_image<T> &image)
+static __device__ __forceinline__ bool is_even(const WORK &w, const band_image<T> &image)
 {
     const uintptr_t pixels = reinterpret_cast<uintptr_t>(image.pixels);
     const uintptr_t valid = reinterpret_cast<uintptr_t>(image.valid);
@@ -36,9 +36,9 @@ static __device__ __forceinline__ bool is_even(const WORK &w, const rows_image<T
     return is_inside(w) && even && image.bias == 0;
 }
 
-/* A pixel; *valid gets that bit where there is one. */
+/* A pixel; sets bit `bit` of *valid if the pixel is valid. */
 template <typename WORK, typename T>
-static __device__ __forceinline__ uint32_t load_pixel(const WORK &w, const rows_image<T> &image,
+static __device__ __forceinline__ uint32_t load_pixel(const WORK &w, const band_image<T> &image,
                                                       int32_t y, int32_t x, uint32_t *valid,
                                                       int bit)
 {
@@ -47,10 +47,11 @@ static __device__ __forceinline__ uint32_t load_pixel(const WORK &w, const rows_
     return (uint32_t)__ldg(image.pixels + ((int64_t)y * w.forest.w + x)) ^ image.bias;
 }
 
-/* All threads ask, and learn the same: is all that the block looks at there, so that load_full()
- * has loaded it?  Pixels are on their way while masks are looked at. */
+/* Loads a thread's pixels by load_full() if the block and the pixels around it are valid, inside
+ * the tile and aligned; returns the same to all threads of the block: true if it did. The loads of
+ * pixels overlap with those of the mask. */
 template <typename WORK, typename T, typename VALUES>
-static __device__ __forceinline__ bool load_if_full(const WORK &w, const rows_image<T> &image,
+static __device__ __forceinline__ bool load_if_full(const WORK &w, const band_image<T> &image,
                                                     VALUES &in)
 {
     bool full = is_even(w, image);
@@ -62,33 +63,34 @@ static __device__ __forceinline__ bool load_if_full(const WORK &w, const rows_im
 /* ---- Launch ---------------------------------------------------------------------------------- */
 
 template <typename T>
-using rows_kernel = void (*)(qfz_gpu_forest, rows_image<T>, uint32_t *, uint16_t *);
+using block_kernel = void (*)(qfz_gpu_forest, band_image<T>, uint32_t *, uint16_t *);
 
 template <typename SHAPE, typename T>
-static qfz_status launch_kernel(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
-                                rows_kernel<T> kernel, uint16_t *d_saliency)
+static qfz_status launch_kernel(qfz_gpu *gpu, const qfz_gpu_edges *edges,
+                                const qfz_saliency_blocks *blocks, block_kernel<T> kernel,
+                                uint16_t *d_saliency)
 {
-    const rows_image<T> image = {static_cast<const T *>(edges->d_values), edges->d_valid,
+    const band_image<T> image = {static_cast<const T *>(edges->d_values), edges->d_valid,
                                  edges->bias};
-    return qfz_launch(gpu, kernel, dim3((unsigned)rows->forest.n_blocks),
-                      dim3(rows_work<SHAPE>::THREADS), sizeof(rows_memory<SHAPE>), rows->forest,
-                      image, rows->open, d_saliency);
+    return qfz_launch(gpu, kernel, dim3((unsigned)blocks->forest.n_blocks),
+                      dim3(saliency_work<SHAPE>::THREADS), sizeof(saliency_memory<SHAPE>),
+                      blocks->forest, image, blocks->open, d_saliency);
 }
 
-/* A block kernel, by the bits of the band. */
+/* Launches a block kernel, by the width of the band. */
 template <typename SHAPE>
-static qfz_status launch_rows(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
-                              rows_kernel<uint8_t> of_8_bits, rows_kernel<uint16_t> of_16_bits,
-                              uint16_t *d_saliency)
+static qfz_status launch_narrow(qfz_gpu *gpu, const qfz_gpu_edges *edges,
+                                const qfz_saliency_blocks *blocks, block_kernel<uint8_t> of_8_bits,
+                                block_kernel<uint16_t> of_16_bits, uint16_t *d_saliency)
 {
     return edges->form == QFZ_EDGES_U8
-               ? launch_kernel<SHAPE>(gpu, edges, rows, of_8_bits, d_saliency)
-               : launch_kernel<SHAPE>(gpu, edges, rows, of_16_bits, d_saliency);
+               ? launch_kernel<SHAPE>(gpu, edges, blocks, of_8_bits, d_saliency)
+               : launch_kernel<SHAPE>(gpu, edges, blocks, of_16_bits, d_saliency);
 }
 
 /* ---- Levels ---------------------------------------------------------------------------------- */
 
-/* Half C of a word of levels above a code of 16 bits. */
+/* Half C of a word of levels, above a code of 16 bits. */
 template <int C> static __device__ __forceinline__ uint32_t key_of(uint32_t word, uint32_t code)
 {
     return __byte_perm(word, code, C ? 0x3254 : 0x1054);
@@ -96,16 +98,17 @@ template <int C> static __device__ __forceinline__ uint32_t key_of(uint32_t word
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
-/* A row of a thread in a table, and what is to the right of it: components, levels. */
-struct rows_now {
+/* A row of a thread in a table: components and levels of its two pixels, and of those one place to
+ * the right. */
+struct table_row {
     uint32_t comp, top, right, right_top;
 };
 
 template <bool WITH_RIGHT>
-static __device__ __forceinline__ rows_now look_up(uint32_t *table, uint32_t comp)
+static __device__ __forceinline__ table_row look_up(uint32_t *table, uint32_t comp)
 {
     const uint32_t a = of_comp(table, comp & 0xffff), b = of_comp(table, comp >> 16);
-    rows_now now = {low_halves(a, b), high_halves(a, b), 0, 0};
+    table_row now = {low_halves(a, b), high_halves(a, b), 0, 0};
     if (!WITH_RIGHT) return now;
     const uint32_t next = of_next_lane(a);
     now.right = low_halves(b, next);
@@ -119,7 +122,8 @@ static __device__ __forceinline__ uint32_t mask_of(uint32_t word)
     return ones_of(word) * 0xffffu;
 }
 
-/* The new level where both are in one component, else the old one. */
+/* Per half: the new level where `differ` is 0, that is where both pixels are in one component, else
+ * the old one. */
 static __device__ __forceinline__ uint32_t chosen(uint32_t differ, uint32_t old_level,
                                                   uint32_t level)
 {

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_pixels.cuh - levels of 16 bits in registers, and the first round, in which every pixel is a
- * component and hooks itself by its lightest edge. */
-#ifndef QFZ_GPU_ROWS_PIXELS_CUH
-#define QFZ_GPU_ROWS_PIXELS_CUH
+/* saliency_pixels.cuh - four neighbours and levels of 16 bits: loads pixels, computes levels in
+ * registers, and runs the first round, in which every pixel is a component and hooks itself by its
+ * lightest edge. */
+#ifndef QFZ_GPU_SALIENCY_PIXELS_CUH
+#define QFZ_GPU_SALIENCY_PIXELS_CUH
 
 #include "gpu/saliency/saliency_pairs.cuh"
 
-typedef rows_work<rows_narrow> narrow_work;
+typedef saliency_work<narrow_shape> narrow_work;
 enum { OWN_ROWS = narrow_work::OWN_ROWS, WARPS = narrow_work::WARPS };
-static const uint32_t EVEN = rows_narrow::EVEN;
+static const uint32_t EVEN = narrow_shape::EVEN;
 
-/* Which edges exist from a thread's pixels to their neighbours, and which squares are whole whose
- * first row is one of its rows, or the one above. */
-struct rows_there {
+/* Masks: which edges exist from a thread's pixels to their neighbours; which squares, beginning in
+ * one of its rows or in the row above, are whole; and which pixels are valid. */
+struct narrow_there {
     uint32_t right, down, up, left, square, square_above, pixel;
 };
 
@@ -23,18 +24,18 @@ static __device__ __forceinline__ uint32_t difference2(uint32_t a, uint32_t b)
 
 /* ---- Load ------------------------------------------------------------------------------------ */
 
-/* Rows -1 to OWN_ROWS of a thread's columns, and which of them are valid: bit row + 1 + 16 *
- * column. The same rows beside the block lie in the first lanes (side_pixel()); the first and the
- * last lane know which of theirs are valid. */
+/* Rows -1 .. OWN_ROWS of a thread's columns, and their valid pixels: bit row + 1 + 16 * column.
+ * side: the same rows of the columns beside the block, in the first lanes (side_pixel());
+ * side_valid: their valid pixels, in the first and the last lane. */
 enum { SEEN_ROWS = narrow_work::SEEN_ROWS };
-struct rows_values {
+struct narrow_values {
     uint32_t v[SEEN_ROWS], side, valid, side_valid;
 };
 
-/* Where all that is looked at is there, and begins at even places. */
+/* For blocks whose pixels, and those around them, are all inside the tile and aligned. */
 template <typename T>
-static __device__ __forceinline__ void load_full(const narrow_work &w, const rows_image<T> &image,
-                                                 rows_values &in)
+static __device__ __forceinline__ void load_full(const narrow_work &w, const band_image<T> &image,
+                                                 narrow_values &in)
 {
     const int32_t y0 = w.box.y + w.warp * OWN_ROWS - 1, x0 = w.box.x + 2 * w.lane;
     const T *row = image.pixels + (int64_t)y0 * w.forest.w + x0;
@@ -48,8 +49,8 @@ static __device__ __forceinline__ void load_full(const narrow_work &w, const row
 }
 
 template <typename T>
-static __device__ __forceinline__ void load_some(const narrow_work &w, const rows_image<T> &image,
-                                                 rows_values &in)
+static __device__ __forceinline__ void load_some(const narrow_work &w, const band_image<T> &image,
+                                                 narrow_values &in)
 {
     const int32_t y0 = w.box.y + w.warp * OWN_ROWS - 1, x0 = w.box.x + 2 * w.lane;
     const int2 side = side_pixel(w);
@@ -66,13 +67,13 @@ static __device__ __forceinline__ void load_some(const narrow_work &w, const row
 /* ---- Levels ---------------------------------------------------------------------------------- */
 
 /* right[i]: levels to the right in row i - 1; down[i]: between rows i - 1 and i; left[i]: to the
- * left in row i, of the lane before; next_down: of the lane after. */
-struct rows_levels {
+ * left in row i, from the lane before; next_down: down[] of the lane after. */
+struct narrow_levels {
     uint32_t right[SEEN_ROWS], down[OWN_ROWS + 1], left[OWN_ROWS], next_down[OWN_ROWS + 1];
 };
 
-static __device__ __forceinline__ void find_levels(const narrow_work &w, const rows_values &in,
-                                                   rows_levels &l)
+static __device__ __forceinline__ void find_levels(const narrow_work &w, const narrow_values &in,
+                                                   narrow_levels &l)
 {
     const bool first = w.lane == 0, last = w.lane == QFZ_WARP - 1;
     uint32_t next_above = 0;
@@ -94,7 +95,7 @@ static __device__ __forceinline__ void find_levels(const narrow_work &w, const r
     }
 }
 
-/* Bits row + 1 + 16 * column to bits 2 * row + 16 * column, of rows 0 to 7. */
+/* Moves bits row + 1 + 16 * column to bits 2 * row + 16 * column, rows 0 .. 7. */
 static __device__ __forceinline__ uint32_t spread(uint32_t bits)
 {
     uint32_t x = bits >> 1 & 0x00ff00ffu;
@@ -103,7 +104,8 @@ static __device__ __forceinline__ uint32_t spread(uint32_t bits)
     return (x | x << 1) & EVEN;
 }
 
-static __device__ __forceinline__ rows_there find_there(const narrow_work &w, const rows_values &in)
+static __device__ __forceinline__ narrow_there find_there(const narrow_work &w,
+                                                          const narrow_values &in)
 {
     const uint32_t own = in.valid;
     uint32_t next = of_next_lane(own), before = __shfl_up_sync(ALL_LANES, own, 1);
@@ -113,7 +115,7 @@ static __device__ __forceinline__ rows_there find_there(const narrow_work &w, co
     const uint32_t to_left = own & (own << 16 | before >> 16);
     const uint32_t to_down = own & (own >> 1 & 0x01ff01ffu);
     const uint32_t square = to_right & (to_right >> 1 & 0x01ff01ffu);
-    rows_there there;
+    narrow_there there;
     there.right = spread(to_right);
     there.left = spread(to_left);
     there.down = spread(to_down);
@@ -129,10 +131,12 @@ static __device__ __forceinline__ rows_there find_there(const narrow_work &w, co
 /* Keys of a pixel's edges: level << 16 | way. */
 static const uint32_t KEY_OF_NONE = 0xffff0000u | NO_WAY;
 
-/* The least key of pixel (j, C); code: of the ways up, left, right, down. */
+/* The least key of the edges of the pixel in row j and column C; code: of the ways up, left, right,
+ * down. */
 template <bool FULL, int C>
-static __device__ __forceinline__ uint32_t least_key(const rows_levels &l, const rows_there &there,
-                                                     int j, const uint32_t code[4])
+static __device__ __forceinline__ uint32_t least_key(const narrow_levels &l,
+                                                     const narrow_there &there, int j,
+                                                     const uint32_t code[4])
 {
     const uint32_t bit = 1u << (2 * j + 16 * C);
     uint32_t up = key_of<C>(l.down[j], code[0]);
@@ -148,13 +152,15 @@ static __device__ __forceinline__ uint32_t least_key(const rows_levels &l, const
     return min(min(up, left), min(right, down));
 }
 
-/* top: levels of a thread's pixels. */
+/* Chooses a way for each pixel of a thread; top: the levels of the chosen edges, 0 for a pixel that
+ * waits. */
 template <bool FULL>
-static __device__ __forceinline__ void choose(const narrow_work &w, const rows_levels &l,
-                                              const rows_there &there, rows_chosen<narrow_work> &p,
-                                              uint32_t top[OWN_ROWS])
+static __device__ __forceinline__ void choose(const narrow_work &w, const narrow_levels &l,
+                                              const narrow_there &there,
+                                              chosen_ways<narrow_work> &p, uint32_t top[OWN_ROWS])
 {
-    const uint32_t zero = threadIdx.y; /* the compiler does not know: codes stay in registers */
+    const uint32_t zero = threadIdx.y; /* 0; opaque to the compiler, so that codes stay in
+                                        * registers */
     const uint32_t to_left = TO_LEFT + zero, to_right = TO_RIGHT + zero, to_down = TO_DOWN + zero;
     const uint32_t left = w.lane == 0 ? OUT : to_left;
     const uint32_t right = w.lane == QFZ_WARP - 1 ? OUT : to_right;
@@ -168,7 +174,7 @@ static __device__ __forceinline__ void choose(const narrow_work &w, const rows_l
         const uint32_t least0 = least_key<FULL, 0>(l, there, j, code0);
         const uint32_t least1 = least_key<FULL, 1>(l, there, j, code1);
         const uint32_t ways = low_halves(least0, least1);
-        go<FULL>(p, j, self, ways);
+        record_ways<FULL>(p, j, self, ways);
         top[j] = high_halves(least0, least1) & ~((ways >> 14 & ONES) * 0xffffu);
     }
     if (!FULL && w.forest.keeps_ring) {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_planes.cuh - levels of a block's edges while those that were left open are answered.
+/* saliency_planes.cuh - the saliencies of a block's edges while a query closes the open ones.
  *
- * Levels of 16 bits are in shared memory then.  Almost every 32 bytes of the planes have some of
- * these edges, mostly several: so whole rows come and go once, and what is scattered stays in the
- * block.  Of 32 bits there is room for too few; they are raised where they are, without a look. */
-#ifndef QFZ_GPU_ROWS_PLANES_CUH
-#define QFZ_GPU_ROWS_PLANES_CUH
+ * Levels of 16 bits are copied to shared memory: almost every 32 bytes of the planes contain open
+ * edges, so whole rows are read and written once, and scattered accesses stay in shared memory.
+ * Levels of 32 bits do not fit; they are raised in the planes by atomic operations without being
+ * read. */
+#ifndef QFZ_GPU_SALIENCY_PLANES_CUH
+#define QFZ_GPU_SALIENCY_PLANES_CUH
 
 #include <cuda_pipeline_primitives.h>
 
@@ -13,26 +14,27 @@
 #include "gpu/saliency/saliency.cuh"
 #include "core/level.h"
 
-template <int N> struct rows_planes {
-    __align__(16) uint16_t level[N][QFZ_BLOCK_PX]; /* by place_of() */
+template <int N> struct shared_planes {
+    __align__(16) uint16_t level[N][QFZ_FOREST_BLOCK_PX]; /* indexed by place_of() */
 };
 
-/* Where a pixel's level is.  A row is as long as there are banks, and edges that are answered
- * together mostly begin above each other: so the eights of a row's levels change places, as bits 0
- * to 2 of its number tell. */
+/* The index of a pixel's level. A row is as long as there are banks, and edges that are closed
+ * together mostly begin above each other; the groups of eight levels of a row are therefore
+ * permuted by bits 0 .. 2 of the row's number. */
 static __device__ __forceinline__ uint32_t place_of(uint32_t pixel)
 {
     return pixel ^ (pixel / QFZ_SIDE % 8 * 8);
 }
 
-/* What the block's memory has of N planes. */
+/* N planes in a block's shared memory: none for levels of 32 bits. */
 template <typename T, int N> struct query_planes;
-template <int N> struct query_planes<uint16_t, N> : rows_planes<N> {
+template <int N> struct query_planes<uint16_t, N> : shared_planes<N> {
 };
 template <int N> struct query_planes<uint32_t, N> {
 };
 
-/* Where they belong: of the block's first pixel, in rows of `pitch`; n_px: to the next plane. */
+/* A block's place in the planes in global memory: its first pixel, the step between rows (pitch)
+ * and between planes (n_px), and the block's height and width. */
 template <typename T> struct planes_place {
     T *first;
     int64_t n_px;
@@ -48,7 +50,7 @@ static __device__ __forceinline__ planes_place<T> planes_at(const qfz_gpu_forest
 
 /* ---- One level ------------------------------------------------------------------------------- */
 
-/* In the planes themselves. */
+/* The level of an edge in global memory. */
 template <typename T>
 static __device__ __forceinline__ T *stored_level(const planes_place<T> &place, int direction,
                                                   int32_t y, int32_t x)
@@ -56,7 +58,7 @@ static __device__ __forceinline__ T *stored_level(const planes_place<T> &place, 
     return place.first + (direction * place.n_px + (y * place.pitch + x));
 }
 
-/* Where an edge's level is while edges are answered. */
+/* The level of an edge during the query. */
 template <int N>
 static __device__ __forceinline__ uint16_t *level_at(query_planes<uint16_t, N> &planes,
                                                      const planes_place<uint16_t> &, int direction,
@@ -73,8 +75,8 @@ static __device__ __forceinline__ uint32_t *level_at(query_planes<uint32_t, N> &
     return stored_level(place, direction, (int32_t)y, (int32_t)x);
 }
 
-/* It becomes `least` at least.  One thread at a time has an edge; what is raised in the planes need
- * not be waited for. */
+/* Raises a level to at least `least`. At most one thread at a time has a given edge; the atomic
+ * form need not be waited for. */
 static __device__ __forceinline__ void raise_level(uint16_t *level, uint32_t least)
 {
     *level = (uint16_t)max((uint32_t)*level, least);
@@ -87,7 +89,7 @@ static __device__ __forceinline__ void raise_level(uint32_t *level, uint32_t lea
 
 /* ---- Whole rows ------------------------------------------------------------------------------ */
 
-/* A whole block, whose rows begin at even places, is moved by uint4. */
+/* A whole block whose rows are aligned is copied by uint4. */
 enum { PLANES_AT_ONCE = sizeof(uint4) / sizeof(uint16_t), PLANES_ROW = QFZ_SIDE / PLANES_AT_ONCE };
 
 static __device__ __forceinline__ bool planes_are_even(const planes_place<uint16_t> &place)
@@ -101,7 +103,7 @@ template <int N, int THREADS, typename USE>
 static __device__ __forceinline__ void each_level(const planes_place<uint16_t> &place, USE use)
 {
 #pragma unroll 1
-    for (int i = (int)threadIdx.x; i < QFZ_BLOCK_PX; i += THREADS) {
+    for (int i = (int)threadIdx.x; i < QFZ_FOREST_BLOCK_PX; i += THREADS) {
         const int y = i / QFZ_SIDE, x = i % QFZ_SIDE;
 #pragma unroll 1
         for (int plane = 0; plane < N && y < place.h && x < place.w; plane++)
@@ -109,14 +111,13 @@ static __device__ __forceinline__ void each_level(const planes_place<uint16_t> &
     }
 }
 
-/* Where the thread's first eight levels of a whole block are, counted by eights. */
+/* The index of the thread's first eight levels of a whole block, counted in eights. */
 static __device__ __forceinline__ int first_eight(void)
 {
     return (int)place_of(threadIdx.x * PLANES_AT_ONCE) / PLANES_AT_ONCE;
 }
 
-/* The same in the planes; those that follow are THREADS / PLANES_ROW
- * rows on. */
+/* The same in global memory; the following ones are THREADS / PLANES_ROW rows further on. */
 template <typename WORD>
 static __device__ __forceinline__ WORD *eight_levels_at(const planes_place<uint16_t> &place,
                                                         int plane)
@@ -126,13 +127,13 @@ static __device__ __forceinline__ WORD *eight_levels_at(const planes_place<uint1
                                     x);
 }
 
-/* Whole blocks' levels are on their way until await_planes(); a thread that knows its own to be
- * there knows nothing of others'. */
+/* Starts copying a block's levels to shared memory. The copies of whole blocks are asynchronous
+ * until await_planes(), which waits for the calling thread's copies only: a barrier must follow. */
 template <int THREADS, int N>
 static __device__ __forceinline__ void fetch_planes(const planes_place<uint16_t> &place,
-                                                    rows_planes<N> &planes)
+                                                    shared_planes<N> &planes)
 {
-    enum { EACH = QFZ_BLOCK_PX / PLANES_AT_ONCE / THREADS, ROWS = THREADS / PLANES_ROW };
+    enum { EACH = QFZ_FOREST_BLOCK_PX / PLANES_AT_ONCE / THREADS, ROWS = THREADS / PLANES_ROW };
     if (!planes_are_even(place)) {
         each_level<N, THREADS>(place, [&](int plane, int i, const uint16_t *level) {
             planes.level[plane][place_of((uint32_t)i)] = __ldcg(level);
@@ -161,12 +162,13 @@ static __device__ __forceinline__ void await_planes(void)
     __pipeline_wait_prior(0);
 }
 
-/* But for the first column of edges down to the left, which the block beside answers for. */
+/* Copies the levels back to global memory, except the first column of edges down to the left, which
+ * the block to the left writes. */
 template <int THREADS, int N>
 static __device__ __forceinline__ void store_planes(const planes_place<uint16_t> &place,
-                                                    const rows_planes<N> &planes)
+                                                    const shared_planes<N> &planes)
 {
-    enum { EACH = QFZ_BLOCK_PX / PLANES_AT_ONCE / THREADS, ROWS = THREADS / PLANES_ROW };
+    enum { EACH = QFZ_FOREST_BLOCK_PX / PLANES_AT_ONCE / THREADS, ROWS = THREADS / PLANES_ROW };
     if (!planes_are_even(place)) {
         each_level<N, THREADS>(place, [&](int plane, int i, uint16_t *level) {
             if (plane == QFZ_BELOW_LEFT && i % QFZ_SIDE == 0) return;
@@ -198,13 +200,14 @@ static __device__ __forceinline__ void store_planes(const planes_place<uint32_t>
 
 /* ---- Launch ---------------------------------------------------------------------------------- */
 
-/* A query of all blocks; MEMORY: what one has in shared memory. */
+/* Launches a query of all blocks; MEMORY: the shared memory of one. */
 template <typename MEMORY, typename T>
-static qfz_status launch_query(qfz_gpu *gpu, const qfz_rows *rows, void (*kernel)(qfz_rows, T *),
-                               int threads, void *d_saliency)
+static qfz_status launch_query(qfz_gpu *gpu, const qfz_saliency_blocks *blocks,
+                               void (*kernel)(qfz_saliency_blocks, T *), int threads,
+                               void *d_saliency)
 {
-    return qfz_launch(gpu, kernel, dim3((unsigned)rows->forest.n_blocks), dim3((unsigned)threads),
-                      sizeof(MEMORY), *rows, static_cast<T *>(d_saliency));
+    return qfz_launch(gpu, kernel, dim3((unsigned)blocks->forest.n_blocks), dim3((unsigned)threads),
+                      sizeof(MEMORY), *blocks, static_cast<T *>(d_saliency));
 }
 
 #endif

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_query.cu - the edges that the blocks of rows.cuh left open, and those between blocks.
+/* saliency_query.cu - closes the edges that blocks with four neighbours left open, and those
+ * between blocks.
  *
- * A block has some hundred vertices and ten times as many open edges, half of which meet in the
- * graph's first round, most of the others in the next few.  So what each vertex becomes in these
- * rounds is looked up once, and as well what those on the other side of the edges that leave the
- * block become.  The few edges that are open then are put together and climbed. */
+ * A block has some hundred vertices and ten times as many open edges. Half of these meet in the
+ * first round of the graph of all blocks, and most others in the next few rounds. The query
+ * therefore tabulates once (saliency_columns.cuh) what each vertex becomes in these rounds, and
+ * each vertex at the other end of a leaving edge. The few edges that remain open are collected and
+ * climbed. */
 #include "gpu/saliency/saliency_columns.cuh"
 #include "gpu/saliency/saliency_planes.cuh"
 #include "gpu/device/warp.cuh"
@@ -12,17 +14,18 @@
 enum {
     THREADS = 256,
     LEAVING = 2 * QFZ_SIDE,           /* edges to the right and down that may leave the block */
-    COLUMNS = QFZ_VERTICES + LEAVING, /* vertices; the other ends of these */
-    AT_ONCE = 6,                      /* edges of a thread on their way from the list, */
-    TOGETHER = 3,                     /* and looked up */
-    WAITING = 256 /* edges that wait to be climbed; if there are more, those are not put together */
+    COLUMNS = QFZ_VERTICES + LEAVING, /* vertices; other ends of leaving edges */
+    AT_ONCE = 6,                      /* edges of a thread that are loaded from the list together */
+    TOGETHER = 3,                     /* edges of a thread that are looked up together */
+    POSTPONED = 256 /* edges that are collected before they are climbed; more are climbed at once */
 };
 static_assert(COLUMNS <= QFZ_OPEN_VERTEX + 1, "an edge names two columns");
 
 template <typename T> struct query_memory {
     query_planes<T, 2> planes;
     query_columns<T, COLUMNS> columns;
-    uint32_t waiting[WAITING], n_waiting; /* as in the list, but of columns */
+    uint32_t postponed[POSTPONED], n_postponed; /* as in the list of open edges, but with columns in
+                                                 * place of vertices */
 };
 
 template <typename T> struct query_work {
@@ -34,7 +37,7 @@ template <typename T> struct query_work {
 
 /* ---- Edges ----------------------------------------------------------------------------------- */
 
-/* An edge as in the list. */
+/* An edge in the form of the list of open edges. */
 static __device__ __forceinline__ uint32_t edge_of(uint32_t u, uint32_t v, bool down, uint32_t y,
                                                    uint32_t x)
 {
@@ -60,7 +63,7 @@ static __device__ __forceinline__ uint32_t column_v(uint32_t edge)
 
 /* ---- States ---------------------------------------------------------------------------------- */
 
-/* Climbs from the last state. */
+/* Climbs from the last state of the tables on. */
 template <typename T>
 static __device__ __forceinline__ void climb_edge(const query_work<T> &w, uint32_t edge)
 {
@@ -69,21 +72,21 @@ static __device__ __forceinline__ void climb_edge(const query_work<T> &w, uint32
 }
 
 template <typename T>
-static __device__ __forceinline__ void wait_with(const query_work<T> &w, uint32_t edge)
+static __device__ __forceinline__ void postpone(const query_work<T> &w, uint32_t edge)
 {
-    const uint32_t at = qfz_add(&w.m.n_waiting, 1);
-    if (at < WAITING)
-        w.m.waiting[at] = edge;
+    const uint32_t at = qfz_add(&w.m.n_postponed, 1);
+    if (at < POSTPONED)
+        w.m.postponed[at] = edge;
     else
         climb_edge(w, edge);
 }
 
-/* The levels of N edges, as far as there are so many, become at least the minimax levels of their
- * columns, if need be later.  All are looked up before the first one is raised, so that the
- * look-ups overlap. */
+/* Raises the levels of the first n of N edges to the minimax levels of their columns; edges that do
+ * not meet in the tables are postponed. All look-ups come before the first store, so that they
+ * overlap. */
 template <int N, typename T>
-static __device__ __forceinline__ void answer(const query_work<T> &w, const uint32_t edge[N],
-                                              uint32_t n)
+static __device__ __forceinline__ void close_edges(const query_work<T> &w, const uint32_t edge[N],
+                                                   uint32_t n)
 {
     uint32_t level[N];
     bool open[N];
@@ -94,15 +97,15 @@ static __device__ __forceinline__ void answer(const query_work<T> &w, const uint
     for (uint32_t k = 0; k < N; k++) {
         if (k >= n) continue;
         raise_level(level_at(w, edge[k]), level[k]);
-        if (open[k]) wait_with(w, edge[k]);
+        if (open[k]) postpone(w, edge[k]);
     }
 }
 
-template <typename T> static __device__ __forceinline__ void answer_waiting(const query_work<T> &w)
+template <typename T> static __device__ __forceinline__ void close_postponed(const query_work<T> &w)
 {
-    const uint32_t n = min(w.m.n_waiting, (uint32_t)WAITING);
+    const uint32_t n = min(w.m.n_postponed, (uint32_t)POSTPONED);
     for (uint32_t i = threadIdx.x; i < n; i += THREADS)
-        climb_edge(w, w.m.waiting[i]);
+        climb_edge(w, w.m.postponed[i]);
 }
 
 /* ---- Edges that leave the block -------------------------------------------------------------- */
@@ -113,10 +116,11 @@ static __device__ __forceinline__ int2 leaving_place(int i) /* x, y */
 }
 
 struct leaving_edge {
-    uint32_t own, level; /* the column that it starts from, or QFZ_NONE if there is no such edge */
+    uint32_t own, level; /* own: the column where the edge starts, or QFZ_NONE if there is no such
+                          * edge */
 };
 
-/* What rims say of the two ends of the i-th of them. */
+/* The entries of the rims for the two ends of the i-th leaving edge. */
 struct leaving_ends {
     uint2 own, other;
 };
@@ -133,7 +137,7 @@ static __device__ __forceinline__ leaving_ends fetch_leaving(const query_work<T>
             f.rim[qfz_rim_place(f, ty, tx)]};
 }
 
-/* The other end becomes a column. */
+/* Makes a column of the other end. */
 template <typename T>
 static __device__ __forceinline__ leaving_edge begin_leaving(query_work<T> &w, int i,
                                                              const leaving_ends &ends,
@@ -159,13 +163,13 @@ static __device__ __forceinline__ void end_leaving(const query_work<T> &w, int i
     }
     bool open;
     *level = (T)max(leaving.level, meet(w.m.columns, column_u(edge), column_v(edge), &open));
-    if (open) wait_with(w, edge);
+    if (open) postpone(w, edge);
 }
 
 /* ---- Open edges ------------------------------------------------------------------------------ */
 
-/* The list's; some are on their way from memory together, the last one again where there are no
- * more.  `some` has been fetched from the thread's first place. */
+/* Entries of the list that are loaded together, the last one again where there are no more.
+ * close_list(): `some` has been loaded from the thread's first place. */
 struct some_edges {
     uint32_t edge[AT_ONCE];
 };
@@ -179,42 +183,42 @@ static __device__ __forceinline__ void fetch(const uint32_t *__restrict__ items,
 }
 
 template <typename T>
-static __device__ __forceinline__ void answer_list(const query_work<T> &w,
-                                                   const uint32_t *__restrict__ items, uint32_t n,
-                                                   some_edges &some)
+static __device__ __forceinline__ void
+close_list(const query_work<T> &w, const uint32_t *__restrict__ items, uint32_t n, some_edges &some)
 {
     for (uint32_t base = threadIdx.x; base < n;) {
 #pragma unroll
         for (uint32_t k = 0; k < AT_ONCE; k += TOGETHER) {
             const uint32_t first = base + k * THREADS;
-            if (first < n) answer<TOGETHER>(w, some.edge + k, (n - first + THREADS - 1) / THREADS);
+            if (first < n)
+                close_edges<TOGETHER>(w, some.edge + k, (n - first + THREADS - 1) / THREADS);
         }
         base += AT_ONCE * THREADS;
         if (base < n) fetch(items, base, n, some);
     }
 }
 
-/* All edges whose pixels are in different vertices, where the list had no room. */
+/* Closes all edges between different vertices, if the list had no room. */
 template <typename T>
-static __device__ __forceinline__ void answer_pixels(const query_work<T> &w,
-                                                     const uint16_t *__restrict__ vertex)
+static __device__ __forceinline__ void close_pixels(const query_work<T> &w,
+                                                    const uint16_t *__restrict__ vertex)
 {
-    for (uint32_t i = threadIdx.x; i < 2 * QFZ_BLOCK_PX; i += THREADS) {
-        const uint32_t p = i % QFZ_BLOCK_PX, y = p / QFZ_SIDE, x = p % QFZ_SIDE;
-        const bool down = i >= QFZ_BLOCK_PX;
+    for (uint32_t i = threadIdx.x; i < 2 * QFZ_FOREST_BLOCK_PX; i += THREADS) {
+        const uint32_t p = i % QFZ_FOREST_BLOCK_PX, y = p / QFZ_SIDE, x = p % QFZ_SIDE;
+        const bool down = i >= QFZ_FOREST_BLOCK_PX;
         if ((down ? y : x) == QFZ_SIDE - 1) continue;
         const uint32_t u = vertex[p], v = vertex[p + (down ? (uint32_t)QFZ_SIDE : 1u)];
         const uint32_t edge = edge_of(u, v, down, y, x);
-        if (u != v && max(u, v) < QFZ_STEP_MASK) answer<1>(w, &edge, 1);
+        if (u != v && max(u, v) < QFZ_STEP_MASK) close_edges<1>(w, &edge, 1);
     }
 }
 
 template <typename T>
 static __global__ void __launch_bounds__(THREADS, QFZ_SM_THREADS / THREADS)
-    k_query(qfz_rows rows, T *saliency)
+    k_query(qfz_saliency_blocks blocks, T *saliency)
 {
     QFZ_SHARED(query_memory<T>, m);
-    const qfz_gpu_forest &forest = rows.forest;
+    const qfz_gpu_forest &forest = blocks.forest;
     const qfz_block_box box = qfz_block_of(forest, blockIdx.x);
     query_work<T> w = {*m, forest, box, planes_at(forest, box, saliency)};
     const int i = (int)threadIdx.x - (THREADS - LEAVING); /* the thread's leaving edge, if >= 0 */
@@ -222,11 +226,11 @@ static __global__ void __launch_bounds__(THREADS, QFZ_SM_THREADS / THREADS)
     const leaving_ends ends = fetch_leaving(w, i);
     const uint32_t n_open = block.y >> 16, n_vertices = block.y & 0xffff;
     const uint32_t n_listed = n_open <= QFZ_OPEN_ROOM ? n_open : 0;
-    const uint32_t *const items = rows.open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM;
+    const uint32_t *const items = blocks.open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM;
     some_edges some;
-    if (threadIdx.x == 0) m->n_waiting = 0;
+    if (threadIdx.x == 0) m->n_postponed = 0;
     if (threadIdx.x < n_listed) fetch(items, threadIdx.x, n_listed, some);
-    fetch_planes<THREADS>(w.place, m->planes); /* whatever comes after waits behind them */
+    fetch_planes<THREADS>(w.place, m->planes); /* started first: later loads queue behind these */
     const leaving_edge leaving = begin_leaving(w, i, ends, block.x);
     for (uint32_t v = threadIdx.x; v < n_vertices; v += THREADS)
         make_column(m->columns, forest.up, v, block.x + v);
@@ -234,19 +238,20 @@ static __global__ void __launch_bounds__(THREADS, QFZ_SM_THREADS / THREADS)
     __syncthreads();
     if (i >= 0) end_leaving(w, i, leaving);
     if (n_open <= QFZ_OPEN_ROOM)
-        answer_list(w, items, n_listed, some);
+        close_list(w, items, n_listed, some);
     else
-        answer_pixels(w, reinterpret_cast<const uint16_t *>(items));
+        close_pixels(w, reinterpret_cast<const uint16_t *>(items));
     __syncthreads();
-    answer_waiting(w);
+    close_postponed(w);
     __syncthreads();
     store_planes<THREADS>(w.place, m->planes);
 }
 
-qfz_status qfz_rows_query(qfz_gpu *gpu, const qfz_rows *rows, bool narrow, void *d_saliency)
+qfz_status qfz_saliency_query(qfz_gpu *gpu, const qfz_saliency_blocks *blocks, bool narrow,
+                              void *d_saliency)
 {
-    return narrow ? launch_query<query_memory<uint16_t>>(gpu, rows, k_query<uint16_t>, THREADS,
+    return narrow ? launch_query<query_memory<uint16_t>>(gpu, blocks, k_query<uint16_t>, THREADS,
                                                          d_saliency)
-                  : launch_query<query_memory<uint32_t>>(gpu, rows, k_query<uint32_t>, THREADS,
+                  : launch_query<query_memory<uint32_t>>(gpu, blocks, k_query<uint32_t>, THREADS,
                                                          d_saliency);
 }

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_rounds.cuh - a block's rounds on the list of open edges.
+/* saliency_rounds.cuh - Boruvka rounds of a block on the list of open edges.
  *
- * An entry names two components that were roots when it was last swept; since then each has hooked
- * itself once at most, and points at its round's root, which is right as in boruvka_comps.cuh. */
-#ifndef QFZ_GPU_ROWS_ROUNDS_CUH
-#define QFZ_GPU_ROWS_ROUNDS_CUH
+ * An entry of the list names two components that were roots when the list was last swept.
+ * Invariant: since then each has hooked itself at most once, and name[] has its root of that round,
+ * so that one look-up renames an entry (as in boruvka_comps.cuh). */
+#ifndef QFZ_GPU_SALIENCY_ROUNDS_CUH
+#define QFZ_GPU_SALIENCY_ROUNDS_CUH
 
 #include "gpu/saliency/saliency_block.cuh"
 
-/* What a component * 4 has become: the same of its root, with that root's flags. */
+/* The root of a component: root * 4 | the root's flags. */
 template <typename WORK>
 static __device__ __forceinline__ uint32_t name_of(const WORK &w, uint32_t comp4)
 {
     return w.m.name[comp4 / 4];
 }
 
-/* *word = min(*word, key), in shared memory.  There that takes less than to look first, but for 64
- * bits, which are compared and exchanged in a loop. */
+/* *word = min(*word, key), in shared memory. An atomic minimum of 32 bits costs less than a look
+ * first; 64 bits are compared and exchanged in a loop, so that qfz_lower() looks first. */
 static __device__ __forceinline__ void lower(uint32_t *word, uint32_t key)
 {
     (void)atomicMin(word, key);
@@ -27,8 +28,8 @@ static __device__ __forceinline__ void lower(unsigned long long *word, unsigned 
     qfz_lower(word, key);
 }
 
-/* Entries of a lane that are loaded together: they lie side by side, so that edges of neighbouring
- * pixels, which lead to the same components, are not offered at one time. */
+/* Neighbouring entries are loaded by one lane: edges of neighbouring pixels, which mostly lead to
+ * the same components, are then not offered at the same time by several lanes. */
 static __device__ __forceinline__ uint2 two_levels(const uint16_t *level)
 {
     const uint32_t two = *reinterpret_cast<const uint32_t *>(level);
@@ -44,7 +45,7 @@ template <int N> struct some_entries {
     uint32_t ends[N], level[N];
 };
 
-/* From place `at` on, which is even; there may be fewer. */
+/* Entries from place `at` on, which is even; places behind the end may be loaded, too. */
 template <int N, typename WORK>
 static __device__ __forceinline__ some_entries<N> entries_at(const WORK &w, uint32_t at)
 {
@@ -61,14 +62,14 @@ static __device__ __forceinline__ some_entries<N> entries_at(const WORK &w, uint
     return some;
 }
 
-/* Entries get the ends that rename(ends) says and are kept while these differ; offer(ends, key)
- * sees those.  A warp's writes never pass its reads, and lanes wait for each other between the two;
- * where there is no entry, rename() sees component or set 0 twice. */
+/* Renames the ends of all entries by rename(ends), keeps those whose ends differ, and calls
+ * offer(ends, key) for these. A warp's writes never pass its reads, and __syncwarp() stands between
+ * the two. Where there is no entry, rename() is called with component or set 0 twice. */
 template <typename WORK, typename RENAME, typename OFFER>
 static __device__ __forceinline__ void sweep(WORK &w, list_part &part, RENAME rename, OFFER offer)
 {
     enum { TOGETHER = 2 };
-    uint32_t kept = part.first;
+    uint32_t end = part.first;
 #pragma unroll 1
     for (uint32_t base = 0; base < part.n; base += TOGETHER * QFZ_WARP) {
         const uint32_t i = base + TOGETHER * (uint32_t)w.lane;
@@ -85,22 +86,23 @@ static __device__ __forceinline__ void sweep(WORK &w, list_part &part, RENAME re
         __syncwarp();
 #pragma unroll
         for (uint32_t k = 0; k < TOGETHER; k++) {
-            const uint32_t at = kept + (uint32_t)__popc(mask[k] & ((1u << w.lane) - 1));
-            kept += (uint32_t)__popc(mask[k]);
+            const uint32_t at = end + (uint32_t)__popc(mask[k] & ((1u << w.lane) - 1));
+            end += (uint32_t)__popc(mask[k]);
             if (!(mask[k] >> w.lane & 1)) continue;
             w.m.ends[at] = some.ends[k];
             w.m.level[at] = (typename WORK::LEVEL)some.level[k];
             offer(some.ends[k], (typename WORK::KEY)some.level[k] << 16 | at);
         }
     }
-    part.n = kept - part.first;
+    part.n = end - part.first;
 }
 
 /* ---- Offers ---------------------------------------------------------------------------------- */
 
-/* A component takes the least key.  Shared memory has no minima of 64 bits; so of such keys first
- * levels are offered, to the upper word of best[], then, where a level is the least, places, to the
- * lower one: there best[] is level << 32 | place, and later level << 32 | hook. */
+/* Finding the least key of each component. There is no atomic minimum of 64 bits in shared memory,
+ * so 64-bit keys are offered in two steps: first levels, to the upper word of best[]; then, where
+ * the level is the least, places, to the lower word. best[] then is level << 32 | place, and later
+ * level << 32 | hook. */
 template <typename WORK>
 static const bool IN_TWO_STEPS = sizeof(typename WORK::KEY) > sizeof(uint32_t);
 
@@ -121,8 +123,8 @@ static __device__ __forceinline__ void offer_place(unsigned long long *best, uin
     if (words[1] == level) lower(words, place);
 }
 
-/* After all offers, and a barrier: places of the list's entries; at(end) is where the key of such
- * an end is.  The last entry may offer itself twice. */
+/* The second step, after all offers and a barrier: offers the places of the list's entries.
+ * at(end): the key of an end. The last entry may be offered twice. */
 template <typename WORK, typename AT>
 static __device__ __forceinline__ void offer_places(const WORK &w, const list_part &part, AT at)
 {
@@ -144,7 +146,7 @@ static __device__ __forceinline__ void offer_places(const WORK &w, const list_pa
     }
 }
 
-/* Of a component that has chosen: the level, alone and in its place. */
+/* The level of a component that has chosen: as a number, and in its place in the key. */
 static __device__ __forceinline__ uint32_t hook_level(uint32_t best)
 {
     return best >> 16;
@@ -165,14 +167,15 @@ static __device__ __forceinline__ unsigned long long level_part(unsigned long lo
     return best >> 32 << 32;
 }
 
-/* Those with small numbers wait from the first round on.  What waits is offered keys as well, but
- * nobody looks at its best[]: that takes less than to ask. */
+/* False for components that wait; those with small numbers wait from the first round on. Waiting
+ * components are offered keys of the list, too, which costs less than a test: their best[] is not
+ * read. */
 static __device__ __forceinline__ bool takes_offers(uint32_t name)
 {
     return !(name & WAITS) && name >= ACTIVE * 4;
 }
 
-/* Every edge of the list offers itself to both ends. */
+/* Offers an edge of the list to both its ends. */
 template <typename WORK>
 static __device__ __forceinline__ void offer_to_ends(WORK &w, uint32_t ends, typename WORK::KEY key)
 {
@@ -180,7 +183,7 @@ static __device__ __forceinline__ void offer_to_ends(WORK &w, uint32_t ends, typ
     offer(&of_comp(w.m.best, ends >> 16 & 0xfffc), key);
 }
 
-/* In the first round every component is a root still. */
+/* The first round, in which every component is still a root. */
 template <typename WORK> static __device__ __forceinline__ void offer_first(WORK &w, list_part part)
 {
     enum { TOGETHER = 4 };
@@ -204,7 +207,7 @@ static __device__ __forceinline__ void offer_again(WORK &w, list_part &part)
         [&](uint32_t ends, typename WORK::KEY key) { offer_to_ends(w, ends, key); });
 }
 
-/* So do the edges that leave the block, one a thread at most. */
+/* Offers the edges that leave the block, at most one a thread. */
 template <typename WORK>
 static __device__ __forceinline__ void offer_leaving(WORK &w, uint32_t round)
 {
@@ -230,15 +233,16 @@ static __device__ __forceinline__ void offer_all_places(WORK &w, const list_part
         offer_place(&of_comp(w.m.best, name), (uint32_t)(key >> 16), (uint32_t)key & 0xffff);
 }
 
-/* What c chose: to wait, or the component at the other end of its edge.  Of two that chose the
- * same edge the first stays root; one that waits, which has a small number in the first round and
- * is marked in the list later, has chosen none. */
+/* The step of component c: to wait, or to hook itself to the component at the other end of its
+ * edge. Of two components that chose the same edge the first stays a root. A component that waits
+ * chose no edge of the list: it has a small number in the first round, and is marked in the list
+ * later. */
 template <typename WORK>
 static __device__ __forceinline__ uint32_t step_of(const WORK &w, uint32_t c, uint32_t round)
 {
     const typename WORK::KEY key = w.m.best[c];
-    const bool waits =
-        key & LEAVES; /* no branch: what there is not is the first of the list, and c */
+    const bool waits = key & LEAVES; /* without branches: if c waits, the list's first entry and c
+                                      * itself are read */
     const uint32_t ends = w.m.ends[waits ? 0 : key & 0x7fff], a = ends & 0xffff, b = ends >> 16;
     const uint32_t name = a / 4 == c ? b : a, other = waits ? c : name / 4;
     const bool chosen = w.m.best[other] == key;
@@ -247,7 +251,7 @@ static __device__ __forceinline__ uint32_t step_of(const WORK &w, uint32_t c, ui
     return first ? (uint32_t)ROOT : round << QFZ_STEP_BITS | other;
 }
 
-/* The thread's k-th active component of a round. */
+/* Active component i of a round. */
 template <typename WORK>
 static __device__ __forceinline__ uint32_t active_of(const WORK &w, uint32_t round, uint32_t i)
 {
@@ -255,10 +259,13 @@ static __device__ __forceinline__ uint32_t active_of(const WORK &w, uint32_t rou
     return round % 2 ? w.m.odd[i] : w.m.even[i];
 }
 
-enum { AT_FIRST = 2 }; /* so many in the first round, in which threads have several */
+enum {
+    AT_FIRST = 2
+}; /* components a thread handles together in the first round, which has several
+    * per thread */
 
-/* N of a thread's components, from the i-th of n active ones on, that are looked at together, so
- * that their ways overlap; the first one again where there are no more. */
+/* N of a thread's components, from the i-th of n active ones on, which are followed together so
+ * that their loads overlap; the first one again where there are no more. */
 template <int N> struct some_comps {
     uint32_t c[N];
     bool is[N];
@@ -293,13 +300,12 @@ static __device__ __forceinline__ void choose_steps(WORK &w, uint32_t n, uint32_
     }
 }
 
-/* What is known of a component when its way has been gone: the last step of this round, and the one
- * that follows. */
+/* The end of a component's way: the last step of this round (hook), and the step after it. */
 struct comp_way {
     uint32_t hook, step;
 };
 
-/* Names component c by its way, and its hook; does it, being a root, go on? */
+/* Stores the name and the hook of component c; returns true if c is a root that is not done. */
 template <typename WORK>
 static __device__ __forceinline__ bool name_comp(WORK &w, uint32_t c, comp_way way,
                                                  uint32_t first_step)
@@ -308,12 +314,12 @@ static __device__ __forceinline__ bool name_comp(WORK &w, uint32_t c, comp_way w
     const uint32_t root = hooks ? way.hook - first_step : c;
     const typename WORK::KEY best = level_part(w.m.best[c]) | way.hook;
     w.m.name[c] = (uint16_t)(root * 4 | (way.step & (WAITS | ENDED)));
-    w.m.best[c] = goes_on ? w.NO_KEY : best; /* of one that waits nobody looks at it */
+    w.m.best[c] = goes_on ? w.NO_KEY : best; /* not read for a component that waits */
     return goes_on;
 }
 
-/* Points components at their round's roots, and lists the roots that go on.  The even rounds' list
- * is half as long, since their first has none. */
+/* Points components at their round's roots, and lists the roots that are not done. The list of even
+ * rounds is half as long, since the first round has none. */
 template <int N, typename WORK>
 static __device__ __forceinline__ void hook_comps(WORK &w, uint32_t n, uint32_t round)
 {
@@ -356,8 +362,8 @@ static __device__ __forceinline__ void hook_comps(WORK &w, uint32_t n, uint32_t 
     }
 }
 
-/* Rounds until almost every component waits; returns how many there were.  The components that
- * wait from the first round on have no step in any. */
+/* Runs rounds until almost every component waits; returns their number. Components that wait from
+ * the first round on make no step in any round. */
 template <typename WORK> static __device__ __forceinline__ uint32_t rounds(WORK &w, list_part &part)
 {
     uint32_t n = w.m.n_numbers >> 16, round = 0;

@@ -1,54 +1,58 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_settle.cuh - from what every pixel chose to components. */
-#ifndef QFZ_GPU_ROWS_SETTLE_CUH
-#define QFZ_GPU_ROWS_SETTLE_CUH
+/* saliency_settle.cuh - from the way that every pixel chose to the components of the first
+ * round. */
+#ifndef QFZ_GPU_SALIENCY_SETTLE_CUH
+#define QFZ_GPU_SALIENCY_SETTLE_CUH
 
 #include "gpu/saliency/saliency_block.cuh"
 
 /* ---- What pixels choose ---------------------------------------------------------------------- */
 
-/* Ways to a neighbour: twice the step to it + 128; out of the block, no step.  So of edges of one
- * level those inside the block come first, then the order is that of ids, and only pixels on the
- * rim choose an edge that is dropped. */
+/* A way is the code of a neighbour: 128 + twice the difference of pixel numbers; OUT, a way out of
+ * the block, has difference 0. Keys are level << 16 | way: among edges of one level those inside
+ * the block come first, then the order is that of edge ids, and only pixels on the rim choose an
+ * edge that is dropped. */
 static const uint32_t TO_UP = 0, TO_LEFT = 126, TO_SELF = 128, TO_RIGHT = 130, TO_DOWN = 256;
 static const uint32_t OUT = 0x4000u | TO_SELF, NO_WAY = 0x8000u | OUT;
-static const uint32_t ROW_BELOW = 2 * QFZ_SIDE * ONES; /* twice the pixels of the next row */
+static const uint32_t ROW_BELOW = 2 * QFZ_SIDE * ONES; /* twice the number of pixels of a row, in
+                                                        * both halves */
 
-/* A thread's pixels after they have chosen: twice the pixel that each points at; by masks, which
- * way they went, which wait and which have no edge. */
-template <typename WORK> struct rows_chosen {
+/* A thread's pixels after their choice: twice the number of the pixel to which each hooks itself;
+ * masks of the ways, and of the pixels that wait and that have no edge. */
+template <typename WORK> struct chosen_ways {
     uint32_t to[WORK::OWN_ROWS];
     uint32_t right, left, down, up, waits, none;
 };
 
-/* Twice the thread's two pixels of row 0. */
+/* Twice the numbers of the thread's two pixels of row 0. */
 template <typename WORK> static __device__ __forceinline__ uint32_t own_pixels(const WORK &w)
 {
     const uint32_t first = (uint32_t)(w.warp * WORK::OWN_ROWS * QFZ_SIDE + 2 * w.lane) * 2;
     return first | (first + 2) << 16;
 }
 
-/* Bits of both halves, moved from one place to another. */
+/* Moves bits of both halves from place `from` to place `to`. */
 static __device__ __forceinline__ uint32_t moved(uint32_t bits, int from, int to, uint32_t mask)
 {
     return (from > to ? bits >> (from - to) : bits << (to - from)) & mask << to;
 }
 
-/* Ways that the two pixels of row j chose; until end_choice() right and down stand together.
- * ALL: all have one. */
+/* Records the ways that the two pixels of row j chose. Until end_choice() the masks of right and
+ * down share one word. ALL: every pixel has a way. */
 template <bool ALL, typename WORK>
-static __device__ __forceinline__ void go(rows_chosen<WORK> &p, int j, uint32_t self, uint32_t ways)
+static __device__ __forceinline__ void record_ways(chosen_ways<WORK> &p, int j, uint32_t self,
+                                                   uint32_t ways)
 {
     p.waits |= moved(ways, 14, 2 * j, ONES);
     if (!ALL) p.none |= moved(ways, 15, 2 * j, ONES);
     p.right |= moved(ways, 7, 2 * j, 3 * ONES);
     p.left |= moved(ways, 6, 2 * j, ONES);
-    /* What halves borrow from each other on the way, they give back. */
+    /* the 16-bit halves may borrow from each other; the final sum cancels the borrow */
     p.to[j] = self - TO_SELF * ONES + (uint32_t)j * ROW_BELOW + (ways & 0x01ff01ffu);
 }
 
-/* Pixels of the tile's ring wait from the first round on, so that each becomes a vertex: those of
- * them that are in `valid`; returns which. */
+/* Makes the pixels of the tile's ring that are in the mask `valid` wait from the first round on, so
+ * that each becomes a vertex; returns their mask. */
 template <typename WORK, typename CHOSEN>
 static __device__ __forceinline__ uint32_t keep_ring(const WORK &w, uint32_t valid, uint32_t self,
                                                      CHOSEN &p)
@@ -73,7 +77,7 @@ static __device__ __forceinline__ uint32_t keep_ring(const WORK &w, uint32_t val
     return ring;
 }
 
-template <typename WORK> static __device__ __forceinline__ void end_choice(rows_chosen<WORK> &p)
+template <typename WORK> static __device__ __forceinline__ void end_choice(chosen_ways<WORK> &p)
 {
     const uint32_t right_down = p.right;
     p.right = right_down & WORK::SHAPE::EVEN & ~p.waits;
@@ -82,15 +86,15 @@ template <typename WORK> static __device__ __forceinline__ void end_choice(rows_
     p.up = WORK::SHAPE::EVEN & ~(p.right | p.down | p.left | p.waits);
 }
 
-/* Where the words of a thread's two pixels of row j are, counted by twos. */
+/* The index of the words of a thread's two pixels of row j, counted in pairs. */
 template <typename WORK> static __device__ __forceinline__ int two_at(const WORK &w, int j)
 {
     return (w.warp * WORK::OWN_ROWS + j) * (QFZ_SIDE / 2) + w.lane;
 }
 
-/* Shows what other threads need to see. */
+/* Stores the ways that other threads read in shared memory. */
 template <typename WORK>
-static __device__ __forceinline__ void publish(WORK &w, const rows_chosen<WORK> &p)
+static __device__ __forceinline__ void publish(WORK &w, const chosen_ways<WORK> &p)
 {
     uint32_t *const pixel = reinterpret_cast<uint32_t *>(w.m.pixel());
 #pragma unroll
@@ -103,9 +107,9 @@ static __device__ __forceinline__ void publish(WORK &w, const rows_chosen<WORK> 
 
 /* ---- Number, settle -------------------------------------------------------------------------- */
 
-/* Of two pixels that chose each other the first is the root. */
+/* Of two pixels that chose each other the first is the root: the mask of a thread's roots. */
 template <typename WORK>
-static __device__ __forceinline__ uint32_t roots_of(const WORK &w, const rows_chosen<WORK> &p)
+static __device__ __forceinline__ uint32_t roots_of(const WORK &w, const chosen_ways<WORK> &p)
 {
     uint32_t next_left = of_next_lane(p.left);
     if (w.lane == QFZ_WARP - 1) next_left = 0;
@@ -118,7 +122,7 @@ static __device__ __forceinline__ uint32_t roots_of(const WORK &w, const rows_ch
     return (p.right & (p.left >> 16 | next_left << 16)) | (p.down & below_up);
 }
 
-/* Roots and pixels that wait get numbers. */
+/* Numbers the roots and the pixels that wait, which become components. */
 template <typename WORK, typename CHOSEN>
 static __device__ __forceinline__ void number(WORK &w, const CHOSEN &p)
 {
@@ -143,12 +147,13 @@ static __device__ __forceinline__ void number(WORK &w, const CHOSEN &p)
     }
 }
 
-/* A few steps on each way, of words in `from`; are all at their ends? */
+/* Follows each way for some steps, in the words at `from`; returns true if all words are
+ * settled. */
 template <int STEPS, int N>
 static __device__ __forceinline__ bool walk(const uint16_t *from, int32_t (&word)[N])
 {
     const char *const bytes = reinterpret_cast<const char *>(from);
-    int32_t all = -1; /* words that are settled are negative */
+    int32_t all = -1; /* settled words are negative */
 #pragma unroll 1
     for (int step = 0; step < STEPS; step++) {
 #pragma unroll
@@ -173,17 +178,18 @@ static __device__ __forceinline__ void show(const WORK &w, uint16_t *words,
         row[two_at(w, j)] = low_halves((uint32_t)word[2 * j], (uint32_t)word[2 * j + 1]);
 }
 
-/* Where the words of the row below a thread's are; in the last row of the block, those of its own
- * last row, which are not used. */
+/* The index of the words of the row below a thread's rows; in the block's last row that of the
+ * thread's own last row, whose words are not used then. */
 template <typename WORK> static __device__ __forceinline__ int below(const WORK &w)
 {
     const int y = min((w.warp + 1) * WORK::OWN_ROWS, QFZ_SIDE - 1);
     return y * (QFZ_SIDE / 2) + w.lane;
 }
 
-/* Every pixel's component, to pixel[]; a thread's and those below also to comp[], * 4.  After a few
- * steps each pixel goes on from where those it meets have got to, so that ways get shorter several
- * times over; once is enough mostly.  No words are written that others still read. */
+/* Finds every pixel's component: in pixel[], and for a thread's pixels and the row below, * 4, in
+ * comp[]. After a few steps each pixel continues from where the pixels on its way have got to,
+ * which shortens ways several times over; one pass mostly suffices. Reads and writes alternate
+ * between two arrays, so that no word is written while others read it. */
 template <typename WORK>
 static __device__ __forceinline__ void settle(WORK &w, uint32_t comp[WORK::OWN_ROWS + 1])
 {

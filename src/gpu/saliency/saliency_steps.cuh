@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_steps.cuh - the steps of a block of rows.cuh between what differs by the width of levels. */
-#ifndef QFZ_GPU_ROWS_STEPS_CUH
-#define QFZ_GPU_ROWS_STEPS_CUH
+/* saliency_steps.cuh - the steps of a block kernel that do not depend on the width of levels. */
+#ifndef QFZ_GPU_SALIENCY_STEPS_CUH
+#define QFZ_GPU_SALIENCY_STEPS_CUH
 
 #include "gpu/saliency/saliency_graph.cuh"
 #include "gpu/saliency/saliency_settle.cuh"
 #include "gpu/saliency/saliency_tables.cuh"
 
-/* The pixel of a place of leave[]. */
+/* The pixel of entry i of leave[]. */
 static __device__ __forceinline__ int leaving_pixel(int i)
 {
     const int at = i % QFZ_SIDE, side = i - at;
@@ -16,7 +16,7 @@ static __device__ __forceinline__ int leaving_pixel(int i)
     return y * QFZ_SIDE + x;
 }
 
-/* The thread's pixel of the box's ring, or some other. */
+/* The thread's pixel of the block's rim; threads beyond it get the last one. */
 template <typename WORK> static __device__ __forceinline__ int ring_pixel(const WORK &w)
 {
     const int last = qfz_ring_count(w.box.h, w.box.w) - 1;
@@ -29,7 +29,7 @@ template <typename WORK> static __device__ __forceinline__ void begin(WORK &w)
     if (w.thread == 0)
         w.m.n_numbers = w.m.n_list = w.m.n_next = w.m.n_tree = w.m.n_vertices = w.m.n_leaving =
             w.m.n_open = 0;
-    const uint32_t ones = 0xffffffffu; /* keys are NO_KEY */
+    const uint32_t ones = 0xffffffffu; /* all bits set: NO_KEY */
     uint4 *const best = reinterpret_cast<uint4 *>(w.m.best + ACTIVE);
 #pragma unroll 1
     for (int i = w.thread; i < (COMPS - ACTIVE) * (int)sizeof *w.m.best / (int)sizeof *best;
@@ -37,8 +37,8 @@ template <typename WORK> static __device__ __forceinline__ void begin(WORK &w)
         best[i] = make_uint4(ones, ones, ones, ones);
 }
 
-/* Names of components that wait from the first round on, and of so few others that there will be
- * no second. */
+/* Sets the names of components that wait from the first round on, and of the first few others, in
+ * case there is no round. */
 template <typename WORK> static __device__ __forceinline__ void begin_names(WORK &w)
 {
     const uint32_t c = (uint32_t)w.thread, n_waiting = w.m.n_numbers & 0xffff;
@@ -47,8 +47,8 @@ template <typename WORK> static __device__ __forceinline__ void begin_names(WORK
     if (c < QFZ_SPARE) w.m.name[ACTIVE + c] = (uint16_t)((ACTIVE + c) * 4);
 }
 
-/* Of pixels that have chosen, which publish() and tops have shown to all threads: components to
- * comp[]; returns the word that store_rim() begins with. */
+/* From chosen ways, which publish() and the tops have made visible, to components in comp[].
+ * Returns the word with which store_rim() begins. */
 template <typename WORK, typename CHOSEN>
 static __device__ __forceinline__ typename WORK::KEY
 make_components(WORK &w, const CHOSEN &p, uint32_t comp[WORK::OWN_ROWS + 1])
@@ -64,8 +64,8 @@ make_components(WORK &w, const CHOSEN &p, uint32_t comp[WORK::OWN_ROWS + 1])
     return top << 16 | w.m.pixel()[on_ring];
 }
 
-/* Edges to the right and down that are needed and join two components become the list; returns
- * which join two. */
+/* Appends the needed edges to the right and down that join two components to the list; returns the
+ * masks of all edges that join two components. */
 template <typename WORK, typename EDGES>
 static __device__ __forceinline__ edge_masks collect(WORK &w, const EDGES &edges,
                                                      const uint32_t comp[WORK::OWN_ROWS + 1])
@@ -98,7 +98,7 @@ static __device__ __forceinline__ edge_masks collect(WORK &w, const EDGES &edges
     return between;
 }
 
-/* Parts begin at places where entries can be loaded by fours. */
+/* The warp's part of the list; it begins where entries can be loaded by fours. */
 template <typename WORK> static __device__ __forceinline__ list_part part_of_list(const WORK &w)
 {
     const uint32_t n = w.m.n_list, each = (n / w.WARPS + 4) & ~3u;
@@ -106,13 +106,13 @@ template <typename WORK> static __device__ __forceinline__ list_part part_of_lis
     return {first, min(each, n - first)};
 }
 
-/* From the list to what the block adds to the graph of all blocks; returns, if edges are to be
- * closed, the last tables. */
+/* Steps rounds and span: from the list to what the block adds to the graph of all blocks. If closes
+ * is true, returns the last tables for close(). */
 template <typename WORK>
-static __device__ __forceinline__ rows_tables make_graph(WORK &w, typename WORK::KEY rim,
-                                                         bool closes)
+static __device__ __forceinline__ level_tables make_graph(WORK &w, typename WORK::KEY rim,
+                                                          bool closes)
 {
-    rows_tables tables = {};
+    level_tables tables = {};
     graph_places places;
     list_part part = part_of_list(w);
     const uint32_t n_rounds = rounds(w, part);
@@ -124,7 +124,7 @@ static __device__ __forceinline__ rows_tables make_graph(WORK &w, typename WORK:
     place_edges(w, places);
     const first_choice<typename WORK::KEY> choice = choose_first(w);
     if (closes) tables = last_tables(w, max(n_rounds, 1u));
-    tell_places(w, places);
+    share_places(w, places);
     __syncthreads();
     store_graph(w, places.leaving);
     store_first(w, choice);

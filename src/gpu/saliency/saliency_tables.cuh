@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_tables.cuh - the order in which edges inside the block get their saliency.
+/* saliency_tables.cuh - tables that close the edges inside a block.
  *
- * Tables tell what each component of the first round has become after each of the list's rounds,
- * and the greatest level on its way there.  The first table in which an edge's two pixels are in
- * one component has its level; so the last one to tell is the first, and tables are gone through
- * backwards.  In the last one components are vertices, and edges between two of them are open. */
-#ifndef QFZ_GPU_ROWS_TABLES_CUH
-#define QFZ_GPU_ROWS_TABLES_CUH
+ * A table holds, for each component of the first round, the component it has become after one of
+ * the list's rounds, and the greatest level on the way there. An edge's saliency is in the first
+ * table in which its two pixels are in one component. The tables are therefore applied from the
+ * last round to the first, and each overwrites the edges that it closes. In the last table
+ * components are vertices, and the edges between two vertices are open. */
+#ifndef QFZ_GPU_SALIENCY_TABLES_CUH
+#define QFZ_GPU_SALIENCY_TABLES_CUH
 
 #include "gpu/saliency/saliency_rounds.cuh"
 
-/* In the last table: a component * 4 that no edge leads on from. */
+/* In the last table: flag of a component * 4 without an edge that leads on. */
 enum { NO_VERTEX = 0x8000 };
 
-/* A table's word, or state: the greatest level | component * 4, the level being where components
- * that have hooked themselves have it, too (rows_rounds.cuh).  The state after such a hook. */
+/* A table's word, or state, is the greatest level | component * 4; the level is at the same bits as
+ * in hooks (saliency_rounds.cuh). state_after(): the state after a hook. */
 static __device__ __forceinline__ uint32_t state_after(uint32_t state, uint32_t hook)
 {
     return level_part(max(state, hook)) | (hook & QFZ_STEP_MASK) * 4;
@@ -27,8 +28,9 @@ static __device__ __forceinline__ unsigned long long state_after(unsigned long l
     return (unsigned long long)level << 32 | ((uint32_t)hook & QFZ_STEP_MASK) * 4;
 }
 
-/* The level of what no edge leads on from is that of all edges that are not there.  Edges inside it
- * have got theirs by a table before: it ended in a round in which nothing joined it. */
+/* The last state of a component. A component from which no edge leads on has the level of missing
+ * edges: edges to pixels without an edge are missing, and edges inside the component are closed by
+ * an earlier table, since it ended in a round in which nothing joined it. */
 template <typename KEY> static __device__ __forceinline__ KEY last_state(KEY state, KEY hook)
 {
     const uint32_t vertex = (uint32_t)hook & QFZ_STEP_MASK;
@@ -36,14 +38,15 @@ template <typename KEY> static __device__ __forceinline__ KEY last_state(KEY sta
     return level_part(state) | vertex;
 }
 
-/* The tables at context: of n components, for the rounds from `first` on, before `end`. */
-struct rows_tables {
+/* The tables in shared memory: of n components, for the rounds first .. end - 1 of n_rounds. */
+struct level_tables {
     uint32_t n, first, end, n_rounds;
 };
 
-/* As many tables as there is room for, the last for round end - 1: the components on their ways. */
+/* Makes as many tables as there is room for, the last one for round end - 1, by following each
+ * component's hooks. */
 template <typename WORK>
-static __device__ __forceinline__ void make_tables(WORK &w, rows_tables &t, uint32_t end)
+static __device__ __forceinline__ void make_tables(WORK &w, level_tables &t, uint32_t end)
 {
     typedef typename WORK::KEY KEY;
     const uint32_t n = t.n, room = WORK::SHAPE::TABLES / n;
@@ -68,16 +71,16 @@ static __device__ __forceinline__ void make_tables(WORK &w, rows_tables &t, uint
 }
 
 template <typename WORK>
-static __device__ __forceinline__ rows_tables last_tables(WORK &w, uint32_t n_rounds)
+static __device__ __forceinline__ level_tables last_tables(WORK &w, uint32_t n_rounds)
 {
-    rows_tables t = {ACTIVE + (w.m.n_numbers >> 16), 0, 0, n_rounds};
+    level_tables t = {ACTIVE + (w.m.n_numbers >> 16), 0, 0, n_rounds};
     make_tables(w, t, n_rounds);
     return t;
 }
 
 /* ---- Open edges ------------------------------------------------------------------------------ */
 
-/* Open edges, among these to the right and down, to the block's list, as far as it has room. */
+/* Appends the open edges among these to the block's list, as far as it has room. */
 template <typename WORK>
 static __device__ __forceinline__ void list_open(WORK &w, uint32_t right, uint32_t down,
                                                  const uint32_t vertex[WORK::OWN_ROWS + 1])
@@ -115,7 +118,8 @@ static __device__ __forceinline__ void list_open(WORK &w, uint32_t right, uint32
     }
 }
 
-/* The list, or, if that has no room, every pixel's vertex.  Synchronises first. */
+/* Stores the list of open edges or, if it had no room, every pixel's vertex. Begins with a
+ * barrier. */
 template <typename WORK, typename SETTLED_PX>
 static __device__ __forceinline__ void store_open(const WORK &w, typename WORK::KEY *table,
                                                   const SETTLED_PX &s, uint32_t *open)
@@ -127,7 +131,8 @@ static __device__ __forceinline__ void store_open(const WORK &w, typename WORK::
             open[i] = w.m.open[i];
         return;
     }
-    table += threadIdx.y; /* 0, which the compiler does not know: else it keeps places for this */
+    table += threadIdx.y; /* 0; opaque to the compiler, which otherwise keeps addresses in registers
+                           * for this rare case */
 #pragma unroll
     for (int j = 0; j < WORK::OWN_ROWS; j++)
         open[(w.warp * WORK::OWN_ROWS + j) * (QFZ_SIDE / 2) + w.lane] = vertices_in(table, s, j);
@@ -135,11 +140,11 @@ static __device__ __forceinline__ void store_open(const WORK &w, typename WORK::
 
 /* ---- All edges ------------------------------------------------------------------------------- */
 
-/* Closes all edges, from the last tables on.  What differs by the width of levels:
- * begin_closing(), by the last table, which also tells what is open; close_by() any table;
- * close_by_pixels(), which is the first round; vertices_in() the last table. */
+/* Closes all edges. Functions that depend on the width of levels: begin_closing() applies the last
+ * table and stores the open edges, close_by_table() applies any other table, close_by_pixels() the
+ * first round, and vertices_in() reads the last table. */
 template <typename WORK, typename SETTLED_PX, typename CLOSING, typename OPEN>
-static __device__ __forceinline__ void close(WORK &w, rows_tables t, const SETTLED_PX &s,
+static __device__ __forceinline__ void close(WORK &w, level_tables t, const SETTLED_PX &s,
                                              CLOSING &e, OPEN open)
 {
     uint32_t end = t.end - 1;
@@ -153,7 +158,7 @@ static __device__ __forceinline__ void close(WORK &w, rows_tables t, const SETTL
             __syncthreads();
         }
         end--;
-        close_by(w.m.table + (end - t.first) * t.n, s, e);
+        close_by_table(w.m.table + (end - t.first) * t.n, s, e);
     }
     close_by_pixels(w, s, e);
 }

@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_wide.cuh - levels of 32 bits, from one band of 32 bits or from planes of keys, row by row.
+/* saliency_wide.cuh - four neighbours and levels of 32 bits, from one band of 32 bits or from
+ * planes of levels, row by row.
  *
- * A source has load(), of what a thread looks at, and then, one after the other, row() of seen rows
- * 0, 1 ..., seen row i being row i - 1 of the thread; and load_again(). */
-#ifndef QFZ_GPU_ROWS_WIDE_CUH
-#define QFZ_GPU_ROWS_WIDE_CUH
+ * A source has load(): loads what a thread needs; row(): seen rows 0, 1 ... in turn, seen row i
+ * being row i - 1 of the thread; and load_again(): the levels of the thread's edges once more. */
+#ifndef QFZ_GPU_SALIENCY_WIDE_CUH
+#define QFZ_GPU_SALIENCY_WIDE_CUH
 
 #include "gpu/saliency/saliency_band.cuh"
 
-typedef rows_shape<unsigned long long, 8> rows_wide;
-typedef rows_work<rows_wide> wide_work;
+typedef saliency_shape<unsigned long long, 8> wide_shape;
+typedef saliency_work<wide_shape> wide_work;
 enum { OWN_ROWS = wide_work::OWN_ROWS, SEEN_ROWS = wide_work::SEEN_ROWS };
 
-/* Of a seen row, by column: levels to the right, and down to it from the row before; left: to the
- * left of the first column; next_down: of the lane after. */
+/* Levels of a seen row, by column: to the right, and down from the row before to this one; left: to
+ * the left of the first column; next_down: down[0] of the lane after. */
 struct wide_row {
     uint32_t right[2], down[2], left, next_down;
 };
 
-/* A thread's edges to the right and down that lie in the block: which are needed, and, when they
- * become the list, levels; the source finds these once more, which costs less than to keep them. */
+/* A thread's edges to the right and down inside the block: masks of the needed ones, and levels for
+ * the list. The source computes the levels a second time, which costs less than to hold them in
+ * registers. */
 struct wide_edges {
     uint32_t right[OWN_ROWS][2], down[OWN_ROWS][2], needed_r, needed_d;
 
@@ -36,11 +38,11 @@ struct wide_edges {
 /* ---- One band -------------------------------------------------------------------------------- */
 
 template <typename T> struct wide_band {
-    rows_band<T> band;
-    /* Where all is there, every edge has a level. */
+    band_view<T> band;
+    /* true: if all pixels are valid, every edge has a level below QFZ_NONE */
     static const bool HAS_LEVELS = std::is_same<T, float>::value;
 
-    /* Of the row before, the pixel of the lane after. */
+    /* next_above: in the row before, the pixel of the lane after. */
     struct values {
         band_values<wide_work> px;
         uint32_t next_above;
@@ -52,7 +54,7 @@ template <typename T> struct wide_band {
         return load_band(w, band, in.px);
     }
 
-    /* Where one of an edge's pixels is not there. */
+    /* Sets the levels of edges with an invalid pixel to QFZ_NONE. */
     static __device__ __forceinline__ void find_missing(const wide_work &w, const values &in, int i,
                                                         wide_row &row)
     {
@@ -110,20 +112,21 @@ template <typename T> struct wide_band {
     }
 };
 
-/* ---- Planes of keys -------------------------------------------------------------------------- */
+/* ---- Planes of levels ------------------------------------------------------------------------ */
 
 struct wide_keys {
     const uint32_t *right, *down;
-    bool even; /* planes begin at even places */
+    bool even; /* planes are aligned to two pixels */
     static const bool HAS_LEVELS = false;
 
     static wide_keys of(const qfz_gpu_edges *edges)
     {
-        const uint32_t *const right = edges->d_keys;
+        const uint32_t *const right = edges->d_levels;
         return {right, right + (int64_t)edges->h * edges->w, is_even(right, sizeof *right)};
     }
 
-    /* side: to the right of the pixel left of the block, and down from the one right of it. */
+    /* side: levels to the right from the pixels left of the block, and down from those right
+     * of it. */
     struct values {
         uint32_t right[SEEN_ROWS][2], down[SEEN_ROWS][2], side;
     };

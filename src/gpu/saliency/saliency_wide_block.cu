@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_wide_block.cu - rows.cuh with four neighbours and levels of 32 bits. */
+/* saliency_wide_block.cu - the block kernel of saliency.cuh for four neighbours and levels of 32
+ * bits. */
 #include "gpu/saliency/saliency_wide_close.cuh"
 #include "gpu/saliency/saliency_wide_launch.cuh"
 #include "gpu/saliency/saliency_wide_pixels.cuh"
@@ -17,7 +18,7 @@ struct wide_way {
                                                           typename SOURCE::values &in, SETTLED &s)
     {
         wide_edges edges;
-        rows_chosen<WORK> p;
+        chosen_ways<WORK> p;
         begin(w);
         first_round<FULL, SOURCE>(w, in, p, s.top, edges);
         publish(w, p);
@@ -33,26 +34,26 @@ struct wide_way {
     }
 
     template <typename T>
-    static __device__ __forceinline__ uint32_t *open(const WORK &, const rows_out<T> &out)
+    static __device__ __forceinline__ uint32_t *open(const WORK &, const levels_out<T> &out)
     {
         return out.open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM;
     }
 
     template <bool FULL, typename T>
     static __device__ __forceinline__ void store(const WORK &w, const CLOSING &e,
-                                                 const rows_out<T> &out)
+                                                 const levels_out<T> &out)
     {
         store_levels<FULL>(w, e, out.saliency);
     }
 };
 
-size_t qfz_rows_wide_shared(void)
+size_t qfz_saliency_wide_shared(void)
 {
-    return sizeof(rows_memory<rows_wide>);
+    return sizeof(saliency_memory<wide_shape>);
 }
 
-qfz_status qfz_rows_wide_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
-                                void *d_saliency)
+qfz_status qfz_saliency_wide_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
+                                    const qfz_saliency_blocks *blocks, void *d_saliency)
 {
-    return launch_blocks<wide_way>(gpu, edges, rows, d_saliency);
+    return launch_blocks<wide_way>(gpu, edges, blocks, d_saliency);
 }

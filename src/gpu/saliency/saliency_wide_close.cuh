@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_wide_close.cuh - the saliency of edges inside the block: levels of 32 bits in registers, out
- * of the tables of rows_tables.cuh. */
-#ifndef QFZ_GPU_ROWS_WIDE_CLOSE_CUH
-#define QFZ_GPU_ROWS_WIDE_CLOSE_CUH
+/* saliency_wide_close.cuh - closes the edges inside a block, for four neighbours and levels of 32
+ * bits, with the tables of saliency_tables.cuh. */
+#ifndef QFZ_GPU_SALIENCY_WIDE_CLOSE_CUH
+#define QFZ_GPU_SALIENCY_WIDE_CLOSE_CUH
 
 #include "gpu/saliency/saliency_tables.cuh"
 #include "gpu/saliency/saliency_wide.cuh"
@@ -13,12 +13,12 @@ struct wide_settled {
     edge_masks between; /* edges between two components */
 };
 
-/* Levels of a thread's edges. */
+/* Saliencies of a thread's edges. */
 struct wide_closing {
     uint32_t right[OWN_ROWS][2], down[OWN_ROWS][2];
 };
 
-/* A row of a thread in a table. */
+/* A row of a thread in a table: components and levels. */
 struct wide_now {
     uint32_t comp[2], top[2];
 };
@@ -29,8 +29,8 @@ static __device__ __forceinline__ wide_now look_up(wide_work::KEY *table, uint32
     return {{(uint32_t)a, (uint32_t)b}, {(uint32_t)(a >> 32), (uint32_t)(b >> 32)}};
 }
 
-static __device__ __forceinline__ void close_by(wide_work::KEY *table, const wide_settled &s,
-                                                wide_closing &e)
+static __device__ __forceinline__ void close_by_table(wide_work::KEY *table, const wide_settled &s,
+                                                      wide_closing &e)
 {
     wide_now now = look_up(table, s.comp[0]);
 #pragma unroll
@@ -46,7 +46,8 @@ static __device__ __forceinline__ void close_by(wide_work::KEY *table, const wid
     }
 }
 
-/* Edges that the first round closed have the level of their pixels, which is part of all others. */
+/* An edge that the first round closed has the greater top of its two pixels as saliency. That level
+ * is a lower bound for all other edges. */
 static __device__ __forceinline__ void close_by_pixels(const wide_work &, const wide_settled &s,
                                                        wide_closing &e)
 {
@@ -72,7 +73,7 @@ static __device__ __forceinline__ uint32_t vertices_in(wide_work::KEY *table, co
     return low_halves(now.comp[0], now.comp[1]);
 }
 
-/* Edges between two pixels that have vertices: only these can be open. */
+/* Lists the open edges; only edges between two pixels that have vertices can be open. */
 static __device__ __forceinline__ void list_open_of(wide_work &w,
                                                     const uint32_t vertex[OWN_ROWS + 1])
 {
@@ -82,11 +83,11 @@ static __device__ __forceinline__ void list_open_of(wide_work &w,
         has_none |= (vertex[j] >> 15 & ONES) << (2 * j);
     const uint32_t below = (vertex[OWN_ROWS] >> 15 & ONES) << (2 * OWN_ROWS - 2);
     const uint32_t next = has_none >> 16 | of_next_lane(has_none) << 16;
-    const uint32_t under = (has_none >> 2 & rows_wide::NOT_LAST) | below;
+    const uint32_t under = (has_none >> 2 & wide_shape::NOT_LAST) | below;
     list_open(w, ~(has_none | next), ~(has_none | under), vertex);
 }
 
-/* By the last table: levels of all edges, and those that are open. */
+/* With the last table: first saliencies of all edges, and the list of open edges. */
 static __device__ __forceinline__ void begin_closing(wide_work &w, wide_work::KEY *table,
                                                      const wide_settled &s, wide_closing &e,
                                                      uint32_t *open)
@@ -121,8 +122,8 @@ static __device__ __forceinline__ void store_two(uint16_t *out, const uint32_t l
     *reinterpret_cast<uint32_t *>(out) = low_halves(level[0], level[1]);
 }
 
-/* Levels of all edges; what is wrong, of edges that are open or leave the block, is written again
- * by the query.  FULL: all pixels are in the tile, and begin at even places. */
+/* Stores the saliencies of all edges. Values of edges that are open or leave the block are not
+ * final: the query overwrites them. FULL: all pixels are in the tile and aligned. */
 template <bool FULL, typename T>
 static __device__ __forceinline__ void store_levels(const wide_work &w, const wide_closing &e,
                                                     T *saliency)

@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_wide_launch.cuh - the block kernel of rows.cuh for levels of 32 bits, with four neighbours
- * or eight: the steps of rows_block.cu.
+/* saliency_wide_launch.cuh - the block kernel of saliency.cuh for levels of 32 bits, with four
+ * neighbours or eight, in the steps of saliency_block.cu.
  *
- * A WAY tells WORK, SETTLED and CLOSING, what these steps work with; sources, BAND<T> and KEYS;
- * BLOCKS, on a multiprocessor; and has make_list<FULL>(), from pixels, read already, to the list,
- * which returns the word that store_rim() begins with, open(), where what is open goes, and
- * store<FULL>(), levels of all edges.
- * FULL: all that the block looks at is there. */
-#ifndef QFZ_GPU_ROWS_WIDE_LAUNCH_CUH
-#define QFZ_GPU_ROWS_WIDE_LAUNCH_CUH
+ * A WAY has the types WORK, SETTLED and CLOSING of these steps; the sources BAND<T> and KEYS;
+ * BLOCKS, the number of blocks per multiprocessor; make_list<FULL>(), steps choose to collect,
+ * which returns the word with which store_rim() begins; open(), the place of the open edges; and
+ * store<FULL>(), which stores the saliencies of all edges. FULL: all pixels of the block and around
+ * it are valid and in the tile. */
+#ifndef QFZ_GPU_SALIENCY_WIDE_LAUNCH_CUH
+#define QFZ_GPU_SALIENCY_WIDE_LAUNCH_CUH
 
 #include "gpu/saliency/saliency_steps.cuh"
 
-/* Where blocks store what they answer and what they leave open, as in qfz_rows. */
-template <typename T> struct rows_out {
+/* Where blocks store saliencies and open edges, as in qfz_saliency_blocks. */
+template <typename T> struct levels_out {
     uint32_t *open, *moved;
     T *saliency;
 };
 
 template <typename WAY, bool FULL, typename SOURCE, typename T>
 static __device__ __forceinline__ void block(typename WAY::WORK &w, const SOURCE &source,
-                                             typename SOURCE::values &in, const rows_out<T> &out)
+                                             typename SOURCE::values &in, const levels_out<T> &out)
 {
     T *const saliency = out.saliency;
     typename WAY::SETTLED s;
     typename WAY::CLOSING e;
-    if (FULL) w.box.h = w.box.w = QFZ_SIDE; /* now the compiler knows, too */
+    if (FULL) w.box.h = w.box.w = QFZ_SIDE; /* a constant for the compiler */
     const unsigned long long rim = WAY::template make_list<FULL>(w, source, in, s);
-    const rows_tables tables = make_graph(w, rim, saliency);
+    const level_tables tables = make_graph(w, rim, saliency);
     if (!saliency) return;
     close(w, tables, s, e, WAY::open(w, out));
     WAY::template store<FULL>(w, e, out);
@@ -36,9 +36,9 @@ static __device__ __forceinline__ void block(typename WAY::WORK &w, const SOURCE
 
 template <typename WAY, typename SOURCE, typename T>
 static __global__ void __launch_bounds__(WAY::WORK::THREADS, WAY::BLOCKS)
-    k_rows_wide(qfz_gpu_forest forest, SOURCE source, rows_out<T> out)
+    k_wide_block(qfz_gpu_forest forest, SOURCE source, levels_out<T> out)
 {
-    QFZ_SHARED(rows_memory<typename WAY::WORK::SHAPE>, m);
+    QFZ_SHARED(saliency_memory<typename WAY::WORK::SHAPE>, m);
     const int thread = (int)threadIdx.x;
     const qfz_block_box box = qfz_block_of(forest, blockIdx.x);
     typename WAY::WORK w = {*m, forest, box, thread, thread % QFZ_WARP, thread / QFZ_WARP};
@@ -52,42 +52,43 @@ static __global__ void __launch_bounds__(WAY::WORK::THREADS, WAY::BLOCKS)
 /* ---- Launch ---------------------------------------------------------------------------------- */
 
 template <typename WAY, typename SOURCE, typename T>
-static qfz_status launch(qfz_gpu *gpu, const SOURCE &source, const qfz_rows *rows, T *d_saliency)
+static qfz_status launch(qfz_gpu *gpu, const SOURCE &source, const qfz_saliency_blocks *blocks,
+                         T *d_saliency)
 {
-    const rows_out<T> out = {rows->open, rows->moved, d_saliency};
-    return qfz_launch(gpu, k_rows_wide<WAY, SOURCE, T>, dim3((unsigned)rows->forest.n_blocks),
-                      dim3(WAY::WORK::THREADS), sizeof(rows_memory<typename WAY::WORK::SHAPE>),
-                      rows->forest, source, out);
+    const levels_out<T> out = {blocks->open, blocks->moved, d_saliency};
+    return qfz_launch(gpu, k_wide_block<WAY, SOURCE, T>, dim3((unsigned)blocks->forest.n_blocks),
+                      dim3(WAY::WORK::THREADS), sizeof(saliency_memory<typename WAY::WORK::SHAPE>),
+                      blocks->forest, source, out);
 }
 
 template <typename WAY, typename T>
-static qfz_status launch_band(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
-                              void *d_saliency)
+static qfz_status launch_band(qfz_gpu *gpu, const qfz_gpu_edges *edges,
+                              const qfz_saliency_blocks *blocks, void *d_saliency)
 {
     const typename WAY::template BAND<T> source = {band_of<T>(edges)};
-    return launch<WAY>(gpu, source, rows, static_cast<uint32_t *>(d_saliency));
+    return launch<WAY>(gpu, source, blocks, static_cast<uint32_t *>(d_saliency));
 }
 
 template <typename WAY>
-static qfz_status launch_keys(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
-                              void *d_saliency)
+static qfz_status launch_keys(qfz_gpu *gpu, const qfz_gpu_edges *edges,
+                              const qfz_saliency_blocks *blocks, void *d_saliency)
 {
     const typename WAY::KEYS source = WAY::KEYS::of(edges);
     if (qfz_gpu_is_narrow(edges))
-        return launch<WAY>(gpu, source, rows, static_cast<uint16_t *>(d_saliency));
-    return launch<WAY>(gpu, source, rows, static_cast<uint32_t *>(d_saliency));
+        return launch<WAY>(gpu, source, blocks, static_cast<uint16_t *>(d_saliency));
+    return launch<WAY>(gpu, source, blocks, static_cast<uint32_t *>(d_saliency));
 }
 
-/* By the form of the edges. */
+/* Launches the block kernel for the form of the edges. */
 template <typename WAY>
-static qfz_status launch_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_rows *rows,
-                                void *d_saliency)
+static qfz_status launch_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
+                                const qfz_saliency_blocks *blocks, void *d_saliency)
 {
     switch (edges->form) {
-    case QFZ_EDGES_U32: return launch_band<WAY, uint32_t>(gpu, edges, rows, d_saliency);
-    case QFZ_EDGES_I32: return launch_band<WAY, int32_t>(gpu, edges, rows, d_saliency);
-    case QFZ_EDGES_F32: return launch_band<WAY, float>(gpu, edges, rows, d_saliency);
-    default: return launch_keys<WAY>(gpu, edges, rows, d_saliency);
+    case QFZ_EDGES_U32: return launch_band<WAY, uint32_t>(gpu, edges, blocks, d_saliency);
+    case QFZ_EDGES_I32: return launch_band<WAY, int32_t>(gpu, edges, blocks, d_saliency);
+    case QFZ_EDGES_F32: return launch_band<WAY, float>(gpu, edges, blocks, d_saliency);
+    default: return launch_keys<WAY>(gpu, edges, blocks, d_saliency);
     }
 }
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_wide_pixels.cuh - the first round, and which edges are not needed or leave the block, where
- * levels have 32 bits: row by row, so that few of them are in registers at a time. */
-#ifndef QFZ_GPU_ROWS_WIDE_PIXELS_CUH
-#define QFZ_GPU_ROWS_WIDE_PIXELS_CUH
+/* saliency_wide_pixels.cuh - four neighbours and levels of 32 bits: the first round, the edges that
+ * are dropped and those that leave the block, row by row to save registers. */
+#ifndef QFZ_GPU_SALIENCY_WIDE_PIXELS_CUH
+#define QFZ_GPU_SALIENCY_WIDE_PIXELS_CUH
 
 #include "gpu/saliency/saliency_settle.cuh"
 #include "gpu/saliency/saliency_wide.cuh"
 
 /* ---- Choose ---------------------------------------------------------------------------------- */
 
-/* The ways of a thread's two pixels of row j, whose seen row is `row`; `below` is the one after.
- * They are looked at from the last in their order on.
- * SURE: all edges have levels.  top: theirs; QFZ_NONE of a pixel without edges, so that all edges
- * that it would have get it. */
+/* Chooses the ways of a thread's two pixels of row j, whose seen row is `row`, the next one
+ * `below`. Candidates are considered from the last in their order to the first. top: the levels of
+ * the chosen edges; QFZ_NONE for a pixel without edges, which makes the saliency of all its edges
+ * QFZ_NONE. SURE: all edges have levels. */
 template <bool SURE>
 static __device__ __forceinline__ uint32_t choose(const wide_work &w, int j, const wide_row &row,
                                                   const wide_row &below, uint32_t top[2])
@@ -37,12 +37,12 @@ static __device__ __forceinline__ uint32_t choose(const wide_work &w, int j, con
 
 /* ---- Edges that are not needed --------------------------------------------------------------- */
 
-/* Squares, by bits as in rows_squares, of which an edge is the greatest. */
+/* Masks of squares, as in heaviest_edges, in which an edge is the greatest. */
 struct wide_greatest {
     uint32_t bottom, side, left, above;
 };
 
-/* Of the square between two seen rows, the first of which is row j. */
+/* Compares the edges of the squares between two seen rows, the first of which is row j. */
 static __device__ __forceinline__ void look_at_square(wide_greatest &greatest, int j,
                                                       const wide_row &row, const wide_row &below)
 {
@@ -63,11 +63,11 @@ static __device__ __forceinline__ void look_at_square(wide_greatest &greatest, i
 }
 
 /* Of the greatest of a square's edges the last in the order top, left, side (right), bottom is the
- * heaviest, as it is in the order of ids.  Where one is missing, one that is missing is dropped. */
-static __device__ __forceinline__ rows_squares heaviest_of(const wide_greatest &greatest)
+ * heaviest, as in the order of edge ids. A square with missing edges drops a missing one. */
+static __device__ __forceinline__ heaviest_edges heaviest_of(const wide_greatest &greatest)
 {
     const uint32_t others = greatest.bottom | greatest.side;
-    return {rows_wide::EVEN & ~(others | greatest.left), greatest.left & ~others,
+    return {wide_shape::EVEN & ~(others | greatest.left), greatest.left & ~others,
             greatest.side & ~greatest.bottom, greatest.bottom, greatest.above};
 }
 
@@ -79,7 +79,7 @@ template <bool SURE> static __device__ __forceinline__ wide_work::KEY leaving_ke
     return (wide_work::KEY)level << 16 | LEAVES;
 }
 
-/* Those of row j, as in choose(). */
+/* Fills leave[] for row j; arguments as in choose(). */
 template <bool SURE>
 static __device__ __forceinline__ void show_leaving(wide_work &w, int j, const wide_row &row,
                                                     const wide_row &below)
@@ -96,8 +96,8 @@ static __device__ __forceinline__ void show_leaving(wide_work &w, int j, const w
         leave[c] = leaving_key<SURE>(upmost ? row.down[c] : below.down[c]);
 }
 
-/* Marks those that are dropped; whether one is that begins outside need not be known: it is found
- * in the block where it begins. */
+/* Marks the leaving edges that are dropped. An edge that begins outside is not marked here, but in
+ * the block where it begins. */
 static __device__ __forceinline__ void mark_leaving(wide_work &w, uint32_t drop_r, uint32_t drop_d)
 {
     if (w.lane == QFZ_WARP - 1)
@@ -111,23 +111,23 @@ static __device__ __forceinline__ void mark_leaving(wide_work &w, uint32_t drop_
 
 /* ---- The first round ------------------------------------------------------------------------- */
 
-/* Bits of the edges of row j that are not there. */
+/* The mask of the missing edges of row j. */
 static __device__ __forceinline__ uint32_t missing(int j, const uint32_t level[2])
 {
     return (level[0] == QFZ_NONE ? 1u << (2 * j) : 0) |
            (level[1] == QFZ_NONE ? 0x10000u << (2 * j) : 0);
 }
 
-/* Levels that other threads need to see. */
+/* Stores tops that other threads read in shared memory. */
 static __device__ __forceinline__ void show_top(wide_work &w, int j, const uint32_t top[2])
 {
     reinterpret_cast<uint2 *>(w.m.top)[two_at(w, j)] = make_uint2(top[0], top[1]);
 }
 
 static __device__ __forceinline__ void keep_ring(wide_work &w, uint32_t self,
-                                                 rows_chosen<wide_work> &p, uint32_t top[][2])
+                                                 chosen_ways<wide_work> &p, uint32_t top[][2])
 {
-    const uint32_t ring = keep_ring(w, rows_wide::EVEN, self, p);
+    const uint32_t ring = keep_ring(w, wide_shape::EVEN, self, p);
 #pragma unroll
     for (int j = 0; j < OWN_ROWS; j++) {
         if (ring >> (2 * j) & 1) top[j][0] = 0;
@@ -136,10 +136,10 @@ static __device__ __forceinline__ void keep_ring(wide_work &w, uint32_t self,
     }
 }
 
-/* What a thread's pixels choose, their levels, and which of its edges in the block are needed. */
+/* The first round: chosen ways, tops, and the needed edges inside the block. */
 template <bool FAST, typename SOURCE>
 static __device__ __forceinline__ void first_round(wide_work &w, typename SOURCE::values &in,
-                                                   rows_chosen<wide_work> &p, uint32_t top[][2],
+                                                   chosen_ways<wide_work> &p, uint32_t top[][2],
                                                    wide_edges &edges)
 {
     const bool SURE = FAST && SOURCE::HAS_LEVELS;
@@ -154,7 +154,7 @@ static __device__ __forceinline__ void first_round(wide_work &w, typename SOURCE
         const wide_row below = SOURCE::template row<FAST>(w, in, i);
         look_at_square(greatest, j, row, below);
         if (j >= 0) {
-            go<SURE>(p, j, self, choose<SURE>(w, j, row, below, top[j]));
+            record_ways<SURE>(p, j, self, choose<SURE>(w, j, row, below, top[j]));
             show_top(w, j, top[j]);
             show_leaving<SURE>(w, j, row, below);
             missing_r |= SURE ? 0 : missing(j, row.right);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* forest_tree.cu - the order of the steps, and the nodes whose top is a vertex of the graph of all
- * blocks. */
+/* forest_tree.cu - memory and order of the steps, and the nodes whose top is a vertex of the graph
+ * of all blocks. */
 #include "gpu/device/collective.cuh"
 #include "gpu/tree/forest_tree_parts.cuh"
 
@@ -8,8 +8,8 @@ enum { THREADS = 256 };
 
 /* ---- Vertices -------------------------------------------------------------------------------- */
 
-/* The first pairs are what the vertices' own links name; of one without a link it is the pair of a
- * top that does not exist. */
+/* Pair v is that of vertex v's own link; for a vertex without a link, a pair whose top does not
+ * exist. */
 static __global__ void __launch_bounds__(THREADS) k_name_vertices(qfz_gpu_forest_tree tree)
 {
     const uint32_t n = tree.forest.count[QFZ_COUNT_VERTICES];
@@ -25,14 +25,17 @@ static __global__ void __launch_bounds__(THREADS) k_name_vertices(qfz_gpu_forest
 
 /* ---- Nodes ----------------------------------------------------------------------------------- */
 
-/* Pairs in their order. */
+namespace
+{
+/* The pairs in ascending order. */
 struct sorted_pairs {
     const uint64_t *pair;
-    const uint32_t *who; /* which pair it was */
-    uint32_t *rank;      /* is it the first of equal ones? then how many of these come before */
+    const uint32_t *who; /* the pair's number before the sort */
+    uint32_t *rank; /* 1 for the first of equal pairs, else 0; later, exclusive sums of these */
     uint32_t n, n_vertices;
-    uint32_t first_node; /* the first of those with a vertex for their top */
+    uint32_t first_node; /* the first node whose top is a vertex */
 };
+} // namespace
 
 static __device__ __forceinline__ uint32_t top_of(const qfz_gpu_forest_tree &tree, uint64_t pair)
 {
@@ -60,7 +63,7 @@ static __global__ void __launch_bounds__(THREADS)
     sorted.rank[i] = i < sorted.n && is_first(tree, sorted, i) ? 1 : 0;
 }
 
-/* Every pair learns its node, and vertices their lowest ones. */
+/* Stores the node of each pair, and the lowest node of each vertex. */
 static __global__ void __launch_bounds__(THREADS)
     k_place(qfz_gpu_forest_tree tree, sorted_pairs sorted)
 {
@@ -73,7 +76,7 @@ static __global__ void __launch_bounds__(THREADS)
     tree.d_first_node[top] = node;
 }
 
-/* Levels and parents; the last of equal pairs sees what comes next. */
+/* Writes levels and parents of nodes; the last of equal pairs is adjacent to the next node. */
 static __global__ void __launch_bounds__(THREADS)
     k_link(qfz_gpu_forest_tree tree, sorted_pairs sorted)
 {
@@ -104,22 +107,23 @@ static size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* ---- Memory ----------------------------------------------------------------------------------
- * What is known of blocks and vertices; the forest; pairs, and all that their number decides.  What
- * the forest was made of makes room for pairs, when it is made, and what was climbed, when these
- * are sorted, for results. */
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+/* The layout: data of blocks and vertices; the forest; pairs, and everything whose size depends on
+ * their number.  When the forest is complete, pairs overwrite the memory that only its construction
+ * used; when the pairs are sorted, results overwrite the memory that only climbing used. */
 
 static void carve_first(qfz_gpu_forest_tree *tree, const qfz_gpu_edges *edges, qfz_carve *room)
 {
     const int64_t n_blocks =
-        (int64_t)qfz_blocks(edges->h, QFZ_SIDE) * qfz_blocks(edges->w, QFZ_SIDE);
+        (int64_t)qfz_launch_blocks(edges->h, QFZ_SIDE) * qfz_launch_blocks(edges->w, QFZ_SIDE);
     qfz_carve_take(room, &tree->d_first_node, qfz_gpu_forest_vertices(edges->h, edges->w));
     qfz_carve_take(room, &tree->d_inside, n_blocks);
     qfz_carve_take(room, &tree->d_first_pair, n_blocks);
     qfz_carve_take(room, &tree->d_counts, 1);
 }
 
-/* The pairs as they are found, and, once they have been sorted, what is made of them. */
+/* The pairs in order of discovery; after the sort, the results. */
 static void carve_pairs(qfz_gpu_forest_tree *tree, const qfz_gpu_edges *edges,
                         const qfz_gpu_tree_counts *counts, qfz_carve *room)
 {
@@ -146,7 +150,7 @@ static void carve_pairs(qfz_gpu_forest_tree *tree, const qfz_gpu_edges *edges,
 static size_t level_bytes(const qfz_gpu_edges *edges)
 {
     const size_t n_px = (size_t)edges->h * (size_t)edges->w;
-    return edges->form == QFZ_EDGES_KEYS ? n_px * (size_t)(edges->connectivity / 2) * 4 : 0;
+    return edges->form == QFZ_EDGES_LEVELS ? n_px * (size_t)(edges->connectivity / 2) * 4 : 0;
 }
 
 size_t qfz_gpu_forest_tree_bytes(const qfz_gpu_edges *edges, const qfz_gpu_tree_counts *counts)
@@ -167,7 +171,7 @@ qfz_gpu_tree_counts qfz_gpu_tree_counts_usual(const qfz_gpu_edges *edges)
     return qfz_gpu_tree_counts{0, n_px / 5, n_px / 5 * 3, 0};
 }
 
-uint32_t *qfz_gpu_forest_tree_keys(const qfz_gpu_edges *edges, void *d_scratch)
+uint32_t *qfz_gpu_forest_tree_edge_levels(const qfz_gpu_edges *edges, void *d_scratch)
 {
     qfz_gpu_forest_tree tree = {};
     qfz_carve room = {static_cast<char *>(d_scratch), 0};
@@ -192,20 +196,19 @@ qfz_status qfz_gpu_forest_tree_begin(qfz_gpu *gpu, const qfz_gpu_edges *edges, u
     tree->alpha_level = alpha_level;
     tree->level_bits = bits_of(edges->max_level < alpha_level ? edges->max_level : alpha_level);
     QFZ_TRY(qfz_gpu_forest_make(gpu, edges, false, NULL, d_forest, &tree->forest));
-    const dim3 grid(qfz_blocks(tree->forest.vertex_room, THREADS)), block(THREADS);
+    const dim3 grid(qfz_launch_blocks(tree->forest.vertex_room, THREADS)), block(THREADS);
     QFZ_TRY(qfz_launch(gpu, k_name_vertices, grid, block, 0, *tree));
     return qfz_forest_tree_blocks(gpu, tree);
 }
 
-/* The second of their two places gets the pairs in their order: the first makes room for results.
- */
+/* Sorts the pairs into the second of their two buffers; results overwrite the first. */
 static qfz_status sort_pairs(qfz_gpu *gpu, const qfz_gpu_forest_tree *tree,
                              const qfz_gpu_tree_counts *counts)
 {
     const int64_t n = counts->pairs;
     int in = 0;
     if (n == 0) return QFZ_OK;
-    QFZ_TRY(qfz_launch(gpu, k_number, dim3(qfz_blocks(n, THREADS)), dim3(THREADS), 0,
+    QFZ_TRY(qfz_launch(gpu, k_number, dim3(qfz_launch_blocks(n, THREADS)), dim3(THREADS), 0,
                        tree->d_who[0], counts->pairs));
     QFZ_TRY(qfz_gpu_sort_wide(gpu, tree->d_sort, tree->d_pairs, tree->d_who, n, 0,
                               tree->level_bits + bits_of(counts->vertices), &in));
@@ -224,8 +227,8 @@ qfz_status qfz_gpu_forest_tree_end(qfz_gpu *gpu, qfz_gpu_forest_tree *tree,
 {
     const int64_t n = counts->pairs;
     const uint32_t n_px = (uint32_t)((int64_t)edges->h * edges->w);
-    const dim3 grid(qfz_blocks(n + 1, THREADS)), block(THREADS);
-    qfz_carve room = {reinterpret_cast<char *>(tree->d_first_node), 0}; /* the first of all */
+    const dim3 grid(qfz_launch_blocks(n + 1, THREADS)), block(THREADS);
+    qfz_carve room = {reinterpret_cast<char *>(tree->d_first_node), 0}; /* the first array */
     carve_first(tree, edges, &room);
     carve_pairs(tree, edges, counts, &room);
     QFZ_TRY(sort_pairs(gpu, tree, counts));

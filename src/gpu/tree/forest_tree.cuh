@@ -1,80 +1,83 @@
 /* SPDX-License-Identifier: MIT */
-/* forest_tree.cuh - the canonical alpha-tree of a tile out of its Boruvka forest (boruvka.cuh).
+/* forest_tree.cuh - the canonical alpha-tree of a tile, from its Boruvka forest
+ * (forest/boruvka.cuh).
  *
- * The forest is a rooted tree (or several) in which the greatest level on the way between two
- * pixels is their minimax level.  Take away its links above level l: the pieces that remain are the
- * l-components, and each has one top, the member nearest the root.  So a node of the alpha-tree is
- * a pair (top, level), and the pair of a member is found by climbing while links are not above the
- * level: some fifteen steps at most.
+ * The forest consists of rooted trees in which the greatest level on the path between two pixels is
+ * their minimax level.  Here a hook is called a link.  Without the links above level l, the
+ * remaining pieces are the l-components, and each piece has one top: its member nearest the root.
+ * So a node of the alpha-tree is a pair (top, level).  The pair of any pixel is found by climbing
+ * while links are not above the level, at most some fifteen steps.
  *
- *   nodes     every link of the forest, of level l, names the node of its own piece at l; the names
- *             of all links are all nodes
- *   parents   the nodes of one top, by level, contain each other and are below the level of the
- *             top's own link; so each hangs on the next, and the last on what that link names
- *   pixels    hang on what their own link names, the lightest they have
+ *   nodes     each link of the forest, of level l, yields the node of its piece at l; these are all
+ *             nodes
+ *   parents   the nodes of one top, by level, contain each other, and their levels are below that
+ *             of the top's own link; so the parent of each is the next one, and the parent of the
+ *             last is the node that the top's link yields
+ *   pixels    the parent of a pixel is the node that its own link yields, its lightest edge
  *
- * No list is merged with another: pairs are made unique and sorted, those whose top is a component
- * inside a block there (forest_tree_block.cu), those whose top is a vertex of the graph of all
- * blocks by one radix sort (forest_tree.cu).  How nodes are numbered depends on the schedule, the
- * tree does not.
+ * Pairs are made unique and sorted: pairs whose top is a component inside a block in shared memory
+ * (forest_tree_block.cu), pairs whose top is a vertex of the graph of all blocks by one radix sort
+ * (forest_tree.cu).  The numbering of nodes depends on the schedule; the tree does not.
  *
- * Memory, bytes a pixel: 4 of what the forest has of pixels, which become their parents, or 6; 2.5
- * of blocks; as long as the forest is made 4 to 5 more; then 24 a pair; in the end 12 a pair and 6
- * to 8 a node inside a block.  A natural scene has 0.1 to 0.2 pairs a pixel and 0.3 to 0.6 such
- * nodes, white noise 0.3 and 0.7; how many there are is known before they need room.
+ * Memory, bytes per pixel: 4 (wide: 6) for hooks of pixels, which become the parents of pixels; 2.5
+ * for blocks; 4 to 5 more while the forest is built.  Then 24 bytes per pair; at the end 12 bytes
+ * per pair and 6 to 8 per node inside a block.  A natural scene has 0.1 to 0.2 pairs a pixel and
+ * 0.3 to 0.6 nodes inside blocks, white noise 0.3 and 0.7.  The numbers are known before the memory
+ * for pairs and nodes is needed.
  *
- * Traffic, bytes a pixel: the forest's; 4 read and 4 written by each of two passes over blocks, 6
- * to 8 a node; some 150 a pair. */
+ * Traffic, bytes per pixel: that of the forest; 4 read and 4 written by each of two passes over
+ * blocks; 6 to 8 per node; some 150 per pair. */
 #ifndef QFZ_GPU_FOREST_TREE_CUH
 #define QFZ_GPU_FOREST_TREE_CUH
 
 #include "gpu/forest/boruvka.cuh"
 
-/* How much there is of what a tree is made of. */
+/* The counts that decide the memory of a tree. */
 typedef struct qfz_gpu_tree_counts {
     uint32_t vertices, pairs;
     uint32_t inside; /* nodes whose top is inside a block */
-    uint32_t others; /* the other nodes; known when the tree is done */
+    uint32_t others; /* the other nodes; known when the tree is complete */
 } qfz_gpu_tree_counts;
 
-/* A tree in the making; all arrays lie in its scratch memory. */
+/* A tree that is being built; all arrays lie in its scratch memory. */
 typedef struct qfz_gpu_forest_tree {
     qfz_gpu_forest forest;
     uint32_t alpha_level;
     int level_bits;
-    uint32_t *d_first_node; /* of a vertex: the lowest node that it is the top of */
-    uint2 *d_inside;        /* of a block: nodes inside, those before its first, how many */
-    uint32_t *d_first_pair; /* of a block */
+    uint32_t *d_first_node; /* per vertex: the lowest node whose top it is */
+    uint2 *d_inside;        /* per block, of its nodes inside: first, number */
+    uint32_t *d_first_pair; /* per block: its first pair */
     qfz_gpu_tree_counts *d_counts;
-    int64_t pair_room;    /* pairs for which there is room; others are counted only */
-    uint64_t *d_pairs[2]; /* top << level_bits | level, top being a vertex */
-    uint32_t *d_who[2];   /* which pair it was, before the sort */
-    uint32_t *d_node;     /* of a pair: its node; of the first: what the vertex hangs on */
+    int64_t pair_room;    /* pairs that fit; further pairs are counted only */
+    uint64_t *d_pairs[2]; /* top << level_bits | level, where top is a vertex */
+    uint32_t *d_who[2];   /* the pair's number before the sort */
+    uint32_t *d_node;     /* per pair: its node; pair v is that of vertex v's link */
     void *d_sort;         /* scratch memory of sort and sums */
-    uint32_t *d_parent;   /* the results: of pixels, where their components were; */
+    uint32_t *d_parent;   /* results: parents of pixels, in the memory of forest.top */
     uint32_t *d_inside_parent, *d_other_parent;
-    void *d_inside_level; /* uint16_t or, of a wide forest, uint32_t */
+    void *d_inside_level; /* uint16_t; uint32_t for a wide forest */
     uint32_t *d_other_level;
 } qfz_gpu_forest_tree;
 
-/* Scratch memory for a tree of such counts, and for the forest that it is made of. */
+/* Bytes of scratch memory for a tree of such counts and for its forest. */
 size_t qfz_gpu_forest_tree_bytes(const qfz_gpu_edges *edges, const qfz_gpu_tree_counts *counts);
 
-/* What all but noise stays below. */
+/* Counts that suffice for all images except noise. */
 qfz_gpu_tree_counts qfz_gpu_tree_counts_usual(const qfz_gpu_edges *edges);
 
-/* Where in the scratch memory planes of keys may lie that edges are read from. */
-uint32_t *qfz_gpu_forest_tree_keys(const qfz_gpu_edges *edges, void *d_scratch);
+/* The place in the scratch memory where the caller may store planes of levels for the edges. */
+uint32_t *qfz_gpu_forest_tree_edge_levels(const qfz_gpu_edges *edges, void *d_scratch);
 
-/* Shared memory that its blocks of threads need, beside those that make the forest. */
+/* Dynamic shared memory, bytes, that a block of threads needs, in addition to
+ * qfz_gpu_forest_shared(). */
 size_t qfz_gpu_forest_tree_shared(const qfz_gpu_edges *edges);
 
-/* In two steps: between them the caller reads *tree->d_counts.  If the tree takes more than the
- * scratch_bytes that there are, it must be begun anew with more.  Edges of keys above alpha_level
- * are left out; edges->max_level is below QFZ_NONE.
+/* Builds the tree in two steps; between them the caller downloads *tree->d_counts.  If a tree of
+ * these counts needs more than scratch_bytes, the caller must begin again with more memory.  Edges
+ * of levels above alpha_level are omitted; edges->max_level must be below QFZ_NONE.
  *
- * The nodes of the qfz_tree (qfz.h), one part after the other: pixels, all of level 0; nodes inside
- * blocks; the others, whose number is in *tree->d_counts after the second step. */
+ * * The nodes of the qfz_tree (qfz.h) are, in this order: pixels, all of level 0; nodes inside
+ * blocks; the other nodes, whose number is in *tree->d_counts after the second step. */
 qfz_status qfz_gpu_forest_tree_begin(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint32_t alpha_level,
                                      void *d_scratch, size_t scratch_bytes,
                                      qfz_gpu_forest_tree *tree);

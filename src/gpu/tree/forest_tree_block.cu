@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /* forest_tree_block.cu - nodes of the alpha-tree whose top is a component inside a block of 64 x 64
- * pixels, in shared memory; and what links inside a block have to say about other tops.
+ * pixels, in shared memory; and the pairs of vertices that links inside a block yield.
  *
- *   load      what each component hooked itself to
- *   name      pixels and components find the pairs of their links; a table makes pairs unique
- *   order     pairs of one component lie together in a list: its chain; other pairs, whose top is a
- *             vertex, become the tree's
- *   link      each of a chain finds the next */
+ * *   load      the hooks of components name      finds the pair of the link of each pixel and
+ * component; a hash table makes pairs unique order     stores the pairs of a component, its chain,
+ * adjacent in a list; pairs whose top is a vertex are appended to the tree's link      finds the
+ * next pair of each pair in its chain */
 #include "gpu/tree/forest_tree_parts.cuh"
 #include "gpu/device/warp.cuh"
 
 enum {
     THREADS = 512,
-    EACH = QFZ_BLOCK_PX / THREADS, /* pixels of a thread */
-    TABLE_BITS = 13, /* at most half of the places are taken: a block has fewer pairs than pixels */
+    EACH = QFZ_FOREST_BLOCK_PX / THREADS, /* pixels of a thread */
+    TABLE_BITS = 13, /* at most half of the table is used: a block has fewer pairs than pixels */
     TABLE = 1 << TABLE_BITS
 };
 
-/* A component's word in tree_memory::up. */
+/* The word of a component in tree_memory::up: its parent, or IS_ROOT | vertex. */
 enum { IS_ROOT = 0x8000, NO_VERTEX = IS_ROOT | QFZ_STEP_MASK };
 
-/* Number of a node: none; or, with this bit, the lowest of a vertex, counted from the block's. */
+/* Numbers of nodes in a block: NOWHERE for none; LOWEST_OF | vertex, counted from the block's first
+ * vertex, for the lowest node of that vertex. */
 enum { NOWHERE = 0xffff, LOWEST_OF = 0x8000 };
 
-/* Of a place in the table: what is there was put there by this link, the first of its name. */
+/* Marks an index into the table: the pair was inserted by this link. */
 enum { FIRST = TABLE };
 
 static __device__ __forceinline__ bool is_first(uint32_t named)
@@ -31,6 +31,8 @@ static __device__ __forceinline__ bool is_first(uint32_t named)
     return (named & (LOWEST_OF | FIRST)) == FIRST;
 }
 
+namespace
+{
 /* Pairs in the table: component << LEVEL_BITS | level. */
 template <typename KEY> struct pair_of {
     enum { LEVEL_BITS = sizeof(KEY) * 4 };
@@ -56,29 +58,33 @@ template <typename KEY> struct pair_of {
 
 template <typename KEY> struct tree_memory {
     typedef typename qfz_top_of<KEY>::type TOP;
-    KEY table[TABLE];          /* pairs, then their numbers */
-    uint32_t chain[QFZ_COMPS]; /* pairs << 16 | where they are in the list, then where they end */
-    uint16_t up[QFZ_COMPS];    /* IS_ROOT | the block's vertex */
-    uint16_t named[QFZ_COMPS]; /* the place in the table of what the hook names */
-    TOP level[QFZ_COMPS];      /* of the hook */
-    TOP list_level[QFZ_BLOCK_PX];
-    uint16_t list_comp[QFZ_BLOCK_PX];
+    KEY table[TABLE]; /* pairs, then their numbers */
+    uint32_t
+        chain[QFZ_COMPS];   /* number of pairs << 16 | their start in the list; later, their end */
+    uint16_t up[QFZ_COMPS]; /* the parent, or IS_ROOT | vertex, counted from the block's first */
+    uint16_t named[QFZ_COMPS]; /* index into the table of the pair of the hook */
+    TOP level[QFZ_COMPS];      /* level of the hook */
+    TOP list_level[QFZ_FOREST_BLOCK_PX];
+    uint16_t list_comp[QFZ_FOREST_BLOCK_PX];
     uint32_t n_local, n_open, first_pair;
 };
 
-/* What the functions of one block share; the arrays are of the thread's pixels and pairs. */
+/* The variables of a thread that all steps use; the arrays are for the thread's pixels and pairs.
+ */
 template <typename KEY> struct tree_work {
     typedef typename qfz_top_of<KEY>::type TOP;
     tree_memory<KEY> &m;
     const qfz_gpu_forest_tree &tree;
     qfz_block_box box;
-    uint32_t n; /* components */
+    uint32_t n; /* number of components */
     uint32_t first_vertex;
-    uint32_t open; /* the thread's pairs of vertices; then the next of them, among the block's */
-    uint32_t named[EACH]; /* a place in the table, or a number of a node */
+    uint32_t open; /* number of the thread's pairs of vertices; later, the next one's number */
+    uint32_t named[EACH]; /* an index into the table; later, a number of a node */
 };
+} // namespace
 
-/* What the forest has of pixel p of the box; levels are also found by the box's k-th pixel. */
+/* The component and the level of the hook of pixel p of the box; then the level of its k-th pixel.
+ */
 template <typename TOP>
 static __device__ __forceinline__ uint16_t *comp_of(const qfz_gpu_forest &forest, qfz_block_box box,
                                                     uint32_t p)
@@ -113,7 +119,8 @@ static __device__ __forceinline__ uint32_t place_of(int k)
 
 #define EACH_COMPONENT(w, c) for (uint32_t c = threadIdx.x; c < (w).n; c += THREADS)
 
-/* The parents of a block's nodes: fewer than it has pixels, for half of which it has hooks. */
+/* The parents of a block's nodes, in the memory of its hooks, 16 bits each.  A block has fewer
+ * nodes than pixels, and room for a hook per two pixels. */
 static __device__ __forceinline__ uint16_t *parents_of(const qfz_gpu_forest &forest, uint32_t block)
 {
     return reinterpret_cast<uint16_t *>(forest.hooks + (int64_t)block * forest.comp_room);
@@ -151,9 +158,9 @@ template <typename WORK> static __device__ __forceinline__ bool is_vertex(const 
     return w.m.up[c] & IS_ROOT && w.m.up[c] != NO_VERTEX;
 }
 
-/* The place in the table of component c's node at a level, and FIRST if it was put there now, and
- * counted.  A place once taken stays as it is, so a stale look at one that was free only costs the
- * exchange that fails. */
+/* Inserts the pair (c, level) and counts it, unless the table has it; returns its index, with FIRST
+ * if it was inserted.  An entry never changes once it is set, so a stale read of a free entry only
+ * costs an exchange that fails. */
 template <typename KEY>
 static __device__ __forceinline__ uint32_t put_into_table(tree_work<KEY> &w, uint32_t c,
                                                           uint32_t level)
@@ -173,7 +180,7 @@ static __device__ __forceinline__ uint32_t put_into_table(tree_work<KEY> &w, uin
     return i | FIRST;
 }
 
-/* The same for the node of component c's piece at a level. */
+/* The same for the pair of component c's piece at a level. */
 template <typename KEY>
 static __device__ __forceinline__ uint32_t name(tree_work<KEY> &w, uint32_t c, uint32_t level)
 {
@@ -185,10 +192,11 @@ static __device__ __forceinline__ uint32_t name(tree_work<KEY> &w, uint32_t c, u
     return put_into_table(w, c, level);
 }
 
-/* Of a thread's pixels.  One that waited from the start, since its lightest edge leaves the block,
- * has no link of its own: it is a vertex, and hangs on the lowest node of that.  Such a pixel is
- * known by its level, 0: had another hooked itself to it by an edge of level 0, that edge would
- * have come before one that leaves. */
+/* Finds the pairs of the links of the thread's pixels.  A pixel that waited from the start, because
+ * its lightest edge leaves the block, has no link; it is a vertex, and its parent is the lowest
+ * node of that vertex.  Such a pixel is in a waiting component and has level 0.  No other pixel of
+ * such a component has level 0: an edge of level 0 inside the block would have come before the edge
+ * that leaves. */
 template <typename KEY> static __device__ __forceinline__ void name_pixels(tree_work<KEY> &w)
 {
     typedef typename tree_work<KEY>::TOP TOP;
@@ -223,7 +231,7 @@ template <typename KEY> static __device__ __forceinline__ void name_components(t
 
 /* ---- Order ----------------------------------------------------------------------------------- */
 
-/* Places for chains in the list, and for the pairs of vertices among the tree's. */
+/* Reserves places for chains in the list, and for pairs of vertices among the tree's. */
 template <typename KEY> static __device__ __forceinline__ void take_places(tree_work<KEY> &w)
 {
     uint32_t n_local = 0;
@@ -246,7 +254,7 @@ template <typename KEY> static __device__ __forceinline__ void take_places(tree_
     __syncthreads();
 }
 
-/* A pair that the thread put into the table first gets its number. */
+/* Numbers a pair that the thread inserted into the table. */
 template <typename KEY>
 static __device__ __forceinline__ void number(tree_work<KEY> &w, uint32_t place)
 {
@@ -280,7 +288,8 @@ template <typename KEY> static __device__ __forceinline__ void order(tree_work<K
 
 /* ---- Link ------------------------------------------------------------------------------------ */
 
-/* Chains are short but for a few, and threads that go through the same one go together. */
+/* Finds the next pair in the chain of each pair by a search of the chain.  Most chains are short;
+ * threads of a long chain read the same words. */
 template <typename KEY> static __device__ __forceinline__ void link(tree_work<KEY> &w)
 {
     typedef typename tree_work<KEY>::TOP TOP;
@@ -330,12 +339,15 @@ static __global__ void __launch_bounds__(THREADS) k_nodes(qfz_gpu_forest_tree tr
 
 /* ---- Write ----------------------------------------------------------------------------------- */
 
-/* How a block's numbers turn into nodes. */
+namespace
+{
+/* The map from a block's numbers to nodes of the tree. */
 struct numbering {
     uint32_t base, n_local, first_pair, first_vertex;
 };
+} // namespace
 
-/* What has this number for its parent hangs on; itself if that is nothing. */
+/* The node that a block's `number` of a parent stands for; `self` if there is none. */
 static __device__ __forceinline__ uint32_t parent_by(const qfz_gpu_forest_tree &tree,
                                                      const numbering &of, uint32_t number,
                                                      uint32_t self)
@@ -352,8 +364,8 @@ static __device__ __forceinline__ uint32_t parent_by(const qfz_gpu_forest_tree &
     return node == QFZ_NONE ? self : node;
 }
 
-/* A pixel's parent lies where levels and components of its row's pixels were: all are read first.
- */
+/* Writes parents and levels.  The parents of pixels overwrite levels and components of the same
+ * row, so a block reads all of these first. */
 template <typename KEY>
 static __global__ void __launch_bounds__(THREADS, QFZ_SM_THREADS / THREADS)
     k_write(qfz_gpu_forest_tree tree)

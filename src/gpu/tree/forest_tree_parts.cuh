@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* forest_tree_parts.cuh - what the parts of forest_tree.cuh share. */
+/* forest_tree_parts.cuh - pairs, and the launchers of the steps inside blocks, for both files of
+ * forest_tree.cuh. */
 #ifndef QFZ_GPU_FOREST_TREE_PARTS_CUH
 #define QFZ_GPU_FOREST_TREE_PARTS_CUH
 
 #include "gpu/forest/boruvka_parts.cuh"
 #include "gpu/tree/forest_tree.cuh"
 
-/* The top of a vertex's piece at a level. */
+/* The top of the piece of a vertex at a level. */
 static __device__ __forceinline__ uint32_t qfz_top_of_vertex(const qfz_gpu_forest &forest,
                                                              uint32_t vertex, uint32_t level)
 {
@@ -17,21 +18,20 @@ static __device__ __forceinline__ uint32_t qfz_top_of_vertex(const qfz_gpu_fores
     }
 }
 
-/* Pair i: a vertex and one of its levels. */
+/* Stores pair number i, unless it does not fit. */
 static __device__ __forceinline__ void qfz_put_pair(const qfz_gpu_forest_tree &tree, uint32_t i,
                                                     uint32_t top, uint32_t level)
 {
     if (i < tree.pair_room) tree.d_pairs[0][i] = (uint64_t)top << tree.level_bits | level;
 }
 
-/* Nodes inside blocks, into places that the forest no longer needs: of a pixel, where its component
- * was, the number of the node it hangs on; of node k of a block, where the level of its k-th pixel
- * was, its level, and where its k-th half hook was, the number of its parent.  The numbers of a
- * block's nodes are followed by those of its pairs.  Appends these to the tree's. */
+/* Finds the nodes inside blocks and appends the pairs of vertices to the tree's.  Results overwrite
+ * the forest: the component of a pixel by the number of the pixel's parent; the level of a block's
+ * k-th pixel by the level of the block's node k; the block's k-th half hook by the number of that
+ * node's parent.  In a block, the numbers of nodes inside are followed by those of its pairs. */
 qfz_status qfz_forest_tree_blocks(qfz_gpu *gpu, const qfz_gpu_forest_tree *tree);
 
-/* Then, when pairs have nodes: the part of the results that concerns pixels and nodes inside
- * blocks. */
+/* When the nodes of pairs are known: writes the results for pixels and for nodes inside blocks. */
 qfz_status qfz_forest_tree_write(qfz_gpu *gpu, const qfz_gpu_forest_tree *tree);
 
 #endif

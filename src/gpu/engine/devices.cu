@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* devices.cu - which devices there are, and what they have. */
+/* devices.cu - number and memory of the devices, and their bandwidth. */
 #include <stdlib.h>
 
 #include "gpu/device/device.cuh"
@@ -40,7 +40,7 @@ static qfz_status time_copies(char *d_memory, size_t half, cudaEvent_t from, cud
                               float *ms, int n, qfz_error *err)
 {
     QFZ_TRY_CUDA(err, cudaMemset(d_memory, 1, 2 * half));
-    for (int i = -1; i < n; i++) { /* the first is not counted */
+    for (int i = -1; i < n; i++) { /* the first run is not counted */
         QFZ_TRY_CUDA(err, cudaEventRecord(from));
         QFZ_TRY_CUDA(err,
                      cudaMemcpyAsync(d_memory + half, d_memory, half, cudaMemcpyDeviceToDevice));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* warm_up.cu - what a device does for the first time takes longer: kernels are loaded when they are
- * first launched, and everyone who launches one waits for it.  So each kind of work is done once,
- * on a few blocks, while the device starts. */
+/* warm_up.cu - runs a worker's kind of work once, on a small tile, when its device opens.  CUDA
+ * loads a kernel at its first launch, during which all threads that launch a kernel wait; this file
+ * moves that delay to the start of the job. */
 #include <stdlib.h>
 
 #include "gpu/engine/worker.cuh"
@@ -9,20 +9,23 @@
 
 enum {
     SIDE = 128,
-    LEAST_PX = 1 << 18 /* smaller tiles are of jobs that are done before it would pay */
+    LEAST_PX = 1 << 18 /* jobs of smaller tiles are too short to gain from a warm-up */
 };
 
-/* Host memory for the small tile and for what comes out of it. */
+namespace
+{
+/* Host memory for the small tile and its results. */
 typedef struct warm_room {
     qfz_image tile;
     uint8_t *pixels;
     uint64_t *out;
     qfz_summary summary;
 } warm_room;
+} // namespace
 
 static qfz_status open_room(const qfz_worker *worker, warm_room *room)
 {
-    enum { PX_BYTES = 64 }; /* of any output, and of what border_regions and records have */
+    enum { PX_BYTES = 64 }; /* per pixel, more than any output, border regions or records need */
     const qfz_worker_spec *const spec = &worker->spec;
     qfz_image *const tile = &room->tile;
     qfz_box box = {};
@@ -34,7 +37,7 @@ static qfz_status open_room(const qfz_worker *worker, warm_room *room)
     const int64_t bytes = n * tile->n_bands * (int64_t)qfz_type_bytes(tile->type);
     QFZ_TRY(QFZ_NEW(&room->pixels, bytes, worker->gpu.err));
     QFZ_TRY(qfz_alloc_zero((void **)&room->out, n, PX_BYTES, worker->gpu.err));
-    for (int64_t i = 0; i < bytes; i++) /* regions of all kinds, and no NaN */
+    for (int64_t i = 0; i < bytes; i++) /* a pattern of many kinds of regions, without NaN */
         room->pixels[i] = (uint8_t)(i / 3 % 5 + i / SIDE % 7);
     tile->pixels = room->pixels;
     return qfz_summary_init(&room->summary, box, spec->rule, worker->gpu.err);
@@ -74,14 +77,15 @@ static qfz_status make_levels(qfz_worker *worker, warm_room *room, qfz_error *er
     return engine->saliency(worker, NULL, max_level < UINT16_MAX ? 2 : 4, room->out, err);
 }
 
-/* The small tile alone as a group, up and down; what crosses is its own links once more. */
+/* Stitches a group whose only member is the small tile; its crossing edges are a copy of the
+ * tile's links. */
 static qfz_status solve_group(qfz_worker *worker, warm_room *room, qfz_error *err)
 {
     const qfz_engine *const engine = &qfz_engine_cuda;
     const uint32_t n = (uint32_t)room->summary.n_ring, offset[2] = {0, n};
     uint32_t *const ring = (uint32_t *)room->out, *const words = ring + n;
-    qfz_summary told = {};
-    qfz_exterior own = {}, answer = {};
+    qfz_summary group_summary = {};
+    qfz_exterior own = {}, exterior = {};
     qfz_group_regions found = {words + n, words + 2 * n, words + 3 * n, {}, 0};
     qfz_status st;
     for (uint32_t i = 0; i < n; i++) {
@@ -90,16 +94,16 @@ static qfz_status solve_group(qfz_worker *worker, warm_room *room, qfz_error *er
     }
     const qfz_group_graph graph = {1, &room->summary, offset, &room->summary.links, NULL, ring, n};
     if (!engine->groups->fits(worker, &graph)) return QFZ_OK;
-    QFZ_TRY_OR(st, cleanup, engine->groups->summarise(worker, &graph, &told, err));
+    QFZ_TRY_OR(st, cleanup, engine->groups->summarise(worker, &graph, &group_summary, err));
     own.n_ring = n;
     own.border_region = own.omega_level = words;
     st = worker->spec.kind == QFZ_LEVELS
-             ? engine->groups->levels(worker, &graph, &answer, words, err)
+             ? engine->groups->levels(worker, &graph, &exterior, words, err)
              : engine->groups->regions(worker, &graph, &own, &found, err);
 
 cleanup:
-    qfz_summary_fini(&told);
-    qfz_exterior_fini(&answer);
+    qfz_summary_fini(&group_summary);
+    qfz_exterior_fini(&exterior);
     return st;
 }
 

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* region_arrays.cuh - the arrays that describe a tile's regions. components.cuh fills them for the
+ * components of an image, features/regions.cuh for any other regions.
+ *
+ * A region is numbered from 0; in d_label a pixel has its region + 1, or 0 where it is invalid. All
+ * arrays are device memory of the caller; qfz_gpu_regions_take() carves them. */
+#ifndef QFZ_GPU_REGION_ARRAYS_CUH
+#define QFZ_GPU_REGION_ARRAYS_CUH
+
+#include "core/engine.h"
+#include "gpu/device/image.cuh"
+
+typedef struct qfz_gpu_regions {
+    int32_t h, w;
+    uint32_t *d_label; /* h * w */
+    uint32_t *d_first; /* per region: its first pixel, y * w + x; room for h * w */
+    uint32_t *d_count; /* per region: number of pixels; room for h * w; NULL where not counted */
+    uint32_t *d_spans; /* bit r % 32 of word r / 32: region r may lie in several blocks
+                        * (features/gather.cuh) */
+    uint32_t *d_n; /* [0]: number of regions; [1]: number of border regions; [2 + y]: inner regions
+                    * whose first pixel is in row y */
+    uint32_t *d_border_region_of; /* per border region: its region; room for the ring */
+    uint32_t *d_ring_region;      /* per ring pixel: its border region, QFZ_NONE where invalid */
+    qfz_border_region *d_border_regions; /* room for the ring */
+    /* h + 1 words: the first region whose first pixel is in row y or below */
+    uint32_t *d_row_first;
+    /* Bits as in d_spans: of border regions; after qfz_gpu_regions_name(), of the border regions
+     * that other tiles own. */
+    uint32_t *d_marks;
+} qfz_gpu_regions;
+
+/* Carves the arrays: 8.3 bytes a pixel, 4 more if pixels are counted, and 20 a ring pixel. */
+void qfz_gpu_regions_take(qfz_carve *carve, int32_t h, int32_t w, bool counted,
+                          qfz_gpu_regions *regions);
+
+#endif
