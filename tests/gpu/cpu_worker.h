@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cpu_worker.h - the CPU engine with a tile in context: what a device's answers are compared with.
- */
+/* cpu_worker.h - a worker of the CPU engine with a loaded tile, whose results a device's results
+ * are compared with. */
 #ifndef QFZ_TEST_CPU_WORKER_H
 #define QFZ_TEST_CPU_WORKER_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* device_test.h - what tests of launchers share: a device or a skip, and arrays on it. */
+/* device_test.h - for tests of launchers: opens a device or skips the test; arrays in device
+ * memory. */
 #ifndef QFZ_TEST_DEVICE_TEST_H
 #define QFZ_TEST_DEVICE_TEST_H
 
@@ -43,13 +44,13 @@ static inline qfz_gpu open_gpu(qfz_error *err)
     return gpu;
 }
 
-/* Room for n items in device memory, at least one. */
+/* Allocates device memory for n items, at least one. */
 template <typename T> static inline T *device_room(int64_t n)
 {
     T *d = NULL;
     MUST(cudaMalloc(&d, (size_t)(n > 0 ? n : 1) * sizeof(T)));
     MUST(cudaMemset(d, 0xa5, (size_t)(n > 0 ? n : 1) * sizeof(T)));
-    MUST(cudaDeviceSynchronize()); /* streams of tests do not wait for the default one */
+    MUST(cudaDeviceSynchronize()); /* streams of tests do not wait for the default stream */
     return d;
 }
 
@@ -66,7 +67,7 @@ template <typename T> static inline T *to_device(const std::vector<T> &h)
     return to_device(h.data(), (int64_t)h.size());
 }
 
-/* After everything on the stream is done. */
+/* Synchronises the stream and copies n items to the host. */
 template <typename T>
 static inline std::vector<T> from_device(const qfz_gpu *gpu, const T *d, int64_t n)
 {

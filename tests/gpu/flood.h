@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* flood.h - regions of equal values by a flood, which is obviously right. */
+/* flood.h - regions of equal values by flood fill, the reference for other methods. */
 #ifndef QFZ_TEST_FLOOD_H
 #define QFZ_TEST_FLOOD_H
 
@@ -8,12 +8,12 @@
 
 #include "core/level.h"
 
-/* A raster on the host; values in `type`, of which only equality counts. */
+/* A raster on the host, with values of `type`, which are only tested for equality. */
 struct scene {
     int64_t h, w;
     qfz_type type;
-    std::vector<uint8_t> values; /* bytes; empty: a foreground alone */
-    std::vector<uint8_t> valid;  /* empty: all are */
+    std::vector<uint8_t> values; /* bytes; empty: all pixels have the same value */
+    std::vector<uint8_t> valid;  /* empty: all are valid */
 };
 
 static inline bool joined(const scene &s, int64_t p, int64_t q)
@@ -24,7 +24,7 @@ static inline bool joined(const scene &s, int64_t p, int64_t q)
            !memcmp(&s.values[(size_t)p * bytes], &s.values[(size_t)q * bytes], bytes);
 }
 
-/* The first pixel of each pixel's region, found from every pixel that has none yet. */
+/* The first pixel of each pixel's region, by a flood from each pixel that has none yet. */
 static inline std::vector<uint32_t> flood(const scene &s, int connectivity)
 {
     const size_t n_px = (size_t)(s.h * s.w);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* hostile.h - random and hostile rasters (property/rasters.h) for tests in CUDA's language, which
- * cannot read that header. */
+/* hostile.h - random and hostile rasters (property/rasters.h) for tests in CUDA C++, which cannot
+ * include that C header. */
 #ifndef QFZ_TEST_HOSTILE_H
 #define QFZ_TEST_HOSTILE_H
 
@@ -12,7 +12,7 @@ extern "C" {
 
 typedef struct hostile {
     qfz_image image; /* has a mask */
-    char what[160];  /* it, in words */
+    char what[160];  /* describes the raster */
 } hostile;
 
 /* Raster `number` of a seed, at most side x side; type < 0: any. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A kernel that lacks a barrier, for races.cc to find. */
+/* A kernel that lacks a barrier; sim/races.cc must detect the race. */
 #include "check.h"
 #include "device_test.h"
 #include "gpu/device/launch.cuh"

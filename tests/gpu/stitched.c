@@ -112,8 +112,8 @@ void stitched_solve(stitched *s)
     must(qfz_stitch_solve(s->stitch, NULL, NULL, &err), &err);
 }
 
-void stitched_exterior(stitched *s, int64_t tile, qfz_exterior *answer)
+void stitched_exterior(stitched *s, int64_t tile, qfz_exterior *exterior)
 {
     qfz_error err = {0};
-    must(qfz_stitch_exterior(s->stitch, tile, answer, &err), &err);
+    must(qfz_stitch_exterior(s->stitch, tile, exterior, &err), &err);
 }

@@ -59,7 +59,7 @@ static void close_tile(tile *t)
 
 /* ---- Saliency -------------------------------------------------------------------------------- */
 
-/* Narrow planes do not tell a missing edge from one of the greatest level. */
+/* In narrow planes, a missing edge and one of the greatest level have the same value. */
 static int64_t count_wrong(const tile *t, const std::vector<uint32_t> &got, const uint32_t *want,
                            int64_t *first)
 {
@@ -95,15 +95,15 @@ static void check_saliency(const tile *t, const qfz_gpu_links *external, const u
     cudaFree(d_memory);
 }
 
-static std::vector<uint32_t> cpu_saliency(const tile *t, const qfz_exterior *answer)
+static std::vector<uint32_t> cpu_saliency(const tile *t, const qfz_exterior *exterior)
 {
     std::vector<uint32_t> keys((size_t)(t->n_px * qfz_n_dirs(&t->rule)));
-    must(qfz_engine_cpu.saliency(t->cpu, answer, sizeof keys[0], keys.data(), &err) == QFZ_OK,
+    must(qfz_engine_cpu.saliency(t->cpu, exterior, sizeof keys[0], keys.data(), &err) == QFZ_OK,
          "saliency");
     return keys;
 }
 
-/* ---- Ghosts ---------------------------------------------------------------------------------- */
+/* ---- External links -------------------------------------------------------------------------- */
 
 namespace
 {
@@ -133,7 +133,7 @@ static bool ring_is_valid(const tile *t, uint32_t i)
     return !t->image.valid || t->image.valid[y * t->image.w + x];
 }
 
-/* Links through an outside, many of them lighter than anything inside. */
+/* External links, many of them lighter than all edges inside. */
 static host_links random_external(const tile *t)
 {
     host_links external;
@@ -153,15 +153,15 @@ static void check_external(const tile *t)
     host_links external = random_external(t);
     std::vector<uint32_t> cross((size_t)(t->n_ring * QFZ_MAX_DIRS));
     std::vector<uint8_t> cross_has((size_t)t->n_ring);
-    qfz_exterior answer = {};
-    answer.n_ring = t->n_ring;
-    answer.external.n = (int64_t)external.u.size();
-    answer.external.u = external.u.data();
-    answer.external.v = external.v.data();
-    answer.external.level = external.level.data();
-    answer.cross = cross.data();
-    answer.cross_has = cross_has.data();
-    const std::vector<uint32_t> want = cpu_saliency(t, &answer);
+    qfz_exterior exterior = {};
+    exterior.n_ring = t->n_ring;
+    exterior.external.n = (int64_t)external.u.size();
+    exterior.external.u = external.u.data();
+    exterior.external.v = external.v.data();
+    exterior.external.level = external.level.data();
+    exterior.cross = cross.data();
+    exterior.cross_has = cross_has.data();
+    const std::vector<uint32_t> want = cpu_saliency(t, &exterior);
     qfz_gpu_links on_device = links_to_device(external);
     check_saliency(t, &on_device, want.data(), "with external");
     links_free(&on_device);
@@ -173,7 +173,7 @@ namespace
 {
 /* Components of ring pixels after all links up to a level. */
 struct partition {
-    std::vector<uint32_t> label; /* the least member of each one's component */
+    std::vector<uint32_t> label; /* the least member of each pixel's component */
     size_t at;
 
     void advance(const host_links &links, uint32_t level)
@@ -225,7 +225,7 @@ static host_links cpu_links(const tile *t)
     must(qfz_summary_init(&summary, box, &t->rule, &err) == QFZ_OK, "summary");
     must(qfz_engine_cpu.summarise(t->cpu, &summary, &err) == QFZ_OK, "summarise");
     for (int64_t i = 0; i < summary.links.n; i++) {
-        if (summary.links.level[i] == QFZ_NONE) break; /* says what no link says */
+        if (summary.links.level[i] == QFZ_NONE) break; /* the same as no link */
         links.u.push_back(summary.links.u[i]);
         links.v.push_back(summary.links.v[i]);
         links.level.push_back(summary.links.level[i]);
@@ -245,8 +245,8 @@ static void check_room(const tile *t, const qfz_gpu_forest *forest)
           (long long)forest->left_room);
 }
 
-/* Links out of a forest; saliency with the links as external is the same, since they say nothing
- * new. */
+/* Checks the links of a forest; with these as external links the saliency is the same, because they
+ * connect nothing at lower levels. */
 static void check_border_links(const tile *t, const std::vector<uint32_t> &want)
 {
     qfz_gpu_forest forest;
@@ -275,7 +275,7 @@ static void check_border_links(const tile *t, const std::vector<uint32_t> &want)
     cudaFree(d_forest);
 }
 
-/* ---- Without planes of keys ------------------------------------------------------------------ */
+/* ---- Without planes of levels ---------------------------------------------------------------- */
 
 static void check_band(tile *t, const std::vector<uint32_t> &want)
 {
@@ -320,7 +320,7 @@ static void random_raster(qfz_gpu *gpu, int64_t number)
     hostile_free(&made);
 }
 
-/* Pixels of an image's type, out of whole numbers below 65536. */
+/* Pixels of an image's type, from whole numbers below 65536. */
 template <typename T>
 static std::vector<char> cast_to(const std::vector<uint16_t> &values, T factor)
 {
@@ -338,7 +338,7 @@ static std::vector<char> as_type(qfz_type type, const std::vector<uint16_t> &val
     case QFZ_U8: return cast_to<uint8_t>(values, 1);
     case QFZ_I8: return cast_to<int8_t>(values, 1);
     case QFZ_U16: return cast_to<uint16_t>(values, 1);
-    case QFZ_U32: return cast_to<uint32_t>(values, 0x10001); /* 65535 becomes the greatest */
+    case QFZ_U32: return cast_to<uint32_t>(values, 0x10001); /* 65535 becomes the greatest value */
     case QFZ_I32: return cast_to<int32_t>(values, 0x8000);
     default: return cast_to<float>(values, 1e-41f); /* denormal numbers */
     }
@@ -367,7 +367,7 @@ static void noise(qfz_gpu *gpu, int64_t number)
     image.n_bands = 1;
     image.type = types[number % 5];
     const size_t n = (size_t)(image.h * image.w);
-    const bool ends = check_chance(25); /* the greatest level that there is is common */
+    const bool ends = check_chance(25); /* the greatest level of the type is frequent */
     const int64_t holes = check_chance(50) ? 0 : 5, hole = check_pick((int64_t)n); /* % ; one */
     const int connectivity = check_chance(50) ? 4 : 8;
     std::vector<uint16_t> values(n);
@@ -382,8 +382,8 @@ static void noise(qfz_gpu *gpu, int64_t number)
     check_values(gpu, &image, values, connectivity);
 }
 
-/* One pixel that is not valid, on a side of the middle one of nine whole blocks, just inside or
- * just outside: the first eight numbers at a corner, as many more somewhere along the side. */
+/* One invalid pixel beside a side of the middle one of nine whole blocks, just inside or just
+ * outside: at a corner for the first eight numbers, elsewhere on the side for the next eight. */
 enum { HOLES = 16 };
 static void hole(qfz_gpu *gpu, int i)
 {
@@ -407,8 +407,8 @@ static void hole(qfz_gpu *gpu, int i)
     check_values(gpu, &image, values, connectivity);
 }
 
-/* Columns that differ much, and whose lightest edges lead from block to block: almost every edge
- * between columns is open at the end of a block, more than its list holds. */
+/* Columns of very different values, whose lightest edges lead from block to block: almost every
+ * edge between columns is open after the block's rounds, more edges than its list holds. */
 static void stripes(qfz_gpu *gpu, int64_t height, int64_t width, qfz_type type, int connectivity)
 {
     qfz_image image = {};
@@ -426,8 +426,9 @@ static void stripes(qfz_gpu *gpu, int64_t height, int64_t width, qfz_type type, 
     check_values(gpu, &image, values, connectivity);
 }
 
-/* Rows that differ much, each of blocks whose steps to the next are a ruler's: every round of the
- * graph only joins two by two, and whatever is open between rows stays so until the last ones. */
+/* Rows of very different values; in a row, the steps between blocks have the levels of a ruler's
+ * marks: every round on the graph joins pairs only, and edges between rows stay open until the last
+ * rounds. */
 static void ruler(qfz_gpu *gpu, qfz_type type)
 {
     enum { H = 16, W = 600 * 64 };
@@ -458,7 +459,7 @@ static void ruler(qfz_gpu *gpu, qfz_type type)
 
 namespace
 {
-/* Plateaus with a little noise; the first row's pixels are holes, every third one. */
+/* Plateaus with a little noise; every third pixel of the first row is a hole. */
 struct small_raster {
     std::vector<char> pixels;
     std::vector<uint8_t> valid;
@@ -494,7 +495,7 @@ static void small_tile(qfz_gpu *gpu, qfz_type type, int64_t w, int n_bands, int 
     check_tile(gpu, &made.image, &made.rule);
 }
 
-/* Nothing but the saliency, without planes of keys. */
+/* The saliency only, without planes of levels. */
 static void small_band(qfz_gpu *gpu, qfz_type type, int64_t w, int connectivity)
 {
     const small_raster made = make_small(type, w, 1, connectivity);
@@ -504,8 +505,8 @@ static void small_band(qfz_gpu *gpu, qfz_type type, int64_t w, int connectivity)
     close_tile(&t);
 }
 
-/* What is enough for tools that slow kernels down ten thousandfold: every kernel, in blocks with
- * holes and without, rows that begin at multiples of 16 bytes and others. */
+/* Small cases for tools that slow kernels down ten thousandfold: every kernel, in blocks with and
+ * without holes, with rows aligned to 16 bytes and others. */
 static void small_rasters(qfz_gpu *gpu)
 {
     check_case(0, "small rasters");
@@ -521,7 +522,7 @@ static void small_rasters(qfz_gpu *gpu)
     stripes(gpu, 65, 65, QFZ_F32, 8);
 }
 
-/* PROGRAM SEED 0: the small ones only. */
+/* PROGRAM SEED 0: small cases only. */
 int main(int argc, char **argv)
 {
     check_begin(argc, argv, 100);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Operations on whole arrays, against the obvious loops. */
+/* Operations on whole arrays, against simple loops. */
 #include <algorithm>
 
 #include "check.h"

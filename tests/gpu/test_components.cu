@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Components of tiles on the device, against the CPU engine's: every pixel's first pixel. */
+/* Components of tiles on the device, against the CPU engine's: the first pixel of each component.
+ */
 #include <cstring>
 
 #include "check.h"
@@ -11,7 +12,7 @@
 
 static qfz_error err;
 
-/* What the CPU engine says: the first pixel of each pixel's region, QFZ_NONE where invalid. */
+/* The CPU engine's result: the first pixel of each pixel's region, QFZ_NONE where invalid. */
 static std::vector<uint32_t> host_roots(const qfz_image *image, const qfz_rule *rule)
 {
     const size_t n_px = (size_t)(image->h * image->w);
@@ -119,8 +120,9 @@ static void bytes_that_differ_by_one(qfz_gpu *gpu, int64_t h, int64_t w,
     bytes_are(gpu, h, w, px, NULL, &rule);
 }
 
-/* Values of which neighbours in value join, and so few that components stay small: two pixels that
- * join a third need not join each other, and whatever is left out at a seam is missed. */
+/* Random values of which adjacent values join, with components that stay small: two pixels that
+ * join a third need not join each other, so any edge that is omitted at a seam changes the result.
+ */
 static void levels_noise(qfz_gpu *gpu, int64_t h, int64_t w, int levels)
 {
     check_case(levels, "noise of %d levels, %lld x %lld", levels, (long long)w, (long long)h);
@@ -130,8 +132,8 @@ static void levels_noise(qfz_gpu *gpu, int64_t h, int64_t w, int levels)
     bytes_that_differ_by_one(gpu, h, w, px);
 }
 
-/* Every pixel is a run of its own and is linked to two of the row above: links for which a block
- * has no room beside its runs. */
+/* Every pixel is a run, linked to two runs of the row above: more links than fit a block's memory
+ * beside its runs. */
 static void crowded_links(qfz_gpu *gpu, int64_t h, int64_t w)
 {
     check_case(0, "crowded links, %lld x %lld", (long long)w, (long long)h);

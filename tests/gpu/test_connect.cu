@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Trees by both versions of CONNECT, against brute force on the levels of common ancestors; and two
- * ways to lose races, which the same test must notice. */
+ * mutants with races, which the same test must detect. */
 #include "check.h"
 #include "device_test.h"
 #include "gpu/published/connect.cuh"
@@ -11,8 +11,8 @@ static qfz_error err;
 
 namespace
 {
-/* Links that look before they leap, instead of a compare-and-swap: another thread may come between.
- */
+/* A mutant that reads, compares and writes instead of a compare-and-swap: another thread may write
+ * in between. */
 struct careless_links {
     unsigned long long *words;
 
@@ -32,7 +32,8 @@ struct careless_links {
     }
 };
 
-/* Links that take a lost exchange for a won one: what lost the race is not joined again. */
+/* A mutant that ignores the failure of a compare-and-swap, and does not join the lost link again.
+ */
 struct hasty_links {
     unsigned long long *words;
 
@@ -64,7 +65,7 @@ static uint32_t find(std::vector<uint32_t> &root, uint32_t a)
     return a;
 }
 
-/* Level at which the ends of each edge meet in the graph; UINT32_MAX: never. */
+/* The minimax level of the ends of each edge in the graph; UINT32_MAX: not connected. */
 static std::vector<uint32_t> minimax(uint32_t n, const std::vector<uint32_t> &u,
                                      const std::vector<uint32_t> &v,
                                      const std::vector<uint32_t> &level, uint32_t max_level)
@@ -81,7 +82,7 @@ static std::vector<uint32_t> minimax(uint32_t n, const std::vector<uint32_t> &u,
     return meets;
 }
 
-/* The level of the first common ancestor in links; UINT32_MAX: there is none. */
+/* The level of the lowest common ancestor; UINT32_MAX: there is none. */
 static uint32_t meet(const std::vector<unsigned long long> &words, uint32_t a, uint32_t b)
 {
     uint32_t la = 0, lb = 0;
@@ -98,7 +99,8 @@ static uint32_t meet(const std::vector<unsigned long long> &words, uint32_t a, u
     return la > lb ? la : lb;
 }
 
-/* A random graph through a kernel; how many edges meet at a wrong level. */
+/* Runs the kernel on a random graph; returns the number of edges whose ends have a common ancestor
+ * of the wrong level. */
 template <typename LINKS> static int64_t wrong_edges(qfz_gpu *gpu, uint32_t max_level)
 {
     const uint32_t n = 200, n_edges = 2048;

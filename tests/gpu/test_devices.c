@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_devices.c - which devices a job takes, and what it does when they, or their memory, are not
- * there; in the simulator, which can be told to have any number of them. */
+/* test_devices.c - the devices that a job uses, and the behaviour of a job when devices or their
+ * memory are missing; in the simulator, for which a test sets the number of devices. */
 #include "job/engine_choice.h"
 #include "files.h"
 #include "gpu/gpu.h"
@@ -8,8 +8,8 @@
 
 enum { SIDE = 96, N_PX = SIDE * SIDE };
 
-/* A raster of noise, and which allocation it is by which its tree gets more memory: the image's
- * comes before, page-locked memory, and what most trees take. */
+/* A raster of noise, and the number of the allocation by which its tree grows: after the image's,
+ * page-locked memory and the memory that suffices for most trees. */
 enum { NOISE = 256, N_NOISE = NOISE * NOISE, GROWING = 4 };
 
 static uint8_t pixels[N_PX];
@@ -112,7 +112,7 @@ static void takes_the_devices_named(void)
     refused(&job, QFZ_EARG, "CPU");
 }
 
-/* Tiles are read meanwhile, by other threads than those whose they will be. */
+/* While a device starts slowly, other threads read its tiles. */
 static void waits_for_slow_devices(void)
 {
     qfz_job job = label_job(QFZ_ENGINE_CUDA, scratch("cuda.tif"));
@@ -138,10 +138,10 @@ static void shares_the_devices_among_ranks(void)
         CHECK(choice.devices[i].index == 2 * i + 1, "GPU %d", choice.devices[i].index);
 }
 
-/* A program's view of the machine: what it says is there, and what it was told to show. */
+/* A program's view of the machine: the GPUs that are there, and the GPUs that are selected. */
 typedef struct viewed {
     int n_there, gpus[QFZ_GPUS_MAX], n;
-    bool can; /* show what it is told */
+    bool can; /* true if a selection is possible */
 } viewed;
 
 static int count_viewed(void *arg)
@@ -158,7 +158,8 @@ static bool show_viewed(const int *gpus, int n, void *arg)
     return v->can;
 }
 
-/* CUDA shows two GPUs of several as its first two, or, started too early, all as they are. */
+/* CUDA numbers two selected GPUs 0 and 1; if CUDA was initialised before the selection, it offers
+ * all GPUs with their own numbers. */
 static void finds_the_devices_that_are_shown(void)
 {
     static const int gpus[] = {3, 1}, far[] = {1, 7};
@@ -189,7 +190,7 @@ static void finds_the_devices_that_are_shown(void)
     sim_set_compute_capability(90);
 }
 
-/* What a job of this process would show of n_there GPUs; 0: nothing was told. */
+/* The selection that a job of this process makes of n_there GPUs; 0: none. */
 static int shown_of(int n_there, qfz_job *job, int *gpus)
 {
     viewed v = {.n_there = n_there, .can = true};
@@ -246,7 +247,7 @@ static void says_when_there_is_no_device(void)
     sim_set_compute_capability(90);
 }
 
-/* However early memory runs out, smaller tiles or fewer threads get the same answer. */
+/* At whichever allocation memory runs out, smaller tiles or fewer threads give the same result. */
 static void shrinks_when_memory_runs_out(void)
 {
     for (int n = 1; n <= 4; n++) {
@@ -258,7 +259,7 @@ static void shrinks_when_memory_runs_out(void)
     sim_fail_allocation(0, 0);
 }
 
-/* Each pixel's lightest level, what it hangs on in the tree. */
+/* The level of each pixel's parent in the tree, its lightest level. */
 static void takes_lowest_levels(qfz_session *s, uint32_t *level)
 {
     const qfz_tree t = qfz_session_tree(s);
@@ -266,8 +267,8 @@ static void takes_lowest_levels(qfz_session *s, uint32_t *level)
         level[p] = t.level[t.parent[p]];
 }
 
-/* Noise has more nodes than there is room for at first.  Any of the allocations may fail: it is
- * told, and the next run begins anew. */
+/* The tree of noise has more nodes than fit the first allocation.  If any allocation fails, the
+ * session reports the failure, and the next run starts again. */
 static void gives_trees_the_memory_they_take(void)
 {
     static uint16_t noise[N_NOISE];
@@ -311,7 +312,8 @@ static void falls_back_when_memory_never_suffices(void)
     sim_fail_allocation(0, 0);
 }
 
-/* Less than the whole raster takes at once; and all of it is there before the first tile. */
+/* A job uses less memory than the whole raster in one tile would, and allocates all of its memory
+ * before the first tile. */
 static void keeps_to_its_memory(void)
 {
     enum { BYTES = 150000 };
@@ -337,13 +339,13 @@ static void keeps_to_its_memory(void)
     run_reference();
 }
 
-/* Bytes of a device's memory for each pixel of a tile, as docs/gpu.md has them. */
+/* Bytes of device memory per pixel of a tile are those that docs/gpu.md states. */
 static void takes_what_is_written(void)
 {
     enum { LARGE_TILE = 1024 };
     static const struct {
         qfz_kind kind;
-        int bytes[6]; /* of 8 bits, 16 bits, float, each with 4 and 8 neighbours */
+        int bytes[6]; /* for 8 bits, 16 bits and floats, each with 4 and 8 neighbours */
     } table[] = {{QFZ_COMPONENTS, {30, 30, 31, 31, 32, 32}},
                  {QFZ_LEVELS, {13, 18, 14, 19, 19, 22}},
                  {QFZ_OMEGA, {43, 43, 47, 47, 58, 58}},
@@ -381,7 +383,7 @@ static void make_wide_source(int side)
     GDALClose(d);
 }
 
-/* Levels of 32 bits take more shared memory than some GPUs have, those of 8 bits do not. */
+/* Levels of 32 bits need more shared memory than some GPUs have; levels of 8 bits do not. */
 static void knows_what_a_device_can_do(void)
 {
     enum { TURING = 64 << 10 };
@@ -401,7 +403,7 @@ static void knows_what_a_device_can_do(void)
     sim_set_shared(227 << 10);
 }
 
-/* Almost every pixel is a region of its own: there is no room for the sums of all. */
+/* Almost every pixel is a region of its own, and the sums of all do not fit the memory. */
 static void adds_up_in_parts(void)
 {
     qfz_job job = job_of(QFZ_SIMPLIFY, "wide.tif", 40, QFZ_ENGINE_CUDA, scratch("cuda.tif"));
@@ -414,7 +416,8 @@ static void adds_up_in_parts(void)
     equals_reference(&job, "cuda", 1);
 }
 
-/* A large raster, which a GPU would get: the CPU does it, and the warning says why. */
+/* For a large raster, for which `auto` chooses a GPU, the job runs on the CPU; a warning has the
+ * words. */
 static void falls_back(const char *words)
 {
     qfz_job job = saliency_job(QFZ_ENGINE_AUTO, scratch("cuda.tif"));
@@ -428,10 +431,10 @@ static void falls_back(const char *words)
           "%s, %s", report.engine, report.warning);
 }
 
-/* The CPU instead, with a warning, where nobody has asked for a GPU. */
+/* With --engine auto, the job runs on the CPU, with a warning. */
 static void leaves_to_the_cpu_what_a_device_cannot_do(void)
 {
-    enum { LARGE = 3000 }; /* as many pixels as a GPU is worth starting for */
+    enum { LARGE = 3000 }; /* pixels enough to make the start of a GPU pay */
     check_describe("a large raster, blocks of little shared memory");
     uint8_t *const large = calloc((size_t)LARGE * LARGE, 1);
     files_must(large != NULL);
@@ -458,7 +461,7 @@ static void leaves_to_the_cpu_what_no_device_can_take(void)
     sim_fail_allocation(0, 0);
 }
 
-/* What is found out only when workers open. */
+/* Failures that occur only when workers open. */
 static void leaves_to_the_cpu_what_does_not_start(void)
 {
     qfz_job job = saliency_job(QFZ_ENGINE_CUDA, scratch("cuda.tif"));
@@ -478,7 +481,7 @@ static void leaves_to_the_cpu_what_does_not_start(void)
     sim_fail_start(0);
 }
 
-/* Trees and labels have ways for every device. */
+/* Trees and labels have a method for every device. */
 static void has_a_way_for_every_tree(void)
 {
     static const qfz_part parts[] = {QFZ_PART_TREE, QFZ_PART_LABEL, QFZ_PART_FEATURES};

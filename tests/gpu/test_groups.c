@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_groups.c - groups of tiles solved by an engine's worker against the host's threads, from the
- * same summaries: border_regions, how long components hold and the levels of crossing edges are the
- * same, and external lead everywhere by the same levels. */
+/* test_groups.c - groups of tiles stitched by an engine's worker against groups stitched by the
+ * host's threads, from the same summaries: border regions, omega levels and levels of crossing
+ * edges are equal, and external links give the same minimax levels. */
 #include "cpu/graph.h"
 #include "engine_under_test.h"
 #include "gpu/stitched.h"
@@ -9,10 +9,10 @@
 
 enum {
     SIDE = 48,         /* of the raster */
-    WORKER_SIDE = 128, /* a worker for such tiles has memory for any group */
+    WORKER_SIDE = 128, /* a worker for tiles of this size has memory for any group */
 };
 
-/* The engine under test, which counts what it is asked for, and may be told to lie. */
+/* The engine under test; counts its calls, and on request returns wrong results. */
 static qfz_engine watched;
 static qfz_engine_groups watched_groups;
 static int n_taken;
@@ -67,7 +67,7 @@ typedef struct problem {
     const qfz_rule *rule;
     qfz_kind kind;
     int64_t tile_h, tile_w;
-    int32_t worker_side; /* its memory is for such tiles */
+    int32_t worker_side; /* the worker's memory is for tiles of this size */
     stitched *host, *device;
     qfz_worker *worker;
 } problem;
@@ -118,8 +118,7 @@ static void close_both(problem *p)
     watched.close(&p->worker, 1);
 }
 
-/* ---- Comparison: differences are counted ------------------------------------------------------
- */
+/* ---- Comparison: counts differences ---------------------------------------------------------- */
 static qfz_forest forest_of(const qfz_links *links, uint32_t n)
 {
     qfz_error err = {0};
@@ -135,7 +134,7 @@ static qfz_forest forest_of(const qfz_links *links, uint32_t n)
     return forest;
 }
 
-static int64_t ghosts_differ(const qfz_exterior *a, const qfz_exterior *b)
+static int64_t externals_differ(const qfz_exterior *a, const qfz_exterior *b)
 {
     const uint32_t n = (uint32_t)a->n_ring;
     qfz_forest by_a = forest_of(&a->external, n), by_b = forest_of(&b->external, n);
@@ -150,7 +149,7 @@ static int64_t ghosts_differ(const qfz_exterior *a, const qfz_exterior *b)
 
 static int64_t levels_differ(const qfz_exterior *a, const qfz_exterior *b, int n_dirs)
 {
-    int64_t n_differ = ghosts_differ(a, b);
+    int64_t n_differ = externals_differ(a, b);
     for (int64_t i = 0; i < a->n_ring; i++) {
         n_differ += a->cross_has[i] != b->cross_has[i];
         for (int64_t d = 0; d < n_dirs; d++)
@@ -169,7 +168,7 @@ static int64_t regions_differ(const qfz_exterior *a, const qfz_exterior *b)
     return n_differ;
 }
 
-static int64_t answers_differ(const problem *p, int64_t tile)
+static int64_t exteriors_differ(const problem *p, int64_t tile)
 {
     qfz_exterior a, b;
     stitched_exterior(p->host, tile, &a);
@@ -188,13 +187,12 @@ static int64_t differences(problem *p)
     int64_t n_differ = 0;
     solve_both(p);
     for (int64_t t = 0; t < stitched_tiles(p->host); t++)
-        n_differ += answers_differ(p, t);
+        n_differ += exteriors_differ(p, t);
     close_both(p);
     return n_differ;
 }
 
-/* ---- Cases ------------------------------------------------------------------------------------
- */
+/* ---- Cases ----------------------------------------------------------------------------------- */
 static void test_case(void)
 {
     raster r;
@@ -235,7 +233,7 @@ static void test_case(void)
     raster_free(&r);
 }
 
-/* What is compared comes from the worker: if that is wrong, so is the answer. */
+/* The compared results come from the worker: a wrong result of the worker is a difference. */
 static void a_lie_is_seen(qfz_kind kind)
 {
     static const uint8_t pixels[16] = {1, 9, 2, 8, 3, 7, 4, 6, 1, 9, 2, 8, 3, 7, 4, 6};
@@ -288,7 +286,7 @@ static int64_t noise_differences(const qfz_rule *rule, qfz_kind kind, int64_t ti
     return differences(&p);
 }
 
-/* A worker without the memory for a group leaves it to the host. */
+/* The host stitches a group that does not fit the worker's memory. */
 static void too_large_for_the_worker(void)
 {
     const qfz_rule rule = {.connectivity = 4,
@@ -303,7 +301,7 @@ static void too_large_for_the_worker(void)
     CHECK(n_taken == 1, "%d of 1 groups by a worker that has room", n_taken);
 }
 
-/* Four groups and one of them, of more vertices than a block of threads has. */
+/* Four groups and the group of these, with more vertices than a block of threads has. */
 static void groups_of_groups(void)
 {
     const double omega[1] = {5};

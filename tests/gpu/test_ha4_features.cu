@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* HA4's features of regions, against records to which every pixel is added. */
+/* HA4's features of regions, against records that the host computes pixel by pixel. */
 #include "check.h"
 #include "device_test.h"
 #include "flood.h"
@@ -45,7 +45,7 @@ static void words_are(const std::vector<uint64_t> &got, const uint64_t *want, in
           got.empty() ? 0 : (unsigned long long)want[at]);
 }
 
-/* The segments are the first band's. */
+/* Checks the features; segments have equal values in the first band. */
 static void features_are(qfz_gpu *gpu, const qfz_image *image, int connectivity)
 {
     const int64_t n_px = image->h * image->w;
@@ -105,7 +105,7 @@ static void any_raster(qfz_gpu *gpu, int64_t number)
     hostile_free(&made);
 }
 
-/* A region as large as its row of pieces, and many small ones in between. */
+/* A region that extends over all pieces of its rows, and many small regions in between. */
 static void wide_raster(qfz_gpu *gpu, int density)
 {
     const int64_t h = 3, w = 9000;

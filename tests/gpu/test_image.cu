@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Joins and keys of edges, against the host's levels of the same pairs of pixels. */
+/* Joins and levels of edges, against the host's levels of the same pairs of pixels. */
 #include <cstring>
 
 #include "check.h"
@@ -9,7 +9,7 @@
 
 static qfz_error err;
 
-/* The neighbour of a pixel in direction d that it has an edge to, or -1. */
+/* The pixel to which pixel p has an edge in direction d, or -1. */
 static int64_t neighbour(const qfz_image *image, int64_t p, int d)
 {
     const int64_t y = p / image->w + qfz_dir_dy[d], x = p % image->w + qfz_dir_dx[d];
@@ -18,7 +18,7 @@ static int64_t neighbour(const qfz_image *image, int64_t p, int d)
     return image->valid && (!image->valid[p] || !image->valid[q]) ? -1 : q;
 }
 
-/* Keys of all edges as the host knows them. */
+/* The levels of all edges, by the host. */
 static std::vector<uint32_t> host_keys(const qfz_image *image, const qfz_rule *rule)
 {
     const int64_t n_px = image->h * image->w;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_large.c [SIDE] - the CUDA engine against the CPU's where numbers get large: images of SIDE x
- * SIDE pixels (16384) in one tile, and a job on a raster of more than 2^31 edges.  Takes some 40 GB
- * of memory and 10 GB of TMPDIR. */
+/* test_large.c [SIDE] - the CUDA engine against the CPU engine for large numbers: images of SIDE x
+ * SIDE pixels (16384) in one tile, and a job on a raster of more than 2^31 edges.  Needs some 40 GB
+ * of memory and 10 GB in TMPDIR. */
 #include "engine_under_test.h"
 #include "files.h"
 
@@ -9,7 +9,8 @@
 
 static int64_t side = 16384;
 
-/* Fields of all sizes under noise; a hash of the place, so that any rows can be made. */
+/* Fields of all sizes with noise; each value depends on a hash of its place only, so that any rows
+ * can be computed. */
 static uint32_t hash(uint64_t y, uint64_t x, uint64_t what)
 {
     uint64_t z = (y << 32 | x) + what * UINT64_C(0x9e3779b97f4a7c15);
@@ -63,7 +64,8 @@ static bool same_words(const uint32_t *a, const uint32_t *b, int64_t n)
     return memcmp(a, b, (size_t)n * sizeof *a) == 0;
 }
 
-/* Inner nodes have numbers of each engine's own: to[i] is the node of b that is node i of a. */
+/* Compares trees whose inner nodes are numbered differently: to[i] is the node of b that equals
+ * node i of a. */
 static bool same_trees(const qfz_tree *a, const qfz_tree *b)
 {
     bool same = a->n_nodes == b->n_nodes;
@@ -72,7 +74,8 @@ static bool same_trees(const qfz_tree *a, const qfz_tree *b)
     memset(to, 0xff, (size_t)a->n_nodes * sizeof *to);
     for (int64_t i = 0; i < side * side; i++)
         to[i] = (uint32_t)i;
-    /* Up from every pixel to what is known already; there both must be at the same node. */
+    /* Climbs from every pixel to the first node that is mapped already; it must be mapped to b's.
+     */
     for (int64_t i = 0; i < side * side && same; i++) {
         uint32_t at = (uint32_t)i;
         for (; to[a->parent[at]] == UINT32_MAX; at = a->parent[at])

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_methods.c - published methods by name, in jobs over several devices, of which the simulator
- * can be told to have any number: labels, pixel by pixel, and tables, byte by byte, are those of
- * the CPU; and labels are 1, 2, 3 and so on, in the order of regions' first pixels. */
+/* test_methods.c - published methods by name, in jobs over several simulated devices: labels are
+ * those of the CPU engine pixel by pixel, tables byte by byte; and labels are 1, 2, 3 and so on, in
+ * the order of first pixels. */
 #include "files.h"
 #include "sim_control.h"
 
-enum { H = 150, W = 107, TILE = 40, DEVICES = 4 }; /* 12 tiles, those on the edges cut off */
+enum { H = 150, W = 107, TILE = 40, DEVICES = 4 }; /* 12 tiles, the last ones smaller */
 
 static const char *const labeling[] = {"stava", "c2fl", "ha4", "ha4-32"};
 static const char *const tree_making[] = {"connect-v1", "connect-v2"};
@@ -13,8 +13,8 @@ enum { N_LABELING = 4, N_TREE_MAKING = 2 };
 
 static uint8_t pixels[H * W];
 
-/* Grains of some values among holes: regions of one pixel, and such that reach through all tiles.
- */
+/* Grains of several values among holes: regions of one pixel, and regions that extend over all
+ * tiles. */
 static void make_source(int grain, int n_values)
 {
     static uint8_t grains[H * W];
@@ -41,7 +41,7 @@ static qfz_job job_of(qfz_engine_choice engine, int connectivity, const char *ds
     return job;
 }
 
-/* What is read again is a file's own, to be freed. */
+/* The bytes of a file; the caller frees them. */
 static GByte *bytes_of(const char *path, vsi_l_offset *n)
 {
     GByte *bytes = NULL;
@@ -76,7 +76,7 @@ static void labels_are(const grid *want)
     grid_free(&got);
 }
 
-/* Every device that is there is taken. */
+/* Labels with n_devices devices, all of which are used. */
 static void labels_on(int n_devices, const char *method, int connectivity, const grid *want)
 {
     qfz_job job = job_of(QFZ_ENGINE_CUDA, connectivity, scratch("cuda.tif"), scratch("cuda.csv"));
@@ -109,7 +109,7 @@ static void labels(int connectivity)
     grid_free(&want);
 }
 
-/* The levels at which pixels join the tree, and of how many nodes it is. */
+/* The level of each pixel's parent, and the number of nodes. */
 static int64_t tree_of(const qfz_image *image, int connectivity, const char *name, uint32_t *level)
 {
     const qfz_criterion method = {.connectivity = connectivity, .distance = QFZ_L1};
@@ -131,7 +131,7 @@ static int64_t tree_of(const qfz_image *image, int connectivity, const char *nam
     return n;
 }
 
-/* A tree is made of one image on one device, however many there are; jobs do without. */
+/* A tree is computed of one image on one device, however many there are; jobs do not use it. */
 static void trees(int connectivity)
 {
     static uint32_t want[H * W], got[H * W];

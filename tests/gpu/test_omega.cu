@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* (alpha, omega)-components, against the CPU engine: of whole rasters, and of tiles with the
- * answers that stitching gives. */
+ * exteriors that stitching computes. */
 #include <algorithm>
 
 #include "check.h"
@@ -20,15 +20,15 @@ static void must(bool good, const char *what)
     exit(1);
 }
 
-/* ---- The CPU's answers ----------------------------------------------------------------------- */
+/* ---- Results of the CPU engine --------------------------------------------------------------- */
 
 /* First pixels of regions, QFZ_NONE where invalid. */
 static std::vector<uint32_t> cpu_roots(qfz_worker *cpu, const qfz_image *image,
-                                       const qfz_exterior *answer)
+                                       const qfz_exterior *exterior)
 {
     const size_t n = (size_t)(image->h * image->w);
     qfz_partition partition = {};
-    must(qfz_engine_cpu.partition(cpu, answer, &partition, &err) == QFZ_OK, "partition");
+    must(qfz_engine_cpu.partition(cpu, exterior, &partition, &err) == QFZ_OK, "partition");
     std::vector<uint32_t> roots(n);
     must(qfz_engine_cpu.number(cpu, NULL, &err) == QFZ_OK, "numbers");
     must(qfz_engine_cpu.labels(cpu, false, roots.data(), &err) == QFZ_OK, "labels");
@@ -36,10 +36,10 @@ static std::vector<uint32_t> cpu_roots(qfz_worker *cpu, const qfz_image *image,
     return roots;
 }
 
-/* ---- The device's ---------------------------------------------------------------------------- */
+/* ---- Results of the device ------------------------------------------------------------------- */
 
 static void same_roots(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rule,
-                       const qfz_exterior *answer, const std::vector<uint32_t> &want,
+                       const qfz_exterior *exterior, const std::vector<uint32_t> &want,
                        const char *what)
 {
     const int64_t n = image->h * image->w;
@@ -50,12 +50,12 @@ static void same_roots(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rul
     uint32_t *const d_root = apart ? device_room<uint32_t>(n) : static_cast<uint32_t *>(d_scratch);
     qfz_gpu_omega_exterior on_device = {};
     uint32_t *d_border_region = NULL, *d_omega_level = NULL;
-    if (answer) {
-        d_border_region = to_device(answer->border_region, answer->n_ring);
-        d_omega_level = to_device(answer->omega_level, answer->n_ring);
+    if (exterior) {
+        d_border_region = to_device(exterior->border_region, exterior->n_ring);
+        d_omega_level = to_device(exterior->omega_level, exterior->n_ring);
         on_device = qfz_gpu_omega_exterior{d_border_region, d_omega_level};
     }
-    CHECK(qfz_gpu_omega(gpu, &up.image, rule, answer ? &on_device : NULL, d_scratch, d_root) ==
+    CHECK(qfz_gpu_omega(gpu, &up.image, rule, exterior ? &on_device : NULL, d_scratch, d_root) ==
               QFZ_OK,
           "%s", err.message);
     const std::vector<uint32_t> got = from_device(gpu, d_root, n);
@@ -89,7 +89,8 @@ static double value_of(const qfz_image *image, int64_t i)
     return 0;
 }
 
-/* A limit that matters: some pair's difference, or a little less, or one of the ends. */
+/* A limit near a value that occurs: the difference of a pair, a little less, or an extreme value.
+ */
 static double some_omega(const qfz_image *image, int band)
 {
     const int64_t n = image->h * image->w;
@@ -114,7 +115,7 @@ static uint32_t some_alpha(const qfz_image *image, const qfz_rule *rule, uint32_
     return key;
 }
 
-/* One band, the largest difference, any alpha. */
+/* A rule for one band with distance linf and alpha without limit. */
 static qfz_rule rule_of(qfz_type type, int connectivity, const double *omega)
 {
     qfz_rule rule = {};
@@ -194,7 +195,7 @@ static void gpu_summary(qfz_gpu *gpu, const qfz_image *tile, const qfz_rule *rul
     upload_free(&up);
 }
 
-/* Lists ascend, name ring pixels, and tell nothing above alpha. */
+/* Checks that lists are in ascending order, have ring pixels only, and no level above alpha. */
 static void is_sound(const qfz_summary *summary, const qfz_rule *rule)
 {
     const qfz_links *const l = &summary->links;
@@ -211,8 +212,8 @@ static void is_sound(const qfz_summary *summary, const qfz_rule *rule)
           (long long)a->n);
 }
 
-/* Tiles' regions with the answers that come from the device's summaries are those with the answers
- * from the CPU's. */
+/* Regions of tiles with exteriors from the device's summaries equal those with exteriors from the
+ * CPU's summaries. */
 static void check_tiles(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rule, int64_t tile_h,
                         int64_t tile_w)
 {
@@ -263,7 +264,7 @@ static void check_any_tiles(qfz_gpu *gpu, const qfz_image *image, const qfz_rule
     check_tiles(gpu, image, rule, tile_h, tile_w);
 }
 
-/* Alone and in tiles, by random limits. */
+/* Checks a raster as one tile and in tiles, with random limits. */
 static void check_raster(qfz_gpu *gpu, const qfz_image *image, qfz_distance distance,
                          const char *what)
 {
@@ -289,7 +290,7 @@ static void random_raster(qfz_gpu *gpu, int64_t number)
 {
     hostile made;
     const int64_t sides[] = {20, 80, 210};
-    const int type = number % 7 == 6  ? (int)QFZ_F32 /* squares vanish */
+    const int type = number % 7 == 6  ? (int)QFZ_F32 /* squares underflow */
                      : number % 5 < 3 ? (int)(number % 4)
                                       : -1; /* mostly levels of 16 bits */
     hostile_make(&made, check_.seed, number, sides[number % 3], type, type >= 0 ? 1 : 3);
@@ -300,7 +301,7 @@ static void random_raster(qfz_gpu *gpu, int64_t number)
     hostile_free(&made);
 }
 
-/* Hills on hills: zones inside zones, over many blocks and many levels. */
+/* Hills on hills: nested components over many blocks and many levels. */
 static std::vector<uint16_t> hills(int64_t side)
 {
     std::vector<uint16_t> px((size_t)(side * side), 20000);
@@ -332,7 +333,7 @@ static void hilly_raster(qfz_gpu *gpu, int64_t number)
     }
 }
 
-/* Levels of 2^32 - 1 join, too, where nothing forbids it. */
+/* Levels of 2^32 - 1 join, too, where alpha and omega permit it. */
 static void greatest_level(qfz_gpu *gpu, double omega, uint32_t alpha, bool in_tiles)
 {
     const uint32_t values[] = {0, UINT32_MAX, 1, UINT32_MAX, 0, 0, 5, UINT32_MAX - 1, 0, 7};
@@ -351,8 +352,9 @@ static void greatest_levels(qfz_gpu *gpu)
             greatest_level(gpu, omega, alpha, true);
 }
 
-/* Squares of small differences vanish, so that zones hold unlike pixels: they hold all the same.
- * Stripes of such zones, slanted across many blocks, between steps that are seen. */
+/* Squares of small differences underflow, so that components of level 0 have unequal pixels, and
+ * qualify all the same.  Slanted stripes of such components over many blocks, with larger steps
+ * between stripes. */
 static void vanishing_squares(qfz_gpu *gpu)
 {
     enum { H = 70, W = 210 };
@@ -373,8 +375,8 @@ static void vanishing_squares(qfz_gpu *gpu)
     }
 }
 
-/* Pairs of equal pixels: as many components as a block can have, most of them parts of few that are
- * too wide. */
+/* Pairs of equal pixels: as many components as a block can have, most of them parts of a few too
+ * wide components. */
 static void dominoes(qfz_gpu *gpu)
 {
     enum { SIDE = 130 };
@@ -392,7 +394,7 @@ static void dominoes(qfz_gpu *gpu)
         }
 }
 
-/* Parts of regions have 31 bits. */
+/* Numbers of parts have 31 bits. */
 static void refuses_too_many_parts(qfz_gpu *gpu)
 {
     static const double omega = 1;
@@ -402,7 +404,7 @@ static void refuses_too_many_parts(qfz_gpu *gpu)
     CHECK(qfz_gpu_omega(gpu, &image, &rule, NULL, NULL, NULL) == QFZ_EARG, "taken");
 }
 
-/* Plateaus with a little noise, in four blocks, three of which are cut off. */
+/* Plateaus with a little noise, in four blocks, three of which are not whole. */
 template <typename T>
 static void small_raster(qfz_gpu *gpu, qfz_type type, int connectivity, bool in_tiles)
 {
@@ -418,7 +420,7 @@ static void small_raster(qfz_gpu *gpu, qfz_type type, int connectivity, bool in_
     if (in_tiles) check_tiles(gpu, &image, &rule, H, W / 2);
 }
 
-/* What is enough for tools that slow kernels down ten thousandfold: every kernel, of each width of
+/* Small cases for tools that slow kernels down ten thousandfold: every kernel, for each width of
  * levels. */
 static void small_rasters(qfz_gpu *gpu)
 {
@@ -430,7 +432,7 @@ static void small_rasters(qfz_gpu *gpu)
     greatest_level(gpu, INFINITY, UINT32_MAX, false);
 }
 
-/* PROGRAM SEED 0: the small ones only. */
+/* PROGRAM SEED 0: small cases only. */
 int main(int argc, char **argv)
 {
     check_begin(argc, argv, 36);

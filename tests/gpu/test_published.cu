@@ -80,7 +80,7 @@ static void labels_noise(qfz_gpu *gpu, int64_t h, int64_t w, int64_t grain, int 
         s.valid[(size_t)p] = squares[(size_t)(p / w / grain * w + p % w / grain)];
     methods_label(gpu, s, 4);
     methods_label(gpu, s, 8);
-    s.values = s.valid; /* two segments, one of them masked or none */
+    s.values = s.valid; /* two values; one of them is masked, or none */
     methods_label(gpu, s, 4);
     s.valid.clear();
     methods_label(gpu, s, 4);
@@ -114,7 +114,7 @@ static void refuses_by_name(qfz_gpu *gpu)
     CHECK(qfz_gpu_method_of("ha5", &rule, &method, &why) == QFZ_EARG, "name was taken");
 }
 
-/* PROGRAM SEED 0: one small raster, enough for tools that slow kernels down. */
+/* PROGRAM SEED 0: one small raster, for tools that slow kernels down. */
 int main(int argc, char **argv)
 {
     check_begin(argc, argv, 120);

@@ -23,7 +23,7 @@ static const qfz_engine *const cpu = &qfz_engine_cpu;
 
 namespace
 {
-/* One raster, its regions on both sides. */
+/* One raster, with its regions by the CPU engine and by the device. */
 struct both {
     qfz_gpu *gpu;
     const qfz_image *image;
@@ -76,7 +76,7 @@ static void partitions_are_equal(const both &b)
     qfz_summary_fini(&summary);
 }
 
-/* Regions as the pixels say, by the numbers that they have in a raster of their own. */
+/* Checks the counts; labels are those of a raster that is one tile. */
 static void counts_are_equal(const both &b)
 {
     std::vector<uint32_t> labels((size_t)b.n_px), first(b.want.n_regions), count(b.want.n_regions);
@@ -102,7 +102,7 @@ static void counts_are_equal(const both &b)
     cudaFree(d_narrow);
 }
 
-/* Both sides have these labels from here on; the device's names are returned. */
+/* Sets the same labels on both sides; returns the device's. */
 static uint64_t *give_names(const both &b)
 {
     std::vector<uint64_t> row_start((size_t)b.image->h), border_label(b.want.n_border_regions + 1u);
@@ -139,7 +139,7 @@ static void labels_are_equal(const both &b)
         cudaFree(d);
 }
 
-/* Of every region, by what the host makes of the sums of its pixels. */
+/* Checks the means of all regions against the host's, computed from sums of pixels. */
 static void means_are_equal(const both &b)
 {
     const qfz_type type = b.image->type;
@@ -151,7 +151,7 @@ static void means_are_equal(const both &b)
     const std::vector<uint32_t> count = from_device(b.gpu, b.got.d_count, n);
     const std::vector<uint32_t> border_regions =
         from_device(b.gpu, b.got.d_border_region_of, n_border_regions);
-    std::vector<uint64_t> sums((size_t)(n * words)), of_slots;
+    std::vector<uint64_t> sums((size_t)(n * words)), of_border;
     std::vector<uint8_t> means((size_t)n * bytes),
         border_mean((size_t)n_border_regions * bytes + 1);
     qfz_sum_add_regions(sums.data(), type, plane, labels.data(), b.n_px);
@@ -162,11 +162,11 @@ static void means_are_equal(const both &b)
         byte = (uint8_t)check_random();
     for (size_t s = 0; s < border_regions.size(); s++) {
         const auto sum = sums.begin() + (int64_t)border_regions[s] * words;
-        of_slots.insert(of_slots.end(), sum, sum + words);
+        of_border.insert(of_border.end(), sum, sum + words);
         memcpy(&means[border_regions[s] * bytes], &border_mean[s * bytes], bytes);
     }
     uint64_t *const d_sums = device_room<uint64_t>(n * words);
-    uint64_t *const d_of_slots = device_room<uint64_t>(n_border_regions * words);
+    uint64_t *const d_of_border = device_room<uint64_t>(n_border_regions * words);
     uint8_t *const d_border_mean = to_device(border_mean), *const d_means =
                                                                device_room<uint8_t>(n * 4);
     uint8_t *const d_painted = device_room<uint8_t>(b.n_px * 4);
@@ -177,11 +177,11 @@ static void means_are_equal(const both &b)
         are_equal(b, d_sums, sums.data() + first * (uint32_t)words, some * (int64_t)words,
                   "words of sums");
         MUST_DO(qfz_gpu_border_sums(b.gpu, &b.got, first, some, (uint32_t)n_border_regions, words,
-                                    d_sums, d_of_slots));
+                                    d_sums, d_of_border));
         MUST_DO(qfz_gpu_means(b.gpu, &b.got, type, first, some, (uint32_t)n_border_regions, d_sums,
                               d_border_mean, d_means));
     }
-    are_equal(b, d_of_slots, of_slots.data(), n_border_regions * words,
+    are_equal(b, d_of_border, of_border.data(), n_border_regions * words,
               "words of border_regions' sums");
     are_equal(b, d_means, means.data(), n * (int64_t)bytes, "bytes of means");
     const uint32_t invalid = (uint32_t)check_random();
@@ -191,12 +191,12 @@ static void means_are_equal(const both &b)
                labels[i] ? (const void *)&means[(labels[i] - 1) * bytes] : &invalid, bytes);
     MUST_DO(qfz_gpu_regions_paint(b.gpu, &b.got, d_means, bytes, &invalid, d_painted));
     are_equal(b, d_painted, painted.data(), (int64_t)painted.size(), "painted bytes");
-    for (void *d : {(void *)d_sums, (void *)d_of_slots, (void *)d_border_mean, (void *)d_means,
+    for (void *d : {(void *)d_sums, (void *)d_of_border, (void *)d_border_mean, (void *)d_means,
                     (void *)d_painted})
         cudaFree(d);
 }
 
-/* d_cached: features are those of flat regions, where weights of rows are the same. */
+/* d_cached: not NULL if flat regions are to be used where weights of rows are equal. */
 static void features_are_equal(const both &b, uint32_t first, uint32_t n, void *d_cached)
 {
     const int64_t words = (int64_t)n * qfz_record_words(b.image->type, b.image->n_bands);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Trees by every method against the CPU engine's, which is tested against slow truths.  A tree is
- * compared as the sorted list of its zones: level, first pixel, number of pixels. */
+/* Trees by every method, against the CPU engine's, which other tests check by brute force.  Trees
+ * are compared as sorted lists of nodes: level, first pixel, number of pixels. */
 #include <algorithm>
 #include <tuple>
 
@@ -24,7 +24,7 @@ struct tree {
 
 typedef std::tuple<uint32_t, uint32_t, uint32_t> zone; /* level, first pixel, pixels */
 
-/* Contract of qfz_tree. */
+/* Checks the contract of qfz_tree. */
 static void check_canonical(const tree &t, const uint8_t *valid)
 {
     const int64_t n = (int64_t)t.parent.size();
@@ -102,7 +102,7 @@ static void append(qfz_gpu *gpu, std::vector<uint32_t> *to, const T *d_from, int
     to->insert(to->end(), part.begin(), part.end());
 }
 
-/* As little memory as there can be, then as much as the tree takes. */
+/* Begins with the least possible memory, then with as much as the tree needs. */
 static tree by_forest(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint32_t alpha_level)
 {
     tree t = {};
@@ -158,7 +158,7 @@ static tree by_gpu(qfz_gpu *gpu, method how, const qfz_gpu_edges *edges, uint32_
     return t;
 }
 
-/* The forest knows no edges of the greatest key that there is. */
+/* Compares trees; by forest only if no level is QFZ_NONE. */
 static void compare(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rule)
 {
     const std::vector<zone> want = zones_of(by_cpu(image, rule));
@@ -191,7 +191,7 @@ static void compare(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rule)
     upload_free(&up);
 }
 
-/* A random way to measure what the image's type allows. */
+/* A random distance that the image's type allows. */
 static qfz_rule pick_rule(const qfz_image *image)
 {
     qfz_rule rule = {};
@@ -222,7 +222,7 @@ static void check_hostile(qfz_gpu *gpu, int64_t number)
     hostile_free(&made);
 }
 
-/* All levels different along a row, so that one chain has all of its pairs; rows agree. */
+/* All levels of a row are different, so that one chain has all of its pairs; rows are equal. */
 static void check_long_chain(qfz_gpu *gpu, int64_t number, int32_t h, int32_t w, bool falls)
 {
     std::vector<uint16_t> pixels((size_t)h * (size_t)w);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lock-free union-find under pressure of schedules: random edges of random graphs, joined by many
- * threads in no order.  A copy without the joining again of a lost link must be caught. */
+/* Lock-free union-find under random schedules: many threads unite the ends of random edges in any
+ * order.  The test must detect a mutant that does not unite the set of a replaced link. */
 #include <algorithm>
 #include <cstring>
 
@@ -32,7 +32,7 @@ static graph random_graph(void)
     return g;
 }
 
-/* The least vertex of each component, by itself. */
+/* The least vertex of each component, by a sequential algorithm. */
 static std::vector<uint32_t> least_of(const graph &g)
 {
     std::vector<uint32_t> least(g.n);
@@ -49,7 +49,7 @@ static std::vector<uint32_t> least_of(const graph &g)
     return least;
 }
 
-/* The mutant: what was linked before is forgotten. */
+/* The mutant: drops the link that it replaces. */
 static __device__ void unite_once(uint32_t *parent, uint32_t a, uint32_t b)
 {
     a = qfz_find_shortening<qfz_in_global>(parent, a);
@@ -108,7 +108,7 @@ int main(int argc, char **argv)
     cudaDeviceProp properties;
     MUST(cudaGetDeviceProperties(&properties, 0));
     const bool simulated =
-        strcmp(properties.name, "simulator") == 0; /* and its schedules hostile */
+        strcmp(properties.name, "simulator") == 0; /* whose schedules are hostile */
     CHECK(!simulated || caught > 0, "the mutant was not caught in %lld graphs",
           (long long)check_.cases);
     printf("mutant caught %lld times\n", (long long)caught);

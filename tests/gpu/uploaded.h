@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* uploaded.h - an image of the host in device memory; first pixels of its regions. */
+/* uploaded.h - uploads an image to device memory; first pixels of regions from labels. */
 #ifndef QFZ_TEST_UPLOADED_H
 #define QFZ_TEST_UPLOADED_H
 
@@ -9,7 +9,7 @@
 typedef struct uploaded {
     qfz_gpu_image image;
     char *d_pixels;
-    uint8_t *d_valid; /* NULL as in the image */
+    uint8_t *d_valid; /* NULL if the image has no validity */
 } uploaded;
 
 static inline uploaded upload(const qfz_image *image)
@@ -24,7 +24,7 @@ static inline uploaded upload(const qfz_image *image)
     return up;
 }
 
-/* One band of floats: invalid pixels become NaNs, which say as much as the mask. */
+/* Sets the invalid pixels of one band of floats to NaN, and removes the mask. */
 static inline qfz_status upload_nan(qfz_gpu *gpu, uploaded *up)
 {
     const int64_t n_px = (int64_t)up->image.h * up->image.w;
@@ -38,7 +38,7 @@ static inline void upload_free(uploaded *up)
     cudaFree(up->d_valid);
 }
 
-/* Labels 1, 2, 3 ... by first pixel become first pixels, 0 becomes QFZ_NONE. */
+/* Replaces labels 1, 2, 3 ... in order of first pixels by first pixels, and 0 by QFZ_NONE. */
 static inline void roots_of_labels(std::vector<uint32_t> *labels)
 {
     std::vector<uint32_t> first(1, QFZ_NONE);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* collective.cc - stands in for src/gpu/collective.cu when the GPU room is built for the host. */
+/* collective.cc - replaces src/gpu/device/collective.cu when src/gpu/ is compiled for the
+ * simulator. */
 #include "gpu/device/collective.cuh"
 
 #include <algorithm>
@@ -22,8 +23,8 @@ qfz_status qfz_gpu_scan(qfz_gpu *, void *, const uint32_t *d_in, uint32_t *d_out
     return QFZ_OK;
 }
 
-/* As CUB's, which goes through the bits 8 at a time from one pair of buffers to the other, this
- * ends in either. */
+/* The result may be in either pair of buffers, as with CUB, which sorts by 8 bits at a time from
+ * one pair to the other. */
 template <typename K>
 static void sort(K *const d_keys[2], uint32_t *const d_values[2], int64_t n, int begin_bit,
                  int end_bit, int *out)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies to shared memory that a thread does not wait for: here each is made as late as may be, so
- * that what is used too early is seen. */
+/* Asynchronous copies to shared memory.  The simulator performs each copy as late as permitted, so
+ * that a test fails if a kernel reads the data too early. */
 #ifndef QFZ_SIM_PIPELINE_H
 #define QFZ_SIM_PIPELINE_H
 
@@ -14,7 +14,7 @@ struct sim_copy {
     size_t words;
 };
 
-/* Those of the thread that runs. */
+/* The pending copies of the running thread. */
 std::vector<sim_copy> &sim_copies();
 
 static inline void __pipeline_memcpy_async(void *to, const void *from, size_t bytes)

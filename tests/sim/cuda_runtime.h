@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: MIT */
-/* What the GPU room gets instead of CUDA's own header when it is built for the host. */
+/* Replaces CUDA's header of this name when src/gpu/ is compiled for the simulator. */
 #include "sim.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* races.cc - races in shared memory, as compute-sanitizer's racecheck sees them: of two accesses by
- * two threads of a block to one byte, without a barrier between them (or, in a warp, a
- * __syncwarp()), one is a write that is not atomic.  Whatever the schedule was, if they met in that
- * time, they are found.
+/* races.cc - detects races in shared memory, by the definition of compute-sanitizer's racecheck:
+ * two threads of a block access one byte without a barrier in between (or, in a warp, a
+ * __syncwarp()), and one access is a write that is not atomic.  Such a pair of accesses is a race
+ * whatever the order in which the schedule ran them.
  *
- * Kernels are compiled for ThreadSanitizer, whose library these functions stand in for.  At the end
- * the program tells what it found, as addresses for addr2line, and fails. */
+ * * Kernels are compiled for ThreadSanitizer; the functions of this file replace its library.  At
+ * the end the program prints the races as addresses for addr2line, and fails. */
 #include "races.h"
 
 #include <link.h>
@@ -34,14 +34,14 @@ struct access {
 
 struct shared_byte {
     uint64_t barriers = 0;
-    std::vector<access> accesses; /* since then; one each of a thread's */
+    std::vector<access> accesses; /* since then; one per thread */
 };
 
 thread_local std::unordered_map<uintptr_t, shared_byte> *bytes;
 std::mutex lock;
 typedef std::tuple<uintptr_t, kind, uintptr_t, kind> race;
-std::map<race, uint64_t> *races; /* how many of each */
-uintptr_t program, static_bytes; /* of __shared__ variables and all else that is thread_local */
+std::map<race, uint64_t> *races; /* number of occurrences */
+uintptr_t program, static_bytes; /* size of __shared__ and other thread_local variables */
 
 int look_at_program(dl_phdr_info *info, size_t, void *)
 {
@@ -91,7 +91,8 @@ void look_at_byte(shared_byte *byte, uint64_t barriers, const access &now, bool 
         const std::lock_guard<std::mutex> guard(lock);
         ++(*races)[race(before.at, before.how, now.at, now.how)];
     }
-    /* Many threads read one byte: of those a few are enough for a write to meet. */
+    /* Where many threads read one byte, a few of the reads suffice to detect a race with a write.
+     */
     if (!is_known && (now.how == WRITE || byte->accesses.size() < MANY))
         byte->accesses.push_back(now);
 }
@@ -114,7 +115,7 @@ void look(const volatile void *memory, size_t n_bytes, kind how, void *return_ad
 }
 } // namespace
 
-/* ---- What compilers call.  The names are theirs. */
+/* ---- Functions that the compiler calls, under the names that it uses ------------------------- */
 #define LOOK(how, n) look(p, n, how, __builtin_return_address(0))
 #define ACCESSES(n)                                                                                \
     void __tsan_read##n(void *p)                                                                   \

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* sim.cc - the scheduler: fibers of one block take turns on one host thread.
  *
- * A fiber runs until it waits (barrier, warp operation), contexts over at random, or ends.  When a
- * whole round over the fibers of a block finds none that can run, the block can never go on. */
+ * * A fiber runs until it waits (barrier, warp operation), ends, or, at random, switches to another
+ * fiber.  If a round over all fibers of a block finds none that can run, the block is deadlocked.
+ */
 #include "cuda_pipeline_primitives.h"
 #include "races.h"
 #include "sim.h"
@@ -25,7 +26,7 @@ namespace
 {
 enum { MAX_FIBERS = 1024, STACK_BYTES = 1 << 18, HOST_THREADS = 3, WARP = 32 };
 
-struct warp_wait { /* what a lane waits for */
+struct warp_wait { /* the warp operation for which a lane waits */
     sim_vote vote;
     unsigned mask;
     uint64_t value;
@@ -44,12 +45,12 @@ struct fiber {
 
 struct worker { /* one host thread and the block that it runs */
     fiber fibers[MAX_FIBERS];
-    char *stacks = nullptr; /* STACK_BYTES a fiber */
+    char *stacks = nullptr; /* STACK_BYTES per fiber */
     void *own_stack_pointer = nullptr;
     fiber *current = nullptr;
     int n_fibers = 0, n_alive = 0;
     int n_at_barrier = 0, barrier_sum = 0, barrier_result = 0;
-    uint64_t barriers = 0; /* and starts of blocks */
+    uint64_t barriers = 0; /* barriers, and starts of blocks */
     uint64_t warp_barriers[MAX_FIBERS / WARP] = {};
     void (*body)(void *) = nullptr;
     void *arg = nullptr;
@@ -74,7 +75,7 @@ void leave(worker *w)
     sim_switch(&self->stack_pointer, w->own_stack_pointer);
 }
 
-/* All who are alive have come. */
+/* All living fibers have reached the barrier. */
 void open_barrier(worker *w)
 {
     w->barriers++;
@@ -90,7 +91,7 @@ void fiber_main()
     w->body(w->arg);
     w->current->done = true;
     w->n_alive--;
-    if (w->n_at_barrier > 0 && w->n_at_barrier == w->n_alive) /* they waited for this one */
+    if (w->n_at_barrier > 0 && w->n_at_barrier == w->n_alive) /* only this fiber was missing */
         open_barrier(w);
     leave(w);
 }
@@ -224,7 +225,7 @@ std::vector<sim_copy> &sim_copies()
 void sim_maybe_yield()
 {
     worker *const w = me;
-    if (!w) return; /* called by the host */
+    if (!w) return; /* called outside a kernel */
     const uint64_t r = next_random(w) >> 20;
     if (r % 64 == 0) (void)sched_yield();
     if (r % 8 == 0) leave(w);
@@ -233,7 +234,7 @@ void sim_maybe_yield()
 int sim_barrier(sim_reduce reduce, int value)
 {
     worker *const w = me;
-    /* "all" is "none that is not": so that the sum of the arrived serves all three. */
+    /* For SIM_AND the sum counts zero values, so that one sum serves all three reductions. */
     w->barrier_sum += reduce == SIM_AND ? value == 0 : value != 0;
     w->n_at_barrier++;
     if (w->n_at_barrier == w->n_alive) {
@@ -291,7 +292,7 @@ struct launch {
     void (*body)(void *);
     void *arg;
     uint64_t seed;
-    std::vector<int64_t> order; /* blocks may come in any */
+    std::vector<int64_t> order; /* random order of blocks */
     std::atomic<int64_t> next{0};
 };
 
@@ -322,7 +323,7 @@ void run_blocks(worker *w, launch *l, uint64_t own_seed)
     sim_here = nullptr;
 }
 
-/* Host threads that live as long as the program; they serve one launch at a time. */
+/* Host threads that live as long as the program; they run one launch at a time. */
 struct pool {
     std::mutex one_launch, lock;
     std::condition_variable wake, finished;

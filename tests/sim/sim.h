@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* sim.h - CUDA on the host, for tests: every thread of a block is a fiber, blocks run on several
- * host threads in a shuffled order, and whatever touches shared state may context over to another
- * fiber or another host thread at random.  So wrong votes, missing barriers and lost updates
- * show on a machine without a GPU, and a block that can never go on is reported, not waited for.
+ * host threads in a shuffled order, and every operation on shared state may switch to another fiber
+ * or host thread at random.  So wrong votes, missing barriers and lost updates become visible
+ * without a GPU, and a deadlocked block is reported.
  *
- * What it is not: weak memory.  The host orders stores more strictly than a GPU does. */
+ * The simulator does not model weak memory: the host orders stores more strictly than a GPU. */
 #ifndef QFZ_SIM_H
 #define QFZ_SIM_H
 
@@ -87,7 +87,7 @@ static inline ulonglong2 make_ulonglong2(unsigned long long x, unsigned long lon
     return ulonglong2{x, y};
 }
 
-/* ---- Who is running -------------------------------------------------------------------------- */
+/* ---- The running thread ---------------------------------------------------------------------- */
 
 struct sim_fiber;
 struct sim_place {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sim_control.h - what a test may ask of the simulator: from C too. */
+/* sim_control.h - how a test controls the simulator, in C and C++. */
 #ifndef QFZ_SIM_CONTROL_H
 #define QFZ_SIM_CONTROL_H
 
@@ -9,34 +9,34 @@
 extern "C" {
 #endif
 
-/* The seed of everything random in it. */
+/* Sets the seed of the simulator's random choices. */
 void sim_seed(uint64_t seed);
 
-/* How many devices there seem to be; 1 at first.  None was used yet. */
+/* Sets the number of devices, 1 by default, and marks all devices as unused. */
 void sim_set_devices(int n);
 
-/* Was the device made current by any thread since sim_set_devices()? */
+/* True if a thread has made the device current since sim_set_devices(). */
 int sim_was_used(int device);
 
-/* The n-th allocation of device memory from now on fails, and with `all` every one after it too;
- * 0: none does. */
+/* Makes the n-th allocation of device memory from now on fail, and with `all` every later one; 0:
+ * no allocation fails. */
 void sim_fail_allocation(int64_t n, int all);
 
-/* From now on: the most bytes of device memory that were taken at a time, on all devices together,
- * and how often memory, of a device or page-locked, was taken after the first launch of a kernel.
- */
+/* From this call on, the simulator records the greatest number of bytes of device memory allocated
+ * at a time, on all devices together, and the number of allocations of device or page-locked memory
+ * after the first kernel launch. */
 void sim_watch_memory(void);
 int64_t sim_most_bytes(void);
 int64_t sim_late_allocations(void);
 
-/* Does a device that is to start fail?  Or take so long? */
+/* Makes the initialisation of a device fail, or take so long. */
 void sim_fail_start(int fails);
 void sim_slow_start(int ms);
 
-/* Of every device: 75 is 7.5; 90 at first. */
+/* Sets the compute capability of all devices: 75 is 7.5; 90 by default. */
 void sim_set_compute_capability(int times_ten);
 
-/* Shared memory that a block may have, of every device; 227 KiB at first. */
+/* Sets the greatest shared memory of a block on all devices; 227 KiB by default. */
 void sim_set_shared(int64_t bytes);
 
 #ifdef __cplusplus

@@ -39,7 +39,7 @@ struct header { /* before each allocation */
     char fill[248];
 };
 
-/* After each allocation: who writes there was promised less than it needs. */
+/* The guard after each allocation: a change means that memory was planned too small. */
 constexpr int guard_byte = 0x5c;
 constexpr size_t guard_bytes = 4096;
 
@@ -61,7 +61,7 @@ struct transfer {
 };
 
 std::mutex locked_mutex;
-std::map<const char *, size_t> locked; /* page-locked memory: where, and how many bytes */
+std::map<const char *, size_t> locked; /* page-locked memory: address and bytes */
 
 bool is_locked(const void *p)
 {
@@ -73,11 +73,11 @@ bool is_locked(const void *p)
 }
 } // namespace
 
-/* Of one host thread at a time, as the room uses them. */
+/* A stream, which one host thread at a time uses, as src/gpu/ does. */
 struct sim_stream {
     int device;
     std::deque<transfer> waiting;
-    int64_t n_done, n_asked; /* transfers, ever */
+    int64_t n_done, n_requested; /* transfers since the stream was created */
 
     void flush(int64_t end)
     {
@@ -90,13 +90,13 @@ struct sim_stream {
 
 struct sim_event {
     std::chrono::steady_clock::time_point at;
-    cudaStream_t stream; /* it was recorded in, after so many transfers */
-    int64_t n_asked;
+    cudaStream_t stream; /* the stream of the record, and its transfers at that time */
+    int64_t n_requested;
 };
 
 void sim_flush(cudaStream_t stream)
 {
-    if (stream) stream->flush(stream->n_asked);
+    if (stream) stream->flush(stream->n_requested);
 }
 
 void sim_set_devices(int n)
@@ -227,7 +227,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
 {
     if (stream && kind == cudaMemcpyHostToDevice && is_locked(from)) {
         stream->waiting.push_back({to, from, bytes});
-        stream->n_asked++;
+        stream->n_requested++;
         return cudaSuccess;
     }
     sim_flush(stream);
@@ -292,14 +292,14 @@ cudaError_t cudaEventDestroy(cudaEvent_t event)
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 {
     event->stream = stream;
-    event->n_asked = stream ? stream->n_asked : 0;
+    event->n_requested = stream ? stream->n_requested : 0;
     event->at = std::chrono::steady_clock::now();
     return cudaSuccess;
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
-    if (event->stream) event->stream->flush(event->n_asked);
+    if (event->stream) event->stream->flush(event->n_requested);
     return cudaSuccess;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sim_runtime.h - the part of CUDA's host API that the GPU room calls.  Device memory is the
- * host's, filled with rubbish when it is allocated; every call is done when it returns, but for
- * transfers out of page-locked memory: these are done as late as a stream may do them, so that who
- * changes such memory too early is found out. */
+/* sim_runtime.h - the part of CUDA's host API that src/gpu/ calls.  Device memory is host memory,
+ * filled with arbitrary bytes when it is allocated.  Every call is complete when it returns, except
+ * for transfers from page-locked memory: the simulator performs these as late as a stream may, so
+ * that a test fails if the caller changes such memory too early. */
 #ifndef QFZ_SIM_RUNTIME_H
 #define QFZ_SIM_RUNTIME_H
 
@@ -64,8 +64,8 @@ cudaError_t cudaEventCreate(cudaEvent_t *event);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
-void sim_flush(cudaStream_t stream); /* does what the stream still has to do */
-void sim_note_launch();              /* a kernel starts */
+void sim_flush(cudaStream_t stream); /* performs the pending transfers of the stream */
+void sim_note_launch();              /* called at each kernel launch */
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to);
 cudaError_t cudaGetLastError();
 const char *cudaGetErrorString(cudaError_t error);

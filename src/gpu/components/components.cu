@@ -46,10 +46,13 @@ static __global__ void __launch_bounds__(WORDS) k_link_block(SOURCE source, layo
 
 /* ---- Seams between blocks -------------------------------------------------------------------- */
 
+namespace
+{
 /* First pixels of two components, one on each side of a seam; QFZ_NONE if there is no pair. */
 struct ring_pair {
     uint32_t a, b;
 };
+} // namespace
 
 static __device__ __forceinline__ uint32_t ring_px(const layout &at, uint32_t block, int i)
 {
@@ -73,12 +76,15 @@ static __device__ __forceinline__ void unite_pairs(ring_pair pair, uint32_t *par
     if (pair.a != QFZ_NONE && !same) qfz_unite<qfz_in_global>(parent, pair.a, pair.b);
 }
 
+namespace
+{
 /* The joins across a seam that are needed, at the places k .. k + 31; `block` is on the upper or
  * left side, `next` on the other. across: of a place's pixel with the one across; ahead: with the
  * one after that; back: of the pixel after a place with the one across from the place. */
 struct seam_joins {
     uint32_t across, ahead, back;
 };
+} // namespace
 
 template <bool EIGHT>
 static __device__ __forceinline__ seam_joins seam_joins_at(const layout &at, uint32_t block,

@@ -10,11 +10,14 @@ static_assert(sizeof(qfz_gpu_flat_region) == FLAT_WORDS * sizeof(uint64_t),
 
 /* ---- Writing regions ------------------------------------------------------------------------- */
 
+namespace
+{
 struct flats_out {
     const uint32_t *label;
     uint32_t first_region, n;
     qfz_gpu_flat_region *flats;
 };
+} // namespace
 
 static __device__ __forceinline__ uint64_t pair(uint32_t low, uint32_t high)
 {

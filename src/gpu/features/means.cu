@@ -90,6 +90,8 @@ template <> __device__ __forceinline__ float mean_of<float>(const uint64_t *sum,
     return (float)((negative ? -size : size) / (double)pixels);
 }
 
+namespace
+{
 /* The regions whose sums are in device memory: n from `first` on. */
 struct some_regions {
     uint32_t first, n;
@@ -99,6 +101,7 @@ struct some_regions {
         return region - first < n;
     }
 };
+} // namespace
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
 

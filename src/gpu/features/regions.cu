@@ -100,12 +100,15 @@ static __global__ void __launch_bounds__(BLOCK)
 /* ---- Border regions
  * --------------------------------------------------------------------------- */
 
+namespace
+{
 struct ring_view {
     int64_t n;          /* ring pixels */
     uint32_t *first_at; /* per region on the ring: its first ring pixel */
     /* is_first and number_at: per ring pixel. number_at: the border region that is new there. */
     uint32_t *is_first, *number_at;
 };
+} // namespace
 
 /* The region of ring pixel i, QFZ_NONE where invalid; ring pixels are numbered as in
  * qfz_ring_place(). */
@@ -230,10 +233,13 @@ static int64_t mark_words(int64_t n_px)
     return (n_px + 31) / 32;
 }
 
+namespace
+{
 struct number_scratch {
     uint32_t *counts; /* roots per chunk */
     void *scan;
 };
+} // namespace
 
 static int64_t chunks_of(int64_t n_px)
 {

@@ -14,6 +14,8 @@
 /* A thread handles EACH nodes, so that their loads overlap. */
 enum { BLOCK = 256, EACH = 4, WORD_BITS = 32 };
 
+namespace
+{
 /* The data of the kernels: links, and bits of nodes. */
 template <typename T> struct tree_view {
     qfz_edge_reader<T> reader;
@@ -34,6 +36,7 @@ template <typename T> struct tree_view {
         return n_px + __ldg(before + node / WORD_BITS) + (uint32_t)__popc(earlier);
     }
 };
+} // namespace
 
 /* The pixel of a thread's k-th node; the node's number is kind * n_px + pixel. */
 static __device__ __forceinline__ uint32_t px_of(uint32_t block, int k)
@@ -182,12 +185,15 @@ static __global__ void __launch_bounds__(BLOCK)
 }
 
 /* ---- Launches -------------------------------------------------------------------------------- */
+namespace
+{
 typedef struct canonical_room {
     int64_t n_words;
     uint32_t *has_child, *stays; /* adjacent in memory */
     uint32_t *before;            /* per word, and at the end the sum of all */
     void *scan;
 } canonical_room;
+} // namespace
 
 static int64_t n_nodes_of(int connectivity, int64_t n_px)
 {

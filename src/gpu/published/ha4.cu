@@ -20,6 +20,8 @@
 
 enum { STRIP = 4, BORDER_WARPS = 4, RELABEL_WARPS = 4, RELABEL_PX = 4 };
 
+namespace
+{
 /* A chunk of a row, and the starts of its segments. */
 template <typename WORD> struct chunk {
     qfz_row_bits<WORD> bits;
@@ -51,6 +53,7 @@ template <typename WORD> struct chunk {
         return distance < BITS ? (uint32_t)distance + 1 : BITS + before;
     }
 };
+} // namespace
 
 /* The bits of this lane's pixels: one or two. */
 static __device__ __forceinline__ unsigned own_bits(uint32_t word)
@@ -137,11 +140,14 @@ static __device__ __forceinline__ unsigned hook(uint32_t *parent, const qfz_meet
     return done;
 }
 
+namespace
+{
 /* What the warp of a row shares with the warp of the row below. */
 template <typename WORD> struct row_above {
     qfz_row_bits<WORD> bits;
     uint32_t before;
 };
+} // namespace
 
 /* Algorithm 3. A block walks along its strip; the segment that is open at the end of a chunk is
  * carried over. In the paper every segment begins as a root and is then united with those above.
@@ -212,11 +218,14 @@ static __global__ void __launch_bounds__(QFZ_WARP *BORDER_WARPS)
     unite<EIGHT>(parent, first_meetings<EIGHT>(source, y, x0, got, row, up), 0, row, up);
 }
 
+namespace
+{
 /* A lane's four pixels in a row: those that begin a run, whose roots the lane finds, and those that
  * continue one. */
 struct four_px {
     unsigned starts, joined;
 };
+} // namespace
 
 template <typename WORD>
 static __device__ __forceinline__ four_px read_four(const qfz_row_bits<WORD> *bits, int32_t y,

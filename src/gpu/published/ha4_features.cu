@@ -39,6 +39,8 @@ enum {
 
 /* ---- Records --------------------------------------------------------------------------------- */
 
+namespace
+{
 struct record_room {
     uint64_t *words;
     int record_words, band; /* the band that is summed */
@@ -46,6 +48,7 @@ struct record_room {
     int64_t y0, x0;         /* the tile's place in the raster */
     qfz_gpu_areas areas;
 };
+} // namespace
 
 static __device__ __forceinline__ void add(uint64_t *word, uint64_t value)
 {
@@ -73,7 +76,7 @@ static __device__ __forceinline__ void add_wide(uint64_t *words, uint64_t low, u
 /* Adds a part in row y, from column x on, to the record of a region. */
 template <typename T, int WHAT>
 static __device__ __forceinline__ void add_part(const record_room &room, uint32_t region, int32_t y,
-                                                int32_t x, const part<T, WHAT> &own)
+                                                int32_t x, const ha4_part<T, WHAT> &own)
 {
     if (region - room.first >= room.n) return;
     uint64_t *const record = room.words + (int64_t)(region - room.first) * room.record_words;
@@ -132,16 +135,18 @@ static __global__ void __launch_bounds__(BLOCK) k_finish(record_room room, int n
 
 /* ---- The walk -------------------------------------------------------------------------------- */
 
+namespace
+{
 /* A warp's favourite region, and each lane's sums of it. */
 template <typename T, int WHAT> struct favourite {
     uint32_t region; /* QFZ_NONE: none yet */
-    part<T, WHAT> own;
+    ha4_part<T, WHAT> own;
 
     /* Adds the lanes' sums to the favourite's record, if there is a favourite; all lanes call. */
     __device__ __forceinline__ void flush(const record_room &room, int32_t y, int32_t x)
     {
         if (region == QFZ_NONE) return;
-        const part<T, WHAT> all = warp_part(own);
+        const ha4_part<T, WHAT> all = warp_part(own);
         if (threadIdx.x == 0) add_part(room, region, y, x, all);
         own.clear();
     }
@@ -149,7 +154,7 @@ template <typename T, int WHAT> struct favourite {
     /* Adds the parts of lanes that have one; all lanes call. If none of them is of the favourite,
      * the region of the first one becomes the favourite. */
     __device__ __forceinline__ void take(const record_room &room, int32_t y, int32_t x, bool has,
-                                         uint32_t of, const part<T, WHAT> &some)
+                                         uint32_t of, const ha4_part<T, WHAT> &some)
     {
         const unsigned all = __ballot_sync(QFZ_ALL_LANES, has);
         if (!all) return;
@@ -177,6 +182,7 @@ template <typename T> struct ahead_room {
     uint32_t region[AHEAD][2][QFZ_WARP];
     T value[AHEAD][2][QFZ_WARP];
 };
+} // namespace
 
 /* Finds the regions of starts of segments and of chunks. */
 static __device__ __forceinline__ void look_up(const uint32_t *parent, uint32_t (&at)[AHEAD][2])
@@ -253,7 +259,7 @@ static __global__ void __launch_bounds__(QFZ_WARP *WARPS, GATHER_BLOCKS)
         const int x = lane + i * QFZ_WARP, start = x - min(x, qfz_start_distance(starts, x));
         const int distance = min(lane, qfz_start_distance(valid & ~joined, lane));
         const bool ends = valid >> lane & 1 & ~(joined >> lane >> 1);
-        part<T, WHAT> some;
+        ha4_part<T, WHAT> some;
         some.set_place((uint32_t)(h * QFZ_WARP + lane - piece_x - distance),
                        (uint32_t)distance + 1);
         if (WHAT & VALUES) some.set_values(ahead->value[k][i][lane], distance);

@@ -49,7 +49,7 @@ static __device__ __forceinline__ uint64_t warp_add(uint64_t value)
 enum { PLACE = 1, VALUES = 2 };
 
 /* Sums over some pixels of one row; columns are counted from the first of the warp's piece. */
-template <typename T, int WHAT> struct part {
+template <typename T, int WHAT> struct ha4_part {
     uint32_t count, sum_x, x0, x1;
     uint64_t sum, square[2];
     uint32_t least, greatest;
@@ -61,7 +61,7 @@ template <typename T, int WHAT> struct part {
         sum = square[0] = square[1] = 0;
     }
 
-    __device__ __forceinline__ void join(const part &other)
+    __device__ __forceinline__ void join(const ha4_part &other)
     {
         count += other.count;
         if (WHAT & PLACE) {
@@ -109,9 +109,9 @@ template <typename T, int WHAT> struct part {
 
 /* The join of all lanes' parts. */
 template <typename T, int WHAT>
-static __device__ __forceinline__ part<T, WHAT> warp_part(const part<T, WHAT> &own)
+static __device__ __forceinline__ ha4_part<T, WHAT> warp_part(const ha4_part<T, WHAT> &own)
 {
-    part<T, WHAT> all = own;
+    ha4_part<T, WHAT> all = own;
     all.count = qfz_warp_add(own.count);
     if (WHAT & PLACE) {
         all.sum_x = qfz_warp_add(own.sum_x);

@@ -11,12 +11,15 @@ typedef qfz_row_bits<uint64_t> row_bits;
 
 enum { BITS = 64, BLOCK = 256 };
 
+namespace
+{
 struct region_room {
     row_bits *bits;   /* bits of the rows */
     uint64_t *roots;  /* bits of roots */
     uint32_t *counts; /* roots per word, then roots in earlier words */
     void *scan;
 };
+} // namespace
 
 static int64_t n_words(int32_t h, int32_t w)
 {

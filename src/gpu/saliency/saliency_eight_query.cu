@@ -35,6 +35,8 @@ static const uint32_t ONES = 0x10001, NO_VERTICES = QFZ_OPEN_INVALID * ONES;
 enum { EDGES = 12, ROWS = QFZ_SIDE * QFZ_WARP / THREADS /* of a warp */ };
 static_assert(QFZ_FOREST_BLOCK_PX == 1 << EDGES, "a pixel, and four edges in 16 bits");
 
+namespace
+{
 template <typename T> struct query_memory {
     /* Blocks per multiprocessor; its shared memory has room for no more. */
     enum { BLOCKS = QFZ_SM_THREADS / THREADS };
@@ -53,13 +55,17 @@ template <typename T> struct query_work {
     qfz_block_box box;
     planes_place<T> place;
 };
+} // namespace
 
 /* ---- Squares --------------------------------------------------------------------------------- */
 
+namespace
+{
 struct square {
     uint32_t a, b, c, d; /* vertices */
     uint32_t y, x;       /* the pixel a */
 };
+} // namespace
 
 template <typename T>
 static __device__ __forceinline__ square square_of(const query_work<T> &w, uint32_t item)
@@ -69,10 +75,13 @@ static __device__ __forceinline__ square square_of(const query_work<T> &w, uint3
     return {a[0], a[1], a[VERTEX_PITCH], a[VERTEX_PITCH + 1], y, x};
 }
 
+namespace
+{
 /* The two vertices of one open edge, and all open edges between these two. */
 struct square_pair {
     uint32_t u, v, edges;
 };
+} // namespace
 
 static __device__ __forceinline__ square_pair first_pair(const square &s, uint32_t rest)
 {
@@ -323,6 +332,8 @@ static __device__ __forceinline__ uint64_t of_lane(uint64_t bits, int lane)
     return (uint64_t)__shfl_sync(0xffffffffu, (uint32_t)(bits >> 32), lane) << 32 | low;
 }
 
+namespace
+{
 /* A row whose late planes a warp makes; a lane has the pixels x and x + QFZ_WARP. */
 struct late_row {
     const planes_place<uint32_t> &place;
@@ -344,6 +355,7 @@ struct late_row {
         return diagonal >> last & 1 ? *at(QFZ_BELOW, last + 1) : *at(QFZ_RIGHT, last);
     }
 };
+} // namespace
 
 /* Makes both late planes of one row, and restores the levels whose places were used. All reads of a
  * row come before its writes. Leaving edges are not written here. */

@@ -5,6 +5,8 @@
 #include "gpu/saliency/saliency_eight_wide_pixels.cuh"
 #include "gpu/saliency/saliency_wide_launch.cuh"
 
+namespace
+{
 struct eight_wide_way {
     typedef eight_wide_work WORK;
     typedef eight_wide_settled SETTLED;
@@ -47,6 +49,7 @@ struct eight_wide_way {
         store_levels<FULL>(w, e, out.saliency);
     }
 };
+} // namespace
 
 size_t qfz_saliency_eight_wide_shared(void)
 {

@@ -21,6 +21,8 @@ enum {
 };
 static_assert(COLUMNS <= QFZ_OPEN_VERTEX + 1, "an edge names two columns");
 
+namespace
+{
 template <typename T> struct query_memory {
     query_planes<T, 2> planes;
     query_columns<T, COLUMNS> columns;
@@ -34,6 +36,7 @@ template <typename T> struct query_work {
     qfz_block_box box;
     planes_place<T> place;
 };
+} // namespace
 
 /* ---- Edges ----------------------------------------------------------------------------------- */
 
@@ -115,6 +118,8 @@ static __device__ __forceinline__ int2 leaving_place(int i) /* x, y */
     return i < QFZ_SIDE ? make_int2(QFZ_SIDE - 1, i) : make_int2(i - QFZ_SIDE, QFZ_SIDE - 1);
 }
 
+namespace
+{
 struct leaving_edge {
     uint32_t own, level; /* own: the column where the edge starts, or QFZ_NONE if there is no such
                           * edge */
@@ -124,6 +129,7 @@ struct leaving_edge {
 struct leaving_ends {
     uint2 own, other;
 };
+} // namespace
 
 template <typename T>
 static __device__ __forceinline__ leaving_ends fetch_leaving(const query_work<T> &w, int i)
@@ -168,11 +174,14 @@ static __device__ __forceinline__ void end_leaving(const query_work<T> &w, int i
 
 /* ---- Open edges ------------------------------------------------------------------------------ */
 
+namespace
+{
 /* Entries of the list that are loaded together, the last one again where there are no more.
  * close_list(): `some` has been loaded from the thread's first place. */
 struct some_edges {
     uint32_t edge[AT_ONCE];
 };
+} // namespace
 
 static __device__ __forceinline__ void fetch(const uint32_t *__restrict__ items, uint32_t base,
                                              uint32_t n, some_edges &some)

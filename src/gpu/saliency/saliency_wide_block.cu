@@ -5,6 +5,8 @@
 #include "gpu/saliency/saliency_wide_launch.cuh"
 #include "gpu/saliency/saliency_wide_pixels.cuh"
 
+namespace
+{
 struct wide_way {
     typedef wide_work WORK;
     typedef wide_settled SETTLED;
@@ -46,6 +48,7 @@ struct wide_way {
         store_levels<FULL>(w, e, out.saliency);
     }
 };
+} // namespace
 
 size_t qfz_saliency_wide_shared(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* launch.cuh - stands in for src/gpu/launch.cuh when the GPU room is built for the host. */
+/* launch.cuh - replaces src/gpu/device/launch.cuh when src/gpu/ is compiled for the simulator. */
 #ifndef QFZ_GPU_LAUNCH_CUH
 #define QFZ_GPU_LAUNCH_CUH
 
@@ -32,7 +32,7 @@ static inline qfz_status qfz_launch(qfz_gpu *gpu, void (*kernel)(P...), dim3 gri
     return QFZ_OK;
 }
 
-/* Here no launch overlaps another one. */
+/* Launches do not overlap in the simulator. */
 #define qfz_launch_early qfz_launch
 static inline void qfz_await_launches(void)
 {
