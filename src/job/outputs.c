@@ -5,11 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "job/saliency_layout.h"
 #include "core/memory.h"
+#include "job/output_specs.h"
 #include "job/region_parts.h"
 #include "job/region_rows.h"
-#include "job/work.h"
+#include "job/saliency_layout.h"
+#include "job/setup_memory.h"
 
 /* Kinds of records in the spool, behind the rasters. */
 enum { RECORDS = QFZ_RASTERS, KINDS };
@@ -88,7 +89,7 @@ qfz_status qfz_outputs_check_edges(const qfz_setup *setup, qfz_source *source, i
     char path[QFZ_PATH_BYTES];
     if (!qfz_outputs_has_layout(&job) || n_parts == 1) return QFZ_OK;
     QFZ_TRY(name_edges(path, job.dst, n_parts, err));
-    qfz_sink_spec spec = qfz_spec_saliency(setup, path, QFZ_EDGES);
+    qfz_sink_spec spec = qfz_output_spec_saliency(setup, path, QFZ_EDGES);
     own.job = &job;
     qfz_outputs_place(&spec, &own, 0, n_parts);
     return qfz_sink_check(source, &job, &spec, err);
@@ -133,15 +134,15 @@ static qfz_status create_files(qfz_outputs *out, qfz_error *err)
             !qfz_sink_is_direct(out->sinks[i], t->tile_w, t->tile_h))
             widen_cache(out->run);
     }
-    return qfz_regions_open(&out->regions, out->run, err);
+    return qfz_region_records_open(&out->regions, out->run, err);
 }
 
 static qfz_status open_spool(qfz_outputs *out, qfz_error *err)
 {
     qfz_journal *journal = NULL;
-    QFZ_TRY(qfz_spool_open(&out->spool, KINDS, out->run->n_tiles, err));
-    QFZ_TRY(qfz_work_spool(out->run->work, &journal, err));
-    return qfz_spool_attach(out->spool, journal, err);
+    QFZ_TRY(qfz_output_journal_open(&out->spool, KINDS, out->run->n_tiles, err));
+    QFZ_TRY(qfz_work_folder_open_output(out->run->work, &journal, err));
+    return qfz_output_journal_attach(out->spool, journal, err);
 }
 
 qfz_status qfz_outputs_open(qfz_outputs *out, qfz_error *err)
@@ -155,8 +156,8 @@ void qfz_outputs_close(qfz_outputs *out)
     for (int i = 0; i < QFZ_RASTERS; i++)
         qfz_sink_close(out->sinks[i]);
     qfz_table_close(out->table);
-    qfz_regions_close(out->regions);
-    qfz_spool_close(out->spool);
+    qfz_region_records_close(out->regions);
+    qfz_output_journal_close(out->spool);
 }
 
 /* ----------------------------------------------------------------------------------------- tiles
@@ -165,8 +166,8 @@ bool qfz_outputs_have(const qfz_outputs *out, int64_t tile)
 {
     if (!out->spool) return false;
     for (int i = 0; i < out->n_rasters; i++)
-        if (!qfz_spool_has(out->spool, i, tile)) return false;
-    return !out->run->setup->job->regions || qfz_spool_has(out->spool, RECORDS, tile);
+        if (!qfz_output_journal_has(out->spool, i, tile)) return false;
+    return !out->run->setup->job->regions || qfz_output_journal_has(out->spool, RECORDS, tile);
 }
 
 static int64_t px_bytes(const qfz_sink_spec *spec)
@@ -186,25 +187,26 @@ qfz_status qfz_outputs_write(qfz_outputs *out, int i, const qfz_thread_context *
     const int64_t n = context->tile.h * context->tile.w;
     const uint8_t *const valid = mask_of(out, i, context);
     if (!out->spool) return qfz_sink_write(out->sinks[i], context->box, pixels, valid, err);
-    return qfz_spool_put(out->spool, i, tile, pixels, n * px_bytes(&out->specs[i]), valid, n, err);
+    return qfz_output_journal_put(out->spool, i, tile, pixels, n * px_bytes(&out->specs[i]), valid,
+                                  n, err);
 }
 
 typedef struct gathering {
-    qfz_spool *spool;
+    qfz_output_journal *spool;
     qfz_long_record record;
     int64_t record_bytes;
 } gathering;
 
 static qfz_status take_records(void *arg, uint64_t *records, int64_t n, qfz_error *err)
 {
-    qfz_regions *const regions = arg;
-    return qfz_regions_take(regions, records, n, err);
+    qfz_region_records *const regions = arg;
+    return qfz_region_records_add(regions, records, n, err);
 }
 
 static qfz_status gather_records(void *arg, uint64_t *records, int64_t n, qfz_error *err)
 {
     gathering *const g = arg;
-    return qfz_spool_add(g->spool, &g->record, records, n * g->record_bytes, err);
+    return qfz_output_journal_add(g->spool, &g->record, records, n * g->record_bytes, err);
 }
 
 qfz_status qfz_outputs_regions(qfz_outputs *out, qfz_thread_context *context, int64_t tile,
@@ -213,11 +215,11 @@ qfz_status qfz_outputs_regions(qfz_outputs *out, qfz_thread_context *context, in
     qfz_run *const run = out->run;
     if (!run->setup->job->regions) return QFZ_OK;
     if (!out->spool)
-        return qfz_regions_make(run, context, n_regions, take_records, out->regions, err);
-    gathering g = {.spool = out->spool, .record_bytes = qfz_region_bytes(run->setup)};
-    g.record = qfz_spool_begin(out->spool, RECORDS, tile, n_regions * g.record_bytes);
-    QFZ_TRY(qfz_regions_make(run, context, n_regions, gather_records, &g, err));
-    return qfz_spool_end(out->spool, &g.record, err);
+        return qfz_region_records_make(run, context, n_regions, take_records, out->regions, err);
+    gathering g = {.spool = out->spool, .record_bytes = qfz_region_record_bytes(run->setup)};
+    g.record = qfz_output_journal_begin(out->spool, RECORDS, tile, n_regions * g.record_bytes);
+    QFZ_TRY(qfz_region_records_make(run, context, n_regions, gather_records, &g, err));
+    return qfz_output_journal_end(out->spool, &g.record, err);
 }
 
 /* ------------------------------------------------------------------------------- out of the spool
@@ -232,7 +234,7 @@ typedef struct room {
 static qfz_status room_init(room *r, const qfz_setup *setup, qfz_error *err)
 {
     const int64_t px = setup->tiling.tile_w * setup->tiling.tile_h;
-    const int64_t record_bytes = qfz_region_bytes(setup);
+    const int64_t record_bytes = qfz_region_record_bytes(setup);
     QFZ_TRY(qfz_alloc(&r->pixels, px, qfz_setup_out_bytes(setup), err));
     QFZ_TRY(QFZ_NEW(&r->valid, px, err));
     r->records_n = QFZ_RECORDS_BYTES / record_bytes + 1;
@@ -248,13 +250,13 @@ static void room_fini(room *r)
 
 static qfz_status replay_records(qfz_outputs *out, int64_t tile, const room *r, qfz_error *err)
 {
-    const int64_t record_bytes = qfz_region_bytes(out->run->setup);
-    const int64_t n = qfz_spool_bytes(out->spool, RECORDS, tile) / record_bytes;
+    const int64_t record_bytes = qfz_region_record_bytes(out->run->setup);
+    const int64_t n = qfz_output_journal_bytes(out->spool, RECORDS, tile) / record_bytes;
     for (int64_t first = 0; first < n; first += r->records_n) {
         const int64_t count = n - first < r->records_n ? n - first : r->records_n;
-        QFZ_TRY(qfz_spool_read(out->spool, RECORDS, tile, first * record_bytes, r->records,
-                               count * record_bytes, err));
-        QFZ_TRY(qfz_regions_take(out->regions, r->records, count, err));
+        QFZ_TRY(qfz_output_journal_read(out->spool, RECORDS, tile, first * record_bytes, r->records,
+                                        count * record_bytes, err));
+        QFZ_TRY(qfz_region_records_add(out->regions, r->records, count, err));
     }
     return QFZ_OK;
 }
@@ -266,8 +268,8 @@ static qfz_status replay_tile(qfz_outputs *out, int64_t tile, const room *r, qfz
     const int64_t n = qfz_box_h(box) * qfz_box_w(box);
     for (int i = 0; i < out->n_rasters; i++) {
         const bool masked = out->specs[i].has_mask;
-        QFZ_TRY(qfz_spool_get(out->spool, i, tile, r->pixels, n * px_bytes(&out->specs[i]),
-                              masked ? r->valid : NULL, n, err));
+        QFZ_TRY(qfz_output_journal_get(out->spool, i, tile, r->pixels, n * px_bytes(&out->specs[i]),
+                                       masked ? r->valid : NULL, n, err));
         QFZ_TRY(qfz_sink_write(out->sinks[i], box, r->pixels, masked ? r->valid : NULL, err));
     }
     return out->regions ? replay_records(out, tile, r, err) : QFZ_OK;
@@ -296,10 +298,10 @@ static qfz_status replay(qfz_outputs *out, qfz_error *err)
     QFZ_TRY_OR(st, cleanup, clean(out, err));
     QFZ_TRY_OR(st, cleanup, create_files(out, err));
     QFZ_TRY_OR(st, cleanup, room_init(&r, run->setup, err));
-    qfz_run_begin(run, "writing", 0.05, run->end_tile - run->first_tile);
+    qfz_progress_begin(&run->progress, "writing", 0.05, run->end_tile - run->first_tile);
     for (int64_t tile = run->first_tile; tile < run->end_tile; tile++) {
         QFZ_TRY_OR(st, cleanup, replay_tile(out, tile, &r, err));
-        QFZ_TRY_OR(st, cleanup, qfz_run_advance(run, err));
+        QFZ_TRY_OR(st, cleanup, qfz_progress_advance(&run->progress, err));
     }
 
 cleanup:
@@ -331,7 +333,7 @@ static qfz_status rows_of_parts(const qfz_outputs *out, const qfz_sink_spec *spe
 static qfz_status told(void *arg, double part, qfz_error *err)
 {
     qfz_run *const run = arg;
-    return qfz_run_advance_to(run, part, err);
+    return qfz_progress_advance_to(&run->progress, part, err);
 }
 
 /* All that can fail before a raster has its name.  NULL: it has it. */
@@ -340,7 +342,7 @@ static qfz_status finish(qfz_outputs *out, qfz_sink *sink, const char *path, qfz
     qfz_run *const run = out->run;
     if (!sink) return QFZ_OK;
     if (qfz_output_is_copied(run->setup->job, path))
-        qfz_run_begin(run, "copying", copying_share, 0);
+        qfz_progress_begin(&run->progress, "copying", copying_share, 0);
     return qfz_sink_finish(sink, told, run, err);
 }
 
@@ -354,7 +356,7 @@ static qfz_status merge_parts(qfz_outputs *out, int i, qfz_error *err)
     if (out->spool) qfz_output_clean(spec->path);
     qfz_sink_close(out->sinks[i]); /* of a part */
     out->sinks[i] = NULL;
-    qfz_run_begin(run, "merging", merging_share / out->n_rasters, 0);
+    qfz_progress_begin(&run->progress, "merging", merging_share / out->n_rasters, 0);
     const qfz_status st =
         qfz_parts_merge(&out->sinks[i], run->source, run->setup->job, spec, rows, told, run, err);
     free(rows);
@@ -379,7 +381,7 @@ static qfz_status convert_layout(qfz_outputs *out, qfz_error *err)
     const qfz_setup *const setup = out->run->setup;
     const qfz_job job = job_of(out);
     qfz_sink_spec edges = out->specs[QFZ_MAIN];
-    qfz_sink_spec spec = qfz_spec_saliency(setup, setup->job->dst, setup->job->layout);
+    qfz_sink_spec spec = qfz_output_spec_saliency(setup, setup->job->dst, setup->job->layout);
     qfz_sink *layout = NULL;
     qfz_status st;
     if (edges.n_parts > 0) {
@@ -396,7 +398,7 @@ static qfz_status convert_layout(qfz_outputs *out, qfz_error *err)
     }
     if (out->spool) qfz_output_clean(spec.path);
     QFZ_TRY(qfz_sink_create(&layout, out->run->source, setup->job, &spec, err));
-    qfz_run_begin(out->run, "layout", layout_share, 0);
+    qfz_progress_begin(&out->run->progress, "layout", layout_share, 0);
     QFZ_TRY_OR(st, cleanup,
                qfz_layout_convert(out->sinks[QFZ_MAIN], &edges, layout, &spec, setup->n_threads,
                                   told, out->run, err));
@@ -437,13 +439,13 @@ qfz_status qfz_outputs_join(qfz_outputs *out, qfz_error *err)
 {
     qfz_run *const run = out->run;
     widen_cache(run); /* rasters may be copied */
-    if (run->work) QFZ_TRY(qfz_work_finish(run->work, err));
+    if (run->work) QFZ_TRY(qfz_work_folder_finish(run->work, err));
     if (out->spool && run->setup->job->regions) qfz_output_clean(run->setup->job->regions);
-    if (run->setup->job->regions) qfz_run_begin(run, "table", table_share, 0);
+    if (run->setup->job->regions) qfz_progress_begin(&run->progress, "table", table_share, 0);
     if (run->n_parts > 1)
         QFZ_TRY(qfz_region_parts_join(run, &out->table, err));
     else
-        QFZ_TRY(qfz_regions_write(out->regions, run, &out->table, err));
+        QFZ_TRY(qfz_region_records_write(out->regions, run, &out->table, err));
     if (out->table) QFZ_TRY(qfz_table_finish(out->table, err));
     QFZ_TRY(join_rasters(out, err));
     if (out->table) QFZ_TRY(qfz_table_commit(out->table, err));

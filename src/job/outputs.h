@@ -6,8 +6,8 @@
 #ifndef QFZ_OUTPUTS_H
 #define QFZ_OUTPUTS_H
 
-#include "job/regions.h"
-#include "job/spool.h"
+#include "job/region_records.h"
+#include "job/output_journal.h"
 
 enum { QFZ_MAIN = 0, QFZ_SECOND, QFZ_RASTERS };
 enum { QFZ_PATH_BYTES = 4096 };
@@ -21,8 +21,8 @@ typedef struct qfz_outputs {
 
     char edges[QFZ_PATH_BYTES];   /* the path of specs[QFZ_MAIN], if that is not the result */
     qfz_sink *sinks[QFZ_RASTERS]; /* NULL: this process has no rows */
-    qfz_spool *spool;             /* NULL: none */
-    qfz_regions *regions;
+    qfz_output_journal *spool;    /* NULL: none */
+    qfz_region_records *regions;
     qfz_table *table;
 } qfz_outputs;
 

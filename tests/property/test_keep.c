@@ -2,7 +2,8 @@
 /* test_keep.c - what was found out of tiles is kept as far as the budget goes, and changes nothing
  * but time: every output is the one of a job that keeps nothing. */
 #include "files.h"
-#include "job/passes.h"
+#include "job/setup_init.h"
+#include "job/task_run.h"
 
 enum { MOST_BANDS = 2, TABLE_ROOM = 1 << 20 };
 
@@ -145,9 +146,9 @@ static void pixels_are_there_for_sums(const qfz_run *run, qfz_task task)
 {
     int n_there = 0;
     for (int64_t tile = 0; tile < run->n_tiles; tile++)
-        n_there += run->kept[tile].pixels != NULL;
+        n_there += run->cache.entries[tile].pixels != NULL;
     const int n_dropped = task == QFZ_SALIENCY ? spy.keeps : 0;
-    CHECK(run->cached_bytes == 0 || n_there == run->n_tiles - n_dropped,
+    CHECK(run->cache.pixel_bytes == 0 || n_there == run->n_tiles - n_dropped,
           "pixels of %d tiles, %d kept", n_there, spy.keeps);
 }
 
@@ -156,7 +157,7 @@ static qfz_status run_job(const qfz_job *job, int64_t keep_bytes, outcome *out, 
     static const qfz_ranks alone = {.n = 1, .n_local = 1};
     qfz_setup setup;
     qfz_source *source = NULL;
-    qfz_steps steps = {.n = 0};
+    qfz_step_times times = {.n = 0};
     qfz_run run = {0};
     qfz_phase next;
     files_must(qfz_setup_init(&setup, job, &source, err) == QFZ_OK);
@@ -164,14 +165,13 @@ static qfz_status run_job(const qfz_job *job, int64_t keep_bytes, outcome *out, 
     setup.keep_bytes = keep_bytes;
     out->tiles = setup.tiling.n_x * setup.tiling.n_y;
     out->passes = setup.passes;
-    files_must(qfz_run_open(&run, &setup, &alone, source, NULL, err) == QFZ_OK);
-    run.steps = &steps;
-    const qfz_status st = qfz_passes_run(
-        job->task == QFZ_SALIENCY ? &qfz_saliency_passes : &qfz_simplify_passes, &run, &next, err);
+    files_must(qfz_run_open(&run, &setup, &alone, source, NULL, &times, err) == QFZ_OK);
+    const qfz_status st = qfz_task_run(
+        job->task == QFZ_SALIENCY ? &qfz_task_saliency : &qfz_task_simplify, &run, &next, err);
     out->regions = run.count.total;
     if (st == QFZ_OK) pixels_are_there_for_sums(&run, job->task);
-    CHECK(spy.keeps == 0 || run.result_bytes <= run.result_room, "%" PRId64 " of %" PRId64 " bytes",
-          run.result_bytes, run.result_room);
+    CHECK(spy.keeps == 0 || run.cache.result_bytes <= run.cache.result_room,
+          "%" PRId64 " of %" PRId64 " bytes", run.cache.result_bytes, run.cache.result_room);
     qfz_run_close(&run);
     qfz_source_close(source);
     qfz_setup_fini(&setup);

@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "files.h"
-#include "job/setup.h"
+#include "job/setup_init.h"
+#include "job/setup_memory.h"
 
 enum { MIB = 1 << 20 };
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "job/work.h"
+#include "job/work_folder.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,12 +11,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "job/identity.h"
 #include "core/memory.h"
+#include "job/job_identity.h"
+#include "job/setup_memory.h"
+#include "job/work_files.h"
 
-enum { PATH_BYTES = 4096, TEXT_BYTES = 1 << 16 };
-
-struct qfz_work {
+struct qfz_work_folder {
     const char *folder;
     const qfz_ranks *ranks;
     qfz_phase phase;
@@ -30,88 +29,16 @@ struct qfz_work {
     int lock;                   /* of the file `job`, by who ends a job in phases; -1: none */
 };
 
-/* ------------------------------------------------------------------------------------ small files
- */
-static qfz_status path_of(const qfz_work *work, char path[PATH_BYTES], qfz_error *err,
-                          const char *format, ...) __attribute__((format(printf, 4, 5)));
-
-static qfz_status path_of(const qfz_work *work, char path[PATH_BYTES], qfz_error *err,
-                          const char *format, ...)
-{
-    va_list args;
-    const int n = snprintf(path, PATH_BYTES, "%s/", work->folder);
-    int m = PATH_BYTES;
-    va_start(args, format);
-    if (n > 0 && n < PATH_BYTES) m = vsnprintf(path + n, (size_t)(PATH_BYTES - n), format, args);
-    va_end(args);
-    if (n + m < PATH_BYTES) return QFZ_OK;
-    return qfz_fail(err, QFZ_EARG, "%s: the name is too long", work->folder);
-}
-
-static qfz_status failed(const char *path, const char *what, qfz_error *err)
-{
-    return qfz_fail(err, QFZ_EIO, "%s: %s failed: %s", path, what, strerror(errno));
-}
-
-/* A small text file in the folder; *text is NULL if there is none, else released by free(). */
-static qfz_status read_file(const qfz_work *work, const char *name, char **text, qfz_error *err)
-{
-    char path[PATH_BYTES];
-    *text = NULL;
-    QFZ_TRY(path_of(work, path, err, "%s", name));
-    FILE *const in = fopen(path, "re");
-    if (!in && errno == ENOENT) return QFZ_OK;
-    if (!in) return failed(path, "opening", err);
-    qfz_status st = QFZ_NEW_ZERO(text, TEXT_BYTES, err);
-    if (st == QFZ_OK && fread(*text, 1, TEXT_BYTES - 1, in) == 0 && ferror(in))
-        st = failed(path, "reading", err);
-    (void)fclose(in);
-    return st;
-}
-
-/* The file appears whole or not at all.  is_new not NULL: others may be about to make one, and one
- * that is there already stays as it is. */
-static qfz_status write_file(const qfz_work *work, const char *name, const char *text, bool *is_new,
-                             qfz_error *err)
-{
-    char path[PATH_BYTES], temp[PATH_BYTES];
-    const size_t n = strlen(text);
-    QFZ_TRY(path_of(work, path, err, "%s", name));
-    if (is_new)
-        QFZ_TRY(path_of(work, temp, err, "%s.%ld.tmp", name, (long)getpid()));
-    else
-        QFZ_TRY(path_of(work, temp, err, "%s.tmp", name));
-    const int file = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (file < 0) return failed(temp, "making it", err);
-    bool ok = write(file, text, n) == (ssize_t)n && fsync(file) == 0;
-    ok = close(file) == 0 && ok;
-    if (ok && is_new) {
-        *is_new = link(temp, path) == 0;
-        ok = *is_new || errno == EEXIST;
-    }
-    if (ok && !is_new) ok = rename(temp, path) == 0;
-    const int why = errno;
-    (void)unlink(temp);
-    errno = why;
-    return ok ? QFZ_OK : failed(path, "writing", err);
-}
-
-static void delete_file(const qfz_work *work, const char *name)
-{
-    char path[PATH_BYTES];
-    qfz_error ignored = {.status = QFZ_OK};
-    if (path_of(work, path, &ignored, "%s", name) == QFZ_OK) (void)unlink(path);
-}
-
 /* -------------------------------------------------------------------------------------- whose it
  * is
  */
 /* Tiles and parts are taken over from who came first, unless this job names its own. */
-static qfz_status take_over(qfz_work *work, const char *there, qfz_setup *setup, qfz_error *err)
+static qfz_status take_over(qfz_work_folder *work, const char *there, qfz_setup *setup,
+                            qfz_error *err)
 {
     const qfz_job *const job = setup->job;
-    const char *const tile = qfz_identity_find(there, QFZ_IDENTITY_TILE);
-    const char *const parts = qfz_identity_find(there, QFZ_IDENTITY_PARTS);
+    const char *const tile = qfz_job_identity_find(there, QFZ_JOB_IDENTITY_TILE);
+    const char *const parts = qfz_job_identity_find(there, QFZ_JOB_IDENTITY_PARTS);
     long long w = 0, h = 0;
     int n_parts = 0;
     if (!tile || !parts || sscanf(tile, "%lld x %lld", &w, &h) != 2 || w < 1 || h < 1 ||
@@ -130,16 +57,16 @@ static qfz_status take_over(qfz_work *work, const char *there, qfz_setup *setup,
 }
 
 /* here NULL: it is known that this is the job of rank 0, which has compared. */
-static qfz_status compare(qfz_work *work, const char *here, qfz_setup *setup, qfz_error *err)
+static qfz_status compare(qfz_work_folder *work, const char *here, qfz_setup *setup, qfz_error *err)
 {
-    qfz_difference d;
+    qfz_job_difference d;
     char *there = NULL;
-    QFZ_TRY(read_file(work, "job", &there, err));
+    QFZ_TRY(qfz_work_file_read(work->folder, "job", &there, err));
     qfz_status st;
     if (!there)
         st = qfz_fail(err, QFZ_EARG, "%s: nothing there to go on with; phase summarise comes first",
                       work->folder);
-    else if (here && qfz_identity_differs(there, here, &d))
+    else if (here && qfz_job_identity_differs(there, here, &d))
         st = qfz_fail(err, QFZ_EARG,
                       "%s: it holds another job: its %s was \"%s\", and is \"%s\" now",
                       work->folder, d.what, d.there, d.here);
@@ -149,10 +76,10 @@ static qfz_status compare(qfz_work *work, const char *here, qfz_setup *setup, qf
     return st;
 }
 
-static qfz_status check_fresh(const qfz_work *work, qfz_error *err)
+static qfz_status check_fresh(const qfz_work_folder *work, qfz_error *err)
 {
     char *there = NULL;
-    QFZ_TRY(read_file(work, "job", &there, err));
+    QFZ_TRY(qfz_work_file_read(work->folder, "job", &there, err));
     const bool found = there != NULL;
     free(there);
     if (!found) return QFZ_OK;
@@ -163,21 +90,22 @@ static qfz_status check_fresh(const qfz_work *work, qfz_error *err)
 }
 
 /* Whoever comes first says what the job is; a phase that comes too early is not the first. */
-static qfz_status enter(qfz_work *work, const char *here, qfz_setup *setup, qfz_error *err)
+static qfz_status enter(qfz_work_folder *work, const char *here, qfz_setup *setup, qfz_error *err)
 {
     const qfz_job *const job = setup->job;
     if (job->phase == QFZ_PHASE_ALL || job->phase == QFZ_PHASE_SUMMARISE) {
         work->made_folder = mkdir(work->folder, 0777) == 0;
         if (!work->made_folder && errno != EEXIST)
-            return failed(work->folder, "making the folder", err);
+            return qfz_work_failed(work->folder, "making the folder", err);
         if (!job->resume && job->phase == QFZ_PHASE_ALL) QFZ_TRY(check_fresh(work, err));
-        QFZ_TRY(write_file(work, "job", here, &work->made_job, err));
+        QFZ_TRY(qfz_work_file_write(work->folder, "job", here, &work->made_job, err));
     }
     return compare(work, here, setup, err);
 }
 
 /* Rank 0 first: the others find what it made. */
-static qfz_status enter_all(qfz_work *work, const char *here, qfz_setup *setup, qfz_error *err)
+static qfz_status enter_all(qfz_work_folder *work, const char *here, qfz_setup *setup,
+                            qfz_error *err)
 {
     const bool first = work->ranks->rank == 0;
     qfz_status st = first ? enter(work, here, setup, err) : QFZ_OK;
@@ -186,27 +114,27 @@ static qfz_status enter_all(qfz_work *work, const char *here, qfz_setup *setup, 
     return qfz_ranks_agree(work->ranks, st, err);
 }
 
-static void set_part(qfz_work *work, const qfz_job *job)
+static void set_part(qfz_work_folder *work, const qfz_job *job)
 {
     work->phase = job->phase;
     work->part = job->phase == QFZ_PHASE_ALL ? work->ranks->rank + 1 : job->part;
     work->n_parts = job->phase == QFZ_PHASE_ALL ? work->ranks->n : job->n_parts;
 }
 
-qfz_status qfz_work_open(qfz_work **out, qfz_setup *setup, const qfz_ranks *ranks,
-                         qfz_source *source, qfz_error *err)
+qfz_status qfz_work_folder_open(qfz_work_folder **out, qfz_setup *setup, const qfz_ranks *ranks,
+                                qfz_source *source, qfz_error *err)
 {
-    qfz_work *work = NULL;
+    qfz_work_folder *work = NULL;
     char *here = NULL, *finishing = NULL;
     qfz_status st = QFZ_NEW_ZERO(&work, 1, err);
     if (st == QFZ_OK) {
-        *work = (qfz_work){.folder = setup->job->work, .ranks = ranks, .lock = -1};
+        *work = (qfz_work_folder){.folder = setup->job->work, .ranks = ranks, .lock = -1};
         set_part(work, setup->job);
-        if (ranks->rank == 0) st = qfz_identity_make(&here, setup, source, work->n_parts, err);
+        if (ranks->rank == 0) st = qfz_job_identity_make(&here, setup, source, work->n_parts, err);
     }
     QFZ_TRY_OR(st, cleanup, qfz_ranks_agree(ranks, st, err));
     QFZ_TRY_OR(st, cleanup, enter_all(work, here, setup, err));
-    st = read_file(work, "finishing", &finishing, err);
+    st = qfz_work_file_read(work->folder, "finishing", &finishing, err);
     work->is_finishing = finishing != NULL;
     QFZ_TRY_OR(st, cleanup, qfz_ranks_agree(ranks, st, err));
     *out = work;
@@ -215,11 +143,11 @@ qfz_status qfz_work_open(qfz_work **out, qfz_setup *setup, const qfz_ranks *rank
 cleanup:
     free(here);
     free(finishing);
-    qfz_work_close(work);
+    qfz_work_folder_close(work);
     return st;
 }
 
-void qfz_work_close(qfz_work *work)
+void qfz_work_folder_close(qfz_work_folder *work)
 {
     if (!work) return;
     qfz_journal_close(work->own);
@@ -231,7 +159,7 @@ void qfz_work_close(qfz_work *work)
     free(work);
 }
 
-int qfz_work_n_parts(const qfz_work *work)
+int qfz_work_folder_n_parts(const qfz_work_folder *work)
 {
     return work->n_parts;
 }
@@ -239,51 +167,55 @@ int qfz_work_n_parts(const qfz_work *work)
 /* --------------------------------------------------------------------------------------- journals
  */
 /* Another process's journal, if it is there. */
-static qfz_status read_other(qfz_work *work, const char *path, qfz_stitch *stitch, qfz_error *err)
+static qfz_status read_other(qfz_work_folder *work, const char *path, qfz_stitch *stitch,
+                             qfz_error *err)
 {
     if (access(path, F_OK) != 0) return QFZ_OK;
     QFZ_TRY(qfz_journal_open(&work->others[work->n_others], path, false, err));
     return qfz_stitch_attach(stitch, work->others[work->n_others++], err);
 }
 
-static qfz_status read_others(qfz_work *work, qfz_stitch *stitch, qfz_error *err)
+static qfz_status read_others(qfz_work_folder *work, qfz_stitch *stitch, qfz_error *err)
 {
-    char path[PATH_BYTES];
+    char path[QFZ_WORK_PATH_BYTES];
     QFZ_TRY(QFZ_NEW_ZERO(&work->others, work->n_parts, err));
     if (work->phase == QFZ_PHASE_ALL) return QFZ_OK;
     if (work->phase != QFZ_PHASE_STITCH) {
-        QFZ_TRY(path_of(work, path, err, "stitch.journal"));
+        QFZ_TRY(qfz_work_path(work->folder, path, err, "stitch.journal"));
         return read_other(work, path, stitch, err);
     }
     for (int part = 1; part <= work->n_parts; part++) {
-        QFZ_TRY(path_of(work, path, err, "part-%d-of-%d.journal", part, work->n_parts));
+        QFZ_TRY(
+            qfz_work_path(work->folder, path, err, "part-%d-of-%d.journal", part, work->n_parts));
         QFZ_TRY(read_other(work, path, stitch, err));
     }
     return QFZ_OK;
 }
 
-qfz_status qfz_work_attach(qfz_work *work, qfz_stitch *stitch, qfz_error *err)
+qfz_status qfz_work_folder_attach(qfz_work_folder *work, qfz_stitch *stitch, qfz_error *err)
 {
-    char path[PATH_BYTES];
+    char path[QFZ_WORK_PATH_BYTES];
     QFZ_TRY(read_others(work, stitch, err));
     if (work->phase == QFZ_PHASE_STITCH)
-        QFZ_TRY(path_of(work, path, err, "stitch.journal"));
+        QFZ_TRY(qfz_work_path(work->folder, path, err, "stitch.journal"));
     else
-        QFZ_TRY(path_of(work, path, err, "part-%d-of-%d.journal", work->part, work->n_parts));
+        QFZ_TRY(qfz_work_path(work->folder, path, err, "part-%d-of-%d.journal", work->part,
+                              work->n_parts));
     QFZ_TRY(qfz_journal_open(&work->own, path, true, err));
     return qfz_stitch_attach(stitch, work->own, err);
 }
 
-qfz_status qfz_work_spool(qfz_work *work, qfz_journal **journal, qfz_error *err)
+qfz_status qfz_work_folder_open_output(qfz_work_folder *work, qfz_journal **journal, qfz_error *err)
 {
-    char path[PATH_BYTES];
-    QFZ_TRY(path_of(work, path, err, "pixels-%d-of-%d.journal", work->part, work->n_parts));
+    char path[QFZ_WORK_PATH_BYTES];
+    QFZ_TRY(qfz_work_path(work->folder, path, err, "pixels-%d-of-%d.journal", work->part,
+                          work->n_parts));
     QFZ_TRY(qfz_journal_open(&work->pixels, path, true, err));
     *journal = work->pixels;
     return QFZ_OK;
 }
 
-qfz_status qfz_work_sync(qfz_work *work, qfz_error *err)
+qfz_status qfz_work_folder_sync(qfz_work_folder *work, qfz_error *err)
 {
     if (work->own) QFZ_TRY(qfz_journal_sync(work->own, err));
     return work->pixels ? qfz_journal_sync(work->pixels, err) : QFZ_OK;
@@ -291,19 +223,20 @@ qfz_status qfz_work_sync(qfz_work *work, qfz_error *err)
 
 /* ------------------------------------------------------------------------------------------- end
  */
-qfz_status qfz_work_finish(qfz_work *work, qfz_error *err)
+qfz_status qfz_work_folder_finish(qfz_work_folder *work, qfz_error *err)
 {
     work->is_finishing = true;
-    return write_file(work, "finishing", "", NULL, err);
+    return qfz_work_file_write(work->folder, "finishing", "", NULL, err);
 }
 
-bool qfz_work_is_finishing(const qfz_work *work)
+bool qfz_work_folder_is_finishing(const qfz_work_folder *work)
 {
     return work->is_finishing;
 }
 
 /* What the parts say of themselves; *missing: some do not yet. */
-static qfz_status read_parts(const qfz_work *work, uint64_t *pixels, bool *missing, qfz_error *err)
+static qfz_status read_parts(const qfz_work_folder *work, uint64_t *pixels, bool *missing,
+                             qfz_error *err)
 {
     *pixels = 0;
     *missing = false;
@@ -311,7 +244,7 @@ static qfz_status read_parts(const qfz_work *work, uint64_t *pixels, bool *missi
         char name[64], *text = NULL;
         unsigned long long n = 0;
         (void)snprintf(name, sizeof name, "part-%d-of-%d.done", part, work->n_parts);
-        QFZ_TRY(read_file(work, name, &text, err));
+        QFZ_TRY(qfz_work_file_read(work->folder, name, &text, err));
         *missing = !text || sscanf(text, "pixels %llu", &n) != 1;
         *pixels += n;
         free(text);
@@ -320,18 +253,19 @@ static qfz_status read_parts(const qfz_work *work, uint64_t *pixels, bool *missi
 }
 
 /* Until it is closed; two parts that end at a time come one after the other. */
-static qfz_status lock_job(qfz_work *work, qfz_error *err)
+static qfz_status lock_job(qfz_work_folder *work, qfz_error *err)
 {
-    char path[PATH_BYTES];
-    QFZ_TRY(path_of(work, path, err, "job"));
+    char path[QFZ_WORK_PATH_BYTES];
+    QFZ_TRY(qfz_work_path(work->folder, path, err, "job"));
     work->lock = open(path, O_RDWR | O_CLOEXEC);
-    if (work->lock < 0) return failed(path, "opening", err);
+    if (work->lock < 0) return qfz_work_failed(path, "opening", err);
     while (flock(work->lock, LOCK_EX) != 0)
         if (errno != EINTR) return QFZ_OK; /* a file system without locks is trusted */
     return QFZ_OK;
 }
 
-qfz_status qfz_work_part_done(qfz_work *work, qfz_stitch *stitch, bool *last, qfz_error *err)
+qfz_status qfz_work_folder_part_done(qfz_work_folder *work, qfz_stitch *stitch, bool *last,
+                                     qfz_error *err)
 {
     char name[64], text[64];
     uint64_t pixels;
@@ -339,21 +273,21 @@ qfz_status qfz_work_part_done(qfz_work *work, qfz_stitch *stitch, bool *last, qf
     QFZ_TRY(qfz_stitch_pixels(stitch, &pixels, err));
     (void)snprintf(name, sizeof name, "part-%d-of-%d.done", work->part, work->n_parts);
     (void)snprintf(text, sizeof text, "pixels\t%llu\n", (unsigned long long)pixels);
-    QFZ_TRY(write_file(work, name, text, NULL, err));
+    QFZ_TRY(qfz_work_file_write(work->folder, name, text, NULL, err));
     QFZ_TRY(lock_job(work, err));
     QFZ_TRY(read_parts(work, &pixels, &missing, err));
     *last = !missing;
     return QFZ_OK;
 }
 
-static qfz_status add_pixels(const qfz_work *work, uint64_t *pixels, qfz_error *err)
+static qfz_status add_pixels(const qfz_work_folder *work, uint64_t *pixels, qfz_error *err)
 {
     bool missing;
     return read_parts(work, pixels, &missing, err);
 }
 
 /* Else others have begun as well. */
-static bool holds_job_only(const qfz_work *work)
+static bool holds_job_only(const qfz_work_folder *work)
 {
     DIR *const folder = opendir(work->folder);
     int n_others = 0;
@@ -364,17 +298,18 @@ static bool holds_job_only(const qfz_work *work)
 }
 
 /* Of processes that were killed while they made a file. */
-static void delete_temporary(const qfz_work *work)
+static void delete_temporary(const qfz_work_folder *work)
 {
     DIR *const folder = opendir(work->folder);
     for (struct dirent *entry; folder && (entry = readdir(folder)) != NULL;) {
         const size_t n = strlen(entry->d_name);
-        if (n > 4 && strcmp(entry->d_name + n - 4, ".tmp") == 0) delete_file(work, entry->d_name);
+        if (n > 4 && strcmp(entry->d_name + n - 4, ".tmp") == 0)
+            qfz_work_file_delete(work->folder, entry->d_name);
     }
     if (folder) (void)closedir(folder);
 }
 
-static void delete_journals(const qfz_work *work, int part)
+static void delete_journals(const qfz_work_folder *work, int part)
 {
     static const char *const names[][2] = {
         {"pixels", "journal"}, {"part", "journal"}, {"part", "done"}};
@@ -382,21 +317,22 @@ static void delete_journals(const qfz_work *work, int part)
         char name[128];
         (void)snprintf(name, sizeof name, "%s-%d-of-%d.%s", names[i][0], part, work->n_parts,
                        names[i][1]);
-        delete_file(work, name);
+        qfz_work_file_delete(work->folder, name);
     }
 }
 
-static qfz_status write_done(const qfz_work *work, const qfz_job *job, const qfz_report *report,
-                             qfz_error *err)
+static qfz_status write_done(const qfz_work_folder *work, const qfz_job *job,
+                             const qfz_report *report, qfz_error *err)
 {
     char *text = NULL;
-    QFZ_TRY(qfz_identity_of_end(&text, job, report, err));
-    const qfz_status st = write_file(work, "done", text, NULL, err);
+    QFZ_TRY(qfz_job_identity_of_outputs(&text, job, report, err));
+    const qfz_status st = qfz_work_file_write(work->folder, "done", text, NULL, err);
     free(text);
     return st;
 }
 
-qfz_status qfz_work_end(qfz_work *work, const qfz_job *job, qfz_report *report, qfz_error *err)
+qfz_status qfz_work_folder_end(qfz_work_folder *work, const qfz_job *job, qfz_report *report,
+                               qfz_error *err)
 {
     qfz_status st = QFZ_OK;
     if (work->phase == QFZ_PHASE_RESOLVE) QFZ_TRY(add_pixels(work, &report->pixels, err));
@@ -406,31 +342,31 @@ qfz_status qfz_work_end(qfz_work *work, const qfz_job *job, qfz_report *report, 
     for (int part = all ? 1 : work->part; part <= (all ? work->n_parts : work->part); part++)
         delete_journals(work, part);
     if (work->ranks->rank > 0) return QFZ_OK;
-    delete_file(work, "stitch.journal");
-    delete_file(work, "finishing");
+    qfz_work_file_delete(work->folder, "stitch.journal");
+    qfz_work_file_delete(work->folder, "finishing");
     delete_temporary(work);
     return QFZ_OK;
 }
 
-bool qfz_work_is_done(const qfz_work *work, const qfz_job *job, qfz_report *report)
+bool qfz_work_folder_is_done(const qfz_work_folder *work, const qfz_job *job, qfz_report *report)
 {
     char *text = NULL, *now = NULL;
     unsigned long long regions = 0, pixels = 0;
     qfz_error ignored = {.status = QFZ_OK};
-    bool done = read_file(work, "done", &text, &ignored) == QFZ_OK && text &&
+    bool done = qfz_work_file_read(work->folder, "done", &text, &ignored) == QFZ_OK && text &&
                 sscanf(text, "regions %llu pixels %llu", &regions, &pixels) == 2;
     const qfz_report told = {.regions = regions, .pixels = pixels};
-    done =
-        done && qfz_identity_of_end(&now, job, &told, &ignored) == QFZ_OK && strcmp(now, text) == 0;
+    done = done && qfz_job_identity_of_outputs(&now, job, &told, &ignored) == QFZ_OK &&
+           strcmp(now, text) == 0;
     free(now);
     free(text);
     if (done) *report = told;
     return done;
 }
 
-void qfz_work_forget(qfz_work *work)
+void qfz_work_folder_forget(qfz_work_folder *work)
 {
     if (!work->made_job || !holds_job_only(work)) return;
-    delete_file(work, "job");
+    qfz_work_file_delete(work->folder, "job");
     if (work->made_folder) (void)rmdir(work->folder);
 }
