@@ -24,13 +24,14 @@ qfz_job qfz_job_default(qfz_task task)
                      .retry_wait_s = 0.01};
 }
 
-/* Processes that write a part each; of a layout, which is made of all edges, one writes all. */
+/* The number of processes that write a part of the output each.  One process writes all of a layout
+ * that is converted from the raster of edges. */
 static int writers_of(const qfz_job *job, int n_parts)
 {
     return qfz_outputs_has_layout(job) ? 1 : n_parts;
 }
 
-/* Everything about the outputs that can be known before the first pass. */
+/* Checks everything about the outputs that is known before the first pass. */
 static qfz_status check_outputs(const qfz_setup *setup, const qfz_ranks *ranks, qfz_source *source,
                                 qfz_error *err)
 {
@@ -83,7 +84,7 @@ static void fill_report(const qfz_setup *setup, qfz_step_times *times, qfz_repor
     memcpy(report->warning, setup->choice.warning, sizeof report->warning);
 }
 
-/* What all ranks have found together. */
+/* Sums over all ranks. */
 static qfz_status add_up(qfz_run *run, qfz_report *report, qfz_error *err)
 {
     uint64_t own, before;
@@ -93,9 +94,8 @@ static qfz_status add_up(qfz_run *run, qfz_report *report, qfz_error *err)
     return qfz_ranks_sum(run->ranks, own, &before, &report->pixels, err);
 }
 
-/* ---------------------------------------------------------------------------------------- the run
- */
-typedef struct context {
+/* -------------------------------------------------------------------------------------- the run */
+typedef struct job_run {
     const qfz_job *job;
     const qfz_ranks *ranks;
     qfz_setup setup;
@@ -103,10 +103,10 @@ typedef struct context {
     qfz_work_folder *work;
     qfz_run run;
     qfz_step_times times;
-} context;
+} job_run;
 
-/* Tiles are the same for all ranks, whatever memory each has. */
-static qfz_status settle_tiles(context *c, qfz_error *err)
+/* All ranks use the tiles of rank 0, whatever memory each has. */
+static qfz_status share_tiles(job_run *c, qfz_error *err)
 {
     int64_t sides[2] = {c->setup.tiling.tile_w, c->setup.tiling.tile_h};
     QFZ_TRY(qfz_ranks_share(c->ranks, sides, sizeof sides, err));
@@ -114,21 +114,23 @@ static qfz_status settle_tiles(context *c, qfz_error *err)
     return qfz_ranks_agree(c->ranks, st, err);
 }
 
-static qfz_status compare_with_first(context *c, const char *here, const char *first,
+static qfz_status compare_with_first(job_run *c, const char *here, const char *first,
                                      bool first_works, qfz_error *err)
 {
     qfz_job_difference d;
     if (qfz_job_identity_differs(first, here, &d))
-        return qfz_fail(err, QFZ_EARG,
-                        "the processes of one job were given different ones: the %s of rank 0 is "
-                        "\"%s\", that of rank %d is \"%s\"",
-                        d.what, d.there, c->ranks->rank, d.here);
+        return qfz_fail(
+            err, QFZ_EARG,
+            "the processes of a job must have the same options: %s is \"%s\" for rank 0 and "
+            "\"%s\" for rank %d",
+            d.what, d.there, d.here, c->ranks->rank);
     if (first_works == (c->job->work != NULL)) return QFZ_OK;
-    return qfz_fail(err, QFZ_EARG, "a folder of work must be named to all processes of a job");
+    return qfz_fail(err, QFZ_EARG,
+                    "--work must name a folder for all processes of a job, or for none");
 }
 
-/* A launcher may have been used to start many jobs at a time; these would wait for each other. */
-static qfz_status check_same_job(context *c, qfz_error *err)
+/* Refuses different jobs that one launcher has started: they would wait for each other for ever. */
+static qfz_status check_same_job(job_run *c, qfz_error *err)
 {
     char *here = NULL, *first = NULL;
     bool first_works = c->job->work != NULL;
@@ -150,28 +152,28 @@ cleanup:
     return st;
 }
 
-static qfz_status prepare(context *c, qfz_error *err)
+static qfz_status prepare(job_run *c, qfz_error *err)
 {
     const qfz_status st = qfz_setup_init(&c->setup, c->job, &c->source, err);
     QFZ_TRY(qfz_ranks_agree(c->ranks, st, err));
     if (c->ranks->n > 1) {
         QFZ_TRY(check_same_job(c, err));
-        QFZ_TRY(settle_tiles(c, err));
+        QFZ_TRY(share_tiles(c, err));
     }
     if (c->job->work) QFZ_TRY(qfz_work_folder_open(&c->work, &c->setup, c->ranks, c->source, err));
     return QFZ_OK;
 }
 
-/* Is this a job that is resumed although it came to its end? */
-static qfz_status look_for_end(context *c, qfz_report *report, bool *done, qfz_error *err)
+/* *done: a resumed job is complete already; its counts are in *report. */
+static qfz_status look_for_end(job_run *c, qfz_report *report, bool *done, qfz_error *err)
 {
     *done = c->work && c->ranks->rank == 0 && qfz_work_folder_is_done(c->work, c->job, report);
     QFZ_TRY(qfz_ranks_share(c->ranks, done, sizeof *done, err));
     return qfz_ranks_share(c->ranks, report, sizeof *report, err);
 }
 
-/* What a killed run of this very job has left under its names may be replaced. */
-static qfz_status check_names(context *c, qfz_error *err)
+/* Outputs that a killed run of the same job left under their final names may be replaced. */
+static qfz_status check_names(job_run *c, qfz_error *err)
 {
     qfz_job own = *c->job;
     qfz_setup setup = c->setup;
@@ -183,8 +185,8 @@ static qfz_status check_names(context *c, qfz_error *err)
     return st;
 }
 
-/* What does not fit the devices, or does not start, is done in smaller tiles, or elsewhere. */
-static qfz_status open_run(context *c, qfz_error *err)
+/* Tries smaller tiles, fewer threads, then the CPU, where memory or devices do not suffice. */
+static qfz_status open_run(job_run *c, qfz_error *err)
 {
     for (;;) {
         qfz_status st = qfz_setup_check_device(&c->setup, err);
@@ -195,7 +197,7 @@ static qfz_status open_run(context *c, qfz_error *err)
     }
 }
 
-static qfz_status go_through(context *c, qfz_report *report, qfz_error *err)
+static qfz_status run_passes(job_run *c, qfz_report *report, qfz_error *err)
 {
     const qfz_status st = open_run(c, err);
     QFZ_TRY(qfz_ranks_agree(c->ranks, st, err));
@@ -209,7 +211,7 @@ static qfz_status go_through(context *c, qfz_report *report, qfz_error *err)
 qfz_status qfz_job_run(const qfz_job *job, qfz_report *report, qfz_error *err)
 {
     static const qfz_ranks alone = {.n = 1, .n_local = 1};
-    context c = {.job = job, .ranks = job->ranks ? job->ranks : &alone};
+    job_run c = {.job = job, .ranks = job->ranks ? job->ranks : &alone};
     qfz_report found = {0};
     bool done;
     qfz_status st;
@@ -219,7 +221,7 @@ qfz_status qfz_job_run(const qfz_job *job, qfz_report *report, qfz_error *err)
     QFZ_TRY_OR(st, cleanup, look_for_end(&c, &found, &done, err));
     if (!done) {
         QFZ_TRY_OR(st, cleanup, check_names(&c, err));
-        QFZ_TRY_OR(st, cleanup, go_through(&c, &found, err));
+        QFZ_TRY_OR(st, cleanup, run_passes(&c, &found, err));
     }
     const qfz_progress all = {.done = 1, .step = "end"};
     if (job->progress) (void)job->progress(&all, job->progress_arg);

@@ -81,7 +81,9 @@ static qfz_status open_text(FILE **out, char **text, size_t *bytes, qfz_error *e
 {
     *text = NULL;
     *out = open_memstream(text, bytes);
-    return *out ? QFZ_OK : qfz_fail(err, QFZ_ENOMEM, "out of memory");
+    if (*out) return QFZ_OK;
+    (void)qfz_fail(err, QFZ_ENOMEM, "out of memory");
+    return QFZ_ENOMEM;
 }
 
 qfz_status qfz_job_identity_make(char **text, const qfz_setup *setup, qfz_source *source,
@@ -108,8 +110,7 @@ qfz_status qfz_job_identity_of_outputs(char **text, const qfz_job *job, const qf
     return close_text(out, text, err);
 }
 
-/* --------------------------------------------------------------------------------------- reading
- */
+/* -------------------------------------------------------------------------------------- reading */
 static bool is_line_of(const char *line, const char *what)
 {
     const size_t n = strlen(what);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* job_identity.h - a job as text, one line "what<tab>value" for each fact that decides its result or
- * the meaning of stored intermediate data; and the first difference between two such texts.
+/* job_identity.h - a job as text, one line "what<tab>value" for each fact that decides its result
+ * or the meaning of stored intermediate data; and the first difference between two such texts.
  *
  * Two processes, or two runs, belong to the same job if their texts are equal except for tile size
  * and number of parts, which a later process takes from an earlier one. */
@@ -24,7 +24,7 @@ qfz_status qfz_job_identity_of_outputs(char **text, const qfz_job *job, const qf
 #define QFZ_JOB_IDENTITY_PARTS "parts"
 
 typedef struct qfz_job_difference {
-    char what[64];               /* name of the line */
+    char what[64];              /* name of the line */
     char there[256], here[256]; /* the two values, cut off at 255 bytes */
 } qfz_job_difference;
 

@@ -56,8 +56,8 @@ static qfz_status plan_outputs(qfz_plan *plan, const qfz_setup *setup, qfz_error
     return QFZ_OK;
 }
 
-/* What a border pixel costs in summaries and answers, over all levels (the levels above the
- * tiles add as much again): values, validity, and two links or one border_region and its numbers.
+/* Bytes of a border pixel in summaries and exteriors: its values and validity, and two links, or
+ * one border region with its numbers.  Twice, because the groups above the tiles add as much again.
  */
 static int64_t border_px_bytes(const qfz_setup *setup)
 {
@@ -75,7 +75,7 @@ static int64_t border_bytes(const qfz_setup *setup, int64_t n_tiles)
     return n_tiles * qfz_ring_size(t->tile_h, t->tile_w) * border_px_bytes(setup);
 }
 
-/* Processes have whole rows of tiles; some have one row more than others. */
+/* Each process has whole rows of tiles; some have one row more than others. */
 static void plan_ranks(qfz_plan *plan, const qfz_setup *setup)
 {
     const qfz_ranks alone = {.n = 1, .n_local = 1};
@@ -96,7 +96,7 @@ static int64_t spec_bytes(const qfz_sink_spec *spec)
     return spec->w * spec->h * (px_bytes + (spec->has_mask ? 1 : 0));
 }
 
-/* Layouts of saliency are made of edges, which are what the folder holds. */
+/* For every layout of saliency the work folder holds the raster of edges. */
 static void plan_work(qfz_plan *plan, const qfz_setup *setup)
 {
     const qfz_job *const job = setup->job;

@@ -7,7 +7,7 @@
 
 #include "core/memory.h"
 
-enum { FAST = 1, BLOCK = 4 << 20 };
+enum { FAST = 1, BLOCK = 4 << 20 }; /* level of zlib; bytes compressed at a time */
 
 typedef struct entry {
     qfz_journal *journal; /* NULL: absent */
@@ -16,8 +16,9 @@ typedef struct entry {
 
 struct qfz_output_journal {
     int64_t n_tiles, n;
-    entry *entries; /* kind * n_tiles + tile, which is the key too */
-    qfz_journal *appends, *scanned;
+    entry *entries; /* at kind * n_tiles + tile, which is also the record's key in the journal */
+    qfz_journal *appends; /* receives new records; NULL: none */
+    qfz_journal *scanned; /* during attach() */
 };
 
 qfz_status qfz_output_journal_open(qfz_output_journal **out, int n_kinds, int64_t n_tiles,
@@ -73,8 +74,7 @@ int64_t qfz_output_journal_bytes(const qfz_output_journal *output, int kind, int
     return entry_of(output, kind, tile)->bytes;
 }
 
-/* ----------------------------------------------------------------------------------- bit by bit
- */
+/* ------------------------------------------------------------------------------- piece by piece */
 qfz_long_record qfz_output_journal_begin(qfz_output_journal *output, int kind, int64_t tile,
                                          int64_t bytes)
 {
@@ -100,16 +100,20 @@ qfz_status qfz_output_journal_read(const qfz_output_journal *output, int kind, i
                                    int64_t at, void *data, int64_t bytes, qfz_error *err)
 {
     const entry *const e = entry_of(output, kind, tile);
-    if (!e->journal) return qfz_fail(err, QFZ_EIO, "the output of a tile is not there");
+    if (!e->journal)
+        return qfz_fail(err, QFZ_EIO,
+                        "the journal holds no output of tile %lld; remove the work folder and "
+                        "run again",
+                        (long long)tile);
     return qfz_journal_read_some(e->journal, e->offset + at, data, bytes, err);
 }
 
-/* ------------------------------------------------------------------------------------ compressed
- *
- * Blocks, each behind the number of bytes that it takes. */
+/* ----------------------------------------------------------------------------------- compressed */
+
+/* A sequence of blocks: the number of compressed bytes, then these bytes, for each BLOCK bytes. */
 typedef struct packed {
     char *data;
-    int64_t bytes, room;
+    int64_t bytes, room; /* bytes written or read so far; bytes allocated */
 } packed;
 
 static qfz_status pack(packed *to, const void *data, int64_t bytes, qfz_error *err)
@@ -118,7 +122,7 @@ static qfz_status pack(packed *to, const void *data, int64_t bytes, qfz_error *e
         const uLong n = (uLong)(bytes - at < BLOCK ? bytes - at : BLOCK);
         uLongf packed_n = compressBound(n);
         const int64_t needed = to->bytes + (int64_t)(sizeof packed_n + packed_n);
-        if (needed > to->room) {
+        if (!to->data || needed > to->room) {
             QFZ_TRY(qfz_realloc((void **)&to->data, 2 * needed, 1, err));
             to->room = 2 * needed;
         }
@@ -144,7 +148,9 @@ static qfz_status unpack(packed *from, void *data, int64_t bytes, qfz_error *err
             uncompress((Bytef *)data + at, &got, (const Bytef *)head + sizeof packed_n, packed_n) !=
                 Z_OK ||
             got != n)
-            return qfz_fail(err, QFZ_EIO, "the output of a tile was stored for another job");
+            return qfz_fail(
+                err, QFZ_EIO,
+                "the journal holds output of another job; remove the work folder and run again");
         from->bytes += (int64_t)(sizeof packed_n + packed_n);
     }
     return QFZ_OK;

@@ -199,8 +199,10 @@ static qfz_status check_heads(const joining *j, qfz_error *err)
         const file_head *const head = &j->cursors[k].head;
         if (head->magic != magic || head->record_bytes != (uint64_t)j->bytes ||
             head->before != before)
-            return qfz_fail(err, QFZ_EIO, "%s: holds the regions of another job; delete it and run the part again",
-                            j->cursors[k].path);
+            return qfz_fail(
+                err, QFZ_EIO,
+                "%s: holds the regions of another job; delete it and run the part again",
+                j->cursors[k].path);
         before += head->n_own;
     }
     if (before == j->run->count.total) return QFZ_OK;

@@ -141,8 +141,7 @@ cleanup:
     return st;
 }
 
-/* ---------------------------------------------------------------------------------- what is there
- */
+/* ----------------------------------------------------------------------------------------- read */
 qfz_status qfz_region_records_read(const qfz_region_records *records, uint64_t label, int64_t n,
                                    uint64_t *batch, qfz_error *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* region_records.h - the records behind the table of regions: gathered from tiles in any order, then
- * written as rows in order of labels.
+/* region_records.h - the records behind the table of regions: gathered from tiles in any order,
+ * then written as rows in order of labels.
  *
  * The records lie in a temporary file, at offset (label - 1) * record bytes.  Invariant: the record
  * of a label holds the sum of all pieces of that region that were added so far. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* run.h - a job under way: everything that its passes share.
  *
- * The parts of a run know nothing of the run: tile cache, thread contexts, progress, work folder
- * and stitching each have a header of their own. */
+ * Tile cache, thread contexts, progress and work folder have headers of their own, which do not
+ * include this one. */
 #ifndef QFZ_RUN_H
 #define QFZ_RUN_H
 
@@ -24,8 +24,8 @@ typedef struct qfz_run {
     qfz_tile_cache cache;
     qfz_thread_contexts contexts;
     qfz_job_progress progress;
-    int pass;        /* over the pixels, from 1 */
-    qfz_count count; /* of regions; known after numbering */
+    int pass;        /* number of the current pass over the pixels, from 1 */
+    qfz_count count; /* of regions; set after numbering */
 } qfz_run;
 
 /* Opens thread contexts, tile cache and stitching.  With a work folder (NULL: none), summaries and

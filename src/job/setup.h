@@ -27,10 +27,10 @@ typedef struct qfz_setup {
     int n_threads;
     int passes; /* over the pixels of the source */
     int64_t memory_bytes;
-    int64_t worker_bytes; /* one thread's tile and all that goes with it */
-    int64_t cache_bytes;  /* GDAL's block cache, at the most */
-    int64_t store_bytes;  /* summaries in memory */
-    int64_t keep_bytes;   /* tile cache: pixels and results of tiles between passes */
+    int64_t worker_bytes;     /* one thread's tile and all that goes with it */
+    int64_t cache_bytes;      /* GDAL's block cache, at the most */
+    int64_t store_bytes;      /* summaries in memory */
+    int64_t tile_cache_bytes; /* tile cache: pixels and results of tiles between passes */
 } qfz_setup;
 
 /* True for a process that runs one phase on one part of the rows. */

@@ -16,8 +16,7 @@
 /* The CPU finishes smaller rasters before a GPU has started. */
 enum { DEVICE_PX_MIN = 1 << 23 };
 
-/* -------------------------------------------------------------------------------------- the rule
- */
+/* ------------------------------------------------------------------------------------- the rule */
 static qfz_status make_rule(qfz_setup *setup, const qfz_source *source, qfz_error *err)
 {
     const qfz_job *const job = setup->job;
@@ -53,8 +52,7 @@ static qfz_kind kind_of(qfz_task task)
     return QFZ_COMPONENTS;
 }
 
-/* ------------------------------------------------------------------------------------ the engine
- */
+/* ----------------------------------------------------------------------------------- the engine */
 /* The processors that a launcher or a batch system bound this process to; else this process's share
  * of the machine's. */
 static int machine_threads(const qfz_job *job)
@@ -108,7 +106,8 @@ static qfz_status choose_engine(qfz_setup *setup, qfz_error *err)
 {
     const qfz_job *const job = setup->job;
     const int64_t n_px = setup->info.w * setup->info.h;
-    const bool small = job->engine == QFZ_ENGINE_AUTO && !requires_gpu(setup) && n_px < DEVICE_PX_MIN;
+    const bool small =
+        job->engine == QFZ_ENGINE_AUTO && !requires_gpu(setup) && n_px < DEVICE_PX_MIN;
     int shown[QFZ_GPUS_MAX];
     qfz_device_request request = {.engine = small ? QFZ_ENGINE_CPU : job->engine,
                                   .gpus = job->gpus,
@@ -157,8 +156,7 @@ qfz_status qfz_setup_shrink(qfz_setup *setup, qfz_status why, qfz_error *err)
     return qfz_setup_plan_memory(setup, err);
 }
 
-/* -------------------------------------------------------------------------------- the whole of it
- */
+/* -------------------------------------------------------------------------------- init and fini */
 qfz_status qfz_setup_init(qfz_setup *setup, const qfz_job *job, qfz_source **source, qfz_error *err)
 {
     *setup = (qfz_setup){.job = job, .kind = kind_of(job->task)};

@@ -162,7 +162,7 @@ qfz_status qfz_setup_retile(qfz_setup *setup, int64_t tile_w, int64_t tile_h, qf
 {
     qfz_tiling *const t = &setup->tiling;
     if (tile_w > t->w || tile_h > t->h || tile_w > INT32_MAX / tile_h)
-        return qfz_fail(err, QFZ_EARG, "tiles of %lld x %lld pixels are larger than the raster",
+        return qfz_fail(err, QFZ_EARG, "tiles of %lld x %lld pixels are too large for this raster",
                         (long long)tile_w, (long long)tile_h);
     t->tile_w = tile_w;
     t->tile_h = tile_h;
@@ -215,15 +215,16 @@ qfz_status qfz_setup_plan_memory(qfz_setup *setup, qfz_error *err)
     const int64_t device_px = device_tile_px(setup);
     if (max_px > device_px) max_px = device_px;
     setup->store_bytes = shared / 7;
-    setup->keep_bytes = shared / 7 * 2;
+    setup->tile_cache_bytes = shared / 7 * 2;
     const int64_t wanted_px = preferred_px(setup);
     QFZ_TRY(choose_tiles(setup, max_px < wanted_px ? max_px : wanted_px, err));
     const int64_t tile_px = setup->tiling.tile_w * setup->tiling.tile_h;
     setup->worker_bytes = worker_bytes_of(setup);
     if (tile_px > (int64_t)1 << 29)
-        return qfz_fail(err, QFZ_EARG,
-                        "tiles of %lld x %lld pixels are too large; at most 2^29 pixels are allowed",
-                        (long long)setup->tiling.tile_w, (long long)setup->tiling.tile_h);
+        return qfz_fail(
+            err, QFZ_EARG,
+            "tiles of %lld x %lld pixels are too large; at most 2^29 pixels are allowed",
+            (long long)setup->tiling.tile_w, (long long)setup->tiling.tile_h);
     return QFZ_OK;
 }
 

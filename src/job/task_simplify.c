@@ -98,7 +98,7 @@ static bool is_counted(qfz_run *run, int64_t tile, void *arg)
            (run->setup->job->count_only || qfz_stitch_has_values(run->stitch, QFZ_SET_SUMS, tile));
 }
 
-/* ----------------------------------------------------------------------------- between passes */
+/* ------------------------------------------------------------------------------- between passes */
 static qfz_status number(qfz_run *run, double share, qfz_error *err)
 {
     const qfz_combine add =
@@ -117,8 +117,7 @@ static bool is_numbered(qfz_run *run, int64_t tile, void *arg)
            (!has_sums || qfz_stitch_is_reduced(run->stitch, QFZ_SET_SUMS, tile));
 }
 
-/* --------------------------------------------------------------------------------------- painting
- */
+/* ------------------------------------------------------------------------------------- painting */
 /* The value of invalid pixels: nodata, or 0 if there is none or the type cannot hold it. */
 static void set_invalid(const qfz_sink_spec *spec, qfz_type type, uint8_t invalid[4])
 {

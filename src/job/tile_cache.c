@@ -24,7 +24,7 @@ qfz_status qfz_tile_cache_open(qfz_tile_cache *cache, const qfz_setup *setup, in
                                int64_t end_tile, qfz_error *err)
 {
     const qfz_tiling *const t = &setup->tiling;
-    int64_t room = setup->keep_bytes;
+    int64_t room = setup->tile_cache_bytes;
     *cache = (qfz_tile_cache){.setup = setup, .n_tiles = t->n_x * t->n_y};
     QFZ_TRY(QFZ_NEW_ZERO(&cache->entries, cache->n_tiles, err));
     if (!setup->engine->cache || setup->job->phase != QFZ_PHASE_ALL) return QFZ_OK;
@@ -74,7 +74,7 @@ qfz_status qfz_tile_cache_add_pixels(qfz_tile_cache *cache, int64_t tile, qfz_er
     int64_t all;
 #pragma omp atomic capture
     all = cache->pixel_bytes += bytes;
-    if (all > cache->setup->keep_bytes) {
+    if (all > cache->setup->tile_cache_bytes) {
         qfz_tile_cache_drop_pixels(cache, tile);
         return QFZ_OK;
     }

@@ -3,8 +3,8 @@
  * results that the engine would otherwise compute again.
  *
  * Pixels have priority, because a byte of pixels saves more time than a byte of results.  Results
- * get the part of the budget (setup->keep_bytes) that the pixels of all tiles leave.  Invariant:
- * pixel_bytes and result_bytes are the sums over all entries. */
+ * get the part of the budget (setup->tile_cache_bytes) that the pixels of all tiles leave.
+ * Invariant: pixel_bytes and result_bytes are the sums over all entries. */
 #ifndef QFZ_TILE_CACHE_H
 #define QFZ_TILE_CACHE_H
 

@@ -58,7 +58,7 @@ qfz_status qfz_work_file_write(const char *folder, const char *name, const char 
     else
         QFZ_TRY(qfz_work_path(folder, temp, err, "%s.tmp", name));
     const int file = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (file < 0) return qfz_work_failed(temp, "making it", err);
+    if (file < 0) return qfz_work_failed(temp, "creating the file", err);
     bool ok = write(file, text, n) == (ssize_t)n && fsync(file) == 0;
     ok = close(file) == 0 && ok;
     if (ok && is_new) {

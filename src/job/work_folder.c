@@ -20,21 +20,20 @@ struct qfz_work_folder {
     const char *folder;
     const qfz_ranks *ranks;
     qfz_phase phase;
-    int part, n_parts; /* part from 1; 0: all of them are read */
-    qfz_journal *own, *pixels;
-    qfz_journal **others;
+    int part, n_parts;         /* part from 1; 0: phase stitch, which reads all parts */
+    qfz_journal *own, *pixels; /* opened for appending; NULL: not open */
+    qfz_journal **others;      /* n_others journals of other processes, only read */
     int n_others;
     bool is_finishing;
     bool made_folder, made_job; /* by this process */
-    int lock;                   /* of the file `job`, by who ends a job in phases; -1: none */
+    int lock; /* locked file `job` while this process completes a job of phases; -1: none */
 };
 
-/* -------------------------------------------------------------------------------------- whose it
- * is
- */
-/* Tiles and parts are taken over from who came first, unless this job names its own. */
-static qfz_status take_over(qfz_work_folder *work, const char *there, qfz_setup *setup,
-                            qfz_error *err)
+/* ---------------------------------------------------------------------------------- open, close */
+/* Takes tile size and number of parts from the folder's file `job` (text there); refuses a job that
+ * names others. */
+static qfz_status take_tiling(qfz_work_folder *work, const char *there, qfz_setup *setup,
+                              qfz_error *err)
 {
     const qfz_job *const job = setup->job;
     const char *const tile = qfz_job_identity_find(there, QFZ_JOB_IDENTITY_TILE);
@@ -46,17 +45,18 @@ static qfz_status take_over(qfz_work_folder *work, const char *there, qfz_setup 
         return qfz_fail(err, QFZ_EARG, "%s: its file `job` is damaged; remove the folder",
                         work->folder);
     if (job->tile_px > 0 && (w != setup->tiling.tile_w || h != setup->tiling.tile_h))
-        return qfz_fail(err, QFZ_EARG, "%s: begun with tiles of %lld x %lld, now %lld x %lld",
-                        work->folder, w, h, (long long)setup->tiling.tile_w,
-                        (long long)setup->tiling.tile_h);
+        return qfz_fail(
+            err, QFZ_EARG, "%s: begun with tiles of %lld x %lld, now %lld x %lld; leave out --tile",
+            work->folder, w, h, (long long)setup->tiling.tile_w, (long long)setup->tiling.tile_h);
     if (work->n_parts > 0 && work->n_parts != n_parts)
-        return qfz_fail(err, QFZ_EARG, "%s: begun in %d part%s, now %d; their number must stay",
+        return qfz_fail(err, QFZ_EARG,
+                        "%s: begun in %d part%s, now %d; use the same number, or another folder",
                         work->folder, n_parts, n_parts == 1 ? "" : "s", work->n_parts);
     work->n_parts = n_parts;
     return qfz_setup_retile(setup, w, h, err);
 }
 
-/* here NULL: it is known that this is the job of rank 0, which has compared. */
+/* Compares the folder's job with this job's text here; NULL: rank 0 has compared it already. */
 static qfz_status compare(qfz_work_folder *work, const char *here, qfz_setup *setup, qfz_error *err)
 {
     qfz_job_difference d;
@@ -64,14 +64,15 @@ static qfz_status compare(qfz_work_folder *work, const char *here, qfz_setup *se
     QFZ_TRY(qfz_work_file_read(work->folder, "job", &there, err));
     qfz_status st;
     if (!there)
-        st = qfz_fail(err, QFZ_EARG, "%s: nothing there to go on with; phase summarise comes first",
+        st = qfz_fail(err, QFZ_EARG, "%s: holds no job yet; phase summarise comes first",
                       work->folder);
     else if (here && qfz_job_identity_differs(there, here, &d))
-        st = qfz_fail(err, QFZ_EARG,
-                      "%s: it holds another job: its %s was \"%s\", and is \"%s\" now",
-                      work->folder, d.what, d.there, d.here);
+        st = qfz_fail(
+            err, QFZ_EARG,
+            "%s: holds another job: its %s was \"%s\", now it is \"%s\"; use another folder",
+            work->folder, d.what, d.there, d.here);
     else
-        st = take_over(work, there, setup, err);
+        st = take_tiling(work, there, setup, err);
     free(there);
     return st;
 }
@@ -85,25 +86,26 @@ static qfz_status check_fresh(const qfz_work_folder *work, qfz_error *err)
     if (!found) return QFZ_OK;
     return qfz_fail(
         err, QFZ_EARG,
-        "%s: it holds the journal of an earlier run; --resume goes on with it, or remove it",
+        "%s: holds the journal of an earlier run; continue it with --resume, or remove the folder",
         work->folder);
 }
 
-/* Whoever comes first says what the job is; a phase that comes too early is not the first. */
+/* The first process of the job creates the folder and the file `job`.  A process of phase stitch or
+ * resolve never does: the folder must exist. */
 static qfz_status enter(qfz_work_folder *work, const char *here, qfz_setup *setup, qfz_error *err)
 {
     const qfz_job *const job = setup->job;
     if (job->phase == QFZ_PHASE_ALL || job->phase == QFZ_PHASE_SUMMARISE) {
         work->made_folder = mkdir(work->folder, 0777) == 0;
         if (!work->made_folder && errno != EEXIST)
-            return qfz_work_failed(work->folder, "making the folder", err);
+            return qfz_work_failed(work->folder, "creating the folder", err);
         if (!job->resume && job->phase == QFZ_PHASE_ALL) QFZ_TRY(check_fresh(work, err));
         QFZ_TRY(qfz_work_file_write(work->folder, "job", here, &work->made_job, err));
     }
     return compare(work, here, setup, err);
 }
 
-/* Rank 0 first: the others find what it made. */
+/* Rank 0 first; the other ranks then find what it created. */
 static qfz_status enter_all(qfz_work_folder *work, const char *here, qfz_setup *setup,
                             qfz_error *err)
 {
@@ -164,9 +166,8 @@ int qfz_work_folder_n_parts(const qfz_work_folder *work)
     return work->n_parts;
 }
 
-/* --------------------------------------------------------------------------------------- journals
- */
-/* Another process's journal, if it is there. */
+/* ------------------------------------------------------------------------------------- journals */
+/* Attaches the journal of another process, if it exists. */
 static qfz_status read_other(qfz_work_folder *work, const char *path, qfz_stitch *stitch,
                              qfz_error *err)
 {
@@ -221,8 +222,7 @@ qfz_status qfz_work_folder_sync(qfz_work_folder *work, qfz_error *err)
     return work->pixels ? qfz_journal_sync(work->pixels, err) : QFZ_OK;
 }
 
-/* ------------------------------------------------------------------------------------------- end
- */
+/* ------------------------------------------------------------------------------------------ end */
 qfz_status qfz_work_folder_finish(qfz_work_folder *work, qfz_error *err)
 {
     work->is_finishing = true;
@@ -234,7 +234,7 @@ bool qfz_work_folder_is_finishing(const qfz_work_folder *work)
     return work->is_finishing;
 }
 
-/* What the parts say of themselves; *missing: some do not yet. */
+/* *pixels = the sum over all parts that are done; *missing: some part is not done yet. */
 static qfz_status read_parts(const qfz_work_folder *work, uint64_t *pixels, bool *missing,
                              qfz_error *err)
 {
@@ -252,7 +252,8 @@ static qfz_status read_parts(const qfz_work_folder *work, uint64_t *pixels, bool
     return QFZ_OK;
 }
 
-/* Until it is closed; two parts that end at a time come one after the other. */
+/* Locks the job until the folder is closed, so that of two parts that end at the same time only the
+ * second one finds no part missing. */
 static qfz_status lock_job(qfz_work_folder *work, qfz_error *err)
 {
     char path[QFZ_WORK_PATH_BYTES];
@@ -260,7 +261,7 @@ static qfz_status lock_job(qfz_work_folder *work, qfz_error *err)
     work->lock = open(path, O_RDWR | O_CLOEXEC);
     if (work->lock < 0) return qfz_work_failed(path, "opening", err);
     while (flock(work->lock, LOCK_EX) != 0)
-        if (errno != EINTR) return QFZ_OK; /* a file system without locks is trusted */
+        if (errno != EINTR) return QFZ_OK; /* a file system without locks: go on without */
     return QFZ_OK;
 }
 
@@ -286,7 +287,7 @@ static qfz_status add_pixels(const qfz_work_folder *work, uint64_t *pixels, qfz_
     return read_parts(work, pixels, &missing, err);
 }
 
-/* Else others have begun as well. */
+/* False if other processes have written to the folder too. */
 static bool holds_job_only(const qfz_work_folder *work)
 {
     DIR *const folder = opendir(work->folder);
@@ -297,7 +298,7 @@ static bool holds_job_only(const qfz_work_folder *work)
     return folder && n_others == 0;
 }
 
-/* Of processes that were killed while they made a file. */
+/* Deletes the files of processes that were killed while writing them. */
 static void delete_temporary(const qfz_work_folder *work)
 {
     DIR *const folder = opendir(work->folder);
@@ -355,12 +356,12 @@ bool qfz_work_folder_is_done(const qfz_work_folder *work, const qfz_job *job, qf
     qfz_error ignored = {.status = QFZ_OK};
     bool done = qfz_work_file_read(work->folder, "done", &text, &ignored) == QFZ_OK && text &&
                 sscanf(text, "regions %llu pixels %llu", &regions, &pixels) == 2;
-    const qfz_report told = {.regions = regions, .pixels = pixels};
-    done = done && qfz_job_identity_of_outputs(&now, job, &told, &ignored) == QFZ_OK &&
+    const qfz_report then = {.regions = regions, .pixels = pixels};
+    done = done && qfz_job_identity_of_outputs(&now, job, &then, &ignored) == QFZ_OK &&
            strcmp(now, text) == 0;
     free(now);
     free(text);
-    if (done) *report = told;
+    if (done) *report = then;
     return done;
 }
 

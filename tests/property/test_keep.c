@@ -152,7 +152,8 @@ static void pixels_are_there_for_sums(const qfz_run *run, qfz_task task)
           "pixels of %d tiles, %d kept", n_there, spy.keeps);
 }
 
-static qfz_status run_job(const qfz_job *job, int64_t keep_bytes, outcome *out, qfz_error *err)
+static qfz_status run_job(const qfz_job *job, int64_t tile_cache_bytes, outcome *out,
+                          qfz_error *err)
 {
     static const qfz_ranks alone = {.n = 1, .n_local = 1};
     qfz_setup setup;
@@ -162,7 +163,7 @@ static qfz_status run_job(const qfz_job *job, int64_t keep_bytes, outcome *out, 
     qfz_phase next;
     files_must(qfz_setup_init(&setup, job, &source, err) == QFZ_OK);
     setup.engine = &spy.engine;
-    setup.keep_bytes = keep_bytes;
+    setup.tile_cache_bytes = tile_cache_bytes;
     out->tiles = setup.tiling.n_x * setup.tiling.n_y;
     out->passes = setup.passes;
     files_must(qfz_run_open(&run, &setup, &alone, source, NULL, &times, err) == QFZ_OK);
@@ -188,7 +189,7 @@ static void read_table(const char *path, char *table)
     VSIFree(text);
 }
 
-static void run_watched(const problem *p, int64_t keep_bytes, int n_threads, outcome *out)
+static void run_watched(const problem *p, int64_t tile_cache_bytes, int n_threads, outcome *out)
 {
     qfz_job job = p->job;
     qfz_error err = {.status = QFZ_OK};
@@ -203,7 +204,7 @@ static void run_watched(const problem *p, int64_t keep_bytes, int n_threads, out
     job.dst = scratch("main.tif");
     if (has_regions) job.labels = scratch("labels.tif");
     if (has_regions) job.regions = scratch("regions.csv");
-    out->status = run_job(&job, keep_bytes, out, &err);
+    out->status = run_job(&job, tile_cache_bytes, out, &err);
     spy.refuses = false;
     spy.fails_in = 0;
     if (out->status != QFZ_OK) return;
