@@ -20,7 +20,7 @@ static void write_text(FILE *out, const char *what, const char *text)
     (void)fprintf(out, "%s\t%s\n", what, text ? text : "");
 }
 
-static void write_method(FILE *out, const qfz_setup *setup)
+static void write_criterion(FILE *out, const qfz_setup *setup)
 {
     static const char *const distances[] = {"l1", "l2", "linf"};
     const qfz_criterion *const m = &setup->job->criterion;
@@ -60,7 +60,7 @@ static void write_all(FILE *out, const qfz_setup *setup, qfz_source *source, int
     write_text(out, "nodata rule", rules[job->nodata_rule]);
     write_list(out, "open options", job->open_options);
     write_list(out, "configuration", job->config);
-    write_method(out, setup);
+    write_criterion(out, setup);
     write_outputs(out, job);
     (void)fprintf(out, QFZ_JOB_IDENTITY_TILE "\t%lld x %lld\n", (long long)setup->tiling.tile_w,
                   (long long)setup->tiling.tile_h);

@@ -47,18 +47,20 @@ static uint64_t level_from(qfz_out_type type, const void *raw, int64_t i)
     }
 }
 
+static float single_of(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
 static void level_to(qfz_out_type type, uint64_t level, void *raw, int64_t i)
 {
     const uint32_t bits = (uint32_t)level;
     switch (type) {
     case QFZ_OUT_U16: ((uint16_t *)raw)[i] = (uint16_t)level; break;
     case QFZ_OUT_U32: ((uint32_t *)raw)[i] = bits; break;
-    case QFZ_OUT_F32:
-        if (level == none)
-            ((float *)raw)[i] = NAN;
-        else
-            memcpy((float *)raw + i, &bits, sizeof bits);
-        break;
+    case QFZ_OUT_F32: ((float *)raw)[i] = level == none ? NAN : single_of(bits); break;
     default: ((uint64_t *)raw)[i] = level; break;
     }
 }
