@@ -57,8 +57,7 @@ static qfz_status plan_outputs(qfz_plan *plan, const qfz_setup *setup, qfz_error
 }
 
 /* Bytes of a border pixel in summaries and exteriors: its values and validity, and two links, or
- * one border region with its numbers.  Twice, because the groups above the tiles add as much again.
- */
+ * one border region with its numbers.  Twice: the groups above the tiles add as much again. */
 static int64_t border_px_bytes(const qfz_setup *setup)
 {
     const int64_t value = (int64_t)qfz_type_bytes(setup->info.type) * setup->info.n_bands + 1;

@@ -252,8 +252,8 @@ static qfz_status read_parts(const qfz_work_folder *work, uint64_t *pixels, bool
     return QFZ_OK;
 }
 
-/* Locks the job until the folder is closed, so that of two parts that end at the same time only the
- * second one finds no part missing. */
+/* Locks the job until the folder is closed, so that of two parts that end at the same time only one
+ * finds no part missing, and joins them. */
 static qfz_status lock_job(qfz_work_folder *work, qfz_error *err)
 {
     char path[QFZ_WORK_PATH_BYTES];
