@@ -2,10 +2,10 @@
 #include "job/setup_seconds.h"
 
 /* Nanoseconds of one thread per pixel of one band: seconds times threads divided by pixels; where
- * several figures were measured, the slowest.  cpu: docs/performance.md, "Whole commands", and
- * docs/scaling.md, "Measured", without its first table (busy machine).  gpu:
- * docs/performance-gpu.md, "Whole commands" without the start of CUDA, and "Several GPUs" (DEFLATE)
- * with 16 threads for each GPU, where reading and writing are the limit. */
+ * several figures were measured, the slowest of an idle machine.  From docs/dev/measurements.  cpu:
+ * cpu.md, "Whole commands", and costs.md.  gpu: gpu.md, "Whole commands" without the start of CUDA,
+ * and "Several GPUs" (DEFLATE) with 16 threads for each GPU, where reading and writing are the
+ * limit. */
 typedef struct rates {
     double cpu, cpu_counts, gpu, gpu_counts; /* counts: with job->count_only */
 } rates;
