@@ -5,16 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "job/saliency_layout.h"
 #include "core/memory.h"
+#include "job/output_specs.h"
 #include "job/region_parts.h"
 #include "job/region_rows.h"
-#include "job/work.h"
+#include "job/saliency_layout.h"
+#include "job/setup_memory.h"
 
-/* Kinds of records in the spool, behind the rasters. */
+/* Kinds of records in the journal: one for each raster, then region records. */
 enum { RECORDS = QFZ_RASTERS, KINDS };
 
-/* Of steps that only some jobs have; the others' sum is 1. */
+/* Shares of steps that only some jobs have; the shares of the passes add up to 1. */
 static const double table_share = 0.3, merging_share = 0.2, layout_share = 1, copying_share = 1;
 
 double qfz_outputs_share(const qfz_run *run)
@@ -29,14 +30,13 @@ double qfz_outputs_share(const qfz_run *run)
     return share;
 }
 
-/* ------------------------------------------------------------------------------- whole or in parts
- */
+/* ---------------------------------------------------------------------------- whole or in parts */
 static int64_t least(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
 
-/* Rows of the raster before a part. */
+/* The first row of a part in the raster; parts consist of whole rows of tiles. */
 static int64_t first_row(const qfz_tiling *t, int part, int n_parts)
 {
     return least(qfz_part_first_row(t->n_y, part, n_parts) * t->tile_h, t->h);
@@ -72,7 +72,8 @@ static qfz_job job_of(const qfz_outputs *out)
     return job_of_parts(out->run->setup->job, out->run->n_parts);
 }
 
-/* Edges lie beside the result; from a single process, in a file that never gets its final name. */
+/* The raster of edges lies beside the result.  Written by a single process, it never gets its final
+ * name. */
 static qfz_status name_edges(char path[QFZ_PATH_BYTES], const char *dst, int n_parts,
                              qfz_error *err)
 {
@@ -88,7 +89,7 @@ qfz_status qfz_outputs_check_edges(const qfz_setup *setup, qfz_source *source, i
     char path[QFZ_PATH_BYTES];
     if (!qfz_outputs_has_layout(&job) || n_parts == 1) return QFZ_OK;
     QFZ_TRY(name_edges(path, job.dst, n_parts, err));
-    qfz_sink_spec spec = qfz_spec_saliency(setup, path, QFZ_EDGES);
+    qfz_sink_spec spec = qfz_output_spec_saliency(setup, path, QFZ_EDGES);
     own.job = &job;
     qfz_outputs_place(&spec, &own, 0, n_parts);
     return qfz_sink_check(source, &job, &spec, err);
@@ -114,9 +115,8 @@ static bool is_empty(const qfz_sink_spec *spec)
     return spec->n_parts > 0 && spec->y0 == spec->y1;
 }
 
-/* ----------------------------------------------------------------------------------- open, close
- */
-/* GDAL's cache holds blocks that wait for other tiles, or are read back. */
+/* ---------------------------------------------------------------------------------- open, close */
+/* GDAL's cache holds blocks that wait for the pixels of other tiles, or that are read again. */
 static void widen_cache(const qfz_run *run)
 {
     qfz_raster_set_cache(run->setup->job, run->setup->cache_bytes);
@@ -133,21 +133,21 @@ static qfz_status create_files(qfz_outputs *out, qfz_error *err)
             !qfz_sink_is_direct(out->sinks[i], t->tile_w, t->tile_h))
             widen_cache(out->run);
     }
-    return qfz_regions_open(&out->regions, out->run, err);
+    return qfz_region_records_open(&out->regions, out->run, err);
 }
 
-static qfz_status open_spool(qfz_outputs *out, qfz_error *err)
+static qfz_status open_journal(qfz_outputs *out, qfz_error *err)
 {
     qfz_journal *journal = NULL;
-    QFZ_TRY(qfz_spool_open(&out->spool, KINDS, out->run->n_tiles, err));
-    QFZ_TRY(qfz_work_spool(out->run->work, &journal, err));
-    return qfz_spool_attach(out->spool, journal, err);
+    QFZ_TRY(qfz_output_journal_open(&out->journal, KINDS, out->run->n_tiles, err));
+    QFZ_TRY(qfz_work_folder_open_output(out->run->work, &journal, err));
+    return qfz_output_journal_attach(out->journal, journal, err);
 }
 
 qfz_status qfz_outputs_open(qfz_outputs *out, qfz_error *err)
 {
     QFZ_TRY(place_all(out, err));
-    return out->run->work ? open_spool(out, err) : create_files(out, err);
+    return out->run->work ? open_journal(out, err) : create_files(out, err);
 }
 
 void qfz_outputs_close(qfz_outputs *out)
@@ -155,18 +155,17 @@ void qfz_outputs_close(qfz_outputs *out)
     for (int i = 0; i < QFZ_RASTERS; i++)
         qfz_sink_close(out->sinks[i]);
     qfz_table_close(out->table);
-    qfz_regions_close(out->regions);
-    qfz_spool_close(out->spool);
+    qfz_region_records_close(out->regions);
+    qfz_output_journal_close(out->journal);
 }
 
-/* ----------------------------------------------------------------------------------------- tiles
- */
+/* ---------------------------------------------------------------------------------------- tiles */
 bool qfz_outputs_have(const qfz_outputs *out, int64_t tile)
 {
-    if (!out->spool) return false;
+    if (!out->journal) return false;
     for (int i = 0; i < out->n_rasters; i++)
-        if (!qfz_spool_has(out->spool, i, tile)) return false;
-    return !out->run->setup->job->regions || qfz_spool_has(out->spool, RECORDS, tile);
+        if (!qfz_output_journal_has(out->journal, i, tile)) return false;
+    return !out->run->setup->job->regions || qfz_output_journal_has(out->journal, RECORDS, tile);
 }
 
 static int64_t px_bytes(const qfz_sink_spec *spec)
@@ -174,7 +173,7 @@ static int64_t px_bytes(const qfz_sink_spec *spec)
     return spec->n_bands * (int64_t)qfz_out_type_bytes(spec->type);
 }
 
-/* Where all pixels are valid, a tile has no list of which are. */
+/* NULL also where all pixels of the tile are valid. */
 static const uint8_t *mask_of(const qfz_outputs *out, int i, const qfz_thread_context *context)
 {
     return out->specs[i].has_mask ? context->tile.valid : NULL;
@@ -185,26 +184,28 @@ qfz_status qfz_outputs_write(qfz_outputs *out, int i, const qfz_thread_context *
 {
     const int64_t n = context->tile.h * context->tile.w;
     const uint8_t *const valid = mask_of(out, i, context);
-    if (!out->spool) return qfz_sink_write(out->sinks[i], context->box, pixels, valid, err);
-    return qfz_spool_put(out->spool, i, tile, pixels, n * px_bytes(&out->specs[i]), valid, n, err);
+    if (!out->journal) return qfz_sink_write(out->sinks[i], context->box, pixels, valid, err);
+    return qfz_output_journal_put(out->journal, i, tile, pixels, n * px_bytes(&out->specs[i]),
+                                  valid, n, err);
 }
 
+/* Region records of one tile on their way into the journal. */
 typedef struct gathering {
-    qfz_spool *spool;
+    qfz_output_journal *journal;
     qfz_long_record record;
     int64_t record_bytes;
 } gathering;
 
 static qfz_status take_records(void *arg, uint64_t *records, int64_t n, qfz_error *err)
 {
-    qfz_regions *const regions = arg;
-    return qfz_regions_take(regions, records, n, err);
+    qfz_region_records *const regions = arg;
+    return qfz_region_records_add(regions, records, n, err);
 }
 
 static qfz_status gather_records(void *arg, uint64_t *records, int64_t n, qfz_error *err)
 {
     gathering *const g = arg;
-    return qfz_spool_add(g->spool, &g->record, records, n * g->record_bytes, err);
+    return qfz_output_journal_add(g->journal, &g->record, records, n * g->record_bytes, err);
 }
 
 qfz_status qfz_outputs_regions(qfz_outputs *out, qfz_thread_context *context, int64_t tile,
@@ -212,16 +213,16 @@ qfz_status qfz_outputs_regions(qfz_outputs *out, qfz_thread_context *context, in
 {
     qfz_run *const run = out->run;
     if (!run->setup->job->regions) return QFZ_OK;
-    if (!out->spool)
-        return qfz_regions_make(run, context, n_regions, take_records, out->regions, err);
-    gathering g = {.spool = out->spool, .record_bytes = qfz_region_bytes(run->setup)};
-    g.record = qfz_spool_begin(out->spool, RECORDS, tile, n_regions * g.record_bytes);
-    QFZ_TRY(qfz_regions_make(run, context, n_regions, gather_records, &g, err));
-    return qfz_spool_end(out->spool, &g.record, err);
+    if (!out->journal)
+        return qfz_region_records_make(run, context, n_regions, take_records, out->regions, err);
+    gathering g = {.journal = out->journal, .record_bytes = qfz_region_record_bytes(run->setup)};
+    g.record = qfz_output_journal_begin(out->journal, RECORDS, tile, n_regions * g.record_bytes);
+    QFZ_TRY(qfz_region_records_make(run, context, n_regions, gather_records, &g, err));
+    return qfz_output_journal_end(out->journal, &g.record, err);
 }
 
-/* ------------------------------------------------------------------------------- out of the spool
- */
+/* --------------------------------------------------------------------------- out of the journal */
+/* Memory for one tile of output. */
 typedef struct room {
     void *pixels;
     uint8_t *valid;
@@ -232,7 +233,7 @@ typedef struct room {
 static qfz_status room_init(room *r, const qfz_setup *setup, qfz_error *err)
 {
     const int64_t px = setup->tiling.tile_w * setup->tiling.tile_h;
-    const int64_t record_bytes = qfz_region_bytes(setup);
+    const int64_t record_bytes = qfz_region_record_bytes(setup);
     QFZ_TRY(qfz_alloc(&r->pixels, px, qfz_setup_out_bytes(setup), err));
     QFZ_TRY(QFZ_NEW(&r->valid, px, err));
     r->records_n = QFZ_RECORDS_BYTES / record_bytes + 1;
@@ -248,13 +249,13 @@ static void room_fini(room *r)
 
 static qfz_status replay_records(qfz_outputs *out, int64_t tile, const room *r, qfz_error *err)
 {
-    const int64_t record_bytes = qfz_region_bytes(out->run->setup);
-    const int64_t n = qfz_spool_bytes(out->spool, RECORDS, tile) / record_bytes;
+    const int64_t record_bytes = qfz_region_record_bytes(out->run->setup);
+    const int64_t n = qfz_output_journal_bytes(out->journal, RECORDS, tile) / record_bytes;
     for (int64_t first = 0; first < n; first += r->records_n) {
         const int64_t count = n - first < r->records_n ? n - first : r->records_n;
-        QFZ_TRY(qfz_spool_read(out->spool, RECORDS, tile, first * record_bytes, r->records,
-                               count * record_bytes, err));
-        QFZ_TRY(qfz_regions_take(out->regions, r->records, count, err));
+        QFZ_TRY(qfz_output_journal_read(out->journal, RECORDS, tile, first * record_bytes,
+                                        r->records, count * record_bytes, err));
+        QFZ_TRY(qfz_region_records_add(out->regions, r->records, count, err));
     }
     return QFZ_OK;
 }
@@ -266,16 +267,16 @@ static qfz_status replay_tile(qfz_outputs *out, int64_t tile, const room *r, qfz
     const int64_t n = qfz_box_h(box) * qfz_box_w(box);
     for (int i = 0; i < out->n_rasters; i++) {
         const bool masked = out->specs[i].has_mask;
-        QFZ_TRY(qfz_spool_get(out->spool, i, tile, r->pixels, n * px_bytes(&out->specs[i]),
-                              masked ? r->valid : NULL, n, err));
+        QFZ_TRY(qfz_output_journal_get(out->journal, i, tile, r->pixels,
+                                       n * px_bytes(&out->specs[i]), masked ? r->valid : NULL, n,
+                                       err));
         QFZ_TRY(qfz_sink_write(out->sinks[i], box, r->pixels, masked ? r->valid : NULL, err));
     }
     return out->regions ? replay_records(out, tile, r, err) : QFZ_OK;
 }
 
-/* ------------------------------------------------------------------------------------------- end
- */
-/* Nobody else is at work on what the journal is of. */
+/* ------------------------------------------------------------------------------------------ end */
+/* Deletes temporary files of killed runs.  The journal is locked, so no other process uses them. */
 static qfz_status clean(const qfz_outputs *out, qfz_error *err)
 {
     for (int i = 0; i < out->n_rasters; i++) {
@@ -296,10 +297,10 @@ static qfz_status replay(qfz_outputs *out, qfz_error *err)
     QFZ_TRY_OR(st, cleanup, clean(out, err));
     QFZ_TRY_OR(st, cleanup, create_files(out, err));
     QFZ_TRY_OR(st, cleanup, room_init(&r, run->setup, err));
-    qfz_run_begin(run, "writing", 0.05, run->end_tile - run->first_tile);
+    qfz_progress_begin(&run->progress, "writing", 0.05, run->end_tile - run->first_tile);
     for (int64_t tile = run->first_tile; tile < run->end_tile; tile++) {
         QFZ_TRY_OR(st, cleanup, replay_tile(out, tile, &r, err));
-        QFZ_TRY_OR(st, cleanup, qfz_run_advance(run, err));
+        QFZ_TRY_OR(st, cleanup, qfz_progress_advance(&run->progress, err));
     }
 
 cleanup:
@@ -307,10 +308,10 @@ cleanup:
     return st;
 }
 
-/* What is in one piece gets its name by qfz_outputs_join(). */
+/* An output in one piece is committed by qfz_outputs_join(). */
 qfz_status qfz_outputs_finish(qfz_outputs *out, qfz_error *err)
 {
-    if (out->spool) QFZ_TRY(replay(out, err));
+    if (out->journal) QFZ_TRY(replay(out, err));
     if (out->run->n_parts > 1) QFZ_TRY(qfz_region_parts_save(out->regions, out->run, err));
     for (int i = 0; i < out->n_rasters; i++)
         if (out->sinks[i] && out->specs[i].n_parts > 0)
@@ -328,58 +329,58 @@ static qfz_status rows_of_parts(const qfz_outputs *out, const qfz_sink_spec *spe
     return QFZ_OK;
 }
 
-static qfz_status told(void *arg, double part, qfz_error *err)
+static qfz_status report_part(void *arg, double part, qfz_error *err)
 {
     qfz_run *const run = arg;
-    return qfz_run_advance_to(run, part, err);
+    return qfz_progress_advance_to(&run->progress, part, err);
 }
 
-/* All that can fail before a raster has its name.  NULL: it has it. */
+/* Does everything that can fail before a raster gets its name.  sink NULL: it has its name. */
 static qfz_status finish(qfz_outputs *out, qfz_sink *sink, const char *path, qfz_error *err)
 {
     qfz_run *const run = out->run;
     if (!sink) return QFZ_OK;
     if (qfz_output_is_copied(run->setup->job, path))
-        qfz_run_begin(run, "copying", copying_share, 0);
-    return qfz_sink_finish(sink, told, run, err);
+        qfz_progress_begin(&run->progress, "copying", copying_share, 0);
+    return qfz_sink_finish(sink, report_part, run, err);
 }
 
-/* All parts of raster i into one file. */
+/* Merges all parts of raster i into one file, ready to be committed. */
 static qfz_status merge_parts(qfz_outputs *out, int i, qfz_error *err)
 {
     qfz_run *const run = out->run;
     const qfz_sink_spec *const spec = &out->specs[i];
     int64_t *rows = NULL;
     QFZ_TRY(rows_of_parts(out, spec, &rows, err));
-    if (out->spool) qfz_output_clean(spec->path);
-    qfz_sink_close(out->sinks[i]); /* of a part */
+    if (out->journal) qfz_output_clean(spec->path);
+    qfz_sink_close(out->sinks[i]); /* a part */
     out->sinks[i] = NULL;
-    qfz_run_begin(run, "merging", merging_share / out->n_rasters, 0);
-    const qfz_status st =
-        qfz_parts_merge(&out->sinks[i], run->source, run->setup->job, spec, rows, told, run, err);
+    qfz_progress_begin(&run->progress, "merging", merging_share / out->n_rasters, 0);
+    const qfz_status st = qfz_parts_merge(&out->sinks[i], run->source, run->setup->job, spec, rows,
+                                          report_part, run, err);
     free(rows);
     return st;
 }
 
-/* whole: of merged parts, else NULL. */
+/* Commits a raster of parts.  whole: the file merged from them; NULL: a VRT over them. */
 static qfz_status join_parts(const qfz_outputs *out, const qfz_job *job, const qfz_sink_spec *spec,
                              qfz_sink *whole, qfz_error *err)
 {
     int64_t *rows = NULL;
     QFZ_TRY(rows_of_parts(out, spec, &rows, err));
-    if (out->spool && !whole) qfz_output_clean(spec->path);
+    if (out->journal && !whole) qfz_output_clean(spec->path);
     const qfz_status st = qfz_parts_join(out->run->source, job, spec, rows, whole, err);
     free(rows);
     return st;
 }
 
-/* Layouts that are not of edges are made of all edges. */
+/* Converts the complete raster of edges to the job's layout, and commits the result. */
 static qfz_status convert_layout(qfz_outputs *out, qfz_error *err)
 {
     const qfz_setup *const setup = out->run->setup;
     const qfz_job job = job_of(out);
     qfz_sink_spec edges = out->specs[QFZ_MAIN];
-    qfz_sink_spec spec = qfz_spec_saliency(setup, setup->job->dst, setup->job->layout);
+    qfz_sink_spec spec = qfz_output_spec_saliency(setup, setup->job->dst, setup->job->layout);
     qfz_sink *layout = NULL;
     qfz_status st;
     if (edges.n_parts > 0) {
@@ -394,12 +395,12 @@ static qfz_status convert_layout(qfz_outputs *out, qfz_error *err)
         spec.n_parts = 1;
         spec.y1 = spec.h;
     }
-    if (out->spool) qfz_output_clean(spec.path);
+    if (out->journal) qfz_output_clean(spec.path);
     QFZ_TRY(qfz_sink_create(&layout, out->run->source, setup->job, &spec, err));
-    qfz_run_begin(out->run, "layout", layout_share, 0);
+    qfz_progress_begin(&out->run->progress, "layout", layout_share, 0);
     QFZ_TRY_OR(st, cleanup,
                qfz_layout_convert(out->sinks[QFZ_MAIN], &edges, layout, &spec, setup->n_threads,
-                                  told, out->run, err));
+                                  report_part, out->run, err));
     QFZ_TRY_OR(st, cleanup, finish(out, layout, spec.path, err));
     QFZ_TRY_OR(st, cleanup, qfz_sink_commit(layout, err));
     if (is_vrt) st = join_parts(out, setup->job, &spec, NULL, err);
@@ -431,19 +432,19 @@ static qfz_status join_rasters(qfz_outputs *out, qfz_error *err)
     return QFZ_OK;
 }
 
-/* All is on disk before anything has its name, so that a failure leaves none; rasters have theirs
- * when the table gets its own. */
+/* The table and the rasters are complete on disk before the first of them is renamed, so a failure
+ * leaves no output.  The table is renamed last. */
 qfz_status qfz_outputs_join(qfz_outputs *out, qfz_error *err)
 {
     qfz_run *const run = out->run;
-    widen_cache(run); /* rasters may be copied */
-    if (run->work) QFZ_TRY(qfz_work_finish(run->work, err));
-    if (out->spool && run->setup->job->regions) qfz_output_clean(run->setup->job->regions);
-    if (run->setup->job->regions) qfz_run_begin(run, "table", table_share, 0);
+    widen_cache(run); /* for formats that are made by copying */
+    if (run->work) QFZ_TRY(qfz_work_folder_finish(run->work, err));
+    if (out->journal && run->setup->job->regions) qfz_output_clean(run->setup->job->regions);
+    if (run->setup->job->regions) qfz_progress_begin(&run->progress, "table", table_share, 0);
     if (run->n_parts > 1)
         QFZ_TRY(qfz_region_parts_join(run, &out->table, err));
     else
-        QFZ_TRY(qfz_regions_write(out->regions, run, &out->table, err));
+        QFZ_TRY(qfz_region_records_write(out->regions, run, &out->table, err));
     if (out->table) QFZ_TRY(qfz_table_finish(out->table, err));
     QFZ_TRY(join_rasters(out, err));
     if (out->table) QFZ_TRY(qfz_table_commit(out->table, err));

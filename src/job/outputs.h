@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* outputs.h - what a task leaves: one raster or two, and a table.
+/* outputs.h - the outputs of a task: one raster or two, and a table of regions.
  *
- * Tiles are given in any order.  They go straight into the files; or, where a killed run shall be
- * able to go on, into a spool first, and at the end from there. */
+ * Tiles are written in any order.  Without a work folder they go into the output files at once.
+ * With one, they go into a journal (output_journal.h), and from the journal into the files after
+ * the last tile.  Several processes write parts (ranges of rows), which one process joins at the
+ * end. Invariant: no output has its final name before all of them are complete. */
 #ifndef QFZ_OUTPUTS_H
 #define QFZ_OUTPUTS_H
 
-#include "job/regions.h"
-#include "job/spool.h"
+#include "job/output_journal.h"
+#include "job/region_records.h"
 
 enum { QFZ_MAIN = 0, QFZ_SECOND, QFZ_RASTERS };
 enum { QFZ_PATH_BYTES = 4096 };
@@ -15,53 +17,56 @@ enum { QFZ_PATH_BYTES = 4096 };
 typedef struct qfz_outputs {
     qfz_run *run;
 
-    /* Told by the task. */
+    /* Set by the task before open(). */
     int n_rasters;
     qfz_sink_spec specs[QFZ_RASTERS];
 
-    char edges[QFZ_PATH_BYTES];   /* the path of specs[QFZ_MAIN], if that is not the result */
-    qfz_sink *sinks[QFZ_RASTERS]; /* NULL: this process has no rows */
-    qfz_spool *spool;             /* NULL: none */
-    qfz_regions *regions;
+    char edges[QFZ_PATH_BYTES];   /* path of the raster of edges, if that is not the result */
+    qfz_sink *sinks[QFZ_RASTERS]; /* NULL: not open, or this process has no rows */
+    qfz_output_journal *journal;  /* NULL: none */
+    qfz_region_records *regions;
     qfz_table *table;
 } qfz_outputs;
 
-/* Gives a spec the part of this process, if the output is written in parts.  n_parts: processes
- * that write. */
+/* Sets the part and rows of a spec, if the output is written in parts: part `part`, from 0, of
+ * n_parts processes that write. */
 void qfz_outputs_place(qfz_sink_spec *spec, const qfz_setup *setup, int part, int n_parts);
 
-/* Layouts that are not of edges are made of a raster of edges, which is not the result itself. */
+/* True if the job's layout of saliency is converted from a raster of edges (saliency_layout.h). */
 bool qfz_outputs_has_layout(const qfz_job *job);
 
-/* As qfz_sink_check(), of the raster that processes make together of edges, before it becomes a
- * layout. */
+/* qfz_sink_check() of the raster of edges that several processes write before it is converted. */
 qfz_status qfz_outputs_check_edges(const qfz_setup *setup, qfz_source *source, int n_parts,
                                    qfz_error *err);
 
-/* specs are set; everything else is zero. */
+/* run, n_rasters and specs are set, everything else is 0. */
 qfz_status qfz_outputs_open(qfz_outputs *outputs, qfz_error *err);
-void qfz_outputs_close(qfz_outputs *outputs); /* what is not finished vanishes */
+void qfz_outputs_close(qfz_outputs *outputs); /* deletes unfinished files */
 
-/* Is everything of this tile there, from an earlier run? */
+/* True if the journal holds all output of this tile, from an earlier run. */
 bool qfz_outputs_have(const qfz_outputs *outputs, int64_t tile);
 
-/* The loaded tile's pixels of raster i; and its regions, as just numbered. */
+/* Writes the pixels of the context's tile into raster i.  Any thread. */
 qfz_status qfz_outputs_write(qfz_outputs *outputs, int i, const qfz_thread_context *context,
                              int64_t tile, const void *pixels, qfz_error *err);
+
+/* Computes and writes the region records of the context's tile, after numbering; does nothing
+ * without a table.  Any thread. */
 qfz_status qfz_outputs_regions(qfz_outputs *outputs, qfz_thread_context *context, int64_t tile,
                                uint32_t n_regions, qfz_error *err);
 
-/* All tiles of this process are in: its part of the outputs is made. */
+/* After the last tile of this process: completes its part of the outputs. */
 qfz_status qfz_outputs_finish(qfz_outputs *outputs, qfz_error *err);
 
-/* What of the job's time is spent on a table and on one file of all parts, where the passes' is 1.
- */
+/* The run time of tables, merging, layouts and copies, relative to the passes, whose share is 1. */
 double qfz_outputs_share(const qfz_run *run);
 
-/* All processes have finished theirs: one of them gives the outputs their names. */
+/* After finish() in all processes: one of them joins the parts, makes the table, and gives the
+ * outputs their final names. */
 qfz_status qfz_outputs_join(qfz_outputs *outputs, qfz_error *err);
 
-/* Whatever processes have left of parts that will never be joined; by one of them. */
+/* Deletes the parts of all processes after a failure.  Called by one of them, after all have closed
+ * their outputs. */
 void qfz_outputs_abandon(const qfz_outputs *outputs);
 
 #endif

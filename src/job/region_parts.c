@@ -16,11 +16,12 @@ enum { PATH_BYTES = 4096, CURSORS_BYTES = 16 << 20, CURSOR_BYTES = 64 << 10 };
 
 static const uint64_t magic = 0x31736e6f69676572; /* "regions1" */
 
-/* Then n_foreign records, then n_own. */
+/* The head of a part's file.  n_foreign records of regions that begin in earlier parts follow, then
+ * n_own records of regions that begin in this part, each in order of labels. */
 typedef struct file_head {
     uint64_t magic, record_bytes;
     uint64_t n_foreign;
-    uint64_t before, n_own; /* labels before + 1 .. before + n_own */
+    uint64_t before, n_own; /* the own labels are before + 1 .. before + n_own */
 } file_head;
 
 static qfz_status name_file(const qfz_run *run, int part, const char *kind, char *path,
@@ -35,30 +36,31 @@ static qfz_status name_file(const qfz_run *run, int part, const char *kind, char
 }
 
 /* --------------------------------------------------------------------------------------- saving */
-static qfz_status save_records(qfz_regions *regions, const qfz_run *run, int file, const char *path,
-                               qfz_error *err)
+static qfz_status save_records(qfz_region_records *regions, const qfz_run *run, int file,
+                               const char *path, qfz_error *err)
 {
-    const int64_t bytes = qfz_region_bytes(run->setup), some = QFZ_RECORDS_BYTES / bytes + 1;
+    const int64_t bytes = qfz_region_record_bytes(run->setup), some = QFZ_RECORDS_BYTES / bytes + 1;
     const int64_t n_own = (int64_t)run->count.own;
     file_head head = {.magic = magic,
                       .record_bytes = (uint64_t)bytes,
                       .before = run->count.before,
                       .n_own = run->count.own};
     int64_t n_foreign, at = sizeof head;
-    const uint64_t *const foreign = qfz_regions_foreign(regions, &n_foreign);
+    const uint64_t *const foreign = qfz_region_records_foreign(regions, &n_foreign);
     uint64_t *records = NULL;
     qfz_status st;
     head.n_foreign = (uint64_t)n_foreign;
     QFZ_TRY_OR(st, cleanup, qfz_alloc((void **)&records, some, (size_t)bytes, err));
     QFZ_TRY_OR(st, cleanup, qfz_temp_write(file, path, &head, sizeof head, 0, err));
     for (int64_t i = 0; i < n_foreign; i++, at += bytes) {
-        QFZ_TRY_OR(st, cleanup, qfz_regions_read(regions, foreign[i], 1, records, err));
+        QFZ_TRY_OR(st, cleanup, qfz_region_records_read(regions, foreign[i], 1, records, err));
         QFZ_TRY_OR(st, cleanup, qfz_temp_write(file, path, records, bytes, at, err));
     }
     for (int64_t i = 0; i < n_own; i += some, at += some * bytes) {
         const int64_t n = n_own - i < some ? n_own - i : some;
-        QFZ_TRY_OR(st, cleanup,
-                   qfz_regions_read(regions, head.before + 1 + (uint64_t)i, n, records, err));
+        QFZ_TRY_OR(
+            st, cleanup,
+            qfz_region_records_read(regions, head.before + 1 + (uint64_t)i, n, records, err));
         QFZ_TRY_OR(st, cleanup, qfz_temp_write(file, path, records, n * bytes, at, err));
     }
 
@@ -67,7 +69,7 @@ cleanup:
     return st;
 }
 
-qfz_status qfz_region_parts_save(qfz_regions *regions, const qfz_run *run, qfz_error *err)
+qfz_status qfz_region_parts_save(qfz_region_records *regions, const qfz_run *run, qfz_error *err)
 {
     char temp[PATH_BYTES], path[PATH_BYTES];
     if (!regions) return QFZ_OK;
@@ -94,22 +96,22 @@ void qfz_region_parts_delete(const qfz_run *run, int part)
 
 /* -------------------------------------------------------------------------------------- joining */
 
-/* A place in the file of a part. */
+/* The foreign records of one part, read in order. */
 typedef struct cursor {
     char path[PATH_BYTES];
     file_head head;
-    uint64_t *records; /* of regions that begin in earlier parts, some of them */
-    int64_t at, n;     /* the next of them in records, and how many are there */
-    int64_t n_taken;   /* read from the file so far */
+    uint64_t *records; /* a few consecutive foreign records */
+    int64_t at, n;     /* index of the next record in records, and their number */
+    int64_t n_taken;   /* foreign records read from the file so far */
 } cursor;
 
 typedef struct joining {
     const qfz_run *run;
     int64_t bytes; /* of a record */
-    int64_t some;  /* records that a cursor holds */
+    int64_t some;  /* number of records that a cursor has room for */
     cursor *cursors;
     int n_cursors;
-    uint64_t next; /* the least label that a cursor's next record has; UINT64_MAX: none */
+    uint64_t next; /* least label among the next records of all cursors; UINT64_MAX: none */
 } joining;
 
 static qfz_status read_at(const cursor *c, void *to, int64_t bytes, int64_t offset, qfz_error *err)
@@ -131,7 +133,7 @@ static uint64_t next_label(const joining *j, const cursor *c)
     return c->at < c->n ? record_at(j, c->records, c->at)->label : UINT64_MAX;
 }
 
-/* More records, when all that are there have been taken. */
+/* Reads the next few records into a cursor whose records have all been taken. */
 static qfz_status refill(const joining *j, cursor *c, qfz_error *err)
 {
     const int64_t left = (int64_t)c->head.n_foreign - c->n_taken;
@@ -153,7 +155,7 @@ static void find_next(joining *j)
     }
 }
 
-/* Adds what later parts have of a region. */
+/* Adds the pieces of a region that later parts have. */
 static qfz_status complete(joining *j, qfz_record *record, qfz_error *err)
 {
     const qfz_source_info *const info = &j->run->setup->info;
@@ -168,7 +170,7 @@ static qfz_status complete(joining *j, qfz_record *record, qfz_error *err)
     return QFZ_OK;
 }
 
-/* The regions that begin in part k. */
+/* Writes the regions that begin in part k. */
 static qfz_status join_part(joining *j, int k, uint64_t *records, int64_t some,
                             qfz_region_rows *rows, qfz_error *err)
 {
@@ -180,7 +182,7 @@ static qfz_status join_part(joining *j, int k, uint64_t *records, int64_t some,
         for (int64_t i = 0; i < n; i++) {
             qfz_record *const record = record_at(j, records, i);
             if (record->label != c->head.before + 1 + (uint64_t)(first + i))
-                return qfz_fail(err, QFZ_EIO, "%s: the record of region %lld is not there", c->path,
+                return qfz_fail(err, QFZ_EIO, "%s: the record of region %lld is missing", c->path,
                                 (long long)c->head.before + 1 + first + i);
             if (record->label == j->next) QFZ_TRY(complete(j, record, err));
         }
@@ -189,7 +191,7 @@ static qfz_status join_part(joining *j, int k, uint64_t *records, int64_t some,
     return QFZ_OK;
 }
 
-/* Do the parts' labels follow one another up to the last? */
+/* The own labels of the parts must be consecutive, from 1 to the number of regions. */
 static qfz_status check_heads(const joining *j, qfz_error *err)
 {
     uint64_t before = 0;
@@ -197,12 +199,14 @@ static qfz_status check_heads(const joining *j, qfz_error *err)
         const file_head *const head = &j->cursors[k].head;
         if (head->magic != magic || head->record_bytes != (uint64_t)j->bytes ||
             head->before != before)
-            return qfz_fail(err, QFZ_EIO, "%s: it holds other regions than those of this job",
-                            j->cursors[k].path);
+            return qfz_fail(
+                err, QFZ_EIO,
+                "%s: holds the regions of another job; delete it and run the part again",
+                j->cursors[k].path);
         before += head->n_own;
     }
     if (before == j->run->count.total) return QFZ_OK;
-    return qfz_fail(err, QFZ_EIO, "%s: its parts have %llu regions, not %llu",
+    return qfz_fail(err, QFZ_EIO, "%s: the files of its parts hold %llu regions, expected %llu",
                     j->run->setup->job->regions, (unsigned long long)before,
                     (unsigned long long)j->run->count.total);
 }
@@ -235,7 +239,8 @@ static void close_all(joining *j)
 
 qfz_status qfz_region_parts_join(qfz_run *run, qfz_table **table, qfz_error *err)
 {
-    joining j = {.run = run, .bytes = qfz_region_bytes(run->setup), .n_cursors = run->n_parts};
+    joining j = {
+        .run = run, .bytes = qfz_region_record_bytes(run->setup), .n_cursors = run->n_parts};
     const int64_t some = QFZ_RECORDS_BYTES / j.bytes + 1;
     qfz_region_rows rows = {0};
     uint64_t *records = NULL;

@@ -5,7 +5,7 @@
 
 #include "core/memory.h"
 
-enum { ROWS_TOLD = 4096 };
+enum { ROWS_PER_REPORT = 4096 };
 
 static double area_of(const qfz_record *record, double unit)
 {
@@ -35,7 +35,7 @@ static qfz_status write_row(const qfz_region_rows *rows, const qfz_record *recor
     return qfz_table_write(rows->table, &row, err);
 }
 
-/* A cut has no image: its one band holds the joins of each pixel, which mean nothing in a table. */
+/* A cut has no statistics: the one band of its source holds edges, not values of pixels. */
 static int table_bands(const qfz_setup *setup)
 {
     return setup->job->task == QFZ_CUT ? 0 : setup->info.n_bands;
@@ -57,8 +57,8 @@ qfz_status qfz_region_rows_add(qfz_region_rows *rows, uint64_t *records, int64_t
     const double total = (double)rows->run->count.total;
     for (int64_t i = 0; i < n; i++) {
         QFZ_TRY(write_row(rows, qfz_record_at(records, words, i), err));
-        if (++rows->n % ROWS_TOLD == 0)
-            QFZ_TRY(qfz_run_advance_to(rows->run, (double)rows->n / total, err));
+        if (++rows->n % ROWS_PER_REPORT == 0)
+            QFZ_TRY(qfz_progress_advance_to(&rows->run->progress, (double)rows->n / total, err));
     }
     return QFZ_OK;
 }

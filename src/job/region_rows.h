@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* region_rows.h - complete records of regions, in the order of labels, become rows of the table. */
+/* region_rows.h - converts complete region records into rows of the table, in order of labels. */
 #ifndef QFZ_REGION_ROWS_H
 #define QFZ_REGION_ROWS_H
 
@@ -8,18 +8,18 @@
 typedef struct qfz_region_rows {
     qfz_run *run;
     qfz_table *table;
-    int64_t n;              /* rows that it has */
+    int64_t n;              /* rows written */
     qfz_region_band *bands; /* of the row being written */
     double area_unit;
 } qfz_region_rows;
 
-/* Creates the job's table.  After a failure too, close is called. */
+/* Creates the job's table.  The caller calls close() even after a failure. */
 qfz_status qfz_region_rows_open(qfz_region_rows *rows, qfz_run *run, qfz_error *err);
 
-/* Tells now and then how many of all regions are in. */
+/* Writes n complete records as rows, and reports progress.  Records follow in order of labels. */
 qfz_status qfz_region_rows_add(qfz_region_rows *rows, uint64_t *records, int64_t n, qfz_error *err);
 
-/* The table, to be committed and closed by the caller. */
+/* Moves the table to the caller, who commits and closes it. */
 qfz_table *qfz_region_rows_take(qfz_region_rows *rows);
 void qfz_region_rows_close(qfz_region_rows *rows);
 

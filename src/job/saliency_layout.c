@@ -7,21 +7,22 @@
 
 #include "core/memory.h"
 
-/* Levels of any type as ordered numbers. */
+/* Levels of any type are compared as unsigned integers; IEEE single levels are never negative, so
+ * their bits keep the order.  none: no edge, or no pixel. */
 static const uint64_t none = UINT64_MAX;
 
 enum { STRIP_BYTES = 16 << 20 };
 
-/* Some rows of the raster, with one row more above and below where there is one. */
+/* Rows y0..y1 of the raster, converted at once; read with one more row above and below. */
 typedef struct strip {
     qfz_out_type type;
     int n_dirs, n_threads;
     int64_t w, h;        /* of the raster */
-    int64_t y0, y1;      /* rows that are wanted */
-    int64_t top, bottom; /* rows that are there */
+    int64_t y0, y1;      /* rows to be converted */
+    int64_t top, bottom; /* rows in memory */
     uint64_t *level;     /* n_dirs planes of (bottom - top) rows */
     uint8_t *valid;
-    void *raw;
+    void *raw;   /* levels as they are stored in the file */
     void *cells; /* of the output */
 } strip;
 
@@ -46,23 +47,25 @@ static uint64_t level_from(qfz_out_type type, const void *raw, int64_t i)
     }
 }
 
+static float single_of(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
 static void level_to(qfz_out_type type, uint64_t level, void *raw, int64_t i)
 {
     const uint32_t bits = (uint32_t)level;
     switch (type) {
     case QFZ_OUT_U16: ((uint16_t *)raw)[i] = (uint16_t)level; break;
     case QFZ_OUT_U32: ((uint32_t *)raw)[i] = bits; break;
-    case QFZ_OUT_F32:
-        if (level == none)
-            ((float *)raw)[i] = NAN;
-        else
-            memcpy((float *)raw + i, &bits, sizeof bits);
-        break;
+    case QFZ_OUT_F32: ((float *)raw)[i] = level == none ? NAN : single_of(bits); break;
     default: ((uint64_t *)raw)[i] = level; break;
     }
 }
 
-/* The level of the edge that starts at (y, x); none outside of what is there. */
+/* The level of the edge from (y, x) in direction dir; none if it is not in memory. */
 static uint64_t edge(const strip *s, int dir, int64_t y, int64_t x)
 {
     if (dir >= s->n_dirs || y < s->top || y >= s->bottom || x < 0 || x >= s->w) return none;
@@ -91,7 +94,7 @@ static uint64_t around_pixel(const strip *s, int64_t y, int64_t x)
     return most;
 }
 
-/* Where pixels (y, x) and (y + 1, x + 1) and the two beside them meet. */
+/* The largest level of the edges between the four pixels (y, x) .. (y + 1, x + 1). */
 static uint64_t around_corner(const strip *s, int64_t y, int64_t x)
 {
     uint64_t most = larger(edge(s, QFZ_RIGHT, y, x), edge(s, QFZ_RIGHT, y + 1, x));
@@ -152,7 +155,7 @@ static qfz_status write_strip(const strip *s, qfz_sink *to, const qfz_sink_spec 
     return qfz_sink_write(to, box, s->cells, NULL, err);
 }
 
-/* Of one pixel come four cells at most. */
+/* One pixel becomes four cells at most. */
 static qfz_status strip_alloc(strip *s, int64_t rows, qfz_error *err)
 {
     const int64_t n = (rows + 2) * s->w;
@@ -163,7 +166,7 @@ static qfz_status strip_alloc(strip *s, int64_t rows, qfz_error *err)
 }
 
 qfz_status qfz_layout_convert(qfz_sink *edges, const qfz_sink_spec *edges_spec, qfz_sink *to,
-                              const qfz_sink_spec *to_spec, int n_threads, qfz_advance_fn told,
+                              const qfz_sink_spec *to_spec, int n_threads, qfz_advance_fn advance,
                               void *arg, qfz_error *err)
 {
     strip s = {.type = edges_spec->type,
@@ -179,7 +182,7 @@ qfz_status qfz_layout_convert(qfz_sink *edges, const qfz_sink_spec *edges_spec, 
         s.y1 = s.y0 + rows < s.h ? s.y0 + rows : s.h;
         QFZ_TRY_OR(st, cleanup, read_strip(&s, edges, err));
         QFZ_TRY_OR(st, cleanup, write_strip(&s, to, to_spec, err));
-        QFZ_TRY_OR(st, cleanup, told(arg, (double)s.y1 / (double)s.h, err));
+        QFZ_TRY_OR(st, cleanup, advance(arg, (double)s.y1 / (double)s.h, err));
     }
 
 cleanup:

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* setup_check.c - what a job may not ask for, whatever its source. */
+#include "job/setup_check.h"
+
 #include <string.h>
 
 #include "core/criterion.h"
@@ -19,14 +20,16 @@ static qfz_status check_phase(const qfz_job *job, qfz_error *err)
         return qfz_fail(err, QFZ_EARG, "--part belongs to a --phase: summarise or resolve");
     if (job->phase == QFZ_PHASE_ALL) return QFZ_OK;
     if (!job->work)
-        return qfz_fail(err, QFZ_EARG, "--phase needs --work, the folder that connects all phases");
+        return qfz_fail(err, QFZ_EARG, "--phase needs --work, the folder that all phases share");
     if (job->ranks && job->ranks->n > 1)
-        return qfz_fail(err, QFZ_EARG, "a phase is for one process; ranks go through all");
+        return qfz_fail(err, QFZ_EARG, "a phase is for one process; start it without MPI ranks");
     if (parts && job->n_parts == 0)
-        return qfz_fail(err, QFZ_EARG,
-                        "this phase is for one part at a time; name it, as --part 3/16");
+        return qfz_fail(
+            err, QFZ_EARG,
+            "this phase processes one part at a time; name it, for instance --part 3/16");
     if (parts && (job->part < 1 || job->part > job->n_parts))
-        return qfz_fail(err, QFZ_EARG, "part %d of %d", job->part, job->n_parts);
+        return qfz_fail(err, QFZ_EARG, "part %d of %d; parts are numbered from 1", job->part,
+                        job->n_parts);
     return QFZ_OK;
 }
 
@@ -36,7 +39,8 @@ static qfz_status check_count_only(const qfz_job *job, qfz_error *err)
     if (job->task == QFZ_SALIENCY)
         return qfz_fail(err, QFZ_EARG, "a saliency raster has no regions to count");
     if (job->dst || job->labels || job->regions)
-        return qfz_fail(err, QFZ_EARG, "%s: where regions are only counted, there are no outputs",
+        return qfz_fail(err, QFZ_EARG,
+                        "%s: where regions are only counted, there are no outputs; leave it out",
                         job->dst      ? job->dst
                         : job->labels ? job->labels
                                       : job->regions);
@@ -62,9 +66,12 @@ qfz_status qfz_setup_check(const qfz_job *job, qfz_error *err)
     if (job->regions && job->task == QFZ_SALIENCY)
         return qfz_fail(err, QFZ_EARG, "a saliency raster has no regions to list");
     if (job->labels && strcmp(job->labels, job->dst) == 0)
-        return qfz_fail(err, QFZ_EARG, "%s: named for two outputs", job->dst);
+        return qfz_fail(err, QFZ_EARG, "%s: named for two outputs; give each its own name",
+                        job->dst);
     if (job->has_background && job->task != QFZ_LABEL)
         return qfz_fail(err, QFZ_EARG, "background belongs to label only");
-    if (job->task == QFZ_CUT && !m->has_alpha) return qfz_fail(err, QFZ_EARG, "a cut needs alpha");
+    if (job->task == QFZ_CUT && !m->has_alpha)
+        return qfz_fail(err, QFZ_EARG,
+                        "a cut needs alpha, the level at which the hierarchy is cut");
     return check_phase(job, err);
 }

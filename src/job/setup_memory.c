@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* setup_memory.c - the memory plan: shares of the budget, the tiles that fit into them, and how
- * many threads can have one each. */
-#include <unistd.h>
+#include "job/setup_memory.h"
 
-#include "job/setup.h"
+#include <unistd.h>
 
 static const int64_t mebi = 1 << 20;
 enum {
-    TILE_PX_LEAST = 1 << 14, /* rather fewer threads than smaller tiles */
-    TILE_PX_MIN = 1 << 18,   /* smaller tiles have too much border */
-    TILE_PX_MAX = 1 << 22,   /* larger tiles gain nothing */
+    TILE_PX_LEAST = 1 << 14, /* below this, fewer threads are better than smaller tiles */
+    TILE_PX_MIN = 1 << 18,   /* smaller tiles have too many border pixels per pixel */
+    TILE_PX_MAX = 1 << 22,   /* larger tiles are not faster */
     DEVICE_TILE_PX_MAX = 1 << 24,
-    STRIP_ROWS = 64
+    STRIP_ROWS = 64 /* rows of a tile of the whole width */
 };
 
 int64_t qfz_setup_source_bytes(const qfz_setup *setup)
@@ -43,8 +41,8 @@ static int64_t clamp(int64_t value, int64_t low, int64_t high)
     return value < low ? low : value > high ? high : value;
 }
 
-/* Tiles small enough that all threads have some, and not larger than what gains by it; but where
- * blocks are rows of the whole width, tiles are too, and need a few of them. */
+/* Small enough that every thread of every rank has four tiles, and not larger than useful.  Where
+ * the source's blocks are rows of the whole width, tiles are too, and need a few such rows. */
 static int64_t preferred_px(const qfz_setup *setup)
 {
     const qfz_source_info *const info = &setup->info;
@@ -56,14 +54,14 @@ static int64_t preferred_px(const qfz_setup *setup)
     return clamp(share, TILE_PX_MIN, most);
 }
 
-/* Rather fewer threads than what they cannot have. */
+/* Reduces the number of threads until fits(setup) is true, or one thread is left. */
 static void spare_threads(qfz_setup *setup, bool (*fits)(const qfz_setup *setup))
 {
     while (setup->n_threads > 1 && !fits(setup))
         setup->n_threads--;
 }
 
-/* Every thread has blocks of its own in GDAL's cache, at least one of each band at a time. */
+/* Bytes of GDAL's cache that all threads need: each has its own blocks, two of every band. */
 static int64_t blocks_bytes(const qfz_setup *setup)
 {
     const qfz_source_info *const info = &setup->info;
@@ -86,13 +84,13 @@ static qfz_status plan_cache(qfz_setup *setup, qfz_error *err)
         return qfz_fail(
             err, QFZ_ENOMEM,
             "%s: its blocks of %lld x %lld pixels do not fit into %lld bytes of memory; "
-            "allow more, or rewrite it in tiles (gdal_translate -co TILED=YES)",
+            "raise --memory, or rewrite the file in tiles (gdal_translate -co TILED=YES)",
             setup->job->src, (long long)info->block_w, (long long)info->block_h,
             (long long)setup->memory_bytes);
     return QFZ_OK;
 }
 
-/* What each thread may have of its device. */
+/* Bytes of device memory for each thread. */
 static int64_t device_share(const qfz_setup *setup)
 {
     const qfz_choice *const choice = &setup->choice;
@@ -105,16 +103,17 @@ static int64_t device_tile_bytes(const qfz_setup *setup, int64_t h, int64_t w)
     return setup->engine->device->tile_bytes(&setup->rule, setup->kind, (int32_t)h, (int32_t)w);
 }
 
-/* About the largest tile of which every thread can have one on its device. */
+/* About the largest tile, in pixels, such that each thread can have one on its device. */
 static int64_t device_tile_px(const qfz_setup *setup)
 {
-    enum { SIDE = 1024 }; /* big enough that what does not grow with the tile is a small share */
+    enum { SIDE = 1024 }; /* large enough that fixed costs are a small share */
     if (!setup->choice.device_memory_bytes) return INT32_MAX;
     const int64_t px_bytes = device_tile_bytes(setup, SIDE, SIDE) / (SIDE * SIDE) + 1;
     return clamp(device_share(setup) / px_bytes, 1, INT32_MAX);
 }
 
-/* Narrow tiles, and those that end inside a block of threads', take more a pixel. */
+/* Checks the actual tile: narrow tiles, and tiles that end inside a block of GPU threads, take more
+ * memory per pixel. */
 static bool fits_device(const qfz_setup *setup)
 {
     const qfz_tiling *const t = &setup->tiling;
@@ -128,13 +127,14 @@ qfz_status qfz_setup_check_device(const qfz_setup *setup, qfz_error *err)
     if (fits_device(setup)) return QFZ_OK;
     return qfz_fail(err, QFZ_ENOMEM,
                     "GPU: tiles of %lld x %lld pixels take %lld bytes of its memory; %lld may be "
-                    "used",
+                    "used; choose smaller tiles",
                     (long long)t->tile_w, (long long)t->tile_h,
                     (long long)device_tile_bytes(setup, t->tile_h, t->tile_w),
                     (long long)device_share(setup));
 }
 
-/* Of a tile in the contexts of a thread, all in all; a spool holds its output once more. */
+/* Bytes per pixel of a thread context.  With a journal of outputs, the output is in memory twice:
+ * as it is, and compressed. */
 static int64_t px_bytes_of(const qfz_setup *setup)
 {
     const int64_t out = (int64_t)qfz_setup_out_bytes(setup);
@@ -162,7 +162,7 @@ qfz_status qfz_setup_retile(qfz_setup *setup, int64_t tile_w, int64_t tile_h, qf
 {
     qfz_tiling *const t = &setup->tiling;
     if (tile_w > t->w || tile_h > t->h || tile_w > INT32_MAX / tile_h)
-        return qfz_fail(err, QFZ_EARG, "tiles of %lld x %lld pixels are not of this job",
+        return qfz_fail(err, QFZ_EARG, "tiles of %lld x %lld pixels are too large for this raster",
                         (long long)tile_w, (long long)tile_h);
     t->tile_w = tile_w;
     t->tile_h = tile_h;
@@ -173,7 +173,7 @@ qfz_status qfz_setup_retile(qfz_setup *setup, int64_t tile_w, int64_t tile_h, qf
     return QFZ_OK;
 }
 
-/* At most max_px pixels, unless the user has said what tiles are. */
+/* Tiles of at most max_px pixels that fit the device, or of the side that the user chose. */
 static qfz_status choose_tiles(qfz_setup *setup, int64_t max_px, qfz_error *err)
 {
     const int32_t given = setup->job->tile_px;
@@ -185,7 +185,7 @@ static qfz_status choose_tiles(qfz_setup *setup, int64_t max_px, qfz_error *err)
     }
 }
 
-/* Pixels of a tile that each thread can have, of the host's memory. */
+/* The largest tile, in pixels, such that each thread can have one in host memory. */
 static int64_t host_tile_px(const qfz_setup *setup)
 {
     const int64_t extra = setup->job->regions ? QFZ_RECORDS_BYTES : 0;
@@ -197,16 +197,16 @@ static bool least_tiles_fit(const qfz_setup *setup)
     return host_tile_px(setup) >= TILE_PX_LEAST && device_tile_px(setup) >= TILE_PX_LEAST;
 }
 
-/* Shares of the budget: 3/8 tiles, 1/8 GDAL's blocks, 1/8 summaries, 1/4 tiles kept; the last 1/8
- * is for the groups that are stitched, the program itself, and what libraries take.  Blocks that
- * need more than their share take it from the others. */
+/* Shares of the budget: 3/8 thread contexts, 1/8 GDAL's blocks, 1/8 summaries, 1/4 tile cache.  The
+ * last 1/8 is for stitching, the program itself, and libraries.  If GDAL's blocks need more than
+ * their share, the others shrink in proportion. */
 qfz_status qfz_setup_plan_memory(qfz_setup *setup, qfz_error *err)
 {
     const qfz_job *const job = setup->job;
     const int64_t least = 64 * mebi;
     setup->memory_bytes = job->memory_bytes ? job->memory_bytes : machine_memory(job) / 2;
     if (setup->memory_bytes < least)
-        return qfz_fail(err, QFZ_EARG, "memory of %.3g MB; at least %.0f MB are needed",
+        return qfz_fail(err, QFZ_EARG, "memory of %.3g MB; qfz needs at least %.0f MB",
                         (double)setup->memory_bytes / 1e6, (double)least / 1e6);
     QFZ_TRY(plan_cache(setup, err));
     spare_threads(setup, least_tiles_fit);
@@ -215,15 +215,16 @@ qfz_status qfz_setup_plan_memory(qfz_setup *setup, qfz_error *err)
     const int64_t device_px = device_tile_px(setup);
     if (max_px > device_px) max_px = device_px;
     setup->store_bytes = shared / 7;
-    setup->keep_bytes = shared / 7 * 2;
+    setup->tile_cache_bytes = shared / 7 * 2;
     const int64_t wanted_px = preferred_px(setup);
     QFZ_TRY(choose_tiles(setup, max_px < wanted_px ? max_px : wanted_px, err));
     const int64_t tile_px = setup->tiling.tile_w * setup->tiling.tile_h;
     setup->worker_bytes = worker_bytes_of(setup);
     if (tile_px > (int64_t)1 << 29)
-        return qfz_fail(err, QFZ_EARG,
-                        "tiles of %lld x %lld pixels are too large; 2^29 pixels are the most",
-                        (long long)setup->tiling.tile_w, (long long)setup->tiling.tile_h);
+        return qfz_fail(
+            err, QFZ_EARG,
+            "tiles of %lld x %lld pixels are too large; at most 2^29 pixels are allowed",
+            (long long)setup->tiling.tile_w, (long long)setup->tiling.tile_h);
     return QFZ_OK;
 }
 

@@ -1,29 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* setup_seconds.c - about how long a job takes, by what was measured of others.
- *
- * An order of magnitude: pixels, machines and files differ by more than what is left out here. */
-#include "job/setup.h"
+#include "job/setup_seconds.h"
 
-/* Nanoseconds of one thread a pixel of one band: seconds times threads over pixels, the slower
- * figure where there are several.  cpu: docs/performance.md, "Whole commands", and docs/scaling.md,
- * "Measured" (but its first table, whose machine was busy); gpu: docs/performance-gpu.md, "Whole
- * commands" (without the start of CUDA) and "Several GPUs" (DEFLATE), with 16 threads to a GPU,
- * which waits for them to read and write. */
+/* Nanoseconds of one thread per pixel of one band: seconds times threads divided by pixels; where
+ * several figures were measured, the slowest of an idle machine.  From docs/dev/measurements.  cpu:
+ * cpu.md, "Whole commands", and costs.md.  gpu: gpu.md, "Whole commands" without the start of CUDA,
+ * and "Several GPUs" (DEFLATE) with 16 threads for each GPU, where reading and writing are the
+ * limit. */
 typedef struct rates {
-    double cpu, cpu_counts, gpu, gpu_counts; /* counts: with count_only */
+    double cpu, cpu_counts, gpu, gpu_counts; /* counts: with job->count_only */
 } rates;
 
 static const rates rates_of[] = {
     [QFZ_LABEL] = {42, 3.3, 50, 2.8},
     [QFZ_SIMPLIFY] = {200, 145, 24, 4.6},
     [QFZ_SALIENCY] = {86, 0, 75, 0},
-    [QFZ_CUT] = {42, 14, 50, 14}, /* written as labels are; not measured on GPUs */
+    [QFZ_CUT] = {42, 14, 50, 14}, /* 42 and 50 are those of label; no GPU was measured */
 };
 
-/* Each further band, by label --count-only of four, which does little else than read. */
+/* Nanoseconds per pixel of each further band, from label --count-only of four bands, which mostly
+ * reads. */
 static const double band_ns = 6;
 
-/* Whatever the threads do, a GPU is not faster: simplify, uncompressed, 5.2 Gpixel/s. */
+/* Nanoseconds per pixel of one GPU with any number of threads: simplify of an uncompressed file,
+ * 5.2 Gpixel/s. */
 static const double device_ns = 0.19;
 
 double qfz_setup_seconds(const qfz_setup *setup, int64_t n_px)

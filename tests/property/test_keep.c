@@ -2,7 +2,8 @@
 /* test_keep.c - what was found out of tiles is kept as far as the budget goes, and changes nothing
  * but time: every output is the one of a job that keeps nothing. */
 #include "files.h"
-#include "job/passes.h"
+#include "job/setup_init.h"
+#include "job/task_run.h"
 
 enum { MOST_BANDS = 2, TABLE_ROOM = 1 << 20 };
 
@@ -145,33 +146,33 @@ static void pixels_are_there_for_sums(const qfz_run *run, qfz_task task)
 {
     int n_there = 0;
     for (int64_t tile = 0; tile < run->n_tiles; tile++)
-        n_there += run->kept[tile].pixels != NULL;
+        n_there += run->cache.entries[tile].pixels != NULL;
     const int n_dropped = task == QFZ_SALIENCY ? spy.keeps : 0;
-    CHECK(run->cached_bytes == 0 || n_there == run->n_tiles - n_dropped,
+    CHECK(run->cache.pixel_bytes == 0 || n_there == run->n_tiles - n_dropped,
           "pixels of %d tiles, %d kept", n_there, spy.keeps);
 }
 
-static qfz_status run_job(const qfz_job *job, int64_t keep_bytes, outcome *out, qfz_error *err)
+static qfz_status run_job(const qfz_job *job, int64_t tile_cache_bytes, outcome *out,
+                          qfz_error *err)
 {
     static const qfz_ranks alone = {.n = 1, .n_local = 1};
     qfz_setup setup;
     qfz_source *source = NULL;
-    qfz_steps steps = {.n = 0};
+    qfz_step_times times = {.n = 0};
     qfz_run run = {0};
     qfz_phase next;
     files_must(qfz_setup_init(&setup, job, &source, err) == QFZ_OK);
     setup.engine = &spy.engine;
-    setup.keep_bytes = keep_bytes;
+    setup.tile_cache_bytes = tile_cache_bytes;
     out->tiles = setup.tiling.n_x * setup.tiling.n_y;
     out->passes = setup.passes;
-    files_must(qfz_run_open(&run, &setup, &alone, source, NULL, err) == QFZ_OK);
-    run.steps = &steps;
-    const qfz_status st = qfz_passes_run(
-        job->task == QFZ_SALIENCY ? &qfz_saliency_passes : &qfz_simplify_passes, &run, &next, err);
+    files_must(qfz_run_open(&run, &setup, &alone, source, NULL, &times, err) == QFZ_OK);
+    const qfz_status st = qfz_task_run(
+        job->task == QFZ_SALIENCY ? &qfz_task_saliency : &qfz_task_simplify, &run, &next, err);
     out->regions = run.count.total;
     if (st == QFZ_OK) pixels_are_there_for_sums(&run, job->task);
-    CHECK(spy.keeps == 0 || run.result_bytes <= run.result_room, "%" PRId64 " of %" PRId64 " bytes",
-          run.result_bytes, run.result_room);
+    CHECK(spy.keeps == 0 || run.cache.result_bytes <= run.cache.result_room,
+          "%" PRId64 " of %" PRId64 " bytes", run.cache.result_bytes, run.cache.result_room);
     qfz_run_close(&run);
     qfz_source_close(source);
     qfz_setup_fini(&setup);
@@ -188,7 +189,7 @@ static void read_table(const char *path, char *table)
     VSIFree(text);
 }
 
-static void run_watched(const problem *p, int64_t keep_bytes, int n_threads, outcome *out)
+static void run_watched(const problem *p, int64_t tile_cache_bytes, int n_threads, outcome *out)
 {
     qfz_job job = p->job;
     qfz_error err = {.status = QFZ_OK};
@@ -203,7 +204,7 @@ static void run_watched(const problem *p, int64_t keep_bytes, int n_threads, out
     job.dst = scratch("main.tif");
     if (has_regions) job.labels = scratch("labels.tif");
     if (has_regions) job.regions = scratch("regions.csv");
-    out->status = run_job(&job, keep_bytes, out, &err);
+    out->status = run_job(&job, tile_cache_bytes, out, &err);
     spy.refuses = false;
     spy.fails_in = 0;
     if (out->status != QFZ_OK) return;

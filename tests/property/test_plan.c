@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "files.h"
-#include "job/setup.h"
+#include "job/setup_init.h"
+#include "job/setup_memory.h"
 
 enum { MIB = 1 << 20 };
 
@@ -91,9 +92,9 @@ static void shares_fit(const qfz_setup *s)
 {
     const int64_t tiles = s->worker_bytes * s->n_threads;
     const int64_t rest = (s->memory_bytes - s->cache_bytes) / 7; /* for all else */
-    CHECK(tiles + s->cache_bytes + s->store_bytes + s->keep_bytes <= s->memory_bytes - rest,
+    CHECK(tiles + s->cache_bytes + s->store_bytes + s->tile_cache_bytes <= s->memory_bytes - rest,
           "%d threads, tiles %" PRId64 ", cache %" PRId64 ", store %" PRId64 ", kept %" PRId64,
-          s->n_threads, tiles, s->cache_bytes, s->store_bytes, s->keep_bytes);
+          s->n_threads, tiles, s->cache_bytes, s->store_bytes, s->tile_cache_bytes);
     CHECK(s->cache_bytes >= blocks_bytes(s) * s->n_threads, "cache %" PRId64 " for %d threads",
           s->cache_bytes, s->n_threads);
     CHECK(s->n_threads == 1 || blocks_bytes(s) * s->n_threads <= s->memory_bytes / 2,

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "job/region_parts.h"
+#include "job/setup_init.h"
 
 enum { PARTS = 5, REGIONS = 60, PIECES = 6, W = 40, H = 40 };
 
@@ -81,7 +82,7 @@ static void invent(scene *s)
 }
 
 /* In any order, some at a time; of one part, or of all. */
-static void give(const scene *s, qfz_regions *regions, int part)
+static void give(const scene *s, qfz_region_records *regions, int part)
 {
     uint64_t *const batch = malloc((size_t)(s->words * REGIONS * PIECES) * sizeof *batch);
     int64_t n = 0, turn = check_pick(s->n_pieces + 1);
@@ -91,10 +92,10 @@ static void give(const scene *s, qfz_regions *regions, int part)
         if (part >= 0 && p->part != part) continue;
         memcpy(batch + n++ * s->words, p->record, (size_t)s->words * sizeof *batch);
         if (check_chance(70)) continue;
-        CHECK(qfz_regions_take(regions, batch, n, &err) == QFZ_OK, "take: %s", err.message);
+        CHECK(qfz_region_records_add(regions, batch, n, &err) == QFZ_OK, "take: %s", err.message);
         n = 0;
     }
-    CHECK(qfz_regions_take(regions, batch, n, &err) == QFZ_OK, "take: %s", err.message);
+    CHECK(qfz_region_records_add(regions, batch, n, &err) == QFZ_OK, "take: %s", err.message);
     free(batch);
 }
 
@@ -124,14 +125,15 @@ static qfz_run run_of(const scene *s, int part)
 static char *table_of_one(const scene *s)
 {
     qfz_run run = run_of(s, 0);
-    qfz_regions *regions = NULL;
+    qfz_region_records *regions = NULL;
     qfz_table *table = NULL;
     qfz_error err = {0};
     run.count = (qfz_count){.own = s->total, .total = s->total};
-    CHECK(qfz_regions_open(&regions, &run, &err) == QFZ_OK, "open: %s", err.message);
+    CHECK(qfz_region_records_open(&regions, &run, &err) == QFZ_OK, "open: %s", err.message);
     give(s, regions, -1);
-    CHECK(qfz_regions_write(regions, &run, &table, &err) == QFZ_OK, "write: %s", err.message);
-    qfz_regions_close(regions);
+    CHECK(qfz_region_records_write(regions, &run, &table, &err) == QFZ_OK, "write: %s",
+          err.message);
+    qfz_region_records_close(regions);
     return text_of(table, s->table);
 }
 
@@ -141,11 +143,11 @@ static char *table_of_parts(const scene *s)
     qfz_error err = {0};
     for (int part = s->n_parts - 1; part >= 0; part--) {
         const qfz_run run = run_of(s, part);
-        qfz_regions *regions = NULL;
-        CHECK(qfz_regions_open(&regions, &run, &err) == QFZ_OK, "open: %s", err.message);
+        qfz_region_records *regions = NULL;
+        CHECK(qfz_region_records_open(&regions, &run, &err) == QFZ_OK, "open: %s", err.message);
         give(s, regions, part);
         CHECK(qfz_region_parts_save(regions, &run, &err) == QFZ_OK, "save: %s", err.message);
-        qfz_regions_close(regions);
+        qfz_region_records_close(regions);
     }
     qfz_run run = run_of(s, 0);
     CHECK(qfz_region_parts_join(&run, &table, &err) == QFZ_OK, "join: %s", err.message);
@@ -186,7 +188,7 @@ static void one_case(int64_t number)
     s.job.regions = s.table;
     files_must(qfz_setup_init(&s.setup, &s.job, &s.source, &err) == QFZ_OK);
     files_must(qfz_source_locate(s.source, &err) == QFZ_OK);
-    s.words = (int)(qfz_region_bytes(&s.setup) / (int64_t)sizeof(uint64_t));
+    s.words = (int)(qfz_region_record_bytes(&s.setup) / (int64_t)sizeof(uint64_t));
     invent(&s);
     check_describe("%d parts, %d regions, %d pieces, %d bands of type %d", s.n_parts, (int)s.total,
                    s.n_pieces, n_bands, (int)type);

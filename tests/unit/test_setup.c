@@ -11,7 +11,8 @@
 #include <string.h>
 
 #include "core/engine.h"
-#include "job/setup.h"
+#include "job/output_specs.h"
+#include "job/setup_seconds.h"
 
 static const qfz_job job_of_labels = {.task = QFZ_LABEL};
 
@@ -19,9 +20,9 @@ static void labels_are_wide_when_32_bits_are_too_few(void **state)
 {
     (void)state;
     const qfz_setup setup = {.job = &job_of_labels, .rule = {.connectivity = 4}};
-    assert_int_equal(qfz_spec_labels(&setup, "x.tif", 0).type, QFZ_OUT_U32);
-    assert_int_equal(qfz_spec_labels(&setup, "x.tif", UINT32_MAX).type, QFZ_OUT_U32);
-    const qfz_sink_spec wide = qfz_spec_labels(&setup, "x.tif", (uint64_t)UINT32_MAX + 1);
+    assert_int_equal(qfz_output_spec_labels(&setup, "x.tif", 0).type, QFZ_OUT_U32);
+    assert_int_equal(qfz_output_spec_labels(&setup, "x.tif", UINT32_MAX).type, QFZ_OUT_U32);
+    const qfz_sink_spec wide = qfz_output_spec_labels(&setup, "x.tif", (uint64_t)UINT32_MAX + 1);
     assert_int_equal(wide.type, QFZ_OUT_U64);
     assert_true(wide.max_value == 4294967296.0 && wide.has_nodata && wide.nodata == 0);
 }
@@ -58,14 +59,14 @@ static void levels_get_the_least_type_that_is_larger_than_any(void **state)
     qfz_setup setup = {.job = &job_of_labels,
                        .rule = {.connectivity = 8, .type = QFZ_U8, .distance = QFZ_L1}};
     setup.max_level = 255;
-    assert_int_equal(qfz_spec_saliency(&setup, "x.tif", QFZ_EDGES).type, QFZ_OUT_U16);
-    assert_int_equal(qfz_spec_saliency(&setup, "x.tif", QFZ_EDGES).n_bands, 4);
+    assert_int_equal(qfz_output_spec_saliency(&setup, "x.tif", QFZ_EDGES).type, QFZ_OUT_U16);
+    assert_int_equal(qfz_output_spec_saliency(&setup, "x.tif", QFZ_EDGES).n_bands, 4);
     setup.max_level = 65535;
-    assert_int_equal(qfz_spec_saliency(&setup, "x.tif", QFZ_EDGES).type, QFZ_OUT_U32);
+    assert_int_equal(qfz_output_spec_saliency(&setup, "x.tif", QFZ_EDGES).type, QFZ_OUT_U32);
     setup.max_level = UINT32_MAX;
-    assert_int_equal(qfz_spec_saliency(&setup, "x.tif", QFZ_EDGES).type, QFZ_OUT_U64);
+    assert_int_equal(qfz_output_spec_saliency(&setup, "x.tif", QFZ_EDGES).type, QFZ_OUT_U64);
     setup.rule.distance = QFZ_L2;
-    assert_int_equal(qfz_spec_saliency(&setup, "x.tif", QFZ_EDGES).type, QFZ_OUT_F32);
+    assert_int_equal(qfz_output_spec_saliency(&setup, "x.tif", QFZ_EDGES).type, QFZ_OUT_F32);
 }
 
 /* Where there is no edge, the greatest value that the type has. */
@@ -80,12 +81,12 @@ static void levels_that_are_missing_are_nodata(void **state)
                        .rule = {.connectivity = 4, .type = QFZ_U8, .distance = QFZ_L1}};
     for (int i = 0; i < 3; i++) {
         setup.max_level = cases[i].max_level;
-        const qfz_sink_spec spec = qfz_spec_saliency(&setup, "x.tif", QFZ_EDGES);
+        const qfz_sink_spec spec = qfz_output_spec_saliency(&setup, "x.tif", QFZ_EDGES);
         assert_true(spec.has_nodata && spec.nodata == cases[i].nodata);
         assert_true(spec.max_value == cases[i].nodata);
     }
     setup.rule.type = QFZ_F32;
-    const qfz_sink_spec spec = qfz_spec_saliency(&setup, "x.tif", QFZ_EDGES);
+    const qfz_sink_spec spec = qfz_output_spec_saliency(&setup, "x.tif", QFZ_EDGES);
     assert_true(spec.type == QFZ_OUT_F32 && isnan(spec.nodata) && isinf(spec.max_value));
 }
 
@@ -100,7 +101,7 @@ static void layouts_have_their_sizes_and_masks(void **state)
     for (int masked = 0; masked < 2; masked++)
         for (int i = 0; i < 3; i++) {
             setup.info.may_be_invalid = masked;
-            const qfz_sink_spec spec = qfz_spec_saliency(&setup, "x.tif", layouts[i]);
+            const qfz_sink_spec spec = qfz_output_spec_saliency(&setup, "x.tif", layouts[i]);
             assert_int_equal(spec.w, layouts[i] == QFZ_KHALIMSKY ? 13 : 7);
             assert_int_equal(spec.h, layouts[i] == QFZ_KHALIMSKY ? 9 : 5);
             assert_int_equal(spec.n_bands, layouts[i] == QFZ_EDGES ? 2 : 1);
@@ -113,17 +114,17 @@ static void painted_pixels_keep_what_they_are(void **state)
 {
     (void)state;
     qfz_setup setup = {.job = &job_of_labels, .info = {.type = QFZ_U8, .n_bands = 3}};
-    qfz_sink_spec spec = qfz_spec_painted(&setup, "x.tif");
+    qfz_sink_spec spec = qfz_output_spec_painted(&setup, "x.tif");
     assert_true(!spec.has_nodata && !spec.has_mask && spec.n_bands == 3 && spec.max_value == 255);
     setup.info.may_be_invalid = true;
-    spec = qfz_spec_painted(&setup, "x.tif");
+    spec = qfz_output_spec_painted(&setup, "x.tif");
     assert_true(!spec.has_nodata && spec.has_mask);
     setup.info.type = QFZ_F32;
-    spec = qfz_spec_painted(&setup, "x.tif");
+    spec = qfz_output_spec_painted(&setup, "x.tif");
     assert_true(spec.has_nodata && isnan(spec.nodata) && !spec.has_mask);
     setup.info.has_nodata = true;
     setup.info.nodata = -1;
-    spec = qfz_spec_painted(&setup, "x.tif");
+    spec = qfz_output_spec_painted(&setup, "x.tif");
     assert_true(spec.has_nodata && spec.nodata == -1 && !spec.has_mask);
 }
 

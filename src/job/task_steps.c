@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "job/visits.h"
+#include "job/task_steps.h"
+
+/* Groups with fewer vertices are stitched on the host: moving them to a device costs more. */
+enum { DEVICE_GROUP_VERTICES = 1 << 14 };
 
 static uint64_t count_valid(const qfz_image *tile)
 {
@@ -25,55 +28,70 @@ cleanup:
     return st;
 }
 
-qfz_status qfz_visit_summarise(qfz_run *run, qfz_thread_context *context, int64_t tile, void *arg,
-                               qfz_error *err)
+qfz_status qfz_step_summarise(qfz_run *run, qfz_thread_context *context, int64_t tile, void *arg,
+                              qfz_error *err)
 {
     (void)arg;
     if (qfz_stitch_wants_summaries(run->stitch)) QFZ_TRY(put_summary(run, context, tile, err));
     return qfz_stitch_put_pixels(run->stitch, tile, count_valid(&context->tile), err);
 }
 
-bool qfz_visit_is_summarised(qfz_run *run, int64_t tile, void *arg)
+bool qfz_step_is_summarised(qfz_run *run, int64_t tile, void *arg)
 {
     (void)arg;
     return qfz_stitch_has_summary(run->stitch, tile);
 }
 
-bool qfz_visit_is_solved(qfz_run *run, int64_t tile, void *arg)
+bool qfz_step_is_stitched(qfz_run *run, int64_t tile, void *arg)
 {
     (void)arg;
     return qfz_stitch_has_exterior(run->stitch, tile);
 }
 
-qfz_status qfz_visit_put_regions(qfz_run *run, int64_t tile, const qfz_partition *partition,
-                                 qfz_error *err)
+static int stitch_progress(double done, void *arg)
+{
+    qfz_job_progress *const progress = arg;
+    qfz_error ignored = {.status = QFZ_OK};
+    return qfz_progress_advance_to(progress, done, &ignored) != QFZ_OK;
+}
+
+qfz_status qfz_step_stitch(qfz_run *run, double share, qfz_error *err)
+{
+    qfz_progress_begin(&run->progress, "stitching", share, 0);
+    qfz_stitch_use(run->stitch, run->setup->engine, run->contexts.workers, run->contexts.n,
+                   DEVICE_GROUP_VERTICES);
+    return qfz_stitch_solve(run->stitch, stitch_progress, &run->progress, err);
+}
+
+qfz_status qfz_step_put_regions(qfz_run *run, int64_t tile, const qfz_partition *partition,
+                                qfz_error *err)
 {
     return run->setup->job->count_only
                ? qfz_stitch_put_count(run->stitch, tile, partition, err)
                : qfz_stitch_put_partition(run->stitch, tile, partition, err);
 }
 
-bool qfz_visit_has_regions(qfz_run *run, int64_t tile)
+bool qfz_step_has_regions(qfz_run *run, int64_t tile)
 {
     return run->setup->job->count_only ? qfz_stitch_has_count(run->stitch, tile)
                                        : qfz_stitch_has_partition(run->stitch, tile);
 }
 
-qfz_status qfz_visit_number_all(qfz_run *run, qfz_error *err)
+qfz_status qfz_step_number_all(qfz_run *run, qfz_error *err)
 {
     return run->setup->job->count_only ? qfz_stitch_add_counts(run->stitch, err)
                                        : qfz_stitch_number(run->stitch, err);
 }
 
-bool qfz_visit_is_numbered(qfz_run *run, int64_t tile)
+bool qfz_step_is_numbered(qfz_run *run, int64_t tile)
 {
     const bool has_labels = qfz_run_owns_tiles(run) && !run->setup->job->count_only;
     return has_labels ? qfz_stitch_is_numbered(run->stitch, tile)
                       : qfz_stitch_is_counted(run->stitch);
 }
 
-qfz_status qfz_visit_number(qfz_run *run, qfz_thread_context *context, int64_t tile,
-                            const qfz_partition *partition, qfz_error *err)
+qfz_status qfz_step_number_tile(qfz_run *run, qfz_thread_context *context, int64_t tile,
+                                const qfz_partition *partition, qfz_error *err)
 {
     qfz_numbers numbers;
     QFZ_TRY(qfz_stitch_numbers(run->stitch, tile, partition, &numbers, err));

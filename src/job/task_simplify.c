@@ -1,14 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* simplify.c - (alpha, omega)-components: three passes.  Which regions a tile has is known only
- * when its answer is, and their numbers and means only when all tiles have counted theirs. */
+/* task_simplify.c - (alpha, omega)-components (Soille, TPAMI 2008), painted with their means.
+ *
+ *   pass 1   each tile: its boundary summary (links and range events)
+ *   stitch   the exterior of each tile
+ *   pass 2   each tile, with its exterior: its regions; the sums of its border regions; the border
+ *            regions, and the number of inner regions in each row
+ *   number   numbers all regions, and adds up the sums of those that lie in several tiles
+ *   pass 3   each tile: the means of its regions into the raster; labels and region records where
+ *            the job has such outputs
+ *
+ * Two passes are not enough: the regions of a tile depend on its exterior, and their numbers and
+ * means on the regions of all other tiles.  A job that only counts ends after the numbering. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/memory.h"
-#include "job/passes.h"
-#include "job/visits.h"
+#include "job/output_specs.h"
+#include "job/task.h"
+#include "job/task_steps.h"
 
-/* A border_region's value: the number of pixels, then the sum of each band (exact.h). */
+/* Words of the value of a border region: its number of pixels, then the sum of each band
+ * (exact.h). */
 static int value_words(const qfz_setup *setup)
 {
     return 1 + setup->info.n_bands * qfz_sum_words(setup->info.type);
@@ -30,19 +42,19 @@ static void add_float_sums(uint64_t *into, const uint64_t *from, int words)
         qfz_words_add(into + at, from + at, n);
 }
 
-/* The regions of the loaded tile. */
+/* Computes the regions of the loaded tile from its exterior. */
 static qfz_status partition_tile(qfz_run *run, qfz_thread_context *context, int64_t tile,
                                  qfz_partition *partition, qfz_error *err)
 {
-    qfz_exterior answer = {0};
-    QFZ_TRY(qfz_stitch_exterior(run->stitch, tile, &answer, err));
+    qfz_exterior exterior = {0};
+    QFZ_TRY(qfz_stitch_exterior(run->stitch, tile, &exterior, err));
     const qfz_status st = run->setup->engine->partition(
-        context->worker, answer.n_ring ? &answer : NULL, partition, err);
-    qfz_exterior_fini(&answer);
+        context->worker, exterior.n_ring ? &exterior : NULL, partition, err);
+    qfz_exterior_fini(&exterior);
     return st;
 }
 
-/* The sums of those regions that other tiles may have parts of. */
+/* Stores the sums of the border regions, which may extend into other tiles. */
 static qfz_status put_sums(qfz_run *run, qfz_thread_context *context, int64_t tile,
                            const qfz_partition *partition, qfz_error *err)
 {
@@ -75,26 +87,24 @@ static qfz_status count(qfz_run *run, qfz_thread_context *context, int64_t tile,
     (void)arg;
     qfz_partition partition;
     QFZ_TRY(partition_tile(run, context, tile, &partition, err));
-    QFZ_TRY(qfz_visit_put_regions(run, tile, &partition, err));
+    QFZ_TRY(qfz_step_put_regions(run, tile, &partition, err));
     return run->setup->job->count_only ? QFZ_OK : put_sums(run, context, tile, &partition, err);
 }
 
 static bool is_counted(qfz_run *run, int64_t tile, void *arg)
 {
     (void)arg;
-    return qfz_visit_has_regions(run, tile) &&
+    return qfz_step_has_regions(run, tile) &&
            (run->setup->job->count_only || qfz_stitch_has_values(run->stitch, QFZ_SET_SUMS, tile));
 }
 
-/* ----------------------------------------------------------------------------------- between
- * passes
- */
+/* ------------------------------------------------------------------------------- between passes */
 static qfz_status number(qfz_run *run, double share, qfz_error *err)
 {
     const qfz_combine add =
         qfz_type_is_float(run->setup->info.type) ? add_float_sums : add_integer_sums;
-    qfz_run_begin(run, "numbering", share, 0);
-    QFZ_TRY(qfz_visit_number_all(run, err));
+    qfz_progress_begin(&run->progress, "numbering", share, 0);
+    QFZ_TRY(qfz_step_number_all(run, err));
     if (run->setup->job->count_only) return QFZ_OK;
     return qfz_stitch_reduce(run->stitch, QFZ_SET_SUMS, value_words(run->setup), add, err);
 }
@@ -103,28 +113,28 @@ static bool is_numbered(qfz_run *run, int64_t tile, void *arg)
 {
     (void)arg;
     const bool has_sums = qfz_run_owns_tiles(run) && !run->setup->job->count_only;
-    return qfz_visit_is_numbered(run, tile) &&
+    return qfz_step_is_numbered(run, tile) &&
            (!has_sums || qfz_stitch_is_reduced(run->stitch, QFZ_SET_SUMS, tile));
 }
 
-/* --------------------------------------------------------------------------------------- painting
- */
-/* A nodata value that the type cannot hold occurs in no pixel; 0 stands for it, as without one. */
+/* ------------------------------------------------------------------------------------- painting */
+/* The value of invalid pixels: nodata, or 0 if there is none or the type cannot hold it. */
 static void set_invalid(const qfz_sink_spec *spec, qfz_type type, uint8_t invalid[4])
 {
     const double nodata = spec->has_nodata ? spec->nodata : 0;
     const float single = (float)nodata;
     const int64_t whole = nodata >= -2147483648.0 && nodata <= 4294967295.0 ? (int64_t)nodata : 0;
-    const uint32_t bits = (uint32_t)whole; /* the low bytes are the value in any narrower type */
+    const uint32_t bits = (uint32_t)whole; /* its low bytes are the value in any narrower type */
     if (qfz_type_is_float(type))
         memcpy(invalid, &single, sizeof single);
     else
         memcpy(invalid, &bits, sizeof bits);
 }
 
-/* means[border_region], in the raster's type, from what all tiles have put together. */
-static void find_slot_means(const qfz_setup *setup, const uint64_t *values,
-                            uint32_t n_border_regions, int band, char *means)
+/* means[s] = the mean of border region s in one band, in the raster's type, from the sums over all
+ * tiles. */
+static void find_border_means(const qfz_setup *setup, const uint64_t *values,
+                              uint32_t n_border_regions, int band, char *means)
 {
     const qfz_type type = setup->info.type;
     const int words = value_words(setup), sum_words = qfz_sum_words(type);
@@ -136,28 +146,28 @@ static void find_slot_means(const qfz_setup *setup, const uint64_t *values,
 }
 
 static qfz_status paint(qfz_run *run, qfz_thread_context *context, int64_t tile,
-                        const qfz_partition *partition, qfz_outputs *out, qfz_error *err)
+                        const qfz_partition *partition, qfz_outputs *outputs, qfz_error *err)
 {
     const qfz_setup *const setup = run->setup;
     const qfz_type type = setup->info.type;
     const size_t plane_bytes = (size_t)(context->tile.h * context->tile.w) * qfz_type_bytes(type);
-    uint8_t invalid[4]; /* what invalid pixels get, in the raster's type */
+    uint8_t invalid[4]; /* in the raster's type */
     uint64_t *values = NULL;
     void *means = NULL;
     int64_t n;
     qfz_status st;
-    set_invalid(&out->specs[QFZ_MAIN], type, invalid);
+    set_invalid(&outputs->specs[QFZ_MAIN], type, invalid);
     QFZ_TRY_OR(st, cleanup,
                qfz_stitch_get_values(run->stitch, QFZ_SET_SUMS, tile, &values, &n, err));
     QFZ_TRY_OR(st, cleanup,
                qfz_alloc(&means, partition->n_border_regions, qfz_type_bytes(type), err));
     for (int b = 0; b < setup->info.n_bands; b++) {
-        find_slot_means(setup, values, partition->n_border_regions, b, means);
+        find_border_means(setup, values, partition->n_border_regions, b, means);
         QFZ_TRY_OR(st, cleanup,
                    setup->engine->paint(context->worker, b, means, invalid,
                                         (char *)context->out + (size_t)b * plane_bytes, err));
     }
-    st = qfz_outputs_write(out, QFZ_MAIN, context, tile, context->out, err);
+    st = qfz_outputs_write(outputs, QFZ_MAIN, context, tile, context->out, err);
 
 cleanup:
     free(values);
@@ -169,39 +179,40 @@ static qfz_status resolve(qfz_run *run, qfz_thread_context *context, int64_t til
                           qfz_error *err)
 {
     const qfz_job *const job = run->setup->job;
-    qfz_outputs *const out = arg;
-    const bool wide = out->specs[QFZ_SECOND].type == QFZ_OUT_U64;
+    qfz_outputs *const outputs = arg;
+    const bool wide = outputs->specs[QFZ_SECOND].type == QFZ_OUT_U64;
     qfz_partition partition;
     QFZ_TRY(partition_tile(run, context, tile, &partition, err));
-    QFZ_TRY(paint(run, context, tile, &partition, out, err));
+    QFZ_TRY(paint(run, context, tile, &partition, outputs, err));
     if (!job->labels && !job->regions) return QFZ_OK;
-    QFZ_TRY(qfz_visit_number(run, context, tile, &partition, err));
+    QFZ_TRY(qfz_step_number_tile(run, context, tile, &partition, err));
     if (job->labels) {
         QFZ_TRY(run->setup->engine->labels(context->worker, wide, context->out, err));
-        QFZ_TRY(qfz_outputs_write(out, QFZ_SECOND, context, tile, context->out, err));
+        QFZ_TRY(qfz_outputs_write(outputs, QFZ_SECOND, context, tile, context->out, err));
     }
-    return qfz_outputs_regions(out, context, tile, partition.n_regions, err);
+    return qfz_outputs_regions(outputs, context, tile, partition.n_regions, err);
 }
 
-static void plan(const qfz_run *run, qfz_outputs *out)
+static void plan(const qfz_run *run, qfz_outputs *outputs)
 {
     const qfz_job *const job = run->setup->job;
-    out->n_rasters = job->labels ? 2 : 1;
-    out->specs[QFZ_MAIN] = qfz_spec_painted(run->setup, job->dst);
+    outputs->n_rasters = job->labels ? 2 : 1;
+    outputs->specs[QFZ_MAIN] = qfz_output_spec_painted(run->setup, job->dst);
     if (job->labels)
-        out->specs[QFZ_SECOND] = qfz_spec_labels(run->setup, job->labels, run->count.total);
+        outputs->specs[QFZ_SECOND] =
+            qfz_output_spec_labels(run->setup, job->labels, run->count.total);
 }
 
-const qfz_passes qfz_simplify_passes = {
+const qfz_task_passes qfz_task_simplify = {
     .steps =
         {{.phase = QFZ_PHASE_SUMMARISE,
           .share = 0.3,
-          .is_done = qfz_visit_is_summarised,
-          .visit = qfz_visit_summarise},
+          .is_done = qfz_step_is_summarised,
+          .visit = qfz_step_summarise},
          {.phase = QFZ_PHASE_STITCH,
           .share = 0.05,
-          .is_done = qfz_visit_is_solved,
-          .together = qfz_run_solve},
+          .is_done = qfz_step_is_stitched,
+          .together = qfz_step_stitch},
          {.phase = QFZ_PHASE_SUMMARISE, .share = 0.3, .is_done = is_counted, .visit = count},
          {.phase = QFZ_PHASE_STITCH, .share = 0.05, .is_done = is_numbered, .together = number}},
     .n_steps = 4,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "job/identity.h"
+#include "job/job_identity.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FORMAT = 6 }; /* of the journal; another one is another version */
+enum { FORMAT = 6 }; /* of all journals; increased when a record changes */
 
 static void write_list(FILE *out, const char *what, const char *const *list)
 {
@@ -20,7 +20,7 @@ static void write_text(FILE *out, const char *what, const char *text)
     (void)fprintf(out, "%s\t%s\n", what, text ? text : "");
 }
 
-static void write_method(FILE *out, const qfz_setup *setup)
+static void write_criterion(FILE *out, const qfz_setup *setup)
 {
     static const char *const distances[] = {"l1", "l2", "linf"};
     const qfz_criterion *const m = &setup->job->criterion;
@@ -60,14 +60,14 @@ static void write_all(FILE *out, const qfz_setup *setup, qfz_source *source, int
     write_text(out, "nodata rule", rules[job->nodata_rule]);
     write_list(out, "open options", job->open_options);
     write_list(out, "configuration", job->config);
-    write_method(out, setup);
+    write_criterion(out, setup);
     write_outputs(out, job);
-    (void)fprintf(out, QFZ_IDENTITY_TILE "\t%lld x %lld\n", (long long)setup->tiling.tile_w,
+    (void)fprintf(out, QFZ_JOB_IDENTITY_TILE "\t%lld x %lld\n", (long long)setup->tiling.tile_w,
                   (long long)setup->tiling.tile_h);
-    (void)fprintf(out, QFZ_IDENTITY_PARTS "\t%d\n", n_parts);
+    (void)fprintf(out, QFZ_JOB_IDENTITY_PARTS "\t%d\n", n_parts);
 }
 
-/* Ends the text that a memory stream has made. */
+/* Closes a memory stream; *text stays NULL after a failure. */
 static qfz_status close_text(FILE *out, char **text, qfz_error *err)
 {
     const bool failed = ferror(out) != 0;
@@ -81,11 +81,13 @@ static qfz_status open_text(FILE **out, char **text, size_t *bytes, qfz_error *e
 {
     *text = NULL;
     *out = open_memstream(text, bytes);
-    return *out ? QFZ_OK : qfz_fail(err, QFZ_ENOMEM, "out of memory");
+    if (*out) return QFZ_OK;
+    (void)qfz_fail(err, QFZ_ENOMEM, "out of memory");
+    return QFZ_ENOMEM;
 }
 
-qfz_status qfz_identity_make(char **text, const qfz_setup *setup, qfz_source *source, int n_parts,
-                             qfz_error *err)
+qfz_status qfz_job_identity_make(char **text, const qfz_setup *setup, qfz_source *source,
+                                 int n_parts, qfz_error *err)
 {
     FILE *out;
     size_t bytes;
@@ -94,8 +96,8 @@ qfz_status qfz_identity_make(char **text, const qfz_setup *setup, qfz_source *so
     return close_text(out, text, err);
 }
 
-qfz_status qfz_identity_of_end(char **text, const qfz_job *job, const qfz_report *report,
-                               qfz_error *err)
+qfz_status qfz_job_identity_of_outputs(char **text, const qfz_job *job, const qfz_report *report,
+                                       qfz_error *err)
 {
     FILE *out;
     size_t bytes;
@@ -108,8 +110,7 @@ qfz_status qfz_identity_of_end(char **text, const qfz_job *job, const qfz_report
     return close_text(out, text, err);
 }
 
-/* --------------------------------------------------------------------------------------- reading
- */
+/* -------------------------------------------------------------------------------------- reading */
 static bool is_line_of(const char *line, const char *what)
 {
     const size_t n = strlen(what);
@@ -122,7 +123,7 @@ static const char *next_line(const char *line)
     return end ? end + 1 : line + strlen(line);
 }
 
-const char *qfz_identity_find(const char *text, const char *what)
+const char *qfz_job_identity_find(const char *text, const char *what)
 {
     for (; *text; text = next_line(text))
         if (is_line_of(text, what)) return text + strlen(what) + 1;
@@ -141,12 +142,13 @@ static void copy(char *to, size_t room, const char *from, size_t n)
     to[n] = '\0';
 }
 
-bool qfz_identity_differs(const char *there, const char *here, qfz_difference *d)
+bool qfz_job_identity_differs(const char *there, const char *here, qfz_job_difference *d)
 {
     for (; *here; there = next_line(there), here = next_line(here)) {
         const size_t n = strcspn(here, "\n"), m = strcspn(there, "\n");
         if (n == m && memcmp(here, there, n) == 0) continue;
-        if (is_line_of(here, QFZ_IDENTITY_TILE) || is_line_of(here, QFZ_IDENTITY_PARTS)) continue;
+        if (is_line_of(here, QFZ_JOB_IDENTITY_TILE) || is_line_of(here, QFZ_JOB_IDENTITY_PARTS))
+            continue;
         const size_t what = least(strcspn(here, "\t"), n);
         const size_t skip = least(strcspn(there, "\t") + 1, m);
         copy(d->what, sizeof d->what, here, what);

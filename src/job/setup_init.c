@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* setup.c - from a job and a look at its source to everything that is decided beforehand. */
-#define _GNU_SOURCE /* sched_getaffinity */
-#include "job/setup.h"
+#define _GNU_SOURCE /* sched_getaffinity() */
+#include "job/setup_init.h"
 
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "gpu/gpu.h"
-#include "core/memory.h"
 #include "core/criterion.h"
+#include "core/memory.h"
+#include "gpu/gpu.h"
+#include "job/setup_check.h"
+#include "job/setup_memory.h"
 
-enum { DEVICE_PX_MIN = 1 << 23 }; /* the CPU is done with less before a GPU has started */
+/* The CPU finishes smaller rasters before a GPU has started. */
+enum { DEVICE_PX_MIN = 1 << 23 };
 
-/* -------------------------------------------------------------------------------------- the rule
- */
+/* ------------------------------------------------------------------------------------- the rule */
 static qfz_status make_rule(qfz_setup *setup, const qfz_source *source, qfz_error *err)
 {
     const qfz_job *const job = setup->job;
@@ -51,9 +52,9 @@ static qfz_kind kind_of(qfz_task task)
     return QFZ_COMPONENTS;
 }
 
-/* ------------------------------------------------------------------------------------ the engine
- */
-/* Where a launcher or a batch system bound the process to some processors, these are its share. */
+/* ----------------------------------------------------------------------------------- the engine */
+/* The processors that a launcher or a batch system bound this process to; else this process's share
+ * of the machine's. */
 static int machine_threads(const qfz_job *job)
 {
     cpu_set_t set;
@@ -63,12 +64,12 @@ static int machine_threads(const qfz_job *job)
     return all > qfz_job_n_local(job) ? all / qfz_job_n_local(job) : 1;
 }
 
-static bool wants_gpu(const qfz_setup *setup)
+static bool requires_gpu(const qfz_setup *setup)
 {
     return setup->job->gpus || setup->job->gpu_memory_bytes || setup->method;
 }
 
-/* What a method cannot do is refused whether there is a GPU or not. */
+/* Refuses a job that the published method cannot do, also on a machine without a GPU. */
 static qfz_status choose_method(qfz_setup *setup, qfz_error *err)
 {
     const char *const name = setup->job->gpu_method;
@@ -77,7 +78,7 @@ static qfz_status choose_method(qfz_setup *setup, qfz_error *err)
     return qfz_gpu_can_method(name, &setup->rule, setup->kind, err);
 }
 
-/* How many are named, or how many of all may be taken; 0: all. */
+/* The number of GPUs that the job names, or the largest number that it may take; 0: all. */
 static int n_gpus_of(const qfz_job *job, int64_t n_px)
 {
     const int n_ranks = job->ranks ? job->ranks->n : 1;
@@ -87,12 +88,14 @@ static int n_gpus_of(const qfz_job *job, int64_t n_px)
     return n < QFZ_GPUS_MAX ? (int)n : QFZ_GPUS_MAX;
 }
 
-/* Where the program can let CUDA see what is requested only, how many GPUs that are; else 0. */
+/* Restricts the GPUs that CUDA sees to those requested, where the program can (job->gpu_view), and
+ * returns their number; else 0.  Errors of the request are ignored here: qfz_choose() reports
+ * them. */
 static int show_gpus(const qfz_gpu_view *view, const qfz_device_request *request,
                      int numbers[QFZ_GPUS_MAX])
 {
     const int n_there = view ? view->count(view->arg) : 0;
-    qfz_error ignored = {.status = QFZ_OK}; /* what is wrong will be found, and said, once more */
+    qfz_error ignored = {.status = QFZ_OK};
     int n = 0;
     if (n_there < 1 || qfz_request_gpus(request, n_there, numbers, &n, &ignored) != QFZ_OK)
         return 0;
@@ -103,7 +106,8 @@ static qfz_status choose_engine(qfz_setup *setup, qfz_error *err)
 {
     const qfz_job *const job = setup->job;
     const int64_t n_px = setup->info.w * setup->info.h;
-    const bool small = job->engine == QFZ_ENGINE_AUTO && !wants_gpu(setup) && n_px < DEVICE_PX_MIN;
+    const bool small =
+        job->engine == QFZ_ENGINE_AUTO && !requires_gpu(setup) && n_px < DEVICE_PX_MIN;
     int shown[QFZ_GPUS_MAX];
     qfz_device_request request = {.engine = small ? QFZ_ENGINE_CPU : job->engine,
                                   .gpus = job->gpus,
@@ -122,11 +126,11 @@ static qfz_status choose_engine(qfz_setup *setup, qfz_error *err)
     return QFZ_OK;
 }
 
-/* What was chosen may not be able to do it. */
+/* Replaces an engine that cannot do this kind of work. */
 static qfz_status settle_engine(qfz_setup *setup, qfz_error *err)
 {
     const qfz_job *const job = setup->job;
-    const qfz_engine_choice requested = wants_gpu(setup) ? QFZ_ENGINE_CUDA : job->engine;
+    const qfz_engine_choice requested = requires_gpu(setup) ? QFZ_ENGINE_CUDA : job->engine;
     QFZ_TRY(qfz_choice_settle(&setup->choice, requested, &setup->rule, setup->kind, err));
     setup->engine = setup->choice.engine;
     return QFZ_OK;
@@ -134,26 +138,25 @@ static qfz_status settle_engine(qfz_setup *setup, qfz_error *err)
 
 qfz_status qfz_setup_shrink(qfz_setup *setup, qfz_status why, qfz_error *err)
 {
-    const int64_t least = 16 << 20;
+    const int64_t least = 16 << 20; /* bytes of a device below which halving is given up */
     qfz_choice *const choice = &setup->choice;
     if (why == QFZ_ENOMEM && choice->device_memory_bytes >= 2 * least) {
         choice->device_memory_bytes /= 2;
     } else if (choice->device_memory_bytes && setup->job->engine == QFZ_ENGINE_AUTO &&
-               (why == QFZ_ENOMEM || !wants_gpu(setup))) {
+               (why == QFZ_ENOMEM || !requires_gpu(setup))) {
         qfz_choose_cpu(choice, err);
         setup->method = NULL;
         setup->engine = choice->engine;
     } else {
-        return why; /* err says it */
+        return why; /* err holds the reason */
     }
     err->status = QFZ_OK;
-    if ((setup->job->ranks && setup->job->ranks->n > 1) || setup->job->work) /* others have these */
+    if ((setup->job->ranks && setup->job->ranks->n > 1) || setup->job->work) /* shared tiles */
         return qfz_setup_retile(setup, setup->tiling.tile_w, setup->tiling.tile_h, err);
     return qfz_setup_plan_memory(setup, err);
 }
 
-/* -------------------------------------------------------------------------------- the whole of it
- */
+/* -------------------------------------------------------------------------------- init and fini */
 qfz_status qfz_setup_init(qfz_setup *setup, const qfz_job *job, qfz_source **source, qfz_error *err)
 {
     *setup = (qfz_setup){.job = job, .kind = kind_of(job->task)};

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "job/passes.h"
-
-#include "job/work.h"
+#include "job/task_run.h"
 
 static const char *const phase_names[] = {"all", "summarise", "stitch", "resolve"};
 
 /* The first tile of this process for which the step is not done; -1: none.  A part without tiles
- * sees by any tile whether the stitching is done. */
-static int64_t first_undone(const qfz_step *step, qfz_run *run)
+ * looks at tile 0 to find whether the stitching is done. */
+static int64_t first_undone(const qfz_task_step *step, qfz_run *run)
 {
     if (!qfz_run_owns_tiles(run) && step->phase == QFZ_PHASE_STITCH)
         return step->is_done(run, 0, NULL) ? -1 : 0;
@@ -16,38 +14,40 @@ static int64_t first_undone(const qfz_step *step, qfz_run *run)
     return -1;
 }
 
-/* The process cannot go on.  That is as it should be if it has come past steps of its own, now or
- * in an earlier run that was killed as it ended; else another has not run yet. */
-static qfz_status end_here(qfz_run *run, const qfz_step *missing, int64_t tile, bool has_own,
+/* The process cannot go on: a step of another phase is missing.  That is the normal end of a
+ * process that has done steps of its own, now or in an earlier run that was killed at its end;
+ * otherwise it was started too early. */
+static qfz_status end_here(qfz_run *run, const qfz_task_step *missing, int64_t tile, bool has_own,
                            qfz_error *err)
 {
     const qfz_job *const job = run->setup->job;
     const qfz_tiling *const t = &run->setup->tiling;
-    const int n_parts = qfz_work_n_parts(run->work);
+    const int n_parts = qfz_work_folder_n_parts(run->work);
     if (has_own || job->phase == QFZ_PHASE_SUMMARISE) return QFZ_OK;
     if (missing->phase == QFZ_PHASE_STITCH)
-        return qfz_fail(err, QFZ_EARG, "%s: nothing to be resolved yet; run phase stitch first",
-                        job->work);
-    return qfz_fail(err, QFZ_EARG, "%s: part %d of %d is not complete; run its phase %s first",
+        return qfz_fail(err, QFZ_EARG,
+                        "%s: the tiles are not stitched yet; run --phase stitch first", job->work);
+    return qfz_fail(err, QFZ_EARG, "%s: part %d of %d is not complete; run its --phase %s first",
                     job->work, 1 + qfz_part_of_row(t->n_y, tile / t->n_x, n_parts), n_parts,
                     phase_names[missing->phase]);
 }
 
-static qfz_status do_step(const qfz_step *step, qfz_run *run, qfz_error *err)
+static qfz_status do_step(const qfz_task_step *step, qfz_run *run, qfz_error *err)
 {
-    if (step->visit) return qfz_run_visit(run, step->share, step->is_done, step->visit, NULL, err);
+    if (step->visit)
+        return qfz_tile_pass_run(run, step->share, step->is_done, step->visit, NULL, err);
     return step->together(run, step->share, err);
 }
 
-/* *over: there is nothing to be resolved in this process. */
-static qfz_status do_steps(const qfz_passes *passes, qfz_run *run, qfz_phase *next, bool *over,
+/* *over: this process does not make the last pass. */
+static qfz_status do_steps(const qfz_task_passes *passes, qfz_run *run, qfz_phase *next, bool *over,
                            qfz_error *err)
 {
     const qfz_phase phase = run->setup->job->phase;
     bool has_own = false;
     *over = true;
     for (int i = 0; i < passes->n_steps; i++) {
-        const qfz_step *const step = &passes->steps[i];
+        const qfz_task_step *const step = &passes->steps[i];
         *next = step->phase;
         if (phase != QFZ_PHASE_ALL && step->phase != phase) {
             const int64_t undone = first_undone(step, run);
@@ -69,37 +69,39 @@ static bool is_resolved(qfz_run *run, int64_t tile, void *arg)
     return qfz_outputs_have(outputs, tile);
 }
 
-/* This process's part is made; *last: so are all others, and this process is the one to end it. */
+/* Completes this process's part of the outputs.  *last: all other parts are complete too, and this
+ * process joins them. */
 static qfz_status finish(qfz_run *run, qfz_outputs *outputs, bool *last, qfz_error *err)
 {
-    qfz_steps_begin(run->steps, "end");
+    qfz_step_times_begin(run->progress.times, "end");
     qfz_status st = qfz_outputs_finish(outputs, err);
     QFZ_TRY(qfz_ranks_agree(run->ranks, st, err));
     *last = true;
     return run->setup->job->phase == QFZ_PHASE_RESOLVE
-               ? qfz_work_part_done(run->work, run->stitch, last, err)
+               ? qfz_work_folder_part_done(run->work, run->stitch, last, err)
                : QFZ_OK;
 }
 
-static qfz_status resolve_into(const qfz_passes *passes, qfz_run *run, qfz_outputs *outputs,
+static qfz_status resolve_into(const qfz_task_passes *passes, qfz_run *run, qfz_outputs *outputs,
                                bool *last, qfz_error *err)
 {
     passes->plan(run, outputs);
     qfz_status st = qfz_outputs_open(outputs, err);
     QFZ_TRY(qfz_ranks_agree(run->ranks, st, err));
-    QFZ_TRY(qfz_run_visit(run, passes->resolve_share, is_resolved, passes->resolve, outputs, err));
+    QFZ_TRY(
+        qfz_tile_pass_run(run, passes->resolve_share, is_resolved, passes->resolve, outputs, err));
     QFZ_TRY(finish(run, outputs, last, err));
     st = *last && run->ranks->rank == 0 ? qfz_outputs_join(outputs, err) : QFZ_OK;
     return qfz_ranks_agree(run->ranks, st, err);
 }
 
-static qfz_status resolve(const qfz_passes *passes, qfz_run *run, bool *last, qfz_error *err)
+static qfz_status resolve(const qfz_task_passes *passes, qfz_run *run, bool *last, qfz_error *err)
 {
     qfz_outputs outputs = {.run = run};
     const qfz_status st = resolve_into(passes, run, &outputs, last, err);
     qfz_outputs_close(&outputs);
     if (st == QFZ_OK || run->setup->job->phase != QFZ_PHASE_ALL) return st;
-    (void)qfz_ranks_agree(run->ranks, QFZ_OK, err); /* all have closed theirs */
+    (void)qfz_ranks_agree(run->ranks, QFZ_OK, err); /* wait until all have closed theirs */
     if (run->ranks->rank == 0) qfz_outputs_abandon(&outputs);
     return st;
 }
@@ -114,11 +116,12 @@ static qfz_status count(qfz_run *run, qfz_error *err)
     return qfz_ranks_agree(run->ranks, st, err);
 }
 
-qfz_status qfz_passes_run(const qfz_passes *passes, qfz_run *run, qfz_phase *next, qfz_error *err)
+qfz_status qfz_task_run(const qfz_task_passes *passes, qfz_run *run, qfz_phase *next,
+                        qfz_error *err)
 {
     const bool count_only = run->setup->job->count_only;
     bool over, last = true;
-    run->scale = 1 / (1 + qfz_outputs_share(run));
+    run->progress.scale = 1 / (1 + qfz_outputs_share(run));
     QFZ_TRY(do_steps(passes, run, next, &over, err));
     if (over && !(count_only && *next == QFZ_PHASE_RESOLVE)) return QFZ_OK;
     QFZ_TRY(count(run, err));

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* setup_outputs.c - how each output of a job would be made: its type, size, nodata and mask. */
+#include "job/output_specs.h"
+
 #include <math.h>
 
-#include "job/setup.h"
-
-/* Labels without alpha are of equal values. */
+/* label without alpha joins equal values; simplify without alpha has no limit. */
 static double alpha_of(const qfz_job *job)
 {
     if (job->criterion.has_alpha) return job->criterion.alpha;
@@ -26,7 +25,7 @@ static qfz_sink_spec spec_of(const qfz_setup *setup, const char *path, qfz_conte
                            .n_omega = criterion->omega ? criterion->n_omega : 0};
 }
 
-qfz_sink_spec qfz_spec_labels(const qfz_setup *setup, const char *path, uint64_t n_regions)
+qfz_sink_spec qfz_output_spec_labels(const qfz_setup *setup, const char *path, uint64_t n_regions)
 {
     qfz_sink_spec spec = spec_of(setup, path, QFZ_CONTENT_LABELS);
     spec.type = n_regions <= UINT32_MAX ? QFZ_OUT_U32 : QFZ_OUT_U64;
@@ -49,7 +48,7 @@ static double type_max(qfz_type type)
     return (double)3.402823466e38f;
 }
 
-qfz_sink_spec qfz_spec_painted(const qfz_setup *setup, const char *path)
+qfz_sink_spec qfz_output_spec_painted(const qfz_setup *setup, const char *path)
 {
     const qfz_source_info *const info = &setup->info;
     qfz_sink_spec spec = spec_of(setup, path, QFZ_CONTENT_PAINTED);
@@ -62,7 +61,7 @@ qfz_sink_spec qfz_spec_painted(const qfz_setup *setup, const char *path)
     return spec;
 }
 
-qfz_sink_spec qfz_spec_saliency(const qfz_setup *setup, const char *path, qfz_layout layout)
+qfz_sink_spec qfz_output_spec_saliency(const qfz_setup *setup, const char *path, qfz_layout layout)
 {
     qfz_sink_spec spec = spec_of(setup, path, QFZ_CONTENT_SALIENCY);
     const bool wide = layout == QFZ_KHALIMSKY;
@@ -86,4 +85,14 @@ qfz_sink_spec qfz_spec_saliency(const qfz_setup *setup, const char *path, qfz_la
                                              : (double)UINT64_MAX;
     spec.max_value = spec.nodata;
     return spec;
+}
+
+qfz_sink_spec qfz_output_spec_main(const qfz_setup *setup)
+{
+    const qfz_job *const job = setup->job;
+    switch (job->task) {
+    case QFZ_SIMPLIFY: return qfz_output_spec_painted(setup, job->dst);
+    case QFZ_SALIENCY: return qfz_output_spec_saliency(setup, job->dst, job->layout);
+    default: return qfz_output_spec_labels(setup, job->dst, 0);
+    }
 }

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* job_plan.c - qfz_job_plan(): what a job would do, from its setup alone. */
+#include <string.h>
+
+#include "job/output_specs.h"
+#include "job/setup_init.h"
+#include "job/setup_seconds.h"
+
+static const char *out_type_name(qfz_out_type type)
+{
+    switch (type) {
+    case QFZ_OUT_U8: return "Byte";
+    case QFZ_OUT_I8: return "Int8";
+    case QFZ_OUT_U16: return "UInt16";
+    case QFZ_OUT_I16: return "Int16";
+    case QFZ_OUT_U32: return "UInt32";
+    case QFZ_OUT_I32: return "Int32";
+    case QFZ_OUT_U64: return "UInt64";
+    case QFZ_OUT_F32: return "Float32";
+    case QFZ_OUT_F64: return "Float64";
+    }
+    return "";
+}
+
+static qfz_status plan_raster(qfz_plan *plan, const qfz_job *job, const qfz_sink_spec *spec,
+                              qfz_error *err)
+{
+    const char *format;
+    QFZ_TRY(qfz_output_format(job, spec->path, &format, err));
+    const int i = plan->n_outputs++;
+    plan->outputs[i].path = spec->path;
+    plan->outputs[i].n_bands = spec->n_bands;
+    plan->outputs[i].width = spec->w;
+    plan->outputs[i].height = spec->h;
+    strncpy(plan->outputs[i].format, format, sizeof plan->outputs[i].format - 1);
+    strncpy(plan->outputs[i].type, job->type ? job->type : out_type_name(spec->type),
+            sizeof plan->outputs[i].type - 1);
+    return QFZ_OK;
+}
+
+static qfz_status plan_outputs(qfz_plan *plan, const qfz_setup *setup, qfz_error *err)
+{
+    const qfz_job *const job = setup->job;
+    if (job->count_only) return QFZ_OK;
+    qfz_sink_spec spec = qfz_output_spec_main(setup);
+    QFZ_TRY(plan_raster(plan, job, &spec, err));
+    if (job->labels) {
+        spec = qfz_output_spec_labels(setup, job->labels, 0);
+        QFZ_TRY(plan_raster(plan, job, &spec, err));
+    }
+    if (job->regions) {
+        const int i = plan->n_outputs++;
+        plan->outputs[i].path = job->regions;
+        strncpy(plan->outputs[i].format, "table", sizeof plan->outputs[i].format - 1);
+    }
+    return QFZ_OK;
+}
+
+/* Bytes of a border pixel in summaries and exteriors: its values and validity, and two links, or
+ * one border region with its numbers.  Twice: the groups above the tiles add as much again. */
+static int64_t border_px_bytes(const qfz_setup *setup)
+{
+    const int64_t value = (int64_t)qfz_type_bytes(setup->info.type) * setup->info.n_bands + 1;
+    switch (setup->kind) {
+    case QFZ_LEVELS: return 2 * (value + 12 + 12 + 5 * qfz_n_dirs(&setup->rule));
+    case QFZ_OMEGA: return 2 * (value + 12 + 8 + 2 * value + 8);
+    default: return 2 * (value + 4 + 4) + 16;
+    }
+}
+
+static int64_t border_bytes(const qfz_setup *setup, int64_t n_tiles)
+{
+    const qfz_tiling *const t = &setup->tiling;
+    return n_tiles * qfz_ring_size(t->tile_h, t->tile_w) * border_px_bytes(setup);
+}
+
+/* Each process has whole rows of tiles; some have one row more than others. */
+static void plan_ranks(qfz_plan *plan, const qfz_setup *setup)
+{
+    const qfz_ranks alone = {.n = 1, .n_local = 1};
+    const qfz_ranks *const ranks = setup->job->ranks ? setup->job->ranks : &alone;
+    const qfz_tiling *const t = &setup->tiling;
+    const int64_t rows = (t->n_y - 1) / ranks->n + 1, h = rows * t->tile_h;
+    plan->n_ranks = ranks->n;
+    plan->n_local_ranks = ranks->n_local;
+    plan->rank_tiles = rows * t->n_x;
+    plan->rank_pixels = (h < t->h ? h : t->h) * t->w;
+    plan->rank_border_bytes = border_bytes(setup, plan->rank_tiles);
+    plan->rank_seconds = qfz_setup_seconds(setup, plan->rank_pixels);
+}
+
+static int64_t spec_bytes(const qfz_sink_spec *spec)
+{
+    const int64_t px_bytes = (int64_t)qfz_out_type_bytes(spec->type) * spec->n_bands;
+    return spec->w * spec->h * (px_bytes + (spec->has_mask ? 1 : 0));
+}
+
+/* For every layout of saliency the work folder holds the raster of edges. */
+static void plan_work(qfz_plan *plan, const qfz_setup *setup)
+{
+    const qfz_job *const job = setup->job;
+    plan->work_bytes = plan->border_bytes;
+    if (job->count_only) return;
+    qfz_sink_spec spec = job->task == QFZ_SALIENCY
+                             ? qfz_output_spec_saliency(setup, job->dst, QFZ_EDGES)
+                             : qfz_output_spec_main(setup);
+    plan->work_bytes += spec_bytes(&spec);
+    if (job->labels) {
+        spec = qfz_output_spec_labels(setup, job->labels, 0);
+        plan->work_bytes += spec_bytes(&spec);
+    }
+    if (job->regions)
+        plan->record_bytes =
+            qfz_record_words(setup->info.type, setup->info.n_bands) * (int64_t)sizeof(uint64_t);
+}
+
+qfz_status qfz_job_plan(const qfz_job *job, qfz_plan *plan, qfz_error *err)
+{
+    qfz_setup setup = {0};
+    qfz_source *source = NULL;
+    err->status = QFZ_OK;
+    QFZ_TRY(qfz_setup_init(&setup, job, &source, err));
+    const qfz_tiling *const t = &setup.tiling;
+    *plan = (qfz_plan){.width = setup.info.w,
+                       .height = setup.info.h,
+                       .n_bands = setup.info.n_bands,
+                       .type = setup.info.type,
+                       .tile_w = t->tile_w,
+                       .tile_h = t->tile_h,
+                       .tiles_x = t->n_x,
+                       .tiles_y = t->n_y,
+                       .passes = setup.passes,
+                       .n_threads = setup.n_threads,
+                       .memory_bytes = setup.memory_bytes,
+                       .tile_bytes = setup.worker_bytes * setup.n_threads,
+                       .cache_bytes = setup.cache_bytes,
+                       .border_bytes = border_bytes(&setup, t->n_x * t->n_y),
+                       .store_bytes = setup.store_bytes};
+    strncpy(plan->engine, setup.engine->name, sizeof plan->engine - 1);
+    plan->n_gpus = setup.choice.device_memory_bytes ? setup.choice.n_devices : 0;
+    plan->gpu_memory_bytes = setup.choice.device_memory_bytes;
+    const qfz_status st = plan_outputs(plan, &setup, err);
+    plan_ranks(plan, &setup);
+    plan_work(plan, &setup);
+    qfz_source_close(source);
+    qfz_setup_fini(&setup);
+    return st;
+}

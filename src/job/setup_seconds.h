@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* setup_seconds.h - an estimate of a job's run time, from rates measured on another machine. */
+#ifndef QFZ_SETUP_SECONDS_H
+#define QFZ_SETUP_SECONDS_H
+
+#include "job/setup.h"
+
+/* Seconds that one process needs for n_px pixels of the source, all passes; an order of
+ * magnitude. */
+double qfz_setup_seconds(const qfz_setup *setup, int64_t n_px);
+
+#endif

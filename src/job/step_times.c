@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+#include "job/step_times.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/clock.h"
+
+static void end_last(qfz_step_times *times)
+{
+    const double now = qfz_seconds_now();
+    if (times->n > 0) times->list[times->n - 1].seconds += now - times->began;
+    times->began = now;
+}
+
+void qfz_step_times_begin(qfz_step_times *times, const char *name)
+{
+    end_last(times);
+    if (times->n == QFZ_STEPS) return;
+    qfz_step_time *const step = &times->list[times->n++];
+    (void)snprintf(step->name, sizeof step->name, "%s", name);
+}
+
+void qfz_step_times_end(qfz_step_times *times, qfz_report *report)
+{
+    end_last(times);
+    memcpy(report->steps, times->list, sizeof times->list);
+    report->n_steps = times->n;
+}

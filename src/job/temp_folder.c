@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+#include "job/temp_folder.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+void qfz_temp_folder(const qfz_job *job, char *folder, size_t size)
+{
+    if (job->work && (size_t)snprintf(folder, size, "%s", job->work) < size) return;
+    const char *const slash = job->dst ? strrchr(job->dst, '/') : NULL;
+    struct stat status;
+    const int length =
+        slash ? snprintf(folder, size, "%.*s", (int)(slash - job->dst + 1), job->dst) : 0;
+    if (length > 0 && (size_t)length < size && stat(folder, &status) == 0 &&
+        S_ISDIR(status.st_mode))
+        return;
+    (void)snprintf(folder, size, ".");
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* temp_folder.h - the folder of a job's temporary files. */
+#ifndef QFZ_TEMP_FOLDER_H
+#define QFZ_TEMP_FOLDER_H
+
+#include "qfz.h"
+
+/* Writes a path of less than `size` bytes: the folder of the journal (job->work); without one the
+ * folder of job->dst, if dst is a file name in an existing folder; else the current folder. */
+void qfz_temp_folder(const qfz_job *job, char *folder, size_t size);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+#include "job/tile_pass.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/memory.h"
+#include "core/parallel.h"
+
+/* ---------------------------------------------------------------------------------- load a tile */
+typedef struct row_target {
+    const qfz_engine *engine;
+    qfz_worker *worker;
+} row_target;
+
+static qfz_status take_rows(void *arg, const qfz_rows *rows, qfz_error *err)
+{
+    const row_target *const target = arg;
+    return target->engine->stream->rows(target->worker, rows, err);
+}
+
+static qfz_status room_for_rows(void *arg, void **pixels, qfz_error *err)
+{
+    const row_target *const target = arg;
+    return target->engine->stream->room(target->worker, pixels, err);
+}
+
+/* Reads the context's tile.  An engine with a stream table receives the rows as they are read.
+ * is_whole: pixels has room for the whole tile. */
+static qfz_status read_tile(qfz_run *run, qfz_thread_context *context, void *pixels, bool is_whole,
+                            qfz_error *err)
+{
+    const qfz_engine *const engine = run->setup->engine;
+    row_target target = {.engine = engine, .worker = context->worker};
+    const qfz_reading reading = {.pixels = pixels,
+                                 .is_whole = is_whole,
+                                 .valid = (uint8_t *)(uintptr_t)context->tile.valid,
+                                 .arg = &target,
+                                 .room = room_for_rows,
+                                 .came = take_rows};
+    QFZ_TRY(engine->load(context->worker, &context->tile, err));
+    return engine->stream
+               ? qfz_source_read_rows(context->source, context->box, &reading, err)
+               : qfz_source_read(context->source, context->box, pixels, reading.valid, err);
+}
+
+/* Loads a tile from its cached result, else from its cached pixels, else from the source.  Before
+ * the last pass, pixels that are read stay in the cache if there is room. */
+static qfz_status load_tile(qfz_run *run, qfz_thread_context *context, int64_t tile, qfz_error *err)
+{
+    const qfz_setup *const setup = run->setup;
+    const qfz_tiling *const t = &setup->tiling;
+    qfz_tile_cache_entry *const entry = &run->cache.entries[tile];
+    const bool was_cached = entry->pixels != NULL;
+    context->box = qfz_tiling_box(t, tile / t->n_x, tile % t->n_x);
+    if (!was_cached && run->pass < setup->passes)
+        QFZ_TRY(qfz_tile_cache_add_pixels(&run->cache, tile, err));
+    /* The entry may hold validity without pixels. */
+    const bool is_cached = entry->pixels != NULL;
+    void *const pixels = is_cached ? entry->pixels : context->pixels;
+    context->tile = (qfz_image){.h = qfz_box_h(context->box),
+                                .w = qfz_box_w(context->box),
+                                .n_bands = setup->info.n_bands,
+                                .type = setup->info.type,
+                                .pixels = pixels,
+                                .valid = entry->valid ? entry->valid : context->valid};
+    if (qfz_tile_cache_resume(&run->cache, context->worker, &context->tile, tile)) return QFZ_OK;
+    return was_cached ? qfz_engine_load(setup->engine, context->worker, &context->tile, err)
+                      : read_tile(run, context, pixels, is_cached, err);
+}
+
+/* ------------------------------------------------------------------------------------- the pass */
+typedef struct tile_pass {
+    qfz_run *run;
+    qfz_tile_visit_fn visit;
+    void *arg;
+    int64_t *tiles; /* that are not done */
+} tile_pass;
+
+static qfz_status visit_tile(void *arg, int64_t item, int thread, qfz_error *err)
+{
+    const tile_pass *const pass = arg;
+    qfz_run *const run = pass->run;
+    qfz_thread_context *const context = &run->contexts.list[thread];
+    const int64_t tile = pass->tiles[item];
+    QFZ_TRY(load_tile(run, context, tile, err));
+    QFZ_TRY(pass->visit(run, context, tile, pass->arg, err));
+    if (run->pass < run->setup->passes)
+        QFZ_TRY(qfz_tile_cache_store_result(&run->cache, context->worker, tile, err));
+    return qfz_progress_advance(&run->progress, err);
+}
+
+/* Passes are counted in each process; a process of phase resolve makes the last pass only. */
+static void begin_pass(qfz_run *run, double share, int64_t n_tiles)
+{
+    char step[sizeof run->progress.step];
+    run->pass++;
+    if (run->setup->job->phase == QFZ_PHASE_RESOLVE) run->pass = run->setup->passes;
+    (void)snprintf(step, sizeof step, "pass %d of %d", run->pass, run->setup->passes);
+    qfz_progress_begin(&run->progress, step, share, n_tiles);
+}
+
+static qfz_status visit_tiles(tile_pass *pass, double share, qfz_tile_is_done_fn is_done,
+                              qfz_error *err)
+{
+    qfz_run *const run = pass->run;
+    int64_t n = 0;
+    QFZ_TRY(QFZ_NEW(&pass->tiles, run->end_tile - run->first_tile, err));
+    for (int64_t tile = run->first_tile; tile < run->end_tile; tile++)
+        if (!is_done(run, tile, pass->arg)) pass->tiles[n++] = tile;
+    begin_pass(run, share, n);
+    QFZ_TRY(qfz_progress_advance_to(&run->progress, 0, err));
+    return qfz_parallel_for(run->contexts.n, n, visit_tile, pass, err);
+}
+
+qfz_status qfz_tile_pass_run(qfz_run *run, double share, qfz_tile_is_done_fn is_done,
+                             qfz_tile_visit_fn visit, void *arg, qfz_error *err)
+{
+    tile_pass pass = {.run = run, .visit = visit, .arg = arg};
+    const qfz_status st = visit_tiles(&pass, share, is_done, err);
+    free(pass.tiles);
+    return qfz_ranks_agree(run->ranks, st, err);
+}

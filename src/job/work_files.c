@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+#include "job/work_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/memory.h"
+
+enum { TEXT_BYTES = 1 << 16 };
+
+qfz_status qfz_work_path(const char *folder, char path[QFZ_WORK_PATH_BYTES], qfz_error *err,
+                         const char *format, ...)
+{
+    va_list args;
+    const int n = snprintf(path, QFZ_WORK_PATH_BYTES, "%s/", folder);
+    int m = QFZ_WORK_PATH_BYTES;
+    va_start(args, format);
+    if (n > 0 && n < QFZ_WORK_PATH_BYTES)
+        m = vsnprintf(path + n, (size_t)(QFZ_WORK_PATH_BYTES - n), format, args);
+    va_end(args);
+    if (n + m < QFZ_WORK_PATH_BYTES) return QFZ_OK;
+    return qfz_fail(err, QFZ_EARG, "%s: the name is too long", folder);
+}
+
+qfz_status qfz_work_failed(const char *path, const char *what, qfz_error *err)
+{
+    return qfz_fail(err, QFZ_EIO, "%s: %s failed: %s", path, what, strerror(errno));
+}
+
+qfz_status qfz_work_file_read(const char *folder, const char *name, char **text, qfz_error *err)
+{
+    char path[QFZ_WORK_PATH_BYTES];
+    *text = NULL;
+    QFZ_TRY(qfz_work_path(folder, path, err, "%s", name));
+    FILE *const in = fopen(path, "re");
+    if (!in && errno == ENOENT) return QFZ_OK;
+    if (!in) return qfz_work_failed(path, "opening", err);
+    qfz_status st = QFZ_NEW_ZERO(text, TEXT_BYTES, err);
+    if (st == QFZ_OK && fread(*text, 1, TEXT_BYTES - 1, in) == 0 && ferror(in))
+        st = qfz_work_failed(path, "reading", err);
+    (void)fclose(in);
+    return st;
+}
+
+qfz_status qfz_work_file_write(const char *folder, const char *name, const char *text, bool *is_new,
+                               qfz_error *err)
+{
+    char path[QFZ_WORK_PATH_BYTES], temp[QFZ_WORK_PATH_BYTES];
+    const size_t n = strlen(text);
+    QFZ_TRY(qfz_work_path(folder, path, err, "%s", name));
+    if (is_new)
+        QFZ_TRY(qfz_work_path(folder, temp, err, "%s.%ld.tmp", name, (long)getpid()));
+    else
+        QFZ_TRY(qfz_work_path(folder, temp, err, "%s.tmp", name));
+    const int file = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (file < 0) return qfz_work_failed(temp, "creating the file", err);
+    bool ok = write(file, text, n) == (ssize_t)n && fsync(file) == 0;
+    ok = close(file) == 0 && ok;
+    if (ok && is_new) {
+        *is_new = link(temp, path) == 0;
+        ok = *is_new || errno == EEXIST;
+    }
+    if (ok && !is_new) ok = rename(temp, path) == 0;
+    const int why = errno;
+    (void)unlink(temp);
+    errno = why;
+    return ok ? QFZ_OK : qfz_work_failed(path, "writing", err);
+}
+
+void qfz_work_file_delete(const char *folder, const char *name)
+{
+    char path[QFZ_WORK_PATH_BYTES];
+    qfz_error ignored = {.status = QFZ_OK};
+    if (qfz_work_path(folder, path, &ignored, "%s", name) == QFZ_OK) (void)unlink(path);
+}

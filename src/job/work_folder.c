@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT */
+#include "job/work_folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/memory.h"
+#include "job/job_identity.h"
+#include "job/setup_memory.h"
+#include "job/work_files.h"
+
+struct qfz_work_folder {
+    const char *folder;
+    const qfz_ranks *ranks;
+    qfz_phase phase;
+    int part, n_parts;         /* part from 1; 0: phase stitch, which reads all parts */
+    qfz_journal *own, *pixels; /* opened for appending; NULL: not open */
+    qfz_journal **others;      /* n_others journals of other processes, only read */
+    int n_others;
+    bool is_finishing;
+    bool made_folder, made_job; /* by this process */
+    int lock; /* locked file `job` while this process completes a job of phases; -1: none */
+};
+
+/* ---------------------------------------------------------------------------------- open, close */
+/* Takes tile size and number of parts from the folder's file `job` (text there); refuses a job that
+ * names others. */
+static qfz_status take_tiling(qfz_work_folder *work, const char *there, qfz_setup *setup,
+                              qfz_error *err)
+{
+    const qfz_job *const job = setup->job;
+    const char *const tile = qfz_job_identity_find(there, QFZ_JOB_IDENTITY_TILE);
+    const char *const parts = qfz_job_identity_find(there, QFZ_JOB_IDENTITY_PARTS);
+    long long w = 0, h = 0;
+    int n_parts = 0;
+    if (!tile || !parts || sscanf(tile, "%lld x %lld", &w, &h) != 2 || w < 1 || h < 1 ||
+        sscanf(parts, "%d", &n_parts) != 1 || n_parts < 1)
+        return qfz_fail(err, QFZ_EARG, "%s: its file `job` is damaged; remove the folder",
+                        work->folder);
+    if (job->tile_px > 0 && (w != setup->tiling.tile_w || h != setup->tiling.tile_h))
+        return qfz_fail(
+            err, QFZ_EARG, "%s: begun with tiles of %lld x %lld, now %lld x %lld; leave out --tile",
+            work->folder, w, h, (long long)setup->tiling.tile_w, (long long)setup->tiling.tile_h);
+    if (work->n_parts > 0 && work->n_parts != n_parts)
+        return qfz_fail(err, QFZ_EARG,
+                        "%s: begun in %d part%s, now %d; use the same number, or another folder",
+                        work->folder, n_parts, n_parts == 1 ? "" : "s", work->n_parts);
+    work->n_parts = n_parts;
+    return qfz_setup_retile(setup, w, h, err);
+}
+
+/* Compares the folder's job with this job's text here; NULL: rank 0 has compared it already. */
+static qfz_status compare(qfz_work_folder *work, const char *here, qfz_setup *setup, qfz_error *err)
+{
+    qfz_job_difference d;
+    char *there = NULL;
+    QFZ_TRY(qfz_work_file_read(work->folder, "job", &there, err));
+    qfz_status st;
+    if (!there)
+        st = qfz_fail(err, QFZ_EARG, "%s: holds no job yet; phase summarise comes first",
+                      work->folder);
+    else if (here && qfz_job_identity_differs(there, here, &d))
+        st = qfz_fail(
+            err, QFZ_EARG,
+            "%s: holds another job: its %s was \"%s\", now it is \"%s\"; use another folder",
+            work->folder, d.what, d.there, d.here);
+    else
+        st = take_tiling(work, there, setup, err);
+    free(there);
+    return st;
+}
+
+static qfz_status check_fresh(const qfz_work_folder *work, qfz_error *err)
+{
+    char *there = NULL;
+    QFZ_TRY(qfz_work_file_read(work->folder, "job", &there, err));
+    const bool found = there != NULL;
+    free(there);
+    if (!found) return QFZ_OK;
+    return qfz_fail(
+        err, QFZ_EARG,
+        "%s: holds the journal of an earlier run; continue it with --resume, or remove the folder",
+        work->folder);
+}
+
+/* The first process of the job creates the folder and the file `job`.  A process of phase stitch or
+ * resolve never does: the folder must exist. */
+static qfz_status enter(qfz_work_folder *work, const char *here, qfz_setup *setup, qfz_error *err)
+{
+    const qfz_job *const job = setup->job;
+    if (job->phase == QFZ_PHASE_ALL || job->phase == QFZ_PHASE_SUMMARISE) {
+        work->made_folder = mkdir(work->folder, 0777) == 0;
+        if (!work->made_folder && errno != EEXIST)
+            return qfz_work_failed(work->folder, "creating the folder", err);
+        if (!job->resume && job->phase == QFZ_PHASE_ALL) QFZ_TRY(check_fresh(work, err));
+        QFZ_TRY(qfz_work_file_write(work->folder, "job", here, &work->made_job, err));
+    }
+    return compare(work, here, setup, err);
+}
+
+/* Rank 0 first; the other ranks then find what it created. */
+static qfz_status enter_all(qfz_work_folder *work, const char *here, qfz_setup *setup,
+                            qfz_error *err)
+{
+    const bool first = work->ranks->rank == 0;
+    qfz_status st = first ? enter(work, here, setup, err) : QFZ_OK;
+    QFZ_TRY(qfz_ranks_agree(work->ranks, st, err));
+    st = first ? QFZ_OK : compare(work, NULL, setup, err);
+    return qfz_ranks_agree(work->ranks, st, err);
+}
+
+static void set_part(qfz_work_folder *work, const qfz_job *job)
+{
+    work->phase = job->phase;
+    work->part = job->phase == QFZ_PHASE_ALL ? work->ranks->rank + 1 : job->part;
+    work->n_parts = job->phase == QFZ_PHASE_ALL ? work->ranks->n : job->n_parts;
+}
+
+qfz_status qfz_work_folder_open(qfz_work_folder **out, qfz_setup *setup, const qfz_ranks *ranks,
+                                qfz_source *source, qfz_error *err)
+{
+    qfz_work_folder *work = NULL;
+    char *here = NULL, *finishing = NULL;
+    qfz_status st = QFZ_NEW_ZERO(&work, 1, err);
+    if (st == QFZ_OK) {
+        *work = (qfz_work_folder){.folder = setup->job->work, .ranks = ranks, .lock = -1};
+        set_part(work, setup->job);
+        if (ranks->rank == 0) st = qfz_job_identity_make(&here, setup, source, work->n_parts, err);
+    }
+    QFZ_TRY_OR(st, cleanup, qfz_ranks_agree(ranks, st, err));
+    QFZ_TRY_OR(st, cleanup, enter_all(work, here, setup, err));
+    st = qfz_work_file_read(work->folder, "finishing", &finishing, err);
+    work->is_finishing = finishing != NULL;
+    QFZ_TRY_OR(st, cleanup, qfz_ranks_agree(ranks, st, err));
+    *out = work;
+    work = NULL;
+
+cleanup:
+    free(here);
+    free(finishing);
+    qfz_work_folder_close(work);
+    return st;
+}
+
+void qfz_work_folder_close(qfz_work_folder *work)
+{
+    if (!work) return;
+    qfz_journal_close(work->own);
+    qfz_journal_close(work->pixels);
+    for (int i = 0; i < work->n_others; i++)
+        qfz_journal_close(work->others[i]);
+    free(work->others);
+    if (work->lock >= 0) (void)close(work->lock);
+    free(work);
+}
+
+int qfz_work_folder_n_parts(const qfz_work_folder *work)
+{
+    return work->n_parts;
+}
+
+/* ------------------------------------------------------------------------------------- journals */
+/* Attaches the journal of another process, if it exists. */
+static qfz_status read_other(qfz_work_folder *work, const char *path, qfz_stitch *stitch,
+                             qfz_error *err)
+{
+    if (access(path, F_OK) != 0) return QFZ_OK;
+    QFZ_TRY(qfz_journal_open(&work->others[work->n_others], path, false, err));
+    return qfz_stitch_attach(stitch, work->others[work->n_others++], err);
+}
+
+static qfz_status read_others(qfz_work_folder *work, qfz_stitch *stitch, qfz_error *err)
+{
+    char path[QFZ_WORK_PATH_BYTES];
+    QFZ_TRY(QFZ_NEW_ZERO(&work->others, work->n_parts, err));
+    if (work->phase == QFZ_PHASE_ALL) return QFZ_OK;
+    if (work->phase != QFZ_PHASE_STITCH) {
+        QFZ_TRY(qfz_work_path(work->folder, path, err, "stitch.journal"));
+        return read_other(work, path, stitch, err);
+    }
+    for (int part = 1; part <= work->n_parts; part++) {
+        QFZ_TRY(
+            qfz_work_path(work->folder, path, err, "part-%d-of-%d.journal", part, work->n_parts));
+        QFZ_TRY(read_other(work, path, stitch, err));
+    }
+    return QFZ_OK;
+}
+
+qfz_status qfz_work_folder_attach(qfz_work_folder *work, qfz_stitch *stitch, qfz_error *err)
+{
+    char path[QFZ_WORK_PATH_BYTES];
+    QFZ_TRY(read_others(work, stitch, err));
+    if (work->phase == QFZ_PHASE_STITCH)
+        QFZ_TRY(qfz_work_path(work->folder, path, err, "stitch.journal"));
+    else
+        QFZ_TRY(qfz_work_path(work->folder, path, err, "part-%d-of-%d.journal", work->part,
+                              work->n_parts));
+    QFZ_TRY(qfz_journal_open(&work->own, path, true, err));
+    return qfz_stitch_attach(stitch, work->own, err);
+}
+
+qfz_status qfz_work_folder_open_output(qfz_work_folder *work, qfz_journal **journal, qfz_error *err)
+{
+    char path[QFZ_WORK_PATH_BYTES];
+    QFZ_TRY(qfz_work_path(work->folder, path, err, "pixels-%d-of-%d.journal", work->part,
+                          work->n_parts));
+    QFZ_TRY(qfz_journal_open(&work->pixels, path, true, err));
+    *journal = work->pixels;
+    return QFZ_OK;
+}
+
+qfz_status qfz_work_folder_sync(qfz_work_folder *work, qfz_error *err)
+{
+    if (work->own) QFZ_TRY(qfz_journal_sync(work->own, err));
+    return work->pixels ? qfz_journal_sync(work->pixels, err) : QFZ_OK;
+}
+
+/* ------------------------------------------------------------------------------------------ end */
+qfz_status qfz_work_folder_finish(qfz_work_folder *work, qfz_error *err)
+{
+    work->is_finishing = true;
+    return qfz_work_file_write(work->folder, "finishing", "", NULL, err);
+}
+
+bool qfz_work_folder_is_finishing(const qfz_work_folder *work)
+{
+    return work->is_finishing;
+}
+
+/* *pixels = the sum over all parts that are done; *missing: some part is not done yet. */
+static qfz_status read_parts(const qfz_work_folder *work, uint64_t *pixels, bool *missing,
+                             qfz_error *err)
+{
+    *pixels = 0;
+    *missing = false;
+    for (int part = 1; part <= work->n_parts && !*missing; part++) {
+        char name[64], *text = NULL;
+        unsigned long long n = 0;
+        (void)snprintf(name, sizeof name, "part-%d-of-%d.done", part, work->n_parts);
+        QFZ_TRY(qfz_work_file_read(work->folder, name, &text, err));
+        *missing = !text || sscanf(text, "pixels %llu", &n) != 1;
+        *pixels += n;
+        free(text);
+    }
+    return QFZ_OK;
+}
+
+/* Locks the job until the folder is closed, so that of two parts that end at the same time only one
+ * finds no part missing, and joins them. */
+static qfz_status lock_job(qfz_work_folder *work, qfz_error *err)
+{
+    char path[QFZ_WORK_PATH_BYTES];
+    QFZ_TRY(qfz_work_path(work->folder, path, err, "job"));
+    work->lock = open(path, O_RDWR | O_CLOEXEC);
+    if (work->lock < 0) return qfz_work_failed(path, "opening", err);
+    while (flock(work->lock, LOCK_EX) != 0)
+        if (errno != EINTR) return QFZ_OK; /* a file system without locks: go on without */
+    return QFZ_OK;
+}
+
+qfz_status qfz_work_folder_part_done(qfz_work_folder *work, qfz_stitch *stitch, bool *last,
+                                     qfz_error *err)
+{
+    char name[64], text[64];
+    uint64_t pixels;
+    bool missing;
+    QFZ_TRY(qfz_stitch_pixels(stitch, &pixels, err));
+    (void)snprintf(name, sizeof name, "part-%d-of-%d.done", work->part, work->n_parts);
+    (void)snprintf(text, sizeof text, "pixels\t%llu\n", (unsigned long long)pixels);
+    QFZ_TRY(qfz_work_file_write(work->folder, name, text, NULL, err));
+    QFZ_TRY(lock_job(work, err));
+    QFZ_TRY(read_parts(work, &pixels, &missing, err));
+    *last = !missing;
+    return QFZ_OK;
+}
+
+static qfz_status add_pixels(const qfz_work_folder *work, uint64_t *pixels, qfz_error *err)
+{
+    bool missing;
+    return read_parts(work, pixels, &missing, err);
+}
+
+/* False if other processes have written to the folder too. */
+static bool holds_job_only(const qfz_work_folder *work)
+{
+    DIR *const folder = opendir(work->folder);
+    int n_others = 0;
+    for (struct dirent *entry; folder && (entry = readdir(folder)) != NULL;)
+        if (entry->d_name[0] != '.' && strcmp(entry->d_name, "job") != 0) n_others++;
+    if (folder) (void)closedir(folder);
+    return folder && n_others == 0;
+}
+
+/* Deletes the files of processes that were killed while writing them. */
+static void delete_temporary(const qfz_work_folder *work)
+{
+    DIR *const folder = opendir(work->folder);
+    for (struct dirent *entry; folder && (entry = readdir(folder)) != NULL;) {
+        const size_t n = strlen(entry->d_name);
+        if (n > 4 && strcmp(entry->d_name + n - 4, ".tmp") == 0)
+            qfz_work_file_delete(work->folder, entry->d_name);
+    }
+    if (folder) (void)closedir(folder);
+}
+
+static void delete_journals(const qfz_work_folder *work, int part)
+{
+    static const char *const names[][2] = {
+        {"pixels", "journal"}, {"part", "journal"}, {"part", "done"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char name[128];
+        (void)snprintf(name, sizeof name, "%s-%d-of-%d.%s", names[i][0], part, work->n_parts,
+                       names[i][1]);
+        qfz_work_file_delete(work->folder, name);
+    }
+}
+
+static qfz_status write_done(const qfz_work_folder *work, const qfz_job *job,
+                             const qfz_report *report, qfz_error *err)
+{
+    char *text = NULL;
+    QFZ_TRY(qfz_job_identity_of_outputs(&text, job, report, err));
+    const qfz_status st = qfz_work_file_write(work->folder, "done", text, NULL, err);
+    free(text);
+    return st;
+}
+
+qfz_status qfz_work_folder_end(qfz_work_folder *work, const qfz_job *job, qfz_report *report,
+                               qfz_error *err)
+{
+    qfz_status st = QFZ_OK;
+    if (work->phase == QFZ_PHASE_RESOLVE) QFZ_TRY(add_pixels(work, &report->pixels, err));
+    if (work->ranks->rank == 0) st = write_done(work, job, report, err);
+    QFZ_TRY(qfz_ranks_agree(work->ranks, st, err));
+    const bool all = work->phase != QFZ_PHASE_ALL;
+    for (int part = all ? 1 : work->part; part <= (all ? work->n_parts : work->part); part++)
+        delete_journals(work, part);
+    if (work->ranks->rank > 0) return QFZ_OK;
+    qfz_work_file_delete(work->folder, "stitch.journal");
+    qfz_work_file_delete(work->folder, "finishing");
+    delete_temporary(work);
+    return QFZ_OK;
+}
+
+bool qfz_work_folder_is_done(const qfz_work_folder *work, const qfz_job *job, qfz_report *report)
+{
+    char *text = NULL, *now = NULL;
+    unsigned long long regions = 0, pixels = 0;
+    qfz_error ignored = {.status = QFZ_OK};
+    bool done = qfz_work_file_read(work->folder, "done", &text, &ignored) == QFZ_OK && text &&
+                sscanf(text, "regions %llu pixels %llu", &regions, &pixels) == 2;
+    const qfz_report then = {.regions = regions, .pixels = pixels};
+    done = done && qfz_job_identity_of_outputs(&now, job, &then, &ignored) == QFZ_OK &&
+           strcmp(now, text) == 0;
+    free(now);
+    free(text);
+    if (done) *report = then;
+    return done;
+}
+
+void qfz_work_folder_forget(qfz_work_folder *work)
+{
+    if (!work->made_job || !holds_job_only(work)) return;
+    qfz_work_file_delete(work->folder, "job");
+    if (work->made_folder) (void)rmdir(work->folder);
+}
