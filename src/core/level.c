@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* level.c - dissimilarities of pixels as ordered keys, and the limits on them. */
-#include "core/clones.h"
+#include "core/simd.h"
 #include "core/level.h"
 #include "core/wide.h"
 

@@ -60,8 +60,10 @@ qfz_status qfz_parallel_within(int n_threads, int64_t n, qfz_item_fn fn, void *a
     qfz_status first = QFZ_OK;
     if (n_threads < 2) return one_by_one(n, fn, arg, err);
     if (!omp_in_parallel()) return qfz_parallel_for(n_threads, n, fn, arg, err);
-#pragma omp taskloop grainsize(1) shared(first)
-    for (int64_t i = 0; i < n; i++)
+#pragma omp taskgroup
+    for (int64_t i = 0; i < n; i++) {
+#pragma omp task shared(first) firstprivate(fn, arg, i, err)
         do_item(fn, arg, i, &first, err);
+    }
     return first;
 }

@@ -26,7 +26,7 @@ struct qfz_cached {
 
 static int64_t n_blocks(const qfz_worker *worker)
 {
-    const qfz_blocks in = qfz_blocks_of(worker->tile.h, worker->tile.w, QFZ_BLOCK_SIDE);
+    const qfz_cpu_blocks in = qfz_cpu_blocks_of(worker->tile.h, worker->tile.w, QFZ_CPU_BLOCK_SIDE);
     return in.n_y * in.n_x;
 }
 
@@ -98,7 +98,7 @@ static void exchange_graphs(qfz_worker *worker, qfz_cached *kept)
 static qfz_status keep_graph(qfz_worker *worker, qfz_cached *kept, qfz_error *err)
 {
     const qfz_rule *const rule = worker->rule;
-    const int64_t h = worker->max_h, w = worker->max_w, side = QFZ_BLOCK_SIDE;
+    const int64_t h = worker->max_h, w = worker->max_w, side = QFZ_CPU_BLOCK_SIDE;
     const int n_threads = worker->n_threads;
     if (worker->kind == QFZ_LEVELS)
         QFZ_TRY(qfz_contraction_init(&kept->contraction, rule, h, w, side, true, n_threads, err));
@@ -164,7 +164,7 @@ static void resume_regions(qfz_worker *worker, qfz_cached *kept)
     worker->n_regions = kept->n_regions;
     worker->n_border_regions = kept->n_border_regions;
     o->n_stops = kept->n_stops;
-    o->c.in_blocks = qfz_blocks_of(worker->tile.h, worker->tile.w, QFZ_BLOCK_SIDE);
+    o->c.layout = qfz_cpu_blocks_of(worker->tile.h, worker->tile.w, QFZ_CPU_BLOCK_SIDE);
     memcpy(o->block_stops, kept->block_stops, (size_t)n_blocks(worker) * sizeof *kept->block_stops);
     memcpy(worker->region_of, kept->region_of, kept->n_stops * word);
     memcpy(worker->row_before, kept->row_before, (h + 1) * word);

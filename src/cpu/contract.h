@@ -34,7 +34,7 @@ typedef struct qfz_contracted_block {
 } qfz_contracted_block;
 
 /* And invalid pixels are one. */
-enum { QFZ_BLOCK_MAX_NODES = QFZ_BLOCK_PX + 1 };
+enum { QFZ_BLOCK_MAX_NODES = QFZ_CPU_BLOCK_PX + 1 };
 
 /* Where the climb from a pixel on a block's ring ends: its vertex, QFZ_NONE if its component
  * reaches no other block, and the last level on the way, 0 if there is none. */
@@ -45,7 +45,7 @@ typedef struct qfz_gate {
 typedef struct qfz_contraction {
     const qfz_rule *rule;
     int n_threads; /* the most */
-    qfz_blocks in_blocks;
+    qfz_cpu_blocks layout;
     qfz_contracted_block *blocks;
 
     /* What climbs need: each thread's, and of the block that it is at.  stays: all blocks are
@@ -60,11 +60,11 @@ typedef struct qfz_contraction {
 
     qfz_gate *gate; /* of a block's ring, as many as it may have vertices, beginning alike */
 
-    int64_t max_vertices;     /* of the largest image */
-    uint32_t n_vertices;      /* numbers given; some stay unused */
-    uint32_t *u, *v, *key;    /* links; some rooms stay empty */
-    int64_t link_room, ghost; /* the first room for links from outside */
-    qfz_graph graph;          /* of these links, once qfz_contract() is through */
+    int64_t max_vertices;         /* of the largest image */
+    uint32_t n_vertices;          /* numbers given; some stay unused */
+    uint32_t *u, *v, *link_level; /* links; some rooms stay empty */
+    int64_t link_room, ghost;     /* the first room for links from outside */
+    qfz_graph graph;              /* of these links, once qfz_contract() is through */
     qfz_forest forest;
 
     void *scratch; /* for each thread */
@@ -94,7 +94,7 @@ void qfz_contraction_swap_rooms(qfz_contraction *a, qfz_contraction *b);
 /* How many threads the image's blocks are worth. */
 static inline int qfz_contraction_threads(const qfz_contraction *c)
 {
-    const int64_t n_blocks = c->in_blocks.n_y * c->in_blocks.n_x;
+    const int64_t n_blocks = c->layout.n_y * c->layout.n_x;
     return n_blocks < c->n_threads ? (int)n_blocks : c->n_threads;
 }
 
@@ -131,11 +131,11 @@ void qfz_contraction_mark_ring(const qfz_contraction *c, const uint8_t *ring_val
 void qfz_contraction_summarise(qfz_contraction *c, const uint8_t *ring_valid, uint32_t *mark,
                                qfz_links *links);
 
-/* Of the thread that asks, while nobody contracts: 4 * QFZ_BLOCK_PX words, at least. */
+/* Of the thread that asks, while nobody contracts: 4 * QFZ_CPU_BLOCK_PX words, at least. */
 void *qfz_contraction_scratch(const qfz_contraction *c);
 
-/* keys as in engine.h, of the edges inside the image, all of which stays.  The forest must have
+/* levels as in engine.h, of the edges inside the image, all of which stays.  The forest must have
  * been grown. */
-void qfz_contraction_saliency(const qfz_contraction *c, int level_bytes, void *keys);
+void qfz_contraction_saliency(const qfz_contraction *c, int level_bytes, void *levels);
 
 #endif

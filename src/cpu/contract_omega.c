@@ -13,7 +13,7 @@ qfz_status qfz_omega_contraction_init(qfz_omega_contraction *o, const qfz_rule *
     *o = (qfz_omega_contraction){0};
     qfz_status st;
     QFZ_TRY(qfz_contraction_init(&o->c, rule, h, w, side, false, n_threads, err));
-    const int64_t n = o->c.max_vertices, n_blocks = o->c.in_blocks.n_y * o->c.in_blocks.n_x;
+    const int64_t n = o->c.max_vertices, n_blocks = o->c.layout.n_y * o->c.layout.n_x;
     QFZ_TRY_OR(st, failed, qfz_spans_init(&o->start, n, rule, err));
     QFZ_TRY_OR(st, failed, qfz_spans_init(&o->spans, n, rule, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&o->vertex_stop, n, err));
@@ -62,7 +62,7 @@ void qfz_omega_contraction_swap_rooms(qfz_omega_contraction *a, qfz_omega_contra
 /* Events are too few to count: each widens a range that still holds. */
 int64_t qfz_omega_contraction_bytes(const qfz_rule *rule, int64_t h, int64_t w)
 {
-    const int64_t vertices = h * w / (QFZ_BLOCK_SIDE / 4);
+    const int64_t vertices = h * w / (QFZ_CPU_BLOCK_SIDE / 4);
     return qfz_contraction_bytes(rule, h, w, false) +
            h * w * (int64_t)(sizeof(qfz_stop) + sizeof(uint16_t)) +
            vertices * (int64_t)(12 + 4 * qfz_span_bytes(rule)) +
@@ -150,7 +150,7 @@ static void start_joining(qfz_omega_contraction *o)
 /* What is known from outside of the ring's vertices. */
 static void know(qfz_omega_contraction *o, const uint32_t *omega_level)
 {
-    const int64_t h = o->c.in_blocks.h, w = o->c.in_blocks.w;
+    const int64_t h = o->c.layout.h, w = o->c.layout.w;
     for (int64_t i = 0; i < qfz_ring_size(h, w); i++) {
         int64_t y, x;
         qfz_ring_place(h, w, i, &y, &x);
@@ -187,7 +187,7 @@ static void find_region(const qfz_omega_contraction *o, uint32_t stop, uint32_t 
         return;
     }
     if (o->vertex_stop[vertex] == stop) return; /* the root's */
-    while (forest->up[vertex] != vertex && forest->key[vertex] <= level)
+    while (forest->up[vertex] != vertex && forest->level[vertex] <= level)
         vertex = forest->up[vertex];
     region[stop] = o->spans.holds[vertex] >= level ? region[o->vertex_stop[vertex]] : stop;
 }
@@ -196,7 +196,7 @@ qfz_status qfz_omega_contraction_regions(qfz_omega_contraction *o, const uint32_
                                          uint32_t *region, qfz_error *err)
 {
     const qfz_omega_input input = {.graph = &o->c.graph, .ranges = &o->ranges};
-    const int64_t n_blocks = o->c.in_blocks.n_y * o->c.in_blocks.n_x;
+    const int64_t n_blocks = o->c.layout.n_y * o->c.layout.n_x;
     start_joining(o);
     if (omega_level) know(o, omega_level);
     QFZ_TRY(qfz_omega_join(&o->c.forest, &o->spans, o->c.rule, &input, NULL, err));
@@ -227,8 +227,8 @@ void qfz_narrow_row(qfz_type type, const void *from, uint16_t offset, int64_t w,
 
 qfz_stop_block qfz_omega_contraction_block(const qfz_omega_contraction *o, int64_t i)
 {
-    const qfz_blocks *const in = &o->c.in_blocks;
-    const qfz_box box = qfz_blocks_box(in, i / in->n_x, i % in->n_x);
+    const qfz_cpu_blocks *const in = &o->c.layout;
+    const qfz_box box = qfz_cpu_blocks_box(in, i / in->n_x, i % in->n_x);
     return (qfz_stop_block){box, o->block_stops[i].first, o->block_stops[i].n,
                             o->stop + box.y0 * in->w + box.x0 * qfz_box_h(box)};
 }
@@ -236,7 +236,7 @@ qfz_stop_block qfz_omega_contraction_block(const qfz_omega_contraction *o, int64
 void qfz_omega_contraction_row(const qfz_omega_contraction *o, int64_t y, const uint32_t *of_stop,
                                uint32_t *row)
 {
-    const qfz_blocks *const in = &o->c.in_blocks;
+    const qfz_cpu_blocks *const in = &o->c.layout;
     for (int64_t bx = 0; bx < in->n_x; bx++) {
         const qfz_stop_block block = qfz_omega_contraction_block(o, y / in->side * in->n_x + bx);
         const int64_t n = qfz_box_w(block.box);
@@ -249,7 +249,7 @@ void qfz_omega_contraction_row(const qfz_omega_contraction *o, int64_t y, const 
 
 uint32_t qfz_omega_contraction_stop(const qfz_omega_contraction *o, int64_t y, int64_t x)
 {
-    const qfz_blocks *const in = &o->c.in_blocks;
+    const qfz_cpu_blocks *const in = &o->c.layout;
     const int64_t i = y / in->side * in->n_x + x / in->side;
     const qfz_stop_block block = qfz_omega_contraction_block(o, i);
     return block.first + block.stop[(y - block.box.y0) * qfz_box_w(block.box) + x - block.box.x0];

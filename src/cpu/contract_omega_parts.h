@@ -30,8 +30,8 @@ typedef struct qfz_joined {
     uint32_t till[QFZ_MAX_PARTS]; /* pixels hooked by a level up to this stop where the node does */
     uint16_t top[QFZ_MAX_PARTS];  /* where all hooks of one level lead */
     uint16_t stop[QFZ_MAX_PARTS];
-    qfz_stop stops[QFZ_BLOCK_PX];
-    uint16_t others[QFZ_BLOCK_PX]; /* pixels that do not stop where their node does */
+    qfz_stop stops[QFZ_CPU_BLOCK_PX];
+    uint16_t others[QFZ_CPU_BLOCK_PX]; /* pixels that do not stop where their node does */
 } qfz_joined;
 
 /* A component that is too wide at a level has held before; at level 0, it holds just there. */

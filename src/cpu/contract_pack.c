@@ -8,7 +8,7 @@
 #include <omp.h>
 #include <string.h>
 
-#include "core/clones.h"
+#include "core/simd.h"
 #include "cpu/contract_parts.h"
 
 enum { PIECE_BYTES = 64 }; /* where a block begins */

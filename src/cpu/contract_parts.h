@@ -7,7 +7,7 @@
 #include "cpu/contract.h"
 #include "cpu/lightest.h"
 
-enum { QFZ_BLOCK_MAX_RING = 4 * QFZ_BLOCK_SIDE, QFZ_BLOCK_MAX_SEAM = 6 * QFZ_BLOCK_SIDE };
+enum { QFZ_BLOCK_MAX_RING = 4 * QFZ_CPU_BLOCK_SIDE, QFZ_BLOCK_MAX_SEAM = 6 * QFZ_CPU_BLOCK_SIDE };
 
 /* Of a set of nodes, by its root in spanning.h: the node that its next hook leads to, and the
  * component's size - 1 with QFZ_SET_OPEN if it is open.  So an open component counts as larger than
@@ -16,7 +16,7 @@ enum { QFZ_SET_OPEN = 0x4000, QFZ_SET_WEIGHT_SHIFT = 16 };
 
 typedef struct qfz_contract_scratch {
     uint16_t set[QFZ_BLOCK_MAX_NODES]; /* of spanning.h, for nodes and late pixels */
-    uint64_t open[QFZ_BLOCK_MAX_RING]; /* ring pixel -> least key that leaves the block */
+    uint64_t open[QFZ_BLOCK_MAX_RING]; /* ring pixel -> least level that leaves the block */
     qfz_seam_edge seam[QFZ_BLOCK_MAX_SEAM];
 
     uint16_t number[QFZ_BLOCK_MAX_NODES]; /* of nodes, and of what is none yet */
@@ -80,7 +80,7 @@ static inline void qfz_block_open(const qfz_block_work *b, uint32_t root)
 }
 
 /* A link between two of the block's vertices, by their roots. */
-void qfz_block_link(const qfz_block_work *b, uint32_t p, uint32_t q, uint32_t key);
+void qfz_block_link(const qfz_block_work *b, uint32_t p, uint32_t q, uint32_t level);
 
 /* After the last join: numbers for what is closed and not hooked, and gates.  Packs what stays. */
 void qfz_block_finish(const qfz_block_work *b);
