@@ -214,6 +214,10 @@ QFZ_LANES_INLINE qfz_lanes qfz_lanes_load_bytes(const uint64_t *from)
     return _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)from));
 }
 
+/* Without optimisation, _mm_insert_epi16() is a macro that converts implicitly. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+
 /* table[low half of words[i]]: one by one, since that is faster than a gather. */
 QFZ_LANES_INLINE qfz_lanes qfz_lanes_look_up(const uint16_t *table, const uint32_t *words)
 {
@@ -227,6 +231,8 @@ QFZ_LANES_INLINE qfz_lanes qfz_lanes_look_up(const uint16_t *table, const uint32
     second = _mm_insert_epi16(second, table[words[7] & UINT16_MAX], 3);
     return _mm256_cvtepu16_epi32(_mm_unpacklo_epi64(first, second));
 }
+
+#pragma GCC diagnostic pop
 
 QFZ_LANES_INLINE void qfz_lanes_store(uint32_t *to, qfz_lanes lanes)
 {

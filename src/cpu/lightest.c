@@ -302,6 +302,7 @@ void qfz_lightest_finish(qfz_lightest *l)
     const int n = (int)(qfz_box_h(l->box) * qfz_box_w(l->box));
     uint16_t room[2][AROUND + QFZ_CPU_BLOCK_PX + AROUND];
     uint16_t *const number = room[0] + AROUND, *const next = room[1] + AROUND;
+    number[0] = next[0] = 0; /* the compiler cannot see that n > 0 */
     if (l->lonely) set_apart(l);
     for (int i = n; i % SOME != 0; i++)
         l->up[i] = l->component[i] = 0; /* not a root, and known */
