@@ -138,7 +138,8 @@ int64_t qfz_contraction_used_bytes(const qfz_contraction *c, int64_t h, int64_t 
 
 /* ---- One block. */
 
-/* Ring pixels of the block from which edges leave it, or that are on the image's own ring. */
+/* Adds a loop for each ring pixel of the block from which an edge leaves the block, or that lies on
+ * the image's own ring, at the level at which its component opens. */
 static void open_block(const qfz_block_work *b, bool open_ring)
 {
     const int64_t h = qfz_box_h(b->box), w = qfz_box_w(b->box);
@@ -160,7 +161,7 @@ static void open_block(const qfz_block_work *b, bool open_ring)
     }
 }
 
-/* Pixels' hooks of a block, none so far. */
+/* Prepares the hooks of a block's pixels. */
 static qfz_lightest *lightest_of(const qfz_block_work *b, bool open_ring)
 {
     qfz_lightest *const l = &b->s->lightest;
@@ -193,7 +194,7 @@ static void find_edges(const qfz_block_work *b, bool open_ring)
     open_block(b, open_ring);
 }
 
-/* Its own number says of a node that it has none yet. */
+/* The number of a node that has none yet. */
 enum { UNNUMBERED = UINT16_MAX };
 
 static void start_components(const qfz_block_work *b)
@@ -216,7 +217,7 @@ void qfz_block_link(const qfz_block_work *b, uint32_t p, uint32_t q, uint32_t le
     b->c->link_level[at] = level;
 }
 
-/* From nodes. */
+/* Replaces the nodes of pixels by their numbers. */
 static void number_pixels(const uint16_t *number, uint32_t n, uint16_t *of_px)
 {
     for (uint32_t i = 0; i < n; i++)
@@ -237,7 +238,7 @@ static void number_rest(const qfz_block_work *b)
     number_pixels(b->number, block->n_px, b->px_number);
 }
 
-/* While the block is in the cache; its neighbours will ask when it no longer is. */
+/* Gates are found while the block is in the cache; its neighbours use them later. */
 static void find_gates(const qfz_block_work *b)
 {
     const int64_t h = qfz_box_h(b->box), w = qfz_box_w(b->box);
@@ -296,8 +297,8 @@ qfz_gate qfz_contraction_gate(const qfz_contraction *c, int64_t y, int64_t x)
     return c->gate[c->blocks[by * c->layout.n_x + bx].vertex + i];
 }
 
-/* Edges across seams become links.  The climb from such an edge's end to its vertex meets no level
- * above its own, because the edge had opened the component by then. */
+/* Edges across seams become links.  The climb from a pixel of such an edge to its vertex meets no
+ * level above the edge's own, because the edge had opened the component at that level. */
 static void join_seams(const qfz_contraction *c, const qfz_contracted_block *block)
 {
     static const int from[QFZ_EDGE_KINDS] = {0, 0, 0, 1}, to_x[QFZ_EDGE_KINDS] = {1, 0, 1, 0};
@@ -316,7 +317,7 @@ void qfz_contract_by(qfz_contraction *c, const qfz_image *image, bool open_ring,
     c->layout = qfz_cpu_blocks_of(image->h, image->w, c->layout.side);
     const sizes n = lay_out(&c->layout, c->rule->connectivity, c->blocks);
     c->n_vertices = (uint32_t)n.n_vertices;
-    c->ghost = n.n_links;
+    c->first_external = n.n_links;
     c->packed_bytes = 0;
 #pragma omp parallel num_threads(qfz_contraction_threads(c))
     {
@@ -348,12 +349,13 @@ void qfz_contraction_add_external(qfz_contraction *c, const qfz_links *external)
     for (int64_t i = 0; i < external->n; i++) {
         int64_t y, x;
         qfz_ring_place(h, w, external->u[i], &y, &x);
-        c->u[c->ghost + i] = qfz_contraction_gate(c, y, x).vertex;
+        c->u[c->first_external + i] = qfz_contraction_gate(c, y, x).vertex;
         qfz_ring_place(h, w, external->v[i], &y, &x);
-        c->v[c->ghost + i] = qfz_contraction_gate(c, y, x).vertex;
-        c->link_level[c->ghost + i] = external->level[i];
+        c->v[c->first_external + i] = qfz_contraction_gate(c, y, x).vertex;
+        c->link_level[c->first_external + i] = external->level[i];
     }
-    qfz_graph_add_links(&c->graph, (uint32_t)c->ghost, (uint32_t)external->n, c->rule->alpha_level);
+    qfz_graph_add_links(&c->graph, (uint32_t)c->first_external, (uint32_t)external->n,
+                        c->rule->alpha_level);
 }
 
 void qfz_contraction_mark_ring(const qfz_contraction *c, const uint8_t *ring_valid, uint32_t *mark,

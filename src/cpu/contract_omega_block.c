@@ -13,7 +13,7 @@
 
 /* A thread's memory for a block, beside the memory that every contraction has. */
 typedef struct scratch {
-    uint32_t least[QFZ_MAX_PARTS + 1]; /* level that a node begins at */
+    uint32_t least[QFZ_MAX_PARTS + 1]; /* the level at which a node begins, by node */
     qfz_joined joined;
 } scratch;
 
@@ -49,7 +49,7 @@ static inline range range_union(range a, range b)
 typedef struct builder {
     const qfz_block_work *b;
     qfz_omega_contraction *o;
-    qfz_exterior_view *told;
+    qfz_thread_events *events;
     scratch *s;
     range *ranges; /* of components, by node; NULL: lo and hi have the ranges */
     char *lo, *hi, *row;
@@ -260,8 +260,8 @@ static void open_component(builder *u, uint32_t *component, uint32_t level)
 /* Adds a range event: from this level on, the vertex of an open node has the node's range. */
 static void add_event(const builder *u, uint32_t node, uint32_t level)
 {
-    qfz_ranges *const out = &u->told->ranges;
-    qfz_error *const err = &u->told->err;
+    qfz_ranges *const out = &u->events->ranges;
+    qfz_error *const err = &u->events->err;
     if (err->status != QFZ_OK || qfz_ranges_reserve(out, out->n + 1, u->b->c->rule, err) != QFZ_OK)
         return;
     out->at[out->n] = vertex_at(u, node);
@@ -270,9 +270,9 @@ static void add_event(const builder *u, uint32_t node, uint32_t level)
     out->n++;
 }
 
-/* take_in() of ranges.  Whether a range grows is random, so nothing here branches on it: a range
- * that does not grow keeps its omega level, and a component that exceeded omega remains too
- * wide. */
+/* take_in() for ranges.  Whether a range grows is random, so nothing here branches on it: a
+ * range that does not grow keeps its omega level, and a component that exceeded omega remains
+ * too wide. */
 static inline void take_in_range(const builder *u, uint32_t node, uint32_t other, uint32_t level,
                                  bool is_event)
 {
@@ -355,7 +355,7 @@ void qfz_omega_join_block(const qfz_block_work *b, void *arg)
     char *const lo = own + (sizeof(scratch) + 63) / 64 * 64;
     builder u = {.b = b,
                  .o = o,
-                 .told = &o->told[b->thread],
+                 .events = &o->events[b->thread],
                  .s = (scratch *)(void *)own,
                  .ranges = has_ranges(rule) ? (range *)(void *)lo : NULL,
                  .widest =
