@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* box.h - half-open boxes of pixels, and the ring of pixels that is a box's border.
+/* box.h - half-open boxes of pixels, and the ring of a box: its outermost pixels.
  *
- * A box's ring is numbered: its top row, its bottom row, then the left column and the right
- * column without their ends.  Summaries and answers are arrays in that order. */
+ * The pixels of a ring are numbered: the top row, the bottom row, then the left column and the
+ * right column without their ends.  Boundary summaries and exteriors are arrays in that order. */
 #ifndef QFZ_BOX_H
 #define QFZ_BOX_H
 
@@ -31,7 +31,7 @@ static inline bool qfz_box_has(qfz_box b, int64_t y, int64_t x)
     return y >= b.y0 && y < b.y1 && x >= b.x0 && x < b.x1;
 }
 
-/* Pixels on the ring of a box of h x w, both at least 1. */
+/* The number of pixels on the ring of a box of h x w, both at least 1. */
 static inline int64_t qfz_ring_size(int64_t h, int64_t w)
 {
     return h <= 2 ? h * w : 2 * w + (w == 1 ? 1 : 2) * (h - 2);

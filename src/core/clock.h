@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clock.h - the time of a clock that is never set back. */
+/* clock.h - the time of a monotonic clock. */
 #ifndef QFZ_CLOCK_H
 #define QFZ_CLOCK_H
 

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* method.h - what joins pixels, as the caller says it: checked, and as a rule needs it. */
+/* criterion.h - checks the caller's criterion of which pixels join (qfz_criterion in qfz.h), and
+ * converts it for a rule (level.h). */
 #ifndef QFZ_CRITERION_H
 #define QFZ_CRITERION_H
 
 #include "core/status.h"
 
-/* Connectivity, alpha and omega are in range. */
+/* QFZ_EARG unless connectivity is 4 or 8, and alpha and all values of omega are at least 0. */
 qfz_status qfz_criterion_check(const qfz_criterion *criterion, qfz_error *err);
 
-/* *omega = one value per band, to be freed with free(); NULL where there is no limit.  Refused: as
- * many values as neither 1 nor the bands are. */
+/* *omega = an array of one value per band, which the caller frees with free(), or NULL if there is
+ * no limit.  QFZ_EARG if the criterion has neither one value nor one per band. */
 qfz_status qfz_criterion_spread_omega(const qfz_criterion *criterion, int n_bands, double **omega,
                                       qfz_error *err);
 

@@ -33,7 +33,8 @@ void qfz_words_add(uint64_t *a, const uint64_t *b, int n)
     }
 }
 
-/* words += m * 2^shift, or -=; what passes the last word is the sign's and wraps as it must. */
+/* words += m * 2^shift, or -=.  A carry out of the last word is discarded, as two's complement
+ * requires. */
 static void add_shifted(uint64_t *words, int n, uint64_t m, int shift, bool negative)
 {
     const qfz_u128 part = (qfz_u128)m << shift % 64;
@@ -169,7 +170,7 @@ static double magnitude(const uint64_t *words, int n, int exponent)
     const int top = top_bit(words, n);
     if (top < 0) return 0;
     if (top < 53) return ldexp((double)words[0], exponent);
-    /* 55 bits: 53 that stay, one to round by, and one for whatever is below */
+    /* 55 bits: 53 of the result, one to round by, and one that is set if any lower bit is */
     const int from = top - 54;
     uint64_t kept;
     if (from < 0)
@@ -198,7 +199,7 @@ static double value_of(const uint64_t *sum, int n, int exponent, int infinity)
 {
     uint64_t words[QFZ_SQUARE_WORDS_MAX];
     const bool negative = absolute(sum, n, words);
-    /* a finite sum of the other sign may have borrowed from an infinity, never half of it */
+    /* a finite sum of the other sign may have borrowed from an infinity, but never half of it */
     const bool infinite = exponent != 0 && top_bit(words, n) >= infinity - 1;
     const double size = infinite ? INFINITY : magnitude(words, n, exponent);
     return negative ? -size : size;
@@ -218,7 +219,8 @@ double qfz_square_value(const uint64_t *sum, qfz_type type)
 
 static int64_t integer_mean(const uint64_t *sum, uint64_t count)
 {
-    const bool is_small = sum[1] == 0 && (sum[0] | count) >> 61 == 0; /* divided in one step */
+    const bool is_small =
+        sum[1] == 0 && (sum[0] | count) >> 61 == 0; /* the division needs 64 bits */
     if (is_small) return (int64_t)((2 * sum[0] + count) / (2 * count));
     const qfz_i128 total = (qfz_i128)((qfz_u128)sum[1] << 64 | sum[0]);
     const qfz_i128 n = 2 * (qfz_i128)count, doubled = 2 * total + (qfz_i128)count;

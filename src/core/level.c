@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* level.c - dissimilarities of pixels as ordered keys, and the limits on them. */
-#include "core/clones.h"
+/* level.c - levels of pairs of pixels, and the limits of a rule. */
+#include "core/simd.h"
 #include "core/level.h"
 #include "core/wide.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { CHUNK = 256 }; /* pairs at a time; the accumulators stay in the first cache */
+enum { CHUNK = 256 }; /* pairs at a time, so that the accumulators stay in the first-level cache */
 
 static const struct {
     size_t bytes;
     const char *name;
-    uint32_t range; /* largest difference of two values; 0: not an integer */
+    uint32_t range; /* largest difference of two values; 0: a floating-point type */
 } types[] = {
     [QFZ_U8] = {1, "Byte", UINT8_MAX},     [QFZ_I8] = {1, "Int8", UINT8_MAX},
     [QFZ_U16] = {2, "UInt16", UINT16_MAX}, [QFZ_I16] = {2, "Int16", UINT16_MAX},
@@ -20,7 +20,7 @@ static const struct {
     [QFZ_F32] = {4, "Float32", 0},
 };
 
-static const uint32_t infinity_key = 0x7f800000u;
+static const uint32_t infinity_level = 0x7f800000u;
 
 size_t qfz_type_bytes(qfz_type type)
 {
@@ -42,11 +42,11 @@ bool qfz_levels_are_float(qfz_type type, qfz_distance distance)
     return qfz_type_is_float(type) || distance == QFZ_L2;
 }
 
-qfz_status qfz_max_level(qfz_type type, int n_bands, qfz_distance distance, uint32_t *key,
+qfz_status qfz_max_level(qfz_type type, int n_bands, qfz_distance distance, uint32_t *level,
                          qfz_error *err)
 {
     if (qfz_levels_are_float(type, distance)) {
-        *key = infinity_key;
+        *level = infinity_level;
         return QFZ_OK;
     }
     const uint64_t sum = (uint64_t)types[type].range * (distance == QFZ_L1 ? (uint64_t)n_bands : 1);
@@ -55,7 +55,7 @@ qfz_status qfz_max_level(qfz_type type, int n_bands, qfz_distance distance, uint
                         "l1 levels of %d bands of %s can pass 2^32 - 1; use --distance linf or l2, "
                         "or fewer bands",
                         n_bands, types[type].name);
-    *key = (uint32_t)sum;
+    *level = (uint32_t)sum;
     return QFZ_OK;
 }
 
@@ -68,28 +68,28 @@ static uint32_t bits_of(float value)
 
 uint32_t qfz_level_of_alpha(qfz_type type, qfz_distance distance, double alpha)
 {
-    if (alpha == 0) return 0; /* negative zero too */
+    if (alpha == 0) return 0; /* includes negative zero */
     if (!qfz_levels_are_float(type, distance))
         return alpha >= (double)UINT32_MAX ? UINT32_MAX : (uint32_t)alpha;
-    if (isinf(alpha)) return infinity_key;
+    if (isinf(alpha)) return infinity_level;
     const float nearest = (float)alpha;
     return (double)nearest <= alpha ? bits_of(nearest) : bits_of(nextafterf(nearest, 0));
 }
 
-double qfz_level_value(qfz_type type, qfz_distance distance, uint32_t key)
+double qfz_level_value(qfz_type type, qfz_distance distance, uint32_t level)
 {
-    if (!qfz_levels_are_float(type, distance)) return key;
-    float level;
-    memcpy(&level, &key, sizeof level);
-    return (double)level;
+    if (!qfz_levels_are_float(type, distance)) return level;
+    float value;
+    memcpy(&value, &level, sizeof value);
+    return (double)value;
 }
 
 /* The square root of an integer as the nearest single.
  *
- * Up to 2^50 the double root is far enough from every midpoint of two singles that rounding twice
- * is rounding once.  Above, singles near the root are multiples of 4, so that their midpoints are
- * whole numbers, whose squares tell on which side the root lies. */
-static uint32_t root_key(qfz_u128 square)
+ * Up to 2^50 the root as a double is so far from every midpoint of two singles that rounding twice
+ * equals rounding once.  Above, singles near the root are multiples of 4, so their midpoints are
+ * integers, and the squares of the two nearest midpoints decide. */
+static uint32_t root_level(qfz_u128 square)
 {
     const float near = (float)sqrt((double)square);
     if (square >> 50 == 0) return bits_of(near);
@@ -104,11 +104,12 @@ static uint32_t root_key(qfz_u128 square)
     return bits_of(near);
 }
 
-/* |a - b| of two values, exactly, as unsigned as wide as they are: then vectors hold most. */
+/* |a - b| of two values, exactly, as an unsigned number of the same width: so a vector has as many
+ * lanes as possible. */
 #define INTEGER_DIFFERENCE(DIFF, a, b)                                                             \
     (DIFF)((DIFF)((a) > (b) ? (a) : (b)) - (DIFF)((a) > (b) ? (b) : (a)))
 
-/* acc[i] = what FOLD makes of acc[i] and the difference d of values p + i and q + i. */
+/* acc[i] = FOLD(acc[i], d), d being the difference of values p + i and q + i. */
 #define FOLD_BAND(TYPE, DIFF, DIFFERENCE, FOLD)                                                    \
     do {                                                                                           \
         const TYPE *const a = (const TYPE *)plane + p;                                             \
@@ -180,7 +181,7 @@ static const void *plane_of(const qfz_image *image, int band)
 }
 
 static void float_levels(const qfz_image *image, qfz_distance distance, int64_t p, int64_t q, int n,
-                         uint32_t *keys)
+                         uint32_t *levels)
 {
     float acc[CHUNK];
     memset(acc, 0, (size_t)n * sizeof *acc);
@@ -189,42 +190,42 @@ static void float_levels(const qfz_image *image, qfz_distance distance, int64_t 
     if (distance == QFZ_L2)
         for (int i = 0; i < n; i++)
             acc[i] = sqrtf(acc[i]);
-    memcpy(keys, acc, (size_t)n * sizeof *keys);
+    memcpy(levels, acc, (size_t)n * sizeof *levels);
 }
 
-static void root_levels(const qfz_image *image, int64_t p, int64_t q, int n, uint32_t *keys)
+static void root_levels(const qfz_image *image, int64_t p, int64_t q, int n, uint32_t *levels)
 {
     qfz_u128 acc[CHUNK];
     memset(acc, 0, (size_t)n * sizeof *acc);
     for (int b = 0; b < image->n_bands; b++)
         square_band(image->type, plane_of(image, b), p, q, n, acc);
     for (int i = 0; i < n; i++)
-        keys[i] = root_key(acc[i]);
+        levels[i] = root_level(acc[i]);
 }
 
 static void integer_levels(const qfz_image *image, qfz_distance distance, int64_t p, int64_t q,
-                           int n, uint32_t *keys)
+                           int n, uint32_t *levels)
 {
-    first_band(image->type, plane_of(image, 0), p, q, n, keys);
+    first_band(image->type, plane_of(image, 0), p, q, n, levels);
     for (int b = 1; b < image->n_bands; b++) {
         if (distance == QFZ_L1)
-            sum_band(image->type, plane_of(image, b), p, q, n, keys);
+            sum_band(image->type, plane_of(image, b), p, q, n, levels);
         else
-            max_band(image->type, plane_of(image, b), p, q, n, keys);
+            max_band(image->type, plane_of(image, b), p, q, n, levels);
     }
 }
 
 void qfz_levels(const qfz_image *image, qfz_distance distance, int64_t p, int64_t q, int64_t n,
-                uint32_t *keys)
+                uint32_t *levels)
 {
     for (int64_t done = 0; done < n; done += CHUNK) {
         const int some = n - done < CHUNK ? (int)(n - done) : CHUNK;
         if (qfz_type_is_float(image->type))
-            float_levels(image, distance, p + done, q + done, some, keys + done);
+            float_levels(image, distance, p + done, q + done, some, levels + done);
         else if (distance == QFZ_L2)
-            root_levels(image, p + done, q + done, some, keys + done);
+            root_levels(image, p + done, q + done, some, levels + done);
         else
-            integer_levels(image, distance, p + done, q + done, some, keys + done);
+            integer_levels(image, distance, p + done, q + done, some, levels + done);
     }
 }
 

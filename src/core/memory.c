@@ -30,7 +30,7 @@ qfz_status qfz_alloc(void **ptr, int64_t n, size_t item_bytes, qfz_error *err)
     return QFZ_OK;
 }
 
-/* What is less than a page of its own stays in ordinary ones: nothing is rounded up. */
+/* Memory of less than one large page comes from qfz_alloc(), so that its size is not rounded up. */
 qfz_status qfz_alloc_large(void **ptr, int64_t n, size_t item_bytes, qfz_error *err)
 {
     size_t bytes = 0;

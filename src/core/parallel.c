@@ -3,7 +3,7 @@
 
 #include <omp.h>
 
-/* One item, unless another has failed. */
+/* Processes one item, unless another item has failed. */
 static void do_item(qfz_item_fn fn, void *arg, int64_t i, qfz_status *first, qfz_error *err)
 {
     qfz_status so_far;
@@ -29,7 +29,8 @@ static qfz_status one_by_one(int64_t n, qfz_item_fn fn, void *arg, qfz_error *er
     return st;
 }
 
-/* Threads that a smaller team has no use for would end, and be started anew by the next one. */
+/* All n_threads threads take part even if there are fewer items: OpenMP would end unused threads
+ * and start new ones for the next loop. */
 qfz_status qfz_parallel_for(int n_threads, int64_t n, qfz_item_fn fn, void *arg, qfz_error *err)
 {
     qfz_status first = QFZ_OK;
@@ -60,8 +61,10 @@ qfz_status qfz_parallel_within(int n_threads, int64_t n, qfz_item_fn fn, void *a
     qfz_status first = QFZ_OK;
     if (n_threads < 2) return one_by_one(n, fn, arg, err);
     if (!omp_in_parallel()) return qfz_parallel_for(n_threads, n, fn, arg, err);
-#pragma omp taskloop grainsize(1) shared(first)
-    for (int64_t i = 0; i < n; i++)
+#pragma omp taskgroup
+    for (int64_t i = 0; i < n; i++) {
+#pragma omp task shared(first) firstprivate(fn, arg, i, err)
         do_item(fn, arg, i, &first, err);
+    }
     return first;
 }

@@ -44,7 +44,7 @@ void qfz_record_clear(qfz_record *record, qfz_type type, int n_bands)
     }
 }
 
-/* A value; both zeros are one, else the order of pixels would decide which is the least. */
+/* The value of a pixel, -0 as +0: else the order of pixels would decide which zero is the least. */
 static double pixel_value(const qfz_image *image, int64_t at)
 {
     switch (image->type) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* record.h - what is known of a region, or of a tile's part of it; parts add up exactly.
+/* record.h - statistics of a region, or of the part of a region in one tile; parts add up exactly.
  *
- * A record is a row of 64-bit words: the head, then for every band the sum, the sum of squares
- * (exact.h), least and greatest value (the bits of a double). */
+ * A record is a row of 64-bit words: the struct below, then for every band the sum, the sum of
+ * squares (exact.h), the least and the greatest value (the bits of a double). */
 #ifndef QFZ_RECORD_H
 #define QFZ_RECORD_H
 
@@ -13,15 +13,15 @@
 extern "C" {
 #endif
 
-/* In a label: other tiles may have parts of the region. */
+/* A bit of the label: other tiles may have parts of the region. */
 #define QFZ_RECORD_SHARED (UINT64_C(1) << 63)
 
 typedef struct qfz_record {
     uint64_t label;
     uint64_t pixels;
-    uint64_t sum_y, sum_x; /* of pixel numbers in the raster */
+    uint64_t sum_y, sum_x; /* of the row and column numbers of its pixels in the raster */
     int64_t y0, x0, y1, x1;
-    uint64_t area[2]; /* sum of row weights, the lower word first */
+    uint64_t area[2]; /* sum of the row weights of its pixels, the lower word first */
     uint64_t bands[];
 } qfz_record;
 
@@ -32,17 +32,17 @@ static inline qfz_record *qfz_record_at(uint64_t *records, int words, int64_t i)
     return (qfz_record *)(void *)(records + i * words);
 }
 
-/* A region without pixels. */
+/* Makes the record one of a region without pixels. */
 void qfz_record_clear(qfz_record *record, qfz_type type, int n_bands);
 
-/* Pixel i of an image, at (y, x) of the raster, whose row has the weight area. */
+/* Adds pixel i of an image; it lies at (y, x) in the raster, in a row of weight area. */
 void qfz_record_add_pixel(qfz_record *record, const qfz_image *image, int64_t i, int64_t y,
                           int64_t x, uint64_t area);
 
-/* into += part; the label stays. */
+/* into += part; into->label is unchanged. */
 void qfz_record_merge(qfz_record *into, const qfz_record *part, qfz_type type, int n_bands);
 
-/* Statistics of a band of a region that has pixels. */
+/* Statistics of one band of a region that has pixels. */
 typedef struct qfz_record_band {
     double mean, min, max, stddev;
 } qfz_record_band;

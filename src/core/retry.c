@@ -7,7 +7,7 @@
 
 const qfz_retry qfz_retry_default = {.retries = 3, .wait_s = 0.01};
 
-static const double longest_wait_s = 10; /* a signal is heard only between tries */
+static const double longest_wait_s = 10; /* a signal takes effect only between attempts */
 
 qfz_retry qfz_retry_of_job(const qfz_job *job)
 {
@@ -27,8 +27,8 @@ bool qfz_retry_wait(const qfz_retry *retry, int failures)
     return true;
 }
 
-/* After a call that failed: is it worth another try?  One that was only interrupted is no failure.
- */
+/* Call after a failed system call: true if the call should be repeated.  An interrupted call does
+ * not count as a failure. */
 static bool again(const qfz_retry *retry, int *failures)
 {
     static const int for_good[] = {ENOSPC, EDQUOT, EFBIG, EROFS,  EBADF,   EACCES,
@@ -67,7 +67,7 @@ int64_t qfz_retry_write(const qfz_retry *retry, int file, const void *data, int6
 {
     int64_t done = 0;
     for (*failures = 0; done < bytes;) {
-        errno = EIO; /* of a write of nothing */
+        errno = EIO; /* for a write of no bytes, which sets no errno */
         const ssize_t n =
             pwrite(file, (const char *)data + done, (size_t)(bytes - done), (off_t)(offset + done));
         if (n <= 0 && again(retry, failures)) continue;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* ring.h - the ring of a box (box.h) as far as it has some of its sides: nothing is outside of the
- * others, and their pixels are left out, but for those that lie on a side that is there.
+/* ring.h - the part of a box's ring (box.h) on some sides of the box.
  *
- * The order is the same: top row, bottom row, then what is left of the left and the right column.
- */
+ * A box at the raster's edge has neighbours on fewer than four sides.  Pixels of its ring that lie
+ * on none of these sides are left out; the others keep their order: top row, bottom row, then the
+ * rest of the left column and of the right column. */
 #ifndef QFZ_RING_H
 #define QFZ_RING_H
 
@@ -12,7 +12,7 @@
 typedef struct qfz_ring {
     qfz_box box;
     int sides;
-    int64_t n_rows, n_left, n; /* pixels: in the two rows, in the left column, in all */
+    int64_t n_rows, n_left, n; /* pixels in the two rows, in the left column, and in all */
 } qfz_ring;
 
 static inline qfz_ring qfz_ring_of(qfz_box box, int sides)
@@ -24,7 +24,7 @@ static inline qfz_ring qfz_ring_of(qfz_box box, int sides)
     return (qfz_ring){box, sides, n_rows, left * n_column, n_rows + (left + right) * n_column};
 }
 
-/* The number of pixel (y, x) of the raster, which is on it. */
+/* The number of pixel (y, x), in raster coordinates, which lies on this ring. */
 static inline int64_t qfz_ring_at(const qfz_ring *r, int64_t y, int64_t x)
 {
     const bool top = r->sides & QFZ_AT_TOP, left = r->sides & QFZ_AT_LEFT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* status.h - how failure travels: a code to the caller, one message to the user.
+/* status.h - errors: a status code for the caller, one message for the user.
  *
- * The message is written once, where the failure is known; levels above add nothing. */
+ * The function that detects a failure writes the message, once; its callers add nothing. */
 #ifndef QFZ_STATUS_H
 #define QFZ_STATUS_H
 
@@ -11,18 +11,18 @@
 extern "C" {
 #endif
 
-/* Writes the message, unless err holds one already, and returns st. */
+/* Writes the message, unless err already has one, and returns st. */
 qfz_status qfz_fail(qfz_error *err, qfz_status st, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Leave the function when expr fails; for functions that own nothing. */
+/* Returns from the function if expr fails; for functions that own nothing. */
 #define QFZ_TRY(expr)                                                                              \
     do {                                                                                           \
         const qfz_status qfz_try_ = (expr);                                                        \
         if (qfz_try_ != QFZ_OK) return qfz_try_;                                                   \
     } while (0)
 
-/* The same for functions that own something: st takes the code, label frees. */
+/* The same for functions that own something: st gets the code, and the code at label frees. */
 #define QFZ_TRY_OR(st, label, expr)                                                                \
     do {                                                                                           \
         (st) = (expr);                                                                             \

@@ -41,20 +41,20 @@ void qfz_summary_fini(qfz_summary *summary)
     *summary = (qfz_summary){0};
 }
 
-void qfz_exterior_fini(qfz_exterior *answer)
+void qfz_exterior_fini(qfz_exterior *exterior)
 {
-    if (!answer->is_view) {
-        qfz_links_fini(&answer->external);
-        free(answer->cross);
-        free(answer->cross_has);
-        free(answer->border_region);
-        free(answer->omega_level);
+    if (!exterior->is_view) {
+        qfz_links_fini(&exterior->external);
+        free(exterior->cross);
+        free(exterior->cross_has);
+        free(exterior->border_region);
+        free(exterior->omega_level);
     }
-    free(answer->packed);
-    *answer = (qfz_exterior){0};
+    free(exterior->packed);
+    *exterior = (qfz_exterior){0};
 }
 
-/* Room grows by doubling, so that adding one by one costs a constant each. */
+/* Capacities grow by doubling, so that the cost of an appended item is constant on average. */
 static int64_t room_for(int64_t n)
 {
     int64_t room = 16;
@@ -111,7 +111,7 @@ typedef struct ring_taking {
     uint8_t *valid;
 } ring_taking;
 
-/* The pixels x, x + step, ... of a row of the tile. */
+/* Copies the pixels 0, step, 2 * step ... of a row of the tile. */
 static void take_of_row(const ring_taking *t, int64_t y, int64_t step)
 {
     const qfz_image *const tile = t->tile;
@@ -141,35 +141,35 @@ void qfz_summary_take_ring(qfz_summary *summary, const qfz_image *tile)
     qfz_ring_take(tile, &all, summary->values, summary->valid);
 }
 
-void qfz_exterior_place_cross(const qfz_exterior *answer, int64_t h, int64_t w, int n_dirs,
-                              int level_bytes, void *keys)
+void qfz_exterior_place_cross(const qfz_exterior *exterior, int64_t h, int64_t w, int n_dirs,
+                              int level_bytes, void *levels)
 {
-    for (int64_t i = 0; i < answer->n_ring; i++) {
+    for (int64_t i = 0; i < exterior->n_ring; i++) {
         int64_t y, x;
         qfz_ring_place(h, w, i, &y, &x);
         for (int d = 0; d < n_dirs; d++) {
             const int64_t at = (d * h + y) * w + x;
-            if (!(answer->cross_has[i] >> d & 1)) continue;
-            const uint32_t key = answer->cross[d * answer->n_ring + i];
+            if (!(exterior->cross_has[i] >> d & 1)) continue;
+            const uint32_t level = exterior->cross[d * exterior->n_ring + i];
             if (level_bytes == 2)
-                ((uint16_t *)keys)[at] = (uint16_t)key;
+                ((uint16_t *)levels)[at] = (uint16_t)level;
             else
-                ((uint32_t *)keys)[at] = key;
+                ((uint32_t *)levels)[at] = level;
         }
     }
 }
 
-/* What is written lies before what is read next. */
-void qfz_levels_narrow_in_place(void *keys, int64_t n)
+/* Writes never pass the next read. */
+void qfz_levels_narrow_in_place(void *levels, int64_t n)
 {
     enum { CHUNK = 2048 };
     uint32_t wide[CHUNK];
     uint16_t narrow[CHUNK];
     for (int64_t at = 0; at < n; at += CHUNK) {
         const size_t some = (size_t)(n - at < CHUNK ? n - at : CHUNK);
-        memcpy(wide, (const char *)keys + at * (int64_t)sizeof *wide, some * sizeof *wide);
+        memcpy(wide, (const char *)levels + at * (int64_t)sizeof *wide, some * sizeof *wide);
         for (size_t i = 0; i < some; i++)
             narrow[i] = (uint16_t)wide[i];
-        memcpy((char *)keys + at * (int64_t)sizeof *narrow, narrow, some * sizeof *narrow);
+        memcpy((char *)levels + at * (int64_t)sizeof *narrow, narrow, some * sizeof *narrow);
     }
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* summary.h - what a box of pixels tells of its border, and what it is told back.
+/* summary.h - the boundary summary and the exterior of a box of pixels: a tile or a group of tiles.
  *
- * Only pixels on a box's ring have neighbours outside it, so a summary on the ring stands for the
- * whole box, a tile or a group of tiles alike.  Vertices are numbers of ring pixels (box.h). */
+ * Only pixels on a box's ring have neighbours outside the box.  So a boundary summary on the ring
+ * represents the whole box to its outside, and an exterior on the ring represents the whole outside
+ * to the box.  Vertices are numbers of ring pixels (box.h). */
 #ifndef QFZ_SUMMARY_H
 #define QFZ_SUMMARY_H
 
@@ -16,22 +17,24 @@
 extern "C" {
 #endif
 
-/* Which question is asked; it selects the members of summary and answer that are in use. */
+/* What is computed; selects the members of summary and exterior that are in use. */
 typedef enum qfz_kind {
-    QFZ_COMPONENTS = 0, /* zones of equal values, alpha-components, cuts */
+    QFZ_COMPONENTS = 0, /* regions of equal values, alpha-components, cuts */
     QFZ_LEVELS,         /* saliency */
     QFZ_OMEGA,          /* (alpha, omega)-components */
     QFZ_TREE            /* the alpha-tree of one image; nothing is stitched */
 } qfz_kind;
 
-/* Edges u[i] - v[i] of key level[i], ascending by level; those of a group in any order. */
+/* Links u[i] - v[i] of level level[i], i < n, ascending by level; those of a group are in any
+ * order. */
 typedef struct qfz_links {
     int64_t n, room;
     uint32_t *u, *v, *level;
 } qfz_links;
 
-/* At level[i], the component of at[i] takes in pixels with values in lo..hi; in order as links are.
- * Band b of event i is lo[i * n_bands + b], in the raster's type. */
+/* Range events: at level[i], the component of ring pixel at[i] takes in values lo..hi; in the order
+ * of links.  Band b of event i is lo[i * n_bands + b] and hi[i * n_bands + b], in the raster's
+ * type. */
 typedef struct qfz_ranges {
     int64_t n, room;
     uint32_t *at, *level;
@@ -40,33 +43,35 @@ typedef struct qfz_ranges {
 
 typedef struct qfz_summary {
     qfz_box box;
-    int sides; /* that its ring has (stitch/ring.h): of a tile all */
+    int sides; /* of the box that have a ring (ring.h): all sides of a tile */
     int64_t n_ring;
-    void *values;   /* n_bands planes of n_ring */
+    void *values;   /* values of the ring pixels: n_bands planes of n_ring */
     uint8_t *valid; /* n_ring, 0 or 1 */
 
-    /* QFZ_COMPONENTS: component of each ring pixel, numbered from 0 by first appearance on the
-     * ring, QFZ_NONE where invalid. */
+    /* QFZ_COMPONENTS: the border region of each ring pixel, numbered from 0 by first appearance on
+     * the ring; QFZ_NONE: the pixel is invalid. */
     uint32_t n_border_regions;
     uint32_t *border_region;
 
     qfz_links links;   /* QFZ_LEVELS, QFZ_OMEGA */
     qfz_ranges ranges; /* QFZ_OMEGA */
 
-    bool is_view; /* the arrays lie elsewhere: */
-    void *packed; /* in here, which goes instead of them; NULL: they are somebody else's */
+    bool is_view; /* the arrays above are not freed with the summary */
+    void *packed; /* memory that has the arrays and is freed instead, or NULL: another owner frees
+                     them */
 } qfz_summary;
 
 typedef struct qfz_exterior {
     int64_t n_ring;
 
-    /* QFZ_LEVELS: edges through the outside, and the keys of the edges that leave the box. */
+    /* QFZ_LEVELS: external links, that is, links through the outside of the box; and the minimax
+     * levels of the edges that leave the box. */
     qfz_links external; /* at most n_ring - 1 */
     uint32_t *cross;    /* n_dirs planes of n_ring */
     uint8_t *cross_has; /* n_ring; bit d: there is an edge in direction d that leaves the box */
 
-    /* QFZ_OMEGA: the region of each ring pixel, numbered from 0 by first appearance on the ring,
-     * and the largest key up to which the pixel's component keeps within omega. */
+    /* QFZ_OMEGA: the region of each ring pixel, numbered from 0 by first appearance on the ring;
+     * and its omega level, the largest level at which the pixel's component is within omega. */
     uint32_t n_border_regions;
     uint32_t *border_region;
     uint32_t *omega_level;
@@ -75,29 +80,30 @@ typedef struct qfz_exterior {
     void *packed;
 } qfz_exterior;
 
-/* An empty summary of a box: ring values and validity allocated, nothing else; the second on the
- * ring of some sides (ring.h). */
+/* Makes a summary of a box, with memory for ring values and validity, and nothing else;
+ * qfz_summary_init_sides() on the ring of some sides (ring.h). */
 qfz_status qfz_summary_init(qfz_summary *summary, qfz_box box, const qfz_rule *rule,
                             qfz_error *err);
 qfz_status qfz_summary_init_sides(qfz_summary *summary, qfz_box box, int sides,
                                   const qfz_rule *rule, qfz_error *err);
 void qfz_summary_fini(qfz_summary *summary);
-void qfz_exterior_fini(qfz_exterior *answer);
+void qfz_exterior_fini(qfz_exterior *exterior);
 
-/* Puts the keys of the edges that leave a box of h x w into its planes of keys, of level_bytes. */
-void qfz_exterior_place_cross(const qfz_exterior *answer, int64_t h, int64_t w, int n_dirs,
-                              int level_bytes, void *keys);
+/* Copies the levels of the edges that leave a box of h x w into planes of levels of level_bytes (2
+ * or 4) each, as qfz_engine.saliency() writes them. */
+void qfz_exterior_place_cross(const qfz_exterior *exterior, int64_t h, int64_t w, int n_dirs,
+                              int level_bytes, void *levels);
 
-/* Keys of 4 bytes become such of 2 in the same place: all are below 2^16 - 1, or QFZ_NONE. */
-void qfz_levels_narrow_in_place(void *keys, int64_t n);
+/* Converts levels of 4 bytes to 2 bytes in place: all levels are below 2^16 - 1, or QFZ_NONE. */
+void qfz_levels_narrow_in_place(void *levels, int64_t n);
 
-/* Room for n links or events; what is there already is kept. */
+/* Makes room for n links or events in all; existing ones are unchanged. */
 qfz_status qfz_links_reserve(qfz_links *links, int64_t n, qfz_error *err);
 qfz_status qfz_ranges_reserve(qfz_ranges *ranges, int64_t n, const qfz_rule *rule, qfz_error *err);
 void qfz_links_fini(qfz_links *links);
 void qfz_ranges_fini(qfz_ranges *ranges);
 
-/* The values of one pixel, or one end of a range of them. */
+/* Copies the values of one pixel, or one end of a range. */
 static inline void qfz_copy_span(void *to, const void *from, size_t bytes)
 {
     switch (bytes) {
@@ -108,11 +114,11 @@ static inline void qfz_copy_span(void *to, const void *from, size_t bytes)
     }
 }
 
-/* Copies what the ring of a tile, h x w, has in some of its rows: values to n_bands planes of the
- * ring's size, and validity, in a summary's order.  tile->pixels is not looked at. */
+/* Copies the values and validity of those ring pixels of a tile that lie in some of its rows, to
+ * the arrays of a summary.  tile->pixels is not read. */
 void qfz_ring_take(const qfz_image *tile, const qfz_rows *rows, void *values, uint8_t *valid);
 
-/* Copies the ring's values and validity out of a tile's image. */
+/* Copies the values and validity of all ring pixels of a tile to a summary of the tile. */
 void qfz_summary_take_ring(qfz_summary *summary, const qfz_image *tile);
 
 #ifdef __cplusplus

@@ -11,7 +11,8 @@
 
 #include "core/retry.h"
 
-/* Where the file system knows no nameless files, one that loses its name at once. */
+/* If the file system does not support files without a name, the file gets a name and loses it at
+ * once. */
 qfz_status qfz_temp_open(const char *folder, int *out, qfz_error *err)
 {
     int file = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);

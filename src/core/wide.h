@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wide.h - 128-bit integers, which ISO C has no name for. */
+/* wide.h - 128-bit integers, for which ISO C has no name. */
 #ifndef QFZ_WIDE_H
 #define QFZ_WIDE_H
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cpu/block.h"
 
-#include <emmintrin.h>
 #include <string.h>
 
-#include "core/clones.h"
+#include "core/simd.h"
 #include "cpu/lightest.h"
 #include "cpu/min_max.h"
 
@@ -16,13 +15,13 @@ enum {
     AHEAD = 6 /* rows */
 };
 
-/* Bits of an edge in its square: its two horizontal sides, its two vertical ones, its diagonals. */
+/* Bits of the edges of a square: two horizontal sides, two vertical ones, two diagonals. */
 enum { TOP = 1, BOTTOM = 2, LEFT = 4, RIGHT = 8, FALL = 16, RISE = 32 };
 
 /* All edges that can exist at a pixel. */
 enum { ALL_EDGES = 15 };
 
-/* Edges that end in the row below: straight down, or in another column. */
+/* Edges that end in the row below: vertical ones and diagonals. */
 enum { VERTICAL = 1 << QFZ_EDGE_V, DIAGONALS = 1 << QFZ_EDGE_FALL | 1 << QFZ_EDGE_RISE };
 enum { DOWN = VERTICAL | DIAGONALS };
 
@@ -35,22 +34,22 @@ struct qfz_block_edges {
     uint64_t *edges[2];
 };
 
-/* The block that is looked at. */
+/* The block at work. */
 typedef struct view {
     const qfz_image *image;
     const qfz_rule *rule;
     qfz_box box;
-    int64_t x_first, x_last; /* columns whose pixels are looked at, both included */
+    int64_t x_first, x_last; /* first and last column whose pixels are read */
     qfz_block_edges *s;
     qfz_seam *seam;
     uint64_t *open;
     qfz_lightest *lightest;
 } view;
 
-/* Loops are added to what the squares leave. */
+/* The edges of all squares, and loops. */
 static size_t max_edges(int connectivity)
 {
-    return QFZ_BLOCK_PX * (size_t)(connectivity / 2) + 4 * QFZ_BLOCK_SIDE;
+    return QFZ_CPU_BLOCK_PX * (size_t)(connectivity / 2) + 4 * QFZ_CPU_BLOCK_SIDE;
 }
 
 static size_t struct_bytes(void)
@@ -63,16 +62,16 @@ size_t qfz_block_edges_bytes(int connectivity)
     return struct_bytes() + 2 * max_edges(connectivity) * sizeof(uint64_t);
 }
 
-/* ---- Keys of the edges of one row of squares. */
+/* ---- Levels of the edges of one row of squares. */
 
-static void horizontal_keys(const view *b, int64_t y, square_row *row)
+static void horizontal_levels(const view *b, int64_t y, square_row *row)
 {
     const int64_t p = y * b->image->w + b->x_first;
     qfz_levels(b->image, b->rule->distance, p, p + 1, b->x_last - b->x_first,
                row->h + (b->x_first - b->box.x0 + 1));
 }
 
-static void downward_keys(const view *b, int64_t y, square_row *row)
+static void downward_levels(const view *b, int64_t y, square_row *row)
 {
     const qfz_image *const image = b->image;
     const qfz_distance distance = b->rule->distance;
@@ -84,7 +83,8 @@ static void downward_keys(const view *b, int64_t y, square_row *row)
     qfz_levels(image, distance, p + 1, p + w, n, row->rise + at);
 }
 
-/* Takes away what an invalid pixel is part of; the row below has the pixels c and d. */
+/* Clears the edges and squares of invalid pixels.  a is the first of n + 1 pixels of a row, c
+ * the pixel below a. */
 static void drop_invalid(const uint8_t *restrict a, const uint8_t *restrict c, int64_t n,
                          uint8_t *restrict exists)
 {
@@ -109,13 +109,13 @@ static void set_existing(const view *b, int64_t y, square_row *row)
     row->exists[at + n] = has_below ? 1 << QFZ_EDGE_V : 0;
     if (!b->image->valid) return;
     const uint8_t *const valid = b->image->valid + y * w + b->x_first;
-    const uint8_t *const below = has_below ? valid + w : valid; /* of which nothing is wanted */
+    const uint8_t *const below = has_below ? valid + w : valid; /* not used */
     drop_invalid(valid, below, n, row->exists + at);
     if (!valid[n] || !below[n]) row->exists[at + n] = 0;
 }
 
-/* ---- The filter.  Ties fall to the later of top, bottom, left, right, falling, rising: that is
- * the order of (kind, place), whichever squares an edge is seen in. */
+/* ---- The filter.  Of equal edges the later one of top, bottom, left, right, falling, rising is
+ * dropped: that is the order of (kind, place), the same in all squares that contain an edge. */
 
 QFZ_CLONES_512 static void drop_of_four(square_row *restrict row, const uint32_t *restrict bottom)
 {
@@ -127,8 +127,8 @@ QFZ_CLONES_512 static void drop_of_four(square_row *restrict row, const uint32_t
     }
 }
 
-/* An edge is dropped if it is the heaviest of one of its two triangles or two four-cycles
- * (outer sides; the other diagonal and two opposite sides). */
+/* An edge is dropped if it is the heaviest of one of its two triangles, or of one of its two
+ * four-cycles (the outer sides; the other diagonal and two opposite sides). */
 QFZ_CLONES_512 static void drop_of_six(square_row *restrict row, const uint32_t *restrict bottom)
 {
     for (int i = 0; i < ROW - 1; i++) {
@@ -136,13 +136,13 @@ QFZ_CLONES_512 static void drop_of_six(square_row *restrict row, const uint32_t 
         const uint32_t f = row->fall[i], g = row->rise[i];
         const uint32_t dt = t > qfz_min(qfz_min(qfz_max(r, f), qfz_max(l, g)),
                                         qfz_max(u, qfz_min(qfz_max(r, l), qfz_max(g, f))));
-        const uint32_t du = (u > qfz_min(qfz_max(l, f), qfz_max(r, g))) |
+        const uint32_t du = (uint32_t)(u > qfz_min(qfz_max(l, f), qfz_max(r, g))) |
                             ((u >= t) & (u > qfz_min(qfz_max(r, l), qfz_max(g, f))));
-        const uint32_t dl = ((l >= u) & (l > f)) | ((l >= t) & (l > g)) |
+        const uint32_t dl = (uint32_t)((l >= u) & (l > f)) | ((l >= t) & (l > g)) |
                             ((l >= qfz_max(t, u)) & (l > r)) | (l > qfz_max(qfz_max(g, r), f));
-        const uint32_t dr = ((r >= t) & (r > f)) | ((r >= u) & (r > g)) |
+        const uint32_t dr = (uint32_t)((r >= t) & (r > f)) | ((r >= u) & (r > g)) |
                             (r >= qfz_max(qfz_max(t, u), l)) | ((r > qfz_max(g, f)) & (r >= l));
-        const uint32_t df = (f >= qfz_min(qfz_max(t, r), qfz_max(u, l))) |
+        const uint32_t df = (uint32_t)(f >= qfz_min(qfz_max(t, r), qfz_max(u, l))) |
                             ((f >= qfz_min(qfz_max(t, u), qfz_max(l, r))) & (f > g));
         const uint32_t dg = g >= qfz_min(qfz_min(qfz_max(t, l), qfz_max(u, r)),
                                          qfz_max(f, qfz_min(qfz_max(t, u), qfz_max(l, r))));
@@ -158,7 +158,7 @@ static void fetch(const void *from, int64_t bytes)
         __builtin_prefetch((const char *)from + at);
 }
 
-/* Rows of a block lie pages apart, where a processor does not look ahead by itself. */
+/* Rows of a block lie pages apart, and processors do not prefetch across pages. */
 static void fetch_row(const view *b, int64_t y)
 {
     const qfz_image *const image = b->image;
@@ -170,12 +170,12 @@ static void fetch_row(const view *b, int64_t y)
     if (image->valid) fetch(image->valid + p, n);
 }
 
-/* Fills a row of squares but for its drop, which needs the keys of the row below. */
+/* Fills a row of squares, except drop, which depends on the levels of the row below. */
 static void fill_row(const view *b, int64_t y, square_row *row)
 {
     fetch_row(b, y + AHEAD);
-    horizontal_keys(b, y, row);
-    if (y + 1 < b->image->h) downward_keys(b, y, row);
+    horizontal_levels(b, y, row);
+    if (y + 1 < b->image->h) downward_levels(b, y, row);
     set_existing(b, y, row);
     if (b->lightest) qfz_lightest_bound(b->lightest, y - b->box.y0, row);
 }
@@ -188,8 +188,8 @@ static void filter_row(const view *b, square_row *row, const square_row *below)
         drop_of_six(row, below->h);
 }
 
-/* keep[i]: 1 << kind of each edge of pixel a that exists and is needed.  What the squares before
- * index 0 say of its vertical edge is not known: nobody asks. */
+/* keep[i] = 1 << kind for each edge of pixel a that exists and is needed.  keep[0] lacks what
+ * the squares before index 0 know about its vertical edge, which nothing reads. */
 static void needed_of_row(const square_row *above, const square_row *row, uint8_t *restrict keep)
 {
     keep[0] = row->exists[0] & ALL_EDGES &
@@ -222,23 +222,24 @@ static void keep_of_row(const view *b, const square_row *above, const square_row
     if (alpha < UINT32_MAX) drop_above_alpha(alpha, row, keep);
 }
 
-/* ---- Edges that stay: within the block, or across one of its seams. */
+/* ---- Needed edges: inside the block, or across one of its seams. */
 
-static const uint32_t *keys_of(const square_row *row, int kind)
+static const uint32_t *levels_of(const square_row *row, int kind)
 {
-    const uint32_t *const keys[QFZ_EDGE_KINDS] = {row->h, row->v, row->fall, row->rise};
-    return keys[kind];
+    const uint32_t *const levels[QFZ_EDGE_KINDS] = {row->h, row->v, row->fall, row->rise};
+    return levels[kind];
 }
 
-static void open_end(const view *b, int64_t y, int64_t x, uint32_t key)
+static void open_end(const view *b, int64_t y, int64_t x, uint32_t level)
 {
     if (!qfz_box_has(b->box, y, x)) return;
     const int64_t h = qfz_box_h(b->box), w = qfz_box_w(b->box);
     uint64_t *const open = &b->open[qfz_ring_index(h, w, y - b->box.y0, x - b->box.x0)];
-    if (key < *open) *open = key;
+    if (level < *open) *open = level;
 }
 
-/* Edges of pixel a = (y, x) that cross a seam; the end that lies in the block is open. */
+/* The edges of pixel a = (y, x) cross a seam: updates the open level of their pixels in the
+ * block. */
 static void open_ends(const view *b, int64_t y, int64_t x, const square_row *row, int keep)
 {
     static const int from[QFZ_EDGE_KINDS] = {0, 0, 0, 1}, to_x[QFZ_EDGE_KINDS] = {1, 0, 1, 0};
@@ -246,9 +247,9 @@ static void open_ends(const view *b, int64_t y, int64_t x, const square_row *row
     if (!b->open) return;
     for (unsigned bits = (unsigned)keep; bits; bits &= bits - 1) {
         const int kind = __builtin_ctz(bits);
-        const uint32_t key = keys_of(row, kind)[x - b->box.x0 + 1];
-        open_end(b, y, x + from[kind], key);
-        open_end(b, y + to_y[kind], x + to_x[kind], key);
+        const uint32_t level = levels_of(row, kind)[x - b->box.x0 + 1];
+        open_end(b, y, x + from[kind], level);
+        open_end(b, y + to_y[kind], x + to_x[kind], level);
     }
 }
 
@@ -261,13 +262,14 @@ static void add_crossing(const view *b, int64_t y, int64_t x, const square_row *
         const uint32_t at = seam->n_right + seam->n_below + seam->n_corner;
         const uint32_t place = (uint32_t)(y * b->image->w + x);
         seam->edges[at] = (qfz_seam_edge){place * QFZ_EDGE_KINDS + (uint32_t)kind,
-                                          keys_of(row, kind)[x - b->box.x0 + 1]};
+                                          levels_of(row, kind)[x - b->box.x0 + 1]};
         ++*count;
     }
     open_ends(b, y, x, row, keep);
 }
 
-/* Every edge is written, and stays if it is kept.  place: of the row's first pixel. */
+/* Writes every edge, and advances if it is kept, so that no branch depends on data.  place: of
+ * the row's first pixel. */
 static inline void add_kinds(qfz_block_edges *s, const square_row *row, const uint8_t *keep,
                              uint32_t n, uint32_t place, int kinds)
 {
@@ -275,7 +277,7 @@ static inline void add_kinds(qfz_block_edges *s, const square_row *row, const ui
     uint64_t *to_add = s->edges[0] + s->n_edges;
     for (uint32_t i = 1; i <= n; i++, place++) {
         for (int kind = 0; kind < kinds; kind++) {
-            *to_add = qfz_edge_of(keys_of(row, kind)[i], place, place) +
+            *to_add = qfz_edge_of(levels_of(row, kind)[i], place, place) +
                       qfz_edge_of(0, ends.from[kind], ends.to[kind]);
             to_add += keep[i] >> kind & 1;
         }
@@ -292,19 +294,8 @@ static void add_inner(qfz_block_edges *s, const square_row *row, const uint8_t *
         add_kinds(s, row, keep, n, place, 4);
 }
 
-/* Which of 64 pixels keep their edge of a kind. */
-static uint64_t keepers(const uint8_t *keep, int kind)
-{
-    uint64_t bits = 0;
-    for (int i = 0; i < 64; i += (int)sizeof(__m128i)) {
-        const __m128i some = _mm_loadu_si128((const __m128i *)(const void *)(keep + i));
-        const int high_bits = _mm_movemask_epi8(_mm_slli_epi16(some, 7 - kind));
-        bits |= (uint64_t)(uint32_t)high_bits << i;
-    }
-    return bits;
-}
-
-/* The same where few are kept: found 64 pixels at a time, so that loops are long. */
+/* The same if few edges are kept: those of 64 pixels are found at once, and the inner loops are
+ * long. */
 static void add_few_inner(qfz_block_edges *s, const square_row *row, const uint8_t *keep,
                           uint32_t n, uint32_t place, int kinds)
 {
@@ -314,20 +305,21 @@ static void add_few_inner(qfz_block_edges *s, const square_row *row, const uint8
     for (uint32_t first = 1; first <= n; first += 64) {
         const uint64_t inside = n - first < 63 ? (UINT64_C(2) << (n - first)) - 1 : UINT64_MAX;
         for (int kind = 0; kind < kinds; kind++) {
-            const uint32_t *const keys = keys_of(row, kind) + first;
+            const uint32_t *const levels = levels_of(row, kind) + first;
             const uint32_t p = place + first - 1 + ends.from[kind];
             const uint32_t q = place + first - 1 + ends.to[kind];
-            for (uint64_t bits = keepers(keep + first, kind) & inside; bits; bits &= bits - 1) {
+            for (uint64_t bits = qfz_bits_of_bytes(keep + first, kind) & inside; bits;
+                 bits &= bits - 1) {
                 const uint32_t i = (uint32_t)__builtin_ctzll(bits);
-                edges[at++] = qfz_edge_of(keys[i], p + i, q + i);
+                edges[at++] = qfz_edge_of(levels[i], p + i, q + i);
             }
         }
     }
     s->n_edges = at;
 }
 
-/* Edges across the right seam, the lower seam and both.  The list must be in this order: only the
- * last row has more than the first, and it comes last. */
+/* Edges across the right seam, the lower seam and the corner.  They are listed in this order
+ * because only the last row, which comes last, has edges of the second and third kind. */
 static void add_crossing_of_row(const view *b, int64_t y, const square_row *row,
                                 const uint8_t *keep)
 {
@@ -363,7 +355,8 @@ static void add_row(const view *b, int64_t y, const square_row *row, uint8_t *ke
 static void open_top(const view *b, const square_row *above)
 {
     uint8_t keep[ROW];
-    keep_of_row(b, above, above, keep); /* but for horizontal ones, right without one row more */
+    keep_of_row(b, above, above,
+                keep); /* correct for all but horizontal edges, which are not used */
     open_ends(b, b->box.y0 - 1, b->box.x0 - 1, above, keep[0] & DIAGONALS);
     for (int i = 1; i <= qfz_box_w(b->box); i++)
         open_ends(b, b->box.y0 - 1, b->box.x0 + i - 1, above, keep[i] & DOWN);
@@ -398,7 +391,7 @@ static void find_edges(const view *b)
     }
 }
 
-/* Between components instead of pixels, but for what lies within one. */
+/* Replaces pixels by components, and drops edges inside one component. */
 static void name_components(qfz_block_edges *s, const uint16_t *component)
 {
     uint64_t *const edges = s->edges[0];
@@ -434,9 +427,9 @@ void qfz_block_find(qfz_block_edges *scratch, const qfz_image *image, const qfz_
     name_components(scratch, lightest->component);
 }
 
-void qfz_block_add_loop(qfz_block_edges *scratch, uint32_t key, uint32_t place)
+void qfz_block_add_loop(qfz_block_edges *scratch, uint32_t level, uint32_t place)
 {
-    scratch->edges[0][scratch->n_edges++] = qfz_edge_of(key, place, place);
+    scratch->edges[0][scratch->n_edges++] = qfz_edge_of(level, place, place);
 }
 
 uint64_t *qfz_block_end(qfz_block_edges *scratch)
@@ -449,10 +442,10 @@ void qfz_block_add(qfz_block_edges *scratch, uint32_t n)
     scratch->n_edges += (int32_t)n;
 }
 
-/* ---- Sorting by key. */
+/* ---- Sorting by level. */
 
-/* At least the largest key, and no longer. */
-static uint32_t bits_of_keys(const uint64_t *edges, int32_t n)
+/* A number with as many bits as the largest level. */
+static uint32_t bits_of_levels(const uint64_t *edges, int32_t n)
 {
     uint64_t bits = 0;
     for (int32_t i = 0; i < n; i++)
@@ -460,7 +453,7 @@ static uint32_t bits_of_keys(const uint64_t *edges, int32_t n)
     return qfz_edge_level(bits);
 }
 
-/* Counts become places: those of the first half of the list before those of the second. */
+/* Turns counts into places; the first half of the list comes before the second. */
 static void place_digits(uint32_t starts[2][DIGITS], uint32_t n_digits)
 {
     uint32_t sum = 0;
@@ -473,8 +466,8 @@ static void place_digits(uint32_t starts[2][DIGITS], uint32_t n_digits)
     }
 }
 
-/* Both halves of the list in turn: the next of one does not wait for this one of the other, as it
- * would for one of the same digit. */
+/* Alternates between the two halves of the list: consecutive edges of one half often have the
+ * same digit, and each would wait for the store of the one before. */
 static void sort_by_digit(const uint64_t *restrict from, uint64_t *restrict to, int32_t n,
                           int shift, uint32_t n_digits, uint32_t (*restrict starts)[DIGITS])
 {
@@ -496,14 +489,14 @@ static void sort_by_digit(const uint64_t *restrict from, uint64_t *restrict to, 
     if (n % 2) to[starts[1][second[half] >> shift & mask]++] = second[half];
 }
 
-/* Radix sort, lowest digit first; only digits that the largest key has. */
+/* Radix sort, lowest digit first, up to the highest digit of the largest level. */
 uint64_t *qfz_block_sort(qfz_block_edges *s, int32_t *n)
 {
     uint64_t *from = s->edges[0], *to = s->edges[1];
-    const uint32_t max = bits_of_keys(from, s->n_edges);
+    const uint32_t max = bits_of_levels(from, s->n_edges);
     for (int shift = 0; shift < 32 && max >> shift > 0; shift += DIGIT_BITS) {
         const uint32_t top = max >> shift;
-        sort_by_digit(from, to, s->n_edges, QFZ_EDGE_KEY_SHIFT + shift,
+        sort_by_digit(from, to, s->n_edges, QFZ_EDGE_LEVEL_SHIFT + shift,
                       top < DIGITS ? top + 1 : DIGITS, s->starts);
         uint64_t *const other = from;
         from = to;

@@ -1,45 +1,48 @@
 /* SPDX-License-Identifier: MIT */
-/* block.h - the edges of one block of an image that any minimax path may need, sorted.
+/* block.h - the sorted edges of one block of an image that a minimax path may need.
  *
- * Blocks fit the second cache.  Edges are thinned first: of every cycle inside one unit square the
- * heaviest edge is dropped, in the total order (key, kind, place).  Each is the heaviest of a cycle
- * of the whole image, so no minimax path needs it; squares that lie in several blocks serve as
- * well, and blocks agree on the edges between them.  At most 1.5 of 2 edges a pixel stay
- * (4-connected), or 2.5 of 4. */
+ * A block fits the second-level cache.  Edges are thinned first: of every cycle inside one unit
+ * square the heaviest edge is dropped, in the total order (level, kind, place).  It is the
+ * heaviest edge of a cycle of the whole image, so no minimax path needs it.  The rule depends on
+ * the image only, so all blocks agree on the edges between them.  At most 1.5 of 2 edges per
+ * pixel remain (4-connected), or 2.5 of 4 (8-connected). */
 #ifndef QFZ_CPU_BLOCK_H
 #define QFZ_CPU_BLOCK_H
 
 #include "core/summary.h"
 
-/* A block's pixels and its inner nodes together have 16-bit numbers: at most 2^14 pixels. */
-enum { QFZ_BLOCK_SIDE = 128, QFZ_BLOCK_PX = QFZ_BLOCK_SIDE * QFZ_BLOCK_SIDE };
+/* Pixels and inner nodes of a block together have 16-bit numbers, so a block has at most 2^14
+ * pixels. */
+enum { QFZ_CPU_BLOCK_SIDE = 128, QFZ_CPU_BLOCK_PX = QFZ_CPU_BLOCK_SIDE * QFZ_CPU_BLOCK_SIDE };
 
-/* Edges as sides and diagonals of unit squares a b / c d, named by the square's pixel a; so the
- * falling diagonal is a-d and the rising one b-c. */
+/* Edges are sides and diagonals of unit squares a b / c d, and belong to pixel a of their
+ * square: the horizontal side a-b, the vertical side a-c, the falling diagonal a-d, the rising
+ * diagonal b-c. */
 enum { QFZ_EDGE_H = 0, QFZ_EDGE_V, QFZ_EDGE_FALL, QFZ_EDGE_RISE, QFZ_EDGE_KINDS };
 
-/* An image cut into blocks of side x side pixels, those at the right and the bottom smaller. */
-typedef struct qfz_blocks {
+/* An image of h x w cut into n_y rows of n_x blocks of side x side pixels; blocks at the right
+ * and at the bottom may be smaller. */
+typedef struct qfz_cpu_blocks {
     int64_t h, w;
-    int64_t side; /* at most QFZ_BLOCK_SIDE */
+    int64_t side; /* at most QFZ_CPU_BLOCK_SIDE */
     int64_t n_y, n_x;
-} qfz_blocks;
+} qfz_cpu_blocks;
 
-static inline qfz_blocks qfz_blocks_of(int64_t h, int64_t w, int64_t side)
+static inline qfz_cpu_blocks qfz_cpu_blocks_of(int64_t h, int64_t w, int64_t side)
 {
-    return (qfz_blocks){h, w, side, (h + side - 1) / side, (w + side - 1) / side};
+    return (qfz_cpu_blocks){h, w, side, (h + side - 1) / side, (w + side - 1) / side};
 }
 
-static inline qfz_box qfz_blocks_box(const qfz_blocks *blocks, int64_t by, int64_t bx)
+static inline qfz_box qfz_cpu_blocks_box(const qfz_cpu_blocks *blocks, int64_t by, int64_t bx)
 {
     const int64_t y1 = (by + 1) * blocks->side, x1 = (bx + 1) * blocks->side;
     return (qfz_box){by * blocks->side, bx * blocks->side, y1 < blocks->h ? y1 : blocks->h,
                      x1 < blocks->w ? x1 : blocks->w};
 }
 
-/* Edges that leave a block to the right and down: the most that there can be. */
-static inline uint32_t qfz_blocks_max_crossing(const qfz_blocks *blocks, int connectivity,
-                                               qfz_box box)
+/* Upper bound of the edges that leave a block to the right and down. */
+static inline uint32_t qfz_cpu_blocks_max_crossing(const qfz_cpu_blocks *blocks, int connectivity,
+                                                   qfz_box box)
 {
     const int64_t kinds = connectivity == 4 ? 1 : 3;
     const int64_t right = box.x1 < blocks->w ? qfz_box_h(box) : 0;
@@ -47,19 +50,19 @@ static inline uint32_t qfz_blocks_max_crossing(const qfz_blocks *blocks, int con
     return (uint32_t)(kinds * (right + below));
 }
 
-/* An edge between two blocks: 4 * (its square's pixel a) + kind. */
+/* An edge between two blocks; id = 4 * (place of pixel a in the image) + kind. */
 typedef struct qfz_seam_edge {
-    uint32_t id, key;
+    uint32_t id, level;
 } qfz_seam_edge;
 
-/* The edges that leave one block and whose pixel a lies in it: those across its right side, across
- * its lower side, across its corner. */
+/* The edges that leave one block and belong to a pixel of the block: across its right side, then
+ * across its lower side, then across its corner. */
 typedef struct qfz_seam {
-    qfz_seam_edge *edges; /* room for qfz_blocks_max_crossing() */
+    qfz_seam_edge *edges; /* room for qfz_cpu_blocks_max_crossing() */
     uint32_t n_right, n_below, n_corner;
 } qfz_seam;
 
-/* Where an edge's two pixels lie, counted from pixel a, in rows of so many pixels. */
+/* The places of an edge's two pixels relative to pixel a, in an image with row_px pixels a row. */
 typedef struct qfz_edge_offsets {
     uint32_t from[QFZ_EDGE_KINDS], to[QFZ_EDGE_KINDS];
 } qfz_edge_offsets;
@@ -69,34 +72,36 @@ static inline qfz_edge_offsets qfz_edge_offsets_of(uint32_t row_px)
     return (qfz_edge_offsets){{0, 0, 0, 1}, {1, row_px, row_px + 1, row_px}};
 }
 
-/* What one thread needs for one block after the other. */
+/* The working memory of one thread, for one block after the other: qfz_block_edges_bytes()
+ * bytes. */
 typedef struct qfz_block_edges qfz_block_edges;
 
 struct qfz_lightest;
 
 size_t qfz_block_edges_bytes(int connectivity);
 
-/* Finds what stays of the edges of keys up to rule->alpha_level: inside the block, and across its
- * seams.  open, if not NULL: open[i] = the least key of any edge that leaves the block from pixel
- * i of its ring (box.h), where there is one; those without stay as they are.  lightest, if not
- * NULL, is for this block: its pixels are hooked, and their hooks are left out. */
+/* Finds the needed edges of levels up to rule->alpha_level, inside the block and across its
+ * seams.  open: NULL, or open[i] becomes the least level of the edges that leave the block from
+ * pixel i of its ring (box.h), and is unchanged if no edge does.  lightest: NULL, or set up for
+ * this block: its pixels are hooked, and their hooks are left out of the edges, which then join
+ * components instead of pixels. */
 void qfz_block_find(qfz_block_edges *scratch, const qfz_image *image, const qfz_rule *rule,
                     qfz_box box, qfz_seam *seam, uint64_t *open, struct qfz_lightest *lightest);
 
-/* One more for the list of inner edges, a loop, which means something to the caller only; at most
+/* Adds a loop to the inner edges, to be sorted with them; its meaning is the caller's.  At most
  * one for each pixel of the ring. */
-void qfz_block_add_loop(qfz_block_edges *scratch, uint32_t key, uint32_t place);
+void qfz_block_add_loop(qfz_block_edges *scratch, uint32_t level, uint32_t place);
 
-/* Others, at most as many as hooks are left out: n of them, written to where the list ends. */
+/* Adds n edges that the caller wrote to qfz_block_end(), at most as many as hooks were left out. */
 uint64_t *qfz_block_end(qfz_block_edges *scratch);
 void qfz_block_add(qfz_block_edges *scratch, uint32_t n);
 
-/* An inner edge: its key and the places of its pixels, row by row in the block. */
-enum { QFZ_EDGE_KEY_SHIFT = 32, QFZ_EDGE_Q_SHIFT = 16 };
+/* An inner edge: its level, and the places of its pixels p and q in the block, row by row. */
+enum { QFZ_EDGE_LEVEL_SHIFT = 32, QFZ_EDGE_Q_SHIFT = 16 };
 
 static inline uint32_t qfz_edge_level(uint64_t edge)
 {
-    return (uint32_t)(edge >> QFZ_EDGE_KEY_SHIFT);
+    return (uint32_t)(edge >> QFZ_EDGE_LEVEL_SHIFT);
 }
 
 static inline uint32_t qfz_edge_p(uint64_t edge)
@@ -114,13 +119,13 @@ static inline bool qfz_edge_is_loop(uint64_t edge)
     return qfz_edge_p(edge) == qfz_edge_q(edge);
 }
 
-static inline uint64_t qfz_edge_of(uint32_t key, uint32_t p, uint32_t q)
+static inline uint64_t qfz_edge_of(uint32_t level, uint32_t p, uint32_t q)
 {
-    return (uint64_t)key << QFZ_EDGE_KEY_SHIFT | q << QFZ_EDGE_Q_SHIFT | p;
+    return (uint64_t)level << QFZ_EDGE_LEVEL_SHIFT | q << QFZ_EDGE_Q_SHIFT | p;
 }
 
-/* The inner edges, ascending by key, equal ones as they were found.  The caller may write to
- * them. */
+/* Returns the inner edges, ascending by level, edges of equal level in order of discovery.  The
+ * caller may overwrite them. */
 uint64_t *qfz_block_sort(qfz_block_edges *scratch, int32_t *n);
 
 #endif

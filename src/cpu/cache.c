@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* kept.c - what the CPU engine has found out of a tile, put aside between two visits.
+/* cache.c - cached results of tiles between two passes: the sub-table qfz_engine_cache of the CPU
+ * engine.
  *
- * What is large is not copied: the worker gets new memory in its place, of the same size, and gives
- * back its own when it resumes.  What it only works in stays its own, so that its pages, once they
- * are there, serve all tiles. */
+ * Large results are not copied: the worker exchanges its memory for new memory of the same size,
+ * and the other way round on resume.  Working memory stays with the worker, so that its pages, once
+ * mapped, serve all tiles. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +13,7 @@
 
 struct qfz_cached {
     qfz_cached_result what;
-    qfz_contraction contraction; /* QFZ_CACHED_GRAPH: one of the two, by kind */
+    qfz_contraction contraction; /* QFZ_CACHED_GRAPH: one of the two, selected by kind */
     qfz_omega_contraction omega;
 
     /* QFZ_CACHED_REGIONS, as in the worker and its contraction */
@@ -26,7 +27,7 @@ struct qfz_cached {
 
 static int64_t n_blocks(const qfz_worker *worker)
 {
-    const qfz_blocks in = qfz_blocks_of(worker->tile.h, worker->tile.w, QFZ_BLOCK_SIDE);
+    const qfz_cpu_blocks in = qfz_cpu_blocks_of(worker->tile.h, worker->tile.w, QFZ_CPU_BLOCK_SIDE);
     return in.n_y * in.n_x;
 }
 
@@ -47,7 +48,8 @@ static int64_t regions_bytes(const qfz_worker *worker)
 int64_t qfz_cpu_cached_bytes(const qfz_worker *worker)
 {
     const int64_t h = worker->max_h, w = worker->max_w;
-    if (worker->kind == QFZ_COMPONENTS) return 0; /* found as soon as loaded */
+    if (worker->kind == QFZ_COMPONENTS)
+        return 0; /* to find the components again is as fast as to load them */
     switch (worker->found) {
     case QFZ_CACHED_NOTHING: break;
     case QFZ_CACHED_GRAPH:
@@ -58,53 +60,53 @@ int64_t qfz_cpu_cached_bytes(const qfz_worker *worker)
     return 0;
 }
 
-/* Sums are of pixels; levels are all there. */
+/* (alpha, omega)-regions need pixels for their sums; all levels are in the contraction. */
 bool qfz_cpu_needs_pixels(const qfz_worker *worker)
 {
     return worker->kind != QFZ_LEVELS;
 }
 
-void qfz_cpu_drop(qfz_cached *kept)
+void qfz_cpu_drop(qfz_cached *cached)
 {
-    qfz_contraction_fini(&kept->contraction);
-    qfz_omega_contraction_fini(&kept->omega);
-    free(kept->stop);
-    free(kept->block_stops);
-    free(kept->region_of);
-    free(kept->row_before);
-    free(kept->row_inner);
-    free(kept->border_region_of);
-    free(kept->border_regions);
-    free(kept->means);
-    free(kept);
+    qfz_contraction_fini(&cached->contraction);
+    qfz_omega_contraction_fini(&cached->omega);
+    free(cached->stop);
+    free(cached->block_stops);
+    free(cached->region_of);
+    free(cached->row_before);
+    free(cached->row_inner);
+    free(cached->border_region_of);
+    free(cached->border_regions);
+    free(cached->means);
+    free(cached);
 }
 
-/* The worker's contraction for the one that is kept. */
-static void exchange_graphs(qfz_worker *worker, qfz_cached *kept)
+/* Exchanges the worker's contraction and the cached one. */
+static void exchange_graphs(qfz_worker *worker, qfz_cached *cached)
 {
     if (worker->kind == QFZ_LEVELS) {
         const qfz_contraction own = worker->contraction;
-        worker->contraction = kept->contraction;
-        kept->contraction = own;
-        qfz_contraction_swap_rooms(&kept->contraction, &worker->contraction);
+        worker->contraction = cached->contraction;
+        cached->contraction = own;
+        qfz_contraction_swap_rooms(&cached->contraction, &worker->contraction);
     } else {
         const qfz_omega_contraction own = worker->omega;
-        worker->omega = kept->omega;
-        kept->omega = own;
-        qfz_omega_contraction_swap_rooms(&kept->omega, &worker->omega);
+        worker->omega = cached->omega;
+        cached->omega = own;
+        qfz_omega_contraction_swap_rooms(&cached->omega, &worker->omega);
     }
 }
 
-static qfz_status keep_graph(qfz_worker *worker, qfz_cached *kept, qfz_error *err)
+static qfz_status store_graph(qfz_worker *worker, qfz_cached *cached, qfz_error *err)
 {
     const qfz_rule *const rule = worker->rule;
-    const int64_t h = worker->max_h, w = worker->max_w, side = QFZ_BLOCK_SIDE;
+    const int64_t h = worker->max_h, w = worker->max_w, side = QFZ_CPU_BLOCK_SIDE;
     const int n_threads = worker->n_threads;
     if (worker->kind == QFZ_LEVELS)
-        QFZ_TRY(qfz_contraction_init(&kept->contraction, rule, h, w, side, true, n_threads, err));
+        QFZ_TRY(qfz_contraction_init(&cached->contraction, rule, h, w, side, true, n_threads, err));
     else
-        QFZ_TRY(qfz_omega_contraction_init(&kept->omega, rule, h, w, side, n_threads, err));
-    exchange_graphs(worker, kept);
+        QFZ_TRY(qfz_omega_contraction_init(&cached->omega, rule, h, w, side, n_threads, err));
+    exchange_graphs(worker, cached);
     return QFZ_OK;
 }
 
@@ -115,79 +117,81 @@ static qfz_status copy_words(uint32_t **to, const uint32_t *from, int64_t n, qfz
     return QFZ_OK;
 }
 
-static qfz_status keep_regions(qfz_worker *worker, qfz_cached *kept, qfz_error *err)
+static qfz_status store_regions(qfz_worker *worker, qfz_cached *cached, qfz_error *err)
 {
     qfz_omega_contraction *const o = &worker->omega;
     const int64_t h = worker->tile.h;
     uint16_t *fresh;
-    kept->n_regions = worker->n_regions;
-    kept->n_border_regions = worker->n_border_regions;
-    kept->n_stops = o->n_stops;
-    QFZ_TRY(QFZ_NEW(&kept->block_stops, n_blocks(worker), err));
-    memcpy(kept->block_stops, o->block_stops, (size_t)n_blocks(worker) * sizeof *kept->block_stops);
-    QFZ_TRY(copy_words(&kept->region_of, worker->region_of, o->n_stops, err));
-    QFZ_TRY(copy_words(&kept->row_before, worker->row_before, h + 1, err));
-    QFZ_TRY(copy_words(&kept->row_inner, worker->row_inner, h, err));
-    QFZ_TRY(copy_words(&kept->border_region_of, worker->border_region_of, worker->n_border_regions,
-                       err));
-    QFZ_TRY(QFZ_NEW(&kept->border_regions, worker->n_border_regions, err));
-    memcpy(kept->border_regions, worker->border_regions,
-           worker->n_border_regions * sizeof *kept->border_regions);
-    QFZ_TRY(qfz_alloc(&kept->means, means_bytes(worker), 1, err));
-    memcpy(kept->means, worker->means, (size_t)means_bytes(worker));
+    cached->n_regions = worker->n_regions;
+    cached->n_border_regions = worker->n_border_regions;
+    cached->n_stops = o->n_stops;
+    QFZ_TRY(QFZ_NEW(&cached->block_stops, n_blocks(worker), err));
+    memcpy(cached->block_stops, o->block_stops,
+           (size_t)n_blocks(worker) * sizeof *cached->block_stops);
+    QFZ_TRY(copy_words(&cached->region_of, worker->region_of, o->n_stops, err));
+    QFZ_TRY(copy_words(&cached->row_before, worker->row_before, h + 1, err));
+    QFZ_TRY(copy_words(&cached->row_inner, worker->row_inner, h, err));
+    QFZ_TRY(copy_words(&cached->border_region_of, worker->border_region_of,
+                       worker->n_border_regions, err));
+    QFZ_TRY(QFZ_NEW(&cached->border_regions, worker->n_border_regions, err));
+    memcpy(cached->border_regions, worker->border_regions,
+           worker->n_border_regions * sizeof *cached->border_regions);
+    QFZ_TRY(qfz_alloc(&cached->means, means_bytes(worker), 1, err));
+    memcpy(cached->means, worker->means, (size_t)means_bytes(worker));
     QFZ_TRY(QFZ_NEW_LARGE(&fresh, worker->max_h * worker->max_w, err));
-    kept->stop = o->stop;
+    cached->stop = o->stop;
     o->stop = fresh;
     return QFZ_OK;
 }
 
 qfz_status qfz_cpu_store(qfz_worker *worker, qfz_cached **out, qfz_error *err)
 {
-    qfz_cached *kept = NULL;
-    QFZ_TRY(QFZ_NEW_ZERO(&kept, 1, err));
-    kept->what = worker->found;
-    const qfz_status st = kept->what == QFZ_CACHED_GRAPH ? keep_graph(worker, kept, err)
-                                                         : keep_regions(worker, kept, err);
+    qfz_cached *cached = NULL;
+    QFZ_TRY(QFZ_NEW_ZERO(&cached, 1, err));
+    cached->what = worker->found;
+    const qfz_status st = cached->what == QFZ_CACHED_GRAPH ? store_graph(worker, cached, err)
+                                                           : store_regions(worker, cached, err);
     if (st != QFZ_OK) {
-        qfz_cpu_drop(kept);
+        qfz_cpu_drop(cached);
         return st;
     }
     worker->found = QFZ_CACHED_NOTHING;
-    *out = kept;
+    *out = cached;
     return QFZ_OK;
 }
 
-static void resume_regions(qfz_worker *worker, qfz_cached *kept)
+static void resume_regions(qfz_worker *worker, qfz_cached *cached)
 {
     qfz_omega_contraction *const o = &worker->omega;
     const size_t h = (size_t)worker->tile.h, word = sizeof(uint32_t);
-    worker->n_regions = kept->n_regions;
-    worker->n_border_regions = kept->n_border_regions;
-    o->n_stops = kept->n_stops;
-    o->c.in_blocks = qfz_blocks_of(worker->tile.h, worker->tile.w, QFZ_BLOCK_SIDE);
-    memcpy(o->block_stops, kept->block_stops, (size_t)n_blocks(worker) * sizeof *kept->block_stops);
-    memcpy(worker->region_of, kept->region_of, kept->n_stops * word);
-    memcpy(worker->row_before, kept->row_before, (h + 1) * word);
-    memcpy(worker->row_inner, kept->row_inner, h * word);
-    memcpy(worker->border_region_of, kept->border_region_of, kept->n_border_regions * word);
-    memcpy(worker->border_regions, kept->border_regions,
-           kept->n_border_regions * sizeof *kept->border_regions);
-    memcpy(worker->means, kept->means, (size_t)means_bytes(worker));
+    worker->n_regions = cached->n_regions;
+    worker->n_border_regions = cached->n_border_regions;
+    o->n_stops = cached->n_stops;
+    o->c.layout = qfz_cpu_blocks_of(worker->tile.h, worker->tile.w, QFZ_CPU_BLOCK_SIDE);
+    memcpy(o->block_stops, cached->block_stops,
+           (size_t)n_blocks(worker) * sizeof *cached->block_stops);
+    memcpy(worker->region_of, cached->region_of, cached->n_stops * word);
+    memcpy(worker->row_before, cached->row_before, (h + 1) * word);
+    memcpy(worker->row_inner, cached->row_inner, h * word);
+    memcpy(worker->border_region_of, cached->border_region_of, cached->n_border_regions * word);
+    memcpy(worker->border_regions, cached->border_regions,
+           cached->n_border_regions * sizeof *cached->border_regions);
+    memcpy(worker->means, cached->means, (size_t)means_bytes(worker));
     qfz_cpu_mark_border_regions(worker);
     free(o->stop);
-    o->stop = kept->stop;
-    kept->stop = NULL;
+    o->stop = cached->stop;
+    cached->stop = NULL;
 }
 
-bool qfz_cpu_resume(qfz_worker *worker, const qfz_image *tile, qfz_cached *kept)
+bool qfz_cpu_resume(qfz_worker *worker, const qfz_image *tile, qfz_cached *cached)
 {
     worker->tile = *tile;
     worker->found = QFZ_CACHED_NOTHING;
-    worker->resumed = kept->what;
-    if (kept->what == QFZ_CACHED_GRAPH)
-        exchange_graphs(worker, kept);
+    worker->resumed = cached->what;
+    if (cached->what == QFZ_CACHED_GRAPH)
+        exchange_graphs(worker, cached);
     else
-        resume_regions(worker, kept);
-    qfz_cpu_drop(kept);
+        resume_regions(worker, cached);
+    qfz_cpu_drop(cached);
     return true;
 }

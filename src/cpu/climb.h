@@ -1,51 +1,54 @@
 /* SPDX-License-Identifier: MIT */
 /* climb.h - minimax levels of pairs of nodes of one contracted block.
  *
- * From both, whichever stands at the lower number climbs, until they meet: the last hook has the
- * level.  How far is at random, so pairs are listed; those on the list climb one step, eight at a
- * time where the processor has AVX2, and those that have not met are listed anew.  Two that stand
- * at different roots ask the small graph. */
+ * The minimax level of two nodes is the level of the last hook of a climb: of the two, the node
+ * with the lower number moves to the node it is hooked to, until both are the same node.  The
+ * number of steps varies at random, so pairs are collected in a list; all pairs of the list climb
+ * one step, eight at a time if the processor has AVX2, and those that have not met form the next
+ * list.  For a pair that ends at two different roots, the level comes from the small graph of
+ * contract.h. */
 #ifndef QFZ_CPU_CLIMB_H
 #define QFZ_CPU_CLIMB_H
 
+#include "core/simd.h"
 #include "cpu/contract.h"
 
-/* An answer of the small graph, kept: neighbours mostly ask the same. */
+/* A cached minimax level of the small graph: neighbouring pairs mostly need the same one. */
 typedef struct qfz_lookup {
-    uint32_t p, q, key;
+    uint32_t p, q, level;
 } qfz_lookup;
 
-enum { QFZ_LOOKUPS = 256, QFZ_MAX_CLIMBS = 2048, QFZ_CLIMB_LANES = 8 };
+enum { QFZ_LOOKUPS = 256, QFZ_MAX_CLIMBS = 2048 };
 
-/* One block that is asked, by one thread. */
+/* The climbs in one block, by one thread. */
 typedef struct qfz_climbs {
     const qfz_contraction *c;
     const qfz_contracted_block *block;
     const uint16_t *up;
-    const uint32_t *level;
-    uint32_t *keys;  /* what is raised */
-    bool by_vectors; /* can the processor? */
+    const uint32_t *hook_level;
+    uint32_t *levels; /* the results, each at least what it was before */
+    bool by_lanes;    /* qfz_lanes_are_fast() */
     qfz_lookup lookups[QFZ_LOOKUPS];
-    uint64_t lanes_of[1 << QFZ_CLIMB_LANES]; /* the bits of a number, a byte each, ascending */
+    uint64_t lanes_of[1 << QFZ_N_LANES]; /* the set bits of a number, one byte each, ascending */
 
-    /* The list, and where each pair's key lies.  Lists have room for what is written behind their
-     * last. */
+    /* The list: n pairs, and the place of each pair's level.  The arrays have room for one vector
+     * more, since whole vectors are written. */
     int n;
-    uint32_t at[QFZ_MAX_CLIMBS + QFZ_CLIMB_LANES];
-    uint32_t pair[QFZ_MAX_CLIMBS + QFZ_CLIMB_LANES];
+    uint32_t at[QFZ_MAX_CLIMBS + QFZ_N_LANES];
+    uint32_t pair[QFZ_MAX_CLIMBS + QFZ_N_LANES];
 } qfz_climbs;
 
-/* The contraction's forest must have been grown; all is borrowed. */
+/* The contraction's forest must have been grown.  All pointers are borrowed. */
 void qfz_climbs_init(qfz_climbs *s, const qfz_contraction *c, const qfz_contracted_block *block,
-                     const qfz_unpacked_block *unpacked, uint32_t *keys);
+                     const qfz_unpacked_block *unpacked, uint32_t *levels);
 
-/* For those i for which doubt[i] is 1, not 0, keys[at + i] will be raised to the minimax level of
- * the nodes of numbers a[i] and b[i], which differ: by qfz_climbs_exterior(), or earlier.  n: at
- * most QFZ_BLOCK_SIDE. */
-void qfz_climbs_ask(qfz_climbs *s, const uint16_t *a, const uint16_t *b, const uint8_t *doubt,
+/* Adds n pairs of nodes, a[i] and b[i], n <= QFZ_CPU_BLOCK_SIDE, but only those with doubt[i] == 1;
+ * the others have 0.  The two nodes of an added pair differ.  levels[at + i] will be raised to
+ * their minimax level, at the latest by qfz_climbs_finish(). */
+void qfz_climbs_add(qfz_climbs *s, const uint16_t *a, const uint16_t *b, const uint8_t *doubt,
                     int64_t n, uint32_t at);
 
-/* After this nothing waits. */
-void qfz_climbs_exterior(qfz_climbs *s);
+/* Finishes all pairs; the list is empty afterwards. */
+void qfz_climbs_finish(qfz_climbs *s);
 
 #endif

@@ -24,40 +24,75 @@ static int count_strips(int64_t h, int n_threads)
     return h < n_threads ? (int)h : n_threads;
 }
 
-/* The next n items of size bytes of the scratch memory; NULL while it is only measured. */
-static void *take(char *scratch, size_t *used, size_t n, size_t size)
+/* Offsets in the scratch memory, in bytes.  The struct itself lies at offset 0. */
+typedef struct layout {
+    size_t strips, rows, row_run, row_end, parent;
+    size_t own, own_bytes, own_numbers; /* of the first strip; of each strip; inside them */
+    size_t bytes;
+} layout;
+
+static size_t aligned(size_t bytes)
 {
-    void *const taken = scratch ? scratch + *used : NULL;
-    *used += (n * size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    return taken;
+    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* Gives every array its place, of use to one thread being the last; returns the bytes used: 4.3 per
- * pixel of wide images, at most 36 (of a single column). */
-static size_t lay_out(qfz_runs *runs, char *scratch, int64_t h, int64_t w, int n_threads)
+/* Adds n items of `size` bytes to the layout and returns their offset. */
+static size_t place(layout *at, size_t n, size_t size)
 {
-    size_t used = 0;
+    const size_t here = at->bytes;
+    at->bytes += aligned(n * size);
+    return here;
+}
+
+static size_t bit_row_bytes(size_t words)
+{
+    return (words + 1) * sizeof(uint64_t);
+}
+
+/* The arrays of all threads come first, then the arrays of each single thread: 4.3 bytes per pixel
+ * of wide images, at most 36 (of a single column). */
+static layout layout_of(int64_t h, int64_t w, int n_threads)
+{
+    layout at = {0};
     const size_t words = (size_t)qfz_words(w), n_strips = (size_t)count_strips(h, n_threads);
     const size_t n_runs = (size_t)h * (size_t)w + (n_strips + 1) * QFZ_RUN_SLACK;
-    (void)take(scratch, &used, 1, sizeof *runs);
-    *runs = (qfz_runs){.h = h, .w = w, .words = (int64_t)words, .n_strips = (int)n_strips};
-    runs->strips = take(scratch, &used, n_strips, sizeof *runs->strips);
-    runs->rows = take(scratch, &used, (size_t)h * words, sizeof *runs->rows);
-    runs->row_run = take(scratch, &used, (size_t)h, sizeof *runs->row_run);
-    runs->row_end = take(scratch, &used, (size_t)h, sizeof *runs->row_end);
-    runs->parent = take(scratch, &used, n_runs, sizeof *runs->parent);
-    for (size_t s = 0; s < n_strips; s++) {
-        uint64_t *const bits = take(scratch, &used, BIT_ROWS * (words + 1), sizeof *bits);
-        uint32_t *const numbers =
-            take(scratch, &used, 2 * (words * QFZ_WORD_PX + QFZ_RUN_SLACK), sizeof *numbers);
-        if (!scratch) continue;
-        memset(bits, 0, BIT_ROWS * (words + 1) * sizeof *bits);
+    (void)place(&at, 1, sizeof(qfz_runs));
+    at.strips = place(&at, n_strips, sizeof(qfz_strip));
+    at.rows = place(&at, (size_t)h * words, sizeof(qfz_row_word));
+    at.row_run = place(&at, (size_t)h, sizeof(uint32_t));
+    at.row_end = place(&at, (size_t)h, sizeof(uint32_t));
+    at.parent = place(&at, n_runs, sizeof(uint32_t));
+    at.own_numbers = aligned(BIT_ROWS * bit_row_bytes(words));
+    at.own_bytes =
+        at.own_numbers + aligned(2 * (words * QFZ_WORD_PX + QFZ_RUN_SLACK) * sizeof(uint32_t));
+    at.own = place(&at, n_strips, at.own_bytes);
+    return at;
+}
+
+static qfz_runs *lay_out(char *scratch, int64_t h, int64_t w, int n_threads)
+{
+    const layout at = layout_of(h, w, n_threads);
+    const size_t words = (size_t)qfz_words(w);
+    qfz_runs *const runs = (qfz_runs *)(void *)scratch;
+    *runs = (qfz_runs){.h = h,
+                       .w = w,
+                       .words = (int64_t)words,
+                       .n_strips = count_strips(h, n_threads),
+                       .strips = (qfz_strip *)(void *)(scratch + at.strips),
+                       .rows = (qfz_row_word *)(void *)(scratch + at.rows),
+                       .row_run = (uint32_t *)(void *)(scratch + at.row_run),
+                       .row_end = (uint32_t *)(void *)(scratch + at.row_end),
+                       .parent = (uint32_t *)(void *)(scratch + at.parent)};
+    for (int s = 0; s < runs->n_strips; s++) {
+        char *const own = scratch + at.own + (size_t)s * at.own_bytes;
+        uint64_t *const bits = (uint64_t *)(void *)own;
+        memset(bits, 0, BIT_ROWS * bit_row_bytes(words));
         runs->strips[s] = (qfz_strip){.left = bits,
                                       .up = bits + words + 1,
                                       .right = bits + 2 * (words + 1),
-                                      .numbers = numbers};
+                                      .numbers = (uint32_t *)(void *)(own + at.own_numbers)};
     }
-    return used;
+    return runs;
 }
 
 static void cut_strips(qfz_runs *runs)
@@ -192,15 +227,13 @@ static void number_asked_rows(const qfz_runs *runs)
 
 size_t qfz_components_bytes(int64_t h, int64_t w, int n_threads)
 {
-    qfz_runs runs;
-    return lay_out(&runs, NULL, h, w, n_threads);
+    return layout_of(h, w, n_threads).bytes;
 }
 
 qfz_runs *qfz_components_find(const qfz_image *image, const qfz_rule *rule, int n_threads,
                               void *scratch, uint32_t *row_before)
 {
-    qfz_runs *const runs = scratch;
-    lay_out(runs, scratch, image->h, image->w, n_threads);
+    qfz_runs *const runs = lay_out(scratch, image->h, image->w, n_threads);
     cut_strips(runs);
     runs->image = image;
     runs->rule = rule;

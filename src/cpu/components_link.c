@@ -221,7 +221,7 @@ QFZ_CLONES static uint32_t link_row(const qfz_runs *runs, const qfz_strip *strip
 
 void qfz_runs_link(const qfz_runs *runs, qfz_strip *strip)
 {
-    uint32_t run = strip->begin, n_linked = 0, n_lost;
+    uint32_t run = strip->begin, n_linked = 0, n_lost = 0;
     for (int64_t y = strip->y0; y < strip->y1; y++) {
         const uint32_t n = cut_row(runs, strip, y);
         plant(runs->parent, run, run + n);
@@ -238,7 +238,7 @@ void qfz_runs_link(const qfz_runs *runs, qfz_strip *strip)
 
 uint32_t qfz_runs_link_seam(const qfz_runs *runs, const qfz_strip *strip)
 {
-    uint32_t n_lost;
+    uint32_t n_lost = 0;
     (void)link_row(runs, strip, strip->y0, false, &n_lost);
     return n_lost;
 }

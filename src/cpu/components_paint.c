@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* components_paint.c - labelled runs to pixels, and what is asked about regions. */
+/* components_paint.c - labelled runs to pixels, and queries about regions. */
 #include "cpu/components_runs.h"
 
 #include <string.h>
@@ -8,62 +8,84 @@
 
 /* ---- Rows of pixels -------------------------------------------------------------------------- */
 
-/* Labels are painted by eights of pixels, without a look at where runs begin and end: pixel i of
- * eight has the label of the run so many runs further as there are starts in its bits 0..i. */
-enum { EIGHT = 8 };
-typedef uint32_t eight_labels __attribute__((vector_size(EIGHT * sizeof(uint32_t))));
-
-/* For each pattern of eight starts and each of its bits i, the number of those among 1..i. */
+/* For each pattern of eight starts of runs and each of its bits i, the number of starts among bits
+ * 1..i. */
 typedef struct rank_table {
-    eight_labels of[1 << EIGHT];
-    eight_labels mask; /* the bits of numbers of runs that go to pixels */
+    uint32_t of[1 << QFZ_N_LANES][QFZ_N_LANES];
+    uint32_t mask; /* the bits of run labels that are copied to pixels */
 } rank_table;
 
 static void rank_table_init(rank_table *ranks, uint32_t mask)
 {
-    ranks->mask = mask - (eight_labels){0};
-    for (uint32_t starts = 0; starts < 1 << EIGHT; starts++) {
+    ranks->mask = mask;
+    for (uint32_t starts = 0; starts < 1 << QFZ_N_LANES; starts++) {
         uint32_t rank = 0;
-        for (int i = 0; i < EIGHT; i++) {
+        for (int i = 0; i < QFZ_N_LANES; i++) {
             rank += i > 0 && starts >> i & 1;
             ranks->of[starts][i] = rank;
         }
     }
 }
 
-/* Paints 64 pixels.  run: number of the last run that began before, whose successor is returned.
- * Numbers of runs that are to come, and of none, are read but not used: hence QFZ_RUN_SLACK. */
-QFZ_INLINE const uint32_t *paint_word(const rank_table *ranks, const uint32_t *run,
-                                      qfz_row_word word, uint32_t *out)
+/* Paints 64 pixels.  run: label of the last run that began before them; the same for the next 64
+ * pixels is returned.  Labels before the first run and behind the last one may be read, but are not
+ * used: hence QFZ_RUN_SLACK. */
+static inline const uint32_t *paint_each(const rank_table *ranks, const uint32_t *run,
+                                         qfz_row_word word, uint32_t *out)
 {
-    const eight_labels bit = {1, 2, 4, 8, 16, 32, 64, 128};
-    for (int x = 0; x < QFZ_WORD_PX; x += EIGHT) {
+    for (int x = 0; x < QFZ_WORD_PX; x++) {
+        run += word.start >> x & 1;
+        out[x] = *run & ranks->mask & -(uint32_t)(word.valid >> x & 1);
+    }
+    return run;
+}
+
+/* The same for eight pixels at a time, without a branch at the ends of runs: pixel i of eight has
+ * the label as many runs further as bits 0..i have starts. */
+QFZ_LANES static inline const uint32_t *paint_lanes(const rank_table *ranks, const uint32_t *run,
+                                                    qfz_row_word word, uint32_t *out)
+{
+    const qfz_lanes mask = qfz_lanes_all(ranks->mask);
+    for (int x = 0; x < QFZ_WORD_PX; x += QFZ_N_LANES) {
         const unsigned starts = word.start >> x & 0xff;
         const uint32_t valid = word.valid >> x & 0xff;
-        eight_labels labels;
-        memcpy(&labels, run + (starts & 1), sizeof labels);
-        labels = __builtin_shuffle(labels, ranks->of[starts]) & ranks->mask;
-        labels &= (eight_labels)((valid & bit) != 0);
-        memcpy(out + x, &labels, sizeof labels);
+        const qfz_lanes runs = qfz_lanes_load(run + (starts & 1));
+        const qfz_lanes labels = qfz_lanes_pick(runs, qfz_lanes_load(ranks->of[starts]));
+        qfz_lanes_store(out + x,
+                        qfz_lanes_and(qfz_lanes_and(labels, mask), qfz_lanes_of_bits(valid)));
         run += __builtin_popcount(starts);
     }
     return run;
 }
 
-/* number: of the row's first run; what is before and behind may be read. */
-QFZ_CLONES static void paint_row(const qfz_runs *runs, const rank_table *ranks, int64_t y,
-                                 const uint32_t *number, uint32_t *out)
-{
-    const qfz_row_word *const row = runs->rows + y * runs->words;
-    const int64_t w = runs->w, whole = w / QFZ_WORD_PX;
-    const uint32_t *run = number - 1;
-    for (int64_t k = 0; k < whole; k++)
-        run = paint_word(ranks, run, row[k], out + k * QFZ_WORD_PX);
-    if (w % QFZ_WORD_PX) {
-        uint32_t last[QFZ_WORD_PX];
-        paint_word(ranks, run, row[whole], last);
-        memcpy(out + whole * QFZ_WORD_PX, last, (size_t)(w % QFZ_WORD_PX) * sizeof *last);
+/* name paints row y.  number: label of the row's first run; labels before and behind the row's runs
+ * may be read. */
+#define DEFINE_PAINT_ROW(name, TARGET, paint_word)                                                 \
+    TARGET static void name(const qfz_runs *runs, const rank_table *ranks, int64_t y,              \
+                            const uint32_t *number, uint32_t *out)                                 \
+    {                                                                                              \
+        const qfz_row_word *const row = runs->rows + y * runs->words;                              \
+        const int64_t w = runs->w, whole = w / QFZ_WORD_PX;                                        \
+        const uint32_t *run = number - 1;                                                          \
+        for (int64_t k = 0; k < whole; k++)                                                        \
+            run = paint_word(ranks, run, row[k], out + k * QFZ_WORD_PX);                           \
+        if (w % QFZ_WORD_PX) {                                                                     \
+            uint32_t last[QFZ_WORD_PX];                                                            \
+            (void)paint_word(ranks, run, row[whole], last);                                        \
+            memcpy(out + whole * QFZ_WORD_PX, last, (size_t)(w % QFZ_WORD_PX) * sizeof *last);     \
+        }                                                                                          \
     }
+
+DEFINE_PAINT_ROW(paint_row_each, , paint_each)
+DEFINE_PAINT_ROW(paint_row_lanes, QFZ_LANES, paint_lanes)
+
+static void paint_row(const qfz_runs *runs, const rank_table *ranks, int64_t y,
+                      const uint32_t *number, uint32_t *out)
+{
+    if (qfz_lanes_are_fast())
+        paint_row_lanes(runs, ranks, y, number, out);
+    else
+        paint_row_each(runs, ranks, y, number, out);
 }
 
 void qfz_components_row(const qfz_runs *runs, int64_t y, uint32_t *region)
@@ -118,7 +140,7 @@ void qfz_components_labels(const qfz_runs *runs, const uint64_t *name, bool wide
         label_strip(runs, &runs->strips[s], name, wide, out);
 }
 
-/* ---- Questions ------------------------------------------------------------------------------- */
+/* ---- Queries --------------------------------------------------------------------------------- */
 
 /* The region of a row's first and last pixel. */
 static uint32_t left_end(const qfz_runs *runs, int64_t y)
@@ -146,7 +168,7 @@ void qfz_components_ring(const qfz_runs *runs, uint32_t *region)
     }
 }
 
-/* The first run from this one on that has a label; the row has one. */
+/* The first run, from this one on, that has the label; there is one in the row. */
 QFZ_CLONES static uint32_t find_label(const uint32_t *parent, uint32_t run, uint32_t label)
 {
     for (;; run += QFZ_RUN_SLACK) {
@@ -168,7 +190,7 @@ uint32_t qfz_components_first(const qfz_runs *runs, qfz_components_seek *seek, i
         *seek =
             (qfz_components_seek){.y = y, .run = runs->row_run[y], .word_run = runs->row_run[y]};
     seek->run = find_label(runs->parent, seek->run, QFZ_LABELLED | region);
-    for (;; seek->word++) { /* to the word in which the run starts */
+    for (;; seek->word++) { /* find the word in which the run starts */
         const uint32_t n = (uint32_t)__builtin_popcountll(row[seek->word].start);
         if (seek->run - seek->word_run < n) break;
         seek->word_run += n;

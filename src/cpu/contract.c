@@ -23,13 +23,13 @@ typedef struct sizes {
     int64_t n_blocks, n_vertices, n_links, packed;
 } sizes;
 
-static sizes lay_out(const qfz_blocks *in, int connectivity, qfz_contracted_block *blocks)
+static sizes lay_out(const qfz_cpu_blocks *in, int connectivity, qfz_contracted_block *blocks)
 {
     sizes n = {0};
     uint32_t px = 0;
     for (int64_t by = 0; by < in->n_y; by++) {
         for (int64_t bx = 0; bx < in->n_x; bx++, n.n_blocks++) {
-            const qfz_box box = qfz_blocks_box(in, by, bx);
+            const qfz_box box = qfz_cpu_blocks_box(in, by, bx);
             const int64_t h = qfz_box_h(box), w = qfz_box_w(box);
             if (blocks)
                 blocks[n.n_blocks] = (qfz_contracted_block){.px = px,
@@ -40,7 +40,7 @@ static sizes lay_out(const qfz_blocks *in, int connectivity, qfz_contracted_bloc
             n.n_vertices += qfz_ring_size(h, w);
             n.packed += qfz_block_packed_most(
                 h * w, qfz_lightest_max((uint32_t)(h * w), (uint32_t)qfz_ring_size(h, w)));
-            n.n_links += qfz_blocks_max_crossing(in, connectivity, box) + qfz_ring_size(h, w);
+            n.n_links += qfz_cpu_blocks_max_crossing(in, connectivity, box) + qfz_ring_size(h, w);
         }
     }
     return n;
@@ -49,12 +49,12 @@ static sizes lay_out(const qfz_blocks *in, int connectivity, qfz_contracted_bloc
 qfz_status qfz_contraction_init(qfz_contraction *c, const qfz_rule *rule, int64_t h, int64_t w,
                                 int64_t side, bool stays, int n_threads, qfz_error *err)
 {
-    const qfz_blocks in = qfz_blocks_of(h, w, side);
+    const qfz_cpu_blocks in = qfz_cpu_blocks_of(h, w, side);
     const sizes n = lay_out(&in, rule->connectivity, NULL);
     const int64_t external = 2 * (h + w), n_own = n_threads * (int64_t)QFZ_BLOCK_MAX_NODES;
     *c = (qfz_contraction){.rule = rule,
                            .n_threads = n_threads,
-                           .in_blocks = in,
+                           .layout = in,
                            .stays = stays,
                            .packed_room = stays ? n.packed : 0,
                            .max_vertices = n.n_vertices};
@@ -69,7 +69,7 @@ qfz_status qfz_contraction_init(qfz_contraction *c, const qfz_rule *rule, int64_
     QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->gate, n.n_vertices, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->u, c->link_room, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->v, c->link_room, err));
-    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->key, c->link_room, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&c->link_level, c->link_room, err));
     QFZ_TRY_OR(st, failed, qfz_graph_init(&c->graph, c->link_room, err));
     QFZ_TRY_OR(st, failed, qfz_forest_init(&c->forest, n.n_vertices, err));
     QFZ_TRY_OR(st, failed, qfz_alloc_large(&c->scratch, n_threads, thread_bytes(rule), err));
@@ -91,7 +91,7 @@ void qfz_contraction_fini(qfz_contraction *c)
     free(c->gate);
     free(c->u);
     free(c->v);
-    free(c->key);
+    free(c->link_level);
     qfz_graph_fini(&c->graph);
     qfz_forest_fini(&c->forest);
     free(c->scratch);
@@ -102,11 +102,11 @@ void qfz_contraction_swap_rooms(qfz_contraction *a, qfz_contraction *b)
 {
     const qfz_contraction was = *a;
     a->forest = b->forest;
-    a->graph.spare_key = b->graph.spare_key;
+    a->graph.spare_level = b->graph.spare_level;
     a->graph.spare_id = b->graph.spare_id;
     a->scratch = b->scratch;
     b->forest = was.forest;
-    b->graph.spare_key = was.graph.spare_key;
+    b->graph.spare_level = was.graph.spare_level;
     b->graph.spare_id = was.graph.spare_id;
     b->scratch = was.scratch;
     a->first = b->first;
@@ -121,7 +121,7 @@ void qfz_contraction_swap_rooms(qfz_contraction *a, qfz_contraction *b)
 
 int64_t qfz_contraction_bytes(const qfz_rule *rule, int64_t h, int64_t w, bool stays)
 {
-    const qfz_blocks in = qfz_blocks_of(h, w, QFZ_BLOCK_SIDE);
+    const qfz_cpu_blocks in = qfz_cpu_blocks_of(h, w, QFZ_CPU_BLOCK_SIDE);
     const sizes n = lay_out(&in, rule->connectivity, NULL);
     const int64_t word = sizeof(uint32_t), half = sizeof(uint16_t);
     const int64_t of_px = 2 * (half + word) * QFZ_BLOCK_MAX_NODES;
@@ -138,7 +138,8 @@ int64_t qfz_contraction_used_bytes(const qfz_contraction *c, int64_t h, int64_t 
 
 /* ---- One block. */
 
-/* Ring pixels of the block from which edges leave it, or that are on the image's own ring. */
+/* Adds a loop for each ring pixel of the block from which an edge leaves the block, or that lies on
+ * the image's own ring, at the level at which its component opens. */
 static void open_block(const qfz_block_work *b, bool open_ring)
 {
     const int64_t h = qfz_box_h(b->box), w = qfz_box_w(b->box);
@@ -148,19 +149,19 @@ static void open_block(const qfz_block_work *b, bool open_ring)
     for (int64_t i = 0; i < qfz_ring_size(h, w); i++) {
         int64_t y, x;
         qfz_ring_place(h, w, i, &y, &x);
-        uint64_t key = b->s->open[i];
+        uint64_t level = b->s->open[i];
         if (open_ring && at_border) {
             const int64_t at_y = y + b->box.y0, at_x = x + b->box.x0;
             if (qfz_on_ring(image->h, image->w, at_y, at_x) &&
                 (!image->valid || image->valid[at_y * image->w + at_x]))
-                key = 0;
+                level = 0;
         }
         const uint32_t place = (uint32_t)(y * w + x);
-        if (key != UINT64_MAX) qfz_block_add_loop(b->edges, (uint32_t)key, b->px_number[place]);
+        if (level != UINT64_MAX) qfz_block_add_loop(b->edges, (uint32_t)level, b->px_number[place]);
     }
 }
 
-/* Pixels' hooks of a block, none so far. */
+/* Prepares the hooks of a block's pixels. */
 static qfz_lightest *lightest_of(const qfz_block_work *b, bool open_ring)
 {
     qfz_lightest *const l = &b->s->lightest;
@@ -188,12 +189,12 @@ static void find_edges(const qfz_block_work *b, bool open_ring)
     block->n_seam = seam.n_right + seam.n_below + seam.n_corner;
     for (uint32_t i = 0; i < block->n_seam; i++) {
         b->c->u[block->link + i] = seam.edges[i].id; /* until join_seams() */
-        b->c->key[block->link + i] = seam.edges[i].key;
+        b->c->link_level[block->link + i] = seam.edges[i].level;
     }
     open_block(b, open_ring);
 }
 
-/* Its own number says of a node that it has none yet. */
+/* The number of a node that has none yet. */
 enum { UNNUMBERED = UINT16_MAX };
 
 static void start_components(const qfz_block_work *b)
@@ -207,16 +208,16 @@ static uint32_t vertex_at(const qfz_block_work *b, uint32_t root)
     return qfz_contracted_vertex(b->block, b->number[root]);
 }
 
-void qfz_block_link(const qfz_block_work *b, uint32_t p, uint32_t q, uint32_t key)
+void qfz_block_link(const qfz_block_work *b, uint32_t p, uint32_t q, uint32_t level)
 {
     qfz_contracted_block *const block = b->block;
     const uint32_t at = block->link + block->n_seam + block->n_inside++;
     b->c->u[at] = vertex_at(b, p);
     b->c->v[at] = vertex_at(b, q);
-    b->c->key[at] = key;
+    b->c->link_level[at] = level;
 }
 
-/* From nodes. */
+/* Replaces the nodes of pixels by their numbers. */
 static void number_pixels(const uint16_t *number, uint32_t n, uint16_t *of_px)
 {
     for (uint32_t i = 0; i < n; i++)
@@ -237,7 +238,7 @@ static void number_rest(const qfz_block_work *b)
     number_pixels(b->number, block->n_px, b->px_number);
 }
 
-/* While the block is in the cache; its neighbours will ask when it no longer is. */
+/* Gates are found while the block is in the cache; its neighbours use them later. */
 static void find_gates(const qfz_block_work *b)
 {
     const int64_t h = qfz_box_h(b->box), w = qfz_box_w(b->box);
@@ -275,7 +276,7 @@ static qfz_block_work work_on(qfz_contraction *c, const qfz_image *image, int64_
         .c = c,
         .image = image,
         .block = &c->blocks[i],
-        .box = qfz_blocks_box(&c->in_blocks, i / c->in_blocks.n_x, i % c->in_blocks.n_x),
+        .box = qfz_cpu_blocks_box(&c->layout, i / c->layout.n_x, i % c->layout.n_x),
         .thread = thread,
         .s = s,
         .edges = (qfz_block_edges *)(void *)(own + scratch_bytes()),
@@ -290,21 +291,21 @@ static qfz_block_work work_on(qfz_contraction *c, const qfz_image *image, int64_
 
 qfz_gate qfz_contraction_gate(const qfz_contraction *c, int64_t y, int64_t x)
 {
-    const int64_t by = y / c->in_blocks.side, bx = x / c->in_blocks.side;
-    const qfz_box box = qfz_blocks_box(&c->in_blocks, by, bx);
+    const int64_t by = y / c->layout.side, bx = x / c->layout.side;
+    const qfz_box box = qfz_cpu_blocks_box(&c->layout, by, bx);
     const int64_t i = qfz_ring_index(qfz_box_h(box), qfz_box_w(box), y - box.y0, x - box.x0);
-    return c->gate[c->blocks[by * c->in_blocks.n_x + bx].vertex + i];
+    return c->gate[c->blocks[by * c->layout.n_x + bx].vertex + i];
 }
 
-/* Edges across seams become links.  The climb from such an edge's end to its vertex meets no level
- * above its own, because the edge had opened the component by then. */
+/* Edges across seams become links.  The climb from a pixel of such an edge to its vertex meets no
+ * level above the edge's own, because the edge had opened the component at that level. */
 static void join_seams(const qfz_contraction *c, const qfz_contracted_block *block)
 {
     static const int from[QFZ_EDGE_KINDS] = {0, 0, 0, 1}, to_x[QFZ_EDGE_KINDS] = {1, 0, 1, 0};
     static const int to_y[QFZ_EDGE_KINDS] = {0, 1, 1, 1};
     for (uint32_t i = block->link; i < block->link + block->n_seam; i++) {
         const uint32_t id = c->u[i], kind = id % QFZ_EDGE_KINDS;
-        const int64_t a = id / QFZ_EDGE_KINDS, y = a / c->in_blocks.w, x = a % c->in_blocks.w;
+        const int64_t a = id / QFZ_EDGE_KINDS, y = a / c->layout.w, x = a % c->layout.w;
         c->u[i] = qfz_contraction_gate(c, y, x + from[kind]).vertex;
         c->v[i] = qfz_contraction_gate(c, y + to_y[kind], x + to_x[kind]).vertex;
     }
@@ -313,10 +314,10 @@ static void join_seams(const qfz_contraction *c, const qfz_contracted_block *blo
 void qfz_contract_by(qfz_contraction *c, const qfz_image *image, bool open_ring, qfz_join_fn join,
                      void *arg)
 {
-    c->in_blocks = qfz_blocks_of(image->h, image->w, c->in_blocks.side);
-    const sizes n = lay_out(&c->in_blocks, c->rule->connectivity, c->blocks);
+    c->layout = qfz_cpu_blocks_of(image->h, image->w, c->layout.side);
+    const sizes n = lay_out(&c->layout, c->rule->connectivity, c->blocks);
     c->n_vertices = (uint32_t)n.n_vertices;
-    c->ghost = n.n_links;
+    c->first_external = n.n_links;
     c->packed_bytes = 0;
 #pragma omp parallel num_threads(qfz_contraction_threads(c))
     {
@@ -331,7 +332,7 @@ void qfz_contract_by(qfz_contraction *c, const qfz_image *image, bool open_ring,
         for (int64_t i = 0; i < n.n_blocks; i++)
             join_seams(c, &c->blocks[i]);
     }
-    qfz_graph_set_links(&c->graph, c->n_vertices, c->u, c->v, c->key);
+    qfz_graph_set_links(&c->graph, c->n_vertices, c->u, c->v, c->link_level);
     for (int64_t i = 0; i < n.n_blocks; i++)
         qfz_graph_add_links(&c->graph, c->blocks[i].link,
                             c->blocks[i].n_seam + c->blocks[i].n_inside, c->rule->alpha_level);
@@ -344,22 +345,23 @@ void qfz_contract(qfz_contraction *c, const qfz_image *image, bool open_ring)
 
 void qfz_contraction_add_external(qfz_contraction *c, const qfz_links *external)
 {
-    const int64_t h = c->in_blocks.h, w = c->in_blocks.w;
+    const int64_t h = c->layout.h, w = c->layout.w;
     for (int64_t i = 0; i < external->n; i++) {
         int64_t y, x;
         qfz_ring_place(h, w, external->u[i], &y, &x);
-        c->u[c->ghost + i] = qfz_contraction_gate(c, y, x).vertex;
+        c->u[c->first_external + i] = qfz_contraction_gate(c, y, x).vertex;
         qfz_ring_place(h, w, external->v[i], &y, &x);
-        c->v[c->ghost + i] = qfz_contraction_gate(c, y, x).vertex;
-        c->key[c->ghost + i] = external->level[i];
+        c->v[c->first_external + i] = qfz_contraction_gate(c, y, x).vertex;
+        c->link_level[c->first_external + i] = external->level[i];
     }
-    qfz_graph_add_links(&c->graph, (uint32_t)c->ghost, (uint32_t)external->n, c->rule->alpha_level);
+    qfz_graph_add_links(&c->graph, (uint32_t)c->first_external, (uint32_t)external->n,
+                        c->rule->alpha_level);
 }
 
 void qfz_contraction_mark_ring(const qfz_contraction *c, const uint8_t *ring_valid, uint32_t *mark,
                                qfz_links *links)
 {
-    const int64_t h = c->in_blocks.h, w = c->in_blocks.w;
+    const int64_t h = c->layout.h, w = c->layout.w;
     memset(mark, 0xff, c->n_vertices * sizeof *mark);
     for (int64_t i = 0; i < qfz_ring_size(h, w); i++) {
         int64_t y, x;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* contract_levels.c - the components of one block, where levels are all that counts. */
+/* contract_levels.c - joins the components of one block by levels alone. */
 #include "cpu/contract_parts.h"
 #include "cpu/spanning.h"
 
@@ -10,9 +10,9 @@ static void open_component(const qfz_block_work *b, uint32_t *component)
     *component |= qfz_set_of(0, QFZ_SET_OPEN);
 }
 
-/* Open components that have met are one set, each with its own root for those that are hooked to
- * it: all of them are as near to it as the current level.  What is hooked is counted here, as a
- * number in memory would be waited for. */
+/* Open components that have met form one set, whose root counts as the root of each: all of them
+ * are equally near at the current level.  The number of hooks is a local variable, because a store
+ * to memory in each step would delay the next one. */
 static void join_all(const qfz_block_work *b, const uint64_t *edges, int32_t n_edges)
 {
     uint32_t *const component = b->s->component, *const level = b->level;

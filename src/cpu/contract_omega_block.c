@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* contract_omega_block.c - the components of one block with the ranges of their values: what is
- * hooked, what becomes a vertex or an event of one.
+/* contract_omega_block.c - the components of one block with the ranges of their values: which
+ * components are hooked, which become vertices, and which range events a vertex has.
  *
- * A node (lightest.h) begins at the level of its first pixel's hook, which is the least of all its
- * pixels', with the pixels hooked by that level.  The others are late: each joins the node by the
- * level of its own hook, as if it were a node that nothing climbs from. */
-#include <emmintrin.h>
+ * A node (lightest.h) begins at the level of its first pixel's hook, the least level of its
+ * pixels' hooks, and with the pixels hooked at that level.  The other pixels are late: each
+ * joins the node at the level of its own hook, like a node from which nothing climbs. */
 #include <string.h>
 
+#include "core/simd.h"
 #include "cpu/contract_omega_parts.h"
 #include "cpu/spanning.h"
 
-/* Beside what every contraction needs for a block. */
+/* A thread's memory for a block, beside the memory that every contraction has. */
 typedef struct scratch {
-    uint32_t least[QFZ_MAX_PARTS + 1]; /* level that a node begins at */
+    uint32_t least[QFZ_MAX_PARTS + 1]; /* the level at which a node begins, by node */
     qfz_joined joined;
 } scratch;
 
-/* Of one band of integers of 8 or 16 bits, as signed numbers: there whether a range grows is least
- * foreseen.  The least value, and the complement of the greatest, so that both shrink as it grows.
- * A word, as halves that are stored are waited for. */
+/* The range of one band of integers of 8 or 16 bits, as signed numbers: there it is hardest to
+ * foresee whether a range grows.  The low half is the least value, the high half the complement
+ * of the greatest, so that both halves decrease as the range grows.  One word, because a load
+ * that covers two separate stores of halves would stall. */
 typedef uint32_t range;
 
 static const range no_range = INT16_MAX | (uint32_t)INT16_MAX << 16;
@@ -41,26 +42,25 @@ static inline int32_t range_hi(range r)
 
 static inline range range_union(range a, range b)
 {
-    const __m128i in_a = _mm_cvtsi32_si128((int)a), in_b = _mm_cvtsi32_si128((int)b);
-    return (range)_mm_cvtsi128_si32(_mm_min_epi16(in_a, in_b));
+    return qfz_min_of_halves(a, b);
 }
 
 /* The components of one block. */
 typedef struct builder {
     const qfz_block_work *b;
     qfz_omega_contraction *o;
-    qfz_exterior_view *told;
+    qfz_thread_events *events;
     scratch *s;
-    range *ranges; /* of components, by node; NULL: in lo and hi */
+    range *ranges; /* of components, by node; NULL: lo and hi have the ranges */
     char *lo, *hi, *row;
     size_t span_bytes;
-    int32_t widest; /* that a range may be */
+    int32_t widest; /* the largest difference that omega allows */
     uint32_t n_late;
 } builder;
 
 size_t qfz_omega_block_bytes(const qfz_rule *rule)
 {
-    const size_t ends = (2 * QFZ_MAX_PARTS + QFZ_BLOCK_SIDE) * qfz_span_bytes(rule);
+    const size_t ends = (2 * QFZ_MAX_PARTS + QFZ_CPU_BLOCK_SIDE) * qfz_span_bytes(rule);
     const size_t ranges = (QFZ_MAX_PARTS + 1) * sizeof(range);
     return (sizeof(scratch) + 63) / 64 * 64 + ((ends > ranges ? ends : ranges) + 63) / 64 * 64;
 }
@@ -70,9 +70,9 @@ static bool has_ranges(const qfz_rule *rule)
     return rule->n_bands == 1 && qfz_type_bytes(rule->type) <= 2;
 }
 
-/* ---- What nodes begin with. */
+/* ---- The first ranges of nodes. */
 
-/* What is added to a value, modulo its type, to make it a range's. */
+/* The number that, added to a value modulo its type, makes it a signed number of a range. */
 static uint16_t offset_of(qfz_type type)
 {
     return type == QFZ_U16 ? 1 << 15 : 0;
@@ -92,7 +92,7 @@ static void put_value(qfz_type type, int32_t value, void *to)
     for (int64_t x = 0; x < w; x++)                                                                \
     ((TYPE *)to)[x * n_bands] = ((const TYPE *)from)[x]
 
-/* Planes become one group of bands a pixel. */
+/* Turns a row of one band into every n_bands-th value of a row of pixels. */
 static void spread_row(size_t bytes, int64_t n_bands, const void *from, int64_t w, void *to)
 {
     switch (bytes) {
@@ -116,7 +116,8 @@ static void find_least(const builder *u)
     }
 }
 
-/* A row's pixels, from pixel px on, are of their nodes' ranges, or late: then they are listed. */
+/* Each pixel of a row, from pixel px on, either extends the range of its node or is late and
+ * listed. */
 static void start_row_of_ranges(builder *u, const uint16_t *values, int64_t w, int64_t px)
 {
     const uint16_t *const component = u->b->px_number + px;
@@ -147,7 +148,7 @@ static void *hi_of(const builder *u, uint32_t node)
     return u->hi + node * u->span_bytes;
 }
 
-/* The same for values in general.  holds: 0 until a node has a range. */
+/* The same for other types.  holds[node] is 0 until the node has a range. */
 static void start_row_of_spans(builder *u, const char *values, int64_t w, int64_t px)
 {
     const uint16_t *const component = u->b->px_number + px;
@@ -176,7 +177,7 @@ static void start_row(builder *u, int64_t y)
     const qfz_box box = u->b->box;
     const int64_t w = qfz_box_w(box), px = y * w;
     const size_t bytes = qfz_type_bytes(image->type);
-    uint16_t values[QFZ_BLOCK_SIDE];
+    uint16_t values[QFZ_CPU_BLOCK_SIDE];
     for (int64_t band = 0; band < image->n_bands; band++) {
         const int64_t at = (band * image->h + box.y0 + y) * image->w + box.x0;
         const char *const from = (const char *)image->pixels + bytes * (size_t)at;
@@ -221,9 +222,9 @@ static void start_nodes(builder *u)
     qfz_spanning_start(u->b->s->set, n);
 }
 
-/* ---- Joining. */
+/* ---- Joins in order of level. */
 
-/* The range of a node's component, as number n of two arrays. */
+/* Copies the range of a node's component to element n of two arrays. */
 static void put_span(const builder *u, uint32_t node, void *lo, void *hi, size_t n)
 {
     char *const to_lo = (char *)lo + n * u->span_bytes;
@@ -242,7 +243,7 @@ static uint32_t vertex_at(const builder *u, uint32_t node)
     return qfz_contracted_vertex(u->b->block, u->b->number[node]);
 }
 
-/* A component becomes a vertex as it stands. */
+/* Turns a component into a vertex, with its present range. */
 static void open_component(builder *u, uint32_t *component, uint32_t level)
 {
     qfz_spans *const spans = &u->o->start;
@@ -256,11 +257,11 @@ static void open_component(builder *u, uint32_t *component, uint32_t level)
     put_span(u, node, spans->lo, spans->hi, vertex);
 }
 
-/* The vertex of an open node has the node's range from this level on. */
-static void tell(const builder *u, uint32_t node, uint32_t level)
+/* Adds a range event: from this level on, the vertex of an open node has the node's range. */
+static void add_event(const builder *u, uint32_t node, uint32_t level)
 {
-    qfz_ranges *const out = &u->told->ranges;
-    qfz_error *const err = &u->told->err;
+    qfz_ranges *const out = &u->events->ranges;
+    qfz_error *const err = &u->events->err;
     if (err->status != QFZ_OK || qfz_ranges_reserve(out, out->n + 1, u->b->c->rule, err) != QFZ_OK)
         return;
     out->at[out->n] = vertex_at(u, node);
@@ -269,36 +270,38 @@ static void tell(const builder *u, uint32_t node, uint32_t level)
     out->n++;
 }
 
-/* take_in() of ranges.  Whether they grow is at random, so there is no branch: one that does not
- * grow holds as it did, and one that has broken stays too wide. */
+/* take_in() for ranges.  Whether a range grows is random, so nothing here branches on it: a
+ * range that does not grow keeps its omega level, and a component that exceeded omega remains
+ * too wide. */
 static inline void take_in_range(const builder *u, uint32_t node, uint32_t other, uint32_t level,
-                                 bool is_news)
+                                 bool is_event)
 {
     uint32_t *const holds = u->s->joined.holds;
     const range was = u->ranges[node], now = range_union(was, u->ranges[other]);
     const uint32_t held = holds[node], at_most = qfz_level_before(level);
     const bool breaks = (holds[other] < level) | (range_hi(now) - range_lo(now) > u->widest);
     u->ranges[node] = now;
-    if (is_news && held >= level && now != was) tell(u, node, level);
+    if (is_event && held >= level && now != was) add_event(u, node, level);
     holds[node] = qfz_min(held, breaks ? at_most : UINT32_MAX);
 }
 
-/* The node's component takes in another one's range, and holds as long as both do; what has broken
- * has a range that is too wide, for whoever joins it. */
+/* The node's component takes in the range of another one; it is within omega as long as both
+ * are.  A component that exceeded omega has a range that is too wide for every component that it
+ * joins later. */
 static inline void take_in(const builder *u, uint32_t node, uint32_t other, uint32_t level,
-                           bool is_news)
+                           bool is_event)
 {
     const qfz_rule *const rule = u->b->c->rule;
     uint32_t *const holds = u->s->joined.holds;
     if (u->ranges) {
-        take_in_range(u, node, other, level, is_news && rule->omega);
+        take_in_range(u, node, other, level, is_event && rule->omega);
         return;
     }
     if (!rule->omega || holds[node] < level) return;
     const bool grew =
         qfz_widen(rule, lo_of(u, node), hi_of(u, node), lo_of(u, other), hi_of(u, other));
-    if (!grew) return; /* the other one holds, having no wider range */
-    if (is_news) tell(u, node, level);
+    if (!grew) return; /* the other one is within omega, too: its range is no wider */
+    if (is_event) add_event(u, node, level);
     if (holds[other] < level || too_wide(u, node)) holds[node] = qfz_level_before(level);
 }
 
@@ -309,7 +312,8 @@ static void join_open(builder *u, uint32_t p, uint32_t q, uint32_t level)
     take_in(u, p, q, level, false);
 }
 
-/* What is put under another one is hooked, but for late pixels, or linked where both are open. */
+/* The smaller component is hooked to the larger one, except a late pixel, or linked if both are
+ * open. */
 static void join_all(builder *u)
 {
     const qfz_block_work *const b = u->b;
@@ -351,7 +355,7 @@ void qfz_omega_join_block(const qfz_block_work *b, void *arg)
     char *const lo = own + (sizeof(scratch) + 63) / 64 * 64;
     builder u = {.b = b,
                  .o = o,
-                 .told = &o->told[b->thread],
+                 .events = &o->events[b->thread],
                  .s = (scratch *)(void *)own,
                  .ranges = has_ranges(rule) ? (range *)(void *)lo : NULL,
                  .widest =

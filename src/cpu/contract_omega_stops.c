@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* contract_omega_stops.c - where climbs from the pixels of one block stop. */
+/* contract_omega_stops.c - the ends of climbs from the pixels of one block. */
 #include <string.h>
 
 #include "cpu/contract_omega_parts.h"
@@ -16,14 +16,14 @@ static uint16_t new_stop(const finder *u, uint32_t *n, uint32_t vertex, uint32_t
     return (uint16_t)(*n)++;
 }
 
-/* Of nodes by number.  What lies below the level that a vertex was opened at is known. */
+/* Stops of roots.  Below the level at which a vertex opened, its omega level is known. */
 static void find_root_stops(const finder *u, uint32_t *n)
 {
     const qfz_block_work *const b = u->b;
     const qfz_contracted_block *const block = b->block;
     const uint32_t first_open = block->n_nodes - block->n_open;
     qfz_joined *const s = u->joined;
-    s->till[b->number[0]] = 0; /* of invalid pixels */
+    s->till[b->number[0]] = 0; /* the node of invalid pixels */
     for (uint32_t i = 1; i < block->n_nodes; i++) {
         const uint32_t number = b->number[i];
         if (number < block->n_hooks) continue;
@@ -35,7 +35,7 @@ static void find_root_stops(const finder *u, uint32_t *n)
     }
 }
 
-/* Where a climb that begins at a hook stops; later hooks come first. */
+/* Stops of climbs that begin at a hook; later hooks come first. */
 static void find_hook_stops(const finder *u, uint32_t *n)
 {
     const qfz_block_work *const b = u->b;
@@ -57,8 +57,8 @@ static void find_hook_stops(const finder *u, uint32_t *n)
     }
 }
 
-/* Of a pixel whose hook leads into a component that breaks then, or may.  Its node's first pixel
- * gets the node's own stop: that is nobody's then. */
+/* The stop of a pixel whose hook leads into a component that exceeds omega, or may do so.  The
+ * first pixel of a node gets the node's own stop, which no other pixel has then. */
 static uint16_t stop_of_px(const finder *u, uint32_t *n, uint32_t px)
 {
     const qfz_block_work *const b = u->b;
@@ -73,7 +73,7 @@ static uint16_t stop_of_px(const finder *u, uint32_t *n, uint32_t px)
     return s->stop[node];
 }
 
-/* Whether a pixel stops where its node does is at random, so that the others are listed first. */
+/* Whether a pixel has its node's stop is random, so the others are listed first. */
 static void find_px_stops(const finder *u, uint32_t *n)
 {
     const qfz_block_work *const b = u->b;
@@ -81,7 +81,7 @@ static void find_px_stops(const finder *u, uint32_t *n)
     const uint16_t *const number = b->px_number, *const of_node = u->joined->stop;
     uint16_t *const stop = u->o->stop + b->block->px, *const others = u->joined->others;
     const uint32_t n_px = b->block->n_px;
-    uint32_t n_others = 0, invalid = QFZ_NONE; /* pixels have a stop in common */
+    uint32_t n_others = 0, invalid = QFZ_NONE; /* the common stop of invalid pixels */
     for (uint32_t i = 0; i < n_px; i++) {
         const uint32_t node = number[i];
         stop[i] = of_node[node];
@@ -99,7 +99,7 @@ static void find_px_stops(const finder *u, uint32_t *n)
     }
 }
 
-/* The block's stops follow those of the blocks that are through. */
+/* Appends the block's stops to those of the blocks that are complete. */
 static void put_stops(const finder *u, uint32_t n)
 {
     qfz_omega_contraction *const o = u->o;

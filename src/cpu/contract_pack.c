@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* contract_pack.c - contracted blocks that stay, as small as they can be.
+/* contract_pack.c - contracted blocks in compact form.
  *
- * Of all that a contraction finds, this is most, and the processor waits for memory that is new
- * more than for anything that is done here: a block is packed while it is in the cache.  Of its
- * nodes only those that are hooked are there.  Levels have as many bytes as the block's largest
- * needs, one, two or four; all bits set stand for QFZ_NONE. */
+ * Packed blocks are the largest part of a contraction, and writing to new memory costs more time
+ * than computing here, so a block is packed while it is in the cache.  Only hooked nodes are
+ * stored.  Levels have 1, 2 or 4 bytes each, as the block's largest level requires; all bits set
+ * represent QFZ_NONE. */
 #include <omp.h>
 #include <string.h>
 
-#include "core/clones.h"
+#include "core/simd.h"
 #include "cpu/contract_parts.h"
 
-enum { PIECE_BYTES = 64 }; /* where a block begins */
+enum { PIECE_BYTES = 64 }; /* alignment of packed blocks */
 
 static int64_t packed_bytes(int64_t n_px, int64_t n_hooks, int64_t level_bytes)
 {
@@ -24,7 +24,7 @@ int64_t qfz_block_packed_most(int64_t n_px, int64_t n_nodes)
     return packed_bytes(n_px, n_nodes, sizeof(uint32_t));
 }
 
-/* The largest level, and one more; QFZ_NONE does not count. */
+/* One more than the largest level; QFZ_NONE does not count. */
 QFZ_CLONES static uint32_t above_all(const uint32_t *levels, int64_t n)
 {
     uint32_t most = 0;

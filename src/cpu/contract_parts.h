@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* contract_parts.h - one block that is contracted, and who joins its components: contract.c where
- * levels are all that counts, contract_omega_block.c where ranges of values do too. */
+/* contract_parts.h - the state of one block during contraction, shared by contract.c and the two
+ * ways to join its components: contract_levels.c by levels alone, contract_omega_block.c with
+ * ranges of values. */
 #ifndef QFZ_CPU_CONTRACT_PARTS_H
 #define QFZ_CPU_CONTRACT_PARTS_H
 
 #include "cpu/contract.h"
 #include "cpu/lightest.h"
 
-enum { QFZ_BLOCK_MAX_RING = 4 * QFZ_BLOCK_SIDE, QFZ_BLOCK_MAX_SEAM = 6 * QFZ_BLOCK_SIDE };
+enum { QFZ_BLOCK_MAX_RING = 4 * QFZ_CPU_BLOCK_SIDE, QFZ_BLOCK_MAX_SEAM = 6 * QFZ_CPU_BLOCK_SIDE };
 
-/* Of a set of nodes, by its root in spanning.h: the node that its next hook leads to, and the
- * component's size - 1 with QFZ_SET_OPEN if it is open.  So an open component counts as larger than
- * any closed one. */
+/* A set of nodes, stored at its root in spanning.h: the node that its next hook leads to, and a
+ * weight: the component's size - 1, with QFZ_SET_OPEN if it is open.  So an open component counts
+ * as larger than any closed one. */
 enum { QFZ_SET_OPEN = 0x4000, QFZ_SET_WEIGHT_SHIFT = 16 };
 
 typedef struct qfz_contract_scratch {
-    uint16_t set[QFZ_BLOCK_MAX_NODES]; /* of spanning.h, for nodes and late pixels */
-    uint64_t open[QFZ_BLOCK_MAX_RING]; /* ring pixel -> least key that leaves the block */
+    uint16_t set[QFZ_BLOCK_MAX_NODES]; /* as in spanning.h, for nodes and late pixels */
+    uint64_t
+        open[QFZ_BLOCK_MAX_RING]; /* by ring pixel: least level of an edge that leaves the block */
     qfz_seam_edge seam[QFZ_BLOCK_MAX_SEAM];
 
-    uint16_t number[QFZ_BLOCK_MAX_NODES]; /* of nodes, and of what is none yet */
+    uint16_t number[QFZ_BLOCK_MAX_NODES]; /* of nodes and late pixels */
     uint32_t component[QFZ_BLOCK_MAX_NODES];
     qfz_lightest lightest;
 } qfz_contract_scratch;
@@ -32,16 +34,16 @@ typedef struct qfz_block_work {
     int thread;
     qfz_contract_scratch *s;
     qfz_block_edges *edges;
-    uint16_t *number, *up; /* of nodes; until the block is through, up is a node, not its number */
+    uint16_t *number, *up; /* of nodes; until qfz_block_finish(), up is a node, not its number */
     uint32_t *level;
-    uint16_t *px_number; /* of pixels: until the block is through, their nodes */
+    uint16_t *px_number; /* of pixels; until qfz_block_finish(), their nodes */
     uint32_t *px_first;  /* levels of their hooks, as in lightest.h */
 } qfz_block_work;
 
 /* Joins the components of a block whose edges have been found, in the order of qfz_block_sort(). */
 typedef void (*qfz_join_fn)(const qfz_block_work *b, void *arg);
 
-/* contract_levels.c: a qfz_join_fn; nobody needs arg. */
+/* contract_levels.c: a qfz_join_fn, which ignores arg. */
 void qfz_contract_join_levels(const qfz_block_work *b, void *arg);
 
 void qfz_contract_by(qfz_contraction *c, const qfz_image *image, bool open_ring, qfz_join_fn join,
@@ -62,7 +64,8 @@ static inline uint32_t qfz_set_of(uint32_t node, uint32_t weight)
     return node | weight << QFZ_SET_WEIGHT_SHIFT;
 }
 
-/* The larger one, *stays of two alike, takes in the other, at *stays; which is returned. */
+/* The larger of the components *stays and other, *stays if they are equal, takes in the other one;
+ * the result is stored in *stays.  Returns the smaller one. */
 static inline uint32_t qfz_set_join(uint32_t *stays, uint32_t other, uint32_t *larger)
 {
     const uint32_t p = *stays, q = other;
@@ -73,20 +76,21 @@ static inline uint32_t qfz_set_join(uint32_t *stays, uint32_t other, uint32_t *l
     return smaller;
 }
 
-/* A root's component becomes a vertex. */
+/* Turns a root's component into a vertex. */
 static inline void qfz_block_open(const qfz_block_work *b, uint32_t root)
 {
     b->number[root] = (uint16_t)(b->block->n_nodes - ++b->block->n_open);
 }
 
-/* A link between two of the block's vertices, by their roots. */
-void qfz_block_link(const qfz_block_work *b, uint32_t p, uint32_t q, uint32_t key);
+/* Adds a link between two of the block's vertices, given by their roots. */
+void qfz_block_link(const qfz_block_work *b, uint32_t p, uint32_t q, uint32_t level);
 
-/* After the last join: numbers for what is closed and not hooked, and gates.  Packs what stays. */
+/* Call after the last join: numbers the closed components that are not hooked, finds the gates, and
+ * packs the block if it is to be stored. */
 void qfz_block_finish(const qfz_block_work *b);
 
-/* contract_pack.c: the block that stays, behind those that are packed already; the most bytes that
- * one takes. */
+/* contract_pack.c: packs a block behind those already packed; and the most bytes that a packed
+ * block has. */
 void qfz_block_pack(const qfz_block_work *b);
 int64_t qfz_block_packed_most(int64_t n_px, int64_t n_nodes);
 

@@ -10,7 +10,7 @@
 
 /* ---- components.c: flat zones and alpha-components of one image.
  *
- * Pixels join along edges whose key is <= rule->alpha_level (rule->edge_bits: whose bit is set).
+ * Pixels join along edges whose level is <= rule->alpha_level (rule->edge_bits: whose bit is set).
  * Regions are numbered 1, 2, 3 ... by first pixel.  They are kept as runs of pixels, a fraction of
  * what a number a pixel takes, in the scratch memory, of qfz_components_bytes() bytes: it has to
  * stay as long as anything is asked about them, the image has not. */

@@ -19,7 +19,7 @@ static void close_one(qfz_worker *worker)
 
 static qfz_status open_contraction(qfz_worker *worker, int64_t h, int64_t w, qfz_error *err)
 {
-    QFZ_TRY(qfz_contraction_init(&worker->contraction, worker->rule, h, w, QFZ_BLOCK_SIDE, true,
+    QFZ_TRY(qfz_contraction_init(&worker->contraction, worker->rule, h, w, QFZ_CPU_BLOCK_SIDE, true,
                                  worker->n_threads, err));
     return QFZ_NEW_LARGE(&worker->mark, worker->contraction.max_vertices, err);
 }
@@ -124,7 +124,7 @@ static qfz_status summarise(qfz_worker *worker, qfz_summary *summary, qfz_error 
 
 /* ------------------------------------------------------------------------------------ results */
 static qfz_status saliency(qfz_worker *worker, const qfz_exterior *answer, int level_bytes,
-                           void *keys, qfz_error *err)
+                           void *levels, qfz_error *err)
 {
     (void)err;
     const int n_dirs = qfz_n_dirs(worker->rule);
@@ -134,9 +134,10 @@ static qfz_status saliency(qfz_worker *worker, const qfz_exterior *answer, int l
     if (answer) qfz_contraction_add_external(c, &answer->external);
     qfz_graph_sort(&c->graph);
     qfz_forest_grow(&c->forest, &c->graph);
-    qfz_contraction_saliency(c, level_bytes, keys);
+    qfz_contraction_saliency(c, level_bytes, levels);
     if (answer)
-        qfz_exterior_place_cross(answer, worker->tile.h, worker->tile.w, n_dirs, level_bytes, keys);
+        qfz_exterior_place_cross(answer, worker->tile.h, worker->tile.w, n_dirs, level_bytes,
+                                 levels);
     return QFZ_OK;
 }
 

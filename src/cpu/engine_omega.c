@@ -11,7 +11,7 @@
 
 qfz_status qfz_cpu_omega_open(qfz_worker *worker, int64_t h, int64_t w, qfz_error *err)
 {
-    QFZ_TRY(qfz_omega_contraction_init(&worker->omega, worker->rule, h, w, QFZ_BLOCK_SIDE,
+    QFZ_TRY(qfz_omega_contraction_init(&worker->omega, worker->rule, h, w, QFZ_CPU_BLOCK_SIDE,
                                        worker->n_threads, err));
     QFZ_TRY(QFZ_NEW_LARGE(&worker->mark, worker->omega.c.max_vertices, err));
     QFZ_TRY(QFZ_NEW_LARGE(&worker->region_of, h * w, err));
@@ -28,8 +28,9 @@ qfz_status qfz_cpu_omega_open(qfz_worker *worker, int64_t h, int64_t w, qfz_erro
  * nobody contracts. */
 enum { COUNT_SHIFT = 32 };
 typedef struct told {
-    uint64_t part[QFZ_BLOCK_PX];
-    uint16_t first[QFZ_BLOCK_PX]; /* their first pixels, y * QFZ_BLOCK_SIDE + x in the block */
+    uint64_t part[QFZ_CPU_BLOCK_PX];
+    uint16_t
+        first[QFZ_CPU_BLOCK_PX]; /* their first pixels, y * QFZ_CPU_BLOCK_SIDE + x in the block */
 } told;
 
 static bool is_narrow(qfz_type type)
@@ -58,13 +59,13 @@ static void ask_block(const qfz_worker *worker, const qfz_stop_block *block, int
     const int64_t w = qfz_box_w(block->box);
     const size_t bytes = qfz_type_bytes(tile->type);
     const uint16_t offset = (uint16_t)-least_of(tile->type);
-    uint16_t values[QFZ_BLOCK_SIDE] = {0}; /* others than narrow ones are added up elsewhere */
+    uint16_t values[QFZ_CPU_BLOCK_SIDE] = {0}; /* others than narrow ones are added up elsewhere */
     memset(t->part, 0, block->n * sizeof *t->part);
     for (int64_t y = qfz_box_h(block->box) - 1; y >= 0; y--) {
         const int64_t at = (band * tile->h + block->box.y0 + y) * tile->w + block->box.x0;
         const char *const row = (const char *)tile->pixels + (size_t)at * bytes;
         if (is_narrow(tile->type)) qfz_narrow_row(tile->type, row, offset, w, values);
-        ask_row(block->stop + y * w, values, w, y * QFZ_BLOCK_SIDE, t);
+        ask_row(block->stop + y * w, values, w, y * QFZ_CPU_BLOCK_SIDE, t);
     }
 }
 
@@ -94,24 +95,23 @@ typedef struct regions {
     uint64_t *above; /* sums of their values in the first band */
 } regions;
 
-/* In region_of, until a pixel of the border_region is met. */
-static const uint32_t is_open_slot = 1u << 31;
+/* In region_of: the rest of the number is a border region, of which no pixel has been visited. */
+static const uint32_t is_open_border = 1u << 31;
 
-/* The number from 1 on of a stop's region: that of the stop it is led to, or the border_region's,
- * or a new one. */
+/* Returns the number, from 1 on, of a stop's region: that of the stop leads_to[stop] or of the
+ * border region, or a new one. */
 static uint32_t meet_stop(qfz_worker *worker, uint32_t stop, const uint32_t *leads_to)
 {
     uint32_t *const own = &worker->region_of[stop], *const at = &worker->region_of[leads_to[stop]];
-    const bool by_slot = *at & is_open_slot;
-    uint32_t *const border_region = by_slot ? &worker->border_region_of[*at & ~is_open_slot] : NULL;
-    uint32_t region = by_slot ? *border_region + 1 : *at; /* QFZ_NONE + 1 is 0 */
-    if (region == 0) {
-        region = ++worker->n_regions;
-        if (by_slot) *border_region = region - 1;
+    if (*at & is_open_border) {
+        uint32_t *const border_region = &worker->border_region_of[*at & ~is_open_border];
+        if (*border_region == QFZ_NONE) *border_region = worker->n_regions++;
+        *own = *border_region + 1;
+    } else {
+        if (*at == 0) *at = ++worker->n_regions;
+        *own = *at;
     }
-    *own = region;
-    if (!by_slot) *at = region;
-    return region;
+    return *own;
 }
 
 static void meet_block(qfz_worker *worker, const qfz_stop_block *block, const told *t,
@@ -121,8 +121,8 @@ static void meet_block(qfz_worker *worker, const qfz_stop_block *block, const to
     for (uint32_t s = 0; s < block->n; s++) {
         const uint64_t part = t->part[s];
         if (part == 0) continue; /* nobody's */
-        const int64_t y = block->box.y0 + t->first[s] / QFZ_BLOCK_SIDE;
-        const int64_t x = block->box.x0 + t->first[s] % QFZ_BLOCK_SIDE;
+        const int64_t y = block->box.y0 + t->first[s] / QFZ_CPU_BLOCK_SIDE;
+        const int64_t x = block->box.x0 + t->first[s] % QFZ_CPU_BLOCK_SIDE;
         const uint32_t px = (uint32_t)(y * tile->w + x), n_before = worker->n_regions;
         if (tile->valid && !tile->valid[px]) continue;
         const uint32_t r = meet_stop(worker, block->first + s, met->leads_to) - 1;
@@ -177,7 +177,7 @@ static void place_regions(qfz_worker *worker, const regions *met, const uint32_t
     worker->summed = is_narrow(type) ? 0 : -1;
     for (uint32_t stop = 0; stop < worker->omega.n_stops; stop++) {
         uint32_t *const own = &worker->region_of[stop];
-        if (*own & is_open_slot) *own = 0; /* nobody's */
+        if (*own & is_open_border) *own = 0; /* nobody's */
         if (*own) *own = place[*own - 1] + 1;
     }
     for (uint32_t s = 0; s < worker->n_border_regions; s++)
@@ -186,7 +186,7 @@ static void place_regions(qfz_worker *worker, const regions *met, const uint32_t
 
 static void find_regions(qfz_worker *worker, const regions *met)
 {
-    const qfz_blocks *const in = &worker->omega.c.in_blocks;
+    const qfz_cpu_blocks *const in = &worker->omega.c.layout;
     told *const t = room_of(worker);
     worker->n_regions = 0;
     for (int64_t i = 0; i < in->n_y * in->n_x; i++) {
@@ -218,7 +218,7 @@ qfz_status qfz_cpu_omega_find(qfz_worker *worker, const qfz_exterior *answer, qf
         qfz_ring_place(tile->h, tile->w, i, &y, &x);
         if (answer->border_region[i] != QFZ_NONE)
             worker->region_of[leads_to[qfz_omega_contraction_stop(o, y, x)]] =
-                answer->border_region[i] | is_open_slot;
+                answer->border_region[i] | is_open_border;
     }
     find_regions(worker, &met);
     return QFZ_OK;
@@ -251,7 +251,7 @@ static void add_rows(qfz_worker *worker, int band)
 
 static void add_up(qfz_worker *worker, int band)
 {
-    const qfz_blocks *const in = &worker->omega.c.in_blocks;
+    const qfz_cpu_blocks *const in = &worker->omega.c.layout;
     const size_t words = worker->n_regions * (size_t)qfz_sum_words(worker->tile.type);
     if (worker->summed == band) return;
     worker->summed = band;
@@ -327,7 +327,7 @@ qfz_status qfz_cpu_paint(qfz_worker *worker, int band, const void *border_mean, 
                          void *out, qfz_error *err)
 {
     (void)err;
-    const qfz_blocks *const in = &worker->omega.c.in_blocks;
+    const qfz_cpu_blocks *const in = &worker->omega.c.layout;
     const size_t bytes = qfz_type_bytes(worker->tile.type);
     char *const means = means_of(worker, band);
     if (worker->resumed != QFZ_CACHED_REGIONS) find_means(worker, band);

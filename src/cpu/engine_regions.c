@@ -206,7 +206,7 @@ qfz_status qfz_cpu_labels(qfz_worker *worker, bool wide, void *out, qfz_error *e
     (void)err;
     const int64_t h = worker->tile.h, w = worker->tile.w;
     const uint64_t *const name = names(worker);
-    const int n_threads = h * w < QFZ_BLOCK_PX ? 1 : worker->n_threads;
+    const int n_threads = h * w < QFZ_CPU_BLOCK_PX ? 1 : worker->n_threads;
     if (worker->kind == QFZ_COMPONENTS) {
         qfz_components_labels(worker->runs, name, wide, out);
         return QFZ_OK;

@@ -10,9 +10,9 @@ qfz_status qfz_graph_init(qfz_graph *graph, int64_t capacity, qfz_error *err)
 {
     *graph = (qfz_graph){.capacity = capacity};
     qfz_status st;
-    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&graph->key, capacity, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&graph->level, capacity, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&graph->id, capacity, err));
-    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&graph->spare_key, capacity, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&graph->spare_level, capacity, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&graph->spare_id, capacity, err));
     return QFZ_OK;
 
@@ -23,9 +23,9 @@ failed:
 
 void qfz_graph_fini(qfz_graph *graph)
 {
-    free(graph->key);
+    free(graph->level);
     free(graph->id);
-    free(graph->spare_key);
+    free(graph->spare_level);
     free(graph->spare_id);
     *graph = (qfz_graph){0};
 }
@@ -35,7 +35,7 @@ qfz_status qfz_forest_init(qfz_forest *forest, int64_t n, qfz_error *err)
     *forest = (qfz_forest){0};
     qfz_status st;
     QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&forest->up, n, err));
-    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&forest->key, n, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&forest->level, n, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&forest->find, n, err));
     return QFZ_OK;
 
@@ -47,26 +47,26 @@ failed:
 void qfz_forest_fini(qfz_forest *forest)
 {
     free(forest->up);
-    free(forest->key);
+    free(forest->level);
     free(forest->find);
     *forest = (qfz_forest){0};
 }
 
 void qfz_graph_set_links(qfz_graph *graph, uint32_t n, const uint32_t *u, const uint32_t *v,
-                         const uint32_t *link_key)
+                         const uint32_t *link_level)
 {
     graph->n = n;
     graph->n_edges = 0;
     graph->u = u;
     graph->v = v;
-    graph->link_key = link_key;
+    graph->link_level = link_level;
 }
 
 void qfz_graph_add_links(qfz_graph *graph, int64_t first, int64_t n, uint32_t alpha_level)
 {
     for (int64_t i = first; i < first + n; i++) {
-        if (graph->link_key[i] > alpha_level) continue;
-        graph->key[graph->n_edges] = graph->link_key[i];
+        if (graph->link_level[i] > alpha_level) continue;
+        graph->level[graph->n_edges] = graph->link_level[i];
         graph->id[graph->n_edges++] = (uint32_t)i;
     }
 }
@@ -80,8 +80,8 @@ static bool sort_pass(qfz_graph *graph, int shift, int bits)
     const uint32_t mask = (1u << bits) - 1;
     const int64_t n = graph->n_edges;
     for (int64_t i = 0; i < n; i++)
-        at[graph->key[i] >> shift & mask]++;
-    if (at[graph->key[0] >> shift & mask] == n) return false;
+        at[graph->level[i] >> shift & mask]++;
+    if (at[graph->level[0] >> shift & mask] == n) return false;
     int64_t sum = 0;
     for (uint32_t d = 0; d <= mask; d++) {
         const int64_t count = at[d];
@@ -89,8 +89,8 @@ static bool sort_pass(qfz_graph *graph, int shift, int bits)
         sum += count;
     }
     for (int64_t i = 0; i < n; i++) {
-        const int64_t to = at[graph->key[i] >> shift & mask]++;
-        graph->spare_key[to] = graph->key[i];
+        const int64_t to = at[graph->level[i] >> shift & mask]++;
+        graph->spare_level[to] = graph->level[i];
         graph->spare_id[to] = graph->id[i];
     }
     return true;
@@ -103,19 +103,19 @@ static void swap(uint32_t **a, uint32_t **b)
     *b = was;
 }
 
-/* Stable, by digits, the lowest first: as many as the largest key has. */
+/* Stable, by digits, the lowest first: as many as the largest level has. */
 void qfz_graph_sort(qfz_graph *graph)
 {
     uint32_t any = 0;
     for (int64_t i = 0; i < graph->n_edges; i++)
-        any |= graph->key[i];
+        any |= graph->level[i];
     const int width = any ? 32 - __builtin_clz(any) : 0;
     const int passes =
         width <= 16 ? (width + 7) / 8 : (width + MAX_DIGIT_BITS - 1) / MAX_DIGIT_BITS;
     const int bits = width <= 16 ? 8 : MAX_DIGIT_BITS;
     for (int pass = 0; pass < passes; pass++) {
         if (!sort_pass(graph, pass * bits, bits)) continue;
-        swap(&graph->key, &graph->spare_key);
+        swap(&graph->level, &graph->spare_level);
         swap(&graph->id, &graph->spare_id);
     }
 }
@@ -126,7 +126,7 @@ void qfz_forest_reset_some(qfz_forest *forest, uint32_t first, uint32_t end)
     for (uint32_t v = first; v < end; v++) {
         forest->up[v] = v;
         forest->find[v] = v;
-        forest->key[v] = 1;
+        forest->level[v] = 1;
     }
 }
 
@@ -136,22 +136,22 @@ void qfz_forest_reset(qfz_forest *forest, uint32_t n)
     qfz_forest_reset_some(forest, 0, n);
 }
 
-/* Climbs on the side of the lower key; at a root the other side is the only one left. */
+/* Climbs on the side of the lower level; at a root the other side is the only one left. */
 uint32_t qfz_forest_minimax(const qfz_forest *forest, uint32_t u, uint32_t v)
 {
-    uint32_t key = 0;
+    uint32_t level = 0;
     while (u != v) {
         const bool u_root = forest->up[u] == u, v_root = forest->up[v] == v;
         if (u_root && v_root) return QFZ_NONE;
-        if (v_root || (!u_root && forest->key[u] <= forest->key[v])) {
-            key = forest->key[u];
+        if (v_root || (!u_root && forest->level[u] <= forest->level[v])) {
+            level = forest->level[u];
             u = forest->up[u];
         } else {
-            key = forest->key[v];
+            level = forest->level[v];
             v = forest->up[v];
         }
     }
-    return key;
+    return level;
 }
 
 void qfz_forest_grow(qfz_forest *forest, const qfz_graph *graph)
@@ -161,7 +161,7 @@ void qfz_forest_grow(qfz_forest *forest, const qfz_graph *graph)
         const uint32_t link = graph->id[i];
         const uint32_t a = qfz_forest_root(forest, graph->u[link]);
         const uint32_t b = qfz_forest_root(forest, graph->v[link]);
-        if (a != b) (void)qfz_forest_hook(forest, a, b, graph->key[i]);
+        if (a != b) (void)qfz_forest_hook(forest, a, b, graph->level[i]);
     }
 }
 
@@ -178,9 +178,9 @@ void qfz_forest_summarise(qfz_forest *forest, const qfz_graph *graph, uint32_t *
         if (mark_a != QFZ_NONE && mark_b != QFZ_NONE) {
             links->u[links->n] = mark_a;
             links->v[links->n] = mark_b;
-            links->level[links->n++] = graph->key[i];
+            links->level[links->n++] = graph->level[i];
         }
-        const uint32_t root = qfz_forest_hook(forest, a, b, graph->key[i]);
+        const uint32_t root = qfz_forest_hook(forest, a, b, graph->level[i]);
         mark[root] = mark_a != QFZ_NONE ? mark_a : mark_b;
     }
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "cpu/lightest.h"
 
-#include <emmintrin.h>
 #include <string.h>
 
-#include "core/clones.h"
+#include "core/simd.h"
 
-/* Where a pixel goes; of equal keys to the first of these, as block.h has it.  Two bits for the
- * column, two for the row: 0 before the pixel's own, 1 its own, 2 the next. */
+/* The direction of a pixel's hook.  Of equal levels, the first direction of this list wins, in
+ * agreement with the total order of block.h.  Two bits for the column and two for the row: 0 is
+ * before the pixel, 1 the pixel's own, 2 behind it. */
 enum {
     STAYS = 5,
     LEFT = 4,
@@ -30,10 +30,10 @@ static inline int step_y(int way)
     return (way >> 2) - 1;
 }
 
-static void bound_keys(uint32_t *restrict keys, const uint8_t *restrict exists, int kind)
+static void bound_levels(uint32_t *restrict levels, const uint8_t *restrict exists, int kind)
 {
     for (int i = 0; i < QFZ_SQUARES; i++)
-        keys[i] = exists[i] >> kind & 1 ? keys[i] : QFZ_NONE;
+        levels[i] = exists[i] >> kind & 1 ? levels[i] : QFZ_NONE;
 }
 
 QFZ_CLONES static void bound_by_alpha(qfz_square_row *row, uint32_t alpha)
@@ -46,18 +46,18 @@ QFZ_CLONES static void bound_by_alpha(qfz_square_row *row, uint32_t alpha)
     }
 }
 
-/* Mostly all squares that a row of the block looks at are there, and there is nothing to do. */
+/* Mostly all squares of a block's row exist, and nothing has to be done. */
 QFZ_CLONES static void bound_by(qfz_square_row *row, const uint8_t *exists, bool diagonals)
 {
     uint8_t common = QFZ_SQUARE;
     for (int i = 0; i < QFZ_SQUARES - 1; i++)
         common &= exists[i];
     if (common) return;
-    bound_keys(row->h, exists, QFZ_EDGE_H);
-    bound_keys(row->v, exists, QFZ_EDGE_V);
+    bound_levels(row->h, exists, QFZ_EDGE_H);
+    bound_levels(row->v, exists, QFZ_EDGE_V);
     if (!diagonals) return;
-    bound_keys(row->fall, exists, QFZ_EDGE_FALL);
-    bound_keys(row->rise, exists, QFZ_EDGE_RISE);
+    bound_levels(row->fall, exists, QFZ_EDGE_FALL);
+    bound_levels(row->rise, exists, QFZ_EDGE_RISE);
 }
 
 void qfz_lightest_bound(const qfz_lightest *l, int64_t y, qfz_square_row *row)
@@ -74,10 +74,10 @@ void qfz_lightest_bound(const qfz_lightest *l, int64_t y, qfz_square_row *row)
 
 /* ---- Hooks of one row. */
 
-/* The lightest of the edges that are looked at so far. */
-#define PREFER(key, where)                                                                         \
+/* Updates the lightest edge so far. */
+#define PREFER(edge_level, where)                                                                  \
     do {                                                                                           \
-        const uint32_t k = (key);                                                                  \
+        const uint32_t k = (edge_level);                                                           \
         way = k < lightest ? (where) : way;                                                        \
         lightest = k < lightest ? k : lightest;                                                    \
     } while (0)
@@ -150,10 +150,10 @@ void qfz_lightest_choose(qfz_lightest *l, int64_t y, const qfz_square_row *above
     memcpy(l->level + y * n, level + 1, (size_t)n * sizeof *level);
 }
 
-/* ---- What becomes of them. */
+/* ---- Hooks to components. */
 
-/* up[i]: the place that pixel i is hooked to; itself if it is the first of two that share an
- * edge. */
+/* up[i] = place of the pixel that pixel i is hooked to; i itself if it is the first of two
+ * pixels that share an edge. */
 static inline void take_some(const uint8_t *restrict to, const uint8_t *restrict below, int n,
                              int place, bool diagonals, uint16_t *restrict up,
                              uint8_t *restrict keep)
@@ -209,74 +209,35 @@ static void set_apart(const qfz_lightest *l)
     }
 }
 
-/* The number of what is hooked, until it is known. */
+/* The component of a hooked pixel, until it is found. */
 enum { UNKNOWN = 0x8000 };
 
-/* Words of a vector, and pixels of which what is unknown is listed at once.  So many that there are
- * whole ones: what lies behind a block's last pixel is looked at, too, and means nothing. */
-enum { LANES = 8, SOME = 64 };
+/* Pixels whose unknown components are listed at once.  The arrays are read and written up to a
+ * multiple of that; what lies behind the block's last pixel is ignored. */
+enum { SOME = 64 };
 
-static inline __m128i load(const void *from)
-{
-    return _mm_loadu_si128((const __m128i *)from);
-}
-
-static inline void store(uint16_t *to, __m128i words)
-{
-    _mm_storeu_si128((__m128i *)(void *)to, words);
-}
-
-static inline __m128i places_from(int first)
-{
-    return _mm_add_epi16(_mm_set1_epi16((short)first), _mm_setr_epi16(0, 1, 2, 3, 4, 5, 6, 7));
-}
-
-/* What all before and at each of eight words, which are 0 or -1, amount to. */
-static inline __m128i sums_of(__m128i words)
-{
-    const __m128i twos = _mm_add_epi16(words, _mm_slli_si128(words, 2));
-    const __m128i fours = _mm_add_epi16(twos, _mm_slli_si128(twos, 4));
-    return _mm_add_epi16(fours, _mm_slli_si128(fours, 8));
-}
-
-/* In the order of the components' last pixels; pixels without edges are one. */
-static uint32_t number_roots(const uint16_t *up, const uint32_t *level, int n, uint16_t *number)
-{
-    const __m128i none = _mm_set1_epi32(-1), unknown = _mm_set1_epi16((short)UNKNOWN);
-    __m128i last = _mm_setzero_si128();
-    for (int i = 0; i < n; i += LANES) {
-        const __m128i unhooked = _mm_cmpeq_epi16(load(up + i), places_from(i));
-        const __m128i lonely = _mm_packs_epi32(_mm_cmpeq_epi32(load(level + i), none),
-                                               _mm_cmpeq_epi32(load(level + i + 4), none));
-        const __m128i root = _mm_andnot_si128(lonely, unhooked);
-        const __m128i own = _mm_sub_epi16(last, sums_of(root));
-        store(number + i,
-              _mm_or_si128(_mm_and_si128(own, root), _mm_andnot_si128(unhooked, unknown)));
-        last = _mm_shuffle_epi32(_mm_shufflehi_epi16(own, 0xff), 0xff);
-    }
-    return 1 + (uint32_t)_mm_extract_epi16(last, 0);
-}
-
-/* As many words as a vector of any processor has; shifted arithmetically. */
+/* As many 16-bit words as the longest vector of any processor has; shifts are arithmetic. */
 typedef int16_t words __attribute__((vector_size(64), aligned(sizeof(int16_t))));
 enum { WORDS = sizeof(words) / sizeof(int16_t) };
 
-/* Every pixel gets the number of the one that it is hooked to, roots keep theirs.  Ways are made
- * positive: then one less than what two of them differ by is negative where they are the same,
- * which all compilers make vectors of. */
+/* Each pixel gets the number of the pixel that it is hooked to; roots keep theirs.  The distance
+ * to that pixel and the distance to each neighbour are compared: offsets that make both positive
+ * allow a comparison by a subtraction and a shift, which all compilers vectorise. */
 QFZ_INLINE void follow_some(const uint16_t *up, const uint16_t *number, int n, int w, int n_sides,
                             uint16_t *next)
 {
-    enum { FURTHEST = 2 * QFZ_BLOCK_SIDE };
+    enum { FURTHEST = 2 * QFZ_CPU_BLOCK_SIDE };
     const int sides[] = {0, -1, 1, -w, w, -w - 1, -w + 1, w - 1, w + 1};
-    words place;
-    for (int i = 0; i < WORDS; i++)
+    words place = {0}, sign_bit = {0};
+    for (int i = 0; i < WORDS; i++) {
         place[i] = (int16_t)(i - FURTHEST);
+        sign_bit[i] = 15;
+    }
     for (int i = 0; i < n; i += WORDS, place += WORDS) {
         const words way = *(const words *)(const void *)(up + i) - place;
         words of = {0};
         for (int k = 0; k < n_sides; k++) {
-            const words same = ((way ^ (int16_t)(sides[k] + FURTHEST)) - 1) >> 15;
+            const words same = ((way ^ (int16_t)(sides[k] + FURTHEST)) - 1) >> sign_bit;
             of |= *(const words *)(const void *)(number + i + sides[k]) & same;
         }
         *(words *)(void *)(next + i) = of;
@@ -304,8 +265,8 @@ static void follow(const qfz_lightest *l, const uint16_t *number, int n, uint16_
         follow_eight(l->up, number, n, w, next);
 }
 
-/* The number of what is known on the way from a pixel, which all before it get: none is passed
- * twice. */
+/* Follows hooks from pixel i to the first pixel whose number is known.  All pixels on the way
+ * get that number, so that no pixel is passed twice. */
 static uint16_t follow_one(const uint16_t *up, int i, uint16_t *number)
 {
     int at = i;
@@ -317,23 +278,14 @@ static uint16_t follow_one(const uint16_t *up, int i, uint16_t *number)
     return known;
 }
 
-static uint64_t unknown_of(const uint16_t *number)
-{
-    uint64_t bits = 0;
-    for (int i = 0; i < SOME; i += LANES) {
-        const __m128i high = _mm_packs_epi16(load(number + i), _mm_setzero_si128());
-        bits |= (uint64_t)_mm_movemask_epi8(high) << i;
-    }
-    return bits;
-}
-
-/* Many are left where a flat zone's row leads one way: then the one before has just been told. */
+/* Many pixels remain where the hooks of a flat zone's row have one direction; then the pixel
+ * before was resolved in the previous step. */
 static void follow_rest(const uint16_t *up, int n, uint16_t *number)
 {
     int before = n;
     uint16_t known = 0;
     for (int first = 0; first < n; first += SOME) {
-        for (uint64_t bits = unknown_of(number + first); bits; bits &= bits - 1) {
+        for (uint64_t bits = qfz_high_bits_of_words(number + first); bits; bits &= bits - 1) {
             const int i = first + __builtin_ctzll(bits);
             if (up[i] != before) known = follow_one(up, i, number);
             number[i] = known;
@@ -342,18 +294,19 @@ static void follow_rest(const uint16_t *up, int n, uint16_t *number)
     }
 }
 
-/* Most pixels are within four steps of a root, and a step of all by vectors takes less than one of
- * each by itself. */
+/* Most pixels are within four steps of a root, and one vectorised step of all pixels takes less
+ * time than one step of each remaining pixel. */
 void qfz_lightest_finish(qfz_lightest *l)
 {
-    enum { AROUND = QFZ_BLOCK_SIDE + 1 };
+    enum { AROUND = QFZ_CPU_BLOCK_SIDE + 1 };
     const int n = (int)(qfz_box_h(l->box) * qfz_box_w(l->box));
-    uint16_t room[2][AROUND + QFZ_BLOCK_PX + AROUND];
+    uint16_t room[2][AROUND + QFZ_CPU_BLOCK_PX + AROUND];
     uint16_t *const number = room[0] + AROUND, *const next = room[1] + AROUND;
+    number[0] = next[0] = 0; /* the compiler cannot see that n > 0 */
     if (l->lonely) set_apart(l);
     for (int i = n; i % SOME != 0; i++)
-        l->up[i] = l->component[i] = 0; /* no root, and known */
-    l->n_components = number_roots(l->up, l->level, n, number);
+        l->up[i] = l->component[i] = 0; /* not a root, and known */
+    l->n_components = 1u + qfz_number_roots(l->up, l->level, n, UNKNOWN, number);
     follow(l, number, n, next);
     follow(l, next, n, number);
     follow(l, number, n, next);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* min_max.h - of two keys. */
+/* min_max.h - minimum and maximum of two levels. */
 #ifndef QFZ_CPU_MIN_MAX_H
 #define QFZ_CPU_MIN_MAX_H
 

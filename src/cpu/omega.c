@@ -166,7 +166,7 @@ static qfz_status run(const pass *p, const qfz_omega_input *input)
     const int64_t n_events = order ? order->n_edges : in ? in->n : 0;
     int64_t next = 0;
     for (int64_t i = 0; i <= graph->n_edges; i++) {
-        const uint32_t level = i < graph->n_edges ? graph->key[i] : p->rule->alpha_level;
+        const uint32_t level = i < graph->n_edges ? graph->level[i] : p->rule->alpha_level;
         for (; next < n_events; next++) {
             const uint32_t event = order ? order->id[next] : (uint32_t)next;
             if (in->level[event] > level) break;
@@ -202,10 +202,10 @@ uint32_t qfz_omega_top(const qfz_forest *forest, const qfz_spans *spans, uint32_
 {
     for (;;) {
         *holds = spans->holds[v];
-        if (forest->up[v] == v || *holds < forest->key[v]) return v;
-        const uint32_t level = forest->key[v];
+        if (forest->up[v] == v || *holds < forest->level[v]) return v;
+        const uint32_t level = forest->level[v];
         uint32_t top = v;
-        while (forest->up[top] != top && forest->key[top] == level)
+        while (forest->up[top] != top && forest->level[top] == level)
             top = forest->up[top];
         if (spans->holds[top] < level) {
             *holds = level - 1;

@@ -2,7 +2,7 @@
 /* omega.h - (alpha, omega)-components of a graph (Soille, TPAMI 2008), by Kruskal's algorithm.
  *
  * Components grow in order of level and know the range of their values.  holds[root] is the
- * largest key up to which the component that the root stands for keeps within omega; once it is
+ * largest level up to which the component that the root stands for keeps within omega; once it is
  * below the current level, the component has broken omega, and whoever joins it later breaks with
  * it.  A vertex belongs to the largest component on its way up the forest that still holds.
  * Components of level 0 always qualify. */
@@ -44,7 +44,7 @@ qfz_status qfz_omega_join(qfz_forest *forest, qfz_spans *spans, const qfz_rule *
                           const qfz_omega_input *input, const qfz_omega_exterior *told,
                           qfz_error *err);
 
-/* The vertex that stands for v's region, and the largest key up to which v's component holds. */
+/* The vertex that stands for v's region, and the largest level up to which v's component holds. */
 uint32_t qfz_omega_top(const qfz_forest *forest, const qfz_spans *spans, uint32_t v,
                        uint32_t *holds);
 

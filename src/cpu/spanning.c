@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* spanning.c - data decides at random here, so that a branch is wrong as often as not, and what one
- * edge stores the next one may need.  So there is hardly a branch, and nothing but sets: what the
- * caller makes of the edges that stay does not wait for them. */
+/* spanning.c - disjoint sets with hardly a branch: the data is random, so that a branch would be
+ * mispredicted half of the time, and each edge may need what the previous edge stored.  Nothing but
+ * the sets is updated here, so that the caller's work on the kept edges does not wait for them. */
 #include "cpu/spanning.h"
 
 void qfz_spanning_start(uint16_t *find, uint32_t n)
@@ -10,7 +10,7 @@ void qfz_spanning_start(uint16_t *find, uint32_t n)
         find[i] = (uint16_t)i;
 }
 
-/* As far as three steps lead, which is the root nine times out of ten. */
+/* Three steps towards the root, which is reached in nine cases of ten. */
 static inline uint32_t near_root(uint16_t *find, uint32_t v)
 {
     const uint16_t above = find[find[find[v]]];
@@ -18,7 +18,7 @@ static inline uint32_t near_root(uint16_t *find, uint32_t v)
     return above;
 }
 
-/* Seldom asked, but then the way may be long: it is halved. */
+/* Rarely called, but then the path may be long: it is halved. */
 static uint32_t root_of(uint16_t *find, uint32_t v)
 {
     while (find[v] != v) {
@@ -28,15 +28,15 @@ static uint32_t root_of(uint16_t *find, uint32_t v)
     return v;
 }
 
-/* Of an edge's two pixels, as an edge. */
+/* Applies near_root() to both pixels of an edge; the result has the form of an edge. */
 static inline uint32_t near_roots(uint16_t *find, uint64_t edge)
 {
     const uint32_t p = near_root(find, qfz_edge_p(edge));
     return (uint32_t)qfz_edge_of(0, p, near_root(find, qfz_edge_q(edge)));
 }
 
-/* Roots are looked for some edges ahead: when their turn comes, they may be roots no longer, but
- * are hardly more than a step away from one. */
+/* Roots are looked up several edges ahead.  When an edge is processed, its roots may no longer be
+ * roots, but are hardly more than a step away from one. */
 int32_t qfz_spanning_keep(uint16_t *find, uint64_t *edges, int32_t n_edges)
 {
     enum { AHEAD = 8 };

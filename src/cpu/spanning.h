@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* spanning.h - which edges of a sorted list join two sets. */
+/* spanning.h - the edges of a sorted list that join two sets: the sets of Kruskal's algorithm. */
 #ifndef QFZ_CPU_SPANNING_H
 #define QFZ_CPU_SPANNING_H
 
 #include "cpu/block.h"
 
-/* Every one of n nodes, which edges have for pixels, is alone. */
+/* Makes n sets of one node each; find has n elements. */
 void qfz_spanning_start(uint16_t *find, uint32_t n);
 
-/* Keeps the edges that join two sets, with the sets' roots for pixels, p being the one that stays a
- * root, and all loops, with the root; returns how many. */
+/* Keeps the edges that join two sets, and all loops; returns their number.  The pixels of a kept
+ * edge become the roots of its two sets; p remains a root.  The pixel of a loop becomes its
+ * root. */
 int32_t qfz_spanning_keep(uint16_t *find, uint64_t *edges, int32_t n_edges);
 
 #endif

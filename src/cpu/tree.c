@@ -12,18 +12,10 @@
 typedef struct build {
     qfz_tree_work t;
     char *block_scratch; /* qfz_tree_block_bytes() for each thread */
-    size_t bytes;
 } build;
 
-static void *take(char *scratch, size_t *at, size_t bytes)
-{
-    void *const here = scratch ? scratch + *at : NULL;
-    *at += (bytes + 63) / 64 * 64;
-    return here;
-}
-
 /* As many as all blocks together can have. */
-static int64_t max_crossing_of_all(int connectivity, const qfz_blocks *in)
+static int64_t max_crossing_of_all(int connectivity, const qfz_cpu_blocks *in)
 {
     const int64_t kinds = connectivity == 4 ? 1 : 3;
     return kinds * ((in->n_x - 1) * in->h + (in->n_y - 1) * in->w);
@@ -31,42 +23,61 @@ static int64_t max_crossing_of_all(int connectivity, const qfz_blocks *in)
 
 int64_t qfz_tree_room(const qfz_rule *rule, int64_t h, int64_t w)
 {
-    const qfz_blocks in = qfz_blocks_of(h, w, QFZ_BLOCK_SIDE);
+    const qfz_cpu_blocks in = qfz_cpu_blocks_of(h, w, QFZ_CPU_BLOCK_SIDE);
     return 2 * (h * w + max_crossing_of_all(rule->connectivity, &in));
 }
 
-static build slice(char *scratch, const qfz_rule *rule, int64_t h, int64_t w, int n_threads)
+/* Offsets in the scratch memory behind its first address that is a multiple of 64. */
+typedef struct scratch_layout {
+    size_t blocks, seam, block_scratch, bytes;
+} scratch_layout;
+
+static size_t aligned(size_t bytes)
 {
-    build b = {.t = {.rule = rule, .in_blocks = qfz_blocks_of(h, w, QFZ_BLOCK_SIDE)}};
-    qfz_tree_work *const t = &b.t;
-    const size_t crossing = (size_t)max_crossing_of_all(rule->connectivity, &t->in_blocks);
-    size_t at = (size_t)((64 - (uintptr_t)scratch % 64) % 64);
-    if (!scratch) at = 64;
-    t->blocks =
-        take(scratch, &at, (size_t)(t->in_blocks.n_y * t->in_blocks.n_x + 1) * sizeof *t->blocks);
-    t->seam = take(scratch, &at, crossing * sizeof *t->seam);
-    b.block_scratch =
-        take(scratch, &at, (size_t)n_threads * qfz_tree_block_bytes(rule->connectivity));
-    b.bytes = at;
-    return b;
+    return (bytes + 63) / 64 * 64;
+}
+
+static scratch_layout layout_of(const qfz_rule *rule, const qfz_cpu_blocks *in, int n_threads)
+{
+    const size_t crossing = (size_t)max_crossing_of_all(rule->connectivity, in);
+    scratch_layout at = {0};
+    at.seam = aligned((size_t)(in->n_y * in->n_x + 1) * sizeof(qfz_tree_block));
+    at.block_scratch = at.seam + aligned(crossing * sizeof(qfz_seam_edge));
+    at.bytes =
+        at.block_scratch + aligned((size_t)n_threads * qfz_tree_block_bytes(rule->connectivity));
+    return at;
+}
+
+static build lay_out_scratch(char *scratch, const qfz_rule *rule, int64_t h, int64_t w,
+                             int n_threads)
+{
+    const qfz_cpu_blocks in = qfz_cpu_blocks_of(h, w, QFZ_CPU_BLOCK_SIDE);
+    const scratch_layout at = layout_of(rule, &in, n_threads);
+    char *const start = scratch + (64 - (uintptr_t)scratch % 64) % 64;
+    return (build){.t = {.rule = rule,
+                         .layout = in,
+                         .blocks = (qfz_tree_block *)(void *)(start + at.blocks),
+                         .seam = (qfz_seam_edge *)(void *)(start + at.seam)},
+                   .block_scratch = start + at.block_scratch};
 }
 
 size_t qfz_tree_bytes(const qfz_rule *rule, int64_t h, int64_t w, int n_threads)
 {
-    return slice(NULL, rule, h, w, n_threads).bytes;
+    const qfz_cpu_blocks in = qfz_cpu_blocks_of(h, w, QFZ_CPU_BLOCK_SIDE);
+    return layout_of(rule, &in, n_threads).bytes + 64;
 }
 
 /* Gives every block its slots. */
 static void lay_out(const qfz_tree_work *t)
 {
     uint32_t slot = 0, seam = 0;
-    for (int64_t by = 0; by < t->in_blocks.n_y; by++) {
-        for (int64_t bx = 0; bx < t->in_blocks.n_x; bx++) {
-            const qfz_box box = qfz_blocks_box(&t->in_blocks, by, bx);
+    for (int64_t by = 0; by < t->layout.n_y; by++) {
+        for (int64_t bx = 0; bx < t->layout.n_x; bx++) {
+            const qfz_box box = qfz_cpu_blocks_box(&t->layout, by, bx);
             const int64_t n_px = qfz_box_h(box) * qfz_box_w(box);
             const uint32_t crossing =
-                qfz_blocks_max_crossing(&t->in_blocks, t->rule->connectivity, box);
-            t->blocks[by * t->in_blocks.n_x + bx] = (qfz_tree_block){.slot = slot, .seam = seam};
+                qfz_cpu_blocks_max_crossing(&t->layout, t->rule->connectivity, box);
+            t->blocks[by * t->layout.n_x + bx] = (qfz_tree_block){.slot = slot, .seam = seam};
             slot += (uint32_t)n_px + crossing;
             seam += crossing;
         }
@@ -101,7 +112,7 @@ static void build_group(const build *b, qfz_box group)
 void qfz_tree_build(const qfz_image *image, const qfz_rule *rule, int n_threads, void *scratch,
                     uint32_t *parent, uint32_t *level, int64_t *n_nodes)
 {
-    build b = slice(scratch, rule, image->h, image->w, n_threads);
+    build b = lay_out_scratch(scratch, rule, image->h, image->w, n_threads);
     b.t.image = image;
     b.t.leaf = parent;
     b.t.children = parent + image->h * image->w;
@@ -109,6 +120,6 @@ void qfz_tree_build(const qfz_image *image, const qfz_rule *rule, int n_threads,
     lay_out(&b.t);
 #pragma omp parallel num_threads(n_threads)
 #pragma omp single
-    build_group(&b, (qfz_box){0, 0, b.t.in_blocks.n_y, b.t.in_blocks.n_x});
+    build_group(&b, (qfz_box){0, 0, b.t.layout.n_y, b.t.layout.n_x});
     qfz_tree_number(&b.t, n_threads, parent, level, n_nodes);
 }

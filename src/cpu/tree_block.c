@@ -6,12 +6,13 @@
 #include "cpu/tree_parts.h"
 
 typedef struct block_scratch {
-    uint16_t find[QFZ_BLOCK_PX];       /* disjoint sets of pixels */
-    uint16_t top[QFZ_BLOCK_PX];        /* of a set's root: the node that stands for it */
-    uint16_t parent[2 * QFZ_BLOCK_PX]; /* pixels, then nodes by level */
-    uint16_t number[2 * QFZ_BLOCK_PX]; /* of nodes: their place among those that are no aliases */
-    uint16_t joins[QFZ_BLOCK_PX];      /* of nodes: how often two sets met there */
-    uint32_t level[QFZ_BLOCK_PX];
+    uint16_t find[QFZ_CPU_BLOCK_PX];       /* disjoint sets of pixels */
+    uint16_t top[QFZ_CPU_BLOCK_PX];        /* of a set's root: the node that stands for it */
+    uint16_t parent[2 * QFZ_CPU_BLOCK_PX]; /* pixels, then nodes by level */
+    uint16_t
+        number[2 * QFZ_CPU_BLOCK_PX]; /* of nodes: their place among those that are no aliases */
+    uint16_t joins[QFZ_CPU_BLOCK_PX]; /* of nodes: how often two sets met there */
+    uint32_t level[QFZ_CPU_BLOCK_PX];
     int32_t n_nodes;
 } block_scratch;
 
@@ -37,10 +38,10 @@ size_t qfz_tree_block_bytes(int connectivity)
 
 static void start_sets(block_scratch *s)
 {
-    for (int i = 0; i < QFZ_BLOCK_PX; i++)
+    for (int i = 0; i < QFZ_CPU_BLOCK_PX; i++)
         s->top[i] = (uint16_t)i;
-    qfz_spanning_start(s->find, QFZ_BLOCK_PX);
-    for (int i = 0; i < 2 * QFZ_BLOCK_PX; i++)
+    qfz_spanning_start(s->find, QFZ_CPU_BLOCK_PX);
+    for (int i = 0; i < 2 * QFZ_CPU_BLOCK_PX; i++)
         s->parent[i] = (uint16_t)i;
     memset(s->joins, 0, sizeof s->joins);
 }
@@ -51,21 +52,21 @@ static void start_sets(block_scratch *s)
 static void grow_tree(block_scratch *s, const uint64_t *forest, int32_t n)
 {
     uint16_t *const top = s->top, *const parent = s->parent;
-    uint32_t node = QFZ_BLOCK_PX, first = QFZ_BLOCK_PX, key = 0;
+    uint32_t node = QFZ_CPU_BLOCK_PX, first = QFZ_CPU_BLOCK_PX, level = 0;
     for (int32_t i = 0; i < n; i++) {
         const uint32_t p = qfz_edge_p(forest[i]), tp = top[p], tq = top[qfz_edge_q(forest[i])];
-        first = qfz_edge_level(forest[i]) == key ? first : node;
-        key = qfz_edge_level(forest[i]);
+        first = qfz_edge_level(forest[i]) == level ? first : node;
+        level = qfz_edge_level(forest[i]);
         const uint32_t later = tp > tq ? tp : tq;
         const bool is_new = later < first;
         const uint32_t over = is_new ? node : later;
-        s->level[node - QFZ_BLOCK_PX] = key;
-        s->joins[over - QFZ_BLOCK_PX]++;
+        s->level[node - QFZ_CPU_BLOCK_PX] = level;
+        s->joins[over - QFZ_CPU_BLOCK_PX]++;
         parent[tp] = parent[tq] = (uint16_t)over;
         top[p] = (uint16_t)over;
         node += is_new;
     }
-    s->n_nodes = (int32_t)(node - QFZ_BLOCK_PX);
+    s->n_nodes = (int32_t)(node - QFZ_CPU_BLOCK_PX);
 }
 
 /* ---- From the block's numbers to slots. */
@@ -80,8 +81,8 @@ static void write_nodes(const builder *b)
     uint32_t *const children = b->t->children + base;
     uint32_t n = 0;
     for (int32_t i = s->n_nodes - 1; i >= 0; i--) {
-        const uint32_t me = (uint32_t)i + QFZ_BLOCK_PX, up = s->parent[me];
-        if (up != me && s->level[up - QFZ_BLOCK_PX] == s->level[i]) {
+        const uint32_t me = (uint32_t)i + QFZ_CPU_BLOCK_PX, up = s->parent[me];
+        if (up != me && s->level[up - QFZ_CPU_BLOCK_PX] == s->level[i]) {
             s->number[me] = s->number[up];
             children[s->number[up]] += s->joins[i];
             continue;
@@ -99,7 +100,7 @@ static void write_row(const uint16_t *restrict parent, int n, const uint16_t *re
 {
     for (int i = 0; i < n; i++) {
         const uint32_t up = base + number[parent[i]];
-        leaf[i] = parent[i] < QFZ_BLOCK_PX ? QFZ_NONE : up;
+        leaf[i] = parent[i] < QFZ_CPU_BLOCK_PX ? QFZ_NONE : up;
     }
 }
 
@@ -109,7 +110,7 @@ static void write_leaves(const builder *b)
     const int n = (int)qfz_box_w(b->box);
     for (int64_t y = b->box.y0; y < b->box.y1; y++)
         write_row(b->s->parent + (y - b->box.y0) * n, n, b->s->number, base,
-                  b->t->leaf + y * b->t->in_blocks.w + b->box.x0);
+                  b->t->leaf + y * b->t->layout.w + b->box.x0);
 }
 
 static void clear_crossing_slots(const qfz_tree_work *t, const qfz_tree_block *block)
@@ -121,9 +122,9 @@ static void clear_crossing_slots(const qfz_tree_work *t, const qfz_tree_block *b
 
 void qfz_tree_build_block(const qfz_tree_work *t, int64_t by, int64_t bx, void *scratch)
 {
-    qfz_tree_block *const block = &t->blocks[by * t->in_blocks.n_x + bx];
+    qfz_tree_block *const block = &t->blocks[by * t->layout.n_x + bx];
     const builder b = {
-        .t = t, .block = block, .box = qfz_blocks_box(&t->in_blocks, by, bx), .s = scratch};
+        .t = t, .block = block, .box = qfz_cpu_blocks_box(&t->layout, by, bx), .s = scratch};
     qfz_block_edges *const edges = (void *)((char *)scratch + struct_bytes());
     qfz_seam seam = {.edges = t->seam + block->seam};
     int32_t n_edges;

@@ -31,11 +31,11 @@ static inline uint32_t parent_of(qfz_tree_node *node, uint32_t slot)
     return up == slot ? QFZ_NONE : stands_for(node, up);
 }
 
-static branch climb(const qfz_tree_work *t, uint32_t px, uint32_t key)
+static branch climb(const qfz_tree_work *t, uint32_t px, uint32_t level)
 {
     qfz_tree_node *const node = t->node;
     uint32_t slot = QFZ_NONE, up = t->leaf[px];
-    while (up != QFZ_NONE && node[up].level <= key) {
+    while (up != QFZ_NONE && node[up].level <= level) {
         slot = up;
         up = node[slot].parent;
         if (up == slot) up = QFZ_NONE;
@@ -55,11 +55,11 @@ static void put_under(const qfz_tree_work *t, branch b, uint32_t px, uint32_t ov
 
 /* The node of an edge's level over its two branches; spare is the edge's own slot. */
 static uint32_t join_branches(const qfz_tree_work *t, uint32_t p, branch bp, uint32_t q, branch bq,
-                              uint32_t key, uint32_t spare)
+                              uint32_t level, uint32_t spare)
 {
     qfz_tree_node *const node = t->node;
-    const bool p_has = bp.slot != QFZ_NONE && node[bp.slot].level == key;
-    const bool q_has = bq.slot != QFZ_NONE && node[bq.slot].level == key;
+    const bool p_has = bp.slot != QFZ_NONE && node[bp.slot].level == level;
+    const bool q_has = bq.slot != QFZ_NONE && node[bq.slot].level == level;
     if (p_has && q_has) {
         node[bq.slot].parent = bp.slot;
         t->children[bp.slot] += t->children[bq.slot];
@@ -73,7 +73,7 @@ static uint32_t join_branches(const qfz_tree_work *t, uint32_t p, branch bp, uin
         put_under(t, bp, p, bq.slot);
         return bq.slot;
     }
-    node[spare].level = key;
+    node[spare].level = level;
     t->children[spare] = 0;
     put_under(t, bp, p, spare);
     put_under(t, bq, q, spare);
@@ -106,11 +106,11 @@ static void merge_chains(const qfz_tree_work *t, uint32_t slot, uint32_t p, uint
     node[slot].parent = last == QFZ_NONE ? slot : last;
 }
 
-static void insert(const qfz_tree_work *t, uint32_t p, uint32_t q, uint32_t key, uint32_t spare)
+static void insert(const qfz_tree_work *t, uint32_t p, uint32_t q, uint32_t level, uint32_t spare)
 {
-    const branch bp = climb(t, p, key), bq = climb(t, q, key);
+    const branch bp = climb(t, p, level), bq = climb(t, q, level);
     if (bp.slot == bq.slot && bp.slot != QFZ_NONE) return;
-    merge_chains(t, join_branches(t, p, bp, q, bq, key, spare), bp.up, bq.up);
+    merge_chains(t, join_branches(t, p, bp, q, bq, level, spare), bp.up, bq.up);
 }
 
 /* The pixels of a crossing edge. */
@@ -120,7 +120,7 @@ typedef struct ends {
 
 static inline ends ends_of(const qfz_tree_work *t, uint32_t id)
 {
-    const qfz_edge_offsets offsets = qfz_edge_offsets_of((uint32_t)t->in_blocks.w);
+    const qfz_edge_offsets offsets = qfz_edge_offsets_of((uint32_t)t->layout.w);
     const uint32_t kind = id % QFZ_EDGE_KINDS, a = id / QFZ_EDGE_KINDS;
     return (ends){a + offsets.from[kind], a + offsets.to[kind]};
 }
@@ -150,7 +150,7 @@ static void insert_some(const qfz_tree_work *t, const qfz_tree_block *block, uin
         if (i + LEAVES_AHEAD < end) fetch_leaves(t, ends_of(t, edges[i + LEAVES_AHEAD].id));
         if (i + NODES_AHEAD < end) fetch_nodes(t, ends_of(t, edges[i + NODES_AHEAD].id));
         const ends e = ends_of(t, edges[i].id);
-        insert(t, e.p, e.q, edges[i].key, spare + i);
+        insert(t, e.p, e.q, edges[i].level, spare + i);
     }
 }
 
@@ -162,7 +162,7 @@ static void insert_corner(const qfz_tree_work *t, const qfz_tree_block *block)
 void qfz_tree_join_columns(const qfz_tree_work *t, qfz_box blocks, int64_t at)
 {
     for (int64_t by = blocks.y0; by < blocks.y1; by++) {
-        const qfz_tree_block *const block = &t->blocks[by * t->in_blocks.n_x + at - 1];
+        const qfz_tree_block *const block = &t->blocks[by * t->layout.n_x + at - 1];
         insert_some(t, block, 0, block->n_right);
         if (by + 1 < blocks.y1) insert_corner(t, block);
     }
@@ -171,7 +171,7 @@ void qfz_tree_join_columns(const qfz_tree_work *t, qfz_box blocks, int64_t at)
 void qfz_tree_join_rows(const qfz_tree_work *t, qfz_box blocks, int64_t at)
 {
     for (int64_t bx = blocks.x0; bx < blocks.x1; bx++) {
-        const qfz_tree_block *const block = &t->blocks[(at - 1) * t->in_blocks.n_x + bx];
+        const qfz_tree_block *const block = &t->blocks[(at - 1) * t->layout.n_x + bx];
         insert_some(t, block, block->n_right, block->n_below);
         if (bx + 1 < blocks.x1) insert_corner(t, block);
     }

@@ -71,7 +71,7 @@ static void write_leaf_parents(const qfz_tree_work *t, qfz_box box, uint32_t *pa
 {
     const uint32_t *const number = t->children;
     for (int64_t y = box.y0; y < box.y1; y++) {
-        const uint32_t first = (uint32_t)(y * t->in_blocks.w + box.x0);
+        const uint32_t first = (uint32_t)(y * t->layout.w + box.x0);
         const uint32_t end = first + (uint32_t)qfz_box_w(box);
         for (uint32_t px = first; px < end; px++) {
             const uint32_t slot = parent[px];
@@ -131,7 +131,7 @@ static int64_t first_behind(const qfz_tree_work *t, int64_t n_blocks)
 /* Counts become first numbers, with one more after the last; returns the number of all nodes. */
 static int64_t sum_counts(const qfz_tree_work *t, int64_t n_blocks)
 {
-    uint32_t at = (uint32_t)(t->in_blocks.h * t->in_blocks.w);
+    uint32_t at = (uint32_t)(t->layout.h * t->layout.w);
     for (int64_t i = 0; i < n_blocks; i++) {
         const uint32_t n = t->blocks[i].number;
         t->blocks[i].number = at;
@@ -160,7 +160,7 @@ static void move_all_levels(const qfz_tree_work *t, int64_t n_blocks, uint32_t *
 void qfz_tree_number(const qfz_tree_work *t, int n_threads, uint32_t *parent, uint32_t *level,
                      int64_t *n_nodes)
 {
-    const int64_t n_blocks = t->in_blocks.n_y * t->in_blocks.n_x;
+    const int64_t n_blocks = t->layout.n_y * t->layout.n_x;
 #pragma omp parallel num_threads(n_threads)
     {
 #pragma omp for
@@ -176,8 +176,8 @@ void qfz_tree_number(const qfz_tree_work *t, int n_threads, uint32_t *parent, ui
             number_gone(t, &t->blocks[i]);
 #pragma omp for
         for (int64_t i = 0; i < n_blocks; i++) {
-            const int64_t by = i / t->in_blocks.n_x, bx = i % t->in_blocks.n_x;
-            write_leaf_parents(t, qfz_blocks_box(&t->in_blocks, by, bx), parent);
+            const int64_t by = i / t->layout.n_x, bx = i % t->layout.n_x;
+            write_leaf_parents(t, qfz_cpu_blocks_box(&t->layout, by, bx), parent);
             resolve_node_parents(t, &t->blocks[i]);
         }
 #pragma omp for
@@ -185,7 +185,7 @@ void qfz_tree_number(const qfz_tree_work *t, int n_threads, uint32_t *parent, ui
             write_nodes(t, &t->blocks[i], parent, level);
         move_all_levels(t, n_blocks, level);
 #pragma omp for
-        for (int64_t y = 0; y < t->in_blocks.h; y++)
-            memset(level + y * t->in_blocks.w, 0, (size_t)t->in_blocks.w * sizeof *level);
+        for (int64_t y = 0; y < t->layout.h; y++)
+            memset(level + y * t->layout.w, 0, (size_t)t->layout.w * sizeof *level);
     }
 }

@@ -38,7 +38,7 @@ typedef struct qfz_tree_block {
 typedef struct qfz_tree_work {
     const qfz_image *image;
     const qfz_rule *rule;
-    qfz_blocks in_blocks;
+    qfz_cpu_blocks layout;
     qfz_tree_block *blocks; /* and one more, for where the last one's nodes end */
     qfz_tree_node *node;
     qfz_seam_edge *seam;

@@ -1,34 +1,37 @@
 /* SPDX-License-Identifier: MIT */
-/* ultrametric.h - what minimax levels in a unit square tell of each other.
+/* ultrametric.h - minimax levels of edges that follow from levels of other edges of a unit square.
  *
- * They are an ultrametric: of three pixels, the two largest levels between them are equal, and so
- * on any closed way the largest level is there twice.  Where that is not enough, a level lies
- * between the first hooks' of its two pixels (lightest.h), which is the answer if both have one
- * node, and what the way round allows; if these differ, it is in doubt. */
+ * Minimax levels are an ultrametric: of the three levels between three pixels, the two largest are
+ * equal, and so the largest level of any closed path occurs at least twice.  Where this does not
+ * determine a level, there are two bounds: the level is at least the larger level of the first
+ * hooks of its two pixels (lightest.h), which is the level itself if both pixels have the same
+ * node, and at most the largest level of a path around.  If the bounds differ, the level is in
+ * doubt. */
 #ifndef QFZ_CPU_ULTRAMETRIC_H
 #define QFZ_CPU_ULTRAMETRIC_H
 
 #include <stdint.h>
 
-/* A row of unit squares: levels of their sides; of their pixels the first hooks' levels and the
- * numbers of nodes. */
+/* A row of unit squares: minimax levels of their sides; for their pixels, the levels of the first
+ * hooks and the numbers of the nodes.  Square x has the right side left[x + 1], and so on. */
 typedef struct qfz_squares {
-    const uint32_t *top, *bottom, *left; /* and what follows left is right */
+    const uint32_t *top, *bottom, *left;
     const uint32_t *first, *first_below;
     const uint16_t *number, *number_below;
 } qfz_squares;
 
-/* What pixels' own hooks, of levels a and b, tell of n pairs, of nodes p and q: key is the level
- * where doubt is 0, and where it is 1 what the level is at least. */
-void qfz_tell_by_hooks(const uint32_t *a, const uint32_t *b, const uint16_t *p, const uint16_t *q,
-                       int64_t n, uint32_t *key, uint8_t *doubt);
+/* Levels of n pairs of pixels, from the levels a and b of their first hooks and their nodes p and
+ * q. level[i] is the minimax level if doubt[i] is 0, and a lower bound of it if doubt[i] is 1. */
+void qfz_levels_by_hooks(const uint32_t *a, const uint32_t *b, const uint16_t *p, const uint16_t *q,
+                         int64_t n, uint32_t *level, uint8_t *doubt);
 
-/* The same of n horizontal edges, the bottoms of one row of squares and the tops of the next. */
-void qfz_tell_right(const qfz_squares *above, const qfz_squares *below, int64_t n, uint32_t *key,
-                    uint8_t *doubt);
+/* The same for n horizontal edges between two rows of squares: bottoms of the squares above, tops
+ * of the squares below. */
+void qfz_levels_between(const qfz_squares *above, const qfz_squares *below, int64_t n,
+                        uint32_t *level, uint8_t *doubt);
 
 /* The same for both diagonals of n squares. */
-void qfz_tell_diagonals(const qfz_squares *of, int64_t n, uint32_t *fall, uint8_t *fall_doubt,
-                        uint32_t *rise, uint8_t *rise_doubt);
+void qfz_levels_of_diagonals(const qfz_squares *of, int64_t n, uint32_t *fall, uint8_t *fall_doubt,
+                             uint32_t *rise, uint8_t *rise_doubt);
 
 #endif

@@ -43,10 +43,9 @@ static void make(problem *p)
 /* What pixels are hooked to fits in its room, which no block shares. */
 static void nodes_fit(const qfz_contraction *c)
 {
-    for (int64_t i = 0; i < c->in_blocks.n_y * c->in_blocks.n_x; i++) {
+    for (int64_t i = 0; i < c->layout.n_y * c->layout.n_x; i++) {
         const qfz_contracted_block *const block = &c->blocks[i];
-        const qfz_box box =
-            qfz_blocks_box(&c->in_blocks, i / c->in_blocks.n_x, i % c->in_blocks.n_x);
+        const qfz_box box = qfz_cpu_blocks_box(&c->layout, i / c->layout.n_x, i % c->layout.n_x);
         const int64_t n_ring = qfz_ring_size(qfz_box_h(box), qfz_box_w(box));
         CHECK(block->n_nodes <= qfz_lightest_max(block->n_px, (uint32_t)n_ring),
               "block %d of %u pixels has %u nodes", (int)i, block->n_px, block->n_nodes);
@@ -270,7 +269,7 @@ static void summary_keeps_omega(const problem *p, const qfz_summary *summary, ui
 /* region[px] = the stop that stands for the pixel's region. */
 static void find_regions(qfz_omega_contraction *o, const uint32_t *omega_level, uint32_t *region)
 {
-    const int64_t h = o->c.in_blocks.h, w = o->c.in_blocks.w;
+    const int64_t h = o->c.layout.h, w = o->c.layout.w;
     qfz_error err = {0};
     uint32_t *const of_stop = raster_room(h * w, sizeof *of_stop);
     raster_must(qfz_omega_contraction_regions(o, omega_level, of_stop, &err));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* processor.c - another processor than the one that is there, for tests of clones (clones.h).
+/* processor.c - another processor than the one that is there, for tests of clones (simd.h).
  *
  * What chooses a clone, and __builtin_cpu_supports(), look at what libgcc has found out.  Linked
  * into a program, this stands in its place, under the names and numbers that compilers and libgcc
