@@ -10,8 +10,9 @@
 extern "C" {
 #endif
 
-/* Does this build have the CUDA engine? */
-bool qfz_gpu_built(void);
+/* True if CUDA shows this process at least one device, usable or not.  False without a CUDA driver,
+ * and in a build without CUDA. */
+bool qfz_gpu_visible(void);
 
 /* *n = devices that CUDA shows this process (CUDA_VISIBLE_DEVICES decides which, numbered from 0);
  * QFZ_EGPU where there is none. */

@@ -2,7 +2,7 @@
 /* none.c - the GPU room of a build without CUDA. */
 #include "gpu/gpu.h"
 
-bool qfz_gpu_built(void)
+bool qfz_gpu_visible(void)
 {
     return false;
 }

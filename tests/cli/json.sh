@@ -66,7 +66,7 @@ run "$qfz" info --json --tile 1 --ranks 5 "$T/in.tif"
 has ranks=5 ranks_per_node=1 tiles_per_rank=3
 run "$qfz" info --tile 1 --ranks 5 "$T/in.tif"
 checks=$((checks + 1))
-if ! grep -q 'only 2 of them work' "$T/stdout"; then wrong "info says nothing of idle ranks"; fi
+if ! grep -q 'only 2 ranks get tiles' "$T/stdout"; then wrong "info says nothing of idle ranks"; fi
 # Of two ranks each takes half as long as one process.
 what="info of time"
 time_of() { python3 -c 'import json, sys; print(json.load(sys.stdin)["seconds"])' <"$T/stdout"; }
@@ -77,7 +77,7 @@ checks=$((checks + 2))
 python3 -c 'import sys; one, two = map(float, sys.argv[1:]); assert one == 2 * two > 0' "$alone" \
     "$(time_of)" || wrong "info: $alone seconds alone, $(time_of) of two ranks"
 run "$qfz" info --tile 1 "$T/in.tif"
-if ! grep -q '^time     about 1 s ' "$T/stdout"; then wrong "info says nothing of time"; fi
+if ! grep -q '^time     about 1 s, ' "$T/stdout"; then wrong "info says nothing of time"; fi
 what="label of a name that needs quoting"
 cp "$T/in.tif" "$T/a \"b\" \\ c.tif"
 run "$qfz" label --json "$T/a \"b\" \\ c.tif" "$T/x \"y\".tif"
@@ -110,7 +110,7 @@ for task in label simplify saliency cut info; do
     if ! grep -qi example "$T/stdout"; then wrong "$task --help has no example"; fi
 done
 
-# What cannot be told is a failure.
+# A result that cannot be printed is a failure.
 if [ -c /dev/full ]; then
     checks=$((checks + 1))
     rc=0

@@ -90,11 +90,11 @@ for table in r.csv r.gpkg; do
     if [ "$in_time" -eq "$before" ] || [ "$rc" -ne 143 ]; then wrong "in $table: status $rc"; fi
 done
 
-# What was done is not lost, and is said so.
+# With --work the message names the folder to resume from.
 before=$in_time
 stopped INT 0.3 "$qfz" simplify --tile 8 --alpha 20 --omega 60 --work "$T/work" "$T/noise.tif" \
     "$T/out/dst.tif"
-if [ "$in_time" -gt "$before" ] && ! grep -q 'Ctrl-C; --resume goes on from' "$T/stderr"; then
+if [ "$in_time" -gt "$before" ] && ! grep -q 'Ctrl-C; --resume continues from' "$T/stderr"; then
     wrong "Ctrl-C with --work: not a word of --resume"
 fi
 if [ "$in_time" -eq 0 ]; then wrong "every run was over before it could be stopped"; fi
