@@ -57,8 +57,8 @@ void markdown_print_all(const command *const *commands, int count)
     printf("# Commands and options\n\n"
            "This page is the output of `qfz help --markdown`.\n\n"
            "Options stand before or after the operands, and `--` ends the options. A value follows "
-           "its option as the next word; long options also take `--option=VALUE`, and options of "
-           "one letter take numbers without a space, as in `-j4`.\n\n");
+           "its option as the next word. The value of a long option may also follow `=`, as in "
+           "`--tile=512`; a number may directly follow an option of one letter, as in `-j4`.\n\n");
     for (int i = 0; i < count; i++) {
         markdown_print(commands[i]);
         printf("\n");

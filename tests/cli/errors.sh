@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# errors.sh QFZ - bad input: one line on stderr that names file and reason, exit status not 0, no
-# output under the final name, nothing temporary.
+# errors.sh QFZ - bad input: one line on stderr with the file and the reason, an exit status other
+# than 0, no output file and no temporary file.
 . "$(dirname "$0")/lib.sh"
 
 out=$T/out/dst.tif

@@ -110,7 +110,7 @@ done <<'CASES'
 2 | label --distance l3 a.tif b.tif | --distance l3: must be l1, l2 or linf$
 2 | label --distance l a.tif b.tif | --distance l: must be l1, l2 or linf$
 2 | label --gpus 0,x a.tif b.tif | --gpus 0,x: must be numbers of GPUs
-2 | label --gpu-memory 50% a.tif b.tif | --gpu-memory 50%: must be a size as
+2 | label --gpu-memory 50% a.tif b.tif | --gpu-memory 50%: must be a size such as
 2 | label --engine gpu a.tif b.tif | --engine gpu: must be auto, cpu or cuda$
 2 | label --nodata-rule some a.tif b.tif | must be all or any$
 2 | label --nodata none a.tif b.tif | --nodata none: must be a number
