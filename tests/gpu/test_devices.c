@@ -414,8 +414,8 @@ static void adds_up_in_parts(void)
     equals_reference(&job, "cuda", 1);
 }
 
-/* A raster large enough for a GPU: the CPU does the job, with a warning that has these words.  words
- * NULL: without a warning. */
+/* A raster large enough for a GPU: the CPU does the job, with a warning that has these words (NULL:
+ * without a warning). */
 static void falls_back(const char *words)
 {
     qfz_job job = saliency_job(QFZ_ENGINE_AUTO, scratch("cuda.tif"));
