@@ -7,7 +7,7 @@
 #include "help.h"
 #include "options.h"
 
-/* One for the process, as the launcher's other processes are. */
+/* MPI has one state per process, and so have the ranks. */
 static qfz_ranks ranks = {.n = 1, .n_local = 1};
 
 bool command_join(void)
@@ -44,7 +44,7 @@ void complain(const command *c, const char *format, ...)
 int end_of_output(const command *c, int status)
 {
     if (fflush(stdout) == 0 && !ferror(stdout)) return status;
-    complain(c, "stdout: cannot be written to");
+    complain(c, "stdout: write failed; the printed result is incomplete");
     return status == EXIT_OK ? EXIT_FAILED : status;
 }
 
@@ -57,11 +57,11 @@ int command_main(const command *c, int argc, char **argv)
         request_fini(&r);
         return EXIT_USAGE;
     }
-    switch (r.wish) {
-    case WISH_HELP: help_print(c); break;
-    case WISH_MAN: man_print(c); break;
-    case WISH_VERSION: printf("qfz %s\n", qfz_version()); break;
-    case WISH_RUN: status = c->run(&r); break;
+    switch (r.action) {
+    case ACTION_HELP: help_print(c); break;
+    case ACTION_MAN: man_print(c); break;
+    case ACTION_VERSION: (void)puts(qfz_build_info()); break;
+    case ACTION_RUN: status = c->run(&r); break;
     }
     request_fini(&r);
     return end_of_output(c, status);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* command.h - what a command is called, what it takes, and who runs it. */
+/* command.h - the description of a command of qfz, and the functions that run it and print messages
+ * in its name.
+ *
+ * One process of a job prints: rank 0.  Errors become one line "NAME: ..." on stderr. */
 #ifndef COMMAND_H
 #define COMMAND_H
 
@@ -9,7 +12,7 @@
 
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_RESUMABLE = 75, EXIT_SIGNAL = 128 };
 
-/* Bits of option.commands, too. */
+/* One bit per command; option.commands is a set of these bits. */
 enum {
     FOR_LABEL = 1 << QFZ_LABEL,
     FOR_SIMPLIFY = 1 << QFZ_SIMPLIFY,
@@ -18,25 +21,34 @@ enum {
     FOR_TASKS = FOR_LABEL | FOR_SIMPLIFY | FOR_SALIENCY | FOR_CUT,
     FOR_INFO = 1 << 4,
     FOR_BENCH = 1 << 5,
-    FOR_RUN = 1 << 6
+    FOR_RUN = 1 << 6,
+    FOR_HELP = 1 << 7,
+    FOR_COMPLETION = 1 << 8
 };
 
 struct request;
 
+typedef struct json_field {
+    const char *name;
+    const char *text; /* meaning and unit */
+} json_field;
+
 typedef struct command {
-    const char *name;     /* as it is typed: "qfz label" */
-    const char *page;     /* its man page: "qfz-label" */
+    const char *name;     /* as typed: "qfz label" */
+    const char *page;     /* name of the man page: "qfz-label" */
     unsigned bit;         /* FOR_... */
     const char *operands; /* for the usage line */
-    int min_operands;     /* at most request.operands can hold */
-    int max_operands;
-    const char *summary;     /* one line, no full stop */
-    const char *description; /* paragraphs, an empty line between them */
-    const char *example;     /* one command line */
+    int min_operands;
+    int max_operands;        /* at most OPERANDS_MAX */
+    const char *summary;     /* one line without a full stop */
+    const char *description; /* paragraphs, separated by an empty line */
+    const char *example;     /* command lines, one per line */
+    const json_field *json;  /* fields of the JSON object on stdout, the last one has no name; NULL:
+                                the command prints no JSON object */
 
-    /* What the options do not tell each for itself: NULL, or what is wrong.  May be NULL. */
+    /* Checks combinations of options: NULL, or what is wrong.  May be NULL. */
     const char *(*check)(const struct request *r);
-    int (*run)(struct request *r); /* to the exit status */
+    int (*run)(struct request *r); /* returns the exit status */
 } command;
 
 extern const command label_command;
@@ -45,21 +57,24 @@ extern const command saliency_command;
 extern const command cut_command;
 extern const command info_command;
 extern const command run_command;
+extern const command help_command;
+extern const command completion_command;
 
-/* Parses, then prints help or version, or runs; to the exit status.  argv starts behind the
- * command's own name. */
+/* Parses the arguments, then prints the help or the version, or runs the command.  Returns the exit
+ * status.  argv starts after the command's own name. */
 int command_main(const command *c, int argc, char **argv);
 
-/* The other processes of the job; from here on only the first of them speaks.  False: no joining,
- * and why is on stderr. */
+/* Joins the other processes of an MPI job; afterwards only rank 0 prints.  False if joining failed;
+ * the reason is then on stderr. */
 bool command_join(void);
 const qfz_ranks *command_ranks(void);
 void command_leave(void);
 
-/* One line "NAME: ..." on stderr. */
+/* Prints one line "NAME: ..." on stderr, on rank 0 only. */
 void complain(const command *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Status, or EXIT_FAILED with a line on stderr where stdout could not be written. */
+/* Flushes stdout.  Returns status, or EXIT_FAILED with a line on stderr if stdout could not be
+ * written. */
 int end_of_output(const command *c, int status);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* cut.c - qfz cut: labels out of a saliency raster. */
+/* cut.c - qfz cut: labels from a saliency raster. */
 #include "run_job.h"
 
 static const char *check(const request *r)
 {
-    return r->job.criterion.has_alpha ? NULL : "needs --alpha";
+    return r->job.criterion.has_alpha ? NULL
+                                      : "--alpha is missing; the level of the cut is required";
 }
 
 const command cut_command = {
@@ -14,12 +15,17 @@ const command cut_command = {
     .operands = "SALIENCY DST",
     .min_operands = 2,
     .max_operands = 2,
-    .summary = "labels at any alpha out of a saliency raster, without the image",
+    .summary = "labels of the alpha-components of any alpha, from a saliency raster",
     .description =
-        "Reads what qfz saliency wrote (layout edges) and writes the labels that qfz label --alpha "
-        "A "
-        "makes of the image itself. Connectivity and distance are those of the saliency raster.",
-    .example = "qfz cut --alpha 12 saliency.tif labels.tif",
+        "Reads a raster that qfz saliency wrote in layout edges, and writes the labels of the "
+        "alpha-components at level alpha. The labels equal those of qfz label --alpha of the "
+        "image; the image itself is not read. Connectivity and distance are those of the saliency "
+        "raster.\n\n"
+        "Labels are 1..N without gaps, in raster-scan order of the first pixel of each region. "
+        "Invalid pixels have label 0.",
+    .example = "qfz cut --alpha 12 saliency.tif labels.tif\n"
+               "qfz cut --alpha 30 --regions regions.csv saliency.tif labels.tif",
+    .json = run_job_json,
     .check = check,
     .run = run_job,
 };

@@ -8,7 +8,8 @@
 
 static const char variable[] = "CUDA_VISIBLE_DEVICES";
 
-/* What the variable lists already.  CUDA stops at the first that is none, as -1. */
+/* Reads the list of the variable.  CUDA ignores everything from the first invalid entry on, such as
+ * -1; so does this function. */
 static void read_variable(gpu_list *list, const char *value)
 {
     char *rest = list->text = strdup(value);
@@ -28,7 +29,8 @@ static size_t count_files(const char *pattern)
     return n;
 }
 
-/* Numbers for all that the driver has.  Parts of GPUs (MIG) are counted otherwise. */
+/* Lists the numbers of all GPUs of the driver; nothing if GPUs are divided into MIG instances,
+ * which have names instead of numbers. */
 static void count_all(gpu_list *list)
 {
     enum { NUMBER_BYTES = 4 };
@@ -55,7 +57,7 @@ static int count_gpus(void *arg)
     return list->n;
 }
 
-/* The names of those, with commas between them, become what CUDA sees. */
+/* Sets the variable to the names of the given GPUs. */
 static bool show_gpus(const int *gpus, int n, void *arg)
 {
     const gpu_list *const list = arg;

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* gpus.h - what CUDA sees of this machine's GPUs. */
+/* gpus.h - the GPUs that CUDA shows this process.
+ *
+ * CUDA initialises every visible GPU, which takes some tenths of a second each.  A job therefore
+ * hides the GPUs that it does not use, by CUDA_VISIBLE_DEVICES, before CUDA starts. */
 #ifndef GPUS_H
 #define GPUS_H
 
 #include "qfz.h"
 
-/* GPUs by number or by name, as CUDA_VISIBLE_DEVICES lists them, or would.  Starts as {0}. */
+/* The visible GPUs, by number or by name, in the notation of CUDA_VISIBLE_DEVICES.  Empty: {0}. */
 typedef struct gpu_list {
     char *text;
     const char *names[QFZ_GPUS_MAX];
     int n;
 } gpu_list;
 
-/* For a job, to hide from CUDA the GPUs that it will not use, by CUDA_VISIBLE_DEVICES.  Borrows the
- * list. */
+/* The functions of qfz_job.gpu_view.  The view borrows the list, which the caller releases by
+ * gpus_close() after the job. */
 qfz_gpu_view gpus_view(gpu_list *list);
 void gpus_close(gpu_list *list);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* info.c - qfz info: what a job would do. */
+/* info.c - qfz info: the plan of a job. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -9,6 +9,47 @@
 static const char *const task_names[] = {"label", "simplify", "saliency", "cut"};
 static const char *const type_names[] = {"UInt8",  "Int8",  "UInt16", "Int16",
                                          "UInt32", "Int32", "Float32"};
+
+static const json_field fields[] = {
+    {"command", "Always info."},
+    {"task", "The planned command."},
+    {"src", "Source raster, as given."},
+    {"width", "Width of the source raster in pixels."},
+    {"height", "Height of the source raster in pixels."},
+    {"bands", "Number of bands used."},
+    {"type", "Data type of the pixel values."},
+    {"tiles", "Number of tiles."},
+    {"tiles_x", "Number of tiles in a row of tiles."},
+    {"tiles_y", "Number of rows of tiles."},
+    {"tile_width", "Width of a tile in pixels."},
+    {"tile_height", "Height of a tile in pixels."},
+    {"passes", "Number of passes over the pixels."},
+    {"engine", "Engine: cpu or cuda."},
+    {"gpus", "Number of GPUs; 0 for the CPU engine."},
+    {"gpu_memory_bytes", "Memory limit of each GPU in bytes."},
+    {"threads", "Number of threads of each process."},
+    {"memory_bytes", "Memory limit of each process in bytes."},
+    {"tile_bytes", "Part of the memory for tiles, in bytes."},
+    {"cache_bytes", "Part of the memory for GDAL's block cache, in bytes."},
+    {"border_bytes", "Size of all boundary summaries in bytes."},
+    {"store_bytes", "Part of the memory for boundary summaries, in bytes; the excess goes to a "
+                    "temporary file."},
+    {"ranks", "Number of MPI processes."},
+    {"ranks_per_node", "Number of MPI processes per node."},
+    {"tiles_per_rank", "Largest number of tiles of a process."},
+    {"pixels_per_rank", "Largest number of pixels of a process, per pass."},
+    {"border_bytes_per_rank", "Largest size of the boundary summaries of a process, in bytes."},
+    {"seconds", "Estimated time in seconds, from rates measured on another machine with files in "
+                "memory."},
+    {"memory_bytes_per_node", "Memory limit of the processes of a node, in bytes."},
+    {"work_bytes", "Largest size of the folder of --work in bytes, before compression and without "
+                   "the table of regions."},
+    {"record_bytes",
+     "Size in the folder of --work of each region of each tile, in bytes; 0 without "
+     "a table of regions."},
+    {"outputs", "Array of the outputs, each with path and format; rasters also with type, bands, "
+                "width and height."},
+    {NULL, NULL}};
 
 static void print_json(const request *r, const qfz_plan *plan)
 {
@@ -72,16 +113,16 @@ static const char *plural(int n)
     return n == 1 ? "" : "s";
 }
 
-/* What to ask a batch system for. */
+/* The resources to request from a batch system. */
 static void print_ranks(const qfz_plan *plan)
 {
     if (plan->n_ranks == 1) return;
-    printf("ranks    %d, %d on a node; each at most %" PRId64 " tiles, %.0f Mpx in a pass, "
-           "%.1f MB of borders\n",
+    printf("ranks    %d, %d per node; per rank at most %" PRId64 " tiles, %.0f Mpx per pass, "
+           "%.1f MB of boundary summaries\n",
            plan->n_ranks, plan->n_local_ranks, plan->rank_tiles, (double)plan->rank_pixels / 1e6,
            mb(plan->rank_border_bytes));
     if (plan->n_ranks > plan->tiles_y)
-        printf("         only %" PRId64 " of them work: a row of tiles is the least for each\n",
+        printf("         only %" PRId64 " ranks get tiles: the smallest share is a row of tiles\n",
                plan->tiles_y);
     printf("node     %.0f MB of memory\n", mb(plan->memory_bytes * plan->n_local_ranks));
 }
@@ -96,15 +137,16 @@ static void print_time(const qfz_plan *plan)
         printf("%.0f minutes", s / 60);
     else
         printf("%.1f hours", s / 3600);
-    printf(" at the rates measured elsewhere, input and output as fast as in memory; ask for twice "
-           "as much\n");
+    printf(", an estimate from rates measured on another machine with files in memory; request "
+           "twice as much\n");
 }
 
 static void print_work(const qfz_plan *plan)
 {
-    printf("work     at most %.0f MB, with --work, before compression", mb(plan->work_bytes));
+    printf("work     at most %.0f MB in the folder of --work, before compression",
+           mb(plan->work_bytes));
     if (plan->record_bytes > 0)
-        printf(", and %" PRId64 " bytes per region and tile", plan->record_bytes);
+        printf(", plus %" PRId64 " bytes per region and tile", plan->record_bytes);
     printf("\n");
 }
 
@@ -121,12 +163,12 @@ static void print_text(const request *r, const qfz_plan *plan)
     printf("\n");
     printf("tiles    %" PRId64 " x %" PRId64 " of %" PRId64 " x %" PRId64 " pixels\n",
            plan->tiles_x, plan->tiles_y, plan->tile_w, plan->tile_h);
-    printf("memory   %.0f MB: %.0f MB for tiles, %.0f MB for GDAL's blocks, %.0f MB for borders\n",
+    printf("memory   %.0f MB: %.0f MB for tiles, %.0f MB for GDAL's block cache, %.0f MB for "
+           "boundary summaries\n",
            mb(plan->memory_bytes), mb(plan->tile_bytes), mb(plan->cache_bytes),
            mb(plan->store_bytes));
-    printf("borders  %.1f MB%s\n", mb(plan->border_bytes),
-           plan->rank_border_bytes > plan->store_bytes ? ", what is too much in a temporary file"
-                                                       : "");
+    printf("borders  %.1f MB of boundary summaries%s\n", mb(plan->border_bytes),
+           plan->rank_border_bytes > plan->store_bytes ? ", the excess in a temporary file" : "");
     print_ranks(plan);
     print_time(plan);
     print_work(plan);
@@ -170,11 +212,14 @@ const command info_command = {
     .operands = "SRC [DST]",
     .min_operands = 1,
     .max_operands = 2,
-    .summary = "what a command would do: tiles, passes, memory, outputs; runs nothing",
-    .description = "Shows the plan of a command: its tiles, passes over the pixels, memory, engine "
-                   "and outputs. "
-                   "Nothing is computed or written. Every option of that command may be given.",
-    .example = "qfz info --task saliency --memory 2GB --json mosaic.vrt",
+    .summary = "the plan of a command: tiles, passes, memory, time and outputs",
+    .description =
+        "Prints the plan of the command that --task names: engine, tiles, passes over the pixels, "
+        "memory, estimated time and outputs. No pixel is read and no file is written. Every option "
+        "of the planned command is accepted.",
+    .example = "qfz info --task saliency --memory 2GB mosaic.vrt\n"
+               "qfz info --task simplify --omega 24 --ranks 64,4 --json mosaic.vrt",
+    .json = fields,
     .check = check,
     .run = run,
 };

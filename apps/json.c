@@ -5,7 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Bytes of the UTF-8 character at text, or 0 if there is none: names of files may be anything. */
+/* Number of bytes of the UTF-8 character at text, or 0 if the bytes are not UTF-8: file names may
+ * hold any bytes. */
 static int utf8_bytes(const unsigned char *text)
 {
     static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -44,7 +45,7 @@ static void put_string(FILE *out, const char *text)
     (void)fputc('"', out);
 }
 
-/* What stands before a value. */
+/* Writes the comma, the indentation and the name before a value. */
 static void lead(json *j, const char *name)
 {
     if (j->follows) (void)fputc(',', j->out);
@@ -104,7 +105,8 @@ void json_number(json *j, const char *name, double value)
         (void)fputs("null", j->out);
         return;
     }
-    for (int precision = 6; precision <= 17; precision++) { /* the fewest that read back the same */
+    for (int precision = 6; precision <= 17;
+         precision++) { /* the fewest digits that read back as value */
         (void)snprintf(digits, sizeof digits, "%.*g", precision, value);
         if (strtod(digits, NULL) == value) break;
     }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* json.h - a writer of JSON on one stream: names, values, commas and escapes.
+/* json.h - a writer of JSON to one stream: names, values, commas and escapes.
  *
- * In an object every value has a name, in an array it is NULL. */
+ * In an object every value has a name; in an array the name is NULL.  Every json_open() has its
+ * json_close(). */
 #ifndef JSON_H
 #define JSON_H
 
@@ -11,9 +12,10 @@
 typedef struct json {
     FILE *out;
     int depth;
-    int follows; /* the next value stands behind another one */
+    int follows; /* not 0: a value precedes, so the next value needs a comma */
 } json;
 
+/* A writer to out, which stays open and belongs to the caller. */
 json json_to(FILE *out);
 
 void json_open(json *j, const char *name, char bracket); /* '{' or '[' */
@@ -21,6 +23,6 @@ void json_close(json *j, char bracket);                  /* '}' or ']'; a newlin
 void json_text(json *j, const char *name, const char *text);
 void json_integer(json *j, const char *name, int64_t value);
 void json_count(json *j, const char *name, uint64_t value);
-void json_number(json *j, const char *name, double value); /* null if it is not finite */
+void json_number(json *j, const char *name, double value); /* null if not finite */
 
 #endif

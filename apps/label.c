@@ -9,12 +9,16 @@ const command label_command = {
     .operands = "SRC DST",
     .min_operands = 2,
     .max_operands = 2,
-    .summary = "connected components of equal values, or of steps up to alpha",
+    .summary = "labels of the connected components of equal values, or of alpha-components",
     .description =
-        "Writes a raster of labels: neighbouring pixels of equal value have the same one, or, with "
-        "--alpha, all pixels that are joined by steps of at most A between neighbours.\n\n"
-        "Labels are 1..N without gaps, in the order of each region's first pixel, row by row; 0 is "
-        "nodata or background.",
-    .example = "qfz label --connectivity 8 --background 0 mask.tif pieces.tif",
+        "Writes a raster of labels. Without --alpha, a region is a connected component of pixels "
+        "with equal values (a flat zone). With --alpha, a region is an alpha-component: a maximal "
+        "set of pixels joined by paths whose neighbours differ by at most alpha.\n\n"
+        "Labels are 1..N without gaps, in raster-scan order of the first pixel of each region. "
+        "Invalid pixels and background pixels have label 0.",
+    .example = "qfz label --connectivity 8 --background 0 mask.tif components.tif\n"
+               "qfz label --alpha 12 --regions regions.gpkg scene.tif labels.tif\n"
+               "qfz label --count-only -j 4 mosaic.vrt",
+    .json = run_job_json,
     .run = run_job,
 };

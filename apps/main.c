@@ -1,78 +1,59 @@
 /* SPDX-License-Identifier: MIT */
-/* main.c - qfz: picks the command. */
+/* main.c - qfz: selects the command by the first word. */
 #include <stdio.h>
 #include <string.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
 
-#include "command.h"
+#include "commands.h"
 #include "help.h"
-#include "nearest.h"
+#include "options.h"
 
 static const command qfz_itself = {.name = "qfz"};
-static const command *const commands[] = {&label_command, &simplify_command, &saliency_command,
-                                          &cut_command,   &info_command,     &run_command};
-enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
-static const command *find(const char *name)
-{
-    for (int i = 0; i < N_COMMANDS; i++)
-        if (strcmp(strrchr(commands[i]->name, ' ') + 1, name) == 0) return commands[i];
-    return NULL;
-}
-
-/* `run` stands before the name of another command; its own options, which take a word each, go to
- * that one. */
+/* `qfz run [options] TASK [options] SRC DST`: moves TASK to the front and runs TASK with all
+ * options. */
 static int run_other(int argc, char **argv)
 {
-    for (int i = 0; i < argc; i++) {
-        const command *const c = find(argv[i]);
-        if (strncmp(argv[i], "--", 2) == 0 && !strchr(argv[i], '=')) i++;
-        if (!c || !(c->bit & FOR_TASKS)) continue;
-        for (int at = i; at > 0; at--)
-            argv[at] = argv[at - 1];
-        return command_main(c, argc - 1, argv + 1);
-    }
-    /* It is the word in the task's place that is wrong, not what stands behind it. */
-    int n = 0;
-    while (n < argc && strncmp(argv[n], "--", 2) == 0)
-        n += strchr(argv[n], '=') ? 1 : 2;
-    return command_main(&run_command, n < argc ? n + 1 : argc, argv);
-}
-
-static int unknown(const char *word)
-{
-    nearest n = {.word = word};
-    for (int i = 0; i < N_COMMANDS; i++)
-        nearest_offer(&n, strrchr(commands[i]->name, ' ') + 1);
-    complain(&qfz_itself, "%s: no such command%s%s; see qfz --help", word,
-             n.name ? ", perhaps " : "", n.name ? n.name : "");
-    return EXIT_USAGE;
+    int at = 0;
+    while (at < argc && argv[at][0] == '-')
+        at += option_words(argc - at, argv + at);
+    const command *const c = at < argc ? command_find(argv[at]) : NULL;
+    /* Without a task only the words up to the place of the task are parsed, so that the message is
+     * about the task. */
+    if (!c || !(c->bit & FOR_TASKS))
+        return command_main(&run_command, at < argc ? at + 1 : argc, argv);
+    for (int i = at; i > 0; i--)
+        argv[i] = argv[i - 1];
+    return command_main(c, argc - 1, argv + 1);
 }
 
 static int run_qfz(int argc, char **argv)
 {
     if (argc < 2) {
-        complain(&qfz_itself, "needs a command; see qfz --help");
+        complain(&qfz_itself, "no command given; see qfz --help");
         return EXIT_USAGE;
     }
-    const command *const c = find(argv[1]);
+    const command *const c = command_find(argv[1]);
     if (c == &run_command) return run_other(argc - 2, argv + 2);
     if (c) return command_main(c, argc - 2, argv + 2);
-    if (strcmp(argv[1], "--help") == 0)
-        help_print_all(commands, N_COMMANDS);
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+        help_print_all(commands, n_commands);
     else if (strcmp(argv[1], "--man") == 0)
-        man_print_all(commands, N_COMMANDS);
+        man_print_all(commands, n_commands);
     else if (strcmp(argv[1], "--version") == 0)
-        printf("qfz %s\n", qfz_version());
-    else
-        return unknown(argv[1]);
+        (void)puts(qfz_build_info());
+    else if (argv[1][0] == '-') {
+        complain(&qfz_itself, "%s: the first argument must be a command; see qfz --help", argv[1]);
+        return EXIT_USAGE;
+    } else
+        return command_unknown(&qfz_itself, argv[1]);
     return end_of_output(&qfz_itself, EXIT_OK);
 }
 
-/* Calls that change what is mapped stop all threads of a process, each time.  So what is smaller
- * than a large page comes out of the threads' heaps, which grow and shrink by megabytes. */
+/* Every change of the memory map stops all threads of a process.  Blocks smaller than a huge page
+ * therefore come from the heaps of the threads, which grow and shrink by megabytes. */
 static void keep_memory(void)
 {
 #ifdef __GLIBC__
@@ -82,11 +63,11 @@ static void keep_memory(void)
 #endif
 }
 
-/* A phase is for one process, whoever started it. */
+/* `qfz run` processes one phase in one process and never joins MPI. */
 int main(int argc, char **argv)
 {
     keep_memory();
-    const bool alone = argc > 1 && find(argv[1]) == &run_command;
+    const bool alone = argc > 1 && command_find(argv[1]) == &run_command;
     if (!alone && !command_join()) return EXIT_FAILED;
     const int status = run_qfz(argc, argv);
     command_leave();

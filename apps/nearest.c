@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* nearest.c - the restricted edit distance (Damerau 1964), by rows of its table. */
+/* nearest.c - the restricted edit distance (Damerau 1964), by dynamic programming over rows. */
 #include "nearest.h"
 
 #include <string.h>
@@ -11,7 +11,8 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-/* Row i is of the first i characters of a; three rows are looked at at a time. */
+/* Element j of row i is the distance of the first i characters of a from the first j of b; the last
+ * three rows are kept. */
 static int distance(const char *a, int n, const char *b, int m)
 {
     int rows[3][WORD_MAX + 1];

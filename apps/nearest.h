@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* nearest.h - what a mistyped word may have meant. */
+/* nearest.h - the known word nearest to a mistyped word, by the restricted edit distance. */
 #ifndef NEAREST_H
 #define NEAREST_H
 
-/* Begun with the word alone; name and slips are of the nearest of all that was offered. */
+/* Starts as {.word = WORD}. */
 typedef struct nearest {
     const char *word;
-    const char *name; /* borrowed; NULL: none is near */
-    int slips;
+    const char *name; /* the nearest of the names offered so far, borrowed; NULL: none is near */
+    int slips;        /* its distance from word */
 } nearest;
 
-/* Near is what at most two slips of the context make of the word, and no more than half of it: a
- * character too many, too few or wrong, or two neighbours swapped. */
+/* Keeps the name if it is nearer than all names before it.  A name is near if at most two slips
+ * turn the word into it, and at most one for every two characters of the word.  A slip is one
+ * character too many, too few or wrong, or two neighbouring characters swapped. */
 void nearest_offer(nearest *n, const char *name);
 
 #endif

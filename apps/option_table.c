@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* option_table.c - the one table of options. */
+/* option_table.c - the table of all options of all commands.
+ *
+ * An option whose meaning differs between commands has a text per command.  Every text names the
+ * unit and the default of the option's value. */
 #include <limits.h>
 #include <math.h>
 
@@ -10,198 +13,272 @@
 #define FOR_JOBS (FOR_IMAGES | FOR_CUT)
 #define FOR_ALL (FOR_JOBS | FOR_INFO | FOR_BENCH)
 #define FOR_PHASES (FOR_JOBS | FOR_INFO | FOR_RUN)
+#define FOR_EVERY (FOR_ALL | FOR_RUN | FOR_HELP | FOR_COMPLETION)
 
 #define AT(member) offsetof(request, member)
 #define FLAG(member) .set = set_flag, .at = AT(member)
-#define TAKES(word) .argument = word, .n_values = 1
+#define TAKES(word) .argument = word
+#define HELP(words) .help = {{0, words}}
 
-static const char joins[] = "What joins pixels";
-static const char pixels[] = "Pixels that count";
+static const char criterion[] = "Regions";
+static const char pixels[] = "Valid pixels";
 static const char output[] = "Output";
-static const char running[] = "Running";
+static const char running[] = "Execution";
 static const char batch[] = "Batch jobs";
-static const char images[] = "Images";
+static const char images[] = "Generated images";
+static const char general[] = "General";
 
 const option option_table[] = {
     {"--task", TAKES("label|simplify|saliency|cut"), .commands = FOR_INFO, .section = "Task",
-     .help = "The command whose plan is shown; its options may be given too. Default: label.",
+     HELP("The command to plan. qfz info accepts the options of this command. Default: label."),
      .set = set_choice, .at = AT(job.task)},
 
     {"--connectivity", TAKES("4|8"), .commands = FOR_IMAGES | FOR_INFO | FOR_BENCH,
-     .section = joins, .help = "Neighbours by edges only, or by corners too. Default: 4.",
+     .section = criterion,
+     HELP("Neighbours of a pixel: 4 (pixels that share an edge) or 8 (pixels that share an edge or "
+          "a corner). Default: 4."),
      .set = set_chosen_int, .at = AT(job.criterion.connectivity)},
     {"--distance", TAKES("l1|l2|linf"), .commands = FOR_IMAGES | FOR_INFO | FOR_BENCH,
-     .section = joins,
-     .help = "Difference of two pixels over all bands: sum of absolute differences, Euclidean, or "
-             "the largest absolute difference. Default: l1.",
+     .section = criterion,
+     HELP("Dissimilarity of two neighbours over all bands: l1 (sum of the absolute differences), "
+          "l2 (Euclidean distance) or linf (largest absolute difference). Default: l1."),
      .set = set_choice, .at = AT(job.criterion.distance)},
-    {"--alpha", TAKES("A"), .commands = FOR_ALL, .section = joins,
-     .help = "Neighbours that differ by at most A join; A is at least 0, or inf. Without it label "
-             "joins equal values, and simplify has no limit; cut needs it. To saliency it makes no "
-             "difference: that holds every A.",
+    {"--alpha", TAKES("A"), .commands = FOR_ALL, .section = criterion,
+     .help = {{FOR_LABEL, "Regions are alpha-components: two neighbours join if their "
+                          "dissimilarity is at most A. A is at least 0, or inf, in the unit of the "
+                          "pixel values. Default: two neighbours join if their values are equal."},
+              {FOR_SIMPLIFY, "Largest dissimilarity of two neighbours that join. A is at least 0, "
+                             "or inf, in the unit of the pixel values. Default: inf; --omega is "
+                             "then required."},
+              {FOR_CUT, "Level of the cut: two neighbours join if the saliency of the edge "
+                        "between them is at most A. A is at least 0, or inf, in the unit of the "
+                        "saliency values. Required; no default."},
+              {FOR_SALIENCY, "Accepted without effect: the output holds the regions of every "
+                             "alpha. Default: none."},
+              {FOR_BENCH, "Largest dissimilarity of two neighbours that join, in parts label and "
+                          "alpha-omega. A is at least 0, or inf, in the unit of the pixel values. "
+                          "Default: equal values join in part label; inf in part alpha-omega."},
+              {0, "Largest dissimilarity of two neighbours that join. A is at least 0, or inf, in "
+                  "the unit of the pixel values. Default: the default of the planned command."}},
      .set = set_number, .at = AT(job.criterion.alpha), .at_has = AT(job.criterion.has_alpha)},
     {"--omega", TAKES("W[,W...]"), .commands = FOR_SIMPLIFY | FOR_INFO | FOR_BENCH,
-     .section = joins,
-     .help = "In a region the values of a band span at most W (maximum - minimum); one W for every "
-             "band, or one for each. Default: no limit.",
+     .section = criterion,
+     .help = {{FOR_SIMPLIFY, "Largest value range (maximum - minimum) of a region: one W for all "
+                             "bands, or one W per band. W is at least 0, or inf, in the unit of "
+                             "the pixel values. Default: inf; --alpha is then required."},
+              {FOR_BENCH, "Largest value range (maximum - minimum) of a region in part "
+                          "alpha-omega: one W for all bands, or one W per band, in the unit of the "
+                          "pixel values. Default: 10."},
+              {0,
+               "Largest value range (maximum - minimum) of a region: one W for all bands, or one "
+               "W per band. W is at least 0, or inf, in the unit of the pixel values. Default: "
+               "inf."}},
      .set = set_omega},
-    {"--background", TAKES("V"), .commands = FOR_LABEL | FOR_INFO, .section = joins,
-     .help = "Pixels that are V in every band are background, label 0. Default: nodata only.",
+    {"--background", TAKES("V"), .commands = FOR_LABEL | FOR_INFO, .section = criterion,
+     HELP("Pixels with the value V in every band are background: their label is 0. Default: no "
+          "background."),
      .set = set_number, .low = -INFINITY, .at = AT(job.background),
      .at_has = AT(job.has_background)},
 
-    {"-b", TAKES("BAND"), .repeats = true, .commands = FOR_IMAGES | FOR_INFO | FOR_BENCH,
+    {"-b", TAKES("BAND[,BAND...]"), .repeats = true, .commands = FOR_IMAGES | FOR_INFO | FOR_BENCH,
      .section = pixels,
-     .help = "Use this band, counted from 1. Repeatable. Default: all that are no alpha band.",
-     .set = add_band, .low = 1, .high = INT_MAX},
+     HELP("Bands to use, counted from 1. Repeatable: -b 1,2 equals -b 1 -b 2. Default: every band "
+          "except alpha bands."),
+     .set = add_bands, .low = 1, .high = INT_MAX},
     {"--mask", TAKES("FILE"), .commands = FOR_JOBS | FOR_INFO, .section = pixels,
-     .help =
-         "A raster of the size of SRC; pixels where it is 0 are left out. Default: the mask and "
-         "alpha bands of SRC.",
+     HELP("A raster of the size of the source raster; pixels where FILE is 0 are invalid. Default: "
+          "the mask band and alpha band of the source raster."),
      .set = set_text, .at = AT(job.mask)},
     {"--nodata", TAKES("V"), .commands = FOR_JOBS | FOR_INFO, .section = pixels,
-     .help =
-         "Value of pixels without data, nan included; of a type that cannot hold it, no pixel's, "
-         "so that -9999 lets a raster of bytes count as a whole. Default: what SRC declares.",
+     HELP("Nodata value, instead of the value that the source raster declares; nan is allowed. A "
+          "value that the pixel type cannot hold is the value of no pixel: -9999 makes every pixel "
+          "of a UInt8 raster valid. Default: the nodata value of the source raster."),
      .set = set_any_number, .at = AT(job.nodata), .at_has = AT(job.has_nodata)},
     {"--nodata-rule", TAKES("all|any"), .commands = FOR_IMAGES | FOR_INFO, .section = pixels,
-     .help = "A pixel is without data when all bands say so, or when any does. Default: all.",
+     HELP("A pixel is invalid if it has the nodata value in all bands, or in any band. Default: "
+          "all."),
      .set = set_choice, .at = AT(job.nodata_rule)},
-    {"-oo", TAKES("KEY=VALUE"), .repeats = true, .commands = FOR_JOBS | FOR_INFO, .section = pixels,
-     .help = "Open option of the driver of SRC. Repeatable.", .set = add_key_value,
-     .at = AT(open_options)},
+    {"-oo", "--oo", TAKES("KEY=VALUE"), .repeats = true, .commands = FOR_JOBS | FOR_INFO,
+     .section = pixels,
+     HELP("Open option of the GDAL driver of the source raster. Repeatable. Default: none."),
+     .set = add_key_value, .at = AT(open_options)},
 
     {"--layout", TAKES("edges|pixel|khalimsky"), .commands = FOR_SALIENCY | FOR_INFO,
      .section = output,
-     .help =
-         "edges: a band per direction of neighbours, what qfz cut reads; pixel: the largest level "
-         "around each pixel; khalimsky: pixels and the lines between them. Default: edges.",
+     HELP("Layout of the saliency raster: edges (one band per direction of neighbours; the only "
+          "layout that qfz cut reads), pixel (one band: the largest saliency of the edges of each "
+          "pixel) or khalimsky (one band of 2W-1 x 2H-1 values: the pixels and the edges between "
+          "them). Default: edges."),
      .set = set_choice, .at = AT(job.layout)},
     {"--labels", TAKES("FILE"), .commands = FOR_SIMPLIFY | FOR_INFO, .section = output,
-     .help = "Write the labels of the regions too, into this raster.", .set = set_text,
-     .at = AT(job.labels)},
+     HELP("Also write the labels of the regions to the raster FILE: 1..N, and 0 where the pixel is "
+          "invalid. Default: no label raster."),
+     .set = set_text, .at = AT(job.labels)},
     {"--regions", TAKES("FILE"), .commands = FOR_REGIONS | FOR_INFO, .section = output,
-     .help =
-         "Write one row per region (size, area, box, statistics) into this table: .gpkg, .csv or "
-         "any other vector format of GDAL.",
+     .help = {{FOR_CUT, "Also write a table of the regions to FILE, one row per region: label, "
+                        "pixels, area in square metres, centroid and bounding box. The extension "
+                        "of FILE selects the GDAL vector driver: .gpkg, .csv and others. Default: "
+                        "no table."},
+              {0, "Also write a table of the regions to FILE, one row per region: label, pixels, "
+                  "area in square metres, centroid, bounding box, and mean, minimum, maximum and "
+                  "standard deviation per band. The extension of FILE selects the GDAL vector "
+                  "driver: .gpkg, .csv and others. Default: no table."}},
      .set = set_text, .at = AT(job.regions)},
-    {"-of", TAKES("FORMAT"), .commands = FOR_JOBS | FOR_INFO, .section = output,
-     .help = "GDAL driver of the output rasters. Default: by the extension of DST, else GTiff.",
+    {"-of", "--of", TAKES("FORMAT"), .commands = FOR_JOBS | FOR_INFO, .section = output,
+     HELP("GDAL driver of the output rasters, for example COG. Default: the driver for the "
+          "extension of DST; GTiff if there is none."),
      .set = set_text, .at = AT(job.format)},
-    {"-ot", TAKES("TYPE"), .commands = FOR_JOBS | FOR_INFO, .section = output,
-     .help = "Type of the output's values, as UInt32; refused if it cannot hold them. "
-             "Default: by the result; labels are UInt32, or UInt64 where they need it.",
+    {"-ot", "--ot", TAKES("TYPE"), .commands = FOR_JOBS | FOR_INFO, .section = output,
+     .help = {{FOR_LABEL | FOR_CUT, "Data type of the labels, for example UInt16. A type that "
+                                    "cannot hold the number of regions is an error. Default: "
+                                    "UInt32, or UInt64 for 2^32 regions or more."},
+              {FOR_SIMPLIFY, "Data type of DST, for example UInt16. A type that cannot hold every "
+                             "value is an error. Default: the type of SRC."},
+              {FOR_SALIENCY, "Data type of the saliency, for example UInt32. A type that cannot "
+                             "hold every level is an error. Default: the smallest unsigned integer "
+                             "type that holds the levels and a nodata value; Float32 if the levels "
+                             "are not integers."},
+              {0, "Data type of the output raster, for example UInt32. A type that cannot hold "
+                  "every value is an error. Default: the default of the planned command."}},
      .set = set_text, .at = AT(job.type)},
-    {"-co", TAKES("KEY=VALUE"), .repeats = true, .commands = FOR_JOBS | FOR_INFO, .section = output,
-     .help = "Creation option of the driver. Repeatable. Default for GTiff: tiled, ZSTD.",
+    {"-co", "--co", TAKES("KEY=VALUE"), .repeats = true, .commands = FOR_JOBS | FOR_INFO,
+     .section = output,
+     HELP("Creation option of the GDAL driver of the output rasters. Repeatable. Default for "
+          "GTiff: tiled, with ZSTD compression."),
      .set = add_key_value, .at = AT(creation_options)},
     {"--count-only", .commands = FOR_REGIONS | FOR_INFO, .section = output,
-     .help = "Write no raster: count the regions, print the result as JSON. Takes no DST.",
+     HELP("Count the regions and print the result as JSON, without an output file. DST is left "
+          "out."),
      FLAG(job.count_only)},
     {"--merge", .commands = FOR_JOBS | FOR_INFO, .section = output,
-     .help =
-         "Several processes: make one raster of what each wrote. Default: a VRT over them; then "
-         "DST is a .vrt.",
+     HELP("With several processes (MPI, or --part): merge the rasters of all processes into DST. "
+          "Default: DST is a VRT file (.vrt) that refers to one raster per process."),
      FLAG(job.merge)},
     {"--overwrite", .commands = FOR_JOBS | FOR_INFO, .section = output,
-     .help = "Replace outputs that exist. Default: refuse.", FLAG(job.overwrite)},
+     HELP("Replace outputs that exist. Default: an output that exists is an error."),
+     FLAG(job.overwrite)},
 
     {"--work", TAKES("DIR"), .commands = FOR_PHASES, .section = batch,
-     .help =
-         "Keep a journal in this folder, from which the job can go on however it ended; with it "
-         "SIGTERM and SIGUSR1 end the job with status 75. Default: none.",
+     .help = {{FOR_RUN, "Folder with the intermediate files of the job, the same for every "
+                        "process of the job. Required; no default."},
+              {0, "Folder for a journal of the job. A job with a journal can be resumed after any "
+                  "interruption; SIGTERM and SIGUSR1 end the job with exit status 75. Default: no "
+                  "journal."}},
      .set = set_text, .at = AT(job.work)},
     {"--resume", .commands = FOR_JOBS | FOR_INFO, .section = batch,
-     .help = "Go on with what is in the folder of --work, from the beginning if nothing is. "
-             "Default: refuse a folder that holds a journal.",
+     HELP("Resume the job whose journal is in the folder of --work; in an empty folder the job "
+          "starts from the beginning. Default: a folder that holds a journal is an error."),
      FLAG(job.resume)},
     {"--phase", TAKES("all|summarise|stitch|resolve"), .commands = FOR_PHASES, .section = batch,
-     .help = "Do this phase of the job only; the folder of --work connects them. Default: all.",
+     HELP("Run only this phase of the job, in one process. The processes of the job exchange files "
+          "in the folder of --work. Default: all."),
      .set = set_choice, .at = AT(job.phase)},
     {"--part", TAKES("K/N"), .commands = FOR_PHASES, .section = batch,
-     .help =
-         "Of N parts of the raster, do this one, counted from 1, in phase summarise or resolve.",
+     HELP("Process part K of N parts of the raster, K = 1..N, in phase summarise or resolve. "
+          "Required in these phases; no default."),
      .set = set_part},
 
     {"--ranks", TAKES("N[,M]"), .commands = FOR_INFO, .section = batch,
-     .help = "The plan of a job of N processes, M of them on each node. Default: 1.",
-     .set = set_ranks},
+     HELP("Plan a job of N MPI processes, M processes per node. Default: 1,1."), .set = set_ranks},
 
     {"--generate", TAKES("binary|white|fractal|flat|ramp"), .commands = FOR_BENCH,
      .section = images,
-     .help =
-         "Make an image instead of reading FILE: random blocks of 0 and 1; uniform noise; a sum "
-         "of octaves, like land; the same in wide flat zones; steps of 1.",
+     HELP("Generate an image instead of reading FILE: binary (random blocks of 0 and 1), white "
+          "(uniform noise), fractal (a sum of octaves of noise, similar to terrain), flat (the "
+          "same with wide flat zones) or ramp (steps of 1). Default: read FILE."),
      .set = set_chosen_text, .at = AT(bench.kind)},
     {"--size", TAKES("N"), .commands = FOR_BENCH, .section = images,
-     .help = "Generated images have N x N pixels. Default: 4096.", .set = set_int,
+     HELP("Size of generated images: N x N pixels. Default: 4096."), .set = set_int,
      .at = AT(bench.size_px), .low = 1, .high = 32768},
     {"--bits", TAKES("8|16|32"), .commands = FOR_BENCH, .section = images,
-     .help = "Bits of generated values; 32: floating-point. Default: 8.", .set = set_chosen_int,
-     .at = AT(bench.bits)},
+     HELP("Bits per value of generated images: 8 and 16 are unsigned integers, 32 is floating "
+          "point. Default: 8."),
+     .set = set_chosen_int, .at = AT(bench.bits)},
     {"--bands", TAKES("B"), .commands = FOR_BENCH, .section = images,
-     .help = "Bands of generated images. Default: 1.", .set = set_int, .at = AT(bench.bands),
-     .low = 1, .high = 64},
+     HELP("Number of bands of generated images. Default: 1."), .set = set_int,
+     .at = AT(bench.bands), .low = 1, .high = 64},
     {"--granularity", TAKES("G"), .commands = FOR_BENCH, .section = images,
-     .help = "binary: side of its blocks in pixels. Default: 4.", .set = set_int,
+     HELP("Side of the blocks of binary images, in pixels. Default: 4."), .set = set_int,
      .at = AT(bench.granularity_px), .low = 1, .high = 32768},
     {"--density", TAKES("P"), .commands = FOR_BENCH, .section = images,
-     .help = "binary: percentage of blocks that are 1. Default: 50.", .set = set_int,
+     HELP("Percentage of the blocks of binary images that are 1. Default: 50."), .set = set_int,
      .at = AT(bench.density_percent), .low = 0, .high = 100},
     {"--seed", TAKES("S"), .commands = FOR_BENCH, .section = images,
-     .help = "Another seed, another image; the same one, the same image everywhere. Default: 1.",
+     HELP("Seed of generated images; equal seeds give equal images on every machine. Default: 1."),
      .set = set_int64, .at = AT(bench.seed), .low = 0, .high = 9e15},
     {"--mirror", TAKES("N"), .commands = FOR_BENCH, .section = images,
-     .help = "Make the image N x N pixels, by reflecting it at its edges or by leaving off what is "
-             "too much. Default: as it is.",
+     HELP("Resize the image to N x N pixels: reflect it at its edges where it is smaller, crop it "
+          "where it is larger. Default: the size of the image."),
      .set = set_int, .at = AT(bench.mirror_px), .low = 1, .high = 32768},
 
     {"--runs", TAKES("R"), .commands = FOR_BENCH, .section = running,
-     .help = "Measure R runs, after one that is not measured. Default: 7.", .set = set_int,
-     .at = AT(bench.runs), .low = 1, .high = 100000},
+     HELP("Number of measured runs, after one run that is not measured. Default: 7."),
+     .set = set_int, .at = AT(bench.runs), .low = 1, .high = 100000},
     {"--tile", TAKES("N"), .commands = FOR_JOBS | FOR_INFO, .section = running,
-     .help = "Work in tiles of N x N pixels; no result depends on it. Default: by the memory.",
+     HELP("Side of a tile, in pixels. The result does not depend on it. Default: derived from "
+          "--memory."),
      .set = set_int, .at = AT(job.tile_px), .low = 1, .high = INT_MAX},
     {"--memory", TAKES("SIZE"), .commands = FOR_JOBS | FOR_INFO, .section = running,
-     .help =
-         "Stay below this peak: 2GB, 512MiB, 50% (of the machine's); KB, MB, GB, TB are powers of "
-         "1000, KiB and so on of 1024. Default: 50%.",
+     HELP("Upper limit of the memory of each process: 2GB, 512MiB, or 50% (of the physical "
+          "memory). KB, MB, GB and TB are powers of 1000; KiB, MiB, GiB and TiB are powers of "
+          "1024; a number alone is in bytes. Default: 50%."),
      .set = set_memory, .at = AT(job.memory_bytes)},
     {"-j", TAKES("N"), .commands = FOR_ALL, .section = running,
-     .help = "Threads. Default: one per processor.", .set = set_int, .at = AT(job.n_threads),
-     .low = 1, .high = 4096},
+     HELP("Number of threads. Default: one per processor."), .set = set_int,
+     .at = AT(job.n_threads), .low = 1, .high = 4096},
     {"--engine", TAKES("auto|cpu|cuda"), .commands = FOR_ALL, .section = running,
-     .help = "Who computes; no result depends on it. Default: auto.", .set = set_choice,
-     .at = AT(job.engine)},
+     HELP("Engine that computes: cpu, cuda, or auto (cuda if a GPU is visible and usable and the "
+          "raster is large enough, else cpu). The result does not depend on it. Default: auto."),
+     .set = set_choice, .at = AT(job.engine)},
     {"--gpus", TAKES("N[,N...]"), .commands = FOR_JOBS | FOR_INFO, .section = running,
-     .help = "GPUs that share the tiles, counted from 0 among those that CUDA_VISIBLE_DEVICES "
-             "leaves. Default: one, and one more for each 4 Gpixel, of all.",
+     HELP("GPUs that share the tiles, counted from 0 among the GPUs that CUDA_VISIBLE_DEVICES "
+          "leaves. Default: one GPU, and one more for each 2^32 pixels, as far as there are GPUs."),
      .set = set_gpus},
     {"--gpu-memory", TAKES("SIZE"), .commands = FOR_JOBS | FOR_INFO, .section = running,
-     .help = "Stay below this on each GPU, as 20GB. Default: nine tenths of what it has.",
+     HELP("Upper limit of the memory used on each GPU, for example 20GB; units as in --memory, "
+          "without %. Default: nine tenths of the GPU's memory."),
      .set = set_bytes, .at = AT(job.gpu_memory_bytes)},
     {"--method", TAKES("auto|stava|c2fl|ha4|connect-v1|connect-v2"), .commands = FOR_ALL,
      .section = running,
-     .help = "A published method of the CUDA engine instead of its fastest: stava, c2fl and ha4 "
-             "label equal values, connect-v1 and connect-v2 make the trees of qfz-bench. Refused "
-             "where it cannot do what is asked; no result depends on it. Default: auto.",
+     .help = {{FOR_LABEL, "Published method that labels equal values on the GPU: stava, c2fl or "
+                          "ha4, for one band of integers. auto is the fastest method of the CUDA "
+                          "engine. The result does not depend on it. Default: auto."},
+              {FOR_BENCH,
+               "Published method of the CUDA engine: stava, c2fl and ha4 label equal "
+               "values, connect-v1 and connect-v2 build alpha-trees. auto is the fastest "
+               "method of the CUDA engine. The result does not depend on it. Default: "
+               "auto."},
+              {FOR_INFO, "Published method of the CUDA engine; a method that cannot do the planned "
+                         "job is an error. The result does not depend on it. Default: auto."},
+              {0, "Method of the CUDA engine: only auto, since no published method does this "
+                  "command's job. Default: auto."}},
      .set = set_chosen_text, .at = AT(job.gpu_method)},
     {"--retries", TAKES("N"), .commands = FOR_JOBS | FOR_INFO, .section = running,
-     .help =
-         "Try a read or a write that failed N times more, after 10 ms, 40 ms, and so on, 10 s at "
-         "most. Default: 3.",
+     HELP("Number of retries of a read or a write that failed, after 10 ms, 40 ms, 160 ms and so "
+          "on, at most 10 s. Default: 3."),
      .set = set_int, .at = AT(job.retries), .low = 0, .high = 100},
-    {"--config", .argument = "KEY VALUE", .n_values = 2, .repeats = true,
-     .commands = FOR_JOBS | FOR_INFO, .section = running,
-     .help = "Configuration option of GDAL. Repeatable.", .set = add_pair, .at = AT(config)},
-    {"-q", .commands = FOR_JOBS | FOR_INFO, .section = running,
-     .help = "No progress and no summary on stderr; errors still are.", FLAG(quiet)},
-    {"--json", .commands = FOR_ALL, .section = running,
-     .help = "Print the result on stdout as JSON.", FLAG(json)},
-    {"--help", .commands = FOR_ALL | FOR_RUN, .section = running, .help = "Print this help."},
-    {"--version", .commands = FOR_ALL | FOR_RUN, .section = running, .help = "Print the version."},
+    {"--config", TAKES("KEY=VALUE"), .pair = true, .repeats = true, .commands = FOR_JOBS | FOR_INFO,
+     .section = running,
+     HELP("Configuration option of GDAL; also as two words, KEY VALUE. Repeatable. Default: "
+          "none."),
+     .set = add_pair, .at = AT(config)},
+
+    {"-q", "--quiet", .commands = FOR_JOBS | FOR_INFO, .section = general,
+     HELP("Print no progress and no summary on stderr; warnings and errors are printed."),
+     FLAG(quiet)},
+    {"--json", .commands = FOR_ALL, .section = general, HELP("Print the result on stdout as JSON."),
+     FLAG(json)},
+    {"--markdown", .commands = FOR_HELP, .section = general,
+     HELP("Print the help of COMMAND, or of every command, as Markdown."), FLAG(markdown)},
+    {"--table", .commands = FOR_HELP, .section = general,
+     HELP("Print the table of all options for programs: one line per command and spelling, with "
+          "the command, the option and the name of its value, separated by tabs."),
+     FLAG(table)},
+    {"--help", "-h", .commands = FOR_EVERY, .section = general, HELP("Print this help.")},
+    {"--version", .commands = FOR_EVERY, .section = general,
+     HELP("Print the version of qfz and of the libraries that qfz was built with.")},
 };
 
 const int n_options = sizeof option_table / sizeof *option_table;
 _Static_assert(sizeof option_table / sizeof *option_table <= OPTIONS_MAX,
-               "given[] has too little room");
+               "given[] has too few elements");

@@ -7,7 +7,7 @@
 
 #include "nearest.h"
 
-/* A GPU takes as long to start as it would save a job of fewer pixels. */
+/* With fewer pixels per GPU, starting one more GPU takes longer than the GPU saves. */
 static const int64_t px_per_gpu = (int64_t)1 << 32;
 
 void request_init(request *r, const command *c)
@@ -52,28 +52,68 @@ bool request_has(const request *r, const char *name)
     return false;
 }
 
-/* ------------------------------------------------------------------------------- finding options
+/* -------------------------------------------------------------------------------- finding options
  */
 
-/* The option that the first n characters of word name, or NULL. */
+static bool is_name(const char *name, const char *word, size_t n)
+{
+    return name && strlen(name) == n && memcmp(name, word, n) == 0;
+}
+
+/* The option that the first n characters of a word name, or NULL. */
 static const option *find(const char *word, size_t n)
 {
     for (int i = 0; i < n_options; i++)
-        if (strlen(option_table[i].name) == n && memcmp(option_table[i].name, word, n) == 0)
+        if (is_name(option_table[i].name, word, n) || is_name(option_table[i].alias, word, n))
             return &option_table[i];
     return NULL;
 }
 
-/* Length of an option's name in a word: long options may carry "=value". */
-static size_t name_length(const char *word)
+/* The option that a word names, or NULL.  *n is the length of the name: the value may follow in the
+ * same word, as in --tile=512 and -j4. */
+static const option *option_of(const char *word, size_t *n)
 {
-    return strncmp(word, "--", 2) == 0 ? strcspn(word, "=") : strlen(word);
+    const bool attached = word[0] == '-' && word[1] != '-' && word[1] != '\0' &&
+                          strchr("0123456789", word[2]) && word[2] != '\0';
+    *n = strncmp(word, "--", 2) == 0 ? strcspn(word, "=") : strlen(word);
+    if (attached) {
+        const option *const o = find(word, 2);
+        if (!o || !o->argument) return NULL;
+        *n = 2;
+        return o;
+    }
+    return find(word, *n);
 }
 
-/* A number may follow an option, whatever its sign; another option or "--" may not. */
+/* Words after the option's own word that its value takes; next: the word after it, or NULL. */
+static int value_words(const option *o, const char *word, size_t n, const char *next)
+{
+    if (!o->argument || word[n] != '\0') return 0;
+    return o->pair && next && !strchr(next, '=') ? 2 : 1;
+}
+
+int option_words(int argc, char **argv)
+{
+    size_t n;
+    const option *const o = option_of(argv[0], &n);
+    const int words = o ? 1 + value_words(o, argv[0], n, argc > 1 ? argv[1] : NULL) : 1;
+    return words < argc ? words : argc;
+}
+
+const char *option_help(const option *o, unsigned bit)
+{
+    const option_text *text = o->help;
+    while (text->commands && !(text->commands & bit))
+        text++;
+    return text->text;
+}
+
+/* The value of an option may start with '-', as a negative number does; but it is neither an option
+ * nor "--". */
 static bool looks_like_option(const char *word)
 {
-    return strcmp(word, "--") == 0 || find(word, name_length(word)) != NULL;
+    size_t n;
+    return strcmp(word, "--") == 0 || option_of(word, &n) != NULL;
 }
 
 static bool unknown(const request *r, const char *word)
@@ -81,40 +121,46 @@ static bool unknown(const request *r, const char *word)
     nearest n = {.word = word};
     for (int i = 0; i < n_options; i++)
         if (option_table[i].commands & r->command->bit) nearest_offer(&n, option_table[i].name);
-    complain(r->command, "%s: no such option%s%s; see %s --help", word, n.name ? ", perhaps " : "",
-             n.name ? n.name : "", r->command->name);
+    if (n.name)
+        complain(r->command, "%s: no such option; did you mean %s? See %s --help", word, n.name,
+                 r->command->name);
+    else
+        complain(r->command, "%s: no such option; see %s --help", word, r->command->name);
     return false;
 }
 
-/* The commands that have this option, for whoever tried it elsewhere: those that do the work, else
- * those that only ask. */
+/* Reports an option that the command (bit: its own, or the planned task's) does not have, and the
+ * commands that have it: the tasks among them, or, where there is none, the others. */
 static bool misplaced(const request *r, const option *o, unsigned bit)
 {
     static const struct {
         unsigned bit;
         const char *name;
-    } all[] = {{FOR_LABEL, "label"}, {FOR_SIMPLIFY, "simplify"}, {FOR_SALIENCY, "saliency"},
-               {FOR_CUT, "cut"},     {FOR_INFO, "info"},         {FOR_BENCH, "qfz-bench"}};
-    const bool works = (o->commands & FOR_TASKS) != 0;
+    } all[] = {{FOR_LABEL, "qfz label"},       {FOR_SIMPLIFY, "qfz simplify"},
+               {FOR_SALIENCY, "qfz saliency"}, {FOR_CUT, "qfz cut"},
+               {FOR_INFO, "qfz info"},         {FOR_BENCH, "qfz-bench"},
+               {FOR_HELP, "qfz help"}};
+    const bool of_task = (o->commands & FOR_TASKS) != 0;
     char owners[128] = "";
+    const char *here = r->command->name;
     size_t n = 0;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        if (!(o->commands & all[i].bit) || (works && !(all[i].bit & FOR_TASKS))) continue;
+        if (all[i].bit == bit) here = all[i].name;
+        if (!(o->commands & all[i].bit) || (of_task && !(all[i].bit & FOR_TASKS))) continue;
         n += (size_t)snprintf(owners + n, sizeof owners - n, "%s%s", n ? ", " : "", all[i].name);
     }
-    complain(r->command, "%s: not an option of %s, but of %s", o->name,
-             bit == r->command->bit ? r->command->name : "this task", owners);
+    complain(r->command, "%s: not an option of %s, but of %s", o->name, here, owners);
     return false;
 }
 
-/* ----------------------------------------------------------------------------------------- parsing
+/* ---------------------------------------------------------------------------------------- parsing
  */
 
-/* The option's values joined by spaces, as they were typed. */
+/* Reports a wrong value, with its words as they were typed. */
 static bool wrong_value(const request *r, const option *o, const char *const *values,
                         const char *why)
 {
-    if (o->n_values == 2)
+    if (values[1])
         complain(r->command, "%s %s %s: %s", o->name, values[0], values[1], why);
     else
         complain(r->command, "%s %s: %s", o->name, values[0], why);
@@ -124,12 +170,13 @@ static bool wrong_value(const request *r, const option *o, const char *const *va
 static bool set(request *r, const option *o, const char *const *values)
 {
     const ptrdiff_t i = o - option_table;
-    if (r->given[i] && o->n_values && !o->repeats) return wrong_value(r, o, values, "given twice");
+    if (r->given[i] && o->argument && !o->repeats)
+        return wrong_value(r, o, values, "the option is given twice");
     r->given[i] = true;
     if (strcmp(o->name, "--help") == 0)
-        r->wish = WISH_HELP;
+        r->action = ACTION_HELP;
     else if (strcmp(o->name, "--version") == 0)
-        r->wish = WISH_VERSION;
+        r->action = ACTION_VERSION;
     else {
         const char *const why = o->set(o, r, values);
         if (why) return wrong_value(r, o, values, why);
@@ -137,27 +184,27 @@ static bool set(request *r, const option *o, const char *const *values)
     return true;
 }
 
-/* Takes the option at argv[*at] with its values and moves *at behind them. */
+/* Parses the option at argv[*at] and moves *at behind its value. */
 static bool take_option(request *r, int argc, char **argv, int *at)
 {
     const char *const word = argv[(*at)++];
-    const size_t n = name_length(word);
-    const option *const o = find(word, n);
-    const char *values[2] = {0};
+    size_t n;
+    const option *const o = option_of(word, &n);
+    const char *values[3] = {0};
     if (!o) return unknown(r, word);
     if (!(o->commands & r->command->bit)) return misplaced(r, o, r->command->bit);
-    if (word[n] == '=') {
-        if (o->n_values != 1) {
-            complain(r->command, "%s: takes %s", word,
-                     o->n_values ? "two words: KEY VALUE" : "no value");
-            return false;
-        }
-        values[0] = word + n + 1;
+    if (word[n] == '=' && !o->argument) {
+        complain(r->command, "%s: the option takes no value", word);
+        return false;
+    }
+    if (word[n] != '\0') {
+        values[0] = word + n + (word[n] == '=');
         return set(r, o, values);
     }
-    for (int i = 0; i < o->n_values; i++) {
+    const int n_words = value_words(o, word, n, *at < argc ? argv[*at] : NULL);
+    for (int i = 0; i < n_words; i++) {
         if (*at >= argc || (i == 0 && looks_like_option(argv[*at]))) {
-            complain(r->command, "%s: needs %s", o->name, o->argument);
+            complain(r->command, "%s: the value is missing: %s %s", word, o->name, o->argument);
             return false;
         }
         values[i] = argv[(*at)++];
@@ -168,37 +215,40 @@ static bool take_option(request *r, int argc, char **argv, int *at)
 static bool take_operand(request *r, const char *word)
 {
     if (r->n_operands == r->command->max_operands) {
-        complain(r->command, "%s: one name too many; it takes %s", word, r->command->operands);
+        complain(r->command, "%s: one argument too many; usage: %s [options]%s%s", word,
+                 r->command->name, r->command->operands[0] ? " " : "", r->command->operands);
         return false;
     }
     r->operands[r->n_operands++] = word;
     return true;
 }
 
-/* `info` has the options of every task, but only those of one at a time. */
+/* `info` accepts the options of one task at a time. */
 static bool check_task(const request *r)
 {
     const unsigned bit = 1u << r->job.task;
     if (r->command->bit != FOR_INFO) return true;
     for (int i = 0; i < n_options; i++) {
         const option *const o = &option_table[i];
-        if (r->given[i] && o->commands != FOR_INFO && !(o->commands & bit))
+        if (r->given[i] && o->commands & FOR_TASKS && !(o->commands & bit))
             return misplaced(r, o, bit);
     }
     return true;
 }
 
-/* Where regions are only counted, there is no output to name, nor to say anything of. */
+/* With --count-only there is no output: neither DST nor options of outputs are accepted. */
 static bool check_count_only(const request *r)
 {
     static const char *const of_outputs[] = {"--labels", "--regions",   "-of",    "-ot",
                                              "-co",      "--overwrite", "--merge"};
     if (!r->job.count_only) return true;
     if (r->n_operands > 1)
-        complain(r->command, "%s: one name too many; --count-only has no output", r->operands[1]);
+        complain(r->command, "%s: one argument too many; --count-only writes no output",
+                 r->operands[1]);
     for (size_t i = 0; i < sizeof of_outputs / sizeof *of_outputs; i++)
         if (request_has(r, of_outputs[i])) {
-            complain(r->command, "%s: --count-only has no output", of_outputs[i]);
+            complain(r->command, "%s: not with --count-only, which writes no output",
+                     of_outputs[i]);
             return false;
         }
     return r->n_operands <= 1;
@@ -207,7 +257,9 @@ static bool check_count_only(const request *r)
 static bool check(request *r)
 {
     if (r->n_operands < (r->job.count_only ? 1 : r->command->min_operands)) {
-        complain(r->command, "needs %s; see %s --help", r->command->operands, r->command->name);
+        const char *const operands = r->command->operands;
+        complain(r->command, "arguments are missing; usage: %s [options] %.*s", r->command->name,
+                 (int)(r->job.count_only ? strcspn(operands, " ") : strlen(operands)), operands);
         return false;
     }
     if (!check_count_only(r)) return false;
@@ -217,7 +269,7 @@ static bool check(request *r)
     return why == NULL;
 }
 
-/* The job sees the lists as they are when all options are in. */
+/* Sets the job's lists, which move in memory as long as options are added. */
 static void lend_lists(request *r)
 {
     r->job.open_options = (const char *const *)r->open_options.items;
@@ -228,13 +280,13 @@ static void lend_lists(request *r)
 bool request_parse(request *r, int argc, char **argv)
 {
     bool options_end = false;
-    for (int i = 0; i < argc && r->wish == WISH_RUN;) {
+    for (int i = 0; i < argc && r->action == ACTION_RUN;) {
         const char *const word = argv[i];
         if (!options_end && strcmp(word, "--") == 0) {
             options_end = true;
             i++;
-        } else if (!options_end && strcmp(word, "--man") == 0) { /* for the build, not for --help */
-            r->wish = WISH_MAN;
+        } else if (!options_end && strcmp(word, "--man") == 0) { /* for the build; not in --help */
+            r->action = ACTION_MAN;
         } else if (!options_end && word[0] == '-' && word[1] != '\0') {
             if (!take_option(r, argc, argv, &i)) return false;
         } else {
@@ -243,5 +295,5 @@ bool request_parse(request *r, int argc, char **argv)
         }
     }
     lend_lists(r);
-    return r->wish != WISH_RUN || check(r);
+    return r->action != ACTION_RUN || check(r);
 }

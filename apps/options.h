@@ -1,44 +1,46 @@
 /* SPDX-License-Identifier: MIT */
-/* options.h - one table of options, and the request that comes out of a command line.
+/* options.h - the table of options, and the request that a command line is parsed into.
  *
- * Parsing, --help and the man pages are made from the table, so that they cannot drift apart. */
+ * The parser, --help, the man pages, docs/user/options.md and the shell completion are all derived
+ * from option_table, so that they cannot contradict each other. */
 #ifndef OPTIONS_H
 #define OPTIONS_H
 
 #include "command.h"
 
-enum { OPERANDS_MAX = 2, OPTIONS_MAX = 64 };
+enum { OPERANDS_MAX = 2, OPTIONS_MAX = 64, OPTION_TEXTS = 6 };
 
-/* Strings that end with NULL; items is NULL when there are none. */
+/* n strings and a NULL; items is NULL if n is 0. */
 typedef struct string_list {
     char **items;
     int n;
 } string_list;
 
-/* What only qfz-bench reads. */
+/* Options of qfz-bench only. */
 typedef struct bench_request {
-    const char *kind; /* to generate; NULL: an image is read */
+    const char *kind; /* of generated images; NULL: an image is read */
     int size_px;
     int bits;
     int bands;
     int granularity_px;
     int density_percent;
     int64_t seed;
-    int mirror_px; /* 0: as it is */
+    int mirror_px; /* 0: the image is not resized */
     int runs;
 } bench_request;
 
-typedef enum wish { WISH_RUN = 0, WISH_HELP, WISH_VERSION, WISH_MAN } wish;
+typedef enum action { ACTION_RUN = 0, ACTION_HELP, ACTION_VERSION, ACTION_MAN } action;
 
-/* The job borrows from the request, and both borrow from argv. */
+/* A parsed command line.  The job borrows from the request, and both borrow from argv. */
 typedef struct request {
     const command *command;
-    wish wish;
+    action action;
     const char *operands[OPERANDS_MAX];
     int n_operands;
     qfz_job job;
-    qfz_ranks ranks; /* that info asks about */
+    qfz_ranks ranks; /* info: the processes to plan for */
     bool quiet, json;
+    bool markdown, table; /* help: the form of the output */
     bench_request bench;
 
     int *bands;
@@ -46,39 +48,54 @@ typedef struct request {
     int *gpus;
     string_list open_options, config, creation_options;
     bool given[OPTIONS_MAX]; /* by position in the table */
-    char why[256];           /* room for the reason of a failure */
+    char why[256];           /* buffer for the reason of a failure */
 } request;
 
 typedef struct option option;
 
-/* Takes the option's values into the request: NULL, or what is wrong with them. */
+/* Stores the option's value in the request.  Returns NULL, or what is wrong with the value.  values
+ * has the words of the value: one, or two if the option is a pair. */
 typedef const char *(*option_setter)(const option *o, request *r, const char *const *values);
+
+/* What the option means for some commands. */
+typedef struct option_text {
+    unsigned commands; /* 0: for every command that no earlier text is for */
+    const char *text;
+} option_text;
 
 struct option {
     const char *name;     /* with its dashes */
-    const char *argument; /* NULL: none.  Alternatives stand with | between them */
-    int n_values;         /* words it takes */
+    const char *alias;    /* a second spelling, or NULL */
+    const char *argument; /* name of the value; choices are separated by |.  NULL: no value */
+    bool pair;            /* KEY=VALUE may also be two words: KEY VALUE */
     bool repeats;
     unsigned commands;
     const char *section; /* heading in the help */
-    const char *help;
+    option_text help[OPTION_TEXTS];
     option_setter set;
 
-    size_t at;        /* offset of what it sets in a request */
-    size_t at_has;    /* offset of a bool that says so; 0: none */
-    double low, high; /* whole numbers: both; others: low */
+    size_t at;        /* offset in a request of the member that the option sets */
+    size_t at_has;    /* offset of the bool that becomes true with it; 0: none */
+    double low, high; /* limits of the value: both for whole numbers, low for others */
 };
 
 extern const option option_table[];
 extern const int n_options;
 
+/* The help text of an option for the command with this bit. */
+const char *option_help(const option *o, unsigned bit);
+
+/* Number of words that the option at argv[0] and its value take, at most argc; 1 for a word that is
+ * no option. */
+int option_words(int argc, char **argv);
+
 void request_init(request *r, const command *c);
 void request_fini(request *r);
 
-/* Takes argv[0..argc) apart; false: one line is on stderr. */
+/* Parses argv[0..argc).  False if the command line is wrong; one line on stderr says why. */
 bool request_parse(request *r, int argc, char **argv);
 
-/* Was the option of this name given? */
+/* True if the option of this name was given. */
 bool request_has(const request *r, const char *name);
 
 #endif

@@ -6,9 +6,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TICKS = 40, PATIENCE_S = 12, LOG_EVERY_S = 60 };
+enum { TICKS = 40, STOP_S = 12, LOG_EVERY_S = 60 };
 
-/* A handler can reach nothing but a variable of the file. */
+/* File scope, since a signal handler has no argument for state. */
 static volatile sig_atomic_t stop_signal;
 
 static void on_signal(int number)
@@ -19,19 +19,19 @@ static void on_signal(int number)
     (void)signal(SIGUSR1, SIG_DFL);
 }
 
-/* Batch systems do not wait long; a journal can be left at any moment.  The time runs from the
- * first signal, whatever comes behind it. */
+/* A batch system kills a job soon after its signal, and a journal is consistent at any moment: the
+ * process ends STOP_S seconds after the first signal, whatever signals follow. */
 static void on_resumable_signal(int number)
 {
     stop_signal = number;
     (void)signal(SIGTERM, SIG_IGN);
     (void)signal(SIGUSR1, SIG_IGN);
-    (void)alarm(PATIENCE_S);
+    (void)alarm(STOP_S);
 }
 
 static void on_alarm(int number)
 {
-    static const char text[] = "qfz: stopped in the middle of a step; --resume goes on\n";
+    static const char text[] = "qfz: stopped in the middle of a step; --resume continues\n";
     (void)number;
     if (command_ranks()->rank == 0) (void)!write(STDERR_FILENO, text, sizeof text - 1);
     _exit(EXIT_RESUMABLE);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* progress.h - how far a job is, on stderr: GDAL's bar, 0...10...20, on a terminal, else a line a
- * minute; and the wish to stop. */
+/* progress.h - progress of a job on stderr, and signals that stop the job.
+ *
+ * On a terminal progress is GDAL's bar, 0...10...20, else one line per minute. */
 #ifndef PROGRESS_H
 #define PROGRESS_H
 
@@ -9,23 +10,24 @@
 
 typedef struct progress {
     const command *command;
-    bool visible; /* the bar */
+    bool visible; /* draws the bar */
     int ticks;    /* drawn so far; -1: none */
-    bool logs;    /* lines */
+    bool logs;    /* prints lines */
     progress_log log;
 } progress;
 
-/* From here on SIGINT, SIGTERM and SIGUSR1 ask the job to stop; a second one kills.  resumable:
- * what does not stop soon after SIGTERM or SIGUSR1 is ended with EXIT_RESUMABLE. */
+/* Installs handlers: the first SIGINT, SIGTERM or SIGUSR1 stops the job at its next progress
+ * report, a second one ends the process.  resumable: the job has a journal; if it does not stop
+ * within seconds of SIGTERM or SIGUSR1, the process ends with EXIT_RESUMABLE. */
 progress progress_start(const command *c, bool quiet, bool resumable);
 
 /* A qfz_progress_fn; arg is the progress. */
 int progress_report(const qfz_progress *state, void *arg);
 
-/* Ends the line if one was begun. */
+/* Ends the line of an incomplete bar. */
 void progress_end(progress *p);
 
-/* The signal that asked to stop, 0: none. */
+/* The signal that stopped the job; 0: none. */
 int progress_signal(void);
 
 #endif

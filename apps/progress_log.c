@@ -20,7 +20,7 @@ static void begin_step(progress_log *log, const qfz_progress *p, double now_s)
     log->step_tiles = p->tiles_done;
 }
 
-/* Adds to a line, as far as there is room. */
+/* Appends to a line; text beyond its size is cut off. */
 __attribute__((format(printf, 3, 4))) static void add(char *line, size_t size, const char *format,
                                                       ...)
 {
@@ -39,7 +39,7 @@ static void add_time(char *line, size_t size, const char *format, time_t when)
     add(line, size, "%s", text);
 }
 
-/* What is left takes as long as what was done since the first report. */
+/* Appends the expected end, extrapolated from the progress since the first report. */
 static void add_end(const progress_log *log, const qfz_progress *p, double now_s, time_t wall,
                     char *line, size_t size)
 {
@@ -65,7 +65,7 @@ bool progress_log_line(progress_log *log, const qfz_progress *p, double now_s, t
         const double rate = (double)(p->tiles_done - log->step_tiles) / (seconds > 0 ? seconds : 1);
         if (seconds > 0) add(line, size, rate < 100 ? ", %.3g tiles/s" : ", %.0f tiles/s", rate);
     }
-    add(line, size, ", %.1f %% of all", 100 * p->done);
+    add(line, size, ", %.1f %% of the job", 100 * p->done);
     add_end(log, p, now_s, wall, line, size);
     return true;
 }

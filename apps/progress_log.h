@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* progress_log.h - how far a job is, for a log: a line now and then, without control characters. */
+/* progress_log.h - progress of a job as lines of a log file: at most one line per interval, without
+ * control characters. */
 #ifndef PROGRESS_LOG_H
 #define PROGRESS_LOG_H
 
@@ -10,14 +11,16 @@
 typedef struct progress_log {
     double every_s;
     bool has_begun;
-    double line_s;              /* when the last line was due, or the first report came */
-    double begin_s, begin_done; /* the first report */
-    char step[32];              /* the step of the last report ... */
-    double step_s;              /* ... when it began, and with how many tiles */
-    int64_t step_tiles;
+    double line_s;              /* time of the last line; before it, of the first report */
+    double begin_s, begin_done; /* time and share done of the first report */
+    char step[32];              /* step of the last report ... */
+    double step_s;              /* ... time of its first report */
+    int64_t step_tiles;         /* ... tiles done in its first report */
 } progress_log;
 
-/* Is a line due?  now_s is a clock that never goes back, wall the one on the wall. */
+/* Processes one report.  Returns true, with the text in line, if a line is due.  All times are in
+ * seconds: now_s from a monotonic clock, wall from the calendar clock.  Starts as {.every_s = S}.
+ */
 bool progress_log_line(progress_log *log, const qfz_progress *progress, double now_s, time_t wall,
                        char *line, size_t size);
 

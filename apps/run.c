@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* run.c - qfz run: another command, one phase of it in one process. */
+/* run.c - qfz run: one phase of another command in one process. */
 #include "options.h"
 
+/* Called only without a valid task; main.c runs valid ones. */
 static int run(request *r)
 {
-    complain(r->command, "%s: not a task: label, simplify, saliency or cut", r->operands[0]);
+    complain(r->command, "%s: no such task; the tasks are label, simplify, saliency and cut",
+             r->operands[0]);
     return EXIT_USAGE;
 }
 
@@ -15,14 +17,19 @@ const command run_command = {
     .operands = "TASK [options of TASK] SRC DST",
     .min_operands = 1,
     .max_operands = 1,
-    .summary = "one phase of a task in a process of its own, for job arrays",
+    .summary = "one phase of a task in one process, for job arrays",
     .description =
-        "Does a part of what the command TASK does. All processes of a job name the same folder "
-        "--work, and give the same options to TASK.\n\n"
-        "Phase summarise is run for every part K of N, phase stitch once when all of those are "
-        "through, phase resolve for every part again; for simplify, summarise and stitch are run "
-        "twice before. Parts may run in any order, anywhere, and again. Each run says which phase "
-        "is next; the last one to resolve completes the result.",
-    .example = "qfz run --phase summarise --part 3/16 --work /scratch/w saliency big.vrt out.vrt",
+        "Runs one phase of TASK on one part of the raster. TASK is label, simplify, saliency or "
+        "cut; its options are accepted before and after TASK. All processes of a job have the same "
+        "folder --work and the same options of TASK.\n\n"
+        "First run phase summarise for every part K of N; when all parts are complete, run phase "
+        "stitch once; then run phase resolve for every part. For simplify, run summarise and "
+        "stitch twice before resolve. The parts of a phase may run in any order, at the same time "
+        "and on different machines, and may be repeated. Each process prints the phase to run "
+        "next. The last process of resolve completes the output.",
+    .example =
+        "qfz run --phase summarise --part 3/16 --work /scratch/w saliency mosaic.vrt out.vrt\n"
+        "qfz run --phase stitch --work /scratch/w saliency mosaic.vrt out.vrt\n"
+        "qfz run --phase resolve --part 3/16 --work /scratch/w saliency mosaic.vrt out.vrt",
     .run = run,
 };

@@ -10,17 +10,39 @@
 #include "json.h"
 #include "progress.h"
 
+const json_field run_job_json[] = {
+    {"command", "Name of the command."},
+    {"src", "Source raster, as given."},
+    {"dst", "Output raster, as given; absent with --count-only."},
+    {"labels", "Label raster of --labels; absent without the option."},
+    {"table", "Table of --regions; absent without the option."},
+    {"regions", "Number of regions; 0 for saliency."},
+    {"pixels", "Number of valid pixels."},
+    {"width", "Width of the source raster in pixels."},
+    {"height", "Height of the source raster in pixels."},
+    {"tiles", "Number of tiles."},
+    {"engine", "Engine that computed: cpu or cuda."},
+    {"gpus", "Number of GPUs used; 0 for the CPU engine."},
+    {"seconds", "Wall-clock time of the job in seconds."},
+    {"steps", "Array of the steps of the job, each with name and seconds; the steps add up to "
+              "seconds."},
+    {"peak_rss_bytes", "Peak resident memory of the process in bytes."},
+    {NULL, NULL}};
+
 static void print_summary(const request *r, const qfz_report *report)
 {
     const double mpx = (double)report->width * (double)report->height / 1e6;
     (void)fprintf(stderr, "%s: ", r->job.dst ? r->job.dst : r->job.src);
     if (r->job.task != QFZ_SALIENCY)
-        (void)fprintf(stderr, "%" PRIu64 " regions, ", report->regions);
-    (void)fprintf(
-        stderr,
-        "%" PRId64 " x %" PRId64 " pixels, %" PRId64 " tiles, %s, %.2f s, %.1f Mpx/s, %.0f MB\n",
-        report->width, report->height, report->tiles, report->engine, report->seconds,
-        report->seconds > 0 ? mpx / report->seconds : 0, (double)report->peak_rss_bytes / 1e6);
+        (void)fprintf(stderr, "%" PRIu64 " region%s, ", report->regions,
+                      report->regions == 1 ? "" : "s");
+    (void)fprintf(stderr,
+                  "%" PRId64 " x %" PRId64 " pixels, %" PRId64
+                  " tile%s, %s engine, %.2f s, %.1f Mpx/s, "
+                  "peak memory %.0f MB\n",
+                  report->width, report->height, report->tiles, report->tiles == 1 ? "" : "s",
+                  report->engine, report->seconds, report->seconds > 0 ? mpx / report->seconds : 0,
+                  (double)report->peak_rss_bytes / 1e6);
 }
 
 static void print_json(const request *r, const qfz_report *report)
@@ -57,12 +79,13 @@ static const char *name_of(int signal_number)
     return signal_number == SIGINT ? "Ctrl-C" : signal_number == SIGUSR1 ? "SIGUSR1" : "SIGTERM";
 }
 
-/* A signal may have reached another process of the job, and this one be told. */
+/* Reports why the job ended; returns the exit status.  The signal that stopped the job may have
+ * reached another process of it: progress_signal() is 0 then. */
 static int failed(const request *r, const qfz_error *err)
 {
     const int number = progress_signal();
     if (err->status == QFZ_ECANCEL && r->job.work) {
-        complain(r->command, "stopped by %s; --resume goes on from %s",
+        complain(r->command, "stopped by %s; --resume continues from %s",
                  number ? name_of(number) : "another process of the job", r->job.work);
         return number == SIGINT ? EXIT_SIGNAL + number : EXIT_RESUMABLE;
     }
@@ -70,7 +93,7 @@ static int failed(const request *r, const qfz_error *err)
         complain(r->command, "%s", err->message);
         return EXIT_FAILED;
     }
-    complain(r->command, "stopped by %s; nothing was written", name_of(number));
+    complain(r->command, "stopped by %s; no output was written", name_of(number));
     return EXIT_SIGNAL + number;
 }
 
@@ -80,10 +103,10 @@ static void print_next(const request *r, qfz_phase next)
     (void)fprintf(stderr, "%s: phase %s", r->job.work, phases[r->job.phase]);
     if (r->job.part) (void)fprintf(stderr, " of part %d/%d", r->job.part, r->job.n_parts);
     if (r->job.phase == next)
-        (void)fputs(" is done; other parts are not yet\n", stderr);
+        (void)fputs(" is complete; other parts of the phase are not\n", stderr);
     else
-        (void)fprintf(stderr, " is done; next%s: phase %s\n",
-                      r->job.part ? ", when all parts are" : "", phases[next]);
+        (void)fprintf(stderr, " is complete; next phase%s: %s\n",
+                      r->job.part ? ", once all parts are complete" : "", phases[next]);
 }
 
 int run_job(request *r)
@@ -92,8 +115,8 @@ int run_job(request *r)
     const qfz_gpu_view view = gpus_view(&gpus);
     qfz_report report;
     qfz_error err = {0};
-    const bool speaks = command_ranks()->rank == 0;
-    progress bar = progress_start(r->command, r->quiet || !speaks, r->job.work != NULL);
+    const bool prints = command_ranks()->rank == 0;
+    progress bar = progress_start(r->command, r->quiet || !prints, r->job.work != NULL);
     r->job.src = r->operands[0];
     r->job.dst = r->operands[1];
     if (command_ranks()->n > 1) r->job.ranks = command_ranks();
@@ -105,7 +128,7 @@ int run_job(request *r)
     gpus_close(&gpus);
     r->job.gpu_view = NULL;
     if (status != QFZ_OK) return failed(r, &err);
-    if (!speaks) return EXIT_OK;
+    if (!prints) return EXIT_OK;
     if (report.warning[0]) complain(r->command, "%s", report.warning);
     if (report.next != QFZ_PHASE_ALL) {
         if (!r->quiet) print_next(r, report.next);

@@ -95,14 +95,15 @@ const char *set_number(const option *o, request *r, const char *const *values)
 const char *set_memory(const option *o, request *r, const char *const *values)
 {
     if (!value_memory(values[0], place(o, r)))
-        return "must be a size as 2GB or 512MiB, or a share of the machine's memory as 50%";
+        return "must be a size such as 2GB or 512MiB, or a share of the physical memory such as "
+               "50%";
     return NULL;
 }
 
 const char *set_bytes(const option *o, request *r, const char *const *values)
 {
     if (strchr(values[0], '%') || !value_memory(values[0], place(o, r)))
-        return "must be a size as 2GB or 512MiB";
+        return "must be a size such as 2GB or 512MiB";
     return NULL;
 }
 
@@ -175,15 +176,16 @@ const char *add_key_value(const option *o, request *r, const char *const *values
 
 const char *add_pair(const option *o, request *r, const char *const *values)
 {
-    if (values[0][0] == '\0' || strchr(values[0], '='))
-        return "must be a KEY and a VALUE, two words";
+    if (!values[1]) return add_key_value(o, r, values);
+    if (values[0][0] == '\0') return "must be KEY=VALUE";
     return push(place(o, r), values[0], "=", values[1]);
 }
 
-const char *add_band(const option *o, request *r, const char *const *values)
+/* Appends one band to the request's list. */
+static const char *add_one_band(const option *o, request *r, const char *text)
 {
     int64_t band;
-    const char *const wrong = read_integer(o, r, values[0], &band);
+    const char *const wrong = read_integer(o, r, text, &band);
     if (wrong) return wrong == r->why ? "must be a band, counted from 1" : wrong;
     int *const bands = realloc(r->bands, ((size_t)r->job.n_bands + 1) * sizeof *bands);
     if (!bands) return no_memory;
@@ -191,6 +193,17 @@ const char *add_band(const option *o, request *r, const char *const *values)
     r->bands = bands;
     r->job.bands = bands;
     return NULL;
+}
+
+const char *add_bands(const option *o, request *r, const char *const *values)
+{
+    const char *wrong = NULL;
+    char *const words = strdup(values[0]);
+    if (!words) return no_memory;
+    for (char *rest = words; rest && !wrong;)
+        wrong = add_one_band(o, r, strsep(&rest, ","));
+    free(words);
+    return wrong;
 }
 
 const char *set_part(const option *o, request *r, const char *const *values)
@@ -204,7 +217,7 @@ const char *set_part(const option *o, request *r, const char *const *values)
     const bool good = rest && value_integer(first, &part) && value_integer(rest, &n) && part >= 1 &&
                       part <= n && n <= PARTS_MAX;
     free(words);
-    if (!good) return "must be K/N, two whole numbers, 1 <= K <= N";
+    if (!good) return "must be K/N, part K of N parts, such as 3/16";
     r->job.part = (int)part;
     r->job.n_parts = (int)n;
     return NULL;
@@ -230,7 +243,7 @@ const char *set_gpus(const option *o, request *r, const char *const *values)
     for (int i = 0; !wrong && i < n; i++) {
         int64_t number = -1;
         if (!value_integer(strsep(&rest, ","), &number) || number < 0 || number > INT_MAX)
-            wrong = "must be numbers of GPUs as 0 or 0,1,2";
+            wrong = "must be numbers of GPUs, such as 0 or 0,1,2";
         else
             gpus[i] = (int)number;
     }
@@ -249,7 +262,8 @@ const char *set_gpus(const option *o, request *r, const char *const *values)
 const char *set_ranks(const option *o, request *r, const char *const *values)
 {
     (void)o;
-    static const char wrong[] = "must be a number of processes, or that and those of a node: 64,4";
+    static const char wrong[] =
+        "must be N or N,M: the number of processes, and of processes per node, such as 64,4";
     char first[16], *const comma = strchr(values[0], ',');
     const size_t length = comma ? (size_t)(comma - values[0]) : strlen(values[0]);
     int64_t n = 0, n_local = 1;

@@ -40,7 +40,7 @@ static double physical_bytes(void)
     return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
 }
 
-/* What one unit is in bytes; 0: there is no such unit. */
+/* Bytes of one unit; 0 for an unknown unit. */
 static double unit_bytes(const char *unit)
 {
     static const struct {

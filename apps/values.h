@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* values.h - strict readers of option values.
+/* values.h - strict parsers of option values.
  *
- * The whole string counts.  Nothing here calls setlocale(), so that a point is a point everywhere.
- */
+ * The whole string must be valid; on failure the result is untouched.  The program never calls
+ * setlocale(), so the decimal separator is always a point. */
 #ifndef VALUES_H
 #define VALUES_H
 
@@ -18,7 +18,7 @@ bool value_integer(const char *text, int64_t *number);
 /* 2GB, 1.5GiB, 500000000, 50% (of physical memory); at least one byte. */
 bool value_memory(const char *text, int64_t *bytes);
 
-/* The position of text among the alternatives "a|b|c", or -1. */
+/* The position of a text among the alternatives "a|b|c", or -1. */
 int value_choice(const char *text, const char *alternatives);
 
 #endif

@@ -59,6 +59,11 @@ typedef struct qfz_criterion {
     int n_omega;           /* 1 (for every band), or the number of bands */
 } qfz_criterion;
 
+/* What this library was built with: lines "NAME VERSION" for qfz, GDAL, PROJ, MPI, CUDA (with its
+ * architectures) and the compiler; "none" for what is not in it.  A constant string without a final
+ * newline. */
+QFZ_API const char *qfz_build_info(void);
+
 /* ---------------------------------------------------------------------------------------------
  * 1. Jobs: raster files in, raster files out
  * ------------------------------------------------------------------------------------------- */

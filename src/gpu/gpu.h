@@ -11,8 +11,9 @@
 extern "C" {
 #endif
 
-/* True if this build has the CUDA engine. */
-bool qfz_gpu_built(void);
+/* True if CUDA shows this process at least one device, usable or not.  False without a CUDA driver,
+ * and in a build without CUDA. */
+bool qfz_gpu_visible(void);
 
 /* *n = number of devices that CUDA offers to this process (CUDA_VISIBLE_DEVICES selects them); they
  * are numbered from 0.  QFZ_EGPU if there is none. */

@@ -2,7 +2,7 @@
 /* none.c - gpu.h in a build without CUDA: no devices, and an engine that does not open. */
 #include "gpu/gpu.h"
 
-bool qfz_gpu_built(void)
+bool qfz_gpu_visible(void)
 {
     return false;
 }

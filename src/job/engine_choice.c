@@ -106,7 +106,7 @@ qfz_status qfz_choose(qfz_choice *choice, const qfz_device_request *request, qfz
                         "the CPU engine takes none of --gpus, --gpu-memory and --method");
     if (request->engine == QFZ_ENGINE_CUDA || (request->engine == QFZ_ENGINE_AUTO && needs_gpu))
         return choose_cuda(choice, request, err);
-    if (request->engine == QFZ_ENGINE_CPU || !qfz_gpu_built()) {
+    if (request->engine == QFZ_ENGINE_CPU || !qfz_gpu_visible()) {
         qfz_choose_cpu(choice, NULL);
         return QFZ_OK;
     }

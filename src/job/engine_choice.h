@@ -31,8 +31,9 @@ typedef struct qfz_device_request {
 qfz_status qfz_request_gpus(const qfz_device_request *request, int n_there, int *numbers, int *n,
                             qfz_error *err);
 
-/* AUTO takes GPUs where they can be used and the CPU, with a warning if GPUs were to be expected,
- * where not.  A request that names GPUs or their method wants the CUDA engine. */
+/* AUTO chooses the GPUs if they can be used, else the CPU: silently where no GPU is visible, with a
+ * warning where GPUs are visible but cannot be used.  A request that names GPUs or a GPU method
+ * means the CUDA engine. */
 qfz_status qfz_choose(qfz_choice *choice, const qfz_device_request *request, qfz_error *err);
 
 /* A choice stands if its devices can do this kind of work by this rule; if not, and only AUTO was

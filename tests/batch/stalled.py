@@ -95,7 +95,7 @@ status, said, seconds = stopped([*before, *line])
 ends = [text for text in said.splitlines() if text.startswith("qfz")]
 test.check(status == 75 and PATIENCE_S - 1 < seconds < PATIENCE_S + 6,
            f"stalled: status {status} after {seconds:.1f} s: {said}")
-test.check(ends == ["qfz: stopped in the middle of a step; --resume goes on"], f"stalled: {said}")
+test.check(ends == ["qfz: stopped in the middle of a step; --resume continues"], f"stalled: {said}")
 test.check(not os.path.exists(outputs[0]), "stalled: an output")
 Storage.works.set()
 status, _, said = run([*before, *line])

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# bench_gpu.sh BENCH - qfz-bench gpu prints a line for every method that it measures, on random
-# images, generated ones and files; BENCH has a device, if only a simulated one.
+# bench_gpu.sh BENCH - qfz-bench gpu prints one line for every method and image that it measures.
+# BENCH runs on a device, which may be the simulated one.
 set -u
 bench=$1
 bad=0
@@ -9,7 +9,7 @@ T=$(mktemp -d "${TMPDIR:-/tmp}/qfz_bench_XXXXXX") || exit 1
 trap 'rm -rf "$T"' EXIT
 trap 'exit 1' INT TERM HUP
 
-# lines WANTED PATTERN ARGUMENTS...: so many lines of the table hold the pattern, and none else.
+# lines WANTED PATTERN ARGUMENTS...: the table has WANTED lines, and all of them match PATTERN.
 lines() {
     wanted=$1
     pattern=$2

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# errors.sh QFZ - bad input: one line on stderr that names file and reason, exit status not 0, no
-# output under the final name, nothing temporary.
+# errors.sh QFZ - bad input: one line on stderr with the file and the reason, an exit status other
+# than 0, no output file and no temporary file.
 . "$(dirname "$0")/lib.sh"
 
 out=$T/out/dst.tif
@@ -128,9 +128,9 @@ refused "a threshold and a background" 'alpha|background' \
     "$qfz" label --alpha 1 --background abc "$in" "$out"
 refused "an unknown option" 'frobnicate' "$qfz" label --frobnicate "$in" "$out"
 refused "an unknown subcommand" 'frobnicate' "$qfz" frobnicate "$in" "$out"
-refused "no DST" 'needs SRC DST' "$qfz" label "$in"
-refused "no SRC" 'needs SRC DST' "$qfz" label
-refused "one name too many" 'third: one name too many' "$qfz" label "$in" "$out" "$T/out/third"
+refused "no DST" 'usage: qfz label .options. SRC DST' "$qfz" label "$in"
+refused "no SRC" 'usage: qfz label .options. SRC DST' "$qfz" label
+refused "one argument too many" 'third: one argument too many' "$qfz" label "$in" "$out" "$T/out/third"
 refused "an option without its value" 'alpha' "$qfz" label "$in" "$out" --alpha
 refused "a creation option without =" '-co COMPRESS: must be KEY=VALUE' "$qfz" label -co COMPRESS "$in" "$out"
 refused "cut without alpha" 'alpha' "$qfz" cut "$in" "$out"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# georef.sh QFZ - CRS, rotated geotransform, GCPs and pixel convention arrive in every output, and
-# each says what it is.
+# georef.sh QFZ - every output has the CRS, the (rotated) geotransform, the GCPs and the pixel
+# convention of the source, and metadata with its content.
 . "$(dirname "$0")/lib.sh"
 
 grid "$T/in.tif" <<'ROWS'
@@ -11,7 +11,7 @@ grid "$T/in.tif" <<'ROWS'
 ROWS
 here=$(dirname "$0")
 
-# georef SRC: all subcommands; the outputs' georeference is the source's.
+# georef SRC: runs all commands; every output must have the georeference of SRC.
 georef() {
     src=$1
     name=$(basename "$src")
@@ -34,7 +34,7 @@ georef() {
 gdal_translate -q -a_srs EPSG:32618 -a_ullr 100000 2700000 100040 2699970 "$T/in.tif" "$T/utm.tif"
 georef "$T/utm.tif"
 
-# says FILE ITEM...: qfz's metadata of an output, without QFZ_.
+# says NAME ITEM...: the metadata QFZ_* of $T/out/NAME.tif must be the ITEMs, without QFZ_.
 says() {
     name=$1
     shift

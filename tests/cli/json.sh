@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# json.sh QFZ - what goes to stdout: one JSON object with --json, nothing without; version, help.
+# json.sh QFZ - stdout: one JSON object with --json, nothing without it; version and help.
 . "$(dirname "$0")/lib.sh"
 
 grid "$T/in.tif" <<'ROWS'
@@ -9,7 +9,7 @@ grid "$T/in.tif" <<'ROWS'
 ROWS
 "$qfz" saliency -q "$T/in.tif" "$T/hierarchy.tif" || wrong "saliency"
 
-# has KEYS...: $T/stdout is one object with these keys.
+# has KEY[=VALUE]...: $T/stdout is one object with these keys.
 has() {
     checks=$((checks + 1))
     python3 - "$T/stdout" "$@" <<'PYTHON' || wrong "JSON of $what"
@@ -57,7 +57,8 @@ has command=cut regions=2 pixels=6
 what=info
 run "$qfz" info --json "$T/in.tif"
 has
-# 3 x 2 pixels in tiles of 1: rows of 3 tiles; of 2 ranks each has one, of 5 three have none.
+# 3 x 2 pixels in tiles of 1 pixel: two rows of 3 tiles.  Each of 2 ranks has one row; of 5 ranks
+# three have none.
 what="info of ranks"
 run "$qfz" info --json --tile 1 --memory 100MB --ranks 2,2 "$T/in.tif"
 has ranks=2 ranks_per_node=2 tiles_per_rank=3 pixels_per_rank=3 memory_bytes_per_node=200000000 \
@@ -66,8 +67,8 @@ run "$qfz" info --json --tile 1 --ranks 5 "$T/in.tif"
 has ranks=5 ranks_per_node=1 tiles_per_rank=3
 run "$qfz" info --tile 1 --ranks 5 "$T/in.tif"
 checks=$((checks + 1))
-if ! grep -q 'only 2 of them work' "$T/stdout"; then wrong "info says nothing of idle ranks"; fi
-# Of two ranks each takes half as long as one process.
+if ! grep -q 'only 2 ranks get tiles' "$T/stdout"; then wrong "info says nothing of idle ranks"; fi
+# The estimate for each of two ranks is half of the estimate for one process.
 what="info of time"
 time_of() { python3 -c 'import json, sys; print(json.load(sys.stdin)["seconds"])' <"$T/stdout"; }
 run "$qfz" info --json --tile 1 -j 1 "$T/in.tif"
@@ -77,7 +78,7 @@ checks=$((checks + 2))
 python3 -c 'import sys; one, two = map(float, sys.argv[1:]); assert one == 2 * two > 0' "$alone" \
     "$(time_of)" || wrong "info: $alone seconds alone, $(time_of) of two ranks"
 run "$qfz" info --tile 1 "$T/in.tif"
-if ! grep -q '^time     about 1 s ' "$T/stdout"; then wrong "info says nothing of time"; fi
+if ! grep -q '^time     about 1 s, ' "$T/stdout"; then wrong "info says nothing of time"; fi
 what="label of a name that needs quoting"
 cp "$T/in.tif" "$T/a \"b\" \\ c.tif"
 run "$qfz" label --json "$T/a \"b\" \\ c.tif" "$T/x \"y\".tif"
@@ -91,7 +92,7 @@ if [ "$(values "$T/cut.tif")" != "1 1 1 2 1 1 " ]; then wrong "cut: $(values "$T
 run "$qfz" label -q "$T/in.tif" "$T/quieter.tif"
 if [ "$rc" -ne 0 ] || [ -s "$T/stdout" ] || [ -s "$T/stderr" ]; then wrong "-q is not quiet"; fi
 
-# A log has no bar, and no control characters.
+# Without a terminal there is no progress bar and no control character.
 checks=$((checks + 1))
 run "$qfz" label --overwrite --tile 1 "$T/in.tif" "$T/quieter.tif"
 if [ "$(wc -l <"$T/stderr")" -ne 1 ] || LC_ALL=C grep -q '[[:cntrl:]]\|0\.\.\.10' "$T/stderr"; then
@@ -110,7 +111,25 @@ for task in label simplify saliency cut info; do
     if ! grep -qi example "$T/stdout"; then wrong "$task --help has no example"; fi
 done
 
-# What cannot be told is a failure.
+# Every field that is printed has a text in the help.
+documented() {
+    checks=$((checks + 1))
+    python3 - "$T/stdout" "$T/help" <<'PYTHON' || wrong "JSON of $1: fields without a text in the help"
+import json, re, sys
+found = json.load(open(sys.argv[1]))
+texts = open(sys.argv[2]).read().split("Fields of the JSON object:")[1].split("Example")[0]
+names = set(re.findall(r"^  ([a-z_]+)", texts, re.MULTILINE))
+assert set(found) <= names, set(found) - names
+PYTHON
+}
+for task in label info; do
+    run "$qfz" help $task
+    cp "$T/stdout" "$T/help"
+    run "$qfz" $task --json --overwrite --regions "$T/regions.csv" "$T/in.tif" "$T/label.tif"
+    documented $task
+done
+
+# A result that cannot be printed is a failure.
 if [ -c /dev/full ]; then
     checks=$((checks + 1))
     rc=0

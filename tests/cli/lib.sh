@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-# lib.sh - what the command-line tests share.  A test is started as `test.sh QFZ [DATA]`; it works
-# in a scratch folder of its own, counts what is wrong, goes on, and ends with `finish`.
+# lib.sh - functions of the command-line tests.  A test is started as `test.sh QFZ [DATA]`.  It works
+# in its own scratch folder $T, counts failures and continues after each, and ends with `finish`.
 
-# skip WHY...: ends the test as skipped.
+# skip REASON...: ends the test as skipped.
 skip() {
     echo "skipped: $*"
     exit 77
@@ -16,7 +16,7 @@ done
 
 T=$(mktemp -d "${TMPDIR:-/tmp}/qfz_cli_XXXXXX") || exit 1
 trap 'rm -rf "$T"' EXIT
-trap 'exit 1' INT TERM HUP # so that the trap above is run
+trap 'exit 1' INT TERM HUP # exit runs the trap above
 mkdir "$T/out"
 checks=0
 failures=0
@@ -28,7 +28,7 @@ wrong() {
     if [ -s "$T/stderr" ]; then sed 's/^/    stderr: /' "$T/stderr" | cut -c1-300 | head -5; fi
 }
 
-# leave_out WHY...: a part of the test cannot be run; the others are, but the test counts as skipped.
+# leave_out REASON...: skips a part of the test; the other parts run, and the test counts as skipped.
 leave_out() {
     echo "skipped: $*"
     left_out=77
@@ -48,8 +48,8 @@ run() {
     timeout 60 "$@" >"$T/stdout" 2>"$T/stderr" </dev/null || rc=$?
 }
 
-# refused NAME WORD COMMAND...: fails with one line on stderr that holds WORD (a grep pattern), and
-# leaves nothing, on stdout or in the folder of outputs.
+# refused NAME WORD COMMAND...: the command must fail with one line on stderr that matches WORD (an
+# extended regular expression), print nothing on stdout and leave no file in $T/out.
 refused() {
     name=$1
     word=$2
@@ -64,7 +64,7 @@ refused() {
     nothing_left "$name"
 }
 
-# The folder of outputs holds nothing.
+# nothing_left NAME: $T/out must be empty.
 nothing_left() {
     if [ -n "$(ls -A "$T/out")" ]; then
         wrong "$1: left behind: $(ls -A "$T/out" | tr '\n' ' ')"
@@ -73,7 +73,7 @@ nothing_left() {
     fi
 }
 
-# accepted NAME COMMAND...: succeeds, with nothing on stdout and stderr (-q is given by the caller).
+# accepted NAME COMMAND...: the command must succeed and print nothing on stdout.
 accepted() {
     name=$1
     shift
@@ -83,7 +83,7 @@ accepted() {
     if [ -s "$T/stdout" ]; then wrong "$name: something on stdout"; fi
 }
 
-# grid FILE: text rows on stdin (an ASCII grid without its head) -> a GeoTIFF.
+# grid FILE [TYPE]: writes the rows on stdin (an ASCII grid without its header) to a GeoTIFF.
 grid() {
     cat >"$T/rows"
     {
@@ -98,7 +98,7 @@ grid() {
     rm -f "$T/grid.asc" "$T/grid.prj"
 }
 
-# values FILE: all pixels of band 1 as text.
+# values FILE: prints all pixels of band 1.
 values() {
     gdal_translate -q -of XYZ "$1" /vsistdout/ 2>/dev/null | awk '{ printf "%s ", $3 }'
 }

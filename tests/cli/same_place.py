@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""same_place.py SRC OUT...: names on stderr every OUT that does not lie where SRC lies, by gdalinfo
--json; exit status 0 if there is none.
+"""same_place.py SRC OUT...: compares the georeference of every OUT with the one of SRC, by gdalinfo
+-json.  Prints each difference on stderr; the exit status is 0 if there is none.
 
-A raster of (2w-1) x (2h-1) cells is a grid of pixels and of edges between them: half the pixel
-size, its first cell around the middle of the first pixel."""
+An OUT of (2w-1) x (2h-1) cells has the khalimsky layout, pixels and the edges between them: its
+cells are half a pixel wide, and the centre of its first cell is the centre of the first pixel."""
 import json
 import subprocess
 import sys

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# signals.sh QFZ - Ctrl-C, SIGTERM and SIGUSR1 in the middle of a run: one line, no output, nothing left.
+# signals.sh QFZ - Ctrl-C, SIGTERM and SIGUSR1 during a run: one line on stderr, no output, no
+# temporary file.
 . "$(dirname "$0")/lib.sh"
 
-# Noise that cannot be read from disk fast: many small blocks, tile by tile.
+# Noise in many small blocks, so that reading takes long enough for a signal.
 python3 - "$T" <<'PYTHON'
 import random, sys
 random.seed(5)
@@ -12,8 +13,8 @@ open(sys.argv[1] + "/noise.pgm", "wb").write(b"P5 %d %d 255\n" % (n, n) + random
 PYTHON
 gdal_translate -q -co TILED=YES -co BLOCKXSIZE=64 -co BLOCKYSIZE=64 "$T/noise.pgm" "$T/noise.tif"
 
-# stopped SIGNAL WHEN COMMAND...: WHEN is seconds, or a pattern of a file that has
-# to be written.
+# stopped SIGNAL WHEN COMMAND...: sends SIGNAL after WHEN seconds or, if WHEN is a pattern of file
+# names, once such a file has content.
 in_time=0
 stopped() {
     signal=$1
@@ -27,7 +28,7 @@ import glob, os, signal, subprocess, sys, time
 number = getattr(signal, "SIG" + sys.argv[1])
 signal.signal(signal.SIGINT, signal.SIG_DFL)
 
-def is_caught(pid):  # where the machine is busy, a program takes its time to get there
+def is_caught(pid):  # the program has installed its handler
     with open("/proc/%d/status" % pid) as status:
         caught = [line for line in status if line.startswith("SigCgt:")]
     return not caught or int(caught[0].split()[1], 16) >> (number - 1) & 1
@@ -35,7 +36,7 @@ def is_caught(pid):  # where the machine is busy, a program takes its time to ge
 def is_written(pattern):
     try:
         return any(os.path.getsize(path) for path in glob.glob(pattern))
-    except FileNotFoundError: # the job has only looked whether it could be made
+    except FileNotFoundError: # the job creates and removes the file to test the folder
         return False
 
 with open(sys.argv[3], "wb") as out, open(sys.argv[4], "wb") as err:
@@ -48,7 +49,7 @@ with open(sys.argv[3], "wb") as out, open(sys.argv[4], "wb") as err:
     else:
         time.sleep(float(sys.argv[2]))
     if p.poll() is not None:
-        sys.exit(200)  # it was too fast
+        sys.exit(200)  # the run ended before the signal
     p.send_signal(number)
     try:
         p.wait(20)
@@ -81,7 +82,7 @@ for signal in INT TERM USR1; do
     done
 done
 
-# The table of a million regions takes longer than all else.
+# Writing the table of a million regions takes most of the time.
 gdal_translate -q -srcwin 0 0 1200 1200 "$T/noise.tif" "$T/some.tif"
 for table in r.csv r.gpkg; do
     before=$in_time
@@ -90,11 +91,11 @@ for table in r.csv r.gpkg; do
     if [ "$in_time" -eq "$before" ] || [ "$rc" -ne 143 ]; then wrong "in $table: status $rc"; fi
 done
 
-# What was done is not lost, and is said so.
+# With --work the message names the folder to resume from.
 before=$in_time
 stopped INT 0.3 "$qfz" simplify --tile 8 --alpha 20 --omega 60 --work "$T/work" "$T/noise.tif" \
     "$T/out/dst.tif"
-if [ "$in_time" -gt "$before" ] && ! grep -q 'Ctrl-C; --resume goes on from' "$T/stderr"; then
+if [ "$in_time" -gt "$before" ] && ! grep -q 'Ctrl-C; --resume continues from' "$T/stderr"; then
     wrong "Ctrl-C with --work: not a word of --resume"
 fi
 if [ "$in_time" -eq 0 ]; then wrong "every run was over before it could be stopped"; fi

@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# torture.sh QFZ DATA [LIMIT] - every odd or damaged raster of DATA/torture through every
-# subcommand: a valid output, or one line on stderr; never a signal, a hang or a leftover.
-# LIMIT=no, for sanitizers: without a limit of address space, and without decoding one huge tile,
-# which is GDAL's work.
+# torture.sh QFZ DATA [LIMIT] - every odd or damaged raster of DATA/torture as the source of every
+# command: a valid output, or one line on stderr; never a crash, a hang or a leftover file.
+# LIMIT=no (for sanitizers): no limit of the address space, and no raster with one huge tile.
 . "$(dirname "$0")/lib.sh"
 data=$2/torture
 limit=${3:-yes}

@@ -22,8 +22,8 @@ task=$1
 shift
 if [ "$task" = info ]; then set -- "$1"; fi
 if [ "$task" != info ]; then set -- --memory 500MB -j 1 "$@"; fi
-# A sanitizer takes 5 s on an idle machine for the largest; GDAL alone half a minute to decode the
-# one tile of 537 Mpixel.
+# On an idle machine the largest raster takes 5 s with a sanitizer; GDAL takes 30 s to decode the one
+# tile of 537 Mpixel.
 seconds=60
 case $file in *single_block_32769_16385.jp2) seconds=240 ;; esac
 timeout --preserve-status -k 5 $seconds "$qfz" "$task" "$@" >"$out.stdout" 2>"$errors" </dev/null || rc=$?

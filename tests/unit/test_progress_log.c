@@ -42,10 +42,10 @@ static void says_tiles_rate_and_end(void **state)
     assert_false(line_at(&log, "pass 1 of 2", 90, 1000, 0.05, 59));
     assert_true(line_at(&log, "pass 1 of 2", 100, 1000, 0.05, 60));
     assert_string_equal(line, "2026-11-21 09:18:00 pass 1 of 2, 100 of 1000 tiles, 1.67 tiles/s, "
-                              "5.0 % of all, end about 2026-11-21 09:37");
+                              "5.0 % of the job, end about 2026-11-21 09:37");
     assert_false(line_at(&log, "stitching", 0, 0, 0.5, 119));
     assert_true(line_at(&log, "stitching", 0, 0, 0.5, 120));
-    assert_string_equal(line, "2026-11-21 09:19:00 stitching, 50.0 % of all, end about "
+    assert_string_equal(line, "2026-11-21 09:19:00 stitching, 50.0 % of the job, end about "
                               "2026-11-21 09:21");
 }
 
@@ -57,7 +57,7 @@ static void a_resumed_run_is_as_fast_as_it_is_now(void **state)
     assert_false(line_at(&log, "pass 2 of 2", 0, 400, 0.8, 0));
     assert_true(line_at(&log, "pass 2 of 2", 100, 400, 0.85, 60));
     assert_string_equal(line, "2026-11-21 09:18:00 pass 2 of 2, 100 of 400 tiles, 1.67 tiles/s, "
-                              "85.0 % of all, end about 2026-11-21 09:21");
+                              "85.0 % of the job, end about 2026-11-21 09:21");
 }
 
 static void says_no_end_where_nothing_moves(void **state)
@@ -66,7 +66,7 @@ static void says_no_end_where_nothing_moves(void **state)
     progress_log log = {.every_s = 60};
     assert_false(line_at(&log, "stitching", 0, 0, 0.4, 0));
     assert_true(line_at(&log, "stitching", 0, 0, 0.4, 300));
-    assert_string_equal(line, "2026-11-21 09:22:00 stitching, 40.0 % of all");
+    assert_string_equal(line, "2026-11-21 09:22:00 stitching, 40.0 % of the job");
     assert_false(line_at(&log, "end", 0, 0, 1, 900)); /* the summary follows */
 }
 

@@ -5,9 +5,13 @@
 #include "gpu/device/device.cuh"
 #include "gpu/gpu.h"
 
-bool qfz_gpu_built(void)
+bool qfz_gpu_visible(void)
 {
-    return true;
+    int n_devices = 0, driver = 0;
+    if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0) return false;
+    const cudaError_t error = cudaGetDeviceCount(&n_devices);
+    (void)cudaGetLastError();
+    return error == cudaSuccess ? n_devices > 0 : error != cudaErrorNoDevice;
 }
 
 qfz_status qfz_gpu_count(int *n, qfz_error *err)
