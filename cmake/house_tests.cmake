@@ -14,7 +14,10 @@ qfz_add_house_test(exports ${CMAKE_SOURCE_DIR}/tests/install/exports.sh
 qfz_add_house_test(install ${CMAKE_SOURCE_DIR}/tests/install/install.sh
     ${CMAKE_COMMAND} ${CMAKE_BINARY_DIR} ${CMAKE_BINARY_DIR}/tests/install
     ${CMAKE_C_COMPILER} "${CMAKE_C_FLAGS}")
-qfz_add_house_test(scene ${CMAKE_SOURCE_DIR}/tests/install/scene.sh $<TARGET_FILE:make_scene>)
+if(QFZ_HAS_GDAL)
+    qfz_add_house_test(scene ${CMAKE_SOURCE_DIR}/tests/install/scene.sh
+        $<TARGET_FILE:make_scene>)
+endif()
 if(QFZ_HAS_CUDA AND NOT CMAKE_C_FLAGS MATCHES -fsanitize)
     qfz_add_house_test(oldest_gpu ${CMAKE_SOURCE_DIR}/tests/oldest_gpu.sh ${CMAKE_CUDA_COMPILER})
     set_tests_properties(oldest_gpu PROPERTIES COST 20) # as tests/CMakeLists.txt does

@@ -13,8 +13,8 @@ if(QFZ_HAS_SIM)
     add_library(qfz_sim_flags INTERFACE)
     target_compile_features(qfz_sim_flags INTERFACE cxx_std_17)
     target_compile_options(qfz_sim_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:
-        -x c++ -O1 -Wall -Wextra -Wshadow -Wno-unknown-pragmas -Werror -ffp-contract=off
-        -fno-strict-aliasing>)
+        -x c++ -O1 -Wall -Wextra -Wshadow -Wno-unknown-pragmas
+        $<$<BOOL:${QFZ_WERROR}>:-Werror> -ffp-contract=off -fno-strict-aliasing>)
     # Its headers come before those that they stand in for.
     target_include_directories(qfz_sim_flags BEFORE INTERFACE
         ${CMAKE_CURRENT_SOURCE_DIR}/sim ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
@@ -130,7 +130,9 @@ function(qfz_add_engine_test name)
         target_link_libraries(${kind}_${name} PRIVATE qfz_objects qfz_flags qfz_cmocka)
         target_include_directories(${kind}_${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}
             ${CMAKE_CURRENT_SOURCE_DIR}/oracle ${CMAKE_CURRENT_SOURCE_DIR}/property)
-        target_include_directories(${kind}_${name} SYSTEM PRIVATE ${GDAL_INCLUDE_DIRS})
+        if(QFZ_HAS_GDAL)
+            target_include_directories(${kind}_${name} SYSTEM PRIVATE ${GDAL_INCLUDE_DIRS})
+        endif()
         add_test(NAME ${kind}_${name} COMMAND ${kind}_${name} ${arguments_${kind}})
         set_tests_properties(${kind}_${name} PROPERTIES SKIP_RETURN_CODE 77)
     endforeach()
@@ -147,11 +149,15 @@ endfunction()
 qfz_add_engine_test(sessions property/test_sessions.c oracle/oracle.c ARGS 1 60)
 qfz_add_engine_test(stitch stitch/test_stitch.c oracle/oracle.c ARGS 1 60)
 qfz_add_engine_test(groups gpu/test_groups.c gpu/stitched.c oracle/oracle.c ARGS 1 60)
+if(NOT QFZ_HAS_GDAL)
+    return()
+endif()
+
 qfz_add_engine_test(jobs property/test_jobs.c oracle/oracle.c ARGS 1 4)
 qfz_add_engine_test(cases run_cases.c oracle/oracle.c ARGS ${QFZ_CASES})
 qfz_add_engine_test(large gpu/test_large.c SIM_ARGS 160)
 if(QFZ_HAS_SIM)
-    # Only the simulator can be told how many devices there are and when their memory runs out.
+    # Only the simulator has a given number of devices, whose memory runs out when the test wants it.
     foreach(subject devices methods)
         add_executable(sim_${subject} gpu/test_${subject}.c oracle/oracle.c)
         target_link_libraries(sim_${subject} PRIVATE qfz_objects qfz_sim qfz_flags)
@@ -172,7 +178,7 @@ if(QFZ_HAS_CUDA)
     qfz_add_engines_test(gpu_engines ${QFZ_COMMAND})
     set_tests_properties(gpu_engines gpu_engines_ranks PROPERTIES LABELS gpu)
 endif()
-if(QFZ_HAS_SIM AND TARGET qfz)
+if(QFZ_HAS_SIM)
     foreach(program qfz qfz-bench)
         get_target_property(sources ${program} SOURCES)
         list(TRANSFORM sources PREPEND ${PROJECT_SOURCE_DIR}/apps/)
