@@ -4,6 +4,7 @@
 # source file (none.c, transport_none.c), which reports what the build lacks: no code tests for it.
 
 option(QFZ_WERROR "Compiler warnings are errors; set by the project's presets" OFF)
+option(QFZ_SIMULATOR "Build the CUDA engine for a simulator on the host, for tests" ON)
 option(QFZ_LONG_TESTS "Build the programs that only tests with the label long need" OFF)
 
 # qfz_feature(NAME DESCRIPTION): declares the cache variable NAME and checks its value.

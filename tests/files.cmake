@@ -18,14 +18,13 @@ target_link_libraries(run_cases PRIVATE qfz_objects qfz_gpu_objects ${QFZ_GPU_NE
 target_include_directories(run_cases PRIVATE . oracle property)
 target_include_directories(run_cases SYSTEM PRIVATE ${GDAL_INCLUDE_DIRS})
 add_test(NAME cases COMMAND run_cases ${QFZ_CASES})
+set_tests_properties(cases PROPERTIES LABELS unit)
 qfz_add_shell_test(cases_reference ${CMAKE_CURRENT_SOURCE_DIR}/cases/check.sh ${QFZ_REFERENCE_DIR}
     ${QFZ_CASES})
+set_tests_properties(cases_reference PROPERTIES LABELS unit)
 
-# The command, and real rasters; skipped where there is no command or no data.
-set(QFZ_COMMAND ${CMAKE_BINARY_DIR}/apps/qfz)
-if(TARGET qfz)
-    set(QFZ_COMMAND $<TARGET_FILE:qfz>)
-endif()
+# The command, and real rasters; skipped where there is no data.
+set(QFZ_COMMAND $<TARGET_FILE:qfz>)
 foreach(part errors signals json georef)
     qfz_add_shell_test(cli_${part} ${CMAKE_CURRENT_SOURCE_DIR}/cli/${part}.sh ${QFZ_COMMAND})
 endforeach()
@@ -34,8 +33,8 @@ foreach(place disk device folder)
         ${place})
 endforeach()
 # Batch jobs: in parts, killed, stopped, on storage that is full, damaged or stalled, by the scripts
-# of the page on clusters.  What needs ranks, or leave to mount storage, is a test of its own.
-# What MPI itself leaks is not ours.
+# of the page on clusters.  A test that needs MPI, or the permission to mount storage, is separate,
+# so that only that test is skipped.  Leaks inside MPI are not reported.
 function(qfz_add_batch_test name part way)
     qfz_add_shell_test(${name} python3 ${CMAKE_CURRENT_SOURCE_DIR}/batch/${part}.py ${QFZ_COMMAND}
         ${way})
@@ -47,11 +46,11 @@ foreach(part parts kill faults stalled docs)
     qfz_add_batch_test(batch_${part}_ranks ${part} ranks)
 endforeach()
 qfz_add_batch_test(batch_tmpfs faults tmpfs)
-# They wait for processes half of the time, which is the others'; but one of them at a time has
-# ranks enough.
+# These wait for processes half of the time, so other tests run beside; but only one of these at a
+# time, since each starts several ranks.
 set_tests_properties(batch_parts_ranks batch_kill_ranks batch_faults_ranks batch_docs_ranks
     PROPERTIES RESOURCE_LOCK ranks)
-# A sanitizer reserves more addresses than the limit of torture.sh allows, and takes its time.
+# A sanitizer reserves more addresses than the limit of torture.sh allows, and is slow.
 set(QFZ_TORTURE_LIMIT yes)
 set(QFZ_COUNTS all)
 if(CMAKE_C_FLAGS MATCHES "-fsanitize=")
@@ -62,6 +61,7 @@ qfz_add_shell_test(cli_torture ${CMAKE_CURRENT_SOURCE_DIR}/cli/torture.sh ${QFZ_
     ${QFZ_TEST_DATA} ${QFZ_TORTURE_LIMIT})
 qfz_add_shell_test(real_counts ${CMAKE_CURRENT_SOURCE_DIR}/real/counts.sh ${QFZ_COMMAND}
     ${QFZ_TEST_DATA} ${QFZ_COUNTS})
+set_tests_properties(real_counts PROPERTIES LABELS cli)
 
 # The raster room, on rasters made in memory and on real and damaged ones.
 foreach(subject source mosaic valid tiling sink parts retry faults georef table)
