@@ -57,7 +57,7 @@ for compiler in gcc clang; do
     for gdal in ON OFF; do
         for mpi in ON OFF; do
             one "$compiler, GDAL $gdal, MPI $mpi" -DCMAKE_C_COMPILER=$compiler \
-                -DCMAKE_CXX_COMPILER=$plus -DQFZ_GDAL=$gdal -DQFZ_MPI=$mpi -DQFZ_CUDA=OFF
+                -DCMAKE_CXX_COMPILER="$plus" -DQFZ_GDAL=$gdal -DQFZ_MPI=$mpi -DQFZ_CUDA=OFF
         done
     done
 done
