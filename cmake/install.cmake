@@ -23,7 +23,14 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/qfz-config.cmake
 # The file stays true when the whole tree is moved: its prefix is where it lies.
 file(RELATIVE_PATH QFZ_PC_TO_PREFIX
     ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
-string(REPLACE ";" " " QFZ_PC_TRANSPORT "${MPI_C_LIBRARIES}")
+set(QFZ_PC_RASTER)
+if(QFZ_HAS_GDAL)
+    set(QFZ_PC_RASTER "-lgdal -lproj")
+endif()
+set(QFZ_PC_TRANSPORT)
+if(QFZ_HAS_MPI)
+    string(REPLACE ";" " " QFZ_PC_TRANSPORT "${MPI_C_LIBRARIES}")
+endif()
 set(QFZ_PC_CUDA)
 if(QFZ_HAS_CUDA)
     set(QFZ_PC_CUDA "-L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -lrt -ldl -lstdc++")

@@ -1,8 +1,5 @@
 # libqfz.a and libqfz.so, out of the same objects.
 
-set(QFZ_NEEDS GDAL::GDAL ${PROJ_LIBRARY} OpenMP::OpenMP_C Threads::Threads ZLIB::ZLIB
-    ${QFZ_TRANSPORT} ${QFZ_GPU_NEEDS} m)
-
 add_library(qfz_static STATIC $<TARGET_OBJECTS:qfz_objects> $<TARGET_OBJECTS:qfz_gpu_objects>)
 add_library(qfz_shared SHARED $<TARGET_OBJECTS:qfz_objects> $<TARGET_OBJECTS:qfz_gpu_objects>)
 foreach(library qfz_static qfz_shared)
@@ -14,15 +11,15 @@ endforeach()
 
 # Who links the archive links what it needs: here by the targets found, installed by their names.
 target_link_libraries(qfz_static INTERFACE
-    "$<BUILD_INTERFACE:${QFZ_NEEDS}>"
-    $<INSTALL_INTERFACE:GDAL::GDAL> $<INSTALL_INTERFACE:proj>
+    "$<BUILD_INTERFACE:${QFZ_NEEDS};${QFZ_GPU_NEEDS}>"
+    "$<INSTALL_INTERFACE:${QFZ_RASTER_INSTALLED}>"
     "$<INSTALL_INTERFACE:${QFZ_GPU_NEEDS}>"
     $<INSTALL_INTERFACE:OpenMP::OpenMP_C> $<INSTALL_INTERFACE:Threads::Threads>
     $<INSTALL_INTERFACE:ZLIB::ZLIB> $<INSTALL_INTERFACE:${QFZ_TRANSPORT}>
     $<INSTALL_INTERFACE:m>)
 set_target_properties(qfz_static PROPERTIES EXPORT_NAME static)
 
-target_link_libraries(qfz_shared PRIVATE "$<BUILD_INTERFACE:${QFZ_NEEDS}>")
+target_link_libraries(qfz_shared PRIVATE "$<BUILD_INTERFACE:${QFZ_NEEDS};${QFZ_GPU_NEEDS}>")
 set_target_properties(qfz_shared PROPERTIES
     EXPORT_NAME qfz VERSION ${PROJECT_VERSION} SOVERSION 0)
 target_link_options(qfz_shared PRIVATE

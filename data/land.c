@@ -164,8 +164,8 @@ static void find_districts(scenery *s, uint64_t seed, int64_t x0, int64_t y0)
     const float half = LAND_BLOCK / 2.0f, reach = half * 1.4143f;
     const int64_t cx = cell_of(x0 + LAND_BLOCK / 2, DISTRICT);
     const int64_t cy = cell_of(y0 + LAND_BLOCK / 2, DISTRICT);
-    district all[25];
-    float away[25], nearest = INFINITY;
+    district all[25] = {0};
+    float away[25] = {0}, nearest = INFINITY;
     for (int i = 0; i < 25; i++) {
         all[i] = district_in(seed, cx + i % 5 - 2, cy + i / 5 - 2, x0, y0);
         away[i] = hypotf(all[i].x - half, all[i].y - half);

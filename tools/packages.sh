@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# packages.sh - what a build needs, and its installation by apt where it is missing; sourced.
+# packages.sh - functions for scripts: installs by apt what a build needs and lacks; builds a preset.
 
 say() { printf '%s\n' "$*" >&2; }
 fail() {
@@ -8,20 +8,21 @@ fail() {
     exit 1
 }
 
-# The Debian and Ubuntu packages whose commands or libraries are not here, whoever installed them.
+# Prints the Debian and Ubuntu packages whose commands or libraries this machine lacks.  It looks for
+# commands and libraries, not packages: others may have installed them in another way.
 missing_packages() {
     local pair
     for pair in cmake:cmake gcc:gcc g++:g++ make:make pkg-config:pkg-config gdalinfo:gdal-bin \
         nm:binutils; do
         command -v "${pair%%:*}" >/dev/null || echo "${pair##*:}"
     done
-    # Any python3 with NumPy will do: tests look at Debian's and at the first in PATH.
+    # Any python3 with NumPy serves: tests try Debian's and the first in PATH.
     { python3 -c 'import numpy' || /usr/bin/python3 -c 'import numpy'; } 2>/dev/null ||
         echo python3-numpy
     for pair in gdal:libgdal-dev proj:libproj-dev zlib:zlib1g-dev cmocka:libcmocka-dev; do
         pkg-config --exists "${pair%%:*}" 2>/dev/null || echo "${pair##*:}"
     done
-    # Any MPI will do; who only uses qfz on one machine needs none.
+    # Any MPI serves; qfz on one machine needs none.
     if [ "${1-}" = tests ] && ! { command -v mpicc && command -v mpirun; } >/dev/null; then
         printf '%s\n' libopenmpi-dev openmpi-bin
     fi
@@ -37,8 +38,8 @@ as_root() {
     fi
 }
 
-# install_missing [tests]: what a build needs, and what tests need beside it.  Does nothing, and asks
-# nobody, when everything is there.
+# install_missing [tests]: installs what a build lacks, and what tests need beside it.  Needs no root
+# and no network where nothing is missing.
 install_missing() {
     local missing
     mapfile -t missing < <(missing_packages "$@")
@@ -54,19 +55,28 @@ install_missing() {
     [ "${#missing[@]}" -eq 0 ] || fail "still missing after installation: ${missing[*]}"
 }
 
-# build PRESET [TARGET...]: configures it and builds these, or all, in the repository that is the
-# current folder.
+# Is there a GPU that NVIDIA's driver shows?
+has_gpu() {
+    nvidia-smi -L 2>/dev/null | grep -q '^GPU 0'
+}
+
+# build PRESET [-DVARIABLE=VALUE...] [TARGET...]: configures the preset with these variables and
+# builds these targets, or all, in the repository that is the current folder.
 build() {
-    local preset=$1 targets=()
+    local preset=$1 settings=() targets=()
     shift
+    while [[ ${1-} == -D* ]]; do
+        settings+=("$1")
+        shift
+    done
     if [ $# -gt 0 ]; then targets=(--target "$@"); fi
     say "building ($preset${*:+: $*})"
-    cmake --preset "$preset" >/dev/null || fail "cmake --preset $preset failed"
+    cmake --preset "$preset" "${settings[@]}" >/dev/null || fail "cmake --preset $preset failed"
     cmake --build --preset "$preset" -j "$(nproc)" "${targets[@]}" >&2 ||
         fail "the build failed"
 }
 
-# One more than processors: tests of batch jobs wait half of their time.
+# One test more than processors: tests of batch jobs wait half of their time.
 jobs_of_tests() {
     echo $(($(nproc) + 1))
 }

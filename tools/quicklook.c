@@ -52,13 +52,14 @@ static void *room(size_t n, size_t item_bytes)
     return p;
 }
 
-static picture picture_for(GDALDatasetH src)
+/* An empty picture for src, no side longer than SIDE; the caller frees p->rgb. */
+static void picture_init(picture *p, GDALDatasetH src)
 {
     const int w = GDALGetRasterXSize(src), h = GDALGetRasterYSize(src);
     const double shrink = fmin(1, (double)SIDE / fmax(w, h));
-    picture p = {.w = (int)fmax(1, w * shrink), .h = (int)fmax(1, h * shrink)};
-    p.rgb = room((size_t)p.w * (size_t)p.h, 4);
-    return p;
+    p->w = (int)fmax(1, w * shrink);
+    p->h = (int)fmax(1, h * shrink);
+    p->rgb = room((size_t)p->w * (size_t)p->h, 4);
 }
 
 /* A band, decimated, and the validity by its mask band. */
@@ -92,7 +93,8 @@ static void choose_bands(GDALDatasetH src, int rgb[3])
 /* The values between which a band of src is stretched. */
 static bool stretch_of(GDALDatasetH src, int band, float *low, float *high)
 {
-    picture p = picture_for(src);
+    picture p;
+    picture_init(&p, src);
     const size_t n = (size_t)p.w * (size_t)p.h;
     float *values = room(n, sizeof *values);
     const bool ok = read_band(src, band, &p, values, p.rgb);
@@ -292,7 +294,8 @@ int main(int argc, char **argv)
     if (!src || GDALGetRasterCount(src) < 1) return 1; /* GDAL has printed the reason */
     if (!draws) return suggest(src) ? 0 : 1;
 
-    picture p = picture_for(src);
+    picture p;
+    picture_init(&p, src);
     GDALDatasetH like = argc > 4 ? GDALOpen(argv[4], GA_ReadOnly) : src;
     const bool ok = like && draw(what, src, like, &p) && save(&p, argv[3]);
     if (!ok) fprintf(stderr, "quicklook: no picture of %s\n", argv[2]);

@@ -11,19 +11,6 @@
 #include "job/setup_memory.h"
 #include "job/task_run.h"
 
-const char *qfz_version(void)
-{
-    return QFZ_VERSION;
-}
-
-qfz_job qfz_job_default(qfz_task task)
-{
-    return (qfz_job){.task = task,
-                     .criterion = {.connectivity = 4, .distance = QFZ_L1},
-                     .retries = 3,
-                     .retry_wait_s = 0.01};
-}
-
 /* The number of processes that write a part of the output each.  One process writes all of a layout
  * that is converted from the raster of edges. */
 static int writers_of(const qfz_job *job, int n_parts)

@@ -36,7 +36,7 @@ static __device__ __forceinline__ uint32_t choose_one(const block_work<SOURCE, E
     const uint32_t p = (uint32_t)(y * QFZ_SIDE + x), code = (uint32_t)least % OUT;
     const bool none = (least >> CODE_BITS) > SOURCE::MOST;
     const bool waits = (uint32_t)least & OUT;
-    *top = none | waits ? 0 : (uint32_t)(least >> CODE_BITS);
+    *top = (none | waits) ? 0 : (uint32_t)(least >> CODE_BITS);
     const uint32_t word = waits ? p : p + step_to(code);
     return none ? (uint32_t)NO_EDGE : word;
 }

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* none.c - jobs in a build without GDAL: every call fails with QFZ_EARG.  Sessions (images in
+ * memory) do not need GDAL. */
+#include "core/status.h"
+
+static qfz_status no_gdal(qfz_error *err)
+{
+    err->status = QFZ_OK;
+    return qfz_fail(err, QFZ_EARG,
+                    "this build of qfz has no GDAL: it processes images in memory (sessions), but "
+                    "no raster files (jobs)");
+}
+
+qfz_status qfz_job_run(const qfz_job *job, qfz_report *report, qfz_error *err)
+{
+    (void)job;
+    (void)report;
+    return no_gdal(err);
+}
+
+qfz_status qfz_job_plan(const qfz_job *job, qfz_plan *plan, qfz_error *err)
+{
+    (void)job;
+    (void)plan;
+    return no_gdal(err);
+}

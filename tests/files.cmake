@@ -1,0 +1,74 @@
+# Tests of jobs, of the raster room and of the commands: whatever reads and writes raster files.
+
+qfz_add_test(test_setup unit/test_setup.c)
+qfz_add_test(test_progress_log unit/test_progress_log.c ${CMAKE_SOURCE_DIR}/apps/progress_log.c)
+target_include_directories(test_progress_log PRIVATE ${CMAKE_SOURCE_DIR}/apps)
+qfz_add_test(test_gpus unit/test_gpus.c ${CMAKE_SOURCE_DIR}/apps/gpus.c)
+target_include_directories(test_gpus PRIVATE ${CMAKE_SOURCE_DIR}/apps)
+foreach(subject jobs plan handles stops keep region_parts)
+    qfz_add_test(test_${subject} property/test_${subject}.c oracle/oracle.c)
+    target_include_directories(test_${subject} SYSTEM PRIVATE ${GDAL_INCLUDE_DIRS})
+endforeach()
+# Allocations go to the test, which lets some of them fail.
+target_link_options(test_keep PRIVATE -Wl,--wrap=qfz_alloc,--wrap=qfz_alloc_large)
+
+# Small problems with their results.
+add_executable(run_cases run_cases.c oracle/oracle.c)
+target_link_libraries(run_cases PRIVATE qfz_objects qfz_gpu_objects ${QFZ_GPU_NEEDS} qfz_flags)
+target_include_directories(run_cases PRIVATE . oracle property)
+target_include_directories(run_cases SYSTEM PRIVATE ${GDAL_INCLUDE_DIRS})
+add_test(NAME cases COMMAND run_cases ${QFZ_CASES})
+set_tests_properties(cases PROPERTIES LABELS unit)
+qfz_add_shell_test(cases_reference ${CMAKE_CURRENT_SOURCE_DIR}/cases/check.sh ${QFZ_REFERENCE_DIR}
+    ${QFZ_CASES})
+set_tests_properties(cases_reference PROPERTIES LABELS unit)
+
+# The command, and real rasters; skipped where there is no data.
+set(QFZ_COMMAND $<TARGET_FILE:qfz>)
+foreach(part errors signals json georef)
+    qfz_add_shell_test(cli_${part} ${CMAKE_CURRENT_SOURCE_DIR}/cli/${part}.sh ${QFZ_COMMAND})
+endforeach()
+foreach(place disk device folder)
+    qfz_add_shell_test(cli_${place} ${CMAKE_CURRENT_SOURCE_DIR}/cli/places.sh ${QFZ_COMMAND}
+        ${place})
+endforeach()
+# Batch jobs: in parts, killed, stopped, on storage that is full, damaged or stalled, by the scripts
+# of the page on clusters.  A test that needs MPI, or the permission to mount storage, is separate,
+# so that only that test is skipped.  Leaks inside MPI are not reported.
+function(qfz_add_batch_test name part way)
+    qfz_add_shell_test(${name} python3 ${CMAKE_CURRENT_SOURCE_DIR}/batch/${part}.py ${QFZ_COMMAND}
+        ${way})
+    set_tests_properties(${name} PROPERTIES
+        ENVIRONMENT "LSAN_OPTIONS=detect_leaks=0;ASAN_OPTIONS=detect_leaks=0")
+endfunction()
+foreach(part parts kill faults stalled docs)
+    qfz_add_batch_test(batch_${part} ${part} alone)
+    qfz_add_batch_test(batch_${part}_ranks ${part} ranks)
+endforeach()
+qfz_add_batch_test(batch_tmpfs faults tmpfs)
+# These wait for processes half of the time, so other tests run beside; but only one of these at a
+# time, since each starts several ranks.
+set_tests_properties(batch_parts_ranks batch_kill_ranks batch_faults_ranks batch_docs_ranks
+    PROPERTIES RESOURCE_LOCK ranks)
+# A sanitizer reserves more addresses than the limit of torture.sh allows, and is slow.
+set(QFZ_TORTURE_LIMIT yes)
+set(QFZ_COUNTS all)
+if(CMAKE_C_FLAGS MATCHES "-fsanitize=")
+    set(QFZ_TORTURE_LIMIT no)
+    set(QFZ_COUNTS fewer)
+endif()
+qfz_add_shell_test(cli_torture ${CMAKE_CURRENT_SOURCE_DIR}/cli/torture.sh ${QFZ_COMMAND}
+    ${QFZ_TEST_DATA} ${QFZ_TORTURE_LIMIT})
+qfz_add_shell_test(real_counts ${CMAKE_CURRENT_SOURCE_DIR}/real/counts.sh ${QFZ_COMMAND}
+    ${QFZ_TEST_DATA} ${QFZ_COUNTS})
+set_tests_properties(real_counts PROPERTIES LABELS cli)
+
+# The raster room, on rasters made in memory and on real and damaged ones.
+foreach(subject source mosaic valid tiling sink parts retry faults georef table)
+    qfz_add_test(test_raster_${subject} raster/test_${subject}.c)
+    target_include_directories(test_raster_${subject} SYSTEM PRIVATE ${PROJ_INCLUDE_DIR})
+    target_compile_definitions(test_raster_${subject} PRIVATE QFZ_TEST_DATA="${QFZ_TEST_DATA}")
+endforeach()
+
+# Calls of pwrite() go to the test, which lets some of them fail.
+target_link_options(test_raster_retry PRIVATE -Wl,--wrap=pwrite)
