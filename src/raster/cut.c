@@ -27,12 +27,12 @@ static qfz_status check_metadata(qfz_source *source, bool *known, qfz_error *err
     return QFZ_OK;
 }
 
-qfz_status qfz_cut_init(qfz_source *source, const qfz_job *job, qfz_error *err)
+qfz_status qfz_cut_init(qfz_source *source, const qfz_source_options *options, qfz_error *err)
 {
     static const char *const allowed[] = {"Byte", "UInt16", "UInt32", "UInt64", "Float32"};
     const GDALDataType type = GDALGetRasterDataType(source->bands[0].handle);
     bool known = false, ok = false;
-    if (job->bands)
+    if (options->bands)
         return qfz_fail(err, QFZ_EARG, "%s: a cut uses every band of a saliency raster",
                         source->name);
     QFZ_TRY(check_metadata(source, &known, err));
@@ -51,7 +51,7 @@ qfz_status qfz_cut_init(qfz_source *source, const qfz_job *job, qfz_error *err)
     if (!ok)
         return qfz_fail(err, QFZ_EARG, "%s: saliency levels of type %s are not supported",
                         source->name, GDALGetDataTypeName(type));
-    source->alpha = job->criterion.alpha;
+    source->alpha = options->alpha;
     return QFZ_OK;
 }
 

@@ -116,16 +116,15 @@ static qfz_status check_signed_bytes(const qfz_format *f, const type_facts *to,
                     spec->path, to->name, GDALGetDriverShortName(f->driver));
 }
 
-static qfz_status choose_type(qfz_format *f, const qfz_job *job, const qfz_sink_spec *spec,
-                              qfz_error *err)
+static qfz_status choose_type(qfz_format *f, const qfz_sink_options *options,
+                              const qfz_sink_spec *spec, qfz_error *err)
 {
-    const bool is_dst = job->dst && strcmp(job->dst, spec->path) == 0;
     const type_facts *to = &facts_of[spec->type];
-    if (job->type && is_dst) {
-        to = facts_of_name(job->type);
+    if (options->type) {
+        to = facts_of_name(options->type);
         if (!to)
             return qfz_fail(err, QFZ_EARG, "%s: type %s is not known, or not supported", spec->path,
-                            job->type);
+                            options->type);
     }
     QFZ_TRY(check_range(to, spec, err));
     f->file_type = qfz_gdal_type(to->type);
@@ -186,13 +185,13 @@ qfz_status qfz_driver_find(GDALDriverH *driver, const char *path, bool vector, q
                     extension);
 }
 
-qfz_status qfz_output_format(const qfz_job *job, const char *path, const char **name,
+qfz_status qfz_output_format(const char *format, const char *path, const char **name,
                              qfz_error *err)
 {
     GDALDriverH driver;
-    *name = job->format;
-    if (job->format) return QFZ_OK;
-    if (qfz_output_is_vrt(job, path)) {
+    *name = format;
+    if (format) return QFZ_OK;
+    if (qfz_output_is_vrt(format, path)) {
         *name = "VRT";
         return QFZ_OK;
     }
@@ -201,27 +200,27 @@ qfz_status qfz_output_format(const qfz_job *job, const char *path, const char **
     return QFZ_OK;
 }
 
-bool qfz_output_is_copied(const qfz_job *job, const char *path)
+bool qfz_output_is_copied(const char *format, const char *path)
 {
     const char *name;
     qfz_error ignored = {.status = QFZ_OK};
-    if (qfz_output_format(job, path, &name, &ignored) != QFZ_OK) return false;
+    if (qfz_output_format(format, path, &name, &ignored) != QFZ_OK) return false;
     const GDALDriverH driver = GDALGetDriverByName(name);
     return driver && !can(driver, GDAL_DCAP_CREATE);
 }
 
-static qfz_status choose_driver(qfz_format *f, const qfz_job *job, const qfz_sink_spec *spec,
-                                qfz_error *err)
+static qfz_status choose_driver(qfz_format *f, const qfz_sink_options *options,
+                                const qfz_sink_spec *spec, qfz_error *err)
 {
     if (spec->n_parts > 0) {
         f->driver = GDALGetDriverByName("GTiff");
         return f->driver ? QFZ_OK : qfz_fail(err, QFZ_EIO, "GDAL has no GTiff driver");
     }
-    if (job->format) {
-        f->driver = GDALGetDriverByName(job->format);
+    if (options->format) {
+        f->driver = GDALGetDriverByName(options->format);
         if (!f->driver || !can(f->driver, GDAL_DCAP_RASTER))
             return qfz_fail(err, QFZ_EARG, "%s: GDAL has no raster format named %s", spec->path,
-                            job->format);
+                            options->format);
     } else {
         QFZ_TRY(qfz_driver_find(&f->driver, spec->path, false, err));
     }
@@ -285,23 +284,23 @@ static bool is_rgb(const qfz_source *source, const qfz_sink_spec *spec)
 }
 
 /* Tiles should be whole blocks: a block that is written twice leaves a hole in the file. */
-static const char *block_side(const qfz_job *job)
+static const char *block_side(const qfz_sink_options *options)
 {
-    if (job->tile_px % 512 == 0) return "512";
-    if (job->tile_px % 256 == 0) return "256";
-    return job->tile_px % 128 == 0 ? "128" : "512";
+    if (options->tile_px % 512 == 0) return "512";
+    if (options->tile_px % 256 == 0) return "256";
+    return options->tile_px % 128 == 0 ? "128" : "512";
 }
 
 static char **add_gtiff(char **options, GDALDriverH driver, const qfz_source *source,
-                        const qfz_job *job, const qfz_sink_spec *spec)
+                        const qfz_sink_options *chosen, const qfz_sink_spec *spec)
 {
     const char *const tiled = CSLFetchNameValue(options, "TILED");
     const char *const compress = CSLFetchNameValue(options, "COMPRESS");
     const bool is_jpeg = compress && EQUAL(compress, "JPEG");
     if (!tiled || CPLTestBool(tiled)) {
         options = add_default(options, driver, "TILED", "YES");
-        options = add_default(options, driver, "BLOCKXSIZE", block_side(job));
-        options = add_default(options, driver, "BLOCKYSIZE", block_side(job));
+        options = add_default(options, driver, "BLOCKXSIZE", block_side(chosen));
+        options = add_default(options, driver, "BLOCKYSIZE", block_side(chosen));
     }
     if (!CSLFetchNameValue(options, "PHOTOMETRIC") && !is_jpeg) {
         options = add_default(options, driver, "INTERLEAVE", "BAND");
@@ -313,11 +312,12 @@ static char **add_gtiff(char **options, GDALDriverH driver, const qfz_source *so
 }
 
 static char **with_defaults(char **options, GDALDriverH driver, const qfz_format *f,
-                            const qfz_source *source, const qfz_job *job, const qfz_sink_spec *spec)
+                            const qfz_source *source, const qfz_sink_options *chosen,
+                            const qfz_sink_spec *spec)
 {
     char threads[16] = "ALL_CPUS";
     const bool is_gtiff = is_driver(driver, "GTiff");
-    if (job->n_threads > 0) (void)snprintf(threads, sizeof threads, "%d", job->n_threads);
+    if (chosen->n_threads > 0) (void)snprintf(threads, sizeof threads, "%d", chosen->n_threads);
     if (is_driver(driver, "JP2OpenJPEG")) {
         options = add_default(options, driver, "QUALITY", "100");
         return add_default(options, driver, "REVERSIBLE", "YES");
@@ -329,7 +329,7 @@ static char **with_defaults(char **options, GDALDriverH driver, const qfz_format
     options = add_default(options, driver, "SPARSE_OK", "TRUE");
     options = add_default(options, driver, "NUM_THREADS", threads);
     options = add_default(options, driver, "RESAMPLING", "NEAREST"); /* COG: of overviews */
-    if (is_gtiff) options = add_gtiff(options, driver, source, job, spec);
+    if (is_gtiff) options = add_gtiff(options, driver, source, chosen, spec);
     if (is_gtiff && spec->type == QFZ_OUT_I8 && qfz_gdal_type(QFZ_OUT_I8) == GDT_Byte)
         options = CSLSetNameValue(options, "PIXELTYPE", "SIGNEDBYTE");
     return options;
@@ -383,15 +383,16 @@ static qfz_status check_keeps_values(const qfz_format *f, const qfz_sink_spec *s
                     lossy);
 }
 
-qfz_status qfz_format_init(qfz_format *format, const qfz_source *source, const qfz_job *job,
-                           const qfz_sink_spec *spec, qfz_error *err)
+qfz_status qfz_format_init(qfz_format *format, const qfz_source *source,
+                           const qfz_sink_options *options, const qfz_sink_spec *spec,
+                           qfz_error *err)
 {
     qfz_format f = {0};
-    QFZ_TRY(choose_driver(&f, job, spec, err));
-    QFZ_TRY(choose_type(&f, job, spec, err));
+    QFZ_TRY(choose_driver(&f, options, spec, err));
+    QFZ_TRY(choose_type(&f, options, spec, err));
     /* those of a merged output are for its own format, not for its parts */
-    if (spec->n_parts == 0 || qfz_output_is_vrt(job, spec->path))
-        f.options = CSLDuplicate((char **)(uintptr_t)job->creation_options);
+    if (spec->n_parts == 0 || qfz_output_is_vrt(options->format, spec->path))
+        f.options = CSLDuplicate((char **)(uintptr_t)options->creation_options);
     qfz_status st = check_options(&f, spec, err);
     f.most = most_of_bits(&f);
     if (st == QFZ_OK) st = check_keeps_values(&f, spec, err);
@@ -399,9 +400,10 @@ qfz_status qfz_format_init(qfz_format *format, const qfz_source *source, const q
         qfz_format_fini(&f);
         return st;
     }
-    f.options = with_defaults(f.options, f.driver, &f, source, job, spec);
+    f.options = with_defaults(f.options, f.driver, &f, source, options, spec);
     if (f.copies)
-        f.work_options = with_defaults(NULL, GDALGetDriverByName("GTiff"), &f, source, job, spec);
+        f.work_options =
+            with_defaults(NULL, GDALGetDriverByName("GTiff"), &f, source, options, spec);
     *format = f;
     return QFZ_OK;
 }

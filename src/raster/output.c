@@ -54,12 +54,12 @@ static bool is_same_name(const char *a, const char *b)
     return same;
 }
 
-static qfz_status check_named_once(const qfz_job *job, const char *path, qfz_error *err)
+static qfz_status check_named_once(const qfz_output_options *options, const char *path,
+                                   qfz_error *err)
 {
-    const char *const names[] = {job->dst, job->labels, job->regions};
     int n = 0;
-    for (int i = 0; i < 3; i++)
-        if (names[i] && is_same_name(names[i], path)) n++;
+    for (int i = 0; i < QFZ_OUTPUTS_MAX; i++)
+        if (options->names[i] && is_same_name(options->names[i], path)) n++;
     if (n > 1) return qfz_fail(err, QFZ_EARG, "%s: two outputs have this name", path);
     return QFZ_OK;
 }
@@ -76,10 +76,10 @@ static qfz_status check_replaceable(const char *path, qfz_error *err)
     return QFZ_OK;
 }
 
-static qfz_status check_free(const qfz_job *job, const char *path, qfz_error *err)
+static qfz_status check_free(const qfz_output_options *options, const char *path, qfz_error *err)
 {
     QFZ_TRY(check_replaceable(path, err));
-    if (!job->overwrite && qfz_raster_exists(path))
+    if (!options->overwrite && qfz_raster_exists(path))
         return qfz_fail(err, QFZ_EARG, "%s: it exists already; --overwrite replaces it", path);
     return QFZ_OK;
 }
@@ -102,14 +102,14 @@ static qfz_status check_writable(const char *path, qfz_error *err)
                          why ? strerror(why) : "no file can be made in its folder");
 }
 
-qfz_status qfz_output_check(qfz_source *source, const qfz_job *job, const char *path,
+qfz_status qfz_output_check(qfz_source *source, const qfz_output_options *options, const char *path,
                             qfz_error *err)
 {
     if (!path || !path[0]) return qfz_fail(err, QFZ_EARG, "an output has no name");
-    QFZ_TRY(check_named_once(job, path, err));
+    QFZ_TRY(check_named_once(options, path, err));
     QFZ_TRY(check_not_of(source->dataset, &source->files, path, err));
     QFZ_TRY(check_not_of(source->mask_dataset, &source->mask_files, path, err));
-    QFZ_TRY(check_free(job, path, err));
+    QFZ_TRY(check_free(options, path, err));
     return check_writable(path, err);
 }
 

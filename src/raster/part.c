@@ -17,9 +17,9 @@
 enum { COPY_SIDE = 512, COPY_BYTES = 32 << 20 }; /* what is copied at once: whole blocks */
 
 /* --------------------------------------------------------------------------------------- names */
-bool qfz_output_is_vrt(const qfz_job *job, const char *path)
+bool qfz_output_is_vrt(const char *format, const char *path)
 {
-    return job->format ? EQUAL(job->format, "VRT") : EQUAL(CPLGetExtension(path), "vrt");
+    return format ? EQUAL(format, "VRT") : EQUAL(CPLGetExtension(path), "vrt");
 }
 
 static qfz_status hidden_folder(char **folder, const char *path, qfz_error *err)
@@ -84,20 +84,21 @@ qfz_status qfz_part_make_folder(const qfz_sink_spec *spec, qfz_error *err)
     return qfz_trap_fail(&trap, err, QFZ_EIO, spec->path, "no folder for its parts can be made");
 }
 
-qfz_status qfz_parts_check(const qfz_job *job, const qfz_sink_spec *spec, qfz_error *err)
+qfz_status qfz_parts_check(const qfz_sink_options *options, const qfz_sink_spec *spec,
+                           qfz_error *err)
 {
     char *folder = NULL;
-    if (!qfz_output_is_vrt(job, spec->path)) {
-        if (job->merge) return QFZ_OK;
+    if (!qfz_output_is_vrt(options->format, spec->path)) {
+        if (options->merge) return QFZ_OK;
         return qfz_fail(err, QFZ_EARG,
                         "%s: several processes write a VRT over their parts; name it .vrt, or add "
                         "--merge for one file of them",
                         spec->path);
     }
-    if (job->merge)
+    if (options->merge)
         return qfz_fail(err, QFZ_EARG, "%s: a VRT is not merged; name a file, as .tif", spec->path);
     QFZ_TRY(shown_folder(&folder, spec->path, err));
-    const bool taken = is_folder(folder) && !job->overwrite;
+    const bool taken = is_folder(folder) && !options->output.overwrite;
     const qfz_status st =
         taken ? qfz_fail(err, QFZ_EARG,
                          "%s: the folder %s for its parts exists already; --overwrite replaces it",
@@ -171,7 +172,7 @@ static int64_t smaller(int64_t a, int64_t b)
 }
 
 typedef struct copying {
-    const qfz_job *job;
+    const qfz_sink_options *options;
     qfz_sink *to;
     int64_t columns; /* as many at once as fit */
     void *pixels;
@@ -200,7 +201,7 @@ static qfz_status copy_part(const copying *c, const qfz_sink_spec *one, qfz_erro
 {
     qfz_sink *from = NULL;
     qfz_status st;
-    QFZ_TRY(qfz_sink_open(&from, c->job, one, err));
+    QFZ_TRY(qfz_sink_open(&from, c->options, one, err));
     for (qfz_box box = {.y0 = one->y0}; box.y0 < one->y1; box.y0 = box.y1) {
         box.y1 = smaller((box.y0 / COPY_SIDE + 1) * COPY_SIDE, one->y1);
         QFZ_TRY_OR(st, cleanup, copy_rows(c, from, one, box, err));
@@ -223,7 +224,7 @@ static qfz_status merge(copying *c, const qfz_source *source, const qfz_sink_spe
     whole.n_parts = 0;
     QFZ_TRY_OR(st, cleanup, qfz_alloc(&c->pixels, COPY_SIDE * c->columns, (size_t)px_bytes, err));
     QFZ_TRY_OR(st, cleanup, QFZ_NEW(&c->valid, COPY_SIDE * c->columns, err));
-    QFZ_TRY_OR(st, cleanup, qfz_sink_create(&c->to, source, c->job, &whole, err));
+    QFZ_TRY_OR(st, cleanup, qfz_sink_create(&c->to, source, c->options, &whole, err));
     for (int part = 0; part < spec->n_parts; part++) {
         const qfz_sink_spec one = spec_of_part(spec, rows, part);
         if (one.y0 < one.y1) QFZ_TRY_OR(st, cleanup, copy_part(c, &one, err));
@@ -238,14 +239,14 @@ cleanup:
 /* ------------------------------------------------------------------------------- a VRT over all */
 
 /* Parts that are not of this job, or not there, are found before the old output is touched. */
-static qfz_status check_all(const qfz_job *job, const qfz_sink_spec *spec, const int64_t *rows,
-                            qfz_error *err)
+static qfz_status check_all(const qfz_sink_options *options, const qfz_sink_spec *spec,
+                            const int64_t *rows, qfz_error *err)
 {
     for (int part = 0; part < spec->n_parts; part++) {
         const qfz_sink_spec one = spec_of_part(spec, rows, part);
         qfz_sink *sink = NULL;
         if (one.y0 == one.y1) continue;
-        QFZ_TRY(qfz_sink_open(&sink, job, &one, err));
+        QFZ_TRY(qfz_sink_open(&sink, options, &one, err));
         qfz_sink_close(sink);
     }
     return QFZ_OK;
@@ -272,7 +273,7 @@ static qfz_status move_folder(const char *from, const char *to, const char *path
     return qfz_trap_fail(&trap, err, QFZ_EIO, to, "the folder of parts could not be named so");
 }
 
-static qfz_status join_as_vrt(const qfz_source *source, const qfz_job *job,
+static qfz_status join_as_vrt(const qfz_source *source, const qfz_sink_options *options,
                               const qfz_sink_spec *spec, const int64_t *rows, qfz_error *err)
 {
     char *temp = NULL, *hidden = NULL, *shown = NULL, *one = NULL;
@@ -283,7 +284,7 @@ static qfz_status join_as_vrt(const qfz_source *source, const qfz_job *job,
     QFZ_TRY_OR(st, cleanup, qfz_temp_name(&temp, spec->path, "tmp", NULL, err));
     if (!is_folder(hidden) && is_folder(shown)) /* a join was killed between its two renames */
         QFZ_TRY_OR(st, cleanup, move_folder(shown, hidden, spec->path, err));
-    QFZ_TRY_OR(st, cleanup, check_all(job, spec, rows, err));
+    QFZ_TRY_OR(st, cleanup, check_all(options, spec, rows, err));
     QFZ_TRY_OR(st, cleanup,
                qfz_vrt_write(temp, source, spec, rows, CPLGetFilename(shown), one, err));
     QFZ_TRY_OR(st, cleanup, move_folder(hidden, shown, spec->path, err));
@@ -313,11 +314,11 @@ static qfz_status join_as_file(const qfz_sink_spec *spec, const int64_t *rows, q
     return st;
 }
 
-qfz_status qfz_parts_merge(qfz_sink **whole, const qfz_source *source, const qfz_job *job,
-                           const qfz_sink_spec *spec, const int64_t *rows, qfz_advance_fn told,
-                           void *arg, qfz_error *err)
+qfz_status qfz_parts_merge(qfz_sink **whole, const qfz_source *source,
+                           const qfz_sink_options *options, const qfz_sink_spec *spec,
+                           const int64_t *rows, qfz_advance_fn told, void *arg, qfz_error *err)
 {
-    copying c = {.job = job, .told = told, .arg = arg};
+    copying c = {.options = options, .told = told, .arg = arg};
     char *one = NULL;
     QFZ_TRY(first_path(&one, spec, rows, err));
     const bool done = !qfz_raster_exists(one) && qfz_raster_exists(spec->path);
@@ -332,9 +333,11 @@ qfz_status qfz_parts_merge(qfz_sink **whole, const qfz_source *source, const qfz
     return QFZ_OK;
 }
 
-qfz_status qfz_parts_join(const qfz_source *source, const qfz_job *job, const qfz_sink_spec *spec,
-                          const int64_t *rows, qfz_sink *whole, qfz_error *err)
+qfz_status qfz_parts_join(const qfz_source *source, const qfz_sink_options *options,
+                          const qfz_sink_spec *spec, const int64_t *rows, qfz_sink *whole,
+                          qfz_error *err)
 {
-    if (qfz_output_is_vrt(job, spec->path)) return join_as_vrt(source, job, spec, rows, err);
+    if (qfz_output_is_vrt(options->format, spec->path))
+        return join_as_vrt(source, options, spec, rows, err);
     return join_as_file(spec, rows, whole, err);
 }

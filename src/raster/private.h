@@ -120,7 +120,7 @@ struct qfz_source {
     qfz_source_info info;
     char *name;
     GDALDatasetH dataset;
-    GDALDatasetH mask_dataset;  /* job->mask, or NULL */
+    GDALDatasetH mask_dataset;  /* of options.mask, or NULL */
     char **files, **mask_files; /* theirs; see qfz_files_of() */
     qfz_georef georef;          /* if is_located */
     bool is_located;
@@ -142,8 +142,8 @@ struct qfz_source {
     int connectivity;
     double alpha;
 
-    const qfz_job *job; /* borrowed, to open it once more */
-    bool is_reader;     /* georef will not be asked for */
+    qfz_source_options options; /* to open it once more; strings and lists are borrowed */
+    bool is_reader;             /* georef will not be asked for */
     qfz_retry retry;
     bool has_failed; /* the last read did */
 
@@ -160,12 +160,12 @@ qfz_status qfz_source_scratch(qfz_source *source, int64_t n, size_t item_bytes, 
 
 /* Validity (valid.c): what open finds out, and what read does with it; planes of pixels are
  * plane_px pixels apart. */
-qfz_status qfz_valid_init(qfz_source *source, const qfz_job *job, qfz_error *err);
+qfz_status qfz_valid_init(qfz_source *source, const qfz_source_options *options, qfz_error *err);
 qfz_status qfz_valid_read(qfz_source *source, qfz_box box, const void *pixels, int64_t plane_px,
                           uint8_t *valid, qfz_error *err);
 
 /* The saliency raster behind QFZ_CUT (cut.c). */
-qfz_status qfz_cut_init(qfz_source *source, const qfz_job *job, qfz_error *err);
+qfz_status qfz_cut_init(qfz_source *source, const qfz_source_options *options, qfz_error *err);
 qfz_status qfz_cut_read(qfz_source *source, qfz_box box, uint8_t *pixels, qfz_error *err);
 
 /* --------------------------------------------------------------------- outputs (format.c) */
@@ -185,8 +185,9 @@ typedef struct qfz_format {
     char **work_options;      /* copies: of the GTiff; owned */
 } qfz_format;
 
-qfz_status qfz_format_init(qfz_format *format, const qfz_source *source, const qfz_job *job,
-                           const qfz_sink_spec *spec, qfz_error *err);
+qfz_status qfz_format_init(qfz_format *format, const qfz_source *source,
+                           const qfz_sink_options *options, const qfz_sink_spec *spec,
+                           qfz_error *err);
 void qfz_format_fini(qfz_format *format);
 
 /* The driver that writes files of path's extension; vector or raster. */
@@ -207,7 +208,8 @@ qfz_status qfz_header_fill(GDALDatasetH dataset, const qfz_source *source,
 /* ---------------------------------------------------------------- outputs (part.c, vrt.c) */
 
 /* May the output be written in parts, and is the name of their folder free? */
-qfz_status qfz_parts_check(const qfz_job *job, const qfz_sink_spec *spec, qfz_error *err);
+qfz_status qfz_parts_check(const qfz_sink_options *options, const qfz_sink_spec *spec,
+                           qfz_error *err);
 qfz_status qfz_part_make_folder(const qfz_sink_spec *spec, qfz_error *err);
 qfz_status qfz_part_path_in(char **path, const char *folder, const qfz_sink_spec *spec, int part,
                             qfz_error *err);
@@ -221,7 +223,7 @@ qfz_status qfz_vrt_write(const char *temp, const qfz_source *source, const qfz_s
 
 /* Name free or overwrite asked for, no file of the source, named once in the job, folder
  * writable. */
-qfz_status qfz_output_check(qfz_source *source, const qfz_job *job, const char *path,
+qfz_status qfz_output_check(qfz_source *source, const qfz_output_options *options, const char *path,
                             qfz_error *err);
 
 /* *temp = a name beside path, with path's extension (or `extension`, if given). */

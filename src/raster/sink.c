@@ -12,22 +12,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-qfz_status qfz_sink_check(qfz_source *source, const qfz_job *job, const qfz_sink_spec *spec,
-                          qfz_error *err)
+qfz_status qfz_sink_check(qfz_source *source, const qfz_sink_options *options,
+                          const qfz_sink_spec *spec, qfz_error *err)
 {
     qfz_format format;
     if (spec->w < 1 || spec->h < 1 || spec->w > INT32_MAX || spec->h > INT32_MAX)
         return qfz_fail(err, QFZ_EARG, "%s: %lld x %lld pixels are more than GDAL can hold",
                         spec->path, (long long)spec->w, (long long)spec->h);
-    QFZ_TRY(qfz_output_check(source, job, spec->path, err));
-    QFZ_TRY(qfz_format_init(&format, source, job, spec, err));
+    QFZ_TRY(qfz_output_check(source, &options->output, spec->path, err));
+    QFZ_TRY(qfz_format_init(&format, source, options, spec, err));
     qfz_format_fini(&format);
     if (spec->n_parts == 0) return QFZ_OK;
-    QFZ_TRY(qfz_parts_check(job, spec, err));
-    if (!job->merge) return QFZ_OK;
+    QFZ_TRY(qfz_parts_check(options, spec, err));
+    if (!options->merge) return QFZ_OK;
     qfz_sink_spec whole = *spec;
     whole.n_parts = 0;
-    QFZ_TRY(qfz_format_init(&format, source, job, &whole, err));
+    QFZ_TRY(qfz_format_init(&format, source, options, &whole, err));
     qfz_format_fini(&format);
     return QFZ_OK;
 }
@@ -64,11 +64,11 @@ static qfz_status create_file(qfz_sink *sink, qfz_error *err)
 }
 
 /* What sinks that are created and those that are opened have in common. */
-static qfz_status name_file(qfz_sink *sink, const qfz_job *job, const qfz_sink_spec *spec,
-                            qfz_error *err)
+static qfz_status name_file(qfz_sink *sink, const qfz_sink_options *options,
+                            const qfz_sink_spec *spec, qfz_error *err)
 {
     sink->spec = *spec;
-    sink->retry = qfz_retry_of_job(job);
+    sink->retry = options->output.retry;
     if (spec->n_parts > 0) {
         QFZ_TRY(qfz_part_path(&sink->path, spec, err));
     } else {
@@ -98,15 +98,15 @@ static void find_mask(qfz_sink *sink)
     if (sink->spec.has_mask) sink->mask = GDALGetMaskBand(GDALGetRasterBand(sink->dataset, 1));
 }
 
-static qfz_status create(qfz_sink *sink, const qfz_source *source, const qfz_job *job,
+static qfz_status create(qfz_sink *sink, const qfz_source *source, const qfz_sink_options *options,
                          const qfz_sink_spec *spec, qfz_error *err)
 {
-    QFZ_TRY(name_file(sink, job, spec, err));
+    QFZ_TRY(name_file(sink, options, spec, err));
     if (spec->n_parts > 0) QFZ_TRY(qfz_part_make_folder(spec, err));
     QFZ_TRY(qfz_temp_name(&sink->temp, sink->path, "tmp", NULL, err));
     if (sink->format.copies) QFZ_TRY(qfz_temp_name(&sink->work, sink->path, "work", ".tif", err));
     QFZ_TRY(create_file(sink, err));
-    sink->is_fresh = !job->work;
+    sink->is_fresh = !options->has_journal;
     if (sink->is_fresh) QFZ_TRY(qfz_temp_check(sink->temp, sink->path, err));
     QFZ_TRY(qfz_header_fill(sink->dataset, source, &sink->spec, sink->path, err));
     find_blocks(sink);
@@ -114,13 +114,14 @@ static qfz_status create(qfz_sink *sink, const qfz_source *source, const qfz_job
     return QFZ_OK;
 }
 
-qfz_status qfz_sink_create(qfz_sink **sink, const qfz_source *source, const qfz_job *job,
-                           const qfz_sink_spec *spec, qfz_error *err)
+qfz_status qfz_sink_create(qfz_sink **sink, const qfz_source *source,
+                           const qfz_sink_options *options, const qfz_sink_spec *spec,
+                           qfz_error *err)
 {
     qfz_sink *made = NULL;
     QFZ_TRY(QFZ_NEW_ZERO(&made, 1, err));
-    qfz_status st = qfz_format_init(&made->format, source, job, spec, err);
-    if (st == QFZ_OK) st = create(made, source, job, spec, err);
+    qfz_status st = qfz_format_init(&made->format, source, options, spec, err);
+    if (st == QFZ_OK) st = create(made, source, options, spec, err);
     if (st != QFZ_OK) {
         qfz_sink_close(made);
         return st;
@@ -169,14 +170,14 @@ static qfz_status check_opened(const qfz_sink *sink, qfz_error *err)
                     spec->n_bands);
 }
 
-qfz_status qfz_sink_open(qfz_sink **sink, const qfz_job *job, const qfz_sink_spec *spec,
-                         qfz_error *err)
+qfz_status qfz_sink_open(qfz_sink **sink, const qfz_sink_options *options,
+                         const qfz_sink_spec *spec, qfz_error *err)
 {
     qfz_sink *made = NULL;
     QFZ_TRY(QFZ_NEW_ZERO(&made, 1, err));
     made->finished = made->committed = true;
     made->format.buffer_type = qfz_gdal_type(spec->type);
-    qfz_status st = name_file(made, job, spec, err);
+    qfz_status st = name_file(made, options, spec, err);
     if (st == QFZ_OK) st = reopen(made, err);
     if (st == QFZ_OK) st = check_opened(made, err);
     if (st != QFZ_OK) {

@@ -64,13 +64,14 @@ static bool is_alpha(GDALDatasetH dataset, int number)
 }
 
 /* The numbers of the bands in use, checked. */
-static qfz_status choose_bands(qfz_source *source, const qfz_job *job, qfz_error *err)
+static qfz_status choose_bands(qfz_source *source, const qfz_source_options *options,
+                               qfz_error *err)
 {
     const int n_all = GDALGetRasterCount(source->dataset);
-    const int n_wanted = job->bands ? job->n_bands : n_all;
+    const int n_wanted = options->bands ? options->n_bands : n_all;
     QFZ_TRY(QFZ_NEW_ZERO(&source->numbers, n_wanted, err));
     for (int i = 0; i < n_wanted; i++) {
-        const int number = job->bands ? job->bands[i] : i + 1;
+        const int number = options->bands ? options->bands[i] : i + 1;
         if (number < 1 || number > n_all)
             return qfz_fail(err, QFZ_EARG, "%s: there is no band %d; it has %d", source->name,
                             number, n_all);
@@ -78,7 +79,7 @@ static qfz_status choose_bands(qfz_source *source, const qfz_job *job, qfz_error
             if (source->numbers[j] == number)
                 return qfz_fail(err, QFZ_EARG, "%s: band %d is asked for twice", source->name,
                                 number);
-        if (job->bands || job->task == QFZ_CUT || !is_alpha(source->dataset, number))
+        if (options->bands || options->is_saliency || !is_alpha(source->dataset, number))
             source->numbers[source->n_bands++] = number;
     }
     if (source->n_bands < 1)
@@ -119,9 +120,9 @@ static qfz_status find_common_type(qfz_source *source, qfz_error *err)
     return QFZ_OK;
 }
 
-static qfz_status open_bands(qfz_source *source, const qfz_job *job, qfz_error *err)
+static qfz_status open_bands(qfz_source *source, const qfz_source_options *options, qfz_error *err)
 {
-    QFZ_TRY(choose_bands(source, job, err));
+    QFZ_TRY(choose_bands(source, options, err));
     QFZ_TRY(QFZ_NEW_ZERO(&source->bands, source->n_bands, err));
     for (int b = 0; b < source->n_bands; b++) {
         source->bands[b].number = source->numbers[b];
@@ -131,11 +132,11 @@ static qfz_status open_bands(qfz_source *source, const qfz_job *job, qfz_error *
     return source->is_cut ? QFZ_OK : find_common_type(source, err);
 }
 
-static qfz_status open_mask(qfz_source *source, const qfz_job *job, const qfz_source *known,
-                            qfz_error *err)
+static qfz_status open_mask(qfz_source *source, const qfz_source_options *options,
+                            const qfz_source *known, qfz_error *err)
 {
-    if (!job->mask) return QFZ_OK;
-    QFZ_TRY(open_dataset(&source->mask_dataset, job->mask, NULL, err));
+    if (!options->mask) return QFZ_OK;
+    QFZ_TRY(open_dataset(&source->mask_dataset, options->mask, NULL, err));
     if (known)
         source->mask_mosaic = known->mask_mosaic;
     else
@@ -143,10 +144,10 @@ static qfz_status open_mask(qfz_source *source, const qfz_job *job, const qfz_so
     const int w = GDALGetRasterXSize(source->mask_dataset);
     const int h = GDALGetRasterYSize(source->mask_dataset);
     if (GDALGetRasterCount(source->mask_dataset) < 1)
-        return qfz_fail(err, QFZ_EIO, "%s: the mask has no bands", job->mask);
+        return qfz_fail(err, QFZ_EIO, "%s: the mask has no bands", options->mask);
     if (w != source->info.w || h != source->info.h)
         return qfz_fail(err, QFZ_EARG, "%s: the mask has %d x %d pixels, but %s has %lld x %lld",
-                        job->mask, w, h, source->name, (long long)source->info.w,
+                        options->mask, w, h, source->name, (long long)source->info.w,
                         (long long)source->info.h);
     return QFZ_OK;
 }
@@ -191,40 +192,41 @@ static void fill_info(qfz_source *source)
     if (source->is_cut) info->type = QFZ_U8;
 }
 
-static qfz_status open_source(qfz_source *source, const qfz_job *job, const qfz_source *known,
-                              qfz_error *err)
+static qfz_status open_source(qfz_source *source, const qfz_source_options *options,
+                              const qfz_source *known, qfz_error *err)
 {
-    if (!job->src || !job->src[0]) return qfz_fail(err, QFZ_EARG, "no input raster is named");
-    QFZ_TRY(qfz_text_copy(&source->name, job->src, err));
-    QFZ_TRY(open_dataset(&source->dataset, job->src, job->open_options, err));
+    if (!options->name || !options->name[0])
+        return qfz_fail(err, QFZ_EARG, "no input raster is named");
+    QFZ_TRY(qfz_text_copy(&source->name, options->name, err));
+    QFZ_TRY(open_dataset(&source->dataset, options->name, options->open_options, err));
     QFZ_TRY(check_has_bands(source, err));
-    source->is_cut = job->task == QFZ_CUT;
-    source->job = job;
-    source->retry = qfz_retry_of_job(job);
+    source->is_cut = options->is_saliency;
+    source->options = *options;
+    source->retry = options->retry;
     source->info.w = GDALGetRasterXSize(source->dataset);
     source->info.h = GDALGetRasterYSize(source->dataset);
-    QFZ_TRY(open_bands(source, job, err));
+    QFZ_TRY(open_bands(source, options, err));
     if (known)
         source->mosaic = known->mosaic;
     else
         QFZ_TRY(qfz_mosaic_of(source->dataset, &source->mosaic, err));
     fill_info(source);
-    QFZ_TRY(open_mask(source, job, known, err));
-    if (source->is_cut) QFZ_TRY(qfz_cut_init(source, job, err));
-    QFZ_TRY(qfz_valid_init(source, job, err));
+    QFZ_TRY(open_mask(source, options, known, err));
+    if (source->is_cut) QFZ_TRY(qfz_cut_init(source, options, err));
+    QFZ_TRY(qfz_valid_init(source, options, err));
     return QFZ_OK;
 }
 
 /* known: the same raster, if it has been opened before. */
-static qfz_status open_new(qfz_source **source, const qfz_job *job, const qfz_source *known,
-                           bool is_reader, qfz_error *err)
+static qfz_status open_new(qfz_source **source, const qfz_source_options *options,
+                           const qfz_source *known, bool is_reader, qfz_error *err)
 {
     qfz_source *made = NULL;
     qfz_trap trap;
     QFZ_TRY(QFZ_NEW_ZERO(&made, 1, err));
     made->is_reader = is_reader;
     qfz_trap_begin(&trap);
-    const qfz_status st = open_source(made, job, known, err);
+    const qfz_status st = open_source(made, options, known, err);
     qfz_trap_end(&trap);
     if (st != QFZ_OK) {
         qfz_source_close(made);
@@ -234,9 +236,9 @@ static qfz_status open_new(qfz_source **source, const qfz_job *job, const qfz_so
     return QFZ_OK;
 }
 
-qfz_status qfz_source_open(qfz_source **source, const qfz_job *job, qfz_error *err)
+qfz_status qfz_source_open(qfz_source **source, const qfz_source_options *options, qfz_error *err)
 {
-    return open_new(source, job, NULL, false, err);
+    return open_new(source, options, NULL, false, err);
 }
 
 qfz_status qfz_source_locate(qfz_source *source, qfz_error *err)
@@ -252,7 +254,7 @@ qfz_status qfz_source_locate(qfz_source *source, qfz_error *err)
 
 qfz_status qfz_source_open_reader(qfz_source **reader, const qfz_source *source, qfz_error *err)
 {
-    return open_new(reader, source->job, source, true, err);
+    return open_new(reader, &source->options, source, true, err);
 }
 
 /* What GDAL keeps of a file is not to be trusted after a failure: of a TIFF's list of blocks, those
@@ -260,7 +262,7 @@ qfz_status qfz_source_open_reader(qfz_source **reader, const qfz_source *source,
 qfz_status qfz_source_reopen(qfz_source *source, qfz_error *err)
 {
     qfz_source *fresh = NULL;
-    QFZ_TRY(open_new(&fresh, source->job, source, source->is_reader, err));
+    QFZ_TRY(open_new(&fresh, &source->options, source, source->is_reader, err));
     const bool same = fresh->info.w == source->info.w && fresh->info.h == source->info.h &&
                       fresh->info.type == source->info.type;
     const qfz_source old = *source;

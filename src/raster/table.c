@@ -31,12 +31,11 @@ struct qfz_table {
     int column; /* the next one of the row being filled */
 };
 
-qfz_status qfz_table_check(qfz_source *source, const qfz_job *job, const char *path, int n_bands,
+qfz_status qfz_table_check(qfz_source *source, const qfz_output_options *options, const char *path,
                            qfz_error *err)
 {
     GDALDriverH driver = NULL;
-    (void)n_bands;
-    QFZ_TRY(qfz_output_check(source, job, path, err));
+    QFZ_TRY(qfz_output_check(source, options, path, err));
     return qfz_driver_find(&driver, path, true, err);
 }
 
@@ -103,15 +102,14 @@ static bool has_geometry(GDALDriverH driver)
 
 /* Drivers that write one file from its beginning to its end.  Most of them do not look whether a
  * write has failed; by a name of steady.c it is tried again, and an error if that fails, too. */
-static qfz_status name_for_driver(const qfz_table *table, GDALDriverH driver, const qfz_job *job,
-                                  char **name, qfz_error *err)
+static qfz_status name_for_driver(const qfz_table *table, GDALDriverH driver,
+                                  const qfz_output_options *options, char **name, qfz_error *err)
 {
     static const char *const of_one_file[] = {"CSV", "GeoJSON",    "GeoJSONSeq", "LIBKML",
                                               "KML", "FlatGeobuf", "XLSX",       "ODS"};
-    const qfz_retry retry = qfz_retry_of_job(job);
     for (size_t i = 0; i < sizeof of_one_file / sizeof of_one_file[0]; i++)
         if (EQUAL(GDALGetDriverShortName(driver), of_one_file[i]))
-            return qfz_steady_name(name, table->temp, &retry, err);
+            return qfz_steady_name(name, table->temp, &options->retry, err);
     return qfz_text_copy(name, table->temp, err);
 }
 
@@ -136,8 +134,8 @@ static bool create_layer(qfz_table *table, const qfz_source *source, GDALDriverH
     return table->feature != NULL;
 }
 
-static qfz_status create(qfz_table *table, const qfz_source *source, const qfz_job *job,
-                         const char *path, qfz_error *err)
+static qfz_status create(qfz_table *table, const qfz_source *source,
+                         const qfz_output_options *options, const char *path, qfz_error *err)
 {
     GDALDriverH driver = NULL;
     char *name = NULL;
@@ -150,7 +148,7 @@ static qfz_status create(qfz_table *table, const qfz_source *source, const qfz_j
     memcpy(table->transform, source->georef.transform, sizeof table->transform);
     table->is_text = EQUAL(GDALGetDriverShortName(driver), "CSV");
     table->is_indexed = EQUAL(GDALGetDriverShortName(driver), "GPKG");
-    QFZ_TRY(name_for_driver(table, driver, job, &name, err));
+    QFZ_TRY(name_for_driver(table, driver, options, &name, err));
     qfz_trap_begin(&trap);
     const bool ok = create_layer(table, source, driver, name);
     qfz_trap_end(&trap);
@@ -159,13 +157,14 @@ static qfz_status create(qfz_table *table, const qfz_source *source, const qfz_j
     return QFZ_OK;
 }
 
-qfz_status qfz_table_create(qfz_table **table, const qfz_source *source, const qfz_job *job,
-                            const char *path, int n_bands, qfz_error *err)
+qfz_status qfz_table_create(qfz_table **table, const qfz_source *source,
+                            const qfz_output_options *options, const char *path, int n_bands,
+                            qfz_error *err)
 {
     qfz_table *made = NULL;
     QFZ_TRY(QFZ_NEW_ZERO(&made, 1, err));
     made->n_bands = n_bands;
-    const qfz_status st = create(made, source, job, path, err);
+    const qfz_status st = create(made, source, options, path, err);
     if (st != QFZ_OK) {
         qfz_table_close(made);
         return st;

@@ -138,9 +138,9 @@ static qfz_status set_config(const char *item, qfz_error *err)
     return QFZ_OK;
 }
 
-void qfz_raster_set_cache(const qfz_job *job, int64_t cache_bytes)
+void qfz_raster_set_cache(const char *const *config, int64_t cache_bytes)
 {
-    for (const char *const *item = job->config; item && *item; item++) {
+    for (const char *const *item = config; item && *item; item++) {
         char *key = NULL;
         (void)CPLParseNameValue(*item, &key);
         const bool says_it = key && EQUAL(key, "GDAL_CACHEMAX");
@@ -164,17 +164,17 @@ static void set_pool(void)
     CPLSetConfigOption(key, text);
 }
 
-qfz_status qfz_raster_setup(const qfz_job *job, int64_t cache_bytes, qfz_error *err)
+qfz_status qfz_raster_setup(const char *const *config, int64_t cache_bytes, qfz_error *err)
 {
     CPLSetErrorHandler(CPLQuietErrorHandler); /* also for threads that GDAL starts */
     /* Parts of a VRT stay with the thread that opened them.  Else those that wait would go from
      * thread to thread, and with them handles of raw files that the first one reads by, too. */
     CPLSetConfigOption("VRT_SHARED_SOURCE", "1");
-    for (const char *const *item = job->config; item && *item; item++)
+    for (const char *const *item = config; item && *item; item++)
         QFZ_TRY(set_config(*item, err));
     set_pool();
     GDALAllRegister();
     if (!qfz_steady_install()) return qfz_fail(err, QFZ_EIO, "GDAL takes no file system of ours");
-    qfz_raster_set_cache(job, cache_bytes);
+    qfz_raster_set_cache(config, cache_bytes);
     return QFZ_OK;
 }

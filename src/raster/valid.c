@@ -71,16 +71,16 @@ static void find_masks_of(qfz_source *source, const qfz_band *band)
     add_mask(source, GDALGetMaskBand(is_shared ? source->bands[0].handle : band->handle));
 }
 
-static void find_nodata_and_background(qfz_source *source, const qfz_job *job)
+static void find_nodata_and_background(qfz_source *source, const qfz_source_options *options)
 {
     for (int b = 0; b < source->n_bands; b++) {
         qfz_band *const band = &source->bands[b];
-        if (job->has_nodata)
-            band->has_nodata = holds(band->type, job->nodata, &band->nodata);
+        if (options->has_nodata)
+            band->has_nodata = holds(band->type, options->nodata, &band->nodata);
         else
             find_declared(source, band);
-        if (job->has_background && job->task == QFZ_LABEL)
-            band->has_background = holds(band->type, job->background, &band->background);
+        if (options->has_background)
+            band->has_background = holds(band->type, options->background, &band->background);
     }
 }
 
@@ -103,11 +103,11 @@ static void fill_info(qfz_source *source)
     info->nodata = info->has_nodata ? bands[0].nodata : 0;
 }
 
-qfz_status qfz_valid_init(qfz_source *source, const qfz_job *job, qfz_error *err)
+qfz_status qfz_valid_init(qfz_source *source, const qfz_source_options *options, qfz_error *err)
 {
     const int n_all = GDALGetRasterCount(source->dataset);
     QFZ_TRY(QFZ_NEW_ZERO(&source->masks, (int64_t)n_all + source->n_bands + 2, err));
-    source->rule = job->nodata_rule;
+    source->rule = options->nodata_rule;
     if (source->mask_dataset) add_mask(source, GDALGetRasterBand(source->mask_dataset, 1));
     for (int i = 1; i <= n_all && !source->is_cut; i++) {
         const GDALRasterBandH band = GDALGetRasterBand(source->dataset, i);
@@ -115,7 +115,7 @@ qfz_status qfz_valid_init(qfz_source *source, const qfz_job *job, qfz_error *err
     }
     for (int b = 0; b < source->n_bands; b++)
         find_masks_of(source, &source->bands[b]);
-    if (!source->is_cut) find_nodata_and_background(source, job);
+    if (!source->is_cut) find_nodata_and_background(source, options);
     fill_info(source);
     return QFZ_OK;
 }

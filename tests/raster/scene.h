@@ -39,10 +39,9 @@
 
 UNUSED static int set_up(void **state)
 {
-    const qfz_job job = {0};
     qfz_error err = {0};
     (void)state;
-    return qfz_raster_setup(&job, (int64_t)64 << 20, &err) == QFZ_OK ? 0 : -1;
+    return qfz_raster_setup(NULL, (int64_t)64 << 20, &err) == QFZ_OK ? 0 : -1;
 }
 
 /* Tests that cannot be run here: cmocka goes on, and its status says nothing of them. */
@@ -95,10 +94,10 @@ UNUSED static int count_files(const char *folder)
     return n;
 }
 
-UNUSED static qfz_job job_on(qfz_task task, const char *src)
+/* All bands of a raster, and no second try. */
+UNUSED static qfz_source_options source_of(const char *name)
 {
-    const qfz_job job = {.task = task, .src = src, .dst = "/vsimem/dst.tif", .n_threads = 1};
-    return job;
+    return (qfz_source_options){.name = name};
 }
 
 /* A new GTiff, open for update; pixels are planes of `type`, or NULL. */
@@ -121,10 +120,10 @@ UNUSED static GDALDatasetH make(const char *path, int w, int h, int n_bands, GDA
     return make_with(path, w, h, n_bands, type, pixels, NULL);
 }
 
-UNUSED static qfz_source *open_it(const qfz_job *job)
+UNUSED static qfz_source *open_it(const qfz_source_options *input)
 {
     qfz_source *source = NULL;
-    OK(qfz_source_open(&source, job, &err));
+    OK(qfz_source_open(&source, input, &err));
     OK(qfz_source_locate(source, &err));
     return source;
 }
@@ -137,9 +136,9 @@ UNUSED static qfz_box whole(const qfz_source *source)
 }
 
 /* Opens, reads everything, compares the validity, closes. */
-UNUSED static void check_valid(const qfz_job *job, const uint8_t *expected, size_t n)
+UNUSED static void check_valid(const qfz_source_options *input, const uint8_t *expected, size_t n)
 {
-    qfz_source *const source = open_it(job);
+    qfz_source *const source = open_it(input);
     uint8_t valid[256], pixels[8192];
     assert_true(n <= sizeof valid);
     OK(qfz_source_read(source, whole(source), pixels, valid, &err));

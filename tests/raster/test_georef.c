@@ -19,11 +19,10 @@ static void set_crs(GDALDatasetH dataset, int epsg)
 /* An output of the source, open for reading. */
 static GDALDatasetH output_of(const char *name, qfz_layout layout)
 {
-    qfz_job job = job_on(QFZ_SALIENCY, name);
+    const qfz_source_options input = source_of(name);
+    const qfz_sink_options output = {.output.overwrite = true, .n_threads = 1};
     qfz_sink *sink = NULL;
-    job.dst = dst;
-    job.overwrite = true;
-    qfz_source *const source = open_it(&job);
+    qfz_source *const source = open_it(&input);
     const qfz_source_info *const info = qfz_source_get_info(source);
     const bool cells = layout == QFZ_KHALIMSKY;
     const qfz_sink_spec spec = {.path = dst,
@@ -34,7 +33,7 @@ static GDALDatasetH output_of(const char *name, qfz_layout layout)
                                 .n_bands = 1,
                                 .type = QFZ_OUT_U16,
                                 .connectivity = 4};
-    OK(qfz_sink_create(&sink, source, &job, &spec, &err));
+    OK(qfz_sink_create(&sink, source, &output, &spec, &err));
     OK(qfz_sink_commit(sink, &err));
     qfz_sink_close(sink);
     qfz_source_close(source);
@@ -151,8 +150,8 @@ static void projected_areas_are_the_determinant(void **state)
     GDALDatasetH made = make(src, 4, 3, 1, GDT_Byte, NULL);
     GDALSetGeoTransform(made, t);
     GDALClose(made);
-    const qfz_job job = job_on(QFZ_LABEL, src);
-    qfz_source *source = open_it(&job);
+    const qfz_source_options input = source_of(src);
+    qfz_source *source = open_it(&input);
     assert_true(fabs(area_of_row(source, 1) - 126) < 1e-9);
     uint64_t weight;
     FAILS(qfz_source_row_areas(source, 2, 2, &weight, &err), QFZ_EARG, "rows 2..3 of 3");
@@ -161,7 +160,7 @@ static void projected_areas_are_the_determinant(void **state)
     GDALSetGeoTransform(made, t);
     set_crs(made, 2225); /* US survey feet */
     GDALClose(made);
-    source = open_it(&job);
+    source = open_it(&input);
     assert_true(fabs(area_of_row(source, 1) - 126 * 0.09290341161327487) < 1e-6);
     qfz_source_close(source);
 }
@@ -191,8 +190,8 @@ static void geographic_areas_agree_with_proj(void **state)
     GDALSetGeoTransform(made, t);
     set_crs(made, 4326);
     GDALClose(made);
-    const qfz_job job = job_on(QFZ_LABEL, src);
-    qfz_source *const source = open_it(&job);
+    const qfz_source_options input = source_of(src);
+    qfz_source *const source = open_it(&input);
     uint64_t sum = 0, weights[360];
     OK(qfz_source_row_areas(source, 0, 360, weights, &err));
     for (int y = 0; y < 360; y++)

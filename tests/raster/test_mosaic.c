@@ -106,8 +106,8 @@ static void a_reader_leaves_no_option_behind(void **state)
     uint8_t got[2], valid[2];
     qfz_source *reader;
     GDALClose(make("/vsimem/a.tif", 2, 1, 1, GDT_Byte, px));
-    const qfz_job job = job_on(QFZ_LABEL, RASTER(BAND("") PART("/vsimem/a.tif") END));
-    qfz_source *const source = open_it(&job);
+    const qfz_source_options input = source_of(RASTER(BAND("") PART("/vsimem/a.tif") END));
+    qfz_source *const source = open_it(&input);
     OK(qfz_source_open_reader(&reader, source, &err));
     OK(qfz_source_read(reader, whole(reader), got, valid, &err));
     assert_memory_equal(got, px, sizeof px);
@@ -162,9 +162,9 @@ static void a_reader_is_told_the_blocks(void **state)
     const char *const vrt = "/vsimem/pair.vrt";
     char text[2048];
     qfz_source *reader;
-    const qfz_job job = job_on(QFZ_LABEL, vrt);
+    const qfz_source_options input = source_of(vrt);
     write_text(vrt, pair(text, "BlockXSize=\"512\" BlockYSize=\"256\"", 4096));
-    qfz_source *const source = open_it(&job);
+    qfz_source *const source = open_it(&input);
     write_text(vrt, pair(text, "", 4096));
     OK(qfz_source_open_reader(&reader, source, &err));
     assert_int_equal(qfz_source_get_info(reader)->block_w, 512);
@@ -181,20 +181,20 @@ static void asks_for_the_cache_that_its_blocks_need(void **state)
     static const char same[] = "BlockXSize=\"512\" BlockYSize=\"256\"";
     const int64_t block = 512 * 256;
     char text[2048];
-    qfz_job job = job_on(QFZ_LABEL, pair(text, same, 4096));
-    qfz_source *source = open_it(&job);
+    qfz_source_options input = source_of(pair(text, same, 4096));
+    qfz_source *source = open_it(&input);
     assert_int_equal(qfz_source_get_info(source)->block_w, 512);
     assert_int_equal(qfz_source_get_info(source)->block_h, 256);
     assert_int_equal(qfz_source_cache_bytes(source, 4096), 2 * block);
     assert_int_equal(qfz_source_cache_bytes(source, 1000), 0);
     assert_int_equal(qfz_source_cache_bytes(source, 8192), 2 * block);
     qfz_source_close(source);
-    job.src = pair(text, same, 4000);
-    source = open_it(&job);
+    input.name = pair(text, same, 4000);
+    source = open_it(&input);
     assert_true(qfz_source_cache_bytes(source, 4096) >= 2 * 8 * block);
     qfz_source_close(source);
-    job.src = pair(text, "", 4096);
-    source = open_it(&job);
+    input.name = pair(text, "", 4096);
+    source = open_it(&input);
     assert_int_equal(qfz_source_cache_bytes(source, 4096), 0);
     qfz_source_close(source);
 }
@@ -237,9 +237,9 @@ static void check_tiles(const char *name, const char *mask)
 {
     enum { W = 80, H = 30, SIDE = 7 };
     static uint8_t all[W * H], part[SIDE * SIDE], valid[W * H], part_valid[SIDE * SIDE];
-    qfz_job job = job_on(QFZ_LABEL, name);
-    job.mask = mask;
-    qfz_source *const source = open_it(&job);
+    qfz_source_options input = source_of(name);
+    input.mask = mask;
+    qfz_source *const source = open_it(&input);
     const int64_t w = qfz_source_get_info(source)->w;
     OK(qfz_source_read(source, whole(source), all, valid, &err));
     for (int64_t y0 = 0; y0 < H; y0 += SIDE)

@@ -79,7 +79,7 @@ static int install(void **state)
 static uint8_t px[SIDE * SIDE], got[SIDE * SIDE], valid[SIDE * SIDE];
 
 /* Blocks of one row, so that each is read by itself. */
-static qfz_job flaky_source(int retries)
+static qfz_source_options flaky_source(int retries)
 {
     char **options = CSLSetNameValue(NULL, "BLOCKYSIZE", "1");
     for (int i = 0; i < SIDE * SIDE; i++)
@@ -87,9 +87,9 @@ static qfz_job flaky_source(int retries)
     flaky.failures = 0;
     GDALClose(make_with("/vsimem/f.tif", SIDE, SIDE, 1, GDT_Byte, px, options));
     CSLDestroy(options);
-    qfz_job job = job_on(QFZ_LABEL, "/vsiflaky/f.tif");
-    job.retries = retries;
-    return job;
+    qfz_source_options input = source_of("/vsiflaky/f.tif");
+    input.retry.retries = retries;
+    return input;
 }
 
 /* Born from a bug: where the list of blocks could not be read, a second try gave zeros, because
@@ -98,9 +98,9 @@ static void reads_what_comes_at_a_later_try(void **state)
 {
     (void)state;
     for (int failures = 1; failures <= 3; failures++) {
-        const qfz_job job = flaky_source(3);
+        const qfz_source_options input = flaky_source(3);
         const qfz_box rows = {100, 0, 110, SIDE};
-        qfz_source *const source = open_it(&job);
+        qfz_source *const source = open_it(&input);
         flaky.failures = failures;
         OK(qfz_source_read(source, rows, got, valid, &err));
         assert_int_equal(flaky.failures, 0);
@@ -114,9 +114,9 @@ static void says_where_and_how_often_it_tried(void **state)
     (void)state;
     static const char *const ends[] = {"columns 0..599: ", "(tried 4 times)"};
     for (int i = 0; i < 2; i++) {
-        const qfz_job job = flaky_source(3 * i);
+        const qfz_source_options input = flaky_source(3 * i);
         const qfz_box row = {50, 0, 51, SIDE};
-        qfz_source *const source = open_it(&job);
+        qfz_source *const source = open_it(&input);
         qfz_error said = {0};
         flaky.failures = -1;
         flaky.opened = 0;
@@ -135,8 +135,8 @@ static void says_where_and_how_often_it_tried(void **state)
 static void a_wrong_box_is_not_tried_again(void **state)
 {
     (void)state;
-    const qfz_job job = flaky_source(3);
-    qfz_source *const source = open_it(&job);
+    const qfz_source_options input = flaky_source(3);
+    qfz_source *const source = open_it(&input);
     flaky.opened = 0;
     FAILS(qfz_source_read(source, (qfz_box){0, 0, 1, SIDE + 1}, got, valid, &err), QFZ_EARG,
           "are not in it");
@@ -179,14 +179,13 @@ static qfz_status write_noise(const char *format, int retries, uint32_t *noise, 
 {
     const char *const options[] = {"BLOCKXSIZE=64", "BLOCKYSIZE=64", NULL};
     char path[64];
-    qfz_job job = job_on(QFZ_LABEL, "/vsimem/f.tif");
+    const qfz_source_options input = source_of("/vsimem/f.tif");
+    qfz_sink_options output = {.format = format, .n_threads = 1};
     qfz_sink *sink = NULL;
     (void)snprintf(path, sizeof path, "%s/a.tif", folder);
-    job.dst = path;
-    job.format = format;
-    job.retries = retries;
-    job.overwrite = true;
-    if (!format) job.creation_options = options;
+    output.output.retry.retries = retries;
+    output.output.overwrite = true;
+    if (!format) output.creation_options = options;
     const qfz_sink_spec spec = {.path = path,
                                 .w = SIDE,
                                 .h = SIDE,
@@ -200,9 +199,9 @@ static qfz_status write_noise(const char *format, int retries, uint32_t *noise, 
     const int of = writes.number;
     writes.number = 0;
     GDALClose(make("/vsimem/f.tif", SIDE, SIDE, 1, GDT_Byte, NULL));
-    qfz_source *const source = open_it(&job);
+    qfz_source *const source = open_it(&input);
     writes.number = of;
-    qfz_status st = qfz_sink_create(&sink, source, &job, &spec, err);
+    qfz_status st = qfz_sink_create(&sink, source, &output, &spec, err);
     if (st == QFZ_OK) st = qfz_sink_write(sink, (qfz_box){0, 0, SIDE, SIDE}, noise, NULL, err);
     if (st == QFZ_OK) st = qfz_sink_commit(sink, err);
     qfz_sink_close(sink);
