@@ -49,7 +49,7 @@ static void folders_are_tried_before_the_work(void **state)
     qfz_source_close(source);
     source = scene(folder, &spec, 8);
     output.format = "GTiff";
-    FAILS(qfz_sink_check(source, &output, &spec, &err), QFZ_EARG, "folder of this name");
+    FAILS(qfz_sink_check(source, &output, &spec, &err), QFZ_EARG, "folder has this name");
     qfz_source_close(source);
     output.format = NULL;
     source = scene("/proc/a.tif", &spec, 8);

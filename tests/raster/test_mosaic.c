@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Which VRTs are read without the georeferences of their parts, and that their pixels come; which
  * blocks they have. */
-#include "raster/private.h"
+#include "raster/mosaic.h"
+#include "raster/vrt_nesting.h"
+#include "raster/vrt_text.h"
 #include "scene.h"
 
 #define BAND(more) "<VRTRasterBand dataType='Byte' band='1'" more ">"
@@ -14,7 +16,7 @@ static qfz_mosaic mosaic_of(const char *xml)
     qfz_mosaic mosaic;
     const GDALDatasetH dataset = GDALOpen(xml, GA_ReadOnly);
     assert_non_null(dataset);
-    OK(qfz_mosaic_of(dataset, &mosaic, &err));
+    OK(qfz_mosaic_init(&mosaic, dataset, &err));
     GDALClose(dataset);
     return mosaic;
 }
@@ -66,10 +68,10 @@ static bool leads_back(const char *vrt)
 {
     qfz_error err = {0};
     char text[512];
-    bool window_matters = false;
+    bool resamples = false;
     (void)snprintf(text, sizeof text, RASTER(BAND("") NEXT("%s") END), vrt);
-    const bool is_so = qfz_nested_check(text, text, &window_matters, &err) != QFZ_OK;
-    assert_int_equal(is_so, strstr(err.message, "leads back to itself") != NULL);
+    const bool is_so = qfz_vrt_check_nesting(text, text, &resamples, &err) != QFZ_OK;
+    assert_int_equal(is_so, strstr(err.message, "names itself") != NULL);
     return is_so;
 }
 
@@ -220,16 +222,16 @@ static void many_threads_can_have_parts_open(void **state)
     "<VRTDataset rasterXSize='80' rasterYSize='30'>" BAND("")                                      \
         SOURCE(AVERAGE, RECTS("40", "80", "0")) END "</VRTDataset>"
 
-static void knows_where_the_window_matters(void **state)
+static void knows_where_the_resamples(void **state)
 {
     (void)state;
-    assert_false(qfz_window_matters(SOURCE("", RECTS("40", "39.9999999998", "0.5"))));
-    assert_true(qfz_window_matters(SOURCE("", RECTS("40", "80", "0"))));
-    assert_false(qfz_window_matters(SOURCE(AVERAGE, RECTS("40", "40", "7"))));
-    assert_true(qfz_window_matters(SOURCE(AVERAGE, RECTS("40", "80", "0"))));
-    assert_true(qfz_window_matters(SOURCE(AVERAGE, RECTS("40", "40", "0.5"))));
-    assert_true(qfz_window_matters(SOURCE(AVERAGE, "") SOURCE("", RECTS("40", "40", "0"))));
-    assert_true(qfz_window_matters("<VRTDataset subClass=\"VRTWarpedDataset\">"));
+    assert_false(qfz_vrt_resamples(SOURCE("", RECTS("40", "39.9999999998", "0.5"))));
+    assert_true(qfz_vrt_resamples(SOURCE("", RECTS("40", "80", "0"))));
+    assert_false(qfz_vrt_resamples(SOURCE(AVERAGE, RECTS("40", "40", "7"))));
+    assert_true(qfz_vrt_resamples(SOURCE(AVERAGE, RECTS("40", "80", "0"))));
+    assert_true(qfz_vrt_resamples(SOURCE(AVERAGE, RECTS("40", "40", "0.5"))));
+    assert_true(qfz_vrt_resamples(SOURCE(AVERAGE, "") SOURCE("", RECTS("40", "40", "0"))));
+    assert_true(qfz_vrt_resamples("<VRTDataset subClass=\"VRTWarpedDataset\">"));
 }
 
 /* In tiles of 7 x 7 as in one. */
@@ -288,7 +290,7 @@ int main(void)
         cmocka_unit_test(asks_for_the_cache_that_its_blocks_need),
         cmocka_unit_test(many_threads_can_have_parts_open),
         cmocka_unit_test(a_reader_leaves_no_option_behind),
-        cmocka_unit_test(knows_where_the_window_matters),
+        cmocka_unit_test(knows_where_the_resamples),
         cmocka_unit_test(reads_the_same_in_tiles_as_whole),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);

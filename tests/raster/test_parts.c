@@ -446,7 +446,7 @@ static void what_is_replaced_is_replaced_with_its_parts(void **state)
     spec.path = "/vsimem/out/a.vrt";
     write_parts(source, &output, &spec);
     OK(join(source, &output, &spec, rows_of(&spec), &err));
-    FAILS(qfz_sink_check(source, &output, &spec, &err), QFZ_EARG, "exists already");
+    FAILS(qfz_sink_check(source, &output, &spec, &err), QFZ_EARG, "already exists");
     VSIUnlink(spec.path);
     FAILS(qfz_sink_check(source, &output, &spec, &err), QFZ_EARG, "a.parts");
     output.output.overwrite = true;

@@ -57,7 +57,7 @@ static void labels_appear_when_complete(void **state)
     assert_int_equal(GDALRasterIO(band, GF_Read, 0, 0, 3, 2, got, 3, 2, GDT_UInt32, 0, 0), CE_None);
     assert_memory_equal(got, px, sizeof px);
     GDALClose(made);
-    FAILS(qfz_sink_check(source, &output, &spec, &err), QFZ_EARG, "exists already");
+    FAILS(qfz_sink_check(source, &output, &spec, &err), QFZ_EARG, "already exists");
     output.output.overwrite = true;
     write_commit(source, &output, &spec, px, NULL);
     qfz_source_close(source);

@@ -25,7 +25,7 @@ static void reads_a_box_of_every_band(void **state)
     assert_memory_equal(got, expected, sizeof expected);
     assert_memory_equal(valid, "\1\1\1\1", 4);
     const qfz_box outside = {0, 1, 3, 3};
-    FAILS(qfz_source_read(source, outside, got, valid, &err), QFZ_EARG, "not in it");
+    FAILS(qfz_source_read(source, outside, got, valid, &err), QFZ_EARG, "outside the raster");
     qfz_source_close(source);
 }
 
@@ -45,7 +45,7 @@ static void takes_the_bands_asked_for(void **state)
     assert_int_equal(got[1], 7);
     qfz_source_close(source);
     input.bands = twice;
-    FAILS(qfz_source_open(&source, &input, &err), QFZ_EARG, "band 2 is asked for twice");
+    FAILS(qfz_source_open(&source, &input, &err), QFZ_EARG, "band 2 is named twice");
     input.bands = none;
     input.n_bands = 1;
     FAILS(qfz_source_open(&source, &input, &err), QFZ_EARG, "no band 4; it has 3");
