@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Disks that are full, folders that are missing: one message, and no file. */
+/* test_faults.c - a full disk or a missing folder gives one message and leaves no file. */
 #define _GNU_SOURCE
 #include "scene.h"
 
@@ -83,7 +83,7 @@ static void links_to_an_input_are_seen(void **state)
     unlink(file);
 }
 
-/* Noise does not compress: 16 MiB of it pass any small disk. */
+/* Noise does not compress: 16 MiB of it do not fit on the small disk. */
 static qfz_status write_noise(const qfz_source *source, const qfz_sink_options *output,
                               const qfz_sink_spec *spec, qfz_error *err)
 {
@@ -135,7 +135,6 @@ static void a_full_disk_is_an_error_and_leaves_nothing(void **state)
     assert_int_equal(umount(small), 0);
 }
 
-/* The size limit of a process stands for a full disk where none can be mounted. */
 static void a_device_that_is_always_full_is_an_error(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* CRS, geotransform, GCPs and pixel convention reach the outputs; areas of pixels are right. */
+/* test_georef.c - outputs have the CRS, geotransform, GCPs and pixel convention of the source;
+ * areas of pixels are right. */
 #include "scene.h"
 
 #include <geodesic.h>
@@ -16,7 +17,7 @@ static void set_crs(GDALDatasetH dataset, int epsg)
     OSRDestroySpatialReference(srs);
 }
 
-/* An output of the source, open for reading. */
+/* Writes an output of the source and opens it for reading. */
 static GDALDatasetH output_of(const char *name, qfz_layout layout)
 {
     const qfz_source_options input = source_of(name);
@@ -165,7 +166,7 @@ static void projected_areas_are_the_determinant(void **state)
     qfz_source_close(source);
 }
 
-/* PROJ's polygons have geodesic sides; with many points on a parallel they come close to it. */
+/* Sides of PROJ's polygons are geodesics; many points on a parallel approximate the parallel. */
 static double area_by_proj(double lat0, double lat1, double width)
 {
     enum { N = 2000 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which VRTs are read without the georeferences of their parts, and that their pixels come; which
- * blocks they have. */
+/* test_mosaic.c - which VRTs are read without the georeference of their parts, with which blocks,
+ * and that the pixels are right. */
 #include "raster/mosaic.h"
 #include "raster/vrt_nesting.h"
 #include "raster/vrt_text.h"
@@ -63,7 +63,7 @@ static void takes_others_as_they_are(void **state)
 #define NEXT(name)                                                                                 \
     "<SimpleSource><SourceFilename relativeToVRT=\"1\">" name "</SourceFilename></SimpleSource>"
 
-/* A text that names it. */
+/* True if a VRT that names vrt is refused. */
 static bool leads_back(const char *vrt)
 {
     qfz_error err = {0};
@@ -86,7 +86,7 @@ static void finds_vrts_that_lead_back(void **state)
     assert_true(leads_back("/vsimem/n/m/two&amp;.vrt"));
 }
 
-/* Twice as many ways at each of them: none is gone twice. */
+/* Each VRT names the next one twice; no VRT is followed twice. */
 static void follows_vrts_to_their_ends(void **state)
 {
     (void)state;
@@ -157,8 +157,8 @@ static void knows_the_blocks_of_all_parts(void **state)
     check_blocks(RASTER(BAND("") PART("/a.tif") END), 0, 0, false);
 }
 
-/* It does not read the text once more, which may be long. */
-static void a_reader_is_told_the_blocks(void **state)
+/* A reader does not read the text again, which may be long. */
+static void a_reader_takes_the_blocks_of_its_source(void **state)
 {
     (void)state;
     const char *const vrt = "/vsimem/pair.vrt";
@@ -175,8 +175,8 @@ static void a_reader_is_told_the_blocks(void **state)
     qfz_source_close(source);
 }
 
-/* No more of GDAL's cache than helps: two blocks where blocks are read once, a stripe's where
- * stripes cut them, all there is where tiles do. */
+/* Bytes of GDAL's cache: two blocks if blocks are read once, the blocks of a stripe if stripes cut
+ * blocks, and 0 (all) if tiles do. */
 static void asks_for_the_cache_that_its_blocks_need(void **state)
 {
     (void)state;
@@ -201,7 +201,8 @@ static void asks_for_the_cache_that_its_blocks_need(void **state)
     qfz_source_close(source);
 }
 
-/* Born from a bug: with as many threads as GDAL keeps parts open they waited for each other. */
+/* From a bug: with as many threads as datasets in GDAL's pool, the threads waited for each other.
+ */
 static void many_threads_can_have_parts_open(void **state)
 {
     (void)state;
@@ -234,7 +235,7 @@ static void knows_where_the_resamples(void **state)
     assert_true(qfz_vrt_resamples("<VRTDataset subClass=\"VRTWarpedDataset\">"));
 }
 
-/* In tiles of 7 x 7 as in one. */
+/* Tiles of 7 x 7 pixels give the same pixels as one tile. */
 static void check_tiles(const char *name, const char *mask)
 {
     enum { W = 80, H = 30, SIDE = 7 };
@@ -258,7 +259,7 @@ static void check_tiles(const char *name, const char *mask)
     qfz_source_close(source);
 }
 
-/* GDAL's averages of a part of a window are not those of the whole: results depended on tiles. */
+/* From a bug: GDAL's averages depend on the window, so results depended on tiles. */
 static void reads_the_same_in_tiles_as_whole(void **state)
 {
     (void)state;
@@ -286,7 +287,7 @@ int main(void)
         cmocka_unit_test(finds_vrts_that_lead_back),
         cmocka_unit_test(follows_vrts_to_their_ends),
         cmocka_unit_test(knows_the_blocks_of_all_parts),
-        cmocka_unit_test(a_reader_is_told_the_blocks),
+        cmocka_unit_test(a_reader_takes_the_blocks_of_its_source),
         cmocka_unit_test(asks_for_the_cache_that_its_blocks_need),
         cmocka_unit_test(many_threads_can_have_parts_open),
         cmocka_unit_test(a_reader_leaves_no_option_behind),

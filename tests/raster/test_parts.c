@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An output in parts shows the same as one that was written whole, and only when all are there. */
+/* test_parts.c - an output in parts equals one that was written whole, and appears when all parts
+ * are complete. */
 #include "scene.h"
 
 #include <ogr_srs_api.h>
@@ -11,7 +12,7 @@ static const char src[] = "/vsimem/in/source.tif";
 static const char out[] = "/vsimem/out";
 static const char whole_path[] = "/vsimem/whole/a.tif";
 
-/* Part 1 is empty; others begin between blocks. */
+/* Part 1 has no rows; others begin inside blocks. */
 static const int64_t rows_of_image[PARTS + 1] = {0, 7, 7, 16, H};
 static const int64_t rows_of_khalimsky[PARTS + 1] = {0, 14, 14, 32, 2 * H - 1};
 
@@ -67,7 +68,7 @@ static void set_place(GDALDatasetH dataset, const char *place)
     OSRDestroySpatialReference(srs);
 }
 
-/* Three coloured bands and one that has a name, a scale and a unit. */
+/* Three coloured bands, and a band with a name, a scale and a unit. */
 static qfz_source *make_source(GDALDataType type, const char *place)
 {
     static const GDALColorInterp colours[] = {GCI_RedBand, GCI_GreenBand, GCI_BlueBand,
@@ -144,7 +145,7 @@ static const int64_t *rows_of(const qfz_sink_spec *spec)
     return spec->h == H ? rows_of_image : rows_of_khalimsky;
 }
 
-static qfz_status told_nothing(void *arg, double part, qfz_error *err)
+static qfz_status ignore_progress(void *arg, double part, qfz_error *err)
 {
     (void)arg;
     (void)err;
@@ -158,7 +159,7 @@ static qfz_status join(const qfz_source *source, const qfz_sink_options *output,
     qfz_sink *whole = NULL;
     qfz_status st = QFZ_OK;
     if (!qfz_output_is_vrt(output->format, spec->path))
-        st = qfz_parts_merge(&whole, source, output, spec, rows, told_nothing, NULL, err);
+        st = qfz_parts_merge(&whole, source, output, spec, rows, ignore_progress, NULL, err);
     if (st == QFZ_OK) st = qfz_parts_join(source, output, spec, rows, whole, err);
     qfz_sink_close(whole);
     return st;
@@ -202,8 +203,7 @@ static void write_parts(const qfz_source *source, const qfz_sink_options *output
     }
 }
 
-/* --------------------------------------------------------------------------------- what is equal
- */
+/* ------------------------------------------------------------------------------- comparison */
 static void same_metadata(GDALMajorObjectH a, GDALMajorObjectH b, const char *domain)
 {
     char **const of_a = GDALGetMetadata(a, domain), **const of_b = GDALGetMetadata(b, domain);
@@ -289,8 +289,7 @@ static void clear(void)
     VSIRmdirRecursive("/vsimem/whole");
 }
 
-/* ----------------------------------------------------------------------------------------- tests
- */
+/* ------------------------------------------------------------------------------------ tests */
 static void a_vrt_shows_what_one_file_would(void **state)
 {
     (void)state;
@@ -346,7 +345,7 @@ static void merged_parts_are_what_one_file_would_be(void **state)
         OK(join(source, &output, &spec, rows_of(&spec), &err));
         shows_the_same(whole, spec.path);
         assert_int_equal(count_files(out), count_files("/vsimem/whole"));
-        OK(join(source, &output, &spec, rows_of(&spec), &err)); /* parts are gone: done */
+        OK(join(source, &output, &spec, rows_of(&spec), &err)); /* no parts: joined already */
         qfz_source_close(source);
         clear();
     }
@@ -425,7 +424,7 @@ static void nothing_appears_while_a_part_is_missing(void **state)
         VSIUnlink(path);
         FAILS(join(source, &output, &spec, rows_of(&spec), &err), QFZ_EIO, "a-004-of-004");
         assert_false(exists(spec.path));
-        GDALClose(make(path, W, 3, 1, GDT_UInt32, NULL)); /* another job's */
+        GDALClose(make(path, W, 3, 1, GDT_UInt32, NULL)); /* of another job */
         FAILS(join(source, &output, &spec, rows_of(&spec), &err), QFZ_EIO, "37 x 13");
         assert_false(exists(spec.path));
         qfz_parts_delete(spec.path);
@@ -463,7 +462,7 @@ static void what_is_replaced_is_replaced_with_its_parts(void **state)
     whole.n_parts = 0;
     write_rows(source, &output, &whole, 0, H);
     shows_the_same(whole_path, spec.path);
-    VSIUnlink(spec.path); /* as if it was killed between the names of folder and VRT */
+    VSIUnlink(spec.path); /* as after a kill between the renames of folder and VRT */
     OK(join(source, &output, &spec, one, &err));
     assert_int_equal(count_files(out), 2);
     shows_the_same(whole_path, spec.path);

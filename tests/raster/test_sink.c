@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is written is what is read back, and appears when it is complete. */
+/* test_sink.c - outputs hold the pixels that were written and appear when they are complete. */
 #include "scene.h"
 
 #include <pthread.h>
@@ -79,7 +79,7 @@ static void nothing_stays_of_what_is_not_committed(void **state)
     qfz_source_close(source);
 }
 
-/* Zarr makes a folder before it says that it can keep no mask. */
+/* The Zarr driver creates a folder before it refuses a mask. */
 static void no_folder_stays_of_what_is_not_committed(void **state)
 {
     (void)state;
@@ -133,7 +133,7 @@ static void reads_back_before_and_after_commit(void **state)
     qfz_source_close(source);
 }
 
-/* Blocks that lie in one box, at the raster's edges too, and others that boxes share. */
+/* Blocks inside one box, also at the edges of the raster, and blocks that several boxes share. */
 static void writes_boxes_of_whole_blocks_and_others(void **state)
 {
     (void)state;
@@ -161,7 +161,7 @@ static void writes_boxes_of_whole_blocks_and_others(void **state)
                                     .type = QFZ_OUT_U16,
                                     .max_value = UINT16_MAX};
         OK(qfz_sink_create(&sink, source, &output, &spec, &err));
-        const bool alone = i % 2 == 0; /* a block is of one band */
+        const bool alone = i % 2 == 0; /* a block has one band */
         assert_int_equal(qfz_sink_is_direct(sink, step, step), alone && step % 16 == 0);
         assert_int_equal(qfz_sink_is_direct(sink, W, step), alone && step % 16 == 0);
         assert_int_equal(qfz_sink_is_direct(sink, step, H), alone && step % 16 == 0);
@@ -276,12 +276,10 @@ static void other_formats_are_written(void **state)
     (void)state;
     static const struct {
         const char *path, *format, *type;
-    } cases[] = {{"/vsimem/out/a.png", NULL, "UInt16"},
-                 {"/vsimem/out/a.tif", "COG", NULL},
-                 {"/vsimem/out/a.img", NULL, NULL},
-                 {"/vsimem/out/a.img", "HFA", NULL}, /* in two files */
-                 {"/vsimem/out/a", NULL, NULL},
-                 {"/vsimem/out/a.bin", "ENVI", NULL}};
+    } cases[] = {
+        {"/vsimem/out/a.png", NULL, "UInt16"}, {"/vsimem/out/a.tif", "COG", NULL},
+        {"/vsimem/out/a.img", NULL, NULL},     {"/vsimem/out/a.img", "HFA", NULL}, /* two files */
+        {"/vsimem/out/a", NULL, NULL},         {"/vsimem/out/a.bin", "ENVI", NULL}};
     const char *const spill[] = {"USE_SPILL=YES", NULL};
     static uint32_t px[600 * 600], got[600 * 600];
     qfz_source *const source = plain_source(600, 600);
@@ -309,7 +307,7 @@ static void other_formats_are_written(void **state)
     qfz_source_close(source);
 }
 
-/* XPM makes colours of all values, and numbers those; nothing of it stays. */
+/* XPM numbers the colours of values, so values change; no file stays behind. */
 static void formats_that_do_not_keep_values_are_refused(void **state)
 {
     (void)state;
@@ -355,7 +353,7 @@ static void user_options_come_before_ours(void **state)
     qfz_source_close(source);
 }
 
-/* 77 labels of 4 bits were once 15 at most, without a word. */
+/* From a bug: 77 labels in 4 bits became 15 at most, without a message. */
 static void options_that_would_change_values_are_refused(void **state)
 {
     (void)state;
@@ -393,7 +391,7 @@ static void options_that_would_change_values_are_refused(void **state)
     qfz_source_close(source);
 }
 
-/* scene.dat and scene.img would have the same header; the one of the source was once replaced. */
+/* From a bug: scene.dat and scene.img have the same header file, and the source's was replaced. */
 static void headers_of_other_rasters_are_not_replaced(void **state)
 {
     (void)state;
@@ -474,15 +472,15 @@ static void make_vrt_of(const char *part, const char *vrt)
     assert_int_equal(VSIFCloseL(file), 0);
 }
 
-/* GDAL lists no files of VRTs that a VRT names; these were once replaced, and their changes were
- * not seen by a job that goes on. */
+/* From a bug: GDAL does not list files of a VRT in a VRT, so they could be replaced by outputs, and
+ * a resumed job did not notice their changes. */
 static void parts_of_nested_mosaics_are_inputs(void **state)
 {
     (void)state;
     static const char part[] = "/vsimem/in/part.tif";
     static const char *const names[] = {part, "/vsimem/in/inner.vrt", "/vsimem/in/outer.vrt"};
     char *text[2] = {NULL, NULL};
-    for (int i = 0; i < 2; i++) { /* the part has other blocks, and so another size */
+    for (int i = 0; i < 2; i++) { /* other blocks change the size of the part's file */
         for (int k = 0; k < 2; k++)
             make_vrt_of(names[k], names[k + 1]);
         char *tiled[] = {"TILED=YES", NULL};
@@ -497,7 +495,7 @@ static void parts_of_nested_mosaics_are_inputs(void **state)
         FAILS(qfz_sink_check(source, &output, &spec, &err), QFZ_EARG, "replace an input");
         qfz_source_describe(source, out);
         assert_int_equal(fclose(out), 0);
-        VSIUnlink(names[1]); /* not looked for once more */
+        VSIUnlink(names[1]); /* the list of files is kept */
         FAILS(qfz_sink_check(source, &output, &spec, &err), QFZ_EARG, "replace an input");
         qfz_source_close(source);
     }

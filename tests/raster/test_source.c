@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which bands of which type come out of a source, and what is refused. */
+/* test_source.c - bands and types of sources, and rasters that are refused. */
 #include "scene.h"
 
 static const char src[] = "/vsimem/source.tif";
@@ -51,7 +51,7 @@ static void takes_the_bands_asked_for(void **state)
     FAILS(qfz_source_open(&source, &input, &err), QFZ_EARG, "no band 4; it has 3");
 }
 
-/* For a session. */
+/* qfz_image_read(), for sessions. */
 static void reads_a_whole_raster_as_an_image(void **state)
 {
     (void)state;
@@ -118,7 +118,7 @@ static void reads_mixed_bands_as_the_smallest_type_that_holds_both(void **state)
     }
 }
 
-/* GDAL before 3.7 calls such a band Byte. */
+/* GDAL before 3.7 has the type Byte for signed bytes. */
 static void reads_signed_bytes(void **state)
 {
     (void)state;
@@ -258,7 +258,7 @@ static void reads_a_mosaic_like_its_scene(void **state)
     assert_true(sum_of_tiles(&four, 131) == sum);
 }
 
-/* The same sum of what GDAL itself reads, every pixel being valid. */
+/* The same sum of the pixels as GDAL reads them; every pixel is valid. */
 static uint64_t sum_by_gdal(const char *name)
 {
     const GDALDatasetH dataset = GDALOpen(name, GA_ReadOnly);
@@ -294,7 +294,7 @@ static void reads_odd_but_sound_files(void **state)
         (void)snprintf(name, sizeof name, "torture/%s", names[i]);
         qfz_source_options input = source_of(data_file(name));
         input.has_nodata = true;
-        input.nodata = -1; /* no pixel's */
+        input.nodata = -1; /* the value of no pixel */
         assert_int_equal(sum_of_tiles(&input, 128), sum_by_gdal(input.name));
     }
 }
@@ -336,9 +336,9 @@ typedef struct expected_rows {
     const uint8_t *all; /* two planes of the raster */
     qfz_box box;
     const uint8_t *valid;
-    int64_t next; /* the row of the box that comes next */
+    int64_t next; /* row of the box expected next */
     int calls, last_call;
-    uint8_t *rooms[2], *room; /* where the next part is to be, if anywhere */
+    uint8_t *rooms[2], *room; /* buffers of parts; room: of the next part, or NULL */
 } expected_rows;
 
 static qfz_status look_at_rows(void *arg, const qfz_rows *rows, qfz_error *why)
@@ -363,7 +363,7 @@ static qfz_status look_at_rows(void *arg, const qfz_rows *rows, qfz_error *why)
 
 typedef enum rows_place { WHOLE, ONE_PLACE, TWO_PLACES } rows_place;
 
-/* Now here, now there. */
+/* Uses two buffers in turn. */
 static qfz_status change_room(void *arg, void **pixels, qfz_error *why)
 {
     expected_rows *const e = arg;
@@ -399,8 +399,8 @@ static void check_rows(qfz_source *source, qfz_box box, const uint8_t *all, rows
     free(valid);
 }
 
-/* Bands of blocks of their own and such that share them; rows that begin and end within blocks; a
- * narrow box; all at its place, and part after part in the same place. */
+/* Bands with separate and with shared blocks; rows that begin and end inside blocks; a narrow box;
+ * a buffer for the whole box, and one buffer for all parts. */
 static void gives_rows_as_they_come(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables: columns, numbers that come back, places, and files only when complete. */
+/* test_table.c - columns, exact numbers and coordinates of tables, which appear when complete. */
 #include "scene.h"
 
 #include <locale.h>

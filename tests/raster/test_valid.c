@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which pixels count: nodata, masks, alpha, NaN, background. */
+/* test_valid.c - which pixels are valid: nodata, masks, alpha, NaN, background. */
 #include "scene.h"
 
 static const char src[] = "/vsimem/valid.tif";
@@ -100,7 +100,7 @@ static void nan_in_any_band_is_invalid(void **state)
 static void transparent_pixels_are_invalid(void **state)
 {
     (void)state;
-    static const uint16_t px[8] = {1, 2, 3, 4, 0, 1, 255, 65535}; /* 1 is not 0 */
+    static const uint16_t px[8] = {1, 2, 3, 4, 0, 1, 255, 65535}; /* only 0 is invalid */
     const GDALDatasetH made = make(src, 4, 1, 2, GDT_UInt16, px);
     GDALSetRasterColorInterpretation(GDALGetRasterBand(made, 2), GCI_AlphaBand);
     GDALClose(made);
@@ -172,7 +172,7 @@ static void a_mask_of_its_own_file_counts(void **state)
     check_valid(&input, (const uint8_t *)"\1\0\0\1", 4);
 }
 
-/* Masks were once read as singles, in which such numbers are 0. */
+/* From a bug: masks were read as Float32, in which such numbers are 0. */
 static void a_mask_of_doubles_counts_by_its_own_zero(void **state)
 {
     (void)state;
@@ -246,7 +246,7 @@ static void real_rasters_have_the_holes_they_should(void **state)
     assert_true(count_valid("torture/nan32_nodata.tif") < 100);
 }
 
-/* Of a source and its mask, the one that cannot be read is named. */
+/* The message names the raster that cannot be read: the source or its mask. */
 static void a_damaged_mask_is_named(void **state)
 {
     (void)state;
