@@ -7,6 +7,7 @@
 #include "core/memory.h"
 #include "job/job_identity.h"
 #include "job/output_specs.h"
+#include "job/raster_options.h"
 #include "job/setup_init.h"
 #include "job/setup_memory.h"
 #include "job/task_run.h"
@@ -18,6 +19,14 @@ static int writers_of(const qfz_job *job, int n_parts)
     return qfz_outputs_has_layout(job) ? 1 : n_parts;
 }
 
+static qfz_status check_raster(const qfz_setup *setup, qfz_sink_spec spec, int n_writers,
+                               qfz_source *source, qfz_error *err)
+{
+    const qfz_sink_options options = qfz_job_sink_options(setup->job, spec.path);
+    qfz_outputs_place(&spec, setup, options.format, 0, n_writers);
+    return qfz_sink_check(source, &options, &spec, err);
+}
+
 /* Checks everything about the outputs that is known before the first pass. */
 static qfz_status check_outputs(const qfz_setup *setup, const qfz_ranks *ranks, qfz_source *source,
                                 qfz_error *err)
@@ -26,18 +35,14 @@ static qfz_status check_outputs(const qfz_setup *setup, const qfz_ranks *ranks, 
     const int n_parts = job->phase == QFZ_PHASE_ALL ? ranks->n : job->n_parts;
     const int n_writers = writers_of(job, n_parts);
     if (job->count_only || job->phase == QFZ_PHASE_STITCH) return QFZ_OK;
-    qfz_sink_spec spec = qfz_output_spec_main(setup);
-    qfz_outputs_place(&spec, setup, 0, n_writers);
-    QFZ_TRY(qfz_sink_check(source, job, &spec, err));
+    QFZ_TRY(check_raster(setup, qfz_output_spec_main(setup), n_writers, source, err));
     QFZ_TRY(qfz_outputs_check_edges(setup, source, n_parts, err));
-    if (job->labels) {
-        spec = qfz_output_spec_labels(setup, job->labels, 0);
-        qfz_outputs_place(&spec, setup, 0, n_writers);
-        QFZ_TRY(qfz_sink_check(source, job, &spec, err));
-    }
+    if (job->labels)
+        QFZ_TRY(check_raster(setup, qfz_output_spec_labels(setup, job->labels, 0), n_writers,
+                             source, err));
     if (!job->regions) return QFZ_OK;
-    return qfz_table_check(source, job, job->regions,
-                           job->task == QFZ_CUT ? 0 : setup->info.n_bands, err);
+    const qfz_output_options options = qfz_job_output_options(job);
+    return qfz_table_check(source, &options, job->regions, err);
 }
 
 static const qfz_task_passes *passes_of(qfz_task task)

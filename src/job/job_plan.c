@@ -26,7 +26,7 @@ static qfz_status plan_raster(qfz_plan *plan, const qfz_job *job, const qfz_sink
                               qfz_error *err)
 {
     const char *format;
-    QFZ_TRY(qfz_output_format(job, spec->path, &format, err));
+    QFZ_TRY(qfz_output_format(job->format, spec->path, &format, err));
     const int i = plan->n_outputs++;
     plan->outputs[i].path = spec->path;
     plan->outputs[i].n_bands = spec->n_bands;

@@ -7,6 +7,7 @@
 
 #include "core/memory.h"
 #include "job/output_specs.h"
+#include "job/raster_options.h"
 #include "job/region_parts.h"
 #include "job/region_rows.h"
 #include "job/saliency_layout.h"
@@ -26,7 +27,7 @@ double qfz_outputs_share(const qfz_run *run)
     if (job->merge && run->n_parts > 1) share += merging_share;
     if (qfz_outputs_has_layout(job)) share += layout_share;
     for (int i = 0; i < 2; i++)
-        if (rasters[i] && qfz_output_is_copied(job, rasters[i])) share += copying_share;
+        if (rasters[i] && qfz_output_is_copied(job->format, rasters[i])) share += copying_share;
     return share;
 }
 
@@ -42,9 +43,10 @@ static int64_t first_row(const qfz_tiling *t, int part, int n_parts)
     return least(qfz_part_first_row(t->n_y, part, n_parts) * t->tile_h, t->h);
 }
 
-void qfz_outputs_place(qfz_sink_spec *spec, const qfz_setup *setup, int part, int n_parts)
+void qfz_outputs_place(qfz_sink_spec *spec, const qfz_setup *setup, const char *format, int part,
+                       int n_parts)
 {
-    if (n_parts == 1 && !qfz_output_is_vrt(setup->job, spec->path)) return;
+    if (n_parts == 1 && !qfz_output_is_vrt(format, spec->path)) return;
     spec->part = part;
     spec->n_parts = n_parts;
     spec->y0 = first_row(&setup->tiling, part, n_parts);
@@ -56,20 +58,12 @@ bool qfz_outputs_has_layout(const qfz_job *job)
     return job->task == QFZ_SALIENCY && job->layout != QFZ_EDGES;
 }
 
-static qfz_job job_of_parts(const qfz_job *job, int n_parts)
+/* Options of raster i as it is written before the join. */
+static qfz_sink_options options_of(const qfz_outputs *out, int i)
 {
-    qfz_job own = *job;
-    if (!qfz_outputs_has_layout(job)) return own;
-    own.format = n_parts > 1 ? "VRT" : "GTiff";
-    own.merge = false;
-    own.type = NULL;
-    own.creation_options = NULL;
-    return own;
-}
-
-static qfz_job job_of(const qfz_outputs *out)
-{
-    return job_of_parts(out->run->setup->job, out->run->n_parts);
+    const qfz_job *const job = out->run->setup->job;
+    if (qfz_outputs_has_layout(job)) return qfz_job_edges_options(job, out->run->n_parts);
+    return qfz_job_sink_options(job, out->specs[i].path);
 }
 
 /* The raster of edges lies beside the result.  Written by a single process, it never gets its final
@@ -84,29 +78,27 @@ static qfz_status name_edges(char path[QFZ_PATH_BYTES], const char *dst, int n_p
 qfz_status qfz_outputs_check_edges(const qfz_setup *setup, qfz_source *source, int n_parts,
                                    qfz_error *err)
 {
-    const qfz_job job = job_of_parts(setup->job, n_parts);
-    qfz_setup own = *setup;
+    const qfz_job *const job = setup->job;
     char path[QFZ_PATH_BYTES];
-    if (!qfz_outputs_has_layout(&job) || n_parts == 1) return QFZ_OK;
-    QFZ_TRY(name_edges(path, job.dst, n_parts, err));
+    if (!qfz_outputs_has_layout(job) || n_parts == 1) return QFZ_OK;
+    QFZ_TRY(name_edges(path, job->dst, n_parts, err));
+    const qfz_sink_options options = qfz_job_edges_options(job, n_parts);
     qfz_sink_spec spec = qfz_output_spec_saliency(setup, path, QFZ_EDGES);
-    own.job = &job;
-    qfz_outputs_place(&spec, &own, 0, n_parts);
-    return qfz_sink_check(source, &job, &spec, err);
+    qfz_outputs_place(&spec, setup, options.format, 0, n_parts);
+    return qfz_sink_check(source, &options, &spec, err);
 }
 
 static qfz_status place_all(qfz_outputs *out, qfz_error *err)
 {
     const qfz_run *const run = out->run;
-    qfz_setup setup = *run->setup;
-    const qfz_job job = job_of(out);
-    setup.job = &job;
-    if (qfz_outputs_has_layout(&job)) {
-        QFZ_TRY(name_edges(out->edges, job.dst, run->n_parts, err));
+    const qfz_setup *const setup = run->setup;
+    if (qfz_outputs_has_layout(setup->job)) {
+        QFZ_TRY(name_edges(out->edges, setup->job->dst, run->n_parts, err));
         out->specs[QFZ_MAIN].path = out->edges;
     }
     for (int i = 0; i < out->n_rasters; i++)
-        qfz_outputs_place(&out->specs[i], &setup, run->part, run->n_parts);
+        qfz_outputs_place(&out->specs[i], setup, options_of(out, i).format, run->part,
+                          run->n_parts);
     return QFZ_OK;
 }
 
@@ -119,17 +111,17 @@ static bool is_empty(const qfz_sink_spec *spec)
 /* GDAL's cache holds blocks that wait for the pixels of other tiles, or that are read again. */
 static void widen_cache(const qfz_run *run)
 {
-    qfz_raster_set_cache(run->setup->job, run->setup->cache_bytes);
+    qfz_raster_set_cache(run->setup->job->config, run->setup->cache_bytes);
 }
 
 static qfz_status create_files(qfz_outputs *out, qfz_error *err)
 {
     const qfz_tiling *const t = &out->run->setup->tiling;
-    const qfz_job job = job_of(out);
     for (int i = 0; i < out->n_rasters; i++) {
+        const qfz_sink_options options = options_of(out, i);
         if (is_empty(&out->specs[i])) continue;
-        QFZ_TRY(qfz_sink_create(&out->sinks[i], out->run->source, &job, &out->specs[i], err));
-        if (qfz_outputs_has_layout(&job) ||
+        QFZ_TRY(qfz_sink_create(&out->sinks[i], out->run->source, &options, &out->specs[i], err));
+        if (qfz_outputs_has_layout(out->run->setup->job) ||
             !qfz_sink_is_direct(out->sinks[i], t->tile_w, t->tile_h))
             widen_cache(out->run);
     }
@@ -340,7 +332,7 @@ static qfz_status finish(qfz_outputs *out, qfz_sink *sink, const char *path, qfz
 {
     qfz_run *const run = out->run;
     if (!sink) return QFZ_OK;
-    if (qfz_output_is_copied(run->setup->job, path))
+    if (qfz_output_is_copied(run->setup->job->format, path))
         qfz_progress_begin(&run->progress, "copying", copying_share, 0);
     return qfz_sink_finish(sink, report_part, run, err);
 }
@@ -350,26 +342,27 @@ static qfz_status merge_parts(qfz_outputs *out, int i, qfz_error *err)
 {
     qfz_run *const run = out->run;
     const qfz_sink_spec *const spec = &out->specs[i];
+    const qfz_sink_options options = qfz_job_sink_options(run->setup->job, spec->path);
     int64_t *rows = NULL;
     QFZ_TRY(rows_of_parts(out, spec, &rows, err));
     if (out->journal) qfz_output_clean(spec->path);
     qfz_sink_close(out->sinks[i]); /* a part */
     out->sinks[i] = NULL;
     qfz_progress_begin(&run->progress, "merging", merging_share / out->n_rasters, 0);
-    const qfz_status st = qfz_parts_merge(&out->sinks[i], run->source, run->setup->job, spec, rows,
-                                          report_part, run, err);
+    const qfz_status st =
+        qfz_parts_merge(&out->sinks[i], run->source, &options, spec, rows, report_part, run, err);
     free(rows);
     return st;
 }
 
 /* Commits a raster of parts.  whole: the file merged from them; NULL: a VRT over them. */
-static qfz_status join_parts(const qfz_outputs *out, const qfz_job *job, const qfz_sink_spec *spec,
-                             qfz_sink *whole, qfz_error *err)
+static qfz_status join_parts(const qfz_outputs *out, const qfz_sink_options *options,
+                             const qfz_sink_spec *spec, qfz_sink *whole, qfz_error *err)
 {
     int64_t *rows = NULL;
     QFZ_TRY(rows_of_parts(out, spec, &rows, err));
     if (out->journal && !whole) qfz_output_clean(spec->path);
-    const qfz_status st = qfz_parts_join(out->run->source, job, spec, rows, whole, err);
+    const qfz_status st = qfz_parts_join(out->run->source, options, spec, rows, whole, err);
     free(rows);
     return st;
 }
@@ -378,32 +371,34 @@ static qfz_status join_parts(const qfz_outputs *out, const qfz_job *job, const q
 static qfz_status convert_layout(qfz_outputs *out, qfz_error *err)
 {
     const qfz_setup *const setup = out->run->setup;
-    const qfz_job job = job_of(out);
+    const qfz_job *const job = setup->job;
+    const qfz_sink_options edges_options = options_of(out, QFZ_MAIN);
+    const qfz_sink_options options = qfz_job_sink_options(job, job->dst);
     qfz_sink_spec edges = out->specs[QFZ_MAIN];
-    qfz_sink_spec spec = qfz_output_spec_saliency(setup, setup->job->dst, setup->job->layout);
+    qfz_sink_spec spec = qfz_output_spec_saliency(setup, job->dst, job->layout);
     qfz_sink *layout = NULL;
     qfz_status st;
     if (edges.n_parts > 0) {
-        QFZ_TRY(join_parts(out, &job, &edges, NULL, err));
+        QFZ_TRY(join_parts(out, &edges_options, &edges, NULL, err));
         qfz_sink_close(out->sinks[QFZ_MAIN]);
         out->sinks[QFZ_MAIN] = NULL;
         edges.n_parts = 0;
-        QFZ_TRY(qfz_sink_open(&out->sinks[QFZ_MAIN], &job, &edges, err));
+        QFZ_TRY(qfz_sink_open(&out->sinks[QFZ_MAIN], &edges_options, &edges, err));
     }
-    const bool is_vrt = qfz_output_is_vrt(setup->job, spec.path);
+    const bool is_vrt = qfz_output_is_vrt(job->format, spec.path);
     if (is_vrt) {
         spec.n_parts = 1;
         spec.y1 = spec.h;
     }
     if (out->journal) qfz_output_clean(spec.path);
-    QFZ_TRY(qfz_sink_create(&layout, out->run->source, setup->job, &spec, err));
+    QFZ_TRY(qfz_sink_create(&layout, out->run->source, &options, &spec, err));
     qfz_progress_begin(&out->run->progress, "layout", layout_share, 0);
     QFZ_TRY_OR(st, cleanup,
                qfz_layout_convert(out->sinks[QFZ_MAIN], &edges, layout, &spec, setup->n_threads,
                                   report_part, out->run, err));
     QFZ_TRY_OR(st, cleanup, finish(out, layout, spec.path, err));
     QFZ_TRY_OR(st, cleanup, qfz_sink_commit(layout, err));
-    if (is_vrt) st = join_parts(out, setup->job, &spec, NULL, err);
+    if (is_vrt) st = join_parts(out, &options, &spec, NULL, err);
     qfz_sink_close(out->sinks[QFZ_MAIN]);
     out->sinks[QFZ_MAIN] = NULL;
     if (out->specs[QFZ_MAIN].n_parts > 0) qfz_parts_remove(edges.path);
@@ -419,13 +414,14 @@ static qfz_status join_rasters(qfz_outputs *out, qfz_error *err)
     if (qfz_outputs_has_layout(job)) return convert_layout(out, err);
     for (int i = 0; i < out->n_rasters; i++) {
         const char *const path = out->specs[i].path;
-        if (qfz_output_is_vrt(job, path)) continue;
+        if (qfz_output_is_vrt(job->format, path)) continue;
         if (out->specs[i].n_parts > 0) QFZ_TRY(merge_parts(out, i, err));
         QFZ_TRY(finish(out, out->sinks[i], path, err));
     }
     for (int i = 0; i < out->n_rasters; i++) {
+        const qfz_sink_options options = options_of(out, i);
         if (out->specs[i].n_parts > 0)
-            QFZ_TRY(join_parts(out, job, &out->specs[i], out->sinks[i], err));
+            QFZ_TRY(join_parts(out, &options, &out->specs[i], out->sinks[i], err));
         else
             QFZ_TRY(qfz_sink_commit(out->sinks[i], err));
     }

@@ -29,8 +29,9 @@ typedef struct qfz_outputs {
 } qfz_outputs;
 
 /* Sets the part and rows of a spec, if the output is written in parts: part `part`, from 0, of
- * n_parts processes that write. */
-void qfz_outputs_place(qfz_sink_spec *spec, const qfz_setup *setup, int part, int n_parts);
+ * n_parts processes that write.  format: GDAL's name of the format, or NULL for the extension's. */
+void qfz_outputs_place(qfz_sink_spec *spec, const qfz_setup *setup, const char *format, int part,
+                       int n_parts);
 
 /* True if the job's layout of saliency is converted from a raster of edges (saliency_layout.h). */
 bool qfz_outputs_has_layout(const qfz_job *job);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "core/memory.h"
+#include "job/raster_options.h"
 
 enum { ROWS_PER_REPORT = 4096 };
 
@@ -45,8 +46,9 @@ qfz_status qfz_region_rows_open(qfz_region_rows *rows, qfz_run *run, qfz_error *
 {
     const qfz_setup *const setup = run->setup;
     *rows = (qfz_region_rows){.run = run, .area_unit = qfz_source_area_unit(run->source)};
+    const qfz_output_options options = qfz_job_output_options(setup->job);
     QFZ_TRY(QFZ_NEW(&rows->bands, setup->info.n_bands, err));
-    return qfz_table_create(&rows->table, run->source, setup->job, setup->job->regions,
+    return qfz_table_create(&rows->table, run->source, &options, setup->job->regions,
                             table_bands(setup), err);
 }
 

@@ -50,7 +50,7 @@ qfz_status qfz_run_open(qfz_run *run, const qfz_setup *setup, const qfz_ranks *r
         .setup = setup, .source = source, .ranks = ranks, .work = work, .n_tiles = t->n_x * t->n_y};
     set_part(run);
     qfz_progress_init(&run->progress, setup->job, ranks, times);
-    qfz_raster_set_cache(setup->job, qfz_setup_cache_bytes(setup, source));
+    qfz_raster_set_cache(setup->job->config, qfz_setup_cache_bytes(setup, source));
     QFZ_TRY_OR(st, failed,
                qfz_tile_cache_open(&run->cache, setup, run->first_tile, run->end_tile, err));
     QFZ_TRY_OR(st, failed, open_contexts(run, err));

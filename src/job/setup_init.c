@@ -10,6 +10,7 @@
 #include "core/criterion.h"
 #include "core/memory.h"
 #include "gpu/gpu.h"
+#include "job/raster_options.h"
 #include "job/setup_check.h"
 #include "job/setup_memory.h"
 
@@ -162,9 +163,10 @@ qfz_status qfz_setup_init(qfz_setup *setup, const qfz_job *job, qfz_source **sou
     *setup = (qfz_setup){.job = job, .kind = kind_of(job->task)};
     qfz_source *opened = NULL;
     qfz_status st;
+    const qfz_source_options options = qfz_job_source_options(job);
     QFZ_TRY(qfz_setup_check(job, err));
-    QFZ_TRY(qfz_raster_setup(job, qfz_setup_first_cache(job), err));
-    QFZ_TRY_OR(st, failed, qfz_source_open(&opened, job, err));
+    QFZ_TRY(qfz_raster_setup(job->config, qfz_setup_first_cache(job), err));
+    QFZ_TRY_OR(st, failed, qfz_source_open(&opened, &options, err));
     setup->info = *qfz_source_get_info(opened);
     setup->passes = (setup->kind == QFZ_OMEGA ? 3 : 2) - (job->count_only ? 1 : 0);
     QFZ_TRY_OR(st, failed, make_rule(setup, opened, err));

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* area.c - areas of pixels as whole numbers of a unit, so that sums are exact.
+/* area.c - areas of pixels.
  *
- * A pixel of a geographic raster lies between two meridians and two parallels, and the area of
- * such a cell on an ellipsoid has a closed form (Snyder 1987, equations 3-11 and 3-12).  The unit
- * is the power of two that keeps the whole raster below 2^62: no sum of areas overflows 64 bits.
- * Where the geotransform is rotated, a row crosses parallels, and its pixels share their mean. */
-#include "raster/private.h"
+ * A pixel of a geographic raster lies between two meridians and two parallels; the area of such a
+ * cell on an ellipsoid has a closed form (Snyder 1987, equations 3-11 and 3-12).  The unit is the
+ * power of two that keeps the area of the whole raster below 2^62 units, so that no sum of areas
+ * overflows 64 bits.  If the geotransform is rotated, a row crosses parallels, and all pixels of
+ * the row get the mean area. */
+#include "raster/area.h"
 
 #include <assert.h>
 #include <math.h>
 
+#include "raster/source_state.h"
+
 /* Area between the equator and a latitude, per radian of longitude. */
-static long double zone_area(const qfz_georef *g, long double latitude)
+static long double belt_area(const qfz_georef *g, long double latitude)
 {
     const long double half_pi = 1.570796326794896619231321691639751442L;
     const long double phi = fmaxl(-half_pi, fminl(half_pi, latitude));
@@ -21,13 +24,13 @@ static long double zone_area(const qfz_georef *g, long double latitude)
     return a * a * (1 - e2) / 2 * (s / (1 - e2 * s * s) + atanhl(e * s) / e);
 }
 
-/* Latitude of a place of the raster, in radians. */
+/* Latitude of a point of the raster, in radians. */
 static long double latitude_of(const qfz_georef *g, long double x, long double y)
 {
     return (g->transform[3] + g->transform[4] * x + g->transform[5] * y) * (long double)g->unit;
 }
 
-/* Of one pixel, by the formula for planes, in the square of the CRS's unit. */
+/* Of one pixel of a plane raster. */
 static long double plane_area(const qfz_georef *g)
 {
     const double *const t = g->transform;
@@ -42,8 +45,8 @@ static bool is_rotated(const qfz_georef *g)
 /* Area of one column's pixels in rows y0..y1-1 between parallels. */
 static long double area_of_column(const qfz_georef *g, int64_t y0, int64_t y1)
 {
-    const long double top = zone_area(g, latitude_of(g, 0, y0));
-    const long double bottom = zone_area(g, latitude_of(g, 0, y1));
+    const long double top = belt_area(g, latitude_of(g, 0, y0));
+    const long double bottom = belt_area(g, latitude_of(g, 0, y1));
     return fabsl(top - bottom) * fabsl((long double)g->transform[1] * g->unit);
 }
 
@@ -55,7 +58,7 @@ static long double mean_area_of_row(const qfz_source *source, int64_t y)
     const long double left = latitude_of(g, 0, middle),
                       right = latitude_of(g, source->info.w, middle);
     const long double lo = fminl(left, right) - step, hi = fmaxl(left, right) + step;
-    return (zone_area(g, hi) - zone_area(g, lo)) / (hi - lo) * plane_area(g);
+    return (belt_area(g, hi) - belt_area(g, lo)) / (hi - lo) * plane_area(g);
 }
 
 double qfz_source_area_unit(const qfz_source *source)

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* georef.c - where pixels are: what a source says of it, and how it passes to outputs, or to a part
- * of an output that begins at row y0.
+/* georef.c - how the georeference of a source passes to an output, or to a part of one that begins
+ * at row y0.
  *
- * Pixel (y, x) of an image is centred on cell (2y, 2x) of its khalimsky grid: a place p of the
- * image, in pixels from the corner, is 2 p - 1/2 there. */
-#include "raster/private.h"
+ * Pixel (y, x) of an image has its centre in cell (2y, 2x) of the khalimsky grid: the point p of
+ * the image, in pixels from the corner, is the point 2p - 1/2 of the grid. */
+#include "raster/georef.h"
 
 #include <cpl_conv.h>
 #include <cpl_string.h>
 #include <string.h>
+
+#include "raster/error_trap.h"
 
 static void find_units(qfz_georef *g)
 {
@@ -83,7 +85,7 @@ static bool copy_gcps(GDALDatasetH from, GDALDatasetH to, bool khalimsky, int64_
     return done == CE_None;
 }
 
-/* RPCs count from the middle of the first pixel, so khalimsky only doubles offsets and scales. */
+/* Replaces a number of the RPC by factor * number + offset. */
 static char **change_item(char **rpc, const char *key, double factor, double offset)
 {
     const char *const value = CSLFetchNameValue(rpc, key);
@@ -93,6 +95,7 @@ static char **change_item(char **rpc, const char *key, double factor, double off
     return CSLSetNameValue(rpc, key, changed);
 }
 
+/* RPCs count from the centre of the first pixel, so khalimsky only doubles offsets and scales. */
 static bool copy_rpc(GDALDatasetH from, GDALDatasetH to, bool khalimsky, int64_t y0)
 {
     static const char *const in_pixels[] = {"LINE_OFF", "SAMP_OFF", "LINE_SCALE", "SAMP_SCALE"};
@@ -109,9 +112,9 @@ static bool copy_rpc(GDALDatasetH from, GDALDatasetH to, bool khalimsky, int64_t
 qfz_status qfz_georef_copy(GDALDatasetH from, GDALDatasetH to, bool khalimsky, int64_t y0,
                            const char *name, qfz_error *err)
 {
-    qfz_trap trap;
+    qfz_error_trap trap;
     bool done = true, found = false;
-    qfz_trap_begin(&trap);
+    qfz_error_trap_begin(&trap);
     const char *const convention = GDALGetMetadataItem(from, "AREA_OR_POINT", NULL);
     if (convention) done = GDALSetMetadataItem(to, "AREA_OR_POINT", convention, NULL) == CE_None;
     const OGRSpatialReferenceH srs = GDALGetSpatialRef(from);
@@ -119,8 +122,9 @@ qfz_status qfz_georef_copy(GDALDatasetH from, GDALDatasetH to, bool khalimsky, i
     done = copy_transform(from, to, khalimsky, y0, &found) && done;
     if (!found) done = copy_gcps(from, to, khalimsky, y0) && done;
     done = copy_rpc(from, to, khalimsky, y0) && done;
-    qfz_trap_end(&trap);
+    qfz_error_trap_end(&trap);
     if (!done)
-        return qfz_trap_fail(&trap, err, QFZ_EIO, name, "the georeference could not be written");
+        return qfz_error_trap_fail(&trap, err, QFZ_EIO, name,
+                                   "the georeference could not be written");
     return QFZ_OK;
 }

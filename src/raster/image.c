@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* image.c - a whole raster in memory. */
+/* image.c - a whole raster in memory: all that sessions need of this room. */
+#include "raster/source_read.h"
+
 #include <stdlib.h>
 
 #include "core/memory.h"
-#include "raster/raster.h"
+#include "raster/gdal_setup.h"
+
+enum { CACHE_BYTES = 512 << 20 };
 
 qfz_status qfz_image_read(const char *src, const int *bands, int n_bands, qfz_image *image,
                           qfz_error *err)
 {
-    qfz_job job = qfz_job_default(QFZ_LABEL);
+    const qfz_source_options options = {
+        .name = src, .bands = bands, .n_bands = n_bands, .retry = qfz_retry_default};
     qfz_source *source = NULL;
     void *pixels = NULL;
     uint8_t *valid = NULL;
     qfz_status st;
-    job.src = src;
-    job.bands = bands;
-    job.n_bands = n_bands;
     err->status = QFZ_OK;
-    QFZ_TRY(qfz_raster_setup(&job, (int64_t)512 << 20, err));
-    QFZ_TRY_OR(st, cleanup, qfz_source_open(&source, &job, err));
+    QFZ_TRY(qfz_raster_setup(NULL, CACHE_BYTES, err));
+    QFZ_TRY_OR(st, cleanup, qfz_source_open(&source, &options, err));
     const qfz_source_info *const info = qfz_source_get_info(source);
     const qfz_box all = {.y1 = info->h, .x1 = info->w};
     QFZ_TRY_OR(

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* mosaic.c - VRTs that lay out TIFFs by pixels: what is better known before they are read.
+/* mosaic.c - VRTs as inputs: facts from their text that speed up reading.
  *
- * A VRT has blocks of its own, of 128 pixels a side; what is decoded are those of its parts.
+ * A VRT has blocks of its own, 128 pixels a side; GDAL decodes the blocks of its parts.
  *
- * GDAL opens the parts of a VRT when they are first read, and learns the CRS of each, which nobody
- * asks for here: some 10 ms in each thread, one thread after the other.  GDAL_GEOREF_SOURCES=NONE
- * spares it.  Other kinds of VRT may place pixels by georeferences; so only those that are known
- * not to are read that way. */
-#include "raster/private.h"
+ * GDAL opens the parts of a VRT at the first read and then reads the CRS of each: some 10 ms for a
+ * part in each thread, one thread after the other.  GDAL_GEOREF_SOURCES=NONE avoids this.  Some
+ * kinds of VRT place pixels by georeference, so only plain mosaics are read with this setting. */
+#include "raster/mosaic.h"
 
 #include <cpl_conv.h>
 #include <cpl_string.h>
@@ -15,7 +14,11 @@
 #include <math.h>
 #include <string.h>
 
-/* The extension of what stands between the tag that begins at text and the next one. */
+#include "raster/vrt_nesting.h"
+#include "raster/vrt_text.h"
+
+/* True if the text between the tag that begins at text and the next tag has the extension of a
+ * TIFF. */
 static bool names_tiff(const char *text)
 {
     const char *const begin = strchr(text, '>'), *const end = begin ? strchr(begin, '<') : NULL;
@@ -24,7 +27,7 @@ static bool names_tiff(const char *text)
     return (n > 4 && EQUALN(end - 4, ".tif", 4)) || (n > 5 && EQUALN(end - 5, ".tiff", 5));
 }
 
-/* Every piece of text that begins with `key` passes the test; *n of them. */
+/* True if every occurrence of `key` passes the test; *n counts the occurrences. */
 static bool all_pass(const char *text, const char *key, bool (*passes)(const char *), int64_t *n)
 {
     *n = 0;
@@ -47,27 +50,28 @@ static bool is_plain(const char *text, int64_t *n_parts)
            all_pass(text, "<SourceFilename", names_tiff, n_parts) && *n_parts > 0;
 }
 
-/* The whole part of a number in a tag; -1: there is none, or none that a raster has. */
+/* The whole part of a number in a tag; -1: no such number, or too large for a raster. */
 static int64_t whole_of(const char *text, const char *attribute)
 {
     const double number = qfz_vrt_number(text, attribute);
     return fabs(number) < 1e15 ? (int64_t)number : -1;
 }
 
-/* Is a part, whose tag of properties begins at text, laid out so that its blocks are of the grid?
- */
+/* True if the blocks of a part begin at multiples of the block size in the VRT.  text: the tag
+ * SourceProperties of the part. */
 static bool fits_grid(const char *text, int64_t block_w, int64_t block_h)
 {
     const char *const from = strstr(text, "<SrcRect"), *const to = strstr(text, "<DstRect");
-    static const char *const kept[] = {"xSize=\"", "ySize=\""};
+    static const char *const sizes[] = {"xSize=\"", "ySize=\""};
     if (!from || !to) return false;
     for (int i = 0; i < 2; i++)
-        if (whole_of(from, kept[i]) != whole_of(to, kept[i])) return false;
+        if (whole_of(from, sizes[i]) != whole_of(to, sizes[i])) return false;
     return (whole_of(to, "xOff=\"") - whole_of(from, "xOff=\"")) % block_w == 0 &&
            (whole_of(to, "yOff=\"") - whole_of(from, "yOff=\"")) % block_h == 0;
 }
 
-/* As gdalbuildvrt writes it: each part with its properties, which come before where it lies. */
+/* Block sizes in a VRT as gdalbuildvrt writes it: SourceProperties of each part come before its
+ * SrcRect and DstRect. */
 static void find_blocks(const char *text, int64_t n_parts, qfz_mosaic *mosaic)
 {
     static const char tag[] = "<SourceProperties";
@@ -88,7 +92,7 @@ static void find_blocks(const char *text, int64_t n_parts, qfz_mosaic *mosaic)
     mosaic->has_grid = false;
 }
 
-/* Of a VRT of that name, or text. */
+/* name: a file, or the text of the VRT itself. */
 static qfz_status read_vrt(const char *name, qfz_mosaic *mosaic, qfz_error *err)
 {
     GByte *read = NULL;
@@ -98,16 +102,16 @@ static qfz_status read_vrt(const char *name, qfz_mosaic *mosaic, qfz_error *err)
     const char *const text = read ? (const char *)read : name;
     mosaic->is_plain = is_plain(text, &n_parts);
     if (mosaic->is_plain) {
-        mosaic->window_matters = qfz_window_matters(text);
+        mosaic->resamples = qfz_vrt_resamples(text);
         find_blocks(text, n_parts, mosaic);
     } else {
-        st = qfz_nested_check(name, text, &mosaic->window_matters, err);
+        st = qfz_vrt_check_nesting(name, text, &mosaic->resamples, err);
     }
     VSIFree(read);
     return st;
 }
 
-qfz_status qfz_mosaic_of(GDALDatasetH dataset, qfz_mosaic *mosaic, qfz_error *err)
+qfz_status qfz_mosaic_init(qfz_mosaic *mosaic, GDALDatasetH dataset, qfz_error *err)
 {
     const GDALDriverH driver = GDALGetDatasetDriver(dataset);
     qfz_mosaic found = {.is_vrt = driver && EQUAL(GDALGetDriverShortName(driver), "VRT")};

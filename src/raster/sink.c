@@ -1,46 +1,51 @@
 /* SPDX-License-Identifier: MIT */
-/* sink.c - a raster that is written, box by box, and appears under its name when complete. */
+/* sink.c - creates, finishes and names a raster that is written box by box. */
 #include "raster/sink.h"
 
-#include "core/memory.h"
-
-#include <cpl_conv.h>
 #include <cpl_string.h>
-#include <math.h>
-#include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-qfz_status qfz_sink_check(qfz_source *source, const qfz_job *job, const qfz_sink_spec *spec,
-                          qfz_error *err)
+#include "core/memory.h"
+#include "raster/error_trap.h"
+#include "raster/out_type_facts.h"
+#include "raster/output_header.h"
+#include "raster/part_folder.h"
+#include "raster/retry_vsi.h"
+#include "raster/sink_copy.h"
+#include "raster/sink_pixels.h"
+#include "raster/sink_state.h"
+#include "raster/temp_output.h"
+#include "raster/text.h"
+
+qfz_status qfz_sink_check(qfz_source *source, const qfz_sink_options *options,
+                          const qfz_sink_spec *spec, qfz_error *err)
 {
     qfz_format format;
     if (spec->w < 1 || spec->h < 1 || spec->w > INT32_MAX || spec->h > INT32_MAX)
-        return qfz_fail(err, QFZ_EARG, "%s: %lld x %lld pixels are more than GDAL can hold",
+        return qfz_fail(err, QFZ_EARG, "%s: %lld x %lld pixels are more than GDAL supports",
                         spec->path, (long long)spec->w, (long long)spec->h);
-    QFZ_TRY(qfz_output_check(source, job, spec->path, err));
-    QFZ_TRY(qfz_format_init(&format, source, job, spec, err));
+    QFZ_TRY(qfz_output_check(source, &options->output, spec->path, err));
+    QFZ_TRY(qfz_format_init(&format, source, options, spec, err));
     qfz_format_fini(&format);
     if (spec->n_parts == 0) return QFZ_OK;
-    QFZ_TRY(qfz_parts_check(job, spec, err));
-    if (!job->merge) return QFZ_OK;
+    QFZ_TRY(qfz_part_folder_check(options, spec, err));
+    if (!options->merge) return QFZ_OK;
     qfz_sink_spec whole = *spec;
     whole.n_parts = 0;
-    QFZ_TRY(qfz_format_init(&format, source, job, &whole, err));
+    QFZ_TRY(qfz_format_init(&format, source, options, &whole, err));
     qfz_format_fini(&format);
     return QFZ_OK;
 }
 
 /* ------------------------------------------------------------------------------------- creation */
 
-/* GTiff and COG are written by name of a file whose writes are tried again. */
+/* GTiff and COG are written through the file system that repeats failed writes. */
 static qfz_status name_for_driver(const qfz_sink *sink, GDALDriverH driver, const char *path,
                                   char **name, qfz_error *err)
 {
     const char *const format = GDALGetDriverShortName(driver);
     if (EQUAL(format, "GTiff") || EQUAL(format, "COG"))
-        return qfz_steady_name(name, path, &sink->retry, err);
+        return qfz_retry_vsi_name(name, path, &sink->retry, err);
     return qfz_text_copy(name, path, err);
 }
 
@@ -50,25 +55,25 @@ static qfz_status create_file(qfz_sink *sink, qfz_error *err)
     const qfz_sink_spec *const spec = &sink->spec;
     const GDALDriverH driver = f->copies ? GDALGetDriverByName("GTiff") : f->driver;
     char *name = NULL;
-    qfz_trap trap;
+    qfz_error_trap trap;
     QFZ_TRY(name_for_driver(sink, driver, f->copies ? sink->work : sink->temp, &name, err));
-    qfz_trap_begin(&trap);
+    qfz_error_trap_begin(&trap);
     sink->dataset =
         GDALCreate(driver, name, (int)spec->w, (int)(spec->y1 - spec->y0), spec->n_bands,
                    f->file_type, f->copies ? f->work_options : f->options);
-    qfz_trap_end(&trap);
+    qfz_error_trap_end(&trap);
     free(name);
     if (!sink->dataset || trap.failed)
-        return qfz_trap_fail(&trap, err, QFZ_EIO, sink->path, "it could not be created");
+        return qfz_error_trap_fail(&trap, err, QFZ_EIO, sink->path, "it could not be created");
     return QFZ_OK;
 }
 
-/* What sinks that are created and those that are opened have in common. */
-static qfz_status name_file(qfz_sink *sink, const qfz_job *job, const qfz_sink_spec *spec,
-                            qfz_error *err)
+/* Common to sinks that are created and sinks that are opened. */
+static qfz_status init_sink(qfz_sink *sink, const qfz_sink_options *options,
+                            const qfz_sink_spec *spec, qfz_error *err)
 {
     sink->spec = *spec;
-    sink->retry = qfz_retry_of_job(job);
+    sink->retry = options->output.retry;
     if (spec->n_parts > 0) {
         QFZ_TRY(qfz_part_path(&sink->path, spec, err));
     } else {
@@ -78,8 +83,8 @@ static qfz_status name_file(qfz_sink *sink, const qfz_job *job, const qfz_sink_s
     }
     sink->spec.path = sink->path;
     if (pthread_mutex_init(&sink->lock, NULL) != 0)
-        return qfz_fail(err, QFZ_ENOMEM, "%s: no lock could be made", sink->path);
-    sink->is_locked_up = true;
+        return qfz_fail(err, QFZ_ENOMEM, "%s: out of memory for a lock", sink->path);
+    sink->has_lock = true;
     return QFZ_OK;
 }
 
@@ -98,29 +103,30 @@ static void find_mask(qfz_sink *sink)
     if (sink->spec.has_mask) sink->mask = GDALGetMaskBand(GDALGetRasterBand(sink->dataset, 1));
 }
 
-static qfz_status create(qfz_sink *sink, const qfz_source *source, const qfz_job *job,
+static qfz_status create(qfz_sink *sink, const qfz_source *source, const qfz_sink_options *options,
                          const qfz_sink_spec *spec, qfz_error *err)
 {
-    QFZ_TRY(name_file(sink, job, spec, err));
-    if (spec->n_parts > 0) QFZ_TRY(qfz_part_make_folder(spec, err));
+    QFZ_TRY(init_sink(sink, options, spec, err));
+    if (spec->n_parts > 0) QFZ_TRY(qfz_part_folder_make(spec, err));
     QFZ_TRY(qfz_temp_name(&sink->temp, sink->path, "tmp", NULL, err));
     if (sink->format.copies) QFZ_TRY(qfz_temp_name(&sink->work, sink->path, "work", ".tif", err));
     QFZ_TRY(create_file(sink, err));
-    sink->is_fresh = !job->work;
+    sink->is_fresh = !options->has_journal;
     if (sink->is_fresh) QFZ_TRY(qfz_temp_check(sink->temp, sink->path, err));
-    QFZ_TRY(qfz_header_fill(sink->dataset, source, &sink->spec, sink->path, err));
+    QFZ_TRY(qfz_output_header_fill(sink->dataset, source, &sink->spec, sink->path, err));
     find_blocks(sink);
     find_mask(sink);
     return QFZ_OK;
 }
 
-qfz_status qfz_sink_create(qfz_sink **sink, const qfz_source *source, const qfz_job *job,
-                           const qfz_sink_spec *spec, qfz_error *err)
+qfz_status qfz_sink_create(qfz_sink **sink, const qfz_source *source,
+                           const qfz_sink_options *options, const qfz_sink_spec *spec,
+                           qfz_error *err)
 {
     qfz_sink *made = NULL;
     QFZ_TRY(QFZ_NEW_ZERO(&made, 1, err));
-    qfz_status st = qfz_format_init(&made->format, source, job, spec, err);
-    if (st == QFZ_OK) st = create(made, source, job, spec, err);
+    qfz_status st = qfz_format_init(&made->format, source, options, spec, err);
+    if (st == QFZ_OK) st = create(made, source, options, spec, err);
     if (st != QFZ_OK) {
         qfz_sink_close(made);
         return st;
@@ -129,35 +135,35 @@ qfz_status qfz_sink_create(qfz_sink **sink, const qfz_source *source, const qfz_
     return QFZ_OK;
 }
 
-qfz_status qfz_sink_close_dataset(qfz_sink *sink, qfz_error *err)
+static qfz_status close_dataset(qfz_sink *sink, qfz_error *err)
 {
-    qfz_trap trap;
+    qfz_error_trap trap;
     if (!sink->dataset) return QFZ_OK;
-    qfz_trap_begin(&trap);
+    qfz_error_trap_begin(&trap);
     GDALFlushCache(sink->dataset);
     GDALClose(sink->dataset);
-    qfz_trap_end(&trap);
+    qfz_error_trap_end(&trap);
     sink->dataset = NULL;
     sink->mask = NULL;
-    if (trap.failed) return qfz_trap_fail(&trap, err, QFZ_EIO, sink->path, "");
+    if (trap.failed) return qfz_error_trap_fail(&trap, err, QFZ_EIO, sink->path, "");
     return QFZ_OK;
 }
 
 static qfz_status reopen(qfz_sink *sink, qfz_error *err)
 {
-    qfz_trap trap;
+    qfz_error_trap trap;
     if (sink->dataset) return QFZ_OK;
-    qfz_trap_begin(&trap);
+    qfz_error_trap_begin(&trap);
     sink->dataset =
         GDALOpenEx(sink->path, GDAL_OF_RASTER | GDAL_OF_VERBOSE_ERROR, NULL, NULL, NULL);
     if (sink->dataset) find_mask(sink);
-    qfz_trap_end(&trap);
+    qfz_error_trap_end(&trap);
     if (!sink->dataset)
-        return qfz_trap_fail(&trap, err, QFZ_EIO, sink->path, "it cannot be read back");
+        return qfz_error_trap_fail(&trap, err, QFZ_EIO, sink->path, "it cannot be read back");
     return QFZ_OK;
 }
 
-/* Is what is there what the spec says? */
+/* QFZ_EIO unless the open file has the size and the bands of the spec. */
 static qfz_status check_opened(const qfz_sink *sink, qfz_error *err)
 {
     const qfz_sink_spec *const spec = &sink->spec;
@@ -169,14 +175,14 @@ static qfz_status check_opened(const qfz_sink *sink, qfz_error *err)
                     spec->n_bands);
 }
 
-qfz_status qfz_sink_open(qfz_sink **sink, const qfz_job *job, const qfz_sink_spec *spec,
-                         qfz_error *err)
+qfz_status qfz_sink_open(qfz_sink **sink, const qfz_sink_options *options,
+                         const qfz_sink_spec *spec, qfz_error *err)
 {
     qfz_sink *made = NULL;
     QFZ_TRY(QFZ_NEW_ZERO(&made, 1, err));
     made->finished = made->committed = true;
     made->format.buffer_type = qfz_gdal_type(spec->type);
-    qfz_status st = name_file(made, job, spec, err);
+    qfz_status st = init_sink(made, options, spec, err);
     if (st == QFZ_OK) st = reopen(made, err);
     if (st == QFZ_OK) st = check_opened(made, err);
     if (st != QFZ_OK) {
@@ -191,18 +197,17 @@ static qfz_status read_locked(qfz_sink *sink, qfz_box box, void *pixels, uint8_t
                               qfz_error *err)
 {
     const int64_t n = qfz_box_h(box) * qfz_box_w(box);
-    qfz_trap trap;
+    qfz_error_trap trap;
     if (sink->committed) QFZ_TRY(reopen(sink, err));
-    if (!sink->dataset) return qfz_fail(err, QFZ_EIO, "%s: it failed before", sink->path);
-    qfz_trap_begin(&trap);
+    if (!sink->dataset) return qfz_fail(err, QFZ_EIO, "%s: writing failed before", sink->path);
+    qfz_error_trap_begin(&trap);
     CPLErr done = qfz_sink_move_pixels(sink, GF_Read, box, pixels);
     if (done == CE_None && valid && sink->mask)
         done = qfz_sink_move_mask(sink, GF_Read, box, valid);
-    qfz_trap_end(&trap);
+    qfz_error_trap_end(&trap);
     if (done != CE_None || trap.failed) {
-        const qfz_status st = qfz_trap_fail_box(&trap, err, sink->path, box);
-        if (sink->committed)
-            (void)qfz_sink_close_dataset(sink, NULL); /* the next try opens it afresh */
+        const qfz_status st = qfz_error_trap_fail_box(&trap, err, sink->path, box);
+        if (sink->committed) (void)close_dataset(sink, NULL); /* the next try opens it again */
         return st;
     }
     for (int64_t i = 0; valid && i < n; i++)
@@ -246,18 +251,19 @@ static qfz_status copy_work(qfz_sink *sink, qfz_error *err)
     return st;
 }
 
-/* HFA's files name each other, so its driver must rename them. */
+/* Files of HFA hold each other's names, so the driver must rename them. */
 static qfz_status rename_temp(qfz_sink *sink, qfz_error *err)
 {
-    qfz_trap trap;
+    qfz_error_trap trap;
     const GDALDriverH driver = sink->format.driver;
     if (!EQUAL(GDALGetDriverShortName(driver), "HFA"))
         return qfz_temp_rename(sink->temp, sink->path, err);
-    qfz_trap_begin(&trap);
+    qfz_error_trap_begin(&trap);
     const CPLErr done = GDALRenameDataset(driver, sink->path, sink->temp);
-    qfz_trap_end(&trap);
+    qfz_error_trap_end(&trap);
     if (done != CE_None)
-        return qfz_trap_fail(&trap, err, QFZ_EIO, sink->path, "it could not be given its name");
+        return qfz_error_trap_fail(&trap, err, QFZ_EIO, sink->path,
+                                   "the finished file could not be renamed to its name");
     return QFZ_OK;
 }
 
@@ -265,7 +271,7 @@ static qfz_status finish_locked(qfz_sink *sink, qfz_error *err)
 {
     if (sink->finished) return QFZ_OK;
     if (sink->failed) return qfz_fail(err, QFZ_EIO, "%s: writing failed before", sink->path);
-    QFZ_TRY(qfz_sink_close_dataset(sink, err));
+    QFZ_TRY(close_dataset(sink, err));
     QFZ_TRY(copy_work(sink, err));
     sink->finished = true;
     return QFZ_OK;
@@ -282,37 +288,37 @@ static qfz_status commit_locked(qfz_sink *sink, qfz_error *err)
     return QFZ_OK;
 }
 
-static qfz_status end(qfz_sink *sink, qfz_status (*way)(qfz_sink *sink, qfz_error *err),
-                      qfz_error *err)
+static qfz_status call_locked(qfz_sink *sink, qfz_status (*step)(qfz_sink *sink, qfz_error *err),
+                              qfz_error *err)
 {
     (void)pthread_mutex_lock(&sink->lock);
-    const qfz_status st = way(sink, err);
+    const qfz_status st = step(sink, err);
     sink->failed = st != QFZ_OK;
     (void)pthread_mutex_unlock(&sink->lock);
     return st;
 }
 
-qfz_status qfz_sink_finish(qfz_sink *sink, qfz_advance_fn told, void *arg, qfz_error *err)
+qfz_status qfz_sink_finish(qfz_sink *sink, qfz_advance_fn progress, void *arg, qfz_error *err)
 {
-    sink->told = told;
-    sink->told_arg = arg;
-    return end(sink, finish_locked, err);
+    sink->progress = progress;
+    sink->progress_arg = arg;
+    return call_locked(sink, finish_locked, err);
 }
 
 qfz_status qfz_sink_commit(qfz_sink *sink, qfz_error *err)
 {
-    return end(sink, commit_locked, err);
+    return call_locked(sink, commit_locked, err);
 }
 
 void qfz_sink_close(qfz_sink *sink)
 {
     if (!sink) return;
-    (void)qfz_sink_close_dataset(sink, NULL);
+    (void)close_dataset(sink, NULL);
     if (!sink->committed) {
         qfz_temp_delete(sink->temp);
         qfz_temp_delete(sink->work);
     }
-    if (sink->is_locked_up) (void)pthread_mutex_destroy(&sink->lock);
+    if (sink->has_lock) (void)pthread_mutex_destroy(&sink->lock);
     qfz_format_fini(&sink->format);
     free(sink->mask_rows);
     free(sink->work);

@@ -1,45 +1,52 @@
 /* SPDX-License-Identifier: MIT */
-/* sink.h - the insides of a raster that is written. */
+/* sink.h - a raster that is written.
+ *
+ * Boxes are counted in the whole raster, also by a sink of one part.  A sink may be used by any
+ * number of threads; calls wait for each other where they must. */
 #ifndef QFZ_RASTER_SINK_H
 #define QFZ_RASTER_SINK_H
 
-#include <pthread.h>
+#include "core/box.h"
+#include "raster/sink_spec.h"
 
-#include "raster/private.h"
+typedef struct qfz_sink qfz_sink;
 
-struct qfz_sink {
-    qfz_sink_spec spec; /* y0 and y1 are always set: the rows that the file holds */
-    qfz_format format;
-    char *path;           /* of the file: spec.path, or a part's own */
-    char *temp;           /* becomes path */
-    char *work;           /* format.copies: the GTiff that is copied; else NULL */
-    GDALDatasetH dataset; /* being written; after commit path, opened when it is read */
-    GDALRasterBandH mask;
-    int block_w, block_h; /* of a TIFF, else 0 */
-    bool takes_blocks;    /* they are of one band each, and of what the writer gives */
-    uint8_t *mask_rows;   /* one chunk of mask values */
-    int64_t mask_px;
-    qfz_retry retry;
-    bool is_fresh;     /* the job has no journal: what is there is not its own */
-    bool is_locked_up; /* lock exists */
-    bool failed, finished, committed;
-    qfz_advance_fn told; /* of copying; NULL: nobody asks */
-    void *told_arg;
-    pthread_mutex_t lock;
-};
+/* Share of a long step that is done, 0..1.  A status other than QFZ_OK ends the step, which then
+ * fails with that status. */
+typedef qfz_status (*qfz_advance_fn)(void *arg, double share, qfz_error *err);
 
-/* Is the box in the file? */
-qfz_status qfz_sink_check_box(const qfz_sink *sink, qfz_box box, qfz_error *err);
+/* All checks that need no pixels: qfz_output_check(), and whether format, type and options can hold
+ * the spec.  Called before the first pass, so that a job does not fail after hours. */
+qfz_status qfz_sink_check(qfz_source *source, const qfz_sink_options *options,
+                          const qfz_sink_spec *spec, qfz_error *err);
 
-/* A box through GDAL, with the lock: all bands, or validity as GDAL's masks say it. */
-CPLErr qfz_sink_move_pixels(const qfz_sink *sink, GDALRWFlag way, qfz_box box, void *pixels);
-CPLErr qfz_sink_move_mask(const qfz_sink *sink, GDALRWFlag way, qfz_box box, void *values);
+/* Creates a raster beside spec->path under a temporary name, or a part of one.
+ *
+ * CRS, geotransform, GCPs and pixel convention are the source's (at half the pixel size for
+ * khalimsky).  Default options of a GTiff: tiled, ZSTD if GDAL has it, BIGTIFF=IF_SAFER, SPARSE_OK.
+ * A driver that can only copy (COG, PNG) gets a temporary GTiff, which finish() copies. */
+qfz_status qfz_sink_create(qfz_sink **sink, const qfz_source *source,
+                           const qfz_sink_options *options, const qfz_sink_spec *spec,
+                           qfz_error *err);
 
-/* Makes a file of that name, which is temp's, of work by the driver that can only copy; QFZ_EIO too
- * if it does not keep the values. */
-qfz_status qfz_sink_copy(const qfz_sink *sink, const char *name, qfz_error *err);
+/* Opens a complete output, or a complete part of one, for qfz_sink_read().  QFZ_EIO if its size or
+ * number of bands is not that of the spec. */
+qfz_status qfz_sink_open(qfz_sink **sink, const qfz_sink_options *options,
+                         const qfz_sink_spec *spec, qfz_error *err);
 
-/* Errors of writing may come as late as here. */
-qfz_status qfz_sink_close_dataset(qfz_sink *sink, qfz_error *err);
+/* Reads back a box that was written, before or after commit().  Same planes and type as in
+ * qfz_sink_write(); valid may be NULL. */
+qfz_status qfz_sink_read(qfz_sink *sink, qfz_box box, void *pixels, uint8_t *valid, qfz_error *err);
+
+/* Flushes, closes and copies (where the format needs a copy): everything that can fail before the
+ * file gets its name.  progress reports the copy; NULL: no reports.  Until commit(), nothing is
+ * written or read. */
+qfz_status qfz_sink_finish(qfz_sink *sink, qfz_advance_fn progress, void *arg, qfz_error *err);
+
+/* Finishes, if finish() was not called, and renames the file and its side files. */
+qfz_status qfz_sink_commit(qfz_sink *sink, qfz_error *err);
+
+/* Closes; deletes the temporary files of a sink without commit.  NULL is allowed. */
+void qfz_sink_close(qfz_sink *sink);
 
 #endif

@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* sink_copy.c - formats that are made of a finished GTiff.  Not all of them keep every value of a
- * type that they take, whatever GDAL says of it; so what came out is read back. */
-#include "raster/sink.h"
-
-#include "core/memory.h"
+/* sink_copy.c - formats that are copied from a finished GTiff.  Some of them do not keep every
+ * value of a type, whatever GDAL reports, so the copy is read back and compared. */
+#include "raster/sink_copy.h"
 
 #include <cpl_string.h>
 #include <cpl_vsi.h>
 #include <stdlib.h>
 
-enum { SIDE = 512 }; /* of what is compared at once: a block of the GTiff */
+#include "core/memory.h"
+#include "raster/error_trap.h"
 
-/* Whoever is told how far it is. */
-typedef struct hearer {
+enum { SIDE = 512 }; /* of the square that is compared at once: a block of the GTiff */
+
+/* Progress of one half of the work, or of all of it. */
+typedef struct progress {
     const qfz_sink *sink;
-    double from, share; /* of the whole */
-    qfz_status st;      /* what was answered */
+    double from, share; /* of the whole work */
+    qfz_status st;      /* of the last report */
     qfz_error *err;
-} hearer;
+} progress;
 
-/* As GDAL's progress functions: is it to go on? */
-static int CPL_STDCALL tell(double part, const char *message, void *arg)
+/* A progress function of GDAL: 0 ends the work. */
+static int CPL_STDCALL report(double share, const char *message, void *arg)
 {
-    hearer *const h = arg;
+    progress *const h = arg;
     (void)message;
-    if (h->st == QFZ_OK && h->sink->told)
-        h->st = h->sink->told(h->sink->told_arg, h->from + h->share * part, h->err);
+    if (h->st == QFZ_OK && h->sink->progress)
+        h->st = h->sink->progress(h->sink->progress_arg, h->from + h->share * share, h->err);
     return h->st == QFZ_OK;
 }
 
@@ -36,7 +37,8 @@ static bool are_equal(const double *a, const double *b, int64_t n)
     return true;
 }
 
-/* Do two bands have the same pixels in a box?  Not so if one cannot be read: trap tells. */
+/* True if two bands have the same pixels in a box.  False if a read fails; the caller's trap has
+ * the error. */
 static bool are_equal_in(GDALRasterBandH a, GDALRasterBandH b, qfz_box box, double *pixels)
 {
     const GDALRasterBandH bands[] = {a, b};
@@ -48,8 +50,8 @@ static bool are_equal_in(GDALRasterBandH a, GDALRasterBandH b, qfz_box box, doub
     return are_equal(pixels, pixels + SIDE * SIDE, (int64_t)h * w);
 }
 
-/* False, too, where it is not to go on. */
-static bool are_equal_bands(GDALRasterBandH a, GDALRasterBandH b, double *pixels, hearer *to)
+/* False also if the progress function ends the work. */
+static bool are_equal_bands(GDALRasterBandH a, GDALRasterBandH b, double *pixels, progress *to)
 {
     const int h = GDALGetRasterBandYSize(a), w = GDALGetRasterBandXSize(a);
     qfz_box box = {0};
@@ -60,20 +62,20 @@ static bool are_equal_bands(GDALRasterBandH a, GDALRasterBandH b, double *pixels
             box.x1 = box.x0 + SIDE < w ? box.x0 + SIDE : w;
             if (!are_equal_in(a, b, box, pixels)) return false;
         }
-        if (!tell((double)box.y1 / h, NULL, to)) return false;
+        if (!report((double)box.y1 / h, NULL, to)) return false;
     }
     return true;
 }
 
-/* The second half of the work. */
-static qfz_status compare(hearer *to, GDALDatasetH work, qfz_error *err)
+/* Compares the copy with the GTiff: the second half of the work. */
+static qfz_status compare(progress *to, GDALDatasetH work, qfz_error *err)
 {
     const qfz_sink *const sink = to->sink;
     const int n_bands = sink->spec.n_bands;
     double *pixels = NULL;
-    qfz_trap trap;
+    qfz_error_trap trap;
     QFZ_TRY(QFZ_NEW(&pixels, 2 * SIDE * SIDE, err));
-    qfz_trap_begin(&trap);
+    qfz_error_trap_begin(&trap);
     const GDALDatasetH copy =
         GDALOpenEx(sink->temp, GDAL_OF_RASTER | GDAL_OF_VERBOSE_ERROR, NULL, NULL, NULL);
     bool same = copy && GDALGetRasterCount(copy) >= n_bands;
@@ -83,22 +85,22 @@ static qfz_status compare(hearer *to, GDALDatasetH work, qfz_error *err)
         same = are_equal_bands(GDALGetRasterBand(work, b), GDALGetRasterBand(copy, b), pixels, to);
     }
     if (copy) GDALClose(copy);
-    qfz_trap_end(&trap);
+    qfz_error_trap_end(&trap);
     free(pixels);
     if (same || to->st != QFZ_OK) return to->st;
-    return qfz_trap_fail(&trap, err, QFZ_EIO, sink->path,
-                         "the format did not keep the values; write a GTiff");
+    return qfz_error_trap_fail(&trap, err, QFZ_EIO, sink->path,
+                               "the format did not keep the values; write a GTiff");
 }
 
-/* A painted JPEG is for the eye, and COG is a GTiff. */
+/* A painted JPEG is lossy, and a COG is a GTiff. */
 static bool is_compared(const qfz_sink *sink)
 {
     const char *const name = GDALGetDriverShortName(sink->format.driver);
     return !EQUAL(name, "COG") && !EQUAL(name, "JPEG");
 }
 
-/* GDAL up to 3.6 at least deletes no file of a file system that was added (/vsiqfz/), and
- * would leave COG's overviews of its own beside the output. */
+/* Temporary overviews of the COG driver.  GDAL up to 3.6, at least, deletes no files of an added
+ * file system (/vsiqfz/) and would leave them beside the output. */
 static void delete_scratch(const qfz_sink *sink)
 {
     static const char *const kinds[] = {".ovr.tmp", ".msk.ovr.tmp", ".warped.tif.tmp"};
@@ -108,21 +110,22 @@ static void delete_scratch(const qfz_sink *sink)
 
 qfz_status qfz_sink_copy(const qfz_sink *sink, const char *name, qfz_error *err)
 {
-    hearer to = {.sink = sink, .share = is_compared(sink) ? 0.5 : 1, .err = err};
+    progress to = {.sink = sink, .share = is_compared(sink) ? 0.5 : 1, .err = err};
     GDALDatasetH copy = NULL;
-    qfz_trap trap;
-    qfz_trap_begin(&trap);
+    qfz_error_trap trap;
+    qfz_error_trap_begin(&trap);
     const GDALDatasetH work =
         GDALOpenEx(sink->work, GDAL_OF_RASTER | GDAL_OF_VERBOSE_ERROR, NULL, NULL, NULL);
     if (work)
-        copy =
-            GDALCreateCopy(sink->format.driver, name, work, TRUE, sink->format.options, tell, &to);
+        copy = GDALCreateCopy(sink->format.driver, name, work, TRUE, sink->format.options, report,
+                              &to);
     if (copy) GDALClose(copy);
     delete_scratch(sink);
-    qfz_trap_end(&trap);
+    qfz_error_trap_end(&trap);
     qfz_status st = to.st;
     if (st == QFZ_OK && (!copy || trap.failed))
-        st = qfz_trap_fail(&trap, err, QFZ_EIO, sink->path, "the format could not be written");
+        st =
+            qfz_error_trap_fail(&trap, err, QFZ_EIO, sink->path, "the format could not be written");
     else if (st == QFZ_OK && is_compared(sink))
         st = compare(&to, work, err);
     if (work) GDALClose(work);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* sink_write.c - boxes of pixels on their way into a file: a TIFF's in whole blocks, past GDAL's
- * cache, where they are made of such; else through that. */
-#include "raster/sink.h"
+/* sink_write.c - boxes of pixels on their way into a file: whole blocks of a TIFF go past GDAL's
+ * cache, all others through it. */
+#include "raster/sink_write.h"
 
 #include <cpl_string.h>
 #include <math.h>
@@ -9,45 +9,28 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "raster/boxes.h"
+#include "raster/error_trap.h"
+#include "raster/sink_pixels.h"
+#include "raster/sink_state.h"
 
 static int64_t least(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
 
-CPLErr qfz_sink_move_pixels(const qfz_sink *sink, GDALRWFlag way, qfz_box box, void *pixels)
-{
-    const int h = (int)qfz_box_h(box), w = (int)qfz_box_w(box);
-    return GDALDatasetRasterIOEx(sink->dataset, way, (int)box.x0, (int)(box.y0 - sink->spec.y0), w,
-                                 h, pixels, w, h, sink->format.buffer_type, sink->spec.n_bands,
-                                 NULL, 0, 0, 0, NULL);
-}
-
-CPLErr qfz_sink_move_mask(const qfz_sink *sink, GDALRWFlag way, qfz_box box, void *values)
-{
-    const int h = (int)qfz_box_h(box), w = (int)qfz_box_w(box);
-    return GDALRasterIOEx(sink->mask, way, (int)box.x0, (int)(box.y0 - sink->spec.y0), w, h, values,
-                          w, h, GDT_Byte, 0, 0, NULL);
-}
-
-qfz_status qfz_sink_check_box(const qfz_sink *sink, qfz_box box, qfz_error *err)
-{
-    const qfz_sink_spec *const spec = &sink->spec;
-    const qfz_box whole = {.y0 = spec->y0, .y1 = spec->y1, .x1 = spec->w};
-    return qfz_box_check(box, whole, sink->path, err);
-}
-
 static qfz_status check_open(const qfz_sink *sink, qfz_error *err)
 {
     if (!sink->committed && !sink->failed) return QFZ_OK;
-    return qfz_fail(err, QFZ_EIO, "%s: it is complete, or failed before", sink->path);
+    return qfz_fail(err, QFZ_EIO, "%s: it is already complete, or writing failed before",
+                    sink->path);
 }
 
-/* GDAL's masks say 255 where we say 1. */
+/* Writes validity 1 as 255, GDAL's value in masks. */
 static qfz_status write_mask(qfz_sink *sink, qfz_box box, const uint8_t *valid, CPLErr *done,
                              qfz_error *err)
 {
-    const int64_t n_rows = qfz_source_chunk_rows(box), w = qfz_box_w(box);
+    const int64_t n_rows = qfz_box_chunk_rows(box), w = qfz_box_w(box);
     *done = CE_None;
     for (qfz_box part = box; part.y0 < box.y1 && *done == CE_None; part.y0 += n_rows) {
         part.y1 = part.y0 + n_rows < box.y1 ? part.y0 + n_rows : box.y1;
@@ -64,7 +47,7 @@ static qfz_status write_mask(qfz_sink *sink, qfz_box box, const uint8_t *valid, 
     return QFZ_OK;
 }
 
-/* Is it a TIFF's, and made of whole blocks? */
+/* True if the file is a TIFF and the box is made of whole blocks. */
 static bool has_whole_blocks(const qfz_sink *sink, qfz_box box)
 {
     const int64_t y0 = sink->spec.y0, h = sink->spec.y1 - y0;
@@ -74,9 +57,9 @@ static bool has_whole_blocks(const qfz_sink *sink, qfz_box box)
            ((box.y1 - y0) % block_h == 0 || box.y1 - y0 == h);
 }
 
-/* Whole blocks are compressed from here on, beside all else that the job does, and not when the
- * file is closed; a block of which a part is missing waits for it. */
-static CPLErr pass_on(const qfz_sink *sink, bool bands)
+/* Starts compressing complete blocks now, while other threads compute, and not when the file is
+ * closed. Incomplete blocks stay in the cache. */
+static CPLErr flush_blocks(const qfz_sink *sink, bool bands)
 {
     CPLErr done = CE_None;
     for (int b = 1; bands && b <= sink->spec.n_bands && done == CE_None; b++)
@@ -84,45 +67,46 @@ static CPLErr pass_on(const qfz_sink *sink, bool bands)
     return done == CE_None && sink->mask ? GDALFlushRasterCache(sink->mask) : done;
 }
 
-/* pixels NULL: they were written block by block. */
+/* pixels NULL: they are written already, block by block. */
 static qfz_status write_locked(qfz_sink *sink, qfz_box box, const void *pixels,
                                const uint8_t *valid, qfz_error *err)
 {
-    qfz_trap trap;
+    qfz_error_trap trap;
     CPLErr done = CE_None;
     qfz_status st = QFZ_OK;
     QFZ_TRY(check_open(sink, err));
-    qfz_trap_begin(&trap);
+    qfz_error_trap_begin(&trap);
     if (pixels) done = qfz_sink_move_pixels(sink, GF_Write, box, (void *)(uintptr_t)pixels);
     if (done == CE_None && sink->mask) st = write_mask(sink, box, valid, &done, err);
     if (done == CE_None && st == QFZ_OK && has_whole_blocks(sink, box))
-        done = pass_on(sink, pixels != NULL);
-    qfz_trap_end(&trap);
+        done = flush_blocks(sink, pixels != NULL);
+    qfz_error_trap_end(&trap);
     if (st == QFZ_OK && (done != CE_None || trap.failed))
-        st = qfz_trap_fail_box(&trap, err, sink->path, box);
+        st = qfz_error_trap_fail_box(&trap, err, sink->path, box);
     sink->failed = st != QFZ_OK;
     return st;
 }
 
 /* ------------------------------------------------------------------------------ block by block
  *
- * A block goes straight to those who compress it: past GDAL's cache, whose memory would have to be
- * found and filled while other threads wait for the lock. */
+ * A block goes to the compressor directly, past GDAL's cache: other threads would have to wait
+ * while the cache finds and fills memory for it. */
 static qfz_status write_block(qfz_sink *sink, int band, qfz_box part, void *block, qfz_error *err)
 {
     const int x = (int)(part.x0 / sink->block_w);
     const int y = (int)((part.y0 - sink->spec.y0) / sink->block_h);
-    qfz_trap trap;
+    qfz_error_trap trap;
     QFZ_TRY(check_open(sink, err));
-    qfz_trap_begin(&trap);
+    qfz_error_trap_begin(&trap);
     const CPLErr done = GDALWriteBlock(GDALGetRasterBand(sink->dataset, band), x, y, block);
-    qfz_trap_end(&trap);
+    qfz_error_trap_end(&trap);
     if (done == CE_None && !trap.failed) return QFZ_OK;
     sink->failed = true;
-    return qfz_trap_fail_box(&trap, err, sink->path, part);
+    return qfz_error_trap_fail_box(&trap, err, sink->path, part);
 }
 
-/* A part of a plane of pixels, stride_px wide, into the upper left of a block; zeros elsewhere. */
+/* Copies a part of a plane, stride_px pixels wide, into the upper left corner of a block, and zeros
+ * into the rest. */
 static void fill_block(const qfz_sink *sink, char *block, const char *from, int64_t stride_px,
                        qfz_box part)
 {
@@ -169,7 +153,8 @@ static qfz_status write_blocks(qfz_sink *sink, qfz_box box, const void *pixels, 
     return st;
 }
 
-/* Do painted values fit the bits that the user asked for?  Others have been checked. */
+/* QFZ_EARG if a painted value does not fit into NBITS bits.  format.c has checked other contents.
+ */
 static qfz_status check_fits(const qfz_sink *sink, qfz_box box, const char *pixels, qfz_error *err)
 {
     enum { SOME = 1024 };
@@ -184,7 +169,7 @@ static qfz_status check_fits(const qfz_sink *sink, qfz_box box, const char *pixe
             if (values[i] > sink->format.most)
                 return qfz_fail(err, QFZ_EARG,
                                 "%s: NBITS=%s is too few for a value of %.0f; give more, or leave "
-                                "it out",
+                                "NBITS out",
                                 sink->path, CSLFetchNameValue(sink->format.options, "NBITS"),
                                 values[i]);
     }

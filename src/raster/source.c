@@ -1,23 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* source.c - a raster that is read: which bands, as what type. */
-#include "raster/private.h"
-
-#include "core/memory.h"
+/* source.c - opens a raster: which bands are read, as what type, in which blocks. */
+#include "raster/source.h"
 
 #include <cpl_string.h>
+#include <gdal.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "core/memory.h"
+#include "raster/error_trap.h"
+#include "raster/saliency_source.h"
+#include "raster/source_state.h"
+#include "raster/text.h"
+#include "raster/valid.h"
 
 /* ----------------------------------------------------------------------------------- opening */
 static qfz_status open_dataset(GDALDatasetH *dataset, const char *name, const char *const *options,
                                qfz_error *err)
 {
-    qfz_trap trap;
-    qfz_trap_begin(&trap);
+    qfz_error_trap trap;
+    qfz_error_trap_begin(&trap);
     *dataset = GDALOpenEx(name, GDAL_OF_RASTER | GDAL_OF_READONLY | GDAL_OF_VERBOSE_ERROR, NULL,
                           options, NULL);
-    qfz_trap_end(&trap);
-    if (!*dataset) return qfz_trap_fail(&trap, err, QFZ_EIO, name, "it is no raster known to GDAL");
+    qfz_error_trap_end(&trap);
+    if (!*dataset)
+        return qfz_error_trap_fail(&trap, err, QFZ_EIO, name, "not a raster that GDAL can open");
     return QFZ_OK;
 }
 
@@ -27,9 +34,11 @@ static qfz_status check_has_bands(const qfz_source *source, qfz_error *err)
     char **const list = GDALGetMetadata(source->dataset, "SUBDATASETS");
     const char *const first = CSLFetchNameValue(list, "SUBDATASET_1_NAME");
     if (first)
-        return qfz_fail(err, QFZ_EIO,
-                        "%s: it has no bands, but subdatasets, of which the first is %s",
-                        source->name, first);
+        return qfz_fail(
+            err, QFZ_EIO,
+            "%s: it has no bands, only subdatasets, of which the first is %s; name one of "
+            "them as input",
+            source->name, first);
     return qfz_fail(err, QFZ_EIO, "%s: it has no bands", source->name);
 }
 
@@ -63,26 +72,28 @@ static bool is_alpha(GDALDatasetH dataset, int number)
     return GDALGetRasterColorInterpretation(band) == GCI_AlphaBand;
 }
 
-/* The numbers of the bands in use, checked. */
-static qfz_status choose_bands(qfz_source *source, const qfz_job *job, qfz_error *err)
+/* Sets the numbers of the bands in use. */
+static qfz_status choose_bands(qfz_source *source, qfz_error *err)
 {
+    const qfz_source_options *const options = &source->options;
     const int n_all = GDALGetRasterCount(source->dataset);
-    const int n_wanted = job->bands ? job->n_bands : n_all;
+    const int n_wanted = options->bands ? options->n_bands : n_all;
     QFZ_TRY(QFZ_NEW_ZERO(&source->numbers, n_wanted, err));
     for (int i = 0; i < n_wanted; i++) {
-        const int number = job->bands ? job->bands[i] : i + 1;
+        const int number = options->bands ? options->bands[i] : i + 1;
         if (number < 1 || number > n_all)
             return qfz_fail(err, QFZ_EARG, "%s: there is no band %d; it has %d", source->name,
                             number, n_all);
         for (int j = 0; j < source->n_bands; j++)
             if (source->numbers[j] == number)
-                return qfz_fail(err, QFZ_EARG, "%s: band %d is asked for twice", source->name,
-                                number);
-        if (job->bands || job->task == QFZ_CUT || !is_alpha(source->dataset, number))
+                return qfz_fail(err, QFZ_EARG, "%s: band %d is named twice; name each band once",
+                                source->name, number);
+        if (options->bands || options->is_saliency || !is_alpha(source->dataset, number))
             source->numbers[source->n_bands++] = number;
     }
     if (source->n_bands < 1)
-        return qfz_fail(err, QFZ_EARG, "%s: no band is left to use", source->name);
+        return qfz_fail(err, QFZ_EARG, "%s: every band is an alpha band; name the bands to use",
+                        source->name);
     if (source->n_bands > QFZ_MAX_BANDS)
         return qfz_fail(err, QFZ_EARG, "%s: %d bands are more than the %d supported", source->name,
                         source->n_bands, (int)QFZ_MAX_BANDS);
@@ -119,39 +130,39 @@ static qfz_status find_common_type(qfz_source *source, qfz_error *err)
     return QFZ_OK;
 }
 
-static qfz_status open_bands(qfz_source *source, const qfz_job *job, qfz_error *err)
+static qfz_status open_bands(qfz_source *source, qfz_error *err)
 {
-    QFZ_TRY(choose_bands(source, job, err));
+    QFZ_TRY(choose_bands(source, err));
     QFZ_TRY(QFZ_NEW_ZERO(&source->bands, source->n_bands, err));
     for (int b = 0; b < source->n_bands; b++) {
         source->bands[b].number = source->numbers[b];
         source->bands[b].handle = GDALGetRasterBand(source->dataset, source->numbers[b]);
-        if (!source->is_cut) QFZ_TRY(find_type(source, &source->bands[b], err));
+        if (!source->options.is_saliency) QFZ_TRY(find_type(source, &source->bands[b], err));
     }
-    return source->is_cut ? QFZ_OK : find_common_type(source, err);
+    return source->options.is_saliency ? QFZ_OK : find_common_type(source, err);
 }
 
-static qfz_status open_mask(qfz_source *source, const qfz_job *job, const qfz_source *known,
-                            qfz_error *err)
+static qfz_status open_mask(qfz_source *source, const qfz_source_options *options,
+                            const qfz_source *known, qfz_error *err)
 {
-    if (!job->mask) return QFZ_OK;
-    QFZ_TRY(open_dataset(&source->mask_dataset, job->mask, NULL, err));
+    if (!options->mask) return QFZ_OK;
+    QFZ_TRY(open_dataset(&source->mask_dataset, options->mask, NULL, err));
     if (known)
         source->mask_mosaic = known->mask_mosaic;
     else
-        QFZ_TRY(qfz_mosaic_of(source->mask_dataset, &source->mask_mosaic, err));
+        QFZ_TRY(qfz_mosaic_init(&source->mask_mosaic, source->mask_dataset, err));
     const int w = GDALGetRasterXSize(source->mask_dataset);
     const int h = GDALGetRasterYSize(source->mask_dataset);
     if (GDALGetRasterCount(source->mask_dataset) < 1)
-        return qfz_fail(err, QFZ_EIO, "%s: the mask has no bands", job->mask);
+        return qfz_fail(err, QFZ_EIO, "%s: the mask has no bands", options->mask);
     if (w != source->info.w || h != source->info.h)
         return qfz_fail(err, QFZ_EARG, "%s: the mask has %d x %d pixels, but %s has %lld x %lld",
-                        job->mask, w, h, source->name, (long long)source->info.w,
+                        options->mask, w, h, source->name, (long long)source->info.w,
                         (long long)source->info.h);
     return QFZ_OK;
 }
 
-/* Of VRTs, those of their parts. */
+/* The blocks of a mosaic are those of its parts. */
 static void find_blocks(qfz_source *source)
 {
     qfz_source_info *const info = &source->info;
@@ -168,7 +179,7 @@ static void find_blocks(qfz_source *source)
     source->has_grid = !mosaic->is_vrt || mosaic->has_grid;
 }
 
-/* Bands that lie together in blocks are decoded together, whether in use or not. */
+/* GDAL decodes bands that share blocks together, whether they are in use or not. */
 static void find_order(qfz_source *source)
 {
     const char *const order = GDALGetMetadataItem(source->dataset, "INTERLEAVE", "IMAGE_STRUCTURE");
@@ -187,45 +198,45 @@ static void fill_info(qfz_source *source)
     qfz_source_info *const info = &source->info;
     find_blocks(source);
     find_order(source);
-    info->n_bands = source->is_cut ? 1 : source->n_bands;
-    if (source->is_cut) info->type = QFZ_U8;
+    info->n_bands = source->options.is_saliency ? 1 : source->n_bands;
+    if (source->options.is_saliency) info->type = QFZ_U8;
 }
 
-static qfz_status open_source(qfz_source *source, const qfz_job *job, const qfz_source *known,
-                              qfz_error *err)
+static qfz_status open_source(qfz_source *source, const qfz_source_options *options,
+                              const qfz_source *known, qfz_error *err)
 {
-    if (!job->src || !job->src[0]) return qfz_fail(err, QFZ_EARG, "no input raster is named");
-    QFZ_TRY(qfz_text_copy(&source->name, job->src, err));
-    QFZ_TRY(open_dataset(&source->dataset, job->src, job->open_options, err));
+    if (!options->name || !options->name[0])
+        return qfz_fail(err, QFZ_EARG, "no input raster is named");
+    QFZ_TRY(qfz_text_copy(&source->name, options->name, err));
+    QFZ_TRY(open_dataset(&source->dataset, options->name, options->open_options, err));
     QFZ_TRY(check_has_bands(source, err));
-    source->is_cut = job->task == QFZ_CUT;
-    source->job = job;
-    source->retry = qfz_retry_of_job(job);
+    source->options = *options;
     source->info.w = GDALGetRasterXSize(source->dataset);
     source->info.h = GDALGetRasterYSize(source->dataset);
-    QFZ_TRY(open_bands(source, job, err));
+    QFZ_TRY(open_bands(source, err));
     if (known)
         source->mosaic = known->mosaic;
     else
-        QFZ_TRY(qfz_mosaic_of(source->dataset, &source->mosaic, err));
+        QFZ_TRY(qfz_mosaic_init(&source->mosaic, source->dataset, err));
     fill_info(source);
-    QFZ_TRY(open_mask(source, job, known, err));
-    if (source->is_cut) QFZ_TRY(qfz_cut_init(source, job, err));
-    QFZ_TRY(qfz_valid_init(source, job, err));
+    QFZ_TRY(open_mask(source, options, known, err));
+    if (source->options.is_saliency) QFZ_TRY(qfz_saliency_source_init(source, err));
+    QFZ_TRY(qfz_valid_init(source, err));
     return QFZ_OK;
 }
 
-/* known: the same raster, if it has been opened before. */
-static qfz_status open_new(qfz_source **source, const qfz_job *job, const qfz_source *known,
-                           bool is_reader, qfz_error *err)
+/* known: the same raster, opened before; or NULL. */
+static qfz_status open_new(qfz_source **source, const qfz_source_options *options,
+                           const qfz_source *known, bool is_reader, qfz_error *err)
 {
     qfz_source *made = NULL;
-    qfz_trap trap;
+    qfz_error_trap trap;
     QFZ_TRY(QFZ_NEW_ZERO(&made, 1, err));
+    made->options = *options;
     made->is_reader = is_reader;
-    qfz_trap_begin(&trap);
-    const qfz_status st = open_source(made, job, known, err);
-    qfz_trap_end(&trap);
+    qfz_error_trap_begin(&trap);
+    const qfz_status st = open_source(made, options, known, err);
+    qfz_error_trap_end(&trap);
     if (st != QFZ_OK) {
         qfz_source_close(made);
         return st;
@@ -234,54 +245,56 @@ static qfz_status open_new(qfz_source **source, const qfz_job *job, const qfz_so
     return QFZ_OK;
 }
 
-qfz_status qfz_source_open(qfz_source **source, const qfz_job *job, qfz_error *err)
+qfz_status qfz_source_open(qfz_source **source, const qfz_source_options *options, qfz_error *err)
 {
-    return open_new(source, job, NULL, false, err);
+    return open_new(source, options, NULL, false, err);
 }
 
 qfz_status qfz_source_locate(qfz_source *source, qfz_error *err)
 {
-    qfz_trap trap;
+    qfz_error_trap trap;
     if (source->is_located) return QFZ_OK;
-    qfz_trap_begin(&trap);
+    qfz_error_trap_begin(&trap);
     const qfz_status st = qfz_georef_init(&source->georef, source->dataset, err);
-    qfz_trap_end(&trap);
+    qfz_error_trap_end(&trap);
     source->is_located = st == QFZ_OK;
     return st;
 }
 
 qfz_status qfz_source_open_reader(qfz_source **reader, const qfz_source *source, qfz_error *err)
 {
-    return open_new(reader, source->job, source, true, err);
+    return open_new(reader, &source->options, source, true, err);
 }
 
-/* What GDAL keeps of a file is not to be trusted after a failure: of a TIFF's list of blocks, those
- * that could not be read are taken for empty from then on, without an error. */
+/* After a failed read GDAL's copy of a TIFF's block list is incomplete: GDAL takes the blocks that
+ * could not be listed for empty ones, without an error. */
 qfz_status qfz_source_reopen(qfz_source *source, qfz_error *err)
 {
     qfz_source *fresh = NULL;
-    QFZ_TRY(open_new(&fresh, source->job, source, source->is_reader, err));
+    QFZ_TRY(open_new(&fresh, &source->options, source, source->is_reader, err));
     const bool same = fresh->info.w == source->info.w && fresh->info.h == source->info.h &&
                       fresh->info.type == source->info.type;
     const qfz_source old = *source;
     *source = *fresh;
     *fresh = old;
     qfz_source_close(fresh);
-    return same ? QFZ_OK : qfz_fail(err, QFZ_EARG, "%s: it has changed", source->name);
+    return same ? QFZ_OK
+                : qfz_fail(err, QFZ_EARG, "%s: its size or type has changed during the run",
+                           source->name);
 }
 
 void qfz_source_close(qfz_source *source)
 {
-    qfz_trap trap;
+    qfz_error_trap trap;
     if (!source) return;
-    qfz_trap_begin(&trap);
+    qfz_error_trap_begin(&trap);
     qfz_georef_fini(&source->georef);
     if (source->mask_dataset) GDALClose(source->mask_dataset);
     if (source->dataset) GDALClose(source->dataset);
     CSLDestroy(source->mask_files);
     CSLDestroy(source->files);
-    qfz_trap_end(&trap);
-    free(source->scratch);
+    qfz_error_trap_end(&trap);
+    free(source->scratch.data);
     free(source->masks);
     free(source->bands);
     free(source->numbers);

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* table.c - one row per region, in any vector format of GDAL that can be created.
+/* table.c - one row for each region, in any vector format that GDAL can create.
  *
- * Numbers go into text formats with as many digits as bring the same double back, whatever the
- * locale; so columns of CSV are handed over as text that is not quoted. */
-#include "raster/private.h"
-
-#include "core/memory.h"
+ * In text formats a number has as many digits as strtod() needs to read the same double, in every
+ * locale; so columns of CSV are text columns without quotes. */
+#include "raster/table.h"
 
 #include <assert.h>
 #include <cpl_conv.h>
@@ -16,13 +14,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/memory.h"
+#include "raster/driver.h"
+#include "raster/error_trap.h"
+#include "raster/retry_vsi.h"
+#include "raster/source_state.h"
+#include "raster/temp_output.h"
+#include "raster/text.h"
+
 enum { ROWS_PER_TRANSACTION = 20000, NAME_BYTES = 32 };
 
 struct qfz_table {
     char *path, *temp;
     GDALDatasetH dataset;
     OGRLayerH layer;
-    OGRFeatureH feature;                     /* used again and again */
+    OGRFeatureH feature;                     /* reused for every row */
     OGRCoordinateTransformationH to_lon_lat; /* NULL: no such columns */
     double transform[6];
     int n_bands;
@@ -31,12 +37,11 @@ struct qfz_table {
     int column; /* the next one of the row being filled */
 };
 
-qfz_status qfz_table_check(qfz_source *source, const qfz_job *job, const char *path, int n_bands,
+qfz_status qfz_table_check(qfz_source *source, const qfz_output_options *options, const char *path,
                            qfz_error *err)
 {
     GDALDriverH driver = NULL;
-    (void)n_bands;
-    QFZ_TRY(qfz_output_check(source, job, path, err));
+    QFZ_TRY(qfz_output_check(source, options, path, err));
     return qfz_driver_find(&driver, path, true, err);
 }
 
@@ -101,17 +106,16 @@ static bool has_geometry(GDALDriverH driver)
     return true;
 }
 
-/* Drivers that write one file from its beginning to its end.  Most of them do not look whether a
- * write has failed; by a name of steady.c it is tried again, and an error if that fails, too. */
-static qfz_status name_for_driver(const qfz_table *table, GDALDriverH driver, const qfz_job *job,
-                                  char **name, qfz_error *err)
+/* Drivers that write one file from beginning to end.  Most of them ignore a failed write; the file
+ * system of retry_vsi.c repeats the write, and reports an error if all tries fail. */
+static qfz_status name_for_driver(const qfz_table *table, GDALDriverH driver,
+                                  const qfz_output_options *options, char **name, qfz_error *err)
 {
     static const char *const of_one_file[] = {"CSV", "GeoJSON",    "GeoJSONSeq", "LIBKML",
                                               "KML", "FlatGeobuf", "XLSX",       "ODS"};
-    const qfz_retry retry = qfz_retry_of_job(job);
     for (size_t i = 0; i < sizeof of_one_file / sizeof of_one_file[0]; i++)
         if (EQUAL(GDALGetDriverShortName(driver), of_one_file[i]))
-            return qfz_steady_name(name, table->temp, &retry, err);
+            return qfz_retry_vsi_name(name, table->temp, &options->retry, err);
     return qfz_text_copy(name, table->temp, err);
 }
 
@@ -136,12 +140,12 @@ static bool create_layer(qfz_table *table, const qfz_source *source, GDALDriverH
     return table->feature != NULL;
 }
 
-static qfz_status create(qfz_table *table, const qfz_source *source, const qfz_job *job,
-                         const char *path, qfz_error *err)
+static qfz_status create(qfz_table *table, const qfz_source *source,
+                         const qfz_output_options *options, const char *path, qfz_error *err)
 {
     GDALDriverH driver = NULL;
     char *name = NULL;
-    qfz_trap trap;
+    qfz_error_trap trap;
     assert(source->is_located);
     QFZ_TRY(qfz_driver_find(&driver, path, true, err));
     QFZ_TRY(qfz_text_copy(&table->path, path, err));
@@ -150,22 +154,24 @@ static qfz_status create(qfz_table *table, const qfz_source *source, const qfz_j
     memcpy(table->transform, source->georef.transform, sizeof table->transform);
     table->is_text = EQUAL(GDALGetDriverShortName(driver), "CSV");
     table->is_indexed = EQUAL(GDALGetDriverShortName(driver), "GPKG");
-    QFZ_TRY(name_for_driver(table, driver, job, &name, err));
-    qfz_trap_begin(&trap);
+    QFZ_TRY(name_for_driver(table, driver, options, &name, err));
+    qfz_error_trap_begin(&trap);
     const bool ok = create_layer(table, source, driver, name);
-    qfz_trap_end(&trap);
+    qfz_error_trap_end(&trap);
     free(name);
-    if (!ok) return qfz_trap_fail(&trap, err, QFZ_EIO, path, "the table could not be created");
+    if (!ok)
+        return qfz_error_trap_fail(&trap, err, QFZ_EIO, path, "the table could not be created");
     return QFZ_OK;
 }
 
-qfz_status qfz_table_create(qfz_table **table, const qfz_source *source, const qfz_job *job,
-                            const char *path, int n_bands, qfz_error *err)
+qfz_status qfz_table_create(qfz_table **table, const qfz_source *source,
+                            const qfz_output_options *options, const char *path, int n_bands,
+                            qfz_error *err)
 {
     qfz_table *made = NULL;
     QFZ_TRY(QFZ_NEW_ZERO(&made, 1, err));
     made->n_bands = n_bands;
-    const qfz_status st = create(made, source, job, path, err);
+    const qfz_status st = create(made, source, options, path, err);
     if (st != QFZ_OK) {
         qfz_table_close(made);
         return st;
@@ -280,21 +286,24 @@ static bool begin_or_end(qfz_table *table, bool begin)
 
 qfz_status qfz_table_write(qfz_table *table, const qfz_region_row *row, qfz_error *err)
 {
-    qfz_trap trap;
-    if (!table->dataset) return qfz_fail(err, QFZ_EIO, "%s: it is complete already", table->path);
+    qfz_error_trap trap;
+    if (!table->dataset) return qfz_fail(err, QFZ_EIO, "%s: it is already complete", table->path);
     if (row->label > INT64_MAX || row->pixels > INT64_MAX)
-        return qfz_fail(err, QFZ_EARG, "%s: a label or count passes 2^63 - 1", table->path);
-    qfz_trap_begin(&trap);
+        return qfz_fail(
+            err, QFZ_EARG,
+            "%s: a label or pixel count is larger than 2^63 - 1, which no table can hold",
+            table->path);
+    qfz_error_trap_begin(&trap);
     fill(table, row);
-    qfz_trap_end(&trap); /* a place without longitude and latitude is no failure */
-    qfz_trap_begin(&trap);
+    qfz_error_trap_end(&trap); /* a point without longitude and latitude is not a failure */
+    qfz_error_trap_begin(&trap);
     bool ok = begin_or_end(table, true);
     ok = ok && OGR_L_CreateFeature(table->layer, table->feature) == OGRERR_NONE;
     table->n_rows++;
     if (ok && table->n_rows % ROWS_PER_TRANSACTION == 0) ok = begin_or_end(table, false);
-    qfz_trap_end(&trap);
+    qfz_error_trap_end(&trap);
     if (!ok || trap.failed)
-        return qfz_trap_fail(&trap, err, QFZ_EIO, table->path, "a row could not be written");
+        return qfz_error_trap_fail(&trap, err, QFZ_EIO, table->path, "a row could not be written");
     return QFZ_OK;
 }
 
@@ -309,7 +318,8 @@ static void release(qfz_table *table)
     table->dataset = NULL;
 }
 
-/* GDAL makes the index as late, but also where what is closed will be deleted. */
+/* Makes the spatial index of a GeoPackage.  GDAL would also make it when the table is closed, but
+ * then even for a table that is about to be deleted. */
 static bool make_index(qfz_table *table)
 {
     if (!table->is_indexed) return true;
@@ -320,24 +330,25 @@ static bool make_index(qfz_table *table)
         NULL);
     CPLFree(name);
     CPLFree(geometry);
-    const OGRFeatureH answer = made ? OGR_L_GetNextFeature(made) : NULL;
-    const bool ok = answer && OGR_F_GetFieldAsInteger(answer, 0) == 1;
-    if (answer) OGR_F_Destroy(answer);
+    const OGRFeatureH result = made ? OGR_L_GetNextFeature(made) : NULL;
+    const bool ok = result && OGR_F_GetFieldAsInteger(result, 0) == 1;
+    if (result) OGR_F_Destroy(result);
     if (made) GDALDatasetReleaseResultSet(table->dataset, made);
     return ok;
 }
 
 qfz_status qfz_table_finish(qfz_table *table, qfz_error *err)
 {
-    qfz_trap trap;
+    qfz_error_trap trap;
     if (table->finished) return QFZ_OK;
     if (!table->dataset) return qfz_fail(err, QFZ_EIO, "%s: writing failed before", table->path);
-    qfz_trap_begin(&trap);
+    qfz_error_trap_begin(&trap);
     const bool ok = begin_or_end(table, false) && make_index(table);
     release(table);
-    qfz_trap_end(&trap);
+    qfz_error_trap_end(&trap);
     if (!ok || trap.failed)
-        return qfz_trap_fail(&trap, err, QFZ_EIO, table->path, "the table could not be closed");
+        return qfz_error_trap_fail(&trap, err, QFZ_EIO, table->path,
+                                   "the table could not be closed");
     table->finished = true;
     return QFZ_OK;
 }
@@ -353,11 +364,11 @@ qfz_status qfz_table_commit(qfz_table *table, qfz_error *err)
 
 void qfz_table_close(qfz_table *table)
 {
-    qfz_trap trap;
+    qfz_error_trap trap;
     if (!table) return;
-    qfz_trap_begin(&trap);
+    qfz_error_trap_begin(&trap);
     release(table);
-    qfz_trap_end(&trap);
+    qfz_error_trap_end(&trap);
     if (!table->committed) qfz_temp_delete(table->temp);
     free(table->temp);
     free(table->path);

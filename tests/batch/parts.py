@@ -84,7 +84,7 @@ def layouts():
     with open("taken.tif.edges.vrt", "w", encoding="ascii") as other:
         other.write("another's")
     status, _, err = run(ranks_of(3) + words + ["taken.tif"])
-    test.check(status == 1 and "taken.tif.edges.vrt: it exists already" in err,
+    test.check(status == 1 and "taken.tif.edges.vrt: already exists" in err,
                f"khalimsky: status {status}: {err}")
     with open("taken.tif.edges.vrt", encoding="ascii") as other:
         test.check(other.read() == "another's", "khalimsky: edges took the place of a file")

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scene.h - small rasters made for a test, and the few lines that every test of this room needs. */
+/* scene.h - makes small rasters, and holds what every test of the raster room needs. */
 #ifndef QFZ_TESTS_SCENE_H
 #define QFZ_TESTS_SCENE_H
 
@@ -28,7 +28,7 @@
         if ((expr) != QFZ_OK) fail_msg("%s", err.message);                                         \
     } while (0)
 
-/* The call fails with this status, and says `words`. */
+/* The call fails with this status, and its message has `words` and one line. */
 #define FAILS(expr, code, words)                                                                   \
     do {                                                                                           \
         qfz_error err = {0};                                                                       \
@@ -39,13 +39,12 @@
 
 UNUSED static int set_up(void **state)
 {
-    const qfz_job job = {0};
     qfz_error err = {0};
     (void)state;
-    return qfz_raster_setup(&job, (int64_t)64 << 20, &err) == QFZ_OK ? 0 : -1;
+    return qfz_raster_setup(NULL, (int64_t)64 << 20, &err) == QFZ_OK ? 0 : -1;
 }
 
-/* Tests that cannot be run here: cmocka goes on, and its status says nothing of them. */
+/* True if a test was skipped, which the status of cmocka does not show. */
 static bool left_out;
 
 UNUSED static void leave_out(const char *what, const char *why)
@@ -55,13 +54,13 @@ UNUSED static void leave_out(const char *what, const char *why)
     skip();
 }
 
-/* The program's status: 77 says that some were left out. */
+/* The status of the program: 77 if a test was skipped. */
 UNUSED static int status_of(int n_failed)
 {
     return n_failed > 0 ? 1 : left_out ? 77 : 0;
 }
 
-/* A file of the folder of test rasters; skips the test where it is missing. */
+/* A file in the folder of test rasters; skips the test if the file is missing. */
 UNUSED static const char *data_file(const char *name)
 {
     static char path[1024];
@@ -84,7 +83,7 @@ UNUSED static bool exists(const char *path)
     return other != NULL;
 }
 
-/* Files of a folder, . and .. left out. */
+/* Number of files in a folder, without . and .. */
 UNUSED static int count_files(const char *folder)
 {
     char **const names = VSIReadDir(folder);
@@ -95,10 +94,10 @@ UNUSED static int count_files(const char *folder)
     return n;
 }
 
-UNUSED static qfz_job job_on(qfz_task task, const char *src)
+/* All bands except alpha; failed reads are not repeated. */
+UNUSED static qfz_source_options source_of(const char *name)
 {
-    const qfz_job job = {.task = task, .src = src, .dst = "/vsimem/dst.tif", .n_threads = 1};
-    return job;
+    return (qfz_source_options){.name = name};
 }
 
 /* A new GTiff, open for update; pixels are planes of `type`, or NULL. */
@@ -121,10 +120,10 @@ UNUSED static GDALDatasetH make(const char *path, int w, int h, int n_bands, GDA
     return make_with(path, w, h, n_bands, type, pixels, NULL);
 }
 
-UNUSED static qfz_source *open_it(const qfz_job *job)
+UNUSED static qfz_source *open_it(const qfz_source_options *input)
 {
     qfz_source *source = NULL;
-    OK(qfz_source_open(&source, job, &err));
+    OK(qfz_source_open(&source, input, &err));
     OK(qfz_source_locate(source, &err));
     return source;
 }
@@ -137,9 +136,9 @@ UNUSED static qfz_box whole(const qfz_source *source)
 }
 
 /* Opens, reads everything, compares the validity, closes. */
-UNUSED static void check_valid(const qfz_job *job, const uint8_t *expected, size_t n)
+UNUSED static void check_valid(const qfz_source_options *input, const uint8_t *expected, size_t n)
 {
-    qfz_source *const source = open_it(job);
+    qfz_source *const source = open_it(input);
     uint8_t valid[256], pixels[8192];
     assert_true(n <= sizeof valid);
     OK(qfz_source_read(source, whole(source), pixels, valid, &err));

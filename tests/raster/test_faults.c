@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Disks that are full, folders that are missing: one message, and no file. */
+/* test_faults.c - a full disk or a missing folder gives one message and leaves no file. */
 #define _GNU_SOURCE
 #include "scene.h"
 
@@ -21,12 +21,11 @@ static int remove_folder(void **state)
     return VSIRmdirRecursive(folder);
 }
 
-static qfz_source *scene(qfz_job *job, const char *dst, qfz_sink_spec *spec, int64_t side)
+static qfz_source *scene(const char *dst, qfz_sink_spec *spec, int64_t side)
 {
     const int px = (int)side;
     GDALClose(make("/vsimem/source.tif", px, px, 1, GDT_Byte, NULL));
-    *job = job_on(QFZ_LABEL, "/vsimem/source.tif");
-    job->dst = dst;
+    const qfz_source_options input = source_of("/vsimem/source.tif");
     const qfz_sink_spec s = {.path = dst,
                              .w = side,
                              .h = side,
@@ -35,30 +34,31 @@ static qfz_source *scene(qfz_job *job, const char *dst, qfz_sink_spec *spec, int
                              .max_value = 1e9,
                              .has_nodata = true};
     *spec = s;
-    return open_it(job);
+    return open_it(&input);
 }
 
 static void folders_are_tried_before_the_work(void **state)
 {
     (void)state;
     char missing[128], file[128];
-    qfz_job job;
+    qfz_sink_options output = {.n_threads = 1};
     qfz_sink_spec spec;
     (void)snprintf(missing, sizeof missing, "%s/none/a.tif", folder);
-    qfz_source *source = scene(&job, missing, &spec, 8);
-    FAILS(qfz_sink_check(source, &job, &spec, &err), QFZ_EIO, "No such file or directory");
+    qfz_source *source = scene(missing, &spec, 8);
+    FAILS(qfz_sink_check(source, &output, &spec, &err), QFZ_EIO, "No such file or directory");
     qfz_source_close(source);
-    source = scene(&job, folder, &spec, 8);
-    job.format = "GTiff";
-    FAILS(qfz_sink_check(source, &job, &spec, &err), QFZ_EARG, "folder of this name");
+    source = scene(folder, &spec, 8);
+    output.format = "GTiff";
+    FAILS(qfz_sink_check(source, &output, &spec, &err), QFZ_EARG, "folder has this name");
     qfz_source_close(source);
-    source = scene(&job, "/proc/a.tif", &spec, 8);
-    FAILS(qfz_sink_check(source, &job, &spec, &err), QFZ_EIO, "/proc/a.tif");
+    output.format = NULL;
+    source = scene("/proc/a.tif", &spec, 8);
+    FAILS(qfz_sink_check(source, &output, &spec, &err), QFZ_EIO, "/proc/a.tif");
     qfz_source_close(source);
     (void)snprintf(file, sizeof file, "%s/a.tif", folder);
-    source = scene(&job, file, &spec, 8);
-    job.labels = file;
-    FAILS(qfz_sink_check(source, &job, &spec, &err), QFZ_EARG, "two outputs");
+    source = scene(file, &spec, 8);
+    output.output.names[0] = output.output.names[1] = file;
+    FAILS(qfz_sink_check(source, &output, &spec, &err), QFZ_EARG, "two outputs");
     qfz_source_close(source);
     assert_int_equal(count_files(folder), 0);
 }
@@ -67,28 +67,28 @@ static void links_to_an_input_are_seen(void **state)
 {
     (void)state;
     char file[128], link_name[128];
-    qfz_job job;
+    qfz_sink_options output = {.n_threads = 1};
     qfz_sink_spec spec;
     (void)snprintf(file, sizeof file, "%s/in.tif", folder);
     (void)snprintf(link_name, sizeof link_name, "%s/link.tif", folder);
-    qfz_source_close(scene(&job, link_name, &spec, 8));
+    qfz_source_close(scene(link_name, &spec, 8));
     GDALClose(make(file, 8, 8, 1, GDT_Byte, NULL));
     assert_int_equal(symlink(file, link_name), 0);
-    job.src = file;
-    job.overwrite = true;
-    qfz_source *const source = open_it(&job);
-    FAILS(qfz_sink_check(source, &job, &spec, &err), QFZ_EARG, "replace an input");
+    output.output.overwrite = true;
+    const qfz_source_options input = source_of(file);
+    qfz_source *const source = open_it(&input);
+    FAILS(qfz_sink_check(source, &output, &spec, &err), QFZ_EARG, "replace an input");
     qfz_source_close(source);
     unlink(link_name);
     unlink(file);
 }
 
-/* Noise does not compress: 16 MiB of it pass any small disk. */
-static qfz_status write_noise(const qfz_source *source, const qfz_job *job,
+/* Noise does not compress: 16 MiB of it do not fit on the small disk. */
+static qfz_status write_noise(const qfz_source *source, const qfz_sink_options *output,
                               const qfz_sink_spec *spec, qfz_error *err)
 {
     qfz_sink *sink = NULL;
-    qfz_status st = qfz_sink_create(&sink, source, job, spec, err);
+    qfz_status st = qfz_sink_create(&sink, source, output, spec, err);
     uint32_t *const px = malloc((size_t)(spec->w * 256) * sizeof *px);
     uint32_t noise = 1;
     for (int64_t y = 0; y < spec->h && st == QFZ_OK; y += 256) {
@@ -116,7 +116,6 @@ static void a_full_disk_is_an_error_and_leaves_nothing(void **state)
 {
     (void)state;
     char small[128], file[160];
-    qfz_job job;
     qfz_sink_spec spec;
     (void)snprintf(small, sizeof small, "%s/small", folder);
     mount_small(small);
@@ -125,27 +124,27 @@ static void a_full_disk_is_an_error_and_leaves_nothing(void **state)
         static const char *const names[] = {"a.tif", "b.tif", "c.img", "d.tif"};
         const char *const plain[] = {"COMPRESS=NONE", NULL};
         (void)snprintf(file, sizeof file, "%s/%s", small, names[i]);
-        qfz_source *const source = scene(&job, file, &spec, sides[i]);
-        if (i == 1) job.creation_options = plain;
-        if (i == 3) job.format = "COG";
-        FAILS(write_noise(source, &job, &spec, &err), QFZ_EIO, file);
+        qfz_sink_options output = {.n_threads = 1};
+        qfz_source *const source = scene(file, &spec, sides[i]);
+        if (i == 1) output.creation_options = plain;
+        if (i == 3) output.format = "COG";
+        FAILS(write_noise(source, &output, &spec, &err), QFZ_EIO, file);
         assert_int_equal(count_files(small), 0);
         qfz_source_close(source);
     }
     assert_int_equal(umount(small), 0);
 }
 
-/* The size limit of a process stands for a full disk where none can be mounted. */
 static void a_device_that_is_always_full_is_an_error(void **state)
 {
     (void)state;
-    qfz_job job;
+    qfz_sink_options output = {.n_threads = 1};
     qfz_sink_spec spec;
     qfz_sink *sink = NULL;
     if (access("/dev/full", W_OK) != 0) leave_out("/dev/full", strerror(errno));
-    qfz_source *const source = scene(&job, "/dev/full/a.tif", &spec, 64);
-    FAILS(qfz_sink_check(source, &job, &spec, &err), QFZ_EIO, "/dev/full");
-    FAILS(qfz_sink_create(&sink, source, &job, &spec, &err), QFZ_EIO, "/dev/full");
+    qfz_source *const source = scene("/dev/full/a.tif", &spec, 64);
+    FAILS(qfz_sink_check(source, &output, &spec, &err), QFZ_EIO, "/dev/full");
+    FAILS(qfz_sink_create(&sink, source, &output, &spec, &err), QFZ_EIO, "/dev/full");
     qfz_source_close(source);
 }
 

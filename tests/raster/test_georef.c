@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* CRS, geotransform, GCPs and pixel convention reach the outputs; areas of pixels are right. */
+/* test_georef.c - outputs have the CRS, geotransform, GCPs and pixel convention of the source;
+ * areas of pixels are right. */
 #include "scene.h"
 
 #include <geodesic.h>
@@ -16,14 +17,13 @@ static void set_crs(GDALDatasetH dataset, int epsg)
     OSRDestroySpatialReference(srs);
 }
 
-/* An output of the source, open for reading. */
+/* Writes an output of the source and opens it for reading. */
 static GDALDatasetH output_of(const char *name, qfz_layout layout)
 {
-    qfz_job job = job_on(QFZ_SALIENCY, name);
+    const qfz_source_options input = source_of(name);
+    const qfz_sink_options output = {.output.overwrite = true, .n_threads = 1};
     qfz_sink *sink = NULL;
-    job.dst = dst;
-    job.overwrite = true;
-    qfz_source *const source = open_it(&job);
+    qfz_source *const source = open_it(&input);
     const qfz_source_info *const info = qfz_source_get_info(source);
     const bool cells = layout == QFZ_KHALIMSKY;
     const qfz_sink_spec spec = {.path = dst,
@@ -34,7 +34,7 @@ static GDALDatasetH output_of(const char *name, qfz_layout layout)
                                 .n_bands = 1,
                                 .type = QFZ_OUT_U16,
                                 .connectivity = 4};
-    OK(qfz_sink_create(&sink, source, &job, &spec, &err));
+    OK(qfz_sink_create(&sink, source, &output, &spec, &err));
     OK(qfz_sink_commit(sink, &err));
     qfz_sink_close(sink);
     qfz_source_close(source);
@@ -151,8 +151,8 @@ static void projected_areas_are_the_determinant(void **state)
     GDALDatasetH made = make(src, 4, 3, 1, GDT_Byte, NULL);
     GDALSetGeoTransform(made, t);
     GDALClose(made);
-    const qfz_job job = job_on(QFZ_LABEL, src);
-    qfz_source *source = open_it(&job);
+    const qfz_source_options input = source_of(src);
+    qfz_source *source = open_it(&input);
     assert_true(fabs(area_of_row(source, 1) - 126) < 1e-9);
     uint64_t weight;
     FAILS(qfz_source_row_areas(source, 2, 2, &weight, &err), QFZ_EARG, "rows 2..3 of 3");
@@ -161,12 +161,12 @@ static void projected_areas_are_the_determinant(void **state)
     GDALSetGeoTransform(made, t);
     set_crs(made, 2225); /* US survey feet */
     GDALClose(made);
-    source = open_it(&job);
+    source = open_it(&input);
     assert_true(fabs(area_of_row(source, 1) - 126 * 0.09290341161327487) < 1e-6);
     qfz_source_close(source);
 }
 
-/* PROJ's polygons have geodesic sides; with many points on a parallel they come close to it. */
+/* Sides of PROJ's polygons are geodesics; many points on a parallel approximate the parallel. */
 static double area_by_proj(double lat0, double lat1, double width)
 {
     enum { N = 2000 };
@@ -191,8 +191,8 @@ static void geographic_areas_agree_with_proj(void **state)
     GDALSetGeoTransform(made, t);
     set_crs(made, 4326);
     GDALClose(made);
-    const qfz_job job = job_on(QFZ_LABEL, src);
-    qfz_source *const source = open_it(&job);
+    const qfz_source_options input = source_of(src);
+    qfz_source *const source = open_it(&input);
     uint64_t sum = 0, weights[360];
     OK(qfz_source_row_areas(source, 0, 360, weights, &err));
     for (int y = 0; y < 360; y++)

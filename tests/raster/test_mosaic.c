@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Which VRTs are read without the georeferences of their parts, and that their pixels come; which
- * blocks they have. */
-#include "raster/private.h"
+/* test_mosaic.c - which VRTs are read without the georeference of their parts, with which blocks,
+ * and that the pixels are right. */
+#include "raster/mosaic.h"
+#include "raster/vrt_nesting.h"
+#include "raster/vrt_text.h"
 #include "scene.h"
 
 #define BAND(more) "<VRTRasterBand dataType='Byte' band='1'" more ">"
@@ -14,7 +16,7 @@ static qfz_mosaic mosaic_of(const char *xml)
     qfz_mosaic mosaic;
     const GDALDatasetH dataset = GDALOpen(xml, GA_ReadOnly);
     assert_non_null(dataset);
-    OK(qfz_mosaic_of(dataset, &mosaic, &err));
+    OK(qfz_mosaic_init(&mosaic, dataset, &err));
     GDALClose(dataset);
     return mosaic;
 }
@@ -61,15 +63,15 @@ static void takes_others_as_they_are(void **state)
 #define NEXT(name)                                                                                 \
     "<SimpleSource><SourceFilename relativeToVRT=\"1\">" name "</SourceFilename></SimpleSource>"
 
-/* A text that names it. */
+/* True if a VRT that names vrt is refused. */
 static bool leads_back(const char *vrt)
 {
     qfz_error err = {0};
     char text[512];
-    bool window_matters = false;
+    bool resamples = false;
     (void)snprintf(text, sizeof text, RASTER(BAND("") NEXT("%s") END), vrt);
-    const bool is_so = qfz_nested_check(text, text, &window_matters, &err) != QFZ_OK;
-    assert_int_equal(is_so, strstr(err.message, "leads back to itself") != NULL);
+    const bool is_so = qfz_vrt_check_nesting(text, text, &resamples, &err) != QFZ_OK;
+    assert_int_equal(is_so, strstr(err.message, "names itself") != NULL);
     return is_so;
 }
 
@@ -84,7 +86,7 @@ static void finds_vrts_that_lead_back(void **state)
     assert_true(leads_back("/vsimem/n/m/two&amp;.vrt"));
 }
 
-/* Twice as many ways at each of them: none is gone twice. */
+/* Each VRT names the next one twice; no VRT is followed twice. */
 static void follows_vrts_to_their_ends(void **state)
 {
     (void)state;
@@ -106,8 +108,8 @@ static void a_reader_leaves_no_option_behind(void **state)
     uint8_t got[2], valid[2];
     qfz_source *reader;
     GDALClose(make("/vsimem/a.tif", 2, 1, 1, GDT_Byte, px));
-    const qfz_job job = job_on(QFZ_LABEL, RASTER(BAND("") PART("/vsimem/a.tif") END));
-    qfz_source *const source = open_it(&job);
+    const qfz_source_options input = source_of(RASTER(BAND("") PART("/vsimem/a.tif") END));
+    qfz_source *const source = open_it(&input);
     OK(qfz_source_open_reader(&reader, source, &err));
     OK(qfz_source_read(reader, whole(reader), got, valid, &err));
     assert_memory_equal(got, px, sizeof px);
@@ -155,16 +157,16 @@ static void knows_the_blocks_of_all_parts(void **state)
     check_blocks(RASTER(BAND("") PART("/a.tif") END), 0, 0, false);
 }
 
-/* It does not read the text once more, which may be long. */
-static void a_reader_is_told_the_blocks(void **state)
+/* A reader does not read the text again, which may be long. */
+static void a_reader_takes_the_blocks_of_its_source(void **state)
 {
     (void)state;
     const char *const vrt = "/vsimem/pair.vrt";
     char text[2048];
     qfz_source *reader;
-    const qfz_job job = job_on(QFZ_LABEL, vrt);
+    const qfz_source_options input = source_of(vrt);
     write_text(vrt, pair(text, "BlockXSize=\"512\" BlockYSize=\"256\"", 4096));
-    qfz_source *const source = open_it(&job);
+    qfz_source *const source = open_it(&input);
     write_text(vrt, pair(text, "", 4096));
     OK(qfz_source_open_reader(&reader, source, &err));
     assert_int_equal(qfz_source_get_info(reader)->block_w, 512);
@@ -173,33 +175,34 @@ static void a_reader_is_told_the_blocks(void **state)
     qfz_source_close(source);
 }
 
-/* No more of GDAL's cache than helps: two blocks where blocks are read once, a stripe's where
- * stripes cut them, all there is where tiles do. */
+/* Bytes of GDAL's cache: two blocks if blocks are read once, the blocks of a stripe if stripes cut
+ * blocks, and 0 (all) if tiles do. */
 static void asks_for_the_cache_that_its_blocks_need(void **state)
 {
     (void)state;
     static const char same[] = "BlockXSize=\"512\" BlockYSize=\"256\"";
     const int64_t block = 512 * 256;
     char text[2048];
-    qfz_job job = job_on(QFZ_LABEL, pair(text, same, 4096));
-    qfz_source *source = open_it(&job);
+    qfz_source_options input = source_of(pair(text, same, 4096));
+    qfz_source *source = open_it(&input);
     assert_int_equal(qfz_source_get_info(source)->block_w, 512);
     assert_int_equal(qfz_source_get_info(source)->block_h, 256);
     assert_int_equal(qfz_source_cache_bytes(source, 4096), 2 * block);
     assert_int_equal(qfz_source_cache_bytes(source, 1000), 0);
     assert_int_equal(qfz_source_cache_bytes(source, 8192), 2 * block);
     qfz_source_close(source);
-    job.src = pair(text, same, 4000);
-    source = open_it(&job);
+    input.name = pair(text, same, 4000);
+    source = open_it(&input);
     assert_true(qfz_source_cache_bytes(source, 4096) >= 2 * 8 * block);
     qfz_source_close(source);
-    job.src = pair(text, "", 4096);
-    source = open_it(&job);
+    input.name = pair(text, "", 4096);
+    source = open_it(&input);
     assert_int_equal(qfz_source_cache_bytes(source, 4096), 0);
     qfz_source_close(source);
 }
 
-/* Born from a bug: with as many threads as GDAL keeps parts open they waited for each other. */
+/* From a bug: with as many threads as datasets in GDAL's pool, the threads waited for each other.
+ */
 static void many_threads_can_have_parts_open(void **state)
 {
     (void)state;
@@ -220,26 +223,26 @@ static void many_threads_can_have_parts_open(void **state)
     "<VRTDataset rasterXSize='80' rasterYSize='30'>" BAND("")                                      \
         SOURCE(AVERAGE, RECTS("40", "80", "0")) END "</VRTDataset>"
 
-static void knows_where_the_window_matters(void **state)
+static void knows_where_the_resamples(void **state)
 {
     (void)state;
-    assert_false(qfz_window_matters(SOURCE("", RECTS("40", "39.9999999998", "0.5"))));
-    assert_true(qfz_window_matters(SOURCE("", RECTS("40", "80", "0"))));
-    assert_false(qfz_window_matters(SOURCE(AVERAGE, RECTS("40", "40", "7"))));
-    assert_true(qfz_window_matters(SOURCE(AVERAGE, RECTS("40", "80", "0"))));
-    assert_true(qfz_window_matters(SOURCE(AVERAGE, RECTS("40", "40", "0.5"))));
-    assert_true(qfz_window_matters(SOURCE(AVERAGE, "") SOURCE("", RECTS("40", "40", "0"))));
-    assert_true(qfz_window_matters("<VRTDataset subClass=\"VRTWarpedDataset\">"));
+    assert_false(qfz_vrt_resamples(SOURCE("", RECTS("40", "39.9999999998", "0.5"))));
+    assert_true(qfz_vrt_resamples(SOURCE("", RECTS("40", "80", "0"))));
+    assert_false(qfz_vrt_resamples(SOURCE(AVERAGE, RECTS("40", "40", "7"))));
+    assert_true(qfz_vrt_resamples(SOURCE(AVERAGE, RECTS("40", "80", "0"))));
+    assert_true(qfz_vrt_resamples(SOURCE(AVERAGE, RECTS("40", "40", "0.5"))));
+    assert_true(qfz_vrt_resamples(SOURCE(AVERAGE, "") SOURCE("", RECTS("40", "40", "0"))));
+    assert_true(qfz_vrt_resamples("<VRTDataset subClass=\"VRTWarpedDataset\">"));
 }
 
-/* In tiles of 7 x 7 as in one. */
+/* Tiles of 7 x 7 pixels give the same pixels as one tile. */
 static void check_tiles(const char *name, const char *mask)
 {
     enum { W = 80, H = 30, SIDE = 7 };
     static uint8_t all[W * H], part[SIDE * SIDE], valid[W * H], part_valid[SIDE * SIDE];
-    qfz_job job = job_on(QFZ_LABEL, name);
-    job.mask = mask;
-    qfz_source *const source = open_it(&job);
+    qfz_source_options input = source_of(name);
+    input.mask = mask;
+    qfz_source *const source = open_it(&input);
     const int64_t w = qfz_source_get_info(source)->w;
     OK(qfz_source_read(source, whole(source), all, valid, &err));
     for (int64_t y0 = 0; y0 < H; y0 += SIDE)
@@ -256,7 +259,7 @@ static void check_tiles(const char *name, const char *mask)
     qfz_source_close(source);
 }
 
-/* GDAL's averages of a part of a window are not those of the whole: results depended on tiles. */
+/* From a bug: GDAL's averages depend on the window, so results depended on tiles. */
 static void reads_the_same_in_tiles_as_whole(void **state)
 {
     (void)state;
@@ -284,11 +287,11 @@ int main(void)
         cmocka_unit_test(finds_vrts_that_lead_back),
         cmocka_unit_test(follows_vrts_to_their_ends),
         cmocka_unit_test(knows_the_blocks_of_all_parts),
-        cmocka_unit_test(a_reader_is_told_the_blocks),
+        cmocka_unit_test(a_reader_takes_the_blocks_of_its_source),
         cmocka_unit_test(asks_for_the_cache_that_its_blocks_need),
         cmocka_unit_test(many_threads_can_have_parts_open),
         cmocka_unit_test(a_reader_leaves_no_option_behind),
-        cmocka_unit_test(knows_where_the_window_matters),
+        cmocka_unit_test(knows_where_the_resamples),
         cmocka_unit_test(reads_the_same_in_tiles_as_whole),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);

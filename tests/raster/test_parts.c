@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An output in parts shows the same as one that was written whole, and only when all are there. */
+/* test_parts.c - an output in parts equals one that was written whole, and appears when all parts
+ * are complete. */
 #include "scene.h"
 
 #include <ogr_srs_api.h>
@@ -11,7 +12,7 @@ static const char src[] = "/vsimem/in/source.tif";
 static const char out[] = "/vsimem/out";
 static const char whole_path[] = "/vsimem/whole/a.tif";
 
-/* Part 1 is empty; others begin between blocks. */
+/* Part 1 has no rows; others begin inside blocks. */
 static const int64_t rows_of_image[PARTS + 1] = {0, 7, 7, 16, H};
 static const int64_t rows_of_khalimsky[PARTS + 1] = {0, 14, 14, 32, 2 * H - 1};
 
@@ -67,7 +68,7 @@ static void set_place(GDALDatasetH dataset, const char *place)
     OSRDestroySpatialReference(srs);
 }
 
-/* Three coloured bands and one that has a name, a scale and a unit. */
+/* Three coloured bands, and a band with a name, a scale and a unit. */
 static qfz_source *make_source(GDALDataType type, const char *place)
 {
     static const GDALColorInterp colours[] = {GCI_RedBand, GCI_GreenBand, GCI_BlueBand,
@@ -82,8 +83,8 @@ static qfz_source *make_source(GDALDataType type, const char *place)
     GDALSetRasterUnitType(last, "m");
     set_place(made, place);
     GDALClose(made);
-    const qfz_job job = job_on(QFZ_LABEL, src);
-    return open_it(&job);
+    const qfz_source_options input = source_of(src);
+    return open_it(&input);
 }
 
 typedef struct sort {
@@ -144,7 +145,7 @@ static const int64_t *rows_of(const qfz_sink_spec *spec)
     return spec->h == H ? rows_of_image : rows_of_khalimsky;
 }
 
-static qfz_status told_nothing(void *arg, double part, qfz_error *err)
+static qfz_status ignore_progress(void *arg, double part, qfz_error *err)
 {
     (void)arg;
     (void)err;
@@ -152,14 +153,14 @@ static qfz_status told_nothing(void *arg, double part, qfz_error *err)
     return QFZ_OK;
 }
 
-static qfz_status join(const qfz_source *source, const qfz_job *job, const qfz_sink_spec *spec,
-                       const int64_t *rows, qfz_error *err)
+static qfz_status join(const qfz_source *source, const qfz_sink_options *output,
+                       const qfz_sink_spec *spec, const int64_t *rows, qfz_error *err)
 {
     qfz_sink *whole = NULL;
     qfz_status st = QFZ_OK;
-    if (!qfz_output_is_vrt(job, spec->path))
-        st = qfz_parts_merge(&whole, source, job, spec, rows, told_nothing, NULL, err);
-    if (st == QFZ_OK) st = qfz_parts_join(source, job, spec, rows, whole, err);
+    if (!qfz_output_is_vrt(output->format, spec->path))
+        st = qfz_parts_merge(&whole, source, output, spec, rows, ignore_progress, NULL, err);
+    if (st == QFZ_OK) st = qfz_parts_join(source, output, spec, rows, whole, err);
     qfz_sink_close(whole);
     return st;
 }
@@ -176,20 +177,21 @@ static void *planes_of(const qfz_sink_spec *spec, int64_t y0, int64_t y1)
     return made;
 }
 
-static void write_rows(const qfz_source *source, const qfz_job *job, const qfz_sink_spec *spec,
-                       int64_t y0, int64_t y1)
+static void write_rows(const qfz_source *source, const qfz_sink_options *output,
+                       const qfz_sink_spec *spec, int64_t y0, int64_t y1)
 {
     const qfz_box box = {y0, 0, y1, spec->w};
     qfz_sink *sink = NULL;
     void *const planes = planes_of(spec, y0, y1);
-    OK(qfz_sink_create(&sink, source, job, spec, &err));
+    OK(qfz_sink_create(&sink, source, output, spec, &err));
     OK(qfz_sink_write(sink, box, planes, valid + y0 * spec->w, &err));
     OK(qfz_sink_commit(sink, &err));
     qfz_sink_close(sink);
     free(planes);
 }
 
-static void write_parts(const qfz_source *source, const qfz_job *job, qfz_sink_spec *spec)
+static void write_parts(const qfz_source *source, const qfz_sink_options *output,
+                        qfz_sink_spec *spec)
 {
     const int64_t *const rows = rows_of(spec);
     spec->n_parts = PARTS;
@@ -197,12 +199,11 @@ static void write_parts(const qfz_source *source, const qfz_job *job, qfz_sink_s
         spec->part = k;
         spec->y0 = rows[k];
         spec->y1 = rows[k + 1];
-        if (rows[k] < rows[k + 1]) write_rows(source, job, spec, rows[k], rows[k + 1]);
+        if (rows[k] < rows[k + 1]) write_rows(source, output, spec, rows[k], rows[k + 1]);
     }
 }
 
-/* --------------------------------------------------------------------------------- what is equal
- */
+/* ------------------------------------------------------------------------------- comparison */
 static void same_metadata(GDALMajorObjectH a, GDALMajorObjectH b, const char *domain)
 {
     char **const of_a = GDALGetMetadata(a, domain), **const of_b = GDALGetMetadata(b, domain);
@@ -288,25 +289,24 @@ static void clear(void)
     VSIRmdirRecursive("/vsimem/whole");
 }
 
-/* ----------------------------------------------------------------------------------------- tests
- */
+/* ------------------------------------------------------------------------------------ tests */
 static void a_vrt_shows_what_one_file_would(void **state)
 {
     (void)state;
     for (int i = 0; i < N_SORTS; i++) {
         print_message("%s\n", sorts[i].name);
         qfz_source *const source = make_source(sorts[i].source_type, sorts[i].place);
-        qfz_job job = job_on(QFZ_LABEL, src);
+        qfz_sink_options output = {.n_threads = 1};
         qfz_sink_spec spec = sorts[i].spec;
-        spec.path = job.dst = whole_path;
-        write_rows(source, &job, &spec, 0, spec.h);
-        spec.path = job.dst = "/vsimem/out/a.vrt";
+        spec.path = whole_path;
+        write_rows(source, &output, &spec, 0, spec.h);
+        spec.path = "/vsimem/out/a.vrt";
         spec.n_parts = PARTS;
-        OK(qfz_sink_check(source, &job, &spec, &err));
-        write_parts(source, &job, &spec);
-        assert_false(exists(job.dst));
-        OK(join(source, &job, &spec, rows_of(&spec), &err));
-        shows_the_same(whole_path, job.dst);
+        OK(qfz_sink_check(source, &output, &spec, &err));
+        write_parts(source, &output, &spec);
+        assert_false(exists(spec.path));
+        OK(join(source, &output, &spec, rows_of(&spec), &err));
+        shows_the_same(whole_path, spec.path);
         assert_int_equal(count_files(out), 2);
         assert_int_equal(count_files("/vsimem/out/a.parts"), 3);
         assert_true(exists("/vsimem/out/a.parts/a-004-of-004.tif"));
@@ -329,23 +329,23 @@ static void merged_parts_are_what_one_file_would_be(void **state)
         if (i % 3 == 2 && s->spec.type == QFZ_OUT_U64) continue;
         print_message("%s, %d\n", s->name, i % 3);
         qfz_source *const source = make_source(s->source_type, s->place);
-        qfz_job job = job_on(QFZ_LABEL, src);
+        qfz_sink_options output = {.n_threads = 1};
         qfz_sink_spec spec = s->spec;
-        job.format = formats[i % 3].format;
-        job.type = formats[i % 3].type;
-        job.creation_options = i % 3 == 2 ? NULL : options;
-        spec.path = job.dst = i % 3 == 2 ? "/vsimem/whole/a.img" : whole_path;
-        write_rows(source, &job, &spec, 0, spec.h);
+        output.format = formats[i % 3].format;
+        output.type = formats[i % 3].type;
+        output.creation_options = i % 3 == 2 ? NULL : options;
+        spec.path = i % 3 == 2 ? "/vsimem/whole/a.img" : whole_path;
+        write_rows(source, &output, &spec, 0, spec.h);
         const char *const whole = spec.path;
-        spec.path = job.dst = formats[i % 3].path;
-        job.merge = true;
+        spec.path = formats[i % 3].path;
+        output.merge = true;
         spec.n_parts = PARTS;
-        OK(qfz_sink_check(source, &job, &spec, &err));
-        write_parts(source, &job, &spec);
-        OK(join(source, &job, &spec, rows_of(&spec), &err));
-        shows_the_same(whole, job.dst);
+        OK(qfz_sink_check(source, &output, &spec, &err));
+        write_parts(source, &output, &spec);
+        OK(join(source, &output, &spec, rows_of(&spec), &err));
+        shows_the_same(whole, spec.path);
         assert_int_equal(count_files(out), count_files("/vsimem/whole"));
-        OK(join(source, &job, &spec, rows_of(&spec), &err)); /* parts are gone: done */
+        OK(join(source, &output, &spec, rows_of(&spec), &err)); /* no parts: joined already */
         qfz_source_close(source);
         clear();
     }
@@ -357,12 +357,12 @@ static void a_part_lies_where_its_rows_do(void **state)
     static const char *const places[] = {"transform", "gcps", "rpc"};
     for (int i = 0; i < 3; i++) {
         qfz_source *const source = make_source(GDT_Byte, places[i]);
-        qfz_job job = job_on(QFZ_LABEL, src);
+        qfz_sink_options output = {.n_threads = 1};
         qfz_sink_spec spec = sorts[0].spec;
         char *path = NULL;
         double t[6] = {0};
-        spec.path = job.dst = "/vsimem/out/a.vrt";
-        write_parts(source, &job, &spec);
+        spec.path = "/vsimem/out/a.vrt";
+        write_parts(source, &output, &spec);
         spec.part = 2;
         OK(qfz_part_path(&path, &spec, &err));
         assert_string_equal(path, "/vsimem/out/.a.vrt.qfz-parts/a-003-of-004.tif");
@@ -393,14 +393,14 @@ static void a_vrt_may_move_with_its_parts(void **state)
     (void)snprintf(moved, sizeof moved, "%s/there/a.vrt", folder);
     assert_int_equal(VSIMkdir(from, 0755), 0);
     qfz_source *const source = make_source(GDT_Byte, "transform");
-    qfz_job job = job_on(QFZ_LABEL, src);
+    qfz_sink_options output = {.n_threads = 1};
     qfz_sink_spec spec = sorts[2].spec;
-    spec.path = job.dst = whole_path;
-    write_rows(source, &job, &spec, 0, spec.h);
+    spec.path = whole_path;
+    write_rows(source, &output, &spec, 0, spec.h);
     (void)snprintf(path, sizeof path, "%s/a.vrt", from);
-    spec.path = job.dst = path;
-    write_parts(source, &job, &spec);
-    OK(join(source, &job, &spec, rows_of(&spec), &err));
+    spec.path = path;
+    write_parts(source, &output, &spec);
+    OK(join(source, &output, &spec, rows_of(&spec), &err));
     assert_int_equal(rename(from, to), 0);
     shows_the_same(whole_path, moved);
     qfz_source_close(source);
@@ -413,21 +413,21 @@ static void nothing_appears_while_a_part_is_missing(void **state)
     (void)state;
     for (int merged = 0; merged < 2; merged++) {
         qfz_source *const source = make_source(GDT_Byte, "transform");
-        qfz_job job = job_on(QFZ_LABEL, src);
+        qfz_sink_options output = {.n_threads = 1};
         qfz_sink_spec spec = sorts[0].spec;
         char *path = NULL;
-        job.merge = merged;
-        spec.path = job.dst = merged ? "/vsimem/out/a.tif" : "/vsimem/out/a.vrt";
-        write_parts(source, &job, &spec);
+        output.merge = merged;
+        spec.path = merged ? "/vsimem/out/a.tif" : "/vsimem/out/a.vrt";
+        write_parts(source, &output, &spec);
         spec.part = 3;
         OK(qfz_part_path(&path, &spec, &err));
         VSIUnlink(path);
-        FAILS(join(source, &job, &spec, rows_of(&spec), &err), QFZ_EIO, "a-004-of-004");
-        assert_false(exists(job.dst));
-        GDALClose(make(path, W, 3, 1, GDT_UInt32, NULL)); /* another job's */
-        FAILS(join(source, &job, &spec, rows_of(&spec), &err), QFZ_EIO, "37 x 13");
-        assert_false(exists(job.dst));
-        qfz_parts_delete(job.dst);
+        FAILS(join(source, &output, &spec, rows_of(&spec), &err), QFZ_EIO, "a-004-of-004");
+        assert_false(exists(spec.path));
+        GDALClose(make(path, W, 3, 1, GDT_UInt32, NULL)); /* of another job */
+        FAILS(join(source, &output, &spec, rows_of(&spec), &err), QFZ_EIO, "37 x 13");
+        assert_false(exists(spec.path));
+        qfz_parts_delete(spec.path);
         assert_int_equal(count_files(out), 0);
         free(path);
         qfz_source_close(source);
@@ -439,31 +439,31 @@ static void what_is_replaced_is_replaced_with_its_parts(void **state)
 {
     (void)state;
     qfz_source *const source = make_source(GDT_Byte, "transform");
-    qfz_job job = job_on(QFZ_LABEL, src);
+    qfz_sink_options output = {.n_threads = 1};
     static const int64_t one[] = {0, H};
     qfz_sink_spec spec = sorts[0].spec;
-    spec.path = job.dst = "/vsimem/out/a.vrt";
-    write_parts(source, &job, &spec);
-    OK(join(source, &job, &spec, rows_of(&spec), &err));
-    FAILS(qfz_sink_check(source, &job, &spec, &err), QFZ_EARG, "exists already");
-    VSIUnlink(job.dst);
-    FAILS(qfz_sink_check(source, &job, &spec, &err), QFZ_EARG, "a.parts");
-    job.overwrite = true;
+    spec.path = "/vsimem/out/a.vrt";
+    write_parts(source, &output, &spec);
+    OK(join(source, &output, &spec, rows_of(&spec), &err));
+    FAILS(qfz_sink_check(source, &output, &spec, &err), QFZ_EARG, "already exists");
+    VSIUnlink(spec.path);
+    FAILS(qfz_sink_check(source, &output, &spec, &err), QFZ_EARG, "a.parts");
+    output.output.overwrite = true;
     spec.n_parts = 1;
     spec.part = 0;
     spec.y0 = 0;
     spec.y1 = H;
-    OK(qfz_sink_check(source, &job, &spec, &err));
-    write_rows(source, &job, &spec, 0, H);
-    OK(join(source, &job, &spec, one, &err));
+    OK(qfz_sink_check(source, &output, &spec, &err));
+    write_rows(source, &output, &spec, 0, H);
+    OK(join(source, &output, &spec, one, &err));
     assert_int_equal(count_files("/vsimem/out/a.parts"), 1);
     qfz_sink_spec whole = spec;
-    whole.path = job.dst = whole_path;
+    whole.path = whole_path;
     whole.n_parts = 0;
-    write_rows(source, &job, &whole, 0, H);
+    write_rows(source, &output, &whole, 0, H);
     shows_the_same(whole_path, spec.path);
-    VSIUnlink(spec.path); /* as if it was killed between the names of folder and VRT */
-    OK(join(source, &job, &spec, one, &err));
+    VSIUnlink(spec.path); /* as after a kill between the renames of folder and VRT */
+    OK(join(source, &output, &spec, one, &err));
     assert_int_equal(count_files(out), 2);
     shows_the_same(whole_path, spec.path);
     qfz_source_close(source);
@@ -474,29 +474,29 @@ static void parts_need_a_name_that_can_be_made_of_them(void **state)
 {
     (void)state;
     qfz_source *const source = make_source(GDT_Byte, "none");
-    qfz_job job = job_on(QFZ_LABEL, src);
+    qfz_sink_options output = {.n_threads = 1};
     qfz_sink_spec spec = sorts[0].spec;
     const char *const options[] = {"COMPRESS=NONSENSE", NULL};
     spec.n_parts = PARTS;
-    spec.path = job.dst = "/vsimem/out/a.tif";
-    FAILS(qfz_sink_check(source, &job, &spec, &err), QFZ_EARG, "--merge");
-    job.merge = true;
-    OK(qfz_sink_check(source, &job, &spec, &err));
-    job.creation_options = options;
-    FAILS(qfz_sink_check(source, &job, &spec, &err), QFZ_EARG, "NONSENSE");
-    spec.path = job.dst = "/vsimem/out/a.vrt";
-    job.creation_options = NULL;
-    FAILS(qfz_sink_check(source, &job, &spec, &err), QFZ_EARG, "not merged");
-    job.merge = false;
-    job.creation_options = options;
-    FAILS(qfz_sink_check(source, &job, &spec, &err), QFZ_EARG, "NONSENSE");
-    spec.path = job.dst = "/vsimem/out/a.xyz";
-    job.format = "VRT";
-    job.creation_options = NULL;
-    OK(qfz_sink_check(source, &job, &spec, &err));
-    job.type = "Byte";
+    spec.path = "/vsimem/out/a.tif";
+    FAILS(qfz_sink_check(source, &output, &spec, &err), QFZ_EARG, "--merge");
+    output.merge = true;
+    OK(qfz_sink_check(source, &output, &spec, &err));
+    output.creation_options = options;
+    FAILS(qfz_sink_check(source, &output, &spec, &err), QFZ_EARG, "NONSENSE");
+    spec.path = "/vsimem/out/a.vrt";
+    output.creation_options = NULL;
+    FAILS(qfz_sink_check(source, &output, &spec, &err), QFZ_EARG, "not merged");
+    output.merge = false;
+    output.creation_options = options;
+    FAILS(qfz_sink_check(source, &output, &spec, &err), QFZ_EARG, "NONSENSE");
+    spec.path = "/vsimem/out/a.xyz";
+    output.format = "VRT";
+    output.creation_options = NULL;
+    OK(qfz_sink_check(source, &output, &spec, &err));
+    output.type = "Byte";
     spec.max_value = 256;
-    FAILS(qfz_sink_check(source, &job, &spec, &err), QFZ_EARG, "counts to 255");
+    FAILS(qfz_sink_check(source, &output, &spec, &err), QFZ_EARG, "counts to 255");
     qfz_source_close(source);
     clear();
 }
@@ -506,24 +506,24 @@ static void a_part_has_its_own_rows_only(void **state)
     (void)state;
     static uint32_t px[H * W], got[H * W];
     qfz_source *const source = make_source(GDT_Byte, "none");
-    qfz_job job = job_on(QFZ_LABEL, src);
+    qfz_sink_options output = {.n_threads = 1};
     qfz_sink_spec spec = sorts[0].spec;
     qfz_sink *sink = NULL;
     const qfz_box above = {6, 0, 8, W}, inside = {8, 3, 12, 9}, below = {15, 0, 17, W};
-    spec.path = job.dst = "/vsimem/out/a.vrt";
+    spec.path = "/vsimem/out/a.vrt";
     spec.n_parts = PARTS;
     spec.part = 2;
     spec.y0 = 7;
     spec.y1 = 16;
     for (uint32_t i = 0; i < H * W; i++)
         px[i] = i + 1;
-    OK(qfz_sink_create(&sink, source, &job, &spec, &err));
+    OK(qfz_sink_create(&sink, source, &output, &spec, &err));
     FAILS(qfz_sink_write(sink, above, px, NULL, &err), QFZ_EARG, "rows 6..7");
     FAILS(qfz_sink_write(sink, below, px, NULL, &err), QFZ_EARG, "rows 15..16");
     OK(qfz_sink_write(sink, inside, px, NULL, &err));
     OK(qfz_sink_commit(sink, &err));
     qfz_sink_close(sink);
-    OK(qfz_sink_open(&sink, &job, &spec, &err));
+    OK(qfz_sink_open(&sink, &output, &spec, &err));
     OK(qfz_sink_read(sink, inside, got, NULL, &err));
     assert_memory_equal(got, px, 4 * 6 * sizeof *px);
     qfz_sink_close(sink);

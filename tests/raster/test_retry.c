@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Storage that fails now and then: what is read and written is right all the same, and what fails
- * for good is reported after as many tries as were asked for.  No test waits: the wait is 0. */
-#define _LARGEFILE64_SOURCE /* GDAL's VSIStatBufL is made of it */
+/* test_retry.c - storage that sometimes fails: reads and writes are repeated until they succeed,
+ * and a lasting failure is reported after the given number of tries.  The wait between tries is 0.
+ */
+#define _LARGEFILE64_SOURCE /* for VSIStatBufL of GDAL */
 #include "scene.h"
 
 #include <errno.h>
@@ -11,10 +12,9 @@
 
 enum { SIDE = 600 };
 
-/* ------------------------------------------------------ reading: a file system of GDAL's that
- * fails */
+/* ------------------------------------------- reading: a virtual file system of GDAL that fails */
 static struct {
-    int failures; /* of the next reads; -1: of all */
+    int failures; /* of the next reads; -1: every read fails */
     int opened;
 } flaky;
 
@@ -78,8 +78,8 @@ static int install(void **state)
 
 static uint8_t px[SIDE * SIDE], got[SIDE * SIDE], valid[SIDE * SIDE];
 
-/* Blocks of one row, so that each is read by itself. */
-static qfz_job flaky_source(int retries)
+/* Blocks of one row, so that each row is a read of its own. */
+static qfz_source_options flaky_source(int retries)
 {
     char **options = CSLSetNameValue(NULL, "BLOCKYSIZE", "1");
     for (int i = 0; i < SIDE * SIDE; i++)
@@ -87,20 +87,20 @@ static qfz_job flaky_source(int retries)
     flaky.failures = 0;
     GDALClose(make_with("/vsimem/f.tif", SIDE, SIDE, 1, GDT_Byte, px, options));
     CSLDestroy(options);
-    qfz_job job = job_on(QFZ_LABEL, "/vsiflaky/f.tif");
-    job.retries = retries;
-    return job;
+    qfz_source_options input = source_of("/vsiflaky/f.tif");
+    input.retry.retries = retries;
+    return input;
 }
 
-/* Born from a bug: where the list of blocks could not be read, a second try gave zeros, because
- * libtiff keeps what it has not got as empty blocks. */
+/* From a bug: after a failed read of the block list, a second try gave zeros, because libtiff keeps
+ * missing entries of the list as empty blocks. */
 static void reads_what_comes_at_a_later_try(void **state)
 {
     (void)state;
     for (int failures = 1; failures <= 3; failures++) {
-        const qfz_job job = flaky_source(3);
+        const qfz_source_options input = flaky_source(3);
         const qfz_box rows = {100, 0, 110, SIDE};
-        qfz_source *const source = open_it(&job);
+        qfz_source *const source = open_it(&input);
         flaky.failures = failures;
         OK(qfz_source_read(source, rows, got, valid, &err));
         assert_int_equal(flaky.failures, 0);
@@ -114,9 +114,9 @@ static void says_where_and_how_often_it_tried(void **state)
     (void)state;
     static const char *const ends[] = {"columns 0..599: ", "(tried 4 times)"};
     for (int i = 0; i < 2; i++) {
-        const qfz_job job = flaky_source(3 * i);
+        const qfz_source_options input = flaky_source(3 * i);
         const qfz_box row = {50, 0, 51, SIDE};
-        qfz_source *const source = open_it(&job);
+        qfz_source *const source = open_it(&input);
         qfz_error said = {0};
         flaky.failures = -1;
         flaky.opened = 0;
@@ -135,25 +135,25 @@ static void says_where_and_how_often_it_tried(void **state)
 static void a_wrong_box_is_not_tried_again(void **state)
 {
     (void)state;
-    const qfz_job job = flaky_source(3);
-    qfz_source *const source = open_it(&job);
+    const qfz_source_options input = flaky_source(3);
+    qfz_source *const source = open_it(&input);
     flaky.opened = 0;
     FAILS(qfz_source_read(source, (qfz_box){0, 0, 1, SIDE + 1}, got, valid, &err), QFZ_EARG,
-          "are not in it");
+          "outside the raster");
     assert_int_equal(flaky.opened, 0);
     qfz_source_close(source);
 }
 
-/* ------------------------------------------------- writing: the system's call, which the linker
- * wraps */
+/* ------------------------------------------------------ writing: pwrite(), wrapped by the linker
+ */
 ssize_t __real_pwrite(int file, const void *data, size_t bytes, off_t offset);
 ssize_t __wrap_pwrite(int file, const void *data, size_t bytes, off_t offset);
 
 static struct {
-    int number; /* errno of failures; 0: there are none */
-    int every;  /* after so many writes that went well the next fails, in_a_row times */
+    int number; /* errno of failures; 0: no failures */
+    int every;  /* so many writes succeed, then in_a_row writes fail */
     int in_a_row;
-    int well, failed, more; /* so far; failures that are still to come */
+    int well, failed, more; /* so far; failures that still follow */
 } writes;
 
 ssize_t __wrap_pwrite(int file, const void *data, size_t bytes, off_t offset)
@@ -167,26 +167,25 @@ ssize_t __wrap_pwrite(int file, const void *data, size_t bytes, off_t offset)
     }
     if (++writes.well % writes.every == 0) {
         writes.more = writes.in_a_row;
-        if (bytes > 1) bytes /= 2; /* cut short, too */
+        if (bytes > 1) bytes /= 2; /* short writes, too */
     }
     return __real_pwrite(file, data, bytes, offset);
 }
 
 static char folder[] = "/tmp/qfz_retry_XXXXXX";
 
-/* Noise in small blocks, so that there are many writes. */
+/* Writes noise in small blocks, which makes many writes. */
 static qfz_status write_noise(const char *format, int retries, uint32_t *noise, qfz_error *err)
 {
     const char *const options[] = {"BLOCKXSIZE=64", "BLOCKYSIZE=64", NULL};
     char path[64];
-    qfz_job job = job_on(QFZ_LABEL, "/vsimem/f.tif");
+    const qfz_source_options input = source_of("/vsimem/f.tif");
+    qfz_sink_options output = {.format = format, .n_threads = 1};
     qfz_sink *sink = NULL;
     (void)snprintf(path, sizeof path, "%s/a.tif", folder);
-    job.dst = path;
-    job.format = format;
-    job.retries = retries;
-    job.overwrite = true;
-    if (!format) job.creation_options = options;
+    output.output.retry.retries = retries;
+    output.output.overwrite = true;
+    if (!format) output.creation_options = options;
     const qfz_sink_spec spec = {.path = path,
                                 .w = SIDE,
                                 .h = SIDE,
@@ -200,9 +199,9 @@ static qfz_status write_noise(const char *format, int retries, uint32_t *noise, 
     const int of = writes.number;
     writes.number = 0;
     GDALClose(make("/vsimem/f.tif", SIDE, SIDE, 1, GDT_Byte, NULL));
-    qfz_source *const source = open_it(&job);
+    qfz_source *const source = open_it(&input);
     writes.number = of;
-    qfz_status st = qfz_sink_create(&sink, source, &job, &spec, err);
+    qfz_status st = qfz_sink_create(&sink, source, &output, &spec, err);
     if (st == QFZ_OK) st = qfz_sink_write(sink, (qfz_box){0, 0, SIDE, SIDE}, noise, NULL, err);
     if (st == QFZ_OK) st = qfz_sink_commit(sink, err);
     qfz_sink_close(sink);
@@ -228,7 +227,8 @@ static void writes_all_in_spite_of_failures(void **state)
                          CE_None);
         GDALClose(made);
         assert_memory_equal(there, noise, sizeof there);
-        assert_int_equal(count_files(folder), 1); /* COG's overviews of its own are gone */
+        assert_int_equal(count_files(folder),
+                         1); /* temporary overviews of the COG driver are deleted */
     }
 }
 
@@ -253,7 +253,7 @@ static void reports_writes_that_never_succeed(void **state)
     VSIRmdirRecursive(folder);
 }
 
-/* What is kept beside the outputs is written in the same way. */
+/* Writes of temporary files (core/temp_file.h) are repeated, too. */
 static void temporary_files_are_tried_again_too(void **state)
 {
     (void)state;

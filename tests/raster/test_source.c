@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which bands of which type come out of a source, and what is refused. */
+/* test_source.c - bands and types of sources, and rasters that are refused. */
 #include "scene.h"
 
 static const char src[] = "/vsimem/source.tif";
@@ -13,8 +13,8 @@ static void reads_a_box_of_every_band(void **state)
     uint8_t valid[4] = {9, 9, 9, 9};
     const qfz_box box = {0, 1, 2, 3};
     GDALClose(make(src, 3, 2, 2, GDT_UInt16, px));
-    const qfz_job job = job_on(QFZ_LABEL, src);
-    qfz_source *const source = open_it(&job);
+    const qfz_source_options input = source_of(src);
+    qfz_source *const source = open_it(&input);
     const qfz_source_info *const info = qfz_source_get_info(source);
     assert_int_equal(info->w, 3);
     assert_int_equal(info->h, 2);
@@ -25,7 +25,7 @@ static void reads_a_box_of_every_band(void **state)
     assert_memory_equal(got, expected, sizeof expected);
     assert_memory_equal(valid, "\1\1\1\1", 4);
     const qfz_box outside = {0, 1, 3, 3};
-    FAILS(qfz_source_read(source, outside, got, valid, &err), QFZ_EARG, "not in it");
+    FAILS(qfz_source_read(source, outside, got, valid, &err), QFZ_EARG, "outside the raster");
     qfz_source_close(source);
 }
 
@@ -36,22 +36,22 @@ static void takes_the_bands_asked_for(void **state)
     const int chosen[] = {3, 1}, twice[] = {2, 2}, none[] = {4};
     uint8_t got[2], valid;
     GDALClose(make(src, 1, 1, 3, GDT_Byte, px));
-    qfz_job job = job_on(QFZ_LABEL, src);
-    job.bands = chosen;
-    job.n_bands = 2;
-    qfz_source *source = open_it(&job);
+    qfz_source_options input = source_of(src);
+    input.bands = chosen;
+    input.n_bands = 2;
+    qfz_source *source = open_it(&input);
     OK(qfz_source_read(source, whole(source), got, &valid, &err));
     assert_int_equal(got[0], 9);
     assert_int_equal(got[1], 7);
     qfz_source_close(source);
-    job.bands = twice;
-    FAILS(qfz_source_open(&source, &job, &err), QFZ_EARG, "band 2 is asked for twice");
-    job.bands = none;
-    job.n_bands = 1;
-    FAILS(qfz_source_open(&source, &job, &err), QFZ_EARG, "no band 4; it has 3");
+    input.bands = twice;
+    FAILS(qfz_source_open(&source, &input, &err), QFZ_EARG, "band 2 is named twice");
+    input.bands = none;
+    input.n_bands = 1;
+    FAILS(qfz_source_open(&source, &input, &err), QFZ_EARG, "no band 4; it has 3");
 }
 
-/* For a session. */
+/* qfz_image_read(), for sessions. */
 static void reads_a_whole_raster_as_an_image(void **state)
 {
     (void)state;
@@ -107,18 +107,18 @@ static void reads_mixed_bands_as_the_smallest_type_that_holds_both(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         qfz_source *source = NULL;
         make_mixed(cases[i].a, cases[i].b);
-        const qfz_job job = job_on(QFZ_LABEL, "/vsimem/mixed.vrt");
+        const qfz_source_options input = source_of("/vsimem/mixed.vrt");
         if (cases[i].type < 0) {
-            FAILS(qfz_source_open(&source, &job, &err), QFZ_EARG, "no supported type holds all");
+            FAILS(qfz_source_open(&source, &input, &err), QFZ_EARG, "no supported type holds all");
             continue;
         }
-        source = open_it(&job);
+        source = open_it(&input);
         assert_int_equal(qfz_source_get_info(source)->type, cases[i].type);
         qfz_source_close(source);
     }
 }
 
-/* GDAL before 3.7 calls such a band Byte. */
+/* GDAL before 3.7 has the type Byte for signed bytes. */
 static void reads_signed_bytes(void **state)
 {
     (void)state;
@@ -131,8 +131,8 @@ static void reads_signed_bytes(void **state)
                                         int8 == GDT_Unknown ? options : NULL);
     GDALSetRasterNoDataValue(GDALGetRasterBand(made, 1), -128);
     GDALClose(made);
-    const qfz_job job = job_on(QFZ_LABEL, src);
-    qfz_source *const source = open_it(&job);
+    const qfz_source_options input = source_of(src);
+    qfz_source *const source = open_it(&input);
     assert_int_equal(qfz_source_get_info(source)->type, QFZ_I8);
     OK(qfz_source_read(source, whole(source), got, valid, &err));
     assert_memory_equal(got, px, 4);
@@ -158,8 +158,8 @@ static void widens_signed_bytes_beside_other_bands(void **state)
         "<VRTRasterBand dataType='Byte' band='2'><Metadata domain='IMAGE_STRUCTURE'>"
         "<MDI key='PIXELTYPE'>SIGNEDBYTE</MDI></Metadata><SimpleSource><SourceFilename>"
         "/vsimem/signed.tif</SourceFilename></SimpleSource></VRTRasterBand></VRTDataset>";
-    const qfz_job job = job_on(QFZ_LABEL, xml);
-    qfz_source *const source = open_it(&job);
+    const qfz_source_options input = source_of(xml);
+    qfz_source *const source = open_it(&input);
     assert_int_equal(qfz_source_get_info(source)->type, QFZ_I16);
     OK(qfz_source_read(source, whole(source), got, valid, &err));
     assert_memory_equal(got, expected, sizeof expected);
@@ -173,8 +173,8 @@ static void reads_negative_zero_as_zero(void **state)
     float got[2];
     uint8_t valid[2];
     GDALClose(make(src, 2, 1, 1, GDT_Float32, px));
-    const qfz_job job = job_on(QFZ_LABEL, src);
-    qfz_source *const source = open_it(&job);
+    const qfz_source_options input = source_of(src);
+    qfz_source *const source = open_it(&input);
     OK(qfz_source_read(source, whole(source), got, valid, &err));
     assert_int_equal(signbit(got[0]), 0);
     assert_true(got[1] == -1.5f);
@@ -187,30 +187,30 @@ static void refuses_types_with_the_remedy(void **state)
     static const GDALDataType types[] = {GDT_Float64, GDT_CInt16, GDT_CFloat32};
     static const char *const words[] = {"gdal_translate -ot Float32", "amplitude", "amplitude"};
     qfz_source *source = NULL;
-    const qfz_job job = job_on(QFZ_LABEL, src);
+    const qfz_source_options input = source_of(src);
     for (int i = 0; i < 3; i++) {
         GDALClose(make(src, 2, 2, 1, types[i], NULL));
-        FAILS(qfz_source_open(&source, &job, &err), QFZ_EARG, words[i]);
+        FAILS(qfz_source_open(&source, &input, &err), QFZ_EARG, words[i]);
     }
     const GDALDataType wide = GDALGetDataTypeByName("UInt64");
     if (wide == GDT_Unknown) return;
     GDALClose(make(src, 2, 2, 1, wide, NULL));
-    FAILS(qfz_source_open(&source, &job, &err), QFZ_EARG, "UInt64");
+    FAILS(qfz_source_open(&source, &input, &err), QFZ_EARG, "UInt64");
 }
 
 static void says_what_cannot_be_opened(void **state)
 {
     (void)state;
     qfz_source *source = NULL;
-    qfz_job job = job_on(QFZ_LABEL, "/vsimem/there_is_none.tif");
-    FAILS(qfz_source_open(&source, &job, &err), QFZ_EIO, "/vsimem/there_is_none.tif");
-    job.src = "";
-    FAILS(qfz_source_open(&source, &job, &err), QFZ_EARG, "no input");
+    qfz_source_options input = source_of("/vsimem/there_is_none.tif");
+    FAILS(qfz_source_open(&source, &input, &err), QFZ_EIO, "/vsimem/there_is_none.tif");
+    input.name = "";
+    FAILS(qfz_source_open(&source, &input, &err), QFZ_EARG, "no input");
     GDALClose(make(src, 2, 2, 1, GDT_Byte, NULL));
     GDALClose(make("/vsimem/mask.tif", 3, 2, 1, GDT_Byte, NULL));
-    job.src = src;
-    job.mask = "/vsimem/mask.tif";
-    FAILS(qfz_source_open(&source, &job, &err), QFZ_EARG, "3 x 2");
+    input.name = src;
+    input.mask = "/vsimem/mask.tif";
+    FAILS(qfz_source_open(&source, &input, &err), QFZ_EARG, "3 x 2");
     assert_null(source);
 }
 
@@ -218,13 +218,13 @@ static void names_the_first_subdataset_where_there_are_no_bands(void **state)
 {
     (void)state;
     qfz_source *source = NULL;
-    const qfz_job job = job_on(QFZ_LABEL, data_file("torture/rasterio_no_band.h5"));
-    FAILS(qfz_source_open(&source, &job, &err), QFZ_EIO, "of which the first is HDF5:");
+    const qfz_source_options input = source_of(data_file("torture/rasterio_no_band.h5"));
+    FAILS(qfz_source_open(&source, &input, &err), QFZ_EIO, "of which the first is HDF5:");
 }
 
-static uint64_t sum_of_tiles(const qfz_job *job, int64_t step)
+static uint64_t sum_of_tiles(const qfz_source_options *input, int64_t step)
 {
-    qfz_source *const source = open_it(job);
+    qfz_source *const source = open_it(input);
     const qfz_source_info *const info = qfz_source_get_info(source);
     assert_int_equal(info->type, QFZ_U8);
     uint8_t *const px = malloc((size_t)(step * step * info->n_bands));
@@ -250,15 +250,15 @@ static void reads_a_mosaic_like_its_scene(void **state)
     (void)state;
     char scene[1024];
     (void)snprintf(scene, sizeof scene, "%s", data_file("demo/landsat7_bahamas_rgb_u8_nd0.tif"));
-    const qfz_job one = job_on(QFZ_LABEL, scene);
+    const qfz_source_options one = source_of(scene);
     const uint64_t sum = sum_of_tiles(&one, 800);
     assert_true(sum_of_tiles(&one, 97) == sum);
-    const qfz_job four = job_on(QFZ_LABEL, data_file("mosaic/rasterio_rgb4.vrt"));
+    const qfz_source_options four = source_of(data_file("mosaic/rasterio_rgb4.vrt"));
     assert_true(sum_of_tiles(&four, 800) == sum);
     assert_true(sum_of_tiles(&four, 131) == sum);
 }
 
-/* The same sum of what GDAL itself reads, every pixel being valid. */
+/* The same sum of the pixels as GDAL reads them; every pixel is valid. */
 static uint64_t sum_by_gdal(const char *name)
 {
     const GDALDatasetH dataset = GDALOpen(name, GA_ReadOnly);
@@ -292,10 +292,10 @@ static void reads_odd_but_sound_files(void **state)
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char name[128];
         (void)snprintf(name, sizeof name, "torture/%s", names[i]);
-        qfz_job job = job_on(QFZ_LABEL, data_file(name));
-        job.has_nodata = true;
-        job.nodata = -1; /* no pixel's */
-        assert_int_equal(sum_of_tiles(&job, 128), sum_by_gdal(job.src));
+        qfz_source_options input = source_of(data_file(name));
+        input.has_nodata = true;
+        input.nodata = -1; /* the value of no pixel */
+        assert_int_equal(sum_of_tiles(&input, 128), sum_by_gdal(input.name));
     }
 }
 
@@ -312,9 +312,9 @@ static void fails_on_damage_and_names_the_file(void **state)
         char name[128];
         qfz_source *source = NULL;
         (void)snprintf(name, sizeof name, "torture/%s", names[i]);
-        const qfz_job job = job_on(QFZ_LABEL, data_file(name));
+        const qfz_source_options input = source_of(data_file(name));
         qfz_error opening = {0};
-        if (qfz_source_open(&source, &job, &opening) != QFZ_OK) {
+        if (qfz_source_open(&source, &input, &opening) != QFZ_OK) {
             assert_non_null(strstr(opening.message, names[i]));
             continue;
         }
@@ -336,9 +336,9 @@ typedef struct expected_rows {
     const uint8_t *all; /* two planes of the raster */
     qfz_box box;
     const uint8_t *valid;
-    int64_t next; /* the row of the box that comes next */
+    int64_t next; /* row of the box expected next */
     int calls, last_call;
-    uint8_t *rooms[2], *room; /* where the next part is to be, if anywhere */
+    uint8_t *rooms[2], *room; /* buffers of parts; room: of the next part, or NULL */
 } expected_rows;
 
 static qfz_status look_at_rows(void *arg, const qfz_rows *rows, qfz_error *why)
@@ -363,7 +363,7 @@ static qfz_status look_at_rows(void *arg, const qfz_rows *rows, qfz_error *why)
 
 typedef enum rows_place { WHOLE, ONE_PLACE, TWO_PLACES } rows_place;
 
-/* Now here, now there. */
+/* Uses two buffers in turn. */
 static qfz_status change_room(void *arg, void **pixels, qfz_error *why)
 {
     expected_rows *const e = arg;
@@ -399,8 +399,8 @@ static void check_rows(qfz_source *source, qfz_box box, const uint8_t *all, rows
     free(valid);
 }
 
-/* Bands of blocks of their own and such that share them; rows that begin and end within blocks; a
- * narrow box; all at its place, and part after part in the same place. */
+/* Bands with separate and with shared blocks; rows that begin and end inside blocks; a narrow box;
+ * a buffer for the whole box, and one buffer for all parts. */
 static void gives_rows_as_they_come(void **state)
 {
     (void)state;
@@ -415,8 +415,8 @@ static void gives_rows_as_they_come(void **state)
         GDALSetRasterNoDataValue(GDALGetRasterBand(made, 1), 7);
         GDALClose(made);
         CSLDestroy(options);
-        const qfz_job job = job_on(QFZ_LABEL, src);
-        qfz_source *const source = open_it(&job);
+        const qfz_source_options input = source_of(src);
+        qfz_source *const source = open_it(&input);
         check_rows(source, box, all, WHOLE);
         check_rows(source, box, all, ONE_PLACE);
         check_rows(source, box, all, TWO_PLACES);

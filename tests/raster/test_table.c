@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables: columns, numbers that come back, places, and files only when complete. */
+/* test_table.c - columns, exact numbers and coordinates of tables, which appear when complete. */
 #include "scene.h"
 
 #include <locale.h>
@@ -11,7 +11,7 @@ static const char src[] = "/vsimem/in/source.tif";
 static qfz_source *scene(int epsg)
 {
     double t[6] = {500000, 10, 0, 4500000, 0, -10};
-    const qfz_job job = job_on(QFZ_LABEL, src);
+    const qfz_source_options input = source_of(src);
     const GDALDatasetH made = make(src, 100, 100, 2, GDT_Byte, NULL);
     GDALSetGeoTransform(made, t);
     if (epsg > 0) {
@@ -21,7 +21,7 @@ static qfz_source *scene(int epsg)
         OSRDestroySpatialReference(srs);
     }
     GDALClose(made);
-    return open_it(&job);
+    return open_it(&input);
 }
 
 static const qfz_region_band two_bands[2] = {{0.1, 0, 1.0 / 3, 1e-300}, {NAN, -1, 255, 2.5}};
@@ -43,11 +43,10 @@ static qfz_region_row row_of(uint64_t label)
 
 static void write_table(const char *path, qfz_source *source, int n_rows)
 {
-    qfz_job job = job_on(QFZ_LABEL, src);
+    const qfz_output_options output = {.names = {path}};
     qfz_table *table = NULL;
-    job.regions = path;
-    OK(qfz_table_check(source, &job, path, 2, &err));
-    OK(qfz_table_create(&table, source, &job, path, 2, &err));
+    OK(qfz_table_check(source, &output, path, &err));
+    OK(qfz_table_create(&table, source, &output, path, 2, &err));
     for (int i = 1; i <= n_rows; i++) {
         const qfz_region_row row = row_of((uint64_t)i + (UINT64_C(1) << 33));
         OK(qfz_table_write(table, &row, &err));
@@ -150,13 +149,13 @@ static void other_formats_work(void **state)
 static void unknown_names_are_refused_and_nothing_stays(void **state)
 {
     (void)state;
-    qfz_job job = job_on(QFZ_LABEL, src);
+    const qfz_output_options output = {.overwrite = false};
     qfz_table *table = NULL;
     qfz_source *const source = scene(0);
-    FAILS(qfz_table_check(source, &job, "/vsimem/out/a.qqq", 2, &err), QFZ_EARG, ".qqq");
-    FAILS(qfz_table_check(source, &job, "/vsimem/out/a", 2, &err), QFZ_EARG, "extension");
-    FAILS(qfz_table_check(source, &job, src, 2, &err), QFZ_EARG, "replace an input");
-    OK(qfz_table_create(&table, source, &job, "/vsimem/out/a.gpkg", 2, &err));
+    FAILS(qfz_table_check(source, &output, "/vsimem/out/a.qqq", &err), QFZ_EARG, ".qqq");
+    FAILS(qfz_table_check(source, &output, "/vsimem/out/a", &err), QFZ_EARG, "extension");
+    FAILS(qfz_table_check(source, &output, src, &err), QFZ_EARG, "replace an input");
+    OK(qfz_table_create(&table, source, &output, "/vsimem/out/a.gpkg", 2, &err));
     const qfz_region_row row = row_of(1), wide = row_of(UINT64_MAX);
     OK(qfz_table_write(table, &row, &err));
     FAILS(qfz_table_write(table, &wide, &err), QFZ_EARG, "2^63");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tiles cover the raster once, keep to the limit, and follow blocks. */
+/* test_tiling.c - tiles cover the raster once, stay below the limit of pixels, and follow blocks.
+ */
 #include "scene.h"
 
 static qfz_source_info info_of(int64_t w, int64_t h, int64_t block_w, int64_t block_h)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which pixels count: nodata, masks, alpha, NaN, background. */
+/* test_valid.c - which pixels are valid: nodata, masks, alpha, NaN, background. */
 #include "scene.h"
 
 static const char src[] = "/vsimem/valid.tif";
@@ -16,15 +16,15 @@ static void a_pixel_is_nodata_in_all_bands_or_in_any(void **state)
     const GDALDatasetH made = make(src, 4, 1, 2, GDT_Byte, px);
     set_nodata(made, 1, 0);
     GDALClose(made);
-    qfz_job job = job_on(QFZ_LABEL, src);
-    check_valid(&job, (const uint8_t *)"\0\1\1\1", 4);
-    job.nodata_rule = QFZ_NODATA_ANY;
-    check_valid(&job, (const uint8_t *)"\0\0\0\1", 4);
-    job.has_nodata = true;
-    job.nodata = 5;
-    check_valid(&job, (const uint8_t *)"\1\0\0\0", 4);
-    job.nodata_rule = QFZ_NODATA_ALL;
-    check_valid(&job, (const uint8_t *)"\1\1\1\0", 4);
+    qfz_source_options input = source_of(src);
+    check_valid(&input, (const uint8_t *)"\0\1\1\1", 4);
+    input.nodata_rule = QFZ_NODATA_ANY;
+    check_valid(&input, (const uint8_t *)"\0\0\0\1", 4);
+    input.has_nodata = true;
+    input.nodata = 5;
+    check_valid(&input, (const uint8_t *)"\1\0\0\0", 4);
+    input.nodata_rule = QFZ_NODATA_ALL;
+    check_valid(&input, (const uint8_t *)"\1\1\1\0", 4);
 }
 
 static void nodata_that_the_type_cannot_hold_matches_nothing(void **state)
@@ -33,15 +33,15 @@ static void nodata_that_the_type_cannot_hold_matches_nothing(void **state)
     static const uint8_t px[3] = {0, 1, 255};
     static const double values[] = {-9999, 256, 0.5, NAN, 1e300, -INFINITY};
     GDALClose(make(src, 3, 1, 1, GDT_Byte, px));
-    qfz_job job = job_on(QFZ_LABEL, src);
-    job.has_nodata = true;
+    qfz_source_options input = source_of(src);
+    input.has_nodata = true;
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
-        job.nodata = values[i];
-        qfz_source *const source = open_it(&job);
+        input.nodata = values[i];
+        qfz_source *const source = open_it(&input);
         assert_false(qfz_source_get_info(source)->may_be_invalid);
         assert_false(qfz_source_get_info(source)->has_nodata);
         qfz_source_close(source);
-        check_valid(&job, (const uint8_t *)"\1\1\1", 3);
+        check_valid(&input, (const uint8_t *)"\1\1\1", 3);
     }
 }
 
@@ -55,8 +55,8 @@ static void float_nodata_is_compared_as_single(void **state)
         const GDALDatasetH made = make(src, 4, 1, 1, GDT_Float32, px);
         set_nodata(made, 1, values[i]);
         GDALClose(made);
-        const qfz_job job = job_on(QFZ_LABEL, src);
-        check_valid(&job, (const uint8_t *)"\0\1\1\0", 4);
+        const qfz_source_options input = source_of(src);
+        check_valid(&input, (const uint8_t *)"\0\1\1\0", 4);
     }
 }
 
@@ -66,19 +66,19 @@ static void each_integer_type_compares_its_extremes(void **state)
     static const uint32_t u32[3] = {UINT32_MAX, 0, UINT32_MAX - 1};
     static const int32_t i32[3] = {INT32_MIN, 0, INT32_MIN + 1};
     static const int16_t i16[3] = {-32768, 0, 32767};
-    qfz_job job = job_on(QFZ_LABEL, src);
+    qfz_source_options input = source_of(src);
     GDALDatasetH made = make(src, 3, 1, 1, GDT_UInt32, u32);
     set_nodata(made, 1, UINT32_MAX);
     GDALClose(made);
-    check_valid(&job, (const uint8_t *)"\0\1\1", 3);
+    check_valid(&input, (const uint8_t *)"\0\1\1", 3);
     made = make(src, 3, 1, 1, GDT_Int32, i32);
     set_nodata(made, 1, INT32_MIN);
     GDALClose(made);
-    check_valid(&job, (const uint8_t *)"\0\1\1", 3);
+    check_valid(&input, (const uint8_t *)"\0\1\1", 3);
     made = make(src, 3, 1, 1, GDT_Int16, i16);
     set_nodata(made, 1, -32768);
     GDALClose(made);
-    check_valid(&job, (const uint8_t *)"\0\1\1", 3);
+    check_valid(&input, (const uint8_t *)"\0\1\1", 3);
 }
 
 static void nan_in_any_band_is_invalid(void **state)
@@ -89,9 +89,9 @@ static void nan_in_any_band_is_invalid(void **state)
     set_nodata(made, 1, NAN);
     set_nodata(made, 2, NAN);
     GDALClose(made);
-    const qfz_job job = job_on(QFZ_LABEL, src);
-    check_valid(&job, (const uint8_t *)"\1\0\1", 3);
-    qfz_source *const source = open_it(&job);
+    const qfz_source_options input = source_of(src);
+    check_valid(&input, (const uint8_t *)"\1\0\1", 3);
+    qfz_source *const source = open_it(&input);
     assert_true(qfz_source_get_info(source)->has_nodata);
     assert_true(isnan(qfz_source_get_info(source)->nodata));
     qfz_source_close(source);
@@ -100,16 +100,16 @@ static void nan_in_any_band_is_invalid(void **state)
 static void transparent_pixels_are_invalid(void **state)
 {
     (void)state;
-    static const uint16_t px[8] = {1, 2, 3, 4, 0, 1, 255, 65535}; /* 1 is not 0 */
+    static const uint16_t px[8] = {1, 2, 3, 4, 0, 1, 255, 65535}; /* only 0 is invalid */
     const GDALDatasetH made = make(src, 4, 1, 2, GDT_UInt16, px);
     GDALSetRasterColorInterpretation(GDALGetRasterBand(made, 2), GCI_AlphaBand);
     GDALClose(made);
-    qfz_job job = job_on(QFZ_LABEL, src);
-    qfz_source *const source = open_it(&job);
+    qfz_source_options input = source_of(src);
+    qfz_source *const source = open_it(&input);
     assert_int_equal(qfz_source_get_info(source)->n_bands, 1);
     assert_true(qfz_source_get_info(source)->may_be_invalid);
     qfz_source_close(source);
-    check_valid(&job, (const uint8_t *)"\0\1\1\1", 4);
+    check_valid(&input, (const uint8_t *)"\0\1\1\1", 4);
 }
 
 static void make_masked(const char *where)
@@ -128,13 +128,13 @@ static void make_masked(const char *where)
 static void masks_inside_and_beside_the_file_count(void **state)
 {
     (void)state;
-    const qfz_job job = job_on(QFZ_LABEL, src);
+    const qfz_source_options input = source_of(src);
     make_masked("YES");
-    check_valid(&job, (const uint8_t *)"\1\0\1\0", 4);
+    check_valid(&input, (const uint8_t *)"\1\0\1\0", 4);
     VSIUnlink(src);
     make_masked("NO");
     assert_true(exists("/vsimem/valid.tif.msk"));
-    check_valid(&job, (const uint8_t *)"\1\0\1\0", 4);
+    check_valid(&input, (const uint8_t *)"\1\0\1\0", 4);
     VSIUnlink("/vsimem/valid.tif.msk");
 }
 
@@ -151,12 +151,12 @@ static void a_mask_of_one_band_counts_for_all(void **state)
                      CE_None);
     GDALClose(made);
     CPLSetConfigOption("GDAL_TIFF_INTERNAL_MASK", NULL);
-    qfz_job job = job_on(QFZ_LABEL, src);
+    qfz_source_options input = source_of(src);
     const int second_only[] = {2};
-    check_valid(&job, (const uint8_t *)"\1\0\1", 3);
-    job.bands = second_only;
-    job.n_bands = 1;
-    check_valid(&job, (const uint8_t *)"\1\0\1", 3);
+    check_valid(&input, (const uint8_t *)"\1\0\1", 3);
+    input.bands = second_only;
+    input.n_bands = 1;
+    check_valid(&input, (const uint8_t *)"\1\0\1", 3);
     VSIUnlink("/vsimem/valid.tif.msk");
 }
 
@@ -167,12 +167,12 @@ static void a_mask_of_its_own_file_counts(void **state)
     static const float mask[4] = {0.25f, 0, NAN, -1};
     GDALClose(make(src, 2, 2, 1, GDT_Byte, px));
     GDALClose(make("/vsimem/mask.tif", 2, 2, 1, GDT_Float32, mask));
-    qfz_job job = job_on(QFZ_LABEL, src);
-    job.mask = "/vsimem/mask.tif";
-    check_valid(&job, (const uint8_t *)"\1\0\0\1", 4);
+    qfz_source_options input = source_of(src);
+    input.mask = "/vsimem/mask.tif";
+    check_valid(&input, (const uint8_t *)"\1\0\0\1", 4);
 }
 
-/* Masks were once read as singles, in which such numbers are 0. */
+/* From a bug: masks were read as Float32, in which such numbers are 0. */
 static void a_mask_of_doubles_counts_by_its_own_zero(void **state)
 {
     (void)state;
@@ -180,9 +180,9 @@ static void a_mask_of_doubles_counts_by_its_own_zero(void **state)
     static const double mask[4] = {1e-300, -0.0, -1e-50, 1e300};
     GDALClose(make(src, 2, 2, 1, GDT_Byte, px));
     GDALClose(make("/vsimem/mask.tif", 2, 2, 1, GDT_Float64, mask));
-    qfz_job job = job_on(QFZ_LABEL, src);
-    job.mask = "/vsimem/mask.tif";
-    check_valid(&job, (const uint8_t *)"\1\0\1\1", 4);
+    qfz_source_options input = source_of(src);
+    input.mask = "/vsimem/mask.tif";
+    check_valid(&input, (const uint8_t *)"\1\0\1\1", 4);
 }
 
 static void nodata_values_are_nodata_together(void **state)
@@ -192,14 +192,14 @@ static void nodata_values_are_nodata_together(void **state)
     GDALDatasetH made = make(src, 4, 1, 3, GDT_Byte, px);
     GDALSetMetadataItem(made, "NODATA_VALUES", "1 2 3", NULL);
     GDALClose(made);
-    qfz_job job = job_on(QFZ_LABEL, src);
-    check_valid(&job, (const uint8_t *)"\0\1\1\1", 4);
+    qfz_source_options input = source_of(src);
+    check_valid(&input, (const uint8_t *)"\0\1\1\1", 4);
     const int first[] = {1};
-    job.bands = first;
-    job.n_bands = 1;
-    check_valid(&job, (const uint8_t *)"\0\1\1\1", 4);
-    job.nodata_rule = QFZ_NODATA_ANY;
-    check_valid(&job, (const uint8_t *)"\0\0\0\1", 4);
+    input.bands = first;
+    input.n_bands = 1;
+    check_valid(&input, (const uint8_t *)"\0\1\1\1", 4);
+    input.nodata_rule = QFZ_NODATA_ANY;
+    check_valid(&input, (const uint8_t *)"\0\0\0\1", 4);
     VSIUnlink("/vsimem/valid.tif.aux.xml");
 }
 
@@ -208,21 +208,18 @@ static void background_is_every_bands_value(void **state)
     (void)state;
     static const uint8_t px[6] = {7, 7, 0, 7, 0, 7};
     GDALClose(make(src, 3, 1, 2, GDT_Byte, px));
-    qfz_job job = job_on(QFZ_LABEL, src);
-    job.has_background = true;
-    job.background = 7;
-    check_valid(&job, (const uint8_t *)"\0\1\1", 3);
-    job.background = 7.5;
-    check_valid(&job, (const uint8_t *)"\1\1\1", 3);
-    job.task = QFZ_SALIENCY;
-    job.background = 7;
-    check_valid(&job, (const uint8_t *)"\1\1\1", 3);
+    qfz_source_options input = source_of(src);
+    input.has_background = true;
+    input.background = 7;
+    check_valid(&input, (const uint8_t *)"\0\1\1", 3);
+    input.background = 7.5;
+    check_valid(&input, (const uint8_t *)"\1\1\1", 3);
 }
 
 static int64_t count_valid(const char *name)
 {
-    const qfz_job job = job_on(QFZ_LABEL, data_file(name));
-    qfz_source *const source = open_it(&job);
+    const qfz_source_options input = source_of(data_file(name));
+    qfz_source *const source = open_it(&input);
     const qfz_box box = whole(source);
     const size_t n = (size_t)(box.y1 * box.x1);
     void *const px = malloc(n * 4 * (size_t)qfz_source_get_info(source)->n_bands);
@@ -249,7 +246,7 @@ static void real_rasters_have_the_holes_they_should(void **state)
     assert_true(count_valid("torture/nan32_nodata.tif") < 100);
 }
 
-/* Of a source and its mask, the one that cannot be read is named. */
+/* The message names the raster that cannot be read: the source or its mask. */
 static void a_damaged_mask_is_named(void **state)
 {
     (void)state;
@@ -267,9 +264,9 @@ static void a_damaged_mask_is_named(void **state)
     VSILFILE *const file = VSIFOpenL(mask, "r+b");
     assert_int_equal(VSIFTruncateL(file, SIDE * SIDE / 2), 0);
     assert_int_equal(VSIFCloseL(file), 0);
-    qfz_job job = job_on(QFZ_LABEL, src);
-    job.mask = mask;
-    qfz_source *const source = open_it(&job);
+    qfz_source_options input = source_of(src);
+    input.mask = mask;
+    qfz_source *const source = open_it(&input);
     FAILS(qfz_source_read(source, whole(source), px, valid, &err), QFZ_EIO, mask);
     qfz_source_close(source);
 }

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* header.c - all that an output says of its pixels: georeference, bands, nodata, metadata, mask. */
-#include "raster/private.h"
+#include "raster/output_header.h"
 
 #include <cpl_conv.h>
 #include <string.h>
 
-/* A double cannot say 2^64 - 1. */
+#include "raster/error_trap.h"
+#include "raster/georef.h"
+#include "raster/source_state.h"
+#include "raster/text.h"
+
+/* A double cannot hold 2^64 - 1. */
 static CPLErr set_nodata(GDALRasterBandH band, double nodata)
 {
 #if GDAL_VERSION_NUM >= GDAL_COMPUTE_VERSION(3, 5, 0)
@@ -17,7 +21,7 @@ static CPLErr set_nodata(GDALRasterBandH band, double nodata)
     return GDALSetRasterNoDataValue(band, nodata);
 }
 
-static void describe(GDALRasterBandH band, const qfz_sink_spec *spec, int b)
+static void name_band(GDALRasterBandH band, const qfz_sink_spec *spec, int b)
 {
     static const char *const directions[] = {"right", "below", "below right", "below left"};
     if (spec->content == QFZ_CONTENT_LABELS)
@@ -28,7 +32,7 @@ static void describe(GDALRasterBandH band, const qfz_sink_spec *spec, int b)
         GDALSetDescription(band, "saliency");
 }
 
-/* Painted bands are called, coloured and scaled like the source's. */
+/* Painted bands keep name, colour, scale, offset and unit of the source's. */
 static void copy_band_facts(GDALRasterBandH from, GDALRasterBandH to)
 {
     int has_scale = 0, has_offset = 0;
@@ -52,7 +56,7 @@ static bool set_bands(GDALDatasetH dataset, const qfz_source *source, const qfz_
         if (spec->content == QFZ_CONTENT_PAINTED && b < source->n_bands)
             copy_band_facts(source->bands[b].handle, band);
         else if (spec->content != QFZ_CONTENT_PAINTED)
-            describe(band, spec, b);
+            name_band(band, spec, b);
         if (spec->has_nodata && set_nodata(band, spec->nodata) != CE_None) return false;
     }
     return true;
@@ -82,8 +86,8 @@ static void set_metadata(GDALDatasetH dataset, const qfz_source *source, const q
     static const char *const contents[] = {"labels", "painted", "saliency"};
     static const char *const layouts[] = {"edges", "pixel", "khalimsky"};
     static const char *const distances[] = {"l1", "l2", "linf"};
-    /* of a hierarchy that is cut, what it says itself */
-    const char *const distance = source->is_cut
+    /* a cut keeps the distance of its saliency raster */
+    const char *const distance = source->options.is_saliency
                                      ? GDALGetMetadataItem(source->dataset, "QFZ_DISTANCE", NULL)
                                      : distances[spec->distance];
     set_item(dataset, "QFZ_CONTENT", contents[spec->content]);
@@ -96,7 +100,7 @@ static void set_metadata(GDALDatasetH dataset, const qfz_source *source, const q
     if (spec->n_omega > 0) set_reals(dataset, "QFZ_OMEGA", spec->omega, spec->n_omega);
 }
 
-/* Inside a GTiff, not beside it. */
+/* A mask inside a GTiff, not in a file beside it. */
 static bool add_mask(GDALDatasetH dataset)
 {
     static const char option[] = "GDAL_TIFF_INTERNAL_MASK";
@@ -109,17 +113,19 @@ static bool add_mask(GDALDatasetH dataset)
     return done == CE_None;
 }
 
-qfz_status qfz_header_fill(GDALDatasetH dataset, const qfz_source *source,
-                           const qfz_sink_spec *spec, const char *name, qfz_error *err)
+qfz_status qfz_output_header_fill(GDALDatasetH dataset, const qfz_source *source,
+                                  const qfz_sink_spec *spec, const char *name, qfz_error *err)
 {
     const bool khalimsky = spec->content == QFZ_CONTENT_SALIENCY && spec->layout == QFZ_KHALIMSKY;
     const int64_t y0 = spec->n_parts > 0 ? spec->y0 : 0;
-    qfz_trap trap;
+    qfz_error_trap trap;
     QFZ_TRY(qfz_georef_copy(source->dataset, dataset, khalimsky, y0, name, err));
-    qfz_trap_begin(&trap);
+    qfz_error_trap_begin(&trap);
     set_metadata(dataset, source, spec);
     const bool ok = set_bands(dataset, source, spec) && (!spec->has_mask || add_mask(dataset));
-    qfz_trap_end(&trap);
-    if (!ok) return qfz_trap_fail(&trap, err, QFZ_EIO, name, "nodata or mask was refused");
+    qfz_error_trap_end(&trap);
+    if (!ok)
+        return qfz_error_trap_fail(&trap, err, QFZ_EIO, name,
+                                   "nodata or the mask band could not be written");
     return QFZ_OK;
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* files.c - the files that a raster is read from.  GDAL lists those that a VRT names, but not what
- * VRTs among them name in turn. */
-#define _LARGEFILE64_SOURCE /* GDAL's VSIStatBufL is made of it */
-#include "raster/private.h"
+#include "raster/file_list.h"
 
 #include <cpl_conv.h>
 #include <cpl_string.h>
-#include <cpl_vsi.h>
+#include <string.h>
+
+#include "raster/error_trap.h"
 
 static bool is_listed(char **files, int n, const char *file)
 {
@@ -15,7 +14,8 @@ static bool is_listed(char **files, int n, const char *file)
     return false;
 }
 
-/* What the file at i, a VRT, names is added at the end of the list. */
+/* Appends the files that the VRT files[i] names: GDAL lists the files of a VRT, but not the files
+ * of VRTs among them. */
 static char **add_named(char **files, int i)
 {
     const GDALDatasetH vrt =
@@ -30,25 +30,19 @@ static char **add_named(char **files, int i)
 
 static char **list_files(GDALDatasetH dataset)
 {
-    qfz_trap trap;
-    qfz_trap_begin(&trap);
+    qfz_error_trap trap;
+    qfz_error_trap_begin(&trap);
     char **files = dataset ? GDALGetFileList(dataset) : NULL;
     for (int i = 0; files && files[i]; i++)
         if (EQUAL(CPLGetExtension(files[i]), "vrt") && !is_listed(files, i, files[i]) &&
             strcmp(files[i], GDALGetDescription(dataset)) != 0)
             files = add_named(files, i);
-    qfz_trap_end(&trap);
+    qfz_error_trap_end(&trap);
     return files;
 }
 
-char *const *qfz_files_of(GDALDatasetH dataset, char ***known)
+char *const *qfz_file_list(GDALDatasetH dataset, char ***list)
 {
-    if (!*known) *known = list_files(dataset);
-    return *known;
-}
-
-bool qfz_raster_exists(const char *path)
-{
-    VSIStatBufL found;
-    return VSIStatExL(path, &found, VSI_STAT_EXISTS_FLAG) == 0;
+    if (!*list) *list = list_files(dataset);
+    return *list;
 }

@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* identity.c - which raster is it?  By its facts and its files, without reading a pixel. */
-#define _LARGEFILE64_SOURCE /* GDAL's VSIStatBufL is made of it */
-#include "raster/private.h"
+#define _LARGEFILE64_SOURCE /* for VSIStatBufL of GDAL */
+#include "raster/description.h"
 
 #include <cpl_conv.h>
 #include <cpl_string.h>
 #include <cpl_vsi.h>
-#include <stdlib.h>
+#include <gdal.h>
+#include <string.h>
 #include <time.h>
 #include <zlib.h>
+
+#include "raster/error_trap.h"
+#include "raster/file_list.h"
+#include "raster/source_state.h"
 
 static uint32_t text_crc(const char *text)
 {
     return text ? (uint32_t)crc32_z(0, (const Bytef *)text, strlen(text)) : 0;
 }
 
-/* Statistics and overviews that somebody adds beside a raster leave it what it is. */
-static bool is_beside(const char *file)
+/* True for statistics and overviews: adding them does not change a raster. */
+static bool is_side_file(const char *file)
 {
     static const char *const ends[] = {".aux.xml", ".ovr"};
     const size_t n = strlen(file);
@@ -27,7 +31,7 @@ static bool is_beside(const char *file)
     return false;
 }
 
-/* A mosaic has thousands of files: their sizes and times in one line. */
+/* Sizes and times of all files in one line, since a mosaic may have thousands of files. */
 static void describe_files(char *const *files, const char *name, FILE *out)
 {
     long long bytes = 0, n = 0;
@@ -83,30 +87,30 @@ static void describe_bands(const qfz_source *source, FILE *out)
 
 void qfz_source_describe(qfz_source *source, FILE *out)
 {
-    qfz_trap trap;
-    qfz_trap_begin(&trap);
+    qfz_error_trap trap;
+    qfz_error_trap_begin(&trap);
     (void)fprintf(out, "size\t%lld x %lld\n", (long long)source->info.w, (long long)source->info.h);
     describe_bands(source, out);
     describe_georeference(source->dataset, out);
-    describe_files(qfz_files_of(source->dataset, &source->files), "source", out);
-    describe_files(qfz_files_of(source->mask_dataset, &source->mask_files), "mask", out);
-    qfz_trap_end(&trap);
+    describe_files(qfz_file_list(source->dataset, &source->files), "source", out);
+    describe_files(qfz_file_list(source->mask_dataset, &source->mask_files), "mask", out);
+    qfz_error_trap_end(&trap);
 }
 
-/* A raster in parts is as old as they are. */
+/* The files of a VRT are its parts. */
 void qfz_output_describe(const char *path, FILE *out)
 {
     char **files = NULL, **own = NULL;
-    qfz_trap trap;
-    qfz_trap_begin(&trap);
+    qfz_error_trap trap;
+    qfz_error_trap_begin(&trap);
     const GDALDatasetH dataset =
         GDALOpenEx(path, GDAL_OF_RASTER | GDAL_OF_READONLY, NULL, NULL, NULL);
-    for (char *const *file = qfz_files_of(dataset, &files); file && *file; file++)
-        if (!is_beside(*file)) own = CSLAddString(own, *file);
+    for (char *const *file = qfz_file_list(dataset, &files); file && *file; file++)
+        if (!is_side_file(*file)) own = CSLAddString(own, *file);
     if (!dataset) own = CSLAddString(own, path);
     describe_files(own, path, out);
     CSLDestroy(own);
     CSLDestroy(files);
     if (dataset) GDALClose(dataset);
-    qfz_trap_end(&trap);
+    qfz_error_trap_end(&trap);
 }

@@ -1,33 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* read.c - pixels of a source, stripe by stripe: some whole rows of blocks at a time, so that what
- * was read is still in a core's cache for whoever copies it next, and that GDAL's own cache need
- * not hold more of a tile than a stripe. */
-#include "raster/private.h"
+/* source_read.c - reads pixels of a source stripe by stripe.
+ *
+ * A stripe is some whole rows of blocks: small enough that its pixels are still in the processor's
+ * cache when the caller processes them, and that GDAL's own cache holds no more than a stripe of a
+ * tile. */
+#include "raster/source_read.h"
 
-#include "core/memory.h"
+#include <gdal.h>
 
-#include <stdlib.h>
+#include "raster/error_trap.h"
+#include "raster/boxes.h"
+#include "raster/out_type_facts.h"
+#include "raster/saliency_source.h"
+#include "raster/source_state.h"
+#include "raster/valid.h"
+#include "raster/window.h"
 
-enum { CHUNK_PX = 1 << 20, STRIPE_BYTES = 2 << 20 };
-
-int64_t qfz_source_chunk_rows(qfz_box box)
-{
-    const int64_t rows = CHUNK_PX / qfz_box_w(box);
-    return rows < 1 ? 1 : rows;
-}
-
-qfz_status qfz_source_scratch(qfz_source *source, int64_t n, size_t item_bytes, qfz_error *err)
-{
-    const int64_t bytes = n * (int64_t)item_bytes;
-    if (bytes <= source->scratch_bytes) return QFZ_OK;
-    QFZ_TRY(qfz_realloc(&source->scratch, bytes, 1, err));
-    source->scratch_bytes = bytes;
-    return QFZ_OK;
-}
+enum { STRIPE_BYTES = 2 << 20 };
 
 /* ---------------------------------------------------------------------------------- one stripe */
 
-/* Values of signed bytes that were read as if unsigned: 128..255 stand for -128..-1. */
+/* Signed bytes that were read as unsigned: 128..255 become -128..-1. */
 #define QFZ_MAKE_SIGNED(ctype)                                                                     \
     do {                                                                                           \
         ctype *const px = plane;                                                                   \
@@ -51,7 +44,7 @@ static void drop_negative_zeros(float *px, int64_t n)
         px[i] += 0.0f;
 }
 
-/* A part of a box that is read at once; its first pixel, in planes of the whole box. */
+/* Rows of a box that are read at once.  pixels and valid: of the first pixel of the stripe. */
 typedef struct stripe {
     qfz_source *source;
     qfz_box box;
@@ -60,14 +53,14 @@ typedef struct stripe {
     uint8_t *valid;
 } stripe;
 
-/* All bands that are used, as planes. */
+/* All bands in use, as planes. */
 static CPLErr read_planes(const stripe *s, GDALDataType type)
 {
     qfz_source *const source = s->source;
     const int h = (int)qfz_box_h(s->box), w = (int)qfz_box_w(s->box);
     const int64_t plane_bytes = s->plane_px * GDALGetDataTypeSizeBytes(type);
     CPLErr done = CE_None;
-    if (!source->mosaic.window_matters)
+    if (!source->mosaic.resamples)
         return GDALDatasetRasterIOEx(source->dataset, GF_Read, (int)s->box.x0, (int)s->box.y0, w, h,
                                      s->pixels, w, h, type, source->n_bands, source->numbers, 0, 0,
                                      plane_bytes, NULL);
@@ -83,13 +76,14 @@ static qfz_status read_pixels(const stripe *s, qfz_error *err)
     const qfz_type type = source->info.type;
     const int64_t n = qfz_box_h(s->box) * qfz_box_w(s->box);
     const int64_t plane_bytes = s->plane_px * (int64_t)qfz_type_bytes(type);
-    qfz_trap trap;
-    qfz_trap_begin(&trap);
+    qfz_error_trap trap;
+    qfz_error_trap_begin(&trap);
     GDALDataType gdal_type = qfz_gdal_type(qfz_out_type_of(type));
     if (type == QFZ_I8 && source->bands[0].signed_bytes) gdal_type = GDT_Byte;
     const CPLErr done = read_planes(s, gdal_type);
-    qfz_trap_end(&trap);
-    if (done != CE_None || trap.failed) return qfz_trap_fail_box(&trap, err, source->name, s->box);
+    qfz_error_trap_end(&trap);
+    if (done != CE_None || trap.failed)
+        return qfz_error_trap_fail_box(&trap, err, source->name, s->box);
     for (int b = 0; b < source->n_bands; b++) {
         void *const plane = (char *)s->pixels + b * plane_bytes;
         if (source->bands[b].signed_bytes) make_signed(type, plane, n);
@@ -100,8 +94,8 @@ static qfz_status read_pixels(const stripe *s, qfz_error *err)
 
 static qfz_status read_stripe(const stripe *s, qfz_error *err)
 {
-    if (s->source->is_cut)
-        QFZ_TRY(qfz_cut_read(s->source, s->box, s->pixels, err));
+    if (s->source->options.is_saliency)
+        QFZ_TRY(qfz_saliency_source_read(s->source, s->box, s->pixels, err));
     else
         QFZ_TRY(read_pixels(s, err));
     return qfz_valid_read(s->source, s->box, s->pixels, s->plane_px, s->valid, err);
@@ -121,8 +115,8 @@ static qfz_status read_once(void *arg, qfz_error *err)
 
 /* --------------------------------------------------------------------------------------- a box */
 
-/* Rows of a stripe of that width: those of one row of blocks, or of as many as are small enough;
- * all rows where it is not known what would be cut. */
+/* Rows of a stripe w pixels wide: one row of blocks, or as many as fit into STRIPE_BYTES; all rows
+ * of the raster if the size of blocks is unknown. */
 static int64_t stripe_rows(const qfz_source *source, int64_t w)
 {
     const qfz_source_info *const info = &source->info;
@@ -131,8 +125,7 @@ static int64_t stripe_rows(const qfz_source *source, int64_t w)
     return rows < info->block_h ? info->block_h : rows - rows % info->block_h;
 }
 
-/* A narrower box has stripes of more rows, but not of more bytes, unless they are rows of blocks.
- */
+/* A stripe of a narrower box has more rows but not more pixels, unless it is one row of blocks. */
 int64_t qfz_source_part_px(const qfz_source *source, int64_t h, int64_t w)
 {
     const qfz_source_info *const info = &source->info;
@@ -166,14 +159,14 @@ qfz_status qfz_source_read_rows(qfz_source *source, qfz_box box, const qfz_readi
         const int64_t y0 = s.box.y0 - box.y0, next = (s.box.y0 / n_rows + 1) * n_rows;
         s.box.y1 = next < box.y1 ? next : box.y1;
         QFZ_TRY(place(&s, reading, y0, err));
-        QFZ_TRY(qfz_retry_call(&source->retry, read_once, &s, err));
+        QFZ_TRY(qfz_retry_call(&source->options.retry, read_once, &s, err));
         const qfz_rows rows = {y0, s.box.y1 - box.y0, s.pixels, s.plane_px};
         QFZ_TRY(reading->came(reading->arg, &rows, err));
     }
     return QFZ_OK;
 }
 
-static qfz_status leave_rows(void *arg, const qfz_rows *rows, qfz_error *err)
+static qfz_status ignore_rows(void *arg, const qfz_rows *rows, qfz_error *err)
 {
     (void)arg;
     (void)rows;
@@ -185,14 +178,15 @@ qfz_status qfz_source_read(qfz_source *source, qfz_box box, void *pixels, uint8_
                            qfz_error *err)
 {
     const qfz_reading reading = {
-        .pixels = pixels, .is_whole = true, .valid = valid, .came = leave_rows};
+        .pixels = pixels, .is_whole = true, .valid = valid, .came = ignore_rows};
     return qfz_source_read_rows(source, box, &reading, err);
 }
 
 /* -------------------------------------------------------------------------------- GDAL's cache */
 
-/* Of one thread, for blocks of that size.  A block that belongs to one stripe and is looked at once
- * may go when the next one comes; else it must outlive what others bring meanwhile. */
+/* Bytes of blocks in the cache of one thread.  A block that one stripe reads once may leave the
+ * cache with the next block.  Any other block (again) must stay while the rest of the stripe is
+ * read. */
 static int64_t blocks_bytes(int64_t block_w, int64_t block_h, int64_t px_bytes, int64_t stripe_w,
                             int64_t stripe_h, bool again)
 {
@@ -209,7 +203,8 @@ int64_t qfz_source_cache_bytes(const qfz_source *source, int64_t tile_w)
     if (!source->knows_blocks || cuts) return 0;
     int64_t bytes = blocks_bytes(info->block_w, info->block_h, info->px_bytes, tile_w, h,
                                  !source->has_grid || source->is_interleaved);
-    if (source->is_interleaved) bytes *= 2; /* the last band comes for them a whole stripe later */
+    if (source->is_interleaved)
+        bytes *= 2; /* the last band needs its blocks a whole stripe later */
     for (int i = 0; i < source->n_masks; i++) {
         int w_mask = 0, h_mask = 0;
         const int64_t px_bytes = GDALGetDataTypeSizeBytes(GDALGetRasterDataType(source->masks[i]));

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* cut.c - a saliency raster as input: which of its edges are there and low enough.
+/* saliency_source.c - a saliency raster as a source: which edges exist and are low enough to join
+ * pixels.
  *
- * Such a raster has one band per direction (rule.h).  An edge whose level is the largest of an
- * integer type, NaN, or the declared nodata does not exist. */
-#include "raster/private.h"
+ * The raster has one band for each direction (core/level.h).  An edge does not exist if its level
+ * is the largest of an integer type, NaN, or the declared nodata. */
+#include "raster/saliency_source.h"
 
 #include <cpl_string.h>
-#include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "raster/boxes.h"
+#include "raster/error_trap.h"
+#include "raster/window.h"
 
 static qfz_status check_metadata(qfz_source *source, bool *known, qfz_error *err)
 {
@@ -17,7 +22,7 @@ static qfz_status check_metadata(qfz_source *source, bool *known, qfz_error *err
     const char *const way = GDALGetMetadataItem(source->dataset, "QFZ_CONNECTIVITY", NULL);
     *known = content != NULL;
     if (content && !EQUAL(content, "saliency"))
-        return qfz_fail(err, QFZ_EARG, "%s: it holds %s, but a saliency raster is cut",
+        return qfz_fail(err, QFZ_EARG, "%s: it holds %s, but only a saliency raster can be cut",
                         source->name, content);
     if (layout && !EQUAL(layout, "edges"))
         return qfz_fail(err, QFZ_EARG,
@@ -27,18 +32,21 @@ static qfz_status check_metadata(qfz_source *source, bool *known, qfz_error *err
     return QFZ_OK;
 }
 
-qfz_status qfz_cut_init(qfz_source *source, const qfz_job *job, qfz_error *err)
+qfz_status qfz_saliency_source_init(qfz_source *source, qfz_error *err)
 {
     static const char *const allowed[] = {"Byte", "UInt16", "UInt32", "UInt64", "Float32"};
     const GDALDataType type = GDALGetRasterDataType(source->bands[0].handle);
     bool known = false, ok = false;
-    if (job->bands)
-        return qfz_fail(err, QFZ_EARG, "%s: a cut uses every band of a saliency raster",
-                        source->name);
+    if (source->options.bands)
+        return qfz_fail(
+            err, QFZ_EARG,
+            "%s: a cut uses every band of a saliency raster; leave the choice of bands out",
+            source->name);
     QFZ_TRY(check_metadata(source, &known, err));
     for (int b = 0; b < source->n_bands; b++)
         if (GDALGetRasterColorInterpretation(source->bands[b].handle) == GCI_AlphaBand)
-            return qfz_fail(err, QFZ_EARG, "%s: it has an alpha band, so it is no saliency raster",
+            return qfz_fail(err, QFZ_EARG,
+                            "%s: it has an alpha band, so it is not a saliency raster",
                             source->name);
     if ((source->connectivity != 4 && source->connectivity != 8) ||
         source->n_bands != source->connectivity / 2)
@@ -51,13 +59,13 @@ qfz_status qfz_cut_init(qfz_source *source, const qfz_job *job, qfz_error *err)
     if (!ok)
         return qfz_fail(err, QFZ_EARG, "%s: saliency levels of type %s are not supported",
                         source->name, GDALGetDataTypeName(type));
-    source->alpha = job->criterion.alpha;
     return QFZ_OK;
 }
 
 /* -------------------------------------------------------------------------------------- reading */
+/* Which levels of a band join pixels. */
 typedef struct cut {
-    bool any;       /* false: alpha is below every level */
+    bool any;       /* false: none; alpha is negative or NaN */
     uint64_t limit; /* integers: largest level that joins */
     double alpha;
     bool has_nodata;
@@ -67,8 +75,8 @@ typedef struct cut {
 static cut cut_of(const qfz_source *source, const qfz_band *band)
 {
     int has = 0;
-    cut c = {.alpha = source->alpha};
-    c.any = source->alpha >= 0;
+    cut c = {.alpha = source->options.alpha};
+    c.any = source->options.alpha >= 0;
     if (c.any) c.limit = c.alpha >= 0x1p64 ? UINT64_MAX : (uint64_t)floor(c.alpha);
     c.nodata = GDALGetRasterNoDataValue(band->handle, &has);
     c.has_nodata = has != 0;
@@ -106,27 +114,30 @@ static void mark(GDALDataType type, const void *plane, int64_t n, const cut *c, 
 static qfz_status read_part(qfz_source *source, const qfz_band *band, qfz_box box, qfz_error *err)
 {
     const GDALDataType type = GDALGetRasterDataType(source->bands[0].handle);
-    qfz_trap trap;
-    QFZ_TRY(qfz_source_scratch(source, qfz_box_h(box) * qfz_box_w(box), sizeof(uint64_t), err));
-    qfz_trap_begin(&trap);
+    qfz_error_trap trap;
+    QFZ_TRY(qfz_scratch_reserve(&source->scratch, qfz_box_h(box) * qfz_box_w(box), sizeof(uint64_t),
+                                err));
+    qfz_error_trap_begin(&trap);
     const CPLErr done =
-        qfz_window_read(band->handle, box, type, source->mosaic.window_matters, source->scratch);
-    qfz_trap_end(&trap);
-    if (done != CE_None || trap.failed) return qfz_trap_fail_box(&trap, err, source->name, box);
+        qfz_window_read(band->handle, box, type, source->mosaic.resamples, source->scratch.data);
+    qfz_error_trap_end(&trap);
+    if (done != CE_None || trap.failed)
+        return qfz_error_trap_fail_box(&trap, err, source->name, box);
     return QFZ_OK;
 }
 
-qfz_status qfz_cut_read(qfz_source *source, qfz_box box, uint8_t *pixels, qfz_error *err)
+qfz_status qfz_saliency_source_read(qfz_source *source, qfz_box box, uint8_t *pixels,
+                                    qfz_error *err)
 {
     const GDALDataType type = GDALGetRasterDataType(source->bands[0].handle);
-    const int64_t n_rows = qfz_source_chunk_rows(box), w = qfz_box_w(box);
+    const int64_t n_rows = qfz_box_chunk_rows(box), w = qfz_box_w(box);
     memset(pixels, 0, (size_t)(qfz_box_h(box) * w));
     for (int b = 0; b < source->n_bands; b++) {
         const cut c = cut_of(source, &source->bands[b]);
         for (qfz_box part = box; part.y0 < box.y1; part.y0 += n_rows) {
             part.y1 = part.y0 + n_rows < box.y1 ? part.y0 + n_rows : box.y1;
             QFZ_TRY(read_part(source, &source->bands[b], part, err));
-            mark(type, source->scratch, qfz_box_h(part) * w, &c, (uint8_t)(1 << b),
+            mark(type, source->scratch.data, qfz_box_h(part) * w, &c, (uint8_t)(1 << b),
                  pixels + (part.y0 - box.y0) * w);
         }
     }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* tiling.c - the shape of tiles.
+/* tile_shape.c - the shape of tiles.
  *
- * A tile should not cut blocks of the input, which would be decoded twice, nor blocks of the
- * output, which have 512 pixels a side.  Rasters in strips are cut into whole rows. */
-#include "raster/raster.h"
+ * Tiles should not cut blocks of the input, which would be decoded twice, nor blocks of the output,
+ * which have 512 pixels a side.  Rasters in strips are cut into whole rows. */
+#include "raster/tile_shape.h"
 
 enum { OUT_BLOCK = 512, HALF_BLOCK = 256, FEWEST_ROWS = 64 };
 
@@ -22,7 +22,7 @@ static int64_t gcd(int64_t a, int64_t b)
     return a;
 }
 
-/* The largest multiple of the block, and of an output block too where it can be, up to limit. */
+/* The largest multiple of the block up to limit, if possible also a multiple of an output block. */
 static int64_t round_to_blocks(int64_t limit, int64_t block)
 {
     const int64_t both[] = {OUT_BLOCK / gcd(block, OUT_BLOCK) * block,
@@ -61,9 +61,14 @@ qfz_status qfz_tiling_choose(qfz_tiling *tiling, const qfz_source_info *info, in
                              int64_t max_px, qfz_error *err)
 {
     qfz_tiling t = {.w = info->w, .h = info->h};
-    if (tile_px < 0) return qfz_fail(err, QFZ_EARG, "a tile side of %d pixels", (int)tile_px);
+    if (tile_px < 0)
+        return qfz_fail(err, QFZ_EARG,
+                        "a tile side of %d pixels is not possible; give a positive number",
+                        (int)tile_px);
     if (tile_px == 0 && max_px < 1)
-        return qfz_fail(err, QFZ_EARG, "tiles of at most %lld pixels", (long long)max_px);
+        return qfz_fail(err, QFZ_EARG,
+                        "tiles of at most %lld pixels are not possible; give more memory",
+                        (long long)max_px);
     if (tile_px > 0) {
         t.tile_w = smaller(info->w, tile_px);
         t.tile_h = smaller(info->h, tile_px);

@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* vrt.c - a raster of GDAL's format VRT that shows parts, one below the other, as one.
+/* parts_vrt.c - a VRT that shows the parts of an output as one raster.
  *
- * GDAL writes its header, the same as of any output; the sources are added to the XML here, so that
- * their names are relative and no part is opened before it is read. */
-#include "raster/private.h"
+ * GDAL writes the header of the VRT, which is the header of any output.  The sources are added to
+ * the XML here, so that their names are relative and no part is opened before it is read. */
+#include "raster/parts_vrt.h"
 
 #include <cpl_minixml.h>
+#include <gdal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What is the same of all parts, as XML wants it. */
+#include "raster/error_trap.h"
+#include "raster/output_header.h"
+#include "raster/part_folder.h"
+
+/* What all sources in the XML have in common. */
 typedef struct part_facts {
     const qfz_sink_spec *spec;
-    const char *folder; /* from the VRT's own */
+    const char *folder; /* relative to the VRT */
     int block_w, block_h;
     const char *type; /* of the bands */
 } part_facts;
@@ -34,7 +39,7 @@ static void add_rectangle(CPLXMLNode *node, const char *name, int64_t y0, int64_
     add_integer(box, "ySize", h);
 }
 
-/* One part as a source of a band, which is a number, or "mask,1". */
+/* Adds a part as a source of a band.  band: a number, or "mask,1". */
 static qfz_status add_source(CPLXMLNode *band_node, const part_facts *facts, int part,
                              const int64_t *rows, const char *band, qfz_error *err)
 {
@@ -47,7 +52,7 @@ static qfz_status add_source(CPLXMLNode *band_node, const part_facts *facts, int
     CPLXMLNode *const file = CPLCreateXMLElementAndValue(source, "SourceFilename", path);
     CPLAddXMLAttributeAndValue(file, "relativeToVRT", "1");
     CPLCreateXMLElementAndValue(source, "SourceBand", band);
-    /* with these, parts are opened only when they are read */
+    /* with these properties GDAL opens a part only when it is read */
     CPLXMLNode *const properties = CPLCreateXMLNode(source, CXT_Element, "SourceProperties");
     add_integer(properties, "RasterXSize", spec->w);
     add_integer(properties, "RasterYSize", h);
@@ -69,7 +74,7 @@ static qfz_status add_sources_of_band(CPLXMLNode *band_node, const part_facts *f
     return QFZ_OK;
 }
 
-/* Bands in order, then the mask, if there is one. */
+/* Adds the sources of all bands, then those of the mask. */
 static qfz_status add_sources(CPLXMLNode *tree, const part_facts *facts, const int64_t *rows,
                               qfz_error *err)
 {
@@ -88,8 +93,8 @@ static qfz_status add_sources(CPLXMLNode *tree, const part_facts *facts, const i
     return mask ? add_sources_of_band(mask, facts, rows, "mask,1", err) : QFZ_OK;
 }
 
-/* GDAL makes a VRT of them when asked to; of a GTiff they come with its layout. */
-static void copy_looks(GDALDatasetH part, GDALDatasetH vrt)
+/* Pixel convention, colours and signed bytes, which a GTiff gets with its creation options. */
+static void copy_band_kinds(GDALDatasetH part, GDALDatasetH vrt)
 {
     const char *const convention = GDALGetMetadataItem(part, "AREA_OR_POINT", NULL);
     if (convention) (void)GDALSetMetadataItem(vrt, "AREA_OR_POINT", convention, NULL);
@@ -101,52 +106,55 @@ static void copy_looks(GDALDatasetH part, GDALDatasetH vrt)
     }
 }
 
-/* A VRT that has everything but sources; facts are those of `part`, which is open. */
+/* Writes a VRT without sources; types are those of the open dataset `part`. */
 static qfz_status write_header(const char *temp, const qfz_source *source,
                                const qfz_sink_spec *spec, GDALDatasetH part, qfz_error *err)
 {
     qfz_sink_spec whole = *spec;
-    qfz_trap trap;
+    qfz_error_trap trap;
     whole.n_parts = 0;
-    qfz_trap_begin(&trap);
+    qfz_error_trap_begin(&trap);
     const GDALDatasetH vrt =
         GDALCreate(GDALGetDriverByName("VRT"), temp, (int)spec->w, (int)spec->h, spec->n_bands,
                    GDALGetRasterDataType(GDALGetRasterBand(part, 1)), NULL);
-    qfz_trap_end(&trap);
-    if (!vrt) return qfz_trap_fail(&trap, err, QFZ_EIO, spec->path, "no VRT could be made");
-    const qfz_status st = qfz_header_fill(vrt, source, &whole, spec->path, err);
-    qfz_trap_begin(&trap);
-    if (st == QFZ_OK) copy_looks(part, vrt);
+    qfz_error_trap_end(&trap);
+    if (!vrt)
+        return qfz_error_trap_fail(&trap, err, QFZ_EIO, spec->path, "the VRT could not be created");
+    const qfz_status st = qfz_output_header_fill(vrt, source, &whole, spec->path, err);
+    qfz_error_trap_begin(&trap);
+    if (st == QFZ_OK) copy_band_kinds(part, vrt);
     GDALClose(vrt);
-    qfz_trap_end(&trap);
+    qfz_error_trap_end(&trap);
     if (st != QFZ_OK || !trap.failed) return st;
-    return qfz_trap_fail(&trap, err, QFZ_EIO, spec->path, "the VRT could not be written");
+    return qfz_error_trap_fail(&trap, err, QFZ_EIO, spec->path, "the VRT could not be written");
 }
 
 static qfz_status write_sources(const char *temp, const part_facts *facts, const int64_t *rows,
                                 qfz_error *err)
 {
-    qfz_trap trap;
-    qfz_trap_begin(&trap);
+    qfz_error_trap trap;
+    qfz_error_trap_begin(&trap);
     CPLXMLNode *const tree = CPLParseXMLFile(temp);
     const qfz_status st = tree ? add_sources(tree, facts, rows, err) : QFZ_OK;
     const bool ok = tree && st == QFZ_OK && CPLSerializeXMLTreeToFile(tree, temp);
     if (tree) CPLDestroyXMLNode(tree);
-    qfz_trap_end(&trap);
+    qfz_error_trap_end(&trap);
     if (st != QFZ_OK || ok) return st;
-    return qfz_trap_fail(&trap, err, QFZ_EIO, facts->spec->path, "the VRT could not be written");
+    return qfz_error_trap_fail(&trap, err, QFZ_EIO, facts->spec->path,
+                               "the VRT could not be written");
 }
 
-qfz_status qfz_vrt_write(const char *temp, const qfz_source *source, const qfz_sink_spec *spec,
-                         const int64_t *rows, const char *folder, const char *one, qfz_error *err)
+qfz_status qfz_parts_vrt_write(const char *temp, const qfz_source *source,
+                               const qfz_sink_spec *spec, const int64_t *rows, const char *folder,
+                               const char *part_path, qfz_error *err)
 {
     part_facts facts = {.spec = spec, .folder = folder};
-    qfz_trap trap;
-    qfz_trap_begin(&trap);
+    qfz_error_trap trap;
+    qfz_error_trap_begin(&trap);
     const GDALDatasetH part =
-        GDALOpenEx(one, GDAL_OF_RASTER | GDAL_OF_VERBOSE_ERROR, NULL, NULL, NULL);
-    qfz_trap_end(&trap);
-    if (!part) return qfz_trap_fail(&trap, err, QFZ_EIO, one, "it cannot be opened");
+        GDALOpenEx(part_path, GDAL_OF_RASTER | GDAL_OF_VERBOSE_ERROR, NULL, NULL, NULL);
+    qfz_error_trap_end(&trap);
+    if (!part) return qfz_error_trap_fail(&trap, err, QFZ_EIO, part_path, "it cannot be opened");
     const GDALRasterBandH band = GDALGetRasterBand(part, 1);
     GDALGetBlockSize(band, &facts.block_w, &facts.block_h);
     facts.type = GDALGetDataTypeName(GDALGetRasterDataType(band));

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+#include "job/raster_options.h"
+
+#include <string.h>
+
+qfz_source_options qfz_job_source_options(const qfz_job *job)
+{
+    return (qfz_source_options){.name = job->src,
+                                .open_options = job->open_options,
+                                .bands = job->bands,
+                                .n_bands = job->n_bands,
+                                .mask = job->mask,
+                                .has_nodata = job->has_nodata,
+                                .nodata = job->nodata,
+                                .nodata_rule = job->nodata_rule,
+                                .has_background = job->has_background,
+                                .background = job->background,
+                                .is_saliency = job->task == QFZ_CUT,
+                                .alpha = job->criterion.alpha,
+                                .retry = qfz_retry_of_job(job)};
+}
+
+qfz_output_options qfz_job_output_options(const qfz_job *job)
+{
+    return (qfz_output_options){.names = {job->dst, job->labels, job->regions},
+                                .overwrite = job->overwrite,
+                                .retry = qfz_retry_of_job(job)};
+}
+
+qfz_sink_options qfz_job_sink_options(const qfz_job *job, const char *path)
+{
+    const bool is_dst = job->dst && strcmp(job->dst, path) == 0;
+    return (qfz_sink_options){.output = qfz_job_output_options(job),
+                              .format = job->format,
+                              .type = is_dst ? job->type : NULL,
+                              .creation_options = job->creation_options,
+                              .merge = job->merge,
+                              .n_threads = job->n_threads,
+                              .tile_px = job->tile_px,
+                              .has_journal = job->work != NULL};
+}
+
+qfz_sink_options qfz_job_edges_options(const qfz_job *job, int n_parts)
+{
+    return (qfz_sink_options){.output = qfz_job_output_options(job),
+                              .format = n_parts > 1 ? "VRT" : "GTiff",
+                              .n_threads = job->n_threads,
+                              .tile_px = job->tile_px,
+                              .has_journal = job->work != NULL};
+}

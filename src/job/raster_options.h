@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* raster_options.h - what a job says of its rasters and tables, as options of the raster room.
+ *
+ * The options borrow the strings and lists of the job. */
+#ifndef QFZ_JOB_RASTER_OPTIONS_H
+#define QFZ_JOB_RASTER_OPTIONS_H
+
+#include "raster/raster.h"
+
+qfz_source_options qfz_job_source_options(const qfz_job *job);
+
+/* Of every output, raster or table. */
+qfz_output_options qfz_job_output_options(const qfz_job *job);
+
+/* Of the raster of that name: job->type is the type of job->dst only. */
+qfz_sink_options qfz_job_sink_options(const qfz_job *job, const char *path);
+
+/* Of the raster of edges from which another layout of saliency is derived: an intermediate file for
+ * one process, a VRT over the parts of n_parts processes. */
+qfz_sink_options qfz_job_edges_options(const qfz_job *job, int n_parts);
+
+#endif

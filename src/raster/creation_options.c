@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+#include "raster/creation_options.h"
+
+#include <cpl_conv.h>
+#include <cpl_string.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "raster/driver.h"
+#include "raster/out_type_facts.h"
+#include "raster/source_state.h"
+
+/* Adds KEY=value unless the list has the key, or the driver has no such option. */
+static char **add_default(char **list, GDALDriverH driver, const char *key, const char *value)
+{
+    if (CSLFetchNameValue(list, key) || !qfz_driver_has_option(driver, key)) return list;
+    return CSLSetNameValue(list, key, value);
+}
+
+/* A predictor (differences between neighbours) makes labels and images smaller, saliency larger.
+ * libtiff before 4.4 has no predictor for 64 bits. */
+static char **add_compression(char **list, GDALDriverH driver, GDALDataType file_type,
+                              const qfz_sink_spec *spec)
+{
+    const char *const known = GDALGetMetadataItem(driver, GDAL_DMD_CREATIONOPTIONLIST, NULL);
+    const bool zstd = known && strstr(known, "<Value>ZSTD</Value>");
+    const bool differs = spec->content != QFZ_CONTENT_SALIENCY &&
+                         !CSLFetchNameValue(list, "NBITS") && /* only for whole bytes */
+                         !GDALDataTypeIsFloating(file_type) &&
+                         GDALGetDataTypeSizeBytes(file_type) < 8;
+    if (CSLFetchNameValue(list, "COMPRESS")) return list;
+    list = add_default(list, driver, "COMPRESS", zstd ? "ZSTD" : "DEFLATE");
+    if (qfz_driver_is(driver, "COG")) return add_default(list, driver, "LEVEL", zstd ? "9" : "6");
+    if (zstd)
+        list = add_default(list, driver, "ZSTD_LEVEL", "1");
+    else
+        list = add_default(list, driver, "ZLEVEL", "1");
+    return differs ? add_default(list, driver, "PREDICTOR", "2") : list;
+}
+
+/* True if the painted bands are red, green and blue, as the source says. */
+static bool is_rgb(const qfz_source *source, const qfz_sink_spec *spec)
+{
+    static const GDALColorInterp wanted[] = {GCI_RedBand, GCI_GreenBand, GCI_BlueBand};
+    if (spec->content != QFZ_CONTENT_PAINTED || spec->n_bands < 3 || source->n_bands < 3 ||
+        (spec->type != QFZ_OUT_U8 && spec->type != QFZ_OUT_U16))
+        return false;
+    for (int b = 0; b < 3; b++)
+        if (GDALGetRasterColorInterpretation(source->bands[b].handle) != wanted[b]) return false;
+    return true;
+}
+
+/* Boxes should be whole blocks: a block that is written twice leaves a hole in the file. */
+static const char *block_side(const qfz_sink_options *options)
+{
+    if (options->tile_px % 512 == 0) return "512";
+    if (options->tile_px % 256 == 0) return "256";
+    return options->tile_px % 128 == 0 ? "128" : "512";
+}
+
+static char **add_gtiff(char **list, GDALDriverH driver, const qfz_source *source,
+                        const qfz_sink_options *options, const qfz_sink_spec *spec)
+{
+    const char *const tiled = CSLFetchNameValue(list, "TILED");
+    const char *const compress = CSLFetchNameValue(list, "COMPRESS");
+    const bool is_jpeg = compress && EQUAL(compress, "JPEG");
+    if (!tiled || CPLTestBool(tiled)) {
+        list = add_default(list, driver, "TILED", "YES");
+        list = add_default(list, driver, "BLOCKXSIZE", block_side(options));
+        list = add_default(list, driver, "BLOCKYSIZE", block_side(options));
+    }
+    if (!CSLFetchNameValue(list, "PHOTOMETRIC") && !is_jpeg) {
+        list = add_default(list, driver, "INTERLEAVE", "BAND");
+        list =
+            add_default(list, driver, "PHOTOMETRIC", is_rgb(source, spec) ? "RGB" : "MINISBLACK");
+        list = add_default(list, driver, "ALPHA", "NO");
+    }
+    return list;
+}
+
+char **qfz_creation_options_add(char **list, GDALDriverH driver, GDALDataType file_type,
+                                const qfz_source *source, const qfz_sink_options *options,
+                                const qfz_sink_spec *spec)
+{
+    char threads[16] = "ALL_CPUS";
+    const bool is_gtiff = qfz_driver_is(driver, "GTiff");
+    if (options->n_threads > 0) (void)snprintf(threads, sizeof threads, "%d", options->n_threads);
+    if (qfz_driver_is(driver, "JP2OpenJPEG")) {
+        list = add_default(list, driver, "QUALITY", "100");
+        return add_default(list, driver, "REVERSIBLE", "YES");
+    }
+    if (qfz_driver_is(driver, "WEBP")) return add_default(list, driver, "LOSSLESS", "TRUE");
+    if (!is_gtiff && !qfz_driver_is(driver, "COG")) return list;
+    list = add_compression(list, driver, file_type, spec);
+    list = add_default(list, driver, "BIGTIFF", "IF_SAFER");
+    list = add_default(list, driver, "SPARSE_OK", "TRUE");
+    list = add_default(list, driver, "NUM_THREADS", threads);
+    list = add_default(list, driver, "RESAMPLING", "NEAREST"); /* for overviews of COG */
+    if (is_gtiff) list = add_gtiff(list, driver, source, options, spec);
+    if (is_gtiff && spec->type == QFZ_OUT_I8 && qfz_gdal_type(QFZ_OUT_I8) == GDT_Byte)
+        list = CSLSetNameValue(list, "PIXELTYPE", "SIGNEDBYTE");
+    return list;
+}

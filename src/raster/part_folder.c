@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+#include "raster/part_folder.h"
+
+#include <cpl_conv.h>
+#include <cpl_string.h>
+#include <cpl_vsi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "raster/error_trap.h"
+#include "raster/output_format.h"
+#include "raster/paths.h"
+#include "raster/text.h"
+
+qfz_status qfz_part_folder_hidden(char **folder, const char *path, qfz_error *err)
+{
+    const char *const slash = strrchr(path, '/');
+    const int n = slash ? (int)(slash - path) + 1 : 0;
+    return qfz_text_print(folder, err, "%.*s.%s.qfz-parts", n, path, path + n);
+}
+
+qfz_status qfz_part_folder_shown(char **folder, const char *path, qfz_error *err)
+{
+    const size_t n = strlen(path) - (EQUAL(CPLGetExtension(path), "vrt") ? 4 : 0);
+    return qfz_text_print(folder, err, "%.*s.parts", (int)n, path);
+}
+
+/* The name of a part in its folder; parts are counted from 1 here. */
+static qfz_status name_in_folder(char **name, const char *path, int part, int n_parts,
+                                 qfz_error *err)
+{
+    const int digits = n_parts < 1000 ? 3 : 6;
+    return qfz_text_print(name, err, "%s-%0*d-of-%0*d.tif", CPLGetBasename(path), digits, part + 1,
+                          digits, n_parts);
+}
+
+qfz_status qfz_part_path_in(char **path, const char *folder, const qfz_sink_spec *spec, int part,
+                            qfz_error *err)
+{
+    char *name = NULL;
+    QFZ_TRY(name_in_folder(&name, spec->path, part, spec->n_parts, err));
+    const qfz_status st = qfz_text_print(path, err, "%s/%s", folder, name);
+    free(name);
+    return st;
+}
+
+qfz_status qfz_part_path(char **path, const qfz_sink_spec *spec, qfz_error *err)
+{
+    char *folder = NULL;
+    QFZ_TRY(qfz_part_folder_hidden(&folder, spec->path, err));
+    const qfz_status st = qfz_part_path_in(path, folder, spec, spec->part, err);
+    free(folder);
+    return st;
+}
+
+qfz_status qfz_part_folder_make(const qfz_sink_spec *spec, qfz_error *err)
+{
+    char *folder = NULL;
+    qfz_error_trap trap;
+    QFZ_TRY(qfz_part_folder_hidden(&folder, spec->path, err));
+    qfz_error_trap_begin(&trap);
+    const bool ok = VSIMkdir(folder, 0777) == 0 ||
+                    qfz_path_is_folder(folder); /* another process may have made it */
+    qfz_error_trap_end(&trap);
+    free(folder);
+    if (ok) return QFZ_OK;
+    return qfz_error_trap_fail(&trap, err, QFZ_EIO, spec->path,
+                               "the folder for its parts could not be made");
+}
+
+qfz_status qfz_part_folder_check(const qfz_sink_options *options, const qfz_sink_spec *spec,
+                                 qfz_error *err)
+{
+    char *folder = NULL;
+    if (!qfz_output_is_vrt(options->format, spec->path)) {
+        if (options->merge) return QFZ_OK;
+        return qfz_fail(
+            err, QFZ_EARG,
+            "%s: several processes write a VRT over their parts; name the output .vrt, or "
+            "add --merge for one file",
+            spec->path);
+    }
+    if (options->merge)
+        return qfz_fail(err, QFZ_EARG,
+                        "%s: a VRT is not merged; leave --merge out, or name a file, as .tif",
+                        spec->path);
+    QFZ_TRY(qfz_part_folder_shown(&folder, spec->path, err));
+    const bool taken = qfz_path_is_folder(folder) && !options->output.overwrite;
+    const qfz_status st =
+        taken ? qfz_fail(err, QFZ_EARG,
+                         "%s: the folder %s for its parts already exists; use --overwrite",
+                         spec->path, folder)
+              : QFZ_OK;
+    free(folder);
+    return st;
+}
+
+/* True for a part of path, a side file of a part, and a temporary file of a part. */
+static bool is_part(const char *name, const char *path)
+{
+    const char *const stem = CPLGetBasename(path);
+    const size_t n = strlen(stem);
+    int part = 0, n_parts = 0;
+    if (name[0] == '.') name++;
+    return strncmp(name, stem, n) == 0 && sscanf(name + n, "-%d-of-%d.", &part, &n_parts) == 2;
+}
+
+void qfz_part_folder_delete(const char *folder, const char *path)
+{
+    char **const names = VSIReadDir(folder);
+    for (char **name = names; name && *name; name++)
+        if (is_part(*name, path)) (void)VSIUnlink(CPLSPrintf("%s/%s", folder, *name));
+    CSLDestroy(names);
+    (void)VSIRmdir(folder);
+}
+
+void qfz_parts_delete(const char *path)
+{
+    char *folder = NULL;
+    qfz_error_trap trap;
+    if (qfz_part_folder_hidden(&folder, path, NULL) != QFZ_OK) return;
+    qfz_error_trap_begin(&trap);
+    if (qfz_path_is_folder(folder)) qfz_part_folder_delete(folder, path);
+    qfz_error_trap_end(&trap);
+    free(folder);
+}
+
+void qfz_parts_remove(const char *path)
+{
+    char *folder = NULL;
+    qfz_error_trap trap;
+    if (qfz_part_folder_shown(&folder, path, NULL) != QFZ_OK) return;
+    qfz_error_trap_begin(&trap);
+    (void)VSIUnlink(path);
+    if (qfz_path_is_folder(folder)) qfz_part_folder_delete(folder, path);
+    qfz_error_trap_end(&trap);
+    free(folder);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* sink_parts.h - makes one output of its committed parts.
+ *
+ * Part k has rows rows[k]..rows[k + 1] of the output; a part without rows has no file. */
+#ifndef QFZ_RASTER_SINK_PARTS_H
+#define QFZ_RASTER_SINK_PARTS_H
+
+#include "raster/sink.h"
+
+/* Copies all spec->n_parts parts into one file in the format of options.  *whole is that file, to
+ * be finished, then given to qfz_parts_join().  *whole is left alone if an earlier join was killed
+ * after its commit. */
+qfz_status qfz_parts_merge(qfz_sink **whole, const qfz_source *source,
+                           const qfz_sink_options *options, const qfz_sink_spec *spec,
+                           const int64_t *rows, qfz_advance_fn progress, void *arg, qfz_error *err);
+
+/* Makes spec->path.
+ *
+ * A VRT: renames the hidden folder to out.parts and writes a VRT with relative names of the parts.
+ * Else (options->merge): commits whole, the result of qfz_parts_merge(), and deletes the parts.
+ * Pixels, CRS, geotransform, nodata, mask, names of bands and metadata are those of an output
+ * written whole.  The output appears when complete; after a kill the call can be repeated. */
+qfz_status qfz_parts_join(const qfz_source *source, const qfz_sink_options *options,
+                          const qfz_sink_spec *spec, const int64_t *rows, qfz_sink *whole,
+                          qfz_error *err);
+
+#endif

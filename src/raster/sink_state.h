@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* sink_state.h - the insides of a sink, for the files that write it. */
+#ifndef QFZ_RASTER_SINK_STATE_H
+#define QFZ_RASTER_SINK_STATE_H
+
+#include <gdal.h>
+#include <pthread.h>
+
+#include "raster/format.h"
+#include "raster/sink.h"
+
+struct qfz_sink {
+    qfz_sink_spec spec; /* y0 and y1 are always set: the rows of the file */
+    qfz_format format;
+    char *path;           /* of the file: spec.path, or the path of the part */
+    char *temp;           /* renamed to path in the end */
+    char *work;           /* format.copies: the GTiff that is copied; else NULL */
+    GDALDatasetH dataset; /* being written; after commit the complete file, opened for reading */
+    GDALRasterBandH mask;
+    int block_w, block_h; /* of a TIFF, else 0 */
+    bool takes_blocks;    /* blocks hold one band each, in the type that the caller writes */
+    uint8_t *mask_rows;   /* buffer for mask values */
+    int64_t mask_px;
+    qfz_retry retry;
+    bool is_fresh; /* no journal: existing side files are not left over from the same job */
+    bool has_lock; /* lock is initialised */
+    bool failed, finished, committed;
+    qfz_advance_fn progress; /* of copying; NULL: none */
+    void *progress_arg;
+    pthread_mutex_t lock;
+};
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* source.h - a raster that is read: its options, its facts, opening and closing. */
+#ifndef QFZ_RASTER_SOURCE_H
+#define QFZ_RASTER_SOURCE_H
+
+#include "core/level.h"
+#include "core/retry.h"
+
+typedef struct qfz_source qfz_source; /* used by one thread at a time */
+
+/* Which pixels of which raster are read.  Zeroed: all bands except alpha, nodata as declared by the
+ * raster, no background, reads are not repeated. */
+typedef struct qfz_source_options {
+    const char *name;                /* any GDAL dataset name */
+    const char *const *open_options; /* KEY=VALUE, NULL-terminated; or NULL */
+    const int *bands;                /* 1-based, in order; NULL: every band except alpha */
+    int n_bands;
+    const char *mask; /* name of a raster of the same size, 0 = invalid; or NULL */
+    bool has_nodata;  /* nodata replaces the declared values; a value that the type of a band cannot
+                         hold belongs to no pixel of the band */
+    double nodata;
+    qfz_nodata_rule nodata_rule;
+    bool has_background; /* a pixel with this value in every band is invalid */
+    double background;
+    bool is_saliency; /* the raster holds saliency in layout edges, which is cut at level alpha */
+    double alpha;
+    qfz_retry retry; /* of reads that fail */
+} qfz_source_options;
+
+typedef struct qfz_source_info {
+    int64_t w, h;
+    int n_bands;              /* in use; 1 for saliency */
+    qfz_type type;            /* the smallest type that holds the type of every band in use */
+    int64_t block_w, block_h; /* of the file; of its parts, for a VRT whose parts have one size */
+    int64_t px_bytes;         /* of a pixel in all bands that are decoded together, as stored */
+    bool may_be_invalid;      /* false: every pixel is valid */
+    bool has_nodata; /* all bands in use have one nodata value, which painted outputs get */
+    double nodata;
+} qfz_source_info;
+
+/* Opens a raster.  The source borrows the strings and lists of options until it is closed.
+ *
+ * QFZ_EIO: GDAL cannot open it, or it has no bands.  QFZ_EARG: a band that does not exist; Float64,
+ * complex and 64-bit integer bands (the message says how to convert them); a mask of another size;
+ * with is_saliency, a raster that is not saliency in layout edges. */
+qfz_status qfz_source_open(qfz_source **source, const qfz_source_options *options, qfz_error *err);
+
+/* Reads the georeference, which takes some 10 ms.  Called once before the first area is computed or
+ * a table is created; later calls do nothing. */
+qfz_status qfz_source_locate(qfz_source *source, qfz_error *err);
+
+/* Opens the raster of `source` once more, for a thread that only reads pixels.  A reader has no
+ * georeference and takes the analysis of a mosaic from source: both would make threads wait for
+ * each other. */
+qfz_status qfz_source_open_reader(qfz_source **reader, const qfz_source *source, qfz_error *err);
+
+void qfz_source_close(qfz_source *source); /* NULL is allowed */
+
+const qfz_source_info *qfz_source_get_info(const qfz_source *source);
+
+/* Of saliency: 4 or 8.  Of any other raster: 0. */
+int qfz_source_connectivity(const qfz_source *source);
+
+#endif
