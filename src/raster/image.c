@@ -2,13 +2,17 @@
 /* image.c - a whole raster in memory. */
 #include <stdlib.h>
 
+#include "qfz_bench.h"
+
+#include "core/api.h"
 #include "core/memory.h"
 #include "raster/raster.h"
 
-qfz_status qfz_image_read(const char *src, const int *bands, int n_bands, qfz_image *image,
-                          qfz_error *err)
+qfz_status qfz_bench_image_read(const char *src, const int *bands, int n_bands, qfz_image *image,
+                                qfz_error *err)
 {
-    qfz_job job = qfz_job_default(QFZ_LABEL);
+    qfz_error own;
+    qfz_job job = {.struct_size = sizeof job, .retries = 3, .retry_wait_s = 0.01};
     qfz_source *source = NULL;
     void *pixels = NULL;
     uint8_t *valid = NULL;
@@ -16,7 +20,7 @@ qfz_status qfz_image_read(const char *src, const int *bands, int n_bands, qfz_im
     job.src = src;
     job.bands = bands;
     job.n_bands = n_bands;
-    err->status = QFZ_OK;
+    err = qfz_api_error(err, &own);
     QFZ_TRY(qfz_raster_setup(&job, (int64_t)512 << 20, err));
     QFZ_TRY_OR(st, cleanup, qfz_source_open(&source, &job, err));
     const qfz_source_info *const info = qfz_source_get_info(source);
@@ -26,7 +30,8 @@ qfz_status qfz_image_read(const char *src, const int *bands, int n_bands, qfz_im
         qfz_alloc(&pixels, info->h * info->w * info->n_bands, qfz_type_bytes(info->type), err));
     QFZ_TRY_OR(st, cleanup, QFZ_NEW(&valid, info->h * info->w, err));
     QFZ_TRY_OR(st, cleanup, qfz_source_read(source, all, pixels, valid, err));
-    *image = (qfz_image){.h = info->h,
+    *image = (qfz_image){.struct_size = sizeof *image,
+                         .h = info->h,
                          .w = info->w,
                          .n_bands = info->n_bands,
                          .type = info->type,
@@ -42,7 +47,7 @@ cleanup:
     return st;
 }
 
-void qfz_image_free(qfz_image *image)
+void qfz_bench_image_free(qfz_image *image)
 {
     free((void *)(uintptr_t)image->pixels);
     free((void *)(uintptr_t)image->valid);

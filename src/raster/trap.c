@@ -164,7 +164,7 @@ static void set_pool(void)
     CPLSetConfigOption(key, text);
 }
 
-qfz_status qfz_raster_setup(const qfz_job *job, int64_t cache_bytes, qfz_error *err)
+static qfz_status set_up(const qfz_job *job, int64_t cache_bytes, qfz_error *err)
 {
     CPLSetErrorHandler(CPLQuietErrorHandler); /* also for threads that GDAL starts */
     /* Parts of a VRT stay with the thread that opened them.  Else those that wait would go from
@@ -177,4 +177,13 @@ qfz_status qfz_raster_setup(const qfz_job *job, int64_t cache_bytes, qfz_error *
     if (!qfz_steady_install()) return qfz_fail(err, QFZ_EIO, "GDAL takes no file system of ours");
     qfz_raster_set_cache(job, cache_bytes);
     return QFZ_OK;
+}
+
+/* GDAL's list of file systems is not locked, so jobs of several threads are set up in turn. */
+qfz_status qfz_raster_setup(const qfz_job *job, int64_t cache_bytes, qfz_error *err)
+{
+    qfz_status st;
+#pragma omp critical(qfz_raster_setup)
+    st = set_up(job, cache_bytes, err);
+    return st;
 }
