@@ -9,10 +9,13 @@
 #include "bench_images.h"
 #include "bench_runs.h"
 #include "json.h"
+#include "qfz_bench.h"
 #include "values.h"
 
 static const char part_names[] = "label|tree|saliency|alpha-omega|summarise|resolve|all";
-enum { N_PARTS = QFZ_PART_RESOLVE + 1 };
+static const qfz_part parts[] = {QFZ_PART_LABEL,       QFZ_PART_TREE,      QFZ_PART_SALIENCY,
+                                 QFZ_PART_ALPHA_OMEGA, QFZ_PART_SUMMARISE, QFZ_PART_RESOLVE};
+enum { N_PARTS = sizeof parts / sizeof *parts };
 
 typedef struct timing {
     char part[16], engine[16];
@@ -20,10 +23,10 @@ typedef struct timing {
 } timing;
 
 /* The name at a position of part_names. */
-static void copy_name(int part, char name[16])
+static void copy_name(int i, char name[16])
 {
     const char *from = part_names;
-    for (; part > 0; part--)
+    for (; i > 0; i--)
         from += strcspn(from, "|") + 1;
     (void)snprintf(name, 16, "%.*s", (int)strcspn(from, "|"), from);
 }
@@ -54,25 +57,29 @@ static qfz_status time_runs(qfz_session *session, qfz_part part, int n_runs, dou
                             qfz_error *err)
 {
     double warm_ms;
-    qfz_status st = qfz_session_run(session, part, &warm_ms, err);
+    qfz_status st = qfz_bench_run(session, part, &warm_ms, err);
     for (int i = 0; st == QFZ_OK && i < n_runs; i++)
-        st = qfz_session_run(session, part, &ms[i], err);
+        st = qfz_bench_run(session, part, &ms[i], err);
     return st;
 }
 
-static qfz_status time_part(const request *r, const bench_image *image, qfz_part part, double *ms,
+/* parts[i]. */
+static qfz_status time_part(const request *r, const bench_image *image, int i, double *ms,
                             timing *t, qfz_error *err)
 {
+    const qfz_part part = parts[i];
     const int n_runs = r->bench.runs;
     const qfz_criterion criterion = criterion_of(r, part);
-    const qfz_session_options options = {
-        .engine = r->job.engine, .n_threads = r->job.n_threads, .gpu_method = gpu_method(r)};
+    const qfz_session_options options = {.struct_size = sizeof(qfz_session_options),
+                                         .engine = r->job.engine,
+                                         .n_threads = r->job.n_threads,
+                                         .gpu_method = gpu_method(r)};
     qfz_session *session = NULL;
     qfz_status st = qfz_session_open(&session, &image->image, &criterion, &options, err);
     if (st != QFZ_OK) return st;
     st = time_runs(session, part, n_runs, ms, err);
     if (st == QFZ_OK) {
-        copy_name((int)part, t->part);
+        copy_name(i, t->part);
         (void)snprintf(t->engine, sizeof t->engine, "%s", qfz_session_engine(session));
         t->median_ms = bench_median(ms, n_runs);
         t->min_ms = ms[0];
@@ -144,8 +151,8 @@ static int run(request *r)
     if (!r->job.n_threads) r->job.n_threads = (int)sysconf(_SC_NPROCESSORS_ONLN);
     double *const ms = malloc((size_t)r->bench.runs * sizeof *ms);
     qfz_status st = bench_image_open(&image, r, r->operands[1], &err);
-    for (int part = first; ms && st == QFZ_OK && part <= last; part++)
-        st = time_part(r, &image, (qfz_part)part, ms, &timings[part - first], &err);
+    for (int i = first; ms && st == QFZ_OK && i <= last; i++)
+        st = time_part(r, &image, i, ms, &timings[i - first], &err);
     const bool ok = ms && st == QFZ_OK;
     if (!ok)
         complain(r->command, "%s", ms ? err.message : "out of memory");

@@ -7,6 +7,7 @@
 
 #include "bench_images.h"
 #include "bench_runs.h"
+#include "qfz_bench.h"
 
 typedef struct measured { /* a part done by a method */
     qfz_part part;
@@ -68,14 +69,16 @@ static bool measure(gpu_bench *b, const qfz_image *image, const qfz_criterion *l
                     const measured *m, result *to)
 {
     const int n = b->r->bench.runs;
-    const qfz_session_options options = {.engine = QFZ_ENGINE_CUDA, .gpu_method = m->method};
+    const qfz_session_options options = {.struct_size = sizeof(qfz_session_options),
+                                         .engine = QFZ_ENGINE_CUDA,
+                                         .gpu_method = m->method};
     qfz_criterion criterion = *limits;
     qfz_session *session = NULL;
     criterion.connectivity = m->connectivity;
     if (m->part != QFZ_PART_ALPHA_OMEGA) criterion.omega = NULL;
     qfz_status st = qfz_session_open(&session, image, &criterion, &options, &b->err);
-    if (st == QFZ_OK) st = qfz_session_time(session, m->part, n, b->ms, &b->err);
-    if (st == QFZ_OK) to->memory = qfz_session_gpu_bytes(session);
+    if (st == QFZ_OK) st = qfz_bench_time(session, m->part, n, b->ms, &b->err);
+    if (st == QFZ_OK) to->memory = qfz_bench_gpu_bytes(session);
     qfz_session_close(session);
     if (st != QFZ_OK) return false;
     to->ms = bench_median(b->ms, n);
@@ -119,7 +122,8 @@ static bool bench_granularity(gpu_bench *b, int granularity)
         wanted.density_percent = 10 * d;
         uint8_t *const pixels = bench_generate(&wanted);
         if (!pixels) return false;
-        const qfz_image image = {.h = wanted.size_px,
+        const qfz_image image = {.struct_size = sizeof(qfz_image),
+                                 .h = wanted.size_px,
                                  .w = wanted.size_px,
                                  .n_bands = 1,
                                  .type = QFZ_U8,
@@ -203,7 +207,7 @@ int bench_gpu(const request *r)
 {
     gpu_bench b = {.r = r, .ms = malloc((size_t)r->bench.runs * sizeof *b.ms)};
     const bool scene = r->n_operands > 1, generated = r->bench.kind != NULL;
-    bool ok = b.ms && qfz_gpu_copy_rate(0, &b.copy_rate, &b.err) == QFZ_OK;
+    bool ok = b.ms && qfz_bench_copy_rate(0, &b.copy_rate, &b.err) == QFZ_OK;
     if (ok) {
         print_head(&b);
         ok = scene ? bench_file(&b) : generated ? bench_generated(&b) : bench_binary(&b);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "qfz_bench.h"
+
 static size_t type_bytes(qfz_type type)
 {
     static const size_t bytes[] = {1, 1, 2, 2, 4, 4, 4};
@@ -26,7 +28,7 @@ static qfz_status no_memory(qfz_error *err)
 void bench_image_close(bench_image *image)
 {
     if (image->is_read) {
-        qfz_image_free(&image->image);
+        qfz_bench_image_free(&image->image);
     } else {
         free((void *)(uintptr_t)image->image.pixels);
         free((void *)(uintptr_t)image->image.valid);
@@ -70,7 +72,8 @@ static qfz_status mirror(bench_image *image, int64_t size, qfz_error *err)
         mirror_plane((const char *)old->pixels + (size_t)(b * old->h * old->w) * bytes, old->h,
                      old->w, bytes, size, pixels + (size_t)b * n * bytes);
     if (valid) mirror_plane((const char *)old->valid, old->h, old->w, 1, size, valid);
-    const qfz_image mirrored = {.h = size,
+    const qfz_image mirrored = {.struct_size = sizeof(qfz_image),
+                                .h = size,
                                 .w = size,
                                 .n_bands = old->n_bands,
                                 .type = old->type,
@@ -88,7 +91,8 @@ static qfz_status generate(bench_image *image, const bench_request *bench, qfz_e
     void *const pixels = bench_generate(bench);
     const int bits = bench->bits;
     if (!pixels) return no_memory(err);
-    image->image = (qfz_image){.h = bench->size_px,
+    image->image = (qfz_image){.struct_size = sizeof(qfz_image),
+                               .h = bench->size_px,
                                .w = bench->size_px,
                                .n_bands = bench->bands,
                                .type = bits == 8    ? QFZ_U8
@@ -106,7 +110,7 @@ qfz_status bench_image_open(bench_image *image, const request *r, const char *sr
         st = generate(&opened, &r->bench, err);
     } else {
         opened.is_read = true;
-        st = qfz_image_read(src, r->job.bands, r->job.n_bands, &opened.image, err);
+        st = qfz_bench_image_read(src, r->job.bands, r->job.n_bands, &opened.image, err);
     }
     if (st != QFZ_OK) return st;
     if (r->bench.mirror_px) st = mirror(&opened, r->bench.mirror_px, err);

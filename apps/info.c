@@ -184,7 +184,7 @@ static void print_text(const request *r, const qfz_plan *plan)
 
 static int run(request *r)
 {
-    qfz_plan plan;
+    qfz_plan plan = qfz_plan_default();
     qfz_error err = {0};
     r->job.src = r->operands[0];
     r->job.dst = r->n_operands > 1 ? r->operands[1] : r->job.count_only ? NULL : "DST";

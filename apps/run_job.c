@@ -113,7 +113,7 @@ int run_job(request *r)
 {
     gpu_list gpus = {0};
     const qfz_gpu_view view = gpus_view(&gpus);
-    qfz_report report;
+    qfz_report report = qfz_report_default();
     qfz_error err = {0};
     const bool prints = command_ranks()->rank == 0;
     progress bar = progress_start(r->command, r->quiet || !prints, r->job.work != NULL);

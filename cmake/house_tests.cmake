@@ -11,6 +11,8 @@ qfz_add_house_test(format ${CMAKE_SOURCE_DIR}/tests/format.sh)
 qfz_add_house_test(header ${CMAKE_SOURCE_DIR}/tests/header/alone.sh ${CMAKE_C_COMPILER})
 qfz_add_house_test(exports ${CMAKE_SOURCE_DIR}/tests/install/exports.sh
     $<TARGET_FILE:qfz_shared> ${CMAKE_SOURCE_DIR}/include/qfz.h)
+qfz_add_house_test(layout ${CMAKE_SOURCE_DIR}/tests/install/layout.sh ${CMAKE_C_COMPILER}
+    ${CMAKE_SOURCE_DIR}/include)
 qfz_add_house_test(install ${CMAKE_SOURCE_DIR}/tests/install/install.sh
     ${CMAKE_COMMAND} ${CMAKE_BINARY_DIR} ${CMAKE_BINARY_DIR}/tests/install
     ${CMAKE_C_COMPILER} "${CMAKE_C_FLAGS}")

@@ -14,7 +14,7 @@ install(EXPORT qfz_shared NAMESPACE qfz:: FILE qfz-shared.cmake DESTINATION ${QF
 install(EXPORT qfz_static NAMESPACE qfz:: FILE qfz-static.cmake DESTINATION ${QFZ_CMAKE_DIR})
 
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/qfz-config-version.cmake
-    COMPATIBILITY SameMinorVersion)
+    COMPATIBILITY SameMajorVersion)
 configure_file(cmake/qfz-config.cmake.in qfz-config.cmake @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/qfz-config.cmake
     ${CMAKE_CURRENT_BINARY_DIR}/qfz-config-version.cmake

@@ -21,7 +21,7 @@ set_target_properties(qfz_static PROPERTIES EXPORT_NAME static)
 
 target_link_libraries(qfz_shared PRIVATE "$<BUILD_INTERFACE:${QFZ_NEEDS};${QFZ_GPU_NEEDS}>")
 set_target_properties(qfz_shared PROPERTIES
-    EXPORT_NAME qfz VERSION ${PROJECT_VERSION} SOVERSION 0)
+    EXPORT_NAME qfz VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
 target_link_options(qfz_shared PRIVATE
     LINKER:--version-script=${PROJECT_SOURCE_DIR}/cmake/qfz.map)
 set_target_properties(qfz_shared PROPERTIES LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/qfz.map)

@@ -1,356 +1,572 @@
 /* SPDX-License-Identifier: MIT */
-/* qfz.h - exact quasi-flat zones of rasters of any size.
+/* qfz.h - exact quasi-flat zones of rasters of any size: the public API of libqfz.
  *
- * The answer never depends on tile size, thread count, memory or engine.  Nothing here prints,
- * exits, or keeps state between calls.  A function that can fail returns a qfz_status and writes
- * the reason into the caller's qfz_error; its results are then untouched.
+ * A quasi-flat zone (alpha-component) is a maximal set of pixels joined by paths of neighbours
+ * whose dissimilarity is at most alpha; alpha = 0 gives flat zones, the connected components of
+ * equal values.  The library has two entrances:
  *
- * Two ways in: a job (files to files, streamed, section 1) and a session (one image that is in
- * memory, section 2). */
+ *   1. Jobs: raster files in, raster files out, streamed tile by tile.
+ *   2. Sessions: one image in memory, of the host or of a GPU.
+ *
+ * Results never depend on the tile size, the number of threads, the memory or the engine.
+ *
+ * Errors.  A function that can fail returns a qfz_status and writes the reason into the caller's
+ * qfz_error.  The parameter `err` may be NULL everywhere.  On failure, outputs are unchanged unless
+ * the function says otherwise.  The library prints nothing and never ends the process.
+ *
+ * Growing structs.  A struct whose first member is struct_size can get further members at its end
+ * in a later version of the library.  The caller sets struct_size to sizeof of the struct as
+ * compiled, by the struct's _default() function.  The library reads and writes struct_size bytes
+ * only; members that are missing in a smaller struct have their default.  A struct_size of 0, or a
+ * larger struct whose unknown members are not all zero, is refused (QFZ_EARG).  All other structs
+ * never change within a major version.
+ *
+ * Threads.  The library keeps no state between calls, with the process-wide exceptions below.  Any
+ * functions may run in several threads at the same time, except that
+ *   - a session is used by one thread at a time (several sessions may run at the same time, on one
+ *     GPU too), and
+ *   - at most one job of a process may have ranks (qfz_job.ranks with n > 1) at a time, and
+ *     qfz_ranks_join() and qfz_ranks_leave() run alone, in the thread that runs that job.
+ *
+ * Process-wide.  Sessions change nothing outside themselves.  A job uses GDAL, whose settings hold
+ * for the process; the job sets, and leaves set:
+ *   - the GDAL configuration options of qfz_job.config, VRT_SHARED_SOURCE=1 and, unless set before,
+ *     GDAL_MAX_DATASET_POOL_SIZE;
+ *   - the size of GDAL's block cache, unless qfz_job.config has GDAL_CACHEMAX.  Of several jobs at
+ *     the same time the last one to set these decides for all of them, which changes speed and
+ *     memory, not results;
+ *   - GDAL's default error handler, to one that prints nothing.  Handlers that a thread pushed
+ *     (CPLPushErrorHandler) remain, and so do the thread's own configuration options;
+ *   - GDAL's drivers, which are registered, and one virtual file system of the library.
+ * qfz_job.memory_bytes bounds a job as if it were the only one of the process.
+ *
+ * The CUDA engine makes the GPU that it uses the current one of the calling thread
+ * (cudaSetDevice()).
+ */
 #ifndef QFZ_H
 #define QFZ_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define QFZ_VERSION "0.1.0"
+/* ---------------------------------------------------------------------------------------------
+ * Version, errors, words that jobs and sessions share
+ * ------------------------------------------------------------------------------------------- */
+
+/* Of this header.  Within a major version, programs built with an older header keep working. */
+#define QFZ_VERSION_MAJOR 1
+#define QFZ_VERSION_MINOR 0
+#define QFZ_VERSION_PATCH 0
+#define QFZ_VERSION_NUMBER (QFZ_VERSION_MAJOR * 10000 + QFZ_VERSION_MINOR * 100 + QFZ_VERSION_PATCH)
+#define QFZ_VERSION "1.0.0"
+
 #define QFZ_API __attribute__((visibility("default")))
 #define QFZ_CHECKED __attribute__((warn_unused_result))
+
+/* Of the library at run time: QFZ_VERSION_NUMBER and QFZ_VERSION of its own header. */
+QFZ_API int qfz_version_number(void);
+QFZ_API const char *qfz_version(void);
+
+/* What the library was built with: lines "NAME VERSION" for qfz, GDAL, PROJ, MPI, CUDA (with its
+ * architectures) and the compiler; "none" for what is not in it.  A static string without a final
+ * newline. */
+QFZ_API const char *qfz_build_info(void);
 
 typedef enum qfz_status {
     QFZ_OK = 0,
     QFZ_EARG,   /* a parameter is out of range or contradicts another; the message names it */
-    QFZ_ENOMEM, /* host or device memory ran out; a smaller tile may succeed */
+    QFZ_ENOMEM, /* host or device memory ran out; a smaller tile or image may succeed */
     QFZ_EIO,    /* a raster or table could not be opened, read or written */
-    QFZ_EGPU,   /* no usable device, or a kernel failed */
-    QFZ_ECANCEL /* the progress function asked to stop */
+    QFZ_EGPU,   /* there is no usable GPU, or a kernel failed */
+    QFZ_ECANCEL /* the progress function returned a value other than 0 */
 } qfz_status;
 
-/* Filled by the function that failed: one line, no newline, with the file and the numbers in it. */
+/* The name of a status as it is spelled above, "QFZ_EARG"; "unknown status" for other values.  The
+ * string is static. */
+QFZ_API const char *qfz_status_name(qfz_status status);
+
+/* The reason of a failure.  The failing function writes status and message: one line without a
+ * newline, with file names and numbers.  Functions that succeed set status to QFZ_OK. */
 typedef struct qfz_error {
     qfz_status status;
     char message[1024];
 } qfz_error;
 
+/* Pixel types.  Int16 of GDAL is QFZ_I16, and so on. */
 typedef enum qfz_type { QFZ_U8 = 0, QFZ_I8, QFZ_U16, QFZ_I16, QFZ_U32, QFZ_I32, QFZ_F32 } qfz_type;
 
-/* Dissimilarity of two pixels over all bands; integers exactly, floats in IEEE single. */
+/* Dissimilarity of two pixels over all bands: sum of absolute differences, Euclidean distance,
+ * largest absolute difference.  Integer rasters: l1 and linf are exact integers.  Everything else
+ * is IEEE single precision in a fixed order of operations. */
 typedef enum qfz_distance { QFZ_L1 = 0, QFZ_L2, QFZ_LINF } qfz_distance;
 
 typedef enum qfz_engine_choice {
-    QFZ_ENGINE_AUTO = 0,
+    QFZ_ENGINE_AUTO = 0, /* CUDA where it can do the work, else the CPU */
     QFZ_ENGINE_CPU,
     QFZ_ENGINE_CUDA
 } qfz_engine_choice;
 
-/* What joins pixels. */
+/* Which pixels form a region.  The members in `reserved` must be 0; later versions of the library
+ * may give them a meaning. */
 typedef struct qfz_criterion {
     int connectivity;      /* 4 or 8 */
-    qfz_distance distance; /* over all bands, never divided by their number */
-    bool has_alpha;        /* false: label joins equal values, simplify has no limit */
-    double alpha;          /* largest level of an edge that joins, >= 0; infinity is allowed.
-                              The hierarchy itself, tree and saliency, takes no notice of it */
-    const double *omega;   /* largest max - min of a region per band; NULL: no limit */
-    int n_omega;           /* 1 (for every band), or the number of bands */
+    qfz_distance distance; /* not divided by the number of bands */
+    bool has_alpha;        /* false: labels are of flat zones, simplify has no limit alpha */
+    double alpha;          /* largest dissimilarity of joined neighbours, >= 0; infinity is allowed.
+                              Tree and saliency are of all alphas and ignore it */
+    const double *omega;   /* largest max - min of a region, per band, >= 0; NULL: no limit */
+    int n_omega; /* length of omega: 1 (the same for every band), or the number of bands */
+    uint64_t reserved[6];
 } qfz_criterion;
 
-/* What this library was built with: lines "NAME VERSION" for qfz, GDAL, PROJ, MPI, CUDA (with its
- * architectures) and the compiler; "none" for what is not in it.  A constant string without a final
- * newline. */
-QFZ_API const char *qfz_build_info(void);
+/* Published GPU methods by their names, for gpu_method of jobs and sessions.  A job or session that
+ * a method cannot do is refused.
+ *
+ * Labels of equal values, one band of integers:
+ *   stava        Stava, Benes: Connected component labeling in CUDA (GPU Computing Gems, 2011)
+ *   c2fl         Chen et al.: Efficient parallel connected component labeling with a coarse-to-fine
+ *                strategy (IEEE Access 6, 2018)
+ *   ha4          Hennequin, Lacassagne, Cabaret, Meunier: A new direct connected component labeling
+ *                and analysis algorithm for GPUs (DASIP 2018)
+ * Alpha-trees of sessions:
+ *   connect-v1, connect-v2   Carlinet, Kaci, Blin: An alpha-tree algorithm for massively parallel
+ *                architectures (IEEE TIP 2025), its two versions */
+
+/* How far a job or the run of a session is.  The library sets struct_size. */
+typedef struct qfz_progress {
+    size_t struct_size;
+    double done;      /* part of the whole, 0..1, never decreasing */
+    const char *step; /* the present step, such as "pass 1 of 2" or "stitching"; valid during the
+                         call */
+    int64_t tiles_done, tiles; /* of the step, in this process; 0 of 0 where a step has no tiles */
+} qfz_progress;
+
+/* The library calls it from one thread at a time, which may be any thread of its own.  A return
+ * value other than 0 cancels: the job or run fails with QFZ_ECANCEL. */
+typedef int (*qfz_progress_fn)(const qfz_progress *progress, void *arg);
 
 /* ---------------------------------------------------------------------------------------------
  * 1. Jobs: raster files in, raster files out
  * ------------------------------------------------------------------------------------------- */
+
 typedef enum qfz_task {
-    QFZ_LABEL = 0, /* dst: labels of zones of equal values, or of alpha-components */
-    QFZ_SIMPLIFY,  /* dst: the mean of each (alpha, omega)-component (Soille, TPAMI 2008) */
-    QFZ_SALIENCY,  /* dst: the level at which the two pixels of each edge meet: the hierarchy */
-    QFZ_CUT        /* dst: labels of the alpha-components, src being a saliency raster */
+    QFZ_LABEL = 0, /* dst: labels of flat zones or alpha-components */
+    QFZ_SIMPLIFY,  /* dst: each (alpha, omega)-component painted with its mean (Soille, Constrained
+                      connectivity, IEEE TPAMI 30, 2008) */
+    QFZ_SALIENCY,  /* dst: for every edge the lowest alpha at which its two pixels are in one
+                      alpha-component; the raster is the whole hierarchy */
+    QFZ_CUT        /* dst: labels of alpha-components, src being a saliency raster */
 } qfz_task;
 
-/* Rasters say in their metadata what they are: QFZ_CONTENT (labels, painted, saliency),
- * QFZ_CONNECTIVITY and QFZ_DISTANCE, saliency QFZ_LAYOUT, the others QFZ_ALPHA and QFZ_OMEGA. */
+/* Form of a saliency raster.  EDGES: one band per direction (right, below; 8-connected also below
+ * right, below left), each edge stored at the pixel that it starts from; qfz_job of QFZ_CUT reads
+ * this form only.  PIXEL: largest level around each pixel.  KHALIMSKY: (2h - 1) x (2w - 1) cells.
+ *
+ * Outputs carry metadata: QFZ_CONTENT (labels, painted, saliency), QFZ_CONNECTIVITY, QFZ_DISTANCE;
+ * saliency also QFZ_LAYOUT, labels and painted rasters also QFZ_ALPHA and QFZ_OMEGA. */
 typedef enum qfz_layout { QFZ_EDGES = 0, QFZ_PIXEL, QFZ_KHALIMSKY } qfz_layout;
 
+/* A pixel is invalid if all of its bands hold nodata, or if any does. */
 typedef enum qfz_nodata_rule { QFZ_NODATA_ALL = 0, QFZ_NODATA_ANY } qfz_nodata_rule;
 
-/* How far a job is. */
-typedef struct qfz_progress {
-    double done;               /* share of the whole job, 0..1, never falling */
-    const char *step;          /* what is being done: "pass 1 of 2", "stitching" ...; borrowed */
-    int64_t tiles_done, tiles; /* of the step, in this process; 0 of 0 where it has no tiles */
-} qfz_progress;
-
-/* Called by one thread at a time.  A return value other than 0 ends the job with QFZ_ECANCEL. */
-typedef int (*qfz_progress_fn)(const qfz_progress *progress, void *arg);
-
-/* The processes that share a job: this one's number among all of them, and among those of its
- * node. */
+/* This process among the processes that share a job, and among those on the same machine. */
 typedef struct qfz_ranks {
     int rank, n;
     int local_rank, n_local;
 } qfz_ranks;
 
-/* Joins the processes that mpirun, srun or the like started with this one; every one calls it, and
- * qfz_ranks_leave() at its end.  Where nobody started any, or qfz was built without MPI, there is
- * one.  The only state that this library keeps is MPI's. */
+/* Finds the processes that mpirun, srun or a similar launcher started together with this one.
+ * Starts MPI.  Every one of these processes must call qfz_ranks_join() once, and qfz_ranks_leave(),
+ * which ends MPI, before it exits.  Without a launcher, or in a build without MPI, *ranks is one
+ * process and MPI is not started. */
 QFZ_API QFZ_CHECKED qfz_status qfz_ranks_join(qfz_ranks *ranks, qfz_error *err);
 QFZ_API void qfz_ranks_leave(void);
 
 enum { QFZ_GPUS_MAX = 64 };
 
-/* What CUDA sees of a machine's GPUs, where the program can limit that: CUDA starts all that it
- * sees, some tenths of a second each.  A job asks and tells before it starts CUDA. */
+/* Lets a program limit which GPUs CUDA sees, as by CUDA_VISIBLE_DEVICES.  CUDA starts every GPU
+ * that it sees, which takes some tenths of a second each.  A job calls count(), then show(), before
+ * CUDA starts.  Both pointers must be set. */
 typedef struct qfz_gpu_view {
-    int (*count)(void *arg); /* how many there are, at most QFZ_GPUS_MAX; 0: nobody knows */
-    bool (*show)(const int *gpus, int n, void *arg); /* only these, in this order; was it done? */
-    void *arg;
+    int (*count)(void *arg); /* returns the number of GPUs, at most QFZ_GPUS_MAX; 0: not known */
+    bool (*show)(const int *gpus, int n, void *arg); /* makes CUDA see these GPUs only, in this
+                                                        order; returns whether it did */
+    void *arg;                                       /* for both functions */
 } qfz_gpu_view;
 
-/* The steps of a job as processes of their own; see qfz_job.phase. */
+/* The steps of a job that runs as several processes, one after the other; see qfz_job.phase. */
 typedef enum qfz_phase {
     QFZ_PHASE_ALL = 0,
-    QFZ_PHASE_SUMMARISE, /* what one part's tiles tell of themselves */
-    QFZ_PHASE_STITCH,    /* what all of them mean together; one process */
-    QFZ_PHASE_RESOLVE    /* one part's tiles once more, into the output */
+    QFZ_PHASE_SUMMARISE, /* the boundary summaries of one part's tiles */
+    QFZ_PHASE_STITCH,    /* one process: the exteriors of all tiles from all summaries */
+    QFZ_PHASE_RESOLVE    /* one part's tiles again, given their exteriors, into the output */
 } qfz_phase;
 
-/* A job borrows everything it points to.  Start from qfz_job_default().  String lists are arrays
- * of "KEY=VALUE" that end with NULL; NULL is an empty list. */
+/* A job.  Start from qfz_job_default().  Everything a job points to is borrowed until the call
+ * returns.  String lists are arrays of "KEY=VALUE" that end with NULL; NULL is an empty list. */
 typedef struct qfz_job {
+    size_t struct_size;
     qfz_task task;
     const char *src; /* any GDAL dataset name */
-    const char *dst;
-    bool count_only; /* label, simplify, cut: regions and pixels are counted for the report, and
-                        there are no outputs: dst, labels and regions are NULL */
+    const char *dst; /* any name that the GDAL driver can create */
+    bool count_only; /* label, simplify, cut: count regions and pixels for the report and write
+                        nothing; dst, labels and regions must be NULL */
 
-    const char *labels;  /* simplify: labels too, into this raster; else NULL */
-    const char *regions; /* label, simplify, cut: one row per region into this table; else NULL */
+    const char *labels;  /* simplify: also write labels into this raster; or NULL */
+    const char *regions; /* label, simplify, cut: write one row per region into this table; or
+                            NULL */
 
-    const int *bands; /* 1-based; NULL: all that are no alpha band */
+    const int *bands; /* n_bands band numbers from 1; NULL: every band except alpha */
     int n_bands;
-    const char *const *open_options;
-    const char *const *config; /* GDAL configuration options; they hold for the whole process */
-    const char *mask;          /* name of a raster of the same size, 0 = invalid; or NULL */
-    bool has_nodata;           /* nodata replaces what src declares; one that the type of a band
-                                  cannot hold is no pixel's */
-    double nodata;
+    const char *const *open_options; /* of GDAL's driver for src */
+    const char *const *config;       /* GDAL configuration options, for the whole process */
+    const char *mask;                /* a raster of the same size, 0 = invalid; or NULL */
+    bool has_nodata;                 /* nodata replaces the value that src declares */
+    double nodata;                   /* ignored in bands whose type cannot hold it */
     qfz_nodata_rule nodata_rule;
-    bool has_background; /* label: pixels of this value in every band get label 0 */
+    bool has_background; /* label: pixels with this value in every band get label 0 */
     double background;
 
     qfz_criterion criterion;
     qfz_layout layout; /* saliency */
 
-    const char *format; /* GDAL driver of dst and labels; NULL: by extension, else GTiff */
-    const char *type;   /* -ot, a GDAL type name; NULL: the smallest that holds the result */
-    const char *const *creation_options;
-    bool merge; /* several processes write: make one file of their parts, not a VRT over them */
-    bool overwrite;
+    const char *format; /* GDAL driver of dst and labels; NULL: by file extension, else GTiff */
+    const char *type;   /* GDAL type name of dst; NULL: the smallest type that holds the result */
+    const char *const *creation_options; /* of the GDAL driver, for dst and labels */
+    bool merge;     /* several processes: copy their parts into one file instead of a VRT */
+    bool overwrite; /* replace outputs that exist */
 
-    int32_t tile_px;      /* tile side, 0: chosen from the memory */
-    int64_t memory_bytes; /* peak of the process, 0: half of the machine's */
+    int32_t tile_px;      /* side of a tile, pixels; 0: chosen from the memory */
+    int64_t memory_bytes; /* bound of this process's peak; 0: half of the machine's memory */
     int n_threads;        /* 0: one per processor */
-    int retries;          /* of a read or a write that failed; default: 3 */
-    double retry_wait_s;  /* before the first; four times as long before each other one, 10 s at
-                             most; default: 0.01 */
+    int retries;          /* of a failed read or write; default 3 */
+    double retry_wait_s;  /* before the first retry; each further wait is four times as long, at
+                             most 10 s; default 0.01 */
     qfz_engine_choice engine;
-    const int *gpus; /* CUDA devices, as CUDA numbers those that this process sees; NULL: all */
+    const int *gpus; /* n_gpus CUDA device numbers; NULL: all GPUs, or as px_per_gpu says */
     int n_gpus;
-    int64_t px_per_gpu; /* gpus NULL: one GPU, and one more for each so many pixels of this process,
-                           of those that there are; 0: all */
-    const qfz_gpu_view *gpu_view; /* NULL: CUDA sees what it sees */
-    int64_t gpu_memory_bytes;     /* that is used of each GPU, 0: nine tenths of what it has */
-    const char *gpu_method; /* of the CUDA engine: a published method by its name (below); NULL
-                               or "auto": what is fastest.  No result depends on it */
+    int64_t px_per_gpu; /* gpus NULL: use one GPU, and one more for each px_per_gpu pixels of this
+                           process; 0: all */
+    const qfz_gpu_view *gpu_view; /* NULL: CUDA's view is not changed */
+    int64_t gpu_memory_bytes;     /* to use on each GPU; 0: nine tenths of its memory */
+    const char *gpu_method;       /* a published method; NULL or "auto": the fastest.  Results are
+                                     the same */
 
-    const qfz_ranks *ranks; /* every one runs the same job; NULL: this process is alone */
-    const char *work;       /* folder of a journal, from which the job can go on after any end of
-                               the process; NULL: none */
-    bool resume;            /* go on with what work holds; false: work must hold no journal */
-    qfz_phase phase;        /* not ALL: this phase only, of part `part` of n_parts, 1-based, through
-                               the folder work; phases that have to run before must be complete */
+    const qfz_ranks *ranks; /* every one of these processes runs the same job; NULL: this process
+                               is alone */
+    const char *work;       /* folder of a journal, from which an interrupted job can be resumed;
+                               NULL: none */
+    bool resume;            /* true: continue the job in work; false: work must hold no journal */
+    qfz_phase phase;        /* not ALL: run this phase only, of part `part` of n_parts (from 1),
+                               through the folder work; earlier phases must be complete */
     int part, n_parts;
 
-    qfz_progress_fn progress; /* may be NULL */
+    qfz_progress_fn progress; /* NULL: none */
     void *progress_arg;
 } qfz_job;
 
-/* Published methods, each as its paper has it; a job or session that one cannot do is refused.
- *
- * labels of equal values, of one band of integers:
- *   stava        Stava, Benes, Connected component labeling in CUDA (GPU Computing Gems, 2011)
- *   c2fl         Chen et al., Efficient parallel connected component labeling with a coarse-to-fine
- *                strategy (IEEE Access 6, 2018)
- *   ha4          Hennequin, Lacassagne, Cabaret, Meunier, A new direct connected component labeling
- *                and analysis algorithms for GPUs (DASIP 2018)
- * alpha-trees of sessions:
- *   connect-v1, connect-v2   Carlinet, Kaci, Blin, An alpha-tree algorithm for massively parallel
- *                architectures (IEEE TIP 2025), their two versions */
+/* Sets the default of every member in the first struct_size bytes of *job: 4-connected, l1, no
+ * alpha, no omega, engine AUTO.  qfz_job_default() calls it. */
+QFZ_API void qfz_job_init(qfz_job *job, size_t struct_size, qfz_task task);
 
-QFZ_API qfz_job qfz_job_default(qfz_task task);
+static inline qfz_job qfz_job_default(qfz_task task)
+{
+    qfz_job job;
+    qfz_job_init(&job, sizeof job, task);
+    return job;
+}
 
 enum { QFZ_STEPS = 16 };
 
 typedef struct qfz_step_time {
-    char name[32]; /* as qfz_progress has it; before these "start", and "end" closes outputs */
+    char name[32]; /* a step of qfz_progress; the first is "start", "end" closes the outputs */
     double seconds;
 } qfz_step_time;
 
+/* What a job did. */
 typedef struct qfz_report {
+    size_t struct_size;
     uint64_t regions; /* saliency: 0 */
-    uint64_t pixels;  /* valid ones */
+    uint64_t pixels;  /* valid pixels */
     int64_t width, height;
     int64_t tiles;
     char engine[16];
-    int n_gpus;        /* 0: the CPU did it */
-    char warning[256]; /* what the user should know, one line; or "" */
-    double seconds;
-    int n_steps; /* of these the seconds are made up, in this process */
+    int n_gpus;        /* 0: the CPU engine */
+    char warning[256]; /* one line for the user, such as why the CPU did the work; or "" */
+    double seconds;    /* of this process, the sum of the steps */
+    int n_steps;
     qfz_step_time steps[QFZ_STEPS];
-    int64_t peak_rss_bytes; /* of this process so far */
-    qfz_phase next;         /* of a job in phases: what is to be run next; ALL: it is complete */
+    int64_t peak_rss_bytes; /* of this process since it started */
+    qfz_phase next;         /* job in phases: the phase to run next; ALL: the job is complete */
+    int reserved;           /* 0 */
 } qfz_report;
 
-/* Run a job.  An output appears under its name when it is complete, and not before; after a
- * failure there is none, and nothing temporary stays behind. */
+static inline qfz_report qfz_report_default(void)
+{
+    qfz_report report;
+    memset(&report, 0, sizeof report);
+    report.struct_size = sizeof report;
+    return report;
+}
+
+/* Runs a job.  An output appears under its name when it is complete, and not before.  After a
+ * failure there is no output, and no temporary file remains except in job->work.  report may be
+ * NULL. */
 QFZ_API QFZ_CHECKED qfz_status qfz_job_run(const qfz_job *job, qfz_report *report, qfz_error *err);
 
-enum { QFZ_PLAN_OUTPUTS = 3 };
+enum { QFZ_PLAN_OUTPUTS = 8 };
 
-/* What qfz_job_run() would do.  Nothing is computed or written.  job->ranks may be any number of
- * processes, which need not be there. */
+typedef struct qfz_plan_output {
+    const char *path; /* borrowed from the job */
+    char format[32];  /* GDAL driver; "table" */
+    char type[16];    /* GDAL type of a raster; of labels: if they fit UInt32 */
+    int n_bands;      /* 0: a table */
+    int64_t width, height;
+} qfz_plan_output;
+
+/* What qfz_job_run() would do.  Budgets are upper bounds. */
 typedef struct qfz_plan {
+    size_t struct_size;
     int64_t width, height;
     int n_bands;
     qfz_type type;
-    int64_t tile_w, tile_h;
-    int64_t tiles_x, tiles_y;
-    int passes; /* over the pixels of src */
+    int64_t tile_w, tile_h;   /* pixels */
+    int64_t tiles_x, tiles_y; /* number of tiles */
+    int passes;               /* over the pixels of src */
     int n_threads;
     char engine[16];
     int n_gpus;               /* 0: the CPU engine */
-    int64_t gpu_memory_bytes; /* the budget on each GPU */
-    int64_t memory_bytes;     /* the budget */
-    int64_t tile_bytes;       /* for the tiles in flight, all threads */
-    int64_t cache_bytes;      /* for GDAL's block cache */
-    int64_t border_bytes;     /* for summaries; above store_bytes they go to a temporary file */
-    int64_t store_bytes;      /* memory kept for summaries */
+    int64_t gpu_memory_bytes; /* budget on each GPU */
+    int64_t memory_bytes;     /* budget of this process */
+    int64_t tile_bytes;       /* of it, for tiles in work, all threads together */
+    int64_t cache_bytes;      /* of it, for GDAL's block cache */
+    int64_t border_bytes;     /* size of all boundary summaries */
+    int64_t store_bytes;      /* memory for summaries; the rest goes to a temporary file */
 
-    int n_ranks, n_local_ranks; /* processes of the job, and of a node */
-    int64_t rank_tiles;         /* at most, of one process */
-    int64_t rank_pixels;        /* of those tiles, in one pass */
-    int64_t rank_border_bytes;  /* of their summaries */
-    double rank_seconds;        /* of all passes over them, to an order of magnitude: at rates that
-                                   were measured on another machine, with files in its memory */
-    int64_t work_bytes;         /* of summaries and of output before it is compressed, in the folder
-                                   work if there is one; without what a table takes ... */
-    int64_t record_bytes;       /* ... for each region of each tile; 0: no table */
+    int n_ranks, n_local_ranks; /* processes of the job, and per machine */
+    int64_t rank_tiles;         /* largest number of tiles of a process */
+    int64_t rank_pixels;        /* pixels of these tiles */
+    int64_t rank_border_bytes;  /* summaries of these tiles */
+    double rank_seconds;        /* for all passes over these tiles: an order of magnitude, from
+                                   rates that another machine reached with cached files */
+    int64_t work_bytes;         /* of the folder work: summaries and uncompressed output, without
+                                   the table's records */
+    int64_t record_bytes;       /* of the folder work, in addition, per region and tile; 0: there is
+                                   no table */
     int n_outputs;
-    struct {
-        const char *path; /* borrowed from the job */
-        char format[32];
-        char type[16]; /* for labels: the type if they fit UInt32 */
-        int n_bands;
-        int64_t width, height;
-    } outputs[QFZ_PLAN_OUTPUTS];
+    qfz_plan_output outputs[QFZ_PLAN_OUTPUTS];
 } qfz_plan;
 
+static inline qfz_plan qfz_plan_default(void)
+{
+    qfz_plan plan;
+    memset(&plan, 0, sizeof plan);
+    plan.struct_size = sizeof plan;
+    return plan;
+}
+
+/* Checks a job and plans it.  Nothing is computed or written.  job->ranks may describe processes
+ * that do not exist. */
 QFZ_API QFZ_CHECKED qfz_status qfz_job_plan(const qfz_job *job, qfz_plan *plan, qfz_error *err);
 
 /* ---------------------------------------------------------------------------------------------
  * 2. Sessions: one image in memory
  * ------------------------------------------------------------------------------------------- */
 
-/* Band b, row y, column x is at element (b * h + y) * w + x of pixels. */
+/* Where a pointer of the caller points to.  DEVICE: memory of the GPU of the session, allocated by
+ * cudaMalloc() or with the same access; only the CUDA engine takes it. */
+typedef enum qfz_memory { QFZ_MEMORY_HOST = 0, QFZ_MEMORY_DEVICE } qfz_memory;
+
+/* An image.  Band b, row y, column x is element (b * h + y) * w + x of pixels. */
 typedef struct qfz_image {
-    int64_t h, w;
-    int n_bands;
+    size_t struct_size;
+    int64_t h, w; /* h * w is at most 2^29 */
+    int n_bands;  /* 1 to 1024 */
     qfz_type type;
     const void *pixels;
-    const uint8_t *valid; /* h * w, 0 = invalid; NULL: all are valid */
+    const uint8_t *valid; /* h * w bytes, 0 = invalid, else 1; NULL: all pixels are valid.  Pixels
+                             with a NaN must be invalid */
+    qfz_memory memory;    /* of pixels and valid */
+    int reserved;         /* must be 0 */
 } qfz_image;
 
+static inline qfz_image qfz_image_default(void)
+{
+    qfz_image image;
+    memset(&image, 0, sizeof image);
+    image.struct_size = sizeof image;
+    return image;
+}
+
+/* What a session computes. */
 typedef enum qfz_part {
-    QFZ_PART_LABEL = 0,   /* labels of equal values, or of alpha-components */
-    QFZ_PART_TREE,        /* canonical alpha-tree */
-    QFZ_PART_SALIENCY,    /* saliency of every edge */
+    QFZ_PART_LABEL = 0,   /* labels of flat zones, or of alpha-components if the criterion has alpha
+                           */
+    QFZ_PART_TREE,        /* the canonical alpha-tree */
+    QFZ_PART_SALIENCY,    /* the saliency of every edge */
     QFZ_PART_ALPHA_OMEGA, /* labels of (alpha, omega)-components */
-    QFZ_PART_SUMMARISE,   /* what a tile tells of its border for the saliency of its surroundings */
-    QFZ_PART_RESOLVE, /* saliency once more, with links through an outside (which change nothing) */
-    QFZ_PART_FEATURES /* LABEL, and size, box and statistics of every region */
+    QFZ_PART_FEATURES     /* LABEL, and the features of the regions */
 } qfz_part;
 
 typedef struct qfz_session qfz_session;
 
 typedef struct qfz_session_options {
-    qfz_engine_choice engine;
-    int n_threads;          /* 0: 1 */
-    int gpu;                /* of the CUDA engine: which device, from 0 */
-    const char *gpu_method; /* as in qfz_job; borrowed */
+    size_t struct_size;
+    qfz_engine_choice engine; /* AUTO and an image in DEVICE memory: CUDA */
+    int n_threads;            /* of the CPU engine; 0: 1 */
+    int gpu;                  /* CUDA engine: device number, from 0 */
+    const char *gpu_method;   /* CUDA engine: a published method; NULL: the fastest; borrowed */
+    void *cuda_stream; /* a cudaStream_t of that GPU; NULL: CUDA's default stream.  An image in
+                          DEVICE memory is read, and buffers in DEVICE memory are written, in
+                          the order of this stream */
+    qfz_progress_fn progress; /* called between the steps of a run; NULL: none */
+    void *progress_arg;
 } qfz_session_options;
 
-/* Borrows the image and omega until qfz_session_close().  h * w is at most 2^29.  options may be
- * NULL: all 0. */
+static inline qfz_session_options qfz_session_options_default(void)
+{
+    qfz_session_options options;
+    memset(&options, 0, sizeof options);
+    options.struct_size = sizeof options;
+    return options;
+}
+
+/* Opens a session.  The pixels and validity that *image points to are borrowed and must not change
+ * until qfz_session_close(); image, criterion and options themselves are copied.  options may be
+ * NULL: all default. */
 QFZ_API QFZ_CHECKED qfz_status qfz_session_open(qfz_session **session, const qfz_image *image,
                                                 const qfz_criterion *criterion,
                                                 const qfz_session_options *options, qfz_error *err);
+
+/* NULL is allowed. */
 QFZ_API void qfz_session_close(qfz_session *session);
+
+/* "cpu" or "cuda".  AUTO may change from cuda to cpu in a run that the GPU cannot do. */
 QFZ_API const char *qfz_session_engine(const qfz_session *session);
 
-/* Computes one part; *ms is what the engine took, without reading or writing files. */
-QFZ_API QFZ_CHECKED qfz_status qfz_session_run(qfz_session *session, qfz_part part, double *ms,
+/* The level that stands for "no edge": outside the image, or an end is invalid.  The dissimilarity
+ * 2^32 - 1, which only UInt32 and Int32 rasters reach, has the same number. */
+#define QFZ_NO_EDGE UINT32_MAX
+
+/* Memory of the caller for results.  A run writes the members of its part; other members are
+ * ignored.  A member that is NULL: the session keeps the result in host memory of its own, or, in
+ * DEVICE memory, the run is refused. */
+typedef struct qfz_buffers {
+    size_t struct_size;
+    qfz_memory memory; /* of all pointers below */
+
+    /* LABEL, ALPHA_OMEGA, FEATURES, cut: h * w labels, 1..n by first pixel in raster-scan order,
+     * 0 = invalid. */
+    uint32_t *labels;
+
+    /* SALIENCY: 2 (4-connected) or 4 (8-connected) planes of h * w levels, of the edges from each
+     * pixel to the right, below, below right, below left; QFZ_NO_EDGE where there is none. */
+    uint32_t *levels;
+
+    /* TREE: see qfz_tree; both or none. */
+    uint32_t *tree_parent, *tree_level;
+    int64_t tree_room; /* elements of each; at least qfz_session_tree_room() */
+} qfz_buffers;
+
+static inline qfz_buffers qfz_buffers_default(void)
+{
+    qfz_buffers buffers;
+    memset(&buffers, 0, sizeof buffers);
+    buffers.struct_size = sizeof buffers;
+    return buffers;
+}
+
+/* Computes one part.  A session may run parts in any order and any number of times.  into NULL: all
+ * results stay in the session.  Results in host memory are complete when the function returns.
+ * Results in DEVICE memory are complete for work that is put into the session's cuda_stream after
+ * the function returned.  On failure buffers have unspecified contents; the session can be used
+ * again. */
+QFZ_API QFZ_CHECKED qfz_status qfz_session_run(qfz_session *session, qfz_part part,
+                                               const qfz_buffers *into, qfz_error *err);
+
+/* Computes the labels of the alpha-components from the saliency of the image, without the pixels.
+ * The labels equal those of LABEL with that alpha, which must be >= 0.  levels: as a run of
+ * SALIENCY wrote them, in the memory that into->memory names (into NULL: host); NULL: the levels
+ * that the session keeps from its last run of SALIENCY, which are in host memory. */
+QFZ_API QFZ_CHECKED qfz_status qfz_session_cut(qfz_session *session, double alpha,
+                                               const uint32_t *levels, const qfz_buffers *into,
                                                qfz_error *err);
 
-/* Does a part once, and then n_runs times for ms[0 .. n_runs - 1].  For the CUDA engine what the
- * device took by its own clock, the image and what comes out being in its memory; there are then
- * no results to be asked for. */
-QFZ_API QFZ_CHECKED qfz_status qfz_session_time(qfz_session *session, qfz_part part, int n_runs,
-                                                double *ms, qfz_error *err);
+/* Regions of the last run of LABEL, ALPHA_OMEGA or FEATURES, or of the last cut. */
+QFZ_API uint32_t qfz_session_n_regions(const qfz_session *session);
 
-/* Memory of a GPU that the session has at present, bytes. */
-QFZ_API int64_t qfz_session_gpu_bytes(const qfz_session *session);
-
-/* Bytes a second, read and written together, of a large copy within the memory of a GPU: what the
- * times of its kernels are to be measured against. */
-QFZ_API QFZ_CHECKED qfz_status qfz_gpu_copy_rate(int gpu, double *bytes_per_s, qfz_error *err);
-
-/* Results of the last run of the part named; owned by the session, valid until its next call. */
-
-/* After LABEL or ALPHA_OMEGA: h * w labels 1..*n_regions by first pixel, 0 = invalid. */
+/* The results that the session keeps in host memory of its own; NULL where the last run that made
+ * such a result wrote it to buffers of the caller, failed, or did not happen.  Valid until the next
+ * run or cut that makes such a result, and until qfz_session_close().
+ *
+ * Labels: h * w.  *n_regions, unless n_regions is NULL: as qfz_session_n_regions(). */
 QFZ_API const uint32_t *qfz_session_labels(const qfz_session *session, uint32_t *n_regions);
 
-/* After SALIENCY or RESOLVE: level keys of the edges right, below (8-connected: also below right,
- * below left), one plane of h * w each; see qfz_session_level().  Where there is no edge, 2^32 - 1.
- */
+/* Levels: as in qfz_buffers. */
 QFZ_API const uint32_t *qfz_session_saliency(const qfz_session *session);
 
-/* After TREE: node p < h * w is pixel p, of level 0; the others are inner nodes.  parent[i] == i
- * at a root.  A node's level is above its children's, but for flat zones: inner nodes of level 0
- * whose children are all pixels.  Nodes that are not in use have parent[i] == i and no children. */
+/* The canonical alpha-tree.  Node p < h * w is pixel p and has level 0; the other nodes are inner
+ * nodes.  parent[i] == i at a root.  The level of an inner node is higher than the levels of its
+ * children, except flat zones: inner nodes of level 0, whose children are all pixels.  Nodes that
+ * are not in use have parent[i] == i and no children. */
 typedef struct qfz_tree {
-    int64_t n_nodes; /* border_regions of parent and level, at most 2 * h * w */
+    int64_t n_nodes; /* length of parent and level, at most 2 * h * w; 0: there is no tree */
     const uint32_t *parent;
-    const uint32_t *level; /* keys */
+    const uint32_t *level;
 } qfz_tree;
+
+/* The tree of the last run of TREE.  parent and level are NULL where the run wrote them to buffers
+ * of the caller; n_nodes counts them in any case. */
 QFZ_API qfz_tree qfz_session_tree(const qfz_session *session);
 
-/* A level key as a number, in units of the pixels. */
-QFZ_API double qfz_session_level(const qfz_session *session, uint32_t key);
+/* Elements that each buffer of a tree must have: the tree, and room to work in. */
+QFZ_API int64_t qfz_session_tree_room(const qfz_session *session);
 
-/* A whole raster in memory, as an image: bands (1-based) or, with NULL, all that are no alpha band.
- * qfz_image_free() releases what was read. */
-QFZ_API QFZ_CHECKED qfz_status qfz_image_read(const char *src, const int *bands, int n_bands,
-                                              qfz_image *image, qfz_error *err);
-QFZ_API void qfz_image_free(qfz_image *image);
+/* The dissimilarity that a level stands for, in units of the pixels.  Levels are whole numbers for
+ * l1 and linf of integers, and the bits of an IEEE single for everything else; both in the order of
+ * the dissimilarities.  level must not be QFZ_NO_EDGE. */
+QFZ_API double qfz_session_level(const qfz_session *session, uint32_t level);
 
-QFZ_API const char *qfz_version(void);
+/* Features of regions, as arrays in host memory of the caller.  An array that is NULL is not
+ * wanted.  Element i is of region first + i, whose label is first + i + 1. */
+typedef struct qfz_features {
+    size_t struct_size;
+    uint64_t *pixels;           /* number of pixels */
+    double *x, *y;              /* centroid in pixels; the centre of the first pixel is 0.5, 0.5 */
+    int64_t *x0, *y0, *x1, *y1; /* bounding box: columns x0..x1 - 1, rows y0..y1 - 1 */
+    double *mean, *min, *max;   /* n_bands values per region: band b at i * n_bands + b */
+    double *stddev;             /* likewise; of the population */
+} qfz_features;
+
+static inline qfz_features qfz_features_default(void)
+{
+    qfz_features features;
+    memset(&features, 0, sizeof features);
+    features.struct_size = sizeof features;
+    return features;
+}
+
+/* Features of the n regions from number `first` (0 = label 1) of the last run, which must be LABEL,
+ * ALPHA_OMEGA or FEATURES.  first + n must be at most qfz_session_n_regions().  After LABEL and
+ * ALPHA_OMEGA a call passes over the image; after FEATURES it does not where the session's 64 MB of
+ * records hold the regions. */
+QFZ_API QFZ_CHECKED qfz_status qfz_session_features(qfz_session *session, uint32_t first,
+                                                    uint32_t n, const qfz_features *features,
+                                                    qfz_error *err);
+
+/* Paints the regions of the last run, which must be ALPHA_OMEGA, with their mean in one band
+ * (from 0), rounded to nearest, halves up: out has h * w pixels of the image's type, in the memory
+ * named.  *invalid (host memory, of the image's type) is written where pixels are invalid; NULL:
+ * 0.  DEVICE memory is complete in the order of cuda_stream, as in qfz_session_run(). */
+QFZ_API QFZ_CHECKED qfz_status qfz_session_paint(qfz_session *session, int band,
+                                                 const void *invalid, qfz_memory memory, void *out,
+                                                 qfz_error *err);
 
 #ifdef __cplusplus
 }

@@ -211,10 +211,10 @@ static void run_session(const problem *p, int n_threads)
                                                           : QFZ_PART_LABEL;
     qfz_session *s = NULL;
     qfz_error err = {0};
-    double ms;
-    const qfz_session_options options = {.engine = TEST_ENGINE, .n_threads = n_threads};
+    const qfz_session_options options = {
+        .struct_size = sizeof(qfz_session_options), .engine = TEST_ENGINE, .n_threads = n_threads};
     if (qfz_session_open(&s, &p->r.image, &p->criterion, &options, &err) == QFZ_OK &&
-        qfz_session_run(s, part, &ms, &err) == QFZ_OK) {
+        qfz_session_run(s, part, NULL, &err) == QFZ_OK) {
         if (levels)
             session_levels(p, s);
         else
@@ -290,7 +290,7 @@ static void run_job(const problem *p, int32_t tile, int n_threads)
                                   : !strcmp(p->op, "alpha_omega") ? QFZ_SIMPLIFY
                                                                   : QFZ_LABEL);
     qfz_error err = {0};
-    qfz_report report;
+    qfz_report report = qfz_report_default();
     char what[64];
     snprintf(what, sizeof what, "tile %d, %d threads", tile, n_threads);
     job.src = scratch("src.tif");

@@ -14,6 +14,9 @@ qfz_status qfz_criterion_check(const qfz_criterion *criterion, qfz_error *err)
     if (criterion->connectivity != 4 && criterion->connectivity != 8)
         return qfz_fail(err, QFZ_EARG, "connectivity is %d; it must be 4 or 8",
                         criterion->connectivity);
+    for (size_t i = 0; i < sizeof criterion->reserved / sizeof *criterion->reserved; i++)
+        if (criterion->reserved[i])
+            return qfz_fail(err, QFZ_EARG, "qfz_criterion.reserved[%zu] is not 0", i);
     if (criterion->has_alpha) QFZ_TRY(check_limit("alpha", criterion->alpha, err));
     for (int i = 0; criterion->omega && i < criterion->n_omega; i++)
         QFZ_TRY(check_limit("omega", criterion->omega[i], err));

@@ -21,6 +21,8 @@
 #ifndef QFZ_ENGINE_H
 #define QFZ_ENGINE_H
 
+#include "qfz_bench.h"
+
 #include "core/record.h"
 #include "core/rows.h"
 #include "core/summary.h"
@@ -160,6 +162,32 @@ typedef struct qfz_engine_device {
     /* Runs a part of the worker's kind once uncounted and then n_runs times; results stay on the
      * device; ms[i] is measured by the device's clock. */
     qfz_status (*time)(qfz_worker *worker, qfz_part part, int n_runs, double *ms, qfz_error *err);
+
+    /* Input and output in device memory, for a tile that is the whole raster.  stream: the caller's
+     * stream of the worker's device; the work takes place after what the stream has been given
+     * before, and before what it is given after the call.
+     *
+     * As load(), and all rows at once.  summarise() cannot follow. */
+    qfz_status (*load)(qfz_worker *worker, const qfz_image *tile, void *stream, qfz_error *err);
+
+    /* As load() of the joins of a rule with edge_bits, which are made from levels in device memory:
+     * bit d of a pixel says that both pixels of the edge in direction d are valid and its level is
+     * at most alpha_level.  image: size and validity, in host or device memory. */
+    qfz_status (*load_cut)(qfz_worker *worker, const qfz_image *image, const uint32_t *levels,
+                           uint32_t alpha_level, void *stream, qfz_error *err);
+
+    /* As labels() not wide, paint() without border regions, saliency() of 4 bytes and without an
+     * exterior, and tree(). */
+    qfz_status (*labels)(qfz_worker *worker, uint32_t *labels, void *stream, qfz_error *err);
+    qfz_status (*paint)(qfz_worker *worker, int band, const void *invalid, void *out, void *stream,
+                        qfz_error *err);
+    qfz_status (*saliency)(qfz_worker *worker, uint32_t *levels, void *stream, qfz_error *err);
+    qfz_status (*tree)(qfz_worker *worker, uint32_t *parent, uint32_t *level, int64_t *n_nodes,
+                       void *stream, qfz_error *err);
+
+    /* Copies device memory to host memory; waits. */
+    qfz_status (*fetch)(qfz_device device, void *to, const void *from, int64_t bytes, void *stream,
+                        qfz_error *err);
 } qfz_engine_device;
 
 /* ---- What every engine has. */

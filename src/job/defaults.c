@@ -1,17 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* defaults.c - the parts of the API that are the same with and without GDAL: the version, and the
- * job from which callers start. */
-#include "qfz.h"
+/* defaults.c - the job from which callers start, with and without GDAL. */
+#include "job/defaults.h"
 
-const char *qfz_version(void)
+static qfz_job default_job(qfz_task task)
 {
-    return QFZ_VERSION;
-}
-
-qfz_job qfz_job_default(qfz_task task)
-{
-    return (qfz_job){.task = task,
+    return (qfz_job){.struct_size = sizeof(qfz_job),
+                     .task = task,
                      .criterion = {.connectivity = 4, .distance = QFZ_L1},
                      .retries = 3,
                      .retry_wait_s = 0.01};
+}
+
+void qfz_job_init(qfz_job *job, size_t struct_size, qfz_task task)
+{
+    const qfz_job made = default_job(task);
+    if (!job || struct_size < sizeof struct_size) return;
+    memset(job, 0, struct_size);
+    memcpy(job, &struct_size, sizeof struct_size);
+    qfz_api_write(job, &made, sizeof made);
+}
+
+qfz_status qfz_job_read(qfz_job *job, const qfz_job *of_caller, qfz_error *err)
+{
+    *job = default_job(QFZ_LABEL);
+    return qfz_api_read(job, sizeof *job, of_caller, "qfz_job", err);
 }

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include "core/memory.h"
+#include "job/defaults.h"
 #include "job/job_identity.h"
 #include "job/output_specs.h"
 #include "job/raster_options.h"
@@ -200,14 +201,13 @@ static qfz_status run_passes(job_run *c, qfz_report *report, qfz_error *err)
     return qfz_work_folder_sync(c->work, err);
 }
 
-qfz_status qfz_job_run(const qfz_job *job, qfz_report *report, qfz_error *err)
+static qfz_status run(const qfz_job *job, qfz_report *report, qfz_error *err)
 {
     static const qfz_ranks alone = {.n = 1, .n_local = 1};
     job_run c = {.job = job, .ranks = job->ranks ? job->ranks : &alone};
     qfz_report found = {0};
     bool done;
     qfz_status st;
-    err->status = QFZ_OK;
     qfz_step_times_begin(&c.times, "start");
     QFZ_TRY_OR(st, cleanup, prepare(&c, err));
     QFZ_TRY_OR(st, cleanup, look_for_end(&c, &found, &done, err));
@@ -215,7 +215,7 @@ qfz_status qfz_job_run(const qfz_job *job, qfz_report *report, qfz_error *err)
         QFZ_TRY_OR(st, cleanup, check_names(&c, err));
         QFZ_TRY_OR(st, cleanup, run_passes(&c, &found, err));
     }
-    const qfz_progress all = {.done = 1, .step = "end"};
+    const qfz_progress all = {.struct_size = sizeof all, .done = 1, .step = "end"};
     if (job->progress) (void)job->progress(&all, job->progress_arg);
     fill_report(&c.setup, &c.times, &found);
     *report = found;
@@ -228,4 +228,17 @@ cleanup:
     qfz_source_close(c.source);
     qfz_setup_fini(&c.setup);
     return st;
+}
+
+qfz_status qfz_job_run(const qfz_job *job, qfz_report *report, qfz_error *err)
+{
+    qfz_error own;
+    qfz_job complete;
+    qfz_report found;
+    err = qfz_api_error(err, &own);
+    QFZ_TRY(qfz_job_read(&complete, job, err));
+    if (report) QFZ_TRY(qfz_api_check(report, sizeof *report, "qfz_report", err));
+    QFZ_TRY(run(&complete, &found, err));
+    if (report) qfz_api_write(report, &found, sizeof found);
+    return QFZ_OK;
 }

@@ -2,6 +2,7 @@
 /* job_plan.c - qfz_job_plan(): what a job would do, from its setup alone. */
 #include <string.h>
 
+#include "job/defaults.h"
 #include "job/output_specs.h"
 #include "job/setup_init.h"
 #include "job/setup_seconds.h"
@@ -114,11 +115,10 @@ static void plan_work(qfz_plan *plan, const qfz_setup *setup)
             qfz_record_words(setup->info.type, setup->info.n_bands) * (int64_t)sizeof(uint64_t);
 }
 
-qfz_status qfz_job_plan(const qfz_job *job, qfz_plan *plan, qfz_error *err)
+static qfz_status make_plan(const qfz_job *job, qfz_plan *plan, qfz_error *err)
 {
     qfz_setup setup = {0};
     qfz_source *source = NULL;
-    err->status = QFZ_OK;
     QFZ_TRY(qfz_setup_init(&setup, job, &source, err));
     const qfz_tiling *const t = &setup.tiling;
     *plan = (qfz_plan){.width = setup.info.w,
@@ -145,4 +145,17 @@ qfz_status qfz_job_plan(const qfz_job *job, qfz_plan *plan, qfz_error *err)
     qfz_source_close(source);
     qfz_setup_fini(&setup);
     return st;
+}
+
+qfz_status qfz_job_plan(const qfz_job *job, qfz_plan *plan, qfz_error *err)
+{
+    qfz_error own;
+    qfz_job complete;
+    qfz_plan made;
+    err = qfz_api_error(err, &own);
+    QFZ_TRY(qfz_job_read(&complete, job, err));
+    QFZ_TRY(qfz_api_check(plan, sizeof *plan, "qfz_plan", err));
+    QFZ_TRY(make_plan(&complete, &made, err));
+    qfz_api_write(plan, &made, sizeof made);
+    return QFZ_OK;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* none.c - jobs in a build without GDAL: every call fails with QFZ_EARG.  Sessions (images in
  * memory) do not need GDAL. */
-#include "core/status.h"
+#include "core/api.h"
 
 static qfz_status no_gdal(qfz_error *err)
 {
-    err->status = QFZ_OK;
-    return qfz_fail(err, QFZ_EARG,
+    qfz_error own;
+    return qfz_fail(qfz_api_error(err, &own), QFZ_EARG,
                     "this build of qfz has no GDAL: it processes images in memory (sessions), but "
                     "no raster files (jobs)");
 }

@@ -37,7 +37,8 @@ qfz_status qfz_progress_advance_to(qfz_job_progress *progress, double part, qfz_
         {
             const double done = progress->done + progress->share * part;
             if (done > progress->reported) progress->reported = done < 1 ? done : 1;
-            const qfz_progress now = {.done = progress->reported,
+            const qfz_progress now = {.struct_size = sizeof now,
+                                      .done = progress->reported,
                                       .step = progress->step,
                                       .tiles_done = progress->has_tiles ? progress->items_done : 0,
                                       .tiles = progress->has_tiles ? progress->items : 0};

@@ -8,7 +8,7 @@
 #ifndef QFZ_SETUP_H
 #define QFZ_SETUP_H
 
-#include "job/engine_choice.h"
+#include "session/engine_choice.h"
 #include "raster/raster.h"
 
 enum { QFZ_RECORDS_BYTES = 8 << 20 }; /* region records that a thread gathers at a time */

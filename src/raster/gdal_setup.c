@@ -48,7 +48,7 @@ static void set_pool(void)
     CPLSetConfigOption(key, text);
 }
 
-qfz_status qfz_raster_setup(const char *const *config, int64_t cache_bytes, qfz_error *err)
+static qfz_status set_up(const char *const *config, int64_t cache_bytes, qfz_error *err)
 {
     CPLSetErrorHandler(CPLQuietErrorHandler); /* also in threads of GDAL */
     /* Keeps the parts of a VRT in the thread that opened them.  Otherwise GDAL passes idle parts
@@ -64,4 +64,13 @@ qfz_status qfz_raster_setup(const char *const *config, int64_t cache_bytes, qfz_
                         "GDAL refuses the virtual file system /vsiqfz/; no output can be written");
     qfz_raster_set_cache(config, cache_bytes);
     return QFZ_OK;
+}
+
+/* GDAL's list of file systems has no lock, so jobs of several threads are set up in turn. */
+qfz_status qfz_raster_setup(const char *const *config, int64_t cache_bytes, qfz_error *err)
+{
+    qfz_status st;
+#pragma omp critical(qfz_raster_setup)
+    st = set_up(config, cache_bytes, err);
+    return st;
 }

@@ -3,6 +3,7 @@
  *
  * Only a process that a launcher started initialises MPI: for a single process that would cost time
  * and may fail where there is no network.  All calls come from the main thread. */
+#include "core/api.h"
 #include "stitch/ranks.h"
 
 #include <mpi.h>
@@ -99,7 +100,9 @@ static int look_around(qfz_ranks *ranks)
 
 qfz_status qfz_ranks_join(qfz_ranks *ranks, qfz_error *err)
 {
+    qfz_error own;
     qfz_ranks found = {.n = 1, .n_local = 1};
+    err = qfz_api_error(err, &own);
     if (!is_launched()) {
         *ranks = found;
         return QFZ_OK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_devices.c - the devices that a job uses, and the behaviour of a job when devices or their
  * memory are missing; in the simulator, for which a test sets the number of devices. */
-#include "job/engine_choice.h"
+#include "session/engine_choice.h"
 #include "files.h"
 #include "gpu/gpu.h"
 #include "sim_control.h"
@@ -59,7 +59,7 @@ static bool same_pixels(const char *a, const char *b)
 static void run_reference(void)
 {
     const qfz_job job = label_job(QFZ_ENGINE_CPU, scratch("cpu.tif"));
-    qfz_report report;
+    qfz_report report = qfz_report_default();
     qfz_error err = {0};
     CHECK(qfz_job_run(&job, &report, &err) == QFZ_OK, "%s", err.message);
     CHECK(report.n_gpus == 0 && !strcmp(report.engine, "cpu"), "%s, %d GPUs", report.engine,
@@ -68,7 +68,7 @@ static void run_reference(void)
 
 static void equals_reference(const qfz_job *job, const char *engine, int n_gpus)
 {
-    qfz_report report;
+    qfz_report report = qfz_report_default();
     qfz_error err = {0};
     if (!CHECK(qfz_job_run(job, &report, &err) == QFZ_OK, "%s", err.message)) return;
     CHECK(!strcmp(report.engine, engine) && report.n_gpus == n_gpus, "%s, %d GPUs, not %s, %d",
@@ -78,7 +78,7 @@ static void equals_reference(const qfz_job *job, const char *engine, int n_gpus)
 
 static void refused(const qfz_job *job, qfz_status status, const char *words)
 {
-    qfz_report report;
+    qfz_report report = qfz_report_default();
     qfz_error err = {0};
     const qfz_status st = qfz_job_run(job, &report, &err);
     CHECK(st == status && strstr(err.message, words), "status %d: %s", (int)st, err.message);
@@ -195,7 +195,7 @@ static int shown_of(int n_there, qfz_job *job, int *gpus)
 {
     viewed v = {.n_there = n_there, .can = true};
     const qfz_gpu_view view = {count_viewed, show_viewed, &v};
-    qfz_plan plan;
+    qfz_plan plan = qfz_plan_default();
     qfz_error err = {0};
     job->gpu_view = &view;
     sim_set_devices(n_there > 0 ? n_there : 4);
@@ -274,17 +274,22 @@ static void gives_trees_the_memory_they_take(void)
     static uint16_t noise[N_NOISE];
     static uint32_t want[N_NOISE], got[N_NOISE];
     const qfz_criterion criterion = qfz_job_default(QFZ_SALIENCY).criterion;
-    const qfz_image image = {
-        .h = NOISE, .w = NOISE, .n_bands = 1, .type = QFZ_U16, .pixels = noise};
-    const qfz_session_options on_cpu = {.engine = QFZ_ENGINE_CPU};
-    const qfz_session_options on_gpu = {.engine = QFZ_ENGINE_CUDA};
+    const qfz_image image = {.struct_size = sizeof(qfz_image),
+                             .h = NOISE,
+                             .w = NOISE,
+                             .n_bands = 1,
+                             .type = QFZ_U16,
+                             .pixels = noise};
+    const qfz_session_options on_cpu = {.struct_size = sizeof(qfz_session_options),
+                                        .engine = QFZ_ENGINE_CPU};
+    const qfz_session_options on_gpu = {.struct_size = sizeof(qfz_session_options),
+                                        .engine = QFZ_ENGINE_CUDA};
     qfz_session *s = NULL;
     qfz_error err = {0};
-    double ms;
     for (int i = 0; i < N_NOISE; i++)
         noise[i] = (uint16_t)check_pick(65536);
     CHECK(qfz_session_open(&s, &image, &criterion, &on_cpu, &err) == QFZ_OK &&
-              qfz_session_run(s, QFZ_PART_TREE, &ms, &err) == QFZ_OK,
+              qfz_session_run(s, QFZ_PART_TREE, NULL, &err) == QFZ_OK,
           "%s", err.message);
     takes_lowest_levels(s, want);
     qfz_session_close(s);
@@ -292,11 +297,11 @@ static void gives_trees_the_memory_they_take(void)
         check_describe("a tree of noise; allocation %d fails", n);
         CHECK(qfz_session_open(&s, &image, &criterion, &on_gpu, &err) == QFZ_OK, "%s", err.message);
         sim_fail_allocation(n, 0);
-        const qfz_status st = qfz_session_run(s, QFZ_PART_TREE, &ms, &err);
+        const qfz_status st = qfz_session_run(s, QFZ_PART_TREE, NULL, &err);
         sim_fail_allocation(0, 0);
         CHECK(st == (n > GROWING ? QFZ_OK : QFZ_ENOMEM), "status %d: %s", (int)st, err.message);
         if (st != QFZ_OK)
-            CHECK(qfz_session_run(s, QFZ_PART_TREE, &ms, &err) == QFZ_OK, "%s", err.message);
+            CHECK(qfz_session_run(s, QFZ_PART_TREE, NULL, &err) == QFZ_OK, "%s", err.message);
         takes_lowest_levels(s, got);
         CHECK(memcmp(want, got, sizeof want) == 0, "levels differ");
         qfz_session_close(s);
@@ -318,7 +323,7 @@ static void keeps_to_its_memory(void)
 {
     enum { BYTES = 150000 };
     static const qfz_task tasks[] = {QFZ_LABEL, QFZ_SALIENCY, QFZ_SIMPLIFY};
-    qfz_report report;
+    qfz_report report = qfz_report_default();
     qfz_error err = {0};
     for (int i = 0; i < 3; i++) {
         qfz_job job = job_of(tasks[i], "in.tif", 0, QFZ_ENGINE_CUDA, scratch("cuda.tif"));
@@ -389,7 +394,7 @@ static void knows_what_a_device_can_do(void)
     enum { TURING = 64 << 10 };
     qfz_job job = saliency_job(QFZ_ENGINE_CUDA, scratch("cuda.tif"));
     qfz_job reference = saliency_job(QFZ_ENGINE_CPU, scratch("cpu.tif"));
-    qfz_report report;
+    qfz_report report = qfz_report_default();
     qfz_error err = {0};
     check_describe("blocks of little shared memory");
     make_wide_source(SIDE);
@@ -408,7 +413,7 @@ static void adds_up_in_parts(void)
 {
     qfz_job job = job_of(QFZ_SIMPLIFY, "wide.tif", 40, QFZ_ENGINE_CUDA, scratch("cuda.tif"));
     qfz_job reference = job_of(QFZ_SIMPLIFY, "wide.tif", 40, QFZ_ENGINE_CPU, scratch("cpu.tif"));
-    qfz_report report;
+    qfz_report report = qfz_report_default();
     qfz_error err = {0};
     check_describe("more regions than sums");
     job.criterion.has_alpha = reference.criterion.has_alpha = true;
@@ -421,7 +426,7 @@ static void adds_up_in_parts(void)
 static void falls_back(const char *words)
 {
     qfz_job job = saliency_job(QFZ_ENGINE_AUTO, scratch("cuda.tif"));
-    qfz_report report;
+    qfz_report report = qfz_report_default();
     qfz_error err = {0};
     job.src = scratch("large.tif");
     job.tile_px = 0;
@@ -470,15 +475,19 @@ static void leaves_to_the_cpu_what_no_device_can_take(void)
 static void leaves_to_the_cpu_what_does_not_start(void)
 {
     qfz_job job = saliency_job(QFZ_ENGINE_CUDA, scratch("cuda.tif"));
-    const qfz_image image = {.h = SIDE, .w = SIDE, .n_bands = 1, .type = QFZ_U8, .pixels = pixels};
+    const qfz_image image = {.struct_size = sizeof(qfz_image),
+                             .h = SIDE,
+                             .w = SIDE,
+                             .n_bands = 1,
+                             .type = QFZ_U8,
+                             .pixels = pixels};
     qfz_session *session = NULL;
     qfz_error err = {0};
-    double ms;
     check_describe("a device that does not start");
     sim_fail_start(1);
     falls_back("GPU");
     CHECK(qfz_session_open(&session, &image, &job.criterion, NULL, &err) == QFZ_OK &&
-              qfz_session_run(session, QFZ_PART_SALIENCY, &ms, &err) == QFZ_OK,
+              qfz_session_run(session, QFZ_PART_SALIENCY, NULL, &err) == QFZ_OK,
           "%s", err.message);
     CHECK(!strcmp(qfz_session_engine(session), "cpu"), "%s", qfz_session_engine(session));
     qfz_session_close(session);
@@ -490,17 +499,22 @@ static void leaves_to_the_cpu_what_does_not_start(void)
 static void has_a_way_for_every_tree(void)
 {
     static const qfz_part parts[] = {QFZ_PART_TREE, QFZ_PART_LABEL, QFZ_PART_FEATURES};
-    const qfz_image image = {.h = SIDE, .w = SIDE, .n_bands = 1, .type = QFZ_U8, .pixels = pixels};
+    const qfz_image image = {.struct_size = sizeof(qfz_image),
+                             .h = SIDE,
+                             .w = SIDE,
+                             .n_bands = 1,
+                             .type = QFZ_U8,
+                             .pixels = pixels};
     const qfz_criterion criterion = qfz_job_default(QFZ_LABEL).criterion;
-    const qfz_session_options options = {.engine = QFZ_ENGINE_CUDA};
+    const qfz_session_options options = {.struct_size = sizeof(qfz_session_options),
+                                         .engine = QFZ_ENGINE_CUDA};
     check_describe("parts of a session with little shared memory");
     sim_set_shared(64 << 10);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         qfz_session *session = NULL;
         qfz_error err = {0};
-        double ms;
         CHECK(qfz_session_open(&session, &image, &criterion, &options, &err) == QFZ_OK &&
-                  qfz_session_run(session, parts[i], &ms, &err) == QFZ_OK,
+                  qfz_session_run(session, parts[i], NULL, &err) == QFZ_OK,
               "part %d: %s", (int)parts[i], err.message);
         qfz_session_close(session);
     }

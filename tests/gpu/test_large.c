@@ -44,7 +44,8 @@ static uint8_t *make_image(int64_t h, int64_t w)
 static qfz_session *opened(const qfz_image *image, const qfz_criterion *criterion,
                            qfz_engine_choice engine, int n_threads)
 {
-    const qfz_session_options options = {.engine = engine, .n_threads = n_threads};
+    const qfz_session_options options = {
+        .struct_size = sizeof(qfz_session_options), .engine = engine, .n_threads = n_threads};
     qfz_session *session = NULL;
     qfz_error err = {0};
     const qfz_status st = qfz_session_open(&session, image, criterion, &options, &err);
@@ -54,9 +55,8 @@ static qfz_session *opened(const qfz_image *image, const qfz_criterion *criterio
 
 static bool ran(qfz_session *session, qfz_part part)
 {
-    double ms;
     qfz_error err = {0};
-    return CHECK(qfz_session_run(session, part, &ms, &err) == QFZ_OK, "%s", err.message);
+    return CHECK(qfz_session_run(session, part, NULL, &err) == QFZ_OK, "%s", err.message);
 }
 
 static bool same_words(const uint32_t *a, const uint32_t *b, int64_t n)
@@ -125,7 +125,12 @@ static void compare_engines(const uint8_t *pixels, int connectivity)
                                      QFZ_PART_TREE};
     static const double omega = 30;
     const int n_threads = (int)sysconf(_SC_NPROCESSORS_ONLN);
-    const qfz_image image = {.h = side, .w = side, .n_bands = 1, .type = QFZ_U8, .pixels = pixels};
+    const qfz_image image = {.struct_size = sizeof(qfz_image),
+                             .h = side,
+                             .w = side,
+                             .n_bands = 1,
+                             .type = QFZ_U8,
+                             .pixels = pixels};
     qfz_criterion criterion = qfz_job_default(QFZ_SIMPLIFY).criterion;
     criterion.connectivity = connectivity;
     criterion.has_alpha = true;
@@ -156,7 +161,7 @@ static void run_saliency(const char *dst, qfz_engine_choice engine, int64_t tile
 {
     static const char *const options[] = {"TILED=YES", "BIGTIFF=YES", NULL};
     qfz_job job = qfz_job_default(QFZ_SALIENCY);
-    qfz_report report;
+    qfz_report report = qfz_report_default();
     qfz_error err = {0};
     job.src = scratch("in.tif");
     job.dst = dst;

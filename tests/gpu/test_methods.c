@@ -80,7 +80,7 @@ static void labels_are(const grid *want)
 static void labels_on(int n_devices, const char *method, int connectivity, const grid *want)
 {
     qfz_job job = job_of(QFZ_ENGINE_CUDA, connectivity, scratch("cuda.tif"), scratch("cuda.csv"));
-    qfz_report report;
+    qfz_report report = qfz_report_default();
     qfz_error err = {0};
     check_describe("%s, %d-connected, on %d devices", method, connectivity, n_devices);
     job.gpu_method = method;
@@ -99,7 +99,7 @@ static void labels(int connectivity)
     const qfz_job job =
         job_of(QFZ_ENGINE_CPU, connectivity, scratch("cpu.tif"), scratch("cpu.csv"));
     grid want;
-    qfz_report report;
+    qfz_report report = qfz_report_default();
     qfz_error err = {0};
     CHECK(qfz_job_run(&job, &report, &err) == QFZ_OK, "%s", err.message);
     if (!grid_read(&want, scratch("cpu.tif"))) return;
@@ -113,13 +113,13 @@ static void labels(int connectivity)
 static int64_t tree_of(const qfz_image *image, int connectivity, const char *name, uint32_t *level)
 {
     const qfz_criterion method = {.connectivity = connectivity, .distance = QFZ_L1};
-    const qfz_session_options options = {.engine = name ? QFZ_ENGINE_CUDA : QFZ_ENGINE_CPU,
+    const qfz_session_options options = {.struct_size = sizeof(qfz_session_options),
+                                         .engine = name ? QFZ_ENGINE_CUDA : QFZ_ENGINE_CPU,
                                          .gpu_method = name};
     qfz_session *s = NULL;
     qfz_error err = {0};
-    double ms;
     const bool good = qfz_session_open(&s, image, &method, &options, &err) == QFZ_OK &&
-                      qfz_session_run(s, QFZ_PART_TREE, &ms, &err) == QFZ_OK;
+                      qfz_session_run(s, QFZ_PART_TREE, NULL, &err) == QFZ_OK;
     int64_t n = 0;
     if (CHECK(good, "%s", err.message)) {
         const qfz_tree tree = qfz_session_tree(s);
@@ -135,12 +135,17 @@ static int64_t tree_of(const qfz_image *image, int connectivity, const char *nam
 static void trees(int connectivity)
 {
     static uint32_t want[H * W], got[H * W];
-    const qfz_image image = {.h = H, .w = W, .n_bands = 1, .type = QFZ_U8, .pixels = pixels};
+    const qfz_image image = {.struct_size = sizeof(qfz_image),
+                             .h = H,
+                             .w = W,
+                             .n_bands = 1,
+                             .type = QFZ_U8,
+                             .pixels = pixels};
     const int64_t n = tree_of(&image, connectivity, NULL, want);
     for (int m = 0; m < N_TREE_MAKING; m++)
         for (int n_devices = 1; n_devices <= DEVICES; n_devices += DEVICES - 1) {
             qfz_job job = job_of(QFZ_ENGINE_CUDA, connectivity, scratch("cuda.tif"), NULL);
-            qfz_report report;
+            qfz_report report = qfz_report_default();
             qfz_error err = {0};
             check_describe("%s, %d-connected, on %d devices", tree_making[m], connectivity,
                            n_devices);

@@ -155,7 +155,8 @@ static inline void raster_make(raster *r, int64_t side, int type, int max_bands)
     int64_t h = 1 + check_pick(side), w = 1 + check_pick(side);
     if (check_chance(6)) h = 1;
     if (check_chance(6)) w = 1;
-    r->image = (qfz_image){.h = h,
+    r->image = (qfz_image){.struct_size = sizeof(qfz_image),
+                           .h = h,
                            .w = w,
                            .n_bands = (int)(1 + check_pick(max_bands)),
                            .type = (qfz_type)(type < 0 ? check_pick(7) : type)};

@@ -72,7 +72,7 @@ static void write_mosaic(const char *mosaic, const char *vrt)
 /* The regions that many threads find are those that one finds. */
 static void equals_one_thread(qfz_job job)
 {
-    qfz_report report;
+    qfz_report report = qfz_report_default();
     qfz_error err = {0};
     const int n_threads = job.n_threads;
     job.n_threads = 1;

@@ -196,7 +196,7 @@ static const char *variant(qfz_job *job, int i)
 
 static bool runs(const problem *p, const qfz_job *job, const char *what, uint64_t regions)
 {
-    qfz_report report = {0};
+    qfz_report report = qfz_report_default();
     qfz_error err = {0};
     uint64_t valid = 0;
     for (int64_t i = 0; i < n_pixels(p); i++)
@@ -560,7 +560,8 @@ static void summaries_spill(int64_t number, qfz_task task)
                                           NULL};
     memset(&p, 0, sizeof p);
     check_case(number, "512 x 500 in tiles of 2, little memory, task %d", (int)task);
-    p.r.image = (qfz_image){.h = H, .w = W, .n_bands = 1, .type = QFZ_U8};
+    p.r.image =
+        (qfz_image){.struct_size = sizeof(qfz_image), .h = H, .w = W, .n_bands = 1, .type = QFZ_U8};
     p.r.image.pixels = p.r.pixels = malloc((size_t)H * W);
     p.r.image.valid = p.r.valid = malloc((size_t)H * W);
     files_must(p.r.pixels && p.r.valid);
@@ -598,7 +599,7 @@ static void summaries_spill(int64_t number, qfz_task task)
         job.labels = scratch("labels.tif");
         n = oracle_alpha_omega(p.o, 3, &omega, labels);
     }
-    qfz_plan plan = {0};
+    qfz_plan plan = qfz_plan_default();
     qfz_error err = {0};
     CHECK(qfz_job_plan(&job, &plan, &err) == QFZ_OK, "plan: %s", err.message);
     CHECK(plan.border_bytes > plan.store_bytes,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_sessions.c - random and hostile images in memory: every part equals the oracle. */
 #include "engine_under_test.h"
+#include "qfz_bench.h"
 #include "rasters.h"
 
 typedef struct problem {
@@ -61,8 +62,10 @@ static bool runs(qfz_session *s, qfz_part part, const char *name)
 {
     qfz_error err = {0};
     double ms = -1;
-    const qfz_status st = qfz_session_run(s, part, &ms, &err);
-    CHECK(st != QFZ_OK || ms >= 0, "%s: took %g ms", name, ms);
+    const bool bench = part > QFZ_PART_FEATURES;
+    const qfz_status st =
+        bench ? qfz_bench_run(s, part, &ms, &err) : qfz_session_run(s, part, NULL, &err);
+    CHECK(st != QFZ_OK || !bench || ms >= 0, "%s: took %g ms", name, ms);
     return CHECK(st == QFZ_OK, "%s: %s", name, err.message);
 }
 
@@ -165,28 +168,215 @@ static void tree_equals(const problem *p, qfz_session *s, const double *want)
     free(seen);
 }
 
+/* Cuts of the levels that the session keeps, and of a copy of them into memory of the caller. */
+static void cuts_equal(const problem *p, qfz_session *s)
+{
+    const int64_t n = n_pixels(p);
+    const double alphas[] = {0, raster_alpha(p->o, &p->r), INFINITY};
+    const size_t bytes = (size_t)(p->criterion.connectivity / 2 * n) * sizeof(uint32_t);
+    uint32_t *const want = calloc((size_t)n, sizeof *want), *const got = malloc((size_t)n * 4);
+    uint32_t *const levels = malloc(bytes);
+    if (!want || !got || !levels) abort();
+    qfz_buffers into = qfz_buffers_default();
+    into.labels = got;
+    memcpy(levels, qfz_session_saliency(s), bytes);
+    for (size_t i = 0; i < sizeof alphas / sizeof *alphas; i++) {
+        qfz_error err = {0};
+        const uint32_t n_want = oracle_alpha(p->o, alphas[i], want);
+        const bool good = qfz_session_cut(s, alphas[i], NULL, NULL, &err) == QFZ_OK;
+        if (CHECK(good, "cut: %s", err.message)) same_labels("cut", s, want, n_want, n);
+        const bool again = qfz_session_cut(s, alphas[i], levels, &into, &err) == QFZ_OK;
+        CHECK(again && !memcmp(got, want, (size_t)n * 4), "cut at %g of levels: %s", alphas[i],
+              err.message);
+        CHECK(!qfz_session_labels(s, NULL), "labels of the caller are the session's, too");
+    }
+    free(want);
+    free(got);
+    free(levels);
+}
+
+static bool close_to(double a, double b, double scale)
+{
+    return a == b || (isnan(a) && isnan(b)) || fabs(a - b) <= 1e-11 * (fabs(b) + scale);
+}
+
+static void band_equals(const problem *p, const qfz_features *f, const oracle_region *want,
+                        uint32_t i, int band)
+{
+    const int64_t at = (int64_t)i * p->r.image.n_bands + band;
+    const double min = want->bands[band].min, max = want->bands[band].max;
+    const double mean = want->bands[band].mean, stddev = want->bands[band].stddev;
+    const double size = fmax(fabs(min), fabs(max));
+    CHECK(f->min[at] == min && f->max[at] == max, "features: band %d: %g..%g, not %g..%g", band,
+          f->min[at], f->max[at], min, max);
+    CHECK(close_to(f->mean[at], mean, size), "features: band %d: mean %.17g, not %.17g", band,
+          f->mean[at], mean);
+    if (isfinite(size))
+        CHECK(close_to(f->stddev[at], stddev, 1e4 * size), "features: band %d: stddev %g, not %g",
+              band, f->stddev[at], stddev);
+}
+
+static void region_equals(const problem *p, const qfz_features *f, const oracle_region *want,
+                          uint32_t i)
+{
+    CHECK(f->pixels[i] == want->pixels && close_to(f->x[i], want->x, 1) &&
+              close_to(f->y[i], want->y, 1),
+          "features: %d pixels about %g, %g", (int)f->pixels[i], f->x[i], f->y[i]);
+    CHECK(f->x0[i] == want->x0 && f->y0[i] == want->y0 && f->x1[i] == want->x1 &&
+              f->y1[i] == want->y1,
+          "features: another box");
+    for (int b = 0; b < p->r.image.n_bands; b++)
+        band_equals(p, f, want, i, b);
+}
+
+/* Features of a few regions of the last run. */
+static void features_equal(const problem *p, qfz_session *s)
+{
+    enum { SOME = 5, VALUES = SOME * RASTER_BANDS };
+    qfz_error err = {0};
+    uint32_t n = 0;
+    const uint32_t *const labels = qfz_session_labels(s, &n);
+    const uint32_t first = n ? (uint32_t)check_pick(n) : 0,
+                   some = n - first < SOME ? n - first : SOME;
+    uint64_t pixels[SOME];
+    int64_t x0[SOME], y0[SOME], x1[SOME], y1[SOME];
+    double x[SOME], y[SOME], mean[VALUES], min[VALUES], max[VALUES], stddev[VALUES];
+    const qfz_features f = {sizeof f, pixels, x, y, x0, y0, x1, y1, mean, min, max, stddev};
+    oracle_region *const want = calloc((size_t)n + 1, sizeof *want);
+    if (!want) abort();
+    oracle_regions(&p->r.image, labels, n, want);
+    if (CHECK(qfz_session_features(s, first, some, &f, &err) == QFZ_OK, "%s", err.message))
+        for (uint32_t i = 0; i < some; i++)
+            region_equals(p, &f, &want[first + i], i);
+    CHECK(qfz_session_features(s, n, 1, &f, NULL) == QFZ_EARG, "features of a region too many");
+    free(want);
+}
+
+/* Two zeros are equal, and two NaN. */
+static void same_pixels(const problem *p, const void *got, const void *want)
+{
+    const bool is_float = p->r.image.type == QFZ_F32;
+    const size_t bytes = oracle_type_bytes(p->r.image.type);
+    for (int64_t i = 0; i < n_pixels(p); i++) {
+        const float a = is_float ? ((const float *)got)[i] : 0;
+        const float b = is_float ? ((const float *)want)[i] : 0;
+        const char *const at = (const char *)got + (size_t)i * bytes;
+        const bool good = is_float ? a == b || (isnan(a) && isnan(b))
+                                   : !memcmp(at, (const char *)want + (size_t)i * bytes, bytes);
+        if (!CHECK(good, "painted: pixel %d differs", (int)i)) return;
+    }
+}
+
+/* Painted means of every band; 0 where pixels are invalid. */
+static void paint_equals(const problem *p, qfz_session *s)
+{
+    qfz_error err = {0};
+    uint32_t n = 0;
+    const uint32_t *const labels = qfz_session_labels(s, &n);
+    const size_t plane = (size_t)n_pixels(p) * oracle_type_bytes(p->r.image.type);
+    char *const want = calloc((size_t)p->r.image.n_bands, plane), *const got = malloc(plane);
+    if (!want || !got) abort();
+    oracle_paint(&p->r.image, labels, n, want);
+    for (int b = 0; b < p->r.image.n_bands; b++) {
+        const qfz_status st = qfz_session_paint(s, b, NULL, QFZ_MEMORY_HOST, got, &err);
+        CHECK(st == QFZ_OK, "painted: %s", err.message);
+        same_pixels(p, got, want + (size_t)b * plane);
+    }
+    CHECK(qfz_session_paint(s, p->r.image.n_bands, NULL, QFZ_MEMORY_HOST, got, NULL) == QFZ_EARG,
+          "a band too many");
+    free(want);
+    free(got);
+}
+
+static void regions_equal(const problem *p, qfz_session *s)
+{
+    if (runs(s, QFZ_PART_FEATURES, "features")) features_equal(p, s);
+    if (runs(s, QFZ_PART_LABEL, "label")) features_equal(p, s);
+    if (!runs(s, QFZ_PART_ALPHA_OMEGA, "alpha-omega")) return;
+    features_equal(p, s);
+    paint_equals(p, s);
+}
+
+/* Results in memory of the caller are those of the session; nothing is written beside them. */
+static void fills_buffer(qfz_session *s, qfz_part part, qfz_buffers *into, uint32_t **member,
+                         const uint32_t *own, int64_t n)
+{
+    enum { GUARD = 0x5a5a5a5a };
+    qfz_error err = {0};
+    uint32_t *const memory = malloc((size_t)(n + 2) * sizeof *memory);
+    uint32_t *const want = malloc((size_t)n * sizeof *want);
+    if (!memory || !want) abort();
+    memcpy(want, own, (size_t)n * sizeof *want);
+    memory[0] = memory[n + 1] = GUARD;
+    *member = memory + 1;
+    CHECK(qfz_session_run(s, part, into, &err) == QFZ_OK, "part %d: %s", (int)part, err.message);
+    CHECK(!memcmp(want, memory + 1, (size_t)n * sizeof *want), "part %d: other results", (int)part);
+    CHECK(memory[0] == GUARD && memory[n + 1] == GUARD, "part %d: written beside", (int)part);
+    *member = NULL;
+    free(memory);
+    free(want);
+}
+
+static void fills_buffers(const problem *p, qfz_session *s)
+{
+    const int64_t n = n_pixels(p), room = qfz_session_tree_room(s);
+    qfz_buffers into = qfz_buffers_default();
+    if (runs(s, QFZ_PART_ALPHA_OMEGA, "alpha-omega"))
+        fills_buffer(s, QFZ_PART_ALPHA_OMEGA, &into, &into.labels, qfz_session_labels(s, NULL), n);
+    CHECK(!qfz_session_labels(s, NULL), "labels in memory of the caller are the session's");
+    if (runs(s, QFZ_PART_SALIENCY, "saliency"))
+        fills_buffer(s, QFZ_PART_SALIENCY, &into, &into.levels, qfz_session_saliency(s),
+                     p->criterion.connectivity / 2 * n);
+    uint32_t *const level = malloc((size_t)room * sizeof *level);
+    uint32_t *const parent = malloc((size_t)room * sizeof *parent);
+    if (!level || !parent) abort();
+    into.tree_parent = parent;
+    into.tree_level = level;
+    into.tree_room = room;
+    if (runs(s, QFZ_PART_TREE, "tree")) {
+        qfz_error err = {0};
+        const qfz_tree own = qfz_session_tree(s);
+        uint32_t *const want = malloc((size_t)own.n_nodes * sizeof *want);
+        if (!want) abort();
+        memcpy(want, own.level, (size_t)own.n_nodes * sizeof *want);
+        CHECK(qfz_session_run(s, QFZ_PART_TREE, &into, &err) == QFZ_OK, "%s", err.message);
+        const qfz_tree tree = qfz_session_tree(s);
+        CHECK(!tree.parent && !tree.level && tree.n_nodes == own.n_nodes, "%d nodes, not %d",
+              (int)tree.n_nodes, (int)own.n_nodes);
+        CHECK(!memcmp(level, want, (size_t)n * sizeof *want), "other levels of pixels");
+        free(want);
+    }
+    into.tree_room = 1;
+    CHECK(qfz_session_run(s, QFZ_PART_TREE, &into, NULL) == QFZ_EARG, "a tree of one node");
+    free(level);
+    free(parent);
+}
+
 static void one_case(int64_t number)
 {
     problem p;
     qfz_session *s = NULL;
     qfz_error err = {0};
-    double ms;
     check_case(number, "making it");
     make(&p, number % 4 == 3 ? 24 : 9);
     double *want = calloc((size_t)(4 * n_pixels(&p)), sizeof *want);
     if (!want) abort();
     oracle_saliency(p.o, want);
-    const qfz_session_options options = {.engine = TEST_ENGINE, .n_threads = p.n_threads};
+    const qfz_session_options options = {.struct_size = sizeof(qfz_session_options),
+                                         .engine = TEST_ENGINE,
+                                         .n_threads = p.n_threads};
     const qfz_status st = qfz_session_open(&s, &p.r.image, &p.criterion, &options, &err);
     if (CHECK(st == QFZ_OK, "open: %s", err.message)) {
         CHECK(!strcmp(qfz_session_engine(s), TEST_ENGINE_NAME), "engine %s", qfz_session_engine(s));
         labels_equal(&p, s);
         saliency_equals(&p, s, QFZ_PART_SALIENCY, want);
         tree_equals(&p, s, want);
-        CHECK(qfz_session_run(s, QFZ_PART_SUMMARISE, &ms, &err) == QFZ_OK, "summarise: %s",
-              err.message);
+        (void)runs(s, QFZ_PART_SUMMARISE, "summarise");
         saliency_equals(&p, s, QFZ_PART_RESOLVE, want);
+        cuts_equal(&p, s);
         labels_equal(&p, s); /* a session's parts may be run again, in any order */
+        regions_equal(&p, s);
+        if (number % 4 == 0) fills_buffers(&p, s);
     }
     qfz_session_close(s);
     oracle_close(p.o);
@@ -198,7 +388,8 @@ static void refused(const char *what, const qfz_image *image, const qfz_criterio
 {
     qfz_session *s = NULL;
     qfz_error err = {0};
-    const qfz_session_options options = {.engine = TEST_ENGINE};
+    const qfz_session_options options = {.struct_size = sizeof(qfz_session_options),
+                                         .engine = TEST_ENGINE};
     const qfz_status st = qfz_session_open(&s, image, criterion, &options, &err);
     CHECK(st == QFZ_EARG && !s, "%s: status %d", what, (int)st);
     CHECK(err.status == st && err.message[0] && !strchr(err.message, '\n'), "%s: message \"%s\"",
@@ -211,9 +402,15 @@ static void times_every_part(void)
 {
     static const uint8_t pixels[6] = {1, 1, 2, 3, 2, 2};
     const double omega = 1;
-    const qfz_image image = {.h = 2, .w = 3, .n_bands = 1, .type = QFZ_U8, .pixels = pixels};
+    const qfz_image image = {.struct_size = sizeof(qfz_image),
+                             .h = 2,
+                             .w = 3,
+                             .n_bands = 1,
+                             .type = QFZ_U8,
+                             .pixels = pixels};
     const qfz_criterion criterion = {.connectivity = 4, .omega = &omega, .n_omega = 1};
-    const qfz_session_options options = {.engine = TEST_ENGINE};
+    const qfz_session_options options = {.struct_size = sizeof(qfz_session_options),
+                                         .engine = TEST_ENGINE};
     qfz_session *s = NULL;
     qfz_error err = {0};
     check_case(-2, "times");
@@ -222,7 +419,7 @@ static void times_every_part(void)
         return;
     for (int part = QFZ_PART_LABEL; part <= QFZ_PART_FEATURES; part++) {
         double ms[3] = {-1, -1, -1};
-        const qfz_status st = qfz_session_time(s, (qfz_part)part, 2, ms, &err);
+        const qfz_status st = qfz_bench_time(s, (qfz_part)part, 2, ms, &err);
         CHECK(st == QFZ_OK && ms[0] >= 0 && ms[1] >= 0 && ms[2] == -1, "part %d: %g, %g, %g: %s",
               part, ms[0], ms[1], ms[2], err.message);
     }
@@ -233,7 +430,12 @@ static void refuses_what_makes_no_sense(void)
 {
     const uint32_t pixels[4] = {0, 1, 2, 3};
     const double negative = -1, not_a_number = NAN, fine[2] = {3, 3};
-    const qfz_image image = {.h = 1, .w = 2, .n_bands = 1, .type = QFZ_U32, .pixels = pixels};
+    const qfz_image image = {.struct_size = sizeof(qfz_image),
+                             .h = 1,
+                             .w = 2,
+                             .n_bands = 1,
+                             .type = QFZ_U32,
+                             .pixels = pixels};
     qfz_image i = image;
     const qfz_criterion criterion = {.connectivity = 4, .has_alpha = true, .alpha = 1};
     qfz_criterion m = criterion;

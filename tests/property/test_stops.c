@@ -62,7 +62,7 @@ static void run_stopped(const qfz_job *job, int64_t number)
 {
     static const char *const only_source[] = {"src.tif", NULL};
     const watcher *const w = job->progress_arg;
-    qfz_report report;
+    qfz_report report = qfz_report_default();
     qfz_error err = {0};
     check_case(number, "stopped in report %d of the step %s", w->stop_at, w->stop_in);
     CHECK(qfz_job_run(job, &report, &err) == QFZ_ECANCEL, "at \"%s\": %s", w->step, err.message);
@@ -106,7 +106,7 @@ static void in_the_layout(int64_t number)
 
 static qfz_status run_phase(qfz_job job, qfz_phase phase, int part, qfz_error *err)
 {
-    qfz_report report;
+    qfz_report report = qfz_report_default();
     ((watcher *)job.progress_arg)->done = 0; /* of this process */
     job.phase = phase;
     job.part = part;

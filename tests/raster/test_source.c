@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_source.c - bands and types of sources, and rasters that are refused. */
+#include "qfz_bench.h"
 #include "scene.h"
 
 static const char src[] = "/vsimem/source.tif";
@@ -61,17 +62,17 @@ static void reads_a_whole_raster_as_an_image(void **state)
     const GDALDatasetH made = make(src, 2, 2, 3, GDT_UInt16, px);
     GDALSetRasterColorInterpretation(GDALGetRasterBand(made, 3), GCI_AlphaBand);
     GDALClose(made);
-    OK(qfz_image_read(src, NULL, 0, &image, &err));
+    OK(qfz_bench_image_read(src, NULL, 0, &image, &err));
     assert_true(image.h == 2 && image.w == 2 && image.n_bands == 2 && image.type == QFZ_U16);
     assert_memory_equal(image.pixels, px, 8 * sizeof *px);
     assert_memory_equal(image.valid, "\1\0\1\1", 4);
-    qfz_image_free(&image);
+    qfz_bench_image_free(&image);
     assert_true(image.pixels == NULL && image.valid == NULL);
-    OK(qfz_image_read(src, &second, 1, &image, &err));
+    OK(qfz_bench_image_read(src, &second, 1, &image, &err));
     assert_int_equal(image.n_bands, 1);
     assert_memory_equal(image.pixels, px + 4, 4 * sizeof *px);
-    qfz_image_free(&image);
-    FAILS(qfz_image_read(src, &none, 1, &image, &err), QFZ_EARG, "no band 9");
+    qfz_bench_image_free(&image);
+    FAILS(qfz_bench_image_read(src, &none, 1, &image, &err), QFZ_EARG, "no band 9");
     assert_null(image.pixels);
 }
 

@@ -297,6 +297,12 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     return cudaSuccess;
 }
 
+/* What the stream waits for is done at once. */
+cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t event, unsigned)
+{
+    return cudaEventSynchronize(event);
+}
+
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
     if (event->stream) event->stream->flush(event->n_requested);

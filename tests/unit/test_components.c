@@ -224,7 +224,12 @@ static void check_random(uint64_t *state, qfz_type type, int n_bands, qfz_distan
     static const double alphas[] = {0, 0.5, 1, 1.5, 2, INFINITY};
     const double alpha = value_step(type, step) * alphas[random_below(state, 6)];
     const bool all_valid = random_below(state, 3) == 0;
-    const qfz_image image = {h, w, n_bands, type, pixels, all_valid ? NULL : valid};
+    const qfz_image image = {.h = h,
+                             .w = w,
+                             .n_bands = n_bands,
+                             .type = type,
+                             .pixels = pixels,
+                             .valid = all_valid ? NULL : valid};
     const qfz_rule rule = {.distance = distance,
                            .type = type,
                            .n_bands = n_bands,
@@ -258,7 +263,12 @@ static void labels_stored_edges(void **state)
             pixels[i] = (uint8_t)(random_next(&seed) & random_next(&seed));
             valid[i] = random_below(&seed, 10) >= holes;
         }
-        const qfz_image image = {h, w, 1, QFZ_U8, pixels, holes ? valid : NULL};
+        const qfz_image image = {.h = h,
+                                 .w = w,
+                                 .n_bands = 1,
+                                 .type = QFZ_U8,
+                                 .pixels = pixels,
+                                 .valid = holes ? valid : NULL};
         check(&image, (qfz_rule){.type = QFZ_U8, .n_bands = 1, .edge_bits = true});
         free(pixels);
         free(valid);
@@ -271,7 +281,8 @@ static void joins_all_runs_of_two_rows(void **state)
     (void)state;
     uint8_t pixels[3 * 260];
     memset(pixels, 1 << QFZ_BELOW | 1 << QFZ_BELOW_RIGHT | 1 << QFZ_BELOW_LEFT, sizeof pixels);
-    const qfz_image image = {3, 260, 1, QFZ_U8, pixels, NULL};
+    const qfz_image image = {
+        .h = 3, .w = 260, .n_bands = 1, .type = QFZ_U8, .pixels = pixels, .valid = NULL};
     check(&image, (qfz_rule){.type = QFZ_U8, .n_bands = 1, .edge_bits = true});
 }
 
@@ -285,7 +296,8 @@ static void sums_more_bands_than_16_bits_hold(void **state)
     uint8_t *const pixels = room(n_px * BANDS, 1);
     for (size_t i = 0; i < n_px * BANDS; i++)
         pixels[i] = i % n_px % 3 == 1 ? 255 : (uint8_t)(i % n_px / 7);
-    const qfz_image image = {2, SIDE, BANDS, QFZ_U8, pixels, NULL};
+    const qfz_image image = {
+        .h = 2, .w = SIDE, .n_bands = BANDS, .type = QFZ_U8, .pixels = pixels, .valid = NULL};
     check(&image,
           (qfz_rule){.distance = QFZ_L1, .type = QFZ_U8, .n_bands = BANDS, .alpha_level = 20000});
     free(pixels);
@@ -298,7 +310,8 @@ static void joins_floats_whose_level_vanishes(void **state)
     float pixels[3 * 65];
     for (int i = 0; i < 3 * 65; i++)
         pixels[i] = (float)(i % 5) * (i % 2 ? 1e-30f : 1.0f);
-    const qfz_image image = {3, 65, 1, QFZ_F32, pixels, NULL};
+    const qfz_image image = {
+        .h = 3, .w = 65, .n_bands = 1, .type = QFZ_F32, .pixels = pixels, .valid = NULL};
     for (qfz_distance distance = QFZ_L1; distance <= QFZ_LINF; distance++)
         check(&image, (qfz_rule){.distance = distance, .type = QFZ_F32, .n_bands = 1});
 }
@@ -309,7 +322,8 @@ static void joins_infinite_floats(void **state)
     float pixels[3 * 65];
     for (int i = 0; i < 3 * 65; i++)
         pixels[i] = i % 7 < 3 ? INFINITY : i % 7 == 3 ? -INFINITY : (float)(i % 3);
-    const qfz_image image = {3, 65, 1, QFZ_F32, pixels, NULL};
+    const qfz_image image = {
+        .h = 3, .w = 65, .n_bands = 1, .type = QFZ_F32, .pixels = pixels, .valid = NULL};
     static const uint32_t limits[] = {0, 0x3f800000u, 0x7f7fffffu, 0x7f800000u, UINT32_MAX};
     for (qfz_distance distance = QFZ_L1; distance <= QFZ_LINF; distance++)
         for (int i = 0; i < 5; i++)
@@ -389,8 +403,10 @@ static void check_shape(shape_fn *shape, int h, int w)
     for (int i = 0; i < h * w; i++)
         pixels[i] = (uint8_t)shape(i / w, i % w, h, w);
     const qfz_rule equal = {.distance = QFZ_L1, .type = QFZ_U8, .n_bands = 1};
-    const qfz_image classes = {h, w, 1, QFZ_U8, pixels, NULL};
-    const qfz_image masked = {h, w, 1, QFZ_U8, pixels, pixels};
+    const qfz_image classes = {
+        .h = h, .w = w, .n_bands = 1, .type = QFZ_U8, .pixels = pixels, .valid = NULL};
+    const qfz_image masked = {
+        .h = h, .w = w, .n_bands = 1, .type = QFZ_U8, .pixels = pixels, .valid = pixels};
     check(&classes, equal);
     check(&masked, equal);
     free(pixels);
@@ -413,7 +429,8 @@ static void gives_no_label_where_nothing_is_valid(void **state)
 {
     (void)state;
     static const uint8_t pixels[9 * 67], valid[9 * 67];
-    const qfz_image image = {9, 67, 1, QFZ_U8, pixels, valid};
+    const qfz_image image = {
+        .h = 9, .w = 67, .n_bands = 1, .type = QFZ_U8, .pixels = pixels, .valid = valid};
     check(&image, (qfz_rule){.type = QFZ_U8, .n_bands = 1});
 }
 

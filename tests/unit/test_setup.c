@@ -134,7 +134,7 @@ static void counting_takes_no_outputs(void **state)
 {
     (void)state;
     qfz_job job = qfz_job_default(QFZ_SIMPLIFY);
-    qfz_plan plan;
+    qfz_plan plan = qfz_plan_default();
     qfz_error err = {.status = QFZ_OK};
     job.src = "none.tif";
     job.count_only = true;
@@ -160,7 +160,7 @@ static qfz_job good_job(qfz_task task)
 /* The job asks for nothing that is wrong in itself; or, words: that is what is said of it. */
 static void says(const qfz_job *job, const char *words)
 {
-    qfz_plan plan;
+    qfz_plan plan = qfz_plan_default();
     qfz_error err = {.status = QFZ_OK};
     const qfz_status st = qfz_job_plan(job, &plan, &err);
     if (st != (words ? QFZ_EARG : QFZ_EIO) || !strstr(err.message, words ? words : "none.tif"))

@@ -58,7 +58,7 @@ qfz_status qfz_worker_down_ranges(qfz_worker *worker, const qfz_gpu_ranges *from
 /* True if invalid pixels are set to NaN on the device, so that no kernel reads validity.  The
  * validity of the tile then is on the device during the upload only, in memory that the work uses
  * later. */
-static bool makes_nan(const qfz_worker *worker)
+bool qfz_worker_makes_nan(const qfz_worker *worker)
 {
     const qfz_kind kind = worker->spec.kind;
     if (kind != QFZ_LEVELS && !(kind == QFZ_TREE && worker->trees.by_forest)) return false;
@@ -73,7 +73,7 @@ static void carve_all(qfz_worker *worker, qfz_carve *carve)
     worker->d_pixels = qfz_carve_bytes(carve, (size_t)n * px_bytes);
     qfz_carve valid = *carve;
     qfz_carve_take(&valid, &worker->d_valid, n);
-    if (!makes_nan(worker)) *carve = valid;
+    if (!qfz_worker_makes_nan(worker)) *carve = valid;
     switch (spec->kind) {
     case QFZ_COMPONENTS:
     case QFZ_OMEGA: qfz_regions_carve(worker, carve); break;
@@ -194,6 +194,7 @@ static void close_one(qfz_worker *worker)
     qfz_trees_close(worker);
     free(worker->ring_values);
     free(worker->ring_valid);
+    free(worker->host_valid);
     qfz_staging_close(&worker->staging);
     if (worker->from) (void)cudaEventDestroy(worker->from);
     if (worker->to) (void)cudaEventDestroy(worker->to);
@@ -291,7 +292,7 @@ static qfz_status load(qfz_worker *worker, const qfz_image *tile, qfz_error *err
     worker->image.n_bands = tile->n_bands;
     worker->image.type = tile->type;
     worker->image.d_pixels = worker->d_pixels;
-    worker->image.d_valid = tile->valid && !makes_nan(worker) ? worker->d_valid : NULL;
+    worker->image.d_valid = tile->valid && !qfz_worker_makes_nan(worker) ? worker->d_valid : NULL;
     qfz_regions_load(worker);
     return QFZ_OK;
 }
@@ -300,7 +301,7 @@ static qfz_status load(qfz_worker *worker, const qfz_image *tile, qfz_error *err
 static qfz_status send_valid(qfz_worker *worker, const uint8_t *valid, int64_t first, size_t n)
 {
     uint8_t *d_valid = worker->d_valid;
-    if (!makes_nan(worker)) return qfz_worker_up(worker, d_valid + first, valid, n);
+    if (!qfz_worker_makes_nan(worker)) return qfz_worker_up(worker, d_valid + first, valid, n);
     if (worker->spec.kind == QFZ_TREE) {
         QFZ_TRY(qfz_trees_room(worker));
         d_valid = (uint8_t *)worker->trees.d_forest;
@@ -410,6 +411,13 @@ static qfz_engine_device make_device(void)
     device.tile_bytes = device_tile_bytes;
     device.bytes = device_bytes;
     device.time = time_part;
+    device.load = qfz_device_load;
+    device.load_cut = qfz_device_load_cut;
+    device.labels = qfz_device_labels;
+    device.paint = qfz_device_paint;
+    device.saliency = qfz_device_saliency;
+    device.tree = qfz_device_tree;
+    device.fetch = qfz_device_fetch;
     return device;
 }
 

@@ -132,6 +132,7 @@ static qfz_status fetch_levels(qfz_worker *worker, size_t n, bool narrow, int le
 {
     const void *const d_levels = worker->levels.d_saliency;
     const bool widen = narrow && level_bytes == 4;
+    if (widen) QFZ_TRY(qfz_device_need_host_valid(worker));
     QFZ_TRY(qfz_worker_down(worker, (char *)levels + (widen ? 2 * n : 0), d_levels,
                             (narrow ? 2 : 4) * n));
     if (widen) widen_levels(&worker->tile, qfz_n_dirs(worker->spec.rule), (uint32_t *)levels);

@@ -329,8 +329,8 @@ qfz_status qfz_regions_border_sums(qfz_worker *worker, int band, uint64_t *sums,
                            room->n_border_regions * (size_t)words * sizeof *sums);
 }
 
-qfz_status qfz_regions_paint(qfz_worker *worker, int band, const void *border_mean,
-                             const void *invalid, void *out, qfz_error *err)
+qfz_status qfz_regions_paint_on_device(qfz_worker *worker, int band, const void *border_mean,
+                                       const void *invalid, qfz_error *err)
 {
     qfz_region_room *const room = &worker->regions;
     const size_t bytes = qfz_type_bytes(worker->image.type);
@@ -343,9 +343,16 @@ qfz_status qfz_regions_paint(qfz_worker *worker, int band, const void *border_me
                               room->n_border_regions, (const uint64_t *)room->d_work,
                               room->d_border_sums, room->d_means));
     }
-    QFZ_TRY(qfz_gpu_regions_paint(&worker->gpu, &room->on_device, room->d_means, bytes, invalid,
-                                  room->d_work));
-    return qfz_worker_down(worker, out, room->d_work, n_px(worker) * bytes);
+    return qfz_gpu_regions_paint(&worker->gpu, &room->on_device, room->d_means, bytes, invalid,
+                                 room->d_work);
+}
+
+qfz_status qfz_regions_paint(qfz_worker *worker, int band, const void *border_mean,
+                             const void *invalid, void *out, qfz_error *err)
+{
+    QFZ_TRY(qfz_regions_paint_on_device(worker, band, border_mean, invalid, err));
+    return qfz_worker_down(worker, out, worker->regions.d_work,
+                           n_px(worker) * qfz_type_bytes(worker->image.type));
 }
 
 /* ---- What is timed --------------------------------------------------------------------------- */

@@ -85,6 +85,7 @@ struct qfz_worker {
     qfz_image tile;    /* the loaded tile on the host; pixels is NULL, valid is borrowed */
     void *ring_values; /* of the tile, as in a summary */
     uint8_t *ring_valid;
+    uint8_t *host_valid; /* copy of the validity of a tile that was loaded from device memory */
     qfz_gpu_image image; /* the tile on the device */
     void *d_pixels;
     uint8_t *d_valid;
@@ -109,6 +110,9 @@ qfz_status qfz_worker_down_links(qfz_worker *worker, const qfz_gpu_links *from, 
 /* The same for range events. */
 qfz_status qfz_worker_down_ranges(qfz_worker *worker, const qfz_gpu_ranges *from, uint32_t n,
                                   qfz_ranges *ranges);
+
+/* True if invalid pixels become NaN when a tile is loaded, so that validity is not kept. */
+bool qfz_worker_makes_nan(const qfz_worker *worker);
 
 /* Runs the worker's kind of work once on a small tile, so that the device loads all kernels
  * (warm_up.cu). */
@@ -137,6 +141,9 @@ qfz_status qfz_regions_features(qfz_worker *worker, qfz_box box, const uint64_t 
                                 qfz_error *err);
 qfz_status qfz_regions_paint(qfz_worker *worker, int band, const void *border_mean,
                              const void *invalid, void *out, qfz_error *err);
+/* The same, the painted pixels staying in regions.d_work. */
+qfz_status qfz_regions_paint_on_device(qfz_worker *worker, int band, const void *border_mean,
+                                       const void *invalid, qfz_error *err);
 qfz_status qfz_regions_work(qfz_worker *worker, qfz_part part);
 
 /* Records of regions (engine_records.cu): the least size of d_work, and the buffer for records of
@@ -184,5 +191,22 @@ void qfz_trees_close(qfz_worker *worker);
 qfz_status qfz_trees_build(qfz_worker *worker, uint32_t *parent, uint32_t *level, int64_t *n_nodes,
                            qfz_error *err);
 qfz_status qfz_trees_work(qfz_worker *worker);
+
+/* ---- Input and output in device memory (engine_device_io.cu), as in the engine's table ------- */
+qfz_status qfz_device_load(qfz_worker *worker, const qfz_image *tile, void *stream, qfz_error *err);
+qfz_status qfz_device_load_cut(qfz_worker *worker, const qfz_image *image, const uint32_t *levels,
+                               uint32_t alpha_level, void *stream, qfz_error *err);
+qfz_status qfz_device_labels(qfz_worker *worker, uint32_t *labels, void *stream, qfz_error *err);
+qfz_status qfz_device_paint(qfz_worker *worker, int band, const void *invalid, void *out,
+                            void *stream, qfz_error *err);
+qfz_status qfz_device_saliency(qfz_worker *worker, uint32_t *levels, void *stream, qfz_error *err);
+qfz_status qfz_device_tree(qfz_worker *worker, uint32_t *parent, uint32_t *level, int64_t *n_nodes,
+                           void *stream, qfz_error *err);
+qfz_status qfz_device_fetch(qfz_device device, void *to, const void *from, int64_t bytes,
+                            void *stream, qfz_error *err);
+
+/* Makes tile.valid a copy in host memory, if the tile was loaded from device memory and has
+ * validity. */
+qfz_status qfz_device_need_host_valid(qfz_worker *worker);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "job/engine_choice.h"
+/* engine_choice.c - the engine and its devices, from a request and from what CUDA reports. */
+#include "session/engine_choice.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +15,8 @@ void qfz_choose_cpu(qfz_choice *choice, const qfz_error *err)
                        err->message);
 }
 
-/* Of n_there devices each process on this machine takes its share, at least one. */
+/* Every n_local-th device, from local_rank on: each process of this machine has its share, at least
+ * one device. */
 static int share_devices(const qfz_device_request *request, int n_there, int *numbers)
 {
     const int step = request->n_local > 1 ? request->n_local : 1;
@@ -48,8 +50,8 @@ qfz_status qfz_request_gpus(const qfz_device_request *request, int n_there, int 
     return QFZ_OK;
 }
 
-/* Where the program has chosen what CUDA shows, that is all there is; unless CUDA had been started
- * before, by MPI for one, and shows what it did then. */
+/* If the program made CUDA see some GPUs only, these are the devices, numbered from 0.  If CUDA had
+ * started before, for example within MPI, its view is still the old one, with all numbers. */
 static qfz_status take_devices(qfz_choice *choice, const qfz_device_request *request, int n_there,
                                qfz_error *err)
 {

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/* engine_device_io.cu - tiles and results of the CUDA engine in device memory of the caller.
+ *
+ * Everything happens in the worker's stream.  At the beginning that stream waits for the caller's,
+ * and at the end the caller's stream waits for the worker's; so the caller sees the order of its
+ * own stream.  Pixels and results are copied within the device.  Only counts go to the host, and
+ * validity where the host has to widen levels. */
+#include "core/memory.h"
+#include "gpu/device/launch.cuh"
+#include "gpu/engine/worker.cuh"
+
+namespace
+{
+enum { BLOCK = 256 };
+
+/* What follows in stream `later` comes after what stream `earlier` has been given so far. */
+qfz_status wait_for(qfz_worker *worker, cudaStream_t later, cudaStream_t earlier)
+{
+    QFZ_TRY_CUDA(worker->gpu.err, cudaEventRecord(worker->to, earlier));
+    QFZ_TRY_CUDA(worker->gpu.err, cudaStreamWaitEvent(later, worker->to, 0));
+    return QFZ_OK;
+}
+
+qfz_status begin(qfz_worker *worker, void *stream, qfz_error *err)
+{
+    QFZ_TRY(qfz_worker_enter(worker, err));
+    return wait_for(worker, worker->gpu.stream, static_cast<cudaStream_t>(stream));
+}
+
+qfz_status end(qfz_worker *worker, void *stream)
+{
+    return wait_for(worker, static_cast<cudaStream_t>(stream), worker->gpu.stream);
+}
+
+qfz_status copy(qfz_worker *worker, void *d_to, const void *d_from, size_t bytes)
+{
+    if (bytes == 0) return QFZ_OK;
+    QFZ_TRY_CUDA(worker->gpu.err, cudaMemcpyAsync(d_to, d_from, bytes, cudaMemcpyDeviceToDevice,
+                                                  worker->gpu.stream));
+    return QFZ_OK;
+}
+
+size_t n_px(const qfz_worker *worker)
+{
+    return (size_t)worker->image.h * (size_t)worker->image.w;
+}
+
+/* ---- Kernels --------------------------------------------------------------------------------- */
+
+/* The image that levels belong to.  valid: NULL, or 0 where a pixel is invalid. */
+struct edge_grid {
+    int32_t h, w;
+    int n_dirs;
+    const uint8_t *valid;
+
+    /* True if the edge from pixel p in direction d has both ends in the image, and both valid. */
+    __device__ __forceinline__ bool has(int64_t p, int d) const
+    {
+        const int64_t y = p / w + (d > 0), x = p % w + (d == 0 || d == 2) - (d == 3);
+        if (y >= h || x < 0 || x >= w) return false;
+        return !valid || (valid[p] && valid[y * w + x]);
+    }
+};
+
+/* Level 65535 of 16 bits stands for "no edge" too, which has 32 bits here. */
+__global__ void __launch_bounds__(BLOCK)
+    k_widen_levels(edge_grid grid, const uint16_t *__restrict__ narrow, uint32_t *__restrict__ wide)
+{
+    const int64_t n = (int64_t)grid.h * grid.w, i = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
+    if (i >= n * grid.n_dirs) return;
+    const uint32_t level = narrow[i];
+    wide[i] = level == UINT16_MAX && !grid.has(i % n, (int)(i / n)) ? QFZ_NONE : level;
+}
+
+__global__ void __launch_bounds__(BLOCK)
+    k_widen(const uint16_t *__restrict__ narrow, int64_t n, uint32_t *__restrict__ wide)
+{
+    const int64_t i = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
+    if (i < n) wide[i] = narrow[i];
+}
+
+/* Bit d: the edge in direction d exists and has a level of at most alpha_level. */
+__global__ void __launch_bounds__(BLOCK)
+    k_joins(edge_grid grid, const uint32_t *__restrict__ levels, uint32_t alpha_level,
+            uint8_t *__restrict__ joins)
+{
+    const int64_t n = (int64_t)grid.h * grid.w, p = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
+    if (p >= n) return;
+    unsigned bits = 0;
+    for (int d = 0; d < grid.n_dirs; d++)
+        bits |= (unsigned)(levels[d * n + p] <= alpha_level && grid.has(p, d)) << d;
+    joins[p] = (uint8_t)bits;
+}
+
+/* ---- Input ----------------------------------------------------------------------------------- */
+
+/* The tile's size and type; its validity lies in, or is copied to, device memory. */
+qfz_status begin_tile(qfz_worker *worker, const qfz_image *tile, qfz_error *err)
+{
+    qfz_image blind = *tile;
+    blind.pixels = NULL;
+    blind.valid = NULL;
+    QFZ_TRY(qfz_engine_cuda.load(worker, &blind, err));
+    const qfz_rows none = {};
+    qfz_regions_rows(worker, &none); /* segments of published methods are the pixels */
+    return QFZ_OK;
+}
+
+qfz_status copy_valid(qfz_worker *worker, const qfz_image *tile)
+{
+    const size_t n = n_px(worker);
+    if (!tile->valid) return QFZ_OK;
+    if (tile->memory == QFZ_MEMORY_DEVICE && qfz_worker_makes_nan(worker))
+        return qfz_gpu_make_nan(&worker->gpu, tile->valid, (int64_t)n,
+                                static_cast<float *>(worker->d_pixels));
+    worker->image.d_valid = worker->d_valid;
+    if (worker->regions.published) worker->regions.segments.d_valid = worker->d_valid;
+    if (tile->memory == QFZ_MEMORY_DEVICE) return copy(worker, worker->d_valid, tile->valid, n);
+    return qfz_worker_up(worker, worker->d_valid, tile->valid, n);
+}
+} // namespace
+
+qfz_status qfz_device_load(qfz_worker *worker, const qfz_image *tile, void *stream, qfz_error *err)
+{
+    const size_t px_bytes = qfz_type_bytes(tile->type) * (size_t)tile->n_bands;
+    QFZ_TRY(begin(worker, stream, err));
+    QFZ_TRY(begin_tile(worker, tile, err));
+    QFZ_TRY(copy(worker, worker->d_pixels, tile->pixels, n_px(worker) * px_bytes));
+    QFZ_TRY(copy_valid(worker, tile));
+    return end(worker, stream);
+}
+
+qfz_status qfz_device_load_cut(qfz_worker *worker, const qfz_image *image, const uint32_t *levels,
+                               uint32_t alpha_level, void *stream, qfz_error *err)
+{
+    qfz_image tile = *image;
+    tile.type = QFZ_U8;
+    tile.n_bands = 1;
+    QFZ_TRY(begin(worker, stream, err));
+    QFZ_TRY(begin_tile(worker, &tile, err));
+    QFZ_TRY(copy_valid(worker, &tile));
+    const edge_grid grid = {worker->image.h, worker->image.w, qfz_n_dirs(worker->spec.rule),
+                            worker->image.d_valid};
+    QFZ_TRY(qfz_launch(&worker->gpu, k_joins, dim3(qfz_blocks((int64_t)n_px(worker), BLOCK)),
+                       dim3(BLOCK), 0, grid, levels, alpha_level,
+                       static_cast<uint8_t *>(worker->d_pixels)));
+    return end(worker, stream);
+}
+
+qfz_status qfz_device_need_host_valid(qfz_worker *worker)
+{
+    if (worker->tile.valid || !worker->image.d_valid) return QFZ_OK;
+    if (!worker->host_valid)
+        QFZ_TRY(QFZ_NEW(&worker->host_valid, (int64_t)worker->spec.max_h * worker->spec.max_w,
+                        worker->gpu.err));
+    QFZ_TRY(qfz_worker_down(worker, worker->host_valid, worker->image.d_valid, n_px(worker)));
+    worker->tile.valid = worker->host_valid;
+    return QFZ_OK;
+}
+
+/* ---- Results --------------------------------------------------------------------------------- */
+
+qfz_status qfz_device_labels(qfz_worker *worker, uint32_t *labels, void *stream, qfz_error *err)
+{
+    qfz_region_room *const room = &worker->regions;
+    QFZ_TRY(begin(worker, stream, err));
+    QFZ_TRY(
+        qfz_gpu_regions_labels(&worker->gpu, &room->on_device, room->d_name, false, room->d_work));
+    QFZ_TRY(copy(worker, labels, room->d_work, n_px(worker) * sizeof *labels));
+    return end(worker, stream);
+}
+
+qfz_status qfz_device_paint(qfz_worker *worker, int band, const void *invalid, void *out,
+                            void *stream, qfz_error *err)
+{
+    const size_t bytes = n_px(worker) * qfz_type_bytes(worker->image.type);
+    QFZ_TRY(begin(worker, stream, err));
+    QFZ_TRY(qfz_regions_paint_on_device(worker, band, NULL, invalid, err));
+    QFZ_TRY(copy(worker, out, worker->regions.d_work, bytes));
+    return end(worker, stream);
+}
+
+static qfz_status widen_levels(qfz_worker *worker, uint32_t *levels)
+{
+    const edge_grid grid = {worker->image.h, worker->image.w, qfz_n_dirs(worker->spec.rule),
+                            worker->image.d_valid};
+    return qfz_launch(&worker->gpu, k_widen_levels,
+                      dim3(qfz_blocks((int64_t)n_px(worker) * grid.n_dirs, BLOCK)), dim3(BLOCK), 0,
+                      grid, static_cast<const uint16_t *>(worker->levels.d_saliency), levels);
+}
+
+qfz_status qfz_device_saliency(qfz_worker *worker, uint32_t *levels, void *stream, qfz_error *err)
+{
+    const qfz_gpu_edges edges = qfz_largest_edges(&worker->spec);
+    const size_t n = (size_t)qfz_n_dirs(worker->spec.rule) * n_px(worker);
+    QFZ_TRY(begin(worker, stream, err));
+    QFZ_TRY(qfz_levels_work(worker, QFZ_PART_SALIENCY));
+    if (qfz_gpu_is_narrow(&edges))
+        QFZ_TRY(widen_levels(worker, levels));
+    else
+        QFZ_TRY(copy(worker, levels, worker->levels.d_saliency, n * sizeof *levels));
+    return end(worker, stream);
+}
+
+static qfz_status copy_forest_tree(qfz_worker *worker, uint32_t *parent, uint32_t *level,
+                                   int64_t *n_nodes)
+{
+    const qfz_gpu_forest_tree *const tree = &worker->trees.tree;
+    const size_t px = n_px(worker), word = sizeof *parent;
+    qfz_gpu_tree_counts counts;
+    QFZ_TRY(qfz_worker_down(worker, &counts, tree->d_counts, sizeof counts));
+    const size_t n_inside = counts.inside, first = px + n_inside, n_others = counts.others;
+    QFZ_TRY(copy(worker, parent, tree->d_parent, px * word));
+    QFZ_TRY(copy(worker, parent + px, tree->d_inside_parent, n_inside * word));
+    QFZ_TRY(copy(worker, parent + first, tree->d_other_parent, n_others * word));
+    QFZ_TRY_CUDA(worker->gpu.err, cudaMemsetAsync(level, 0, px * word, worker->gpu.stream));
+    if (tree->forest.wide)
+        QFZ_TRY(copy(worker, level + px, tree->d_inside_level, n_inside * word));
+    else
+        QFZ_TRY(qfz_launch(&worker->gpu, k_widen, dim3(qfz_blocks((int64_t)n_inside, BLOCK)),
+                           dim3(BLOCK), 0, static_cast<const uint16_t *>(tree->d_inside_level),
+                           (int64_t)n_inside, level + px));
+    QFZ_TRY(copy(worker, level + first, tree->d_other_level, n_others * word));
+    *n_nodes = (int64_t)(first + n_others);
+    return QFZ_OK;
+}
+
+static qfz_status copy_tree(qfz_worker *worker, uint32_t *parent, uint32_t *level, int64_t *n_nodes)
+{
+    qfz_tree_room *const room = &worker->trees;
+    uint32_t n = 0;
+    QFZ_TRY(qfz_worker_down(worker, &n, room->d_n_nodes, sizeof n));
+    QFZ_TRY(copy(worker, parent, room->d_parent, n * sizeof *parent));
+    QFZ_TRY(copy(worker, level, room->d_level, n * sizeof *level));
+    *n_nodes = n;
+    return QFZ_OK;
+}
+
+qfz_status qfz_device_tree(qfz_worker *worker, uint32_t *parent, uint32_t *level, int64_t *n_nodes,
+                           void *stream, qfz_error *err)
+{
+    QFZ_TRY(begin(worker, stream, err));
+    QFZ_TRY(qfz_trees_work(worker));
+    QFZ_TRY(worker->trees.by_forest ? copy_forest_tree(worker, parent, level, n_nodes)
+                                    : copy_tree(worker, parent, level, n_nodes));
+    return end(worker, stream);
+}
+
+qfz_status qfz_device_fetch(qfz_device device, void *to, const void *from, int64_t bytes,
+                            void *stream, qfz_error *err)
+{
+    const cudaStream_t theirs = static_cast<cudaStream_t>(stream);
+    QFZ_TRY_CUDA(err, cudaSetDevice(device.index));
+    QFZ_TRY_CUDA(err, cudaMemcpyAsync(to, from, (size_t)bytes, cudaMemcpyDeviceToHost, theirs));
+    QFZ_TRY_CUDA(err, cudaStreamSynchronize(theirs));
+    return QFZ_OK;
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* session.c - sessions are opened, closed, and asked for their results. */
+#include "session/session.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/criterion.h"
+#include "core/memory.h"
+#include "cpu/cpu.h"
+
+static const int64_t px_max = (int64_t)1 << 29;
+
+static qfz_status check_image(const qfz_image *image, qfz_error *err)
+{
+    if (image->h < 1 || image->w < 1 || image->h > px_max / image->w)
+        return qfz_fail(err, QFZ_EARG,
+                        "an image of %lld x %lld pixels; 1 to 2^29 in all are allowed",
+                        (long long)image->w, (long long)image->h);
+    if (image->n_bands < 1 || image->n_bands > QFZ_MAX_BANDS)
+        return qfz_fail(err, QFZ_EARG, "%d bands; 1 to %d are allowed", image->n_bands,
+                        QFZ_MAX_BANDS);
+    if (image->type < QFZ_U8 || image->type > QFZ_F32)
+        return qfz_fail(err, QFZ_EARG, "%d is no pixel type", (int)image->type);
+    if (!image->pixels) return qfz_fail(err, QFZ_EARG, "the pixels of the image are NULL");
+    if (image->memory != QFZ_MEMORY_HOST && image->memory != QFZ_MEMORY_DEVICE)
+        return qfz_fail(err, QFZ_EARG, "%d is no kind of memory", (int)image->memory);
+    if (image->reserved)
+        return qfz_fail(err, QFZ_EARG, "qfz_image.reserved is %d; it must be 0", image->reserved);
+    return QFZ_OK;
+}
+
+static qfz_status set_rule(qfz_session *s, const qfz_criterion *criterion, qfz_error *err)
+{
+    const qfz_image *const image = &s->image;
+    uint32_t max_level;
+    s->rule = (qfz_rule){.connectivity = criterion->connectivity,
+                         .distance = criterion->distance,
+                         .type = image->type,
+                         .n_bands = image->n_bands,
+                         .alpha_level = UINT32_MAX};
+    QFZ_TRY(qfz_max_level(image->type, image->n_bands, criterion->distance, &max_level, err));
+    s->equal = !criterion->has_alpha;
+    if (criterion->has_alpha)
+        s->rule.alpha_level =
+            qfz_level_of_alpha(image->type, criterion->distance, criterion->alpha);
+    QFZ_TRY(qfz_criterion_spread_omega(criterion, image->n_bands, &s->omega, err));
+    s->rule.omega = s->omega;
+    return QFZ_OK;
+}
+
+/* Device number 0 without a method is what any GPU engine offers, so AUTO and the CPU remain
+ * possible; anything else, and an image in device memory, needs CUDA. */
+static qfz_status choose_engine(qfz_session *s, qfz_error *err)
+{
+    const qfz_session_options *const o = &s->options;
+    const bool on_device = s->image.memory == QFZ_MEMORY_DEVICE;
+    const bool any_gpu = o->engine == QFZ_ENGINE_CPU || (o->gpu == 0 && !o->gpu_method);
+    if (on_device && o->engine == QFZ_ENGINE_CPU)
+        return qfz_fail(
+            err, QFZ_EARG,
+            "the CPU engine cannot read an image in device memory; the CUDA engine can");
+    s->requested = any_gpu && !on_device ? o->engine : QFZ_ENGINE_CUDA;
+    const qfz_device_request request = {.engine = s->requested,
+                                        .gpus = any_gpu ? NULL : &o->gpu,
+                                        .n_gpus = 1,
+                                        .method = o->gpu_method};
+    QFZ_TRY(qfz_choose(&s->choice, &request, err));
+    s->engine = s->choice.engine;
+    return QFZ_OK;
+}
+
+static qfz_status fill(qfz_session *s, const qfz_image *image, const qfz_criterion *criterion,
+                       const qfz_session_options *options, qfz_error *err)
+{
+    if (!criterion) return qfz_fail(err, QFZ_EARG, "the pointer to a qfz_criterion is NULL");
+    QFZ_TRY(qfz_api_read(&s->image, sizeof s->image, image, "qfz_image", err));
+    if (options)
+        QFZ_TRY(qfz_api_read(&s->options, sizeof s->options, options, "qfz_session_options", err));
+    s->n_threads = s->options.n_threads > 0 ? s->options.n_threads : 1;
+    QFZ_TRY(check_image(&s->image, err));
+    QFZ_TRY(qfz_criterion_check(criterion, err));
+    QFZ_TRY(choose_engine(s, err));
+    return set_rule(s, criterion, err);
+}
+
+qfz_status qfz_session_open(qfz_session **session, const qfz_image *image,
+                            const qfz_criterion *criterion, const qfz_session_options *options,
+                            qfz_error *err)
+{
+    qfz_error own;
+    qfz_session *s = NULL;
+    err = qfz_api_error(err, &own);
+    if (!session) return qfz_fail(err, QFZ_EARG, "the pointer to the session is NULL");
+    QFZ_TRY(QFZ_NEW_ZERO(&s, 1, err));
+    const qfz_status st = fill(s, image, criterion, options, err);
+    if (st != QFZ_OK) {
+        qfz_session_close(s);
+        return st;
+    }
+    *session = s;
+    return QFZ_OK;
+}
+
+void qfz_session_close(qfz_session *s)
+{
+    if (!s) return;
+    if (s->worker) s->engine->close(&s->worker, 1);
+    qfz_session_close_cut(s);
+    qfz_exterior_fini(&s->exterior);
+    free(s->omega);
+    free(s->labels);
+    free(s->levels);
+    free(s->parent);
+    free(s->node_level);
+    free(s->records);
+    free(s->row_area);
+    free(s->host_valid);
+    free(s);
+}
+
+qfz_status qfz_session_advance(qfz_session *s, double done, const char *step, qfz_error *err)
+{
+    const qfz_progress progress = {.struct_size = sizeof progress, .done = done, .step = step};
+    if (!s->options.progress || s->options.progress(&progress, s->options.progress_arg) == 0)
+        return QFZ_OK;
+    return qfz_fail(err, QFZ_ECANCEL, "cancelled by the progress function before step '%s'", step);
+}
+
+qfz_status qfz_session_get_buffers(qfz_buffers *buffers, const qfz_buffers *into, qfz_error *err)
+{
+    *buffers = qfz_buffers_default();
+    if (!into) return QFZ_OK;
+    QFZ_TRY(qfz_api_read(buffers, sizeof *buffers, into, "qfz_buffers", err));
+    if (buffers->memory != QFZ_MEMORY_HOST && buffers->memory != QFZ_MEMORY_DEVICE)
+        return qfz_fail(err, QFZ_EARG, "%d is no kind of memory", (int)buffers->memory);
+    return QFZ_OK;
+}
+
+/* ------------------------------------------------------------------------------------ results */
+const char *qfz_session_engine(const qfz_session *s)
+{
+    return s->engine->name;
+}
+
+uint32_t qfz_session_n_regions(const qfz_session *s)
+{
+    return s->n_regions;
+}
+
+const uint32_t *qfz_session_labels(const qfz_session *s, uint32_t *n_regions)
+{
+    if (n_regions) *n_regions = s->n_regions;
+    return s->has_labels ? s->labels : NULL;
+}
+
+const uint32_t *qfz_session_saliency(const qfz_session *s)
+{
+    return s->has_levels ? s->levels : NULL;
+}
+
+qfz_tree qfz_session_tree(const qfz_session *s)
+{
+    return (qfz_tree){.n_nodes = s->n_nodes,
+                      .parent = s->has_tree ? s->parent : NULL,
+                      .level = s->has_tree ? s->node_level : NULL};
+}
+
+/* AUTO may still change the engine: the larger room of both. */
+int64_t qfz_session_tree_room(const qfz_session *s)
+{
+    const int64_t room = qfz_tree_room(&s->rule, s->image.h, s->image.w);
+    return room > 2 * qfz_session_n_px(s) ? room : 2 * qfz_session_n_px(s);
+}
+
+double qfz_session_level(const qfz_session *s, uint32_t level)
+{
+    return qfz_level_value(s->rule.type, s->rule.distance, level);
+}
