@@ -29,8 +29,7 @@ qfz_status qfz_cpu_omega_open(qfz_worker *worker, int64_t h, int64_t w, qfz_erro
 enum { COUNT_SHIFT = 32 };
 typedef struct by_stop {
     uint64_t part[QFZ_CPU_BLOCK_PX];
-    uint16_t
-        first[QFZ_CPU_BLOCK_PX]; /* by stop: first pixel, y * QFZ_CPU_BLOCK_SIDE + x in the block */
+    uint16_t first[QFZ_CPU_BLOCK_PX]; /* the first pixel, y * QFZ_CPU_BLOCK_SIDE + x */
 } by_stop;
 
 static bool is_narrow(qfz_type type)
