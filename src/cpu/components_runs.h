@@ -30,9 +30,8 @@ typedef struct qfz_strip {
     uint32_t n_roots;       /* roots among its runs */
     int64_t gap_y0, gap_y1; /* rows that no other strip refers to */
     uint64_t *left, *up,
-        *right; /* working memory of the strip's thread: a row of bits and a word 0 each */
-    uint32_t
-        *numbers; /* working memory of the strip's thread: for the pixels or runs of two rows */
+        *right;        /* working memory of the strip's thread: a row of bits and a word 0 each */
+    uint32_t *numbers; /* the same, for the pixels or runs of two rows */
 } qfz_strip;
 
 struct qfz_runs {
