@@ -147,13 +147,13 @@ static void alphas_at_boundaries(void)
                 const uint32_t level = i < 40   ? (uint32_t)i + 1
                                        : i < 80 ? top - (uint32_t)(i - 40) - (single ? 1 : 0)
                                                 : 1 + (uint32_t)check_pick((int64_t)top - 1);
-                const double level = qfz_level_value(type, distance, level);
-                if (!CHECK(qfz_level_of_alpha(type, distance, level) == level, "level %u", level) ||
-                    !CHECK(qfz_level_of_alpha(type, distance, nextafter(level, 0)) == level - 1,
+                const double alpha = qfz_level_value(type, distance, level);
+                if (!CHECK(qfz_level_of_alpha(type, distance, alpha) == level, "level %u", level) ||
+                    !CHECK(qfz_level_of_alpha(type, distance, nextafter(alpha, 0)) == level - 1,
                            "just under level %u", level) ||
-                    !CHECK(qfz_level_of_alpha(type, distance, nextafter(level, INFINITY)) == level,
+                    !CHECK(qfz_level_of_alpha(type, distance, nextafter(alpha, INFINITY)) == level,
                            "just over level %u", level) ||
-                    !CHECK(level > qfz_level_value(type, distance, level - 1), "order at %u",
+                    !CHECK(alpha > qfz_level_value(type, distance, level - 1), "order at %u",
                            level))
                     break;
             }
