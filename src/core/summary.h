@@ -43,7 +43,7 @@ typedef struct qfz_ranges {
 
 typedef struct qfz_summary {
     qfz_box box;
-    int sides; /* of the box that have a ring (ring.h): all sides of a tile */
+    int sides; /* sides of the box whose pixels are in the ring (ring.h); a tile: all */
     int64_t n_ring;
     void *values;   /* values of the ring pixels: n_bands planes of n_ring */
     uint8_t *valid; /* n_ring, 0 or 1 */
@@ -57,8 +57,7 @@ typedef struct qfz_summary {
     qfz_ranges ranges; /* QFZ_OMEGA */
 
     bool is_view; /* the arrays above are not freed with the summary */
-    void *packed; /* memory that has the arrays and is freed instead, or NULL: another owner frees
-                     them */
+    void *packed; /* memory of all arrays, freed in their place; NULL: not owned */
 } qfz_summary;
 
 typedef struct qfz_exterior {

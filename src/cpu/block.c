@@ -188,8 +188,8 @@ static void filter_row(const view *b, square_row *row, const square_row *below)
         drop_of_six(row, below->h);
 }
 
-/* keep[i] = 1 << kind for each edge of pixel a that exists and is needed.  keep[0] lacks what
- * the squares before index 0 know about its vertical edge, which nothing reads. */
+/* keep[i] = 1 << kind for each edge of pixel a that exists and is needed.  keep[0] ignores the
+ * squares before index 0 and may have a vertical edge too many, which is not used. */
 static void needed_of_row(const square_row *above, const square_row *row, uint8_t *restrict keep)
 {
     keep[0] = row->exists[0] & ALL_EDGES &

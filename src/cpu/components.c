@@ -3,7 +3,7 @@
  *
  * First pass (components_link.c): rows of pixels become bits (components_bits.c), bits become runs,
  * and each run is linked to the runs above that it is joined to, in a forest whose roots are the
- * runs of first pixels.  So labels given to roots in the order of runs number regions by first
+ * runs of first pixels.  So labels assigned to roots in the order of runs number regions by first
  * pixel.  Second pass (components_paint.c): runs become rows of labels.
  *
  * Strips of rows, one per thread, are linked independently, then joined along their seams.
@@ -107,8 +107,8 @@ static void cut_strips(qfz_runs *runs)
 
 /* ---- Several strips -------------------------------------------------------------------------- */
 
-/* The row that a run is in: the last one that begins no later, rows without runs beginning where
- * the next one does. */
+/* The row of a run: the last row whose first run is not behind it.  A row without runs has the
+ * first run of the next row. */
 static int64_t row_of(const qfz_runs *runs, uint32_t run)
 {
     int64_t low = 0, high = runs->h;
@@ -129,8 +129,9 @@ static void label_roots_of_row(const qfz_runs *runs, int64_t y)
         if (runs->parent[run] == run) runs->parent[run] = QFZ_LABELLED | label++;
 }
 
-/* Calls fn for the row of every root above the strip that its runs lead to and that has no label;
- * some more than once.  All such runs lead through the first row. */
+/* Calls fn for the row of every root above the strip that has no label and that a run of the
+ * strip leads to; for some rows more than once.  All such runs lead through the first row of the
+ * strip. */
 static void visit_rows_above(const qfz_runs *runs, const qfz_strip *strip,
                              void (*fn)(const qfz_runs *, int64_t))
 {
@@ -163,19 +164,21 @@ static void join_strips(const qfz_runs *runs)
     }
 }
 
-enum { ASKED = 1 }; /* in row_before, until it is set: another strip asks about the row */
+enum {
+    REFERRED = 1
+}; /* in row_before, until it is set: another strip refers to a root in the row */
 
-static void ask(const qfz_runs *runs, int64_t y)
+static void mark_referred(const qfz_runs *runs, int64_t y)
 {
-    runs->row_before[y] = ASKED;
+    runs->row_before[y] = REFERRED;
 }
 
-/* The longest stretch of rows that nobody asks about. */
+/* Finds the longest sequence of rows that no other strip refers to. */
 static void find_gap(const qfz_runs *runs, qfz_strip *strip)
 {
     strip->gap_y0 = strip->gap_y1 = strip->y0;
     for (int64_t y = strip->y0, begin = y; y < strip->y1; y++) {
-        if (runs->row_before[y] == ASKED) begin = y + 1;
+        if (runs->row_before[y] == REFERRED) begin = y + 1;
         if (y + 1 - begin <= strip->gap_y1 - strip->gap_y0) continue;
         strip->gap_y0 = begin;
         strip->gap_y1 = y + 1;
@@ -190,8 +193,8 @@ static uint32_t count_roots(const qfz_runs *runs, int64_t y)
     return n;
 }
 
-/* Sets row_before for the strip's rows down to the gap, and from behind it on: their roots are
- * counted from the strip's ends, where the numbers are known. */
+/* Sets row_before for the strip's rows before and behind the gap, by counting roots from the ends
+ * of the strip, where the numbers are known. */
 static void count_around_gap(const qfz_runs *runs, const qfz_strip *strip)
 {
     uint32_t *const row_before = runs->row_before;
@@ -201,14 +204,14 @@ static void count_around_gap(const qfz_runs *runs, const qfz_strip *strip)
         row_before[y] = row_before[y + 1] - count_roots(runs, y);
 }
 
-/* What one strip has to know of others gets numbers and labels: for few rows, regions being compact
- * or, like one that is everywhere, having their first pixels near the top.  With those of other
- * roots that begin there. */
-static void number_asked_rows(const qfz_runs *runs)
+/* Numbers the regions that a strip shares with strips above: the roots of these few rows get
+ * labels, and so do other roots that begin there.  The rows are few, because a region either is
+ * compact or, if large, has its first pixel near the top. */
+static void number_referred_rows(const qfz_runs *runs)
 {
     memset(runs->row_before, 0, (size_t)(runs->h + 1) * sizeof *runs->row_before);
     for (int s = 1; s < runs->n_strips; s++)
-        visit_rows_above(runs, &runs->strips[s], ask);
+        visit_rows_above(runs, &runs->strips[s], mark_referred);
     for (int s = 0; s < runs->n_strips; s++)
         find_gap(runs, &runs->strips[s]);
     runs->row_before[0] = 0;
@@ -242,7 +245,7 @@ qfz_runs *qfz_components_find(const qfz_image *image, const qfz_rule *rule, int 
     for (int s = 0; s < runs->n_strips; s++)
         qfz_runs_link(runs, &runs->strips[s]);
     join_strips(runs);
-    number_asked_rows(runs);
+    number_referred_rows(runs);
 #pragma omp parallel for num_threads(runs->n_strips) schedule(static, 1)
     for (int s = 0; s < runs->n_strips; s++)
         qfz_runs_label(runs, &runs->strips[s]);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* components_label.c - the forest of runs to labels of runs. */
+/* components_label.c - turns the forest of runs into labels of runs. */
 #include "cpu/components_runs.h"
 
-/* Labels runs; roots that have no label yet get those from *label on.  Parents outside the strip
- * have labels.  Other threads write parents meanwhile, but only replace the number of a run by the
- * label of its region, and both lead to the same label.  Runs before these in the strip are done
- * already: one look suffices.  Which runs are roots is anyone's guess: no branch depends on it. */
+/* Labels runs; roots without a label get the labels from *label on.  Parents outside the strip have
+ * labels.  Other threads write parents at the same time, but only replace the number of a run by
+ * the label of its region, and both lead to the same label.  Earlier runs of the strip have labels,
+ * so one step suffices.  Whether a run is a root is random: no branch depends on it. */
 QFZ_CLONES static void label_runs(uint32_t *parent, uint32_t begin, uint32_t end, uint32_t *label)
 {
     uint32_t fresh = *label;

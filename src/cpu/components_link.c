@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* components_link.c - rows of pixels to runs, and runs to a forest. */
+/* components_link.c - turns rows of pixels into runs, and runs into a forest. */
 #include "cpu/components_runs.h"
 
 #include <string.h>
 
-/* Bit x: column x - 1, or x + 1, of a row, given the word before or after. */
+/* Bit x of the result is column x - 1, or x + 1, of a row; before and after are the adjacent
+ * words. */
 QFZ_INLINE uint64_t from_before(uint64_t before, uint64_t word)
 {
     return word << 1 | before >> 63;
@@ -26,7 +27,8 @@ QFZ_INLINE uint32_t find_root(uint32_t *parent, uint32_t run)
     return run;
 }
 
-/* A root that is one no longer is put at *lost, and the place behind it is returned. */
+/* Joins two components.  If one root is no root any more, it is stored at *lost and the next place
+ * is returned, else lost. */
 QFZ_INLINE uint32_t *join(uint32_t *parent, uint32_t a, uint32_t b, uint32_t *lost)
 {
     a = find_root(parent, a);
@@ -39,7 +41,7 @@ QFZ_INLINE uint32_t *join(uint32_t *parent, uint32_t a, uint32_t b, uint32_t *lo
 
 /* ---- Runs ------------------------------------------------------------------------------------ */
 
-/* Cuts the valid pixels of row y into runs; returns how many. */
+/* Cuts the valid pixels of row y into runs; returns their number. */
 QFZ_CLONES static uint32_t cut_row(const qfz_runs *runs, const qfz_strip *strip, int64_t y)
 {
     const int64_t w = runs->w, p = y * w;
@@ -48,7 +50,7 @@ QFZ_CLONES static uint32_t cut_row(const qfz_runs *runs, const qfz_strip *strip,
     uint64_t before = 0;
     uint32_t n = 0;
 
-    joined[runs->words - 1] = 0; /* one pixel less may be one word less */
+    joined[runs->words - 1] = 0; /* a row of w - 1 bits may have one word less */
     qfz_join_bits(runs->image, runs->rule, QFZ_RIGHT, p, p + 1, w - 1, joined);
     qfz_valid_bits(runs->image, p, w, valid);
     for (int64_t k = 0; k < runs->words; k++) {
@@ -69,8 +71,8 @@ QFZ_CLONES static void plant(uint32_t *parent, uint32_t begin, uint32_t end)
 
 /* ---- Edges between rows ---------------------------------------------------------------------- */
 
-/* Sets strip->left, up and right: bit x of row y, is the pixel joined to the upper row's pixel
- * x - 1, x or x + 1? */
+/* Sets strip->left, up and right: bit x is set if pixel x of row y is joined to pixel x - 1, x or x
+ * + 1 of the row above. */
 static void find_edges(const qfz_runs *runs, const qfz_strip *strip, int64_t y)
 {
     const int64_t w = runs->w, words = runs->words, q = y * w, p = q - w;
@@ -97,11 +99,11 @@ static void find_edges(const qfz_runs *runs, const qfz_strip *strip, int64_t y)
     }
 }
 
-/* A word of row y, and what it is joined to. */
+/* A word of row y, and its joins to the row above. */
 typedef struct link_word {
     uint64_t left, up, right;
     uint64_t up_before, up_after;              /* up of the columns to the left and to the right */
-    uint64_t start_above, start_below;         /* of runs */
+    uint64_t start_above, start_below;         /* first pixels of runs */
     uint64_t starts_after, starts_after_below; /* of the columns to the right */
     uint32_t run_above, run_below;             /* the last runs that start before the word */
 } link_word;
@@ -124,9 +126,9 @@ QFZ_INLINE link_word read_word(const qfz_runs *runs, const qfz_strip *strip, int
     return l;
 }
 
-/* Of the pixels that have an edge upwards, the first of each run.  *open: the run that reaches
- * into the word has had none yet.  A carry let loose at the start of a run ripples through pixels
- * that neither have an edge nor start a run, and stops at one that does. */
+/* Of the pixels that have an edge upwards, selects the first of each run.  *open: the run that
+ * reaches into the word has had none so far.  A carry that enters at the start of a run passes
+ * through pixels that neither have an edge nor start a run, and stops at the first that does. */
 QFZ_INLINE uint64_t first_of_runs(uint64_t start, uint64_t linked, uint64_t *open)
 {
     const unsigned long long passing = ~(start | linked);
@@ -142,8 +144,8 @@ QFZ_INLINE uint32_t rank(uint64_t start, int x)
     return (uint32_t)__builtin_popcountll(start & (((uint64_t)2 << x) - 1));
 }
 
-/* The run of pixel x of the word, and that above it: one further where ahead says so, one less
- * where back does. */
+/* The run of pixel x of the word, and the run above it: the next one if bit x of ahead is set, the
+ * one before if bit x of back is set. */
 QFZ_INLINE uint32_t lower_run(const link_word *l, int x)
 {
     return l->run_below + rank(l->start_below, x);
@@ -155,7 +157,7 @@ QFZ_INLINE uint32_t upper_run(const link_word *l, int x, uint64_t back, uint64_t
            (uint32_t)(ahead >> x & 1);
 }
 
-/* Links runs that are still roots each to a run above.  first: one pixel of each such run. */
+/* Links runs that are still roots to a run above.  first: one pixel of each such run. */
 QFZ_INLINE void link_first(uint32_t *parent, const link_word *l, uint64_t first)
 {
     const uint64_t back = l->left & l->start_above;
@@ -176,8 +178,8 @@ QFZ_INLINE uint32_t *join_each(uint32_t *parent, const link_word *l, uint64_t ed
     return lost;
 }
 
-/* Joins the runs along the edges that link_first() did not use, but for those that join the same
- * two runs as an edge beside them does. */
+/* Joins runs along the edges that link_first() did not use, except edges that join the same two
+ * runs as an adjacent edge. */
 QFZ_INLINE uint32_t *link_others(uint32_t *parent, const link_word *l, uint64_t first,
                                  uint32_t *lost)
 {
@@ -192,9 +194,10 @@ QFZ_INLINE uint32_t *link_others(uint32_t *parent, const link_word *l, uint64_t 
     return join_each(parent, l, right, 0, l->starts_after, lost);
 }
 
-/* Links the runs of row y to those of the row above.  roots: all of row y are roots yet, so that
- * the first link of each needs no search.  Returns how many of these found one; the other roots
- * that are none any more, fewer than the runs of both rows, go to strip->numbers, *n_lost. */
+/* Links the runs of row y to those of the row above.  roots: all runs of row y are roots, so that
+ * the first link of each needs no search.  Returns the number of runs linked that way.  Other roots
+ * that are no roots any more, *n_lost of them, fewer than the runs of both rows, are stored in
+ * strip->numbers. */
 QFZ_CLONES static uint32_t link_row(const qfz_runs *runs, const qfz_strip *strip, int64_t y,
                                     bool roots, uint32_t *n_lost)
 {

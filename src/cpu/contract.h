@@ -24,10 +24,9 @@
 #include "cpu/graph.h"
 
 typedef struct qfz_contracted_block {
-    uint32_t px;     /* its first pixel, counted block after block */
-    uint32_t vertex; /* its first vertex */
-    uint32_t
-        link; /* its first link: edges across its seams come first, then links inside the block */
+    uint32_t px;               /* its first pixel, counted block after block */
+    uint32_t vertex;           /* its first vertex */
+    uint32_t link;             /* its first link; edges across its seams precede links inside */
     uint32_t n_seam, n_inside; /* links */
     uint32_t n_px, n_nodes, n_hooks, n_open;
     int64_t packed;  /* offset of its packed data */

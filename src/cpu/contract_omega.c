@@ -294,7 +294,7 @@ qfz_status qfz_omega_contraction_summarise(qfz_omega_contraction *o, uint32_t *m
     for (uint32_t v = 0; v < o->c.n_vertices; v++)
         if (mark[v] != QFZ_NONE) QFZ_TRY(add_start(o, v, mark[v], summary, err));
     const qfz_omega_input input = {.graph = &o->c.graph, .ranges = &o->ranges};
-    const qfz_omega_exterior events = {
+    const qfz_omega_summary events = {
         .mark = mark, .links = &summary->links, .ranges = &summary->ranges};
     start_joining(o);
     return qfz_omega_join(&o->c.forest, &o->spans, o->c.rule, &input, &events, err);

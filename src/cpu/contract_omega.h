@@ -13,9 +13,8 @@
 /* The end of climbs inside a block: a component that exceeds omega with its next hook, an open
  * root, or a node before an open root, whose omega level is not known yet. */
 typedef struct qfz_stop {
-    uint32_t
-        vertex; /* where the climb continues if that vertex is within omega; QFZ_NONE: nowhere */
-    uint32_t level; /* from this level on */
+    uint32_t vertex; /* the climb continues here if this vertex is within omega; QFZ_NONE: ends */
+    uint32_t level;  /* from this level on */
 } qfz_stop;
 
 typedef struct qfz_thread_events qfz_thread_events; /* the range events found by one thread */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* engine_cpu.c - the engine on processor cores, the definition of right: workers, tiles, levels,
- * trees, and the table.  Regions are engine_regions.c's. */
+/* engine_cpu.c - the CPU engine, whose results define what is right: workers, tiles, levels, trees,
+ * and the engine's table.  Regions are in engine_regions.c. */
 #include <stdlib.h>
 
 #include "cpu/worker.h"
@@ -79,7 +79,7 @@ static qfz_status workers_open(qfz_worker **workers, int n, const qfz_worker_spe
 
 static int64_t bytes_per_px(const qfz_rule *rule, qfz_kind kind)
 {
-    const int64_t side = 1024; /* big enough that the borders' share is small */
+    const int64_t side = 1024; /* so large that the share of borders is small */
     const int64_t narrow = sizeof(uint32_t), word = sizeof(uint64_t);
     const int64_t regions = narrow + word; /* border_of and name */
     const int64_t pixels = side * side;
@@ -106,7 +106,7 @@ static qfz_status load(qfz_worker *worker, const qfz_image *tile, qfz_error *err
     return QFZ_OK;
 }
 
-/* ---------------------------------------------------------------------------------- summaries */
+/* ---- Summaries. */
 static qfz_status summarise(qfz_worker *worker, qfz_summary *summary, qfz_error *err)
 {
     qfz_summary_take_ring(summary, &worker->tile);
@@ -122,21 +122,22 @@ static qfz_status summarise(qfz_worker *worker, qfz_summary *summary, qfz_error 
     return QFZ_OK;
 }
 
-/* ------------------------------------------------------------------------------------ results */
-static qfz_status saliency(qfz_worker *worker, const qfz_exterior *answer, int level_bytes,
+/* ---- Results. */
+static qfz_status saliency(qfz_worker *worker, const qfz_exterior *exterior, int level_bytes,
                            void *levels, qfz_error *err)
 {
     (void)err;
     const int n_dirs = qfz_n_dirs(worker->rule);
     qfz_contraction *const c = &worker->contraction;
-    if (worker->resumed != QFZ_CACHED_GRAPH) qfz_contract(c, &worker->tile, answer != NULL);
-    worker->found = worker->resumed = QFZ_CACHED_NOTHING; /* external change it */
-    if (answer) qfz_contraction_add_external(c, &answer->external);
+    if (worker->resumed != QFZ_CACHED_GRAPH) qfz_contract(c, &worker->tile, exterior != NULL);
+    worker->found = worker->resumed =
+        QFZ_CACHED_NOTHING; /* external links change the contraction */
+    if (exterior) qfz_contraction_add_external(c, &exterior->external);
     qfz_graph_sort(&c->graph);
     qfz_forest_grow(&c->forest, &c->graph);
     qfz_contraction_saliency(c, level_bytes, levels);
-    if (answer)
-        qfz_exterior_place_cross(answer, worker->tile.h, worker->tile.w, n_dirs, level_bytes,
+    if (exterior)
+        qfz_exterior_place_cross(exterior, worker->tile.h, worker->tile.w, n_dirs, level_bytes,
                                  levels);
     return QFZ_OK;
 }

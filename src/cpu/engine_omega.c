@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* engine_omega.c - the CPU engine's (alpha, omega)-regions: numbered, counted, added up, painted.
+/* engine_omega.c - (alpha, omega)-regions of the CPU engine: numbered, counted, added up, painted.
  *
- * What pixels tell is gathered stop by stop, one block after the other, while the block's stops are
- * in the cache; all else is done once a stop.  So regions have numbers of their own first, as their
- * stops are met, and are put in order of first pixels by the ranks of these. */
+ * The pixels' values are gathered by stop, one block after the other, while the block's stops are
+ * in the cache; everything else is done once per stop.  So regions first have numbers in order of
+ * discovery, and are then put in order of first pixels by rank. */
 #include <string.h>
 
 #include "cpu/worker.h"
@@ -21,17 +21,16 @@ qfz_status qfz_cpu_omega_open(qfz_worker *worker, int64_t h, int64_t w, qfz_erro
     return qfz_alloc_large(&worker->means, h * w, qfz_cpu_means_bytes(worker->rule), err);
 }
 
-/* ---- What pixels tell. */
+/* ---- Pixels by stop. */
 
-/* Of a block's stops: pixels, and in the low half the sum of their values in one band, which are
- * narrow enough, and count from the least that their type has.  In the scratch of one thread, while
- * nobody contracts. */
+/* By stop of a block: the number of pixels, and in the low half the sum of their values in one
+ * band, each less the least value of its type; narrow types only.  Lies in the working memory of
+ * one thread, while no image is being contracted. */
 enum { COUNT_SHIFT = 32 };
-typedef struct told {
+typedef struct by_stop {
     uint64_t part[QFZ_CPU_BLOCK_PX];
-    uint16_t
-        first[QFZ_CPU_BLOCK_PX]; /* their first pixels, y * QFZ_CPU_BLOCK_SIDE + x in the block */
-} told;
+    uint16_t first[QFZ_CPU_BLOCK_PX]; /* the first pixel, y * QFZ_CPU_BLOCK_SIDE + x */
+} by_stop;
 
 static bool is_narrow(qfz_type type)
 {
@@ -44,8 +43,9 @@ static int64_t least_of(qfz_type type)
     return type == QFZ_I8 ? INT8_MIN : type == QFZ_I16 ? INT16_MIN : 0;
 }
 
-/* Last pixels first, so that the first one of each stop stays. */
-static void ask_row(const uint16_t *stop, const uint16_t *values, int64_t w, int64_t place, told *t)
+/* From the last pixel to the first, so that the first pixel of each stop remains. */
+static void gather_row(const uint16_t *stop, const uint16_t *values, int64_t w, int64_t place,
+                       by_stop *t)
 {
     for (int64_t x = w - 1; x >= 0; x--) {
         t->part[stop[x]] += (UINT64_C(1) << COUNT_SHIFT) + values[x];
@@ -53,23 +53,25 @@ static void ask_row(const uint16_t *stop, const uint16_t *values, int64_t w, int
     }
 }
 
-static void ask_block(const qfz_worker *worker, const qfz_stop_block *block, int band, told *t)
+static void gather_block(const qfz_worker *worker, const qfz_stop_block *block, int band,
+                         by_stop *t)
 {
     const qfz_image *const tile = &worker->tile;
     const int64_t w = qfz_box_w(block->box);
     const size_t bytes = qfz_type_bytes(tile->type);
     const uint16_t offset = (uint16_t)-least_of(tile->type);
-    uint16_t values[QFZ_CPU_BLOCK_SIDE] = {0}; /* others than narrow ones are added up elsewhere */
+    uint16_t values[QFZ_CPU_BLOCK_SIDE] = {
+        0}; /* zero for types that are not narrow, which add_rows() adds up */
     memset(t->part, 0, block->n * sizeof *t->part);
     for (int64_t y = qfz_box_h(block->box) - 1; y >= 0; y--) {
         const int64_t at = (band * tile->h + block->box.y0 + y) * tile->w + block->box.x0;
         const char *const row = (const char *)tile->pixels + (size_t)at * bytes;
         if (is_narrow(tile->type)) qfz_narrow_row(tile->type, row, offset, w, values);
-        ask_row(block->stop + y * w, values, w, y * QFZ_CPU_BLOCK_SIDE, t);
+        gather_row(block->stop + y * w, values, w, y * QFZ_CPU_BLOCK_SIDE, t);
     }
 }
 
-static told *room_of(const qfz_worker *worker)
+static by_stop *memory_of(const qfz_worker *worker)
 {
     return worker->omega.c.scratch;
 }
@@ -79,7 +81,7 @@ static uint32_t count_of(uint64_t part)
     return (uint32_t)(part >> COUNT_SHIFT);
 }
 
-/* The sum of n values, of what they are above the least. */
+/* The sum of n values, given the sum of their differences from the least value. */
 static int64_t sum_of(uint64_t above, uint32_t n, qfz_type type)
 {
     return (int64_t)above + n * least_of(type);
@@ -87,12 +89,12 @@ static int64_t sum_of(uint64_t above, uint32_t n, qfz_type type)
 
 /* ---- Regions. */
 
-/* As they are met, in what is of no use yet. */
+/* Regions in discovery order; the arrays alias memory that is unused until place_regions(). */
 typedef struct regions {
-    uint32_t *leads_to; /* of stops */
-    uint32_t *first;    /* in the blocks so far */
+    uint32_t *leads_to; /* by stop: the stop that represents its region */
+    uint32_t *first;    /* first pixel, in the blocks so far */
     uint32_t *count;
-    uint64_t *above; /* sums of their values in the first band */
+    uint64_t *above; /* sums of the values in the first band, as in by_stop */
 } regions;
 
 /* In region_of: the rest of the number is a border region, of which no pixel has been visited. */
@@ -100,7 +102,7 @@ static const uint32_t is_open_border = 1u << 31;
 
 /* Returns the number, from 1 on, of a stop's region: that of the stop leads_to[stop] or of the
  * border region, or a new one. */
-static uint32_t meet_stop(qfz_worker *worker, uint32_t stop, const uint32_t *leads_to)
+static uint32_t visit_stop(qfz_worker *worker, uint32_t stop, const uint32_t *leads_to)
 {
     uint32_t *const own = &worker->region_of[stop], *const at = &worker->region_of[leads_to[stop]];
     if (*at & is_open_border) {
@@ -114,33 +116,34 @@ static uint32_t meet_stop(qfz_worker *worker, uint32_t stop, const uint32_t *lea
     return *own;
 }
 
-static void meet_block(qfz_worker *worker, const qfz_stop_block *block, const told *t,
-                       const regions *met)
+static void visit_block(qfz_worker *worker, const qfz_stop_block *block, const by_stop *t,
+                        const regions *found)
 {
     const qfz_image *const tile = &worker->tile;
     for (uint32_t s = 0; s < block->n; s++) {
         const uint64_t part = t->part[s];
-        if (part == 0) continue; /* nobody's */
+        if (part == 0) continue; /* a stop without pixels */
         const int64_t y = block->box.y0 + t->first[s] / QFZ_CPU_BLOCK_SIDE;
         const int64_t x = block->box.x0 + t->first[s] % QFZ_CPU_BLOCK_SIDE;
         const uint32_t px = (uint32_t)(y * tile->w + x), n_before = worker->n_regions;
         if (tile->valid && !tile->valid[px]) continue;
-        const uint32_t r = meet_stop(worker, block->first + s, met->leads_to) - 1;
+        const uint32_t r = visit_stop(worker, block->first + s, found->leads_to) - 1;
         const bool is_new = r == n_before;
-        if (is_new || px < met->first[r]) met->first[r] = px;
-        met->count[r] = (is_new ? 0 : met->count[r]) + count_of(part);
-        met->above[r] = (is_new ? 0 : met->above[r]) + (uint32_t)part;
+        if (is_new || px < found->first[r]) found->first[r] = px;
+        found->count[r] = (is_new ? 0 : found->count[r]) + count_of(part);
+        found->above[r] = (is_new ? 0 : found->above[r]) + (uint32_t)part;
     }
 }
 
-/* How many bits are set before this one; before: it, of each word. */
+/* The number of bits set before bit `at`; before[k] is that number for the first bit of word k. */
 static uint32_t rank_of(const uint64_t *bits, const uint32_t *before, int64_t at)
 {
     const uint64_t lower = bits[at / 64] & ((UINT64_C(1) << at % 64) - 1);
     return before[at / 64] + (uint32_t)__builtin_popcountll(lower);
 }
 
-/* Each one's first pixel becomes its place by first pixels.  before: room, a word for 64 pixels. */
+/* Replaces each region's first pixel by the region's place in the order of first pixels.  before:
+ * memory for one word per 64 pixels. */
 static void order_regions(qfz_worker *worker, uint32_t *first, uint32_t *before)
 {
     const int64_t h = worker->tile.h, w = worker->tile.w, n_words = h * w / 64 + 1;
@@ -162,76 +165,77 @@ static void order_regions(qfz_worker *worker, uint32_t *first, uint32_t *before)
     }
 }
 
-/* Everything by place instead of region. */
-static void place_regions(qfz_worker *worker, const regions *met, const uint32_t *place)
+/* Moves everything from discovery order to places. */
+static void place_regions(qfz_worker *worker, const regions *found, const uint32_t *place)
 {
     const qfz_type type = worker->tile.type;
     const int words = qfz_sum_words(type);
     const uint32_t n = worker->n_regions;
     for (uint32_t r = 0; r < n; r++)
-        worker->count[place[r]] = met->count[r];
-    memset(worker->sums, 0, n * (size_t)words * sizeof *worker->sums); /* met->count is gone */
+        worker->count[place[r]] = found->count[r];
+    memset(worker->sums, 0, n * (size_t)words * sizeof *worker->sums); /* overwrites found->count */
     for (uint32_t r = 0; is_narrow(type) && r < n; r++)
         qfz_sum_add(worker->sums + (int64_t)words * place[r],
-                    sum_of(met->above[r], worker->count[place[r]], type));
+                    sum_of(found->above[r], worker->count[place[r]], type));
     worker->summed = is_narrow(type) ? 0 : -1;
     for (uint32_t stop = 0; stop < worker->omega.n_stops; stop++) {
         uint32_t *const own = &worker->region_of[stop];
-        if (*own & is_open_border) *own = 0; /* nobody's */
+        if (*own & is_open_border) *own = 0; /* a stop without pixels */
         if (*own) *own = place[*own - 1] + 1;
     }
     for (uint32_t s = 0; s < worker->n_border_regions; s++)
         worker->border_region_of[s] = place[worker->border_region_of[s]];
 }
 
-static void find_regions(qfz_worker *worker, const regions *met)
+static void find_regions(qfz_worker *worker, const regions *found)
 {
     const qfz_cpu_blocks *const in = &worker->omega.c.layout;
-    told *const t = room_of(worker);
+    by_stop *const t = memory_of(worker);
     worker->n_regions = 0;
     for (int64_t i = 0; i < in->n_y * in->n_x; i++) {
         const qfz_stop_block block = qfz_omega_contraction_block(&worker->omega, i);
-        ask_block(worker, &block, 0, t);
-        meet_block(worker, &block, t, met);
+        gather_block(worker, &block, 0, t);
+        visit_block(worker, &block, t, found);
     }
-    order_regions(worker, met->first, met->leads_to);
-    place_regions(worker, met, met->first);
+    order_regions(worker, found->first, found->leads_to);
+    place_regions(worker, found, found->first);
 }
 
-qfz_status qfz_cpu_omega_find(qfz_worker *worker, const qfz_exterior *answer, qfz_error *err)
+qfz_status qfz_cpu_omega_find(qfz_worker *worker, const qfz_exterior *exterior, qfz_error *err)
 {
     const qfz_image *const tile = &worker->tile;
     qfz_omega_contraction *const o = &worker->omega;
     uint32_t *const leads_to = (uint32_t *)worker->sums;
-    const regions met = {leads_to, worker->border_of, leads_to + worker->max_h * worker->max_w,
-                         worker->name};
+    const regions found = {leads_to, worker->border_of, leads_to + worker->max_h * worker->max_w,
+                           worker->name};
     if (worker->resumed != QFZ_CACHED_GRAPH)
-        QFZ_TRY(qfz_omega_contract(o, tile, answer != NULL, err));
+        QFZ_TRY(qfz_omega_contract(o, tile, exterior != NULL, err));
     worker->resumed = QFZ_CACHED_NOTHING;
-    QFZ_TRY(qfz_omega_contraction_regions(o, answer ? answer->omega_level : NULL, leads_to, err));
+    QFZ_TRY(
+        qfz_omega_contraction_regions(o, exterior ? exterior->omega_level : NULL, leads_to, err));
     memset(worker->region_of, 0, o->n_stops * sizeof *worker->region_of);
-    worker->n_border_regions = answer ? answer->n_border_regions : 0;
+    worker->n_border_regions = exterior ? exterior->n_border_regions : 0;
     memset(worker->border_region_of, 0xff,
            worker->n_border_regions * sizeof *worker->border_region_of);
-    for (int64_t i = 0; answer && i < answer->n_ring; i++) {
+    for (int64_t i = 0; exterior && i < exterior->n_ring; i++) {
         int64_t y, x;
         qfz_ring_place(tile->h, tile->w, i, &y, &x);
-        if (answer->border_region[i] != QFZ_NONE)
+        if (exterior->border_region[i] != QFZ_NONE)
             worker->region_of[leads_to[qfz_omega_contraction_stop(o, y, x)]] =
-                answer->border_region[i] | is_open_border;
+                exterior->border_region[i] | is_open_border;
     }
-    find_regions(worker, &met);
+    find_regions(worker, &found);
     return QFZ_OK;
 }
 
 /* ---- Means. */
 
-static void add_block(qfz_worker *worker, const qfz_stop_block *block, int band, told *t)
+static void add_block(qfz_worker *worker, const qfz_stop_block *block, int band, by_stop *t)
 {
     const qfz_type type = worker->tile.type;
     const int words = qfz_sum_words(type);
     const uint32_t *const region = worker->region_of + block->first;
-    ask_block(worker, block, band, t);
+    gather_block(worker, block, band, t);
     for (uint32_t s = 0; s < block->n; s++)
         if (region[s])
             qfz_sum_add(worker->sums + (int64_t)words * (region[s] - 1),
@@ -262,18 +266,18 @@ static void add_up(qfz_worker *worker, int band)
     }
     for (int64_t i = 0; i < in->n_y * in->n_x; i++) {
         const qfz_stop_block block = qfz_omega_contraction_block(&worker->omega, i);
-        add_block(worker, &block, band, room_of(worker));
+        add_block(worker, &block, band, memory_of(worker));
     }
 }
 
-/* The mean of each region in one band, as dense as the raster's type is. */
+/* The mean of each region in one band, in the raster's type. */
 static void *means_of(const qfz_worker *worker, int band)
 {
     const size_t plane_bytes = worker->n_regions * qfz_type_bytes(worker->tile.type);
     return (char *)worker->means + (size_t)band * plane_bytes;
 }
 
-/* Means of all regions as far as the tile knows them. */
+/* Computes the means of all regions, from the tile's own pixels. */
 static void find_means(qfz_worker *worker, int band)
 {
     const qfz_type type = worker->tile.type;
@@ -309,13 +313,13 @@ qfz_status qfz_cpu_border_sums(qfz_worker *worker, int band, uint64_t *sums, qfz
                 to[x] = of_stop[block->stop[y * w + x]];                                           \
     } while (0)
 
-/* out: of its first pixel. */
+/* Paints the pixels of a block; out is the place of its first pixel. */
 static void paint_block(const qfz_worker *worker, const qfz_stop_block *block, const void *means,
                         const void *invalid, void *out)
 {
     const int64_t h = qfz_box_h(block->box), w = qfz_box_w(block->box);
     const uint32_t *const region = worker->region_of + block->first;
-    void *const room = room_of(worker);
+    void *const room = memory_of(worker);
     switch (qfz_type_bytes(worker->tile.type)) {
     case 1: PAINT(uint8_t); break;
     case 2: PAINT(uint16_t); break;

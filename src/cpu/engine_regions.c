@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* engine_regions.c - regions of the CPU engine's tiles: components found, all listed, labelled,
- * described; engine_omega.c has the rest of (alpha, omega). */
+/* engine_regions.c - regions of a tile of the CPU engine: finds components, lists border regions,
+ * writes labels and features.  engine_omega.c has the rest of (alpha, omega). */
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,15 +8,15 @@
 #include "cpu/worker.h"
 #include "core/memory.h"
 
-/* --------------------------------------------------------------------------------- open, close */
-/* The longest ring of any tile that fits into h x w. */
+/* ---- Open and close. */
+/* The longest ring of any tile of at most h x w pixels. */
 static int64_t most_ring(int64_t h, int64_t w)
 {
     return 2 * (h + w);
 }
 
-/* Words of a list of bits, one a region. */
-static int64_t slot_words(int64_t n_regions)
+/* Words of a bit per region. */
+static int64_t bit_words(int64_t n_regions)
 {
     return n_regions / 64 + 1;
 }
@@ -35,7 +35,7 @@ qfz_status qfz_cpu_regions_open(qfz_worker *worker, int64_t h, int64_t w, qfz_er
     else
         QFZ_TRY(qfz_cpu_omega_open(worker, h, w, err));
     QFZ_TRY(QFZ_NEW(&worker->row_before, h + 1, err));
-    QFZ_TRY(QFZ_NEW(&worker->is_border, slot_words(h * w), err));
+    QFZ_TRY(QFZ_NEW(&worker->is_border, bit_words(h * w), err));
     QFZ_TRY(QFZ_NEW_LARGE(&worker->border_of, h * w, err));
     QFZ_TRY(QFZ_NEW(&worker->border_region_of, most_ring(h, w), err));
     QFZ_TRY(QFZ_NEW(&worker->row_inner, h, err));
@@ -62,9 +62,9 @@ void qfz_cpu_regions_close(qfz_worker *worker)
     free(worker->means);
 }
 
-/* ------------------------------------------------------------------------------------ regions */
-/* Regions that touch the ring, in the order in which they appear there, are the border_regions. */
-static void number_slots(qfz_worker *worker)
+/* ---- Regions. */
+/* Border regions are numbered in order of first appearance on the ring. */
+static void number_border_regions(qfz_worker *worker)
 {
     const int64_t n_ring = qfz_ring_size(worker->tile.h, worker->tile.w);
     for (int64_t i = 0; i < n_ring; i++)
@@ -84,12 +84,12 @@ static void find_components(qfz_worker *worker)
                                        worker->scratch, worker->row_before);
     worker->n_regions = worker->row_before[worker->tile.h];
     qfz_components_ring(worker->runs, worker->ring);
-    number_slots(worker);
+    number_border_regions(worker);
 }
 
 void qfz_cpu_mark_border_regions(qfz_worker *worker)
 {
-    memset(worker->is_border, 0, (size_t)slot_words(worker->n_regions) * sizeof *worker->is_border);
+    memset(worker->is_border, 0, (size_t)bit_words(worker->n_regions) * sizeof *worker->is_border);
     for (uint32_t border_region = 0; border_region < worker->n_border_regions; border_region++) {
         const uint32_t r = worker->border_region_of[border_region];
         worker->is_border[r / 64] |= (uint64_t)1 << r % 64;
@@ -102,18 +102,19 @@ static bool is_border(const qfz_worker *worker, uint32_t region)
     return worker->is_border[region / 64] >> region % 64 & 1;
 }
 
-/* Slots in the order of their first pixels: which is the first, and what is inner before it. */
-static void take_census(qfz_worker *worker)
+/* Lists the border regions, in the order of their first pixels, with the inner regions before them;
+ * counts the inner regions of each row. */
+static void list_regions(qfz_worker *worker)
 {
     const bool by_runs = worker->kind == QFZ_COMPONENTS;
     const uint32_t *const before = worker->row_before;
     qfz_components_seek seek = {0};
     int64_t y = 0;
-    uint32_t in_row = 0; /* border_regions that begin in row y so far */
+    uint32_t in_row = 0; /* border regions in row y so far */
     qfz_cpu_mark_border_regions(worker);
     for (int64_t row = 0; row < worker->tile.h; row++)
         worker->row_inner[row] = before[row + 1] - before[row];
-    for (int64_t k = 0; k < slot_words(worker->n_regions); k++)
+    for (int64_t k = 0; k < bit_words(worker->n_regions); k++)
         for (uint64_t bits = worker->is_border[k]; bits; bits &= bits - 1) {
             const uint32_t r = (uint32_t)(64 * k + __builtin_ctzll(bits));
             for (; r >= before[y + 1]; in_row = 0)
@@ -127,15 +128,15 @@ static void take_census(qfz_worker *worker)
         }
 }
 
-qfz_status qfz_cpu_partition(qfz_worker *worker, const qfz_exterior *answer, qfz_partition *out,
+qfz_status qfz_cpu_partition(qfz_worker *worker, const qfz_exterior *exterior, qfz_partition *out,
                              qfz_error *err)
 {
     if (worker->resumed != QFZ_CACHED_REGIONS) {
         if (worker->kind == QFZ_COMPONENTS)
             find_components(worker);
         else
-            QFZ_TRY(qfz_cpu_omega_find(worker, answer, err));
-        take_census(worker);
+            QFZ_TRY(qfz_cpu_omega_find(worker, exterior, err));
+        list_regions(worker);
     }
     *out = (qfz_partition){.n_regions = worker->n_regions,
                            .row_inner = worker->row_inner,
@@ -144,8 +145,8 @@ qfz_status qfz_cpu_partition(qfz_worker *worker, const qfz_exterior *answer, qfz
     return QFZ_OK;
 }
 
-/* ------------------------------------------------------------------------------------ results */
-/* Are labels the regions' own numbers, as in a raster of one tile? */
+/* ---- Results. */
+/* True if the label of each region is its own number + 1, as in a raster of one tile. */
 static bool keeps_numbers(const qfz_worker *worker, const qfz_numbers *numbers)
 {
     if (!numbers) return true;
@@ -171,13 +172,13 @@ qfz_status qfz_cpu_number(qfz_worker *worker, const qfz_numbers *numbers, qfz_er
     return QFZ_OK;
 }
 
-/* NULL: regions keep their numbers. */
+/* NULL if the label of each region is its number + 1. */
 static const uint64_t *names(const qfz_worker *worker)
 {
     return worker->keeps_numbers ? NULL : worker->name;
 }
 
-/* 1 + region of each pixel of a row of the tile, in the thread's own room. */
+/* 1 + region of each pixel of a row of the tile, in the thread's own memory. */
 static const uint32_t *regions_of_row(const qfz_worker *worker, int64_t y, int thread)
 {
     const int64_t w = worker->tile.w;
@@ -248,7 +249,7 @@ qfz_status qfz_cpu_features(qfz_worker *worker, qfz_box box, const uint64_t *row
     return QFZ_OK;
 }
 
-/* ---------------------------------------------------------------------------------- summaries */
+/* ---- Summaries. */
 qfz_status qfz_cpu_components_summarise(qfz_worker *worker, qfz_summary *summary, qfz_error *err)
 {
     QFZ_TRY(QFZ_NEW(&summary->border_region, summary->n_ring, err));

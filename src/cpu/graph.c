@@ -71,7 +71,7 @@ void qfz_graph_add_links(qfz_graph *graph, int64_t first, int64_t n, uint32_t al
     }
 }
 
-/* ------------------------------------------------------------------------------------- sort */
+/* ---- Sorting. */
 enum { MAX_DIGIT_BITS = 11 };
 
 static bool sort_pass(qfz_graph *graph, int shift, int bits)
@@ -103,7 +103,7 @@ static void swap(uint32_t **a, uint32_t **b)
     *b = was;
 }
 
-/* Stable, by digits, the lowest first: as many as the largest level has. */
+/* A stable radix sort, lowest digit first, up to the highest digit of the largest level. */
 void qfz_graph_sort(qfz_graph *graph)
 {
     uint32_t any = 0;
@@ -120,7 +120,7 @@ void qfz_graph_sort(qfz_graph *graph)
     }
 }
 
-/* ------------------------------------------------------------------------------------- forest */
+/* ---- The forest. */
 void qfz_forest_reset_some(qfz_forest *forest, uint32_t first, uint32_t end)
 {
     for (uint32_t v = first; v < end; v++) {
@@ -136,7 +136,8 @@ void qfz_forest_reset(qfz_forest *forest, uint32_t n)
     qfz_forest_reset_some(forest, 0, n);
 }
 
-/* Climbs on the side of the lower level; at a root the other side is the only one left. */
+/* Climbs from the vertex whose hook has the lower level; if that vertex is a root, from the other
+ * one. */
 uint32_t qfz_forest_minimax(const qfz_forest *forest, uint32_t u, uint32_t v)
 {
     uint32_t level = 0;

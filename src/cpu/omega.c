@@ -6,13 +6,13 @@
 
 #include "core/memory.h"
 
-/* What one pass over the events of a graph carries along. */
+/* The state of one pass over the edges and range events of a graph. */
 typedef struct pass {
     qfz_forest *forest;
     qfz_spans *spans;
     const qfz_rule *rule;
-    size_t span_bytes; /* of one end of one vertex's range */
-    uint32_t *mark;    /* NULL: nobody asks for a summary */
+    size_t span_bytes; /* bytes of the least, or the greatest, values of a vertex */
+    uint32_t *mark;    /* NULL: no summary is needed */
     qfz_links *links;
     qfz_ranges *ranges;
     qfz_error *err;
@@ -45,7 +45,7 @@ void qfz_spans_fini(qfz_spans *spans)
     for (int64_t p = 0; p < n; p++)                                                                \
     ((TYPE *)spans->lo)[(first + p) * n_bands + b] = ((const TYPE *)values->pixels)[b * n + p]
 
-/* Planes become one group of bands a vertex. */
+/* Turns planes of bands into one group of bands per vertex. */
 void qfz_spans_start(qfz_spans *spans, uint32_t first, const qfz_image *values)
 {
     const int64_t n = values->h * values->w, n_bands = values->n_bands;
@@ -77,7 +77,7 @@ static bool broken(const pass *p, uint32_t root, uint32_t level)
     return p->spans->holds[root] < level;
 }
 
-/* The root's component has the range it has at this level; level 0 is never too much. */
+/* Updates the root's omega level for its range at this level; level 0 is always within omega. */
 static void check_width(const pass *p, uint32_t root, uint32_t level)
 {
     if (level > 0 && !broken(p, root, level) &&
@@ -85,10 +85,10 @@ static void check_width(const pass *p, uint32_t root, uint32_t level)
         p->spans->holds[root] = level - 1;
 }
 
-static qfz_status tell_absorb(const pass *p, uint32_t root, uint32_t level)
+static qfz_status add_range(const pass *p, uint32_t root, uint32_t level)
 {
     qfz_ranges *const out = p->ranges;
-    if (!p->rule->omega) return QFZ_OK; /* no range is too wide */
+    if (!p->rule->omega) return QFZ_OK; /* there is no limit */
     QFZ_TRY(qfz_ranges_reserve(out, out->n + 1, p->rule, p->err));
     out->at[out->n] = p->mark[root];
     out->level[out->n] = level;
@@ -98,7 +98,7 @@ static qfz_status tell_absorb(const pass *p, uint32_t root, uint32_t level)
     return QFZ_OK;
 }
 
-static void tell_link(const pass *p, uint32_t a, uint32_t b, uint32_t level)
+static void add_link(const pass *p, uint32_t a, uint32_t b, uint32_t level)
 {
     qfz_links *const out = p->links;
     out->u[out->n] = p->mark[a];
@@ -106,24 +106,25 @@ static void tell_link(const pass *p, uint32_t a, uint32_t b, uint32_t level)
     out->level[out->n++] = level;
 }
 
-/* The root's component takes in values lo..hi from outside the graph's vertices. */
-static qfz_status absorb(const pass *p, uint32_t root, uint32_t level, const void *lo,
-                         const void *hi)
+/* The root's component takes in values lo..hi of pixels that are no vertices of the graph. */
+static qfz_status take_in(const pass *p, uint32_t root, uint32_t level, const void *lo,
+                          const void *hi)
 {
     if (broken(p, root, level)) return QFZ_OK;
     const bool grew = qfz_widen(p->rule, lo_of(p, root), hi_of(p, root), lo, hi);
-    if (grew && p->mark && p->mark[root] != QFZ_NONE) QFZ_TRY(tell_absorb(p, root, level));
+    if (grew && p->mark && p->mark[root] != QFZ_NONE) QFZ_TRY(add_range(p, root, level));
     check_width(p, root, level);
     return QFZ_OK;
 }
 
-/* Is the range of b not all in that of a?  a is a root no more, so that its range may change. */
+/* True if the range of b is not inside the range of a.  Extends a's range: a is no root any more,
+ * and its range is not used. */
 static bool widens(const pass *p, uint32_t a, uint32_t b)
 {
     return qfz_widen(p->rule, lo_of(p, a), hi_of(p, a), lo_of(p, b), hi_of(p, b));
 }
 
-/* Two components become one, which holds as long as both do. */
+/* Joins two components; the result is within omega as long as both are. */
 static qfz_status join(const pass *p, uint32_t a, uint32_t b, uint32_t level)
 {
     uint32_t *const holds = p->spans->holds;
@@ -131,7 +132,7 @@ static qfz_status join(const pass *p, uint32_t a, uint32_t b, uint32_t level)
     const uint32_t mark_a = p->mark ? p->mark[a] : QFZ_NONE,
                    mark_b = p->mark ? p->mark[b] : QFZ_NONE;
     const bool both = mark_a != QFZ_NONE && mark_b != QFZ_NONE;
-    if (both && !(broken_a && broken_b)) tell_link(p, a, b, level);
+    if (both && !(broken_a && broken_b)) add_link(p, a, b, level);
 
     const uint32_t root = qfz_forest_hook(p->forest, a, b, level), other = root == a ? b : a;
     const bool root_grew =
@@ -140,7 +141,7 @@ static qfz_status join(const pass *p, uint32_t a, uint32_t b, uint32_t level)
         const bool marked_broken = mark_a != QFZ_NONE ? broken_a : broken_b;
         const bool marked_grew = p->mark[root] != QFZ_NONE ? root_grew : widens(p, other, root);
         p->mark[root] = mark_a != QFZ_NONE ? mark_a : mark_b;
-        if (!marked_broken && marked_grew) QFZ_TRY(tell_absorb(p, root, level));
+        if (!marked_broken && marked_grew) QFZ_TRY(add_range(p, root, level));
     }
 
     if (holds[root] >= level) {
@@ -152,11 +153,11 @@ static qfz_status join(const pass *p, uint32_t a, uint32_t b, uint32_t level)
     return QFZ_OK;
 }
 
-static qfz_status absorb_event(const pass *p, const qfz_ranges *in, uint32_t i)
+static qfz_status apply_event(const pass *p, const qfz_ranges *in, uint32_t i)
 {
-    return absorb(p, qfz_forest_root(p->forest, in->at[i]), in->level[i],
-                  (const char *)in->lo + i * p->span_bytes,
-                  (const char *)in->hi + i * p->span_bytes);
+    return take_in(p, qfz_forest_root(p->forest, in->at[i]), in->level[i],
+                   (const char *)in->lo + i * p->span_bytes,
+                   (const char *)in->hi + i * p->span_bytes);
 }
 
 static qfz_status run(const pass *p, const qfz_omega_input *input)
@@ -170,7 +171,7 @@ static qfz_status run(const pass *p, const qfz_omega_input *input)
         for (; next < n_events; next++) {
             const uint32_t event = order ? order->id[next] : (uint32_t)next;
             if (in->level[event] > level) break;
-            QFZ_TRY(absorb_event(p, in, event));
+            QFZ_TRY(apply_event(p, in, event));
         }
         if (i == graph->n_edges) break;
         const uint32_t link = graph->id[i];
@@ -182,21 +183,22 @@ static qfz_status run(const pass *p, const qfz_omega_input *input)
 }
 
 qfz_status qfz_omega_join(qfz_forest *forest, qfz_spans *spans, const qfz_rule *rule,
-                          const qfz_omega_input *input, const qfz_omega_exterior *told,
+                          const qfz_omega_input *input, const qfz_omega_summary *summary,
                           qfz_error *err)
 {
     const pass p = {.forest = forest,
                     .spans = spans,
                     .rule = rule,
                     .span_bytes = qfz_type_bytes(rule->type) * (size_t)rule->n_bands,
-                    .mark = told ? told->mark : NULL,
-                    .links = told ? told->links : NULL,
-                    .ranges = told ? told->ranges : NULL,
+                    .mark = summary ? summary->mark : NULL,
+                    .links = summary ? summary->links : NULL,
+                    .ranges = summary ? summary->ranges : NULL,
                     .err = err};
     return run(&p, input);
 }
 
-/* A hook at level l leads on if the component that all hooks of level l make holds at l. */
+/* The climb continues along a hook of level l if the component that all hooks of level l form is
+ * within omega at l. */
 uint32_t qfz_omega_top(const qfz_forest *forest, const qfz_spans *spans, uint32_t v,
                        uint32_t *holds)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* tree.c - the canonical alpha-tree of an image: trees of blocks, joined two by two.
  *
- * Groups of blocks are halved down to single blocks, and their trees joined on the way up, as
- * soon as both halves are there: what is joined has just been in the cache.  Halves are tasks. */
+ * A group of blocks is halved recursively down to single blocks.  The trees of two halves are
+ * joined as soon as both exist, so that the data is mostly in the cache.  Each half is a task. */
 #include <omp.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ typedef struct build {
     char *block_scratch; /* qfz_tree_block_bytes() for each thread */
 } build;
 
-/* As many as all blocks together can have. */
+/* Upper bound of the crossing edges of all blocks. */
 static int64_t max_crossing_of_all(int connectivity, const qfz_cpu_blocks *in)
 {
     const int64_t kinds = connectivity == 4 ? 1 : 3;
@@ -67,7 +67,7 @@ size_t qfz_tree_bytes(const qfz_rule *rule, int64_t h, int64_t w, int n_threads)
     return layout_of(rule, &in, n_threads).bytes + 64;
 }
 
-/* Gives every block its slots. */
+/* Assigns slots to each block. */
 static void lay_out(const qfz_tree_work *t)
 {
     uint32_t slot = 0, seam = 0;
@@ -84,7 +84,7 @@ static void lay_out(const qfz_tree_work *t)
     }
 }
 
-/* The tree of a group of blocks. */
+/* Builds the tree of a group of blocks. */
 static void build_group(const build *b, qfz_box group)
 {
     const int64_t h = qfz_box_h(group), w = qfz_box_w(group);

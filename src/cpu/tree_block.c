@@ -7,11 +7,11 @@
 
 typedef struct block_scratch {
     uint16_t find[QFZ_CPU_BLOCK_PX];       /* disjoint sets of pixels */
-    uint16_t top[QFZ_CPU_BLOCK_PX];        /* of a set's root: the node that stands for it */
+    uint16_t top[QFZ_CPU_BLOCK_PX];        /* by root of a set: the node of the set */
     uint16_t parent[2 * QFZ_CPU_BLOCK_PX]; /* pixels, then nodes by level */
     uint16_t
-        number[2 * QFZ_CPU_BLOCK_PX]; /* of nodes: their place among those that are no aliases */
-    uint16_t joins[QFZ_CPU_BLOCK_PX]; /* of nodes: how often two sets met there */
+        number[2 * QFZ_CPU_BLOCK_PX]; /* by node: its place among the nodes that are no aliases */
+    uint16_t joins[QFZ_CPU_BLOCK_PX]; /* by node: number of joins of two sets at it */
     uint32_t level[QFZ_CPU_BLOCK_PX];
     int32_t n_nodes;
 } block_scratch;
@@ -34,7 +34,8 @@ size_t qfz_tree_block_bytes(int connectivity)
     return struct_bytes() + qfz_block_edges_bytes(connectivity);
 }
 
-/* ---- Kruskal, in two passes, of which neither waits for the other: sets, then nodes. */
+/* ---- Kruskal's algorithm in two passes, sets and then nodes, so that neither waits for the
+ * other. */
 
 static void start_sets(block_scratch *s)
 {
@@ -46,9 +47,10 @@ static void start_sets(block_scratch *s)
     memset(s->joins, 0, sizeof s->joins);
 }
 
-/* Nodes are numbered by ascending level, so that a top has the current level if its number is not
- * below the first of it.  The two tops get a node of that level as their parent: the later top if
- * it has the level (the other, if it has too, becomes an alias), else a new one. */
+/* Nodes are numbered by ascending level, so a top is of the current level if its number is not
+ * below the first number of that level.  The two tops get a node of the current level as their
+ * parent: the later top if it is of that level (if the other one is, too, it becomes an alias),
+ * else a new node. */
 static void grow_tree(block_scratch *s, const uint64_t *forest, int32_t n)
 {
     uint16_t *const top = s->top, *const parent = s->parent;
@@ -71,8 +73,8 @@ static void grow_tree(block_scratch *s, const uint64_t *forest, int32_t n)
 
 /* ---- From the block's numbers to slots. */
 
-/* Parents come after their children, so going down meets an alias after what it stands for.  Of the
- * sets that a node joins each is a child, and there is one more of them than joins. */
+/* Parents come after their children, so a descending loop meets an alias after the node that it
+ * represents.  Each set that a node joins is a child, and there is one more set than joins. */
 static void write_nodes(const builder *b)
 {
     block_scratch *const s = b->s;
@@ -94,7 +96,7 @@ static void write_nodes(const builder *b)
     b->block->n_nodes = n;
 }
 
-/* A row's leaves; number: of nodes. */
+/* Writes the leaves of a row; number: by node. */
 static void write_row(const uint16_t *restrict parent, int n, const uint16_t *restrict number,
                       uint32_t base, uint32_t *restrict leaf)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* tree_join.c - inserting edges into finished trees: CONNECT of Carlinet, Kaci and Blin, An
+/* tree_join.c - inserts edges into finished trees: CONNECT of Carlinet, Kaci and Blin, An
  * alpha-tree algorithm for massively parallel architectures (2025).
  *
- * From both ends of an edge, climb to the component at the edge's level.  If they differ, join
- * them there, then merge their two chains of ancestors by level until they meet.  Where they meet,
- * a node loses a child; it may be left with one, which tree_number.c looks for. */
+ * From both ends of an edge, the algorithm climbs to the component at the edge's level.  If the
+ * two components differ, it joins them there, then merges their chains of ancestors by level
+ * until they meet.  Where they meet, a node loses a child; tree_number.c removes nodes that are
+ * left with one. */
 #include "cpu/tree_parts.h"
 
 /* The largest component of a pixel below some level: an inner node, or the pixel itself if slot is
@@ -13,7 +14,7 @@ typedef struct branch {
     uint32_t slot, up;
 } branch;
 
-/* The node that an alias stands for.  Aliases on the way skip one another from now on. */
+/* The node that an alias represents.  Aliases on the way are shortened to skip one another. */
 static inline uint32_t stands_for(qfz_tree_node *node, uint32_t slot)
 {
     for (;;) {
@@ -80,7 +81,7 @@ static uint32_t join_branches(const qfz_tree_work *t, uint32_t p, branch bp, uin
     return spare;
 }
 
-/* slot's ancestors are to be the union of two chains. */
+/* Makes the union of two chains the ancestors of slot. */
 static void merge_chains(const qfz_tree_work *t, uint32_t slot, uint32_t p, uint32_t q)
 {
     qfz_tree_node *const node = t->node;
@@ -131,15 +132,15 @@ static inline void fetch_leaves(const qfz_tree_work *t, ends e)
     __builtin_prefetch(&t->leaf[e.q]);
 }
 
-/* To fetch what QFZ_NONE would be does nothing. */
+/* A prefetch at index QFZ_NONE has no effect. */
 static inline void fetch_nodes(const qfz_tree_work *t, ends e)
 {
     __builtin_prefetch(&t->node[t->leaf[e.p]]);
     __builtin_prefetch(&t->node[t->leaf[e.q]]);
 }
 
-/* Inserts n crossing edges of a block, from number `first` of them on.  What one climbs is seldom
- * in the cache, so it is fetched while others are inserted. */
+/* Inserts n crossing edges of a block, from number `first` on.  The nodes of a climb are seldom in
+ * the cache, so they are prefetched while earlier edges are inserted. */
 static void insert_some(const qfz_tree_work *t, const qfz_tree_block *block, uint32_t first,
                         uint32_t n)
 {

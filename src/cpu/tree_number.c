@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* tree_number.c - from slots to the canonical tree: aliases and nodes with one child give way to
- * the next node above that stays; those that stay are numbered by block.
+/* tree_number.c - turns slots into the canonical tree: aliases and nodes with one child are
+ * replaced by the next remaining node above them; the remaining nodes are numbered by block.
  *
- * Everything happens in the room of the result.  Numbers of slots take the place of their counts of
- * children, final parents that of the parents in the nodes.  Then numbers are of no use any more,
- * and the parents of nodes are written over them; levels, which are left in nodes, move to
- * their places last. */
+ * All steps work in the memory of the result.  First, the numbers of slots overwrite their counts
+ * of children, and final parents overwrite the parents in the nodes.  Then the numbers are no
+ * longer needed, and the nodes' parents overwrite them.  Levels, still in the nodes, move to their
+ * places last. */
 #include <string.h>
 
 #include "cpu/tree_parts.h"
 
-/* A parent with this bit belongs to a slot that does not stay. */
+/* A parent with this bit belongs to a slot that is removed. */
 #define GONE 0x80000000u
 
 static bool stays(const qfz_tree_node *node, uint32_t children, uint32_t slot)
@@ -20,7 +20,7 @@ static bool stays(const qfz_tree_node *node, uint32_t children, uint32_t slot)
     return me.parent == slot || node[me.parent].level != me.level;
 }
 
-/* Counts the slots of a block that stay, and marks the others. */
+/* Counts the remaining slots of a block, and marks the others. */
 static void mark_block(const qfz_tree_work *t, qfz_tree_block *block)
 {
     qfz_tree_node *const node = t->node;
@@ -35,8 +35,8 @@ static void mark_block(const qfz_tree_work *t, qfz_tree_block *block)
     block->number = n;
 }
 
-/* Slots that do not stay become a list instead: each has the number of the one before, and the
- * first QFZ_NONE. */
+/* Removed slots form a list: each has the number of the removed slot before it, the first one
+ * QFZ_NONE. */
 static void number_block(const qfz_tree_work *t, qfz_tree_block *block)
 {
     const qfz_tree_node *const node = t->node;
@@ -52,7 +52,7 @@ static void number_block(const qfz_tree_work *t, qfz_tree_block *block)
     block->last_gone = last_gone;
 }
 
-/* A slot that does not stay gets the number of the first above it that does, or QFZ_NONE. */
+/* A removed slot gets the number of the first remaining slot above it, or QFZ_NONE. */
 static void number_gone(const qfz_tree_work *t, const qfz_tree_block *block)
 {
     for (uint32_t i = block->last_gone, before; i != QFZ_NONE; i = before) {
@@ -81,7 +81,7 @@ static void write_leaf_parents(const qfz_tree_work *t, qfz_box box, uint32_t *pa
     }
 }
 
-/* The nodes of a block that stay get the numbers of their parents. */
+/* The remaining nodes of a block get the numbers of their parents. */
 static void resolve_node_parents(const qfz_tree_work *t, const qfz_tree_block *block)
 {
     qfz_tree_node *const node = t->node;
@@ -97,7 +97,7 @@ static void resolve_node_parents(const qfz_tree_work *t, const qfz_tree_block *b
     }
 }
 
-/* Parents to their places; levels close together, to where the block's nodes begin. */
+/* Moves parents to their places, and levels, packed, to where the block's nodes begin. */
 static void write_nodes(const qfz_tree_work *t, const qfz_tree_block *block, uint32_t *parent,
                         uint32_t *level)
 {
@@ -118,8 +118,8 @@ static void move_levels(const qfz_tree_block *block, uint32_t *level)
     memmove(level + block->number, level + 2 * (size_t)block->slot, n * sizeof *level);
 }
 
-/* The first block whose levels are not in front of their places.  Nodes take more room than levels,
- * so from there on none are. */
+/* The first block whose packed levels do not lie before their places.  Nodes are larger than
+ * levels, so the levels of no later block do. */
 static int64_t first_behind(const qfz_tree_work *t, int64_t n_blocks)
 {
     int64_t i = 0;
@@ -128,7 +128,8 @@ static int64_t first_behind(const qfz_tree_work *t, int64_t n_blocks)
     return i;
 }
 
-/* Counts become first numbers, with one more after the last; returns the number of all nodes. */
+/* Turns counts into first numbers, with one more after the last block; returns the number of all
+ * nodes. */
 static int64_t sum_counts(const qfz_tree_work *t, int64_t n_blocks)
 {
     uint32_t at = (uint32_t)(t->layout.h * t->layout.w);
@@ -141,8 +142,9 @@ static int64_t sum_counts(const qfz_tree_work *t, int64_t n_blocks)
     return at;
 }
 
-/* Within a thread team.  Those that move up go last to first, those that move down first to last:
- * so none is written over, and neither kind gets in the other's way. */
+/* Called by all threads of a team.  Levels that move up are moved from the last block to the first,
+ * levels that move down from the first to the last: so none is overwritten, and the two kinds do
+ * not interfere. */
 static void move_all_levels(const qfz_tree_work *t, int64_t n_blocks, uint32_t *level)
 {
     const int64_t behind = first_behind(t, n_blocks);

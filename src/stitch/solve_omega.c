@@ -104,7 +104,7 @@ static qfz_status join_sorted(work *w, int p, const qfz_links *links, const qfz_
     qfz_graph_sort(order);
     const qfz_omega_input input = {.graph = graph, .ranges = ranges, .order = order};
     if (!w->mark) return qfz_omega_join(&w->forest, &w->spans, w->group->rule, &input, NULL, err);
-    const qfz_omega_exterior summary_out = {
+    const qfz_omega_summary summary_out = {
         .mark = w->mark, .links = &w->additions[p].links, .ranges = &w->additions[p].ranges};
     QFZ_TRY(qfz_links_reserve(summary_out.links, links->n, err));
     return qfz_omega_join(&w->forest, &w->spans, w->group->rule, &input, &summary_out, err);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* files.h - test rasters as GeoTIFFs and back, and a scratch folder, for tests that run jobs. */
+/* files.h - writes test rasters as GeoTIFFs, reads outputs, and makes a scratch folder, for tests
+ * that run jobs. */
 #ifndef QFZ_TESTS_FILES_H
 #define QFZ_TESTS_FILES_H
 
@@ -18,7 +19,7 @@ static struct {
     char folder[PATH_ROOM - 64];
 } files_;
 
-/* A path in the scratch folder; the next call but seven overwrites it. */
+/* A path in the scratch folder; the eighth next call overwrites it. */
 static inline const char *scratch(const char *name)
 {
     static char paths[8][PATH_ROOM];
@@ -51,7 +52,7 @@ static inline void files_end(void)
     VSIRmdir(files_.folder);
 }
 
-/* Names in the scratch folder that are none of the expected ones, NULL-terminated. */
+/* Names in the scratch folder that are not among the expected ones, a NULL-terminated list. */
 static inline void files_only(const char *const *expected)
 {
     char **names = VSIReadDir(files_.folder);
@@ -74,7 +75,7 @@ static inline GDALDataType files_type(qfz_type type)
     return types[type];
 }
 
-/* Creation options that make blocks of all kinds; freed by CSLDestroy(). */
+/* Random creation options of blocks; the caller frees them with CSLDestroy(). */
 static inline char **files_options(qfz_type type)
 {
     static const char *const compressions[] = {"NONE", "DEFLATE", "LZW"};
@@ -86,7 +87,8 @@ static inline char **files_options(qfz_type type)
     } else {
         options = CSLSetNameValue(options, "BLOCKYSIZE", check_chance(50) ? "1" : "3");
     }
-    options = CSLSetNameValue(options, "PHOTOMETRIC", "MINISBLACK"); /* else band 4 may be alpha */
+    options = CSLSetNameValue(options, "PHOTOMETRIC",
+                              "MINISBLACK"); /* else GDAL may take band 4 for alpha */
     options = CSLSetNameValue(options, "INTERLEAVE", check_chance(50) ? "PIXEL" : "BAND");
     options = CSLSetNameValue(options, "COMPRESS", compressions[check_pick(3)]);
     if (type == QFZ_I8 && !HAS_GDT_INT8)
@@ -101,7 +103,7 @@ static inline void files_must(bool good)
     abort();
 }
 
-/* One band of bytes, e.g. a mask. */
+/* Writes one band of bytes, for example a mask. */
 static inline void files_write_bytes(const char *path, const uint8_t *bytes, int64_t h, int64_t w)
 {
     GDALDatasetH d =
@@ -111,7 +113,7 @@ static inline void files_write_bytes(const char *path, const uint8_t *bytes, int
     GDALClose(d);
 }
 
-/* A raster read back: every value as a double. */
+/* A raster read from a file, every value as a double. */
 typedef struct grid {
     int64_t h, w;
     int n_bands;
@@ -119,7 +121,7 @@ typedef struct grid {
     bool has_nodata;
     double nodata;
     double *values;
-    uint8_t *mask; /* of the first band, as GDAL sees it */
+    uint8_t *mask; /* type of the first band in GDAL */
 } grid;
 
 static inline void grid_free(grid *g)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* rasters.h - random and hostile little rasters for the property tests.
+/* rasters.h - small random and hostile rasters for the property tests.
  *
  * A shape gives each pixel a small number, a palette turns numbers into values of the type.  All
- * randomness comes from check_random(), so a case is repeated by its seed and number. */
+ * random numbers come from check_random(), so that its seed and number repeat a case. */
 #ifndef QFZ_TESTS_RASTERS_H
 #define QFZ_TESTS_RASTERS_H
 
@@ -26,7 +26,7 @@ __attribute__((unused)) static const char *const raster_types[] = {
     "UInt8", "Int8", "UInt16", "Int16", "UInt32", "Int32", "Float32"};
 __attribute__((unused)) static const char *const raster_distances[] = {"l1", "l2", "linf"};
 
-/* What cannot fail here, and memory that is zero. */
+/* Runs an expression that must not fail; and allocates memory filled with zeros. */
 static inline void raster_must(qfz_status st)
 {
     if (st != QFZ_OK) abort();
@@ -61,7 +61,7 @@ static inline void raster_set(raster *r, int band, int64_t p, double v)
     }
 }
 
-/* A value of the palette named, for the k-th of n colours. */
+/* A value of the named palette, for the k-th of n colours. */
 static inline double raster_colour(qfz_type type, const char *palette, int k, int n)
 {
     double lo, hi;
@@ -79,12 +79,13 @@ static inline double raster_colour(qfz_type type, const char *palette, int k, in
     if (!strcmp(palette, "infinite") && type == QFZ_F32)
         return k % 4 == 0 ? INFINITY : k % 4 == 1 ? -INFINITY : k % 4 == 2 ? -0.0 : 0.0;
     if (!strcmp(palette, "ramp")) return fmin(hi, lo + (hi - lo) / n * k);
-    return type == QFZ_F32 ? (share - 0.5) * 1000 : lo + floor(share * (hi - lo + 1)); /* whole */
+    return type == QFZ_F32 ? (share - 0.5) * 1000
+                           : lo + floor(share * (hi - lo + 1)); /* whole numbers */
 }
 
 static inline int raster_spiral(int64_t h, int64_t w, int64_t y, int64_t x)
 {
-    /* One arm of 1 on 0 that winds inwards: odd rings, opened at the upper left. */
+    /* A spiral of value 1 on 0: odd rings, opened at the upper left. */
     const int64_t a = y < h - 1 - y ? y : h - 1 - y, b = x < w - 1 - x ? x : w - 1 - x;
     const int64_t ring = a < b ? a : b;
     const bool gate = x == ring && y == ring + 1;
@@ -142,7 +143,7 @@ static inline void raster_dig(raster *r)
     }
 }
 
-/* A raster of at most side x side; type < 0: any. */
+/* Makes a raster of at most side x side pixels; type < 0: a random type. */
 static inline void raster_make(raster *r, int64_t side, int type, int max_bands)
 {
     static const char *const shapes[] = {
@@ -184,13 +185,14 @@ static inline void raster_free(raster *r)
     free(r->valid);
 }
 
-/* A limit that matters for this raster: one of its own levels or close to one, or an odd one. */
+/* An alpha that matters for this raster: one of its levels, a number close to one, or any
+ * number. */
 static inline double raster_alpha(const oracle *o, const raster *r)
 {
     const int64_t n = r->image.h * r->image.w;
     const int64_t p = check_pick(n), q = check_pick(n);
     double level = oracle_level(o, p, q);
-    if (isnan(level)) level = 2; /* of an invalid pixel */
+    if (isnan(level)) level = 2; /* level of an edge of an invalid pixel */
     switch (check_pick(10)) {
     case 0: return 0;
     case 1: return INFINITY;
@@ -217,7 +219,8 @@ static inline double raster_omega(const raster *r, int band)
     }
 }
 
-/* Levels of U32 and I32 over several bands may pass 2^32 - 1: refused for l1. */
+/* True if l1 levels may pass 2^32 - 1, as those of U32 and I32 with several bands: l1 is refused
+ * then. */
 static inline bool raster_levels_overflow(const qfz_image *image, qfz_distance distance)
 {
     const bool four_bytes = image->type == QFZ_U32 || image->type == QFZ_I32;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* test_contract.c - images cut into small blocks and contracted: levels equal the oracle's, and
  * summaries keep every minimax level between ring pixels; (alpha, omega)-regions equal the
- * oracle's, and summaries tell of ring pixels how far they hold.
+ * oracle's, and summaries keep the omega level of every ring pixel.
  *
- * The engine's blocks are larger than most rasters that brute force can do; here they have sides of
- * 1 to 9 pixels, but now and then up to 48: rows of 32 pixels are asked by vectors. */
+ * The engine's blocks are larger than most rasters that brute force can process.  Here they have
+ * sides of 1 to 9 pixels, and sometimes up to 48, so that rows of 32 pixels use vectors. */
 #include "cpu/contract_omega.h"
 #include "cpu/lightest.h"
 #include "rasters.h"
@@ -40,7 +40,7 @@ static void make(problem *p)
                    raster_distances[p->rule.distance], (int)p->side, p->n_threads);
 }
 
-/* What pixels are hooked to fits in its room, which no block shares. */
+/* The nodes of each block are at most as many as its memory holds. */
 static void nodes_fit(const qfz_contraction *c)
 {
     for (int64_t i = 0; i < c->layout.n_y * c->layout.n_x; i++) {
@@ -52,15 +52,15 @@ static void nodes_fit(const qfz_contraction *c)
     }
 }
 
-/* Keys of two bytes are the others, narrowed; they are right only where all are small enough. */
-static void narrow_keys_equal(const qfz_contraction *c, const uint32_t *keys, int64_t n)
+/* Levels of two bytes equal those of four bytes, narrowed, if all levels are small enough. */
+static void narrow_levels_equal(const qfz_contraction *c, const uint32_t *levels, int64_t n)
 {
     uint16_t *narrow = raster_room(n, sizeof *narrow);
     int64_t different = 0;
     qfz_contraction_saliency(c, sizeof *narrow, narrow);
     for (int64_t i = 0; i < n; i++)
-        different += narrow[i] != (uint16_t)keys[i];
-    CHECK(different == 0, "%d keys of two bytes differ", (int)different);
+        different += narrow[i] != (uint16_t)levels[i];
+    CHECK(different == 0, "%d levels of two bytes differ", (int)different);
     free(narrow);
 }
 
@@ -68,28 +68,28 @@ static void levels_equal(const problem *p, qfz_contraction *c, const double *wan
                          const qfz_links *external)
 {
     const int64_t n = p->r.image.h * p->r.image.w, n_dirs = p->rule.connectivity / 2;
-    uint32_t *keys = raster_room(n * n_dirs, sizeof *keys);
+    uint32_t *levels = raster_room(n * n_dirs, sizeof *levels);
     qfz_contract(c, &p->r.image, external != NULL);
     if (external) qfz_contraction_add_external(c, external);
     qfz_graph_sort(&c->graph);
     qfz_forest_grow(&c->forest, &c->graph);
-    qfz_contraction_saliency(c, sizeof *keys, keys);
+    qfz_contraction_saliency(c, sizeof *levels, levels);
     nodes_fit(c);
-    narrow_keys_equal(c, keys, n * n_dirs);
+    narrow_levels_equal(c, levels, n * n_dirs);
     for (int64_t i = 0; i < n * n_dirs; i++) {
-        const double got = keys[i] == QFZ_NONE
+        const double got = levels[i] == QFZ_NONE
                                ? ORACLE_NO_EDGE
-                               : qfz_level_value(p->rule.type, p->rule.distance, keys[i]);
-        if (want[i] == 4294967295.0 && keys[i] == QFZ_NONE) continue; /* they share this key */
+                               : qfz_level_value(p->rule.type, p->rule.distance, levels[i]);
+        if (want[i] == 4294967295.0 && levels[i] == QFZ_NONE) continue; /* both have this level */
         if (!CHECK(got == want[i], "%s: direction %d of pixel %d is %.9g, not %.9g",
                    external ? "with external" : "alone", (int)(i / n), (int)(i % n), got, want[i]))
             break;
     }
-    free(keys);
+    free(levels);
 }
 
-/* meets[i * n_ring + j] = the minimax level of ring pixels i and j, infinite without a path: by
- * relaxing every edge until nothing changes, from each ring pixel. */
+/* meets[i * n_ring + j] = the minimax level of ring pixels i and j, infinite without a path: from
+ * each ring pixel, every edge is relaxed until nothing changes. */
 static void relax_from(const problem *p, int64_t start, double *to)
 {
     const int64_t h = p->r.image.h, w = p->r.image.w;
@@ -134,11 +134,11 @@ static void summary_keeps_levels(const problem *p, const qfz_links *links)
         relax_from(p, y * w + x, to);
         for (uint32_t j = 0; same && j < n; j++) {
             qfz_ring_place(h, w, j, &y, &x);
-            const uint32_t key = qfz_forest_minimax(&forest, i, j);
+            const uint32_t level = qfz_forest_minimax(&forest, i, j);
             const double want = to[y * w + x];
-            const double got = key == QFZ_NONE
+            const double got = level == QFZ_NONE
                                    ? (want == 4294967295.0 ? want : INFINITY)
-                                   : qfz_level_value(p->rule.type, p->rule.distance, key);
+                                   : qfz_level_value(p->rule.type, p->rule.distance, level);
             same = CHECK(got == want, "ring pixels %u and %u: %.9g, not %.9g", i, j, got, want);
         }
     }
@@ -163,12 +163,13 @@ static limits choose_limits(problem *p)
     return l;
 }
 
-/* The same partition, whatever the names. */
+/* True if two arrays are the same partition, whatever the names of its parts. */
 static void same_regions(const problem *p, const char *what, const uint32_t *got,
                          const uint32_t *want)
 {
     const int64_t n = p->r.image.h * p->r.image.w;
-    int64_t *const first = raster_room(n + 1, sizeof *first); /* of a name; of a label */
+    int64_t *const first =
+        raster_room(n + 1, sizeof *first); /* label of each name; name of each label */
     int64_t *const first_want = raster_room(n + 1, sizeof *first_want);
     for (int64_t i = 0; i < n; i++)
         first[i] = first_want[i] = first_want[n] = -1;
@@ -184,7 +185,7 @@ static void same_regions(const problem *p, const char *what, const uint32_t *got
     free(first_want);
 }
 
-/* A graph of vertices that have values, grown. */
+/* A graph of vertices with values, and its joined forest. */
 typedef struct grown {
     qfz_graph graph;
     qfz_forest forest;
@@ -217,7 +218,7 @@ static void grown_fini(grown *g)
     qfz_spans_fini(&g->spans);
 }
 
-/* Every edge of the image, pixels being vertices. */
+/* The graph of all edges of the image; its vertices are pixels. */
 static qfz_links all_edges(const problem *p)
 {
     const int64_t h = p->r.image.h, w = p->r.image.w;
@@ -237,7 +238,8 @@ static qfz_links all_edges(const problem *p)
     return links;
 }
 
-/* How far each ring pixel holds, by all edges of the image and by its summary. */
+/* The omega level of each ring pixel, computed from all edges of the image, equals the one computed
+ * from its summary. */
 static void summary_keeps_omega(const problem *p, const qfz_summary *summary, uint32_t *omega_level)
 {
     const int64_t h = p->r.image.h, w = p->r.image.w;
@@ -248,7 +250,7 @@ static void summary_keeps_omega(const problem *p, const qfz_summary *summary, ui
                             .pixels = summary->values};
     qfz_links edges = all_edges(p);
     grown whole = grow(p, &p->r.image, &edges, NULL);
-    grown told = grow(p, &ring, &summary->links, &summary->ranges);
+    grown by_summary = grow(p, &ring, &summary->links, &summary->ranges);
     for (int64_t i = 0; i < summary->n_ring; i++) {
         int64_t y, x;
         uint32_t got;
@@ -256,17 +258,17 @@ static void summary_keeps_omega(const problem *p, const qfz_summary *summary, ui
         omega_level[i] = UINT32_MAX;
         if (!summary->valid[i]) continue;
         (void)qfz_omega_top(&whole.forest, &whole.spans, (uint32_t)(y * w + x), &omega_level[i]);
-        (void)qfz_omega_top(&told.forest, &told.spans, (uint32_t)i, &got);
+        (void)qfz_omega_top(&by_summary.forest, &by_summary.spans, (uint32_t)i, &got);
         if (!CHECK(got == omega_level[i], "ring pixel %d holds up to %u, not %u", (int)i, got,
                    omega_level[i]))
             break;
     }
     grown_fini(&whole);
-    grown_fini(&told);
+    grown_fini(&by_summary);
     qfz_links_fini(&edges);
 }
 
-/* region[px] = the stop that stands for the pixel's region. */
+/* region[px] = the stop that represents the pixel's region. */
 static void find_regions(qfz_omega_contraction *o, const uint32_t *omega_level, uint32_t *region)
 {
     const int64_t h = o->c.layout.h, w = o->c.layout.w;
@@ -325,7 +327,7 @@ static void one_case(int64_t number)
     qfz_links links = {0};
     make(&p);
     const int64_t h = p.r.image.h, w = p.r.image.w;
-    /* Made for a larger image, as it is for the last tiles of a row. */
+    /* The contraction is made for a larger image, as it is for the last tiles of a row. */
     raster_must(qfz_contraction_init(&c, &p.rule, h + check_pick(5), w + check_pick(5), p.side,
                                      true, p.n_threads, &err));
     double *want = raster_room(p.rule.connectivity / 2 * h * w, sizeof *want);
@@ -353,8 +355,8 @@ static void one_case(int64_t number)
     free(mark);
 }
 
-/* Pixels' lightest edges lead up a flight of stairs, each to the next: one chain, which turns at
- * every pixel, all the way through a block. */
+/* The lightest edges of the pixels form one chain like a flight of stairs, which turns at every
+ * pixel, through a whole block. */
 static void stairs_are_climbed_to_the_end(void)
 {
     enum { SIDE = 40 };
@@ -389,8 +391,8 @@ static void stairs_are_climbed_to_the_end(void)
     free(want);
 }
 
-/* Two halves, and what is between them is the largest level, which says how wide levels that stay
- * are; and a pixel that is not valid, which all bits set stand for. */
+/* Two halves of an image, with the largest level between them, which determines the bytes of packed
+ * levels; and an invalid pixel, whose level is all bits set. */
 static void levels_stay_as_wide_as_the_largest(void)
 {
     enum { SIDE = 40, HOLE = 5 * SIDE + 7 };

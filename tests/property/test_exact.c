@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_exact.c - sums without rounding: against exact sums of doubles, 128-bit integers and
+/* test_exact.c - sums without rounding equal exact sums of doubles, of 128-bit integers, and of
  * hand-made singles (subnormal, huge, cancelling), in any order of addition. */
 #include "core/exact.h"
 #include "core/wide.h"
@@ -19,7 +19,7 @@ static void add_all(sums *s, qfz_type type, const void *values, int64_t n)
     }
 }
 
-/* The library's sums are those of the oracle, and the same in any order and in two halves. */
+/* The library's sums equal the oracle's, in any order and in two halves. */
 static void check_floats(const char *name, float *values, int64_t n)
 {
     sums s = {0}, back = {0}, left = {0}, right = {0};
@@ -105,7 +105,7 @@ static void random_singles(int64_t number)
     check_floats("random", values, n);
 }
 
-/* Mean of whole numbers by definition: the largest m with 2 n m <= 2 s + n. */
+/* The mean of whole numbers by definition: the largest m with 2 n m <= 2 s + n. */
 static int64_t mean_by_search(qfz_i128 sum, int64_t n)
 {
     int64_t low = INT64_C(-3000000000), high = INT64_C(6000000000);
@@ -149,7 +149,7 @@ static void random_integers(int64_t number)
     raster_free(&r);
 }
 
-/* 2^40 pixels of one value: doubling a sum 40 times. */
+/* 2^40 pixels of one value, by doubling a sum 40 times. */
 static void long_sums_do_not_wrap(void)
 {
     const uint32_t most = UINT32_MAX;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_handles.c - threads do not read through one handle: GDAL gives datasets that one thread has
- * opened the same handle of a raw file, whose position both would move. */
+/* test_handles.c - threads never read through the same handle: datasets that one thread opened
+ * share GDAL's handle of a raw file, and so its position. */
 #include <cpl_conv.h>
 #include <cpl_string.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static void write_source(const char *vrt, const char *raw)
 
 typedef struct handles {
     const char *raw;
-    int n, shared; /* of the file, and those of them that several datasets have */
+    int n, shared; /* handles of the file; and handles that several datasets share */
 } handles;
 
 static int look(const qfz_progress *progress, void *arg)
@@ -48,7 +48,7 @@ static int look(const qfz_progress *progress, void *arg)
     return 0;
 }
 
-/* CELLS x CELLS times the VRT in another one. */
+/* A VRT that contains another VRT CELLS x CELLS times. */
 static void write_mosaic(const char *mosaic, const char *vrt)
 {
     FILE *const f = fopen(mosaic, "w");
@@ -69,7 +69,7 @@ static void write_mosaic(const char *mosaic, const char *vrt)
     fclose(f);
 }
 
-/* The regions that many threads find are those that one finds. */
+/* Many threads find the same regions as one thread. */
 static void equals_one_thread(qfz_job job)
 {
     qfz_report report = qfz_report_default();
@@ -83,8 +83,8 @@ static void equals_one_thread(qfz_job job)
     CHECK(report.regions == regions, "%" PRIu64 " regions, not %" PRIu64, report.regions, regions);
 }
 
-/* The job's own dataset and those of its first thread are opened by one, which reads by one of them
- * at a time. */
+/* One thread opens the job's own dataset and those of its first thread context, and reads through
+ * one of them at a time. */
 static void one_case(int64_t number)
 {
     handles found = {.raw = scratch("handles.raw")};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_jobs.c - random rasters as files through whole jobs: every output equals the oracle's,
- * whatever the tile size, the number of threads and the memory; tables are the same text. */
+/* test_jobs.c - random rasters as files, processed by whole jobs: every output equals the oracle's,
+ * whatever the tile size, the number of threads and the memory; tables have the same text. */
 #include "engine_under_test.h"
 #include "files.h"
 
@@ -24,7 +24,7 @@ static int64_t n_pixels(const problem *p)
     return p->r.image.h * p->r.image.w;
 }
 
-/* -------------------------------------------------------------------------------- the source */
+/* ---- The source. */
 
 static double pick_nodata(qfz_type type)
 {
@@ -35,7 +35,7 @@ static double pick_nodata(qfz_type type)
     return check_chance(50) ? lo : hi;
 }
 
-/* Writes nodata into the pixels that the raster has as holes, then finds who is valid. */
+/* Writes nodata into the pixels that are holes of the raster, then computes validity. */
 static void hide_by_nodata(problem *p, bool any)
 {
     const int64_t n = n_pixels(p);
@@ -97,7 +97,7 @@ static void write_validity(const problem *p, GDALRasterBandH band, GDALDataType 
     free(values);
 }
 
-/* The bands in use are in the file in any order, between others. */
+/* In the file, the bands in use are in any order, between other bands. */
 static int place_bands(problem *p)
 {
     const int n = p->r.image.n_bands;
@@ -172,9 +172,9 @@ static void make(problem *p)
                    p->base.bands ? ", chosen bands" : "");
 }
 
-/* --------------------------------------------------------------------------------- variants */
+/* ---- Variants. */
 
-/* For tools that slow kernels down ten thousandfold: each job once, in a few tiles. */
+/* For tools that slow kernels down by a factor of ten thousand: each job once, in a few tiles. */
 static bool small;
 
 static int n_variants(int n)
@@ -225,9 +225,9 @@ static void labels_are(const problem *p, const char *path, const char *what, con
     grid_free(&g);
 }
 
-/* ---------------------------------------------------------------------------------- regions */
+/* ---- Regions. */
 
-/* The number in the column of that name in a line, NaN if there is none. */
+/* The number in the named column of a line, NaN if there is none. */
 static double column(char **head, char **line, const char *name)
 {
     const int i = CSLFindString(head, name);
@@ -288,7 +288,7 @@ static void table_is(const problem *p, const char *path, const uint32_t *labels,
     free(regions);
 }
 
-/* The first variant's text is kept; the others' must be the same. */
+/* The tables of all variants must equal the first variant's. */
 static void table_is_same(problem *p, const char *path, const char *what, bool first)
 {
     GByte *text = NULL;
@@ -305,9 +305,9 @@ static void table_is_same(problem *p, const char *path, const char *what, bool f
     VSIFree(text);
 }
 
-/* -------------------------------------------------------------------------------------- jobs */
+/* ---- Jobs. */
 
-/* The same regions and pixels, and no output. */
+/* A job without outputs has the same numbers of regions and pixels. */
 static void counts(const problem *p, qfz_job job, const char *name, uint32_t n)
 {
     char what[256];
@@ -348,7 +348,7 @@ static void labels_equal(problem *p, uint32_t *want)
     label_variants(p, job, name, want, oracle_alpha(p->o, job.criterion.alpha, want));
 }
 
-/* Pixels of the background in every band are no part of any zone. */
+/* Pixels with the background value in every band belong to no region. */
 static void background_is_left_out(problem *p, uint32_t *want)
 {
     qfz_job job = p->base;
@@ -441,7 +441,7 @@ static void simplify_equals(problem *p, uint32_t *want)
     free(painted);
 }
 
-/* The smallest unsigned type with room above every level that could be, else Float32. */
+/* The smallest unsigned type with a number above every possible level, else Float32. */
 static GDALDataType saliency_type(const problem *p)
 {
     static const double widths[] = {255, 255, 65535, 65535, 4294967295.0, 4294967295.0};
@@ -550,8 +550,8 @@ static void one_case(int64_t number)
     free(labels);
 }
 
-/* Many small tiles in the least memory: more summaries than the store may keep, so that they go
- * to a temporary file and come back. */
+/* Many small tiles and the least memory: the store cannot hold all summaries and moves some to a
+ * temporary file and back. */
 static void summaries_spill(int64_t number, qfz_task task)
 {
     enum { H = 512, W = 500 };
@@ -626,7 +626,7 @@ int main(int argc, char **argv)
     files_begin();
     small = check_.cases == 0;
     if (small) one_case(0);
-    /* What spills is the same for every engine, and 64,000 tiles take the simulator an hour. */
+    /* The store is the same for every engine, and 64,000 tiles would take the simulator an hour. */
     if (!small && check_.first == 0 && TEST_ENGINE == QFZ_ENGINE_CPU)
         for (int task = QFZ_LABEL; task <= QFZ_SALIENCY; task++)
             summaries_spill(-1 - task, (qfz_task)task);

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* test_keep.c - what was found out of tiles is kept as far as the budget goes, and changes nothing
- * but time: every output is the one of a job that keeps nothing. */
+/* test_keep.c - results of tiles are cached as far as the budget permits, and this changes nothing
+ * but time: every output equals that of a job without a cache. */
 #include "files.h"
 #include "job/setup_init.h"
 #include "job/task_run.h"
 
 enum { MOST_BANDS = 2, TABLE_ROOM = 1 << 20 };
 
-/* The CPU's engine, watched. */
+/* The CPU engine, with counted calls. */
 static struct {
     qfz_engine engine;
     qfz_engine_cache cache;
-    int summaries, keeps, resumes; /* calls that went well */
-    int64_t cached_bytes;          /* of all keeps */
-    bool refuses;                  /* to resume */
-    int fails_in;                  /* allocations of keep(); 0: never */
+    int summaries, keeps, resumes; /* successful calls */
+    int64_t cached_bytes;          /* of all stored results */
+    bool refuses;                  /* refuse to resume */
+    int fails_in;                  /* the allocation of keep() that fails; 0: none */
     bool in_keep;
 } spy;
 
@@ -25,8 +25,7 @@ typedef struct problem {
     char src[PATH_ROOM], mask[PATH_ROOM];
 } problem;
 
-/* ------------------------------------------------------------------------------------- the engine
- */
+/* ---- The engine. */
 qfz_status __real_qfz_alloc(void **ptr, int64_t n, size_t item_bytes, qfz_error *err);
 qfz_status __wrap_qfz_alloc(void **ptr, int64_t n, size_t item_bytes, qfz_error *err);
 qfz_status __real_qfz_alloc_large(void **ptr, int64_t n, size_t item_bytes, qfz_error *err);
@@ -90,8 +89,7 @@ static void watch(void)
     spy.engine.cache = &spy.cache;
 }
 
-/* ---------------------------------------------------------------------------------------- the job
- */
+/* ---- The job. */
 static void write_source(problem *p)
 {
     const qfz_image *const image = &p->r.image;
@@ -109,7 +107,7 @@ static void write_source(problem *p)
     files_write_bytes(p->mask, p->r.valid, h, w);
 }
 
-/* Some tiles have several of the blocks in which the engine works. */
+/* Some tiles have several blocks of the engine. */
 static void make(problem *p)
 {
     static const qfz_type types[] = {QFZ_U8, QFZ_U16, QFZ_F32};
@@ -141,7 +139,7 @@ typedef struct outcome {
     char table[TABLE_ROOM];
 } outcome;
 
-/* Levels are all there in what was found; tiles that have none of it keep their pixels. */
+/* A cached result of levels does not need pixels; tiles without one read their pixels again. */
 static void pixels_are_there_for_sums(const qfz_run *run, qfz_task task)
 {
     int n_there = 0;
@@ -220,8 +218,7 @@ static void outcome_free(outcome *out)
     grid_free(&out->labels);
 }
 
-/* ------------------------------------------------------------------------------------ comparisons
- */
+/* ---- Comparisons. */
 static void same_grid(const grid *a, const grid *b, const char *what, const char *which)
 {
     const int64_t n = a->h * a->w * a->n_bands;
@@ -250,7 +247,7 @@ static void nothing_is_kept(const problem *p, outcome *want)
           spy.summaries, want->tiles);
 }
 
-/* One tile alone has no summary, and what it is made of is found once. */
+/* A single tile has no summary, and is processed once. */
 static int all_of(const outcome *o)
 {
     return (int)o->tiles * (o->passes - (o->tiles > 1 ? 1 : 2));
@@ -265,7 +262,7 @@ static void all_is_kept(const problem *p, const outcome *want, outcome *got)
     CHECK(spy.summaries == (want->tiles > 1 ? want->tiles : 0), "%d summaries", spy.summaries);
 }
 
-/* bytes: what all that was found took, in all passes together; so half of it is too little. */
+/* bytes: the size of all cached results in all passes together; half of it is too little. */
 static void some_is_kept(const problem *p, const outcome *want, int64_t bytes, outcome *got)
 {
     const qfz_image *const image = &p->r.image;
@@ -286,8 +283,9 @@ static void refused_is_found_anew(const problem *p, const outcome *want, outcome
     same(got, want, "none taken up");
 }
 
-/* The n-th allocation of any keep() fails: so does the job, and the sanitizer sees what is left. */
-static void failure_is_told(const problem *p, outcome *got)
+/* If the n-th allocation of a keep() fails, so does the job; the sanitizer finds what is not
+ * freed. */
+static void failure_is_reported(const problem *p, outcome *got)
 {
     spy.fails_in = (int)(1 + check_pick(24));
     run_watched(p, INT64_C(1) << 40, 2, got);
@@ -312,7 +310,7 @@ static void one_case(int64_t number)
     outcome_free(&got);
     refused_is_found_anew(&p, &want, &got);
     outcome_free(&got);
-    if (all_of(&want) > 0) failure_is_told(&p, &got);
+    if (all_of(&want) > 0) failure_is_reported(&p, &got);
     outcome_free(&got);
     outcome_free(&want);
     raster_free(&p.r);

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* test_level.c - level keys: against the oracle's scalar arithmetic for every type and distance,
- * at the ends of the types, and back from alpha. */
+/* test_level.c - levels equal those of the oracle's scalar arithmetic, for every type and distance,
+ * at the ends of the types; and level of an alpha. */
 #include "rasters.h"
 #include "core/level.h"
 
-enum { LONG = 700 }; /* pixels of a row: longer than any block a vector loop may use */
+enum { LONG = 700 }; /* pixels of a row: longer than any block of a vectorised loop */
 
 static void keys_equal(const qfz_image *image, qfz_distance distance, int64_t p, int64_t q,
                        int64_t n)
 {
-    uint32_t keys[LONG];
+    uint32_t levels[LONG];
     oracle *o = oracle_open(image, 4, distance);
-    qfz_levels(image, distance, p, q, n, keys);
+    qfz_levels(image, distance, p, q, n, levels);
     for (int64_t i = 0; i < n; i++) {
         const double want = oracle_level(o, p + i, q + i);
-        const double got = qfz_level_value(image->type, distance, keys[i]);
+        const double got = qfz_level_value(image->type, distance, levels[i]);
         if (!CHECK(got == want, "pair %d: %.17g, not %.17g", (int)i, got, want)) break;
     }
     oracle_close(o);
 }
 
-/* Levels of pairs at any distance, of rows of any length. */
+/* Levels of pairs of any offset, in rows of any length. */
 static void random_rows(int64_t number)
 {
     raster r;
@@ -41,13 +41,13 @@ static void random_rows(int64_t number)
             raster_set(&r, b, p,
                        r.colours[b % r.image.n_bands % RASTER_BANDS][check_pick(RASTER_COLOURS)]);
     for (int d = 0; d < 3; d++) {
-        uint32_t key;
+        uint32_t level;
         qfz_error err = {0};
         const int64_t q = check_pick(w), p = check_pick(w);
         const int64_t n = w - (p > q ? p : q);
         check_describe("%d bands %s in %s, %s, %d pairs", n_bands, raster_types[type], r.palette,
                        raster_distances[d], (int)n);
-        if (qfz_max_level(type, n_bands, (qfz_distance)d, &key, &err) == QFZ_OK)
+        if (qfz_max_level(type, n_bands, (qfz_distance)d, &level, &err) == QFZ_OK)
             keys_equal(&r.image, (qfz_distance)d, p, q, n);
         else
             CHECK(raster_levels_overflow(&r.image, (qfz_distance)d), "refused: %s", err.message);
@@ -55,7 +55,7 @@ static void random_rows(int64_t number)
     raster_free(&r);
 }
 
-/* Every pair of 16 awkward singles, one band and two. */
+/* Every pair of 16 special singles, one band and two. */
 static void awkward_singles(void)
 {
     static const float v[] = {
@@ -106,7 +106,7 @@ static void ends_of_types(void)
         }
 }
 
-/* Squares next to the middle of two singles: a root that is rounded twice gets them wrong. */
+/* Squares next to the midpoint of two singles: a root that is rounded twice would be wrong. */
 static void roots_next_to_middles(void)
 {
     enum { N = 512 };
@@ -124,7 +124,7 @@ static void roots_next_to_middles(void)
     }
 }
 
-/* alpha -> the largest key whose level is <= alpha. */
+/* The level of alpha is the largest level whose dissimilarity is <= alpha. */
 static void alphas_at_boundaries(void)
 {
     for (int t = 0; t < 7; t++)
@@ -134,9 +134,9 @@ static void alphas_at_boundaries(void)
             const bool single = qfz_levels_are_float(type, distance);
             const uint32_t top = single ? 0x7f800000u : UINT32_MAX;
             check_case(t, "alpha for %s, %s", raster_types[t], raster_distances[d]);
-            CHECK(single == (t == QFZ_F32 || d == QFZ_L2), "kind of key");
+            CHECK(single == (t == QFZ_F32 || d == QFZ_L2), "kind of level");
             CHECK(qfz_level_of_alpha(type, distance, 0.0) == 0, "alpha 0");
-            CHECK(qfz_level_of_alpha(type, distance, -0.0) == 0, "alpha -0 (equal to 0): key %u",
+            CHECK(qfz_level_of_alpha(type, distance, -0.0) == 0, "alpha -0 (equal to 0): level %u",
                   qfz_level_of_alpha(type, distance, -0.0));
             CHECK(qfz_level_of_alpha(type, distance, INFINITY) == top, "alpha infinite");
             CHECK(qfz_level_of_alpha(type, distance, 1e300) == top - (single ? 1 : 0),
@@ -144,16 +144,17 @@ static void alphas_at_boundaries(void)
             CHECK(qfz_level_of_alpha(type, distance, 5e-324) == 0, "least alpha");
             CHECK(qfz_level_value(type, distance, 0) == 0, "level 0");
             for (int i = 0; i < 3000; i++) {
-                const uint32_t key = i < 40   ? (uint32_t)i + 1
-                                     : i < 80 ? top - (uint32_t)(i - 40) - (single ? 1 : 0)
-                                              : 1 + (uint32_t)check_pick((int64_t)top - 1);
-                const double level = qfz_level_value(type, distance, key);
-                if (!CHECK(qfz_level_of_alpha(type, distance, level) == key, "key %u", key) ||
-                    !CHECK(qfz_level_of_alpha(type, distance, nextafter(level, 0)) == key - 1,
-                           "just under key %u", key) ||
-                    !CHECK(qfz_level_of_alpha(type, distance, nextafter(level, INFINITY)) == key,
-                           "just over key %u", key) ||
-                    !CHECK(level > qfz_level_value(type, distance, key - 1), "order at %u", key))
+                const uint32_t level = i < 40   ? (uint32_t)i + 1
+                                       : i < 80 ? top - (uint32_t)(i - 40) - (single ? 1 : 0)
+                                                : 1 + (uint32_t)check_pick((int64_t)top - 1);
+                const double alpha = qfz_level_value(type, distance, level);
+                if (!CHECK(qfz_level_of_alpha(type, distance, alpha) == level, "level %u", level) ||
+                    !CHECK(qfz_level_of_alpha(type, distance, nextafter(alpha, 0)) == level - 1,
+                           "just under level %u", level) ||
+                    !CHECK(qfz_level_of_alpha(type, distance, nextafter(alpha, INFINITY)) == level,
+                           "just over level %u", level) ||
+                    !CHECK(alpha > qfz_level_value(type, distance, level - 1), "order at %u",
+                           level))
                     break;
             }
         }
@@ -161,22 +162,22 @@ static void alphas_at_boundaries(void)
 
 static void max_level(qfz_type type, int n_bands, qfz_distance distance, int64_t want)
 {
-    uint32_t key = 12345;
+    uint32_t level = 12345;
     qfz_error err = {0};
-    const qfz_status st = qfz_max_level(type, n_bands, distance, &key, &err);
+    const qfz_status st = qfz_max_level(type, n_bands, distance, &level, &err);
     if (want < 0) {
-        CHECK(st == QFZ_EARG && key == 12345, "%d bands of %s: status %d", n_bands,
+        CHECK(st == QFZ_EARG && level == 12345, "%d bands of %s: status %d", n_bands,
               raster_types[type], (int)st);
         CHECK(strlen(err.message) > 20 && err.status == QFZ_EARG, "message: %s", err.message);
     } else {
-        CHECK(st == QFZ_OK && key >= want, "%d bands of %s: status %d, key %u < %lld", n_bands,
-              raster_types[type], (int)st, key, (long long)want);
+        CHECK(st == QFZ_OK && level >= want, "%d bands of %s: status %d, level %u < %lld", n_bands,
+              raster_types[type], (int)st, level, (long long)want);
     }
 }
 
 static void refuses_levels_beyond_32_bits(void)
 {
-    check_case(0, "the largest key");
+    check_case(0, "the largest level");
     max_level(QFZ_U8, 1, QFZ_L1, 255);
     max_level(QFZ_I8, 1, QFZ_L1, 255);
     max_level(QFZ_U8, 1024, QFZ_L1, 1024 * 255);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_plan.c - the plan of a job keeps to its memory, whatever the raster, its blocks and the
- * threads: shares add up, more memory is no loss, and what cannot be done is refused. */
+/* test_plan.c - the plan of a job stays within its memory, whatever the raster, its blocks and the
+ * threads: the shares add up, more memory never makes a plan worse, and impossible jobs are
+ * refused. */
 #include <string.h>
 
 #include "files.h"
@@ -18,7 +19,7 @@ typedef struct problem {
 
 static const char *const types[] = {"Byte", "UInt16", "Float32"};
 
-/* One part that is never read, but says what its blocks are. */
+/* Writes a VRT that has blocks of a given size and is never read. */
 static void write_source(const problem *p)
 {
     FILE *const f = fopen(p->src, "w");
@@ -81,7 +82,7 @@ static qfz_status plan(const qfz_job *job, qfz_setup *setup, qfz_error *err)
     return st;
 }
 
-/* Of GDAL's cache. */
+/* The share of GDAL's cache. */
 static int64_t blocks_bytes(const qfz_setup *s)
 {
     const qfz_source_info *const info = &s->info;
@@ -91,7 +92,7 @@ static int64_t blocks_bytes(const qfz_setup *s)
 static void shares_fit(const qfz_setup *s)
 {
     const int64_t tiles = s->worker_bytes * s->n_threads;
-    const int64_t rest = (s->memory_bytes - s->cache_bytes) / 7; /* for all else */
+    const int64_t rest = (s->memory_bytes - s->cache_bytes) / 7; /* for everything else */
     CHECK(tiles + s->cache_bytes + s->store_bytes + s->tile_cache_bytes <= s->memory_bytes - rest,
           "%d threads, tiles %" PRId64 ", cache %" PRId64 ", store %" PRId64 ", kept %" PRId64,
           s->n_threads, tiles, s->cache_bytes, s->store_bytes, s->tile_cache_bytes);
@@ -111,7 +112,8 @@ static void tiles_cover_the_raster(const problem *p, const qfz_setup *s)
     CHECK(s->n_threads >= 1 && s->n_threads <= p->job.n_threads, "%d threads", s->n_threads);
 }
 
-/* Tiles of who began a job: fewer threads, where not all can have one. */
+/* A job continues with the tiles it began with: with fewer threads if memory is too small for
+ * all. */
 static void other_tiles_fit_too(const problem *p, qfz_setup *s)
 {
     qfz_error err = {0};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_region_parts.c - records that several processes gathered make the table that one would make.
+/* test_region_parts.c - records gathered by several processes make the same table as records of one
+ * process.
  *
  * Regions are invented: each begins in some part, and has records of a few pixels in that part and
  * in later ones. */
@@ -40,7 +41,7 @@ static void make_source(const char *path, qfz_type type, int n_bands)
     GDALClose(d);
 }
 
-/* A record of some pixels of any place and value. */
+/* A record of random pixels. */
 static uint64_t *make_record(const scene *s, uint64_t label)
 {
     const qfz_source_info *const info = &s->setup.info;
@@ -81,7 +82,7 @@ static void invent(scene *s)
     }
 }
 
-/* In any order, some at a time; of one part, or of all. */
+/* Adds records in any order, some at a time; those of one part, or of all. */
 static void give(const scene *s, qfz_region_records *regions, int part)
 {
     uint64_t *const batch = malloc((size_t)(s->words * REGIONS * PIECES) * sizeof *batch);
@@ -154,7 +155,7 @@ static char *table_of_parts(const scene *s)
     return text_of(table, s->table);
 }
 
-/* A part's file that is missing, or of another job, is named. */
+/* A missing file of a part, or one of another job, is named in the message. */
 static void refuses_what_is_not_its_own(const scene *s)
 {
     qfz_run run = run_of(s, 0);

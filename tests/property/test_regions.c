@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_regions.c - (alpha, omega)-regions of tiles of several blocks: what the CPU's engine makes
- * of them agrees with their labels, pixel by pixel.  That regions are the right ones is
- * test_contract's.
- */
+/* test_regions.c - (alpha, omega)-regions of tiles of several blocks: counts, sums, painted means
+ * and features of the CPU engine agree with its labels, pixel by pixel.  test_contract.c checks the
+ * labels. */
 #include "core/engine.h"
 #include "rasters.h"
 
@@ -35,7 +34,8 @@ static void make(problem *p)
                    p->r.palette, p->r.holes, p->rule.connectivity);
 }
 
-/* 1, 2, 3 ... by first pixels, of which each row has as many as it is said to. */
+/* Labels are 1, 2, 3 ... in order of first pixels, and each row has the reported number of first
+ * pixels. */
 static void come_by_first_pixels(const problem *p, const qfz_partition *partition)
 {
     const qfz_image *const image = &p->r.image;

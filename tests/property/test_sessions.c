@@ -95,14 +95,14 @@ static void saliency_equals(const problem *p, qfz_session *s, qfz_part part, con
     for (int64_t i = 0; i < n; i++) {
         const bool none = keys[i] == UINT32_MAX;
         const double got = none ? ORACLE_NO_EDGE : qfz_session_level(s, keys[i]);
-        if (want[i] == 4294967295.0 && none) continue; /* that level shares its key with "none" */
+        if (want[i] == 4294967295.0 && none) continue; /* that level equals the number for "none" */
         if (!CHECK(got == want[i], "%s: direction %d of pixel %d is %.9g, not %.9g", name,
                    (int)(i / n_pixels(p)), (int)(i % n_pixels(p)), got, want[i]))
             return;
     }
 }
 
-/* The level of the lowest common ancestor of two pixels, or -1. */
+/* The level of the lowest common ancestor of two pixels, or -1 if there is none. */
 static double meeting_level(qfz_session *s, const qfz_tree *t, uint32_t a, uint32_t b,
                             uint8_t *seen)
 {
@@ -122,7 +122,8 @@ static double meeting_level(qfz_session *s, const qfz_tree *t, uint32_t a, uint3
     return level;
 }
 
-/* Parents are above their children, inner nodes have two of them at least, chains end. */
+/* Parents come after their children, inner nodes have at least two children, and every chain
+ * ends. */
 static bool tree_is_canonical(const problem *p, const qfz_tree *t)
 {
     const int64_t n = n_pixels(p);
@@ -374,7 +375,7 @@ static void one_case(int64_t number)
         (void)runs(s, QFZ_PART_SUMMARISE, "summarise");
         saliency_equals(&p, s, QFZ_PART_RESOLVE, want);
         cuts_equal(&p, s);
-        labels_equal(&p, s); /* a session's parts may be run again, in any order */
+        labels_equal(&p, s); /* the parts of a session may run again, in any order */
         regions_equal(&p, s);
         if (number % 4 == 0) fills_buffers(&p, s);
     }
@@ -397,7 +398,7 @@ static void refused(const char *what, const qfz_image *image, const qfz_criterio
     if (st == QFZ_OK) qfz_session_close(s);
 }
 
-/* As many times as runs, whatever the part. */
+/* There is one time per run, for every part. */
 static void times_every_part(void)
 {
     static const uint8_t pixels[6] = {1, 1, 2, 3, 2, 2};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_stops.c - a job that is stopped while it writes its table, merges its parts, copies its
- * raster or makes a layout leaves nothing under the names of its outputs; one with a journal goes
- * on. */
+ * raster or converts its layout leaves no file under the names of its outputs; a job with a journal
+ * continues. */
 #include <unistd.h>
 
 #include "files.h"
@@ -9,8 +9,8 @@
 enum { SIDE = 160, PARTS = 2 };
 
 typedef struct watcher {
-    const char *stop_in; /* the step that is stopped ... */
-    int stop_at;         /* ... at its n-th report, from 1 */
+    const char *stop_in; /* the step at which the job stops */
+    int stop_at;         /* the report of that step at which it stops, from 1 */
     char step[32];
     double done;
     int reports;
@@ -57,7 +57,7 @@ static qfz_job job_of(watcher *w)
     return job;
 }
 
-/* It stops near its end, and leaves nothing. */
+/* The job stops near its end, and leaves no output. */
 static void run_stopped(const qfz_job *job, int64_t number)
 {
     static const char *const only_source[] = {"src.tif", NULL};
@@ -79,7 +79,7 @@ static void in_the_table(int64_t number)
     run_stopped(&job, number);
 }
 
-/* A PNG is compared with what it was made of, a COG not. */
+/* A PNG is compared with its source after the copy, a COG is not; so a PNG has more reports. */
 static void in_the_copying(int64_t number)
 {
     const bool is_png = number % 2;
@@ -107,7 +107,7 @@ static void in_the_layout(int64_t number)
 static qfz_status run_phase(qfz_job job, qfz_phase phase, int part, qfz_error *err)
 {
     qfz_report report = qfz_report_default();
-    ((watcher *)job.progress_arg)->done = 0; /* of this process */
+    ((watcher *)job.progress_arg)->done = 0; /* parts written by this process */
     job.phase = phase;
     job.part = part;
     job.n_parts = part > 0 ? PARTS : 0;
@@ -131,7 +131,7 @@ static bool is_there(const char *name)
     return access(scratch(name), F_OK) == 0;
 }
 
-/* Each of the two rasters is copied in one strip a part. */
+/* Each of the two rasters is copied in one strip per part. */
 static void in_the_merging(int64_t number)
 {
     static const char *const all[] = {"src.tif", "dst.tif", "labels.tif", "table.csv", NULL};

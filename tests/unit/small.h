@@ -26,7 +26,7 @@ static inline int random_below(uint64_t *state, int n)
     return (int)(random_next(state) % (uint64_t)n);
 }
 
-/* Zeros; at least one item. */
+/* Memory of n items, at least one, filled with zeros. */
 static inline void *room(size_t n, size_t size)
 {
     void *const ptr = calloc(n ? n : 1, size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_components.c - labels against a breadth-first flood fill that looks at one edge at a time.
- */
+/* test_components.c - labels of components equal those of a breadth-first flood fill that tests one
+ * edge at a time. */
 #include "cpu/cpu.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "core/box.h"
 #include "small.h"
 
-/* ---- The truth ------------------------------------------------------------------------------- */
+/* ---- Flood fill ------------------------------------------------------------------------------ */
 
 typedef struct answers {
     uint32_t *label, *first;
@@ -27,7 +27,7 @@ static void answer_destroy(answers *answer)
     free(answer->first);
 }
 
-/* Does the edge that starts at pixel p join it to pixel q? */
+/* True if the edge from pixel p to pixel q joins them. */
 static bool edge_joins(const qfz_image *image, const qfz_rule *rule, int dir, int64_t p, int64_t q)
 {
     if (!is_valid(image, p) || !is_valid(image, q)) return false;
@@ -37,7 +37,8 @@ static bool edge_joins(const qfz_image *image, const qfz_rule *rule, int dir, in
     return key <= rule->alpha_level;
 }
 
-/* Pixel p's neighbour in direction dir (of sign 1) or from there (-1); -1: none, or not joined. */
+/* The neighbour of pixel p in direction dir (sign 1) or against it (-1); -1 if there is none or it
+ * is not joined. */
 static int64_t joined_neighbour(const qfz_image *image, const qfz_rule *rule, int64_t p, int dir,
                                 int sign)
 {
@@ -79,7 +80,7 @@ static void flood_all(const qfz_image *image, const qfz_rule *rule, answers *out
 
 /* ---- Comparison ------------------------------------------------------------------------------ */
 
-/* Everything here has the size promised, and nothing in it that could help. */
+/* Every array has exactly the documented size, and arbitrary contents. */
 static void *filled_room(size_t n, size_t size)
 {
     void *const got = room(n, size);
@@ -127,7 +128,7 @@ static void check_rows_and_ring(const qfz_runs *runs, const answers *want, int64
     free(ring);
 }
 
-/* Asks for the first pixel of each step-th region. */
+/* Checks the first pixel of every step-th region. */
 static void check_first(const qfz_runs *runs, const uint32_t *row_before, const answers *want,
                         int64_t h, uint32_t step)
 {
@@ -211,7 +212,7 @@ static void check_random(uint64_t *state, qfz_type type, int n_bands, qfz_distan
     const size_t n_px = (size_t)(h * w);
     void *const pixels = room(n_px * (size_t)n_bands, qfz_type_bytes(type));
     uint8_t *const valid = room(n_px, 1);
-    const int few = 1 + random_below(state, 4); /* share of pixels that take another value */
+    const int few = 1 + random_below(state, 4); /* percentage of pixels that get another value */
     int value = 0;
     for (size_t i = 0; i < n_px * (size_t)n_bands; i++) {
         if (random_below(state, 4) < few) value = random_below(state, n_values);
@@ -275,7 +276,8 @@ static void labels_stored_edges(void **state)
     }
 }
 
-/* Each pixel a run, joined to all three below: where rows meet, all runs of both become one. */
+/* Each pixel is a run and is joined to all three pixels below: where rows meet, all runs of both
+ * become one component. */
 static void joins_all_runs_of_two_rows(void **state)
 {
     (void)state;
@@ -361,7 +363,7 @@ static int rising_stripes(int y, int x, int h, int w)
     return (x + y) % 3 == 0;
 }
 
-/* Teeth that only the last row joins: every union comes late, and at once. */
+/* The teeth of a comb, joined by the last row only: all unions come in one row, late. */
 static int comb(int y, int x, int h, int w)
 {
     (void)w;
@@ -374,14 +376,14 @@ static int hanging_comb(int y, int x, int h, int w)
     return x % 2 == 0 || y == 0;
 }
 
-/* V shapes within each other: chains of unions in the order that makes trees deep. */
+/* Nested V shapes: chains of unions in the order that makes trees deep. */
 static int chevrons(int y, int x, int h, int w)
 {
     (void)h;
     return ((x < w / 2 ? x : w - 1 - x) - y + 1024) % 2 && x % 4 != 3;
 }
 
-/* Squares within squares, each open towards the next at its top left corner. */
+/* Nested squares, each open at its upper left corner. */
 static int spiral(int y, int x, int h, int w)
 {
     const int right = w - 1 - x, low = h - 1 - y;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_memory.c - sizes are multiplied with a check; large pages are for what fills them. */
+/* test_memory.c - sizes that overflow are refused; large pages are used for memory that fills
+ * one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tree.c - alpha-trees against two slow truths: flooding at every level, one level at a time,
- * and Kruskal's algorithm on all edges.
+/* test_tree.c - alpha-trees equal those of two slow methods: flooding at every level, one level at
+ * a time, and Kruskal's algorithm on all edges.
  *
- * A tree is compared as the sorted list of its zones (level, first pixel, number of pixels): zones
- * of one level are disjoint, so equal lists are equal trees. */
+ * A tree is compared as the sorted list of its components (level, first pixel, number of pixels):
+ * components of one level are disjoint, so equal lists are equal trees. */
 #include "cpu/cpu.h"
 
 #include <math.h>
@@ -57,7 +57,7 @@ static void destroy(problem *p)
 /* ---- Edges ----------------------------------------------------------------------------------- */
 
 typedef struct edge {
-    uint32_t key, p, q;
+    uint32_t level, p, q;
 } edge;
 
 typedef struct edge_list {
@@ -67,11 +67,11 @@ typedef struct edge_list {
 
 static int by_key(const void *a, const void *b)
 {
-    const uint32_t x = ((const edge *)a)->key, y = ((const edge *)b)->key;
+    const uint32_t x = ((const edge *)a)->level, y = ((const edge *)b)->level;
     return (x > y) - (x < y);
 }
 
-/* All edges that may join, by key. */
+/* All edges of valid pixels, by level. */
 static edge_list edges_of(const problem *p)
 {
     const int64_t h = p->image.h, w = p->image.w;
@@ -82,42 +82,45 @@ static edge_list edges_of(const problem *p)
             const int64_t q = y * w + x;
             if (y >= h || x < 0 || x >= w || !is_valid(&p->image, px) || !is_valid(&p->image, q))
                 continue;
-            uint32_t key;
-            qfz_levels(&p->image, p->rule.distance, px, q, 1, &key);
-            if (key <= p->rule.alpha_level)
-                list.edges[list.n++] = (edge){key, (uint32_t)px, (uint32_t)q};
+            uint32_t level;
+            qfz_levels(&p->image, p->rule.distance, px, q, 1, &level);
+            if (level <= p->rule.alpha_level)
+                list.edges[list.n++] = (edge){level, (uint32_t)px, (uint32_t)q};
         }
     }
     qsort(list.edges, (size_t)list.n, sizeof *list.edges, by_key);
     return list;
 }
 
-/* ---- Zones ----------------------------------------------------------------------------------- */
+/* ---- Components ------------------------------------------------------------------------------ */
 
-typedef struct zone {
+typedef struct component {
     uint32_t level, first, size;
-} zone;
+} component;
 
-typedef struct zone_list {
-    zone *zones;
+typedef struct component_list {
+    component *components;
     int64_t n;
-} zone_list;
+} component_list;
 
 static int by_level_and_first(const void *a, const void *b)
 {
-    const zone *const x = a, *const y = b;
+    const component *const x = a, *const y = b;
     if (x->level != y->level) return x->level < y->level ? -1 : 1;
     return (x->first > y->first) - (x->first < y->first);
 }
 
-static void assert_same_zones(const problem *p, const zone_list *got, const zone_list *want)
+static void assert_same_components(const problem *p, const component_list *got,
+                                   const component_list *want)
 {
     for (int64_t i = 0; i < got->n && i < want->n; i++)
-        if (memcmp(&got->zones[i], &want->zones[i], sizeof(zone)) != 0)
-            fail_msg("%s: zone %d is (%u, %u, %u), not (%u, %u, %u)", p->name, (int)i,
-                     got->zones[i].level, got->zones[i].first, got->zones[i].size,
-                     want->zones[i].level, want->zones[i].first, want->zones[i].size);
-    if (got->n != want->n) fail_msg("%s: %d zones, not %d", p->name, (int)got->n, (int)want->n);
+        if (memcmp(&got->components[i], &want->components[i], sizeof(component)) != 0)
+            fail_msg("%s: component %d is (%u, %u, %u), not (%u, %u, %u)", p->name, (int)i,
+                     got->components[i].level, got->components[i].first, got->components[i].size,
+                     want->components[i].level, want->components[i].first,
+                     want->components[i].size);
+    if (got->n != want->n)
+        fail_msg("%s: %d components, not %d", p->name, (int)got->n, (int)want->n);
 }
 
 static uint32_t root_of(uint32_t *find, uint32_t v)
@@ -127,18 +130,18 @@ static uint32_t root_of(uint32_t *find, uint32_t v)
     return v;
 }
 
-/* Kruskal's algorithm, a level at a time; a set's root is its first pixel. */
-static zone_list zones_by_kruskal(const problem *p, const edge_list *list)
+/* Kruskal's algorithm, one level at a time; the root of a set is its first pixel. */
+static component_list components_by_kruskal(const problem *p, const edge_list *list)
 {
     const size_t n = (size_t)(p->image.h * p->image.w);
     uint32_t *const find = room(n, sizeof *find), *const size = room(n, sizeof *size);
     uint8_t *const grew = room(n, 1);
-    zone_list result = {room(n, sizeof(zone)), 0};
+    component_list result = {room(n, sizeof(component)), 0};
     for (uint32_t i = 0; i < n; i++)
         find[i] = i, size[i] = 1;
     for (int64_t from = 0, end; from < list->n; from = end) {
-        const uint32_t key = list->edges[from].key;
-        for (end = from; end < list->n && list->edges[end].key == key; end++) {
+        const uint32_t level = list->edges[from].level;
+        for (end = from; end < list->n && list->edges[end].level == level; end++) {
             const uint32_t a = root_of(find, list->edges[end].p);
             const uint32_t b = root_of(find, list->edges[end].q);
             if (a == b) continue;
@@ -149,25 +152,25 @@ static zone_list zones_by_kruskal(const problem *p, const edge_list *list)
         }
         for (int64_t i = from; i < end; i++) {
             const uint32_t root = root_of(find, list->edges[i].p);
-            if (grew[root]) result.zones[result.n++] = (zone){key, root, size[root]};
+            if (grew[root]) result.components[result.n++] = (component){level, root, size[root]};
             grew[root] = 0;
         }
     }
-    qsort(result.zones, (size_t)result.n, sizeof(zone), by_level_and_first);
+    qsort(result.components, (size_t)result.n, sizeof(component), by_level_and_first);
     free(find);
     free(size);
     free(grew);
     return result;
 }
 
-/* label[px] = first pixel of the zone at a level, by sweeping until nothing changes. */
+/* label[px] = first pixel of the component at a level, by sweeps until nothing changes. */
 static void flood(const problem *p, const edge_list *list, uint32_t level, uint32_t *label)
 {
     for (uint32_t i = 0; i < (uint32_t)(p->image.h * p->image.w); i++)
         label[i] = i;
     for (bool changed = true; changed;) {
         changed = false;
-        for (int64_t i = 0; i < list->n && list->edges[i].key <= level; i++) {
+        for (int64_t i = 0; i < list->n && list->edges[i].level <= level; i++) {
             const edge *const e = &list->edges[i];
             const uint32_t a = label[e->p], b = label[e->q], low = a < b ? a : b;
             changed |= a != b;
@@ -188,23 +191,24 @@ static uint32_t *sizes_of(const uint32_t *label, size_t n)
     return size;
 }
 
-/* The zones, and for each edge of the list the level at which its pixels meet. */
-static zone_list zones_by_flooding(const problem *p, const edge_list *list, uint32_t *meets)
+/* The components, and for each edge of the list the level at which its pixels meet. */
+static component_list components_by_flooding(const problem *p, const edge_list *list,
+                                             uint32_t *meets)
 {
     const size_t n = (size_t)(p->image.h * p->image.w);
     uint32_t *const label = room(n, sizeof *label), *const before = room(n, sizeof *before);
-    zone_list result = {room(n, sizeof(zone)), 0};
+    component_list result = {room(n, sizeof(component)), 0};
     uint8_t *const met = room((size_t)list->n, 1);
     for (size_t i = 0; i < n; i++)
         before[i] = 1;
     for (int64_t k = 0; k < list->n; k++) {
-        const uint32_t level = list->edges[k].key;
-        if (k > 0 && list->edges[k - 1].key == level) continue;
+        const uint32_t level = list->edges[k].level;
+        if (k > 0 && list->edges[k - 1].level == level) continue;
         flood(p, list, level, label);
         uint32_t *const size = sizes_of(label, n);
         for (uint32_t i = 0; i < n; i++) {
             if (label[i] == i && size[i] > before[i])
-                result.zones[result.n++] = (zone){level, i, size[i]};
+                result.components[result.n++] = (component){level, i, size[i]};
             before[i] = size[label[i]];
         }
         for (int64_t i = 0; i < list->n; i++)
@@ -271,14 +275,14 @@ static void assert_canonical(const problem *p, const tree *t)
     free(children);
 }
 
-/* Nodes by level, as their numbers. */
+/* The numbers of the nodes, in order of level. */
 static uint32_t *ascending_nodes(const tree *t)
 {
     const int64_t n = t->n_nodes - t->n_px;
     edge *const order = room((size_t)n, sizeof *order);
     uint32_t *const result = room((size_t)n, sizeof *result);
     for (int64_t i = 0; i < n; i++)
-        order[i] = (edge){.key = t->level[t->n_px + i], .p = (uint32_t)(t->n_px + i)};
+        order[i] = (edge){.level = t->level[t->n_px + i], .p = (uint32_t)(t->n_px + i)};
     qsort(order, (size_t)n, sizeof *order, by_key);
     for (int64_t i = 0; i < n; i++)
         result[i] = order[i].p;
@@ -286,29 +290,30 @@ static uint32_t *ascending_nodes(const tree *t)
     return result;
 }
 
-static void give_to_parent(const tree *t, zone *zones, uint32_t i)
+static void give_to_parent(const tree *t, component *components, uint32_t i)
 {
     const uint32_t up = t->parent[i];
     if (up == i) return;
-    zones[up].size += zones[i].size;
-    if (zones[i].first < zones[up].first) zones[up].first = zones[i].first;
+    components[up].size += components[i].size;
+    if (components[i].first < components[up].first) components[up].first = components[i].first;
 }
 
-static zone_list zones_of_tree(const tree *t)
+static component_list components_of_tree(const tree *t)
 {
-    zone *const zones = room((size_t)t->n_nodes, sizeof *zones);
+    component *const components = room((size_t)t->n_nodes, sizeof *components);
     uint32_t *const order = ascending_nodes(t);
-    zone_list result = {room((size_t)t->n_nodes, sizeof(zone)), 0};
+    component_list result = {room((size_t)t->n_nodes, sizeof(component)), 0};
     for (uint32_t i = 0; i < t->n_nodes; i++)
-        zones[i] = i < t->n_px ? (zone){0, i, 1} : (zone){t->level[i], UINT32_MAX, 0};
+        components[i] =
+            i < t->n_px ? (component){0, i, 1} : (component){t->level[i], UINT32_MAX, 0};
     for (uint32_t i = 0; i < t->n_px; i++)
-        give_to_parent(t, zones, i);
+        give_to_parent(t, components, i);
     for (int64_t i = 0; i < t->n_nodes - t->n_px; i++) {
-        give_to_parent(t, zones, order[i]);
-        if (zones[order[i]].size > 0) result.zones[result.n++] = zones[order[i]];
+        give_to_parent(t, components, order[i]);
+        if (components[order[i]].size > 0) result.components[result.n++] = components[order[i]];
     }
-    qsort(result.zones, (size_t)result.n, sizeof(zone), by_level_and_first);
-    free(zones);
+    qsort(result.components, (size_t)result.n, sizeof(component), by_level_and_first);
+    free(components);
     free(order);
     return result;
 }
@@ -329,13 +334,13 @@ static uint32_t meeting_level(const problem *p, const tree *t, uint32_t a, uint3
     return t->level[a];
 }
 
-static void assert_tree_has_zones(const problem *p, int n_threads, const zone_list *want)
+static void assert_tree_has_components(const problem *p, int n_threads, const component_list *want)
 {
     tree t = build(p, n_threads);
     assert_canonical(p, &t);
-    zone_list got = zones_of_tree(&t);
-    assert_same_zones(p, &got, want);
-    free(got.zones);
+    component_list got = components_of_tree(&t);
+    assert_same_components(p, &got, want);
+    free(got.components);
     tree_destroy(&t);
 }
 
@@ -353,10 +358,10 @@ static void name_it(problem *p, const char *what)
 static void check_by_kruskal(problem *p, int max_threads)
 {
     edge_list list = edges_of(p);
-    zone_list want = zones_by_kruskal(p, &list);
+    component_list want = components_by_kruskal(p, &list);
     for (int n = 1; n <= max_threads; n++)
-        assert_tree_has_zones(p, n, &want);
-    free(want.zones);
+        assert_tree_has_components(p, n, &want);
+    free(want.components);
     free(list.edges);
 }
 
@@ -364,11 +369,11 @@ static void check_by_flooding(problem *p)
 {
     edge_list list = edges_of(p);
     uint32_t *const meets = room((size_t)list.n, sizeof *meets);
-    zone_list want = zones_by_flooding(p, &list, meets);
+    component_list want = components_by_flooding(p, &list, meets);
     tree t = build(p, 1);
     assert_canonical(p, &t);
-    zone_list got = zones_of_tree(&t);
-    assert_same_zones(p, &got, &want);
+    component_list got = components_of_tree(&t);
+    assert_same_components(p, &got, &want);
     for (int64_t i = 0; i < list.n; i++) {
         const uint32_t level = meeting_level(p, &t, list.edges[i].p, list.edges[i].q);
         if (level != meets[i])
@@ -377,8 +382,8 @@ static void check_by_flooding(problem *p)
     }
     tree_destroy(&t);
     free(meets);
-    free(got.zones);
-    free(want.zones);
+    free(got.components);
+    free(want.components);
     free(list.edges);
 }
 
@@ -420,7 +425,7 @@ static void equals_flooding_at_every_level(void **state)
     uint64_t seed = 0x9e3779b97f4a7c15u;
     static const uint32_t values[] = {1, 2, 3, 8, 40, 250, 60000};
     for (int i = 0; i < 600; i++) {
-        const bool thin = i % 3 == 0; /* long enough for several blocks, and still few edges */
+        const bool thin = i % 3 == 0; /* several blocks, but few edges */
         const int h = 1 + random_below(&seed, thin ? 3 : 20);
         const int w = 1 + random_below(&seed, thin ? 200 : 20);
         const uint32_t n_values = values[random_below(&seed, 7)];
@@ -480,7 +485,7 @@ static uint32_t hostile_value(int shape, int64_t y, int64_t x, int64_t h, int64_
     switch (shape) {
     case 0: return 77;
     case 1: return i;                             /* a ramp that passes 65535 */
-    case 2: return i * (i + 1) / 2;               /* every step another level */
+    case 2: return i * (i + 1) / 2;               /* every edge has another level */
     case 3: return (uint32_t)(y + x) % 2 * 65535; /* checkerboard */
     case 4: return y == 0 ? 9 : (uint32_t)x % 2 * 60000 + (x % 2 ? 0 : 9); /* comb */
     case 5: return spiral(y, x, h, w);
@@ -525,7 +530,7 @@ static void leaves_invalid_pixels_alone(void **state)
     destroy(&p);
 }
 
-/* Result and all. */
+/* All memory, including the result. */
 static void takes_less_than_18_bytes_a_pixel(void **state)
 {
     (void)state;
