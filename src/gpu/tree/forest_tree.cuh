@@ -48,12 +48,12 @@ typedef struct qfz_gpu_forest_tree {
     uint2 *d_inside;        /* per block, of its nodes inside: first, number */
     uint32_t *d_first_pair; /* per block: its first pair */
     qfz_gpu_tree_counts *d_counts;
-    int64_t pair_room;    /* pairs that fit; further pairs are counted only */
-    uint64_t *d_pairs[2]; /* top << level_bits | level, where top is a vertex */
-    uint32_t *d_who[2];   /* the pair's number before the sort */
-    uint32_t *d_node;     /* per pair: its node; pair v is that of vertex v's link */
-    void *d_sort;         /* scratch memory of sort and sums */
-    uint32_t *d_parent;   /* results: parents of pixels, in the memory of forest.top */
+    int64_t pair_room;     /* pairs that fit; further pairs are counted only */
+    uint64_t *d_pairs[2];  /* top << level_bits | level, where top is a vertex */
+    uint32_t *d_source[2]; /* the pair's number before the sort */
+    uint32_t *d_node;      /* per pair: its node; pair v is that of vertex v's link */
+    void *d_sort;          /* scratch memory of sort and sums */
+    uint32_t *d_parent;    /* results: parents of pixels, in the memory of forest.top */
     uint32_t *d_inside_parent, *d_other_parent;
     void *d_inside_level; /* uint16_t; uint32_t for a wide forest */
     uint32_t *d_other_level;
