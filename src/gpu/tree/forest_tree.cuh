@@ -76,7 +76,7 @@ size_t qfz_gpu_forest_tree_shared(const qfz_gpu_edges *edges);
  * these counts needs more than scratch_bytes, the caller must begin again with more memory.  Edges
  * of levels above alpha_level are omitted; edges->max_level must be below QFZ_NONE.
  *
- * * The nodes of the qfz_tree (qfz.h) are, in this order: pixels, all of level 0; nodes inside
+ * The nodes of the qfz_tree (qfz.h) are, in this order: pixels, all of level 0; nodes inside
  * blocks; the other nodes, whose number is in *tree->d_counts after the second step. */
 qfz_status qfz_gpu_forest_tree_begin(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint32_t alpha_level,
                                      void *d_scratch, size_t scratch_bytes,
