@@ -457,15 +457,15 @@ static void leaves_to_the_cpu_what_a_device_cannot_do(void)
 
 static void leaves_to_the_cpu_what_no_device_can_take(void)
 {
-    check_describe("no device, and nobody asked for one");
+    check_describe("no device, engine auto");
     sim_set_devices(0);
     falls_back(NULL);
     sim_set_devices(1);
-    check_describe("an old device, and nobody asked for one");
+    check_describe("an old device, engine auto");
     sim_set_compute_capability(70);
     falls_back("7.5 is the least");
     sim_set_compute_capability(90);
-    check_describe("no memory, and nobody asked for a device");
+    check_describe("no memory, engine auto");
     sim_fail_allocation(1, 1);
     falls_back("out of memory");
     sim_fail_allocation(0, 0);

@@ -72,7 +72,7 @@ static void partitions_are_equal(const both &b)
     MUST_DO(qfz_summary_init(&summary, box, &rule, &err));
     MUST_DO(cpu->summarise(b.worker, &summary, &err));
     are_equal(b, b.got.d_ring_region, summary.border_region, summary.n_ring,
-              "border_regions of the ring");
+              "border regions of the ring");
     qfz_summary_fini(&summary);
 }
 

@@ -4,7 +4,7 @@
  * __syncwarp()), and one access is a write that is not atomic.  Such a pair of accesses is a race
  * whatever the order in which the schedule ran them.
  *
- * * Kernels are compiled for ThreadSanitizer; the functions of this file replace its library.  At
+ * Kernels are compiled for ThreadSanitizer; the functions of this file replace its library.  At
  * the end the program prints the races as addresses for addr2line, and fails. */
 #include "races.h"
 

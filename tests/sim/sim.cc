@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* sim.cc - the scheduler: fibers of one block take turns on one host thread.
  *
- * * A fiber runs until it waits (barrier, warp operation), ends, or, at random, switches to another
+ * A fiber runs until it waits (barrier, warp operation), ends, or, at random, switches to another
  * fiber.  If a round over all fibers of a block finds none that can run, the block is deadlocked.
  */
 #include "cuda_pipeline_primitives.h"

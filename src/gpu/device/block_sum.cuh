@@ -6,7 +6,7 @@
 #include "gpu/device/device.cuh"
 
 /* N exclusive sums at once: values[i] becomes the sum of values[i] over the threads before this
- * one, totals[i] the sum over all threads.  All THREADS threads of the block call the function. 
+ * one, totals[i] the sum over all threads.  All THREADS threads of the block call the function.
  * sums: N * THREADS / QFZ_WARP words of shared memory, in use until the next barrier. */
 template <int THREADS, int N>
 static __device__ __forceinline__ void qfz_sums_before(uint32_t (&values)[N], uint32_t *sums,

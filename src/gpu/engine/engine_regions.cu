@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* engine_regions.cu - the CUDA engine's regions: finds, numbers, labels and paints them.
  *
- * * Data of single regions stays on the device; the host gets border regions and one count per row.
+ * Data of single regions stays on the device; the host gets border regions and one count per row.
  */
 #include <stdlib.h>
 #include <string.h>

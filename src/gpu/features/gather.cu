@@ -67,8 +67,7 @@ static __global__ void __launch_bounds__(THREADS, 4)
     }
 }
 
-/* ---- Clearing what several blocks add to
- * ------------------------------------------------------ */
+/* ---- Clearing what several blocks add to ----------------------------------------------------- */
 
 template <typename T> static __device__ __forceinline__ void clear_band(uint64_t *band)
 {

@@ -46,8 +46,7 @@ template <> struct digits_of<float> {
     static const bool in_registers = false; /* the value decides which digits change */
 };
 
-/* ---- Partial results
- * -------------------------------------------------------------------------- */
+/* ---- Partial results ------------------------------------------------------------------------- */
 
 /* The partial result of a region: its words, by index. Two partial results are merged word by word:
  * counts and sums are added, bit masks of rows and columns are united, and the smaller least and

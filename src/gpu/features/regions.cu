@@ -97,8 +97,7 @@ static __global__ void __launch_bounds__(BLOCK)
         label[i] = label_of(label, root[i]);
 }
 
-/* ---- Border regions
- * --------------------------------------------------------------------------- */
+/* ---- Border regions -------------------------------------------------------------------------- */
 
 namespace
 {
@@ -168,8 +167,7 @@ static __global__ void k_number_border_regions(qfz_gpu_regions regions, ring_vie
     }
 }
 
-/* ---- Inner regions by row
- * --------------------------------------------------------------------- */
+/* ---- Inner regions by row -------------------------------------------------------------------- */
 
 /* Finds d_row_first: regions are sorted by first pixel, so those that begin in a row are a
  * range. */

@@ -149,8 +149,7 @@ static __device__ __forceinline__ void qfz_set_hook(const qfz_gpu_forest &forest
     if (wide) forest.steps[i] = (uint16_t)hook;
 }
 
-/* ---- Levels of the graph's edges --------------------------------------------------------------
- */
+/* ---- Levels of the graph's edges ------------------------------------------------------------- */
 
 static __device__ __forceinline__ uint32_t qfz_edge_level(const qfz_gpu_forest &forest, int list,
                                                           uint64_t edge)

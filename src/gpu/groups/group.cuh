@@ -3,7 +3,7 @@
  * whose vertices are the ring pixels of its members and whose edges are links.  The kernels for the
  * graph of all blocks of a tile (forest/boruvka_parts.cuh, omega/omega_parts.cuh) process it.
  *
- * * The vertices for which links are requested are the marks.  For these kernels the marks are the
+ * The vertices for which links are requested are the marks.  For these kernels the marks are the
  * ring of a tile of one row: mark i is pixel i, and forest.rim[i] is its vertex. */
 #ifndef QFZ_GPU_GROUP_CUH
 #define QFZ_GPU_GROUP_CUH

@@ -178,7 +178,7 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_find_regions(qfz_o
 }
 
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
-    k_begin_slots(qfz_omega_graph g, int64_t n_ring, uint32_t *border_of)
+    k_begin_border_regions(qfz_omega_graph g, int64_t n_ring, uint32_t *border_of)
 {
     const uint32_t n = *g.n_vertices;
     QFZ_OMEGA_EACH(v, n) border_of[v] = QFZ_NONE;
@@ -187,8 +187,8 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
 
 /* With an exterior: identifies regions by the border regions of their ring pixels. */
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
-    k_find_slots(qfz_gpu_forest f, qfz_omega_graph g, const uint32_t *__restrict__ border_region,
-                 uint32_t *border_of)
+    k_find_border_regions(qfz_gpu_forest f, qfz_omega_graph g,
+                          const uint32_t *__restrict__ border_region, uint32_t *border_of)
 {
     QFZ_OMEGA_EACH(i, qfz_ring_count(f.h, f.w))
     if (border_region[i] != QFZ_NONE)
@@ -196,7 +196,7 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
 }
 
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
-    k_use_slots(qfz_omega_graph g, const uint32_t *__restrict__ border_of)
+    k_use_border_regions(qfz_omega_graph g, const uint32_t *__restrict__ border_of)
 {
     const uint32_t n = *g.n_vertices;
     QFZ_OMEGA_EACH(v, n)
@@ -265,10 +265,11 @@ static qfz_status name_regions(qfz_gpu *gpu, const qfz_omega_room *room,
     QFZ_TRY(qfz_launch(gpu, k_find_regions, vertices, block, 0, *g));
     if (d_border_region) {
         uint32_t *const d_border_of = room->d_border_of;
-        QFZ_TRY(qfz_launch(gpu, k_begin_slots, vertices, block, 0, *g, n_ring, d_border_of));
-        QFZ_TRY(qfz_launch(gpu, k_find_slots, ring, block, 0, *forest, *g, d_border_region,
+        QFZ_TRY(
+            qfz_launch(gpu, k_begin_border_regions, vertices, block, 0, *g, n_ring, d_border_of));
+        QFZ_TRY(qfz_launch(gpu, k_find_border_regions, ring, block, 0, *forest, *g, d_border_region,
                            d_border_of));
-        QFZ_TRY(qfz_launch(gpu, k_use_slots, vertices, block, 0, *g, d_border_of));
+        QFZ_TRY(qfz_launch(gpu, k_use_border_regions, vertices, block, 0, *g, d_border_of));
     }
     QFZ_TRY(qfz_launch(gpu, k_find_firsts, all, block, 0, *g));
     QFZ_TRY(qfz_launch(gpu, k_name_parts, all, block, 0, *g));

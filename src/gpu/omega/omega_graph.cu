@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* omega_graph.cu - the levels at which the vertices of the graph of all blocks break.
  *
- * * Vertices and records are attached to vertices.  The range of T of a vertex is computed by
+ * Vertices and records are attached to vertices.  The range of T of a vertex is computed by
  * climbing from every part of T, in at most as many steps as there were rounds.  A climb may stop
  * at a vertex that is too wide: this vertex breaks the vertices above it anyway, and a part that
  * breaks them earlier is not below a too wide vertex, so its climb reaches them. */

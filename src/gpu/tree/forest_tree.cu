@@ -30,7 +30,7 @@ namespace
 /* The pairs in ascending order. */
 struct sorted_pairs {
     const uint64_t *pair;
-    const uint32_t *who; /* the pair's number before the sort */
+    const uint32_t *source; /* the pair's number before the sort */
     uint32_t *rank; /* 1 for the first of equal pairs, else 0; later, exclusive sums of these */
     uint32_t n, n_vertices;
     uint32_t first_node; /* the first node whose top is a vertex */
@@ -49,10 +49,10 @@ static __device__ __forceinline__ bool is_first(const qfz_gpu_forest_tree &tree,
     return top_of(tree, pair) != sorted.n_vertices && (i == 0 || sorted.pair[i - 1] != pair);
 }
 
-static __global__ void __launch_bounds__(THREADS) k_number(uint32_t *who, uint32_t n)
+static __global__ void __launch_bounds__(THREADS) k_number(uint32_t *source, uint32_t n)
 {
     const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
-    if (i < n) who[i] = i;
+    if (i < n) source[i] = i;
 }
 
 static __global__ void __launch_bounds__(THREADS)
@@ -71,7 +71,7 @@ static __global__ void __launch_bounds__(THREADS)
     if (i >= sorted.n) return;
     const uint32_t top = top_of(tree, sorted.pair[i]);
     const uint32_t node = sorted.first_node + sorted.rank[i + 1] - 1;
-    tree.d_node[sorted.who[i]] = top == sorted.n_vertices ? QFZ_NONE : node;
+    tree.d_node[sorted.source[i]] = top == sorted.n_vertices ? QFZ_NONE : node;
     if (top == sorted.n_vertices || (i > 0 && top_of(tree, sorted.pair[i - 1]) == top)) return;
     tree.d_first_node[top] = node;
 }
@@ -138,8 +138,8 @@ static void carve_pairs(qfz_gpu_forest_tree *tree, const qfz_gpu_edges *edges,
     qfz_carve_take(&result, &tree->d_other_level, n);
     room->used = larger(room->used, result.used);
     qfz_carve_take(room, &tree->d_pairs[1], n);
-    qfz_carve_take(room, &tree->d_who[0], n + 1);
-    qfz_carve_take(room, &tree->d_who[1], n + 1);
+    qfz_carve_take(room, &tree->d_source[0], n + 1);
+    qfz_carve_take(room, &tree->d_source[1], n + 1);
     tree->d_sort =
         qfz_carve_bytes(room, larger(qfz_gpu_scan_bytes(n + 1), qfz_gpu_sort_wide_bytes(n)));
     qfz_carve_take(&result, &tree->d_inside_parent, counts->inside);
@@ -209,16 +209,16 @@ static qfz_status sort_pairs(qfz_gpu *gpu, const qfz_gpu_forest_tree *tree,
     int in = 0;
     if (n == 0) return QFZ_OK;
     QFZ_TRY(qfz_launch(gpu, k_number, dim3(qfz_launch_blocks(n, THREADS)), dim3(THREADS), 0,
-                       tree->d_who[0], counts->pairs));
-    QFZ_TRY(qfz_gpu_sort_wide(gpu, tree->d_sort, tree->d_pairs, tree->d_who, n, 0,
+                       tree->d_source[0], counts->pairs));
+    QFZ_TRY(qfz_gpu_sort_wide(gpu, tree->d_sort, tree->d_pairs, tree->d_source, n, 0,
                               tree->level_bits + bits_of(counts->vertices), &in));
     if (in == 1) return QFZ_OK;
     QFZ_TRY_CUDA(gpu->err, cudaMemcpyAsync(tree->d_pairs[1], tree->d_pairs[0],
                                            (size_t)n * sizeof *tree->d_pairs[0],
                                            cudaMemcpyDeviceToDevice, gpu->stream));
-    QFZ_TRY_CUDA(gpu->err,
-                 cudaMemcpyAsync(tree->d_who[1], tree->d_who[0], (size_t)n * sizeof *tree->d_who[0],
-                                 cudaMemcpyDeviceToDevice, gpu->stream));
+    QFZ_TRY_CUDA(gpu->err, cudaMemcpyAsync(tree->d_source[1], tree->d_source[0],
+                                           (size_t)n * sizeof *tree->d_source[0],
+                                           cudaMemcpyDeviceToDevice, gpu->stream));
     return QFZ_OK;
 }
 
@@ -233,8 +233,8 @@ qfz_status qfz_gpu_forest_tree_end(qfz_gpu *gpu, qfz_gpu_forest_tree *tree,
     carve_pairs(tree, edges, counts, &room);
     QFZ_TRY(sort_pairs(gpu, tree, counts));
     tree->d_parent = static_cast<uint32_t *>(tree->forest.top);
-    const sorted_pairs sorted = {tree->d_pairs[1], tree->d_who[1],   tree->d_who[0],
-                                 counts->pairs,    counts->vertices, n_px + counts->inside};
+    const sorted_pairs sorted = {tree->d_pairs[1], tree->d_source[1], tree->d_source[0],
+                                 counts->pairs,    counts->vertices,  n_px + counts->inside};
     QFZ_TRY(qfz_launch(gpu, k_mark, grid, block, 0, *tree, sorted));
     QFZ_TRY(qfz_gpu_scan(gpu, tree->d_sort, sorted.rank, sorted.rank, n + 1));
     QFZ_TRY(qfz_launch(gpu, k_place, grid, block, 0, *tree, sorted));

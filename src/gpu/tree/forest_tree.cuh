@@ -48,12 +48,12 @@ typedef struct qfz_gpu_forest_tree {
     uint2 *d_inside;        /* per block, of its nodes inside: first, number */
     uint32_t *d_first_pair; /* per block: its first pair */
     qfz_gpu_tree_counts *d_counts;
-    int64_t pair_room;    /* pairs that fit; further pairs are counted only */
-    uint64_t *d_pairs[2]; /* top << level_bits | level, where top is a vertex */
-    uint32_t *d_who[2];   /* the pair's number before the sort */
-    uint32_t *d_node;     /* per pair: its node; pair v is that of vertex v's link */
-    void *d_sort;         /* scratch memory of sort and sums */
-    uint32_t *d_parent;   /* results: parents of pixels, in the memory of forest.top */
+    int64_t pair_room;     /* pairs that fit; further pairs are counted only */
+    uint64_t *d_pairs[2];  /* top << level_bits | level, where top is a vertex */
+    uint32_t *d_source[2]; /* the pair's number before the sort */
+    uint32_t *d_node;      /* per pair: its node; pair v is that of vertex v's link */
+    void *d_sort;          /* scratch memory of sort and sums */
+    uint32_t *d_parent;    /* results: parents of pixels, in the memory of forest.top */
     uint32_t *d_inside_parent, *d_other_parent;
     void *d_inside_level; /* uint16_t; uint32_t for a wide forest */
     uint32_t *d_other_level;
@@ -76,7 +76,7 @@ size_t qfz_gpu_forest_tree_shared(const qfz_gpu_edges *edges);
  * these counts needs more than scratch_bytes, the caller must begin again with more memory.  Edges
  * of levels above alpha_level are omitted; edges->max_level must be below QFZ_NONE.
  *
- * * The nodes of the qfz_tree (qfz.h) are, in this order: pixels, all of level 0; nodes inside
+ * The nodes of the qfz_tree (qfz.h) are, in this order: pixels, all of level 0; nodes inside
  * blocks; the other nodes, whose number is in *tree->d_counts after the second step. */
 qfz_status qfz_gpu_forest_tree_begin(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint32_t alpha_level,
                                      void *d_scratch, size_t scratch_bytes,

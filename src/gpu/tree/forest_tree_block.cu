@@ -2,10 +2,12 @@
 /* forest_tree_block.cu - nodes of the alpha-tree whose top is a component inside a block of 64 x 64
  * pixels, in shared memory; and the pairs of vertices that links inside a block yield.
  *
- * *   load      the hooks of components name      finds the pair of the link of each pixel and
- * component; a hash table makes pairs unique order     stores the pairs of a component, its chain,
- * adjacent in a list; pairs whose top is a vertex are appended to the tree's link      finds the
- * next pair of each pair in its chain */
+ *   load      the hooks of components
+ *   name      finds the pair of the link of each pixel and component; a hash table makes pairs
+ *             unique
+ *   order     stores the pairs of a component, its chain, adjacent in a list; pairs whose top is a
+ *             vertex are appended to the tree's
+ *   link      finds the next pair of each pair in its chain */
 #include "gpu/tree/forest_tree_parts.cuh"
 #include "gpu/device/warp.cuh"
 
