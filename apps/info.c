@@ -215,7 +215,7 @@ const command info_command = {
     .summary = "the plan of a command: tiles, passes, memory, time and outputs",
     .description =
         "Prints the plan of the command that --task names: engine, tiles, passes over the pixels, "
-        "memory, estimated time and outputs. No pixel is read and no file is written. Every option "
+        "memory, estimated time and outputs. Nothing is computed or written. Every option "
         "of the planned command is accepted.",
     .example = "qfz info --task saliency --memory 2GB mosaic.vrt\n"
                "qfz info --task simplify --omega 24 --ranks 64,4 --json mosaic.vrt",
