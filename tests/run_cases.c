@@ -76,6 +76,7 @@ static void read_pixels(problem *p, FILE *f)
 {
     char word[MOST_WORD];
     if (!next_word(f, word)) bad(p, word);
+    p->r.image.struct_size = sizeof(qfz_image);
     p->r.image.w = atoi(word);
     if (!next_word(f, word)) bad(p, word);
     p->r.image.h = atoi(word);

@@ -141,7 +141,7 @@ qfz_status qfz_device_load_cut(qfz_worker *worker, const qfz_image *image, const
     QFZ_TRY(copy_valid(worker, &tile));
     const edge_grid grid = {worker->image.h, worker->image.w, qfz_n_dirs(worker->spec.rule),
                             worker->image.d_valid};
-    QFZ_TRY(qfz_launch(&worker->gpu, k_joins, dim3(qfz_blocks((int64_t)n_px(worker), BLOCK)),
+    QFZ_TRY(qfz_launch(&worker->gpu, k_joins, dim3(qfz_launch_blocks((int64_t)n_px(worker), BLOCK)),
                        dim3(BLOCK), 0, grid, levels, alpha_level,
                        static_cast<uint8_t *>(worker->d_pixels)));
     return end(worker, stream);
@@ -185,8 +185,9 @@ static qfz_status widen_levels(qfz_worker *worker, uint32_t *levels)
     const edge_grid grid = {worker->image.h, worker->image.w, qfz_n_dirs(worker->spec.rule),
                             worker->image.d_valid};
     return qfz_launch(&worker->gpu, k_widen_levels,
-                      dim3(qfz_blocks((int64_t)n_px(worker) * grid.n_dirs, BLOCK)), dim3(BLOCK), 0,
-                      grid, static_cast<const uint16_t *>(worker->levels.d_saliency), levels);
+                      dim3(qfz_launch_blocks((int64_t)n_px(worker) * grid.n_dirs, BLOCK)),
+                      dim3(BLOCK), 0, grid,
+                      static_cast<const uint16_t *>(worker->levels.d_saliency), levels);
 }
 
 qfz_status qfz_device_saliency(qfz_worker *worker, uint32_t *levels, void *stream, qfz_error *err)
@@ -217,7 +218,7 @@ static qfz_status copy_forest_tree(qfz_worker *worker, uint32_t *parent, uint32_
     if (tree->forest.wide)
         QFZ_TRY(copy(worker, level + px, tree->d_inside_level, n_inside * word));
     else
-        QFZ_TRY(qfz_launch(&worker->gpu, k_widen, dim3(qfz_blocks((int64_t)n_inside, BLOCK)),
+        QFZ_TRY(qfz_launch(&worker->gpu, k_widen, dim3(qfz_launch_blocks((int64_t)n_inside, BLOCK)),
                            dim3(BLOCK), 0, static_cast<const uint16_t *>(tree->d_inside_level),
                            (int64_t)n_inside, level + px));
     QFZ_TRY(copy(worker, level + first, tree->d_other_level, n_others * word));
