@@ -1,19 +1,19 @@
 # build_info.c: the versions of what is built in, for qfz_build_info() and `qfz --version`.
 
 set(QFZ_BUILD_GDAL none)
-if(GDAL_VERSION)
+if(QFZ_HAS_GDAL)
     set(QFZ_BUILD_GDAL ${GDAL_VERSION})
 endif()
 
 set(QFZ_BUILD_PROJ none)
-if(PROJ_INCLUDE_DIR AND EXISTS ${PROJ_INCLUDE_DIR}/proj.h)
+if(QFZ_HAS_GDAL AND EXISTS ${PROJ_INCLUDE_DIR}/proj.h)
     file(STRINGS ${PROJ_INCLUDE_DIR}/proj.h lines REGEX "PROJ_VERSION_(MAJOR|MINOR|PATCH) +[0-9]+")
     string(REGEX MATCHALL "[0-9]+" numbers "${lines}")
     list(JOIN numbers "." QFZ_BUILD_PROJ)
 endif()
 
 set(QFZ_BUILD_MPI none)
-if(MPI_C_FOUND AND QFZ_TRANSPORT)
+if(QFZ_HAS_MPI)
     set(QFZ_BUILD_MPI ${MPI_C_VERSION})
 endif()
 
