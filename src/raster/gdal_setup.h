@@ -7,7 +7,7 @@
 
 /* Registers GDAL's drivers and the file system of retry_vsi.h, silences GDAL's own printing, sets
  * GDAL's configuration options (config: KEY=VALUE, NULL-terminated, or NULL) and the size of its
- * block cache.  Called before any other function of this room, by one thread; may be called again.
+ * block cache.  Called before any other function of this room; may be called again, by any thread.
  * QFZ_EARG: an item of config is not KEY=VALUE. */
 qfz_status qfz_raster_setup(const char *const *config, int64_t cache_bytes, qfz_error *err);
 

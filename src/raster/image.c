@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* image.c - a whole raster in memory: all that sessions need of this room. */
+/* image.c - reads a whole raster into memory. */
 #include "qfz_bench.h"
 
 #include <stdlib.h>

@@ -3,8 +3,9 @@
  * rooms, and the only room that uses these two libraries.
  *
  * GDAL prints nothing: the first message of a failed call becomes part of the qfz_error.  Every
- * read and write checks its return value.  qfz_image_read() and qfz_image_free() of qfz.h are
- * defined in image.c; sessions need nothing else of this room. */
+ * read and write checks its return value.  image.c defines qfz_bench_image_read() and
+ * qfz_bench_image_free() of qfz_bench.h; without GDAL, none.c does, and the rest of this room is
+ * not built. */
 #ifndef QFZ_RASTER_H
 #define QFZ_RASTER_H
 
