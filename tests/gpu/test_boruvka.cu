@@ -479,7 +479,13 @@ static small_raster make_small(qfz_type type, int64_t w, int n_bands, int connec
     made.valid.assign((size_t)(H * w), 1);
     for (int64_t x = 0; x < w; x += 3)
         made.valid[(size_t)x] = 0;
-    made.image = qfz_image{H, w, n_bands, type, made.pixels.data(), made.valid.data()};
+    made.image = qfz_image_default();
+    made.image.h = H;
+    made.image.w = w;
+    made.image.n_bands = n_bands;
+    made.image.type = type;
+    made.image.pixels = made.pixels.data();
+    made.image.valid = made.valid.data();
     made.rule.type = type;
     made.rule.n_bands = n_bands;
     made.rule.connectivity = connectivity;
