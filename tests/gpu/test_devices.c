@@ -344,7 +344,7 @@ static void keeps_to_its_memory(void)
     run_reference();
 }
 
-/* Bytes of device memory per pixel of a tile are those that docs/gpu.md states. */
+/* Bytes of device memory per pixel of a tile are those that docs/user/gpu.md states. */
 static void takes_what_is_written(void)
 {
     enum { LARGE_TILE = 1024 };
