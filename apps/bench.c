@@ -145,7 +145,7 @@ static int run(request *r)
     if (strcmp(r->operands[0], "gpu") == 0) return bench_gpu(r);
     const int choice = value_choice(r->operands[0], part_names);
     const int first = choice < N_PARTS ? choice : 0, last = choice < N_PARTS ? choice : N_PARTS - 1;
-    timing timings[N_PARTS];
+    timing timings[N_PARTS] = {0};
     bench_image image = {0};
     qfz_error err = {0};
     if (!r->job.n_threads) r->job.n_threads = (int)sysconf(_SC_NPROCESSORS_ONLN);

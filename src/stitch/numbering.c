@@ -303,7 +303,10 @@ static qfz_status load_rows(qfz_stitch *stitch, int64_t tile, uint64_t **start, 
     void *rows = NULL;
     int64_t bytes;
     QFZ_TRY(qfz_store_get(stitch->store, qfz_piece(stitch, PIECE_ROWS, tile), &rows, &bytes, err));
-    if (!rows) return qfz_fail(err, QFZ_EIO, "the labels of a row are missing in the store");
+    if (!rows) {
+        (void)qfz_fail(err, QFZ_EIO, "the labels of a row are missing in the store");
+        return QFZ_EIO;
+    }
     *start = rows;
     return QFZ_OK;
 }

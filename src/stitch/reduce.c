@@ -33,7 +33,10 @@ static qfz_status get(qfz_stitch *stitch, int what, int64_t node, uint64_t **val
     void *data = NULL;
     int64_t bytes = 0;
     QFZ_TRY(qfz_store_get(stitch->store, qfz_piece(stitch, what, node), &data, &bytes, err));
-    if (!data) return qfz_fail(err, QFZ_EIO, "values of a tile are missing in the store");
+    if (!data) {
+        (void)qfz_fail(err, QFZ_EIO, "values of a tile are missing in the store");
+        return QFZ_EIO;
+    }
     *values = data;
     *n = bytes / (int64_t)sizeof **values;
     return QFZ_OK;

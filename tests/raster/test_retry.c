@@ -218,7 +218,7 @@ static void writes_all_in_spite_of_failures(void **state)
     for (int i = 0; i < 2; i++) {
         char path[64];
         (void)snprintf(path, sizeof path, "%s/a.tif", folder);
-        writes = (typeof(writes)){.number = EIO, .every = 3, .in_a_row = 3};
+        writes = (__typeof__(writes)){.number = EIO, .every = 3, .in_a_row = 3};
         OK(write_noise(formats[i], 3, noise, &err));
         assert_true(writes.failed > 9);
         const GDALDatasetH made = GDALOpen(path, GA_ReadOnly);
@@ -244,7 +244,7 @@ static void reports_writes_that_never_succeed(void **state)
     VSIRmdirRecursive(folder);
     assert_int_equal(VSIMkdir(folder, 0755), 0);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        writes = (typeof(writes)){.number = cases[i].number, .every = 20, .in_a_row = 1 << 30};
+        writes = (__typeof__(writes)){.number = cases[i].number, .every = 20, .in_a_row = 1 << 30};
         FAILS(write_noise(NULL, cases[i].retries, noise, &err), QFZ_EIO, cases[i].words);
         assert_true(writes.failed >= cases[i].tries);
         assert_int_equal(count_files(folder), 0);
@@ -261,10 +261,10 @@ static void temporary_files_are_tried_again_too(void **state)
     char there[sizeof data] = "";
     int file = -1;
     OK(qfz_temp_open("/tmp", &file, &err));
-    writes = (typeof(writes)){.number = EIO, .every = 1, .in_a_row = 1};
+    writes = (__typeof__(writes)){.number = EIO, .every = 1, .in_a_row = 1};
     OK(qfz_temp_write(file, "/tmp", data, sizeof data, 100, &err));
     assert_true(writes.failed >= 3);
-    writes = (typeof(writes)){.number = ENOSPC, .every = 1, .in_a_row = 1 << 30};
+    writes = (__typeof__(writes)){.number = ENOSPC, .every = 1, .in_a_row = 1 << 30};
     FAILS(qfz_temp_write(file, "/tmp", data, sizeof data, 200, &err), QFZ_EIO, "No space left");
     assert_int_equal(writes.failed, 1);
     writes.number = 0;
