@@ -148,7 +148,8 @@ typedef struct qfz_progress {
 } qfz_progress;
 
 /* The library calls it from one thread at a time, which may be any thread of its own.  A return
- * value other than 0 cancels: the job or run fails with QFZ_ECANCEL. */
+ * value other than 0 cancels: the job or run fails with QFZ_ECANCEL, and the function is not called
+ * again. */
 typedef int (*qfz_progress_fn)(const qfz_progress *progress, void *arg);
 
 /* ---------------------------------------------------------------------------------------------

@@ -26,23 +26,31 @@ void qfz_progress_begin(qfz_job_progress *progress, const char *step, double sha
     progress->items_done = 0;
 }
 
-/* The critical section keeps the promise of qfz.h: one thread at a time calls the function. */
+/* Calls the job's function; true if the function cancels. */
+static bool report(qfz_job_progress *progress, double part)
+{
+    const double done = progress->done + progress->share * part;
+    if (done > progress->reported) progress->reported = done < 1 ? done : 1;
+    const qfz_progress now = {.struct_size = sizeof now,
+                              .done = progress->reported,
+                              .step = progress->step,
+                              .tiles_done = progress->has_tiles ? progress->items_done : 0,
+                              .tiles = progress->has_tiles ? progress->items : 0};
+    return progress->report(&now, progress->arg) != 0;
+}
+
+/* The critical section keeps the promises of qfz.h: one thread at a time calls the function, and no
+ * thread calls it after it has cancelled the job. */
 qfz_status qfz_progress_advance_to(qfz_job_progress *progress, double part, qfz_error *err)
 {
-    int stop = 0;
+    bool stop = false;
     if (pthread_equal(pthread_self(), progress->main) && qfz_ranks_stopped(progress->ranks))
         return qfz_fail(err, QFZ_ECANCEL, "another rank failed");
     if (progress->report) {
 #pragma omp critical(qfz_job_progress_report)
         {
-            const double done = progress->done + progress->share * part;
-            if (done > progress->reported) progress->reported = done < 1 ? done : 1;
-            const qfz_progress now = {.struct_size = sizeof now,
-                                      .done = progress->reported,
-                                      .step = progress->step,
-                                      .tiles_done = progress->has_tiles ? progress->items_done : 0,
-                                      .tiles = progress->has_tiles ? progress->items : 0};
-            stop = progress->report(&now, progress->arg);
+            if (!progress->cancelled) progress->cancelled = report(progress, part);
+            stop = progress->cancelled;
         }
     }
     return stop ? qfz_fail(err, QFZ_ECANCEL, "stopped on request; no output was written") : QFZ_OK;

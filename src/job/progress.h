@@ -23,6 +23,7 @@ typedef struct qfz_job_progress {
     double done;   /* share of the steps before the current one */
     double share;  /* of the current step */
     double reported;
+    bool cancelled; /* report() has returned a value other than 0 */
     bool has_tiles; /* the items of the current step are tiles */
     int64_t items_done, items;
 } qfz_job_progress;
