@@ -12,6 +12,6 @@ if ! "$nvcc" --list-gpu-arch | grep -qx compute_75; then
 fi
 out=$(mktemp -d) || exit 2
 trap 'rm -rf "$out"' EXIT
-printf '%s\0' src/gpu/*.cu src/gpu/*/*.cu | xargs -0 -n 1 -P "$(nproc)" sh -c '
+printf '%s\0' src/gpu/*/*.cu | xargs -0 -n 1 -P "$(nproc)" sh -c '
     "$0" -std=c++17 -arch=sm_75 -Xcicc -O1 -Xptxas -O0 --fmad=false -Werror=all-warnings \
         -Iinclude -Isrc -cubin -o "$1/$(basename "$2").cubin" "$2"' "$nvcc" "$out"
