@@ -391,10 +391,14 @@ typedef struct qfz_image {
     int n_bands;  /* 1 to 1024 */
     qfz_type type;
     const void *pixels;
-    const uint8_t *valid; /* h * w bytes, 0 = invalid, else 1; NULL: all pixels are valid.  Pixels
-                             with a NaN must be invalid */
-    qfz_memory memory;    /* of pixels and valid */
-    int reserved;         /* must be 0 */
+    const uint8_t *valid;  /* h * w bytes, 0 = invalid, else 1; NULL: all pixels are valid.  Pixels
+                              with a NaN must be invalid */
+    qfz_memory memory;     /* of pixels and valid */
+    int reserved;          /* must be 0 */
+    const uint8_t *zeroed; /* h * w bytes, bit d = the edge from the pixel in direction d has level
+                              0 whatever the values, if its two pixels are valid: right 0, below
+                              1, below right 2, below left 3.  NULL: none.  In host memory; not for
+                              trees, and not for the CUDA engine */
 } qfz_image;
 
 static inline qfz_image qfz_image_default(void)

@@ -33,6 +33,7 @@ void qfz_summary_fini(qfz_summary *summary)
     if (!summary->is_view) {
         free(summary->values);
         free(summary->valid);
+        free(summary->zeroed);
         free(summary->border_region);
         qfz_links_fini(&summary->links);
         qfz_ranges_fini(&summary->ranges);
@@ -135,10 +136,18 @@ void qfz_ring_take(const qfz_image *tile, const qfz_rows *rows, void *values, ui
         take_of_row(&t, y, y == 0 || y == tile->h - 1 || tile->w == 1 ? 1 : tile->w - 1);
 }
 
-void qfz_summary_take_ring(qfz_summary *summary, const qfz_image *tile)
+qfz_status qfz_summary_take_ring(qfz_summary *summary, const qfz_image *tile, qfz_error *err)
 {
     const qfz_rows all = {0, tile->h, tile->pixels, tile->h * tile->w};
     qfz_ring_take(tile, &all, summary->values, summary->valid);
+    if (!tile->zeroed) return QFZ_OK;
+    QFZ_TRY(QFZ_NEW(&summary->zeroed, summary->n_ring, err));
+    for (int64_t i = 0; i < summary->n_ring; i++) {
+        int64_t y, x;
+        qfz_ring_place(tile->h, tile->w, i, &y, &x);
+        summary->zeroed[i] = tile->zeroed[y * tile->w + x];
+    }
+    return QFZ_OK;
 }
 
 void qfz_exterior_place_cross(const qfz_exterior *exterior, int64_t h, int64_t w, int n_dirs,

@@ -48,6 +48,10 @@ typedef struct qfz_summary {
     void *values;   /* values of the ring pixels: n_bands planes of n_ring */
     uint8_t *valid; /* n_ring, 0 or 1 */
 
+    /* n_ring; bit d: the edge from the ring pixel in direction d, which leaves the box, has level 0
+     * (qfz_image.zeroed).  NULL: none. */
+    uint8_t *zeroed;
+
     /* QFZ_COMPONENTS: the border region of each ring pixel, numbered from 0 by first appearance on
      * the ring; QFZ_NONE: the pixel is invalid. */
     uint32_t n_border_regions;
@@ -117,8 +121,9 @@ static inline void qfz_copy_span(void *to, const void *from, size_t bytes)
  * the arrays of a summary.  tile->pixels is not read. */
 void qfz_ring_take(const qfz_image *tile, const qfz_rows *rows, void *values, uint8_t *valid);
 
-/* Copies the values and validity of all ring pixels of a tile to a summary of the tile. */
-void qfz_summary_take_ring(qfz_summary *summary, const qfz_image *tile);
+/* Copies the values and validity of all ring pixels of a tile to a summary of the tile, and which
+ * of their edges have level 0. */
+qfz_status qfz_summary_take_ring(qfz_summary *summary, const qfz_image *tile, qfz_error *err);
 
 #ifdef __cplusplus
 }

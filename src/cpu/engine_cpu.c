@@ -109,7 +109,7 @@ static qfz_status load(qfz_worker *worker, const qfz_image *tile, qfz_error *err
 /* ---- Summaries. */
 static qfz_status summarise(qfz_worker *worker, qfz_summary *summary, qfz_error *err)
 {
-    qfz_summary_take_ring(summary, &worker->tile);
+    QFZ_TRY(qfz_summary_take_ring(summary, &worker->tile, err));
     if (worker->kind == QFZ_COMPONENTS) return qfz_cpu_components_summarise(worker, summary, err);
     QFZ_TRY(qfz_links_reserve(&summary->links, summary->n_ring, err));
     worker->found = QFZ_CACHED_GRAPH;

@@ -49,12 +49,27 @@ static qfz_status set_rule(qfz_session *s, const qfz_criterion *criterion, qfz_e
     return QFZ_OK;
 }
 
+/* Chooses the CPU for what the CUDA engine lacks; QFZ_EARG if the session has to use CUDA. */
+static qfz_status need_cpu(qfz_session *s, const char *what, qfz_error *err)
+{
+    qfz_session_options *const o = &s->options;
+    const bool on_device = s->image.memory == QFZ_MEMORY_DEVICE;
+    if (on_device || o->engine == QFZ_ENGINE_CUDA || o->gpu != 0 || o->gpu_method)
+        return qfz_fail(err, QFZ_EARG,
+                        "the CUDA engine cannot do %s; use engine CPU, an image in host memory, "
+                        "and no gpu_method",
+                        what);
+    o->engine = QFZ_ENGINE_CPU;
+    return QFZ_OK;
+}
+
 /* Device number 0 without a method is what any GPU engine offers, so AUTO and the CPU remain
  * possible; anything else, and an image in device memory, needs CUDA. */
 static qfz_status choose_engine(qfz_session *s, qfz_error *err)
 {
     const qfz_session_options *const o = &s->options;
     const bool on_device = s->image.memory == QFZ_MEMORY_DEVICE;
+    if (s->image.zeroed) QFZ_TRY(need_cpu(s, "edges of level 0 (qfz_image.zeroed)", err));
     const bool any_gpu = o->engine == QFZ_ENGINE_CPU || (o->gpu == 0 && !o->gpu_method);
     if (on_device && o->engine == QFZ_ENGINE_CPU)
         return qfz_fail(

@@ -147,6 +147,7 @@ int main(void)
     AT(qfz_image, valid);
     AT(qfz_image, memory);
     AT(qfz_image, reserved);
+    AT(qfz_image, zeroed);
     SIZE(qfz_session_options);
     AT(qfz_session_options, struct_size);
     AT(qfz_session_options, engine);
