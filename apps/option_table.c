@@ -38,11 +38,19 @@ const option option_table[] = {
      HELP("Neighbours of a pixel: 4 (pixels that share an edge) or 8 (pixels that share an edge or "
           "a corner). Default: 4."),
      .set = set_chosen_int, .at = AT(job.criterion.connectivity)},
-    {"--distance", TAKES("l1|l2|linf"), .commands = FOR_IMAGES | FOR_INFO | FOR_BENCH,
+    {"--distance", TAKES("l1|l2|linf|sam"), .commands = FOR_IMAGES | FOR_INFO | FOR_BENCH,
      .section = criterion,
      HELP("Dissimilarity of two neighbours over all bands: l1 (sum of the absolute differences), "
-          "l2 (Euclidean distance) or linf (largest absolute difference). Default: l1."),
+          "l2 (Euclidean distance), linf (largest absolute difference) or sam (spectral angle: the "
+          "angle between the two vectors of values, in radians). Default: l1."),
      .set = set_choice, .at = AT(job.criterion.distance)},
+    {"--weights", TAKES("W,W,..."), .commands = FOR_IMAGES | FOR_INFO | FOR_BENCH,
+     .section = criterion,
+     HELP("One weight per band, for l1, l2 and linf: each band's absolute difference is multiplied "
+          "by the weight of the band. A weight is at least 0, and one weight is greater than 0; a "
+          "band of weight 0 does not matter. Dissimilarities are then single-precision numbers. "
+          "Default: no weights."),
+     .set = set_weights},
     {"--alpha", TAKES("A"), .commands = FOR_ALL, .section = criterion,
      .help = {{FOR_LABEL, "Regions are alpha-components: two neighbours join if their "
                           "dissimilarity is at most A. A is at least 0, or inf, in the unit of the "

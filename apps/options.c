@@ -42,6 +42,7 @@ void request_fini(request *r)
     free_list(&r->creation_options);
     free(r->bands);
     free(r->omega);
+    free(r->weights);
     free(r->gpus);
 }
 

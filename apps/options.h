@@ -44,7 +44,7 @@ typedef struct request {
     bench_request bench;
 
     int *bands;
-    double *omega;
+    double *omega, *weights;
     int *gpus;
     string_list open_options, config, creation_options;
     bool given[OPTIONS_MAX]; /* by position in the table */

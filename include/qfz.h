@@ -102,9 +102,23 @@ typedef struct qfz_error {
 typedef enum qfz_type { QFZ_U8 = 0, QFZ_I8, QFZ_U16, QFZ_I16, QFZ_U32, QFZ_I32, QFZ_F32 } qfz_type;
 
 /* Dissimilarity of two pixels over all bands: sum of absolute differences, Euclidean distance,
- * largest absolute difference.  Integer rasters: l1 and linf are exact integers.  Everything else
- * is IEEE single precision in a fixed order of operations. */
-typedef enum qfz_distance { QFZ_L1 = 0, QFZ_L2, QFZ_LINF } qfz_distance;
+ * largest absolute difference, spectral angle.
+ *
+ * Without weights, l1 and linf of integer rasters are exact integers.  Everything else is an IEEE
+ * single, computed in this order, each operation rounded to nearest:
+ *   - l2 of integers without weights: the sum of squares exactly, then its root;
+ *   - floats: |a - b| in each band; sum, sum of squares or maximum in the order of the bands; for
+ *     l2 the root.  The difference of equal infinities is 0;
+ *   - with weights, integers and floats alike: |a - b|, exact for integers, rounded to a single;
+ *     times the weight as a single; then as floats.  Bands of weight 0 are left out;
+ *   - the angle in radians, 0 to pi: dot products a.b, a.a and b.b in double precision, in the
+ *     order of the bands; from them the angle in double precision by the fixed operations of
+ *     src/core/angle.h; then rounded.  Vectors in one direction have the angle 0 if their dot
+ *     products are exact, as those of 8 and 16 bits are; any result is within 3e-8 of the angle,
+ *     before it is rounded.  A vector of zeros, or one with an infinite value, has no direction:
+ *     its angle is 0 to another one without, and pi / 2 to one with a direction.  The angle needs
+ *     two bands or more, and takes no weights. */
+typedef enum qfz_distance { QFZ_L1 = 0, QFZ_L2, QFZ_LINF, QFZ_SAM } qfz_distance;
 
 typedef enum qfz_engine_choice {
     QFZ_ENGINE_AUTO = 0, /* CUDA where it can do the work, else the CPU */
@@ -121,8 +135,11 @@ typedef struct qfz_criterion {
     double alpha;          /* largest dissimilarity of joined neighbours, >= 0; infinity is allowed.
                               Tree and saliency are of all alphas and ignore it */
     const double *omega;   /* largest max - min of a region, per band, >= 0; NULL: no limit */
-    int n_omega; /* length of omega: 1 (the same for every band), or the number of bands */
-    uint64_t reserved[6];
+    int n_omega;   /* length of omega: 1 (the same for every band), or the number of bands */
+    int n_weights; /* length of weights: the number of bands; ignored where weights is NULL */
+    const double *weights; /* of l1, l2 and linf: one per band, finite, >= 0, at least one > 0; flat
+                              zones ignore them; NULL: none */
+    uint64_t reserved[5];
 } qfz_criterion;
 
 /* Published GPU methods by their names, for gpu_method of jobs and sessions.  A job or session that
@@ -169,8 +186,9 @@ typedef enum qfz_task {
  * right, below left), each edge stored at the pixel that it starts from; qfz_job of QFZ_CUT reads
  * this form only.  PIXEL: largest level around each pixel.  KHALIMSKY: (2h - 1) x (2w - 1) cells.
  *
- * Outputs carry metadata: QFZ_CONTENT (labels, painted, saliency), QFZ_CONNECTIVITY, QFZ_DISTANCE;
- * saliency also QFZ_LAYOUT, labels and painted rasters also QFZ_ALPHA and QFZ_OMEGA. */
+ * Outputs carry metadata: QFZ_CONTENT (labels, painted, saliency), QFZ_CONNECTIVITY, QFZ_DISTANCE,
+ * QFZ_WEIGHTS where there are weights; saliency also QFZ_LAYOUT, labels and painted rasters also
+ * QFZ_ALPHA and QFZ_OMEGA. */
 typedef enum qfz_layout { QFZ_EDGES = 0, QFZ_PIXEL, QFZ_KHALIMSKY } qfz_layout;
 
 /* A pixel is invalid if all of its bands hold nodata, or if any does. */
@@ -534,8 +552,8 @@ QFZ_API qfz_tree qfz_session_tree(const qfz_session *session);
 QFZ_API int64_t qfz_session_tree_room(const qfz_session *session);
 
 /* The dissimilarity that a level stands for, in units of the pixels.  Levels are whole numbers for
- * l1 and linf of integers, and the bits of an IEEE single for everything else; both in the order of
- * the dissimilarities.  level must not be QFZ_NO_EDGE. */
+ * l1 and linf of integers without weights, and the bits of an IEEE single for everything else; both
+ * in the order of the dissimilarities.  level must not be QFZ_NO_EDGE. */
 QFZ_API double qfz_session_level(const qfz_session *session, uint32_t level);
 
 /* Features of regions, as arrays in host memory of the caller.  An array that is NULL is not

@@ -27,6 +27,7 @@ static const int32_t qfz_dir_dx[QFZ_MAX_DIRS] = {1, 0, 1, -1};
 typedef struct qfz_rule {
     int connectivity;
     qfz_distance distance;
+    const float *weights; /* one per band, borrowed; NULL: none */
     qfz_type type;
     int n_bands;
     bool edge_bits;       /* the raster has one U8 band of edges: bit d of a pixel joins it to its
@@ -45,26 +46,29 @@ const char *qfz_type_name(qfz_type type); /* GDAL's name */
 bool qfz_type_is_float(qfz_type type);
 
 /* True if levels are the bits of an IEEE single, false if they are integers. */
-bool qfz_levels_are_float(qfz_type type, qfz_distance distance);
+bool qfz_levels_are_float(const qfz_rule *rule);
 
-/* *level = the largest level that such rasters can have; QFZ_EARG if it would pass 2^32 - 1. */
-qfz_status qfz_max_level(qfz_type type, int n_bands, qfz_distance distance, uint32_t *level,
-                         qfz_error *err);
+/* True if a level of 0 means that the values of two pixels are equal in every band. */
+bool qfz_level_0_is_equal(const qfz_rule *rule);
+
+/* *level = the largest level that such rasters can have.  QFZ_EARG if it would pass 2^32 - 1, or if
+ * the distance is not defined for so few bands. */
+qfz_status qfz_max_level(const qfz_rule *rule, uint32_t *level, qfz_error *err);
 
 /* The largest level whose dissimilarity is <= alpha; alpha >= 0, or infinite. */
-uint32_t qfz_level_of_alpha(qfz_type type, qfz_distance distance, double alpha);
+uint32_t qfz_level_of_alpha(const qfz_rule *rule, double alpha);
 
 /* The dissimilarity that a level stands for. */
-double qfz_level_value(qfz_type type, qfz_distance distance, uint32_t level);
+double qfz_level_value(const qfz_rule *rule, uint32_t level);
 
 /* levels[i] = level of the pixels p + i and q + i of the image, 0 <= i < n.  Validity is not
  * checked; a NaN has an unspecified level. */
-void qfz_levels(const qfz_image *image, qfz_distance distance, int64_t p, int64_t q, int64_t n,
+void qfz_levels(const qfz_image *image, const qfz_rule *rule, int64_t p, int64_t q, int64_t n,
                 uint32_t *levels);
 
 /* levels[i] = level of the edge that starts from pixel p + i, 0 <= i < n, and leads in direction
  * dir to pixel q + i: that of its pixels, or 0 if the image says so (image->zeroed). */
-void qfz_edge_levels(const qfz_image *image, qfz_distance distance, int dir, int64_t p, int64_t q,
+void qfz_edge_levels(const qfz_image *image, const qfz_rule *rule, int dir, int64_t p, int64_t q,
                      int64_t n, uint32_t *levels);
 
 /* True if a range of values, least values lo and greatest values hi of n_bands each, exceeds omega

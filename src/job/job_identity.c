@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FORMAT = 6 }; /* of all journals; increased when a record changes */
+enum { FORMAT = 7 }; /* of all journals; increased when a record changes */
 
 static void write_list(FILE *out, const char *what, const char *const *list)
 {
@@ -22,7 +22,7 @@ static void write_text(FILE *out, const char *what, const char *text)
 
 static void write_criterion(FILE *out, const qfz_setup *setup)
 {
-    static const char *const distances[] = {"l1", "l2", "linf"};
+    static const char *const distances[] = {"l1", "l2", "linf", "sam"};
     const qfz_criterion *const m = &setup->job->criterion;
     (void)fprintf(out, "connectivity\t%d\n", setup->rule.connectivity);
     (void)fprintf(out, "alpha\t");
@@ -30,7 +30,10 @@ static void write_criterion(FILE *out, const qfz_setup *setup)
     (void)fprintf(out, "\nomega\t");
     for (int i = 0; m->omega && i < m->n_omega; i++)
         (void)fprintf(out, "%s%.17g", i ? "," : "", m->omega[i]);
-    (void)fprintf(out, "\ndistance\t%s\n", distances[setup->rule.distance]);
+    (void)fprintf(out, "\ndistance\t%s\nweights\t", distances[setup->rule.distance]);
+    for (int i = 0; m->weights && i < m->n_weights; i++)
+        (void)fprintf(out, "%s%.17g", i ? "," : "", m->weights[i]);
+    (void)fputc('\n', out);
 }
 
 static void write_outputs(FILE *out, const qfz_job *job)

@@ -17,7 +17,8 @@ typedef struct qfz_setup {
     const qfz_job *job; /* borrowed */
     qfz_kind kind;
     qfz_rule rule;
-    double *omega; /* owned; what rule.omega points to, or NULL */
+    double *omega;  /* owned; what rule.omega points to, or NULL */
+    float *weights; /* owned; what rule.weights points to, or NULL */
     uint32_t max_level;
     qfz_source_info info;
     qfz_tiling tiling;

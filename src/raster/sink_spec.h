@@ -30,6 +30,8 @@ typedef struct qfz_sink_spec {
     /* Written as metadata. */
     int connectivity;
     qfz_distance distance;
+    const double *weights; /* n_weights: the number of bands, or 0; borrowed */
+    int n_weights;
     qfz_layout layout;   /* of QFZ_CONTENT_SALIENCY; the rest is for other contents: */
     double alpha;        /* infinity: no limit */
     const double *omega; /* one, or one for each band, borrowed; n_omega = 0: no limit */

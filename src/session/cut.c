@@ -125,7 +125,7 @@ qfz_status qfz_session_cut(qfz_session *s, double alpha, const uint32_t *levels,
     if (!(alpha >= 0))
         return qfz_fail(err, QFZ_EARG, "alpha is %g; it must be a number that is at least 0",
                         alpha);
-    const uint32_t alpha_level = qfz_level_of_alpha(s->rule.type, s->rule.distance, alpha);
+    const uint32_t alpha_level = qfz_level_of_alpha(&s->rule, alpha);
     QFZ_TRY(qfz_session_advance(s, 0, "start", err));
     if (buffers.memory == QFZ_MEMORY_DEVICE)
         return cut_on_device(s, alpha_level, levels, &buffers, err);

@@ -179,6 +179,7 @@ static qfz_status prepare_labels(qfz_session *s, qfz_part part, const qfz_buffer
     qfz_rule rule = s->rule;
     if (kind == QFZ_COMPONENTS && s->equal) {
         rule.distance = QFZ_LINF;
+        rule.weights = NULL;
         rule.alpha_level = 0;
     }
     s->has_partition = false;

@@ -34,16 +34,16 @@ static qfz_status set_rule(qfz_session *s, const qfz_criterion *criterion, qfz_e
 {
     const qfz_image *const image = &s->image;
     uint32_t max_level;
+    QFZ_TRY(qfz_criterion_spread_weights(criterion, image->n_bands, &s->weights, err));
     s->rule = (qfz_rule){.connectivity = criterion->connectivity,
                          .distance = criterion->distance,
+                         .weights = s->weights,
                          .type = image->type,
                          .n_bands = image->n_bands,
                          .alpha_level = UINT32_MAX};
-    QFZ_TRY(qfz_max_level(image->type, image->n_bands, criterion->distance, &max_level, err));
+    QFZ_TRY(qfz_max_level(&s->rule, &max_level, err));
     s->equal = !criterion->has_alpha;
-    if (criterion->has_alpha)
-        s->rule.alpha_level =
-            qfz_level_of_alpha(image->type, criterion->distance, criterion->alpha);
+    if (criterion->has_alpha) s->rule.alpha_level = qfz_level_of_alpha(&s->rule, criterion->alpha);
     QFZ_TRY(qfz_criterion_spread_omega(criterion, image->n_bands, &s->omega, err));
     s->rule.omega = s->omega;
     return QFZ_OK;
@@ -124,6 +124,7 @@ void qfz_session_close(qfz_session *s)
     qfz_session_close_cut(s);
     qfz_exterior_fini(&s->exterior);
     free(s->omega);
+    free(s->weights);
     free(s->labels);
     free(s->levels);
     free(s->parent);
@@ -190,5 +191,5 @@ int64_t qfz_session_tree_room(const qfz_session *s)
 
 double qfz_session_level(const qfz_session *s, uint32_t level)
 {
-    return qfz_level_value(s->rule.type, s->rule.distance, level);
+    return qfz_level_value(&s->rule, level);
 }

@@ -227,7 +227,7 @@ static void add_cross(const qfz_group *group, seam *at, const strip *t, int64_t 
     for (int64_t done = 0; done < n; done += CHUNK) {
         const int64_t some = n - done < CHUNK ? n - done : CHUNK, from = p + done, to = q + done;
         const uint8_t *const valid = t->px.valid + from, *const valid_to = t->px.valid + to;
-        if (!bits) qfz_edge_levels(&image, rule->distance, dir, from, to, some, key);
+        if (!bits) qfz_edge_levels(&image, rule, dir, from, to, some, key);
         for (int64_t i = 0; i < some; i++)
             there[i] = (uint8_t)(valid[i] & valid_to[i] & (key[i] <= alpha_level));
         for (int64_t i = 0; bits && i < some; i++)

@@ -113,6 +113,14 @@ for bad in -1 -0.001 nan -inf one '' 1x; do
     refused "--omega '$bad'" 'omega' "$qfz" simplify --alpha 1 --omega "$bad" "$in" "$out"
 done
 refused "2 omegas for 3 bands" 'omega' "$qfz" simplify --alpha 1 --omega 1,2 "$T/rgb.tif" "$out"
+refused "2 weights for 3 bands" '2 weights for 3 bands; give one per band' \
+    "$qfz" label --alpha 1 --weights 1,2 "$T/rgb.tif" "$out"
+refused "weights of 0" 'all weights are 0' "$qfz" saliency --weights 0,0,0 "$T/rgb.tif" "$out"
+refused "an infinite weight" 'weight inf of band 2' "$qfz" saliency --weights 1,inf,1 "$T/rgb.tif" "$out"
+refused "a weight below singles" 'too small' "$qfz" saliency --weights 1,1e-50,1 "$T/rgb.tif" "$out"
+refused "weights of an angle" 'weights belong to' \
+    "$qfz" saliency --distance sam --weights 1,1,1 "$T/rgb.tif" "$out"
+refused "an angle of one band" 'two bands or more' "$qfz" saliency --distance sam "$in" "$out"
 refused "connectivity 6" 'connectivity' "$qfz" label --connectivity 6 "$in" "$out"
 refused "an unknown distance" 'distance' "$qfz" label --alpha 1 --distance l3 "$in" "$out"
 refused "an unknown layout" 'layout' "$qfz" saliency --layout round "$in" "$out"

@@ -20,6 +20,8 @@ int main(void)
     AT(qfz_criterion, alpha);
     AT(qfz_criterion, omega);
     AT(qfz_criterion, n_omega);
+    AT(qfz_criterion, n_weights);
+    AT(qfz_criterion, weights);
     AT(qfz_criterion, reserved);
     SIZE(qfz_progress);
     AT(qfz_progress, struct_size);
@@ -198,6 +200,7 @@ int main(void)
     IS(QFZ_L1);
     IS(QFZ_L2);
     IS(QFZ_LINF);
+    IS(QFZ_SAM);
     IS(QFZ_ENGINE_AUTO);
     IS(QFZ_ENGINE_CPU);
     IS(QFZ_ENGINE_CUDA);

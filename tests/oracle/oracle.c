@@ -18,7 +18,8 @@ struct oracle {
     const qfz_image *image;
     int n_dirs;
     qfz_distance distance;
-    double *levels; /* n_dirs planes of every edge's own level */
+    const double *weights; /* or NULL */
+    double *levels;        /* n_dirs planes of every edge's own level */
 };
 
 static void *room(int64_t n, size_t bytes)
@@ -139,8 +140,75 @@ static double float_level(const oracle *o, int64_t p, int64_t q)
     }
 }
 
+/* The difference in one band as a single, times the weight as a single. */
+static float weighted_difference(const oracle *o, int band, int64_t p, int64_t q)
+{
+    volatile float far, weighted; /* volatile: rounded to single at every step */
+    if (o->image->type == QFZ_F32) {
+        const float u = float_value(o->image, band, p), v = float_value(o->image, band, q);
+        far = u == v ? 0.0f : fabsf(u - v);
+    } else {
+        far = (float)llabs(whole_value(o->image, band, p) - whole_value(o->image, band, q));
+    }
+    weighted = (float)o->weights[band] * far;
+    return weighted;
+}
+
+static double weighted_level(const oracle *o, int64_t p, int64_t q)
+{
+    volatile float sum = 0, largest = 0;
+    for (int b = 0; b < o->image->n_bands; b++) {
+        if (o->weights[b] == 0) continue;
+        const float far = weighted_difference(o, b, p, q);
+        volatile float square = far * far;
+        sum = sum + (o->distance == QFZ_L2 ? square : far);
+        if (far > largest) largest = far;
+    }
+    return (double)(o->distance == QFZ_L1 ? sum : o->distance == QFZ_L2 ? sqrtf(sum) : largest);
+}
+
+/* The acute angle whose tangent of half is t <= 1, by three more halvings and a series. */
+static double angle_of_half_tangent(volatile double t)
+{
+    for (int i = 0; i < 3; i++) {
+        volatile double square = t * t;
+        volatile double secant = sqrt(1 + square);
+        t = t / (1 + secant);
+    }
+    const volatile double square = t * t;
+    volatile double series = 1.0 / 15;
+    for (int k = 13; k >= 1; k -= 2) {
+        volatile double rest = square * series;
+        series = 1.0 / k - rest;
+    }
+    volatile double angle = t * series;
+    return 16 * angle;
+}
+
+static double angle(const oracle *o, int64_t p, int64_t q)
+{
+    const double pi = 3.14159265358979323846;
+    volatile double ab = 0, aa = 0, bb = 0;
+    for (int b = 0; b < o->image->n_bands; b++) {
+        const double u = oracle_value(o->image, b, p), v = oracle_value(o->image, b, q);
+        volatile double uv = u * v, uu = u * u, vv = v * v;
+        ab = ab + uv;
+        aa = aa + uu;
+        bb = bb + vv;
+    }
+    const bool directed = aa > 0 && aa<INFINITY, directed_too = bb> 0 && bb < INFINITY;
+    if (!directed && !directed_too) return 0;
+    if (!directed || !directed_too) return (double)(float)(pi / 2);
+    volatile double product = aa * bb, square = ab * ab, gram = product - square;
+    volatile double sine = gram > 0 ? sqrt(gram) : 0, length = sqrt(product);
+    const double acute = angle_of_half_tangent(sine / (length + fabs(ab)));
+    return (double)(float)(ab < 0 ? pi - acute : acute);
+}
+
 double oracle_level(const oracle *o, int64_t p, int64_t q)
 {
+    if (o->distance == QFZ_SAM) return angle(o, p, q);
+    if (o->weights) return weighted_level(o, p, q);
     return o->image->type == QFZ_F32 ? float_level(o, p, q) : whole_level(o, p, q);
 }
 
@@ -166,10 +234,17 @@ static int nth_direction(const oracle *o, int i)
 
 oracle *oracle_open(const qfz_image *image, int connectivity, qfz_distance distance)
 {
+    return oracle_open_weighted(image, connectivity, distance, NULL);
+}
+
+oracle *oracle_open_weighted(const qfz_image *image, int connectivity, qfz_distance distance,
+                             const double *weights)
+{
     oracle *o = room(1, sizeof *o);
     const int64_t n = image->h * image->w;
     assert(image->n_bands <= ORACLE_MAX_BANDS);
-    *o = (oracle){.image = image, .n_dirs = connectivity / 2, .distance = distance};
+    *o = (oracle){
+        .image = image, .n_dirs = connectivity / 2, .distance = distance, .weights = weights};
     o->levels = room(o->n_dirs * n, sizeof *o->levels);
     for (int d = 0; d < o->n_dirs; d++)
         for (int64_t p = 0; p < n; p++) {

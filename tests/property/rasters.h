@@ -24,7 +24,7 @@ typedef struct raster {
 
 __attribute__((unused)) static const char *const raster_types[] = {
     "UInt8", "Int8", "UInt16", "Int16", "UInt32", "Int32", "Float32"};
-__attribute__((unused)) static const char *const raster_distances[] = {"l1", "l2", "linf"};
+__attribute__((unused)) static const char *const raster_distances[] = {"l1", "l2", "linf", "sam"};
 
 /* Runs an expression that must not fail; and allocates memory filled with zeros. */
 static inline void raster_must(qfz_status st)
@@ -225,6 +225,23 @@ static inline bool raster_levels_overflow(const qfz_image *image, qfz_distance d
 {
     const bool four_bytes = image->type == QFZ_U32 || image->type == QFZ_I32;
     return four_bytes && distance == QFZ_L1 && image->n_bands > 1;
+}
+
+/* Any distance that the image's type and bands allow. */
+static inline qfz_distance raster_distance(const qfz_image *image)
+{
+    const qfz_distance distance = (qfz_distance)check_pick(4);
+    if (distance == QFZ_SAM && image->n_bands < 2) return QFZ_LINF;
+    return raster_levels_overflow(image, distance) ? QFZ_LINF : distance;
+}
+
+/* Weights of any size, some of them 0, not all. */
+static inline void raster_weigh(double *weights, int n_bands)
+{
+    static const double usual[] = {0, 0, 1, 1, 0.5, 3, 1.0 / 3, 1e-30, 1e30, 0x1p-149, 3.4e38};
+    for (int b = 0; b < n_bands; b++)
+        weights[b] = usual[check_pick(check_chance(10) ? 11 : 7)];
+    weights[check_pick(n_bands)] = check_chance(50) ? 1 : 0.1 * (double)(1 + check_pick(90));
 }
 
 #endif

@@ -10,7 +10,7 @@ typedef struct problem {
     raster r; /* expected input: bands in use, and validity after all masks */
     oracle *o;
     qfz_job base;
-    double omega[RASTER_BANDS];
+    double omega[RASTER_BANDS], weights[RASTER_BANDS];
     int bands[RASTER_BANDS];
     const char *hiding; /* how pixels are made invalid */
     double nodata;
@@ -150,9 +150,13 @@ static void make(problem *p)
     choose_hiding(p);
     qfz_criterion *m = &p->base.criterion;
     m->connectivity = check_chance(50) ? 4 : 8;
-    m->distance = (qfz_distance)check_pick(3);
-    if (raster_levels_overflow(&p->r.image, m->distance)) m->distance = QFZ_LINF;
-    p->o = oracle_open(&p->r.image, m->connectivity, m->distance);
+    m->distance = raster_distance(&p->r.image);
+    raster_weigh(p->weights, p->r.image.n_bands);
+    if (m->distance != QFZ_SAM && check_chance(25)) {
+        m->weights = p->weights;
+        m->n_weights = p->r.image.n_bands;
+    }
+    p->o = oracle_open_weighted(&p->r.image, m->connectivity, m->distance, m->weights);
     write_source(p);
     p->base.src = p->src;
     p->base.engine = TEST_ENGINE;
@@ -165,11 +169,11 @@ static void make(problem *p)
     }
     for (int b = 0; b < p->r.image.n_bands; b++)
         p->omega[b] = raster_omega(&p->r, b);
-    check_describe("%dx%d, %d bands %s, %s in %s, %s hidden by %s, %d-connected, %s%s",
+    check_describe("%dx%d, %d bands %s, %s in %s, %s hidden by %s, %d-connected, %s%s%s",
                    (int)p->r.image.h, (int)p->r.image.w, p->r.image.n_bands,
                    raster_types[p->r.image.type], p->r.shape, p->r.palette, p->r.holes, p->hiding,
                    m->connectivity, raster_distances[m->distance],
-                   p->base.bands ? ", chosen bands" : "");
+                   m->weights ? " with weights" : "", p->base.bands ? ", chosen bands" : "");
 }
 
 /* ---- Variants. */
@@ -365,7 +369,8 @@ static void background_is_left_out(problem *p, uint32_t *want)
         q.r.valid[i] = p->r.valid[i] && !all;
     }
     q.r.image.valid = q.r.valid;
-    q.o = oracle_open(&q.r.image, p->base.criterion.connectivity, p->base.criterion.distance);
+    q.o = oracle_open_weighted(&q.r.image, p->base.criterion.connectivity,
+                               p->base.criterion.distance, p->base.criterion.weights);
     job.task = QFZ_LABEL;
     job.has_background = true;
     job.background = background;
@@ -445,9 +450,10 @@ static void simplify_equals(problem *p, uint32_t *want)
 static GDALDataType saliency_type(const problem *p)
 {
     static const double widths[] = {255, 255, 65535, 65535, 4294967295.0, 4294967295.0};
-    if (p->r.image.type == QFZ_F32 || p->base.criterion.distance == QFZ_L2) return GDT_Float32;
-    const double most =
-        widths[p->r.image.type] * (p->base.criterion.distance == QFZ_L1 ? p->r.image.n_bands : 1);
+    const qfz_criterion *const m = &p->base.criterion;
+    if (p->r.image.type == QFZ_F32 || m->distance == QFZ_L2 || m->distance == QFZ_SAM || m->weights)
+        return GDT_Float32;
+    const double most = widths[p->r.image.type] * (m->distance == QFZ_L1 ? p->r.image.n_bands : 1);
     return most < 255            ? GDT_Byte
            : most < 65535        ? GDT_UInt16
            : most < 4294967295.0 ? GDT_UInt32

@@ -10,6 +10,8 @@ typedef struct problem {
     raster r;
     oracle *o;
     qfz_rule rule;
+    double weights[RASTER_BANDS];
+    float singles[RASTER_BANDS]; /* the weights, for the rule */
     double omega[RASTER_BANDS];
     double alpha;
     qfz_tiling tiling;
@@ -22,13 +24,18 @@ static void make(problem *p)
 {
     raster_make(&p->r, 14, -1, RASTER_BANDS);
     const qfz_image *const image = &p->r.image;
-    qfz_distance distance = (qfz_distance)check_pick(3);
-    if (raster_levels_overflow(image, distance)) distance = QFZ_LINF;
+    const qfz_distance distance = raster_distance(image);
+    const bool weighted = distance != QFZ_SAM && check_chance(25);
+    raster_weigh(p->weights, image->n_bands);
+    for (int b = 0; b < image->n_bands; b++)
+        p->singles[b] = (float)p->weights[b];
     p->rule = (qfz_rule){.connectivity = check_chance(50) ? 4 : 8,
                          .distance = distance,
+                         .weights = weighted ? p->singles : NULL,
                          .type = image->type,
                          .n_bands = image->n_bands};
-    p->o = oracle_open(image, p->rule.connectivity, distance);
+    p->o =
+        oracle_open_weighted(image, p->rule.connectivity, distance, weighted ? p->weights : NULL);
     p->alpha = check_chance(30) ? INFINITY : raster_alpha(p->o, &p->r);
     for (int b = 0; b < RASTER_BANDS; b++)
         p->omega[b] = raster_omega(&p->r, b % image->n_bands);
@@ -42,12 +49,13 @@ static void make(problem *p)
     p->memory_bytes = check_chance(50) ? 0 : 1 << 30; /* 0: everything is spilled */
     p->n_threads = 1 + (int)check_pick(5);
     p->uses_workers = check_chance(70);
-    check_describe("%dx%d in tiles of %dx%d, %d bands %s, %s in %s, holes %s, %d-connected, %s, "
+    check_describe("%dx%d in tiles of %dx%d, %d bands %s, %s in %s, holes %s, %d-connected, %s%s, "
                    "alpha %.17g, omega %.17g, %d threads%s",
                    (int)image->h, (int)image->w, (int)tile_h, (int)tile_w, image->n_bands,
                    raster_types[image->type], p->r.shape, p->r.palette, p->r.holes,
-                   p->rule.connectivity, raster_distances[distance], p->alpha, p->omega[0],
-                   p->n_threads, p->uses_workers ? ", groups by workers" : "");
+                   p->rule.connectivity, raster_distances[distance],
+                   weighted ? " with weights" : "", p->alpha, p->omega[0], p->n_threads,
+                   p->uses_workers ? ", groups by workers" : "");
 }
 
 static qfz_box box_of(const problem *p, int64_t tile)
@@ -324,7 +332,7 @@ static void check_saliency(bench *b, const problem *p, const double *want)
         for (int64_t i = 0; i < n * qfz_n_dirs(&p->rule); i++) {
             const int64_t y = box.y0 + i % n / b->tile.w, x = box.x0 + i % n % b->tile.w;
             const double level = want[i / n * n_px + y * p->tiling.w + x];
-            const double got = qfz_level_value(p->rule.type, p->rule.distance, keys[i]);
+            const double got = qfz_level_value(&p->rule, keys[i]);
             if (!CHECK(level == ORACLE_NO_EDGE ? keys[i] == QFZ_NONE : got == level,
                        "edge %d of pixel %d %d has level %.17g, not %.17g", (int)(i / n), (int)y,
                        (int)x, got, level)) {
@@ -345,7 +353,7 @@ static void test_case(void)
     uint32_t *const labels = malloc((size_t)n_px * sizeof *labels);
     double *const planes = malloc((size_t)(n_px * QFZ_MAX_DIRS) * sizeof *planes);
 
-    p.rule.alpha_level = qfz_level_of_alpha(p.rule.type, p.rule.distance, p.alpha);
+    p.rule.alpha_level = qfz_level_of_alpha(&p.rule, p.alpha);
     uint32_t n = oracle_alpha(p.o, p.alpha, labels);
     open_bench(&b, &p, QFZ_COMPONENTS);
     summarise(&b, &p, QFZ_COMPONENTS);
