@@ -412,11 +412,19 @@ typedef struct qfz_image {
     const uint8_t *valid;  /* h * w bytes, 0 = invalid, else 1; NULL: all pixels are valid.  Pixels
                               with a NaN must be invalid */
     qfz_memory memory;     /* of pixels and valid */
-    int reserved;          /* must be 0 */
+    int edges_are_float;   /* 0: edges holds integers; 1: the bits of IEEE singles */
     const uint8_t *zeroed; /* h * w bytes, bit d = the edge from the pixel in direction d has level
                               0 whatever the values, if its two pixels are valid: right 0, below
                               1, below right 2, below left 3.  NULL: none.  In host memory; not for
                               trees, and not for the CUDA engine */
+    const uint32_t *edges; /* 2 (4-connected) or 4 (8-connected) planes of h * w levels, of the
+                              edges from each pixel to the right, below, below right, below left:
+                              they take the place of the dissimilarities of pixels.  QFZ_NO_EDGE:
+                              the two pixels are no neighbours.  Levels of singles are >= 0 and no
+                              NaN; where an edge leaves the image or ends in an invalid pixel, its
+                              level is not used.  Distance and weights of the criterion are not
+                              used, and LABEL needs alpha.  NULL: levels are those of pixels.  In
+                              host memory; not for the CUDA engine */
 } qfz_image;
 
 static inline qfz_image qfz_image_default(void)

@@ -15,7 +15,7 @@ NO_PADDING_AFTER(qfz_session_options, progress_arg);
 NO_PADDING_AFTER(qfz_buffers, tree_room);
 NO_PADDING_AFTER(qfz_features, stddev);
 NO_PADDING_AFTER(qfz_report, reserved);
-NO_PADDING_AFTER(qfz_image, zeroed);
+NO_PADDING_AFTER(qfz_image, edges);
 
 static size_t size_of(const void *of_caller)
 {

@@ -41,6 +41,7 @@ bool qfz_type_is_float(qfz_type type)
 
 bool qfz_levels_are_float(const qfz_rule *rule)
 {
+    if (rule->edge_levels) return rule->edges_are_float;
     return qfz_type_is_float(rule->type) || rule->weights || rule->distance == QFZ_L2 ||
            rule->distance == QFZ_SAM;
 }
@@ -48,12 +49,17 @@ bool qfz_levels_are_float(const qfz_rule *rule)
 /* The square of a difference of floats may vanish, and so may its product with a weight. */
 bool qfz_level_0_is_equal(const qfz_rule *rule)
 {
-    return !qfz_type_is_float(rule->type) && !rule->weights && rule->distance != QFZ_SAM;
+    return !qfz_type_is_float(rule->type) && !rule->weights && rule->distance != QFZ_SAM &&
+           !rule->edge_levels;
 }
 
 qfz_status qfz_max_level(const qfz_rule *rule, uint32_t *level, qfz_error *err)
 {
     const uint64_t n_bands = (uint64_t)rule->n_bands;
+    if (rule->edge_levels) {
+        *level = rule->max_edge;
+        return QFZ_OK;
+    }
     if (rule->distance == QFZ_SAM && n_bands < 2)
         return qfz_fail(err, QFZ_EARG,
                         "an angle between two pixels needs two bands or more; use --distance l1");
@@ -82,7 +88,7 @@ uint32_t qfz_level_of_alpha(const qfz_rule *rule, double alpha)
 {
     if (alpha == 0) return 0; /* includes negative zero */
     if (!qfz_levels_are_float(rule))
-        return alpha >= (double)UINT32_MAX ? UINT32_MAX : (uint32_t)alpha;
+        return alpha >= (double)qfz_top_level(rule) ? qfz_top_level(rule) : (uint32_t)alpha;
     if (isinf(alpha)) return infinity_level;
     const float nearest = (float)alpha;
     return (double)nearest <= alpha ? bits_of(nearest) : bits_of(nextafterf(nearest, 0));
@@ -338,7 +344,11 @@ static void set_zeroed(const uint8_t *zeroed, int dir, int64_t n, uint32_t *leve
 void qfz_edge_levels(const qfz_image *image, const qfz_rule *rule, int dir, int64_t p, int64_t q,
                      int64_t n, uint32_t *levels)
 {
-    qfz_levels(image, rule, p, q, n, levels);
+    const uint32_t *const edges = image->edges;
+    if (edges)
+        memcpy(levels, edges + dir * image->h * image->w + p, (size_t)n * sizeof *levels);
+    else
+        qfz_levels(image, rule, p, q, n, levels);
     if (image->zeroed) set_zeroed(image->zeroed + p, dir, n, levels);
 }
 

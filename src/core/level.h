@@ -32,6 +32,9 @@ typedef struct qfz_rule {
     int n_bands;
     bool edge_bits;       /* the raster has one U8 band of edges: bit d of a pixel joins it to its
                              neighbour in direction d */
+    bool edge_levels;     /* levels are those of the image's edges (qfz_image.edges), */
+    bool edges_are_float; /* the bits of IEEE singles, or integers, */
+    uint32_t max_edge;    /* none of them greater than this level, which is below QFZ_NONE */
     uint32_t alpha_level; /* edges of a greater level join nothing */
     const double *omega;  /* one value per band, borrowed; NULL: no limit */
 } qfz_rule;
@@ -44,6 +47,12 @@ static inline int qfz_n_dirs(const qfz_rule *rule)
 size_t qfz_type_bytes(qfz_type type);
 const char *qfz_type_name(qfz_type type); /* GDAL's name */
 bool qfz_type_is_float(qfz_type type);
+
+/* The alpha level at which all edges join.  With edge_levels, the level QFZ_NONE is no edge. */
+static inline uint32_t qfz_top_level(const qfz_rule *rule)
+{
+    return rule->edge_levels ? QFZ_NONE - 1 : QFZ_NONE;
+}
 
 /* True if levels are the bits of an IEEE single, false if they are integers. */
 bool qfz_levels_are_float(const qfz_rule *rule);
@@ -67,7 +76,8 @@ void qfz_levels(const qfz_image *image, const qfz_rule *rule, int64_t p, int64_t
                 uint32_t *levels);
 
 /* levels[i] = level of the edge that starts from pixel p + i, 0 <= i < n, and leads in direction
- * dir to pixel q + i: that of its pixels, or 0 if the image says so (image->zeroed). */
+ * dir to pixel q + i: that of its pixels, or of image->edges where the image has any; 0 if the
+ * image says so (image->zeroed). */
 void qfz_edge_levels(const qfz_image *image, const qfz_rule *rule, int dir, int64_t p, int64_t q,
                      int64_t n, uint32_t *levels);
 

@@ -148,8 +148,9 @@ int main(void)
     AT(qfz_image, pixels);
     AT(qfz_image, valid);
     AT(qfz_image, memory);
-    AT(qfz_image, reserved);
+    AT(qfz_image, edges_are_float);
     AT(qfz_image, zeroed);
+    AT(qfz_image, edges);
     SIZE(qfz_session_options);
     AT(qfz_session_options, struct_size);
     AT(qfz_session_options, engine);

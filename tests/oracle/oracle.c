@@ -254,6 +254,15 @@ oracle *oracle_open_weighted(const qfz_image *image, int connectivity, qfz_dista
     return o;
 }
 
+oracle *oracle_open_edges(const qfz_image *image, int connectivity, const double *planes)
+{
+    oracle *o = oracle_open(image, connectivity, QFZ_LINF);
+    const int64_t n = image->h * image->w;
+    for (int64_t i = 0; i < o->n_dirs * n; i++)
+        if (o->levels[i] != ORACLE_NO_EDGE) o->levels[i] = planes[i];
+    return o;
+}
+
 void oracle_close(oracle *o)
 {
     free(o->levels);
@@ -272,7 +281,8 @@ static bool joined(const oracle *o, int64_t p, int64_t q, int k, double alpha)
 {
     const int64_t n = o->image->h * o->image->w;
     if (alpha < 0) return same_values(o, p, q);
-    return (k < N_DIRS ? o->levels[k * n + p] : o->levels[(k - N_DIRS) * n + q]) <= alpha;
+    const double level = k < N_DIRS ? o->levels[k * n + p] : o->levels[(k - N_DIRS) * n + q];
+    return level != ORACLE_NO_EDGE && level <= alpha;
 }
 
 static uint32_t flood(const oracle *o, double alpha, uint32_t *labels)
@@ -394,6 +404,7 @@ void oracle_saliency(const oracle *o, double *planes)
         for (int d = 0; d < o->n_dirs; d++)
             for (int64_t p = 0; p < n; p++) {
                 const int64_t q = neighbour(o, p, d);
+                if (o->levels[d * n + p] == ORACLE_NO_EDGE) continue;
                 if (planes[d * n + p] < 0 && at[p] && q >= 0 && at[p] == at[q])
                     planes[d * n + p] = level;
             }

@@ -27,6 +27,9 @@ oracle *oracle_open(const qfz_image *image, int connectivity, qfz_distance dista
 /* Weights: one per band, borrowed; NULL: none. */
 oracle *oracle_open_weighted(const qfz_image *image, int connectivity, qfz_distance distance,
                              const double *weights);
+
+/* Levels of edges: planes as of oracle_saliency(), ORACLE_NO_EDGE where there is none; copied. */
+oracle *oracle_open_edges(const qfz_image *image, int connectivity, const double *planes);
 void oracle_close(oracle *o);
 
 bool oracle_is_valid(const oracle *o, int64_t p);

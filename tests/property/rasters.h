@@ -235,6 +235,40 @@ static inline qfz_distance raster_distance(const qfz_image *image)
     return raster_levels_overflow(image, distance) ? QFZ_LINF : distance;
 }
 
+/* Levels of the edges of an image, as qfz_image.edges has them, and as the oracle has them. */
+typedef struct raster_edges {
+    uint32_t *levels;
+    double *planes;
+    bool are_float;
+} raster_edges;
+
+static inline raster_edges raster_edges_make(const qfz_image *image, int connectivity)
+{
+    const int64_t n = connectivity / 2 * image->h * image->w;
+    raster_edges e = {.levels = raster_room(n, sizeof *e.levels),
+                      .planes = raster_room(n, sizeof *e.planes),
+                      .are_float = check_chance(50)};
+    const int missing = (int)check_pick(40), n_levels = check_chance(50) ? 4 : 1000;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t whole = check_pick(n_levels);
+        const float single = check_chance(3) ? INFINITY : (float)whole / 3;
+        const bool is_top = !e.are_float && check_chance(3);
+        e.planes[i] = e.are_float ? (double)single : is_top ? 4294967294.0 : (double)whole;
+        e.levels[i] = (uint32_t)(is_top ? 4294967294u : whole);
+        if (e.are_float) memcpy(&e.levels[i], &single, sizeof single);
+        if (!check_chance(missing)) continue;
+        e.planes[i] = ORACLE_NO_EDGE;
+        e.levels[i] = QFZ_NO_EDGE;
+    }
+    return e;
+}
+
+static inline void raster_edges_free(raster_edges *e)
+{
+    free(e->levels);
+    free(e->planes);
+}
+
 /* Weights of any size, some of them 0, not all. */
 static inline void raster_weigh(double *weights, int n_bands)
 {

@@ -14,6 +14,7 @@ typedef struct problem {
     float singles[RASTER_BANDS]; /* the weights, for the rule */
     double omega[RASTER_BANDS];
     double alpha;
+    raster_edges edges; /* levels NULL: none */
     qfz_tiling tiling;
     int64_t memory_bytes;
     int n_threads;
@@ -34,9 +35,21 @@ static void make(problem *p)
                          .weights = weighted ? p->singles : NULL,
                          .type = image->type,
                          .n_bands = image->n_bands};
-    p->o =
-        oracle_open_weighted(image, p->rule.connectivity, distance, weighted ? p->weights : NULL);
+    p->edges = (raster_edges){0};
+    if (TEST_ENGINE != QFZ_ENGINE_CUDA && check_chance(30)) {
+        p->edges = raster_edges_make(image, p->rule.connectivity);
+        p->r.image.edges = p->edges.levels;
+        p->rule.edge_levels = true;
+        p->rule.edges_are_float = p->edges.are_float;
+        p->rule.max_edge = p->edges.are_float ? 0x7f800000u : QFZ_NO_EDGE - 1;
+        p->o = oracle_open_edges(image, p->rule.connectivity, p->edges.planes);
+    } else {
+        p->o = oracle_open_weighted(image, p->rule.connectivity, distance,
+                                    weighted ? p->weights : NULL);
+    }
     p->alpha = check_chance(30) ? INFINITY : raster_alpha(p->o, &p->r);
+    if (p->edges.levels && check_chance(60))
+        p->alpha = fmax(0, p->edges.planes[check_pick(image->h * image->w)]);
     for (int b = 0; b < RASTER_BANDS; b++)
         p->omega[b] = raster_omega(&p->r, b % image->n_bands);
     const int64_t tile_w = 1 + check_pick(6), tile_h = 1 + check_pick(6);
@@ -54,7 +67,10 @@ static void make(problem *p)
                    (int)image->h, (int)image->w, (int)tile_h, (int)tile_w, image->n_bands,
                    raster_types[image->type], p->r.shape, p->r.palette, p->r.holes,
                    p->rule.connectivity, raster_distances[distance],
-                   weighted ? " with weights" : "", p->alpha, p->omega[0], p->n_threads,
+                   p->edges.levels ? " with edges"
+                   : weighted      ? " with weights"
+                                   : "",
+                   p->alpha, p->omega[0], p->n_threads,
                    p->uses_workers ? ", groups by workers" : "");
 }
 
@@ -65,7 +81,8 @@ static qfz_box box_of(const problem *p, int64_t tile)
 }
 
 /* Copies a tile's pixels out of the whole image. */
-static qfz_image cut_tile(const problem *p, qfz_box box, uint8_t *pixels, uint8_t *valid)
+static qfz_image cut_tile(const problem *p, qfz_box box, uint8_t *pixels, uint8_t *valid,
+                          uint32_t *edges)
 {
     const qfz_image *const image = &p->r.image;
     const size_t bytes = qfz_type_bytes(image->type);
@@ -74,6 +91,8 @@ static qfz_image cut_tile(const problem *p, qfz_box box, uint8_t *pixels, uint8_
         for (int64_t x = 0; x < w; x++) {
             const int64_t from = (box.y0 + y) * image->w + box.x0 + x, to = y * w + x;
             valid[to] = image->valid ? image->valid[from] : 1;
+            for (int64_t d = 0; image->edges && d < qfz_n_dirs(&p->rule); d++)
+                edges[d * h * w + to] = image->edges[d * image->h * image->w + from];
             for (int64_t b = 0; b < image->n_bands; b++)
                 memcpy(pixels + (size_t)(b * h * w + to) * bytes,
                        (const uint8_t *)image->pixels +
@@ -85,13 +104,15 @@ static qfz_image cut_tile(const problem *p, qfz_box box, uint8_t *pixels, uint8_
                        .n_bands = image->n_bands,
                        .type = image->type,
                        .pixels = pixels,
-                       .valid = valid};
+                       .valid = valid,
+                       .edges = image->edges ? edges : NULL};
 }
 
 typedef struct bench {
     qfz_worker *worker;
     qfz_stitch *stitch;
     uint8_t pixels[(64 + 3) * RASTER_BANDS * 4], valid[64];
+    uint32_t edges[64 * QFZ_MAX_DIRS];
     qfz_image tile;
 } bench;
 
@@ -145,7 +166,7 @@ static qfz_box load(bench *b, const problem *p, int64_t tile)
     qfz_error err = {0};
     const qfz_engine *const engine = &TEST_ENGINE_TABLE;
     const qfz_box box = box_of(p, tile);
-    b->tile = cut_tile(p, box, b->pixels, b->valid);
+    b->tile = cut_tile(p, box, b->pixels, b->valid, b->edges);
     if (engine->stream) b->tile.pixels = NULL;
     ok(engine->load(b->worker, &b->tile, &err), &err);
     const int64_t half = b->tile.h / 2;
@@ -367,7 +388,7 @@ static void test_case(void)
     check_labels(&b, &p, QFZ_OMEGA, labels, n);
     close_bench(&b);
 
-    p.rule.alpha_level = UINT32_MAX;
+    p.rule.alpha_level = qfz_top_level(&p.rule);
     oracle_saliency(p.o, planes);
     open_bench(&b, &p, QFZ_LEVELS);
     summarise(&b, &p, QFZ_LEVELS);
@@ -377,6 +398,7 @@ static void test_case(void)
     free(labels);
     free(planes);
     oracle_close(p.o);
+    raster_edges_free(&p.edges);
     raster_free(&p.r);
 }
 

@@ -157,6 +157,9 @@ qfz_status qfz_gpu_can(qfz_device device, const qfz_rule *rule, qfz_kind kind, q
 {
     const size_t needed = shared_needed(rule, kind);
     int there = 0;
+    if (rule->edge_levels)
+        return qfz_fail(err, QFZ_EGPU,
+                        "the CUDA engine takes no levels of edges (--edges); use --engine cpu");
     QFZ_TRY_CUDA(
         err, cudaDeviceGetAttribute(&there, cudaDevAttrMaxSharedMemoryPerBlockOptin, device.index));
     if (needed <= (size_t)there) return QFZ_OK;
