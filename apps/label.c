@@ -4,7 +4,9 @@
 
 static const char *check(const request *r)
 {
-    if (r->job.criterion.has_alpha || !r->job.criterion.weights) return NULL;
+    if (r->job.criterion.has_alpha) return NULL;
+    if (r->job.edges) return "--edges needs --alpha, the largest level that joins";
+    if (!r->job.criterion.weights) return NULL;
     return "--weights need --alpha; without it, regions are of equal values in every band of -b";
 }
 

@@ -51,6 +51,25 @@ const option option_table[] = {
           "band of weight 0 does not matter. Dissimilarities are then single-precision numbers. "
           "Default: no weights."),
      .set = set_weights},
+    {"--edges", TAKES("FILE"), .commands = FOR_JOBS | FOR_INFO, .section = criterion,
+     .help = {{FOR_CUT, "Cut the levels of edges in the raster FILE, which need not come from qfz "
+                        "saliency. FILE takes the place of SALIENCY and has 2 bands (4-connected) "
+                        "or 4 bands (8-connected) of integers or Float32, at least 0: the edges "
+                        "from each pixel to the right, below, below right, below left. NaN and "
+                        "nodata are no edge. Default: SALIENCY, with the metadata of qfz "
+                        "saliency."},
+              {FOR_LABEL, "Take the levels of edges from the raster FILE, of the size of SRC, "
+                          "instead of the dissimilarities of pixels; --alpha is then required. "
+                          "FILE has 2 bands (4-connected) or 4 bands (8-connected) of integers or "
+                          "Float32, at least 0: the edges from each pixel to the right, below, "
+                          "below right, below left. NaN and nodata are no edge. Default: the "
+                          "dissimilarities."},
+              {0, "Take the levels of edges from the raster FILE, of the size of SRC, instead of "
+                  "the dissimilarities of pixels. FILE has 2 bands (4-connected) or 4 bands "
+                  "(8-connected) of integers or Float32, at least 0: the edges from each pixel to "
+                  "the right, below, below right, below left. NaN and nodata are no edge. Default: "
+                  "the dissimilarities."}},
+     .set = set_text, .at = AT(job.edges)},
     {"--alpha", TAKES("A"), .commands = FOR_ALL, .section = criterion,
      .help = {{FOR_LABEL, "Regions are alpha-components: two neighbours join if their "
                           "dissimilarity is at most A. A is at least 0, or inf, in the unit of the "

@@ -288,6 +288,14 @@ typedef struct qfz_job {
 
     qfz_progress_fn progress; /* NULL: none */
     void *progress_arg;
+
+    /* A raster of src's size whose bands are levels of edges, stored as in QFZ_EDGES: 2 bands
+     * (4-connected) or 4 (8-connected) of integers or Float32, >= 0; NaN, or the band's nodata: no
+     * edge.  label, simplify, saliency: these levels take the place of dissimilarities; src gives
+     * valid pixels, georeference and values; label needs alpha.  cut: read instead of src, which is
+     * NULL or the same name, without the metadata that a saliency raster has.  NULL: none.  CPU
+     * engine, except cut. */
+    const char *edges;
 } qfz_job;
 
 /* Sets the default of every member in the first struct_size bytes of *job: 4-connected, l1, no

@@ -19,6 +19,7 @@ static qfz_sink_spec spec_of(const qfz_setup *setup, const char *path, qfz_conte
                            .h = setup->info.h,
                            .n_bands = 1,
                            .connectivity = setup->rule.connectivity,
+                           .of_edges = setup->rule.edge_levels,
                            .distance = setup->rule.distance,
                            .weights = criterion->weights,
                            .n_weights = setup->rule.weights ? criterion->n_weights : 0,

@@ -22,6 +22,7 @@ static qfz_status make_rule(qfz_setup *setup, const qfz_source *source, qfz_erro
 {
     const qfz_job *const job = setup->job;
     const bool equal = job->task == QFZ_LABEL && !job->criterion.has_alpha;
+    const bool edge_levels = setup->info.edges_connectivity != 0;
     qfz_rule *const rule = &setup->rule;
     if (!equal && job->task != QFZ_CUT)
         QFZ_TRY(qfz_criterion_spread_weights(&job->criterion, setup->info.n_bands, &setup->weights,
@@ -34,8 +35,15 @@ static qfz_status make_rule(qfz_setup *setup, const qfz_source *source, qfz_erro
         .type = setup->info.type,
         .n_bands = setup->info.n_bands,
         .edge_bits = job->task == QFZ_CUT,
-        .alpha_level = UINT32_MAX,
+        .edge_levels = edge_levels,
+        .edges_are_float = setup->info.edges_are_float,
+        .max_edge = setup->info.max_edge,
     };
+    rule->alpha_level = qfz_top_level(rule);
+    if (edge_levels && rule->connectivity != setup->info.edges_connectivity)
+        return qfz_fail(err, QFZ_EARG,
+                        "%s: it has levels of %d-connected edges; use --connectivity %d",
+                        job->edges, setup->info.edges_connectivity, setup->info.edges_connectivity);
     QFZ_TRY(qfz_max_level(rule, &setup->max_level, err));
     if (equal)
         rule->alpha_level = 0;

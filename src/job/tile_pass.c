@@ -63,7 +63,10 @@ static qfz_status load_tile(qfz_run *run, qfz_thread_context *context, int64_t t
                                 .n_bands = setup->info.n_bands,
                                 .type = setup->info.type,
                                 .pixels = pixels,
-                                .valid = entry->valid ? entry->valid : context->valid};
+                                .valid = entry->valid ? entry->valid : context->valid,
+                                .edges = context->edges};
+    if (context->edges)
+        QFZ_TRY(qfz_source_read_edges(context->source, context->box, context->edges, err));
     if (qfz_tile_cache_resume(&run->cache, context->worker, &context->tile, tile)) return QFZ_OK;
     return was_cached ? qfz_engine_load(setup->engine, context->worker, &context->tile, err)
                       : read_tile(run, context, pixels, is_cached, err);

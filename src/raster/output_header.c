@@ -84,6 +84,7 @@ static void set_reals(GDALDatasetH dataset, const char *key, const double *value
 static void set_dissimilarity(GDALDatasetH dataset, const qfz_sink_spec *spec)
 {
     static const char *const distances[] = {"l1", "l2", "linf", "sam"};
+    if (spec->of_edges) return;
     set_item(dataset, "QFZ_DISTANCE", distances[spec->distance]);
     if (spec->n_weights > 0) set_reals(dataset, "QFZ_WEIGHTS", spec->weights, spec->n_weights);
 }

@@ -83,6 +83,7 @@ int main(void)
     AT(qfz_job, n_parts);
     AT(qfz_job, progress);
     AT(qfz_job, progress_arg);
+    AT(qfz_job, edges);
     SIZE(qfz_step_time);
     AT(qfz_step_time, name);
     AT(qfz_step_time, seconds);
