@@ -32,6 +32,9 @@ foreach(place disk device folder)
     qfz_add_shell_test(cli_${place} ${CMAKE_CURRENT_SOURCE_DIR}/cli/places.sh ${QFZ_COMMAND}
         ${place})
 endforeach()
+# The page on levels of edges.
+qfz_add_shell_test(cli_edges python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/edges.py ${QFZ_COMMAND}
+    ${CMAKE_SOURCE_DIR}/docs/user/edges.md)
 # Batch jobs: in parts, killed, stopped, on storage that is full, damaged or stalled, by the scripts
 # of the page on clusters.  A test that needs MPI, or the permission to mount storage, is separate,
 # so that only that test is skipped.  Leaks inside MPI are not reported.

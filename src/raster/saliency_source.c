@@ -17,47 +17,57 @@
 #include "raster/error_trap.h"
 #include "raster/window.h"
 
-/* The raster says by qfz's metadata that it is saliency, or the user says so. */
-static qfz_status check_metadata(qfz_source *source, qfz_error *err)
+static const char *item(const qfz_source *source, const char *key)
 {
-    const char *const content = GDALGetMetadataItem(source->dataset, "QFZ_CONTENT", NULL);
-    const char *const layout = GDALGetMetadataItem(source->dataset, "QFZ_LAYOUT", NULL);
-    const char *const way = GDALGetMetadataItem(source->dataset, "QFZ_CONNECTIVITY", NULL);
-    const bool own = content && EQUAL(content, "saliency");
-    source->connectivity = own && way ? atoi(way) : 2 * source->n_bands;
-    if (own && layout && !EQUAL(layout, "edges"))
-        return qfz_fail(err, QFZ_EARG,
-                        "%s: a saliency raster of layout %s cannot be cut; layout edges can",
-                        source->name, layout);
-    if (own || source->options.any_edges) return QFZ_OK;
-    if (content)
-        return qfz_fail(err, QFZ_EARG, "%s: it holds %s, but only a saliency raster can be cut",
-                        source->name, content);
-    return qfz_fail(err, QFZ_EARG,
-                    "%s: it is no raster of qfz saliency: it has no metadata QFZ_CONTENT=saliency; "
-                    "if its bands are levels of edges, cut it as --edges %s, without SALIENCY",
-                    source->name, source->name);
+    return GDALGetMetadataItem(source->dataset, key, NULL);
 }
 
-static qfz_status check_bands(const qfz_source *source, qfz_error *err)
+/* True if the raster says by qfz's metadata that it is saliency. */
+static bool is_own(const qfz_source *source)
 {
+    const char *const content = item(source, "QFZ_CONTENT");
+    return content && EQUAL(content, "saliency");
+}
+
+static qfz_status check_bands(qfz_source *source, qfz_error *err)
+{
+    const char *const way = is_own(source) ? item(source, "QFZ_CONNECTIVITY") : NULL;
+    source->connectivity = way ? atoi(way) : 2 * source->n_bands;
     if (source->options.bands)
         return qfz_fail(
             err, QFZ_EARG,
             "%s: a cut uses every band of a saliency raster; leave the choice of bands out",
             source->name);
-    for (int b = 0; b < source->n_bands && !source->options.any_edges; b++)
-        if (GDALGetRasterColorInterpretation(source->bands[b].handle) == GCI_AlphaBand)
-            return qfz_fail(err, QFZ_EARG,
-                            "%s: it has an alpha band, so it is not a saliency raster",
-                            source->name);
-    if ((source->connectivity != 4 && source->connectivity != 8) ||
-        source->n_bands != source->connectivity / 2)
+    if ((source->connectivity == 4 || source->connectivity == 8) &&
+        source->n_bands == source->connectivity / 2)
+        return QFZ_OK;
+    return qfz_fail(err, QFZ_EARG,
+                    "%s: bands: %d; levels of edges have 2 (4-connected: right, below) or 4 "
+                    "(8-connected: right, below, below right, below left)",
+                    source->name, source->n_bands);
+}
+
+static qfz_status check_metadata(const qfz_source *source, qfz_error *err)
+{
+    const char *const content = item(source, "QFZ_CONTENT"), *const layout =
+                                                                 item(source, "QFZ_LAYOUT");
+    if (is_own(source) && layout && !EQUAL(layout, "edges"))
         return qfz_fail(err, QFZ_EARG,
-                        "%s: bands: %d; levels of edges have 2 (4-connected: right, below) or 4 "
-                        "(8-connected: right, below, below right, below left)",
-                        source->name, source->n_bands);
+                        "%s: a saliency raster of layout %s cannot be cut; layout edges can",
+                        source->name, layout);
+    if (content && !is_own(source) && !source->options.any_edges)
+        return qfz_fail(err, QFZ_EARG, "%s: it holds %s, but only a saliency raster can be cut",
+                        source->name, content);
     return QFZ_OK;
+}
+
+static qfz_status check_origin(const qfz_source *source, qfz_error *err)
+{
+    if (is_own(source) || source->options.any_edges) return QFZ_OK;
+    return qfz_fail(err, QFZ_EARG,
+                    "%s: it is not from qfz saliency: it has no metadata QFZ_CONTENT=saliency; "
+                    "if its bands are levels of edges, name it as --edges FILE instead",
+                    source->name);
 }
 
 /* Types of levels, and the largest level of each; saliency of qfz has unsigned types and Float32.
@@ -100,6 +110,7 @@ qfz_status qfz_saliency_source_init(qfz_source *source, qfz_error *err)
 {
     QFZ_TRY(check_metadata(source, err));
     QFZ_TRY(check_bands(source, err));
+    QFZ_TRY(check_origin(source, err));
     return check_types(source, err);
 }
 
