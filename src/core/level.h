@@ -33,6 +33,7 @@ typedef struct qfz_rule {
                              neighbour in direction d */
     uint32_t alpha_level; /* edges of a greater level join nothing */
     const double *omega;  /* one value per band, borrowed; NULL: no limit */
+    uint64_t min_mass;    /* the area filter's N (cpu/filter.h); 0: no filter */
 } qfz_rule;
 
 static inline int qfz_n_dirs(const qfz_rule *rule)
