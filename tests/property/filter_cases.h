@@ -248,9 +248,12 @@ static inline void filter_saliency(const filter_case *c, uint32_t *planes)
         set[p] = p;
     for (int i = 0; i < c->n_forest; i++) {
         const int a = set[sorted[i].p], b = set[sorted[i].q];
+        int of_b[FILTER_PX], n_b = 0;
         for (int p = 0; p < n_px; p++)
-            for (int q = 0; set[p] == a && q < n_px; q++)
-                if (set[q] == b) minimax[p][q] = minimax[q][p] = sorted[i].filtered;
+            if (set[p] == b) of_b[n_b++] = p;
+        for (int p = 0; p < n_px; p++)
+            for (int k = 0; set[p] == a && k < n_b; k++)
+                minimax[p][of_b[k]] = minimax[of_b[k]][p] = sorted[i].filtered;
         for (int p = 0; p < n_px; p++)
             if (set[p] == b) set[p] = a;
     }
@@ -262,20 +265,26 @@ static inline void filter_saliency(const filter_case *c, uint32_t *planes)
     }
 }
 
-static inline bool filter_too_wide(const filter_case *c, const uint32_t *labels, uint32_t label,
-                                   const double *omega)
+/* The components that span more than omega in a band, by label from 1. */
+static inline void filter_too_wide(const filter_case *c, const uint32_t *labels,
+                                   const double *omega, bool *is_wide)
 {
     const qfz_image *const image = &c->r.image;
+    memset(is_wide, 0, (FILTER_PX + 1) * sizeof *is_wide);
     for (int b = 0; b < image->n_bands; b++) {
-        double lo = INFINITY, hi = -INFINITY;
-        for (int64_t p = 0; p < image->h * image->w; p++) {
-            if (labels[p] != label) continue;
-            lo = fmin(lo, oracle_value(image, b, p));
-            hi = fmax(hi, oracle_value(image, b, p));
+        double lo[FILTER_PX + 1], hi[FILTER_PX + 1];
+        for (int i = 0; i <= FILTER_PX; i++) {
+            lo[i] = INFINITY;
+            hi[i] = -INFINITY;
         }
-        if (lo < hi && hi - lo > omega[b]) return true;
+        for (int64_t p = 0; p < image->h * image->w; p++) {
+            const double value = labels[p] ? oracle_value(image, b, p) : 0;
+            lo[labels[p]] = fmin(lo[labels[p]], value);
+            hi[labels[p]] = fmax(hi[labels[p]], value);
+        }
+        for (int i = 0; i <= FILTER_PX; i++)
+            is_wide[i] |= lo[i] < hi[i] && hi[i] - lo[i] > omega[b];
     }
-    return false;
 }
 
 /* Of each pixel the largest component at a level <= alpha that keeps within omega; its component at
@@ -285,37 +294,27 @@ static inline uint32_t filter_alpha_omega(const filter_case *c, uint32_t alpha, 
 {
     const int64_t n_px = c->r.image.h * c->r.image.w;
     static forest_edge sorted[FILTER_PX];
-    uint32_t at[FILTER_PX], region[FILTER_PX], next = 1 + filter_labels(c, 0, region);
-    int first[2 * FILTER_PX + 2], up[FILTER_PX];
+    uint32_t at[FILTER_PX];
+    int64_t region[FILTER_PX];
+    bool is_wide[FILTER_PX + 1];
+    int up[FILTER_PX];
     memcpy(sorted, c->forest, sizeof sorted);
     qsort(sorted, (size_t)c->n_forest, sizeof *sorted, filter_by_level);
+    (void)filter_labels(c, 0, at);
+    for (int p = 0; p < n_px; p++)
+        region[p] = at[p];
     for (int i = 0; i < c->n_forest; i++) {
         const uint32_t level = sorted[i].filtered;
         if (level == 0 || level > alpha || (i > 0 && sorted[i - 1].filtered == level)) continue;
-        const uint32_t n = filter_labels(c, level, at);
-        for (uint32_t label = 1; label <= n; label++) {
-            if (filter_too_wide(c, at, label, omega)) continue;
-            for (int p = 0; p < n_px; p++)
-                if (at[p] == label) region[p] = next;
-            next++;
-        }
-        uint32_t known[FILTER_PX] = {0}, dense[FILTER_PX], m = 0; /* small numbers again */
-        for (int p = 0; p < n_px; p++) {
-            uint32_t k = 0;
-            while (k < m && known[k] != region[p])
-                k++;
-            known[k] = region[p];
-            if (k == m) m++;
-            dense[p] = k + 1;
-        }
+        (void)filter_labels(c, level, at);
+        filter_too_wide(c, at, omega, is_wide);
         for (int p = 0; p < n_px; p++)
-            region[p] = c->r.image.valid[p] ? dense[p] : 0;
-        next = m + 1;
+            if (!is_wide[at[p]]) region[p] = (i + 1) * (int64_t)(FILTER_PX + 1) + at[p];
     }
-    memset(first, 0xff, sizeof first);
     for (int p = 0; p < n_px; p++) {
-        if (first[region[p]] < 0) first[region[p]] = p;
-        up[p] = first[region[p]];
+        up[p] = 0;
+        while (region[up[p]] != region[p])
+            up[p]++;
     }
     return filter_number(c, up, labels);
 }
