@@ -121,8 +121,12 @@ typedef struct qfz_criterion {
     double alpha;          /* largest dissimilarity of joined neighbours, >= 0; infinity is allowed.
                               Tree and saliency are of all alphas and ignore it */
     const double *omega;   /* largest max - min of a region, per band, >= 0; NULL: no limit */
-    int n_omega; /* length of omega: 1 (the same for every band), or the number of bands */
-    uint64_t reserved[6];
+    int n_omega;       /* length of omega: 1 (the same for every band), or the number of bands */
+    uint64_t min_area; /* N: least number of pixels of a region.  The hierarchy is filtered so that
+                          no region of any cut is smaller, except whole areas of valid pixels that
+                          are; a region may span more than omega for it.  0 or 1: no filter.
+                          Sessions on the CPU engine; not for trees */
+    uint64_t reserved[5];
 } qfz_criterion;
 
 /* Published GPU methods by their names, for gpu_method of jobs and sessions.  A job or session that

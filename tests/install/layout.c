@@ -20,6 +20,7 @@ int main(void)
     AT(qfz_criterion, alpha);
     AT(qfz_criterion, omega);
     AT(qfz_criterion, n_omega);
+    AT(qfz_criterion, min_area);
     AT(qfz_criterion, reserved);
     SIZE(qfz_progress);
     AT(qfz_progress, struct_size);

@@ -299,6 +299,49 @@ static void check_least_of_one(filter_case *c)
     check_zeroed(&one);
 }
 
+/* ---- Sessions: the image as a whole, weights being pixels. */
+static void check_part(qfz_session *s, qfz_part part, const uint32_t *want, int64_t n)
+{
+    qfz_error err = {0};
+    ok(qfz_session_run(s, part, NULL, &err), &err);
+    const uint32_t *const got =
+        part == QFZ_PART_SALIENCY ? qfz_session_saliency(s) : qfz_session_labels(s, NULL);
+    for (int64_t i = 0; got && i < n; i++)
+        if (!CHECK(got[i] == want[i], "part %d: element %d is %u, not %u", (int)part, (int)i,
+                   got[i], want[i]))
+            return;
+}
+
+static void check_session(filter_case *c)
+{
+    static uint32_t want[FILTER_PX * QFZ_MAX_DIRS];
+    const int64_t n_px = c->r.image.h * c->r.image.w;
+    const uint32_t level = some_level(c) % UINT32_MAX;
+    const double alpha = qfz_level_value(c->rule.type, c->rule.distance, level);
+    const double omega = raster_omega(&c->r, 0), omegas[3] = {omega, omega, omega};
+    const qfz_criterion criterion = {.connectivity = c->rule.connectivity,
+                                     .distance = c->rule.distance,
+                                     .has_alpha = true,
+                                     .alpha = alpha,
+                                     .omega = &omega,
+                                     .n_omega = 1,
+                                     .min_area = c->rule.min_mass};
+    qfz_session_options options = qfz_session_options_default();
+    qfz_session *s = NULL;
+    qfz_error err = {0};
+    options.engine = TEST_ENGINE;
+    options.n_threads = some_threads();
+    ok(qfz_session_open(&s, &c->r.image, &criterion, &options, &err), &err);
+    if (!s) return;
+    (void)filter_labels(c, level, want);
+    check_part(s, QFZ_PART_LABEL, want, n_px);
+    (void)filter_alpha_omega(c, level, omegas, want);
+    check_part(s, QFZ_PART_ALPHA_OMEGA, want, n_px);
+    filter_saliency(c, want);
+    check_part(s, QFZ_PART_SALIENCY, want, n_px * qfz_n_dirs(&c->rule));
+    qfz_session_close(s);
+}
+
 static void test_case(void)
 {
     static filter_case c;
@@ -308,6 +351,7 @@ static void test_case(void)
     if (check_chance(10)) check_least_of_one(&c);
     if (check_chance(40)) check_cuts(&c);
     if (check_chance(15)) check_saliency(&c);
+    if (check_chance(25) && !c.has_weights) check_session(&c);
     raster_free(&c.r);
 }
 
