@@ -174,7 +174,8 @@ typedef enum qfz_task {
  * this form only.  PIXEL: largest level around each pixel.  KHALIMSKY: (2h - 1) x (2w - 1) cells.
  *
  * Outputs carry metadata: QFZ_CONTENT (labels, painted, saliency), QFZ_CONNECTIVITY, QFZ_DISTANCE;
- * saliency also QFZ_LAYOUT, labels and painted rasters also QFZ_ALPHA and QFZ_OMEGA. */
+ * saliency also QFZ_LAYOUT, labels and painted rasters also QFZ_ALPHA and QFZ_OMEGA, and
+ * outputs with a least area of regions QFZ_MIN_AREA. */
 typedef enum qfz_layout { QFZ_EDGES = 0, QFZ_PIXEL, QFZ_KHALIMSKY } qfz_layout;
 
 /* A pixel is invalid if all of its bands hold nodata, or if any does. */
@@ -274,6 +275,10 @@ typedef struct qfz_job {
 
     qfz_progress_fn progress; /* NULL: none */
     void *progress_arg;
+
+    double min_area_m2; /* label, simplify, saliency: least area of a region, as criterion.min_area,
+                           in square metres (without a CRS, in square units of the geotransform); 0:
+                           none */
 } qfz_job;
 
 /* Sets the default of every member in the first struct_size bytes of *job: 4-connected, l1, no
