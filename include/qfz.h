@@ -125,7 +125,7 @@ typedef struct qfz_criterion {
     uint64_t min_area; /* N: least number of pixels of a region.  The hierarchy is filtered so that
                           no region of any cut is smaller, except whole areas of valid pixels that
                           are; a region may span more than omega for it.  0 or 1: no filter.
-                          Sessions on the CPU engine; not for trees */
+                          On the CPU engine; not for trees and cuts */
     uint64_t reserved[5];
 } qfz_criterion;
 

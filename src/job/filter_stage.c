@@ -55,6 +55,7 @@ qfz_status qfz_filter_stage_open(qfz_filter_stage *stage, const qfz_setup *setup
     *stage = (qfz_filter_stage){0};
     if (setup->rule.min_mass == 0) return QFZ_OK;
     stage->setup = setup;
+    stage->source = source;
     stage->rule = setup->rule;
     stage->rule.alpha_level = UINT32_MAX; /* a light region joins along an edge of any level */
     QFZ_TRY(least_mass(setup, source, &stage->rule.min_mass, err));
@@ -86,7 +87,7 @@ static qfz_status weigh_rows(const qfz_filter_stage *stage, const qfz_thread_con
 {
     uint64_t *const row_mass = stage->threads[thread].row_mass;
     if (!row_mass) return QFZ_OK;
-    return qfz_source_row_areas(context->source, context->box.y0, context->tile.h, row_mass, err);
+    return qfz_source_row_areas(stage->source, context->box.y0, context->tile.h, row_mass, err);
 }
 
 qfz_status qfz_filter_stage_summarise(qfz_filter_stage *stage, const qfz_thread_context *context,

@@ -22,8 +22,9 @@ typedef struct qfz_filter_thread {
 } qfz_filter_thread;
 
 typedef struct qfz_filter_stage {
-    const qfz_setup *setup; /* NULL: the job has no filter, and everything below is 0 */
-    qfz_rule rule;          /* with the least mass of a region */
+    const qfz_setup *setup;   /* NULL: the job has no filter, and everything below is 0 */
+    const qfz_source *source; /* located; borrowed */
+    qfz_rule rule;            /* with the least mass of a region */
     qfz_stitch *stitch;
     int n; /* threads */
     qfz_filter_thread *threads;
