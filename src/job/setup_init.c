@@ -14,7 +14,7 @@
 #include "job/setup_check.h"
 #include "job/setup_memory.h"
 
-/* The CPU finishes smaller rasters before a GPU has started. */
+/* The CPU finishes smaller rasters before a GPU has started; it alone has a least area. */
 enum { DEVICE_PX_MIN = 1 << 23 };
 
 /* ------------------------------------------------------------------------------------- the rule */
@@ -114,10 +114,10 @@ static qfz_status choose_engine(qfz_setup *setup, qfz_error *err)
 {
     const qfz_job *const job = setup->job;
     const int64_t n_px = setup->info.w * setup->info.h;
-    const bool small =
-        job->engine == QFZ_ENGINE_AUTO && !requires_gpu(setup) && n_px < DEVICE_PX_MIN;
+    const bool for_cpu = n_px < DEVICE_PX_MIN || setup->rule.min_mass > 0;
+    const bool takes_cpu = job->engine == QFZ_ENGINE_AUTO && !requires_gpu(setup) && for_cpu;
     int shown[QFZ_GPUS_MAX];
-    qfz_device_request request = {.engine = small ? QFZ_ENGINE_CPU : job->engine,
+    qfz_device_request request = {.engine = takes_cpu ? QFZ_ENGINE_CPU : job->engine,
                                   .gpus = job->gpus,
                                   .n_gpus = n_gpus_of(job, n_px),
                                   .shown = shown,

@@ -82,6 +82,7 @@ int main(void)
     AT(qfz_job, n_parts);
     AT(qfz_job, progress);
     AT(qfz_job, progress_arg);
+    AT(qfz_job, min_area_m2);
     SIZE(qfz_step_time);
     AT(qfz_step_time, name);
     AT(qfz_step_time, seconds);
