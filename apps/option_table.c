@@ -74,6 +74,13 @@ const option option_table[] = {
                "W per band. W is at least 0, or inf, in the unit of the pixel values. Default: "
                "inf."}},
      .set = set_omega},
+    {"--min-area", TAKES("N"), .commands = FOR_IMAGES | FOR_INFO, .section = criterion,
+     HELP("Minimum mapping unit: every region has at least N pixels, or at least the area N with a "
+          "unit: 5000m2, 0.5ha or 0.01km2. A smaller region joins the neighbour that is most "
+          "similar to it, whatever alpha and omega are. Only an area of valid pixels that is "
+          "smaller than N as a whole stays smaller. The result does not depend on the tiling. "
+          "Default: regions of any size."),
+     .set = set_min_area},
     {"--background", TAKES("V"), .commands = FOR_LABEL | FOR_INFO, .section = criterion,
      HELP("Pixels with the value V in every band are background: their label is 0. Default: no "
           "background."),

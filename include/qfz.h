@@ -121,8 +121,12 @@ typedef struct qfz_criterion {
     double alpha;          /* largest dissimilarity of joined neighbours, >= 0; infinity is allowed.
                               Tree and saliency are of all alphas and ignore it */
     const double *omega;   /* largest max - min of a region, per band, >= 0; NULL: no limit */
-    int n_omega; /* length of omega: 1 (the same for every band), or the number of bands */
-    uint64_t reserved[6];
+    int n_omega;       /* length of omega: 1 (the same for every band), or the number of bands */
+    uint64_t min_area; /* N: least number of pixels of a region.  The hierarchy is filtered so that
+                          no region of any cut is smaller, except whole areas of valid pixels that
+                          are; a region may span more than omega for it.  0 or 1: no filter.
+                          On the CPU engine; not for trees and cuts */
+    uint64_t reserved[5];
 } qfz_criterion;
 
 /* Published GPU methods by their names, for gpu_method of jobs and sessions.  A job or session that
@@ -170,7 +174,8 @@ typedef enum qfz_task {
  * this form only.  PIXEL: largest level around each pixel.  KHALIMSKY: (2h - 1) x (2w - 1) cells.
  *
  * Outputs carry metadata: QFZ_CONTENT (labels, painted, saliency), QFZ_CONNECTIVITY, QFZ_DISTANCE;
- * saliency also QFZ_LAYOUT, labels and painted rasters also QFZ_ALPHA and QFZ_OMEGA. */
+ * saliency also QFZ_LAYOUT, labels and painted rasters also QFZ_ALPHA and QFZ_OMEGA, and
+ * outputs with a least area of regions QFZ_MIN_AREA. */
 typedef enum qfz_layout { QFZ_EDGES = 0, QFZ_PIXEL, QFZ_KHALIMSKY } qfz_layout;
 
 /* A pixel is invalid if all of its bands hold nodata, or if any does. */
@@ -270,6 +275,10 @@ typedef struct qfz_job {
 
     qfz_progress_fn progress; /* NULL: none */
     void *progress_arg;
+
+    double min_area_m2; /* label, simplify, saliency: least area of a region, as criterion.min_area,
+                           in square metres (without a CRS, in square units of the geotransform); 0:
+                           none */
 } qfz_job;
 
 /* Sets the default of every member in the first struct_size bytes of *job: 4-connected, l1, no
@@ -391,10 +400,14 @@ typedef struct qfz_image {
     int n_bands;  /* 1 to 1024 */
     qfz_type type;
     const void *pixels;
-    const uint8_t *valid; /* h * w bytes, 0 = invalid, else 1; NULL: all pixels are valid.  Pixels
-                             with a NaN must be invalid */
-    qfz_memory memory;    /* of pixels and valid */
-    int reserved;         /* must be 0 */
+    const uint8_t *valid;  /* h * w bytes, 0 = invalid, else 1; NULL: all pixels are valid.  Pixels
+                              with a NaN must be invalid */
+    qfz_memory memory;     /* of pixels and valid */
+    int reserved;          /* must be 0 */
+    const uint8_t *zeroed; /* h * w bytes, bit d = the edge from the pixel in direction d has level
+                              0 whatever the values, if its two pixels are valid: right 0, below
+                              1, below right 2, below left 3.  NULL: none.  In host memory; not for
+                              trees, and not for the CUDA engine */
 } qfz_image;
 
 static inline qfz_image qfz_image_default(void)

@@ -8,14 +8,14 @@ enum { SIZE_MAX_BYTES = 1 << 16 };
 #define NO_PADDING_AFTER(type, last)                                                               \
     _Static_assert(offsetof(type, last) + sizeof(((type *)NULL)->last) == sizeof(type),            \
                    #type " ends with padding")
-NO_PADDING_AFTER(qfz_job, progress_arg);
+NO_PADDING_AFTER(qfz_job, min_area_m2);
 NO_PADDING_AFTER(qfz_progress, tiles);
 NO_PADDING_AFTER(qfz_plan, outputs);
 NO_PADDING_AFTER(qfz_session_options, progress_arg);
 NO_PADDING_AFTER(qfz_buffers, tree_room);
 NO_PADDING_AFTER(qfz_features, stddev);
 NO_PADDING_AFTER(qfz_report, reserved);
-NO_PADDING_AFTER(qfz_image, reserved);
+NO_PADDING_AFTER(qfz_image, zeroed);
 
 static size_t size_of(const void *of_caller)
 {

@@ -229,6 +229,19 @@ void qfz_levels(const qfz_image *image, qfz_distance distance, int64_t p, int64_
     }
 }
 
+static void set_zeroed(const uint8_t *zeroed, int dir, int64_t n, uint32_t *levels)
+{
+    for (int64_t i = 0; i < n; i++)
+        levels[i] &= (uint32_t)(zeroed[i] >> dir & 1) - 1;
+}
+
+void qfz_edge_levels(const qfz_image *image, qfz_distance distance, int dir, int64_t p, int64_t q,
+                     int64_t n, uint32_t *levels)
+{
+    qfz_levels(image, distance, p, q, n, levels);
+    if (image->zeroed) set_zeroed(image->zeroed + p, dir, n, levels);
+}
+
 #define EACH_TYPE(DO)                                                                              \
     switch (rule->type) {                                                                          \
     case QFZ_U8: DO(uint8_t, int64_t)                                                              \

@@ -3,7 +3,7 @@
  *
  * A level is a dissimilarity as an order-preserving 32-bit number: the dissimilarity itself for l1
  * and linf of integers, else the bits of a non-negative IEEE single.  Pixel types end here: the
- * code that calls qfz_levels() works on levels only. */
+ * code that calls qfz_edge_levels() works on levels only. */
 #ifndef QFZ_LEVEL_H
 #define QFZ_LEVEL_H
 
@@ -33,6 +33,7 @@ typedef struct qfz_rule {
                              neighbour in direction d */
     uint32_t alpha_level; /* edges of a greater level join nothing */
     const double *omega;  /* one value per band, borrowed; NULL: no limit */
+    uint64_t min_mass;    /* the area filter's N (cpu/filter.h); 0: no filter */
 } qfz_rule;
 
 static inline int qfz_n_dirs(const qfz_rule *rule)
@@ -61,6 +62,11 @@ double qfz_level_value(qfz_type type, qfz_distance distance, uint32_t level);
  * checked; a NaN has an unspecified level. */
 void qfz_levels(const qfz_image *image, qfz_distance distance, int64_t p, int64_t q, int64_t n,
                 uint32_t *levels);
+
+/* levels[i] = level of the edge that starts from pixel p + i, 0 <= i < n, and leads in direction
+ * dir to pixel q + i: that of its pixels, or 0 if the image says so (image->zeroed). */
+void qfz_edge_levels(const qfz_image *image, qfz_distance distance, int dir, int64_t p, int64_t q,
+                     int64_t n, uint32_t *levels);
 
 /* True if a range of values, least values lo and greatest values hi of n_bands each, exceeds omega
  * in any band. */

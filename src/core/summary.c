@@ -33,9 +33,12 @@ void qfz_summary_fini(qfz_summary *summary)
     if (!summary->is_view) {
         free(summary->values);
         free(summary->valid);
+        free(summary->zeroed);
         free(summary->border_region);
         qfz_links_fini(&summary->links);
         qfz_ranges_fini(&summary->ranges);
+        qfz_masses_fini(&summary->masses);
+        free(summary->weight);
     }
     free(summary->packed);
     *summary = (qfz_summary){0};
@@ -49,6 +52,8 @@ void qfz_exterior_fini(qfz_exterior *exterior)
         free(exterior->cross_has);
         free(exterior->border_region);
         free(exterior->omega_level);
+        qfz_masses_fini(&exterior->masses);
+        free(exterior->zeroed);
     }
     free(exterior->packed);
     *exterior = (qfz_exterior){0};
@@ -87,11 +92,40 @@ qfz_status qfz_ranges_reserve(qfz_ranges *ranges, int64_t n, const qfz_rule *rul
     return QFZ_OK;
 }
 
+qfz_status qfz_links_reserve_placed(qfz_links *links, int64_t n, qfz_error *err)
+{
+    if (n <= links->room && links->position) return QFZ_OK;
+    QFZ_TRY(qfz_links_reserve(links, n, err));
+    return qfz_realloc((void **)&links->position, links->room, sizeof *links->position, err);
+}
+
+qfz_status qfz_masses_reserve(qfz_masses *masses, int64_t n, qfz_error *err)
+{
+    if (n <= masses->room) return QFZ_OK;
+    const int64_t room = room_for(n);
+    QFZ_TRY(qfz_realloc((void **)&masses->at, room, sizeof *masses->at, err));
+    QFZ_TRY(qfz_realloc((void **)&masses->level, room, sizeof *masses->level, err));
+    QFZ_TRY(qfz_realloc((void **)&masses->position, room, sizeof *masses->position, err));
+    QFZ_TRY(qfz_realloc((void **)&masses->mass, room, sizeof *masses->mass, err));
+    masses->room = room;
+    return QFZ_OK;
+}
+
+void qfz_masses_fini(qfz_masses *masses)
+{
+    free(masses->at);
+    free(masses->level);
+    free(masses->position);
+    free(masses->mass);
+    *masses = (qfz_masses){0};
+}
+
 void qfz_links_fini(qfz_links *links)
 {
     free(links->u);
     free(links->v);
     free(links->level);
+    free(links->position);
     *links = (qfz_links){0};
 }
 
@@ -135,10 +169,18 @@ void qfz_ring_take(const qfz_image *tile, const qfz_rows *rows, void *values, ui
         take_of_row(&t, y, y == 0 || y == tile->h - 1 || tile->w == 1 ? 1 : tile->w - 1);
 }
 
-void qfz_summary_take_ring(qfz_summary *summary, const qfz_image *tile)
+qfz_status qfz_summary_take_ring(qfz_summary *summary, const qfz_image *tile, qfz_error *err)
 {
     const qfz_rows all = {0, tile->h, tile->pixels, tile->h * tile->w};
     qfz_ring_take(tile, &all, summary->values, summary->valid);
+    if (!tile->zeroed) return QFZ_OK;
+    QFZ_TRY(QFZ_NEW(&summary->zeroed, summary->n_ring, err));
+    for (int64_t i = 0; i < summary->n_ring; i++) {
+        int64_t y, x;
+        qfz_ring_place(tile->h, tile->w, i, &y, &x);
+        summary->zeroed[i] = tile->zeroed[y * tile->w + x];
+    }
+    return QFZ_OK;
 }
 
 void qfz_exterior_place_cross(const qfz_exterior *exterior, int64_t h, int64_t w, int n_dirs,

@@ -22,7 +22,8 @@ typedef enum qfz_kind {
     QFZ_COMPONENTS = 0, /* regions of equal values, alpha-components, cuts */
     QFZ_LEVELS,         /* saliency */
     QFZ_OMEGA,          /* (alpha, omega)-components */
-    QFZ_TREE            /* the alpha-tree of one image; nothing is stitched */
+    QFZ_TREE,           /* the alpha-tree of one image; nothing is stitched */
+    QFZ_FILTER          /* the edges whose filtered level is 0 */
 } qfz_kind;
 
 /* Links u[i] - v[i] of level level[i], i < n, ascending by level; those of a group are in any
@@ -30,6 +31,7 @@ typedef enum qfz_kind {
 typedef struct qfz_links {
     int64_t n, room;
     uint32_t *u, *v, *level;
+    uint64_t *position; /* QFZ_FILTER only: the position of the edge that the link stands for */
 } qfz_links;
 
 /* Range events: at level[i], the component of ring pixel at[i] takes in values lo..hi; in the order
@@ -41,6 +43,16 @@ typedef struct qfz_ranges {
     void *lo, *hi;
 } qfz_ranges;
 
+/* Mass events: at (level[i], position[i]), the component of ring pixel at[i] takes in mass[i] from
+ * inside, or N if that is less: saturated masses add up to N as the masses themselves do.  A
+ * component that weighs N has no further events.  All that a component takes in at level 0 may be
+ * one event, of any position. */
+typedef struct qfz_masses {
+    int64_t n, room;
+    uint32_t *at, *level;
+    uint64_t *position, *mass;
+} qfz_masses;
+
 typedef struct qfz_summary {
     qfz_box box;
     int sides; /* sides of the box whose pixels are in the ring (ring.h); a tile: all */
@@ -48,13 +60,20 @@ typedef struct qfz_summary {
     void *values;   /* values of the ring pixels: n_bands planes of n_ring */
     uint8_t *valid; /* n_ring, 0 or 1 */
 
+    /* n_ring; bit d: the edge from the ring pixel in direction d, which leaves the box, has level 0
+     * (qfz_image.zeroed).  NULL: none. */
+    uint8_t *zeroed;
+
     /* QFZ_COMPONENTS: the border region of each ring pixel, numbered from 0 by first appearance on
      * the ring; QFZ_NONE: the pixel is invalid. */
     uint32_t n_border_regions;
     uint32_t *border_region;
 
-    qfz_links links;   /* QFZ_LEVELS, QFZ_OMEGA */
+    qfz_links links;   /* QFZ_LEVELS, QFZ_OMEGA, QFZ_FILTER */
     qfz_ranges ranges; /* QFZ_OMEGA */
+
+    qfz_masses masses; /* QFZ_FILTER */
+    uint64_t *weight;  /* QFZ_FILTER: of each ring pixel alone; NULL: 1 each */
 
     bool is_view; /* the arrays above are not freed with the summary */
     void *packed; /* memory of all arrays, freed in their place; NULL: not owned */
@@ -63,8 +82,8 @@ typedef struct qfz_summary {
 typedef struct qfz_exterior {
     int64_t n_ring;
 
-    /* QFZ_LEVELS: external links, that is, links through the outside of the box; and the minimax
-     * levels of the edges that leave the box. */
+    /* QFZ_LEVELS: external links, that is, links through the outside of the box (QFZ_FILTER has
+     * them, too); and the minimax levels of the edges that leave the box. */
     qfz_links external; /* at most n_ring - 1 */
     uint32_t *cross;    /* n_dirs planes of n_ring */
     uint8_t *cross_has; /* n_ring; bit d: there is an edge in direction d that leaves the box */
@@ -74,6 +93,12 @@ typedef struct qfz_exterior {
     uint32_t n_border_regions;
     uint32_t *border_region;
     uint32_t *omega_level;
+
+    /* QFZ_FILTER: external links (above) and mass events, in which masses come from outside; and
+     * n_ring bytes, bit d: the edge from the ring pixel in direction d, which leaves the box, has
+     * filtered level 0 and a higher level of its own. */
+    qfz_masses masses;
+    uint8_t *zeroed;
 
     bool is_view; /* as in a summary */
     void *packed;
@@ -99,8 +124,13 @@ void qfz_levels_narrow_in_place(void *levels, int64_t n);
 /* Makes room for n links or events in all; existing ones are unchanged. */
 qfz_status qfz_links_reserve(qfz_links *links, int64_t n, qfz_error *err);
 qfz_status qfz_ranges_reserve(qfz_ranges *ranges, int64_t n, const qfz_rule *rule, qfz_error *err);
+qfz_status qfz_masses_reserve(qfz_masses *masses, int64_t n, qfz_error *err);
 void qfz_links_fini(qfz_links *links);
 void qfz_ranges_fini(qfz_ranges *ranges);
+void qfz_masses_fini(qfz_masses *masses);
+
+/* Makes room for n links with positions in all. */
+qfz_status qfz_links_reserve_placed(qfz_links *links, int64_t n, qfz_error *err);
 
 /* Copies the values of one pixel, or one end of a range. */
 static inline void qfz_copy_span(void *to, const void *from, size_t bytes)
@@ -117,8 +147,9 @@ static inline void qfz_copy_span(void *to, const void *from, size_t bytes)
  * the arrays of a summary.  tile->pixels is not read. */
 void qfz_ring_take(const qfz_image *tile, const qfz_rows *rows, void *values, uint8_t *valid);
 
-/* Copies the values and validity of all ring pixels of a tile to a summary of the tile. */
-void qfz_summary_take_ring(qfz_summary *summary, const qfz_image *tile);
+/* Copies the values and validity of all ring pixels of a tile to a summary of the tile, and which
+ * of their edges have level 0. */
+qfz_status qfz_summary_take_ring(qfz_summary *summary, const qfz_image *tile, qfz_error *err);
 
 #ifdef __cplusplus
 }

@@ -221,17 +221,27 @@ static bool short_way(const qfz_image *image, const qfz_rule *rule, int64_t p, i
 /* ---- Any rule
  * ---------------------------------------------------------------------------------- */
 
-static void level_bits(const qfz_image *image, const qfz_rule *rule, int64_t p, int64_t q,
+static void level_bits(const qfz_image *image, const qfz_rule *rule, int dir, int64_t p, int64_t q,
                        int64_t n, uint64_t *bits)
 {
     for (int64_t at = 0; at < n; at += QFZ_WORD_PX) {
         const int px = block_px(at, n);
         uint32_t levels[QFZ_WORD_PX];
         byte_row near = {0};
-        qfz_levels(image, rule->distance, p + at, q + at, px, levels);
+        qfz_edge_levels(image, rule->distance, dir, p + at, q + at, px, levels);
         for (int i = 0; i < px; i++)
             near.of[i] = levels[i] <= rule->alpha_level ? YES : 0;
         bits[at / QFZ_WORD_PX] = pack(&near);
+    }
+}
+
+/* Sets the bits of the edges that have level 0 by the image's word. */
+static void join_zeroed(const uint8_t *zeroed, int dir, int64_t n, uint64_t *bits)
+{
+    for (int64_t at = 0; at < n; at += QFZ_WORD_PX) {
+        uint64_t some = 0;
+        nonzero_bits(zeroed + at, (uint8_t)(1 << dir), block_px(at, n), &some);
+        bits[at / QFZ_WORD_PX] |= some;
     }
 }
 
@@ -240,7 +250,8 @@ void qfz_join_bits(const qfz_image *image, const qfz_rule *rule, int dir, int64_
 {
     if (rule->edge_bits) {
         nonzero_bits((const uint8_t *)image->pixels + p, (uint8_t)(1 << dir), n, bits);
-    } else if (!short_way(image, rule, p, q, n, bits)) {
-        level_bits(image, rule, p, q, n, bits);
+        return;
     }
+    if (!short_way(image, rule, p, q, n, bits)) level_bits(image, rule, dir, p, q, n, bits);
+    if (image->zeroed) join_zeroed(image->zeroed + p, dir, n, bits);
 }

@@ -12,6 +12,7 @@ static void close_one(qfz_worker *worker)
     free(worker->scratch);
     qfz_contraction_fini(&worker->contraction);
     qfz_omega_contraction_fini(&worker->omega);
+    qfz_filter_tile_fini(&worker->filter);
     free(worker->mark);
     qfz_cpu_regions_close(worker);
     free(worker);
@@ -34,6 +35,7 @@ static qfz_status open_kind(qfz_worker *worker, int64_t h, int64_t w, qfz_error 
     case QFZ_TREE:
         return qfz_alloc_large(&worker->scratch, 1, qfz_tree_bytes(worker->rule, h, w, n_threads),
                                err);
+    case QFZ_FILTER: return qfz_filter_tile_init(&worker->filter, worker->rule, h, w, err);
     }
     return QFZ_OK;
 }
@@ -94,6 +96,7 @@ static int64_t bytes_per_px(const qfz_rule *rule, qfz_kind kind)
                 (int64_t)qfz_tree_bytes(rule, side, side, 1)) /
                    pixels +
                1;
+    case QFZ_FILTER: return qfz_filter_tile_bytes(rule, side, side) / pixels + 1;
     }
     return 0;
 }
@@ -109,7 +112,7 @@ static qfz_status load(qfz_worker *worker, const qfz_image *tile, qfz_error *err
 /* ---- Summaries. */
 static qfz_status summarise(qfz_worker *worker, qfz_summary *summary, qfz_error *err)
 {
-    qfz_summary_take_ring(summary, &worker->tile);
+    QFZ_TRY(qfz_summary_take_ring(summary, &worker->tile, err));
     if (worker->kind == QFZ_COMPONENTS) return qfz_cpu_components_summarise(worker, summary, err);
     QFZ_TRY(qfz_links_reserve(&summary->links, summary->n_ring, err));
     worker->found = QFZ_CACHED_GRAPH;
@@ -151,6 +154,26 @@ static qfz_status tree(qfz_worker *worker, uint32_t *parent, uint32_t *level, in
     return QFZ_OK;
 }
 
+/* ---- The area filter. */
+static qfz_status filter_summarise(qfz_worker *worker, qfz_box box, const uint64_t *row_mass,
+                                   qfz_summary *summary, qfz_error *err)
+{
+    QFZ_TRY(qfz_summary_take_ring(summary, &worker->tile, err));
+    return qfz_filter_tile_summarise(&worker->filter, &worker->tile, box, row_mass, summary, err);
+}
+
+static qfz_status filter_resolve(qfz_worker *worker, qfz_box box, const uint64_t *row_mass,
+                                 const qfz_exterior *exterior, uint8_t *zeroed, qfz_error *err)
+{
+    return qfz_filter_tile_resolve(&worker->filter, &worker->tile, box, row_mass, exterior, zeroed,
+                                   err);
+}
+
+static const qfz_engine_filter filter = {
+    .summarise = filter_summarise,
+    .resolve = filter_resolve,
+};
+
 static const qfz_engine_cache cache = {
     .bytes = qfz_cpu_cached_bytes,
     .store = qfz_cpu_store,
@@ -176,4 +199,5 @@ const qfz_engine qfz_engine_cpu = {
     .tree_room = qfz_tree_room,
     .tree = tree,
     .cache = &cache,
+    .filter = &filter,
 };

@@ -5,6 +5,7 @@
 
 #include "cpu/contract_omega.h"
 #include "cpu/cpu.h"
+#include "cpu/filter_tile.h"
 #include "core/engine.h"
 
 /* The results of a tile that a worker has, or that are cached. */
@@ -27,6 +28,7 @@ struct qfz_worker {
 
     qfz_contraction contraction; /* QFZ_LEVELS */
     qfz_omega_contraction omega; /* QFZ_OMEGA */
+    qfz_filter_tile filter;      /* QFZ_FILTER */
     uint32_t *mark;              /* by vertex; see qfz_contraction_summarise() */
 
     /* QFZ_COMPONENTS, QFZ_OMEGA: regions, numbered from 0 */

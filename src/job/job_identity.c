@@ -31,6 +31,8 @@ static void write_criterion(FILE *out, const qfz_setup *setup)
     for (int i = 0; m->omega && i < m->n_omega; i++)
         (void)fprintf(out, "%s%.17g", i ? "," : "", m->omega[i]);
     (void)fprintf(out, "\ndistance\t%s\n", distances[setup->rule.distance]);
+    (void)fprintf(out, "least area\t%llu pixels, %.17g m2\n", (unsigned long long)m->min_area,
+                  setup->job->min_area_m2);
 }
 
 static void write_outputs(FILE *out, const qfz_job *job)

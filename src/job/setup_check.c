@@ -68,6 +68,14 @@ qfz_status qfz_setup_check(const qfz_job *job, qfz_error *err)
     if (job->labels && strcmp(job->labels, job->dst) == 0)
         return qfz_fail(err, QFZ_EARG, "%s: named for two outputs; give each its own name",
                         job->dst);
+    if (!(job->min_area_m2 >= 0))
+        return qfz_fail(err, QFZ_EARG, "least area of %g square metres", job->min_area_m2);
+    if (m->min_area > 0 && job->min_area_m2 > 0)
+        return qfz_fail(err, QFZ_EARG, "the least area is given in pixels and in square metres");
+    if ((m->min_area > 0 || job->min_area_m2 > 0) && job->task == QFZ_CUT)
+        return qfz_fail(err, QFZ_EARG,
+                        "a cut has the least area of its saliency raster; give the least area to "
+                        "saliency");
     if (job->has_background && job->task != QFZ_LABEL)
         return qfz_fail(err, QFZ_EARG, "background belongs to label only");
     if (job->task == QFZ_CUT && !m->has_alpha)

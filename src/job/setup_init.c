@@ -14,10 +14,16 @@
 #include "job/setup_check.h"
 #include "job/setup_memory.h"
 
-/* The CPU finishes smaller rasters before a GPU has started. */
+/* The CPU finishes smaller rasters before a GPU has started; it alone has a least area. */
 enum { DEVICE_PX_MIN = 1 << 23 };
 
 /* ------------------------------------------------------------------------------------- the rule */
+/* Every region has a pixel: a least area of one pixel is no limit. */
+static uint64_t least_pixels(const qfz_job *job)
+{
+    return job->criterion.min_area > 1 ? job->criterion.min_area : 0;
+}
+
 static qfz_status make_rule(qfz_setup *setup, const qfz_source *source, qfz_error *err)
 {
     const qfz_job *const job = setup->job;
@@ -31,6 +37,7 @@ static qfz_status make_rule(qfz_setup *setup, const qfz_source *source, qfz_erro
         .n_bands = setup->info.n_bands,
         .edge_bits = job->task == QFZ_CUT,
         .alpha_level = UINT32_MAX,
+        .min_mass = job->min_area_m2 > 0 ? 1 : least_pixels(job),
     };
     QFZ_TRY(qfz_max_level(rule->type, rule->n_bands, rule->distance, &setup->max_level, err));
     if (equal)
@@ -107,10 +114,10 @@ static qfz_status choose_engine(qfz_setup *setup, qfz_error *err)
 {
     const qfz_job *const job = setup->job;
     const int64_t n_px = setup->info.w * setup->info.h;
-    const bool small =
-        job->engine == QFZ_ENGINE_AUTO && !requires_gpu(setup) && n_px < DEVICE_PX_MIN;
+    const bool for_cpu = n_px < DEVICE_PX_MIN || setup->rule.min_mass > 0;
+    const bool takes_cpu = job->engine == QFZ_ENGINE_AUTO && !requires_gpu(setup) && for_cpu;
     int shown[QFZ_GPUS_MAX];
-    qfz_device_request request = {.engine = small ? QFZ_ENGINE_CPU : job->engine,
+    qfz_device_request request = {.engine = takes_cpu ? QFZ_ENGINE_CPU : job->engine,
                                   .gpus = job->gpus,
                                   .n_gpus = n_gpus_of(job, n_px),
                                   .shown = shown,
@@ -168,8 +175,9 @@ qfz_status qfz_setup_init(qfz_setup *setup, const qfz_job *job, qfz_source **sou
     QFZ_TRY(qfz_raster_setup(job->config, qfz_setup_first_cache(job), err));
     QFZ_TRY_OR(st, failed, qfz_source_open(&opened, &options, err));
     setup->info = *qfz_source_get_info(opened);
-    setup->passes = (setup->kind == QFZ_OMEGA ? 3 : 2) - (job->count_only ? 1 : 0);
     QFZ_TRY_OR(st, failed, make_rule(setup, opened, err));
+    setup->passes = (setup->kind == QFZ_OMEGA ? 3 : 2) + (setup->rule.min_mass ? 1 : 0) -
+                    (job->count_only ? 1 : 0);
     QFZ_TRY_OR(st, failed, choose_method(setup, err));
     QFZ_TRY_OR(st, failed, choose_engine(setup, err));
     QFZ_TRY_OR(st, failed, settle_engine(setup, err));

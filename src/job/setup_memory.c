@@ -133,13 +133,20 @@ qfz_status qfz_setup_check_device(const qfz_setup *setup, qfz_error *err)
                     (long long)device_share(setup));
 }
 
+/* Bytes per pixel of a thread's share of the area filter: its worker, and zeroed. */
+static int64_t filter_px_bytes(const qfz_setup *setup)
+{
+    if (setup->rule.min_mass == 0) return 0;
+    return setup->engine->bytes_per_px(&setup->rule, QFZ_FILTER) + 1;
+}
+
 /* Bytes per pixel of a thread context.  With a journal of outputs, the output is in memory twice:
  * as it is, and compressed. */
 static int64_t px_bytes_of(const qfz_setup *setup)
 {
     const int64_t out = (int64_t)qfz_setup_out_bytes(setup);
     return qfz_setup_source_bytes(setup) + setup->engine->bytes_per_px(&setup->rule, setup->kind) +
-           (setup->job->work ? 2 * out : out);
+           filter_px_bytes(setup) + (setup->job->work ? 2 * out : out);
 }
 
 static int64_t tiles_bytes(const qfz_setup *setup)

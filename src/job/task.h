@@ -21,6 +21,10 @@ typedef struct qfz_task_step {
 
 enum { QFZ_MAX_STEPS = 4 };
 
+/* The steps of the area filter (task_filter.c), which come first in a job with a least area. */
+enum { QFZ_FILTER_STEPS = 2 };
+extern const qfz_task_step qfz_filter_steps[QFZ_FILTER_STEPS];
+
 typedef struct qfz_task_passes {
     qfz_task_step steps[QFZ_MAX_STEPS];
     int n_steps;

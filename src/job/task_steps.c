@@ -55,12 +55,18 @@ static int stitch_progress(double done, void *arg)
     return qfz_progress_advance_to(progress, done, &ignored) != QFZ_OK;
 }
 
+qfz_status qfz_step_stitch_on_host(qfz_run *run, qfz_stitch *stitch, const char *step, double share,
+                                   qfz_error *err)
+{
+    qfz_progress_begin(&run->progress, step, share, 0);
+    return qfz_stitch_solve(stitch, stitch_progress, &run->progress, err);
+}
+
 qfz_status qfz_step_stitch(qfz_run *run, double share, qfz_error *err)
 {
-    qfz_progress_begin(&run->progress, "stitching", share, 0);
     qfz_stitch_use(run->stitch, run->setup->engine, run->contexts.workers, run->contexts.n,
                    DEVICE_GROUP_VERTICES);
-    return qfz_stitch_solve(run->stitch, stitch_progress, &run->progress, err);
+    return qfz_step_stitch_on_host(run, run->stitch, "stitching", share, err);
 }
 
 qfz_status qfz_step_put_regions(qfz_run *run, int64_t tile, const qfz_partition *partition,

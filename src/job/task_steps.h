@@ -19,6 +19,10 @@ bool qfz_step_is_summarised(qfz_run *run, int64_t tile, void *arg);
 qfz_status qfz_step_stitch(qfz_run *run, double share, qfz_error *err);
 bool qfz_step_is_stitched(qfz_run *run, int64_t tile, void *arg); /* the exterior is known */
 
+/* Stitches on the host alone, for the step of this name.  Collective. */
+qfz_status qfz_step_stitch_on_host(qfz_run *run, qfz_stitch *stitch, const char *step, double share,
+                                   qfz_error *err);
+
 /* Stores the border regions of a tile and its count of inner ones, for numbering. */
 qfz_status qfz_step_put_regions(qfz_run *run, int64_t tile, const qfz_partition *partition,
                                 qfz_error *err);

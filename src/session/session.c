@@ -46,6 +46,20 @@ static qfz_status set_rule(qfz_session *s, const qfz_criterion *criterion, qfz_e
             qfz_level_of_alpha(image->type, criterion->distance, criterion->alpha);
     QFZ_TRY(qfz_criterion_spread_omega(criterion, image->n_bands, &s->omega, err));
     s->rule.omega = s->omega;
+    return qfz_session_set_filter(s, criterion->min_area, err);
+}
+
+/* Chooses the CPU for what the CUDA engine lacks; QFZ_EARG if the session has to use CUDA. */
+static qfz_status need_cpu(qfz_session *s, const char *what, qfz_error *err)
+{
+    qfz_session_options *const o = &s->options;
+    const bool on_device = s->image.memory == QFZ_MEMORY_DEVICE;
+    if (on_device || o->engine == QFZ_ENGINE_CUDA || o->gpu != 0 || o->gpu_method)
+        return qfz_fail(err, QFZ_EARG,
+                        "the CUDA engine cannot do %s; use engine CPU, an image in host memory, "
+                        "and no gpu_method",
+                        what);
+    o->engine = QFZ_ENGINE_CPU;
     return QFZ_OK;
 }
 
@@ -80,6 +94,8 @@ static qfz_status fill(qfz_session *s, const qfz_image *image, const qfz_criteri
     s->n_threads = s->options.n_threads > 0 ? s->options.n_threads : 1;
     QFZ_TRY(check_image(&s->image, err));
     QFZ_TRY(qfz_criterion_check(criterion, err));
+    if (s->image.zeroed) QFZ_TRY(need_cpu(s, "edges of level 0 (qfz_image.zeroed)", err));
+    if (criterion->min_area > 1) QFZ_TRY(need_cpu(s, "a minimum area", err));
     QFZ_TRY(choose_engine(s, err));
     return set_rule(s, criterion, err);
 }
@@ -107,6 +123,8 @@ void qfz_session_close(qfz_session *s)
     if (!s) return;
     if (s->worker) s->engine->close(&s->worker, 1);
     qfz_session_close_cut(s);
+    qfz_session_close_filter(s);
+    free(s->zeroed);
     qfz_exterior_fini(&s->exterior);
     free(s->omega);
     free(s->labels);

@@ -94,27 +94,53 @@ qfz_status qfz_group_ring(const qfz_group *group, uint32_t **vertex, int64_t *n,
     return QFZ_OK;
 }
 
-/* Copies n ring pixels of one summary to another summary or to a strip, with stride to_ring per
- * band. */
+/* The pixels of another ring or of a strip, n of them, as in a summary. */
+typedef struct pixel_room {
+    int64_t n;
+    void *values;
+    uint8_t *valid, *zeroed;
+} pixel_room;
+
+/* Copies n ring pixels of a summary, from pixel i on. */
 static void copy_pixels(const qfz_rule *rule, const qfz_summary *from, int64_t i, int64_t n,
-                        void *values, uint8_t *valid, int64_t to_ring, int64_t to)
+                        const pixel_room *room, int64_t to)
 {
     const size_t bytes = qfz_type_bytes(rule->type);
-    memcpy(valid + to, from->valid + i, (size_t)n);
+    memcpy(room->valid + to, from->valid + i, (size_t)n);
+    if (from->zeroed) memcpy(room->zeroed + to, from->zeroed + i, (size_t)n);
     for (int64_t b = 0; b < rule->n_bands; b++)
-        memcpy((char *)values + (size_t)(b * to_ring + to) * bytes,
+        memcpy((char *)room->values + (size_t)(b * room->n + to) * bytes,
                (const char *)from->values + (size_t)(b * from->n_ring + i) * bytes,
                (size_t)n * bytes);
+}
+
+static bool has_weights(const qfz_group *group)
+{
+    return group->n_members > 0 && group->members[0].weight;
+}
+
+/* *zeroed = room for n pixels without zeroed edges, if a member of the group has such edges. */
+static qfz_status zeroed_room(const qfz_group *group, uint8_t **zeroed, int64_t n, qfz_error *err)
+{
+    for (int m = 0; m < group->n_members; m++)
+        if (group->members[m].zeroed) return QFZ_NEW_ZERO(zeroed, n, err);
+    return QFZ_OK;
 }
 
 qfz_status qfz_group_start_summary(const qfz_group *group, qfz_summary *summary, qfz_error *err)
 {
     const qfz_ring *const ring = &group->ring;
     QFZ_TRY(qfz_summary_init_sides(summary, ring->box, ring->sides, group->rule, err));
+    QFZ_TRY(zeroed_room(group, &summary->zeroed, summary->n_ring, err));
+    if (has_weights(group)) QFZ_TRY(QFZ_NEW(&summary->weight, summary->n_ring, err));
+    const pixel_room room = {summary->n_ring, summary->values, summary->valid, summary->zeroed};
     for (int i = 0; i < group->n_stretches; i++) {
         const qfz_stretch *const s = &group->stretches[i];
-        copy_pixels(group->rule, &group->members[s->member], s->from, s->n, summary->values,
-                    summary->valid, summary->n_ring, s->to);
+        const qfz_summary *const from = &group->members[s->member];
+        copy_pixels(group->rule, from, s->from, s->n, &room, s->to);
+        if (summary->weight)
+            memcpy(summary->weight + s->to, from->weight + s->from,
+                   (size_t)s->n * sizeof *from->weight);
     }
     return QFZ_OK;
 }
@@ -140,23 +166,25 @@ typedef struct seams {
 /* The pixels on both sides of a seam, n each: an image of two rows, and the vertex of each. */
 typedef struct strip {
     int64_t n;
-    void *values;
-    uint8_t *valid;
+    pixel_room px;
     uint32_t *vertex;
 } strip;
 
 static void strip_fini(strip *t)
 {
-    free(t->values);
-    free(t->valid);
+    free(t->px.values);
+    free(t->px.valid);
+    free(t->px.zeroed);
     free(t->vertex);
 }
 
-static qfz_status strip_init(strip *t, const qfz_rule *rule, int64_t n, qfz_error *err)
+static qfz_status strip_init(strip *t, const qfz_group *group, int64_t n, qfz_error *err)
 {
-    *t = (strip){.n = n};
-    QFZ_TRY(qfz_alloc(&t->values, 2 * n * rule->n_bands, qfz_type_bytes(rule->type), err));
-    QFZ_TRY(QFZ_NEW(&t->valid, 2 * n, err));
+    const qfz_rule *const rule = group->rule;
+    *t = (strip){.n = n, .px.n = 2 * n};
+    QFZ_TRY(qfz_alloc(&t->px.values, 2 * n * rule->n_bands, qfz_type_bytes(rule->type), err));
+    QFZ_TRY(QFZ_NEW(&t->px.valid, 2 * n, err));
+    QFZ_TRY(zeroed_room(group, &t->px.zeroed, 2 * n, err));
     return QFZ_NEW(&t->vertex, 2 * n, err);
 }
 
@@ -167,7 +195,7 @@ static void strip_take(strip *t, int row, const qfz_group *group, int m, side s)
         const int64_t k = part_start(t->n, part), n = part_length(t->n, part);
         if (n == 0) continue;
         const int64_t i = side_index(&group->rings[m], s, k), to = row * t->n + k;
-        copy_pixels(group->rule, from, i, n, t->values, t->valid, 2 * t->n, to);
+        copy_pixels(group->rule, from, i, n, &t->px, to);
         for (int64_t j = 0; j < n; j++)
             t->vertex[to + j] = group->offset[m] + (uint32_t)(i + j);
     }
@@ -195,17 +223,21 @@ static void add_cross(const qfz_group *group, seam *at, const strip *t, int64_t 
 {
     enum { CHUNK = 256 };
     const qfz_rule *const rule = group->rule;
-    const qfz_image image = {
-        .h = 2, .w = t->n, .n_bands = rule->n_bands, .type = rule->type, .pixels = t->values};
-    const uint8_t *const bits = rule->edge_bits ? t->values : NULL;
+    const qfz_image image = {.h = 2,
+                             .w = t->n,
+                             .n_bands = rule->n_bands,
+                             .type = rule->type,
+                             .pixels = t->px.values,
+                             .zeroed = t->px.zeroed};
+    const uint8_t *const bits = rule->edge_bits ? t->px.values : NULL;
     const uint32_t alpha_level = rule->alpha_level;
     const int64_t before = at->n;
     uint32_t key[CHUNK] = {0};
     uint8_t there[CHUNK];
     for (int64_t done = 0; done < n; done += CHUNK) {
         const int64_t some = n - done < CHUNK ? n - done : CHUNK, from = p + done, to = q + done;
-        const uint8_t *const valid = t->valid + from, *const valid_to = t->valid + to;
-        if (!bits) qfz_levels(&image, rule->distance, from, to, some, key);
+        const uint8_t *const valid = t->px.valid + from, *const valid_to = t->px.valid + to;
+        if (!bits) qfz_edge_levels(&image, rule->distance, dir, from, to, some, key);
         for (int64_t i = 0; i < some; i++)
             there[i] = (uint8_t)(valid[i] & valid_to[i] & (key[i] <= alpha_level));
         for (int64_t i = 0; bits && i < some; i++)
@@ -221,7 +253,7 @@ static qfz_status join_sides(const qfz_group *group, seam *at, bool left, qfz_er
     const int64_t n = side_length(group->members[at->a].box, left ? RIGHT : BOTTOM);
     strip t;
     qfz_status st;
-    QFZ_TRY_OR(st, cleanup, strip_init(&t, group->rule, n, err));
+    QFZ_TRY_OR(st, cleanup, strip_init(&t, group, n, err));
     strip_take(&t, 0, group, at->a, left ? RIGHT : BOTTOM);
     strip_take(&t, 1, group, at->b, left ? LEFT : TOP);
     add_cross(group, at, &t, 0, n, n, left ? QFZ_RIGHT : QFZ_BELOW);
@@ -245,9 +277,9 @@ static qfz_status join_corners(const qfz_group *group, seam *at, int64_t i, int6
     const int a = at->a, b = at->b;
     strip t;
     qfz_status st;
-    QFZ_TRY_OR(st, cleanup, strip_init(&t, group->rule, 1, err));
-    copy_pixels(group->rule, &group->members[a], i, 1, t.values, t.valid, 2, 0);
-    copy_pixels(group->rule, &group->members[b], j, 1, t.values, t.valid, 2, 1);
+    QFZ_TRY_OR(st, cleanup, strip_init(&t, group, 1, err));
+    copy_pixels(group->rule, &group->members[a], i, 1, &t.px, 0);
+    copy_pixels(group->rule, &group->members[b], j, 1, &t.px, 1);
     t.vertex[0] = group->offset[a] + (uint32_t)i;
     t.vertex[1] = group->offset[b] + (uint32_t)j;
     add_cross(group, at, &t, 0, 1, 1, dir);

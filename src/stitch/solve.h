@@ -36,6 +36,6 @@ typedef struct qfz_solver {
                        qfz_map *map, qfz_error *err);
 } qfz_solver;
 
-extern const qfz_solver qfz_solve_components, qfz_solve_levels, qfz_solve_omega;
+extern const qfz_solver qfz_solve_components, qfz_solve_levels, qfz_solve_omega, qfz_solve_filter;
 
 #endif

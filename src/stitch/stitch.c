@@ -16,6 +16,7 @@ static const qfz_solver *solver_of(qfz_kind kind)
     case QFZ_COMPONENTS: return &qfz_solve_components;
     case QFZ_LEVELS: return &qfz_solve_levels;
     case QFZ_OMEGA: return &qfz_solve_omega;
+    case QFZ_FILTER: return &qfz_solve_filter;
     case QFZ_TREE: break;
     }
     return NULL;

@@ -112,6 +112,10 @@ for bad in -1 -0.001 nan -inf one '' 1x; do
     done
     refused "--omega '$bad'" 'omega' "$qfz" simplify --alpha 1 --omega "$bad" "$in" "$out"
 done
+for bad in 0 -1 1.5 nan inf 5m 0ha -1ha infkm2 ha '5 m2' 0x5; do
+    refused "--min-area '$bad'" 'min-area' "$qfz" label --min-area "$bad" "$in" "$out"
+done
+refused "cut --min-area" 'min-area' "$qfz" cut --alpha 1 --min-area 5 "$in" "$out"
 refused "2 omegas for 3 bands" 'omega' "$qfz" simplify --alpha 1 --omega 1,2 "$T/rgb.tif" "$out"
 refused "connectivity 6" 'connectivity' "$qfz" label --connectivity 6 "$in" "$out"
 refused "an unknown distance" 'distance' "$qfz" label --alpha 1 --distance l3 "$in" "$out"

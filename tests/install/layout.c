@@ -20,6 +20,7 @@ int main(void)
     AT(qfz_criterion, alpha);
     AT(qfz_criterion, omega);
     AT(qfz_criterion, n_omega);
+    AT(qfz_criterion, min_area);
     AT(qfz_criterion, reserved);
     SIZE(qfz_progress);
     AT(qfz_progress, struct_size);
@@ -81,6 +82,7 @@ int main(void)
     AT(qfz_job, n_parts);
     AT(qfz_job, progress);
     AT(qfz_job, progress_arg);
+    AT(qfz_job, min_area_m2);
     SIZE(qfz_step_time);
     AT(qfz_step_time, name);
     AT(qfz_step_time, seconds);
@@ -147,6 +149,7 @@ int main(void)
     AT(qfz_image, valid);
     AT(qfz_image, memory);
     AT(qfz_image, reserved);
+    AT(qfz_image, zeroed);
     SIZE(qfz_session_options);
     AT(qfz_session_options, struct_size);
     AT(qfz_session_options, engine);

@@ -304,7 +304,7 @@ static void omega_equals(problem *p)
     raster_must(qfz_omega_contract(&o, &p->r.image, false, &err));
     find_regions(&o, NULL, got);
     same_regions(p, "alone", got, want);
-    qfz_summary_take_ring(&summary, &p->r.image);
+    raster_must(qfz_summary_take_ring(&summary, &p->r.image, &err));
     raster_must(qfz_omega_contract(&o, &p->r.image, true, &err));
     raster_must(qfz_omega_contraction_summarise(&o, mark, &summary, &err));
     summary_keeps_omega(p, &summary, omega_level);

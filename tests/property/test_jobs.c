@@ -13,6 +13,7 @@ typedef struct problem {
     double omega[RASTER_BANDS];
     int bands[RASTER_BANDS];
     const char *hiding; /* how pixels are made invalid */
+    int64_t least;      /* pixels of a region; 1: any number */
     double nodata;
     bool in_memory;
     char src[PATH_ROOM], mask[PATH_ROOM];
@@ -142,6 +143,35 @@ static void write_source(problem *p)
     if (!strcmp(p->hiding, "mask file")) files_write_bytes(p->mask, p->r.valid, h, w);
 }
 
+/* A least area of regions, in pixels or as an area; a pixel has 6 square units. */
+static void choose_least_area(problem *p)
+{
+    p->least = 1;
+    if (TEST_ENGINE != QFZ_ENGINE_CPU || !check_chance(40)) return;
+    p->least = check_chance(60) ? 2 + check_pick(12) : 1 + check_pick(n_pixels(p) + 2);
+    if (check_chance(30))
+        p->base.min_area_m2 = 6.0 * (double)p->least - 3;
+    else
+        p->base.criterion.min_area = (uint64_t)p->least;
+}
+
+/* The oracle of the problem with another validity or distance. */
+static oracle *oracle_of(const problem *p, const qfz_image *image, qfz_distance distance)
+{
+    oracle *const o = oracle_open(image, p->base.criterion.connectivity, distance);
+    if (p->least > 1) oracle_filter(o, NULL, (double)p->least);
+    return o;
+}
+
+/* Regions of equal values: level 0 of any distance that is exact. */
+static uint32_t flat_zones(const problem *p, const qfz_image *image, uint32_t *want)
+{
+    oracle *const o = oracle_of(p, image, QFZ_LINF);
+    const uint32_t n = p->least > 1 ? oracle_alpha(o, 0, want) : oracle_flat(o, want);
+    oracle_close(o);
+    return n;
+}
+
 static void make(problem *p)
 {
     raster_make(&p->r, check_chance(70) ? 9 : SIDE, -1, RASTER_BANDS);
@@ -152,7 +182,8 @@ static void make(problem *p)
     m->connectivity = check_chance(50) ? 4 : 8;
     m->distance = (qfz_distance)check_pick(3);
     if (raster_levels_overflow(&p->r.image, m->distance)) m->distance = QFZ_LINF;
-    p->o = oracle_open(&p->r.image, m->connectivity, m->distance);
+    choose_least_area(p);
+    p->o = oracle_of(p, &p->r.image, m->distance);
     write_source(p);
     p->base.src = p->src;
     p->base.engine = TEST_ENGINE;
@@ -165,11 +196,13 @@ static void make(problem *p)
     }
     for (int b = 0; b < p->r.image.n_bands; b++)
         p->omega[b] = raster_omega(&p->r, b);
-    check_describe("%dx%d, %d bands %s, %s in %s, %s hidden by %s, %d-connected, %s%s",
+    check_describe("%dx%d, %d bands %s, %s in %s, %s hidden by %s, %d-connected, %s%s, at least "
+                   "%d pixels%s",
                    (int)p->r.image.h, (int)p->r.image.w, p->r.image.n_bands,
                    raster_types[p->r.image.type], p->r.shape, p->r.palette, p->r.holes, p->hiding,
                    m->connectivity, raster_distances[m->distance],
-                   p->base.bands ? ", chosen bands" : "");
+                   p->base.bands ? ", chosen bands" : "", (int)p->least,
+                   p->base.min_area_m2 > 0 ? " as an area" : "");
 }
 
 /* ---- Variants. */
@@ -339,7 +372,7 @@ static void labels_equal(problem *p, uint32_t *want)
 {
     qfz_job job = p->base;
     job.task = QFZ_LABEL;
-    const uint32_t n = oracle_flat(p->o, want);
+    const uint32_t n = flat_zones(p, &p->r.image, want);
     label_variants(p, job, "flat zones", want, n);
     job.criterion.has_alpha = true;
     job.criterion.alpha = raster_alpha(p->o, &p->r);
@@ -365,15 +398,13 @@ static void background_is_left_out(problem *p, uint32_t *want)
         q.r.valid[i] = p->r.valid[i] && !all;
     }
     q.r.image.valid = q.r.valid;
-    q.o = oracle_open(&q.r.image, p->base.criterion.connectivity, p->base.criterion.distance);
     job.task = QFZ_LABEL;
     job.has_background = true;
     job.background = background;
-    const uint32_t n_regions = oracle_flat(q.o, want);
+    const uint32_t n_regions = flat_zones(&q, &q.r.image, want);
     char name[64];
     snprintf(name, sizeof name, "background %.17g", background);
     label_variants(&q, job, name, want, n_regions);
-    oracle_close(q.o);
     free(q.r.valid);
 }
 
@@ -570,6 +601,7 @@ static void summaries_spill(int64_t number, qfz_task task)
         p.r.valid[i] = 1;
     }
     p.hiding = "nothing";
+    p.least = 1;
     p.base = qfz_job_default(task);
     p.base.criterion.connectivity = 8;
     p.base.engine = TEST_ENGINE;
