@@ -22,6 +22,7 @@ typedef enum qfz_kind {
     QFZ_COMPONENTS = 0, /* regions of equal values, alpha-components, cuts */
     QFZ_LEVELS,         /* saliency */
     QFZ_OMEGA,          /* (alpha, omega)-components */
+    QFZ_JOINS,          /* the levels of a minimum spanning forest, counted (histogram.h) */
     QFZ_TREE            /* the alpha-tree of one image; nothing is stitched */
 } qfz_kind;
 
@@ -53,7 +54,7 @@ typedef struct qfz_summary {
     uint32_t n_border_regions;
     uint32_t *border_region;
 
-    qfz_links links;   /* QFZ_LEVELS, QFZ_OMEGA */
+    qfz_links links;   /* QFZ_LEVELS, QFZ_OMEGA, QFZ_JOINS */
     qfz_ranges ranges; /* QFZ_OMEGA */
 
     bool is_view; /* the arrays above are not freed with the summary */

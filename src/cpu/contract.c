@@ -254,8 +254,27 @@ static void find_gates(const qfz_block_work *b)
     }
 }
 
+/* The hooks of pixels, then those of nodes.  Of two pixels that are hooked to each other, the root
+ * has the level of their edge, too, but no hook. */
+static void count_hooks(const qfz_block_work *b, qfz_histogram *settled)
+{
+    const uint16_t *const up = b->s->lightest.up;
+    const uint32_t *const level = b->px_first;
+    const uint32_t n = b->block->n_px, ignored = settled->n_dense;
+    if (settled->slot) {
+        for (uint32_t i = 0; i < n; i++)
+            if (up[i] != i) qfz_histogram_add(settled, level[i], 1);
+    } else {
+        for (uint32_t i = 0; i < n; i++)
+            settled->dense[up[i] != i ? level[i] : ignored]++;
+    }
+    for (uint32_t i = 0; i < b->block->n_hooks; i++)
+        qfz_histogram_add(settled, b->level[i], 1);
+}
+
 void qfz_block_finish(const qfz_block_work *b)
 {
+    if (b->c->settled) count_hooks(b, &b->c->settled[b->thread]);
     number_rest(b);
     find_gates(b);
     if (b->c->stays) qfz_block_pack(b);
@@ -384,5 +403,14 @@ void qfz_contraction_summarise(qfz_contraction *c, const uint8_t *ring_valid, ui
     links->n = 0;
     qfz_graph_sort(&c->graph);
     qfz_contraction_mark_ring(c, ring_valid, mark, links);
-    qfz_forest_summarise(&c->forest, &c->graph, mark, links);
+    if (c->settled) qfz_histogram_add(c->settled, 0, -(uint64_t)links->n);
+    qfz_forest_summarise(&c->forest, &c->graph, mark, links, c->settled);
+}
+
+void qfz_contraction_count_joins(qfz_contraction *c, uint32_t *mark)
+{
+    qfz_links none = {0};
+    memset(mark, 0xff, c->n_vertices * sizeof *mark);
+    qfz_graph_sort(&c->graph);
+    qfz_forest_summarise(&c->forest, &c->graph, mark, &none, c->settled);
 }

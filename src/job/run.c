@@ -67,5 +67,6 @@ void qfz_run_close(qfz_run *run)
     qfz_tile_cache_close(&run->cache);
     qfz_thread_contexts_close(&run->contexts);
     qfz_stitch_close(run->stitch);
+    qfz_curve_release(&run->curve);
     *run = (qfz_run){0};
 }
