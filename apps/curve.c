@@ -32,9 +32,10 @@ static const json_field fields[] = {
 static void print_to(FILE *out, const request *r, const qfz_report *report)
 {
     const qfz_curve *const curve = r->job.curve;
-    if (r->curve.format == FORMAT_TEXT) curve_print_text(out, curve);
-    if (r->curve.format == FORMAT_CSV) curve_print_csv(out, curve);
-    if (r->curve.format != FORMAT_JSON) return;
+    const int format = r->json ? FORMAT_JSON : r->curve.format;
+    if (format == FORMAT_TEXT) curve_print_text(out, curve);
+    if (format == FORMAT_CSV) curve_print_csv(out, curve);
+    if (format != FORMAT_JSON) return;
     json j = json_to(out);
     json_open(&j, NULL, '{');
     run_job_fields(&j, r, report);

@@ -18,28 +18,43 @@ static int64_t first_point(const qfz_curve *curve, uint64_t most)
     return low;
 }
 
-static void print_row(FILE *out, const qfz_curve *curve, uint64_t most)
+static void print_row(FILE *out, const qfz_curve *curve, uint64_t most, int64_t i)
 {
-    const int64_t i = first_point(curve, most);
     char digits[JSON_DIGITS];
     json_digits(digits, curve->alpha[i]);
     (void)fprintf(out, "%20" PRIu64 " %16s %20" PRIu64 "\n", most, digits, curve->regions[i]);
 }
 
-/* Rows of ever fewer regions, down to the number of connected areas, which no alpha changes. */
-void curve_print_text(FILE *out, const qfz_curve *curve)
+/* Rows of ever fewer regions, down to the number of connected areas, which no alpha changes; one
+ * row for each point. */
+static void print_halves(FILE *out, const qfz_curve *curve)
+{
+    const uint64_t least = curve->regions[curve->n - 1];
+    int64_t before = -1;
+    for (uint64_t most = curve->regions[0];; most = most / 2 > least ? most / 2 : least) {
+        const int64_t i = first_point(curve, most);
+        if (i != before) print_row(out, curve, most, i);
+        if (i == curve->n - 1) return;
+        before = i;
+    }
+}
+
+static void print_powers_of_ten(FILE *out, const qfz_curve *curve)
 {
     const uint64_t all = curve->regions[0], least = curve->regions[curve->n - 1];
-    uint64_t round = 1;
+    uint64_t power = 1;
+    while (power <= all / 10)
+        power *= 10;
+    for (; power >= least && power > 0; power /= 10)
+        print_row(out, curve, power, first_point(curve, power));
+}
+
+void curve_print_text(FILE *out, const qfz_curve *curve)
+{
     (void)fprintf(out, "%20s %16s %20s\n", "at most", "alpha", "regions");
-    for (uint64_t most = all; most > least && most > 0; most /= 2)
-        print_row(out, curve, most);
-    print_row(out, curve, least);
+    print_halves(out, curve);
     (void)fputc('\n', out);
-    while (round <= all / 10)
-        round *= 10;
-    for (; round >= least && round > 0; round /= 10)
-        print_row(out, curve, round);
+    print_powers_of_ten(out, curve);
     if (isinf(curve->exact_below)) return;
     char digits[JSON_DIGITS];
     json_digits(digits, curve->exact_below);
