@@ -166,7 +166,8 @@ typedef enum qfz_task {
                       connectivity, IEEE TPAMI 30, 2008) */
     QFZ_SALIENCY,  /* dst: for every edge the lowest alpha at which its two pixels are in one
                       alpha-component; the raster is the whole hierarchy */
-    QFZ_CUT        /* dst: labels of alpha-components, src being a saliency raster */
+    QFZ_CUT,       /* dst: labels of alpha-components, src being a saliency raster */
+    QFZ_CURVE      /* curve: the number of alpha-components for every alpha; no dst */
 } qfz_task;
 
 /* Form of a saliency raster.  EDGES: one band per direction (right, below; 8-connected also below
@@ -213,6 +214,37 @@ typedef enum qfz_phase {
     QFZ_PHASE_STITCH,    /* one process: the exteriors of all tiles from all summaries */
     QFZ_PHASE_RESOLVE    /* one part's tiles again, given their exteriors, into the output */
 } qfz_phase;
+
+/* The number of alpha-components for every alpha: regions[i] of them for alpha[i] <= alpha <
+ * alpha[i + 1], and regions[n - 1] from alpha[n - 1] on.  alpha[0] is 0, alpha ascends in the unit
+ * of the pixels, and regions descends.
+ *
+ * Where the levels of more than 2^18 different floats (or integers from 2^20 on) occur,
+ * neighbouring ones share a point: from alpha = exact_below on, regions[i] is exact at alpha[i],
+ * and between alpha[i] and alpha[i + 1] the number is between regions[i] and regions[i + 1]. */
+typedef struct qfz_curve {
+    size_t struct_size;
+    int64_t n; /* points */
+    double *alpha;
+    uint64_t *regions;
+    double exact_below; /* infinity: all is exact */
+} qfz_curve;
+
+static inline qfz_curve qfz_curve_default(void)
+{
+    qfz_curve curve;
+    memset(&curve, 0, sizeof curve);
+    curve.struct_size = sizeof curve;
+    return curve;
+}
+
+/* Frees the arrays of a curve that a job has filled. */
+QFZ_API void qfz_curve_release(qfz_curve *curve);
+
+/* Draws a curve into a PNG image of 900 x 600 pixels, both axes logarithmic.  overwrite: replace
+ * the file if it exists. */
+QFZ_API QFZ_CHECKED qfz_status qfz_curve_plot(const qfz_curve *curve, const char *path,
+                                              bool overwrite, qfz_error *err);
 
 /* A job.  Start from qfz_job_default().  Everything a job points to is borrowed until the call
  * returns.  String lists are arrays of "KEY=VALUE" that end with NULL; NULL is an empty list. */
@@ -279,6 +311,7 @@ typedef struct qfz_job {
     double min_area_m2; /* label, simplify, saliency: least area of a region, as criterion.min_area,
                            in square metres (without a CRS, in square units of the geotransform); 0:
                            none */
+    qfz_curve *curve; /* curve: receives the result, which the caller releases; in every process */
 } qfz_job;
 
 /* Sets the default of every member in the first struct_size bytes of *job: 4-connected, l1, no
@@ -302,7 +335,7 @@ typedef struct qfz_step_time {
 /* What a job did. */
 typedef struct qfz_report {
     size_t struct_size;
-    uint64_t regions; /* saliency: 0 */
+    uint64_t regions; /* saliency: 0; curve: at alpha 0 */
     uint64_t pixels;  /* valid pixels */
     int64_t width, height;
     int64_t tiles;

@@ -32,6 +32,8 @@ foreach(place disk device folder)
     qfz_add_shell_test(cli_${place} ${CMAKE_CURRENT_SOURCE_DIR}/cli/places.sh ${QFZ_COMMAND}
         ${place})
 endforeach()
+qfz_add_shell_test(cli_curve ${CMAKE_CURRENT_SOURCE_DIR}/cli/curve.sh ${QFZ_COMMAND}
+    ${QFZ_TEST_DATA})
 # Batch jobs: in parts, killed, stopped, on storage that is full, damaged or stalled, by the scripts
 # of the page on clusters.  A test that needs MPI, or the permission to mount storage, is separate,
 # so that only that test is skipped.  Leaks inside MPI are not reported.
@@ -41,14 +43,14 @@ function(qfz_add_batch_test name part way)
     set_tests_properties(${name} PROPERTIES
         ENVIRONMENT "LSAN_OPTIONS=detect_leaks=0;ASAN_OPTIONS=detect_leaks=0")
 endfunction()
-foreach(part parts kill faults stalled docs)
+foreach(part parts kill curve faults stalled docs)
     qfz_add_batch_test(batch_${part} ${part} alone)
     qfz_add_batch_test(batch_${part}_ranks ${part} ranks)
 endforeach()
 qfz_add_batch_test(batch_tmpfs faults tmpfs)
 # These wait for processes half of the time, so other tests run beside; but only one of these at a
 # time, since each starts several ranks.
-set_tests_properties(batch_parts_ranks batch_kill_ranks batch_faults_ranks batch_docs_ranks
+set_tests_properties(batch_parts_ranks batch_kill_ranks batch_curve_ranks batch_faults_ranks batch_docs_ranks
     PROPERTIES RESOURCE_LOCK ranks)
 # A sanitizer reserves more addresses than the limit of torture.sh allows, and is slow.
 set(QFZ_TORTURE_LIMIT yes)

@@ -9,6 +9,7 @@
  *   components          load, partition, summarise | load, partition, number, labels, features
  *   saliency            load, summarise            | load, saliency
  *   area filter         load, filter->summarise | load, filter->resolve
+ *   curve               load, joins
  *   (alpha, omega)      load, summarise | load, partition, border_sums
  *                                       | load, partition, paint, number, labels, features
  *
@@ -24,6 +25,7 @@
 
 #include "qfz_bench.h"
 
+#include "core/histogram.h"
 #include "core/record.h"
 #include "core/rows.h"
 #include "core/summary.h"
@@ -270,6 +272,12 @@ typedef struct qfz_engine {
     /* The canonical alpha-tree, as in qfz_tree. */
     qfz_status (*tree)(qfz_worker *worker, uint32_t *parent, uint32_t *level, int64_t *n_nodes,
                        qfz_error *err);
+
+    /* Optional.  QFZ_JOINS: as summarise(), and the levels of those joins of the tile's minimum
+     * spanning forest that no link of the summary stands for; owned by the worker and valid until
+     * the next call.  summary NULL: the tile is the whole raster, and all joins are counted. */
+    qfz_status (*joins)(qfz_worker *worker, qfz_summary *summary, const qfz_histogram **settled,
+                        qfz_error *err);
 
     const qfz_engine_cache *cache;
     const qfz_engine_stream *stream;

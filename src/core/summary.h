@@ -22,8 +22,9 @@ typedef enum qfz_kind {
     QFZ_COMPONENTS = 0, /* regions of equal values, alpha-components, cuts */
     QFZ_LEVELS,         /* saliency */
     QFZ_OMEGA,          /* (alpha, omega)-components */
-    QFZ_TREE,           /* the alpha-tree of one image; nothing is stitched */
-    QFZ_FILTER          /* the edges whose filtered level is 0 */
+    QFZ_FILTER,         /* the edges whose filtered level is 0 */
+    QFZ_JOINS,          /* the levels of a minimum spanning forest, counted (histogram.h) */
+    QFZ_TREE            /* the alpha-tree of one image; nothing is stitched */
 } qfz_kind;
 
 /* Links u[i] - v[i] of level level[i], i < n, ascending by level; those of a group are in any
@@ -69,7 +70,7 @@ typedef struct qfz_summary {
     uint32_t n_border_regions;
     uint32_t *border_region;
 
-    qfz_links links;   /* QFZ_LEVELS, QFZ_OMEGA, QFZ_FILTER */
+    qfz_links links;   /* QFZ_LEVELS, QFZ_OMEGA, QFZ_JOINS, QFZ_FILTER */
     qfz_ranges ranges; /* QFZ_OMEGA */
 
     qfz_masses masses; /* QFZ_FILTER */

@@ -13,6 +13,7 @@ static void close_one(qfz_worker *worker)
     qfz_contraction_fini(&worker->contraction);
     qfz_omega_contraction_fini(&worker->omega);
     qfz_filter_tile_fini(&worker->filter);
+    qfz_cpu_joins_close(worker);
     free(worker->mark);
     qfz_cpu_regions_close(worker);
     free(worker);
@@ -20,8 +21,9 @@ static void close_one(qfz_worker *worker)
 
 static qfz_status open_contraction(qfz_worker *worker, int64_t h, int64_t w, qfz_error *err)
 {
-    QFZ_TRY(qfz_contraction_init(&worker->contraction, worker->rule, h, w, QFZ_CPU_BLOCK_SIDE, true,
-                                 worker->n_threads, err));
+    const bool stays = worker->kind == QFZ_LEVELS;
+    QFZ_TRY(qfz_contraction_init(&worker->contraction, worker->rule, h, w, QFZ_CPU_BLOCK_SIDE,
+                                 stays, worker->n_threads, err));
     return QFZ_NEW_LARGE(&worker->mark, worker->contraction.max_vertices, err);
 }
 
@@ -32,6 +34,9 @@ static qfz_status open_kind(qfz_worker *worker, int64_t h, int64_t w, qfz_error 
     case QFZ_COMPONENTS:
     case QFZ_OMEGA: return qfz_cpu_regions_open(worker, h, w, err);
     case QFZ_LEVELS: return open_contraction(worker, h, w, err);
+    case QFZ_JOINS:
+        QFZ_TRY(open_contraction(worker, h, w, err));
+        return qfz_cpu_joins_open(worker, err);
     case QFZ_TREE:
         return qfz_alloc_large(&worker->scratch, 1, qfz_tree_bytes(worker->rule, h, w, n_threads),
                                err);
@@ -87,7 +92,8 @@ static int64_t bytes_per_px(const qfz_rule *rule, qfz_kind kind)
     const int64_t pixels = side * side;
     switch (kind) {
     case QFZ_COMPONENTS: return regions + (int64_t)qfz_components_bytes(side, side, 1) / pixels + 1;
-    case QFZ_LEVELS: return qfz_contraction_bytes(rule, side, side, true) / pixels + 2;
+    case QFZ_LEVELS:
+    case QFZ_JOINS: return qfz_contraction_bytes(rule, side, side, kind == QFZ_LEVELS) / pixels + 2;
     case QFZ_OMEGA:
         return qfz_omega_contraction_bytes(rule, side, side) / pixels + 2 + regions + 3 * narrow +
                word * qfz_sum_words(rule->type) + (int64_t)qfz_cpu_means_bytes(rule);
@@ -198,6 +204,7 @@ const qfz_engine qfz_engine_cpu = {
     .saliency = saliency,
     .tree_room = qfz_tree_room,
     .tree = tree,
+    .joins = qfz_cpu_joins,
     .cache = &cache,
     .filter = &filter,
 };

@@ -23,5 +23,7 @@ void qfz_job_init(qfz_job *job, size_t struct_size, qfz_task task)
 qfz_status qfz_job_read(qfz_job *job, const qfz_job *of_caller, qfz_error *err)
 {
     *job = default_job(QFZ_LABEL);
-    return qfz_api_read(job, sizeof *job, of_caller, "qfz_job", err);
+    QFZ_TRY(qfz_api_read(job, sizeof *job, of_caller, "qfz_job", err));
+    if (job->task == QFZ_CURVE) job->count_only = true; /* a curve has no output raster */
+    return QFZ_OK;
 }

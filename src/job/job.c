@@ -51,6 +51,7 @@ static const qfz_task_passes *passes_of(qfz_task task)
     switch (task) {
     case QFZ_SIMPLIFY: return &qfz_task_simplify;
     case QFZ_SALIENCY: return &qfz_task_saliency;
+    case QFZ_CURVE: return &qfz_task_curve;
     default: return &qfz_task_label;
     }
 }
@@ -197,8 +198,15 @@ static qfz_status run_passes(job_run *c, qfz_report *report, qfz_error *err)
     QFZ_TRY(qfz_task_run(passes_of(c->job->task), &c->run, &report->next, err));
     QFZ_TRY(add_up(&c->run, report, err));
     if (!c->work) return QFZ_OK;
-    if (report->next == QFZ_PHASE_ALL) return qfz_work_folder_end(c->work, c->job, report, err);
+    if (report->next == QFZ_PHASE_ALL && c->job->task != QFZ_CURVE)
+        return qfz_work_folder_end(c->work, c->job, report, err);
     return qfz_work_folder_sync(c->work, err);
+}
+
+static void move_curve(qfz_run *run, qfz_curve *curve)
+{
+    qfz_api_write(curve, &run->curve, sizeof run->curve);
+    run->curve = (qfz_curve){0};
 }
 
 static qfz_status run(const qfz_job *job, qfz_report *report, qfz_error *err)
@@ -219,6 +227,7 @@ static qfz_status run(const qfz_job *job, qfz_report *report, qfz_error *err)
     if (job->progress) (void)job->progress(&all, job->progress_arg);
     fill_report(&c.setup, &c.times, &found);
     *report = found;
+    if (job->task == QFZ_CURVE && found.next == QFZ_PHASE_ALL) move_curve(&c.run, job->curve);
 
 cleanup:
     if (st != QFZ_OK && c.work)
@@ -238,6 +247,8 @@ qfz_status qfz_job_run(const qfz_job *job, qfz_report *report, qfz_error *err)
     err = qfz_api_error(err, &own);
     QFZ_TRY(qfz_job_read(&complete, job, err));
     if (report) QFZ_TRY(qfz_api_check(report, sizeof *report, "qfz_report", err));
+    if (complete.task == QFZ_CURVE)
+        QFZ_TRY(qfz_api_check(complete.curve, sizeof *complete.curve, "qfz_curve", err));
     QFZ_TRY(run(&complete, &found, err));
     if (report) qfz_api_write(report, &found, sizeof found);
     return QFZ_OK;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FORMAT = 6 }; /* of all journals; increased when a record changes */
+enum { FORMAT = 7 }; /* of all journals; increased when a record changes */
 
 static void write_list(FILE *out, const char *what, const char *const *list)
 {
@@ -51,7 +51,7 @@ static void write_outputs(FILE *out, const qfz_job *job)
 
 static void write_all(FILE *out, const qfz_setup *setup, qfz_source *source, int n_parts)
 {
-    static const char *const tasks[] = {"label", "simplify", "saliency", "cut"};
+    static const char *const tasks[] = {"label", "simplify", "saliency", "cut", "curve"};
     static const char *const rules[] = {"all", "any"};
     const qfz_job *const job = setup->job;
     (void)fprintf(out, "version\t%s, journal %d\n", QFZ_VERSION, FORMAT);

@@ -79,5 +79,6 @@ void qfz_run_close(qfz_run *run)
     qfz_filter_stage_close(&run->filter);
     qfz_thread_contexts_close(&run->contexts);
     qfz_stitch_close(run->stitch);
+    qfz_curve_release(&run->curve);
     *run = (qfz_run){0};
 }

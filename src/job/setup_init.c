@@ -24,6 +24,12 @@ static uint64_t least_pixels(const qfz_job *job)
     return job->criterion.min_area > 1 ? job->criterion.min_area : 0;
 }
 
+/* A cut has its alpha in the bits of its edges; saliency and curve are of every alpha. */
+static bool has_alpha_level(qfz_task task)
+{
+    return task == QFZ_LABEL || task == QFZ_SIMPLIFY;
+}
+
 static qfz_status make_rule(qfz_setup *setup, const qfz_source *source, qfz_error *err)
 {
     const qfz_job *const job = setup->job;
@@ -42,7 +48,7 @@ static qfz_status make_rule(qfz_setup *setup, const qfz_source *source, qfz_erro
     QFZ_TRY(qfz_max_level(rule->type, rule->n_bands, rule->distance, &setup->max_level, err));
     if (equal)
         rule->alpha_level = 0;
-    else if (job->criterion.has_alpha && job->task != QFZ_SALIENCY && job->task != QFZ_CUT)
+    else if (job->criterion.has_alpha && has_alpha_level(job->task))
         rule->alpha_level = qfz_level_of_alpha(rule->type, rule->distance, job->criterion.alpha);
     QFZ_TRY(qfz_criterion_spread_omega(&job->criterion, rule->n_bands, &setup->omega, err));
     rule->omega = setup->omega;
@@ -56,6 +62,7 @@ static qfz_kind kind_of(qfz_task task)
     case QFZ_CUT: return QFZ_COMPONENTS;
     case QFZ_SIMPLIFY: return QFZ_OMEGA;
     case QFZ_SALIENCY: return QFZ_LEVELS;
+    case QFZ_CURVE: return QFZ_JOINS;
     }
     return QFZ_COMPONENTS;
 }
@@ -114,7 +121,8 @@ static qfz_status choose_engine(qfz_setup *setup, qfz_error *err)
 {
     const qfz_job *const job = setup->job;
     const int64_t n_px = setup->info.w * setup->info.h;
-    const bool for_cpu = n_px < DEVICE_PX_MIN || setup->rule.min_mass > 0;
+    const bool for_cpu =
+        n_px < DEVICE_PX_MIN || setup->kind == QFZ_JOINS || setup->rule.min_mass > 0;
     const bool takes_cpu = job->engine == QFZ_ENGINE_AUTO && !requires_gpu(setup) && for_cpu;
     int shown[QFZ_GPUS_MAX];
     qfz_device_request request = {.engine = takes_cpu ? QFZ_ENGINE_CPU : job->engine,

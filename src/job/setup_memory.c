@@ -154,10 +154,16 @@ static int64_t tiles_bytes(const qfz_setup *setup)
     return (setup->memory_bytes - setup->cache_bytes) / 7 * 3;
 }
 
+/* Bytes of a thread context that do not depend on the size of its tile. */
+static int64_t fixed_bytes(const qfz_setup *setup)
+{
+    const int64_t records = setup->job->regions ? QFZ_RECORDS_BYTES : 0;
+    return records + (setup->kind == QFZ_JOINS ? qfz_histogram_bytes(&setup->rule) : 0);
+}
+
 static int64_t worker_bytes_of(const qfz_setup *setup)
 {
-    const int64_t extra = setup->job->regions ? QFZ_RECORDS_BYTES : 0;
-    return setup->tiling.tile_w * setup->tiling.tile_h * px_bytes_of(setup) + extra;
+    return setup->tiling.tile_w * setup->tiling.tile_h * px_bytes_of(setup) + fixed_bytes(setup);
 }
 
 static bool tiles_fit(const qfz_setup *setup)
@@ -195,8 +201,7 @@ static qfz_status choose_tiles(qfz_setup *setup, int64_t max_px, qfz_error *err)
 /* The largest tile, in pixels, such that each thread can have one in host memory. */
 static int64_t host_tile_px(const qfz_setup *setup)
 {
-    const int64_t extra = setup->job->regions ? QFZ_RECORDS_BYTES : 0;
-    return (tiles_bytes(setup) / setup->n_threads - extra) / px_bytes_of(setup);
+    return (tiles_bytes(setup) / setup->n_threads - fixed_bytes(setup)) / px_bytes_of(setup);
 }
 
 static bool least_tiles_fit(const qfz_setup *setup)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "job/task_run.h"
 
+#include "job/curve.h"
+
 static const char *const phase_names[] = {"all", "summarise", "stitch", "resolve"};
 
 /* The first tile of this process for which the step is not done; -1: none.  A part without tiles
@@ -125,7 +127,9 @@ static qfz_status resolve(const qfz_task_passes *passes, qfz_run *run, bool *las
 static qfz_status count(qfz_run *run, qfz_error *err)
 {
     qfz_status st = QFZ_OK;
-    if (run->setup->job->count_only)
+    if (run->setup->kind == QFZ_JOINS)
+        st = qfz_curve_find(run, err);
+    else if (run->setup->job->count_only)
         st = qfz_stitch_total(run->stitch, &run->count.total, err);
     else if (run->setup->kind != QFZ_LEVELS)
         st = qfz_stitch_count(run->stitch, run->part, run->n_parts, &run->count, err);

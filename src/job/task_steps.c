@@ -14,6 +14,12 @@ static uint64_t count_valid(const qfz_image *tile)
     return n_valid;
 }
 
+qfz_status qfz_step_put_pixels(qfz_run *run, const qfz_thread_context *context, int64_t tile,
+                               qfz_error *err)
+{
+    return qfz_stitch_put_pixels(run->stitch, tile, count_valid(&context->tile), err);
+}
+
 static qfz_status put_summary(qfz_run *run, qfz_thread_context *context, int64_t tile,
                               qfz_error *err)
 {
@@ -33,7 +39,7 @@ qfz_status qfz_step_summarise(qfz_run *run, qfz_thread_context *context, int64_t
 {
     (void)arg;
     if (qfz_stitch_wants_summaries(run->stitch)) QFZ_TRY(put_summary(run, context, tile, err));
-    return qfz_stitch_put_pixels(run->stitch, tile, count_valid(&context->tile), err);
+    return qfz_step_put_pixels(run, context, tile, err);
 }
 
 bool qfz_step_is_summarised(qfz_run *run, int64_t tile, void *arg)

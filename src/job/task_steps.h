@@ -12,6 +12,8 @@
  * its valid pixels. */
 qfz_status qfz_step_summarise(qfz_run *run, qfz_thread_context *context, int64_t tile, void *arg,
                               qfz_error *err);
+qfz_status qfz_step_put_pixels(qfz_run *run, const qfz_thread_context *context, int64_t tile,
+                               qfz_error *err); /* the second of the two alone */
 bool qfz_step_is_summarised(qfz_run *run, int64_t tile, void *arg);
 
 /* Stitches the boundary summaries of all tiles, on the devices where groups are large.

@@ -83,6 +83,14 @@ int main(void)
     AT(qfz_job, progress);
     AT(qfz_job, progress_arg);
     AT(qfz_job, min_area_m2);
+    AT(qfz_job, curve);
+
+    SIZE(qfz_curve);
+    AT(qfz_curve, struct_size);
+    AT(qfz_curve, n);
+    AT(qfz_curve, alpha);
+    AT(qfz_curve, regions);
+    AT(qfz_curve, exact_below);
     SIZE(qfz_step_time);
     AT(qfz_step_time, name);
     AT(qfz_step_time, seconds);
@@ -207,6 +215,7 @@ int main(void)
     IS(QFZ_SIMPLIFY);
     IS(QFZ_SALIENCY);
     IS(QFZ_CUT);
+    IS(QFZ_CURVE);
     IS(QFZ_EDGES);
     IS(QFZ_PIXEL);
     IS(QFZ_KHALIMSKY);

@@ -554,6 +554,64 @@ static void saliency_equals(problem *p, uint32_t *labels)
         free(want[i]);
 }
 
+static int by_value(const void *a, const void *b)
+{
+    const double p = *(const double *)a, q = *(const double *)b;
+    return (p > q) - (p < q);
+}
+
+/* The points of a curve: alpha 0, and every level at which components meet. */
+static int64_t curve_points(const problem *p, double *points)
+{
+    const int64_t n = 4 * n_pixels(p);
+    int64_t n_points = 1;
+    double *planes = calloc((size_t)n, sizeof *planes);
+    files_must(planes != NULL);
+    oracle_saliency(p->o, planes);
+    qsort(planes, (size_t)(n_pixels(p) * p->base.criterion.connectivity / 2), sizeof *planes,
+          by_value);
+    points[0] = 0;
+    for (int64_t i = 0; i < n_pixels(p) * p->base.criterion.connectivity / 2; i++)
+        if (planes[i] > points[n_points - 1]) points[n_points++] = planes[i];
+    free(planes);
+    return n_points;
+}
+
+static void curve_is(const qfz_curve *curve, const char *what, int64_t n, const double *alpha,
+                     const uint32_t *regions)
+{
+    CHECK(isinf(curve->exact_below), "%s: exact below %g", what, curve->exact_below);
+    if (!CHECK(curve->n == n, "%s: %" PRId64 " points, not %" PRId64, what, curve->n, n)) return;
+    for (int64_t i = 0; i < n; i++)
+        if (!CHECK(curve->alpha[i] == alpha[i] && curve->regions[i] == regions[i],
+                   "%s: %" PRIu64 " regions at %.17g, not %u at %.17g", what, curve->regions[i],
+                   curve->alpha[i], regions[i], alpha[i]))
+            break;
+}
+
+static void curve_equals(problem *p, uint32_t *labels)
+{
+    const int64_t most = 4 * n_pixels(p) + 1;
+    double *alpha = calloc((size_t)most, sizeof *alpha);
+    uint32_t *regions = calloc((size_t)most, sizeof *regions);
+    files_must(alpha && regions);
+    const int64_t n = curve_points(p, alpha);
+    for (int64_t i = 0; i < n; i++)
+        regions[i] = oracle_alpha(p->o, alpha[i], labels);
+    for (int i = 0; i < n_variants(VARIANTS); i++) {
+        qfz_curve curve = qfz_curve_default();
+        char what[256];
+        qfz_job job = p->base;
+        job.task = QFZ_CURVE;
+        job.curve = &curve;
+        snprintf(what, sizeof what, "curve, %s", variant(&job, i));
+        if (runs(p, &job, what, regions[0])) curve_is(&curve, what, n, alpha, regions);
+        qfz_curve_release(&curve);
+    }
+    free(alpha);
+    free(regions);
+}
+
 static void one_case(int64_t number)
 {
     static problem p;
@@ -569,6 +627,7 @@ static void one_case(int64_t number)
     if (check_chance(50)) background_is_left_out(&p, labels);
     simplify_equals(&p, labels);
     saliency_equals(&p, labels);
+    if (TEST_ENGINE == QFZ_ENGINE_CPU) curve_equals(&p, labels);
     files_only(outputs);
     files_clear();
     if (p.in_memory) {
