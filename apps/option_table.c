@@ -159,11 +159,13 @@ const option option_table[] = {
      FLAG(job.overwrite)},
 
     {"--work", TAKES("DIR"), .commands = FOR_PHASES, .section = batch,
-     .help = {{FOR_RUN, "Folder with the intermediate files of the job, the same for every "
-                        "process of the job. Required; no default."},
-              {0, "Folder for a journal of the job. A job with a journal can be resumed after any "
-                  "interruption; SIGTERM and SIGUSR1 end the job with exit status 75. Default: no "
-                  "journal."}},
+     .help =
+         {{FOR_RUN, "Folder with the intermediate files of the job, the same for every "
+                    "process of the job. Required; no default."},
+          {0,
+           "Folder for a journal of the job. A job with a journal can be resumed after any "
+           "interruption; SIGTERM, SIGHUP and SIGUSR1 end the job with exit status 75. Default: no "
+           "journal."}},
      .set = set_text, .at = AT(job.work)},
     {"--resume", .commands = FOR_JOBS | FOR_INFO, .section = batch,
      HELP("Resume the job whose journal is in the folder of --work; in an empty folder the job "

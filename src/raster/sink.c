@@ -270,7 +270,7 @@ static qfz_status rename_temp(qfz_sink *sink, qfz_error *err)
 static qfz_status finish_locked(qfz_sink *sink, qfz_error *err)
 {
     if (sink->finished) return QFZ_OK;
-    if (sink->failed) return qfz_fail(err, QFZ_EIO, "%s: writing failed before", sink->path);
+    if (sink->why.status != QFZ_OK) return qfz_fail(err, sink->why.status, "%s", sink->why.message);
     QFZ_TRY(close_dataset(sink, err));
     QFZ_TRY(copy_work(sink, err));
     sink->finished = true;
@@ -292,8 +292,7 @@ static qfz_status call_locked(qfz_sink *sink, qfz_status (*step)(qfz_sink *sink,
                               qfz_error *err)
 {
     (void)pthread_mutex_lock(&sink->lock);
-    const qfz_status st = step(sink, err);
-    sink->failed = st != QFZ_OK;
+    const qfz_status st = qfz_sink_keep_failure(sink, step(sink, err), err);
     (void)pthread_mutex_unlock(&sink->lock);
     return st;
 }
