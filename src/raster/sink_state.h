@@ -7,6 +7,7 @@
 #include <pthread.h>
 
 #include "raster/format.h"
+#include "raster/placement.h"
 #include "raster/sink.h"
 
 struct qfz_sink {
@@ -22,6 +23,9 @@ struct qfz_sink {
     uint8_t *mask_rows;   /* buffer for mask values */
     int64_t mask_px;
     qfz_retry retry;
+    qfz_placement placement; /* of a file that has its name, until commit */
+    bool overwrite;          /* the file may replace another one */
+    bool placed;
     bool is_fresh; /* no journal: existing side files are not left over from the same job */
     bool has_lock; /* lock is initialised */
     bool finished, committed;
