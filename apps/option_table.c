@@ -255,6 +255,10 @@ const option option_table[] = {
               {0, "Method of the CUDA engine: only auto, since no published method does this "
                   "command's job. Default: auto."}},
      .set = set_chosen_text, .at = AT(job.gpu_method)},
+    {"--allow-network", .commands = FOR_JOBS | FOR_INFO, .section = running,
+     HELP("Read sources over the network: SRC or --mask is a URL, a name of /vsicurl/, /vsis3/ and "
+          "the like, or a VRT that names such a source. Default: such sources are an error."),
+     FLAG(job.allow_network)},
     {"--retries", TAKES("N"), .commands = FOR_JOBS | FOR_INFO, .section = running,
      HELP("Number of retries of a read or a write that failed, after 10 ms, 40 ms, 160 ms and so "
           "on, at most 10 s. Default: 3."),

@@ -270,6 +270,9 @@ typedef struct qfz_job {
 
     qfz_progress_fn progress; /* NULL: none */
     void *progress_arg;
+
+    bool allow_network;   /* src and mask, and what a VRT names, may be read over a network */
+    bool unused_flags[7]; /* must be false */
 } qfz_job;
 
 /* Sets the default of every member in the first struct_size bytes of *job: 4-connected, l1, no

@@ -81,6 +81,8 @@ int main(void)
     AT(qfz_job, n_parts);
     AT(qfz_job, progress);
     AT(qfz_job, progress_arg);
+    AT(qfz_job, allow_network);
+    AT(qfz_job, unused_flags);
     SIZE(qfz_step_time);
     AT(qfz_step_time, name);
     AT(qfz_step_time, seconds);
