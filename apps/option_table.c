@@ -177,11 +177,13 @@ const option option_table[] = {
      FLAG(job.overwrite)},
 
     {"--work", TAKES("DIR"), .commands = FOR_PHASES, .section = batch,
-     .help = {{FOR_RUN, "Folder with the intermediate files of the job, the same for every "
-                        "process of the job. Required; no default."},
-              {0, "Folder for a journal of the job. A job with a journal can be resumed after any "
-                  "interruption; SIGTERM and SIGUSR1 end the job with exit status 75. Default: no "
-                  "journal."}},
+     .help =
+         {{FOR_RUN, "Folder with the intermediate files of the job, the same for every "
+                    "process of the job. Required; no default."},
+          {0,
+           "Folder for a journal of the job. A job with a journal can be resumed after any "
+           "interruption; SIGTERM, SIGHUP and SIGUSR1 end the job with exit status 75. Default: no "
+           "journal."}},
      .set = set_text, .at = AT(job.work)},
     {"--resume", .commands = FOR_JOBS | FOR_INFO, .section = batch,
      HELP("Resume the job whose journal is in the folder of --work; in an empty folder the job "
@@ -271,6 +273,10 @@ const option option_table[] = {
               {0, "Method of the CUDA engine: only auto, since no published method does this "
                   "command's job. Default: auto."}},
      .set = set_chosen_text, .at = AT(job.gpu_method)},
+    {"--allow-network", .commands = FOR_JOBS | FOR_INFO, .section = running,
+     HELP("Read sources over the network: SRC or --mask is a URL, a name of /vsicurl/, /vsis3/ and "
+          "the like, or a VRT that names such a source. Default: such sources are an error."),
+     FLAG(job.allow_network)},
     {"--retries", TAKES("N"), .commands = FOR_JOBS | FOR_INFO, .section = running,
      HELP("Number of retries of a read or a write that failed, after 10 ms, 40 ms, 160 ms and so "
           "on, at most 10 s. Default: 3."),

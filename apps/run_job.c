@@ -9,6 +9,7 @@
 #include "gpus.h"
 #include "json.h"
 #include "progress.h"
+#include "signals.h"
 
 const json_field run_job_json[] = {
     {"command", "Name of the command."},
@@ -79,26 +80,21 @@ static void print_json(const request *r, const qfz_report *report)
     json_close(&j, '}');
 }
 
-static const char *name_of(int signal_number)
-{
-    return signal_number == SIGINT ? "Ctrl-C" : signal_number == SIGUSR1 ? "SIGUSR1" : "SIGTERM";
-}
-
 /* Reports why the job ended; returns the exit status.  The signal that stopped the job may have
- * reached another process of it: progress_signal() is 0 then. */
+ * reached another process of it: signals_first() is 0 then. */
 static int failed(const request *r, const qfz_error *err)
 {
-    const int number = progress_signal();
+    const int number = signals_first();
     if (err->status == QFZ_ECANCEL && r->job.work) {
         complain(r->command, "stopped by %s; --resume continues from %s",
-                 number ? name_of(number) : "another process of the job", r->job.work);
+                 number ? signals_name(number) : "another process of the job", r->job.work);
         return number == SIGINT ? EXIT_SIGNAL + number : EXIT_RESUMABLE;
     }
     if (err->status != QFZ_ECANCEL || number == 0) {
         complain(r->command, "%s", err->message);
         return EXIT_FAILED;
     }
-    complain(r->command, "stopped by %s; no output was written", name_of(number));
+    complain(r->command, "stopped by %s; no output was written", signals_name(number));
     return EXIT_SIGNAL + number;
 }
 

@@ -312,6 +312,8 @@ typedef struct qfz_job {
                            in square metres (without a CRS, in square units of the geotransform); 0:
                            none */
     qfz_curve *curve; /* curve: receives the result, which the caller releases; in every process */
+    bool allow_network;   /* src and mask, and what a VRT names, may be read over a network */
+    bool unused_flags[7]; /* must be false */
 } qfz_job;
 
 /* Sets the default of every member in the first struct_size bytes of *job: 4-connected, l1, no

@@ -283,7 +283,7 @@ static qfz_status lock_job(qfz_work_folder *work, qfz_error *err)
 {
     char path[QFZ_WORK_PATH_BYTES];
     QFZ_TRY(qfz_work_path(work->folder, path, err, "job"));
-    work->lock = open(path, O_RDWR | O_CLOEXEC);
+    work->lock = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
     if (work->lock < 0) return qfz_work_failed(path, "opening", err);
     while (flock(work->lock, LOCK_EX) != 0)
         if (errno != EINTR) return QFZ_OK; /* a file system without locks: go on without */

@@ -5,6 +5,43 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "raster/retry_vsi.h"
+#include "raster/temp_output.h"
+
+/* Cuts n bytes at a place of a text. */
+static void cut(char *at, size_t n)
+{
+    memmove(at, at + n, strlen(at + n) + 1);
+}
+
+/* "/vsiqfz/3,0.010000/name" becomes "name". */
+static void hide_file_system(char *text)
+{
+    for (char *at = text; (at = strstr(at, QFZ_RETRY_VSI_PREFIX)) != NULL;) {
+        const size_t n = strlen(QFZ_RETRY_VSI_PREFIX);
+        const char *const slash = strchr(at + n, '/');
+        cut(at, slash ? (size_t)(slash - at) + 1 : n);
+    }
+}
+
+/* A temporary name becomes the name of its output: temp_output.h.  Text that only resembles such a
+ * name stays. */
+static void hide_temporary_names(char *text)
+{
+    for (char *mark = text; (mark = strstr(mark, QFZ_TEMP_MARK)) != NULL; mark++) {
+        char *begin = mark, *const extension = mark + 1 + strcspn(mark + 1, ". ,:'\"");
+        const size_t n = *extension == '.' ? 1 + strcspn(extension + 1, "./ ,:'\"") : 0;
+        while (begin > text && !strchr("/ '\"", begin[-1]))
+            begin--;
+        if (*begin != '.' || n == 0 || (size_t)(mark - begin) <= n ||
+            strncmp(mark - n + 1, extension + 1, n - 1) != 0)
+            continue;
+        cut(mark - n, (size_t)(extension - mark) + n);
+        cut(begin, 1);
+        mark = begin;
+    }
+}
+
 /* Copies a message into an empty buffer, as one line. */
 static void keep_first(char *kept, size_t bytes, const char *message)
 {
@@ -14,6 +51,8 @@ static void keep_first(char *kept, size_t bytes, const char *message)
         if (*c == '\n' || *c == '\r') *c = ' ';
     for (size_t n = strlen(kept); n > 0 && kept[n - 1] == ' '; n--)
         kept[n - 1] = '\0';
+    hide_file_system(kept);
+    hide_temporary_names(kept);
 }
 
 static void CPL_STDCALL on_error(CPLErr level, CPLErrorNum number, const char *message)

@@ -32,11 +32,25 @@ static qfz_status check_metadata(qfz_source *source, bool *known, qfz_error *err
     return QFZ_OK;
 }
 
-qfz_status qfz_saliency_source_init(qfz_source *source, qfz_error *err)
+/* Bands may be of different types. */
+static GDALDataType type_of(const qfz_band *band)
+{
+    return GDALGetRasterDataType(band->handle);
+}
+
+static qfz_status check_type(const qfz_source *source, const qfz_band *band, qfz_error *err)
 {
     static const char *const allowed[] = {"Byte", "UInt16", "UInt32", "UInt64", "Float32"};
-    const GDALDataType type = GDALGetRasterDataType(source->bands[0].handle);
-    bool known = false, ok = false;
+    const char *const name = GDALGetDataTypeName(type_of(band));
+    for (size_t i = 0; i < sizeof allowed / sizeof allowed[0]; i++)
+        if (strcmp(name, allowed[i]) == 0) return QFZ_OK;
+    return qfz_fail(err, QFZ_EARG, "%s: saliency levels of type %s are not supported", source->name,
+                    name);
+}
+
+qfz_status qfz_saliency_source_init(qfz_source *source, qfz_error *err)
+{
+    bool known = false;
     if (source->options.bands)
         return qfz_fail(
             err, QFZ_EARG,
@@ -54,11 +68,8 @@ qfz_status qfz_saliency_source_init(qfz_source *source, qfz_error *err)
                         "%s: bands: %d%s; a saliency raster of edges has 2 (4-connected) or "
                         "4 (8-connected)",
                         source->name, source->n_bands, known ? "" : ", without metadata of qfz");
-    for (size_t i = 0; i < sizeof allowed / sizeof allowed[0]; i++)
-        if (strcmp(GDALGetDataTypeName(type), allowed[i]) == 0) ok = true;
-    if (!ok)
-        return qfz_fail(err, QFZ_EARG, "%s: saliency levels of type %s are not supported",
-                        source->name, GDALGetDataTypeName(type));
+    for (int b = 0; b < source->n_bands; b++)
+        QFZ_TRY(check_type(source, &source->bands[b], err));
     return QFZ_OK;
 }
 
@@ -113,13 +124,12 @@ static void mark(GDALDataType type, const void *plane, int64_t n, const cut *c, 
 
 static qfz_status read_part(qfz_source *source, const qfz_band *band, qfz_box box, qfz_error *err)
 {
-    const GDALDataType type = GDALGetRasterDataType(source->bands[0].handle);
     qfz_error_trap trap;
     QFZ_TRY(qfz_scratch_reserve(&source->scratch, qfz_box_h(box) * qfz_box_w(box), sizeof(uint64_t),
                                 err));
     qfz_error_trap_begin(&trap);
-    const CPLErr done =
-        qfz_window_read(band->handle, box, type, source->mosaic.resamples, source->scratch.data);
+    const CPLErr done = qfz_window_read(band->handle, box, type_of(band), source->mosaic.resamples,
+                                        source->scratch.data);
     qfz_error_trap_end(&trap);
     if (done != CE_None || trap.failed)
         return qfz_error_trap_fail_box(&trap, err, source->name, box);
@@ -129,7 +139,6 @@ static qfz_status read_part(qfz_source *source, const qfz_band *band, qfz_box bo
 qfz_status qfz_saliency_source_read(qfz_source *source, qfz_box box, uint8_t *pixels,
                                     qfz_error *err)
 {
-    const GDALDataType type = GDALGetRasterDataType(source->bands[0].handle);
     const int64_t n_rows = qfz_box_chunk_rows(box), w = qfz_box_w(box);
     memset(pixels, 0, (size_t)(qfz_box_h(box) * w));
     for (int b = 0; b < source->n_bands; b++) {
@@ -137,8 +146,8 @@ qfz_status qfz_saliency_source_read(qfz_source *source, qfz_box box, uint8_t *pi
         for (qfz_box part = box; part.y0 < box.y1; part.y0 += n_rows) {
             part.y1 = part.y0 + n_rows < box.y1 ? part.y0 + n_rows : box.y1;
             QFZ_TRY(read_part(source, &source->bands[b], part, err));
-            mark(type, source->scratch.data, qfz_box_h(part) * w, &c, (uint8_t)(1 << b),
-                 pixels + (part.y0 - box.y0) * w);
+            mark(type_of(&source->bands[b]), source->scratch.data, qfz_box_h(part) * w, &c,
+                 (uint8_t)(1 << b), pixels + (part.y0 - box.y0) * w);
         }
     }
     return QFZ_OK;

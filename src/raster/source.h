@@ -25,6 +25,7 @@ typedef struct qfz_source_options {
     bool is_saliency; /* the raster holds saliency in layout edges, which is cut at level alpha */
     double alpha;
     qfz_retry retry; /* of reads that fail */
+    bool allow_network;
 } qfz_source_options;
 
 typedef struct qfz_source_info {
@@ -38,7 +39,8 @@ typedef struct qfz_source_info {
     double nodata;
 } qfz_source_info;
 
-/* Opens a raster.  The source borrows the strings and lists of options until it is closed.
+/* Opens a raster, after qfz_network_check().  The source borrows the strings and lists of options
+ * until it is closed.
  *
  * QFZ_EIO: GDAL cannot open it, or it has no bands.  QFZ_EARG: a band that does not exist; Float64,
  * complex and 64-bit integer bands (the message says how to convert them); a mask of another size;

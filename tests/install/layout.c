@@ -84,6 +84,8 @@ int main(void)
     AT(qfz_job, progress_arg);
     AT(qfz_job, min_area_m2);
     AT(qfz_job, curve);
+    AT(qfz_job, allow_network);
+    AT(qfz_job, unused_flags);
 
     SIZE(qfz_curve);
     AT(qfz_curve, struct_size);
