@@ -24,19 +24,20 @@ static void hide_file_system(char *text)
     }
 }
 
-/* A temporary name becomes the name of its output: temp_output.h.  Text that only resembles such a
- * name stays. */
+/* A temporary name, ".dst-tif.qfz-NUMBER-KIND.tif", becomes the name of its output, "dst.tif"
+ * (temp_output.h).  Text that only resembles such a name stays. */
 static void hide_temporary_names(char *text)
 {
+    static const char ends[] = "/ ,:;'\"`()";
     for (char *mark = text; (mark = strstr(mark, QFZ_TEMP_MARK)) != NULL; mark++) {
-        char *begin = mark, *const extension = mark + 1 + strcspn(mark + 1, ". ,:'\"");
-        const size_t n = *extension == '.' ? 1 + strcspn(extension + 1, "./ ,:'\"") : 0;
-        while (begin > text && !strchr("/ '\"", begin[-1]))
+        char *begin = mark, *dot = NULL;
+        while (begin > text && !strchr(ends, begin[-1]))
             begin--;
-        if (*begin != '.' || n == 0 || (size_t)(mark - begin) <= n ||
-            strncmp(mark - n + 1, extension + 1, n - 1) != 0)
-            continue;
-        cut(mark - n, (size_t)(extension - mark) + n);
+        for (char *at = begin + 1; at < mark; at++)
+            if (*at == '-') dot = at;
+        if (*begin != '.' || mark == begin + 1) continue;
+        if (dot) *dot = '.';
+        cut(mark, strcspn(mark, ends));
         cut(begin, 1);
         mark = begin;
     }

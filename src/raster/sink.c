@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "core/memory.h"
+#include "raster/driver.h"
 #include "raster/error_trap.h"
 #include "raster/out_type_facts.h"
 #include "raster/output_header.h"
@@ -15,8 +16,16 @@
 #include "raster/sink_copy.h"
 #include "raster/sink_pixels.h"
 #include "raster/sink_state.h"
+#include "raster/sink_trial.h"
 #include "raster/temp_output.h"
 #include "raster/text.h"
+
+/* The default options are known to keep values. */
+static bool is_plain_gtiff(const qfz_format *format, const qfz_sink_options *options)
+{
+    return qfz_driver_is(format->driver, "GTiff") &&
+           !(options->creation_options && *options->creation_options);
+}
 
 qfz_status qfz_sink_check(qfz_source *source, const qfz_sink_options *options,
                           const qfz_sink_spec *spec, qfz_error *err)
@@ -27,15 +36,16 @@ qfz_status qfz_sink_check(qfz_source *source, const qfz_sink_options *options,
                         spec->path, (long long)spec->w, (long long)spec->h);
     QFZ_TRY(qfz_output_check(source, &options->output, spec->path, err));
     QFZ_TRY(qfz_format_init(&format, source, options, spec, err));
+    const bool is_plain = is_plain_gtiff(&format, options);
     qfz_format_fini(&format);
-    if (spec->n_parts == 0) return QFZ_OK;
+    if (spec->n_parts == 0) return is_plain ? QFZ_OK : qfz_sink_try(source, options, spec, err);
     QFZ_TRY(qfz_part_folder_check(options, spec, err));
     if (!options->merge) return QFZ_OK;
     qfz_sink_spec whole = *spec;
     whole.n_parts = 0;
     QFZ_TRY(qfz_format_init(&format, source, options, &whole, err));
     qfz_format_fini(&format);
-    return QFZ_OK;
+    return qfz_sink_try(source, options, &whole, err);
 }
 
 /* ------------------------------------------------------------------------------------- creation */

@@ -29,6 +29,7 @@ struct qfz_sink {
     bool is_fresh; /* no journal: existing side files are not left over from the same job */
     bool has_lock; /* lock is initialised */
     bool finished, committed;
+    bool differs;            /* the copy has other values than the GTiff */
     qfz_error why;           /* the first failure of a write or of the end */
     qfz_advance_fn progress; /* of copying; NULL: none */
     void *progress_arg;

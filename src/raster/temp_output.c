@@ -39,13 +39,25 @@ static size_t stem_length(const char *path)
     return dot && dot != name ? (size_t)(dot - path) : strlen(path);
 }
 
-/* Length of a temporary name up to its extension, if it has one. */
-static size_t temp_stem_length(const char *temp)
+static const char *last_mark(const char *temp)
 {
     const char *mark = temp;
     for (const char *next = temp; (next = strstr(next, QFZ_TEMP_MARK)) != NULL; next++)
         mark = next;
+    return mark;
+}
+
+/* Length of a temporary name up to its extension, if it has one. */
+static size_t temp_stem_length(const char *temp)
+{
+    const char *const mark = last_mark(temp);
     return (size_t)(mark + 1 - temp) + strcspn(mark + 1, ".");
+}
+
+/* Length of a temporary name up to the hyphen after its number, which no other name has. */
+static size_t temp_number_length(const char *temp)
+{
+    return (size_t)(last_mark(temp) - temp) + strlen(QFZ_TEMP_MARK) + QFZ_RANDOM_BYTES;
 }
 
 /* How temporary names of a path begin, after the folder: .a-tif.qfz-.  The dot of the extension
@@ -70,10 +82,11 @@ qfz_status qfz_temp_name(char **temp, const char *path, const char *kind, const 
 
 typedef int (*visit_fn)(const char *found, const char *suffix, const void *arg);
 
-/* Calls visit for every file of temp's stem, temp itself last; stops when it fails. */
-static int each_of_stem(const char *temp, visit_fn visit, const void *arg)
+/* Calls visit for every file whose path begins with the first stem_n characters of temp, temp
+ * itself last; stops when it fails. */
+static int each_of(const char *temp, size_t stem_n, visit_fn visit, const void *arg)
 {
-    const size_t folder_n = folder_length(temp), stem_n = temp_stem_length(temp);
+    const size_t folder_n = folder_length(temp);
     char *const folder = CPLStrdup(folder_n > 0 ? temp : "./");
     if (folder_n > 0) folder[folder_n > 1 ? folder_n - 1 : 1] = '\0';
     char **const names = VSIReadDir(folder);
@@ -88,6 +101,11 @@ static int each_of_stem(const char *temp, visit_fn visit, const void *arg)
     CSLDestroy(names);
     CPLFree(folder);
     return bad != 0 ? bad : visit(temp, temp + stem_n, arg);
+}
+
+static int each_of_stem(const char *temp, visit_fn visit, const void *arg)
+{
+    return each_of(temp, temp_stem_length(temp), visit, arg);
 }
 
 qfz_status qfz_temp_reserve(const char *temp, const char *path, qfz_error *err)
@@ -203,7 +221,7 @@ void qfz_temp_delete(const char *temp)
     qfz_error_trap trap;
     if (!temp) return;
     qfz_error_trap_begin(&trap);
-    (void)each_of_stem(temp, delete_it, NULL);
+    (void)each_of(temp, temp_number_length(temp), delete_it, NULL); /* also names that were cut */
     qfz_error_trap_end(&trap);
 }
 

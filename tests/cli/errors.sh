@@ -140,4 +140,20 @@ refused "a creation option without =" '-co COMPRESS: must be KEY=VALUE' "$qfz" l
 refused "cut without alpha" 'alpha' "$qfz" cut "$in" "$out"
 gdal_create -q -of GTiff -ot UInt32 -outsize 3 3 -bands 2 -burn 1 "$T/u32.tif"
 refused "levels beyond 32 bits" 'linf|l2' "$qfz" saliency --distance l1 "$T/u32.tif" "$out"
+# ---- Processes that a launcher started together, but that do not find each other.
+refused "a step of two tasks" 'a launcher started this process together with others.*SLURM_STEP_NUM_TASKS=2' \
+    env SLURM_STEP_ID=0 SLURM_STEP_NUM_TASKS=2 "$qfz" label "$in" "$T/out/dst.tif"
+refused "a step of two tasks, without their number" 'SLURM_NTASKS=2' \
+    env SLURM_STEP_ID=0 SLURM_NTASKS=2 "$qfz" label "$in" "$T/out/dst.tif"
+accepted "a step of one task in a job of four" \
+    env SLURM_STEP_ID=0 SLURM_STEP_NUM_TASKS=1 SLURM_NTASKS=4 "$qfz" label -q "$in" "$T/out/dst.tif"
+accepted "a batch script of four tasks" \
+    env SLURM_NTASKS=4 "$qfz" label -q --overwrite "$in" "$T/out/dst.tif"
+rm -f "$T/out/dst.tif"
+if "$qfz" --version | grep -q '^MPI none'; then
+    for variable in OMPI_COMM_WORLD_SIZE=2 PMI_SIZE=2 PMIX_RANK=1 MPI_LOCALNRANKS=3; do
+        refused "a launcher, $variable" 'this qfz has no MPI: build it with -DQFZ_MPI=ON' \
+            env $variable "$qfz" label "$in" "$T/out/dst.tif"
+    done
+fi
 finish
