@@ -27,14 +27,23 @@ static bool write_file(const char *path, const uint8_t *rgb, int w, int h)
     return ok;
 }
 
+static qfz_status place(const char *temp, const char *path, bool overwrite, qfz_error *err)
+{
+    qfz_placement placement = {0};
+    QFZ_TRY(qfz_temp_place(temp, path, overwrite, &placement, err));
+    qfz_placement_settle(&placement);
+    return QFZ_OK;
+}
+
 static qfz_status write_new(const char *temp, const char *path, const uint8_t *rgb, int w, int h,
-                            qfz_error *err)
+                            bool overwrite, qfz_error *err)
 {
     qfz_error_trap trap;
+    QFZ_TRY(qfz_temp_reserve(temp, path, err));
     qfz_error_trap_begin(&trap);
     const bool ok = write_file(temp, rgb, w, h);
     qfz_error_trap_end(&trap);
-    if (ok && !trap.failed) return qfz_temp_rename(temp, path, err);
+    if (ok && !trap.failed) return place(temp, path, overwrite, err);
     return qfz_error_trap_fail(&trap, err, QFZ_EIO, path, "GDAL has no driver that writes PNG");
 }
 
@@ -47,7 +56,7 @@ qfz_status qfz_png_write(const char *path, const uint8_t *rgb, int w, int h, boo
     if (!overwrite && qfz_path_exists(path))
         return qfz_fail(err, QFZ_EARG, "%s: already exists; use --overwrite", path);
     QFZ_TRY(qfz_temp_name(&temp, path, "tmp", NULL, err));
-    const qfz_status st = write_new(temp, path, rgb, w, h, err);
+    const qfz_status st = write_new(temp, path, rgb, w, h, overwrite, err);
     if (st != QFZ_OK) qfz_temp_delete(temp);
     free(temp);
     return st;
