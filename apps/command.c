@@ -6,6 +6,7 @@
 
 #include "help.h"
 #include "options.h"
+#include "signals.h"
 
 /* MPI has one state per process, and so have the ranks. */
 static qfz_ranks ranks = {.n = 1, .n_local = 1};
@@ -61,7 +62,10 @@ int command_main(const command *c, int argc, char **argv)
     case ACTION_HELP: help_print(c); break;
     case ACTION_MAN: man_print(c); break;
     case ACTION_VERSION: (void)puts(qfz_build_info()); break;
-    case ACTION_RUN: status = c->run(&r); break;
+    case ACTION_RUN:
+        if (!(c->bit & FOR_TASKS)) signals_end_process();
+        status = c->run(&r);
+        break;
     }
     request_fini(&r);
     return end_of_output(c, status);

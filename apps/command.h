@@ -18,12 +18,13 @@ enum {
     FOR_SIMPLIFY = 1 << QFZ_SIMPLIFY,
     FOR_SALIENCY = 1 << QFZ_SALIENCY,
     FOR_CUT = 1 << QFZ_CUT,
-    FOR_TASKS = FOR_LABEL | FOR_SIMPLIFY | FOR_SALIENCY | FOR_CUT,
-    FOR_INFO = 1 << 4,
-    FOR_BENCH = 1 << 5,
-    FOR_RUN = 1 << 6,
-    FOR_HELP = 1 << 7,
-    FOR_COMPLETION = 1 << 8
+    FOR_CURVE = 1 << QFZ_CURVE,
+    FOR_TASKS = FOR_LABEL | FOR_SIMPLIFY | FOR_SALIENCY | FOR_CUT | FOR_CURVE,
+    FOR_INFO = 1 << 5,
+    FOR_BENCH = 1 << 6,
+    FOR_RUN = 1 << 7,
+    FOR_HELP = 1 << 8,
+    FOR_COMPLETION = 1 << 9
 };
 
 struct request;
@@ -55,6 +56,7 @@ extern const command label_command;
 extern const command simplify_command;
 extern const command saliency_command;
 extern const command cut_command;
+extern const command curve_command;
 extern const command info_command;
 extern const command run_command;
 extern const command help_command;

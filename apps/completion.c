@@ -84,7 +84,7 @@ static void print_bash(void)
            "        case $command in\n"
            "            '' | help) words='");
     print_commands();
-    printf("' ;;\n            run) words='label simplify saliency cut' ;;\n"
+    printf("' ;;\n            run) words='label simplify saliency cut curve' ;;\n"
            "            completion) words='bash' ;;\n"
            "        esac\n    fi\n"
            "    if [[ -n $words ]]; then\n"

@@ -12,10 +12,11 @@ const exit_status exit_statuses[] = {
     {"0", "The result is complete."},
     {"1", "The job failed. One line on stderr names the reason; no output was written."},
     {"2", "The command line is wrong. One line on stderr names the argument."},
-    {"75", "SIGTERM or SIGUSR1 stopped the job. --resume continues the job from the folder of "
-           "--work."},
-    {"130, 138, 143", "SIGINT, SIGUSR1 or SIGTERM stopped the job. A second signal ends the "
-                      "process at once."},
+    {"75", "SIGTERM, SIGHUP or SIGUSR1 stopped the job. --resume continues the job from the folder "
+           "of --work."},
+    {"129, 130, 138, 143", "SIGHUP, SIGINT, SIGUSR1 or SIGTERM stopped the job. No output and no "
+                           "temporary file remains. Further signals of these have no effect; "
+                           "SIGQUIT (Ctrl-\\) ends the process at once."},
     {NULL, NULL}};
 
 size_t paragraph_length(const char *text, const char **next)

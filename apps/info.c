@@ -6,7 +6,7 @@
 #include "json.h"
 #include "options.h"
 
-static const char *const task_names[] = {"label", "simplify", "saliency", "cut"};
+static const char *const task_names[] = {"label", "simplify", "saliency", "cut", "curve"};
 static const char *const type_names[] = {"UInt8",  "Int8",  "UInt16", "Int16",
                                          "UInt32", "Int32", "Float32"};
 
@@ -182,12 +182,17 @@ static void print_text(const request *r, const qfz_plan *plan)
     }
 }
 
+static bool writes_nothing(const request *r)
+{
+    return r->job.count_only || r->job.task == QFZ_CURVE;
+}
+
 static int run(request *r)
 {
     qfz_plan plan = qfz_plan_default();
     qfz_error err = {0};
     r->job.src = r->operands[0];
-    r->job.dst = r->n_operands > 1 ? r->operands[1] : r->job.count_only ? NULL : "DST";
+    r->job.dst = r->n_operands > 1 ? r->operands[1] : writes_nothing(r) ? NULL : "DST";
     if (qfz_job_plan(&r->job, &plan, &err) != QFZ_OK) {
         complain(r->command, "%s", err.message);
         return EXIT_FAILED;

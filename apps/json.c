@@ -97,18 +97,18 @@ void json_count(json *j, const char *name, uint64_t value)
     (void)fprintf(j->out, "%" PRIu64, value);
 }
 
-void json_number(json *j, const char *name, double value)
+void json_digits(char digits[JSON_DIGITS], double value)
 {
-    char digits[32];
-    lead(j, name);
-    if (!isfinite(value)) {
-        (void)fputs("null", j->out);
-        return;
-    }
-    for (int precision = 6; precision <= 17;
-         precision++) { /* the fewest digits that read back as value */
-        (void)snprintf(digits, sizeof digits, "%.*g", precision, value);
+    for (int precision = 6; precision <= 17; precision++) {
+        (void)snprintf(digits, JSON_DIGITS, "%.*g", precision, value);
         if (strtod(digits, NULL) == value) break;
     }
-    (void)fputs(digits, j->out);
+}
+
+void json_number(json *j, const char *name, double value)
+{
+    char digits[JSON_DIGITS];
+    lead(j, name);
+    json_digits(digits, value);
+    (void)fputs(isfinite(value) ? digits : "null", j->out);
 }

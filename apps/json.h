@@ -23,6 +23,10 @@ void json_close(json *j, char bracket);                  /* '}' or ']'; a newlin
 void json_text(json *j, const char *name, const char *text);
 void json_integer(json *j, const char *name, int64_t value);
 void json_count(json *j, const char *name, uint64_t value);
+/* The fewest digits that read back as value. */
+enum { JSON_DIGITS = 32 };
+void json_digits(char digits[JSON_DIGITS], double value);
+
 void json_number(json *j, const char *name, double value); /* null if not finite */
 
 #endif

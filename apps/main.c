@@ -9,6 +9,7 @@
 #include "commands.h"
 #include "help.h"
 #include "options.h"
+#include "signals.h"
 
 static const command qfz_itself = {.name = "qfz"};
 
@@ -63,9 +64,16 @@ static void keep_memory(void)
 #endif
 }
 
+/* Functions in this section run before the libraries initialise themselves. */
+#ifdef __ELF__
+__attribute__((section(".preinit_array"),
+               used)) static void (*const before_libraries)(void) = signals_install;
+#endif
+
 /* `qfz run` processes one phase in one process and never joins MPI. */
 int main(int argc, char **argv)
 {
+    signals_install();
     keep_memory();
     const bool alone = argc > 1 && command_find(argv[1]) == &run_command;
     if (!alone && !command_join()) return EXIT_FAILED;

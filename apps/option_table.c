@@ -9,8 +9,9 @@
 #include "setters.h"
 
 #define FOR_REGIONS (FOR_LABEL | FOR_SIMPLIFY | FOR_CUT)
-#define FOR_IMAGES (FOR_LABEL | FOR_SIMPLIFY | FOR_SALIENCY)
-#define FOR_JOBS (FOR_IMAGES | FOR_CUT)
+#define FOR_IMAGES (FOR_LABEL | FOR_SIMPLIFY | FOR_SALIENCY | FOR_CURVE)
+#define FOR_RASTERS (FOR_LABEL | FOR_SIMPLIFY | FOR_SALIENCY | FOR_CUT)
+#define FOR_JOBS (FOR_RASTERS | FOR_CURVE)
 #define FOR_ALL (FOR_JOBS | FOR_INFO | FOR_BENCH)
 #define FOR_PHASES (FOR_JOBS | FOR_INFO | FOR_RUN)
 #define FOR_EVERY (FOR_ALL | FOR_RUN | FOR_HELP | FOR_COMPLETION)
@@ -29,7 +30,7 @@ static const char images[] = "Generated images";
 static const char general[] = "General";
 
 const option option_table[] = {
-    {"--task", TAKES("label|simplify|saliency|cut"), .commands = FOR_INFO, .section = "Task",
+    {"--task", TAKES("label|simplify|saliency|cut|curve"), .commands = FOR_INFO, .section = "Task",
      HELP("The command to plan. qfz info accepts the options of this command. Default: label."),
      .set = set_choice, .at = AT(job.task)},
 
@@ -70,7 +71,7 @@ const option option_table[] = {
                   "the right, below, below right, below left. NaN and nodata are no edge. Default: "
                   "the dissimilarities."}},
      .set = set_text, .at = AT(job.edges)},
-    {"--alpha", TAKES("A"), .commands = FOR_ALL, .section = criterion,
+    {"--alpha", TAKES("A"), .commands = FOR_RASTERS | FOR_INFO | FOR_BENCH, .section = criterion,
      .help = {{FOR_LABEL, "Regions are alpha-components: two neighbours join if their "
                           "dissimilarity is at most A. A is at least 0, or inf, in the unit of the "
                           "pixel values. Default: two neighbours join if their values are equal."},
@@ -101,6 +102,13 @@ const option option_table[] = {
                "W per band. W is at least 0, or inf, in the unit of the pixel values. Default: "
                "inf."}},
      .set = set_omega},
+    {"--min-area", TAKES("N"), .commands = FOR_IMAGES | FOR_INFO, .section = criterion,
+     HELP("Minimum mapping unit: every region has at least N pixels, or at least the area N with a "
+          "unit: 5000m2, 0.5ha or 0.01km2. A smaller region joins the neighbour that is most "
+          "similar to it, whatever alpha and omega are. Only an area of valid pixels that is "
+          "smaller than N as a whole stays smaller. The result does not depend on the tiling. "
+          "Default: regions of any size."),
+     .set = set_min_area},
     {"--background", TAKES("V"), .commands = FOR_LABEL | FOR_INFO, .section = criterion,
      HELP("Pixels with the value V in every band are background: their label is 0. Default: no "
           "background."),
@@ -151,11 +159,11 @@ const option option_table[] = {
                   "standard deviation per band. The extension of FILE selects the GDAL vector "
                   "driver: .gpkg, .csv and others. Default: no table."}},
      .set = set_text, .at = AT(job.regions)},
-    {"-of", "--of", TAKES("FORMAT"), .commands = FOR_JOBS | FOR_INFO, .section = output,
+    {"-of", "--of", TAKES("FORMAT"), .commands = FOR_RASTERS | FOR_INFO, .section = output,
      HELP("GDAL driver of the output rasters, for example COG. Default: the driver for the "
           "extension of DST; GTiff if there is none."),
      .set = set_text, .at = AT(job.format)},
-    {"-ot", "--ot", TAKES("TYPE"), .commands = FOR_JOBS | FOR_INFO, .section = output,
+    {"-ot", "--ot", TAKES("TYPE"), .commands = FOR_RASTERS | FOR_INFO, .section = output,
      .help = {{FOR_LABEL | FOR_CUT, "Data type of the labels, for example UInt16. A type that "
                                     "cannot hold the number of regions is an error. Default: "
                                     "UInt32, or UInt64 for 2^32 regions or more."},
@@ -168,7 +176,7 @@ const option option_table[] = {
               {0, "Data type of the output raster, for example UInt32. A type that cannot hold "
                   "every value is an error. Default: the default of the planned command."}},
      .set = set_text, .at = AT(job.type)},
-    {"-co", "--co", TAKES("KEY=VALUE"), .repeats = true, .commands = FOR_JOBS | FOR_INFO,
+    {"-co", "--co", TAKES("KEY=VALUE"), .repeats = true, .commands = FOR_RASTERS | FOR_INFO,
      .section = output,
      HELP("Creation option of the GDAL driver of the output rasters. Repeatable. Default for "
           "GTiff: tiled, with ZSTD compression."),
@@ -177,20 +185,32 @@ const option option_table[] = {
      HELP("Count the regions and print the result as JSON, without an output file. DST is left "
           "out."),
      FLAG(job.count_only)},
-    {"--merge", .commands = FOR_JOBS | FOR_INFO, .section = output,
+    {"--merge", .commands = FOR_RASTERS | FOR_INFO, .section = output,
      HELP("With several processes (MPI, or --part): merge the rasters of all processes into DST. "
           "Default: DST is a VRT file (.vrt) that refers to one raster per process."),
      FLAG(job.merge)},
+    {"--format", TAKES("text|csv|json"), .commands = FOR_CURVE | FOR_INFO, .section = output,
+     HELP("Form of the curve: text (a short table), csv (a row alpha,regions for each alpha at "
+          "which the number changes) or json (the same points, and the fields below). Default: "
+          "text."),
+     .set = set_choice, .at = AT(curve.format)},
+    {"-o", "--output", TAKES("FILE"), .commands = FOR_CURVE | FOR_INFO, .section = output,
+     HELP("Write the curve to FILE. Default: stdout."), .set = set_text, .at = AT(curve.out)},
+    {"--plot", TAKES("FILE"), .commands = FOR_CURVE | FOR_INFO, .section = output,
+     HELP("Also draw the curve into the PNG image FILE, with logarithmic axes. Default: no plot."),
+     .set = set_text, .at = AT(curve.plot)},
     {"--overwrite", .commands = FOR_JOBS | FOR_INFO, .section = output,
      HELP("Replace outputs that exist. Default: an output that exists is an error."),
      FLAG(job.overwrite)},
 
     {"--work", TAKES("DIR"), .commands = FOR_PHASES, .section = batch,
-     .help = {{FOR_RUN, "Folder with the intermediate files of the job, the same for every "
-                        "process of the job. Required; no default."},
-              {0, "Folder for a journal of the job. A job with a journal can be resumed after any "
-                  "interruption; SIGTERM and SIGUSR1 end the job with exit status 75. Default: no "
-                  "journal."}},
+     .help =
+         {{FOR_RUN, "Folder with the intermediate files of the job, the same for every "
+                    "process of the job. Required; no default."},
+          {0,
+           "Folder for a journal of the job. A job with a journal can be resumed after any "
+           "interruption; SIGTERM, SIGHUP and SIGUSR1 end the job with exit status 75. Default: no "
+           "journal."}},
      .set = set_text, .at = AT(job.work)},
     {"--resume", .commands = FOR_JOBS | FOR_INFO, .section = batch,
      HELP("Resume the job whose journal is in the folder of --work; in an empty folder the job "
@@ -257,16 +277,16 @@ const option option_table[] = {
      HELP("Engine that computes: cpu, cuda, or auto (cuda if a GPU is visible and usable and the "
           "raster is large enough, else cpu). The result does not depend on it. Default: auto."),
      .set = set_choice, .at = AT(job.engine)},
-    {"--gpus", TAKES("N[,N...]"), .commands = FOR_JOBS | FOR_INFO, .section = running,
+    {"--gpus", TAKES("N[,N...]"), .commands = FOR_RASTERS | FOR_INFO, .section = running,
      HELP("GPUs that share the tiles, counted from 0 among the GPUs that CUDA_VISIBLE_DEVICES "
           "leaves. Default: one GPU, and one more for each 2^32 pixels, as far as there are GPUs."),
      .set = set_gpus},
-    {"--gpu-memory", TAKES("SIZE"), .commands = FOR_JOBS | FOR_INFO, .section = running,
+    {"--gpu-memory", TAKES("SIZE"), .commands = FOR_RASTERS | FOR_INFO, .section = running,
      HELP("Upper limit of the memory used on each GPU, for example 20GB; units as in --memory, "
           "without %. Default: nine tenths of the GPU's memory."),
      .set = set_bytes, .at = AT(job.gpu_memory_bytes)},
-    {"--method", TAKES("auto|stava|c2fl|ha4|connect-v1|connect-v2"), .commands = FOR_ALL,
-     .section = running,
+    {"--method", TAKES("auto|stava|c2fl|ha4|connect-v1|connect-v2"),
+     .commands = FOR_RASTERS | FOR_INFO | FOR_BENCH, .section = running,
      .help = {{FOR_LABEL, "Published method that labels equal values on the GPU: stava, c2fl or "
                           "ha4, for one band of integers. auto is the fastest method of the CUDA "
                           "engine. The result does not depend on it. Default: auto."},
@@ -280,6 +300,10 @@ const option option_table[] = {
               {0, "Method of the CUDA engine: only auto, since no published method does this "
                   "command's job. Default: auto."}},
      .set = set_chosen_text, .at = AT(job.gpu_method)},
+    {"--allow-network", .commands = FOR_JOBS | FOR_INFO, .section = running,
+     HELP("Read sources over the network: SRC or --mask is a URL, a name of /vsicurl/, /vsis3/ and "
+          "the like, or a VRT that names such a source. Default: such sources are an error."),
+     FLAG(job.allow_network)},
     {"--retries", TAKES("N"), .commands = FOR_JOBS | FOR_INFO, .section = running,
      HELP("Number of retries of a read or a write that failed, after 10 ms, 40 ms, 160 ms and so "
           "on, at most 10 s. Default: 3."),

@@ -24,7 +24,7 @@ void request_init(request *r, const command *c)
                   .runs = 7},
     };
     r->job.px_per_gpu = px_per_gpu;
-    for (int task = QFZ_LABEL; task <= QFZ_CUT; task++)
+    for (int task = QFZ_LABEL; task <= QFZ_CURVE; task++)
         if (c->bit == 1u << task) r->job.task = (qfz_task)task;
 }
 
@@ -139,8 +139,8 @@ static bool misplaced(const request *r, const option *o, unsigned bit)
         const char *name;
     } all[] = {{FOR_LABEL, "qfz label"},       {FOR_SIMPLIFY, "qfz simplify"},
                {FOR_SALIENCY, "qfz saliency"}, {FOR_CUT, "qfz cut"},
-               {FOR_INFO, "qfz info"},         {FOR_BENCH, "qfz-bench"},
-               {FOR_HELP, "qfz help"}};
+               {FOR_CURVE, "qfz curve"},       {FOR_INFO, "qfz info"},
+               {FOR_BENCH, "qfz-bench"},       {FOR_HELP, "qfz help"}};
     const bool of_task = (o->commands & FOR_TASKS) != 0;
     char owners[128] = "";
     const char *here = r->command->name;

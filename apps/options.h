@@ -29,6 +29,13 @@ typedef struct bench_request {
     int runs;
 } bench_request;
 
+/* Options of qfz curve only. */
+typedef struct curve_request {
+    int format;       /* as in the choices of --format */
+    const char *plot; /* names of files; NULL: none */
+    const char *out;
+} curve_request;
+
 typedef enum action { ACTION_RUN = 0, ACTION_HELP, ACTION_VERSION, ACTION_MAN } action;
 
 /* A parsed command line.  The job borrows from the request, and both borrow from argv. */
@@ -42,6 +49,7 @@ typedef struct request {
     bool quiet, json;
     bool markdown, table; /* help: the form of the output */
     bench_request bench;
+    curve_request curve;
 
     int *bands;
     double *omega, *weights;

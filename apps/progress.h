@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* progress.h - progress of a job on stderr, and signals that stop the job.
+/* progress.h - progress of a job on stderr.
  *
  * On a terminal progress is GDAL's bar, 0...10...20, else one line per minute. */
 #ifndef PROGRESS_H
@@ -16,9 +16,8 @@ typedef struct progress {
     progress_log log;
 } progress;
 
-/* Installs handlers: the first SIGINT, SIGTERM or SIGUSR1 stops the job at its next progress
- * report, a second one ends the process.  resumable: the job has a journal; if it does not stop
- * within seconds of SIGTERM or SIGUSR1, the process ends with EXIT_RESUMABLE. */
+/* Begins: a signal (signals.h) ends the job at its next progress report.  resumable: the job has a
+ * journal. */
 progress progress_start(const command *c, bool quiet, bool resumable);
 
 /* A qfz_progress_fn; arg is the progress. */
@@ -26,8 +25,5 @@ int progress_report(const qfz_progress *state, void *arg);
 
 /* Ends the line of an incomplete bar. */
 void progress_end(progress *p);
-
-/* The signal that stopped the job; 0: none. */
-int progress_signal(void);
 
 #endif

@@ -5,7 +5,9 @@
 /* Called only without a valid task; main.c runs valid ones. */
 static int run(request *r)
 {
-    complain(r->command, "%s: no such task; the tasks are label, simplify, saliency and cut",
+    complain(r->command,
+             "%s: no such task; the tasks are label, simplify, saliency, cut and "
+             "curve",
              r->operands[0]);
     return EXIT_USAGE;
 }
@@ -19,12 +21,14 @@ const command run_command = {
     .max_operands = 1,
     .summary = "one phase of a task in one process, for job arrays",
     .description =
-        "Runs one phase of TASK on one part of the raster. TASK is label, simplify, saliency or "
-        "cut; its options are accepted before and after TASK. All processes of a job have the same "
+        "Runs one phase of TASK on one part of the raster. TASK is label, simplify, saliency, "
+        "cut or curve; its options are accepted before and after TASK. All processes of a job have "
+        "the same "
         "folder --work and the same options of TASK.\n\n"
         "First run phase summarise for every part K of N; when all parts are complete, run phase "
         "stitch once; then run phase resolve for every part. For simplify, run summarise and "
-        "stitch twice before resolve. The parts of a phase may run in any order, at the same time "
+        "stitch twice before resolve; for curve, resolve is left out, and stitch prints the "
+        "result. The parts of a phase may run in any order, at the same time "
         "and on different machines, and may be repeated. Each process prints the phase to run "
         "next. The last process of resolve completes the output.",
     .example =

@@ -9,6 +9,7 @@
 #include "gpus.h"
 #include "json.h"
 #include "progress.h"
+#include "signals.h"
 
 const json_field run_job_json[] = {
     {"command", "Name of the command."},
@@ -33,7 +34,7 @@ static void print_summary(const request *r, const qfz_report *report)
 {
     const double mpx = (double)report->width * (double)report->height / 1e6;
     (void)fprintf(stderr, "%s: ", r->job.dst ? r->job.dst : r->job.src);
-    if (r->job.task != QFZ_SALIENCY)
+    if (r->job.task != QFZ_SALIENCY && r->job.task != QFZ_CURVE)
         (void)fprintf(stderr, "%" PRIu64 " region%s, ", report->regions,
                       report->regions == 1 ? "" : "s");
     (void)fprintf(stderr,
@@ -45,55 +46,55 @@ static void print_summary(const request *r, const qfz_report *report)
                   (double)report->peak_rss_bytes / 1e6);
 }
 
+void run_job_fields(json *j, const request *r, const qfz_report *report)
+{
+    json_text(j, "command", strrchr(r->command->name, ' ') + 1);
+    json_text(j, "src", r->job.src);
+    if (r->job.dst) json_text(j, "dst", r->job.dst);
+    if (r->job.labels) json_text(j, "labels", r->job.labels);
+    if (r->job.regions) json_text(j, "table", r->job.regions);
+    json_count(j, "regions", report->regions);
+    json_count(j, "pixels", report->pixels);
+    json_integer(j, "width", report->width);
+    json_integer(j, "height", report->height);
+    json_integer(j, "tiles", report->tiles);
+    json_text(j, "engine", report->engine);
+    json_integer(j, "gpus", report->n_gpus);
+    json_number(j, "seconds", report->seconds);
+    json_open(j, "steps", '[');
+    for (int i = 0; i < report->n_steps; i++) {
+        json_open(j, NULL, '{');
+        json_text(j, "name", report->steps[i].name);
+        json_number(j, "seconds", report->steps[i].seconds);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+    json_integer(j, "peak_rss_bytes", report->peak_rss_bytes);
+}
+
 static void print_json(const request *r, const qfz_report *report)
 {
     json j = json_to(stdout);
     json_open(&j, NULL, '{');
-    json_text(&j, "command", strrchr(r->command->name, ' ') + 1);
-    json_text(&j, "src", r->job.src);
-    if (r->job.dst) json_text(&j, "dst", r->job.dst);
-    if (r->job.labels) json_text(&j, "labels", r->job.labels);
-    if (r->job.regions) json_text(&j, "table", r->job.regions);
-    json_count(&j, "regions", report->regions);
-    json_count(&j, "pixels", report->pixels);
-    json_integer(&j, "width", report->width);
-    json_integer(&j, "height", report->height);
-    json_integer(&j, "tiles", report->tiles);
-    json_text(&j, "engine", report->engine);
-    json_integer(&j, "gpus", report->n_gpus);
-    json_number(&j, "seconds", report->seconds);
-    json_open(&j, "steps", '[');
-    for (int i = 0; i < report->n_steps; i++) {
-        json_open(&j, NULL, '{');
-        json_text(&j, "name", report->steps[i].name);
-        json_number(&j, "seconds", report->steps[i].seconds);
-        json_close(&j, '}');
-    }
-    json_close(&j, ']');
-    json_integer(&j, "peak_rss_bytes", report->peak_rss_bytes);
+    run_job_fields(&j, r, report);
     json_close(&j, '}');
 }
 
-static const char *name_of(int signal_number)
-{
-    return signal_number == SIGINT ? "Ctrl-C" : signal_number == SIGUSR1 ? "SIGUSR1" : "SIGTERM";
-}
-
 /* Reports why the job ended; returns the exit status.  The signal that stopped the job may have
- * reached another process of it: progress_signal() is 0 then. */
+ * reached another process of it: signals_first() is 0 then. */
 static int failed(const request *r, const qfz_error *err)
 {
-    const int number = progress_signal();
+    const int number = signals_first();
     if (err->status == QFZ_ECANCEL && r->job.work) {
         complain(r->command, "stopped by %s; --resume continues from %s",
-                 number ? name_of(number) : "another process of the job", r->job.work);
+                 number ? signals_name(number) : "another process of the job", r->job.work);
         return number == SIGINT ? EXIT_SIGNAL + number : EXIT_RESUMABLE;
     }
     if (err->status != QFZ_ECANCEL || number == 0) {
         complain(r->command, "%s", err->message);
         return EXIT_FAILED;
     }
-    complain(r->command, "stopped by %s; no output was written", name_of(number));
+    complain(r->command, "stopped by %s; no output was written", signals_name(number));
     return EXIT_SIGNAL + number;
 }
 
@@ -109,7 +110,7 @@ static void print_next(const request *r, qfz_phase next)
                       r->job.part ? ", once all parts are complete" : "", phases[next]);
 }
 
-int run_job(request *r)
+int run_job_then(request *r, run_job_print print)
 {
     gpu_list gpus = {0};
     const qfz_gpu_view view = gpus_view(&gpus);
@@ -135,6 +136,16 @@ int run_job(request *r)
         return EXIT_OK;
     }
     if (!r->quiet) print_summary(r, &report);
-    if (r->json || r->job.count_only) print_json(r, &report);
+    return print(r, &report);
+}
+
+static int print_result(const request *r, const qfz_report *report)
+{
+    if (r->json || r->job.count_only) print_json(r, report);
     return EXIT_OK;
+}
+
+int run_job(request *r)
+{
+    return run_job_then(r, print_result);
 }

@@ -313,3 +313,13 @@ const char *set_weights(const option *o, request *r, const char *const *values)
     if (!wrong) criterion->weights = r->weights;
     return wrong;
 }
+
+const char *set_min_area(const option *o, request *r, const char *const *values)
+{
+    (void)o;
+    int64_t pixels;
+    if (!value_area(values[0], &pixels, &r->job.min_area_m2))
+        return "must be a number of pixels such as 25, or an area such as 5000m2, 0.5ha or 0.01km2";
+    r->job.criterion.min_area = (uint64_t)pixels;
+    return NULL;
+}

@@ -27,11 +27,12 @@ const char *add_key_value(const option *o, request *r, const char *const *values
 const char *add_pair(const option *o, request *r, const char *const *values);
 
 /* Each for one member of the request. */
-const char *add_bands(const option *o, request *r, const char *const *values); /* 1,2 */
-const char *set_gpus(const option *o, request *r, const char *const *values);  /* 0,1 */
-const char *set_omega(const option *o, request *r, const char *const *values);
-const char *set_weights(const option *o, request *r, const char *const *values); /* 3 or 3,5 */
-const char *set_part(const option *o, request *r, const char *const *values);    /* K/N */
-const char *set_ranks(const option *o, request *r, const char *const *values);   /* N or N,M */
+const char *add_bands(const option *o, request *r, const char *const *values);    /* 1,2 */
+const char *set_gpus(const option *o, request *r, const char *const *values);     /* 0,1 */
+const char *set_min_area(const option *o, request *r, const char *const *values); /* 25, 0.5ha */
+const char *set_omega(const option *o, request *r, const char *const *values);    /* 3 or 3,5 */
+const char *set_part(const option *o, request *r, const char *const *values);     /* K/N */
+const char *set_ranks(const option *o, request *r, const char *const *values);    /* N or N,M */
+const char *set_weights(const option *o, request *r, const char *const *values);  /* 1,0.5,0 */
 
 #endif

@@ -80,6 +80,34 @@ bool value_memory(const char *text, int64_t *bytes)
     return true;
 }
 
+bool value_area(const char *text, int64_t *pixels, double *m2)
+{
+    static const struct unit {
+        const char *name;
+        double m2;
+    } units[] = {{"km2", 1e6}, {"m2", 1}, {"ha", 1e4}};
+    const size_t length = strlen(text);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        const size_t n = strlen(units[i].name);
+        char digits[64];
+        double number;
+        if (length <= n || length - n >= sizeof digits ||
+            strcmp(text + length - n, units[i].name) != 0)
+            continue;
+        memcpy(digits, text, length - n);
+        digits[length - n] = '\0';
+        if (!value_number(digits, &number) || !(number > 0) || isinf(number)) return false;
+        *m2 = number * units[i].m2;
+        *pixels = 0;
+        return true;
+    }
+    int64_t number;
+    if (!value_integer(text, &number) || number < 1) return false;
+    *pixels = number;
+    *m2 = 0;
+    return true;
+}
+
 int value_choice(const char *text, const char *alternatives)
 {
     const size_t length = strlen(text);

@@ -18,6 +18,10 @@ bool value_integer(const char *text, int64_t *number);
 /* 2GB, 1.5GiB, 500000000, 50% (of physical memory); at least one byte. */
 bool value_memory(const char *text, int64_t *bytes);
 
+/* An area: a whole number of pixels (25), or a number with a unit (5000m2, 0.5ha, 0.01km2).  The
+ * other of *pixels and *m2 becomes 0.  At least 1 pixel, or more than 0 square metres. */
+bool value_area(const char *text, int64_t *pixels, double *m2);
+
 /* The position of a text among the alternatives "a|b|c", or -1. */
 int value_choice(const char *text, const char *alternatives);
 

@@ -135,11 +135,15 @@ typedef struct qfz_criterion {
     double alpha;          /* largest dissimilarity of joined neighbours, >= 0; infinity is allowed.
                               Tree and saliency are of all alphas and ignore it */
     const double *omega;   /* largest max - min of a region, per band, >= 0; NULL: no limit */
-    int n_omega;   /* length of omega: 1 (the same for every band), or the number of bands */
-    int n_weights; /* length of weights: the number of bands; ignored where weights is NULL */
+    int n_omega;       /* length of omega: 1 (the same for every band), or the number of bands */
+    int n_weights;     /* length of weights: the number of bands; ignored where weights is NULL */
+    uint64_t min_area; /* N: least number of pixels of a region.  The hierarchy is filtered so that
+                          no region of any cut is smaller, except whole areas of valid pixels that
+                          are; a region may span more than omega for it.  0 or 1: no filter.
+                          On the CPU engine; not for trees and cuts */
     const double *weights; /* of l1, l2 and linf: one per band, finite, >= 0, at least one > 0; flat
                               zones ignore them; NULL: none */
-    uint64_t reserved[5];
+    uint64_t reserved[4];
 } qfz_criterion;
 
 /* Published GPU methods by their names, for gpu_method of jobs and sessions.  A job or session that
@@ -179,7 +183,8 @@ typedef enum qfz_task {
                       connectivity, IEEE TPAMI 30, 2008) */
     QFZ_SALIENCY,  /* dst: for every edge the lowest alpha at which its two pixels are in one
                       alpha-component; the raster is the whole hierarchy */
-    QFZ_CUT        /* dst: labels of alpha-components, src being a saliency raster */
+    QFZ_CUT,       /* dst: labels of alpha-components, src being a saliency raster */
+    QFZ_CURVE      /* curve: the number of alpha-components for every alpha; no dst */
 } qfz_task;
 
 /* Form of a saliency raster.  EDGES: one band per direction (right, below; 8-connected also below
@@ -188,7 +193,7 @@ typedef enum qfz_task {
  *
  * Outputs carry metadata: QFZ_CONTENT (labels, painted, saliency), QFZ_CONNECTIVITY, QFZ_DISTANCE,
  * QFZ_WEIGHTS where there are weights; saliency also QFZ_LAYOUT, labels and painted rasters also
- * QFZ_ALPHA and QFZ_OMEGA. */
+ * QFZ_ALPHA and QFZ_OMEGA, and outputs with a least area of regions QFZ_MIN_AREA. */
 typedef enum qfz_layout { QFZ_EDGES = 0, QFZ_PIXEL, QFZ_KHALIMSKY } qfz_layout;
 
 /* A pixel is invalid if all of its bands hold nodata, or if any does. */
@@ -226,6 +231,37 @@ typedef enum qfz_phase {
     QFZ_PHASE_STITCH,    /* one process: the exteriors of all tiles from all summaries */
     QFZ_PHASE_RESOLVE    /* one part's tiles again, given their exteriors, into the output */
 } qfz_phase;
+
+/* The number of alpha-components for every alpha: regions[i] of them for alpha[i] <= alpha <
+ * alpha[i + 1], and regions[n - 1] from alpha[n - 1] on.  alpha[0] is 0, alpha ascends in the unit
+ * of the pixels, and regions descends.
+ *
+ * Where the levels of more than 2^18 different floats (or integers from 2^20 on) occur,
+ * neighbouring ones share a point: from alpha = exact_below on, regions[i] is exact at alpha[i],
+ * and between alpha[i] and alpha[i + 1] the number is between regions[i] and regions[i + 1]. */
+typedef struct qfz_curve {
+    size_t struct_size;
+    int64_t n; /* points */
+    double *alpha;
+    uint64_t *regions;
+    double exact_below; /* infinity: all is exact */
+} qfz_curve;
+
+static inline qfz_curve qfz_curve_default(void)
+{
+    qfz_curve curve;
+    memset(&curve, 0, sizeof curve);
+    curve.struct_size = sizeof curve;
+    return curve;
+}
+
+/* Frees the arrays of a curve that a job has filled. */
+QFZ_API void qfz_curve_release(qfz_curve *curve);
+
+/* Draws a curve into a PNG image of 900 x 600 pixels, both axes logarithmic.  overwrite: replace
+ * the file if it exists. */
+QFZ_API QFZ_CHECKED qfz_status qfz_curve_plot(const qfz_curve *curve, const char *path,
+                                              bool overwrite, qfz_error *err);
 
 /* A job.  Start from qfz_job_default().  Everything a job points to is borrowed until the call
  * returns.  String lists are arrays of "KEY=VALUE" that end with NULL; NULL is an empty list. */
@@ -289,6 +325,13 @@ typedef struct qfz_job {
     qfz_progress_fn progress; /* NULL: none */
     void *progress_arg;
 
+    double min_area_m2; /* label, simplify, saliency: least area of a region, as criterion.min_area,
+                           in square metres (without a CRS, in square units of the geotransform); 0:
+                           none */
+    qfz_curve *curve; /* curve: receives the result, which the caller releases; in every process */
+    bool allow_network;   /* src and mask, and what a VRT names, may be read over a network */
+    bool unused_flags[7]; /* must be false */
+
     /* A raster of src's size whose bands are levels of edges, stored as in QFZ_EDGES: 2 bands
      * (4-connected) or 4 (8-connected) of integers or Float32, >= 0; NaN, or the band's nodata: no
      * edge.  label, simplify, saliency: these levels take the place of dissimilarities; src gives
@@ -319,7 +362,7 @@ typedef struct qfz_step_time {
 /* What a job did. */
 typedef struct qfz_report {
     size_t struct_size;
-    uint64_t regions; /* saliency: 0 */
+    uint64_t regions; /* saliency: 0; curve: at alpha 0 */
     uint64_t pixels;  /* valid pixels */
     int64_t width, height;
     int64_t tiles;

@@ -13,6 +13,7 @@ extern "C" {
 /* Parts of the work of a job on one tile, for images in host memory. */
 #define QFZ_PART_SUMMARISE ((qfz_part)6) /* the boundary summary of the image, for saliency */
 #define QFZ_PART_RESOLVE ((qfz_part)7)   /* saliency with an exterior: links that change nothing */
+#define QFZ_PART_FILTER ((qfz_part)8)    /* the area filter alone */
 
 /* Runs a part, results staying in the session; *ms: wall-clock time of the run without the
  * allocation of memory and without opening the engine. */

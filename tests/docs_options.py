@@ -21,7 +21,7 @@ OTHERS = {"--mem", "--mem-per-cpu", "--time", "--array", "--nodes", "--ntasks", 
           "--kill-on-bad-exit", "--bind-to", "--map-by", "--oversubscribe", "--prefix", "--preset", "--build", "--install",
           "--target", "--fmad", "-ffp-contract", "-np", "-n", "-N", "-D", "-S", "-B", "-R", "-L",
           "-r", "-l", "--extended-lambda"}
-TASKS = ("label", "simplify", "saliency", "cut")
+TASKS = ("label", "simplify", "saliency", "cut", "curve")
 OPTION = re.compile(r"--?[A-Za-z][A-Za-z0-9-]*")
 
 problems = []

@@ -25,7 +25,7 @@ set_tests_properties(cases_reference PROPERTIES LABELS unit)
 
 # The command, and real rasters; skipped where there is no data.
 set(QFZ_COMMAND $<TARGET_FILE:qfz>)
-foreach(part errors signals json georef)
+foreach(part errors signals json georef names sources lossless)
     qfz_add_shell_test(cli_${part} ${CMAKE_CURRENT_SOURCE_DIR}/cli/${part}.sh ${QFZ_COMMAND})
 endforeach()
 foreach(place disk device folder)
@@ -35,6 +35,8 @@ endforeach()
 # The page on levels of edges.
 qfz_add_shell_test(cli_edges python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/edges.py ${QFZ_COMMAND}
     ${CMAKE_SOURCE_DIR}/docs/user/edges.md)
+qfz_add_shell_test(cli_curve ${CMAKE_CURRENT_SOURCE_DIR}/cli/curve.sh ${QFZ_COMMAND}
+    ${QFZ_TEST_DATA})
 # Batch jobs: in parts, killed, stopped, on storage that is full, damaged or stalled, by the scripts
 # of the page on clusters.  A test that needs MPI, or the permission to mount storage, is separate,
 # so that only that test is skipped.  Leaks inside MPI are not reported.
@@ -44,14 +46,14 @@ function(qfz_add_batch_test name part way)
     set_tests_properties(${name} PROPERTIES
         ENVIRONMENT "LSAN_OPTIONS=detect_leaks=0;ASAN_OPTIONS=detect_leaks=0")
 endfunction()
-foreach(part parts kill faults stalled docs)
+foreach(part parts kill curve faults stalled docs)
     qfz_add_batch_test(batch_${part} ${part} alone)
     qfz_add_batch_test(batch_${part}_ranks ${part} ranks)
 endforeach()
 qfz_add_batch_test(batch_tmpfs faults tmpfs)
 # These wait for processes half of the time, so other tests run beside; but only one of these at a
 # time, since each starts several ranks.
-set_tests_properties(batch_parts_ranks batch_kill_ranks batch_faults_ranks batch_docs_ranks
+set_tests_properties(batch_parts_ranks batch_kill_ranks batch_curve_ranks batch_faults_ranks batch_docs_ranks
     PROPERTIES RESOURCE_LOCK ranks)
 # A sanitizer reserves more addresses than the limit of torture.sh allows, and is slow.
 set(QFZ_TORTURE_LIMIT yes)

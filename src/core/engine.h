@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* engine.h - the one seam between the pipeline and the processors.
  *
- * An engine is a table of functions that every engine must have, and four optional sub-tables
- * (cache, stream, groups, device), each NULL or complete.  A worker holds what one thread needs to
- * process tiles; all of its memory is allocated when it opens.  The calls for one tile, in order,
- * with a bar where another pass over the raster begins:
+ * An engine is a table of functions that every engine must have, and five optional sub-tables
+ * (cache, stream, groups, device, filter), each NULL or complete.  A worker holds what one thread
+ * needs to process tiles; all of its memory is allocated when it opens.  The calls for one tile, in
+ * order, with a bar where another pass over the raster begins:
  *
  *   components          load, partition, summarise | load, partition, number, labels, features
  *   saliency            load, summarise            | load, saliency
+ *   area filter         load, filter->summarise | load, filter->resolve
+ *   curve               load, joins
  *   (alpha, omega)      load, summarise | load, partition, border_sums
  *                                       | load, partition, paint, number, labels, features
  *
@@ -23,6 +25,7 @@
 
 #include "qfz_bench.h"
 
+#include "core/histogram.h"
 #include "core/record.h"
 #include "core/rows.h"
 #include "core/summary.h"
@@ -190,6 +193,25 @@ typedef struct qfz_engine_device {
                         qfz_error *err);
 } qfz_engine_device;
 
+/* ---- Optional: the area filter (cpu/filter.h), by workers of kind QFZ_FILTER.
+ *
+ * The edges of the raster's minimum spanning forest in the order of (level, position) whose two
+ * components weigh less than rule->min_mass have filtered level 0.  box: of the loaded tile in the
+ * raster, which positions depend on.  row_mass: the weight of a pixel in each row of the tile;
+ * NULL: 1. */
+typedef struct qfz_engine_filter {
+    /* Fills a summary that qfz_summary_init() made for the tile's box: links with positions, mass
+     * events. */
+    qfz_status (*summarise)(qfz_worker *worker, qfz_box box, const uint64_t *row_mass,
+                            qfz_summary *summary, qfz_error *err);
+
+    /* zeroed[px], as in qfz_image: the edges that start from pixels of the tile and whose filtered
+     * level is 0, but not their own level; those that leave the tile come from the exterior.
+     * exterior NULL: the tile is the whole raster. */
+    qfz_status (*resolve)(qfz_worker *worker, qfz_box box, const uint64_t *row_mass,
+                          const qfz_exterior *exterior, uint8_t *zeroed, qfz_error *err);
+} qfz_engine_filter;
+
 /* ---- What every engine has. */
 typedef struct qfz_engine {
     const char *name;
@@ -251,10 +273,17 @@ typedef struct qfz_engine {
     qfz_status (*tree)(qfz_worker *worker, uint32_t *parent, uint32_t *level, int64_t *n_nodes,
                        qfz_error *err);
 
+    /* Optional.  QFZ_JOINS: as summarise(), and the levels of those joins of the tile's minimum
+     * spanning forest that no link of the summary stands for; owned by the worker and valid until
+     * the next call.  summary NULL: the tile is the whole raster, and all joins are counted. */
+    qfz_status (*joins)(qfz_worker *worker, qfz_summary *summary, const qfz_histogram **settled,
+                        qfz_error *err);
+
     const qfz_engine_cache *cache;
     const qfz_engine_stream *stream;
     const qfz_engine_groups *groups;
     const qfz_engine_device *device;
+    const qfz_engine_filter *filter;
 } qfz_engine;
 
 extern const qfz_engine qfz_engine_cpu;

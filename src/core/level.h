@@ -37,6 +37,7 @@ typedef struct qfz_rule {
     uint32_t max_edge;    /* none of them greater than this level, which is below QFZ_NONE */
     uint32_t alpha_level; /* edges of a greater level join nothing */
     const double *omega;  /* one value per band, borrowed; NULL: no limit */
+    uint64_t min_mass;    /* the area filter's N (cpu/filter.h); 0: no filter */
 } qfz_rule;
 
 static inline int qfz_n_dirs(const qfz_rule *rule)

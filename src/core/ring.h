@@ -34,4 +34,19 @@ static inline int64_t qfz_ring_at(const qfz_ring *r, int64_t y, int64_t x)
     return r->n_rows + (left && x == r->box.x0 ? 0 : r->n_left) + y - r->box.y0 - top;
 }
 
+/* The place of pixel i of this ring, in raster coordinates. */
+static inline void qfz_ring_pixel(const qfz_ring *r, int64_t i, int64_t *y, int64_t *x)
+{
+    const bool top = r->sides & QFZ_AT_TOP;
+    const int64_t w = qfz_box_w(r->box), in_columns = i - r->n_rows;
+    const bool is_right = in_columns >= r->n_left;
+    if (in_columns >= 0) {
+        *y = r->box.y0 + top + in_columns - (is_right ? r->n_left : 0);
+        *x = is_right ? r->box.x1 - 1 : r->box.x0;
+    } else {
+        *y = top && i < w ? r->box.y0 : r->box.y1 - 1;
+        *x = r->box.x0 + (top && i < w ? i : i - (r->n_rows - w));
+    }
+}
+
 #endif

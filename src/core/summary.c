@@ -38,6 +38,8 @@ void qfz_summary_fini(qfz_summary *summary)
         free(summary->border_region);
         qfz_links_fini(&summary->links);
         qfz_ranges_fini(&summary->ranges);
+        qfz_masses_fini(&summary->masses);
+        free(summary->weight);
     }
     free(summary->packed);
     *summary = (qfz_summary){0};
@@ -51,6 +53,8 @@ void qfz_exterior_fini(qfz_exterior *exterior)
         free(exterior->cross_has);
         free(exterior->border_region);
         free(exterior->omega_level);
+        qfz_masses_fini(&exterior->masses);
+        free(exterior->zeroed);
     }
     free(exterior->packed);
     *exterior = (qfz_exterior){0};
@@ -89,11 +93,40 @@ qfz_status qfz_ranges_reserve(qfz_ranges *ranges, int64_t n, const qfz_rule *rul
     return QFZ_OK;
 }
 
+qfz_status qfz_links_reserve_placed(qfz_links *links, int64_t n, qfz_error *err)
+{
+    if (n <= links->room && links->position) return QFZ_OK;
+    QFZ_TRY(qfz_links_reserve(links, n, err));
+    return qfz_realloc((void **)&links->position, links->room, sizeof *links->position, err);
+}
+
+qfz_status qfz_masses_reserve(qfz_masses *masses, int64_t n, qfz_error *err)
+{
+    if (n <= masses->room) return QFZ_OK;
+    const int64_t room = room_for(n);
+    QFZ_TRY(qfz_realloc((void **)&masses->at, room, sizeof *masses->at, err));
+    QFZ_TRY(qfz_realloc((void **)&masses->level, room, sizeof *masses->level, err));
+    QFZ_TRY(qfz_realloc((void **)&masses->position, room, sizeof *masses->position, err));
+    QFZ_TRY(qfz_realloc((void **)&masses->mass, room, sizeof *masses->mass, err));
+    masses->room = room;
+    return QFZ_OK;
+}
+
+void qfz_masses_fini(qfz_masses *masses)
+{
+    free(masses->at);
+    free(masses->level);
+    free(masses->position);
+    free(masses->mass);
+    *masses = (qfz_masses){0};
+}
+
 void qfz_links_fini(qfz_links *links)
 {
     free(links->u);
     free(links->v);
     free(links->level);
+    free(links->position);
     *links = (qfz_links){0};
 }
 

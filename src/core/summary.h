@@ -22,6 +22,8 @@ typedef enum qfz_kind {
     QFZ_COMPONENTS = 0, /* regions of equal values, alpha-components, cuts */
     QFZ_LEVELS,         /* saliency */
     QFZ_OMEGA,          /* (alpha, omega)-components */
+    QFZ_FILTER,         /* the edges whose filtered level is 0 */
+    QFZ_JOINS,          /* the levels of a minimum spanning forest, counted (histogram.h) */
     QFZ_TREE            /* the alpha-tree of one image; nothing is stitched */
 } qfz_kind;
 
@@ -30,6 +32,7 @@ typedef enum qfz_kind {
 typedef struct qfz_links {
     int64_t n, room;
     uint32_t *u, *v, *level;
+    uint64_t *position; /* QFZ_FILTER only: the position of the edge that the link stands for */
 } qfz_links;
 
 /* Range events: at level[i], the component of ring pixel at[i] takes in values lo..hi; in the order
@@ -40,6 +43,16 @@ typedef struct qfz_ranges {
     uint32_t *at, *level;
     void *lo, *hi;
 } qfz_ranges;
+
+/* Mass events: at (level[i], position[i]), the component of ring pixel at[i] takes in mass[i] from
+ * inside, or N if that is less: saturated masses add up to N as the masses themselves do.  A
+ * component that weighs N has no further events.  All that a component takes in at level 0 may be
+ * one event, of any position. */
+typedef struct qfz_masses {
+    int64_t n, room;
+    uint32_t *at, *level;
+    uint64_t *position, *mass;
+} qfz_masses;
 
 typedef struct qfz_summary {
     qfz_box box;
@@ -61,8 +74,11 @@ typedef struct qfz_summary {
     uint32_t n_border_regions;
     uint32_t *border_region;
 
-    qfz_links links;   /* QFZ_LEVELS, QFZ_OMEGA */
+    qfz_links links;   /* QFZ_LEVELS, QFZ_OMEGA, QFZ_JOINS, QFZ_FILTER */
     qfz_ranges ranges; /* QFZ_OMEGA */
+
+    qfz_masses masses; /* QFZ_FILTER */
+    uint64_t *weight;  /* QFZ_FILTER: of each ring pixel alone; NULL: 1 each */
 
     bool is_view; /* the arrays above are not freed with the summary */
     void *packed; /* memory of all arrays, freed in their place; NULL: not owned */
@@ -71,8 +87,8 @@ typedef struct qfz_summary {
 typedef struct qfz_exterior {
     int64_t n_ring;
 
-    /* QFZ_LEVELS: external links, that is, links through the outside of the box; and the minimax
-     * levels of the edges that leave the box. */
+    /* QFZ_LEVELS: external links, that is, links through the outside of the box (QFZ_FILTER has
+     * them, too); and the minimax levels of the edges that leave the box. */
     qfz_links external; /* at most n_ring - 1 */
     uint32_t *cross;    /* n_dirs planes of n_ring */
     uint8_t *cross_has; /* n_ring; bit d: there is an edge in direction d that leaves the box */
@@ -82,6 +98,12 @@ typedef struct qfz_exterior {
     uint32_t n_border_regions;
     uint32_t *border_region;
     uint32_t *omega_level;
+
+    /* QFZ_FILTER: external links (above) and mass events, in which masses come from outside; and
+     * n_ring bytes, bit d: the edge from the ring pixel in direction d, which leaves the box, has
+     * filtered level 0 and a higher level of its own. */
+    qfz_masses masses;
+    uint8_t *zeroed;
 
     bool is_view; /* as in a summary */
     void *packed;
@@ -107,8 +129,13 @@ void qfz_levels_narrow_in_place(void *levels, int64_t n);
 /* Makes room for n links or events in all; existing ones are unchanged. */
 qfz_status qfz_links_reserve(qfz_links *links, int64_t n, qfz_error *err);
 qfz_status qfz_ranges_reserve(qfz_ranges *ranges, int64_t n, const qfz_rule *rule, qfz_error *err);
+qfz_status qfz_masses_reserve(qfz_masses *masses, int64_t n, qfz_error *err);
 void qfz_links_fini(qfz_links *links);
 void qfz_ranges_fini(qfz_ranges *ranges);
+void qfz_masses_fini(qfz_masses *masses);
+
+/* Makes room for n links with positions in all. */
+qfz_status qfz_links_reserve_placed(qfz_links *links, int64_t n, qfz_error *err);
 
 /* Copies the values of one pixel, or one end of a range. */
 static inline void qfz_copy_span(void *to, const void *from, size_t bytes)

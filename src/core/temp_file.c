@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "core/retry.h"
@@ -48,4 +49,19 @@ qfz_status qfz_temp_read(int file, const char *folder, void *data, int64_t bytes
         return QFZ_OK;
     return qfz_fail(err, QFZ_EIO, "%s: reading a temporary file there failed: %s", folder,
                     failures ? strerror(errno) : "it is too short");
+}
+
+qfz_status qfz_random_name(char number[QFZ_RANDOM_BYTES], qfz_error *err)
+{
+    unsigned long long bits;
+    if (getrandom(&bits, sizeof bits, 0) != sizeof bits)
+        return qfz_fail(err, QFZ_EIO, "no random number for the name of a temporary file: %s",
+                        strerror(errno));
+    (void)snprintf(number, QFZ_RANDOM_BYTES, "%016llx", bits);
+    return QFZ_OK;
+}
+
+int qfz_create_new(const char *path)
+{
+    return open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 }

@@ -235,7 +235,6 @@ static void number_rest(const qfz_block_work *b)
         b->up[i] = b->number[b->up[i]];
     for (uint32_t i = block->n_hooks; i < block->n_nodes; i++)
         b->up[i] = (uint16_t)i;
-    number_pixels(b->number, block->n_px, b->px_number);
 }
 
 /* Gates are found while the block is in the cache; its neighbours use them later. */
@@ -247,17 +246,46 @@ static void find_gates(const qfz_block_work *b)
         int64_t y, x;
         qfz_ring_place(h, w, i, &y, &x);
         const uint32_t first = b->px_first[y * w + x];
-        uint32_t at = b->px_number[y * w + x], level = 0;
+        uint32_t at = b->number[b->px_number[y * w + x]], level = 0;
         for (; b->up[at] != at; at = b->up[at])
             level = b->level[at];
         gate[i] = (qfz_gate){qfz_contracted_vertex(b->block, at), level > first ? level : first};
     }
 }
 
+/* The levels of the hooks of nodes ascend. */
+static void count_runs(const uint32_t *level, uint32_t n, qfz_histogram *settled)
+{
+    for (uint32_t i = 0, end; i < n; i = end) {
+        for (end = i + 1; end < n && level[end] == level[i];)
+            end++;
+        qfz_histogram_add(settled, level[i], end - i);
+    }
+}
+
+/* The hooks of pixels, then those of nodes.  Of two pixels that are hooked to each other, the root
+ * has the level of their edge, too, but no hook. */
+static void count_hooks(const qfz_block_work *b, qfz_histogram *settled)
+{
+    const uint16_t *const up = b->s->lightest.up;
+    const uint32_t *const level = b->px_first;
+    const uint32_t n = b->block->n_px, ignored = settled->n_dense;
+    if (settled->slot) {
+        for (uint32_t i = 0; i < n; i++)
+            if (up[i] != i) qfz_histogram_add(settled, level[i], 1);
+    } else {
+        for (uint32_t i = 0; i < n; i++)
+            settled->dense[up[i] != i ? level[i] : ignored]++;
+    }
+    count_runs(b->level, b->block->n_hooks, settled);
+}
+
 void qfz_block_finish(const qfz_block_work *b)
 {
+    if (b->c->settled) count_hooks(b, &b->c->settled[b->thread]);
     number_rest(b);
     find_gates(b);
+    if (!b->c->settled) number_pixels(b->number, b->block->n_px, b->px_number);
     if (b->c->stays) qfz_block_pack(b);
 }
 
@@ -384,5 +412,14 @@ void qfz_contraction_summarise(qfz_contraction *c, const uint8_t *ring_valid, ui
     links->n = 0;
     qfz_graph_sort(&c->graph);
     qfz_contraction_mark_ring(c, ring_valid, mark, links);
-    qfz_forest_summarise(&c->forest, &c->graph, mark, links);
+    if (c->settled) qfz_histogram_add(c->settled, 0, -(uint64_t)links->n);
+    qfz_forest_summarise(&c->forest, &c->graph, mark, links, c->settled);
+}
+
+void qfz_contraction_count_joins(qfz_contraction *c, uint32_t *mark)
+{
+    qfz_links none = {0};
+    memset(mark, 0xff, c->n_vertices * sizeof *mark);
+    qfz_graph_sort(&c->graph);
+    qfz_forest_summarise(&c->forest, &c->graph, mark, &none, c->settled);
 }

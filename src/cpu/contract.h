@@ -68,6 +68,9 @@ typedef struct qfz_contraction {
     qfz_forest forest;
 
     void *scratch; /* working memory of each thread */
+
+    qfz_histogram
+        *settled; /* borrowed, of each thread: the hooks of its blocks; NULL: not counted */
 } qfz_contraction;
 
 /* The vertex of a block's node, by node number; QFZ_NONE if the node is no vertex. */
@@ -128,9 +131,13 @@ void qfz_contraction_mark_ring(const qfz_contraction *c, const uint8_t *ring_val
                                qfz_links *links);
 
 /* Fills links with the links between ring pixels that represent the image; its ring must be open.
- * Sorts the graph and joins its forest.  mark: working memory for n_vertices. */
+ * Sorts the graph and joins its forest.  mark: working memory for n_vertices.  With c->settled, the
+ * first histogram also counts the joins of the graph that become no link. */
 void qfz_contraction_summarise(qfz_contraction *c, const uint8_t *ring_valid, uint32_t *mark,
                                qfz_links *links);
+
+/* Counts all joins of the graph of an image whose ring is not open. */
+void qfz_contraction_count_joins(qfz_contraction *c, uint32_t *mark);
 
 /* Working memory of the calling thread, at least 4 * QFZ_CPU_BLOCK_PX words; not while an image is
  * being contracted. */

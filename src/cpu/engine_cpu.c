@@ -12,6 +12,8 @@ static void close_one(qfz_worker *worker)
     free(worker->scratch);
     qfz_contraction_fini(&worker->contraction);
     qfz_omega_contraction_fini(&worker->omega);
+    qfz_filter_tile_fini(&worker->filter);
+    qfz_cpu_joins_close(worker);
     free(worker->mark);
     qfz_cpu_regions_close(worker);
     free(worker);
@@ -19,8 +21,9 @@ static void close_one(qfz_worker *worker)
 
 static qfz_status open_contraction(qfz_worker *worker, int64_t h, int64_t w, qfz_error *err)
 {
-    QFZ_TRY(qfz_contraction_init(&worker->contraction, worker->rule, h, w, QFZ_CPU_BLOCK_SIDE, true,
-                                 worker->n_threads, err));
+    const bool stays = worker->kind == QFZ_LEVELS;
+    QFZ_TRY(qfz_contraction_init(&worker->contraction, worker->rule, h, w, QFZ_CPU_BLOCK_SIDE,
+                                 stays, worker->n_threads, err));
     return QFZ_NEW_LARGE(&worker->mark, worker->contraction.max_vertices, err);
 }
 
@@ -31,9 +34,13 @@ static qfz_status open_kind(qfz_worker *worker, int64_t h, int64_t w, qfz_error 
     case QFZ_COMPONENTS:
     case QFZ_OMEGA: return qfz_cpu_regions_open(worker, h, w, err);
     case QFZ_LEVELS: return open_contraction(worker, h, w, err);
+    case QFZ_JOINS:
+        QFZ_TRY(open_contraction(worker, h, w, err));
+        return qfz_cpu_joins_open(worker, err);
     case QFZ_TREE:
         return qfz_alloc_large(&worker->scratch, 1, qfz_tree_bytes(worker->rule, h, w, n_threads),
                                err);
+    case QFZ_FILTER: return qfz_filter_tile_init(&worker->filter, worker->rule, h, w, err);
     }
     return QFZ_OK;
 }
@@ -85,7 +92,8 @@ static int64_t bytes_per_px(const qfz_rule *rule, qfz_kind kind)
     const int64_t pixels = side * side;
     switch (kind) {
     case QFZ_COMPONENTS: return regions + (int64_t)qfz_components_bytes(side, side, 1) / pixels + 1;
-    case QFZ_LEVELS: return qfz_contraction_bytes(rule, side, side, true) / pixels + 2;
+    case QFZ_LEVELS:
+    case QFZ_JOINS: return qfz_contraction_bytes(rule, side, side, kind == QFZ_LEVELS) / pixels + 2;
     case QFZ_OMEGA:
         return qfz_omega_contraction_bytes(rule, side, side) / pixels + 2 + regions + 3 * narrow +
                word * qfz_sum_words(rule->type) + (int64_t)qfz_cpu_means_bytes(rule);
@@ -94,6 +102,7 @@ static int64_t bytes_per_px(const qfz_rule *rule, qfz_kind kind)
                 (int64_t)qfz_tree_bytes(rule, side, side, 1)) /
                    pixels +
                1;
+    case QFZ_FILTER: return qfz_filter_tile_bytes(rule, side, side) / pixels + 1;
     }
     return 0;
 }
@@ -166,6 +175,26 @@ static qfz_status tree(qfz_worker *worker, uint32_t *parent, uint32_t *level, in
     return QFZ_OK;
 }
 
+/* ---- The area filter. */
+static qfz_status filter_summarise(qfz_worker *worker, qfz_box box, const uint64_t *row_mass,
+                                   qfz_summary *summary, qfz_error *err)
+{
+    QFZ_TRY(qfz_summary_take_ring(summary, &worker->tile, worker->rule, err));
+    return qfz_filter_tile_summarise(&worker->filter, &worker->tile, box, row_mass, summary, err);
+}
+
+static qfz_status filter_resolve(qfz_worker *worker, qfz_box box, const uint64_t *row_mass,
+                                 const qfz_exterior *exterior, uint8_t *zeroed, qfz_error *err)
+{
+    return qfz_filter_tile_resolve(&worker->filter, &worker->tile, box, row_mass, exterior, zeroed,
+                                   err);
+}
+
+static const qfz_engine_filter filter = {
+    .summarise = filter_summarise,
+    .resolve = filter_resolve,
+};
+
 static const qfz_engine_cache cache = {
     .bytes = qfz_cpu_cached_bytes,
     .store = qfz_cpu_store,
@@ -190,5 +219,7 @@ const qfz_engine qfz_engine_cpu = {
     .saliency = saliency,
     .tree_room = qfz_tree_room,
     .tree = tree,
+    .joins = qfz_cpu_joins,
     .cache = &cache,
+    .filter = &filter,
 };

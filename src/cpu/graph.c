@@ -167,7 +167,7 @@ void qfz_forest_grow(qfz_forest *forest, const qfz_graph *graph)
 }
 
 void qfz_forest_summarise(qfz_forest *forest, const qfz_graph *graph, uint32_t *mark,
-                          qfz_links *links)
+                          qfz_links *links, qfz_histogram *settled)
 {
     qfz_forest_reset(forest, graph->n);
     for (int64_t i = 0; i < graph->n_edges; i++) {
@@ -180,6 +180,8 @@ void qfz_forest_summarise(qfz_forest *forest, const qfz_graph *graph, uint32_t *
             links->u[links->n] = mark_a;
             links->v[links->n] = mark_b;
             links->level[links->n++] = graph->level[i];
+        } else if (settled) {
+            qfz_histogram_add(settled, graph->level[i], 1);
         }
         const uint32_t root = qfz_forest_hook(forest, a, b, graph->level[i]);
         mark[root] = mark_a != QFZ_NONE ? mark_a : mark_b;

@@ -8,6 +8,7 @@
 #ifndef QFZ_CPU_GRAPH_H
 #define QFZ_CPU_GRAPH_H
 
+#include "core/histogram.h"
 #include "core/summary.h"
 
 typedef struct qfz_graph {
@@ -78,8 +79,9 @@ void qfz_forest_grow(qfz_forest *forest, const qfz_graph *graph);
 
 /* The same, and appends links between marked vertices that have the same minimax levels between all
  * marks.  mark[v] is the number of the mark at vertex v, or QFZ_NONE, and is overwritten.  links
- * has room for as many links as there are marks. */
+ * has room for as many links as there are marks.  settled: counts the joins that become no link;
+ * NULL: they are not counted. */
 void qfz_forest_summarise(qfz_forest *forest, const qfz_graph *graph, uint32_t *mark,
-                          qfz_links *links);
+                          qfz_links *links, qfz_histogram *settled);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "cpu/contract_omega.h"
 #include "cpu/cpu.h"
+#include "cpu/filter_tile.h"
 #include "core/engine.h"
 
 /* The results of a tile that a worker has, or that are cached. */
@@ -25,9 +26,11 @@ struct qfz_worker {
 
     void *scratch; /* working memory of components and tree */
 
-    qfz_contraction contraction; /* QFZ_LEVELS */
+    qfz_contraction contraction; /* QFZ_LEVELS, QFZ_JOINS */
     qfz_omega_contraction omega; /* QFZ_OMEGA */
+    qfz_filter_tile filter;      /* QFZ_FILTER */
     uint32_t *mark;              /* by vertex; see qfz_contraction_summarise() */
+    qfz_histogram *settled;      /* QFZ_JOINS, of each thread */
 
     /* QFZ_COMPONENTS, QFZ_OMEGA: regions, numbered from 0 */
     uint32_t n_regions, n_border_regions;
@@ -69,6 +72,13 @@ qfz_status qfz_cpu_omega_find(qfz_worker *worker, const qfz_exterior *exterior, 
 
 /* Fills the border regions of a summary; the tile has been partitioned. */
 qfz_status qfz_cpu_components_summarise(qfz_worker *worker, qfz_summary *summary, qfz_error *err);
+
+/* engine_joins.c: the histograms of QFZ_JOINS, for a contraction that is open; and joins() of the
+ * engine's table. */
+qfz_status qfz_cpu_joins_open(qfz_worker *worker, qfz_error *err);
+void qfz_cpu_joins_close(qfz_worker *worker);
+qfz_status qfz_cpu_joins(qfz_worker *worker, qfz_summary *summary, const qfz_histogram **settled,
+                         qfz_error *err);
 
 /* Sets is_border and border_of from border_region_of. */
 void qfz_cpu_mark_border_regions(qfz_worker *worker);

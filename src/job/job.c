@@ -51,6 +51,7 @@ static const qfz_task_passes *passes_of(qfz_task task)
     switch (task) {
     case QFZ_SIMPLIFY: return &qfz_task_simplify;
     case QFZ_SALIENCY: return &qfz_task_saliency;
+    case QFZ_CURVE: return &qfz_task_curve;
     default: return &qfz_task_label;
     }
 }
@@ -89,7 +90,9 @@ static qfz_status add_up(qfz_run *run, qfz_report *report, qfz_error *err)
 
 /* -------------------------------------------------------------------------------------- the run */
 typedef struct job_run {
-    const qfz_job *job;
+    const qfz_job *job; /* own */
+    qfz_job own;        /* the caller's job; its outputs are named without symbolic links */
+    char *outputs[QFZ_OUTPUTS_MAX];
     const qfz_ranks *ranks;
     qfz_setup setup;
     qfz_source *source;
@@ -97,6 +100,22 @@ typedef struct job_run {
     qfz_run run;
     qfz_step_times times;
 } job_run;
+
+static qfz_status follow(const char **path, char **owned, qfz_error *err)
+{
+    if (!*path || !**path) return QFZ_OK;
+    QFZ_TRY(qfz_path_follow(owned, *path, err));
+    *path = *owned;
+    return QFZ_OK;
+}
+
+/* An output whose name is a symbolic link is written to the file that the link leads to. */
+static qfz_status follow_links(job_run *c, qfz_error *err)
+{
+    QFZ_TRY(follow(&c->own.dst, &c->outputs[0], err));
+    QFZ_TRY(follow(&c->own.labels, &c->outputs[1], err));
+    return follow(&c->own.regions, &c->outputs[2], err);
+}
 
 /* All ranks use the tiles of rank 0, whatever memory each has. */
 static qfz_status share_tiles(job_run *c, qfz_error *err)
@@ -147,7 +166,8 @@ cleanup:
 
 static qfz_status prepare(job_run *c, qfz_error *err)
 {
-    const qfz_status st = qfz_setup_init(&c->setup, c->job, &c->source, err);
+    qfz_status st = follow_links(c, err);
+    if (st == QFZ_OK) st = qfz_setup_init(&c->setup, c->job, &c->source, err);
     QFZ_TRY(qfz_ranks_agree(c->ranks, st, err));
     if (c->ranks->n > 1) {
         QFZ_TRY(check_same_job(c, err));
@@ -168,11 +188,8 @@ static qfz_status look_for_end(job_run *c, qfz_report *report, bool *done, qfz_e
 /* Outputs that a killed run of the same job left under their final names may be replaced. */
 static qfz_status check_names(job_run *c, qfz_error *err)
 {
-    qfz_job own = *c->job;
-    qfz_setup setup = c->setup;
-    own.overwrite |= c->work && qfz_work_folder_is_finishing(c->work);
-    setup.job = &own;
-    qfz_status st = check_outputs(&setup, c->ranks, c->source, err);
+    c->own.overwrite |= c->work && qfz_work_folder_is_finishing(c->work);
+    qfz_status st = check_outputs(&c->setup, c->ranks, c->source, err);
     st = qfz_ranks_agree(c->ranks, st, err);
     if (st != QFZ_OK && c->work) qfz_work_folder_forget(c->work);
     return st;
@@ -197,17 +214,25 @@ static qfz_status run_passes(job_run *c, qfz_report *report, qfz_error *err)
     QFZ_TRY(qfz_task_run(passes_of(c->job->task), &c->run, &report->next, err));
     QFZ_TRY(add_up(&c->run, report, err));
     if (!c->work) return QFZ_OK;
-    if (report->next == QFZ_PHASE_ALL) return qfz_work_folder_end(c->work, c->job, report, err);
+    if (report->next == QFZ_PHASE_ALL && c->job->task != QFZ_CURVE)
+        return qfz_work_folder_end(c->work, c->job, report, err);
     return qfz_work_folder_sync(c->work, err);
+}
+
+static void move_curve(qfz_run *run, qfz_curve *curve)
+{
+    qfz_api_write(curve, &run->curve, sizeof run->curve);
+    run->curve = (qfz_curve){0};
 }
 
 static qfz_status run(const qfz_job *job, qfz_report *report, qfz_error *err)
 {
     static const qfz_ranks alone = {.n = 1, .n_local = 1};
-    job_run c = {.job = job, .ranks = job->ranks ? job->ranks : &alone};
+    job_run c = {.own = *job, .ranks = job->ranks ? job->ranks : &alone};
     qfz_report found = {0};
     bool done;
     qfz_status st;
+    c.job = &c.own;
     qfz_step_times_begin(&c.times, "start");
     QFZ_TRY_OR(st, cleanup, prepare(&c, err));
     QFZ_TRY_OR(st, cleanup, look_for_end(&c, &found, &done, err));
@@ -219,6 +244,7 @@ static qfz_status run(const qfz_job *job, qfz_report *report, qfz_error *err)
     if (job->progress) (void)job->progress(&all, job->progress_arg);
     fill_report(&c.setup, &c.times, &found);
     *report = found;
+    if (job->task == QFZ_CURVE && found.next == QFZ_PHASE_ALL) move_curve(&c.run, job->curve);
 
 cleanup:
     if (st != QFZ_OK && c.work)
@@ -227,6 +253,8 @@ cleanup:
     qfz_work_folder_close(c.work);
     qfz_source_close(c.source);
     qfz_setup_fini(&c.setup);
+    for (int i = 0; i < QFZ_OUTPUTS_MAX; i++)
+        free(c.outputs[i]);
     return st;
 }
 
@@ -238,6 +266,8 @@ qfz_status qfz_job_run(const qfz_job *job, qfz_report *report, qfz_error *err)
     err = qfz_api_error(err, &own);
     QFZ_TRY(qfz_job_read(&complete, job, err));
     if (report) QFZ_TRY(qfz_api_check(report, sizeof *report, "qfz_report", err));
+    if (complete.task == QFZ_CURVE)
+        QFZ_TRY(qfz_api_check(complete.curve, sizeof *complete.curve, "qfz_curve", err));
     QFZ_TRY(run(&complete, &found, err));
     if (report) qfz_api_write(report, &found, sizeof found);
     return QFZ_OK;

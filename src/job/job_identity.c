@@ -34,6 +34,8 @@ static void write_criterion(FILE *out, const qfz_setup *setup)
     for (int i = 0; m->weights && i < m->n_weights; i++)
         (void)fprintf(out, "%s%.17g", i ? "," : "", m->weights[i]);
     (void)fputc('\n', out);
+    (void)fprintf(out, "least area\t%llu pixels, %.17g m2\n", (unsigned long long)m->min_area,
+                  setup->job->min_area_m2);
 }
 
 static void write_outputs(FILE *out, const qfz_job *job)
@@ -52,7 +54,7 @@ static void write_outputs(FILE *out, const qfz_job *job)
 
 static void write_all(FILE *out, const qfz_setup *setup, qfz_source *source, int n_parts)
 {
-    static const char *const tasks[] = {"label", "simplify", "saliency", "cut"};
+    static const char *const tasks[] = {"label", "simplify", "saliency", "cut", "curve"};
     static const char *const rules[] = {"all", "any"};
     const qfz_job *const job = setup->job;
     (void)fprintf(out, "version\t%s, journal %d\n", QFZ_VERSION, FORMAT);

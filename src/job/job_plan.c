@@ -67,6 +67,7 @@ static int64_t border_px_bytes(const qfz_setup *setup)
     switch (setup->kind) {
     case QFZ_LEVELS: return 2 * (value + 12 + 12 + 5 * qfz_n_dirs(&setup->rule));
     case QFZ_OMEGA: return 2 * (value + 12 + 8 + 2 * value + 8);
+    case QFZ_JOINS: return 2 * (value + 12);
     default: return 2 * (value + 4 + 4) + 16;
     }
 }

@@ -24,3 +24,16 @@ qfz_status qfz_job_plan(const qfz_job *job, qfz_plan *plan, qfz_error *err)
     (void)plan;
     return no_gdal(err);
 }
+
+qfz_status qfz_curve_plot(const qfz_curve *curve, const char *path, bool overwrite, qfz_error *err)
+{
+    (void)curve;
+    (void)path;
+    (void)overwrite;
+    return no_gdal(err);
+}
+
+void qfz_curve_release(qfz_curve *curve)
+{
+    (void)curve; /* no job has filled it */
+}

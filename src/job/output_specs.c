@@ -25,7 +25,9 @@ static qfz_sink_spec spec_of(const qfz_setup *setup, const char *path, qfz_conte
                            .n_weights = setup->rule.weights ? criterion->n_weights : 0,
                            .alpha = alpha_of(setup->job),
                            .omega = criterion->omega,
-                           .n_omega = criterion->omega ? criterion->n_omega : 0};
+                           .n_omega = criterion->omega ? criterion->n_omega : 0,
+                           .min_area = criterion->min_area,
+                           .min_area_m2 = setup->job->min_area_m2};
 }
 
 qfz_sink_spec qfz_output_spec_labels(const qfz_setup *setup, const char *path, uint64_t n_regions)

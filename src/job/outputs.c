@@ -408,18 +408,42 @@ cleanup:
     return st;
 }
 
-static qfz_status join_rasters(qfz_outputs *out, qfz_error *err)
+/* Makes every raster ready for its name, where its format allows that. */
+static qfz_status finish_rasters(qfz_outputs *out, qfz_error *err)
 {
     const qfz_job *const job = out->run->setup->job;
-    if (qfz_outputs_has_layout(job)) return convert_layout(out, err);
     for (int i = 0; i < out->n_rasters; i++) {
         const char *const path = out->specs[i].path;
         if (qfz_output_is_vrt(job->format, path)) continue;
         if (out->specs[i].n_parts > 0) QFZ_TRY(merge_parts(out, i, err));
         QFZ_TRY(finish(out, out->sinks[i], path, err));
     }
+    return QFZ_OK;
+}
+
+/* Gives all outputs their names, the table last.  A failure closes the sinks and the table, which
+ * take their files back; a VRT remains. */
+static qfz_status place(qfz_outputs *out, qfz_error *err)
+{
+    const qfz_job *const job = out->run->setup->job;
     for (int i = 0; i < out->n_rasters; i++) {
         const qfz_sink_options options = options_of(out, i);
+        if (qfz_output_is_vrt(job->format, out->specs[i].path))
+            QFZ_TRY(join_parts(out, &options, &out->specs[i], NULL, err));
+        else if (out->sinks[i])
+            QFZ_TRY(qfz_sink_place(out->sinks[i], err));
+    }
+    return out->table ? qfz_table_place(out->table, err) : QFZ_OK;
+}
+
+/* Deletes what the outputs replaced, and merged parts. */
+static qfz_status commit(qfz_outputs *out, qfz_error *err)
+{
+    const qfz_job *const job = out->run->setup->job;
+    if (out->table) QFZ_TRY(qfz_table_commit(out->table, err));
+    for (int i = 0; i < out->n_rasters; i++) {
+        const qfz_sink_options options = options_of(out, i);
+        if (qfz_output_is_vrt(job->format, out->specs[i].path)) continue;
         if (out->specs[i].n_parts > 0)
             QFZ_TRY(join_parts(out, &options, &out->specs[i], out->sinks[i], err));
         else
@@ -429,7 +453,7 @@ static qfz_status join_rasters(qfz_outputs *out, qfz_error *err)
 }
 
 /* The table and the rasters are complete on disk before the first of them is renamed, so a failure
- * leaves no output.  The table is renamed last. */
+ * leaves no output. */
 qfz_status qfz_outputs_join(qfz_outputs *out, qfz_error *err)
 {
     qfz_run *const run = out->run;
@@ -442,8 +466,13 @@ qfz_status qfz_outputs_join(qfz_outputs *out, qfz_error *err)
     else
         QFZ_TRY(qfz_region_records_write(out->regions, run, &out->table, err));
     if (out->table) QFZ_TRY(qfz_table_finish(out->table, err));
-    QFZ_TRY(join_rasters(out, err));
-    if (out->table) QFZ_TRY(qfz_table_commit(out->table, err));
+    if (qfz_outputs_has_layout(run->setup->job)) {
+        QFZ_TRY(convert_layout(out, err));
+    } else {
+        QFZ_TRY(finish_rasters(out, err));
+        QFZ_TRY(place(out, err));
+        QFZ_TRY(commit(out, err));
+    }
     for (int part = 0; part < run->n_parts; part++)
         qfz_region_parts_delete(run, part);
     return QFZ_OK;

@@ -19,7 +19,8 @@ qfz_source_options qfz_job_source_options(const qfz_job *job)
                                 .any_edges = job->task == QFZ_CUT && job->edges,
                                 .edges = job->task == QFZ_CUT ? NULL : job->edges,
                                 .alpha = job->criterion.alpha,
-                                .retry = qfz_retry_of_job(job)};
+                                .retry = qfz_retry_of_job(job),
+                                .allow_network = job->allow_network};
 }
 
 qfz_output_options qfz_job_output_options(const qfz_job *job)

@@ -75,7 +75,8 @@ qfz_status qfz_region_parts_save(qfz_region_records *regions, const qfz_run *run
     if (!regions) return QFZ_OK;
     QFZ_TRY(name_file(run, run->part, "temp", temp, err));
     QFZ_TRY(name_file(run, run->part, "records", path, err));
-    const int file = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    (void)unlink(temp); /* of a killed run */
+    const int file = qfz_create_new(temp);
     if (file < 0) return qfz_fail(err, QFZ_EIO, "%s: %s", temp, strerror(errno));
     qfz_status st = save_records(regions, run, file, temp, err);
     if (close(file) != 0 && st == QFZ_OK)

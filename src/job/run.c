@@ -30,14 +30,25 @@ static qfz_status open_contexts(qfz_run *run, qfz_error *err)
                                     run->first_tile, run->end_tile, err);
 }
 
+static qfz_status attach(qfz_run *run, qfz_error *err)
+{
+    if (!run->work) return QFZ_OK;
+    if (run->filter.stitch)
+        QFZ_TRY(qfz_work_folder_attach(run->work, QFZ_WORK_FILTER, run->filter.stitch, err));
+    return qfz_work_folder_attach(run->work, QFZ_WORK_TASK, run->stitch, err);
+}
+
 static qfz_status open_stitch(qfz_run *run, qfz_error *err)
 {
     const qfz_setup *const setup = run->setup;
     char folder[4096];
     qfz_temp_folder(setup->job, folder, sizeof folder);
+    QFZ_TRY(qfz_filter_stage_open(&run->filter, setup, run->ranks, run->source, run->contexts.n,
+                                  folder, err));
+    const int64_t bytes = run->filter.stitch ? setup->store_bytes / 2 : setup->store_bytes;
     QFZ_TRY(qfz_stitch_open(&run->stitch, &setup->rule, setup->kind, &setup->tiling, run->ranks,
-                            setup->n_threads, setup->store_bytes, folder, err));
-    return run->work ? qfz_work_folder_attach(run->work, run->stitch, err) : QFZ_OK;
+                            setup->n_threads, bytes, folder, err));
+    return attach(run, err);
 }
 
 qfz_status qfz_run_open(qfz_run *run, const qfz_setup *setup, const qfz_ranks *ranks,
@@ -65,7 +76,9 @@ failed:
 void qfz_run_close(qfz_run *run)
 {
     qfz_tile_cache_close(&run->cache);
+    qfz_filter_stage_close(&run->filter);
     qfz_thread_contexts_close(&run->contexts);
     qfz_stitch_close(run->stitch);
+    qfz_curve_release(&run->curve);
     *run = (qfz_run){0};
 }

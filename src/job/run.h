@@ -6,6 +6,7 @@
 #ifndef QFZ_RUN_H
 #define QFZ_RUN_H
 
+#include "job/filter_stage.h"
 #include "job/progress.h"
 #include "job/thread_contexts.h"
 #include "job/work_folder.h"
@@ -20,17 +21,19 @@ typedef struct qfz_run {
     int64_t first_tile, end_tile;
     int64_t n_tiles; /* of the whole raster */
 
-    qfz_stitch *stitch;
+    qfz_filter_stage filter; /* of a job with a least area; else all 0 */
+    qfz_stitch *stitch;      /* of the task itself */
     qfz_tile_cache cache;
     qfz_thread_contexts contexts;
     qfz_job_progress progress;
     int pass;        /* number of the current pass over the pixels, from 1 */
     qfz_count count; /* of regions; set after numbering */
+    qfz_curve curve; /* QFZ_CURVE: set at the end; the arrays belong to the run */
 } qfz_run;
 
-/* Opens thread contexts, tile cache and stitching.  With a work folder (NULL: none), summaries and
- * exteriors in its journals are loaded.  times (borrowed) receives the times of the steps.  After a
- * failure everything is closed. */
+/* Opens thread contexts, tile cache, filter and stitching.  With a work folder (NULL: none),
+ * summaries and exteriors in its journals are loaded.  times (borrowed) receives the times of the
+ * steps.  After a failure everything is closed. */
 qfz_status qfz_run_open(qfz_run *run, const qfz_setup *setup, const qfz_ranks *ranks,
                         qfz_source *source, qfz_work_folder *work, qfz_step_times *times,
                         qfz_error *err);

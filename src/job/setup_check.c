@@ -47,6 +47,17 @@ static qfz_status check_count_only(const qfz_job *job, qfz_error *err)
     return QFZ_OK;
 }
 
+static qfz_status check_curve(const qfz_job *job, qfz_error *err)
+{
+    const bool needs_gpu = job->engine == QFZ_ENGINE_CUDA || job->gpus || job->gpu_memory_bytes;
+    if (job->task != QFZ_CURVE) return QFZ_OK;
+    if (needs_gpu)
+        return qfz_fail(err, QFZ_EARG,
+                        "the CUDA engine computes no curve; leave out --engine, --gpus and "
+                        "--gpu-memory");
+    return QFZ_OK;
+}
+
 qfz_status qfz_setup_check(const qfz_job *job, qfz_error *err)
 {
     const qfz_criterion *const m = &job->criterion;
@@ -54,6 +65,7 @@ qfz_status qfz_setup_check(const qfz_job *job, qfz_error *err)
         return qfz_fail(err, QFZ_EARG, "source and output must be named");
     QFZ_TRY(qfz_criterion_check(m, err));
     QFZ_TRY(check_count_only(job, err));
+    QFZ_TRY(check_curve(job, err));
     if (job->tile_px < 0) return qfz_fail(err, QFZ_EARG, "tile side is %d", job->tile_px);
     if (job->n_threads < 0) return qfz_fail(err, QFZ_EARG, "thread count is %d", job->n_threads);
     if (job->retries < 0 || !(job->retry_wait_s >= 0))
@@ -73,6 +85,16 @@ qfz_status qfz_setup_check(const qfz_job *job, qfz_error *err)
     if (job->edges && job->task == QFZ_LABEL && !m->has_alpha)
         return qfz_fail(err, QFZ_EARG,
                         "labels from levels of edges need alpha, the largest level that joins");
+    if (!(job->min_area_m2 >= 0))
+        return qfz_fail(err, QFZ_EARG, "least area of %g square metres", job->min_area_m2);
+    if (m->min_area > 0 && job->min_area_m2 > 0)
+        return qfz_fail(err, QFZ_EARG, "the least area is given in pixels and in square metres");
+    if ((m->min_area > 1 || job->min_area_m2 > 0) && job->task == QFZ_CURVE)
+        return qfz_fail(err, QFZ_EARG, "the curve has no least area of regions");
+    if ((m->min_area > 0 || job->min_area_m2 > 0) && job->task == QFZ_CUT)
+        return qfz_fail(err, QFZ_EARG,
+                        "a cut has the least area of its saliency raster; give the least area to "
+                        "saliency");
     if (job->has_background && job->task != QFZ_LABEL)
         return qfz_fail(err, QFZ_EARG, "background belongs to label only");
     if (job->task == QFZ_CUT && !m->has_alpha)

@@ -14,10 +14,22 @@
 #include "job/setup_check.h"
 #include "job/setup_memory.h"
 
-/* The CPU finishes smaller rasters before a GPU has started. */
+/* The CPU finishes smaller rasters before a GPU has started; it alone has a least area. */
 enum { DEVICE_PX_MIN = 1 << 23 };
 
 /* ------------------------------------------------------------------------------------- the rule */
+/* Every region has a pixel: a least area of one pixel is no limit. */
+static uint64_t least_pixels(const qfz_job *job)
+{
+    return job->criterion.min_area > 1 ? job->criterion.min_area : 0;
+}
+
+/* A cut has its alpha in the bits of its edges; saliency and curve are of every alpha. */
+static bool has_alpha_level(qfz_task task)
+{
+    return task == QFZ_LABEL || task == QFZ_SIMPLIFY;
+}
+
 static qfz_status make_rule(qfz_setup *setup, const qfz_source *source, qfz_error *err)
 {
     const qfz_job *const job = setup->job;
@@ -38,6 +50,7 @@ static qfz_status make_rule(qfz_setup *setup, const qfz_source *source, qfz_erro
         .edge_levels = edge_levels,
         .edges_are_float = setup->info.edges_are_float,
         .max_edge = setup->info.max_edge,
+        .min_mass = job->min_area_m2 > 0 ? 1 : least_pixels(job),
     };
     rule->alpha_level = qfz_top_level(rule);
     if (edge_levels && rule->connectivity != setup->info.edges_connectivity)
@@ -47,7 +60,7 @@ static qfz_status make_rule(qfz_setup *setup, const qfz_source *source, qfz_erro
     QFZ_TRY(qfz_max_level(rule, &setup->max_level, err));
     if (equal)
         rule->alpha_level = 0;
-    else if (job->criterion.has_alpha && job->task != QFZ_SALIENCY && job->task != QFZ_CUT)
+    else if (job->criterion.has_alpha && has_alpha_level(job->task))
         rule->alpha_level = qfz_level_of_alpha(rule, job->criterion.alpha);
     QFZ_TRY(qfz_criterion_spread_omega(&job->criterion, rule->n_bands, &setup->omega, err));
     rule->omega = setup->omega;
@@ -61,6 +74,7 @@ static qfz_kind kind_of(qfz_task task)
     case QFZ_CUT: return QFZ_COMPONENTS;
     case QFZ_SIMPLIFY: return QFZ_OMEGA;
     case QFZ_SALIENCY: return QFZ_LEVELS;
+    case QFZ_CURVE: return QFZ_JOINS;
     }
     return QFZ_COMPONENTS;
 }
@@ -119,10 +133,11 @@ static qfz_status choose_engine(qfz_setup *setup, qfz_error *err)
 {
     const qfz_job *const job = setup->job;
     const int64_t n_px = setup->info.w * setup->info.h;
-    const bool small =
-        job->engine == QFZ_ENGINE_AUTO && !requires_gpu(setup) && n_px < DEVICE_PX_MIN;
+    const bool for_cpu =
+        n_px < DEVICE_PX_MIN || setup->kind == QFZ_JOINS || setup->rule.min_mass > 0;
+    const bool takes_cpu = job->engine == QFZ_ENGINE_AUTO && !requires_gpu(setup) && for_cpu;
     int shown[QFZ_GPUS_MAX];
-    qfz_device_request request = {.engine = small ? QFZ_ENGINE_CPU : job->engine,
+    qfz_device_request request = {.engine = takes_cpu ? QFZ_ENGINE_CPU : job->engine,
                                   .gpus = job->gpus,
                                   .n_gpus = n_gpus_of(job, n_px),
                                   .shown = shown,
@@ -180,8 +195,9 @@ qfz_status qfz_setup_init(qfz_setup *setup, const qfz_job *job, qfz_source **sou
     QFZ_TRY(qfz_raster_setup(job->config, qfz_setup_first_cache(job), err));
     QFZ_TRY_OR(st, failed, qfz_source_open(&opened, &options, err));
     setup->info = *qfz_source_get_info(opened);
-    setup->passes = (setup->kind == QFZ_OMEGA ? 3 : 2) - (job->count_only ? 1 : 0);
     QFZ_TRY_OR(st, failed, make_rule(setup, opened, err));
+    setup->passes = (setup->kind == QFZ_OMEGA ? 3 : 2) + (setup->rule.min_mass ? 1 : 0) -
+                    (job->count_only ? 1 : 0);
     QFZ_TRY_OR(st, failed, choose_method(setup, err));
     QFZ_TRY_OR(st, failed, choose_engine(setup, err));
     QFZ_TRY_OR(st, failed, settle_engine(setup, err));

@@ -139,13 +139,20 @@ qfz_status qfz_setup_check_device(const qfz_setup *setup, qfz_error *err)
                     (long long)device_share(setup));
 }
 
+/* Bytes per pixel of a thread's share of the area filter: its worker, and zeroed. */
+static int64_t filter_px_bytes(const qfz_setup *setup)
+{
+    if (setup->rule.min_mass == 0) return 0;
+    return setup->engine->bytes_per_px(&setup->rule, QFZ_FILTER) + 1;
+}
+
 /* Bytes per pixel of a thread context.  With a journal of outputs, the output is in memory twice:
  * as it is, and compressed. */
 static int64_t px_bytes_of(const qfz_setup *setup)
 {
     const int64_t out = (int64_t)qfz_setup_out_bytes(setup);
     return qfz_setup_source_bytes(setup) + qfz_setup_edge_bytes(setup) +
-           setup->engine->bytes_per_px(&setup->rule, setup->kind) +
+           setup->engine->bytes_per_px(&setup->rule, setup->kind) + filter_px_bytes(setup) +
            (setup->job->work ? 2 * out : out);
 }
 
@@ -154,10 +161,16 @@ static int64_t tiles_bytes(const qfz_setup *setup)
     return (setup->memory_bytes - setup->cache_bytes) / 7 * 3;
 }
 
+/* Bytes of a thread context that do not depend on the size of its tile. */
+static int64_t fixed_bytes(const qfz_setup *setup)
+{
+    const int64_t records = setup->job->regions ? QFZ_RECORDS_BYTES : 0;
+    return records + (setup->kind == QFZ_JOINS ? qfz_histogram_bytes(&setup->rule) : 0);
+}
+
 static int64_t worker_bytes_of(const qfz_setup *setup)
 {
-    const int64_t extra = setup->job->regions ? QFZ_RECORDS_BYTES : 0;
-    return setup->tiling.tile_w * setup->tiling.tile_h * px_bytes_of(setup) + extra;
+    return setup->tiling.tile_w * setup->tiling.tile_h * px_bytes_of(setup) + fixed_bytes(setup);
 }
 
 static bool tiles_fit(const qfz_setup *setup)
@@ -195,8 +208,7 @@ static qfz_status choose_tiles(qfz_setup *setup, int64_t max_px, qfz_error *err)
 /* The largest tile, in pixels, such that each thread can have one in host memory. */
 static int64_t host_tile_px(const qfz_setup *setup)
 {
-    const int64_t extra = setup->job->regions ? QFZ_RECORDS_BYTES : 0;
-    return (tiles_bytes(setup) / setup->n_threads - extra) / px_bytes_of(setup);
+    return (tiles_bytes(setup) / setup->n_threads - fixed_bytes(setup)) / px_bytes_of(setup);
 }
 
 static bool least_tiles_fit(const qfz_setup *setup)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* task.h - a task (label, simplify, saliency) as a table of steps, followed by its last pass, which
- * writes the outputs. */
+/* task.h - a task (label, simplify, saliency, curve) as a table of steps, followed by its last
+ * pass, which writes the outputs. */
 #ifndef QFZ_TASK_H
 #define QFZ_TASK_H
 
@@ -20,6 +20,10 @@ typedef struct qfz_task_step {
 } qfz_task_step;
 
 enum { QFZ_MAX_STEPS = 4 };
+
+/* The steps of the area filter (task_filter.c), which come first in a job with a least area. */
+enum { QFZ_FILTER_STEPS = 2 };
+extern const qfz_task_step qfz_filter_steps[QFZ_FILTER_STEPS];
 
 typedef struct qfz_task_passes {
     qfz_task_step steps[QFZ_MAX_STEPS];
@@ -41,5 +45,8 @@ extern const qfz_task_passes qfz_task_simplify;
 
 /* Saliency of every edge: task_saliency.c. */
 extern const qfz_task_passes qfz_task_saliency;
+
+/* The number of alpha-components for every alpha: task_curve.c. */
+extern const qfz_task_passes qfz_task_curve;
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "job/task_run.h"
 
+#include "job/curve.h"
+
 static const char *const phase_names[] = {"all", "summarise", "stitch", "resolve"};
 
 /* The first tile of this process for which the step is not done; -1: none.  A part without tiles
@@ -39,15 +41,31 @@ static qfz_status do_step(const qfz_task_step *step, qfz_run *run, qfz_error *er
     return step->together(run, step->share, err);
 }
 
+static int n_filter_steps(const qfz_run *run)
+{
+    return run->filter.stitch ? QFZ_FILTER_STEPS : 0;
+}
+
+/* The part of the run time that the filter adds to that of the task itself. */
+static double filter_share(const qfz_run *run)
+{
+    double share = 0;
+    for (int i = 0; i < n_filter_steps(run); i++)
+        share += qfz_filter_steps[i].share;
+    return share;
+}
+
 /* *over: this process does not make the last pass. */
 static qfz_status do_steps(const qfz_task_passes *passes, qfz_run *run, qfz_phase *next, bool *over,
                            qfz_error *err)
 {
     const qfz_phase phase = run->setup->job->phase;
+    const int n_first = n_filter_steps(run);
     bool has_own = false;
     *over = true;
-    for (int i = 0; i < passes->n_steps; i++) {
-        const qfz_task_step *const step = &passes->steps[i];
+    for (int i = 0; i < n_first + passes->n_steps; i++) {
+        const qfz_task_step *const step =
+            i < n_first ? &qfz_filter_steps[i] : &passes->steps[i - n_first];
         *next = step->phase;
         if (phase != QFZ_PHASE_ALL && step->phase != phase) {
             const int64_t undone = first_undone(step, run);
@@ -109,7 +127,9 @@ static qfz_status resolve(const qfz_task_passes *passes, qfz_run *run, bool *las
 static qfz_status count(qfz_run *run, qfz_error *err)
 {
     qfz_status st = QFZ_OK;
-    if (run->setup->job->count_only)
+    if (run->setup->kind == QFZ_JOINS)
+        st = qfz_curve_find(run, err);
+    else if (run->setup->job->count_only)
         st = qfz_stitch_total(run->stitch, &run->count.total, err);
     else if (run->setup->kind != QFZ_LEVELS)
         st = qfz_stitch_count(run->stitch, run->part, run->n_parts, &run->count, err);
@@ -121,7 +141,7 @@ qfz_status qfz_task_run(const qfz_task_passes *passes, qfz_run *run, qfz_phase *
 {
     const bool count_only = run->setup->job->count_only;
     bool over, last = true;
-    run->progress.scale = 1 / (1 + qfz_outputs_share(run));
+    run->progress.scale = 1 / (1 + qfz_outputs_share(run) + filter_share(run));
     QFZ_TRY(do_steps(passes, run, next, &over, err));
     if (over && !(count_only && *next == QFZ_PHASE_RESOLVE)) return QFZ_OK;
     QFZ_TRY(count(run, err));

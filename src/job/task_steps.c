@@ -14,6 +14,12 @@ static uint64_t count_valid(const qfz_image *tile)
     return n_valid;
 }
 
+qfz_status qfz_step_put_pixels(qfz_run *run, const qfz_thread_context *context, int64_t tile,
+                               qfz_error *err)
+{
+    return qfz_stitch_put_pixels(run->stitch, tile, count_valid(&context->tile), err);
+}
+
 static qfz_status put_summary(qfz_run *run, qfz_thread_context *context, int64_t tile,
                               qfz_error *err)
 {
@@ -33,7 +39,7 @@ qfz_status qfz_step_summarise(qfz_run *run, qfz_thread_context *context, int64_t
 {
     (void)arg;
     if (qfz_stitch_wants_summaries(run->stitch)) QFZ_TRY(put_summary(run, context, tile, err));
-    return qfz_stitch_put_pixels(run->stitch, tile, count_valid(&context->tile), err);
+    return qfz_step_put_pixels(run, context, tile, err);
 }
 
 bool qfz_step_is_summarised(qfz_run *run, int64_t tile, void *arg)
@@ -55,12 +61,18 @@ static int stitch_progress(double done, void *arg)
     return qfz_progress_advance_to(progress, done, &ignored) != QFZ_OK;
 }
 
+qfz_status qfz_step_stitch_on_host(qfz_run *run, qfz_stitch *stitch, const char *step, double share,
+                                   qfz_error *err)
+{
+    qfz_progress_begin(&run->progress, step, share, 0);
+    return qfz_stitch_solve(stitch, stitch_progress, &run->progress, err);
+}
+
 qfz_status qfz_step_stitch(qfz_run *run, double share, qfz_error *err)
 {
-    qfz_progress_begin(&run->progress, "stitching", share, 0);
     qfz_stitch_use(run->stitch, run->setup->engine, run->contexts.workers, run->contexts.n,
                    DEVICE_GROUP_VERTICES);
-    return qfz_stitch_solve(run->stitch, stitch_progress, &run->progress, err);
+    return qfz_step_stitch_on_host(run, run->stitch, "stitching", share, err);
 }
 
 qfz_status qfz_step_put_regions(qfz_run *run, int64_t tile, const qfz_partition *partition,

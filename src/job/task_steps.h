@@ -12,12 +12,18 @@
  * its valid pixels. */
 qfz_status qfz_step_summarise(qfz_run *run, qfz_thread_context *context, int64_t tile, void *arg,
                               qfz_error *err);
+qfz_status qfz_step_put_pixels(qfz_run *run, const qfz_thread_context *context, int64_t tile,
+                               qfz_error *err); /* the second of the two alone */
 bool qfz_step_is_summarised(qfz_run *run, int64_t tile, void *arg);
 
 /* Stitches the boundary summaries of all tiles, on the devices where groups are large.
  * Collective. */
 qfz_status qfz_step_stitch(qfz_run *run, double share, qfz_error *err);
 bool qfz_step_is_stitched(qfz_run *run, int64_t tile, void *arg); /* the exterior is known */
+
+/* Stitches on the host alone, for the step of this name.  Collective. */
+qfz_status qfz_step_stitch_on_host(qfz_run *run, qfz_stitch *stitch, const char *step, double share,
+                                   qfz_error *err);
 
 /* Stores the border regions of a tile and its count of inner ones, for numbering. */
 qfz_status qfz_step_put_regions(qfz_run *run, int64_t tile, const qfz_partition *partition,

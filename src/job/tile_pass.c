@@ -25,30 +25,36 @@ static qfz_status room_for_rows(void *arg, void **pixels, qfz_error *err)
     return target->engine->stream->room(target->worker, pixels, err);
 }
 
-/* Reads the context's tile.  An engine with a stream table receives the rows as they are read.
- * is_whole: pixels has room for the whole tile. */
-static qfz_status read_tile(qfz_run *run, qfz_thread_context *context, void *pixels, bool is_whole,
-                            qfz_error *err)
+/* Reads the context's tile into a worker.  An engine with a stream table receives the rows as they
+ * are read. is_whole: pixels has room for the whole tile. */
+static qfz_status read_tile(qfz_run *run, qfz_thread_context *context, qfz_worker *worker,
+                            void *pixels, bool is_whole, qfz_error *err)
 {
     const qfz_engine *const engine = run->setup->engine;
-    row_target target = {.engine = engine, .worker = context->worker};
+    row_target target = {.engine = engine, .worker = worker};
     const qfz_reading reading = {.pixels = pixels,
                                  .is_whole = is_whole,
                                  .valid = (uint8_t *)(uintptr_t)context->tile.valid,
                                  .arg = &target,
                                  .room = room_for_rows,
                                  .came = take_rows};
-    QFZ_TRY(engine->load(context->worker, &context->tile, err));
+    QFZ_TRY(engine->load(worker, &context->tile, err));
     return engine->stream
                ? qfz_source_read_rows(context->source, context->box, &reading, err)
                : qfz_source_read(context->source, context->box, pixels, reading.valid, err);
 }
 
 /* Loads a tile from its cached result, else from its cached pixels, else from the source.  Before
- * the last pass, pixels that are read stay in the cache if there is room. */
-static qfz_status load_tile(qfz_run *run, qfz_thread_context *context, int64_t tile, qfz_error *err)
+ * the last pass, pixels that are read stay in the cache if there is room.  The edges that the area
+ * filter sets to level 0 follow from the pixels: an engine with a filter borrows zeroed, and reads
+ * it only in the visit. */
+static qfz_status load_tile(qfz_run *run, qfz_thread_context *context, int thread, int64_t tile,
+                            qfz_error *err)
 {
     const qfz_setup *const setup = run->setup;
+    qfz_filter_stage *const filter = &run->filter;
+    const bool is_filtered = filter->stitch && !filter->is_current;
+    qfz_worker *const worker = filter->is_current ? filter->workers[thread] : context->worker;
     const qfz_tiling *const t = &setup->tiling;
     qfz_tile_cache_entry *const entry = &run->cache.entries[tile];
     const bool was_cached = entry->pixels != NULL;
@@ -64,12 +70,15 @@ static qfz_status load_tile(qfz_run *run, qfz_thread_context *context, int64_t t
                                 .type = setup->info.type,
                                 .pixels = pixels,
                                 .valid = entry->valid ? entry->valid : context->valid,
-                                .edges = context->edges};
+                                .edges = context->edges,
+                                .zeroed = is_filtered ? filter->threads[thread].zeroed : NULL};
     if (context->edges)
         QFZ_TRY(qfz_source_read_edges(context->source, context->box, context->edges, err));
-    if (qfz_tile_cache_resume(&run->cache, context->worker, &context->tile, tile)) return QFZ_OK;
-    return was_cached ? qfz_engine_load(setup->engine, context->worker, &context->tile, err)
-                      : read_tile(run, context, pixels, is_cached, err);
+    if (!filter->is_current && qfz_tile_cache_resume(&run->cache, worker, &context->tile, tile))
+        return QFZ_OK;
+    QFZ_TRY(was_cached ? qfz_engine_load(setup->engine, worker, &context->tile, err)
+                       : read_tile(run, context, worker, pixels, is_cached, err));
+    return is_filtered ? qfz_filter_stage_resolve(filter, context, thread, tile, err) : QFZ_OK;
 }
 
 /* ------------------------------------------------------------------------------------- the pass */
@@ -86,9 +95,9 @@ static qfz_status visit_tile(void *arg, int64_t item, int thread, qfz_error *err
     qfz_run *const run = pass->run;
     qfz_thread_context *const context = &run->contexts.list[thread];
     const int64_t tile = pass->tiles[item];
-    QFZ_TRY(load_tile(run, context, tile, err));
+    QFZ_TRY(load_tile(run, context, thread, tile, err));
     QFZ_TRY(pass->visit(run, context, tile, pass->arg, err));
-    if (run->pass < run->setup->passes)
+    if (run->pass < run->setup->passes && !run->filter.is_current)
         QFZ_TRY(qfz_tile_cache_store_result(&run->cache, context->worker, tile, err));
     return qfz_progress_advance(&run->progress, err);
 }

@@ -2,16 +2,15 @@
 #include "job/work_files.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/memory.h"
-
-enum { TEXT_BYTES = 1 << 16 };
+#include "core/temp_file.h"
 
 qfz_status qfz_work_path(const char *folder, char path[QFZ_WORK_PATH_BYTES], qfz_error *err,
                          const char *format, ...)
@@ -32,6 +31,19 @@ qfz_status qfz_work_failed(const char *path, const char *what, qfz_error *err)
     return qfz_fail(err, QFZ_EIO, "%s: %s failed: %s", path, what, strerror(errno));
 }
 
+/* A job's text is as long as its lists of numbers and options. */
+static qfz_status read_all(FILE *in, const char *path, char **text, qfz_error *err)
+{
+    struct stat status;
+    if (fstat(fileno(in), &status) != 0) return qfz_work_failed(path, "reading", err);
+    const size_t bytes = (size_t)status.st_size;
+    QFZ_TRY(QFZ_NEW_ZERO(text, (int64_t)bytes + 1, err));
+    if (fread(*text, 1, bytes, in) == bytes || !ferror(in)) return QFZ_OK;
+    free(*text);
+    *text = NULL;
+    return qfz_work_failed(path, "reading", err);
+}
+
 qfz_status qfz_work_file_read(const char *folder, const char *name, char **text, qfz_error *err)
 {
     char path[QFZ_WORK_PATH_BYTES];
@@ -40,9 +52,7 @@ qfz_status qfz_work_file_read(const char *folder, const char *name, char **text,
     FILE *const in = fopen(path, "re");
     if (!in && errno == ENOENT) return QFZ_OK;
     if (!in) return qfz_work_failed(path, "opening", err);
-    qfz_status st = QFZ_NEW_ZERO(text, TEXT_BYTES, err);
-    if (st == QFZ_OK && fread(*text, 1, TEXT_BYTES - 1, in) == 0 && ferror(in))
-        st = qfz_work_failed(path, "reading", err);
+    const qfz_status st = read_all(in, path, text, err);
     (void)fclose(in);
     return st;
 }
@@ -52,12 +62,11 @@ qfz_status qfz_work_file_write(const char *folder, const char *name, const char 
 {
     char path[QFZ_WORK_PATH_BYTES], temp[QFZ_WORK_PATH_BYTES];
     const size_t n = strlen(text);
+    char number[QFZ_RANDOM_BYTES];
     QFZ_TRY(qfz_work_path(folder, path, err, "%s", name));
-    if (is_new)
-        QFZ_TRY(qfz_work_path(folder, temp, err, "%s.%ld.tmp", name, (long)getpid()));
-    else
-        QFZ_TRY(qfz_work_path(folder, temp, err, "%s.tmp", name));
-    const int file = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    QFZ_TRY(qfz_random_name(number, err));
+    QFZ_TRY(qfz_work_path(folder, temp, err, ".%s.%s.tmp", name, number));
+    const int file = qfz_create_new(temp);
     if (file < 0) return qfz_work_failed(temp, "creating the file", err);
     bool ok = write(file, text, n) == (ssize_t)n && fsync(file) == 0;
     ok = close(file) == 0 && ok;

@@ -16,14 +16,24 @@
 #include "job/setup_memory.h"
 #include "job/work_files.h"
 
+/* The journals of one stitching. */
+typedef struct journals {
+    qfz_journal *own;     /* opened for appending; NULL: not open */
+    qfz_journal **others; /* n_others journals of other processes, only read */
+    int n_others;
+} journals;
+
+/* Before the names of the journals of each stitching. */
+static const char *const prefixes[QFZ_WORK_STITCHINGS] = {
+    [QFZ_WORK_TASK] = "", [QFZ_WORK_FILTER] = "filter-"};
+
 struct qfz_work_folder {
     const char *folder;
     const qfz_ranks *ranks;
     qfz_phase phase;
-    int part, n_parts;         /* part from 1; 0: phase stitch, which reads all parts */
-    qfz_journal *own, *pixels; /* opened for appending; NULL: not open */
-    qfz_journal **others;      /* n_others journals of other processes, only read */
-    int n_others;
+    int part, n_parts; /* part from 1; 0: phase stitch, which reads all parts */
+    journals stitchings[QFZ_WORK_STITCHINGS];
+    qfz_journal *pixels; /* opened for appending; NULL: not open */
     bool is_finishing;
     bool made_folder, made_job; /* by this process */
     int lock; /* locked file `job` while this process completes a job of phases; -1: none */
@@ -149,14 +159,21 @@ cleanup:
     return st;
 }
 
+static void journals_close(journals *j)
+{
+    qfz_journal_close(j->own);
+    for (int i = 0; i < j->n_others; i++)
+        qfz_journal_close(j->others[i]);
+    free(j->others);
+    *j = (journals){0};
+}
+
 void qfz_work_folder_close(qfz_work_folder *work)
 {
     if (!work) return;
-    qfz_journal_close(work->own);
+    for (int i = 0; i < QFZ_WORK_STITCHINGS; i++)
+        journals_close(&work->stitchings[i]);
     qfz_journal_close(work->pixels);
-    for (int i = 0; i < work->n_others; i++)
-        qfz_journal_close(work->others[i]);
-    free(work->others);
     if (work->lock >= 0) (void)close(work->lock);
     free(work);
 }
@@ -167,43 +184,50 @@ int qfz_work_folder_n_parts(const qfz_work_folder *work)
 }
 
 /* ------------------------------------------------------------------------------------- journals */
-/* Attaches the journal of another process, if it exists. */
-static qfz_status read_other(qfz_work_folder *work, const char *path, qfz_stitch *stitch,
-                             qfz_error *err)
+/* The name of a part's journal; part 0: of phase stitch. */
+static qfz_status journal_path(const qfz_work_folder *work, qfz_work_stitching which, int part,
+                               char path[QFZ_WORK_PATH_BYTES], qfz_error *err)
 {
-    if (access(path, F_OK) != 0) return QFZ_OK;
-    QFZ_TRY(qfz_journal_open(&work->others[work->n_others], path, false, err));
-    return qfz_stitch_attach(stitch, work->others[work->n_others++], err);
+    if (part == 0)
+        return qfz_work_path(work->folder, path, err, "%sstitch.journal", prefixes[which]);
+    return qfz_work_path(work->folder, path, err, "%spart-%d-of-%d.journal", prefixes[which], part,
+                         work->n_parts);
 }
 
-static qfz_status read_others(qfz_work_folder *work, qfz_stitch *stitch, qfz_error *err)
+/* Attaches the journal of another process, if it exists. */
+static qfz_status read_other(qfz_work_folder *work, qfz_work_stitching which, int part,
+                             qfz_stitch *stitch, qfz_error *err)
 {
+    journals *const j = &work->stitchings[which];
     char path[QFZ_WORK_PATH_BYTES];
-    QFZ_TRY(QFZ_NEW_ZERO(&work->others, work->n_parts, err));
+    QFZ_TRY(journal_path(work, which, part, path, err));
+    if (access(path, F_OK) != 0) return QFZ_OK;
+    QFZ_TRY(qfz_journal_open(&j->others[j->n_others], path, false, err));
+    return qfz_stitch_attach(stitch, j->others[j->n_others++], err);
+}
+
+static qfz_status read_others(qfz_work_folder *work, qfz_work_stitching which, qfz_stitch *stitch,
+                              qfz_error *err)
+{
     if (work->phase == QFZ_PHASE_ALL) return QFZ_OK;
-    if (work->phase != QFZ_PHASE_STITCH) {
-        QFZ_TRY(qfz_work_path(work->folder, path, err, "stitch.journal"));
-        return read_other(work, path, stitch, err);
-    }
-    for (int part = 1; part <= work->n_parts; part++) {
-        QFZ_TRY(
-            qfz_work_path(work->folder, path, err, "part-%d-of-%d.journal", part, work->n_parts));
-        QFZ_TRY(read_other(work, path, stitch, err));
-    }
+    QFZ_TRY(QFZ_NEW_ZERO(&work->stitchings[which].others, work->n_parts, err));
+    if (work->phase != QFZ_PHASE_STITCH) return read_other(work, which, 0, stitch, err);
+    for (int part = 1; part <= work->n_parts; part++)
+        QFZ_TRY(read_other(work, which, part, stitch, err));
     return QFZ_OK;
 }
 
-qfz_status qfz_work_folder_attach(qfz_work_folder *work, qfz_stitch *stitch, qfz_error *err)
+qfz_status qfz_work_folder_attach(qfz_work_folder *work, qfz_work_stitching which,
+                                  qfz_stitch *stitch, qfz_error *err)
 {
+    journals *const j = &work->stitchings[which];
+    const int part = work->phase == QFZ_PHASE_STITCH ? 0 : work->part;
     char path[QFZ_WORK_PATH_BYTES];
-    QFZ_TRY(read_others(work, stitch, err));
-    if (work->phase == QFZ_PHASE_STITCH)
-        QFZ_TRY(qfz_work_path(work->folder, path, err, "stitch.journal"));
-    else
-        QFZ_TRY(qfz_work_path(work->folder, path, err, "part-%d-of-%d.journal", work->part,
-                              work->n_parts));
-    QFZ_TRY(qfz_journal_open(&work->own, path, true, err));
-    return qfz_stitch_attach(stitch, work->own, err);
+    journals_close(j); /* of an attempt that had too little memory */
+    QFZ_TRY(read_others(work, which, stitch, err));
+    QFZ_TRY(journal_path(work, which, part, path, err));
+    QFZ_TRY(qfz_journal_open(&j->own, path, true, err));
+    return qfz_stitch_attach(stitch, j->own, err);
 }
 
 qfz_status qfz_work_folder_open_output(qfz_work_folder *work, qfz_journal **journal, qfz_error *err)
@@ -218,7 +242,8 @@ qfz_status qfz_work_folder_open_output(qfz_work_folder *work, qfz_journal **jour
 
 qfz_status qfz_work_folder_sync(qfz_work_folder *work, qfz_error *err)
 {
-    if (work->own) QFZ_TRY(qfz_journal_sync(work->own, err));
+    for (int i = 0; i < QFZ_WORK_STITCHINGS; i++)
+        if (work->stitchings[i].own) QFZ_TRY(qfz_journal_sync(work->stitchings[i].own, err));
     return work->pixels ? qfz_journal_sync(work->pixels, err) : QFZ_OK;
 }
 
@@ -258,7 +283,7 @@ static qfz_status lock_job(qfz_work_folder *work, qfz_error *err)
 {
     char path[QFZ_WORK_PATH_BYTES];
     QFZ_TRY(qfz_work_path(work->folder, path, err, "job"));
-    work->lock = open(path, O_RDWR | O_CLOEXEC);
+    work->lock = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
     if (work->lock < 0) return qfz_work_failed(path, "opening", err);
     while (flock(work->lock, LOCK_EX) != 0)
         if (errno != EINTR) return QFZ_OK; /* a file system without locks: go on without */
@@ -313,7 +338,7 @@ static void delete_temporary(const qfz_work_folder *work)
 static void delete_journals(const qfz_work_folder *work, int part)
 {
     static const char *const names[][2] = {
-        {"pixels", "journal"}, {"part", "journal"}, {"part", "done"}};
+        {"pixels", "journal"}, {"filter-part", "journal"}, {"part", "journal"}, {"part", "done"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char name[128];
         (void)snprintf(name, sizeof name, "%s-%d-of-%d.%s", names[i][0], part, work->n_parts,
@@ -343,6 +368,7 @@ qfz_status qfz_work_folder_end(qfz_work_folder *work, const qfz_job *job, qfz_re
     for (int part = all ? 1 : work->part; part <= (all ? work->n_parts : work->part); part++)
         delete_journals(work, part);
     if (work->ranks->rank > 0) return QFZ_OK;
+    qfz_work_file_delete(work->folder, "filter-stitch.journal");
     qfz_work_file_delete(work->folder, "stitch.journal");
     qfz_work_file_delete(work->folder, "finishing");
     delete_temporary(work);

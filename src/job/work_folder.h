@@ -4,6 +4,7 @@
  *   job                      what the job is, one line per fact (job_identity.h)
  *   part-K-of-N.journal      summaries and exteriors of the tiles of a part
  *   stitch.journal           the same, written by phase stitch
+ *   filter-*.journal         the same two of the area filter
  *   pixels-K-of-N.journal    finished output of tiles (output_journal.h)
  *   part-K-of-N.done         phase resolve of the part is complete; its number of valid pixels
  *   finishing                the outputs are being renamed to their final names
@@ -19,6 +20,13 @@
 
 typedef struct qfz_work_folder qfz_work_folder;
 
+/* The stitchings of a job; each has its own journals. */
+typedef enum qfz_work_stitching {
+    QFZ_WORK_TASK = 0,
+    QFZ_WORK_FILTER,
+    QFZ_WORK_STITCHINGS
+} qfz_work_stitching;
+
 /* Opens the folder setup->job->work for this job, or creates it.  The tiling that the folder holds
  * replaces setup->tiling.  Borrows ranks and the folder's name.
  *
@@ -30,8 +38,10 @@ void qfz_work_folder_close(qfz_work_folder *work); /* NULL is allowed */
 int qfz_work_folder_n_parts(const qfz_work_folder *work);
 
 /* Loads the journals that this process's phase needs into stitch, which appends to this process's
- * own journal from then on. */
-qfz_status qfz_work_folder_attach(qfz_work_folder *work, qfz_stitch *stitch, qfz_error *err);
+ * own journal from then on.  A second call for the same stitching closes the journals of the first
+ * one. */
+qfz_status qfz_work_folder_attach(qfz_work_folder *work, qfz_work_stitching which,
+                                  qfz_stitch *stitch, qfz_error *err);
 
 /* Opens the journal of this part's output for appending; owned by work. */
 qfz_status qfz_work_folder_open_output(qfz_work_folder *work, qfz_journal **journal,

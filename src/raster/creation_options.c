@@ -89,6 +89,11 @@ char **qfz_creation_options_add(char **list, GDALDriverH driver, GDALDataType fi
         list = add_default(list, driver, "QUALITY", "100");
         return add_default(list, driver, "REVERSIBLE", "YES");
     }
+    if (qfz_driver_is(driver, "netCDF")) {
+        list = add_default(list, driver, "FORMAT", "NC4"); /* others lack unsigned types */
+        return add_default(list, driver, "COMPRESS", "DEFLATE");
+    }
+    if (qfz_driver_is(driver, "GPKG")) return add_default(list, driver, "TILE_FORMAT", "PNG");
     if (qfz_driver_is(driver, "WEBP")) return add_default(list, driver, "LOSSLESS", "TRUE");
     if (!is_gtiff && !qfz_driver_is(driver, "COG")) return list;
     list = add_compression(list, driver, file_type, spec);

@@ -5,6 +5,44 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "raster/retry_vsi.h"
+#include "raster/temp_output.h"
+
+/* Cuts n bytes at a place of a text. */
+static void cut(char *at, size_t n)
+{
+    memmove(at, at + n, strlen(at + n) + 1);
+}
+
+/* "/vsiqfz/3,0.010000/name" becomes "name". */
+static void hide_file_system(char *text)
+{
+    for (char *at = text; (at = strstr(at, QFZ_RETRY_VSI_PREFIX)) != NULL;) {
+        const size_t n = strlen(QFZ_RETRY_VSI_PREFIX);
+        const char *const slash = strchr(at + n, '/');
+        cut(at, slash ? (size_t)(slash - at) + 1 : n);
+    }
+}
+
+/* A temporary name, ".dst-tif.qfz-NUMBER-KIND.tif", becomes the name of its output, "dst.tif"
+ * (temp_output.h).  Text that only resembles such a name stays. */
+static void hide_temporary_names(char *text)
+{
+    static const char ends[] = "/ ,:;'\"`()";
+    for (char *mark = text; (mark = strstr(mark, QFZ_TEMP_MARK)) != NULL; mark++) {
+        char *begin = mark, *dot = NULL;
+        while (begin > text && !strchr(ends, begin[-1]))
+            begin--;
+        for (char *at = begin + 1; at < mark; at++)
+            if (*at == '-') dot = at;
+        if (*begin != '.' || mark == begin + 1) continue;
+        if (dot) *dot = '.';
+        cut(mark, strcspn(mark, ends));
+        cut(begin, 1);
+        mark = begin;
+    }
+}
+
 /* Copies a message into an empty buffer, as one line. */
 static void keep_first(char *kept, size_t bytes, const char *message)
 {
@@ -14,6 +52,8 @@ static void keep_first(char *kept, size_t bytes, const char *message)
         if (*c == '\n' || *c == '\r') *c = ' ';
     for (size_t n = strlen(kept); n > 0 && kept[n - 1] == ' '; n--)
         kept[n - 1] = '\0';
+    hide_file_system(kept);
+    hide_temporary_names(kept);
 }
 
 static void CPL_STDCALL on_error(CPLErr level, CPLErrorNum number, const char *message)

@@ -96,7 +96,8 @@ static qfz_status choose_driver(qfz_format *f, const qfz_sink_options *options,
         QFZ_TRY(qfz_driver_find(&f->driver, spec->path, false, err));
     }
     const char *const name = GDALGetDriverShortName(f->driver);
-    f->copies = !qfz_driver_can(f->driver, GDAL_DCAP_CREATE);
+    /* netCDF refuses a georeference after the bands have been defined. */
+    f->copies = !qfz_driver_can(f->driver, GDAL_DCAP_CREATE) || EQUAL(name, "netCDF");
     if (f->copies && !qfz_driver_can(f->driver, GDAL_DCAP_CREATECOPY))
         return qfz_fail(err, QFZ_EARG, "%s: GDAL cannot write the format %s", spec->path, name);
     if (EQUAL(name, "MEM") || EQUAL(name, "VRT"))
@@ -109,7 +110,12 @@ static qfz_status choose_driver(qfz_format *f, const qfz_sink_options *options,
             "%s: files of the format PDS4 cannot be renamed; write a GTiff and convert it "
             "by gdal_translate",
             spec->path);
-    if (EQUAL(name, "JPEG") && (spec->content != QFZ_CONTENT_PAINTED || spec->type != QFZ_OUT_U8))
+    if (EQUAL(name, "KMLSUPEROVERLAY"))
+        return qfz_fail(err, QFZ_EARG,
+                        "%s: the format KMLSUPEROVERLAY writes pictures, not exact values; write a "
+                        "GTiff (.tif)",
+                        spec->path);
+    if (EQUAL(name, "JPEG"))
         return qfz_fail(err, QFZ_EARG, "%s: JPEG does not keep exact values; write a GTiff (.tif)",
                         spec->path);
     return QFZ_OK;
@@ -139,29 +145,88 @@ static double most_of_bits(const qfz_format *f)
     return !GDALDataTypeIsSigned(f->file_type) && bits > all / 2 ? ldexp(1, bits) - 1 : INFINITY;
 }
 
-/* Refuses options that change values.  Painted rasters may be meant for display, so lossy options
- * are allowed for them; NBITS is checked when their values are written (sink_write.c). */
+static bool is_set(const qfz_format *f, const char *key)
+{
+    return CPLTestBool(CSLFetchNameValueDef(f->options, key, "NO"));
+}
+
+/* An overview of labels, levels or means must consist of values of the raster. */
+static qfz_status check_overviews(const qfz_format *f, const qfz_sink_spec *spec, qfz_error *err)
+{
+    static const char *const keys[] = {"OVERVIEW_RESAMPLING", "RESAMPLING", "WARP_RESAMPLING"};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        const char *const method = CSLFetchNameValue(f->options, keys[i]);
+        if (method && !EQUAL(method, "NEAREST") && !EQUAL(method, "MODE") && !EQUAL(method, "NONE"))
+            return qfz_fail(err, QFZ_EARG,
+                            "%s: %s=%s makes values that the raster does not have; use %s=NEAREST",
+                            spec->path, keys[i], method, keys[i]);
+    }
+    const char *const scheme = CSLFetchNameValueDef(f->options, "TILING_SCHEME", "CUSTOM");
+    if (!EQUAL(scheme, "CUSTOM") && qfz_driver_is(f->driver, "COG"))
+        return qfz_fail(err, QFZ_EARG,
+                        "%s: TILING_SCHEME=%s warps the pixels; warp the source first, by gdalwarp",
+                        spec->path, scheme);
+    if (CSLFetchNameValue(f->options, "TARGET_SRS"))
+        return qfz_fail(err, QFZ_EARG,
+                        "%s: TARGET_SRS warps the pixels; warp the source first, by gdalwarp",
+                        spec->path);
+    return QFZ_OK;
+}
+
+/* What makes a codec lossy, and what to do instead; NULL: nothing. */
+static const char *lossy_codec(const qfz_format *f, const char *codec, const char **instead)
+{
+    *instead = "use COMPRESS=ZSTD or DEFLATE";
+    if (EQUAL(codec, "JPEG")) return "JPEG compression";
+    if (EQUAL(codec, "WEBP") && !is_set(f, "WEBP_LOSSLESS") &&
+        !(qfz_driver_is(f->driver, "COG") &&
+          EQUAL(CSLFetchNameValueDef(f->options, "QUALITY", ""), "100"))) {
+        *instead = qfz_driver_is(f->driver, "COG") ? "use QUALITY=100, or COMPRESS=ZSTD"
+                                                   : "use WEBP_LOSSLESS=YES, or COMPRESS=ZSTD";
+        return "WEBP compression";
+    }
+    if (EQUAL(codec, "JXL") &&
+        !CPLTestBool(CSLFetchNameValueDef(f->options, "JXL_LOSSLESS", "YES"))) {
+        *instead = "use JXL_LOSSLESS=YES";
+        return "JXL_LOSSLESS=NO";
+    }
+    return NULL;
+}
+
+static const char *lossy_option(const qfz_format *f, const char **instead)
+{
+    static const char *const errors[] = {"MAX_Z_ERROR", "MAX_Z_ERROR_OVERVIEW"};
+    static const char *const codecs[] = {"COMPRESS", "OVERVIEW_COMPRESS"};
+    const char *const dropped = CSLFetchNameValue(f->options, "DISCARD_LSB");
+    *instead = "leave this option out";
+    if (dropped && strspn(dropped, "0,") != strlen(dropped)) return "DISCARD_LSB";
+    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
+        const double error = CPLAtof(CSLFetchNameValueDef(f->options, errors[i], "0"));
+        if (error >= 0.5 || (error > 0 && GDALDataTypeIsFloating(f->file_type))) return errors[i];
+    }
+    for (size_t i = 0; i < sizeof codecs / sizeof codecs[0]; i++) {
+        const char *const codec = CSLFetchNameValueDef(f->options, codecs[i], "");
+        const char *const lossy = lossy_codec(f, codec, instead);
+        if (lossy) return lossy;
+    }
+    return NULL;
+}
+
+/* Refuses options that change values.  NBITS of painted values is checked when they are written
+ * (sink_write.c). */
 static qfz_status check_keeps_values(const qfz_format *f, const qfz_sink_spec *spec, qfz_error *err)
 {
-    const char *const dropped = CSLFetchNameValue(f->options, "DISCARD_LSB");
-    const char *const compress = CSLFetchNameValue(f->options, "COMPRESS");
-    const double tolerance = CPLAtof(CSLFetchNameValueDef(f->options, "MAX_Z_ERROR", "0"));
-    const bool jxl = CPLTestBool(CSLFetchNameValueDef(f->options, "JXL_LOSSLESS", "YES"));
-    const char *lossy = NULL;
-    if (spec->content == QFZ_CONTENT_PAINTED) return QFZ_OK;
-    if (spec->max_value > f->most)
+    const char *instead;
+    if (spec->content != QFZ_CONTENT_PAINTED && spec->max_value > f->most)
         return qfz_fail(
             err, QFZ_EARG,
             "%s: NBITS=%s is too few for values up to %.0f; give more, or leave NBITS out",
             spec->path, CSLFetchNameValue(f->options, "NBITS"), spec->max_value);
-    if (dropped && strspn(dropped, "0,") != strlen(dropped)) lossy = "DISCARD_LSB";
-    if (tolerance >= 1 || (tolerance > 0 && GDALDataTypeIsFloating(f->file_type)))
-        lossy = "MAX_Z_ERROR";
-    if (!jxl) lossy = "JXL_LOSSLESS=NO";
-    if (compress && EQUAL(compress, "JPEG")) lossy = "COMPRESS=JPEG";
+    QFZ_TRY(check_overviews(f, spec, err));
+    const char *const lossy = lossy_option(f, &instead);
     if (!lossy) return QFZ_OK;
-    return qfz_fail(err, QFZ_EARG, "%s: %s does not keep exact values; leave this option out",
-                    spec->path, lossy);
+    return qfz_fail(err, QFZ_EARG, "%s: %s does not keep exact values; %s", spec->path, lossy,
+                    instead);
 }
 
 qfz_status qfz_format_init(qfz_format *format, const qfz_source *source,

@@ -7,7 +7,9 @@
 #include <gdal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "core/temp_file.h"
 #include "raster/error_trap.h"
 #include "raster/file_list.h"
 #include "raster/paths.h"
@@ -45,6 +47,17 @@ static qfz_status check_free(const qfz_output_options *options, const char *path
     return QFZ_OK;
 }
 
+/* A file of GDAL's virtual file systems is created by GDAL. */
+static bool create(const char *temp)
+{
+    if (strncmp(temp, "/vsi", 4) != 0) {
+        const int file = qfz_create_new(temp);
+        return file >= 0 && close(file) == 0;
+    }
+    VSILFILE *const file = VSIFOpenL(temp, "wb");
+    return file && VSIFCloseL(file) == 0;
+}
+
 static qfz_status check_writable(const char *path, qfz_error *err)
 {
     char *temp = NULL;
@@ -52,10 +65,9 @@ static qfz_status check_writable(const char *path, qfz_error *err)
     QFZ_TRY(qfz_temp_name(&temp, path, "tmp", NULL, err));
     qfz_error_trap_begin(&trap);
     errno = 0;
-    VSILFILE *const file = VSIFOpenL(temp, "wb");
+    const bool ok = create(temp);
     const int why = errno;
-    const bool ok = file && VSIFCloseL(file) == 0;
-    if (file) (void)VSIUnlink(temp);
+    (void)VSIUnlink(temp);
     qfz_error_trap_end(&trap);
     free(temp);
     if (ok) return QFZ_OK;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "raster/output_header.h"
 
-#include <cpl_conv.h>
+#include <stdio.h>
 #include <string.h>
+
+#include <cpl_conv.h>
 
 #include "raster/error_trap.h"
 #include "raster/georef.h"
@@ -99,6 +101,23 @@ static void copy_dissimilarity(GDALDatasetH dataset, const qfz_source *source)
     }
 }
 
+/* In the spelling of the option --min-area.  A cut has the least area of its saliency raster. */
+static void set_min_area(GDALDatasetH dataset, const qfz_source *source, const qfz_sink_spec *spec)
+{
+    enum { BYTES = 48 };
+    char text[BYTES] = "";
+    const char *value = text;
+    if (source->options.is_saliency)
+        value = GDALGetMetadataItem(source->dataset, "QFZ_MIN_AREA", NULL);
+    else if (spec->min_area > 1)
+        (void)snprintf(text, BYTES, "%llu", (unsigned long long)spec->min_area);
+    else if (spec->min_area_m2 > 0) {
+        qfz_real_print(text, BYTES - sizeof "m2", spec->min_area_m2);
+        strcat(text, "m2");
+    }
+    if (value && *value) set_item(dataset, "QFZ_MIN_AREA", value);
+}
+
 static void set_metadata(GDALDatasetH dataset, const qfz_source *source, const qfz_sink_spec *spec)
 {
     static const char *const contents[] = {"labels", "painted", "saliency"};
@@ -111,6 +130,7 @@ static void set_metadata(GDALDatasetH dataset, const qfz_source *source, const q
         copy_dissimilarity(dataset, source);
     else
         set_dissimilarity(dataset, spec);
+    set_min_area(dataset, source, spec);
     if (spec->content == QFZ_CONTENT_SALIENCY) return;
     set_reals(dataset, "QFZ_ALPHA", &spec->alpha, 1);
     if (spec->n_omega > 0) set_reals(dataset, "QFZ_OMEGA", spec->omega, spec->n_omega);

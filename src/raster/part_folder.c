@@ -61,7 +61,8 @@ qfz_status qfz_part_folder_make(const qfz_sink_spec *spec, qfz_error *err)
     QFZ_TRY(qfz_part_folder_hidden(&folder, spec->path, err));
     qfz_error_trap_begin(&trap);
     const bool ok = VSIMkdir(folder, 0777) == 0 ||
-                    qfz_path_is_folder(folder); /* another process may have made it */
+                    /* another process may have made it */
+                    (qfz_path_is_folder(folder) && !qfz_path_is_link(folder));
     qfz_error_trap_end(&trap);
     free(folder);
     if (ok) return QFZ_OK;

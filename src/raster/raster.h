@@ -22,6 +22,8 @@
 #include "raster/output.h"
 #include "raster/output_format.h"
 #include "raster/part_folder.h"
+#include "raster/png.h"
+#include "raster/paths.h"
 #include "raster/sink.h"
 #include "raster/sink_parts.h"
 #include "raster/sink_write.h"

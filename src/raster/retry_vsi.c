@@ -25,8 +25,6 @@
 
 #include "raster/text.h"
 
-#define PREFIX "/vsiqfz/"
-
 enum { SMALL_BYTES = 512, PENDING_BYTES = 1 << 16 };
 
 typedef struct retry_file {
@@ -55,7 +53,7 @@ static int flags_of(const char *access)
 {
     const int way = strchr(access, '+') ? O_RDWR : access[0] == 'r' ? O_RDONLY : O_WRONLY;
     return O_CLOEXEC | way |
-           (access[0] == 'w'   ? O_CREAT | O_TRUNC
+           (access[0] == 'w'   ? O_CREAT | O_TRUNC | O_NOFOLLOW
             : access[0] == 'a' ? O_CREAT
                                : 0);
 }
@@ -203,7 +201,7 @@ static int file_unlink(void *arg, const char *name)
 bool qfz_retry_vsi_install(void)
 {
     char **const there = VSIGetFileSystemsPrefixes();
-    bool ok = CSLFindString(there, PREFIX) >= 0;
+    bool ok = CSLFindString(there, QFZ_RETRY_VSI_PREFIX) >= 0;
     CSLDestroy(there);
     if (ok) return true;
     VSIFilesystemPluginCallbacksStruct *const calls = VSIAllocFilesystemPluginCallbacksStruct();
@@ -218,7 +216,7 @@ bool qfz_retry_vsi_install(void)
     calls->flush = file_flush;
     calls->stat = file_stat;
     calls->unlink = file_unlink;
-    ok = VSIInstallPluginHandler(PREFIX, calls) == 0;
+    ok = VSIInstallPluginHandler(QFZ_RETRY_VSI_PREFIX, calls) == 0;
     VSIFreeFilesystemPluginCallbacksStruct(calls);
     return ok;
 }
@@ -228,5 +226,5 @@ qfz_status qfz_retry_vsi_name(char **name, const char *path, const qfz_retry *re
     char wait[40];
     if (strncmp(path, "/vsi", 4) == 0 || retry->retries == 0) return qfz_text_copy(name, path, err);
     (void)CPLsnprintf(wait, sizeof wait, "%.6f", retry->wait_s);
-    return qfz_text_print(name, err, PREFIX "%d,%s/%s", retry->retries, wait, path);
+    return qfz_text_print(name, err, QFZ_RETRY_VSI_PREFIX "%d,%s/%s", retry->retries, wait, path);
 }

@@ -5,6 +5,9 @@
 
 #include "core/retry.h"
 
+/* Names in the file system: QFZ_RETRY_VSI_PREFIX RETRIES,SECONDS/path. */
+#define QFZ_RETRY_VSI_PREFIX "/vsiqfz/"
+
 /* Adds the file system to GDAL, once for the process; later calls do nothing.  False if GDAL
  * refuses. */
 bool qfz_retry_vsi_install(void);

@@ -82,28 +82,41 @@ static const struct {
                    {"Int32", true, INT32_MAX},     {"UInt64", false, UINT32_MAX - 1},
                    {"Float32", false, 0x7f800000u}};
 
-static qfz_status check_types(qfz_source *source, qfz_error *err)
+/* Bands of saliency may be of different types. */
+static GDALDataType type_of(const qfz_band *band)
 {
-    const GDALDataType type = GDALGetRasterDataType(source->bands[0].handle);
-    bool ok = false, has_max_nodata = true;
+    return GDALGetRasterDataType(band->handle);
+}
+
+static qfz_status check_type(qfz_source *source, const qfz_band *band, qfz_error *err)
+{
+    const char *const name = GDALGetDataTypeName(type_of(band));
+    bool ok = false;
     for (size_t i = 0; i < sizeof level_types / sizeof *level_types; i++) {
-        if (strcmp(GDALGetDataTypeName(type), level_types[i].name) != 0) continue;
+        if (strcmp(name, level_types[i].name) != 0) continue;
         ok = source->options.any_edges || !level_types[i].is_signed;
         source->info.max_edge = level_types[i].max;
     }
-    for (int b = 0; b < source->n_bands; b++) {
-        int has = 0;
-        const double nodata = GDALGetRasterNoDataValue(source->bands[b].handle, &has);
-        has_max_nodata &= has && nodata == source->info.max_edge;
-        ok &= GDALGetRasterDataType(source->bands[b].handle) == type;
-    }
-    source->info.edges_are_float = type == GDT_Float32;
-    if (has_max_nodata && !source->info.edges_are_float) source->info.max_edge--;
+    if (source->options.any_edges && type_of(band) != type_of(&source->bands[0])) ok = false;
     if (ok) return QFZ_OK;
     return qfz_fail(err, QFZ_EARG,
                     "%s: levels of edges of type %s are not supported; convert all bands to one "
                     "type, e.g. gdal_translate -ot Float32 (or UInt32)",
-                    source->name, GDALGetDataTypeName(type));
+                    source->name, name);
+}
+
+static qfz_status check_types(qfz_source *source, qfz_error *err)
+{
+    bool has_max_nodata = true;
+    for (int b = 0; b < source->n_bands; b++) {
+        int has = 0;
+        QFZ_TRY(check_type(source, &source->bands[b], err));
+        const double nodata = GDALGetRasterNoDataValue(source->bands[b].handle, &has);
+        has_max_nodata &= has && nodata == source->info.max_edge;
+    }
+    source->info.edges_are_float = type_of(&source->bands[0]) == GDT_Float32;
+    if (has_max_nodata && !source->info.edges_are_float) source->info.max_edge--;
+    return QFZ_OK;
 }
 
 qfz_status qfz_saliency_source_init(qfz_source *source, qfz_error *err)
@@ -180,7 +193,7 @@ static qfz_status read_part(qfz_source *source, const qfz_band *band, GDALDataTy
 
 static qfz_status cut_part(qfz_source *source, int b, qfz_box part, uint8_t *bits, qfz_error *err)
 {
-    const GDALDataType type = GDALGetRasterDataType(source->bands[0].handle);
+    const GDALDataType type = type_of(&source->bands[b]);
     const cut c = cut_of(source, &source->bands[b]);
     QFZ_TRY(read_part(source, &source->bands[b], type, part, err));
     mark(type, source->scratch.data, qfz_box_h(part) * qfz_box_w(part), &c, (uint8_t)(1 << b),

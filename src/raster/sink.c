@@ -6,16 +6,26 @@
 #include <stdlib.h>
 
 #include "core/memory.h"
+#include "raster/driver.h"
 #include "raster/error_trap.h"
 #include "raster/out_type_facts.h"
 #include "raster/output_header.h"
 #include "raster/part_folder.h"
+#include "raster/paths.h"
 #include "raster/retry_vsi.h"
 #include "raster/sink_copy.h"
 #include "raster/sink_pixels.h"
 #include "raster/sink_state.h"
+#include "raster/sink_trial.h"
 #include "raster/temp_output.h"
 #include "raster/text.h"
+
+/* The default options are known to keep values. */
+static bool is_plain_gtiff(const qfz_format *format, const qfz_sink_options *options)
+{
+    return qfz_driver_is(format->driver, "GTiff") &&
+           !(options->creation_options && *options->creation_options);
+}
 
 qfz_status qfz_sink_check(qfz_source *source, const qfz_sink_options *options,
                           const qfz_sink_spec *spec, qfz_error *err)
@@ -26,15 +36,16 @@ qfz_status qfz_sink_check(qfz_source *source, const qfz_sink_options *options,
                         spec->path, (long long)spec->w, (long long)spec->h);
     QFZ_TRY(qfz_output_check(source, &options->output, spec->path, err));
     QFZ_TRY(qfz_format_init(&format, source, options, spec, err));
+    const bool is_plain = is_plain_gtiff(&format, options);
     qfz_format_fini(&format);
-    if (spec->n_parts == 0) return QFZ_OK;
+    if (spec->n_parts == 0) return is_plain ? QFZ_OK : qfz_sink_try(source, options, spec, err);
     QFZ_TRY(qfz_part_folder_check(options, spec, err));
     if (!options->merge) return QFZ_OK;
     qfz_sink_spec whole = *spec;
     whole.n_parts = 0;
     QFZ_TRY(qfz_format_init(&format, source, options, &whole, err));
     qfz_format_fini(&format);
-    return QFZ_OK;
+    return qfz_sink_try(source, options, &whole, err);
 }
 
 /* ------------------------------------------------------------------------------------- creation */
@@ -56,6 +67,8 @@ static qfz_status create_file(qfz_sink *sink, qfz_error *err)
     const GDALDriverH driver = f->copies ? GDALGetDriverByName("GTiff") : f->driver;
     char *name = NULL;
     qfz_error_trap trap;
+    if (EQUAL(GDALGetDriverShortName(driver), "GTiff"))
+        QFZ_TRY(qfz_temp_reserve(f->copies ? sink->work : sink->temp, sink->path, err));
     QFZ_TRY(name_for_driver(sink, driver, f->copies ? sink->work : sink->temp, &name, err));
     qfz_error_trap_begin(&trap);
     sink->dataset =
@@ -73,6 +86,7 @@ static qfz_status init_sink(qfz_sink *sink, const qfz_sink_options *options,
                             const qfz_sink_spec *spec, qfz_error *err)
 {
     sink->spec = *spec;
+    sink->overwrite = options->output.overwrite || spec->n_parts > 0;
     sink->retry = options->output.retry;
     if (spec->n_parts > 0) {
         QFZ_TRY(qfz_part_path(&sink->path, spec, err));
@@ -251,13 +265,15 @@ static qfz_status copy_work(qfz_sink *sink, qfz_error *err)
     return st;
 }
 
-/* Files of HFA hold each other's names, so the driver must rename them. */
-static qfz_status rename_temp(qfz_sink *sink, qfz_error *err)
+/* Files of HFA hold each other's names, so the driver must rename them; they are not taken back. */
+static qfz_status place_temp(qfz_sink *sink, qfz_error *err)
 {
     qfz_error_trap trap;
     const GDALDriverH driver = sink->format.driver;
     if (!EQUAL(GDALGetDriverShortName(driver), "HFA"))
-        return qfz_temp_rename(sink->temp, sink->path, err);
+        return qfz_temp_place(sink->temp, sink->path, sink->overwrite, &sink->placement, err);
+    if (!sink->overwrite && qfz_path_exists(sink->path))
+        return qfz_fail(err, QFZ_EARG, "%s: already exists; use --overwrite", sink->path);
     qfz_error_trap_begin(&trap);
     const CPLErr done = GDALRenameDataset(driver, sink->path, sink->temp);
     qfz_error_trap_end(&trap);
@@ -270,19 +286,28 @@ static qfz_status rename_temp(qfz_sink *sink, qfz_error *err)
 static qfz_status finish_locked(qfz_sink *sink, qfz_error *err)
 {
     if (sink->finished) return QFZ_OK;
-    if (sink->failed) return qfz_fail(err, QFZ_EIO, "%s: writing failed before", sink->path);
+    if (sink->why.status != QFZ_OK) return qfz_fail(err, sink->why.status, "%s", sink->why.message);
     QFZ_TRY(close_dataset(sink, err));
     QFZ_TRY(copy_work(sink, err));
     sink->finished = true;
     return QFZ_OK;
 }
 
+static qfz_status place_locked(qfz_sink *sink, qfz_error *err)
+{
+    if (sink->placed || sink->committed) return QFZ_OK;
+    QFZ_TRY(finish_locked(sink, err));
+    if (sink->is_fresh) QFZ_TRY(qfz_temp_check(sink->temp, sink->path, err));
+    QFZ_TRY(place_temp(sink, err));
+    sink->placed = true;
+    return QFZ_OK;
+}
+
 static qfz_status commit_locked(qfz_sink *sink, qfz_error *err)
 {
     if (sink->committed) return QFZ_OK;
-    QFZ_TRY(finish_locked(sink, err));
-    if (sink->is_fresh) QFZ_TRY(qfz_temp_check(sink->temp, sink->path, err));
-    QFZ_TRY(rename_temp(sink, err));
+    QFZ_TRY(place_locked(sink, err));
+    qfz_placement_settle(&sink->placement);
     qfz_temp_delete(sink->work);
     sink->committed = true;
     return QFZ_OK;
@@ -292,8 +317,7 @@ static qfz_status call_locked(qfz_sink *sink, qfz_status (*step)(qfz_sink *sink,
                               qfz_error *err)
 {
     (void)pthread_mutex_lock(&sink->lock);
-    const qfz_status st = step(sink, err);
-    sink->failed = st != QFZ_OK;
+    const qfz_status st = qfz_sink_keep_failure(sink, step(sink, err), err);
     (void)pthread_mutex_unlock(&sink->lock);
     return st;
 }
@@ -303,6 +327,11 @@ qfz_status qfz_sink_finish(qfz_sink *sink, qfz_advance_fn progress, void *arg, q
     sink->progress = progress;
     sink->progress_arg = arg;
     return call_locked(sink, finish_locked, err);
+}
+
+qfz_status qfz_sink_place(qfz_sink *sink, qfz_error *err)
+{
+    return call_locked(sink, place_locked, err);
 }
 
 qfz_status qfz_sink_commit(qfz_sink *sink, qfz_error *err)
@@ -315,6 +344,7 @@ void qfz_sink_close(qfz_sink *sink)
     if (!sink) return;
     (void)close_dataset(sink, NULL);
     if (!sink->committed) {
+        qfz_placement_take_back(&sink->placement);
         qfz_temp_delete(sink->temp);
         qfz_temp_delete(sink->work);
     }

@@ -43,10 +43,14 @@ qfz_status qfz_sink_read(qfz_sink *sink, qfz_box box, void *pixels, uint8_t *val
  * written or read. */
 qfz_status qfz_sink_finish(qfz_sink *sink, qfz_advance_fn progress, void *arg, qfz_error *err);
 
-/* Finishes, if finish() was not called, and renames the file and its side files. */
+/* Finishes, if finish() was not called, and gives the file and its side files their names.  Until
+ * commit(), close() takes them back and restores the files that they replaced. */
+qfz_status qfz_sink_place(qfz_sink *sink, qfz_error *err);
+
+/* Places, if place() was not called, and deletes the files that were replaced. */
 qfz_status qfz_sink_commit(qfz_sink *sink, qfz_error *err);
 
-/* Closes; deletes the temporary files of a sink without commit.  NULL is allowed. */
+/* Closes; a sink without commit leaves no file.  NULL is allowed. */
 void qfz_sink_close(qfz_sink *sink);
 
 #endif

@@ -14,7 +14,7 @@ enum { SIDE = 512 }; /* of the square that is compared at once: a block of the G
 
 /* Progress of one half of the work, or of all of it. */
 typedef struct progress {
-    const qfz_sink *sink;
+    qfz_sink *sink;
     double from, share; /* of the whole work */
     qfz_status st;      /* of the last report */
     qfz_error *err;
@@ -88,15 +88,15 @@ static qfz_status compare(progress *to, GDALDatasetH work, qfz_error *err)
     qfz_error_trap_end(&trap);
     free(pixels);
     if (same || to->st != QFZ_OK) return to->st;
+    to->sink->differs = true;
     return qfz_error_trap_fail(&trap, err, QFZ_EIO, sink->path,
                                "the format did not keep the values; write a GTiff");
 }
 
-/* A painted JPEG is lossy, and a COG is a GTiff. */
+/* A COG is a GTiff. */
 static bool is_compared(const qfz_sink *sink)
 {
-    const char *const name = GDALGetDriverShortName(sink->format.driver);
-    return !EQUAL(name, "COG") && !EQUAL(name, "JPEG");
+    return !EQUAL(GDALGetDriverShortName(sink->format.driver), "COG");
 }
 
 /* Temporary overviews of the COG driver.  GDAL up to 3.6, at least, deletes no files of an added
@@ -108,7 +108,7 @@ static void delete_scratch(const qfz_sink *sink)
         (void)VSIUnlink(CPLSPrintf("%s%s", sink->temp, kinds[i]));
 }
 
-qfz_status qfz_sink_copy(const qfz_sink *sink, const char *name, qfz_error *err)
+qfz_status qfz_sink_copy(qfz_sink *sink, const char *name, qfz_error *err)
 {
     progress to = {.sink = sink, .share = is_compared(sink) ? 0.5 : 1, .err = err};
     GDALDatasetH copy = NULL;

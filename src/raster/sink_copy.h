@@ -6,7 +6,8 @@
 #include "raster/sink_state.h"
 
 /* Copies sink->work by the driver of the format to a file that GDAL opens as `name` and that is
- * sink->temp on disk.  QFZ_EIO also if the copy has other pixel values. */
-qfz_status qfz_sink_copy(const qfz_sink *sink, const char *name, qfz_error *err);
+ * sink->temp on disk.  QFZ_EIO also if the copy has other pixel values; sink->differs is true then.
+ */
+qfz_status qfz_sink_copy(qfz_sink *sink, const char *name, qfz_error *err);
 
 #endif

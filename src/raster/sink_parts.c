@@ -138,6 +138,7 @@ static qfz_status join_as_vrt(const qfz_source *source, const qfz_sink_options *
                               const qfz_sink_spec *spec, const int64_t *rows, qfz_error *err)
 {
     char *temp = NULL, *hidden = NULL, *shown = NULL, *one = NULL;
+    qfz_placement placement = {0};
     qfz_status st;
     QFZ_TRY_OR(st, cleanup, qfz_part_folder_hidden(&hidden, spec->path, err));
     QFZ_TRY_OR(st, cleanup, qfz_part_folder_shown(&shown, spec->path, err));
@@ -150,7 +151,8 @@ static qfz_status join_as_vrt(const qfz_source *source, const qfz_sink_options *
     QFZ_TRY_OR(st, cleanup,
                qfz_parts_vrt_write(temp, source, spec, rows, CPLGetFilename(shown), one, err));
     QFZ_TRY_OR(st, cleanup, move_folder(hidden, shown, spec->path, err));
-    st = qfz_temp_rename(temp, spec->path, err);
+    st = qfz_temp_place(temp, spec->path, options->output.overwrite, &placement, err);
+    qfz_placement_settle(&placement);
 
 cleanup:
     if (st != QFZ_OK) qfz_temp_delete(temp);

@@ -33,10 +33,13 @@ typedef struct qfz_sink_spec {
     qfz_distance distance;
     const double *weights; /* n_weights: the number of bands, or 0; borrowed */
     int n_weights;
-    qfz_layout layout;   /* of QFZ_CONTENT_SALIENCY; the rest is for other contents: */
-    double alpha;        /* infinity: no limit */
-    const double *omega; /* one, or one for each band, borrowed; n_omega = 0: no limit */
+    qfz_layout layout; /* of QFZ_CONTENT_SALIENCY */
+    double alpha;      /* of other contents; infinity: no limit */
+    const double
+        *omega; /* of other contents; one, or one for each band, borrowed; n_omega = 0: no limit */
     int n_omega;
+    uint64_t min_area;  /* least area of a region in pixels, 0: not in pixels; */
+    double min_area_m2; /* in square metres, 0: not in square metres */
 
     /* The part to be written.  n_parts = 0: the whole raster. */
     int part, n_parts; /* 0 <= part < n_parts */

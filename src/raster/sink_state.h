@@ -7,6 +7,7 @@
 #include <pthread.h>
 
 #include "raster/format.h"
+#include "raster/placement.h"
 #include "raster/sink.h"
 
 struct qfz_sink {
@@ -22,12 +23,28 @@ struct qfz_sink {
     uint8_t *mask_rows;   /* buffer for mask values */
     int64_t mask_px;
     qfz_retry retry;
+    qfz_placement placement; /* of a file that has its name, until commit */
+    bool overwrite;          /* the file may replace another one */
+    bool placed;
     bool is_fresh; /* no journal: existing side files are not left over from the same job */
     bool has_lock; /* lock is initialised */
-    bool failed, finished, committed;
+    bool finished, committed;
+    bool differs;            /* the copy has other values than the GTiff */
+    qfz_error why;           /* the first failure of a write or of the end */
     qfz_advance_fn progress; /* of copying; NULL: none */
     void *progress_arg;
     pthread_mutex_t lock;
 };
+
+/* Keeps the first failure, which all later writes report: threads that wait for the lock may return
+ * before the thread that failed.  Returns st, the status that was written to *err. */
+static inline qfz_status qfz_sink_keep_failure(qfz_sink *sink, qfz_status st, const qfz_error *err)
+{
+    if (st != QFZ_OK && sink->why.status == QFZ_OK) {
+        if (err) sink->why = *err;
+        sink->why.status = st;
+    }
+    return st;
+}
 
 #endif

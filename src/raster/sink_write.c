@@ -21,9 +21,9 @@ static int64_t least(int64_t a, int64_t b)
 
 static qfz_status check_open(const qfz_sink *sink, qfz_error *err)
 {
-    if (!sink->committed && !sink->failed) return QFZ_OK;
-    return qfz_fail(err, QFZ_EIO, "%s: it is already complete, or writing failed before",
-                    sink->path);
+    if (sink->why.status != QFZ_OK) return qfz_fail(err, sink->why.status, "%s", sink->why.message);
+    if (!sink->committed) return QFZ_OK;
+    return qfz_fail(err, QFZ_EIO, "%s: it is already complete", sink->path);
 }
 
 /* Writes validity 1 as 255, GDAL's value in masks. */
@@ -83,8 +83,7 @@ static qfz_status write_locked(qfz_sink *sink, qfz_box box, const void *pixels,
     qfz_error_trap_end(&trap);
     if (st == QFZ_OK && (done != CE_None || trap.failed))
         st = qfz_error_trap_fail_box(&trap, err, sink->path, box);
-    sink->failed = st != QFZ_OK;
-    return st;
+    return qfz_sink_keep_failure(sink, st, err);
 }
 
 /* ------------------------------------------------------------------------------ block by block
@@ -101,8 +100,7 @@ static qfz_status write_block(qfz_sink *sink, int band, qfz_box part, void *bloc
     const CPLErr done = GDALWriteBlock(GDALGetRasterBand(sink->dataset, band), x, y, block);
     qfz_error_trap_end(&trap);
     if (done == CE_None && !trap.failed) return QFZ_OK;
-    sink->failed = true;
-    return qfz_error_trap_fail_box(&trap, err, sink->path, part);
+    return qfz_sink_keep_failure(sink, qfz_error_trap_fail_box(&trap, err, sink->path, part), err);
 }
 
 /* Copies a part of a plane, stride_px pixels wide, into the upper left corner of a block, and zeros

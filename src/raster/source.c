@@ -9,6 +9,7 @@
 
 #include "core/memory.h"
 #include "raster/error_trap.h"
+#include "raster/network.h"
 #include "raster/saliency_source.h"
 #include "raster/source_state.h"
 #include "raster/text.h"
@@ -149,6 +150,7 @@ static qfz_status open_mask(qfz_source *source, const qfz_source_options *option
                             const qfz_source *known, qfz_error *err)
 {
     if (!options->mask) return QFZ_OK;
+    if (!known) QFZ_TRY(qfz_network_check(options->mask, options->allow_network, err));
     QFZ_TRY(open_dataset(&source->mask_dataset, options->mask, NULL, err));
     if (known)
         source->mask_mosaic = known->mask_mosaic;
@@ -172,6 +174,7 @@ static qfz_status open_edges(qfz_source *source, const qfz_source *known, qfz_er
     const qfz_source_options options = {.name = source->options.edges,
                                         .is_saliency = true,
                                         .any_edges = true,
+                                        .allow_network = source->options.allow_network,
                                         .retry = source->options.retry};
     if (!options.name) return QFZ_OK;
     QFZ_TRY(
@@ -235,6 +238,7 @@ static qfz_status open_source(qfz_source *source, const qfz_source_options *opti
     if (!options->name || !options->name[0])
         return qfz_fail(err, QFZ_EARG, "no input raster is named");
     QFZ_TRY(qfz_text_copy(&source->name, options->name, err));
+    if (!known) QFZ_TRY(qfz_network_check(options->name, options->allow_network, err));
     QFZ_TRY(open_dataset(&source->dataset, options->name, options->open_options, err));
     QFZ_TRY(check_has_bands(source, err));
     source->options = *options;

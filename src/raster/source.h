@@ -28,6 +28,7 @@ typedef struct qfz_source_options {
     const char *edges; /* name of a raster of the same size, whose bands are levels of edges; or
                           NULL */
     qfz_retry retry;   /* of reads that fail */
+    bool allow_network;
 } qfz_source_options;
 
 typedef struct qfz_source_info {
@@ -45,7 +46,8 @@ typedef struct qfz_source_info {
     int64_t edges_block_bytes; /* of a block of all its bands */
 } qfz_source_info;
 
-/* Opens a raster.  The source borrows the strings and lists of options until it is closed.
+/* Opens a raster, after qfz_network_check().  The source borrows the strings and lists of options
+ * until it is closed.
  *
  * QFZ_EIO: GDAL cannot open it, or it has no bands.  QFZ_EARG: a band that does not exist; Float64,
  * complex and 64-bit integer bands (the message says how to convert them); a mask of another size;

@@ -32,7 +32,9 @@ struct qfz_table {
     OGRCoordinateTransformationH to_lon_lat; /* NULL: no such columns */
     double transform[6];
     int n_bands;
-    bool is_text, is_indexed, has_transactions, in_transaction, finished, committed;
+    bool is_text, is_indexed, has_transactions, in_transaction, finished;
+    bool overwrite, placed, committed;
+    qfz_placement placement; /* of a file that has its name, until commit */
     int64_t n_rows;
     int column; /* the next one of the row being filled */
 };
@@ -150,7 +152,7 @@ static qfz_status create(qfz_table *table, const qfz_source *source,
     QFZ_TRY(qfz_driver_find(&driver, path, true, err));
     QFZ_TRY(qfz_text_copy(&table->path, path, err));
     QFZ_TRY(qfz_temp_name(&table->temp, path, "tmp", NULL, err));
-    qfz_temp_delete(table->temp);
+    table->overwrite = options->overwrite;
     memcpy(table->transform, source->georef.transform, sizeof table->transform);
     table->is_text = EQUAL(GDALGetDriverShortName(driver), "CSV");
     table->is_indexed = EQUAL(GDALGetDriverShortName(driver), "GPKG");
@@ -353,11 +355,20 @@ qfz_status qfz_table_finish(qfz_table *table, qfz_error *err)
     return QFZ_OK;
 }
 
+qfz_status qfz_table_place(qfz_table *table, qfz_error *err)
+{
+    if (table->placed) return QFZ_OK;
+    QFZ_TRY(qfz_table_finish(table, err));
+    QFZ_TRY(qfz_temp_place(table->temp, table->path, table->overwrite, &table->placement, err));
+    table->placed = true;
+    return QFZ_OK;
+}
+
 qfz_status qfz_table_commit(qfz_table *table, qfz_error *err)
 {
     if (table->committed) return QFZ_OK;
-    QFZ_TRY(qfz_table_finish(table, err));
-    QFZ_TRY(qfz_temp_rename(table->temp, table->path, err));
+    QFZ_TRY(qfz_table_place(table, err));
+    qfz_placement_settle(&table->placement);
     table->committed = true;
     return QFZ_OK;
 }
@@ -369,7 +380,10 @@ void qfz_table_close(qfz_table *table)
     qfz_error_trap_begin(&trap);
     release(table);
     qfz_error_trap_end(&trap);
-    if (!table->committed) qfz_temp_delete(table->temp);
+    if (!table->committed) {
+        qfz_placement_take_back(&table->placement);
+        qfz_temp_delete(table->temp);
+    }
     free(table->temp);
     free(table->path);
     free(table);

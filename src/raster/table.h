@@ -40,10 +40,11 @@ qfz_status qfz_table_write(qfz_table *table, const qfz_region_row *row, qfz_erro
  * here) and closes: all that can fail before the table gets its name. */
 qfz_status qfz_table_finish(qfz_table *table, qfz_error *err);
 
-/* Finishes, if finish() was not called, and renames the table to its name. */
+/* As qfz_sink_place() and qfz_sink_commit(). */
+qfz_status qfz_table_place(qfz_table *table, qfz_error *err);
 qfz_status qfz_table_commit(qfz_table *table, qfz_error *err);
 
-/* Closes; deletes the temporary file of a table without commit.  NULL is allowed. */
+/* Closes; a table without commit leaves no file.  NULL is allowed. */
 void qfz_table_close(qfz_table *table);
 
 #endif

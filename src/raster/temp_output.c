@@ -2,8 +2,9 @@
 /* temp_output.c - temporary names of outputs.
  *
  * An output is written beside its place under a temporary name with a unique stem:
- * .NAME-EXTENSION.qfz-PROCESS-KIND.EXTENSION.  Files that drivers put beside it (.aux.xml, .msk,
- * .ovr, .dbf, ...) begin with the same stem, by which they are found, renamed and deleted. */
+ * .NAME-EXTENSION.qfz-NUMBER-KIND.EXTENSION; NUMBER is random.  Files that drivers put beside it
+ * (.aux.xml, .msk, .ovr, .dbf, ...) begin with the same stem, by which they are found, renamed and
+ * deleted. */
 #include "raster/temp_output.h"
 
 #include <cpl_conv.h>
@@ -15,11 +16,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/temp_file.h"
 #include "raster/error_trap.h"
 #include "raster/paths.h"
 #include "raster/text.h"
 
-#define MARK ".qfz-" /* before process and kind */
+#define KIND "tmp"     /* of files that are placed */
+#define OLD_KIND "old" /* of files that are replaced */
 
 /* Length of the folder's part of a path, with the slash. */
 static size_t folder_length(const char *path)
@@ -36,13 +39,25 @@ static size_t stem_length(const char *path)
     return dot && dot != name ? (size_t)(dot - path) : strlen(path);
 }
 
+static const char *last_mark(const char *temp)
+{
+    const char *mark = temp;
+    for (const char *next = temp; (next = strstr(next, QFZ_TEMP_MARK)) != NULL; next++)
+        mark = next;
+    return mark;
+}
+
 /* Length of a temporary name up to its extension, if it has one. */
 static size_t temp_stem_length(const char *temp)
 {
-    const char *mark = temp;
-    for (const char *next = temp; (next = strstr(next, MARK)) != NULL; next++)
-        mark = next;
+    const char *const mark = last_mark(temp);
     return (size_t)(mark + 1 - temp) + strcspn(mark + 1, ".");
+}
+
+/* Length of a temporary name up to the hyphen after its number, which no other name has. */
+static size_t temp_number_length(const char *temp)
+{
+    return (size_t)(last_mark(temp) - temp) + strlen(QFZ_TEMP_MARK) + QFZ_RANDOM_BYTES;
 }
 
 /* How temporary names of a path begin, after the folder: .a-tif.qfz-.  The dot of the extension
@@ -51,7 +66,7 @@ static size_t temp_stem_length(const char *temp)
 static const char *temp_head(const char *path)
 {
     const char *const name = path + folder_length(path), *const own = path + stem_length(path);
-    return CPLSPrintf(".%.*s%s%s" MARK, (int)(own - name), name, *own ? "-" : "",
+    return CPLSPrintf(".%.*s%s%s" QFZ_TEMP_MARK, (int)(own - name), name, *own ? "-" : "",
                       *own ? own + 1 : "");
 }
 
@@ -59,16 +74,19 @@ qfz_status qfz_temp_name(char **temp, const char *path, const char *kind, const 
                          qfz_error *err)
 {
     const char *const own = path + stem_length(path);
-    return qfz_text_print(temp, err, "%.*s%s%ld-%s%s", (int)folder_length(path), path,
-                          temp_head(path), (long)getpid(), kind, extension ? extension : own);
+    char number[QFZ_RANDOM_BYTES];
+    QFZ_TRY(qfz_random_name(number, err));
+    return qfz_text_print(temp, err, "%.*s%s%s-%s%s", (int)folder_length(path), path,
+                          temp_head(path), number, kind, extension ? extension : own);
 }
 
 typedef int (*visit_fn)(const char *found, const char *suffix, const void *arg);
 
-/* Calls visit for every file of temp's stem, temp itself last; stops when it fails. */
-static int each_of_stem(const char *temp, visit_fn visit, const void *arg)
+/* Calls visit for every file whose path begins with the first stem_n characters of temp, temp
+ * itself last; stops when it fails. */
+static int each_of(const char *temp, size_t stem_n, visit_fn visit, const void *arg)
 {
-    const size_t folder_n = folder_length(temp), stem_n = temp_stem_length(temp);
+    const size_t folder_n = folder_length(temp);
     char *const folder = CPLStrdup(folder_n > 0 ? temp : "./");
     if (folder_n > 0) folder[folder_n > 1 ? folder_n - 1 : 1] = '\0';
     char **const names = VSIReadDir(folder);
@@ -85,13 +103,17 @@ static int each_of_stem(const char *temp, visit_fn visit, const void *arg)
     return bad != 0 ? bad : visit(temp, temp + stem_n, arg);
 }
 
-static int move_to(const char *found, const char *suffix, const void *arg)
+static int each_of_stem(const char *temp, visit_fn visit, const void *arg)
 {
-    const char *const path = arg;
-    char *const target = CPLStrdup(CPLSPrintf("%.*s%s", (int)stem_length(path), path, suffix));
-    const int bad = VSIRename(found, target);
-    CPLFree(target);
-    return bad;
+    return each_of(temp, temp_stem_length(temp), visit, arg);
+}
+
+qfz_status qfz_temp_reserve(const char *temp, const char *path, qfz_error *err)
+{
+    if (strncmp(temp, "/vsi", 4) == 0) return QFZ_OK;
+    const int file = qfz_create_new(temp);
+    if (file >= 0 && close(file) == 0) return QFZ_OK;
+    return qfz_fail(err, QFZ_EIO, "%s: it could not be created: %s", path, strerror(errno));
 }
 
 /* A file, or the folder of a format that writes folders. */
@@ -140,19 +162,58 @@ static void delete_stale(const char *path)
         (void)VSIUnlink(CPLSPrintf("%s%s", path, beside[i]));
 }
 
-qfz_status qfz_temp_rename(const char *temp, const char *path, qfz_error *err)
+/* What each file of a stem is moved by. */
+typedef struct moving {
+    const char *temp, *path;
+    bool overwrite;
+    qfz_placement *placement;
+} moving;
+
+/* Names the replaced file like the temporary one, with another kind. */
+static char *backup_name(const moving *m, const char *suffix)
 {
+    const size_t stem_n = temp_stem_length(m->temp) - strlen(KIND);
+    return CPLStrdup(CPLSPrintf("%.*s" OLD_KIND "%s", (int)stem_n, m->temp, suffix));
+}
+
+static int move_to(const char *found, const char *suffix, const void *arg)
+{
+    const moving *const m = arg;
+    const bool is_side_file = strcmp(found, m->temp) != 0;
+    char *const target =
+        CPLStrdup(CPLSPrintf("%.*s%s", (int)stem_length(m->path), m->path, suffix));
+    char *const backup = backup_name(m, suffix);
+    const int bad =
+        qfz_placement_move(m->placement, found, target, backup, m->overwrite || is_side_file);
+    CPLFree(target);
+    CPLFree(backup);
+    return bad;
+}
+
+static qfz_status fail_to_place(const char *path, int why, qfz_error *err)
+{
+    if (why == EEXIST)
+        return qfz_fail(err, QFZ_EARG,
+                        "%s: another process has made this file since the job began; use "
+                        "--overwrite, or name the output otherwise",
+                        path);
+    return qfz_fail(err, QFZ_EIO, "%s: the finished file could not be given its name: %s", path,
+                    strerror(why));
+}
+
+qfz_status qfz_temp_place(const char *temp, const char *path, bool overwrite,
+                          qfz_placement *placement, qfz_error *err)
+{
+    moving m = {.temp = temp, .path = path, .overwrite = overwrite, .placement = placement};
     qfz_error_trap trap;
     QFZ_TRY(qfz_path_check_replaceable(path, err));
+    if (!overwrite && qfz_path_exists(path)) return fail_to_place(path, EEXIST, err);
     qfz_error_trap_begin(&trap);
     delete_stale(path);
-    errno = 0;
-    const bool ok = each_of_stem(temp, move_to, path) == 0;
-    const int why = errno;
+    const int why = each_of_stem(temp, move_to, &m);
+    if (why) qfz_placement_take_back(placement);
     qfz_error_trap_end(&trap);
-    if (ok) return QFZ_OK;
-    return qfz_fail(err, QFZ_EIO, "%s: the finished file could not be given its name: %s", path,
-                    why ? strerror(why) : "GDAL gives no reason");
+    return why ? fail_to_place(path, why, err) : QFZ_OK;
 }
 
 void qfz_temp_delete(const char *temp)
@@ -160,7 +221,7 @@ void qfz_temp_delete(const char *temp)
     qfz_error_trap trap;
     if (!temp) return;
     qfz_error_trap_begin(&trap);
-    (void)each_of_stem(temp, delete_it, NULL);
+    (void)each_of(temp, temp_number_length(temp), delete_it, NULL); /* also names that were cut */
     qfz_error_trap_end(&trap);
 }
 
@@ -175,7 +236,7 @@ void qfz_output_clean(const char *path)
     char **const names = VSIReadDir(folder);
     for (char **name = names; name && *name; name++)
         if (strncmp(*name, stem, strlen(stem)) == 0 &&
-            isdigit((unsigned char)(*name)[strlen(stem)]))
+            isxdigit((unsigned char)(*name)[strlen(stem)]))
             delete_one(CPLSPrintf("%.*s%s", (int)folder_n, path, *name));
     qfz_error_trap_end(&trap);
     CSLDestroy(names);

@@ -4,10 +4,13 @@
 #ifndef QFZ_RASTER_TEMP_OUTPUT_H
 #define QFZ_RASTER_TEMP_OUTPUT_H
 
-#include "core/status.h"
+#include "raster/placement.h"
 
-/* *temp = a name of this process beside path, with the extension of path or the given one; freed by
- * free().  kind tells several temporary files of one output apart. */
+/* In every temporary name, before its number. */
+#define QFZ_TEMP_MARK ".qfz-"
+
+/* *temp = a name beside path that nobody can predict, with the extension of path or the given one;
+ * freed by free().  kind distinguishes several temporary files of one output. */
 qfz_status qfz_temp_name(char **temp, const char *path, const char *kind, const char *extension,
                          qfz_error *err);
 
@@ -15,8 +18,14 @@ qfz_status qfz_temp_name(char **temp, const char *path, const char *kind, const 
  * of another raster (a header .hdr, for example), which may be the source. */
 qfz_status qfz_temp_check(const char *temp, const char *path, qfz_error *err);
 
-/* Renames the temporary file and its side files to path and the side files of path. */
-qfz_status qfz_temp_rename(const char *temp, const char *path, qfz_error *err);
+/* Creates the temporary file, empty, where no file is yet; does nothing for names of GDAL's virtual
+ * file systems. */
+qfz_status qfz_temp_reserve(const char *temp, const char *path, qfz_error *err);
+
+/* Moves the temporary file and its side files to path and the side files of path; after a failure
+ * nothing has been moved.  overwrite false: QFZ_EARG if path exists. */
+qfz_status qfz_temp_place(const char *temp, const char *path, bool overwrite,
+                          qfz_placement *placement, qfz_error *err);
 
 /* Deletes the temporary file and its side files, as far as they exist.  NULL is allowed. */
 void qfz_temp_delete(const char *temp);

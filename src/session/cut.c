@@ -81,6 +81,8 @@ static qfz_status cut_on_host(qfz_session *s, uint32_t alpha_level, const uint32
                               const qfz_buffers *into, qfz_error *err)
 {
     qfz_image joins = s->image;
+    joins.zeroed = NULL;
+    joins.edges = NULL;
     uint32_t n_regions;
     joins.n_bands = 1;
     joins.type = QFZ_U8;

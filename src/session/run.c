@@ -195,6 +195,10 @@ static qfz_status prepare_tree(qfz_session *s, const qfz_buffers *into, qfz_erro
 {
     qfz_rule rule = s->rule;
     rule.alpha_level = qfz_top_level(&rule);
+    if (s->image.zeroed)
+        return qfz_fail(err, QFZ_EARG,
+                        "the tree has no filter; set qfz_criterion.min_area to 0, and "
+                        "qfz_image.zeroed to NULL");
     QFZ_TRY(need_worker(s, QFZ_TREE, &rule, err));
     QFZ_TRY(need_tree(s, into, err));
     return check_device(s, into, into->tree_parent, err);
@@ -215,7 +219,10 @@ qfz_status qfz_session_prepare(qfz_session *s, qfz_part part, const qfz_buffers 
                                qfz_error *err)
 {
     QFZ_TRY(qfz_session_advance(s, 0, "start", err));
+    if (part == QFZ_PART_FILTER) s->has_zeroed = false;
+    if (part != QFZ_PART_TREE) QFZ_TRY(qfz_session_prepare_filter(s, err));
     switch ((int)part) {
+    case QFZ_PART_FILTER: return QFZ_OK;
     case QFZ_PART_LABEL:
     case QFZ_PART_ALPHA_OMEGA:
     case QFZ_PART_FEATURES: return prepare_labels(s, part, into, err);
@@ -315,7 +322,9 @@ static qfz_status run_levels(qfz_session *s, const qfz_exterior *exterior, const
 qfz_status qfz_session_compute(qfz_session *s, qfz_part part, const qfz_buffers *into,
                                qfz_error *err)
 {
+    if (part != QFZ_PART_TREE) QFZ_TRY(qfz_session_filter(s, err));
     switch ((int)part) {
+    case QFZ_PART_FILTER: return QFZ_OK;
     case QFZ_PART_FEATURES: return run_features(s, into, err);
     case QFZ_PART_TREE: return run_tree(s, into, err);
     case QFZ_PART_SALIENCY: return run_levels(s, NULL, into, err);
@@ -335,6 +344,7 @@ qfz_status qfz_session_run(qfz_session *s, qfz_part part, const qfz_buffers *int
     QFZ_TRY(qfz_session_get_buffers(&buffers, into, err));
     QFZ_TRY(qfz_session_prepare(s, part, &buffers, err));
     QFZ_TRY(qfz_session_compute(s, part, &buffers, err));
+    qfz_session_close_filter(s);
     const qfz_progress all = {.struct_size = sizeof all, .done = 1, .step = "end"};
     if (s->options.progress) (void)s->options.progress(&all, s->options.progress_arg);
     return QFZ_OK;

@@ -52,7 +52,7 @@ static qfz_status set_rule(qfz_session *s, const qfz_criterion *criterion, qfz_e
     if (criterion->has_alpha) s->rule.alpha_level = qfz_level_of_alpha(&s->rule, criterion->alpha);
     QFZ_TRY(qfz_criterion_spread_omega(criterion, image->n_bands, &s->omega, err));
     s->rule.omega = s->omega;
-    return QFZ_OK;
+    return qfz_session_set_filter(s, criterion->min_area, err);
 }
 
 /* Chooses the CPU for what the CUDA engine lacks; QFZ_EARG if the session has to use CUDA. */
@@ -75,8 +75,6 @@ static qfz_status choose_engine(qfz_session *s, qfz_error *err)
 {
     const qfz_session_options *const o = &s->options;
     const bool on_device = s->image.memory == QFZ_MEMORY_DEVICE;
-    if (s->image.edges) QFZ_TRY(need_cpu(s, "levels of edges (qfz_image.edges)", err));
-    if (s->image.zeroed) QFZ_TRY(need_cpu(s, "edges of level 0 (qfz_image.zeroed)", err));
     const bool any_gpu = o->engine == QFZ_ENGINE_CPU || (o->gpu == 0 && !o->gpu_method);
     if (on_device && o->engine == QFZ_ENGINE_CPU)
         return qfz_fail(
@@ -102,6 +100,9 @@ static qfz_status fill(qfz_session *s, const qfz_image *image, const qfz_criteri
     s->n_threads = s->options.n_threads > 0 ? s->options.n_threads : 1;
     QFZ_TRY(check_image(&s->image, err));
     QFZ_TRY(qfz_criterion_check(criterion, err));
+    if (s->image.edges) QFZ_TRY(need_cpu(s, "levels of edges (qfz_image.edges)", err));
+    if (s->image.zeroed) QFZ_TRY(need_cpu(s, "edges of level 0 (qfz_image.zeroed)", err));
+    if (criterion->min_area > 1) QFZ_TRY(need_cpu(s, "a minimum area", err));
     QFZ_TRY(choose_engine(s, err));
     return set_rule(s, criterion, err);
 }
@@ -129,6 +130,8 @@ void qfz_session_close(qfz_session *s)
     if (!s) return;
     if (s->worker) s->engine->close(&s->worker, 1);
     qfz_session_close_cut(s);
+    qfz_session_close_filter(s);
+    free(s->zeroed);
     qfz_exterior_fini(&s->exterior);
     free(s->omega);
     free(s->weights);

@@ -41,6 +41,13 @@ struct qfz_session {
     qfz_rule cut_rule;
     uint8_t *cut_joins, *host_valid; /* host_valid: copy of a validity in device memory */
 
+    /* The area filter: its result, which image.zeroed points to, and the caller's image.zeroed. */
+    uint8_t *zeroed; /* NULL: there is no filter */
+    bool has_zeroed; /* the result is complete */
+    const uint8_t *given_zeroed;
+    qfz_worker *filter_worker; /* while it is needed */
+    qfz_rule filter_rule;
+
     qfz_exterior exterior; /* RESOLVE: the links of the image itself, as if from outside */
 };
 
@@ -60,6 +67,13 @@ qfz_status qfz_session_prepare(qfz_session *s, qfz_part part, const qfz_buffers 
                                qfz_error *err);
 qfz_status qfz_session_compute(qfz_session *s, qfz_part part, const qfz_buffers *into,
                                qfz_error *err);
+
+/* filter.c: sets up the area filter of a criterion; opens its worker, if the filter has not run;
+ * runs it; closes the worker. */
+qfz_status qfz_session_set_filter(qfz_session *s, uint64_t min_area, qfz_error *err);
+qfz_status qfz_session_prepare_filter(qfz_session *s, qfz_error *err);
+qfz_status qfz_session_filter(qfz_session *s, qfz_error *err);
+void qfz_session_close_filter(qfz_session *s);
 
 /* Room for the labels that a run or a cut keeps in the session: none if the caller has buffers. */
 qfz_status qfz_session_need_labels(qfz_session *s, const qfz_buffers *into, qfz_error *err);

@@ -118,6 +118,11 @@ static void copy_pixels(const qfz_rule *rule, const qfz_summary *from, int64_t i
                (size_t)n * bytes);
 }
 
+static bool has_weights(const qfz_group *group)
+{
+    return group->n_members > 0 && group->members[0].weight;
+}
+
 /* *zeroed = room for n pixels without zeroed edges, if a member of the group has such edges. */
 static qfz_status zeroed_room(const qfz_group *group, uint8_t **zeroed, int64_t n, qfz_error *err)
 {
@@ -139,11 +144,16 @@ qfz_status qfz_group_start_summary(const qfz_group *group, qfz_summary *summary,
     QFZ_TRY(qfz_summary_init_sides(summary, ring->box, ring->sides, group->rule, err));
     QFZ_TRY(zeroed_room(group, &summary->zeroed, summary->n_ring, err));
     QFZ_TRY(edges_room(group, &summary->edges, summary->n_ring, err));
+    if (has_weights(group)) QFZ_TRY(QFZ_NEW(&summary->weight, summary->n_ring, err));
     const pixel_room room = {summary->n_ring, summary->values, summary->valid, summary->zeroed,
                              summary->edges};
     for (int i = 0; i < group->n_stretches; i++) {
         const qfz_stretch *const s = &group->stretches[i];
-        copy_pixels(group->rule, &group->members[s->member], s->from, s->n, &room, s->to);
+        const qfz_summary *const from = &group->members[s->member];
+        copy_pixels(group->rule, from, s->from, s->n, &room, s->to);
+        if (summary->weight)
+            memcpy(summary->weight + s->to, from->weight + s->from,
+                   (size_t)s->n * sizeof *from->weight);
     }
     return QFZ_OK;
 }

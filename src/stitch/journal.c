@@ -44,7 +44,7 @@ static qfz_status open_file(qfz_journal *journal, qfz_error *err)
 {
     struct stat status;
     const int flags = journal->append ? O_RDWR | O_CREAT : O_RDONLY;
-    journal->file = open(journal->path, flags | O_CLOEXEC, 0644);
+    journal->file = open(journal->path, flags | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (journal->file < 0) return failed(journal, "opening", err);
     /* a file system without locks is accepted */
     if (journal->append && flock(journal->file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)

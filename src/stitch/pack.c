@@ -72,6 +72,16 @@ static void visit_links(walk *w, qfz_links *links)
     visit_words(w, &links->u, links->n);
     visit_words(w, &links->v, links->n);
     visit_words(w, &links->level, links->n);
+    visit_array(w, (void **)&links->position, links->n, sizeof *links->position);
+}
+
+static void visit_masses(walk *w, qfz_masses *masses)
+{
+    visit_bytes(w, &masses->n, sizeof masses->n);
+    visit_words(w, &masses->at, masses->n);
+    visit_words(w, &masses->level, masses->n);
+    visit_array(w, (void **)&masses->position, masses->n, sizeof *masses->position);
+    visit_array(w, (void **)&masses->mass, masses->n, sizeof *masses->mass);
 }
 
 static void visit_summary(walk *w, qfz_summary *s, const qfz_rule *rule)
@@ -94,6 +104,8 @@ static void visit_summary(walk *w, qfz_summary *s, const qfz_rule *rule)
     visit_words(w, &a->level, a->n);
     visit_array(w, &a->lo, a->n, span_bytes);
     visit_array(w, &a->hi, a->n, span_bytes);
+    visit_masses(w, &s->masses);
+    visit_array(w, (void **)&s->weight, s->n_ring, sizeof *s->weight);
 }
 
 static void visit_exterior(walk *w, qfz_exterior *a, const qfz_rule *rule)
@@ -105,6 +117,8 @@ static void visit_exterior(walk *w, qfz_exterior *a, const qfz_rule *rule)
     visit_bytes(w, &a->n_border_regions, sizeof a->n_border_regions);
     visit_words(w, &a->border_region, a->n_ring);
     visit_words(w, &a->omega_level, a->n_ring);
+    visit_masses(w, &a->masses);
+    visit_array(w, (void **)&a->zeroed, a->n_ring, 1);
 }
 
 typedef void (*visit_fn)(walk *w, void *item, const qfz_rule *rule);

@@ -27,7 +27,8 @@ uint32_t *qfz_map_list(qfz_map *map, uint32_t n);
 const uint32_t *qfz_map_next(const uint32_t *words, int64_t *at, uint32_t *n);
 
 typedef struct qfz_solver {
-    /* From a group to its summary.  Only QFZ_COMPONENTS fills map. */
+    /* From a group to its summary.  QFZ_COMPONENTS fills map; QFZ_JOINS stores the histogram of the
+     * joins that are settled in the group there, packed. */
     qfz_status (*up)(const qfz_group *group, qfz_summary *summary, qfz_map *map, qfz_error *err);
 
     /* From the exterior of a group (all zero for the raster) to the exteriors of its members. NULL:
@@ -36,6 +37,7 @@ typedef struct qfz_solver {
                        qfz_map *map, qfz_error *err);
 } qfz_solver;
 
-extern const qfz_solver qfz_solve_components, qfz_solve_levels, qfz_solve_omega;
+extern const qfz_solver qfz_solve_components, qfz_solve_levels, qfz_solve_omega, qfz_solve_joins,
+    qfz_solve_filter;
 
 #endif

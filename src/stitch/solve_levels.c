@@ -20,6 +20,8 @@ typedef struct work {
     const qfz_exterior *own; /* on the way down */
     qfz_exterior *members;
     uint32_t *cross_level; /* of group->cross */
+
+    qfz_histogram *settled; /* NULL: joins are not counted */
 } work;
 
 static void work_fini(work *w)
@@ -61,7 +63,7 @@ static qfz_status summarise(const work *w, uint32_t *mark, int64_t n, qfz_links 
     qfz_forest forest;
     QFZ_TRY(qfz_links_reserve(links, n, err));
     QFZ_TRY(qfz_forest_init(&forest, w->graph.n, err));
-    qfz_forest_summarise(&forest, &w->graph, mark, links);
+    qfz_forest_summarise(&forest, &w->graph, mark, links, w->settled);
     qfz_forest_fini(&forest);
     return QFZ_OK;
 }
@@ -191,4 +193,25 @@ cleanup:
     return st;
 }
 
+/* The levels of the joins that are settled in the group, packed, are the map. */
+static qfz_status up_joins(const qfz_group *group, qfz_summary *summary, qfz_map *map,
+                           qfz_error *err)
+{
+    qfz_histogram settled = {0};
+    work w;
+    qfz_status st;
+    QFZ_TRY_OR(st, cleanup, work_init(&w, group, err));
+    QFZ_TRY_OR(st, cleanup, qfz_histogram_init(&settled, group->rule, err));
+    QFZ_TRY_OR(st, cleanup, qfz_group_start_summary(group, summary, err));
+    w.settled = &settled;
+    QFZ_TRY_OR(st, cleanup, find_links(&w, &summary->links, err));
+    st = qfz_histogram_pack(&settled, &map->words, &map->n, err);
+
+cleanup:
+    qfz_histogram_fini(&settled);
+    work_fini(&w);
+    return st;
+}
+
 const qfz_solver qfz_solve_levels = {.up = up, .down = down};
+const qfz_solver qfz_solve_joins = {.up = up_joins};

@@ -11,8 +11,9 @@
 enum {
     PIECE_SUMMARY = 0,
     PIECE_EXTERIOR,
-    PIECE_MAP,    /* of a group: border regions to regions (solve.h) */
-    PIECE_CENSUS, /* of a tile: first pixels (numbering.c), or the number of regions (counting.c) */
+    PIECE_MAP,    /* of a group: border regions to regions, or a histogram of joins (solve.h) */
+    PIECE_CENSUS, /* of a tile: first pixels (numbering.c), the number of regions (counting.c), or
+                     a histogram of joins (joins.c) */
     PIECE_ROWS,   /* of a tile: for each row, the number of labels before its first one */
     PIECE_PIXELS, /* of a tile: the number of valid pixels */
 
@@ -25,7 +26,7 @@ enum {
 };
 
 /* Pieces that exist once; they follow the pieces of all nodes. */
-enum { FACT_NUMBERED = 0, FACTS };
+enum { FACT_NUMBERED = 0, FACT_JOINS, FACTS };
 
 struct qfz_stitch {
     const qfz_rule *rule;

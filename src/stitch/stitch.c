@@ -16,6 +16,8 @@ static const qfz_solver *solver_of(qfz_kind kind)
     case QFZ_COMPONENTS: return &qfz_solve_components;
     case QFZ_LEVELS: return &qfz_solve_levels;
     case QFZ_OMEGA: return &qfz_solve_omega;
+    case QFZ_FILTER: return &qfz_solve_filter;
+    case QFZ_JOINS: return &qfz_solve_joins;
     case QFZ_TREE: break;
     }
     return NULL;
@@ -99,7 +101,7 @@ static qfz_status view_summary(qfz_stitch *stitch, int64_t node, qfz_summary *su
     return st;
 }
 
-/* The whole raster has an empty exterior.  QFZ_COMPONENTS has no exteriors at all. */
+/* The whole raster has an empty exterior.  Kinds without a way down have no exteriors at all. */
 static qfz_status get_exterior(qfz_stitch *stitch, int64_t node, qfz_exterior *exterior,
                                qfz_error *err)
 {
@@ -287,7 +289,7 @@ static void drop_summaries(qfz_stitch *stitch, const family *f)
 static bool is_up(const qfz_stitch *stitch, const family *f)
 {
     const bool top = f->level + 1 == stitch->group_tree.n_levels;
-    const bool maps = stitch->kind == QFZ_COMPONENTS;
+    const bool maps = !stitch->solver->down;
     return (top || qfz_has(stitch, PIECE_SUMMARY, f->node)) &&
            (!maps || qfz_has(stitch, PIECE_MAP, f->node));
 }

@@ -120,4 +120,15 @@ qfz_status qfz_stitch_add_counts(qfz_stitch *stitch, qfz_error *err); /* after s
 bool qfz_stitch_is_counted(qfz_stitch *stitch);
 qfz_status qfz_stitch_total(qfz_stitch *stitch, uint64_t *n, qfz_error *err);
 
+/* ---- The levels of the joins of the raster's minimum spanning forest: QFZ_JOINS.
+ *
+ * Each tile puts the joins that are settled in the tile.  After solve, add_joins adds those of all
+ * tiles and groups; get_joins adds the result to an empty histogram, on every rank. */
+qfz_status qfz_stitch_put_joins(qfz_stitch *stitch, int64_t tile, const qfz_histogram *settled,
+                                qfz_error *err);
+bool qfz_stitch_has_joins(qfz_stitch *stitch, int64_t tile);
+qfz_status qfz_stitch_add_joins(qfz_stitch *stitch, qfz_error *err); /* collective */
+bool qfz_stitch_are_joins_added(qfz_stitch *stitch);
+qfz_status qfz_stitch_get_joins(qfz_stitch *stitch, qfz_histogram *joins, qfz_error *err);
+
 #endif

@@ -4,6 +4,7 @@
  * Only a process that a launcher started initialises MPI: for a single process that would cost time
  * and may fail where there is no network.  All calls come from the main thread. */
 #include "core/api.h"
+#include "stitch/launcher.h"
 #include "stitch/ranks.h"
 
 #include <mpi.h>
@@ -100,15 +101,19 @@ static int look_around(qfz_ranks *ranks)
 
 qfz_status qfz_ranks_join(qfz_ranks *ranks, qfz_error *err)
 {
+    static const char remedy[] = "use the launcher that belongs to this qfz's MPI (`qfz --version` "
+                                 "names it; with Slurm, --mpi=pmix or pmi2), or start one process";
     qfz_error own;
     qfz_ranks found = {.n = 1, .n_local = 1};
     err = qfz_api_error(err, &own);
     if (!is_launched()) {
+        QFZ_TRY(qfz_launcher_check(1, remedy, err));
         *ranks = found;
         return QFZ_OK;
     }
     QFZ_TRY(check(begin(), "starting", err));
     QFZ_TRY(check(look_around(&found), "looking for the other ranks", err));
+    QFZ_TRY(qfz_launcher_check(found.n, remedy, err));
     QFZ_TRY(QFZ_NEW(&mpi.stops, found.n, err));
     mpi.joined = true;
     *ranks = found;

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* transport_none.c - without MPI every process is alone. */
 #include "core/api.h"
+#include "stitch/launcher.h"
 #include "stitch/ranks.h"
 
 qfz_status qfz_ranks_join(qfz_ranks *ranks, qfz_error *err)
 {
     qfz_error own;
-    (void)qfz_api_error(err, &own);
+    err = qfz_api_error(err, &own);
+    QFZ_TRY(qfz_launcher_check(1,
+                               "this qfz has no MPI: build it with -DQFZ_MPI=ON, start one "
+                               "process, or use `qfz run --phase ... --part K/N`",
+                               err));
     *ranks = (qfz_ranks){.n = 1, .n_local = 1};
     return QFZ_OK;
 }

@@ -16,13 +16,19 @@ PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs/user/cluster.md"
 test = Test(sys.argv[1], int(sys.argv[3]) if len(sys.argv) > 3 else 1)
 SCRATCH = os.getcwd()
 
-# Options of srun are one word each; --mpi=none is a single process.
+# Options of srun are one word each, except -c; --mpi=none is a single process.  As srun of Slurm 22.05
+# and newer, it does not take the number of cores from the batch script: a step without -c has one.
 SRUN = """#!/bin/bash
 launch="{launch}"
+cores=
 while [ "${{1#-}}" != "$1" ]; do
-    if [ "$1" = --mpi=none ]; then launch=; fi
+    case $1 in
+    --mpi=none) launch= ;;
+    -c) cores=$2; shift ;;
+    esac
     shift
 done
+if [ -z "$cores" ]; then echo "srun: no -c, so a rank has one core" >&2; exit 9; fi
 exec $launch "$@"
 """
 

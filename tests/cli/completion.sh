@@ -40,7 +40,7 @@ lacks() {
     bad=1
 }
 
-completes 'label simplify saliency cut info run help completion' qfz ''
+completes 'label simplify saliency cut curve info run help completion' qfz ''
 completes 'saliency' qfz sa
 completes '--version -h' qfz -
 completes 'simplify' qfz help simp
@@ -52,7 +52,7 @@ completes 'cuda' qfz label --engine = cu
 completes 'auto cpu cuda' qfz label --engine =
 completes '4 8' qfz saliency --connectivity ''
 completes 'summarise stitch resolve' qfz run --phase ''
-completes 'label cut' qfz run --phase stitch ''
+completes 'label cut curve' qfz run --phase stitch ''
 completes '--layout' qfz run --phase stitch saliency --l
 completes '' qfz label --mask ''
 completes '' qfz label ''

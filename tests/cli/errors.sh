@@ -112,6 +112,10 @@ for bad in -1 -0.001 nan -inf one '' 1x; do
     done
     refused "--omega '$bad'" 'omega' "$qfz" simplify --alpha 1 --omega "$bad" "$in" "$out"
 done
+for bad in 0 -1 1.5 nan inf 5m 0ha -1ha infkm2 ha '5 m2' 0x5; do
+    refused "--min-area '$bad'" 'min-area' "$qfz" label --min-area "$bad" "$in" "$out"
+done
+refused "cut --min-area" 'min-area' "$qfz" cut --alpha 1 --min-area 5 "$in" "$out"
 refused "2 omegas for 3 bands" 'omega' "$qfz" simplify --alpha 1 --omega 1,2 "$T/rgb.tif" "$out"
 refused "2 weights for 3 bands" '2 weights for 3 bands; give one per band' \
     "$qfz" label --alpha 1 --weights 1,2 "$T/rgb.tif" "$out"
@@ -179,4 +183,21 @@ done
 refused "--edges without alpha" 'edges needs --alpha' "$qfz" label --edges "$T/levels.tif" "$in" "$out"
 refused "--edges and --weights" 'not of edges' \
     "$qfz" saliency --weights 2 --edges "$T/levels.tif" "$in" "$out"
+
+# ---- Processes that a launcher started together, but that do not find each other.
+refused "a step of two tasks" 'a launcher started this process together with others.*SLURM_STEP_NUM_TASKS=2' \
+    env SLURM_STEP_ID=0 SLURM_STEP_NUM_TASKS=2 "$qfz" label "$in" "$T/out/dst.tif"
+refused "a step of two tasks, without their number" 'SLURM_NTASKS=2' \
+    env SLURM_STEP_ID=0 SLURM_NTASKS=2 "$qfz" label "$in" "$T/out/dst.tif"
+accepted "a step of one task in a job of four" \
+    env SLURM_STEP_ID=0 SLURM_STEP_NUM_TASKS=1 SLURM_NTASKS=4 "$qfz" label -q "$in" "$T/out/dst.tif"
+accepted "a batch script of four tasks" \
+    env SLURM_NTASKS=4 "$qfz" label -q --overwrite "$in" "$T/out/dst.tif"
+rm -f "$T/out/dst.tif"
+if "$qfz" --version | grep -q '^MPI none'; then
+    for variable in OMPI_COMM_WORLD_SIZE=2 PMI_SIZE=2 PMIX_RANK=1 MPI_LOCALNRANKS=3; do
+        refused "a launcher, $variable" 'this qfz has no MPI: build it with -DQFZ_MPI=ON' \
+            env $variable "$qfz" label "$in" "$T/out/dst.tif"
+    done
+fi
 finish

@@ -48,6 +48,14 @@ says labels ALPHA=1 CONNECTIVITY=4 CONTENT=labels DISTANCE=l1 OMEGA=2
 says simplify ALPHA=1 CONNECTIVITY=4 CONTENT=painted DISTANCE=l1 OMEGA=2
 says saliency CONNECTIVITY=4 CONTENT=saliency DISTANCE=l1 LAYOUT=edges
 says cut ALPHA=1 CONNECTIVITY=4 CONTENT=labels DISTANCE=l1
+accepted "a least area" "$qfz" saliency -q --min-area 2 "$T/utm.tif" "$T/out/area.tif"
+says area CONNECTIVITY=4 CONTENT=saliency DISTANCE=l1 LAYOUT=edges MIN_AREA=2
+accepted "a least area" "$qfz" cut -q --alpha 0 "$T/out/area.tif" "$T/out/area_cut.tif"
+says area_cut ALPHA=0 CONNECTIVITY=4 CONTENT=labels DISTANCE=l1 MIN_AREA=2
+accepted "a least area" "$qfz" label -q --min-area 0.03ha "$T/utm.tif" "$T/out/ha.tif"
+says ha ALPHA=0 CONNECTIVITY=4 CONTENT=labels DISTANCE=linf MIN_AREA=300m2
+# A pixel has 100 square metres.  The least step joins 2 to 1, and 3 to 4.
+check "regions of 3 pixels" [ "$(values "$T/out/ha.tif")" = "1 1 1 2 3 1 1 2 3 3 3 2 " ]
 gdal_translate -q -b 1 -b 1 "$T/in.tif" "$T/two.tif"
 accepted "two bands" "$qfz" simplify -q --distance l2 --connectivity 8 --omega 0.1,3e-9 "$T/two.tif" \
     "$T/out/two.tif"

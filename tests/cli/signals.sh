@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# signals.sh QFZ - Ctrl-C, SIGTERM and SIGUSR1 during a run: one line on stderr, no output, no
-# temporary file.
+# signals.sh QFZ - Ctrl-C, SIGTERM, SIGHUP and SIGUSR1 during a run, once and twice, and the limit of
+# file sizes: one line on stderr, no output, no temporary file.
 . "$(dirname "$0")/lib.sh"
 
 # Noise in many small blocks, so that reading takes long enough for a signal.
@@ -14,8 +14,9 @@ PYTHON
 gdal_translate -q -co TILED=YES -co BLOCKXSIZE=64 -co BLOCKYSIZE=64 "$T/noise.pgm" "$T/noise.tif"
 
 # stopped SIGNAL WHEN COMMAND...: sends SIGNAL after WHEN seconds or, if WHEN is a pattern of file
-# names, once such a file has content.
+# names, once such a file has content; twice if $again is a number of seconds, the pause.
 in_time=0
+again=
 stopped() {
     signal=$1
     when=$2
@@ -23,7 +24,7 @@ stopped() {
     checks=$((checks + 1))
     # python: a shell's background job would ignore SIGINT
     rc=0
-    python3 - "$signal" "$when" "$T/stdout" "$T/stderr" "$@" <<'PYTHON' || rc=$?
+    AGAIN=$again python3 - "$signal" "$when" "$T/stdout" "$T/stderr" "$@" <<'PYTHON' || rc=$?
 import glob, os, signal, subprocess, sys, time
 number = getattr(signal, "SIG" + sys.argv[1])
 signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -41,7 +42,9 @@ def is_written(pattern):
 
 with open(sys.argv[3], "wb") as out, open(sys.argv[4], "wb") as err:
     p = subprocess.Popen(sys.argv[5:], stdout=out, stderr=err, stdin=subprocess.DEVNULL)
-    while p.poll() is None and not is_caught(p.pid):
+    for _ in range(1000):
+        if p.poll() is not None or is_caught(p.pid):
+            break
         time.sleep(0.005)
     if "*" in sys.argv[2]:
         while p.poll() is None and not is_written(sys.argv[2]):
@@ -51,6 +54,9 @@ with open(sys.argv[3], "wb") as out, open(sys.argv[4], "wb") as err:
     if p.poll() is not None:
         sys.exit(200)  # the run ended before the signal
     p.send_signal(number)
+    if os.environ["AGAIN"]:
+        time.sleep(float(os.environ["AGAIN"]))
+        p.send_signal(number)
     try:
         p.wait(20)
     except subprocess.TimeoutExpired:
@@ -73,7 +79,7 @@ PYTHON
     nothing_left "SIG$signal: $*"
 }
 
-for signal in INT TERM USR1; do
+for signal in INT TERM HUP USR1; do
     for seconds in 0.3 0.8; do
         stopped $signal $seconds "$qfz" label --alpha 3 --tile 4 "$T/noise.tif" "$T/out/dst.tif"
         stopped $signal $seconds "$qfz" saliency --tile 8 "$T/noise.tif" "$T/out/dst.tif"
@@ -81,6 +87,46 @@ for signal in INT TERM USR1; do
             --labels "$T/out/labels.tif" --regions "$T/out/r.gpkg" "$T/noise.tif" "$T/out/dst.tif"
     done
 done
+
+# A signal twice, as timeout(1) sends it: to its child and to the group.
+for again in 0 0.005 0.05; do
+    before=$in_time
+    stopped TERM "$T/out/.dst-*" "$qfz" saliency --tile 64 "$T/noise.tif" "$T/out/dst.tif"
+    if [ "$in_time" -gt "$before" ] && [ "$rc" -ne 143 ]; then wrong "SIGTERM twice: status $rc"; fi
+done
+again=
+
+# A limit of file sizes: the write fails, and SIGXFSZ does not end the process.
+name="limit of file sizes"
+limited() {
+    ulimit -f 100
+    exec "$@"
+}
+checks=$((checks + 1))
+rc=0
+(limited "$qfz" saliency "$T/noise.tif" "$T/out/dst.tif") 2>"$T/stderr" || rc=$?
+if [ "$rc" -ne 1 ] || [ "$(wc -l <"$T/stderr")" -ne 1 ] || ! grep -q "dst.tif.*too large" "$T/stderr"; then
+    wrong "$name: status $rc"
+fi
+nothing_left "$name"
+
+# A signal before main() is entered: a job with a journal ends with the status of one to be resumed.
+if ldd "$qfz" 2>/dev/null | grep -qE 'lib(a|t|ub)san' || ! command -v cc >/dev/null; then
+    leave_out "signals before main(): needs cc and a build without sanitizers"
+else
+    echo '#include <signal.h>
+        __attribute__((constructor)) static void early(void) { (void)raise(SIGTERM); }' >"$T/early.c"
+    cc -shared -fPIC -o "$T/early.so" "$T/early.c"
+    checks=$((checks + 1))
+    run env LD_PRELOAD="$T/early.so" "$qfz" label --work "$T/early" "$T/noise.tif" "$T/out/dst.tif"
+    if [ "$rc" -ne 75 ] || ! grep -q 'SIGTERM; --resume continues from' "$T/stderr"; then
+        wrong "SIGTERM before main(): status $rc"
+    fi
+    nothing_left "SIGTERM before main()"
+    run env LD_PRELOAD="$T/early.so" "$qfz" info "$T/noise.tif"
+    if [ "$rc" -ne 143 ]; then wrong "info, SIGTERM before main(): status $rc"; fi
+    rm -f "$T/early.so"
+fi
 
 # Writing the table of a million regions takes most of the time.
 gdal_translate -q -srcwin 0 0 1200 1200 "$T/noise.tif" "$T/some.tif"

@@ -65,6 +65,7 @@ done <<'CASES'
 0 | simplify --help | ^  qfz simplify .*--omega
 0 | saliency --help | --layout edges
 0 | cut --help | SALIENCY DST
+0 | curve --help | ^Usage: qfz curve .options. SRC$
 0 | info --help | --task label
 0 | info --version | ^qfz [0-9]
 
@@ -171,13 +172,17 @@ done <<'CASES'
 2 | label --count-only a.tif b.tif | b.tif: one argument too many; --count-only writes no output
 2 | label --count-only --regions r.csv a.tif | --regions: not with --count-only
 2 | saliency --count-only a.tif | --count-only: not an option of qfz saliency
+2 | curve a.tif b.tif | b.tif: one argument too many
+2 | curve --alpha 1 a.tif | --alpha: not an option of qfz curve
+2 | curve --format xml a.tif | must be text, csv or json$
+2 | label --plot p.png a.tif b.tif | --plot: not an option of qfz label, but of qfz curve
 2 | info --ranks 0 a.tif | --ranks 0: must be N or N,M
 2 | info --ranks 4,8 a.tif | --ranks 4,8: must be
 2 | info --ranks 4,x a.tif | --ranks 4,x: must be
 2 | label --ranks 4 a.tif b.tif | --ranks: not an option of qfz label
 2 | info --count-only | ^qfz info: arguments are missing
 2 | info | ^qfz info: arguments are missing
-2 | info --task all a.tif | must be label, simplify, saliency or cut$
+2 | info --task all a.tif | must be label, simplify, saliency, cut or curve$
 2 | info --omega 1 a.tif | --omega: not an option of qfz label, but of qfz simplify
 2 | info --task saliency --omega 1 a.tif | --omega: not an option of qfz saliency
 2 | info --task cut a.tif | ^qfz info: --alpha is missing
@@ -199,6 +204,8 @@ done <<'CASES'
 1 | run -j 2 --phase=stitch --work w label none.tif out.tif | ^qfz label: .*none.tif
 1 | run --config A B --phase stitch --work w label none.tif out.tif | ^qfz label: .*none.tif
 1 | label --count-only none.tif | ^qfz label: .*none.tif
+1 | curve --format=csv -o c.csv --plot p.png none.tif | ^qfz curve: .*none.tif
+1 | info --task curve none.tif | ^qfz info: .*none.tif
 1 | info none.tif | ^qfz info: .*none.tif
 CASES
 

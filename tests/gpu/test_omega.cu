@@ -174,7 +174,7 @@ static void gpu_summary(qfz_gpu *gpu, const qfz_image *tile, const qfz_rule *rul
     qfz_links *const links = &summary->links;
     qfz_ranges *const ranges = &summary->ranges;
     const int64_t bytes = (int64_t)qfz_type_bytes(rule->type) * rule->n_bands;
-    qfz_summary_take_ring(summary, tile);
+    must(qfz_summary_take_ring(summary, tile, rule, &err) == QFZ_OK, "the ring");
     CHECK(qfz_gpu_omega_links(gpu, &up.image, rule, d_scratch, &d_links, &d_n) == QFZ_OK, "%s",
           err.message);
     const std::vector<uint32_t> n = from_device(gpu, d_n, 2);

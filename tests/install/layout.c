@@ -21,6 +21,7 @@ int main(void)
     AT(qfz_criterion, omega);
     AT(qfz_criterion, n_omega);
     AT(qfz_criterion, n_weights);
+    AT(qfz_criterion, min_area);
     AT(qfz_criterion, weights);
     AT(qfz_criterion, reserved);
     SIZE(qfz_progress);
@@ -83,7 +84,18 @@ int main(void)
     AT(qfz_job, n_parts);
     AT(qfz_job, progress);
     AT(qfz_job, progress_arg);
+    AT(qfz_job, min_area_m2);
+    AT(qfz_job, curve);
+    AT(qfz_job, allow_network);
+    AT(qfz_job, unused_flags);
     AT(qfz_job, edges);
+
+    SIZE(qfz_curve);
+    AT(qfz_curve, struct_size);
+    AT(qfz_curve, n);
+    AT(qfz_curve, alpha);
+    AT(qfz_curve, regions);
+    AT(qfz_curve, exact_below);
     SIZE(qfz_step_time);
     AT(qfz_step_time, name);
     AT(qfz_step_time, seconds);
@@ -210,6 +222,7 @@ int main(void)
     IS(QFZ_SIMPLIFY);
     IS(QFZ_SALIENCY);
     IS(QFZ_CUT);
+    IS(QFZ_CURVE);
     IS(QFZ_EDGES);
     IS(QFZ_PIXEL);
     IS(QFZ_KHALIMSKY);

@@ -269,6 +269,79 @@ void oracle_close(oracle *o)
     free(o);
 }
 
+/* ----------------------------------------------------------------------------- area filter */
+
+typedef struct filter_edge {
+    double level;
+    uint64_t position;
+    int64_t at; /* d * n + p */
+} filter_edge;
+
+static uint64_t mix64(uint64_t z)
+{
+    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
+    return z ^ z >> 31;
+}
+
+static int by_level_and_position(const void *a, const void *b)
+{
+    const filter_edge *const e = a, *const f = b;
+    if (e->level != f->level) return e->level < f->level ? -1 : 1;
+    return e->position < f->position ? -1 : e->position > f->position;
+}
+
+/* All edges in order; returns their number. */
+static int64_t ordered_edges(const oracle *o, filter_edge *edges)
+{
+    static const uint64_t numbers[N_DIRS] = {0, 2, 3, 1}; /* of right, below, below right, left */
+    const int64_t n = o->image->h * o->image->w, w = o->image->w;
+    int64_t count = 0;
+    for (int64_t i = 0; i < o->n_dirs * n; i++) {
+        const uint64_t y = (uint64_t)(i % n / w), x = (uint64_t)(i % n % w);
+        if (o->levels[i] == ORACLE_NO_EDGE) continue;
+        edges[count++] = (filter_edge){
+            .level = o->levels[i], .position = mix64(y << 34 | x << 2 | numbers[i / n]), .at = i};
+    }
+    qsort(edges, (size_t)count, sizeof *edges, by_level_and_position);
+    return count;
+}
+
+static double weight_of(const int64_t *component, const double *weights, int64_t n, int64_t c)
+{
+    double weight = 0;
+    for (int64_t p = 0; p < n; p++)
+        if (component[p] == c) weight += weights[p];
+    return weight;
+}
+
+void oracle_filter(oracle *o, const double *row_weight, double least)
+{
+    const int64_t n = o->image->h * o->image->w, w = o->image->w;
+    filter_edge *const edges = room(o->n_dirs * n, sizeof *edges);
+    int64_t *const component = room(n, sizeof *component);
+    double *const weights = room(n, sizeof *weights);
+    const int64_t n_edges = ordered_edges(o, edges);
+    for (int64_t p = 0; p < n; p++) {
+        component[p] = p;
+        weights[p] = row_weight ? row_weight[p / w] : 1;
+    }
+    for (int64_t i = 0; i < n_edges; i++) {
+        const int64_t d = edges[i].at / n, p = edges[i].at % n, q = p + dir_y[d] * w + dir_x[d];
+        const int64_t a = component[p], b = component[q];
+        o->levels[edges[i].at] = INFINITY;
+        if (a == b) continue;
+        const bool is_light = weight_of(component, weights, n, a) < least ||
+                              weight_of(component, weights, n, b) < least;
+        o->levels[edges[i].at] = is_light ? 0 : edges[i].level;
+        for (int64_t r = 0; r < n; r++)
+            if (component[r] == b) component[r] = a;
+    }
+    free(edges);
+    free(component);
+    free(weights);
+}
+
 static bool same_values(const oracle *o, int64_t p, int64_t q)
 {
     for (int b = 0; b < o->image->n_bands; b++)

@@ -32,6 +32,13 @@ oracle *oracle_open_weighted(const qfz_image *image, int connectivity, qfz_dista
 oracle *oracle_open_edges(const qfz_image *image, int connectivity, const double *planes);
 void oracle_close(oracle *o);
 
+/* Replaces the levels by those of the hierarchy whose regions weigh at least `least`: the edges of
+ * the one minimum spanning forest, in the order (level, mix64(y << 34 | x << 2 | direction)), get
+ * their filtered level, 0 where the lighter of the two components that the edge joins weighs less;
+ * all other edges become infinite.  row_weight: of a pixel, by row; NULL: 1.  Equal values are no
+ * longer what oracle_flat() joins; use oracle_alpha() with 0. */
+void oracle_filter(oracle *o, const double *row_weight, double least);
+
 bool oracle_is_valid(const oracle *o, int64_t p);
 
 /* A value as a double, exactly. */

@@ -16,6 +16,7 @@ typedef struct problem {
     double max_edge;       /* largest level of its type, INFINITY for floats */
     int bands[RASTER_BANDS];
     const char *hiding; /* how pixels are made invalid */
+    int64_t least;      /* pixels of a region; 1: any number */
     double nodata;
     bool in_memory;
     char src[PATH_ROOM], mask[PATH_ROOM];
@@ -197,14 +198,15 @@ static void choose_levels(problem *p)
         write_edges(p);
         p->base.edges = p->edges;
         p->o = oracle_open_edges(image, m->connectivity, p->planes);
-        return;
+    } else {
+        raster_weigh(p->weights, image->n_bands);
+        if (m->distance != QFZ_SAM && check_chance(25)) {
+            m->weights = p->weights;
+            m->n_weights = image->n_bands;
+        }
+        p->o = oracle_open_weighted(image, m->connectivity, m->distance, m->weights);
     }
-    raster_weigh(p->weights, image->n_bands);
-    if (m->distance != QFZ_SAM && check_chance(25)) {
-        m->weights = p->weights;
-        m->n_weights = image->n_bands;
-    }
-    p->o = oracle_open_weighted(image, m->connectivity, m->distance, m->weights);
+    if (p->least > 1) oracle_filter(p->o, NULL, (double)p->least);
 }
 
 static double pick_alpha(const problem *p)
@@ -212,6 +214,35 @@ static double pick_alpha(const problem *p)
     if (p->planes && check_chance(60))
         return fmax(0, p->planes[check_pick(p->base.criterion.connectivity / 2 * n_pixels(p))]);
     return raster_alpha(p->o, &p->r);
+}
+
+/* A least area of regions, in pixels or as an area; a pixel has 6 square units. */
+static void choose_least_area(problem *p)
+{
+    p->least = 1;
+    if (TEST_ENGINE != QFZ_ENGINE_CPU || !check_chance(40)) return;
+    p->least = check_chance(60) ? 2 + check_pick(12) : 1 + check_pick(n_pixels(p) + 2);
+    if (check_chance(30))
+        p->base.min_area_m2 = 6.0 * (double)p->least - 3;
+    else
+        p->base.criterion.min_area = (uint64_t)p->least;
+}
+
+/* The oracle of the problem with another validity or distance. */
+static oracle *oracle_of(const problem *p, const qfz_image *image, qfz_distance distance)
+{
+    oracle *const o = oracle_open(image, p->base.criterion.connectivity, distance);
+    if (p->least > 1) oracle_filter(o, NULL, (double)p->least);
+    return o;
+}
+
+/* Regions of equal values: level 0 of any distance that is exact. */
+static uint32_t flat_zones(const problem *p, const qfz_image *image, uint32_t *want)
+{
+    oracle *const o = oracle_of(p, image, QFZ_LINF);
+    const uint32_t n = p->least > 1 ? oracle_alpha(o, 0, want) : oracle_flat(o, want);
+    oracle_close(o);
+    return n;
 }
 
 static void make(problem *p)
@@ -223,6 +254,7 @@ static void make(problem *p)
     qfz_criterion *m = &p->base.criterion;
     m->connectivity = check_chance(50) ? 4 : 8;
     m->distance = raster_distance(&p->r.image);
+    choose_least_area(p);
     choose_levels(p);
     write_source(p);
     p->base.src = p->src;
@@ -236,14 +268,16 @@ static void make(problem *p)
     }
     for (int b = 0; b < p->r.image.n_bands; b++)
         p->omega[b] = raster_omega(&p->r, b);
-    check_describe("%dx%d, %d bands %s, %s in %s, %s hidden by %s, %d-connected, %s%s%s",
+    check_describe("%dx%d, %d bands %s, %s in %s, %s hidden by %s, %d-connected, %s%s%s, at least "
+                   "%d pixels%s",
                    (int)p->r.image.h, (int)p->r.image.w, p->r.image.n_bands,
                    raster_types[p->r.image.type], p->r.shape, p->r.palette, p->r.holes, p->hiding,
                    m->connectivity, raster_distances[m->distance],
                    p->planes    ? " with edges"
                    : m->weights ? " with weights"
                                 : "",
-                   p->base.bands ? ", chosen bands" : "");
+                   p->base.bands ? ", chosen bands" : "", (int)p->least,
+                   p->base.min_area_m2 > 0 ? " as an area" : "");
 }
 
 /* ---- Variants. */
@@ -414,7 +448,7 @@ static void labels_equal(problem *p, uint32_t *want)
     qfz_job job = p->base;
     job.task = QFZ_LABEL;
     if (!p->planes) {
-        const uint32_t n = oracle_flat(p->o, want);
+        const uint32_t n = flat_zones(p, &p->r.image, want);
         label_variants(p, job, "flat zones", want, n);
     }
     job.criterion.has_alpha = true;
@@ -441,16 +475,13 @@ static void background_is_left_out(problem *p, uint32_t *want)
         q.r.valid[i] = p->r.valid[i] && !all;
     }
     q.r.image.valid = q.r.valid;
-    q.o = oracle_open_weighted(&q.r.image, p->base.criterion.connectivity,
-                               p->base.criterion.distance, p->base.criterion.weights);
     job.task = QFZ_LABEL;
     job.has_background = true;
     job.background = background;
-    const uint32_t n_regions = oracle_flat(q.o, want);
+    const uint32_t n_regions = flat_zones(&q, &q.r.image, want);
     char name[64];
     snprintf(name, sizeof name, "background %.17g", background);
     label_variants(&q, job, name, want, n_regions);
-    oracle_close(q.o);
     free(q.r.valid);
 }
 
@@ -609,6 +640,64 @@ static void saliency_equals(problem *p, uint32_t *labels)
         free(want[i]);
 }
 
+static int by_value(const void *a, const void *b)
+{
+    const double p = *(const double *)a, q = *(const double *)b;
+    return (p > q) - (p < q);
+}
+
+/* The points of a curve: alpha 0, and every level at which components meet. */
+static int64_t curve_points(const problem *p, double *points)
+{
+    const int64_t n = 4 * n_pixels(p);
+    int64_t n_points = 1;
+    double *planes = calloc((size_t)n, sizeof *planes);
+    files_must(planes != NULL);
+    oracle_saliency(p->o, planes);
+    qsort(planes, (size_t)(n_pixels(p) * p->base.criterion.connectivity / 2), sizeof *planes,
+          by_value);
+    points[0] = 0;
+    for (int64_t i = 0; i < n_pixels(p) * p->base.criterion.connectivity / 2; i++)
+        if (planes[i] > points[n_points - 1]) points[n_points++] = planes[i];
+    free(planes);
+    return n_points;
+}
+
+static void curve_is(const qfz_curve *curve, const char *what, int64_t n, const double *alpha,
+                     const uint32_t *regions)
+{
+    CHECK(isinf(curve->exact_below), "%s: exact below %g", what, curve->exact_below);
+    if (!CHECK(curve->n == n, "%s: %" PRId64 " points, not %" PRId64, what, curve->n, n)) return;
+    for (int64_t i = 0; i < n; i++)
+        if (!CHECK(curve->alpha[i] == alpha[i] && curve->regions[i] == regions[i],
+                   "%s: %" PRIu64 " regions at %.17g, not %u at %.17g", what, curve->regions[i],
+                   curve->alpha[i], regions[i], alpha[i]))
+            break;
+}
+
+static void curve_equals(problem *p, uint32_t *labels)
+{
+    const int64_t most = 4 * n_pixels(p) + 1;
+    double *alpha = calloc((size_t)most, sizeof *alpha);
+    uint32_t *regions = calloc((size_t)most, sizeof *regions);
+    files_must(alpha && regions);
+    const int64_t n = curve_points(p, alpha);
+    for (int64_t i = 0; i < n; i++)
+        regions[i] = oracle_alpha(p->o, alpha[i], labels);
+    for (int i = 0; i < n_variants(VARIANTS); i++) {
+        qfz_curve curve = qfz_curve_default();
+        char what[256];
+        qfz_job job = p->base;
+        job.task = QFZ_CURVE;
+        job.curve = &curve;
+        snprintf(what, sizeof what, "curve, %s", variant(&job, i));
+        if (runs(p, &job, what, regions[0])) curve_is(&curve, what, n, alpha, regions);
+        qfz_curve_release(&curve);
+    }
+    free(alpha);
+    free(regions);
+}
+
 static void one_case(int64_t number)
 {
     static problem p;
@@ -624,6 +713,8 @@ static void one_case(int64_t number)
     if (!p.planes && check_chance(50)) background_is_left_out(&p, labels);
     simplify_equals(&p, labels);
     saliency_equals(&p, labels);
+    if (TEST_ENGINE == QFZ_ENGINE_CPU && p.least == 1 && p.base.min_area_m2 <= 0)
+        curve_equals(&p, labels);
     files_only(outputs);
     files_clear();
     if (p.in_memory) {
@@ -658,6 +749,7 @@ static void summaries_spill(int64_t number, qfz_task task)
         p.r.valid[i] = 1;
     }
     p.hiding = "nothing";
+    p.least = 1;
     p.base = qfz_job_default(task);
     p.base.criterion.connectivity = 8;
     p.base.engine = TEST_ENGINE;

@@ -153,6 +153,7 @@ static qfz_job good_job(qfz_task task)
     qfz_job job = qfz_job_default(task);
     job.src = "none.tif";
     job.dst = "out.tif";
+    if (task == QFZ_CURVE) job.dst = NULL;
     job.criterion.has_alpha = task == QFZ_CUT;
     return job;
 }
@@ -198,6 +199,9 @@ static void senseless_jobs_are_refused(void **state)
     REFUSED(QFZ_SALIENCY, job.regions = "r.csv", "no regions to list");
     REFUSED(QFZ_SIMPLIFY, job.has_background = true, "background belongs to label");
     REFUSED(QFZ_CUT, job.criterion.has_alpha = false, "a cut needs alpha");
+    REFUSED(QFZ_CURVE, job.dst = "out.tif", "there are no outputs");
+    REFUSED(QFZ_CURVE, job.engine = QFZ_ENGINE_CUDA, "computes no curve");
+    REFUSED(QFZ_CURVE, job.gpu_memory_bytes = 1, "computes no curve");
 }
 
 static void senseless_phases_are_refused(void **state)

@@ -80,6 +80,8 @@ static void carve_all(qfz_worker *worker, qfz_carve *carve)
     case QFZ_OMEGA: qfz_regions_carve(worker, carve); break;
     case QFZ_LEVELS: qfz_levels_carve(worker, carve); break;
     case QFZ_TREE: qfz_trees_carve(worker, carve); break;
+    case QFZ_FILTER:
+    case QFZ_JOINS: break; /* of the CPU engine alone */
     }
 }
 

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* curve.c - qfz curve: the number of regions for every alpha. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "curve_print.h"
+#include "run_job.h"
+
+enum { FORMAT_TEXT = 0, FORMAT_CSV, FORMAT_JSON, NAME_BYTES = 4096 };
+
+static const json_field fields[] = {
+    {"command", "Name of the command."},
+    {"src", "Source raster, as given."},
+    {"regions", "Number of regions at alpha 0: the flat zones."},
+    {"pixels", "Number of valid pixels."},
+    {"width", "Width of the source raster in pixels."},
+    {"height", "Height of the source raster in pixels."},
+    {"tiles", "Number of tiles."},
+    {"engine", "Engine that computed: cpu."},
+    {"gpus", "Number of GPUs used: 0."},
+    {"seconds", "Wall-clock time of the job in seconds."},
+    {"steps", "Array of the steps of the job, each with name and seconds."},
+    {"peak_rss_bytes", "Peak resident memory of the process in bytes."},
+    {"exact_below", "Below this alpha the number is known for every alpha, from here on only at "
+                    "the alphas of the curve; null: it is known everywhere."},
+    {"curve", "Object of two arrays, alpha and regions: the number of regions from this alpha on, "
+              "up to the next one."},
+    {NULL, NULL}};
+
+static void print_to(FILE *out, const request *r, const qfz_report *report)
+{
+    const qfz_curve *const curve = r->job.curve;
+    const int format = r->json ? FORMAT_JSON : r->curve.format;
+    if (format == FORMAT_TEXT) curve_print_text(out, curve);
+    if (format == FORMAT_CSV) curve_print_csv(out, curve);
+    if (format != FORMAT_JSON) return;
+    json j = json_to(out);
+    json_open(&j, NULL, '{');
+    run_job_fields(&j, r, report);
+    curve_print_json(&j, curve);
+    json_close(&j, '}');
+}
+
+/* Complains about a file; returns the exit status. */
+static int bad_file(const request *r, const char *path, const char *why)
+{
+    complain(r->command, "%s: %s", path, why);
+    return EXIT_FAILED;
+}
+
+/* The file appears under its name when it is complete. */
+static int print_to_file(const request *r, const qfz_report *report)
+{
+    const char *const path = r->curve.out;
+    char temp[NAME_BYTES];
+    if (snprintf(temp, sizeof temp, "%s.%ld.tmp", path, (long)getpid()) >= (int)sizeof temp)
+        return bad_file(r, path, "the name is too long");
+    FILE *const out = fopen(temp, "we");
+    if (!out) return bad_file(r, path, strerror(errno));
+    print_to(out, r, report);
+    const bool is_written = fflush(out) == 0 && !ferror(out);
+    const int why = errno;
+    if (fclose(out) == 0 && is_written && rename(temp, path) == 0) return EXIT_OK;
+    (void)unlink(temp);
+    return bad_file(r, path, strerror(is_written ? errno : why));
+}
+
+static int print(const request *r, const qfz_report *report)
+{
+    qfz_error err = {0};
+    if (r->curve.plot &&
+        qfz_curve_plot(r->job.curve, r->curve.plot, r->job.overwrite, &err) != QFZ_OK) {
+        complain(r->command, "%s", err.message);
+        return EXIT_FAILED;
+    }
+    if (r->curve.out) return print_to_file(r, report);
+    print_to(stdout, r, report);
+    return EXIT_OK;
+}
+
+/* Refuses names that exist before the work begins. */
+static bool is_free(const request *r, const char *path)
+{
+    if (!path || r->job.overwrite || access(path, F_OK) != 0) return true;
+    complain(r->command, "%s: already exists; use --overwrite", path);
+    return false;
+}
+
+static int run(request *r)
+{
+    qfz_curve curve = qfz_curve_default();
+    if (!is_free(r, r->curve.out) || !is_free(r, r->curve.plot)) return EXIT_FAILED;
+    r->job.curve = &curve;
+    const int status = run_job_then(r, print);
+    qfz_curve_release(&curve);
+    return status;
+}
+
+const command curve_command = {
+    .name = "qfz curve",
+    .page = "qfz-curve",
+    .bit = FOR_CURVE,
+    .operands = "SRC",
+    .min_operands = 1,
+    .max_operands = 1,
+    .summary = "the number of alpha-components for every alpha",
+    .description =
+        "Counts the alpha-components of SRC for every alpha, exactly, in one pass over the pixels: "
+        "the number that qfz label --alpha A --count-only prints, for all A at once.\n\n"
+        "The table on stdout has, for numbers of regions that fall by halves and by powers of "
+        "ten, the least alpha with at most so many regions, and the number of regions at that "
+        "alpha. --format csv prints every alpha at which the number changes. The last number is "
+        "that of the connected areas of valid pixels, which no alpha joins.",
+    .example = "qfz curve --distance linf scene.tif\n"
+               "qfz curve --distance linf --format csv -o curve.csv --plot curve.png scene.tif",
+    .json = fields,
+    .run = run,
+};

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* position.h - the position of an edge: its place in the order of edges of equal level.
+ *
+ * The order of edges by (level, position) is total, so it has one minimum spanning forest.  The
+ * position mixes the place of the edge's first pixel in the whole raster, one to one, so that ties
+ * do not follow the rows: in raster order, light components of a plateau would join one after the
+ * other along a row.  The mix is the finaliser of splitmix64 (Steele, Lea, Flood, Fast splittable
+ * pseudorandom number generators, OOPSLA 2014). */
+#ifndef QFZ_POSITION_H
+#define QFZ_POSITION_H
+
+#include "core/level.h"
+
+static inline uint64_t qfz_mix64(uint64_t z)
+{
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+/* The position of the edge that starts from pixel (y, x) of the raster in direction dir (level.h).
+ * In a position, directions are counted right, below left, below, below right.  Rasters have at
+ * most 2^30 rows and 2^32 columns. */
+static inline uint64_t qfz_position(int64_t y, int64_t x, int dir)
+{
+    static const uint8_t of_dir[QFZ_MAX_DIRS] = {0, 2, 3, 1};
+    return qfz_mix64((uint64_t)y << 34 | (uint64_t)x << 2 | of_dir[dir]);
+}
+
+#endif

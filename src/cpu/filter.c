@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+#include "cpu/filter.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/memory.h"
+
+/* ---- Items. */
+static int64_t room_for(int64_t n)
+{
+    int64_t room = 64;
+    while (room < n)
+        room += room / 2;
+    return room;
+}
+
+qfz_status qfz_filter_items_reserve(qfz_filter_items *items, int64_t n, qfz_error *err)
+{
+    if (n <= items->room) return QFZ_OK;
+    const int64_t room = room_for(n);
+    QFZ_TRY(qfz_realloc((void **)&items->u, room, sizeof *items->u, err));
+    QFZ_TRY(qfz_realloc((void **)&items->v, room, sizeof *items->v, err));
+    QFZ_TRY(qfz_realloc((void **)&items->mass, room, sizeof *items->mass, err));
+    QFZ_TRY(qfz_realloc((void **)&items->key, room, sizeof *items->key, err));
+    QFZ_TRY(qfz_realloc((void **)&items->spare, room, sizeof *items->spare, err));
+    items->room = room;
+    return QFZ_OK;
+}
+
+void qfz_filter_items_fini(qfz_filter_items *items)
+{
+    free(items->u);
+    free(items->v);
+    free(items->mass);
+    free(items->key);
+    free(items->spare);
+    *items = (qfz_filter_items){0};
+}
+
+static uint32_t vertex_at(uint32_t i, uint32_t first, const uint32_t *vertex_of)
+{
+    return vertex_of ? vertex_of[i] : first + i;
+}
+
+void qfz_filter_add_links(qfz_filter_items *items, const qfz_links *links, uint32_t first,
+                          const uint32_t *vertex_of)
+{
+    for (int64_t i = 0; i < links->n; i++)
+        qfz_filter_add(items, links->level[i], links->position[i],
+                       vertex_at(links->u[i], first, vertex_of),
+                       vertex_at(links->v[i], first, vertex_of), 0);
+}
+
+void qfz_filter_add_masses(qfz_filter_items *items, const qfz_masses *masses, uint32_t first,
+                           const uint32_t *vertex_of)
+{
+    for (int64_t i = 0; i < masses->n; i++)
+        qfz_filter_add(items, masses->level[i], masses->position[i],
+                       vertex_at(masses->at[i], first, vertex_of), QFZ_NONE, masses->mass[i]);
+}
+
+/* ---- Sorting.  Positions are spread evenly, so their first digits, as many as n numbers need,
+ * order nearly all items; an insertion sort completes the order. */
+enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, LEVEL_BITS = 32, POSITION_BITS = 64 };
+
+static uint32_t digit_of(const qfz_filter_key *key, bool of_level, int shift)
+{
+    return (uint32_t)((of_level ? key->level : key->position) >> shift) & (DIGITS - 1);
+}
+
+static void sort_by_digit(qfz_filter_items *items, bool of_level, int shift)
+{
+    const int64_t n = items->n;
+    const qfz_filter_key *const from = items->key;
+    qfz_filter_key *const to = items->spare;
+    int64_t at[DIGITS] = {0}, sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        at[digit_of(&from[i], of_level, shift)]++;
+    if (at[digit_of(&from[0], of_level, shift)] == n) return;
+    for (int d = 0; d < DIGITS; d++) {
+        const int64_t count = at[d];
+        at[d] = sum;
+        sum += count;
+    }
+    for (int64_t i = 0; i < n; i++)
+        to[at[digit_of(&from[i], of_level, shift)]++] = from[i];
+    items->spare = items->key;
+    items->key = to;
+}
+
+static bool is_before(const qfz_filter_key *a, const qfz_filter_key *b)
+{
+    return a->level < b->level || (a->level == b->level && a->position < b->position);
+}
+
+static void insert_each(qfz_filter_key *key, int64_t n)
+{
+    for (int64_t i = 1; i < n; i++) {
+        const qfz_filter_key own = key[i];
+        int64_t at = i;
+        for (; at > 0 && is_before(&own, &key[at - 1]); at--)
+            key[at] = key[at - 1];
+        key[at] = own;
+    }
+}
+
+void qfz_filter_sort(qfz_filter_items *items)
+{
+    const int64_t n = items->n;
+    int digits = 1;
+    if (n < 2) return;
+    while (digits < 3 && n >> (digits * DIGIT_BITS) > 0)
+        digits++;
+    for (int d = digits; d > 0; d--)
+        sort_by_digit(items, false, POSITION_BITS - d * DIGIT_BITS);
+    for (int shift = 0; shift < LEVEL_BITS; shift += DIGIT_BITS)
+        sort_by_digit(items, true, shift);
+    insert_each(items->key, n);
+}
+
+/* ---- Components. */
+qfz_status qfz_filter_sets_init(qfz_filter_sets *sets, int64_t n, qfz_error *err)
+{
+    *sets = (qfz_filter_sets){.n = (uint32_t)n};
+    qfz_status st;
+    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&sets->up, n, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&sets->weight, n, err));
+    return QFZ_OK;
+
+failed:
+    qfz_filter_sets_fini(sets);
+    return st;
+}
+
+void qfz_filter_sets_fini(qfz_filter_sets *sets)
+{
+    free(sets->up);
+    free(sets->weight);
+    *sets = (qfz_filter_sets){0};
+}
+
+static void reset(qfz_filter_sets *sets)
+{
+    for (uint32_t v = 0; v < sets->n; v++)
+        sets->up[v] = v;
+}
+
+static uint32_t root_of(qfz_filter_sets *sets, uint32_t v)
+{
+    uint32_t *const up = sets->up;
+    while (up[v] != v)
+        v = up[v] = up[up[v]];
+    return v;
+}
+
+/* a + b, both at most `least`, saturated. */
+static uint64_t sum_of(uint64_t a, uint64_t b, uint64_t least)
+{
+    return a >= least - b ? least : a + b;
+}
+
+/* Root b goes under root a. */
+static void join(qfz_filter_sets *sets, uint32_t a, uint32_t b, uint64_t least)
+{
+    sets->up[b] = a;
+    sets->weight[a] = sum_of(sets->weight[a], sets->weight[b], least);
+}
+
+void qfz_filter_resolve(const qfz_filter_items *items, qfz_filter_sets *sets, uint64_t least,
+                        uint8_t *is_zeroed)
+{
+    reset(sets);
+    for (int64_t i = 0; i < items->n; i++) {
+        const qfz_filter_key *const key = &items->key[i];
+        const uint32_t item = key->item, a = root_of(sets, items->u[item]);
+        if (items->v[item] == QFZ_NONE) {
+            sets->weight[a] = sum_of(sets->weight[a], items->mass[item], least);
+            continue;
+        }
+        const uint32_t b = root_of(sets, items->v[item]);
+        if (a == b) continue;
+        if (key->level > 0 && (sets->weight[a] < least || sets->weight[b] < least))
+            is_zeroed[item] = 1;
+        join(sets, a, b, least);
+    }
+}
+
+/* ---- The graph as seen from outside.
+ *
+ * A component is open while it has a mark: it may be larger than the graph shows.  A join with a
+ * component that is not open is final: the mass of that component is known, and nothing outside can
+ * replace the edge. */
+typedef struct pass {
+    const qfz_filter_items *items;
+    qfz_filter_sets *sets;
+    uint64_t least;
+    const qfz_filter_outside *out;
+    bool has_zero; /* at_zero is not zero everywhere */
+} pass;
+
+static void add_link(const pass *p, const qfz_filter_key *key, uint32_t a, uint32_t b)
+{
+    qfz_links *const links = p->out->links;
+    links->u[links->n] = p->out->mark[a];
+    links->v[links->n] = p->out->mark[b];
+    links->level[links->n] = key->level;
+    links->position[links->n++] = key->position;
+}
+
+static qfz_status add_event(const pass *p, const qfz_filter_key *key, uint32_t a, uint64_t mass,
+                            qfz_error *err)
+{
+    qfz_masses *const masses = p->out->masses;
+    QFZ_TRY(qfz_masses_reserve(masses, masses->n + 1, err));
+    masses->at[masses->n] = p->out->mark[a];
+    masses->level[masses->n] = key->level;
+    masses->position[masses->n] = key->position;
+    masses->mass[masses->n++] = mass;
+    return QFZ_OK;
+}
+
+/* All that a component takes in at level 0 is one event: within level 0 the order does not
+ * matter. */
+static qfz_status end_zero(pass *p, qfz_error *err)
+{
+    const qfz_filter_key zero = {0};
+    uint64_t *const at_zero = p->out->at_zero;
+    p->has_zero = false;
+    for (uint32_t v = 0; v < p->sets->n; v++) {
+        if (at_zero[v] == 0) continue;
+        QFZ_TRY(add_event(p, &zero, v, at_zero[v], err));
+        at_zero[v] = 0;
+    }
+    return QFZ_OK;
+}
+
+/* The open component a takes in a mass. */
+static qfz_status take_in(pass *p, const qfz_filter_key *key, uint32_t a, uint64_t mass,
+                          qfz_error *err)
+{
+    uint64_t *const at_zero = p->out->at_zero;
+    if (key->level > 0) return add_event(p, key, a, mass, err);
+    at_zero[a] = sum_of(at_zero[a], mass, p->least);
+    p->has_zero = true;
+    return QFZ_OK;
+}
+
+static void join_open(const pass *p, const qfz_filter_key *key, uint32_t a, uint32_t b,
+                      bool is_silent)
+{
+    uint64_t *const at_zero = p->out->at_zero;
+    if (!is_silent) add_link(p, key, a, b);
+    at_zero[a] = sum_of(at_zero[a], at_zero[b], p->least);
+    at_zero[b] = 0;
+    join(p->sets, a, b, p->least);
+}
+
+static qfz_status add_item(pass *p, const qfz_filter_key *key, qfz_error *err)
+{
+    const uint32_t item = key->item, *const mark = p->out->mark;
+    const bool is_event = p->items->v[item] == QFZ_NONE;
+    const bool is_silent = item >= p->out->silent_first && item < p->out->silent_end;
+    uint32_t a = root_of(p->sets, p->items->u[item]);
+    uint32_t b = is_event ? QFZ_NONE : root_of(p->sets, p->items->v[item]);
+    uint64_t *const weight = p->sets->weight;
+    if (a == b) return QFZ_OK;
+    if (!is_event && mark[a] == QFZ_NONE) {
+        const uint32_t was = a;
+        a = b;
+        b = was;
+    }
+    if (!is_event && mark[b] != QFZ_NONE) {
+        join_open(p, key, a, b, is_silent);
+        return QFZ_OK;
+    }
+    const uint64_t mass = is_event ? p->items->mass[item] : weight[b];
+    if (mark[a] != QFZ_NONE && weight[a] < p->least && mass > 0 && !is_silent)
+        QFZ_TRY(take_in(p, key, a, mass, err));
+    if (is_event)
+        weight[a] = sum_of(weight[a], mass, p->least);
+    else
+        join(p->sets, a, b, p->least);
+    return QFZ_OK;
+}
+
+qfz_status qfz_filter_summarise(const qfz_filter_items *items, qfz_filter_sets *sets,
+                                uint64_t least, const qfz_filter_outside *outside, qfz_error *err)
+{
+    pass p = {.items = items, .sets = sets, .least = least, .out = outside};
+    reset(sets);
+    for (int64_t i = 0; i < items->n; i++) {
+        const qfz_filter_key *const key = &items->key[i];
+        if (key->level > 0 && p.has_zero) QFZ_TRY(end_zero(&p, err));
+        QFZ_TRY(add_item(&p, key, err));
+    }
+    return p.has_zero ? end_zero(&p, err) : QFZ_OK;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* filter.h - the area filter of a graph: which edges have filtered level 0.
+ *
+ * Kruskal's algorithm adds edges in the order of (level, position), which is total (position.h).
+ * An edge that joins two components has filtered level 0 if the lighter one weighs less than N,
+ * else its own level.  The cuts of the hierarchy under the filtered levels have no region lighter
+ * than N, except whole areas of valid pixels that are (Perret, Cousty, Guimaraes, Kenmochi, Najman,
+ * Removing non-significant regions in hierarchical clustering and segmentation, Pattern Recognition
+ * Letters 128, 2019).
+ *
+ * A vertex is a pixel, or a pixel on the ring of a box.  A mass event of a vertex stands for a
+ * component that no other vertex touches: the vertex's component takes in its mass.  Weights
+ * saturate at N. */
+#ifndef QFZ_CPU_FILTER_H
+#define QFZ_CPU_FILTER_H
+
+#include "core/summary.h"
+
+typedef struct qfz_filter_key {
+    uint64_t position;
+    uint32_t level, item;
+} qfz_filter_key;
+
+/* Edges and links u[i] - v[i], and mass events of u[i], whose v[i] is QFZ_NONE. */
+typedef struct qfz_filter_items {
+    int64_t n, room;
+    uint32_t *u, *v;
+    uint64_t *mass;              /* of events */
+    qfz_filter_key *key, *spare; /* key[i]: of item i, or in ascending order after the sort */
+} qfz_filter_items;
+
+qfz_status qfz_filter_items_reserve(qfz_filter_items *items, int64_t n, qfz_error *err);
+void qfz_filter_items_fini(qfz_filter_items *items);
+
+static inline void qfz_filter_add(qfz_filter_items *items, uint32_t level, uint64_t position,
+                                  uint32_t u, uint32_t v, uint64_t mass)
+{
+    const int64_t i = items->n++;
+    items->key[i] = (qfz_filter_key){position, level, (uint32_t)i};
+    items->u[i] = u;
+    items->v[i] = v;
+    items->mass[i] = mass;
+}
+
+/* Adds links and events; ring pixel i is vertex first + i, or vertex_of[i] unless that is NULL.
+ * There must be room. */
+void qfz_filter_add_links(qfz_filter_items *items, const qfz_links *links, uint32_t first,
+                          const uint32_t *vertex_of);
+void qfz_filter_add_masses(qfz_filter_items *items, const qfz_masses *masses, uint32_t first,
+                           const uint32_t *vertex_of);
+
+void qfz_filter_sort(qfz_filter_items *items);
+
+/* Components of n vertices.  The caller sets the weights, at most N, before a pass. */
+typedef struct qfz_filter_sets {
+    uint32_t n;
+    uint32_t *up;
+    uint64_t *weight;
+} qfz_filter_sets;
+
+qfz_status qfz_filter_sets_init(qfz_filter_sets *sets, int64_t n, qfz_error *err);
+void qfz_filter_sets_fini(qfz_filter_sets *sets);
+
+/* is_zeroed[i] = 1 for each edge i of filtered level 0 and a higher level of its own; all other
+ * elements are unchanged. */
+void qfz_filter_resolve(const qfz_filter_items *items, qfz_filter_sets *sets, uint64_t least,
+                        uint8_t *is_zeroed);
+
+/* The marked vertices as seen from their outside: links between marks and mass events of marks,
+ * appended.  mark[v] is the number of the mark at vertex v, or QFZ_NONE, and is overwritten.
+ * at_zero: working memory, zero for each vertex, and zero again afterwards.  Items of numbers
+ * silent_first .. silent_end - 1 count, but are not repeated: the outside has them.  links has room
+ * for as many links as there are marks. */
+typedef struct qfz_filter_outside {
+    uint32_t *mark;
+    uint64_t *at_zero;
+    uint32_t silent_first, silent_end;
+    qfz_links *links;
+    qfz_masses *masses;
+} qfz_filter_outside;
+
+qfz_status qfz_filter_summarise(const qfz_filter_items *items, qfz_filter_sets *sets,
+                                uint64_t least, const qfz_filter_outside *outside, qfz_error *err);
+
+#endif

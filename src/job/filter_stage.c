@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+#include "job/filter_stage.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/memory.h"
+
+static bool is_by_area(const qfz_setup *setup)
+{
+    return setup->job->min_area_m2 > 0;
+}
+
+/* *mass = the least mass of a region: pixels, or units of area. */
+static qfz_status least_mass(const qfz_setup *setup, const qfz_source *source, uint64_t *mass,
+                             qfz_error *err)
+{
+    const double most = 9e18; /* all pixels together have less than 2^63 units */
+    *mass = setup->job->criterion.min_area;
+    if (!is_by_area(setup)) return QFZ_OK;
+    const double units = ceil(setup->job->min_area_m2 / qfz_source_area_unit(source));
+    if (!(units >= 1))
+        return qfz_fail(err, QFZ_EARG,
+                        "%s: a least area of %.17g square metres is not a number of "
+                        "units of its pixels' area",
+                        setup->job->src, setup->job->min_area_m2);
+    *mass = units < most ? (uint64_t)units : (uint64_t)most;
+    return QFZ_OK;
+}
+
+static qfz_status thread_open(qfz_filter_stage *stage, int i, qfz_error *err)
+{
+    const qfz_tiling *const t = &stage->setup->tiling;
+    qfz_filter_thread *const thread = &stage->threads[i];
+    QFZ_TRY(QFZ_NEW_LARGE(&thread->zeroed, t->tile_h * t->tile_w, err));
+    return is_by_area(stage->setup) ? QFZ_NEW(&thread->row_mass, t->tile_h, err) : QFZ_OK;
+}
+
+static qfz_status workers_open(qfz_filter_stage *stage, qfz_error *err)
+{
+    const qfz_setup *const setup = stage->setup;
+    const qfz_worker_spec spec = {.rule = &stage->rule,
+                                  .kind = QFZ_FILTER,
+                                  .max_h = (int32_t)setup->tiling.tile_h,
+                                  .max_w = (int32_t)setup->tiling.tile_w,
+                                  .n_threads = 1,
+                                  .device = setup->choice.devices[0]};
+    return stage->n > 0 ? setup->engine->open(stage->workers, stage->n, &spec, err) : QFZ_OK;
+}
+
+qfz_status qfz_filter_stage_open(qfz_filter_stage *stage, const qfz_setup *setup,
+                                 const qfz_ranks *ranks, const qfz_source *source, int n,
+                                 const char *folder, qfz_error *err)
+{
+    *stage = (qfz_filter_stage){0};
+    if (setup->rule.min_mass == 0) return QFZ_OK;
+    stage->setup = setup;
+    stage->source = source;
+    stage->rule = setup->rule;
+    stage->rule.alpha_level = qfz_top_level(&stage->rule); /* a light region joins along any edge */
+    QFZ_TRY(least_mass(setup, source, &stage->rule.min_mass, err));
+    QFZ_TRY(qfz_stitch_open(&stage->stitch, &stage->rule, QFZ_FILTER, &setup->tiling, ranks,
+                            setup->n_threads, setup->store_bytes / 2, folder, err));
+    QFZ_TRY(QFZ_NEW_ZERO(&stage->threads, n, err));
+    QFZ_TRY(QFZ_NEW_ZERO(&stage->workers, n, err));
+    stage->n = n;
+    for (int i = 0; i < n; i++)
+        QFZ_TRY(thread_open(stage, i, err));
+    return workers_open(stage, err);
+}
+
+void qfz_filter_stage_close(qfz_filter_stage *stage)
+{
+    if (stage->n > 0 && stage->workers[0]) stage->setup->engine->close(stage->workers, stage->n);
+    for (int i = 0; i < stage->n; i++) {
+        free(stage->threads[i].zeroed);
+        free(stage->threads[i].row_mass);
+    }
+    free(stage->threads);
+    free(stage->workers);
+    qfz_stitch_close(stage->stitch);
+    *stage = (qfz_filter_stage){0};
+}
+
+static qfz_status weigh_rows(const qfz_filter_stage *stage, const qfz_thread_context *context,
+                             int thread, qfz_error *err)
+{
+    uint64_t *const row_mass = stage->threads[thread].row_mass;
+    if (!row_mass) return QFZ_OK;
+    return qfz_source_row_areas(stage->source, context->box.y0, context->tile.h, row_mass, err);
+}
+
+qfz_status qfz_filter_stage_summarise(qfz_filter_stage *stage, const qfz_thread_context *context,
+                                      int thread, int64_t tile, qfz_error *err)
+{
+    qfz_summary summary;
+    qfz_status st;
+    QFZ_TRY(weigh_rows(stage, context, thread, err));
+    QFZ_TRY(qfz_summary_init(&summary, context->box, &stage->rule, err));
+    QFZ_TRY_OR(st, cleanup,
+               stage->setup->engine->filter->summarise(stage->workers[thread], context->box,
+                                                       stage->threads[thread].row_mass, &summary,
+                                                       err));
+    st = qfz_stitch_put(stage->stitch, tile, &summary, err);
+
+cleanup:
+    qfz_summary_fini(&summary);
+    return st;
+}
+
+qfz_status qfz_filter_stage_resolve(qfz_filter_stage *stage, const qfz_thread_context *context,
+                                    int thread, int64_t tile, qfz_error *err)
+{
+    const qfz_engine *const engine = stage->setup->engine;
+    qfz_worker *const worker = stage->workers[thread];
+    qfz_image image = context->tile;
+    qfz_exterior exterior = {0};
+    qfz_status st;
+    image.zeroed = NULL; /* the filter finds them */
+    QFZ_TRY(weigh_rows(stage, context, thread, err));
+    QFZ_TRY(qfz_stitch_exterior(stage->stitch, tile, &exterior, err));
+    QFZ_TRY_OR(st, cleanup, qfz_engine_load(engine, worker, &image, err));
+    st = engine->filter->resolve(worker, context->box, stage->threads[thread].row_mass,
+                                 exterior.n_ring ? &exterior : NULL, stage->threads[thread].zeroed,
+                                 err);
+
+cleanup:
+    qfz_exterior_fini(&exterior);
+    return st;
+}

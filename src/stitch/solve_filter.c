@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* solve_filter.c - the area filter (cpu/filter.h) across a group: up, links and mass events of the
+ * pixels of its ring; down, the same of each member as seen from inside the member, and which of
+ * the edges that cross seams have filtered level 0. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "core/parallel.h"
+#include "core/position.h"
+#include "cpu/filter.h"
+#include "stitch/solve.h"
+
+/* Shared by both ways. */
+typedef struct work {
+    const qfz_group *group;
+    uint32_t *ring_vertex;
+    int64_t n_ring;
+    qfz_filter_items items;
+    uint32_t first[QFZ_GROUP_CHILDREN + 1]; /* items of each member; then the crossing edges */
+
+    const qfz_exterior *own; /* on the way down */
+    qfz_exterior *members;
+    uint8_t *is_zeroed; /* by item */
+} work;
+
+static void work_fini(work *w)
+{
+    free(w->ring_vertex);
+    free(w->is_zeroed);
+    qfz_filter_items_fini(&w->items);
+}
+
+static int64_t count_items(const qfz_group *group, const qfz_exterior *own)
+{
+    int64_t n = group->cross.n + (own ? own->external.n + own->masses.n : 0);
+    for (int m = 0; m < group->n_members; m++)
+        n += group->members[m].links.n + group->members[m].masses.n;
+    return n;
+}
+
+static void add_cross(work *w)
+{
+    const qfz_group *const group = w->group;
+    const qfz_links *const cross = &group->cross;
+    for (int64_t i = 0; i < cross->n; i++) {
+        const int m = qfz_group_member(group, cross->u[i]);
+        int64_t y, x;
+        qfz_ring_pixel(&group->rings[m], cross->u[i] - group->offset[m], &y, &x);
+        qfz_filter_add(&w->items, cross->level[i], qfz_position(y, x, group->cross_dir[i]),
+                       cross->u[i], cross->v[i], 0);
+    }
+}
+
+/* own: the group's exterior; NULL on the way up. */
+static qfz_status sort_items(work *w, const qfz_exterior *own, qfz_error *err)
+{
+    const qfz_group *const group = w->group;
+    const int64_t n = count_items(group, own);
+    if (n >= UINT32_MAX)
+        return qfz_fail(err, QFZ_EARG, "a group of tiles has %lld links; 2^32 are the most",
+                        (long long)n);
+    QFZ_TRY(qfz_filter_items_reserve(&w->items, n, err));
+    for (int m = 0; m < group->n_members; m++) {
+        w->first[m] = (uint32_t)w->items.n;
+        qfz_filter_add_links(&w->items, &group->members[m].links, group->offset[m], NULL);
+        qfz_filter_add_masses(&w->items, &group->members[m].masses, group->offset[m], NULL);
+    }
+    w->first[group->n_members] = (uint32_t)w->items.n;
+    add_cross(w);
+    if (own) {
+        qfz_filter_add_links(&w->items, &own->external, 0, w->ring_vertex);
+        qfz_filter_add_masses(&w->items, &own->masses, 0, w->ring_vertex);
+    }
+    qfz_filter_sort(&w->items);
+    return QFZ_OK;
+}
+
+/* Components of all vertices, each with its pixel's weight. */
+static qfz_status start_sets(const qfz_group *group, qfz_filter_sets *sets, qfz_error *err)
+{
+    const uint64_t least = group->rule->min_mass;
+    QFZ_TRY(qfz_filter_sets_init(sets, qfz_group_n(group), err));
+    for (int m = 0; m < group->n_members; m++) {
+        const qfz_summary *const s = &group->members[m];
+        for (int64_t i = 0; i < s->n_ring; i++) {
+            const uint64_t own = s->weight ? s->weight[i] : 1;
+            sets->weight[group->offset[m] + (uint32_t)i] = own < least ? own : least;
+        }
+    }
+    return QFZ_OK;
+}
+
+/* Links and mass events of n vertices, whose i-th is vertex[i], or first + i if vertex is NULL. */
+static qfz_status summarise(const work *w, const uint32_t *vertex, uint32_t first, int64_t n,
+                            qfz_filter_outside *outside, qfz_error *err)
+{
+    const qfz_group *const group = w->group;
+    qfz_filter_sets sets = {0};
+    qfz_status st;
+    QFZ_TRY_OR(st, cleanup, qfz_links_reserve_placed(outside->links, n, err));
+    QFZ_TRY_OR(st, cleanup, start_sets(group, &sets, err));
+    QFZ_TRY_OR(st, cleanup, QFZ_NEW(&outside->mark, sets.n, err));
+    QFZ_TRY_OR(st, cleanup, QFZ_NEW_ZERO(&outside->at_zero, sets.n, err));
+    memset(outside->mark, 0xff, sets.n * sizeof *outside->mark);
+    for (int64_t i = 0; i < n; i++)
+        outside->mark[vertex ? vertex[i] : first + i] = (uint32_t)i;
+    st = qfz_filter_summarise(&w->items, &sets, group->rule->min_mass, outside, err);
+
+cleanup:
+    qfz_filter_sets_fini(&sets);
+    free(outside->mark);
+    free(outside->at_zero);
+    return st;
+}
+
+static qfz_status up(const qfz_group *group, qfz_summary *summary, qfz_map *map, qfz_error *err)
+{
+    (void)map;
+    work w = {.group = group};
+    qfz_filter_outside outside = {.links = &summary->links, .masses = &summary->masses};
+    qfz_status st;
+    QFZ_TRY_OR(st, cleanup, qfz_group_start_summary(group, summary, err));
+    QFZ_TRY_OR(st, cleanup, qfz_group_ring(group, &w.ring_vertex, &w.n_ring, err));
+    QFZ_TRY_OR(st, cleanup, sort_items(&w, NULL, err));
+    st = summarise(&w, w.ring_vertex, 0, w.n_ring, &outside, err);
+
+cleanup:
+    work_fini(&w);
+    return st;
+}
+
+/* ------------------------------------------------------------------------------------------- down
+ */
+static qfz_status find_zeroed(const work *w, qfz_error *err)
+{
+    qfz_filter_sets sets = {0};
+    QFZ_TRY(start_sets(w->group, &sets, err));
+    qfz_filter_resolve(&w->items, &sets, w->group->rule->min_mass, w->is_zeroed);
+    qfz_filter_sets_fini(&sets);
+    return QFZ_OK;
+}
+
+/* The member has its own items. */
+static qfz_status find_exterior(const work *w, int m, qfz_error *err)
+{
+    qfz_exterior *const e = &w->members[m];
+    qfz_filter_outside outside = {.silent_first = w->first[m],
+                                  .silent_end = w->first[m + 1],
+                                  .links = &e->external,
+                                  .masses = &e->masses};
+    return summarise(w, NULL, w->group->offset[m], e->n_ring, &outside, err);
+}
+
+/* Items are independent passes over the whole graph: item 0 for the crossing edges, then one per
+ * member. */
+static qfz_status find_item(void *arg, int64_t item, int worker, qfz_error *err)
+{
+    (void)worker;
+    const work *const w = arg;
+    return item == 0 ? find_zeroed(w, err) : find_exterior(w, (int)item - 1, err);
+}
+
+static void put_zeroed(const qfz_group *group, qfz_exterior *members, uint32_t vertex, uint8_t bits)
+{
+    const int m = qfz_group_member(group, vertex);
+    members[m].zeroed[vertex - group->offset[m]] |= bits;
+}
+
+/* Edges that leave members: known here inside the group, taken from the group's own exterior if
+ * they leave the group, too. */
+static void set_zeroed(const work *w)
+{
+    const qfz_group *const group = w->group;
+    const uint8_t *const is_zeroed = w->is_zeroed + w->first[group->n_members];
+    for (int64_t i = 0; i < group->cross.n; i++)
+        if (is_zeroed[i])
+            put_zeroed(group, w->members, group->cross.u[i], (uint8_t)(1u << group->cross_dir[i]));
+    for (int64_t i = 0; i < w->own->n_ring; i++)
+        put_zeroed(group, w->members, w->ring_vertex[i], w->own->zeroed[i]);
+}
+
+static qfz_status down(const qfz_group *group, const qfz_exterior *own, qfz_exterior *members,
+                       qfz_map *map, qfz_error *err)
+{
+    (void)map;
+    work w = {.group = group, .own = own, .members = members};
+    qfz_status st;
+    for (int m = 0; m < group->n_members; m++) {
+        members[m].n_ring = group->members[m].n_ring;
+        QFZ_TRY_OR(st, cleanup, QFZ_NEW_ZERO(&members[m].zeroed, members[m].n_ring, err));
+    }
+    QFZ_TRY_OR(st, cleanup, qfz_group_ring(group, &w.ring_vertex, &w.n_ring, err));
+    QFZ_TRY_OR(st, cleanup, sort_items(&w, own, err));
+    QFZ_TRY_OR(st, cleanup, QFZ_NEW_ZERO(&w.is_zeroed, w.items.n, err));
+    st = qfz_parallel_within(group->n_threads, 1 + group->n_members, find_item, &w, err);
+    if (st == QFZ_OK) set_zeroed(&w);
+
+cleanup:
+    work_fini(&w);
+    return st;
+}
+
+const qfz_solver qfz_solve_filter = {.up = up, .down = down};

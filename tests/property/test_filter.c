@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: MIT */
+/* test_filter.c - the area filter through the engine's table, whole and in tiles that are stitched,
+ * equals its definition; and so do labels, saliency and (alpha, omega)-regions of the filtered
+ * hierarchy. */
+#include "engine_under_test.h"
+#include "filter_cases.h"
+#include "stitch/stitch.h"
+
+static const qfz_ranks alone = {.n = 1, .n_local = 1};
+
+static void ok(qfz_status st, const qfz_error *err)
+{
+    CHECK(st == QFZ_OK, "status %d: %s", (int)st, err->message);
+}
+
+/* One pass over the tiles of a case. */
+typedef struct bench {
+    filter_case *c;
+    const qfz_rule *rule;
+    qfz_tiling tiling;
+    qfz_worker *worker;
+    qfz_stitch *stitch;
+
+    /* The loaded tile. */
+    qfz_box box;
+    uint8_t pixels[FILTER_PX * 3 * 4], valid[FILTER_PX], zeroed[FILTER_PX];
+    qfz_image tile;
+} bench;
+
+static int64_t n_tiles(const bench *b)
+{
+    return b->tiling.n_x * b->tiling.n_y;
+}
+
+/* Threads that wait for each other take long on a busy machine. */
+static int some_threads(void)
+{
+    return check_chance(95) ? 1 : 2 + (int)check_pick(3);
+}
+
+static void open_bench(bench *b, filter_case *c, const qfz_rule *rule, qfz_kind kind)
+{
+    qfz_error err = {0};
+    const int64_t h = c->r.image.h, w = c->r.image.w;
+    b->c = c;
+    b->rule = rule;
+    b->tiling = (qfz_tiling){.w = w,
+                             .h = h,
+                             .tile_w = c->tile_w,
+                             .tile_h = c->tile_h,
+                             .n_x = (w + c->tile_w - 1) / c->tile_w,
+                             .n_y = (h + c->tile_h - 1) / c->tile_h};
+    const qfz_worker_spec spec = {.rule = rule,
+                                  .kind = kind,
+                                  .max_h = (int32_t)c->tile_h,
+                                  .max_w = (int32_t)c->tile_w,
+                                  .n_threads = some_threads()};
+    ok(TEST_ENGINE_TABLE.open(&b->worker, 1, &spec, &err), &err);
+    ok(qfz_stitch_open(&b->stitch, rule, kind, &b->tiling, &alone, some_threads(),
+                       check_chance(50) ? 0 : 1 << 30, ".", &err),
+       &err);
+}
+
+static void close_bench(bench *b)
+{
+    TEST_ENGINE_TABLE.close(&b->worker, 1);
+    qfz_stitch_close(b->stitch);
+}
+
+/* Loads a tile; zeroed: of the whole raster, or NULL. */
+static void load(bench *b, int64_t t, const uint8_t *zeroed)
+{
+    qfz_error err = {0};
+    const qfz_image *const image = &b->c->r.image;
+    const size_t bytes = qfz_type_bytes(image->type);
+    b->box = qfz_tiling_box(&b->tiling, t / b->tiling.n_x, t % b->tiling.n_x);
+    const int64_t h = qfz_box_h(b->box), w = qfz_box_w(b->box);
+    for (int64_t i = 0; i < h * w; i++) {
+        const int64_t from = (b->box.y0 + i / w) * image->w + b->box.x0 + i % w;
+        b->valid[i] = image->valid[from];
+        b->zeroed[i] = zeroed ? zeroed[from] : 0;
+        for (int64_t band = 0; band < image->n_bands; band++)
+            memcpy(b->pixels + (size_t)(band * h * w + i) * bytes,
+                   (const uint8_t *)image->pixels +
+                       (size_t)(band * image->h * image->w + from) * bytes,
+                   bytes);
+    }
+    b->tile = (qfz_image){.h = h,
+                          .w = w,
+                          .n_bands = image->n_bands,
+                          .type = image->type,
+                          .pixels = b->pixels,
+                          .valid = b->valid,
+                          .zeroed = zeroed ? b->zeroed : NULL};
+    ok(TEST_ENGINE_TABLE.load(b->worker, &b->tile, &err), &err);
+}
+
+static int64_t pixel_of(const bench *b, int64_t i)
+{
+    return (b->box.y0 + i / b->tile.w) * b->tiling.w + b->box.x0 + i % b->tile.w;
+}
+
+static const uint64_t *rows_of(const bench *b)
+{
+    return b->c->has_weights ? b->c->row_mass + b->box.y0 : NULL;
+}
+
+/* ---- Stage one. */
+static void same_bits(const bench *b, const uint8_t *got)
+{
+    for (int64_t i = 0; i < b->tile.h * b->tile.w; i++)
+        if (!CHECK(got[i] == b->c->zeroed[pixel_of(b, i)],
+                   "pixel %d of the tile at %d %d has bits %x, not %x", (int)i, (int)b->box.y0,
+                   (int)b->box.x0, got[i], b->c->zeroed[pixel_of(b, i)]))
+            return;
+}
+
+static void summarise_filter(bench *b)
+{
+    qfz_error err = {0};
+    for (int64_t t = 0; t < n_tiles(b); t++) {
+        qfz_summary summary;
+        load(b, t, NULL);
+        ok(qfz_summary_init(&summary, b->box, b->rule, &err), &err);
+        ok(TEST_ENGINE_TABLE.filter->summarise(b->worker, b->box, rows_of(b), &summary, &err),
+           &err);
+        CHECK(summary.links.n < summary.n_ring || summary.n_ring == 0, "%d links, %d ring pixels",
+              (int)summary.links.n, (int)summary.n_ring);
+        ok(qfz_stitch_put(b->stitch, t, &summary, &err), &err);
+        qfz_summary_fini(&summary);
+    }
+    ok(qfz_stitch_solve(b->stitch, NULL, NULL, &err), &err);
+}
+
+static void check_zeroed(filter_case *c)
+{
+    static bench b;
+    qfz_error err = {0};
+    uint8_t got[FILTER_PX];
+    open_bench(&b, c, &c->rule, QFZ_FILTER);
+    summarise_filter(&b);
+    for (int64_t t = 0; t < n_tiles(&b); t++) {
+        qfz_exterior exterior;
+        load(&b, t, NULL);
+        ok(qfz_stitch_exterior(b.stitch, t, &exterior, &err), &err);
+        ok(TEST_ENGINE_TABLE.filter->resolve(b.worker, b.box, rows_of(&b),
+                                             exterior.n_ring ? &exterior : NULL, got, &err),
+           &err);
+        same_bits(&b, got);
+        qfz_exterior_fini(&exterior);
+    }
+    close_bench(&b);
+}
+
+/* ---- Stage two. */
+static void summarise(bench *b, qfz_kind kind)
+{
+    qfz_error err = {0};
+    for (int64_t t = 0; t < n_tiles(b); t++) {
+        qfz_summary summary;
+        qfz_partition partition;
+        load(b, t, b->c->zeroed);
+        if (kind == QFZ_COMPONENTS) {
+            ok(TEST_ENGINE_TABLE.partition(b->worker, NULL, &partition, &err), &err);
+            ok(qfz_stitch_put_partition(b->stitch, t, &partition, &err), &err);
+        }
+        ok(qfz_summary_init(&summary, b->box, b->rule, &err), &err);
+        ok(TEST_ENGINE_TABLE.summarise(b->worker, &summary, &err), &err);
+        ok(qfz_stitch_put(b->stitch, t, &summary, &err), &err);
+        qfz_summary_fini(&summary);
+    }
+    ok(qfz_stitch_solve(b->stitch, NULL, NULL, &err), &err);
+}
+
+static void partition_tile(bench *b, int64_t t, qfz_partition *partition)
+{
+    qfz_error err = {0};
+    qfz_exterior exterior;
+    load(b, t, b->c->zeroed);
+    ok(qfz_stitch_exterior(b->stitch, t, &exterior, &err), &err);
+    ok(TEST_ENGINE_TABLE.partition(b->worker, exterior.n_ring ? &exterior : NULL, partition, &err),
+       &err);
+    qfz_exterior_fini(&exterior);
+}
+
+static void same_labels(const bench *b, const uint32_t *got, const uint32_t *want)
+{
+    for (int64_t i = 0; i < b->tile.h * b->tile.w; i++)
+        if (!CHECK(got[i] == want[pixel_of(b, i)], "pixel %d has label %u, not %u",
+                   (int)pixel_of(b, i), got[i], want[pixel_of(b, i)]))
+            return;
+}
+
+static void check_labels(filter_case *c, const qfz_rule *rule, const uint32_t *want,
+                         uint32_t n_want)
+{
+    static bench b;
+    qfz_error err = {0};
+    qfz_partition partition;
+    qfz_count count = {0};
+    const qfz_kind kind = rule->omega ? QFZ_OMEGA : QFZ_COMPONENTS;
+    open_bench(&b, c, rule, kind);
+    summarise(&b, kind);
+    for (int64_t t = 0; kind == QFZ_OMEGA && t < n_tiles(&b); t++) {
+        partition_tile(&b, t, &partition);
+        ok(qfz_stitch_put_partition(b.stitch, t, &partition, &err), &err);
+    }
+    ok(qfz_stitch_number(b.stitch, &err), &err);
+    ok(qfz_stitch_count(b.stitch, 0, 1, &count, &err), &err);
+    CHECK(count.total == n_want, "%d regions, not %d", (int)count.total, (int)n_want);
+    for (int64_t t = 0; t < n_tiles(&b); t++) {
+        uint32_t got[FILTER_PX];
+        qfz_numbers numbers = {0};
+        partition_tile(&b, t, &partition);
+        ok(qfz_stitch_numbers(b.stitch, t, &partition, &numbers, &err), &err);
+        ok(TEST_ENGINE_TABLE.number(b.worker, &numbers, &err), &err);
+        ok(TEST_ENGINE_TABLE.labels(b.worker, false, got, &err), &err);
+        qfz_numbers_fini(&numbers);
+        same_labels(&b, got, want);
+    }
+    close_bench(&b);
+}
+
+static void check_saliency(filter_case *c)
+{
+    static bench b;
+    static uint32_t want[FILTER_PX * QFZ_MAX_DIRS];
+    const int64_t n_px = c->r.image.h * c->r.image.w;
+    qfz_error err = {0};
+    filter_saliency(c, want);
+    open_bench(&b, c, &c->rule, QFZ_LEVELS);
+    summarise(&b, QFZ_LEVELS);
+    for (int64_t t = 0; t < n_tiles(&b); t++) {
+        uint32_t got[FILTER_PX * QFZ_MAX_DIRS];
+        qfz_exterior exterior;
+        load(&b, t, c->zeroed);
+        ok(qfz_stitch_exterior(b.stitch, t, &exterior, &err), &err);
+        ok(TEST_ENGINE_TABLE.saliency(b.worker, exterior.n_ring ? &exterior : NULL, sizeof *got,
+                                      got, &err),
+           &err);
+        qfz_exterior_fini(&exterior);
+        for (int dir = 0; dir < qfz_n_dirs(&c->rule); dir++)
+            same_labels(&b, got + dir * b.tile.h * b.tile.w, want + dir * n_px);
+    }
+    close_bench(&b);
+}
+
+/* No region is lighter than N unless it is a whole area. */
+static void check_weights(const filter_case *c, const uint32_t *labels, uint32_t n)
+{
+    static uint32_t area[FILTER_PX];
+    uint64_t weight[FILTER_PX + 1] = {0}, whole[FILTER_PX + 1] = {0}, px[FILTER_PX + 1] = {0};
+    uint32_t area_of[FILTER_PX + 1] = {0};
+    (void)filter_labels(c, UINT32_MAX, area);
+    for (int64_t p = 0; p < c->r.image.h * c->r.image.w; p++) {
+        weight[labels[p]] += c->row_mass[p / c->r.image.w];
+        px[labels[p]]++;
+        whole[area[p]]++;
+        area_of[labels[p]] = area[p];
+    }
+    for (uint32_t i = 1; i <= n; i++)
+        CHECK(weight[i] >= c->rule.min_mass || px[i] == whole[area_of[i]],
+              "region %u weighs %llu and is not a whole area", i, (unsigned long long)weight[i]);
+}
+
+static uint32_t some_level(const filter_case *c)
+{
+    if (c->n_forest == 0 || check_chance(10)) return check_chance(50) ? 0 : UINT32_MAX;
+    return c->forest[check_pick(c->n_forest)].level;
+}
+
+static void check_cuts(filter_case *c)
+{
+    static uint32_t want[FILTER_PX];
+    double omega[3];
+    for (int i = 0; i < 2; i++) {
+        qfz_rule rule = c->rule;
+        rule.alpha_level = some_level(c);
+        uint32_t n = filter_labels(c, rule.alpha_level, want);
+        check_labels(c, &rule, want, n);
+        check_weights(c, want, n);
+        if (i == 0) continue;
+        for (int b = 0; b < 3; b++)
+            omega[b] = raster_omega(&c->r, b % c->r.image.n_bands);
+        rule.omega = omega;
+        n = filter_alpha_omega(c, rule.alpha_level, omega, want);
+        check_labels(c, &rule, want, n);
+        check_weights(c, want, n);
+    }
+}
+
+/* Nothing weighs less than one pixel. */
+static void check_least_of_one(filter_case *c)
+{
+    filter_case one = *c;
+    one.rule.min_mass = 1;
+    one.has_weights = false;
+    memset(one.zeroed, 0, sizeof one.zeroed);
+    check_zeroed(&one);
+}
+
+/* ---- Sessions: the image as a whole, weights being pixels. */
+static void check_part(qfz_session *s, qfz_part part, const uint32_t *want, int64_t n)
+{
+    qfz_error err = {0};
+    ok(qfz_session_run(s, part, NULL, &err), &err);
+    const uint32_t *const got =
+        part == QFZ_PART_SALIENCY ? qfz_session_saliency(s) : qfz_session_labels(s, NULL);
+    for (int64_t i = 0; got && i < n; i++)
+        if (!CHECK(got[i] == want[i], "part %d: element %d is %u, not %u", (int)part, (int)i,
+                   got[i], want[i]))
+            return;
+}
+
+static void check_session(filter_case *c)
+{
+    static uint32_t want[FILTER_PX * QFZ_MAX_DIRS];
+    const int64_t n_px = c->r.image.h * c->r.image.w;
+    const uint32_t level = some_level(c) % UINT32_MAX;
+    const double alpha = qfz_level_value(&c->rule, level);
+    const double omega = raster_omega(&c->r, 0), omegas[3] = {omega, omega, omega};
+    const qfz_criterion criterion = {.connectivity = c->rule.connectivity,
+                                     .distance = c->rule.distance,
+                                     .has_alpha = true,
+                                     .alpha = alpha,
+                                     .omega = &omega,
+                                     .n_omega = 1,
+                                     .min_area = c->rule.min_mass};
+    qfz_session_options options = qfz_session_options_default();
+    qfz_session *s = NULL;
+    qfz_error err = {0};
+    options.engine = TEST_ENGINE;
+    options.n_threads = some_threads();
+    ok(qfz_session_open(&s, &c->r.image, &criterion, &options, &err), &err);
+    if (!s) return;
+    (void)filter_labels(c, level, want);
+    check_part(s, QFZ_PART_LABEL, want, n_px);
+    (void)filter_alpha_omega(c, level, omegas, want);
+    check_part(s, QFZ_PART_ALPHA_OMEGA, want, n_px);
+    filter_saliency(c, want);
+    check_part(s, QFZ_PART_SALIENCY, want, n_px * qfz_n_dirs(&c->rule));
+    qfz_session_close(s);
+}
+
+static void test_case(void)
+{
+    static filter_case c;
+    filter_make(&c);
+    filter_by_definition(&c);
+    check_zeroed(&c);
+    if (check_chance(10)) check_least_of_one(&c);
+    if (check_chance(40)) check_cuts(&c);
+    if (check_chance(15)) check_saliency(&c);
+    if (check_chance(25) && !c.has_weights) check_session(&c);
+    raster_free(&c.r);
+}
+
+int main(int argc, char **argv)
+{
+    need_engine();
+    check_begin(argc, argv, 3000);
+    for (int64_t i = check_.first; i < check_.cases; i++) {
+        check_case(i, "making the case");
+        test_case();
+    }
+    return check_end();
+}
