@@ -142,7 +142,8 @@ static double most_of_bits(const qfz_format *f)
     if (f->file_type == GDT_Byte) return ldexp(1, bits) - 1;
     if (!qfz_driver_is(f->driver, "GTiff")) return INFINITY;
     if (is_float) return bits == 16 ? 0x1p11 : bits == 24 ? 0x1p17 : INFINITY;
-    return !GDALDataTypeIsSigned(f->file_type) && bits > all / 2 ? ldexp(1, bits) - 1 : INFINITY;
+    if (GDALDataTypeIsSigned(f->file_type)) return INFINITY;
+    return ldexp(1, bits > all / 2 ? bits : all / 2 + 1) - 1; /* GDAL takes more bits then */
 }
 
 static bool is_set(const qfz_format *f, const char *key)

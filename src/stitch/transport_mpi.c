@@ -4,7 +4,7 @@
  * Only a process that a launcher started initialises MPI: for a single process that would cost time
  * and may fail where there is no network.  All calls come from the main thread. */
 #include "core/api.h"
-#include "stitch/launcher.h"
+#include "stitch/transport_launcher.h"
 #include "stitch/ranks.h"
 
 #include <mpi.h>

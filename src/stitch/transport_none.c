@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* transport_none.c - without MPI every process is alone. */
 #include "core/api.h"
-#include "stitch/launcher.h"
+#include "stitch/transport_launcher.h"
 #include "stitch/ranks.h"
 
 qfz_status qfz_ranks_join(qfz_ranks *ranks, qfz_error *err)

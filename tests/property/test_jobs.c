@@ -635,7 +635,8 @@ static void saliency_equals(problem *p, uint32_t *labels)
     bool all_valid = true;
     for (int64_t i = 0; i < n_pixels(p); i++)
         all_valid &= p->r.valid[i] != 0;
-    if (p->planes && all_valid) cut_equals(p, p->edges, true, labels);
+    const bool unfiltered = p->least == 1 && p->base.min_area_m2 <= 0;
+    if (p->planes && all_valid && unfiltered) cut_equals(p, p->edges, true, labels);
     for (int i = 0; i < 3; i++)
         free(want[i]);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "stitch/launcher.h"
+#include "stitch/transport_launcher.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* launcher.h - the program that started this process: mpirun, srun or another one. */
-#ifndef QFZ_STITCH_LAUNCHER_H
-#define QFZ_STITCH_LAUNCHER_H
+/* transport_launcher.h - the program that started this process: mpirun, srun or another one. */
+#ifndef QFZ_STITCH_TRANSPORT_LAUNCHER_H
+#define QFZ_STITCH_TRANSPORT_LAUNCHER_H
 
 #include "core/status.h"
 
