@@ -252,6 +252,7 @@ void qfz_join_bits(const qfz_image *image, const qfz_rule *rule, int dir, int64_
         nonzero_bits((const uint8_t *)image->pixels + p, (uint8_t)(1 << dir), n, bits);
         return;
     }
-    if (image->edges || !short_way(image, rule, p, q, n, bits)) level_bits(image, rule, dir, p, q, n, bits);
+    if (image->edges || !short_way(image, rule, p, q, n, bits))
+        level_bits(image, rule, dir, p, q, n, bits);
     if (image->zeroed) join_zeroed(image->zeroed + p, dir, n, bits);
 }
