@@ -90,9 +90,9 @@ size_t qfz_saliency_eight_wide_shared(void);
  * written to it, other places are written later by the query. NULL: only the forest is wanted, and
  * blocks->open is not written. */
 qfz_status qfz_saliency_narrow_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
-                                      const qfz_saliency_blocks *blocks, uint16_t *d_saliency);
+                                      const qfz_saliency_blocks *blocks, void *d_saliency);
 qfz_status qfz_saliency_eight_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
-                                     const qfz_saliency_blocks *blocks, uint16_t *d_saliency);
+                                     const qfz_saliency_blocks *blocks, void *d_saliency);
 qfz_status qfz_saliency_wide_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
                                     const qfz_saliency_blocks *blocks, void *d_saliency);
 qfz_status qfz_saliency_eight_wide_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,

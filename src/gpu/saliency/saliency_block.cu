@@ -13,7 +13,7 @@
  *   close     every edge gets its saliency or is added to the list of open edges */
 #include "gpu/saliency/saliency_close.cuh"
 #include "gpu/saliency/saliency_collect.cuh"
-#include "gpu/saliency/saliency_steps.cuh"
+#include "gpu/saliency/saliency_launch.cuh"
 
 /* Stores the tops of a thread's pixels in shared memory and in s, and reads those of the row
  * below. */
@@ -34,68 +34,54 @@ static __device__ __forceinline__ void show_tops(narrow_work &w, const uint32_t 
     s.last_top[OWN_ROWS - first_own] = top[below(w)];
 }
 
-/* Steps choose to collect. in: the pixels, loaded already if FULL. Returns the word with which
- * store_rim() begins. */
-template <bool FULL, typename T>
-static __device__ __forceinline__ uint32_t make_list(narrow_work &w, const band_image<T> &image,
-                                                     narrow_values &in, narrow_there &there,
-                                                     narrow_settled &s)
+namespace
 {
-    uint32_t top[OWN_ROWS];
-    narrow_edges edges;
-    chosen_ways<narrow_work> p;
-    begin(w);
+struct narrow_way {
+    typedef narrow_work WORK;
+    typedef narrow_settled SETTLED;
+    template <bool FULL> using CLOSING = narrow_closing;
+    template <typename T> using BAND = pair_band<T, narrow_values>;
+    enum { BLOCKS = 4 };
+
+    template <bool FULL, typename SOURCE>
+    static __device__ __forceinline__ WORK::KEY
+    make_list(WORK &w, const SOURCE &source, narrow_values &in, SETTLED &s, CLOSING<FULL> &e)
     {
-        narrow_levels l;
-        if (!FULL) load_some(w, image, in);
-        find_levels(w, in, l);
-        if (!FULL) there = find_there(w, in);
-        choose<FULL>(w, l, there, p, top);
-        find_edges<FULL>(w, l, there, edges);
+        uint32_t top[OWN_ROWS];
+        narrow_edges edges;
+        chosen_ways<WORK> p;
+        begin(w);
+        {
+            narrow_levels l;
+            if (!FULL) load_some(w, source.image, in);
+            find_levels(w, in, l);
+            const narrow_there there = FULL ? all_there() : find_there(w, in);
+            choose<FULL>(w, l, there, p, top);
+            find_edges<FULL>(w, l, there, edges);
+            e.there_r = there.right;
+            e.there_d = there.down;
+        }
+        publish(w, p);
+        show_tops(w, top, s);
+        const WORK::KEY rim = make_components(w, p, s.comp);
+        s.between = collect(w, edges, s.comp);
+        __syncthreads();
+        return rim;
     }
-    publish(w, p);
-    show_tops(w, top, s);
-    const uint32_t rim = make_components(w, p, s.comp);
-    s.between = collect(w, edges, s.comp);
-    __syncthreads();
-    return rim;
-}
 
-template <bool FULL, typename T>
-static __device__ __forceinline__ void block(narrow_work &w, const band_image<T> &image,
-                                             narrow_values &in, uint32_t *open, uint16_t *saliency)
-{
-    narrow_there there = {EVEN, EVEN, EVEN, EVEN, EVEN, EVEN, EVEN};
-    narrow_settled s;
-    narrow_closing e;
-    if (FULL) w.box.h = w.box.w = QFZ_SIDE; /* a constant for the compiler */
-    const uint32_t rim = make_list<FULL>(w, image, in, there, s);
-    const level_tables tables = make_graph(w, rim, saliency);
-    if (!saliency) return;
-    e.there_r = there.right;
-    e.there_d = there.down;
-    close(w, tables, s, e, open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM);
-    store_levels<FULL>(w, e, saliency);
-    store_block(w);
-}
+    static __device__ __forceinline__ uint32_t *open(const WORK &, const levels_out<uint16_t> &out)
+    {
+        return out.open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM;
+    }
 
-/* ---- The kernel ------------------------------------------------------------------------------ */
-
-/* At most four blocks per multiprocessor. */
-template <typename T>
-static __global__ void __launch_bounds__(narrow_work::THREADS, 4)
-    k_narrow_block(qfz_gpu_forest forest, band_image<T> image, uint32_t *open, uint16_t *saliency)
-{
-    QFZ_SHARED(saliency_memory<narrow_shape>, m);
-    const int thread = (int)threadIdx.x;
-    const qfz_block_box box = qfz_block_of(forest, blockIdx.x);
-    narrow_work w = {*m, forest, box, thread, thread % QFZ_WARP, thread / QFZ_WARP};
-    narrow_values in; /* the loads overlap with those of the mask */
-    if (load_if_full(w, image, in))
-        block<true>(w, image, in, open, saliency);
-    else
-        block<false>(w, image, in, open, saliency);
-}
+    template <bool FULL>
+    static __device__ __forceinline__ void store(const WORK &w, const CLOSING<FULL> &e,
+                                                 const levels_out<uint16_t> &out)
+    {
+        store_levels<FULL>(w, e, out.saliency);
+    }
+};
+} // namespace
 
 size_t qfz_saliency_narrow_shared(void)
 {
@@ -103,8 +89,7 @@ size_t qfz_saliency_narrow_shared(void)
 }
 
 qfz_status qfz_saliency_narrow_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
-                                      const qfz_saliency_blocks *blocks, uint16_t *d_saliency)
+                                      const qfz_saliency_blocks *blocks, void *d_saliency)
 {
-    return launch_narrow<narrow_shape>(gpu, edges, blocks, k_narrow_block<uint8_t>,
-                                       k_narrow_block<uint16_t>, d_saliency);
+    return launch_narrow<narrow_way>(gpu, edges, blocks, d_saliency);
 }

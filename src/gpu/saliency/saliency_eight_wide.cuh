@@ -45,6 +45,11 @@ template <typename T> struct eight_band {
     static const bool HAS_LEVELS = std::is_same<T, float>::value;
     typedef band_values<eight_wide_work> values;
 
+    static eight_band of(const qfz_gpu_edges *edges)
+    {
+        return {band_of<T>(edges)};
+    }
+
     /* The thread's pixels of a row and those beside them. */
     struct row_values {
         uint32_t v[4];

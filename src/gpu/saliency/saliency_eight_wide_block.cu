@@ -3,21 +3,22 @@
  * of 32 bits. */
 #include "gpu/saliency/saliency_eight_wide_close.cuh"
 #include "gpu/saliency/saliency_eight_wide_pixels.cuh"
-#include "gpu/saliency/saliency_wide_launch.cuh"
+#include "gpu/saliency/saliency_launch.cuh"
 
 namespace
 {
 struct eight_wide_way {
     typedef eight_wide_work WORK;
     typedef eight_wide_settled SETTLED;
-    typedef eight_wide_closing CLOSING;
+    template <bool FULL> using CLOSING = eight_wide_closing;
     template <typename T> using BAND = eight_band<T>;
     typedef eight_keys KEYS;
     enum { BLOCKS = 2 };
 
     template <bool FULL, typename SOURCE>
-    static __device__ __forceinline__ WORK::KEY
-    make_list(WORK &w, const SOURCE &source, const typename SOURCE::values &in, SETTLED &s)
+    static __device__ __forceinline__ WORK::KEY make_list(WORK &w, const SOURCE &source,
+                                                          const typename SOURCE::values &in,
+                                                          SETTLED &s, CLOSING<FULL> &)
     {
         eight_wide_edges edges;
         eight_chosen p;
@@ -41,7 +42,7 @@ struct eight_wide_way {
     }
 
     template <bool FULL, typename T>
-    static __device__ __forceinline__ void store(const WORK &w, CLOSING &e,
+    static __device__ __forceinline__ void store(const WORK &w, CLOSING<FULL> &e,
                                                  const levels_out<T> &out)
     {
         if (sizeof(T) == sizeof(uint32_t))
@@ -59,5 +60,5 @@ size_t qfz_saliency_eight_wide_shared(void)
 qfz_status qfz_saliency_eight_wide_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
                                           const qfz_saliency_blocks *blocks, void *d_saliency)
 {
-    return launch_blocks<eight_wide_way>(gpu, edges, blocks, d_saliency);
+    return launch_wide<eight_wide_way>(gpu, edges, blocks, d_saliency);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* saliency_pairs.cuh - two pixels to a word: loads one band of 8 or 16 bits, reads tables of such
- * levels, and launches the block kernels of these types. */
+/* saliency_pairs.cuh - two pixels to a word: loads one band of 8 or 16 bits, and reads tables of
+ * such levels. */
 #ifndef QFZ_GPU_SALIENCY_PAIRS_CUH
 #define QFZ_GPU_SALIENCY_PAIRS_CUH
 
@@ -60,33 +60,22 @@ static __device__ __forceinline__ bool load_if_full(const WORK &w, const band_im
     return full;
 }
 
-/* ---- Launch ---------------------------------------------------------------------------------- */
+/* The band as a source (saliency_launch.cuh); load() leaves the pixels of a block that is not FULL
+ * to load_some(). */
+template <typename T, typename VALUES> struct pair_band {
+    typedef VALUES values;
+    band_image<T> image;
 
-template <typename T>
-using block_kernel = void (*)(qfz_gpu_forest, band_image<T>, uint32_t *, uint16_t *);
+    static pair_band of(const qfz_gpu_edges *edges)
+    {
+        return {{static_cast<const T *>(edges->d_values), edges->d_valid, edges->bias}};
+    }
 
-template <typename SHAPE, typename T>
-static qfz_status launch_kernel(qfz_gpu *gpu, const qfz_gpu_edges *edges,
-                                const qfz_saliency_blocks *blocks, block_kernel<T> kernel,
-                                uint16_t *d_saliency)
-{
-    const band_image<T> image = {static_cast<const T *>(edges->d_values), edges->d_valid,
-                                 edges->bias};
-    return qfz_launch(gpu, kernel, dim3((unsigned)blocks->forest.n_blocks),
-                      dim3(saliency_work<SHAPE>::THREADS), sizeof(saliency_memory<SHAPE>),
-                      blocks->forest, image, blocks->open, d_saliency);
-}
-
-/* Launches a block kernel, by the width of the band. */
-template <typename SHAPE>
-static qfz_status launch_narrow(qfz_gpu *gpu, const qfz_gpu_edges *edges,
-                                const qfz_saliency_blocks *blocks, block_kernel<uint8_t> of_8_bits,
-                                block_kernel<uint16_t> of_16_bits, uint16_t *d_saliency)
-{
-    return edges->form == QFZ_EDGES_U8
-               ? launch_kernel<SHAPE>(gpu, edges, blocks, of_8_bits, d_saliency)
-               : launch_kernel<SHAPE>(gpu, edges, blocks, of_16_bits, d_saliency);
-}
+    template <typename WORK> __device__ __forceinline__ bool load(const WORK &w, values &in) const
+    {
+        return load_if_full(w, image, in);
+    }
+};
 
 /* ---- Levels ---------------------------------------------------------------------------------- */
 

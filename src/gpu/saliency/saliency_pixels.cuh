@@ -104,6 +104,11 @@ static __device__ __forceinline__ uint32_t spread(uint32_t bits)
     return (x | x << 1) & EVEN;
 }
 
+static __device__ __forceinline__ narrow_there all_there(void)
+{
+    return {EVEN, EVEN, EVEN, EVEN, EVEN, EVEN, EVEN};
+}
+
 static __device__ __forceinline__ narrow_there find_there(const narrow_work &w,
                                                           const narrow_values &in)
 {

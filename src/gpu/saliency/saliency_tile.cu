@@ -65,9 +65,8 @@ static qfz_status make_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
     if (blocks->forest.wide)
         return eight ? qfz_saliency_eight_wide_blocks(gpu, edges, blocks, d_saliency)
                      : qfz_saliency_wide_blocks(gpu, edges, blocks, d_saliency);
-    uint16_t *const narrow = static_cast<uint16_t *>(d_saliency);
-    return eight ? qfz_saliency_eight_blocks(gpu, edges, blocks, narrow)
-                 : qfz_saliency_narrow_blocks(gpu, edges, blocks, narrow);
+    return eight ? qfz_saliency_eight_blocks(gpu, edges, blocks, d_saliency)
+                 : qfz_saliency_narrow_blocks(gpu, edges, blocks, d_saliency);
 }
 
 /* Solves the blocks and the graph of all blocks, whose memory is carved; unless d_saliency is NULL,

@@ -42,6 +42,11 @@ template <typename T> struct wide_band {
     /* true: if all pixels are valid, every edge has a level below QFZ_NONE */
     static const bool HAS_LEVELS = std::is_same<T, float>::value;
 
+    static wide_band of(const qfz_gpu_edges *edges)
+    {
+        return {band_of<T>(edges)};
+    }
+
     /* next_above: in the row before, the pixel of the lane after. */
     struct values {
         band_values<wide_work> px;

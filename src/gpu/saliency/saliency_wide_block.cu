@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* saliency_wide_block.cu - the block kernel of saliency.cuh for four neighbours and levels of 32
  * bits. */
+#include "gpu/saliency/saliency_launch.cuh"
 #include "gpu/saliency/saliency_wide_close.cuh"
-#include "gpu/saliency/saliency_wide_launch.cuh"
 #include "gpu/saliency/saliency_wide_pixels.cuh"
 
 namespace
@@ -10,14 +10,15 @@ namespace
 struct wide_way {
     typedef wide_work WORK;
     typedef wide_settled SETTLED;
-    typedef wide_closing CLOSING;
+    template <bool FULL> using CLOSING = wide_closing;
     template <typename T> using BAND = wide_band<T>;
     typedef wide_keys KEYS;
     enum { BLOCKS = 3 };
 
     template <bool FULL, typename SOURCE>
     static __device__ __forceinline__ WORK::KEY make_list(WORK &w, const SOURCE &source,
-                                                          typename SOURCE::values &in, SETTLED &s)
+                                                          typename SOURCE::values &in, SETTLED &s,
+                                                          CLOSING<FULL> &)
     {
         wide_edges edges;
         chosen_ways<WORK> p;
@@ -42,7 +43,7 @@ struct wide_way {
     }
 
     template <bool FULL, typename T>
-    static __device__ __forceinline__ void store(const WORK &w, const CLOSING &e,
+    static __device__ __forceinline__ void store(const WORK &w, const CLOSING<FULL> &e,
                                                  const levels_out<T> &out)
     {
         store_levels<FULL>(w, e, out.saliency);
@@ -58,5 +59,5 @@ size_t qfz_saliency_wide_shared(void)
 qfz_status qfz_saliency_wide_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
                                     const qfz_saliency_blocks *blocks, void *d_saliency)
 {
-    return launch_blocks<wide_way>(gpu, edges, blocks, d_saliency);
+    return launch_wide<wide_way>(gpu, edges, blocks, d_saliency);
 }

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* saliency_wide_launch.cuh - the block kernel of saliency.cuh for levels of 32 bits, with four
- * neighbours or eight, in the steps of saliency_block.cu.
+/* saliency_launch.cuh - the block kernel of saliency.cuh, for all widths of levels and for four or
+ * eight neighbours, in the steps of saliency_block.cu.
  *
- * A WAY has the types WORK, SETTLED and CLOSING of these steps; the sources BAND<T> and KEYS;
- * BLOCKS, the number of blocks per multiprocessor; make_list<FULL>(), steps choose to collect,
- * which returns the word with which store_rim() begins; open(), the place of the open edges; and
- * store<FULL>(), which stores the saliencies of all edges. FULL: all pixels of the block and around
- * it are valid and in the tile. */
-#ifndef QFZ_GPU_SALIENCY_WIDE_LAUNCH_CUH
-#define QFZ_GPU_SALIENCY_WIDE_LAUNCH_CUH
+ * A WAY has the types WORK, SETTLED and CLOSING<FULL> of these steps; the sources BAND<T> and, if
+ * levels have 32 bits, KEYS; BLOCKS, the number of blocks per multiprocessor; make_list<FULL>(),
+ * steps choose to collect, which returns the word with which store_rim() begins; open(), the place
+ * of the open edges; and store<FULL>(), which stores the saliencies of all edges. FULL: all pixels
+ * of the block and around it are valid and in the tile.
+ *
+ * A source has of(), which makes it from the edges, and load(), which loads what a thread needs and
+ * returns the same to all threads of the block: true if the block is FULL. */
+#ifndef QFZ_GPU_SALIENCY_LAUNCH_CUH
+#define QFZ_GPU_SALIENCY_LAUNCH_CUH
 
 #include "gpu/saliency/saliency_steps.cuh"
 
@@ -24,9 +27,9 @@ static __device__ __forceinline__ void block(typename WAY::WORK &w, const SOURCE
 {
     T *const saliency = out.saliency;
     typename WAY::SETTLED s;
-    typename WAY::CLOSING e;
+    typename WAY::template CLOSING<FULL> e;
     if (FULL) w.box.h = w.box.w = QFZ_SIDE; /* a constant for the compiler */
-    const unsigned long long rim = WAY::template make_list<FULL>(w, source, in, s);
+    const typename WAY::WORK::KEY rim = WAY::template make_list<FULL>(w, source, in, s, e);
     const level_tables tables = make_graph(w, rim, saliency);
     if (!saliency) return;
     close(w, tables, s, e, WAY::open(w, out));
@@ -36,7 +39,7 @@ static __device__ __forceinline__ void block(typename WAY::WORK &w, const SOURCE
 
 template <typename WAY, typename SOURCE, typename T>
 static __global__ void __launch_bounds__(WAY::WORK::THREADS, WAY::BLOCKS)
-    k_wide_block(qfz_gpu_forest forest, SOURCE source, levels_out<T> out)
+    k_block(qfz_gpu_forest forest, SOURCE source, levels_out<T> out)
 {
     QFZ_SHARED(saliency_memory<typename WAY::WORK::SHAPE>, m);
     const int thread = (int)threadIdx.x;
@@ -52,37 +55,44 @@ static __global__ void __launch_bounds__(WAY::WORK::THREADS, WAY::BLOCKS)
 /* ---- Launch ---------------------------------------------------------------------------------- */
 
 template <typename WAY, typename SOURCE, typename T>
-static qfz_status launch(qfz_gpu *gpu, const SOURCE &source, const qfz_saliency_blocks *blocks,
-                         T *d_saliency)
+static qfz_status launch(qfz_gpu *gpu, const qfz_gpu_edges *edges,
+                         const qfz_saliency_blocks *blocks, void *d_saliency)
 {
-    const levels_out<T> out = {blocks->open, blocks->moved, d_saliency};
-    return qfz_launch(gpu, k_wide_block<WAY, SOURCE, T>, dim3((unsigned)blocks->forest.n_blocks),
+    const levels_out<T> out = {blocks->open, blocks->moved, static_cast<T *>(d_saliency)};
+    return qfz_launch(gpu, k_block<WAY, SOURCE, T>, dim3((unsigned)blocks->forest.n_blocks),
                       dim3(WAY::WORK::THREADS), sizeof(saliency_memory<typename WAY::WORK::SHAPE>),
-                      blocks->forest, source, out);
+                      blocks->forest, SOURCE::of(edges), out);
 }
 
 template <typename WAY, typename T>
 static qfz_status launch_band(qfz_gpu *gpu, const qfz_gpu_edges *edges,
                               const qfz_saliency_blocks *blocks, void *d_saliency)
 {
-    const typename WAY::template BAND<T> source = {band_of<T>(edges)};
-    return launch<WAY>(gpu, source, blocks, static_cast<uint32_t *>(d_saliency));
+    typedef typename WAY::WORK::LEVEL LEVEL;
+    return launch<WAY, typename WAY::template BAND<T>, LEVEL>(gpu, edges, blocks, d_saliency);
 }
 
 template <typename WAY>
 static qfz_status launch_keys(qfz_gpu *gpu, const qfz_gpu_edges *edges,
                               const qfz_saliency_blocks *blocks, void *d_saliency)
 {
-    const typename WAY::KEYS source = WAY::KEYS::of(edges);
-    if (qfz_gpu_is_narrow(edges))
-        return launch<WAY>(gpu, source, blocks, static_cast<uint16_t *>(d_saliency));
-    return launch<WAY>(gpu, source, blocks, static_cast<uint32_t *>(d_saliency));
+    typedef typename WAY::KEYS KEYS;
+    return qfz_gpu_is_narrow(edges) ? launch<WAY, KEYS, uint16_t>(gpu, edges, blocks, d_saliency)
+                                    : launch<WAY, KEYS, uint32_t>(gpu, edges, blocks, d_saliency);
 }
 
-/* Launches the block kernel for the form of the edges. */
+/* Launches the block kernel for the form of the edges, whose levels have 16 or 32 bits. */
 template <typename WAY>
-static qfz_status launch_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
+static qfz_status launch_narrow(qfz_gpu *gpu, const qfz_gpu_edges *edges,
                                 const qfz_saliency_blocks *blocks, void *d_saliency)
+{
+    return edges->form == QFZ_EDGES_U8 ? launch_band<WAY, uint8_t>(gpu, edges, blocks, d_saliency)
+                                       : launch_band<WAY, uint16_t>(gpu, edges, blocks, d_saliency);
+}
+
+template <typename WAY>
+static qfz_status launch_wide(qfz_gpu *gpu, const qfz_gpu_edges *edges,
+                              const qfz_saliency_blocks *blocks, void *d_saliency)
 {
     switch (edges->form) {
     case QFZ_EDGES_U32: return launch_band<WAY, uint32_t>(gpu, edges, blocks, d_saliency);
