@@ -4,26 +4,13 @@
 #ifndef QFZ_GPU_SALIENCY_CLOSE_CUH
 #define QFZ_GPU_SALIENCY_CLOSE_CUH
 
-#include "gpu/saliency/saliency_pixels.cuh"
-#include "gpu/saliency/saliency_tables.cuh"
-
-/* A thread's pixels after the first round, and those of the row below: components, and tops that
- * are not in shared memory. between: edges between two components. */
-struct narrow_settled {
-    uint32_t comp[OWN_ROWS + 1], last_top[OWN_ROWS + 1 - narrow_shape::SHARED_TOPS];
-    edge_masks between;
-
-    __device__ __forceinline__ uint32_t top_at(const narrow_work &w, int j) const
-    {
-        const int first_own = narrow_shape::SHARED_TOPS;
-        return j < first_own ? w.m.tops.two[min(j, first_own - 1)][w.thread]
-                             : last_top[max(j, first_own) - first_own];
-    }
-};
+#include "gpu/forest/four_pixels.cuh"
+#include "gpu/saliency/saliency_pair_tables.cuh"
 
 /* Saliencies of a thread's edges, and masks of the edges that exist. */
 struct narrow_closing {
-    uint32_t right[OWN_ROWS], down[OWN_ROWS], there_r, there_d;
+    uint32_t right[OWN_ROWS], down[OWN_ROWS];
+    edge_masks there;
 };
 
 static __device__ __forceinline__ void close_by_table(uint32_t *table, const narrow_settled &s,
@@ -69,7 +56,7 @@ static __device__ __forceinline__ void begin_closing(narrow_work &w, uint32_t *t
         vertex[j] = now.comp;
         level[j] = now.top;
     }
-    list_open(w, e.there_r, e.there_d, vertex);
+    list_open(w, e.there.right, e.there.down, vertex);
 #pragma unroll
     for (int j = 0; j < OWN_ROWS; j++) {
         e.right[j] = __vmaxu2(level[j], shifted(level[j], of_next_lane(level[j])));
@@ -99,8 +86,8 @@ static __device__ __forceinline__ void store_levels(const narrow_work &w, const 
         for (int c = 0; c < 2; c++) {
             const uint32_t bit = 1u << (2 * j + 16 * c);
             if (x + c >= w.box.w) continue;
-            out[c] = (uint16_t)(e.there_r & bit ? e.right[j] >> (16 * c) : QFZ_NONE);
-            out[n_px + c] = (uint16_t)(e.there_d & bit ? e.down[j] >> (16 * c) : QFZ_NONE);
+            out[c] = (uint16_t)(e.there.right & bit ? e.right[j] >> (16 * c) : QFZ_NONE);
+            out[n_px + c] = (uint16_t)(e.there.down & bit ? e.down[j] >> (16 * c) : QFZ_NONE);
         }
     }
 }

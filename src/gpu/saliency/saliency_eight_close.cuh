@@ -4,25 +4,8 @@
 #ifndef QFZ_GPU_SALIENCY_EIGHT_CLOSE_CUH
 #define QFZ_GPU_SALIENCY_EIGHT_CLOSE_CUH
 
-#include "gpu/saliency/saliency_eight_collect.cuh"
-
-/* A thread's pixels after the first round, and those of the row below; edges between two
- * components. */
-struct eight_settled {
-    uint32_t comp[EIGHT_ROWS + 1], top[EIGHT_ROWS + 1], between;
-};
-
-/* Stores the tops of a thread's pixels in shared memory, and reads those of the row below into
- * s. */
-static __device__ __forceinline__ void show_tops(eight_work &w, eight_settled &s)
-{
-    uint32_t *const top = reinterpret_cast<uint32_t *>(w.m.top);
-#pragma unroll
-    for (int j = 0; j < EIGHT_ROWS; j++)
-        top[two_at(w, j)] = s.top[j];
-    __syncthreads();
-    s.top[EIGHT_ROWS] = top[below(w)];
-}
+#include "gpu/forest/eight_collect.cuh"
+#include "gpu/saliency/saliency_pair_tables.cuh"
 
 /* Saliencies of a thread's edges, and masks of the edges that exist; FULL: all exist. */
 template <bool FULL> struct eight_closing {

@@ -5,32 +5,13 @@
 #define QFZ_GPU_SALIENCY_EIGHT_WIDE_CLOSE_CUH
 
 #include "gpu/saliency/saliency_eight_close.cuh"
-#include "gpu/saliency/saliency_eight_wide.cuh"
-
-/* A thread's pixels after the first round, and those of the row below; edges between two
- * components. */
-struct eight_wide_settled {
-    uint32_t comp[EIGHT_ROWS + 1], top[EIGHT_ROWS + 1][2], between;
-};
-
-/* Stores the tops of a thread's pixels in shared memory, and reads those of the row below into
- * s. */
-static __device__ __forceinline__ void show_tops(eight_wide_work &w, eight_wide_settled &s)
-{
-    uint2 *const top = reinterpret_cast<uint2 *>(w.m.top);
-#pragma unroll
-    for (int j = 0; j < EIGHT_ROWS; j++)
-        top[two_at(w, j)] = make_uint2(s.top[j][0], s.top[j][1]);
-    __syncthreads();
-    const uint2 under = top[below(w)];
-    s.top[EIGHT_ROWS][0] = under.x;
-    s.top[EIGHT_ROWS][1] = under.y;
-}
+#include "gpu/forest/eight_wide.cuh"
 
 /* Saliencies of a thread's edges. */
 struct eight_wide_closing {
     uint32_t right[EIGHT_ROWS][2], down[EIGHT_ROWS][2], diagonal[EIGHT_ROWS][2],
         anti[EIGHT_ROWS][2];
+    not_needed there;
 };
 
 /* A row of a thread in a table, and the pixel to its right: components and levels. */

@@ -75,8 +75,7 @@ static qfz_status make_graph(qfz_gpu *gpu, const qfz_gpu_edges *edges,
                              const qfz_gpu_links *external, void *d_saliency,
                              qfz_saliency_blocks *blocks)
 {
-    /* edges are numbered, 4 a pixel, in 32 bits */
-    blocks->forest.first_known = (int64_t)edges->h * edges->w <= UINT32_MAX / 4;
+    blocks->forest.first_known = qfz_boruvka_can_know_first(edges);
     QFZ_TRY(qfz_boruvka_begin(gpu, &blocks->forest, external));
     QFZ_TRY(make_blocks(gpu, edges, blocks, d_saliency));
     return qfz_boruvka_rounds(gpu, &blocks->forest);

@@ -5,17 +5,12 @@
 #define QFZ_GPU_SALIENCY_WIDE_CLOSE_CUH
 
 #include "gpu/saliency/saliency_tables.cuh"
-#include "gpu/saliency/saliency_wide.cuh"
-
-/* A thread's pixels after the first round, and those of the row below. */
-struct wide_settled {
-    uint32_t comp[OWN_ROWS + 1], top[OWN_ROWS + 1][2];
-    edge_masks between; /* edges between two components */
-};
+#include "gpu/forest/four_wide.cuh"
 
 /* Saliencies of a thread's edges. */
 struct wide_closing {
     uint32_t right[OWN_ROWS][2], down[OWN_ROWS][2];
+    not_needed there;
 };
 
 /* A row of a thread in a table: components and levels. */

@@ -1,27 +1,49 @@
 /* SPDX-License-Identifier: MIT */
-/* saliency_block.cuh - what the steps of all block kernels share (saliency_block.cu names the
- * steps): the shared memory of a block, its constants and words, and arithmetic on pairs of 16-bit
- * halves.
+/* block.cuh - the block solver: Boruvka rounds inside blocks of 64 x 64 pixels, with pixels in
+ * registers. There is a variant for each width of levels (16 or 32 bits) and for four and eight
+ * neighbours. The steps, in all variants:
+ *
+ *   choose    every pixel hooks itself by its lightest edge
+ *   number,   of two pixels that chose the same edge the first one is the root of a component;
+ *   settle    components are numbered, and every pixel finds its component
+ *   collect   edges between two components, except the heaviest edge of each square, form a list
+ *   rounds    Boruvka rounds on that list, until almost every component waits for an edge that
+ *             leaves the block
+ *   span      the remaining components and edges become vertices and edges of the graph of blocks
+ *   output    what else is wanted of the block (block_launch.cuh): the forest, or saliencies
+ *
+ * A component waits once its lightest edge leaves the block. A component that hooks itself to a
+ * waiting one does not bring a lighter edge; so a waiting component waits until the end, and has a
+ * pixel on the rim, the ring of the block's outermost pixels. Among edges of one level, those
+ * inside the block come first; otherwise flat areas would wait at once. The top of a pixel is the
+ * level of the edge by which it hooked itself in the first round.
+ *
+ * This file has what the steps share: the shared memory of a block, its constants and words, and
+ * arithmetic on pairs of 16-bit halves.
  *
  * A thread has OWN_ROWS rows of two columns, whose two pixels are the halves of its words. A warp
  * thus has OWN_ROWS whole rows, and the pixel beside one comes from the next lane. Masks of a
  * thread's pixels, and of the edges to the right and down that start at them, have bit 2 * row + 16
  * * column. */
-#ifndef QFZ_GPU_SALIENCY_BLOCK_CUH
-#define QFZ_GPU_SALIENCY_BLOCK_CUH
+#ifndef QFZ_GPU_BLOCK_CUH
+#define QFZ_GPU_BLOCK_CUH
 
-#include "gpu/saliency/saliency_leaving.cuh"
+#include "gpu/forest/block_leaving.cuh"
 #include "gpu/device/warp.cuh"
 
 enum {
-    ACTIVE = 256, /* the first component that does not wait after the first round */
-    COMPS = ACTIVE + QFZ_FOREST_BLOCK_PX / 2
+    ACTIVE = QFZ_ACTIVE,
+    COMPS = QFZ_COMPS,
+    OWN_ROWS = 8, /* rows of a thread, and those with the row above and the row below */
+    SEEN_ROWS = OWN_ROWS + 2,
+    EIGHT_ROWS = 4, /* the same with eight neighbours */
+    EIGHT_SEEN = EIGHT_ROWS + 2
 };
 static const uint32_t ONES = 0x00010001u, ALL_LANES = 0xffffffffu;
 
 /* How a block is solved: the type of keys, which are level << 16 | 16 bits, the rows of a thread,
  * and whether a pixel has eight neighbours. */
-template <typename KEY_, int OWN_ROWS_, bool EIGHT_ = false> struct saliency_shape {
+template <typename KEY_, int OWN_ROWS_, bool EIGHT_ = false> struct block_shape {
     typedef KEY_ KEY;
     typedef typename qfz_top_of<KEY>::type LEVEL;
     enum {
@@ -32,7 +54,7 @@ template <typename KEY_, int OWN_ROWS_, bool EIGHT_ = false> struct saliency_sha
         /* Bounds of the list. Four neighbours: at most 1.5 edges a pixel, and one a row, are not
          * dropped. At least half of the pixels that do not wait hook themselves by such edges,
          * except those on the rim that prefer an edge inside; these edges are closed then. Eight
-         * neighbours: three edges of a square are not dropped (saliency_eight.cuh), and an edge
+         * neighbours: three edges of a square are not dropped (eight_pixels.cuh), and an edge
          * that two squares share counts half in each: at most 2.5 edges a square, and half an edge
          * more for each on the rim; a pixel may hook itself by an edge that is dropped. */
         LIST_4 =
@@ -55,7 +77,7 @@ template <typename KEY_, int OWN_ROWS_, bool EIGHT_ = false> struct saliency_sha
     static const uint32_t NOT_LAST = (0x5555u >> (18 - 2 * OWN_ROWS)) * ONES;
 };
 
-typedef saliency_shape<uint32_t, 8> narrow_shape;
+typedef block_shape<uint32_t, OWN_ROWS> narrow_shape;
 
 /* A pixel's word: SETTLED | its component * 4, or, while unsettled, twice the number of the pixel
  * to which it hooked itself. Component numbers are multiplied by 4, the byte offset in a table of
@@ -63,7 +85,7 @@ typedef saliency_shape<uint32_t, 8> narrow_shape;
 enum { SETTLED = 0x8000, NO_EDGE = SETTLED | (ACTIVE - 1) * 4 };
 
 /* Keys are level << 16 | place in the list, or level << 16 | LEAVES; the latter may have DROPPED
- * set or, with eight neighbours, which of three edges it is (saliency_eight.cuh). */
+ * set or, with eight neighbours, which of three edges it is (eight_pixels.cuh). */
 enum { LEAVES = 0x8000, DROPPED = 1 };
 
 /* Flags of a root: WAITS: its lightest edge leaves the block. ENDED: it has no edge left. */
@@ -73,7 +95,7 @@ enum { WAITS = 1, ENDED = 2, ROOT = QFZ_STEP_ROOT << QFZ_STEP_BITS };
 enum { TOP = 0, LEFT = QFZ_SIDE, RIGHT = 2 * QFZ_SIDE, BOTTOM = 3 * QFZ_SIDE };
 
 /* Eight neighbours only: the levels of the edges that leave the block, by kind and place
- * (saliency_leaving.cuh), and masks of the needed edges of the squares that begin in the last
+ * (block_leaving.cuh), and masks of the needed edges of the squares that begin in the last
  * column and the last row. */
 template <bool EIGHT, typename LEVEL> struct leaving_levels {
 };
@@ -91,10 +113,10 @@ template <int N, int THREADS> struct shared_tops {
 template <int THREADS> struct shared_tops<0, THREADS> {
 };
 
-template <typename SHAPE> struct saliency_memory {
+template <typename SHAPE> struct block_memory {
     typedef typename SHAPE::KEY KEY;
     typedef typename SHAPE::LEVEL LEVEL;
-    KEY best[COMPS]; /* the key that a component chose; in the end its hook (saliency_rounds.cuh) */
+    KEY best[COMPS]; /* the key that a component chose; in the end its hook (block_rounds.cuh) */
     uint16_t name[COMPS];              /* of a component that hooked itself: its root * 4 | flags */
     KEY leave[4 * QFZ_SIDE];           /* keys of edges that leave the block */
     uint16_t leave_comp[4 * QFZ_SIDE]; /* component * 4 of such an edge's pixel in the block */
@@ -115,8 +137,7 @@ template <typename SHAPE> struct saliency_memory {
             LEVEL tree_level[QFZ_VERTICES];
             uint16_t set[QFZ_VERTICES], taken[QFZ_VERTICES];
         };
-        uint32_t open[SHAPE::EIGHT ? 1 : (int)QFZ_OPEN_ROOM]; /* the list of open edges, as in
-                                                               * saliency.cuh */
+        uint32_t open[SHAPE::EIGHT ? 1 : QFZ_FOREST_BLOCK_PX / 2]; /* the output's, at the end */
     };
     union {
         struct {
@@ -144,14 +165,14 @@ template <typename SHAPE> struct saliency_memory {
 
 /* The context of a block's functions: shared memory, the forest, the block's box, and the thread's
  * number, lane and warp. */
-template <typename SHAPE_> struct saliency_work {
+template <typename SHAPE_> struct block_work {
     typedef SHAPE_ SHAPE;
     typedef typename SHAPE::KEY KEY;
     typedef typename SHAPE::LEVEL LEVEL;
     enum { OWN_ROWS = SHAPE::OWN_ROWS, WARPS = SHAPE::WARPS, THREADS = SHAPE::THREADS };
     enum { SEEN_ROWS = OWN_ROWS + 2 }; /* the thread's rows, the row above and the row below */
     static const KEY NO_KEY = ~(KEY)0;
-    saliency_memory<SHAPE> &m;
+    block_memory<SHAPE> &m;
     const qfz_gpu_forest &forest;
     qfz_block_box box;
     int thread, lane, warp;
@@ -165,6 +186,15 @@ struct list_part {
 /* Edges to the right and down, as masks. */
 struct edge_masks {
     uint32_t right, down;
+};
+
+/* In place of masks of the edges that exist, where levels show it. */
+struct not_needed {
+};
+
+/* The levels of 32 bits of two pixels. */
+struct wide_pair {
+    uint32_t level[2];
 };
 
 /* ---- Two halves ------------------------------------------------------------------------------ */
