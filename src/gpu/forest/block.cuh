@@ -163,12 +163,31 @@ template <typename SHAPE> struct block_memory {
     uint32_t n_list, n_next, n_tree, n_vertices, n_leaving, n_open, first_vertex, first_edge;
 };
 
+/* Levels of two pixels, or of two edges: as halves of a word, or as two words. Masks of a pair have
+ * bits 0 and 16. */
+struct pair16 {
+    uint32_t two;
+};
+
+struct pair32 {
+    uint32_t level[2];
+};
+
+template <typename LEVEL> struct pair_of;
+template <> struct pair_of<uint16_t> {
+    typedef pair16 type;
+};
+template <> struct pair_of<uint32_t> {
+    typedef pair32 type;
+};
+
 /* The context of a block's functions: shared memory, the forest, the block's box, and the thread's
  * number, lane and warp. */
 template <typename SHAPE_> struct block_work {
     typedef SHAPE_ SHAPE;
     typedef typename SHAPE::KEY KEY;
     typedef typename SHAPE::LEVEL LEVEL;
+    typedef typename pair_of<LEVEL>::type PAIR;
     enum { OWN_ROWS = SHAPE::OWN_ROWS, WARPS = SHAPE::WARPS, THREADS = SHAPE::THREADS };
     enum { SEEN_ROWS = OWN_ROWS + 2 }; /* the thread's rows, the row above and the row below */
     static const KEY NO_KEY = ~(KEY)0;
@@ -188,13 +207,8 @@ struct edge_masks {
     uint32_t right, down;
 };
 
-/* In place of masks of the edges that exist, where levels show it. */
+/* In place of masks of the edges that exist, where the levels of 32 bits have QFZ_NONE. */
 struct not_needed {
-};
-
-/* The levels of 32 bits of two pixels. */
-struct wide_pair {
-    uint32_t level[2];
 };
 
 /* ---- Two halves ------------------------------------------------------------------------------ */
@@ -224,6 +238,140 @@ static __device__ __forceinline__ uint32_t high_halves(uint32_t a, uint32_t b)
 static __device__ __forceinline__ uint32_t ones_of(uint32_t word)
 {
     return __vminu2(word, ONES);
+}
+
+/* ---- Pairs ----------------------------------------------------------------------------------- */
+
+static __device__ __forceinline__ pair16 greater(pair16 a, pair16 b)
+{
+    return {__vmaxu2(a.two, b.two)};
+}
+
+static __device__ __forceinline__ pair32 greater(const pair32 &a, const pair32 &b)
+{
+    return {{max(a.level[0], b.level[0]), max(a.level[1], b.level[1])}};
+}
+
+/* The two pixels one place to the right. */
+static __device__ __forceinline__ pair16 to_right(pair16 a)
+{
+    return {shifted(a.two, of_next_lane(a.two))};
+}
+
+static __device__ __forceinline__ pair32 to_right(const pair32 &a)
+{
+    return {{a.level[1], of_next_lane(a.level[0])}};
+}
+
+/* One place to the left; QFZ_NONE left of the block where levels have 32 bits, else any value. */
+template <typename WORK> static __device__ __forceinline__ pair16 to_left(const WORK &, pair16 a)
+{
+    return {shifted(__shfl_up_sync(ALL_LANES, a.two, 1), a.two)};
+}
+
+template <typename WORK>
+static __device__ __forceinline__ pair32 to_left(const WORK &w, const pair32 &a)
+{
+    const uint32_t before = __shfl_up_sync(ALL_LANES, a.level[1], 1);
+    return {{w.lane == 0 ? QFZ_NONE : before, a.level[0]}};
+}
+
+/* old = level where a and b are equal. */
+static __device__ __forceinline__ void replace_where_equal(pair16 &old, pair16 a, pair16 b,
+                                                           pair16 level)
+{
+    const uint32_t mask = ones_of(a.two ^ b.two) * 0xffffu;
+    old.two = (old.two & mask) | (level.two & ~mask);
+}
+
+static __device__ __forceinline__ void replace_where_equal(pair32 &old, const pair32 &a,
+                                                           const pair32 &b, const pair32 &level)
+{
+#pragma unroll
+    for (int c = 0; c < 2; c++)
+        if (a.level[c] == b.level[c]) old.level[c] = level.level[c];
+}
+
+/* 0 where the mask has no bit. */
+static __device__ __forceinline__ pair16 only_where(pair16 a, uint32_t mask)
+{
+    return {a.two & mask * 0xffffu};
+}
+
+static __device__ __forceinline__ pair32 only_where(const pair32 &a, uint32_t mask)
+{
+    return {{mask & 1 ? a.level[0] : 0, mask >> 16 & 1 ? a.level[1] : 0}};
+}
+
+/* QFZ_NONE, as far as it has bits, where the mask has no bit. */
+static __device__ __forceinline__ pair16 none_where_missing(pair16 a, uint32_t mask)
+{
+    return {a.two | (mask ^ ONES) * 0xffffu};
+}
+
+static __device__ __forceinline__ pair32 none_where_missing(const pair32 &a, uint32_t)
+{
+    return a; /* edges that do not exist have that level */
+}
+
+/* As halves of a word, of numbers of 16 bits. */
+static __device__ __forceinline__ uint32_t halves_of(pair16 a)
+{
+    return a.two;
+}
+
+static __device__ __forceinline__ uint32_t halves_of(const pair32 &a)
+{
+    return low_halves(a.level[0], a.level[1]);
+}
+
+static __device__ __forceinline__ void store_pair(uint16_t *out, pair16 a)
+{
+    *reinterpret_cast<uint32_t *>(out) = a.two;
+}
+
+static __device__ __forceinline__ void store_pair(uint16_t *out, const pair32 &a)
+{
+    *reinterpret_cast<uint32_t *>(out) = halves_of(a);
+}
+
+static __device__ __forceinline__ void store_pair(uint32_t *out, const pair32 &a)
+{
+    *reinterpret_cast<uint2 *>(out) = make_uint2(a.level[0], a.level[1]);
+}
+
+static __device__ __forceinline__ uint32_t item_of(pair16 a, int c)
+{
+    return c ? a.two >> 16 : a.two & 0xffff;
+}
+
+static __device__ __forceinline__ uint32_t item_of(const pair32 &a, int c)
+{
+    return a.level[c];
+}
+
+/* Stores items of the thread's two pixels of row j, at `out`. FULL: both are in the tile and
+ * aligned. */
+template <bool FULL, typename T, typename WORK, typename PAIR>
+static __device__ __forceinline__ void store_two_px(const WORK &w, int j, T *out, const PAIR &two)
+{
+    const int y = w.warp * WORK::OWN_ROWS + j, x = 2 * w.lane;
+    if (FULL) store_pair(out, two);
+#pragma unroll
+    for (int c = 0; c < 2; c++)
+        if (!FULL && y < w.box.h && x + c < w.box.w) out[c] = (T)item_of(two, c);
+}
+
+/* Of masks of a thread's edges: those of row j in a direction (core/level.h), at bits 0 and 16.
+ * With eight neighbours masks are one word, with bit row + EIGHT_ROWS * direction + 16 * column. */
+static __device__ __forceinline__ uint32_t ones_at(const edge_masks &masks, int direction, int j)
+{
+    return (direction == QFZ_RIGHT ? masks.right : masks.down) >> (2 * j) & ONES;
+}
+
+static __device__ __forceinline__ uint32_t ones_at(uint32_t masks, int direction, int j)
+{
+    return masks >> (EIGHT_ROWS * direction + j) & ONES;
 }
 
 /* ---- Components ------------------------------------------------------------------------------ */

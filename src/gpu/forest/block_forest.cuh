@@ -6,37 +6,6 @@
 
 #include "gpu/forest/block_launch.cuh"
 
-static __device__ __forceinline__ uint32_t level_in_pair(uint32_t two, int c)
-{
-    return c ? two >> 16 : two & 0xffff;
-}
-
-static __device__ __forceinline__ uint32_t level_in_pair(const wide_pair &two, int c)
-{
-    return two.level[c];
-}
-
-static __device__ __forceinline__ void store_pair(uint16_t *out, uint32_t two)
-{
-    *reinterpret_cast<uint32_t *>(out) = two;
-}
-
-static __device__ __forceinline__ void store_pair(uint32_t *out, const wide_pair &two)
-{
-    *reinterpret_cast<uint2 *>(out) = make_uint2(two.level[0], two.level[1]);
-}
-
-/* Stores items of the thread's two pixels of row j; `row`: row j of the block. */
-template <bool FULL, typename T, typename WORK, typename PAIR>
-static __device__ __forceinline__ void store_two_px(const WORK &w, int j, T *row, const PAIR &two)
-{
-    const int y = w.warp * WORK::OWN_ROWS + j, x = 2 * w.lane;
-    if (FULL) store_pair(row + x, two);
-#pragma unroll
-    for (int c = 0; c < 2; c++)
-        if (!FULL && y < w.box.h && x + c < w.box.w) row[x + c] = (T)level_in_pair(two, c);
-}
-
 /* The hook of component c as the forest has it, level << 16 | step. A vertex has the level of its
  * lightest edge out of the block, or 0 if it does not wait for such an edge. */
 template <typename WORK>
@@ -58,10 +27,10 @@ struct forest_out {
     __device__ __forceinline__ void store_tops(const WORK &w, const SETTLED_PX &s) const
     {
         typedef typename WORK::LEVEL LEVEL;
-        LEVEL *row = qfz_tops<LEVEL>(w.forest, w.box, w.warp * WORK::OWN_ROWS);
+        LEVEL *out = qfz_tops<LEVEL>(w.forest, w.box, w.warp * WORK::OWN_ROWS) + 2 * w.lane;
 #pragma unroll
-        for (int j = 0; j < WORK::OWN_ROWS; j++, row += qfz_px_pitch<LEVEL>(w.forest))
-            store_two_px<FULL>(w, j, row, s.top_at(w, j));
+        for (int j = 0; j < WORK::OWN_ROWS; j++, out += qfz_px_pitch<LEVEL>(w.forest))
+            store_two_px<FULL>(w, j, out, s.top_at(w, j));
     }
 
     /* comp: component * 4 of a thread's pixels. */
@@ -69,10 +38,10 @@ struct forest_out {
     __device__ __forceinline__ void store_comps(const WORK &w, const uint32_t *comp) const
     {
         typedef typename WORK::LEVEL LEVEL;
-        uint16_t *row = qfz_comps<LEVEL>(w.forest, w.box, w.warp * WORK::OWN_ROWS);
+        uint16_t *out = qfz_comps<LEVEL>(w.forest, w.box, w.warp * WORK::OWN_ROWS) + 2 * w.lane;
 #pragma unroll
-        for (int j = 0; j < WORK::OWN_ROWS; j++, row += qfz_px_pitch<LEVEL>(w.forest))
-            store_two_px<FULL>(w, j, row, comp[j] >> 2);
+        for (int j = 0; j < WORK::OWN_ROWS; j++, out += qfz_px_pitch<LEVEL>(w.forest))
+            store_two_px<FULL>(w, j, out, pair16{comp[j] >> 2});
     }
 
     template <bool FULL, typename WORK, typename SETTLED_PX, typename THERE>

@@ -260,9 +260,9 @@ static __device__ __forceinline__ uint32_t collect_eight(WORK &w, const EDGES &e
 struct eight_settled {
     uint32_t comp[EIGHT_ROWS + 1], top[EIGHT_ROWS + 1], between;
 
-    __device__ __forceinline__ uint32_t top_at(const eight_work &, int j) const
+    __device__ __forceinline__ pair16 top_at(const eight_work &, int j) const
     {
-        return top[j];
+        return {top[j]};
     }
 };
 

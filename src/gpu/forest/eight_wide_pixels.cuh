@@ -195,7 +195,7 @@ first_round(eight_wide_work &w, const SOURCE &source, const typename SOURCE::val
 struct eight_wide_settled {
     uint32_t comp[EIGHT_ROWS + 1], top[EIGHT_ROWS + 1][2], between;
 
-    __device__ __forceinline__ wide_pair top_at(const eight_wide_work &, int j) const
+    __device__ __forceinline__ pair32 top_at(const eight_wide_work &, int j) const
     {
         return {{top[j][0], top[j][1]}};
     }

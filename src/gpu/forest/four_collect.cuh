@@ -119,11 +119,11 @@ struct narrow_settled {
     uint32_t comp[OWN_ROWS + 1], last_top[OWN_ROWS + 1 - narrow_shape::SHARED_TOPS];
     edge_masks between;
 
-    __device__ __forceinline__ uint32_t top_at(const narrow_work &w, int j) const
+    __device__ __forceinline__ pair16 top_at(const narrow_work &w, int j) const
     {
         const int first_own = narrow_shape::SHARED_TOPS;
-        return j < first_own ? w.m.tops.two[min(j, first_own - 1)][w.thread]
-                             : last_top[max(j, first_own) - first_own];
+        return {j < first_own ? w.m.tops.two[min(j, first_own - 1)][w.thread]
+                              : last_top[max(j, first_own) - first_own]};
     }
 };
 

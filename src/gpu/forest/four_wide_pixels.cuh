@@ -178,7 +178,7 @@ struct wide_settled {
     uint32_t comp[OWN_ROWS + 1], top[OWN_ROWS + 1][2];
     edge_masks between; /* edges between two components */
 
-    __device__ __forceinline__ wide_pair top_at(const wide_work &, int j) const
+    __device__ __forceinline__ pair32 top_at(const wide_work &, int j) const
     {
         return {{top[j][0], top[j][1]}};
     }

@@ -2,28 +2,7 @@
 /* saliency_eight_block.cu - the blocks of saliency.cuh for eight neighbours and levels of 16 bits.
  */
 #include "gpu/forest/eight_collect.cuh"
-#include "gpu/saliency/saliency_eight_close.cuh"
 #include "gpu/saliency/saliency_out.cuh"
-
-namespace
-{
-struct eight_closes {
-    template <bool FULL> using CLOSING = eight_closing<FULL>;
-
-    template <typename WORK, typename OUT>
-    static __device__ __forceinline__ uint32_t *open(const WORK &, const OUT &out)
-    {
-        return list_of(out);
-    }
-
-    template <bool FULL, typename WORK, typename OUT>
-    static __device__ __forceinline__ void store(const WORK &w, const CLOSING<FULL> &e,
-                                                 const OUT &out)
-    {
-        store_levels(w, e, out.saliency);
-    }
-};
-} // namespace
 
 size_t qfz_saliency_eight_shared(void)
 {
@@ -33,6 +12,6 @@ size_t qfz_saliency_eight_shared(void)
 qfz_status qfz_saliency_eight_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
                                      const qfz_saliency_blocks *blocks, void *d_saliency)
 {
-    const auto out = levels_out<eight_closes, uint16_t>::of(blocks, d_saliency);
-    return launch_narrow<eight_way>(gpu, edges, &blocks->forest, out);
+    return launch_narrow<eight_way>(gpu, edges, &blocks->forest,
+                                    levels_out<eight_way, uint16_t>::of(blocks, d_saliency));
 }

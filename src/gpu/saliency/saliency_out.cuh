@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* saliency_out.cuh - saliencies as an output of the block solver (block_launch.cuh): step close,
- * which gives every edge its saliency or adds it to the block's open edges.
- *
- * CLOSES has the type CLOSING<FULL>, the saliencies of a thread's edges; open(), the place of the
- * open edges; and store<FULL>(), which stores the saliencies. */
+ * which gives every edge its saliency or adds it to the block's open edges. */
 #ifndef QFZ_GPU_SALIENCY_OUT_CUH
 #define QFZ_GPU_SALIENCY_OUT_CUH
 
 #include "gpu/forest/block_launch.cuh"
-#include "gpu/saliency/saliency_tables.cuh"
+#include "gpu/saliency/saliency_close.cuh"
 
 /* Where blocks store saliencies and open edges, as in qfz_saliency_blocks. Without saliency, only
  * the graph of all blocks is made. */
-template <typename CLOSES, typename T> struct levels_out {
+template <typename WAY, typename T> struct levels_out {
     uint32_t *open, *moved;
     T *saliency;
 
@@ -43,32 +40,31 @@ template <typename CLOSES, typename T> struct levels_out {
             },
             [] {});
         if (!saliency) return;
-        typename CLOSES::template CLOSING<FULL> e;
+        closing<WAY, FULL> e;
         e.there = there;
-        close(w, tables, s, e, CLOSES::open(w, *this));
-        CLOSES::template store<FULL>(w, e, *this);
+        if constexpr (WORK::SHAPE::EIGHT)
+            close(w, tables, s, e, vertices_at(w.forest, w.box, open, saliency));
+        else
+            close(w, tables, s, e, open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM);
+        if constexpr (WORK::SHAPE::EIGHT && sizeof(T) == sizeof(uint32_t))
+            move_levels(w, e, moved + (int64_t)blockIdx.x * QFZ_MOVED_WORDS);
+        store_levels(w, e, saliency);
         if (w.thread == 0)
             w.forest.block[blockIdx.x] =
                 make_uint2(w.m.first_vertex, w.m.n_open << 16 | w.m.n_vertices);
     }
 };
 
-/* The list of a block's open edges. */
-template <typename OUT> static __device__ __forceinline__ uint32_t *list_of(const OUT &out)
-{
-    return out.open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM;
-}
-
 /* Launches for one band of 32 bits or planes of levels. */
-template <typename WAY, typename CLOSES>
+template <typename WAY>
 static qfz_status launch_wide(qfz_gpu *gpu, const qfz_gpu_edges *edges,
                               const qfz_saliency_blocks *blocks, void *d_saliency)
 {
     const qfz_gpu_forest *const f = &blocks->forest;
-    const auto out = levels_out<CLOSES, uint32_t>::of(blocks, d_saliency);
+    const auto out = levels_out<WAY, uint32_t>::of(blocks, d_saliency);
     if (qfz_gpu_is_narrow(edges))
-        return launch<WAY, typename WAY::KEYS>(
-            gpu, edges, f, levels_out<CLOSES, uint16_t>::of(blocks, d_saliency));
+        return launch<WAY, typename WAY::KEYS>(gpu, edges, f,
+                                               levels_out<WAY, uint16_t>::of(blocks, d_saliency));
     switch (edges->form) {
     case QFZ_EDGES_U32:
         return launch<WAY, typename WAY::template BAND<uint32_t>>(gpu, edges, f, out);
