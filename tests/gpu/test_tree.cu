@@ -172,7 +172,7 @@ static void compare(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rule)
     qfz_gpu_edges as_they_are = edges;
     if (qfz_gpu_edges_know_nan(rule) && up.d_valid && check_chance(50))
         CHECK(upload_nan(gpu, &up) == QFZ_OK, "%s", err.message);
-    if (!qfz_gpu_forest_needs_levels(rule))
+    if (!qfz_gpu_edges_need_levels(rule))
         CHECK(qfz_gpu_edges_make(gpu, &up.image, rule, NULL, &as_they_are) == QFZ_OK, "%s",
               err.message);
     for (int how = CONNECT_V1; how < N_METHODS; how++) {

@@ -10,7 +10,7 @@
 static qfz_gpu_edges largest_edges(const qfz_worker *worker)
 {
     qfz_gpu_edges edges = qfz_largest_edges(&worker->spec);
-    if (edges.form == QFZ_EDGES_LEVELS && !qfz_gpu_forest_needs_levels(worker->spec.rule))
+    if (edges.form == QFZ_EDGES_LEVELS && !qfz_gpu_edges_need_levels(worker->spec.rule))
         edges.form = QFZ_EDGES_F32;
     return edges;
 }

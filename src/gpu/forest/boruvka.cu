@@ -36,7 +36,7 @@ qfz_gpu_forest qfz_boruvka_shape(const qfz_gpu_edges *edges, int64_t n_external)
     f.connectivity = edges->connectivity;
     f.wide = edges->form >= QFZ_EDGES_WIDE;
     f.rim_room = (int32_t)at_most(QFZ_RIM, px);
-    f.comp_room = f.rim_room + (int32_t)(px / 2);
+    f.comp_room = QFZ_ACTIVE + (int32_t)(px / 2);
     f.vertex_room = qfz_gpu_forest_vertices(f.h, f.w);
     f.edge_room = n_external + f.vertex_room + f.n_blocks * at_most(leaving, n_dirs * px);
     return f;
@@ -156,6 +156,12 @@ size_t qfz_gpu_forest_cached_bytes(const qfz_gpu_edges *edges)
     return room.used;
 }
 
+/* Edges are numbered, 4 a pixel, in 32 bits. */
+bool qfz_boruvka_can_know_first(const qfz_gpu_edges *edges)
+{
+    return (int64_t)edges->h * edges->w <= UINT32_MAX / 4;
+}
+
 qfz_status qfz_boruvka_init(qfz_gpu *gpu, const qfz_gpu_edges *edges, bool keep_ring,
                             const qfz_gpu_links *external, qfz_gpu_forest *forest)
 {
@@ -173,6 +179,7 @@ qfz_status qfz_gpu_forest_make(qfz_gpu *gpu, const qfz_gpu_edges *edges, bool ke
     qfz_carve room = {static_cast<char *>(d_scratch), 0};
     QFZ_TRY(qfz_boruvka_init(gpu, edges, keep_ring, external, forest));
     carve(forest, &room);
+    forest->first_known = qfz_boruvka_can_know_first(edges);
     QFZ_TRY(qfz_boruvka_begin(gpu, forest, external));
     QFZ_TRY(qfz_boruvka_blocks(gpu, edges, forest));
     return qfz_boruvka_rounds(gpu, forest);

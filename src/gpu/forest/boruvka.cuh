@@ -9,8 +9,8 @@
  * these hooks is their minimax level, whatever order breaks ties; and no path up is longer than the
  * number of rounds, which is logarithmic in the number of pixels, whatever the bit depth.
  *
- * A component may skip rounds.  Therefore each block of 64 x 64 pixels is solved alone in shared
- * memory (boruvka_block.cu); a component whose lightest edge leaves the block waits, and the
+ * A component may skip rounds.  Therefore each block of 64 x 64 pixels is solved alone
+ * (block.cuh); a component whose lightest edge leaves the block waits, and the
  * remaining components become the vertices of a small graph in global memory, on which the rounds
  * go on (boruvka_global.cu).
  *
@@ -50,7 +50,7 @@ typedef struct qfz_gpu_forest {
      * levels, and steps in an array of their own (boruvka_parts.cuh). */
     uint32_t *hooks;
     uint16_t *steps;
-    uint2 *block; /* x: first vertex; y: rounds << 16 | end of the components' numbers */
+    uint2 *block; /* x: first vertex; y: end of the components' numbers */
 
     /* The graph of all blocks. */
     int64_t vertex_room, edge_room, left_room; /* upper bounds; left: edges after the first round */
@@ -84,14 +84,11 @@ int64_t qfz_gpu_forest_vertices(int32_t h, int32_t w);
  * GPU has as much. */
 size_t qfz_gpu_forest_shared(const qfz_gpu_edges *edges);
 
-/* True if qfz_gpu_forest_make() accepts edges under this rule only as planes of levels; else it
- * also accepts the band. */
-bool qfz_gpu_forest_needs_levels(const qfz_rule *rule);
-
-/* Builds the forest of the tile's edges and of external, the links through the outside of the tile,
- * or NULL.  keep_ring: every ring pixel becomes a vertex, which external and qfz_gpu_border_links()
- * require.  d_scratch: qfz_gpu_forest_bytes() bytes, which the forest refers to afterwards.
- * QFZ_ENOMEM if the tile has too many vertices for the packed words. */
+/* Builds the forest of the tile's edges, which are a band of 8 or 16 bits or of floats, or planes
+ * of levels, and of external, the links through the outside of the tile, or NULL.  keep_ring: every
+ * ring pixel becomes a vertex, which external and qfz_gpu_border_links() require.  d_scratch:
+ * qfz_gpu_forest_bytes() bytes, which the forest refers to afterwards. QFZ_ENOMEM if the tile has
+ * too many vertices for the packed words. */
 qfz_status qfz_gpu_forest_make(qfz_gpu *gpu, const qfz_gpu_edges *edges, bool keep_ring,
                                const qfz_gpu_links *external, void *d_scratch,
                                qfz_gpu_forest *forest);

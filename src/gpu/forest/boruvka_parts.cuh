@@ -12,11 +12,12 @@
 enum {
     QFZ_SIDE = 64,
     QFZ_FOREST_BLOCK_PX = QFZ_SIDE * QFZ_SIDE,
-    QFZ_RIM = 4 * (QFZ_SIDE - 1),                  /* pixels on the ring of a full block: its rim */
-    QFZ_COMPS = QFZ_RIM + QFZ_FOREST_BLOCK_PX / 2, /* components after the first round */
+    QFZ_RIM = 4 * (QFZ_SIDE - 1), /* pixels on the ring of a full block: its rim */
+    QFZ_ACTIVE = 256,             /* the first component that does not wait after the first round */
+    QFZ_COMPS = QFZ_ACTIVE + QFZ_FOREST_BLOCK_PX / 2, /* components after the first round */
     QFZ_SPARE = 16, /* rounds in a block end when no more components than these do not wait */
     QFZ_VERTICES = QFZ_RIM + QFZ_SPARE, /* components after the last round, each a vertex */
-    QFZ_NO_COMP = 0x7fff
+    QFZ_NO_COMP = QFZ_ACTIVE - 1 /* no component: at most QFZ_RIM wait after the first round */
 };
 
 /* The step of a component: round << QFZ_STEP_BITS | component, the round in which it hooked itself
@@ -223,6 +224,9 @@ qfz_gpu_forest qfz_boruvka_shape(const qfz_gpu_edges *edges, int64_t n_external)
 qfz_status qfz_boruvka_init(qfz_gpu *gpu, const qfz_gpu_edges *edges, bool keep_ring,
                             const qfz_gpu_links *external, qfz_gpu_forest *forest);
 
+/* True if blocks can store the lightest edges of vertices (first_known). */
+bool qfz_boruvka_can_know_first(const qfz_gpu_edges *edges);
+
 /* Carves what the finished graph of all blocks consists of: block, count, up and rim; then what
  * only the rounds on that graph use. */
 void qfz_boruvka_carve_graph(qfz_gpu_forest *forest, qfz_carve *carve);
@@ -231,6 +235,11 @@ void qfz_boruvka_carve_rounds(qfz_gpu_forest *forest, qfz_carve *carve);
 /* Runs the rounds in blocks; appends vertices and edges to the graph of all blocks. */
 qfz_status qfz_boruvka_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
                               const qfz_gpu_forest *forest);
+
+/* The same for eight neighbours; bytes of shared memory of a block of threads. */
+qfz_status qfz_boruvka_eight_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
+                                    const qfz_gpu_forest *forest);
+size_t qfz_boruvka_eight_shared(bool wide);
 
 /* Sets the counters, and makes the external links the first edges of the graph.  external may be
  * NULL. */

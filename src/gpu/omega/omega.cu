@@ -81,6 +81,12 @@ void qfz_omega_carve(qfz_omega_room *room, const qfz_rule *rule, int32_t h, int3
     carve_summary(room, h, w, c);
 }
 
+/* Planes of integers of 32 bits, too, since their greatest level is lowered (make_forest()). */
+static bool needs_planes(const qfz_rule *rule)
+{
+    return qfz_gpu_edges_need_levels(rule) || rule->type == QFZ_U32 || rule->type == QFZ_I32;
+}
+
 static void carve(qfz_omega_room *room, const qfz_rule *rule, int32_t h, int32_t w, qfz_carve *c)
 {
     const qfz_gpu_edges edges = edges_of(rule, h, w);
@@ -89,7 +95,7 @@ static void carve(qfz_omega_room *room, const qfz_rule *rule, int32_t h, int32_t
     room->graph.vertex_room = qfz_gpu_forest_vertices(h, w);
     const size_t forest_at = c->used;
     room->d_forest = qfz_carve_bytes(c, qfz_gpu_forest_bytes(&edges, 0));
-    if (qfz_gpu_forest_needs_levels(rule))
+    if (needs_planes(rule))
         room->d_edge_levels = (uint32_t *)qfz_carve_bytes(c, qfz_gpu_edges_bytes(rule, n_px));
     qfz_omega_carve(room, rule, h, w, forest_at, c);
 }

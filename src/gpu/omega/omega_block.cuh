@@ -188,7 +188,7 @@ template <typename VALUE> struct omega_work {
         const qfz_block_box box = qfz_block_of(f, blockIdx.x);
         const uint2 block = f.block[blockIdx.x];
         const int32_t p = (int32_t)(threadIdx.x * EACH), y = p / QFZ_SIDE, x = p % QFZ_SIDE;
-        n = block.y & 0xffff;
+        n = block.y;
         first_vertex = block.x;
         n_vertices = *g.n_vertices;
         pixel = (int64_t)(box.y + y) * f.w + box.x + x;

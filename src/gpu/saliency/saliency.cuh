@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* saliency.cuh - the saliency of every edge of a tile, without storing the tile's forest
- * (boruvka.cuh). Each block of 64 x 64 pixels runs Boruvka rounds with its pixels in registers:
- * saliency_block.cu (four neighbours, levels of 16 bits), saliency_wide_block.cu (32 bits),
- * saliency_eight_block.cu and saliency_eight_wide_block.cu (eight neighbours). The graph of all
- * blocks is then solved in global memory (boruvka_global.cu), and the queries saliency_query.cu and
- * saliency_eight_query.cu find the saliency of the remaining edges.
+ * (boruvka.cuh). The block solver (block.cuh) closes most edges of each block of 64 x 64 pixels
+ * while its pixels are in registers: saliency_block.cu (four neighbours, levels of 16 bits),
+ * saliency_wide_block.cu (32 bits), saliency_eight_block.cu and saliency_eight_wide_block.cu (eight
+ * neighbours). The graph of all blocks is then solved in global memory (boruvka_global.cu), and the
+ * queries saliency_query.cu and saliency_eight_query.cu find the saliency of the remaining edges.
  *
- * Words used in this folder. To close an edge is to find its saliency; an edge is open until then.
- * A component waits once its lightest edge leaves the block. A component that remains when the
- * block's rounds are done is a vertex of the graph of all blocks. The rim of a block is the ring of
- * its outermost pixels. The top of a pixel is the level of the edge by which it hooked itself in
- * the first round. */
+ * To close an edge is to find its saliency; an edge is open until then. */
 #ifndef QFZ_GPU_SALIENCY_CUH
 #define QFZ_GPU_SALIENCY_CUH
 
@@ -90,9 +86,9 @@ size_t qfz_saliency_eight_wide_shared(void);
  * written to it, other places are written later by the query. NULL: only the forest is wanted, and
  * blocks->open is not written. */
 qfz_status qfz_saliency_narrow_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
-                                      const qfz_saliency_blocks *blocks, uint16_t *d_saliency);
+                                      const qfz_saliency_blocks *blocks, void *d_saliency);
 qfz_status qfz_saliency_eight_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
-                                     const qfz_saliency_blocks *blocks, uint16_t *d_saliency);
+                                     const qfz_saliency_blocks *blocks, void *d_saliency);
 qfz_status qfz_saliency_wide_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
                                     const qfz_saliency_blocks *blocks, void *d_saliency);
 qfz_status qfz_saliency_eight_wide_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,

@@ -6,7 +6,7 @@
  * open edges have the same saliency, which is looked up once. Squares with more vertices, and pairs
  * of vertices that do not meet in the tables, are postponed until the others are done. */
 #include "gpu/saliency/saliency_columns.cuh"
-#include "gpu/saliency/saliency_leaving.cuh"
+#include "gpu/forest/block_leaving.cuh"
 #include "gpu/saliency/saliency_planes.cuh"
 #include "gpu/device/warp.cuh"
 

@@ -9,13 +9,14 @@
 #ifndef QFZ_GPU_SALIENCY_TABLES_CUH
 #define QFZ_GPU_SALIENCY_TABLES_CUH
 
-#include "gpu/saliency/saliency_rounds.cuh"
+#include "gpu/forest/block_rounds.cuh"
+#include "gpu/saliency/saliency.cuh"
 
 /* In the last table: flag of a component * 4 without an edge that leads on. */
 enum { NO_VERTEX = 0x8000 };
 
 /* A table's word, or state, is the greatest level | component * 4; the level is at the same bits as
- * in hooks (saliency_rounds.cuh). state_after(): the state after a hook. */
+ * in hooks (block_rounds.cuh). state_after(): the state after a hook. */
 static __device__ __forceinline__ uint32_t state_after(uint32_t state, uint32_t hook)
 {
     return level_part(max(state, hook)) | (hook & QFZ_STEP_MASK) * 4;

@@ -65,9 +65,8 @@ static qfz_status make_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
     if (blocks->forest.wide)
         return eight ? qfz_saliency_eight_wide_blocks(gpu, edges, blocks, d_saliency)
                      : qfz_saliency_wide_blocks(gpu, edges, blocks, d_saliency);
-    uint16_t *const narrow = static_cast<uint16_t *>(d_saliency);
-    return eight ? qfz_saliency_eight_blocks(gpu, edges, blocks, narrow)
-                 : qfz_saliency_narrow_blocks(gpu, edges, blocks, narrow);
+    return eight ? qfz_saliency_eight_blocks(gpu, edges, blocks, d_saliency)
+                 : qfz_saliency_narrow_blocks(gpu, edges, blocks, d_saliency);
 }
 
 /* Solves the blocks and the graph of all blocks, whose memory is carved; unless d_saliency is NULL,
@@ -76,8 +75,7 @@ static qfz_status make_graph(qfz_gpu *gpu, const qfz_gpu_edges *edges,
                              const qfz_gpu_links *external, void *d_saliency,
                              qfz_saliency_blocks *blocks)
 {
-    /* edges are numbered, 4 a pixel, in 32 bits */
-    blocks->forest.first_known = (int64_t)edges->h * edges->w <= UINT32_MAX / 4;
+    blocks->forest.first_known = qfz_boruvka_can_know_first(edges);
     QFZ_TRY(qfz_boruvka_begin(gpu, &blocks->forest, external));
     QFZ_TRY(make_blocks(gpu, edges, blocks, d_saliency));
     return qfz_boruvka_rounds(gpu, &blocks->forest);

@@ -215,7 +215,7 @@ template <typename KEY> static __device__ __forceinline__ void name_pixels(tree_
     for (int k = 0; k < EACH; k++) {
         w.named[k] = NOWHERE;
         if (comp[k] == QFZ_NO_COMP) continue;
-        if (comp[k] < (uint32_t)forest.rim_room && level[k] == 0)
+        if (comp[k] < QFZ_ACTIVE && level[k] == 0)
             w.named[k] = LOWEST_OF | (w.m.up[comp[k]] & QFZ_STEP_MASK);
         else if (level[k] <= w.tree.alpha_level)
             w.named[k] = name(w, comp[k], level[k]);
@@ -327,8 +327,7 @@ static __global__ void __launch_bounds__(THREADS) k_nodes(qfz_gpu_forest_tree tr
     typedef tree_memory<KEY> memory;
     QFZ_SHARED(memory, m);
     const uint2 block = tree.forest.block[blockIdx.x];
-    tree_work<KEY> w = {*m, tree, qfz_block_of(tree.forest, blockIdx.x), block.y & 0xffff, block.x,
-                        0,  {}};
+    tree_work<KEY> w = {*m, tree, qfz_block_of(tree.forest, blockIdx.x), block.y, block.x, 0, {}};
     load(w);
     __syncthreads();
     name_pixels(w);

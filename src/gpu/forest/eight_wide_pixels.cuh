@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* saliency_eight_wide_pixels.cuh - eight neighbours and levels of 32 bits: the first round, the
+/* eight_wide_pixels.cuh - eight neighbours and levels of 32 bits: the first round, the
  * edges that are dropped and those that leave the block, row by row to save registers. */
-#ifndef QFZ_GPU_SALIENCY_EIGHT_WIDE_PIXELS_CUH
-#define QFZ_GPU_SALIENCY_EIGHT_WIDE_PIXELS_CUH
+#ifndef QFZ_GPU_EIGHT_WIDE_PIXELS_CUH
+#define QFZ_GPU_EIGHT_WIDE_PIXELS_CUH
 
-#include "gpu/saliency/saliency_eight_wide.cuh"
+#include "gpu/forest/eight_wide.cuh"
 
 /* ---- Choose ---------------------------------------------------------------------------------- */
 
@@ -75,7 +75,7 @@ static __device__ __forceinline__ void choose(const eight_wide_work &w, int j, u
 /* ---- Edges that leave ------------------------------------------------------------------------ */
 
 /* The key of the lightest of three edges, whose numbers are of_first, of_second and of_third
- * (saliency_eight_collect.cuh). */
+ * (eight_collect.cuh). */
 static __device__ __forceinline__ eight_wide_work::KEY
 leaving_key(uint32_t first, uint32_t of_first, uint32_t second, uint32_t of_second, uint32_t third,
             uint32_t of_third)
@@ -187,5 +187,64 @@ first_round(eight_wide_work &w, const SOURCE &source, const typename SOURCE::val
     const uint32_t drops = dropped(w, source.template drops<FAST>(w, in, squares));
     edges.needed = (SURE ? 0xffffffffu : exist) & ~drops;
 }
+
+/* ---- The variant ----------------------------------------------------------------------------- */
+
+/* A thread's pixels after the first round, and those of the row below; edges between two
+ * components. */
+struct eight_wide_settled {
+    uint32_t comp[EIGHT_ROWS + 1], top[EIGHT_ROWS + 1][2], between;
+
+    __device__ __forceinline__ pair32 top_at(const eight_wide_work &, int j) const
+    {
+        return {{top[j][0], top[j][1]}};
+    }
+};
+
+/* Stores the tops of a thread's pixels in shared memory, and reads those of the row below into
+ * s. */
+static __device__ __forceinline__ void show_tops(eight_wide_work &w, eight_wide_settled &s)
+{
+    uint2 *const top = reinterpret_cast<uint2 *>(w.m.top);
+#pragma unroll
+    for (int j = 0; j < EIGHT_ROWS; j++)
+        top[two_at(w, j)] = make_uint2(s.top[j][0], s.top[j][1]);
+    __syncthreads();
+    const uint2 under = top[below(w)];
+    s.top[EIGHT_ROWS][0] = under.x;
+    s.top[EIGHT_ROWS][1] = under.y;
+}
+
+/* The variant (block_launch.cuh). */
+struct eight_wide_way {
+    typedef eight_wide_work WORK;
+    typedef eight_wide_settled SETTLED;
+    typedef not_needed THERE;
+    template <typename T> using BAND = eight_band<T>;
+    typedef eight_keys KEYS;
+    enum { BLOCKS = 2 };
+
+    template <bool FULL, typename SOURCE, typename OUT>
+    static __device__ __forceinline__ WORK::KEY make_list(WORK &w, const SOURCE &source,
+                                                          typename SOURCE::values &in, SETTLED &s,
+                                                          THERE &, const OUT &out)
+    {
+        eight_wide_edges edges;
+        eight_chosen p;
+        begin(w);
+        first_round<FULL>(w, source, in, p, s.top, edges);
+        publish(w, p);
+        show_tops(w, s);
+        out.template store_tops<FULL>(w, s);
+        show_needed(w, edges);
+        const WORK::KEY rim = make_components(w, p, s.comp);
+        out.template store_comps<FULL>(w, s.comp);
+        source.template load_again<FULL>(w, edges);
+        __syncthreads(); /* the list overwrites the pixels' words */
+        s.between = collect_eight(w, edges, s.comp);
+        __syncthreads();
+        return rim;
+    }
+};
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* saliency_rounds.cuh - Boruvka rounds of a block on the list of open edges.
+/* block_rounds.cuh - Boruvka rounds of a block on the list of open edges.
  *
  * An entry of the list names two components that were roots when the list was last swept.
  * Invariant: since then each has hooked itself at most once, and name[] has its root of that round,
- * so that one look-up renames an entry (as in boruvka_comps.cuh). */
-#ifndef QFZ_GPU_SALIENCY_ROUNDS_CUH
-#define QFZ_GPU_SALIENCY_ROUNDS_CUH
+ * so that one look-up renames an entry. */
+#ifndef QFZ_GPU_BLOCK_ROUNDS_CUH
+#define QFZ_GPU_BLOCK_ROUNDS_CUH
 
-#include "gpu/saliency/saliency_block.cuh"
+#include "gpu/forest/block.cuh"
 
 /* The root of a component: root * 4 | the root's flags. */
 template <typename WORK>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* saliency_wide_pixels.cuh - four neighbours and levels of 32 bits: the first round, the edges that
+/* four_wide_pixels.cuh - four neighbours and levels of 32 bits: the first round, the edges that
  * are dropped and those that leave the block, row by row to save registers. */
-#ifndef QFZ_GPU_SALIENCY_WIDE_PIXELS_CUH
-#define QFZ_GPU_SALIENCY_WIDE_PIXELS_CUH
+#ifndef QFZ_GPU_FOUR_WIDE_PIXELS_CUH
+#define QFZ_GPU_FOUR_WIDE_PIXELS_CUH
 
-#include "gpu/saliency/saliency_settle.cuh"
-#include "gpu/saliency/saliency_wide.cuh"
+#include "gpu/forest/block_steps.cuh"
+#include "gpu/forest/four_wide.cuh"
 
 /* ---- Choose ---------------------------------------------------------------------------------- */
 
@@ -170,5 +170,51 @@ static __device__ __forceinline__ void first_round(wide_work &w, typename SOURCE
     edges.needed_r = inside_r & ~drop_r & ~missing_r;
     edges.needed_d = inside_d & ~drop_d & ~missing_d;
 }
+
+/* ---- The variant ----------------------------------------------------------------------------- */
+
+/* A thread's pixels after the first round, and those of the row below. */
+struct wide_settled {
+    uint32_t comp[OWN_ROWS + 1], top[OWN_ROWS + 1][2];
+    edge_masks between; /* edges between two components */
+
+    __device__ __forceinline__ pair32 top_at(const wide_work &, int j) const
+    {
+        return {{top[j][0], top[j][1]}};
+    }
+};
+
+/* The variant (block_launch.cuh). */
+struct wide_way {
+    typedef wide_work WORK;
+    typedef wide_settled SETTLED;
+    typedef not_needed THERE;
+    template <typename T> using BAND = wide_band<T>;
+    typedef wide_keys KEYS;
+    enum { BLOCKS = 3 };
+
+    template <bool FULL, typename SOURCE, typename OUT>
+    static __device__ __forceinline__ WORK::KEY make_list(WORK &w, const SOURCE &source,
+                                                          typename SOURCE::values &in, SETTLED &s,
+                                                          THERE &, const OUT &out)
+    {
+        wide_edges edges;
+        chosen_ways<WORK> p;
+        begin(w);
+        first_round<FULL, SOURCE>(w, in, p, s.top, edges);
+        publish(w, p);
+        __syncthreads();
+        const uint2 under = reinterpret_cast<const uint2 *>(w.m.top)[below(w)];
+        s.top[OWN_ROWS][0] = under.x;
+        s.top[OWN_ROWS][1] = under.y;
+        out.template store_tops<FULL>(w, s);
+        const WORK::KEY rim = make_components(w, p, s.comp);
+        out.template store_comps<FULL>(w, s.comp);
+        source.template load_again<FULL>(w, edges);
+        s.between = collect(w, edges, s.comp);
+        __syncthreads();
+        return rim;
+    }
+};
 
 #endif

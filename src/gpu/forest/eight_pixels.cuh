@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* saliency_eight.cuh - eight neighbours and levels of 16 bits: loads pixels, computes levels in
+/* eight_pixels.cuh - eight neighbours and levels of 16 bits: loads pixels, computes levels in
  * registers, and runs the first round, in which every pixel is a component and hooks itself by its
  * lightest edge.
  *
@@ -8,14 +8,13 @@
  * (diagonal) and b - c (anti). Masks of edges have bit row + 4 * direction + 16 * column, masks of
  * pixels bit 2 * row + 16 * column. Seen row i is row i - 1 of the thread; its masks have bit i +
  * 16 * column. */
-#ifndef QFZ_GPU_SALIENCY_EIGHT_CUH
-#define QFZ_GPU_SALIENCY_EIGHT_CUH
+#ifndef QFZ_GPU_EIGHT_PIXELS_CUH
+#define QFZ_GPU_EIGHT_PIXELS_CUH
 
-#include "gpu/saliency/saliency_pairs.cuh"
+#include "gpu/forest/block_pairs.cuh"
 
-enum { EIGHT_ROWS = 4, EIGHT_SEEN = EIGHT_ROWS + 2 };
-typedef saliency_shape<uint32_t, EIGHT_ROWS, true> eight_shape;
-typedef saliency_work<eight_shape> eight_work;
+typedef block_shape<uint32_t, EIGHT_ROWS, true> eight_shape;
+typedef block_work<eight_shape> eight_work;
 
 /* The bits of directions in masks of edges. */
 enum { AT_RIGHT = 0, AT_DOWN = EIGHT_ROWS, AT_DIAGONAL = 2 * EIGHT_ROWS, AT_ANTI = 3 * EIGHT_ROWS };
@@ -40,7 +39,7 @@ struct eight_there {
 };
 
 /* A way is the code of a neighbour: 256 + twice the difference of pixel numbers; bit 8 is set if
- * the neighbour has a greater number. See saliency_settle.cuh; among edges of one level of a pixel
+ * the neighbour has a greater number. See block_settle.cuh; among edges of one level of a pixel
  * the order is right, down left, down, down right. */
 enum { WAY_WAITS = 0x8000, WAY_NONE = 0x4000 };
 static const uint32_t WAY_SELF = 256, WAY_LATER = 256, WAY_OUT = WAY_WAITS | WAY_SELF;

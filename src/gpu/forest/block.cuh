@@ -1,27 +1,49 @@
 /* SPDX-License-Identifier: MIT */
-/* saliency_block.cuh - what the steps of all block kernels share (saliency_block.cu names the
- * steps): the shared memory of a block, its constants and words, and arithmetic on pairs of 16-bit
- * halves.
+/* block.cuh - the block solver: Boruvka rounds inside blocks of 64 x 64 pixels, with pixels in
+ * registers. There is a variant for each width of levels (16 or 32 bits) and for four and eight
+ * neighbours. The steps, in all variants:
+ *
+ *   choose    every pixel hooks itself by its lightest edge
+ *   number,   of two pixels that chose the same edge the first one is the root of a component;
+ *   settle    components are numbered, and every pixel finds its component
+ *   collect   edges between two components, except the heaviest edge of each square, form a list
+ *   rounds    Boruvka rounds on that list, until almost every component waits for an edge that
+ *             leaves the block
+ *   span      the remaining components and edges become vertices and edges of the graph of blocks
+ *   output    what else is wanted of the block (block_launch.cuh): the forest, or saliencies
+ *
+ * A component waits once its lightest edge leaves the block. A component that hooks itself to a
+ * waiting one does not bring a lighter edge; so a waiting component waits until the end, and has a
+ * pixel on the rim, the ring of the block's outermost pixels. Among edges of one level, those
+ * inside the block come first; otherwise flat areas would wait at once. The top of a pixel is the
+ * level of the edge by which it hooked itself in the first round.
+ *
+ * This file has what the steps share: the shared memory of a block, its constants and words, and
+ * arithmetic on pairs of 16-bit halves.
  *
  * A thread has OWN_ROWS rows of two columns, whose two pixels are the halves of its words. A warp
  * thus has OWN_ROWS whole rows, and the pixel beside one comes from the next lane. Masks of a
  * thread's pixels, and of the edges to the right and down that start at them, have bit 2 * row + 16
  * * column. */
-#ifndef QFZ_GPU_SALIENCY_BLOCK_CUH
-#define QFZ_GPU_SALIENCY_BLOCK_CUH
+#ifndef QFZ_GPU_BLOCK_CUH
+#define QFZ_GPU_BLOCK_CUH
 
-#include "gpu/saliency/saliency_leaving.cuh"
+#include "gpu/forest/block_leaving.cuh"
 #include "gpu/device/warp.cuh"
 
 enum {
-    ACTIVE = 256, /* the first component that does not wait after the first round */
-    COMPS = ACTIVE + QFZ_FOREST_BLOCK_PX / 2
+    ACTIVE = QFZ_ACTIVE,
+    COMPS = QFZ_COMPS,
+    OWN_ROWS = 8, /* rows of a thread, and those with the row above and the row below */
+    SEEN_ROWS = OWN_ROWS + 2,
+    EIGHT_ROWS = 4, /* the same with eight neighbours */
+    EIGHT_SEEN = EIGHT_ROWS + 2
 };
 static const uint32_t ONES = 0x00010001u, ALL_LANES = 0xffffffffu;
 
 /* How a block is solved: the type of keys, which are level << 16 | 16 bits, the rows of a thread,
  * and whether a pixel has eight neighbours. */
-template <typename KEY_, int OWN_ROWS_, bool EIGHT_ = false> struct saliency_shape {
+template <typename KEY_, int OWN_ROWS_, bool EIGHT_ = false> struct block_shape {
     typedef KEY_ KEY;
     typedef typename qfz_top_of<KEY>::type LEVEL;
     enum {
@@ -32,7 +54,7 @@ template <typename KEY_, int OWN_ROWS_, bool EIGHT_ = false> struct saliency_sha
         /* Bounds of the list. Four neighbours: at most 1.5 edges a pixel, and one a row, are not
          * dropped. At least half of the pixels that do not wait hook themselves by such edges,
          * except those on the rim that prefer an edge inside; these edges are closed then. Eight
-         * neighbours: three edges of a square are not dropped (saliency_eight.cuh), and an edge
+         * neighbours: three edges of a square are not dropped (eight_pixels.cuh), and an edge
          * that two squares share counts half in each: at most 2.5 edges a square, and half an edge
          * more for each on the rim; a pixel may hook itself by an edge that is dropped. */
         LIST_4 =
@@ -55,7 +77,7 @@ template <typename KEY_, int OWN_ROWS_, bool EIGHT_ = false> struct saliency_sha
     static const uint32_t NOT_LAST = (0x5555u >> (18 - 2 * OWN_ROWS)) * ONES;
 };
 
-typedef saliency_shape<uint32_t, 8> narrow_shape;
+typedef block_shape<uint32_t, OWN_ROWS> narrow_shape;
 
 /* A pixel's word: SETTLED | its component * 4, or, while unsettled, twice the number of the pixel
  * to which it hooked itself. Component numbers are multiplied by 4, the byte offset in a table of
@@ -63,7 +85,7 @@ typedef saliency_shape<uint32_t, 8> narrow_shape;
 enum { SETTLED = 0x8000, NO_EDGE = SETTLED | (ACTIVE - 1) * 4 };
 
 /* Keys are level << 16 | place in the list, or level << 16 | LEAVES; the latter may have DROPPED
- * set or, with eight neighbours, which of three edges it is (saliency_eight.cuh). */
+ * set or, with eight neighbours, which of three edges it is (eight_pixels.cuh). */
 enum { LEAVES = 0x8000, DROPPED = 1 };
 
 /* Flags of a root: WAITS: its lightest edge leaves the block. ENDED: it has no edge left. */
@@ -73,7 +95,7 @@ enum { WAITS = 1, ENDED = 2, ROOT = QFZ_STEP_ROOT << QFZ_STEP_BITS };
 enum { TOP = 0, LEFT = QFZ_SIDE, RIGHT = 2 * QFZ_SIDE, BOTTOM = 3 * QFZ_SIDE };
 
 /* Eight neighbours only: the levels of the edges that leave the block, by kind and place
- * (saliency_leaving.cuh), and masks of the needed edges of the squares that begin in the last
+ * (block_leaving.cuh), and masks of the needed edges of the squares that begin in the last
  * column and the last row. */
 template <bool EIGHT, typename LEVEL> struct leaving_levels {
 };
@@ -91,10 +113,10 @@ template <int N, int THREADS> struct shared_tops {
 template <int THREADS> struct shared_tops<0, THREADS> {
 };
 
-template <typename SHAPE> struct saliency_memory {
+template <typename SHAPE> struct block_memory {
     typedef typename SHAPE::KEY KEY;
     typedef typename SHAPE::LEVEL LEVEL;
-    KEY best[COMPS]; /* the key that a component chose; in the end its hook (saliency_rounds.cuh) */
+    KEY best[COMPS]; /* the key that a component chose; in the end its hook (block_rounds.cuh) */
     uint16_t name[COMPS];              /* of a component that hooked itself: its root * 4 | flags */
     KEY leave[4 * QFZ_SIDE];           /* keys of edges that leave the block */
     uint16_t leave_comp[4 * QFZ_SIDE]; /* component * 4 of such an edge's pixel in the block */
@@ -115,8 +137,7 @@ template <typename SHAPE> struct saliency_memory {
             LEVEL tree_level[QFZ_VERTICES];
             uint16_t set[QFZ_VERTICES], taken[QFZ_VERTICES];
         };
-        uint32_t open[SHAPE::EIGHT ? 1 : (int)QFZ_OPEN_ROOM]; /* the list of open edges, as in
-                                                               * saliency.cuh */
+        uint32_t open[SHAPE::EIGHT ? 1 : QFZ_FOREST_BLOCK_PX / 2]; /* the output's, at the end */
     };
     union {
         struct {
@@ -142,16 +163,35 @@ template <typename SHAPE> struct saliency_memory {
     uint32_t n_list, n_next, n_tree, n_vertices, n_leaving, n_open, first_vertex, first_edge;
 };
 
+/* Levels of two pixels, or of two edges: as halves of a word, or as two words. Masks of a pair have
+ * bits 0 and 16. */
+struct pair16 {
+    uint32_t two;
+};
+
+struct pair32 {
+    uint32_t level[2];
+};
+
+template <typename LEVEL> struct pair_of;
+template <> struct pair_of<uint16_t> {
+    typedef pair16 type;
+};
+template <> struct pair_of<uint32_t> {
+    typedef pair32 type;
+};
+
 /* The context of a block's functions: shared memory, the forest, the block's box, and the thread's
  * number, lane and warp. */
-template <typename SHAPE_> struct saliency_work {
+template <typename SHAPE_> struct block_work {
     typedef SHAPE_ SHAPE;
     typedef typename SHAPE::KEY KEY;
     typedef typename SHAPE::LEVEL LEVEL;
+    typedef typename pair_of<LEVEL>::type PAIR;
     enum { OWN_ROWS = SHAPE::OWN_ROWS, WARPS = SHAPE::WARPS, THREADS = SHAPE::THREADS };
     enum { SEEN_ROWS = OWN_ROWS + 2 }; /* the thread's rows, the row above and the row below */
     static const KEY NO_KEY = ~(KEY)0;
-    saliency_memory<SHAPE> &m;
+    block_memory<SHAPE> &m;
     const qfz_gpu_forest &forest;
     qfz_block_box box;
     int thread, lane, warp;
@@ -165,6 +205,10 @@ struct list_part {
 /* Edges to the right and down, as masks. */
 struct edge_masks {
     uint32_t right, down;
+};
+
+/* In place of masks of the edges that exist, where the levels of 32 bits have QFZ_NONE. */
+struct not_needed {
 };
 
 /* ---- Two halves ------------------------------------------------------------------------------ */
@@ -194,6 +238,140 @@ static __device__ __forceinline__ uint32_t high_halves(uint32_t a, uint32_t b)
 static __device__ __forceinline__ uint32_t ones_of(uint32_t word)
 {
     return __vminu2(word, ONES);
+}
+
+/* ---- Pairs ----------------------------------------------------------------------------------- */
+
+static __device__ __forceinline__ pair16 greater(pair16 a, pair16 b)
+{
+    return {__vmaxu2(a.two, b.two)};
+}
+
+static __device__ __forceinline__ pair32 greater(const pair32 &a, const pair32 &b)
+{
+    return {{max(a.level[0], b.level[0]), max(a.level[1], b.level[1])}};
+}
+
+/* The two pixels one place to the right. */
+static __device__ __forceinline__ pair16 to_right(pair16 a)
+{
+    return {shifted(a.two, of_next_lane(a.two))};
+}
+
+static __device__ __forceinline__ pair32 to_right(const pair32 &a)
+{
+    return {{a.level[1], of_next_lane(a.level[0])}};
+}
+
+/* One place to the left; QFZ_NONE left of the block where levels have 32 bits, else any value. */
+template <typename WORK> static __device__ __forceinline__ pair16 to_left(const WORK &, pair16 a)
+{
+    return {shifted(__shfl_up_sync(ALL_LANES, a.two, 1), a.two)};
+}
+
+template <typename WORK>
+static __device__ __forceinline__ pair32 to_left(const WORK &w, const pair32 &a)
+{
+    const uint32_t before = __shfl_up_sync(ALL_LANES, a.level[1], 1);
+    return {{w.lane == 0 ? QFZ_NONE : before, a.level[0]}};
+}
+
+/* old = level where a and b are equal. */
+static __device__ __forceinline__ void replace_where_equal(pair16 &old, pair16 a, pair16 b,
+                                                           pair16 level)
+{
+    const uint32_t mask = ones_of(a.two ^ b.two) * 0xffffu;
+    old.two = (old.two & mask) | (level.two & ~mask);
+}
+
+static __device__ __forceinline__ void replace_where_equal(pair32 &old, const pair32 &a,
+                                                           const pair32 &b, const pair32 &level)
+{
+#pragma unroll
+    for (int c = 0; c < 2; c++)
+        if (a.level[c] == b.level[c]) old.level[c] = level.level[c];
+}
+
+/* 0 where the mask has no bit. */
+static __device__ __forceinline__ pair16 only_where(pair16 a, uint32_t mask)
+{
+    return {a.two & mask * 0xffffu};
+}
+
+static __device__ __forceinline__ pair32 only_where(const pair32 &a, uint32_t mask)
+{
+    return {{mask & 1 ? a.level[0] : 0, mask >> 16 & 1 ? a.level[1] : 0}};
+}
+
+/* QFZ_NONE, as far as it has bits, where the mask has no bit. */
+static __device__ __forceinline__ pair16 none_where_missing(pair16 a, uint32_t mask)
+{
+    return {a.two | (mask ^ ONES) * 0xffffu};
+}
+
+static __device__ __forceinline__ pair32 none_where_missing(const pair32 &a, uint32_t)
+{
+    return a; /* edges that do not exist have that level */
+}
+
+/* As halves of a word, of numbers of 16 bits. */
+static __device__ __forceinline__ uint32_t halves_of(pair16 a)
+{
+    return a.two;
+}
+
+static __device__ __forceinline__ uint32_t halves_of(const pair32 &a)
+{
+    return low_halves(a.level[0], a.level[1]);
+}
+
+static __device__ __forceinline__ void store_pair(uint16_t *out, pair16 a)
+{
+    *reinterpret_cast<uint32_t *>(out) = a.two;
+}
+
+static __device__ __forceinline__ void store_pair(uint16_t *out, const pair32 &a)
+{
+    *reinterpret_cast<uint32_t *>(out) = halves_of(a);
+}
+
+static __device__ __forceinline__ void store_pair(uint32_t *out, const pair32 &a)
+{
+    *reinterpret_cast<uint2 *>(out) = make_uint2(a.level[0], a.level[1]);
+}
+
+static __device__ __forceinline__ uint32_t item_of(pair16 a, int c)
+{
+    return c ? a.two >> 16 : a.two & 0xffff;
+}
+
+static __device__ __forceinline__ uint32_t item_of(const pair32 &a, int c)
+{
+    return a.level[c];
+}
+
+/* Stores items of the thread's two pixels of row j, at `out`. FULL: both are in the tile and
+ * aligned. */
+template <bool FULL, typename T, typename WORK, typename PAIR>
+static __device__ __forceinline__ void store_two_px(const WORK &w, int j, T *out, const PAIR &two)
+{
+    const int y = w.warp * WORK::OWN_ROWS + j, x = 2 * w.lane;
+    if (FULL) store_pair(out, two);
+#pragma unroll
+    for (int c = 0; c < 2; c++)
+        if (!FULL && y < w.box.h && x + c < w.box.w) out[c] = (T)item_of(two, c);
+}
+
+/* Of masks of a thread's edges: those of row j in a direction (core/level.h), at bits 0 and 16.
+ * With eight neighbours masks are one word, with bit row + EIGHT_ROWS * direction + 16 * column. */
+static __device__ __forceinline__ uint32_t ones_at(const edge_masks &masks, int direction, int j)
+{
+    return (direction == QFZ_RIGHT ? masks.right : masks.down) >> (2 * j) & ONES;
+}
+
+static __device__ __forceinline__ uint32_t ones_at(uint32_t masks, int direction, int j)
+{
+    return masks >> (EIGHT_ROWS * direction + j) & ONES;
 }
 
 /* ---- Components ------------------------------------------------------------------------------ */

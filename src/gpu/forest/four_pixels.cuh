@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* saliency_pixels.cuh - four neighbours and levels of 16 bits: loads pixels, computes levels in
+/* four_pixels.cuh - four neighbours and levels of 16 bits: loads pixels, computes levels in
  * registers, and runs the first round, in which every pixel is a component and hooks itself by its
  * lightest edge. */
-#ifndef QFZ_GPU_SALIENCY_PIXELS_CUH
-#define QFZ_GPU_SALIENCY_PIXELS_CUH
+#ifndef QFZ_GPU_FOUR_PIXELS_CUH
+#define QFZ_GPU_FOUR_PIXELS_CUH
 
-#include "gpu/saliency/saliency_pairs.cuh"
+#include "gpu/forest/block_pairs.cuh"
 
-typedef saliency_work<narrow_shape> narrow_work;
-enum { OWN_ROWS = narrow_work::OWN_ROWS, WARPS = narrow_work::WARPS };
+typedef block_work<narrow_shape> narrow_work;
 static const uint32_t EVEN = narrow_shape::EVEN;
 
 /* Masks: which edges exist from a thread's pixels to their neighbours; which squares, beginning in
@@ -27,7 +26,6 @@ static __device__ __forceinline__ uint32_t difference2(uint32_t a, uint32_t b)
 /* Rows -1 .. OWN_ROWS of a thread's columns, and their valid pixels: bit row + 1 + 16 * column.
  * side: the same rows of the columns beside the block, in the first lanes (side_pixel());
  * side_valid: their valid pixels, in the first and the last lane. */
-enum { SEEN_ROWS = narrow_work::SEEN_ROWS };
 struct narrow_values {
     uint32_t v[SEEN_ROWS], side, valid, side_valid;
 };
@@ -104,6 +102,11 @@ static __device__ __forceinline__ uint32_t spread(uint32_t bits)
     return (x | x << 1) & EVEN;
 }
 
+static __device__ __forceinline__ narrow_there all_there(void)
+{
+    return {EVEN, EVEN, EVEN, EVEN, EVEN, EVEN, EVEN};
+}
+
 static __device__ __forceinline__ narrow_there find_there(const narrow_work &w,
                                                           const narrow_values &in)
 {
@@ -169,7 +172,7 @@ static __device__ __forceinline__ void choose(const narrow_work &w, const narrow
 #pragma unroll
     for (int j = 0; j < OWN_ROWS; j++) {
         const uint32_t up = j == 0 && w.warp == 0 ? OUT : TO_UP;
-        const uint32_t down = j == OWN_ROWS - 1 && w.warp == WARPS - 1 ? OUT : to_down;
+        const uint32_t down = j == OWN_ROWS - 1 && w.warp == narrow_work::WARPS - 1 ? OUT : to_down;
         const uint32_t code0[4] = {up, left, to_right, down}, code1[4] = {up, to_left, right, down};
         const uint32_t least0 = least_key<FULL, 0>(l, there, j, code0);
         const uint32_t least1 = least_key<FULL, 1>(l, there, j, code1);

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* saliency_eight_wide.cuh - eight neighbours and levels of 32 bits, from one band of 32 bits or
- * from planes of levels; edges, squares and masks are named as in saliency_eight.cuh.
+/* eight_wide.cuh - eight neighbours and levels of 32 bits, from one band of 32 bits or
+ * from planes of levels; edges, squares and masks are named as in eight_pixels.cuh.
  *
  * A source has load(): loads what a thread needs; row(): one seen row; right(): the levels to the
  * right in a row; between(): those between a row and the next; look(): accumulates what drops()
  * needs of the squares between two rows; drops(): the edges that these squares drop; and
  * load_again(): the levels of the thread's edges once more. */
-#ifndef QFZ_GPU_SALIENCY_EIGHT_WIDE_CUH
-#define QFZ_GPU_SALIENCY_EIGHT_WIDE_CUH
+#ifndef QFZ_GPU_EIGHT_WIDE_CUH
+#define QFZ_GPU_EIGHT_WIDE_CUH
 
-#include "gpu/forest/boruvka_source.cuh"
-#include "gpu/saliency/saliency_band.cuh"
-#include "gpu/saliency/saliency_eight_collect.cuh"
+#include "gpu/forest/block_square.cuh"
+#include "gpu/forest/block_band.cuh"
+#include "gpu/forest/eight_collect.cuh"
 
-typedef saliency_shape<unsigned long long, EIGHT_ROWS, true> eight_wide_shape;
-typedef saliency_work<eight_wide_shape> eight_wide_work;
+typedef block_shape<unsigned long long, EIGHT_ROWS, true> eight_wide_shape;
+typedef block_work<eight_wide_shape> eight_wide_work;
 
 /* Levels of edges between a row and the next, of the squares that begin at the thread's two
  * columns; diagonal[0] and anti[0] are of the column before. */
@@ -44,6 +44,11 @@ template <typename T> struct eight_band {
     /* true: if all pixels are valid, every edge has a level below QFZ_NONE */
     static const bool HAS_LEVELS = std::is_same<T, float>::value;
     typedef band_values<eight_wide_work> values;
+
+    static eight_band of(const qfz_gpu_edges *edges)
+    {
+        return {band_of<T>(edges)};
+    }
 
     /* The thread's pixels of a row and those beside them. */
     struct row_values {
@@ -249,7 +254,7 @@ struct eight_keys {
             level[QFZ_SIDE_RIGHT] = at(w, QFZ_BELOW, j, c + 1);
             level[QFZ_ANTIDIAGONAL] = l.anti[c + 1];
             level[QFZ_BOTTOM] = at(w, QFZ_RIGHT, j + 1, c);
-            const unsigned drops = qfz_square_drops<true>(level);
+            const unsigned drops = qfz_square_drops(level);
             const int to = j + 16 * c;
             s.top |= (drops >> QFZ_TOP & 1) << to;
             s.left |= (drops >> QFZ_LEFT & 1) << to;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* saliency_around.cuh - the surroundings of a thread's pixels: the row above and below them, the
+/* block_around.cuh - the surroundings of a thread's pixels: the row above and below them, the
  * columns beside the block, and the squares of 2 x 2 pixels. Lanes 0 .. OWN_ROWS + 1 hold the
  * pixels of rows -1 .. OWN_ROWS in the column left of the block, as many lanes after them those in
  * the column to its right. */
-#ifndef QFZ_GPU_SALIENCY_AROUND_CUH
-#define QFZ_GPU_SALIENCY_AROUND_CUH
+#ifndef QFZ_GPU_BLOCK_AROUND_CUH
+#define QFZ_GPU_BLOCK_AROUND_CUH
 
-#include "gpu/saliency/saliency_block.cuh"
+#include "gpu/forest/block.cuh"
 
 template <typename WORK>
 static __device__ __forceinline__ int2 side_pixel(const WORK &w) /* x, y, in the tile */

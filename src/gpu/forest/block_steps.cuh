@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* saliency_steps.cuh - the steps of a block kernel that do not depend on the width of levels. */
-#ifndef QFZ_GPU_SALIENCY_STEPS_CUH
-#define QFZ_GPU_SALIENCY_STEPS_CUH
+/* block_steps.cuh - the steps of a block kernel that all variants share. */
+#ifndef QFZ_GPU_BLOCK_STEPS_CUH
+#define QFZ_GPU_BLOCK_STEPS_CUH
 
-#include "gpu/saliency/saliency_graph.cuh"
-#include "gpu/saliency/saliency_settle.cuh"
-#include "gpu/saliency/saliency_tables.cuh"
+#include "gpu/forest/block_graph.cuh"
+#include "gpu/forest/block_settle.cuh"
 
 /* The pixel of entry i of leave[]. */
 static __device__ __forceinline__ int leaving_pixel(int i)
@@ -106,13 +105,13 @@ template <typename WORK> static __device__ __forceinline__ list_part part_of_lis
     return {first, min(each, n - first)};
 }
 
-/* Steps rounds and span: from the list to what the block adds to the graph of all blocks. If closes
- * is true, returns the last tables for close(). */
-template <typename WORK>
-static __device__ __forceinline__ level_tables make_graph(WORK &w, typename WORK::KEY rim,
-                                                          bool closes)
+/* Steps rounds and span: from the list to what the block adds to the graph of all blocks. Calls
+ * after_list(number of rounds) when the list is dead, and returns its result; calls after_choice()
+ * while lightest[] has the first choices of vertices and no thread writes best[]. */
+template <typename WORK, typename AFTER_LIST, typename AFTER_CHOICE>
+static __device__ __forceinline__ auto make_graph(WORK &w, typename WORK::KEY rim,
+                                                  AFTER_LIST after_list, AFTER_CHOICE after_choice)
 {
-    level_tables tables = {};
     graph_places places;
     list_part part = part_of_list(w);
     const uint32_t n_rounds = rounds(w, part);
@@ -123,21 +122,15 @@ static __device__ __forceinline__ level_tables make_graph(WORK &w, typename WORK
     span(w, part);
     place_edges(w, places);
     const first_choice<typename WORK::KEY> choice = choose_first(w);
-    if (closes) tables = last_tables(w, max(n_rounds, 1u));
+    const auto result = after_list(n_rounds);
     share_places(w, places);
     __syncthreads();
     store_graph(w, places.leaving);
     store_first(w, choice);
+    after_choice();
     store_rim(w, rim);
     __syncthreads();
-    return tables;
-}
-
-template <typename WORK> static __device__ __forceinline__ void store_block(const WORK &w)
-{
-    if (w.thread == 0)
-        w.forest.block[blockIdx.x] =
-            make_uint2(w.m.first_vertex, w.m.n_open << 16 | w.m.n_vertices);
+    return result;
 }
 
 #endif

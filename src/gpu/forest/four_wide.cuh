@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* saliency_wide.cuh - four neighbours and levels of 32 bits, from one band of 32 bits or from
+/* four_wide.cuh - four neighbours and levels of 32 bits, from one band of 32 bits or from
  * planes of levels, row by row.
  *
  * A source has load(): loads what a thread needs; row(): seen rows 0, 1 ... in turn, seen row i
  * being row i - 1 of the thread; and load_again(): the levels of the thread's edges once more. */
-#ifndef QFZ_GPU_SALIENCY_WIDE_CUH
-#define QFZ_GPU_SALIENCY_WIDE_CUH
+#ifndef QFZ_GPU_FOUR_WIDE_CUH
+#define QFZ_GPU_FOUR_WIDE_CUH
 
-#include "gpu/saliency/saliency_band.cuh"
+#include "gpu/forest/block_band.cuh"
 
-typedef saliency_shape<unsigned long long, 8> wide_shape;
-typedef saliency_work<wide_shape> wide_work;
-enum { OWN_ROWS = wide_work::OWN_ROWS, SEEN_ROWS = wide_work::SEEN_ROWS };
+typedef block_shape<unsigned long long, OWN_ROWS> wide_shape;
+typedef block_work<wide_shape> wide_work;
 
 /* Levels of a seen row, by column: to the right, and down from the row before to this one; left: to
  * the left of the first column; next_down: down[0] of the lane after. */
@@ -41,6 +40,11 @@ template <typename T> struct wide_band {
     band_view<T> band;
     /* true: if all pixels are valid, every edge has a level below QFZ_NONE */
     static const bool HAS_LEVELS = std::is_same<T, float>::value;
+
+    static wide_band of(const qfz_gpu_edges *edges)
+    {
+        return {band_of<T>(edges)};
+    }
 
     /* next_above: in the row before, the pixel of the lane after. */
     struct values {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* saliency_settle.cuh - from the way that every pixel chose to the components of the first
+/* block_settle.cuh - from the way that every pixel chose to the components of the first
  * round. */
-#ifndef QFZ_GPU_SALIENCY_SETTLE_CUH
-#define QFZ_GPU_SALIENCY_SETTLE_CUH
+#ifndef QFZ_GPU_BLOCK_SETTLE_CUH
+#define QFZ_GPU_BLOCK_SETTLE_CUH
 
-#include "gpu/saliency/saliency_block.cuh"
+#include "gpu/forest/block.cuh"
 
 /* ---- What pixels choose ---------------------------------------------------------------------- */
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* saliency_band.cuh - loads one band of 32 bits, computes the levels of its edges, and compares the
+/* block_band.cuh - loads one band of 32 bits, computes the levels of its edges, and compares the
  * edges of a pixel.
  *
  * A level is QFZ_NONE where there is no edge. An existing edge may have that level, too, and is
  * then left out like a missing one: the saliency of two pixels that only such edges join is
  * QFZ_NONE in both cases. */
-#ifndef QFZ_GPU_SALIENCY_BAND_CUH
-#define QFZ_GPU_SALIENCY_BAND_CUH
+#ifndef QFZ_GPU_BLOCK_BAND_CUH
+#define QFZ_GPU_BLOCK_BAND_CUH
 
 #include <type_traits>
 
 #include "gpu/device/level.cuh"
-#include "gpu/saliency/saliency_around.cuh"
+#include "gpu/forest/block_around.cuh"
 
 static __device__ __forceinline__ uint2 two_words(const uint32_t *p)
 {
@@ -70,7 +70,7 @@ template <typename T> static inline band_view<T> band_of(const qfz_gpu_edges *ed
 }
 
 /* A thread's pixels and those of the rows above and below: seen row i is row i - 1 of the thread.
- * side: a pixel of the columns beside the block (saliency_around.cuh). valid: bit i + 16 *
+ * side: a pixel of the columns beside the block (block_around.cuh). valid: bit i + 16 *
  * column. */
 template <typename WORK> struct band_values {
     uint32_t v[WORK::SEEN_ROWS][2], side, valid, side_valid;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* saliency_leaving.cuh - which block writes the saliency of an edge between two blocks: the
+/* block_leaving.cuh - which block an edge between two blocks belongs to: the
  * numbering of a block's leaving edges. A block has those to the right and down and, with eight
  * neighbours, all diagonals of squares whose first pixel is in its last column or row, except the
  * two diagonals at its lower right corner; in place of these it has the one that leads up and right
  * from the first pixel of its last column. */
-#ifndef QFZ_GPU_SALIENCY_LEAVING_CUH
-#define QFZ_GPU_SALIENCY_LEAVING_CUH
+#ifndef QFZ_GPU_BLOCK_LEAVING_CUH
+#define QFZ_GPU_BLOCK_LEAVING_CUH
 
-#include "gpu/saliency/saliency.cuh"
+#include "gpu/forest/boruvka_parts.cuh"
 #include "core/level.h"
 
 /* Kinds of leaving edges, QFZ_SIDE places each; four neighbours have the first two kinds only. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* saliency_eight_collect.cuh - eight neighbours: the edges that leave the block, the roots of the
+/* eight_collect.cuh - eight neighbours: the edges that leave the block, the roots of the
  * first round, and the list of edges that this round leaves open. */
-#ifndef QFZ_GPU_SALIENCY_EIGHT_COLLECT_CUH
-#define QFZ_GPU_SALIENCY_EIGHT_COLLECT_CUH
+#ifndef QFZ_GPU_EIGHT_COLLECT_CUH
+#define QFZ_GPU_EIGHT_COLLECT_CUH
 
-#include "gpu/saliency/saliency_eight.cuh"
-#include "gpu/saliency/saliency_graph.cuh"
+#include "gpu/forest/block_steps.cuh"
+#include "gpu/forest/eight_pixels.cuh"
 
 /* ---- Edges that leave the block -------------------------------------------------------------- */
 
@@ -36,7 +36,7 @@ static __device__ __forceinline__ void show_leaving_row(eight_work &w, const eig
     leave[1] = key_to_leave(w, key1);
 }
 
-/* Stores the levels of the leaving edges that belong to this block (saliency_leaving.cuh). */
+/* Stores the levels of the leaving edges that belong to this block (block_leaving.cuh). */
 template <bool FULL>
 static __device__ __forceinline__ void show_leaving(eight_work &w, const eight_levels &l,
                                                     const eight_there &there)
@@ -66,11 +66,11 @@ static __device__ __forceinline__ void show_leaving(eight_work &w, const eight_l
     }
 }
 
-/* is_leaving(): true if the thread's edge out of the block (saliency_leaving.cuh) exists and is
+/* is_leaving(): true if the thread's edge out of the block (block_leaving.cuh) exists and is
  * needed. leaving_level(): its level. */
 template <typename KEY>
 static __device__ __forceinline__ bool
-is_leaving(const saliency_work<saliency_shape<KEY, EIGHT_ROWS, true>> &w)
+is_leaving(const block_work<block_shape<KEY, EIGHT_ROWS, true>> &w)
 {
     const int kind = w.thread / QFZ_SIDE, place = w.thread % QFZ_SIDE, row = place % EIGHT_ROWS;
     const int at = kind == QFZ_LEAVING_RIGHT                                          ? AT_RIGHT
@@ -87,17 +87,17 @@ is_leaving(const saliency_work<saliency_shape<KEY, EIGHT_ROWS, true>> &w)
 
 template <typename KEY>
 static __device__ __forceinline__ uint32_t
-leaving_level(const saliency_work<saliency_shape<KEY, EIGHT_ROWS, true>> &w)
+leaving_level(const block_work<block_shape<KEY, EIGHT_ROWS, true>> &w)
 {
     const int kind = w.thread / QFZ_SIDE, place = w.thread % QFZ_SIDE;
     if (kind == QFZ_LEAVING_RIGHT_UP && place == QFZ_SIDE - 1) return w.m.leaving.corner;
     return w.m.leaving.level[kind][place];
 }
 
-/* The edge in leave[] of the thread's pixel (saliency_graph.cuh). */
+/* The edge in leave[] of the thread's pixel (block_graph.cuh). */
 template <typename KEY>
 static __device__ __forceinline__ first_edge
-first_edge_of(const saliency_work<saliency_shape<KEY, EIGHT_ROWS, true>> &w)
+first_edge_of(const block_work<block_shape<KEY, EIGHT_ROWS, true>> &w)
 {
     const int at = w.thread % QFZ_SIDE, side = w.thread - at, beyond = (int)QFZ_SIDE;
     const int which = (int)(w.m.leave[w.thread] & 3), aside = which - 1; /* -1: up, or to the
@@ -252,5 +252,67 @@ static __device__ __forceinline__ uint32_t collect_eight(WORK &w, const EDGES &e
     }
     return between;
 }
+
+/* ---- The variant ----------------------------------------------------------------------------- */
+
+/* A thread's pixels after the first round, and those of the row below; edges between two
+ * components. */
+struct eight_settled {
+    uint32_t comp[EIGHT_ROWS + 1], top[EIGHT_ROWS + 1], between;
+
+    __device__ __forceinline__ pair16 top_at(const eight_work &, int j) const
+    {
+        return {top[j]};
+    }
+};
+
+/* Stores the tops of a thread's pixels in shared memory, and reads those of the row below into
+ * s. */
+static __device__ __forceinline__ void show_tops(eight_work &w, eight_settled &s)
+{
+    uint32_t *const top = reinterpret_cast<uint32_t *>(w.m.top);
+#pragma unroll
+    for (int j = 0; j < EIGHT_ROWS; j++)
+        top[two_at(w, j)] = s.top[j];
+    __syncthreads();
+    s.top[EIGHT_ROWS] = top[below(w)];
+}
+
+/* The variant (block_launch.cuh). */
+struct eight_way {
+    typedef eight_work WORK;
+    typedef eight_settled SETTLED;
+    typedef eight_there THERE;
+    template <typename T> using BAND = pair_band<T, eight_values>;
+    enum { BLOCKS = 2 };
+
+    template <bool FULL, typename SOURCE, typename OUT>
+    static __device__ __forceinline__ WORK::KEY make_list(WORK &w, const SOURCE &source,
+                                                          typename SOURCE::values &in, SETTLED &s,
+                                                          THERE &there, const OUT &out)
+    {
+        eight_edges edges;
+        eight_chosen p;
+        begin(w);
+        {
+            eight_levels l;
+            if (!FULL) load_some(w, source.image, in);
+            there = FULL ? eight_there{} : find_there(w, in);
+            edges.needed = find_levels<FULL>(w, in, there, l);
+            choose<FULL>(w, in, l, there, p, s.top);
+            show_leaving<FULL>(w, l, there);
+            copy_levels(l, edges);
+        }
+        publish(w, p);
+        show_tops(w, s);
+        out.template store_tops<FULL>(w, s);
+        show_needed(w, edges);
+        const WORK::KEY rim = make_components(w, p, s.comp);
+        out.template store_comps<FULL>(w, s.comp);
+        s.between = collect_eight(w, edges, s.comp);
+        __syncthreads();
+        return rim;
+    }
+};
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* saliency_graph.cuh - what a block adds to the graph of all blocks. The remaining components
+/* block_graph.cuh - what a block adds to the graph of all blocks. The remaining components
  * become vertices; the edges are those of a minimum spanning forest of the vertices inside the
  * block, and the needed edges that leave the block. Invariant: no other edge of the block affects a
  * minimax level outside. */
-#ifndef QFZ_GPU_SALIENCY_GRAPH_CUH
-#define QFZ_GPU_SALIENCY_GRAPH_CUH
+#ifndef QFZ_GPU_BLOCK_GRAPH_CUH
+#define QFZ_GPU_BLOCK_GRAPH_CUH
 
-#include "gpu/saliency/saliency_rounds.cuh"
+#include "gpu/forest/block_rounds.cuh"
 
 /* ---- Vertices -------------------------------------------------------------------------------- */
 
@@ -150,11 +150,11 @@ struct graph_places {
     uint32_t first_vertex, first_edge;
 };
 
-/* is_leaving(): true if the thread's edge out of the block (saliency_leaving.cuh) exists and is
+/* is_leaving(): true if the thread's edge out of the block (block_leaving.cuh) exists and is
  * needed. leaving_level(): its level. */
 template <typename KEY, int OWN_ROWS>
 static __device__ __forceinline__ bool
-is_leaving(const saliency_work<saliency_shape<KEY, OWN_ROWS, false>> &w)
+is_leaving(const block_work<block_shape<KEY, OWN_ROWS, false>> &w)
 {
     const KEY key = w.m.leave[RIGHT + w.thread];
     return key != w.NO_KEY && !(key & DROPPED);
@@ -162,7 +162,7 @@ is_leaving(const saliency_work<saliency_shape<KEY, OWN_ROWS, false>> &w)
 
 template <typename KEY, int OWN_ROWS>
 static __device__ __forceinline__ uint32_t
-leaving_level(const saliency_work<saliency_shape<KEY, OWN_ROWS, false>> &w)
+leaving_level(const block_work<block_shape<KEY, OWN_ROWS, false>> &w)
 {
     return (uint32_t)(w.m.leave[RIGHT + w.thread] >> 16);
 }
@@ -211,7 +211,7 @@ struct first_edge {
 
 template <typename KEY, int OWN_ROWS>
 static __device__ __forceinline__ first_edge
-first_edge_of(const saliency_work<saliency_shape<KEY, OWN_ROWS, false>> &w)
+first_edge_of(const block_work<block_shape<KEY, OWN_ROWS, false>> &w)
 {
     const int at = w.thread % QFZ_SIDE, side = w.thread - at, beyond = (int)QFZ_SIDE;
     const int y = side == TOP ? -1 : side == BOTTOM ? beyond : at;

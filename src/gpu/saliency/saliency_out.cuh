@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* saliency_out.cuh - saliencies as an output of the block solver (block_launch.cuh): step close,
+ * which gives every edge its saliency or adds it to the block's open edges. */
+#ifndef QFZ_GPU_SALIENCY_OUT_CUH
+#define QFZ_GPU_SALIENCY_OUT_CUH
+
+#include "gpu/forest/block_launch.cuh"
+#include "gpu/saliency/saliency_close.cuh"
+
+/* Where blocks store saliencies and open edges, as in qfz_saliency_blocks. Without saliency, only
+ * the graph of all blocks is made. */
+template <typename WAY, typename T> struct levels_out {
+    uint32_t *open, *moved;
+    T *saliency;
+
+    static levels_out of(const qfz_saliency_blocks *blocks, void *d_saliency)
+    {
+        return {blocks->open, blocks->moved, static_cast<T *>(d_saliency)};
+    }
+
+    template <bool FULL, typename WORK, typename SETTLED_PX>
+    __device__ __forceinline__ void store_tops(const WORK &, const SETTLED_PX &) const
+    {
+    }
+
+    template <bool FULL, typename WORK>
+    __device__ __forceinline__ void store_comps(const WORK &, const uint32_t *) const
+    {
+    }
+
+    template <bool FULL, typename WORK, typename SETTLED_PX, typename THERE>
+    __device__ __forceinline__ void finish(WORK &w, const SETTLED_PX &s, const THERE &there,
+                                           typename WORK::KEY rim) const
+    {
+        const bool closes = saliency;
+        const level_tables tables = make_graph(
+            w, rim,
+            [&w, closes](uint32_t n_rounds) {
+                return closes ? last_tables(w, max(n_rounds, 1u)) : level_tables{};
+            },
+            [] {});
+        if (!saliency) return;
+        closing<WAY, FULL> e;
+        e.there = there;
+        if constexpr (WORK::SHAPE::EIGHT)
+            close(w, tables, s, e, vertices_at(w.forest, w.box, open, saliency));
+        else
+            close(w, tables, s, e, open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM);
+        if constexpr (WORK::SHAPE::EIGHT && sizeof(T) == sizeof(uint32_t))
+            move_levels(w, e, moved + (int64_t)blockIdx.x * QFZ_MOVED_WORDS);
+        store_levels(w, e, saliency);
+        if (w.thread == 0)
+            w.forest.block[blockIdx.x] =
+                make_uint2(w.m.first_vertex, w.m.n_open << 16 | w.m.n_vertices);
+    }
+};
+
+/* Launches for one band of 32 bits or planes of levels. */
+template <typename WAY>
+static qfz_status launch_wide(qfz_gpu *gpu, const qfz_gpu_edges *edges,
+                              const qfz_saliency_blocks *blocks, void *d_saliency)
+{
+    const qfz_gpu_forest *const f = &blocks->forest;
+    const auto out = levels_out<WAY, uint32_t>::of(blocks, d_saliency);
+    if (qfz_gpu_is_narrow(edges))
+        return launch<WAY, typename WAY::KEYS>(gpu, edges, f,
+                                               levels_out<WAY, uint16_t>::of(blocks, d_saliency));
+    switch (edges->form) {
+    case QFZ_EDGES_U32:
+        return launch<WAY, typename WAY::template BAND<uint32_t>>(gpu, edges, f, out);
+    case QFZ_EDGES_I32:
+        return launch<WAY, typename WAY::template BAND<int32_t>>(gpu, edges, f, out);
+    case QFZ_EDGES_F32: return launch<WAY, typename WAY::template BAND<float>>(gpu, edges, f, out);
+    default: return launch<WAY, typename WAY::KEYS>(gpu, edges, f, out);
+    }
+}
+
+#endif
